@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What differs between the kernels that hwtimer builds on, and nowhere else.
+ * Included by the file that needs the thing; the rest of the module is written
+ * against the newest kernel.
+ */
+#ifndef HWTIMER_COMPAT_H
+#define HWTIMER_COMPAT_H
+
+#include <linux/hrtimer.h>
+#include <linux/version.h>
+
+/* hrtimer_setup() came with 6.13; hrtimer_init() went with 6.16. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock_id, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock_id, mode);
+	timer->function = function;
+}
+#endif
+
+#endif /* HWTIMER_COMPAT_H */

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The instance: what one open("/dev/hwtimer") gives, and who owns what in it.
+ *
+ *   file ──> instance ──> wheel    which timers are due
+ *                    ├──> table    the state of each timer
+ *                    ├──> pool     memory for the buckets and the queue of events
+ *                    ├──> ready    events that wait to be read
+ *                    └──> worker   turns the wheel (shared by many instances)
+ *
+ * The file owns the instance; the worker only borrows it, and gives it back in
+ * hwtimer_worker_detach() before it is freed.
+ *
+ * Locks, in the order in which they are taken:
+ *
+ *   instance->setup      mutex: the settings, until the instance starts
+ *   instance->harvest    mutex: who takes timers out to user space: read(), STOP.
+ *                        Held while user memory is accessed
+ *     instance->lock     spinlock: everything else in the instance
+ *       worker->lock     spinlock: the worker's queue of instances
+ *
+ * setup and harvest are never held together. No interrupt takes any of them:
+ * the hrtimer's callback only wakes the worker.
+ *
+ * One hold of instance->lock deals with HWTIMER_HOLD timers at the most, and
+ * nothing under it sleeps or allocates. Memory is brought in before, by
+ * hwtimer_instance_reserve().
+ */
+#ifndef HWTIMER_H
+#define HWTIMER_H
+
+#include <linux/lockdep.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/timerqueue.h>
+#include <linux/wait.h>
+
+#include <uapi/linux/hwtimer.h>
+
+#include "hwtimer_chunk.h"
+#include "hwtimer_table.h"
+#include "hwtimer_wheel.h"
+
+#define HWTIMER_TICK_MIN (10ULL * NSEC_PER_USEC)
+#define HWTIMER_TICK_MAX (3600ULL * NSEC_PER_SEC)
+#define HWTIMER_TICK_DEFAULT (1ULL * NSEC_PER_MSEC)
+#define HWTIMER_BUCKETS_DEFAULT 4096U
+
+/* Indices are 32 bits, and slots of records have headers. */
+#define HWTIMER_TIMERS_CEILING (1U << 31)
+
+/* How many events or timers go to user space at a time: one page of them. */
+#define HWTIMER_BATCH_EVENTS (PAGE_SIZE / sizeof(struct hwtimer_event))
+#define HWTIMER_BATCH_UNPROCESSED (PAGE_SIZE / sizeof(struct hwtimer_unprocessed))
+
+struct hwtimer_worker;
+struct seq_file;
+
+/**
+ * struct hwtimer_settings - what SETUP chooses
+ * @tick: ns
+ * @buckets: a power of two
+ * @timers: limit of pending timers and unread events
+ */
+struct hwtimer_settings {
+	u64 tick;
+	u32 buckets;
+	u32 timers;
+};
+
+/**
+ * struct hwtimer_instance - one wheel and all that belongs to it
+ * @setup: see above
+ * @harvest: see above
+ * @lock: see above
+ * @settings: written under @setup, constant once @started
+ * @started: the wheel and the table exist; set once, under @lock
+ * @stopped: STOP was called; set once, under @lock
+ * @wheel: protected by @lock
+ * @wheel_memory: the memory of the buckets; constant once @started
+ * @table: protected by @lock
+ * @pool: protected by @lock
+ * @ready: indices of expired records; appended to under @lock, consumed under
+ *	@harvest and @lock
+ * @discards: records in @ready that are to be dropped; protected by @lock
+ * @stats: protected by @lock. Complete but for what hwtimer_stats_get()
+ *	adds; pending and ready are always exact
+ * @wake: protected by @lock: the worker looks at this instance no later than
+ *	this (ns); HWTIMER_TICK_NONE: not at all
+ * @cursor: protected by @harvest: STOP has handed back all records before it
+ * @batch: a page of what goes to user space next; protected by @harvest
+ * @readers: who waits for events, or for the end
+ * @worker: which; constant
+ * @wakeups_before: of the worker, when the instance was attached
+ * @node: protected by worker->lock
+ * @detached: protected by worker->lock: not to be queued any more
+ */
+struct hwtimer_instance {
+	struct mutex setup;
+	struct mutex harvest;
+	spinlock_t lock;
+
+	struct hwtimer_settings settings;
+	bool started;
+	bool stopped;
+
+	struct hwtimer_wheel wheel;
+	void *wheel_memory;
+	struct hwtimer_table table;
+	struct hwtimer_pool pool;
+	struct hwtimer_queue ready;
+	u64 discards;
+	struct hwtimer_stats stats;
+	u64 wake;
+
+	u64 cursor;
+	void *batch;
+	wait_queue_head_t readers;
+
+	struct hwtimer_worker *worker;
+	u64 wakeups_before;
+	struct timerqueue_node node;
+	bool detached;
+};
+
+/* No event is left, and none will come. Exact under the lock; a hint without it. */
+static inline bool hwtimer_instance_drained(const struct hwtimer_instance *instance)
+{
+	return READ_ONCE(instance->stopped) && !READ_ONCE(instance->stats.ready);
+}
+
+/* hwtimer_instance.c: the life of an instance, and what happens under its lock */
+struct hwtimer_instance *hwtimer_instance_create(u32 timers);
+void hwtimer_instance_destroy(struct hwtimer_instance *instance);
+int hwtimer_instance_setup(struct hwtimer_instance *instance,
+			   const struct hwtimer_settings *settings);
+int hwtimer_instance_start(struct hwtimer_instance *instance, u64 now);
+u64 hwtimer_instance_now(const struct hwtimer_instance *instance);
+int hwtimer_instance_reserve(struct hwtimer_instance *instance, u32 timers, u32 moves);
+void hwtimer_instance_trim(struct hwtimer_instance *instance);
+void hwtimer_instance_rearm(struct hwtimer_instance *instance);
+void hwtimer_instance_turn(struct hwtimer_instance *instance, u64 now, u32 *due);
+int hwtimer_instance_query(struct hwtimer_instance *instance, struct hwtimer_query *query);
+void hwtimer_instance_stop(struct hwtimer_instance *instance);
+void hwtimer_instance_hang_up(struct hwtimer_instance *instance);
+void hwtimer_instance_account(struct hwtimer_instance *instance);
+
+/* hwtimer_stats.c: what an instance tells of itself */
+void hwtimer_stats_get(struct hwtimer_instance *instance, struct hwtimer_stats *stats);
+void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance);
+
+/* Counts an event by the power of two of its lateness (ns). */
+static inline void hwtimer_stats_lateness(struct hwtimer_stats *stats, u64 lateness)
+{
+	stats->lateness[min(fls64(lateness), HWTIMER_LATENESS_BUCKETS - 1)]++;
+	stats->lateness_max = max(stats->lateness_max, lateness);
+}
+
+/* hwtimer_request.c: SCHEDULE, CANCEL and RESCHEDULE, one or many at a time */
+void hwtimer_request_run(struct hwtimer_instance *instance, struct hwtimer_request *requests,
+			 u32 count);
+void hwtimer_request_undo(struct hwtimer_instance *instance, struct hwtimer_request *requests,
+			  u32 count);
+
+/* hwtimer_harvest.c: how timers leave: events that are read, timers that STOP hands back */
+void hwtimer_harvest_discarded(struct hwtimer_instance *instance);
+ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance, char __user *buffer,
+			       size_t count);
+ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
+				    struct hwtimer_unprocessed __user *timers, u32 count);
+
+/* hwtimer_ioctl.c: arguments from user space */
+long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command, void __user *argument);
+
+/* hwtimer_main.c: what the module's parameters allow */
+extern unsigned int hwtimer_default_timers;
+extern unsigned int hwtimer_max_timers;
+
+#endif /* HWTIMER_H */

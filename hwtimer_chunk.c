@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Chunks, their pool and their queues; see hwtimer_chunk.h.
+ */
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "hwtimer_chunk.h"
+
+/* How many chunks one call to the slab allocator asks for. */
+#define HWTIMER_CHUNK_BULK 64
+
+static struct kmem_cache *hwtimer_chunk_cache;
+
+/**
+ * hwtimer_chunk_cache_create - before the first pool, at module load
+ *
+ * Return: 0 or -ENOMEM. May sleep.
+ */
+int hwtimer_chunk_cache_create(void)
+{
+	hwtimer_chunk_cache = kmem_cache_create("hwtimer_chunk", sizeof(struct hwtimer_chunk),
+						HWTIMER_CHUNK_BYTES, SLAB_ACCOUNT, NULL);
+	return hwtimer_chunk_cache ? 0 : -ENOMEM;
+}
+
+/* After the last pool is drained, at module unload. May sleep. */
+void hwtimer_chunk_cache_destroy(void)
+{
+	kmem_cache_destroy(hwtimer_chunk_cache);
+}
+
+/**
+ * hwtimer_pool_fill - allocate chunks, charged to the caller's memory cgroup
+ * @pool: private to the caller until it is merged
+ * @count: how many
+ *
+ * Return: 0, or -ENOMEM with as many in @pool as could be had. May sleep.
+ */
+int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count)
+{
+	void *chunks[HWTIMER_CHUNK_BULK];
+
+	while (count) {
+		int got = kmem_cache_alloc_bulk(hwtimer_chunk_cache, GFP_KERNEL,
+						min_t(u32, count, HWTIMER_CHUNK_BULK), chunks);
+
+		if (got <= 0)
+			return -ENOMEM;
+		count -= got;
+		pool->chunks += got;
+		while (got--)
+			hwtimer_pool_give(pool, chunks[got]);
+	}
+	return 0;
+}
+
+/**
+ * hwtimer_pool_drain - free all spare chunks
+ * @pool: private to the caller
+ *
+ * May sleep.
+ */
+void hwtimer_pool_drain(struct hwtimer_pool *pool)
+{
+	while (pool->spares) {
+		kmem_cache_free(hwtimer_chunk_cache, hwtimer_pool_take(pool));
+		pool->chunks--;
+		if (!(pool->spares % HWTIMER_CHUNK_BULK))
+			cond_resched();
+	}
+}
+
+/* Moves all spare chunks of @from to @pool, in constant time. */
+void hwtimer_pool_merge(struct hwtimer_pool *pool, struct hwtimer_pool *from)
+{
+	if (!from->spares)
+		return;
+	if (pool->spares)
+		from->bottom->next = pool->top;
+	else
+		pool->bottom = from->bottom;
+	pool->top = from->top;
+	pool->spares += from->spares;
+	pool->chunks += from->spares;
+	from->chunks -= from->spares;
+	from->spares = 0;
+	from->top = NULL;
+}
+
+/**
+ * hwtimer_pool_trim - take out spare chunks that are not needed
+ * @pool: the instance's
+ * @keep: how many spare ones stay
+ * @max: how many may go at most, as this is a loop under the instance's lock
+ * @to: private to the caller, who drains it after unlocking
+ */
+void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 keep, u32 max, struct hwtimer_pool *to)
+{
+	while (pool->spares > keep && max--) {
+		hwtimer_pool_give(to, hwtimer_pool_take(pool));
+		pool->chunks--;
+		to->chunks++;
+	}
+}
+
+/* Gives the head chunk of @queue, which is not empty, back to @pool. */
+void hwtimer_queue_drop_head(struct hwtimer_queue *queue, struct hwtimer_pool *pool)
+{
+	struct hwtimer_chunk *head = queue->head;
+
+	if (head == queue->tail) {
+		queue->head = NULL;
+	} else {
+		queue->head = head->next;
+		queue->first = head->next->first;
+	}
+	hwtimer_pool_give(pool, head);
+}
+
+/* Takes @slots slots, all of them in the head chunk, from the front. */
+void hwtimer_queue_take(struct hwtimer_queue *queue, struct hwtimer_pool *pool, unsigned int slots)
+{
+	queue->first += slots;
+	if (queue->first == hwtimer_queue_end(queue, queue->head))
+		hwtimer_queue_drop_head(queue, pool);
+}
+
+/* Appends all of @more, which is empty afterwards, to @queue, in constant time. */
+void hwtimer_queue_splice(struct hwtimer_queue *queue, struct hwtimer_queue *more)
+{
+	if (hwtimer_queue_empty(more))
+		return;
+	if (hwtimer_queue_empty(queue)) {
+		*queue = *more;
+	} else {
+		queue->tail->used = queue->last;
+		more->head->first = more->first;
+		queue->tail->next = more->head;
+		queue->tail = more->tail;
+		queue->last = more->last;
+	}
+	more->head = NULL;
+}
+
+/* Frees all chunks of @queue. May sleep. */
+void hwtimer_queue_drain(struct hwtimer_queue *queue)
+{
+	struct hwtimer_pool pool = {};
+
+	while (!hwtimer_queue_empty(queue)) {
+		hwtimer_queue_drop_head(queue, &pool);
+		pool.chunks++;
+		hwtimer_pool_drain(&pool);
+	}
+}

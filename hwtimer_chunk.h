@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Chunks: the 256-byte blocks in which the wheel keeps its entries and the
+ * instance its queue of events, a pool of spare ones, and the two queues that
+ * are built from them. Used by the wheel and by the instance, which owns the
+ * pool and makes sure that it never runs dry (see hwtimer_pool_take()).
+ *
+ * A queue of chunks is an unrolled linked list: walking it tells the processor
+ * its next cache misses, which a list of timers does not.
+ *
+ * Nothing here locks: callers hold the lock of the instance, except for
+ * hwtimer_pool_fill() and hwtimer_pool_drain() on a pool of their own.
+ */
+#ifndef HWTIMER_CHUNK_H
+#define HWTIMER_CHUNK_H
+
+#include <linux/bug.h>
+#include <linux/build_bug.h>
+#include <linux/gfp.h>
+#include <linux/types.h>
+
+#define HWTIMER_CHUNK_BYTES 256
+#define HWTIMER_CHUNK_ENTRIES 30
+#define HWTIMER_CHUNK_INDICES 60
+
+/**
+ * struct hwtimer_entry - a timer, as a bucket refers to it
+ * @index: of its record
+ * @stamp: the record's stamp when the entry was made; another one now means
+ *	that the entry is dead
+ */
+struct hwtimer_entry {
+	u32 index;
+	u32 stamp;
+};
+
+/**
+ * struct hwtimer_chunk - a piece of a queue, or a spare one
+ * @next: the following chunk of the queue or of the pool
+ * @first: slots taken already, from the front; valid unless it is the head
+ * @used: slots filled; valid unless it is the tail
+ * @unused: explicit padding
+ * @entries: slots of a struct hwtimer_list
+ * @indices: slots of a struct hwtimer_fifo
+ */
+struct hwtimer_chunk {
+	struct hwtimer_chunk *next;
+	u16 first;
+	u16 used;
+	u32 unused;
+	union {
+		struct hwtimer_entry entries[HWTIMER_CHUNK_ENTRIES];
+		u32 indices[HWTIMER_CHUNK_INDICES];
+	};
+};
+
+static_assert(sizeof(struct hwtimer_chunk) == HWTIMER_CHUNK_BYTES);
+
+/**
+ * struct hwtimer_pool - a stack of spare chunks
+ * @top: the next to be taken
+ * @bottom: the last; valid while there is one
+ * @spares: how many there are
+ * @chunks: how many the owner has in all, spare and in use
+ */
+struct hwtimer_pool {
+	struct hwtimer_chunk *top;
+	struct hwtimer_chunk *bottom;
+	u32 spares;
+	u32 chunks;
+};
+
+int hwtimer_chunk_cache_create(void);
+void hwtimer_chunk_cache_destroy(void);
+
+int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count);
+void hwtimer_pool_drain(struct hwtimer_pool *pool);
+void hwtimer_pool_merge(struct hwtimer_pool *pool, struct hwtimer_pool *from);
+void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 keep, u32 max, struct hwtimer_pool *to);
+
+/**
+ * hwtimer_pool_take - a spare chunk, empty
+ * @pool: where from
+ *
+ * Never fails: whoever lets a queue grow has made sure before, in a context
+ * that can fail, that the chunk is there (hwtimer_instance_reserve()).
+ */
+static inline struct hwtimer_chunk *hwtimer_pool_take(struct hwtimer_pool *pool)
+{
+	struct hwtimer_chunk *chunk = pool->top;
+
+	WARN_ON_ONCE(!chunk);
+	pool->top = chunk->next;
+	pool->spares--;
+	chunk->next = NULL;
+	chunk->first = 0;
+	chunk->used = 0;
+	return chunk;
+}
+
+static inline void hwtimer_pool_give(struct hwtimer_pool *pool, struct hwtimer_chunk *chunk)
+{
+	if (!pool->spares++)
+		pool->bottom = chunk;
+	chunk->next = pool->spares > 1 ? pool->top : NULL;
+	pool->top = chunk;
+}
+
+/**
+ * struct hwtimer_queue - a queue of chunks, whatever their slots hold
+ * @head: the first chunk; NULL when the queue is empty
+ * @tail: the last chunk; valid unless the queue is empty
+ * @first: slots of @head taken already
+ * @last: slots of @tail filled
+ *
+ * No chunk in it is without a slot in use.
+ */
+struct hwtimer_queue {
+	struct hwtimer_chunk *head;
+	struct hwtimer_chunk *tail;
+	u16 first;
+	u16 last;
+};
+
+static inline bool hwtimer_queue_empty(const struct hwtimer_queue *queue)
+{
+	return !queue->head;
+}
+
+/* One past the last slot in use of @chunk, which is in @queue. */
+static inline unsigned int hwtimer_queue_end(const struct hwtimer_queue *queue,
+					     const struct hwtimer_chunk *chunk)
+{
+	return chunk == queue->tail ? queue->last : chunk->used;
+}
+
+/* Makes room for one more slot at the tail; queue->last - 1 is its number. */
+static inline struct hwtimer_chunk *hwtimer_queue_extend(struct hwtimer_queue *queue,
+							 struct hwtimer_pool *pool,
+							 unsigned int slots)
+{
+	struct hwtimer_chunk *chunk;
+
+	if (likely(queue->head && queue->last < slots)) {
+		queue->last++;
+		return queue->tail;
+	}
+	chunk = hwtimer_pool_take(pool);
+	if (queue->head) {
+		queue->tail->used = queue->last;
+		queue->tail->next = chunk;
+	} else {
+		queue->head = chunk;
+		queue->first = 0;
+	}
+	queue->tail = chunk;
+	queue->last = 1;
+	return chunk;
+}
+
+/* Appends an entry; may take one chunk from @pool. */
+static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
+					   struct hwtimer_entry entry)
+{
+	struct hwtimer_chunk *chunk = hwtimer_queue_extend(queue, pool, HWTIMER_CHUNK_ENTRIES);
+
+	chunk->entries[queue->last - 1] = entry;
+}
+
+/* Appends an index; may take one chunk from @pool. */
+static inline void hwtimer_queue_add_index(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
+					   u32 index)
+{
+	struct hwtimer_chunk *chunk = hwtimer_queue_extend(queue, pool, HWTIMER_CHUNK_INDICES);
+
+	chunk->indices[queue->last - 1] = index;
+}
+
+void hwtimer_queue_drop_head(struct hwtimer_queue *queue, struct hwtimer_pool *pool);
+void hwtimer_queue_take(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
+			unsigned int slots);
+void hwtimer_queue_splice(struct hwtimer_queue *queue, struct hwtimer_queue *more);
+void hwtimer_queue_drain(struct hwtimer_queue *queue);
+
+#endif /* HWTIMER_CHUNK_H */

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How timers leave the instance: events that read() delivers, timers that STOP
+ * hands back.
+ *
+ * Both work in the same way. Under the lock a batch is written to a page of the
+ * kernel's, and its records are marked as leaving, so that nobody can cancel
+ * them. Without the lock the page is copied to user space, which may sleep.
+ * Under the lock again, what has arrived is freed, and the rest is what it was:
+ * a timer leaves only when user space has it. instance->harvest keeps a second
+ * reader from taking the same batch.
+ */
+#include <linux/prefetch.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+#include "hwtimer.h"
+
+/* Events between the prefetch of a record and its use. */
+#define HWTIMER_AHEAD 12
+
+/* The record at slot @slot of the head of the queue of events. */
+static struct hwtimer_record *ready_record(const struct hwtimer_instance *instance,
+					   const struct hwtimer_chunk *chunk, unsigned int slot)
+{
+	return hwtimer_table_record(&instance->table, chunk->indices[slot]);
+}
+
+/* Frees the record at the front of the queue of events, and takes it out. */
+static void ready_finish(struct hwtimer_instance *instance)
+{
+	struct hwtimer_queue *ready = &instance->ready;
+
+	hwtimer_table_put(&instance->table, ready->head->indices[ready->first]);
+	hwtimer_queue_take(ready, &instance->pool, 1);
+}
+
+/**
+ * hwtimer_harvest_discarded - free discarded events that have got to the front
+ * @instance: its lock is held
+ *
+ * HWTIMER_HOLD of them at the most.
+ */
+void hwtimer_harvest_discarded(struct hwtimer_instance *instance)
+{
+	struct hwtimer_queue *ready = &instance->ready;
+	unsigned int max = HWTIMER_HOLD;
+
+	lockdep_assert_held(&instance->lock);
+	while (instance->discards && max--) {
+		if (ready_record(instance, ready->head, ready->first)->state != HWTIMER_DISCARDED)
+			return;
+		ready_finish(instance);
+		instance->discards--;
+	}
+}
+
+static void event_fill(struct hwtimer_event *event, const struct hwtimer_record *record, u32 index)
+{
+	*event = (struct hwtimer_event){
+		.id = hwtimer_table_id(record, index),
+		.user_data = record->user_data,
+		.deadline = record->deadline,
+		.lateness = record->lateness,
+		.expirations = 1,
+	};
+}
+
+/*
+ * Writes events to the page until it is full, the queue ends, or a discarded
+ * event is in the way. Their records are leaving afterwards; returns how many.
+ */
+static u32 events_take(struct hwtimer_instance *instance, u32 max)
+{
+	const struct hwtimer_queue *ready = &instance->ready;
+	const struct hwtimer_chunk *chunk = ready->head;
+	struct hwtimer_event *events = instance->batch;
+	unsigned int slot = ready->first;
+	u32 taken = 0;
+
+	while (chunk && taken < max) {
+		unsigned int end = hwtimer_queue_end(ready, chunk);
+
+		for (; slot < end && taken < max; slot++) {
+			struct hwtimer_record *record = ready_record(instance, chunk, slot);
+
+			if (slot + HWTIMER_AHEAD < end)
+				prefetchw(ready_record(instance, chunk, slot + HWTIMER_AHEAD));
+			if (record->state == HWTIMER_DISCARDED)
+				return taken;
+			record->state = HWTIMER_LEAVING;
+			event_fill(&events[taken++], record, chunk->indices[slot]);
+		}
+		chunk = chunk == ready->tail ? NULL : chunk->next;
+		slot = chunk ? chunk->first : 0;
+	}
+	return taken;
+}
+
+/* The first @copied of the @taken events are with user space; the others stay. */
+static void events_finish(struct hwtimer_instance *instance, u32 taken, u32 copied)
+{
+	const struct hwtimer_event *events = instance->batch;
+	u32 i;
+
+	for (i = 0; i < copied; i++)
+		ready_finish(instance);
+	for (; i < taken; i++)
+		hwtimer_table_record(&instance->table, lower_32_bits(events[i].id))->state =
+			HWTIMER_EXPIRED;
+	instance->stats.ready -= copied;
+	instance->stats.delivered += copied;
+}
+
+/**
+ * hwtimer_harvest_events - deliver events
+ * @instance: whose
+ * @buffer: in user space
+ * @count: bytes, enough for one event
+ *
+ * Return: bytes written, whole events; 0 if there is none; -EFAULT, -EINTR. May
+ * sleep, but does not wait for events.
+ */
+ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance, char __user *buffer, size_t count)
+{
+	size_t room = count / sizeof(struct hwtimer_event);
+	size_t done = 0;
+	bool drained = false;
+	int err = 0;
+
+	if (mutex_lock_interruptible(&instance->harvest))
+		return -ERESTARTSYS;
+	while (done < room && !err) {
+		u32 taken, copied;
+		size_t left;
+
+		spin_lock(&instance->lock);
+		hwtimer_harvest_discarded(instance);
+		taken = events_take(instance, min(room - done, HWTIMER_BATCH_EVENTS));
+		spin_unlock(&instance->lock);
+		if (!taken)
+			break;
+
+		left = copy_to_user(buffer + done * sizeof(struct hwtimer_event), instance->batch,
+				    taken * sizeof(struct hwtimer_event));
+		copied = taken - DIV_ROUND_UP(left, sizeof(struct hwtimer_event));
+		spin_lock(&instance->lock);
+		events_finish(instance, taken, copied);
+		drained = hwtimer_instance_drained(instance);
+		spin_unlock(&instance->lock);
+
+		done += copied;
+		if (copied < taken)
+			err = -EFAULT;
+		else if (signal_pending(current))
+			err = -EINTR;
+		cond_resched();
+	}
+	mutex_unlock(&instance->harvest);
+	if (drained)
+		hwtimer_instance_hang_up(instance);
+	hwtimer_instance_trim(instance);
+	return done ? done * sizeof(struct hwtimer_event) : err;
+}
+
+static void unprocessed_fill(struct hwtimer_unprocessed *timer, const struct hwtimer_record *record,
+			     u32 index, u64 now)
+{
+	*timer = (struct hwtimer_unprocessed){
+		.id = hwtimer_table_id(record, index),
+		.user_data = record->user_data,
+		.deadline = record->deadline,
+		.remaining = record->deadline - min(record->deadline, now),
+	};
+}
+
+/*
+ * Writes pending timers to the page, from record *@cursor on, until it is full
+ * or HWTIMER_HOLD records have been looked at. Those are leaving afterwards;
+ * returns how many.
+ */
+static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor, u32 max)
+{
+	u64 now = hwtimer_instance_now(instance);
+	struct hwtimer_unprocessed *timers = instance->batch;
+	u64 end = *cursor + HWTIMER_HOLD;
+	u32 taken = 0;
+
+	while (taken < max && *cursor < end) {
+		struct hwtimer_record *record =
+			hwtimer_table_next(&instance->table, cursor, end - *cursor);
+
+		if (!record)
+			break;
+		if (record->state == HWTIMER_PENDING) {
+			record->state = HWTIMER_LEAVING;
+			unprocessed_fill(&timers[taken++], record, *cursor, now);
+		}
+		++*cursor;
+	}
+	return taken;
+}
+
+/* The first @copied of the @taken timers are with user space; the others stay. */
+static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken, u32 copied)
+{
+	const struct hwtimer_unprocessed *timers = instance->batch;
+	u32 i;
+
+	for (i = 0; i < taken; i++) {
+		u32 index = lower_32_bits(timers[i].id);
+		struct hwtimer_record *record = hwtimer_table_record(&instance->table, index);
+
+		if (i < copied) {
+			hwtimer_wheel_remove(&instance->wheel, record);
+			hwtimer_table_put(&instance->table, index);
+		} else {
+			record->state = HWTIMER_PENDING;
+		}
+	}
+	instance->stats.pending -= copied;
+	instance->stats.unprocessed += copied;
+	if (copied < taken)
+		instance->cursor = lower_32_bits(timers[copied].id);
+}
+
+/**
+ * hwtimer_harvest_unprocessed - hand back pending timers
+ * @instance: stopped
+ * @timers: in user space
+ * @count: length of @timers
+ *
+ * Each timer is handed back once, in whichever call has room for it.
+ *
+ * Return: how many were written; -EFAULT, -EINTR. May sleep.
+ */
+ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
+				    struct hwtimer_unprocessed __user *timers, u32 count)
+{
+	u32 done = 0;
+	int err = 0;
+
+	if (mutex_lock_interruptible(&instance->harvest))
+		return -ERESTARTSYS;
+	while (done < count && !err) {
+		u32 taken, copied;
+		size_t left;
+		bool more;
+
+		spin_lock(&instance->lock);
+		taken = unprocessed_take(instance, &instance->cursor,
+					 min_t(size_t, count - done, HWTIMER_BATCH_UNPROCESSED));
+		more = instance->cursor < hwtimer_table_end(&instance->table);
+		spin_unlock(&instance->lock);
+
+		left = copy_to_user(timers + done, instance->batch, taken * sizeof(*timers));
+		copied = taken - DIV_ROUND_UP(left, sizeof(*timers));
+		spin_lock(&instance->lock);
+		unprocessed_finish(instance, taken, copied);
+		spin_unlock(&instance->lock);
+
+		done += copied;
+		if (copied < taken)
+			err = -EFAULT;
+		else if (!more)
+			break;
+		else if (signal_pending(current))
+			err = -EINTR;
+		cond_resched();
+	}
+	mutex_unlock(&instance->harvest);
+	return done ?: err;
+}

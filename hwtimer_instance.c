@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of an instance: settings, start, memory, the worker's turn, what it
+ * tells of itself, and its end; see hwtimer.h for the locks.
+ */
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/poll.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "hwtimer.h"
+#include "hwtimer_worker.h"
+
+/*
+ * Spare chunks that are kept beyond what is reserved: as many as a full batch
+ * of requests may ask for, so that they are not freed between two of them.
+ */
+#define HWTIMER_SPARE_CHUNKS (HWTIMER_HOLD + 64)
+
+/* Most chunks that go back to the slab at a time. */
+#define HWTIMER_TRIM_CHUNKS 64
+
+/**
+ * hwtimer_instance_create - an instance with the default settings
+ * @timers: limit of pending timers
+ *
+ * Return: the instance, attached to a worker, or NULL: no memory. May sleep.
+ */
+struct hwtimer_instance *hwtimer_instance_create(u32 timers)
+{
+	struct hwtimer_instance *instance = kzalloc(sizeof(*instance), GFP_KERNEL_ACCOUNT);
+
+	if (!instance)
+		return NULL;
+	instance->batch = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!instance->batch) {
+		kfree(instance);
+		return NULL;
+	}
+	mutex_init(&instance->setup);
+	mutex_init(&instance->harvest);
+	spin_lock_init(&instance->lock);
+	init_waitqueue_head(&instance->readers);
+	instance->settings = (struct hwtimer_settings){
+		.tick = HWTIMER_TICK_DEFAULT,
+		.buckets = HWTIMER_BUCKETS_DEFAULT,
+		.timers = timers,
+	};
+	instance->wake = HWTIMER_TICK_NONE;
+	hwtimer_worker_attach(instance);
+	return instance;
+}
+
+/**
+ * hwtimer_instance_destroy - the end of an instance and of all its timers
+ * @instance: nobody else knows it any more but its worker
+ *
+ * Takes as long as there are timers. May sleep.
+ */
+void hwtimer_instance_destroy(struct hwtimer_instance *instance)
+{
+	hwtimer_worker_detach(instance);
+	hwtimer_queue_drain(&instance->ready);
+	hwtimer_wheel_drain(&instance->wheel);
+	hwtimer_pool_drain(&instance->pool);
+	hwtimer_table_destroy(&instance->table);
+	kvfree(instance->wheel_memory);
+	free_page((unsigned long)instance->batch);
+	kfree(instance);
+}
+
+/**
+ * hwtimer_instance_setup - choose the settings
+ * @instance: of which
+ * @settings: valid
+ *
+ * Return: 0, -EBUSY (started), -ESHUTDOWN (stopped), -ENOMEM. May sleep.
+ */
+int hwtimer_instance_setup(struct hwtimer_instance *instance,
+			   const struct hwtimer_settings *settings)
+{
+	int err = 0;
+
+	mutex_lock(&instance->setup);
+	if (READ_ONCE(instance->stopped))
+		err = -ESHUTDOWN;
+	else if (instance->started)
+		err = -EBUSY;
+	else
+		instance->settings = *settings;
+	mutex_unlock(&instance->setup);
+	return err;
+}
+
+/* Makes the wheel and the table that the settings ask for, and lets them be seen. */
+static int instance_begin(struct hwtimer_instance *instance, u64 now)
+{
+	const struct hwtimer_settings *settings = &instance->settings;
+	struct hwtimer_wheel wheel = { .table = &instance->table, .pool = &instance->pool };
+	struct hwtimer_table table = {};
+	void *memory;
+	int err;
+
+	lockdep_assert_held(&instance->setup);
+	memory = kvmalloc(hwtimer_wheel_memory(settings->buckets), GFP_KERNEL_ACCOUNT);
+	if (!memory)
+		return -ENOMEM;
+	err = hwtimer_table_init(&table, settings->timers);
+	if (err) {
+		kvfree(memory);
+		return err;
+	}
+	/* Whole ticks, so that instances with the same tick share wake-ups. */
+	hwtimer_wheel_init(&wheel, memory, settings->buckets, settings->tick,
+			   now - now % settings->tick);
+
+	spin_lock(&instance->lock);
+	instance->wheel_memory = memory;
+	instance->wheel = wheel;
+	instance->table = table;
+	/* Pairs with the smp_load_acquire() in hwtimer_instance_start(). */
+	smp_store_release(&instance->started, true);
+	spin_unlock(&instance->lock);
+	return 0;
+}
+
+/**
+ * hwtimer_instance_start - let the wheel begin, before the first timer
+ * @instance: of which; may have started already
+ * @now: ns on the instance's clock
+ *
+ * Return: 0 or -ENOMEM. May sleep.
+ */
+int hwtimer_instance_start(struct hwtimer_instance *instance, u64 now)
+{
+	int err = 0;
+
+	/* Pairs with the smp_store_release() in instance_begin(). */
+	if (likely(smp_load_acquire(&instance->started)))
+		return 0;
+	mutex_lock(&instance->setup);
+	if (!instance->started)
+		err = instance_begin(instance, now);
+	mutex_unlock(&instance->setup);
+	return err;
+}
+
+/* The time on the instance's clock, ns. */
+u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
+{
+	return ktime_get_ns();
+}
+
+/* The spare chunks that @timers more timers and @moves more new deadlines need. */
+static u32 chunks_wanted(const struct hwtimer_instance *instance, u32 timers, u32 moves)
+{
+	u64 expiring = instance->stats.pending + timers;
+
+	/* Each may need a new chunk in its bucket; all will have to be queued. */
+	return timers + moves + hwtimer_wheel_reserve(&instance->wheel, moves) +
+	       div_u64(expiring, HWTIMER_CHUNK_INDICES) + 2;
+}
+
+static u32 chunks_missing(const struct hwtimer_instance *instance, u32 timers, u32 moves)
+{
+	u32 wanted = chunks_wanted(instance, timers, moves);
+
+	return wanted - min(wanted, instance->pool.spares);
+}
+
+/* Whether there are records for @timers more timers, as far as the limit lets them be. */
+static bool records_missing(const struct hwtimer_instance *instance, u32 timers)
+{
+	u32 below_limit = instance->settings.timers - instance->table.used;
+
+	return hwtimer_table_spare(&instance->table) < min(timers, below_limit);
+}
+
+/* Brings the account of memory up to date. */
+void hwtimer_instance_account(struct hwtimer_instance *instance)
+{
+	u64 bytes = sizeof(*instance) + PAGE_SIZE + hwtimer_table_bytes(&instance->table) +
+		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES;
+
+	lockdep_assert_held(&instance->lock);
+	if (instance->started)
+		bytes += hwtimer_wheel_memory(instance->settings.buckets);
+	instance->stats.bytes = bytes;
+	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);
+}
+
+/* Memory on its way to an instance. */
+struct hwtimer_supply {
+	struct hwtimer_pool chunks;
+	struct hwtimer_block block;
+};
+
+/* May sleep. What could be had is in @supply, whatever is returned. */
+static int supply_get(struct hwtimer_supply *supply, u32 chunks, u32 slots)
+{
+	int err = hwtimer_pool_fill(&supply->chunks, chunks);
+
+	if (!err && slots)
+		err = hwtimer_table_alloc_block(slots, &supply->block);
+	return err;
+}
+
+static void supply_deliver(struct hwtimer_instance *instance, struct hwtimer_supply *supply)
+{
+	lockdep_assert_held(&instance->lock);
+	hwtimer_pool_merge(&instance->pool, &supply->chunks);
+	/* Another caller may have used up what the limit leaves. */
+	if (supply->block.slots && !hwtimer_table_add_block(&instance->table, &supply->block))
+		hwtimer_table_free_block(&supply->block);
+	hwtimer_instance_account(instance);
+}
+
+/**
+ * hwtimer_instance_reserve - lock an instance that has room
+ * @instance: started, if @timers or @moves is not 0
+ * @timers: so many timers may be added in this hold of the lock, if the limit
+ *	does not forbid it
+ * @moves: so many may get new deadlines
+ *
+ * All memory that the timers will ever need, until their events are read, is
+ * there afterwards: what comes later cannot fail.
+ *
+ * Return: 0 or -ENOMEM, both with the lock held. May sleep.
+ */
+int hwtimer_instance_reserve(struct hwtimer_instance *instance, u32 timers, u32 moves)
+	__acquires(&instance->lock)
+{
+	struct hwtimer_supply supply = {};
+	int err = 0;
+
+	for (;;) {
+		u32 chunks, slots = 0;
+
+		spin_lock(&instance->lock);
+		if (!timers && !moves)
+			return 0;
+		supply_deliver(instance, &supply);
+		chunks = chunks_missing(instance, timers, moves);
+		if (records_missing(instance, timers))
+			slots = hwtimer_table_growth(&instance->table);
+		else if (!chunks)
+			return 0;
+		/* Even after an error: others may have freed what was missing. */
+		if (err || (!chunks && !slots))
+			return -ENOMEM;
+		spin_unlock(&instance->lock);
+
+		err = supply_get(&supply, chunks, slots);
+	}
+}
+
+/**
+ * hwtimer_instance_trim - give back memory that is not needed any more
+ * @instance: its lock is not held
+ *
+ * A few chunks at a time; called after whatever may have freed some.
+ */
+void hwtimer_instance_trim(struct hwtimer_instance *instance)
+{
+	struct hwtimer_pool surplus = {};
+	u32 keep;
+
+	spin_lock(&instance->lock);
+	keep = chunks_wanted(instance, 0, 0) + HWTIMER_SPARE_CHUNKS;
+	if (instance->pool.spares > keep) {
+		hwtimer_pool_trim(&instance->pool, keep, HWTIMER_TRIM_CHUNKS, &surplus);
+		hwtimer_instance_account(instance);
+	}
+	spin_unlock(&instance->lock);
+	hwtimer_pool_drain(&surplus);
+}
+
+/* A pending record, removed from the wheel as due, becomes an event. */
+static void instance_expire(struct hwtimer_instance *instance, u32 index, u64 now)
+{
+	struct hwtimer_record *record = hwtimer_table_record(&instance->table, index);
+	u64 lateness = now - record->deadline;
+
+	record->state = HWTIMER_EXPIRED;
+	record->lateness = min_t(u64, lateness, U32_MAX);
+	hwtimer_queue_add_index(&instance->ready, &instance->pool, index);
+	instance->stats.pending--;
+	instance->stats.expired++;
+	instance->stats.ready++;
+	hwtimer_stats_lateness(&instance->stats, lateness);
+}
+
+/* When the worker should look at the instance next, ns. */
+static u64 instance_next(const struct hwtimer_instance *instance)
+{
+	if (!instance->stats.pending || instance->stopped)
+		return HWTIMER_TICK_NONE;
+	return hwtimer_wheel_time_of(&instance->wheel, hwtimer_wheel_next(&instance->wheel));
+}
+
+/**
+ * hwtimer_instance_rearm - the wheel's earliest timer may have become earlier
+ * @instance: its lock is held
+ *
+ * If it has become later the worker finds out when it wakes up.
+ */
+void hwtimer_instance_rearm(struct hwtimer_instance *instance)
+{
+	u64 next = instance_next(instance);
+
+	lockdep_assert_held(&instance->lock);
+	if (next >= instance->wake)
+		return;
+	instance->wake = next;
+	hwtimer_worker_kick(instance, next);
+}
+
+/**
+ * hwtimer_instance_turn - one slice of the worker
+ * @instance: that is due
+ * @now: ns on the instance's clock
+ * @due: room for HWTIMER_HOLD records
+ *
+ * Leaves the instance in the worker's queue if there is more to come.
+ */
+void hwtimer_instance_turn(struct hwtimer_instance *instance, u64 now, u32 *due)
+{
+	unsigned int i, expired = 0;
+
+	spin_lock(&instance->lock);
+	if (!instance->stopped) {
+		expired = hwtimer_wheel_advance(&instance->wheel, now, due);
+		for (i = 0; i < expired; i++)
+			instance_expire(instance, due[i], now);
+		instance->stats.turns += expired > 0;
+		/* It woke up for dead entries: do away with those to come. */
+		if (!expired)
+			hwtimer_wheel_skim(&instance->wheel, HWTIMER_HOLD);
+	}
+	instance->wake = HWTIMER_TICK_NONE;
+	if (instance_next(instance) != HWTIMER_TICK_NONE) {
+		/* Behind the instances that are due by now, if this one still is. */
+		instance->wake = max(instance_next(instance), now);
+		hwtimer_worker_kick(instance, instance->wake);
+	}
+	spin_unlock(&instance->lock);
+
+	if (expired)
+		wake_up_interruptible_poll(&instance->readers, EPOLLIN | EPOLLRDNORM);
+	hwtimer_instance_trim(instance);
+}
+
+/**
+ * hwtimer_instance_query - look at one timer
+ * @instance: whose
+ * @query: in: id; out: the rest
+ *
+ * Return: 0 or -ENOENT.
+ */
+int hwtimer_instance_query(struct hwtimer_instance *instance, struct hwtimer_query *query)
+{
+	u64 now = hwtimer_instance_now(instance);
+	const struct hwtimer_record *record;
+	int err = -ENOENT;
+
+	spin_lock(&instance->lock);
+	record = hwtimer_table_find(&instance->table, query->id);
+	if (record && (record->state == HWTIMER_PENDING || record->state == HWTIMER_EXPIRED)) {
+		*query = (struct hwtimer_query){
+			.id = query->id,
+			.user_data = record->user_data,
+			.deadline = record->deadline,
+			.remaining = record->deadline - min(record->deadline, now),
+			.state = record->state == HWTIMER_PENDING ? HWTIMER_STATE_PENDING :
+								    HWTIMER_STATE_EXPIRED,
+		};
+		err = 0;
+	}
+	spin_unlock(&instance->lock);
+	return err;
+}
+
+/* Tells whoever waits that no event will come any more. */
+void hwtimer_instance_hang_up(struct hwtimer_instance *instance)
+{
+	wake_up_interruptible_poll(&instance->readers, EPOLLHUP);
+}
+
+/**
+ * hwtimer_instance_stop - let nothing expire and nothing be scheduled any more
+ * @instance: of which; may be stopped already
+ */
+void hwtimer_instance_stop(struct hwtimer_instance *instance)
+{
+	bool drained;
+
+	spin_lock(&instance->lock);
+	WRITE_ONCE(instance->stopped, true);
+	drained = hwtimer_instance_drained(instance);
+	spin_unlock(&instance->lock);
+	if (drained)
+		hwtimer_instance_hang_up(instance);
+}

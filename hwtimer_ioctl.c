@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ioctls: arguments are copied in, checked, handed on, and copied out. Called
+ * by the device's file operations with whatever user space gives them.
+ */
+#include <linux/compat.h>
+#include <linux/log2.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/time.h>
+#include <linux/uaccess.h>
+
+#include "hwtimer.h"
+
+/*
+ * The structures that may grow begin with a u32 that is their size. The sizes of
+ * the first published version are what must be there at least.
+ */
+#define HWTIMER_INFO_SIZE_V1 80
+#define HWTIMER_SETUP_SIZE_V1 40
+#define HWTIMER_STOP_SIZE_V1 32
+#define HWTIMER_STATS_SIZE_V1 688
+
+static_assert(sizeof(struct hwtimer_info) == HWTIMER_INFO_SIZE_V1);
+static_assert(sizeof(struct hwtimer_setup) == HWTIMER_SETUP_SIZE_V1);
+static_assert(sizeof(struct hwtimer_stop) == HWTIMER_STOP_SIZE_V1);
+static_assert(sizeof(struct hwtimer_stats) == HWTIMER_STATS_SIZE_V1);
+static_assert(sizeof(struct hwtimer_request) == 64);
+static_assert(sizeof(struct hwtimer_submit) == 16);
+static_assert(sizeof(struct hwtimer_query) == 48);
+static_assert(sizeof(struct hwtimer_unprocessed) == 40);
+static_assert(sizeof(struct hwtimer_event) == 32);
+
+/*
+ * Copies in a structure that may grow. *@user_size is how much of it user space
+ * has room for; the size is read once.
+ */
+static int copy_in_sized(void *structure, size_t size, size_t size_v1, void __user *argument,
+			 u32 *user_size)
+{
+	if (get_user(*user_size, (u32 __user *)argument))
+		return -EFAULT;
+	if (*user_size < size_v1)
+		return -EINVAL;
+	if (*user_size > PAGE_SIZE)
+		return -E2BIG;
+	return copy_struct_from_user(structure, size, argument, *user_size);
+}
+
+static int copy_out_sized(void __user *argument, void *structure, size_t size, u32 user_size)
+{
+	*(u32 *)structure = user_size;
+	return copy_to_user(argument, structure, min_t(size_t, size, user_size)) ? -EFAULT : 0;
+}
+
+static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
+{
+	struct hwtimer_info info;
+	u32 user_size;
+	int err;
+
+	err = copy_in_sized(&info, sizeof(info), HWTIMER_INFO_SIZE_V1, argument, &user_size);
+	if (err)
+		return err;
+	mutex_lock(&instance->setup);
+	info = (struct hwtimer_info){
+		.abi_version = HWTIMER_ABI_VERSION,
+		.tick_min = HWTIMER_TICK_MIN,
+		.tick_max = HWTIMER_TICK_MAX,
+		.buckets_min = HWTIMER_BUCKETS_MIN,
+		.buckets_max = HWTIMER_BUCKETS_MAX,
+		.timers_max = hwtimer_max_timers,
+		.tick = instance->settings.tick,
+		.timers = instance->settings.timers,
+		.buckets = instance->settings.buckets,
+		.kind = HWTIMER_KIND_HASHED,
+		.clock = CLOCK_MONOTONIC,
+		.started = instance->started,
+	};
+	mutex_unlock(&instance->setup);
+	return copy_out_sized(argument, &info, sizeof(info), user_size);
+}
+
+/* Fills in the defaults for what is 0. */
+static int setup_check(struct hwtimer_setup *setup)
+{
+	setup->tick = setup->tick ?: HWTIMER_TICK_DEFAULT;
+	setup->buckets = setup->buckets ?: HWTIMER_BUCKETS_DEFAULT;
+	setup->timers = setup->timers ?: hwtimer_default_timers;
+
+	if (setup->flags || setup->reserved || setup->kind != HWTIMER_KIND_HASHED ||
+	    setup->clock != CLOCK_MONOTONIC)
+		return -EINVAL;
+	if (setup->tick < HWTIMER_TICK_MIN || setup->tick > HWTIMER_TICK_MAX)
+		return -EINVAL;
+	if (setup->buckets < HWTIMER_BUCKETS_MIN || setup->buckets > HWTIMER_BUCKETS_MAX)
+		return -EINVAL;
+	if (setup->timers > hwtimer_max_timers)
+		return -EINVAL;
+	return 0;
+}
+
+static long ioctl_setup(struct hwtimer_instance *instance, void __user *argument)
+{
+	struct hwtimer_settings settings;
+	struct hwtimer_setup setup;
+	u32 user_size;
+	int err;
+
+	err = copy_in_sized(&setup, sizeof(setup), HWTIMER_SETUP_SIZE_V1, argument, &user_size);
+	if (err)
+		return err;
+	err = setup_check(&setup);
+	if (err)
+		return err;
+	settings = (struct hwtimer_settings){
+		.tick = setup.tick,
+		.buckets = roundup_pow_of_two(setup.buckets),
+		.timers = setup.timers,
+	};
+	return hwtimer_instance_setup(instance, &settings);
+}
+
+/* SCHEDULE, CANCEL or RESCHEDULE. */
+static long ioctl_request(struct hwtimer_instance *instance, void __user *argument,
+			  enum hwtimer_op op)
+{
+	struct hwtimer_request __user *user_request = argument;
+	struct hwtimer_request request;
+
+	if (copy_from_user(&request, user_request, sizeof(request)))
+		return -EFAULT;
+	if (request.op != HWTIMER_OP_NONE && request.op != op)
+		return -EINVAL;
+	request.op = op;
+	hwtimer_request_run(instance, &request, 1);
+	if (request.result || op != HWTIMER_OP_SCHEDULE)
+		return request.result;
+	if (put_user(request.id, &user_request->id)) {
+		hwtimer_request_undo(instance, &request, 1);
+		return -EFAULT;
+	}
+	return 0;
+}
+
+/* Runs @count requests; returns how many were done and told so, or -EFAULT. */
+static long submit_batch(struct hwtimer_instance *instance, struct hwtimer_request *requests,
+			 struct hwtimer_request __user *user_requests, u32 count)
+{
+	size_t left;
+	u32 done;
+
+	left = copy_from_user(requests, user_requests, count * sizeof(*requests));
+	count -= DIV_ROUND_UP(left, sizeof(*requests));
+	if (!count)
+		return -EFAULT;
+	hwtimer_request_run(instance, requests, count);
+	left = copy_to_user(user_requests, requests, count * sizeof(*requests));
+	done = count - DIV_ROUND_UP(left, sizeof(*requests));
+	if (done < count)
+		hwtimer_request_undo(instance, requests + done, count - done);
+	return done ?: -EFAULT;
+}
+
+static long ioctl_submit(struct hwtimer_instance *instance, void __user *argument)
+{
+	struct hwtimer_request __user *user_requests;
+	struct hwtimer_request *requests;
+	struct hwtimer_submit submit;
+	u32 done = 0;
+	long ret = 0;
+
+	if (copy_from_user(&submit, argument, sizeof(submit)))
+		return -EFAULT;
+	if (submit.flags || submit.count > INT_MAX)
+		return -EINVAL;
+	if (!submit.count)
+		return 0;
+	requests = kmalloc_array(min(submit.count, HWTIMER_HOLD), sizeof(*requests),
+				 GFP_KERNEL_ACCOUNT);
+	if (!requests)
+		return -ENOMEM;
+	user_requests = u64_to_user_ptr(submit.requests);
+	while (done < submit.count) {
+		u32 count = min(submit.count - done, HWTIMER_HOLD);
+
+		ret = submit_batch(instance, requests, user_requests + done, count);
+		if (ret < 0)
+			break;
+		done += ret;
+		if (ret < count)
+			break;
+		if (done < submit.count && signal_pending(current)) {
+			ret = -EINTR;
+			break;
+		}
+		cond_resched();
+	}
+	kfree(requests);
+	return done ?: ret;
+}
+
+static long ioctl_query(struct hwtimer_instance *instance, void __user *argument)
+{
+	struct hwtimer_query query;
+	int err;
+
+	if (copy_from_user(&query, argument, sizeof(query)))
+		return -EFAULT;
+	if (query.reserved)
+		return -EINVAL;
+	err = hwtimer_instance_query(instance, &query);
+	if (err)
+		return err;
+	return copy_to_user(argument, &query, sizeof(query)) ? -EFAULT : 0;
+}
+
+static long ioctl_stop(struct hwtimer_instance *instance, void __user *argument)
+{
+	struct hwtimer_stop __user *user_stop = argument;
+	struct hwtimer_stop stop;
+	u32 user_size;
+	long ret;
+
+	ret = copy_in_sized(&stop, sizeof(stop), HWTIMER_STOP_SIZE_V1, argument, &user_size);
+	if (ret)
+		return ret;
+	if (stop.flags || stop.reserved || stop.count > INT_MAX)
+		return -EINVAL;
+	/* Before anything is handed back, as it could not be taken back. */
+	if (put_user(stop.left, &user_stop->left))
+		return -EFAULT;
+	hwtimer_instance_stop(instance);
+	ret = hwtimer_harvest_unprocessed(instance, u64_to_user_ptr(stop.timers), stop.count);
+	if (put_user(READ_ONCE(instance->stats.pending), &user_stop->left) && ret <= 0)
+		return -EFAULT;
+	return ret;
+}
+
+static long ioctl_stats(struct hwtimer_instance *instance, void __user *argument)
+{
+	struct hwtimer_stats stats;
+	u32 user_size;
+	int err;
+
+	err = copy_in_sized(&stats, sizeof(stats), HWTIMER_STATS_SIZE_V1, argument, &user_size);
+	if (err)
+		return err;
+	if (stats.reserved)
+		return -EINVAL;
+	hwtimer_stats_get(instance, &stats);
+	return copy_out_sized(argument, &stats, sizeof(stats), user_size);
+}
+
+/**
+ * hwtimer_ioctl - one ioctl
+ * @instance: of the file
+ * @command: anything
+ * @argument: anything
+ *
+ * Return: as <linux/hwtimer.h> says. May sleep.
+ */
+long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command, void __user *argument)
+{
+	switch (command) {
+	case HWTIMER_IOC_INFO:
+		return ioctl_info(instance, argument);
+	case HWTIMER_IOC_SETUP:
+		return ioctl_setup(instance, argument);
+	case HWTIMER_IOC_SCHEDULE:
+		return ioctl_request(instance, argument, HWTIMER_OP_SCHEDULE);
+	case HWTIMER_IOC_CANCEL:
+		return ioctl_request(instance, argument, HWTIMER_OP_CANCEL);
+	case HWTIMER_IOC_RESCHEDULE:
+		return ioctl_request(instance, argument, HWTIMER_OP_RESCHEDULE);
+	case HWTIMER_IOC_SUBMIT:
+		return ioctl_submit(instance, argument);
+	case HWTIMER_IOC_QUERY:
+		return ioctl_query(instance, argument);
+	case HWTIMER_IOC_STOP:
+		return ioctl_stop(instance, argument);
+	case HWTIMER_IOC_STATS:
+		return ioctl_stats(instance, argument);
+	default:
+		return -ENOTTY;
+	}
+}

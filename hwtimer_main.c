@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The door: module parameters, the misc device /dev/hwtimer and its file
+ * operations. What they do is in hwtimer_ioctl.c, hwtimer_harvest.c and
+ * hwtimer_instance.c.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/atomic.h>
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+
+#include "hwtimer.h"
+#include "hwtimer_worker.h"
+
+#define HWTIMER_WORKERS_MAX 1024
+
+unsigned int hwtimer_default_timers = 1U << 20;
+module_param_named(default_timers, hwtimer_default_timers, uint, 0444);
+MODULE_PARM_DESC(default_timers, "Limit of pending timers and unread events of an instance");
+
+unsigned int hwtimer_max_timers = 1U << 24;
+module_param_named(max_timers, hwtimer_max_timers, uint, 0444);
+MODULE_PARM_DESC(max_timers, "Highest limit that SETUP may ask for");
+
+static unsigned int max_instances = 4096;
+module_param(max_instances, uint, 0444);
+MODULE_PARM_DESC(max_instances, "How many instances there may be at a time");
+
+static unsigned int workers = 1;
+module_param(workers, uint, 0444);
+MODULE_PARM_DESC(workers, "How many kthreads the instances are spread over");
+
+static unsigned int worker_rt_prio;
+module_param_named(rt_prio, worker_rt_prio, uint, 0444);
+MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of the kthreads, 1 to 99; 0: not real-time");
+
+static atomic_t hwtimer_instances = ATOMIC_INIT(0);
+
+static int hwtimer_open(struct inode *inode, struct file *file)
+{
+	struct hwtimer_instance *instance;
+
+	if (!atomic_add_unless(&hwtimer_instances, 1, max_instances))
+		return -ENFILE;
+	instance = hwtimer_instance_create(hwtimer_default_timers);
+	if (!instance) {
+		atomic_dec(&hwtimer_instances);
+		return -ENOMEM;
+	}
+	file->private_data = instance;
+	return nonseekable_open(inode, file);
+}
+
+static int hwtimer_release(struct inode *inode, struct file *file)
+{
+	hwtimer_instance_destroy(file->private_data);
+	atomic_dec(&hwtimer_instances);
+	return 0;
+}
+
+static bool readable(const struct hwtimer_instance *instance)
+{
+	return READ_ONCE(instance->stats.ready) || READ_ONCE(instance->stopped);
+}
+
+static ssize_t hwtimer_read(struct file *file, char __user *buffer, size_t count, loff_t *position)
+{
+	struct hwtimer_instance *instance = file->private_data;
+
+	if (count < sizeof(struct hwtimer_event))
+		return -EINVAL;
+	for (;;) {
+		ssize_t ret = hwtimer_harvest_events(instance, buffer, count);
+
+		if (ret)
+			return ret;
+		if (hwtimer_instance_drained(instance))
+			return 0;
+		if (readable(instance))
+			continue;
+		if (file->f_flags & O_NONBLOCK)
+			return -EAGAIN;
+		ret = wait_event_interruptible(instance->readers, readable(instance));
+		if (ret)
+			return ret;
+	}
+}
+
+static __poll_t hwtimer_poll(struct file *file, poll_table *wait)
+{
+	struct hwtimer_instance *instance = file->private_data;
+	__poll_t mask = 0;
+
+	poll_wait(file, &instance->readers, wait);
+	/*
+	 * Under the lock, as events are queued under it and the wake-up follows:
+	 * either this sees the event, or the wake-up sees the poller.
+	 */
+	spin_lock(&instance->lock);
+	if (instance->stats.ready)
+		mask = EPOLLIN | EPOLLRDNORM;
+	else if (instance->stopped)
+		mask = EPOLLHUP;
+	spin_unlock(&instance->lock);
+	return mask;
+}
+
+static long hwtimer_unlocked_ioctl(struct file *file, unsigned int command, unsigned long argument)
+{
+	return hwtimer_ioctl(file->private_data, command, (void __user *)argument);
+}
+
+static void hwtimer_show_fdinfo(struct seq_file *seq, struct file *file)
+{
+	hwtimer_stats_show(seq, file->private_data);
+}
+
+static const struct file_operations hwtimer_fops = {
+	.owner = THIS_MODULE,
+	.open = hwtimer_open,
+	.release = hwtimer_release,
+	.read = hwtimer_read,
+	.poll = hwtimer_poll,
+	.unlocked_ioctl = hwtimer_unlocked_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.show_fdinfo = hwtimer_show_fdinfo,
+};
+
+static struct miscdevice hwtimer_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "hwtimer",
+	.fops = &hwtimer_fops,
+};
+
+static bool parameter_valid(const char *name, unsigned int value, unsigned int min, unsigned int max)
+{
+	if (value >= min && value <= max)
+		return true;
+	pr_err("%s=%u is out of range: %u to %u\n", name, value, min, max);
+	return false;
+}
+
+static bool parameters_valid(void)
+{
+	return parameter_valid("max_timers", hwtimer_max_timers, 1, HWTIMER_TIMERS_CEILING) &&
+	       parameter_valid("default_timers", hwtimer_default_timers, 1, hwtimer_max_timers) &&
+	       parameter_valid("max_instances", max_instances, 1, INT_MAX) &&
+	       parameter_valid("workers", workers, 1, HWTIMER_WORKERS_MAX) &&
+	       parameter_valid("rt_prio", worker_rt_prio, 0, MAX_RT_PRIO - 1);
+}
+
+static int __init hwtimer_init(void)
+{
+	int err;
+
+	if (!parameters_valid())
+		return -EINVAL;
+	err = hwtimer_chunk_cache_create();
+	if (err)
+		return err;
+	err = hwtimer_workers_start(workers, worker_rt_prio);
+	if (err)
+		goto err_cache;
+	err = misc_register(&hwtimer_device);
+	if (err)
+		goto err_workers;
+	return 0;
+
+err_workers:
+	hwtimer_workers_stop();
+err_cache:
+	hwtimer_chunk_cache_destroy();
+	return err;
+}
+
+static void __exit hwtimer_exit(void)
+{
+	misc_deregister(&hwtimer_device);
+	hwtimer_workers_stop();
+	hwtimer_chunk_cache_destroy();
+}
+
+module_init(hwtimer_init);
+module_exit(hwtimer_exit);
+
+MODULE_DESCRIPTION("Hashed timing wheel: millions of timers behind one file descriptor");
+MODULE_AUTHOR("The hwtimer developers");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The table of records: the state of every timer of an instance, 32 bytes
+ * each, found by index in two loads, and the ids that name them to user space.
+ * Used by the wheel, which reads deadlines and stamps, and by the instance,
+ * which owns the table.
+ *
+ * Nothing here locks: callers hold the lock of the instance, except for
+ * hwtimer_table_alloc_block() and hwtimer_table_free_block().
+ */
+#ifndef HWTIMER_TABLE_H
+#define HWTIMER_TABLE_H
+
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/kernel.h>
+#include <linux/nospec.h>
+#include <linux/types.h>
+
+/**
+ * enum hwtimer_record_state - whose a record is
+ * @HWTIMER_FREE: nobody's
+ * @HWTIMER_PENDING: in the wheel
+ * @HWTIMER_EXPIRED: in the queue of events
+ * @HWTIMER_LEAVING: being copied to user space by read() or STOP, which make it
+ *	free, or what it was before if the copy fails
+ * @HWTIMER_DISCARDED: in the queue of events, to be dropped when its turn comes
+ */
+enum hwtimer_record_state {
+	HWTIMER_FREE,
+	HWTIMER_PENDING,
+	HWTIMER_EXPIRED,
+	HWTIMER_LEAVING,
+	HWTIMER_DISCARDED,
+};
+
+/**
+ * struct hwtimer_record - one timer
+ * @deadline: absolute, ns on the instance's clock
+ * @user_data: as scheduled
+ * @generation: lives of this record so far, the high half of its id
+ * @stamp: the wheel's: changes when the entry in the wheel stops counting
+ * @lateness: once expired: ns, saturated
+ * @state: enum hwtimer_record_state
+ * @postponed: the wheel's: the entry sits at an earlier tick than @deadline
+ * @unused: explicit padding
+ */
+struct hwtimer_record {
+	u64 deadline;
+	u64 user_data;
+	u32 generation;
+	u32 stamp;
+	u32 lateness;
+	u8 state;
+	bool postponed;
+	u16 unused;
+};
+
+static_assert(sizeof(struct hwtimer_record) == 32);
+
+/* Records come in slots of 1,024, the first few of which hold the slot's map. */
+#define HWTIMER_SLOT_SHIFT 10
+#define HWTIMER_SLOT_RECORDS (1U << HWTIMER_SLOT_SHIFT)
+#define HWTIMER_SLOT_ORDER 3
+#define HWTIMER_SLOT_HEADER 4
+#define HWTIMER_SLOT_USABLE (HWTIMER_SLOT_RECORDS - HWTIMER_SLOT_HEADER)
+
+/**
+ * union hwtimer_slot - 1,024 neighbouring records
+ * @free: a set bit is a free record; never set for the records beneath it
+ * @records: the records; the first HWTIMER_SLOT_HEADER are @free
+ */
+union hwtimer_slot {
+	unsigned long free[HWTIMER_SLOT_RECORDS / BITS_PER_LONG];
+	struct hwtimer_record records[HWTIMER_SLOT_RECORDS];
+};
+
+/**
+ * struct hwtimer_table - all records of an instance
+ * @slots: room for @max_slots pointers
+ * @vacant: a bit a slot: set if the slot has a free record
+ * @max_slots: what the limit of timers needs
+ * @nr_slots: how many there are; only grows
+ * @lowest: no slot below it is vacant
+ * @used: records in use
+ * @retired: free ones that are not used again, as their generations are spent
+ */
+struct hwtimer_table {
+	union hwtimer_slot **slots;
+	unsigned long *vacant;
+	u32 max_slots;
+	u32 nr_slots;
+	u32 lowest;
+	u32 used;
+	u32 retired;
+};
+
+/**
+ * struct hwtimer_block - neighbouring slots from one allocation
+ * @slots: the first; NULL for none
+ * @order: of the pages
+ */
+struct hwtimer_block {
+	union hwtimer_slot *slots;
+	unsigned int order;
+};
+
+int hwtimer_table_init(struct hwtimer_table *table, u32 limit);
+void hwtimer_table_destroy(struct hwtimer_table *table);
+u64 hwtimer_table_bytes(const struct hwtimer_table *table);
+
+u32 hwtimer_table_growth(const struct hwtimer_table *table);
+int hwtimer_table_alloc_block(u32 nr_slots, struct hwtimer_block *block);
+void hwtimer_table_free_block(struct hwtimer_block *block);
+bool hwtimer_table_add_block(struct hwtimer_table *table, struct hwtimer_block *block);
+
+u32 hwtimer_table_get(struct hwtimer_table *table);
+void hwtimer_table_put(struct hwtimer_table *table, u32 index);
+struct hwtimer_record *hwtimer_table_find(const struct hwtimer_table *table, u64 id);
+struct hwtimer_record *hwtimer_table_next(const struct hwtimer_table *table, u64 *cursor,
+					  unsigned int max);
+
+/* One past the last index. */
+static inline u64 hwtimer_table_end(const struct hwtimer_table *table)
+{
+	return (u64)table->nr_slots << HWTIMER_SLOT_SHIFT;
+}
+
+/* How many records can be had without another block. */
+static inline u32 hwtimer_table_spare(const struct hwtimer_table *table)
+{
+	return table->nr_slots * HWTIMER_SLOT_USABLE - table->used - table->retired;
+}
+
+/* The record of an index that the module itself made. */
+static inline struct hwtimer_record *hwtimer_table_record(const struct hwtimer_table *table,
+							  u32 index)
+{
+	return &table->slots[index >> HWTIMER_SLOT_SHIFT]
+			->records[index & (HWTIMER_SLOT_RECORDS - 1)];
+}
+
+/* Where the record that an id from user space names would be; NULL for nowhere. */
+static inline struct hwtimer_record *hwtimer_table_address(const struct hwtimer_table *table,
+							   u64 id)
+{
+	u32 nr = lower_32_bits(id) >> HWTIMER_SLOT_SHIFT;
+	u32 bit = lower_32_bits(id) & (HWTIMER_SLOT_RECORDS - 1);
+
+	if (nr >= table->nr_slots || bit < HWTIMER_SLOT_HEADER)
+		return NULL;
+	return &table->slots[array_index_nospec(nr, table->nr_slots)]->records[bit];
+}
+
+/* The id of the record at @index, while it is in use. */
+static inline u64 hwtimer_table_id(const struct hwtimer_record *record, u32 index)
+{
+	return (u64)record->generation << 32 | index;
+}
+
+#endif /* HWTIMER_TABLE_H */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Workers: the kthreads hwtimer/N that turn the wheels, each with an hrtimer
+ * that wakes it for the earliest of its instances. Set up and torn down by the
+ * module; attached to, detached from and kicked by instances.
+ */
+#ifndef HWTIMER_WORKER_H
+#define HWTIMER_WORKER_H
+
+#include <linux/types.h>
+
+struct hwtimer_instance;
+
+int hwtimer_workers_start(unsigned int count, unsigned int rt_prio);
+void hwtimer_workers_stop(void);
+
+void hwtimer_worker_attach(struct hwtimer_instance *instance);
+void hwtimer_worker_detach(struct hwtimer_instance *instance);
+void hwtimer_worker_kick(struct hwtimer_instance *instance, u64 time);
+u64 hwtimer_worker_wakeups(const struct hwtimer_instance *instance);
+
+#endif /* HWTIMER_WORKER_H */

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * The contract between /dev/hwtimer and user space.
+ *
+ * One open("/dev/hwtimer") is one instance: a timing wheel of its own with its
+ * own timers, events, limits and statistics. It lives until the last
+ * descriptor of that open (dup, fork, SCM_RIGHTS) is closed, and all that it
+ * holds goes with it. Ids mean something only in the instance that gave them.
+ *
+ * Times are nanoseconds. Every structure has the same layout for 32- and
+ * 64-bit programs; pointers travel as __u64. Unknown flags and non-zero
+ * reserved fields are refused with EINVAL, so that they can mean something
+ * later. Structures that may grow start with their own size: a shorter one
+ * (an older program) is filled as far as it reaches, a longer one (a newer
+ * program) is accepted when what the kernel does not know of it is zero, and
+ * is refused with E2BIG otherwise.
+ *
+ * An ioctl returns 0 or a count, or -1 with errno: EFAULT for an address that
+ * cannot be read or written, ENOTTY for an unknown command.
+ */
+#ifndef _UAPI_LINUX_HWTIMER_H
+#define _UAPI_LINUX_HWTIMER_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/** HWTIMER_ABI_VERSION - goes up when a feature bit cannot say what changed */
+#define HWTIMER_ABI_VERSION 1
+
+/** HWTIMER_NEVER - the absolute time that never comes */
+#define HWTIMER_NEVER (~0ULL)
+
+/**
+ * enum hwtimer_kind - kinds of wheel, for hwtimer_setup.kind
+ * @HWTIMER_KIND_HASHED: the hashed wheel: buckets by tick modulo their number
+ */
+enum hwtimer_kind {
+	HWTIMER_KIND_HASHED = 0,
+};
+
+/**
+ * struct hwtimer_info - HWTIMER_IOC_INFO: what this module and instance are
+ * @size: in: sizeof(struct hwtimer_info)
+ * @abi_version: HWTIMER_ABI_VERSION of the module
+ * @features: feature bits; none is defined yet
+ * @tick_min: shortest tick that SETUP accepts, ns
+ * @tick_max: longest tick that SETUP accepts, ns
+ * @buckets_min: fewest buckets
+ * @buckets_max: most buckets
+ * @timers_max: highest limit of pending timers that SETUP accepts
+ * @tick: this instance's tick, ns
+ * @timers: this instance's limit of pending timers
+ * @buckets: this instance's number of buckets
+ * @kind: this instance's enum hwtimer_kind
+ * @clock: this instance's clock (CLOCK_MONOTONIC)
+ * @started: 1 once the instance has had its first timer: SETUP is over
+ *
+ * Errors: EINVAL (@size smaller than the first published structure), E2BIG.
+ */
+struct hwtimer_info {
+	__u32 size;
+	__u32 abi_version;
+	__u64 features;
+	__u64 tick_min;
+	__u64 tick_max;
+	__u32 buckets_min;
+	__u32 buckets_max;
+	__u64 timers_max;
+	__u64 tick;
+	__u64 timers;
+	__u32 buckets;
+	__u32 kind;
+	__u32 clock;
+	__u32 started;
+};
+
+/**
+ * struct hwtimer_setup - HWTIMER_IOC_SETUP: choose the wheel
+ * @size: in: sizeof(struct hwtimer_setup)
+ * @flags: must be 0
+ * @tick: ns, 10 us to 1 h; 0 leaves the default of 1 ms
+ * @buckets: 8 to 1,048,576, rounded up to a power of two; 0 leaves the default
+ * @kind: enum hwtimer_kind
+ * @clock: CLOCK_MONOTONIC
+ * @reserved: must be 0
+ * @timers: limit of pending timers; 0 leaves the module's default_timers
+ *
+ * Only before the first timer; may be repeated until then. What came out of it
+ * (the rounded number of buckets, the defaults) is read back with INFO.
+ *
+ * Errors: EINVAL (a value out of range), E2BIG, EBUSY (the instance has had a
+ * timer), ESHUTDOWN (stopped), ENOMEM. After an error all is as it was.
+ */
+struct hwtimer_setup {
+	__u32 size;
+	__u32 flags;
+	__u64 tick;
+	__u32 buckets;
+	__u32 kind;
+	__u32 clock;
+	__u32 reserved;
+	__u64 timers;
+};
+
+/**
+ * enum hwtimer_op - what a struct hwtimer_request asks for
+ * @HWTIMER_OP_NONE: nothing; what HWTIMER_IOC_SCHEDULE and its like expect
+ * @HWTIMER_OP_SCHEDULE: a new timer
+ * @HWTIMER_OP_CANCEL: the end of one
+ * @HWTIMER_OP_RESCHEDULE: another deadline for one that is pending
+ */
+enum hwtimer_op {
+	HWTIMER_OP_NONE = 0,
+	HWTIMER_OP_SCHEDULE = 1,
+	HWTIMER_OP_CANCEL = 2,
+	HWTIMER_OP_RESCHEDULE = 3,
+};
+
+/**
+ * HWTIMER_ABSOLUTE - @time is a deadline on the instance's clock, not a delay
+ *
+ * For SCHEDULE and RESCHEDULE.
+ */
+#define HWTIMER_ABSOLUTE (1U << 0)
+
+/**
+ * HWTIMER_DISCARD - a CANCEL that comes too late discards the unread event
+ */
+#define HWTIMER_DISCARD (1U << 1)
+
+/**
+ * struct hwtimer_request - one timer operation
+ * @op: enum hwtimer_op in a SUBMIT; 0, or the same, in the ioctl for one
+ * @flags: HWTIMER_ABSOLUTE, HWTIMER_DISCARD
+ * @id: SCHEDULE: out, the new timer's id, never 0 (in: must be 0);
+ *	CANCEL, RESCHEDULE: in
+ * @time: SCHEDULE, RESCHEDULE: ns, as a signed number. Without
+ *	HWTIMER_ABSOLUTE a delay from now: negative means now, and a sum beyond
+ *	the clock's range waits for ever. With HWTIMER_ABSOLUTE a deadline:
+ *	past and negative ones expire on the next turn, HWTIMER_NEVER never.
+ *	CANCEL: must be 0
+ * @interval: must be 0: periodic timers do not exist yet
+ * @slack: must be 0: slack does not exist yet
+ * @user_data: SCHEDULE: comes back in the event; otherwise must be 0
+ * @count: must be 0: limited repetition does not exist yet
+ * @result: SUBMIT: out, 0 or a negative errno; in: ignored
+ * @reserved: must be 0
+ *
+ * SCHEDULE: EINVAL, ENOSPC (the instance's limit of pending timers is
+ * reached; lifts when timers end), ENOMEM, ESHUTDOWN (stopped). A timer is
+ * never early; it is late by at most one tick plus what the machine needs.
+ *
+ * CANCEL: EINVAL, ENOENT (never was, was delivered or is being read, or was
+ * cancelled), EALREADY (expired, and its event waits to be read; with
+ * HWTIMER_DISCARD that event is dropped and the call succeeds). After success
+ * no event comes. Works in a stopped instance too.
+ *
+ * RESCHEDULE: EINVAL, ENOENT, EALREADY, ENOMEM, ESHUTDOWN. The id and
+ * user_data stay; after an error the old deadline does too.
+ */
+struct hwtimer_request {
+	__u32 op;
+	__u32 flags;
+	__u64 id;
+	__u64 time;
+	__u64 interval;
+	__u64 slack;
+	__u64 user_data;
+	__u32 count;
+	__s32 result;
+	__u64 reserved;
+};
+
+/**
+ * struct hwtimer_submit - HWTIMER_IOC_SUBMIT: many operations in one call
+ * @requests: address of an array of struct hwtimer_request
+ * @count: its length
+ * @flags: must be 0
+ *
+ * Returns how many entries were done, in order: each of those has its own
+ * @result, and a refused entry does not stop the ones after it. The call ends
+ * early at a signal or at an address that faults; it fails only if no entry
+ * was done: EINVAL, EFAULT, EINTR, ENOMEM. A SCHEDULE whose id could not be
+ * written back is undone and not counted; a CANCEL or RESCHEDULE stands.
+ */
+struct hwtimer_submit {
+	__u64 requests;
+	__u32 count;
+	__u32 flags;
+};
+
+/**
+ * enum hwtimer_state - where a timer is, in hwtimer_query.state
+ * @HWTIMER_STATE_PENDING: its deadline lies ahead
+ * @HWTIMER_STATE_EXPIRED: its event waits to be read
+ */
+enum hwtimer_state {
+	HWTIMER_STATE_PENDING = 1,
+	HWTIMER_STATE_EXPIRED = 2,
+};
+
+/**
+ * struct hwtimer_query - HWTIMER_IOC_QUERY: look at one timer
+ * @id: in: which
+ * @user_data: as scheduled
+ * @deadline: absolute, ns on the instance's clock
+ * @remaining: ns until @deadline; 0 when it has passed
+ * @interval: 0
+ * @state: enum hwtimer_state
+ * @reserved: in: must be 0
+ *
+ * Errors: EINVAL, ENOENT (as CANCEL).
+ */
+struct hwtimer_query {
+	__u64 id;
+	__u64 user_data;
+	__u64 deadline;
+	__u64 remaining;
+	__u64 interval;
+	__u32 state;
+	__u32 reserved;
+};
+
+/**
+ * struct hwtimer_unprocessed - a timer that STOP hands back
+ * @id: its id, which is no longer valid
+ * @user_data: as scheduled
+ * @deadline: absolute, ns on the instance's clock
+ * @remaining: ns that were left until @deadline at this call, 0 if passed
+ * @interval: 0
+ */
+struct hwtimer_unprocessed {
+	__u64 id;
+	__u64 user_data;
+	__u64 deadline;
+	__u64 remaining;
+	__u64 interval;
+};
+
+/**
+ * struct hwtimer_stop - HWTIMER_IOC_STOP: end the wheel
+ * @size: in: sizeof(struct hwtimer_stop)
+ * @flags: must be 0
+ * @timers: address of an array of struct hwtimer_unprocessed
+ * @count: its length; 0 only stops
+ * @reserved: must be 0
+ * @left: out: timers not handed back yet, after this call
+ *
+ * From the first call on nothing expires and nothing can be scheduled. Events
+ * that were queued before can still be read. Returns how many timers this call
+ * wrote to @timers; each is handed back once. Call again while @left is not 0.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT and EINTR (only if nothing was handed back;
+ * ask again), ENOMEM.
+ */
+struct hwtimer_stop {
+	__u32 size;
+	__u32 flags;
+	__u64 timers;
+	__u32 count;
+	__u32 reserved;
+	__u64 left;
+};
+
+/** HWTIMER_LATENESS_BUCKETS - length of hwtimer_stats.lateness */
+#define HWTIMER_LATENESS_BUCKETS 64
+
+/**
+ * struct hwtimer_stats - HWTIMER_IOC_STATS: counters since open
+ * @size: in: sizeof(struct hwtimer_stats)
+ * @reserved: must be 0
+ * @pending: timers whose deadline lies ahead
+ * @ready: events that wait to be read
+ * @scheduled: timers ever scheduled. At all times: @scheduled = @pending +
+ *	@cancelled + @expired + @unprocessed
+ * @cancelled: timers that ended by CANCEL before they expired
+ * @rescheduled: successful RESCHEDULEs
+ * @expired: timers that expired. At all times: @expired = @ready +
+ *	@delivered + @discarded
+ * @delivered: events that were read
+ * @discarded: events dropped by HWTIMER_DISCARD
+ * @unprocessed: timers handed back by STOP
+ * @entries: entries in the wheel's buckets, live and dead
+ * @dead: those of cancelled or rescheduled timers that still wait for removal
+ * @walked: entries looked at while buckets were walked
+ * @passed_over: of those, the ones of later rounds, left where they were
+ * @refiled: of those, the ones of timers rescheduled to later, moved on
+ * @buried: of those, the dead ones, removed
+ * @compactions: times that removing dead entries was begun
+ * @turns: times that the worker found something due in this instance
+ * @wakeups: times that the worker of this instance woke up, for whichever of
+ *	its instances, since this one was opened
+ * @bytes: kernel memory that this instance holds now
+ * @bytes_peak: the most it has held
+ * @lateness_max: the longest lateness (queued minus deadline), ns
+ * @lateness: how many events had a lateness of [2^(i-1), 2^i) ns; [0]: 0 ns
+ *
+ * The same is in /proc/PID/fdinfo/FD. Errors: EINVAL, E2BIG.
+ */
+struct hwtimer_stats {
+	__u32 size;
+	__u32 reserved;
+	__u64 pending;
+	__u64 ready;
+	__u64 scheduled;
+	__u64 cancelled;
+	__u64 rescheduled;
+	__u64 expired;
+	__u64 delivered;
+	__u64 discarded;
+	__u64 unprocessed;
+	__u64 entries;
+	__u64 dead;
+	__u64 walked;
+	__u64 passed_over;
+	__u64 refiled;
+	__u64 buried;
+	__u64 compactions;
+	__u64 turns;
+	__u64 wakeups;
+	__u64 bytes;
+	__u64 bytes_peak;
+	__u64 lateness_max;
+	__u64 lateness[HWTIMER_LATENESS_BUCKETS];
+};
+
+/**
+ * struct hwtimer_event - one expiration, as read() delivers it
+ * @id: the timer's id, which is no longer valid
+ * @user_data: as scheduled
+ * @deadline: absolute, ns on the instance's clock
+ * @lateness: ns from @deadline until the event was queued; 4,294,967,295
+ *	stands for that and anything longer
+ * @expirations: 1
+ *
+ * read() fills as many whole events as fit, in the order they expired, and
+ * returns the bytes. It blocks until there is one, unless O_NONBLOCK is set.
+ * 0 means stopped and drained. Only events that arrived in the buffer are
+ * consumed. Errors: EINVAL (less room than one event), EAGAIN, EINTR, EFAULT.
+ */
+struct hwtimer_event {
+	__u64 id;
+	__u64 user_data;
+	__u64 deadline;
+	__u32 lateness;
+	__u32 expirations;
+};
+
+#define HWTIMER_IOC_MAGIC 0xBB
+
+/* The growable ones carry their size inside, not in the command's number. */
+#define HWTIMER_IOC_INFO _IO(HWTIMER_IOC_MAGIC, 0)
+#define HWTIMER_IOC_SETUP _IO(HWTIMER_IOC_MAGIC, 1)
+#define HWTIMER_IOC_SCHEDULE _IOWR(HWTIMER_IOC_MAGIC, 2, struct hwtimer_request)
+#define HWTIMER_IOC_CANCEL _IOW(HWTIMER_IOC_MAGIC, 3, struct hwtimer_request)
+#define HWTIMER_IOC_RESCHEDULE _IOW(HWTIMER_IOC_MAGIC, 4, struct hwtimer_request)
+#define HWTIMER_IOC_SUBMIT _IOW(HWTIMER_IOC_MAGIC, 5, struct hwtimer_submit)
+#define HWTIMER_IOC_QUERY _IOWR(HWTIMER_IOC_MAGIC, 6, struct hwtimer_query)
+#define HWTIMER_IOC_STOP _IO(HWTIMER_IOC_MAGIC, 7)
+#define HWTIMER_IOC_STATS _IO(HWTIMER_IOC_MAGIC, 8)
+
+#endif /* _UAPI_LINUX_HWTIMER_H */
