@@ -12,9 +12,10 @@
 
 /* hrtimer_setup() came with 6.13; hrtimer_init() went with 6.16. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
-static inline void hrtimer_setup(struct hrtimer *timer,
-				 enum hrtimer_restart (*function)(struct hrtimer *),
-				 clockid_t clock_id, enum hrtimer_mode mode)
+static inline void
+hrtimer_setup(struct hrtimer *timer,
+	      enum hrtimer_restart (*function)(struct hrtimer *),
+	      clockid_t clock_id, enum hrtimer_mode mode)
 {
 	hrtimer_init(timer, clock_id, mode);
 	timer->function = function;

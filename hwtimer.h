@@ -4,7 +4,7 @@
  *
  *   file ──> instance ──> wheel    which timers are due
  *                    ├──> table    the state of each timer
- *                    ├──> pool     memory for the buckets and the queue of events
+ *                    ├──> pool     memory for buckets and events
  *                    ├──> ready    events that wait to be read
  *                    └──> worker   turns the wheel (shared by many instances)
  *
@@ -14,7 +14,7 @@
  * Locks, in the order in which they are taken:
  *
  *   instance->setup      mutex: the settings, until the instance starts
- *   instance->harvest    mutex: who takes timers out to user space: read(), STOP.
+ *   instance->harvest    mutex: who takes timers to user space: read(), STOP.
  *                        Held while user memory is accessed
  *     instance->lock     spinlock: everything else in the instance
  *       worker->lock     spinlock: the worker's queue of instances
@@ -47,11 +47,12 @@
 #define HWTIMER_BUCKETS_DEFAULT 4096U
 
 /* Indices are 32 bits, and slots of records have headers. */
-#define HWTIMER_TIMERS_CEILING (1U << 31)
+#define HWTIMER_TIMERS_CEILING BIT(31)
 
 /* How many events or timers go to user space at a time: one page of them. */
 #define HWTIMER_BATCH_EVENTS (PAGE_SIZE / sizeof(struct hwtimer_event))
-#define HWTIMER_BATCH_UNPROCESSED (PAGE_SIZE / sizeof(struct hwtimer_unprocessed))
+#define HWTIMER_BATCH_UNPROCESSED \
+	(PAGE_SIZE / sizeof(struct hwtimer_unprocessed))
 
 struct hwtimer_worker;
 struct seq_file;
@@ -96,9 +97,9 @@ struct hwtimer_settings {
  * @detached: protected by worker->lock: not to be queued any more
  */
 struct hwtimer_instance {
-	struct mutex setup;
-	struct mutex harvest;
-	spinlock_t lock;
+	struct mutex setup; /* see above */
+	struct mutex harvest; /* see above */
+	spinlock_t lock; /* see above */
 
 	struct hwtimer_settings settings;
 	bool started;
@@ -123,54 +124,64 @@ struct hwtimer_instance {
 	bool detached;
 };
 
-/* No event is left, and none will come. Exact under the lock; a hint without it. */
-static inline bool hwtimer_instance_drained(const struct hwtimer_instance *instance)
+/* No event is left, and none will come. Without the lock only a hint. */
+static inline bool
+hwtimer_instance_drained(const struct hwtimer_instance *instance)
 {
-	return READ_ONCE(instance->stopped) && !READ_ONCE(instance->stats.ready);
+	return READ_ONCE(instance->stopped) &&
+	       !READ_ONCE(instance->stats.ready);
 }
 
-/* hwtimer_instance.c: the life of an instance, and what happens under its lock */
+/* hwtimer_instance.c: the life of an instance */
 struct hwtimer_instance *hwtimer_instance_create(u32 timers);
 void hwtimer_instance_destroy(struct hwtimer_instance *instance);
 int hwtimer_instance_setup(struct hwtimer_instance *instance,
 			   const struct hwtimer_settings *settings);
 int hwtimer_instance_start(struct hwtimer_instance *instance, u64 now);
 u64 hwtimer_instance_now(const struct hwtimer_instance *instance);
-int hwtimer_instance_reserve(struct hwtimer_instance *instance, u32 timers, u32 moves);
+int hwtimer_instance_reserve(struct hwtimer_instance *instance, u32 timers,
+			     u32 moves);
 void hwtimer_instance_trim(struct hwtimer_instance *instance);
 void hwtimer_instance_rearm(struct hwtimer_instance *instance);
-void hwtimer_instance_turn(struct hwtimer_instance *instance, u64 now, u32 *due);
-int hwtimer_instance_query(struct hwtimer_instance *instance, struct hwtimer_query *query);
+void hwtimer_instance_turn(struct hwtimer_instance *instance, u64 now,
+			   u32 *due);
+int hwtimer_instance_query(struct hwtimer_instance *instance,
+			   struct hwtimer_query *query);
 void hwtimer_instance_stop(struct hwtimer_instance *instance);
 void hwtimer_instance_hang_up(struct hwtimer_instance *instance);
 void hwtimer_instance_account(struct hwtimer_instance *instance);
 
 /* hwtimer_stats.c: what an instance tells of itself */
-void hwtimer_stats_get(struct hwtimer_instance *instance, struct hwtimer_stats *stats);
-void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance);
+void hwtimer_stats_get(struct hwtimer_instance *instance,
+		       struct hwtimer_stats *stats);
+void hwtimer_stats_show(struct seq_file *seq,
+			struct hwtimer_instance *instance);
 
 /* Counts an event by the power of two of its lateness (ns). */
-static inline void hwtimer_stats_lateness(struct hwtimer_stats *stats, u64 lateness)
+static inline void hwtimer_stats_lateness(struct hwtimer_stats *stats,
+					  u64 lateness)
 {
 	stats->lateness[min(fls64(lateness), HWTIMER_LATENESS_BUCKETS - 1)]++;
 	stats->lateness_max = max(stats->lateness_max, lateness);
 }
 
 /* hwtimer_request.c: SCHEDULE, CANCEL and RESCHEDULE, one or many at a time */
-void hwtimer_request_run(struct hwtimer_instance *instance, struct hwtimer_request *requests,
-			 u32 count);
-void hwtimer_request_undo(struct hwtimer_instance *instance, struct hwtimer_request *requests,
-			  u32 count);
+void hwtimer_request_run(struct hwtimer_instance *instance,
+			 struct hwtimer_request *requests, u32 count);
+void hwtimer_request_undo(struct hwtimer_instance *instance,
+			  struct hwtimer_request *requests, u32 count);
 
-/* hwtimer_harvest.c: how timers leave: events that are read, timers that STOP hands back */
+/* hwtimer_harvest.c: how timers leave: by read(), or by STOP */
 void hwtimer_harvest_discarded(struct hwtimer_instance *instance);
-ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance, char __user *buffer,
-			       size_t count);
+ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
+			       char __user *buffer, size_t count);
 ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
-				    struct hwtimer_unprocessed __user *timers, u32 count);
+				    struct hwtimer_unprocessed __user *timers,
+				    u32 count);
 
 /* hwtimer_ioctl.c: arguments from user space */
-long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command, void __user *argument);
+long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
+		   void __user *argument);
 
 /* hwtimer_main.c: what the module's parameters allow */
 extern unsigned int hwtimer_default_timers;

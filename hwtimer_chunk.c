@@ -19,8 +19,9 @@ static struct kmem_cache *hwtimer_chunk_cache;
  */
 int hwtimer_chunk_cache_create(void)
 {
-	hwtimer_chunk_cache = kmem_cache_create("hwtimer_chunk", sizeof(struct hwtimer_chunk),
-						HWTIMER_CHUNK_BYTES, SLAB_ACCOUNT, NULL);
+	hwtimer_chunk_cache =
+		kmem_cache_create("hwtimer_chunk", sizeof(struct hwtimer_chunk),
+				  HWTIMER_CHUNK_BYTES, SLAB_ACCOUNT, NULL);
 	return hwtimer_chunk_cache ? 0 : -ENOMEM;
 }
 
@@ -42,9 +43,11 @@ int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count)
 	void *chunks[HWTIMER_CHUNK_BULK];
 
 	while (count) {
-		int got = kmem_cache_alloc_bulk(hwtimer_chunk_cache, GFP_KERNEL,
-						min_t(u32, count, HWTIMER_CHUNK_BULK), chunks);
+		u32 batch = min_t(u32, count, HWTIMER_CHUNK_BULK);
+		int got;
 
+		got = kmem_cache_alloc_bulk(hwtimer_chunk_cache, GFP_KERNEL,
+					    batch, chunks);
 		if (got <= 0)
 			return -ENOMEM;
 		count -= got;
@@ -95,7 +98,8 @@ void hwtimer_pool_merge(struct hwtimer_pool *pool, struct hwtimer_pool *from)
  * @max: how many may go at most, as this is a loop under the instance's lock
  * @to: private to the caller, who drains it after unlocking
  */
-void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 keep, u32 max, struct hwtimer_pool *to)
+void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 keep, u32 max,
+		       struct hwtimer_pool *to)
 {
 	while (pool->spares > keep && max--) {
 		hwtimer_pool_give(to, hwtimer_pool_take(pool));
@@ -105,7 +109,8 @@ void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 keep, u32 max, struct hwti
 }
 
 /* Gives the head chunk of @queue, which is not empty, back to @pool. */
-void hwtimer_queue_drop_head(struct hwtimer_queue *queue, struct hwtimer_pool *pool)
+void hwtimer_queue_drop_head(struct hwtimer_queue *queue,
+			     struct hwtimer_pool *pool)
 {
 	struct hwtimer_chunk *head = queue->head;
 
@@ -119,15 +124,17 @@ void hwtimer_queue_drop_head(struct hwtimer_queue *queue, struct hwtimer_pool *p
 }
 
 /* Takes @slots slots, all of them in the head chunk, from the front. */
-void hwtimer_queue_take(struct hwtimer_queue *queue, struct hwtimer_pool *pool, unsigned int slots)
+void hwtimer_queue_take(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
+			unsigned int slots)
 {
 	queue->first += slots;
 	if (queue->first == hwtimer_queue_end(queue, queue->head))
 		hwtimer_queue_drop_head(queue, pool);
 }
 
-/* Appends all of @more, which is empty afterwards, to @queue, in constant time. */
-void hwtimer_queue_splice(struct hwtimer_queue *queue, struct hwtimer_queue *more)
+/* Appends all of @more, which then is empty, to @queue, in constant time. */
+void hwtimer_queue_splice(struct hwtimer_queue *queue,
+			  struct hwtimer_queue *more)
 {
 	if (hwtimer_queue_empty(more))
 		return;

@@ -76,7 +76,8 @@ void hwtimer_chunk_cache_destroy(void);
 int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count);
 void hwtimer_pool_drain(struct hwtimer_pool *pool);
 void hwtimer_pool_merge(struct hwtimer_pool *pool, struct hwtimer_pool *from);
-void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 keep, u32 max, struct hwtimer_pool *to);
+void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 keep, u32 max,
+		       struct hwtimer_pool *to);
 
 /**
  * hwtimer_pool_take - a spare chunk, empty
@@ -98,7 +99,8 @@ static inline struct hwtimer_chunk *hwtimer_pool_take(struct hwtimer_pool *pool)
 	return chunk;
 }
 
-static inline void hwtimer_pool_give(struct hwtimer_pool *pool, struct hwtimer_chunk *chunk)
+static inline void hwtimer_pool_give(struct hwtimer_pool *pool,
+				     struct hwtimer_chunk *chunk)
 {
 	if (!pool->spares++)
 		pool->bottom = chunk;
@@ -135,9 +137,9 @@ static inline unsigned int hwtimer_queue_end(const struct hwtimer_queue *queue,
 }
 
 /* Makes room for one more slot at the tail; queue->last - 1 is its number. */
-static inline struct hwtimer_chunk *hwtimer_queue_extend(struct hwtimer_queue *queue,
-							 struct hwtimer_pool *pool,
-							 unsigned int slots)
+static inline struct hwtimer_chunk *
+hwtimer_queue_extend(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
+		     unsigned int slots)
 {
 	struct hwtimer_chunk *chunk;
 
@@ -159,27 +161,32 @@ static inline struct hwtimer_chunk *hwtimer_queue_extend(struct hwtimer_queue *q
 }
 
 /* Appends an entry; may take one chunk from @pool. */
-static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
+static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue,
+					   struct hwtimer_pool *pool,
 					   struct hwtimer_entry entry)
 {
-	struct hwtimer_chunk *chunk = hwtimer_queue_extend(queue, pool, HWTIMER_CHUNK_ENTRIES);
+	struct hwtimer_chunk *chunk =
+		hwtimer_queue_extend(queue, pool, HWTIMER_CHUNK_ENTRIES);
 
 	chunk->entries[queue->last - 1] = entry;
 }
 
 /* Appends an index; may take one chunk from @pool. */
-static inline void hwtimer_queue_add_index(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
-					   u32 index)
+static inline void hwtimer_queue_add_index(struct hwtimer_queue *queue,
+					   struct hwtimer_pool *pool, u32 index)
 {
-	struct hwtimer_chunk *chunk = hwtimer_queue_extend(queue, pool, HWTIMER_CHUNK_INDICES);
+	struct hwtimer_chunk *chunk =
+		hwtimer_queue_extend(queue, pool, HWTIMER_CHUNK_INDICES);
 
 	chunk->indices[queue->last - 1] = index;
 }
 
-void hwtimer_queue_drop_head(struct hwtimer_queue *queue, struct hwtimer_pool *pool);
+void hwtimer_queue_drop_head(struct hwtimer_queue *queue,
+			     struct hwtimer_pool *pool);
 void hwtimer_queue_take(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
 			unsigned int slots);
-void hwtimer_queue_splice(struct hwtimer_queue *queue, struct hwtimer_queue *more);
+void hwtimer_queue_splice(struct hwtimer_queue *queue,
+			  struct hwtimer_queue *more);
 void hwtimer_queue_drain(struct hwtimer_queue *queue);
 
 #endif /* HWTIMER_CHUNK_H */

@@ -20,8 +20,9 @@
 #define HWTIMER_AHEAD 12
 
 /* The record at slot @slot of the head of the queue of events. */
-static struct hwtimer_record *ready_record(const struct hwtimer_instance *instance,
-					   const struct hwtimer_chunk *chunk, unsigned int slot)
+static struct hwtimer_record *
+ready_record(const struct hwtimer_instance *instance,
+	     const struct hwtimer_chunk *chunk, unsigned int slot)
 {
 	return hwtimer_table_record(&instance->table, chunk->indices[slot]);
 }
@@ -48,14 +49,16 @@ void hwtimer_harvest_discarded(struct hwtimer_instance *instance)
 
 	lockdep_assert_held(&instance->lock);
 	while (instance->discards && max--) {
-		if (ready_record(instance, ready->head, ready->first)->state != HWTIMER_DISCARDED)
+		if (ready_record(instance, ready->head, ready->first)->state !=
+		    HWTIMER_DISCARDED)
 			return;
 		ready_finish(instance);
 		instance->discards--;
 	}
 }
 
-static void event_fill(struct hwtimer_event *event, const struct hwtimer_record *record, u32 index)
+static void event_fill(struct hwtimer_event *event,
+		       const struct hwtimer_record *record, u32 index)
 {
 	*event = (struct hwtimer_event){
 		.id = hwtimer_table_id(record, index),
@@ -82,14 +85,17 @@ static u32 events_take(struct hwtimer_instance *instance, u32 max)
 		unsigned int end = hwtimer_queue_end(ready, chunk);
 
 		for (; slot < end && taken < max; slot++) {
-			struct hwtimer_record *record = ready_record(instance, chunk, slot);
+			struct hwtimer_record *record =
+				ready_record(instance, chunk, slot);
 
 			if (slot + HWTIMER_AHEAD < end)
-				prefetchw(ready_record(instance, chunk, slot + HWTIMER_AHEAD));
+				prefetchw(ready_record(instance, chunk,
+						       slot + HWTIMER_AHEAD));
 			if (record->state == HWTIMER_DISCARDED)
 				return taken;
 			record->state = HWTIMER_LEAVING;
-			event_fill(&events[taken++], record, chunk->indices[slot]);
+			event_fill(&events[taken++], record,
+				   chunk->indices[slot]);
 		}
 		chunk = chunk == ready->tail ? NULL : chunk->next;
 		slot = chunk ? chunk->first : 0;
@@ -97,8 +103,9 @@ static u32 events_take(struct hwtimer_instance *instance, u32 max)
 	return taken;
 }
 
-/* The first @copied of the @taken events are with user space; the others stay. */
-static void events_finish(struct hwtimer_instance *instance, u32 taken, u32 copied)
+/* The first @copied of the @taken events have arrived; the others stay. */
+static void events_finish(struct hwtimer_instance *instance, u32 taken,
+			  u32 copied)
 {
 	const struct hwtimer_event *events = instance->batch;
 	u32 i;
@@ -106,8 +113,9 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken, u32 copi
 	for (i = 0; i < copied; i++)
 		ready_finish(instance);
 	for (; i < taken; i++)
-		hwtimer_table_record(&instance->table, lower_32_bits(events[i].id))->state =
-			HWTIMER_EXPIRED;
+		hwtimer_table_record(&instance->table,
+				     lower_32_bits(events[i].id))
+			->state = HWTIMER_EXPIRED;
 	instance->stats.ready -= copied;
 	instance->stats.delivered += copied;
 }
@@ -121,9 +129,11 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken, u32 copi
  * Return: bytes written, whole events; 0 if there is none; -EFAULT, -EINTR. May
  * sleep, but does not wait for events.
  */
-ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance, char __user *buffer, size_t count)
+ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
+			       char __user *buffer, size_t count)
 {
-	size_t room = count / sizeof(struct hwtimer_event);
+	const struct hwtimer_event *event;
+	size_t room = count / sizeof(*event);
 	size_t done = 0;
 	bool drained = false;
 	int err = 0;
@@ -136,14 +146,15 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance, char __user *b
 
 		spin_lock(&instance->lock);
 		hwtimer_harvest_discarded(instance);
-		taken = events_take(instance, min(room - done, HWTIMER_BATCH_EVENTS));
+		taken = events_take(instance,
+				    min(room - done, HWTIMER_BATCH_EVENTS));
 		spin_unlock(&instance->lock);
 		if (!taken)
 			break;
 
-		left = copy_to_user(buffer + done * sizeof(struct hwtimer_event), instance->batch,
-				    taken * sizeof(struct hwtimer_event));
-		copied = taken - DIV_ROUND_UP(left, sizeof(struct hwtimer_event));
+		left = copy_to_user(buffer + done * sizeof(*event),
+				    instance->batch, taken * sizeof(*event));
+		copied = taken - DIV_ROUND_UP(left, sizeof(*event));
 		spin_lock(&instance->lock);
 		events_finish(instance, taken, copied);
 		drained = hwtimer_instance_drained(instance);
@@ -160,11 +171,12 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance, char __user *b
 	if (drained)
 		hwtimer_instance_hang_up(instance);
 	hwtimer_instance_trim(instance);
-	return done ? done * sizeof(struct hwtimer_event) : err;
+	return done ? done * sizeof(*event) : err;
 }
 
-static void unprocessed_fill(struct hwtimer_unprocessed *timer, const struct hwtimer_record *record,
-			     u32 index, u64 now)
+static void unprocessed_fill(struct hwtimer_unprocessed *timer,
+			     const struct hwtimer_record *record, u32 index,
+			     u64 now)
 {
 	*timer = (struct hwtimer_unprocessed){
 		.id = hwtimer_table_id(record, index),
@@ -179,7 +191,8 @@ static void unprocessed_fill(struct hwtimer_unprocessed *timer, const struct hwt
  * or HWTIMER_HOLD records have been looked at. Those are leaving afterwards;
  * returns how many.
  */
-static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor, u32 max)
+static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor,
+			    u32 max)
 {
 	u64 now = hwtimer_instance_now(instance);
 	struct hwtimer_unprocessed *timers = instance->batch;
@@ -187,29 +200,33 @@ static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor, u32 
 	u32 taken = 0;
 
 	while (taken < max && *cursor < end) {
-		struct hwtimer_record *record =
-			hwtimer_table_next(&instance->table, cursor, end - *cursor);
+		struct hwtimer_record *record;
 
+		record = hwtimer_table_next(&instance->table, cursor,
+					    end - *cursor);
 		if (!record)
 			break;
 		if (record->state == HWTIMER_PENDING) {
 			record->state = HWTIMER_LEAVING;
-			unprocessed_fill(&timers[taken++], record, *cursor, now);
+			unprocessed_fill(&timers[taken++], record, *cursor,
+					 now);
 		}
 		++*cursor;
 	}
 	return taken;
 }
 
-/* The first @copied of the @taken timers are with user space; the others stay. */
-static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken, u32 copied)
+/* The first @copied of the @taken timers have arrived; the others stay. */
+static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken,
+			       u32 copied)
 {
 	const struct hwtimer_unprocessed *timers = instance->batch;
 	u32 i;
 
 	for (i = 0; i < taken; i++) {
 		u32 index = lower_32_bits(timers[i].id);
-		struct hwtimer_record *record = hwtimer_table_record(&instance->table, index);
+		struct hwtimer_record *record =
+			hwtimer_table_record(&instance->table, index);
 
 		if (i < copied) {
 			hwtimer_wheel_remove(&instance->wheel, record);
@@ -235,7 +252,8 @@ static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken, u32
  * Return: how many were written; -EFAULT, -EINTR. May sleep.
  */
 ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
-				    struct hwtimer_unprocessed __user *timers, u32 count)
+				    struct hwtimer_unprocessed __user *timers,
+				    u32 count)
 {
 	u32 done = 0;
 	int err = 0;
@@ -249,11 +267,13 @@ ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 
 		spin_lock(&instance->lock);
 		taken = unprocessed_take(instance, &instance->cursor,
-					 min_t(size_t, count - done, HWTIMER_BATCH_UNPROCESSED));
+					 min_t(size_t, count - done,
+					       HWTIMER_BATCH_UNPROCESSED));
 		more = instance->cursor < hwtimer_table_end(&instance->table);
 		spin_unlock(&instance->lock);
 
-		left = copy_to_user(timers + done, instance->batch, taken * sizeof(*timers));
+		left = copy_to_user(timers + done, instance->batch,
+				    taken * sizeof(*timers));
 		copied = taken - DIV_ROUND_UP(left, sizeof(*timers));
 		spin_lock(&instance->lock);
 		unprocessed_finish(instance, taken, copied);

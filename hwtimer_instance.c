@@ -30,7 +30,8 @@
  */
 struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 {
-	struct hwtimer_instance *instance = kzalloc(sizeof(*instance), GFP_KERNEL_ACCOUNT);
+	struct hwtimer_instance *instance =
+		kzalloc(sizeof(*instance), GFP_KERNEL_ACCOUNT);
 
 	if (!instance)
 		return NULL;
@@ -94,17 +95,19 @@ int hwtimer_instance_setup(struct hwtimer_instance *instance,
 	return err;
 }
 
-/* Makes the wheel and the table that the settings ask for, and lets them be seen. */
+/* Makes the wheel and the table that the settings ask for. */
 static int instance_begin(struct hwtimer_instance *instance, u64 now)
 {
 	const struct hwtimer_settings *settings = &instance->settings;
-	struct hwtimer_wheel wheel = { .table = &instance->table, .pool = &instance->pool };
+	struct hwtimer_wheel wheel = { .table = &instance->table,
+				       .pool = &instance->pool };
 	struct hwtimer_table table = {};
 	void *memory;
 	int err;
 
 	lockdep_assert_held(&instance->setup);
-	memory = kvmalloc(hwtimer_wheel_memory(settings->buckets), GFP_KERNEL_ACCOUNT);
+	memory = kvmalloc(hwtimer_wheel_memory(settings->buckets),
+			  GFP_KERNEL_ACCOUNT);
 	if (!memory)
 		return -ENOMEM;
 	err = hwtimer_table_init(&table, settings->timers);
@@ -153,8 +156,9 @@ u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
 	return ktime_get_ns();
 }
 
-/* The spare chunks that @timers more timers and @moves more new deadlines need. */
-static u32 chunks_wanted(const struct hwtimer_instance *instance, u32 timers, u32 moves)
+/* The chunks that @timers more timers and @moves more new deadlines need. */
+static u32 chunks_wanted(const struct hwtimer_instance *instance, u32 timers,
+			 u32 moves)
 {
 	u64 expiring = instance->stats.pending + timers;
 
@@ -163,14 +167,15 @@ static u32 chunks_wanted(const struct hwtimer_instance *instance, u32 timers, u3
 	       div_u64(expiring, HWTIMER_CHUNK_INDICES) + 2;
 }
 
-static u32 chunks_missing(const struct hwtimer_instance *instance, u32 timers, u32 moves)
+static u32 chunks_missing(const struct hwtimer_instance *instance, u32 timers,
+			  u32 moves)
 {
 	u32 wanted = chunks_wanted(instance, timers, moves);
 
 	return wanted - min(wanted, instance->pool.spares);
 }
 
-/* Whether there are records for @timers more timers, as far as the limit lets them be. */
+/* Too few records for @timers more timers, as far as the limit allows them. */
 static bool records_missing(const struct hwtimer_instance *instance, u32 timers)
 {
 	u32 below_limit = instance->settings.timers - instance->table.used;
@@ -181,7 +186,8 @@ static bool records_missing(const struct hwtimer_instance *instance, u32 timers)
 /* Brings the account of memory up to date. */
 void hwtimer_instance_account(struct hwtimer_instance *instance)
 {
-	u64 bytes = sizeof(*instance) + PAGE_SIZE + hwtimer_table_bytes(&instance->table) +
+	u64 bytes = sizeof(*instance) + PAGE_SIZE +
+		    hwtimer_table_bytes(&instance->table) +
 		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES;
 
 	lockdep_assert_held(&instance->lock);
@@ -207,12 +213,14 @@ static int supply_get(struct hwtimer_supply *supply, u32 chunks, u32 slots)
 	return err;
 }
 
-static void supply_deliver(struct hwtimer_instance *instance, struct hwtimer_supply *supply)
+static void supply_deliver(struct hwtimer_instance *instance,
+			   struct hwtimer_supply *supply)
 {
 	lockdep_assert_held(&instance->lock);
 	hwtimer_pool_merge(&instance->pool, &supply->chunks);
 	/* Another caller may have used up what the limit leaves. */
-	if (supply->block.slots && !hwtimer_table_add_block(&instance->table, &supply->block))
+	if (supply->block.slots &&
+	    !hwtimer_table_add_block(&instance->table, &supply->block))
 		hwtimer_table_free_block(&supply->block);
 	hwtimer_instance_account(instance);
 }
@@ -229,8 +237,8 @@ static void supply_deliver(struct hwtimer_instance *instance, struct hwtimer_sup
  *
  * Return: 0 or -ENOMEM, both with the lock held. May sleep.
  */
-int hwtimer_instance_reserve(struct hwtimer_instance *instance, u32 timers, u32 moves)
-	__acquires(&instance->lock)
+int hwtimer_instance_reserve(struct hwtimer_instance *instance, u32 timers,
+			     u32 moves) __acquires(&instance->lock)
 {
 	struct hwtimer_supply supply = {};
 	int err = 0;
@@ -270,7 +278,8 @@ void hwtimer_instance_trim(struct hwtimer_instance *instance)
 	spin_lock(&instance->lock);
 	keep = chunks_wanted(instance, 0, 0) + HWTIMER_SPARE_CHUNKS;
 	if (instance->pool.spares > keep) {
-		hwtimer_pool_trim(&instance->pool, keep, HWTIMER_TRIM_CHUNKS, &surplus);
+		hwtimer_pool_trim(&instance->pool, keep, HWTIMER_TRIM_CHUNKS,
+				  &surplus);
 		hwtimer_instance_account(instance);
 	}
 	spin_unlock(&instance->lock);
@@ -278,9 +287,11 @@ void hwtimer_instance_trim(struct hwtimer_instance *instance)
 }
 
 /* A pending record, removed from the wheel as due, becomes an event. */
-static void instance_expire(struct hwtimer_instance *instance, u32 index, u64 now)
+static void instance_expire(struct hwtimer_instance *instance, u32 index,
+			    u64 now)
 {
-	struct hwtimer_record *record = hwtimer_table_record(&instance->table, index);
+	struct hwtimer_record *record =
+		hwtimer_table_record(&instance->table, index);
 	u64 lateness = now - record->deadline;
 
 	record->state = HWTIMER_EXPIRED;
@@ -297,7 +308,8 @@ static u64 instance_next(const struct hwtimer_instance *instance)
 {
 	if (!instance->stats.pending || instance->stopped)
 		return HWTIMER_TICK_NONE;
-	return hwtimer_wheel_time_of(&instance->wheel, hwtimer_wheel_next(&instance->wheel));
+	return hwtimer_wheel_time_of(&instance->wheel,
+				     hwtimer_wheel_next(&instance->wheel));
 }
 
 /**
@@ -348,7 +360,8 @@ void hwtimer_instance_turn(struct hwtimer_instance *instance, u64 now, u32 *due)
 	spin_unlock(&instance->lock);
 
 	if (expired)
-		wake_up_interruptible_poll(&instance->readers, EPOLLIN | EPOLLRDNORM);
+		wake_up_interruptible_poll(&instance->readers,
+					   EPOLLIN | EPOLLRDNORM);
 	hwtimer_instance_trim(instance);
 }
 
@@ -359,7 +372,8 @@ void hwtimer_instance_turn(struct hwtimer_instance *instance, u64 now, u32 *due)
  *
  * Return: 0 or -ENOENT.
  */
-int hwtimer_instance_query(struct hwtimer_instance *instance, struct hwtimer_query *query)
+int hwtimer_instance_query(struct hwtimer_instance *instance,
+			   struct hwtimer_query *query)
 {
 	u64 now = hwtimer_instance_now(instance);
 	const struct hwtimer_record *record;
@@ -367,14 +381,17 @@ int hwtimer_instance_query(struct hwtimer_instance *instance, struct hwtimer_que
 
 	spin_lock(&instance->lock);
 	record = hwtimer_table_find(&instance->table, query->id);
-	if (record && (record->state == HWTIMER_PENDING || record->state == HWTIMER_EXPIRED)) {
+	if (record && (record->state == HWTIMER_PENDING ||
+		       record->state == HWTIMER_EXPIRED)) {
 		*query = (struct hwtimer_query){
 			.id = query->id,
 			.user_data = record->user_data,
 			.deadline = record->deadline,
-			.remaining = record->deadline - min(record->deadline, now),
-			.state = record->state == HWTIMER_PENDING ? HWTIMER_STATE_PENDING :
-								    HWTIMER_STATE_EXPIRED,
+			.remaining =
+				record->deadline - min(record->deadline, now),
+			.state = record->state == HWTIMER_PENDING ?
+					 HWTIMER_STATE_PENDING :
+					 HWTIMER_STATE_EXPIRED,
 		};
 		err = 0;
 	}

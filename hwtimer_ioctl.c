@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ioctls: arguments are copied in, checked, handed on, and copied out. Called
- * by the device's file operations with whatever user space gives them.
+ * The ioctls: arguments are copied in, checked, handed on, and copied out.
+ * Called by the device's file operations with whatever user space gives them.
  */
 #include <linux/compat.h>
 #include <linux/log2.h>
@@ -13,8 +13,8 @@
 #include "hwtimer.h"
 
 /*
- * The structures that may grow begin with a u32 that is their size. The sizes of
- * the first published version are what must be there at least.
+ * The structures that may grow begin with a u32 that is their size. The sizes
+ * of the first published version are what must be there at least.
  */
 #define HWTIMER_INFO_SIZE_V1 80
 #define HWTIMER_SETUP_SIZE_V1 40
@@ -35,8 +35,8 @@ static_assert(sizeof(struct hwtimer_event) == 32);
  * Copies in a structure that may grow. *@user_size is how much of it user space
  * has room for; the size is read once.
  */
-static int copy_in_sized(void *structure, size_t size, size_t size_v1, void __user *argument,
-			 u32 *user_size)
+static int copy_in_sized(void *structure, size_t size, size_t size_v1,
+			 void __user *argument, u32 *user_size)
 {
 	if (get_user(*user_size, (u32 __user *)argument))
 		return -EFAULT;
@@ -47,10 +47,14 @@ static int copy_in_sized(void *structure, size_t size, size_t size_v1, void __us
 	return copy_struct_from_user(structure, size, argument, *user_size);
 }
 
-static int copy_out_sized(void __user *argument, void *structure, size_t size, u32 user_size)
+static int copy_out_sized(void __user *argument, void *structure, size_t size,
+			  u32 user_size)
 {
 	*(u32 *)structure = user_size;
-	return copy_to_user(argument, structure, min_t(size_t, size, user_size)) ? -EFAULT : 0;
+	return copy_to_user(argument, structure,
+			    min_t(size_t, size, user_size)) ?
+		       -EFAULT :
+		       0;
 }
 
 static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
@@ -59,7 +63,8 @@ static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
 	u32 user_size;
 	int err;
 
-	err = copy_in_sized(&info, sizeof(info), HWTIMER_INFO_SIZE_V1, argument, &user_size);
+	err = copy_in_sized(&info, sizeof(info), HWTIMER_INFO_SIZE_V1, argument,
+			    &user_size);
 	if (err)
 		return err;
 	mutex_lock(&instance->setup);
@@ -88,26 +93,30 @@ static int setup_check(struct hwtimer_setup *setup)
 	setup->buckets = setup->buckets ?: HWTIMER_BUCKETS_DEFAULT;
 	setup->timers = setup->timers ?: hwtimer_default_timers;
 
-	if (setup->flags || setup->reserved || setup->kind != HWTIMER_KIND_HASHED ||
+	if (setup->flags || setup->reserved ||
+	    setup->kind != HWTIMER_KIND_HASHED ||
 	    setup->clock != CLOCK_MONOTONIC)
 		return -EINVAL;
 	if (setup->tick < HWTIMER_TICK_MIN || setup->tick > HWTIMER_TICK_MAX)
 		return -EINVAL;
-	if (setup->buckets < HWTIMER_BUCKETS_MIN || setup->buckets > HWTIMER_BUCKETS_MAX)
+	if (setup->buckets < HWTIMER_BUCKETS_MIN ||
+	    setup->buckets > HWTIMER_BUCKETS_MAX)
 		return -EINVAL;
 	if (setup->timers > hwtimer_max_timers)
 		return -EINVAL;
 	return 0;
 }
 
-static long ioctl_setup(struct hwtimer_instance *instance, void __user *argument)
+static long ioctl_setup(struct hwtimer_instance *instance,
+			void __user *argument)
 {
 	struct hwtimer_settings settings;
 	struct hwtimer_setup setup;
 	u32 user_size;
 	int err;
 
-	err = copy_in_sized(&setup, sizeof(setup), HWTIMER_SETUP_SIZE_V1, argument, &user_size);
+	err = copy_in_sized(&setup, sizeof(setup), HWTIMER_SETUP_SIZE_V1,
+			    argument, &user_size);
 	if (err)
 		return err;
 	err = setup_check(&setup);
@@ -122,8 +131,8 @@ static long ioctl_setup(struct hwtimer_instance *instance, void __user *argument
 }
 
 /* SCHEDULE, CANCEL or RESCHEDULE. */
-static long ioctl_request(struct hwtimer_instance *instance, void __user *argument,
-			  enum hwtimer_op op)
+static long ioctl_request(struct hwtimer_instance *instance,
+			  void __user *argument, enum hwtimer_op op)
 {
 	struct hwtimer_request __user *user_request = argument;
 	struct hwtimer_request request;
@@ -144,13 +153,16 @@ static long ioctl_request(struct hwtimer_instance *instance, void __user *argume
 }
 
 /* Runs @count requests; returns how many were done and told so, or -EFAULT. */
-static long submit_batch(struct hwtimer_instance *instance, struct hwtimer_request *requests,
-			 struct hwtimer_request __user *user_requests, u32 count)
+static long submit_batch(struct hwtimer_instance *instance,
+			 struct hwtimer_request *requests,
+			 struct hwtimer_request __user *user_requests,
+			 u32 count)
 {
 	size_t left;
 	u32 done;
 
-	left = copy_from_user(requests, user_requests, count * sizeof(*requests));
+	left = copy_from_user(requests, user_requests,
+			      count * sizeof(*requests));
 	count -= DIV_ROUND_UP(left, sizeof(*requests));
 	if (!count)
 		return -EFAULT;
@@ -162,7 +174,8 @@ static long submit_batch(struct hwtimer_instance *instance, struct hwtimer_reque
 	return done ?: -EFAULT;
 }
 
-static long ioctl_submit(struct hwtimer_instance *instance, void __user *argument)
+static long ioctl_submit(struct hwtimer_instance *instance,
+			 void __user *argument)
 {
 	struct hwtimer_request __user *user_requests;
 	struct hwtimer_request *requests;
@@ -176,15 +189,16 @@ static long ioctl_submit(struct hwtimer_instance *instance, void __user *argumen
 		return -EINVAL;
 	if (!submit.count)
 		return 0;
-	requests = kmalloc_array(min(submit.count, HWTIMER_HOLD), sizeof(*requests),
-				 GFP_KERNEL_ACCOUNT);
+	requests = kmalloc_array(min(submit.count, HWTIMER_HOLD),
+				 sizeof(*requests), GFP_KERNEL_ACCOUNT);
 	if (!requests)
 		return -ENOMEM;
 	user_requests = u64_to_user_ptr(submit.requests);
 	while (done < submit.count) {
 		u32 count = min(submit.count - done, HWTIMER_HOLD);
 
-		ret = submit_batch(instance, requests, user_requests + done, count);
+		ret = submit_batch(instance, requests, user_requests + done,
+				   count);
 		if (ret < 0)
 			break;
 		done += ret;
@@ -200,7 +214,8 @@ static long ioctl_submit(struct hwtimer_instance *instance, void __user *argumen
 	return done ?: ret;
 }
 
-static long ioctl_query(struct hwtimer_instance *instance, void __user *argument)
+static long ioctl_query(struct hwtimer_instance *instance,
+			void __user *argument)
 {
 	struct hwtimer_query query;
 	int err;
@@ -218,11 +233,13 @@ static long ioctl_query(struct hwtimer_instance *instance, void __user *argument
 static long ioctl_stop(struct hwtimer_instance *instance, void __user *argument)
 {
 	struct hwtimer_stop __user *user_stop = argument;
+	struct hwtimer_unprocessed __user *timers;
 	struct hwtimer_stop stop;
 	u32 user_size;
 	long ret;
 
-	ret = copy_in_sized(&stop, sizeof(stop), HWTIMER_STOP_SIZE_V1, argument, &user_size);
+	ret = copy_in_sized(&stop, sizeof(stop), HWTIMER_STOP_SIZE_V1, argument,
+			    &user_size);
 	if (ret)
 		return ret;
 	if (stop.flags || stop.reserved || stop.count > INT_MAX)
@@ -231,19 +248,23 @@ static long ioctl_stop(struct hwtimer_instance *instance, void __user *argument)
 	if (put_user(stop.left, &user_stop->left))
 		return -EFAULT;
 	hwtimer_instance_stop(instance);
-	ret = hwtimer_harvest_unprocessed(instance, u64_to_user_ptr(stop.timers), stop.count);
-	if (put_user(READ_ONCE(instance->stats.pending), &user_stop->left) && ret <= 0)
+	timers = u64_to_user_ptr(stop.timers);
+	ret = hwtimer_harvest_unprocessed(instance, timers, stop.count);
+	stop.left = READ_ONCE(instance->stats.pending);
+	if (put_user(stop.left, &user_stop->left) && ret <= 0)
 		return -EFAULT;
 	return ret;
 }
 
-static long ioctl_stats(struct hwtimer_instance *instance, void __user *argument)
+static long ioctl_stats(struct hwtimer_instance *instance,
+			void __user *argument)
 {
 	struct hwtimer_stats stats;
 	u32 user_size;
 	int err;
 
-	err = copy_in_sized(&stats, sizeof(stats), HWTIMER_STATS_SIZE_V1, argument, &user_size);
+	err = copy_in_sized(&stats, sizeof(stats), HWTIMER_STATS_SIZE_V1,
+			    argument, &user_size);
 	if (err)
 		return err;
 	if (stats.reserved)
@@ -260,7 +281,8 @@ static long ioctl_stats(struct hwtimer_instance *instance, void __user *argument
  *
  * Return: as <linux/hwtimer.h> says. May sleep.
  */
-long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command, void __user *argument)
+long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
+		   void __user *argument)
 {
 	switch (command) {
 	case HWTIMER_IOC_INFO:

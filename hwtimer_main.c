@@ -21,7 +21,8 @@
 
 unsigned int hwtimer_default_timers = 1U << 20;
 module_param_named(default_timers, hwtimer_default_timers, uint, 0444);
-MODULE_PARM_DESC(default_timers, "Limit of pending timers and unread events of an instance");
+MODULE_PARM_DESC(default_timers,
+		 "Limit of pending timers and unread events of an instance");
 
 unsigned int hwtimer_max_timers = 1U << 24;
 module_param_named(max_timers, hwtimer_max_timers, uint, 0444);
@@ -37,7 +38,7 @@ MODULE_PARM_DESC(workers, "How many kthreads the instances are spread over");
 
 static unsigned int worker_rt_prio;
 module_param_named(rt_prio, worker_rt_prio, uint, 0444);
-MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of the kthreads, 1 to 99; 0: not real-time");
+MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of the kthreads; 0: none");
 
 static atomic_t hwtimer_instances = ATOMIC_INIT(0);
 
@@ -68,7 +69,8 @@ static bool readable(const struct hwtimer_instance *instance)
 	return READ_ONCE(instance->stats.ready) || READ_ONCE(instance->stopped);
 }
 
-static ssize_t hwtimer_read(struct file *file, char __user *buffer, size_t count, loff_t *position)
+static ssize_t hwtimer_read(struct file *file, char __user *buffer,
+			    size_t count, loff_t *position)
 {
 	struct hwtimer_instance *instance = file->private_data;
 
@@ -85,7 +87,8 @@ static ssize_t hwtimer_read(struct file *file, char __user *buffer, size_t count
 			continue;
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		ret = wait_event_interruptible(instance->readers, readable(instance));
+		ret = wait_event_interruptible(instance->readers,
+					       readable(instance));
 		if (ret)
 			return ret;
 	}
@@ -110,9 +113,11 @@ static __poll_t hwtimer_poll(struct file *file, poll_table *wait)
 	return mask;
 }
 
-static long hwtimer_unlocked_ioctl(struct file *file, unsigned int command, unsigned long argument)
+static long hwtimer_unlocked_ioctl(struct file *file, unsigned int command,
+				   unsigned long argument)
 {
-	return hwtimer_ioctl(file->private_data, command, (void __user *)argument);
+	return hwtimer_ioctl(file->private_data, command,
+			     (void __user *)argument);
 }
 
 static void hwtimer_show_fdinfo(struct seq_file *seq, struct file *file)
@@ -137,7 +142,8 @@ static struct miscdevice hwtimer_device = {
 	.fops = &hwtimer_fops,
 };
 
-static bool parameter_valid(const char *name, unsigned int value, unsigned int min, unsigned int max)
+static bool parameter_valid(const char *name, unsigned int value,
+			    unsigned int min, unsigned int max)
 {
 	if (value >= min && value <= max)
 		return true;
@@ -147,8 +153,10 @@ static bool parameter_valid(const char *name, unsigned int value, unsigned int m
 
 static bool parameters_valid(void)
 {
-	return parameter_valid("max_timers", hwtimer_max_timers, 1, HWTIMER_TIMERS_CEILING) &&
-	       parameter_valid("default_timers", hwtimer_default_timers, 1, hwtimer_max_timers) &&
+	return parameter_valid("max_timers", hwtimer_max_timers, 1,
+			       HWTIMER_TIMERS_CEILING) &&
+	       parameter_valid("default_timers", hwtimer_default_timers, 1,
+			       hwtimer_max_timers) &&
 	       parameter_valid("max_instances", max_instances, 1, INT_MAX) &&
 	       parameter_valid("workers", workers, 1, HWTIMER_WORKERS_MAX) &&
 	       parameter_valid("rt_prio", worker_rt_prio, 0, MAX_RT_PRIO - 1);
@@ -188,6 +196,6 @@ static void __exit hwtimer_exit(void)
 module_init(hwtimer_init);
 module_exit(hwtimer_exit);
 
-MODULE_DESCRIPTION("Hashed timing wheel: millions of timers behind one file descriptor");
+MODULE_DESCRIPTION("Hashed timing wheel: millions of timers on one descriptor");
 MODULE_AUTHOR("The hwtimer developers");
 MODULE_LICENSE("GPL");

@@ -36,7 +36,8 @@ static bool flags_valid(const struct hwtimer_request *request)
 
 static bool fields_valid(const struct hwtimer_request *request)
 {
-	if (request->interval || request->slack || request->count || request->reserved)
+	if (request->interval || request->slack || request->count ||
+	    request->reserved)
 		return false;
 	switch (request->op) {
 	case HWTIMER_OP_SCHEDULE:
@@ -65,8 +66,8 @@ static u64 request_deadline(const struct hwtimer_request *request, u64 now)
 	return now + max_t(s64, time, 0);
 }
 
-static int request_schedule(struct hwtimer_instance *instance, struct hwtimer_request *request,
-			    u64 now)
+static int request_schedule(struct hwtimer_instance *instance,
+			    struct hwtimer_request *request, u64 now)
 {
 	struct hwtimer_record *record;
 	u32 index;
@@ -87,7 +88,8 @@ static int request_schedule(struct hwtimer_instance *instance, struct hwtimer_re
 	return 0;
 }
 
-static int request_discard(struct hwtimer_instance *instance, struct hwtimer_record *record)
+static int request_discard(struct hwtimer_instance *instance,
+			   struct hwtimer_record *record)
 {
 	record->state = HWTIMER_DISCARDED;
 	instance->stats.ready--;
@@ -96,9 +98,11 @@ static int request_discard(struct hwtimer_instance *instance, struct hwtimer_rec
 	return 0;
 }
 
-static int request_cancel(struct hwtimer_instance *instance, const struct hwtimer_request *request)
+static int request_cancel(struct hwtimer_instance *instance,
+			  const struct hwtimer_request *request)
 {
-	struct hwtimer_record *record = hwtimer_table_find(&instance->table, request->id);
+	struct hwtimer_record *record =
+		hwtimer_table_find(&instance->table, request->id);
 
 	if (!record)
 		return -ENOENT;
@@ -138,7 +142,8 @@ static int request_reschedule(struct hwtimer_instance *instance,
 	return 0;
 }
 
-static int request_run(struct hwtimer_instance *instance, struct hwtimer_request *request, u64 now)
+static int request_run(struct hwtimer_instance *instance,
+		       struct hwtimer_request *request, u64 now)
 {
 	switch (request->op) {
 	case HWTIMER_OP_SCHEDULE:
@@ -170,21 +175,24 @@ static u64 instance_dead(const struct hwtimer_instance *instance)
 
 static bool compaction_due(const struct hwtimer_instance *instance)
 {
-	return instance_dead(instance) > instance->stats.pending + HWTIMER_DEAD_SPARED;
+	return instance_dead(instance) >
+	       instance->stats.pending + HWTIMER_DEAD_SPARED;
 }
 
 /*
- * How many steps of a compaction are due after @requests requests. Whoever makes
- * dead entries helps to remove them, in proportion: a pass looks at all entries
- * and buckets, so it is over after HWTIMER_DEAD_DURING requests.
+ * How many steps of a compaction are due after @requests requests. Whoever
+ * makes dead entries helps to remove them, in proportion: a pass looks at all
+ * entries and buckets, so it is over after HWTIMER_DEAD_DURING requests.
  */
-static u64 compaction_steps(const struct hwtimer_instance *instance, u32 requests)
+static u64 compaction_steps(const struct hwtimer_instance *instance,
+			    u32 requests)
 {
 	u64 work = instance->wheel.entries + instance->wheel.mask;
 
 	if (!instance->wheel.sweeping && !compaction_due(instance))
 		return 0;
-	return DIV_ROUND_UP_ULL(requests * (1 + work / HWTIMER_DEAD_DURING), HWTIMER_HOLD / 2);
+	return DIV_ROUND_UP_ULL(requests * (1 + work / HWTIMER_DEAD_DURING),
+				HWTIMER_HOLD / 2);
 }
 
 static void instance_compact(struct hwtimer_instance *instance, u64 steps)
@@ -193,7 +201,8 @@ static void instance_compact(struct hwtimer_instance *instance, u64 steps)
 
 	while (more && steps--) {
 		spin_lock(&instance->lock);
-		hwtimer_wheel_compact(&instance->wheel, compaction_due(instance));
+		hwtimer_wheel_compact(&instance->wheel,
+				      compaction_due(instance));
 		more = instance->wheel.sweeping;
 		spin_unlock(&instance->lock);
 		hwtimer_instance_trim(instance);
@@ -201,7 +210,7 @@ static void instance_compact(struct hwtimer_instance *instance, u64 steps)
 	}
 }
 
-/* Runs those of @requests whose result is still 0. The lock is held, and let go. */
+/* Runs those of @requests whose result is 0. The lock is held, and let go. */
 static void requests_run_locked(struct hwtimer_instance *instance,
 				struct hwtimer_request *requests, u32 count)
 	__releases(&instance->lock)
@@ -217,9 +226,11 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 		request_prefetch(instance, &requests[i]);
 	for (i = 0; i < count; i++) {
 		if (i + HWTIMER_AHEAD < count)
-			request_prefetch(instance, &requests[i + HWTIMER_AHEAD]);
+			request_prefetch(instance,
+					 &requests[i + HWTIMER_AHEAD]);
 		if (!requests[i].result)
-			requests[i].result = request_run(instance, &requests[i], now);
+			requests[i].result =
+				request_run(instance, &requests[i], now);
 	}
 	hwtimer_instance_rearm(instance);
 	steps = compaction_steps(instance, count);
@@ -235,16 +246,17 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 static void requests_run_singly(struct hwtimer_instance *instance,
 				struct hwtimer_request *requests, u32 count)
 {
-	u32 i;
+	u32 i, timers, moves;
 
 	for (i = 0; i < count; i++) {
 		struct hwtimer_request *request = &requests[i];
 
 		if (request->result)
 			continue;
-		request->result = hwtimer_instance_reserve(instance,
-							   request->op == HWTIMER_OP_SCHEDULE,
-							   request->op == HWTIMER_OP_RESCHEDULE);
+		timers = request->op == HWTIMER_OP_SCHEDULE;
+		moves = request->op == HWTIMER_OP_RESCHEDULE;
+		request->result =
+			hwtimer_instance_reserve(instance, timers, moves);
 		requests_run_locked(instance, request, 1);
 	}
 }
@@ -257,8 +269,8 @@ static void requests_run_singly(struct hwtimer_instance *instance,
  *
  * May sleep.
  */
-void hwtimer_request_run(struct hwtimer_instance *instance, struct hwtimer_request *requests,
-			 u32 count)
+void hwtimer_request_run(struct hwtimer_instance *instance,
+			 struct hwtimer_request *requests, u32 count)
 {
 	u32 i, timers = 0, moves = 0;
 	int err = 0;
@@ -266,12 +278,17 @@ void hwtimer_request_run(struct hwtimer_instance *instance, struct hwtimer_reque
 	for (i = 0; i < count; i++) {
 		struct hwtimer_request *request = &requests[i];
 
-		request->result = flags_valid(request) && fields_valid(request) ? 0 : -EINVAL;
-		timers += !request->result && request->op == HWTIMER_OP_SCHEDULE;
-		moves += !request->result && request->op == HWTIMER_OP_RESCHEDULE;
+		request->result =
+			flags_valid(request) && fields_valid(request) ? 0 :
+									-EINVAL;
+		timers += !request->result &&
+			  request->op == HWTIMER_OP_SCHEDULE;
+		moves += !request->result &&
+			 request->op == HWTIMER_OP_RESCHEDULE;
 	}
 	if (timers || moves)
-		err = hwtimer_instance_start(instance, hwtimer_instance_now(instance));
+		err = hwtimer_instance_start(instance,
+					     hwtimer_instance_now(instance));
 	if (err) {
 		/* No wheel yet, so there is nothing to cancel or move either. */
 		for (i = 0; i < count; i++)
@@ -293,8 +310,8 @@ void hwtimer_request_run(struct hwtimer_instance *instance, struct hwtimer_reque
  * @requests: that hwtimer_request_run() has run
  * @count: at most HWTIMER_HOLD
  */
-void hwtimer_request_undo(struct hwtimer_instance *instance, struct hwtimer_request *requests,
-			  u32 count)
+void hwtimer_request_undo(struct hwtimer_instance *instance,
+			  struct hwtimer_request *requests, u32 count)
 {
 	u32 i;
 

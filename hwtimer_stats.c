@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an instance tells of itself: STATS and /proc/PID/fdinfo. The counters are
- * kept in instance->stats by whoever changes what they count.
+ * What an instance tells of itself: STATS and /proc/PID/fdinfo. The counters
+ * are kept in instance->stats by whoever changes what they count.
  */
 #include <linux/seq_file.h>
 
@@ -13,7 +13,8 @@
  * @instance: of which
  * @stats: out, but for its size
  */
-void hwtimer_stats_get(struct hwtimer_instance *instance, struct hwtimer_stats *stats)
+void hwtimer_stats_get(struct hwtimer_instance *instance,
+		       struct hwtimer_stats *stats)
 {
 	const struct hwtimer_wheel *wheel = &instance->wheel;
 
@@ -45,12 +46,13 @@ void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 		size_t offset;
 	} fields[] = {
 #define FIELD(name) { #name, offsetof(struct hwtimer_stats, name) }
-		FIELD(pending),	     FIELD(ready),     FIELD(scheduled), FIELD(cancelled),
-		FIELD(rescheduled),  FIELD(expired),   FIELD(delivered), FIELD(discarded),
-		FIELD(unprocessed),  FIELD(entries),   FIELD(dead),	 FIELD(walked),
-		FIELD(passed_over),  FIELD(refiled),   FIELD(buried),	 FIELD(compactions),
-		FIELD(turns),	     FIELD(wakeups),   FIELD(bytes),	 FIELD(bytes_peak),
-		FIELD(lateness_max),
+		FIELD(pending),	    FIELD(ready),	FIELD(scheduled),
+		FIELD(cancelled),   FIELD(rescheduled), FIELD(expired),
+		FIELD(delivered),   FIELD(discarded),	FIELD(unprocessed),
+		FIELD(entries),	    FIELD(dead),	FIELD(walked),
+		FIELD(passed_over), FIELD(refiled),	FIELD(buried),
+		FIELD(compactions), FIELD(turns),	FIELD(wakeups),
+		FIELD(bytes),	    FIELD(bytes_peak),	FIELD(lateness_max),
 #undef FIELD
 	};
 	struct hwtimer_stats stats;
@@ -59,7 +61,8 @@ void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 	hwtimer_stats_get(instance, &stats);
 	for (i = 0; i < ARRAY_SIZE(fields); i++)
 		seq_printf(seq, "hwtimer-%s:\t%llu\n", fields[i].name,
-			   *(const u64 *)((const char *)&stats + fields[i].offset));
+			   *(const u64 *)((const char *)&stats +
+					  fields[i].offset));
 	seq_puts(seq, "hwtimer-lateness:\t");
 	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
 		seq_printf(seq, "%s%llu", i ? " " : "", stats.lateness[i]);

@@ -34,12 +34,15 @@
  */
 int hwtimer_table_init(struct hwtimer_table *table, u32 limit)
 {
-	u32 max_slots = DIV_ROUND_UP_ULL((u64)limit, HWTIMER_SLOT_USABLE) + HWTIMER_SLOTS_RETIRED;
+	u32 max_slots = DIV_ROUND_UP_ULL((u64)limit, HWTIMER_SLOT_USABLE) +
+			HWTIMER_SLOTS_RETIRED;
 
-	table->slots = kvcalloc(max_slots, sizeof(*table->slots), GFP_KERNEL_ACCOUNT);
+	table->slots =
+		kvcalloc(max_slots, sizeof(*table->slots), GFP_KERNEL_ACCOUNT);
 	if (!table->slots)
 		return -ENOMEM;
-	table->vacant = kvcalloc(BITS_TO_LONGS(max_slots), sizeof(long), GFP_KERNEL_ACCOUNT);
+	table->vacant = kvcalloc(BITS_TO_LONGS(max_slots), sizeof(long),
+				 GFP_KERNEL_ACCOUNT);
 	if (!table->vacant)
 		goto err_slots;
 	table->max_slots = max_slots;
@@ -51,15 +54,16 @@ err_slots:
 	return -ENOMEM;
 }
 
-/* Frees all records, and the table that hwtimer_table_init() made. May sleep. */
+/* Undoes hwtimer_table_init(), and frees all records. May sleep. */
 void hwtimer_table_destroy(struct hwtimer_table *table)
 {
 	u32 i = 0;
 
 	while (i < table->nr_slots) {
+		struct page *page = virt_to_head_page(table->slots[i]);
 		struct hwtimer_block block = {
 			.slots = table->slots[i],
-			.order = compound_order(virt_to_head_page(table->slots[i])),
+			.order = compound_order(page),
 		};
 
 		i += 1U << (block.order - HWTIMER_SLOT_ORDER);
@@ -87,7 +91,8 @@ u64 hwtimer_table_bytes(const struct hwtimer_table *table)
  */
 u32 hwtimer_table_growth(const struct hwtimer_table *table)
 {
-	return min3(max(table->nr_slots / 8, 1U), table->max_slots - table->nr_slots,
+	return min3(max(table->nr_slots / 8, 1U),
+		    table->max_slots - table->nr_slots,
 		    (u32)HWTIMER_BLOCK_SLOTS_MAX);
 }
 
@@ -103,7 +108,8 @@ int hwtimer_table_alloc_block(u32 nr_slots, struct hwtimer_block *block)
 	unsigned int order = HWTIMER_SLOT_ORDER + ilog2(nr_slots);
 
 	for (; order >= HWTIMER_SLOT_ORDER; order--) {
-		gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN;
+		gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_COMP |
+			    __GFP_NOWARN;
 		struct page *page;
 
 		if (order > HWTIMER_SLOT_ORDER)
@@ -140,7 +146,8 @@ static void slot_init(union hwtimer_slot *slot)
  *
  * Return: false if the limit leaves no room for all of it.
  */
-bool hwtimer_table_add_block(struct hwtimer_table *table, struct hwtimer_block *block)
+bool hwtimer_table_add_block(struct hwtimer_table *table,
+			     struct hwtimer_block *block)
 {
 	u32 count = 1U << (block->order - HWTIMER_SLOT_ORDER);
 	u32 i;
@@ -172,7 +179,8 @@ u32 hwtimer_table_get(struct hwtimer_table *table)
 
 	table->lowest = nr;
 	__clear_bit(bit, slot->free);
-	if (find_next_bit(slot->free, HWTIMER_SLOT_RECORDS, bit + 1) >= HWTIMER_SLOT_RECORDS)
+	if (find_next_bit(slot->free, HWTIMER_SLOT_RECORDS, bit + 1) >=
+	    HWTIMER_SLOT_RECORDS)
 		__clear_bit(nr, table->vacant);
 	table->used++;
 	slot->records[bit].generation++;
@@ -211,11 +219,13 @@ void hwtimer_table_put(struct hwtimer_table *table, u32 index)
  *
  * Return: a record in use, or NULL if @id never was or is no longer valid.
  */
-struct hwtimer_record *hwtimer_table_find(const struct hwtimer_table *table, u64 id)
+struct hwtimer_record *hwtimer_table_find(const struct hwtimer_table *table,
+					  u64 id)
 {
 	struct hwtimer_record *record = hwtimer_table_address(table, id);
 
-	if (!record || record->state == HWTIMER_FREE || record->generation != upper_32_bits(id))
+	if (!record || record->state == HWTIMER_FREE ||
+	    record->generation != upper_32_bits(id))
 		return NULL;
 	return record;
 }
@@ -230,15 +240,16 @@ struct hwtimer_record *hwtimer_table_find(const struct hwtimer_table *table, u64
  * Return: a record in use, or NULL: none among @max, or none any more, which
  * *@cursor tells by having come to hwtimer_table_end().
  */
-struct hwtimer_record *hwtimer_table_next(const struct hwtimer_table *table, u64 *cursor,
-					  unsigned int max)
+struct hwtimer_record *hwtimer_table_next(const struct hwtimer_table *table,
+					  u64 *cursor, unsigned int max)
 {
 	u64 end = hwtimer_table_end(table);
 
 	for (; *cursor < end && max--; ++*cursor) {
 		struct hwtimer_record *record;
 
-		if ((*cursor & (HWTIMER_SLOT_RECORDS - 1)) < HWTIMER_SLOT_HEADER)
+		if ((*cursor & (HWTIMER_SLOT_RECORDS - 1)) <
+		    HWTIMER_SLOT_HEADER)
 			continue;
 		record = hwtimer_table_record(table, *cursor);
 		if (record->state != HWTIMER_FREE)

@@ -58,7 +58,7 @@ struct hwtimer_record {
 
 static_assert(sizeof(struct hwtimer_record) == 32);
 
-/* Records come in slots of 1,024, the first few of which hold the slot's map. */
+/* Records come in slots of 1,024; the first few hold the slot's map. */
 #define HWTIMER_SLOT_SHIFT 10
 #define HWTIMER_SLOT_RECORDS (1U << HWTIMER_SLOT_SHIFT)
 #define HWTIMER_SLOT_ORDER 3
@@ -112,13 +112,15 @@ u64 hwtimer_table_bytes(const struct hwtimer_table *table);
 u32 hwtimer_table_growth(const struct hwtimer_table *table);
 int hwtimer_table_alloc_block(u32 nr_slots, struct hwtimer_block *block);
 void hwtimer_table_free_block(struct hwtimer_block *block);
-bool hwtimer_table_add_block(struct hwtimer_table *table, struct hwtimer_block *block);
+bool hwtimer_table_add_block(struct hwtimer_table *table,
+			     struct hwtimer_block *block);
 
 u32 hwtimer_table_get(struct hwtimer_table *table);
 void hwtimer_table_put(struct hwtimer_table *table, u32 index);
-struct hwtimer_record *hwtimer_table_find(const struct hwtimer_table *table, u64 id);
-struct hwtimer_record *hwtimer_table_next(const struct hwtimer_table *table, u64 *cursor,
-					  unsigned int max);
+struct hwtimer_record *hwtimer_table_find(const struct hwtimer_table *table,
+					  u64 id);
+struct hwtimer_record *hwtimer_table_next(const struct hwtimer_table *table,
+					  u64 *cursor, unsigned int max);
 
 /* One past the last index. */
 static inline u64 hwtimer_table_end(const struct hwtimer_table *table)
@@ -129,31 +131,34 @@ static inline u64 hwtimer_table_end(const struct hwtimer_table *table)
 /* How many records can be had without another block. */
 static inline u32 hwtimer_table_spare(const struct hwtimer_table *table)
 {
-	return table->nr_slots * HWTIMER_SLOT_USABLE - table->used - table->retired;
+	return table->nr_slots * HWTIMER_SLOT_USABLE - table->used -
+	       table->retired;
 }
 
 /* The record of an index that the module itself made. */
-static inline struct hwtimer_record *hwtimer_table_record(const struct hwtimer_table *table,
-							  u32 index)
+static inline struct hwtimer_record *
+hwtimer_table_record(const struct hwtimer_table *table, u32 index)
 {
 	return &table->slots[index >> HWTIMER_SLOT_SHIFT]
 			->records[index & (HWTIMER_SLOT_RECORDS - 1)];
 }
 
-/* Where the record that an id from user space names would be; NULL for nowhere. */
-static inline struct hwtimer_record *hwtimer_table_address(const struct hwtimer_table *table,
-							   u64 id)
+/* Where the record that any id names would be; NULL for nowhere. */
+static inline struct hwtimer_record *
+hwtimer_table_address(const struct hwtimer_table *table, u64 id)
 {
 	u32 nr = lower_32_bits(id) >> HWTIMER_SLOT_SHIFT;
 	u32 bit = lower_32_bits(id) & (HWTIMER_SLOT_RECORDS - 1);
 
 	if (nr >= table->nr_slots || bit < HWTIMER_SLOT_HEADER)
 		return NULL;
-	return &table->slots[array_index_nospec(nr, table->nr_slots)]->records[bit];
+	return &table->slots[array_index_nospec(nr, table->nr_slots)]
+			->records[bit];
 }
 
 /* The id of the record at @index, while it is in use. */
-static inline u64 hwtimer_table_id(const struct hwtimer_record *record, u32 index)
+static inline u64 hwtimer_table_id(const struct hwtimer_record *record,
+				   u32 index)
 {
 	return (u64)record->generation << 32 | index;
 }

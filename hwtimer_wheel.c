@@ -36,10 +36,12 @@
 
 /* 8 ticks are one cache line. */
 #define HWTIMER_FAN_SHIFT 3
-#define HWTIMER_FAN (1U << HWTIMER_FAN_SHIFT)
+#define HWTIMER_FAN 8U
 
 static_assert(sizeof(struct hwtimer_bucket) == 32);
-static_assert(HWTIMER_BUCKETS_MAX <= 1U << (HWTIMER_FAN_SHIFT * HWTIMER_WHEEL_LEVELS));
+static_assert(HWTIMER_FAN == 1U << HWTIMER_FAN_SHIFT);
+static_assert(HWTIMER_BUCKETS_MAX <=
+	      1U << (HWTIMER_FAN_SHIFT * HWTIMER_WHEEL_LEVELS));
 
 /* Elements of level @level, a whole number of nodes. */
 static size_t level_length(u32 buckets, unsigned int level)
@@ -79,7 +81,8 @@ size_t hwtimer_wheel_memory(u32 buckets)
  *
  * Takes as long as there are buckets: not under a lock.
  */
-void hwtimer_wheel_init(struct hwtimer_wheel *wheel, void *memory, u32 buckets, u64 tick, u64 base)
+void hwtimer_wheel_init(struct hwtimer_wheel *wheel, void *memory, u32 buckets,
+			u64 tick, u64 base)
 {
 	u64 *level_memory;
 	unsigned int level;
@@ -90,7 +93,9 @@ void hwtimer_wheel_init(struct hwtimer_wheel *wheel, void *memory, u32 buckets, 
 	wheel->base = base;
 	wheel->buckets = memory;
 	for (i = 0; i < buckets; i++)
-		wheel->buckets[i] = (struct hwtimer_bucket){ .earliest = HWTIMER_TICK_NONE };
+		wheel->buckets[i] =
+			(struct hwtimer_bucket){ .earliest =
+							 HWTIMER_TICK_NONE };
 
 	level_memory = (u64 *)&wheel->buckets[buckets];
 	wheel->nr_levels = level_count(buckets);
@@ -165,7 +170,8 @@ u64 hwtimer_wheel_time_of(const struct hwtimer_wheel *wheel, u64 tick)
 /* The earliest tick of the 8 buckets beneath element @nr of level 0. */
 static u64 min_of_buckets(const struct hwtimer_wheel *wheel, u32 nr)
 {
-	const struct hwtimer_bucket *bucket = &wheel->buckets[nr << HWTIMER_FAN_SHIFT];
+	const struct hwtimer_bucket *bucket =
+		&wheel->buckets[nr << HWTIMER_FAN_SHIFT];
 	u64 earliest = HWTIMER_TICK_NONE;
 	unsigned int i;
 
@@ -174,8 +180,9 @@ static u64 min_of_buckets(const struct hwtimer_wheel *wheel, u32 nr)
 	return earliest;
 }
 
-/* The earliest tick of the 8 elements of level @level - 1 beneath element @nr of @level. */
-static u64 min_of_level(const struct hwtimer_wheel *wheel, unsigned int level, u32 nr)
+/* The earliest tick of the 8 elements beneath element @nr of level @level. */
+static u64 min_of_level(const struct hwtimer_wheel *wheel, unsigned int level,
+			u32 nr)
 {
 	const u64 *element = &wheel->levels[level - 1][nr << HWTIMER_FAN_SHIFT];
 	u64 earliest = HWTIMER_TICK_NONE;
@@ -212,7 +219,8 @@ static void earliest_set(struct hwtimer_wheel *wheel, u32 bucket, u64 tick)
 		u64 earliest;
 
 		nr >>= HWTIMER_FAN_SHIFT;
-		earliest = level ? min_of_level(wheel, level, nr) : min_of_buckets(wheel, nr);
+		earliest = level ? min_of_level(wheel, level, nr) :
+				   min_of_buckets(wheel, nr);
 		if (wheel->levels[level][nr] == earliest)
 			return;
 		wheel->levels[level][nr] = earliest;
@@ -225,7 +233,41 @@ static u64 earliest_of_all(const struct hwtimer_wheel *wheel)
 	return wheel->levels[wheel->nr_levels - 1][0];
 }
 
-static void bucket_append(struct hwtimer_wheel *wheel, u32 nr, struct hwtimer_entry entry, u64 tick)
+/* Which of the 8 beneath element @nr of level @level has the tick @tick. */
+static u32 earliest_child(const struct hwtimer_wheel *wheel, unsigned int level,
+			  u32 nr, u64 tick)
+{
+	u32 child = nr << HWTIMER_FAN_SHIFT;
+
+	if (level)
+		while (wheel->levels[level - 1][child] != tick)
+			child++;
+	else
+		while (wheel->buckets[child].earliest != tick)
+			child++;
+	return child;
+}
+
+/*
+ * The bucket whose earliest tick is @tick, that of all. It is the one where
+ * @tick belongs, but for an entry that has outlived 2^32 stamps of its record,
+ * and stands for a timer that belongs elsewhere.
+ */
+static u32 earliest_bucket(const struct hwtimer_wheel *wheel, u64 tick)
+{
+	unsigned int level = wheel->nr_levels;
+	u32 nr = tick & wheel->mask;
+
+	if (likely(wheel->buckets[nr].earliest == tick))
+		return nr;
+	nr = 0;
+	while (level--)
+		nr = earliest_child(wheel, level, nr, tick);
+	return nr;
+}
+
+static void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
+			  struct hwtimer_entry entry, u64 tick)
 {
 	struct hwtimer_bucket *bucket = &wheel->buckets[nr];
 
@@ -244,7 +286,8 @@ static void bucket_append(struct hwtimer_wheel *wheel, u32 nr, struct hwtimer_en
  */
 void hwtimer_wheel_add(struct hwtimer_wheel *wheel, u32 index)
 {
-	struct hwtimer_record *record = hwtimer_table_record(wheel->table, index);
+	struct hwtimer_record *record =
+		hwtimer_table_record(wheel->table, index);
 	u64 tick = hwtimer_wheel_tick_of(wheel, record->deadline);
 	struct hwtimer_entry entry = { .index = index, .stamp = record->stamp };
 
@@ -260,7 +303,8 @@ void hwtimer_wheel_add(struct hwtimer_wheel *wheel, u32 index)
  *
  * Touches nothing but the record.
  */
-void hwtimer_wheel_remove(struct hwtimer_wheel *wheel, struct hwtimer_record *record)
+void hwtimer_wheel_remove(struct hwtimer_wheel *wheel,
+			  struct hwtimer_record *record)
 {
 	record->stamp++;
 	wheel->postponed -= record->postponed;
@@ -278,7 +322,8 @@ void hwtimer_wheel_remove(struct hwtimer_wheel *wheel, struct hwtimer_record *re
  */
 void hwtimer_wheel_move(struct hwtimer_wheel *wheel, u32 index, u64 deadline)
 {
-	struct hwtimer_record *record = hwtimer_table_record(wheel->table, index);
+	struct hwtimer_record *record =
+		hwtimer_table_record(wheel->table, index);
 
 	if (deadline >= record->deadline) {
 		wheel->postponed += !record->postponed;
@@ -300,10 +345,12 @@ void hwtimer_wheel_move(struct hwtimer_wheel *wheel, u32 index, u64 deadline)
  */
 u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel)
 {
-	return wheel->walk.active ? wheel->current_tick : earliest_of_all(wheel);
+	return wheel->walk.active ? wheel->current_tick :
+				    earliest_of_all(wheel);
 }
 
-static bool entry_alive(const struct hwtimer_record *record, struct hwtimer_entry entry)
+static bool entry_alive(const struct hwtimer_record *record,
+			struct hwtimer_entry entry)
 {
 	return record->stamp == entry.stamp;
 }
@@ -317,12 +364,14 @@ static void prefetch_chunk(const struct hwtimer_chunk *chunk)
 		prefetch((const char *)chunk + i);
 }
 
-static void prefetch_record(const struct hwtimer_wheel *wheel, struct hwtimer_entry entry)
+static void prefetch_record(const struct hwtimer_wheel *wheel,
+			    struct hwtimer_entry entry)
 {
 	prefetchw(hwtimer_table_record(wheel->table, entry.index));
 }
 
-static void prefetch_records(const struct hwtimer_wheel *wheel, const struct hwtimer_queue *queue)
+static void prefetch_records(const struct hwtimer_wheel *wheel,
+			     const struct hwtimer_queue *queue)
 {
 	unsigned int i;
 
@@ -330,14 +379,16 @@ static void prefetch_records(const struct hwtimer_wheel *wheel, const struct hwt
 		prefetch_record(wheel, queue->head->entries[i]);
 }
 
-/* Takes all entries of bucket @nr into @walk. */
-static void walk_begin(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk, u32 nr)
+/* Takes all entries of bucket @nr, which is looked at for @tick, into @walk. */
+static void walk_begin(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
+		       u32 nr, u64 tick)
 {
 	struct hwtimer_bucket *bucket = &wheel->buckets[nr];
 
 	walk->source = bucket->entries;
 	bucket->entries.head = NULL;
 	walk->deadline = HWTIMER_TICK_NONE;
+	walk->tick = tick;
 	walk->bucket = nr;
 	walk->active = true;
 	if (!hwtimer_queue_empty(&walk->source))
@@ -356,20 +407,29 @@ static void walk_end(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk)
 	walk->active = false;
 }
 
-/* Moves a live entry whose timer was postponed to where it belongs now. */
-static void walk_refile(struct hwtimer_wheel *wheel, struct hwtimer_entry entry,
+/*
+ * Moves a live entry whose timer was postponed to where it belongs now, unless
+ * that is here. It may be due in this very turn, but after others.
+ */
+static bool walk_refile(struct hwtimer_wheel *wheel,
+			const struct hwtimer_walk *walk,
+			struct hwtimer_entry entry,
 			struct hwtimer_record *record)
 {
 	u64 tick = hwtimer_wheel_tick_of(wheel, record->deadline);
 
+	if (tick <= walk->tick)
+		return false;
 	record->postponed = false;
 	wheel->postponed--;
 	wheel->stats.refiled++;
 	bucket_append(wheel, tick & wheel->mask, entry, tick);
+	return true;
 }
 
 static void walk_keep(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
-		      struct hwtimer_entry entry, const struct hwtimer_record *record)
+		      struct hwtimer_entry entry,
+		      const struct hwtimer_record *record)
 {
 	walk->deadline = min(walk->deadline, record->deadline);
 	wheel->stats.passed_over++;
@@ -377,37 +437,44 @@ static void walk_keep(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 }
 
 /*
- * Looks at the entries of the head chunk of @walk, and drops that chunk. What is
- * due at @horizon (ns) goes to *@due, which moves on, or stays if @due is NULL.
- * Returns at how many it looked.
+ * Looks at the entries of the head chunk of @walk, and drops that chunk. What
+ * is due at @horizon (ns) goes to *@due, which moves on, or stays if @due is
+ * NULL. Returns at how many it looked.
  */
-static unsigned int walk_chunk(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk, u64 horizon,
+static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
+			       struct hwtimer_walk *walk, u64 horizon,
 			       u32 **due)
 {
 	const struct hwtimer_chunk *chunk = walk->source.head;
-	const struct hwtimer_chunk *next = chunk == walk->source.tail ? NULL : chunk->next;
+	const struct hwtimer_chunk *next =
+		chunk == walk->source.tail ? NULL : chunk->next;
 	unsigned int begin = walk->source.first;
 	unsigned int end = hwtimer_queue_end(&walk->source, chunk);
-	unsigned int next_end = next ? hwtimer_queue_end(&walk->source, next) : 0;
+	unsigned int next_end = next ? hwtimer_queue_end(&walk->source, next) :
+				       0;
 	unsigned int i;
 
 	if (next && next != walk->source.tail)
 		prefetch_chunk(next->next);
 	for (i = begin; i < end; i++) {
 		struct hwtimer_entry entry = chunk->entries[i];
-		struct hwtimer_record *record = hwtimer_table_record(wheel->table, entry.index);
+		struct hwtimer_record *record =
+			hwtimer_table_record(wheel->table, entry.index);
 
 		if (i < next_end)
 			prefetch_record(wheel, next->entries[i]);
 		if (!entry_alive(record, entry)) {
 			wheel->entries--;
 			wheel->stats.buried++;
-		} else if (record->deadline <= horizon && due) {
+			continue;
+		}
+		if (unlikely(record->postponed) &&
+		    walk_refile(wheel, walk, entry, record))
+			continue;
+		if (record->deadline <= horizon && due) {
 			hwtimer_wheel_remove(wheel, record);
 			wheel->entries--;
 			*(*due)++ = entry.index;
-		} else if (record->deadline > horizon && record->postponed) {
-			walk_refile(wheel, entry, record);
 		} else {
 			walk_keep(wheel, walk, entry, record);
 		}
@@ -420,23 +487,32 @@ static unsigned int walk_chunk(struct hwtimer_wheel *wheel, struct hwtimer_walk 
 /* Begins to walk the bucket of @tick, which is due. */
 static void advance_begin(struct hwtimer_wheel *wheel, u64 tick)
 {
-	u32 nr = tick & wheel->mask;
+	u32 nr = earliest_bucket(wheel, tick);
 
 	if (wheel->sweep.active && wheel->sweep.bucket == nr)
 		walk_end(wheel, &wheel->sweep);
-	walk_begin(wheel, &wheel->walk, nr);
+	walk_begin(wheel, &wheel->walk, nr, tick);
 	earliest_set(wheel, nr, HWTIMER_TICK_NONE);
+}
+
+/* The earliest tick of what @walk has kept. */
+static u64 walk_earliest(const struct hwtimer_wheel *wheel,
+			 const struct hwtimer_walk *walk)
+{
+	if (hwtimer_queue_empty(&walk->kept))
+		return HWTIMER_TICK_NONE;
+	return hwtimer_wheel_tick_of(wheel, walk->deadline);
 }
 
 /* What has come during the walk has set the earliest tick already. */
 static void advance_end(struct hwtimer_wheel *wheel)
 {
-	struct hwtimer_walk *walk = &wheel->walk;
-	u64 tick = hwtimer_wheel_tick_of(wheel, walk->deadline);
+	u64 tick = walk_earliest(wheel, &wheel->walk);
+	u32 nr = wheel->walk.bucket;
 
-	walk_end(wheel, walk);
-	if (walk->deadline != HWTIMER_TICK_NONE && tick < wheel->buckets[walk->bucket].earliest)
-		earliest_lower(wheel, walk->bucket, tick);
+	walk_end(wheel, &wheel->walk);
+	if (tick < wheel->buckets[nr].earliest)
+		earliest_lower(wheel, nr, tick);
 }
 
 /**
@@ -453,14 +529,16 @@ static void advance_end(struct hwtimer_wheel *wheel)
  *
  * Return: how many are in @due.
  */
-unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now, u32 *due)
+unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
+				   u32 *due)
 {
 	struct hwtimer_walk *walk = &wheel->walk;
 	unsigned int budget = HWTIMER_HOLD;
 	u32 *due_end = due;
 	u64 horizon;
 
-	wheel->current_tick = max(wheel->current_tick, hwtimer_wheel_tick_at(wheel, now));
+	wheel->current_tick =
+		max(wheel->current_tick, hwtimer_wheel_tick_at(wheel, now));
 	horizon = hwtimer_wheel_time_of(wheel, wheel->current_tick);
 
 	while (budget > HWTIMER_CHUNK_ENTRIES) {
@@ -490,8 +568,9 @@ unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now, u32 *du
  */
 void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max)
 {
-	while (max-- && !wheel->walk.active && earliest_of_all(wheel) != HWTIMER_TICK_NONE) {
-		u32 nr = earliest_of_all(wheel) & wheel->mask;
+	while (max-- && !wheel->walk.active &&
+	       earliest_of_all(wheel) != HWTIMER_TICK_NONE) {
+		u32 nr = earliest_bucket(wheel, earliest_of_all(wheel));
 		struct hwtimer_queue *queue = &wheel->buckets[nr].entries;
 		struct hwtimer_entry entry;
 
@@ -502,7 +581,8 @@ void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max)
 			continue;
 		}
 		entry = queue->head->entries[queue->first];
-		if (entry_alive(hwtimer_table_record(wheel->table, entry.index), entry))
+		if (entry_alive(hwtimer_table_record(wheel->table, entry.index),
+				entry))
 			return;
 		hwtimer_queue_take(queue, wheel->pool, 1);
 		wheel->entries--;
@@ -516,21 +596,20 @@ void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max)
  */
 static void sweep_end(struct hwtimer_wheel *wheel)
 {
-	struct hwtimer_walk *sweep = &wheel->sweep;
-	bool fresh = !hwtimer_queue_empty(&wheel->buckets[sweep->bucket].entries);
-	u64 tick = HWTIMER_TICK_NONE;
+	u64 tick = walk_earliest(wheel, &wheel->sweep);
+	u32 nr = wheel->sweep.bucket;
+	bool fresh = !hwtimer_queue_empty(&wheel->buckets[nr].entries);
 
-	if (sweep->deadline != HWTIMER_TICK_NONE)
-		tick = hwtimer_wheel_tick_of(wheel, sweep->deadline);
-	walk_end(wheel, sweep);
+	walk_end(wheel, &wheel->sweep);
 	if (!fresh && tick > wheel->current_tick)
-		earliest_set(wheel, sweep->bucket, tick);
+		earliest_set(wheel, nr, tick);
 }
 
 /* Goes to the next bucket that has entries; false after the last one. */
 static bool sweep_begin(struct hwtimer_wheel *wheel, unsigned int *budget)
 {
-	while (wheel->sweep_next <= wheel->mask && *budget > HWTIMER_CHUNK_ENTRIES) {
+	while (wheel->sweep_next <= wheel->mask &&
+	       *budget > HWTIMER_CHUNK_ENTRIES) {
 		u32 nr = wheel->sweep_next++;
 
 		--*budget;
@@ -538,7 +617,7 @@ static bool sweep_begin(struct hwtimer_wheel *wheel, unsigned int *budget)
 			continue;
 		if (hwtimer_queue_empty(&wheel->buckets[nr].entries))
 			continue;
-		walk_begin(wheel, &wheel->sweep, nr);
+		walk_begin(wheel, &wheel->sweep, nr, wheel->current_tick);
 		return true;
 	}
 	if (wheel->sweep_next > wheel->mask)
@@ -587,5 +666,6 @@ u32 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel, u32 more)
 {
 	u64 postponed = wheel->postponed + more;
 
-	return 2 + min(postponed, wheel->mask + 2 + postponed / HWTIMER_CHUNK_ENTRIES);
+	return 2 + min(postponed,
+		       wheel->mask + 2 + postponed / HWTIMER_CHUNK_ENTRIES);
 }

@@ -42,6 +42,7 @@ struct hwtimer_bucket {
  * @source: entries still to be looked at
  * @kept: entries that go back
  * @deadline: the earliest of @kept
+ * @tick: for which the bucket is looked through
  * @bucket: whose they are
  * @active: whether there is a bucket
  *
@@ -52,6 +53,7 @@ struct hwtimer_walk {
 	struct hwtimer_queue source;
 	struct hwtimer_queue kept;
 	u64 deadline;
+	u64 tick;
 	u32 bucket;
 	bool active;
 };
@@ -115,7 +117,8 @@ struct hwtimer_wheel {
 };
 
 size_t hwtimer_wheel_memory(u32 buckets);
-void hwtimer_wheel_init(struct hwtimer_wheel *wheel, void *memory, u32 buckets, u64 tick, u64 base);
+void hwtimer_wheel_init(struct hwtimer_wheel *wheel, void *memory, u32 buckets,
+			u64 tick, u64 base);
 void hwtimer_wheel_drain(struct hwtimer_wheel *wheel);
 
 u64 hwtimer_wheel_tick_of(const struct hwtimer_wheel *wheel, u64 deadline);
@@ -123,10 +126,12 @@ u64 hwtimer_wheel_tick_at(const struct hwtimer_wheel *wheel, u64 now);
 u64 hwtimer_wheel_time_of(const struct hwtimer_wheel *wheel, u64 tick);
 
 void hwtimer_wheel_add(struct hwtimer_wheel *wheel, u32 index);
-void hwtimer_wheel_remove(struct hwtimer_wheel *wheel, struct hwtimer_record *record);
+void hwtimer_wheel_remove(struct hwtimer_wheel *wheel,
+			  struct hwtimer_record *record);
 void hwtimer_wheel_move(struct hwtimer_wheel *wheel, u32 index, u64 deadline);
 u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel);
-unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now, u32 *due);
+unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
+				   u32 *due);
 void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max);
 void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin);
 u32 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel, u32 more);

@@ -37,7 +37,7 @@ struct hwtimer_worker {
 	struct task_struct *task;
 	struct hrtimer timer;
 
-	spinlock_t lock;
+	spinlock_t lock; /* see above */
 	struct timerqueue_head queue;
 	struct hwtimer_instance *running;
 	wait_queue_head_t idle;
@@ -54,7 +54,8 @@ static atomic_t hwtimer_next_worker;
 /* In hard interrupt context, on PREEMPT_RT too. */
 static enum hrtimer_restart hwtimer_worker_tick(struct hrtimer *timer)
 {
-	struct hwtimer_worker *worker = container_of(timer, struct hwtimer_worker, timer);
+	struct hwtimer_worker *worker =
+		container_of(timer, struct hwtimer_worker, timer);
 
 	wake_up_process(worker->task);
 	return HRTIMER_NORESTART;
@@ -73,7 +74,8 @@ static void worker_arm(struct hwtimer_worker *worker)
 
 	lockdep_assert_held(&worker->lock);
 	if (first && first->expires != KTIME_MAX)
-		hrtimer_start(&worker->timer, first->expires, HRTIMER_MODE_ABS_HARD);
+		hrtimer_start(&worker->timer, first->expires,
+			      HRTIMER_MODE_ABS_HARD);
 }
 
 /* The first instance of the queue if it is due, taken out; otherwise NULL. */
@@ -88,7 +90,8 @@ static struct hwtimer_instance *worker_pick(struct hwtimer_worker *worker)
 	return container_of(first, struct hwtimer_instance, node);
 }
 
-static void worker_set_running(struct hwtimer_worker *worker, struct hwtimer_instance *instance)
+static void worker_set_running(struct hwtimer_worker *worker,
+			       struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&worker->lock);
 	worker->running = instance;
@@ -96,7 +99,7 @@ static void worker_set_running(struct hwtimer_worker *worker, struct hwtimer_ins
 }
 
 /*
- * Sleeps until the first instance of the queue is due. Drops the lock meanwhile.
+ * Sleeps until the first instance of the queue is due, without the lock.
  *
  * The state is set before the timer is armed and before the lock is dropped, so
  * that neither the timer nor whoever then finds @sleeping wakes it too early.
@@ -132,7 +135,8 @@ static int hwtimer_worker_run(void *data)
 		worker_set_running(worker, instance);
 		spin_unlock(&worker->lock);
 
-		hwtimer_instance_turn(instance, hwtimer_instance_now(instance), worker->due);
+		hwtimer_instance_turn(instance, hwtimer_instance_now(instance),
+				      worker->due);
 		cond_resched();
 
 		spin_lock(&worker->lock);
@@ -169,7 +173,7 @@ unlock:
 	spin_unlock(&worker->lock);
 }
 
-/* How often the worker woke up, for whichever instance, since @instance came. */
+/* How often the worker woke up, for any instance, since @instance came. */
 u64 hwtimer_worker_wakeups(const struct hwtimer_instance *instance)
 {
 	struct hwtimer_worker *worker = instance->worker;
@@ -192,7 +196,8 @@ void hwtimer_worker_attach(struct hwtimer_instance *instance)
 	instance->wakeups_before = hwtimer_worker_wakeups(instance);
 }
 
-static bool worker_left(struct hwtimer_worker *worker, const struct hwtimer_instance *instance)
+static bool worker_left(struct hwtimer_worker *worker,
+			const struct hwtimer_instance *instance)
 {
 	bool left;
 
@@ -220,7 +225,8 @@ void hwtimer_worker_detach(struct hwtimer_instance *instance)
 	wait_event(worker->idle, worker_left(worker, instance));
 }
 
-static int worker_set_priority(struct hwtimer_worker *worker, unsigned int rt_prio)
+static int worker_set_priority(struct hwtimer_worker *worker,
+			       unsigned int rt_prio)
 {
 	struct sched_attr attr = {
 		.size = sizeof(attr),
@@ -231,16 +237,19 @@ static int worker_set_priority(struct hwtimer_worker *worker, unsigned int rt_pr
 	return rt_prio ? sched_setattr_nocheck(worker->task, &attr) : 0;
 }
 
-static int worker_start(struct hwtimer_worker *worker, unsigned int nr, unsigned int rt_prio)
+static int worker_start(struct hwtimer_worker *worker, unsigned int nr,
+			unsigned int rt_prio)
 {
 	int err;
 
 	spin_lock_init(&worker->lock);
 	timerqueue_init_head(&worker->queue);
 	init_waitqueue_head(&worker->idle);
-	hrtimer_setup(&worker->timer, hwtimer_worker_tick, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
+	hrtimer_setup(&worker->timer, hwtimer_worker_tick, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_HARD);
 
-	worker->task = kthread_create(hwtimer_worker_run, worker, "hwtimer/%u", nr);
+	worker->task =
+		kthread_create(hwtimer_worker_run, worker, "hwtimer/%u", nr);
 	if (IS_ERR(worker->task))
 		return PTR_ERR(worker->task);
 	err = worker_set_priority(worker, rt_prio);
@@ -272,9 +281,10 @@ int hwtimer_workers_start(unsigned int count, unsigned int rt_prio)
 	hwtimer_workers = kcalloc(count, sizeof(*hwtimer_workers), GFP_KERNEL);
 	if (!hwtimer_workers)
 		return -ENOMEM;
-	for (hwtimer_nr_workers = 0; hwtimer_nr_workers < count; hwtimer_nr_workers++) {
-		err = worker_start(&hwtimer_workers[hwtimer_nr_workers], hwtimer_nr_workers,
-				   rt_prio);
+	for (hwtimer_nr_workers = 0; hwtimer_nr_workers < count;
+	     hwtimer_nr_workers++) {
+		err = worker_start(&hwtimer_workers[hwtimer_nr_workers],
+				   hwtimer_nr_workers, rt_prio);
 		if (err) {
 			hwtimer_workers_stop();
 			return err;

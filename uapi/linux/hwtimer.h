@@ -353,7 +353,8 @@ struct hwtimer_event {
 #define HWTIMER_IOC_SETUP _IO(HWTIMER_IOC_MAGIC, 1)
 #define HWTIMER_IOC_SCHEDULE _IOWR(HWTIMER_IOC_MAGIC, 2, struct hwtimer_request)
 #define HWTIMER_IOC_CANCEL _IOW(HWTIMER_IOC_MAGIC, 3, struct hwtimer_request)
-#define HWTIMER_IOC_RESCHEDULE _IOW(HWTIMER_IOC_MAGIC, 4, struct hwtimer_request)
+#define HWTIMER_IOC_RESCHEDULE \
+	_IOW(HWTIMER_IOC_MAGIC, 4, struct hwtimer_request)
 #define HWTIMER_IOC_SUBMIT _IOW(HWTIMER_IOC_MAGIC, 5, struct hwtimer_submit)
 #define HWTIMER_IOC_QUERY _IOWR(HWTIMER_IOC_MAGIC, 6, struct hwtimer_query)
 #define HWTIMER_IOC_STOP _IO(HWTIMER_IOC_MAGIC, 7)

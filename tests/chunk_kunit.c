@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of hwtimer_chunk.c: the pool and the two kinds of queue.
+ */
+#include <kunit/test.h>
+
+#include "../hwtimer_chunk.h"
+#include "random.h"
+
+#define ENTRIES 200
+
+static int chunk_test_init(struct kunit *test)
+{
+	struct hwtimer_pool *pool =
+		kunit_kzalloc(test, sizeof(*pool), GFP_KERNEL);
+
+	if (!pool || hwtimer_pool_fill(pool, ENTRIES))
+		return -ENOMEM;
+	test->priv = pool;
+	return 0;
+}
+
+static void chunk_test_exit(struct kunit *test)
+{
+	if (test->priv)
+		hwtimer_pool_drain(test->priv);
+}
+
+/* Appends entries with the indices @begin to @end - 1. */
+static void add_entries(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
+			u32 begin, u32 end)
+{
+	struct hwtimer_entry entry = { .index = begin };
+
+	for (; entry.index < end; entry.index++)
+		hwtimer_queue_add_entry(queue, pool, entry);
+}
+
+/* Takes all entries one by one, and expects the indices @begin to @end - 1. */
+static void expect_entries(struct kunit *test, struct hwtimer_queue *queue,
+			   u32 begin, u32 end)
+{
+	for (; begin < end; begin++) {
+		KUNIT_ASSERT_FALSE(test, hwtimer_queue_empty(queue));
+		KUNIT_ASSERT_EQ(test, queue->head->entries[queue->first].index,
+				begin);
+		hwtimer_queue_take(queue, test->priv, 1);
+	}
+	KUNIT_EXPECT_TRUE(test, hwtimer_queue_empty(queue));
+}
+
+static void pool_counts_its_chunks(struct kunit *test)
+{
+	struct hwtimer_pool *pool = test->priv;
+	struct hwtimer_chunk *chunk = hwtimer_pool_take(pool);
+
+	KUNIT_EXPECT_EQ(test, pool->spares, ENTRIES - 1);
+	KUNIT_EXPECT_EQ(test, pool->chunks, ENTRIES);
+	hwtimer_pool_give(pool, chunk);
+	KUNIT_EXPECT_EQ(test, pool->spares, ENTRIES);
+	KUNIT_EXPECT_PTR_EQ(test, hwtimer_pool_take(pool), chunk);
+	hwtimer_pool_give(pool, chunk);
+}
+
+static void pool_merges_all_of_another(struct kunit *test)
+{
+	struct hwtimer_pool *pool = test->priv;
+	struct hwtimer_pool more = {};
+
+	KUNIT_ASSERT_EQ(test, hwtimer_pool_fill(&more, 70), 0);
+	hwtimer_pool_merge(pool, &more);
+	KUNIT_EXPECT_EQ(test, pool->spares, ENTRIES + 70);
+	KUNIT_EXPECT_EQ(test, pool->chunks, ENTRIES + 70);
+	KUNIT_EXPECT_EQ(test, more.chunks, 0);
+
+	/* Into an empty one, and an empty one into it. */
+	hwtimer_pool_merge(&more, pool);
+	hwtimer_pool_merge(&more, pool);
+	KUNIT_EXPECT_EQ(test, more.spares, ENTRIES + 70);
+	hwtimer_pool_drain(&more);
+	KUNIT_EXPECT_EQ(test, more.chunks, 0);
+}
+
+static void pool_trims_to_what_is_kept(struct kunit *test)
+{
+	struct hwtimer_pool *pool = test->priv;
+	struct hwtimer_pool surplus = {};
+
+	hwtimer_pool_trim(pool, ENTRIES - 50, 20, &surplus);
+	KUNIT_EXPECT_EQ(test, pool->spares, ENTRIES - 20);
+	hwtimer_pool_trim(pool, ENTRIES - 50, 100, &surplus);
+	KUNIT_EXPECT_EQ(test, pool->spares, ENTRIES - 50);
+	KUNIT_EXPECT_EQ(test, pool->chunks, ENTRIES - 50);
+	KUNIT_EXPECT_EQ(test, surplus.spares, 50);
+	hwtimer_pool_drain(&surplus);
+}
+
+static void queue_is_first_in_first_out(struct kunit *test)
+{
+	struct hwtimer_queue queue = {};
+	u32 length;
+
+	for (length = 0; length <= 2 * HWTIMER_CHUNK_ENTRIES + 1; length++) {
+		add_entries(&queue, test->priv, 0, length);
+		expect_entries(test, &queue, 0, length);
+	}
+}
+
+static void queue_of_indices_is_first_in_first_out(struct kunit *test)
+{
+	struct hwtimer_pool *pool = test->priv;
+	struct hwtimer_queue queue = {};
+	u32 i;
+
+	for (i = 0; i < 3 * HWTIMER_CHUNK_INDICES; i++)
+		hwtimer_queue_add_index(&queue, pool, i);
+	KUNIT_EXPECT_EQ(test, pool->spares, ENTRIES - 3);
+	for (i = 0; i < 3 * HWTIMER_CHUNK_INDICES; i++) {
+		KUNIT_ASSERT_EQ(test, queue.head->indices[queue.first], i);
+		hwtimer_queue_take(&queue, pool, 1);
+	}
+	KUNIT_EXPECT_TRUE(test, hwtimer_queue_empty(&queue));
+	KUNIT_EXPECT_EQ(test, pool->spares, ENTRIES);
+}
+
+static void splice_keeps_the_order(struct kunit *test)
+{
+	static const u32 lengths[] = { 0, 1, 29, 30, 31, 61 };
+	struct hwtimer_pool *pool = test->priv;
+	unsigned int i, j, taken;
+
+	/* All lengths on both sides, with something taken from both already. */
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		for (j = 0; j < ARRAY_SIZE(lengths); j++) {
+			for (taken = 0; taken <= min(lengths[i], lengths[j]);
+			     taken += 7) {
+				struct hwtimer_queue queue = {}, more = {};
+				u32 end = lengths[i] + lengths[j] - taken;
+				u32 t;
+
+				add_entries(&queue, pool, 0, lengths[i]);
+				add_entries(&more, pool, lengths[i] - taken,
+					    end);
+				for (t = 0; t < taken; t++) {
+					hwtimer_queue_take(&queue, pool, 1);
+					hwtimer_queue_take(&more, pool, 1);
+				}
+				hwtimer_queue_splice(&queue, &more);
+				KUNIT_EXPECT_TRUE(test,
+						  hwtimer_queue_empty(&more));
+				add_entries(&queue, pool, end, end + 40);
+				expect_entries(test, &queue, taken, end + 40);
+			}
+		}
+	}
+	KUNIT_EXPECT_EQ(test, pool->spares, ENTRIES);
+}
+
+static void drain_frees_a_whole_queue(struct kunit *test)
+{
+	struct hwtimer_pool *pool = test->priv;
+	struct hwtimer_queue queue = {};
+
+	add_entries(&queue, pool, 0, 100);
+	pool->chunks -= ENTRIES - pool->spares;
+	hwtimer_queue_drain(&queue);
+	KUNIT_EXPECT_TRUE(test, hwtimer_queue_empty(&queue));
+}
+
+static struct kunit_case chunk_test_cases[] = {
+	KUNIT_CASE(pool_counts_its_chunks),
+	KUNIT_CASE(pool_merges_all_of_another),
+	KUNIT_CASE(pool_trims_to_what_is_kept),
+	KUNIT_CASE(queue_is_first_in_first_out),
+	KUNIT_CASE(queue_of_indices_is_first_in_first_out),
+	KUNIT_CASE(splice_keeps_the_order),
+	KUNIT_CASE(drain_frees_a_whole_queue),
+	{}
+};
+
+static struct kunit_suite chunk_test_suite = {
+	.name = "hwtimer_chunk",
+	.init = chunk_test_init,
+	.exit = chunk_test_exit,
+	.test_cases = chunk_test_cases,
+};
+
+kunit_test_suite(chunk_test_suite);

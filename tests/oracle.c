@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The oracle of the wheel's unit tests; see oracle.h.
+ */
+#include <linux/mm.h>
+
+#include "oracle.h"
+
+static void grow_table(struct oracle *oracle)
+{
+	struct hwtimer_block block;
+
+	while (hwtimer_table_spare(&oracle->table) < ORACLE_TIMERS) {
+		KUNIT_ASSERT_EQ(oracle->test,
+				hwtimer_table_alloc_block(1, &block), 0);
+		KUNIT_ASSERT_TRUE(oracle->test,
+				  hwtimer_table_add_block(&oracle->table,
+							  &block));
+	}
+}
+
+/**
+ * oracle_create - an empty wheel
+ * @test: that it belongs to; owns its memory
+ * @buckets: a power of two
+ * @tick: ns
+ * @base: ns
+ */
+struct oracle *oracle_create(struct kunit *test, u32 buckets, u64 tick,
+			     u64 base)
+{
+	struct oracle *oracle = kvzalloc(sizeof(*oracle), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, oracle);
+	test->priv = oracle;
+	oracle->test = test;
+	timerqueue_init_head(&oracle->pending);
+	oracle->now = base;
+	KUNIT_ASSERT_EQ(test, hwtimer_table_init(&oracle->table, ORACLE_TIMERS),
+			0);
+	grow_table(oracle);
+	oracle->timers = kvcalloc(hwtimer_table_end(&oracle->table),
+				  sizeof(*oracle->timers), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, oracle->timers);
+	oracle->memory = kvmalloc(hwtimer_wheel_memory(buckets), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, oracle->memory);
+	oracle->wheel.table = &oracle->table;
+	oracle->wheel.pool = &oracle->pool;
+	hwtimer_wheel_init(&oracle->wheel, oracle->memory, buckets, tick, base);
+	return oracle;
+}
+
+void oracle_destroy(struct oracle *oracle)
+{
+	if (!oracle)
+		return;
+	hwtimer_wheel_drain(&oracle->wheel);
+	hwtimer_pool_drain(&oracle->pool);
+	hwtimer_table_destroy(&oracle->table);
+	kvfree(oracle->memory);
+	kvfree(oracle->timers);
+	kvfree(oracle);
+}
+
+/* Leaves exactly the spare chunks that one more timer or move may need. */
+static void provide_chunks(struct oracle *oracle, u32 moves)
+{
+	u32 wanted = 1 + hwtimer_wheel_reserve(&oracle->wheel, moves);
+	struct hwtimer_pool other = {};
+
+	if (oracle->pool.spares < wanted) {
+		KUNIT_ASSERT_EQ(oracle->test,
+				hwtimer_pool_fill(&other,
+						  wanted - oracle->pool.spares),
+				0);
+		hwtimer_pool_merge(&oracle->pool, &other);
+	}
+	hwtimer_pool_trim(&oracle->pool, wanted, U32_MAX, &other);
+	hwtimer_pool_drain(&other);
+}
+
+static void expect_at(struct oracle *oracle, struct oracle_timer *timer,
+		      u64 tick)
+{
+	timer->node.expires = min_t(u64, tick, KTIME_MAX);
+	timerqueue_add(&oracle->pending, &timer->node);
+}
+
+/* No timer expires in a turn that has begun before it was there. */
+static u64 tick_expected(const struct oracle *oracle, u64 deadline)
+{
+	return max(hwtimer_wheel_tick_of(&oracle->wheel, deadline),
+		   oracle->wheel.current_tick + 1);
+}
+
+/**
+ * oracle_schedule - a new timer
+ * @oracle: with fewer than ORACLE_TIMERS
+ * @deadline: ns
+ */
+struct oracle_timer *oracle_schedule(struct oracle *oracle, u64 deadline)
+{
+	struct hwtimer_record *record;
+	struct oracle_timer *timer;
+	u32 index;
+
+	provide_chunks(oracle, 0);
+	index = hwtimer_table_get(&oracle->table);
+	record = hwtimer_table_record(&oracle->table, index);
+	record->deadline = deadline;
+	record->state = HWTIMER_PENDING;
+	hwtimer_wheel_add(&oracle->wheel, index);
+
+	timer = &oracle->timers[index];
+	timerqueue_init(&timer->node);
+	timer->sequence = ++oracle->sequence;
+	timer->index = index;
+	timer->moved = false;
+	timer->position = oracle->nr_live;
+	oracle->live[oracle->nr_live++] = timer;
+	expect_at(oracle, timer, tick_expected(oracle, deadline));
+	return timer;
+}
+
+static void forget(struct oracle *oracle, struct oracle_timer *timer)
+{
+	struct oracle_timer *last = oracle->live[--oracle->nr_live];
+
+	timerqueue_del(&oracle->pending, &timer->node);
+	oracle->live[timer->position] = last;
+	last->position = timer->position;
+	hwtimer_table_put(&oracle->table, timer->index);
+}
+
+/* Ends a timer before it expires. */
+void oracle_cancel(struct oracle *oracle, struct oracle_timer *timer)
+{
+	hwtimer_wheel_remove(&oracle->wheel, oracle_record(oracle, timer));
+	forget(oracle, timer);
+}
+
+/* Gives a timer another deadline, ns. */
+void oracle_move(struct oracle *oracle, struct oracle_timer *timer,
+		 u64 deadline)
+{
+	u64 tick = tick_expected(oracle, deadline);
+
+	/* To a later one its entry moves when its old tick comes, not before. */
+	if (deadline >= oracle_record(oracle, timer)->deadline)
+		tick = max_t(u64, timer->node.expires,
+			     hwtimer_wheel_tick_of(&oracle->wheel, deadline));
+	provide_chunks(oracle, 1);
+	hwtimer_wheel_move(&oracle->wheel, timer->index, deadline);
+	timerqueue_del(&oracle->pending, &timer->node);
+	timer->moved = true;
+	expect_at(oracle, timer, tick);
+}
+
+static void check_order(struct oracle *oracle, const struct oracle_timer *timer)
+{
+	struct kunit *test = oracle->test;
+
+	KUNIT_ASSERT_GE(test, timer->node.expires, oracle->order_tick);
+	if (timer->node.expires > oracle->order_tick)
+		oracle->order_sequence = 0;
+	oracle->order_tick = timer->node.expires;
+	if (timer->moved)
+		return;
+	KUNIT_ASSERT_GT(test, timer->sequence, oracle->order_sequence);
+	oracle->order_sequence = timer->sequence;
+}
+
+static void check_expired(struct oracle *oracle, u32 index, bool in_order)
+{
+	struct oracle_timer *timer = &oracle->timers[index];
+	struct kunit *test = oracle->test;
+
+	/* Exactly once: it is pending; and never early. */
+	KUNIT_ASSERT_LT(test, timer->position, oracle->nr_live);
+	KUNIT_ASSERT_PTR_EQ(test, oracle->live[timer->position], timer);
+	KUNIT_ASSERT_LE(test, oracle_record(oracle, timer)->deadline,
+			oracle->now);
+	if (in_order)
+		check_order(oracle, timer);
+	forget(oracle, timer);
+	oracle->expired++;
+}
+
+static void check_bounds(struct oracle *oracle)
+{
+	struct kunit *test = oracle->test;
+
+	KUNIT_ASSERT_GE(test, oracle->wheel.entries, oracle->nr_live);
+	KUNIT_ASSERT_LE(test, oracle->wheel.postponed, oracle->nr_live);
+}
+
+/**
+ * oracle_turn - let the wheel come to a time, and compare
+ * @oracle: of the wheel
+ * @now: ns
+ *
+ * The order is compared unless the turn is late by a round or more.
+ */
+void oracle_turn(struct oracle *oracle, u64 now)
+{
+	struct hwtimer_wheel *wheel = &oracle->wheel;
+	struct kunit *test = oracle->test;
+	bool in_order =
+		hwtimer_wheel_tick_at(wheel, now) - wheel->current_tick <=
+		wheel->mask;
+	struct timerqueue_node *first;
+
+	oracle->now = now;
+	oracle->order_tick = 0;
+	do {
+		u64 walked = wheel->stats.walked;
+		unsigned int i, expired = hwtimer_wheel_advance(wheel, now,
+								oracle->due);
+
+		KUNIT_ASSERT_LE(test, wheel->stats.walked - walked,
+				HWTIMER_HOLD);
+		for (i = 0; i < expired; i++)
+			check_expired(oracle, oracle->due[i], in_order);
+		check_bounds(oracle);
+		if (oracle->between)
+			oracle->between(oracle);
+	} while (hwtimer_wheel_next(wheel) <= wheel->current_tick);
+
+	/* Never after the turn that passed it. */
+	first = timerqueue_getnext(&oracle->pending);
+	if (first)
+		KUNIT_ASSERT_GT(test, first->expires, wheel->current_tick);
+	/* And what comes next is not overlooked. */
+	if (first && first->expires != KTIME_MAX)
+		KUNIT_ASSERT_LE(test, hwtimer_wheel_next(wheel),
+				first->expires);
+}
+
+/* One whole pass of the compaction; afterwards no entry is dead. */
+void oracle_compact(struct oracle *oracle)
+{
+	struct hwtimer_wheel *wheel = &oracle->wheel;
+
+	while (wheel->sweeping)
+		hwtimer_wheel_compact(wheel, false);
+	do {
+		u64 walked = wheel->stats.walked;
+
+		hwtimer_wheel_compact(wheel, true);
+		KUNIT_ASSERT_LE(oracle->test, wheel->stats.walked - walked,
+				HWTIMER_HOLD);
+	} while (wheel->sweeping);
+	KUNIT_EXPECT_EQ(oracle->test, wheel->entries, oracle->nr_live);
+}

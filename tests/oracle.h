@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A wheel under test with an oracle beside it: the same timers in a sorted
+ * queue (the kernel's timerqueue), with which every expiration is compared.
+ * Whatever kind of wheel is behind hwtimer_wheel.h is tested through this.
+ *
+ * The pool is kept at exactly what hwtimer_wheel_reserve() asks for, so that a
+ * wheel which takes more than it said finds it empty, and warns.
+ */
+#ifndef HWTIMER_TESTS_ORACLE_H
+#define HWTIMER_TESTS_ORACLE_H
+
+#include <kunit/test.h>
+#include <linux/timerqueue.h>
+
+#include "../hwtimer_wheel.h"
+
+/* Most timers at a time. */
+#define ORACLE_TIMERS 4000
+
+/**
+ * struct oracle_timer - what the oracle knows of one timer
+ * @node: in oracle.pending, by the tick at which it must expire
+ * @sequence: when it was scheduled
+ * @index: of its record
+ * @position: in oracle.live
+ * @moved: it was rescheduled: its place within its tick is not defined
+ */
+struct oracle_timer {
+	struct timerqueue_node node;
+	u64 sequence;
+	u32 index;
+	u32 position;
+	bool moved;
+};
+
+/**
+ * struct oracle - a wheel and what it should do
+ * @test: to which failures are reported
+ * @table: of the wheel
+ * @pool: of the wheel
+ * @wheel: under test
+ * @memory: of the wheel
+ * @timers: by index
+ * @pending: sorted
+ * @live: pending timers in no order
+ * @nr_live: how many
+ * @now: ns
+ * @sequence: of the next timer
+ * @expired: how many have
+ * @order_tick: of the last expired timer
+ * @order_sequence: of the last expired one that was not moved
+ * @between: called between two slices of a turn, if set
+ * @due: of one slice
+ */
+struct oracle {
+	struct kunit *test;
+	struct hwtimer_table table;
+	struct hwtimer_pool pool;
+	struct hwtimer_wheel wheel;
+	void *memory;
+	struct oracle_timer *timers;
+	struct timerqueue_head pending;
+	struct oracle_timer *live[ORACLE_TIMERS];
+	u32 nr_live;
+	u64 now;
+	u64 sequence;
+	u64 expired;
+	u64 order_tick;
+	u64 order_sequence;
+	void (*between)(struct oracle *oracle);
+	u32 due[HWTIMER_HOLD];
+};
+
+struct oracle *oracle_create(struct kunit *test, u32 buckets, u64 tick,
+			     u64 base);
+void oracle_destroy(struct oracle *oracle);
+
+struct oracle_timer *oracle_schedule(struct oracle *oracle, u64 deadline);
+void oracle_cancel(struct oracle *oracle, struct oracle_timer *timer);
+void oracle_move(struct oracle *oracle, struct oracle_timer *timer,
+		 u64 deadline);
+void oracle_turn(struct oracle *oracle, u64 now);
+void oracle_compact(struct oracle *oracle);
+
+/* The record of a timer. */
+static inline struct hwtimer_record *
+oracle_record(struct oracle *oracle, const struct oracle_timer *timer)
+{
+	return hwtimer_table_record(&oracle->table, timer->index);
+}
+
+/* The time at which tick @tick begins. */
+static inline u64 oracle_time(const struct oracle *oracle, u64 tick)
+{
+	return hwtimer_wheel_time_of(&oracle->wheel, tick);
+}
+
+#endif /* HWTIMER_TESTS_ORACLE_H */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Random numbers for the unit tests, which print the seed they begin with. To
+ * repeat a run: insmod hwtimer.ko kunit_seed=SEED.
+ */
+#ifndef HWTIMER_TESTS_RANDOM_H
+#define HWTIMER_TESTS_RANDOM_H
+
+#include <kunit/test.h>
+#include <linux/prandom.h>
+
+void hwtimer_test_seed(struct kunit *test, struct rnd_state *state);
+
+/* A number below @below. */
+static inline u32 random_below(struct rnd_state *state, u32 below)
+{
+	return prandom_u32_state(state) % below;
+}
+
+#endif /* HWTIMER_TESTS_RANDOM_H */

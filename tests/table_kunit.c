@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of hwtimer_table.c: records, ids and generations.
+ */
+#include <kunit/test.h>
+#include <linux/bitmap.h>
+
+#include "../hwtimer_table.h"
+#include "random.h"
+
+#define LIMIT 5000
+#define OPERATIONS 50000
+
+static int table_test_init(struct kunit *test)
+{
+	struct hwtimer_table *table =
+		kunit_kzalloc(test, sizeof(*table), GFP_KERNEL);
+
+	if (!table || hwtimer_table_init(table, LIMIT))
+		return -ENOMEM;
+	test->priv = table;
+	return 0;
+}
+
+static void table_test_exit(struct kunit *test)
+{
+	if (test->priv)
+		hwtimer_table_destroy(test->priv);
+}
+
+static void grow(struct kunit *test, struct hwtimer_table *table)
+{
+	struct hwtimer_block block;
+
+	KUNIT_ASSERT_EQ(test,
+			hwtimer_table_alloc_block(hwtimer_table_growth(table),
+						  &block),
+			0);
+	KUNIT_ASSERT_TRUE(test, hwtimer_table_add_block(table, &block));
+}
+
+/* A record in use, from a table that grows as needed. */
+static u32 get(struct kunit *test, struct hwtimer_table *table)
+{
+	u32 index;
+
+	if (!hwtimer_table_spare(table))
+		grow(test, table);
+	index = hwtimer_table_get(table);
+	hwtimer_table_record(table, index)->state = HWTIMER_PENDING;
+	return index;
+}
+
+static u64 id_of(struct hwtimer_table *table, u32 index)
+{
+	return hwtimer_table_id(hwtimer_table_record(table, index), index);
+}
+
+static void grows_to_its_limit(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	u32 i;
+
+	for (i = 0; i < LIMIT; i++)
+		get(test, table);
+	while (hwtimer_table_growth(table))
+		grow(test, table);
+	KUNIT_EXPECT_EQ(test, table->nr_slots, table->max_slots);
+	KUNIT_EXPECT_EQ(test, hwtimer_table_spare(table) + LIMIT,
+			table->max_slots * HWTIMER_SLOT_USABLE);
+}
+
+static void refuses_a_block_beyond_its_limit(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	struct hwtimer_block block;
+
+	while (hwtimer_table_growth(table))
+		grow(test, table);
+	KUNIT_ASSERT_EQ(test, hwtimer_table_alloc_block(1, &block), 0);
+	KUNIT_EXPECT_FALSE(test, hwtimer_table_add_block(table, &block));
+	hwtimer_table_free_block(&block);
+}
+
+static void lowest_free_record_comes_first(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	u32 index[100], i;
+
+	for (i = 0; i < 100; i++)
+		index[i] = get(test, table);
+	hwtimer_table_put(table, index[70]);
+	hwtimer_table_put(table, index[3]);
+	hwtimer_table_put(table, index[41]);
+	KUNIT_EXPECT_EQ(test, get(test, table), index[3]);
+	KUNIT_EXPECT_EQ(test, get(test, table), index[41]);
+	KUNIT_EXPECT_EQ(test, get(test, table), index[70]);
+	KUNIT_EXPECT_GT(test, get(test, table), index[99]);
+}
+
+static void stale_id_finds_nothing(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	u32 index = get(test, table);
+	u64 id = id_of(table, index);
+
+	KUNIT_EXPECT_PTR_EQ(test, hwtimer_table_find(table, id),
+			    hwtimer_table_record(table, index));
+	hwtimer_table_put(table, index);
+	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, id));
+	KUNIT_EXPECT_EQ(test, get(test, table), index);
+	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, id));
+}
+
+static void forged_id_finds_nothing(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	u64 id;
+	u32 i;
+
+	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, 0));
+	id = id_of(table, get(test, table));
+	KUNIT_EXPECT_NE(test, id, 0);
+	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, id + (1ULL << 32)));
+	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, id + 1));
+	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, U64_MAX));
+	/* What lies beneath the map of a slot is no record, whatever it looks like. */
+	for (i = 0; i < HWTIMER_SLOT_HEADER; i++) {
+		const struct hwtimer_record *record =
+			hwtimer_table_record(table, i);
+
+		id = hwtimer_table_id(record, i);
+		KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, id));
+	}
+}
+
+static void spent_generation_is_never_used_again(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	u32 index = get(test, table);
+	u64 id;
+
+	hwtimer_table_put(table, index);
+	hwtimer_table_record(table, index)->generation = U32_MAX - 1;
+	KUNIT_ASSERT_EQ(test, get(test, table), index);
+	id = id_of(table, index);
+	KUNIT_EXPECT_EQ(test, upper_32_bits(id), U32_MAX);
+	hwtimer_table_put(table, index);
+	KUNIT_EXPECT_EQ(test, table->retired, 1);
+	KUNIT_EXPECT_NE(test, get(test, table), index);
+	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, id));
+}
+
+static void next_steps_through_all_in_use(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	u64 cursor = 0, steps = 0;
+	u32 i, seen = 0;
+
+	for (i = 0; i < 3000; i++) {
+		u32 index = get(test, table);
+
+		if (i % 3)
+			hwtimer_table_put(table, index);
+	}
+	while (cursor < hwtimer_table_end(table)) {
+		u64 before = cursor;
+
+		if (hwtimer_table_next(table, &cursor, 100)) {
+			seen++;
+			cursor++;
+		}
+		KUNIT_ASSERT_LE(test, cursor - before, 100);
+		KUNIT_ASSERT_LT(test, steps++, 10000);
+	}
+	KUNIT_EXPECT_EQ(test, seen, table->used);
+}
+
+/* Against a bitmap: no record is handed out twice, each id finds its own. */
+static void random_operations_match_the_oracle(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	u64 *ids = kunit_kcalloc(test, LIMIT, sizeof(*ids), GFP_KERNEL);
+	struct rnd_state state;
+	u32 used = 0, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, ids);
+	hwtimer_test_seed(test, &state);
+	for (i = 0; i < OPERATIONS; i++) {
+		/* Now growing, now shrinking. */
+		bool more = random_below(&state, 100) <
+			    (i / 5000 % 2 ? 30 : 70);
+		u32 victim;
+		u64 id;
+
+		if (used < LIMIT && (more || !used)) {
+			u32 index = get(test, table);
+
+			hwtimer_table_record(table, index)->user_data = used;
+			ids[used++] = id_of(table, index);
+		} else {
+			victim = random_below(&state, used--);
+			id = ids[victim];
+			hwtimer_table_put(table, lower_32_bits(id));
+			KUNIT_ASSERT_NULL(test, hwtimer_table_find(table, id));
+			ids[victim] = ids[used];
+			if (victim < used)
+				hwtimer_table_find(table, ids[victim])
+					->user_data = victim;
+		}
+		KUNIT_ASSERT_EQ(test, table->used, used);
+	}
+	for (i = 0; i < used; i++) {
+		struct hwtimer_record *record =
+			hwtimer_table_find(table, ids[i]);
+
+		KUNIT_ASSERT_NOT_NULL(test, record);
+		KUNIT_ASSERT_EQ(test, record->user_data, i);
+	}
+}
+
+static struct kunit_case table_test_cases[] = {
+	KUNIT_CASE(grows_to_its_limit),
+	KUNIT_CASE(refuses_a_block_beyond_its_limit),
+	KUNIT_CASE(lowest_free_record_comes_first),
+	KUNIT_CASE(stale_id_finds_nothing),
+	KUNIT_CASE(forged_id_finds_nothing),
+	KUNIT_CASE(spent_generation_is_never_used_again),
+	KUNIT_CASE(next_steps_through_all_in_use),
+	KUNIT_CASE(random_operations_match_the_oracle),
+	{}
+};
+
+static struct kunit_suite table_test_suite = {
+	.name = "hwtimer_table",
+	.init = table_test_init,
+	.exit = table_test_exit,
+	.test_cases = table_test_cases,
+};
+
+kunit_test_suite(table_test_suite);
