@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A demonstration of /dev/hwtimer, and a test of it: schedules a million
+ * timers, cancels a random half of them while they run, harvests the rest by
+ * epoll and read, and shows how late they were. Every timer is accounted for
+ * in user space: the last line says whether each one ended exactly once, and
+ * so does the exit status.
+ *
+ * This file holds the command line and the order of things. submitter.c
+ * schedules and cancels, in a thread of its own; harvester.c reads the events;
+ * progress.c shows how it goes; audit.c compares what was asked for with what
+ * came; report.c, with histogram.c and format.c, prints the result; device.c
+ * has the calls of /dev/hwtimer.
+ */
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "demo.h"
+
+static void usage(FILE *out)
+{
+	fprintf(out,
+		"hwtimer-demo [options]\n"
+		"  --timers N    how many timers (1000000)\n"
+		"  --seconds S   over how long their deadlines are spread (5)\n"
+		"  --seed N      of the random numbers (2015)\n"
+		"  --batch N     requests in one SUBMIT (4096)\n"
+		"  --plain       progress in lines, even on a terminal\n");
+}
+
+static __u64 number(const char *name, const char *text, __u64 min, __u64 max)
+{
+	char *end;
+	__u64 value;
+
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	if (errno || end == text || *end || *text == '-' || value < min ||
+	    value > max)
+		errx(2, "--%s: from %llu to %llu, not '%s'", name, min, max,
+		     text);
+	return value;
+}
+
+static void parse_options(struct options *options, int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "timers", required_argument, NULL, 't' },
+		{ "seconds", required_argument, NULL, 's' },
+		{ "seed", required_argument, NULL, 'r' },
+		{ "batch", required_argument, NULL, 'b' },
+		{ "plain", no_argument, NULL, 'p' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+		switch (option) {
+		case 't':
+			options->timers = number("timers", optarg, 1, 1U << 30);
+			break;
+		case 's':
+			options->seconds = number("seconds", optarg, 1, 86400);
+			break;
+		case 'r':
+			options->seed = number("seed", optarg, 0, ~0ULL);
+			break;
+		case 'b':
+			options->batch = number("batch", optarg, 1, 1U << 20);
+			break;
+		case 'p':
+			options->plain = true;
+			break;
+		case 'h':
+			usage(stdout);
+			exit(0);
+		default:
+			usage(stderr);
+			exit(2);
+		}
+	}
+	if (optind < argc)
+		errx(2, "'%s': no arguments, only options", argv[optind]);
+}
+
+static void demo_init(struct demo *demo, const struct options *options)
+{
+	*demo = (struct demo){ .options = *options };
+	demo->fd = device_open();
+	device_setup(demo->fd, 0, 0, options->timers);
+	demo->timers = allocate(options->timers, sizeof(*demo->timers));
+	demo->sightings = allocate(options->timers, sizeof(*demo->sightings));
+}
+
+static void demo_release(struct demo *demo)
+{
+	close(demo->fd);
+	free(demo->timers);
+	free(demo->sightings);
+}
+
+/* A submitter that is stuck is left where it is. */
+static void demo_run(struct demo *demo)
+{
+	pthread_t submitter;
+	int error;
+
+	demo->start = now_ns();
+	error = pthread_create(&submitter, NULL, submitter_run, demo);
+	if (error)
+		errx(1, "pthread_create: %s", strerror(error));
+	harvester_run(demo);
+	if (atomic_load(&demo->submitter_done))
+		pthread_join(submitter, NULL);
+}
+
+/* Prints the line that the demo is judged by. */
+static bool verdict(const struct demo *demo, const struct audit *audit)
+{
+	printf("demo: scheduled=%u cancelled=%u delivered=%u early=%u lost=%u duplicate=%u\n",
+	       audit->scheduled, audit->cancelled, audit->delivered,
+	       audit->early, audit->lost, audit->duplicate);
+	return !audit->problems && audit->scheduled == demo->options.timers &&
+	       audit->cancelled + audit->delivered == audit->scheduled;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {
+		.timers = 1000000,
+		.seconds = 5,
+		.batch = 4096,
+		.seed = 2015,
+	};
+	struct demo demo;
+	struct hwtimer_stats stats;
+	struct audit audit;
+	bool right;
+
+	parse_options(&options, argc, argv);
+	demo_init(&demo, &options);
+	report_intro(&demo);
+	demo_run(&demo);
+	device_stats(demo.fd, &stats);
+	report_result(&demo, &stats);
+	audit_run(&demo, &stats, &audit);
+	right = verdict(&demo, &audit);
+	if (atomic_load(&demo.submitter_done))
+		demo_release(&demo);
+	return right ? 0 : 1;
+}
