@@ -46,13 +46,16 @@
 #define HWTIMER_TICK_DEFAULT (1ULL * NSEC_PER_MSEC)
 #define HWTIMER_BUCKETS_DEFAULT 4096U
 
-/* Indices are 32 bits, and slots of records have headers. */
-#define HWTIMER_TIMERS_CEILING BIT(31)
+/* So that a bit for each slot of records is found in a few cache lines. */
+#define HWTIMER_TIMERS_CEILING BIT(27)
 
-/* How many events or timers go to user space at a time: one page of them. */
-#define HWTIMER_BATCH_EVENTS (PAGE_SIZE / sizeof(struct hwtimer_event))
-#define HWTIMER_BATCH_UNPROCESSED \
-	(PAGE_SIZE / sizeof(struct hwtimer_unprocessed))
+/* How many events or timers go to user space at a time. */
+#define HWTIMER_BATCH 100U
+
+static_assert(HWTIMER_BATCH <= HWTIMER_HOLD);
+static_assert(HWTIMER_BATCH * sizeof(struct hwtimer_event) <= PAGE_SIZE);
+static_assert(HWTIMER_BATCH * sizeof(struct hwtimer_unprocessed) <= PAGE_SIZE);
+static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
 
 struct hwtimer_worker;
 struct seq_file;
@@ -124,11 +127,15 @@ struct hwtimer_instance {
 	bool detached;
 };
 
-/* No event is left, and none will come. Without the lock only a hint. */
+/*
+ * No event is left, and none will come: nothing is queued once @stopped is set,
+ * so what is read after it is final.
+ */
 static inline bool
 hwtimer_instance_drained(const struct hwtimer_instance *instance)
 {
-	return READ_ONCE(instance->stopped) &&
+	/* Pairs with the smp_store_release() in hwtimer_instance_stop(). */
+	return smp_load_acquire(&instance->stopped) &&
 	       !READ_ONCE(instance->stats.ready);
 }
 

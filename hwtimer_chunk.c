@@ -2,7 +2,7 @@
 /*
  * Chunks, their pool and their queues; see hwtimer_chunk.h.
  */
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "hwtimer_chunk.h"
@@ -46,6 +46,9 @@ int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count)
 		u32 batch = min_t(u32, count, HWTIMER_CHUNK_BULK);
 		int got;
 
+		if (fatal_signal_pending(current))
+			return -ENOMEM;
+		cond_resched();
 		got = kmem_cache_alloc_bulk(hwtimer_chunk_cache, GFP_KERNEL,
 					    batch, chunks);
 		if (got <= 0)

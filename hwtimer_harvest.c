@@ -38,7 +38,7 @@ static void ready_finish(struct hwtimer_instance *instance)
 
 /**
  * hwtimer_harvest_discarded - free discarded events that have got to the front
- * @instance: its lock is held
+ * @instance: its lock is not held
  *
  * HWTIMER_HOLD of them at the most.
  */
@@ -47,14 +47,17 @@ void hwtimer_harvest_discarded(struct hwtimer_instance *instance)
 	struct hwtimer_queue *ready = &instance->ready;
 	unsigned int max = HWTIMER_HOLD;
 
-	lockdep_assert_held(&instance->lock);
-	while (instance->discards && max--) {
-		if (ready_record(instance, ready->head, ready->first)->state !=
-		    HWTIMER_DISCARDED)
-			return;
+	/* Mostly there are none, and if there is a new one it can wait. */
+	if (!READ_ONCE(instance->discards))
+		return;
+	spin_lock(&instance->lock);
+	while (instance->discards && max-- &&
+	       ready_record(instance, ready->head, ready->first)->state ==
+		       HWTIMER_DISCARDED) {
 		ready_finish(instance);
 		instance->discards--;
 	}
+	spin_unlock(&instance->lock);
 }
 
 static void event_fill(struct hwtimer_event *event,
@@ -144,10 +147,10 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 		u32 taken, copied;
 		size_t left;
 
-		spin_lock(&instance->lock);
 		hwtimer_harvest_discarded(instance);
+		spin_lock(&instance->lock);
 		taken = events_take(instance,
-				    min(room - done, HWTIMER_BATCH_EVENTS));
+				    min_t(size_t, room - done, HWTIMER_BATCH));
 		spin_unlock(&instance->lock);
 		if (!taken)
 			break;
@@ -171,7 +174,7 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 	if (drained)
 		hwtimer_instance_hang_up(instance);
 	hwtimer_instance_trim(instance);
-	return done ? done * sizeof(*event) : err;
+	return done ? (ssize_t)(done * sizeof(*event)) : err;
 }
 
 static void unprocessed_fill(struct hwtimer_unprocessed *timer,
@@ -267,8 +270,7 @@ ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 
 		spin_lock(&instance->lock);
 		taken = unprocessed_take(instance, &instance->cursor,
-					 min_t(size_t, count - done,
-					       HWTIMER_BATCH_UNPROCESSED));
+					 min(count - done, HWTIMER_BATCH));
 		more = instance->cursor < hwtimer_table_end(&instance->table);
 		spin_unlock(&instance->lock);
 
@@ -289,5 +291,5 @@ ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 		cond_resched();
 	}
 	mutex_unlock(&instance->harvest);
-	return done ?: err;
+	return done ? (ssize_t)done : err;
 }

@@ -329,6 +329,36 @@ void hwtimer_instance_rearm(struct hwtimer_instance *instance)
 	hwtimer_worker_kick(instance, next);
 }
 
+/* Has the worker come again for what is left; the lock is held. */
+static void instance_requeue(struct hwtimer_instance *instance, u64 now)
+{
+	u64 next = instance_next(instance);
+
+	lockdep_assert_held(&instance->lock);
+	instance->wake = next;
+	if (next == HWTIMER_TICK_NONE)
+		return;
+	/* Behind the instances that are due by now, if this one still is. */
+	instance->wake = max(next, now);
+	hwtimer_worker_kick(instance, instance->wake);
+}
+
+/* Lets what is due expire; returns how many have. */
+static unsigned int instance_advance(struct hwtimer_instance *instance, u64 now,
+				     u32 *due)
+{
+	unsigned int i, expired;
+
+	lockdep_assert_held(&instance->lock);
+	if (instance->stopped)
+		return 0;
+	expired = hwtimer_wheel_advance(&instance->wheel, now, due);
+	for (i = 0; i < expired; i++)
+		instance_expire(instance, due[i], now);
+	instance->stats.turns += expired > 0;
+	return expired;
+}
+
 /**
  * hwtimer_instance_turn - one slice of the worker
  * @instance: that is due
@@ -339,29 +369,25 @@ void hwtimer_instance_rearm(struct hwtimer_instance *instance)
  */
 void hwtimer_instance_turn(struct hwtimer_instance *instance, u64 now, u32 *due)
 {
-	unsigned int i, expired = 0;
+	unsigned int expired;
 
 	spin_lock(&instance->lock);
-	if (!instance->stopped) {
-		expired = hwtimer_wheel_advance(&instance->wheel, now, due);
-		for (i = 0; i < expired; i++)
-			instance_expire(instance, due[i], now);
-		instance->stats.turns += expired > 0;
-		/* It woke up for dead entries: do away with those to come. */
-		if (!expired)
-			hwtimer_wheel_skim(&instance->wheel, HWTIMER_HOLD);
-	}
-	instance->wake = HWTIMER_TICK_NONE;
-	if (instance_next(instance) != HWTIMER_TICK_NONE) {
-		/* Behind the instances that are due by now, if this one still is. */
-		instance->wake = max(instance_next(instance), now);
-		hwtimer_worker_kick(instance, instance->wake);
-	}
+	expired = instance_advance(instance, now, due);
+	if (expired)
+		instance_requeue(instance, now);
 	spin_unlock(&instance->lock);
 
-	if (expired)
+	if (expired) {
 		wake_up_interruptible_poll(&instance->readers,
 					   EPOLLIN | EPOLLRDNORM);
+	} else {
+		/* It woke up for dead entries: do away with those to come. */
+		spin_lock(&instance->lock);
+		if (!instance->stopped)
+			hwtimer_wheel_skim(&instance->wheel, HWTIMER_HOLD);
+		instance_requeue(instance, now);
+		spin_unlock(&instance->lock);
+	}
 	hwtimer_instance_trim(instance);
 }
 
@@ -414,7 +440,8 @@ void hwtimer_instance_stop(struct hwtimer_instance *instance)
 	bool drained;
 
 	spin_lock(&instance->lock);
-	WRITE_ONCE(instance->stopped, true);
+	/* Pairs with the smp_load_acquire() in hwtimer_instance_drained(). */
+	smp_store_release(&instance->stopped, true);
 	drained = hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
 	if (drained)

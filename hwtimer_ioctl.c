@@ -171,7 +171,7 @@ static long submit_batch(struct hwtimer_instance *instance,
 	done = count - DIV_ROUND_UP(left, sizeof(*requests));
 	if (done < count)
 		hwtimer_request_undo(instance, requests + done, count - done);
-	return done ?: -EFAULT;
+	return done ? (long)done : -EFAULT;
 }
 
 static long ioctl_submit(struct hwtimer_instance *instance,
@@ -211,7 +211,7 @@ static long ioctl_submit(struct hwtimer_instance *instance,
 		cond_resched();
 	}
 	kfree(requests);
-	return done ?: ret;
+	return done ? (long)done : ret;
 }
 
 static long ioctl_query(struct hwtimer_instance *instance,

@@ -11,7 +11,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/poll.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 
 #include "hwtimer.h"
@@ -83,8 +83,13 @@ static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 			return ret;
 		if (hwtimer_instance_drained(instance))
 			return 0;
-		if (readable(instance))
+		if (readable(instance)) {
+			/* Discarded events were in front: they are fewer. */
+			if (signal_pending(current))
+				return -ERESTARTSYS;
+			cond_resched();
 			continue;
+		}
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
 		ret = wait_event_interruptible(instance->readers,

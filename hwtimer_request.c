@@ -76,6 +76,9 @@ static int request_schedule(struct hwtimer_instance *instance,
 		return -ESHUTDOWN;
 	if (instance->table.used >= instance->settings.timers)
 		return -ENOSPC;
+	/* The last one that ended may have spent its record's generations. */
+	if (!hwtimer_table_spare(&instance->table))
+		return -ENOMEM;
 	index = hwtimer_table_get(&instance->table);
 	record = hwtimer_table_record(&instance->table, index);
 	record->deadline = request_deadline(request, now);
@@ -221,7 +224,6 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 	u32 i;
 
 	lockdep_assert_held(&instance->lock);
-	hwtimer_harvest_discarded(instance);
 	for (i = 0; i < min_t(u32, count, HWTIMER_AHEAD); i++)
 		request_prefetch(instance, &requests[i]);
 	for (i = 0; i < count; i++) {
@@ -275,6 +277,7 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 	u32 i, timers = 0, moves = 0;
 	int err = 0;
 
+	hwtimer_harvest_discarded(instance);
 	for (i = 0; i < count; i++) {
 		struct hwtimer_request *request = &requests[i];
 

@@ -21,10 +21,8 @@
  *   when its old tick comes.
  *
  * Chunks: an append takes one at the most. What hwtimer_wheel_add() and
- * hwtimer_wheel_move() may take, their caller provides. A walk puts what it
- * keeps into no more chunks than it has emptied, but for the one it is in
- * (there are two walks, so two chunks); only what it moves on to other buckets
- * needs more, and hwtimer_wheel_reserve() says how many.
+ * hwtimer_wheel_move() may take, their caller provides; what later turns may
+ * take, hwtimer_wheel_reserve() tells.
  */
 #include <linux/bits.h>
 #include <linux/math64.h>
@@ -349,10 +347,16 @@ u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel)
 				    earliest_of_all(wheel);
 }
 
+/*
+ * The state is asked too, for the sake of an entry that has outlived 2^32 stamps
+ * of its record. A timer that STOP hands back is leaving, but may stay.
+ */
 static bool entry_alive(const struct hwtimer_record *record,
 			struct hwtimer_entry entry)
 {
-	return record->stamp == entry.stamp;
+	return record->stamp == entry.stamp &&
+	       (record->state == HWTIMER_PENDING ||
+		record->state == HWTIMER_LEAVING);
 }
 
 /* Where the next bucket's worth of cache misses begins. */
@@ -471,7 +475,8 @@ static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
 		if (unlikely(record->postponed) &&
 		    walk_refile(wheel, walk, entry, record))
 			continue;
-		if (record->deadline <= horizon && due) {
+		if (due && record->deadline <= horizon &&
+		    record->state == HWTIMER_PENDING) {
 			hwtimer_wheel_remove(wheel, record);
 			wheel->entries--;
 			*(*due)++ = entry.index;
@@ -523,9 +528,9 @@ static void advance_end(struct hwtimer_wheel *wheel)
  *	tick as they were scheduled; room for HWTIMER_HOLD
  *
  * Looks at HWTIMER_HOLD entries or buckets at the most; then there may be more
- * to do, and hwtimer_wheel_next() is not later than the tick of @now. When the
- * caller is late by more than a round of the wheel, what is due in a bucket
- * comes together, as no bucket is walked twice.
+ * to do, and hwtimer_wheel_next() is not later than the tick of @now. When a
+ * round of the wheel or more has passed since the last turn, what is due in a
+ * bucket comes together, as no bucket is walked twice.
  *
  * Return: how many are in @due.
  */
@@ -659,13 +664,20 @@ void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin)
  * @wheel: the wheel
  * @more: timers that may be postponed in addition
  *
- * One for each walk, and what postponed entries may need when they move on:
- * one for each that is alone in its bucket, and one for each chunkful.
+ * A walk keeps what it keeps in no more chunks than it has emptied, but for the
+ * one it is in; there are two walks. Moving a postponed entry on takes one
+ * chunk at the most. Moving many takes, in each bucket, one for each chunkful
+ * that came before the bucket was walked, one for each that came during the
+ * walk, and a broken one for either.
+ *
+ * Return: chunks, beyond those that hwtimer_wheel_add() and
+ * hwtimer_wheel_move() take.
  */
 u32 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel, u32 more)
 {
 	u64 postponed = wheel->postponed + more;
+	u64 buckets = (u64)wheel->mask + 1;
 
 	return 2 + min(postponed,
-		       wheel->mask + 2 + postponed / HWTIMER_CHUNK_ENTRIES);
+		       2 * buckets + 4 + postponed / HWTIMER_CHUNK_ENTRIES);
 }

@@ -109,6 +109,36 @@ static void limit_refuses_and_lifts(struct kunit *test)
 	check_identities(test, instance);
 }
 
+/* The last timer that the limit allows has spent its record's generations. */
+static void spent_record_leaves_none_within_the_limit(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_settings settings = instance->settings;
+	struct hwtimer_request requests[2] = {
+		{ .op = HWTIMER_OP_CANCEL },
+		{ .op = HWTIMER_OP_SCHEDULE, .time = HOUR },
+	};
+	u64 first, id;
+	u32 i;
+
+	settings.timers = HWTIMER_SLOT_USABLE;
+	KUNIT_ASSERT_EQ(test, hwtimer_instance_setup(instance, &settings), 0);
+	KUNIT_ASSERT_EQ(test, schedule_in(instance, HOUR, &first), 0);
+	for (i = 1; i < HWTIMER_SLOT_USABLE; i++)
+		KUNIT_ASSERT_EQ(test, schedule_in(instance, HOUR, &id), 0);
+	KUNIT_ASSERT_EQ(test, hwtimer_table_spare(&instance->table), 0);
+	hwtimer_table_find(&instance->table, first)->generation = U32_MAX;
+	requests[0].id = (u64)U32_MAX << 32 | lower_32_bits(first);
+
+	hwtimer_request_run(instance, requests, 2);
+	KUNIT_EXPECT_EQ(test, requests[0].result, 0);
+	KUNIT_EXPECT_EQ(test, requests[1].result, -ENOMEM);
+	/* The next one can have memory brought. */
+	KUNIT_EXPECT_EQ(test, schedule_in(instance, HOUR, &id), 0);
+	KUNIT_EXPECT_EQ(test, schedule_in(instance, HOUR, &id), -ENOSPC);
+	check_identities(test, instance);
+}
+
 static void unread_events_count_against_the_limit(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -366,6 +396,7 @@ static void random_requests_keep_the_books(struct kunit *test)
 
 static struct kunit_case instance_test_cases[] = {
 	KUNIT_CASE(limit_refuses_and_lifts),
+	KUNIT_CASE(spent_record_leaves_none_within_the_limit),
 	KUNIT_CASE(unread_events_count_against_the_limit),
 	KUNIT_CASE(discarded_events_make_room),
 	KUNIT_CASE(timer_ends_once),

@@ -312,6 +312,35 @@ static void postponed_crowd_scatters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, ORACLE_TIMERS);
 }
 
+/*
+ * Full buckets whose timers were postponed to a later round of the same bucket,
+ * and a crowd that was postponed into all of them: each bucket then takes a
+ * chunk before it is walked, and another one while it is.
+ */
+static void postponed_timers_meet_in_full_buckets(struct kunit *test)
+{
+	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle_timer *last[BUCKETS], *crowd[2 * BUCKETS];
+	unsigned int i, j;
+
+	for (i = 0; i < BUCKETS; i++) {
+		for (j = 1; j < HWTIMER_CHUNK_ENTRIES; j++)
+			oracle_schedule(oracle, (100 * BUCKETS + i) * TICK);
+		last[i] = oracle_schedule(oracle, (2 * BUCKETS + i) * TICK);
+	}
+	for (i = 0; i < 2 * BUCKETS; i++)
+		crowd[i] = oracle_schedule(oracle, BUCKETS * TICK);
+	for (i = 0; i < BUCKETS; i++)
+		oracle_move(oracle, last[i], (50 * BUCKETS + i) * TICK);
+	for (i = 0; i < 2 * BUCKETS; i++)
+		oracle_move(oracle, crowd[i], (80 * BUCKETS + i / 2) * TICK);
+	for (i = 1; i < 4 * BUCKETS; i++)
+		oracle_turn(oracle, i * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.refiled, 3 * BUCKETS);
+	oracle_turn(oracle, 101 * BUCKETS * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->nr_live, 0);
+}
+
 static void stamp_wraps(struct kunit *test)
 {
 	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
@@ -347,6 +376,20 @@ static void revived_entry_does_no_harm(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 0);
 	oracle_turn(oracle, 1000 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
+}
+
+static void revived_entry_of_a_free_record_stays_dead(struct kunit *test)
+{
+	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle_timer *timer = oracle_schedule(oracle, 5 * TICK);
+	struct hwtimer_record *record = oracle_record(oracle, timer);
+	u32 stamp = record->stamp;
+
+	oracle_cancel(oracle, timer);
+	record->stamp = stamp;
+	oracle_turn(oracle, 1000 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 0);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.entries, 0);
 }
 
 static void compaction_removes_the_dead(struct kunit *test)
@@ -559,8 +602,10 @@ static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE(earlier_deadline_leaves_a_dead_entry),
 	KUNIT_CASE(moved_timers_expire_by_tick_in_a_late_turn),
 	KUNIT_CASE(postponed_crowd_scatters),
+	KUNIT_CASE(postponed_timers_meet_in_full_buckets),
 	KUNIT_CASE(stamp_wraps),
 	KUNIT_CASE(revived_entry_does_no_harm),
+	KUNIT_CASE(revived_entry_of_a_free_record_stays_dead),
 	KUNIT_CASE(compaction_removes_the_dead),
 	KUNIT_CASE_PARAM_ATTR(random_operations_match_the_oracle,
 			      wheel_config_gen_params,

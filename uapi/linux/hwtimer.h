@@ -47,9 +47,9 @@ enum hwtimer_kind {
  * @tick_max: longest tick that SETUP accepts, ns
  * @buckets_min: fewest buckets
  * @buckets_max: most buckets
- * @timers_max: highest limit of pending timers that SETUP accepts
+ * @timers_max: highest limit of timers that SETUP accepts
  * @tick: this instance's tick, ns
- * @timers: this instance's limit of pending timers
+ * @timers: this instance's limit of timers (see struct hwtimer_setup)
  * @buckets: this instance's number of buckets
  * @kind: this instance's enum hwtimer_kind
  * @clock: this instance's clock (CLOCK_MONOTONIC)
@@ -83,7 +83,9 @@ struct hwtimer_info {
  * @kind: enum hwtimer_kind
  * @clock: CLOCK_MONOTONIC
  * @reserved: must be 0
- * @timers: limit of pending timers; 0 leaves the module's default_timers
+ * @timers: limit of timers; 0 leaves the module's default_timers. It counts
+ *	pending timers, events that wait to be read, and events that were
+ *	discarded but wait behind one that was not
  *
  * Only before the first timer; may be repeated until then. What came out of it
  * (the rounded number of buckets, the defaults) is read back with INFO.
@@ -146,8 +148,8 @@ enum hwtimer_op {
  * @result: SUBMIT: out, 0 or a negative errno; in: ignored
  * @reserved: must be 0
  *
- * SCHEDULE: EINVAL, ENOSPC (the instance's limit of pending timers is
- * reached; lifts when timers end), ENOMEM, ESHUTDOWN (stopped). A timer is
+ * SCHEDULE: EINVAL, ENOSPC (the instance's limit of timers is reached; lifts
+ * when timers are cancelled and events are read), ENOMEM, ESHUTDOWN (stopped). A timer is
  * never early; it is late by at most one tick plus what the machine needs.
  *
  * CANCEL: EINVAL, ENOENT (never was, was delivered or is being read, or was
@@ -181,7 +183,8 @@ struct hwtimer_request {
  * @result, and a refused entry does not stop the ones after it. The call ends
  * early at a signal or at an address that faults; it fails only if no entry
  * was done: EINVAL, EFAULT, EINTR, ENOMEM. A SCHEDULE whose id could not be
- * written back is undone and not counted; a CANCEL or RESCHEDULE stands.
+ * written back is undone and not counted (unless it has expired and another
+ * thread reads its event just then); a CANCEL or RESCHEDULE stands.
  */
 struct hwtimer_submit {
 	__u64 requests;
@@ -336,7 +339,8 @@ struct hwtimer_stats {
  * read() fills as many whole events as fit, in the order they expired, and
  * returns the bytes. It blocks until there is one, unless O_NONBLOCK is set.
  * 0 means stopped and drained. Only events that arrived in the buffer are
- * consumed. Errors: EINVAL (less room than one event), EAGAIN, EINTR, EFAULT.
+ * consumed. Readers take turns, with O_NONBLOCK too: one whose buffer has to be
+ * paged in keeps the others waiting. Errors: EINVAL (less room than one event), EAGAIN, EINTR, EFAULT.
  */
 struct hwtimer_event {
 	__u64 id;
