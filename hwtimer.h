@@ -147,7 +147,7 @@ int hwtimer_instance_setup(struct hwtimer_instance *instance,
 int hwtimer_instance_start(struct hwtimer_instance *instance, u64 now);
 u64 hwtimer_instance_now(const struct hwtimer_instance *instance);
 int hwtimer_instance_reserve(struct hwtimer_instance *instance, u32 timers,
-			     u32 moves);
+			     u32 moves) __acquires(&instance->lock);
 void hwtimer_instance_trim(struct hwtimer_instance *instance);
 void hwtimer_instance_rearm(struct hwtimer_instance *instance);
 void hwtimer_instance_turn(struct hwtimer_instance *instance, u64 now,

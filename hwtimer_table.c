@@ -159,10 +159,29 @@ bool hwtimer_table_add_block(struct hwtimer_table *table,
 		table->slots[table->nr_slots + i] = &block->slots[i];
 	}
 	bitmap_set(table->vacant, table->nr_slots, count);
-	table->lowest = min(table->lowest, table->nr_slots);
 	table->nr_slots += count;
 	block->slots = NULL;
 	return true;
+}
+
+/* Where the lowest free record is; its slot is the first that is vacant. */
+static u32 lowest_free(struct hwtimer_table *table)
+{
+	u32 nr = table->lowest >> HWTIMER_SLOT_SHIFT;
+	u32 bit = table->lowest & (HWTIMER_SLOT_RECORDS - 1);
+
+	for (;;) {
+		u32 vacant = find_next_bit(table->vacant, table->nr_slots, nr);
+
+		if (vacant != nr)
+			bit = 0;
+		nr = vacant;
+		bit = find_next_bit(table->slots[nr]->free,
+				    HWTIMER_SLOT_RECORDS, bit);
+		if (bit < HWTIMER_SLOT_RECORDS)
+			return nr << HWTIMER_SLOT_SHIFT | bit;
+		__clear_bit(nr, table->vacant);
+	}
 }
 
 /**
@@ -173,18 +192,15 @@ bool hwtimer_table_add_block(struct hwtimer_table *table,
  */
 u32 hwtimer_table_get(struct hwtimer_table *table)
 {
-	u32 nr = find_next_bit(table->vacant, table->nr_slots, table->lowest);
-	union hwtimer_slot *slot = table->slots[nr];
-	u32 bit = find_first_bit(slot->free, HWTIMER_SLOT_RECORDS);
+	u32 index = lowest_free(table);
+	union hwtimer_slot *slot = table->slots[index >> HWTIMER_SLOT_SHIFT];
+	u32 bit = index & (HWTIMER_SLOT_RECORDS - 1);
 
-	table->lowest = nr;
 	__clear_bit(bit, slot->free);
-	if (find_next_bit(slot->free, HWTIMER_SLOT_RECORDS, bit + 1) >=
-	    HWTIMER_SLOT_RECORDS)
-		__clear_bit(nr, table->vacant);
-	table->used++;
 	slot->records[bit].generation++;
-	return nr << HWTIMER_SLOT_SHIFT | bit;
+	table->lowest = index + 1;
+	table->used++;
+	return index;
 }
 
 /**
@@ -209,7 +225,7 @@ void hwtimer_table_put(struct hwtimer_table *table, u32 index)
 	}
 	__set_bit(bit, slot->free);
 	__set_bit(nr, table->vacant);
-	table->lowest = min(table->lowest, nr);
+	table->lowest = min(table->lowest, index);
 }
 
 /**

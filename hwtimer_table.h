@@ -78,10 +78,10 @@ union hwtimer_slot {
 /**
  * struct hwtimer_table - all records of an instance
  * @slots: room for @max_slots pointers
- * @vacant: a bit a slot: set if the slot has a free record
+ * @vacant: a bit a slot: clear if the slot has no free record
  * @max_slots: what the limit of timers needs
  * @nr_slots: how many there are; only grows
- * @lowest: no slot below it is vacant
+ * @lowest: no record of a lower index is free
  * @used: records in use
  * @retired: free ones that are not used again, as their generations are spent
  */

@@ -99,25 +99,24 @@ static void worker_set_running(struct hwtimer_worker *worker,
 }
 
 /*
- * Sleeps until the first instance of the queue is due, without the lock.
+ * The worker is about to sleep until the first instance of the queue is due.
  *
  * The state is set before the timer is armed and before the lock is dropped, so
  * that neither the timer nor whoever then finds @sleeping wakes it too early.
  */
-static void worker_sleep(struct hwtimer_worker *worker)
+static void worker_falls_asleep(struct hwtimer_worker *worker)
 {
+	lockdep_assert_held(&worker->lock);
 	worker->sleeping = true;
 	set_current_state(TASK_IDLE);
 	worker_arm(worker);
-	spin_unlock(&worker->lock);
+}
 
-	if (!kthread_should_stop())
-		schedule();
-	__set_current_state(TASK_RUNNING);
-
-	spin_lock(&worker->lock);
-	worker->wakeups++;
+static void worker_wakes_up(struct hwtimer_worker *worker)
+{
+	lockdep_assert_held(&worker->lock);
 	worker->sleeping = false;
+	worker->wakeups++;
 }
 
 static int hwtimer_worker_run(void *data)
@@ -129,7 +128,13 @@ static int hwtimer_worker_run(void *data)
 		struct hwtimer_instance *instance = worker_pick(worker);
 
 		if (!instance) {
-			worker_sleep(worker);
+			worker_falls_asleep(worker);
+			spin_unlock(&worker->lock);
+			if (!kthread_should_stop())
+				schedule();
+			__set_current_state(TASK_RUNNING);
+			spin_lock(&worker->lock);
+			worker_wakes_up(worker);
 			continue;
 		}
 		worker_set_running(worker, instance);
