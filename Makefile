@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# hwtimer: every command that there is. `make help` lists them.
+#
+# How the module itself is built is in Kbuild; how kernels and virtual machines
+# come about is in vm/.
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+KVER = $(shell cat $(KDIR)/include/config/kernel.release)
+PREFIX ?= /usr/local
+
+# The kernel of `make demo` and `make vm`: see vm/kernel.sh
+KERNEL ?= stock-6.12
+
+.PHONY: modules
+modules: ## build the module for the running kernel (or KDIR=...)
+	@vm/build.sh --kdir '$(KDIR)' $(MAKEOVERRIDES) >/dev/null
+
+.PHONY: help
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]*:.*## / { printf "  make %-12s%s\n", $$1, $$2 }' \
+		Makefile
+
+# ---- what is run ----
+
+GUEST_DEMO = --kernel $(KERNEL) \
+	--file build/$(KERNEL)/hwtimer.ko=/hwtimer/hwtimer.ko \
+	--file build/demo/hwtimer-demo=/hwtimer/hwtimer-demo
+
+.PHONY: demo
+demo: demo-programs ## a million timers in a VM with Debian's kernel
+	@vm/build.sh $(KERNEL) >/dev/null
+	@vm/run.sh $(GUEST_DEMO) --timeout 600 -- \
+		sh -c 'insmod hwtimer.ko && exec ./hwtimer-demo'
+
+.PHONY: demo-host
+demo-host: demo-programs ## the same program on this machine's own module
+	@[ -c /dev/hwtimer ] || { \
+		echo "/dev/hwtimer does not exist: load the module first," \
+		     "with 'make && sudo insmod build/$(KVER)/hwtimer.ko'" \
+		     "or 'sudo make install && sudo modprobe hwtimer'" >&2; \
+		exit 1; }
+	@build/demo/hwtimer-demo
+
+.PHONY: vm
+vm: demo-programs ## a shell in a VM with the module loaded
+	@vm/build.sh $(KERNEL) >/dev/null
+	@vm/run.sh $(GUEST_DEMO) --interactive -- sh -c \
+		'insmod hwtimer.ko; echo "/dev/hwtimer is ready; exit ends the VM"; sh; exit 0'
+
+.PHONY: check
+check: ## everything: lint, builds, KUnit, selftests, demo
+	@vm/check.sh
+
+.PHONY: lint
+lint: ## sparse, checkpatch, clang-format, compiler warnings
+	@vm/check.sh lint
+
+.PHONY: kunit
+kunit: ## the KUnit suites, on a kernel with sanitizers
+	@vm/check.sh kunit
+
+.PHONY: selftests
+selftests: ## the selftests, on every kernel
+	@vm/check.sh selftests
+
+# ---- programs ----
+# All are static, as a test machine holds nothing else.
+
+.PHONY: compiler
+compiler:
+	@bash -c '. vm/lib.sh && need_packages build-essential gcc-multilib'
+
+.PHONY: demo-programs
+demo-programs: | compiler
+	@$(MAKE) --no-print-directory -C demo OUT='$(CURDIR)/build/demo'
+
+# On the kernel's own test harness
+.PHONY: selftest-programs
+selftest-programs: | compiler
+	@tools=$$(vm/kernel.sh tools-6.12)/source/tools/testing/selftests && \
+	$(MAKE) --no-print-directory -C selftests \
+		OUT='$(CURDIR)/build/selftests' KSELFTEST_DIR="$$tools"
+
+# The README's example: its first block of C that has a main()
+.PHONY: readme-programs
+readme-programs: build/readme/example
+
+build/readme/example.c: README.md
+	@mkdir -p $(@D)
+	@awk '/^```c$$/ { text = ""; inside = 1; next } \
+	      /^```/ && inside { inside = 0; if (text ~ /main\(/) exit } \
+	      inside { text = text $$0 "\n" } \
+	      END { if (text !~ /main\(/) exit 1; printf "%s", text }' \
+		README.md >$@.new || { echo "README.md: no example in C" >&2; exit 1; }
+	@mv $@.new $@
+
+build/readme/example: build/readme/example.c uapi/linux/hwtimer.h | compiler
+	gcc -O2 -Wall -Wextra -Werror -static -pthread -Iuapi -o $@ $<
+
+# ---- this machine ----
+
+.PHONY: install
+install: modules ## install the module and the header (as root)
+	$(MAKE) -C $(KDIR) M='$(CURDIR)/build/$(KVER)' modules_install \
+		INSTALL_MOD_DIR=updates $(if $(DESTDIR),INSTALL_MOD_PATH='$(DESTDIR)')
+	$(if $(DESTDIR),,depmod $(KVER))
+	install -D -m 644 uapi/linux/hwtimer.h \
+		'$(DESTDIR)$(PREFIX)/include/linux/hwtimer.h'
+
+.PHONY: uninstall
+uninstall: ## remove what install installed (as root)
+	rm -f '$(DESTDIR)/lib/modules/$(KVER)/updates'/hwtimer.ko*
+	$(if $(DESTDIR),,depmod $(KVER))
+	rm -f '$(DESTDIR)$(PREFIX)/include/linux/hwtimer.h'
+
+.PHONY: clean
+clean: ## remove what was built here (kernels stay in the cache)
+	rm -rf build

@@ -1,0 +1,264 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make check: every test there is, and one summary of them all.
+#
+#	usage: vm/check.sh [STEP...]
+#
+# The steps, in this order: lint builds kunit selftests demo readme. Without an
+# argument all are run. Each prints TAP, or something that is made into counts
+# here; a step that fails in another way, or that tests nothing, counts as one
+# failure. Nothing can make a failure disappear: the last line has them all.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+STOCK_KERNELS="stock-6.12 stock-6.1"
+DEBUG_KERNEL="debug-6.12"
+SOURCE_KERNEL="source-7.3"
+
+# How long a machine may take, in seconds, before it is taken for hung.
+KUNIT_TIMEOUT=600
+SELFTESTS_TIMEOUT=900
+PROGRAM_TIMEOUT=300
+
+# What each step printed, and the console of its machine
+RESULTS=$BUILD_DIR/check
+ROWS=()
+FAILED_TESTS=()
+PASSED=0
+FAILED=0
+SKIPPED=0
+
+main()
+{
+	local steps=("$@") step
+
+	[ $# -gt 0 ] || steps=(lint builds kunit selftests demo readme)
+	cd "$REPO_DIR"
+	need_packages make python3
+	mkdir -p "$RESULTS"
+	for step in "${steps[@]}"; do
+		case $step in
+		lint | builds | kunit | selftests | demo | readme)
+			"step_$step" ;;
+		*) die "vm/check.sh: no such step: $step" ;;
+		esac
+	done
+	summary
+	[ "$FAILED" -eq 0 ]
+}
+
+# ---- the steps ----
+
+step_lint()
+{
+	run_step lint all tap "$VM_DIR/lint.sh"
+}
+
+step_builds()
+{
+	local kernel programs
+
+	for kernel in "$DEBUG_KERNEL" "$DEBUG_KERNEL-kunit" $STOCK_KERNELS \
+		"$SOURCE_KERNEL"; do
+		run_step build "$kernel" status "$VM_DIR/build.sh" "$kernel"
+	done
+	for programs in selftest demo readme; do
+		run_step build "$programs-programs" status make \
+			--no-print-directory -j"$JOBS" "$programs-programs"
+	done
+}
+
+step_kunit()
+{
+	prepare "$VM_DIR/build.sh" "$DEBUG_KERNEL-kunit"
+	run_step kunit "$DEBUG_KERNEL" kunit \
+		guest kunit "$DEBUG_KERNEL" "$KUNIT_TIMEOUT" \
+		--append log_buf_len=4M \
+		--file "build/$DEBUG_KERNEL-kunit/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file vm/guest-kunit=/hwtimer/guest-kunit \
+		-- sh guest-kunit
+}
+
+# The guest's side is selftests/run.sh, started in /hwtimer, where the module
+# and all programs lie, each for 64 and for 32 bits (NAME.32).
+step_selftests()
+{
+	local kernel program files=()
+
+	rm -rf build/selftests
+	prepare make --no-print-directory -j"$JOBS" selftest-programs
+	for program in build/selftests/*; do
+		files+=(--file "$program=/hwtimer/$(basename "$program")")
+	done
+	for kernel in "$DEBUG_KERNEL" $STOCK_KERNELS; do
+		prepare "$VM_DIR/build.sh" "$kernel"
+		run_step selftests "$kernel" tap \
+			guest selftests "$kernel" "$SELFTESTS_TIMEOUT" \
+			--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
+			--file selftests/run.sh=/hwtimer/run.sh \
+			"${files[@]}" -- sh run.sh
+	done
+}
+
+step_demo()
+{
+	prepare make --no-print-directory demo-programs
+	program_step demo build/demo/hwtimer-demo
+}
+
+step_readme()
+{
+	prepare make --no-print-directory readme-programs
+	program_step readme build/readme/example
+}
+
+# A program that loads nothing and tells by its exit status how it went.
+program_step()
+{
+	local name=$1 program=$2 kernel=stock-6.12
+
+	prepare "$VM_DIR/build.sh" "$kernel"
+	run_step "$name" "$kernel" status \
+		guest "$name" "$kernel" "$PROGRAM_TIMEOUT" \
+		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file "$program=/hwtimer/program" \
+		-- sh -c 'insmod hwtimer.ko && ./program && rmmod hwtimer'
+}
+
+# What a step needs is built by it too, as it may be run alone. If that fails,
+# the step itself will, for want of it.
+prepare()
+{
+	"$@" >/dev/null || say "failed: $*"
+}
+
+# guest NAME KERNEL TIMEOUT RUN-ARGUMENT...
+guest()
+{
+	local name=$1 kernel=$2 timeout=$3
+
+	shift 3
+	"$VM_DIR/run.sh" --kernel "$kernel" --timeout "$timeout" \
+		--log "$RESULTS/$name-$kernel.console" "$@"
+}
+
+# ---- counting ----
+
+# run_step NAME WHERE KIND COMMAND...: run it, show what it prints, count its
+# results in the way of its KIND:
+#	tap	by its lines of TAP
+#	kunit	by what the kernel's kunit.py makes of its KTAP
+#	status	as one test
+run_step()
+{
+	local name=$1 where=$2 kind=$3 start=$SECONDS status=0 log
+	local passed=0 failed=0 skipped=0
+
+	shift 3
+	log=$RESULTS/$name-$where.log
+	say "---- $name, $where (at $(clock "$SECONDS")) ----"
+	"$@" 2>&1 </dev/null | tee "$log" || status=$?
+	"count_$kind" "$log" "$status" "$name $where"
+	if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
+		failed=1
+		note_failure "$name $where: exit status $status"
+	elif [ $((passed + failed + skipped)) -eq 0 ]; then
+		failed=1
+		note_failure "$name $where: not a single test"
+	fi
+	PASSED=$((PASSED + passed))
+	FAILED=$((FAILED + failed))
+	SKIPPED=$((SKIPPED + skipped))
+	ROWS+=("$name" "$where" "$passed" "$failed" "$skipped"
+	       "$((SECONDS - start))")
+	say "---- $name, $where: $passed passed, $failed failed, $skipped skipped, $((SECONDS - start)) s"
+}
+
+note_failure()
+{
+	FAILED_TESTS+=("$1")
+}
+
+count_status()
+{
+	[ "$2" -ne 0 ] || passed=1
+}
+
+# A program prints its plan, then its results. Where results are missing (it
+# died half way), each is a failure.
+count_tap()
+{
+	local log=$1 what=$3 counts missing line
+
+	counts=$(awk '
+		function settle() {
+			if (plan > seen)
+				missing += plan - seen
+			plan = seen = 0
+		}
+		/^1\.\.[0-9]+/ { settle(); plan = substr($1, 4) + 0 }
+		/^(not )?ok [0-9]+/ { seen++ }
+		/^(not )?ok [0-9]+.*# *SKIP/ { skipped++; next }
+		/^ok [0-9]+/ { passed++ }
+		/^not ok [0-9]+/ { failed++ }
+		END {
+			settle()
+			print passed + 0, failed + missing, skipped + 0,
+			      missing + 0
+		}' "$log")
+	read -r passed failed skipped missing <<<"$counts"
+	while read -r line; do
+		note_failure "$what: $line"
+	done < <(grep -E '^not ok [0-9]+' "$log" | grep -v '# *SKIP' || true)
+	[ "$missing" -eq 0 ] ||
+		note_failure "$what: $missing planned tests have no result"
+}
+
+# The last line of kunit.py is: Testing complete. Ran 5 tests: passed: 4, ...
+count_kunit()
+{
+	local log=$1 what=$3 tools summary
+
+	tools=$("$VM_DIR/kernel.sh" tools-6.12)/source
+	python3 "$tools/tools/testing/kunit/kunit.py" parse "$log" \
+		>"$log.parsed" 2>&1 || status=1
+	summary=$(grep 'Testing complete' "$log.parsed" | tail -n 1)
+	say "kunit.py: ${summary:-no summary}"
+	passed=$(kunit_number passed)
+	failed=$(($(kunit_number failed) + $(kunit_number crashed) +
+		  $(kunit_number errors)))
+	skipped=$(kunit_number skipped)
+	[ "$failed" -eq 0 ] || note_failure "$what: $summary"
+}
+
+kunit_number()
+{
+	local number
+
+	number=$(sed -n "s/.*$1: \([0-9]*\).*/\1/p" <<<"$summary")
+	echo "${number:-0}"
+}
+
+clock()
+{
+	printf '%d:%02d' $(($1 / 60)) $(($1 % 60))
+}
+
+summary()
+{
+	local test
+
+	printf '\n%-14s %-18s %8s %8s %8s %8s\n' \
+		step kernel passed failed skipped seconds
+	printf '%-14s %-18s %8s %8s %8s %8s\n' "${ROWS[@]}"
+	for test in ${FAILED_TESTS[@]+"${FAILED_TESTS[@]}"}; do
+		printf 'failed: %s\n' "$test"
+	done
+	printf '%d passed, %d failed' "$PASSED" "$FAILED"
+	[ "$SKIPPED" -eq 0 ] || printf ', %d skipped' "$SKIPPED"
+	printf '\n'
+}
+
+main "$@"

@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Makes the root file system of a test machine: busybox, vm/init and the files
+# given. Called by vm/run.sh.
+#
+#	usage: vm/initramfs.sh OUTPUT HOSTPATH=GUESTPATH...
+#
+# There is no library in it: programs must be statically linked.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+main()
+{
+	local output=$1 root file
+
+	shift
+	need_packages busybox-static cpio
+	root=$(mktemp -d)
+	on_exit rm -rf "$root"
+	chmod 755 "$root"
+
+	add /bin/busybox "$root/bin/busybox"
+	add "$VM_DIR/init" "$root/init"
+	mkdir -p "$root/hwtimer"
+	for file in "$@"; do
+		[[ $file == *=/* ]] || die "not HOSTPATH=GUESTPATH: $file"
+		add "${file%%=*}" "$root/${file#*=/}"
+	done
+	# Not compressed: emulated, to inflate takes longer than to copy.
+	(cd "$root" && find . | cpio --quiet --create --format newc \
+		--owner +0:+0) >"$output"
+}
+
+add()
+{
+	[ -f "$1" ] || die "the test machine needs $1, which does not exist"
+	install -D --mode "$(stat --format %a "$1")" "$1" "$2"
+}
+
+main "$@"

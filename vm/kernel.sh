@@ -1,0 +1,558 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Makes sure that a kernel for the test machines is in the cache, and prints
+# the directory of its cache entry. Called by the Makefile, vm/run.sh,
+# vm/build.sh, vm/lint.sh and vm/check.sh.
+#
+#	usage: vm/kernel.sh NAME
+#
+#	stock-6.1	Debian's kernels and headers: what users have
+#	stock-6.12
+#	debug-6.12	built from Debian's source with vm/debug.config
+#	source-7.3	a prepared source tree to compile against, not to boot
+#	tools-6.12	the kernel's own tools: checkpatch, kselftest, kunit.py
+#
+# A kernel's entry has `vmlinuz` (not source-7.3), `build` (the KDIR for
+# external modules), `release` and `version`; tools-6.12 has `source`.
+#
+# Packages are downloaded and unpacked, never installed: a demo must not change
+# what the machine boots. Where they come from is read from the machine's own
+# apt configuration. An entry's name holds the package's version and a hash of
+# all else that shaped it, and it is renamed into place when it is complete: an
+# interrupted build leaves nothing that could be taken for an entry.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# To be raised when what this script puts into an entry changes.
+RECIPE=1
+
+# How long an index of the archive is taken for current, in minutes.
+INDEX_MAX_AGE=720
+INDEX_RETRY_AGE=10
+
+ARCHIVE_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
+
+# Debian releases that may have linux-source-7.3, the oldest first.
+LATER_SUITES="trixie-backports forky-backports forky sid experimental"
+
+main()
+{
+	local name=${1-}
+
+	[ $# -eq 1 ] || die "usage: vm/kernel.sh NAME"
+	[ "$(dpkg --print-architecture)" = amd64 ] ||
+		die "the test machines are amd64 only"
+	case $name in
+	# The headers' own programs need the library of libelf-dev.
+	stock-6.1 | stock-6.12) need_packages build-essential libelf-dev ;;
+	debug-6.12 | source-7.3)
+		need_packages build-essential bc bison cpio flex kmod \
+			libelf-dev libssl-dev rsync xz-utils ;;
+	tools-6.12) need_packages xz-utils ;;
+	*) die "no such kernel: $name" ;;
+	esac
+
+	mkdir -p "$CACHE_DIR"/{apt,deb,lock,log,tmp}
+	take_lock "$name"
+	# With the lock held, whatever is left of this name is of a dead run.
+	rm -rf "$CACHE_DIR/tmp/$name".*
+
+	# Where what the index has cannot be downloaded, the index may be too
+	# old: then fetch() marks it, and a newer one is worth a second try.
+	read_index "$name" || true
+	newest_entry "$name"
+	if [ -z "$ENTRY" ] && [ ! -e "$INDEX/fresh" ] && read_index "$name"; then
+		newest_entry "$name"
+	fi
+	[ -n "$ENTRY" ] || cached_entry "$name"
+	touch "$ENTRY"
+	printf '%s\n' "$ENTRY"
+}
+
+read_index()
+{
+	case $1 in
+	source-*) later_index "$(package_of "$1")" ;;
+	*) base_index ;;
+	esac
+}
+
+# Where the entry is, once there is one
+ENTRY=
+
+# The entry of the newest version, made if need be. There is none where that
+# version is not known, or cannot be downloaded.
+newest_entry()
+{
+	local name=$1 version dir
+
+	version=$(newest_version "$(package_of "$name")")
+	[ -n "$version" ] || return 0
+	dir=$(entry_dir "$name" "$version")
+	if [ ! -d "$dir" ]; then
+		fetch_all "$name" "$version" || return 0
+		say "preparing $name, version $version"
+		make_entry "$name" "$version"
+		forget_old "$name" "$dir"
+	fi
+	ENTRY=$dir
+}
+
+cached_entry()
+{
+	local name=$1 version
+
+	version=$(cached_version "$name")
+	[ -n "$version" ] ||
+		die "$name: not to be had from the archive now, and not in $CACHE_DIR"
+	say "$name: no newer one to be had, using the cached $version"
+	ENTRY=$(entry_dir "$name" "$version")
+}
+
+# The package whose version is the version of the entry.
+package_of()
+{
+	case $1 in
+	stock-6.1) echo linux-image-amd64 ;;
+	stock-6.12) echo linux-image-6.12-amd64 ;;
+	debug-6.12 | tools-6.12) echo linux-source-6.12 ;;
+	source-7.3) echo linux-source-7.3 ;;
+	esac
+}
+
+# ---- the cache ----
+
+# One process at a time makes an entry. The lock is held until we exit, and by
+# what we started for as long as that still runs.
+take_lock()
+{
+	local fd
+
+	exec {fd}>"$CACHE_DIR/lock/$1"
+	flock --nonblock "$fd" && return
+	say "waiting for another process that is preparing $1"
+	flock "$fd"
+}
+
+entry_dir()
+{
+	printf '%s/%s-%s%s\n' "$CACHE_DIR" "$1" "$2" "$(recipe_hash "$1")"
+}
+
+# What besides the version makes an entry what it is.
+recipe_hash()
+{
+	local config=
+
+	case $1 in
+	debug-6.12) config=$VM_DIR/debug.config ;;
+	source-7.3) config=$VM_DIR/source-7.3.config ;;
+	esac
+	if [ -n "$config" ]; then
+		{ echo "$RECIPE"; gcc --version; cat "$config"; }
+	else
+		echo "$RECIPE"
+	fi | sha256sum | sed 's/^\(.\{10\}\).*/-\1/'
+}
+
+# The newest cached version that was made as we would make it now.
+cached_version()
+{
+	local dir hash
+
+	hash=$(recipe_hash "$1")
+	for dir in "$CACHE_DIR/$1"-*"$hash"; do
+		[ ! -d "$dir" ] || cat "$dir/version"
+	done | sort --version-sort | tail -n 1
+}
+
+# forget_old NAME ENTRY: other versions than ENTRY go, once nobody has used
+# them for a week.
+forget_old()
+{
+	find "$CACHE_DIR" -mindepth 1 -maxdepth 1 -type d -name "$1-*" \
+		! -path "$2" -mtime +7 -exec rm -rf {} +
+}
+
+# ---- the archive ----
+
+# apt_with DIR COMMAND...: an apt command on a package index of our own, so
+# that neither root is needed nor the machine's index changed.
+apt_with()
+{
+	local dir=$1 command=$2
+
+	shift 2
+	"$command" --quiet \
+		--option Dir::Etc::SourceList="$dir/sources.list" \
+		--option Dir::Etc::SourceParts=/dev/null \
+		--option Dir::Etc::Preferences=/dev/null \
+		--option Dir::Etc::PreferencesParts=/dev/null \
+		--option Dir::State="$dir" \
+		--option Dir::State::Status="$dir/status" \
+		--option Dir::State::Lists="$dir/lists" \
+		--option Dir::Cache="$dir/cache" \
+		--option Dir::Cache::pkgcache=pkgcache.bin \
+		--option APT::Sandbox::User="$(id -un)" \
+		--option Acquire::Languages=none \
+		--option Acquire::Retries=2 \
+		--option Acquire::http::Timeout=20 \
+		--option Acquire::https::Timeout=20 \
+		"$@" </dev/null
+}
+
+# The machine's own sources of its own release, as "URI RELEASE".
+own_sources()
+{
+	local codename
+
+	# shellcheck source=/dev/null
+	codename=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
+	# A machine that never ran apt-get update has only --no-release-info.
+	# shellcheck disable=SC2016 # apt's variables, not ours
+	apt-get indextargets --no-release-info \
+		--format '$(REPO_URI) $(RELEASE) $(COMPONENT) $(CREATED_BY)' |
+		awk -v name="$codename" '
+			$3 == "main" && $4 == "Packages" &&
+			($2 == name || index($2, name "-") == 1) {
+				print $1, $2
+			}' | sort -u
+}
+
+# source_lines: from "URI RELEASE" on stdin to lines for sources.list
+source_lines()
+{
+	local options=arch=amd64
+
+	[ ! -e "$ARCHIVE_KEYRING" ] || options+=" signed-by=$ARCHIVE_KEYRING"
+	sed "s|^|deb [$options] |; s|\$| main|"
+}
+
+# refresh_index DIR WHAT: fetch the index whose sources.list is on stdin,
+# unless it was fetched lately. Fails where that was not possible.
+refresh_index()
+{
+	local dir=$1 what=$2 fd
+
+	exec {fd}>"$CACHE_DIR/lock/index-$(basename "$dir")"
+	flock "$fd"
+	mkdir -p "$dir"/{lists/partial,cache/archives/partial}
+	: >>"$dir/status"
+	cat >"$dir/sources.new"
+	if cmp --silent "$dir/sources.new" "$dir/sources.list"; then
+		younger_than "$INDEX_MAX_AGE" "$dir/fresh" && return
+		younger_than "$INDEX_RETRY_AGE" "$dir/failed" && return 1
+	fi
+	mv "$dir/sources.new" "$dir/sources.list"
+	say "fetching the package index of $what"
+	if apt_with "$dir" apt-get update --error-on=any >"$dir/log" 2>&1; then
+		rm -f "$dir/failed"
+		touch "$dir/fresh"
+	else
+		touch "$dir/failed"
+		sed -n 's/^[EW]: /    /p' "$dir/log" | head -n 3 >&2
+		say "the package index of $what cannot be fetched now: going on with what there is"
+		return 1
+	fi
+	exec {fd}>&-
+}
+
+younger_than()
+{
+	[ -n "$(find "$2" -mmin "-$1" 2>/dev/null)" ]
+}
+
+INDEX=
+
+base_index()
+{
+	INDEX=$CACHE_DIR/apt/base
+	own_sources | source_lines | refresh_index "$INDEX" "this release"
+}
+
+# later_index PACKAGE: find a suite of the machine's archive that has PACKAGE
+later_index()
+{
+	local uri suite
+
+	uri=$(own_sources | awk '$2 !~ /-/ { print $1; exit }')
+	for suite in $LATER_SUITES; do
+		INDEX=$CACHE_DIR/apt/$suite
+		echo "$uri $suite" | source_lines |
+			refresh_index "$INDEX" "$suite" || true
+		[ -z "$(newest_version "$1")" ] || return 0
+	done
+	return 1
+}
+
+# field PACKAGE NAME: a field of the candidate version of a package
+field()
+{
+	{ apt_with "$INDEX" apt-cache show --no-all-versions "$1" 2>/dev/null ||
+		true; } | sed -n "s/^$2: //p" | head -n 1
+}
+
+newest_version()
+{
+	field "$1" Version
+}
+
+# depends PACKAGE PATTERN: the packages it depends on whose name matches
+depends()
+{
+	field "$1" Depends | sed 's/ *[,|] */\n/g' | sed 's/ .*//' |
+		grep -E -x -e "$2"
+}
+
+# All packages that an entry is made of, one a line as PACKAGE VERSION.
+packages()
+{
+	local name=$1 version=$2 image headers package
+
+	case $name in
+	stock-*)
+		image=$(depends "$(package_of "$name")" \
+			"linux-image-${name#stock-}\\..*") ||
+			die "$(package_of "$name") is not a kernel ${name#stock-}"
+		headers=${image/image/headers}
+		for package in "$image" "$headers" \
+			$(depends "$headers" 'linux-(headers|kbuild)-.*'); do
+			echo "$package $(newest_version "$package")"
+		done
+		;;
+	*)
+		echo "$(package_of "$name") $version"
+		;;
+	esac
+}
+
+deb_file()
+{
+	printf '%s/deb/%s_%s.deb\n' "$CACHE_DIR" "$1" "$2"
+}
+
+# fetch_all NAME VERSION: download what the entry is made of. Its caller tests
+# the result, so errexit is off in here.
+fetch_all()
+{
+	local package version list
+
+	list=$(packages "$1" "$2") || return 1
+	while read -r package version; do
+		fetch "$package" "$version" || return 1
+	done <<<"$list"
+}
+
+fetch()
+{
+	local package=$1 version=$2 deb dir fd
+
+	deb=$(deb_file "$package" "$version")
+	exec {fd}>"$CACHE_DIR/lock/deb-$package"
+	flock "$fd"
+	if [ ! -e "$deb" ]; then
+		rm -rf "$CACHE_DIR/tmp/deb-$package".*
+		dir=$(mktemp -d "$CACHE_DIR/tmp/deb-$package.XXXXXX")
+		on_exit rm -rf "$dir"
+		say "downloading $package, version $version"
+		if ! (cd "$dir" && apt_with "$INDEX" apt-get download \
+			"$package=$version") >"$dir/log" 2>&1; then
+			sed -n 's/^[EW]: /    /p' "$dir/log" >&2
+			# Perhaps the index is older than the archive.
+			rm -f "$INDEX/fresh"
+			return 1
+		fi
+		rm -f "$CACHE_DIR/deb/${package}_"*.deb
+		mv "$dir"/*.deb "$deb"
+	fi
+	exec {fd}>&-
+}
+
+# ---- what entries are made of ----
+
+make_entry()
+{
+	local name=$1 version=$2 dir
+
+	dir=$(mktemp -d "$CACHE_DIR/tmp/$name.XXXXXX")
+	on_exit rm -rf "$dir"
+	chmod 755 "$dir"
+	mkdir "$dir/entry"
+	echo "$version" >"$dir/entry/version"
+	case $name in
+	stock-*) make_stock "$name" "$version" "$dir/entry" ;;
+	debug-*) make_debug "$name" "$version" "$dir" ;;
+	source-*) make_source "$name" "$version" "$dir" ;;
+	tools-*) make_tools "$name" "$version" "$dir" ;;
+	esac
+	mv --no-target-directory "$dir/entry" "$(entry_dir "$name" "$version")"
+}
+
+# Debian's headers, taken where they lie rather than where they expect to be
+# installed: their one absolute path becomes relative.
+make_stock()
+{
+	local name=$1 version=$2 entry=$3 package package_version headers list
+
+	list=$(packages "$name" "$version")
+	while read -r package package_version; do
+		unpack_stock "$(deb_file "$package" "$package_version")" \
+			"$package" "$entry"
+	done <<<"$list"
+
+	mv "$entry"/boot/vmlinuz-* "$entry/vmlinuz"
+	headers=$(cd "$entry/usr/src" && echo linux-headers-*-amd64)
+	echo "${headers#linux-headers-}" >"$entry/release"
+	# shellcheck disable=SC2016 # make's variables, not ours
+	sed -i 's|^include /usr/src/|include $(dir $(lastword $(MAKEFILE_LIST)))../|' \
+		"$entry/usr/src/$headers/Makefile"
+	# This vmlinux is there for BTF only, which would need pahole.
+	rm -f "$entry/usr/src/$headers/vmlinux"
+	rmdir "$entry/boot"
+	ln -s "usr/src/$headers" "$entry/build"
+
+	while read -r package package_version; do
+		rm -f "$(deb_file "$package" "$package_version")"
+	done <<<"$list"
+}
+
+unpack_stock()
+{
+	local deb=$1 package=$2 entry=$3
+
+	say "unpacking $package"
+	case $package in
+	linux-image-*)
+		dpkg-deb --fsys-tarfile "$deb" |
+			tar --extract --directory "$entry" --wildcards \
+			    './boot/vmlinuz-*' ;;
+	*)
+		dpkg-deb --fsys-tarfile "$deb" |
+			tar --extract --directory "$entry" \
+			    --exclude ./usr/share ;;
+	esac
+}
+
+# source_tar NAME VERSION: the kernel source of a linux-source package, as tar
+source_tar()
+{
+	local package
+
+	package=$(package_of "$1")
+	dpkg-deb --fsys-tarfile "$(deb_file "$package" "$2")" |
+		tar --extract --to-stdout "./usr/src/$package.tar.xz" |
+		xz --decompress --stdout --threads=0
+}
+
+# unpack_source NAME VERSION DIR [TAR-OPTION...]: what is wanted of it, in DIR
+unpack_source()
+{
+	local name=$1 version=$2 dir=$3
+
+	shift 3
+	say "unpacking $(package_of "$name")"
+	mkdir -p "$dir"
+	source_tar "$name" "$version" |
+		tar --extract --directory "$dir" --strip-components 1 \
+		    --wildcards "$@"
+}
+
+make_tools()
+{
+	unpack_source "$1" "$2" "$3/entry/source" \
+		'*/.clang-format' \
+		'*/scripts/checkpatch.pl' \
+		'*/scripts/spelling.txt' \
+		'*/scripts/const_structs.checkpatch' \
+		'*/tools/testing/kunit' \
+		'*/tools/testing/selftests/kselftest.h' \
+		'*/tools/testing/selftests/kselftest_harness.h'
+}
+
+make_debug()
+{
+	local name=$1 version=$2 dir=$3
+
+	unpack_source "$name" "$version" "$dir/src" \
+		--exclude='*/Documentation/*.rst'
+	configure "$dir/src" "$VM_DIR/debug.config"
+	# `modules` writes Module.symvers, though all modules are ours.
+	run_long "building $name (some 6 minutes on two cores)" \
+		"$CACHE_DIR/log/$name.log" \
+		make -C "$dir/src" -j"$JOBS" bzImage modules ||
+		die "$name could not be built"
+	grep -q vmlinux "$dir/src/Module.symvers" ||
+		die "$name: Module.symvers lists no symbol of the kernel's"
+	cp "$dir/src/arch/x86/boot/bzImage" "$dir/entry/vmlinuz"
+	cp "$dir/src/System.map" "$dir/entry/System.map"
+	keep_build "$dir/src" "$dir/entry"
+}
+
+# All that modules_prepare reads, and little else: no driver, no documentation.
+make_source()
+{
+	local name=$1 version=$2 dir=$3
+
+	unpack_source "$name" "$version" "$dir/src" \
+		--exclude='*/Documentation/*/*' \
+		--exclude='*/tools/testing/*' --exclude='*/tools/perf/*' \
+		--exclude='*/drivers/*.c' --exclude='*/drivers/gpu/*.h' \
+		--exclude='*/sound/*.c' --exclude='*/arch/[!x]*/*.[chS]' \
+		--exclude='*/arch/*/*.dts*'
+	configure "$dir/src" "$VM_DIR/source-7.3.config"
+	run_long "preparing $name" "$CACHE_DIR/log/$name.log" \
+		make -C "$dir/src" -j"$JOBS" modules_prepare ||
+		die "$name could not be prepared"
+	# No kernel is built, so no symbol is known; modpost warns of each.
+	: >"$dir/src/Module.symvers"
+	keep_build "$dir/src" "$dir/entry"
+}
+
+# configure SOURCE CONFIG: tinyconfig plus CONFIG. olddefconfig drops without a
+# word what does not fit together, so that a kernel without KASAN would run
+# every test and find nothing: insist on each line.
+configure()
+{
+	local src=$1 config=$2 line option
+
+	{
+		make -C "$src" ARCH=x86_64 tinyconfig &&
+			cat "$config" >>"$src/.config" &&
+			make -C "$src" ARCH=x86_64 olddefconfig
+	} >"$src/configure.log" 2>&1 || {
+		tail -n 20 "$src/configure.log" >&2
+		die "$src could not be configured"
+	}
+	while read -r line; do
+		case $line in
+		CONFIG_*=*)
+			grep -q -F -x -e "$line" "$src/.config" ||
+				die "$config: the kernel's configuration dropped $line" ;;
+		'# CONFIG_'*' is not set')
+			option=${line#\# }
+			option=${option% is not set}
+			! grep -q "^$option=" "$src/.config" ||
+				die "$config: the kernel's configuration insists on $option" ;;
+		esac
+	done <"$config"
+}
+
+# keep_build SOURCE ENTRY: of a built tree only what modules are built with, as
+# the kernel's own packaging chooses it
+keep_build()
+{
+	local src=$1 entry=$2
+
+	# shellcheck disable=SC2016 # make's variable, not ours
+	make -C "$src" run-command KBUILD_RUN_COMMAND='sh $(srctree)/scripts/package/install-extmod-build '"$entry/build" \
+		>"$src/keep.log" 2>&1 || {
+		tail -n 20 "$src/keep.log" >&2
+		die "could not keep what modules are built with"
+	}
+	cp "$src/.config" "$entry/build/.config"
+	cp "$src/include/config/kernel.release" "$entry/release"
+}
+
+main "$@"

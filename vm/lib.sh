@@ -1,0 +1,143 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the host scripts of the test machines share: messages, the cache,
+# temporary files, and packages. Sourced by vm/*.sh; never run by itself.
+
+# shellcheck disable=SC2034 # some of the variables are for who sources this
+
+set -euo pipefail
+export LC_ALL=C
+
+# We may be a grandchild of make, whose options are not for our own makes.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+
+VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+REPO_DIR=$(dirname "$VM_DIR")
+BUILD_DIR=$REPO_DIR/build
+CACHE_DIR=${HWTIMER_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/hwtimer}
+JOBS=$(nproc)
+
+# Messages go to stderr: stdout belongs to what a script hands to its caller.
+say()
+{
+	printf 'hwtimer: %s\n' "$*" >&2
+}
+
+die()
+{
+	printf 'hwtimer: error: %s\n' "$*" >&2
+	exit 1
+}
+
+# on_exit COMMAND...: run COMMAND when the script ends, also by a signal, in
+# the reverse of the order given. A signal is turned into an exit, as bash
+# runs no EXIT trap for a script that a signal kills.
+EXIT_COMMANDS=()
+on_exit()
+{
+	EXIT_COMMANDS=("$(printf '%q ' "$@")" "${EXIT_COMMANDS[@]}")
+	trap run_exit_commands EXIT
+	trap 'exit 129' HUP
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+}
+
+run_exit_commands()
+{
+	local status=$? command
+
+	trap '' HUP INT TERM
+	for command in "${EXIT_COMMANDS[@]}"; do
+		eval "$command" || true
+	done
+	exit "$status"
+}
+
+# end_process PID...: stop our own background processes and wait for them.
+end_process()
+{
+	kill "$@" 2>/dev/null || true
+	wait "$@" 2>/dev/null || true
+}
+
+# run_long WHAT LOG COMMAND...: run a command that takes minutes with its
+# output in LOG. Says every half minute that it is alive, and shows the end of
+# the log where it fails.
+run_long()
+{
+	local what=$1 log=$2 start=$SECONDS beat status=0
+
+	shift 2
+	mkdir -p "$(dirname "$log")"
+	heartbeat "$what" "$log" &
+	beat=$!
+	# setsid would be needed to stop the grandchildren as well; make stops
+	# its own when the terminal's signal reaches them all.
+	"$@" >"$log" 2>&1 </dev/null || status=$?
+	end_process "$beat"
+	if [ "$status" -ne 0 ]; then
+		tail -n 40 "$log" | sed 's/^/    /' >&2
+		say "$what failed after $((SECONDS - start)) s; the whole log is $log"
+	fi
+	return "$status"
+}
+
+heartbeat()
+{
+	local what=$1 log=$2 start=$SECONDS nap=
+
+	# An ended heartbeat must not leave its sleep behind, holding our
+	# caller's stderr open.
+	trap 'kill $nap 2>/dev/null; exit 0' TERM
+	while :; do
+		sleep 30 >/dev/null 2>&1 &
+		nap=$!
+		wait "$nap"
+		say "$what: $((SECONDS - start)) s, at: $(tail -n 1 "$log" | cut -c -60)"
+	done
+}
+
+# need_packages PACKAGE...: install those Debian packages that are missing.
+need_packages()
+{
+	local package missing=() install
+
+	for package in "$@"; do
+		package_installed "$package" || missing+=("$package")
+	done
+	[ "${#missing[@]}" -gt 0 ] || return 0
+
+	command -v apt-get >/dev/null ||
+		die "this needs a Debian machine, or these packages: ${missing[*]}"
+	say "installing packages: ${missing[*]}"
+	install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes
+		 --quiet --no-install-recommends "${missing[@]}")
+	# The package lists may be missing or too old; only then fetch them.
+	as_root "${install[@]}" >&2 </dev/null && return
+	say "fetching the package lists, then again"
+	as_root apt-get update --quiet >&2 </dev/null ||
+		say "not all package lists could be fetched"
+	as_root "${install[@]}" >&2 </dev/null ||
+		die "could not install ${missing[*]}"
+}
+
+package_installed()
+{
+	local state
+
+	state=$(dpkg-query --show --showformat '${db:Status-Status}' "$1" \
+		2>/dev/null) || return 1
+	[ "$state" = installed ]
+}
+
+as_root()
+{
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo -- "$@"
+	else
+		die "needs root, and there is no sudo; run as root: $*"
+	fi
+}

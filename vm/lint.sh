@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Everything that can be said of the sources without running them, one TAP
+# line for each check of each file. Called by vm/check.sh, which counts them.
+#
+# The rules are the kernel's own: its checkpatch, its .clang-format, its sparse
+# annotations.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# checkpatch's findings that do not apply, and why:
+# FILE_PATH_CHANGES: asks for a MAINTAINERS file, which a module has not
+IGNORED=FILE_PATH_CHANGES
+# LINUX_VERSION_CODE: kernel code must not ask for the version, but a module
+# for several kernels has to, in the one file that is for it
+# CONSTANT_COMPARISON: takes the name of that macro for a constant
+IGNORED_IN_COMPAT_H=LINUX_VERSION_CODE,CONSTANT_COMPARISON
+# BIT_MACRO: user space has no BIT(); checkpatch itself knows that of
+# include/uapi, which is where the kernel keeps such headers
+IGNORED_IN_UAPI=BIT_MACRO
+
+SPARSE_FLAGS='-D__CHECK_ENDIAN__ -Wbitwise -Wcontext -Wdecl -Wnon-pointer-null'
+
+TEMP=
+COUNT=0
+FAILURES=0
+
+main()
+{
+	local tools kernel_sources user_sources scripts
+
+	cd "$REPO_DIR"
+	need_packages perl sparse clang-format shellcheck
+	tools=$("$VM_DIR/kernel.sh" tools-6.12)/source
+	TEMP=$(mktemp -d)
+	on_exit rm -rf "$TEMP"
+	shopt -s nullglob
+	kernel_sources=(*.[ch] uapi/linux/*.h tests/*.[ch])
+	user_sources=(selftests/*.[ch] demo/*.[ch] bench/*.[ch])
+	scripts=(vm/*.sh vm/init vm/guest-* .ci/run selftests/*.sh bench/*.sh)
+
+	echo "TAP version 13"
+	check_each checkpatch "${kernel_sources[@]}" "${user_sources[@]}"
+	check_each format "${kernel_sources[@]}" "${user_sources[@]}"
+	check_each shell "${scripts[@]}"
+	check "compiles without a warning for debug-6.12" \
+		compiles debug-6.12-kunit
+	check "compiles without a warning for source-7.3" \
+		compiles source-7.3-kunit
+	check_sparse
+	[ "$FAILURES" -eq 0 ]
+}
+
+# check NAME COMMAND...: one check. What the command says is shown if it fails.
+check()
+{
+	local name=$1
+
+	shift
+	COUNT=$((COUNT + 1))
+	if "$@" >"$TEMP/output" 2>&1; then
+		echo "ok $COUNT $name"
+	else
+		FAILURES=$((FAILURES + 1))
+		sed 's/^/# /' "$TEMP/output"
+		echo "not ok $COUNT $name"
+	fi
+}
+
+# check_each CHECK FILE...
+check_each()
+{
+	local what=$1 file
+
+	shift
+	for file in "$@"; do
+		check "$what $file" "$what" "$file"
+	done
+}
+
+checkpatch()
+{
+	local ignored=$IGNORED
+
+	case $1 in
+	compat.h) ignored+=,$IGNORED_IN_COMPAT_H ;;
+	uapi/*) ignored+=,$IGNORED_IN_UAPI ;;
+	esac
+	# It leaves a file behind where it is run.
+	(cd "$TEMP" && perl "$tools/scripts/checkpatch.pl" --strict --no-tree \
+		--terse --show-types --no-summary --ignore "$ignored" \
+		--file "$REPO_DIR/$1" | sed "s|$REPO_DIR/||g")
+}
+
+format()
+{
+	clang-format --style="file:$tools/.clang-format" --dry-run -Werror "$1"
+}
+
+shell()
+{
+	# SC2187: that it takes busybox's ash for dash is what we want.
+	shellcheck --external-sources --exclude=SC2187 "$1"
+}
+
+# compiles NAME: for the module's files warnings are errors anyway; but what
+# the tests, or modpost, warn of is no better.
+compiles()
+{
+	"$VM_DIR/build.sh" "$1" 2>&1 >/dev/null | tee "$TEMP/compiler" ||
+		return
+	! grep -q -i 'warning' "$TEMP/compiler"
+}
+
+# sparse finds much in the kernel's headers. What counts is what it finds in
+# our own files, each of which is a check.
+check_sparse()
+{
+	local file
+
+	check "sparse runs" run_sparse
+	for file in "${kernel_sources[@]}"; do
+		check "sparse $file" sparse_is_silent "$file"
+	done
+}
+
+run_sparse()
+{
+	# C=2: check all files, not only those that have to be compiled
+	if ! "$VM_DIR/build.sh" debug-6.12-kunit C=2 CF="$SPARSE_FLAGS" \
+		>/dev/null 2>"$TEMP/sparse"; then
+		tail -n 40 "$TEMP/sparse"
+		return 1
+	fi
+}
+
+sparse_is_silent()
+{
+	[ -e "$TEMP/sparse" ] && ! grep "^${1//./\\.}:" "$TEMP/sparse"
+}
+
+main "$@"

@@ -1,0 +1,212 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Boots a test machine, runs one command in it, and ends with the command's
+# exit status. Called by the Makefile and vm/check.sh.
+#
+#	usage: vm/run.sh --kernel NAME [OPTION...] -- COMMAND [ARGUMENT...]
+#
+#	--kernel NAME		as for vm/kernel.sh
+#	--file HOST=GUEST	put a file into the machine (repeatable)
+#	--timeout SECONDS	how long it may take (default 300)
+#	--mem MEGABYTES		(default 1024)
+#	--cpus NUMBER		(default 2)
+#	--append "ARGUMENTS"	more for the kernel's command line
+#	--log FILE		keep the console's log there
+#	--quiet			say nothing as long as all is well
+#	--interactive		the command has the terminal, and no time limit
+#
+# The command runs in /hwtimer; what it writes comes out here as it is written.
+# The kernel's console goes to a log of its own. A machine passes only if it
+# reported the command's exit status (see vm/init) and the kernel had nothing
+# to report. Exit status, where it is not the command's: 124 the machine hung,
+# 125 it died, 126 the kernel reported something.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# Headlines of what a kernel prints when something is wrong.
+REPORTS='WARNING:|BUG:|BUG [a-z]|KASAN:|KCSAN:|KFENCE:|UBSAN:|ODEBUG:'
+REPORTS+='|cut here|Oops|Kernel panic|general protection|protection fault'
+REPORTS+='|possible (circular|recursive|irq)|inconsistent lock state'
+REPORTS+='|INFO: (task|rcu|trying|lockdep|possible)|rcu.*(stall|detected)'
+REPORTS+='|soft lockup|hard lockup|LOCKUP|hung task|scheduling while atomic'
+REPORTS+='|sleeping function called|bad: scheduling|suspicious RCU'
+REPORTS+='|unreferenced object|new suspected memory leak|refcount_t:'
+REPORTS+='|list_(add|del) corruption|still has objects|Objects remaining'
+REPORTS+='|Bad page|bad unlock|Out of memory|segfault at|trap (invalid|divide)'
+REPORTS+='|unregister_netdevice|double free|use-after-free|out-of-bounds'
+
+KERNEL=
+TIMEOUT=300
+MEM=1024
+CPUS=2
+APPEND=
+LOG=
+QUIET=0
+INTERACTIVE=0
+FILES=()
+COMMAND=()
+TEMP=
+CONSOLE=
+
+main()
+{
+	local entry
+
+	parse_arguments "$@"
+	need_packages qemu-system-x86 busybox-static cpio
+	entry=$("$VM_DIR/kernel.sh" "$KERNEL")
+
+	TEMP=$(mktemp -d)
+	on_exit rm -rf "$TEMP"
+	CONSOLE=$TEMP/console
+	: >"$CONSOLE"
+	[ -z "$LOG" ] || on_exit keep_log
+
+	make_guest
+	qemu_command "$entry"
+	tell "booting $KERNEL ($(<"$entry/release"), ${ACCEL_SAID})"
+	if [ "$INTERACTIVE" = 1 ]; then
+		run_on_terminal
+	else
+		run_unattended
+	fi
+	judge
+}
+
+parse_arguments()
+{
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--kernel) KERNEL=${2-} ;;
+		--file) FILES+=("${2-}") ;;
+		--timeout) TIMEOUT=${2-} ;;
+		--mem) MEM=${2-} ;;
+		--cpus) CPUS=${2-} ;;
+		--append) APPEND=${2-} ;;
+		--log) LOG=${2-} ;;
+		--quiet) QUIET=1; shift; continue ;;
+		--interactive) INTERACTIVE=1; shift; continue ;;
+		--) shift; COMMAND=("$@"); break ;;
+		*) die "vm/run.sh: no such option: $1" ;;
+		esac
+		[ $# -ge 2 ] || die "vm/run.sh: $1 needs a value"
+		shift 2
+	done
+	[ -n "$KERNEL" ] || die "vm/run.sh: --kernel is missing"
+	[ "${#COMMAND[@]}" -gt 0 ] || die "vm/run.sh: the command is missing"
+}
+
+tell()
+{
+	[ "$QUIET" = 1 ] || say "$@"
+}
+
+# shellcheck disable=SC2317 # called by on_exit
+keep_log()
+{
+	mkdir -p "$(dirname "$LOG")"
+	cp "$CONSOLE" "$LOG"
+}
+
+# What is to run goes into the machine as files: a kernel's command line has
+# no room for it.
+make_guest()
+{
+	local term=dumb rows=24 columns=80
+
+	if [ -t 1 ]; then
+		term=${TERM:-dumb}
+		read -r rows columns < <(stty size <&1 2>/dev/null || echo 24 80)
+	fi
+	[ "${rows:-0}" -gt 0 ] || rows=24
+	[ "${columns:-0}" -gt 0 ] || columns=80
+	printf '%s=%q\n' INTERACTIVE "$INTERACTIVE" TERM "$term" \
+		ROWS "$rows" COLUMNS "$columns" >"$TEMP/conf"
+	printf 'exec %s\n' "${COMMAND[*]@Q}" >"$TEMP/command"
+	"$VM_DIR/initramfs.sh" "$TEMP/initramfs" \
+		"$TEMP/conf=/etc/hwtimer.conf" \
+		"$TEMP/command=/etc/hwtimer-command" \
+		${FILES[@]+"${FILES[@]}"}
+}
+
+# /dev/kvm may exist and open, and yet a kernel hangs under it: only what the
+# processor says counts.
+qemu_command()
+{
+	local entry=$1 accel
+
+	if grep -q -w -E 'vmx|svm' /proc/cpuinfo && [ -w /dev/kvm ]; then
+		accel=(-accel kvm -cpu host)
+		ACCEL_SAID=KVM
+	else
+		accel=(-accel 'tcg,thread=multi' -cpu max)
+		ACCEL_SAID=emulated
+	fi
+	QEMU=(qemu-system-x86_64 -nodefaults -no-user-config -display none
+	      -machine pc "${accel[@]}" -smp "$CPUS" -m "$MEM" -no-reboot
+	      -kernel "$entry/vmlinuz" -initrd "$TEMP/initramfs"
+	      -chardev "file,id=console,path=$CONSOLE"
+	      -chardev "stdio,id=results,signal=off"
+	      -serial chardev:console -serial chardev:results
+	      -append "console=ttyS0 panic=-1 oops=panic reboot=t rdinit=/init
+		       mitigations=off random.trust_cpu=on $APPEND")
+}
+
+# QEMU makes its standard output non-blocking, which would be felt by all who
+# share it with us; so there is a cat in between.
+run_unattended()
+{
+	local status=0
+
+	mkfifo "$TEMP/results"
+	cat "$TEMP/results" &
+	CAT=$!
+	setpriv --pdeathsig TERM timeout --kill-after 5 "$TIMEOUT" \
+		"${QEMU[@]}" </dev/null >"$TEMP/results" 2>"$TEMP/qemu" &
+	on_exit end_process $! "$CAT"
+	wait $! || status=$?
+	wait "$CAT" || true
+	[ "$status" -ne 124 ] && [ "$status" -ne 137 ] || HUNG=1
+}
+
+run_on_terminal()
+{
+	local state
+
+	if state=$(stty --save 2>/dev/null); then
+		on_exit stty "$state"
+	fi
+	"${QEMU[@]}" 2>"$TEMP/qemu" || true
+}
+
+HUNG=0
+
+judge()
+{
+	local status
+
+	status=$(sed -n 's/.*HWTIMER-GUEST-EXIT \([0-9][0-9]*\).*/\1/p' \
+		"$CONSOLE" | tail -n 1)
+	if grep -E -q "$REPORTS" "$CONSOLE"; then
+		grep -E -m 5 "$REPORTS" "$CONSOLE" | sed 's/^/    /' >&2
+		fail 126 "the kernel reported trouble (above: its first lines)"
+	elif [ "$HUNG" = 1 ]; then
+		fail 124 "the machine hung: no end after $TIMEOUT s"
+	elif [ -z "$status" ]; then
+		fail 125 "the machine died before it reported an exit status"
+	fi
+	exit "$status"
+}
+
+fail()
+{
+	say "$KERNEL: the end of its console:"
+	tail -n 40 "$CONSOLE" | sed 's/\r$//; s/^/    /' >&2
+	[ ! -s "$TEMP/qemu" ] || sed 's/^/    qemu: /' "$TEMP/qemu" >&2
+	say "$KERNEL: FAILED: $2"
+	exit "$1"
+}
+
+main "$@"
