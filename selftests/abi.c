@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What all calls have in common: the layout of the structures and the numbers
+ * of the commands, the same for 32- and 64-bit programs; the growable
+ * structures' sizes; bad addresses; unknown commands; the device itself.
+ */
+#include "hwtimer_test.h"
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#define EXPECT_MEMBER(type, member, offset, length)                       \
+	do {                                                              \
+		EXPECT_EQ(offset, offsetof(struct type, member));         \
+		EXPECT_EQ(length, sizeof(((struct type *)NULL)->member)); \
+	} while (0)
+
+TEST(layout_of_info)
+{
+	EXPECT_EQ(80, sizeof(struct hwtimer_info));
+	EXPECT_MEMBER(hwtimer_info, size, 0, 4);
+	EXPECT_MEMBER(hwtimer_info, abi_version, 4, 4);
+	EXPECT_MEMBER(hwtimer_info, features, 8, 8);
+	EXPECT_MEMBER(hwtimer_info, tick_min, 16, 8);
+	EXPECT_MEMBER(hwtimer_info, tick_max, 24, 8);
+	EXPECT_MEMBER(hwtimer_info, buckets_min, 32, 4);
+	EXPECT_MEMBER(hwtimer_info, buckets_max, 36, 4);
+	EXPECT_MEMBER(hwtimer_info, timers_max, 40, 8);
+	EXPECT_MEMBER(hwtimer_info, tick, 48, 8);
+	EXPECT_MEMBER(hwtimer_info, timers, 56, 8);
+	EXPECT_MEMBER(hwtimer_info, buckets, 64, 4);
+	EXPECT_MEMBER(hwtimer_info, kind, 68, 4);
+	EXPECT_MEMBER(hwtimer_info, clock, 72, 4);
+	EXPECT_MEMBER(hwtimer_info, started, 76, 4);
+}
+
+TEST(layout_of_setup)
+{
+	EXPECT_EQ(40, sizeof(struct hwtimer_setup));
+	EXPECT_MEMBER(hwtimer_setup, size, 0, 4);
+	EXPECT_MEMBER(hwtimer_setup, flags, 4, 4);
+	EXPECT_MEMBER(hwtimer_setup, tick, 8, 8);
+	EXPECT_MEMBER(hwtimer_setup, buckets, 16, 4);
+	EXPECT_MEMBER(hwtimer_setup, kind, 20, 4);
+	EXPECT_MEMBER(hwtimer_setup, clock, 24, 4);
+	EXPECT_MEMBER(hwtimer_setup, reserved, 28, 4);
+	EXPECT_MEMBER(hwtimer_setup, timers, 32, 8);
+}
+
+TEST(layout_of_request_and_submit)
+{
+	EXPECT_EQ(64, sizeof(struct hwtimer_request));
+	EXPECT_MEMBER(hwtimer_request, op, 0, 4);
+	EXPECT_MEMBER(hwtimer_request, flags, 4, 4);
+	EXPECT_MEMBER(hwtimer_request, id, 8, 8);
+	EXPECT_MEMBER(hwtimer_request, time, 16, 8);
+	EXPECT_MEMBER(hwtimer_request, interval, 24, 8);
+	EXPECT_MEMBER(hwtimer_request, slack, 32, 8);
+	EXPECT_MEMBER(hwtimer_request, user_data, 40, 8);
+	EXPECT_MEMBER(hwtimer_request, count, 48, 4);
+	EXPECT_MEMBER(hwtimer_request, result, 52, 4);
+	EXPECT_MEMBER(hwtimer_request, reserved, 56, 8);
+
+	EXPECT_EQ(16, sizeof(struct hwtimer_submit));
+	EXPECT_MEMBER(hwtimer_submit, requests, 0, 8);
+	EXPECT_MEMBER(hwtimer_submit, count, 8, 4);
+	EXPECT_MEMBER(hwtimer_submit, flags, 12, 4);
+}
+
+TEST(layout_of_query)
+{
+	EXPECT_EQ(48, sizeof(struct hwtimer_query));
+	EXPECT_MEMBER(hwtimer_query, id, 0, 8);
+	EXPECT_MEMBER(hwtimer_query, user_data, 8, 8);
+	EXPECT_MEMBER(hwtimer_query, deadline, 16, 8);
+	EXPECT_MEMBER(hwtimer_query, remaining, 24, 8);
+	EXPECT_MEMBER(hwtimer_query, interval, 32, 8);
+	EXPECT_MEMBER(hwtimer_query, state, 40, 4);
+	EXPECT_MEMBER(hwtimer_query, reserved, 44, 4);
+}
+
+TEST(layout_of_stop_and_unprocessed)
+{
+	EXPECT_EQ(32, sizeof(struct hwtimer_stop));
+	EXPECT_MEMBER(hwtimer_stop, size, 0, 4);
+	EXPECT_MEMBER(hwtimer_stop, flags, 4, 4);
+	EXPECT_MEMBER(hwtimer_stop, timers, 8, 8);
+	EXPECT_MEMBER(hwtimer_stop, count, 16, 4);
+	EXPECT_MEMBER(hwtimer_stop, reserved, 20, 4);
+	EXPECT_MEMBER(hwtimer_stop, left, 24, 8);
+
+	EXPECT_EQ(40, sizeof(struct hwtimer_unprocessed));
+	EXPECT_MEMBER(hwtimer_unprocessed, id, 0, 8);
+	EXPECT_MEMBER(hwtimer_unprocessed, user_data, 8, 8);
+	EXPECT_MEMBER(hwtimer_unprocessed, deadline, 16, 8);
+	EXPECT_MEMBER(hwtimer_unprocessed, remaining, 24, 8);
+	EXPECT_MEMBER(hwtimer_unprocessed, interval, 32, 8);
+}
+
+TEST(layout_of_stats)
+{
+	EXPECT_EQ(688, sizeof(struct hwtimer_stats));
+	EXPECT_MEMBER(hwtimer_stats, size, 0, 4);
+	EXPECT_MEMBER(hwtimer_stats, reserved, 4, 4);
+	EXPECT_MEMBER(hwtimer_stats, pending, 8, 8);
+	EXPECT_MEMBER(hwtimer_stats, ready, 16, 8);
+	EXPECT_MEMBER(hwtimer_stats, scheduled, 24, 8);
+	EXPECT_MEMBER(hwtimer_stats, cancelled, 32, 8);
+	EXPECT_MEMBER(hwtimer_stats, rescheduled, 40, 8);
+	EXPECT_MEMBER(hwtimer_stats, expired, 48, 8);
+	EXPECT_MEMBER(hwtimer_stats, delivered, 56, 8);
+	EXPECT_MEMBER(hwtimer_stats, discarded, 64, 8);
+	EXPECT_MEMBER(hwtimer_stats, unprocessed, 72, 8);
+	EXPECT_MEMBER(hwtimer_stats, entries, 80, 8);
+	EXPECT_MEMBER(hwtimer_stats, dead, 88, 8);
+	EXPECT_MEMBER(hwtimer_stats, walked, 96, 8);
+	EXPECT_MEMBER(hwtimer_stats, passed_over, 104, 8);
+	EXPECT_MEMBER(hwtimer_stats, refiled, 112, 8);
+	EXPECT_MEMBER(hwtimer_stats, buried, 120, 8);
+	EXPECT_MEMBER(hwtimer_stats, compactions, 128, 8);
+	EXPECT_MEMBER(hwtimer_stats, turns, 136, 8);
+	EXPECT_MEMBER(hwtimer_stats, wakeups, 144, 8);
+	EXPECT_MEMBER(hwtimer_stats, bytes, 152, 8);
+	EXPECT_MEMBER(hwtimer_stats, bytes_peak, 160, 8);
+	EXPECT_MEMBER(hwtimer_stats, lateness_max, 168, 8);
+	EXPECT_MEMBER(hwtimer_stats, lateness, 176, 512);
+}
+
+TEST(layout_of_event)
+{
+	EXPECT_EQ(32, sizeof(struct hwtimer_event));
+	EXPECT_MEMBER(hwtimer_event, id, 0, 8);
+	EXPECT_MEMBER(hwtimer_event, user_data, 8, 8);
+	EXPECT_MEMBER(hwtimer_event, deadline, 16, 8);
+	EXPECT_MEMBER(hwtimer_event, lateness, 24, 4);
+	EXPECT_MEMBER(hwtimer_event, expirations, 28, 4);
+}
+
+TEST(numbers)
+{
+	EXPECT_EQ(0x0000bb00U, HWTIMER_IOC_INFO);
+	EXPECT_EQ(0x0000bb01U, HWTIMER_IOC_SETUP);
+	EXPECT_EQ(0xc040bb02U, HWTIMER_IOC_SCHEDULE);
+	EXPECT_EQ(0x4040bb03U, HWTIMER_IOC_CANCEL);
+	EXPECT_EQ(0x4040bb04U, HWTIMER_IOC_RESCHEDULE);
+	EXPECT_EQ(0x4010bb05U, HWTIMER_IOC_SUBMIT);
+	EXPECT_EQ(0xc030bb06U, HWTIMER_IOC_QUERY);
+	EXPECT_EQ(0x0000bb07U, HWTIMER_IOC_STOP);
+	EXPECT_EQ(0x0000bb08U, HWTIMER_IOC_STATS);
+	EXPECT_EQ(0, HWTIMER_KIND_HASHED);
+	EXPECT_EQ(1, HWTIMER_OP_SCHEDULE);
+	EXPECT_EQ(2, HWTIMER_OP_CANCEL);
+	EXPECT_EQ(3, HWTIMER_OP_RESCHEDULE);
+	EXPECT_EQ(1, HWTIMER_ABSOLUTE);
+	EXPECT_EQ(2, HWTIMER_DISCARD);
+	EXPECT_EQ(1, HWTIMER_STATE_PENDING);
+	EXPECT_EQ(2, HWTIMER_STATE_EXPIRED);
+	EXPECT_EQ(UINT64_MAX, HWTIMER_NEVER);
+}
+
+TEST(device_is_a_misc_device_that_only_root_opens)
+{
+	struct stat st;
+
+	ASSERT_EQ(0, stat(DEVICE, &st));
+	EXPECT_TRUE(S_ISCHR(st.st_mode));
+	EXPECT_EQ(10, major(st.st_rdev));
+	EXPECT_EQ(0600, st.st_mode & 07777);
+}
+
+TEST_F(hwtimer, unknown_commands_are_enotty)
+{
+	const unsigned long commands[] = {
+		_IO(HWTIMER_IOC_MAGIC, 9),
+		_IO(HWTIMER_IOC_MAGIC, 255),
+		_IO(HWTIMER_IOC_MAGIC, 2),
+		_IO(0xba, 0),
+		_IOR(HWTIMER_IOC_MAGIC, 2, struct hwtimer_request),
+		_IOWR(HWTIMER_IOC_MAGIC, 2, struct hwtimer_query),
+		_IOWR(HWTIMER_IOC_MAGIC, 0, struct hwtimer_info),
+		_IOWR(HWTIMER_IOC_MAGIC, 3, struct hwtimer_request),
+		0,
+	};
+	struct hwtimer_request request = { 0 };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(commands); i++) {
+		EXPECT_EQ(-ENOTTY, hwt_ioctl(self->fd, commands[i], &request))
+		{
+			TH_LOG("command %#lx", commands[i]);
+		}
+	}
+}
+
+TEST_F(hwtimer, opens_are_independent)
+{
+	struct hwtimer_event event;
+	struct hwtimer_stats stats;
+	struct hwtimer_info info;
+	int other = hwt_open(O_NONBLOCK);
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, hwt_setup(other, 5 * MS, 64, 3));
+	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	EXPECT_EQ(MS, info.tick);
+	ASSERT_NE(0, hwt_after(other, 0, 7));
+	ASSERT_EQ(1, hwt_collect(other, &event, 1));
+	EXPECT_EQ(7, event.user_data);
+	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(0, stats.scheduled);
+	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	EXPECT_EQ(0, info.started);
+	ASSERT_EQ(0, hwt_stop(other, NULL, 0, NULL));
+	EXPECT_NE(0, hwt_after(self->fd, HOUR, 0));
+	EXPECT_EQ(0, close(other));
+}
+
+/* A valid argument of any command, at the start of @arg. */
+static void valid_argument(void *arg, unsigned long number, size_t size,
+			   __u64 id)
+{
+	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC };
+
+	memset(arg, 0, size);
+	switch (number) {
+	case HWTIMER_IOC_SETUP:
+		memcpy(arg, &setup, sizeof(setup));
+		break;
+	case HWTIMER_IOC_CANCEL:
+	case HWTIMER_IOC_RESCHEDULE:
+		((struct hwtimer_request *)arg)->id = id;
+		break;
+	case HWTIMER_IOC_QUERY:
+		((struct hwtimer_query *)arg)->id = id;
+		break;
+	}
+	switch (number) {
+	case HWTIMER_IOC_INFO:
+	case HWTIMER_IOC_SETUP:
+	case HWTIMER_IOC_STOP:
+	case HWTIMER_IOC_STATS:
+		*(__u32 *)arg = size;
+		break;
+	}
+}
+
+/* Bad addresses, for each command. */
+FIXTURE(command)
+{
+	int fd;
+	__u64 id;
+};
+
+FIXTURE_VARIANT(command)
+{
+	unsigned long number;
+	size_t size;
+	bool writes;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(command, info)
+{
+	.number = HWTIMER_IOC_INFO,
+	.size = sizeof(struct hwtimer_info),
+	.writes = true,
+};
+
+FIXTURE_VARIANT_ADD(command, setup)
+{
+	.number = HWTIMER_IOC_SETUP,
+	.size = sizeof(struct hwtimer_setup),
+};
+
+FIXTURE_VARIANT_ADD(command, schedule)
+{
+	.number = HWTIMER_IOC_SCHEDULE,
+	.size = sizeof(struct hwtimer_request),
+	.writes = true,
+};
+
+FIXTURE_VARIANT_ADD(command, cancel)
+{
+	.number = HWTIMER_IOC_CANCEL,
+	.size = sizeof(struct hwtimer_request),
+};
+
+FIXTURE_VARIANT_ADD(command, reschedule)
+{
+	.number = HWTIMER_IOC_RESCHEDULE,
+	.size = sizeof(struct hwtimer_request),
+};
+
+FIXTURE_VARIANT_ADD(command, submit)
+{
+	.number = HWTIMER_IOC_SUBMIT,
+	.size = sizeof(struct hwtimer_submit),
+};
+
+FIXTURE_VARIANT_ADD(command, query)
+{
+	.number = HWTIMER_IOC_QUERY,
+	.size = sizeof(struct hwtimer_query),
+	.writes = true,
+};
+
+FIXTURE_VARIANT_ADD(command, stop)
+{
+	.number = HWTIMER_IOC_STOP,
+	.size = sizeof(struct hwtimer_stop),
+	.writes = true,
+};
+
+FIXTURE_VARIANT_ADD(command, stats)
+{
+	.number = HWTIMER_IOC_STATS,
+	.size = sizeof(struct hwtimer_stats),
+	.writes = true,
+};
+/* clang-format on */
+
+FIXTURE_SETUP(command)
+{
+	self->fd = hwt_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	if (variant->number == HWTIMER_IOC_SETUP)
+		return;
+	self->id = hwt_after(self->fd, HOUR, 1);
+	ASSERT_NE(0, self->id);
+}
+
+FIXTURE_TEARDOWN(command)
+{
+	EXPECT_EQ(0, close(self->fd));
+}
+
+TEST_F(command, null_is_efault)
+{
+	EXPECT_EQ(-EFAULT, hwt_ioctl(self->fd, variant->number, NULL));
+}
+
+TEST_F(command, unmapped_address_is_efault)
+{
+	EXPECT_EQ(-EFAULT,
+		  hwt_ioctl(self->fd, variant->number, unmapped_address()));
+}
+
+TEST_F(command, address_that_faults_half_way_is_efault)
+{
+	void *edge = page_edge(variant->size / 2);
+	char arg[1024];
+
+	valid_argument(arg, variant->number, variant->size, self->id);
+	memcpy(edge, arg, variant->size / 2);
+	EXPECT_EQ(-EFAULT, hwt_ioctl(self->fd, variant->number, edge));
+}
+
+TEST_F(command, read_only_memory_is_efault_where_there_is_an_answer)
+{
+	char arg[1024];
+
+	valid_argument(arg, variant->number, variant->size, self->id);
+	EXPECT_EQ(variant->writes ? -EFAULT : 0,
+		  hwt_ioctl(self->fd, variant->number,
+			    read_only_copy(arg, variant->size)));
+}
+
+/* The structures that carry their size. */
+FIXTURE(growable)
+{
+	int fd;
+	char arg[1024];
+};
+
+FIXTURE_VARIANT(growable)
+{
+	unsigned long number;
+	size_t size;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(growable, info)
+{
+	.number = HWTIMER_IOC_INFO,
+	.size = sizeof(struct hwtimer_info),
+};
+
+FIXTURE_VARIANT_ADD(growable, setup)
+{
+	.number = HWTIMER_IOC_SETUP,
+	.size = sizeof(struct hwtimer_setup),
+};
+
+FIXTURE_VARIANT_ADD(growable, stop)
+{
+	.number = HWTIMER_IOC_STOP,
+	.size = sizeof(struct hwtimer_stop),
+};
+
+FIXTURE_VARIANT_ADD(growable, stats)
+{
+	.number = HWTIMER_IOC_STATS,
+	.size = sizeof(struct hwtimer_stats),
+};
+/* clang-format on */
+
+/* What a newer program knows beyond this one's structure. */
+#define GROWTH 64
+
+FIXTURE_SETUP(growable)
+{
+	self->fd = hwt_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(growable)
+{
+	EXPECT_EQ(0, close(self->fd));
+}
+
+TEST_F(growable, smaller_than_the_first_published_is_einval)
+{
+	const __u32 sizes[] = { 0, 1, 4, 8, variant->size - 1 };
+
+	valid_argument(self->arg, variant->number, variant->size, 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
+		*(__u32 *)self->arg = sizes[i];
+		EXPECT_EQ(-EINVAL,
+			  hwt_ioctl(self->fd, variant->number, self->arg))
+		{
+			TH_LOG("size %u", sizes[i]);
+		}
+	}
+}
+
+TEST_F(growable, newer_program_is_served)
+{
+	char zeroes[GROWTH] = { 0 };
+
+	valid_argument(self->arg, variant->number, variant->size + GROWTH, 0);
+	EXPECT_EQ(0, hwt_ioctl(self->fd, variant->number, self->arg));
+	EXPECT_EQ(0, memcmp(self->arg + variant->size, zeroes, GROWTH));
+}
+
+TEST_F(growable, newer_program_asking_for_the_unknown_is_e2big)
+{
+	for (unsigned int i = 0; i < GROWTH; i += 21) {
+		valid_argument(self->arg, variant->number,
+			       variant->size + GROWTH, 0);
+		self->arg[variant->size + i] = 1;
+		EXPECT_EQ(-E2BIG,
+			  hwt_ioctl(self->fd, variant->number, self->arg))
+		{
+			TH_LOG("byte %u", i);
+		}
+	}
+}
+
+TEST_F(growable, larger_than_its_memory_is_efault)
+{
+	void *edge = page_edge(variant->size);
+
+	valid_argument(edge, variant->number, variant->size, 0);
+	*(__u32 *)edge = variant->size + GROWTH;
+	EXPECT_EQ(-EFAULT, hwt_ioctl(self->fd, variant->number, edge));
+}
+
+TEST_HARNESS_MAIN

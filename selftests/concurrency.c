@@ -1,0 +1,626 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Many threads and processes on one instance: every timer ends exactly once,
+ * and all counts are exact at the end, whoever raced with whom. And bursts: a
+ * million timers in one tick keep nobody else from working.
+ */
+#include "hwtimer_test.h"
+
+/* How a timer ended, and how often. Arrays of them go by user_data. */
+struct fate {
+	unsigned char cancelled; /* or discarded */
+	unsigned char delivered;
+};
+
+static void count(unsigned char *times)
+{
+	__atomic_fetch_add(times, 1, __ATOMIC_RELAXED);
+}
+
+static void *shared_memory(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		abort();
+	return memory;
+}
+
+static unsigned int next_random(unsigned int *seed)
+{
+	*seed = *seed * 1103515245 + 12345;
+	return *seed >> 8;
+}
+
+/* Read what is ready, up to a batch. */
+static void read_some(int fd, struct fate *fates)
+{
+	struct hwtimer_event events[64];
+	int got = hwt_read(fd, events, 64);
+
+	for (int i = 0; i < got; i++)
+		count(&fates[events[i].user_data].delivered);
+}
+
+/* Read until nothing is pending or ready. */
+static void read_the_rest(struct __test_metadata *_metadata, int fd,
+			  struct fate *fates)
+{
+	struct hwtimer_stats stats;
+
+	do {
+		read_some(fd, fates);
+		ASSERT_EQ(0, hwt_stats(fd, &stats));
+	} while (stats.pending || stats.ready);
+}
+
+/* Every timer ended once, and the counters agree. */
+static void expect_fates(struct __test_metadata *_metadata, int fd,
+			 const struct fate *fates, unsigned int n)
+{
+	__u64 cancelled = 0, delivered = 0;
+	struct hwtimer_stats stats;
+
+	for (unsigned int i = 0; i < n; i++) {
+		ASSERT_EQ(1, fates[i].cancelled + fates[i].delivered)
+		{
+			TH_LOG("timer %u: %u times cancelled, %u delivered", i,
+			       fates[i].cancelled, fates[i].delivered);
+		}
+		cancelled += fates[i].cancelled;
+		delivered += fates[i].delivered;
+	}
+	ASSERT_EQ(0, hwt_stats(fd, &stats));
+	EXPECT_EQ(n, stats.scheduled);
+	EXPECT_EQ(cancelled, stats.cancelled + stats.discarded);
+	EXPECT_EQ(delivered, stats.delivered);
+	EXPECT_EQ(0, stats.pending);
+	EXPECT_EQ(0, stats.ready);
+	expect_balance(_metadata, &stats);
+}
+
+#define GROUP 64 /* timers that a thread deals with at a time */
+
+/* One thread's share of a mixed load: its timers are first to first + n. */
+struct mixed {
+	int fd;
+	unsigned int first;
+	unsigned int n;
+	struct fate *fates;
+	unsigned int failures;
+};
+
+static void mixed_group(struct mixed *mixed, unsigned int first,
+			unsigned int *seed)
+{
+	struct hwtimer_request requests[GROUP];
+	__u64 ids[GROUP];
+
+	fill_schedules(requests, GROUP, 0, 0, first);
+	for (unsigned int i = 0; i < GROUP; i++)
+		requests[i].time = next_random(seed) % (20 * MS);
+	if (hwt_submit(mixed->fd, requests, GROUP) != GROUP)
+		mixed->failures++;
+	for (unsigned int i = 0; i < GROUP; i++) {
+		mixed->failures += requests[i].result != 0;
+		ids[i] = requests[i].id;
+	}
+	for (unsigned int i = 0; i < GROUP; i++) {
+		unsigned int what = next_random(seed) % 4;
+		__u32 flags = what == 1 ? HWTIMER_DISCARD : 0;
+		struct hwtimer_stats before, after;
+		int ret = 0;
+
+		if (what < 2) {
+			ret = hwt_cancel(mixed->fd, ids[i], flags);
+			if (!ret)
+				count(&mixed->fates[first + i].cancelled);
+		} else if (what == 2) {
+			ret = hwt_reschedule(mixed->fd, ids[i], 0,
+					     next_random(seed) % (20 * MS));
+		} else if (hwt_stats(mixed->fd, &before) ||
+			   hwt_stats(mixed->fd, &after) ||
+			   before.scheduled > after.scheduled) {
+			ret = -EPROTO;
+		}
+		if (ret && ret != -ENOENT && ret != -EALREADY)
+			mixed->failures++;
+	}
+	read_some(mixed->fd, mixed->fates);
+}
+
+static void *mixed_load(void *arg)
+{
+	struct mixed *mixed = arg;
+	unsigned int seed = mixed->first;
+
+	for (unsigned int i = 0; i < mixed->n; i += GROUP)
+		mixed_group(mixed, mixed->first + i, &seed);
+	return NULL;
+}
+
+/* Four threads, which have a quarter of the timers from @first on each. */
+static unsigned int four_threads(int fd, unsigned int first, unsigned int n,
+				 struct fate *fates)
+{
+	unsigned int failures = 0;
+	struct mixed mixed[4];
+	pthread_t threads[4];
+
+	for (unsigned int i = 0; i < 4; i++) {
+		mixed[i] = (struct mixed){
+			.fd = fd,
+			.first = first + i * (n / 4),
+			.n = n / 4,
+			.fates = fates,
+		};
+	}
+	start_threads(threads, 4, mixed_load, mixed, sizeof(mixed[0]));
+	join_threads(threads, 4);
+	for (unsigned int i = 0; i < 4; i++)
+		failures += mixed[i].failures;
+	return failures;
+}
+
+TEST_F_TIMEOUT(hwtimer, two_processes_and_eight_threads, LONG_TIMEOUT)
+{
+	unsigned int n = 8 * GROUP * scaled(125);
+	struct fate *fates = shared_memory(n * sizeof(*fates));
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid)
+		_exit(four_threads(self->fd, 0, n / 2, fates) ? 1 : 0);
+	EXPECT_EQ(0, four_threads(self->fd, n / 2, n / 2, fates));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	read_the_rest(_metadata, self->fd, fates);
+	expect_fates(_metadata, self->fd, fates, n);
+}
+
+/* Threads that all deal with the same timers, each in an order of its own. */
+struct rival {
+	int fd;
+	unsigned int number;
+	const __u64 *ids;
+	struct fate *fates; /* of all timers */
+	struct fate *raced; /* of those that ids are of */
+	pthread_barrier_t *barrier;
+	unsigned int failures;
+};
+
+#define RIVALS 4
+#define RACE 1024 /* timers that they race for; a power of two */
+#define ROUNDS 10
+
+/* Odd factors shuffle, as RACE is a power of two. */
+static unsigned int nth_of(const struct rival *rival, unsigned int n)
+{
+	return n * (2 * rival->number + 1) % RACE;
+}
+
+static void *cancel_with(struct rival *rival, __u32 flags)
+{
+	pthread_barrier_wait(rival->barrier);
+	for (unsigned int i = 0; i < RACE; i++) {
+		unsigned int nth = nth_of(rival, i);
+		int ret = hwt_cancel(rival->fd, rival->ids[nth], flags);
+
+		if (!ret)
+			count(&rival->raced[nth].cancelled);
+		else if (ret != -ENOENT && (ret != -EALREADY || flags))
+			rival->failures++;
+	}
+	return NULL;
+}
+
+static void *cancel_all(void *arg)
+{
+	return cancel_with(arg, 0);
+}
+
+static void *discard_all(void *arg)
+{
+	return cancel_with(arg, HWTIMER_DISCARD);
+}
+
+static void *reschedule_all(void *arg)
+{
+	struct rival *rival = arg;
+
+	pthread_barrier_wait(rival->barrier);
+	for (unsigned int i = 0; i < RACE; i++) {
+		__u64 id = rival->ids[nth_of(rival, i)];
+		int ret = hwt_reschedule(rival->fd, id, 0, i % 4 * MS);
+
+		if (ret && ret != -ENOENT && ret != -EALREADY)
+			rival->failures++;
+	}
+	return NULL;
+}
+
+static void *read_all(void *arg)
+{
+	struct rival *rival = arg;
+
+	pthread_barrier_wait(rival->barrier);
+	for (unsigned int i = 0; i < RACE / 16; i++)
+		read_some(rival->fd, rival->fates);
+	return NULL;
+}
+
+/* What the threads do, to timers that expire meanwhile or have done so. */
+FIXTURE(rivals)
+{
+	int fd;
+};
+
+FIXTURE_VARIANT(rivals)
+{
+	void *(*run[RIVALS])(void *);
+	bool expired;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(rivals, cancel_against_expiry)
+{
+	.run = { cancel_all, cancel_all, cancel_all, cancel_all },
+};
+
+FIXTURE_VARIANT_ADD(rivals, cancel_against_reschedule)
+{
+	.run = { cancel_all, reschedule_all, reschedule_all, read_all },
+};
+
+FIXTURE_VARIANT_ADD(rivals, discard_against_expiry)
+{
+	.run = { discard_all, read_all, discard_all, reschedule_all },
+};
+
+FIXTURE_VARIANT_ADD(rivals, discard_against_read)
+{
+	.run = { discard_all, read_all, discard_all, read_all },
+	.expired = true,
+};
+/* clang-format on */
+
+FIXTURE_SETUP(rivals)
+{
+	self->fd = hwt_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(rivals)
+{
+	EXPECT_EQ(0, close(self->fd));
+}
+
+/* The timers that a race is about. */
+static void schedule_race(struct __test_metadata *_metadata, int fd,
+			  __u64 first_user_data, bool expired, __u64 *ids)
+{
+	struct hwtimer_request requests[RACE];
+
+	fill_schedules(requests, RACE, 0, 0, first_user_data);
+	for (unsigned int i = 0; i < RACE && !expired; i++)
+		requests[i].time = i * 37 % 1000 * 10 * US;
+	ASSERT_EQ(RACE, hwt_submit(fd, requests, RACE));
+	for (unsigned int i = 0; i < RACE; i++) {
+		ASSERT_EQ(0, requests[i].result);
+		ids[i] = requests[i].id;
+	}
+	if (expired)
+		ASSERT_TRUE(hwt_wait_ready(fd, RACE));
+}
+
+TEST_F_TIMEOUT(rivals, every_timer_ends_once, LONG_TIMEOUT)
+{
+	static struct fate fates[ROUNDS * RACE];
+	pthread_t threads[RIVALS];
+	struct rival rivals[RIVALS];
+	pthread_barrier_t barrier;
+	unsigned int cancelled = 0;
+	__u64 ids[RACE];
+
+	ASSERT_EQ(0, pthread_barrier_init(&barrier, NULL, RIVALS));
+	for (unsigned int first = 0; first < ROUNDS * RACE; first += RACE) {
+		schedule_race(_metadata, self->fd, first, variant->expired,
+			      ids);
+		for (unsigned int i = 0; i < RIVALS; i++) {
+			rivals[i] = (struct rival){
+				.fd = self->fd,
+				.number = i,
+				.ids = ids,
+				.fates = fates,
+				.raced = fates + first,
+				.barrier = &barrier,
+			};
+			start_threads(&threads[i], 1, variant->run[i],
+				      &rivals[i], 0);
+		}
+		join_threads(threads, RIVALS);
+		for (unsigned int i = 0; i < RIVALS; i++)
+			EXPECT_EQ(0, rivals[i].failures);
+		read_the_rest(_metadata, self->fd, fates);
+	}
+	expect_fates(_metadata, self->fd, fates, ROUNDS * RACE);
+	for (unsigned int i = 0; i < ROUNDS * RACE; i++)
+		cancelled += fates[i].cancelled;
+	TH_LOG("%u of %u were cancelled", cancelled, ROUNDS * RACE);
+}
+
+/* A thread that looks whether the books balance while others work. */
+struct auditor {
+	int fd;
+	bool stop;
+	struct __test_metadata *metadata;
+	unsigned int audits;
+};
+
+static void *audit(void *arg)
+{
+	struct auditor *auditor = arg;
+	struct hwtimer_stats stats;
+
+	do {
+		if (!hwt_stats(auditor->fd, &stats))
+			expect_balance(auditor->metadata, &stats);
+		auditor->audits++;
+	} while (!__atomic_load_n(&auditor->stop, __ATOMIC_RELAXED));
+	return NULL;
+}
+
+TEST_F_TIMEOUT(hwtimer, books_balance_at_all_times, LONG_TIMEOUT)
+{
+	struct auditor auditor = { .fd = self->fd, .metadata = _metadata };
+	unsigned int n = 4 * GROUP * scaled(64);
+	struct fate *fates = shared_memory(n * sizeof(*fates));
+	pthread_t thread;
+
+	start_threads(&thread, 1, audit, &auditor, 0);
+	EXPECT_EQ(0, four_threads(self->fd, 0, n, fates));
+	__atomic_store_n(&auditor.stop, true, __ATOMIC_RELAXED);
+	join_threads(&thread, 1);
+	TH_LOG("%u audits", auditor.audits);
+	EXPECT_LT(1, auditor.audits);
+}
+
+/* Instances beside each other, each with timers that only it may deliver. */
+TEST_F_TIMEOUT(hwtimer, many_instances, LONG_TIMEOUT)
+{
+	struct hwtimer_event events[100];
+	int fds[40];
+
+	for (unsigned int i = 0; i < 40; i++) {
+		fds[i] = hwt_open(O_NONBLOCK);
+		ASSERT_LE(0, fds[i]);
+		ASSERT_EQ(0,
+			  hwt_setup(fds[i], (1 + i % 5) * MS, 8 << i % 7, 0));
+	}
+	for (unsigned int i = 0; i < 100; i++) {
+		for (unsigned int j = 0; j < 40; j++) {
+			ASSERT_NE(0, hwt_after(fds[j], (i + j) % 50 * MS,
+					       1000 * j + i));
+		}
+	}
+	for (unsigned int j = 0; j < 40; j++) {
+		bool came[100] = { false };
+
+		ASSERT_EQ(100, hwt_collect(fds[j], events, 100));
+		for (unsigned int i = 0; i < 100; i++) {
+			ASSERT_EQ(j, events[i].user_data / 1000);
+			EXPECT_FALSE(came[events[i].user_data % 1000]);
+			came[events[i].user_data % 1000] = true;
+		}
+		ASSERT_EQ(0, close(fds[j]));
+	}
+}
+
+/* A thread that schedules until the instance is stopped. */
+struct scheduler {
+	int fd;
+	unsigned int scheduled;
+	int result;
+};
+
+static void *schedule_until_stopped(void *arg)
+{
+	struct scheduler *scheduler = arg;
+	__u64 id;
+
+	do {
+		__u64 delay = scheduler->scheduled % 2 ? HOUR : 0;
+
+		scheduler->result = hwt_schedule(scheduler->fd, 0, delay,
+						 scheduler->scheduled, &id);
+		scheduler->scheduled += !scheduler->result;
+	} while (!scheduler->result);
+	return NULL;
+}
+
+TEST_F_TIMEOUT(hwtimer, stop_against_schedule, LONG_TIMEOUT)
+{
+	struct hwtimer_unprocessed timers[64];
+	struct scheduler schedulers[4];
+	unsigned int scheduled = 0, came = 0;
+	struct hwtimer_event event;
+	pthread_t threads[4];
+	__u64 left;
+
+	for (unsigned int i = 0; i < 4; i++)
+		schedulers[i] = (struct scheduler){ .fd = self->fd };
+	start_threads(threads, 4, schedule_until_stopped, schedulers,
+		      sizeof(schedulers[0]));
+	sleep_ns(100 * MS);
+	do {
+		int ret = hwt_stop(self->fd, timers, 64, &left);
+
+		ASSERT_LE(0, ret);
+		came += ret;
+	} while (left);
+	join_threads(threads, 4);
+	for (unsigned int i = 0; i < 4; i++) {
+		EXPECT_EQ(-ESHUTDOWN, schedulers[i].result);
+		scheduled += schedulers[i].scheduled;
+	}
+	EXPECT_EQ(0, hwt_stop(self->fd, timers, 64, &left));
+	while (hwt_read(self->fd, &event, 1) == 1)
+		came++;
+	EXPECT_EQ(scheduled, came);
+}
+
+/* A thread that takes back what it can by STOP. */
+struct stopper {
+	int fd;
+	unsigned char *came;
+	int result;
+};
+
+static void *stop_all(void *arg)
+{
+	struct stopper *stopper = arg;
+	struct hwtimer_unprocessed timers[7];
+	int ret;
+
+	do {
+		ret = hwt_stop(stopper->fd, timers, 7, NULL);
+		for (int i = 0; i < ret; i++)
+			count(&stopper->came[timers[i].user_data]);
+	} while (ret > 0);
+	stopper->result = ret;
+	return NULL;
+}
+
+TEST_F_TIMEOUT(hwtimer, stop_against_stop, LONG_TIMEOUT)
+{
+	unsigned char *came = shared_memory(5000);
+	struct stopper stoppers[4];
+	pthread_t threads[4];
+
+	ASSERT_EQ(5000, hwt_schedule_many(self->fd, 5000, 0, HOUR, NULL));
+	for (unsigned int i = 0; i < 4; i++)
+		stoppers[i] = (struct stopper){ .fd = self->fd, .came = came };
+	start_threads(threads, 4, stop_all, stoppers, sizeof(stoppers[0]));
+	join_threads(threads, 4);
+	for (unsigned int i = 0; i < 4; i++)
+		EXPECT_EQ(0, stoppers[i].result);
+	for (unsigned int i = 0; i < 5000; i++)
+		EXPECT_EQ(1, came[i]);
+}
+
+/* Enough that others have the time to do something meanwhile. */
+static unsigned int burst_size(void)
+{
+	unsigned int n = scaled(1000000);
+
+	return n < 50000 ? 50000 : n;
+}
+
+/*
+ * Schedules @n timers for one moment that lies ahead when all are scheduled.
+ * Returns the moment, or 0.
+ */
+static __u64 schedule_burst(int fd, unsigned int n)
+{
+	__u64 ids[BATCH], start = now_ns(), moment;
+
+	/* How long will it take? */
+	for (unsigned int i = 0; i < 10; i++) {
+		if (hwt_schedule_many(fd, BATCH, 0, HOUR, ids) != BATCH ||
+		    hwt_cancel_many(fd, BATCH, ids) != BATCH)
+			return 0;
+	}
+	moment = now_ns() + 200 * MS + (now_ns() - start) / (10 * BATCH) * n;
+	if (hwt_schedule_many(fd, n, HWTIMER_ABSOLUTE, moment, NULL) != n)
+		return 0;
+	return moment;
+}
+
+/* A thread that schedules and cancels while a burst expires. */
+struct bystander {
+	int fd;
+	unsigned int during; /* calls while it was going on */
+	unsigned int failures;
+};
+
+static void *stand_by(void *arg)
+{
+	struct bystander *bystander = arg;
+	struct hwtimer_stats stats;
+
+	do {
+		__u64 id = hwt_after(bystander->fd, HOUR, UINT64_MAX);
+
+		if (!id || hwt_cancel(bystander->fd, id, 0) ||
+		    hwt_stats(bystander->fd, &stats)) {
+			bystander->failures++;
+			break;
+		}
+		if (stats.expired && stats.pending)
+			bystander->during++;
+	} while (!stats.expired || stats.pending);
+	return NULL;
+}
+
+TEST_F_TIMEOUT(hwtimer, burst_leaves_room_for_other_calls, LONG_TIMEOUT)
+{
+	struct bystander bystander = { .fd = self->fd };
+	unsigned int n = burst_size();
+	unsigned char *came = calloc(n, 1);
+	struct hwtimer_event events[BATCH];
+	pthread_t thread;
+	__u64 moment;
+
+	ASSERT_NE(NULL, came);
+	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, n + BATCH));
+	moment = schedule_burst(self->fd, n);
+	ASSERT_NE(0, moment);
+	if (now_ns() > moment)
+		TH_LOG("the burst began before all were scheduled");
+	start_threads(&thread, 1, stand_by, &bystander, 0);
+	for (unsigned int got = 0; got < n;) {
+		unsigned int want = n - got < BATCH ? n - got : BATCH;
+
+		ASSERT_EQ(want, hwt_collect(self->fd, events, want));
+		for (unsigned int i = 0; i < want; i++, got++) {
+			ASSERT_GT(n, events[i].user_data);
+			ASSERT_EQ(0, came[events[i].user_data]);
+			came[events[i].user_data] = 1;
+			ASSERT_EQ(moment, events[i].deadline);
+		}
+	}
+	join_threads(&thread, 1);
+	EXPECT_LE(moment, now_ns());
+	EXPECT_EQ(0, bystander.failures);
+	TH_LOG("%u calls while %u timers expired", bystander.during, n);
+	EXPECT_LT(0, bystander.during);
+}
+
+/* By the kernel's own clock: it was queued before the last of the burst was. */
+TEST_F_TIMEOUT(hwtimer, burst_leaves_room_for_other_instances, LONG_TIMEOUT)
+{
+	unsigned int n = burst_size();
+	struct hwtimer_event event, last = { 0 };
+	int other = hwt_open(O_NONBLOCK);
+	__u64 moment;
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, n + BATCH));
+	moment = schedule_burst(self->fd, n);
+	ASSERT_NE(0, moment);
+	ASSERT_NE(0, hwt_at(other, moment, 0));
+	ASSERT_EQ(1, hwt_collect(other, &event, 1));
+	ASSERT_TRUE(hwt_wait_ready(self->fd, n));
+	ASSERT_EQ(n - 1, hwt_discard_events(self->fd, n - 1));
+	ASSERT_EQ(1, hwt_read(self->fd, &last, 1));
+	TH_LOG("%u us late, the burst took %u us", event.lateness / 1000,
+	       last.lateness / 1000);
+	EXPECT_EQ(moment, event.deadline);
+	EXPECT_EQ(moment, last.deadline);
+	EXPECT_LT(event.lateness, last.lateness);
+	EXPECT_EQ(0, close(other));
+}
+
+TEST_HARNESS_MAIN

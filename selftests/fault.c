@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fault injection: every call is tried again and again while the first, the
+ * second, the third... allocation or copy in it fails, until it has no more that
+ * could. Each time the error is a clean one and the counts are exact:
+ * what the program was told is what the kernel has.
+ */
+#include "hwtimer_test.h"
+
+#define DEBUGFS "/sys/kernel/debug/"
+#define FAIL_NTH "/proc/thread-self/fail-nth"
+
+/* Enough timers that tables grow and that arrays are dealt with in parts. */
+#define N 300
+
+/* So many faults are tried one after the other, and then ever fewer. */
+#define FAULTS_EACH 48
+
+/* If a call has more than these it does not end. */
+#define FAULTS_MAX 5000
+
+/* What a call works on. All of it exists before the fault is armed. */
+struct subject {
+	int fd;
+	__u64 deadline; /* of the timers that are pending before */
+	struct hwtimer_info info;
+	struct hwtimer_stats stats;
+	struct hwtimer_query query;
+	struct hwtimer_stop stop;
+	struct hwtimer_request requests[N];
+	struct hwtimer_event events[N];
+	struct hwtimer_unprocessed timers[N];
+	__u64 ids[N]; /* by user_data; 0: no timer that the program knows of */
+};
+
+/**
+ * struct trial - a call that is to be tried
+ * @pending: so many timers are pending before
+ * @ready: so many events are ready before
+ * @call: what fails
+ * @check: whether what it told is so, and which timers there are; may be NULL
+ */
+struct trial {
+	unsigned int pending;
+	unsigned int ready;
+	int (*call)(struct subject *self);
+	void (*check)(struct __test_metadata *_metadata, struct subject *self,
+		      int ret);
+};
+
+FIXTURE(fault)
+{
+	int fail_nth;
+	struct subject subject;
+};
+
+FIXTURE_VARIANT(fault)
+{
+	struct trial trial;
+};
+
+static bool clean_error(int ret)
+{
+	return ret == -ENOMEM || ret == -EFAULT;
+}
+
+static int call_open(struct subject *self)
+{
+	int fd = hwt_open(0);
+
+	(void)self;
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static int call_info(struct subject *self)
+{
+	return hwt_info(self->fd, &self->info);
+}
+
+static int call_stats(struct subject *self)
+{
+	return hwt_stats(self->fd, &self->stats);
+}
+
+static int call_query(struct subject *self)
+{
+	return hwt_query(self->fd, self->ids[0], &self->query);
+}
+
+static int call_setup(struct subject *self)
+{
+	return hwt_setup(self->fd, 2 * MS, 1 << 16, 5000);
+}
+
+static void check_setup(struct __test_metadata *_metadata, struct subject *self,
+			int ret)
+{
+	struct hwtimer_info info;
+
+	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	EXPECT_EQ(ret ? MS : 2 * MS, info.tick);
+	EXPECT_EQ(0, info.started);
+}
+
+static int call_schedule(struct subject *self)
+{
+	__u64 id;
+	int ret;
+
+	ret = hwt_schedule(self->fd, HWTIMER_ABSOLUTE, self->deadline, 0, &id);
+	self->ids[0] = ret ? 0 : id;
+	return ret;
+}
+
+static int call_cancel(struct subject *self)
+{
+	int ret = hwt_cancel(self->fd, self->ids[0], 0);
+
+	if (!ret)
+		self->ids[0] = 0;
+	return ret;
+}
+
+static int call_reschedule(struct subject *self)
+{
+	return hwt_reschedule(self->fd, self->ids[0], HWTIMER_ABSOLUTE,
+			      self->deadline / 2);
+}
+
+static void check_reschedule(struct __test_metadata *_metadata,
+			     struct subject *self, int ret)
+{
+	struct hwtimer_query query;
+
+	ASSERT_EQ(0, hwt_query(self->fd, self->ids[0], &query));
+	EXPECT_EQ(ret ? self->deadline : self->deadline / 2, query.deadline);
+}
+
+static int call_submit_schedules(struct subject *self)
+{
+	int ret;
+
+	fill_schedules(self->requests, N, HWTIMER_ABSOLUTE, self->deadline, 0);
+	ret = hwt_submit(self->fd, self->requests, N);
+	for (int i = 0; i < ret; i++)
+		self->ids[i] = self->requests[i].id;
+	return ret;
+}
+
+/* Each entry that was done was done well, or there was no memory for it. */
+static void check_submit(struct __test_metadata *_metadata,
+			 struct subject *self, int ret)
+{
+	for (int i = 0; i < ret; i++) {
+		struct hwtimer_request *request = &self->requests[i];
+
+		if (request->result)
+			EXPECT_EQ(-ENOMEM, request->result);
+		if (request->op == HWTIMER_OP_SCHEDULE)
+			EXPECT_EQ(!request->result, !!request->id);
+	}
+}
+
+static int call_submit_cancels(struct subject *self)
+{
+	fill_cancels(self->requests, N, self->ids);
+	return hwt_submit(self->fd, self->requests, N);
+}
+
+/* Those of which the program was not told may stand as well. */
+static void check_cancels(struct __test_metadata *_metadata,
+			  struct subject *self, int ret)
+{
+	struct hwtimer_query query;
+
+	check_submit(_metadata, self, ret);
+	for (int i = 0; i < N; i++) {
+		int gone = hwt_query(self->fd, self->ids[i], &query);
+
+		if (i < ret)
+			EXPECT_EQ(self->requests[i].result ? 0 : -ENOENT, gone);
+		if (gone)
+			self->ids[i] = 0;
+	}
+}
+
+static int call_submit_reschedules(struct subject *self)
+{
+	memset(self->requests, 0, sizeof(self->requests));
+	for (unsigned int i = 0; i < N; i++) {
+		self->requests[i].op = HWTIMER_OP_RESCHEDULE;
+		self->requests[i].flags = HWTIMER_ABSOLUTE;
+		self->requests[i].id = self->ids[i];
+		self->requests[i].time = self->deadline - i * SEC;
+	}
+	return hwt_submit(self->fd, self->requests, N);
+}
+
+static void check_reschedules(struct __test_metadata *_metadata,
+			      struct subject *self, int ret)
+{
+	struct hwtimer_query query;
+
+	check_submit(_metadata, self, ret);
+	for (int i = 0; i < N; i++) {
+		struct hwtimer_request *request = &self->requests[i];
+
+		ASSERT_EQ(0, hwt_query(self->fd, self->ids[i], &query));
+		if (i < ret) {
+			EXPECT_EQ(request->result ? self->deadline :
+						    request->time,
+				  query.deadline);
+		}
+	}
+}
+
+static int call_read(struct subject *self)
+{
+	return hwt_read(self->fd, self->events, N);
+}
+
+/* The rest is read; each event came once. */
+static void check_read(struct __test_metadata *_metadata, struct subject *self,
+		       int ret)
+{
+	unsigned int got = ret < 0 ? 0 : ret;
+	bool came[N] = { false };
+
+	while (got < N) {
+		int more = hwt_read(self->fd, self->events + got, N - got);
+
+		ASSERT_LT(0, more);
+		got += more;
+	}
+	for (unsigned int i = 0; i < N; i++) {
+		ASSERT_GT(N, self->events[i].user_data);
+		EXPECT_FALSE(came[self->events[i].user_data]);
+		came[self->events[i].user_data] = true;
+	}
+}
+
+static int call_stop(struct subject *self)
+{
+	self->stop = (struct hwtimer_stop){
+		.size = sizeof(self->stop),
+		.timers = (uintptr_t)self->timers,
+		.count = N,
+	};
+	return hwt_ioctl(self->fd, HWTIMER_IOC_STOP, &self->stop);
+}
+
+/* Those that were handed back are not known to the kernel any more. */
+static void check_stop(struct __test_metadata *_metadata, struct subject *self,
+		       int ret)
+{
+	for (int i = 0; i < ret; i++) {
+		ASSERT_GT(N, self->timers[i].user_data);
+		EXPECT_EQ(self->ids[self->timers[i].user_data],
+			  self->timers[i].id);
+		self->ids[self->timers[i].user_data] = 0;
+	}
+	if (ret >= 0)
+		EXPECT_EQ(N - ret, self->stop.left);
+}
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(fault, open)
+{
+	.trial = { .call = call_open },
+};
+
+FIXTURE_VARIANT_ADD(fault, info)
+{
+	.trial = { .call = call_info },
+};
+
+FIXTURE_VARIANT_ADD(fault, stats)
+{
+	.trial = { .call = call_stats },
+};
+
+FIXTURE_VARIANT_ADD(fault, query)
+{
+	.trial = { .pending = 1, .call = call_query },
+};
+
+FIXTURE_VARIANT_ADD(fault, setup)
+{
+	.trial = { .call = call_setup, .check = check_setup },
+};
+
+FIXTURE_VARIANT_ADD(fault, first_schedule)
+{
+	.trial = { .call = call_schedule },
+};
+
+FIXTURE_VARIANT_ADD(fault, cancel)
+{
+	.trial = { .pending = 1, .call = call_cancel },
+};
+
+FIXTURE_VARIANT_ADD(fault, reschedule)
+{
+	.trial = {
+		.pending = 1, .call = call_reschedule,
+		.check = check_reschedule,
+	},
+};
+
+FIXTURE_VARIANT_ADD(fault, submit_of_schedules)
+{
+	.trial = { .call = call_submit_schedules, .check = check_submit },
+};
+
+FIXTURE_VARIANT_ADD(fault, submit_of_cancels)
+{
+	.trial = {
+		.pending = N, .call = call_submit_cancels,
+		.check = check_cancels,
+	},
+};
+
+FIXTURE_VARIANT_ADD(fault, submit_of_reschedules)
+{
+	.trial = {
+		.pending = N,
+		.call = call_submit_reschedules, .check = check_reschedules,
+	},
+};
+
+FIXTURE_VARIANT_ADD(fault, read)
+{
+	.trial = { .ready = N, .call = call_read, .check = check_read },
+};
+
+FIXTURE_VARIANT_ADD(fault, stop)
+{
+	.trial = { .pending = N, .call = call_stop, .check = check_stop },
+};
+/* clang-format on */
+
+FIXTURE_SETUP(fault)
+{
+	self->fail_nth = open(FAIL_NTH, O_RDWR | O_CLOEXEC);
+	/* Allocations that may sleep are to fail too, and without a word. */
+	write_file(DEBUGFS "failslab/ignore-gfp-wait", "N");
+	write_file(DEBUGFS "failslab/verbose", "0");
+	write_file(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N");
+	write_file(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N");
+	write_file(DEBUGFS "fail_page_alloc/min-order", "0");
+	write_file(DEBUGFS "fail_page_alloc/verbose", "0");
+	write_file(DEBUGFS "fail_usercopy/verbose", "0");
+	/* A page fault must not be what fails. */
+	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
+}
+
+FIXTURE_TEARDOWN(fault)
+{
+	close(self->fail_nth);
+}
+
+/* An instance as the call wants it. */
+static void prepare(struct __test_metadata *_metadata, struct subject *self,
+		    const struct trial *trial)
+{
+	unsigned int pending = trial->pending, ready = trial->ready;
+
+	memset(self, 0, sizeof(*self));
+	self->deadline = now_ns() + HOUR;
+	self->fd = hwt_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(pending,
+		  hwt_schedule_many(self->fd, pending, HWTIMER_ABSOLUTE,
+				    self->deadline, self->ids));
+	ASSERT_EQ(ready, hwt_schedule_many(self->fd, ready, 0, 0, NULL));
+	ASSERT_TRUE(hwt_wait_ready(self->fd, ready));
+}
+
+/* Lets the @nth thing from now on fail that can fail in this thread. */
+static void arm(int fail_nth, unsigned int nth)
+{
+	char text[16];
+	int length = snprintf(text, sizeof(text), "%u", nth);
+
+	if (pwrite(fail_nth, text, length, 0) != length)
+		abort();
+}
+
+/* Whether it has failed. Until it has, it may be this read that does. */
+static bool disarm(int fail_nth)
+{
+	char text[16] = { 0 };
+	bool fired = pread(fail_nth, text, sizeof(text) - 1, 0) > 0 &&
+		     !atoi(text);
+
+	while (pwrite(fail_nth, "0", 1, 0) != 1)
+		;
+	return fired;
+}
+
+/* What the kernel has is what the program knows. */
+static void expect_known(struct __test_metadata *_metadata,
+			 struct subject *self)
+{
+	struct hwtimer_stats stats;
+	unsigned int known = 0;
+
+	for (unsigned int i = 0; i < N; i++)
+		known += self->ids[i] != 0;
+	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(known, stats.pending);
+	EXPECT_EQ(0, stats.ready);
+	expect_balance(_metadata, &stats);
+	ASSERT_EQ(known, hwt_stop(self->fd, self->timers, N, NULL));
+	for (unsigned int i = 0; i < known; i++) {
+		ASSERT_GT(N, self->timers[i].user_data);
+		EXPECT_EQ(self->ids[self->timers[i].user_data],
+			  self->timers[i].id);
+		self->ids[self->timers[i].user_data] = 0;
+	}
+}
+
+TEST_F_TIMEOUT(fault, every_failure_is_clean, LONG_TIMEOUT)
+{
+	const struct trial *trial = &variant->trial;
+	struct subject *subject = &self->subject;
+	unsigned int nth = 0, tries = 0, failures = 0;
+	bool fired;
+	int ret;
+
+	if (self->fail_nth < 0)
+		SKIP(return, "this kernel has no " FAIL_NTH);
+	do {
+		prepare(_metadata, subject, trial);
+		nth += 1 + nth / FAULTS_EACH;
+		arm(self->fail_nth, nth);
+		ret = trial->call(subject);
+		fired = disarm(self->fail_nth);
+		tries++;
+		if (ret < 0) {
+			EXPECT_TRUE(clean_error(ret));
+			failures++;
+		}
+		if (trial->check)
+			trial->check(_metadata, subject, ret);
+		expect_known(_metadata, subject);
+		ASSERT_EQ(0, close(subject->fd));
+	} while (fired && nth < FAULTS_MAX);
+	TH_LOG("%u of up to %u faults, %u made the call fail", tries - 1,
+	       nth - 1, failures);
+	EXPECT_FALSE(fired);
+	EXPECT_LE(0, ret);
+	EXPECT_LT(0, failures);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the selftests share: every call of uapi/linux/hwtimer.h as a function
+ * that returns its result or -errno, helpers to schedule and to collect many
+ * timers, memory with an edge that faults, threads, and the fixture that gives
+ * each test an instance of its own and checks its books at the end.
+ */
+#ifndef HWTIMER_TEST_H
+#define HWTIMER_TEST_H
+
+#include "kselftest_harness.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include <linux/hwtimer.h>
+
+#define DEVICE "/dev/hwtimer"
+
+#define US 1000ULL
+#define MS (1000 * US)
+#define SEC (1000 * MS)
+#define HOUR (3600 * SEC)
+
+/* When something that must come is given up as lost. */
+#define HANG_MS 20000
+
+/* For tests that take long on an emulated machine with sanitizers, seconds. */
+#define LONG_TIMEOUT 150
+
+/* The most entries that the bulk helpers hand over in one call. */
+#define BATCH 1024
+
+static inline __u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * SEC + ts.tv_nsec;
+}
+
+static inline void sleep_ns(__u64 ns)
+{
+	struct timespec ts = { .tv_sec = ns / SEC, .tv_nsec = ns % SEC };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, &ts) == EINTR)
+		;
+}
+
+/**
+ * scaled() - @n, or less of it where HWTIMER_SCALE says the machine is slow
+ */
+static inline unsigned int scaled(unsigned int n)
+{
+	const char *scale = getenv("HWTIMER_SCALE");
+	unsigned int divisor = scale ? strtoul(scale, NULL, 0) : 1;
+
+	if (divisor <= 1)
+		return n;
+	return n > divisor ? n / divisor : 1;
+}
+
+static inline int result_of(long ret)
+{
+	return ret < 0 ? -errno : ret;
+}
+
+/* The calls. All return what the kernel returned, or -errno. */
+
+static inline int hwt_open(int flags)
+{
+	return result_of(open(DEVICE, O_RDWR | O_CLOEXEC | flags));
+}
+
+static inline int hwt_ioctl(int fd, unsigned long cmd, void *arg)
+{
+	return result_of(ioctl(fd, cmd, arg));
+}
+
+static inline int hwt_info(int fd, struct hwtimer_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->size = sizeof(*info);
+	return hwt_ioctl(fd, HWTIMER_IOC_INFO, info);
+}
+
+static inline int hwt_setup(int fd, __u64 tick, __u32 buckets, __u64 timers)
+{
+	struct hwtimer_setup setup = {
+		.size = sizeof(setup),
+		.tick = tick,
+		.buckets = buckets,
+		.kind = HWTIMER_KIND_HASHED,
+		.clock = CLOCK_MONOTONIC,
+		.timers = timers,
+	};
+
+	return hwt_ioctl(fd, HWTIMER_IOC_SETUP, &setup);
+}
+
+static inline int hwt_schedule(int fd, __u32 flags, __u64 time, __u64 user_data,
+			       __u64 *id)
+{
+	struct hwtimer_request request = {
+		.flags = flags,
+		.time = time,
+		.user_data = user_data,
+	};
+	int ret = hwt_ioctl(fd, HWTIMER_IOC_SCHEDULE, &request);
+
+	*id = request.id;
+	return ret;
+}
+
+/**
+ * hwt_after() - schedule a timer with a delay
+ *
+ * Return: its id, or 0 with errno.
+ */
+static inline __u64 hwt_after(int fd, __u64 delay, __u64 user_data)
+{
+	__u64 id;
+
+	return hwt_schedule(fd, 0, delay, user_data, &id) ? 0 : id;
+}
+
+/* As hwt_after(), with a deadline. */
+static inline __u64 hwt_at(int fd, __u64 deadline, __u64 user_data)
+{
+	__u64 id;
+
+	return hwt_schedule(fd, HWTIMER_ABSOLUTE, deadline, user_data, &id) ?
+		       0 :
+		       id;
+}
+
+static inline int hwt_cancel(int fd, __u64 id, __u32 flags)
+{
+	struct hwtimer_request request = { .flags = flags, .id = id };
+
+	return hwt_ioctl(fd, HWTIMER_IOC_CANCEL, &request);
+}
+
+static inline int hwt_reschedule(int fd, __u64 id, __u32 flags, __u64 time)
+{
+	struct hwtimer_request request = {
+		.flags = flags,
+		.id = id,
+		.time = time,
+	};
+
+	return hwt_ioctl(fd, HWTIMER_IOC_RESCHEDULE, &request);
+}
+
+static inline int hwt_submit(int fd, struct hwtimer_request *requests,
+			     unsigned int count)
+{
+	struct hwtimer_submit submit = {
+		.requests = (uintptr_t)requests,
+		.count = count,
+	};
+
+	return hwt_ioctl(fd, HWTIMER_IOC_SUBMIT, &submit);
+}
+
+static inline int hwt_query(int fd, __u64 id, struct hwtimer_query *query)
+{
+	memset(query, 0, sizeof(*query));
+	query->id = id;
+	return hwt_ioctl(fd, HWTIMER_IOC_QUERY, query);
+}
+
+/**
+ * hwt_stop() - one STOP with room for @count timers
+ * @left: where to put how many are left; may be NULL
+ */
+static inline int hwt_stop(int fd, struct hwtimer_unprocessed *timers,
+			   unsigned int count, __u64 *left)
+{
+	struct hwtimer_stop stop = {
+		.size = sizeof(stop),
+		.timers = (uintptr_t)timers,
+		.count = count,
+	};
+	int ret = hwt_ioctl(fd, HWTIMER_IOC_STOP, &stop);
+
+	if (left)
+		*left = stop.left;
+	return ret;
+}
+
+static inline int hwt_stats(int fd, struct hwtimer_stats *stats)
+{
+	memset(stats, 0, sizeof(*stats));
+	stats->size = sizeof(*stats);
+	return hwt_ioctl(fd, HWTIMER_IOC_STATS, stats);
+}
+
+/**
+ * hwt_read() - read up to @count events
+ *
+ * Return: how many came; 0 at the end; -errno; -EPROTO if half an event came.
+ */
+static inline int hwt_read(int fd, struct hwtimer_event *events,
+			   unsigned int count)
+{
+	int ret = result_of(read(fd, events, count * sizeof(*events)));
+
+	if (ret <= 0)
+		return ret;
+	return ret % sizeof(*events) ? -EPROTO : ret / (int)sizeof(*events);
+}
+
+/* Poll for what @events asks; returns what came, 0 after @timeout_ms. */
+static inline short hwt_poll(int fd, short events, int timeout_ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = events };
+	int ret;
+
+	do {
+		ret = poll(&pfd, 1, timeout_ms);
+	} while (ret < 0 && errno == EINTR);
+	return ret > 0 ? pfd.revents : 0;
+}
+
+/**
+ * hwt_collect() - read until @count events came
+ *
+ * Return: how many came; less at the end of a stopped instance, or when
+ * nothing more came for HANG_MS.
+ */
+static inline unsigned int hwt_collect(int fd, struct hwtimer_event *events,
+				       unsigned int count)
+{
+	unsigned int got = 0;
+
+	while (got < count) {
+		int ret;
+
+		if (!hwt_poll(fd, POLLIN, HANG_MS))
+			break;
+		ret = hwt_read(fd, events + got, count - got);
+		if (ret > 0)
+			got += ret;
+		else if (ret != -EAGAIN && ret != -EINTR)
+			break;
+	}
+	return got;
+}
+
+/**
+ * hwt_discard_events() - read @count events and forget them
+ *
+ * Return: how many came.
+ */
+static inline unsigned int hwt_discard_events(int fd, unsigned int count)
+{
+	struct hwtimer_event events[BATCH];
+	unsigned int got = 0;
+
+	while (got < count) {
+		unsigned int want = count - got < BATCH ? count - got : BATCH;
+		unsigned int ret = hwt_collect(fd, events, want);
+
+		got += ret;
+		if (ret < want)
+			break;
+	}
+	return got;
+}
+
+/* @user_data counts up from @first_user_data from one request to the next. */
+static inline void fill_schedules(struct hwtimer_request *requests,
+				  unsigned int count, __u32 flags, __u64 time,
+				  __u64 first_user_data)
+{
+	memset(requests, 0, count * sizeof(*requests));
+	for (unsigned int i = 0; i < count; i++) {
+		requests[i].op = HWTIMER_OP_SCHEDULE;
+		requests[i].flags = flags;
+		requests[i].time = time;
+		requests[i].user_data = first_user_data + i;
+	}
+}
+
+static inline void fill_cancels(struct hwtimer_request *requests,
+				unsigned int count, const __u64 *ids)
+{
+	memset(requests, 0, count * sizeof(*requests));
+	for (unsigned int i = 0; i < count; i++) {
+		requests[i].op = HWTIMER_OP_CANCEL;
+		requests[i].id = ids[i];
+	}
+}
+
+/**
+ * hwt_schedule_many() - schedule @count timers for the same time
+ * @ids: where to put their ids; may be NULL
+ *
+ * Their user_data count from 0.
+ *
+ * Return: how many were scheduled; less than @count after the first refusal.
+ */
+static inline unsigned int hwt_schedule_many(int fd, unsigned int count,
+					     __u32 flags, __u64 time,
+					     __u64 *ids)
+{
+	struct hwtimer_request requests[BATCH];
+	unsigned int done = 0;
+
+	while (done < count) {
+		unsigned int n = count - done < BATCH ? count - done : BATCH;
+		int ret;
+
+		fill_schedules(requests, n, flags, time, done);
+		ret = hwt_submit(fd, requests, n);
+		for (int i = 0; i < ret; i++, done++) {
+			if (requests[i].result)
+				return done;
+			if (ids)
+				ids[done] = requests[i].id;
+		}
+		if (ret <= 0)
+			break;
+	}
+	return done;
+}
+
+/**
+ * hwt_cancel_many() - cancel @count timers
+ *
+ * Return: how many were cancelled.
+ */
+static inline unsigned int hwt_cancel_many(int fd, unsigned int count,
+					   const __u64 *ids)
+{
+	struct hwtimer_request requests[BATCH];
+	unsigned int done = 0, cancelled = 0;
+
+	while (done < count) {
+		unsigned int n = count - done < BATCH ? count - done : BATCH;
+		int ret;
+
+		fill_cancels(requests, n, ids + done);
+		ret = hwt_submit(fd, requests, n);
+		if (ret <= 0)
+			break;
+		for (int i = 0; i < ret; i++)
+			cancelled += !requests[i].result;
+		done += ret;
+	}
+	return cancelled;
+}
+
+/* Wait until all that is due has expired: @count events are ready. */
+static inline bool hwt_wait_ready(int fd, __u64 count)
+{
+	struct hwtimer_stats stats;
+
+	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
+		if (hwt_stats(fd, &stats) || stats.ready >= count)
+			return stats.ready == count;
+		sleep_ns(MS);
+	}
+	return false;
+}
+
+/**
+ * number_after() - the number that follows @key in the file @path
+ * @key: at the start of a line; "" for the file's first number
+ *
+ * Return: the number, or -1 if there is none.
+ */
+static inline long long number_after(const char *path, const char *key)
+{
+	size_t length = strlen(key);
+	long long value = -1;
+	char line[1024];
+	FILE *file;
+
+	file = fopen(path, "r");
+	if (!file)
+		return -1;
+	while (fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, key, length) &&
+		    sscanf(line + length, "%lld", &value) == 1)
+			break;
+	}
+	fclose(file);
+	return value;
+}
+
+static inline long long module_parameter(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/module/hwtimer/parameters/%s", name);
+	return number_after(path, "");
+}
+
+static inline bool write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t ret;
+
+	if (fd < 0)
+		return false;
+	ret = write(fd, text, strlen(text));
+	close(fd);
+	return ret == (ssize_t)strlen(text);
+}
+
+/**
+ * page_edge() - the end of a page that can be used, before one that faults
+ * @room: bytes before the edge to return the address of; at most a page
+ *
+ * What lies beyond the edge cannot be touched.
+ */
+static inline void *page_edge(size_t room)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	char *map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED || munmap(map + page, page))
+		abort();
+	return map + page - room;
+}
+
+/* A copy of @size bytes that can be read but not written. */
+static inline void *read_only_copy(const void *from, size_t size)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	char *map = mmap(NULL, page, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED || size > page)
+		abort();
+	memcpy(map, from, size);
+	if (mprotect(map, page, PROT_READ))
+		abort();
+	return map;
+}
+
+/* An address that nothing is mapped at. */
+static inline void *unmapped_address(void)
+{
+	return page_edge(0);
+}
+
+/**
+ * start_threads() - run @run in @count threads
+ * @args: array of arguments, one for each thread
+ * @size: of one argument
+ */
+static inline void start_threads(pthread_t *threads, unsigned int count,
+				 void *(*run)(void *), void *args, size_t size)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (pthread_create(&threads[i], NULL, run,
+				   (char *)args + i * size))
+			abort();
+}
+
+static inline void join_threads(pthread_t *threads, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* A thread that reads one event, and what came of it. */
+struct reader {
+	int fd;
+	int result; /* as hwt_read(), once it has ended */
+	struct hwtimer_event event;
+};
+
+static inline void *read_one(void *arg)
+{
+	struct reader *reader = arg;
+
+	reader->result = hwt_read(reader->fd, &reader->event, 1);
+	return NULL;
+}
+
+/* A signal handler that does nothing, so that the signal only interrupts. */
+static inline void ignore_signal(int signal)
+{
+	(void)signal;
+}
+
+static inline void interrupt_by(int signal, int flags)
+{
+	struct sigaction action = {
+		.sa_handler = ignore_signal,
+		.sa_flags = flags,
+	};
+
+	sigaction(signal, &action, NULL);
+}
+
+/* Interrupt this process every @microseconds from now on; 0: no more. */
+static inline void interrupt_every(unsigned int microseconds)
+{
+	const struct itimerval interval = {
+		.it_interval.tv_usec = microseconds,
+		.it_value.tv_usec = microseconds,
+	};
+
+	interrupt_by(SIGALRM, 0);
+	if (setitimer(ITIMER_REAL, &interval, NULL))
+		abort();
+}
+
+/* What the header says of the counters at all times. */
+static inline void expect_balance(struct __test_metadata *_metadata,
+				  const struct hwtimer_stats *s)
+{
+	__u64 lateness = 0;
+
+	for (unsigned int i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
+		lateness += s->lateness[i];
+	EXPECT_EQ(s->scheduled,
+		  s->pending + s->cancelled + s->expired + s->unprocessed);
+	EXPECT_EQ(s->expired, s->ready + s->delivered + s->discarded);
+	EXPECT_EQ(s->expired, lateness);
+	EXPECT_LE(s->dead, s->entries);
+	EXPECT_LE(s->bytes, s->bytes_peak);
+}
+
+/* Never early, and queued at a time that has been. Call it after the read. */
+static inline void expect_due(struct __test_metadata *_metadata,
+			      const struct hwtimer_event *event)
+{
+	__u64 now = now_ns();
+
+	EXPECT_LE(event->deadline, now);
+	if (event->lateness != UINT_MAX)
+		EXPECT_LE(event->deadline + event->lateness, now);
+	EXPECT_EQ(1, event->expirations);
+}
+
+/* An instance whose reads do not block, and whose books must balance. */
+FIXTURE(hwtimer)
+{
+	int fd;
+};
+
+FIXTURE_SETUP(hwtimer)
+{
+	self->fd = hwt_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(hwtimer)
+{
+	struct hwtimer_stats stats;
+
+	if (self->fd < 0) /* the test closed it */
+		return;
+	EXPECT_EQ(0, hwt_stats(self->fd, &stats));
+	expect_balance(_metadata, &stats);
+	EXPECT_EQ(0, close(self->fd));
+}
+
+#endif /* HWTIMER_TEST_H */

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How long an instance lives: as long as its last descriptor, wherever fork,
+ * dup or a socket took it; and that nothing of it stays when a process ends,
+ * with a million timers pending, in mid-call, or by SIGKILL.
+ */
+#include "hwtimer_test.h"
+
+#include <sys/socket.h>
+
+/* Instances, and whoever else holds the module. */
+static long long module_references(void)
+{
+	return number_after("/sys/module/hwtimer/refcnt", "");
+}
+
+static bool wait_for_references(long long count)
+{
+	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
+		if (module_references() == count)
+			return true;
+		sleep_ns(MS);
+	}
+	return false;
+}
+
+/* How the child ended: its exit status, or minus the signal. */
+static int wait_for_child(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid)
+		return 255;
+	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+TEST_F(hwtimer, forked_child_uses_the_same_instance)
+{
+	struct hwtimer_event event;
+	struct hwtimer_stats stats;
+	pid_t pid;
+
+	ASSERT_NE(0, hwt_after(self->fd, HOUR, 1));
+	pid = fork();
+	if (!pid)
+		_exit(hwt_after(self->fd, 100 * MS, 2) ? 0 : 1);
+	ASSERT_EQ(0, wait_for_child(pid));
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	EXPECT_EQ(2, event.user_data);
+	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(2, stats.scheduled);
+	EXPECT_EQ(1, stats.pending);
+}
+
+TEST_F(hwtimer, forked_child_reads_what_the_parent_scheduled)
+{
+	struct hwtimer_event event;
+	pid_t pid;
+
+	ASSERT_NE(0, hwt_after(self->fd, 20 * MS, 2));
+	pid = fork();
+	if (!pid)
+		_exit(hwt_collect(self->fd, &event, 1) == 1 ? 0 : 1);
+	ASSERT_EQ(0, wait_for_child(pid));
+	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+}
+
+TEST_F(hwtimer, child_outlives_the_parents_descriptor)
+{
+	struct hwtimer_event event;
+	int pipes[2];
+	pid_t pid;
+	char byte;
+
+	ASSERT_EQ(0, pipe(pipes));
+	ASSERT_NE(0, hwt_after(self->fd, 50 * MS, 2));
+	pid = fork();
+	if (!pid) {
+		if (read(pipes[0], &byte, 1) != 1)
+			_exit(2);
+		_exit(hwt_collect(self->fd, &event, 1) == 1 ? 0 : 1);
+	}
+	ASSERT_EQ(0, close(self->fd));
+	self->fd = -1;
+	ASSERT_EQ(1, write(pipes[1], "", 1));
+	EXPECT_EQ(0, wait_for_child(pid));
+}
+
+TEST_F(hwtimer, duplicate_outlives_the_original)
+{
+	struct hwtimer_event event;
+	int copy = dup(self->fd);
+
+	ASSERT_LE(0, copy);
+	ASSERT_NE(0, hwt_after(self->fd, 20 * MS, 2));
+	ASSERT_EQ(0, close(self->fd));
+	self->fd = copy;
+	ASSERT_EQ(1, hwt_collect(copy, &event, 1));
+	EXPECT_EQ(2, event.user_data);
+}
+
+static int send_descriptor(int socket, int fd)
+{
+	char control[CMSG_SPACE(sizeof(int))] = { 0 }, byte = 0;
+	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr message = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	return result_of(sendmsg(socket, &message, 0));
+}
+
+static int receive_descriptor(int socket)
+{
+	char control[CMSG_SPACE(sizeof(int))], byte;
+	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr message = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *header;
+	int fd;
+
+	if (recvmsg(socket, &message, 0) != 1)
+		return -errno;
+	header = CMSG_FIRSTHDR(&message);
+	if (!header || header->cmsg_type != SCM_RIGHTS)
+		return -EPROTO;
+	memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+	return fd;
+}
+
+TEST_F(hwtimer, sent_to_another_process)
+{
+	struct hwtimer_event event;
+	int sockets[2];
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
+	pid = fork();
+	if (!pid) {
+		int fd;
+
+		close(self->fd);
+		fd = receive_descriptor(sockets[1]);
+		_exit(hwt_collect(fd, &event, 1) == 1 && event.user_data == 7 ?
+			      0 :
+			      1);
+	}
+	ASSERT_NE(0, hwt_after(self->fd, 50 * MS, 7));
+	ASSERT_EQ(1, send_descriptor(sockets[0], self->fd));
+	ASSERT_EQ(0, close(self->fd));
+	self->fd = -1;
+	EXPECT_EQ(0, wait_for_child(pid));
+}
+
+TEST_F(hwtimer, lives_on_in_a_sockets_queue)
+{
+	struct hwtimer_event event;
+	int sockets[2];
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
+	ASSERT_NE(0, hwt_after(self->fd, 20 * MS, 7));
+	ASSERT_EQ(1, send_descriptor(sockets[0], self->fd));
+	ASSERT_EQ(0, close(self->fd));
+	sleep_ns(50 * MS);
+	self->fd = receive_descriptor(sockets[1]);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	EXPECT_EQ(7, event.user_data);
+}
+
+TEST_F(hwtimer, dies_in_a_sockets_queue)
+{
+	long long references = module_references();
+	int sockets[2];
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
+	ASSERT_NE(0, hwt_after(self->fd, HOUR, 7));
+	ASSERT_EQ(1, send_descriptor(sockets[0], self->fd));
+	ASSERT_EQ(0, close(self->fd));
+	self->fd = -1;
+	EXPECT_EQ(references, module_references());
+	ASSERT_EQ(0, close(sockets[0]));
+	ASSERT_EQ(0, close(sockets[1]));
+	EXPECT_TRUE(wait_for_references(references - 1));
+}
+
+TEST_F(hwtimer, blocked_read_outlives_close)
+{
+	struct reader reader = { .fd = self->fd };
+	long long references = module_references();
+	pthread_t thread;
+
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, 0));
+	ASSERT_NE(0, hwt_after(self->fd, 200 * MS, 5));
+	start_threads(&thread, 1, read_one, &reader, sizeof(reader));
+	sleep_ns(100 * MS);
+	ASSERT_EQ(0, close(self->fd));
+	self->fd = -1;
+	join_threads(&thread, 1);
+	EXPECT_EQ(1, reader.result);
+	EXPECT_EQ(5, reader.event.user_data);
+	EXPECT_TRUE(wait_for_references(references - 1));
+}
+
+TEST_F(hwtimer, holds_the_module_once_each)
+{
+	long long references = module_references();
+	int fds[10];
+
+	ASSERT_LE(1, references);
+	for (unsigned int i = 0; i < 10; i++) {
+		fds[i] = hwt_open(0);
+		ASSERT_LE(0, fds[i]);
+		EXPECT_EQ(references + 1 + i, module_references());
+	}
+	for (unsigned int i = 0; i < 10; i++)
+		ASSERT_EQ(0, close(fds[i]));
+	EXPECT_TRUE(wait_for_references(references));
+}
+
+TEST_F(hwtimer, open_and_close_again_and_again)
+{
+	long long references = module_references();
+
+	for (unsigned int i = 0; i < scaled(2000); i++) {
+		int fd = hwt_open(0);
+
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, close(fd));
+	}
+	EXPECT_TRUE(wait_for_references(references));
+}
+
+/* The last descriptor goes while the worker is busy with the instance. */
+TEST_F_TIMEOUT(hwtimer, close_while_timers_expire, LONG_TIMEOUT)
+{
+	long long references = module_references();
+
+	for (unsigned int i = 0; i < scaled(400); i++) {
+		int fd = hwt_open(O_NONBLOCK);
+
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(500, hwt_schedule_many(fd, 500, 0, i % 8 * 300 * US,
+						 NULL));
+		sleep_ns(i % 5 * 200 * US);
+		ASSERT_EQ(0, close(fd));
+	}
+	EXPECT_TRUE(wait_for_references(references));
+}
+
+/* In a child: an instance of its own with @n timers pending. */
+static int instance_with_pending(unsigned int n)
+{
+	int fd = hwt_open(0);
+
+	if (fd < 0 || hwt_setup(fd, 0, 0, n) ||
+	    hwt_schedule_many(fd, n, 0, HOUR, NULL) != n)
+		_exit(1);
+	return fd;
+}
+
+TEST_F_TIMEOUT(hwtimer, exit_with_a_million_pending, LONG_TIMEOUT)
+{
+	long long references = module_references();
+	pid_t pid = fork();
+
+	if (!pid) {
+		instance_with_pending(scaled(1000000));
+		_exit(0);
+	}
+	EXPECT_EQ(0, wait_for_child(pid));
+	EXPECT_TRUE(wait_for_references(references));
+}
+
+TEST_F_TIMEOUT(hwtimer, sigkill_in_read_with_a_million_pending, LONG_TIMEOUT)
+{
+	long long references = module_references();
+	struct hwtimer_event event;
+	int pipes[2], fd;
+	pid_t pid;
+	char byte;
+
+	ASSERT_EQ(0, pipe(pipes));
+	pid = fork();
+	if (!pid) {
+		fd = instance_with_pending(scaled(1000000));
+		if (write(pipes[1], "", 1) != 1)
+			_exit(2);
+		hwt_read(fd, &event, 1);
+		_exit(3);
+	}
+	ASSERT_EQ(0, close(pipes[1]));
+	ASSERT_EQ(1, read(pipes[0], &byte, 1));
+	sleep_ns(20 * MS);
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	EXPECT_EQ(-SIGKILL, wait_for_child(pid));
+	EXPECT_TRUE(wait_for_references(references));
+}
+
+/* Schedule, cancel and read, for ever. */
+static void *churn(void *arg)
+{
+	struct hwtimer_event events[BATCH];
+	int fd = *(int *)arg;
+	__u64 ids[BATCH];
+
+	for (;;) {
+		hwt_schedule_many(fd, BATCH, 0, MS, ids);
+		hwt_cancel_many(fd, BATCH / 2, ids);
+		hwt_read(fd, events, BATCH);
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(hwtimer, sigkill_in_the_middle_of_everything, LONG_TIMEOUT)
+{
+	long long references = module_references();
+
+	for (unsigned int i = 0; i < 10; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			int fd = hwt_open(O_NONBLOCK);
+			pthread_t thread;
+
+			start_threads(&thread, 1, churn, &fd, 0);
+			churn(&fd);
+		}
+		sleep_ns((10 + 7 * i) * MS);
+		ASSERT_EQ(0, kill(pid, SIGKILL));
+		EXPECT_EQ(-SIGKILL, wait_for_child(pid));
+	}
+	EXPECT_TRUE(wait_for_references(references));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory: what a pending timer costs, that the kernel's own count agrees with
+ * STATS, that all of it is charged to the memory cgroup and given back, and
+ * that dead entries are bounded.
+ */
+#include "hwtimer_test.h"
+
+#include <sys/stat.h>
+
+#define CGROUPS "/sys/fs/cgroup/"
+#define CGROUP CGROUPS "hwtimer-memory/"
+
+/* What the kernel keeps in stock for each CPU without telling. */
+#define SLACK (2 << 20)
+
+/* What an instance needs besides, which only weighs where there are few. */
+#define FIXED (n < 1000000 ? 1 << 20 : 0)
+
+/* Dead entries are fewer than those that are pending and this together. */
+#define DEAD_MAX 65536
+
+/* More than could be dead if nothing was done about it. */
+#define ENOUGH (96 * BATCH)
+
+static struct hwtimer_stats stats_of(int fd)
+{
+	struct hwtimer_stats stats;
+
+	if (hwt_stats(fd, &stats))
+		abort();
+	return stats;
+}
+
+/* Times for @n timers, so that they spread over the buckets. */
+static unsigned int schedule_spread(int fd, unsigned int n, __u64 over)
+{
+	struct hwtimer_request requests[BATCH];
+	unsigned int done = 0;
+
+	while (done < n) {
+		unsigned int count = n - done < BATCH ? n - done : BATCH;
+		int ret;
+
+		fill_schedules(requests, count, 0, HOUR, done);
+		for (unsigned int i = 0; i < count; i++)
+			requests[i].time += (done + i) * 7919ULL % n * over / n;
+		ret = hwt_submit(fd, requests, count);
+		if (ret <= 0)
+			break;
+		done += ret;
+	}
+	return done;
+}
+
+TEST_F_TIMEOUT(hwtimer, at_most_64_bytes_a_pending_timer, LONG_TIMEOUT)
+{
+	unsigned int n = scaled(1000000);
+	__u64 before, bytes;
+
+	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, n));
+	before = stats_of(self->fd).bytes;
+	ASSERT_EQ(n, schedule_spread(self->fd, n, 5 * SEC));
+	bytes = stats_of(self->fd).bytes - before;
+	TH_LOG("%.1f bytes a timer at %u over 5 s", (double)bytes / n, n);
+	EXPECT_GE(64ULL * n + FIXED, bytes);
+}
+
+TEST_F_TIMEOUT(hwtimer, at_most_64_bytes_a_timer_in_one_tick, LONG_TIMEOUT)
+{
+	unsigned int n = scaled(1000000);
+	__u64 bytes;
+
+	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, n));
+	ASSERT_EQ(n, hwt_schedule_many(self->fd, n, HWTIMER_ABSOLUTE,
+				       now_ns() + HOUR, NULL));
+	bytes = stats_of(self->fd).bytes;
+	TH_LOG("%.1f bytes a timer at %u in a tick", (double)bytes / n, n);
+	EXPECT_GE(64ULL * n + FIXED, bytes);
+}
+
+/* A memory cgroup that the test is in. */
+FIXTURE(cgroup)
+{
+	bool usable;
+};
+
+FIXTURE_SETUP(cgroup)
+{
+	/* What we shall touch is there before we are charged for it. */
+	ASSERT_EQ(0, mlockall(MCL_CURRENT));
+	write_file(CGROUPS "cgroup.subtree_control", "+memory");
+	mkdir(CGROUP, 0755);
+	self->usable = access(CGROUP "memory.current", R_OK) == 0 &&
+		       write_file(CGROUP "cgroup.procs", "0");
+}
+
+FIXTURE_TEARDOWN(cgroup)
+{
+	if (!self->usable)
+		return;
+	EXPECT_TRUE(write_file(CGROUPS "cgroup.procs", "0"));
+	EXPECT_EQ(0, rmdir(CGROUP));
+}
+
+static long long charged(void)
+{
+	return number_after(CGROUP "memory.current", "");
+}
+
+TEST_F_TIMEOUT(cgroup, is_charged_for_all_of_it_and_gets_all_back, LONG_TIMEOUT)
+{
+	unsigned int n = scaled(1000000);
+	long long before, during, after = 0, bytes;
+	int fd;
+
+	if (!self->usable)
+		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
+	before = charged();
+	ASSERT_LE(0, before);
+	fd = hwt_open(0);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, hwt_setup(fd, 0, 0, n));
+	ASSERT_EQ(n, schedule_spread(fd, n, 5 * SEC));
+	during = charged();
+	bytes = stats_of(fd).bytes;
+	TH_LOG("%lld bytes by STATS, %lld by the cgroup", bytes,
+	       during - before);
+	EXPECT_LE(bytes - bytes / 20 - SLACK, during - before);
+	EXPECT_GE(bytes + bytes / 20 + SLACK, during - before);
+	ASSERT_EQ(0, close(fd));
+	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
+		after = charged();
+		if (after <= before + SLACK)
+			break;
+		sleep_ns(10 * MS);
+	}
+	TH_LOG("%lld bytes after close", after - before);
+	EXPECT_GE(before + SLACK, after);
+}
+
+TEST_F_TIMEOUT(cgroup, is_charged_for_unread_events, LONG_TIMEOUT)
+{
+	unsigned int n = scaled(200000);
+	long long before, bytes;
+	int fd;
+
+	if (!self->usable)
+		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
+	before = charged();
+	fd = hwt_open(0);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, hwt_setup(fd, 0, 0, n));
+	ASSERT_EQ(n, hwt_schedule_many(fd, n, 0, 0, NULL));
+	ASSERT_TRUE(hwt_wait_ready(fd, n));
+	bytes = stats_of(fd).bytes;
+	EXPECT_LE(bytes - bytes / 20 - SLACK, charged() - before);
+	EXPECT_GE(bytes + bytes / 20 + SLACK, charged() - before);
+	ASSERT_EQ(0, close(fd));
+}
+
+/* @n timers are scheduled and cancelled, a batch at a time. */
+static void schedule_and_cancel(struct __test_metadata *_metadata, int fd,
+				unsigned int n, __u64 delay)
+{
+	__u64 ids[256];
+
+	for (unsigned int done = 0; done < n; done += 256) {
+		struct hwtimer_stats stats;
+
+		ASSERT_EQ(256, hwt_schedule_many(fd, 256, 0, delay + done * US,
+						 ids));
+		ASSERT_EQ(256, hwt_cancel_many(fd, 256, ids));
+		stats = stats_of(fd);
+		ASSERT_GT(stats.pending + DEAD_MAX, stats.dead);
+	}
+}
+
+TEST_F_TIMEOUT(hwtimer, dead_entries_are_bounded, LONG_TIMEOUT)
+{
+	__u64 peak;
+
+	schedule_and_cancel(_metadata, self->fd, ENOUGH, HOUR);
+	peak = stats_of(self->fd).bytes_peak;
+	schedule_and_cancel(_metadata, self->fd, ENOUGH, HOUR);
+	EXPECT_LT(0, stats_of(self->fd).compactions);
+	EXPECT_GE(peak + peak / 4, stats_of(self->fd).bytes_peak);
+}
+
+TEST_F_TIMEOUT(hwtimer, dead_entries_among_pending_timers_are_bounded,
+	       LONG_TIMEOUT)
+{
+	ASSERT_EQ(1000, hwt_schedule_many(self->fd, 1000, 0, HOUR, NULL));
+	schedule_and_cancel(_metadata, self->fd, ENOUGH, HOUR);
+	EXPECT_LT(0, stats_of(self->fd).compactions);
+	EXPECT_EQ(1000, stats_of(self->fd).pending);
+}
+
+TEST_F_TIMEOUT(hwtimer, entries_of_rescheduled_timers_are_bounded, LONG_TIMEOUT)
+{
+	struct hwtimer_request requests[BATCH];
+	__u64 ids[BATCH];
+
+	/* Each time earlier than before leaves an entry behind. */
+	ASSERT_EQ(BATCH, hwt_schedule_many(self->fd, BATCH, 0, 2 * HOUR, ids));
+	for (unsigned int done = 0; done < ENOUGH; done += BATCH) {
+		struct hwtimer_stats stats;
+
+		for (unsigned int i = 0; i < BATCH; i++) {
+			requests[i] = (struct hwtimer_request){
+				.op = HWTIMER_OP_RESCHEDULE,
+				.id = ids[i],
+				.time = 2 * HOUR - done * MS,
+			};
+		}
+		ASSERT_EQ(BATCH, hwt_submit(self->fd, requests, BATCH));
+		stats = stats_of(self->fd);
+		ASSERT_EQ(BATCH, stats.pending);
+		ASSERT_GT(stats.pending + DEAD_MAX, stats.dead);
+	}
+	EXPECT_EQ(ENOUGH, stats_of(self->fd).rescheduled);
+}
+
+TEST_F_TIMEOUT(hwtimer, memory_goes_back_as_timers_end, LONG_TIMEOUT)
+{
+	unsigned int n = scaled(100000);
+	__u64 *ids = calloc(n, sizeof(*ids)), full, first;
+
+	ASSERT_NE(NULL, ids);
+	first = stats_of(self->fd).bytes;
+	ASSERT_EQ(n, hwt_schedule_many(self->fd, n, 0, HOUR, ids));
+	full = stats_of(self->fd).bytes;
+	for (unsigned int round = 0; round < 3; round++) {
+		ASSERT_EQ(n, hwt_cancel_many(self->fd, n, ids));
+		ASSERT_EQ(n, hwt_schedule_many(self->fd, n, 0, HOUR, ids));
+	}
+	/* The records stay for the next timers, the entries are bounded. */
+	EXPECT_GE(full + (full - first) + DEAD_MAX * 16,
+		  stats_of(self->fd).bytes_peak);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * poll() and epoll: readable exactly while events wait, level- and
+ * edge-triggered, and hung up once stopped and drained.
+ */
+#include "hwtimer_test.h"
+
+#include <sys/epoll.h>
+
+#define ALL_EVENTS (POLLIN | POLLPRI | POLLOUT | POLLRDHUP)
+
+/* An epoll instance that watches @fd. */
+static int watch(int fd, __u32 events)
+{
+	struct epoll_event event = { .events = events };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
+		return -1;
+	return epoll;
+}
+
+/* What epoll reports within @timeout_ms; 0 if nothing. */
+static __u32 watched(int epoll, int timeout_ms)
+{
+	struct epoll_event event = { 0 };
+	int ret;
+
+	do {
+		ret = epoll_wait(epoll, &event, 1, timeout_ms);
+	} while (ret < 0 && errno == EINTR);
+	return ret == 1 ? event.events : 0;
+}
+
+TEST_F(hwtimer, nothing_is_ready_at_first)
+{
+	EXPECT_EQ(0, hwt_poll(self->fd, ALL_EVENTS, 0));
+	ASSERT_NE(0, hwt_after(self->fd, HOUR, 0));
+	EXPECT_EQ(0, hwt_poll(self->fd, ALL_EVENTS, 20));
+}
+
+TEST_F(hwtimer, poll_waits_for_an_event)
+{
+	struct hwtimer_event event;
+
+	ASSERT_NE(0, hwt_after(self->fd, 50 * MS, 0));
+	EXPECT_EQ(POLLIN, hwt_poll(self->fd, ALL_EVENTS, HANG_MS));
+	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	expect_due(_metadata, &event);
+}
+
+TEST_F(hwtimer, readable_as_normal_data_too)
+{
+	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
+	EXPECT_EQ(POLLIN | POLLRDNORM,
+		  hwt_poll(self->fd, POLLIN | POLLRDNORM, HANG_MS));
+}
+
+TEST_F(hwtimer, readable_until_the_last_event_is_read)
+{
+	struct hwtimer_event event;
+
+	ASSERT_EQ(3, hwt_schedule_many(self->fd, 3, 0, 0, NULL));
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 3));
+	for (unsigned int i = 0; i < 3; i++) {
+		EXPECT_EQ(POLLIN, hwt_poll(self->fd, ALL_EVENTS, 0));
+		ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	}
+	EXPECT_EQ(0, hwt_poll(self->fd, ALL_EVENTS, 0));
+}
+
+TEST_F(hwtimer, readable_until_the_last_event_is_discarded)
+{
+	__u64 ids[3];
+
+	ASSERT_EQ(3, hwt_schedule_many(self->fd, 3, 0, 0, ids));
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 3));
+	for (unsigned int i = 0; i < 3; i++) {
+		EXPECT_EQ(POLLIN, hwt_poll(self->fd, ALL_EVENTS, 0));
+		ASSERT_EQ(0, hwt_cancel(self->fd, ids[i], HWTIMER_DISCARD));
+	}
+	EXPECT_EQ(0, hwt_poll(self->fd, ALL_EVENTS, 0));
+}
+
+TEST_F(hwtimer, failed_read_leaves_it_readable)
+{
+	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
+	ASSERT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
+	ASSERT_EQ(-EFAULT, hwt_read(self->fd, unmapped_address(), 1));
+	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, 0));
+}
+
+TEST_F(hwtimer, readable_means_that_read_gets_something)
+{
+	struct hwtimer_event events[4];
+	unsigned int got = 0;
+
+	for (unsigned int i = 0; i < 100; i++)
+		ASSERT_NE(0, hwt_after(self->fd, i * 300 * US, 0));
+	while (got < 100) {
+		int ret;
+
+		ASSERT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
+		ret = hwt_read(self->fd, events, 4);
+		ASSERT_LT(0, ret);
+		got += ret;
+	}
+	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0));
+}
+
+TEST_F(hwtimer, level_triggered_reports_while_events_wait)
+{
+	int epoll = watch(self->fd, EPOLLIN);
+	struct hwtimer_event events[2];
+
+	ASSERT_LE(0, epoll);
+	EXPECT_EQ(0, watched(epoll, 0));
+	ASSERT_EQ(2, hwt_schedule_many(self->fd, 2, 0, 0, NULL));
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 2));
+	EXPECT_EQ(EPOLLIN, watched(epoll, HANG_MS));
+	EXPECT_EQ(EPOLLIN, watched(epoll, 0));
+	ASSERT_EQ(1, hwt_read(self->fd, events, 1));
+	EXPECT_EQ(EPOLLIN, watched(epoll, 0));
+	ASSERT_EQ(1, hwt_read(self->fd, events, 2));
+	EXPECT_EQ(0, watched(epoll, 0));
+}
+
+TEST_F(hwtimer, edge_triggered_reports_each_arrival_once)
+{
+	int epoll = watch(self->fd, EPOLLIN | EPOLLET);
+	struct hwtimer_event event;
+
+	ASSERT_LE(0, epoll);
+	EXPECT_EQ(0, watched(epoll, 0));
+	for (unsigned int i = 1; i <= 3; i++) {
+		ASSERT_NE(0, hwt_after(self->fd, 0, i));
+		EXPECT_EQ(EPOLLIN, watched(epoll, HANG_MS));
+		EXPECT_EQ(0, watched(epoll, 20));
+		EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, 0));
+	}
+	for (unsigned int i = 1; i <= 3; i++) {
+		ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+		EXPECT_EQ(i, event.user_data);
+	}
+	EXPECT_EQ(0, watched(epoll, 20));
+}
+
+TEST_F(hwtimer, edge_triggered_after_draining)
+{
+	int epoll = watch(self->fd, EPOLLIN | EPOLLET);
+	struct hwtimer_event events[8];
+
+	ASSERT_LE(0, epoll);
+	for (unsigned int i = 0; i < 20; i++) {
+		int ret;
+
+		ASSERT_NE(0, hwt_after(self->fd, i % 3 * MS, i));
+		ASSERT_EQ(EPOLLIN, watched(epoll, HANG_MS));
+		ret = hwt_read(self->fd, events, 8);
+		ASSERT_EQ(1, ret);
+	}
+}
+
+TEST_F(hwtimer, one_shot_reports_once_until_rearmed)
+{
+	struct epoll_event again = { .events = EPOLLIN | EPOLLONESHOT };
+	int epoll = watch(self->fd, EPOLLIN | EPOLLONESHOT);
+
+	ASSERT_LE(0, epoll);
+	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
+	EXPECT_EQ(EPOLLIN, watched(epoll, HANG_MS));
+	EXPECT_EQ(0, watched(epoll, 0));
+	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_MOD, self->fd, &again));
+	EXPECT_EQ(EPOLLIN, watched(epoll, 0));
+}
+
+TEST_F(hwtimer, added_to_epoll_when_events_wait_already)
+{
+	int epoll;
+
+	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	epoll = watch(self->fd, EPOLLIN | EPOLLET);
+	ASSERT_LE(0, epoll);
+	EXPECT_EQ(EPOLLIN, watched(epoll, 0));
+}
+
+/* A thread that polls until something happens, and what it was. */
+struct poller {
+	int fd;
+	short events;
+};
+
+static void *poller(void *arg)
+{
+	struct poller *poller = arg;
+
+	poller->events = hwt_poll(poller->fd, POLLIN, HANG_MS);
+	return NULL;
+}
+
+TEST_F(hwtimer, one_event_wakes_every_poller)
+{
+	struct poller pollers[4];
+	pthread_t threads[4];
+
+	for (unsigned int i = 0; i < 4; i++)
+		pollers[i] = (struct poller){ .fd = self->fd };
+	start_threads(threads, 4, poller, pollers, sizeof(pollers[0]));
+	sleep_ns(50 * MS);
+	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
+	join_threads(threads, 4);
+	for (unsigned int i = 0; i < 4; i++)
+		EXPECT_EQ(POLLIN, pollers[i].events);
+}
+
+TEST_F(hwtimer, hangs_up_when_stopped_and_drained)
+{
+	struct hwtimer_event event;
+
+	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
+	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, 0) & POLLIN);
+	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0) & POLLHUP);
+	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(POLLHUP, hwt_poll(self->fd, POLLIN, 0) & POLLHUP);
+	EXPECT_EQ(0, hwt_read(self->fd, &event, 1));
+}
+
+TEST_F(hwtimer, hangs_up_when_the_last_event_is_discarded)
+{
+	__u64 id = hwt_after(self->fd, 0, 0);
+
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
+	ASSERT_EQ(0, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(POLLHUP, hwt_poll(self->fd, POLLIN, 0) & POLLHUP);
+}
+
+TEST_F(hwtimer, stop_wakes_pollers)
+{
+	struct poller waiting = { .fd = self->fd };
+	int epoll = watch(self->fd, EPOLLIN | EPOLLET);
+	pthread_t thread;
+
+	ASSERT_LE(0, epoll);
+	ASSERT_NE(0, hwt_after(self->fd, HOUR, 0));
+	start_threads(&thread, 1, poller, &waiting, sizeof(waiting));
+	sleep_ns(50 * MS);
+	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
+	join_threads(&thread, 1);
+	EXPECT_EQ(POLLHUP, waiting.events & POLLHUP);
+	EXPECT_EQ(EPOLLHUP, watched(epoll, HANG_MS) & EPOLLHUP);
+}
+
+TEST_F(hwtimer, last_read_after_stop_wakes_pollers)
+{
+	int epoll = watch(self->fd, EPOLLET);
+	struct hwtimer_event event;
+
+	ASSERT_LE(0, epoll);
+	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
+	while (watched(epoll, 20))
+		;
+	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(EPOLLHUP, watched(epoll, HANG_MS));
+}
+
+TEST_HARNESS_MAIN

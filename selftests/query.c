@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * QUERY: what it says of a timer in each state of its life.
+ */
+#include "hwtimer_test.h"
+
+TEST_F(hwtimer, pending_timer)
+{
+	__u64 deadline = now_ns() + HOUR, before, after;
+	__u64 id = hwt_at(self->fd, deadline, 99);
+	struct hwtimer_query query;
+
+	before = now_ns();
+	ASSERT_EQ(0, hwt_query(self->fd, id, &query));
+	after = now_ns();
+	EXPECT_EQ(id, query.id);
+	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
+	EXPECT_EQ(99, query.user_data);
+	EXPECT_EQ(deadline, query.deadline);
+	EXPECT_GE(deadline - before, query.remaining);
+	EXPECT_LE(deadline - after, query.remaining);
+	EXPECT_EQ(0, query.interval);
+	EXPECT_EQ(0, query.reserved);
+}
+
+TEST_F(hwtimer, rescheduled_timer)
+{
+	__u64 id = hwt_after(self->fd, HOUR, 99), deadline = now_ns() + MS;
+	struct hwtimer_query query;
+
+	deadline += 2 * HOUR;
+	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0, hwt_query(self->fd, id, &query));
+	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
+	EXPECT_EQ(99, query.user_data);
+	EXPECT_EQ(deadline, query.deadline);
+}
+
+TEST_F(hwtimer, expired_timer)
+{
+	__u64 deadline = now_ns() - MS;
+	__u64 id = hwt_at(self->fd, deadline, 99);
+	struct hwtimer_query query;
+
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, hwt_query(self->fd, id, &query));
+	EXPECT_EQ(HWTIMER_STATE_EXPIRED, query.state);
+	EXPECT_EQ(99, query.user_data);
+	EXPECT_EQ(deadline, query.deadline);
+	EXPECT_EQ(0, query.remaining);
+}
+
+TEST_F(hwtimer, query_does_not_consume_the_event)
+{
+	__u64 id = hwt_after(self->fd, 0, 0);
+	struct hwtimer_query query;
+	struct hwtimer_event event;
+
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, hwt_query(self->fd, id, &query));
+	EXPECT_EQ(1, hwt_read(self->fd, &event, 1));
+}
+
+TEST_F(hwtimer, delivered_timer_is_enoent)
+{
+	__u64 id = hwt_after(self->fd, 0, 0);
+	struct hwtimer_query query;
+	struct hwtimer_event event;
+
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	EXPECT_EQ(-ENOENT, hwt_query(self->fd, id, &query));
+}
+
+TEST_F(hwtimer, cancelled_timer_is_enoent)
+{
+	__u64 id = hwt_after(self->fd, HOUR, 0);
+	struct hwtimer_query query;
+
+	ASSERT_EQ(0, hwt_cancel(self->fd, id, 0));
+	EXPECT_EQ(-ENOENT, hwt_query(self->fd, id, &query));
+}
+
+TEST_F(hwtimer, discarded_timer_is_enoent)
+{
+	__u64 id = hwt_after(self->fd, 0, 0);
+	struct hwtimer_query query;
+
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(-ENOENT, hwt_query(self->fd, id, &query));
+}
+
+TEST_F(hwtimer, reserved_is_einval)
+{
+	struct hwtimer_query query = {
+		.id = hwt_after(self->fd, HOUR, 0),
+		.reserved = 1,
+	};
+
+	EXPECT_EQ(-EINVAL, hwt_ioctl(self->fd, HWTIMER_IOC_QUERY, &query));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,395 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs the selftests in a test machine: every program, and then what only the
+# module's loading and unloading shows. Started in the directory that has
+# hwtimer.ko and the programs: NAME, and NAME.32 where there are both kinds; a
+# program may be of either kind by any name.
+#
+#	usage: run.sh [PROGRAM...]
+#
+# Without an argument everything is run. Prints TAP; what cannot be checked on
+# this kernel is a SKIP that says why. Exit status 0: nothing failed.
+#
+# HWTIMER_SCALE=N in the environment lets the tests with very many timers take
+# an Nth of them. It is chosen here if it is not set.
+
+PROGRAMS="abi setup schedule cancel reschedule submit read poll stop query
+	  stats lifetime concurrency memory fault idle"
+
+# Those that want to be alone with small limits.
+SMALL="max_instances=10 default_timers=50 max_timers=100"
+
+NUMBER=0
+FAILED=0
+
+main()
+{
+	choose_scale
+	echo "TAP version 13"
+	export KSFT_TAP_LEVEL=1 # the programs need not say it again
+	if [ $# -gt 0 ]; then
+		run_only "$@"
+	else
+		run_programs
+		[ "$(bits_of abi)" != 64 ] || check_module
+	fi
+	[ "$FAILED" = 0 ]
+}
+
+choose_scale()
+{
+	SCALE_DEBUG=1
+	# A kernel that has kmemleak has KASAN and lockdep, too.
+	[ ! -e /sys/kernel/debug/kmemleak ] || SCALE_DEBUG=20
+	SCALE_64=${HWTIMER_SCALE:-$SCALE_DEBUG}
+	# What depends on numbers does not depend on the program's word size.
+	SCALE_32=${HWTIMER_SCALE:-$((SCALE_DEBUG * 10))}
+}
+
+# ---- the programs ----
+
+run_only()
+{
+	local program
+
+	load || return
+	for program; do
+		run_program "$program"
+	done
+	unload
+}
+
+run_programs()
+{
+	local program
+
+	load || return
+	for program in $PROGRAMS; do
+		run_both "$program"
+	done
+	unload
+	# shellcheck disable=SC2086 # several parameters
+	load $SMALL || return
+	run_both limits
+	unload
+}
+
+run_both()
+{
+	local program
+
+	for program in "$1" "$1.32"; do
+		[ ! -x "./$program" ] || run_program "$program"
+	done
+}
+
+run_program()
+{
+	local program=$1 bits start status=0
+
+	bits=$(bits_of "$program")
+	case ${program%.32},$bits in
+	idle,32 | memory,32)
+		skip "$program, 32-bit" "it takes long, and has nothing that depends on the word size"
+		return ;;
+	fault,*)
+		[ -e /proc/self/fail-nth ] || {
+			skip "$program, $bits-bit" "this kernel has no fault injection"
+			return
+		} ;;
+	esac
+	echo "# ==== $program, $bits-bit"
+	start=$(date +%s)
+	if [ "$bits" = 32 ]; then
+		HWTIMER_SCALE=$SCALE_32 "./$program" 2>&1 || status=$?
+	else
+		HWTIMER_SCALE=$SCALE_64 "./$program" 2>&1 || status=$?
+	fi
+	echo "# ==== $program, $bits-bit: exit status $status, $(($(date +%s) - start)) s"
+	case $status in
+	0) ;;
+	1) FAILED=1 ;; # it has said what
+	*) not_ok "$program, $bits-bit: exit status $status" ;;
+	esac
+}
+
+# 64 or 32, by the fifth byte of the file.
+bits_of()
+{
+	case $(dd if="./$1" bs=1 skip=4 count=1 2>/dev/null | od -An -tu1) in
+	*1) echo 32 ;;
+	*2) echo 64 ;;
+	esac
+}
+
+# ---- TAP ----
+
+ok()
+{
+	NUMBER=$((NUMBER + 1))
+	echo "ok $NUMBER - $1"
+}
+
+not_ok()
+{
+	NUMBER=$((NUMBER + 1))
+	FAILED=1
+	echo "not ok $NUMBER - $1"
+}
+
+skip()
+{
+	NUMBER=$((NUMBER + 1))
+	echo "ok $NUMBER - $1 # SKIP $2"
+}
+
+# check NAME COMMAND...: whether the command succeeds
+check()
+{
+	local name=$1
+
+	shift
+	if "$@"; then
+		ok "$name"
+	else
+		not_ok "$name"
+	fi
+}
+
+# ---- the module ----
+
+# load [PARAMETER...]: for tests that need it loaded
+load()
+{
+	insmod hwtimer.ko "$@" && return
+	not_ok "the module loads${*:+ with $*}"
+	return 1
+}
+
+unload()
+{
+	rmmod hwtimer && return
+	not_ok "the module unloads"
+	return 1
+}
+
+loaded()
+{
+	grep -q '^hwtimer ' /proc/modules
+}
+
+parameter()
+{
+	cat "/sys/module/hwtimer/parameters/$1"
+}
+
+# The process ids of the workers
+worker_pids()
+{
+	local comm pid
+
+	for comm in /proc/[0-9]*/comm; do
+		pid=${comm#/proc/}
+		case $(cat "$comm" 2>/dev/null) in
+		hwtimer/*) echo "${pid%/comm}" ;;
+		esac
+	done
+}
+
+worker_names()
+{
+	local pid
+
+	for pid in $(worker_pids); do
+		cat "/proc/$pid/comm"
+	done | sort | xargs
+}
+
+check_module()
+{
+	check_leaves_nothing "after all programs"
+	check_parameters
+	check_workers
+	check_priority
+	check_in_use
+	check_rounds
+}
+
+check_parameters()
+{
+	local parameters
+
+	load || return
+	for parameters in default_timers max_timers max_instances workers; do
+		check "$parameters has a default" \
+			[ "$(parameter $parameters)" -gt 0 ]
+	done
+	check "rt_prio is 0 by default" [ "$(parameter rt_prio)" = 0 ]
+	unload
+	# shellcheck disable=SC2086 # several parameters
+	load $SMALL || return
+	check "max_instances can be chosen" [ "$(parameter max_instances)" = 10 ]
+	check "default_timers can be chosen" [ "$(parameter default_timers)" = 50 ]
+	check "max_timers can be chosen" [ "$(parameter max_timers)" = 100 ]
+	unload
+
+	check_refused workers workers=0
+	check_refused workers workers=1000000
+	check_refused workers workers=-1
+	check_refused workers workers=many
+	check_refused default_timers default_timers=0
+	check_refused max_timers max_timers=0
+	check_refused default_timers default_timers=101 max_timers=100
+	check_refused max_timers max_timers=99999999999
+	check_refused max_instances max_instances=0
+	check_refused rt_prio rt_prio=100
+	check_refused rt_prio rt_prio=-1
+}
+
+# check_refused NAME PARAMETER...: the module does not load, and the kernel's
+# log says which parameter is wrong
+check_refused()
+{
+	local name=$1
+
+	shift
+	dmesg -c >/dev/null
+	if insmod hwtimer.ko "$@" 2>/tmp/insmod; then
+		not_ok "$* is refused"
+		rmmod hwtimer
+		return
+	fi
+	check "$* is refused as invalid" \
+		grep -q -i 'invalid\|out of range' /tmp/insmod
+	check "$* is refused with a message about $name" \
+		sh -c "dmesg | grep -q 'hwtimer.*$name'"
+	check_leaves_nothing "after $*"
+}
+
+check_workers()
+{
+	load || return
+	check "one worker by default" [ "$(worker_names)" = hwtimer/0 ]
+	unload
+	load workers=3 || return
+	check "workers=3 gives three" \
+		[ "$(worker_names)" = "hwtimer/0 hwtimer/1 hwtimer/2" ]
+	check "timers work with three workers" quietly ./schedule
+	check "races are safe with three workers" quietly ./concurrency
+	unload
+	check "unload ends the workers" [ -z "$(worker_pids)" ]
+}
+
+quietly()
+{
+	HWTIMER_SCALE=$SCALE_32 "$@" >/tmp/output 2>&1 && return
+	sed 's/^/# /' /tmp/output
+	return 1
+}
+
+# policy_of PID: the scheduling policy and the real-time priority
+policy_of()
+{
+	awk '{ print $41, $40 }' "/proc/$1/stat"
+}
+
+check_priority()
+{
+	load || return
+	check "workers are SCHED_OTHER by default" \
+		[ "$(policy_of "$(worker_pids)")" = "0 0" ]
+	unload
+	load rt_prio=7 || return
+	check "rt_prio=7 makes the worker SCHED_FIFO, 7" \
+		[ "$(policy_of "$(worker_pids)")" = "1 7" ]
+	check "timers work with a real-time worker" quietly ./schedule
+	unload
+	load rt_prio=1 workers=2 || return
+	# shellcheck disable=SC2046 # one word each
+	set -- $(worker_pids)
+	check "rt_prio=1 is for the first worker" [ "$(policy_of "$1")" = "1 1" ]
+	check "rt_prio=1 is for the second worker" [ "$(policy_of "$2")" = "1 1" ]
+	unload
+}
+
+check_in_use()
+{
+	load || return
+	exec 9<>/dev/hwtimer
+	check "unload is refused while the device is open" \
+		not rmmod hwtimer 2>/dev/null
+	check "the module is still there" loaded
+	check "the device still works" quietly ./query
+	exec 9>&-
+	check "unload works once it is closed" rmmod hwtimer
+	check_leaves_nothing "after being in use"
+}
+
+# What there would be if something of the module was left.
+check_leaves_nothing()
+{
+	check "no module is left $1" not loaded
+	check "no device is left $1" [ ! -e /dev/hwtimer ]
+	check "no worker is left $1" [ -z "$(worker_pids)" ]
+	check "no slab cache is left $1" [ -z "$(slab_caches)" ]
+}
+
+not()
+{
+	! "$@"
+}
+
+# The module's slab caches, by all places that tell of them. A cache that the
+# kernel merged with another has a link, which stays; so links do not count.
+slab_caches()
+{
+	find /sys/kernel/slab -maxdepth 1 -type d -name 'hwtimer*' 2>/dev/null
+	grep '^hwtimer' /proc/slabinfo 2>/dev/null
+}
+
+# Memory that the kernel uses for itself, kB
+kernel_memory()
+{
+	echo 3 >/proc/sys/vm/drop_caches
+	awk '/^(SUnreclaim|VmallocUsed|Percpu|KernelStack|PageTables):/ {
+			sum += $2
+		}
+		END { print sum }' /proc/meminfo
+}
+
+# Loads and unloads. In between a program opens instances, schedules, and closes
+# them while their timers expire; an attempt to unload meets it, and fails.
+rounds()
+{
+	local round=0 user
+
+	while [ $round -lt "$1" ]; do
+		insmod hwtimer.ko || return
+		exec 9<>/dev/hwtimer
+		HWTIMER_SCALE=100 ./lifetime -t close_while_timers_expire \
+			>/tmp/output 2>&1 &
+		user=$!
+		not rmmod hwtimer 2>/dev/null || return
+		exec 9>&-
+		wait $user || return
+		rmmod hwtimer || return
+		round=$((round + 1))
+	done
+}
+
+check_rounds()
+{
+	local before after
+
+	check "10 rounds of loading, use and unloading" rounds 10
+	before=$(kernel_memory)
+	check "90 more rounds of loading, use and unloading" rounds 90
+	after=$(kernel_memory)
+	echo "# the kernel uses $before kB after 10 rounds, $after kB after 100"
+	check "the rounds leave no memory in use" \
+		[ "$after" -le $((before + 2048)) ]
+	check_leaves_nothing "after 100 rounds"
+}
+
+main "$@"

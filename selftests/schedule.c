@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SCHEDULE: timers come, never early and in order, with what they were given;
+ * every kind of time from the distant past to never; every refusal.
+ */
+#include "hwtimer_test.h"
+
+/* A timer that must expire at once comes with its user_data. */
+static void expect_event(struct __test_metadata *_metadata, int fd, __u64 id,
+			 __u64 user_data)
+{
+	struct hwtimer_event event = { 0 };
+
+	ASSERT_EQ(1, hwt_collect(fd, &event, 1));
+	EXPECT_EQ(id, event.id);
+	EXPECT_EQ(user_data, event.user_data);
+	expect_due(_metadata, &event);
+}
+
+/* The timers that are pending never expire: they have a century left. */
+static void expect_waits(struct __test_metadata *_metadata, int fd, __u64 id)
+{
+	struct hwtimer_event event;
+	struct hwtimer_query query;
+
+	sleep_ns(50 * MS);
+	EXPECT_EQ(-EAGAIN, hwt_read(fd, &event, 1));
+	ASSERT_EQ(0, hwt_query(fd, id, &query));
+	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
+	EXPECT_LE(100 * 365 * 24 * HOUR, query.remaining);
+}
+
+TEST_F(hwtimer, relative_timer_comes_with_its_deadline)
+{
+	struct hwtimer_event event;
+	__u64 before, after, id;
+
+	before = now_ns();
+	id = hwt_after(self->fd, 20 * MS, 42);
+	after = now_ns();
+	ASSERT_NE(0, id);
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	expect_due(_metadata, &event);
+	EXPECT_EQ(id, event.id);
+	EXPECT_EQ(42, event.user_data);
+	EXPECT_LE(before + 20 * MS, event.deadline);
+	EXPECT_GE(after + 20 * MS, event.deadline);
+}
+
+TEST_F(hwtimer, absolute_timer_comes_with_its_deadline)
+{
+	__u64 deadline = now_ns() + 20 * MS + 123457;
+	__u64 id = hwt_at(self->fd, deadline, UINT64_MAX);
+	struct hwtimer_event event;
+
+	ASSERT_NE(0, id);
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	expect_due(_metadata, &event);
+	EXPECT_EQ(id, event.id);
+	EXPECT_EQ(UINT64_MAX, event.user_data);
+	EXPECT_EQ(deadline, event.deadline);
+}
+
+TEST_F(hwtimer, comes_once)
+{
+	struct hwtimer_stats stats;
+	struct hwtimer_event event;
+
+	ASSERT_NE(0, hwt_after(self->fd, MS, 0));
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	sleep_ns(50 * MS);
+	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(1, stats.scheduled);
+	EXPECT_EQ(1, stats.delivered);
+}
+
+TEST_F(hwtimer, zero_delay_expires)
+{
+	expect_event(_metadata, self->fd, hwt_after(self->fd, 0, 1), 1);
+}
+
+TEST_F(hwtimer, negative_delays_expire)
+{
+	const __s64 delays[] = { -1, -2, -(__s64)HOUR, INT64_MIN + 1,
+				 INT64_MIN };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(delays); i++) {
+		__u64 id = hwt_after(self->fd, delays[i], i);
+
+		ASSERT_NE(0, id);
+		expect_event(_metadata, self->fd, id, i);
+	}
+}
+
+TEST_F(hwtimer, past_deadlines_expire)
+{
+	const __s64 times[] = { 0, 1, now_ns() - 1, now_ns() / 2 };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(times); i++) {
+		__u64 id = hwt_at(self->fd, times[i], i);
+
+		ASSERT_NE(0, id);
+		expect_event(_metadata, self->fd, id, i);
+	}
+}
+
+TEST_F(hwtimer, negative_deadlines_expire)
+{
+	const __s64 times[] = { -2, -(__s64)HOUR, INT64_MIN + 1, INT64_MIN };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(times); i++) {
+		__u64 id = hwt_at(self->fd, times[i], i);
+
+		ASSERT_NE(0, id);
+		expect_event(_metadata, self->fd, id, i);
+	}
+}
+
+TEST_F(hwtimer, longest_delay_waits)
+{
+	__u64 id = hwt_after(self->fd, INT64_MAX, 0);
+
+	ASSERT_NE(0, id);
+	expect_waits(_metadata, self->fd, id);
+}
+
+TEST_F(hwtimer, delay_of_a_century_waits)
+{
+	__u64 id = hwt_after(self->fd, 101 * 365 * 24 * HOUR, 0);
+
+	ASSERT_NE(0, id);
+	expect_waits(_metadata, self->fd, id);
+}
+
+TEST_F(hwtimer, latest_deadline_waits)
+{
+	__u64 id = hwt_at(self->fd, INT64_MAX, 0);
+
+	ASSERT_NE(0, id);
+	expect_waits(_metadata, self->fd, id);
+}
+
+TEST_F(hwtimer, never_waits)
+{
+	__u64 id = hwt_at(self->fd, HWTIMER_NEVER, 0);
+	struct hwtimer_query query;
+
+	ASSERT_NE(0, id);
+	expect_waits(_metadata, self->fd, id);
+	ASSERT_EQ(0, hwt_query(self->fd, id, &query));
+	EXPECT_EQ(HWTIMER_NEVER, query.deadline);
+}
+
+TEST_F(hwtimer, those_that_wait_do_not_stop_the_others)
+{
+	__u64 never = hwt_at(self->fd, HWTIMER_NEVER, 0), id;
+
+	ASSERT_NE(0, never);
+	ASSERT_NE(0, hwt_after(self->fd, INT64_MAX, 0));
+	ASSERT_NE(0, hwt_after(self->fd, HOUR, 0));
+	id = hwt_after(self->fd, 5 * MS, 9);
+	expect_event(_metadata, self->fd, id, 9);
+	EXPECT_EQ(0, hwt_cancel(self->fd, never, 0));
+}
+
+TEST_F(hwtimer, earlier_timer_overtakes_a_pending_one)
+{
+	__u64 second = hwt_after(self->fd, 60 * MS, 2);
+	__u64 first = hwt_after(self->fd, 5 * MS, 1);
+
+	ASSERT_NE(0, second);
+	expect_event(_metadata, self->fd, first, 1);
+	expect_event(_metadata, self->fd, second, 2);
+}
+
+/* Ticks and wheels, from the finest to coarse, within a turn and beyond. */
+FIXTURE(wheel)
+{
+	int fd;
+};
+
+FIXTURE_VARIANT(wheel)
+{
+	__u64 tick;
+	__u32 buckets;
+	__u64 spacing;
+	unsigned int timers;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(wheel, one_turn)
+{
+	.tick = MS, .buckets = 4096, .spacing = MS, .timers = 100,
+};
+
+FIXTURE_VARIANT_ADD(wheel, many_turns)
+{
+	.tick = 10 * MS, .buckets = 8, .spacing = 10 * MS, .timers = 100,
+};
+
+FIXTURE_VARIANT_ADD(wheel, whole_turns)
+{
+	.tick = 10 * MS, .buckets = 8, .spacing = 80 * MS, .timers = 10,
+};
+
+FIXTURE_VARIANT_ADD(wheel, finest_tick)
+{
+	.tick = 10 * US, .buckets = 65536, .spacing = 77 * US, .timers = 100,
+};
+
+FIXTURE_VARIANT_ADD(wheel, coarse_tick)
+{
+	.tick = 50 * MS, .buckets = 8, .spacing = 7 * MS, .timers = 100,
+};
+/* clang-format on */
+
+FIXTURE_SETUP(wheel)
+{
+	self->fd = hwt_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, hwt_setup(self->fd, variant->tick, variant->buckets, 0));
+}
+
+FIXTURE_TEARDOWN(wheel)
+{
+	EXPECT_EQ(0, close(self->fd));
+}
+
+#define TIMERS_MAX 100
+
+/*
+ * Whether the events came in the order of their ticks. A worker that was held
+ * up for a turn of the wheel takes all that is due in a bucket at once.
+ */
+static void expect_order(struct __test_metadata *_metadata,
+			 const struct hwtimer_event *events, unsigned int n,
+			 __u64 tick, __u64 turn)
+{
+	__u64 lateness = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (events[i].lateness > lateness)
+			lateness = events[i].lateness;
+	}
+	if (lateness + tick >= turn) {
+		TH_LOG("held up for a turn of the wheel: order not compared");
+		return;
+	}
+	for (unsigned int i = 1; i < n; i++)
+		EXPECT_LT(events[i - 1].deadline, events[i].deadline + tick);
+}
+
+TEST_F(wheel, all_come_never_early_and_in_order)
+{
+	struct hwtimer_request requests[TIMERS_MAX];
+	struct hwtimer_event events[TIMERS_MAX];
+	bool came[TIMERS_MAX] = { false };
+	unsigned int n = variant->timers;
+	__u64 base = now_ns() + 100 * MS;
+	bool in_time;
+
+	fill_schedules(requests, n, HWTIMER_ABSOLUTE, 0, 0);
+	/* 37 has no common divisor with the number of timers: a shuffle. */
+	for (unsigned int i = 0; i < n; i++) {
+		requests[i].user_data = i * 37 % n;
+		requests[i].time =
+			base + requests[i].user_data * variant->spacing;
+	}
+	ASSERT_EQ(n, hwt_submit(self->fd, requests, n));
+	in_time = now_ns() < base;
+	for (unsigned int i = 0; i < n; i++) {
+		__u64 nth;
+
+		ASSERT_EQ(1, hwt_collect(self->fd, &events[i], 1));
+		expect_due(_metadata, &events[i]);
+		nth = events[i].user_data;
+		ASSERT_GT(n, nth);
+		EXPECT_FALSE(came[nth]);
+		came[nth] = true;
+		EXPECT_EQ(base + nth * variant->spacing, events[i].deadline);
+	}
+	if (in_time) {
+		expect_order(_metadata, events, n, variant->tick,
+			     variant->tick * variant->buckets);
+	} else {
+		TH_LOG("the first was due before the last was scheduled");
+	}
+}
+
+TEST_F(hwtimer, ids_are_distinct_and_never_zero)
+{
+	__u64 ids[500];
+
+	ASSERT_EQ(500, hwt_schedule_many(self->fd, 500, 0, HOUR, ids));
+	for (unsigned int i = 0; i < 500; i++) {
+		EXPECT_NE(0, ids[i]);
+		for (unsigned int j = 0; j < i; j++)
+			EXPECT_NE(ids[i], ids[j]);
+	}
+}
+
+TEST_F(hwtimer, op_may_be_named)
+{
+	struct hwtimer_request request = {
+		.op = HWTIMER_OP_SCHEDULE,
+		.time = HOUR,
+		.result = -1,
+	};
+
+	EXPECT_EQ(0, hwt_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, &request));
+	EXPECT_NE(0, request.id);
+}
+
+TEST_F(hwtimer, fields_that_must_be_zero)
+{
+	const struct hwtimer_request bad[] = {
+		{ .op = HWTIMER_OP_CANCEL },
+		{ .op = HWTIMER_OP_RESCHEDULE },
+		{ .op = 4 },
+		{ .op = UINT_MAX },
+		{ .flags = HWTIMER_DISCARD },
+		{ .flags = HWTIMER_ABSOLUTE | HWTIMER_DISCARD },
+		{ .flags = 4 },
+		{ .flags = 1U << 31 },
+		{ .id = 1 },
+		{ .interval = 1 },
+		{ .interval = UINT64_MAX },
+		{ .slack = 1 },
+		{ .count = 1 },
+		{ .reserved = 1 },
+		{ .reserved = 1ULL << 63 },
+	};
+	struct hwtimer_stats stats;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct hwtimer_request request = bad[i];
+		int ret = hwt_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, &request);
+
+		EXPECT_EQ(-EINVAL, ret)
+		{
+			TH_LOG("bad[%u]", i);
+		}
+	}
+	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(0, stats.scheduled);
+}
+
+TEST_F(hwtimer, id_that_cannot_be_written_undoes_the_timer)
+{
+	const __u64 delays[] = { 0, HOUR };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(delays); i++) {
+		struct hwtimer_request request = { .time = delays[i] };
+		void *copy = read_only_copy(&request, sizeof(request));
+		struct hwtimer_event event;
+		struct hwtimer_stats stats;
+
+		EXPECT_EQ(-EFAULT,
+			  hwt_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, copy));
+		sleep_ns(20 * MS);
+		ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+		EXPECT_EQ(0, stats.pending);
+		EXPECT_EQ(0, stats.ready);
+		EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * INFO and SETUP: the defaults, the range of every setting, what is refused
+ * and when, and that a refusal leaves all as it was.
+ */
+#include "hwtimer_test.h"
+
+static struct hwtimer_setup valid_setup(void)
+{
+	return (struct hwtimer_setup){
+		.size = sizeof(struct hwtimer_setup),
+		.clock = CLOCK_MONOTONIC,
+	};
+}
+
+static int do_setup(int fd, struct hwtimer_setup setup)
+{
+	return hwt_ioctl(fd, HWTIMER_IOC_SETUP, &setup);
+}
+
+static __u32 buckets_of(int fd)
+{
+	struct hwtimer_info info;
+
+	return hwt_info(fd, &info) ? 0 : info.buckets;
+}
+
+static __u64 tick_of(int fd)
+{
+	struct hwtimer_info info;
+
+	return hwt_info(fd, &info) ? 0 : info.tick;
+}
+
+TEST_F(hwtimer, info_tells_the_version_and_the_limits)
+{
+	struct hwtimer_info info;
+
+	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	EXPECT_EQ(HWTIMER_ABI_VERSION, info.abi_version);
+	EXPECT_EQ(0, info.features);
+	EXPECT_EQ(10 * US, info.tick_min);
+	EXPECT_EQ(HOUR, info.tick_max);
+	EXPECT_EQ(8, info.buckets_min);
+	EXPECT_EQ(1 << 20, info.buckets_max);
+	EXPECT_EQ(module_parameter("max_timers"), info.timers_max);
+}
+
+TEST_F(hwtimer, info_tells_the_defaults)
+{
+	struct hwtimer_info info;
+
+	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	EXPECT_EQ(MS, info.tick);
+	EXPECT_EQ(module_parameter("default_timers"), info.timers);
+	EXPECT_LE(info.buckets_min, info.buckets);
+	EXPECT_GE(info.buckets_max, info.buckets);
+	EXPECT_EQ(0, info.buckets & (info.buckets - 1));
+	EXPECT_EQ(HWTIMER_KIND_HASHED, info.kind);
+	EXPECT_EQ(CLOCK_MONOTONIC, info.clock);
+	EXPECT_EQ(0, info.started);
+}
+
+TEST_F(hwtimer, info_tells_that_the_first_timer_started_it)
+{
+	struct hwtimer_info info;
+
+	ASSERT_NE(0, hwt_after(self->fd, HOUR, 0));
+	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	EXPECT_EQ(1, info.started);
+}
+
+TEST_F(hwtimer, refused_timer_does_not_start_it)
+{
+	struct hwtimer_info info;
+	__u64 id;
+
+	ASSERT_EQ(-EINVAL, hwt_schedule(self->fd, 1 << 31, HOUR, 0, &id));
+	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	EXPECT_EQ(0, info.started);
+	EXPECT_EQ(0, hwt_setup(self->fd, 2 * MS, 0, 0));
+}
+
+TEST_F(hwtimer, setup_is_read_back_by_info)
+{
+	struct hwtimer_info info;
+
+	ASSERT_EQ(0, hwt_setup(self->fd, 250 * US, 4096, 77));
+	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	EXPECT_EQ(250 * US, info.tick);
+	EXPECT_EQ(4096, info.buckets);
+	EXPECT_EQ(77, info.timers);
+	EXPECT_EQ(0, info.started);
+}
+
+TEST_F(hwtimer, setup_of_zeroes_is_the_defaults)
+{
+	struct hwtimer_info before, after;
+
+	ASSERT_EQ(0, hwt_info(self->fd, &before));
+	ASSERT_EQ(0, hwt_setup(self->fd, 5 * MS, 64, 77));
+	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, 0));
+	ASSERT_EQ(0, hwt_info(self->fd, &after));
+	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
+}
+
+TEST_F(hwtimer, setup_may_be_repeated_before_the_first_timer)
+{
+	ASSERT_EQ(0, hwt_setup(self->fd, 5 * MS, 64, 0));
+	ASSERT_EQ(0, hwt_setup(self->fd, MS, 1 << 20, 0));
+	ASSERT_EQ(0, hwt_setup(self->fd, 3 * MS, 128, 0));
+	EXPECT_EQ(3 * MS, tick_of(self->fd));
+	EXPECT_EQ(128, buckets_of(self->fd));
+}
+
+TEST_F(hwtimer, range_of_the_tick)
+{
+	EXPECT_EQ(0, hwt_setup(self->fd, 10 * US, 0, 0));
+	EXPECT_EQ(10 * US, tick_of(self->fd));
+	EXPECT_EQ(0, hwt_setup(self->fd, HOUR, 0, 0));
+	EXPECT_EQ(HOUR, tick_of(self->fd));
+	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 1, 0, 0));
+	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 10 * US - 1, 0, 0));
+	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, HOUR + 1, 0, 0));
+	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, UINT64_MAX, 0, 0));
+}
+
+TEST_F(hwtimer, range_of_the_buckets)
+{
+	EXPECT_EQ(0, hwt_setup(self->fd, 0, 8, 0));
+	EXPECT_EQ(8, buckets_of(self->fd));
+	EXPECT_EQ(0, hwt_setup(self->fd, 0, 1 << 20, 0));
+	EXPECT_EQ(1 << 20, buckets_of(self->fd));
+	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, 1, 0));
+	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, 7, 0));
+	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, (1 << 20) + 1, 0));
+	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, 1U << 31, 0));
+	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, UINT_MAX, 0));
+}
+
+TEST_F(hwtimer, buckets_are_rounded_up_to_a_power_of_two)
+{
+	EXPECT_EQ(0, hwt_setup(self->fd, 0, 9, 0));
+	EXPECT_EQ(16, buckets_of(self->fd));
+	EXPECT_EQ(0, hwt_setup(self->fd, 0, 1000, 0));
+	EXPECT_EQ(1024, buckets_of(self->fd));
+	EXPECT_EQ(0, hwt_setup(self->fd, 0, (1 << 20) - 1, 0));
+	EXPECT_EQ(1 << 20, buckets_of(self->fd));
+}
+
+TEST_F(hwtimer, longest_tick_and_most_buckets_work_together)
+{
+	ASSERT_EQ(0, hwt_setup(self->fd, HOUR, 1 << 20, 0));
+	EXPECT_NE(0, hwt_after(self->fd, INT64_MAX, 0));
+	EXPECT_NE(0, hwt_after(self->fd, 24 * HOUR, 0));
+}
+
+TEST_F(hwtimer, range_of_the_limit)
+{
+	struct hwtimer_info info;
+
+	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	EXPECT_EQ(0, hwt_setup(self->fd, 0, 0, 1));
+	EXPECT_EQ(0, hwt_setup(self->fd, 0, 0, info.timers_max));
+	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, 0, info.timers_max + 1));
+	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, 0, UINT64_MAX));
+}
+
+TEST_F(hwtimer, unknown_settings_are_einval)
+{
+	struct hwtimer_setup setup;
+
+	setup = valid_setup();
+	setup.flags = 1;
+	EXPECT_EQ(-EINVAL, do_setup(self->fd, setup));
+	setup = valid_setup();
+	setup.flags = 1U << 31;
+	EXPECT_EQ(-EINVAL, do_setup(self->fd, setup));
+	setup = valid_setup();
+	setup.kind = 1;
+	EXPECT_EQ(-EINVAL, do_setup(self->fd, setup));
+	setup = valid_setup();
+	setup.reserved = 1;
+	EXPECT_EQ(-EINVAL, do_setup(self->fd, setup));
+	EXPECT_EQ(0, do_setup(self->fd, valid_setup()));
+}
+
+TEST_F(hwtimer, other_clocks_are_einval)
+{
+	const __u32 clocks[] = { CLOCK_REALTIME, CLOCK_BOOTTIME, CLOCK_TAI,
+				 CLOCK_MONOTONIC_RAW, UINT_MAX };
+	struct hwtimer_setup setup = valid_setup();
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(clocks); i++) {
+		setup.clock = clocks[i];
+		EXPECT_EQ(-EINVAL, do_setup(self->fd, setup));
+	}
+}
+
+TEST_F(hwtimer, refused_setup_changes_nothing)
+{
+	struct hwtimer_info before, after;
+	struct hwtimer_setup setup;
+
+	ASSERT_EQ(0, hwt_setup(self->fd, 5 * MS, 64, 77));
+	ASSERT_EQ(0, hwt_info(self->fd, &before));
+	setup = valid_setup();
+	setup.tick = 7 * MS;
+	setup.buckets = 128;
+	setup.timers = 99;
+	setup.reserved = 1;
+	EXPECT_EQ(-EINVAL, do_setup(self->fd, setup));
+	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 7 * MS, 128, UINT64_MAX));
+	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 7 * MS, 1, 99));
+	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 1, 128, 99));
+	ASSERT_EQ(0, hwt_info(self->fd, &after));
+	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
+}
+
+TEST_F(hwtimer, setup_of_a_turning_wheel_is_ebusy)
+{
+	struct hwtimer_info before, after;
+	__u64 id = hwt_after(self->fd, HOUR, 0);
+
+	ASSERT_NE(0, id);
+	ASSERT_EQ(0, hwt_info(self->fd, &before));
+	EXPECT_EQ(-EBUSY, hwt_setup(self->fd, 5 * MS, 64, 0));
+	ASSERT_EQ(0, hwt_info(self->fd, &after));
+	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
+}
+
+TEST_F(hwtimer, setup_stays_ebusy_when_all_timers_have_ended)
+{
+	__u64 id = hwt_after(self->fd, HOUR, 0);
+
+	ASSERT_EQ(0, hwt_cancel(self->fd, id, 0));
+	EXPECT_EQ(-EBUSY, hwt_setup(self->fd, 5 * MS, 64, 0));
+}
+
+TEST_F(hwtimer, setup_of_a_stopped_instance_is_eshutdown)
+{
+	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
+	EXPECT_EQ(-ESHUTDOWN, hwt_setup(self->fd, 5 * MS, 64, 0));
+}
+
+TEST_HARNESS_MAIN

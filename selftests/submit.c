@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SUBMIT: many operations in one call, each with its own result; arrays of
+ * every length; memory that faults half way; a signal half way.
+ */
+#include "hwtimer_test.h"
+
+static struct hwtimer_request cancel_request(__u64 id)
+{
+	return (struct hwtimer_request){ .op = HWTIMER_OP_CANCEL, .id = id };
+}
+
+static struct hwtimer_request schedule_request(__u64 time, __u64 user_data)
+{
+	return (struct hwtimer_request){
+		.op = HWTIMER_OP_SCHEDULE,
+		.time = time,
+		.user_data = user_data,
+	};
+}
+
+static struct hwtimer_request reschedule_request(__u64 id, __u64 time)
+{
+	return (struct hwtimer_request){
+		.op = HWTIMER_OP_RESCHEDULE,
+		.id = id,
+		.time = time,
+	};
+}
+
+TEST_F(hwtimer, every_entry_gets_its_own_result)
+{
+	__u64 pending = hwt_after(self->fd, HOUR, 1);
+	__u64 moved = hwt_after(self->fd, HOUR, 2);
+	struct hwtimer_request requests[] = {
+		schedule_request(HOUR, 3),
+		cancel_request(pending),
+		cancel_request(pending),
+		reschedule_request(moved, 2 * HOUR),
+		reschedule_request(pending, HOUR),
+		{ .op = HWTIMER_OP_NONE },
+		{ .op = 4 },
+		{ .op = HWTIMER_OP_SCHEDULE, .interval = 1 },
+		{ .op = HWTIMER_OP_SCHEDULE, .id = 1 },
+		{ .op = HWTIMER_OP_SCHEDULE, .flags = HWTIMER_DISCARD },
+		{ .op = HWTIMER_OP_CANCEL, .id = moved, .time = 1 },
+		{ .op = HWTIMER_OP_RESCHEDULE, .id = moved, .user_data = 1 },
+		schedule_request(HOUR, 4),
+	};
+	const int results[] = { 0,	 0,	  -ENOENT, 0,	    -ENOENT,
+				-EINVAL, -EINVAL, -EINVAL, -EINVAL, -EINVAL,
+				-EINVAL, -EINVAL, 0 };
+	struct hwtimer_stats stats;
+	struct hwtimer_query query;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(requests); i++)
+		requests[i].result = 12345;
+	ASSERT_EQ(13, hwt_submit(self->fd, requests, 13));
+	for (unsigned int i = 0; i < ARRAY_SIZE(requests); i++) {
+		EXPECT_EQ(results[i], requests[i].result)
+		{
+			TH_LOG("requests[%u]", i);
+		}
+	}
+	ASSERT_EQ(0, hwt_query(self->fd, requests[0].id, &query));
+	EXPECT_EQ(3, query.user_data);
+	ASSERT_EQ(0, hwt_query(self->fd, requests[12].id, &query));
+	EXPECT_EQ(4, query.user_data);
+	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(3, stats.pending);
+	EXPECT_EQ(4, stats.scheduled);
+	EXPECT_EQ(1, stats.cancelled);
+	EXPECT_EQ(1, stats.rescheduled);
+}
+
+TEST_F(hwtimer, expired_timers_are_ealready)
+{
+	__u64 id = hwt_after(self->fd, 0, 0);
+	struct hwtimer_request requests[] = {
+		cancel_request(id),
+		reschedule_request(id, HOUR),
+		cancel_request(id),
+		cancel_request(id),
+	};
+
+	requests[2].flags = HWTIMER_DISCARD;
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_EQ(4, hwt_submit(self->fd, requests, 4));
+	EXPECT_EQ(-EALREADY, requests[0].result);
+	EXPECT_EQ(-EALREADY, requests[1].result);
+	EXPECT_EQ(0, requests[2].result);
+	EXPECT_EQ(-ENOENT, requests[3].result);
+}
+
+TEST_F(hwtimer, arrays_of_every_length)
+{
+	static const unsigned int lengths[] = { 1,   2,	  3,   15,   16,  17,
+						31,  32,  33,  63,   64,  65,
+						127, 128, 129, 255,  256, 257,
+						511, 512, 513, BATCH };
+	struct hwtimer_request requests[BATCH];
+	struct hwtimer_stats stats;
+	__u64 total = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(lengths); i++) {
+		unsigned int n = lengths[i];
+
+		fill_schedules(requests, n, 0, HOUR, total);
+		ASSERT_EQ(n, hwt_submit(self->fd, requests, n));
+		for (unsigned int j = 0; j < n; j++) {
+			ASSERT_EQ(0, requests[j].result);
+			ASSERT_NE(0, requests[j].id);
+			ASSERT_EQ(total + j, requests[j].user_data);
+		}
+		total += n;
+	}
+	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(total, stats.pending);
+}
+
+TEST_F(hwtimer, a_hundred_thousand_in_one_call)
+{
+	unsigned int n = scaled(100000);
+	struct hwtimer_request *requests = calloc(n, sizeof(*requests));
+	struct hwtimer_stats stats;
+
+	ASSERT_NE(NULL, requests);
+	fill_schedules(requests, n, 0, HOUR, 0);
+	ASSERT_EQ(n, hwt_submit(self->fd, requests, n));
+	for (unsigned int i = 0; i < n; i++) {
+		ASSERT_EQ(0, requests[i].result);
+		requests[i] = cancel_request(requests[i].id);
+	}
+	ASSERT_EQ(n, hwt_submit(self->fd, requests, n));
+	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(n, stats.cancelled);
+	EXPECT_EQ(0, stats.pending);
+}
+
+TEST_F(hwtimer, empty_array_is_0)
+{
+	EXPECT_EQ(0, hwt_submit(self->fd, NULL, 0));
+}
+
+TEST_F(hwtimer, unknown_flags_are_einval)
+{
+	struct hwtimer_request request = schedule_request(HOUR, 0);
+	struct hwtimer_submit submit = {
+		.requests = (uintptr_t)&request,
+		.count = 1,
+	};
+	struct hwtimer_stats stats;
+
+	for (unsigned int bit = 0; bit < 32; bit++) {
+		submit.flags = 1U << bit;
+		EXPECT_EQ(-EINVAL,
+			  hwt_ioctl(self->fd, HWTIMER_IOC_SUBMIT, &submit));
+	}
+	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(0, stats.scheduled);
+}
+
+TEST_F(hwtimer, array_at_a_bad_address_is_efault)
+{
+	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, NULL, 1));
+	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, unmapped_address(), 1));
+	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, unmapped_address(), 1000));
+	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, (void *)-64L, 1000));
+}
+
+/*
+ * The last whole entries before the edge are done, the one that lies across it
+ * and those beyond are not; none of them is lost and none done twice.
+ */
+static void check_edge(struct __test_metadata *_metadata, int fd, __u64 time,
+		       unsigned int whole, size_t part)
+{
+	const size_t room = whole * sizeof(struct hwtimer_request) + part;
+	struct hwtimer_request *requests = page_edge(room);
+	struct hwtimer_stats before, after;
+	struct hwtimer_event events[64];
+
+	ASSERT_EQ(0, hwt_stats(fd, &before));
+	fill_schedules(requests, whole, 0, time, 100);
+	memset(&requests[whole], 0, part);
+	if (part >= sizeof(__u32))
+		requests[whole].op = HWTIMER_OP_SCHEDULE;
+	EXPECT_EQ(whole ? (int)whole : -EFAULT,
+		  hwt_submit(fd, requests, whole + 300));
+	for (unsigned int i = 0; i < whole; i++) {
+		EXPECT_EQ(0, requests[i].result);
+		EXPECT_NE(0, requests[i].id);
+	}
+	ASSERT_EQ(0, hwt_stats(fd, &after));
+	EXPECT_EQ(before.scheduled + whole, after.scheduled);
+	expect_balance(_metadata, &after);
+	if (time == HOUR) {
+		EXPECT_EQ(before.pending + whole, after.pending);
+		return;
+	}
+	ASSERT_EQ(whole, hwt_collect(fd, events, whole));
+	EXPECT_EQ(-EAGAIN, hwt_read(fd, events, 1));
+}
+
+TEST_F(hwtimer, array_that_faults_half_way)
+{
+	for (unsigned int whole = 0; whole <= 60; whole += 15) {
+		check_edge(_metadata, self->fd, HOUR, whole, 0);
+		check_edge(_metadata, self->fd, HOUR, whole, 4);
+		check_edge(_metadata, self->fd, HOUR, whole, 48);
+	}
+}
+
+TEST_F(hwtimer, array_that_faults_half_way_with_timers_that_are_due)
+{
+	for (unsigned int whole = 0; whole <= 60; whole += 15) {
+		check_edge(_metadata, self->fd, 0, whole, 0);
+		check_edge(_metadata, self->fd, 0, whole, 56);
+	}
+}
+
+/* Two pages of requests, of which only the first @writable can be written. */
+static struct hwtimer_request *half_read_only(unsigned int writable, __u64 time)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	unsigned int n = page / sizeof(struct hwtimer_request);
+	struct hwtimer_request *requests =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (requests == MAP_FAILED)
+		abort();
+	fill_schedules(requests, 2 * n, 0, time, 0);
+	if (mprotect(requests + n, page, PROT_READ))
+		abort();
+	return requests + n - writable;
+}
+
+TEST_F(hwtimer, schedules_whose_ids_cannot_be_written_are_undone)
+{
+	struct hwtimer_request *requests = half_read_only(10, HOUR);
+	struct hwtimer_stats stats;
+
+	EXPECT_EQ(10, hwt_submit(self->fd, requests, 60));
+	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(10, stats.pending);
+	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, requests + 10, 50));
+	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(10, stats.pending);
+}
+
+TEST_F(hwtimer, undone_schedules_that_were_due_do_not_come)
+{
+	struct hwtimer_event events[64];
+
+	for (unsigned int round = 0; round < 20; round++) {
+		struct hwtimer_request *requests = half_read_only(10, 0);
+
+		EXPECT_EQ(10, hwt_submit(self->fd, requests, 60));
+		ASSERT_EQ(10, hwt_collect(self->fd, events, 10));
+		for (unsigned int i = 0; i < 10; i++)
+			EXPECT_NE(0, requests[i].id);
+		sleep_ns(5 * MS);
+		EXPECT_EQ(-EAGAIN, hwt_read(self->fd, events, 64));
+	}
+}
+
+TEST_F(hwtimer, cancels_whose_results_cannot_be_written_stand)
+{
+	struct hwtimer_request requests[16];
+	struct hwtimer_stats stats;
+	__u64 ids[16];
+
+	ASSERT_EQ(16, hwt_schedule_many(self->fd, 16, 0, HOUR, ids));
+	fill_cancels(requests, 16, ids);
+	EXPECT_EQ(-EFAULT,
+		  hwt_submit(self->fd,
+			     read_only_copy(requests, sizeof(requests)), 16));
+	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_LE(1, stats.cancelled);
+	EXPECT_EQ(16, stats.pending + stats.cancelled);
+	EXPECT_EQ(16 - stats.cancelled, hwt_cancel_many(self->fd, 16, ids));
+}
+
+TEST_F(hwtimer, signals_end_it_early_and_lose_nothing)
+{
+	unsigned int n = scaled(200000), done = 0, calls = 0;
+	struct hwtimer_request *requests = calloc(n, sizeof(*requests));
+	struct hwtimer_stats stats;
+
+	ASSERT_NE(NULL, requests);
+	fill_schedules(requests, n, 0, HOUR, 0);
+	interrupt_every(2000);
+	while (done < n) {
+		int ret = hwt_submit(self->fd, requests + done, n - done);
+
+		if (ret != -EINTR) {
+			ASSERT_LT(0, ret);
+			done += ret;
+		}
+		calls++;
+	}
+	interrupt_every(0);
+	TH_LOG("%u requests in %u calls", n, calls);
+	EXPECT_LT(1, calls);
+	for (unsigned int i = 0; i < n; i++)
+		ASSERT_EQ(0, requests[i].result);
+	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(n, stats.scheduled);
+	EXPECT_EQ(n, stats.pending);
+}
+
+TEST_HARNESS_MAIN
