@@ -60,10 +60,12 @@ static_assert(sizeof(struct hwtimer_record) == 32);
 
 /* Records come in slots of 1,024; the first few hold the slot's map. */
 #define HWTIMER_SLOT_SHIFT 10
-#define HWTIMER_SLOT_RECORDS (1U << HWTIMER_SLOT_SHIFT)
+#define HWTIMER_SLOT_RECORDS 1024U
 #define HWTIMER_SLOT_ORDER 3
 #define HWTIMER_SLOT_HEADER 4
 #define HWTIMER_SLOT_USABLE (HWTIMER_SLOT_RECORDS - HWTIMER_SLOT_HEADER)
+
+static_assert(HWTIMER_SLOT_RECORDS == 1U << HWTIMER_SLOT_SHIFT);
 
 /**
  * union hwtimer_slot - 1,024 neighbouring records

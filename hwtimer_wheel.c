@@ -348,8 +348,8 @@ u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel)
 }
 
 /*
- * The state is asked too, for the sake of an entry that has outlived 2^32 stamps
- * of its record. A timer that STOP hands back is leaving, but may stay.
+ * The state is asked too, for the sake of an entry that has outlived 2^32
+ * stamps of its record. A timer that STOP hands back is leaving, but may stay.
  */
 static bool entry_alive(const struct hwtimer_record *record,
 			struct hwtimer_entry entry)

@@ -19,7 +19,7 @@
 #define HWTIMER_TICK_NONE U64_MAX
 
 #define HWTIMER_BUCKETS_MIN 8U
-#define HWTIMER_BUCKETS_MAX (1U << 20)
+#define HWTIMER_BUCKETS_MAX 1048576U
 
 /**
  * HWTIMER_HOLD - most timers that one hold of an instance's lock deals with

@@ -149,8 +149,9 @@ enum hwtimer_op {
  * @reserved: must be 0
  *
  * SCHEDULE: EINVAL, ENOSPC (the instance's limit of timers is reached; lifts
- * when timers are cancelled and events are read), ENOMEM, ESHUTDOWN (stopped). A timer is
- * never early; it is late by at most one tick plus what the machine needs.
+ * when timers are cancelled and events are read), ENOMEM, ESHUTDOWN (stopped).
+ * A timer is never early; it is late by at most one tick plus what the machine
+ * needs.
  *
  * CANCEL: EINVAL, ENOENT (never was, was delivered or is being read, or was
  * cancelled), EALREADY (expired, and its event waits to be read; with
@@ -340,7 +341,9 @@ struct hwtimer_stats {
  * returns the bytes. It blocks until there is one, unless O_NONBLOCK is set.
  * 0 means stopped and drained. Only events that arrived in the buffer are
  * consumed. Readers take turns, with O_NONBLOCK too: one whose buffer has to be
- * paged in keeps the others waiting. Errors: EINVAL (less room than one event), EAGAIN, EINTR, EFAULT.
+ * paged in keeps the others waiting.
+ *
+ * Errors: EINVAL (less room than one event), EAGAIN, EINTR, EFAULT.
  */
 struct hwtimer_event {
 	__u64 id;
