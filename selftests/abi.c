@@ -317,6 +317,7 @@ FIXTURE_VARIANT_ADD(command, stats)
 	.size = sizeof(struct hwtimer_stats),
 	.writes = true,
 };
+
 /* clang-format on */
 
 FIXTURE_SETUP(command)
@@ -402,6 +403,7 @@ FIXTURE_VARIANT_ADD(growable, stats)
 	.number = HWTIMER_IOC_STATS,
 	.size = sizeof(struct hwtimer_stats),
 };
+
 /* clang-format on */
 
 /* What a newer program knows beyond this one's structure. */

@@ -284,6 +284,7 @@ FIXTURE_VARIANT_ADD(rivals, discard_against_read)
 	.run = { discard_all, read_all, discard_all, read_all },
 	.expired = true,
 };
+
 /* clang-format on */
 
 FIXTURE_SETUP(rivals)

@@ -340,6 +340,7 @@ FIXTURE_VARIANT_ADD(fault, stop)
 {
 	.trial = { .pending = N, .call = call_stop, .check = check_stop },
 };
+
 /* clang-format on */
 
 FIXTURE_SETUP(fault)

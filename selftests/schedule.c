@@ -213,6 +213,7 @@ FIXTURE_VARIANT_ADD(wheel, coarse_tick)
 {
 	.tick = 50 * MS, .buckets = 8, .spacing = 7 * MS, .timers = 100,
 };
+
 /* clang-format on */
 
 FIXTURE_SETUP(wheel)

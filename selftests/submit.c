@@ -211,6 +211,14 @@ TEST_F(hwtimer, array_that_faults_half_way)
 	}
 }
 
+/* The kernel copies 256 requests at a time: the edge lies between two copies. */
+TEST_F(hwtimer, array_that_faults_between_two_batches)
+{
+	check_edge(_metadata, self->fd, HOUR, 256, 0);
+	check_edge(_metadata, self->fd, HOUR, 512, 0);
+	check_edge(_metadata, self->fd, HOUR, 512, 4);
+}
+
 TEST_F(hwtimer, array_that_faults_half_way_with_timers_that_are_due)
 {
 	for (unsigned int whole = 0; whole <= 60; whole += 15) {
@@ -247,6 +255,26 @@ TEST_F(hwtimer, schedules_whose_ids_cannot_be_written_are_undone)
 	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, requests + 10, 50));
 	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
 	EXPECT_EQ(10, stats.pending);
+}
+
+/* The first batch is done and told; of the second nothing can be written. */
+TEST_F(hwtimer, batch_whose_ids_cannot_be_written_is_undone)
+{
+	size_t bytes = 256 * sizeof(struct hwtimer_request);
+	struct hwtimer_request *requests =
+		mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct hwtimer_stats stats;
+
+	ASSERT_NE(MAP_FAILED, requests);
+	fill_schedules(requests, 512, 0, HOUR, 0);
+	ASSERT_EQ(0, mprotect(requests + 256, bytes, PROT_READ));
+	EXPECT_EQ(256, hwt_submit(self->fd, requests, 512));
+	for (unsigned int i = 0; i < 256; i++)
+		EXPECT_EQ(0, requests[i].result);
+	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(256, stats.pending);
+	munmap(requests, 2 * bytes);
 }
 
 TEST_F(hwtimer, undone_schedules_that_were_due_do_not_come)

@@ -54,11 +54,14 @@ run_exit_commands()
 	exit "$status"
 }
 
-# end_process PID...: stop our own background processes and wait for them.
-end_process()
+# end_jobs: stop what we started in the background and that still runs.
+end_jobs()
 {
-	kill "$@" 2>/dev/null || true
-	wait "$@" 2>/dev/null || true
+	local pids
+
+	pids=$(jobs -pr)
+	# shellcheck disable=SC2086 # one word each
+	[ -z "$pids" ] || { kill $pids; wait $pids; } 2>/dev/null || true
 }
 
 # run_long WHAT LOG COMMAND...: run a command that takes minutes with its
@@ -70,12 +73,14 @@ run_long()
 
 	shift 2
 	mkdir -p "$(dirname "$log")"
+	on_exit end_jobs
 	heartbeat "$what" "$log" &
 	beat=$!
-	# setsid would be needed to stop the grandchildren as well; make stops
-	# its own when the terminal's signal reaches them all.
-	"$@" >"$log" 2>&1 </dev/null || status=$?
-	end_process "$beat"
+	# In the background, for bash sees to a signal only between commands.
+	"$@" >"$log" 2>&1 </dev/null &
+	wait $! || status=$?
+	kill "$beat" 2>/dev/null || true
+	wait "$beat" 2>/dev/null || true
 	if [ "$status" -ne 0 ]; then
 		tail -n 40 "$log" | sed 's/^/    /' >&2
 		say "$what failed after $((SECONDS - start)) s; the whole log is $log"

@@ -162,12 +162,11 @@ run_unattended()
 
 	mkfifo "$TEMP/results"
 	cat "$TEMP/results" &
-	CAT=$!
 	setpriv --pdeathsig TERM timeout --kill-after 5 "$TIMEOUT" \
 		"${QEMU[@]}" </dev/null >"$TEMP/results" 2>"$TEMP/qemu" &
-	on_exit end_process $! "$CAT"
+	on_exit end_jobs
 	wait $! || status=$?
-	wait "$CAT" || true
+	wait # for the last of the results
 	[ "$status" -ne 124 ] && [ "$status" -ne 137 ] || HUNG=1
 }
 
