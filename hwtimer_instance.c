@@ -442,6 +442,7 @@ void hwtimer_instance_stop(struct hwtimer_instance *instance)
 	spin_lock(&instance->lock);
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_drained(). */
 	smp_store_release(&instance->stopped, true);
+	hwtimer_worker_forget(instance);
 	drained = hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
 	if (drained)

@@ -586,6 +586,7 @@ void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max)
 			continue;
 		}
 		entry = queue->head->entries[queue->first];
+		wheel->stats.walked++;
 		if (entry_alive(hwtimer_table_record(wheel->table, entry.index),
 				entry))
 			return;

@@ -67,7 +67,7 @@ static ktime_t worker_expiry(u64 time)
 	return min_t(u64, time, KTIME_MAX);
 }
 
-/* Lets the worker wake up for the first of its queue. */
+/* Lets the worker wake up for the first of its queue, and for nothing else. */
 static void worker_arm(struct hwtimer_worker *worker)
 {
 	struct timerqueue_node *first = timerqueue_getnext(&worker->queue);
@@ -76,6 +76,8 @@ static void worker_arm(struct hwtimer_worker *worker)
 	if (first && first->expires != KTIME_MAX)
 		hrtimer_start(&worker->timer, first->expires,
 			      HRTIMER_MODE_ABS_HARD);
+	else
+		hrtimer_try_to_cancel(&worker->timer);
 }
 
 /* The first instance of the queue if it is due, taken out; otherwise NULL. */
@@ -178,6 +180,34 @@ unlock:
 	spin_unlock(&worker->lock);
 }
 
+/* Takes an instance out of the queue, and what the worker would wake up for. */
+static void worker_forget(struct hwtimer_worker *worker,
+			  struct hwtimer_instance *instance)
+{
+	struct timerqueue_node *first = timerqueue_getnext(&worker->queue);
+
+	lockdep_assert_held(&worker->lock);
+	if (RB_EMPTY_NODE(&instance->node.node))
+		return;
+	timerqueue_del(&worker->queue, &instance->node);
+	if (first == &instance->node && worker->sleeping)
+		worker_arm(worker);
+}
+
+/**
+ * hwtimer_worker_forget - the worker need not look at an instance any more
+ * @instance: attached; its lock is held
+ */
+void hwtimer_worker_forget(struct hwtimer_instance *instance)
+{
+	struct hwtimer_worker *worker = instance->worker;
+
+	lockdep_assert_held(&instance->lock);
+	spin_lock(&worker->lock);
+	worker_forget(worker, instance);
+	spin_unlock(&worker->lock);
+}
+
 /* How often the worker woke up, for any instance, since @instance came. */
 u64 hwtimer_worker_wakeups(const struct hwtimer_instance *instance)
 {
@@ -224,8 +254,7 @@ void hwtimer_worker_detach(struct hwtimer_instance *instance)
 
 	spin_lock(&worker->lock);
 	instance->detached = true;
-	if (!RB_EMPTY_NODE(&instance->node.node))
-		timerqueue_del(&worker->queue, &instance->node);
+	worker_forget(worker, instance);
 	spin_unlock(&worker->lock);
 	wait_event(worker->idle, worker_left(worker, instance));
 }

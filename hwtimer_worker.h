@@ -17,6 +17,7 @@ void hwtimer_workers_stop(void);
 void hwtimer_worker_attach(struct hwtimer_instance *instance);
 void hwtimer_worker_detach(struct hwtimer_instance *instance);
 void hwtimer_worker_kick(struct hwtimer_instance *instance, u64 time);
+void hwtimer_worker_forget(struct hwtimer_instance *instance);
 u64 hwtimer_worker_wakeups(const struct hwtimer_instance *instance);
 
 #endif /* HWTIMER_WORKER_H */

@@ -340,10 +340,9 @@ TEST_F(command, null_is_efault)
 	EXPECT_EQ(-EFAULT, hwt_ioctl(self->fd, variant->number, NULL));
 }
 
-TEST_F(command, unmapped_address_is_efault)
+TEST_F(command, bad_address_is_efault)
 {
-	EXPECT_EQ(-EFAULT,
-		  hwt_ioctl(self->fd, variant->number, unmapped_address()));
+	EXPECT_EQ(-EFAULT, hwt_ioctl(self->fd, variant->number, bad_address()));
 }
 
 TEST_F(command, address_that_faults_half_way_is_efault)

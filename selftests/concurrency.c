@@ -565,26 +565,18 @@ static void *stand_by(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(hwtimer, burst_leaves_room_for_other_calls, LONG_TIMEOUT)
+/* Takes all events of a burst at @moment: each timer once, no other. */
+static void collect_burst(struct __test_metadata *_metadata, int fd,
+			  unsigned int n, __u64 moment)
 {
-	struct bystander bystander = { .fd = self->fd };
-	unsigned int n = burst_size();
 	unsigned char *came = calloc(n, 1);
 	struct hwtimer_event events[BATCH];
-	pthread_t thread;
-	__u64 moment;
 
 	ASSERT_NE(NULL, came);
-	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, n + BATCH));
-	moment = schedule_burst(self->fd, n);
-	ASSERT_NE(0, moment);
-	if (now_ns() > moment)
-		TH_LOG("the burst began before all were scheduled");
-	start_threads(&thread, 1, stand_by, &bystander, 0);
 	for (unsigned int got = 0; got < n;) {
 		unsigned int want = n - got < BATCH ? n - got : BATCH;
 
-		ASSERT_EQ(want, hwt_collect(self->fd, events, want));
+		ASSERT_EQ(want, hwt_collect(fd, events, want));
 		for (unsigned int i = 0; i < want; i++, got++) {
 			ASSERT_GT(n, events[i].user_data);
 			ASSERT_EQ(0, came[events[i].user_data]);
@@ -592,10 +584,38 @@ TEST_F_TIMEOUT(hwtimer, burst_leaves_room_for_other_calls, LONG_TIMEOUT)
 			ASSERT_EQ(moment, events[i].deadline);
 		}
 	}
-	join_threads(&thread, 1);
-	EXPECT_LE(moment, now_ns());
-	EXPECT_EQ(0, bystander.failures);
-	TH_LOG("%u calls while %u timers expired", bystander.during, n);
+	free(came);
+}
+
+/*
+ * A machine with few processors may not let the bystander run at all during one
+ * burst, whatever the module does: there are more of them until it has.
+ */
+TEST_F_TIMEOUT(hwtimer, burst_leaves_room_for_other_calls, LONG_TIMEOUT)
+{
+	struct bystander bystander = { .fd = -1 };
+	unsigned int n = burst_size();
+	unsigned int bursts = 0;
+
+	while (!bystander.during && bursts++ < 20) {
+		int fd = hwt_open(O_NONBLOCK);
+		pthread_t thread;
+		__u64 moment;
+
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, hwt_setup(fd, 0, 0, n + BATCH));
+		moment = schedule_burst(fd, n);
+		ASSERT_NE(0, moment);
+		bystander.fd = fd;
+		start_threads(&thread, 1, stand_by, &bystander, 0);
+		collect_burst(_metadata, fd, n, moment);
+		join_threads(&thread, 1);
+		ASSERT_LE(moment, now_ns());
+		ASSERT_EQ(0, bystander.failures);
+		close(fd);
+	}
+	TH_LOG("%u calls while %u timers expired, in burst %u",
+	       bystander.during, n, bursts);
 	EXPECT_LT(0, bystander.during);
 }
 

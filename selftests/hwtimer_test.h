@@ -418,40 +418,48 @@ static inline bool write_file(const char *path, const char *text)
 	return ret == (ssize_t)strlen(text);
 }
 
+static inline size_t whole_pages(size_t bytes)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (bytes + page - 1) / page * page;
+}
+
 /**
- * page_edge() - the end of a page that can be used, before one that faults
- * @room: bytes before the edge to return the address of; at most a page
+ * page_edge() - the end of memory that can be used, before what faults
+ * @room: bytes before the edge to return the address of
  *
- * What lies beyond the edge cannot be touched.
+ * What lies beyond the edge stays mapped, so that nothing else gets there, but
+ * cannot be touched.
  */
 static inline void *page_edge(size_t room)
 {
-	size_t page = sysconf(_SC_PAGESIZE);
-	char *map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+	size_t usable = whole_pages(room);
+	char *map = mmap(NULL, usable + whole_pages(1), PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (map == MAP_FAILED || munmap(map + page, page))
+	if (map == MAP_FAILED ||
+	    mprotect(map + usable, whole_pages(1), PROT_NONE))
 		abort();
-	return map + page - room;
+	return map + usable - room;
 }
 
 /* A copy of @size bytes that can be read but not written. */
 static inline void *read_only_copy(const void *from, size_t size)
 {
-	size_t page = sysconf(_SC_PAGESIZE);
-	char *map = mmap(NULL, page, PROT_READ | PROT_WRITE,
+	char *map = mmap(NULL, whole_pages(size), PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (map == MAP_FAILED || size > page)
+	if (map == MAP_FAILED)
 		abort();
 	memcpy(map, from, size);
-	if (mprotect(map, page, PROT_READ))
+	if (mprotect(map, whole_pages(size), PROT_READ))
 		abort();
 	return map;
 }
 
-/* An address that nothing is mapped at. */
-static inline void *unmapped_address(void)
+/* An address at which nothing can be read or written. */
+static inline void *bad_address(void)
 {
 	return page_edge(0);
 }

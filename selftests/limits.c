@@ -81,7 +81,7 @@ TEST_F(full, failed_read_does_not_lift_it)
 {
 	ASSERT_EQ(0, hwt_reschedule(self->fd, self->ids[0], 0, 0));
 	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	ASSERT_EQ(-EFAULT, hwt_read(self->fd, unmapped_address(), 1));
+	ASSERT_EQ(-EFAULT, hwt_read(self->fd, bad_address(), 1));
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
 }
 

@@ -86,7 +86,7 @@ TEST_F(hwtimer, failed_read_leaves_it_readable)
 {
 	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
 	ASSERT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
-	ASSERT_EQ(-EFAULT, hwt_read(self->fd, unmapped_address(), 1));
+	ASSERT_EQ(-EFAULT, hwt_read(self->fd, bad_address(), 1));
 	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, 0));
 }
 

@@ -266,10 +266,10 @@ TEST_F(hwtimer, null_is_efault_and_loses_nothing)
 	expect_fault(_metadata, self->fd, NULL, 1);
 }
 
-TEST_F(hwtimer, unmapped_buffer_is_efault_and_loses_nothing)
+TEST_F(hwtimer, bad_buffer_is_efault_and_loses_nothing)
 {
 	make_ready(_metadata, self->fd, 1);
-	expect_fault(_metadata, self->fd, unmapped_address(), 1);
+	expect_fault(_metadata, self->fd, bad_address(), 1);
 }
 
 TEST_F(hwtimer, read_only_buffer_is_efault_and_loses_nothing)

@@ -307,7 +307,7 @@ TEST_F(hwtimer, bad_array_is_efault_and_loses_nothing)
 
 	ASSERT_EQ(N, hwt_schedule_many(self->fd, N, 0, HOUR, NULL));
 	EXPECT_EQ(-EFAULT, hwt_stop(self->fd, NULL, N, NULL));
-	EXPECT_EQ(-EFAULT, hwt_stop(self->fd, unmapped_address(), N, NULL));
+	EXPECT_EQ(-EFAULT, hwt_stop(self->fd, bad_address(), N, NULL));
 	EXPECT_EQ(-EFAULT,
 		  hwt_stop(self->fd, read_only_copy(zeroes, sizeof(zeroes)), 8,
 			   NULL));

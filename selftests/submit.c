@@ -163,8 +163,8 @@ TEST_F(hwtimer, unknown_flags_are_einval)
 TEST_F(hwtimer, array_at_a_bad_address_is_efault)
 {
 	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, NULL, 1));
-	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, unmapped_address(), 1));
-	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, unmapped_address(), 1000));
+	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, bad_address(), 1));
+	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, bad_address(), 1000));
 	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, (void *)-64L, 1000));
 }
 
@@ -227,26 +227,28 @@ TEST_F(hwtimer, array_that_faults_half_way_with_timers_that_are_due)
 	}
 }
 
-/* Two pages of requests, of which only the first @writable can be written. */
-static struct hwtimer_request *half_read_only(unsigned int writable, __u64 time)
+/* Requests of which the first @writable can be written, the @others only read. */
+static struct hwtimer_request *half_read_only(unsigned int writable,
+					      unsigned int others, __u64 time)
 {
-	size_t page = sysconf(_SC_PAGESIZE);
-	unsigned int n = page / sizeof(struct hwtimer_request);
-	struct hwtimer_request *requests =
-		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t before = whole_pages(writable * sizeof(struct hwtimer_request));
+	size_t after = whole_pages(others * sizeof(struct hwtimer_request));
+	char *map = mmap(NULL, before + after, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct hwtimer_request *requests;
 
-	if (requests == MAP_FAILED)
+	if (map == MAP_FAILED)
 		abort();
-	fill_schedules(requests, 2 * n, 0, time, 0);
-	if (mprotect(requests + n, page, PROT_READ))
+	requests = (struct hwtimer_request *)(map + before) - writable;
+	fill_schedules(requests, writable + others, 0, time, 0);
+	if (mprotect(map + before, after, PROT_READ))
 		abort();
-	return requests + n - writable;
+	return requests;
 }
 
 TEST_F(hwtimer, schedules_whose_ids_cannot_be_written_are_undone)
 {
-	struct hwtimer_request *requests = half_read_only(10, HOUR);
+	struct hwtimer_request *requests = half_read_only(10, 50, HOUR);
 	struct hwtimer_stats stats;
 
 	EXPECT_EQ(10, hwt_submit(self->fd, requests, 60));
@@ -260,21 +262,14 @@ TEST_F(hwtimer, schedules_whose_ids_cannot_be_written_are_undone)
 /* The first batch is done and told; of the second nothing can be written. */
 TEST_F(hwtimer, batch_whose_ids_cannot_be_written_is_undone)
 {
-	size_t bytes = 256 * sizeof(struct hwtimer_request);
-	struct hwtimer_request *requests =
-		mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct hwtimer_request *requests = half_read_only(256, 256, HOUR);
 	struct hwtimer_stats stats;
 
-	ASSERT_NE(MAP_FAILED, requests);
-	fill_schedules(requests, 512, 0, HOUR, 0);
-	ASSERT_EQ(0, mprotect(requests + 256, bytes, PROT_READ));
 	EXPECT_EQ(256, hwt_submit(self->fd, requests, 512));
 	for (unsigned int i = 0; i < 256; i++)
 		EXPECT_EQ(0, requests[i].result);
 	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
 	EXPECT_EQ(256, stats.pending);
-	munmap(requests, 2 * bytes);
 }
 
 TEST_F(hwtimer, undone_schedules_that_were_due_do_not_come)
@@ -282,7 +277,7 @@ TEST_F(hwtimer, undone_schedules_that_were_due_do_not_come)
 	struct hwtimer_event events[64];
 
 	for (unsigned int round = 0; round < 20; round++) {
-		struct hwtimer_request *requests = half_read_only(10, 0);
+		struct hwtimer_request *requests = half_read_only(10, 50, 0);
 
 		EXPECT_EQ(10, hwt_submit(self->fd, requests, 60));
 		ASSERT_EQ(10, hwt_collect(self->fd, events, 10));
