@@ -14,7 +14,7 @@
 #define N 300
 
 /* So many faults are tried one after the other, and then ever fewer. */
-#define FAULTS_EACH 48
+#define FAULTS_EACH 32
 
 /* If a call has more than these it does not end. */
 #define FAULTS_MAX 5000

@@ -275,7 +275,7 @@ check_workers()
 	load workers=3 || return
 	check "workers=3 gives three" \
 		[ "$(worker_names)" = "hwtimer/0 hwtimer/1 hwtimer/2" ]
-	check "timers work with three workers" quietly ./schedule
+	check "timers work with three workers" quietly ./read
 	check "races are safe with three workers" quietly ./concurrency
 	unload
 	check "unload ends the workers" [ -z "$(worker_pids)" ]
@@ -303,7 +303,7 @@ check_priority()
 	load rt_prio=7 || return
 	check "rt_prio=7 makes the worker SCHED_FIFO, 7" \
 		[ "$(policy_of "$(worker_pids)")" = "1 7" ]
-	check "timers work with a real-time worker" quietly ./schedule
+	check "timers work with a real-time worker" quietly ./poll
 	unload
 	load rt_prio=1 workers=2 || return
 	# shellcheck disable=SC2046 # one word each
@@ -367,7 +367,7 @@ rounds()
 	while [ $round -lt "$1" ]; do
 		insmod hwtimer.ko || return
 		exec 9<>/dev/hwtimer
-		HWTIMER_SCALE=100 ./lifetime -t close_while_timers_expire \
+		HWTIMER_SCALE=400 ./lifetime -t close_while_timers_expire \
 			>/tmp/output 2>&1 &
 		user=$!
 		not rmmod hwtimer 2>/dev/null || return
