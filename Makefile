@@ -47,6 +47,17 @@ vm: demo-programs ## a shell in a VM with the module loaded
 	@vm/run.sh $(GUEST_DEMO) --interactive -- sh -c \
 		'insmod hwtimer.ko; echo "/dev/hwtimer is ready; exit ends the VM"; sh; exit 0'
 
+# What hwtimer-bench is asked for; it lists its options with --help.
+BENCH ?= --timers 1000000 --buckets 64,1024,4096,16384 --horizon-ms 8000 --reps 3
+
+.PHONY: bench
+bench: bench-programs ## ns per timer of each phase, by number of buckets, in a VM
+	@vm/build.sh $(KERNEL) >/dev/null
+	@vm/run.sh --kernel $(KERNEL) --mem 2048 --timeout 1800 \
+		--file build/$(KERNEL)/hwtimer.ko=/hwtimer/hwtimer.ko \
+		--file build/bench/hwtimer-bench=/hwtimer/hwtimer-bench -- \
+		sh -c 'insmod hwtimer.ko && exec ./hwtimer-bench $(BENCH)'
+
 .PHONY: check
 check: ## everything: lint, builds, KUnit, selftests, demo
 	@vm/check.sh
@@ -73,6 +84,10 @@ compiler:
 .PHONY: demo-programs
 demo-programs: | compiler
 	@$(MAKE) --no-print-directory -C demo OUT='$(CURDIR)/build/demo'
+
+.PHONY: bench-programs
+bench-programs: | compiler
+	@$(MAKE) --no-print-directory -C bench OUT='$(CURDIR)/build/bench'
 
 # On the kernel's own test harness
 .PHONY: selftest-programs

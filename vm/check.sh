@@ -64,7 +64,7 @@ step_builds()
 		"$SOURCE_KERNEL"; do
 		run_step build "$kernel" status "$VM_DIR/build.sh" "$kernel"
 	done
-	for programs in selftest demo readme; do
+	for programs in selftest demo bench readme; do
 		run_step build "$programs-programs" status make \
 			--no-print-directory -j"$JOBS" "$programs-programs"
 	done

@@ -37,6 +37,9 @@ main()
 	cd "$REPO_DIR"
 	need_packages perl sparse clang-format shellcheck
 	tools=$("$VM_DIR/kernel.sh" tools-6.12)/source
+	# Here, as it may take minutes, and tells of it; a check is silent.
+	"$VM_DIR/kernel.sh" debug-6.12 >/dev/null
+	"$VM_DIR/kernel.sh" source-7.3 >/dev/null
 	TEMP=$(mktemp -d)
 	on_exit rm -rf "$TEMP"
 	shopt -s nullglob
