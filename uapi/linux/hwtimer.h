@@ -13,7 +13,7 @@
  * later. Structures that may grow start with their own size: a shorter one
  * (an older program) is filled as far as it reaches, a longer one (a newer
  * program) is accepted when what the kernel does not know of it is zero, and
- * is refused with E2BIG otherwise.
+ * is refused with E2BIG otherwise, or if it is longer than a page.
  *
  * An ioctl returns 0 or a count, or -1 with errno: EFAULT for an address that
  * cannot be read or written, ENOTTY for an unknown command.
@@ -78,20 +78,23 @@ struct hwtimer_info {
  * struct hwtimer_setup - HWTIMER_IOC_SETUP: choose the wheel
  * @size: in: sizeof(struct hwtimer_setup)
  * @flags: must be 0
- * @tick: ns, 10 us to 1 h; 0 leaves the default of 1 ms
- * @buckets: 8 to 1,048,576, rounded up to a power of two; 0 leaves the default
+ * @tick: ns, 10 us to 1 h; 0 means the default of 1 ms
+ * @buckets: 8 to 1,048,576, rounded up to a power of two; 0 means the default
+ *	of 4,096
  * @kind: enum hwtimer_kind
  * @clock: CLOCK_MONOTONIC
  * @reserved: must be 0
- * @timers: limit of timers; 0 leaves the module's default_timers. It counts
+ * @timers: limit of timers; 0 means the module's default_timers. It counts
  *	pending timers, events that wait to be read, and events that were
  *	discarded but wait behind one that was not
  *
- * Only before the first timer; may be repeated until then. What came out of it
- * (the rounded number of buckets, the defaults) is read back with INFO.
+ * Only before the first timer; may be repeated until then, each time for all
+ * settings. What came out of it (the rounded number of buckets, the defaults)
+ * is read back with INFO.
  *
- * Errors: EINVAL (a value out of range), E2BIG, EBUSY (the instance has had a
- * timer), ESHUTDOWN (stopped), ENOMEM. After an error all is as it was.
+ * Errors: EINVAL (a value out of range), E2BIG, ESHUTDOWN (stopped), EBUSY (the
+ * instance has had a timer). After an error all is as it was; what the settings
+ * need is allocated with the first timer, which may fail with ENOMEM.
  */
 struct hwtimer_setup {
 	__u32 size;
@@ -138,8 +141,9 @@ enum hwtimer_op {
  *	CANCEL, RESCHEDULE: in
  * @time: SCHEDULE, RESCHEDULE: ns, as a signed number. Without
  *	HWTIMER_ABSOLUTE a delay from now: negative means now, and a sum beyond
- *	the clock's range waits for ever. With HWTIMER_ABSOLUTE a deadline:
- *	past and negative ones expire on the next turn, HWTIMER_NEVER never.
+ *	the clock's range becomes HWTIMER_NEVER. With HWTIMER_ABSOLUTE a
+ *	deadline: past ones expire on the next turn, as do negative ones, which
+ *	become 0; HWTIMER_NEVER never does.
  *	CANCEL: must be 0
  * @interval: must be 0: periodic timers do not exist yet
  * @slack: must be 0: slack does not exist yet
@@ -177,7 +181,7 @@ struct hwtimer_request {
 /**
  * struct hwtimer_submit - HWTIMER_IOC_SUBMIT: many operations in one call
  * @requests: address of an array of struct hwtimer_request
- * @count: its length
+ * @count: its length, up to 2,147,483,647; 0 does nothing and returns 0
  * @flags: must be 0
  *
  * Returns how many entries were done, in order: each of those has its own
@@ -246,7 +250,7 @@ struct hwtimer_unprocessed {
  * @size: in: sizeof(struct hwtimer_stop)
  * @flags: must be 0
  * @timers: address of an array of struct hwtimer_unprocessed
- * @count: its length; 0 only stops
+ * @count: its length, up to 2,147,483,647; 0 only stops
  * @reserved: must be 0
  * @left: out: timers not handed back yet, after this call
  *
@@ -344,6 +348,9 @@ struct hwtimer_stats {
  * paged in keeps the others waiting.
  *
  * Errors: EINVAL (less room than one event), EAGAIN, EINTR, EFAULT.
+ *
+ * poll() says POLLIN while events wait, and POLLHUP, without POLLIN, once the
+ * instance is stopped and drained.
  */
 struct hwtimer_event {
 	__u64 id;
