@@ -84,8 +84,8 @@ struct hwtimer_settings {
  * @wheel_memory: the memory of the buckets; constant once @started
  * @table: protected by @lock
  * @pool: protected by @lock
- * @ready: indices of expired records; appended to under @lock, consumed under
- *	@harvest and @lock
+ * @ready: indices of expired records; protected by @lock. What is leaving stays
+ *	in front until the holder of @harvest takes it out; nobody else passes it
  * @discards: records in @ready that are to be dropped; protected by @lock
  * @stats: protected by @lock. Complete but for what hwtimer_stats_get()
  *	adds; pending and ready are always exact
@@ -149,7 +149,7 @@ u64 hwtimer_instance_now(const struct hwtimer_instance *instance);
 int hwtimer_instance_reserve(struct hwtimer_instance *instance, u32 timers,
 			     u32 moves) __acquires(&instance->lock);
 void hwtimer_instance_trim(struct hwtimer_instance *instance);
-void hwtimer_instance_rearm(struct hwtimer_instance *instance);
+void hwtimer_instance_rearm(struct hwtimer_instance *instance, u64 now);
 void hwtimer_instance_turn(struct hwtimer_instance *instance, u64 now,
 			   u32 *due);
 int hwtimer_instance_query(struct hwtimer_instance *instance,

@@ -129,8 +129,8 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
  * @buffer: in user space
  * @count: bytes, enough for one event
  *
- * Return: bytes written, whole events; 0 if there is none; -EFAULT, -EINTR. May
- * sleep, but does not wait for events.
+ * Return: bytes written, whole events; 0 if there is none; -EFAULT,
+ * -ERESTARTSYS. May sleep, but does not wait for events.
  */
 ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 			       char __user *buffer, size_t count)
@@ -152,7 +152,8 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 		taken = events_take(instance,
 				    min_t(size_t, room - done, HWTIMER_BATCH));
 		spin_unlock(&instance->lock);
-		if (!taken)
+		/* None, but some are ready: discarded ones are in front. */
+		if (!taken && !READ_ONCE(instance->stats.ready))
 			break;
 
 		left = copy_to_user(buffer + done * sizeof(*event),
@@ -167,7 +168,7 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 		if (copied < taken)
 			err = -EFAULT;
 		else if (signal_pending(current))
-			err = -EINTR;
+			err = -ERESTARTSYS;
 		cond_resched();
 	}
 	mutex_unlock(&instance->harvest);

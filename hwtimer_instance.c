@@ -306,7 +306,10 @@ static void instance_expire(struct hwtimer_instance *instance, u32 index,
 /* When the worker should look at the instance next, ns. */
 static u64 instance_next(const struct hwtimer_instance *instance)
 {
-	if (!instance->stats.pending || instance->stopped)
+	if (instance->stopped)
+		return HWTIMER_TICK_NONE;
+	/* A bucket that is being walked is walked to its end. */
+	if (!instance->stats.pending && !instance->wheel.walk.active)
 		return HWTIMER_TICK_NONE;
 	return hwtimer_wheel_time_of(&instance->wheel,
 				     hwtimer_wheel_next(&instance->wheel));
@@ -315,15 +318,18 @@ static u64 instance_next(const struct hwtimer_instance *instance)
 /**
  * hwtimer_instance_rearm - the wheel's earliest timer may have become earlier
  * @instance: its lock is held
+ * @now: ns on the instance's clock, taken under the lock
  *
- * If it has become later the worker finds out when it wakes up.
+ * If it has become later the worker finds out when it wakes up. If the worker
+ * should have come by now it is on its way, or has put this instance behind
+ * others that are due, and there it stays.
  */
-void hwtimer_instance_rearm(struct hwtimer_instance *instance)
+void hwtimer_instance_rearm(struct hwtimer_instance *instance, u64 now)
 {
 	u64 next = instance_next(instance);
 
 	lockdep_assert_held(&instance->lock);
-	if (next >= instance->wake)
+	if (next >= instance->wake || instance->wake <= now)
 		return;
 	instance->wake = next;
 	hwtimer_worker_kick(instance, next);

@@ -234,7 +234,7 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 			requests[i].result =
 				request_run(instance, &requests[i], now);
 	}
-	hwtimer_instance_rearm(instance);
+	hwtimer_instance_rearm(instance, now);
 	steps = compaction_steps(instance, count);
 	drained = hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);

@@ -345,6 +345,21 @@ TEST_F(hwtimer, blocked_read_into_a_bad_buffer_loses_nothing)
 	expect_fault(_metadata, self->fd, page_edge(16), 1);
 }
 
+/* The first and the last of many, with nothing but discarded ones between. */
+TEST_F(hwtimer, discarded_events_do_not_shorten_a_read)
+{
+	struct hwtimer_event events[4];
+	__u64 ids[600];
+
+	ASSERT_EQ(600, hwt_schedule_many(self->fd, 600, 0, 0, ids));
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 600));
+	for (unsigned int i = 1; i < 599; i++)
+		ASSERT_EQ(0, hwt_cancel(self->fd, ids[i], HWTIMER_DISCARD));
+	ASSERT_EQ(2, hwt_read(self->fd, events, 4));
+	EXPECT_EQ(ids[0], events[0].id);
+	EXPECT_EQ(ids[599], events[1].id);
+}
+
 TEST_F(hwtimer, write_is_einval)
 {
 	char byte = 0;

@@ -53,7 +53,7 @@ enum hwtimer_kind {
  * @buckets: this instance's number of buckets
  * @kind: this instance's enum hwtimer_kind
  * @clock: this instance's clock (CLOCK_MONOTONIC)
- * @started: 1 once the instance has had its first timer: SETUP is over
+ * @started: 1 once SETUP is over (see struct hwtimer_setup)
  *
  * Errors: EINVAL (@size smaller than the first published structure), E2BIG.
  */
@@ -86,14 +86,14 @@ struct hwtimer_info {
  * @reserved: must be 0
  * @timers: limit of timers; 0 means the module's default_timers. It counts
  *	pending timers, events that wait to be read, and events that were
- *	discarded but wait behind one that was not
+ *	discarded but wait behind one that was not, or by the same SUBMIT
  *
- * Only before the first timer; may be repeated until then, each time for all
- * settings. What came out of it (the rounded number of buckets, the defaults)
- * is read back with INFO.
+ * Only before the first SCHEDULE or RESCHEDULE, whatever comes of that; may be
+ * repeated until then, each time for all settings. What came out of it (the
+ * rounded number of buckets, the defaults) is read back with INFO.
  *
- * Errors: EINVAL (a value out of range), E2BIG, ESHUTDOWN (stopped), EBUSY (the
- * instance has had a timer). After an error all is as it was; what the settings
+ * Errors: EINVAL (a value out of range), E2BIG, ESHUTDOWN (stopped), EBUSY (too
+ * late). After an error all is as it was; what the settings
  * need is allocated with the first timer, which may fail with ENOMEM.
  */
 struct hwtimer_setup {
