@@ -22,4 +22,9 @@ hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
+/* Without a count since 6.8; hwtimer always adds 1. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+#define eventfd_signal(context) eventfd_signal(context, 1)
+#endif
+
 #endif /* HWTIMER_COMPAT_H */

@@ -6,6 +6,7 @@
  *                    ├──> table    the state of each timer
  *                    ├──> pool     memory for buckets and events
  *                    ├──> ready    events that wait to be read
+ *                    ├──> notice   when and how readers are told
  *                    └──> worker   turns the wheel (shared by many instances)
  *
  * The file owns the instance; the worker only borrows it, and gives it back in
@@ -31,45 +32,80 @@
 
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
+#include <linux/poll.h>
 #include <linux/spinlock.h>
-#include <linux/timerqueue.h>
 #include <linux/wait.h>
 
 #include <uapi/linux/hwtimer.h>
 
 #include "hwtimer_chunk.h"
+#include "hwtimer_clock.h"
 #include "hwtimer_table.h"
 #include "hwtimer_wheel.h"
+#include "hwtimer_worker.h"
 
 #define HWTIMER_TICK_MIN (10ULL * NSEC_PER_USEC)
 #define HWTIMER_TICK_MAX (3600ULL * NSEC_PER_SEC)
 #define HWTIMER_TICK_DEFAULT (1ULL * NSEC_PER_MSEC)
 #define HWTIMER_BUCKETS_DEFAULT 4096U
 
+/* What user space may find in hwtimer_info.features. */
+#define HWTIMER_FEATURES                                           \
+	(HWTIMER_FEATURE_HIERARCHICAL | HWTIMER_FEATURE_PERIODIC | \
+	 HWTIMER_FEATURE_CLOCKS | HWTIMER_FEATURE_SLACK |          \
+	 HWTIMER_FEATURE_NOTIFY)
+
 /* So that a bit for each slot of records is found in a few cache lines. */
 #define HWTIMER_TIMERS_CEILING BIT(27)
 
-/* How many events or timers go to user space at a time. */
+/* How many events, or timers from STOP, go to user space at a time. */
 #define HWTIMER_BATCH 100U
+#define HWTIMER_STOP_BATCH \
+	((u32)(PAGE_SIZE / sizeof(struct hwtimer_unprocessed)))
 
 static_assert(HWTIMER_BATCH <= HWTIMER_HOLD);
 static_assert(HWTIMER_BATCH * sizeof(struct hwtimer_event) <= PAGE_SIZE);
-static_assert(HWTIMER_BATCH * sizeof(struct hwtimer_unprocessed) <= PAGE_SIZE);
 static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
 
+struct eventfd_ctx;
 struct hwtimer_worker;
 struct seq_file;
 
 /**
  * struct hwtimer_settings - what SETUP chooses
- * @tick: ns
- * @buckets: a power of two
+ * @shape: of the wheel
  * @timers: limit of pending timers and unread events
+ * @flags: HWTIMER_REPORT_CLOCK_SET
+ * @clock: by which the wheel turns
  */
 struct hwtimer_settings {
-	u64 tick;
-	u32 buckets;
+	struct hwtimer_shape shape;
 	u32 timers;
+	u32 flags;
+	const struct hwtimer_clock *clock;
+};
+
+/**
+ * struct hwtimer_notice - when and how readers are told
+ * @events: so many make poll() ready
+ * @delay: ns after the first event, poll() is ready however few there are
+ * @due: when that is, on CLOCK_MONOTONIC; HWTIMER_TICK_NONE: not, or not any
+ *	more
+ * @offset: hwtimer_clock_offset() when it was last looked at
+ * @eventfd: told whenever readers are; NULL: none
+ * @overdue: @due has come, and not all events have been read since
+ * @watching: the worker looks at the clock every second
+ * @clock_set: the clock was set, and nobody has been told yet
+ */
+struct hwtimer_notice {
+	u32 events;
+	u64 delay;
+	u64 due;
+	s64 offset;
+	struct eventfd_ctx *eventfd;
+	bool overdue;
+	bool watching;
+	bool clock_set;
 };
 
 /**
@@ -87,6 +123,9 @@ struct hwtimer_settings {
  * @ready: indices of expired records; protected by @lock. What is leaving stays
  *	in front until the holder of @harvest takes it out; nobody else passes it
  * @discards: records in @ready that are to be dropped; protected by @lock
+ * @periodic: periodic timers, which have two records each; protected by @lock
+ * @notice: protected by @lock; read without it where a wake-up follows any
+ *	change
  * @stats: protected by @lock. Complete but for what hwtimer_stats_get()
  *	adds; pending and ready are always exact
  * @wake: protected by @lock: the worker looks at this instance no later than
@@ -96,7 +135,8 @@ struct hwtimer_settings {
  * @readers: who waits for events, or for the end
  * @worker: which; constant
  * @wakeups_before: of the worker, when the instance was attached
- * @node: protected by worker->lock
+ * @turns: when the wheel is to be turned, on the instance's clock
+ * @chores: when hwtimer_notice_chores() has something to do
  * @detached: protected by worker->lock: not to be queued any more
  */
 struct hwtimer_instance {
@@ -114,6 +154,8 @@ struct hwtimer_instance {
 	struct hwtimer_pool pool;
 	struct hwtimer_queue ready;
 	u64 discards;
+	u32 periodic;
+	struct hwtimer_notice notice;
 	struct hwtimer_stats stats;
 	u64 wake;
 
@@ -123,7 +165,8 @@ struct hwtimer_instance {
 
 	struct hwtimer_worker *worker;
 	u64 wakeups_before;
-	struct timerqueue_node node;
+	struct hwtimer_alarm turns;
+	struct hwtimer_alarm chores;
 	bool detached;
 };
 
@@ -139,24 +182,83 @@ hwtimer_instance_drained(const struct hwtimer_instance *instance)
 	       !READ_ONCE(instance->stats.ready);
 }
 
+/**
+ * struct hwtimer_demand - what requests will need
+ * @timers: so many may be added, if the limit does not forbid it
+ * @periodic: of those, so many are periodic
+ * @moves: so many may get new deadlines
+ */
+struct hwtimer_demand {
+	u32 timers;
+	u32 periodic;
+	u32 moves;
+};
+
 /* hwtimer_instance.c: the life of an instance */
 struct hwtimer_instance *hwtimer_instance_create(u32 timers);
 void hwtimer_instance_destroy(struct hwtimer_instance *instance);
 int hwtimer_instance_setup(struct hwtimer_instance *instance,
 			   const struct hwtimer_settings *settings);
-int hwtimer_instance_start(struct hwtimer_instance *instance, u64 now);
-u64 hwtimer_instance_now(const struct hwtimer_instance *instance);
-int hwtimer_instance_reserve(struct hwtimer_instance *instance, u32 timers,
-			     u32 moves) __acquires(&instance->lock);
+int hwtimer_instance_start(struct hwtimer_instance *instance);
+u32 hwtimer_instance_timers(const struct hwtimer_instance *instance);
+int hwtimer_instance_reserve(struct hwtimer_instance *instance,
+			     const struct hwtimer_demand *demand)
+	__acquires(&instance->lock);
 void hwtimer_instance_trim(struct hwtimer_instance *instance);
 void hwtimer_instance_rearm(struct hwtimer_instance *instance, u64 now);
-void hwtimer_instance_turn(struct hwtimer_instance *instance, u64 now,
-			   u32 *due);
+void hwtimer_instance_follow(struct hwtimer_instance *instance, u64 now);
+void hwtimer_instance_turn(struct hwtimer_instance *instance, u32 *due);
 int hwtimer_instance_query(struct hwtimer_instance *instance,
 			   struct hwtimer_query *query);
 void hwtimer_instance_stop(struct hwtimer_instance *instance);
-void hwtimer_instance_hang_up(struct hwtimer_instance *instance);
 void hwtimer_instance_account(struct hwtimer_instance *instance);
+
+/* The time on the instance's clock, ns. */
+static inline u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
+{
+	return instance->settings.clock->now();
+}
+
+/* hwtimer_notice.c: when and how readers are told */
+bool hwtimer_notice_ready(const struct hwtimer_instance *instance);
+void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask);
+void hwtimer_notice_hang_up(struct hwtimer_instance *instance);
+bool hwtimer_notice_queued(struct hwtimer_instance *instance);
+void hwtimer_notice_taken(struct hwtimer_instance *instance);
+void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
+			u64 delay, struct eventfd_ctx *eventfd);
+void hwtimer_notice_release(struct hwtimer_instance *instance);
+void hwtimer_notice_watch(struct hwtimer_instance *instance);
+bool hwtimer_notice_look(struct hwtimer_instance *instance);
+bool hwtimer_notice_take_report(struct hwtimer_instance *instance);
+void hwtimer_notice_chores(struct hwtimer_instance *instance);
+
+/**
+ * struct hwtimer_period - what a timer was scheduled with
+ * @user_data: as scheduled
+ * @interval: ns; 0: for once
+ * @count: expirations left; 0: no limit
+ * @flags: HWTIMER_FIXED_DELAY
+ */
+struct hwtimer_period {
+	u64 user_data;
+	u64 interval;
+	u32 count;
+	u32 flags;
+};
+
+/* hwtimer_period.c: periodic timers, and what all have in common with them */
+void hwtimer_period_begin(struct hwtimer_instance *instance,
+			  struct hwtimer_record *record,
+			  const struct hwtimer_request *request);
+void hwtimer_period_free(struct hwtimer_instance *instance, u32 index);
+struct hwtimer_period
+hwtimer_period_get(const struct hwtimer_instance *instance,
+		   const struct hwtimer_record *record);
+u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
+			       const struct hwtimer_record *record, u64 now);
+bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
+			  u32 expirations, u64 now);
 
 /* hwtimer_stats.c: what an instance tells of itself */
 void hwtimer_stats_get(struct hwtimer_instance *instance,
@@ -180,6 +282,9 @@ void hwtimer_request_undo(struct hwtimer_instance *instance,
 
 /* hwtimer_harvest.c: how timers leave: by read(), or by STOP */
 void hwtimer_harvest_discarded(struct hwtimer_instance *instance);
+u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 now);
+void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
+			    u32 copied, u64 now);
 ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 			       char __user *buffer, size_t count);
 ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
@@ -193,5 +298,6 @@ long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
 /* hwtimer_main.c: what the module's parameters allow */
 extern unsigned int hwtimer_default_timers;
 extern unsigned int hwtimer_max_timers;
+extern unsigned int hwtimer_default_kind;
 
 #endif /* HWTIMER_H */

@@ -4,8 +4,8 @@
  * hands back.
  *
  * Both work in the same way. Under the lock a batch is written to a page of the
- * kernel's, and its records are marked as leaving, so that nobody can cancel
- * them. Without the lock the page is copied to user space, which may sleep.
+ * kernel's, and its records are marked as leaving, or returning, so that nobody
+ * can cancel them. Without the lock the page is copied to user space, which may sleep.
  * Under the lock again, what has arrived is freed, and the rest is what it was:
  * a timer leaves only when user space has it. instance->harvest keeps a second
  * reader from taking the same batch.
@@ -27,13 +27,14 @@ ready_record(const struct hwtimer_instance *instance,
 	return hwtimer_table_record(&instance->table, chunk->indices[slot]);
 }
 
-/* Frees the record at the front of the queue of events, and takes it out. */
-static void ready_finish(struct hwtimer_instance *instance)
+/* Takes the first index out of the queue of events. */
+static u32 ready_take(struct hwtimer_instance *instance)
 {
 	struct hwtimer_queue *ready = &instance->ready;
+	u32 index = ready->head->indices[ready->first];
 
-	hwtimer_table_put(&instance->table, ready->head->indices[ready->first]);
 	hwtimer_queue_take(ready, &instance->pool, 1);
+	return index;
 }
 
 /**
@@ -54,14 +55,15 @@ void hwtimer_harvest_discarded(struct hwtimer_instance *instance)
 	while (instance->discards && max-- &&
 	       ready_record(instance, ready->head, ready->first)->state ==
 		       HWTIMER_DISCARDED) {
-		ready_finish(instance);
+		hwtimer_period_free(instance, ready_take(instance));
 		instance->discards--;
 	}
 	spin_unlock(&instance->lock);
 }
 
-static void event_fill(struct hwtimer_event *event,
-		       const struct hwtimer_record *record, u32 index)
+static void event_fill(const struct hwtimer_instance *instance,
+		       struct hwtimer_event *event,
+		       const struct hwtimer_record *record, u32 index, u64 now)
 {
 	*event = (struct hwtimer_event){
 		.id = hwtimer_table_id(record, index),
@@ -70,13 +72,19 @@ static void event_fill(struct hwtimer_event *event,
 		.lateness = record->lateness,
 		.expirations = 1,
 	};
+	if (unlikely(hwtimer_record_periodic(record))) {
+		event->user_data =
+			hwtimer_period_get(instance, record).user_data;
+		event->expirations =
+			hwtimer_period_expirations(instance, record, now);
+	}
 }
 
 /*
  * Writes events to the page until it is full, the queue ends, or a discarded
  * event is in the way. Their records are leaving afterwards; returns how many.
  */
-static u32 events_take(struct hwtimer_instance *instance, u32 max)
+static u32 events_take(struct hwtimer_instance *instance, u32 max, u64 now)
 {
 	const struct hwtimer_queue *ready = &instance->ready;
 	const struct hwtimer_chunk *chunk = ready->head;
@@ -97,8 +105,8 @@ static u32 events_take(struct hwtimer_instance *instance, u32 max)
 			if (record->state == HWTIMER_DISCARDED)
 				return taken;
 			record->state = HWTIMER_LEAVING;
-			event_fill(&events[taken++], record,
-				   chunk->indices[slot]);
+			event_fill(instance, &events[taken++], record,
+				   chunk->indices[slot], now);
 		}
 		chunk = chunk == ready->tail ? NULL : chunk->next;
 		slot = chunk ? chunk->first : 0;
@@ -106,21 +114,86 @@ static u32 events_take(struct hwtimer_instance *instance, u32 max)
 	return taken;
 }
 
-/* The first @copied of the @taken events have arrived; the others stay. */
+/* An event has arrived: its timer has ended, or goes on. */
+static void event_finish(struct hwtimer_instance *instance,
+			 const struct hwtimer_event *event, u64 now)
+{
+	u32 index = ready_take(instance);
+
+	instance->stats.missed += event->expirations - 1;
+	if (!hwtimer_period_rearm(instance, index, event->expirations, now)) {
+		hwtimer_period_free(instance, index);
+		return;
+	}
+	/* STOP may have come past it already. */
+	instance->cursor = min_t(u64, instance->cursor, index);
+}
+
+/*
+ * The first @copied of the @taken events have arrived; the others stay. They
+ * were taken at @now.
+ */
 static void events_finish(struct hwtimer_instance *instance, u32 taken,
-			  u32 copied)
+			  u32 copied, u64 now)
 {
 	const struct hwtimer_event *events = instance->batch;
+	u64 rearmed = instance->stats.rearmed;
 	u32 i;
 
 	for (i = 0; i < copied; i++)
-		ready_finish(instance);
+		event_finish(instance, &events[i], now);
 	for (; i < taken; i++)
 		hwtimer_table_record(&instance->table,
 				     lower_32_bits(events[i].id))
 			->state = HWTIMER_EXPIRED;
 	instance->stats.ready -= copied;
 	instance->stats.delivered += copied;
+	hwtimer_notice_taken(instance);
+	if (instance->stats.rearmed != rearmed) {
+		hwtimer_instance_rearm(instance,
+				       hwtimer_instance_now(instance));
+		hwtimer_notice_watch(instance);
+	}
+}
+
+/**
+ * hwtimer_harvest_take - begin to deliver events
+ * @instance: whose; its harvest mutex is held, and its lock is not
+ * @max: so many at the most, up to HWTIMER_BATCH
+ * @now: ns on the instance's clock
+ *
+ * Return: how many are in instance->batch, until hwtimer_harvest_finish().
+ */
+u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 now)
+{
+	u32 taken;
+
+	lockdep_assert_held(&instance->harvest);
+	spin_lock(&instance->lock);
+	taken = events_take(instance, max, now);
+	spin_unlock(&instance->lock);
+	return taken;
+}
+
+/**
+ * hwtimer_harvest_finish - end what hwtimer_harvest_take() has begun
+ * @instance: as there
+ * @taken: what it returned
+ * @copied: of those, how many have arrived; the others stay
+ * @now: as there
+ */
+void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
+			    u32 copied, u64 now)
+{
+	bool drained;
+
+	lockdep_assert_held(&instance->harvest);
+	spin_lock(&instance->lock);
+	events_finish(instance, taken, copied, now);
+	drained = copied && hwtimer_instance_drained(instance);
+	spin_unlock(&instance->lock);
+	if (drained)
+		hwtimer_notice_hang_up(instance);
 }
 
 /**
@@ -138,7 +211,6 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 	const struct hwtimer_event *event;
 	size_t room = count / sizeof(*event);
 	size_t done = 0;
-	bool drained = false;
 	int err = 0;
 
 	if (mutex_lock_interruptible(&instance->harvest))
@@ -146,12 +218,12 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 	while (done < room && !err) {
 		u32 taken, copied;
 		size_t left;
+		u64 now = hwtimer_instance_now(instance);
 
 		hwtimer_harvest_discarded(instance);
-		spin_lock(&instance->lock);
-		taken = events_take(instance,
-				    min_t(size_t, room - done, HWTIMER_BATCH));
-		spin_unlock(&instance->lock);
+		taken = hwtimer_harvest_take(
+			instance, min_t(size_t, room - done, HWTIMER_BATCH),
+			now);
 		/* None, but some are ready: discarded ones are in front. */
 		if (!taken && !READ_ONCE(instance->stats.ready))
 			break;
@@ -159,10 +231,7 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 		left = copy_to_user(buffer + done * sizeof(*event),
 				    instance->batch, taken * sizeof(*event));
 		copied = taken - DIV_ROUND_UP(left, sizeof(*event));
-		spin_lock(&instance->lock);
-		events_finish(instance, taken, copied);
-		drained = hwtimer_instance_drained(instance);
-		spin_unlock(&instance->lock);
+		hwtimer_harvest_finish(instance, taken, copied, now);
 
 		done += copied;
 		if (copied < taken)
@@ -172,27 +241,32 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 		cond_resched();
 	}
 	mutex_unlock(&instance->harvest);
-	if (drained)
-		hwtimer_instance_hang_up(instance);
 	hwtimer_instance_trim(instance);
 	return done ? (ssize_t)(done * sizeof(*event)) : err;
 }
 
-static void unprocessed_fill(struct hwtimer_unprocessed *timer,
+static void unprocessed_fill(const struct hwtimer_instance *instance,
+			     struct hwtimer_unprocessed *timer,
 			     const struct hwtimer_record *record, u32 index,
 			     u64 now)
 {
+	struct hwtimer_period period = hwtimer_period_get(instance, record);
+
 	*timer = (struct hwtimer_unprocessed){
 		.id = hwtimer_table_id(record, index),
-		.user_data = record->user_data,
+		.user_data = period.user_data,
 		.deadline = record->deadline,
 		.remaining = record->deadline - min(record->deadline, now),
+		.interval = period.interval,
+		.slack = hwtimer_wheel_slack(&instance->wheel, record->align),
+		.count = period.count,
+		.flags = period.flags,
 	};
 }
 
 /*
  * Writes pending timers to the page, from record *@cursor on, until it is full
- * or HWTIMER_HOLD records have been looked at. Those are leaving afterwards;
+ * or HWTIMER_HOLD records have been looked at. Those are returning afterwards;
  * returns how many.
  */
 static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor,
@@ -211,9 +285,9 @@ static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor,
 		if (!record)
 			break;
 		if (record->state == HWTIMER_PENDING) {
-			record->state = HWTIMER_LEAVING;
-			unprocessed_fill(&timers[taken++], record, *cursor,
-					 now);
+			record->state = HWTIMER_RETURNING;
+			unprocessed_fill(instance, &timers[taken++], record,
+					 *cursor, now);
 		}
 		++*cursor;
 	}
@@ -234,7 +308,7 @@ static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken,
 
 		if (i < copied) {
 			hwtimer_wheel_remove(&instance->wheel, record);
-			hwtimer_table_put(&instance->table, index);
+			hwtimer_period_free(instance, index);
 		} else {
 			record->state = HWTIMER_PENDING;
 		}
@@ -271,7 +345,7 @@ ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 
 		spin_lock(&instance->lock);
 		taken = unprocessed_take(instance, &instance->cursor,
-					 min(count - done, HWTIMER_BATCH));
+					 min(count - done, HWTIMER_STOP_BATCH));
 		more = instance->cursor < hwtimer_table_end(&instance->table);
 		spin_unlock(&instance->lock);
 

@@ -11,7 +11,6 @@
 #include <linux/slab.h>
 
 #include "hwtimer.h"
-#include "hwtimer_worker.h"
 
 /*
  * Spare chunks that are kept beyond what is reserved: as many as a full batch
@@ -45,10 +44,13 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	spin_lock_init(&instance->lock);
 	init_waitqueue_head(&instance->readers);
 	instance->settings = (struct hwtimer_settings){
-		.tick = HWTIMER_TICK_DEFAULT,
-		.buckets = HWTIMER_BUCKETS_DEFAULT,
+		.shape = { .tick = HWTIMER_TICK_DEFAULT,
+			   .kind = hwtimer_default_kind,
+			   .buckets = HWTIMER_BUCKETS_DEFAULT },
 		.timers = timers,
+		.clock = &hwtimer_clocks[HWTIMER_MONOTONIC],
 	};
+	instance->notice.due = HWTIMER_TICK_NONE;
 	instance->wake = HWTIMER_TICK_NONE;
 	hwtimer_worker_attach(instance);
 	return instance;
@@ -63,6 +65,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 {
 	hwtimer_worker_detach(instance);
+	hwtimer_notice_release(instance);
 	hwtimer_queue_drain(&instance->ready);
 	hwtimer_wheel_drain(&instance->wheel);
 	hwtimer_pool_drain(&instance->pool);
@@ -96,33 +99,40 @@ int hwtimer_instance_setup(struct hwtimer_instance *instance,
 }
 
 /* Makes the wheel and the table that the settings ask for. */
-static int instance_begin(struct hwtimer_instance *instance, u64 now)
+static int instance_begin(struct hwtimer_instance *instance)
 {
 	const struct hwtimer_settings *settings = &instance->settings;
+	bool settable = settings->clock->nr == HWTIMER_REALTIME;
 	struct hwtimer_wheel wheel = { .table = &instance->table,
-				       .pool = &instance->pool };
+				       .pool = &instance->pool,
+				       .rewinds = settable };
 	struct hwtimer_table table = {};
 	void *memory;
 	int err;
 
 	lockdep_assert_held(&instance->setup);
-	memory = kvmalloc(hwtimer_wheel_memory(settings->buckets),
+	memory = kvmalloc(hwtimer_wheel_memory(&settings->shape),
 			  GFP_KERNEL_ACCOUNT);
 	if (!memory)
 		return -ENOMEM;
-	err = hwtimer_table_init(&table, settings->timers);
+	/* Each timer may be a periodic one, and have two records. */
+	err = hwtimer_table_init(&table, 2 * settings->timers);
 	if (err) {
 		kvfree(memory);
 		return err;
 	}
-	/* Whole ticks, so that instances with the same tick share wake-ups. */
-	hwtimer_wheel_init(&wheel, memory, settings->buckets, settings->tick,
-			   now - now % settings->tick);
+	/*
+	 * Ticks count from the beginning of the clock: it may be set back to
+	 * that; and instances with the same tick share wake-ups.
+	 */
+	hwtimer_wheel_init(&wheel, &settings->shape, memory, 0,
+			   hwtimer_instance_now(instance));
 
 	spin_lock(&instance->lock);
 	instance->wheel_memory = memory;
 	instance->wheel = wheel;
 	instance->table = table;
+	instance->turns.clock = settings->clock->nr;
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_start(). */
 	smp_store_release(&instance->started, true);
 	spin_unlock(&instance->lock);
@@ -132,11 +142,10 @@ static int instance_begin(struct hwtimer_instance *instance, u64 now)
 /**
  * hwtimer_instance_start - let the wheel begin, before the first timer
  * @instance: of which; may have started already
- * @now: ns on the instance's clock
  *
  * Return: 0 or -ENOMEM. May sleep.
  */
-int hwtimer_instance_start(struct hwtimer_instance *instance, u64 now)
+int hwtimer_instance_start(struct hwtimer_instance *instance)
 {
 	int err = 0;
 
@@ -145,42 +154,59 @@ int hwtimer_instance_start(struct hwtimer_instance *instance, u64 now)
 		return 0;
 	mutex_lock(&instance->setup);
 	if (!instance->started)
-		err = instance_begin(instance, now);
+		err = instance_begin(instance);
 	mutex_unlock(&instance->setup);
 	return err;
 }
 
-/* The time on the instance's clock, ns. */
-u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
+/* Timers that count against the limit. */
+u32 hwtimer_instance_timers(const struct hwtimer_instance *instance)
 {
-	return ktime_get_ns();
+	return instance->table.used - instance->periodic;
 }
 
-/* The chunks that @timers more timers and @moves more new deadlines need. */
-static u32 chunks_wanted(const struct hwtimer_instance *instance, u32 timers,
-			 u32 moves)
+/* Chunks that the wheel has in its buckets, at least. */
+static u32 chunks_in_wheel(const struct hwtimer_instance *instance)
 {
-	u64 expiring = instance->stats.pending + timers;
+	u64 events = instance->stats.ready + instance->discards;
+	u32 in_use = instance->pool.chunks - instance->pool.spares;
+	u32 in_ready = div_u64(events, HWTIMER_CHUNK_INDICES) + 2;
 
-	/* Each may need a new chunk in its bucket; all will have to be queued. */
-	return timers + moves + hwtimer_wheel_reserve(&instance->wheel, moves) +
-	       div_u64(expiring, HWTIMER_CHUNK_INDICES) + 2;
+	return in_use - min(in_use, in_ready);
 }
 
-static u32 chunks_missing(const struct hwtimer_instance *instance, u32 timers,
-			  u32 moves)
+/* The spare chunks that there must be to meet @demand. */
+static u32 chunks_wanted(const struct hwtimer_instance *instance,
+			 const struct hwtimer_demand *demand)
 {
-	u32 wanted = chunks_wanted(instance, timers, moves);
+	u32 periodic = instance->periodic + demand->periodic;
+	u64 expiring = instance->stats.pending + demand->timers + periodic;
+
+	/* Filing takes some; in the end all will have to be queued. */
+	return hwtimer_wheel_reserve(&instance->wheel,
+				     chunks_in_wheel(instance), demand->timers,
+				     demand->moves, periodic) +
+	       div_u64(expiring, HWTIMER_CHUNK_INDICES) + 3;
+}
+
+static u32 chunks_missing(const struct hwtimer_instance *instance,
+			  const struct hwtimer_demand *demand)
+{
+	u32 wanted = chunks_wanted(instance, demand);
 
 	return wanted - min(wanted, instance->pool.spares);
 }
 
-/* Too few records for @timers more timers, as far as the limit allows them. */
-static bool records_missing(const struct hwtimer_instance *instance, u32 timers)
+/* Too few records to meet @demand, as far as the limit allows it. */
+static bool records_missing(const struct hwtimer_instance *instance,
+			    const struct hwtimer_demand *demand)
 {
-	u32 below_limit = instance->settings.timers - instance->table.used;
+	u32 below_limit =
+		instance->settings.timers - hwtimer_instance_timers(instance);
 
-	return hwtimer_table_spare(&instance->table) < min(timers, below_limit);
+	return hwtimer_table_spare(&instance->table) <
+	       min(demand->timers, below_limit) +
+		       min(demand->periodic, below_limit);
 }
 
 /* Brings the account of memory up to date. */
@@ -192,7 +218,7 @@ void hwtimer_instance_account(struct hwtimer_instance *instance)
 
 	lockdep_assert_held(&instance->lock);
 	if (instance->started)
-		bytes += hwtimer_wheel_memory(instance->settings.buckets);
+		bytes += hwtimer_wheel_memory(&instance->settings.shape);
 	instance->stats.bytes = bytes;
 	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);
 }
@@ -227,18 +253,17 @@ static void supply_deliver(struct hwtimer_instance *instance,
 
 /**
  * hwtimer_instance_reserve - lock an instance that has room
- * @instance: started, if @timers or @moves is not 0
- * @timers: so many timers may be added in this hold of the lock, if the limit
- *	does not forbid it
- * @moves: so many may get new deadlines
+ * @instance: started, if @demand is not all 0
+ * @demand: what will be done in this hold of the lock
  *
  * All memory that the timers will ever need, until their events are read, is
  * there afterwards: what comes later cannot fail.
  *
  * Return: 0 or -ENOMEM, both with the lock held. May sleep.
  */
-int hwtimer_instance_reserve(struct hwtimer_instance *instance, u32 timers,
-			     u32 moves) __acquires(&instance->lock)
+int hwtimer_instance_reserve(struct hwtimer_instance *instance,
+			     const struct hwtimer_demand *demand)
+	__acquires(&instance->lock)
 {
 	struct hwtimer_supply supply = {};
 	int err = 0;
@@ -247,11 +272,11 @@ int hwtimer_instance_reserve(struct hwtimer_instance *instance, u32 timers,
 		u32 chunks, slots = 0;
 
 		spin_lock(&instance->lock);
-		if (!timers && !moves)
+		if (!demand->timers && !demand->moves)
 			return 0;
 		supply_deliver(instance, &supply);
-		chunks = chunks_missing(instance, timers, moves);
-		if (records_missing(instance, timers))
+		chunks = chunks_missing(instance, demand);
+		if (records_missing(instance, demand))
 			slots = hwtimer_table_growth(&instance->table);
 		else if (!chunks)
 			return 0;
@@ -272,11 +297,12 @@ int hwtimer_instance_reserve(struct hwtimer_instance *instance, u32 timers,
  */
 void hwtimer_instance_trim(struct hwtimer_instance *instance)
 {
+	static const struct hwtimer_demand nothing;
 	struct hwtimer_pool surplus = {};
 	u32 keep;
 
 	spin_lock(&instance->lock);
-	keep = chunks_wanted(instance, 0, 0) + HWTIMER_SPARE_CHUNKS;
+	keep = chunks_wanted(instance, &nothing) + HWTIMER_SPARE_CHUNKS;
 	if (instance->pool.spares > keep) {
 		hwtimer_pool_trim(&instance->pool, keep, HWTIMER_TRIM_CHUNKS,
 				  &surplus);
@@ -309,7 +335,7 @@ static u64 instance_next(const struct hwtimer_instance *instance)
 	if (instance->stopped)
 		return HWTIMER_TICK_NONE;
 	/* A bucket that is being walked is walked to its end. */
-	if (!instance->stats.pending && !instance->wheel.walk.active)
+	if (!instance->stats.pending && !hwtimer_wheel_busy(&instance->wheel))
 		return HWTIMER_TICK_NONE;
 	return hwtimer_wheel_time_of(&instance->wheel,
 				     hwtimer_wheel_next(&instance->wheel));
@@ -332,7 +358,7 @@ void hwtimer_instance_rearm(struct hwtimer_instance *instance, u64 now)
 	if (next >= instance->wake || instance->wake <= now)
 		return;
 	instance->wake = next;
-	hwtimer_worker_kick(instance, next);
+	hwtimer_worker_kick(&instance->turns, next);
 }
 
 /* Has the worker come again for what is left; the lock is held. */
@@ -346,7 +372,22 @@ static void instance_requeue(struct hwtimer_instance *instance, u64 now)
 		return;
 	/* Behind the instances that are due by now, if this one still is. */
 	instance->wake = max(next, now);
-	hwtimer_worker_kick(instance, instance->wake);
+	hwtimer_worker_kick(&instance->turns, instance->wake);
+}
+
+/**
+ * hwtimer_instance_follow - go back if the clock did
+ * @instance: its lock is held
+ * @now: ns on the instance's clock, taken under the lock
+ */
+void hwtimer_instance_follow(struct hwtimer_instance *instance, u64 now)
+{
+	struct hwtimer_wheel *wheel = &instance->wheel;
+
+	lockdep_assert_held(&instance->lock);
+	if (unlikely(wheel->rewinds) &&
+	    hwtimer_wheel_tick_at(wheel, now) < wheel->current_tick)
+		hwtimer_wheel_rewind(wheel, now);
 }
 
 /* Lets what is due expire; returns how many have. */
@@ -358,6 +399,7 @@ static unsigned int instance_advance(struct hwtimer_instance *instance, u64 now,
 	lockdep_assert_held(&instance->lock);
 	if (instance->stopped)
 		return 0;
+	hwtimer_instance_follow(instance, now);
 	expired = hwtimer_wheel_advance(&instance->wheel, now, due);
 	for (i = 0; i < expired; i++)
 		instance_expire(instance, due[i], now);
@@ -368,25 +410,29 @@ static unsigned int instance_advance(struct hwtimer_instance *instance, u64 now,
 /**
  * hwtimer_instance_turn - one slice of the worker
  * @instance: that is due
- * @now: ns on the instance's clock
  * @due: room for HWTIMER_HOLD records
  *
  * Leaves the instance in the worker's queue if there is more to come.
  */
-void hwtimer_instance_turn(struct hwtimer_instance *instance, u64 now, u32 *due)
+void hwtimer_instance_turn(struct hwtimer_instance *instance, u32 *due)
 {
 	unsigned int expired;
+	bool tell;
+	u64 now;
 
 	spin_lock(&instance->lock);
+	now = hwtimer_instance_now(instance);
+	tell = hwtimer_notice_look(instance);
 	expired = instance_advance(instance, now, due);
-	if (expired)
+	if (expired) {
+		tell |= hwtimer_notice_queued(instance);
 		instance_requeue(instance, now);
+	}
 	spin_unlock(&instance->lock);
 
-	if (expired) {
-		wake_up_interruptible_poll(&instance->readers,
-					   EPOLLIN | EPOLLRDNORM);
-	} else {
+	if (tell)
+		hwtimer_notice_wake(instance, EPOLLIN | EPOLLRDNORM);
+	if (!expired) {
 		/* It woke up for dead entries: do away with those to come. */
 		spin_lock(&instance->lock);
 		if (!instance->stopped)
@@ -395,6 +441,42 @@ void hwtimer_instance_turn(struct hwtimer_instance *instance, u64 now, u32 *due)
 		spin_unlock(&instance->lock);
 	}
 	hwtimer_instance_trim(instance);
+}
+
+static void query_fill(const struct hwtimer_instance *instance,
+		       struct hwtimer_query *query,
+		       const struct hwtimer_record *record)
+{
+	struct hwtimer_period period = hwtimer_period_get(instance, record);
+	u64 now = hwtimer_instance_now(instance);
+
+	*query = (struct hwtimer_query){
+		.id = query->id,
+		.user_data = period.user_data,
+		.deadline = record->deadline,
+		.remaining = record->deadline - min(record->deadline, now),
+		.interval = period.interval,
+		.slack = hwtimer_wheel_slack(&instance->wheel, record->align),
+		.state = record->state == HWTIMER_PENDING ?
+				 HWTIMER_STATE_PENDING :
+				 HWTIMER_STATE_EXPIRED,
+		.count = period.count,
+		.flags = period.flags,
+	};
+}
+
+/* A periodic timer is there while its event is being read, too. */
+static bool record_there(const struct hwtimer_record *record)
+{
+	switch (record->state) {
+	case HWTIMER_PENDING:
+	case HWTIMER_EXPIRED:
+		return true;
+	case HWTIMER_LEAVING:
+		return hwtimer_record_periodic(record);
+	default:
+		return false;
+	}
 }
 
 /**
@@ -407,34 +489,17 @@ void hwtimer_instance_turn(struct hwtimer_instance *instance, u64 now, u32 *due)
 int hwtimer_instance_query(struct hwtimer_instance *instance,
 			   struct hwtimer_query *query)
 {
-	u64 now = hwtimer_instance_now(instance);
 	const struct hwtimer_record *record;
 	int err = -ENOENT;
 
 	spin_lock(&instance->lock);
 	record = hwtimer_table_find(&instance->table, query->id);
-	if (record && (record->state == HWTIMER_PENDING ||
-		       record->state == HWTIMER_EXPIRED)) {
-		*query = (struct hwtimer_query){
-			.id = query->id,
-			.user_data = record->user_data,
-			.deadline = record->deadline,
-			.remaining =
-				record->deadline - min(record->deadline, now),
-			.state = record->state == HWTIMER_PENDING ?
-					 HWTIMER_STATE_PENDING :
-					 HWTIMER_STATE_EXPIRED,
-		};
+	if (record && record_there(record)) {
+		query_fill(instance, query, record);
 		err = 0;
 	}
 	spin_unlock(&instance->lock);
 	return err;
-}
-
-/* Tells whoever waits that no event will come any more. */
-void hwtimer_instance_hang_up(struct hwtimer_instance *instance)
-{
-	wake_up_interruptible_poll(&instance->readers, EPOLLHUP);
 }
 
 /**
@@ -443,14 +508,16 @@ void hwtimer_instance_hang_up(struct hwtimer_instance *instance)
  */
 void hwtimer_instance_stop(struct hwtimer_instance *instance)
 {
-	bool drained;
+	bool stopped, drained;
 
 	spin_lock(&instance->lock);
+	stopped = instance->stopped;
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_drained(). */
 	smp_store_release(&instance->stopped, true);
 	hwtimer_worker_forget(instance);
 	drained = hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
-	if (drained)
-		hwtimer_instance_hang_up(instance);
+	if (!stopped)
+		hwtimer_notice_wake(instance,
+				    drained ? EPOLLHUP : EPOLLIN | EPOLLRDNORM);
 }

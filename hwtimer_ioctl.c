@@ -4,6 +4,7 @@
  * Called by the device's file operations with whatever user space gives them.
  */
 #include <linux/compat.h>
+#include <linux/eventfd.h>
 #include <linux/log2.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -20,15 +21,21 @@
 #define HWTIMER_SETUP_SIZE_V1 40
 #define HWTIMER_STOP_SIZE_V1 32
 #define HWTIMER_STATS_SIZE_V1 688
+#define HWTIMER_NOTIFY_SIZE_V1 24
 
-static_assert(sizeof(struct hwtimer_info) == HWTIMER_INFO_SIZE_V1);
+static_assert(offsetofend(struct hwtimer_info, started) ==
+	      HWTIMER_INFO_SIZE_V1);
 static_assert(sizeof(struct hwtimer_setup) == HWTIMER_SETUP_SIZE_V1);
 static_assert(sizeof(struct hwtimer_stop) == HWTIMER_STOP_SIZE_V1);
-static_assert(sizeof(struct hwtimer_stats) == HWTIMER_STATS_SIZE_V1);
+static_assert(offsetofend(struct hwtimer_stats, lateness) ==
+	      HWTIMER_STATS_SIZE_V1);
+static_assert(sizeof(struct hwtimer_notify) == HWTIMER_NOTIFY_SIZE_V1);
+static_assert(sizeof(struct hwtimer_info) == 88);
+static_assert(sizeof(struct hwtimer_stats) == 720);
 static_assert(sizeof(struct hwtimer_request) == 64);
 static_assert(sizeof(struct hwtimer_submit) == 16);
-static_assert(sizeof(struct hwtimer_query) == 48);
-static_assert(sizeof(struct hwtimer_unprocessed) == 40);
+static_assert(sizeof(struct hwtimer_query) == 64);
+static_assert(sizeof(struct hwtimer_unprocessed) == 56);
 static_assert(sizeof(struct hwtimer_event) == 32);
 
 /*
@@ -59,6 +66,7 @@ static int copy_out_sized(void __user *argument, void *structure, size_t size,
 
 static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
 {
+	const struct hwtimer_settings *settings = &instance->settings;
 	struct hwtimer_info info;
 	u32 user_size;
 	int err;
@@ -70,17 +78,20 @@ static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
 	mutex_lock(&instance->setup);
 	info = (struct hwtimer_info){
 		.abi_version = HWTIMER_ABI_VERSION,
+		.features = HWTIMER_FEATURES,
 		.tick_min = HWTIMER_TICK_MIN,
 		.tick_max = HWTIMER_TICK_MAX,
 		.buckets_min = HWTIMER_BUCKETS_MIN,
 		.buckets_max = HWTIMER_BUCKETS_MAX,
 		.timers_max = hwtimer_max_timers,
-		.tick = instance->settings.tick,
-		.timers = instance->settings.timers,
-		.buckets = instance->settings.buckets,
-		.kind = HWTIMER_KIND_HASHED,
-		.clock = CLOCK_MONOTONIC,
+		.tick = settings->shape.tick,
+		.timers = settings->timers,
+		.buckets = settings->shape.buckets,
+		.kind = settings->shape.kind,
+		.clock = settings->clock->id,
 		.started = instance->started,
+		.flags = settings->flags,
+		.levels = hwtimer_wheel_levels(&settings->shape),
 	};
 	mutex_unlock(&instance->setup);
 	return copy_out_sized(argument, &info, sizeof(info), user_size);
@@ -89,13 +100,20 @@ static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
 /* Fills in the defaults for what is 0. */
 static int setup_check(struct hwtimer_setup *setup)
 {
+	setup->kind = setup->kind ?: hwtimer_default_kind;
 	setup->tick = setup->tick ?: HWTIMER_TICK_DEFAULT;
 	setup->buckets = setup->buckets ?: HWTIMER_BUCKETS_DEFAULT;
 	setup->timers = setup->timers ?: hwtimer_default_timers;
 
-	if (setup->flags || setup->reserved ||
-	    setup->kind != HWTIMER_KIND_HASHED ||
-	    setup->clock != CLOCK_MONOTONIC)
+	if (setup->flags & ~HWTIMER_REPORT_CLOCK_SET || setup->reserved)
+		return -EINVAL;
+	if (setup->kind != HWTIMER_KIND_HASHED &&
+	    setup->kind != HWTIMER_KIND_HIERARCHICAL)
+		return -EINVAL;
+	if (!hwtimer_clock_find(setup->clock))
+		return -EINVAL;
+	if (setup->flags & HWTIMER_REPORT_CLOCK_SET &&
+	    setup->clock != CLOCK_REALTIME)
 		return -EINVAL;
 	if (setup->tick < HWTIMER_TICK_MIN || setup->tick > HWTIMER_TICK_MAX)
 		return -EINVAL;
@@ -123,9 +141,12 @@ static long ioctl_setup(struct hwtimer_instance *instance,
 	if (err)
 		return err;
 	settings = (struct hwtimer_settings){
-		.tick = setup.tick,
-		.buckets = roundup_pow_of_two(setup.buckets),
+		.shape = { .tick = setup.tick,
+			   .kind = setup.kind,
+			   .buckets = roundup_pow_of_two(setup.buckets) },
 		.timers = setup.timers,
+		.flags = setup.flags,
+		.clock = hwtimer_clock_find(setup.clock),
 	};
 	return hwtimer_instance_setup(instance, &settings);
 }
@@ -273,6 +294,39 @@ static long ioctl_stats(struct hwtimer_instance *instance,
 	return copy_out_sized(argument, &stats, sizeof(stats), user_size);
 }
 
+static bool notify_valid(const struct hwtimer_notify *notify)
+{
+	if (notify->flags || notify->eventfd < -1)
+		return false;
+	if (notify->events <= 1)
+		return !notify->delay;
+	return notify->delay == HWTIMER_NEVER ||
+	       (notify->delay && notify->delay <= KTIME_MAX);
+}
+
+static long ioctl_notify(struct hwtimer_instance *instance,
+			 void __user *argument)
+{
+	struct eventfd_ctx *eventfd = NULL;
+	struct hwtimer_notify notify;
+	u32 user_size;
+	int err;
+
+	err = copy_in_sized(&notify, sizeof(notify), HWTIMER_NOTIFY_SIZE_V1,
+			    argument, &user_size);
+	if (err)
+		return err;
+	if (!notify_valid(&notify))
+		return -EINVAL;
+	if (notify.eventfd >= 0) {
+		eventfd = eventfd_ctx_fdget(notify.eventfd);
+		if (IS_ERR(eventfd))
+			return PTR_ERR(eventfd);
+	}
+	hwtimer_notice_set(instance, notify.events, notify.delay, eventfd);
+	return 0;
+}
+
 /**
  * hwtimer_ioctl - one ioctl
  * @instance: of the file
@@ -303,6 +357,8 @@ long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
 		return ioctl_stop(instance, argument);
 	case HWTIMER_IOC_STATS:
 		return ioctl_stats(instance, argument);
+	case HWTIMER_IOC_NOTIFY:
+		return ioctl_notify(instance, argument);
 	default:
 		return -ENOTTY;
 	}

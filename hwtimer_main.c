@@ -28,6 +28,10 @@ unsigned int hwtimer_max_timers = 1U << 24;
 module_param_named(max_timers, hwtimer_max_timers, uint, 0444);
 MODULE_PARM_DESC(max_timers, "Highest limit that SETUP may ask for");
 
+unsigned int hwtimer_default_kind = HWTIMER_KIND_HIERARCHICAL;
+module_param_named(default_kind, hwtimer_default_kind, uint, 0444);
+MODULE_PARM_DESC(default_kind, "Kind of wheel: 1 hashed, 2 hierarchical");
+
 static unsigned int max_instances = 4096;
 module_param(max_instances, uint, 0444);
 MODULE_PARM_DESC(max_instances, "How many instances there may be at a time");
@@ -64,38 +68,36 @@ static int hwtimer_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static bool readable(const struct hwtimer_instance *instance)
-{
-	return READ_ONCE(instance->stats.ready) || READ_ONCE(instance->stopped);
-}
-
 static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 			    size_t count, loff_t *position)
 {
 	struct hwtimer_instance *instance = file->private_data;
+	bool nonblock = file->f_flags & O_NONBLOCK;
 
 	if (count < sizeof(struct hwtimer_event))
 		return -EINVAL;
 	for (;;) {
-		ssize_t ret = hwtimer_harvest_events(instance, buffer, count);
+		ssize_t ret = 0;
 
+		if (!nonblock)
+			ret = wait_event_interruptible(
+				instance->readers,
+				hwtimer_notice_ready(instance));
+		if (ret)
+			return ret;
+		if (hwtimer_notice_take_report(instance))
+			return -ECANCELED;
+		ret = hwtimer_harvest_events(instance, buffer, count);
 		if (ret)
 			return ret;
 		if (hwtimer_instance_drained(instance))
 			return 0;
-		if (readable(instance)) {
-			/* Discarded events were in front: they are fewer. */
-			if (signal_pending(current))
-				return -ERESTARTSYS;
-			cond_resched();
-			continue;
-		}
-		if (file->f_flags & O_NONBLOCK)
+		if (nonblock && !READ_ONCE(instance->stats.ready))
 			return -EAGAIN;
-		ret = wait_event_interruptible(instance->readers,
-					       readable(instance));
-		if (ret)
-			return ret;
+		/* Discarded events were in front, or another reader came. */
+		if (signal_pending(current))
+			return -ERESTARTSYS;
+		cond_resched();
 	}
 }
 
@@ -110,10 +112,12 @@ static __poll_t hwtimer_poll(struct file *file, poll_table *wait)
 	 * either this sees the event, or the wake-up sees the poller.
 	 */
 	spin_lock(&instance->lock);
-	if (instance->stats.ready)
-		mask = EPOLLIN | EPOLLRDNORM;
-	else if (instance->stopped)
+	if (hwtimer_instance_drained(instance))
 		mask = EPOLLHUP;
+	else if (hwtimer_notice_ready(instance))
+		mask = EPOLLIN | EPOLLRDNORM;
+	if (instance->notice.clock_set)
+		mask |= EPOLLIN | EPOLLRDNORM;
 	spin_unlock(&instance->lock);
 	return mask;
 }
@@ -162,6 +166,9 @@ static bool parameters_valid(void)
 			       HWTIMER_TIMERS_CEILING) &&
 	       parameter_valid("default_timers", hwtimer_default_timers, 1,
 			       hwtimer_max_timers) &&
+	       parameter_valid("default_kind", hwtimer_default_kind,
+			       HWTIMER_KIND_HASHED,
+			       HWTIMER_KIND_HIERARCHICAL) &&
 	       parameter_valid("max_instances", max_instances, 1, INT_MAX) &&
 	       parameter_valid("workers", workers, 1, HWTIMER_WORKERS_MAX) &&
 	       parameter_valid("rt_prio", worker_rt_prio, 0, MAX_RT_PRIO - 1);

@@ -21,34 +21,74 @@
 #define HWTIMER_DEAD_SPARED 32768
 #define HWTIMER_DEAD_DURING 16384
 
-static bool flags_valid(const struct hwtimer_request *request)
+/* Fields that must be 0, and flags that there are not. */
+static bool fields_valid(const struct hwtimer_request *request)
 {
+	if (request->reserved)
+		return false;
 	switch (request->op) {
 	case HWTIMER_OP_SCHEDULE:
+		return !(request->flags &
+			 ~(HWTIMER_ABSOLUTE | HWTIMER_FIXED_DELAY)) &&
+		       !request->id;
 	case HWTIMER_OP_RESCHEDULE:
-		return !(request->flags & ~HWTIMER_ABSOLUTE);
+		return !(request->flags & ~HWTIMER_ABSOLUTE) &&
+		       !request->user_data && !request->interval &&
+		       !request->slack && !request->count;
 	case HWTIMER_OP_CANCEL:
-		return !(request->flags & ~HWTIMER_DISCARD);
+		return !(request->flags & ~HWTIMER_DISCARD) &&
+		       !request->user_data && !request->interval &&
+		       !request->slack && !request->count && !request->time;
 	default:
 		return false;
 	}
 }
 
-static bool fields_valid(const struct hwtimer_request *request)
+/* Each field may be what it is, but not all of them together. */
+static bool combination_valid(const struct hwtimer_settings *settings,
+			      const struct hwtimer_request *request)
 {
-	if (request->interval || request->slack || request->count ||
-	    request->reserved)
+	bool absolute = request->flags & HWTIMER_ABSOLUTE;
+	bool fixed_delay = request->flags & HWTIMER_FIXED_DELAY;
+
+	/* What a delay means when the clock is set, nobody can say. */
+	if (settings->clock->nr == HWTIMER_REALTIME &&
+	    (!absolute || fixed_delay))
 		return false;
-	switch (request->op) {
-	case HWTIMER_OP_SCHEDULE:
-		return !request->id;
-	case HWTIMER_OP_RESCHEDULE:
-		return !request->user_data;
-	case HWTIMER_OP_CANCEL:
-		return !request->user_data && !request->time;
-	default:
+	if (!request->interval && (request->count || fixed_delay))
 		return false;
-	}
+	return !(request->interval || request->slack) || !absolute ||
+	       request->time != HWTIMER_NEVER;
+}
+
+/* The longest slack that makes sense. */
+static u64 slack_max(const struct hwtimer_request *request)
+{
+	u64 max = max_t(s64, request->time, 0);
+
+	if (request->flags & HWTIMER_ABSOLUTE)
+		max = min(max, KTIME_MAX - max);
+	if (request->interval)
+		max = min(max, request->interval);
+	return max;
+}
+
+/* What is wrong with a request, whatever timers there are. */
+static int request_check(const struct hwtimer_settings *settings,
+			 const struct hwtimer_request *request)
+{
+	if (!fields_valid(request))
+		return -EINVAL;
+	if (request->op == HWTIMER_OP_CANCEL)
+		return 0;
+	if (!combination_valid(settings, request))
+		return -EINVAL;
+	if (likely(!request->interval && !request->slack))
+		return 0;
+	if (request->interval && (request->interval < settings->shape.tick ||
+				  request->interval > KTIME_MAX))
+		return -ERANGE;
+	return request->slack > slack_max(request) ? -EDOM : 0;
 }
 
 /* The absolute deadline that a request means; see struct hwtimer_request. */
@@ -74,15 +114,19 @@ static int request_schedule(struct hwtimer_instance *instance,
 
 	if (instance->stopped)
 		return -ESHUTDOWN;
-	if (instance->table.used >= instance->settings.timers)
+	if (hwtimer_instance_timers(instance) >= instance->settings.timers)
 		return -ENOSPC;
 	/* The last one that ended may have spent its record's generations. */
-	if (!hwtimer_table_spare(&instance->table))
+	if (hwtimer_table_spare(&instance->table) < 1 + !!request->interval)
 		return -ENOMEM;
 	index = hwtimer_table_get(&instance->table);
 	record = hwtimer_table_record(&instance->table, index);
 	record->deadline = request_deadline(request, now);
 	record->user_data = request->user_data;
+	record->align = hwtimer_wheel_align(&instance->wheel, request->slack);
+	record->flags = 0;
+	if (request->interval)
+		hwtimer_period_begin(instance, record, request);
 	record->state = HWTIMER_PENDING;
 	hwtimer_wheel_add(&instance->wheel, index);
 	request->id = hwtimer_table_id(record, index);
@@ -98,7 +142,18 @@ static int request_discard(struct hwtimer_instance *instance,
 	instance->stats.ready--;
 	instance->stats.discarded++;
 	instance->discards++;
+	hwtimer_notice_taken(instance);
 	return 0;
+}
+
+/*
+ * Too late for this event. But it is the last: a periodic timer does not go on
+ * after it.
+ */
+static int request_end(struct hwtimer_record *record)
+{
+	record->flags |= HWTIMER_RECORD_ENDING;
+	return -EALREADY;
 }
 
 static int request_cancel(struct hwtimer_instance *instance,
@@ -112,14 +167,18 @@ static int request_cancel(struct hwtimer_instance *instance,
 	switch (record->state) {
 	case HWTIMER_PENDING:
 		hwtimer_wheel_remove(&instance->wheel, record);
-		hwtimer_table_put(&instance->table, lower_32_bits(request->id));
+		hwtimer_period_free(instance, lower_32_bits(request->id));
 		instance->stats.pending--;
 		instance->stats.cancelled++;
 		return 0;
 	case HWTIMER_EXPIRED:
 		if (request->flags & HWTIMER_DISCARD)
 			return request_discard(instance, record);
-		return -EALREADY;
+		return request_end(record);
+	case HWTIMER_LEAVING:
+		if (hwtimer_record_periodic(record))
+			return request_end(record);
+		return -ENOENT;
 	default:
 		return -ENOENT;
 	}
@@ -135,7 +194,9 @@ static int request_reschedule(struct hwtimer_instance *instance,
 	record = hwtimer_table_find(&instance->table, request->id);
 	if (!record)
 		return -ENOENT;
-	if (record->state == HWTIMER_EXPIRED)
+	if (record->state == HWTIMER_EXPIRED ||
+	    (record->state == HWTIMER_LEAVING &&
+	     hwtimer_record_periodic(record)))
 		return -EALREADY;
 	if (record->state != HWTIMER_PENDING)
 		return -ENOENT;
@@ -190,7 +251,7 @@ static bool compaction_due(const struct hwtimer_instance *instance)
 static u64 compaction_steps(const struct hwtimer_instance *instance,
 			    u32 requests)
 {
-	u64 work = instance->wheel.entries + instance->wheel.mask;
+	u64 work = instance->wheel.entries + instance->wheel.nr_buckets;
 
 	if (!instance->wheel.sweeping && !compaction_due(instance))
 		return 0;
@@ -224,6 +285,7 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 	u32 i;
 
 	lockdep_assert_held(&instance->lock);
+	hwtimer_instance_follow(instance, now);
 	for (i = 0; i < min_t(u32, count, HWTIMER_AHEAD); i++)
 		request_prefetch(instance, &requests[i]);
 	for (i = 0; i < count; i++) {
@@ -235,31 +297,58 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 				request_run(instance, &requests[i], now);
 	}
 	hwtimer_instance_rearm(instance, now);
+	hwtimer_notice_watch(instance);
 	steps = compaction_steps(instance, count);
 	drained = hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
 
 	if (drained)
-		hwtimer_instance_hang_up(instance);
+		hwtimer_notice_hang_up(instance);
 	instance_compact(instance, steps);
+}
+
+/* Adds what @request will need, if it is valid. */
+static void request_demand(struct hwtimer_demand *demand,
+			   const struct hwtimer_request *request)
+{
+	if (request->result)
+		return;
+	demand->timers += request->op == HWTIMER_OP_SCHEDULE;
+	demand->periodic += request->op == HWTIMER_OP_SCHEDULE &&
+			    request->interval;
+	demand->moves += request->op == HWTIMER_OP_RESCHEDULE;
+}
+
+/* Sets the results of those that are not valid, and adds up the demand. */
+static void requests_check(struct hwtimer_instance *instance,
+			   struct hwtimer_request *requests, u32 count,
+			   struct hwtimer_demand *demand)
+{
+	u32 i;
+
+	*demand = (struct hwtimer_demand){};
+	for (i = 0; i < count; i++) {
+		requests[i].result =
+			request_check(&instance->settings, &requests[i]);
+		request_demand(demand, &requests[i]);
+	}
 }
 
 /* Without the memory for all requests at once, there may be enough for some. */
 static void requests_run_singly(struct hwtimer_instance *instance,
 				struct hwtimer_request *requests, u32 count)
 {
-	u32 i, timers, moves;
+	u32 i;
 
 	for (i = 0; i < count; i++) {
-		struct hwtimer_request *request = &requests[i];
+		struct hwtimer_demand demand = {};
 
-		if (request->result)
+		if (requests[i].result)
 			continue;
-		timers = request->op == HWTIMER_OP_SCHEDULE;
-		moves = request->op == HWTIMER_OP_RESCHEDULE;
-		request->result =
-			hwtimer_instance_reserve(instance, timers, moves);
-		requests_run_locked(instance, request, 1);
+		request_demand(&demand, &requests[i]);
+		requests[i].result =
+			hwtimer_instance_reserve(instance, &demand);
+		requests_run_locked(instance, &requests[i], 1);
 	}
 }
 
@@ -274,31 +363,25 @@ static void requests_run_singly(struct hwtimer_instance *instance,
 void hwtimer_request_run(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count)
 {
-	u32 i, timers = 0, moves = 0;
+	bool started = READ_ONCE(instance->started);
+	struct hwtimer_demand demand;
 	int err = 0;
+	u32 i;
 
 	hwtimer_harvest_discarded(instance);
-	for (i = 0; i < count; i++) {
-		struct hwtimer_request *request = &requests[i];
-
-		request->result =
-			flags_valid(request) && fields_valid(request) ? 0 :
-									-EINVAL;
-		timers += !request->result &&
-			  request->op == HWTIMER_OP_SCHEDULE;
-		moves += !request->result &&
-			 request->op == HWTIMER_OP_RESCHEDULE;
-	}
-	if (timers || moves)
-		err = hwtimer_instance_start(instance,
-					     hwtimer_instance_now(instance));
+	requests_check(instance, requests, count, &demand);
+	if (demand.timers || demand.moves)
+		err = hwtimer_instance_start(instance);
+	/* Until then, the settings might have become others. */
+	if (!started)
+		requests_check(instance, requests, count, &demand);
 	if (err) {
 		/* No wheel yet, so there is nothing to cancel or move either. */
 		for (i = 0; i < count; i++)
 			requests[i].result = requests[i].result ?: err;
 		return;
 	}
-	err = hwtimer_instance_reserve(instance, timers, moves);
+	err = hwtimer_instance_reserve(instance, &demand);
 	if (!err) {
 		requests_run_locked(instance, requests, count);
 	} else {

@@ -6,7 +6,6 @@
 #include <linux/seq_file.h>
 
 #include "hwtimer.h"
-#include "hwtimer_worker.h"
 
 /**
  * hwtimer_stats_get - what the counters say now
@@ -28,6 +27,7 @@ void hwtimer_stats_get(struct hwtimer_instance *instance,
 	stats->refiled = wheel->stats.refiled;
 	stats->buried = wheel->stats.buried;
 	stats->compactions = wheel->stats.compactions;
+	stats->cascaded = wheel->stats.cascaded;
 	spin_unlock(&instance->lock);
 	stats->wakeups = hwtimer_worker_wakeups(instance);
 }
@@ -53,6 +53,8 @@ void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 		FIELD(passed_over), FIELD(refiled),	FIELD(buried),
 		FIELD(compactions), FIELD(turns),	FIELD(wakeups),
 		FIELD(bytes),	    FIELD(bytes_peak),	FIELD(lateness_max),
+		FIELD(rearmed),	    FIELD(missed),	FIELD(cascaded),
+		FIELD(clock_sets),
 #undef FIELD
 	};
 	struct hwtimer_stats stats;

@@ -233,7 +233,7 @@ void hwtimer_table_put(struct hwtimer_table *table, u32 index)
  * @table: of the instance
  * @id: anything
  *
- * Return: a record in use, or NULL if @id never was or is no longer valid.
+ * Return: a timer's record, or NULL if @id never was or is no longer valid.
  */
 struct hwtimer_record *hwtimer_table_find(const struct hwtimer_table *table,
 					  u64 id)
@@ -241,6 +241,7 @@ struct hwtimer_record *hwtimer_table_find(const struct hwtimer_table *table,
 	struct hwtimer_record *record = hwtimer_table_address(table, id);
 
 	if (!record || record->state == HWTIMER_FREE ||
+	    record->state == HWTIMER_EXTENSION ||
 	    record->generation != upper_32_bits(id))
 		return NULL;
 	return record;

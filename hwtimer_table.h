@@ -22,38 +22,64 @@
  * @HWTIMER_FREE: nobody's
  * @HWTIMER_PENDING: in the wheel
  * @HWTIMER_EXPIRED: in the queue of events
- * @HWTIMER_LEAVING: being copied to user space by read() or STOP, which make it
- *	free, or what it was before if the copy fails
+ * @HWTIMER_LEAVING: being copied to user space by read(), which makes it free,
+ *	or pending if it is periodic, or expired again if the copy fails
+ * @HWTIMER_RETURNING: being copied to user space by STOP, which makes it free,
+ *	or pending again if the copy fails
  * @HWTIMER_DISCARDED: in the queue of events, to be dropped when its turn comes
+ * @HWTIMER_EXTENSION: another record's; see struct hwtimer_record
  */
 enum hwtimer_record_state {
 	HWTIMER_FREE,
 	HWTIMER_PENDING,
 	HWTIMER_EXPIRED,
 	HWTIMER_LEAVING,
+	HWTIMER_RETURNING,
 	HWTIMER_DISCARDED,
+	HWTIMER_EXTENSION,
 };
+
+/* Flags of a record. */
+#define HWTIMER_RECORD_PERIODIC BIT(0)
+#define HWTIMER_RECORD_FIXED_DELAY BIT(1)
+/* The event that is queued or leaving is the last. */
+#define HWTIMER_RECORD_ENDING BIT(2)
 
 /**
  * struct hwtimer_record - one timer
  * @deadline: absolute, ns on the instance's clock
- * @user_data: as scheduled
+ * @interval: in an extension: ns
+ * @user_data: as scheduled; of a periodic timer, in its extension
+ * @extension: of a periodic timer, the index of a second record, in which there
+ *	is room for the interval and the count
  * @generation: lives of this record so far, the high half of its id
  * @stamp: the wheel's: changes when the entry in the wheel stops counting
  * @lateness: once expired: ns, saturated
+ * @count: in an extension: expirations left; 0: no limit
  * @state: enum hwtimer_record_state
  * @postponed: the wheel's: the entry sits at an earlier tick than @deadline
- * @unused: explicit padding
+ * @align: the wheel's: log2 of what its tick is a multiple of
+ * @flags: HWTIMER_RECORD_*
  */
 struct hwtimer_record {
-	u64 deadline;
-	u64 user_data;
+	union {
+		u64 deadline;
+		u64 interval;
+	};
+	union {
+		u64 user_data;
+		u32 extension;
+	};
 	u32 generation;
 	u32 stamp;
-	u32 lateness;
+	union {
+		u32 lateness;
+		u32 count;
+	};
 	u8 state;
 	bool postponed;
-	u16 unused;
+	u8 align;
+	u8 flags;
 };
 
 static_assert(sizeof(struct hwtimer_record) == 32);
@@ -156,6 +182,11 @@ hwtimer_table_address(const struct hwtimer_table *table, u64 id)
 		return NULL;
 	return &table->slots[array_index_nospec(nr, table->nr_slots)]
 			->records[bit];
+}
+
+static inline bool hwtimer_record_periodic(const struct hwtimer_record *record)
+{
+	return record->flags & HWTIMER_RECORD_PERIODIC;
 }
 
 /* The id of the record at @index, while it is in use. */

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hashed timing wheel; see hwtimer_wheel.h.
+ * What the kinds of wheel share; see hwtimer_wheel.h.
  *
- * George Varghese and Tony Lauck, "Hashed and Hierarchical Timing Wheels"
- * (SOSP 1987), scheme 6, as Netty's HashedWheelTimer has it: a timer goes to
- * the bucket of its tick modulo the number of buckets. It differs from Netty
- * where memory is slow:
+ * Where this differs from the wheels in the literature and in user space, it is
+ * because memory is slow:
  *
  * - A bucket is a queue of 8-byte entries and not a list of timers. When it is
  *   walked, the records of the next chunk are fetched while those of this one
@@ -14,97 +12,120 @@
  *   in the bucket is dead, and removed when somebody comes along: the worker at
  *   its tick (hwtimer_wheel_advance()) or before it goes to sleep
  *   (hwtimer_wheel_skim()), or a compaction (hwtimer_wheel_compact()).
- * - There are no rounds to count down: an entry is due by its deadline. A
- *   tournament of the earliest tick of each bucket tells which bucket is next,
- *   however many rounds away, so buckets that are not due are not touched.
  * - Moving a timer to a later time only writes the record; its entry moves on
  *   when its old tick comes.
  *
- * Chunks: an append takes one at the most. What hwtimer_wheel_add() and
- * hwtimer_wheel_move() may take, their caller provides; what later turns may
- * take, hwtimer_wheel_reserve() tells.
+ * A timer with slack has the first tick that is a multiple of a power of two,
+ * the largest that the slack is sure to contain. So those that may share a
+ * wake-up do, whenever they were scheduled and whatever their slack is.
+ *
+ * Chunks: an append takes one at the most. How many there must be in the pool,
+ * so that it never runs dry, hwtimer_wheel_reserve() tells.
  */
 #include <linux/bits.h>
+#include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/overflow.h>
 #include <linux/prefetch.h>
 #include <linux/string.h>
 
-#include "hwtimer_wheel.h"
-
-/* 8 ticks are one cache line. */
-#define HWTIMER_FAN_SHIFT 3
-#define HWTIMER_FAN 8U
+#include "hwtimer_kinds.h"
 
 static_assert(sizeof(struct hwtimer_bucket) == 32);
-static_assert(HWTIMER_FAN == 1U << HWTIMER_FAN_SHIFT);
-static_assert(HWTIMER_BUCKETS_MAX <=
-	      1U << (HWTIMER_FAN_SHIFT * HWTIMER_WHEEL_LEVELS));
 
-/* Elements of level @level, a whole number of nodes. */
-static size_t level_length(u32 buckets, unsigned int level)
+static u32 bucket_count(const struct hwtimer_shape *shape)
 {
-	u32 elements = max(buckets >> (HWTIMER_FAN_SHIFT * (level + 1)), 1U);
-
-	return ALIGN(elements, HWTIMER_FAN);
+	return shape->kind == HWTIMER_KIND_HASHED ?
+		       shape->buckets :
+		       hwtimer_hierarchy_buckets(shape);
 }
 
-static unsigned int level_count(u32 buckets)
+/* How many bytes hwtimer_wheel_init() wants. */
+size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape)
 {
-	return DIV_ROUND_UP(ilog2(buckets), HWTIMER_FAN_SHIFT);
+	return (size_t)bucket_count(shape) * sizeof(struct hwtimer_bucket) +
+	       (shape->kind == HWTIMER_KIND_HASHED ?
+			hwtimer_hashed_memory(shape) :
+			hwtimer_hierarchy_memory(shape));
+}
+
+/* How many levels of buckets there are. */
+unsigned int hwtimer_wheel_levels(const struct hwtimer_shape *shape)
+{
+	return shape->kind == HWTIMER_KIND_HASHED ?
+		       1 :
+		       hwtimer_hierarchy_levels(shape);
 }
 
 /**
- * hwtimer_wheel_memory - how many bytes hwtimer_wheel_init() wants
- * @buckets: a power of two from HWTIMER_BUCKETS_MIN to HWTIMER_BUCKETS_MAX
+ * hwtimer_wheel_set_tick - how ticks are counted
+ * @wheel: without timers
+ * @tick: ns, at least 2
+ * @base: time of tick 0, ns
+ *
+ * Makes the reciprocal with which ticks_in() divides: 2^(64 + shift) / tick
+ * rounded down, where 2^shift is the largest power of two below the tick, so
+ * that it fills 64 bits.
  */
-size_t hwtimer_wheel_memory(u32 buckets)
+void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base)
 {
-	size_t bytes = buckets * sizeof(struct hwtimer_bucket);
-	unsigned int level;
+	u64 rest;
+	int i;
 
-	for (level = 0; level < level_count(buckets); level++)
-		bytes += level_length(buckets, level) * sizeof(u64);
-	return bytes;
+	wheel->shape.tick = tick;
+	wheel->base = base;
+	wheel->reciprocal_shift = ilog2(tick - 1);
+	wheel->reciprocal = 0;
+	rest = 1ULL << wheel->reciprocal_shift;
+	for (i = 0; i < 64; i++) {
+		rest *= 2;
+		wheel->reciprocal = wheel->reciprocal << 1 | (rest >= tick);
+		rest -= rest >= tick ? tick : 0;
+	}
+}
+
+/* For empty buckets. */
+static void kind_init(struct hwtimer_wheel *wheel)
+{
+	if (hwtimer_is_hashed(wheel))
+		hwtimer_hashed_init(wheel);
+	else
+		hwtimer_hierarchy_init(wheel);
 }
 
 /**
  * hwtimer_wheel_init - an empty wheel
  * @wheel: zeroed, but for its table and its pool
+ * @shape: what it is to be like
  * @memory: hwtimer_wheel_memory() bytes, aligned to a cache line; stays the
  *	caller's
- * @buckets: as for hwtimer_wheel_memory()
- * @tick: ns, not 0
  * @base: time of tick 0, ns
+ * @now: ns, not before @base
  *
  * Takes as long as there are buckets: not under a lock.
  */
-void hwtimer_wheel_init(struct hwtimer_wheel *wheel, void *memory, u32 buckets,
-			u64 tick, u64 base)
+void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
+			const struct hwtimer_shape *shape, void *memory,
+			u64 base, u64 now)
 {
-	u64 *level_memory;
-	unsigned int level;
 	u32 i;
 
-	wheel->mask = buckets - 1;
-	wheel->tick = tick;
-	wheel->base = base;
+	wheel->shape = *shape;
+	hwtimer_wheel_set_tick(wheel, shape->tick, base);
+	wheel->current_tick = hwtimer_wheel_tick_at(wheel, now);
+	wheel->nr_buckets = bucket_count(shape);
 	wheel->buckets = memory;
-	for (i = 0; i < buckets; i++)
+	for (i = 0; i < wheel->nr_buckets; i++)
 		wheel->buckets[i] =
 			(struct hwtimer_bucket){ .earliest =
 							 HWTIMER_TICK_NONE };
+	kind_init(wheel);
+}
 
-	level_memory = (u64 *)&wheel->buckets[buckets];
-	wheel->nr_levels = level_count(buckets);
-	for (level = 0; level < wheel->nr_levels; level++) {
-		size_t length = level_length(buckets, level);
-
-		/* Every byte of HWTIMER_TICK_NONE is 0xff. */
-		memset(level_memory, 0xff, length * sizeof(u64));
-		wheel->levels[level] = level_memory;
-		level_memory += length;
-	}
+static void walk_drain(struct hwtimer_walk *walk)
+{
+	hwtimer_queue_drain(&walk->source);
+	hwtimer_queue_drain(&walk->kept);
 }
 
 /* Frees all chunks of the wheel. Takes as long as there are. May sleep. */
@@ -114,12 +135,26 @@ void hwtimer_wheel_drain(struct hwtimer_wheel *wheel)
 
 	if (!wheel->buckets)
 		return;
-	hwtimer_queue_drain(&wheel->walk.source);
-	hwtimer_queue_drain(&wheel->walk.kept);
-	hwtimer_queue_drain(&wheel->sweep.source);
-	hwtimer_queue_drain(&wheel->sweep.kept);
-	for (i = 0; i <= wheel->mask; i++)
+	walk_drain(&wheel->walk);
+	walk_drain(&wheel->ahead);
+	walk_drain(&wheel->sweep);
+	walk_drain(&wheel->rewind.walk);
+	hwtimer_queue_drain(&wheel->rewind.fresh);
+	for (i = 0; i < wheel->nr_buckets; i++)
 		hwtimer_queue_drain(&wheel->buckets[i].entries);
+}
+
+/*
+ * @time in whole ticks. The quotient by the reciprocal is never too large, and
+ * by less than 2 too small.
+ */
+static u64 ticks_in(const struct hwtimer_wheel *wheel, u64 time)
+{
+	u64 tick = wheel->shape.tick;
+	u64 ticks = mul_u64_u64_shr(time, wheel->reciprocal,
+				    64 + wheel->reciprocal_shift);
+
+	return ticks + (time - ticks * tick >= tick);
 }
 
 /**
@@ -133,7 +168,7 @@ u64 hwtimer_wheel_tick_of(const struct hwtimer_wheel *wheel, u64 deadline)
 {
 	if (deadline <= wheel->base)
 		return 0;
-	return div64_u64(deadline - wheel->base - 1, wheel->tick) + 1;
+	return ticks_in(wheel, deadline - wheel->base - 1) + 1;
 }
 
 /**
@@ -145,7 +180,7 @@ u64 hwtimer_wheel_tick_at(const struct hwtimer_wheel *wheel, u64 now)
 {
 	if (now <= wheel->base)
 		return 0;
-	return div64_u64(now - wheel->base, wheel->tick);
+	return ticks_in(wheel, now - wheel->base);
 }
 
 /**
@@ -159,125 +194,101 @@ u64 hwtimer_wheel_time_of(const struct hwtimer_wheel *wheel, u64 tick)
 {
 	u64 time;
 
-	if (check_mul_overflow(tick, wheel->tick, &time) ||
+	if (check_mul_overflow(tick, wheel->shape.tick, &time) ||
 	    check_add_overflow(time, wheel->base, &time))
 		return HWTIMER_TICK_NONE;
 	return time;
 }
 
-/* The earliest tick of the 8 buckets beneath element @nr of level 0. */
-static u64 min_of_buckets(const struct hwtimer_wheel *wheel, u32 nr)
+/**
+ * hwtimer_wheel_align - what a record keeps of a slack
+ * @wheel: the wheel
+ * @slack: ns
+ *
+ * Return: log2 of a number of ticks: any so many neighbouring ones that the
+ * slack allows have a multiple of it among them.
+ */
+u8 hwtimer_wheel_align(const struct hwtimer_wheel *wheel, u64 slack)
 {
-	const struct hwtimer_bucket *bucket =
-		&wheel->buckets[nr << HWTIMER_FAN_SHIFT];
-	u64 earliest = HWTIMER_TICK_NONE;
-	unsigned int i;
-
-	for (i = 0; i < HWTIMER_FAN; i++)
-		earliest = min(earliest, bucket[i].earliest);
-	return earliest;
+	return ilog2(ticks_in(wheel, slack) + 1);
 }
 
-/* The earliest tick of the 8 elements beneath element @nr of level @level. */
-static u64 min_of_level(const struct hwtimer_wheel *wheel, unsigned int level,
-			u32 nr)
+/* The longest lateness that @align leads to, without that of a tick; ns. */
+u64 hwtimer_wheel_slack(const struct hwtimer_wheel *wheel, u8 align)
 {
-	const u64 *element = &wheel->levels[level - 1][nr << HWTIMER_FAN_SHIFT];
-	u64 earliest = HWTIMER_TICK_NONE;
-	unsigned int i;
-
-	for (i = 0; i < HWTIMER_FAN; i++)
-		earliest = min(earliest, element[i]);
-	return earliest;
+	return (BIT_ULL(align) - 1) * wheel->shape.tick;
 }
 
-/* Lets a bucket's earliest tick become an earlier one. */
-static void earliest_lower(struct hwtimer_wheel *wheel, u32 bucket, u64 tick)
+/* The tick at which a timer is to expire. */
+static u64 record_tick(const struct hwtimer_wheel *wheel,
+		       const struct hwtimer_record *record)
 {
-	unsigned int level;
-	u32 nr = bucket;
+	u64 tick = hwtimer_wheel_tick_of(wheel, record->deadline);
+	u64 mask;
 
-	wheel->buckets[bucket].earliest = tick;
-	for (level = 0; level < wheel->nr_levels; level++) {
-		nr >>= HWTIMER_FAN_SHIFT;
-		if (wheel->levels[level][nr] <= tick)
-			return;
-		wheel->levels[level][nr] = tick;
-	}
+	/* What never comes need not share a wake-up, and must not go beyond. */
+	if (likely(!record->align) || record->deadline > KTIME_MAX)
+		return tick;
+	mask = BIT_ULL(record->align) - 1;
+	return (tick + mask) & ~mask;
 }
 
-/* Lets a bucket's earliest tick become any other. */
-static void earliest_set(struct hwtimer_wheel *wheel, u32 bucket, u64 tick)
+/* The walk that moves the entries of bucket @nr down, if there is one. */
+static struct hwtimer_walk *cascade_of(struct hwtimer_wheel *wheel, u32 nr)
 {
-	unsigned int level;
-	u32 nr = bucket;
-
-	wheel->buckets[bucket].earliest = tick;
-	for (level = 0; level < wheel->nr_levels; level++) {
-		u64 earliest;
-
-		nr >>= HWTIMER_FAN_SHIFT;
-		earliest = level ? min_of_level(wheel, level, nr) :
-				   min_of_buckets(wheel, nr);
-		if (wheel->levels[level][nr] == earliest)
-			return;
-		wheel->levels[level][nr] = earliest;
-	}
-}
-
-/* The earliest tick of all buckets. */
-static u64 earliest_of_all(const struct hwtimer_wheel *wheel)
-{
-	return wheel->levels[wheel->nr_levels - 1][0];
-}
-
-/* Which of the 8 beneath element @nr of level @level has the tick @tick. */
-static u32 earliest_child(const struct hwtimer_wheel *wheel, unsigned int level,
-			  u32 nr, u64 tick)
-{
-	u32 child = nr << HWTIMER_FAN_SHIFT;
-
-	if (level)
-		while (wheel->levels[level - 1][child] != tick)
-			child++;
-	else
-		while (wheel->buckets[child].earliest != tick)
-			child++;
-	return child;
+	if (hwtimer_walk_cascades(&wheel->walk, nr))
+		return &wheel->walk;
+	if (hwtimer_walk_cascades(&wheel->ahead, nr))
+		return &wheel->ahead;
+	if (hwtimer_walk_cascades(&wheel->sweep, nr))
+		return &wheel->sweep;
+	return NULL;
 }
 
 /*
- * The bucket whose earliest tick is @tick, that of all. It is the one where
- * @tick belongs, but for an entry that has outlived 2^32 stamps of its record,
- * and stands for a timer that belongs elsewhere.
+ * An entry for a bucket that is moving down goes with the others, so that its
+ * elders are there before it.
  */
-static u32 earliest_bucket(const struct hwtimer_wheel *wheel, u64 tick)
+static void cascade_append(struct hwtimer_wheel *wheel,
+			   struct hwtimer_walk *cascade,
+			   struct hwtimer_entry entry, u64 tick)
 {
-	unsigned int level = wheel->nr_levels;
-	u32 nr = tick & wheel->mask;
+	struct hwtimer_bucket *bucket = &wheel->buckets[cascade->bucket];
 
-	if (likely(wheel->buckets[nr].earliest == tick))
-		return nr;
-	nr = 0;
-	while (level--)
-		nr = earliest_child(wheel, level, nr, tick);
-	return nr;
+	hwtimer_queue_add_entry(&cascade->source, wheel->pool, entry);
+	/* A due walk goes on to its end, whatever the bucket says. */
+	if (cascade != &wheel->walk)
+		bucket->earliest = min(bucket->earliest, tick);
 }
 
 static void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
 			  struct hwtimer_entry entry, u64 tick)
 {
-	struct hwtimer_bucket *bucket = &wheel->buckets[nr];
+	struct hwtimer_walk *cascade = NULL;
 
-	hwtimer_queue_add_entry(&bucket->entries, wheel->pool, entry);
-	if (tick < bucket->earliest)
-		earliest_lower(wheel, nr, tick);
+	if (nr >= wheel->shape.buckets)
+		cascade = cascade_of(wheel, nr);
+	if (cascade) {
+		cascade_append(wheel, cascade, entry, tick);
+		return;
+	}
+	hwtimer_queue_add_entry(&wheel->buckets[nr].entries, wheel->pool,
+				entry);
+	hwtimer_kind_occupy(wheel, nr, tick);
+}
+
+/* Where an entry goes that comes while the wheel is being rewound. */
+static struct hwtimer_queue *rewind_queue(struct hwtimer_wheel *wheel)
+{
+	/* Behind those that are still being taken out of their buckets. */
+	return wheel->rewind.walk.active ? &wheel->rewind.walk.source :
+					   &wheel->rewind.fresh;
 }
 
 /**
  * hwtimer_wheel_add - schedule a timer
  * @wheel: the wheel
- * @index: of a record that is not in the wheel, its deadline set
+ * @index: of a record that is not in the wheel, its deadline and align set
  *
  * A deadline that has passed goes to the next turn. Takes one chunk at the
  * most from the pool.
@@ -286,12 +297,17 @@ void hwtimer_wheel_add(struct hwtimer_wheel *wheel, u32 index)
 {
 	struct hwtimer_record *record =
 		hwtimer_table_record(wheel->table, index);
-	u64 tick = hwtimer_wheel_tick_of(wheel, record->deadline);
 	struct hwtimer_entry entry = { .index = index, .stamp = record->stamp };
+	u64 tick;
 
-	tick = max(tick, wheel->current_tick + 1);
-	bucket_append(wheel, tick & wheel->mask, entry, tick);
 	wheel->entries++;
+	if (unlikely(wheel->rewind.active)) {
+		hwtimer_queue_add_entry(rewind_queue(wheel), wheel->pool,
+					entry);
+		return;
+	}
+	tick = max(record_tick(wheel, record), wheel->current_tick + 1);
+	bucket_append(wheel, hwtimer_kind_place(wheel, tick), entry, tick);
 }
 
 /**
@@ -334,6 +350,13 @@ void hwtimer_wheel_move(struct hwtimer_wheel *wheel, u32 index, u64 deadline)
 	hwtimer_wheel_add(wheel, index);
 }
 
+/* Whether something has been begun that the next turn should go on with. */
+bool hwtimer_wheel_busy(const struct hwtimer_wheel *wheel)
+{
+	return wheel->walk.active || wheel->ahead.active ||
+	       wheel->rewind.active;
+}
+
 /**
  * hwtimer_wheel_next - the next tick at which there may be something to do
  * @wheel: the wheel
@@ -343,20 +366,22 @@ void hwtimer_wheel_move(struct hwtimer_wheel *wheel, u32 index, u64 deadline)
  */
 u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel)
 {
-	return wheel->walk.active ? wheel->current_tick :
-				    earliest_of_all(wheel);
+	u32 nr;
+
+	return hwtimer_wheel_busy(wheel) ? wheel->current_tick :
+					   hwtimer_kind_first(wheel, &nr);
 }
 
 /*
  * The state is asked too, for the sake of an entry that has outlived 2^32
- * stamps of its record. A timer that STOP hands back is leaving, but may stay.
+ * stamps of its record. A timer that STOP hands back may stay.
  */
 static bool entry_alive(const struct hwtimer_record *record,
 			struct hwtimer_entry entry)
 {
 	return record->stamp == entry.stamp &&
 	       (record->state == HWTIMER_PENDING ||
-		record->state == HWTIMER_LEAVING);
+		record->state == HWTIMER_RETURNING);
 }
 
 /* Where the next bucket's worth of cache misses begins. */
@@ -379,6 +404,8 @@ static void prefetch_records(const struct hwtimer_wheel *wheel,
 {
 	unsigned int i;
 
+	if (hwtimer_queue_empty(queue))
+		return;
 	for (i = queue->first; i < hwtimer_queue_end(queue, queue->head); i++)
 		prefetch_record(wheel, queue->head->entries[i]);
 }
@@ -389,18 +416,23 @@ static void walk_begin(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 {
 	struct hwtimer_bucket *bucket = &wheel->buckets[nr];
 
-	walk->source = bucket->entries;
+	*walk = (struct hwtimer_walk){
+		.source = bucket->entries,
+		.earliest = HWTIMER_TICK_NONE,
+		.tick = tick,
+		.bucket = nr,
+		.active = true,
+		.cascades = hwtimer_kind_cascades(wheel, nr),
+	};
 	bucket->entries.head = NULL;
-	walk->deadline = HWTIMER_TICK_NONE;
-	walk->tick = tick;
-	walk->bucket = nr;
-	walk->active = true;
-	if (!hwtimer_queue_empty(&walk->source))
-		prefetch_records(wheel, &walk->source);
+	if (walk->cascades)
+		hwtimer_kind_loosen(wheel, nr, false);
+	prefetch_records(wheel, &walk->source);
 }
 
 /* Puts back what @walk kept, in front of what has come since. */
-static void walk_end(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk)
+static void walk_put_back(struct hwtimer_wheel *wheel,
+			  struct hwtimer_walk *walk)
 {
 	struct hwtimer_bucket *bucket = &wheel->buckets[walk->bucket];
 
@@ -411,43 +443,78 @@ static void walk_end(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk)
 	walk->active = false;
 }
 
-/*
- * Moves a live entry whose timer was postponed to where it belongs now, unless
- * that is here. It may be due in this very turn, but after others.
- */
-static bool walk_refile(struct hwtimer_wheel *wheel,
-			const struct hwtimer_walk *walk,
-			struct hwtimer_entry entry,
-			struct hwtimer_record *record)
+/* Leaves the rest of @walk, if it is active, for another one. */
+static void walk_cut(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk)
 {
-	u64 tick = hwtimer_wheel_tick_of(wheel, record->deadline);
-
-	if (tick <= walk->tick)
-		return false;
-	record->postponed = false;
-	wheel->postponed--;
-	wheel->stats.refiled++;
-	bucket_append(wheel, tick & wheel->mask, entry, tick);
-	return true;
+	if (!walk->active)
+		return;
+	walk_put_back(wheel, walk);
+	if (walk->cascades)
+		hwtimer_kind_loosen(wheel, walk->bucket, true);
 }
 
 static void walk_keep(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
-		      struct hwtimer_entry entry,
-		      const struct hwtimer_record *record)
+		      struct hwtimer_entry entry, u64 tick)
 {
-	walk->deadline = min(walk->deadline, record->deadline);
+	walk->earliest = min(walk->earliest, tick);
 	wheel->stats.passed_over++;
 	hwtimer_queue_add_entry(&walk->kept, wheel->pool, entry);
 }
 
+/* A live entry that does not expire, whose timer is to do so at @tick. */
+static void walk_file(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
+		      struct hwtimer_entry entry, struct hwtimer_record *record,
+		      u64 tick)
+{
+	u32 nr = hwtimer_kind_home(wheel, walk, tick);
+
+	if (record->postponed) {
+		record->postponed = false;
+		wheel->postponed--;
+		wheel->stats.refiled++;
+	} else if (nr != walk->bucket && walk->cascades) {
+		wheel->stats.cascaded++;
+	}
+	if (nr == walk->bucket)
+		walk_keep(wheel, walk, entry, tick);
+	else
+		bucket_append(wheel, nr, entry, tick);
+}
+
+/* Looks at one entry; if its timer expires it goes to *@due, which moves on. */
+static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
+		       struct hwtimer_entry entry,
+		       struct hwtimer_record *record, u32 **due)
+{
+	u64 tick;
+
+	if (!entry_alive(record, entry)) {
+		wheel->entries--;
+		wheel->stats.buried++;
+		return;
+	}
+	tick = record_tick(wheel, record);
+	if (likely(tick > walk->tick)) {
+		walk_file(wheel, walk, entry, record, tick);
+	} else if (walk->expires && record->state == HWTIMER_PENDING) {
+		hwtimer_wheel_remove(wheel, record);
+		wheel->entries--;
+		*(*due)++ = entry.index;
+	} else if (walk->floor) {
+		walk_file(wheel, walk, entry, record, walk->floor);
+	} else {
+		/* It is due, and waits for its turn where it is. */
+		walk_keep(wheel, walk, entry,
+			  wheel->buckets[walk->bucket].earliest);
+	}
+}
+
 /*
- * Looks at the entries of the head chunk of @walk, and drops that chunk. What
- * is due at @horizon (ns) goes to *@due, which moves on, or stays if @due is
- * NULL. Returns at how many it looked.
+ * Looks at the entries of the head chunk of @walk, and drops that chunk.
+ * Returns at how many it looked.
  */
 static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
-			       struct hwtimer_walk *walk, u64 horizon,
-			       u32 **due)
+			       struct hwtimer_walk *walk, u32 **due)
 {
 	const struct hwtimer_chunk *chunk = walk->source.head;
 	const struct hwtimer_chunk *next =
@@ -462,62 +529,201 @@ static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
 		prefetch_chunk(next->next);
 	for (i = begin; i < end; i++) {
 		struct hwtimer_entry entry = chunk->entries[i];
-		struct hwtimer_record *record =
-			hwtimer_table_record(wheel->table, entry.index);
 
 		if (i < next_end)
 			prefetch_record(wheel, next->entries[i]);
-		if (!entry_alive(record, entry)) {
-			wheel->entries--;
-			wheel->stats.buried++;
-			continue;
-		}
-		if (unlikely(record->postponed) &&
-		    walk_refile(wheel, walk, entry, record))
-			continue;
-		if (due && record->deadline <= horizon &&
-		    record->state == HWTIMER_PENDING) {
-			hwtimer_wheel_remove(wheel, record);
-			wheel->entries--;
-			*(*due)++ = entry.index;
-		} else {
-			walk_keep(wheel, walk, entry, record);
-		}
+		walk_entry(wheel, walk, entry,
+			   hwtimer_table_record(wheel->table, entry.index),
+			   due);
 	}
 	wheel->stats.walked += end - begin;
 	hwtimer_queue_drop_head(&walk->source, wheel->pool);
 	return end - begin;
 }
 
-/* Begins to walk the bucket of @tick, which is due. */
-static void advance_begin(struct hwtimer_wheel *wheel, u64 tick)
+/* Begins to walk bucket @nr, whose earliest tick @tick is due. */
+static void due_begin(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 {
-	u32 nr = earliest_bucket(wheel, tick);
+	struct hwtimer_walk *walk = &wheel->walk;
 
-	if (wheel->sweep.active && wheel->sweep.bucket == nr)
-		walk_end(wheel, &wheel->sweep);
-	walk_begin(wheel, &wheel->walk, nr, tick);
-	earliest_set(wheel, nr, HWTIMER_TICK_NONE);
+	if (wheel->ahead.bucket == nr)
+		walk_cut(wheel, &wheel->ahead);
+	if (wheel->sweep.bucket == nr)
+		walk_cut(wheel, &wheel->sweep);
+	hwtimer_kind_arrive(wheel, tick);
+	walk_begin(wheel, walk, nr, tick);
+	walk->floor = tick;
+	walk->expires = hwtimer_kind_expires(wheel, nr, tick);
+	/* From now on it is that of what comes during the walk. */
+	wheel->buckets[nr].earliest = HWTIMER_TICK_NONE;
 }
 
-/* The earliest tick of what @walk has kept. */
-static u64 walk_earliest(const struct hwtimer_wheel *wheel,
-			 const struct hwtimer_walk *walk)
+static void due_end(struct hwtimer_wheel *wheel)
 {
-	if (hwtimer_queue_empty(&walk->kept))
-		return HWTIMER_TICK_NONE;
-	return hwtimer_wheel_tick_of(wheel, walk->deadline);
+	struct hwtimer_walk *walk = &wheel->walk;
+	struct hwtimer_bucket *bucket = &wheel->buckets[walk->bucket];
+
+	walk_put_back(wheel, walk);
+	hwtimer_kind_settle(wheel, walk->bucket,
+			    min(walk->earliest, bucket->earliest));
 }
 
-/* What has come during the walk has set the earliest tick already. */
-static void advance_end(struct hwtimer_wheel *wheel)
+/* Goes on with the bucket that is due, or begins with the next; false: none. */
+static bool due_next(struct hwtimer_wheel *wheel)
 {
-	u64 tick = walk_earliest(wheel, &wheel->walk);
-	u32 nr = wheel->walk.bucket;
+	u64 tick;
+	u32 nr;
 
-	walk_end(wheel, &wheel->walk);
-	if (tick < wheel->buckets[nr].earliest)
-		earliest_lower(wheel, nr, tick);
+	if (wheel->walk.active)
+		return true;
+	tick = hwtimer_kind_first(wheel, &nr);
+	if (tick > wheel->current_tick) {
+		hwtimer_kind_arrive(wheel, wheel->current_tick);
+		return false;
+	}
+	due_begin(wheel, nr, tick);
+	return true;
+}
+
+/* What is due, bucket by bucket; returns what is left of @budget. */
+static unsigned int advance_due(struct hwtimer_wheel *wheel,
+				unsigned int budget, u32 **due)
+{
+	while (budget > HWTIMER_CHUNK_ENTRIES && due_next(wheel)) {
+		if (!hwtimer_queue_empty(&wheel->walk.source))
+			budget -= walk_chunk(wheel, &wheel->walk, due);
+		if (hwtimer_queue_empty(&wheel->walk.source)) {
+			due_end(wheel);
+			budget--;
+		}
+	}
+	return budget;
+}
+
+/*
+ * A walk without expirations is over. The earliest tick of the bucket is known
+ * exactly, unless entries came meanwhile: then the old one is still a bound.
+ */
+static void walk_end(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk)
+{
+	bool fresh =
+		!hwtimer_queue_empty(&wheel->buckets[walk->bucket].entries);
+
+	walk_put_back(wheel, walk);
+	if (!fresh)
+		hwtimer_kind_settle(wheel, walk->bucket, walk->earliest);
+}
+
+/* One step of a walk without expirations. */
+static unsigned int walk_step(struct hwtimer_wheel *wheel,
+			      struct hwtimer_walk *walk)
+{
+	unsigned int looked = 1;
+
+	walk->tick = wheel->current_tick;
+	if (!hwtimer_queue_empty(&walk->source))
+		looked = walk_chunk(wheel, walk, NULL);
+	if (hwtimer_queue_empty(&walk->source))
+		walk_end(wheel, walk);
+	return looked;
+}
+
+static bool ahead_next(struct hwtimer_wheel *wheel)
+{
+	u32 nr;
+
+	if (wheel->ahead.active)
+		return true;
+	nr = hwtimer_kind_ahead(wheel);
+	if (nr == HWTIMER_NOWHERE)
+		return false;
+	walk_begin(wheel, &wheel->ahead, nr, wheel->current_tick);
+	return true;
+}
+
+/* When nothing is due: what will be, and is still far up. */
+static void advance_ahead(struct hwtimer_wheel *wheel, unsigned int budget)
+{
+	while (budget > HWTIMER_CHUNK_ENTRIES && ahead_next(wheel))
+		budget -= walk_step(wheel, &wheel->ahead);
+}
+
+/* Takes the entries out of their buckets; true when this is done. */
+static bool rewind_collect(struct hwtimer_wheel *wheel)
+{
+	struct hwtimer_rewind *rewind = &wheel->rewind;
+	u32 end = min(rewind->next + HWTIMER_HOLD, wheel->nr_buckets);
+
+	for (; rewind->next < end; rewind->next++) {
+		struct hwtimer_bucket *bucket = &wheel->buckets[rewind->next];
+
+		hwtimer_queue_splice(&rewind->walk.source, &bucket->entries);
+		bucket->earliest = HWTIMER_TICK_NONE;
+	}
+	return rewind->next == wheel->nr_buckets;
+}
+
+static void rewind_file_begin(struct hwtimer_wheel *wheel)
+{
+	struct hwtimer_rewind *rewind = &wheel->rewind;
+
+	hwtimer_queue_splice(&rewind->walk.source, &rewind->fresh);
+	rewind->walk.active = true;
+	kind_init(wheel);
+}
+
+/* Files the entries anew, from the earlier tick on. */
+static void rewind_file(struct hwtimer_wheel *wheel)
+{
+	struct hwtimer_walk *walk = &wheel->rewind.walk;
+	unsigned int budget = HWTIMER_HOLD;
+
+	walk->tick = wheel->current_tick;
+	walk->floor = wheel->current_tick + 1;
+	while (budget > HWTIMER_CHUNK_ENTRIES &&
+	       !hwtimer_queue_empty(&walk->source))
+		budget -= walk_chunk(wheel, walk, NULL);
+	if (hwtimer_queue_empty(&walk->source)) {
+		walk->active = false;
+		wheel->rewind.active = false;
+	}
+}
+
+/* One slice of it. */
+static void rewind_step(struct hwtimer_wheel *wheel)
+{
+	if (wheel->rewind.walk.active)
+		rewind_file(wheel);
+	else if (rewind_collect(wheel))
+		rewind_file_begin(wheel);
+}
+
+/**
+ * hwtimer_wheel_rewind - the clock was set back
+ * @wheel: of which all timers stay, with their deadlines; its @rewinds is true
+ * @now: ns
+ *
+ * A hierarchical wheel holds nothing that lies before its position, nor more
+ * than its levels reach from there; and in either kind a timer that was overdue
+ * is filed under a tick that now lies ahead. So all are filed anew. This is
+ * done by hwtimer_wheel_advance(), in slices; until then nothing expires.
+ */
+void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now)
+{
+	struct hwtimer_rewind *rewind = &wheel->rewind;
+
+	walk_cut(wheel, &wheel->walk);
+	walk_cut(wheel, &wheel->ahead);
+	walk_cut(wheel, &wheel->sweep);
+	wheel->sweeping = false;
+	wheel->current_tick = hwtimer_wheel_tick_at(wheel, now);
+
+	/* What was not filed yet the last time goes behind what was. */
+	hwtimer_queue_splice(&rewind->walk.source, &rewind->fresh);
+	rewind->fresh = rewind->walk.source;
+	rewind->walk = (struct hwtimer_walk){ .bucket = HWTIMER_NOWHERE };
+	rewind->next = 0;
+	rewind->active = true;
 }
 
 /**
@@ -528,39 +734,56 @@ static void advance_end(struct hwtimer_wheel *wheel)
  *	tick as they were scheduled; room for HWTIMER_HOLD
  *
  * Looks at HWTIMER_HOLD entries or buckets at the most; then there may be more
- * to do, and hwtimer_wheel_next() is not later than the tick of @now. When a
- * round of the wheel or more has passed since the last turn, what is due in a
- * bucket comes together, as no bucket is walked twice.
+ * to do, and hwtimer_wheel_next() is not later than the tick of @now.
  *
  * Return: how many are in @due.
  */
 unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
 				   u32 *due)
 {
-	struct hwtimer_walk *walk = &wheel->walk;
 	unsigned int budget = HWTIMER_HOLD;
 	u32 *due_end = due;
-	u64 horizon;
 
 	wheel->current_tick =
 		max(wheel->current_tick, hwtimer_wheel_tick_at(wheel, now));
-	horizon = hwtimer_wheel_time_of(wheel, wheel->current_tick);
-
-	while (budget > HWTIMER_CHUNK_ENTRIES) {
-		if (!walk->active) {
-			u64 tick = earliest_of_all(wheel);
-
-			if (tick > wheel->current_tick)
-				break;
-			advance_begin(wheel, tick);
-			budget--;
-		}
-		if (!hwtimer_queue_empty(&walk->source))
-			budget -= walk_chunk(wheel, walk, horizon, &due_end);
-		if (hwtimer_queue_empty(&walk->source))
-			advance_end(wheel);
+	if (unlikely(wheel->rewind.active)) {
+		rewind_step(wheel);
+		return 0;
 	}
+	budget = advance_due(wheel, budget, &due_end);
+	if (!wheel->walk.active)
+		advance_ahead(wheel, budget);
 	return due_end - due;
+}
+
+/* Whether all entries of a queue's first chunk are dead. */
+static bool head_dead(const struct hwtimer_wheel *wheel,
+		      const struct hwtimer_queue *queue)
+{
+	unsigned int i;
+
+	for (i = queue->first; i < hwtimer_queue_end(queue, queue->head); i++) {
+		struct hwtimer_entry entry = queue->head->entries[i];
+
+		if (entry_alive(hwtimer_table_record(wheel->table, entry.index),
+				entry))
+			return false;
+	}
+	return true;
+}
+
+/* Removes the first chunk of a queue, all dead; returns how many they were. */
+static unsigned int head_bury(struct hwtimer_wheel *wheel,
+			      struct hwtimer_queue *queue)
+{
+	unsigned int dead =
+		hwtimer_queue_end(queue, queue->head) - queue->first;
+
+	hwtimer_queue_drop_head(queue, wheel->pool);
+	wheel->entries -= dead;
+	wheel->stats.walked += dead;
+	wheel->stats.buried += dead;
+	return dead;
 }
 
 /**
@@ -569,64 +792,49 @@ unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
  * @max: look at so many entries at the most
  *
  * Called before the worker goes to sleep, so that it seldom wakes up for timers
- * that are no more: of cancelled timeouts, one wake-up removes @max.
+ * that are no more: of cancelled timeouts, one wake-up removes @max. Whole
+ * chunks only, so that no bucket is left with one that has gaps in front.
  */
 void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max)
 {
-	while (max-- && !wheel->walk.active &&
-	       earliest_of_all(wheel) != HWTIMER_TICK_NONE) {
-		u32 nr = earliest_bucket(wheel, earliest_of_all(wheel));
-		struct hwtimer_queue *queue = &wheel->buckets[nr].entries;
-		struct hwtimer_entry entry;
+	while (max > HWTIMER_CHUNK_ENTRIES && !hwtimer_wheel_busy(wheel)) {
+		struct hwtimer_queue *queue;
+		u32 nr;
 
+		if (hwtimer_kind_first(wheel, &nr) == HWTIMER_TICK_NONE)
+			return;
 		if (wheel->sweep.active && wheel->sweep.bucket == nr)
 			return;
+		queue = &wheel->buckets[nr].entries;
 		if (hwtimer_queue_empty(queue)) {
-			earliest_set(wheel, nr, HWTIMER_TICK_NONE);
-			continue;
-		}
-		entry = queue->head->entries[queue->first];
-		wheel->stats.walked++;
-		if (entry_alive(hwtimer_table_record(wheel->table, entry.index),
-				entry))
+			hwtimer_kind_settle(wheel, nr, HWTIMER_TICK_NONE);
+			max--;
+		} else if (head_dead(wheel, queue)) {
+			max -= head_bury(wheel, queue);
+		} else {
 			return;
-		hwtimer_queue_take(queue, wheel->pool, 1);
-		wheel->entries--;
-		wheel->stats.buried++;
+		}
 	}
 }
 
-/*
- * The earliest tick of the bucket is known exactly, unless entries came during
- * the sweep or wait for the worker: then the old one is still a bound.
- */
-static void sweep_end(struct hwtimer_wheel *wheel)
-{
-	u64 tick = walk_earliest(wheel, &wheel->sweep);
-	u32 nr = wheel->sweep.bucket;
-	bool fresh = !hwtimer_queue_empty(&wheel->buckets[nr].entries);
-
-	walk_end(wheel, &wheel->sweep);
-	if (!fresh && tick > wheel->current_tick)
-		earliest_set(wheel, nr, tick);
-}
-
 /* Goes to the next bucket that has entries; false after the last one. */
-static bool sweep_begin(struct hwtimer_wheel *wheel, unsigned int *budget)
+static bool sweep_next(struct hwtimer_wheel *wheel, unsigned int *budget)
 {
-	while (wheel->sweep_next <= wheel->mask &&
-	       *budget > HWTIMER_CHUNK_ENTRIES) {
+	if (wheel->sweep.active)
+		return true;
+	while (wheel->sweep_next<wheel->nr_buckets && * budget>
+		       HWTIMER_CHUNK_ENTRIES) {
 		u32 nr = wheel->sweep_next++;
 
 		--*budget;
-		if (wheel->walk.active && wheel->walk.bucket == nr)
-			continue;
-		if (hwtimer_queue_empty(&wheel->buckets[nr].entries))
+		if ((wheel->walk.active && wheel->walk.bucket == nr) ||
+		    (wheel->ahead.active && wheel->ahead.bucket == nr) ||
+		    hwtimer_queue_empty(&wheel->buckets[nr].entries))
 			continue;
 		walk_begin(wheel, &wheel->sweep, nr, wheel->current_tick);
 		return true;
 	}
-	if (wheel->sweep_next > wheel->mask)
+	if (wheel->sweep_next == wheel->nr_buckets)
 		wheel->sweeping = false;
 	return false;
 }
@@ -641,9 +849,10 @@ static bool sweep_begin(struct hwtimer_wheel *wheel, unsigned int *budget)
  */
 void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin)
 {
-	u64 horizon = hwtimer_wheel_time_of(wheel, wheel->current_tick);
 	unsigned int budget = HWTIMER_HOLD;
 
+	if (wheel->rewind.active)
+		return;
 	if (!wheel->sweeping) {
 		if (!begin)
 			return;
@@ -651,34 +860,50 @@ void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin)
 		wheel->sweep_next = 0;
 		wheel->stats.compactions++;
 	}
-	while (budget >= HWTIMER_CHUNK_ENTRIES) {
-		if (!wheel->sweep.active && !sweep_begin(wheel, &budget))
-			return;
-		budget -= walk_chunk(wheel, &wheel->sweep, horizon, NULL);
-		if (hwtimer_queue_empty(&wheel->sweep.source))
-			sweep_end(wheel);
-	}
+	while (budget > HWTIMER_CHUNK_ENTRIES && sweep_next(wheel, &budget))
+		budget -= walk_step(wheel, &wheel->sweep);
+}
+
+/*
+ * Chunks that the wheel has at the most, whatever happens to @entries entries:
+ * none is without an entry; a bucket's are full but for the last one that was
+ * kept in a walk and the last one that has come since; each walk may have
+ * begun another one or two.
+ */
+static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
+{
+	/* Being taken out of their buckets, they are not filled up either. */
+	unsigned int partial = wheel->rewinds ? 3 : 2;
+
+	return 12 + min(entries, entries / HWTIMER_CHUNK_ENTRIES +
+					 partial * (u64)wheel->nr_buckets);
 }
 
 /**
  * hwtimer_wheel_reserve - how many spare chunks the wheel must find in its pool
  * @wheel: the wheel
- * @more: timers that may be postponed in addition
+ * @in_use: chunks that it has in its buckets, at least
+ * @adds: timers that are about to be added
+ * @moves: timers that are about to be moved
+ * @resting: timers that may be added later, without having been announced again
  *
- * A walk keeps what it keeps in no more chunks than it has emptied, but for the
- * one it is in; there are two walks. Moving a postponed entry on takes one
- * chunk at the most. Moving many takes, in each bucket, one for each chunkful
- * that came before the bucket was walked, one for each that came during the
- * walk, and a broken one for either.
- *
- * Return: chunks, beyond those that hwtimer_wheel_add() and
- * hwtimer_wheel_move() take.
+ * A hierarchical wheel may have to scatter all of its entries. So may a hashed
+ * one those of @resting, but of the others only the postponed: moving many of
+ * them takes, in each bucket, one chunk for each chunkful that came before the
+ * bucket was walked, one for each that came during the walk, and a broken one
+ * for either. A walk keeps what it keeps in no more chunks than it has emptied,
+ * but for the one it is in; there are three walks.
  */
-u32 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel, u32 more)
+u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel, u32 in_use,
+			  u32 adds, u32 moves, u32 resting)
 {
-	u64 postponed = wheel->postponed + more;
-	u64 buckets = (u64)wheel->mask + 1;
+	u64 news = (u64)adds + moves;
+	u64 postponed = wheel->postponed + moves;
+	u64 most = chunks_at_most(wheel, wheel->entries + news + resting);
+	u64 few = 3 + news +
+		  min(postponed, 2 * (u64)wheel->nr_buckets + 4 +
+					 postponed / HWTIMER_CHUNK_ENTRIES);
 
-	return 2 + min(postponed,
-		       2 * buckets + 4 + postponed / HWTIMER_CHUNK_ENTRIES);
+	most -= min_t(u64, most, in_use);
+	return hwtimer_is_hashed(wheel) && !resting ? few : most;
 }

@@ -2,13 +2,14 @@
 /*
  * Workers; see hwtimer_worker.h.
  *
- * A worker keeps its instances in a timerqueue, by the time at which each next
- * needs it, and serves the first in slices of HWTIMER_HOLD timers. An instance
- * with more to do goes back to the queue as of now, behind all that are due
- * already: a burst in one does not hold up the others.
+ * A worker keeps the alarms of its instances in timerqueues, one for each
+ * clock, and serves the first that is due in slices of HWTIMER_HOLD timers. An
+ * instance with more to do goes back to the queue as of now, behind all that
+ * are due already: a burst in one does not hold up the others.
  *
- * The hrtimer is armed for the first of the queue and for nothing else: over an
- * empty queue, or until a timer an hour ahead, nobody wakes up.
+ * The hrtimers are armed for the first of each queue and for nothing else: over
+ * an empty queue, or until a timer an hour ahead, nobody wakes up. As an
+ * hrtimer follows its clock, so do the alarms when CLOCK_REALTIME is set.
  */
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
@@ -22,23 +23,37 @@
 #include "hwtimer_worker.h"
 
 /**
+ * struct hwtimer_worker_queue - alarms by one clock
+ * @alarms: by their time; protected by the worker's lock
+ * @timer: wakes the worker up for the first; armed while the worker sleeps
+ * @worker: whose; constant
+ */
+struct hwtimer_worker_queue {
+	struct timerqueue_head alarms;
+	struct hrtimer timer;
+	struct hwtimer_worker *worker;
+};
+
+/**
  * struct hwtimer_worker - one kthread
  * @task: the kthread
- * @timer: wakes it up; armed only while it sleeps
  * @lock: protects all below; taken inside of an instance's lock
- * @queue: instances by the time at which they next need the worker
+ * @queues: by the number of the clock
+ * @next_queue: which is looked at first, so that each has its turn
+ * @offset: hwtimer_clock_offset() when the worker last looked
  * @running: the instance that is being served; it is not freed meanwhile
  * @idle: woken when @running has changed
- * @sleeping: the worker has seen all of @queue, and armed @timer for its first
+ * @sleeping: the worker has seen all queues, and armed their timers
  * @wakeups: how often it woke up
  * @due: records that expire in this slice; the worker's own
  */
 struct hwtimer_worker {
 	struct task_struct *task;
-	struct hrtimer timer;
 
 	spinlock_t lock; /* see above */
-	struct timerqueue_head queue;
+	struct hwtimer_worker_queue queues[HWTIMER_CLOCKS];
+	unsigned int next_queue;
+	s64 offset;
 	struct hwtimer_instance *running;
 	wait_queue_head_t idle;
 	bool sleeping;
@@ -54,10 +69,10 @@ static atomic_t hwtimer_next_worker;
 /* In hard interrupt context, on PREEMPT_RT too. */
 static enum hrtimer_restart hwtimer_worker_tick(struct hrtimer *timer)
 {
-	struct hwtimer_worker *worker =
-		container_of(timer, struct hwtimer_worker, timer);
+	struct hwtimer_worker_queue *queue =
+		container_of(timer, struct hwtimer_worker_queue, timer);
 
-	wake_up_process(worker->task);
+	wake_up_process(queue->worker->task);
 	return HRTIMER_NORESTART;
 }
 
@@ -67,29 +82,72 @@ static ktime_t worker_expiry(u64 time)
 	return min_t(u64, time, KTIME_MAX);
 }
 
-/* Lets the worker wake up for the first of its queue, and for nothing else. */
-static void worker_arm(struct hwtimer_worker *worker)
+/* Lets the worker wake up for the first of a queue, and for nothing else. */
+static void queue_arm(struct hwtimer_worker_queue *queue)
 {
-	struct timerqueue_node *first = timerqueue_getnext(&worker->queue);
+	struct timerqueue_node *first = timerqueue_getnext(&queue->alarms);
+	struct hrtimer *timer = &queue->timer;
 
-	lockdep_assert_held(&worker->lock);
-	if (first && first->expires != KTIME_MAX)
-		hrtimer_start(&worker->timer, first->expires,
-			      HRTIMER_MODE_ABS_HARD);
-	else
-		hrtimer_try_to_cancel(&worker->timer);
+	lockdep_assert_held(&queue->worker->lock);
+	if (!first || first->expires == KTIME_MAX)
+		hrtimer_try_to_cancel(timer);
+	else if (!hrtimer_is_queued(timer) ||
+		 hrtimer_get_expires(timer) != first->expires)
+		hrtimer_start(timer, first->expires, HRTIMER_MODE_ABS_HARD);
 }
 
-/* The first instance of the queue if it is due, taken out; otherwise NULL. */
-static struct hwtimer_instance *worker_pick(struct hwtimer_worker *worker)
+/*
+ * If CLOCK_REALTIME was set back while the worker was busy, alarms that were
+ * put behind others as of then would come much too late: all come now. Their
+ * order in the queue stays, as they are all equal.
+ */
+static void worker_follow_clock(struct hwtimer_worker *worker)
 {
-	struct timerqueue_node *first = timerqueue_getnext(&worker->queue);
+	struct timerqueue_head *alarms =
+		&worker->queues[HWTIMER_REALTIME].alarms;
+	struct timerqueue_node *node = timerqueue_getnext(alarms);
+	s64 offset;
 
 	lockdep_assert_held(&worker->lock);
-	if (!first || first->expires > ktime_get())
+	if (!node)
+		return;
+	offset = hwtimer_clock_offset();
+	if (worker->offset == offset)
+		return;
+	worker->offset = offset;
+	for (; node; node = timerqueue_iterate_next(node))
+		node->expires = 0;
+}
+
+/* The first alarm of queue @nr if it is due, taken out; otherwise NULL. */
+static struct hwtimer_alarm *queue_pick(struct hwtimer_worker *worker,
+					unsigned int nr)
+{
+	struct timerqueue_head *alarms = &worker->queues[nr].alarms;
+	struct timerqueue_node *first = timerqueue_getnext(alarms);
+
+	lockdep_assert_held(&worker->lock);
+	if (!first || first->expires > (s64)hwtimer_clocks[nr].now())
 		return NULL;
-	timerqueue_del(&worker->queue, first);
-	return container_of(first, struct hwtimer_instance, node);
+	timerqueue_del(alarms, first);
+	return container_of(first, struct hwtimer_alarm, node);
+}
+
+/* An alarm that is due, taken out; NULL if there is none. */
+static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker)
+{
+	unsigned int i;
+
+	worker_follow_clock(worker);
+	for (i = 0; i < HWTIMER_CLOCKS; i++) {
+		unsigned int nr = worker->next_queue;
+		struct hwtimer_alarm *alarm = queue_pick(worker, nr);
+
+		worker->next_queue = (nr + 1) % HWTIMER_CLOCKS;
+		if (alarm)
+			return alarm;
+	}
+	return NULL;
 }
 
 static void worker_set_running(struct hwtimer_worker *worker,
@@ -101,17 +159,20 @@ static void worker_set_running(struct hwtimer_worker *worker,
 }
 
 /*
- * The worker is about to sleep until the first instance of the queue is due.
+ * The worker is about to sleep until the first alarm of a queue is due.
  *
- * The state is set before the timer is armed and before the lock is dropped, so
- * that neither the timer nor whoever then finds @sleeping wakes it too early.
+ * The state is set before the timers are armed and before the lock is dropped,
+ * so that neither a timer nor whoever then finds @sleeping wakes it too early.
  */
 static void worker_falls_asleep(struct hwtimer_worker *worker)
 {
+	unsigned int nr;
+
 	lockdep_assert_held(&worker->lock);
 	worker->sleeping = true;
 	set_current_state(TASK_IDLE);
-	worker_arm(worker);
+	for (nr = 0; nr < HWTIMER_CLOCKS; nr++)
+		queue_arm(&worker->queues[nr]);
 }
 
 static void worker_wakes_up(struct hwtimer_worker *worker)
@@ -121,15 +182,26 @@ static void worker_wakes_up(struct hwtimer_worker *worker)
 	worker->wakeups++;
 }
 
+static void worker_serve(struct hwtimer_worker *worker,
+			 struct hwtimer_alarm *alarm)
+{
+	struct hwtimer_instance *instance = alarm->instance;
+
+	if (alarm == &instance->chores)
+		hwtimer_notice_chores(instance);
+	else
+		hwtimer_instance_turn(instance, worker->due);
+}
+
 static int hwtimer_worker_run(void *data)
 {
 	struct hwtimer_worker *worker = data;
 
 	spin_lock(&worker->lock);
 	while (!kthread_should_stop()) {
-		struct hwtimer_instance *instance = worker_pick(worker);
+		struct hwtimer_alarm *alarm = worker_pick(worker);
 
-		if (!instance) {
+		if (!alarm) {
 			worker_falls_asleep(worker);
 			spin_unlock(&worker->lock);
 			if (!kthread_should_stop())
@@ -139,11 +211,10 @@ static int hwtimer_worker_run(void *data)
 			worker_wakes_up(worker);
 			continue;
 		}
-		worker_set_running(worker, instance);
+		worker_set_running(worker, alarm->instance);
 		spin_unlock(&worker->lock);
 
-		hwtimer_instance_turn(instance, hwtimer_instance_now(instance),
-				      worker->due);
+		worker_serve(worker, alarm);
 		cond_resched();
 
 		spin_lock(&worker->lock);
@@ -155,13 +226,15 @@ static int hwtimer_worker_run(void *data)
 
 /**
  * hwtimer_worker_kick - have the worker look at an instance
- * @instance: attached; its lock is held
- * @time: by when, ns
+ * @alarm: of an attached instance, whose lock is held
+ * @time: by when, ns on the alarm's clock
  */
-void hwtimer_worker_kick(struct hwtimer_instance *instance, u64 time)
+void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time)
 {
+	struct hwtimer_instance *instance = alarm->instance;
 	struct hwtimer_worker *worker = instance->worker;
-	struct timerqueue_node *node = &instance->node;
+	struct hwtimer_worker_queue *queue = &worker->queues[alarm->clock];
+	struct timerqueue_node *node = &alarm->node;
 	ktime_t expires = worker_expiry(time);
 
 	lockdep_assert_held(&instance->lock);
@@ -171,27 +244,28 @@ void hwtimer_worker_kick(struct hwtimer_instance *instance, u64 time)
 	if (!RB_EMPTY_NODE(&node->node)) {
 		if (node->expires <= expires)
 			goto unlock;
-		timerqueue_del(&worker->queue, node);
+		timerqueue_del(&queue->alarms, node);
 	}
 	node->expires = expires;
-	if (timerqueue_add(&worker->queue, node) && worker->sleeping)
-		worker_arm(worker);
+	if (timerqueue_add(&queue->alarms, node) && worker->sleeping)
+		queue_arm(queue);
 unlock:
 	spin_unlock(&worker->lock);
 }
 
-/* Takes an instance out of the queue, and what the worker would wake up for. */
+/* Takes an alarm out of its queue, and what the worker would wake up for. */
 static void worker_forget(struct hwtimer_worker *worker,
-			  struct hwtimer_instance *instance)
+			  struct hwtimer_alarm *alarm)
 {
-	struct timerqueue_node *first = timerqueue_getnext(&worker->queue);
+	struct hwtimer_worker_queue *queue = &worker->queues[alarm->clock];
+	bool first = timerqueue_getnext(&queue->alarms) == &alarm->node;
 
 	lockdep_assert_held(&worker->lock);
-	if (RB_EMPTY_NODE(&instance->node.node))
+	if (RB_EMPTY_NODE(&alarm->node.node))
 		return;
-	timerqueue_del(&worker->queue, &instance->node);
-	if (first == &instance->node && worker->sleeping)
-		worker_arm(worker);
+	timerqueue_del(&queue->alarms, &alarm->node);
+	if (first && worker->sleeping)
+		queue_arm(queue);
 }
 
 /**
@@ -204,7 +278,8 @@ void hwtimer_worker_forget(struct hwtimer_instance *instance)
 
 	lockdep_assert_held(&instance->lock);
 	spin_lock(&worker->lock);
-	worker_forget(worker, instance);
+	worker_forget(worker, &instance->turns);
+	worker_forget(worker, &instance->chores);
 	spin_unlock(&worker->lock);
 }
 
@@ -220,12 +295,21 @@ u64 hwtimer_worker_wakeups(const struct hwtimer_instance *instance)
 	return wakeups;
 }
 
+static void instance_alarm_init(struct hwtimer_alarm *alarm,
+				struct hwtimer_instance *instance)
+{
+	timerqueue_init(&alarm->node);
+	alarm->instance = instance;
+	alarm->clock = HWTIMER_MONOTONIC;
+}
+
 /* Gives @instance, which is new, a worker; they are chosen in turn. */
 void hwtimer_worker_attach(struct hwtimer_instance *instance)
 {
 	unsigned int nr = (unsigned int)atomic_inc_return(&hwtimer_next_worker);
 
-	timerqueue_init(&instance->node);
+	instance_alarm_init(&instance->turns, instance);
+	instance_alarm_init(&instance->chores, instance);
 	instance->worker = &hwtimer_workers[nr % hwtimer_nr_workers];
 	instance->wakeups_before = 0;
 	instance->wakeups_before = hwtimer_worker_wakeups(instance);
@@ -254,7 +338,8 @@ void hwtimer_worker_detach(struct hwtimer_instance *instance)
 
 	spin_lock(&worker->lock);
 	instance->detached = true;
-	worker_forget(worker, instance);
+	worker_forget(worker, &instance->turns);
+	worker_forget(worker, &instance->chores);
 	spin_unlock(&worker->lock);
 	wait_event(worker->idle, worker_left(worker, instance));
 }
@@ -271,16 +356,26 @@ static int worker_set_priority(struct hwtimer_worker *worker,
 	return rt_prio ? sched_setattr_nocheck(worker->task, &attr) : 0;
 }
 
+static void queue_init(struct hwtimer_worker_queue *queue,
+		       struct hwtimer_worker *worker, unsigned int clock)
+{
+	queue->worker = worker;
+	timerqueue_init_head(&queue->alarms);
+	hrtimer_setup(&queue->timer, hwtimer_worker_tick,
+		      hwtimer_clocks[clock].id, HRTIMER_MODE_ABS_HARD);
+}
+
 static int worker_start(struct hwtimer_worker *worker, unsigned int nr,
 			unsigned int rt_prio)
 {
+	unsigned int clock;
 	int err;
 
 	spin_lock_init(&worker->lock);
-	timerqueue_init_head(&worker->queue);
 	init_waitqueue_head(&worker->idle);
-	hrtimer_setup(&worker->timer, hwtimer_worker_tick, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_ABS_HARD);
+	worker->offset = hwtimer_clock_offset();
+	for (clock = 0; clock < HWTIMER_CLOCKS; clock++)
+		queue_init(&worker->queues[clock], worker, clock);
 
 	worker->task =
 		kthread_create(hwtimer_worker_run, worker, "hwtimer/%u", nr);
@@ -297,8 +392,11 @@ static int worker_start(struct hwtimer_worker *worker, unsigned int nr,
 
 static void worker_stop(struct hwtimer_worker *worker)
 {
+	unsigned int clock;
+
 	kthread_stop(worker->task);
-	hrtimer_cancel(&worker->timer);
+	for (clock = 0; clock < HWTIMER_CLOCKS; clock++)
+		hrtimer_cancel(&worker->queues[clock].timer);
 }
 
 /**

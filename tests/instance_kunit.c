@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the instance and its requests. The instances are attached to
- * the module's own worker, but their timers are an hour away from it: the tests
- * turn the wheel themselves, with a time of their own.
+ * Unit tests of the instance and its requests, under a fake clock.
  */
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
-#include "../hwtimer.h"
+#include "fake.h"
 #include "random.h"
 
-#define HOUR (3600ULL * NSEC_PER_SEC)
+#define HOUR FAKE_HOUR
 #define LIMIT 1000
+
+/* Every test is run with each kind of wheel. */
+static const u32 instance_kinds[] = { HWTIMER_KIND_HASHED,
+				      HWTIMER_KIND_HIERARCHICAL };
+
+static void instance_kind_name(const u32 *kind, char *name)
+{
+	strscpy(name, *kind == HWTIMER_KIND_HASHED ? "hashed" : "hierarchical",
+		KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(instance_kind, instance_kinds, instance_kind_name);
 
 static int instance_test_init(struct kunit *test)
 {
-	test->priv = hwtimer_instance_create(LIMIT);
+	test->priv = fake_create(*(const u32 *)test->param_value, LIMIT);
 	return test->priv ? 0 : -ENOMEM;
 }
 
@@ -25,71 +35,12 @@ static void instance_test_exit(struct kunit *test)
 		hwtimer_instance_destroy(test->priv);
 }
 
-/* Runs one request and returns its result. */
-static int run(struct hwtimer_instance *instance,
-	       struct hwtimer_request *request)
-{
-	hwtimer_request_run(instance, request, 1);
-	return request->result;
-}
-
-static int schedule_in(struct hwtimer_instance *instance, u64 delay, u64 *id)
-{
-	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
-					   .time = delay };
-	int err = run(instance, &request);
-
-	*id = request.id;
-	return err;
-}
-
-static int cancel(struct hwtimer_instance *instance, u64 id, u32 flags)
-{
-	struct hwtimer_request request = { .op = HWTIMER_OP_CANCEL,
-					   .id = id,
-					   .flags = flags };
-
-	return run(instance, &request);
-}
-
-static int reschedule(struct hwtimer_instance *instance, u64 id, u64 delay)
-{
-	struct hwtimer_request request = {
-		.op = HWTIMER_OP_RESCHEDULE,
-		.id = id,
-		.time = delay,
-	};
-
-	return run(instance, &request);
-}
-
-/* Turns the wheel as if it were @hours later. */
+/* Turns the wheel as if it were @hours later, and goes back to the start. */
 static void turn(struct kunit *test, struct hwtimer_instance *instance,
 		 unsigned int hours)
 {
-	u64 now = hwtimer_instance_now(instance) + hours * HOUR;
-	u32 *due = kunit_kmalloc(test, HWTIMER_HOLD * sizeof(*due), GFP_KERNEL);
-	u64 before;
-
-	KUNIT_ASSERT_NOT_NULL(test, due);
-	do {
-		before = instance->stats.expired;
-		hwtimer_instance_turn(instance, now, due);
-		KUNIT_ASSERT_LE(test, instance->stats.expired - before,
-				HWTIMER_HOLD);
-	} while (instance->stats.expired != before);
-}
-
-static void check_identities(struct kunit *test,
-			     struct hwtimer_instance *instance)
-{
-	const struct hwtimer_stats *stats = &instance->stats;
-
-	KUNIT_EXPECT_EQ(test, stats->scheduled,
-			stats->pending + stats->cancelled + stats->expired +
-				stats->unprocessed);
-	KUNIT_EXPECT_EQ(test, stats->expired,
-			stats->ready + stats->delivered + stats->discarded);
+	fake_turn_until(instance, FAKE_START + hours * HOUR);
+	fake_now = FAKE_START;
 }
 
 static void limit_refuses_and_lifts(struct kunit *test)
@@ -98,15 +49,15 @@ static void limit_refuses_and_lifts(struct kunit *test)
 	u64 id, first;
 	u32 i;
 
-	KUNIT_ASSERT_EQ(test, schedule_in(instance, HOUR, &first), 0);
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
 	for (i = 1; i < LIMIT; i++)
-		KUNIT_ASSERT_EQ(test, schedule_in(instance, HOUR, &id), 0);
-	KUNIT_EXPECT_EQ(test, schedule_in(instance, HOUR, &id), -ENOSPC);
+		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, id, 0);
-	KUNIT_EXPECT_EQ(test, cancel(instance, first, 0), 0);
-	KUNIT_EXPECT_EQ(test, schedule_in(instance, HOUR, &id), 0);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, first, 0), 0);
+	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, LIMIT);
-	check_identities(test, instance);
+	fake_check_books(test, instance);
 }
 
 /* The last timer that the limit allows has spent its record's generations. */
@@ -121,11 +72,12 @@ static void spent_record_leaves_none_within_the_limit(struct kunit *test)
 	u64 first, id;
 	u32 i;
 
+	/* As many as a slot has records, of which no other is added. */
 	settings.timers = HWTIMER_SLOT_USABLE;
 	KUNIT_ASSERT_EQ(test, hwtimer_instance_setup(instance, &settings), 0);
-	KUNIT_ASSERT_EQ(test, schedule_in(instance, HOUR, &first), 0);
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
 	for (i = 1; i < HWTIMER_SLOT_USABLE; i++)
-		KUNIT_ASSERT_EQ(test, schedule_in(instance, HOUR, &id), 0);
+		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	KUNIT_ASSERT_EQ(test, hwtimer_table_spare(&instance->table), 0);
 	hwtimer_table_find(&instance->table, first)->generation = U32_MAX;
 	requests[0].id = (u64)U32_MAX << 32 | lower_32_bits(first);
@@ -134,9 +86,9 @@ static void spent_record_leaves_none_within_the_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, requests[0].result, 0);
 	KUNIT_EXPECT_EQ(test, requests[1].result, -ENOMEM);
 	/* The next one can have memory brought. */
-	KUNIT_EXPECT_EQ(test, schedule_in(instance, HOUR, &id), 0);
-	KUNIT_EXPECT_EQ(test, schedule_in(instance, HOUR, &id), -ENOSPC);
-	check_identities(test, instance);
+	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ENOSPC);
+	fake_check_books(test, instance);
 }
 
 static void unread_events_count_against_the_limit(struct kunit *test)
@@ -146,10 +98,10 @@ static void unread_events_count_against_the_limit(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < LIMIT; i++)
-		KUNIT_ASSERT_EQ(test, schedule_in(instance, HOUR, &id), 0);
+		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	turn(test, instance, 2);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, LIMIT);
-	KUNIT_EXPECT_EQ(test, schedule_in(instance, HOUR, &id), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ENOSPC);
 }
 
 /* From the last to the first, so that none is at the front until the end. */
@@ -162,18 +114,22 @@ static void discarded_events_make_room(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, ids);
 	for (i = 0; i < LIMIT; i++)
-		KUNIT_ASSERT_EQ(test, schedule_in(instance, HOUR, &ids[i]), 0);
+		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &ids[i]),
+				0);
 	turn(test, instance, 2);
 	for (i = LIMIT; i-- > 0;) {
-		KUNIT_ASSERT_EQ(test, cancel(instance, ids[i], 0), -EALREADY);
-		KUNIT_ASSERT_EQ(test, cancel(instance, ids[i], HWTIMER_DISCARD),
+		KUNIT_ASSERT_EQ(test, fake_cancel(instance, ids[i], 0),
+				-EALREADY);
+		KUNIT_ASSERT_EQ(test,
+				fake_cancel(instance, ids[i], HWTIMER_DISCARD),
 				0);
-		KUNIT_ASSERT_EQ(test, cancel(instance, ids[i], HWTIMER_DISCARD),
+		KUNIT_ASSERT_EQ(test,
+				fake_cancel(instance, ids[i], HWTIMER_DISCARD),
 				-ENOENT);
 	}
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
-	KUNIT_EXPECT_EQ(test, schedule_in(instance, HOUR, &id), 0);
-	check_identities(test, instance);
+	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	fake_check_books(test, instance);
 }
 
 static void timer_ends_once(struct kunit *test)
@@ -181,16 +137,18 @@ static void timer_ends_once(struct kunit *test)
 	struct hwtimer_instance *instance = test->priv;
 	u64 cancelled, expired;
 
-	KUNIT_ASSERT_EQ(test, schedule_in(instance, HOUR, &cancelled), 0);
-	KUNIT_ASSERT_EQ(test, schedule_in(instance, HOUR, &expired), 0);
-	KUNIT_EXPECT_EQ(test, cancel(instance, cancelled, 0), 0);
-	KUNIT_EXPECT_EQ(test, cancel(instance, cancelled, 0), -ENOENT);
-	KUNIT_EXPECT_EQ(test, reschedule(instance, cancelled, HOUR), -ENOENT);
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &cancelled), 0);
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &expired), 0);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, cancelled, 0), 0);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, cancelled, 0), -ENOENT);
+	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, cancelled, HOUR),
+			-ENOENT);
 	turn(test, instance, 2);
-	KUNIT_EXPECT_EQ(test, cancel(instance, expired, 0), -EALREADY);
-	KUNIT_EXPECT_EQ(test, reschedule(instance, expired, HOUR), -EALREADY);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, expired, 0), -EALREADY);
+	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, expired, HOUR),
+			-EALREADY);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 1);
-	check_identities(test, instance);
+	fake_check_books(test, instance);
 }
 
 static void rescheduled_timer_keeps_its_id(struct kunit *test)
@@ -198,14 +156,14 @@ static void rescheduled_timer_keeps_its_id(struct kunit *test)
 	struct hwtimer_instance *instance = test->priv;
 	u64 id;
 
-	KUNIT_ASSERT_EQ(test, schedule_in(instance, HOUR, &id), 0);
-	KUNIT_EXPECT_EQ(test, reschedule(instance, id, 5 * HOUR), 0);
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, id, 5 * HOUR), 0);
 	turn(test, instance, 2);
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
-	KUNIT_EXPECT_EQ(test, reschedule(instance, id, 3 * HOUR), 0);
+	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, id, 3 * HOUR), 0);
 	turn(test, instance, 4);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 1);
-	KUNIT_EXPECT_EQ(test, cancel(instance, id, HWTIMER_DISCARD), 0);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, HWTIMER_DISCARD), 0);
 }
 
 static void sums_saturate(struct kunit *test)
@@ -215,7 +173,7 @@ static void sums_saturate(struct kunit *test)
 					   .time = S64_MAX };
 	struct hwtimer_query query = {};
 
-	KUNIT_ASSERT_EQ(test, run(instance, &request), 0);
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
 	query.id = request.id;
 	KUNIT_ASSERT_EQ(test, hwtimer_instance_query(instance, &query), 0);
 	KUNIT_EXPECT_EQ(test, query.deadline, HWTIMER_NEVER);
@@ -225,7 +183,7 @@ static void sums_saturate(struct kunit *test)
 		.flags = HWTIMER_ABSOLUTE,
 		.time = HWTIMER_NEVER,
 	};
-	KUNIT_ASSERT_EQ(test, run(instance, &request), 0);
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
 	turn(test, instance, 1000000);
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, 2);
 }
@@ -239,13 +197,26 @@ static void bad_requests_are_refused(struct kunit *test)
 		{ .op = HWTIMER_OP_SCHEDULE, .flags = HWTIMER_DISCARD },
 		{ .op = HWTIMER_OP_SCHEDULE, .flags = 1U << 31 },
 		{ .op = HWTIMER_OP_SCHEDULE, .id = 1 },
-		{ .op = HWTIMER_OP_SCHEDULE, .interval = 1 },
-		{ .op = HWTIMER_OP_SCHEDULE, .slack = 1 },
 		{ .op = HWTIMER_OP_SCHEDULE, .count = 1 },
+		{ .op = HWTIMER_OP_SCHEDULE, .flags = HWTIMER_FIXED_DELAY },
+		{ .op = HWTIMER_OP_SCHEDULE,
+		  .flags = HWTIMER_ABSOLUTE,
+		  .time = HWTIMER_NEVER,
+		  .interval = HOUR },
+		{ .op = HWTIMER_OP_SCHEDULE,
+		  .flags = HWTIMER_ABSOLUTE,
+		  .time = HWTIMER_NEVER,
+		  .slack = 1 },
 		{ .op = HWTIMER_OP_SCHEDULE, .reserved = 1 },
 		{ .op = HWTIMER_OP_CANCEL, .flags = HWTIMER_ABSOLUTE },
 		{ .op = HWTIMER_OP_CANCEL, .time = 1 },
 		{ .op = HWTIMER_OP_CANCEL, .user_data = 1 },
+		{ .op = HWTIMER_OP_CANCEL, .interval = HOUR },
+		{ .op = HWTIMER_OP_CANCEL, .slack = 1 },
+		{ .op = HWTIMER_OP_CANCEL, .count = 1 },
+		{ .op = HWTIMER_OP_RESCHEDULE, .interval = HOUR },
+		{ .op = HWTIMER_OP_RESCHEDULE, .slack = 1 },
+		{ .op = HWTIMER_OP_RESCHEDULE, .count = 1 },
 		{ .op = HWTIMER_OP_RESCHEDULE, .flags = HWTIMER_DISCARD },
 		{ .op = HWTIMER_OP_RESCHEDULE, .user_data = 1 },
 	};
@@ -255,7 +226,7 @@ static void bad_requests_are_refused(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct hwtimer_request request = bad[i];
 
-		KUNIT_EXPECT_EQ_MSG(test, run(instance, &request), -EINVAL,
+		KUNIT_EXPECT_EQ_MSG(test, fake_run(instance, &request), -EINVAL,
 				    "request %u", i);
 	}
 	/* Nothing of it made the instance start. */
@@ -264,15 +235,16 @@ static void bad_requests_are_refused(struct kunit *test)
 
 static void settings_are_over_with_the_first_timer(struct kunit *test)
 {
-	struct hwtimer_settings settings = { .tick = NSEC_PER_MSEC,
-					     .buckets = 8,
-					     .timers = 1 };
 	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_settings settings = instance->settings;
 	u64 id;
 
+	settings.shape.buckets = 8;
+	settings.timers = 1;
+
 	KUNIT_EXPECT_EQ(test, hwtimer_instance_setup(instance, &settings), 0);
-	KUNIT_EXPECT_EQ(test, schedule_in(instance, HOUR, &id), 0);
-	KUNIT_EXPECT_EQ(test, schedule_in(instance, HOUR, &id), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, hwtimer_instance_setup(instance, &settings),
 			-EBUSY);
 	hwtimer_instance_stop(instance);
@@ -285,14 +257,15 @@ static void nothing_expires_after_stop(struct kunit *test)
 	struct hwtimer_instance *instance = test->priv;
 	u64 first, id;
 
-	KUNIT_ASSERT_EQ(test, schedule_in(instance, HOUR, &first), 0);
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
 	hwtimer_instance_stop(instance);
 	turn(test, instance, 2);
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
-	KUNIT_EXPECT_EQ(test, schedule_in(instance, HOUR, &id), -ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, reschedule(instance, first, HOUR), -ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, cancel(instance, first, 0), 0);
-	check_identities(test, instance);
+	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, first, HOUR),
+			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, first, 0), 0);
+	fake_check_books(test, instance);
 }
 
 /* A timeout far away, cancelled at once, again and again. */
@@ -304,13 +277,13 @@ static void dead_entries_are_bounded(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < LIMIT / 2; i++)
-		KUNIT_ASSERT_EQ(test, schedule_in(instance, HOUR, &id), 0);
+		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	for (i = 0; i < 200000; i++) {
 		KUNIT_ASSERT_EQ(test,
-				schedule_in(instance, HOUR + i * NSEC_PER_USEC,
-					    &id),
+				fake_schedule(instance,
+					      HOUR + i * NSEC_PER_USEC, &id),
 				0);
-		KUNIT_ASSERT_EQ(test, cancel(instance, id, 0), 0);
+		KUNIT_ASSERT_EQ(test, fake_cancel(instance, id, 0), 0);
 		most = max(most,
 			   instance->wheel.entries - instance->stats.pending);
 	}
@@ -319,13 +292,14 @@ static void dead_entries_are_bounded(struct kunit *test)
 		   most, stats.compactions, stats.bytes_peak);
 	KUNIT_EXPECT_LT(test, most, LIMIT + 65536);
 	KUNIT_EXPECT_GT(test, stats.compactions, 1);
-	KUNIT_EXPECT_LT(test, stats.bytes_peak, 2 * 1024 * 1024);
-	check_identities(test, instance);
+	KUNIT_EXPECT_LT(test, stats.bytes_peak, 4 * 1024 * 1024);
+	fake_check_books(test, instance);
 }
 
 static void cancelling_all_leaves_little(struct kunit *test)
 {
-	struct hwtimer_instance *instance = hwtimer_instance_create(200000);
+	u32 kind = *(const u32 *)test->param_value;
+	struct hwtimer_instance *instance = fake_create(kind, 200000);
 	u64 *ids = kunit_kcalloc(test, 100000, sizeof(*ids), GFP_KERNEL);
 	u32 i;
 
@@ -333,15 +307,16 @@ static void cancelling_all_leaves_little(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, ids);
 	for (i = 0; i < 100000; i++)
 		KUNIT_EXPECT_EQ(test,
-				schedule_in(instance, HOUR + i * NSEC_PER_USEC,
-					    &ids[i]),
+				fake_schedule(instance,
+					      HOUR + i * NSEC_PER_USEC,
+					      &ids[i]),
 				0);
 	for (i = 0; i < 100000; i++) {
-		KUNIT_EXPECT_EQ(test, cancel(instance, ids[i], 0), 0);
+		KUNIT_EXPECT_EQ(test, fake_cancel(instance, ids[i], 0), 0);
 		KUNIT_EXPECT_LT(test, instance->wheel.entries,
 				2 * instance->stats.pending + 65536);
 	}
-	check_identities(test, instance);
+	fake_check_books(test, instance);
 	hwtimer_instance_destroy(instance);
 }
 
@@ -363,8 +338,8 @@ static void random_requests_keep_the_books(struct kunit *test)
 
 		switch (random_below(&state, 8)) {
 		case 0 ... 3:
-			cancel(instance, *id, HWTIMER_DISCARD);
-			err = schedule_in(instance, delay, id);
+			fake_cancel(instance, *id, HWTIMER_DISCARD);
+			err = fake_schedule(instance, delay, id);
 			/* Discarded events behind an unread one still count. */
 			KUNIT_ASSERT_EQ(test, err,
 					instance->discards && !*id ? -ENOSPC :
@@ -372,10 +347,10 @@ static void random_requests_keep_the_books(struct kunit *test)
 			refused += !!err;
 			break;
 		case 4 ... 5:
-			reschedule(instance, *id, delay);
+			fake_reschedule(instance, *id, delay);
 			break;
 		case 6:
-			cancel(instance, *id, 0);
+			fake_cancel(instance, *id, 0);
 			break;
 		default:
 			if (!random_below(&state, 100))
@@ -391,23 +366,137 @@ static void random_requests_keep_the_books(struct kunit *test)
 		   "%llu expired, %llu cancelled, %llu discarded, %u refused\n",
 		   instance->stats.expired, instance->stats.cancelled,
 		   instance->stats.discarded, refused);
-	check_identities(test, instance);
+	fake_check_books(test, instance);
+}
+
+/* Kafka's property: a timer far away costs its own wake-up, and no other. */
+static void far_timers_wake_the_worker_once_each(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	unsigned int wakeups;
+	u64 id;
+
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, 10 * NSEC_PER_SEC, &id),
+			0);
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, 10 * HOUR, &id), 0);
+	wakeups = fake_turn_until(instance, FAKE_START + 20 * HOUR);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 2);
+	kunit_info(test, "%u wake-ups, %llu entries looked at\n", wakeups,
+		   instance->wheel.stats.walked);
+	KUNIT_EXPECT_EQ(test, wakeups, 2);
+}
+
+static void errors_of_interval_and_slack(struct kunit *test)
+{
+	static const struct {
+		struct hwtimer_request request;
+		int err;
+	} bad[] = {
+		{ { .interval = NSEC_PER_MSEC - 1 }, -ERANGE },
+		{ { .interval = 1ULL << 63 }, -ERANGE },
+		{ { .time = HOUR, .slack = HOUR + 1 }, -EDOM },
+		{ { .time = -1ULL, .slack = 1 }, -EDOM },
+		{ { .time = HOUR, .flags = HWTIMER_ABSOLUTE, .slack = HOUR + 1 },
+		  -EDOM },
+		{ { .time = KTIME_MAX, .flags = HWTIMER_ABSOLUTE, .slack = 1 },
+		  -EDOM },
+		{ { .time = 2 * HOUR, .interval = HOUR, .slack = HOUR + 1 },
+		  -EDOM },
+	};
+	struct hwtimer_instance *instance = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct hwtimer_request request = bad[i].request;
+
+		request.op = HWTIMER_OP_SCHEDULE;
+		KUNIT_EXPECT_EQ_MSG(test, fake_run(instance, &request),
+				    bad[i].err, "request %u", i);
+	}
+	KUNIT_EXPECT_FALSE(test, instance->started);
+}
+
+/* For ever, with the widest slack and the nearest timers beside it. */
+static void huge_slack_hides_nothing(struct kunit *test)
+{
+	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
+					   .time = S64_MAX,
+					   .slack = S64_MAX };
+	struct hwtimer_instance *instance = test->priv;
+	u64 id;
+
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	request.id = 0;
+	request.time = S64_MAX - fake_now;
+	request.slack = request.time;
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	KUNIT_EXPECT_EQ(test, fake_turn_until(instance, FAKE_START + 2 * HOUR),
+			1);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 1);
+}
+
+static void timers_follow_a_clock_that_is_set_back(struct kunit *test)
+{
+	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
+					   .flags = HWTIMER_ABSOLUTE };
+	struct hwtimer_instance *instance = test->priv;
+	u32 i;
+
+	fake_settable(instance);
+	for (i = 0; i < LIMIT / 2; i++) {
+		request.id = 0;
+		request.time = FAKE_START + HOUR + i * NSEC_PER_SEC;
+		KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	}
+	fake_turn_until(instance, FAKE_START + HOUR / 2);
+	fake_now = FAKE_START - 10 * HOUR;
+	/* The module learns of it with the next request. */
+	request.id = 0;
+	request.time = FAKE_START - 9 * HOUR;
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	KUNIT_EXPECT_LE(test, instance->wake, fake_now);
+	fake_turn_until(instance, FAKE_START - 9 * HOUR - 1);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
+	fake_turn_until(instance, FAKE_START - 9 * HOUR);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 1);
+	fake_turn_until(instance, FAKE_START + HOUR - 1);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 1);
+	fake_turn_until(instance, FAKE_START + 2 * HOUR);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, LIMIT / 2 + 1);
+	fake_check_books(test, instance);
 }
 
 static struct kunit_case instance_test_cases[] = {
-	KUNIT_CASE(limit_refuses_and_lifts),
-	KUNIT_CASE(spent_record_leaves_none_within_the_limit),
-	KUNIT_CASE(unread_events_count_against_the_limit),
-	KUNIT_CASE(discarded_events_make_room),
-	KUNIT_CASE(timer_ends_once),
-	KUNIT_CASE(rescheduled_timer_keeps_its_id),
-	KUNIT_CASE(sums_saturate),
-	KUNIT_CASE(bad_requests_are_refused),
-	KUNIT_CASE(settings_are_over_with_the_first_timer),
-	KUNIT_CASE(nothing_expires_after_stop),
-	KUNIT_CASE_SLOW(dead_entries_are_bounded),
-	KUNIT_CASE_SLOW(cancelling_all_leaves_little),
-	KUNIT_CASE(random_requests_keep_the_books),
+	KUNIT_CASE_PARAM(limit_refuses_and_lifts, instance_kind_gen_params),
+	KUNIT_CASE_PARAM(spent_record_leaves_none_within_the_limit,
+			 instance_kind_gen_params),
+	KUNIT_CASE_PARAM(unread_events_count_against_the_limit,
+			 instance_kind_gen_params),
+	KUNIT_CASE_PARAM(discarded_events_make_room, instance_kind_gen_params),
+	KUNIT_CASE_PARAM(timer_ends_once, instance_kind_gen_params),
+	KUNIT_CASE_PARAM(rescheduled_timer_keeps_its_id,
+			 instance_kind_gen_params),
+	KUNIT_CASE_PARAM(sums_saturate, instance_kind_gen_params),
+	KUNIT_CASE_PARAM(bad_requests_are_refused, instance_kind_gen_params),
+	KUNIT_CASE_PARAM(settings_are_over_with_the_first_timer,
+			 instance_kind_gen_params),
+	KUNIT_CASE_PARAM(nothing_expires_after_stop, instance_kind_gen_params),
+	KUNIT_CASE_PARAM(far_timers_wake_the_worker_once_each,
+			 instance_kind_gen_params),
+	KUNIT_CASE_PARAM(errors_of_interval_and_slack,
+			 instance_kind_gen_params),
+	KUNIT_CASE_PARAM(huge_slack_hides_nothing, instance_kind_gen_params),
+	KUNIT_CASE_PARAM(timers_follow_a_clock_that_is_set_back,
+			 instance_kind_gen_params),
+	KUNIT_CASE_PARAM_ATTR(dead_entries_are_bounded,
+			      instance_kind_gen_params,
+			      { .speed = KUNIT_SPEED_SLOW }),
+	KUNIT_CASE_PARAM_ATTR(cancelling_all_leaves_little,
+			      instance_kind_gen_params,
+			      { .speed = KUNIT_SPEED_SLOW }),
+	KUNIT_CASE_PARAM(random_requests_keep_the_books,
+			 instance_kind_gen_params),
 	{}
 };
 

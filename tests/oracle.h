@@ -24,14 +24,17 @@
  * @sequence: when it was scheduled
  * @index: of its record
  * @position: in oracle.live
- * @moved: it was rescheduled: its place within its tick is not defined
+ * @slack: ns
+ * @unordered: it was rescheduled, or scheduled for the past: its place within
+ *	its tick is not defined, nor is the tick of one that came too late
  */
 struct oracle_timer {
 	struct timerqueue_node node;
 	u64 sequence;
 	u32 index;
 	u32 position;
-	bool moved;
+	u64 slack;
+	bool unordered;
 };
 
 /**
@@ -49,7 +52,7 @@ struct oracle_timer {
  * @sequence: of the next timer
  * @expired: how many have
  * @order_tick: of the last expired timer
- * @order_sequence: of the last expired one that was not moved
+ * @order_sequence: of the last expired one that has a place
  * @between: called between two slices of a turn, if set
  * @due: of one slice
  */
@@ -72,11 +75,14 @@ struct oracle {
 	u32 due[HWTIMER_HOLD];
 };
 
-struct oracle *oracle_create(struct kunit *test, u32 buckets, u64 tick,
-			     u64 base);
+struct oracle *oracle_create(struct kunit *test,
+			     const struct hwtimer_shape *shape, u64 base);
 void oracle_destroy(struct oracle *oracle);
 
 struct oracle_timer *oracle_schedule(struct oracle *oracle, u64 deadline);
+struct oracle_timer *oracle_schedule_slack(struct oracle *oracle, u64 deadline,
+					   u64 slack);
+void oracle_set_back(struct oracle *oracle, u64 now);
 void oracle_cancel(struct oracle *oracle, struct oracle_timer *timer);
 void oracle_move(struct oracle *oracle, struct oracle_timer *timer,
 		 u64 deadline);

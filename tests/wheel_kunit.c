@@ -11,10 +11,47 @@
 
 #define TICK 1000ULL
 #define HOUR (3600ULL * NSEC_PER_SEC)
+#define CENTURY (100ULL * 366 * 24 * HOUR)
 #define BUCKETS 64U
 
-/* In all configurations together more than 200,000. */
+/* In the configurations of each kind together more than 200,000. */
 #define OPERATIONS 50000
+
+/* Every test of a wheel is run with each kind. */
+static const u32 wheel_kinds[] = { HWTIMER_KIND_HASHED,
+				   HWTIMER_KIND_HIERARCHICAL };
+
+static void wheel_kind_name(const u32 *kind, char *name)
+{
+	strscpy(name, *kind == HWTIMER_KIND_HASHED ? "hashed" : "hierarchical",
+		KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(wheel_kind, wheel_kinds, wheel_kind_name);
+
+/* A wheel of the kind that the test is run with. */
+static struct oracle *create(struct kunit *test, u32 buckets, u64 base)
+{
+	struct hwtimer_shape shape = {
+		.tick = TICK,
+		.kind = *(const u32 *)test->param_value,
+		.buckets = buckets,
+	};
+
+	return oracle_create(test, &shape, base);
+}
+
+/* A wheel of one kind, for what only that kind does. */
+static struct oracle *create_kind(struct kunit *test, u32 kind, u32 buckets)
+{
+	struct hwtimer_shape shape = {
+		.tick = TICK,
+		.kind = kind,
+		.buckets = buckets,
+	};
+
+	return oracle_create(test, &shape, 0);
+}
 
 static void wheel_test_exit(struct kunit *test)
 {
@@ -27,8 +64,9 @@ static void wheel_test_exit(struct kunit *test)
 
 static void tick_of_rounds_up(struct kunit *test)
 {
-	struct hwtimer_wheel wheel = { .tick = TICK, .base = 5 * TICK };
+	struct hwtimer_wheel wheel = {};
 
+	hwtimer_wheel_set_tick(&wheel, TICK, 5 * TICK);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, 5 * TICK), 0);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, 5 * TICK + 1), 1);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, 6 * TICK), 1);
@@ -37,8 +75,9 @@ static void tick_of_rounds_up(struct kunit *test)
 
 static void tick_at_rounds_down(struct kunit *test)
 {
-	struct hwtimer_wheel wheel = { .tick = TICK, .base = 5 * TICK };
+	struct hwtimer_wheel wheel = {};
 
+	hwtimer_wheel_set_tick(&wheel, TICK, 5 * TICK);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_at(&wheel, 6 * TICK - 1), 0);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_at(&wheel, 6 * TICK), 1);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_at(&wheel, 7 * TICK - 1), 1);
@@ -46,39 +85,69 @@ static void tick_at_rounds_down(struct kunit *test)
 
 static void ticks_before_the_base_are_zero(struct kunit *test)
 {
-	struct hwtimer_wheel wheel = { .tick = TICK, .base = 5 * TICK };
+	struct hwtimer_wheel wheel = {};
 
+	hwtimer_wheel_set_tick(&wheel, TICK, 5 * TICK);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, 0), 0);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_at(&wheel, 0), 0);
 }
 
 static void ticks_do_not_wrap(struct kunit *test)
 {
-	struct hwtimer_wheel wheel = { .tick = 10 * NSEC_PER_USEC };
-	u64 century = 100ULL * 366 * 24 * 3600 * NSEC_PER_SEC;
+	u64 tick = 10 * NSEC_PER_USEC;
+	struct hwtimer_wheel wheel = {};
 
+	hwtimer_wheel_set_tick(&wheel, tick, 0);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, U64_MAX),
-			U64_MAX / wheel.tick + 1);
+			U64_MAX / tick + 1);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_at(&wheel, U64_MAX),
-			U64_MAX / wheel.tick);
-	KUNIT_EXPECT_EQ(test,
-			hwtimer_wheel_tick_of(&wheel, century) * wheel.tick,
-			century);
-	KUNIT_EXPECT_EQ(test,
-			hwtimer_wheel_time_of(&wheel, century / wheel.tick),
-			century);
+			U64_MAX / tick);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, CENTURY) * tick,
+			CENTURY);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_time_of(&wheel, CENTURY / tick),
+			CENTURY);
 }
 
 static void time_of_saturates(struct kunit *test)
 {
-	struct hwtimer_wheel wheel = { .tick = HOUR, .base = HOUR };
+	struct hwtimer_wheel wheel = {};
 
+	hwtimer_wheel_set_tick(&wheel, HOUR, HOUR);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_time_of(&wheel, 0), HOUR);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_time_of(&wheel, U64_MAX),
 			HWTIMER_TICK_NONE);
-	KUNIT_EXPECT_EQ(test,
-			hwtimer_wheel_time_of(&wheel, U64_MAX / wheel.tick),
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_time_of(&wheel, U64_MAX / HOUR),
 			HWTIMER_TICK_NONE);
+}
+
+/* Times around the multiples of a tick, where the reciprocal may be off. */
+static void reciprocal_divides(struct kunit *test)
+{
+	static const u64 ticks[] = { 1000,     1024,	     9999,     10000,
+				     999983,   1000000,	     1048576,  1048577,
+				     16666667, NSEC_PER_SEC, HOUR - 1, HOUR };
+	struct hwtimer_wheel wheel = {};
+	struct rnd_state state;
+	unsigned int i, j;
+
+	hwtimer_test_seed(test, &state);
+	for (i = 0; i < ARRAY_SIZE(ticks); i++) {
+		hwtimer_wheel_set_tick(&wheel, ticks[i], 0);
+		for (j = 0; j < 20000; j++) {
+			u64 any = (u64)prandom_u32_state(&state) << 32 |
+				  prandom_u32_state(&state);
+			u64 time = any >> random_below(&state, 64);
+
+			if (j % 2)
+				time -= time % ticks[i] +
+					random_below(&state, 2);
+			KUNIT_ASSERT_EQ_MSG(test,
+					    hwtimer_wheel_tick_at(&wheel, time),
+					    time / ticks[i],
+					    "time %llu, tick %llu", time,
+					    ticks[i]);
+		}
+	}
 }
 
 /*
@@ -88,7 +157,7 @@ static void time_of_saturates(struct kunit *test)
 /* A timer of @delay ticks is not a nanosecond early, but then expires. */
 static void check_delay(struct kunit *test, u32 buckets, u64 base, u64 delay)
 {
-	struct oracle *oracle = oracle_create(test, buckets, TICK, base);
+	struct oracle *oracle = create(test, buckets, base);
 	u64 due = oracle_time(oracle, max(delay, 1ULL));
 
 	oracle_schedule(oracle, base + delay * TICK);
@@ -130,7 +199,7 @@ static void delays_around_the_size_of_the_wheel(struct kunit *test)
 static void ticks_pass_powers_of_two(struct kunit *test)
 {
 	static const unsigned int shifts[] = { 31, 32, 48 };
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create(test, BUCKETS, 0);
 	u64 expired = 0;
 	unsigned int i;
 	u64 tick;
@@ -150,7 +219,7 @@ static void ticks_pass_powers_of_two(struct kunit *test)
 
 static void timer_for_ever_stays(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create(test, BUCKETS, 0);
 	struct oracle_timer *timer = oracle_schedule(oracle, U64_MAX);
 
 	oracle_schedule(oracle, U64_MAX - 1);
@@ -166,7 +235,7 @@ static void timer_for_ever_stays(struct kunit *test)
 
 static void past_deadline_expires_on_the_next_turn(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 100 * TICK);
+	struct oracle *oracle = create(test, BUCKETS, 100 * TICK);
 
 	oracle_turn(oracle, 500 * TICK);
 	oracle_schedule(oracle, 0);
@@ -178,7 +247,7 @@ static void past_deadline_expires_on_the_next_turn(struct kunit *test)
 
 static void compaction_does_not_delay_past_deadlines(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create(test, BUCKETS, 0);
 
 	oracle_turn(oracle, 500 * TICK);
 	oracle_schedule(oracle, 3 * TICK);
@@ -193,7 +262,7 @@ static void compaction_does_not_delay_past_deadlines(struct kunit *test)
 
 static void empty_wheel_wants_no_turn(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create(test, BUCKETS, 0);
 
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel),
 			HWTIMER_TICK_NONE);
@@ -206,7 +275,7 @@ static void empty_wheel_wants_no_turn(struct kunit *test)
 
 static void later_round_is_not_walked(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create(test, BUCKETS, 0);
 
 	oracle_schedule(oracle, (5 + 1000 * BUCKETS) * TICK);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel),
@@ -218,7 +287,7 @@ static void later_round_is_not_walked(struct kunit *test)
 
 static void mixed_bucket_is_counted(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create_kind(test, HWTIMER_KIND_HASHED, BUCKETS);
 
 	oracle_schedule(oracle, 5 * TICK);
 	oracle_schedule(oracle, (5 + BUCKETS) * TICK);
@@ -228,21 +297,21 @@ static void mixed_bucket_is_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel), 5 + BUCKETS);
 }
 
-static void sleeper_visits_each_bucket_once(struct kunit *test)
+/* Late by many rounds. The oracle compares the order. */
+static void sleeper_catches_up_in_order(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create(test, BUCKETS, 0);
 	unsigned int i;
 
 	for (i = 0; i < 10 * BUCKETS; i++)
-		oracle_schedule(oracle, (i + 1) * TICK);
+		oracle_schedule(oracle, (i * 7 % (10 * BUCKETS) + 1) * TICK);
 	oracle_turn(oracle, 1000 * BUCKETS * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 10 * BUCKETS);
-	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.walked, 10 * BUCKETS);
 }
 
 static void skim_goes_on_to_the_first_live_timer(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create(test, BUCKETS, 0);
 	unsigned int i;
 
 	for (i = 1; i <= 50; i++)
@@ -256,7 +325,7 @@ static void skim_goes_on_to_the_first_live_timer(struct kunit *test)
 
 static void later_deadline_writes_no_entry(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create(test, BUCKETS, 0);
 	struct oracle_timer *timer = oracle_schedule(oracle, 5 * TICK);
 	unsigned int i;
 
@@ -272,7 +341,7 @@ static void later_deadline_writes_no_entry(struct kunit *test)
 
 static void earlier_deadline_leaves_a_dead_entry(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create(test, BUCKETS, 0);
 	struct oracle_timer *timer = oracle_schedule(oracle, 50 * TICK);
 
 	oracle_move(oracle, timer, 5 * TICK);
@@ -286,7 +355,7 @@ static void earlier_deadline_leaves_a_dead_entry(struct kunit *test)
 
 static void moved_timers_expire_by_tick_in_a_late_turn(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create(test, BUCKETS, 0);
 	struct oracle_timer *timer = oracle_schedule(oracle, 5 * TICK);
 
 	oracle_schedule(oracle, 20 * TICK);
@@ -299,7 +368,7 @@ static void moved_timers_expire_by_tick_in_a_late_turn(struct kunit *test)
 /* All in one bucket, then each to a bucket of its own: the chunks must do. */
 static void postponed_crowd_scatters(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, 1024, TICK, 0);
+	struct oracle *oracle = create(test, 1024, 0);
 	u32 i;
 
 	for (i = 0; i < ORACLE_TIMERS; i++)
@@ -319,7 +388,7 @@ static void postponed_crowd_scatters(struct kunit *test)
  */
 static void postponed_timers_meet_in_full_buckets(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create(test, BUCKETS, 0);
 	struct oracle_timer *last[BUCKETS], *crowd[2 * BUCKETS];
 	unsigned int i, j;
 
@@ -343,7 +412,7 @@ static void postponed_timers_meet_in_full_buckets(struct kunit *test)
 
 static void stamp_wraps(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create(test, BUCKETS, 0);
 	struct oracle_timer *timer = oracle_schedule(oracle, 5 * TICK);
 	u32 index = timer->index;
 
@@ -364,7 +433,7 @@ static void stamp_wraps(struct kunit *test)
 /* An entry that outlived 2^32 stamps is taken for another one of its record. */
 static void revived_entry_does_no_harm(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create(test, BUCKETS, 0);
 	struct oracle_timer *timer = oracle_schedule(oracle, 5 * TICK);
 	struct hwtimer_record *record = oracle_record(oracle, timer);
 	u32 stamp = record->stamp;
@@ -380,7 +449,7 @@ static void revived_entry_does_no_harm(struct kunit *test)
 
 static void revived_entry_of_a_free_record_stays_dead(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create(test, BUCKETS, 0);
 	struct oracle_timer *timer = oracle_schedule(oracle, 5 * TICK);
 	struct hwtimer_record *record = oracle_record(oracle, timer);
 	u32 stamp = record->stamp;
@@ -394,7 +463,7 @@ static void revived_entry_of_a_free_record_stays_dead(struct kunit *test)
 
 static void compaction_removes_the_dead(struct kunit *test)
 {
-	struct oracle *oracle = oracle_create(test, BUCKETS, TICK, 0);
+	struct oracle *oracle = create(test, BUCKETS, 0);
 	u32 i;
 
 	for (i = 0; i < 20000; i++) {
@@ -411,34 +480,269 @@ static void compaction_removes_the_dead(struct kunit *test)
 }
 
 /*
+ * Slack
+ */
+
+static void slack_is_kept(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	u64 tick, slack;
+
+	for (slack = 0; slack < 70; slack++)
+		for (tick = 1; tick < 40; tick++)
+			oracle_schedule_slack(oracle, tick * TICK,
+					      slack * TICK);
+	/* The oracle says when each must have expired. */
+	for (tick = 1; tick < 120; tick++)
+		oracle_turn(oracle, tick * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->nr_live, 0);
+}
+
+static void slack_lets_timers_meet(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	unsigned int i, turns = 0;
+
+	/* The slacks overlap, so 16 ticks hold at most two meeting points. */
+	for (i = 0; i < 16; i++)
+		oracle_schedule_slack(oracle, (100 + i) * TICK, 15 * TICK);
+	while (oracle->nr_live) {
+		oracle_turn(oracle,
+			    oracle_time(oracle,
+					hwtimer_wheel_next(&oracle->wheel)));
+		turns++;
+	}
+	KUNIT_EXPECT_LE(test, turns, 2);
+}
+
+static void slack_of_a_postponed_timer_is_kept(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	struct oracle_timer *timer =
+		oracle_schedule_slack(oracle, 64 * TICK, 3 * TICK);
+	unsigned int i;
+
+	oracle_move(oracle, timer, 301 * TICK);
+	for (i = 60; i < 310; i++)
+		oracle_turn(oracle, i * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->nr_live, 0);
+}
+
+/*
+ * The clock is set back
+ */
+
+static void timers_wait_when_the_clock_is_set_back(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	unsigned int i;
+
+	oracle_turn(oracle, 100000 * TICK);
+	for (i = 1; i <= 3000; i++)
+		oracle_schedule(oracle, (100000 + i % 1000) * TICK);
+	oracle_set_back(oracle, 1000 * TICK);
+	oracle_schedule(oracle, 2000 * TICK);
+	oracle_schedule(oracle, 100500 * TICK);
+	oracle_turn(oracle, 1999 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 0);
+	oracle_turn(oracle, 2000 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
+	oracle_turn(oracle, 99999 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
+	for (i = 0; i < 1000; i++)
+		oracle_turn(oracle, (100000 + i) * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 3002);
+}
+
+/* Scheduled for the past, which then lies ahead. */
+static void overdue_timer_waits_when_the_clock_is_set_back(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+
+	oracle_turn(oracle, 5000 * TICK);
+	oracle_schedule(oracle, 3000 * TICK);
+	oracle_set_back(oracle, 1000 * TICK);
+	oracle_turn(oracle, 2999 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 0);
+	oracle_turn(oracle, 3000 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
+}
+
+/*
+ * What only the hierarchical wheel does
+ */
+
+/* Turned as by the worker: when it asks for it, and at no other time. */
+static unsigned int turn_until_empty(struct oracle *oracle)
+{
+	unsigned int turns = 0;
+
+	for (; oracle->nr_live; turns++)
+		oracle_turn(oracle,
+			    oracle_time(oracle,
+					hwtimer_wheel_next(&oracle->wheel)));
+	return turns;
+}
+
+static void lone_timer_wakes_up_once(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+
+	oracle_schedule(oracle, CENTURY);
+	KUNIT_EXPECT_EQ(test, turn_until_empty(oracle), 1);
+	KUNIT_EXPECT_LE(test, oracle->wheel.stats.walked, 2);
+}
+
+/* Turned at every power of two on the way, so that each level is there once. */
+static void far_timer_is_touched_once_a_level(struct kunit *test)
+{
+	struct oracle *oracle =
+		create_kind(test, HWTIMER_KIND_HIERARCHICAL, BUCKETS);
+	u64 year = 366ULL * 24 * HOUR / TICK;
+	unsigned int i, j;
+
+	/* More than a chunkful, so that it is worth to move them ahead. */
+	for (i = 0; i < 100; i++)
+		oracle_schedule(oracle, (year + 77 + i) * TICK);
+	for (i = 1; i < 45; i++)
+		for (j = 16; j > 8; j--)
+			oracle_turn(oracle,
+				    (year - (j * year >> (i + 4))) * TICK);
+	oracle_turn(oracle, (year + 1000) * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 100);
+	kunit_info(test, "%llu looked at, %llu cascades, %u levels\n",
+		   oracle->wheel.stats.walked, oracle->wheel.stats.cascaded,
+		   oracle->wheel.hierarchy.nr_levels);
+	KUNIT_EXPECT_LE(test, oracle->wheel.stats.walked,
+			100 * oracle->wheel.hierarchy.nr_levels);
+	KUNIT_EXPECT_GE(test, oracle->wheel.stats.cascaded, 200);
+}
+
+/* The same tick, from ever nearer: each time it begins at a lower level. */
+static void order_holds_across_levels(struct kunit *test)
+{
+	struct oracle *oracle = create(test, 8, 0);
+	u64 tick = 1000003;
+	unsigned int i;
+
+	for (i = 0; i < 20; i++) {
+		oracle_turn(oracle, (tick - (tick >> i)) * TICK);
+		oracle_schedule(oracle, tick * TICK);
+		oracle_schedule(oracle, (tick + 1) * TICK);
+		oracle_schedule(oracle, (tick & ~15ULL) * TICK);
+	}
+	/* The oracle compares the order. */
+	oracle_turn(oracle, (tick + 1) * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 60);
+}
+
+static void crowd_moves_down_ahead(struct kunit *test)
+{
+	struct oracle *oracle =
+		create_kind(test, HWTIMER_KIND_HIERARCHICAL, BUCKETS);
+	unsigned int i;
+
+	/* A bucket of level 1 is 32 ticks wide: this is that of 96 to 127. */
+	for (i = 0; i < 1000; i++)
+		oracle_schedule(oracle, (97 + i % 31) * TICK);
+	oracle_turn(oracle, 40 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.cascaded, 0);
+	oracle_turn(oracle, 70 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.cascaded, 1000);
+	oracle_turn(oracle, 200 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1000);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.cascaded, 1000);
+}
+
+/* What is scheduled while a crowd moves down stays behind it. */
+static void schedule_between(struct oracle *oracle)
+{
+	if (oracle->nr_live < ORACLE_TIMERS - 40)
+		oracle_schedule(oracle, (97 + oracle->nr_live % 31) * TICK);
+}
+
+static void order_holds_while_a_crowd_moves_down(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	unsigned int i;
+
+	for (i = 0; i < 3000; i++)
+		oracle_schedule(oracle, (96 + i % 32) * TICK);
+	oracle->between = schedule_between;
+	oracle_turn(oracle, 70 * TICK);
+	oracle_turn(oracle, 71 * TICK);
+	oracle_turn(oracle, 95 * TICK);
+	oracle_turn(oracle, 110 * TICK);
+	oracle->between = NULL;
+	oracle_turn(oracle, 200 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->nr_live, 0);
+}
+
+static void slack_as_wide_as_the_bucket_needs_no_cascade(struct kunit *test)
+{
+	struct oracle *oracle =
+		create_kind(test, HWTIMER_KIND_HIERARCHICAL, BUCKETS);
+	unsigned int i;
+
+	for (i = 0; i < 1000; i++)
+		oracle_schedule_slack(oracle, (5000 + i) * TICK, 1100 * TICK);
+	for (i = 1; i < 200; i++)
+		oracle_turn(oracle, i * 40 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1000);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.cascaded, 0);
+}
+
+static void one_tick_and_a_century_in_one_wheel(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	u64 delay;
+
+	for (delay = TICK; delay < CENTURY; delay *= 2)
+		oracle_schedule(oracle, delay);
+	oracle_schedule(oracle, CENTURY);
+	turn_until_empty(oracle);
+	KUNIT_EXPECT_EQ(test, oracle->now, CENTURY);
+}
+
+/*
  * Random operations
  */
 
 /**
  * struct wheel_config - a wheel to play with
- * @buckets: a power of two
- * @tick: ns
+ * @shape: of it
  * @base: ns
  */
 struct wheel_config {
-	u32 buckets;
-	u64 tick;
+	struct hwtimer_shape shape;
 	u64 base;
 };
 
+#define CONFIG(kind_, buckets_, tick_, base_)   \
+	{                                       \
+		.shape = { .kind = kind_,       \
+			   .buckets = buckets_, \
+			   .tick = tick_ },     \
+		.base = base_                   \
+	}
+
+#define CONFIGS(kind)                                                    \
+	CONFIG(kind, 8, 1000, 0), CONFIG(kind, 64, 1000000, 123456789),  \
+		CONFIG(kind, 256, 10000, ((1ULL << 32) - 5000) * 10000), \
+		CONFIG(kind, 512, 1000, ((1ULL << 48) - 5000) * 1000),   \
+		CONFIG(kind, 4096, 1000, 0)
+
 static const struct wheel_config wheel_configs[] = {
-	{ 8, 1000, 0 },
-	{ 64, 1000000, 123456789 },
-	{ 256, 10000, ((1ULL << 32) - 5000) * 10000 },
-	{ 512, 1000, ((1ULL << 48) - 5000) * 1000 },
-	{ 4096, 1000, 0 },
+	CONFIGS(HWTIMER_KIND_HASHED),
+	CONFIGS(HWTIMER_KIND_HIERARCHICAL),
 };
 
 static void wheel_config_name(const struct wheel_config *config, char *name)
 {
 	snprintf(name, KUNIT_PARAM_DESC_SIZE,
-		 "%u buckets, tick %llu, base %llu", config->buckets,
-		 config->tick, config->base);
+		 "kind %u, %u buckets, tick %llu, base %llu",
+		 config->shape.kind, config->shape.buckets, config->shape.tick,
+		 config->base);
 }
 
 KUNIT_ARRAY_PARAM(wheel_config, wheel_configs, wheel_config_name);
@@ -448,8 +752,8 @@ static struct rnd_state random_state;
 /* Deadlines of all kinds: past, now, in this round, rounds away, never. */
 static u64 random_deadline(struct oracle *oracle)
 {
-	u64 tick = oracle->wheel.tick;
-	u64 round = tick * (oracle->wheel.mask + 1);
+	u64 tick = oracle->wheel.shape.tick;
+	u64 round = tick * oracle->wheel.shape.buckets;
 	u32 within_tick = random_below(&random_state, tick);
 
 	switch (random_below(&random_state, 20)) {
@@ -460,18 +764,33 @@ static u64 random_deadline(struct oracle *oracle)
 	case 2:
 		return random_below(&random_state, 20) ? oracle->now + round :
 							 U64_MAX;
-	case 3 ... 6:
+	case 3 ... 5:
 		return oracle->now + random_below(&random_state, 5) * tick +
 		       within_tick;
+	case 6:
+		/* Each level of a hierarchy is as likely as the others. */
+		return oracle->now +
+		       ((tick << random_below(&random_state, 30)) / 7) *
+			       (1 + random_below(&random_state, 7));
 	case 7 ... 9:
 		return oracle->now + random_below(&random_state, 7) * round +
 		       within_tick;
 	default:
 		return oracle->now +
-		       random_below(&random_state, oracle->wheel.mask + 1) *
+		       random_below(&random_state,
+				    oracle->wheel.shape.buckets) *
 			       tick +
 		       within_tick;
 	}
+}
+
+/* Mostly none. */
+static u64 random_slack(struct oracle *oracle)
+{
+	if (random_below(&random_state, 5))
+		return 0;
+	return (oracle->wheel.shape.tick << random_below(&random_state, 12)) +
+	       random_below(&random_state, 1000);
 }
 
 static struct oracle_timer *random_timer(struct oracle *oracle)
@@ -487,8 +806,8 @@ static void random_move(struct oracle *oracle)
 
 	/* Later as often as earlier, whatever the old one was. */
 	if (random_below(&random_state, 2) && new < old && old != U64_MAX)
-		new = old + (old - new) % (3 * oracle->wheel.tick *
-					   (oracle->wheel.mask + 1));
+		new = old + (old - new) % (3 * oracle->wheel.shape.tick *
+					   oracle->wheel.shape.buckets);
 	oracle_move(oracle, timer, new);
 }
 
@@ -498,7 +817,8 @@ static void random_request(struct oracle *oracle)
 	switch (random_below(&random_state, 10)) {
 	case 0 ... 4:
 		if (oracle->nr_live < ORACLE_TIMERS)
-			oracle_schedule(oracle, random_deadline(oracle));
+			oracle_schedule_slack(oracle, random_deadline(oracle),
+					      random_slack(oracle));
 		break;
 	case 5 ... 6:
 		if (oracle->nr_live)
@@ -525,18 +845,35 @@ static void random_requests(struct oracle *oracle)
 		random_request(oracle);
 }
 
+/* Seldom, and not before the base. */
+static void random_set_back(struct oracle *oracle)
+{
+	u64 since = oracle->now - oracle->wheel.base;
+
+	if (random_below(&random_state, 10))
+		return;
+	oracle_set_back(oracle,
+			oracle->now -
+				(since >> random_below(&random_state, 16)));
+}
+
 static void random_turn(struct oracle *oracle)
 {
-	u64 tick = oracle->wheel.tick;
-	u64 round = tick * (oracle->wheel.mask + 1);
+	u64 tick = oracle->wheel.shape.tick;
+	u64 round = tick * oracle->wheel.shape.buckets;
 	u64 ahead;
 
 	switch (random_below(&random_state, 50)) {
 	case 0:
 		ahead = random_below(&random_state, 5) * round;
 		break;
+	case 49:
+		random_set_back(oracle);
+		ahead = 0;
+		break;
 	case 1 ... 3:
-		ahead = random_below(&random_state, oracle->wheel.mask + 1) *
+		ahead = random_below(&random_state,
+				     oracle->wheel.shape.buckets) *
 			tick;
 		break;
 	default:
@@ -549,8 +886,8 @@ static void random_turn(struct oracle *oracle)
 static void random_operations_match_the_oracle(struct kunit *test)
 {
 	const struct wheel_config *config = test->param_value;
-	struct oracle *oracle = oracle_create(test, config->buckets,
-					      config->tick, config->base);
+	struct oracle *oracle =
+		oracle_create(test, &config->shape, config->base);
 	const struct hwtimer_wheel_stats *stats = &oracle->wheel.stats;
 	u32 i;
 
@@ -565,16 +902,19 @@ static void random_operations_match_the_oracle(struct kunit *test)
 	}
 	kunit_info(test, "%u operations: %llu expired, %llu refiled\n",
 		   OPERATIONS, oracle->expired, stats->refiled);
-	kunit_info(test, "%llu buried, %llu passed over\n", stats->buried,
-		   stats->passed_over);
+	kunit_info(test, "%llu buried, %llu passed over, %llu cascaded\n",
+		   stats->buried, stats->passed_over, stats->cascaded);
 	/* What did not happen was not tested. */
 	KUNIT_EXPECT_GT(test, oracle->expired, 100);
 	KUNIT_EXPECT_GT(test, stats->refiled, 100);
 	KUNIT_EXPECT_GT(test, stats->buried, 100);
 	KUNIT_EXPECT_GT(test, stats->compactions, 10);
+	if (config->shape.kind == HWTIMER_KIND_HIERARCHICAL)
+		KUNIT_EXPECT_GT(test, stats->cascaded, 100);
 
 	oracle->between = NULL;
-	oracle_turn(oracle, oracle->now + 100 * config->tick * config->buckets);
+	oracle_turn(oracle, oracle->now + 100 * config->shape.tick *
+						  config->shape.buckets);
 	while (oracle->nr_live)
 		oracle_cancel(oracle, oracle->live[0]);
 	oracle_compact(oracle);
@@ -588,25 +928,51 @@ static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE(ticks_before_the_base_are_zero),
 	KUNIT_CASE(ticks_do_not_wrap),
 	KUNIT_CASE(time_of_saturates),
-	KUNIT_CASE(delays_around_the_size_of_the_wheel),
-	KUNIT_CASE(ticks_pass_powers_of_two),
-	KUNIT_CASE(timer_for_ever_stays),
-	KUNIT_CASE(past_deadline_expires_on_the_next_turn),
-	KUNIT_CASE(compaction_does_not_delay_past_deadlines),
-	KUNIT_CASE(empty_wheel_wants_no_turn),
-	KUNIT_CASE(later_round_is_not_walked),
+	KUNIT_CASE(reciprocal_divides),
+	KUNIT_CASE_PARAM(delays_around_the_size_of_the_wheel,
+			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(ticks_pass_powers_of_two, wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(timer_for_ever_stays, wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(past_deadline_expires_on_the_next_turn,
+			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(compaction_does_not_delay_past_deadlines,
+			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(empty_wheel_wants_no_turn, wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(later_round_is_not_walked, wheel_kind_gen_params),
 	KUNIT_CASE(mixed_bucket_is_counted),
-	KUNIT_CASE(sleeper_visits_each_bucket_once),
-	KUNIT_CASE(skim_goes_on_to_the_first_live_timer),
-	KUNIT_CASE(later_deadline_writes_no_entry),
-	KUNIT_CASE(earlier_deadline_leaves_a_dead_entry),
-	KUNIT_CASE(moved_timers_expire_by_tick_in_a_late_turn),
-	KUNIT_CASE(postponed_crowd_scatters),
-	KUNIT_CASE(postponed_timers_meet_in_full_buckets),
-	KUNIT_CASE(stamp_wraps),
-	KUNIT_CASE(revived_entry_does_no_harm),
-	KUNIT_CASE(revived_entry_of_a_free_record_stays_dead),
-	KUNIT_CASE(compaction_removes_the_dead),
+	KUNIT_CASE_PARAM(sleeper_catches_up_in_order, wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(skim_goes_on_to_the_first_live_timer,
+			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(later_deadline_writes_no_entry, wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(earlier_deadline_leaves_a_dead_entry,
+			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(moved_timers_expire_by_tick_in_a_late_turn,
+			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(postponed_crowd_scatters, wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(postponed_timers_meet_in_full_buckets,
+			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(stamp_wraps, wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(revived_entry_does_no_harm, wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(revived_entry_of_a_free_record_stays_dead,
+			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(compaction_removes_the_dead, wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(slack_is_kept, wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(slack_lets_timers_meet, wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(slack_of_a_postponed_timer_is_kept,
+			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(timers_wait_when_the_clock_is_set_back,
+			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(overdue_timer_waits_when_the_clock_is_set_back,
+			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(lone_timer_wakes_up_once, wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(order_holds_across_levels, wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(order_holds_while_a_crowd_moves_down,
+			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(one_tick_and_a_century_in_one_wheel,
+			 wheel_kind_gen_params),
+	KUNIT_CASE(far_timer_is_touched_once_a_level),
+	KUNIT_CASE(crowd_moves_down_ahead),
+	KUNIT_CASE(slack_as_wide_as_the_bucket_needs_no_cascade),
 	KUNIT_CASE_PARAM_ATTR(random_operations_match_the_oracle,
 			      wheel_config_gen_params,
 			      { .speed = KUNIT_SPEED_SLOW }),

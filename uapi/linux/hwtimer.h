@@ -30,19 +30,40 @@
 /** HWTIMER_NEVER - the absolute time that never comes */
 #define HWTIMER_NEVER (~0ULL)
 
+/*
+ * Feature bits, for hwtimer_info.features: what the module can do.
+ */
+
+/** HWTIMER_FEATURE_HIERARCHICAL - HWTIMER_KIND_HIERARCHICAL */
+#define HWTIMER_FEATURE_HIERARCHICAL (1ULL << 0)
+/** HWTIMER_FEATURE_PERIODIC - hwtimer_request.interval and .count */
+#define HWTIMER_FEATURE_PERIODIC (1ULL << 1)
+/** HWTIMER_FEATURE_CLOCKS - CLOCK_BOOTTIME, CLOCK_REALTIME */
+#define HWTIMER_FEATURE_CLOCKS (1ULL << 2)
+/** HWTIMER_FEATURE_SLACK - hwtimer_request.slack */
+#define HWTIMER_FEATURE_SLACK (1ULL << 3)
+/** HWTIMER_FEATURE_NOTIFY - HWTIMER_IOC_NOTIFY */
+#define HWTIMER_FEATURE_NOTIFY (1ULL << 4)
+
 /**
  * enum hwtimer_kind - kinds of wheel, for hwtimer_setup.kind
- * @HWTIMER_KIND_HASHED: the hashed wheel: buckets by tick modulo their number
+ * @HWTIMER_KIND_DEFAULT: whichever the module holds for the best
+ * @HWTIMER_KIND_HASHED: the hashed wheel: buckets by tick modulo their number.
+ *	For delays of a few rounds at the most (a round is tick x buckets)
+ * @HWTIMER_KIND_HIERARCHICAL: levels of buckets, each coarser than the one
+ *	below; a timer moves down at most once a level. For all delays
  */
 enum hwtimer_kind {
-	HWTIMER_KIND_HASHED = 0,
+	HWTIMER_KIND_DEFAULT = 0,
+	HWTIMER_KIND_HASHED = 1,
+	HWTIMER_KIND_HIERARCHICAL = 2,
 };
 
 /**
  * struct hwtimer_info - HWTIMER_IOC_INFO: what this module and instance are
  * @size: in: sizeof(struct hwtimer_info)
  * @abi_version: HWTIMER_ABI_VERSION of the module
- * @features: feature bits; none is defined yet
+ * @features: HWTIMER_FEATURE_*
  * @tick_min: shortest tick that SETUP accepts, ns
  * @tick_max: longest tick that SETUP accepts, ns
  * @buckets_min: fewest buckets
@@ -51,9 +72,11 @@ enum hwtimer_kind {
  * @tick: this instance's tick, ns
  * @timers: this instance's limit of timers (see struct hwtimer_setup)
  * @buckets: this instance's number of buckets
- * @kind: this instance's enum hwtimer_kind
- * @clock: this instance's clock (CLOCK_MONOTONIC)
+ * @kind: this instance's enum hwtimer_kind, never HWTIMER_KIND_DEFAULT
+ * @clock: this instance's clock
  * @started: 1 once SETUP is over (see struct hwtimer_setup)
+ * @flags: this instance's hwtimer_setup.flags
+ * @levels: how many levels of buckets its wheel has; 1 if it is hashed
  *
  * Errors: EINVAL (@size smaller than the first published structure), E2BIG.
  */
@@ -72,17 +95,33 @@ struct hwtimer_info {
 	__u32 kind;
 	__u32 clock;
 	__u32 started;
+	__u32 flags;
+	__u32 levels;
 };
+
+/**
+ * HWTIMER_REPORT_CLOCK_SET - tell readers that CLOCK_REALTIME was set
+ *
+ * For hwtimer_setup.flags, with CLOCK_REALTIME only. While a timer is pending,
+ * the instance notices within a second that somebody set the clock. Then it is
+ * ready for reading, and the next read() fails once with ECANCELED, before any
+ * event that waits. The timers stay, and go by the new time: unlike with
+ * timerfd's TFD_TIMER_CANCEL_ON_SET nothing is cancelled. It costs one wake-up
+ * a second, shared by all such instances of a worker.
+ */
+#define HWTIMER_REPORT_CLOCK_SET (1U << 0)
 
 /**
  * struct hwtimer_setup - HWTIMER_IOC_SETUP: choose the wheel
  * @size: in: sizeof(struct hwtimer_setup)
- * @flags: must be 0
+ * @flags: HWTIMER_REPORT_CLOCK_SET
  * @tick: ns, 10 us to 1 h; 0 means the default of 1 ms
  * @buckets: 8 to 1,048,576, rounded up to a power of two; 0 means the default
- *	of 4,096
+ *	of 4,096. In a hierarchical wheel, those of the lowest level
  * @kind: enum hwtimer_kind
- * @clock: CLOCK_MONOTONIC
+ * @clock: CLOCK_MONOTONIC, CLOCK_BOOTTIME (goes on while the machine is
+ *	suspended), or CLOCK_REALTIME (may be set: deadlines follow it, and
+ *	delays are refused). Mind that CLOCK_REALTIME is 0
  * @reserved: must be 0
  * @timers: limit of timers; 0 means the module's default_timers. It counts
  *	pending timers, events that wait to be read, and events that were
@@ -92,9 +131,10 @@ struct hwtimer_info {
  * repeated until then, each time for all settings. What came out of it (the
  * rounded number of buckets, the defaults) is read back with INFO.
  *
- * Errors: EINVAL (a value out of range), E2BIG, ESHUTDOWN (stopped), EBUSY (too
- * late). After an error all is as it was; what the settings
- * need is allocated with the first timer, which may fail with ENOMEM.
+ * Errors: EINVAL (a value out of range or unknown, or
+ * HWTIMER_REPORT_CLOCK_SET without CLOCK_REALTIME), E2BIG, ESHUTDOWN (stopped),
+ * EBUSY (too late). After an error all is as it was; what the settings need is
+ * allocated with the first timer, which may fail with ENOMEM.
  */
 struct hwtimer_setup {
 	__u32 size;
@@ -124,7 +164,7 @@ enum hwtimer_op {
 /**
  * HWTIMER_ABSOLUTE - @time is a deadline on the instance's clock, not a delay
  *
- * For SCHEDULE and RESCHEDULE.
+ * For SCHEDULE and RESCHEDULE. With CLOCK_REALTIME it must be set.
  */
 #define HWTIMER_ABSOLUTE (1U << 0)
 
@@ -134,9 +174,17 @@ enum hwtimer_op {
 #define HWTIMER_DISCARD (1U << 1)
 
 /**
+ * HWTIMER_FIXED_DELAY - @interval counts from when read() takes the event
+ *
+ * For SCHEDULE with an interval, not with CLOCK_REALTIME. Without it, the rate
+ * is fixed: the deadlines are @interval apart, whenever events are read.
+ */
+#define HWTIMER_FIXED_DELAY (1U << 2)
+
+/**
  * struct hwtimer_request - one timer operation
  * @op: enum hwtimer_op in a SUBMIT; 0, or the same, in the ioctl for one
- * @flags: HWTIMER_ABSOLUTE, HWTIMER_DISCARD
+ * @flags: HWTIMER_ABSOLUTE, HWTIMER_DISCARD, HWTIMER_FIXED_DELAY
  * @id: SCHEDULE: out, the new timer's id, never 0 (in: must be 0);
  *	CANCEL, RESCHEDULE: in
  * @time: SCHEDULE, RESCHEDULE: ns, as a signed number. Without
@@ -145,25 +193,42 @@ enum hwtimer_op {
  *	deadline: past ones expire on the next turn, as do negative ones, which
  *	become 0; HWTIMER_NEVER never does.
  *	CANCEL: must be 0
- * @interval: must be 0: periodic timers do not exist yet
- * @slack: must be 0: slack does not exist yet
+ * @interval: SCHEDULE: ns from one deadline to the next of a periodic timer,
+ *	from one tick to 9,223,372,036,854,775,807; 0: the timer is for once.
+ *	Otherwise must be 0
+ * @slack: SCHEDULE: ns by which the timer may be late, besides the tick, so
+ *	that it can share a wake-up with others. At most the delay, or with
+ *	HWTIMER_ABSOLUTE at most the deadline, and at most the interval.
+ *	Otherwise must be 0
  * @user_data: SCHEDULE: comes back in the event; otherwise must be 0
- * @count: must be 0: limited repetition does not exist yet
+ * @count: SCHEDULE: a periodic timer ends after so many expirations; 0: it
+ *	does not. Otherwise, and without an interval, must be 0
  * @result: SUBMIT: out, 0 or a negative errno; in: ignored
  * @reserved: must be 0
  *
- * SCHEDULE: EINVAL, ENOSPC (the instance's limit of timers is reached; lifts
- * when timers are cancelled and events are read), ENOMEM, ESHUTDOWN (stopped).
- * A timer is never early; it is late by at most one tick plus what the machine
- * needs.
+ * SCHEDULE: EINVAL, ERANGE (@interval shorter than a tick, or too long), EDOM
+ * (@slack longer than it may be), ENOSPC (the instance's limit of timers is
+ * reached; lifts when timers are cancelled and events are read), ENOMEM,
+ * ESHUTDOWN (stopped). A timer is never early; it is late by at most its slack
+ * and one tick, plus what the machine needs.
+ *
+ * A periodic timer has one event at a time. At its deadline the event is
+ * queued, and the timer rests until read() takes it: then the event tells of
+ * all expirations due by that moment, and the timer is pending again, for the
+ * first deadline after it. So a slow reader costs nothing and loses nothing,
+ * and the phase never drifts. With HWTIMER_FIXED_DELAY each event is one
+ * expiration, and the next deadline is @interval after read() took it.
  *
  * CANCEL: EINVAL, ENOENT (never was, was delivered or is being read, or was
  * cancelled), EALREADY (expired, and its event waits to be read; with
  * HWTIMER_DISCARD that event is dropped and the call succeeds). After success
- * no event comes. Works in a stopped instance too.
+ * no event comes. Works in a stopped instance too. A periodic timer has ended
+ * after EALREADY too: its event that waits, or is just being read, is the last.
  *
- * RESCHEDULE: EINVAL, ENOENT, EALREADY, ENOMEM, ESHUTDOWN. The id and
- * user_data stay; after an error the old deadline does too.
+ * RESCHEDULE: EINVAL, ENOENT, EALREADY, ENOMEM, ESHUTDOWN. The id, user_data,
+ * slack, interval and count stay; of a periodic timer the next deadlines count
+ * from the new one. EALREADY: as CANCEL, but nothing has changed. After an
+ * error the old deadline stays too.
  */
 struct hwtimer_request {
 	__u32 op;
@@ -211,10 +276,14 @@ enum hwtimer_state {
  * struct hwtimer_query - HWTIMER_IOC_QUERY: look at one timer
  * @id: in: which
  * @user_data: as scheduled
- * @deadline: absolute, ns on the instance's clock
+ * @deadline: absolute, ns on the instance's clock; of an expired timer, the
+ *	first one that its event tells of
  * @remaining: ns until @deadline; 0 when it has passed
- * @interval: 0
+ * @interval: as scheduled
+ * @slack: as far as the wheel makes use of it, ns: not more than scheduled
  * @state: enum hwtimer_state
+ * @count: expirations left, those of an event that waits included; 0: no limit
+ * @flags: HWTIMER_FIXED_DELAY, as scheduled
  * @reserved: in: must be 0
  *
  * Errors: EINVAL, ENOENT (as CANCEL).
@@ -225,7 +294,10 @@ struct hwtimer_query {
 	__u64 deadline;
 	__u64 remaining;
 	__u64 interval;
+	__u64 slack;
 	__u32 state;
+	__u32 count;
+	__u32 flags;
 	__u32 reserved;
 };
 
@@ -235,7 +307,10 @@ struct hwtimer_query {
  * @user_data: as scheduled
  * @deadline: absolute, ns on the instance's clock
  * @remaining: ns that were left until @deadline at this call, 0 if passed
- * @interval: 0
+ * @interval: as scheduled
+ * @slack: as in struct hwtimer_query
+ * @count: expirations left; 0: no limit
+ * @flags: HWTIMER_FIXED_DELAY, as scheduled
  */
 struct hwtimer_unprocessed {
 	__u64 id;
@@ -243,6 +318,9 @@ struct hwtimer_unprocessed {
 	__u64 deadline;
 	__u64 remaining;
 	__u64 interval;
+	__u64 slack;
+	__u32 count;
+	__u32 flags;
 };
 
 /**
@@ -257,6 +335,8 @@ struct hwtimer_unprocessed {
  * From the first call on nothing expires and nothing can be scheduled. Events
  * that were queued before can still be read. Returns how many timers this call
  * wrote to @timers; each is handed back once. Call again while @left is not 0.
+ * A periodic timer whose event waits is not among them before that event has
+ * been read: read until 0 comes, then call again.
  *
  * Errors: EINVAL, E2BIG, EFAULT and EINTR (only if nothing was handed back;
  * ask again), ENOMEM.
@@ -279,11 +359,11 @@ struct hwtimer_stop {
  * @reserved: must be 0
  * @pending: timers whose deadline lies ahead
  * @ready: events that wait to be read
- * @scheduled: timers ever scheduled. At all times: @scheduled = @pending +
- *	@cancelled + @expired + @unprocessed
+ * @scheduled: timers ever scheduled. At all times: @scheduled + @rearmed =
+ *	@pending + @cancelled + @expired + @unprocessed
  * @cancelled: timers that ended by CANCEL before they expired
  * @rescheduled: successful RESCHEDULEs
- * @expired: timers that expired. At all times: @expired = @ready +
+ * @expired: events that were queued. At all times: @expired = @ready +
  *	@delivered + @discarded
  * @delivered: events that were read
  * @discarded: events dropped by HWTIMER_DISCARD
@@ -300,8 +380,14 @@ struct hwtimer_stop {
  *	its instances, since this one was opened
  * @bytes: kernel memory that this instance holds now
  * @bytes_peak: the most it has held
- * @lateness_max: the longest lateness (queued minus deadline), ns
+ * @lateness_max: the longest lateness (queued minus deadline), ns; what slack
+ *	allows is part of it
  * @lateness: how many events had a lateness of [2^(i-1), 2^i) ns; [0]: 0 ns
+ * @rearmed: times that a periodic timer became pending again
+ * @missed: expirations of periodic timers beyond the first in their events
+ * @cascaded: of @walked, those that moved down a level of a hierarchical wheel
+ * @clock_sets: times that CLOCK_REALTIME was seen to have been set, for
+ *	HWTIMER_REPORT_CLOCK_SET
  *
  * The same is in /proc/PID/fdinfo/FD. Errors: EINVAL, E2BIG.
  */
@@ -330,27 +416,66 @@ struct hwtimer_stats {
 	__u64 bytes_peak;
 	__u64 lateness_max;
 	__u64 lateness[HWTIMER_LATENESS_BUCKETS];
+	__u64 rearmed;
+	__u64 missed;
+	__u64 cascaded;
+	__u64 clock_sets;
+};
+
+/**
+ * struct hwtimer_notify - HWTIMER_IOC_NOTIFY: when and how readers are told
+ * @size: in: sizeof(struct hwtimer_notify)
+ * @flags: must be 0
+ * @events: poll() is ready, and a blocking read() returns, when so many events
+ *	wait, or as many as the limit of timers; 0 and 1: at the first
+ * @eventfd: of an eventfd, to which 1 is added whenever poll() would wake up:
+ *	when events came and poll() is ready, at a report of
+ *	HWTIMER_REPORT_CLOCK_SET, and at POLLHUP; -1: none
+ * @delay: ns after the first event, poll() is ready however few there are; of
+ *	CLOCK_MONOTONIC, whatever the instance's clock. HWTIMER_NEVER: no delay
+ *	is too long. At most 9,223,372,036,854,775,807 otherwise; 0 if @events
+ *	is 0 or 1, and not 0 if it is more
+ *
+ * May be called at any time, and replaces all that was said before. read() with
+ * O_NONBLOCK takes what there is. A stopped instance is ready at once.
+ *
+ * Errors: EINVAL (also: @eventfd is something else), EBADF (@eventfd is not
+ * open), E2BIG. After an error all is as it was.
+ */
+struct hwtimer_notify {
+	__u32 size;
+	__u32 flags;
+	__u32 events;
+	__s32 eventfd;
+	__u64 delay;
 };
 
 /**
  * struct hwtimer_event - one expiration, as read() delivers it
- * @id: the timer's id, which is no longer valid
+ * @id: the timer's id; valid no longer, unless the timer is periodic and this
+ *	was not its last event
  * @user_data: as scheduled
- * @deadline: absolute, ns on the instance's clock
+ * @deadline: absolute, ns on the instance's clock; the first one that this
+ *	event tells of
  * @lateness: ns from @deadline until the event was queued; 4,294,967,295
  *	stands for that and anything longer
- * @expirations: 1
+ * @expirations: 1; of a periodic timer, how many of its deadlines had passed
+ *	when read() took the event, 4,294,967,295 at most: what is beyond comes
+ *	with the next event
  *
- * read() fills as many whole events as fit, in the order they expired, and
- * returns the bytes. It blocks until there is one, unless O_NONBLOCK is set.
- * 0 means stopped and drained. Only events that arrived in the buffer are
- * consumed. Readers take turns, with O_NONBLOCK too: one whose buffer has to be
- * paged in keeps the others waiting.
+ * read() fills as many whole events as fit, by the tick at which they expired,
+ * and within a tick in the order in which they were scheduled (a rescheduled or
+ * repeated timer has no set place in its tick, nor has one whose deadline had
+ * passed when it was scheduled), and returns the bytes. It blocks until there
+ * is one, unless O_NONBLOCK is set. 0 means stopped and drained. Only events
+ * that arrived in the buffer are consumed. Readers take turns, with O_NONBLOCK
+ * too: one whose buffer has to be paged in keeps the others waiting.
  *
- * Errors: EINVAL (less room than one event), EAGAIN, EINTR, EFAULT.
+ * Errors: EINVAL (less room than one event), EAGAIN, EINTR, EFAULT, ECANCELED
+ * (HWTIMER_REPORT_CLOCK_SET; nothing is lost, read again).
  *
- * poll() says POLLIN while events wait, and POLLHUP, without POLLIN, once the
- * instance is stopped and drained.
+ * poll() says POLLIN while events wait, or as HWTIMER_IOC_NOTIFY says, and
+ * POLLHUP, without POLLIN, once the instance is stopped and drained.
  */
 struct hwtimer_event {
 	__u64 id;
@@ -373,5 +498,6 @@ struct hwtimer_event {
 #define HWTIMER_IOC_QUERY _IOWR(HWTIMER_IOC_MAGIC, 6, struct hwtimer_query)
 #define HWTIMER_IOC_STOP _IO(HWTIMER_IOC_MAGIC, 7)
 #define HWTIMER_IOC_STATS _IO(HWTIMER_IOC_MAGIC, 8)
+#define HWTIMER_IOC_NOTIFY _IO(HWTIMER_IOC_MAGIC, 9)
 
 #endif /* _UAPI_LINUX_HWTIMER_H */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The clocks that an instance may go by. Used by whoever needs to know the
+ * time of one, and by the worker, which has a queue for each.
+ */
+#ifndef HWTIMER_CLOCK_H
+#define HWTIMER_CLOCK_H
+
+#include <linux/ktime.h>
+#include <linux/timekeeping.h>
+#include <linux/types.h>
+
+/* Numbers of the clocks. */
+enum {
+	HWTIMER_MONOTONIC,
+	HWTIMER_BOOTTIME,
+	HWTIMER_REALTIME,
+	HWTIMER_CLOCKS,
+};
+
+/**
+ * struct hwtimer_clock - a clock
+ * @now: the time, ns
+ * @id: as user space knows it
+ * @nr: HWTIMER_MONOTONIC and so on
+ */
+struct hwtimer_clock {
+	u64 (*now)(void);
+	clockid_t id;
+	unsigned int nr;
+};
+
+extern const struct hwtimer_clock hwtimer_clocks[HWTIMER_CLOCKS];
+
+const struct hwtimer_clock *hwtimer_clock_find(u32 id);
+
+/*
+ * How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, ns: another number means
+ * that it was set, or that the machine was suspended.
+ */
+static inline s64 hwtimer_clock_offset(void)
+{
+	return ktime_to_ns(ktime_mono_to_real(0));
+}
+
+#endif /* HWTIMER_CLOCK_H */

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An instance under a clock of the test's own; see fake.h.
+ */
+#include "fake.h"
+
+u64 fake_now;
+
+static u64 fake_clock_now(void)
+{
+	return fake_now;
+}
+
+static const struct hwtimer_clock fake_clock = {
+	.now = fake_clock_now,
+	.id = CLOCK_MONOTONIC,
+	.nr = HWTIMER_MONOTONIC,
+};
+
+/* As CLOCK_REALTIME, which can be set back. */
+static const struct hwtimer_clock fake_settable_clock = {
+	.now = fake_clock_now,
+	.id = CLOCK_REALTIME,
+	.nr = HWTIMER_REALTIME,
+};
+
+/**
+ * fake_create - an instance that no worker turns, at FAKE_START
+ * @kind: of its wheel
+ * @timers: its limit
+ *
+ * Return: the instance, or NULL.
+ */
+struct hwtimer_instance *fake_create(u32 kind, u32 timers)
+{
+	struct hwtimer_instance *instance = hwtimer_instance_create(timers);
+
+	fake_now = FAKE_START;
+	if (!instance)
+		return NULL;
+	hwtimer_worker_detach(instance);
+	instance->settings.shape.kind = kind;
+	instance->settings.clock = &fake_clock;
+	return instance;
+}
+
+/* Lets the clock of @instance, which has not started, be one that is set. */
+void fake_settable(struct hwtimer_instance *instance)
+{
+	instance->settings.clock = &fake_settable_clock;
+}
+
+/* Runs one request and returns its result. */
+int fake_run(struct hwtimer_instance *instance, struct hwtimer_request *request)
+{
+	hwtimer_request_run(instance, request, 1);
+	return request->result;
+}
+
+int fake_schedule(struct hwtimer_instance *instance, u64 delay, u64 *id)
+{
+	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
+					   .time = delay };
+	int err = fake_run(instance, &request);
+
+	*id = request.id;
+	return err;
+}
+
+int fake_cancel(struct hwtimer_instance *instance, u64 id, u32 flags)
+{
+	struct hwtimer_request request = { .op = HWTIMER_OP_CANCEL,
+					   .id = id,
+					   .flags = flags };
+
+	return fake_run(instance, &request);
+}
+
+int fake_reschedule(struct hwtimer_instance *instance, u64 id, u64 delay)
+{
+	struct hwtimer_request request = {
+		.op = HWTIMER_OP_RESCHEDULE,
+		.id = id,
+		.time = delay,
+	};
+
+	return fake_run(instance, &request);
+}
+
+/**
+ * fake_turn_until - be the worker until a time
+ * @instance: that is turned whenever it asks for it
+ * @time: ns, to which the clock has come in the end
+ *
+ * Return: how often a worker would have woken up.
+ */
+unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time)
+{
+	static u32 due[HWTIMER_HOLD];
+	unsigned int wakeups = 0;
+
+	while (instance->wake <= time) {
+		wakeups += instance->wake > fake_now;
+		fake_now = max(fake_now, instance->wake);
+		hwtimer_instance_turn(instance, due);
+	}
+	fake_now = max(fake_now, time);
+	return wakeups;
+}
+
+/**
+ * fake_read - what read() does, but to the kernel's own memory
+ * @instance: from which
+ * @event: out
+ *
+ * Return: 1, or 0 if there is none.
+ */
+u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event)
+{
+	u32 taken;
+
+	mutex_lock(&instance->harvest);
+	hwtimer_harvest_discarded(instance);
+	taken = hwtimer_harvest_take(instance, 1, fake_now);
+	if (taken) {
+		*event = *(struct hwtimer_event *)instance->batch;
+		hwtimer_harvest_finish(instance, taken, taken, fake_now);
+	}
+	mutex_unlock(&instance->harvest);
+	return taken;
+}
+
+/* What <linux/hwtimer.h> says of the counters. */
+void fake_check_books(struct kunit *test,
+		      const struct hwtimer_instance *instance)
+{
+	const struct hwtimer_stats *stats = &instance->stats;
+
+	KUNIT_EXPECT_EQ(test, stats->scheduled + stats->rearmed,
+			stats->pending + stats->cancelled + stats->expired +
+				stats->unprocessed);
+	KUNIT_EXPECT_EQ(test, stats->expired,
+			stats->ready + stats->delivered + stats->discarded);
+	KUNIT_EXPECT_EQ(test, hwtimer_instance_timers(instance),
+			stats->pending + stats->ready + instance->discards);
+}

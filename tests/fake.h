@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * An instance whose clock is a variable, and whose worker is the test: for unit
+ * tests of what an instance does over hours and years, and how often it asks
+ * its worker to come.
+ */
+#ifndef HWTIMER_TESTS_FAKE_H
+#define HWTIMER_TESTS_FAKE_H
+
+#include <kunit/test.h>
+
+#include "../hwtimer.h"
+
+#define FAKE_HOUR (3600ULL * NSEC_PER_SEC)
+
+/* Where the clock begins: not 0, so that there is something before it. */
+#define FAKE_START (1000 * FAKE_HOUR)
+
+/* The time, ns. */
+extern u64 fake_now;
+
+struct hwtimer_instance *fake_create(u32 kind, u32 timers);
+void fake_settable(struct hwtimer_instance *instance);
+
+int fake_run(struct hwtimer_instance *instance,
+	     struct hwtimer_request *request);
+int fake_schedule(struct hwtimer_instance *instance, u64 delay, u64 *id);
+int fake_cancel(struct hwtimer_instance *instance, u64 id, u32 flags);
+int fake_reschedule(struct hwtimer_instance *instance, u64 id, u64 delay);
+
+unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time);
+u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event);
+void fake_check_books(struct kunit *test,
+		      const struct hwtimer_instance *instance);
+
+#endif /* HWTIMER_TESTS_FAKE_H */

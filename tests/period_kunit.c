@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of periodic timers, under a fake clock.
+ */
+#include <kunit/test.h>
+#include <linux/ktime.h>
+
+#include "fake.h"
+#include "random.h"
+
+#define TICK NSEC_PER_MSEC
+#define LIMIT 500
+
+static const u32 period_kinds[] = { HWTIMER_KIND_HASHED,
+				    HWTIMER_KIND_HIERARCHICAL };
+
+static void period_kind_name(const u32 *kind, char *name)
+{
+	strscpy(name, *kind == HWTIMER_KIND_HASHED ? "hashed" : "hierarchical",
+		KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(period_kind, period_kinds, period_kind_name);
+
+static int period_test_init(struct kunit *test)
+{
+	test->priv = fake_create(*(const u32 *)test->param_value, LIMIT);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void period_test_exit(struct kunit *test)
+{
+	if (test->priv)
+		hwtimer_instance_destroy(test->priv);
+}
+
+/* A timer that is due one interval from now, and then again and again. */
+static u64 begin(struct kunit *test, u64 interval, u32 count, u32 flags)
+{
+	struct hwtimer_request request = {
+		.op = HWTIMER_OP_SCHEDULE,
+		.flags = flags,
+		.time = interval,
+		.interval = interval,
+		.count = count,
+		.user_data = interval ^ count,
+	};
+
+	KUNIT_ASSERT_EQ(test, fake_run(test->priv, &request), 0);
+	return request.id;
+}
+
+static void turn_until(struct kunit *test, u64 time)
+{
+	fake_turn_until(test->priv, time);
+}
+
+/* The interval is no whole number of ticks, and the reader is not regular. */
+static void rate_does_not_drift(struct kunit *test)
+{
+	const u64 interval = 7 * TICK + 333333;
+	struct hwtimer_instance *instance = test->priv;
+	u64 id = begin(test, interval, 0, 0), periods = 0;
+	struct hwtimer_event event;
+	struct rnd_state state;
+
+	hwtimer_test_seed(test, &state);
+	while (periods < 100000) {
+		turn_until(test, instance->wake);
+		/* Mostly at once, and now and then much too late. */
+		if (!random_below(&state, 10))
+			turn_until(test,
+				   fake_now + random_below(&state, 20 * TICK));
+		if (!fake_read(instance, &event))
+			continue;
+		KUNIT_ASSERT_EQ(test, event.id, id);
+		KUNIT_ASSERT_EQ(test, event.user_data, interval);
+		KUNIT_ASSERT_EQ(test, event.deadline,
+				FAKE_START + (periods + 1) * interval);
+		periods += event.expirations;
+		KUNIT_ASSERT_LE(test, FAKE_START + periods * interval,
+				fake_now);
+		KUNIT_ASSERT_GT(test, FAKE_START + (periods + 1) * interval,
+				fake_now);
+	}
+	kunit_info(test, "%llu periods, %llu events, %llu missed\n", periods,
+		   instance->stats.delivered, instance->stats.missed);
+	KUNIT_EXPECT_GT(test, instance->stats.missed, 0);
+	KUNIT_EXPECT_EQ(test,
+			instance->stats.delivered + instance->stats.missed,
+			periods);
+	fake_check_books(test, instance);
+}
+
+static void missed_ones_are_counted_and_do_not_pile_up(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_event event;
+	u64 expired;
+
+	begin(test, 10 * TICK, 0, 0);
+	turn_until(test, FAKE_START + 100005 * TICK);
+	expired = instance->stats.expired;
+	KUNIT_EXPECT_EQ(test, expired, 1);
+	KUNIT_EXPECT_EQ(test, instance->wake, HWTIMER_TICK_NONE);
+	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, event.expirations, 10000);
+	KUNIT_EXPECT_EQ(test, event.deadline, FAKE_START + 10 * TICK);
+	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 0);
+	KUNIT_EXPECT_EQ(test, instance->wake, FAKE_START + 100010 * TICK);
+}
+
+static void fixed_delay_counts_from_delivery(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_event event;
+	unsigned int i;
+
+	begin(test, 10 * TICK, 0, HWTIMER_FIXED_DELAY);
+	turn_until(test, FAKE_START + 10 * TICK);
+	for (i = 0; i < 100; i++) {
+		u64 read_at = fake_now + i * TICK + 777;
+
+		turn_until(test, read_at);
+		KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+		KUNIT_EXPECT_EQ(test, event.expirations, 1);
+		turn_until(test, read_at + 10 * TICK - 1);
+		KUNIT_ASSERT_EQ(test, instance->stats.ready, 0);
+		turn_until(test, read_at + 11 * TICK);
+		KUNIT_ASSERT_EQ(test, instance->stats.ready, 1);
+	}
+	fake_check_books(test, instance);
+}
+
+/* However the reader is, the sum is the count, and then the timer is gone. */
+static void check_count(struct kunit *test, u32 count, u64 pause, u32 flags)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 id = begin(test, 3 * TICK, count, flags), sum = 0;
+	struct hwtimer_event event;
+	unsigned int i;
+
+	for (i = 0; i < 1000 && instance->stats.pending; i++) {
+		turn_until(test, instance->wake + pause);
+		if (fake_read(instance, &event))
+			sum += event.expirations;
+	}
+	KUNIT_EXPECT_EQ_MSG(test, sum, count, "pause %llu", pause);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, 0), -ENOENT);
+	KUNIT_EXPECT_EQ(test, instance->periodic, 0);
+	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
+}
+
+static void count_is_exact(struct kunit *test)
+{
+	check_count(test, 1, 0, 0);
+	check_count(test, 100, 0, 0);
+	check_count(test, 100, TICK, 0);
+	check_count(test, 100, 10 * TICK, 0);
+	check_count(test, 100, 100000 * TICK, 0);
+	check_count(test, 100, 10 * TICK, HWTIMER_FIXED_DELAY);
+	fake_check_books(test, test->priv);
+}
+
+static void cancel_while_pending(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 id = begin(test, 10 * TICK, 0, 0);
+
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, 0), 0);
+	turn_until(test, FAKE_START + 100 * TICK);
+	KUNIT_EXPECT_EQ(test, instance->stats.expired, 0);
+	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
+	fake_check_books(test, instance);
+}
+
+static void cancel_while_the_event_waits(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 id = begin(test, 10 * TICK, 0, 0);
+	struct hwtimer_event event;
+
+	turn_until(test, FAKE_START + 10 * TICK);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, 0), -EALREADY);
+	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, 0), -ENOENT);
+	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
+	fake_check_books(test, instance);
+}
+
+static void discard_while_the_event_waits(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 id = begin(test, 10 * TICK, 0, 0);
+	struct hwtimer_event event;
+
+	turn_until(test, FAKE_START + 10 * TICK);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, HWTIMER_DISCARD), 0);
+	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 0);
+	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
+	KUNIT_EXPECT_EQ(test, instance->periodic, 0);
+	fake_check_books(test, instance);
+}
+
+/* As if read() were copying just now. */
+static void cancel_while_the_event_leaves(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 id = begin(test, 10 * TICK, 0, 0);
+
+	turn_until(test, FAKE_START + 10 * TICK);
+	mutex_lock(&instance->harvest);
+	KUNIT_ASSERT_EQ(test, hwtimer_harvest_take(instance, 1, fake_now), 1);
+	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, id, 1), -EALREADY);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, HWTIMER_DISCARD),
+			-EALREADY);
+	hwtimer_harvest_finish(instance, 1, 1, fake_now);
+	mutex_unlock(&instance->harvest);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, 0), -ENOENT);
+	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
+	fake_check_books(test, instance);
+}
+
+static void event_that_did_not_arrive_is_told_again(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_event event;
+
+	begin(test, 10 * TICK, 0, 0);
+	turn_until(test, FAKE_START + 10 * TICK);
+	mutex_lock(&instance->harvest);
+	KUNIT_ASSERT_EQ(test, hwtimer_harvest_take(instance, 1, fake_now), 1);
+	hwtimer_harvest_finish(instance, 1, 0, fake_now);
+	mutex_unlock(&instance->harvest);
+	turn_until(test, FAKE_START + 35 * TICK);
+	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, event.expirations, 3);
+	fake_check_books(test, instance);
+}
+
+static void reschedule_moves_the_phase(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 id = begin(test, 10 * TICK, 0, 0);
+	struct hwtimer_event event;
+
+	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, id, 3 * TICK), 0);
+	turn_until(test, FAKE_START + 3 * TICK);
+	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, id, TICK), -EALREADY);
+	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, event.deadline, FAKE_START + 3 * TICK);
+	turn_until(test, FAKE_START + 13 * TICK);
+	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, event.deadline, FAKE_START + 13 * TICK);
+	/* Later, lazily. */
+	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, id, 50 * TICK), 0);
+	turn_until(test, FAKE_START + 62 * TICK);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
+	turn_until(test, FAKE_START + 63 * TICK);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 1);
+}
+
+static void phase_survives_a_clock_that_is_set_back(struct kunit *test)
+{
+	struct hwtimer_request request = {
+		.op = HWTIMER_OP_SCHEDULE,
+		.flags = HWTIMER_ABSOLUTE,
+		.time = FAKE_START + 10 * TICK,
+		.interval = 10 * TICK,
+	};
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_event event;
+
+	fake_settable(instance);
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	turn_until(test, FAKE_START + 15 * TICK);
+	fake_now = FAKE_START - FAKE_HOUR;
+	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, event.expirations, 1);
+	turn_until(test, FAKE_START + 20 * TICK - 1);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
+	turn_until(test, FAKE_START + 20 * TICK);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 1);
+}
+
+static void limit_counts_a_periodic_timer_once(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 id;
+	u32 i;
+
+	for (i = 0; i < LIMIT; i++)
+		begin(test, 10 * TICK, 0, 0);
+	KUNIT_EXPECT_EQ(test, fake_schedule(instance, TICK, &id), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, instance->table.used, 2 * LIMIT);
+	turn_until(test, FAKE_START + 20 * TICK);
+	KUNIT_EXPECT_EQ(test, fake_schedule(instance, TICK, &id), -ENOSPC);
+	fake_check_books(test, instance);
+}
+
+/* The second record of a timer is none to user space. */
+static void extension_has_no_id(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 id = begin(test, 10 * TICK, 0, 0);
+	u32 other = hwtimer_table_find(&instance->table, id)->extension;
+	struct hwtimer_record *extension =
+		hwtimer_table_record(&instance->table, other);
+	struct hwtimer_query query = {
+		.id = hwtimer_table_id(extension, other),
+	};
+
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, query.id, 0), -ENOENT);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, query.id, HWTIMER_DISCARD),
+			-ENOENT);
+	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, query.id, TICK),
+			-ENOENT);
+	KUNIT_EXPECT_EQ(test, hwtimer_instance_query(instance, &query),
+			-ENOENT);
+}
+
+static void query_tells_all(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_query query = {
+		.id = begin(test, 10 * TICK, 5, HWTIMER_FIXED_DELAY),
+	};
+
+	KUNIT_ASSERT_EQ(test, hwtimer_instance_query(instance, &query), 0);
+	KUNIT_EXPECT_EQ(test, query.interval, 10 * TICK);
+	KUNIT_EXPECT_EQ(test, query.count, 5);
+	KUNIT_EXPECT_EQ(test, query.flags, HWTIMER_FIXED_DELAY);
+	KUNIT_EXPECT_EQ(test, query.user_data, (10 * TICK) ^ 5);
+	turn_until(test, FAKE_START + 10 * TICK);
+	KUNIT_ASSERT_EQ(test, hwtimer_instance_query(instance, &query), 0);
+	KUNIT_EXPECT_EQ(test, query.state, HWTIMER_STATE_EXPIRED);
+	KUNIT_EXPECT_EQ(test, query.count, 5);
+}
+
+static void interval_without_end_waits_for_ever(struct kunit *test)
+{
+	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
+					   .time = TICK,
+					   .interval = KTIME_MAX };
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_event event;
+	struct hwtimer_query query = {};
+
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	turn_until(test, FAKE_START + TICK);
+	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+	query.id = request.id;
+	KUNIT_ASSERT_EQ(test, hwtimer_instance_query(instance, &query), 0);
+	KUNIT_EXPECT_EQ(test, query.deadline, HWTIMER_NEVER);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, request.id, 0), 0);
+}
+
+/*
+ * Anything, in any order, with all timers unread at times and all in buckets of
+ * their own at others: the pool must never run dry, and the books must balance.
+ */
+static void random_life(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 *ids = kunit_kcalloc(test, LIMIT, sizeof(*ids), GFP_KERNEL);
+	struct hwtimer_event event;
+	struct rnd_state state;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, ids);
+	hwtimer_test_seed(test, &state);
+	for (i = 0; i < 50000; i++) {
+		u64 *id = &ids[random_below(&state, LIMIT)];
+		struct hwtimer_request request = {
+			.op = HWTIMER_OP_SCHEDULE,
+			.time = TICK << random_below(&state, 14),
+			.interval = random_below(&state, 3) ?
+					    TICK << random_below(&state, 14) :
+					    0,
+			.user_data = i,
+		};
+
+		if (request.interval && random_below(&state, 2))
+			request.count = 1 + random_below(&state, 5);
+		if (request.interval && !random_below(&state, 3))
+			request.flags = HWTIMER_FIXED_DELAY;
+		if (!random_below(&state, 5))
+			request.slack = min(request.time,
+					    request.interval ?: request.time) /
+					2;
+		switch (random_below(&state, 10)) {
+		case 0 ... 3:
+			fake_cancel(instance, *id, HWTIMER_DISCARD);
+			fake_run(instance, &request);
+			*id = request.id;
+			break;
+		case 4:
+			fake_cancel(instance, *id, 0);
+			break;
+		case 5 ... 6:
+			fake_reschedule(instance, *id,
+					TICK << random_below(&state, 14));
+			break;
+		case 7:
+			turn_until(test,
+				   fake_now +
+					   (TICK << random_below(&state, 10)));
+			break;
+		default:
+			while (random_below(&state, 20) &&
+			       fake_read(instance, &event))
+				;
+		}
+		if (i % 1000 == 0)
+			fake_check_books(test, instance);
+	}
+	kunit_info(test, "%llu delivered, %llu rearmed, %llu cancelled\n",
+		   instance->stats.delivered, instance->stats.rearmed,
+		   instance->stats.cancelled);
+	KUNIT_EXPECT_GT(test, instance->stats.rearmed, 1000);
+	for (i = 0; i < LIMIT; i++)
+		fake_cancel(instance, ids[i], HWTIMER_DISCARD);
+	hwtimer_harvest_discarded(instance);
+	hwtimer_harvest_discarded(instance);
+	KUNIT_EXPECT_EQ(test, instance->periodic, 0);
+	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
+}
+
+#define PERIOD_CASE(name) KUNIT_CASE_PARAM(name, period_kind_gen_params)
+
+static struct kunit_case period_test_cases[] = {
+	KUNIT_CASE_PARAM_ATTR(rate_does_not_drift, period_kind_gen_params,
+			      { .speed = KUNIT_SPEED_SLOW }),
+	PERIOD_CASE(missed_ones_are_counted_and_do_not_pile_up),
+	PERIOD_CASE(fixed_delay_counts_from_delivery),
+	PERIOD_CASE(count_is_exact),
+	PERIOD_CASE(cancel_while_pending),
+	PERIOD_CASE(cancel_while_the_event_waits),
+	PERIOD_CASE(discard_while_the_event_waits),
+	PERIOD_CASE(cancel_while_the_event_leaves),
+	PERIOD_CASE(event_that_did_not_arrive_is_told_again),
+	PERIOD_CASE(reschedule_moves_the_phase),
+	PERIOD_CASE(phase_survives_a_clock_that_is_set_back),
+	PERIOD_CASE(limit_counts_a_periodic_timer_once),
+	PERIOD_CASE(extension_has_no_id),
+	PERIOD_CASE(query_tells_all),
+	PERIOD_CASE(interval_without_end_waits_for_ever),
+	KUNIT_CASE_PARAM_ATTR(random_life, period_kind_gen_params,
+			      { .speed = KUNIT_SPEED_SLOW }),
+	{}
+};
+
+static struct kunit_suite period_test_suite = {
+	.name = "hwtimer_period",
+	.init = period_test_init,
+	.exit = period_test_exit,
+	.test_cases = period_test_cases,
+};
+
+kunit_test_suite(period_test_suite);
