@@ -221,6 +221,7 @@ static inline u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
 
 /* hwtimer_notice.c: when and how readers are told */
 bool hwtimer_notice_ready(const struct hwtimer_instance *instance);
+int hwtimer_notice_wait(struct hwtimer_instance *instance);
 void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask);
 void hwtimer_notice_hang_up(struct hwtimer_instance *instance);
 bool hwtimer_notice_queued(struct hwtimer_instance *instance);

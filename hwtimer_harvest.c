@@ -216,14 +216,13 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 	if (mutex_lock_interruptible(&instance->harvest))
 		return -ERESTARTSYS;
 	while (done < room && !err) {
+		u32 max = min_t(size_t, room - done, HWTIMER_BATCH);
+		u64 now = hwtimer_instance_now(instance);
 		u32 taken, copied;
 		size_t left;
-		u64 now = hwtimer_instance_now(instance);
 
 		hwtimer_harvest_discarded(instance);
-		taken = hwtimer_harvest_take(
-			instance, min_t(size_t, room - done, HWTIMER_BATCH),
-			now);
+		taken = hwtimer_harvest_take(instance, max, now);
 		/* None, but some are ready: discarded ones are in front. */
 		if (!taken && !READ_ONCE(instance->stats.ready))
 			break;

@@ -82,7 +82,7 @@ size_t hwtimer_hierarchy_memory(const struct hwtimer_shape *shape)
 }
 
 /* The memory follows the buckets. */
-void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel)
+void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick)
 {
 	struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
 	const struct hwtimer_shape *shape = &wheel->shape;
@@ -95,7 +95,7 @@ void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel)
 	hierarchy->mask = shape->buckets - 1;
 	hierarchy->shift = first_shift(shape);
 	hierarchy->nr_levels = hwtimer_hierarchy_levels(shape);
-	hierarchy->position = wheel->current_tick;
+	hierarchy->position = tick;
 }
 
 static unsigned int level_of(const struct hwtimer_hierarchy *hierarchy, u32 nr)

@@ -22,7 +22,7 @@ u64 hwtimer_hashed_first(const struct hwtimer_wheel *wheel, u32 *nr);
 unsigned int hwtimer_hierarchy_levels(const struct hwtimer_shape *shape);
 u32 hwtimer_hierarchy_buckets(const struct hwtimer_shape *shape);
 size_t hwtimer_hierarchy_memory(const struct hwtimer_shape *shape);
-void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel);
+void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick);
 u32 hwtimer_hierarchy_place(const struct hwtimer_wheel *wheel, u64 tick);
 u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
 			   const struct hwtimer_walk *walk, u64 tick);

@@ -77,12 +77,8 @@ static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 	if (count < sizeof(struct hwtimer_event))
 		return -EINVAL;
 	for (;;) {
-		ssize_t ret = 0;
+		ssize_t ret = nonblock ? 0 : hwtimer_notice_wait(instance);
 
-		if (!nonblock)
-			ret = wait_event_interruptible(
-				instance->readers,
-				hwtimer_notice_ready(instance));
 		if (ret)
 			return ret;
 		if (hwtimer_notice_take_report(instance))

@@ -17,13 +17,29 @@
  */
 bool hwtimer_notice_ready(const struct hwtimer_instance *instance)
 {
+	const struct hwtimer_notice *notice = &instance->notice;
 	u64 ready = READ_ONCE(instance->stats.ready);
-	u32 events = READ_ONCE(instance->notice.events);
+	u64 discards = READ_ONCE(instance->discards);
 
-	return READ_ONCE(instance->notice.clock_set) ||
-	       READ_ONCE(instance->stopped) ||
-	       (ready && (ready >= min(events, instance->settings.timers) ||
-			  READ_ONCE(instance->notice.overdue)));
+	if (READ_ONCE(notice->clock_set) || READ_ONCE(instance->stopped))
+		return true;
+	if (!ready)
+		return false;
+	return ready >= READ_ONCE(notice->events) ||
+	       ready + discards >= instance->settings.timers ||
+	       READ_ONCE(notice->overdue);
+}
+
+/**
+ * hwtimer_notice_wait - wait until a reader should come
+ * @instance: for which
+ *
+ * Return: 0 or -ERESTARTSYS. May sleep.
+ */
+int hwtimer_notice_wait(struct hwtimer_instance *instance)
+{
+	return wait_event_interruptible(instance->readers,
+					hwtimer_notice_ready(instance));
 }
 
 /**

@@ -123,7 +123,9 @@ static int request_schedule(struct hwtimer_instance *instance,
 	record = hwtimer_table_record(&instance->table, index);
 	record->deadline = request_deadline(request, now);
 	record->user_data = request->user_data;
-	record->align = hwtimer_wheel_align(&instance->wheel, request->slack);
+	record->align = request->slack ? hwtimer_wheel_align(&instance->wheel,
+							     request->slack) :
+					 0;
 	record->flags = 0;
 	if (request->interval)
 		hwtimer_period_begin(instance, record, request);

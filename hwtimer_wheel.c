@@ -84,13 +84,13 @@ void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base)
 	}
 }
 
-/* For empty buckets. */
-static void kind_init(struct hwtimer_wheel *wheel)
+/* All buckets are empty, and @tick has been turned. */
+static void kind_init(struct hwtimer_wheel *wheel, u64 tick)
 {
 	if (hwtimer_is_hashed(wheel))
 		hwtimer_hashed_init(wheel);
 	else
-		hwtimer_hierarchy_init(wheel);
+		hwtimer_hierarchy_init(wheel, tick);
 }
 
 /**
@@ -119,7 +119,7 @@ void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 		wheel->buckets[i] =
 			(struct hwtimer_bucket){ .earliest =
 							 HWTIMER_TICK_NONE };
-	kind_init(wheel);
+	kind_init(wheel, wheel->current_tick);
 }
 
 static void walk_drain(struct hwtimer_walk *walk)
@@ -669,7 +669,7 @@ static void rewind_file_begin(struct hwtimer_wheel *wheel)
 
 	hwtimer_queue_splice(&rewind->walk.source, &rewind->fresh);
 	rewind->walk.active = true;
-	kind_init(wheel);
+	kind_init(wheel, rewind->walk.tick);
 }
 
 /* Files the entries anew, from the earlier tick on. */
@@ -678,8 +678,6 @@ static void rewind_file(struct hwtimer_wheel *wheel)
 	struct hwtimer_walk *walk = &wheel->rewind.walk;
 	unsigned int budget = HWTIMER_HOLD;
 
-	walk->tick = wheel->current_tick;
-	walk->floor = wheel->current_tick + 1;
 	while (budget > HWTIMER_CHUNK_ENTRIES &&
 	       !hwtimer_queue_empty(&walk->source))
 		budget -= walk_chunk(wheel, walk, NULL);
@@ -721,7 +719,11 @@ void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now)
 	/* What was not filed yet the last time goes behind what was. */
 	hwtimer_queue_splice(&rewind->walk.source, &rewind->fresh);
 	rewind->fresh = rewind->walk.source;
-	rewind->walk = (struct hwtimer_walk){ .bucket = HWTIMER_NOWHERE };
+	rewind->walk = (struct hwtimer_walk){
+		.tick = wheel->current_tick,
+		.floor = wheel->current_tick + 1,
+		.bucket = HWTIMER_NOWHERE,
+	};
 	rewind->next = 0;
 	rewind->active = true;
 }
@@ -818,12 +820,12 @@ void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max)
 }
 
 /* Goes to the next bucket that has entries; false after the last one. */
-static bool sweep_next(struct hwtimer_wheel *wheel, unsigned int *budget)
+static bool sweep_seek(struct hwtimer_wheel *wheel, unsigned int *budget)
 {
 	if (wheel->sweep.active)
 		return true;
-	while (wheel->sweep_next<wheel->nr_buckets && * budget>
-		       HWTIMER_CHUNK_ENTRIES) {
+	while (*budget > HWTIMER_CHUNK_ENTRIES &&
+	       wheel->sweep_next != wheel->nr_buckets) {
 		u32 nr = wheel->sweep_next++;
 
 		--*budget;
@@ -860,7 +862,7 @@ void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin)
 		wheel->sweep_next = 0;
 		wheel->stats.compactions++;
 	}
-	while (budget > HWTIMER_CHUNK_ENTRIES && sweep_next(wheel, &budget))
+	while (budget > HWTIMER_CHUNK_ENTRIES && sweep_seek(wheel, &budget))
 		budget -= walk_step(wheel, &wheel->sweep);
 }
 
@@ -887,9 +889,9 @@ static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
  * @moves: timers that are about to be moved
  * @resting: timers that may be added later, without having been announced again
  *
- * A hierarchical wheel may have to scatter all of its entries. So may a hashed
- * one those of @resting, but of the others only the postponed: moving many of
- * them takes, in each bucket, one chunk for each chunkful that came before the
+ * A hierarchical wheel may have to scatter all of its entries, and so may one
+ * that rewinds. A hashed one may have to scatter those of @resting, but of the
+ * others only the postponed: moving many of them takes, in each bucket, one chunk for each chunkful that came before the
  * bucket was walked, one for each that came during the walk, and a broken one
  * for either. A walk keeps what it keeps in no more chunks than it has emptied,
  * but for the one it is in; there are three walks.
@@ -905,5 +907,7 @@ u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel, u32 in_use,
 					 postponed / HWTIMER_CHUNK_ENTRIES);
 
 	most -= min_t(u64, most, in_use);
-	return hwtimer_is_hashed(wheel) && !resting ? few : most;
+	if (hwtimer_is_hashed(wheel) && !wheel->rewinds && !resting)
+		return few;
+	return most;
 }

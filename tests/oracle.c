@@ -45,7 +45,6 @@ struct oracle *oracle_create(struct kunit *test,
 	KUNIT_ASSERT_NOT_NULL(test, oracle->memory);
 	oracle->wheel.table = &oracle->table;
 	oracle->wheel.pool = &oracle->pool;
-	oracle->wheel.rewinds = true;
 	hwtimer_wheel_init(&oracle->wheel, shape, oracle->memory, base, base);
 	return oracle;
 }
@@ -269,6 +268,12 @@ void oracle_compact(struct oracle *oracle)
 				HWTIMER_HOLD);
 	} while (wheel->sweeping);
 	KUNIT_EXPECT_EQ(oracle->test, wheel->entries, oracle->nr_live);
+}
+
+/* Before the first timer: what is reserved depends on it. */
+void oracle_may_be_set_back(struct oracle *oracle)
+{
+	oracle->wheel.rewinds = true;
 }
 
 /* The clock is set back to @now (ns): every timer has another tick to wait. */

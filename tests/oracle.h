@@ -82,6 +82,7 @@ void oracle_destroy(struct oracle *oracle);
 struct oracle_timer *oracle_schedule(struct oracle *oracle, u64 deadline);
 struct oracle_timer *oracle_schedule_slack(struct oracle *oracle, u64 deadline,
 					   u64 slack);
+void oracle_may_be_set_back(struct oracle *oracle);
 void oracle_set_back(struct oracle *oracle, u64 now);
 void oracle_cancel(struct oracle *oracle, struct oracle_timer *timer);
 void oracle_move(struct oracle *oracle, struct oracle_timer *timer,

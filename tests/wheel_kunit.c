@@ -537,6 +537,7 @@ static void timers_wait_when_the_clock_is_set_back(struct kunit *test)
 	struct oracle *oracle = create(test, BUCKETS, 0);
 	unsigned int i;
 
+	oracle_may_be_set_back(oracle);
 	oracle_turn(oracle, 100000 * TICK);
 	for (i = 1; i <= 3000; i++)
 		oracle_schedule(oracle, (100000 + i % 1000) * TICK);
@@ -559,6 +560,7 @@ static void overdue_timer_waits_when_the_clock_is_set_back(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
 
+	oracle_may_be_set_back(oracle);
 	oracle_turn(oracle, 5000 * TICK);
 	oracle_schedule(oracle, 3000 * TICK);
 	oracle_set_back(oracle, 1000 * TICK);
@@ -566,6 +568,43 @@ static void overdue_timer_waits_when_the_clock_is_set_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 0);
 	oracle_turn(oracle, 3000 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
+}
+
+/*
+ * Full chunks of timers that were overdue, all in one bucket, and each belongs
+ * to another one when the clock is set back: the chunks must do.
+ */
+static void
+overdue_crowd_scatters_when_the_clock_is_set_back(struct kunit *test)
+{
+	struct oracle *oracle = create(test, 1024, 0);
+	u32 i;
+
+	oracle_may_be_set_back(oracle);
+	oracle_turn(oracle, 5000 * TICK);
+	for (i = 0; i < ORACLE_TIMERS; i++)
+		oracle_schedule(oracle, (2000 + i % 1024) * TICK);
+	oracle_set_back(oracle, 1000 * TICK);
+	oracle_turn(oracle, 1999 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 0);
+	oracle_turn(oracle, 4000 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, ORACLE_TIMERS);
+}
+
+/* What is due by the time that the wheel has been filed anew is not late. */
+static void rewinding_delays_nothing(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	unsigned int i;
+
+	oracle_may_be_set_back(oracle);
+	oracle_turn(oracle, 5000 * TICK);
+	for (i = 0; i < 1000; i++)
+		oracle_schedule(oracle, (6000 + i) * TICK);
+	oracle_set_back(oracle, 1000 * TICK);
+	/* The oracle says what must have expired after one turn. */
+	oracle_turn(oracle, 6500 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 501);
 }
 
 /*
@@ -718,23 +757,20 @@ struct wheel_config {
 	u64 base;
 };
 
-#define CONFIG(kind_, buckets_, tick_, base_)   \
-	{                                       \
-		.shape = { .kind = kind_,       \
-			   .buckets = buckets_, \
-			   .tick = tick_ },     \
-		.base = base_                   \
-	}
-
-#define CONFIGS(kind)                                                    \
-	CONFIG(kind, 8, 1000, 0), CONFIG(kind, 64, 1000000, 123456789),  \
-		CONFIG(kind, 256, 10000, ((1ULL << 32) - 5000) * 10000), \
-		CONFIG(kind, 512, 1000, ((1ULL << 48) - 5000) * 1000),   \
-		CONFIG(kind, 4096, 1000, 0)
+#define HASHED HWTIMER_KIND_HASHED
+#define HIERARCHICAL HWTIMER_KIND_HIERARCHICAL
 
 static const struct wheel_config wheel_configs[] = {
-	CONFIGS(HWTIMER_KIND_HASHED),
-	CONFIGS(HWTIMER_KIND_HIERARCHICAL),
+	{ { 1000, HASHED, 8 }, 0 },
+	{ { 1000000, HASHED, 64 }, 123456789 },
+	{ { 10000, HASHED, 256 }, ((1ULL << 32) - 5000) * 10000 },
+	{ { 1000, HASHED, 512 }, ((1ULL << 48) - 5000) * 1000 },
+	{ { 1000, HASHED, 4096 }, 0 },
+	{ { 1000, HIERARCHICAL, 8 }, 0 },
+	{ { 1000000, HIERARCHICAL, 64 }, 123456789 },
+	{ { 10000, HIERARCHICAL, 256 }, ((1ULL << 32) - 5000) * 10000 },
+	{ { 1000, HIERARCHICAL, 512 }, ((1ULL << 48) - 5000) * 1000 },
+	{ { 1000, HIERARCHICAL, 4096 }, 0 },
 };
 
 static void wheel_config_name(const struct wheel_config *config, char *name)
@@ -850,7 +886,7 @@ static void random_set_back(struct oracle *oracle)
 {
 	u64 since = oracle->now - oracle->wheel.base;
 
-	if (random_below(&random_state, 10))
+	if (!oracle->wheel.rewinds || random_below(&random_state, 10))
 		return;
 	oracle_set_back(oracle,
 			oracle->now -
@@ -892,6 +928,8 @@ static void random_operations_match_the_oracle(struct kunit *test)
 	u32 i;
 
 	hwtimer_test_seed(test, &random_state);
+	if (random_below(&random_state, 2))
+		oracle_may_be_set_back(oracle);
 	oracle->between = random_requests;
 	for (i = 0; i < OPERATIONS; i++) {
 		/* Now and then nobody turns the wheel, and it fills. */
@@ -964,6 +1002,9 @@ static struct kunit_case wheel_test_cases[] = {
 			 wheel_kind_gen_params),
 	KUNIT_CASE_PARAM(overdue_timer_waits_when_the_clock_is_set_back,
 			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(overdue_crowd_scatters_when_the_clock_is_set_back,
+			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(rewinding_delays_nothing, wheel_kind_gen_params),
 	KUNIT_CASE_PARAM(lone_timer_wakes_up_once, wheel_kind_gen_params),
 	KUNIT_CASE_PARAM(order_holds_across_levels, wheel_kind_gen_params),
 	KUNIT_CASE_PARAM(order_holds_while_a_crowd_moves_down,

@@ -198,7 +198,8 @@ enum hwtimer_op {
  *	Otherwise must be 0
  * @slack: SCHEDULE: ns by which the timer may be late, besides the tick, so
  *	that it can share a wake-up with others. At most the delay, or with
- *	HWTIMER_ABSOLUTE at most the deadline, and at most the interval.
+ *	HWTIMER_ABSOLUTE at most the deadline, and not so much that both
+ *	together exceed 9,223,372,036,854,775,807; and at most the interval.
  *	Otherwise must be 0
  * @user_data: SCHEDULE: comes back in the event; otherwise must be 0
  * @count: SCHEDULE: a periodic timer ends after so many expirations; 0: it
@@ -206,7 +207,7 @@ enum hwtimer_op {
  * @result: SUBMIT: out, 0 or a negative errno; in: ignored
  * @reserved: must be 0
  *
- * SCHEDULE: EINVAL, ERANGE (@interval shorter than a tick, or too long), EDOM
+ * SCHEDULE: EINVAL (also: an interval or a slack after HWTIMER_NEVER), ERANGE (@interval shorter than a tick, or too long), EDOM
  * (@slack longer than it may be), ENOSPC (the instance's limit of timers is
  * reached; lifts when timers are cancelled and events are read), ENOMEM,
  * ESHUTDOWN (stopped). A timer is never early; it is late by at most its slack
@@ -427,10 +428,12 @@ struct hwtimer_stats {
  * @size: in: sizeof(struct hwtimer_notify)
  * @flags: must be 0
  * @events: poll() is ready, and a blocking read() returns, when so many events
- *	wait, or as many as the limit of timers; 0 and 1: at the first
+ *	wait, or the limit of timers is reached by events alone; 0 and 1: at the
+ *	first
  * @eventfd: of an eventfd, to which 1 is added whenever poll() would wake up:
  *	when events came and poll() is ready, at a report of
- *	HWTIMER_REPORT_CLOCK_SET, and at POLLHUP; -1: none
+ *	HWTIMER_REPORT_CLOCK_SET, at POLLHUP, and by this call if poll() is
+ *	ready already; -1: none
  * @delay: ns after the first event, poll() is ready however few there are; of
  *	CLOCK_MONOTONIC, whatever the instance's clock. HWTIMER_NEVER: no delay
  *	is too long. At most 9,223,372,036,854,775,807 otherwise; 0 if @events
@@ -439,8 +442,8 @@ struct hwtimer_stats {
  * May be called at any time, and replaces all that was said before. read() with
  * O_NONBLOCK takes what there is. A stopped instance is ready at once.
  *
- * Errors: EINVAL (also: @eventfd is something else), EBADF (@eventfd is not
- * open), E2BIG. After an error all is as it was.
+ * Errors: EINVAL (also: @eventfd is less than -1, or not of an eventfd), EBADF
+ * (@eventfd is not open), E2BIG. After an error all is as it was.
  */
 struct hwtimer_notify {
 	__u32 size;
