@@ -233,43 +233,45 @@ static u64 record_tick(const struct hwtimer_wheel *wheel,
 	return (tick + mask) & ~mask;
 }
 
-/* The walk that moves the entries of bucket @nr down, if there is one. */
-static struct hwtimer_walk *cascade_of(struct hwtimer_wheel *wheel, u32 nr)
+/* The walk that is in bucket @nr, if there is one. */
+static struct hwtimer_walk *walk_in(struct hwtimer_wheel *wheel, u32 nr)
 {
-	if (hwtimer_walk_cascades(&wheel->walk, nr))
+	if (wheel->walk.bucket == nr && wheel->walk.active)
 		return &wheel->walk;
-	if (hwtimer_walk_cascades(&wheel->ahead, nr))
+	if (wheel->ahead.bucket == nr && wheel->ahead.active)
 		return &wheel->ahead;
-	if (hwtimer_walk_cascades(&wheel->sweep, nr))
+	if (wheel->sweep.bucket == nr && wheel->sweep.active)
 		return &wheel->sweep;
 	return NULL;
 }
 
 /*
- * An entry for a bucket that is moving down goes with the others, so that its
- * elders are there before it.
+ * An entry for a bucket that is being walked goes to the end of what is still
+ * to be looked at: its elders have moved down before it, and what is kept fills
+ * its chunks. A due walk goes on to its end whatever the bucket says; the others
+ * may be left for that, so the bucket has to know.
  */
-static void cascade_append(struct hwtimer_wheel *wheel,
-			   struct hwtimer_walk *cascade,
-			   struct hwtimer_entry entry, u64 tick)
+static void walk_append(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
+			struct hwtimer_entry entry, u64 tick)
 {
-	struct hwtimer_bucket *bucket = &wheel->buckets[cascade->bucket];
+	struct hwtimer_bucket *bucket = &wheel->buckets[walk->bucket];
 
-	hwtimer_queue_add_entry(&cascade->source, wheel->pool, entry);
-	/* A due walk goes on to its end, whatever the bucket says. */
-	if (cascade != &wheel->walk)
+	hwtimer_queue_add_entry(&walk->source, wheel->pool, entry);
+	if (walk == &wheel->walk)
+		return;
+	if (walk->cascades)
 		bucket->earliest = min(bucket->earliest, tick);
+	else
+		hwtimer_kind_occupy(wheel, walk->bucket, tick);
 }
 
 static void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
 			  struct hwtimer_entry entry, u64 tick)
 {
-	struct hwtimer_walk *cascade = NULL;
+	struct hwtimer_walk *walk = walk_in(wheel, nr);
 
-	if (nr >= wheel->shape.buckets)
-		cascade = cascade_of(wheel, nr);
-	if (cascade) {
-		cascade_append(wheel, cascade, entry, tick);
+	if (unlikely(walk)) {
+		walk_append(wheel, walk, entry, tick);
 		return;
 	}
 	hwtimer_queue_add_entry(&wheel->buckets[nr].entries, wheel->pool,
@@ -430,17 +432,21 @@ static void walk_begin(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 	prefetch_records(wheel, &walk->source);
 }
 
-/* Puts back what @walk kept, in front of what has come since. */
+/* Puts back what @walk kept, and what it has not looked at. */
 static void walk_put_back(struct hwtimer_wheel *wheel,
 			  struct hwtimer_walk *walk)
 {
-	struct hwtimer_bucket *bucket = &wheel->buckets[walk->bucket];
-
 	hwtimer_queue_splice(&walk->kept, &walk->source);
-	hwtimer_queue_splice(&walk->kept, &bucket->entries);
-	bucket->entries = walk->kept;
+	wheel->buckets[walk->bucket].entries = walk->kept;
 	walk->kept.head = NULL;
 	walk->active = false;
+}
+
+/* @walk has looked at all: the earliest tick of its bucket is known. */
+static void walk_end(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk)
+{
+	walk_put_back(wheel, walk);
+	hwtimer_kind_settle(wheel, walk->bucket, walk->earliest);
 }
 
 /* Leaves the rest of @walk, if it is active, for another one. */
@@ -554,18 +560,6 @@ static void due_begin(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 	walk_begin(wheel, walk, nr, tick);
 	walk->floor = tick;
 	walk->expires = hwtimer_kind_expires(wheel, nr, tick);
-	/* From now on it is that of what comes during the walk. */
-	wheel->buckets[nr].earliest = HWTIMER_TICK_NONE;
-}
-
-static void due_end(struct hwtimer_wheel *wheel)
-{
-	struct hwtimer_walk *walk = &wheel->walk;
-	struct hwtimer_bucket *bucket = &wheel->buckets[walk->bucket];
-
-	walk_put_back(wheel, walk);
-	hwtimer_kind_settle(wheel, walk->bucket,
-			    min(walk->earliest, bucket->earliest));
 }
 
 /* Goes on with the bucket that is due, or begins with the next; false: none. */
@@ -593,25 +587,11 @@ static unsigned int advance_due(struct hwtimer_wheel *wheel,
 		if (!hwtimer_queue_empty(&wheel->walk.source))
 			budget -= walk_chunk(wheel, &wheel->walk, due);
 		if (hwtimer_queue_empty(&wheel->walk.source)) {
-			due_end(wheel);
+			walk_end(wheel, &wheel->walk);
 			budget--;
 		}
 	}
 	return budget;
-}
-
-/*
- * A walk without expirations is over. The earliest tick of the bucket is known
- * exactly, unless entries came meanwhile: then the old one is still a bound.
- */
-static void walk_end(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk)
-{
-	bool fresh =
-		!hwtimer_queue_empty(&wheel->buckets[walk->bucket].entries);
-
-	walk_put_back(wheel, walk);
-	if (!fresh)
-		hwtimer_kind_settle(wheel, walk->bucket, walk->earliest);
 }
 
 /* One step of a walk without expirations. */
@@ -648,6 +628,24 @@ static void advance_ahead(struct hwtimer_wheel *wheel, unsigned int budget)
 		budget -= walk_step(wheel, &wheel->ahead);
 }
 
+static void rewind_begin(struct hwtimer_wheel *wheel)
+{
+	struct hwtimer_rewind *rewind = &wheel->rewind;
+
+	walk_cut(wheel, &wheel->walk);
+	walk_cut(wheel, &wheel->ahead);
+	walk_cut(wheel, &wheel->sweep);
+	wheel->sweeping = false;
+	rewind->walk = (struct hwtimer_walk){
+		.tick = rewind->tick,
+		.floor = rewind->tick + 1,
+		.bucket = HWTIMER_NOWHERE,
+	};
+	rewind->next = 0;
+	rewind->again = false;
+	rewind->active = true;
+}
+
 /* Takes the entries out of their buckets; true when this is done. */
 static bool rewind_collect(struct hwtimer_wheel *wheel)
 {
@@ -675,16 +673,18 @@ static void rewind_file_begin(struct hwtimer_wheel *wheel)
 /* Files the entries anew, from the earlier tick on. */
 static void rewind_file(struct hwtimer_wheel *wheel)
 {
-	struct hwtimer_walk *walk = &wheel->rewind.walk;
+	struct hwtimer_rewind *rewind = &wheel->rewind;
 	unsigned int budget = HWTIMER_HOLD;
 
 	while (budget > HWTIMER_CHUNK_ENTRIES &&
-	       !hwtimer_queue_empty(&walk->source))
-		budget -= walk_chunk(wheel, walk, NULL);
-	if (hwtimer_queue_empty(&walk->source)) {
-		walk->active = false;
-		wheel->rewind.active = false;
-	}
+	       !hwtimer_queue_empty(&rewind->walk.source))
+		budget -= walk_chunk(wheel, &rewind->walk, NULL);
+	if (!hwtimer_queue_empty(&rewind->walk.source))
+		return;
+	rewind->walk.active = false;
+	rewind->active = false;
+	if (rewind->again)
+		rewind_begin(wheel);
 }
 
 /* One slice of it. */
@@ -705,27 +705,18 @@ static void rewind_step(struct hwtimer_wheel *wheel)
  * than its levels reach from there; and in either kind a timer that was overdue
  * is filed under a tick that now lies ahead. So all are filed anew. This is
  * done by hwtimer_wheel_advance(), in slices; until then nothing expires.
+ *
+ * If the clock is set back while that goes on, it is done to its end and then
+ * once more: what is half filed would take up more and more chunks.
  */
 void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now)
 {
-	struct hwtimer_rewind *rewind = &wheel->rewind;
-
-	walk_cut(wheel, &wheel->walk);
-	walk_cut(wheel, &wheel->ahead);
-	walk_cut(wheel, &wheel->sweep);
-	wheel->sweeping = false;
 	wheel->current_tick = hwtimer_wheel_tick_at(wheel, now);
-
-	/* What was not filed yet the last time goes behind what was. */
-	hwtimer_queue_splice(&rewind->walk.source, &rewind->fresh);
-	rewind->fresh = rewind->walk.source;
-	rewind->walk = (struct hwtimer_walk){
-		.tick = wheel->current_tick,
-		.floor = wheel->current_tick + 1,
-		.bucket = HWTIMER_NOWHERE,
-	};
-	rewind->next = 0;
-	rewind->active = true;
+	wheel->rewind.tick = wheel->current_tick;
+	if (wheel->rewind.active)
+		wheel->rewind.again = true;
+	else
+		rewind_begin(wheel);
 }
 
 /**
@@ -868,14 +859,13 @@ void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin)
 
 /*
  * Chunks that the wheel has at the most, whatever happens to @entries entries:
- * none is without an entry; a bucket's are full but for the last one that was
- * kept in a walk and the last one that has come since; each walk may have
- * begun another one or two.
+ * none is without an entry, and a bucket's are full but for the last one; each
+ * walk may have begun another one, and left one when it was cut.
  */
 static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
 {
 	/* Being taken out of their buckets, they are not filled up either. */
-	unsigned int partial = wheel->rewinds ? 3 : 2;
+	unsigned int partial = wheel->rewinds ? 2 : 1;
 
 	return 12 + min(entries, entries / HWTIMER_CHUNK_ENTRIES +
 					 partial * (u64)wheel->nr_buckets);

@@ -60,8 +60,8 @@ struct hwtimer_bucket {
  * @expires: what is due expires from here
  * @cascades: what is not due moves down a level if it can
  *
- * While the lock is dropped between two slices, new entries gather in the
- * bucket itself; they follow @kept when the walk ends.
+ * While the lock is dropped between two slices, new entries go to the end of
+ * @source; the bucket itself is empty until the walk ends.
  */
 struct hwtimer_walk {
 	struct hwtimer_queue source;
@@ -162,14 +162,18 @@ struct hwtimer_hierarchy {
  * @fresh: entries that have come while others are being taken out
  * @walk: its source are the entries that have been taken out of their buckets;
  *	active when these are filed anew
+ * @tick: the one to which the wheel goes back
  * @next: the bucket to be emptied next
  * @active: whether this is going on
+ * @again: to be done once more when it is over
  */
 struct hwtimer_rewind {
 	struct hwtimer_queue fresh;
 	struct hwtimer_walk walk;
+	u64 tick;
 	u32 next;
 	bool active;
+	bool again;
 };
 
 /**

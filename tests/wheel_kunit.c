@@ -591,6 +591,37 @@ overdue_crowd_scatters_when_the_clock_is_set_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, ORACLE_TIMERS);
 }
 
+/* Set back again and again, before the wheel has come to the end of it. */
+static void set_back_between(struct oracle *oracle)
+{
+	static unsigned int calls;
+
+	if (++calls % 3 == 0 && oracle->sequence < ORACLE_TIMERS - 10) {
+		oracle_set_back(oracle, oracle->now - 10 * TICK);
+		oracle_schedule(oracle, oracle->now + 5000 * TICK);
+	}
+}
+
+static void clock_is_set_back_again_meanwhile(struct kunit *test)
+{
+	struct oracle *oracle = create(test, 64, 0);
+	u32 i;
+
+	oracle_may_be_set_back(oracle);
+	oracle_turn(oracle, 5000 * TICK);
+	/* One entry to a bucket, as far as they go, and a few far away. */
+	for (i = 0; i < ORACLE_TIMERS - 100; i++)
+		oracle_schedule(oracle, (5001 + (i << i % 13)) * TICK);
+	oracle->between = set_back_between;
+	oracle_set_back(oracle, 4000 * TICK);
+	oracle_turn(oracle, 4001 * TICK);
+	oracle->between = NULL;
+	oracle_turn(oracle, oracle->now);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 0);
+	oracle_turn(oracle, (5001 + (5000ULL << 13)) * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->nr_live, 0);
+}
+
 /* What is due by the time that the wheel has been filed anew is not late. */
 static void rewinding_delays_nothing(struct kunit *test)
 {
@@ -1003,6 +1034,8 @@ static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE_PARAM(overdue_timer_waits_when_the_clock_is_set_back,
 			 wheel_kind_gen_params),
 	KUNIT_CASE_PARAM(overdue_crowd_scatters_when_the_clock_is_set_back,
+			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(clock_is_set_back_again_meanwhile,
 			 wheel_kind_gen_params),
 	KUNIT_CASE_PARAM(rewinding_delays_nothing, wheel_kind_gen_params),
 	KUNIT_CASE_PARAM(lone_timer_wakes_up_once, wheel_kind_gen_params),
