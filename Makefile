@@ -58,6 +58,14 @@ bench: bench-programs ## ns per timer of each phase, by number of buckets, in a 
 		--file build/bench/hwtimer-bench=/hwtimer/hwtimer-bench -- \
 		sh -c 'insmod hwtimer.ko && exec ./hwtimer-bench $(BENCH)'
 
+# The same of hwtimer-wheel-bench
+BENCH_WHEEL ?= --buckets 1024,2048,4096,8192 --reps 5
+
+.PHONY: bench-wheel
+bench-wheel: bench-programs ## the kinds of wheel compared, on this machine
+	@build/bench/hwtimer-wheel-bench $(BENCH_WHEEL)
+	@build/bench/hwtimer-wheel-bench --slack
+
 .PHONY: check
 check: ## everything: lint, builds, KUnit, selftests, demo
 	@vm/check.sh

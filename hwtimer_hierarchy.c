@@ -9,9 +9,11 @@
  *   the position to the end of the next bucket of the level above, so that one
  *   is moved down, or cascades, while the one before it is being turned, in the
  *   time that the worker has left; when a tick is due that time is over.
- * - Nobody wakes up for a cascade. A bucket knows its earliest tick, and is due
- *   at that, wherever in the hierarchy it is: a lone timer ten hours away is
- *   found by its own wake-up and no other.
+ * - A bucket knows its earliest tick, and is due at that, wherever in the
+ *   hierarchy it is: a lone timer ten hours away is found by its own wake-up
+ *   and no other. Only for a heavy bucket, of more than a chunkful, the worker
+ *   comes before it is due, so that the first of a million is not late by the
+ *   time that moving down all of them takes.
  * - A timer whose tick is the very first of its bucket expires from there,
  *   without a cascade: such are those whose slack is as wide as the bucket.
  * - The levels reach beyond the last nanosecond of the clock, and tell by a
@@ -245,8 +247,12 @@ void hwtimer_hierarchy_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 		u64 bit = 1ULL << slot_of(hierarchy, nr);
 
 		hierarchy->levels[level].occupied |= bit;
-		if (is_loose(hierarchy, level, tick))
+		if (is_loose(hierarchy, level, tick)) {
 			hierarchy->levels[level].loose |= bit;
+			/* What is less is moved down in no time when it is due. */
+			if (bucket->entries.head != bucket->entries.tail)
+				hierarchy->levels[level].heavy |= bit;
+		}
 	} else {
 		__set_bit(nr, hierarchy->occupied);
 		__set_bit(nr / BITS_PER_LONG, hierarchy->summary);
@@ -277,6 +283,7 @@ static void vacate(struct hwtimer_hierarchy *hierarchy, u32 nr)
 	}
 	hierarchy->levels[level].occupied &= ~bit;
 	hierarchy->levels[level].loose &= ~bit;
+	hierarchy->levels[level].heavy &= ~bit;
 	if (!hierarchy->levels[level].occupied)
 		hierarchy->nonempty &= ~BIT(level);
 }
@@ -361,10 +368,13 @@ void hwtimer_hierarchy_loosen(struct hwtimer_wheel *wheel, u32 nr, bool loose)
 	unsigned int level = level_of(hierarchy, nr);
 	u64 bit = 1ULL << (slot_of(hierarchy, nr) & LEVEL_MASK);
 
-	if (loose)
+	if (loose) {
 		hierarchy->levels[level].loose |= bit;
-	else
+		hierarchy->levels[level].heavy |= bit;
+	} else {
 		hierarchy->levels[level].loose &= ~bit;
+		hierarchy->levels[level].heavy &= ~bit;
+	}
 }
 
 /* The bucket that the position is in, and the next one. */
@@ -380,13 +390,6 @@ bool hwtimer_hierarchy_cascades(const struct hwtimer_wheel *wheel, u32 nr)
 	return ((slot_of(hierarchy, nr) - here) & LEVEL_MASK) <= 1;
 }
 
-/* More than a chunkful: what is less is moved down in no time when it is due. */
-static bool worth_ahead(const struct hwtimer_bucket *bucket)
-{
-	return !hwtimer_queue_empty(&bucket->entries) &&
-	       bucket->entries.head != bucket->entries.tail;
-}
-
 u32 hwtimer_hierarchy_ahead(const struct hwtimer_wheel *wheel)
 {
 	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
@@ -395,18 +398,35 @@ u32 hwtimer_hierarchy_ahead(const struct hwtimer_wheel *wheel)
 	for (; levels; levels &= levels - 1) {
 		unsigned int level = __ffs(levels);
 		u32 here = slot_at(hierarchy, level, hierarchy->position);
-		unsigned int i;
+		u64 near = ror64(hierarchy->levels[level].heavy, here) & 3;
 
-		for (i = 0; i <= 1; i++) {
-			u32 slot = (here + i) & LEVEL_MASK;
-			u64 bit = 1ULL << slot;
-			u32 nr = hierarchy->mask + 1 +
-				 (level - 1) * LEVEL_BUCKETS + slot;
-
-			if (hierarchy->levels[level].loose & bit &&
-			    worth_ahead(&wheel->buckets[nr]))
-				return nr;
-		}
+		if (near)
+			return hierarchy->mask + 1 +
+			       (level - 1) * LEVEL_BUCKETS +
+			       ((here + __ffs64(near)) & LEVEL_MASK);
 	}
 	return HWTIMER_NOWHERE;
+}
+
+/* When hwtimer_hierarchy_ahead() will find something; may have passed. */
+u64 hwtimer_hierarchy_ahead_tick(const struct hwtimer_wheel *wheel)
+{
+	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
+	u32 levels = hierarchy->nonempty & ~BIT(0);
+	u64 earliest = HWTIMER_TICK_NONE;
+
+	for (; levels; levels &= levels - 1) {
+		unsigned int level = __ffs(levels);
+		unsigned int shift = shift_of(hierarchy, level);
+		u64 here = hierarchy->position >> shift;
+		u64 heavy = hierarchy->levels[level].heavy;
+		unsigned int distance;
+
+		if (!heavy)
+			continue;
+		distance = __ffs64(ror64(heavy, here & LEVEL_MASK));
+		earliest = min(earliest, (here + distance - min(distance, 1U))
+						 << shift);
+	}
+	return earliest;
 }

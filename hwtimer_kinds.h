@@ -34,6 +34,7 @@ bool hwtimer_hierarchy_expires(const struct hwtimer_wheel *wheel, u32 nr,
 			       u64 tick);
 bool hwtimer_hierarchy_cascades(const struct hwtimer_wheel *wheel, u32 nr);
 void hwtimer_hierarchy_loosen(struct hwtimer_wheel *wheel, u32 nr, bool loose);
+u64 hwtimer_hierarchy_ahead_tick(const struct hwtimer_wheel *wheel);
 u32 hwtimer_hierarchy_ahead(const struct hwtimer_wheel *wheel);
 
 static inline bool hwtimer_is_hashed(const struct hwtimer_wheel *wheel)
@@ -127,6 +128,13 @@ static inline u32 hwtimer_kind_ahead(const struct hwtimer_wheel *wheel)
 {
 	return hwtimer_is_hashed(wheel) ? HWTIMER_NOWHERE :
 					  hwtimer_hierarchy_ahead(wheel);
+}
+
+/* The tick from which on hwtimer_kind_ahead() finds one; may have passed. */
+static inline u64 hwtimer_kind_ahead_tick(const struct hwtimer_wheel *wheel)
+{
+	return hwtimer_is_hashed(wheel) ? HWTIMER_TICK_NONE :
+					  hwtimer_hierarchy_ahead_tick(wheel);
 }
 
 #endif /* HWTIMER_KINDS_H */

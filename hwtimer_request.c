@@ -11,7 +11,7 @@
 #include "hwtimer.h"
 
 /* Requests between the prefetch of a record and its use. */
-#define HWTIMER_AHEAD 8
+#define HWTIMER_AHEAD 16
 
 /*
  * Dead entries that are let be, beyond as many as there are timers. Beyond

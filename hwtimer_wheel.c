@@ -368,10 +368,13 @@ bool hwtimer_wheel_busy(const struct hwtimer_wheel *wheel)
  */
 u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel)
 {
+	u64 first;
 	u32 nr;
 
-	return hwtimer_wheel_busy(wheel) ? wheel->current_tick :
-					   hwtimer_kind_first(wheel, &nr);
+	if (hwtimer_wheel_busy(wheel))
+		return wheel->current_tick;
+	first = hwtimer_kind_first(wheel, &nr);
+	return min(first, hwtimer_kind_ahead_tick(wheel));
 }
 
 /*
@@ -617,6 +620,8 @@ static bool ahead_next(struct hwtimer_wheel *wheel)
 	nr = hwtimer_kind_ahead(wheel);
 	if (nr == HWTIMER_NOWHERE)
 		return false;
+	if (wheel->sweep.bucket == nr)
+		walk_cut(wheel, &wheel->sweep);
 	walk_begin(wheel, &wheel->ahead, nr, wheel->current_tick);
 	return true;
 }

@@ -128,10 +128,12 @@ struct hwtimer_hashed {
  * struct hwtimer_level - a level of a hierarchical wheel but the lowest
  * @occupied: a bit for each bucket that has entries, or is being walked
  * @loose: a bit for each of those that has entries which will have to move down
+ * @heavy: a bit for each of those that had better do so before it is due
  */
 struct hwtimer_level {
 	u64 occupied;
 	u64 loose;
+	u64 heavy;
 };
 
 /**

@@ -17,7 +17,7 @@
 
 TEST(layout_of_info)
 {
-	EXPECT_EQ(80, sizeof(struct hwtimer_info));
+	EXPECT_EQ(88, sizeof(struct hwtimer_info));
 	EXPECT_MEMBER(hwtimer_info, size, 0, 4);
 	EXPECT_MEMBER(hwtimer_info, abi_version, 4, 4);
 	EXPECT_MEMBER(hwtimer_info, features, 8, 8);
@@ -32,6 +32,8 @@ TEST(layout_of_info)
 	EXPECT_MEMBER(hwtimer_info, kind, 68, 4);
 	EXPECT_MEMBER(hwtimer_info, clock, 72, 4);
 	EXPECT_MEMBER(hwtimer_info, started, 76, 4);
+	EXPECT_MEMBER(hwtimer_info, flags, 80, 4);
+	EXPECT_MEMBER(hwtimer_info, levels, 84, 4);
 }
 
 TEST(layout_of_setup)
@@ -69,14 +71,17 @@ TEST(layout_of_request_and_submit)
 
 TEST(layout_of_query)
 {
-	EXPECT_EQ(48, sizeof(struct hwtimer_query));
+	EXPECT_EQ(64, sizeof(struct hwtimer_query));
 	EXPECT_MEMBER(hwtimer_query, id, 0, 8);
 	EXPECT_MEMBER(hwtimer_query, user_data, 8, 8);
 	EXPECT_MEMBER(hwtimer_query, deadline, 16, 8);
 	EXPECT_MEMBER(hwtimer_query, remaining, 24, 8);
 	EXPECT_MEMBER(hwtimer_query, interval, 32, 8);
-	EXPECT_MEMBER(hwtimer_query, state, 40, 4);
-	EXPECT_MEMBER(hwtimer_query, reserved, 44, 4);
+	EXPECT_MEMBER(hwtimer_query, slack, 40, 8);
+	EXPECT_MEMBER(hwtimer_query, state, 48, 4);
+	EXPECT_MEMBER(hwtimer_query, count, 52, 4);
+	EXPECT_MEMBER(hwtimer_query, flags, 56, 4);
+	EXPECT_MEMBER(hwtimer_query, reserved, 60, 4);
 }
 
 TEST(layout_of_stop_and_unprocessed)
@@ -89,17 +94,20 @@ TEST(layout_of_stop_and_unprocessed)
 	EXPECT_MEMBER(hwtimer_stop, reserved, 20, 4);
 	EXPECT_MEMBER(hwtimer_stop, left, 24, 8);
 
-	EXPECT_EQ(40, sizeof(struct hwtimer_unprocessed));
+	EXPECT_EQ(56, sizeof(struct hwtimer_unprocessed));
 	EXPECT_MEMBER(hwtimer_unprocessed, id, 0, 8);
 	EXPECT_MEMBER(hwtimer_unprocessed, user_data, 8, 8);
 	EXPECT_MEMBER(hwtimer_unprocessed, deadline, 16, 8);
 	EXPECT_MEMBER(hwtimer_unprocessed, remaining, 24, 8);
 	EXPECT_MEMBER(hwtimer_unprocessed, interval, 32, 8);
+	EXPECT_MEMBER(hwtimer_unprocessed, slack, 40, 8);
+	EXPECT_MEMBER(hwtimer_unprocessed, count, 48, 4);
+	EXPECT_MEMBER(hwtimer_unprocessed, flags, 52, 4);
 }
 
 TEST(layout_of_stats)
 {
-	EXPECT_EQ(688, sizeof(struct hwtimer_stats));
+	EXPECT_EQ(720, sizeof(struct hwtimer_stats));
 	EXPECT_MEMBER(hwtimer_stats, size, 0, 4);
 	EXPECT_MEMBER(hwtimer_stats, reserved, 4, 4);
 	EXPECT_MEMBER(hwtimer_stats, pending, 8, 8);
@@ -124,6 +132,20 @@ TEST(layout_of_stats)
 	EXPECT_MEMBER(hwtimer_stats, bytes_peak, 160, 8);
 	EXPECT_MEMBER(hwtimer_stats, lateness_max, 168, 8);
 	EXPECT_MEMBER(hwtimer_stats, lateness, 176, 512);
+	EXPECT_MEMBER(hwtimer_stats, rearmed, 688, 8);
+	EXPECT_MEMBER(hwtimer_stats, missed, 696, 8);
+	EXPECT_MEMBER(hwtimer_stats, cascaded, 704, 8);
+	EXPECT_MEMBER(hwtimer_stats, clock_sets, 712, 8);
+}
+
+TEST(layout_of_notify)
+{
+	EXPECT_EQ(24, sizeof(struct hwtimer_notify));
+	EXPECT_MEMBER(hwtimer_notify, size, 0, 4);
+	EXPECT_MEMBER(hwtimer_notify, flags, 4, 4);
+	EXPECT_MEMBER(hwtimer_notify, events, 8, 4);
+	EXPECT_MEMBER(hwtimer_notify, eventfd, 12, 4);
+	EXPECT_MEMBER(hwtimer_notify, delay, 16, 8);
 }
 
 TEST(layout_of_event)
@@ -144,15 +166,25 @@ TEST(numbers)
 	EXPECT_EQ(0x4040bb03U, HWTIMER_IOC_CANCEL);
 	EXPECT_EQ(0x4040bb04U, HWTIMER_IOC_RESCHEDULE);
 	EXPECT_EQ(0x4010bb05U, HWTIMER_IOC_SUBMIT);
-	EXPECT_EQ(0xc030bb06U, HWTIMER_IOC_QUERY);
+	EXPECT_EQ(0xc040bb06U, HWTIMER_IOC_QUERY);
 	EXPECT_EQ(0x0000bb07U, HWTIMER_IOC_STOP);
 	EXPECT_EQ(0x0000bb08U, HWTIMER_IOC_STATS);
-	EXPECT_EQ(0, HWTIMER_KIND_HASHED);
+	EXPECT_EQ(0x0000bb09U, HWTIMER_IOC_NOTIFY);
+	EXPECT_EQ(0, HWTIMER_KIND_DEFAULT);
+	EXPECT_EQ(1, HWTIMER_KIND_HASHED);
+	EXPECT_EQ(2, HWTIMER_KIND_HIERARCHICAL);
+	EXPECT_EQ(1, HWTIMER_FEATURE_HIERARCHICAL);
+	EXPECT_EQ(2, HWTIMER_FEATURE_PERIODIC);
+	EXPECT_EQ(4, HWTIMER_FEATURE_CLOCKS);
+	EXPECT_EQ(8, HWTIMER_FEATURE_SLACK);
+	EXPECT_EQ(16, HWTIMER_FEATURE_NOTIFY);
+	EXPECT_EQ(1, HWTIMER_REPORT_CLOCK_SET);
 	EXPECT_EQ(1, HWTIMER_OP_SCHEDULE);
 	EXPECT_EQ(2, HWTIMER_OP_CANCEL);
 	EXPECT_EQ(3, HWTIMER_OP_RESCHEDULE);
 	EXPECT_EQ(1, HWTIMER_ABSOLUTE);
 	EXPECT_EQ(2, HWTIMER_DISCARD);
+	EXPECT_EQ(4, HWTIMER_FIXED_DELAY);
 	EXPECT_EQ(1, HWTIMER_STATE_PENDING);
 	EXPECT_EQ(2, HWTIMER_STATE_EXPIRED);
 	EXPECT_EQ(UINT64_MAX, HWTIMER_NEVER);
@@ -171,14 +203,15 @@ TEST(device_is_a_misc_device_that_only_root_opens)
 TEST_F(hwtimer, unknown_commands_are_enotty)
 {
 	const unsigned long commands[] = {
-		_IO(HWTIMER_IOC_MAGIC, 9),
+		_IO(HWTIMER_IOC_MAGIC, 10),
 		_IO(HWTIMER_IOC_MAGIC, 255),
 		_IO(HWTIMER_IOC_MAGIC, 2),
 		_IO(0xba, 0),
 		_IOR(HWTIMER_IOC_MAGIC, 2, struct hwtimer_request),
-		_IOWR(HWTIMER_IOC_MAGIC, 2, struct hwtimer_query),
+		_IOWR(HWTIMER_IOC_MAGIC, 2, struct hwtimer_submit),
 		_IOWR(HWTIMER_IOC_MAGIC, 0, struct hwtimer_info),
 		_IOWR(HWTIMER_IOC_MAGIC, 3, struct hwtimer_request),
+		_IOW(HWTIMER_IOC_MAGIC, 9, struct hwtimer_notify),
 		0,
 	};
 	struct hwtimer_request request = { 0 };
@@ -220,11 +253,15 @@ static void valid_argument(void *arg, unsigned long number, size_t size,
 			   __u64 id)
 {
 	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC };
+	struct hwtimer_notify notify = { .eventfd = -1 };
 
 	memset(arg, 0, size);
 	switch (number) {
 	case HWTIMER_IOC_SETUP:
 		memcpy(arg, &setup, sizeof(setup));
+		break;
+	case HWTIMER_IOC_NOTIFY:
+		memcpy(arg, &notify, sizeof(notify));
 		break;
 	case HWTIMER_IOC_CANCEL:
 	case HWTIMER_IOC_RESCHEDULE:
@@ -239,6 +276,7 @@ static void valid_argument(void *arg, unsigned long number, size_t size,
 	case HWTIMER_IOC_SETUP:
 	case HWTIMER_IOC_STOP:
 	case HWTIMER_IOC_STATS:
+	case HWTIMER_IOC_NOTIFY:
 		*(__u32 *)arg = size;
 		break;
 	}
@@ -318,6 +356,12 @@ FIXTURE_VARIANT_ADD(command, stats)
 	.writes = true,
 };
 
+FIXTURE_VARIANT_ADD(command, notify)
+{
+	.number = HWTIMER_IOC_NOTIFY,
+	.size = sizeof(struct hwtimer_notify),
+};
+
 /* clang-format on */
 
 FIXTURE_SETUP(command)
@@ -376,6 +420,7 @@ FIXTURE_VARIANT(growable)
 {
 	unsigned long number;
 	size_t size;
+	size_t first; /* when it was first published */
 };
 
 /* clang-format off */
@@ -383,24 +428,35 @@ FIXTURE_VARIANT_ADD(growable, info)
 {
 	.number = HWTIMER_IOC_INFO,
 	.size = sizeof(struct hwtimer_info),
+	.first = 80,
 };
 
 FIXTURE_VARIANT_ADD(growable, setup)
 {
 	.number = HWTIMER_IOC_SETUP,
 	.size = sizeof(struct hwtimer_setup),
+	.first = 40,
 };
 
 FIXTURE_VARIANT_ADD(growable, stop)
 {
 	.number = HWTIMER_IOC_STOP,
 	.size = sizeof(struct hwtimer_stop),
+	.first = 32,
 };
 
 FIXTURE_VARIANT_ADD(growable, stats)
 {
 	.number = HWTIMER_IOC_STATS,
 	.size = sizeof(struct hwtimer_stats),
+	.first = 688,
+};
+
+FIXTURE_VARIANT_ADD(growable, notify)
+{
+	.number = HWTIMER_IOC_NOTIFY,
+	.size = sizeof(struct hwtimer_notify),
+	.first = 24,
 };
 
 /* clang-format on */
@@ -421,7 +477,7 @@ FIXTURE_TEARDOWN(growable)
 
 TEST_F(growable, smaller_than_the_first_published_is_einval)
 {
-	const __u32 sizes[] = { 0, 1, 4, 8, variant->size - 1 };
+	const __u32 sizes[] = { 0, 1, 4, 8, variant->first - 1 };
 
 	valid_argument(self->arg, variant->number, variant->size, 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
@@ -432,6 +488,39 @@ TEST_F(growable, smaller_than_the_first_published_is_einval)
 			TH_LOG("size %u", sizes[i]);
 		}
 	}
+}
+
+/* What lies beyond its structure is not looked at, and not written to. */
+TEST_F(growable, older_program_is_served_as_far_as_it_reaches)
+{
+	for (size_t size = variant->first; size <= variant->size; size += 4) {
+		void *edge = page_edge(size);
+		char beyond[1024];
+
+		valid_argument(edge, variant->number, size, 0);
+		EXPECT_EQ(0, hwt_ioctl(self->fd, variant->number, edge));
+		valid_argument(self->arg, variant->number, size, 0);
+		memset(self->arg + size, 0x5a, sizeof(beyond) - size);
+		memset(beyond, 0x5a, sizeof(beyond));
+		EXPECT_EQ(0, hwt_ioctl(self->fd, variant->number, self->arg));
+		EXPECT_EQ(0, memcmp(self->arg + size, beyond,
+				    sizeof(beyond) - size));
+		EXPECT_EQ(size, *(__u32 *)self->arg)
+		{
+			TH_LOG("size %zu", size);
+		}
+	}
+}
+
+TEST_F(growable, longer_than_a_page_is_e2big)
+{
+	size_t size = whole_pages(1) + 1;
+	void *arg = page_edge(size);
+
+	valid_argument(arg, variant->number, size, 0);
+	EXPECT_EQ(-E2BIG, hwt_ioctl(self->fd, variant->number, arg));
+	*(__u32 *)arg = UINT_MAX;
+	EXPECT_EQ(-E2BIG, hwt_ioctl(self->fd, variant->number, arg));
 }
 
 TEST_F(growable, newer_program_is_served)

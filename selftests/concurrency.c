@@ -388,6 +388,18 @@ TEST_F_TIMEOUT(hwtimer, books_balance_at_all_times, LONG_TIMEOUT)
 	EXPECT_LT(1, auditor.audits);
 }
 
+/* Both kinds of wheel, and all sizes. */
+static struct hwtimer_setup setup_of(unsigned int nth)
+{
+	return (struct hwtimer_setup){
+		.tick = (1 + nth % 5) * MS,
+		.buckets = 8 << nth % 7,
+		.kind = nth % 2 ? HWTIMER_KIND_HASHED :
+				  HWTIMER_KIND_HIERARCHICAL,
+		.clock = nth % 3 ? CLOCK_MONOTONIC : CLOCK_BOOTTIME,
+	};
+}
+
 /* Instances beside each other, each with timers that only it may deliver. */
 TEST_F_TIMEOUT(hwtimer, many_instances, LONG_TIMEOUT)
 {
@@ -397,8 +409,7 @@ TEST_F_TIMEOUT(hwtimer, many_instances, LONG_TIMEOUT)
 	for (unsigned int i = 0; i < 40; i++) {
 		fds[i] = hwt_open(O_NONBLOCK);
 		ASSERT_LE(0, fds[i]);
-		ASSERT_EQ(0,
-			  hwt_setup(fds[i], (1 + i % 5) * MS, 8 << i % 7, 0));
+		ASSERT_EQ(0, hwt_setup_as(fds[i], setup_of(i)));
 	}
 	for (unsigned int i = 0; i < 100; i++) {
 		for (unsigned int j = 0; j < 40; j++) {

@@ -7,6 +7,8 @@
  */
 #include "hwtimer_test.h"
 
+#include <sys/eventfd.h>
+
 #define DEBUGFS "/sys/kernel/debug/"
 #define FAIL_NTH "/proc/thread-self/fail-nth"
 
@@ -22,6 +24,7 @@
 /* What a call works on. All of it exists before the fault is armed. */
 struct subject {
 	int fd;
+	int eventfd;
 	__u64 deadline; /* of the timers that are pending before */
 	struct hwtimer_info info;
 	struct hwtimer_stats stats;
@@ -35,14 +38,18 @@ struct subject {
 
 /**
  * struct trial - a call that is to be tried
+ * @kind: of wheel
  * @pending: so many timers are pending before
  * @ready: so many events are ready before
+ * @interval: of the timers of those events; 0: they are for once
  * @call: what fails
  * @check: whether what it told is so, and which timers there are; may be NULL
  */
 struct trial {
+	__u32 kind;
 	unsigned int pending;
 	unsigned int ready;
+	__u64 interval;
 	int (*call)(struct subject *self);
 	void (*check)(struct __test_metadata *_metadata, struct subject *self,
 		      int ret);
@@ -242,6 +249,38 @@ static void check_read(struct __test_metadata *_metadata, struct subject *self,
 	}
 }
 
+/* Periodic timers are pending again, and no memory was needed for that. */
+static void check_periodic_read(struct __test_metadata *_metadata,
+				struct subject *self, int ret)
+{
+	struct hwtimer_query query;
+
+	if (ret < 0)
+		EXPECT_EQ(-EFAULT, ret);
+	check_read(_metadata, self, ret);
+	for (unsigned int i = 0; i < N; i++) {
+		struct hwtimer_event *event = &self->events[i];
+
+		EXPECT_EQ(1, event->expirations);
+		ASSERT_EQ(0, hwt_query(self->fd, event->id, &query));
+		EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
+		EXPECT_EQ(event->deadline + HOUR, query.deadline);
+	}
+}
+
+/* After it, poll() is ready as before, or when it was told to be. */
+static int call_notify(struct subject *self)
+{
+	return hwt_notify(self->fd, 2, HWTIMER_NEVER, self->eventfd);
+}
+
+static void check_notify(struct __test_metadata *_metadata,
+			 struct subject *self, int ret)
+{
+	EXPECT_EQ(ret ? POLLIN : 0, hwt_poll(self->fd, POLLIN, 0));
+	ASSERT_EQ(1, hwt_read(self->fd, self->events, 1));
+}
+
 static int call_stop(struct subject *self)
 {
 	self->stop = (struct hwtimer_stop){
@@ -292,9 +331,14 @@ FIXTURE_VARIANT_ADD(fault, setup)
 	.trial = { .call = call_setup, .check = check_setup },
 };
 
-FIXTURE_VARIANT_ADD(fault, first_schedule)
+FIXTURE_VARIANT_ADD(fault, first_schedule_hashed)
 {
-	.trial = { .call = call_schedule },
+	.trial = { .kind = HWTIMER_KIND_HASHED, .call = call_schedule },
+};
+
+FIXTURE_VARIANT_ADD(fault, first_schedule_hierarchical)
+{
+	.trial = { .kind = HWTIMER_KIND_HIERARCHICAL, .call = call_schedule },
 };
 
 FIXTURE_VARIANT_ADD(fault, cancel)
@@ -310,9 +354,20 @@ FIXTURE_VARIANT_ADD(fault, reschedule)
 	},
 };
 
-FIXTURE_VARIANT_ADD(fault, submit_of_schedules)
+FIXTURE_VARIANT_ADD(fault, submit_of_schedules_hashed)
 {
-	.trial = { .call = call_submit_schedules, .check = check_submit },
+	.trial = {
+		.kind = HWTIMER_KIND_HASHED,
+		.call = call_submit_schedules, .check = check_submit,
+	},
+};
+
+FIXTURE_VARIANT_ADD(fault, submit_of_schedules_hierarchical)
+{
+	.trial = {
+		.kind = HWTIMER_KIND_HIERARCHICAL,
+		.call = call_submit_schedules, .check = check_submit,
+	},
 };
 
 FIXTURE_VARIANT_ADD(fault, submit_of_cancels)
@@ -323,10 +378,18 @@ FIXTURE_VARIANT_ADD(fault, submit_of_cancels)
 	},
 };
 
-FIXTURE_VARIANT_ADD(fault, submit_of_reschedules)
+FIXTURE_VARIANT_ADD(fault, submit_of_reschedules_hashed)
 {
 	.trial = {
-		.pending = N,
+		.kind = HWTIMER_KIND_HASHED, .pending = N,
+		.call = call_submit_reschedules, .check = check_reschedules,
+	},
+};
+
+FIXTURE_VARIANT_ADD(fault, submit_of_reschedules_hierarchical)
+{
+	.trial = {
+		.kind = HWTIMER_KIND_HIERARCHICAL, .pending = N,
 		.call = call_submit_reschedules, .check = check_reschedules,
 	},
 };
@@ -334,6 +397,27 @@ FIXTURE_VARIANT_ADD(fault, submit_of_reschedules)
 FIXTURE_VARIANT_ADD(fault, read)
 {
 	.trial = { .ready = N, .call = call_read, .check = check_read },
+};
+
+FIXTURE_VARIANT_ADD(fault, read_of_periodic_timers_hashed)
+{
+	.trial = {
+		.kind = HWTIMER_KIND_HASHED, .ready = N, .interval = HOUR,
+		.call = call_read, .check = check_periodic_read,
+	},
+};
+
+FIXTURE_VARIANT_ADD(fault, read_of_periodic_timers_hierarchical)
+{
+	.trial = {
+		.kind = HWTIMER_KIND_HIERARCHICAL, .ready = N, .interval = HOUR,
+		.call = call_read, .check = check_periodic_read,
+	},
+};
+
+FIXTURE_VARIANT_ADD(fault, notify)
+{
+	.trial = { .ready = 1, .call = call_notify, .check = check_notify },
 };
 
 FIXTURE_VARIANT_ADD(fault, stop)
@@ -368,15 +452,27 @@ static void prepare(struct __test_metadata *_metadata, struct subject *self,
 		    const struct trial *trial)
 {
 	unsigned int pending = trial->pending, ready = trial->ready;
+	struct hwtimer_setup setup = {
+		.kind = trial->kind,
+		.clock = CLOCK_MONOTONIC,
+	};
 
 	memset(self, 0, sizeof(*self));
 	self->deadline = now_ns() + HOUR;
+	self->eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	ASSERT_LE(0, self->eventfd);
 	self->fd = hwt_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
 	ASSERT_EQ(pending,
 		  hwt_schedule_many(self->fd, pending, HWTIMER_ABSOLUTE,
 				    self->deadline, self->ids));
-	ASSERT_EQ(ready, hwt_schedule_many(self->fd, ready, 0, 0, NULL));
+	fill_schedules(self->requests, ready, 0, 0, 0);
+	for (unsigned int i = 0; i < ready; i++)
+		self->requests[i].interval = trial->interval;
+	ASSERT_EQ(ready, hwt_submit(self->fd, self->requests, ready));
+	for (unsigned int i = 0; i < ready && trial->interval; i++)
+		self->ids[i] = self->requests[i].id;
 	ASSERT_TRUE(hwt_wait_ready(self->fd, ready));
 }
 
@@ -449,6 +545,7 @@ TEST_F_TIMEOUT(fault, every_failure_is_clean, LONG_TIMEOUT)
 			trial->check(_metadata, subject, ret);
 		expect_known(_metadata, subject);
 		ASSERT_EQ(0, close(subject->fd));
+		ASSERT_EQ(0, close(subject->eventfd));
 	} while (fired && nth < FAULTS_MAX);
 	TH_LOG("%u of up to %u faults, %u made the call fail", tries - 1,
 	       nth - 1, failures);

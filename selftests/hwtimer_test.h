@@ -29,6 +29,7 @@
 #define MS (1000 * US)
 #define SEC (1000 * MS)
 #define HOUR (3600 * SEC)
+#define YEAR (365 * 24 * HOUR)
 
 /* When something that must come is given up as lost. */
 #define HANG_MS 20000
@@ -39,12 +40,17 @@
 /* The most entries that the bulk helpers hand over in one call. */
 #define BATCH 1024
 
-static inline __u64 now_ns(void)
+static inline __u64 clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return ts.tv_sec * SEC + ts.tv_nsec;
+}
+
+static inline __u64 now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 static inline void sleep_ns(__u64 ns)
@@ -53,6 +59,14 @@ static inline void sleep_ns(__u64 ns)
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, &ts) == EINTR)
 		;
+}
+
+static inline void sleep_until(__u64 time)
+{
+	__u64 now = now_ns();
+
+	if (now < time)
+		sleep_ns(time - now);
 }
 
 /**
@@ -92,18 +106,34 @@ static inline int hwt_info(int fd, struct hwtimer_info *info)
 	return hwt_ioctl(fd, HWTIMER_IOC_INFO, info);
 }
 
+/* Of @setup all counts but the size; mind that CLOCK_REALTIME is 0. */
+static inline int hwt_setup_as(int fd, struct hwtimer_setup setup)
+{
+	setup.size = sizeof(setup);
+	return hwt_ioctl(fd, HWTIMER_IOC_SETUP, &setup);
+}
+
 static inline int hwt_setup(int fd, __u64 tick, __u32 buckets, __u64 timers)
 {
-	struct hwtimer_setup setup = {
-		.size = sizeof(setup),
-		.tick = tick,
-		.buckets = buckets,
-		.kind = HWTIMER_KIND_HASHED,
-		.clock = CLOCK_MONOTONIC,
-		.timers = timers,
+	return hwt_setup_as(fd, (struct hwtimer_setup){
+					.tick = tick,
+					.buckets = buckets,
+					.kind = HWTIMER_KIND_DEFAULT,
+					.clock = CLOCK_MONOTONIC,
+					.timers = timers,
+				});
+}
+
+static inline int hwt_notify(int fd, __u32 events, __u64 delay, int eventfd)
+{
+	struct hwtimer_notify notify = {
+		.size = sizeof(notify),
+		.events = events,
+		.eventfd = eventfd,
+		.delay = delay,
 	};
 
-	return hwt_ioctl(fd, HWTIMER_IOC_SETUP, &setup);
+	return hwt_ioctl(fd, HWTIMER_IOC_NOTIFY, &notify);
 }
 
 static inline int hwt_schedule(int fd, __u32 flags, __u64 time, __u64 user_data,
@@ -140,6 +170,29 @@ static inline __u64 hwt_at(int fd, __u64 deadline, __u64 user_data)
 	return hwt_schedule(fd, HWTIMER_ABSOLUTE, deadline, user_data, &id) ?
 		       0 :
 		       id;
+}
+
+/* What comes of a SCHEDULE of @request. */
+static inline int hwt_try(int fd, struct hwtimer_request request)
+{
+	return hwt_ioctl(fd, HWTIMER_IOC_SCHEDULE, &request);
+}
+
+/* As hwt_after(), with all that a request can say. */
+static inline __u64 hwt_add(int fd, struct hwtimer_request request)
+{
+	return hwt_ioctl(fd, HWTIMER_IOC_SCHEDULE, &request) ? 0 : request.id;
+}
+
+/* As hwt_after(), and then again every @interval. */
+static inline __u64 hwt_every(int fd, __u64 delay, __u64 interval,
+			      __u64 user_data)
+{
+	return hwt_add(fd, (struct hwtimer_request){
+				   .time = delay,
+				   .interval = interval,
+				   .user_data = user_data,
+			   });
 }
 
 static inline int hwt_cancel(int fd, __u64 id, __u32 flags)
@@ -202,6 +255,15 @@ static inline int hwt_stats(int fd, struct hwtimer_stats *stats)
 	memset(stats, 0, sizeof(*stats));
 	stats->size = sizeof(*stats);
 	return hwt_ioctl(fd, HWTIMER_IOC_STATS, stats);
+}
+
+static inline struct hwtimer_stats stats_of(int fd)
+{
+	struct hwtimer_stats stats;
+
+	if (hwt_stats(fd, &stats))
+		abort();
+	return stats;
 }
 
 /**
@@ -536,7 +598,7 @@ static inline void expect_balance(struct __test_metadata *_metadata,
 
 	for (unsigned int i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
 		lateness += s->lateness[i];
-	EXPECT_EQ(s->scheduled,
+	EXPECT_EQ(s->scheduled + s->rearmed,
 		  s->pending + s->cancelled + s->expired + s->unprocessed);
 	EXPECT_EQ(s->expired, s->ready + s->delivered + s->discarded);
 	EXPECT_EQ(s->expired, lateness);
@@ -544,16 +606,76 @@ static inline void expect_balance(struct __test_metadata *_metadata,
 	EXPECT_LE(s->bytes, s->bytes_peak);
 }
 
-/* Never early, and queued at a time that has been. Call it after the read. */
-static inline void expect_due(struct __test_metadata *_metadata,
-			      const struct hwtimer_event *event)
+/*
+ * Never early by the instance's clock, and queued at a time that has been. Call
+ * it after the read.
+ */
+static inline void expect_not_early(struct __test_metadata *_metadata,
+				    const struct hwtimer_event *event,
+				    clockid_t clock)
 {
-	__u64 now = now_ns();
+	__u64 now = clock_ns(clock);
 
 	EXPECT_LE(event->deadline, now);
 	if (event->lateness != UINT_MAX)
 		EXPECT_LE(event->deadline + event->lateness, now);
+}
+
+/* The same, of a timer that is for once. */
+static inline void expect_due(struct __test_metadata *_metadata,
+			      const struct hwtimer_event *event)
+{
+	expect_not_early(_metadata, event, CLOCK_MONOTONIC);
 	EXPECT_EQ(1, event->expirations);
+}
+
+/* Submits @count SCHEDULEs in as many calls as it takes. */
+static inline void schedule_all(struct __test_metadata *_metadata, int fd,
+				struct hwtimer_request *requests,
+				unsigned int count)
+{
+	for (unsigned int done = 0; done < count;) {
+		int ret = hwt_submit(fd, requests + done, count - done);
+
+		ASSERT_LT(0, ret);
+		for (int i = 0; i < ret; i++, done++)
+			ASSERT_EQ(0, requests[done].result);
+	}
+}
+
+/**
+ * schedule_in_time() - schedule all of @requests before the first is due
+ * @clock: the instance's
+ * @requests: SCHEDULEs whose @time counts from the moment that is returned
+ * @lead: ns from now to that moment, for a start
+ *
+ * What was due when it was scheduled has no set place in the order. A machine
+ * that was too slow gets more time, and all timers anew.
+ */
+static inline __u64 schedule_in_time(struct __test_metadata *_metadata, int fd,
+				     clockid_t clock,
+				     struct hwtimer_request *requests,
+				     unsigned int count, __u64 lead)
+{
+	for (;; lead *= 3) {
+		__u64 base = clock_ns(clock) + lead;
+
+		for (unsigned int i = 0; i < count; i++) {
+			requests[i].flags = HWTIMER_ABSOLUTE;
+			requests[i].time += base;
+		}
+		schedule_all(_metadata, fd, requests, count);
+		if (clock_ns(clock) < base)
+			return base;
+		TH_LOG("%llu ms were too short", lead / MS);
+		ASSERT_GT(HANG_MS * MS, lead);
+		for (unsigned int i = 0; i < count; i++) {
+			ASSERT_EQ(0, hwt_cancel(fd, requests[i].id,
+						HWTIMER_DISCARD));
+			requests[i].time -= base;
+			requests[i].id = 0;
+		}
+	}
 }
 
 /* An instance whose reads do not block, and whose books must balance. */

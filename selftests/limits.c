@@ -158,6 +158,54 @@ TEST_F(hwtimer, limit_of_one)
 	}
 }
 
+TEST_F(hwtimer, periodic_timer_counts_once_for_as_long_as_it_lives)
+{
+	struct hwtimer_event event;
+	__u64 id;
+
+	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, 1));
+	id = hwt_every(self->fd, 0, MS, 5);
+	ASSERT_NE(0, id);
+	for (unsigned int i = 0; i < 5; i++) {
+		EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
+		ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+		EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
+		ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+		EXPECT_EQ(id, event.id);
+	}
+	EXPECT_EQ(0, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(0, try_schedule(self->fd));
+	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
+}
+
+TEST_F(hwtimer, as_many_periodic_timers_as_others)
+{
+	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, LIMIT));
+	for (unsigned int i = 0; i < LIMIT; i++) {
+		EXPECT_EQ(i, stats_of(self->fd).pending);
+		ASSERT_NE(0, hwt_every(self->fd, HOUR, HOUR, i));
+	}
+	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
+}
+
+TEST_F(hwtimer, last_expiration_of_a_limited_timer_lifts_it)
+{
+	struct hwtimer_event event;
+
+	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, 1));
+	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+					       .interval = MS,
+					       .count = 2,
+				       }));
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	sleep_ns(5 * MS);
+	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
+	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(2, event.expirations);
+	EXPECT_EQ(0, try_schedule(self->fd));
+	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
+}
+
 TEST_F(hwtimer, undone_schedules_do_not_count)
 {
 	struct hwtimer_request request = {

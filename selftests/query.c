@@ -20,6 +20,9 @@ TEST_F(hwtimer, pending_timer)
 	EXPECT_GE(deadline - before, query.remaining);
 	EXPECT_LE(deadline - after, query.remaining);
 	EXPECT_EQ(0, query.interval);
+	EXPECT_EQ(0, query.slack);
+	EXPECT_EQ(0, query.count);
+	EXPECT_EQ(0, query.flags);
 	EXPECT_EQ(0, query.reserved);
 }
 
@@ -88,6 +91,23 @@ TEST_F(hwtimer, discarded_timer_is_enoent)
 	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
 	ASSERT_EQ(0, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
 	EXPECT_EQ(-ENOENT, hwt_query(self->fd, id, &query));
+}
+
+TEST_F(hwtimer, what_was_in_the_buffer_does_not_matter)
+{
+	struct hwtimer_query query;
+	__u64 id = hwt_after(self->fd, HOUR, 99);
+
+	memset(&query, 0x5a, sizeof(query));
+	query.id = id;
+	query.reserved = 0;
+	ASSERT_EQ(0, hwt_ioctl(self->fd, HWTIMER_IOC_QUERY, &query));
+	EXPECT_EQ(99, query.user_data);
+	EXPECT_EQ(0, query.interval);
+	EXPECT_EQ(0, query.slack);
+	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
+	EXPECT_EQ(0, query.count);
+	EXPECT_EQ(0, query.flags);
 }
 
 TEST_F(hwtimer, reserved_is_einval)

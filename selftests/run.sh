@@ -15,7 +15,12 @@
 # an Nth of them. It is chosen here if it is not set.
 
 PROGRAMS="abi setup schedule cancel reschedule submit read poll stop query
+	  order periodic slack clock notify
 	  stats lifetime concurrency memory fault idle"
+
+# What depends on the kind of wheel, and is run with the other one as well. What
+# does not ask for a kind itself gets that of the parameter default_kind.
+WHEEL_PROGRAMS="schedule cancel reschedule submit read stop order periodic"
 
 # Those that want to be alone with small limits.
 SMALL="max_instances=10 default_timers=50 max_timers=100"
@@ -69,9 +74,27 @@ run_programs()
 		run_both "$program"
 	done
 	unload
+	run_other_kind
 	# shellcheck disable=SC2086 # several parameters
 	load $SMALL || return
 	run_both limits
+	unload
+}
+
+# With the kind of wheel that is not the default; 64-bit only, as the kind has
+# nothing to do with the word size.
+run_other_kind()
+{
+	local program kind
+
+	load || return
+	kind=$((3 - $(parameter default_kind)))
+	unload
+	load default_kind=$kind || return
+	for program in $WHEEL_PROGRAMS; do
+		[ "$(bits_of "$program")" != 64 ] ||
+			run_program "$program" "default_kind=$kind"
+	done
 	unload
 }
 
@@ -84,13 +107,14 @@ run_both()
 	done
 }
 
+# run_program PROGRAM [HOW]
 run_program()
 {
-	local program=$1 bits start status=0
+	local program=$1 how=${2:+, $2} bits start status=0
 
 	bits=$(bits_of "$program")
 	case ${program%.32},$bits in
-	idle,32 | memory,32)
+	idle,32 | memory,32 | clock,32)
 		skip "$program, 32-bit" "it takes long, and has nothing that depends on the word size"
 		return ;;
 	fault,*)
@@ -99,18 +123,18 @@ run_program()
 			return
 		} ;;
 	esac
-	echo "# ==== $program, $bits-bit"
+	echo "# ==== $program, $bits-bit$how"
 	start=$(date +%s)
 	if [ "$bits" = 32 ]; then
 		HWTIMER_SCALE=$SCALE_32 "./$program" 2>&1 || status=$?
 	else
 		HWTIMER_SCALE=$SCALE_64 "./$program" 2>&1 || status=$?
 	fi
-	echo "# ==== $program, $bits-bit: exit status $status, $(($(date +%s) - start)) s"
+	echo "# ==== $program, $bits-bit$how: exit status $status, $(($(date +%s) - start)) s"
 	case $status in
 	0) ;;
 	1) FAILED=1 ;; # it has said what
-	*) not_ok "$program, $bits-bit: exit status $status" ;;
+	*) not_ok "$program, $bits-bit$how: exit status $status" ;;
 	esac
 }
 
@@ -218,10 +242,11 @@ check_module()
 
 check_parameters()
 {
-	local parameters
+	local parameters kind
 
 	load || return
-	for parameters in default_timers max_timers max_instances workers; do
+	for parameters in default_timers max_timers max_instances workers \
+		default_kind; do
 		check "$parameters has a default" \
 			[ "$(parameter $parameters)" -gt 0 ]
 	done
@@ -233,6 +258,13 @@ check_parameters()
 	check "default_timers can be chosen" [ "$(parameter default_timers)" = 50 ]
 	check "max_timers can be chosen" [ "$(parameter max_timers)" = 100 ]
 	unload
+	for kind in 1 2; do
+		load default_kind=$kind || return
+		check "default_kind=$kind can be chosen" \
+			[ "$(parameter default_kind)" = $kind ]
+		check "the wheel is of that kind" quietly ./setup
+		unload
+	done
 
 	check_refused workers workers=0
 	check_refused workers workers=1000000
@@ -245,6 +277,9 @@ check_parameters()
 	check_refused max_instances max_instances=0
 	check_refused rt_prio rt_prio=100
 	check_refused rt_prio rt_prio=-1
+	check_refused default_kind default_kind=0
+	check_refused default_kind default_kind=3
+	check_refused default_kind default_kind=hashed
 }
 
 # check_refused NAME PARAMETER...: the module does not load, and the kernel's

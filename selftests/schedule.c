@@ -27,7 +27,7 @@ static void expect_waits(struct __test_metadata *_metadata, int fd, __u64 id)
 	EXPECT_EQ(-EAGAIN, hwt_read(fd, &event, 1));
 	ASSERT_EQ(0, hwt_query(fd, id, &query));
 	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
-	EXPECT_LE(100 * 365 * 24 * HOUR, query.remaining);
+	EXPECT_LE(100 * YEAR, query.remaining);
 }
 
 TEST_F(hwtimer, relative_timer_comes_with_its_deadline)
@@ -127,7 +127,7 @@ TEST_F(hwtimer, longest_delay_waits)
 
 TEST_F(hwtimer, delay_of_a_century_waits)
 {
-	__u64 id = hwt_after(self->fd, 101 * 365 * 24 * HOUR, 0);
+	__u64 id = hwt_after(self->fd, 101 * YEAR, 0);
 
 	ASSERT_NE(0, id);
 	expect_waits(_metadata, self->fd, id);
@@ -230,24 +230,11 @@ FIXTURE_TEARDOWN(wheel)
 
 #define TIMERS_MAX 100
 
-/*
- * Whether the events came in the order of their ticks. A worker that was held
- * up for a turn of the wheel takes all that is due in a bucket at once.
- */
+/* Whether the events came in the order of their ticks. */
 static void expect_order(struct __test_metadata *_metadata,
 			 const struct hwtimer_event *events, unsigned int n,
-			 __u64 tick, __u64 turn)
+			 __u64 tick)
 {
-	__u64 lateness = 0;
-
-	for (unsigned int i = 0; i < n; i++) {
-		if (events[i].lateness > lateness)
-			lateness = events[i].lateness;
-	}
-	if (lateness + tick >= turn) {
-		TH_LOG("held up for a turn of the wheel: order not compared");
-		return;
-	}
 	for (unsigned int i = 1; i < n; i++)
 		EXPECT_LT(events[i - 1].deadline, events[i].deadline + tick);
 }
@@ -281,12 +268,10 @@ TEST_F(wheel, all_come_never_early_and_in_order)
 		came[nth] = true;
 		EXPECT_EQ(base + nth * variant->spacing, events[i].deadline);
 	}
-	if (in_time) {
-		expect_order(_metadata, events, n, variant->tick,
-			     variant->tick * variant->buckets);
-	} else {
+	if (in_time)
+		expect_order(_metadata, events, n, variant->tick);
+	else
 		TH_LOG("the first was due before the last was scheduled");
-	}
 }
 
 TEST_F(hwtimer, ids_are_distinct_and_never_zero)
@@ -313,7 +298,7 @@ TEST_F(hwtimer, op_may_be_named)
 	EXPECT_NE(0, request.id);
 }
 
-TEST_F(hwtimer, fields_that_must_be_zero)
+TEST_F(hwtimer, bad_fields_are_einval)
 {
 	const struct hwtimer_request bad[] = {
 		{ .op = HWTIMER_OP_CANCEL },
@@ -322,13 +307,12 @@ TEST_F(hwtimer, fields_that_must_be_zero)
 		{ .op = UINT_MAX },
 		{ .flags = HWTIMER_DISCARD },
 		{ .flags = HWTIMER_ABSOLUTE | HWTIMER_DISCARD },
-		{ .flags = 4 },
+		{ .flags = HWTIMER_FIXED_DELAY },
+		{ .flags = 8 },
 		{ .flags = 1U << 31 },
 		{ .id = 1 },
-		{ .interval = 1 },
-		{ .interval = UINT64_MAX },
-		{ .slack = 1 },
 		{ .count = 1 },
+		{ .count = UINT_MAX },
 		{ .reserved = 1 },
 		{ .reserved = 1ULL << 63 },
 	};

@@ -7,15 +7,7 @@
 
 static struct hwtimer_setup valid_setup(void)
 {
-	return (struct hwtimer_setup){
-		.size = sizeof(struct hwtimer_setup),
-		.clock = CLOCK_MONOTONIC,
-	};
-}
-
-static int do_setup(int fd, struct hwtimer_setup setup)
-{
-	return hwt_ioctl(fd, HWTIMER_IOC_SETUP, &setup);
+	return (struct hwtimer_setup){ .clock = CLOCK_MONOTONIC };
 }
 
 static __u32 buckets_of(int fd)
@@ -38,7 +30,10 @@ TEST_F(hwtimer, info_tells_the_version_and_the_limits)
 
 	ASSERT_EQ(0, hwt_info(self->fd, &info));
 	EXPECT_EQ(HWTIMER_ABI_VERSION, info.abi_version);
-	EXPECT_EQ(0, info.features);
+	EXPECT_EQ(HWTIMER_FEATURE_HIERARCHICAL | HWTIMER_FEATURE_PERIODIC |
+			  HWTIMER_FEATURE_CLOCKS | HWTIMER_FEATURE_SLACK |
+			  HWTIMER_FEATURE_NOTIFY,
+		  info.features);
 	EXPECT_EQ(10 * US, info.tick_min);
 	EXPECT_EQ(HOUR, info.tick_max);
 	EXPECT_EQ(8, info.buckets_min);
@@ -56,9 +51,10 @@ TEST_F(hwtimer, info_tells_the_defaults)
 	EXPECT_LE(info.buckets_min, info.buckets);
 	EXPECT_GE(info.buckets_max, info.buckets);
 	EXPECT_EQ(0, info.buckets & (info.buckets - 1));
-	EXPECT_EQ(HWTIMER_KIND_HASHED, info.kind);
+	EXPECT_EQ(module_parameter("default_kind"), info.kind);
 	EXPECT_EQ(CLOCK_MONOTONIC, info.clock);
 	EXPECT_EQ(0, info.started);
+	EXPECT_EQ(0, info.flags);
 }
 
 TEST_F(hwtimer, info_tells_that_the_first_timer_started_it)
@@ -148,11 +144,39 @@ TEST_F(hwtimer, buckets_are_rounded_up_to_a_power_of_two)
 	EXPECT_EQ(1 << 20, buckets_of(self->fd));
 }
 
-TEST_F(hwtimer, longest_tick_and_most_buckets_work_together)
+/* Of either kind, a wheel with these settings takes timers near and far. */
+static void expect_works(struct __test_metadata *_metadata, __u64 tick,
+			 __u32 buckets)
 {
-	ASSERT_EQ(0, hwt_setup(self->fd, HOUR, 1 << 20, 0));
-	EXPECT_NE(0, hwt_after(self->fd, INT64_MAX, 0));
-	EXPECT_NE(0, hwt_after(self->fd, 24 * HOUR, 0));
+	for (__u32 kind = HWTIMER_KIND_HASHED;
+	     kind <= HWTIMER_KIND_HIERARCHICAL; kind++) {
+		struct hwtimer_setup setup = valid_setup();
+		struct hwtimer_query query;
+		int fd = hwt_open(0);
+		__u64 id;
+
+		ASSERT_LE(0, fd);
+		setup.kind = kind;
+		setup.tick = tick;
+		setup.buckets = buckets;
+		ASSERT_EQ(0, hwt_setup_as(fd, setup));
+		EXPECT_NE(0, hwt_after(fd, INT64_MAX, 0));
+		EXPECT_NE(0, hwt_after(fd, 24 * HOUR, 0));
+		id = hwt_at(fd, INT64_MAX, 7);
+		ASSERT_NE(0, id);
+		ASSERT_EQ(0, hwt_query(fd, id, &query));
+		EXPECT_EQ(INT64_MAX, query.deadline);
+		EXPECT_EQ(0, hwt_cancel(fd, id, 0));
+		EXPECT_EQ(0, close(fd));
+	}
+}
+
+TEST_F(hwtimer, extremes_work_together)
+{
+	expect_works(_metadata, HOUR, 1 << 20);
+	expect_works(_metadata, HOUR, 8);
+	expect_works(_metadata, 10 * US, 1 << 20);
+	expect_works(_metadata, 10 * US, 8);
 }
 
 TEST_F(hwtimer, range_of_the_limit)
@@ -166,35 +190,154 @@ TEST_F(hwtimer, range_of_the_limit)
 	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, 0, UINT64_MAX));
 }
 
-TEST_F(hwtimer, unknown_settings_are_einval)
+/* The kind and the levels that INFO tells, after a SETUP with this kind. */
+static void expect_kind(struct __test_metadata *_metadata, int fd, __u32 kind,
+			__u32 buckets, __u32 expected)
 {
-	struct hwtimer_setup setup;
+	struct hwtimer_setup setup = valid_setup();
+	struct hwtimer_info info;
 
-	setup = valid_setup();
-	setup.flags = 1;
-	EXPECT_EQ(-EINVAL, do_setup(self->fd, setup));
-	setup = valid_setup();
-	setup.flags = 1U << 31;
-	EXPECT_EQ(-EINVAL, do_setup(self->fd, setup));
-	setup = valid_setup();
-	setup.kind = 1;
-	EXPECT_EQ(-EINVAL, do_setup(self->fd, setup));
-	setup = valid_setup();
-	setup.reserved = 1;
-	EXPECT_EQ(-EINVAL, do_setup(self->fd, setup));
-	EXPECT_EQ(0, do_setup(self->fd, valid_setup()));
+	setup.kind = kind;
+	setup.buckets = buckets;
+	ASSERT_EQ(0, hwt_setup_as(fd, setup));
+	ASSERT_EQ(0, hwt_info(fd, &info));
+	EXPECT_EQ(expected, info.kind);
+	EXPECT_EQ(buckets, info.buckets);
+	EXPECT_EQ(expected == HWTIMER_KIND_HASHED, info.levels == 1);
+	EXPECT_NE(0, info.levels);
+}
+
+TEST_F(hwtimer, kind_of_wheel_can_be_chosen)
+{
+	const __u32 kinds[] = { HWTIMER_KIND_HASHED,
+				HWTIMER_KIND_HIERARCHICAL };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		expect_kind(_metadata, self->fd, kinds[i], 8, kinds[i]);
+		expect_kind(_metadata, self->fd, kinds[i], 4096, kinds[i]);
+	}
+}
+
+TEST_F(hwtimer, default_kind_is_told_as_the_kind_that_it_is)
+{
+	long long kind = module_parameter("default_kind");
+
+	ASSERT_LE(HWTIMER_KIND_HASHED, kind);
+	ASSERT_GE(HWTIMER_KIND_HIERARCHICAL, kind);
+	expect_kind(_metadata, self->fd, HWTIMER_KIND_DEFAULT, 64, kind);
+}
+
+TEST_F(hwtimer, started_wheel_is_what_info_told)
+{
+	for (__u32 kind = HWTIMER_KIND_HASHED;
+	     kind <= HWTIMER_KIND_HIERARCHICAL; kind++) {
+		struct hwtimer_setup setup = valid_setup();
+		struct hwtimer_info before, after;
+		int fd = hwt_open(0);
+
+		ASSERT_LE(0, fd);
+		setup.kind = kind;
+		setup.buckets = 8;
+		ASSERT_EQ(0, hwt_setup_as(fd, setup));
+		ASSERT_EQ(0, hwt_info(fd, &before));
+		ASSERT_NE(0, hwt_after(fd, HOUR, 0));
+		ASSERT_EQ(0, hwt_info(fd, &after));
+		EXPECT_EQ(1, after.started);
+		after.started = 0;
+		EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
+		EXPECT_EQ(0, close(fd));
+	}
+}
+
+TEST_F(hwtimer, unknown_kinds_are_einval)
+{
+	const __u32 kinds[] = { 3, 4, 1U << 31, UINT_MAX };
+	struct hwtimer_setup setup = valid_setup();
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		setup.kind = kinds[i];
+		EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+	}
+}
+
+TEST_F(hwtimer, clock_can_be_chosen)
+{
+	const __u32 clocks[] = { CLOCK_BOOTTIME, CLOCK_REALTIME,
+				 CLOCK_MONOTONIC };
+	struct hwtimer_setup setup = valid_setup();
+	struct hwtimer_info info;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(clocks); i++) {
+		setup.clock = clocks[i];
+		ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
+		ASSERT_EQ(0, hwt_info(self->fd, &info));
+		EXPECT_EQ(clocks[i], info.clock);
+	}
 }
 
 TEST_F(hwtimer, other_clocks_are_einval)
 {
-	const __u32 clocks[] = { CLOCK_REALTIME, CLOCK_BOOTTIME, CLOCK_TAI,
-				 CLOCK_MONOTONIC_RAW, UINT_MAX };
+	const __u32 clocks[] = { CLOCK_TAI,
+				 CLOCK_MONOTONIC_RAW,
+				 CLOCK_MONOTONIC_COARSE,
+				 CLOCK_REALTIME_COARSE,
+				 CLOCK_REALTIME_ALARM,
+				 CLOCK_BOOTTIME_ALARM,
+				 CLOCK_PROCESS_CPUTIME_ID,
+				 CLOCK_THREAD_CPUTIME_ID,
+				 1U << 31,
+				 UINT_MAX };
 	struct hwtimer_setup setup = valid_setup();
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(clocks); i++) {
 		setup.clock = clocks[i];
-		EXPECT_EQ(-EINVAL, do_setup(self->fd, setup));
+		EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
 	}
+}
+
+TEST_F(hwtimer, report_of_clock_sets_can_be_chosen)
+{
+	struct hwtimer_setup setup = {
+		.flags = HWTIMER_REPORT_CLOCK_SET,
+		.clock = CLOCK_REALTIME,
+	};
+	struct hwtimer_info info;
+
+	ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
+	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	EXPECT_EQ(HWTIMER_REPORT_CLOCK_SET, info.flags);
+	setup.flags = 0;
+	ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
+	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	EXPECT_EQ(0, info.flags);
+}
+
+TEST_F(hwtimer, report_of_clock_sets_is_for_the_clock_that_is_set)
+{
+	struct hwtimer_setup setup = valid_setup();
+
+	setup.flags = HWTIMER_REPORT_CLOCK_SET;
+	EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+	setup.clock = CLOCK_BOOTTIME;
+	EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+}
+
+TEST_F(hwtimer, unknown_settings_are_einval)
+{
+	struct hwtimer_setup setup;
+
+	for (unsigned int bit = 1; bit < 32; bit++) {
+		setup = valid_setup();
+		setup.flags = 1U << bit;
+		EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+		setup.clock = CLOCK_REALTIME;
+		setup.flags |= HWTIMER_REPORT_CLOCK_SET;
+		EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+	}
+	setup = valid_setup();
+	setup.reserved = 1;
+	EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+	EXPECT_EQ(0, hwt_setup_as(self->fd, valid_setup()));
 }
 
 TEST_F(hwtimer, refused_setup_changes_nothing)
@@ -209,10 +352,20 @@ TEST_F(hwtimer, refused_setup_changes_nothing)
 	setup.buckets = 128;
 	setup.timers = 99;
 	setup.reserved = 1;
-	EXPECT_EQ(-EINVAL, do_setup(self->fd, setup));
+	EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
 	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 7 * MS, 128, UINT64_MAX));
 	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 7 * MS, 1, 99));
 	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 1, 128, 99));
+	setup = valid_setup();
+	setup.kind = 3;
+	EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+	setup = valid_setup();
+	setup.clock = CLOCK_TAI;
+	setup.kind = HWTIMER_KIND_HIERARCHICAL;
+	EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+	setup.clock = CLOCK_BOOTTIME;
+	setup.flags = HWTIMER_REPORT_CLOCK_SET;
+	EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
 	ASSERT_EQ(0, hwt_info(self->fd, &after));
 	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
 }

@@ -91,7 +91,8 @@ TEST_F(hwtimer, dead_entries_that_are_removed_were_walked)
 		ASSERT_EQ(0, hwt_stats(self->fd, &stats));
 	} while (stats.dead && now_ns() < end);
 	EXPECT_EQ(50, stats.buried);
-	EXPECT_LE(stats.passed_over + stats.refiled + stats.buried,
+	EXPECT_LE(stats.passed_over + stats.refiled + stats.buried +
+			  stats.cascaded,
 		  stats.walked);
 }
 
@@ -227,6 +228,12 @@ TEST_F(hwtimer, fdinfo_tells_the_same)
 	struct hwtimer_stats stats;
 	__u64 ids[20];
 
+	/* Two expirations in one event, and the third is far enough. */
+	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+					       .flags = HWTIMER_ABSOLUTE,
+					       .interval = now_ns() * 2 / 3,
+				       }));
+	ASSERT_EQ(1, hwt_discard_events(self->fd, 1));
 	ASSERT_EQ(20, hwt_schedule_many(self->fd, 20, 0, HOUR, ids));
 	ASSERT_EQ(3, hwt_cancel_many(self->fd, 3, ids));
 	ASSERT_EQ(0, hwt_reschedule(self->fd, ids[4], 0, 2 * HOUR));
@@ -236,6 +243,8 @@ TEST_F(hwtimer, fdinfo_tells_the_same)
 	ASSERT_EQ(0, hwt_cancel(self->fd, ids[5], HWTIMER_DISCARD));
 	ASSERT_EQ(2, hwt_discard_events(self->fd, 2));
 	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(1, stats.rearmed);
+	EXPECT_EQ(1, stats.missed);
 	EXPECT_EQ(stats.pending, told(self->fd, "pending"));
 	EXPECT_EQ(stats.ready, told(self->fd, "ready"));
 	EXPECT_EQ(stats.scheduled, told(self->fd, "scheduled"));
@@ -257,6 +266,10 @@ TEST_F(hwtimer, fdinfo_tells_the_same)
 	EXPECT_EQ(stats.bytes, told(self->fd, "bytes"));
 	EXPECT_EQ(stats.bytes_peak, told(self->fd, "bytes_peak"));
 	EXPECT_EQ(stats.lateness_max, told(self->fd, "lateness_max"));
+	EXPECT_EQ(stats.rearmed, told(self->fd, "rearmed"));
+	EXPECT_EQ(stats.missed, told(self->fd, "missed"));
+	EXPECT_EQ(stats.cascaded, told(self->fd, "cascaded"));
+	EXPECT_EQ(stats.clock_sets, told(self->fd, "clock_sets"));
 }
 
 TEST_HARNESS_MAIN

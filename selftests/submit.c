@@ -41,6 +41,8 @@ TEST_F(hwtimer, every_entry_gets_its_own_result)
 		{ .op = HWTIMER_OP_NONE },
 		{ .op = 4 },
 		{ .op = HWTIMER_OP_SCHEDULE, .interval = 1 },
+		{ .op = HWTIMER_OP_SCHEDULE, .slack = 1 },
+		{ .op = HWTIMER_OP_SCHEDULE, .count = 1 },
 		{ .op = HWTIMER_OP_SCHEDULE, .id = 1 },
 		{ .op = HWTIMER_OP_SCHEDULE, .flags = HWTIMER_DISCARD },
 		{ .op = HWTIMER_OP_CANCEL, .id = moved, .time = 1 },
@@ -48,14 +50,14 @@ TEST_F(hwtimer, every_entry_gets_its_own_result)
 		schedule_request(HOUR, 4),
 	};
 	const int results[] = { 0,	 0,	  -ENOENT, 0,	    -ENOENT,
-				-EINVAL, -EINVAL, -EINVAL, -EINVAL, -EINVAL,
-				-EINVAL, -EINVAL, 0 };
+				-EINVAL, -EINVAL, -ERANGE, -EDOM,   -EINVAL,
+				-EINVAL, -EINVAL, -EINVAL, -EINVAL, 0 };
 	struct hwtimer_stats stats;
 	struct hwtimer_query query;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(requests); i++)
 		requests[i].result = 12345;
-	ASSERT_EQ(13, hwt_submit(self->fd, requests, 13));
+	ASSERT_EQ(15, hwt_submit(self->fd, requests, 15));
 	for (unsigned int i = 0; i < ARRAY_SIZE(requests); i++) {
 		EXPECT_EQ(results[i], requests[i].result)
 		{
@@ -64,7 +66,7 @@ TEST_F(hwtimer, every_entry_gets_its_own_result)
 	}
 	ASSERT_EQ(0, hwt_query(self->fd, requests[0].id, &query));
 	EXPECT_EQ(3, query.user_data);
-	ASSERT_EQ(0, hwt_query(self->fd, requests[12].id, &query));
+	ASSERT_EQ(0, hwt_query(self->fd, requests[14].id, &query));
 	EXPECT_EQ(4, query.user_data);
 	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
 	EXPECT_EQ(3, stats.pending);

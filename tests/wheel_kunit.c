@@ -724,6 +724,27 @@ static void crowd_moves_down_ahead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.cascaded, 1000);
 }
 
+/* Nothing else wakes the worker, so that it must come for them in time. */
+static void lonely_crowd_moves_down_ahead(struct kunit *test)
+{
+	struct oracle *oracle =
+		create_kind(test, HWTIMER_KIND_HIERARCHICAL, BUCKETS);
+	u64 walked;
+	unsigned int i;
+
+	for (i = 0; i < 3000; i++)
+		oracle_schedule(oracle, (100000 + i % 500) * TICK);
+	while (hwtimer_wheel_next(&oracle->wheel) < 100000)
+		oracle_turn(oracle,
+			    oracle_time(oracle,
+					hwtimer_wheel_next(&oracle->wheel)));
+	walked = oracle->wheel.stats.walked;
+	oracle_turn(oracle, 100000 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 6);
+	KUNIT_EXPECT_LE(test, oracle->wheel.stats.walked - walked, 300);
+	KUNIT_EXPECT_LT(test, turn_until_empty(oracle), 520);
+}
+
 /* What is scheduled while a crowd moves down stays behind it. */
 static void schedule_between(struct oracle *oracle)
 {
@@ -1046,6 +1067,7 @@ static struct kunit_case wheel_test_cases[] = {
 			 wheel_kind_gen_params),
 	KUNIT_CASE(far_timer_is_touched_once_a_level),
 	KUNIT_CASE(crowd_moves_down_ahead),
+	KUNIT_CASE(lonely_crowd_moves_down_ahead),
 	KUNIT_CASE(slack_as_wide_as_the_bucket_needs_no_cascade),
 	KUNIT_CASE_PARAM_ATTR(random_operations_match_the_oracle,
 			      wheel_config_gen_params,

@@ -68,6 +68,8 @@ step_builds()
 		run_step build "$programs-programs" status make \
 			--no-print-directory -j"$JOBS" "$programs-programs"
 	done
+	# The wheels natively, as the benchmark turns them
+	run_step wheel native status build/bench/hwtimer-wheel-bench --check
 }
 
 step_kunit()

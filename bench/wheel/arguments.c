@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The command line; see arguments.h.
+ */
+#include <ctype.h>
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "arguments.h"
+#include "hwtimer_wheel.h"
+
+#define TIMERS_MEASURE 1000000
+#define TIMERS_CHECK 20000
+#define TIMERS_MAX 16000000
+
+char *const kind_names[] = { "hashed", "hierarchical", NULL };
+
+static void usage(FILE *out)
+{
+	fprintf(out,
+		"hwtimer-wheel-bench [options]\n"
+		"  --timers N         how many timers (1000000; with --check 20000)\n"
+		"  --buckets N,N...   numbers of buckets (4096; with --check 64,4096)\n"
+		"  --kinds K,K        of: hashed,hierarchical (both)\n"
+		"  --workloads W,W... of: short,long,mixed,burst,cancel (all)\n"
+		"  --reps N           runs that medians are taken of (5)\n"
+		"  --json FILE        write medians, minima and maxima to FILE\n"
+		"  --slack            what slack saves, with the mixed workload\n"
+		"  --check            only look whether all is right; tells by its status\n");
+}
+
+static u32 parse_number(const char *name, const char *text, char **end, u32 min,
+			u32 max)
+{
+	unsigned long long value;
+
+	errno = 0;
+	value = strtoull(text, end, 10);
+	if (errno || !isdigit(*text) || value < min || value > max)
+		errx(2, "--%s: from %u to %u, not '%s'", name, min, max, text);
+	return value;
+}
+
+static u32 parse_one(const char *name, const char *text, u32 min, u32 max)
+{
+	char *end;
+	u32 value = parse_number(name, text, &end, min, max);
+
+	if (*end)
+		errx(2, "--%s: one number, not '%s'", name, text);
+	return value;
+}
+
+static void parse_buckets(struct arguments *arguments, char *text)
+{
+	u32 value, nr = 0;
+
+	for (; nr < BUCKETS_MAX; text++) {
+		value = parse_number("buckets", text, &text,
+				     HWTIMER_BUCKETS_MIN, HWTIMER_BUCKETS_MAX);
+		if (value & (value - 1))
+			errx(2, "--buckets: %u is not a power of two", value);
+		arguments->buckets[nr++] = value;
+		if (*text != ',')
+			break;
+	}
+	if (*text)
+		errx(2,
+		     "--buckets: up to %u numbers, with commas between, not '...%s'",
+		     BUCKETS_MAX, text);
+	arguments->nr_buckets = nr;
+}
+
+/* @chosen: out: of each of the names, whether it is in @text */
+static void parse_names(const char *name, char *text, char *const *names,
+			bool *chosen)
+{
+	char *value;
+	int nr;
+
+	for (nr = 0; names[nr]; nr++)
+		chosen[nr] = false;
+	while (*text) {
+		nr = getsubopt(&text, names, &value);
+		if (nr < 0)
+			errx(2, "--%s: not '%s'", name, value);
+		chosen[nr] = true;
+	}
+}
+
+static void parse_option(struct arguments *arguments, int option)
+{
+	switch (option) {
+	case 't':
+		arguments->timers = parse_one("timers", optarg, 2, TIMERS_MAX);
+		break;
+	case 'b':
+		parse_buckets(arguments, optarg);
+		break;
+	case 'k':
+		parse_names("kinds", optarg, kind_names, arguments->kinds);
+		break;
+	case 'w':
+		parse_names("workloads", optarg, workload_names,
+			    arguments->workloads);
+		break;
+	case 'r':
+		arguments->reps = parse_one("reps", optarg, 1, REPS_MAX);
+		break;
+	case 'j':
+		arguments->json = optarg;
+		break;
+	case 's':
+		arguments->mode = SLACK;
+		break;
+	case 'c':
+		arguments->mode = CHECK;
+		break;
+	default:
+		usage(stderr);
+		exit(2);
+	}
+}
+
+/* What is not said depends on the mode. */
+static void set_defaults(struct arguments *arguments)
+{
+	bool check = arguments->mode == CHECK;
+	u32 *buckets = arguments->buckets;
+
+	if (!arguments->timers)
+		arguments->timers = check ? TIMERS_CHECK : TIMERS_MEASURE;
+	if (arguments->nr_buckets)
+		return;
+	if (check)
+		buckets[arguments->nr_buckets++] = 64;
+	buckets[arguments->nr_buckets++] = 4096;
+}
+
+void arguments_parse(struct arguments *arguments, int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "timers", required_argument, NULL, 't' },
+		{ "buckets", required_argument, NULL, 'b' },
+		{ "kinds", required_argument, NULL, 'k' },
+		{ "workloads", required_argument, NULL, 'w' },
+		{ "reps", required_argument, NULL, 'r' },
+		{ "json", required_argument, NULL, 'j' },
+		{ "slack", no_argument, NULL, 's' },
+		{ "check", no_argument, NULL, 'c' },
+		{ "help", no_argument, NULL, '?' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	*arguments = (struct arguments){
+		.kinds = { true, true },
+		.workloads = { true, true, true, true, true },
+		.reps = 5,
+	};
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1)
+		parse_option(arguments, option);
+	if (optind < argc)
+		errx(2, "'%s': no arguments, only options", argv[optind]);
+	set_defaults(arguments);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The command line.
+ */
+#ifndef BENCH_ARGUMENTS_H
+#define BENCH_ARGUMENTS_H
+
+#include "timers.h"
+
+#define BUCKETS_MAX 8
+#define KINDS 2
+#define REPS_MAX 101
+
+/* By enum hwtimer_kind minus 1. */
+extern char *const kind_names[];
+
+/**
+ * enum mode - what the program does
+ * @MEASURE: what timers cost
+ * @SLACK: what slack saves
+ * @CHECK: nothing but to look whether the wheels do what they should
+ */
+enum mode {
+	MEASURE,
+	SLACK,
+	CHECK,
+};
+
+/**
+ * struct arguments - the command line
+ * @mode: what to do
+ * @timers: how many
+ * @buckets: numbers of buckets
+ * @nr_buckets: how many numbers
+ * @kinds: of each kind, whether it is asked for
+ * @workloads: of each workload, whether it is asked for
+ * @reps: runs that medians are taken of
+ * @json: file for all results; NULL: none
+ */
+struct arguments {
+	enum mode mode;
+	u32 timers;
+	u32 buckets[BUCKETS_MAX];
+	u32 nr_buckets;
+	bool kinds[KINDS];
+	bool workloads[WORKLOADS];
+	u32 reps;
+	const char *json;
+};
+
+/* Ends the program if the command line is wrong. */
+void arguments_parse(struct arguments *arguments, int argc, char **argv);
+
+#endif /* BENCH_ARGUMENTS_H */

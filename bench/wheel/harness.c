@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An instance and its worker without a kernel; see harness.h.
+ *
+ * Each function says whose part it takes. What that one does for the sake of
+ * the rest of the module (statistics, periodic timers, notices) is left out.
+ */
+#include <err.h>
+#include <string.h>
+
+#include <linux/math64.h>
+#include <linux/prefetch.h>
+
+#include "device.h"
+#include "harness.h"
+#include "kernel.h"
+
+/* hwtimer_request.c */
+#define AHEAD 8
+#define DEAD_SPARED 32768
+#define DEAD_DURING 16384
+
+/* hwtimer_instance.c */
+#define SPARE_CHUNKS (HWTIMER_HOLD + 64)
+#define TRIM_CHUNKS 64
+
+/**
+ * harness_init - instance_begin()
+ * @harness: out
+ * @shape: of the wheel
+ * @timers: the limit
+ *
+ * There is one at a time, as it has the arena to itself.
+ */
+void harness_init(struct harness *harness, const struct hwtimer_shape *shape,
+		  u32 timers)
+{
+	*harness = (struct harness){
+		.now = TIMERS_START,
+		.wake = HWTIMER_TICK_NONE,
+		.wheel = { .table = &harness->table, .pool = &harness->pool },
+	};
+	if (hwtimer_chunk_cache_create() ||
+	    hwtimer_table_init(&harness->table, 2 * timers))
+		errx(1, "no memory");
+	harness->memory = arena_alloc(hwtimer_wheel_memory(shape), 64);
+	hwtimer_wheel_init(&harness->wheel, shape, harness->memory, 0,
+			   harness->now);
+}
+
+void harness_destroy(struct harness *harness)
+{
+	hwtimer_queue_drain(&harness->ready);
+	hwtimer_wheel_drain(&harness->wheel);
+	hwtimer_pool_drain(&harness->pool);
+	hwtimer_table_destroy(&harness->table);
+	hwtimer_chunk_cache_destroy();
+	arena_reset();
+}
+
+/* chunks_wanted() */
+static u32 chunks_wanted(const struct harness *harness, u32 timers)
+{
+	u32 in_use = harness->pool.chunks - harness->pool.spares;
+	u32 in_ready = harness->events / HWTIMER_CHUNK_INDICES + 2;
+	u32 in_wheel = in_use - min(in_use, in_ready);
+
+	return hwtimer_wheel_reserve(&harness->wheel, in_wheel, timers, 0, 0) +
+	       (harness->pending + timers) / HWTIMER_CHUNK_INDICES + 3;
+}
+
+static void grow_table(struct harness *harness)
+{
+	u32 slots = hwtimer_table_growth(&harness->table);
+	struct hwtimer_block block;
+
+	if (!slots || hwtimer_table_alloc_block(slots, &block) ||
+	    !hwtimer_table_add_block(&harness->table, &block))
+		errx(1, "the table does not grow");
+}
+
+/**
+ * harness_reserve - hwtimer_instance_reserve()
+ * @harness: that is to have the memory
+ * @timers: that will be scheduled
+ */
+void harness_reserve(struct harness *harness, u32 timers)
+{
+	u32 wanted = chunks_wanted(harness, timers);
+	struct hwtimer_pool supply = {};
+
+	while (hwtimer_table_spare(&harness->table) < timers)
+		grow_table(harness);
+	if (wanted > harness->pool.spares &&
+	    hwtimer_pool_fill(&supply, wanted - harness->pool.spares))
+		errx(1, "no memory for chunks");
+	hwtimer_pool_merge(&harness->pool, &supply);
+	harness->chunks_peak = max(harness->chunks_peak, harness->pool.chunks);
+}
+
+/* hwtimer_instance_trim() */
+void harness_trim(struct harness *harness)
+{
+	u32 keep = chunks_wanted(harness, 0) + SPARE_CHUNKS;
+	struct hwtimer_pool surplus = {};
+
+	hwtimer_pool_trim(&harness->pool, keep, TRIM_CHUNKS, &surplus);
+	hwtimer_pool_drain(&surplus);
+}
+
+/* instance_next() */
+static u64 next_turn(const struct harness *harness)
+{
+	if (!harness->pending && !hwtimer_wheel_busy(&harness->wheel))
+		return HWTIMER_TICK_NONE;
+	return hwtimer_wheel_time_of(&harness->wheel,
+				     hwtimer_wheel_next(&harness->wheel));
+}
+
+/* hwtimer_instance_rearm() */
+static void rearm(struct harness *harness)
+{
+	u64 next = next_turn(harness);
+
+	if (next < harness->wake && harness->wake > harness->now)
+		harness->wake = next;
+}
+
+/* request_schedule() */
+static void schedule(struct harness *harness, struct timer *timer, u32 number)
+{
+	u32 index = hwtimer_table_get(&harness->table);
+	struct hwtimer_record *record =
+		hwtimer_table_record(&harness->table, index);
+
+	record->deadline = timer->deadline;
+	record->user_data = number;
+	record->align = timer->slack ? hwtimer_wheel_align(&harness->wheel,
+							   timer->slack) :
+				       0;
+	record->flags = 0;
+	record->state = HWTIMER_PENDING;
+	hwtimer_wheel_add(&harness->wheel, index);
+	timer->id = hwtimer_table_id(record, index);
+	harness->pending++;
+}
+
+/**
+ * harness_schedule - requests_run_locked(), scheduling
+ * @harness: with what harness_reserve() has brought
+ * @timers: all
+ * @first: number of the first one to be scheduled
+ * @count: at most HWTIMER_HOLD
+ */
+void harness_schedule(struct harness *harness, struct timer *timers, u32 first,
+		      u32 count)
+{
+	u32 i;
+
+	for (i = first; i < first + count; i++)
+		schedule(harness, &timers[i], i);
+	rearm(harness);
+}
+
+/* request_prefetch() */
+static void prefetch_id(const struct harness *harness, u64 id)
+{
+	struct hwtimer_record *record =
+		hwtimer_table_address(&harness->table, id);
+
+	if (record)
+		prefetchw(record);
+}
+
+/* request_cancel() */
+static void cancel(struct harness *harness, u64 id)
+{
+	struct hwtimer_record *record = hwtimer_table_find(&harness->table, id);
+
+	if (!record || record->state != HWTIMER_PENDING)
+		errx(1, "timer %llx cannot be cancelled", id);
+	hwtimer_wheel_remove(&harness->wheel, record);
+	hwtimer_table_put(&harness->table, lower_32_bits(id));
+	harness->pending--;
+}
+
+/**
+ * harness_cancel - requests_run_locked(), cancelling
+ * @harness: of pending timers
+ * @ids: their ids
+ * @count: at most HWTIMER_HOLD
+ */
+void harness_cancel(struct harness *harness, const u64 *ids, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < min_t(u32, count, AHEAD); i++)
+		prefetch_id(harness, ids[i]);
+	for (i = 0; i < count; i++) {
+		if (i + AHEAD < count)
+			prefetch_id(harness, ids[i + AHEAD]);
+		cancel(harness, ids[i]);
+	}
+	rearm(harness);
+}
+
+static bool compaction_due(const struct harness *harness)
+{
+	return harness->wheel.entries - harness->pending >
+	       harness->pending + DEAD_SPARED;
+}
+
+/* compaction_steps() */
+u64 harness_compaction_steps(const struct harness *harness, u32 requests)
+{
+	const struct hwtimer_wheel *wheel = &harness->wheel;
+	u64 work = wheel->entries + wheel->nr_buckets;
+
+	if (!wheel->sweeping && !compaction_due(harness))
+		return 0;
+	return DIV_ROUND_UP_ULL(requests * (1 + work / DEAD_DURING),
+				HWTIMER_HOLD / 2);
+}
+
+/* One step of instance_compact(); returns whether there is another one. */
+bool harness_compact(struct harness *harness)
+{
+	hwtimer_wheel_compact(&harness->wheel, compaction_due(harness));
+	return harness->wheel.sweeping;
+}
+
+/* instance_expire() */
+static void expire(struct harness *harness, u32 index)
+{
+	struct hwtimer_record *record =
+		hwtimer_table_record(&harness->table, index);
+	u64 lateness = harness->now - record->deadline;
+
+	if (record->deadline > harness->now)
+		errx(1, "timer %llu is early by %lld ns", record->user_data,
+		     -lateness);
+	record->state = HWTIMER_EXPIRED;
+	record->lateness = min_t(u64, lateness, U32_MAX);
+	hwtimer_queue_add_index(&harness->ready, &harness->pool, index);
+	harness->pending--;
+	harness->events++;
+}
+
+/* hwtimer_instance_turn(); returns how many timers have expired. */
+static unsigned int turn(struct harness *harness)
+{
+	struct hwtimer_wheel *wheel = &harness->wheel;
+	unsigned int i, expired;
+
+	expired = hwtimer_wheel_advance(wheel, harness->now, harness->due);
+	for (i = 0; i < expired; i++)
+		expire(harness, harness->due[i]);
+	if (!expired)
+		hwtimer_wheel_skim(wheel, HWTIMER_HOLD);
+	harness->wake = next_turn(harness);
+	if (harness->wake != HWTIMER_TICK_NONE)
+		harness->wake = max(harness->wake, harness->now);
+	return expired;
+}
+
+/**
+ * harness_wake_up - hwtimer_worker_run(), from one sleep to the next
+ * @harness: that is to be woken up: its @wake is a time, which becomes @now
+ * @wakeup: out: what it was like
+ */
+void harness_wake_up(struct harness *harness, struct wakeup *wakeup)
+{
+	u64 walked = harness->wheel.stats.walked;
+	u64 begin = now_ns();
+	unsigned int expired;
+
+	*wakeup = (struct wakeup){};
+	harness->now = max(harness->now, harness->wake);
+	do {
+		expired = turn(harness);
+		if (!expired)
+			continue;
+		wakeup->due_ns = now_ns() - begin;
+		wakeup->spans++;
+		wakeup->walked = harness->wheel.stats.walked - walked;
+	} while (harness->wake <= harness->now);
+	wakeup->ns = wakeup->due_ns;
+	if (!expired) {
+		wakeup->ns = now_ns() - begin;
+		wakeup->spans++;
+	}
+	harness->wakeups++;
+	harness->idle += !wakeup->walked;
+}
+
+/**
+ * harness_read - hwtimer_harvest_take() and hwtimer_harvest_finish() of one
+ * @harness: of which
+ * @event: out
+ *
+ * Return: whether there was one.
+ */
+bool harness_read(struct harness *harness, struct event *event)
+{
+	struct hwtimer_queue *ready = &harness->ready;
+	struct hwtimer_record *record;
+	u32 index;
+
+	if (hwtimer_queue_empty(ready))
+		return false;
+	index = ready->head->indices[ready->first];
+	record = hwtimer_table_record(&harness->table, index);
+	if (record->state != HWTIMER_EXPIRED)
+		errx(1, "record %u is queued, but its state is %u", index,
+		     record->state);
+	*event = (struct event){
+		.number = record->user_data,
+		.deadline = record->deadline,
+		.lateness = record->lateness,
+	};
+	hwtimer_queue_take(ready, &harness->pool, 1);
+	hwtimer_table_put(&harness->table, index);
+	harness->events--;
+	return true;
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the two kinds of wheel cost, measured in user space: the module's own
+ * sources of the wheel, compiled for this machine and turned by a clock that
+ * goes as fast as they let it. That is how a day of timers takes a second, and
+ * nanoseconds are not those of an emulated processor.
+ *
+ * What is not in it: locks, system calls, and that between two wake-ups of a
+ * real worker others use the cache.
+ *
+ * A row of the table is a workload (timers.h) on a kind of wheel with a number
+ * of buckets; its columns are explained at enum figure (phases.h). The runs of
+ * all kinds and numbers of buckets alternate, so that what drifts, drifts for
+ * all. Of the two columns in us, the runs have the shortest time for each
+ * wake-up, and the table the longest of these: see struct best.
+ *
+ * Of the cancel workload, what is per expiry is per timer cancelled, and bytes
+ * are per timer that comes in a second.
+ *
+ * In every run each expiration is checked; see ledger.h.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <linux/kernel.h>
+
+#include "arguments.h"
+#include "device.h"
+#include "report.h"
+
+#define SERIES_MAX (BUCKETS_MAX * KINDS)
+
+/* More wake-ups than the timeouts of CANCEL can bring about. */
+#define WAKEUPS_MIN 65536
+
+static const u32 slacks_permille[] = { 0, 10, 125 };
+#define SLACKS (sizeof(slacks_permille) / sizeof(*slacks_permille))
+
+static void *allocate_array(size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+
+	if (!memory)
+		err(1, "no memory for %zu times %zu bytes", count, size);
+	return memory;
+}
+
+static void run_init(struct run *run, const struct arguments *arguments)
+{
+	u32 *order = allocate_array(arguments->timers, sizeof(*order));
+
+	timers_order(order, arguments->timers);
+	*run = (struct run){
+		.timers =
+			allocate_array(arguments->timers, sizeof(*run->timers)),
+		.order = order,
+		.count = arguments->timers,
+	};
+}
+
+static void run_release(struct run *run)
+{
+	free(run->order);
+	free(run->timers);
+}
+
+/* The timers that @run is to have from now on. */
+static void run_choose(struct run *run, enum workload workload,
+		       u32 slack_permille)
+{
+	run->workload = workload;
+	if (workload != CANCEL)
+		timers_fill(run->timers, run->count, workload, slack_permille);
+}
+
+/* All shapes that are asked for, those of the same size together. */
+static u32 list_shapes(const struct arguments *arguments,
+		       struct hwtimer_shape *shapes)
+{
+	u32 nr = 0;
+	u32 i, kind;
+
+	for (i = 0; i < arguments->nr_buckets; i++)
+		for (kind = 0; kind < KINDS; kind++)
+			if (arguments->kinds[kind])
+				shapes[nr++] = (struct hwtimer_shape){
+					.tick = NSEC_PER_MSEC,
+					.kind = kind + 1,
+					.buckets = arguments->buckets[i],
+				};
+	return nr;
+}
+
+static void series_init(struct series *series,
+			const struct hwtimer_shape *shape,
+			enum workload workload, u32 timers)
+{
+	u32 room = max_t(u32, timers, WAKEUPS_MIN);
+
+	*series = (struct series){
+		.shape = *shape,
+		.workload = workload,
+		.best = {
+			.room = room,
+			.due_ns = allocate_array(room, sizeof(u32)),
+			.ns = allocate_array(room, sizeof(u32)),
+		},
+	};
+}
+
+static void series_release(struct series *series)
+{
+	free(series->best.due_ns);
+	free(series->best.ns);
+}
+
+static void series_run(struct series *series, struct run *run, u32 rep)
+{
+	u32 figure;
+
+	run->shape = series->shape;
+	run->best = &series->best;
+	run_measure(run);
+	for (figure = 0; figure < FIGURES; figure++)
+		series->values[figure][rep] = run->figures[figure];
+}
+
+/* One workload, which has been chosen. */
+static void measure_workload(const struct arguments *arguments, struct run *run,
+			     FILE *json)
+{
+	static struct series series[SERIES_MAX];
+	static bool written;
+	struct hwtimer_shape shapes[SERIES_MAX];
+	u32 nr = list_shapes(arguments, shapes);
+	u32 rep, i;
+
+	for (i = 0; i < nr; i++)
+		series_init(&series[i], &shapes[i], run->workload, run->count);
+	for (rep = 0; rep < arguments->reps; rep++)
+		for (i = 0; i < nr; i++)
+			series_run(&series[i], run, rep);
+	for (i = 0; i < nr; i++) {
+		report_series(arguments, &series[i]);
+		if (json)
+			report_json_series(json, &series[i], arguments->reps,
+					   !written);
+		written = true;
+		series_release(&series[i]);
+	}
+}
+
+static FILE *json_open(const struct arguments *arguments)
+{
+	FILE *json;
+
+	if (!arguments->json)
+		return NULL;
+	json = fopen(arguments->json, "w");
+	if (!json)
+		err(1, "%s", arguments->json);
+	report_json_begin(json, arguments);
+	return json;
+}
+
+static void json_close(const struct arguments *arguments, FILE *json)
+{
+	if (!json)
+		return;
+	report_json_end(json);
+	if (fclose(json))
+		err(1, "%s", arguments->json);
+}
+
+static void measure(const struct arguments *arguments, struct run *run)
+{
+	FILE *json = json_open(arguments);
+	u32 workload;
+
+	run->cancelled = run->count / 2;
+	report_header(arguments);
+	for (workload = 0; workload < WORKLOADS; workload++)
+		if (arguments->workloads[workload]) {
+			run_choose(run, workload, 0);
+			measure_workload(arguments, run, json);
+		}
+	json_close(arguments, json);
+}
+
+static void slack_row(struct run *run, u32 slack_permille)
+{
+	run_measure(run);
+	printf("%4u.%u %% %-12s %7u %8.0f %10.0f %8.3f\n", slack_permille / 10,
+	       slack_permille % 10, kind_names[run->shape.kind - 1],
+	       run->shape.buckets, run->figures[WAKEUPS],
+	       run->figures[CASCADED] * run->count, run->figures[WALKED]);
+	fflush(stdout);
+}
+
+static void slack(const struct arguments *arguments, struct run *run)
+{
+	struct hwtimer_shape shapes[SERIES_MAX];
+	u32 nr = list_shapes(arguments, shapes);
+	u32 s, i;
+
+	run->thorough = true;
+	printf("%u timers of the mixed workload, tick 1 ms, none cancelled\n",
+	       run->count);
+	printf("%8s %-12s %7s %8s %10s %8s\n", "slack", "kind", "buckets",
+	       "wake-ups", "cascades", "walked");
+	for (s = 0; s < SLACKS; s++) {
+		run_choose(run, MIXED, slacks_permille[s]);
+		for (i = 0; i < nr; i++) {
+			run->shape = shapes[i];
+			slack_row(run, slacks_permille[s]);
+		}
+	}
+}
+
+static void check_run(struct run *run, enum workload workload,
+		      u32 slack_permille, bool cancels)
+{
+	u32 first = run->count - run->late;
+
+	run->cancelled = cancels ? first / 2 : 0;
+	run_choose(run, workload, slack_permille);
+	run_measure(run);
+}
+
+/* One workload on every wheel. */
+static void check_workload(const struct arguments *arguments, struct run *run,
+			   enum workload workload)
+{
+	struct hwtimer_shape shapes[SERIES_MAX];
+	u32 nr = list_shapes(arguments, shapes);
+	u32 i, s;
+
+	for (i = 0; i < nr; i++) {
+		run->shape = shapes[i];
+		for (s = 0; s < SLACKS; s++) {
+			check_run(run, workload, slacks_permille[s], false);
+			check_run(run, workload, slacks_permille[s], true);
+		}
+	}
+}
+
+/*
+ * Half of the timers are scheduled while others expire, so that they meet older
+ * ones, and the records of cancelled ones, in the wheel.
+ */
+static void check(const struct arguments *arguments, struct run *run)
+{
+	u32 workload;
+
+	run->thorough = true;
+	run->late = run->count / 2;
+	timers_order(run->order, run->count - run->late);
+	for (workload = 0; workload < WORKLOADS; workload++)
+		if (arguments->workloads[workload])
+			check_workload(arguments, run, workload);
+	printf("ok\n");
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments arguments;
+	struct run run;
+
+	arguments_parse(&arguments, argc, argv);
+	run_init(&run, &arguments);
+	if (arguments.mode == SLACK)
+		slack(&arguments, &run);
+	else if (arguments.mode == CHECK)
+		check(&arguments, &run);
+	else
+		measure(&arguments, &run);
+	run_release(&run);
+	return 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef BENCH_LINUX_BITOPS_H
+#define BENCH_LINUX_BITOPS_H
+
+#include <linux/bits.h>
+#include <linux/math.h>
+#include <linux/types.h>
+
+#define BITS_TO_LONGS(bits) DIV_ROUND_UP(bits, BITS_PER_LONG)
+
+static inline unsigned int fls64(u64 word)
+{
+	return word ? 64 - __builtin_clzll(word) : 0;
+}
+
+static inline unsigned long __fls(unsigned long word)
+{
+	return BITS_PER_LONG - 1 - __builtin_clzl(word);
+}
+
+static inline unsigned long __ffs(unsigned long word)
+{
+	return __builtin_ctzl(word);
+}
+
+static inline unsigned int __ffs64(u64 word)
+{
+	return __builtin_ctzll(word);
+}
+
+static inline u64 ror64(u64 word, unsigned int shift)
+{
+	return (word >> (shift & 63)) | (word << (-shift & 63));
+}
+
+/*
+ * On x86 the kernel makes these two of one instruction each. That it takes
+ * longer than what a compiler makes of the other ones is a cost of the module.
+ */
+#ifdef __x86_64__
+static inline void __set_bit(unsigned long nr, unsigned long *words)
+{
+	asm volatile("btsq %1, %0" : : "m"(*words), "Jr"(nr) : "memory");
+}
+
+static inline void __clear_bit(unsigned long nr, unsigned long *words)
+{
+	asm volatile("btrq %1, %0" : : "m"(*words), "Jr"(nr) : "memory");
+}
+#else
+static inline void __set_bit(unsigned long nr, unsigned long *words)
+{
+	words[nr / BITS_PER_LONG] |= BIT(nr % BITS_PER_LONG);
+}
+
+static inline void __clear_bit(unsigned long nr, unsigned long *words)
+{
+	words[nr / BITS_PER_LONG] &= ~BIT(nr % BITS_PER_LONG);
+}
+#endif
+
+#endif /* BENCH_LINUX_BITOPS_H */

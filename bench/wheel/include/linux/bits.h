@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef BENCH_LINUX_BITS_H
+#define BENCH_LINUX_BITS_H
+
+#define BITS_PER_LONG (__SIZEOF_LONG__ * 8)
+#define BIT(nr) (1UL << (nr))
+#define BIT_ULL(nr) (1ULL << (nr))
+
+#endif /* BENCH_LINUX_BITS_H */

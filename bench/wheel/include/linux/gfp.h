@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The page allocator: kernel.c
+ */
+#ifndef BENCH_LINUX_GFP_H
+#define BENCH_LINUX_GFP_H
+
+#include <linux/types.h>
+
+#define gfp_t unsigned int
+
+#define GFP_KERNEL 0U
+#define GFP_KERNEL_ACCOUNT 0U
+#define __GFP_NOWARN 0U
+#define __GFP_NORETRY 0U
+/* All pages are zeroed and compound. */
+#define __GFP_ZERO 0U
+#define __GFP_COMP 0U
+
+struct page;
+
+struct page *alloc_pages(gfp_t gfp, unsigned int order);
+void __free_pages(struct page *page, unsigned int order);
+
+#endif /* BENCH_LINUX_GFP_H */

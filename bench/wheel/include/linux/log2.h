@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef BENCH_LINUX_LOG2_H
+#define BENCH_LINUX_LOG2_H
+
+/* Of a number that is not 0. */
+#define ilog2(n) (63 - __builtin_clzll(n))
+
+#endif /* BENCH_LINUX_LOG2_H */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef BENCH_LINUX_MATH_H
+#define BENCH_LINUX_MATH_H
+
+#define DIV_ROUND_UP(n, d)                   \
+	({                                   \
+		__auto_type div_by = (d);    \
+		((n) + div_by - 1) / div_by; \
+	})
+
+#define DIV_ROUND_UP_ULL(n, d) DIV_ROUND_UP((unsigned long long)(n), d)
+
+#endif /* BENCH_LINUX_MATH_H */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef BENCH_LINUX_MATH64_H
+#define BENCH_LINUX_MATH64_H
+
+#include <linux/types.h>
+
+static inline u64 mul_u64_u64_shr(u64 a, u64 b, unsigned int shift)
+{
+	return (__uint128_t)a * b >> shift;
+}
+
+static inline u64 div_u64(u64 dividend, u32 divisor)
+{
+	return dividend / divisor;
+}
+
+#endif /* BENCH_LINUX_MATH64_H */

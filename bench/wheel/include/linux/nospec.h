@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef BENCH_LINUX_NOSPEC_H
+#define BENCH_LINUX_NOSPEC_H
+
+#include <linux/bits.h>
+
+/* As the kernel's own for any processor. */
+static inline unsigned long array_index_nospec(unsigned long index,
+					       unsigned long size)
+{
+	return index &
+	       ~(long)(index | (size - 1 - index)) >> (BITS_PER_LONG - 1);
+}
+
+#endif /* BENCH_LINUX_NOSPEC_H */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The slab allocator: kernel.c
+ */
+#ifndef BENCH_LINUX_SLAB_H
+#define BENCH_LINUX_SLAB_H
+
+#include <errno.h>
+#include <string.h>
+
+#include <linux/gfp.h>
+#include <linux/kernel.h>
+
+#define SLAB_ACCOUNT 0U
+
+struct kmem_cache;
+
+struct kmem_cache *kmem_cache_create(const char *name, unsigned int size,
+				     unsigned int align, unsigned int flags,
+				     void (*ctor)(void *object));
+void kmem_cache_destroy(struct kmem_cache *cache);
+int kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t count,
+			  void **objects);
+void kmem_cache_free(struct kmem_cache *cache, void *object);
+
+void *kvcalloc(size_t count, size_t size, gfp_t gfp);
+void kvfree(const void *memory);
+
+#endif /* BENCH_LINUX_SLAB_H */

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory and a search, as the kernel offers them; see kernel.h.
+ *
+ * Memory is taken from the front of the arena. Of what is freed only objects
+ * of a slab cache are used again; arena_reset() takes back all the rest.
+ */
+#include <err.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <linux/bitmap.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "kernel.h"
+
+/* Of addresses; memory comes with the first touch. */
+#define ARENA_BYTES (32ULL << 30)
+#define LARGE_PAGE (2UL << 20)
+#define PAGE 4096UL
+
+static char *arena;
+static size_t arena_used;
+
+/**
+ * struct page - what the page allocator knows of one allocation
+ * @address: where it is
+ * @next: the allocation before it
+ * @order: log2 of its pages
+ */
+struct page {
+	void *address;
+	struct page *next;
+	unsigned int order;
+};
+
+static struct page *pages;
+
+/**
+ * struct kmem_cache - objects of one size
+ * @free: those that were freed, each of which points to the next
+ * @size: of an object
+ * @align: of an object
+ */
+struct kmem_cache {
+	void **free;
+	unsigned int size;
+	unsigned int align;
+};
+
+static void arena_map(void)
+{
+	char *map = mmap(NULL, ARENA_BYTES + LARGE_PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (map == MAP_FAILED)
+		err(1, "mmap of the arena");
+	arena = (char *)ALIGN((uintptr_t)map, LARGE_PAGE);
+	/* Without large pages it works as well, only slower. */
+	madvise(arena, ARENA_BYTES, MADV_HUGEPAGE);
+}
+
+/**
+ * arena_alloc - memory until arena_reset()
+ * @size: bytes
+ * @align: a power of two
+ *
+ * Return: the memory, with anything in it.
+ */
+void *arena_alloc(size_t size, size_t align)
+{
+	size_t begin = ALIGN(arena_used, align);
+
+	if (!arena)
+		arena_map();
+	if (size > ARENA_BYTES - begin)
+		errx(1, "the arena is full: try fewer timers");
+	arena_used = begin + size;
+	return arena + begin;
+}
+
+/* Nothing that was allocated is in use any more. */
+void arena_reset(void)
+{
+	arena_used = 0;
+	pages = NULL;
+}
+
+struct page *alloc_pages(gfp_t gfp, unsigned int order)
+{
+	struct page *page = arena_alloc(sizeof(*page), sizeof(long));
+
+	page->address = arena_alloc(PAGE << order, PAGE << order);
+	page->order = order;
+	page->next = pages;
+	pages = page;
+	memset(page->address, 0, PAGE << order);
+	return page;
+}
+
+void __free_pages(struct page *page, unsigned int order)
+{
+}
+
+void *page_address(const struct page *page)
+{
+	return page->address;
+}
+
+unsigned int compound_order(const struct page *page)
+{
+	return page->order;
+}
+
+struct page *virt_to_page(const void *address)
+{
+	struct page *page = pages;
+
+	while (page->address != address)
+		page = page->next;
+	return page;
+}
+
+struct kmem_cache *kmem_cache_create(const char *name, unsigned int size,
+				     unsigned int align, unsigned int flags,
+				     void (*ctor)(void *object))
+{
+	struct kmem_cache *cache = arena_alloc(sizeof(*cache), sizeof(long));
+
+	*cache = (struct kmem_cache){ .size = size, .align = align };
+	return cache;
+}
+
+void kmem_cache_destroy(struct kmem_cache *cache)
+{
+}
+
+int kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t count,
+			  void **objects)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (cache->free) {
+			objects[i] = cache->free;
+			cache->free = *cache->free;
+		} else {
+			objects[i] = arena_alloc(cache->size, cache->align);
+		}
+	}
+	return count;
+}
+
+void kmem_cache_free(struct kmem_cache *cache, void *object)
+{
+	*(void **)object = cache->free;
+	cache->free = object;
+}
+
+void *kvcalloc(size_t count, size_t size, gfp_t gfp)
+{
+	return memset(arena_alloc(count * size, PAGE), 0, count * size);
+}
+
+void kvfree(const void *memory)
+{
+}
+
+unsigned long find_next_bit(const unsigned long *words, unsigned long size,
+			    unsigned long begin)
+{
+	unsigned long nr = begin / BITS_PER_LONG;
+	unsigned long word;
+
+	if (begin >= size)
+		return size;
+	word = words[nr] & BITMAP_FIRST_WORD_MASK(begin);
+	while (!word) {
+		if (++nr * BITS_PER_LONG >= size)
+			return size;
+		word = words[nr];
+	}
+	return min(nr * BITS_PER_LONG + __ffs(word), size);
+}

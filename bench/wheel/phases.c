@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One run; see phases.h.
+ *
+ * All but CANCEL: timers are scheduled, then a random half is cancelled in
+ * random order, then the clock goes from one wake-up to the next until nothing
+ * is left. CANCEL: at each millisecond the timers of the one before are
+ * cancelled, others are scheduled, and the worker comes if it wants to; what
+ * counts are the last 10 of 40 s, when the first timeouts have come round.
+ *
+ * Costs are processor time of this thread, less what it costs to ask for that.
+ * How long a wake-up takes is real time, as there are so many and so short ones.
+ *
+ * Requests come in batches of HWTIMER_HOLD, as in the module. Memory is brought
+ * in between them, and given back only by CANCEL, where there is more to come;
+ * neither is measured.
+ */
+#include <err.h>
+#include <string.h>
+
+#include "device.h"
+#include "phases.h"
+
+#define TIMEOUT (30 * NSEC_PER_SEC)
+#define CANCEL_MS 40000
+#define CANCEL_WARM_MS 30000
+#define MS_PER_S 1000
+
+#define CLOCK_ROUNDS 1000
+#define CLOCK_CALLS 100
+
+/* The dead entries that the module allows for; see hwtimer_request.c. */
+#define DEAD_MAX (32768 + 16384)
+
+/* What a processor was busy with this thread: others may want it, too. */
+static u64 cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+}
+
+/* What it costs to ask @clock for the time: the least, as others interfere. */
+static double clock_cost(u64 (*clock)(void))
+{
+	u64 least = U64_MAX;
+	u32 round, i;
+
+	for (round = 0; round < CLOCK_ROUNDS; round++) {
+		u64 begin = now_ns();
+
+		for (i = 0; i < CLOCK_CALLS; i++)
+			clock();
+		least = min(least, now_ns() - begin);
+	}
+	return (double)least / CLOCK_CALLS;
+}
+
+/* Returns how long it took since cpu_ns() was @begin. */
+static double cpu_since(u64 begin)
+{
+	static double cost;
+	double ns = cpu_ns() - begin;
+
+	if (!cost)
+		cost = clock_cost(cpu_ns);
+	return max(ns - cost, 0.0);
+}
+
+/* Returns how long it took, ns. */
+static double schedule_batch(struct run *run, struct harness *harness,
+			     u32 first, u32 count)
+{
+	u64 begin;
+
+	harness_reserve(harness, count);
+	begin = cpu_ns();
+	harness_schedule(harness, run->timers, first, count);
+	return cpu_since(begin);
+}
+
+static double schedule_timers(struct run *run, struct harness *harness,
+			      u32 first, u32 count)
+{
+	double ns = 0;
+	u32 done, batch;
+
+	for (done = 0; done < count; done += batch) {
+		batch = min(count - done, HWTIMER_HOLD);
+		ns += schedule_batch(run, harness, first + done, batch);
+	}
+	return ns;
+}
+
+/* Memory is given back after each step, which is not measured. */
+static double compact(struct harness *harness, u32 requests)
+{
+	u64 steps = harness_compaction_steps(harness, requests);
+	bool more = true;
+	double ns = 0;
+
+	while (more && steps--) {
+		u64 begin = cpu_ns();
+
+		more = harness_compact(harness);
+		ns += cpu_since(begin);
+		harness_trim(harness);
+	}
+	return ns;
+}
+
+/* Cancels timers by their numbers; returns how long it took, ns. */
+static double cancel_batch(struct run *run, struct harness *harness,
+			   const u32 *numbers, u32 count)
+{
+	u64 ids[HWTIMER_HOLD];
+	double ns;
+	u64 begin;
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		ids[i] = run->timers[numbers[i]].id;
+	begin = cpu_ns();
+	harness_cancel(harness, ids, count);
+	ns = cpu_since(begin);
+	return ns + compact(harness, count);
+}
+
+static double cancel_timers(struct run *run, struct harness *harness,
+			    const u32 *numbers, u32 count)
+{
+	double ns = 0;
+	u32 done, batch;
+
+	for (done = 0; done < count; done += batch) {
+		batch = min(count - done, HWTIMER_HOLD);
+		ns += cancel_batch(run, harness, &numbers[done], batch);
+	}
+	return ns;
+}
+
+/* As many from number @first on, in the order in which they were scheduled. */
+static double cancel_range(struct run *run, struct harness *harness, u32 first,
+			   u32 count)
+{
+	u32 numbers[HWTIMER_HOLD];
+	double ns = 0;
+	u32 done, batch, i;
+
+	for (done = 0; done < count; done += batch) {
+		batch = min(count - done, HWTIMER_HOLD);
+		for (i = 0; i < batch; i++)
+			numbers[i] = first + done + i;
+		ns += cancel_batch(run, harness, numbers, batch);
+	}
+	return ns;
+}
+
+static void note_worst(struct run *run, const struct wakeup *wakeup)
+{
+	double *figures = run->figures;
+
+	figures[DUE_WALKED] =
+		max_t(double, figures[DUE_WALKED], wakeup->walked);
+	figures[DUE_NS] = max_t(double, figures[DUE_NS], wakeup->due_ns);
+	figures[WAKEUP_NS] = max_t(double, figures[WAKEUP_NS], wakeup->ns);
+}
+
+/* @nr: of the wake-up, the same in all runs of a series */
+static void note_best(struct best *best, u64 nr, const struct wakeup *wakeup)
+{
+	if (nr >= best->room)
+		errx(1, "there are more wake-ups than timers");
+	if (nr == best->count) {
+		best->due_ns[nr] = U32_MAX;
+		best->ns[nr] = U32_MAX;
+		best->count++;
+	}
+	best->due_ns[nr] = min_t(u64, best->due_ns[nr], wakeup->due_ns);
+	best->ns[nr] = min_t(u64, best->ns[nr], wakeup->ns);
+}
+
+/* One wake-up; returns how often it read the clock. */
+static u32 wake_up(struct run *run, struct harness *harness)
+{
+	struct wakeup wakeup;
+
+	harness_wake_up(harness, &wakeup);
+	note_worst(run, &wakeup);
+	if (run->best)
+		note_best(run->best, harness->wakeups - 1, &wakeup);
+	return 1 + wakeup.spans;
+}
+
+/* What has expired since the last time. */
+static void read_events(struct run *run, struct harness *harness,
+			struct ledger *ledger)
+{
+	struct event event;
+
+	while (harness_read(harness, &event))
+		ledger_expired(ledger, &event,
+			       run->thorough ? harness->now :
+					       event.deadline + event.lateness);
+}
+
+/* The next of those that are scheduled later, if there is one. */
+static void schedule_late(struct run *run, struct harness *harness, u32 *late)
+{
+	u32 number = run->count - *late;
+
+	if (!*late)
+		return;
+	run->timers[number].deadline += harness->now + 1 - TIMERS_START;
+	schedule_timers(run, harness, number, 1);
+	--*late;
+}
+
+/* Returns how long it took, ns. */
+static double expire_timers(struct run *run, struct harness *harness,
+			    struct ledger *ledger)
+{
+	static double cost;
+	u32 late = run->late;
+	u64 readings = 0;
+	double ns;
+	u64 begin;
+
+	if (!cost)
+		cost = clock_cost(now_ns);
+	begin = cpu_ns();
+	while (harness->wake != HWTIMER_TICK_NONE) {
+		readings += wake_up(run, harness);
+		if (run->thorough)
+			read_events(run, harness, ledger);
+		schedule_late(run, harness, &late);
+	}
+	ns = cpu_since(begin) - readings * cost;
+	read_events(run, harness, ledger);
+	return ns;
+}
+
+/* @ended: timers that expired, or in CANCEL were cancelled */
+static void figures_of_wheel(struct run *run, const struct harness *harness,
+			     const struct hwtimer_wheel_stats *before,
+			     u64 ended)
+{
+	const struct hwtimer_wheel_stats *stats = &harness->wheel.stats;
+	double *figures = run->figures;
+
+	figures[WALKED] = (double)(stats->walked - before->walked) / ended;
+	figures[PASSED_OVER] =
+		(double)(stats->passed_over - before->passed_over) / ended;
+	figures[CASCADED] =
+		(double)(stats->cascaded - before->cascaded) / ended;
+	figures[CHUNK_BYTES] =
+		(double)harness->chunks_peak * HWTIMER_CHUNK_BYTES;
+	figures[WHEEL_BYTES] = hwtimer_wheel_memory(&run->shape);
+}
+
+static void run_phases(struct run *run, struct harness *harness)
+{
+	static const struct hwtimer_wheel_stats zero;
+	u32 first = run->count - run->late;
+	u32 left = run->count - run->cancelled;
+	double *figures = run->figures;
+	struct ledger ledger;
+	u32 i;
+
+	ledger_open(&ledger, &harness->wheel, run->timers, run->count);
+	figures[SCHEDULE_NS] = schedule_timers(run, harness, 0, first) / first;
+	figures[CANCEL_NS] =
+		cancel_timers(run, harness, run->order, run->cancelled) /
+		max(run->cancelled, 1U);
+	for (i = 0; i < run->cancelled; i++)
+		ledger_cancelled(&ledger, run->order[i]);
+	figures[EXPIRE_NS] = expire_timers(run, harness, &ledger) / left;
+	figures[WAKEUPS] = harness->wakeups;
+	figures[IDLE] = harness->idle;
+	figures_of_wheel(run, harness, &zero, left);
+	ledger_close(&ledger);
+}
+
+/* What comes after the timers of one millisecond. */
+static void cancel_check(const struct harness *harness)
+{
+	if (harness->events)
+		errx(1, "a cancelled timer has expired");
+	if (harness->wheel.entries > 2 * harness->pending + DEAD_MAX)
+		errx(1, "%llu entries for %llu timers", harness->wheel.entries,
+		     harness->pending);
+}
+
+/* One millisecond of @count timers that are scheduled, from number @first on. */
+static void cancel_ms(struct run *run, struct harness *harness, u32 first,
+		      u32 count)
+{
+	double *figures = run->figures;
+	u64 begin;
+	u32 i;
+
+	for (i = first; i < first + count; i++)
+		run->timers[i].deadline = harness->now + TIMEOUT;
+	figures[SCHEDULE_NS] += schedule_timers(run, harness, first, count);
+	harness->now += NSEC_PER_MSEC;
+	begin = cpu_ns();
+	while (harness->wake <= harness->now)
+		wake_up(run, harness);
+	figures[EXPIRE_NS] += cpu_since(begin);
+	harness_trim(harness);
+	figures[CANCEL_NS] += cancel_range(run, harness, first, count);
+	cancel_check(harness);
+}
+
+static void run_cancel(struct run *run, struct harness *harness)
+{
+	u32 count = max(run->count / MS_PER_S, 1U);
+	struct hwtimer_wheel_stats before = {};
+	u64 wakeups = 0;
+	double cancelled = (double)count * (CANCEL_MS - CANCEL_WARM_MS);
+	u32 ms;
+
+	for (ms = 0; ms < CANCEL_MS; ms++) {
+		if (ms == CANCEL_WARM_MS) {
+			memset(run->figures, 0, sizeof(run->figures));
+			before = harness->wheel.stats;
+			wakeups = harness->wakeups;
+		}
+		cancel_ms(run, harness, ms % 2 * count, count);
+	}
+	run->figures[SCHEDULE_NS] /= cancelled;
+	run->figures[CANCEL_NS] /= cancelled;
+	run->figures[EXPIRE_NS] /= cancelled;
+	run->figures[WAKEUPS] = harness->wakeups - wakeups;
+	run->figures[IDLE] = run->figures[WAKEUPS];
+	figures_of_wheel(run, harness, &before, cancelled);
+}
+
+/* Leaves the outcome in @run->figures; what is wrong ends the program. */
+void run_measure(struct run *run)
+{
+	static struct harness harness;
+
+	memset(run->figures, 0, sizeof(run->figures));
+	harness_init(&harness, &run->shape, run->count);
+	if (run->workload == CANCEL)
+		run_cancel(run, &harness);
+	else
+		run_phases(run, &harness);
+	harness_destroy(&harness);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What many runs have in common: medians, minima and maxima, as a table and as
+ * JSON.
+ */
+#ifndef BENCH_REPORT_H
+#define BENCH_REPORT_H
+
+#include <stdio.h>
+
+#include "arguments.h"
+#include "phases.h"
+
+/**
+ * struct series - the same run, again and again
+ * @shape: of the wheel
+ * @workload: of the timers
+ * @values: of each figure, what it was in each run
+ * @best: of the wake-ups
+ */
+struct series {
+	struct hwtimer_shape shape;
+	enum workload workload;
+	double values[FIGURES][REPS_MAX];
+	struct best best;
+};
+
+void report_header(const struct arguments *arguments);
+void report_series(const struct arguments *arguments, struct series *series);
+void report_json_begin(FILE *out, const struct arguments *arguments);
+void report_json_series(FILE *out, struct series *series, u32 reps, bool first);
+void report_json_end(FILE *out);
+
+#endif /* BENCH_REPORT_H */

@@ -1,0 +1,995 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The clocks: CLOCK_BOOTTIME; CLOCK_REALTIME, whose deadlines follow it when
+ * somebody sets it, forwards and backwards; and the report of that. These tests
+ * set the machine's clock, and put it right again from CLOCK_MONOTONIC.
+ */
+#include "hwtimer_test.h"
+
+#include <sys/eventfd.h>
+
+/* The true CLOCK_REALTIME minus CLOCK_MONOTONIC, from before the first test. */
+static __u64 true_offset;
+
+static void __attribute__((constructor)) remember_the_time(void)
+{
+	true_offset = clock_ns(CLOCK_REALTIME) - now_ns();
+}
+
+/* Sets CLOCK_REALTIME to the true time and @shift; -errno if it may not be. */
+static int shift_clock(__s64 shift)
+{
+	__u64 time = now_ns() + true_offset + shift;
+	struct timespec ts = { .tv_sec = time / SEC, .tv_nsec = time % SEC };
+
+	return result_of(clock_settime(CLOCK_REALTIME, &ts));
+}
+
+static __u64 realtime(void)
+{
+	return clock_ns(CLOCK_REALTIME);
+}
+
+static int open_clock(__u32 clock, __u32 kind, __u32 flags)
+{
+	struct hwtimer_setup setup = {
+		.flags = flags,
+		.kind = kind,
+		.clock = clock,
+	};
+	int fd = hwt_open(O_NONBLOCK);
+
+	return fd < 0 ? fd : hwt_setup_as(fd, setup) ?: fd;
+}
+
+static struct hwtimer_query query_of(struct __test_metadata *_metadata, int fd,
+				     __u64 id)
+{
+	struct hwtimer_query query;
+
+	ASSERT_EQ(0, hwt_query(fd, id, &query));
+	return query;
+}
+
+/* ---- CLOCK_BOOTTIME ---- */
+
+FIXTURE(boottime)
+{
+	int fd;
+};
+
+FIXTURE_VARIANT(boottime)
+{
+	__u32 kind;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(boottime, hashed)
+{
+	.kind = HWTIMER_KIND_HASHED,
+};
+
+FIXTURE_VARIANT_ADD(boottime, hierarchical)
+{
+	.kind = HWTIMER_KIND_HIERARCHICAL,
+};
+
+/* clang-format on */
+
+FIXTURE_SETUP(boottime)
+{
+	self->fd = open_clock(CLOCK_BOOTTIME, variant->kind, 0);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(boottime)
+{
+	struct hwtimer_stats stats = stats_of(self->fd);
+
+	expect_balance(_metadata, &stats);
+	EXPECT_EQ(0, close(self->fd));
+}
+
+TEST_F(boottime, relative_timer_comes)
+{
+	struct hwtimer_event event;
+	__u64 before, after;
+
+	before = clock_ns(CLOCK_BOOTTIME);
+	ASSERT_NE(0, hwt_after(self->fd, 20 * MS, 7));
+	after = clock_ns(CLOCK_BOOTTIME);
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	expect_not_early(_metadata, &event, CLOCK_BOOTTIME);
+	EXPECT_EQ(7, event.user_data);
+	EXPECT_LE(before + 20 * MS, event.deadline);
+	EXPECT_GE(after + 20 * MS, event.deadline);
+}
+
+TEST_F(boottime, absolute_timer_comes)
+{
+	__u64 deadline = clock_ns(CLOCK_BOOTTIME) + 20 * MS;
+	struct hwtimer_event event;
+
+	ASSERT_NE(0, hwt_at(self->fd, deadline, 0));
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	expect_not_early(_metadata, &event, CLOCK_BOOTTIME);
+	EXPECT_EQ(deadline, event.deadline);
+}
+
+TEST_F(boottime, query_reschedule_and_stop_use_it)
+{
+	__u64 deadline = clock_ns(CLOCK_BOOTTIME) + HOUR, before, after, id;
+	struct hwtimer_unprocessed timer;
+	struct hwtimer_query query;
+
+	id = hwt_at(self->fd, deadline, 0);
+	before = clock_ns(CLOCK_BOOTTIME);
+	query = query_of(_metadata, self->fd, id);
+	after = clock_ns(CLOCK_BOOTTIME);
+	EXPECT_GE(deadline - before, query.remaining);
+	EXPECT_LE(deadline - after, query.remaining);
+	before = clock_ns(CLOCK_BOOTTIME);
+	ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, 2 * HOUR));
+	ASSERT_EQ(1, hwt_stop(self->fd, &timer, 1, NULL));
+	after = clock_ns(CLOCK_BOOTTIME);
+	EXPECT_LE(before + 2 * HOUR, timer.deadline);
+	EXPECT_GE(after + 2 * HOUR, timer.deadline);
+	EXPECT_GE(2 * HOUR, timer.remaining);
+}
+
+TEST_F(boottime, periodic_timers_of_both_sorts)
+{
+	__u64 first = clock_ns(CLOCK_BOOTTIME) + 5 * MS, next = first, before;
+	struct hwtimer_event event;
+	__u64 id;
+
+	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+					       .flags = HWTIMER_ABSOLUTE,
+					       .time = first,
+					       .interval = 5 * MS,
+					       .count = 6,
+				       }));
+	while (next < first + 6 * 5 * MS) {
+		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		expect_not_early(_metadata, &event, CLOCK_BOOTTIME);
+		EXPECT_EQ(next, event.deadline);
+		ASSERT_LE(1, event.expirations);
+		next += event.expirations * 5 * MS;
+	}
+	EXPECT_EQ(first + 6 * 5 * MS, next);
+	id = hwt_add(self->fd, (struct hwtimer_request){
+				       .flags = HWTIMER_FIXED_DELAY,
+				       .interval = HOUR,
+			       });
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	before = clock_ns(CLOCK_BOOTTIME);
+	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	EXPECT_LE(before + HOUR, query_of(_metadata, self->fd, id).deadline);
+	EXPECT_GE(clock_ns(CLOCK_BOOTTIME) + HOUR,
+		  query_of(_metadata, self->fd, id).deadline);
+}
+
+/* ---- CLOCK_REALTIME ---- */
+
+FIXTURE(realtime)
+{
+	int fd;
+};
+
+FIXTURE_VARIANT(realtime)
+{
+	__u32 kind;
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(realtime, hashed)
+{
+	.kind = HWTIMER_KIND_HASHED,
+};
+
+FIXTURE_VARIANT_ADD(realtime, hierarchical)
+{
+	.kind = HWTIMER_KIND_HIERARCHICAL,
+};
+
+/* clang-format on */
+
+FIXTURE_SETUP(realtime)
+{
+	if (shift_clock(0) == -EPERM)
+		SKIP(return, "the clock may not be set");
+	self->fd = open_clock(CLOCK_REALTIME, variant->kind, 0);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(realtime)
+{
+	struct hwtimer_stats stats = stats_of(self->fd);
+
+	EXPECT_EQ(0, shift_clock(0));
+	expect_balance(_metadata, &stats);
+	EXPECT_EQ(0, stats.clock_sets); /* as nobody asked */
+	EXPECT_EQ(0, close(self->fd));
+}
+
+/*
+ * Events of timers whose user_data are their places in the order: each once,
+ * none early by the clock as it is now, in order.
+ */
+static void expect_all(struct __test_metadata *_metadata, int fd,
+		       unsigned int first, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		struct hwtimer_event event;
+
+		ASSERT_EQ(1, hwt_collect(fd, &event, 1));
+		expect_not_early(_metadata, &event, CLOCK_REALTIME);
+		EXPECT_EQ(1, event.expirations);
+		ASSERT_EQ(first + i, event.user_data);
+	}
+}
+
+/*
+ * @n timers, @spacing apart, scheduled in another order, and all of them before
+ * the first is due. Returns its deadline.
+ */
+static __u64 schedule_shuffled(struct __test_metadata *_metadata, int fd,
+			       unsigned int n, __u64 spacing)
+{
+	struct hwtimer_request requests[BATCH];
+
+	ASSERT_GE(BATCH, n);
+	fill_schedules(requests, n, HWTIMER_ABSOLUTE, 0, 0);
+	for (unsigned int i = 0; i < n; i++) {
+		/* 37 is prime to all the numbers of timers below */
+		requests[i].user_data = i * 37 % n;
+		requests[i].time = requests[i].user_data * spacing;
+	}
+	return schedule_in_time(_metadata, fd, CLOCK_REALTIME, requests, n,
+				50 * MS);
+}
+
+TEST_F(realtime, timer_comes)
+{
+	__u64 deadline = realtime() + 20 * MS;
+	struct hwtimer_event event;
+
+	ASSERT_NE(0, hwt_at(self->fd, deadline, 7));
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	expect_not_early(_metadata, &event, CLOCK_REALTIME);
+	EXPECT_EQ(deadline, event.deadline);
+	EXPECT_EQ(7, event.user_data);
+}
+
+TEST_F(realtime, past_deadlines_expire_and_far_ones_wait)
+{
+	const __u64 past[] = { 0, 1, realtime() / 2, realtime() - 1, -5ULL };
+	struct hwtimer_event event;
+
+	ASSERT_NE(0, hwt_at(self->fd, HWTIMER_NEVER, 0));
+	ASSERT_NE(0, hwt_at(self->fd, INT64_MAX, 0));
+	ASSERT_NE(0, hwt_at(self->fd, realtime() + 100 * YEAR, 0));
+	for (unsigned int i = 0; i < ARRAY_SIZE(past); i++) {
+		ASSERT_NE(0, hwt_at(self->fd, past[i], 1 + i));
+		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		EXPECT_EQ(1 + i, event.user_data);
+	}
+	EXPECT_EQ(3, stats_of(self->fd).pending);
+}
+
+TEST_F(realtime, delays_are_einval)
+{
+	const __u64 delays[] = { 0, 1, HOUR, -1ULL, INT64_MAX };
+	__u64 deadline = realtime() + HOUR, id;
+
+	id = hwt_at(self->fd, deadline, 0);
+	ASSERT_NE(0, id);
+	for (unsigned int i = 0; i < ARRAY_SIZE(delays); i++) {
+		struct hwtimer_request requests[] = {
+			{ .op = HWTIMER_OP_SCHEDULE, .time = delays[i] },
+			{ .op = HWTIMER_OP_RESCHEDULE,
+			  .id = id,
+			  .time = delays[i] },
+			{ .op = HWTIMER_OP_SCHEDULE,
+			  .time = delays[i],
+			  .interval = SEC },
+		};
+		__u64 unused;
+
+		EXPECT_EQ(-EINVAL,
+			  hwt_schedule(self->fd, 0, delays[i], 0, &unused));
+		EXPECT_EQ(-EINVAL, hwt_reschedule(self->fd, id, 0, delays[i]));
+		ASSERT_EQ(3, hwt_submit(self->fd, requests, 3));
+		for (unsigned int j = 0; j < 3; j++)
+			EXPECT_EQ(-EINVAL, requests[j].result);
+	}
+	EXPECT_EQ(deadline, query_of(_metadata, self->fd, id).deadline);
+	EXPECT_EQ(1, stats_of(self->fd).scheduled);
+	EXPECT_EQ(0, stats_of(self->fd).rescheduled);
+}
+
+TEST_F(realtime, refused_delay_does_not_start_it)
+{
+	struct hwtimer_info info;
+	__u64 unused;
+
+	EXPECT_EQ(-EINVAL, hwt_schedule(self->fd, 0, HOUR, 0, &unused));
+	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	EXPECT_EQ(CLOCK_REALTIME, info.clock);
+	EXPECT_EQ(0, info.started);
+}
+
+TEST_F(realtime, fixed_delay_is_einval)
+{
+	EXPECT_EQ(-EINVAL,
+		  hwt_try(self->fd, (struct hwtimer_request){
+					    .flags = HWTIMER_ABSOLUTE |
+						     HWTIMER_FIXED_DELAY,
+					    .time = realtime() + HOUR,
+					    .interval = SEC,
+				    }));
+	EXPECT_EQ(0, stats_of(self->fd).scheduled);
+}
+
+TEST_F(realtime, query_reschedule_and_stop_use_it)
+{
+	__u64 deadline = realtime() + HOUR, before, after, id;
+	struct hwtimer_unprocessed timer;
+	struct hwtimer_query query;
+
+	id = hwt_at(self->fd, deadline, 0);
+	before = realtime();
+	query = query_of(_metadata, self->fd, id);
+	after = realtime();
+	EXPECT_GE(deadline - before, query.remaining);
+	EXPECT_LE(deadline - after, query.remaining);
+	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
+				    deadline + HOUR));
+	before = realtime();
+	ASSERT_EQ(1, hwt_stop(self->fd, &timer, 1, NULL));
+	after = realtime();
+	EXPECT_EQ(deadline + HOUR, timer.deadline);
+	EXPECT_GE(deadline + HOUR - before, timer.remaining);
+	EXPECT_LE(deadline + HOUR - after, timer.remaining);
+}
+
+TEST_F(realtime, forward_set_makes_a_pending_timer_due)
+{
+	__u64 deadline = realtime() + HOUR, start;
+	struct hwtimer_event event;
+
+	ASSERT_NE(0, hwt_at(self->fd, deadline, 7));
+	sleep_ns(20 * MS);
+	start = now_ns();
+	ASSERT_EQ(0, shift_clock(2 * HOUR));
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	TH_LOG("after %llu us", (now_ns() - start) / US);
+	expect_not_early(_metadata, &event, CLOCK_REALTIME);
+	EXPECT_EQ(deadline, event.deadline);
+	/* An hour late, by the clock that it goes by. */
+	EXPECT_EQ(UINT_MAX, event.lateness);
+	EXPECT_LE(HOUR / 2, stats_of(self->fd).lateness_max);
+}
+
+TEST_F(realtime, forward_set_leaves_what_is_still_ahead)
+{
+	__u64 deadline = realtime() + 3 * HOUR, id;
+	struct hwtimer_event event;
+
+	id = hwt_at(self->fd, deadline, 1);
+	ASSERT_NE(0, hwt_at(self->fd, realtime() + HOUR, 0));
+	ASSERT_EQ(0, shift_clock(2 * HOUR));
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	EXPECT_EQ(0, event.user_data);
+	sleep_ns(20 * MS);
+	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_GE(HOUR, query_of(_metadata, self->fd, id).remaining);
+	ASSERT_EQ(0, shift_clock(3 * HOUR));
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	EXPECT_EQ(deadline, event.deadline);
+}
+
+/*
+ * The same, and the clock is set back before the first of them is due. Returns
+ * when that would have been; ns of CLOCK_MONOTONIC.
+ */
+static __u64 set_back_in_time(struct __test_metadata *_metadata, int fd,
+			      unsigned int n, __u64 spacing, __s64 shift)
+{
+	for (unsigned int i = 0; i < 20; i++) {
+		__u64 due = schedule_shuffled(_metadata, fd, n, spacing) -
+			    true_offset;
+
+		ASSERT_EQ(0, shift_clock(shift));
+		if (now_ns() < due)
+			return due;
+		ASSERT_EQ(0, shift_clock(0));
+		ASSERT_EQ(n, hwt_discard_events(fd, n));
+	}
+	ASSERT_TRUE(false);
+	return 0;
+}
+
+TEST_F(realtime, backward_set_puts_a_pending_timer_off)
+{
+	struct hwtimer_event event;
+	__u64 due;
+
+	due = set_back_in_time(_metadata, self->fd, 1, 0, -(__s64)HOUR);
+	sleep_until(due + 100 * MS);
+	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(1, stats_of(self->fd).pending);
+	ASSERT_EQ(0, shift_clock(0));
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	expect_not_early(_metadata, &event, CLOCK_REALTIME);
+	EXPECT_EQ(due + true_offset, event.deadline);
+}
+
+/* By no more than it was: the timer comes although nobody sets it again. */
+TEST_F(realtime, timer_comes_in_the_end_after_a_backward_set)
+{
+	__u64 due;
+
+	due = set_back_in_time(_metadata, self->fd, 20, 5 * MS,
+			       -(__s64)(200 * MS));
+	expect_all(_metadata, self->fd, 0, 20);
+	EXPECT_LE(due + 200 * MS, now_ns());
+}
+
+TEST_F(realtime, many_timers_stay_in_order_across_a_backward_set)
+{
+	struct hwtimer_event event;
+	__u64 due;
+
+	due = set_back_in_time(_metadata, self->fd, 1000, 100 * US,
+			       -(__s64)(24 * HOUR));
+	sleep_until(due + 50 * MS);
+	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(1000, stats_of(self->fd).pending);
+	ASSERT_EQ(0, shift_clock(0));
+	for (unsigned int i = 0; i < 1000; i++) {
+		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		expect_not_early(_metadata, &event, CLOCK_REALTIME);
+		/* 10 of them share a tick; where it begins is not known. */
+		EXPECT_LE(i, event.user_data + 10);
+		EXPECT_GE(i + 10, event.user_data);
+	}
+}
+
+TEST_F(realtime, backward_set_in_the_middle_of_them)
+{
+	unsigned int came = 0;
+
+	schedule_shuffled(_metadata, self->fd, 100, 3 * MS);
+	expect_all(_metadata, self->fd, 0, 20);
+	ASSERT_EQ(0, shift_clock(-(__s64)HOUR));
+	sleep_ns(20 * MS);
+	/* Those that had been queued before can be read: not early then. */
+	for (struct hwtimer_event event; hwt_read(self->fd, &event, 1) == 1;
+	     came++)
+		ASSERT_EQ(20 + came, event.user_data);
+	sleep_ns(50 * MS);
+	EXPECT_EQ(0, stats_of(self->fd).ready);
+	EXPECT_EQ(80 - came, stats_of(self->fd).pending);
+	ASSERT_EQ(0, shift_clock(0));
+	expect_all(_metadata, self->fd, 20 + came, 80 - came);
+}
+
+TEST_F(realtime, forward_set_in_the_middle_of_them)
+{
+	schedule_shuffled(_metadata, self->fd, 1000, 3 * MS);
+	expect_all(_metadata, self->fd, 0, 10);
+	ASSERT_EQ(0, shift_clock(HOUR));
+	expect_all(_metadata, self->fd, 10, 990);
+	EXPECT_EQ(0, stats_of(self->fd).pending);
+}
+
+/* Much later than a round of the wheel they are still in order. */
+TEST_F(realtime, forward_set_over_many_rounds_of_a_small_wheel)
+{
+	struct hwtimer_setup setup = {
+		.buckets = 8,
+		.kind = variant->kind,
+		.clock = CLOCK_REALTIME,
+	};
+
+	ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
+	schedule_shuffled(_metadata, self->fd, 1000, 7 * MS);
+	ASSERT_EQ(0, shift_clock(HOUR));
+	expect_all(_metadata, self->fd, 0, 1000);
+	EXPECT_EQ(0, stats_of(self->fd).pending);
+}
+
+/* To before the instance was started, with timers old and new. */
+TEST_F(realtime, new_timers_after_a_backward_set)
+{
+	__u64 old = realtime() + HOUR, deadline;
+	struct hwtimer_event event;
+
+	ASSERT_NE(0, hwt_at(self->fd, old, 0));
+	ASSERT_NE(0, hwt_at(self->fd, realtime() + 5 * MS, 1));
+	ASSERT_EQ(1, hwt_discard_events(self->fd, 1));
+	for (unsigned int days = 1; days < 4; days++) {
+		ASSERT_EQ(0, shift_clock(-(__s64)(days * 24 * HOUR)));
+		for (unsigned int i = 0; i < 5; i++) {
+			deadline = realtime() + i * 7 * MS;
+			ASSERT_NE(0, hwt_at(self->fd, deadline, 2));
+			ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+			expect_not_early(_metadata, &event, CLOCK_REALTIME);
+			EXPECT_EQ(2, event.user_data);
+			EXPECT_EQ(deadline, event.deadline);
+		}
+	}
+	EXPECT_EQ(1, stats_of(self->fd).pending);
+	ASSERT_EQ(0, shift_clock(2 * HOUR));
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	EXPECT_EQ(old, event.deadline);
+}
+
+TEST_F(realtime, new_timers_in_order_after_a_backward_set)
+{
+	ASSERT_NE(0, hwt_at(self->fd, realtime(), 0));
+	ASSERT_EQ(1, hwt_discard_events(self->fd, 1));
+	ASSERT_EQ(0, shift_clock(-(__s64)(24 * HOUR)));
+	schedule_shuffled(_metadata, self->fd, 50, 2 * MS);
+	expect_all(_metadata, self->fd, 0, 50);
+}
+
+TEST_F(realtime, rescheduled_after_a_backward_set)
+{
+	__u64 id = hwt_at(self->fd, realtime() + HOUR, 5), deadline;
+	struct hwtimer_event event;
+
+	ASSERT_NE(0, id);
+	ASSERT_EQ(0, shift_clock(-(__s64)(24 * HOUR)));
+	deadline = realtime() + 20 * MS;
+	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	expect_not_early(_metadata, &event, CLOCK_REALTIME);
+	EXPECT_EQ(deadline, event.deadline);
+	EXPECT_EQ(id, event.id);
+}
+
+TEST_F(realtime, cancelled_and_stopped_after_a_backward_set)
+{
+	struct hwtimer_unprocessed timers[4];
+	__u64 id = hwt_at(self->fd, realtime() + HOUR, 5);
+
+	ASSERT_NE(0, id);
+	ASSERT_NE(0, hwt_at(self->fd, realtime() + HOUR, 6));
+	ASSERT_EQ(0, shift_clock(-(__s64)(24 * HOUR)));
+	EXPECT_EQ(0, hwt_cancel(self->fd, id, 0));
+	ASSERT_EQ(1, hwt_stop(self->fd, timers, 4, NULL));
+	EXPECT_EQ(6, timers[0].user_data);
+	EXPECT_LT(24 * HOUR, timers[0].remaining);
+	EXPECT_GE(25 * HOUR, timers[0].remaining);
+}
+
+/* To and fro, again and again, over timers near and far: each comes once. */
+TEST_F(realtime, set_again_and_again)
+{
+	bool came[200] = { false };
+	unsigned int total = 0;
+
+	schedule_shuffled(_metadata, self->fd, 200, 50 * MS);
+	for (unsigned int i = 0; total < 200 && i < 2000; i++) {
+		struct hwtimer_event events[16];
+		int got;
+
+		/* On the whole it goes forward. */
+		ASSERT_EQ(0, shift_clock(i * 100 * MS +
+					 (i * 7919ULL % 100) * 30 * MS));
+		hwt_poll(self->fd, POLLIN, 1);
+		got = hwt_read(self->fd, events, 16);
+		for (int j = 0; j < got; j++, total++) {
+			ASSERT_GT(200, events[j].user_data);
+			ASSERT_FALSE(came[events[j].user_data]);
+			came[events[j].user_data] = true;
+		}
+	}
+	EXPECT_EQ(200, total);
+	EXPECT_EQ(0, stats_of(self->fd).pending);
+}
+
+TEST_F(realtime, forward_set_counts_all_expirations_of_a_periodic_timer)
+{
+	__u64 first = realtime() + 10 * MS, before, after;
+	struct hwtimer_event event;
+	__u64 id;
+
+	id = hwt_add(self->fd, (struct hwtimer_request){
+				       .flags = HWTIMER_ABSOLUTE,
+				       .time = first,
+				       .interval = 10 * MS,
+			       });
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, shift_clock(HOUR));
+	before = realtime();
+	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	after = realtime();
+	EXPECT_EQ(first, event.deadline);
+	EXPECT_LE((before - first) / (10 * MS) + 1, event.expirations);
+	EXPECT_GE((after - first) / (10 * MS) + 1, event.expirations);
+	first += event.expirations * 10 * MS;
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	expect_not_early(_metadata, &event, CLOCK_REALTIME);
+	EXPECT_EQ(id, event.id);
+	EXPECT_EQ(first, event.deadline);
+}
+
+TEST_F(realtime, backward_set_keeps_the_phase_of_a_periodic_timer)
+{
+	__u64 first = realtime() + 10 * MS;
+	struct hwtimer_event event;
+	struct hwtimer_query query;
+	__u64 id;
+
+	id = hwt_add(self->fd, (struct hwtimer_request){
+				       .flags = HWTIMER_ABSOLUTE,
+				       .time = first,
+				       .interval = 10 * MS,
+			       });
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, shift_clock(-(__s64)HOUR));
+	/* It had expired; the next deadline is an hour away. */
+	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(first, event.deadline);
+	EXPECT_EQ(1, event.expirations);
+	query = query_of(_metadata, self->fd, id);
+	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
+	EXPECT_EQ(first + 10 * MS, query.deadline);
+	sleep_ns(30 * MS);
+	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(0, shift_clock(0));
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	EXPECT_EQ(first + 10 * MS, event.deadline);
+}
+
+/* The number of expirations has 32 bits; what is beyond comes afterwards. */
+TEST_F(realtime, more_expirations_than_an_event_can_tell)
+{
+	__u64 first = realtime() - 43000 * SEC, before, after, rest;
+	struct hwtimer_setup setup = {
+		.tick = 10 * US,
+		.kind = variant->kind,
+		.clock = CLOCK_REALTIME,
+	};
+	struct hwtimer_event event;
+
+	ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
+	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+					       .flags = HWTIMER_ABSOLUTE,
+					       .time = first,
+					       .interval = 10 * US,
+				       }));
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	EXPECT_EQ(first, event.deadline);
+	EXPECT_EQ(UINT_MAX, event.expirations);
+	first += UINT_MAX * 10ULL * US;
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	before = realtime();
+	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	after = realtime();
+	EXPECT_EQ(first, event.deadline);
+	rest = event.expirations;
+	EXPECT_LE((before - first) / (10 * US) + 1, rest);
+	EXPECT_GE((after - first) / (10 * US) + 1, rest);
+	EXPECT_EQ(UINT_MAX - 1 + rest - 1, stats_of(self->fd).missed);
+}
+
+TEST_F(realtime, largest_count_that_has_passed_already)
+{
+	struct hwtimer_setup setup = {
+		.tick = 10 * US,
+		.kind = variant->kind,
+		.clock = CLOCK_REALTIME,
+	};
+	struct hwtimer_event event;
+	struct hwtimer_query query;
+
+	ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
+	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+					       .flags = HWTIMER_ABSOLUTE,
+					       .time = 0,
+					       .interval = 10 * US,
+					       .count = UINT_MAX,
+				       }));
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	EXPECT_EQ(0, event.deadline);
+	EXPECT_EQ(UINT_MAX, event.expirations);
+	EXPECT_EQ(-ENOENT, hwt_query(self->fd, event.id, &query));
+	EXPECT_EQ(0, stats_of(self->fd).pending);
+}
+
+TEST_F(realtime, slack_and_a_backward_set)
+{
+	__u64 due = now_ns() + 50 * MS;
+	struct hwtimer_event event;
+
+	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+					       .flags = HWTIMER_ABSOLUTE,
+					       .time = due + true_offset,
+					       .slack = 10 * MS,
+				       }));
+	ASSERT_EQ(0, shift_clock(-(__s64)(50 * MS)));
+	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	EXPECT_EQ(due + true_offset, event.deadline);
+}
+
+/*
+ * As if it had never been set forward: those that had no chance to expire before
+ * it was set back come at their time.
+ */
+TEST_F(realtime, forward_set_that_is_taken_back_while_they_expire)
+{
+	unsigned int n = scaled(50000);
+	struct hwtimer_request *requests = calloc(n, sizeof(*requests));
+
+	ASSERT_NE(NULL, requests);
+	fill_schedules(requests, n, HWTIMER_ABSOLUTE, 0, 0);
+	schedule_in_time(_metadata, self->fd, CLOCK_REALTIME, requests, n,
+			 100 * MS + n * 5 * US);
+	ASSERT_EQ(0, shift_clock(HOUR));
+	while (!stats_of(self->fd).ready)
+		sleep_ns(100 * US);
+	ASSERT_EQ(0, shift_clock(0));
+	TH_LOG("%llu of %u had expired", stats_of(self->fd).ready, n);
+	EXPECT_EQ(n, hwt_discard_events(self->fd, n));
+	EXPECT_EQ(0, stats_of(self->fd).pending);
+}
+
+/* Others do not go by that clock. */
+TEST_F(realtime, other_clocks_are_not_set)
+{
+	const __u32 clocks[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(clocks); i++) {
+		int fd = open_clock(clocks[i], variant->kind, 0);
+		struct hwtimer_event event;
+
+		ASSERT_LE(0, fd);
+		ASSERT_NE(0, hwt_after(fd, HOUR, 0));
+		ASSERT_EQ(0, shift_clock(2 * HOUR));
+		sleep_ns(30 * MS);
+		EXPECT_EQ(-EAGAIN, hwt_read(fd, &event, 1));
+		ASSERT_NE(0, hwt_after(fd, 10 * MS, 1));
+		ASSERT_EQ(0, shift_clock(-(__s64)HOUR));
+		ASSERT_EQ(1, hwt_collect(fd, &event, 1));
+		EXPECT_EQ(1, event.user_data);
+		EXPECT_EQ(0, close(fd));
+	}
+}
+
+/* NOTIFY's delay does not follow it either. */
+TEST_F(realtime, delay_of_notify_is_not_set_back)
+{
+	ASSERT_EQ(0, hwt_notify(self->fd, 10, 100 * MS, -1));
+	ASSERT_NE(0, hwt_at(self->fd, 1, 0));
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, shift_clock(-(__s64)HOUR));
+	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
+}
+
+TEST_F(realtime, nobody_is_told_who_did_not_ask)
+{
+	struct hwtimer_event event;
+
+	ASSERT_NE(0, hwt_at(self->fd, realtime() + 3 * HOUR, 0));
+	ASSERT_EQ(0, shift_clock(HOUR));
+	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 1100));
+	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+}
+
+/* ---- HWTIMER_REPORT_CLOCK_SET ---- */
+
+FIXTURE(report)
+{
+	int fd;
+	__u64 far; /* a timer that is pending all the time */
+};
+
+FIXTURE_SETUP(report)
+{
+	if (shift_clock(0) == -EPERM)
+		SKIP(return, "the clock may not be set");
+	self->fd = open_clock(CLOCK_REALTIME, HWTIMER_KIND_DEFAULT,
+			      HWTIMER_REPORT_CLOCK_SET);
+	ASSERT_LE(0, self->fd);
+	self->far = hwt_at(self->fd, realtime() + 100 * 24 * HOUR, 1000);
+	ASSERT_NE(0, self->far);
+}
+
+FIXTURE_TEARDOWN(report)
+{
+	struct hwtimer_stats stats = stats_of(self->fd);
+
+	EXPECT_EQ(0, shift_clock(0));
+	expect_balance(_metadata, &stats);
+	EXPECT_EQ(0, close(self->fd));
+}
+
+/* Wait until the instance has noticed that the clock was set @sets times. */
+static bool wait_for_sets(int fd, __u64 sets)
+{
+	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
+		if (stats_of(fd).clock_sets >= sets)
+			return stats_of(fd).clock_sets == sets;
+		sleep_ns(5 * MS);
+	}
+	return false;
+}
+
+/* It is told, and only once. */
+static void expect_report(struct __test_metadata *_metadata, int fd)
+{
+	struct hwtimer_event event;
+
+	EXPECT_EQ(POLLIN, hwt_poll(fd, POLLIN, HANG_MS));
+	EXPECT_EQ(-ECANCELED, hwt_read(fd, &event, 1));
+	EXPECT_EQ(0, hwt_poll(fd, POLLIN, 0));
+	EXPECT_EQ(-EAGAIN, hwt_read(fd, &event, 1));
+}
+
+TEST_F(report, each_set_is_told_once)
+{
+	const __s64 shifts[] = { HOUR, -(__s64)HOUR, 0 };
+	char path[64];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(shifts); i++) {
+		__u64 start = now_ns();
+
+		ASSERT_EQ(0, shift_clock(shifts[i]));
+		expect_report(_metadata, self->fd);
+		TH_LOG("after %llu ms", (now_ns() - start) / MS);
+		EXPECT_EQ(i + 1, stats_of(self->fd).clock_sets);
+		EXPECT_EQ(1, stats_of(self->fd).pending);
+	}
+	/* And not again. */
+	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 1100));
+	EXPECT_EQ(3, stats_of(self->fd).clock_sets);
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", self->fd);
+	EXPECT_EQ(3, number_after(path, "hwtimer-clock_sets:"));
+}
+
+TEST_F(report, nothing_is_told_when_nobody_sets_it)
+{
+	struct hwtimer_event event;
+
+	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 2200));
+	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(0, stats_of(self->fd).clock_sets);
+	EXPECT_EQ(0, stats_of(self->fd).expired);
+}
+
+TEST_F(report, comes_before_events_that_wait_and_loses_none)
+{
+	struct hwtimer_event events[4];
+
+	for (unsigned int i = 0; i < 3; i++)
+		ASSERT_NE(0, hwt_at(self->fd, 1 + i, i));
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 3));
+	ASSERT_EQ(0, shift_clock(SEC));
+	ASSERT_TRUE(wait_for_sets(self->fd, 1));
+	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(-ECANCELED, hwt_read(self->fd, events, 4));
+	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, 0));
+	ASSERT_EQ(3, hwt_read(self->fd, events, 4));
+	for (unsigned int i = 0; i < 3; i++)
+		EXPECT_EQ(1, events[i].expirations);
+}
+
+TEST_F(report, timers_that_become_due_by_it_come_too)
+{
+	bool came[100] = { false };
+	unsigned int total = 0, reports = 0;
+
+	for (unsigned int i = 0; i < 100; i++)
+		ASSERT_NE(0, hwt_at(self->fd, realtime() + HOUR, i));
+	ASSERT_EQ(0, shift_clock(2 * HOUR));
+	while (total < 100 || !reports) {
+		struct hwtimer_event events[30];
+		int got;
+
+		ASSERT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
+		got = hwt_read(self->fd, events, 30);
+		if (got == -ECANCELED) {
+			reports++;
+			continue;
+		}
+		ASSERT_LT(0, got);
+		for (int i = 0; i < got; i++, total++) {
+			ASSERT_GT(100, events[i].user_data);
+			ASSERT_FALSE(came[events[i].user_data]);
+			came[events[i].user_data] = true;
+		}
+	}
+	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 1100));
+	EXPECT_EQ(1, reports);
+	EXPECT_EQ(1, stats_of(self->fd).pending);
+}
+
+TEST_F(report, ends_a_blocked_read)
+{
+	struct reader reader = { .fd = self->fd };
+	pthread_t thread;
+
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, 0));
+	start_threads(&thread, 1, read_one, &reader, 0);
+	sleep_ns(20 * MS);
+	ASSERT_EQ(0, shift_clock(-(__s64)HOUR));
+	join_threads(&thread, 1);
+	EXPECT_EQ(-ECANCELED, reader.result);
+}
+
+TEST_F(report, is_for_one_of_two_readers)
+{
+	struct reader readers[2] = { { .fd = self->fd }, { .fd = self->fd } };
+	pthread_t threads[2];
+
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, 0));
+	start_threads(threads, 2, read_one, readers, sizeof(readers[0]));
+	sleep_ns(20 * MS);
+	ASSERT_EQ(0, shift_clock(SEC));
+	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
+		if (__atomic_load_n(&readers[0].result, __ATOMIC_RELAXED) ||
+		    __atomic_load_n(&readers[1].result, __ATOMIC_RELAXED))
+			break;
+		sleep_ns(MS);
+	}
+	ASSERT_NE(0, hwt_at(self->fd, 1, 7));
+	join_threads(threads, 2);
+	EXPECT_EQ(1 - ECANCELED, readers[0].result + readers[1].result);
+}
+
+TEST_F(report, is_not_used_up_by_a_read_that_asks_for_too_little)
+{
+	char buffer[sizeof(struct hwtimer_event)];
+
+	ASSERT_EQ(0, shift_clock(SEC));
+	ASSERT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(-EINVAL, result_of(read(self->fd, buffer, 31)));
+	EXPECT_EQ(-ECANCELED, result_of(read(self->fd, buffer, 32)));
+	EXPECT_EQ(-EAGAIN, result_of(read(self->fd, buffer, 32)));
+}
+
+TEST_F(report, every_instance_that_asked_is_told)
+{
+	int other = open_clock(CLOCK_REALTIME, HWTIMER_KIND_HIERARCHICAL,
+			       HWTIMER_REPORT_CLOCK_SET);
+	int silent = open_clock(CLOCK_REALTIME, HWTIMER_KIND_HASHED, 0);
+
+	ASSERT_LE(0, other);
+	ASSERT_LE(0, silent);
+	ASSERT_NE(0, hwt_at(other, realtime() + 24 * HOUR, 0));
+	ASSERT_NE(0, hwt_at(silent, realtime() + 24 * HOUR, 0));
+	ASSERT_EQ(0, shift_clock(HOUR));
+	expect_report(_metadata, self->fd);
+	expect_report(_metadata, other);
+	EXPECT_EQ(0, hwt_poll(silent, POLLIN, 20));
+	EXPECT_EQ(0, stats_of(silent).clock_sets);
+	EXPECT_EQ(0, close(other));
+	EXPECT_EQ(0, close(silent));
+}
+
+TEST_F(report, is_ready_below_the_watermark_and_adds_to_the_eventfd)
+{
+	int eventfd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	struct hwtimer_event event;
+	eventfd_t count = 0;
+
+	ASSERT_LE(0, eventfd_);
+	ASSERT_EQ(0, hwt_notify(self->fd, 5, HWTIMER_NEVER, eventfd_));
+	ASSERT_NE(0, hwt_at(self->fd, 1, 0));
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0));
+	ASSERT_EQ(0, shift_clock(SEC));
+	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(POLLIN, hwt_poll(eventfd_, POLLIN, HANG_MS));
+	EXPECT_EQ(0, eventfd_read(eventfd_, &count));
+	EXPECT_EQ(1, count);
+	EXPECT_EQ(-ECANCELED, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(1, hwt_read(self->fd, &event, 1));
+}
+
+TEST_HARNESS_MAIN
