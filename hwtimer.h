@@ -88,6 +88,9 @@ struct hwtimer_settings {
 /**
  * struct hwtimer_notice - when and how readers are told
  * @events: so many make poll() ready
+ * @clock_set: 1: the clock was set, and nobody has been told yet
+ * @first: when the first of the events that wait came, on CLOCK_MONOTONIC;
+ *	HWTIMER_TICK_NONE: there is none
  * @delay: ns after the first event, poll() is ready however few there are
  * @due: when that is, on CLOCK_MONOTONIC; HWTIMER_TICK_NONE: not, or not any
  *	more
@@ -95,17 +98,17 @@ struct hwtimer_settings {
  * @eventfd: told whenever readers are; NULL: none
  * @overdue: @due has come, and not all events have been read since
  * @watching: the worker looks at the clock every second
- * @clock_set: the clock was set, and nobody has been told yet
  */
 struct hwtimer_notice {
 	u32 events;
+	u32 clock_set;
+	u64 first;
 	u64 delay;
 	u64 due;
 	s64 offset;
 	struct eventfd_ctx *eventfd;
 	bool overdue;
 	bool watching;
-	bool clock_set;
 };
 
 /**
@@ -116,6 +119,7 @@ struct hwtimer_notice {
  * @settings: written under @setup, constant once @started
  * @started: the wheel and the table exist; set once, under @lock
  * @stopped: STOP was called; set once, under @lock
+ * @stopped_at: when, ns on the instance's clock; protected by @lock
  * @wheel: protected by @lock
  * @wheel_memory: the memory of the buckets; constant once @started
  * @table: protected by @lock
@@ -147,6 +151,7 @@ struct hwtimer_instance {
 	struct hwtimer_settings settings;
 	bool started;
 	bool stopped;
+	u64 stopped_at;
 
 	struct hwtimer_wheel wheel;
 	void *wheel_memory;
@@ -216,7 +221,7 @@ void hwtimer_instance_account(struct hwtimer_instance *instance);
 /* The time on the instance's clock, ns. */
 static inline u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
 {
-	return instance->settings.clock->now();
+	return READ_ONCE(instance->settings.clock)->now();
 }
 
 /* hwtimer_notice.c: when and how readers are told */
@@ -256,6 +261,8 @@ void hwtimer_period_free(struct hwtimer_instance *instance, u32 index);
 struct hwtimer_period
 hwtimer_period_get(const struct hwtimer_instance *instance,
 		   const struct hwtimer_record *record);
+void hwtimer_period_end(struct hwtimer_instance *instance,
+			struct hwtimer_record *record, u64 now);
 u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 			       const struct hwtimer_record *record, u64 now);
 bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
@@ -283,7 +290,7 @@ void hwtimer_request_undo(struct hwtimer_instance *instance,
 
 /* hwtimer_harvest.c: how timers leave: by read(), or by STOP */
 void hwtimer_harvest_discarded(struct hwtimer_instance *instance);
-u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 now);
+u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now);
 void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 			    u32 copied, u64 now);
 ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,

@@ -5,10 +5,10 @@
  *
  * Both work in the same way. Under the lock a batch is written to a page of the
  * kernel's, and its records are marked as leaving, or returning, so that nobody
- * can cancel them. Without the lock the page is copied to user space, which may sleep.
- * Under the lock again, what has arrived is freed, and the rest is what it was:
- * a timer leaves only when user space has it. instance->harvest keeps a second
- * reader from taking the same batch.
+ * can cancel them. Without the lock the page is copied to user space, which may
+ * sleep. Under the lock again, what has arrived is freed, and the rest is what
+ * it was: a timer leaves only when user space has it. instance->harvest keeps a
+ * second reader from taking the same batch.
  */
 #include <linux/prefetch.h>
 #include <linux/sched/signal.h>
@@ -140,6 +140,10 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 	u64 rearmed = instance->stats.rearmed;
 	u32 i;
 
+	/* What is to be filed anew may lie before the wheel's tick. */
+	if (instance->periodic)
+		hwtimer_instance_follow(instance,
+					hwtimer_instance_now(instance));
 	for (i = 0; i < copied; i++)
 		event_finish(instance, &events[i], now);
 	for (; i < taken; i++)
@@ -160,17 +164,21 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
  * hwtimer_harvest_take - begin to deliver events
  * @instance: whose; its harvest mutex is held, and its lock is not
  * @max: so many at the most, up to HWTIMER_BATCH
- * @now: ns on the instance's clock
+ * @now: out: when they were taken, ns on the instance's clock
  *
  * Return: how many are in instance->batch, until hwtimer_harvest_finish().
  */
-u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 now)
+u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now)
 {
 	u32 taken;
 
 	lockdep_assert_held(&instance->harvest);
 	spin_lock(&instance->lock);
-	taken = events_take(instance, max, now);
+	*now = hwtimer_instance_now(instance);
+	/* Nothing expires after STOP, as often as it may be periodic. */
+	if (instance->stopped)
+		*now = min(*now, instance->stopped_at);
+	taken = events_take(instance, max, *now);
 	spin_unlock(&instance->lock);
 	return taken;
 }
@@ -217,12 +225,12 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 		return -ERESTARTSYS;
 	while (done < room && !err) {
 		u32 max = min_t(size_t, room - done, HWTIMER_BATCH);
-		u64 now = hwtimer_instance_now(instance);
 		u32 taken, copied;
 		size_t left;
+		u64 now;
 
 		hwtimer_harvest_discarded(instance);
-		taken = hwtimer_harvest_take(instance, max, now);
+		taken = hwtimer_harvest_take(instance, max, &now);
 		/* None, but some are ready: discarded ones are in front. */
 		if (!taken && !READ_ONCE(instance->stats.ready))
 			break;

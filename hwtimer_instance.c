@@ -50,6 +50,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 		.timers = timers,
 		.clock = &hwtimer_clocks[HWTIMER_MONOTONIC],
 	};
+	instance->notice.first = HWTIMER_TICK_NONE;
 	instance->notice.due = HWTIMER_TICK_NONE;
 	instance->wake = HWTIMER_TICK_NONE;
 	hwtimer_worker_attach(instance);
@@ -341,6 +342,24 @@ static u64 instance_next(const struct hwtimer_instance *instance)
 				     hwtimer_wheel_next(&instance->wheel));
 }
 
+/*
+ * A timer that was overdue when it was scheduled waits for the next tick. If
+ * CLOCK_REALTIME is set back before that comes, the alarm would come too late
+ * by as much: so the worker wakes up by CLOCK_MONOTONIC, too, and sees that the
+ * clock was set.
+ */
+static void instance_guard_overdue(struct hwtimer_instance *instance, u64 next,
+				   u64 now)
+{
+	const struct hwtimer_wheel *wheel = &instance->wheel;
+
+	lockdep_assert_held(&instance->lock);
+	if (unlikely(wheel->rewinds) && next != HWTIMER_TICK_NONE &&
+	    hwtimer_wheel_next(wheel) <= wheel->current_tick + 1)
+		hwtimer_worker_kick(&instance->chores,
+				    ktime_get_ns() + next - min(next, now));
+}
+
 /**
  * hwtimer_instance_rearm - the wheel's earliest timer may have become earlier
  * @instance: its lock is held
@@ -359,6 +378,7 @@ void hwtimer_instance_rearm(struct hwtimer_instance *instance, u64 now)
 		return;
 	instance->wake = next;
 	hwtimer_worker_kick(&instance->turns, next);
+	instance_guard_overdue(instance, next, now);
 }
 
 /* Has the worker come again for what is left; the lock is held. */
@@ -373,6 +393,7 @@ static void instance_requeue(struct hwtimer_instance *instance, u64 now)
 	/* Behind the instances that are due by now, if this one still is. */
 	instance->wake = max(next, now);
 	hwtimer_worker_kick(&instance->turns, instance->wake);
+	instance_guard_overdue(instance, next, now);
 }
 
 /**
@@ -512,6 +533,8 @@ void hwtimer_instance_stop(struct hwtimer_instance *instance)
 
 	spin_lock(&instance->lock);
 	stopped = instance->stopped;
+	if (!stopped)
+		instance->stopped_at = hwtimer_instance_now(instance);
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_drained(). */
 	smp_store_release(&instance->stopped, true);
 	hwtimer_worker_forget(instance);

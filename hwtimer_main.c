@@ -83,6 +83,9 @@ static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 			return ret;
 		if (hwtimer_notice_take_report(instance))
 			return -ECANCELED;
+		/* Another reader may have had the report for which it woke. */
+		if (!nonblock && !hwtimer_notice_ready(instance))
+			continue;
 		ret = hwtimer_harvest_events(instance, buffer, count);
 		if (ret)
 			return ret;

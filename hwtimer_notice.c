@@ -71,15 +71,16 @@ static void chores_by(struct hwtimer_instance *instance, u64 time)
 	hwtimer_worker_kick(&instance->chores, time);
 }
 
-/* The first of the events that wait came just now. */
-static void notice_first(struct hwtimer_instance *instance)
+/* Events wait: some time after the first of them, a reader should come. */
+static void notice_delay(struct hwtimer_instance *instance)
 {
 	struct hwtimer_notice *notice = &instance->notice;
 
 	if (notice->events <= 1 || notice->delay == HWTIMER_NEVER ||
-	    notice->due != HWTIMER_TICK_NONE)
+	    notice->overdue || notice->due != HWTIMER_TICK_NONE ||
+	    instance->stopped)
 		return;
-	notice->due = ktime_get_ns() + notice->delay;
+	notice->due = notice->first + notice->delay;
 	chores_by(instance, notice->due);
 }
 
@@ -92,7 +93,9 @@ static void notice_first(struct hwtimer_instance *instance)
 bool hwtimer_notice_queued(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
-	notice_first(instance);
+	if (instance->notice.first == HWTIMER_TICK_NONE)
+		instance->notice.first = ktime_get_ns();
+	notice_delay(instance);
 	return hwtimer_notice_ready(instance);
 }
 
@@ -107,6 +110,7 @@ void hwtimer_notice_taken(struct hwtimer_instance *instance)
 	lockdep_assert_held(&instance->lock);
 	if (instance->stats.ready)
 		return;
+	instance->notice.first = HWTIMER_TICK_NONE;
 	instance->notice.due = HWTIMER_TICK_NONE;
 	WRITE_ONCE(instance->notice.overdue, false);
 }
@@ -133,7 +137,7 @@ void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
 	notice->due = HWTIMER_TICK_NONE;
 	WRITE_ONCE(notice->overdue, false);
 	if (instance->stats.ready)
-		notice_first(instance);
+		notice_delay(instance);
 	ready = hwtimer_notice_ready(instance);
 	spin_unlock(&instance->lock);
 
@@ -156,6 +160,13 @@ static u64 next_look(u64 now)
 	return now - now % NSEC_PER_SEC + NSEC_PER_SEC;
 }
 
+/* Whether there is a timer that goes by the clock, be it that it rests. */
+static bool watched(const struct hwtimer_instance *instance)
+{
+	return (instance->stats.pending || instance->periodic) &&
+	       !instance->stopped;
+}
+
 /**
  * hwtimer_notice_watch - a timer is pending: see whether the clock is set
  * @instance: its lock is held
@@ -166,7 +177,7 @@ void hwtimer_notice_watch(struct hwtimer_instance *instance)
 
 	lockdep_assert_held(&instance->lock);
 	if (likely(!(instance->settings.flags & HWTIMER_REPORT_CLOCK_SET)) ||
-	    notice->watching || !instance->stats.pending || instance->stopped)
+	    notice->watching || !watched(instance))
 		return;
 	notice->watching = true;
 	notice->offset = hwtimer_clock_offset();
@@ -192,7 +203,7 @@ bool hwtimer_notice_look(struct hwtimer_instance *instance)
 		return false;
 	notice->offset = offset;
 	instance->stats.clock_sets++;
-	WRITE_ONCE(notice->clock_set, true);
+	WRITE_ONCE(notice->clock_set, 1);
 	return true;
 }
 
@@ -200,7 +211,7 @@ bool hwtimer_notice_look(struct hwtimer_instance *instance)
 bool hwtimer_notice_take_report(struct hwtimer_instance *instance)
 {
 	return READ_ONCE(instance->notice.clock_set) &&
-	       xchg(&instance->notice.clock_set, false);
+	       xchg(&instance->notice.clock_set, 0);
 }
 
 /**
@@ -219,14 +230,14 @@ void hwtimer_notice_chores(struct hwtimer_instance *instance)
 	spin_lock(&instance->lock);
 	tell = hwtimer_notice_look(instance);
 	if (notice->due <= now) {
+		/* If there are enough, the last of them has said so. */
+		tell |= !hwtimer_notice_ready(instance);
 		notice->due = HWTIMER_TICK_NONE;
 		WRITE_ONCE(notice->overdue, true);
-		tell = true;
-	} else if (notice->due != HWTIMER_TICK_NONE) {
+	} else if (notice->due != HWTIMER_TICK_NONE && !instance->stopped) {
 		chores_by(instance, notice->due);
 	}
-	notice->watching = notice->watching && instance->stats.pending &&
-			   !instance->stopped;
+	notice->watching = notice->watching && watched(instance);
 	if (notice->watching)
 		chores_by(instance, next_look(now));
 	spin_unlock(&instance->lock);

@@ -94,6 +94,21 @@ hwtimer_period_get(const struct hwtimer_instance *instance,
 }
 
 /**
+ * hwtimer_period_end - the event of a periodic timer that waits is its last
+ * @instance: of which
+ * @record: of a periodic timer that has expired
+ * @now: ns on the instance's clock; what becomes due later does not count
+ */
+void hwtimer_period_end(struct hwtimer_instance *instance,
+			struct hwtimer_record *record, u64 now)
+{
+	lockdep_assert_held(&instance->lock);
+	extension_of(instance, record)->count =
+		hwtimer_period_expirations(instance, record, now);
+	record->flags |= HWTIMER_RECORD_ENDING;
+}
+
+/**
  * hwtimer_period_expirations - how many deadlines of a timer have passed
  * @instance: of which
  * @record: of a periodic timer that has expired

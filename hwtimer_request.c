@@ -152,14 +152,16 @@ static int request_discard(struct hwtimer_instance *instance,
  * Too late for this event. But it is the last: a periodic timer does not go on
  * after it.
  */
-static int request_end(struct hwtimer_record *record)
+static int request_end(struct hwtimer_instance *instance,
+		       struct hwtimer_record *record, u64 now)
 {
-	record->flags |= HWTIMER_RECORD_ENDING;
+	if (hwtimer_record_periodic(record))
+		hwtimer_period_end(instance, record, now);
 	return -EALREADY;
 }
 
 static int request_cancel(struct hwtimer_instance *instance,
-			  const struct hwtimer_request *request)
+			  const struct hwtimer_request *request, u64 now)
 {
 	struct hwtimer_record *record =
 		hwtimer_table_find(&instance->table, request->id);
@@ -176,10 +178,10 @@ static int request_cancel(struct hwtimer_instance *instance,
 	case HWTIMER_EXPIRED:
 		if (request->flags & HWTIMER_DISCARD)
 			return request_discard(instance, record);
-		return request_end(record);
+		return request_end(instance, record, now);
 	case HWTIMER_LEAVING:
 		if (hwtimer_record_periodic(record))
-			return request_end(record);
+			return request_end(instance, record, now);
 		return -ENOENT;
 	default:
 		return -ENOENT;
@@ -215,7 +217,7 @@ static int request_run(struct hwtimer_instance *instance,
 	case HWTIMER_OP_SCHEDULE:
 		return request_schedule(instance, request, now);
 	case HWTIMER_OP_CANCEL:
-		return request_cancel(instance, request);
+		return request_cancel(instance, request, now);
 	default:
 		return request_reschedule(instance, request, now);
 	}
@@ -282,6 +284,7 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 	__releases(&instance->lock)
 {
 	u64 now = hwtimer_instance_now(instance);
+	u64 ready = instance->stats.ready;
 	u64 steps;
 	bool drained;
 	u32 i;
@@ -301,7 +304,8 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 	hwtimer_instance_rearm(instance, now);
 	hwtimer_notice_watch(instance);
 	steps = compaction_steps(instance, count);
-	drained = hwtimer_instance_drained(instance);
+	/* If it was so before, everybody knows. */
+	drained = ready && hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
 
 	if (drained)
@@ -336,6 +340,28 @@ static void requests_check(struct hwtimer_instance *instance,
 	}
 }
 
+/*
+ * Checks the requests, and lets the instance start if it has to. Until then the
+ * settings may become others, so what was checked before is checked again.
+ */
+static int requests_prepare(struct hwtimer_instance *instance,
+			    struct hwtimer_request *requests, u32 count,
+			    struct hwtimer_demand *demand)
+{
+	for (;;) {
+		/* Pairs with the smp_store_release() in instance_begin(). */
+		bool started = smp_load_acquire(&instance->started);
+		int err;
+
+		requests_check(instance, requests, count, demand);
+		if (started || !(demand->timers || demand->moves))
+			return 0;
+		err = hwtimer_instance_start(instance);
+		if (err)
+			return err;
+	}
+}
+
 /* Without the memory for all requests at once, there may be enough for some. */
 static void requests_run_singly(struct hwtimer_instance *instance,
 				struct hwtimer_request *requests, u32 count)
@@ -365,18 +391,12 @@ static void requests_run_singly(struct hwtimer_instance *instance,
 void hwtimer_request_run(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count)
 {
-	bool started = READ_ONCE(instance->started);
 	struct hwtimer_demand demand;
-	int err = 0;
+	int err;
 	u32 i;
 
 	hwtimer_harvest_discarded(instance);
-	requests_check(instance, requests, count, &demand);
-	if (demand.timers || demand.moves)
-		err = hwtimer_instance_start(instance);
-	/* Until then, the settings might have become others. */
-	if (!started)
-		requests_check(instance, requests, count, &demand);
+	err = requests_prepare(instance, requests, count, &demand);
 	if (err) {
 		/* No wheel yet, so there is nothing to cancel or move either. */
 		for (i = 0; i < count; i++)

@@ -886,10 +886,11 @@ static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
  *
  * A hierarchical wheel may have to scatter all of its entries, and so may one
  * that rewinds. A hashed one may have to scatter those of @resting, but of the
- * others only the postponed: moving many of them takes, in each bucket, one chunk for each chunkful that came before the
- * bucket was walked, one for each that came during the walk, and a broken one
- * for either. A walk keeps what it keeps in no more chunks than it has emptied,
- * but for the one it is in; there are three walks.
+ * others only the postponed: moving many of them takes, in each bucket, one
+ * chunk for each chunkful that came before the bucket was walked, one for each
+ * that came during the walk, and a broken one for either. A walk keeps what it
+ * keeps in no more chunks than it has emptied, but for the one it is in; there
+ * are three walks.
  */
 u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel, u32 in_use,
 			  u32 adds, u32 moves, u32 resting)

@@ -15,6 +15,7 @@
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <uapi/linux/sched/types.h>
 
@@ -99,9 +100,9 @@ static void queue_arm(struct hwtimer_worker_queue *queue)
 /*
  * If CLOCK_REALTIME was set back while the worker was busy, alarms that were
  * put behind others as of then would come much too late: all come now. Their
- * order in the queue stays, as they are all equal.
+ * order in the queue stays, as they are all equal. Returns whether it was so.
  */
-static void worker_follow_clock(struct hwtimer_worker *worker)
+static bool worker_follow_clock(struct hwtimer_worker *worker)
 {
 	struct timerqueue_head *alarms =
 		&worker->queues[HWTIMER_REALTIME].alarms;
@@ -110,13 +111,14 @@ static void worker_follow_clock(struct hwtimer_worker *worker)
 
 	lockdep_assert_held(&worker->lock);
 	if (!node)
-		return;
+		return false;
 	offset = hwtimer_clock_offset();
 	if (worker->offset == offset)
-		return;
+		return false;
 	worker->offset = offset;
 	for (; node; node = timerqueue_iterate_next(node))
 		node->expires = 0;
+	return true;
 }
 
 /* The first alarm of queue @nr if it is due, taken out; otherwise NULL. */
@@ -133,12 +135,11 @@ static struct hwtimer_alarm *queue_pick(struct hwtimer_worker *worker,
 	return container_of(first, struct hwtimer_alarm, node);
 }
 
-/* An alarm that is due, taken out; NULL if there is none. */
-static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker)
+/* An alarm that is due in one of the queues, taken out; NULL: none. */
+static struct hwtimer_alarm *queues_pick(struct hwtimer_worker *worker)
 {
 	unsigned int i;
 
-	worker_follow_clock(worker);
 	for (i = 0; i < HWTIMER_CLOCKS; i++) {
 		unsigned int nr = worker->next_queue;
 		struct hwtimer_alarm *alarm = queue_pick(worker, nr);
@@ -156,6 +157,18 @@ static void worker_set_running(struct hwtimer_worker *worker,
 	lockdep_assert_held(&worker->lock);
 	worker->running = instance;
 	wake_up(&worker->idle);
+}
+
+/* The same; and no alarm was missed because the clock was set just then. */
+static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker)
+{
+	struct hwtimer_alarm *alarm;
+
+	worker_follow_clock(worker);
+	do {
+		alarm = queues_pick(worker);
+	} while (!alarm && worker_follow_clock(worker));
+	return alarm;
 }
 
 /*
@@ -381,9 +394,12 @@ static int worker_start(struct hwtimer_worker *worker, unsigned int nr,
 		kthread_create(hwtimer_worker_run, worker, "hwtimer/%u", nr);
 	if (IS_ERR(worker->task))
 		return PTR_ERR(worker->task);
+	/* A timer may be armed when the thread has ended. */
+	get_task_struct(worker->task);
 	err = worker_set_priority(worker, rt_prio);
 	if (err) {
 		kthread_stop(worker->task);
+		put_task_struct(worker->task);
 		return err;
 	}
 	wake_up_process(worker->task);
@@ -397,6 +413,7 @@ static void worker_stop(struct hwtimer_worker *worker)
 	kthread_stop(worker->task);
 	for (clock = 0; clock < HWTIMER_CLOCKS; clock++)
 		hrtimer_cancel(&worker->queues[clock].timer);
+	put_task_struct(worker->task);
 }
 
 /**

@@ -738,6 +738,38 @@ TEST_F(realtime, forward_set_that_is_taken_back_while_they_expire)
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
+/* Within a tick, too, those that were scheduled before and after it. */
+TEST_F(realtime, order_within_a_tick_across_sets_of_both_sorts)
+{
+	enum { EACH = 100, SETS = 3, N = SETS * EACH, TICKS = 5 };
+	const __s64 shifts[SETS] = { -(__s64)(24 * HOUR), HOUR / 2, 2 * HOUR };
+	__u64 base = realtime() + HOUR, last = 0, next[TICKS];
+	struct hwtimer_request requests[EACH];
+	struct hwtimer_event event;
+
+	for (unsigned int i = 0; i < SETS; i++) {
+		/* Something expires by the new time, and the wheel turns. */
+		ASSERT_NE(0, hwt_at(self->fd, realtime(), N));
+		ASSERT_EQ(1, hwt_discard_events(self->fd, 1));
+		fill_schedules(requests, EACH, HWTIMER_ABSOLUTE, base,
+			       i * EACH);
+		for (unsigned int j = 0; j < EACH; j++)
+			requests[j].time += requests[j].user_data % TICKS * MS;
+		schedule_all(_metadata, self->fd, requests, EACH);
+		ASSERT_EQ(0, shift_clock(shifts[i]));
+	}
+	for (unsigned int i = 0; i < TICKS; i++)
+		next[i] = i;
+	for (unsigned int i = 0; i < N; i++) {
+		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		ASSERT_GT(N, event.user_data);
+		EXPECT_LE(last, event.deadline);
+		last = event.deadline;
+		EXPECT_EQ(next[event.user_data % TICKS], event.user_data);
+		next[event.user_data % TICKS] += TICKS;
+	}
+}
+
 /* Others do not go by that clock. */
 TEST_F(realtime, other_clocks_are_not_set)
 {

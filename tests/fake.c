@@ -118,13 +118,14 @@ unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time)
 u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event)
 {
 	u32 taken;
+	u64 now;
 
 	mutex_lock(&instance->harvest);
 	hwtimer_harvest_discarded(instance);
-	taken = hwtimer_harvest_take(instance, 1, fake_now);
+	taken = hwtimer_harvest_take(instance, 1, &now);
 	if (taken) {
 		*event = *(struct hwtimer_event *)instance->batch;
-		hwtimer_harvest_finish(instance, taken, taken, fake_now);
+		hwtimer_harvest_finish(instance, taken, taken, now);
 	}
 	mutex_unlock(&instance->harvest);
 	return taken;

@@ -206,15 +206,15 @@ static void discard_while_the_event_waits(struct kunit *test)
 static void cancel_while_the_event_leaves(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
-	u64 id = begin(test, 10 * TICK, 0, 0);
+	u64 id = begin(test, 10 * TICK, 0, 0), now;
 
 	turn_until(test, FAKE_START + 10 * TICK);
 	mutex_lock(&instance->harvest);
-	KUNIT_ASSERT_EQ(test, hwtimer_harvest_take(instance, 1, fake_now), 1);
+	KUNIT_ASSERT_EQ(test, hwtimer_harvest_take(instance, 1, &now), 1);
 	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, id, 1), -EALREADY);
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, HWTIMER_DISCARD),
 			-EALREADY);
-	hwtimer_harvest_finish(instance, 1, 1, fake_now);
+	hwtimer_harvest_finish(instance, 1, 1, now);
 	mutex_unlock(&instance->harvest);
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, 0), -ENOENT);
 	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
@@ -225,12 +225,13 @@ static void event_that_did_not_arrive_is_told_again(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	struct hwtimer_event event;
+	u64 now;
 
 	begin(test, 10 * TICK, 0, 0);
 	turn_until(test, FAKE_START + 10 * TICK);
 	mutex_lock(&instance->harvest);
-	KUNIT_ASSERT_EQ(test, hwtimer_harvest_take(instance, 1, fake_now), 1);
-	hwtimer_harvest_finish(instance, 1, 0, fake_now);
+	KUNIT_ASSERT_EQ(test, hwtimer_harvest_take(instance, 1, &now), 1);
+	hwtimer_harvest_finish(instance, 1, 0, now);
 	mutex_unlock(&instance->harvest);
 	turn_until(test, FAKE_START + 35 * TICK);
 	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 1);
@@ -268,19 +269,55 @@ static void phase_survives_a_clock_that_is_set_back(struct kunit *test)
 		.time = FAKE_START + 10 * TICK,
 		.interval = 10 * TICK,
 	};
+	struct hwtimer_request later = {
+		.op = HWTIMER_OP_SCHEDULE,
+		.flags = HWTIMER_ABSOLUTE,
+		.time = FAKE_START + 500 * TICK,
+	};
 	struct hwtimer_instance *instance = test->priv;
 	struct hwtimer_event event;
 
 	fake_settable(instance);
 	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
-	turn_until(test, FAKE_START + 15 * TICK);
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &later), 0);
+	/* The wheel has gone beyond the next deadline meanwhile. */
+	turn_until(test, FAKE_START + 600 * TICK);
 	fake_now = FAKE_START - FAKE_HOUR;
 	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
 	KUNIT_EXPECT_EQ(test, event.expirations, 1);
+	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
 	turn_until(test, FAKE_START + 20 * TICK - 1);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
 	turn_until(test, FAKE_START + 20 * TICK);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 1);
+}
+
+static void nothing_is_counted_after_the_end(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 id = begin(test, 10 * TICK, 0, 0);
+	struct hwtimer_event event;
+
+	turn_until(test, FAKE_START + 35 * TICK);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, 0), -EALREADY);
+	turn_until(test, FAKE_START + 1000 * TICK);
+	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, event.expirations, 3);
+}
+
+static void nothing_is_counted_after_stop(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_event event;
+
+	begin(test, 10 * TICK, 50, 0);
+	turn_until(test, FAKE_START + 35 * TICK);
+	hwtimer_instance_stop(instance);
+	turn_until(test, FAKE_START + 1000 * TICK);
+	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, event.expirations, 3);
+	/* What is left is for STOP to hand back. */
+	KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
 }
 
 static void limit_counts_a_periodic_timer_once(struct kunit *test)
@@ -441,6 +478,8 @@ static struct kunit_case period_test_cases[] = {
 	PERIOD_CASE(event_that_did_not_arrive_is_told_again),
 	PERIOD_CASE(reschedule_moves_the_phase),
 	PERIOD_CASE(phase_survives_a_clock_that_is_set_back),
+	PERIOD_CASE(nothing_is_counted_after_the_end),
+	PERIOD_CASE(nothing_is_counted_after_stop),
 	PERIOD_CASE(limit_counts_a_periodic_timer_once),
 	PERIOD_CASE(extension_has_no_id),
 	PERIOD_CASE(query_tells_all),

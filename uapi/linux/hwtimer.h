@@ -105,9 +105,9 @@ struct hwtimer_info {
  * For hwtimer_setup.flags, with CLOCK_REALTIME only. While a timer is pending,
  * the instance notices within a second that somebody set the clock. Then it is
  * ready for reading, and the next read() fails once with ECANCELED, before any
- * event that waits. The timers stay, and go by the new time: unlike with
- * timerfd's TFD_TIMER_CANCEL_ON_SET nothing is cancelled. It costs one wake-up
- * a second, shared by all such instances of a worker.
+ * event that waits. The timers stay, and go by the new time. A suspend counts
+ * as a set, as it does for timerfd's TFD_TIMER_CANCEL_ON_SET. It costs one
+ * wake-up a second, shared by all such instances of a worker.
  */
 #define HWTIMER_REPORT_CLOCK_SET (1U << 0)
 
@@ -127,9 +127,10 @@ struct hwtimer_info {
  *	pending timers, events that wait to be read, and events that were
  *	discarded but wait behind one that was not, or by the same SUBMIT
  *
- * Only before the first SCHEDULE or RESCHEDULE, whatever comes of that; may be
- * repeated until then, each time for all settings. What came out of it (the
- * rounded number of buckets, the defaults) is read back with INFO.
+ * Only before the first SCHEDULE or RESCHEDULE, whatever comes of that unless it
+ * is refused for its arguments (EINVAL, ERANGE, EDOM). May be repeated until
+ * then, each time for all settings. What came out of it (the rounded number of
+ * buckets, the defaults) is read back with INFO.
  *
  * Errors: EINVAL (a value out of range or unknown, or
  * HWTIMER_REPORT_CLOCK_SET without CLOCK_REALTIME), E2BIG, ESHUTDOWN (stopped),
@@ -207,11 +208,12 @@ enum hwtimer_op {
  * @result: SUBMIT: out, 0 or a negative errno; in: ignored
  * @reserved: must be 0
  *
- * SCHEDULE: EINVAL (also: an interval or a slack after HWTIMER_NEVER), ERANGE (@interval shorter than a tick, or too long), EDOM
- * (@slack longer than it may be), ENOSPC (the instance's limit of timers is
- * reached; lifts when timers are cancelled and events are read), ENOMEM,
- * ESHUTDOWN (stopped). A timer is never early; it is late by at most its slack
- * and one tick, plus what the machine needs.
+ * SCHEDULE: EINVAL (also: an interval or a slack after HWTIMER_NEVER), ERANGE
+ * (@interval shorter than a tick, or too long), EDOM (@slack longer than it may
+ * be), ENOSPC (the instance's limit of timers is reached; lifts when timers are
+ * cancelled and events are read), ENOMEM, ESHUTDOWN (stopped). A timer is never
+ * early; it is late by at most its slack and one tick, plus what the machine
+ * needs.
  *
  * A periodic timer has one event at a time. At its deadline the event is
  * queued, and the timer rests until read() takes it: then the event tells of
@@ -224,7 +226,8 @@ enum hwtimer_op {
  * cancelled), EALREADY (expired, and its event waits to be read; with
  * HWTIMER_DISCARD that event is dropped and the call succeeds). After success
  * no event comes. Works in a stopped instance too. A periodic timer has ended
- * after EALREADY too: its event that waits, or is just being read, is the last.
+ * after EALREADY too: its event that waits, or is just being read, is the last,
+ * and tells of no expiration after the CANCEL.
  *
  * RESCHEDULE: EINVAL, ENOENT, EALREADY, ENOMEM, ESHUTDOWN. The id, user_data,
  * slack, interval and count stay; of a periodic timer the next deadlines count
@@ -337,7 +340,8 @@ struct hwtimer_unprocessed {
  * that were queued before can still be read. Returns how many timers this call
  * wrote to @timers; each is handed back once. Call again while @left is not 0.
  * A periodic timer whose event waits is not among them before that event has
- * been read: read until 0 comes, then call again.
+ * been read, which tells of no expiration after the first STOP: read until 0
+ * comes, then call again.
  *
  * Errors: EINVAL, E2BIG, EFAULT and EINTR (only if nothing was handed back;
  * ask again), ENOMEM.
@@ -478,7 +482,8 @@ struct hwtimer_notify {
  * (HWTIMER_REPORT_CLOCK_SET; nothing is lost, read again).
  *
  * poll() says POLLIN while events wait, or as HWTIMER_IOC_NOTIFY says, and
- * POLLHUP, without POLLIN, once the instance is stopped and drained.
+ * POLLHUP, without POLLIN unless ECANCELED waits, once the instance is stopped
+ * and drained.
  */
 struct hwtimer_event {
 	__u64 id;
