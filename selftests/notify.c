@@ -630,6 +630,36 @@ TEST_F(hwtimer, eventfd_is_told_of_the_end)
 	EXPECT_EQ(1, take_count(eventfd));
 }
 
+TEST_F(hwtimer, eventfd_is_told_of_the_end_once)
+{
+	__u64 id = hwt_after(self->fd, HOUR, 0);
+	int eventfd = make_eventfd();
+
+	ASSERT_LE(0, eventfd);
+	ASSERT_EQ(0, hwt_notify(self->fd, 0, 0, eventfd));
+	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
+	EXPECT_EQ(1, take_count(eventfd));
+	EXPECT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
+	EXPECT_EQ(0, hwt_cancel(self->fd, id, 0));
+	EXPECT_EQ(-ENOENT, hwt_cancel(self->fd, id, 0));
+	EXPECT_EQ(0, hwt_after(self->fd, HOUR, 0));
+	EXPECT_EQ(0, take_count(eventfd));
+}
+
+/* The delay after the first of them is over later, and nothing is new then. */
+TEST_F(hwtimer, eventfd_is_not_told_of_the_delay_after_the_watermark)
+{
+	int eventfd = make_eventfd();
+
+	ASSERT_LE(0, eventfd);
+	ASSERT_EQ(0, hwt_notify(self->fd, 2, 100 * MS, eventfd));
+	make_ready(_metadata, self->fd, 2);
+	sleep_ns(10 * MS);
+	EXPECT_LE(1, take_count(eventfd));
+	sleep_ns(200 * MS);
+	EXPECT_EQ(0, take_count(eventfd));
+}
+
 TEST_F(hwtimer, eventfd_is_told_of_the_end_when_the_last_event_was_read)
 {
 	int eventfd = make_eventfd();
