@@ -175,9 +175,6 @@ u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now)
 	lockdep_assert_held(&instance->harvest);
 	spin_lock(&instance->lock);
 	*now = hwtimer_instance_now(instance);
-	/* Nothing expires after STOP, as often as it may be periodic. */
-	if (instance->stopped)
-		*now = min(*now, instance->stopped_at);
 	taken = events_take(instance, max, *now);
 	spin_unlock(&instance->lock);
 	return taken;

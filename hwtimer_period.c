@@ -123,6 +123,9 @@ u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 	u64 expirations = 1;
 
 	lockdep_assert_held(&instance->lock);
+	/* Nothing expires after STOP, as often as it may be periodic. */
+	if (instance->stopped)
+		now = min(now, instance->stopped_at);
 	/* A clock may have been set back since it expired. */
 	if (!(record->flags & HWTIMER_RECORD_FIXED_DELAY) &&
 	    now > record->deadline)

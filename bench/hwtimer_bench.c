@@ -148,13 +148,14 @@ static void print_intro(const struct options *options)
 	struct utsname name;
 	int fd = device_open();
 
-	device_setup(fd, options->tick, 0, 0);
+	device_setup(fd, options->kind, options->tick, 0, 0);
 	device_info(fd, &info);
 	close(fd);
 	uname(&name);
-	printf("Linux %s, tick %llu ns, deadlines random over %llu ticks, default %u buckets\n",
-	       name.release, info.tick, options->horizon / info.tick,
-	       info.buckets);
+	printf("Linux %s, %s wheel, tick %llu ns, deadlines random over %llu ticks, default %u buckets\n",
+	       name.release,
+	       info.kind == HWTIMER_KIND_HASHED ? "hashed" : "hierarchical",
+	       info.tick, options->horizon / info.tick, info.buckets);
 	printf("medians of %u runs; ns per timer of each phase, and its ratio to the first row\n",
 	       options->reps);
 	printf("null system call: %.0f ns\n", null_call_ns());

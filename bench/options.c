@@ -8,6 +8,9 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include <linux/hwtimer.h>
 
 #include "device.h"
 #include "options.h"
@@ -18,6 +21,7 @@ static void usage(FILE *out)
 		"hwtimer-bench [options]\n"
 		"  --timers N,N...    numbers of timers (10000,100000,1000000)\n"
 		"  --buckets N,N...   numbers of buckets (64,256,...,65536)\n"
+		"  --kind KIND        hashed or hierarchical (the module's default)\n"
 		"  --horizon-ms MS    spread of the deadlines, 0: all at once (1000)\n"
 		"  --tick-us US       tick (the module's default)\n"
 		"  --reps N           runs that medians are taken of (5)\n");
@@ -61,11 +65,21 @@ static void parse_list(struct list *list, const char *name, char *text,
 		     name, LIST_MAX, text);
 }
 
+static __u32 parse_kind(const char *text)
+{
+	if (!strcmp(text, "hashed"))
+		return HWTIMER_KIND_HASHED;
+	if (!strcmp(text, "hierarchical"))
+		return HWTIMER_KIND_HIERARCHICAL;
+	errx(2, "--kind: hashed or hierarchical, not '%s'", text);
+}
+
 void options_parse(struct options *options, int argc, char **argv)
 {
 	static const struct option names[] = {
 		{ "timers", required_argument, NULL, 't' },
 		{ "buckets", required_argument, NULL, 'b' },
+		{ "kind", required_argument, NULL, 'k' },
 		{ "horizon-ms", required_argument, NULL, 'h' },
 		{ "tick-us", required_argument, NULL, 'u' },
 		{ "reps", required_argument, NULL, 'r' },
@@ -83,6 +97,9 @@ void options_parse(struct options *options, int argc, char **argv)
 		case 'b':
 			parse_list(&options->buckets, "buckets", optarg, 8,
 				   1 << 20);
+			break;
+		case 'k':
+			options->kind = parse_kind(optarg);
 			break;
 		case 'h':
 			options->horizon =

@@ -24,6 +24,7 @@ struct list {
  * struct options - the command line
  * @timers: numbers of timers
  * @buckets: numbers of buckets
+ * @kind: of wheel, enum hwtimer_kind
  * @horizon: over how long the deadlines are spread, ns
  * @tick: ns, 0 for the default
  * @reps: runs that the medians are taken of
@@ -31,6 +32,7 @@ struct list {
 struct options {
 	struct list timers;
 	struct list buckets;
+	__u32 kind;
 	__u64 horizon;
 	__u64 tick;
 	__u32 reps;

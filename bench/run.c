@@ -217,7 +217,8 @@ static bool run_once(struct run *run, const struct options *options,
 
 	run->late = false;
 	run->fd = device_open();
-	device_setup(run->fd, options->tick, buckets, run->timers);
+	device_setup(run->fd, options->kind, options->tick, buckets,
+		     run->timers);
 	start(run);
 	done = run_phases(run, options, lead);
 	close(run->fd);

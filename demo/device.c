@@ -74,13 +74,13 @@ static void check_limit(int fd, __u64 timers)
 		     info.timers_max, timers);
 }
 
-void device_setup(int fd, __u64 tick, __u32 buckets, __u64 timers)
+void device_setup(int fd, __u32 kind, __u64 tick, __u32 buckets, __u64 timers)
 {
 	struct hwtimer_setup setup = {
 		.size = sizeof(setup),
 		.tick = tick,
 		.buckets = buckets,
-		.kind = HWTIMER_KIND_HASHED,
+		.kind = kind,
 		.clock = CLOCK_MONOTONIC,
 		.timers = timers,
 	};

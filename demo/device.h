@@ -13,7 +13,7 @@
 #define NSEC_PER_MSEC 1000000ULL
 
 int device_open(void);
-void device_setup(int fd, __u64 tick, __u32 buckets, __u64 timers);
+void device_setup(int fd, __u32 kind, __u64 tick, __u32 buckets, __u64 timers);
 void device_info(int fd, struct hwtimer_info *info);
 void device_stats(int fd, struct hwtimer_stats *stats);
 
