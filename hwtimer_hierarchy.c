@@ -368,9 +368,9 @@ void hwtimer_hierarchy_loosen(struct hwtimer_wheel *wheel, u32 nr, bool loose)
 	unsigned int level = level_of(hierarchy, nr);
 	u64 bit = 1ULL << (slot_of(hierarchy, nr) & LEVEL_MASK);
 
+	/* Not heavy: what waits here for its turn must not be come for again. */
 	if (loose) {
 		hierarchy->levels[level].loose |= bit;
-		hierarchy->levels[level].heavy |= bit;
 	} else {
 		hierarchy->levels[level].loose &= ~bit;
 		hierarchy->levels[level].heavy &= ~bit;

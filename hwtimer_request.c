@@ -278,6 +278,24 @@ static void instance_compact(struct hwtimer_instance *instance, u64 steps)
 	}
 }
 
+/*
+ * While the wheel is filed anew, whoever may add to it helps: a slice files
+ * more than half as many as HWTIMER_HOLD, so twice as many are filed as come.
+ */
+static void instance_rewind(struct hwtimer_instance *instance, u32 requests)
+{
+	u32 steps = 1 + 4 * requests / HWTIMER_HOLD;
+	bool more = true;
+
+	while (more && steps--) {
+		spin_lock(&instance->lock);
+		hwtimer_wheel_rewind_step(&instance->wheel);
+		more = instance->wheel.rewind.active;
+		spin_unlock(&instance->lock);
+		cond_resched();
+	}
+}
+
 /* Runs those of @requests whose result is 0. The lock is held, and let go. */
 static void requests_run_locked(struct hwtimer_instance *instance,
 				struct hwtimer_request *requests, u32 count)
@@ -286,7 +304,7 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 	u64 now = hwtimer_instance_now(instance);
 	u64 ready = instance->stats.ready;
 	u64 steps;
-	bool drained;
+	bool drained, rewinding;
 	u32 i;
 
 	lockdep_assert_held(&instance->lock);
@@ -306,10 +324,13 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 	steps = compaction_steps(instance, count);
 	/* If it was so before, everybody knows. */
 	drained = ready && hwtimer_instance_drained(instance);
+	rewinding = instance->wheel.rewind.active;
 	spin_unlock(&instance->lock);
 
 	if (drained)
 		hwtimer_notice_hang_up(instance);
+	if (unlikely(rewinding))
+		instance_rewind(instance, count);
 	instance_compact(instance, steps);
 }
 

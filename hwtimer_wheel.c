@@ -233,11 +233,9 @@ static u64 record_tick(const struct hwtimer_wheel *wheel,
 	return (tick + mask) & ~mask;
 }
 
-/* The walk that is in bucket @nr, if there is one. */
+/* The walk without expirations that is in bucket @nr, if there is one. */
 static struct hwtimer_walk *walk_in(struct hwtimer_wheel *wheel, u32 nr)
 {
-	if (wheel->walk.bucket == nr && wheel->walk.active)
-		return &wheel->walk;
 	if (wheel->ahead.bucket == nr && wheel->ahead.active)
 		return &wheel->ahead;
 	if (wheel->sweep.bucket == nr && wheel->sweep.active)
@@ -247,9 +245,8 @@ static struct hwtimer_walk *walk_in(struct hwtimer_wheel *wheel, u32 nr)
 
 /*
  * An entry for a bucket that is being walked goes to the end of what is still
- * to be looked at: its elders have moved down before it, and what is kept fills
- * its chunks. A due walk goes on to its end whatever the bucket says; the others
- * may be left for that, so the bucket has to know.
+ * to be looked at: its elders have moved down before it. The walk may be left
+ * for one that is due, so the bucket has to know of it.
  */
 static void walk_append(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 			struct hwtimer_entry entry, u64 tick)
@@ -257,14 +254,16 @@ static void walk_append(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 	struct hwtimer_bucket *bucket = &wheel->buckets[walk->bucket];
 
 	hwtimer_queue_add_entry(&walk->source, wheel->pool, entry);
-	if (walk == &wheel->walk)
-		return;
 	if (walk->cascades)
 		bucket->earliest = min(bucket->earliest, tick);
 	else
 		hwtimer_kind_occupy(wheel, walk->bucket, tick);
 }
 
+/*
+ * A due walk has to come to its end, however many entries come for its bucket:
+ * they wait in the bucket itself.
+ */
 static void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
 			  struct hwtimer_entry entry, u64 tick)
 {
@@ -435,12 +434,15 @@ static void walk_begin(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 	prefetch_records(wheel, &walk->source);
 }
 
-/* Puts back what @walk kept, and what it has not looked at. */
+/* Puts back what @walk kept, and what it has not looked at, before the rest. */
 static void walk_put_back(struct hwtimer_wheel *wheel,
 			  struct hwtimer_walk *walk)
 {
+	struct hwtimer_bucket *bucket = &wheel->buckets[walk->bucket];
+
 	hwtimer_queue_splice(&walk->kept, &walk->source);
-	wheel->buckets[walk->bucket].entries = walk->kept;
+	hwtimer_queue_splice(&walk->kept, &bucket->entries);
+	bucket->entries = walk->kept;
 	walk->kept.head = NULL;
 	walk->active = false;
 }
@@ -513,6 +515,8 @@ static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		walk_file(wheel, walk, entry, record, walk->floor);
 	} else {
 		/* It is due, and waits for its turn where it is. */
+		if (walk->cascades)
+			hwtimer_kind_loosen(wheel, walk->bucket, true);
 		walk_keep(wheel, walk, entry,
 			  wheel->buckets[walk->bucket].earliest);
 	}
@@ -563,6 +567,18 @@ static void due_begin(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 	walk_begin(wheel, walk, nr, tick);
 	walk->floor = tick;
 	walk->expires = hwtimer_kind_expires(wheel, nr, tick);
+	/* From now on it is that of what comes during the walk. */
+	wheel->buckets[nr].earliest = HWTIMER_TICK_NONE;
+}
+
+static void due_end(struct hwtimer_wheel *wheel)
+{
+	struct hwtimer_walk *walk = &wheel->walk;
+	struct hwtimer_bucket *bucket = &wheel->buckets[walk->bucket];
+
+	walk_put_back(wheel, walk);
+	hwtimer_kind_settle(wheel, walk->bucket,
+			    min(walk->earliest, bucket->earliest));
 }
 
 /* Goes on with the bucket that is due, or begins with the next; false: none. */
@@ -590,7 +606,7 @@ static unsigned int advance_due(struct hwtimer_wheel *wheel,
 		if (!hwtimer_queue_empty(&wheel->walk.source))
 			budget -= walk_chunk(wheel, &wheel->walk, due);
 		if (hwtimer_queue_empty(&wheel->walk.source)) {
-			walk_end(wheel, &wheel->walk);
+			due_end(wheel);
 			budget--;
 		}
 	}
@@ -692,9 +708,17 @@ static void rewind_file(struct hwtimer_wheel *wheel)
 		rewind_begin(wheel);
 }
 
-/* One slice of it. */
-static void rewind_step(struct hwtimer_wheel *wheel)
+/**
+ * hwtimer_wheel_rewind_step - one slice of filing all timers anew
+ * @wheel: of which hwtimer_wheel_rewind() was asked
+ *
+ * Expires nothing. Besides the worker, whoever adds timers meanwhile does it,
+ * in proportion: otherwise more might come than are filed.
+ */
+void hwtimer_wheel_rewind_step(struct hwtimer_wheel *wheel)
 {
+	if (!wheel->rewind.active)
+		return;
 	if (wheel->rewind.walk.active)
 		rewind_file(wheel);
 	else if (rewind_collect(wheel))
@@ -745,7 +769,7 @@ unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
 	wheel->current_tick =
 		max(wheel->current_tick, hwtimer_wheel_tick_at(wheel, now));
 	if (unlikely(wheel->rewind.active)) {
-		rewind_step(wheel);
+		hwtimer_wheel_rewind_step(wheel);
 		return 0;
 	}
 	budget = advance_due(wheel, budget, &due_end);
@@ -864,13 +888,14 @@ void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin)
 
 /*
  * Chunks that the wheel has at the most, whatever happens to @entries entries:
- * none is without an entry, and a bucket's are full but for the last one; each
- * walk may have begun another one, and left one when it was cut.
+ * none is without an entry; a bucket's are full but for the last one that was
+ * kept in a walk and the last one that has come since; each walk may have begun
+ * another one, and left one when it was cut.
  */
 static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
 {
 	/* Being taken out of their buckets, they are not filled up either. */
-	unsigned int partial = wheel->rewinds ? 2 : 1;
+	unsigned int partial = wheel->rewinds ? 3 : 2;
 
 	return 12 + min(entries, entries / HWTIMER_CHUNK_ENTRIES +
 					 partial * (u64)wheel->nr_buckets);

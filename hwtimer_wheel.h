@@ -61,7 +61,8 @@ struct hwtimer_bucket {
  * @cascades: what is not due moves down a level if it can
  *
  * While the lock is dropped between two slices, new entries go to the end of
- * @source; the bucket itself is empty until the walk ends.
+ * @source, or, in a walk of what is due, gather in the bucket itself and follow
+ * @kept when the walk ends.
  */
 struct hwtimer_walk {
 	struct hwtimer_queue source;
@@ -251,6 +252,7 @@ bool hwtimer_wheel_busy(const struct hwtimer_wheel *wheel);
 unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
 				   u32 *due);
 void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now);
+void hwtimer_wheel_rewind_step(struct hwtimer_wheel *wheel);
 void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max);
 void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin);
 u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel, u32 in_use,

@@ -745,6 +745,46 @@ static void lonely_crowd_moves_down_ahead(struct kunit *test)
 	KUNIT_EXPECT_LT(test, turn_until_empty(oracle), 520);
 }
 
+/*
+ * A late turn moves a crowd down a level in part, and a compaction comes upon
+ * what is due there already: what is still above must not pass it.
+ */
+static void order_holds_when_a_compaction_meets_what_is_due(struct kunit *test)
+{
+	struct oracle *oracle = create_kind(test, HWTIMER_KIND_HIERARCHICAL, 8);
+	unsigned int i, n;
+
+	for (i = 0; i < 900; i++)
+		oracle_schedule(oracle, 257 * TICK);
+	oracle->now = 400 * TICK;
+	n = hwtimer_wheel_advance(&oracle->wheel, 128 * TICK, oracle->due);
+	n += hwtimer_wheel_advance(&oracle->wheel, 400 * TICK, oracle->due);
+	for (i = 0; i < 3; i++)
+		hwtimer_wheel_compact(&oracle->wheel, true);
+	KUNIT_ASSERT_EQ(test, n, 0);
+	oracle_turn(oracle, 400 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 900);
+}
+
+/* However many come for the bucket that is due, it is done with in the end. */
+static void newcomers_do_not_hold_up_what_is_due(struct kunit *test)
+{
+	struct oracle *oracle =
+		create_kind(test, HWTIMER_KIND_HIERARCHICAL, BUCKETS);
+	struct hwtimer_wheel *wheel = &oracle->wheel;
+	unsigned int i, j, expired = 0;
+
+	for (i = 0; i < 500; i++)
+		oracle_schedule(oracle, (2500 + i) * TICK);
+	for (i = 0; i < 11 && expired < 101; i++) {
+		expired +=
+			hwtimer_wheel_advance(wheel, 2600 * TICK, oracle->due);
+		for (j = 0; j < 300; j++)
+			oracle_schedule(oracle, (2700 + j) * TICK);
+	}
+	KUNIT_EXPECT_EQ(test, expired, 101);
+}
+
 /* What is scheduled while a crowd moves down stays behind it. */
 static void schedule_between(struct oracle *oracle)
 {
@@ -1061,6 +1101,8 @@ static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE_PARAM(rewinding_delays_nothing, wheel_kind_gen_params),
 	KUNIT_CASE_PARAM(lone_timer_wakes_up_once, wheel_kind_gen_params),
 	KUNIT_CASE_PARAM(order_holds_across_levels, wheel_kind_gen_params),
+	KUNIT_CASE(order_holds_when_a_compaction_meets_what_is_due),
+	KUNIT_CASE(newcomers_do_not_hold_up_what_is_due),
 	KUNIT_CASE_PARAM(order_holds_while_a_crowd_moves_down,
 			 wheel_kind_gen_params),
 	KUNIT_CASE_PARAM(one_tick_and_a_century_in_one_wheel,
