@@ -6,26 +6,15 @@
 #include <linux/ktime.h>
 
 #include "fake.h"
+#include "kinds.h"
 #include "random.h"
 
 #define HOUR FAKE_HOUR
 #define LIMIT 1000
 
-/* Every test is run with each kind of wheel. */
-static const u32 instance_kinds[] = { HWTIMER_KIND_HASHED,
-				      HWTIMER_KIND_HIERARCHICAL };
-
-static void instance_kind_name(const u32 *kind, char *name)
-{
-	strscpy(name, *kind == HWTIMER_KIND_HASHED ? "hashed" : "hierarchical",
-		KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(instance_kind, instance_kinds, instance_kind_name);
-
 static int instance_test_init(struct kunit *test)
 {
-	test->priv = fake_create(*(const u32 *)test->param_value, LIMIT);
+	test->priv = fake_create(kind_of(test), LIMIT);
 	return test->priv ? 0 : -ENOMEM;
 }
 
@@ -298,7 +287,7 @@ static void dead_entries_are_bounded(struct kunit *test)
 
 static void cancelling_all_leaves_little(struct kunit *test)
 {
-	u32 kind = *(const u32 *)test->param_value;
+	u32 kind = kind_of(test);
 	struct hwtimer_instance *instance = fake_create(kind, 200000);
 	u64 *ids = kunit_kcalloc(test, 100000, sizeof(*ids), GFP_KERNEL);
 	u32 i;
@@ -468,35 +457,29 @@ static void timers_follow_a_clock_that_is_set_back(struct kunit *test)
 }
 
 static struct kunit_case instance_test_cases[] = {
-	KUNIT_CASE_PARAM(limit_refuses_and_lifts, instance_kind_gen_params),
+	KUNIT_CASE_PARAM(limit_refuses_and_lifts, kind_gen_params),
 	KUNIT_CASE_PARAM(spent_record_leaves_none_within_the_limit,
-			 instance_kind_gen_params),
+			 kind_gen_params),
 	KUNIT_CASE_PARAM(unread_events_count_against_the_limit,
-			 instance_kind_gen_params),
-	KUNIT_CASE_PARAM(discarded_events_make_room, instance_kind_gen_params),
-	KUNIT_CASE_PARAM(timer_ends_once, instance_kind_gen_params),
-	KUNIT_CASE_PARAM(rescheduled_timer_keeps_its_id,
-			 instance_kind_gen_params),
-	KUNIT_CASE_PARAM(sums_saturate, instance_kind_gen_params),
-	KUNIT_CASE_PARAM(bad_requests_are_refused, instance_kind_gen_params),
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(discarded_events_make_room, kind_gen_params),
+	KUNIT_CASE_PARAM(timer_ends_once, kind_gen_params),
+	KUNIT_CASE_PARAM(rescheduled_timer_keeps_its_id, kind_gen_params),
+	KUNIT_CASE_PARAM(sums_saturate, kind_gen_params),
+	KUNIT_CASE_PARAM(bad_requests_are_refused, kind_gen_params),
 	KUNIT_CASE_PARAM(settings_are_over_with_the_first_timer,
-			 instance_kind_gen_params),
-	KUNIT_CASE_PARAM(nothing_expires_after_stop, instance_kind_gen_params),
-	KUNIT_CASE_PARAM(far_timers_wake_the_worker_once_each,
-			 instance_kind_gen_params),
-	KUNIT_CASE_PARAM(errors_of_interval_and_slack,
-			 instance_kind_gen_params),
-	KUNIT_CASE_PARAM(huge_slack_hides_nothing, instance_kind_gen_params),
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(nothing_expires_after_stop, kind_gen_params),
+	KUNIT_CASE_PARAM(far_timers_wake_the_worker_once_each, kind_gen_params),
+	KUNIT_CASE_PARAM(errors_of_interval_and_slack, kind_gen_params),
+	KUNIT_CASE_PARAM(huge_slack_hides_nothing, kind_gen_params),
 	KUNIT_CASE_PARAM(timers_follow_a_clock_that_is_set_back,
-			 instance_kind_gen_params),
-	KUNIT_CASE_PARAM_ATTR(dead_entries_are_bounded,
-			      instance_kind_gen_params,
+			 kind_gen_params),
+	KUNIT_CASE_PARAM_ATTR(dead_entries_are_bounded, kind_gen_params,
 			      { .speed = KUNIT_SPEED_SLOW }),
-	KUNIT_CASE_PARAM_ATTR(cancelling_all_leaves_little,
-			      instance_kind_gen_params,
+	KUNIT_CASE_PARAM_ATTR(cancelling_all_leaves_little, kind_gen_params,
 			      { .speed = KUNIT_SPEED_SLOW }),
-	KUNIT_CASE_PARAM(random_requests_keep_the_books,
-			 instance_kind_gen_params),
+	KUNIT_CASE_PARAM(random_requests_keep_the_books, kind_gen_params),
 	{}
 };
 

@@ -6,25 +6,15 @@
 #include <linux/ktime.h>
 
 #include "fake.h"
+#include "kinds.h"
 #include "random.h"
 
 #define TICK NSEC_PER_MSEC
 #define LIMIT 500
 
-static const u32 period_kinds[] = { HWTIMER_KIND_HASHED,
-				    HWTIMER_KIND_HIERARCHICAL };
-
-static void period_kind_name(const u32 *kind, char *name)
-{
-	strscpy(name, *kind == HWTIMER_KIND_HASHED ? "hashed" : "hierarchical",
-		KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(period_kind, period_kinds, period_kind_name);
-
 static int period_test_init(struct kunit *test)
 {
-	test->priv = fake_create(*(const u32 *)test->param_value, LIMIT);
+	test->priv = fake_create(kind_of(test), LIMIT);
 	return test->priv ? 0 : -ENOMEM;
 }
 
@@ -463,10 +453,10 @@ static void random_life(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
 }
 
-#define PERIOD_CASE(name) KUNIT_CASE_PARAM(name, period_kind_gen_params)
+#define PERIOD_CASE(name) KUNIT_CASE_PARAM(name, kind_gen_params)
 
 static struct kunit_case period_test_cases[] = {
-	KUNIT_CASE_PARAM_ATTR(rate_does_not_drift, period_kind_gen_params,
+	KUNIT_CASE_PARAM_ATTR(rate_does_not_drift, kind_gen_params,
 			      { .speed = KUNIT_SPEED_SLOW }),
 	PERIOD_CASE(missed_ones_are_counted_and_do_not_pile_up),
 	PERIOD_CASE(fixed_delay_counts_from_delivery),
@@ -484,7 +474,7 @@ static struct kunit_case period_test_cases[] = {
 	PERIOD_CASE(extension_has_no_id),
 	PERIOD_CASE(query_tells_all),
 	PERIOD_CASE(interval_without_end_waits_for_ever),
-	KUNIT_CASE_PARAM_ATTR(random_life, period_kind_gen_params,
+	KUNIT_CASE_PARAM_ATTR(random_life, kind_gen_params,
 			      { .speed = KUNIT_SPEED_SLOW }),
 	{}
 };

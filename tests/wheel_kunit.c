@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
+#include "kinds.h"
 #include "oracle.h"
 #include "random.h"
 
@@ -17,24 +18,12 @@
 /* In the configurations of each kind together more than 200,000. */
 #define OPERATIONS 50000
 
-/* Every test of a wheel is run with each kind. */
-static const u32 wheel_kinds[] = { HWTIMER_KIND_HASHED,
-				   HWTIMER_KIND_HIERARCHICAL };
-
-static void wheel_kind_name(const u32 *kind, char *name)
-{
-	strscpy(name, *kind == HWTIMER_KIND_HASHED ? "hashed" : "hierarchical",
-		KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(wheel_kind, wheel_kinds, wheel_kind_name);
-
 /* A wheel of the kind that the test is run with. */
 static struct oracle *create(struct kunit *test, u32 buckets, u64 base)
 {
 	struct hwtimer_shape shape = {
 		.tick = TICK,
-		.kind = *(const u32 *)test->param_value,
+		.kind = kind_of(test),
 		.buckets = buckets,
 	};
 
@@ -1059,54 +1048,47 @@ static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE(ticks_do_not_wrap),
 	KUNIT_CASE(time_of_saturates),
 	KUNIT_CASE(reciprocal_divides),
-	KUNIT_CASE_PARAM(delays_around_the_size_of_the_wheel,
-			 wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(ticks_pass_powers_of_two, wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(timer_for_ever_stays, wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(delays_around_the_size_of_the_wheel, kind_gen_params),
+	KUNIT_CASE_PARAM(ticks_pass_powers_of_two, kind_gen_params),
+	KUNIT_CASE_PARAM(timer_for_ever_stays, kind_gen_params),
 	KUNIT_CASE_PARAM(past_deadline_expires_on_the_next_turn,
-			 wheel_kind_gen_params),
+			 kind_gen_params),
 	KUNIT_CASE_PARAM(compaction_does_not_delay_past_deadlines,
-			 wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(empty_wheel_wants_no_turn, wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(later_round_is_not_walked, wheel_kind_gen_params),
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(empty_wheel_wants_no_turn, kind_gen_params),
+	KUNIT_CASE_PARAM(later_round_is_not_walked, kind_gen_params),
 	KUNIT_CASE(mixed_bucket_is_counted),
-	KUNIT_CASE_PARAM(sleeper_catches_up_in_order, wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(skim_goes_on_to_the_first_live_timer,
-			 wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(later_deadline_writes_no_entry, wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(earlier_deadline_leaves_a_dead_entry,
-			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(sleeper_catches_up_in_order, kind_gen_params),
+	KUNIT_CASE_PARAM(skim_goes_on_to_the_first_live_timer, kind_gen_params),
+	KUNIT_CASE_PARAM(later_deadline_writes_no_entry, kind_gen_params),
+	KUNIT_CASE_PARAM(earlier_deadline_leaves_a_dead_entry, kind_gen_params),
 	KUNIT_CASE_PARAM(moved_timers_expire_by_tick_in_a_late_turn,
-			 wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(postponed_crowd_scatters, wheel_kind_gen_params),
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(postponed_crowd_scatters, kind_gen_params),
 	KUNIT_CASE_PARAM(postponed_timers_meet_in_full_buckets,
-			 wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(stamp_wraps, wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(revived_entry_does_no_harm, wheel_kind_gen_params),
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(stamp_wraps, kind_gen_params),
+	KUNIT_CASE_PARAM(revived_entry_does_no_harm, kind_gen_params),
 	KUNIT_CASE_PARAM(revived_entry_of_a_free_record_stays_dead,
-			 wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(compaction_removes_the_dead, wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(slack_is_kept, wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(slack_lets_timers_meet, wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(slack_of_a_postponed_timer_is_kept,
-			 wheel_kind_gen_params),
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(compaction_removes_the_dead, kind_gen_params),
+	KUNIT_CASE_PARAM(slack_is_kept, kind_gen_params),
+	KUNIT_CASE_PARAM(slack_lets_timers_meet, kind_gen_params),
+	KUNIT_CASE_PARAM(slack_of_a_postponed_timer_is_kept, kind_gen_params),
 	KUNIT_CASE_PARAM(timers_wait_when_the_clock_is_set_back,
-			 wheel_kind_gen_params),
+			 kind_gen_params),
 	KUNIT_CASE_PARAM(overdue_timer_waits_when_the_clock_is_set_back,
-			 wheel_kind_gen_params),
+			 kind_gen_params),
 	KUNIT_CASE_PARAM(overdue_crowd_scatters_when_the_clock_is_set_back,
-			 wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(clock_is_set_back_again_meanwhile,
-			 wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(rewinding_delays_nothing, wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(lone_timer_wakes_up_once, wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(order_holds_across_levels, wheel_kind_gen_params),
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(clock_is_set_back_again_meanwhile, kind_gen_params),
+	KUNIT_CASE_PARAM(rewinding_delays_nothing, kind_gen_params),
+	KUNIT_CASE_PARAM(lone_timer_wakes_up_once, kind_gen_params),
+	KUNIT_CASE_PARAM(order_holds_across_levels, kind_gen_params),
 	KUNIT_CASE(order_holds_when_a_compaction_meets_what_is_due),
 	KUNIT_CASE(newcomers_do_not_hold_up_what_is_due),
-	KUNIT_CASE_PARAM(order_holds_while_a_crowd_moves_down,
-			 wheel_kind_gen_params),
-	KUNIT_CASE_PARAM(one_tick_and_a_century_in_one_wheel,
-			 wheel_kind_gen_params),
+	KUNIT_CASE_PARAM(order_holds_while_a_crowd_moves_down, kind_gen_params),
+	KUNIT_CASE_PARAM(one_tick_and_a_century_in_one_wheel, kind_gen_params),
 	KUNIT_CASE(far_timer_is_touched_once_a_level),
 	KUNIT_CASE(crowd_moves_down_ahead),
 	KUNIT_CASE(lonely_crowd_moves_down_ahead),
