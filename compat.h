@@ -8,6 +8,7 @@
 #define HWTIMER_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/mm.h>
 #include <linux/version.h>
 
 /* hrtimer_setup() came with 6.13; hrtimer_init() went with 6.16. */
@@ -25,6 +26,14 @@ hrtimer_setup(struct hrtimer *timer,
 /* Without a count since 6.8; hwtimer always adds 1. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
 #define eventfd_signal(context) eventfd_signal(context, 1)
+#endif
+
+/* Came with 6.3. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
+{
+	vma->vm_flags |= flags;
+}
 #endif
 
 #endif /* HWTIMER_COMPAT_H */

@@ -6,6 +6,7 @@
  *                    ├──> table    the state of each timer
  *                    ├──> pool     memory for buckets and events
  *                    ├──> ready    events that wait to be read
+ *                    ├──> exchange requests and events through mapped rings
  *                    ├──> notice   when and how readers are told
  *                    └──> worker   turns the wheel (shared by many instances)
  *
@@ -17,10 +18,12 @@
  *   instance->setup      mutex: the settings, until the instance starts
  *   instance->harvest    mutex: who takes timers to user space: read(), STOP.
  *                        Held while user memory is accessed
+ *   exchange->drain      mutex: who takes requests out of the submission ring
  *     instance->lock     spinlock: everything else in the instance
  *       worker->lock     spinlock: the worker's queue of instances
  *
- * setup and harvest are never held together. No interrupt takes any of them:
+ * Of the mutexes, only one is held at a time; setup inside of mmap_lock, too,
+ * by mmap(). No interrupt takes any of them:
  * the hrtimer's callback only wakes the worker.
  *
  * One hold of instance->lock deals with HWTIMER_HOLD timers at the most, and
@@ -35,11 +38,13 @@
 #include <linux/poll.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include <uapi/linux/hwtimer.h>
 
 #include "hwtimer_chunk.h"
 #include "hwtimer_clock.h"
+#include "hwtimer_ring.h"
 #include "hwtimer_table.h"
 #include "hwtimer_wheel.h"
 #include "hwtimer_worker.h"
@@ -53,7 +58,7 @@
 #define HWTIMER_FEATURES                                           \
 	(HWTIMER_FEATURE_HIERARCHICAL | HWTIMER_FEATURE_PERIODIC | \
 	 HWTIMER_FEATURE_CLOCKS | HWTIMER_FEATURE_SLACK |          \
-	 HWTIMER_FEATURE_NOTIFY)
+	 HWTIMER_FEATURE_NOTIFY | HWTIMER_FEATURE_RINGS)
 
 /* So that a bit for each slot of records is found in a few cache lines. */
 #define HWTIMER_TIMERS_CEILING BIT(27)
@@ -69,19 +74,25 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
 
 struct eventfd_ctx;
 struct hwtimer_worker;
+struct mem_cgroup;
 struct seq_file;
+struct vm_area_struct;
 
 /**
  * struct hwtimer_settings - what SETUP chooses
  * @shape: of the wheel
  * @timers: limit of pending timers and unread events
  * @flags: HWTIMER_REPORT_CLOCK_SET
+ * @submissions: slots of the submission ring
+ * @completions: slots of the completion ring
  * @clock: by which the wheel turns
  */
 struct hwtimer_settings {
 	struct hwtimer_shape shape;
 	u32 timers;
 	u32 flags;
+	u32 submissions;
+	u32 completions;
 	const struct hwtimer_clock *clock;
 };
 
@@ -112,6 +123,32 @@ struct hwtimer_notice {
 };
 
 /**
+ * struct hwtimer_exchange - how an instance uses its rings
+ * @ring: set once, under the instance's setup and lock; NULL: no rings yet. The
+ *	submission ring is protected by @drain, the completion ring by the
+ *	instance's lock
+ * @drain: see above
+ * @requests: room for HWTIMER_HOLD of them; protected by @drain
+ * @held: how many of them were taken, but could not be done yet; protected by
+ *	@drain
+ * @looks: so often the worker will look before it dozes off; protected by the
+ *	instance's lock, as is @awake
+ * @awake: the worker will look at the rings within a tick
+ * @work: does what the worker cannot, as it may have to sleep
+ * @memcg: of whoever mapped the rings first; constant with @ring
+ */
+struct hwtimer_exchange {
+	struct hwtimer_ring *ring;
+	struct mutex drain; /* see above */
+	struct hwtimer_request *requests;
+	u32 held;
+	u32 looks;
+	bool awake;
+	struct work_struct work;
+	struct mem_cgroup *memcg;
+};
+
+/**
  * struct hwtimer_instance - one wheel and all that belongs to it
  * @setup: see above
  * @harvest: see above
@@ -128,6 +165,7 @@ struct hwtimer_notice {
  *	in front until the holder of @harvest takes it out; nobody else passes it
  * @discards: records in @ready that are to be dropped; protected by @lock
  * @periodic: periodic timers, which have two records each; protected by @lock
+ * @exchange: see there
  * @notice: protected by @lock; read without it where a wake-up follows any
  *	change
  * @stats: protected by @lock. Complete but for what hwtimer_stats_get()
@@ -140,7 +178,8 @@ struct hwtimer_notice {
  * @worker: which; constant
  * @wakeups_before: of the worker, when the instance was attached
  * @turns: when the wheel is to be turned, on the instance's clock
- * @chores: when hwtimer_notice_chores() has something to do
+ * @chores: when hwtimer_notice_chores() or hwtimer_exchange_look() has
+ *	something to do
  * @detached: protected by worker->lock: not to be queued any more
  */
 struct hwtimer_instance {
@@ -160,6 +199,7 @@ struct hwtimer_instance {
 	struct hwtimer_queue ready;
 	u64 discards;
 	u32 periodic;
+	struct hwtimer_exchange exchange;
 	struct hwtimer_notice notice;
 	struct hwtimer_stats stats;
 	u64 wake;
@@ -209,6 +249,9 @@ u32 hwtimer_instance_timers(const struct hwtimer_instance *instance);
 int hwtimer_instance_reserve(struct hwtimer_instance *instance,
 			     const struct hwtimer_demand *demand)
 	__acquires(&instance->lock);
+bool hwtimer_instance_lock_ready(struct hwtimer_instance *instance,
+				 const struct hwtimer_demand *demand)
+	__acquires(&instance->lock);
 void hwtimer_instance_trim(struct hwtimer_instance *instance);
 void hwtimer_instance_rearm(struct hwtimer_instance *instance, u64 now);
 void hwtimer_instance_follow(struct hwtimer_instance *instance, u64 now);
@@ -224,8 +267,25 @@ static inline u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
 	return READ_ONCE(instance->settings.clock)->now();
 }
 
+/* hwtimer_exchange.c: the rings that user space maps */
+int hwtimer_exchange_start(void);
+void hwtimer_exchange_stop(void);
+void hwtimer_exchange_init(struct hwtimer_exchange *exchange);
+void hwtimer_exchange_release(struct hwtimer_exchange *exchange);
+size_t hwtimer_exchange_bytes(const struct hwtimer_settings *settings);
+int hwtimer_exchange_map(struct hwtimer_instance *instance,
+			 struct vm_area_struct *vma);
+long hwtimer_exchange_kick(struct hwtimer_instance *instance);
+u32 hwtimer_exchange_serve(struct hwtimer_instance *instance);
+void hwtimer_exchange_look(struct hwtimer_instance *instance);
+u32 hwtimer_exchange_unread(const struct hwtimer_instance *instance);
+void hwtimer_exchange_told(struct hwtimer_instance *instance);
+void hwtimer_exchange_stopped(struct hwtimer_instance *instance);
+
 /* hwtimer_notice.c: when and how readers are told */
+bool hwtimer_notice_readable(const struct hwtimer_instance *instance);
 bool hwtimer_notice_ready(const struct hwtimer_instance *instance);
+__poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance);
 int hwtimer_notice_wait(struct hwtimer_instance *instance);
 void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask);
 void hwtimer_notice_hang_up(struct hwtimer_instance *instance);
@@ -285,10 +345,15 @@ static inline void hwtimer_stats_lateness(struct hwtimer_stats *stats,
 /* hwtimer_request.c: SCHEDULE, CANCEL and RESCHEDULE, one or many at a time */
 void hwtimer_request_run(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count);
+bool hwtimer_request_try(struct hwtimer_instance *instance,
+			 struct hwtimer_request *requests, u32 count);
 void hwtimer_request_undo(struct hwtimer_instance *instance,
 			  struct hwtimer_request *requests, u32 count);
 
-/* hwtimer_harvest.c: how timers leave: by read(), or by STOP */
+/* hwtimer_harvest.c: how timers leave: by read(), the ring, or STOP */
+bool hwtimer_harvest_at_once(struct hwtimer_instance *instance, u32 index,
+			     u64 now);
+u32 hwtimer_harvest_flush(struct hwtimer_instance *instance);
 void hwtimer_harvest_discarded(struct hwtimer_instance *instance);
 u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now);
 void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How timers leave the instance: events that read() delivers, timers that STOP
- * hands back.
+ * How timers leave the instance: events that read() delivers or that are put
+ * into the completion ring, timers that STOP hands back.
  *
- * Both work in the same way. Under the lock a batch is written to a page of the
+ * The ring is memory of the kernel's, so an event is there at once: the record
+ * is freed, or goes on, in the same hold of the lock. It never passes those that
+ * wait in the queue, nor those that a reader is just taking out of its front.
+ *
+ * read() and STOP work in the same way. Under the lock a batch is written to a page of the
  * kernel's, and its records are marked as leaving, or returning, so that nobody
  * can cancel them. Without the lock the page is copied to user space, which may
  * sleep. Under the lock again, what has arrived is freed, and the rest is what
@@ -114,19 +118,38 @@ static u32 events_take(struct hwtimer_instance *instance, u32 max, u64 now)
 	return taken;
 }
 
-/* An event has arrived: its timer has ended, or goes on. */
-static void event_finish(struct hwtimer_instance *instance,
-			 const struct hwtimer_event *event, u64 now)
+/*
+ * An event has arrived, and is not in the queue any more: its timer has ended,
+ * or goes on.
+ */
+static void event_finish(struct hwtimer_instance *instance, u32 index,
+			 u32 expirations, u64 now)
 {
-	u32 index = ready_take(instance);
-
-	instance->stats.missed += event->expirations - 1;
-	if (!hwtimer_period_rearm(instance, index, event->expirations, now)) {
+	instance->stats.delivered++;
+	instance->stats.missed += expirations - 1;
+	if (!hwtimer_period_rearm(instance, index, expirations, now)) {
 		hwtimer_period_free(instance, index);
 		return;
 	}
 	/* STOP may have come past it already. */
 	instance->cursor = min_t(u64, instance->cursor, index);
+}
+
+/* Before events are finished: timers that go on may lie before the tick. */
+static void rearm_begin(struct hwtimer_instance *instance)
+{
+	if (instance->periodic)
+		hwtimer_instance_follow(instance,
+					hwtimer_instance_now(instance));
+}
+
+/* Afterwards; @rearmed is what the counter was before. */
+static void rearm_end(struct hwtimer_instance *instance, u64 rearmed)
+{
+	if (instance->stats.rearmed == rearmed)
+		return;
+	hwtimer_instance_rearm(instance, hwtimer_instance_now(instance));
+	hwtimer_notice_watch(instance);
 }
 
 /*
@@ -140,24 +163,102 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 	u64 rearmed = instance->stats.rearmed;
 	u32 i;
 
-	/* What is to be filed anew may lie before the wheel's tick. */
-	if (instance->periodic)
-		hwtimer_instance_follow(instance,
-					hwtimer_instance_now(instance));
+	rearm_begin(instance);
 	for (i = 0; i < copied; i++)
-		event_finish(instance, &events[i], now);
+		event_finish(instance, ready_take(instance),
+			     events[i].expirations, now);
 	for (; i < taken; i++)
 		hwtimer_table_record(&instance->table,
 				     lower_32_bits(events[i].id))
 			->state = HWTIMER_EXPIRED;
 	instance->stats.ready -= copied;
-	instance->stats.delivered += copied;
+	hwtimer_exchange_told(instance);
 	hwtimer_notice_taken(instance);
-	if (instance->stats.rearmed != rearmed) {
-		hwtimer_instance_rearm(instance,
-				       hwtimer_instance_now(instance));
-		hwtimer_notice_watch(instance);
+	rearm_end(instance, rearmed);
+}
+
+/* Puts the event of an expired record, not in the queue, into the ring. */
+static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
+{
+	const struct hwtimer_record *record =
+		hwtimer_table_record(&instance->table, index);
+	struct hwtimer_event event;
+
+	event_fill(instance, &event, record, index, now);
+	hwtimer_ring_put(instance->exchange.ring, &event);
+	instance->stats.completed++;
+	event_finish(instance, index, event.expirations, now);
+}
+
+/**
+ * hwtimer_harvest_at_once - deliver an event through the ring as it comes
+ * @instance: whose; its lock is held
+ * @index: of a record that has expired, and is not in the queue of events
+ * @now: ns on the instance's clock
+ *
+ * hwtimer_exchange_told() is to follow, and the wheel to be looked at anew.
+ *
+ * Return: false if there is no room, or others come first.
+ */
+bool hwtimer_harvest_at_once(struct hwtimer_instance *instance, u32 index,
+			     u64 now)
+{
+	struct hwtimer_ring *ring = instance->exchange.ring;
+
+	lockdep_assert_held(&instance->lock);
+	if (!ring || !ring->completions)
+		return false;
+	if (!hwtimer_queue_empty(&instance->ready) ||
+	    !hwtimer_ring_has_room(ring)) {
+		instance->stats.overflowed++;
+		return false;
 	}
+	event_put(instance, index, now);
+	return true;
+}
+
+/* Moves the first of the events that wait into the ring, if it may go. */
+static bool event_flush(struct hwtimer_instance *instance, u64 now)
+{
+	const struct hwtimer_queue *ready = &instance->ready;
+
+	switch (ready_record(instance, ready->head, ready->first)->state) {
+	case HWTIMER_DISCARDED:
+		hwtimer_period_free(instance, ready_take(instance));
+		instance->discards--;
+		return true;
+	case HWTIMER_EXPIRED:
+		if (!hwtimer_ring_has_room(instance->exchange.ring))
+			return false;
+		instance->stats.ready--;
+		event_put(instance, ready_take(instance), now);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * hwtimer_harvest_flush - move events that wait into the ring
+ * @instance: whose; its lock is held, and it has rings
+ *
+ * hwtimer_exchange_told() is to follow.
+ *
+ * Return: how many have left the queue, HWTIMER_HOLD at the most.
+ */
+u32 hwtimer_harvest_flush(struct hwtimer_instance *instance)
+{
+	u64 now = hwtimer_instance_now(instance);
+	u64 rearmed = instance->stats.rearmed;
+	u32 moved = 0;
+
+	lockdep_assert_held(&instance->lock);
+	rearm_begin(instance);
+	while (moved < HWTIMER_HOLD && !hwtimer_queue_empty(&instance->ready) &&
+	       event_flush(instance, now))
+		moved++;
+	rearm_end(instance, rearmed);
+	return moved;
 }
 
 /**

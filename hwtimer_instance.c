@@ -42,6 +42,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	mutex_init(&instance->setup);
 	mutex_init(&instance->harvest);
 	spin_lock_init(&instance->lock);
+	hwtimer_exchange_init(&instance->exchange);
 	init_waitqueue_head(&instance->readers);
 	instance->settings = (struct hwtimer_settings){
 		.shape = { .tick = HWTIMER_TICK_DEFAULT,
@@ -66,6 +67,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 {
 	hwtimer_worker_detach(instance);
+	hwtimer_exchange_release(&instance->exchange);
 	hwtimer_notice_release(instance);
 	hwtimer_queue_drain(&instance->ready);
 	hwtimer_wheel_drain(&instance->wheel);
@@ -91,7 +93,7 @@ int hwtimer_instance_setup(struct hwtimer_instance *instance,
 	mutex_lock(&instance->setup);
 	if (READ_ONCE(instance->stopped))
 		err = -ESHUTDOWN;
-	else if (instance->started)
+	else if (instance->started || instance->exchange.ring)
 		err = -EBUSY;
 	else
 		instance->settings = *settings;
@@ -220,6 +222,8 @@ void hwtimer_instance_account(struct hwtimer_instance *instance)
 	lockdep_assert_held(&instance->lock);
 	if (instance->started)
 		bytes += hwtimer_wheel_memory(&instance->settings.shape);
+	if (instance->exchange.ring)
+		bytes += hwtimer_exchange_bytes(&instance->settings);
 	instance->stats.bytes = bytes;
 	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);
 }
@@ -291,6 +295,23 @@ int hwtimer_instance_reserve(struct hwtimer_instance *instance,
 }
 
 /**
+ * hwtimer_instance_lock_ready - lock an instance, and see whether it has room
+ * @instance: started
+ * @demand: as for hwtimer_instance_reserve()
+ *
+ * Return: whether nothing has to be brought; in any case with the lock held.
+ */
+bool hwtimer_instance_lock_ready(struct hwtimer_instance *instance,
+				 const struct hwtimer_demand *demand)
+	__acquires(&instance->lock)
+{
+	spin_lock(&instance->lock);
+	return (!demand->timers && !demand->moves) ||
+	       (!records_missing(instance, demand) &&
+		!chunks_missing(instance, demand));
+}
+
+/**
  * hwtimer_instance_trim - give back memory that is not needed any more
  * @instance: its lock is not held
  *
@@ -323,11 +344,13 @@ static void instance_expire(struct hwtimer_instance *instance, u32 index,
 
 	record->state = HWTIMER_EXPIRED;
 	record->lateness = min_t(u64, lateness, U32_MAX);
-	hwtimer_queue_add_index(&instance->ready, &instance->pool, index);
 	instance->stats.pending--;
 	instance->stats.expired++;
-	instance->stats.ready++;
 	hwtimer_stats_lateness(&instance->stats, lateness);
+	if (hwtimer_harvest_at_once(instance, index, now))
+		return;
+	hwtimer_queue_add_index(&instance->ready, &instance->pool, index);
+	instance->stats.ready++;
 }
 
 /* When the worker should look at the instance next, ns. */
@@ -441,11 +464,14 @@ void hwtimer_instance_turn(struct hwtimer_instance *instance, u32 *due)
 	bool tell;
 	u64 now;
 
+	hwtimer_exchange_serve(instance);
 	spin_lock(&instance->lock);
 	now = hwtimer_instance_now(instance);
 	tell = hwtimer_notice_look(instance);
+	hwtimer_notice_taken(instance);
 	expired = instance_advance(instance, now, due);
 	if (expired) {
+		hwtimer_exchange_told(instance);
 		tell |= hwtimer_notice_queued(instance);
 		instance_requeue(instance, now);
 	}
@@ -538,6 +564,7 @@ void hwtimer_instance_stop(struct hwtimer_instance *instance)
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_drained(). */
 	smp_store_release(&instance->stopped, true);
 	hwtimer_worker_forget(instance);
+	hwtimer_exchange_stopped(instance);
 	drained = hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
 	if (!stopped)

@@ -25,13 +25,15 @@
 
 static_assert(offsetofend(struct hwtimer_info, started) ==
 	      HWTIMER_INFO_SIZE_V1);
-static_assert(sizeof(struct hwtimer_setup) == HWTIMER_SETUP_SIZE_V1);
+static_assert(offsetofend(struct hwtimer_setup, timers) ==
+	      HWTIMER_SETUP_SIZE_V1);
 static_assert(sizeof(struct hwtimer_stop) == HWTIMER_STOP_SIZE_V1);
 static_assert(offsetofend(struct hwtimer_stats, lateness) ==
 	      HWTIMER_STATS_SIZE_V1);
 static_assert(sizeof(struct hwtimer_notify) == HWTIMER_NOTIFY_SIZE_V1);
-static_assert(sizeof(struct hwtimer_info) == 88);
-static_assert(sizeof(struct hwtimer_stats) == 720);
+static_assert(sizeof(struct hwtimer_info) == 104);
+static_assert(sizeof(struct hwtimer_setup) == 48);
+static_assert(sizeof(struct hwtimer_stats) == 744);
 static_assert(sizeof(struct hwtimer_request) == 64);
 static_assert(sizeof(struct hwtimer_submit) == 16);
 static_assert(sizeof(struct hwtimer_query) == 64);
@@ -92,6 +94,9 @@ static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
 		.started = instance->started,
 		.flags = settings->flags,
 		.levels = hwtimer_wheel_levels(&settings->shape),
+		.submissions = settings->submissions,
+		.completions = settings->completions,
+		.rings_bytes = hwtimer_exchange_bytes(settings),
 	};
 	mutex_unlock(&instance->setup);
 	return copy_out_sized(argument, &info, sizeof(info), user_size);
@@ -122,7 +127,16 @@ static int setup_check(struct hwtimer_setup *setup)
 		return -EINVAL;
 	if (setup->timers > hwtimer_max_timers)
 		return -EINVAL;
+	if (setup->submissions > HWTIMER_RING_SLOTS_MAX ||
+	    setup->completions > HWTIMER_RING_SLOTS_MAX)
+		return -EINVAL;
 	return 0;
+}
+
+/* The number of slots for a wish of @slots. */
+static u32 ring_slots(u32 slots)
+{
+	return slots ? roundup_pow_of_two(slots) : 0;
 }
 
 static long ioctl_setup(struct hwtimer_instance *instance,
@@ -146,6 +160,8 @@ static long ioctl_setup(struct hwtimer_instance *instance,
 			   .buckets = roundup_pow_of_two(setup.buckets) },
 		.timers = setup.timers,
 		.flags = setup.flags,
+		.submissions = ring_slots(setup.submissions),
+		.completions = ring_slots(setup.completions),
 		.clock = hwtimer_clock_find(setup.clock),
 	};
 	return hwtimer_instance_setup(instance, &settings);
@@ -359,6 +375,8 @@ long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
 		return ioctl_stats(instance, argument);
 	case HWTIMER_IOC_NOTIFY:
 		return ioctl_notify(instance, argument);
+	case HWTIMER_IOC_KICK:
+		return hwtimer_exchange_kick(instance);
 	default:
 		return -ENOTTY;
 	}

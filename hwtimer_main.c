@@ -84,7 +84,7 @@ static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 		if (hwtimer_notice_take_report(instance))
 			return -ECANCELED;
 		/* Another reader may have had the report for which it woke. */
-		if (!nonblock && !hwtimer_notice_ready(instance))
+		if (!nonblock && !hwtimer_notice_readable(instance))
 			continue;
 		ret = hwtimer_harvest_events(instance, buffer, count);
 		if (ret)
@@ -103,20 +103,11 @@ static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 static __poll_t hwtimer_poll(struct file *file, poll_table *wait)
 {
 	struct hwtimer_instance *instance = file->private_data;
-	__poll_t mask = 0;
+	__poll_t mask;
 
 	poll_wait(file, &instance->readers, wait);
-	/*
-	 * Under the lock, as events are queued under it and the wake-up follows:
-	 * either this sees the event, or the wake-up sees the poller.
-	 */
 	spin_lock(&instance->lock);
-	if (hwtimer_instance_drained(instance))
-		mask = EPOLLHUP;
-	else if (hwtimer_notice_ready(instance))
-		mask = EPOLLIN | EPOLLRDNORM;
-	if (instance->notice.clock_set)
-		mask |= EPOLLIN | EPOLLRDNORM;
+	mask = hwtimer_notice_mask(instance);
 	spin_unlock(&instance->lock);
 	return mask;
 }
@@ -126,6 +117,11 @@ static long hwtimer_unlocked_ioctl(struct file *file, unsigned int command,
 {
 	return hwtimer_ioctl(file->private_data, command,
 			     (void __user *)argument);
+}
+
+static int hwtimer_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	return hwtimer_exchange_map(file->private_data, vma);
 }
 
 static void hwtimer_show_fdinfo(struct seq_file *seq, struct file *file)
@@ -141,6 +137,7 @@ static const struct file_operations hwtimer_fops = {
 	.poll = hwtimer_poll,
 	.unlocked_ioctl = hwtimer_unlocked_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = hwtimer_mmap,
 	.show_fdinfo = hwtimer_show_fdinfo,
 };
 
@@ -182,9 +179,12 @@ static int __init hwtimer_init(void)
 	err = hwtimer_chunk_cache_create();
 	if (err)
 		return err;
-	err = hwtimer_workers_start(workers, worker_rt_prio);
+	err = hwtimer_exchange_start();
 	if (err)
 		goto err_cache;
+	err = hwtimer_workers_start(workers, worker_rt_prio);
+	if (err)
+		goto err_exchange;
 	err = misc_register(&hwtimer_device);
 	if (err)
 		goto err_workers;
@@ -192,6 +192,8 @@ static int __init hwtimer_init(void)
 
 err_workers:
 	hwtimer_workers_stop();
+err_exchange:
+	hwtimer_exchange_stop();
 err_cache:
 	hwtimer_chunk_cache_destroy();
 	return err;
@@ -201,6 +203,7 @@ static void __exit hwtimer_exit(void)
 {
 	misc_deregister(&hwtimer_device);
 	hwtimer_workers_stop();
+	hwtimer_exchange_stop();
 	hwtimer_chunk_cache_destroy();
 }
 

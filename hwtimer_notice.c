@@ -11,23 +11,59 @@
 #include "compat.h"
 #include "hwtimer.h"
 
-/**
- * hwtimer_notice_ready - whether a reader should come
- * @instance: its lock need not be held
- */
-bool hwtimer_notice_ready(const struct hwtimer_instance *instance)
+/* Whether somebody should come for @events that wait. */
+static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 {
 	const struct hwtimer_notice *notice = &instance->notice;
-	u64 ready = READ_ONCE(instance->stats.ready);
 	u64 discards = READ_ONCE(instance->discards);
 
 	if (READ_ONCE(notice->clock_set) || READ_ONCE(instance->stopped))
 		return true;
-	if (!ready)
+	if (!events)
 		return false;
-	return ready >= READ_ONCE(notice->events) ||
-	       ready + discards >= instance->settings.timers ||
+	return events >= READ_ONCE(notice->events) ||
+	       events + discards >= instance->settings.timers ||
 	       READ_ONCE(notice->overdue);
+}
+
+/**
+ * hwtimer_notice_readable - whether a reader should come
+ * @instance: its lock need not be held
+ *
+ * What is in the completion ring is not for read().
+ */
+bool hwtimer_notice_readable(const struct hwtimer_instance *instance)
+{
+	return notice_due(instance, READ_ONCE(instance->stats.ready));
+}
+
+/**
+ * hwtimer_notice_ready - whether a reader, or a consumer of the ring, should
+ * @instance: its lock need not be held
+ */
+bool hwtimer_notice_ready(const struct hwtimer_instance *instance)
+{
+	return notice_due(instance, READ_ONCE(instance->stats.ready) +
+					    hwtimer_exchange_unread(instance));
+}
+
+/**
+ * hwtimer_notice_mask - what poll() says
+ * @instance: its lock is held
+ *
+ * Under the lock, as events are queued under it and the wake-up follows: either
+ * this sees the event, or the wake-up sees the poller.
+ */
+__poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
+{
+	bool drained = hwtimer_instance_drained(instance);
+	bool ready = drained ? hwtimer_exchange_unread(instance) > 0 :
+			       hwtimer_notice_ready(instance);
+
+	lockdep_assert_held(&instance->lock);
+	return (drained ? EPOLLHUP : 0) |
+	       (ready || instance->notice.clock_set ? EPOLLIN | EPOLLRDNORM :
+						      0);
 }
 
 /**
@@ -39,7 +75,7 @@ bool hwtimer_notice_ready(const struct hwtimer_instance *instance)
 int hwtimer_notice_wait(struct hwtimer_instance *instance)
 {
 	return wait_event_interruptible(instance->readers,
-					hwtimer_notice_ready(instance));
+					hwtimer_notice_readable(instance));
 }
 
 /**
@@ -100,7 +136,7 @@ bool hwtimer_notice_queued(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_taken - events were read or discarded
+ * hwtimer_notice_taken - events were read or discarded, or may have been
  * @instance: its lock is held
  *
  * As long as one is left, the delay of the first one counts.
@@ -108,7 +144,7 @@ bool hwtimer_notice_queued(struct hwtimer_instance *instance)
 void hwtimer_notice_taken(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
-	if (instance->stats.ready)
+	if (instance->stats.ready || hwtimer_exchange_unread(instance))
 		return;
 	instance->notice.first = HWTIMER_TICK_NONE;
 	instance->notice.due = HWTIMER_TICK_NONE;
@@ -136,7 +172,7 @@ void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
 	notice->delay = delay;
 	notice->due = HWTIMER_TICK_NONE;
 	WRITE_ONCE(notice->overdue, false);
-	if (instance->stats.ready)
+	if (instance->stats.ready || hwtimer_exchange_unread(instance))
 		notice_delay(instance);
 	ready = hwtimer_notice_ready(instance);
 	spin_unlock(&instance->lock);

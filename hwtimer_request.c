@@ -434,6 +434,32 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 }
 
 /**
+ * hwtimer_request_try - do the same if no memory has to be brought for it
+ * @instance: as there
+ * @requests: as there
+ * @count: as there
+ *
+ * Return: whether it was done; otherwise nothing was. Does not sleep.
+ */
+bool hwtimer_request_try(struct hwtimer_instance *instance,
+			 struct hwtimer_request *requests, u32 count)
+{
+	struct hwtimer_demand demand;
+
+	/* Pairs with the smp_store_release() in instance_begin(). */
+	if (!smp_load_acquire(&instance->started))
+		return false;
+	hwtimer_harvest_discarded(instance);
+	requests_check(instance, requests, count, &demand);
+	if (!hwtimer_instance_lock_ready(instance, &demand)) {
+		spin_unlock(&instance->lock);
+		return false;
+	}
+	requests_run_locked(instance, requests, count);
+	return true;
+}
+
+/**
  * hwtimer_request_undo - take back timers of which user space did not hear
  * @instance: for which
  * @requests: that hwtimer_request_run() has run

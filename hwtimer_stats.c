@@ -54,7 +54,8 @@ void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 		FIELD(compactions), FIELD(turns),	FIELD(wakeups),
 		FIELD(bytes),	    FIELD(bytes_peak),	FIELD(lateness_max),
 		FIELD(rearmed),	    FIELD(missed),	FIELD(cascaded),
-		FIELD(clock_sets),
+		FIELD(clock_sets),  FIELD(submitted),	FIELD(completed),
+		FIELD(overflowed),
 #undef FIELD
 	};
 	struct hwtimer_stats stats;

@@ -200,10 +200,12 @@ static void worker_serve(struct hwtimer_worker *worker,
 {
 	struct hwtimer_instance *instance = alarm->instance;
 
-	if (alarm == &instance->chores)
-		hwtimer_notice_chores(instance);
-	else
+	if (alarm == &instance->turns) {
 		hwtimer_instance_turn(instance, worker->due);
+		return;
+	}
+	hwtimer_exchange_look(instance);
+	hwtimer_notice_chores(instance);
 }
 
 static int hwtimer_worker_run(void *data)

@@ -44,6 +44,8 @@
 #define HWTIMER_FEATURE_SLACK (1ULL << 3)
 /** HWTIMER_FEATURE_NOTIFY - HWTIMER_IOC_NOTIFY */
 #define HWTIMER_FEATURE_NOTIFY (1ULL << 4)
+/** HWTIMER_FEATURE_RINGS - struct hwtimer_rings, HWTIMER_IOC_KICK */
+#define HWTIMER_FEATURE_RINGS (1ULL << 5)
 
 /**
  * enum hwtimer_kind - kinds of wheel, for hwtimer_setup.kind
@@ -77,6 +79,9 @@ enum hwtimer_kind {
  * @started: 1 once SETUP is over (see struct hwtimer_setup)
  * @flags: this instance's hwtimer_setup.flags
  * @levels: how many levels of buckets its wheel has; 1 if it is hashed
+ * @submissions: slots of its submission ring; 0: there is none
+ * @completions: slots of its completion ring; 0: there is none
+ * @rings_bytes: how much to mmap(); see struct hwtimer_rings. 0: nothing
  *
  * Errors: EINVAL (@size smaller than the first published structure), E2BIG.
  */
@@ -97,6 +102,9 @@ struct hwtimer_info {
 	__u32 started;
 	__u32 flags;
 	__u32 levels;
+	__u32 submissions;
+	__u32 completions;
+	__u64 rings_bytes;
 };
 
 /**
@@ -110,6 +118,9 @@ struct hwtimer_info {
  * wake-up a second, shared by all such instances of a worker.
  */
 #define HWTIMER_REPORT_CLOCK_SET (1U << 0)
+
+/** HWTIMER_RING_SLOTS_MAX - most slots of a ring */
+#define HWTIMER_RING_SLOTS_MAX 65536
 
 /**
  * struct hwtimer_setup - HWTIMER_IOC_SETUP: choose the wheel
@@ -125,12 +136,16 @@ struct hwtimer_info {
  * @reserved: must be 0
  * @timers: limit of timers; 0 means the module's default_timers. It counts
  *	pending timers, events that wait to be read, and events that were
- *	discarded but wait behind one that was not, or by the same SUBMIT
+ *	discarded but wait behind one that was not, or by the same SUBMIT.
+ *	Events in the completion ring do not count
+ * @submissions: slots of the submission ring, up to HWTIMER_RING_SLOTS_MAX,
+ *	rounded up to a power of two; 0: no such ring. See struct hwtimer_rings
+ * @completions: the same of the completion ring
  *
  * Only before the first SCHEDULE or RESCHEDULE, whatever comes of that unless it
- * is refused for its arguments (EINVAL, ERANGE, EDOM). May be repeated until
- * then, each time for all settings. What came out of it (the rounded number of
- * buckets, the defaults) is read back with INFO.
+ * is refused for its arguments (EINVAL, ERANGE, EDOM), and before the first
+ * mmap(). May be repeated until then, each time for all settings. What came out
+ * of it (rounded numbers, the defaults) is read back with INFO.
  *
  * Errors: EINVAL (a value out of range or unknown, or
  * HWTIMER_REPORT_CLOCK_SET without CLOCK_REALTIME), E2BIG, ESHUTDOWN (stopped),
@@ -146,6 +161,8 @@ struct hwtimer_setup {
 	__u32 clock;
 	__u32 reserved;
 	__u64 timers;
+	__u32 submissions;
+	__u32 completions;
 };
 
 /**
@@ -393,6 +410,10 @@ struct hwtimer_stop {
  * @cascaded: of @walked, those that moved down a level of a hierarchical wheel
  * @clock_sets: times that CLOCK_REALTIME was seen to have been set, for
  *	HWTIMER_REPORT_CLOCK_SET
+ * @submitted: requests that were taken out of the submission ring
+ * @completed: of @delivered, events that were put into the completion ring
+ * @overflowed: events that found no room in the completion ring when they
+ *	came, and had to wait in the kernel
  *
  * The same is in /proc/PID/fdinfo/FD. Errors: EINVAL, E2BIG.
  */
@@ -425,6 +446,9 @@ struct hwtimer_stats {
 	__u64 missed;
 	__u64 cascaded;
 	__u64 clock_sets;
+	__u64 submitted;
+	__u64 completed;
+	__u64 overflowed;
 };
 
 /**
@@ -493,6 +517,92 @@ struct hwtimer_event {
 	__u32 expirations;
 };
 
+/**
+ * HWTIMER_RING_NEED_KICK - the worker does not look at the rings by itself
+ *
+ * In hwtimer_rings.flags. See there.
+ */
+#define HWTIMER_RING_NEED_KICK (1U << 0)
+
+/**
+ * struct hwtimer_rings - the beginning of what mmap() gives
+ * @submissions: slots of the submission ring; constant
+ * @completions: slots of the completion ring; constant
+ * @results: where the array of @submissions results is, in bytes from here;
+ *	constant, as are the next two
+ * @requests: where the array of @submissions struct hwtimer_request is
+ * @events: where the array of @completions struct hwtimer_event is
+ * @submission_tail: written by the program: requests it has put in so far
+ * @completion_head: written by the program: events it has taken out so far
+ * @submission_head: written by the kernel: requests it has done so far
+ * @completion_tail: written by the kernel: events it has put in so far
+ * @waiting: written by the kernel: events that wait in the kernel for room in
+ *	the completion ring, saturated
+ * @flags: written by the kernel: HWTIMER_RING_*
+ *
+ * A pair of rings, through which a program schedules, cancels and gets events
+ * without a system call. SETUP chooses their sizes; mmap() of the descriptor,
+ * with MAP_SHARED, offset 0 and the length that INFO gives, makes them. Programs
+ * use them through <hwtimer_ring.h>, which knows the barriers; what follows is
+ * for those who cannot.
+ *
+ * The numbers count on for ever, modulo 2^32; the slot of number n is n modulo
+ * the number of slots. Of each ring one thread at a time may be the program's
+ * end.
+ *
+ * Submission: the program fills slots from its tail on, at most as many as there
+ * are beyond the first whose result it still wants, and then stores the new
+ * @submission_tail (release). The kernel reads each slot once, does what
+ * HWTIMER_IOC_SUBMIT would do, stores the results, and then @submission_head
+ * (release). The result has the number of its request: the id of a new timer, 0
+ * for another success, or a negative errno, which no id looks like. What the
+ * kernel has not done yet counts from when it does: a delay is longer by that.
+ *
+ * Completion: events go to the ring if there is room, and are delivered then,
+ * as if read() had taken them. Otherwise they wait in the kernel, where read()
+ * finds them, and follow as soon as there is room. The program takes events
+ * from @completion_head to @completion_tail (acquire), and then stores the new
+ * @completion_head (release).
+ *
+ * While the program is busy, the worker looks at the rings once a tick, but at
+ * least once in 1 ms. When it has found nothing for some ticks it sets
+ * HWTIMER_RING_NEED_KICK, and looks only when timers are due. So, after each
+ * store of @submission_tail, the program puts a full fence (sequentially
+ * consistent) and then looks at @flags: if the bit is set, it calls
+ * HWTIMER_IOC_KICK. After each store of @completion_head, it does so if also
+ * @waiting is not 0. Whoever cannot wait for a tick may kick at any time.
+ *
+ * poll() says POLLIN while events are in the ring, too, and POLLHUP, maybe with
+ * POLLIN, when no event will come into it any more. read() gives the events
+ * that wait in the kernel only, and blocks until there is one. All threads and
+ * processes that share the mapping share the rings; a mapping keeps the
+ * instance alive as a descriptor does. Garbage in the rings harms nobody else.
+ *
+ * Errors of mmap(): EINVAL (there are no rings, or not MAP_SHARED, or another
+ * offset or length), ENOMEM, EAGAIN (a limit of the machine's).
+ */
+struct hwtimer_rings {
+	__u32 submissions;
+	__u32 completions;
+	__u64 results;
+	__u64 requests;
+	__u64 events;
+	__u32 reserved0[8];
+
+	/* Each on a cache line of its own. */
+	__u32 submission_tail;
+	__u32 reserved1[15];
+	__u32 completion_head;
+	__u32 reserved2[15];
+	__u32 submission_head;
+	__u32 reserved3[15];
+	__u32 completion_tail;
+	__u32 waiting;
+	__u32 reserved4[14];
+	__u32 flags;
+	__u32 reserved5[15];
+};
+
 #define HWTIMER_IOC_MAGIC 0xBB
 
 /* The growable ones carry their size inside, not in the command's number. */
@@ -507,5 +617,12 @@ struct hwtimer_event {
 #define HWTIMER_IOC_STOP _IO(HWTIMER_IOC_MAGIC, 7)
 #define HWTIMER_IOC_STATS _IO(HWTIMER_IOC_MAGIC, 8)
 #define HWTIMER_IOC_NOTIFY _IO(HWTIMER_IOC_MAGIC, 9)
+/*
+ * Does what is in the submission ring, and hands on what waits for room in the
+ * completion ring, at once. Returns how many requests it did. Errors: ENXIO
+ * (no rings are mapped), EINVAL (hwtimer_rings.submission_tail is ahead of
+ * submission_head by more than there are slots), EINTR.
+ */
+#define HWTIMER_IOC_KICK _IO(HWTIMER_IOC_MAGIC, 10)
 
 #endif /* _UAPI_LINUX_HWTIMER_H */

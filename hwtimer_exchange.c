@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How an instance uses its rings: who takes what user space has submitted, who
+ * hands on events, and who looks when. Called by the device's file operations,
+ * and by the worker.
+ *
+ * Requests are taken by the worker when it comes by, or by a KICK. The worker
+ * does only what needs no memory and no waiting: the rest it leaves to a work
+ * item, which may sleep, as other instances wait for the worker.
+ *
+ * Events are put into the ring as they expire, under the instance's lock, by
+ * hwtimer_harvest.c. What finds no room waits in the queue of events, and is
+ * moved by whoever comes here next.
+ *
+ * The worker is awake while it is known to look again: every tick, until it has
+ * found nothing HWTIMER_LOOKS times. Before it dozes off it says so in the
+ * flags, and looks once more:
+ *
+ *	worker					program
+ *	flags = NEED_KICK			submission_tail = ...
+ *	smp_mb()				atomic_thread_fence(seq_cst)
+ *	submission_tail?			flags?
+ *
+ * One of them sees what the other has written, or both do: so the program kicks,
+ * or the worker stays awake. In the same way one of them sees that there is room
+ * for an event that waits (completion_head and waiting). This is proved by
+ * tests/litmus/.
+ */
+#include <linux/ktime.h>
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "hwtimer.h"
+
+/* So often the worker looks in vain before it dozes off. */
+#define HWTIMER_LOOKS 8
+
+static struct workqueue_struct *hwtimer_exchange_queue;
+
+/**
+ * hwtimer_exchange_start - at module load
+ *
+ * Return: 0 or -ENOMEM. May sleep.
+ */
+int hwtimer_exchange_start(void)
+{
+	hwtimer_exchange_queue = alloc_workqueue("hwtimer", WQ_UNBOUND, 0);
+	return hwtimer_exchange_queue ? 0 : -ENOMEM;
+}
+
+/* At module unload, when there is no instance any more. May sleep. */
+void hwtimer_exchange_stop(void)
+{
+	destroy_workqueue(hwtimer_exchange_queue);
+}
+
+/* The rings, or NULL; what is found stays as long as the instance. */
+static struct hwtimer_ring *
+exchange_ring(const struct hwtimer_exchange *exchange)
+{
+	/* Pairs with the smp_store_release() in exchange_open(). */
+	return smp_load_acquire(&exchange->ring);
+}
+
+/* Has the worker look at the rings in @delay ns. */
+static void look_in(struct hwtimer_instance *instance, u64 delay)
+{
+	lockdep_assert_held(&instance->lock);
+	hwtimer_worker_kick(&instance->chores, ktime_get_ns() + delay);
+}
+
+/* How long after one look the next one comes, ns. */
+static u64 look_interval(const struct hwtimer_instance *instance)
+{
+	return min_t(u64, instance->settings.shape.tick, NSEC_PER_MSEC);
+}
+
+/*
+ * The next requests to be done, in exchange->requests. Those that could not be
+ * done last time come first. Returns how many, or -EINVAL.
+ */
+static int batch_fetch(struct hwtimer_exchange *exchange, u32 max)
+{
+	int count;
+
+	lockdep_assert_held(&exchange->drain);
+	if (exchange->held)
+		return exchange->held;
+	count = hwtimer_ring_submitted(exchange->ring);
+	if (count <= 0)
+		return count;
+	exchange->held = min3((u32)count, max, HWTIMER_HOLD);
+	hwtimer_ring_take(exchange->ring, exchange->requests, exchange->held);
+	return exchange->held;
+}
+
+/* The requests that batch_fetch() has told of are done. */
+static void batch_done(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+
+	lockdep_assert_held(&exchange->drain);
+	hwtimer_ring_answer(exchange->ring, exchange->requests, exchange->held);
+	spin_lock(&instance->lock);
+	instance->stats.submitted += exchange->held;
+	spin_unlock(&instance->lock);
+	exchange->held = 0;
+}
+
+/*
+ * Does what has been submitted, as many requests at the most as there are slots,
+ * so that it ends. Returns how many, or -EINVAL. May sleep.
+ */
+static int exchange_drain(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	u32 left = exchange->ring->submissions;
+	int done = 0;
+
+	while (left) {
+		int count = batch_fetch(exchange, left);
+
+		if (count <= 0)
+			return done ?: count;
+		hwtimer_request_run(instance, exchange->requests, count);
+		batch_done(instance);
+		done += count;
+		left -= min_t(u32, left, count);
+		if (signal_pending(current))
+			break;
+		cond_resched();
+	}
+	return done;
+}
+
+static void exchange_work(struct work_struct *work)
+{
+	struct hwtimer_exchange *exchange =
+		container_of(work, struct hwtimer_exchange, work);
+	struct hwtimer_instance *instance =
+		container_of(exchange, struct hwtimer_instance, exchange);
+	struct mem_cgroup *memcg = set_active_memcg(exchange->memcg);
+
+	mutex_lock(&exchange->drain);
+	exchange_drain(instance);
+	mutex_unlock(&exchange->drain);
+	set_active_memcg(memcg);
+}
+
+/*
+ * Does some of what has been submitted, without sleeping; returns how many. If
+ * somebody else is about it, that one will do.
+ */
+static u32 worker_drain(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	int count;
+
+	if (!hwtimer_ring_submitted(exchange->ring) ||
+	    !mutex_trylock(&exchange->drain))
+		return 0;
+	count = batch_fetch(exchange, HWTIMER_HOLD);
+	if (count > 0) {
+		if (hwtimer_request_try(instance, exchange->requests, count)) {
+			batch_done(instance);
+		} else {
+			queue_work(hwtimer_exchange_queue, &exchange->work);
+			count = 0;
+		}
+	}
+	mutex_unlock(&exchange->drain);
+	return max(count, 0);
+}
+
+/**
+ * hwtimer_exchange_unread - events in the ring that wait for the program
+ * @instance: whose; its lock need not be held
+ */
+u32 hwtimer_exchange_unread(const struct hwtimer_instance *instance)
+{
+	const struct hwtimer_ring *ring = exchange_ring(&instance->exchange);
+
+	return ring ? hwtimer_ring_unread(ring) : 0;
+}
+
+/**
+ * hwtimer_exchange_told - let user space know of events
+ * @instance: whose; its lock is held, and events were queued, put into the ring
+ *	or taken
+ */
+void hwtimer_exchange_told(struct hwtimer_instance *instance)
+{
+	struct hwtimer_ring *ring = instance->exchange.ring;
+	u64 ready = instance->stats.ready;
+
+	lockdep_assert_held(&instance->lock);
+	if (!ring)
+		return;
+	hwtimer_ring_publish(ring);
+	WRITE_ONCE(ring->shared->waiting, min_t(u64, ready, U32_MAX));
+	if (!ready)
+		return;
+	/* Pairs with the fence in hwtimer_ring_consume(). */
+	smp_mb();
+	if (hwtimer_ring_has_room(ring))
+		look_in(instance, 0);
+}
+
+/* Moves some of the events that wait into the ring; returns how many. */
+static u32 exchange_flush(struct hwtimer_instance *instance)
+{
+	u32 moved;
+
+	if (!READ_ONCE(instance->stats.ready))
+		return 0;
+	spin_lock(&instance->lock);
+	moved = hwtimer_harvest_flush(instance);
+	if (moved)
+		hwtimer_exchange_told(instance);
+	spin_unlock(&instance->lock);
+	return moved;
+}
+
+/**
+ * hwtimer_exchange_serve - the worker has come by: do some of what there is
+ * @instance: whose rings; its lock is not held
+ *
+ * Return: how many requests were done, or events moved, whichever is more; if
+ * HWTIMER_HOLD there may be more to do.
+ */
+u32 hwtimer_exchange_serve(struct hwtimer_instance *instance)
+{
+	if (!exchange_ring(&instance->exchange))
+		return 0;
+	return max(worker_drain(instance), exchange_flush(instance));
+}
+
+/* Whether there is something to do for whoever looks. */
+static bool exchange_busy(struct hwtimer_instance *instance)
+{
+	struct hwtimer_ring *ring = instance->exchange.ring;
+
+	return hwtimer_ring_submitted(ring) > 0 ||
+	       (instance->stats.ready && hwtimer_ring_look_for_room(ring));
+}
+
+static void exchange_stay_awake(struct hwtimer_instance *instance, u64 delay)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+
+	lockdep_assert_held(&instance->lock);
+	exchange->awake = true;
+	exchange->looks = HWTIMER_LOOKS;
+	WRITE_ONCE(exchange->ring->shared->flags, 0);
+	look_in(instance, delay);
+}
+
+static void exchange_doze(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+
+	lockdep_assert_held(&instance->lock);
+	exchange->awake = false;
+	WRITE_ONCE(exchange->ring->shared->flags, HWTIMER_RING_NEED_KICK);
+	/* Pairs with the fence in hwtimer_ring_publish() and _consume(). */
+	smp_mb();
+	if (exchange_busy(instance))
+		exchange_stay_awake(instance, look_interval(instance));
+}
+
+/**
+ * hwtimer_exchange_look - the worker has come to look at the rings
+ * @instance: whose; its lock is not held
+ */
+void hwtimer_exchange_look(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	u32 served;
+	bool more;
+
+	if (!exchange_ring(exchange))
+		return;
+	served = hwtimer_exchange_serve(instance);
+	more = served >= HWTIMER_HOLD;
+	spin_lock(&instance->lock);
+	if (served)
+		exchange->looks = HWTIMER_LOOKS;
+	else if (exchange->looks)
+		exchange->looks--;
+	if (more || (exchange->awake && exchange->looks))
+		look_in(instance, more ? 0 : look_interval(instance));
+	else if (exchange->awake)
+		exchange_doze(instance);
+	spin_unlock(&instance->lock);
+}
+
+/**
+ * hwtimer_exchange_stopped - the worker has forgotten a stopped instance
+ * @instance: its lock is held
+ *
+ * What it should have looked at it shall yet see.
+ */
+void hwtimer_exchange_stopped(struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	if (instance->exchange.awake)
+		look_in(instance, look_interval(instance));
+}
+
+/* Moves all events that wait into the ring, as far as there is room. */
+static void exchange_flush_all(struct hwtimer_instance *instance)
+{
+	u32 left = instance->exchange.ring->completions;
+
+	while (left && exchange_flush(instance)) {
+		left -= min(left, HWTIMER_HOLD);
+		cond_resched();
+	}
+}
+
+/**
+ * hwtimer_exchange_kick - do at once what there is to do
+ * @instance: whose rings
+ *
+ * Return: how many requests were done; -ENXIO, -EINVAL, -ERESTARTSYS as
+ * HWTIMER_IOC_KICK. May sleep.
+ */
+long hwtimer_exchange_kick(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	int done;
+
+	if (!exchange_ring(exchange))
+		return -ENXIO;
+	spin_lock(&instance->lock);
+	if (exchange->awake)
+		exchange->looks = HWTIMER_LOOKS;
+	else
+		exchange_stay_awake(instance, look_interval(instance));
+	spin_unlock(&instance->lock);
+
+	if (mutex_lock_interruptible(&exchange->drain))
+		return -ERESTARTSYS;
+	done = exchange_drain(instance);
+	mutex_unlock(&exchange->drain);
+	exchange_flush_all(instance);
+	hwtimer_instance_trim(instance);
+	return done;
+}
+
+/* Makes the rings that the settings ask for. */
+static int exchange_open(struct hwtimer_instance *instance)
+{
+	const struct hwtimer_settings *settings = &instance->settings;
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	size_t size = sizeof(*exchange->requests);
+	struct hwtimer_ring *ring;
+
+	lockdep_assert_held(&instance->setup);
+	exchange->requests =
+		kvmalloc_array(HWTIMER_HOLD, size, GFP_KERNEL_ACCOUNT);
+	if (!exchange->requests)
+		return -ENOMEM;
+	ring = hwtimer_ring_create(settings->submissions,
+				   settings->completions);
+	if (!ring) {
+		kvfree(exchange->requests);
+		exchange->requests = NULL;
+		return -ENOMEM;
+	}
+	exchange->memcg = get_mem_cgroup_from_mm(current->mm);
+	spin_lock(&instance->lock);
+	/* Pairs with the smp_load_acquire() in exchange_ring(). */
+	smp_store_release(&exchange->ring, ring);
+	spin_unlock(&instance->lock);
+	return 0;
+}
+
+/**
+ * hwtimer_exchange_map - map the rings, which are made if there are none yet
+ * @instance: whose
+ * @vma: as mmap() made it
+ *
+ * Return: 0, -EINVAL, -ENOMEM. May sleep; the caller's mmap_lock is held.
+ */
+int hwtimer_exchange_map(struct hwtimer_instance *instance,
+			 struct vm_area_struct *vma)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	int err = 0;
+
+	if (!(vma->vm_flags & VM_SHARED) || vma->vm_pgoff)
+		return -EINVAL;
+	mutex_lock(&instance->setup);
+	if (vma->vm_end - vma->vm_start !=
+	    hwtimer_exchange_bytes(&instance->settings))
+		err = -EINVAL;
+	else if (!exchange->ring)
+		err = exchange_open(instance);
+	mutex_unlock(&instance->setup);
+	return err ?: hwtimer_ring_map(exchange->ring, vma);
+}
+
+/* How many bytes there are to be mapped with these settings; 0: none. */
+size_t hwtimer_exchange_bytes(const struct hwtimer_settings *settings)
+{
+	if (!settings->submissions && !settings->completions)
+		return 0;
+	return hwtimer_ring_bytes(settings->submissions, settings->completions);
+}
+
+/* Before any other call; for a new instance. */
+void hwtimer_exchange_init(struct hwtimer_exchange *exchange)
+{
+	mutex_init(&exchange->drain);
+	INIT_WORK(&exchange->work, exchange_work);
+}
+
+/* At the end of an instance, which the worker has left. May sleep. */
+void hwtimer_exchange_release(struct hwtimer_exchange *exchange)
+{
+	cancel_work_sync(&exchange->work);
+	hwtimer_ring_destroy(exchange->ring);
+	kvfree(exchange->requests);
+	mem_cgroup_put(exchange->memcg);
+}

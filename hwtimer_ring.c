@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel's end of a pair of rings; see hwtimer_ring.h.
+ *
+ * The memory is single pages, charged to who maps them first, which the kernel
+ * sees in one piece through vmap(): neither end needs them to be neighbours.
+ */
+#include <linux/align.h>
+#include <linux/cache.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include "compat.h"
+#include "hwtimer_ring.h"
+
+static_assert(sizeof(struct hwtimer_rings) == 6 * 64);
+static_assert(offsetof(struct hwtimer_rings, submission_tail) == 1 * 64);
+static_assert(offsetof(struct hwtimer_rings, completion_head) == 2 * 64);
+static_assert(offsetof(struct hwtimer_rings, submission_head) == 3 * 64);
+static_assert(offsetof(struct hwtimer_rings, completion_tail) == 4 * 64);
+static_assert(offsetof(struct hwtimer_rings, flags) == 5 * 64);
+
+/* Where what is in the memory: offsets from its beginning, each aligned. */
+struct ring_layout {
+	size_t results;
+	size_t requests;
+	size_t events;
+	size_t bytes;
+};
+
+static struct ring_layout ring_layout(u32 submissions, u32 completions)
+{
+	struct ring_layout layout;
+
+	layout.results = ALIGN(sizeof(struct hwtimer_rings), 64);
+	layout.requests = ALIGN(layout.results + submissions * sizeof(u64), 64);
+	layout.events =
+		layout.requests + submissions * sizeof(struct hwtimer_request);
+	layout.bytes = PAGE_ALIGN(layout.events +
+				  completions * sizeof(struct hwtimer_event));
+	return layout;
+}
+
+/* How much memory user space maps. */
+size_t hwtimer_ring_bytes(u32 submissions, u32 completions)
+{
+	return ring_layout(submissions, completions).bytes;
+}
+
+static void pages_free(struct hwtimer_ring *ring)
+{
+	while (ring->nr_pages)
+		__free_page(ring->pages[--ring->nr_pages]);
+	kvfree(ring->pages);
+}
+
+static int pages_alloc(struct hwtimer_ring *ring, unsigned long count)
+{
+	ring->pages = kvcalloc(count, sizeof(*ring->pages), GFP_KERNEL_ACCOUNT);
+	if (!ring->pages)
+		return -ENOMEM;
+	while (ring->nr_pages < count) {
+		struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+
+		if (!page) {
+			pages_free(ring);
+			return -ENOMEM;
+		}
+		ring->pages[ring->nr_pages++] = page;
+	}
+	return 0;
+}
+
+/* Tells user space where what is; the kernel does not look at it again. */
+static void ring_describe(struct hwtimer_ring *ring,
+			  const struct ring_layout *layout)
+{
+	ring->shared->submissions = ring->submissions;
+	ring->shared->completions = ring->completions;
+	ring->shared->results = layout->results;
+	ring->shared->requests = layout->requests;
+	ring->shared->events = layout->events;
+	ring->shared->flags = HWTIMER_RING_NEED_KICK;
+}
+
+/**
+ * hwtimer_ring_create - a pair of empty rings
+ * @submissions: slots of the submission ring: a power of two, or 0
+ * @completions: slots of the completion ring: a power of two, or 0
+ *
+ * Return: the pair, or NULL: no memory. May sleep.
+ */
+struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions)
+{
+	struct ring_layout layout = ring_layout(submissions, completions);
+	struct hwtimer_ring *ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	char *memory;
+
+	if (!ring)
+		return NULL;
+	if (pages_alloc(ring, layout.bytes >> PAGE_SHIFT))
+		goto err_ring;
+	memory = vmap(ring->pages, ring->nr_pages, VM_MAP, PAGE_KERNEL);
+	if (!memory)
+		goto err_pages;
+	ring->shared = (struct hwtimer_rings *)memory;
+	ring->results = (u64 *)(memory + layout.results);
+	ring->requests = (struct hwtimer_request *)(memory + layout.requests);
+	ring->events = (struct hwtimer_event *)(memory + layout.events);
+	ring->submissions = submissions;
+	ring->completions = completions;
+	ring_describe(ring, &layout);
+	return ring;
+
+err_pages:
+	pages_free(ring);
+err_ring:
+	kfree(ring);
+	return NULL;
+}
+
+/**
+ * hwtimer_ring_destroy - the end of a pair of rings
+ * @ring: in nobody's use; NULL is fine
+ *
+ * What user space has mapped stays there until it is unmapped. May sleep.
+ */
+void hwtimer_ring_destroy(struct hwtimer_ring *ring)
+{
+	if (!ring)
+		return;
+	vunmap(ring->shared);
+	pages_free(ring);
+	kfree(ring);
+}
+
+/**
+ * hwtimer_ring_map - map the memory into user space
+ * @ring: which
+ * @vma: as mmap() made it
+ *
+ * Return: 0 or a negative errno. May sleep.
+ */
+int hwtimer_ring_map(struct hwtimer_ring *ring, struct vm_area_struct *vma)
+{
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	return vm_map_pages(vma, ring->pages, ring->nr_pages);
+}
+
+/**
+ * hwtimer_ring_submitted - how many requests can be taken
+ * @ring: of which
+ *
+ * Return: the number, or -EINVAL: what user space says cannot be.
+ */
+int hwtimer_ring_submitted(const struct hwtimer_ring *ring)
+{
+	/* Pairs with the release of the tail in hwtimer_ring_publish() there. */
+	u32 tail = smp_load_acquire(&ring->shared->submission_tail);
+	u32 count = tail - ring->taken;
+
+	return count <= ring->submissions ? (int)count : -EINVAL;
+}
+
+/**
+ * hwtimer_ring_take - read requests
+ * @ring: from which
+ * @requests: where to
+ * @count: at most hwtimer_ring_submitted()
+ *
+ * Their slots stay in use until hwtimer_ring_answer().
+ */
+void hwtimer_ring_take(struct hwtimer_ring *ring,
+		       struct hwtimer_request *requests, u32 count)
+{
+	u32 first = ring->taken & (ring->submissions - 1);
+	u32 before_wrap = min(count, ring->submissions - first);
+
+	memcpy(requests, &ring->requests[first],
+	       before_wrap * sizeof(*requests));
+	memcpy(requests + before_wrap, ring->requests,
+	       (count - before_wrap) * sizeof(*requests));
+}
+
+static u64 request_result(const struct hwtimer_request *request)
+{
+	if (request->result)
+		return (u64)(s64)request->result;
+	return request->op == HWTIMER_OP_SCHEDULE ? request->id : 0;
+}
+
+/**
+ * hwtimer_ring_answer - requests are done
+ * @ring: of which
+ * @requests: as taken, with their results
+ * @count: how many
+ */
+void hwtimer_ring_answer(struct hwtimer_ring *ring,
+			 const struct hwtimer_request *requests, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		ring->results[ring->taken++ & (ring->submissions - 1)] =
+			request_result(&requests[i]);
+	/* Pairs with the acquire of the head in hwtimer_ring_next_result(). */
+	smp_store_release(&ring->shared->submission_head, ring->taken);
+}
+
+/**
+ * hwtimer_ring_unread - how many events user space has not taken out yet
+ * @ring: of which
+ *
+ * If user space says what cannot be, the ring is full.
+ */
+u32 hwtimer_ring_unread(const struct hwtimer_ring *ring)
+{
+	/* Pairs with the release in hwtimer_ring_consume(). */
+	u32 head = smp_load_acquire(&ring->shared->completion_head);
+
+	return min(READ_ONCE(ring->put) - head, ring->completions);
+}
+
+/* Whether user space has made room, if what is known of is used up. */
+bool hwtimer_ring_look_for_room(struct hwtimer_ring *ring)
+{
+	ring->room = ring->completions - hwtimer_ring_unread(ring);
+	return ring->room;
+}
+
+/* Lets user space see the events that were put in. */
+void hwtimer_ring_publish(struct hwtimer_ring *ring)
+{
+	/* Pairs with the acquire in hwtimer_ring_next_event(). */
+	smp_store_release(&ring->shared->completion_tail, ring->put);
+}

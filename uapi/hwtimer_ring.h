@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * For programs that use the rings of /dev/hwtimer (struct hwtimer_rings in
+ * <linux/hwtimer.h>) without knowing about barriers. Needs C11.
+ *
+ *	hwtimer_ring_map(&ring, fd);		after SETUP with slots for both
+ *
+ *	request = hwtimer_ring_get_slot(&ring);	NULL: first take results
+ *	request->op = HWTIMER_OP_SCHEDULE; ...	all else is 0
+ *	hwtimer_ring_publish(&ring);		once for any number of slots
+ *
+ *	hwtimer_ring_next_result(&ring, &id);	in the order of the slots
+ *
+ *	event = hwtimer_ring_next_event(&ring);	NULL: none, poll() the descriptor
+ *	hwtimer_ring_consume(&ring);		once for any number of events
+ *
+ * One thread at a time may use each of the two ends: slots, publish and results
+ * are the one, events and consume are the other.
+ */
+#ifndef HWTIMER_RING_USER_H
+#define HWTIMER_RING_USER_H
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include <linux/hwtimer.h>
+
+/**
+ * struct hwtimer_ring - a program's end of a pair of rings
+ * @fd: the instance's
+ * @bytes: of the mapping
+ * @shared: the mapping
+ * @results: in it
+ * @requests: in it
+ * @events: in it
+ * @submissions: number of slots
+ * @completions: number of slots
+ * @tail: slots that hwtimer_ring_get_slot() has given away so far
+ * @done: of those, how many the kernel is known to have done
+ * @reaped: of those, how many hwtimer_ring_next_result() has told of
+ * @head: events that hwtimer_ring_next_event() has given away so far
+ * @arrived: events that are known to have come so far
+ *
+ * For the functions below only.
+ */
+struct hwtimer_ring {
+	int fd;
+	size_t bytes;
+	struct hwtimer_rings *shared;
+	const __u64 *results;
+	struct hwtimer_request *requests;
+	const struct hwtimer_event *events;
+	__u32 submissions;
+	__u32 completions;
+	__u32 tail;
+	__u32 done;
+	__u32 reaped;
+	__u32 head;
+	__u32 arrived;
+};
+
+/* The kernel is at the other end: these are words that both know as atomic. */
+static inline __u32 hwtimer_ring_load(const __u32 *word)
+{
+	return atomic_load_explicit((const _Atomic __u32 *)word,
+				    memory_order_acquire);
+}
+
+static inline void hwtimer_ring_store(__u32 *word, __u32 value)
+{
+	atomic_store_explicit((_Atomic __u32 *)word, value,
+			      memory_order_release);
+}
+
+/**
+ * hwtimer_ring_map - map the rings of an instance
+ * @ring: out
+ * @fd: of the instance; SETUP has chosen the sizes of its rings
+ *
+ * Goes on where the rings are, if another process or thread has used them.
+ *
+ * Return: 0, or -1 with errno: as mmap().
+ */
+static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
+{
+	struct hwtimer_info info = { .size = sizeof(info) };
+	char *memory;
+
+	if (ioctl(fd, HWTIMER_IOC_INFO, &info))
+		return -1;
+	memory = (char *)mmap(NULL, info.rings_bytes, PROT_READ | PROT_WRITE,
+			      MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		return -1;
+	memset(ring, 0, sizeof(*ring));
+	ring->fd = fd;
+	ring->bytes = info.rings_bytes;
+	ring->shared = (struct hwtimer_rings *)memory;
+	ring->results = (const __u64 *)(memory + ring->shared->results);
+	ring->requests =
+		(struct hwtimer_request *)(memory + ring->shared->requests);
+	ring->events =
+		(const struct hwtimer_event *)(memory + ring->shared->events);
+	ring->submissions = info.submissions;
+	ring->completions = info.completions;
+	ring->tail = hwtimer_ring_load(&ring->shared->submission_tail);
+	ring->reaped = ring->tail;
+	ring->done = ring->tail;
+	ring->head = hwtimer_ring_load(&ring->shared->completion_head);
+	ring->arrived = ring->head;
+	return 0;
+}
+
+/**
+ * hwtimer_ring_unmap - the end of a mapping
+ * @ring: which; the instance and its timers go on
+ */
+static inline void hwtimer_ring_unmap(struct hwtimer_ring *ring)
+{
+	munmap(ring->shared, ring->bytes);
+	ring->shared = NULL;
+}
+
+/**
+ * hwtimer_ring_kick - have the kernel look at both rings now
+ * @ring: which
+ *
+ * Return: how many requests it did, or -1 with errno (as HWTIMER_IOC_KICK).
+ */
+static inline int hwtimer_ring_kick(struct hwtimer_ring *ring)
+{
+	return ioctl(ring->fd, HWTIMER_IOC_KICK);
+}
+
+/* Kicks if the worker would not come by itself. Returns 0, or -1 with errno. */
+static inline int hwtimer_ring_kick_if_needed(struct hwtimer_ring *ring)
+{
+	__u32 flags = hwtimer_ring_load(&ring->shared->flags);
+
+	if (!(flags & HWTIMER_RING_NEED_KICK))
+		return 0;
+	return hwtimer_ring_kick(ring) < 0 ? -1 : 0;
+}
+
+/**
+ * hwtimer_ring_get_slot - room for one more request
+ * @ring: which
+ *
+ * Return: a request that is all 0, to be filled before hwtimer_ring_publish();
+ * NULL: there is none before results have been taken.
+ */
+static inline struct hwtimer_request *
+hwtimer_ring_get_slot(struct hwtimer_ring *ring)
+{
+	struct hwtimer_request *request;
+
+	if (ring->tail - ring->reaped >= ring->submissions)
+		return NULL;
+	request = &ring->requests[ring->tail++ & (ring->submissions - 1)];
+	memset(request, 0, sizeof(*request));
+	return request;
+}
+
+/**
+ * hwtimer_ring_publish - let the kernel have all slots that were filled
+ * @ring: which
+ *
+ * It does them within a tick; hwtimer_ring_kick() makes it do them at once.
+ *
+ * Return: 0, or -1 with errno: the requests are published, but the kernel was
+ * not told (EINTR: kick again).
+ */
+static inline int hwtimer_ring_publish(struct hwtimer_ring *ring)
+{
+	hwtimer_ring_store(&ring->shared->submission_tail, ring->tail);
+	/* Pairs with the smp_mb() in the kernel's exchange_doze(). */
+	atomic_thread_fence(memory_order_seq_cst);
+	return hwtimer_ring_kick_if_needed(ring);
+}
+
+/**
+ * hwtimer_ring_next_result - what came of the next request
+ * @ring: which
+ * @result: out: of a SCHEDULE, the id; of others, 0; or a negative errno, as
+ *	hwtimer_ring_error() tells
+ *
+ * Results come in the order of the slots.
+ *
+ * Return: whether there is one.
+ */
+static inline bool hwtimer_ring_next_result(struct hwtimer_ring *ring,
+					    __u64 *result)
+{
+	if (ring->reaped == ring->done) {
+		ring->done = hwtimer_ring_load(&ring->shared->submission_head);
+		if (ring->reaped == ring->done)
+			return false;
+	}
+	*result = ring->results[ring->reaped++ & (ring->submissions - 1)];
+	return true;
+}
+
+/* The positive errno that a result stands for; 0: it is none. */
+static inline int hwtimer_ring_error(__u64 result)
+{
+	return result >= (__u64)-4095LL ? (int)-(__s64)result : 0;
+}
+
+/**
+ * hwtimer_ring_next_event - the next expiration
+ * @ring: which
+ *
+ * Return: the event, valid until hwtimer_ring_consume(); NULL: there is none.
+ */
+static inline const struct hwtimer_event *
+hwtimer_ring_next_event(struct hwtimer_ring *ring)
+{
+	if (ring->head == ring->arrived) {
+		ring->arrived =
+			hwtimer_ring_load(&ring->shared->completion_tail);
+		if (ring->head == ring->arrived)
+			return NULL;
+	}
+	return &ring->events[ring->head++ & (ring->completions - 1)];
+}
+
+/**
+ * hwtimer_ring_consume - the events that were given away may be overwritten
+ * @ring: which
+ *
+ * Return: 0, or -1 with errno: they are, but the kernel was not told that there
+ * is room for those that wait (EINTR: kick).
+ */
+static inline int hwtimer_ring_consume(struct hwtimer_ring *ring)
+{
+	hwtimer_ring_store(&ring->shared->completion_head, ring->head);
+	/* Pairs with the smp_mb() in the kernel's hwtimer_exchange_told(). */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!hwtimer_ring_load(&ring->shared->waiting))
+		return 0;
+	return hwtimer_ring_kick_if_needed(ring);
+}
+
+#endif /* HWTIMER_RING_USER_H */
