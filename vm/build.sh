@@ -35,6 +35,7 @@ main()
 		[ "$kernel" = "$target" ] || options+=(HWTIMER_KUNIT=y)
 		# That kernel was never built: its symbols are not known.
 		[[ $kernel != source-* ]] || options+=(KBUILD_MODPOST_WARN=1)
+		[[ $kernel != uml-* ]] || options+=(ARCH=um)
 	fi
 	dir=$BUILD_DIR/$target
 	mkdir -p "$dir"

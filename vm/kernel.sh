@@ -11,10 +11,13 @@
 #	stock-6.12
 #	debug-6.12	built from Debian's source with vm/debug.config
 #	source-7.3	a prepared source tree to compile against, not to boot
+#	uml-7.3		the same source as a program of this machine (User-Mode
+#			Linux), with vm/uml-7.3.config: kernel code at full speed
 #	tools-6.12	the kernel's own tools: checkpatch, kselftest, kunit.py
 #
-# A kernel's entry has `vmlinuz` (not source-7.3), `build` (the KDIR for
-# external modules), `release` and `version`; tools-6.12 has `source`.
+# A kernel's entry has `vmlinuz` (uml-7.3: `linux`; source-7.3: neither), `build`
+# (the KDIR for external modules), `release` and `version`; tools-6.12 has
+# `source`.
 #
 # Packages are downloaded and unpacked, never installed: a demo must not change
 # what the machine boots. Where they come from is read from the machine's own
@@ -47,7 +50,7 @@ main()
 	case $name in
 	# The headers' own programs need the library of libelf-dev.
 	stock-6.1 | stock-6.12) need_packages build-essential libelf-dev ;;
-	debug-6.12 | source-7.3)
+	debug-6.12 | source-7.3 | uml-7.3)
 		need_packages build-essential bc bison cpio flex kmod \
 			libelf-dev libssl-dev rsync xz-utils ;;
 	tools-6.12) need_packages xz-utils ;;
@@ -74,7 +77,7 @@ main()
 read_index()
 {
 	case $1 in
-	source-*) later_index "$(package_of "$1")" ;;
+	source-* | uml-*) later_index "$(package_of "$1")" ;;
 	*) base_index ;;
 	esac
 }
@@ -118,7 +121,7 @@ package_of()
 	stock-6.1) echo linux-image-amd64 ;;
 	stock-6.12) echo linux-image-6.12-amd64 ;;
 	debug-6.12 | tools-6.12) echo linux-source-6.12 ;;
-	source-7.3) echo linux-source-7.3 ;;
+	source-7.3 | uml-7.3) echo linux-source-7.3 ;;
 	esac
 }
 
@@ -144,17 +147,23 @@ entry_dir()
 # What besides the version makes an entry what it is.
 recipe_hash()
 {
-	local config=
+	local config
 
-	case $1 in
-	debug-6.12) config=$VM_DIR/debug.config ;;
-	source-7.3) config=$VM_DIR/source-7.3.config ;;
-	esac
+	config=$(config_of "$1")
 	if [ -n "$config" ]; then
 		{ echo "$RECIPE"; gcc --version; cat "$config"; }
 	else
 		echo "$RECIPE"
 	fi | sha256sum | sed 's/^\(.\{10\}\).*/-\1/'
+}
+
+# The configuration of what is built here
+config_of()
+{
+	case $1 in
+	debug-6.12) echo "$VM_DIR/debug.config" ;;
+	source-7.3 | uml-7.3) echo "$VM_DIR/$1.config" ;;
+	esac
 }
 
 # The newest cached version that was made as we would make it now.
@@ -381,10 +390,13 @@ make_entry()
 	chmod 755 "$dir"
 	mkdir "$dir/entry"
 	echo "$version" >"$dir/entry/version"
+	# For each make of the kernel's
+	export ARCH=x86_64
 	case $name in
 	stock-*) make_stock "$name" "$version" "$dir/entry" ;;
 	debug-*) make_debug "$name" "$version" "$dir" ;;
 	source-*) make_source "$name" "$version" "$dir" ;;
+	uml-*) make_uml "$name" "$version" "$dir" ;;
 	tools-*) make_tools "$name" "$version" "$dir" ;;
 	esac
 	mv --no-target-directory "$dir/entry" "$(entry_dir "$name" "$version")"
@@ -477,17 +489,22 @@ make_debug()
 
 	unpack_source "$name" "$version" "$dir/src" \
 		--exclude='*/Documentation/*.rst'
-	configure "$dir/src" "$VM_DIR/debug.config"
+	configure "$dir/src" "$(config_of "$name")"
 	# `modules` writes Module.symvers, though all modules are ours.
 	run_long "building $name (some 6 minutes on two cores)" \
 		"$CACHE_DIR/log/$name.log" \
 		make -C "$dir/src" -j"$JOBS" bzImage modules ||
 		die "$name could not be built"
-	grep -q vmlinux "$dir/src/Module.symvers" ||
-		die "$name: Module.symvers lists no symbol of the kernel's"
+	check_symbols "$name" "$dir/src"
 	cp "$dir/src/arch/x86/boot/bzImage" "$dir/entry/vmlinuz"
 	cp "$dir/src/System.map" "$dir/entry/System.map"
 	keep_build "$dir/src" "$dir/entry"
+}
+
+check_symbols()
+{
+	grep -q vmlinux "$2/Module.symvers" ||
+		die "$1: Module.symvers lists no symbol of the kernel's"
 }
 
 # All that modules_prepare reads, and little else: no driver, no documentation.
@@ -501,13 +518,42 @@ make_source()
 		--exclude='*/drivers/*.c' --exclude='*/drivers/gpu/*.h' \
 		--exclude='*/sound/*.c' --exclude='*/arch/[!x]*/*.[chS]' \
 		--exclude='*/arch/*/*.dts*'
-	configure "$dir/src" "$VM_DIR/source-7.3.config"
+	configure "$dir/src" "$(config_of "$name")"
 	run_long "preparing $name" "$CACHE_DIR/log/$name.log" \
 		make -C "$dir/src" -j"$JOBS" modules_prepare ||
 		die "$name could not be prepared"
 	# No kernel is built, so no symbol is known; modpost warns of each.
 	: >"$dir/src/Module.symvers"
 	keep_build "$dir/src" "$dir/entry"
+}
+
+# What nothing in vm/uml-7.3.config needs is left out.
+make_uml()
+{
+	local name=$1 version=$2 dir=$3
+
+	unpack_source "$name" "$version" "$dir/src" \
+		--exclude='*/Documentation/*/*' \
+		--exclude='*/tools/testing/*' --exclude='*/tools/perf/*' \
+		--exclude='*/drivers/gpu/*.[ch]' \
+		--exclude='*/drivers/net/*/*.[ch]' \
+		--exclude='*/drivers/media/*.[ch]' \
+		--exclude='*/sound/*.c' --exclude='*/arch/[!ux]*/*.[chS]' \
+		--exclude='*/arch/*/*.dts*'
+	ARCH=um
+	configure "$dir/src" "$(config_of "$name")"
+	# `modules` writes Module.symvers, though all modules are ours.
+	run_long "building $name (some 3 minutes on two cores)" \
+		"$CACHE_DIR/log/$name.log" \
+		make -C "$dir/src" -j"$JOBS" linux modules ||
+		die "$name could not be built"
+	check_symbols "$name" "$dir/src"
+	cp "$dir/src/linux" "$dir/entry/linux"
+	keep_build "$dir/src" "$dir/entry"
+	# Its packaging knows nothing of the architecture that UML is built on.
+	(cd "$dir/src" && cp --parents --recursive arch/x86/Makefile* \
+		arch/x86/include arch/x86/um/asm arch/x86/um/shared \
+		"$dir/entry/build")
 }
 
 # configure SOURCE CONFIG: tinyconfig plus CONFIG. olddefconfig drops without a
@@ -518,9 +564,9 @@ configure()
 	local src=$1 config=$2 line option
 
 	{
-		make -C "$src" ARCH=x86_64 tinyconfig &&
+		make -C "$src" tinyconfig &&
 			cat "$config" >>"$src/.config" &&
-			make -C "$src" ARCH=x86_64 olddefconfig
+			make -C "$src" olddefconfig
 	} >"$src/configure.log" 2>&1 || {
 		tail -n 20 "$src/configure.log" >&2
 		die "$src could not be configured"

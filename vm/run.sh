@@ -16,6 +16,8 @@
 #	--quiet			say nothing as long as all is well
 #	--interactive		the command has the terminal, and no time limit
 #
+# Kernels uml-* are programs of this machine; for all others there is QEMU.
+#
 # The command runs in /hwtimer; what it writes comes out here as it is written.
 # The kernel's console goes to a log of its own. A machine passes only if it
 # reported the command's exit status (see vm/init) and the kernel had nothing
@@ -38,6 +40,9 @@ REPORTS+='|list_(add|del) corruption|still has objects|Objects remaining'
 REPORTS+='|Bad page|bad unlock|Out of memory|double free|use-after-free'
 REPORTS+='|out-of-bounds'
 
+# What every kernel is told
+KERNEL_ARGUMENTS="rdinit=/init panic=-1 oops=panic"
+
 KERNEL=
 TIMEOUT=300
 MEM=1024
@@ -51,12 +56,22 @@ COMMAND=()
 TEMP=
 CONSOLE=
 
+# What vm/machine-KIND.sh defines: the packages it needs; machine_command ENTRY,
+# which sets the command and what is said of the machine; and whether one that
+# died may be booted again. The command has the second serial line for its
+# standard input and output; the first, and what it says itself, it appends to
+# $CONSOLE, which is its standard error.
+MACHINE_PACKAGES=()
+MACHINE=()
+MACHINE_SAID=
+
 main()
 {
 	local entry
 
 	parse_arguments "$@"
-	need_packages qemu-system-x86 busybox-static cpio
+	kind_of_machine
+	need_packages busybox-static cpio "${MACHINE_PACKAGES[@]}"
 	entry=$("$VM_DIR/kernel.sh" "$KERNEL")
 
 	TEMP=$(mktemp -d)
@@ -66,8 +81,8 @@ main()
 	[ -z "$LOG" ] || on_exit keep_log
 
 	make_guest
-	qemu_command "$entry"
-	tell "booting $KERNEL ($(<"$entry/release"), ${ACCEL_SAID})"
+	machine_command "$entry"
+	tell "booting $KERNEL ($(<"$entry/release"), $MACHINE_SAID)"
 	if [ "$INTERACTIVE" = 1 ]; then
 		run_on_terminal
 	else
@@ -98,6 +113,18 @@ parse_arguments()
 	done
 	[ -n "$KERNEL" ] || die "vm/run.sh: --kernel is missing"
 	[ "${#COMMAND[@]}" -gt 0 ] || die "vm/run.sh: the command is missing"
+}
+
+kind_of_machine()
+{
+	case $KERNEL in
+	uml-*)
+		# shellcheck source=vm/machine-uml.sh
+		. "$VM_DIR/machine-uml.sh" ;;
+	*)
+		# shellcheck source=vm/machine-qemu.sh
+		. "$VM_DIR/machine-qemu.sh" ;;
+	esac
 }
 
 tell()
@@ -133,58 +160,31 @@ make_guest()
 		${FILES[@]+"${FILES[@]}"}
 }
 
-# /dev/kvm may exist and open, and yet a kernel hangs under it: only what the
-# processor says counts.
-qemu_command()
-{
-	local entry=$1 accel
-
-	if grep -q -w -E 'vmx|svm' /proc/cpuinfo && [ -w /dev/kvm ]; then
-		accel=(-accel kvm -cpu host)
-		ACCEL_SAID=KVM
-	else
-		accel=(-accel 'tcg,thread=multi' -cpu max)
-		ACCEL_SAID=emulated
-	fi
-	QEMU=(qemu-system-x86_64 -nodefaults -no-user-config -display none
-	      -machine pc "${accel[@]}" -smp "$CPUS" -m "$MEM" -no-reboot
-	      -kernel "$entry/vmlinuz" -initrd "$TEMP/initramfs"
-	      -chardev "file,id=console,path=$CONSOLE"
-	      -chardev "stdio,id=results,signal=off"
-	      -serial chardev:console -serial chardev:results
-	      -append "console=ttyS0 panic=-1 oops=panic reboot=t rdinit=/init
-		       mitigations=off random.trust_cpu=on $APPEND")
-}
-
-# QEMU makes its standard output non-blocking, which would be felt by all who
-# share it with us; so there is a cat in between.
+# A machine makes its standard output non-blocking, which would be felt by all
+# who share it with us; so there is a cat in between.
 run_unattended()
 {
 	local status=0
 
+	rm -f "$TEMP/results"
 	mkfifo "$TEMP/results"
 	cat "$TEMP/results" &
 	setpriv --pdeathsig TERM timeout --kill-after 5 "$TIMEOUT" \
-		"${QEMU[@]}" </dev/null >"$TEMP/results" 2>"$TEMP/qemu" &
+		"${MACHINE[@]}" </dev/null >"$TEMP/results" 2>>"$CONSOLE" &
 	on_exit end_jobs
 	wait $! || status=$?
 	wait # for the last of the results
 	[ "$status" -ne 124 ] && [ "$status" -ne 137 ] || HUNG=1
 }
 
-# QEMU before 8.1 emulates code that one processor changes while another runs
-# it (static keys, in the kernel) not quite right: about one boot in 200 ends in
-# `Oops: int3`. Before /init runs nothing of ours does, so that no fault of ours
-# is hidden by another try. Afterwards there is none.
 boot_again_if_need_be()
 {
 	local tries=2
 
-	while [ "$tries" -gt 0 ] && [ "$ACCEL_SAID" = emulated ] &&
-		[ "$HUNG" = 0 ] && ! grep -q 'Run /init as init' "$CONSOLE"; do
+	while [ "$tries" -gt 0 ] && [ "$HUNG" = 0 ] && machine_may_boot_again; do
 		grep -E -m 3 "$REPORTS" "$CONSOLE" | sed 's/^/    /' >&2 || true
 		say "$KERNEL died while it booted, before any of our code ran: booting it again"
-		rm "$TEMP/results"
+		: >"$CONSOLE"
 		run_unattended
 		tries=$((tries - 1))
 	done
@@ -197,7 +197,10 @@ run_on_terminal()
 	if state=$(stty --save 2>/dev/null); then
 		on_exit stty "$state"
 	fi
-	"${QEMU[@]}" 2>"$TEMP/qemu" || true
+	# Opened anew, for the same reason as above.
+	[ ! -t 0 ] || exec </proc/self/fd/0
+	[ ! -t 1 ] || exec >/proc/self/fd/1
+	"${MACHINE[@]}" 2>>"$CONSOLE" || true
 }
 
 HUNG=0
@@ -223,7 +226,6 @@ fail()
 {
 	say "$KERNEL: the end of its console:"
 	tail -n 40 "$CONSOLE" | sed 's/\r$//; s/^/    /' >&2
-	[ ! -s "$TEMP/qemu" ] || sed 's/^/    qemu: /' "$TEMP/qemu" >&2
 	say "$KERNEL: FAILED: $2"
 	exit "$1"
 }
