@@ -44,19 +44,18 @@ int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count)
 
 	while (count) {
 		u32 batch = min_t(u32, count, HWTIMER_CHUNK_BULK);
-		int got;
 
 		if (fatal_signal_pending(current))
 			return -ENOMEM;
 		cond_resched();
-		got = kmem_cache_alloc_bulk(hwtimer_chunk_cache, GFP_KERNEL,
-					    batch, chunks);
-		if (got <= 0)
+		/* All or nothing. How many they are, newer kernels do not say. */
+		if (!kmem_cache_alloc_bulk(hwtimer_chunk_cache, GFP_KERNEL,
+					   batch, chunks))
 			return -ENOMEM;
-		count -= got;
-		pool->chunks += got;
-		while (got--)
-			hwtimer_pool_give(pool, chunks[got]);
+		count -= batch;
+		pool->chunks += batch;
+		while (batch--)
+			hwtimer_pool_give(pool, chunks[batch]);
 	}
 	return 0;
 }
