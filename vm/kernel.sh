@@ -40,6 +40,8 @@ ARCHIVE_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 # Debian releases that may have linux-source-7.3, the oldest first.
 LATER_SUITES="trixie-backports forky-backports forky sid experimental"
 
+UML_SCHED_CLOCK=$VM_DIR/uml-sched-clock.c
+
 main()
 {
 	local name=${1-}
@@ -150,11 +152,11 @@ recipe_hash()
 	local config
 
 	config=$(config_of "$1")
-	if [ -n "$config" ]; then
-		{ echo "$RECIPE"; gcc --version; cat "$config"; }
-	else
+	{
 		echo "$RECIPE"
-	fi | sha256sum | sed 's/^\(.\{10\}\).*/-\1/'
+		[ -z "$config" ] || { gcc --version; cat "$config"; }
+		[[ $1 != uml-* ]] || cat "$UML_SCHED_CLOCK"
+	} | sha256sum | sed 's/^\(.\{10\}\).*/-\1/'
 }
 
 # The configuration of what is built here
@@ -540,6 +542,7 @@ make_uml()
 		--exclude='*/drivers/media/*.[ch]' \
 		--exclude='*/sound/*.c' --exclude='*/arch/[!ux]*/*.[chS]' \
 		--exclude='*/arch/*/*.dts*'
+	cat "$UML_SCHED_CLOCK" >>"$dir/src/arch/um/kernel/time.c"
 	ARCH=um
 	configure "$dir/src" "$(config_of "$name")"
 	# `modules` writes Module.symvers, though all modules are ours.

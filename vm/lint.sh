@@ -44,7 +44,7 @@ main()
 	on_exit rm -rf "$TEMP"
 	shopt -s nullglob
 	kernel_sources=(*.[ch] uapi/linux/*.h tests/*.[ch])
-	user_sources=(selftests/*.[ch] demo/*.[ch] bench/*.[ch]
+	user_sources=(selftests/*.[ch] demo/*.[ch] bench/*.[ch] vm/*.c
 		bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h)
 	scripts=(vm/*.sh vm/init vm/guest-* .ci/run selftests/*.sh bench/*.sh)
 
