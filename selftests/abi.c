@@ -6,6 +6,7 @@
  */
 #include "hwtimer_test.h"
 
+#include <sys/param.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -17,7 +18,7 @@
 
 TEST(layout_of_info)
 {
-	EXPECT_EQ(88, sizeof(struct hwtimer_info));
+	EXPECT_EQ(104, sizeof(struct hwtimer_info));
 	EXPECT_MEMBER(hwtimer_info, size, 0, 4);
 	EXPECT_MEMBER(hwtimer_info, abi_version, 4, 4);
 	EXPECT_MEMBER(hwtimer_info, features, 8, 8);
@@ -34,11 +35,14 @@ TEST(layout_of_info)
 	EXPECT_MEMBER(hwtimer_info, started, 76, 4);
 	EXPECT_MEMBER(hwtimer_info, flags, 80, 4);
 	EXPECT_MEMBER(hwtimer_info, levels, 84, 4);
+	EXPECT_MEMBER(hwtimer_info, submissions, 88, 4);
+	EXPECT_MEMBER(hwtimer_info, completions, 92, 4);
+	EXPECT_MEMBER(hwtimer_info, rings_bytes, 96, 8);
 }
 
 TEST(layout_of_setup)
 {
-	EXPECT_EQ(40, sizeof(struct hwtimer_setup));
+	EXPECT_EQ(48, sizeof(struct hwtimer_setup));
 	EXPECT_MEMBER(hwtimer_setup, size, 0, 4);
 	EXPECT_MEMBER(hwtimer_setup, flags, 4, 4);
 	EXPECT_MEMBER(hwtimer_setup, tick, 8, 8);
@@ -47,6 +51,24 @@ TEST(layout_of_setup)
 	EXPECT_MEMBER(hwtimer_setup, clock, 24, 4);
 	EXPECT_MEMBER(hwtimer_setup, reserved, 28, 4);
 	EXPECT_MEMBER(hwtimer_setup, timers, 32, 8);
+	EXPECT_MEMBER(hwtimer_setup, submissions, 40, 4);
+	EXPECT_MEMBER(hwtimer_setup, completions, 44, 4);
+}
+
+TEST(layout_of_rings)
+{
+	EXPECT_EQ(384, sizeof(struct hwtimer_rings));
+	EXPECT_MEMBER(hwtimer_rings, submissions, 0, 4);
+	EXPECT_MEMBER(hwtimer_rings, completions, 4, 4);
+	EXPECT_MEMBER(hwtimer_rings, results, 8, 8);
+	EXPECT_MEMBER(hwtimer_rings, requests, 16, 8);
+	EXPECT_MEMBER(hwtimer_rings, events, 24, 8);
+	EXPECT_MEMBER(hwtimer_rings, submission_tail, 64, 4);
+	EXPECT_MEMBER(hwtimer_rings, completion_head, 128, 4);
+	EXPECT_MEMBER(hwtimer_rings, submission_head, 192, 4);
+	EXPECT_MEMBER(hwtimer_rings, completion_tail, 256, 4);
+	EXPECT_MEMBER(hwtimer_rings, waiting, 260, 4);
+	EXPECT_MEMBER(hwtimer_rings, flags, 320, 4);
 }
 
 TEST(layout_of_request_and_submit)
@@ -107,7 +129,7 @@ TEST(layout_of_stop_and_unprocessed)
 
 TEST(layout_of_stats)
 {
-	EXPECT_EQ(720, sizeof(struct hwtimer_stats));
+	EXPECT_EQ(744, sizeof(struct hwtimer_stats));
 	EXPECT_MEMBER(hwtimer_stats, size, 0, 4);
 	EXPECT_MEMBER(hwtimer_stats, reserved, 4, 4);
 	EXPECT_MEMBER(hwtimer_stats, pending, 8, 8);
@@ -136,6 +158,9 @@ TEST(layout_of_stats)
 	EXPECT_MEMBER(hwtimer_stats, missed, 696, 8);
 	EXPECT_MEMBER(hwtimer_stats, cascaded, 704, 8);
 	EXPECT_MEMBER(hwtimer_stats, clock_sets, 712, 8);
+	EXPECT_MEMBER(hwtimer_stats, submitted, 720, 8);
+	EXPECT_MEMBER(hwtimer_stats, completed, 728, 8);
+	EXPECT_MEMBER(hwtimer_stats, overflowed, 736, 8);
 }
 
 TEST(layout_of_notify)
@@ -203,7 +228,7 @@ TEST(device_is_a_misc_device_that_only_root_opens)
 TEST_F(hwtimer, unknown_commands_are_enotty)
 {
 	const unsigned long commands[] = {
-		_IO(HWTIMER_IOC_MAGIC, 10),
+		_IO(HWTIMER_IOC_MAGIC, 11),
 		_IO(HWTIMER_IOC_MAGIC, 255),
 		_IO(HWTIMER_IOC_MAGIC, 2),
 		_IO(0xba, 0),
@@ -258,10 +283,10 @@ static void valid_argument(void *arg, unsigned long number, size_t size,
 	memset(arg, 0, size);
 	switch (number) {
 	case HWTIMER_IOC_SETUP:
-		memcpy(arg, &setup, sizeof(setup));
+		memcpy(arg, &setup, MIN(size, sizeof(setup)));
 		break;
 	case HWTIMER_IOC_NOTIFY:
-		memcpy(arg, &notify, sizeof(notify));
+		memcpy(arg, &notify, MIN(size, sizeof(notify)));
 		break;
 	case HWTIMER_IOC_CANCEL:
 	case HWTIMER_IOC_RESCHEDULE:
