@@ -104,37 +104,43 @@ selftest-programs: | compiler
 	$(MAKE) --no-print-directory -C selftests \
 		OUT='$(CURDIR)/build/selftests' KSELFTEST_DIR="$$tools"
 
-# The README's example: its first block of C that has a main()
-.PHONY: readme-programs
-readme-programs: build/readme/example
+# The README's examples: each block of C that has a main()
+README_EXAMPLES = example-1 example-2
 
-build/readme/example.c: README.md
+.PHONY: readme-programs
+readme-programs: $(README_EXAMPLES:%=build/readme/%)
+
+build/readme/example-%.c: README.md
 	@mkdir -p $(@D)
-	@awk '/^```c$$/ { text = ""; inside = 1; next } \
-	      /^```/ && inside { inside = 0; if (text ~ /main\(/) exit } \
+	@awk -v wanted=$* '/^```c$$/ { text = ""; inside = 1; next } \
+	      /^```/ && inside { inside = 0; found += text ~ /main\(/; \
+				 if (found == wanted) { printf "%s", text; exit } } \
 	      inside { text = text $$0 "\n" } \
-	      END { if (text !~ /main\(/) exit 1; printf "%s", text }' \
-		README.md >$@.new || { echo "README.md: no example in C" >&2; exit 1; }
+	      END { exit found != wanted }' \
+		README.md >$@.new || { echo "README.md: no example $*" >&2; exit 1; }
 	@mv $@.new $@
 
-build/readme/example: build/readme/example.c uapi/linux/hwtimer.h | compiler
+build/readme/%: build/readme/%.c uapi/linux/hwtimer.h uapi/hwtimer_ring.h | compiler
 	gcc -O2 -Wall -Wextra -Werror -static -pthread -Iuapi -o $@ $<
 
 # ---- this machine ----
 
 .PHONY: install
-install: modules ## install the module and the header (as root)
+install: modules ## install the module and the headers (as root)
 	$(MAKE) -C $(KDIR) M='$(CURDIR)/build/$(KVER)' modules_install \
 		INSTALL_MOD_DIR=updates $(if $(DESTDIR),INSTALL_MOD_PATH='$(DESTDIR)')
 	$(if $(DESTDIR),,depmod $(KVER))
 	install -D -m 644 uapi/linux/hwtimer.h \
 		'$(DESTDIR)$(PREFIX)/include/linux/hwtimer.h'
+	install -D -m 644 uapi/hwtimer_ring.h \
+		'$(DESTDIR)$(PREFIX)/include/hwtimer_ring.h'
 
 .PHONY: uninstall
 uninstall: ## remove what install installed (as root)
 	rm -f '$(DESTDIR)/lib/modules/$(KVER)/updates'/hwtimer.ko*
 	$(if $(DESTDIR),,depmod $(KVER))
-	rm -f '$(DESTDIR)$(PREFIX)/include/linux/hwtimer.h'
+	rm -f '$(DESTDIR)$(PREFIX)/include/linux/hwtimer.h' \
+		'$(DESTDIR)$(PREFIX)/include/hwtimer_ring.h'
 
 .PHONY: clean
 clean: ## remove what was built here (kernels stay in the cache)

@@ -151,8 +151,13 @@ step_demo()
 
 step_readme()
 {
+	local example
+
+	rm -rf build/readme
 	prepare make --no-print-directory readme-programs
-	program_step readme build/readme/example
+	for example in 1 2; do
+		program_step "readme-$example" "build/readme/example-$example"
+	done
 }
 
 # A program that loads nothing and tells by its exit status how it went.
