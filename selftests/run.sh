@@ -115,6 +115,10 @@ run_program()
 	local program=$1 how=${2:+, $2} bits start status=0
 
 	bits=$(bits_of "$program")
+	if [ "$bits" = 32 ] && grep -q 'User Mode Linux' /proc/cpuinfo; then
+		skip "$program, 32-bit" "User-Mode Linux runs no 32-bit programs"
+		return
+	fi
 	case ${program%.32},$bits in
 	idle,32 | memory,32 | clock,32)
 		skip "$program, 32-bit" "it takes long, and has nothing that depends on the word size"
