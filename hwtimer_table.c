@@ -78,7 +78,7 @@ void hwtimer_table_destroy(struct hwtimer_table *table)
 /* Kernel memory that the table takes. */
 u64 hwtimer_table_bytes(const struct hwtimer_table *table)
 {
-	return (u64)table->nr_slots * sizeof(union hwtimer_slot) +
+	return (u64)table->nr_slots * sizeof(struct hwtimer_slot) +
 	       (u64)table->max_slots * sizeof(*table->slots) +
 	       BITS_TO_LONGS(table->max_slots) * sizeof(long);
 }
@@ -133,10 +133,12 @@ void hwtimer_table_free_block(struct hwtimer_block *block)
 	block->slots = NULL;
 }
 
-static void slot_init(union hwtimer_slot *slot)
+static void slot_init(struct hwtimer_slot *slot, u32 nr)
 {
-	bitmap_fill(slot->free, HWTIMER_SLOT_RECORDS);
-	bitmap_clear(slot->free, 0, HWTIMER_SLOT_HEADER);
+	unsigned long *map = hwtimer_slot_map(slot, nr);
+
+	bitmap_fill(map, HWTIMER_SLOT_RECORDS);
+	bitmap_clear(map, hwtimer_slot_header(nr), HWTIMER_SLOT_HEADER);
 }
 
 /**
@@ -155,7 +157,7 @@ bool hwtimer_table_add_block(struct hwtimer_table *table,
 	if (table->nr_slots + count > table->max_slots)
 		return false;
 	for (i = 0; i < count; i++) {
-		slot_init(&block->slots[i]);
+		slot_init(&block->slots[i], table->nr_slots + i);
 		table->slots[table->nr_slots + i] = &block->slots[i];
 	}
 	bitmap_set(table->vacant, table->nr_slots, count);
@@ -164,87 +166,52 @@ bool hwtimer_table_add_block(struct hwtimer_table *table,
 	return true;
 }
 
-/* Where the lowest free record is; its slot is the first that is vacant. */
-static u32 lowest_free(struct hwtimer_table *table)
+/* Puts the free records that are at hand back into their slot's map. */
+static void put_back_hand(struct hwtimer_table *table)
+{
+	u32 nr = table->hand_base >> HWTIMER_SLOT_SHIFT;
+	u32 bit = table->hand_base & (HWTIMER_SLOT_RECORDS - 1);
+
+	if (!table->hand)
+		return;
+	hwtimer_slot_map(table->slots[nr], nr)[bit / BITS_PER_LONG] =
+		table->hand;
+	__set_bit(nr, table->vacant);
+}
+
+/**
+ * hwtimer_table_refill - have the lowest free records at hand
+ * @table: of the instance
+ *
+ * Return: false if there are none.
+ */
+bool hwtimer_table_refill(struct hwtimer_table *table)
 {
 	u32 nr = table->lowest >> HWTIMER_SLOT_SHIFT;
 	u32 bit = table->lowest & (HWTIMER_SLOT_RECORDS - 1);
+	unsigned long *map;
 
-	for (;;) {
+	if (!hwtimer_table_spare(table))
+		return false;
+	put_back_hand(table);
+	for (;; bit = 0) {
 		u32 vacant = find_next_bit(table->vacant, table->nr_slots, nr);
 
 		if (vacant != nr)
 			bit = 0;
 		nr = vacant;
-		bit = find_next_bit(table->slots[nr]->free,
-				    HWTIMER_SLOT_RECORDS, bit);
+		map = hwtimer_slot_map(table->slots[nr], nr);
+		bit = find_next_bit(map, HWTIMER_SLOT_RECORDS, bit);
 		if (bit < HWTIMER_SLOT_RECORDS)
-			return nr << HWTIMER_SLOT_SHIFT | bit;
+			break;
 		__clear_bit(nr, table->vacant);
 	}
-}
-
-/**
- * hwtimer_table_get - the lowest free record, with a generation of its own
- * @table: hwtimer_table_spare() of it is not 0
- *
- * Return: its index. Its state is still HWTIMER_FREE.
- */
-u32 hwtimer_table_get(struct hwtimer_table *table)
-{
-	u32 index = lowest_free(table);
-	union hwtimer_slot *slot = table->slots[index >> HWTIMER_SLOT_SHIFT];
-	u32 bit = index & (HWTIMER_SLOT_RECORDS - 1);
-
-	__clear_bit(bit, slot->free);
-	slot->records[bit].generation++;
-	table->lowest = index + 1;
-	table->used++;
-	return index;
-}
-
-/**
- * hwtimer_table_put - make a record free
- * @table: of the instance
- * @index: of a record in use
- *
- * A record whose generations are spent is not used again: 32 bytes for each
- * 4,294,967,295 timers are the price for ids that never come back.
- */
-void hwtimer_table_put(struct hwtimer_table *table, u32 index)
-{
-	u32 nr = index >> HWTIMER_SLOT_SHIFT;
-	u32 bit = index & (HWTIMER_SLOT_RECORDS - 1);
-	union hwtimer_slot *slot = table->slots[nr];
-
-	slot->records[bit].state = HWTIMER_FREE;
-	table->used--;
-	if (slot->records[bit].generation == U32_MAX) {
-		table->retired++;
-		return;
-	}
-	__set_bit(bit, slot->free);
-	__set_bit(nr, table->vacant);
-	table->lowest = min(table->lowest, index);
-}
-
-/**
- * hwtimer_table_find - the record that an id from user space names
- * @table: of the instance
- * @id: anything
- *
- * Return: a timer's record, or NULL if @id never was or is no longer valid.
- */
-struct hwtimer_record *hwtimer_table_find(const struct hwtimer_table *table,
-					  u64 id)
-{
-	struct hwtimer_record *record = hwtimer_table_address(table, id);
-
-	if (!record || record->state == HWTIMER_FREE ||
-	    record->state == HWTIMER_EXTENSION ||
-	    record->generation != upper_32_bits(id))
-		return NULL;
-	return record;
+	bit &= ~(BITS_PER_LONG - 1);
+	table->hand = map[bit / BITS_PER_LONG];
+	table->hand_base = nr << HWTIMER_SLOT_SHIFT | bit;
+	map[bit / BITS_PER_LONG] = 0;
+	table->lowest = table->hand_base + BITS_PER_LONG;
+	return true;
 }
 
 /**
@@ -265,8 +232,8 @@ struct hwtimer_record *hwtimer_table_next(const struct hwtimer_table *table,
 	for (; *cursor < end && max--; ++*cursor) {
 		struct hwtimer_record *record;
 
-		if ((*cursor & (HWTIMER_SLOT_RECORDS - 1)) <
-		    HWTIMER_SLOT_HEADER)
+		if (!hwtimer_slot_usable(*cursor >> HWTIMER_SLOT_SHIFT,
+					 *cursor & (HWTIMER_SLOT_RECORDS - 1)))
 			continue;
 		record = hwtimer_table_record(table, *cursor);
 		if (record->state != HWTIMER_FREE)

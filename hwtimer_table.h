@@ -11,10 +11,12 @@
 #ifndef HWTIMER_TABLE_H
 #define HWTIMER_TABLE_H
 
-#include <linux/bits.h>
+#include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 #include <linux/nospec.h>
+#include <linux/prefetch.h>
 #include <linux/types.h>
 
 /**
@@ -84,7 +86,11 @@ struct hwtimer_record {
 
 static_assert(sizeof(struct hwtimer_record) == 32);
 
-/* Records come in slots of 1,024; the first few hold the slot's map. */
+/*
+ * Records come in slots of 1,024, four of which hold the slot's map: in each
+ * slot others. At the same place in all, the maps would be 32 KB apart and
+ * share so few sets of the processor's caches that they kept each other out.
+ */
 #define HWTIMER_SLOT_SHIFT 10
 #define HWTIMER_SLOT_RECORDS 1024U
 #define HWTIMER_SLOT_ORDER 3
@@ -94,14 +100,40 @@ static_assert(sizeof(struct hwtimer_record) == 32);
 static_assert(HWTIMER_SLOT_RECORDS == 1U << HWTIMER_SLOT_SHIFT);
 
 /**
- * union hwtimer_slot - 1,024 neighbouring records
- * @free: a set bit is a free record; never set for the records beneath it
- * @records: the records; the first HWTIMER_SLOT_HEADER are @free
+ * struct hwtimer_slot - 1,024 neighbouring records
+ * @records: they; HWTIMER_SLOT_HEADER of them are hwtimer_slot_map()
  */
-union hwtimer_slot {
-	unsigned long free[HWTIMER_SLOT_RECORDS / BITS_PER_LONG];
+struct hwtimer_slot {
 	struct hwtimer_record records[HWTIMER_SLOT_RECORDS];
 };
+
+/* The first of the records in slot @nr that are none, but its map. */
+static inline u32 hwtimer_slot_header(u32 nr)
+{
+	return nr * HWTIMER_SLOT_HEADER & (HWTIMER_SLOT_RECORDS - 1);
+}
+
+/* Whether record @bit of slot @nr is one. */
+static inline bool hwtimer_slot_usable(u32 nr, u32 bit)
+{
+	return bit - hwtimer_slot_header(nr) >= HWTIMER_SLOT_HEADER;
+}
+
+/* Of slot @nr: a set bit is a free record that can be used. */
+static inline unsigned long *hwtimer_slot_map(struct hwtimer_slot *slot, u32 nr)
+{
+	return (unsigned long *)&slot->records[hwtimer_slot_header(nr)];
+}
+
+static_assert(HWTIMER_SLOT_HEADER * sizeof(struct hwtimer_record) ==
+	      HWTIMER_SLOT_RECORDS / BITS_PER_BYTE);
+static_assert(HWTIMER_SLOT_RECORDS % HWTIMER_SLOT_HEADER == 0);
+
+/* Records between the one that is handed out and the one that is fetched. */
+#define HWTIMER_GET_AHEAD 32
+
+/** HWTIMER_NO_RECORD - the index of none: slot 0 begins with its map */
+#define HWTIMER_NO_RECORD 0U
 
 /**
  * struct hwtimer_table - all records of an instance
@@ -109,16 +141,21 @@ union hwtimer_slot {
  * @vacant: a bit a slot: clear if the slot has no free record
  * @max_slots: what the limit of timers needs
  * @nr_slots: how many there are; only grows
- * @lowest: no record of a lower index is free
+ * @lowest: no record of a lower index is free, but for those at hand
+ * @hand: a bit for each free record among the BITS_PER_LONG that begin at
+ *	@hand_base. They are not in their slot's map
+ * @hand_base: index of the first of them
  * @used: records in use
  * @retired: free ones that are not used again, as their generations are spent
  */
 struct hwtimer_table {
-	union hwtimer_slot **slots;
+	struct hwtimer_slot **slots;
 	unsigned long *vacant;
 	u32 max_slots;
 	u32 nr_slots;
 	u32 lowest;
+	u32 hand_base;
+	unsigned long hand;
 	u32 used;
 	u32 retired;
 };
@@ -129,7 +166,7 @@ struct hwtimer_table {
  * @order: of the pages
  */
 struct hwtimer_block {
-	union hwtimer_slot *slots;
+	struct hwtimer_slot *slots;
 	unsigned int order;
 };
 
@@ -143,10 +180,7 @@ void hwtimer_table_free_block(struct hwtimer_block *block);
 bool hwtimer_table_add_block(struct hwtimer_table *table,
 			     struct hwtimer_block *block);
 
-u32 hwtimer_table_get(struct hwtimer_table *table);
-void hwtimer_table_put(struct hwtimer_table *table, u32 index);
-struct hwtimer_record *hwtimer_table_find(const struct hwtimer_table *table,
-					  u64 id);
+bool hwtimer_table_refill(struct hwtimer_table *table);
 struct hwtimer_record *hwtimer_table_next(const struct hwtimer_table *table,
 					  u64 *cursor, unsigned int max);
 
@@ -178,10 +212,97 @@ hwtimer_table_address(const struct hwtimer_table *table, u64 id)
 	u32 nr = lower_32_bits(id) >> HWTIMER_SLOT_SHIFT;
 	u32 bit = lower_32_bits(id) & (HWTIMER_SLOT_RECORDS - 1);
 
-	if (nr >= table->nr_slots || bit < HWTIMER_SLOT_HEADER)
+	if (nr >= table->nr_slots || !hwtimer_slot_usable(nr, bit))
 		return NULL;
 	return &table->slots[array_index_nospec(nr, table->nr_slots)]
 			->records[bit];
+}
+
+/**
+ * hwtimer_table_get - the lowest free record, with a generation of its own
+ * @table: of the instance
+ *
+ * Return: its index, and its state is still HWTIMER_FREE; HWTIMER_NO_RECORD if
+ * hwtimer_table_spare() is 0.
+ */
+static inline u32 hwtimer_table_get(struct hwtimer_table *table)
+{
+	struct hwtimer_record *record;
+	u32 index;
+
+	if (unlikely(!table->hand || table->lowest < table->hand_base) &&
+	    !hwtimer_table_refill(table))
+		return HWTIMER_NO_RECORD;
+	index = table->hand_base + __ffs(table->hand);
+	table->hand &= table->hand - 1;
+	record = hwtimer_table_record(table, index);
+	record->generation++;
+	/* Mostly that of one of the next calls; at worst nobody's. */
+	prefetchw(record + HWTIMER_GET_AHEAD);
+	table->used++;
+	return index;
+}
+
+/* Enters a record that can be used again where hwtimer_table_get() finds it. */
+static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
+{
+	u32 nr = index >> HWTIMER_SLOT_SHIFT;
+	u32 bit = index & (HWTIMER_SLOT_RECORDS - 1);
+	unsigned long mask = BIT(index % BITS_PER_LONG);
+
+	if (index - table->hand_base < BITS_PER_LONG) {
+		table->hand |= mask;
+		return;
+	}
+	/* Not by __set_bit(), which on x86 costs as much as all the rest. */
+	hwtimer_slot_map(table->slots[nr], nr)[bit / BITS_PER_LONG] |= mask;
+	table->vacant[nr / BITS_PER_LONG] |= BIT(nr % BITS_PER_LONG);
+	table->lowest = min(table->lowest, index);
+}
+
+/**
+ * hwtimer_table_put_record - make a record free
+ * @table: of the instance
+ * @record: in use
+ * @index: its
+ *
+ * A record whose generations are spent is not used again: 32 bytes for each
+ * 4,294,967,295 timers are the price for ids that never come back.
+ */
+static inline void hwtimer_table_put_record(struct hwtimer_table *table,
+					    struct hwtimer_record *record,
+					    u32 index)
+{
+	record->state = HWTIMER_FREE;
+	table->used--;
+	if (unlikely(record->generation == U32_MAX))
+		table->retired++;
+	else
+		hwtimer_table_offer(table, index);
+}
+
+static inline void hwtimer_table_put(struct hwtimer_table *table, u32 index)
+{
+	hwtimer_table_put_record(table, hwtimer_table_record(table, index),
+				 index);
+}
+
+/**
+ * hwtimer_table_find - the record that an id from user space names
+ * @table: of the instance
+ * @id: anything
+ *
+ * Return: a timer's record, or NULL if @id never was or is no longer valid.
+ */
+static inline struct hwtimer_record *
+hwtimer_table_find(const struct hwtimer_table *table, u64 id)
+{
+	struct hwtimer_record *record = hwtimer_table_address(table, id);
+
+	if (!record || record->generation != upper_32_bits(id) ||
+	    record->state == HWTIMER_FREE || record->state == HWTIMER_EXTENSION)
+		return NULL;
+	return record;
 }
 
 static inline bool hwtimer_record_periodic(const struct hwtimer_record *record)

@@ -98,6 +98,42 @@ static void lowest_free_record_comes_first(struct kunit *test)
 	KUNIT_EXPECT_GT(test, get(test, table), index[99]);
 }
 
+/* The records at hand are no exception, nor are those that were. */
+static void lowest_free_record_comes_first_wherever_it_is(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	u32 index[300], i;
+
+	for (i = 0; i < 300; i++)
+		index[i] = get(test, table);
+	hwtimer_table_put(table, index[290]);
+	hwtimer_table_put(table, index[150]);
+	hwtimer_table_put(table, index[140]);
+	KUNIT_EXPECT_EQ(test, get(test, table), index[140]);
+	hwtimer_table_put(table, index[10]);
+	hwtimer_table_put(table, index[141]);
+	KUNIT_EXPECT_EQ(test, get(test, table), index[10]);
+	KUNIT_EXPECT_EQ(test, get(test, table), index[141]);
+	KUNIT_EXPECT_EQ(test, get(test, table), index[150]);
+	KUNIT_EXPECT_EQ(test, get(test, table), index[290]);
+}
+
+static void empty_table_tells_so(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	u32 index = HWTIMER_NO_RECORD;
+
+	KUNIT_EXPECT_EQ(test, hwtimer_table_get(table), HWTIMER_NO_RECORD);
+	grow(test, table);
+	while (hwtimer_table_spare(table))
+		index = hwtimer_table_get(table);
+	KUNIT_EXPECT_EQ(test, hwtimer_table_get(table), HWTIMER_NO_RECORD);
+	KUNIT_EXPECT_EQ(test, table->used, HWTIMER_SLOT_USABLE);
+	hwtimer_table_put(table, index);
+	KUNIT_EXPECT_EQ(test, hwtimer_table_get(table), index);
+	KUNIT_EXPECT_EQ(test, hwtimer_table_get(table), HWTIMER_NO_RECORD);
+}
+
 static void stale_id_finds_nothing(struct kunit *test)
 {
 	struct hwtimer_table *table = test->priv;
@@ -116,7 +152,6 @@ static void forged_id_finds_nothing(struct kunit *test)
 {
 	struct hwtimer_table *table = test->priv;
 	u64 id;
-	u32 i;
 
 	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, 0));
 	id = id_of(table, get(test, table));
@@ -124,13 +159,36 @@ static void forged_id_finds_nothing(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, id + (1ULL << 32)));
 	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, id + 1));
 	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, U64_MAX));
-	/* What lies beneath the map of a slot is no record, whatever it looks like. */
-	for (i = 0; i < HWTIMER_SLOT_HEADER; i++) {
-		const struct hwtimer_record *record =
-			hwtimer_table_record(table, i);
+}
 
-		id = hwtimer_table_id(record, i);
-		KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, id));
+/* What lies beneath the map of a slot is no record, whatever it looks like. */
+static void map_is_no_record(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	u32 nr, i, unusable = 0;
+
+	while (hwtimer_table_growth(table))
+		grow(test, table);
+	for (nr = 0; nr < table->nr_slots; nr++) {
+		for (i = 0; i < HWTIMER_SLOT_RECORDS; i++) {
+			u32 index = nr << HWTIMER_SLOT_SHIFT | i;
+			struct hwtimer_record *record =
+				hwtimer_table_record(table, index);
+			u64 id = hwtimer_table_id(record, index);
+
+			if (hwtimer_slot_usable(nr, i))
+				continue;
+			unusable++;
+			KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, id));
+		}
+	}
+	KUNIT_EXPECT_EQ(test, unusable, table->nr_slots * HWTIMER_SLOT_HEADER);
+	for (i = hwtimer_table_spare(table); i; i--) {
+		u32 index = hwtimer_table_get(table);
+		u32 bit = index & (HWTIMER_SLOT_RECORDS - 1);
+
+		nr = index >> HWTIMER_SLOT_SHIFT;
+		KUNIT_ASSERT_TRUE(test, hwtimer_slot_usable(nr, bit));
 	}
 }
 
@@ -223,8 +281,11 @@ static struct kunit_case table_test_cases[] = {
 	KUNIT_CASE(grows_to_its_limit),
 	KUNIT_CASE(refuses_a_block_beyond_its_limit),
 	KUNIT_CASE(lowest_free_record_comes_first),
+	KUNIT_CASE(lowest_free_record_comes_first_wherever_it_is),
+	KUNIT_CASE(empty_table_tells_so),
 	KUNIT_CASE(stale_id_finds_nothing),
 	KUNIT_CASE(forged_id_finds_nothing),
+	KUNIT_CASE(map_is_no_record),
 	KUNIT_CASE(spent_generation_is_never_used_again),
 	KUNIT_CASE(next_steps_through_all_in_use),
 	KUNIT_CASE(random_operations_match_the_oracle),
