@@ -2,6 +2,7 @@
 /*
  * Chunks, their pool and their queues; see hwtimer_chunk.h.
  */
+#include <linux/minmax.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
@@ -132,6 +133,20 @@ void hwtimer_queue_take(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
 	queue->first += slots;
 	if (queue->first == hwtimer_queue_end(queue, queue->head))
 		hwtimer_queue_drop_head(queue, pool);
+}
+
+/* Takes the first @slots slots, of which there are so many. */
+void hwtimer_queue_drop(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
+			unsigned int slots)
+{
+	while (slots) {
+		unsigned int here =
+			min(slots, hwtimer_queue_end(queue, queue->head) -
+					   queue->first);
+
+		hwtimer_queue_take(queue, pool, here);
+		slots -= here;
+	}
 }
 
 /* Appends all of @more, which then is empty, to @queue, in constant time. */

@@ -17,7 +17,11 @@
 #include <linux/bug.h>
 #include <linux/build_bug.h>
 #include <linux/gfp.h>
+#include <linux/prefetch.h>
 #include <linux/types.h>
+
+/* Of most processors; where it is another, some prefetches are of no use. */
+#define HWTIMER_CACHE_LINE 64
 
 #define HWTIMER_CHUNK_BYTES 256
 #define HWTIMER_CHUNK_ENTRIES 30
@@ -96,6 +100,7 @@ static inline struct hwtimer_chunk *hwtimer_pool_take(struct hwtimer_pool *pool)
 	chunk->next = NULL;
 	chunk->first = 0;
 	chunk->used = 0;
+	prefetchw(pool->top);
 	return chunk;
 }
 
@@ -171,6 +176,17 @@ static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue,
 	chunk->entries[queue->last - 1] = entry;
 }
 
+/*
+ * Starts to fetch the cache line behind that of the last entry of @queue, which
+ * is not empty. Whoever goes from queue to queue finds it gone otherwise, and
+ * all that the processor has to write waits for it.
+ */
+static inline void hwtimer_queue_prefetch(const struct hwtimer_queue *queue)
+{
+	prefetchw((const char *)&queue->tail->entries[queue->last - 1] +
+		  HWTIMER_CACHE_LINE);
+}
+
 /* Appends an index; may take one chunk from @pool. */
 static inline void hwtimer_queue_add_index(struct hwtimer_queue *queue,
 					   struct hwtimer_pool *pool, u32 index)
@@ -184,6 +200,8 @@ static inline void hwtimer_queue_add_index(struct hwtimer_queue *queue,
 void hwtimer_queue_drop_head(struct hwtimer_queue *queue,
 			     struct hwtimer_pool *pool);
 void hwtimer_queue_take(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
+			unsigned int slots);
+void hwtimer_queue_drop(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
 			unsigned int slots);
 void hwtimer_queue_splice(struct hwtimer_queue *queue,
 			  struct hwtimer_queue *more);
