@@ -83,23 +83,6 @@ size_t hwtimer_hierarchy_memory(const struct hwtimer_shape *shape)
 	return (words + BITS_TO_LONGS(words)) * sizeof(long);
 }
 
-/* The memory follows the buckets. */
-void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick)
-{
-	struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
-	const struct hwtimer_shape *shape = &wheel->shape;
-
-	memset(hierarchy, 0, sizeof(*hierarchy));
-	hierarchy->occupied = (void *)&wheel->buckets[wheel->nr_buckets];
-	memset(hierarchy->occupied, 0, hwtimer_hierarchy_memory(shape));
-	hierarchy->summary =
-		hierarchy->occupied + BITS_TO_LONGS(shape->buckets);
-	hierarchy->mask = shape->buckets - 1;
-	hierarchy->shift = first_shift(shape);
-	hierarchy->nr_levels = hwtimer_hierarchy_levels(shape);
-	hierarchy->position = tick;
-}
-
 static unsigned int level_of(const struct hwtimer_hierarchy *hierarchy, u32 nr)
 {
 	if (nr <= hierarchy->mask)
@@ -141,13 +124,95 @@ static u32 slot_begin(const struct hwtimer_hierarchy *hierarchy,
 	return begin & (level ? LEVEL_MASK : hierarchy->mask);
 }
 
-/* Whether @level reaches so far as @tick. */
-static bool level_reaches(const struct hwtimer_hierarchy *hierarchy,
-			  unsigned int level, u64 tick)
+/* The first tick of bucket @nr. */
+static u64 tick_begin(const struct hwtimer_hierarchy *hierarchy, u32 nr)
+{
+	unsigned int level = level_of(hierarchy, nr);
+	unsigned int shift = shift_of(hierarchy, level);
+	unsigned int parent = shift_of(hierarchy, level + 1);
+	u32 mask = level ? LEVEL_MASK : hierarchy->mask;
+	u64 begin = hierarchy->position >> parent << (parent - shift);
+
+	return (begin + ((slot_of(hierarchy, nr) - begin) & mask)) << shift;
+}
+
+/* The first occupied bucket of level 0 from slot @begin on; there is one. */
+static u32 first_of_lowest(const struct hwtimer_hierarchy *hierarchy, u32 begin)
+{
+	u32 words = BITS_TO_LONGS(hierarchy->mask + 1);
+	u32 word = begin / BITS_PER_LONG;
+	unsigned long bits = hierarchy->occupied[word] &
+			     BITMAP_FIRST_WORD_MASK(begin);
+
+	if (!bits) {
+		word = find_next_bit(hierarchy->summary, words, word + 1);
+		if (word >= words)
+			word = find_first_bit(hierarchy->summary, words);
+		bits = hierarchy->occupied[word];
+	}
+	return word * BITS_PER_LONG + __ffs(bits);
+}
+
+/* The first occupied bucket of a level; there is one. */
+static u32 first_of_level(const struct hwtimer_hierarchy *hierarchy,
+			  unsigned int level)
+{
+	u32 begin = slot_begin(hierarchy, level);
+	u64 occupied;
+
+	if (!level)
+		return first_of_lowest(hierarchy, begin);
+	occupied = ror64(hierarchy->levels[level].occupied, begin);
+	return hierarchy->mask + 1 + (level - 1) * LEVEL_BUCKETS +
+	       ((begin + __ffs64(occupied)) & LEVEL_MASK);
+}
+
+/* The first tick that @level does not reach: it ends with a parent's bucket. */
+static u64 reach_of(const struct hwtimer_hierarchy *hierarchy,
+		    unsigned int level)
 {
 	unsigned int parent = shift_of(hierarchy, level + 1);
 
-	return (tick >> parent) - (hierarchy->position >> parent) <= 1;
+	if (level + 1U == hierarchy->nr_levels)
+		return HWTIMER_TICK_NONE;
+	return ((hierarchy->position >> parent) + 2) << parent;
+}
+
+/* Has each level know how far entries go there without a look at the others. */
+static void find_direct(struct hwtimer_hierarchy *hierarchy)
+{
+	unsigned int level = hierarchy->nr_levels;
+	u64 occupied = HWTIMER_TICK_NONE;
+
+	while (level--) {
+		struct hwtimer_level *here = &hierarchy->levels[level];
+
+		here->end = reach_of(hierarchy, level);
+		here->direct = min(here->end, occupied);
+		if (level && here->occupied) {
+			u32 first = first_of_level(hierarchy, level);
+
+			occupied = min(occupied, tick_begin(hierarchy, first));
+		}
+	}
+}
+
+/* The memory follows the buckets. */
+void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick)
+{
+	struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
+	const struct hwtimer_shape *shape = &wheel->shape;
+
+	memset(hierarchy, 0, sizeof(*hierarchy));
+	hierarchy->occupied = (void *)&wheel->buckets[wheel->nr_buckets];
+	memset(hierarchy->occupied, 0, hwtimer_hierarchy_memory(shape));
+	hierarchy->summary =
+		hierarchy->occupied + BITS_TO_LONGS(shape->buckets);
+	hierarchy->mask = shape->buckets - 1;
+	hierarchy->shift = first_shift(shape);
+	hierarchy->nr_levels = hwtimer_hierarchy_levels(shape);
+	hierarchy->position = tick;
+	find_direct(hierarchy);
 }
 
 /* Whether @tick is not the first of its bucket in @level. */
@@ -182,8 +247,7 @@ static u32 place_below(const struct hwtimer_wheel *wheel, unsigned int top,
 	unsigned int level = 0;
 	u32 higher;
 
-	while (level + 1U < hierarchy->nr_levels &&
-	       !level_reaches(hierarchy, level, tick))
+	while (tick >= hierarchy->levels[level].end)
 		level++;
 	higher = hierarchy->nonempty & (BIT(top) - 1) & ~(BIT(level + 1) - 1);
 	while (higher) {
@@ -196,21 +260,16 @@ static u32 place_below(const struct hwtimer_wheel *wheel, unsigned int top,
 	return bucket_at(hierarchy, level, tick);
 }
 
-u32 hwtimer_hierarchy_place(const struct hwtimer_wheel *wheel, u64 tick)
+u32 hwtimer_hierarchy_place_above(const struct hwtimer_wheel *wheel, u64 tick)
 {
+	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
+	unsigned int level = 0;
+
+	while (tick >= hierarchy->levels[level].end)
+		level++;
+	if (likely(tick < hierarchy->levels[level].direct))
+		return bucket_at(hierarchy, level, tick);
 	return place_below(wheel, wheel->hierarchy.nr_levels, tick);
-}
-
-/* The first tick of bucket @nr. */
-static u64 tick_begin(const struct hwtimer_hierarchy *hierarchy, u32 nr)
-{
-	unsigned int level = level_of(hierarchy, nr);
-	unsigned int shift = shift_of(hierarchy, level);
-	unsigned int parent = shift_of(hierarchy, level + 1);
-	u32 mask = level ? LEVEL_MASK : hierarchy->mask;
-	u64 begin = hierarchy->position >> parent << (parent - shift);
-
-	return (begin + ((slot_of(hierarchy, nr) - begin) & mask)) << shift;
 }
 
 /*
@@ -235,27 +294,47 @@ u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
 	return place_below(wheel, level, tick);
 }
 
+/* Bucket @nr of @level, above the lowest, has got its first entry, of @tick. */
+static void occupy_upper(struct hwtimer_hierarchy *hierarchy,
+			 unsigned int level, u32 nr, u64 tick)
+{
+	u64 begin = tick & ~(BIT_ULL(shift_of(hierarchy, level)) - 1);
+
+	hierarchy->levels[level].occupied |= 1ULL << slot_of(hierarchy, nr);
+	hierarchy->nonempty |= BIT(level);
+	while (level--)
+		hierarchy->levels[level].direct =
+			min(hierarchy->levels[level].direct, begin);
+}
+
+static void occupy_lowest(struct hwtimer_hierarchy *hierarchy, u32 nr)
+{
+	__set_bit(nr, hierarchy->occupied);
+	__set_bit(nr / BITS_PER_LONG, hierarchy->summary);
+	hierarchy->nonempty |= BIT(0);
+}
+
 void hwtimer_hierarchy_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 {
 	struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
 	struct hwtimer_bucket *bucket = &wheel->buckets[nr];
 	unsigned int level = level_of(hierarchy, nr);
+	struct hwtimer_level *here = &hierarchy->levels[level];
+	u64 bit;
 
 	bucket->earliest = min(bucket->earliest, tick);
-	hierarchy->nonempty |= BIT(level);
-	if (level) {
-		u64 bit = 1ULL << slot_of(hierarchy, nr);
-
-		hierarchy->levels[level].occupied |= bit;
-		if (is_loose(hierarchy, level, tick)) {
-			hierarchy->levels[level].loose |= bit;
-			/* What is less is moved down in no time when it is due. */
-			if (bucket->entries.head != bucket->entries.tail)
-				hierarchy->levels[level].heavy |= bit;
-		}
-	} else {
-		__set_bit(nr, hierarchy->occupied);
-		__set_bit(nr / BITS_PER_LONG, hierarchy->summary);
+	if (!level) {
+		occupy_lowest(hierarchy, nr);
+		return;
+	}
+	bit = 1ULL << slot_of(hierarchy, nr);
+	if (unlikely(!(here->occupied & bit)))
+		occupy_upper(hierarchy, level, nr, tick);
+	if (is_loose(hierarchy, level, tick)) {
+		here->loose |= bit;
+		/* What is less is moved down in no time when it is due. */
+		if (bucket->entries.head != bucket->entries.tail)
+			here->heavy |= bit;
 	}
 }
 
@@ -286,6 +365,7 @@ static void vacate(struct hwtimer_hierarchy *hierarchy, u32 nr)
 	hierarchy->levels[level].heavy &= ~bit;
 	if (!hierarchy->levels[level].occupied)
 		hierarchy->nonempty &= ~BIT(level);
+	find_direct(hierarchy);
 }
 
 void hwtimer_hierarchy_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
@@ -293,37 +373,6 @@ void hwtimer_hierarchy_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 	wheel->buckets[nr].earliest = tick;
 	if (tick == HWTIMER_TICK_NONE)
 		vacate(&wheel->hierarchy, nr);
-}
-
-/* The first occupied bucket of level 0 from slot @begin on; there is one. */
-static u32 first_of_lowest(const struct hwtimer_hierarchy *hierarchy, u32 begin)
-{
-	u32 words = BITS_TO_LONGS(hierarchy->mask + 1);
-	u32 word = begin / BITS_PER_LONG;
-	unsigned long bits = hierarchy->occupied[word] &
-			     BITMAP_FIRST_WORD_MASK(begin);
-
-	if (!bits) {
-		word = find_next_bit(hierarchy->summary, words, word + 1);
-		if (word >= words)
-			word = find_first_bit(hierarchy->summary, words);
-		bits = hierarchy->occupied[word];
-	}
-	return word * BITS_PER_LONG + __ffs(bits);
-}
-
-/* The first occupied bucket of a level; there is one. */
-static u32 first_of_level(const struct hwtimer_hierarchy *hierarchy,
-			  unsigned int level)
-{
-	u32 begin = slot_begin(hierarchy, level);
-	u64 occupied;
-
-	if (!level)
-		return first_of_lowest(hierarchy, begin);
-	occupied = ror64(hierarchy->levels[level].occupied, begin);
-	return hierarchy->mask + 1 + (level - 1) * LEVEL_BUCKETS +
-	       ((begin + __ffs64(occupied)) & LEVEL_MASK);
 }
 
 /*
@@ -352,7 +401,14 @@ u64 hwtimer_hierarchy_first(const struct hwtimer_wheel *wheel, u32 *nr)
 
 void hwtimer_hierarchy_arrive(struct hwtimer_wheel *wheel, u64 tick)
 {
-	wheel->hierarchy.position = max(wheel->hierarchy.position, tick);
+	struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
+	u64 before = hierarchy->position;
+
+	if (tick <= before)
+		return;
+	hierarchy->position = tick;
+	if ((before ^ tick) >> hierarchy->shift)
+		find_direct(hierarchy);
 }
 
 bool hwtimer_hierarchy_expires(const struct hwtimer_wheel *wheel, u32 nr,

@@ -23,7 +23,7 @@ unsigned int hwtimer_hierarchy_levels(const struct hwtimer_shape *shape);
 u32 hwtimer_hierarchy_buckets(const struct hwtimer_shape *shape);
 size_t hwtimer_hierarchy_memory(const struct hwtimer_shape *shape);
 void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick);
-u32 hwtimer_hierarchy_place(const struct hwtimer_wheel *wheel, u64 tick);
+u32 hwtimer_hierarchy_place_above(const struct hwtimer_wheel *wheel, u64 tick);
 u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
 			   const struct hwtimer_walk *walk, u64 tick);
 void hwtimer_hierarchy_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
@@ -49,6 +49,15 @@ static inline bool hwtimer_walk_cascades(const struct hwtimer_walk *walk,
 	return walk->active && walk->cascades && walk->bucket == nr;
 }
 
+/* The bucket for an entry of @tick, which is not before the position. */
+static inline u32 hwtimer_hierarchy_place(const struct hwtimer_wheel *wheel,
+					  u64 tick)
+{
+	if (likely(tick < wheel->hierarchy.levels[0].direct))
+		return tick & wheel->hierarchy.mask;
+	return hwtimer_hierarchy_place_above(wheel, tick);
+}
+
 /* The bucket for a new entry of @tick, which has not been turned yet. */
 static inline u32 hwtimer_kind_place(const struct hwtimer_wheel *wheel,
 				     u64 tick)
@@ -66,10 +75,16 @@ static inline u32 hwtimer_kind_home(const struct hwtimer_wheel *wheel,
 		       hwtimer_hierarchy_home(wheel, walk, tick);
 }
 
-/* Bucket @nr has got an entry of @tick. */
+/*
+ * Bucket @nr has got an entry of @tick. Mostly it has an earlier one, and is
+ * known to be occupied.
+ */
 static inline void hwtimer_kind_occupy(struct hwtimer_wheel *wheel, u32 nr,
 				       u64 tick)
 {
+	if (likely(wheel->buckets[nr].earliest <= tick &&
+		   nr < wheel->shape.buckets))
+		return;
 	if (hwtimer_is_hashed(wheel))
 		hwtimer_hashed_occupy(wheel, nr, tick);
 	else

@@ -151,8 +151,8 @@ void hwtimer_wheel_drain(struct hwtimer_wheel *wheel)
 static u64 ticks_in(const struct hwtimer_wheel *wheel, u64 time)
 {
 	u64 tick = wheel->shape.tick;
-	u64 ticks = mul_u64_u64_shr(time, wheel->reciprocal,
-				    64 + wheel->reciprocal_shift);
+	u64 ticks = mul_u64_u64_shr(time, wheel->reciprocal, 64) >>
+		    wheel->reciprocal_shift;
 
 	return ticks + (time - ticks * tick >= tick);
 }
@@ -275,6 +275,7 @@ static void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
 	}
 	hwtimer_queue_add_entry(&wheel->buckets[nr].entries, wheel->pool,
 				entry);
+	hwtimer_queue_prefetch(&wheel->buckets[nr].entries);
 	hwtimer_kind_occupy(wheel, nr, tick);
 }
 
@@ -309,21 +310,6 @@ void hwtimer_wheel_add(struct hwtimer_wheel *wheel, u32 index)
 	}
 	tick = max(record_tick(wheel, record), wheel->current_tick + 1);
 	bucket_append(wheel, hwtimer_kind_place(wheel, tick), entry, tick);
-}
-
-/**
- * hwtimer_wheel_remove - a timer ends
- * @wheel: the wheel
- * @record: in the wheel
- *
- * Touches nothing but the record.
- */
-void hwtimer_wheel_remove(struct hwtimer_wheel *wheel,
-			  struct hwtimer_record *record)
-{
-	record->stamp++;
-	wheel->postponed -= record->postponed;
-	record->postponed = false;
 }
 
 /**

@@ -126,12 +126,17 @@ struct hwtimer_hashed {
 #define HWTIMER_LEVELS_MAX 12
 
 /**
- * struct hwtimer_level - a level of a hierarchical wheel but the lowest
+ * struct hwtimer_level - a level of a hierarchical wheel
+ * @end: the first tick that the level does not reach
+ * @direct: entries before this tick that no lower level reaches go to this one:
+ *	above it there is nothing of such a tick. Not beyond @end
  * @occupied: a bit for each bucket that has entries, or is being walked
  * @loose: a bit for each of those that has entries which will have to move down
  * @heavy: a bit for each of those that had better do so before it is due
  */
 struct hwtimer_level {
+	u64 end;
+	u64 direct;
 	u64 occupied;
 	u64 loose;
 	u64 heavy;
@@ -147,7 +152,7 @@ struct hwtimer_level {
  * @nonempty: a bit for each level that has an occupied bucket
  * @position: the tick from which distances are measured: nothing before it is
  *	in the wheel. Behind the current tick only during a turn
- * @levels: of level 1 and up; the first is not used
+ * @levels: of level 0, only @end and @direct are used
  */
 struct hwtimer_hierarchy {
 	unsigned long *occupied;
@@ -244,8 +249,6 @@ u8 hwtimer_wheel_align(const struct hwtimer_wheel *wheel, u64 slack);
 u64 hwtimer_wheel_slack(const struct hwtimer_wheel *wheel, u8 align);
 
 void hwtimer_wheel_add(struct hwtimer_wheel *wheel, u32 index);
-void hwtimer_wheel_remove(struct hwtimer_wheel *wheel,
-			  struct hwtimer_record *record);
 void hwtimer_wheel_move(struct hwtimer_wheel *wheel, u32 index, u64 deadline);
 u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel);
 bool hwtimer_wheel_busy(const struct hwtimer_wheel *wheel);
@@ -257,5 +260,22 @@ void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max);
 void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin);
 u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel, u32 in_use,
 			  u32 adds, u32 moves, u32 resting);
+
+/**
+ * hwtimer_wheel_remove - a timer ends
+ * @wheel: the wheel
+ * @record: in the wheel
+ *
+ * Touches nothing but the record.
+ */
+static inline void hwtimer_wheel_remove(struct hwtimer_wheel *wheel,
+					struct hwtimer_record *record)
+{
+	record->stamp++;
+	if (unlikely(record->postponed)) {
+		record->postponed = false;
+		wheel->postponed--;
+	}
+}
 
 #endif /* HWTIMER_WHEEL_H */

@@ -436,6 +436,22 @@ static void revived_entry_does_no_harm(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
 }
 
+/* Both are looked at together, but the timer expires once. */
+static void revived_twins_expire_once(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	struct oracle_timer *timer = oracle_schedule(oracle, 5 * TICK);
+	struct hwtimer_record *record = oracle_record(oracle, timer);
+	u32 stamp = record->stamp;
+
+	oracle_cancel(oracle, timer);
+	record->stamp = stamp;
+	oracle_schedule(oracle, 5 * TICK);
+	oracle_turn(oracle, 5 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.entries, 0);
+}
+
 static void revived_entry_of_a_free_record_stays_dead(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
@@ -1069,6 +1085,7 @@ static struct kunit_case wheel_test_cases[] = {
 			 kind_gen_params),
 	KUNIT_CASE_PARAM(stamp_wraps, kind_gen_params),
 	KUNIT_CASE_PARAM(revived_entry_does_no_harm, kind_gen_params),
+	KUNIT_CASE_PARAM(revived_twins_expire_once, kind_gen_params),
 	KUNIT_CASE_PARAM(revived_entry_of_a_free_record_stays_dead,
 			 kind_gen_params),
 	KUNIT_CASE_PARAM(compaction_removes_the_dead, kind_gen_params),
