@@ -64,7 +64,7 @@
 #define HWTIMER_TIMERS_CEILING BIT(27)
 
 /* How many events, or timers from STOP, go to user space at a time. */
-#define HWTIMER_BATCH 100U
+#define HWTIMER_BATCH (2U * HWTIMER_CHUNK_INDICES)
 #define HWTIMER_STOP_BATCH \
 	((u32)(PAGE_SIZE / sizeof(struct hwtimer_unprocessed)))
 
@@ -245,7 +245,6 @@ void hwtimer_instance_destroy(struct hwtimer_instance *instance);
 int hwtimer_instance_setup(struct hwtimer_instance *instance,
 			   const struct hwtimer_settings *settings);
 int hwtimer_instance_start(struct hwtimer_instance *instance);
-u32 hwtimer_instance_timers(const struct hwtimer_instance *instance);
 int hwtimer_instance_reserve(struct hwtimer_instance *instance,
 			     const struct hwtimer_demand *demand)
 	__acquires(&instance->lock);
@@ -260,6 +259,13 @@ int hwtimer_instance_query(struct hwtimer_instance *instance,
 			   struct hwtimer_query *query);
 void hwtimer_instance_stop(struct hwtimer_instance *instance);
 void hwtimer_instance_account(struct hwtimer_instance *instance);
+
+/* Timers that count against the limit. */
+static inline u32
+hwtimer_instance_timers(const struct hwtimer_instance *instance)
+{
+	return instance->table.used - instance->periodic;
+}
 
 /* The time on the instance's clock, ns. */
 static inline u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
@@ -317,7 +323,8 @@ struct hwtimer_period {
 void hwtimer_period_begin(struct hwtimer_instance *instance,
 			  struct hwtimer_record *record,
 			  const struct hwtimer_request *request);
-void hwtimer_period_free(struct hwtimer_instance *instance, u32 index);
+void hwtimer_period_free_extension(struct hwtimer_instance *instance,
+				   const struct hwtimer_record *record);
 struct hwtimer_period
 hwtimer_period_get(const struct hwtimer_instance *instance,
 		   const struct hwtimer_record *record);
@@ -327,6 +334,23 @@ u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 			       const struct hwtimer_record *record, u64 now);
 bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
 			  u32 expirations, u64 now);
+
+/**
+ * hwtimer_period_free - a timer of any kind ends
+ * @instance: of which; its lock is held
+ * @index: of its record, which is not in the wheel any more
+ */
+static inline void hwtimer_period_free(struct hwtimer_instance *instance,
+				       u32 index)
+{
+	struct hwtimer_record *record =
+		hwtimer_table_record(&instance->table, index);
+
+	lockdep_assert_held(&instance->lock);
+	if (unlikely(hwtimer_record_periodic(record)))
+		hwtimer_period_free_extension(instance, record);
+	hwtimer_table_put_record(&instance->table, record, index);
+}
 
 /* hwtimer_stats.c: what an instance tells of itself */
 void hwtimer_stats_get(struct hwtimer_instance *instance,

@@ -20,9 +20,6 @@
 
 #include "hwtimer.h"
 
-/* Events between the prefetch of a record and its use. */
-#define HWTIMER_AHEAD 12
-
 /* The record at slot @slot of the head of the queue of events. */
 static struct hwtimer_record *
 ready_record(const struct hwtimer_instance *instance,
@@ -84,6 +81,43 @@ static void event_fill(const struct hwtimer_instance *instance,
 	}
 }
 
+/* Starts to fetch the record at @slot of @chunk, if there is one. */
+static void ready_prefetch(const struct hwtimer_instance *instance,
+			   const struct hwtimer_chunk *chunk, unsigned int slot)
+{
+	if (chunk && slot < hwtimer_queue_end(&instance->ready, chunk))
+		prefetchw(ready_record(instance, chunk, slot));
+}
+
+/*
+ * Writes the events from slot @slot of @chunk on to @events, and returns how
+ * many they are: less than @max if the chunk ends or a discarded event is in
+ * the way. Meanwhile the records of the next chunk come in.
+ */
+static u32 events_take_chunk(struct hwtimer_instance *instance,
+			     const struct hwtimer_chunk *chunk,
+			     unsigned int slot, struct hwtimer_event *events,
+			     u32 max, u64 now)
+{
+	const struct hwtimer_queue *ready = &instance->ready;
+	const struct hwtimer_chunk *next = chunk == ready->tail ? NULL :
+								  chunk->next;
+	u32 i, count = min(max, hwtimer_queue_end(ready, chunk) - slot);
+
+	for (i = 0; i < count; i++, slot++) {
+		struct hwtimer_record *record =
+			ready_record(instance, chunk, slot);
+
+		ready_prefetch(instance, next, slot);
+		if (record->state == HWTIMER_DISCARDED)
+			break;
+		record->state = HWTIMER_LEAVING;
+		event_fill(instance, &events[i], record, chunk->indices[slot],
+			   now);
+	}
+	return i;
+}
+
 /*
  * Writes events to the page until it is full, the queue ends, or a discarded
  * event is in the way. Their records are leaving afterwards; returns how many.
@@ -97,25 +131,29 @@ static u32 events_take(struct hwtimer_instance *instance, u32 max, u64 now)
 	u32 taken = 0;
 
 	while (chunk && taken < max) {
-		unsigned int end = hwtimer_queue_end(ready, chunk);
+		u32 count = events_take_chunk(instance, chunk, slot,
+					      &events[taken], max - taken, now);
 
-		for (; slot < end && taken < max; slot++) {
-			struct hwtimer_record *record =
-				ready_record(instance, chunk, slot);
-
-			if (slot + HWTIMER_AHEAD < end)
-				prefetchw(ready_record(instance, chunk,
-						       slot + HWTIMER_AHEAD));
-			if (record->state == HWTIMER_DISCARDED)
-				return taken;
-			record->state = HWTIMER_LEAVING;
-			event_fill(instance, &events[taken++], record,
-				   chunk->indices[slot], now);
-		}
+		taken += count;
+		if (slot + count < hwtimer_queue_end(ready, chunk))
+			break;
 		chunk = chunk == ready->tail ? NULL : chunk->next;
 		slot = chunk ? chunk->first : 0;
 	}
 	return taken;
+}
+
+/* The first @count events have arrived, none of which is of a periodic timer. */
+static void events_free(struct hwtimer_instance *instance, u32 count)
+{
+	const struct hwtimer_event *events = instance->batch;
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		hwtimer_table_put(&instance->table,
+				  lower_32_bits(events[i].id));
+	hwtimer_queue_drop(&instance->ready, &instance->pool, count);
+	instance->stats.delivered += count;
 }
 
 /*
@@ -163,11 +201,15 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 	u64 rearmed = instance->stats.rearmed;
 	u32 i;
 
-	rearm_begin(instance);
-	for (i = 0; i < copied; i++)
-		event_finish(instance, ready_take(instance),
-			     events[i].expirations, now);
-	for (; i < taken; i++)
+	if (likely(!instance->periodic)) {
+		events_free(instance, copied);
+	} else {
+		rearm_begin(instance);
+		for (i = 0; i < copied; i++)
+			event_finish(instance, ready_take(instance),
+				     events[i].expirations, now);
+	}
+	for (i = copied; i < taken; i++)
 		hwtimer_table_record(&instance->table,
 				     lower_32_bits(events[i].id))
 			->state = HWTIMER_EXPIRED;

@@ -162,12 +162,6 @@ int hwtimer_instance_start(struct hwtimer_instance *instance)
 	return err;
 }
 
-/* Timers that count against the limit. */
-u32 hwtimer_instance_timers(const struct hwtimer_instance *instance)
-{
-	return instance->table.used - instance->periodic;
-}
-
 /* Chunks that the wheel has in its buckets, at least. */
 static u32 chunks_in_wheel(const struct hwtimer_instance *instance)
 {

@@ -49,22 +49,13 @@ void hwtimer_period_begin(struct hwtimer_instance *instance,
 	instance->periodic++;
 }
 
-/**
- * hwtimer_period_free - a timer of any kind ends
- * @instance: of which
- * @index: of its record, which is not in the wheel any more
- */
-void hwtimer_period_free(struct hwtimer_instance *instance, u32 index)
+/* Frees the second record of a periodic timer that ends. */
+void hwtimer_period_free_extension(struct hwtimer_instance *instance,
+				   const struct hwtimer_record *record)
 {
-	struct hwtimer_record *record =
-		hwtimer_table_record(&instance->table, index);
-
 	lockdep_assert_held(&instance->lock);
-	if (unlikely(hwtimer_record_periodic(record))) {
-		hwtimer_table_put(&instance->table, record->extension);
-		instance->periodic--;
-	}
-	hwtimer_table_put(&instance->table, index);
+	hwtimer_table_put(&instance->table, record->extension);
+	instance->periodic--;
 }
 
 /**

@@ -11,7 +11,7 @@
 #include "hwtimer.h"
 
 /* Requests between the prefetch of a record and its use. */
-#define HWTIMER_AHEAD 16
+#define HWTIMER_AHEAD 32
 
 /*
  * Dead entries that are let be, beyond as many as there are timers. Beyond
@@ -73,6 +73,23 @@ static u64 slack_max(const struct hwtimer_request *request)
 	return max;
 }
 
+/*
+ * Whether a request is for one expiration after a delay, without slack, or to
+ * cancel: most are, and nothing in them can be wrong, unless the clock takes no
+ * delays. One test of all fields that must be 0 is what the many tests are not:
+ * cheap.
+ */
+static bool request_plain(const struct hwtimer_request *request, bool delays)
+{
+	u64 rest = request->interval | request->slack | request->count |
+		   request->flags | request->reserved;
+
+	if (request->op == HWTIMER_OP_SCHEDULE)
+		return !(rest | request->id) && delays;
+	rest |= request->user_data | request->time;
+	return !rest && request->op == HWTIMER_OP_CANCEL;
+}
+
 /* What is wrong with a request, whatever timers there are. */
 static int request_check(const struct hwtimer_settings *settings,
 			 const struct hwtimer_request *request)
@@ -117,19 +134,23 @@ static int request_schedule(struct hwtimer_instance *instance,
 	if (hwtimer_instance_timers(instance) >= instance->settings.timers)
 		return -ENOSPC;
 	/* The last one that ended may have spent its record's generations. */
-	if (hwtimer_table_spare(&instance->table) < 1 + !!request->interval)
+	if (unlikely(request->interval) &&
+	    hwtimer_table_spare(&instance->table) < 2)
 		return -ENOMEM;
 	index = hwtimer_table_get(&instance->table);
+	if (unlikely(index == HWTIMER_NO_RECORD))
+		return -ENOMEM;
 	record = hwtimer_table_record(&instance->table, index);
 	record->deadline = request_deadline(request, now);
 	record->user_data = request->user_data;
-	record->align = request->slack ? hwtimer_wheel_align(&instance->wheel,
-							     request->slack) :
-					 0;
-	record->flags = 0;
-	if (request->interval)
-		hwtimer_period_begin(instance, record, request);
 	record->state = HWTIMER_PENDING;
+	record->align = 0;
+	record->flags = 0;
+	if (unlikely(request->slack))
+		record->align =
+			hwtimer_wheel_align(&instance->wheel, request->slack);
+	if (unlikely(request->interval))
+		hwtimer_period_begin(instance, record, request);
 	hwtimer_wheel_add(&instance->wheel, index);
 	request->id = hwtimer_table_id(record, index);
 	instance->stats.scheduled++;
@@ -351,14 +372,24 @@ static void requests_check(struct hwtimer_instance *instance,
 			   struct hwtimer_request *requests, u32 count,
 			   struct hwtimer_demand *demand)
 {
+	const struct hwtimer_settings *settings = &instance->settings;
+	bool delays = settings->clock->nr != HWTIMER_REALTIME;
+	u32 schedules = 0;
 	u32 i;
 
 	*demand = (struct hwtimer_demand){};
 	for (i = 0; i < count; i++) {
-		requests[i].result =
-			request_check(&instance->settings, &requests[i]);
-		request_demand(demand, &requests[i]);
+		struct hwtimer_request *request = &requests[i];
+
+		if (likely(request_plain(request, delays))) {
+			request->result = 0;
+			schedules += request->op == HWTIMER_OP_SCHEDULE;
+			continue;
+		}
+		request->result = request_check(settings, request);
+		request_demand(demand, request);
 	}
+	demand->timers += schedules;
 }
 
 /*

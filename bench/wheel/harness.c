@@ -16,7 +16,7 @@
 #include "kernel.h"
 
 /* hwtimer_request.c */
-#define AHEAD 8
+#define AHEAD 32
 #define DEAD_SPARED 32768
 #define DEAD_DURING 16384
 
