@@ -61,6 +61,17 @@ int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count)
 	return 0;
 }
 
+/* Takes up to HWTIMER_CHUNK_BULK chunks out of @pool; returns how many. */
+static unsigned int pool_empty_some(struct hwtimer_pool *pool, void **chunks)
+{
+	unsigned int count = 0;
+
+	while (pool->spares && count < HWTIMER_CHUNK_BULK)
+		chunks[count++] = hwtimer_pool_take(pool);
+	pool->chunks -= count;
+	return count;
+}
+
 /**
  * hwtimer_pool_drain - free all spare chunks
  * @pool: private to the caller
@@ -69,11 +80,12 @@ int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count)
  */
 void hwtimer_pool_drain(struct hwtimer_pool *pool)
 {
-	while (pool->spares) {
-		kmem_cache_free(hwtimer_chunk_cache, hwtimer_pool_take(pool));
-		pool->chunks--;
-		if (!(pool->spares % HWTIMER_CHUNK_BULK))
-			cond_resched();
+	void *chunks[HWTIMER_CHUNK_BULK];
+	unsigned int count;
+
+	while ((count = pool_empty_some(pool, chunks))) {
+		kmem_cache_free_bulk(hwtimer_chunk_cache, count, chunks);
+		cond_resched();
 	}
 }
 
@@ -175,6 +187,8 @@ void hwtimer_queue_drain(struct hwtimer_queue *queue)
 	while (!hwtimer_queue_empty(queue)) {
 		hwtimer_queue_drop_head(queue, &pool);
 		pool.chunks++;
-		hwtimer_pool_drain(&pool);
+		if (pool.chunks == HWTIMER_CHUNK_BULK)
+			hwtimer_pool_drain(&pool);
 	}
+	hwtimer_pool_drain(&pool);
 }

@@ -153,10 +153,17 @@ int kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t count,
 	return count;
 }
 
-void kmem_cache_free(struct kmem_cache *cache, void *object)
+static void object_free(struct kmem_cache *cache, void *object)
 {
 	*(void **)object = cache->free;
 	cache->free = object;
+}
+
+void kmem_cache_free_bulk(struct kmem_cache *cache, size_t count,
+			  void **objects)
+{
+	while (count--)
+		object_free(cache, objects[count]);
 }
 
 void *kvcalloc(size_t count, size_t size, gfp_t gfp)

@@ -21,7 +21,8 @@ struct kmem_cache *kmem_cache_create(const char *name, unsigned int size,
 void kmem_cache_destroy(struct kmem_cache *cache);
 int kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t count,
 			  void **objects);
-void kmem_cache_free(struct kmem_cache *cache, void *object);
+void kmem_cache_free_bulk(struct kmem_cache *cache, size_t count,
+			  void **objects);
 
 void *kvcalloc(size_t count, size_t size, gfp_t gfp);
 void kvfree(const void *memory);
