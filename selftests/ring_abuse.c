@@ -241,7 +241,7 @@ static void random_operations(struct __test_metadata *_metadata, int fd,
 	struct books books = {
 		.ring = ring,
 		.fd = fd,
-		.n = scaled(20000) + 100,
+		.n = scaled(submissions < 32 ? 2000 : 10000) + 100,
 		.seed = submissions,
 	};
 	__u64 end = now_ns() + LONG_TIMEOUT / 2 * SEC;
@@ -311,7 +311,7 @@ static void spin_ns(__u64 ns)
  */
 TEST_F_TIMEOUT(rings, request_while_the_worker_dozes_off, LONG_TIMEOUT)
 {
-	unsigned int rounds = scaled(10000), kicks = 0, seed = 5;
+	unsigned int rounds = scaled(4000) + 1000, kicks = 0, seed = 5;
 	struct hwtimer_ring *ring = &self->ring;
 
 	open_with_short_tick(_metadata, self->fd, ring);
@@ -339,7 +339,7 @@ TEST_F_TIMEOUT(rings, request_while_the_worker_dozes_off, LONG_TIMEOUT)
 
 TEST_F_TIMEOUT(rings, room_while_the_worker_dozes_off, LONG_TIMEOUT)
 {
-	unsigned int rounds = scaled(10000), seed = 6;
+	unsigned int rounds = scaled(4000) + 1000, seed = 6;
 	struct hwtimer_ring *ring = &self->ring;
 
 	open_with_short_tick(_metadata, self->fd, ring);
@@ -392,7 +392,7 @@ static void *read_beside(void *arg)
 /* Each event goes one way, and each way is in order. */
 TEST_F_TIMEOUT(rings, reader_while_there_is_room, LONG_TIMEOUT)
 {
-	unsigned int n = scaled(40000) + BATCH, done = 0, by_ring = 0;
+	unsigned int n = scaled(8000) + BATCH, done = 0, by_ring = 0;
 	struct side_reader reader = { .fd = self->fd, .n = n };
 	__u64 end = now_ns() + LONG_TIMEOUT / 2 * SEC, last = 0;
 	struct hwtimer_ring *ring = &self->ring;
@@ -475,38 +475,51 @@ static void forge_request(struct vandal *vandal)
 static void forge_numbers(struct vandal *vandal)
 {
 	struct hwtimer_rings *shared = vandal->ring->shared;
+	struct hwtimer_stats stats = stats_of(vandal->ring->fd);
 	unsigned int *seed = &vandal->seed;
 
+	/* What the kernel's numbers were lately, whatever stands in the ring. */
 	hwtimer_ring_store(&shared->submission_tail,
-			   shared->submission_head +
+			   stats.submitted +
 				   next_random(seed) %
 					   (vandal->ring->submissions + 4));
 	hwtimer_ring_store(&shared->completion_head,
-			   shared->completion_tail -
+			   stats.completed -
 				   next_random(seed) %
 					   (vandal->ring->completions + 4));
 }
 
+static void scribble(struct vandal *vandal, size_t first, size_t count)
+{
+	__u32 *words = (__u32 *)vandal->ring->shared;
+	unsigned int *seed = &vandal->seed;
+
+	for (size_t i = first; i < first + count; i++)
+		__atomic_store_n(&words[i],
+				 next_random(seed) << 12 ^ next_random(seed),
+				 __ATOMIC_RELAXED);
+}
+
+/* All words, and the first ones often; and then again something plausible. */
 static void *write_garbage(void *arg)
 {
 	struct vandal *vandal = arg;
-	__u32 *words = (__u32 *)vandal->ring->shared;
-	size_t count = vandal->ring->bytes / sizeof(*words);
+	const size_t header = sizeof(struct hwtimer_rings) / sizeof(__u32);
+	const size_t words = vandal->ring->bytes / sizeof(__u32);
 	unsigned int *seed = &vandal->seed;
 
 	while (!__atomic_load_n(&vandal->stop, __ATOMIC_RELAXED)) {
-		size_t i;
-
-		for (i = 0; i < 64; i++)
+		if (next_random(seed) % 16)
+			scribble(vandal, 0, header);
+		else
+			scribble(vandal, 0, words);
+		spin_ns(next_random(seed) % (5 * US));
+		for (unsigned int i = 0; i < vandal->ring->submissions; i++)
 			forge_request(vandal);
-		for (i = 0; i < 64; i++)
+		for (unsigned int i = 0; i < 4; i++) {
 			forge_numbers(vandal);
-		/* All words one after the other now and then, the first often. */
-		for (i = next_random(seed) % 8 ? count - 96 : 0; i < count; i++)
-			__atomic_store_n(&words[count - 1 - i],
-					 next_random(seed) << 12 ^
-						 next_random(seed),
-					 __ATOMIC_RELAXED);
+			spin_ns(next_random(seed) % (20 * US));
+		}
 	}
 	return NULL;
 }

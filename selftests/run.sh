@@ -16,7 +16,8 @@
 
 PROGRAMS="abi setup schedule cancel reschedule submit read poll stop query
 	  order periodic slack clock notify
-	  stats lifetime concurrency memory fault idle"
+	  stats lifetime concurrency ring_map ring ring_abuse memory fault
+	  idle"
 
 # What depends on the kind of wheel, and is run with the other one as well. What
 # does not ask for a kind itself gets that of the parameter default_kind.
