@@ -311,7 +311,7 @@ static void spin_ns(__u64 ns)
  */
 TEST_F_TIMEOUT(rings, request_while_the_worker_dozes_off, LONG_TIMEOUT)
 {
-	unsigned int rounds = scaled(4000) + 1000, kicks = 0, seed = 5;
+	unsigned int rounds = scaled(4000) + 400, kicks = 0, seed = 5;
 	struct hwtimer_ring *ring = &self->ring;
 
 	open_with_short_tick(_metadata, self->fd, ring);
@@ -339,7 +339,7 @@ TEST_F_TIMEOUT(rings, request_while_the_worker_dozes_off, LONG_TIMEOUT)
 
 TEST_F_TIMEOUT(rings, room_while_the_worker_dozes_off, LONG_TIMEOUT)
 {
-	unsigned int rounds = scaled(4000) + 1000, seed = 6;
+	unsigned int rounds = scaled(4000) + 400, seed = 6;
 	struct hwtimer_ring *ring = &self->ring;
 
 	open_with_short_tick(_metadata, self->fd, ring);
