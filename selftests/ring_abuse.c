@@ -672,7 +672,7 @@ TEST(killed_while_kicking)
 /* Requests that nobody asks about any more are on their way at the end. */
 TEST(closed_with_requests_under_way)
 {
-	unsigned int rounds = scaled(200) + 10;
+	unsigned int rounds = scaled(100) + 3;
 
 	for (unsigned int i = 0; i < rounds; i++) {
 		int fd = hwt_open(0);
