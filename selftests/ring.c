@@ -8,7 +8,7 @@
 
 #include <sys/eventfd.h>
 
-#define OP(which, ...)                                             \
+#define OP(which, ...) \
 	((struct hwtimer_request){ .op = HWTIMER_OP_##which, __VA_ARGS__ })
 
 /* Schedules @count timers for now, as user_data @first and on. */
@@ -88,7 +88,7 @@ TEST_F(rings, errors_are_results)
 		{ OP(RESCHEDULE, .id = 12345), ENOENT },
 		{ OP(RESCHEDULE, .id = 1, .user_data = 1), EINVAL },
 	};
-	unsigned int n = sizeof(cases) / sizeof(cases[0]);
+	unsigned int n = ARRAY_SIZE(cases);
 
 	ring_open(_metadata, ring, self->fd, 32, 4);
 	/* A result that stands in a slot is not the request's. */

@@ -9,7 +9,7 @@
 
 #include <sys/wait.h>
 
-#define OP(which, ...)                                             \
+#define OP(which, ...) \
 	((struct hwtimer_request){ .op = HWTIMER_OP_##which, __VA_ARGS__ })
 
 static unsigned int next_random(unsigned int *seed)
@@ -138,8 +138,8 @@ static void random_request(struct books *books, struct hwtimer_request *slot,
 	} else {
 		pending->timer = some_timer(books);
 		if (what % 2)
-			*slot = OP(CANCEL, .flags = what & 2 ? HWTIMER_DISCARD :
-							       0);
+			*slot = OP(CANCEL,
+				   .flags = what & 2 ? HWTIMER_DISCARD : 0);
 		else
 			*slot = OP(RESCHEDULE,
 				   .time = next_random(&books->seed) %
@@ -180,8 +180,8 @@ static void random_call(struct books *books)
 	else if (request.result)
 		settle(books, &pending, request.result);
 	else
-		settle(books, &pending, request.id *
-			       (request.op == HWTIMER_OP_SCHEDULE));
+		settle(books, &pending,
+		       request.id * (request.op == HWTIMER_OP_SCHEDULE));
 }
 
 static void random_step(struct books *books)
@@ -209,8 +209,7 @@ static void random_step(struct books *books)
 	take_results(books);
 }
 
-static void expect_books(struct __test_metadata *_metadata,
-			 struct books *books)
+static void expect_books(struct __test_metadata *_metadata, struct books *books)
 {
 	struct hwtimer_stats stats = stats_of(books->fd);
 

@@ -58,13 +58,13 @@ TEST_F(rings, sizes_are_rounded_up)
 		{ 3, 4 },   { 5, 8 },	      { 1000, 1024 },
 		{ 33, 64 }, { 32769, 65536 }, { 65536, 65536 },
 	};
-	unsigned int n = sizeof(sizes) / sizeof(sizes[0]);
+	unsigned int n = ARRAY_SIZE(sizes);
 	struct hwtimer_info info;
 
 	for (unsigned int i = 0; i < n; i++) {
 		for (unsigned int j = 0; j < n; j++) {
-			__u64 least = sizes[i][1] * (64 + 8ULL) +
-				      sizes[j][1] * 32ULL;
+			__u64 least =
+				sizes[i][1] * (64 + 8ULL) + sizes[j][1] * 32ULL;
 
 			ASSERT_EQ(0, ring_setup(self->fd, sizes[i][0],
 						sizes[j][0]));
@@ -233,8 +233,8 @@ TEST_F(rings, read_only_mapping_is_for_looking)
 
 	ring_open(_metadata, &self->ring, self->fd, 4, 4);
 	look = self->ring;
-	look.shared = mmap(NULL, look.bytes, PROT_READ, MAP_SHARED, self->fd,
-			   0);
+	look.shared =
+		mmap(NULL, look.bytes, PROT_READ, MAP_SHARED, self->fd, 0);
 	ASSERT_NE(MAP_FAILED, (void *)look.shared);
 	EXPECT_EQ(0, in_child(read_a_word, &look));
 	EXPECT_EQ(-SIGSEGV, in_child(write_a_word, &look));
@@ -278,7 +278,10 @@ TEST_F(rings, mapped_twice)
 		EXPECT_EQ(i, event.user_data);
 	}
 	hwtimer_ring_unmap(&self->ring);
-	other.tail = other.done = other.reaped = 30;
+	/* As if it had been mapped now. */
+	other.tail = 30;
+	other.done = 30;
+	other.reaped = 30;
 	expect_works(_metadata, &other, 30);
 	hwtimer_ring_unmap(&other);
 }
@@ -376,10 +379,10 @@ TEST_F(rings, moved)
 	char *place, *to;
 
 	ring_open(_metadata, ring, self->fd, 8, 512);
-	EXPECT_EQ(MAP_FAILED, mremap(ring->shared, ring->bytes,
-				     2 * ring->bytes, MREMAP_MAYMOVE));
-	place = mmap(NULL, ring->bytes, PROT_NONE,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	EXPECT_EQ(MAP_FAILED, mremap(ring->shared, ring->bytes, 2 * ring->bytes,
+				     MREMAP_MAYMOVE));
+	place = mmap(NULL, ring->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		     -1, 0);
 	ASSERT_NE(MAP_FAILED, place);
 	to = mremap(ring->shared, ring->bytes, ring->bytes,
 		    MREMAP_MAYMOVE | MREMAP_FIXED, place);
@@ -416,16 +419,16 @@ TEST_F(rings, protected_and_back)
 /* What a program does to its own mapping is its own affair. */
 TEST_F(rings, advice_harms_nobody)
 {
-	static const int advices[] = { MADV_DONTNEED,  MADV_PAGEOUT,
-				       MADV_COLD,      MADV_FREE,
-				       MADV_REMOVE,    MADV_MERGEABLE,
-				       MADV_HUGEPAGE,  MADV_WILLNEED,
+	static const int advices[] = { MADV_DONTNEED, MADV_PAGEOUT,
+				       MADV_COLD,     MADV_FREE,
+				       MADV_REMOVE,   MADV_MERGEABLE,
+				       MADV_HUGEPAGE, MADV_WILLNEED,
 				       MADV_DONTFORK };
 	struct hwtimer_ring *ring = &self->ring, again;
 	struct hwtimer_event event;
 
 	ring_open(_metadata, ring, self->fd, 8, 8);
-	for (unsigned int i = 0; i < sizeof(advices) / sizeof(int); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(advices); i++) {
 		ASSERT_EQ(0, hwtimer_ring_map(&again, self->fd));
 		madvise(again.shared, again.bytes, advices[i]);
 		ASSERT_LT(0, ring_after(_metadata, ring, 0, i));

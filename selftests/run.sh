@@ -121,7 +121,7 @@ run_program()
 		return
 	fi
 	case ${program%.32},$bits in
-	idle,32 | memory,32 | clock,32)
+	idle,32 | memory,32 | clock,32 | ring_abuse,32)
 		skip "$program, 32-bit" "it takes long, and has nothing that depends on the word size"
 		return ;;
 	fault,*)

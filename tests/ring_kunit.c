@@ -225,6 +225,7 @@ static struct kunit_suite ring_test_suite = {
 static int exchange_test_init(struct kunit *test)
 {
 	struct hwtimer_instance *instance = fake_create(kind_of(test), LIMIT);
+	size_t size = sizeof(struct hwtimer_request);
 	struct hwtimer_exchange *exchange;
 
 	if (!instance)
@@ -233,8 +234,7 @@ static int exchange_test_init(struct kunit *test)
 	exchange = &instance->exchange;
 	instance->settings.submissions = SUBMISSIONS;
 	instance->settings.completions = COMPLETIONS;
-	exchange->requests = kvmalloc_array(
-		HWTIMER_HOLD, sizeof(*exchange->requests), GFP_KERNEL);
+	exchange->requests = kvcalloc(HWTIMER_HOLD, size, GFP_KERNEL);
 	exchange->ring = new_ring(SUBMISSIONS, COMPLETIONS);
 	return exchange->requests && exchange->ring ? 0 : -ENOMEM;
 }
@@ -255,8 +255,7 @@ static void submit(struct kunit *test, struct hwtimer_request request)
 {
 	struct hwtimer_ring *ring = ring_of(test);
 
-	ring->requests[ring->shared->submission_tail++ % SUBMISSIONS] =
-		request;
+	ring->requests[ring->shared->submission_tail++ % SUBMISSIONS] = request;
 }
 
 /* The result of the latest request, which must be done. */
@@ -418,25 +417,25 @@ static void requests_that_need_memory_are_done(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	struct hwtimer_exchange *exchange = &instance->exchange;
+	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
+					   .time = FAKE_HOUR };
 	u32 i;
 
 	/* The first request makes the wheel. */
-	submit(test, (struct hwtimer_request){ .op = HWTIMER_OP_SCHEDULE,
-					       .time = FAKE_HOUR });
+	submit(test, request);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
 	flush_work(&exchange->work);
 	KUNIT_EXPECT_GT(test, result(test), 0);
 	KUNIT_EXPECT_TRUE(test, instance->started);
 	KUNIT_EXPECT_EQ(test, exchange->held, 0);
 	for (i = 1; i < LIMIT; i++) {
-		submit(test,
-		       (struct hwtimer_request){ .op = HWTIMER_OP_SCHEDULE,
-						 .time = i * FAKE_HOUR });
+		request.time = i * FAKE_HOUR;
+		submit(test, request);
 		if (!hwtimer_exchange_serve(instance))
 			flush_work(&exchange->work);
 		KUNIT_ASSERT_GT(test, result(test), 0);
 	}
-	submit(test, (struct hwtimer_request){ .op = HWTIMER_OP_SCHEDULE });
+	submit(test, request);
 	if (!hwtimer_exchange_serve(instance))
 		flush_work(&exchange->work);
 	KUNIT_EXPECT_EQ(test, result(test), -ENOSPC);
