@@ -22,9 +22,9 @@
  *     instance->lock     spinlock: everything else in the instance
  *       worker->lock     spinlock: the worker's queue of instances
  *
- * Of the mutexes, only one is held at a time; setup inside of mmap_lock, too,
- * by mmap(). No interrupt takes any of them:
- * the hrtimer's callback only wakes the worker.
+ * Of the mutexes, only one is held at a time, but that setup is taken inside of
+ * drain, by the first timer, and of mmap_lock, by mmap(). No interrupt takes any
+ * of them: the hrtimer's callback only wakes the worker.
  *
  * One hold of instance->lock deals with HWTIMER_HOLD timers at the most, and
  * nothing under it sleeps or allocates. Memory is brought in before, by
@@ -172,7 +172,7 @@ struct hwtimer_exchange {
  *	adds; pending and ready are always exact
  * @wake: protected by @lock: the worker looks at this instance no later than
  *	this (ns); HWTIMER_TICK_NONE: not at all
- * @cursor: protected by @harvest: STOP has handed back all records before it
+ * @cursor: protected by @lock: STOP has handed back all records before it
  * @batch: a page of what goes to user space next; protected by @harvest
  * @readers: who waits for events, or for the end
  * @worker: which; constant

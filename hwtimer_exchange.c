@@ -214,6 +214,7 @@ void hwtimer_exchange_told(struct hwtimer_instance *instance)
 /* Moves some of the events that wait into the ring; returns how many. */
 static u32 exchange_flush(struct hwtimer_instance *instance)
 {
+	bool drained;
 	u32 moved;
 
 	if (!READ_ONCE(instance->stats.ready))
@@ -222,7 +223,10 @@ static u32 exchange_flush(struct hwtimer_instance *instance)
 	moved = hwtimer_harvest_flush(instance);
 	if (moved)
 		hwtimer_exchange_told(instance);
+	drained = moved && hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
+	if (drained)
+		hwtimer_notice_hang_up(instance);
 	return moved;
 }
 
@@ -230,14 +234,26 @@ static u32 exchange_flush(struct hwtimer_instance *instance)
  * hwtimer_exchange_serve - the worker has come by: do some of what there is
  * @instance: whose rings; its lock is not held
  *
+ * If there was something, the worker will look again before it dozes off: what
+ * it finds when it comes to turn the wheel is no less a sign of life than what
+ * it finds when it comes to look.
+ *
  * Return: how many requests were done, or events moved, whichever is more; if
  * HWTIMER_HOLD there may be more to do.
  */
 u32 hwtimer_exchange_serve(struct hwtimer_instance *instance)
 {
+	u32 served;
+
 	if (!exchange_ring(&instance->exchange))
 		return 0;
-	return max(worker_drain(instance), exchange_flush(instance));
+	served = max(worker_drain(instance), exchange_flush(instance));
+	if (served) {
+		spin_lock(&instance->lock);
+		instance->exchange.looks = HWTIMER_LOOKS;
+		spin_unlock(&instance->lock);
+	}
+	return served;
 }
 
 /* Whether there is something to do for whoever looks. */
@@ -288,9 +304,7 @@ void hwtimer_exchange_look(struct hwtimer_instance *instance)
 	served = hwtimer_exchange_serve(instance);
 	more = served >= HWTIMER_HOLD;
 	spin_lock(&instance->lock);
-	if (served)
-		exchange->looks = HWTIMER_LOOKS;
-	else if (exchange->looks)
+	if (!served && exchange->looks)
 		exchange->looks--;
 	if (more || (exchange->awake && exchange->looks))
 		look_in(instance, more ? 0 : look_interval(instance));
@@ -308,7 +322,7 @@ void hwtimer_exchange_look(struct hwtimer_instance *instance)
 void hwtimer_exchange_stopped(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
-	if (instance->exchange.awake)
+	if (instance->exchange.ring)
 		look_in(instance, look_interval(instance));
 }
 
@@ -394,7 +408,8 @@ int hwtimer_exchange_map(struct hwtimer_instance *instance,
 	struct hwtimer_exchange *exchange = &instance->exchange;
 	int err = 0;
 
-	if (!(vma->vm_flags & VM_SHARED) || vma->vm_pgoff)
+	/* VM_SHARED is gone if the descriptor is for reading only. */
+	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_pgoff)
 		return -EINVAL;
 	mutex_lock(&instance->setup);
 	if (vma->vm_end - vma->vm_start !=

@@ -7,12 +7,12 @@
  * is freed, or goes on, in the same hold of the lock. It never passes those that
  * wait in the queue, nor those that a reader is just taking out of its front.
  *
- * read() and STOP work in the same way. Under the lock a batch is written to a page of the
- * kernel's, and its records are marked as leaving, or returning, so that nobody
- * can cancel them. Without the lock the page is copied to user space, which may
- * sleep. Under the lock again, what has arrived is freed, and the rest is what
- * it was: a timer leaves only when user space has it. instance->harvest keeps a
- * second reader from taking the same batch.
+ * read() and STOP work in the same way. Under the lock a batch is written to a
+ * page of the kernel's, and its records are marked as leaving, or returning, so
+ * that nobody can cancel them. Without the lock the page is copied to user space,
+ * which may sleep. Under the lock again, what has arrived is freed, and the rest
+ * is what it was: a timer leaves only when user space has it. instance->harvest
+ * keeps a second reader from taking the same batch.
  */
 #include <linux/prefetch.h>
 #include <linux/sched/signal.h>
@@ -462,8 +462,10 @@ static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken,
 	}
 	instance->stats.pending -= copied;
 	instance->stats.unprocessed += copied;
+	/* A periodic timer before it may have become pending meanwhile. */
 	if (copied < taken)
-		instance->cursor = lower_32_bits(timers[copied].id);
+		instance->cursor = min_t(u64, instance->cursor,
+					 lower_32_bits(timers[copied].id));
 }
 
 /**

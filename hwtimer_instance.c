@@ -217,7 +217,8 @@ void hwtimer_instance_account(struct hwtimer_instance *instance)
 	if (instance->started)
 		bytes += hwtimer_wheel_memory(&instance->settings.shape);
 	if (instance->exchange.ring)
-		bytes += hwtimer_exchange_bytes(&instance->settings);
+		bytes += hwtimer_exchange_bytes(&instance->settings) +
+			 HWTIMER_HOLD * sizeof(struct hwtimer_request);
 	instance->stats.bytes = bytes;
 	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);
 }

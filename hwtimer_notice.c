@@ -265,6 +265,8 @@ void hwtimer_notice_chores(struct hwtimer_instance *instance)
 
 	spin_lock(&instance->lock);
 	tell = hwtimer_notice_look(instance);
+	/* Nobody has said that the ring is empty by now. */
+	hwtimer_notice_taken(instance);
 	if (notice->due <= now) {
 		/* If there are enough, the last of them has said so. */
 		tell |= !hwtimer_notice_ready(instance);

@@ -340,6 +340,8 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 			requests[i].result =
 				request_run(instance, &requests[i], now);
 	}
+	if (ready != instance->stats.ready)
+		hwtimer_exchange_told(instance);
 	hwtimer_instance_rearm(instance, now);
 	hwtimer_notice_watch(instance);
 	steps = compaction_steps(instance, count);

@@ -4,9 +4,10 @@
  * STATS, that all of it is charged to the memory cgroup and given back, and
  * that dead entries are bounded.
  */
-#include "hwtimer_test.h"
+#include "ring_test.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #define CGROUPS "/sys/fs/cgroup/"
 #define CGROUP CGROUPS "hwtimer-memory/"
@@ -156,6 +157,73 @@ TEST_F_TIMEOUT(cgroup, is_charged_for_unread_events, LONG_TIMEOUT)
 	bytes = stats_of(fd).bytes;
 	EXPECT_LE(bytes - bytes / 20 - SLACK, charged() - before);
 	EXPECT_GE(charge_max(bytes), charged() - before);
+	ASSERT_EQ(0, close(fd));
+}
+
+/* What the cgroup may have, and more than there can be instances in it. */
+#define CGROUP_MAX "33554432"
+#define MAPPINGS_MAX 64
+
+/* Maps the largest rings again and again. Exit status 0: until ENOMEM. */
+static void map_until_it_fails(void)
+{
+	for (unsigned int i = 0; i < MAPPINGS_MAX; i++) {
+		struct hwtimer_ring ring;
+		int fd = hwt_open(0);
+
+		if (fd < 0 || ring_setup(fd, HWTIMER_RING_SLOTS_MAX,
+					 HWTIMER_RING_SLOTS_MAX))
+			_exit(errno == ENOMEM ? 0 : 1);
+		if (hwtimer_ring_map(&ring, fd))
+			_exit(errno == ENOMEM ? 0 : 2);
+	}
+	_exit(3);
+}
+
+/* A program that takes too much fails, or is killed, and all comes back. */
+TEST_F_TIMEOUT(cgroup, limits_the_rings, LONG_TIMEOUT)
+{
+	long long before;
+	int status;
+	pid_t pid;
+
+	if (!self->usable)
+		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
+	before = charged();
+	ASSERT_TRUE(write_file(CGROUP "memory.max", CGROUP_MAX));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		/* The kernel is to choose this one, and not the test. */
+		write_file("/proc/self/oom_score_adj", "1000");
+		map_until_it_fails();
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(WIFSIGNALED(status) ? SIGKILL : 0, status);
+	for (__u64 end = now_ns() + HANG_MS * MS;
+	     now_ns() < end && charged() > before + SLACK;)
+		sleep_ns(10 * MS);
+	EXPECT_GE(before + SLACK, charged());
+	EXPECT_TRUE(write_file(CGROUP "memory.max", "max"));
+}
+
+TEST_F_TIMEOUT(cgroup, is_charged_for_the_rings, LONG_TIMEOUT)
+{
+	long long before, during;
+	struct hwtimer_ring ring;
+	int fd;
+
+	if (!self->usable)
+		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
+	before = charged();
+	fd = hwt_open(0);
+	ASSERT_LE(0, fd);
+	ring_open(_metadata, &ring, fd, HWTIMER_RING_SLOTS_MAX,
+		  HWTIMER_RING_SLOTS_MAX);
+	during = charged();
+	EXPECT_LE((long long)ring.bytes, during - before);
+	EXPECT_GE(charge_max(stats_of(fd).bytes), during - before);
+	hwtimer_ring_unmap(&ring);
 	ASSERT_EQ(0, close(fd));
 }
 

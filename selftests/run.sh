@@ -16,7 +16,8 @@
 
 PROGRAMS="abi setup schedule cancel reschedule submit read poll stop query
 	  order periodic slack clock notify
-	  stats lifetime concurrency memory fault idle"
+	  stats lifetime concurrency ring_map ring ring_abuse memory fault
+	  idle"
 
 # What depends on the kind of wheel, and is run with the other one as well. What
 # does not ask for a kind itself gets that of the parameter default_kind.
@@ -120,7 +121,8 @@ run_program()
 		return
 	fi
 	case ${program%.32},$bits in
-	idle,32 | memory,32 | clock,32 | order,32 | fault,32 | concurrency,32)
+	idle,32 | memory,32 | clock,32 | order,32 | fault,32 | concurrency,32 | \
+	ring_abuse,32)
 		skip "$program, 32-bit" "it takes long, and has nothing that depends on the word size"
 		return ;;
 	fault,*)

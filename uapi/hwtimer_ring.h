@@ -82,7 +82,8 @@ static inline void hwtimer_ring_store(__u32 *word, __u32 value)
  * @ring: out
  * @fd: of the instance; SETUP has chosen the sizes of its rings
  *
- * Goes on where the rings are, if another process or thread has used them.
+ * Goes on where the rings are, if another process or thread has used them: the
+ * results of requests that the kernel has not done yet will come here.
  *
  * Return: 0, or -1 with errno: as mmap().
  */
@@ -109,8 +110,8 @@ static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
 	ring->submissions = info.submissions;
 	ring->completions = info.completions;
 	ring->tail = hwtimer_ring_load(&ring->shared->submission_tail);
-	ring->reaped = ring->tail;
-	ring->done = ring->tail;
+	ring->done = hwtimer_ring_load(&ring->shared->submission_head);
+	ring->reaped = ring->done;
 	ring->head = hwtimer_ring_load(&ring->shared->completion_head);
 	ring->arrived = ring->head;
 	return 0;

@@ -5,8 +5,8 @@
 #
 #	usage: vm/check.sh [STEP...]
 #
-# The steps, in this order: lint builds kunit selftests demo readme. Without an
-# argument all are run. Each prints TAP, or something that is made into counts
+# The steps, in this order: lint litmus builds kunit selftests demo readme. Without
+# an argument all are run. Each prints TAP, or something that is made into counts
 # here; a step that fails in another way, or that tests nothing, counts as one
 # failure. Nothing can make a failure disappear: the last line has them all.
 
@@ -35,13 +35,13 @@ main()
 {
 	local steps=("$@") step
 
-	[ $# -gt 0 ] || steps=(lint builds kunit selftests demo readme)
+	[ $# -gt 0 ] || steps=(lint litmus builds kunit selftests demo readme)
 	cd "$REPO_DIR"
 	need_packages make python3
 	mkdir -p "$RESULTS"
 	for step in "${steps[@]}"; do
 		case $step in
-		lint | builds | kunit | selftests | demo | readme)
+		lint | litmus | builds | kunit | selftests | demo | readme)
 			"step_$step" ;;
 		*) die "vm/check.sh: no such step: $step" ;;
 		esac
@@ -55,6 +55,11 @@ main()
 step_lint()
 {
 	run_step lint all tap "$VM_DIR/lint.sh"
+}
+
+step_litmus()
+{
+	run_step litmus spin tap "$VM_DIR/litmus.sh"
 }
 
 step_builds()

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the selftests of the rings share: an instance with rings, requests
+ * through them and waiting for what comes of it.
+ */
+#ifndef RING_TEST_H
+#define RING_TEST_H
+
+#include "hwtimer_test.h"
+
+#include <hwtimer_ring.h>
+
+static inline int ring_setup(int fd, __u32 submissions, __u32 completions)
+{
+	return hwt_setup_as(fd, (struct hwtimer_setup){
+					.clock = CLOCK_MONOTONIC,
+					.submissions = submissions,
+					.completions = completions,
+				});
+}
+
+static inline int ring_kick(int fd)
+{
+	return hwt_ioctl(fd, HWTIMER_IOC_KICK, NULL);
+}
+
+static inline __u64 rings_bytes(int fd)
+{
+	struct hwtimer_info info;
+
+	if (hwt_info(fd, &info))
+		abort();
+	return info.rings_bytes;
+}
+
+/* Chooses the sizes of the rings, and maps them. */
+static inline void ring_open(struct __test_metadata *_metadata,
+			     struct hwtimer_ring *ring, int fd,
+			     __u32 submissions, __u32 completions)
+{
+	ASSERT_EQ(0, ring_setup(fd, submissions, completions));
+	ASSERT_EQ(0, hwtimer_ring_map(ring, fd));
+}
+
+/* Fills one slot; there must be one. */
+static inline void ring_fill(struct __test_metadata *_metadata,
+			     struct hwtimer_ring *ring,
+			     struct hwtimer_request request)
+{
+	struct hwtimer_request *slot = hwtimer_ring_get_slot(ring);
+
+	ASSERT_NE(NULL, slot);
+	*slot = request;
+}
+
+/* The next result, which must come in time. */
+static inline __u64 ring_result(struct __test_metadata *_metadata,
+				struct hwtimer_ring *ring)
+{
+	__u64 end = now_ns() + HANG_MS * MS, result;
+
+	while (!hwtimer_ring_next_result(ring, &result)) {
+		ASSERT_GT(end, now_ns())
+		{
+			TH_LOG("no result for %u requests",
+			       ring->tail - ring->reaped);
+		}
+		sleep_ns(100 * US);
+	}
+	return result;
+}
+
+/* One request, and what comes of it: an id, 0, or -errno as a signed number. */
+static inline __s64 ring_do(struct __test_metadata *_metadata,
+			    struct hwtimer_ring *ring,
+			    struct hwtimer_request request)
+{
+	ring_fill(_metadata, ring, request);
+	ASSERT_EQ(0, hwtimer_ring_publish(ring));
+	return ring_result(_metadata, ring);
+}
+
+static inline __s64 ring_after(struct __test_metadata *_metadata,
+			       struct hwtimer_ring *ring, __u64 delay,
+			       __u64 user_data)
+{
+	return ring_do(_metadata, ring,
+		       (struct hwtimer_request){
+			       .op = HWTIMER_OP_SCHEDULE,
+			       .time = delay,
+			       .user_data = user_data,
+		       });
+}
+
+static inline __s64 ring_cancel(struct __test_metadata *_metadata,
+				struct hwtimer_ring *ring, __u64 id,
+				__u32 flags)
+{
+	return ring_do(_metadata, ring,
+		       (struct hwtimer_request){
+			       .op = HWTIMER_OP_CANCEL,
+			       .flags = flags,
+			       .id = id,
+		       });
+}
+
+static inline __s64 ring_reschedule(struct __test_metadata *_metadata,
+				    struct hwtimer_ring *ring, __u64 id,
+				    __u64 delay)
+{
+	return ring_do(_metadata, ring,
+		       (struct hwtimer_request){
+			       .op = HWTIMER_OP_RESCHEDULE,
+			       .id = id,
+			       .time = delay,
+		       });
+}
+
+/* Takes the next event and gives its slot back; whether one came in time. */
+static inline bool ring_event_within(struct hwtimer_ring *ring,
+				     struct hwtimer_event *event, __u64 wait)
+{
+	__u64 end = now_ns() + wait;
+
+	for (;;) {
+		const struct hwtimer_event *next =
+			hwtimer_ring_next_event(ring);
+
+		if (next) {
+			*event = *next;
+			return !hwtimer_ring_consume(ring);
+		}
+		if (now_ns() >= end)
+			return false;
+		sleep_ns(100 * US);
+	}
+}
+
+static inline bool ring_event(struct hwtimer_ring *ring,
+			      struct hwtimer_event *event)
+{
+	return ring_event_within(ring, event, HANG_MS * MS);
+}
+
+static inline __u32 ring_waiting(const struct hwtimer_ring *ring)
+{
+	return hwtimer_ring_load(&ring->shared->waiting);
+}
+
+/* How many events are in the ring, by the numbers in it. */
+static inline __u32 ring_unread(const struct hwtimer_ring *ring)
+{
+	return hwtimer_ring_load(&ring->shared->completion_tail) -
+	       hwtimer_ring_load(&ring->shared->completion_head);
+}
+
+/* Waits until @word, which the kernel writes, has @bits set. */
+static inline bool ring_wait_bits(const __u32 *word, __u32 bits)
+{
+	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
+		if ((hwtimer_ring_load(word) & bits) == bits)
+			return true;
+		sleep_ns(MS);
+	}
+	return false;
+}
+
+static inline bool ring_wait_doze(const struct hwtimer_ring *ring)
+{
+	return ring_wait_bits(&ring->shared->flags, HWTIMER_RING_NEED_KICK);
+}
+
+/* An instance with rings still to be chosen, whose books balance at the end. */
+FIXTURE(rings)
+{
+	int fd;
+	struct hwtimer_ring ring;
+};
+
+FIXTURE_SETUP(rings)
+{
+	memset(&self->ring, 0, sizeof(self->ring));
+	self->fd = hwt_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(rings)
+{
+	struct hwtimer_stats stats;
+
+	if (self->fd >= 0) { /* otherwise the test closed it */
+		EXPECT_EQ(0, hwt_stats(self->fd, &stats));
+		expect_balance(_metadata, &stats);
+		EXPECT_EQ(0, close(self->fd));
+	}
+	if (self->ring.shared)
+		hwtimer_ring_unmap(&self->ring);
+}
+
+#endif /* RING_TEST_H */

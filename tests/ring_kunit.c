@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of the rings: the kernel's end of them by itself, and what an
+ * instance does with them under a fake clock. All numbers begin shortly before
+ * they wrap.
+ */
+#include <kunit/test.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "fake.h"
+#include "kinds.h"
+#include "random.h"
+
+#define TICK NSEC_PER_MSEC
+#define LIMIT 500
+
+/* Where numbers begin: so few of them are left before 0. */
+#define BEGIN (0U - 5)
+
+static struct hwtimer_ring *new_ring(u32 submissions, u32 completions)
+{
+	struct hwtimer_ring *ring =
+		hwtimer_ring_create(submissions, completions);
+
+	if (!ring)
+		return NULL;
+	ring->taken = BEGIN;
+	ring->put = BEGIN;
+	ring->shared->submission_head = BEGIN;
+	ring->shared->submission_tail = BEGIN;
+	ring->shared->completion_head = BEGIN;
+	ring->shared->completion_tail = BEGIN;
+	return ring;
+}
+
+/* ---- the ring by itself ---- */
+
+static int ring_test_init(struct kunit *test)
+{
+	test->priv = new_ring(8, 4);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void ring_test_exit(struct kunit *test)
+{
+	hwtimer_ring_destroy(test->priv);
+}
+
+/* Any number of requests, across the end of the array and of the numbers. */
+static void requests_are_taken_and_answered(struct kunit *test)
+{
+	struct hwtimer_ring *ring = test->priv;
+	struct hwtimer_request requests[8];
+	u32 number = BEGIN, round, i;
+
+	for (round = 0; round < 100; round++) {
+		u32 count = round % 9;
+
+		for (i = 0; i < count; i++)
+			ring->requests[(number + i) % 8] =
+				(struct hwtimer_request){
+					.op = HWTIMER_OP_SCHEDULE,
+					.user_data = number + i,
+				};
+		ring->shared->submission_tail = number + count;
+		KUNIT_ASSERT_EQ(test, hwtimer_ring_submitted(ring), count);
+		hwtimer_ring_take(ring, requests, count);
+		/* They are in use until they are answered. */
+		KUNIT_ASSERT_EQ(test, hwtimer_ring_submitted(ring), count);
+		for (i = 0; i < count; i++) {
+			KUNIT_ASSERT_EQ(test, requests[i].user_data,
+					number + i);
+			requests[i].id = number + i;
+		}
+		hwtimer_ring_answer(ring, requests, count);
+		for (i = 0; i < count; i++)
+			KUNIT_ASSERT_EQ(test, ring->results[(number + i) % 8],
+					number + i);
+		number += count;
+		KUNIT_ASSERT_EQ(test, ring->shared->submission_head, number);
+		KUNIT_ASSERT_EQ(test, hwtimer_ring_submitted(ring), 0);
+	}
+	KUNIT_EXPECT_LT(test, number, BEGIN);
+}
+
+static void results_are_ids_zeros_and_errors(struct kunit *test)
+{
+	const struct hwtimer_request requests[] = {
+		{ .op = HWTIMER_OP_SCHEDULE, .id = 77 },
+		{ .op = HWTIMER_OP_CANCEL, .id = 78 },
+		{ .op = HWTIMER_OP_RESCHEDULE, .id = 79 },
+		{ .op = HWTIMER_OP_SCHEDULE, .id = 80, .result = -ENOSPC },
+		{ .op = HWTIMER_OP_CANCEL, .id = 81, .result = -ENOENT },
+		{ .op = 99, .id = 82, .result = -EINVAL },
+	};
+	const u64 expected[] = { 77, 0, 0, -ENOSPC, -ENOENT, -EINVAL };
+	struct hwtimer_ring *ring = test->priv;
+	u32 i;
+
+	hwtimer_ring_answer(ring, requests, ARRAY_SIZE(requests));
+	for (i = 0; i < ARRAY_SIZE(requests); i++)
+		KUNIT_EXPECT_EQ(test, ring->results[(BEGIN + i) % 8],
+				expected[i]);
+}
+
+static void tails_that_cannot_be_are_refused(struct kunit *test)
+{
+	struct hwtimer_ring *ring = test->priv;
+	struct rnd_state state;
+	u32 i;
+
+	for (i = 0; i <= 8; i++) {
+		ring->shared->submission_tail = BEGIN + i;
+		KUNIT_EXPECT_EQ(test, hwtimer_ring_submitted(ring), i);
+	}
+	hwtimer_test_seed(test, &state);
+	for (i = 0; i < 10000; i++) {
+		u32 ahead = prandom_u32_state(&state) >> i % 32;
+
+		ring->shared->submission_tail = BEGIN + ahead;
+		KUNIT_ASSERT_EQ(test, hwtimer_ring_submitted(ring),
+				ahead <= 8 ? (int)ahead : -EINVAL);
+	}
+	ring->shared->submission_tail = BEGIN + 9;
+	KUNIT_EXPECT_EQ(test, hwtimer_ring_submitted(ring), -EINVAL);
+	ring->shared->submission_tail = BEGIN - 1;
+	KUNIT_EXPECT_EQ(test, hwtimer_ring_submitted(ring), -EINVAL);
+}
+
+static void put(struct hwtimer_ring *ring, u64 user_data)
+{
+	struct hwtimer_event event = { .user_data = user_data };
+
+	hwtimer_ring_put(ring, &event);
+	hwtimer_ring_publish(ring);
+}
+
+static void events_fill_the_ring_and_no_more(struct kunit *test)
+{
+	struct hwtimer_ring *ring = test->priv;
+	u32 number = BEGIN, head = BEGIN, round;
+
+	for (round = 0; round < 100; round++) {
+		while (hwtimer_ring_has_room(ring))
+			put(ring, number++);
+		KUNIT_ASSERT_EQ(test, number - head, 4);
+		KUNIT_ASSERT_EQ(test, hwtimer_ring_unread(ring), 4);
+		KUNIT_ASSERT_EQ(test, ring->shared->completion_tail, number);
+		while (head != number && (head - BEGIN) % 3 != round % 3) {
+			KUNIT_ASSERT_EQ(test,
+					(u32)ring->events[head % 4].user_data,
+					head);
+			head++;
+		}
+		ring->shared->completion_head = ++head;
+		KUNIT_ASSERT_EQ(test, hwtimer_ring_unread(ring), number - head);
+	}
+	KUNIT_EXPECT_LT(test, number, BEGIN);
+}
+
+/* Whatever stands there: never more room than there are slots. */
+static void heads_that_cannot_be_mean_full(struct kunit *test)
+{
+	struct hwtimer_ring *ring = test->priv;
+	struct rnd_state state;
+	u32 i;
+
+	hwtimer_test_seed(test, &state);
+	for (i = 0; i < 10000; i++) {
+		u32 behind = prandom_u32_state(&state) >> i % 32;
+
+		ring->shared->completion_head = ring->put - behind;
+		KUNIT_ASSERT_EQ(test, hwtimer_ring_unread(ring),
+				min(behind, 4U));
+		KUNIT_ASSERT_EQ(test, hwtimer_ring_look_for_room(ring),
+				behind < 4);
+		KUNIT_ASSERT_EQ(test, ring->room, 4 - min(behind, 4U));
+		if (ring->room)
+			put(ring, i);
+	}
+	ring->shared->completion_head = ring->put + 1;
+	KUNIT_EXPECT_FALSE(test, hwtimer_ring_look_for_room(ring));
+}
+
+static void ring_without_slots_has_no_room(struct kunit *test)
+{
+	struct hwtimer_ring *ring = new_ring(8, 0);
+
+	KUNIT_ASSERT_NOT_NULL(test, ring);
+	KUNIT_EXPECT_FALSE(test, hwtimer_ring_has_room(ring));
+	ring->shared->completion_head = 17;
+	KUNIT_EXPECT_FALSE(test, hwtimer_ring_has_room(ring));
+	hwtimer_ring_destroy(ring);
+	ring = new_ring(0, 4);
+	KUNIT_ASSERT_NOT_NULL(test, ring);
+	KUNIT_EXPECT_EQ(test, hwtimer_ring_submitted(ring), 0);
+	ring->shared->submission_tail = BEGIN + 1;
+	KUNIT_EXPECT_EQ(test, hwtimer_ring_submitted(ring), -EINVAL);
+	hwtimer_ring_destroy(ring);
+}
+
+static struct kunit_case ring_test_cases[] = {
+	KUNIT_CASE(requests_are_taken_and_answered),
+	KUNIT_CASE(results_are_ids_zeros_and_errors),
+	KUNIT_CASE(tails_that_cannot_be_are_refused),
+	KUNIT_CASE(events_fill_the_ring_and_no_more),
+	KUNIT_CASE(heads_that_cannot_be_mean_full),
+	KUNIT_CASE(ring_without_slots_has_no_room),
+	{}
+};
+
+static struct kunit_suite ring_test_suite = {
+	.name = "hwtimer_ring",
+	.init = ring_test_init,
+	.exit = ring_test_exit,
+	.test_cases = ring_test_cases,
+};
+
+/* ---- the rings of an instance ---- */
+
+#define SUBMISSIONS 8U
+#define COMPLETIONS 4U
+
+static int exchange_test_init(struct kunit *test)
+{
+	struct hwtimer_instance *instance = fake_create(kind_of(test), LIMIT);
+	size_t size = sizeof(struct hwtimer_request);
+	struct hwtimer_exchange *exchange;
+
+	if (!instance)
+		return -ENOMEM;
+	test->priv = instance;
+	exchange = &instance->exchange;
+	instance->settings.submissions = SUBMISSIONS;
+	instance->settings.completions = COMPLETIONS;
+	exchange->requests = kvcalloc(HWTIMER_HOLD, size, GFP_KERNEL);
+	exchange->ring = new_ring(SUBMISSIONS, COMPLETIONS);
+	return exchange->requests && exchange->ring ? 0 : -ENOMEM;
+}
+
+static void exchange_test_exit(struct kunit *test)
+{
+	if (test->priv)
+		hwtimer_instance_destroy(test->priv);
+}
+
+static struct hwtimer_ring *ring_of(struct kunit *test)
+{
+	return ((struct hwtimer_instance *)test->priv)->exchange.ring;
+}
+
+/* What the program does: one request more. */
+static void submit(struct kunit *test, struct hwtimer_request request)
+{
+	struct hwtimer_ring *ring = ring_of(test);
+
+	ring->requests[ring->shared->submission_tail++ % SUBMISSIONS] = request;
+}
+
+/* The result of the latest request, which must be done. */
+static s64 result(struct kunit *test)
+{
+	struct hwtimer_ring *ring = ring_of(test);
+
+	KUNIT_ASSERT_EQ(test, ring->shared->submission_head,
+			ring->shared->submission_tail);
+	return ring->results[(ring->shared->submission_head - 1) % SUBMISSIONS];
+}
+
+/* Takes the next event out of the ring; it has user_data @user_data. */
+static void expect_event(struct kunit *test, u64 user_data)
+{
+	struct hwtimer_ring *ring = ring_of(test);
+	u32 head = ring->shared->completion_head;
+
+	KUNIT_ASSERT_NE(test, head, ring->shared->completion_tail);
+	KUNIT_EXPECT_EQ(test, ring->events[head % COMPLETIONS].user_data,
+			user_data);
+	ring->shared->completion_head++;
+}
+
+/* Schedules @count timers, a tick apart, and lets them expire. */
+static void expire(struct kunit *test, u64 first, u32 count)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		struct hwtimer_request request = {
+			.op = HWTIMER_OP_SCHEDULE,
+			.time = i * TICK,
+			.user_data = first + i,
+		};
+
+		KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	}
+	fake_turn_until(instance, fake_now + (count + 1) * TICK);
+}
+
+static void events_are_delivered_at_once(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u32 i;
+
+	for (i = 0; i < 20; i++) {
+		expire(test, i, 1);
+		KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
+		KUNIT_EXPECT_EQ(test, hwtimer_exchange_unread(instance), 1);
+		expect_event(test, i);
+	}
+	KUNIT_EXPECT_EQ(test, instance->stats.completed, 20);
+	KUNIT_EXPECT_EQ(test, instance->stats.overflowed, 0);
+	fake_check_books(test, instance);
+}
+
+static void those_without_room_follow_in_order(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u32 i;
+
+	expire(test, 0, 20);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 20 - COMPLETIONS);
+	KUNIT_EXPECT_EQ(test, ring_of(test)->shared->waiting, 16);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
+	for (i = 0; i < 20; i++) {
+		expect_event(test, i);
+		if (i % 3 == 2)
+			KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance),
+					min(3, 19 - (int)i - 1));
+	}
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
+	KUNIT_EXPECT_EQ(test, ring_of(test)->shared->waiting, 0);
+	fake_check_books(test, instance);
+}
+
+/* While a reader has the front of the queue in its hands, nobody passes it. */
+static void nobody_passes_a_reader(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u32 i, taken;
+	u64 now;
+
+	expire(test, 0, COMPLETIONS + 3);
+	mutex_lock(&instance->harvest);
+	taken = hwtimer_harvest_take(instance, 1, &now);
+	KUNIT_EXPECT_EQ(test, taken, 1);
+	for (i = 0; i < COMPLETIONS; i++)
+		expect_event(test, i);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
+	expire(test, COMPLETIONS + 3, 1);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_unread(instance), 0);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 4);
+	/* It fails: the event is where it was. */
+	hwtimer_harvest_finish(instance, taken, 0, now);
+	mutex_unlock(&instance->harvest);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 4);
+	for (i = 0; i < 4; i++)
+		expect_event(test, COMPLETIONS + i);
+	fake_check_books(test, instance);
+}
+
+static void discarded_ones_make_room_in_the_queue(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 ids[10];
+	u32 i;
+
+	for (i = 0; i < 10; i++)
+		KUNIT_ASSERT_EQ(test,
+				fake_schedule(instance, i * TICK, &ids[i]), 0);
+	fake_turn_until(instance, fake_now + 20 * TICK);
+	for (i = COMPLETIONS; i < 10; i++)
+		KUNIT_ASSERT_EQ(test,
+				fake_cancel(instance, ids[i], HWTIMER_DISCARD),
+				0);
+	KUNIT_EXPECT_EQ(test, ring_of(test)->shared->waiting, 0);
+	for (i = 0; i < COMPLETIONS; i++)
+		expect_event(test, 0);
+	expire(test, 7, 1);
+	hwtimer_exchange_serve(instance);
+	expect_event(test, 7);
+	fake_check_books(test, instance);
+}
+
+static void periodic_timer_goes_on_at_once(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_request request = {
+		.op = HWTIMER_OP_SCHEDULE,
+		.time = TICK,
+		.interval = 10 * TICK,
+		.user_data = 3,
+	};
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	for (i = 0; i < 50; i++) {
+		fake_turn_until(instance, FAKE_START + (2 + 10 * i) * TICK);
+		expect_event(test, 3);
+		KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
+	}
+	/* Nobody comes: it fills the ring, and then rests. */
+	fake_turn_until(instance, FAKE_START + 10000 * TICK);
+	KUNIT_EXPECT_EQ(test, instance->stats.pending, 0);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 1);
+	KUNIT_EXPECT_EQ(test, instance->wake, HWTIMER_TICK_NONE);
+	expect_event(test, 3);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 1);
+	KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
+	KUNIT_EXPECT_GT(test, instance->stats.missed, 900);
+	fake_check_books(test, instance);
+}
+
+/* The worker leaves to others what needs memory, and nothing is lost. */
+static void requests_that_need_memory_are_done(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
+					   .time = FAKE_HOUR };
+	u32 i;
+
+	/* The first request makes the wheel. */
+	submit(test, request);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
+	flush_work(&exchange->work);
+	KUNIT_EXPECT_GT(test, result(test), 0);
+	KUNIT_EXPECT_TRUE(test, instance->started);
+	KUNIT_EXPECT_EQ(test, exchange->held, 0);
+	for (i = 1; i < LIMIT; i++) {
+		request.time = i * FAKE_HOUR;
+		submit(test, request);
+		if (!hwtimer_exchange_serve(instance))
+			flush_work(&exchange->work);
+		KUNIT_ASSERT_GT(test, result(test), 0);
+	}
+	submit(test, request);
+	if (!hwtimer_exchange_serve(instance))
+		flush_work(&exchange->work);
+	KUNIT_EXPECT_EQ(test, result(test), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, instance->stats.pending, LIMIT);
+	KUNIT_EXPECT_EQ(test, instance->stats.submitted, LIMIT + 1);
+}
+
+/* What the worker holds is done by a KICK before what comes after it. */
+static void kick_finishes_what_was_begun(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	u32 i;
+
+	for (i = 0; i < SUBMISSIONS; i++)
+		submit(test,
+		       (struct hwtimer_request){ .op = HWTIMER_OP_SCHEDULE,
+						 .time = FAKE_HOUR });
+	hwtimer_exchange_serve(instance);
+	flush_work(&exchange->work);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 0);
+	for (i = 0; i < SUBMISSIONS; i++)
+		submit(test, (struct hwtimer_request){
+				     .op = HWTIMER_OP_CANCEL,
+				     .id = ring_of(test)->results[i],
+			     });
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), SUBMISSIONS);
+	KUNIT_EXPECT_EQ(test, result(test), 0);
+	KUNIT_EXPECT_EQ(test, instance->stats.cancelled, SUBMISSIONS);
+}
+
+static void garbage_is_refused(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_rings *shared = ring_of(test)->shared;
+
+	expire(test, 0, 1);
+	shared->submission_tail += SUBMISSIONS + 1;
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), -EINVAL);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
+	shared->submission_tail -= SUBMISSIONS + 1;
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 0);
+	/* A head from nowhere: the ring is full until it is put right. */
+	shared->completion_head += 100;
+	expire(test, 1, COMPLETIONS);
+	shared->completion_head -= 100;
+	hwtimer_exchange_serve(instance);
+	expect_event(test, 0);
+	expect_event(test, 1);
+}
+
+/* What is to be seen of it: the flag. */
+static void worker_dozes_off_and_is_woken(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_rings *shared = ring_of(test)->shared;
+	u32 looks, most = 0, i;
+
+	KUNIT_EXPECT_EQ(test, shared->flags, HWTIMER_RING_NEED_KICK);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 0);
+	KUNIT_EXPECT_EQ(test, shared->flags, 0);
+	for (looks = 0; !shared->flags && looks < 1000; looks++)
+		hwtimer_exchange_look(instance);
+	KUNIT_EXPECT_EQ(test, shared->flags, HWTIMER_RING_NEED_KICK);
+	KUNIT_EXPECT_GT(test, looks, 1);
+	KUNIT_EXPECT_LT(test, looks, 100);
+	most = looks;
+
+	/* Whatever it finds, and whenever, makes it stay. */
+	expire(test, 0, 1);
+	hwtimer_exchange_kick(instance);
+	for (i = 0; i < 10; i++) {
+		for (looks = 1; looks < most; looks++)
+			hwtimer_exchange_look(instance);
+		KUNIT_EXPECT_EQ(test, shared->flags, 0);
+		submit(test, (struct hwtimer_request){ .op = 99 });
+		if (i % 2)
+			hwtimer_exchange_serve(instance);
+		else
+			hwtimer_exchange_look(instance);
+		KUNIT_EXPECT_EQ(test, result(test), -EINVAL);
+	}
+	/* It does not doze off with something to be done. */
+	for (looks = 0; looks < most; looks++)
+		hwtimer_exchange_look(instance);
+	KUNIT_EXPECT_EQ(test, shared->flags, HWTIMER_RING_NEED_KICK);
+}
+
+static void stopped_instance_empties_its_queue(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u32 i;
+
+	expire(test, 0, COMPLETIONS + 2);
+	hwtimer_instance_stop(instance);
+	submit(test, (struct hwtimer_request){ .op = HWTIMER_OP_SCHEDULE });
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 1);
+	KUNIT_EXPECT_EQ(test, result(test), -ESHUTDOWN);
+	KUNIT_EXPECT_FALSE(test, hwtimer_instance_drained(instance));
+	for (i = 0; i < COMPLETIONS; i++)
+		expect_event(test, i);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 2);
+	KUNIT_EXPECT_TRUE(test, hwtimer_instance_drained(instance));
+	expect_event(test, COMPLETIONS);
+	expect_event(test, COMPLETIONS + 1);
+	fake_check_books(test, instance);
+}
+
+static struct kunit_case exchange_test_cases[] = {
+	KUNIT_CASE_PARAM(events_are_delivered_at_once, kind_gen_params),
+	KUNIT_CASE_PARAM(those_without_room_follow_in_order, kind_gen_params),
+	KUNIT_CASE_PARAM(nobody_passes_a_reader, kind_gen_params),
+	KUNIT_CASE_PARAM(discarded_ones_make_room_in_the_queue,
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(periodic_timer_goes_on_at_once, kind_gen_params),
+	KUNIT_CASE_PARAM(requests_that_need_memory_are_done, kind_gen_params),
+	KUNIT_CASE_PARAM(kick_finishes_what_was_begun, kind_gen_params),
+	KUNIT_CASE_PARAM(garbage_is_refused, kind_gen_params),
+	KUNIT_CASE_PARAM(worker_dozes_off_and_is_woken, kind_gen_params),
+	KUNIT_CASE_PARAM(stopped_instance_empties_its_queue, kind_gen_params),
+	{}
+};
+
+static struct kunit_suite exchange_test_suite = {
+	.name = "hwtimer_exchange",
+	.init = exchange_test_init,
+	.exit = exchange_test_exit,
+	.test_cases = exchange_test_cases,
+};
+
+kunit_test_suites(&ring_test_suite, &exchange_test_suite);

@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Has spin look at every order in which the two ends of the rings can meet, and
+# prints a line of TAP for each model of tests/litmus/: as it is, nothing is
+# ever left lying; without any one of its fences, something is. Called by
+# vm/check.sh.
+#
+# The .litmus files there are for herd7, which knows the kernel's memory model
+# but is not in Debian 12: in tools/memory-model of a kernel's source,
+#
+#	herd7 -conf linux-kernel.cfg .../tests/litmus/rings-doze.litmus
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+MODEL=$REPO_DIR/tests/litmus/rings.pml
+FENCES="DOZE TOLD PUBLISH CONSUME"
+
+TEMP=
+COUNT=0
+FAILURES=0
+
+main()
+{
+	local fence
+
+	need_packages spin gcc libc6-dev
+	TEMP=$(mktemp -d)
+	on_exit rm -rf "$TEMP"
+	cd "$TEMP"
+	echo "TAP version 13"
+	check "nothing is left lying" finds_no_error
+	for fence in $FENCES; do
+		check "something is, without the fence $fence" \
+			finds_an_error "-DNO_${fence}_FENCE"
+	done
+	echo "1..$COUNT"
+	[ "$FAILURES" -eq 0 ]
+}
+
+# check NAME COMMAND...: one check. What the command says is shown if it fails.
+check()
+{
+	local name=$1
+
+	shift
+	COUNT=$((COUNT + 1))
+	if "$@" >output 2>&1; then
+		echo "ok $COUNT $name"
+	else
+		FAILURES=$((FAILURES + 1))
+		sed 's/^/# /' output
+		echo "not ok $COUNT $name"
+	fi
+}
+
+# verify [DEFINE]: looks at all states, until an error is found
+verify()
+{
+	rm -f pan* ./*.trail
+	spin -a "$@" "$MODEL" && gcc -O2 -DSAFETY -o pan pan.c &&
+		./pan -m200000 | tee verified
+}
+
+# That all states were looked at, and that there was more than one to look at.
+finds_no_error()
+{
+	verify && grep -q 'errors: 0$' verified &&
+		! grep -q 'search depth too small\|out of memory' verified &&
+		[ "$(sed -n 's/^ *\([0-9]*\) states, stored$/\1/p' verified)" \
+			-gt 1000 ]
+}
+
+# Something is left lying: a process waits for ever.
+finds_an_error()
+{
+	verify "$1" && grep -q 'invalid end state' verified
+}
+
+main "$@"
