@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The benchmark: hwtimer and its rivals, all systems of timers that can run
+ * here, through the same phases. bench.sh runs it in each place; report.py makes
+ * a table of what it prints.
+ *
+ * Every measurement has a process of its own, so that none finds what another
+ * has left behind.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "emit.h"
+#include "options.h"
+#include "phases.h"
+#include "processor.h"
+
+#define NULL_CALLS 20000
+#define TRIES 6
+/* What schedules, cancels and so on all timers of a measurement, altogether */
+#define ROUNDS 4
+
+static const struct system *const systems[] = {
+	&system_floor,
+	&system_floor_list,
+	&system_hwtimer,
+	&system_timerfd,
+};
+
+#define SYSTEMS (sizeof(systems) / sizeof(*systems))
+
+static double null_call_ns(void)
+{
+	__u64 start = cycles();
+	int i;
+
+	for (i = 0; i < NULL_CALLS; i++)
+		syscall(SYS_getppid);
+	return clock_ns(cycles() - start) / NULL_CALLS;
+}
+
+/* Returns the exit status of a child that runs @measure. */
+static int in_child(void (*measure)(const struct run *run),
+		    const struct run *run)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		err(1, "fork");
+	if (!pid) {
+		measure(run);
+		exit(0);
+	}
+	if (waitpid(pid, &status, 0) != pid)
+		err(1, "waitpid");
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static void measure(void (*how)(const struct run *run), struct run *run)
+{
+	int status = PHASES_LATE;
+	int i;
+
+	for (i = 0; i < TRIES && status == PHASES_LATE; i++) {
+		run->lead = 1 << i;
+		status = in_child(how, run);
+	}
+	if (status)
+		errx(1, "%s, %s, %u timers: failed with status %d",
+		     run->system->name, run->system->variants[run->variant],
+		     run->timers, status);
+}
+
+/* NULL, or why this measurement is not made */
+static const char *reason_against(const struct options *options,
+				  const struct run *run, double call)
+{
+	const struct system *system = run->system;
+	double calls = system->calls ? system->calls(run->variant) : 0;
+
+	if (run->timers > system->timers_max)
+		return "more than it can do in time";
+	if (calls * run->timers * call * ROUNDS > options->budget * 1e9)
+		return "it would take too long here";
+	return NULL;
+}
+
+static void measure_timers(const struct options *options, struct run *run,
+			   double call)
+{
+	const char *reason = reason_against(options, run, call);
+
+	emit_subject(run->system->name, run->system->variants[run->variant],
+		     run->timers);
+	if (reason) {
+		emit_skipped(reason);
+	} else if (options->check) {
+		measure(phases_check, run);
+	} else {
+		run->tick = 0;
+		measure(phases_run, run);
+		if (options->ticks && run->system->expiry == EXPIRY_HELD) {
+			run->tick = NSEC_PER_MSEC;
+			measure(phases_ticks, run);
+		}
+	}
+}
+
+static void measure_system(const struct options *options,
+			   const struct system *system, double call)
+{
+	struct run run = {
+		.system = system,
+		.cpu = processor_last(),
+		.seed = 2015 + options->rep,
+	};
+	const char *missing = system->missing ? system->missing() : NULL;
+	__u32 i;
+
+	if (missing) {
+		emit_subject(system->name, "", 0);
+		emit_skipped(missing);
+		return;
+	}
+	for (; system->variants[run.variant]; run.variant++) {
+		if (!options_want(options, system->name,
+				  system->variants[run.variant]))
+			continue;
+		for (i = 0; i < options->timers.count; i++) {
+			run.timers = options->timers.values[i];
+			measure_timers(options, &run, call);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	double call;
+	__u32 i;
+
+	options_parse(&options, argc, argv);
+	clock_init();
+	emit_place(options.where, options.rep);
+	call = null_call_ns();
+	emit_subject("null system call", "getppid", 1);
+	emit("call", call, "ns");
+	for (i = 0; i < SYSTEMS; i++)
+		measure_system(&options, systems[(i + options.rep) % SYSTEMS],
+			       call);
+	return 0;
+}
