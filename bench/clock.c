@@ -10,6 +10,8 @@
 #define LOOKS 4096
 /* How much longer than usual a look takes if something came between */
 #define GAP_FACTOR 8
+/* When there was none for so long, ns, all is over. */
+#define SETTLED 500000
 
 static double ns_per_cycle;
 static __u64 origin_ns, origin_cycles;
@@ -98,7 +100,8 @@ void clock_spin_until(__u64 time)
 struct gaps clock_gaps_until(__u64 time)
 {
 	__u64 end = clock_cycles_at(time);
-	__u64 now, last = cycles(), sum = 0, seen = end;
+	__u64 settled = SETTLED / ns_per_cycle;
+	__u64 now, last = cycles(), sum = 0, seen = last;
 
 	do {
 		now = cycles();
@@ -107,9 +110,9 @@ struct gaps clock_gaps_until(__u64 time)
 			seen = now;
 		}
 		last = now;
-	} while ((__s64)(now - end) < 0);
+	} while ((__s64)(now - end) < 0 || now - seen < settled);
 	return (struct gaps){
 		.ns = clock_ns(sum),
-		.last = time - (double)(__s64)(end - seen) * ns_per_cycle,
+		.last = time + (double)(__s64)(seen - end) * ns_per_cycle,
 	};
 }

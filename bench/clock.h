@@ -46,7 +46,10 @@ struct gaps {
 	double last;
 };
 
-/* Looks at the clock all the time, and adds up when it could not. */
+/*
+ * Looks at the clock all the time, and adds up when it could not: until @time,
+ * and then until there was no gap for half a millisecond.
+ */
 struct gaps clock_gaps_until(__u64 time);
 
 #endif /* BENCH_CLOCK_H */

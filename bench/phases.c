@@ -129,7 +129,12 @@ static double gaps_ns(struct trial *trial, __u64 until)
 
 static double expire_interrupt(struct trial *trial)
 {
-	return gaps_ns(trial, workload_last(&trial->load) + GRACE);
+	double ns;
+
+	processor_hold();
+	ns = gaps_ns(trial, workload_last(&trial->load) + GRACE);
+	processor_share();
+	return ns;
 }
 
 static void expire(struct trial *trial)
@@ -223,8 +228,7 @@ static void warm_up(struct trial *trial, double before)
 
 	trial->load.base = now_ns() + FAR;
 	ns = timed_schedule(trial);
-	emit("schedule, first round", ns / trial->load.timers, "ns/timer");
-	trial->measured = true;
+	emit_each(trial, "schedule, first round", ns, trial->load.timers);
 	emit_bytes(trial, before);
 	trial->measured = false;
 	ns += timed_cancel(trial, trial->load.timers);
@@ -304,39 +308,34 @@ static void measure_reschedule(struct trial *trial)
 	forget_all(trial);
 }
 
-/* All in one tick; what it costs, and how late the last is */
-static void measure_burst(struct trial *trial)
+/* A burst that the program delivers itself, in one call */
+static struct gaps burst_delivered(struct trial *trial)
 {
-	struct workload *load = &trial->load;
-	struct gaps gaps;
 	__u64 start;
 
-	if (!real_time(trial))
-		return;
-	memset(load->offsets, 0, load->timers * sizeof(*load->offsets));
-	load->base = now_ns() + trial->lead;
-	trial->system->schedule(0, load->timers);
-	exit_if_late(trial);
-	trial->left = load->timers;
-	if (trial->system->expiry == EXPIRY_DELIVERS) {
-		clock_sleep_until(load->base + trial->lead);
-		start = now_ns();
-		trial->system->deliver();
-		gaps.ns = now_ns() - start;
-		gaps.last = load->base + gaps.ns;
-	} else {
-		if (trial->system->watch)
-			trial->system->watch(1);
-		clock_sleep_until(load->base - NSEC_PER_MSEC);
+	clock_sleep_until(trial->load.base + trial->lead);
+	start = now_ns();
+	trial->system->deliver();
+	return (struct gaps){
+		.ns = now_ns() - start,
+		.last = trial->load.base + (now_ns() - start),
+	};
+}
+
+/* A burst that comes by itself */
+static struct gaps burst_seen(struct trial *trial)
+{
+	struct gaps gaps;
+
+	clock_sleep_until(trial->load.base - NSEC_PER_MSEC);
+	if (trial->system->expiry == EXPIRY_HELD)
 		processor_yield();
-		gaps = clock_gaps_until(load->base + 2 * trial->lead);
-		processor_share();
-		trial->system->deliver();
-	}
-	workload_settle(load, trial->system->name, 0);
-	emit_each(trial, "burst", gaps.ns, load->timers);
-	if (trial->measured)
-		emit("burst, the last is late", gaps.last - load->base, "ns");
+	else
+		processor_hold();
+	gaps = clock_gaps_until(trial->load.base + NSEC_PER_MSEC);
+	processor_share();
+	trial->system->deliver();
+	return gaps;
 }
 
 /* ---- the ways in ---- */
@@ -383,6 +382,7 @@ void phases_run(const struct run *run)
 	begin(&trial, run);
 	before = memory_bytes();
 	run->system->setup(&trial.load, run->variant);
+	trial.measured = true;
 	warm_up(&trial, before);
 	if (rounds_are_short(&trial))
 		round_of_life(&trial);
@@ -390,7 +390,30 @@ void phases_run(const struct run *run)
 	round_of_life(&trial);
 	measure_pairs(&trial);
 	measure_reschedule(&trial);
-	measure_burst(&trial);
+	end(&trial);
+}
+
+void phases_burst(const struct run *run)
+{
+	const struct system *system = run->system;
+	struct trial trial;
+	struct workload *load = &trial.load;
+	struct gaps gaps;
+
+	begin(&trial, run);
+	system->setup(load, run->variant);
+	warm_up(&trial, 0);
+	memset(load->offsets, 0, load->timers * sizeof(*load->offsets));
+	load->base = now_ns() + trial.lead;
+	system->schedule(0, load->timers);
+	exit_if_late(&trial);
+	gaps = system->expiry == EXPIRY_DELIVERS ? burst_delivered(&trial) :
+						   burst_seen(&trial);
+	workload_settle(load, system->name, 0);
+	emit("burst", gaps.ns / load->timers, "ns/timer");
+	emit("burst, the last is late",
+	     system->lateness ? system->lateness() : gaps.last - load->base,
+	     "ns");
 	end(&trial);
 }
 
@@ -403,6 +426,7 @@ void phases_ticks(const struct run *run)
 	run->system->setup(&trial.load, run->variant);
 	warm_up(&trial, 0);
 	fill(&trial);
+	run->system->watch(trial.left);
 	processor_yield();
 	ns = gaps_ns(&trial, workload_last(&trial.load) + GRACE);
 	processor_share();

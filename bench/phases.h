@@ -35,6 +35,9 @@ struct run {
 /* All phases; emits the figures. */
 void phases_run(const struct run *run);
 
+/* All in one tick: what it costs, and how late the last is */
+void phases_burst(const struct run *run);
+
 /* Expiry as it is in life: whenever something is due */
 void phases_ticks(const struct run *run);
 

@@ -18,7 +18,7 @@
  * @EXPIRY_HELD: in a kthread on our processor: it is held up until all are
  *	due, then it catches up in one turn
  * @EXPIRY_INTERRUPT: in interrupts on our processor: we look at the clock, and
- *	add up when we could not
+ *	add up when we could not; nothing but interrupts comes between
  * @EXPIRY_DELIVERS: within @deliver, when all are due
  */
 enum expiry {
@@ -53,6 +53,7 @@ enum expiry {
  * @bytes: memory that it holds or has held at the most; NULL: measured from
  *	outside
  * @wakeups: EXPIRY_HELD: how often the kthread woke up
+ * @lateness: the longest so far, ns; NULL: measured from outside
  * @worker_pid: EXPIRY_HELD: the kthread
  */
 struct system {
@@ -75,6 +76,7 @@ struct system {
 	void (*deliver)(void);
 	__u64 (*bytes)(void);
 	__u64 (*wakeups)(void);
+	double (*lateness)(void);
 	int (*worker_pid)(void);
 };
 

@@ -306,6 +306,14 @@ static __u64 hwtimer_wakeups(void)
 	return stats.wakeups;
 }
 
+static double hwtimer_lateness(void)
+{
+	struct hwtimer_stats stats;
+
+	device_stats(fd, &stats);
+	return stats.lateness_max;
+}
+
 static bool is_worker(const char *pid)
 {
 	char path[64], name[32] = "";
@@ -362,5 +370,6 @@ const struct system system_hwtimer = {
 	.deliver = hwtimer_deliver,
 	.bytes = hwtimer_bytes,
 	.wakeups = hwtimer_wakeups,
+	.lateness = hwtimer_lateness,
 	.worker_pid = hwtimer_worker_pid,
 };

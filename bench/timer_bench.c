@@ -105,6 +105,8 @@ static void measure_timers(const struct options *options, struct run *run,
 	} else {
 		run->tick = 0;
 		measure(phases_run, run);
+		if (run->system->expiry != EXPIRY_CALLED)
+			measure(phases_burst, run);
 		if (options->ticks && run->system->expiry == EXPIRY_HELD) {
 			run->tick = NSEC_PER_MSEC;
 			measure(phases_ticks, run);
