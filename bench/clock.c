@@ -10,6 +10,8 @@
 #define LOOKS 4096
 /* How much longer than usual a look takes if something came between */
 #define GAP_FACTOR 8
+/* A processor that shares its core stumbles for less than this, ns. */
+#define STUMBLE 400
 /* When there was none for so long, ns, all is over. */
 #define SETTLED 500000
 
@@ -49,7 +51,9 @@ static void find_gap_min(void)
 			least = now - last;
 		last = now;
 	}
-	gap_min = (least + 1) * GAP_FACTOR;
+	gap_min = least * GAP_FACTOR;
+	if (clock_ns(gap_min) < STUMBLE)
+		gap_min = STUMBLE / ns_per_cycle;
 }
 
 void clock_init(void)

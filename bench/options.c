@@ -25,6 +25,7 @@ static void usage(FILE *out)
 		"  --rep N            number of the repetition; rotates the order (0)\n"
 		"  --budget SECONDS   leave out what would take longer in system calls (5)\n"
 		"  --ticks            hwtimer: expiry tick by tick, too\n"
+		"  --unseen           interrupts cannot be timed here: leave out what they do\n"
 		"  --check            only whether all is delivered, once, never early\n");
 }
 
@@ -93,6 +94,9 @@ static void parse_option(struct options *options, int option)
 	case 'k':
 		options->ticks = true;
 		break;
+	case 'u':
+		options->unseen = true;
+		break;
 	case 'c':
 		options->check = true;
 		break;
@@ -113,6 +117,7 @@ void options_parse(struct options *options, int argc, char **argv)
 		{ "rep", required_argument, NULL, 'r' },
 		{ "budget", required_argument, NULL, 'g' },
 		{ "ticks", no_argument, NULL, 'k' },
+		{ "unseen", no_argument, NULL, 'u' },
 		{ "check", no_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, '?' },
 		{ NULL, 0, NULL, 0 },

@@ -29,6 +29,7 @@ struct list {
  * @rep: the number of this repetition; the order of the systems goes by it
  * @budget: seconds that a measurement's system calls may take
  * @ticks: measure expiry tick by tick, too
+ * @unseen: what happens in interrupts cannot be timed here
  * @check: measure nothing, but find out whether all is delivered
  */
 struct options {
@@ -39,6 +40,7 @@ struct options {
 	__u32 rep;
 	double budget;
 	bool ticks;
+	bool unseen;
 	bool check;
 };
 

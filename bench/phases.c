@@ -24,6 +24,8 @@
 /* Longer than that no ordinary process may be kept from running. */
 #define HOLD_MAX (800 * NSEC_PER_MSEC)
 #define PAIRS_MAX 131072
+#define QUIET_LOOKS 9
+#define QUIET_LENGTH (10 * NSEC_PER_MSEC)
 
 /**
  * struct trial - a run while it runs
@@ -139,6 +141,11 @@ static double expire_interrupt(struct trial *trial)
 	return ns;
 }
 
+static void sleep_past_all(struct trial *trial)
+{
+	clock_sleep_until(workload_last(&trial->load) + trial->lead + GRACE);
+}
+
 static void expire(struct trial *trial)
 {
 	double ns;
@@ -151,11 +158,14 @@ static void expire(struct trial *trial)
 		ns = expire_held(trial);
 		break;
 	case EXPIRY_INTERRUPT:
+		if (trial->run->unseen) {
+			sleep_past_all(trial);
+			return;
+		}
 		ns = expire_interrupt(trial);
 		break;
 	default:
-		clock_sleep_until(workload_last(&trial->load) + trial->lead +
-				  GRACE);
+		sleep_past_all(trial);
 		return;
 	}
 	emit_each(trial, "expire", ns, trial->left);
@@ -182,7 +192,7 @@ static bool real_time(const struct trial *trial)
 static void exit_if_late(const struct trial *trial)
 {
 	if (real_time(trial) && now_ns() >= trial->load.base)
-		exit(PHASES_LATE);
+		exit(SYSTEM_LATE);
 }
 
 static void emit_bytes(struct trial *trial, double before)
@@ -324,7 +334,7 @@ static struct gaps burst_delivered(struct trial *trial)
 	};
 }
 
-/* A burst that comes by itself: it is over when all can be delivered. */
+/* A burst that comes in interrupts: it is over when all can be delivered. */
 static struct gaps burst_seen(struct trial *trial)
 {
 	struct workload *load = &trial->load;
@@ -333,10 +343,7 @@ static struct gaps burst_seen(struct trial *trial)
 
 	clock_sleep_until(load->base - NSEC_PER_MSEC);
 	do {
-		if (trial->system->expiry == EXPIRY_HELD)
-			processor_yield();
-		else
-			processor_hold();
+		processor_hold();
 		gaps = clock_gaps_until(until);
 		processor_share();
 		sum.ns += gaps.ns;
@@ -350,13 +357,33 @@ static struct gaps burst_seen(struct trial *trial)
 
 /* ---- the ways in ---- */
 
-/* What comes between for other reasons, as long as nothing of ours does */
+static int compare_double(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * What comes between for other reasons, as long as nothing of ours does: the
+ * median of short looks, as somebody else's burst would spoil a mean.
+ */
 static void measure_quiet(struct trial *trial)
 {
-	__u64 start = now_ns();
-	__u64 length = 50 * NSEC_PER_MSEC;
+	double shares[QUIET_LOOKS];
+	__u64 start;
+	int i;
 
-	trial->quiet = clock_gaps_until(start + length).ns / length;
+	processor_hold();
+	for (i = 0; i < QUIET_LOOKS; i++) {
+		start = cycles();
+		shares[i] = clock_gaps_until(now_ns() + QUIET_LENGTH).ns;
+		shares[i] /= clock_ns(cycles() - start);
+	}
+	processor_share();
+	qsort(shares, QUIET_LOOKS, sizeof(*shares), compare_double);
+	trial->quiet = shares[QUIET_LOOKS / 2];
 }
 
 static void begin(struct trial *trial, const struct run *run)
@@ -403,27 +430,53 @@ void phases_run(const struct run *run)
 	end(&trial);
 }
 
+/* A burst that a kthread sees to, while we sleep */
+static struct gaps burst_awaited(struct trial *trial)
+{
+	const struct system *system = trial->system;
+	struct gaps gaps;
+
+	system->watch(trial->left);
+	system->expire(trial->left);
+	gaps.last = trial->load.base + system->lateness();
+	gaps.ns = gaps.last - trial->load.base;
+	system->deliver();
+	return gaps;
+}
+
+static struct gaps burst(struct trial *trial)
+{
+	switch (trial->system->expiry) {
+	case EXPIRY_HELD:
+		return burst_awaited(trial);
+	case EXPIRY_INTERRUPT:
+		return burst_seen(trial);
+	default:
+		return burst_delivered(trial);
+	}
+}
+
 void phases_burst(const struct run *run)
 {
-	const struct system *system = run->system;
 	struct trial trial;
 	struct workload *load = &trial.load;
 	struct gaps gaps;
 
+	if (run->system->expiry == EXPIRY_CALLED ||
+	    (run->system->expiry == EXPIRY_INTERRUPT && run->unseen))
+		return;
 	begin(&trial, run);
-	system->setup(load, run->variant);
+	run->system->setup(load, run->variant);
 	warm_up(&trial, 0);
 	memset(load->offsets, 0, load->timers * sizeof(*load->offsets));
 	load->base = now_ns() + trial.lead;
-	system->schedule(0, load->timers);
+	run->system->schedule(0, load->timers);
 	exit_if_late(&trial);
-	gaps = system->expiry == EXPIRY_DELIVERS ? burst_delivered(&trial) :
-						   burst_seen(&trial);
-	workload_settle(load, system->name, 0);
+	trial.left = load->timers;
+	gaps = burst(&trial);
+	workload_settle(load, run->system->name, 0);
 	emit("burst", gaps.ns / load->timers, "ns/timer");
-	emit("burst, the last is late",
-	     system->lateness ? system->lateness() : gaps.last - load->base,
-	     "ns");
+	emit("burst, the last is late", gaps.last - load->base, "ns");
 	end(&trial);
 }
 

@@ -14,6 +14,7 @@
  * @timers: how many
  * @tick: ns; 0: the system's own
  * @lead: how much longer than expected it is until the first deadline
+ * @unseen: what happens in interrupts cannot be timed here
  * @cpu: the processor it is bound to
  * @seed: of all that is random
  */
@@ -23,14 +24,15 @@ struct run {
 	__u32 timers;
 	__u64 tick;
 	double lead;
+	bool unseen;
 	int cpu;
 	__u64 seed;
 };
 
-/* The exit status of phases_run() and its like if @lead was too short */
-#define PHASES_LATE 75
-
-/* Each ends the program unless every timer was delivered once and in time. */
+/*
+ * Each ends the program unless every timer was delivered once; with SYSTEM_LATE
+ * if @lead was too short.
+ */
 
 /* All phases; emits the figures. */
 void phases_run(const struct run *run);

@@ -12,6 +12,9 @@
 #include "clock.h"
 #include "workload.h"
 
+/* The exit status if a timer was due before it could be cancelled */
+#define SYSTEM_LATE 75
+
 /**
  * enum expiry - how a system's timers come to expire, and so how it is timed
  * @EXPIRY_CALLED: by calling @expire, which has a clock of its own
@@ -34,7 +37,8 @@ enum expiry {
  * @variants: their names, up to a NULL
  * @expiry: how its timers expire
  * @tick: ns, the length of a tick; how long the deadlines are spread follows
- * @timers_max: how many it can do, or can do in a time that one would wait
+ * @timers_max: how many it can do here, or in a time that one would wait; NULL:
+ *	as many as memory has room for
  * @calls: of a variant, how many system calls a timer's life takes
  * @batch: of a variant, how many timers it schedules in one go; NULL: one
  * @missing: why it cannot run here; NULL: it can
@@ -53,7 +57,7 @@ enum expiry {
  * @bytes: memory that it holds or has held at the most; NULL: measured from
  *	outside
  * @wakeups: EXPIRY_HELD: how often the kthread woke up
- * @lateness: the longest so far, ns; NULL: measured from outside
+ * @lateness: EXPIRY_HELD: the longest so far, ns
  * @worker_pid: EXPIRY_HELD: the kthread
  */
 struct system {
@@ -61,7 +65,7 @@ struct system {
 	const char *const *variants;
 	enum expiry expiry;
 	__u64 tick;
-	__u32 timers_max;
+	__u32 (*timers_max)(void);
 	double (*calls)(unsigned int variant);
 	__u32 (*batch)(unsigned int variant);
 	const char *(*missing)(void);
@@ -84,5 +88,9 @@ extern const struct system system_hwtimer;
 extern const struct system system_floor;
 extern const struct system system_floor_list;
 extern const struct system system_timerfd;
+extern const struct system system_posix;
+extern const struct system system_uring;
+extern const struct system system_libuv;
+extern const struct system system_libevent;
 
 #endif /* BENCH_SYSTEM_H */

@@ -172,7 +172,6 @@ const struct system system_floor = {
 	.variants = variants,
 	.expiry = EXPIRY_CALLED,
 	.tick = NSEC_PER_MSEC,
-	.timers_max = 100000000,
 	.setup = vector_setup,
 	.teardown = vector_teardown,
 	.schedule = vector_schedule,

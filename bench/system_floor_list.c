@@ -145,7 +145,6 @@ const struct system system_floor_list = {
 	.variants = variants,
 	.expiry = EXPIRY_CALLED,
 	.tick = NSEC_PER_MSEC,
-	.timers_max = 100000000,
 	.setup = list_setup,
 	.teardown = list_teardown,
 	.schedule = list_schedule,

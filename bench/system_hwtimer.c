@@ -79,6 +79,16 @@ static const char *hwtimer_missing(void)
 		       NULL;
 }
 
+static __u32 hwtimer_timers_max(void)
+{
+	struct hwtimer_info info;
+	int probe = device_open();
+
+	device_info(probe, &info);
+	close(probe);
+	return info.timers_max;
+}
+
 static __u32 hwtimer_batch(unsigned int variant)
 {
 	return ways[variant].batch ? ways[variant].batch : 1;
@@ -112,6 +122,15 @@ static void hwtimer_teardown(void)
 	free(aimed);
 }
 
+/* A timer that has expired already was set too near. */
+static void check(__u32 op, int error)
+{
+	if (error == EALREADY)
+		exit(SYSTEM_LATE);
+	if (error)
+		errx(1, "operation %u: %s", op, strerror(error));
+}
+
 /* ---- one by one ---- */
 
 static void schedule_one(__u32 timer)
@@ -123,7 +142,7 @@ static void schedule_one(__u32 timer)
 	};
 
 	if (ioctl(fd, HWTIMER_IOC_SCHEDULE, &request))
-		err(1, "HWTIMER_IOC_SCHEDULE");
+		check(HWTIMER_OP_SCHEDULE, errno);
 	ids[timer] = request.id;
 }
 
@@ -132,7 +151,7 @@ static void cancel_one(__u64 id)
 	struct hwtimer_request request = { .id = id };
 
 	if (ioctl(fd, HWTIMER_IOC_CANCEL, &request))
-		err(1, "HWTIMER_IOC_CANCEL");
+		check(HWTIMER_OP_CANCEL, errno);
 }
 
 static void reschedule_one(__u32 place)
@@ -144,7 +163,7 @@ static void reschedule_one(__u32 place)
 	};
 
 	if (ioctl(fd, HWTIMER_IOC_RESCHEDULE, &request))
-		err(1, "HWTIMER_IOC_RESCHEDULE");
+		check(HWTIMER_OP_RESCHEDULE, errno);
 }
 
 /* ---- in batches ---- */
@@ -155,9 +174,7 @@ static void submit(__u32 count)
 
 	device_submit(fd, requests, count);
 	for (i = 0; i < count; i++)
-		if (requests[i].result)
-			errx(1, "operation %u: %s", requests[i].op,
-			     strerror(-requests[i].result));
+		check(requests[i].op, -requests[i].result);
 }
 
 static void schedule_batch(__u32 first, __u32 count)
@@ -355,7 +372,7 @@ const struct system system_hwtimer = {
 	.variants = variants,
 	.expiry = EXPIRY_HELD,
 	.tick = NSEC_PER_MSEC / 10,
-	.timers_max = 16000000,
+	.timers_max = hwtimer_timers_max,
 	.calls = hwtimer_calls,
 	.batch = hwtimer_batch,
 	.missing = hwtimer_missing,

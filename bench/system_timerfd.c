@@ -16,9 +16,12 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "limit.h"
 #include "system.h"
 
 #define BATCH 4096
+#define TIMERS_MAX 1000000
+#define OTHER_FILES 64
 
 enum { KEPT, MADE };
 
@@ -39,18 +42,17 @@ static double timerfd_calls(unsigned int variant)
 	return variant == MADE ? 5 : 2.5;
 }
 
-/* Two for each timer would not do: a limit of what root may have, or not */
-static void raise_limit(__u32 files)
+/* Root may raise what a process may have, if it is not forbidden. */
+static __u32 timerfd_timers_max(void)
 {
-	struct rlimit limit = { files, files };
 	FILE *file = fopen("/proc/sys/fs/nr_open", "w");
 
 	if (file) {
-		fprintf(file, "%u\n", files);
+		fprintf(file, "%u\n", TIMERS_MAX + OTHER_FILES);
 		fclose(file);
 	}
-	if (setrlimit(RLIMIT_NOFILE, &limit))
-		err(1, "timerfd: %u files are not allowed", files);
+	return limit_raise(RLIMIT_NOFILE, TIMERS_MAX + OTHER_FILES) -
+	       OTHER_FILES;
 }
 
 static int make(__u32 timer)
@@ -71,7 +73,6 @@ static void timerfd_setup(struct workload *new_load, unsigned int variant)
 
 	load = new_load;
 	made = variant == MADE;
-	raise_limit(load->timers + 1024);
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll < 0)
 		err(1, "epoll_create1");
@@ -171,7 +172,7 @@ const struct system system_timerfd = {
 	.variants = variants,
 	.expiry = EXPIRY_INTERRUPT,
 	.tick = NSEC_PER_MSEC / 10,
-	.timers_max = 1000000,
+	.timers_max = timerfd_timers_max,
 	.calls = timerfd_calls,
 	.setup = timerfd_setup,
 	.teardown = timerfd_teardown,

@@ -8,6 +8,7 @@
  * has left behind.
  */
 #include <err.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,10 @@ static const struct system *const systems[] = {
 	&system_floor_list,
 	&system_hwtimer,
 	&system_timerfd,
+	&system_posix,
+	&system_uring,
+	&system_libuv,
+	&system_libevent,
 };
 
 #define SYSTEMS (sizeof(systems) / sizeof(*systems))
@@ -64,10 +69,10 @@ static int in_child(void (*measure)(const struct run *run),
 
 static void measure(void (*how)(const struct run *run), struct run *run)
 {
-	int status = PHASES_LATE;
+	int status = SYSTEM_LATE;
 	int i;
 
-	for (i = 0; i < TRIES && status == PHASES_LATE; i++) {
+	for (i = 0; i < TRIES && status == SYSTEM_LATE; i++) {
 		run->lead = 1 << i;
 		status = in_child(how, run);
 	}
@@ -77,40 +82,60 @@ static void measure(void (*how)(const struct run *run), struct run *run)
 		     run->timers, status);
 }
 
-/* NULL, or why this measurement is not made */
-static const char *reason_against(const struct options *options,
-				  const struct run *run, double call)
+/* The next number below that is one digit and noughts */
+static __u32 rounded_down(double number)
 {
-	const struct system *system = run->system;
-	double calls = system->calls ? system->calls(run->variant) : 0;
+	__u32 unit = 1;
 
-	if (run->timers > system->timers_max)
-		return "more than it can do in time";
-	if (calls * run->timers * call * ROUNDS > options->budget * 1e9)
-		return "it would take too long here";
-	return NULL;
+	while (number / unit >= 10)
+		unit *= 10;
+	return (__u32)(number / unit) * unit;
 }
 
-static void measure_timers(const struct options *options, struct run *run,
-			   double call)
+/* How many timers the system can do here, and in a time that one would wait. */
+static __u32 timers_max(const struct options *options, const struct run *run,
+			double call)
 {
-	const char *reason = reason_against(options, run, call);
+	const struct system *system = run->system;
+	__u32 max = system->timers_max ? system->timers_max() : UINT32_MAX;
+	double ns = system->calls ? system->calls(run->variant) * call : 0;
+	double in_time = ns ? options->budget * 1e9 / (ns * ROUNDS) :
+			      UINT32_MAX;
 
+	return in_time < max ? rounded_down(in_time) : max;
+}
+
+static void measure_run(const struct options *options, struct run *run)
+{
 	emit_subject(run->system->name, run->system->variants[run->variant],
 		     run->timers);
-	if (reason) {
-		emit_skipped(reason);
-	} else if (options->check) {
+	if (options->check) {
 		measure(phases_check, run);
-	} else {
-		run->tick = 0;
-		measure(phases_run, run);
-		if (run->system->expiry != EXPIRY_CALLED)
-			measure(phases_burst, run);
-		if (options->ticks && run->system->expiry == EXPIRY_HELD) {
-			run->tick = NSEC_PER_MSEC;
-			measure(phases_ticks, run);
-		}
+		return;
+	}
+	run->tick = 0;
+	measure(phases_run, run);
+	measure(phases_burst, run);
+	if (options->ticks && run->system->expiry == EXPIRY_HELD) {
+		run->tick = NSEC_PER_MSEC;
+		measure(phases_ticks, run);
+	}
+}
+
+/* All numbers of timers; of those that are too many, the most there can be */
+static void measure_variant(const struct options *options, struct run *run,
+			    double call)
+{
+	__u32 max = timers_max(options, run, call);
+	__u32 i, last = 0;
+
+	for (i = 0; i < options->timers.count; i++) {
+		run->timers = options->timers.values[i];
+		if (run->timers > max)
+			run->timers = max;
+		if (run->timers > last)
+			measure_run(options, run);
+		last = run->timers;
 	}
 }
 
@@ -119,11 +144,11 @@ static void measure_system(const struct options *options,
 {
 	struct run run = {
 		.system = system,
+		.unseen = options->unseen,
 		.cpu = processor_last(),
 		.seed = 2015 + options->rep,
 	};
 	const char *missing = system->missing ? system->missing() : NULL;
-	__u32 i;
 
 	if (missing) {
 		emit_subject(system->name, "", 0);
@@ -131,13 +156,9 @@ static void measure_system(const struct options *options,
 		return;
 	}
 	for (; system->variants[run.variant]; run.variant++) {
-		if (!options_want(options, system->name,
-				  system->variants[run.variant]))
-			continue;
-		for (i = 0; i < options->timers.count; i++) {
-			run.timers = options->timers.values[i];
-			measure_timers(options, &run, call);
-		}
+		if (options_want(options, system->name,
+				 system->variants[run.variant]))
+			measure_variant(options, &run, call);
 	}
 }
 
