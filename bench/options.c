@@ -26,6 +26,10 @@ static void usage(FILE *out)
 		"  --budget SECONDS   leave out what would take longer in system calls (5)\n"
 		"  --ticks            hwtimer: expiry tick by tick, too\n"
 		"  --unseen           interrupts cannot be timed here: leave out what they do\n"
+		"  --extras           not the phases, but: one timer against one timerfd, two\n"
+		"                     producers, dead entries, a crowd that expires\n"
+		"  --pairs N          for the dead entries (100000000)\n"
+		"  --crowd N          how many expire (1000000)\n"
 		"  --check            only whether all is delivered, once, never early\n");
 }
 
@@ -97,6 +101,15 @@ static void parse_option(struct options *options, int option)
 	case 'u':
 		options->unseen = true;
 		break;
+	case 'e':
+		options->extras = true;
+		break;
+	case 'p':
+		options->pairs = parse_one("pairs", optarg, 1, 1000000000);
+		break;
+	case 'm':
+		options->crowd = parse_one("crowd", optarg, 1, 10000000);
+		break;
 	case 'c':
 		options->check = true;
 		break;
@@ -118,6 +131,9 @@ void options_parse(struct options *options, int argc, char **argv)
 		{ "budget", required_argument, NULL, 'g' },
 		{ "ticks", no_argument, NULL, 'k' },
 		{ "unseen", no_argument, NULL, 'u' },
+		{ "extras", no_argument, NULL, 'e' },
+		{ "pairs", required_argument, NULL, 'p' },
+		{ "crowd", required_argument, NULL, 'm' },
 		{ "check", no_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, '?' },
 		{ NULL, 0, NULL, 0 },
@@ -128,6 +144,8 @@ void options_parse(struct options *options, int argc, char **argv)
 		.timers = { 3, { 10000, 100000, 1000000 } },
 		.where = "host",
 		.budget = 5,
+		.pairs = 100000000,
+		.crowd = 1000000,
 	};
 	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1)
 		parse_option(options, option);

@@ -30,6 +30,9 @@ struct list {
  * @budget: seconds that a measurement's system calls may take
  * @ticks: measure expiry tick by tick, too
  * @unseen: what happens in interrupts cannot be timed here
+ * @extras: answer the other questions, not the phases
+ * @pairs: of that about dead entries
+ * @crowd: of that about a crowd that expires
  * @check: measure nothing, but find out whether all is delivered
  */
 struct options {
@@ -41,6 +44,9 @@ struct options {
 	double budget;
 	bool ticks;
 	bool unseen;
+	bool extras;
+	__u32 pairs;
+	__u32 crowd;
 	bool check;
 };
 

@@ -12,6 +12,7 @@
 
 #include "emit.h"
 #include "memory.h"
+#include "numbers.h"
 #include "phases.h"
 #include "processor.h"
 
@@ -357,14 +358,6 @@ static struct gaps burst_seen(struct trial *trial)
 
 /* ---- the ways in ---- */
 
-static int compare_double(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * What comes between for other reasons, as long as nothing of ours does: the
  * median of short looks, as somebody else's burst would spoil a mean.
@@ -382,8 +375,7 @@ static void measure_quiet(struct trial *trial)
 		shares[i] /= clock_ns(cycles() - start);
 	}
 	processor_share();
-	qsort(shares, QUIET_LOOKS, sizeof(*shares), compare_double);
-	trial->quiet = shares[QUIET_LOOKS / 2];
+	trial->quiet = quantile(shares, QUIET_LOOKS, 0.5);
 }
 
 static void begin(struct trial *trial, const struct run *run)

@@ -307,6 +307,11 @@ static void hwtimer_deliver(void)
 	} while (count);
 }
 
+void hwtimer_stats(struct hwtimer_stats *stats)
+{
+	device_stats(fd, stats);
+}
+
 static __u64 hwtimer_bytes(void)
 {
 	struct hwtimer_stats stats;

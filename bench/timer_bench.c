@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "emit.h"
+#include "extra.h"
 #include "options.h"
 #include "phases.h"
 #include "processor.h"
@@ -105,6 +106,36 @@ static __u32 timers_max(const struct options *options, const struct run *run,
 	return in_time < max ? rounded_down(in_time) : max;
 }
 
+static void ask(const struct options *options, struct run *run, __u32 timers,
+		void (*question)(const struct run *run))
+{
+	run->timers = timers;
+	emit_subject(run->system->name, run->system->variants[run->variant],
+		     timers);
+	if (options_want(options, run->system->name,
+			 run->system->variants[run->variant]))
+		measure(question, run);
+}
+
+/* Those that are about hwtimer, and of two producers what the floor does */
+static void measure_extras(const struct options *options)
+{
+	struct run run = {
+		.system = &system_floor,
+		.cpu = processor_last(),
+		.seed = 2015 + options->rep,
+	};
+
+	ask(options, &run, 1, extra_producers);
+	run.system = &system_hwtimer;
+	if (run.system->missing())
+		return;
+	ask(options, &run, 1, extra_producers);
+	ask(options, &run, 1, extra_single);
+	ask(options, &run, options->crowd, extra_crowd);
+	ask(options, &run, options->pairs, extra_dead);
+}
+
 static void measure_run(const struct options *options, struct run *run)
 {
 	emit_subject(run->system->name, run->system->variants[run->variant],
@@ -174,7 +205,9 @@ int main(int argc, char **argv)
 	call = null_call_ns();
 	emit_subject("null system call", "getppid", 1);
 	emit("call", call, "ns");
-	for (i = 0; i < SYSTEMS; i++)
+	if (options.extras)
+		measure_extras(&options);
+	for (i = 0; i < SYSTEMS && !options.extras; i++)
 		measure_system(&options, systems[(i + options.rep) % SYSTEMS],
 			       call);
 	return 0;
