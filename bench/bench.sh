@@ -6,7 +6,7 @@
 #
 #	usage: bench/bench.sh [OPTION...]
 #
-#	--quick			one size less, two repetitions: some minutes
+#	--quick			ten times fewer timers, two repetitions: minutes
 #	--reps NUMBER		repetitions (default 5)
 #	--places "NAME..."	of host, uml, qemu, this (default: host uml qemu)
 #	--no-netty		leave Netty out, which needs a JDK
@@ -26,7 +26,10 @@
 RESULTS=$BUILD_DIR/bench/results
 PROGRAM=$BUILD_DIR/bench/timer-bench
 IN_USER_SPACE=floor,floor-list,libuv,libevent
+BATCHED="hierarchical, batches of 4096"
 IN_KERNEL=timerfd,posix,io_uring
+
+NETTY_JAR=/usr/share/java/netty-common.jar
 
 REPS=5
 PLACES=(host uml qemu)
@@ -70,6 +73,7 @@ prepare()
 	local place
 
 	need_packages python3 gnuplot-nox
+	[ "$NETTY" = 0 ] || prepare_netty
 	for place in "${PLACES[@]}"; do
 		case $place in
 		host) ;;
@@ -79,6 +83,13 @@ prepare()
 		*) die "bench/bench.sh: no such place: $place" ;;
 		esac
 	done
+}
+
+prepare_netty()
+{
+	need_packages libnetty-java default-jdk-headless
+	javac -Xlint:all -Werror -d "$BUILD_DIR/bench/netty" -cp "$NETTY_JAR" \
+		bench/netty/NettyBench.java
 }
 
 need_module()
@@ -114,18 +125,47 @@ sizes()
 
 measure_host()
 {
-	"$PROGRAM" --where host --rep "$1" --timers "$(sizes 1000000)" \
-		--systems "$IN_USER_SPACE,$IN_KERNEL"
-	[ "$QUICK" = 1 ] || "$PROGRAM" --where host --rep "$1" \
-		--timers 10000000 --systems floor,floor-list
+	measure_native host "$1" --systems "$IN_USER_SPACE,$IN_KERNEL"
 }
 
 measure_this()
 {
-	"$PROGRAM" --where this --rep "$1" --timers "$(sizes 1000000)"
+	measure_native this "$1"
+	"$PROGRAM" --where this --rep "$1" --timers "$(sizes 1000000)" \
+		--systems hwtimer --variants "$BATCHED" --ticks
+	"$PROGRAM" --where this --rep "$1" --extras --pairs "$(pairs)"
 }
 
-# Three programs, as ten million take only some of the variants
+# measure_native WHERE REP ARGUMENT...
+measure_native()
+{
+	local where=$1 rep=$2
+
+	shift 2
+	"$PROGRAM" --where "$where" --rep "$rep" \
+		--timers "$(sizes 1000000)" "$@"
+	[ "$QUICK" = 1 ] || "$PROGRAM" --where "$where" --rep "$rep" \
+		--timers 10000000 --systems floor,floor-list
+	[ "$NETTY" = 0 ] || netty "$where" "$rep"
+}
+
+# netty WHERE REP
+netty()
+{
+	local sizes
+
+	IFS=, read -r -a sizes <<<"$(sizes 1000000)"
+	java -Xms1g -Xmx4g -cp "$BUILD_DIR/bench/netty:$NETTY_JAR" \
+		NettyBench "$1" "$2" "${sizes[@]}"
+}
+
+pairs()
+{
+	[ "$QUICK" = 1 ] && echo 10000000 || echo 100000000
+}
+
+# The kernel's own timers are slow there, and what interrupts do is not seen.
+# Ten million take only the batches that the targets are about.
 measure_uml()
 {
 	local bench="./timer-bench --where uml --rep $1"
@@ -135,15 +175,20 @@ measure_uml()
 		--timers $(sizes 100000)"
 	script+=" && $bench --systems hwtimer --timers $(sizes 1000000)"
 	[ "$QUICK" = 1 ] || script+=" && $bench --systems hwtimer \
-		--timers 10000000 --variants 4096"
-	guest uml-7.3 5120 "$script"
+		--timers 10000000 --variants '$BATCHED'"
+	script+=" && $bench --extras --pairs $(pairs)"
+	guest uml-7.3 4096 "$script"
 }
 
 measure_qemu()
 {
-	guest stock-6.12 2048 "insmod hwtimer.ko && ./timer-bench --where qemu \
-		--rep $1 --timers $(sizes 10000) \
+	local bench="./timer-bench --where qemu --rep $1"
+	local script="insmod hwtimer.ko"
+
+	script+=" && $bench --timers $(sizes 10000) \
 		--systems hwtimer,$IN_KERNEL"
+	script+=" && $bench --extras --pairs 1000000 --crowd 100000"
+	guest stock-6.12 2048 "$script"
 }
 
 # guest KERNEL MEGABYTES SCRIPT

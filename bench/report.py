@@ -150,8 +150,204 @@ def largest(subjects):
 
 # ---- the targets ----
 
-def ratio(a, b):
-    return a / b if a is not None and b else None
+class Targets:
+    """The table of what is to be reached, each with what was measured.
+
+    All ratios are medians of the ratios within a repetition, so that what
+    disturbs a repetition disturbs both sides. Where the module ran is `where`;
+    `beside` is where user space ran beside it.
+    """
+
+    def __init__(self, results, where, beside):
+        self.results = results
+        self.where = where
+        self.beside = beside
+        self.list = []
+
+    def values(self, system, variant, where, timers, phase):
+        """By repetition"""
+        who = (system, variant, where, timers)
+        return self.results.values.get((who, phase), {})
+
+    def ours(self, phase, timers=MILLION, variant=BATCHED):
+        return self.values("hwtimer", variant, self.where, timers, phase)
+
+    def best(self, system, phase, where):
+        """Of a system's variants and numbers of timers the cheapest, and its
+        name; the most timers up to a million of each variant."""
+        found = [(statistics.median(values.values()), who, values)
+                 for (who, its), values in self.results.values.items()
+                 if its == phase and who in largest_of(self.results, phase)
+                 and who[0] == system and who[2] == where]
+        if not found:
+            return {}, ""
+        _, who, values = min(found, key=lambda item: item[0])
+        return values, f"{who[0]}, {who[1]}, {who[3]:,} timers, {who[2]}"
+
+    def add(self, name, bound, value, reason="", at_least=False, detail=""):
+        target = {"name": name, "value": value, "bound": bound,
+                  "at_least": at_least}
+        if value is None:
+            target["met"] = None
+            target["reason"] = reason or "not measured in this run"
+        else:
+            target["met"] = value >= bound if at_least else value <= bound
+        if detail:
+            target["detail"] = detail
+        self.list.append(target)
+
+    def add_ratio(self, name, bound, ours, theirs, **more):
+        self.add(name, bound, self.ratio(ours, theirs), **more)
+
+    @staticmethod
+    def ratio(ours, theirs):
+        both = [ours[rep] / theirs[rep] for rep in ours
+                if theirs.get(rep)]
+        return statistics.median(both) if both else None
+
+    def collect(self):
+        self.add_life_cycles()
+        self.add_sizes()
+        self.add_extras()
+        return self.list
+
+    def add_life_cycles(self):
+        life = self.ours("life-cycle")
+        self.add_ratio("life-cycle against the floor", 2.0, life,
+                       self.values("floor", "vectors", self.beside, MILLION,
+                                   "life-cycle"))
+        for rival in ("libuv", "libevent"):
+            self.add_ratio(f"life-cycle against {rival}", 1 / 10, life,
+                           self.values(rival, "heap", self.beside, MILLION,
+                                       "life-cycle"))
+        theirs, who = self.best("timerfd", "life-cycle", self.where)
+        self.add_ratio("life-cycle against timerfd + epoll, same kernel",
+                       1 / 50, life, theirs, detail=who)
+        self.add_ratio("expire + deliver against the floor's lists", 1 / 2,
+                       self.ours("expire + deliver"),
+                       self.values("floor-list", "lists", self.beside, MILLION,
+                                   "expire + deliver"))
+
+    def add_sizes(self):
+        worst = None
+        for phase in ("schedule", "cancel", "expire", "deliver"):
+            ratio = self.ratio(self.ours(phase, 10 * MILLION),
+                               self.ours(phase))
+            if ratio and (worst is None or ratio > worst[0]):
+                worst = (ratio, phase)
+        self.add("10M timers against 1M, the worst phase", 1.5,
+                 worst[0] if worst else None,
+                 detail=worst[1] if worst else "")
+        peak = self.ours("peak")
+        self.add("kernel bytes a pending timer, 1M one-shot", 48,
+                 max(peak.values()) if peak else None)
+
+    def add_extras(self):
+        self.add_dead()
+        self.add_wait()
+        self.add_ratio("two producers against one", 1.8,
+                       self.ours("two producers", 1),
+                       self.ours("one producer", 1), at_least=True,
+                       detail=self.floor_producers())
+        self.add_ratio("one SCHEDULE against one timerfd_settime", 1.0,
+                       self.ours("one SCHEDULE", 1),
+                       self.ours("one settime", 1))
+
+    def floor_producers(self):
+        ratio = self.ratio(
+            self.values("floor", "vectors", self.where, 1, "two producers"),
+            self.values("floor", "vectors", self.where, 1, "one producer"))
+        return f"the floor, which shares nothing: {ratio:.2f}" if ratio else ""
+
+    def add_dead(self):
+        pairs = [who[3] for (who, phase) in self.results.values
+                 if phase == "dead entries at the most"
+                 and who[2] == self.where]
+        if not pairs:
+            self.add("dead entries beyond the live", 65535, None)
+            return
+        dead = self.ours("dead entries at the most", max(pairs))
+        self.add("dead entries beyond the live", 65535, max(dead.values()),
+                 detail=f"after {max(pairs):,} pairs")
+
+    def add_wait(self):
+        """A wait is what a call took longer than the longest of as many calls
+        took alone: an upper bound, as the machine's own hiccups are in it."""
+        phase = "SCHEDULE in a burst, longest"
+        crowds = [who[3] for (who, its) in self.results.values
+                  if its == phase and who[2] == self.where]
+        name = "longest wait of a SCHEDULE in a burst, in expirations"
+        if not crowds:
+            self.add(name, 256, None)
+            return
+        crowd = max(crowds)
+        each = self.ours("burst, the last is late", crowd)
+        waits = {}
+        for kind in ("longest", "99 of 100"):
+            during = self.ours(f"SCHEDULE in a burst, {kind}", crowd)
+            alone = self.ours(f"SCHEDULE alone, {kind}", crowd)
+            waits[kind] = statistics.median(
+                max(during[rep] - alone[rep], 0) / (each[rep] / crowd)
+                for rep in during)
+        self.add(name, 256, waits["longest"],
+                 detail=f"crowd {crowd:,}; 99 of 100 calls: "
+                        f"{waits['99 of 100']:.0f}")
+
+
+def largest_of(results, phase):
+    return set(largest([who for who, its in results.values if its == phase]))
+
+
+def print_targets(targets):
+    verdicts = {True: "met", False: "not met", None: "not measured"}
+    print()
+    for target in targets:
+        value = target["value"]
+        sign = ">=" if target["at_least"] else "<="
+        more = target.get("detail") or target.get("reason") or ""
+        print(f"{target['name']:<54} "
+              f"{'-' if value is None else format(value, '.3g'):>9} "
+              f"{sign} {target['bound']:<8.4g} "
+              f"{verdicts[target['met']]}{'; ' + more if more else ''}")
+
+
+# ---- the plot ----
+
+def plot(results, output):
+    """Of each system its best variant in each place"""
+    lines = defaultdict(list)
+    for (who, phase), values in results.values.items():
+        if phase == "life-cycle":
+            lines[who[:3]].append((who[3], statistics.median(values.values())))
+    best = {}
+    for who, points in lines.items():
+        cost = max(points)[1]
+        key = (who[0], who[2])
+        if key not in best or cost < best[key][0]:
+            best[key] = (cost, who, sorted(points))
+    curves = sorted(best.values(), reverse=True)
+    script = [
+        "set terminal pngcairo size 1200,800 font 'sans,11'",
+        f"set output '{output}'",
+        "set logscale xy",
+        "set title 'A timer's life: schedule + 1/2 cancel"
+        " + 1/2 (expire + deliver)'".replace("r's", "r''s"),
+        "set xlabel 'timers'",
+        "set ylabel 'ns per timer'",
+        "set xrange [800:12000000]",
+        "set format x '10^{%L}'",
+        "set grid",
+        "set key outside right top",
+    ]
+    for i, (_, who, points) in enumerate(curves):
+        script.append(f"$curve{i} << END")
+        script += [f"{x} {y}" for x, y in points]
+        script.append("END")
+    script.append("plot " + ", ".join(
+        f"$curve{i} with linespoints linewidth 2 pointsize 1.2"
+        f" title '{who[0]}, {who[2]}'"
+        for i, (_, who, _) in enumerate(curves)))
+    subprocess.run(["gnuplot"], input="\n".join(script), text=True, check=True)
 
 
 def main():
@@ -159,12 +355,19 @@ def main():
     output = sys.argv[2]
     timed = [who for who in results.subjects()
              if (who, "life-cycle") in results.values]
+    places = {who[2] for who in timed if who[0] == "hwtimer"}
+    where = next((p for p in ("this", "uml", "qemu") if p in places), "uml")
+    beside = "host" if where == "uml" else where
+    targets = Targets(results, where, beside).collect()
 
     print("\n".join(table(results, largest(timed))))
+    print_targets(targets)
     with open(output + ".txt", "w", encoding="utf-8") as file:
         file.write("\n".join(table(results, timed)) + "\n")
     with open(output + ".json", "w", encoding="utf-8") as file:
-        json.dump({"rows": list(results.rows())}, file, indent=1)
+        json.dump({"rows": list(results.rows()), "targets": targets}, file,
+                  indent=1)
+    plot(results, output + ".png")
 
 
 if __name__ == "__main__":
