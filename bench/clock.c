@@ -101,9 +101,10 @@ void clock_spin_until(__u64 time)
 		;
 }
 
-struct gaps clock_gaps_until(__u64 time)
+struct gaps clock_gaps_settled(__u64 time, __u64 patience)
 {
 	__u64 end = clock_cycles_at(time);
+	__u64 limit = end + (__u64)(patience / ns_per_cycle);
 	__u64 settled = SETTLED / ns_per_cycle;
 	__u64 now, last = cycles(), sum = 0, seen = last;
 
@@ -114,9 +115,15 @@ struct gaps clock_gaps_until(__u64 time)
 			seen = now;
 		}
 		last = now;
-	} while ((__s64)(now - end) < 0 || now - seen < settled);
+	} while ((__s64)(now - end) < 0 ||
+		 (now - seen < settled && (__s64)(now - limit) < 0));
 	return (struct gaps){
 		.ns = clock_ns(sum),
 		.last = time + (double)(__s64)(seen - end) * ns_per_cycle,
 	};
+}
+
+struct gaps clock_gaps_until(__u64 time)
+{
+	return clock_gaps_settled(time, 0);
 }

@@ -46,10 +46,13 @@ struct gaps {
 	double last;
 };
 
-/*
- * Looks at the clock all the time, and adds up when it could not: until @time,
- * and then until there was no gap for half a millisecond.
- */
+/* Looks at the clock all the time, and adds up when it could not. */
 struct gaps clock_gaps_until(__u64 time);
+
+/*
+ * The same, but not before there was no gap for half a millisecond, or for
+ * @patience ns more.
+ */
+struct gaps clock_gaps_settled(__u64 time, __u64 patience);
 
 #endif /* BENCH_CLOCK_H */

@@ -167,10 +167,14 @@ static bool listed(const char *list, const char *name)
 	return false;
 }
 
+bool options_want_system(const struct options *options, const char *system)
+{
+	return !options->systems || listed(options->systems, system);
+}
+
 bool options_want(const struct options *options, const char *system,
 		  const char *variant)
 {
-	if (options->systems && !listed(options->systems, system))
-		return false;
-	return !options->variants || strstr(variant, options->variants);
+	return options_want_system(options, system) &&
+	       (!options->variants || strstr(variant, options->variants));
 }

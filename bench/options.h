@@ -53,6 +53,7 @@ struct options {
 /* Ends the program if the command line is wrong. */
 void options_parse(struct options *options, int argc, char **argv);
 
+bool options_want_system(const struct options *options, const char *system);
 bool options_want(const struct options *options, const char *system,
 		  const char *variant);
 

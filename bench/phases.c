@@ -123,10 +123,11 @@ static double expire_held(struct trial *trial)
 	return ns;
 }
 
+/* What comes until then, less what would come anyway */
 static double gaps_ns(struct trial *trial, __u64 until)
 {
 	__u64 start = now_ns();
-	struct gaps gaps = clock_gaps_until(until);
+	struct gaps gaps = clock_gaps_settled(until, GRACE);
 	double ns = gaps.ns - trial->quiet * (until - start);
 
 	return ns > 0 ? ns : 0;
@@ -345,7 +346,7 @@ static struct gaps burst_seen(struct trial *trial)
 	clock_sleep_until(load->base - NSEC_PER_MSEC);
 	do {
 		processor_hold();
-		gaps = clock_gaps_until(until);
+		gaps = clock_gaps_settled(until, HOLD_MAX);
 		processor_share();
 		sum.ns += gaps.ns;
 		sum.last = gaps.last;
@@ -388,7 +389,6 @@ static void begin(struct trial *trial, const struct run *run)
 	processor_pin(0, run->cpu);
 	if (system->expiry == EXPIRY_HELD)
 		processor_pin(system->worker_pid(), run->cpu);
-	measure_quiet(trial);
 }
 
 static void end(struct trial *trial)
@@ -411,6 +411,8 @@ void phases_run(const struct run *run)
 	begin(&trial, run);
 	before = memory_bytes();
 	run->system->setup(&trial.load, run->variant);
+	if (run->system->expiry == EXPIRY_INTERRUPT)
+		measure_quiet(&trial);
 	trial.measured = true;
 	warm_up(&trial, before);
 	if (rounds_are_short(&trial))
@@ -479,6 +481,7 @@ void phases_ticks(const struct run *run)
 
 	begin(&trial, run);
 	run->system->setup(&trial.load, run->variant);
+	measure_quiet(&trial);
 	warm_up(&trial, 0);
 	fill(&trial);
 	run->system->watch(trial.left);

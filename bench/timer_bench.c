@@ -40,6 +40,9 @@ static const struct system *const systems[] = {
 
 #define SYSTEMS (sizeof(systems) / sizeof(*systems))
 
+/* What a system call takes here */
+static double call_ns;
+
 static double null_call_ns(void)
 {
 	__u64 start = cycles();
@@ -68,7 +71,8 @@ static int in_child(void (*measure)(const struct run *run),
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-static void measure(void (*how)(const struct run *run), struct run *run)
+/* Tries again with more time where timers were due too soon. */
+static int try(void (*how)(const struct run *run), struct run *run)
 {
 	int status = SYSTEM_LATE;
 	int i;
@@ -77,10 +81,21 @@ static void measure(void (*how)(const struct run *run), struct run *run)
 		run->lead = 1 << i;
 		status = in_child(how, run);
 	}
+	return status;
+}
+
+static const char *variant_name(const struct run *run)
+{
+	return run->system->variants[run->variant];
+}
+
+static void measure(void (*how)(const struct run *run), struct run *run)
+{
+	int status = try(how, run);
+
 	if (status)
 		errx(1, "%s, %s, %u timers: failed with status %d",
-		     run->system->name, run->system->variants[run->variant],
-		     run->timers, status);
+		     run->system->name, variant_name(run), run->timers, status);
 }
 
 /* The next number below that is one digit and noughts */
@@ -94,12 +109,11 @@ static __u32 rounded_down(double number)
 }
 
 /* How many timers the system can do here, and in a time that one would wait. */
-static __u32 timers_max(const struct options *options, const struct run *run,
-			double call)
+static __u32 timers_max(const struct options *options, const struct run *run)
 {
 	const struct system *system = run->system;
 	__u32 max = system->timers_max ? system->timers_max() : UINT32_MAX;
-	double ns = system->calls ? system->calls(run->variant) * call : 0;
+	double ns = system->calls ? system->calls(run->variant) * call_ns : 0;
 	double in_time = ns ? options->budget * 1e9 / (ns * ROUNDS) :
 			      UINT32_MAX;
 
@@ -110,10 +124,10 @@ static void ask(const struct options *options, struct run *run, __u32 timers,
 		void (*question)(const struct run *run))
 {
 	run->timers = timers;
-	emit_subject(run->system->name, run->system->variants[run->variant],
+	emit_subject(run->system->name, variant_name(run),
 		     timers);
 	if (options_want(options, run->system->name,
-			 run->system->variants[run->variant]))
+			 variant_name(run)))
 		measure(question, run);
 }
 
@@ -138,12 +152,8 @@ static void measure_extras(const struct options *options)
 
 static void measure_run(const struct options *options, struct run *run)
 {
-	emit_subject(run->system->name, run->system->variants[run->variant],
+	emit_subject(run->system->name, variant_name(run),
 		     run->timers);
-	if (options->check) {
-		measure(phases_check, run);
-		return;
-	}
 	run->tick = 0;
 	measure(phases_run, run);
 	measure(phases_burst, run);
@@ -154,10 +164,9 @@ static void measure_run(const struct options *options, struct run *run)
 }
 
 /* All numbers of timers; of those that are too many, the most there can be */
-static void measure_variant(const struct options *options, struct run *run,
-			    double call)
+static void measure_variant(const struct options *options, struct run *run)
 {
-	__u32 max = timers_max(options, run, call);
+	__u32 max = timers_max(options, run);
 	__u32 i, last = 0;
 
 	for (i = 0; i < options->timers.count; i++) {
@@ -170,8 +179,11 @@ static void measure_variant(const struct options *options, struct run *run,
 	}
 }
 
-static void measure_system(const struct options *options,
-			   const struct system *system, double call)
+/* Calls @what for each variant that is wanted. */
+static void for_each_variant(const struct options *options,
+			     const struct system *system,
+			     void (*what)(const struct options *options,
+					  struct run *run))
 {
 	struct run run = {
 		.system = system,
@@ -179,36 +191,91 @@ static void measure_system(const struct options *options,
 		.cpu = processor_last(),
 		.seed = 2015 + options->rep,
 	};
+
+	for (; system->variants[run.variant]; run.variant++)
+		if (options_want(options, system->name, variant_name(&run)))
+			what(options, &run);
+}
+
+static void measure_system(const struct options *options,
+			   const struct system *system)
+{
 	const char *missing = system->missing ? system->missing() : NULL;
 
-	if (missing) {
+	if (!missing) {
+		for_each_variant(options, system, measure_variant);
+	} else if (options_want_system(options, system->name)) {
 		emit_subject(system->name, "", 0);
 		emit_skipped(missing);
-		return;
 	}
-	for (; system->variants[run.variant]; run.variant++) {
-		if (options_want(options, system->name,
-				 system->variants[run.variant]))
-			measure_variant(options, &run, call);
-	}
+}
+
+static void measure_systems(const struct options *options)
+{
+	__u32 i;
+
+	call_ns = null_call_ns();
+	emit_subject("null system call", "getppid", 1);
+	emit("call", call_ns, "ns");
+	for (i = 0; i < SYSTEMS; i++)
+		measure_system(options, systems[(i + options->rep) % SYSTEMS]);
+}
+
+/* ---- the check: TAP, a test a variant ---- */
+
+static __u32 checks, failures;
+
+static void count_check(const struct options *options, struct run *run)
+{
+	(void)options;
+	(void)run;
+	checks++;
+}
+
+static void check_variant(const struct options *options, struct run *run)
+{
+	const char *missing = run->system->missing ? run->system->missing() :
+						     NULL;
+	int status = 0;
+
+	run->timers = options->timers.values[0];
+	if (!missing)
+		status = try(phases_check, run);
+	if (status)
+		failures++;
+	printf("%sok %u %s, %s: %u timers, each once, none early%s%s\n",
+	       status ? "not " : "", ++checks, run->system->name,
+	       variant_name(run), run->timers, missing ? " # SKIP " : "",
+	       missing ? missing : "");
+	fflush(stdout);
+}
+
+static int check_systems(const struct options *options)
+{
+	__u32 i;
+
+	for (i = 0; i < SYSTEMS; i++)
+		for_each_variant(options, systems[i], count_check);
+	printf("TAP version 13\n1..%u\n", checks);
+	fflush(stdout);
+	checks = 0;
+	for (i = 0; i < SYSTEMS; i++)
+		for_each_variant(options, systems[i], check_variant);
+	return failures ? 1 : 0;
 }
 
 int main(int argc, char **argv)
 {
 	struct options options;
-	double call;
-	__u32 i;
 
 	options_parse(&options, argc, argv);
 	clock_init();
 	emit_place(options.where, options.rep);
-	call = null_call_ns();
-	emit_subject("null system call", "getppid", 1);
-	emit("call", call, "ns");
+	if (options.check)
+		return check_systems(&options);
 	if (options.extras)
 		measure_extras(&options);
-	for (i = 0; i < SYSTEMS && !options.extras; i++)
-		measure_system(&options, systems[(i + options.rep) % SYSTEMS],
-			       call);
+	else
+		measure_systems(&options);
 	return 0;
 }
