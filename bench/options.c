@@ -159,8 +159,7 @@ static bool listed(const char *list, const char *name)
 	size_t length = strlen(name);
 	const char *place;
 
-	for (place = strstr(list, name); place;
-	     place = strstr(place + 1, name))
+	for (place = strstr(list, name); place; place = strstr(place + 1, name))
 		if ((place == list || place[-1] == ',') &&
 		    (place[length] == ',' || !place[length]))
 			return true;

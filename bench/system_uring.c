@@ -107,7 +107,8 @@ static __u32 harvest(void)
 	unsigned int head;
 	__u32 count = 0;
 
-	io_uring_for_each_cqe(&ring, head, cqe) {
+	io_uring_for_each_cqe(&ring, head, cqe)
+	{
 		count++;
 		if (cqe->user_data & ABOUT)
 			errx(1, "io_uring: %s", strerror(-cqe->res));

@@ -28,14 +28,8 @@
 #define ROUNDS 4
 
 static const struct system *const systems[] = {
-	&system_floor,
-	&system_floor_list,
-	&system_hwtimer,
-	&system_timerfd,
-	&system_posix,
-	&system_uring,
-	&system_libuv,
-	&system_libevent,
+	&system_floor, &system_floor_list, &system_hwtimer, &system_timerfd,
+	&system_posix, &system_uring,	   &system_libuv,   &system_libevent,
 };
 
 #define SYSTEMS (sizeof(systems) / sizeof(*systems))
@@ -124,10 +118,8 @@ static void ask(const struct options *options, struct run *run, __u32 timers,
 		void (*question)(const struct run *run))
 {
 	run->timers = timers;
-	emit_subject(run->system->name, variant_name(run),
-		     timers);
-	if (options_want(options, run->system->name,
-			 variant_name(run)))
+	emit_subject(run->system->name, variant_name(run), timers);
+	if (options_want(options, run->system->name, variant_name(run)))
 		measure(question, run);
 }
 
@@ -152,8 +144,7 @@ static void measure_extras(const struct options *options)
 
 static void measure_run(const struct options *options, struct run *run)
 {
-	emit_subject(run->system->name, variant_name(run),
-		     run->timers);
+	emit_subject(run->system->name, variant_name(run), run->timers);
 	run->tick = 0;
 	measure(phases_run, run);
 	measure(phases_burst, run);
@@ -180,10 +171,9 @@ static void measure_variant(const struct options *options, struct run *run)
 }
 
 /* Calls @what for each variant that is wanted. */
-static void for_each_variant(const struct options *options,
-			     const struct system *system,
-			     void (*what)(const struct options *options,
-					  struct run *run))
+static void
+for_each_variant(const struct options *options, const struct system *system,
+		 void (*what)(const struct options *options, struct run *run))
 {
 	struct run run = {
 		.system = system,
