@@ -16,27 +16,37 @@
 #include <unistd.h>
 
 #include "device.h"
+#include "hwtimer_ring.h"
 #include "system_hwtimer.h"
 
 #define BATCH_MAX 4096
+
+/* Slots of the rings; of events, the most there can be */
+#define SUBMISSIONS BATCH_MAX
+#define COMPLETIONS HWTIMER_RING_SLOTS_MAX
 
 /**
  * struct way - how a program may use the device
  * @kind: of wheel
  * @batch: timers in one SUBMIT, events in one read(); 0: one ioctl a timer
+ * @rings: timers and events through the rings; after each batch a kick, as here
+ *	the worker may not run beside the program
  */
 struct way {
 	__u32 kind;
 	__u32 batch;
+	bool rings;
 };
 
 static const char *const variants[] = {
 	"hierarchical, batches of 4096",
+	"hierarchical, rings",
 	"hierarchical, batches of 256",
 	"hierarchical, batches of 16",
 	"hierarchical, batches of 1",
 	"hierarchical, one by one",
 	"hashed, batches of 4096",
+	"hashed, rings",
 	"hashed, batches of 256",
 	"hashed, batches of 16",
 	"hashed, batches of 1",
@@ -45,11 +55,18 @@ static const char *const variants[] = {
 };
 
 static const struct way ways[] = {
-	{ HWTIMER_KIND_HIERARCHICAL, 4096 }, { HWTIMER_KIND_HIERARCHICAL, 256 },
-	{ HWTIMER_KIND_HIERARCHICAL, 16 },   { HWTIMER_KIND_HIERARCHICAL, 1 },
-	{ HWTIMER_KIND_HIERARCHICAL, 0 },    { HWTIMER_KIND_HASHED, 4096 },
-	{ HWTIMER_KIND_HASHED, 256 },	     { HWTIMER_KIND_HASHED, 16 },
-	{ HWTIMER_KIND_HASHED, 1 },	     { HWTIMER_KIND_HASHED, 0 },
+	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4096 },
+	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4096, .rings = true },
+	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 256 },
+	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 16 },
+	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 1 },
+	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 0 },
+	{ .kind = HWTIMER_KIND_HASHED, .batch = 4096 },
+	{ .kind = HWTIMER_KIND_HASHED, .batch = 4096, .rings = true },
+	{ .kind = HWTIMER_KIND_HASHED, .batch = 256 },
+	{ .kind = HWTIMER_KIND_HASHED, .batch = 16 },
+	{ .kind = HWTIMER_KIND_HASHED, .batch = 1 },
+	{ .kind = HWTIMER_KIND_HASHED, .batch = 0 },
 };
 
 __u32 hwtimer_buckets;
@@ -59,6 +76,9 @@ static struct way way;
 static int fd;
 /* Of all timers; and of those that are aimed at, in the order of the cancels */
 static __u64 *ids, *aimed;
+static struct hwtimer_ring ring;
+/* Events before those that are watched for */
+static __u64 expired_before;
 static struct hwtimer_request requests[BATCH_MAX];
 static struct hwtimer_event events[BATCH_MAX];
 
@@ -94,6 +114,23 @@ static double hwtimer_calls(unsigned int variant)
 	return 2.0 / hwtimer_batch(variant);
 }
 
+static void set_up(void)
+{
+	struct hwtimer_setup setup = {
+		.size = sizeof(setup),
+		.tick = load->tick,
+		.buckets = hwtimer_buckets,
+		.kind = way.kind,
+		.clock = CLOCK_MONOTONIC,
+		.timers = load->timers,
+		.submissions = way.rings ? SUBMISSIONS : 0,
+		.completions = way.rings ? COMPLETIONS : 0,
+	};
+
+	if (ioctl(fd, HWTIMER_IOC_SETUP, &setup))
+		err(1, "HWTIMER_IOC_SETUP");
+}
+
 static void hwtimer_setup(struct workload *new_load, unsigned int variant)
 {
 	load = new_load;
@@ -107,11 +144,15 @@ static void hwtimer_setup(struct workload *new_load, unsigned int variant)
 	memset(requests, 0, sizeof(requests));
 	memset(events, 0, sizeof(events));
 	fd = device_open();
-	device_setup(fd, way.kind, load->tick, hwtimer_buckets, load->timers);
+	set_up();
+	if (way.rings && hwtimer_ring_map(&ring, fd))
+		err(1, "the rings cannot be mapped");
 }
 
 static void hwtimer_teardown(void)
 {
+	if (way.rings)
+		hwtimer_ring_unmap(&ring);
 	close(fd);
 	free(ids);
 	free(aimed);
@@ -141,9 +182,9 @@ static void schedule_one(__u32 timer)
 	ids[timer] = request.id;
 }
 
-static void cancel_one(__u64 id)
+static void cancel_one(__u32 place)
 {
-	struct hwtimer_request request = { .id = id };
+	struct hwtimer_request request = { .id = aimed[place] };
 
 	if (ioctl(fd, HWTIMER_IOC_CANCEL, &request))
 		check(HWTIMER_OP_CANCEL, errno);
@@ -214,21 +255,149 @@ static void reschedule_batch(__u32 first, __u32 count)
 	submit(count);
 }
 
-/* ---- either ---- */
+/* ---- through the rings ---- */
 
-static void hwtimer_schedule(__u32 first, __u32 count)
+static struct hwtimer_request *get_slot(__u32 op)
+{
+	struct hwtimer_request *slot = hwtimer_ring_get_slot(&ring);
+
+	if (!slot)
+		errx(1, "the submission ring is full");
+	slot->op = op;
+	return slot;
+}
+
+/* Returns the result of the next request, which is waited for. */
+static __u64 next_result(__u32 op)
+{
+	__u64 result;
+
+	while (!hwtimer_ring_next_result(&ring, &result))
+		if (hwtimer_ring_kick(&ring) < 0)
+			err(1, "HWTIMER_IOC_KICK");
+	check(op, hwtimer_ring_error(result));
+	return result;
+}
+
+static void publish(void)
+{
+	if (hwtimer_ring_publish(&ring))
+		err(1, "HWTIMER_IOC_KICK");
+}
+
+static void schedule_ring(__u32 first, __u32 count)
+{
+	struct hwtimer_request *slot;
+	__u32 i;
+
+	for (i = 0; i < count; i++) {
+		slot = get_slot(HWTIMER_OP_SCHEDULE);
+		slot->flags = HWTIMER_ABSOLUTE;
+		slot->time = workload_deadline(load, first + i);
+		slot->user_data = first + i;
+	}
+	publish();
+	for (i = 0; i < count; i++)
+		ids[first + i] = next_result(HWTIMER_OP_SCHEDULE);
+}
+
+static void cancel_ring(__u32 first, __u32 count)
+{
+	__u32 i;
+
+	for (i = 0; i < count; i++)
+		get_slot(HWTIMER_OP_CANCEL)->id = aimed[first + i];
+	publish();
+	for (i = 0; i < count; i++)
+		next_result(HWTIMER_OP_CANCEL);
+}
+
+static void reschedule_ring(__u32 first, __u32 count)
+{
+	struct hwtimer_request *slot;
+	__u32 i;
+
+	for (i = 0; i < count; i++) {
+		slot = get_slot(HWTIMER_OP_RESCHEDULE);
+		slot->flags = HWTIMER_ABSOLUTE;
+		slot->id = aimed[first + i];
+		slot->time = workload_deadline(load, load->order[first + i]);
+	}
+	publish();
+	for (i = 0; i < count; i++)
+		next_result(HWTIMER_OP_RESCHEDULE);
+}
+
+/* Takes what is in the ring; returns how many. */
+static __u32 take_events(void)
+{
+	const struct hwtimer_event *event;
+	__u32 count = 0;
+
+	while (count < BATCH_MAX) {
+		event = hwtimer_ring_next_event(&ring);
+		if (!event)
+			break;
+		workload_deliver(load, event->user_data);
+		count++;
+	}
+	if (count && hwtimer_ring_consume(&ring))
+		err(1, "HWTIMER_IOC_KICK");
+	return count;
+}
+
+static void deliver_ring(void)
+{
+	do {
+		while (take_events())
+			;
+		if (hwtimer_ring_kick(&ring) < 0)
+			err(1, "HWTIMER_IOC_KICK");
+	} while (take_events());
+}
+
+/*
+ * poll() is ready as soon as the first event is in the ring: so we look again
+ * and again, after naps that are short against what the worker takes.
+ */
+static void expire_ring(__u32 count)
+{
+	__u64 end = now_ns() + 60 * NSEC_PER_SEC;
+	__u64 nap = 20000 + count / 2;
+	struct hwtimer_stats stats;
+
+	do {
+		clock_sleep_until(now_ns() + nap);
+		device_stats(fd, &stats);
+		if (now_ns() > end)
+			errx(1, "%u timers did not expire in a minute", count);
+	} while (stats.expired - expired_before < count);
+}
+
+/* ---- any way ---- */
+
+/* Calls @batch for parts of @count, or @one for each. */
+static void in_batches(__u32 first, __u32 count,
+		       void (*batch)(__u32 first, __u32 count),
+		       void (*ring_batch)(__u32 first, __u32 count),
+		       void (*one)(__u32 which))
 {
 	__u32 i, done;
 
-	if (!way.batch) {
-		for (i = 0; i < count; i++)
-			schedule_one(first + i);
-		return;
-	}
 	for (i = 0; i < count; i += done) {
-		done = smaller(count - i, way.batch);
-		schedule_batch(first + i, done);
+		done = way.batch ? smaller(count - i, way.batch) : 1;
+		if (way.rings)
+			ring_batch(first + i, done);
+		else if (way.batch)
+			batch(first + i, done);
+		else
+			one(first + i);
 	}
+}
+
+static void hwtimer_schedule(__u32 first, __u32 count)
+{
+	in_batches(first, count, schedule_batch, schedule_ring, schedule_one);
 }
 
 static void hwtimer_aim(__u32 first, __u32 count)
@@ -241,32 +410,13 @@ static void hwtimer_aim(__u32 first, __u32 count)
 
 static void hwtimer_cancel(__u32 first, __u32 count)
 {
-	__u32 i, done;
-
-	if (!way.batch) {
-		for (i = 0; i < count; i++)
-			cancel_one(aimed[first + i]);
-		return;
-	}
-	for (i = 0; i < count; i += done) {
-		done = smaller(count - i, way.batch);
-		cancel_batch(first + i, done);
-	}
+	in_batches(first, count, cancel_batch, cancel_ring, cancel_one);
 }
 
 static void hwtimer_reschedule(__u32 first, __u32 count)
 {
-	__u32 i, done;
-
-	if (!way.batch) {
-		for (i = 0; i < count; i++)
-			reschedule_one(first + i);
-		return;
-	}
-	for (i = 0; i < count; i += done) {
-		done = smaller(count - i, way.batch);
-		reschedule_batch(first + i, done);
-	}
+	in_batches(first, count, reschedule_batch, reschedule_ring,
+		   reschedule_one);
 }
 
 /* Lets poll() be ready when @count events wait, and not before. */
@@ -278,16 +428,21 @@ static void hwtimer_watch(__u32 count)
 		.eventfd = -1,
 		.delay = count > 1 ? HWTIMER_NEVER : 0,
 	};
+	struct hwtimer_stats stats;
 
 	if (ioctl(fd, HWTIMER_IOC_NOTIFY, &notify))
 		err(1, "HWTIMER_IOC_NOTIFY");
+	device_stats(fd, &stats);
+	expired_before = stats.expired;
 }
 
 static void hwtimer_expire(__u32 count)
 {
 	struct pollfd wheel = { .fd = fd, .events = POLLIN };
 
-	if (poll(&wheel, 1, 60000) != 1)
+	if (way.rings)
+		expire_ring(count);
+	else if (poll(&wheel, 1, 60000) != 1)
 		errx(1, "hwtimer: %u timers did not expire in a minute", count);
 }
 
@@ -295,6 +450,10 @@ static void hwtimer_deliver(void)
 {
 	__u32 i, count;
 
+	if (way.rings) {
+		deliver_ring();
+		return;
+	}
 	do {
 		count = device_read(fd, events, way.batch ? way.batch : 1);
 		for (i = 0; i < count; i++)
