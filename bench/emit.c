@@ -27,8 +27,10 @@ void emit_subject(const char *new_system, const char *new_variant,
 
 static void emit_head(void)
 {
-	printf("{\"system\": \"%s\", \"variant\": \"%s\", \"where\": \"%s\", \"timers\": %u, \"rep\": %u, ",
-	       system_name, variant, where, timers, rep);
+	printf("{\"system\": \"%s\", \"variant\": \"%s\", ", system_name,
+	       variant);
+	printf("\"where\": \"%s\", \"timers\": %u, \"rep\": %u, ", where,
+	       timers, rep);
 }
 
 void emit(const char *phase, double value, const char *unit)

@@ -84,7 +84,7 @@ static __u32 calls_during(__u64 deadline, __u32 timers)
 	return count;
 }
 
-static void emit_calls(const char *phases[3], __u32 count)
+static void emit_calls(const char *const phases[3], __u32 count)
 {
 	emit(phases[0], quantile(calls, count, 0.5), "ns");
 	emit(phases[1], quantile(calls, count, 0.99), "ns");
@@ -93,12 +93,12 @@ static void emit_calls(const char *phases[3], __u32 count)
 
 void extra_crowd(const struct run *run)
 {
-	static const char *during[] = {
+	static const char *const during[] = {
 		"SCHEDULE in a burst, median",
 		"SCHEDULE in a burst, 99 of 100",
 		"SCHEDULE in a burst, longest",
 	};
-	static const char *alone[] = {
+	static const char *const alone[] = {
 		"SCHEDULE alone, median",
 		"SCHEDULE alone, 99 of 100",
 		"SCHEDULE alone, longest",

@@ -173,7 +173,7 @@ static void expire(struct trial *trial)
 	emit_each(trial, "expire", ns, trial->left);
 }
 
-static void deliver(struct trial *trial)
+static void deliver_all(struct trial *trial)
 {
 	bool both = trial->system->expiry == EXPIRY_DELIVERS;
 	double ns = timed_deliver(trial);
@@ -224,7 +224,7 @@ static void round_of_life(struct trial *trial)
 {
 	fill(trial);
 	expire(trial);
-	deliver(trial);
+	deliver_all(trial);
 }
 
 static void forget_all(struct trial *trial)
@@ -490,7 +490,7 @@ void phases_ticks(const struct run *run)
 	processor_share();
 	trial.measured = true;
 	emit_each(&trial, "expire, tick by tick", ns, trial.left);
-	deliver(&trial);
+	deliver_all(&trial);
 	end(&trial);
 }
 
@@ -534,7 +534,7 @@ void phases_check(const struct run *run)
 		await_all(&trial);
 	else
 		expire(&trial);
-	deliver(&trial);
+	deliver_all(&trial);
 	measure_pairs(&trial);
 	measure_reschedule(&trial);
 	end(&trial);

@@ -124,25 +124,27 @@ static inline void expire_entry(struct entry entry)
 	record->generation++;
 }
 
+static void expire_bucket(struct bucket *bucket)
+{
+	const struct entry *entry = bucket->entries;
+	const struct entry *end = entry + bucket->count;
+
+	for (; entry < end; entry++) {
+		if (entry + AHEAD < end)
+			__builtin_prefetch(&records[entry[AHEAD].index], 1);
+		expire_entry(*entry);
+	}
+	bucket->count = 0;
+}
+
 static void vector_expire(__u32 count)
 {
-	__u32 i, k;
+	int i;
 
 	(void)count;
 	fired = 0;
-	for (i = 0; i < FLOOR_BUCKETS; i++) {
-		struct bucket *bucket = &buckets[i];
-
-		for (k = 0; k < bucket->count; k++) {
-			if (k + AHEAD < bucket->count)
-				__builtin_prefetch(
-					&records[bucket->entries[k + AHEAD]
-							 .index],
-					1);
-			expire_entry(bucket->entries[k]);
-		}
-		bucket->count = 0;
-	}
+	for (i = 0; i < FLOOR_BUCKETS; i++)
+		expire_bucket(&buckets[i]);
 }
 
 static void vector_deliver(void)

@@ -18,7 +18,7 @@
 #define COMPLETIONS 32768
 #define TIMERS_MAX 15000
 /* Of requests that are about a timer, besides its number */
-#define ABOUT (1ULL << 63)
+#define ABOUT 0x8000000000000000ULL
 
 static const char *const variants[] = { "batches of 4096", NULL };
 
@@ -100,24 +100,24 @@ static void schedule_batch(__u32 first, __u32 count)
 	submit(count);
 }
 
+static void take(const struct io_uring_cqe *cqe)
+{
+	if (!(cqe->user_data & ABOUT) && cqe->res == -ETIME)
+		workload_deliver(load, cqe->user_data);
+	else if (cqe->res != -ECANCELED)
+		errx(1, "io_uring: %s", strerror(-cqe->res));
+}
+
 /* Takes completions; those of timers that expired are delivered. */
 static __u32 harvest(void)
 {
 	struct io_uring_cqe *cqe;
-	unsigned int head;
-	__u32 count = 0;
+	__u32 count;
 
-	io_uring_for_each_cqe(&ring, head, cqe)
-	{
-		count++;
-		if (cqe->user_data & ABOUT)
-			errx(1, "io_uring: %s", strerror(-cqe->res));
-		else if (cqe->res == -ETIME)
-			workload_deliver(load, cqe->user_data);
-		else if (cqe->res != -ECANCELED)
-			errx(1, "io_uring: %s", strerror(-cqe->res));
+	for (count = 0; !io_uring_peek_cqe(&ring, &cqe); count++) {
+		take(cqe);
+		io_uring_cqe_seen(&ring, cqe);
 	}
-	io_uring_cq_advance(&ring, count);
 	return count;
 }
 

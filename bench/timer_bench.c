@@ -172,8 +172,8 @@ static void measure_variant(const struct options *options, struct run *run)
 
 /* Calls @what for each variant that is wanted. */
 static void
-for_each_variant(const struct options *options, const struct system *system,
-		 void (*what)(const struct options *options, struct run *run))
+with_variants(const struct options *options, const struct system *system,
+	      void (*what)(const struct options *options, struct run *run))
 {
 	struct run run = {
 		.system = system,
@@ -193,7 +193,7 @@ static void measure_system(const struct options *options,
 	const char *missing = system->missing ? system->missing() : NULL;
 
 	if (!missing) {
-		for_each_variant(options, system, measure_variant);
+		with_variants(options, system, measure_variant);
 	} else if (options_want_system(options, system->name)) {
 		emit_subject(system->name, "", 0);
 		emit_skipped(missing);
@@ -226,9 +226,12 @@ static void check_variant(const struct options *options, struct run *run)
 {
 	const char *missing = run->system->missing ? run->system->missing() :
 						     NULL;
+	__u32 max = missing ? UINT32_MAX : timers_max(options, run);
 	int status = 0;
 
 	run->timers = options->timers.values[0];
+	if (run->timers > max)
+		run->timers = max;
 	if (!missing)
 		status = try(phases_check, run);
 	if (status)
@@ -245,12 +248,12 @@ static int check_systems(const struct options *options)
 	__u32 i;
 
 	for (i = 0; i < SYSTEMS; i++)
-		for_each_variant(options, systems[i], count_check);
+		with_variants(options, systems[i], count_check);
 	printf("TAP version 13\n1..%u\n", checks);
 	fflush(stdout);
 	checks = 0;
 	for (i = 0; i < SYSTEMS; i++)
-		for_each_variant(options, systems[i], check_variant);
+		with_variants(options, systems[i], check_variant);
 	return failures ? 1 : 0;
 }
 
