@@ -47,18 +47,18 @@ vm: demo-programs ## a shell in a VM with the module loaded
 	@vm/run.sh $(GUEST_DEMO) --interactive -- sh -c \
 		'insmod hwtimer.ko; echo "/dev/hwtimer is ready; exit ends the VM"; sh; exit 0'
 
-# What hwtimer-bench is asked for; it lists its options with --help.
-BENCH ?= --kind hashed --timers 1000000 --buckets 64,1024,4096,16384 --horizon-ms 8000 --reps 3
+# Options of bench/bench.sh: --quick, --no-netty, --reps 3 ...
+BENCH ?=
 
 .PHONY: bench
-bench: bench-programs ## ns per timer of each phase, by number of buckets, in a VM
-	@vm/build.sh $(KERNEL) >/dev/null
-	@vm/run.sh --kernel $(KERNEL) --mem 2048 --timeout 1800 \
-		--file build/$(KERNEL)/hwtimer.ko=/hwtimer/hwtimer.ko \
-		--file build/bench/hwtimer-bench=/hwtimer/hwtimer-bench -- \
-		sh -c 'insmod hwtimer.ko && exec ./hwtimer-bench $(BENCH)'
+bench: bench-programs ## hwtimer and its rivals: table, build/bench.json and .png
+	@bench/bench.sh $(BENCH)
 
-# The same of hwtimer-wheel-bench
+.PHONY: bench-host
+bench-host: bench-programs ## the same on this machine's own module (as root)
+	@bench/bench.sh --places this $(BENCH)
+
+# Options of hwtimer-wheel-bench
 BENCH_WHEEL ?= --buckets 1024,2048,4096,8192 --reps 5
 
 .PHONY: bench-wheel
@@ -95,6 +95,7 @@ demo-programs: | compiler
 
 .PHONY: bench-programs
 bench-programs: | compiler
+	@bash -c '. vm/lib.sh && need_packages liburing-dev libuv1-dev libevent-dev'
 	@$(MAKE) --no-print-directory -C bench OUT='$(CURDIR)/build/bench'
 
 # On the kernel's own test harness

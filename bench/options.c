@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The benchmark's command line.
+ * The benchmark's command line; see options.h.
  */
 #include <ctype.h>
 #include <err.h>
@@ -10,21 +10,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <linux/hwtimer.h>
-
-#include "device.h"
 #include "options.h"
+#include "system_hwtimer.h"
 
 static void usage(FILE *out)
 {
 	fprintf(out,
-		"hwtimer-bench [options]\n"
+		"timer-bench [options]\n"
 		"  --timers N,N...    numbers of timers (10000,100000,1000000)\n"
-		"  --buckets N,N...   numbers of buckets (64,256,...,65536)\n"
-		"  --kind KIND        hashed or hierarchical (the module's default)\n"
-		"  --horizon-ms MS    spread of the deadlines, 0: all at once (1000)\n"
-		"  --tick-us US       tick (the module's default)\n"
-		"  --reps N           runs that medians are taken of (5)\n");
+		"  --systems A,B...   which systems (all that can run here)\n"
+		"  --variants TEXT    only variants with this in their names\n"
+		"  --buckets N        hwtimer's number of buckets (the module's default)\n"
+		"  --where NAME       what to call this place (host)\n"
+		"  --rep N            number of the repetition; rotates the order (0)\n"
+		"  --budget SECONDS   leave out what would take longer in system calls (5)\n"
+		"  --ticks            hwtimer: expiry tick by tick, too\n"
+		"  --unseen           interrupts cannot be timed here: leave out what they do\n"
+		"  --extras           not the phases, but: one timer against one timerfd, two\n"
+		"                     producers, dead entries, a crowd that expires\n"
+		"  --pairs N          for the dead entries (100000000)\n"
+		"  --crowd N          how many expire (1000000)\n"
+		"  --check            only whether all is delivered, once, never early\n");
 }
 
 static __u32 parse_number(const char *name, const char *text, char **end,
@@ -65,60 +71,109 @@ static void parse_list(struct list *list, const char *name, char *text,
 		     name, LIST_MAX, text);
 }
 
-static __u32 parse_kind(const char *text)
+static void parse_option(struct options *options, int option)
 {
-	if (!strcmp(text, "hashed"))
-		return HWTIMER_KIND_HASHED;
-	if (!strcmp(text, "hierarchical"))
-		return HWTIMER_KIND_HIERARCHICAL;
-	errx(2, "--kind: hashed or hierarchical, not '%s'", text);
+	switch (option) {
+	case 't':
+		parse_list(&options->timers, "timers", optarg, 2, 1 << 30);
+		break;
+	case 's':
+		options->systems = optarg;
+		break;
+	case 'v':
+		options->variants = optarg;
+		break;
+	case 'b':
+		hwtimer_buckets = parse_one("buckets", optarg, 8, 1 << 20);
+		break;
+	case 'w':
+		options->where = optarg;
+		break;
+	case 'r':
+		options->rep = parse_one("rep", optarg, 0, 1000);
+		break;
+	case 'g':
+		options->budget = parse_one("budget", optarg, 0, 3600);
+		break;
+	case 'k':
+		options->ticks = true;
+		break;
+	case 'u':
+		options->unseen = true;
+		break;
+	case 'e':
+		options->extras = true;
+		break;
+	case 'p':
+		options->pairs = parse_one("pairs", optarg, 1, 1000000000);
+		break;
+	case 'm':
+		options->crowd = parse_one("crowd", optarg, 1, 10000000);
+		break;
+	case 'c':
+		options->check = true;
+		break;
+	default:
+		usage(stderr);
+		exit(2);
+	}
 }
 
 void options_parse(struct options *options, int argc, char **argv)
 {
 	static const struct option names[] = {
 		{ "timers", required_argument, NULL, 't' },
+		{ "systems", required_argument, NULL, 's' },
+		{ "variants", required_argument, NULL, 'v' },
 		{ "buckets", required_argument, NULL, 'b' },
-		{ "kind", required_argument, NULL, 'k' },
-		{ "horizon-ms", required_argument, NULL, 'h' },
-		{ "tick-us", required_argument, NULL, 'u' },
-		{ "reps", required_argument, NULL, 'r' },
+		{ "where", required_argument, NULL, 'w' },
+		{ "rep", required_argument, NULL, 'r' },
+		{ "budget", required_argument, NULL, 'g' },
+		{ "ticks", no_argument, NULL, 'k' },
+		{ "unseen", no_argument, NULL, 'u' },
+		{ "extras", no_argument, NULL, 'e' },
+		{ "pairs", required_argument, NULL, 'p' },
+		{ "crowd", required_argument, NULL, 'm' },
+		{ "check", no_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, '?' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		switch (option) {
-		case 't':
-			parse_list(&options->timers, "timers", optarg, 2,
-				   1 << 30);
-			break;
-		case 'b':
-			parse_list(&options->buckets, "buckets", optarg, 8,
-				   1 << 20);
-			break;
-		case 'k':
-			options->kind = parse_kind(optarg);
-			break;
-		case 'h':
-			options->horizon =
-				parse_one("horizon-ms", optarg, 0, 3600000) *
-				NSEC_PER_MSEC;
-			break;
-		case 'u':
-			options->tick =
-				parse_one("tick-us", optarg, 10, 3600000000U) *
-				1000ULL;
-			break;
-		case 'r':
-			options->reps = parse_one("reps", optarg, 1, REPS_MAX);
-			break;
-		default:
-			usage(stderr);
-			exit(2);
-		}
-	}
+	*options = (struct options){
+		.timers = { 3, { 10000, 100000, 1000000 } },
+		.where = "host",
+		.budget = 5,
+		.pairs = 100000000,
+		.crowd = 1000000,
+	};
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1)
+		parse_option(options, option);
 	if (optind < argc)
 		errx(2, "'%s': no arguments, only options", argv[optind]);
+}
+
+/* Whether @name is one of @list, names with commas between */
+static bool listed(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+	const char *place;
+
+	for (place = strstr(list, name); place; place = strstr(place + 1, name))
+		if ((place == list || place[-1] == ',') &&
+		    (place[length] == ',' || !place[length]))
+			return true;
+	return false;
+}
+
+bool options_want_system(const struct options *options, const char *system)
+{
+	return !options->systems || listed(options->systems, system);
+}
+
+bool options_want(const struct options *options, const char *system,
+		  const char *variant)
+{
+	return options_want_system(options, system) &&
+	       (!options->variants || strstr(variant, options->variants));
 }

@@ -5,10 +5,10 @@
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
+#include <stdbool.h>
 #include <linux/types.h>
 
 #define LIST_MAX 32
-#define REPS_MAX 101
 
 /**
  * struct list - numbers of an option: 1000,2000,3000
@@ -23,22 +23,38 @@ struct list {
 /**
  * struct options - the command line
  * @timers: numbers of timers
- * @buckets: numbers of buckets
- * @kind: of wheel, enum hwtimer_kind
- * @horizon: over how long the deadlines are spread, ns
- * @tick: ns, 0 for the default
- * @reps: runs that the medians are taken of
+ * @systems: which, as names with commas between; NULL: all
+ * @variants: of those, the ones whose names contain this; NULL: all
+ * @where: a name for where this runs, for the results
+ * @rep: the number of this repetition; the order of the systems goes by it
+ * @budget: seconds that a measurement's system calls may take
+ * @ticks: measure expiry tick by tick, too
+ * @unseen: what happens in interrupts cannot be timed here
+ * @extras: answer the other questions, not the phases
+ * @pairs: of that about dead entries
+ * @crowd: of that about a crowd that expires
+ * @check: measure nothing, but find out whether all is delivered
  */
 struct options {
 	struct list timers;
-	struct list buckets;
-	__u32 kind;
-	__u64 horizon;
-	__u64 tick;
-	__u32 reps;
+	char *systems;
+	const char *variants;
+	const char *where;
+	__u32 rep;
+	double budget;
+	bool ticks;
+	bool unseen;
+	bool extras;
+	__u32 pairs;
+	__u32 crowd;
+	bool check;
 };
 
-/* Overwrites what the command line says, and ends the program if it is wrong. */
+/* Ends the program if the command line is wrong. */
 void options_parse(struct options *options, int argc, char **argv);
+
+bool options_want_system(const struct options *options, const char *system);
+bool options_want(const struct options *options, const char *system,
+		  const char *variant);
 
 #endif /* BENCH_OPTIONS_H */

@@ -5,8 +5,8 @@
 #
 #	usage: vm/check.sh [STEP...]
 #
-# The steps, in this order: lint litmus builds kunit selftests demo readme. Without
-# an argument all are run. Each prints TAP, or something that is made into counts
+# The steps, in this order: lint litmus builds kunit selftests demo readme bench.
+# Without an argument all are run. Each prints TAP, or something that is made into counts
 # here; a step that fails in another way, or that tests nothing, counts as one
 # failure. Nothing can make a failure disappear: the last line has them all.
 
@@ -35,13 +35,14 @@ main()
 {
 	local steps=("$@") step
 
-	[ $# -gt 0 ] || steps=(lint litmus builds kunit selftests demo readme)
+	[ $# -gt 0 ] ||
+		steps=(lint litmus builds kunit selftests demo readme bench)
 	cd "$REPO_DIR"
 	need_packages make python3
 	mkdir -p "$RESULTS"
 	for step in "${steps[@]}"; do
 		case $step in
-		lint | litmus | builds | kunit | selftests | demo | readme)
+		lint | litmus | builds | kunit | selftests | demo | readme | bench)
 			"step_$step" ;;
 		*) die "vm/check.sh: no such step: $step" ;;
 		esac
@@ -177,6 +178,23 @@ step_readme()
 	for example in 1 2; do
 		program_step "readme-$example" "build/readme/example-$example"
 	done
+}
+
+# Only whether each system delivers all timers once and none early: what they
+# take is no matter of pass or fail.
+step_bench()
+{
+	prepare make --no-print-directory bench-programs
+	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
+	run_step bench native tap build/bench/timer-bench --check \
+		--timers 2000 --systems \
+		floor,floor-list,timerfd,posix,io_uring,libuv,libevent
+	run_step bench "$UML_KERNEL" tap \
+		guest bench "$UML_KERNEL" "$PROGRAM_TIMEOUT" \
+		--file "build/$UML_KERNEL/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file build/bench/timer-bench=/hwtimer/timer-bench \
+		-- sh -c 'insmod hwtimer.ko && ./timer-bench --check --timers 2000 \
+			--systems hwtimer,timerfd,posix && rmmod hwtimer'
 }
 
 # A program that loads nothing and tells by its exit status how it went.

@@ -1,0 +1,202 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make bench: hwtimer and its rivals, in rounds over the places where they can
+# run, and then the report. Called by the Makefile.
+#
+#	usage: bench/bench.sh [OPTION...]
+#
+#	--quick			ten times fewer timers, two repetitions: minutes
+#	--reps NUMBER		repetitions (default 5)
+#	--places "NAME..."	of host, uml, qemu, this (default: host uml qemu)
+#	--no-netty		leave Netty out, which needs a JDK
+#
+# host is this machine without the module: what runs in user space, and the
+# kernel's own timers. uml is User-Mode Linux, where the module runs natively,
+# and qemu an emulated machine with Debian's kernel. this is this machine, with
+# the module loaded. What each distorts is in Documentation/performance.md.
+#
+# Every repetition goes through all places, and the program through all systems,
+# in another order each time. All results are kept, one JSON object a line, in
+# build/bench/results; bench/report.py makes build/bench.json, .txt and .png.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/../vm/lib.sh"
+
+RESULTS=$BUILD_DIR/bench/results
+PROGRAM=$BUILD_DIR/bench/timer-bench
+IN_USER_SPACE=floor,floor-list,libuv,libevent
+BATCHED="hierarchical, batches of 4096"
+IN_KERNEL=timerfd,posix,io_uring
+
+NETTY_JAR=/usr/share/java/netty-common.jar
+
+REPS=5
+PLACES=(host uml qemu)
+QUICK=0
+NETTY=1
+
+main()
+{
+	local rep i
+
+	parse_arguments "$@"
+	cd "$REPO_DIR"
+	prepare
+	rm -rf "$RESULTS"
+	mkdir -p "$RESULTS"
+	for ((rep = 1; rep <= REPS; rep++)); do
+		for ((i = 0; i < ${#PLACES[@]}; i++)); do
+			measure "${PLACES[(rep + i) % ${#PLACES[@]}]}" "$rep"
+		done
+	done
+	python3 bench/report.py "$RESULTS" "$BUILD_DIR/bench"
+}
+
+parse_arguments()
+{
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--quick) QUICK=1; REPS=2; shift; continue ;;
+		--no-netty) NETTY=0; shift; continue ;;
+		--reps) REPS=${2-} ;;
+		--places) read -r -a PLACES <<<"${2-}" ;;
+		*) die "bench/bench.sh: no such option: $1" ;;
+		esac
+		[ $# -ge 2 ] || die "bench/bench.sh: $1 needs a value"
+		shift 2
+	done
+}
+
+prepare()
+{
+	local place
+
+	need_packages python3 gnuplot-nox
+	[ "$NETTY" = 0 ] || prepare_netty
+	for place in "${PLACES[@]}"; do
+		case $place in
+		host) ;;
+		this) need_module ;;
+		uml) "$VM_DIR/build.sh" uml-7.3 >/dev/null ;;
+		qemu) "$VM_DIR/build.sh" stock-6.12 >/dev/null ;;
+		*) die "bench/bench.sh: no such place: $place" ;;
+		esac
+	done
+}
+
+prepare_netty()
+{
+	need_packages libnetty-java default-jdk-headless
+	javac -Xlint:all -Werror -d "$BUILD_DIR/bench/netty" -cp "$NETTY_JAR" \
+		bench/netty/NettyBench.java
+}
+
+need_module()
+{
+	[ -c /dev/hwtimer ] || die "/dev/hwtimer does not exist: load the module" \
+		"first, with 'make && sudo insmod build/$(uname -r)/hwtimer.ko'"
+	[ "$(id -u)" -eq 0 ] || die "this needs root, as it holds up the" \
+		"module's kthread: sudo make bench-host"
+}
+
+# measure PLACE REP
+measure()
+{
+	local start=$SECONDS
+
+	say "repetition $2 of $REPS, $1"
+	"measure_$1" "$2" >"$RESULTS/$1-$2.part"
+	mv "$RESULTS/$1-$2.part" "$RESULTS/$1-$2"
+	say "repetition $2 of $REPS, $1: $((SECONDS - start)) s"
+}
+
+# sizes MOST: numbers of timers up to MOST, and with --quick up to less
+sizes()
+{
+	local size=1000 most=$1 list=
+
+	[ "$QUICK" = 0 ] || most=$((most / 10))
+	for ((; size <= most; size *= 10)); do
+		list+=${list:+,}$size
+	done
+	echo "$list"
+}
+
+measure_host()
+{
+	measure_native host "$1" --systems "$IN_USER_SPACE,$IN_KERNEL"
+}
+
+measure_this()
+{
+	measure_native this "$1"
+	"$PROGRAM" --where this --rep "$1" --timers "$(sizes 1000000)" \
+		--systems hwtimer --variants "$BATCHED" --ticks
+	"$PROGRAM" --where this --rep "$1" --extras --pairs "$(pairs)"
+}
+
+# measure_native WHERE REP ARGUMENT...
+measure_native()
+{
+	local where=$1 rep=$2
+
+	shift 2
+	"$PROGRAM" --where "$where" --rep "$rep" \
+		--timers "$(sizes 1000000)" "$@"
+	[ "$QUICK" = 1 ] || "$PROGRAM" --where "$where" --rep "$rep" \
+		--timers 10000000 --systems floor,floor-list
+	[ "$NETTY" = 0 ] || netty "$where" "$rep"
+}
+
+# netty WHERE REP
+netty()
+{
+	local sizes
+
+	IFS=, read -r -a sizes <<<"$(sizes 1000000)"
+	java -Xms1g -Xmx4g -cp "$BUILD_DIR/bench/netty:$NETTY_JAR" \
+		NettyBench "$1" "$2" "${sizes[@]}"
+}
+
+pairs()
+{
+	[ "$QUICK" = 1 ] && echo 10000000 || echo 100000000
+}
+
+# The kernel's own timers are slow there, and what interrupts do is not seen.
+# Ten million take only the batches that the targets are about.
+measure_uml()
+{
+	local bench="./timer-bench --where uml --rep $1"
+	local script="insmod hwtimer.ko"
+
+	script+=" && $bench --unseen --systems $IN_KERNEL \
+		--timers $(sizes 100000)"
+	script+=" && $bench --systems hwtimer --timers $(sizes 1000000)"
+	[ "$QUICK" = 1 ] || script+=" && $bench --systems hwtimer \
+		--timers 10000000 --variants '$BATCHED'"
+	script+=" && $bench --extras --pairs $(pairs)"
+	guest uml-7.3 4096 "$script"
+}
+
+measure_qemu()
+{
+	local bench="./timer-bench --where qemu --rep $1"
+	local script="insmod hwtimer.ko"
+
+	script+=" && $bench --timers $(sizes 10000) \
+		--systems hwtimer,$IN_KERNEL"
+	script+=" && $bench --extras --pairs 1000000 --crowd 100000"
+	guest stock-6.12 2048 "$script"
+}
+
+# guest KERNEL MEGABYTES SCRIPT
+guest()
+{
+	"$VM_DIR/run.sh" --kernel "$1" --mem "$2" --cpus 2 --timeout 1800 \
+		--quiet --file "build/$1/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file "$PROGRAM=/hwtimer/timer-bench" -- sh -c "$3"
+}
+
+main "$@"

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The time; see clock.h.
+ */
+#include <errno.h>
+
+#include "clock.h"
+
+#define CALIBRATION (50 * NSEC_PER_MSEC)
+#define LOOKS 4096
+/* How much longer than usual a look takes if something came between */
+#define GAP_FACTOR 8
+/* A processor that shares its core stumbles for less than this, ns. */
+#define STUMBLE 400
+/* When there was none for so long, ns, all is over. */
+#define SETTLED 500000
+
+static double ns_per_cycle;
+static __u64 origin_ns, origin_cycles;
+static __u64 gap_min;
+
+/* One moment by both clocks, of several tries the one least disturbed */
+static void read_both(__u64 *ns, __u64 *tsc)
+{
+	__u64 before, after, best = ~0ULL;
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		__u64 now;
+
+		before = cycles();
+		now = now_ns();
+		after = cycles();
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		*ns = now;
+		*tsc = before + best / 2;
+	}
+}
+
+/* The least time of a look at the clock is what most take. */
+static void find_gap_min(void)
+{
+	__u64 now, last = cycles(), least = ~0ULL;
+	int i;
+
+	for (i = 0; i < LOOKS; i++) {
+		now = cycles();
+		if (now - last < least)
+			least = now - last;
+		last = now;
+	}
+	gap_min = least * GAP_FACTOR;
+	if (clock_ns(gap_min) < STUMBLE)
+		gap_min = STUMBLE / ns_per_cycle;
+}
+
+void clock_init(void)
+{
+	__u64 ns, tsc;
+
+	read_both(&origin_ns, &origin_cycles);
+	clock_sleep_until(origin_ns + CALIBRATION);
+	read_both(&ns, &tsc);
+	ns_per_cycle = (double)(ns - origin_ns) / (tsc - origin_cycles);
+	find_gap_min();
+}
+
+double clock_ns(__u64 count)
+{
+	return count * ns_per_cycle;
+}
+
+/* Anew from where we are, so that no error adds up over minutes. */
+__u64 clock_cycles_at(__u64 time)
+{
+	__u64 ns, tsc;
+
+	read_both(&ns, &tsc);
+	return tsc + (__s64)(((double)time - (double)ns) / ns_per_cycle);
+}
+
+void clock_sleep_until(__u64 time)
+{
+	struct timespec until = {
+		.tv_sec = time / NSEC_PER_SEC,
+		.tv_nsec = time % NSEC_PER_SEC,
+	};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
+	       EINTR)
+		;
+}
+
+void clock_spin_until(__u64 time)
+{
+	__u64 end = clock_cycles_at(time);
+
+	while ((__s64)(cycles() - end) < 0)
+		;
+}
+
+struct gaps clock_gaps_settled(__u64 time, __u64 patience)
+{
+	__u64 end = clock_cycles_at(time);
+	__u64 limit = end + (__u64)(patience / ns_per_cycle);
+	__u64 settled = SETTLED / ns_per_cycle;
+	__u64 now, last = cycles(), sum = 0, seen = last;
+
+	do {
+		now = cycles();
+		if (now - last > gap_min) {
+			sum += now - last;
+			seen = now;
+		}
+		last = now;
+	} while ((__s64)(now - end) < 0 ||
+		 (now - seen < settled && (__s64)(now - limit) < 0));
+	return (struct gaps){
+		.ns = clock_ns(sum),
+		.last = time + (double)(__s64)(seen - end) * ns_per_cycle,
+	};
+}
+
+struct gaps clock_gaps_until(__u64 time)
+{
+	return clock_gaps_settled(time, 0);
+}

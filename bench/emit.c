@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Results; see emit.h. Nothing here needs to be quoted in JSON.
+ */
+#include <stdio.h>
+
+#include "emit.h"
+
+static const char *where;
+static __u32 rep;
+static const char *system_name, *variant;
+static __u32 timers;
+
+void emit_place(const char *new_where, __u32 new_rep)
+{
+	where = new_where;
+	rep = new_rep;
+}
+
+void emit_subject(const char *new_system, const char *new_variant,
+		  __u32 new_timers)
+{
+	system_name = new_system;
+	variant = new_variant;
+	timers = new_timers;
+}
+
+static void emit_head(void)
+{
+	printf("{\"system\": \"%s\", \"variant\": \"%s\", ", system_name,
+	       variant);
+	printf("\"where\": \"%s\", \"timers\": %u, \"rep\": %u, ", where,
+	       timers, rep);
+}
+
+void emit(const char *phase, double value, const char *unit)
+{
+	emit_head();
+	printf("\"phase\": \"%s\", \"value\": %.3f, \"unit\": \"%s\"}\n", phase,
+	       value, unit);
+	fflush(stdout);
+}
+
+void emit_skipped(const char *reason)
+{
+	emit_head();
+	printf("\"skipped\": \"%s\"}\n", reason);
+	fflush(stdout);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Dead entries: timers are scheduled an hour ahead and cancelled, over and over,
+ * as timeouts of requests are. All the while none is alive for long.
+ */
+#include <stdlib.h>
+
+#include "emit.h"
+#include "extra.h"
+#include "processor.h"
+#include "system_hwtimer.h"
+
+#define BATCH 4096
+#define FAR (3600 * NSEC_PER_SEC)
+
+void extra_dead(const struct run *run)
+{
+	const struct system *system = run->system;
+	struct workload load;
+	struct hwtimer_stats stats;
+	__u64 most = 0, start;
+	__u32 done;
+
+	workload_init(&load, BATCH, NSEC_PER_MSEC, run->seed);
+	system->setup(&load, run->variant);
+	start = cycles();
+	for (done = 0; done < run->timers; done += BATCH) {
+		load.base = now_ns() + FAR;
+		system->schedule(0, BATCH);
+		system->aim(0, BATCH);
+		system->cancel(0, BATCH);
+		hwtimer_stats(&stats);
+		if (stats.dead > most)
+			most = stats.dead;
+	}
+	emit("pair, with a far deadline", clock_ns(cycles() - start) / done,
+	     "ns");
+	emit("dead entries at the most", most, "count");
+	emit("live timers besides", stats.pending, "count");
+	system->teardown();
+	workload_release(&load);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Two producers: each a process with timers of its own on a processor of its
+ * own, scheduling and cancelling in batches; how many pairs they make together,
+ * and how many one makes alone. What the floor does tells how far from two
+ * processors this machine's two are.
+ */
+#include <err.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "emit.h"
+#include "extra.h"
+#include "processor.h"
+
+#define BATCH 4096
+#define PRODUCERS 2
+#define START (100 * NSEC_PER_MSEC)
+#define LENGTH (400 * NSEC_PER_MSEC)
+#define FAR (3600 * NSEC_PER_SEC)
+
+static void produce_batch(const struct system *system, struct workload *load)
+{
+	load->base = now_ns() + FAR;
+	system->schedule(0, BATCH);
+	if (system->aim)
+		system->aim(0, BATCH);
+	system->cancel(0, BATCH);
+	if (system->expiry == EXPIRY_CALLED)
+		system->expire(0);
+}
+
+/* Returns the pairs a second. */
+static double produce(const struct run *run, int cpu, __u64 start)
+{
+	struct workload load;
+	__u64 begun, end, pairs = 0;
+	double ns;
+
+	processor_pin(0, cpu);
+	workload_init(&load, BATCH, NSEC_PER_MSEC, run->seed + cpu);
+	run->system->setup(&load, run->variant);
+	produce_batch(run->system, &load);
+	clock_spin_until(start);
+	begun = cycles();
+	end = clock_cycles_at(start + LENGTH);
+	while ((__s64)(cycles() - end) < 0) {
+		produce_batch(run->system, &load);
+		pairs += BATCH;
+	}
+	ns = clock_ns(cycles() - begun);
+	run->system->teardown();
+	workload_release(&load);
+	return pairs * 1e9 / ns;
+}
+
+/* Returns what @count producers make together, pairs a second. */
+static double together(const struct run *run, int count)
+{
+	double *made = mmap(NULL, PRODUCERS * sizeof(*made),
+			    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			    -1, 0);
+	__u64 start = now_ns() + START;
+	double sum = 0;
+	int i, status;
+
+	if (made == MAP_FAILED)
+		err(1, "mmap");
+	for (i = 0; i < count; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			err(1, "fork");
+		if (!pid) {
+			made[i] = produce(run, i, start);
+			exit(0);
+		}
+	}
+	for (i = 0; i < count; i++)
+		if (wait(&status) < 0 || status)
+			errx(1, "a producer failed");
+	for (i = 0; i < count; i++)
+		sum += made[i];
+	munmap(made, PRODUCERS * sizeof(*made));
+	return sum;
+}
+
+void extra_producers(const struct run *run)
+{
+	double one, two;
+
+	if (processor_last() + 1 < PRODUCERS)
+		return;
+	one = together(run, 1);
+	two = together(run, PRODUCERS);
+	emit("one producer", one, "pairs/s");
+	emit("two producers", two, "pairs/s");
+	emit("two producers against one", two / one, "ratio");
+}

@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The phases; see phases.h.
+ *
+ * Before what is measured comes a round that is not, on the same instance: it
+ * finds memory allocated and touched, as in a service that has run for a while.
+ * What the first round took to schedule is emitted as a figure of its own.
+ */
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emit.h"
+#include "memory.h"
+#include "numbers.h"
+#include "phases.h"
+#include "processor.h"
+
+/* A deadline that does not come while we run */
+#define FAR (3600 * NSEC_PER_SEC)
+/* What is due ought to have expired so long after the last deadline; */
+#define GRACE (20 * NSEC_PER_MSEC)
+/* and where that can be seen, it is awaited no longer than this. */
+#define PATIENCE (10 * NSEC_PER_SEC)
+/* Longer than that no ordinary process may be kept from running. */
+#define HOLD_MAX (800 * NSEC_PER_MSEC)
+#define PAIRS_MAX 131072
+#define QUIET_LOOKS 9
+#define QUIET_LENGTH (10 * NSEC_PER_MSEC)
+
+/**
+ * struct trial - a run while it runs
+ * @run: its settings
+ * @system: of @run
+ * @load: what it works on
+ * @left: timers that are not cancelled
+ * @lead: ns from the start of a round to the first deadline
+ * @quiet: what the processor does besides us when no timer is set, ns in a ns
+ * @measured: this round's figures are emitted
+ */
+struct trial {
+	const struct run *run;
+	const struct system *system;
+	struct workload load;
+	__u32 left;
+	__u64 lead;
+	double quiet;
+	bool measured;
+};
+
+static void emit_each(const struct trial *trial, const char *phase, double ns,
+		      __u32 count)
+{
+	if (trial->measured)
+		emit(phase, ns / count, "ns/timer");
+}
+
+static void aim(struct trial *trial, __u32 first, __u32 count)
+{
+	if (trial->system->aim)
+		trial->system->aim(first, count);
+}
+
+static double timed_schedule(struct trial *trial)
+{
+	__u64 start = cycles();
+
+	trial->system->schedule(0, trial->load.timers);
+	return clock_ns(cycles() - start);
+}
+
+static double timed_cancel(struct trial *trial, __u32 count)
+{
+	__u64 start;
+
+	aim(trial, 0, count);
+	start = cycles();
+	trial->system->cancel(0, count);
+	return clock_ns(cycles() - start);
+}
+
+static double timed_deliver(struct trial *trial)
+{
+	__u64 start = cycles();
+
+	trial->system->deliver();
+	return clock_ns(cycles() - start);
+}
+
+/* ---- expiry, of each kind ---- */
+
+static double expire_called(struct trial *trial)
+{
+	__u64 start = cycles();
+
+	trial->system->expire(trial->left);
+	return clock_ns(cycles() - start);
+}
+
+/*
+ * The kthread may not run until all is due. Then we wait, and as nothing else
+ * is there for the processor, the time until we wake up is the kthread's.
+ */
+static double expire_held(struct trial *trial)
+{
+	const struct system *system = trial->system;
+	__u64 end = workload_last(&trial->load) + NSEC_PER_MSEC;
+	__u64 start, wakeups;
+	double ns;
+
+	if (now_ns() + HOLD_MAX < end)
+		clock_sleep_until(end - HOLD_MAX);
+	processor_hold();
+	system->watch(trial->left);
+	clock_spin_until(end);
+	wakeups = system->wakeups();
+	start = cycles();
+	system->expire(trial->left);
+	ns = clock_ns(cycles() - start);
+	processor_share();
+	if (trial->measured)
+		emit("expire wake-ups", system->wakeups() - wakeups, "count");
+	return ns;
+}
+
+/* What comes until then, less what would come anyway */
+static double gaps_ns(struct trial *trial, __u64 until)
+{
+	__u64 start = now_ns();
+	struct gaps gaps = clock_gaps_settled(until, GRACE);
+	double ns = gaps.ns - trial->quiet * (until - start);
+
+	return ns > 0 ? ns : 0;
+}
+
+static double expire_interrupt(struct trial *trial)
+{
+	double ns;
+
+	processor_hold();
+	ns = gaps_ns(trial, workload_last(&trial->load) + GRACE);
+	processor_share();
+	return ns;
+}
+
+static void sleep_past_all(struct trial *trial)
+{
+	clock_sleep_until(workload_last(&trial->load) + trial->lead + GRACE);
+}
+
+static void expire(struct trial *trial)
+{
+	double ns;
+
+	switch (trial->system->expiry) {
+	case EXPIRY_CALLED:
+		ns = expire_called(trial);
+		break;
+	case EXPIRY_HELD:
+		ns = expire_held(trial);
+		break;
+	case EXPIRY_INTERRUPT:
+		if (trial->run->unseen) {
+			sleep_past_all(trial);
+			return;
+		}
+		ns = expire_interrupt(trial);
+		break;
+	default:
+		sleep_past_all(trial);
+		return;
+	}
+	emit_each(trial, "expire", ns, trial->left);
+}
+
+static void deliver_all(struct trial *trial)
+{
+	bool both = trial->system->expiry == EXPIRY_DELIVERS;
+	double ns = timed_deliver(trial);
+
+	emit_each(trial, both ? "expire + deliver" : "deliver", ns,
+		  trial->left);
+	workload_settle(&trial->load, trial->system->name,
+			trial->load.timers - trial->left);
+}
+
+/* ---- rounds ---- */
+
+static bool real_time(const struct trial *trial)
+{
+	return trial->system->expiry != EXPIRY_CALLED;
+}
+
+static void exit_if_late(const struct trial *trial)
+{
+	if (real_time(trial) && now_ns() >= trial->load.base)
+		exit(SYSTEM_LATE);
+}
+
+static void emit_bytes(struct trial *trial, double before)
+{
+	const struct system *system = trial->system;
+	double bytes = system->bytes ? system->bytes() :
+				       memory_bytes() - before;
+
+	if (trial->measured)
+		emit("peak", bytes / trial->load.timers, "bytes/timer");
+}
+
+/* Schedule all, cancel a half: what is to come before the first deadline. */
+static void fill(struct trial *trial)
+{
+	__u32 timers = trial->load.timers;
+	__u32 half = timers / 2;
+
+	trial->load.base = now_ns() + trial->lead;
+	emit_each(trial, "schedule", timed_schedule(trial), timers);
+	emit_each(trial, "cancel", timed_cancel(trial, half), half);
+	trial->left = timers - half;
+	exit_if_late(trial);
+}
+
+static void round_of_life(struct trial *trial)
+{
+	fill(trial);
+	expire(trial);
+	deliver_all(trial);
+}
+
+static void forget_all(struct trial *trial)
+{
+	aim(trial, 0, trial->load.timers);
+	trial->system->cancel(0, trial->load.timers);
+	if (!real_time(trial))
+		trial->system->expire(0);
+}
+
+/* All timers far ahead, then none: touches all that is needed for them. */
+static void warm_up(struct trial *trial, double before)
+{
+	double ns;
+
+	trial->load.base = now_ns() + FAR;
+	ns = timed_schedule(trial);
+	emit_each(trial, "schedule, first round", ns, trial->load.timers);
+	emit_bytes(trial, before);
+	trial->measured = false;
+	ns += timed_cancel(trial, trial->load.timers);
+	if (!real_time(trial))
+		trial->system->expire(0);
+	trial->lead = trial->run->lead * (ns * 1.3 + 10 * NSEC_PER_MSEC);
+}
+
+/* ---- more phases ---- */
+
+/*
+ * As many as the system does in one go are scheduled, and then cancelled in the
+ * same order.
+ */
+static void hot_pairs(struct trial *trial, const __u32 *in_order)
+{
+	const struct system *system = trial->system;
+	__u32 batch = system->batch ? system->batch(trial->run->variant) : 1;
+	__u32 timers = trial->load.timers;
+	__u32 *order = trial->load.order;
+	__u32 i, count;
+	__u64 start;
+
+	trial->load.base = now_ns() + FAR;
+	trial->load.order = (__u32 *)in_order;
+	if (timers > PAIRS_MAX)
+		timers = PAIRS_MAX;
+	start = cycles();
+	for (i = 0; i < timers; i += count) {
+		count = timers - i < batch ? timers - i : batch;
+		system->schedule(i, count);
+		aim(trial, i, count);
+		system->cancel(i, count);
+	}
+	emit_each(trial, "hot pair", clock_ns(cycles() - start), timers);
+	trial->load.order = order;
+	if (!real_time(trial))
+		system->expire(0);
+}
+
+static void measure_pairs(struct trial *trial)
+{
+	__u32 *in_order = malloc(trial->load.timers * sizeof(*in_order));
+	__u32 i;
+
+	if (!in_order)
+		err(1, "no memory for an order");
+	for (i = 0; i < trial->load.timers; i++)
+		in_order[i] = i;
+	hot_pairs(trial, in_order);
+	free(in_order);
+}
+
+static double timed_reschedule(struct trial *trial)
+{
+	__u64 start = cycles();
+
+	trial->system->reschedule(0, trial->load.timers);
+	return clock_ns(cycles() - start);
+}
+
+/* All later, in random order; and then all earlier than they were at first. */
+static void measure_reschedule(struct trial *trial)
+{
+	__u32 timers = trial->load.timers;
+	__u64 horizon = workload_horizon(&trial->load);
+
+	if (!trial->system->reschedule)
+		return;
+	trial->load.base = now_ns() + FAR;
+	trial->system->schedule(0, timers);
+	aim(trial, 0, timers);
+	trial->load.base += horizon;
+	emit_each(trial, "reschedule later", timed_reschedule(trial), timers);
+	trial->load.base -= 2 * horizon;
+	emit_each(trial, "reschedule earlier", timed_reschedule(trial), timers);
+	forget_all(trial);
+}
+
+/* A burst that the program delivers itself, in one call */
+static struct gaps burst_delivered(struct trial *trial)
+{
+	__u64 start;
+
+	clock_sleep_until(trial->load.base + trial->lead);
+	start = now_ns();
+	trial->system->deliver();
+	return (struct gaps){
+		.ns = now_ns() - start,
+		.last = trial->load.base + (now_ns() - start),
+	};
+}
+
+/* A burst that comes in interrupts: it is over when all can be delivered. */
+static struct gaps burst_seen(struct trial *trial)
+{
+	struct workload *load = &trial->load;
+	__u64 until = load->base + NSEC_PER_MSEC;
+	struct gaps gaps, sum = { 0 };
+
+	clock_sleep_until(load->base - NSEC_PER_MSEC);
+	do {
+		processor_hold();
+		gaps = clock_gaps_settled(until, HOLD_MAX);
+		processor_share();
+		sum.ns += gaps.ns;
+		sum.last = gaps.last;
+		trial->system->deliver();
+		until = now_ns() + NSEC_PER_MSEC;
+	} while (load->delivered_count < load->timers &&
+		 until < load->base + PATIENCE);
+	return sum;
+}
+
+/* ---- the ways in ---- */
+
+/*
+ * What comes between for other reasons, as long as nothing of ours does: the
+ * median of short looks, as somebody else's burst would spoil a mean.
+ */
+static void measure_quiet(struct trial *trial)
+{
+	double shares[QUIET_LOOKS];
+	__u64 start;
+	int i;
+
+	processor_hold();
+	for (i = 0; i < QUIET_LOOKS; i++) {
+		start = cycles();
+		shares[i] = clock_gaps_until(now_ns() + QUIET_LENGTH).ns;
+		shares[i] /= clock_ns(cycles() - start);
+	}
+	processor_share();
+	trial->quiet = quantile(shares, QUIET_LOOKS, 0.5);
+}
+
+static void begin(struct trial *trial, const struct run *run)
+{
+	const struct system *system = run->system;
+
+	*trial = (struct trial){ .run = run, .system = system };
+	workload_init(&trial->load, run->timers,
+		      run->tick ? run->tick : system->tick, run->seed);
+	processor_pin(0, run->cpu);
+	if (system->expiry == EXPIRY_HELD)
+		processor_pin(system->worker_pid(), run->cpu);
+}
+
+static void end(struct trial *trial)
+{
+	trial->system->teardown();
+	workload_release(&trial->load);
+}
+
+static bool rounds_are_short(const struct trial *trial)
+{
+	return trial->system->expiry == EXPIRY_CALLED ||
+	       trial->system->expiry == EXPIRY_HELD;
+}
+
+void phases_run(const struct run *run)
+{
+	struct trial trial;
+	double before;
+
+	begin(&trial, run);
+	before = memory_bytes();
+	run->system->setup(&trial.load, run->variant);
+	if (run->system->expiry == EXPIRY_INTERRUPT)
+		measure_quiet(&trial);
+	trial.measured = true;
+	warm_up(&trial, before);
+	if (rounds_are_short(&trial))
+		round_of_life(&trial);
+	trial.measured = true;
+	round_of_life(&trial);
+	measure_pairs(&trial);
+	measure_reschedule(&trial);
+	end(&trial);
+}
+
+/* A burst that a kthread sees to, while we sleep */
+static struct gaps burst_awaited(struct trial *trial)
+{
+	const struct system *system = trial->system;
+	struct gaps gaps;
+
+	system->watch(trial->left);
+	system->expire(trial->left);
+	gaps.last = trial->load.base + system->lateness();
+	gaps.ns = gaps.last - trial->load.base;
+	system->deliver();
+	return gaps;
+}
+
+static struct gaps burst(struct trial *trial)
+{
+	switch (trial->system->expiry) {
+	case EXPIRY_HELD:
+		return burst_awaited(trial);
+	case EXPIRY_INTERRUPT:
+		return burst_seen(trial);
+	default:
+		return burst_delivered(trial);
+	}
+}
+
+void phases_burst(const struct run *run)
+{
+	struct trial trial;
+	struct workload *load = &trial.load;
+	struct gaps gaps;
+
+	if (run->system->expiry == EXPIRY_CALLED ||
+	    (run->system->expiry == EXPIRY_INTERRUPT && run->unseen))
+		return;
+	begin(&trial, run);
+	run->system->setup(load, run->variant);
+	warm_up(&trial, 0);
+	memset(load->offsets, 0, load->timers * sizeof(*load->offsets));
+	load->base = now_ns() + trial.lead;
+	run->system->schedule(0, load->timers);
+	exit_if_late(&trial);
+	trial.left = load->timers;
+	gaps = burst(&trial);
+	workload_settle(load, run->system->name, 0);
+	emit("burst", gaps.ns / load->timers, "ns/timer");
+	emit("burst, the last is late", gaps.last - load->base, "ns");
+	end(&trial);
+}
+
+void phases_ticks(const struct run *run)
+{
+	struct trial trial;
+	double ns;
+
+	begin(&trial, run);
+	run->system->setup(&trial.load, run->variant);
+	measure_quiet(&trial);
+	warm_up(&trial, 0);
+	fill(&trial);
+	run->system->watch(trial.left);
+	processor_yield();
+	ns = gaps_ns(&trial, workload_last(&trial.load) + GRACE);
+	processor_share();
+	trial.measured = true;
+	emit_each(&trial, "expire, tick by tick", ns, trial.left);
+	deliver_all(&trial);
+	end(&trial);
+}
+
+/* ---- the check ---- */
+
+static void check_none_early(struct trial *trial, __u32 first)
+{
+	struct workload *load = &trial->load;
+	__u64 now = now_ns();
+	__u32 i;
+
+	for (i = first; i < load->delivered_count; i++)
+		if (now < workload_deadline(load, load->delivered[i]))
+			errx(1, "%s: timer %u was early", trial->system->name,
+			     load->delivered[i]);
+}
+
+static void await_all(struct trial *trial)
+{
+	struct workload *load = &trial->load;
+	__u64 end = workload_last(load) + trial->lead + NSEC_PER_SEC;
+	__u32 first;
+
+	while (load->delivered_count < trial->left && now_ns() < end) {
+		first = load->delivered_count;
+		trial->system->deliver();
+		check_none_early(trial, first);
+		clock_sleep_until(now_ns() + NSEC_PER_MSEC / 5);
+	}
+}
+
+void phases_check(const struct run *run)
+{
+	struct trial trial;
+
+	begin(&trial, run);
+	run->system->setup(&trial.load, run->variant);
+	warm_up(&trial, 0);
+	fill(&trial);
+	if (real_time(&trial))
+		await_all(&trial);
+	else
+		expire(&trial);
+	deliver_all(&trial);
+	measure_pairs(&trial);
+	measure_reschedule(&trial);
+	end(&trial);
+}

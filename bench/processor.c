@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Processors; see processor.h.
+ */
+#include <err.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "processor.h"
+
+void processor_pin(int pid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(pid, sizeof(set), &set))
+		err(1, "process %d cannot be bound to processor %d", pid, cpu);
+}
+
+int processor_last(void)
+{
+	return sysconf(_SC_NPROCESSORS_ONLN) - 1;
+}
+
+static void schedule_as(int policy, int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+
+	if (sched_setscheduler(0, policy, &param))
+		err(1, "another scheduling policy needs root");
+}
+
+void processor_hold(void)
+{
+	schedule_as(SCHED_FIFO, 1);
+}
+
+void processor_share(void)
+{
+	schedule_as(SCHED_OTHER, 0);
+}
+
+void processor_yield(void)
+{
+	schedule_as(SCHED_IDLE, 0);
+}

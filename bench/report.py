@@ -1,0 +1,374 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the benchmark's results say.
+
+Called by bench/bench.sh as: report.py RESULTS OUTPUT
+
+RESULTS is a directory of files with one JSON object a line. Written are
+OUTPUT.json (all medians, and how they meet the targets), OUTPUT.txt (all
+medians as a table), OUTPUT.png (a life-cycle against the number of timers,
+drawn by gnuplot), and to standard output the table for a million timers.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+
+BATCHED = "hierarchical, batches of 4096"
+ONE_BY_ONE = "hierarchical, one by one"
+MILLION = 1000000
+
+# Columns of the table: heading, phase
+COLUMNS = [
+    ("schedule", "schedule"),
+    ("cancel", "cancel"),
+    ("expire", "expire"),
+    ("deliver", "deliver"),
+    ("exp+del", "expire + deliver"),
+    ("life", "life-cycle"),
+    ("min", None),
+    ("max", None),
+    ("hot pair", "hot pair"),
+    ("later", "reschedule later"),
+    ("earlier", "reschedule earlier"),
+    ("burst", "burst"),
+    ("bytes", "peak"),
+]
+
+
+class Results:
+    """The figures of all repetitions, by who, where and how many."""
+
+    def __init__(self, directory):
+        self.values = defaultdict(dict)  # (who, phase) -> rep -> value
+        self.units = {}
+        self.skipped = []
+        for name in sorted(os.listdir(directory)):
+            with open(os.path.join(directory, name), encoding="utf-8") as file:
+                for line in file:
+                    if line.startswith("{"):
+                        self.take(json.loads(line))
+        self.derive()
+
+    def take(self, row):
+        who = (row["system"], row["variant"], row["where"], row["timers"])
+        if "skipped" in row:
+            self.skipped.append((who, row["skipped"]))
+            return
+        self.put(who, row["phase"], row["rep"], row["value"], row["unit"])
+
+    def put(self, who, phase, rep, value, unit):
+        self.values[who, phase][rep] = value
+        self.units[phase] = unit
+
+    def derive(self):
+        """Sums, of each repetition by itself."""
+        for who in self.subjects():
+            for rep in list(self.values.get((who, "schedule"), ())):
+                self.derive_one(who, rep)
+
+    def derive_one(self, who, rep):
+        def get(phase):
+            return self.values.get((who, phase), {}).get(rep)
+
+        expire, deliver = get("expire"), get("deliver")
+        both = get("expire + deliver")
+        if both is None and None not in (expire, deliver):
+            both = expire + deliver
+            self.put(who, "expire + deliver", rep, both, "ns/timer")
+        schedule, cancel = get("schedule"), get("cancel")
+        if None not in (schedule, cancel, both):
+            self.put(who, "life-cycle", rep,
+                     schedule + cancel / 2 + both / 2, "ns/timer")
+
+    def subjects(self):
+        return sorted({who for who, _ in self.values})
+
+    def median(self, system, variant, where, timers, phase):
+        """None if there is no such figure."""
+        values = self.values.get(((system, variant, where, timers), phase))
+        return statistics.median(values.values()) if values else None
+
+    def rows(self):
+        for (who, phase), values in sorted(self.values.items()):
+            figures = list(values.values())
+            yield {
+                "system": who[0], "variant": who[1], "where": who[2],
+                "timers": who[3], "phase": phase,
+                "median": statistics.median(figures),
+                "min": min(figures), "max": max(figures),
+                "runs": len(figures), "unit": self.units[phase],
+            }
+
+
+# ---- the table ----
+
+def number(value):
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if value < 1000 else f"{value:,.0f}"
+
+
+def cells(results, who):
+    life = results.values.get((who, "life-cycle"))
+    for heading, phase in COLUMNS:
+        if phase:
+            yield number(results.median(*who, phase))
+        elif life:
+            yield number(min(life.values()) if heading == "min"
+                         else max(life.values()))
+        else:
+            yield "-"
+
+
+def table(results, subjects):
+    """Lines of text."""
+    head = ["system", "variant", "where", "timers"]
+    head += [heading for heading, _ in COLUMNS]
+    lines = [head]
+    for who in subjects:
+        lines.append([who[0], who[1], who[2], f"{who[3]:,}",
+                      *cells(results, who)])
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    for line in lines:
+        yield "  ".join(
+            cell.ljust(width) if i < 3 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths))).rstrip()
+
+
+def largest(subjects):
+    """Of each system, variant and place the most timers up to a million"""
+    best = {}
+    for who in subjects:
+        if who[3] <= MILLION and who[3] > best.get(who[:3], (0, 0, 0, 0))[3]:
+            best[who[:3]] = who
+    return sorted(best.values(), key=lambda who: (who[2], who[:2]))
+
+
+# ---- the targets ----
+
+class Targets:
+    """The table of what is to be reached, each with what was measured.
+
+    All ratios are medians of the ratios within a repetition, so that what
+    disturbs a repetition disturbs both sides. Where the module ran is `where`;
+    `beside` is where user space ran beside it.
+    """
+
+    def __init__(self, results, where, beside):
+        self.results = results
+        self.where = where
+        self.beside = beside
+        self.list = []
+
+    def values(self, system, variant, where, timers, phase):
+        """By repetition"""
+        who = (system, variant, where, timers)
+        return self.results.values.get((who, phase), {})
+
+    def ours(self, phase, timers=MILLION, variant=BATCHED):
+        return self.values("hwtimer", variant, self.where, timers, phase)
+
+    def best(self, system, phase, where):
+        """Of a system's variants and numbers of timers the cheapest, and its
+        name; the most timers up to a million of each variant."""
+        found = [(statistics.median(values.values()), who, values)
+                 for (who, its), values in self.results.values.items()
+                 if its == phase and who in largest_of(self.results, phase)
+                 and who[0] == system and who[2] == where]
+        if not found:
+            return {}, ""
+        _, who, values = min(found, key=lambda item: item[0])
+        return values, f"{who[0]}, {who[1]}, {who[3]:,} timers, {who[2]}"
+
+    def add(self, name, bound, value, reason="", at_least=False, detail=""):
+        target = {"name": name, "value": value, "bound": bound,
+                  "at_least": at_least}
+        if value is None:
+            target["met"] = None
+            target["reason"] = reason or "not measured in this run"
+        else:
+            target["met"] = value >= bound if at_least else value <= bound
+        if detail:
+            target["detail"] = detail
+        self.list.append(target)
+
+    def add_ratio(self, name, bound, ours, theirs, **more):
+        self.add(name, bound, self.ratio(ours, theirs), **more)
+
+    @staticmethod
+    def ratio(ours, theirs):
+        both = [ours[rep] / theirs[rep] for rep in ours
+                if theirs.get(rep)]
+        return statistics.median(both) if both else None
+
+    def collect(self):
+        self.add_life_cycles()
+        self.add_sizes()
+        self.add_extras()
+        return self.list
+
+    def add_life_cycles(self):
+        life = self.ours("life-cycle")
+        self.add_ratio("life-cycle against the floor", 2.0, life,
+                       self.values("floor", "vectors", self.beside, MILLION,
+                                   "life-cycle"))
+        for rival in ("libuv", "libevent"):
+            self.add_ratio(f"life-cycle against {rival}", 1 / 10, life,
+                           self.values(rival, "heap", self.beside, MILLION,
+                                       "life-cycle"))
+        theirs, who = self.best("timerfd", "life-cycle", self.where)
+        self.add_ratio("life-cycle against timerfd + epoll, same kernel",
+                       1 / 50, life, theirs, detail=who)
+        self.add_ratio("expire + deliver against the floor's lists", 1 / 2,
+                       self.ours("expire + deliver"),
+                       self.values("floor-list", "lists", self.beside, MILLION,
+                                   "expire + deliver"))
+
+    def add_sizes(self):
+        worst = None
+        for phase in ("schedule", "cancel", "expire", "deliver"):
+            ratio = self.ratio(self.ours(phase, 10 * MILLION),
+                               self.ours(phase))
+            if ratio and (worst is None or ratio > worst[0]):
+                worst = (ratio, phase)
+        self.add("10M timers against 1M, the worst phase", 1.5,
+                 worst[0] if worst else None,
+                 detail=worst[1] if worst else "")
+        peak = self.ours("peak")
+        self.add("kernel bytes a pending timer, 1M one-shot", 48,
+                 max(peak.values()) if peak else None)
+
+    def add_extras(self):
+        self.add_dead()
+        self.add_wait()
+        self.add_ratio("two producers against one", 1.8,
+                       self.ours("two producers", 1),
+                       self.ours("one producer", 1), at_least=True,
+                       detail=self.floor_producers())
+        self.add_ratio("one SCHEDULE against one timerfd_settime", 1.0,
+                       self.ours("one SCHEDULE", 1),
+                       self.ours("one settime", 1))
+
+    def floor_producers(self):
+        ratio = self.ratio(
+            self.values("floor", "vectors", self.where, 1, "two producers"),
+            self.values("floor", "vectors", self.where, 1, "one producer"))
+        return f"the floor, which shares nothing: {ratio:.2f}" if ratio else ""
+
+    def add_dead(self):
+        pairs = [who[3] for (who, phase) in self.results.values
+                 if phase == "dead entries at the most"
+                 and who[2] == self.where]
+        if not pairs:
+            self.add("dead entries beyond the live", 65535, None)
+            return
+        dead = self.ours("dead entries at the most", max(pairs))
+        self.add("dead entries beyond the live", 65535, max(dead.values()),
+                 detail=f"after {max(pairs):,} pairs")
+
+    def add_wait(self):
+        """A wait is what a call took longer than the longest of as many calls
+        took alone: an upper bound, as the machine's own hiccups are in it."""
+        phase = "SCHEDULE in a burst, longest"
+        crowds = [who[3] for (who, its) in self.results.values
+                  if its == phase and who[2] == self.where]
+        name = "longest wait of a SCHEDULE in a burst, in expirations"
+        if not crowds:
+            self.add(name, 256, None)
+            return
+        crowd = max(crowds)
+        each = self.ours("burst, the last is late", crowd)
+        waits = {}
+        for kind in ("longest", "99 of 100"):
+            during = self.ours(f"SCHEDULE in a burst, {kind}", crowd)
+            alone = self.ours(f"SCHEDULE alone, {kind}", crowd)
+            waits[kind] = statistics.median(
+                max(during[rep] - alone[rep], 0) / (each[rep] / crowd)
+                for rep in during)
+        self.add(name, 256, waits["longest"],
+                 detail=f"crowd {crowd:,}; 99 of 100 calls: "
+                        f"{waits['99 of 100']:.0f}")
+
+
+def largest_of(results, phase):
+    return set(largest([who for who, its in results.values if its == phase]))
+
+
+def print_targets(targets):
+    verdicts = {True: "met", False: "not met", None: "not measured"}
+    print()
+    for target in targets:
+        value = target["value"]
+        sign = ">=" if target["at_least"] else "<="
+        more = target.get("detail") or target.get("reason") or ""
+        print(f"{target['name']:<54} "
+              f"{'-' if value is None else format(value, '.3g'):>9} "
+              f"{sign} {target['bound']:<8.4g} "
+              f"{verdicts[target['met']]}{'; ' + more if more else ''}")
+
+
+# ---- the plot ----
+
+def plot(results, output):
+    """Of each system its best variant in each place"""
+    lines = defaultdict(list)
+    for (who, phase), values in results.values.items():
+        if phase == "life-cycle":
+            lines[who[:3]].append((who[3], statistics.median(values.values())))
+    best = {}
+    for who, points in lines.items():
+        cost = max(points)[1]
+        key = (who[0], who[2])
+        if key not in best or cost < best[key][0]:
+            best[key] = (cost, who, sorted(points))
+    curves = sorted(best.values(), reverse=True)
+    script = [
+        "set terminal pngcairo size 1200,800 font 'sans,11'",
+        f"set output '{output}'",
+        "set logscale xy",
+        "set title 'A timer's life: schedule + 1/2 cancel"
+        " + 1/2 (expire + deliver)'".replace("r's", "r''s"),
+        "set xlabel 'timers'",
+        "set ylabel 'ns per timer'",
+        "set xrange [800:12000000]",
+        "set format x '10^{%L}'",
+        "set grid",
+        "set key outside right top",
+    ]
+    for i, (_, who, points) in enumerate(curves):
+        script.append(f"$curve{i} << END")
+        script += [f"{x} {y}" for x, y in points]
+        script.append("END")
+    script.append("plot " + ", ".join(
+        f"$curve{i} with linespoints linewidth 2 pointsize 1.2"
+        f" title '{who[0]}, {who[2]}'"
+        for i, (_, who, _) in enumerate(curves)))
+    subprocess.run(["gnuplot"], input="\n".join(script), text=True, check=True)
+
+
+def main():
+    results = Results(sys.argv[1])
+    output = sys.argv[2]
+    timed = [who for who in results.subjects()
+             if (who, "life-cycle") in results.values]
+    places = {who[2] for who in timed if who[0] == "hwtimer"}
+    where = next((p for p in ("this", "uml", "qemu") if p in places), "uml")
+    beside = "host" if where == "uml" else where
+    targets = Targets(results, where, beside).collect()
+
+    print("\n".join(table(results, largest(timed))))
+    print_targets(targets)
+    with open(output + ".txt", "w", encoding="utf-8") as file:
+        file.write("\n".join(table(results, timed)) + "\n")
+    with open(output + ".json", "w", encoding="utf-8") as file:
+        json.dump({"rows": list(results.rows()), "targets": targets}, file,
+                  indent=1)
+    plot(results, output + ".png")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * hwtimer: one timer an ioctl, and batches of SUBMIT, with both kinds of wheel.
+ *
+ * Filling the requests in and taking the ids out is timed with the call, as a
+ * program has to do it.
+ */
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "hwtimer_ring.h"
+#include "system_hwtimer.h"
+
+#define BATCH_MAX 4096
+
+/* Slots of the rings; of events, the most there can be */
+#define SUBMISSIONS BATCH_MAX
+#define COMPLETIONS HWTIMER_RING_SLOTS_MAX
+
+/**
+ * struct way - how a program may use the device
+ * @kind: of wheel
+ * @batch: timers in one SUBMIT, events in one read(); 0: one ioctl a timer
+ * @rings: timers and events through the rings; after each batch a kick, as here
+ *	the worker may not run beside the program
+ */
+struct way {
+	__u32 kind;
+	__u32 batch;
+	bool rings;
+};
+
+static const char *const variants[] = {
+	"hierarchical, batches of 4096",
+	"hierarchical, rings",
+	"hierarchical, batches of 256",
+	"hierarchical, batches of 16",
+	"hierarchical, batches of 1",
+	"hierarchical, one by one",
+	"hashed, batches of 4096",
+	"hashed, rings",
+	"hashed, batches of 256",
+	"hashed, batches of 16",
+	"hashed, batches of 1",
+	"hashed, one by one",
+	NULL,
+};
+
+static const struct way ways[] = {
+	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4096 },
+	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4096, .rings = true },
+	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 256 },
+	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 16 },
+	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 1 },
+	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 0 },
+	{ .kind = HWTIMER_KIND_HASHED, .batch = 4096 },
+	{ .kind = HWTIMER_KIND_HASHED, .batch = 4096, .rings = true },
+	{ .kind = HWTIMER_KIND_HASHED, .batch = 256 },
+	{ .kind = HWTIMER_KIND_HASHED, .batch = 16 },
+	{ .kind = HWTIMER_KIND_HASHED, .batch = 1 },
+	{ .kind = HWTIMER_KIND_HASHED, .batch = 0 },
+};
+
+__u32 hwtimer_buckets;
+
+static struct workload *load;
+static struct way way;
+static int fd;
+/* Of all timers; and of those that are aimed at, in the order of the cancels */
+static __u64 *ids, *aimed;
+static struct hwtimer_ring ring;
+/* Events before those that are watched for */
+static __u64 expired_before;
+static struct hwtimer_request requests[BATCH_MAX];
+static struct hwtimer_event events[BATCH_MAX];
+
+static __u32 smaller(__u32 a, __u32 b)
+{
+	return a < b ? a : b;
+}
+
+static const char *hwtimer_missing(void)
+{
+	return access("/dev/hwtimer", R_OK | W_OK) ?
+		       "the module is not loaded" :
+		       NULL;
+}
+
+static __u32 hwtimer_timers_max(void)
+{
+	struct hwtimer_info info;
+	int probe = device_open();
+
+	device_info(probe, &info);
+	close(probe);
+	return info.timers_max;
+}
+
+static __u32 hwtimer_batch(unsigned int variant)
+{
+	return ways[variant].batch ? ways[variant].batch : 1;
+}
+
+static double hwtimer_calls(unsigned int variant)
+{
+	return 2.0 / hwtimer_batch(variant);
+}
+
+static void set_up(void)
+{
+	struct hwtimer_setup setup = {
+		.size = sizeof(setup),
+		.tick = load->tick,
+		.buckets = hwtimer_buckets,
+		.kind = way.kind,
+		.clock = CLOCK_MONOTONIC,
+		.timers = load->timers,
+		.submissions = way.rings ? SUBMISSIONS : 0,
+		.completions = way.rings ? COMPLETIONS : 0,
+	};
+
+	if (ioctl(fd, HWTIMER_IOC_SETUP, &setup))
+		err(1, "HWTIMER_IOC_SETUP");
+}
+
+static void hwtimer_setup(struct workload *new_load, unsigned int variant)
+{
+	load = new_load;
+	way = ways[variant];
+	ids = malloc(load->timers * sizeof(*ids));
+	aimed = malloc(load->timers * sizeof(*aimed));
+	if (!ids || !aimed)
+		err(1, "no memory for %u ids", load->timers);
+	memset(ids, 0, load->timers * sizeof(*ids));
+	memset(aimed, 0, load->timers * sizeof(*aimed));
+	memset(requests, 0, sizeof(requests));
+	memset(events, 0, sizeof(events));
+	fd = device_open();
+	set_up();
+	if (way.rings && hwtimer_ring_map(&ring, fd))
+		err(1, "the rings cannot be mapped");
+}
+
+static void hwtimer_teardown(void)
+{
+	if (way.rings)
+		hwtimer_ring_unmap(&ring);
+	close(fd);
+	free(ids);
+	free(aimed);
+}
+
+/* A timer that has expired already was set too near. */
+static void check(__u32 op, int error)
+{
+	if (error == EALREADY)
+		exit(SYSTEM_LATE);
+	if (error)
+		errx(1, "operation %u: %s", op, strerror(error));
+}
+
+/* ---- one by one ---- */
+
+static void schedule_one(__u32 timer)
+{
+	struct hwtimer_request request = {
+		.flags = HWTIMER_ABSOLUTE,
+		.time = workload_deadline(load, timer),
+		.user_data = timer,
+	};
+
+	if (ioctl(fd, HWTIMER_IOC_SCHEDULE, &request))
+		check(HWTIMER_OP_SCHEDULE, errno);
+	ids[timer] = request.id;
+}
+
+static void cancel_one(__u32 place)
+{
+	struct hwtimer_request request = { .id = aimed[place] };
+
+	if (ioctl(fd, HWTIMER_IOC_CANCEL, &request))
+		check(HWTIMER_OP_CANCEL, errno);
+}
+
+static void reschedule_one(__u32 place)
+{
+	struct hwtimer_request request = {
+		.flags = HWTIMER_ABSOLUTE,
+		.id = aimed[place],
+		.time = workload_deadline(load, load->order[place]),
+	};
+
+	if (ioctl(fd, HWTIMER_IOC_RESCHEDULE, &request))
+		check(HWTIMER_OP_RESCHEDULE, errno);
+}
+
+/* ---- in batches ---- */
+
+static void submit(__u32 count)
+{
+	__u32 i;
+
+	device_submit(fd, requests, count);
+	for (i = 0; i < count; i++)
+		check(requests[i].op, -requests[i].result);
+}
+
+static void schedule_batch(__u32 first, __u32 count)
+{
+	__u32 i;
+
+	for (i = 0; i < count; i++)
+		requests[i] = (struct hwtimer_request){
+			.op = HWTIMER_OP_SCHEDULE,
+			.flags = HWTIMER_ABSOLUTE,
+			.time = workload_deadline(load, first + i),
+			.user_data = first + i,
+		};
+	submit(count);
+	for (i = 0; i < count; i++)
+		ids[first + i] = requests[i].id;
+}
+
+static void cancel_batch(__u32 first, __u32 count)
+{
+	__u32 i;
+
+	for (i = 0; i < count; i++)
+		requests[i] = (struct hwtimer_request){
+			.op = HWTIMER_OP_CANCEL,
+			.id = aimed[first + i],
+		};
+	submit(count);
+}
+
+static void reschedule_batch(__u32 first, __u32 count)
+{
+	__u32 i;
+
+	for (i = 0; i < count; i++)
+		requests[i] = (struct hwtimer_request){
+			.op = HWTIMER_OP_RESCHEDULE,
+			.flags = HWTIMER_ABSOLUTE,
+			.id = aimed[first + i],
+			.time = workload_deadline(load, load->order[first + i]),
+		};
+	submit(count);
+}
+
+/* ---- through the rings ---- */
+
+static struct hwtimer_request *get_slot(__u32 op)
+{
+	struct hwtimer_request *slot = hwtimer_ring_get_slot(&ring);
+
+	if (!slot)
+		errx(1, "the submission ring is full");
+	slot->op = op;
+	return slot;
+}
+
+/* Returns the result of the next request, which is waited for. */
+static __u64 next_result(__u32 op)
+{
+	__u64 result;
+
+	while (!hwtimer_ring_next_result(&ring, &result))
+		if (hwtimer_ring_kick(&ring) < 0)
+			err(1, "HWTIMER_IOC_KICK");
+	check(op, hwtimer_ring_error(result));
+	return result;
+}
+
+static void publish(void)
+{
+	if (hwtimer_ring_publish(&ring))
+		err(1, "HWTIMER_IOC_KICK");
+}
+
+static void schedule_ring(__u32 first, __u32 count)
+{
+	struct hwtimer_request *slot;
+	__u32 i;
+
+	for (i = 0; i < count; i++) {
+		slot = get_slot(HWTIMER_OP_SCHEDULE);
+		slot->flags = HWTIMER_ABSOLUTE;
+		slot->time = workload_deadline(load, first + i);
+		slot->user_data = first + i;
+	}
+	publish();
+	for (i = 0; i < count; i++)
+		ids[first + i] = next_result(HWTIMER_OP_SCHEDULE);
+}
+
+static void cancel_ring(__u32 first, __u32 count)
+{
+	__u32 i;
+
+	for (i = 0; i < count; i++)
+		get_slot(HWTIMER_OP_CANCEL)->id = aimed[first + i];
+	publish();
+	for (i = 0; i < count; i++)
+		next_result(HWTIMER_OP_CANCEL);
+}
+
+static void reschedule_ring(__u32 first, __u32 count)
+{
+	struct hwtimer_request *slot;
+	__u32 i;
+
+	for (i = 0; i < count; i++) {
+		slot = get_slot(HWTIMER_OP_RESCHEDULE);
+		slot->flags = HWTIMER_ABSOLUTE;
+		slot->id = aimed[first + i];
+		slot->time = workload_deadline(load, load->order[first + i]);
+	}
+	publish();
+	for (i = 0; i < count; i++)
+		next_result(HWTIMER_OP_RESCHEDULE);
+}
+
+/* Takes what is in the ring; returns how many. */
+static __u32 take_events(void)
+{
+	const struct hwtimer_event *event;
+	__u32 count = 0;
+
+	while (count < BATCH_MAX) {
+		event = hwtimer_ring_next_event(&ring);
+		if (!event)
+			break;
+		workload_deliver(load, event->user_data);
+		count++;
+	}
+	if (count && hwtimer_ring_consume(&ring))
+		err(1, "HWTIMER_IOC_KICK");
+	return count;
+}
+
+static void deliver_ring(void)
+{
+	do {
+		while (take_events())
+			;
+		if (hwtimer_ring_kick(&ring) < 0)
+			err(1, "HWTIMER_IOC_KICK");
+	} while (take_events());
+}
+
+/*
+ * poll() is ready as soon as the first event is in the ring: so we look again
+ * and again, after naps that are short against what the worker takes.
+ */
+static void expire_ring(__u32 count)
+{
+	__u64 end = now_ns() + 60 * NSEC_PER_SEC;
+	__u64 nap = 20000 + count / 2;
+	struct hwtimer_stats stats;
+
+	do {
+		clock_sleep_until(now_ns() + nap);
+		device_stats(fd, &stats);
+		if (now_ns() > end)
+			errx(1, "%u timers did not expire in a minute", count);
+	} while (stats.expired - expired_before < count);
+}
+
+/* ---- any way ---- */
+
+/* Calls @batch for parts of @count, or @one for each. */
+static void in_batches(__u32 first, __u32 count,
+		       void (*batch)(__u32 first, __u32 count),
+		       void (*ring_batch)(__u32 first, __u32 count),
+		       void (*one)(__u32 which))
+{
+	__u32 i, done;
+
+	for (i = 0; i < count; i += done) {
+		done = way.batch ? smaller(count - i, way.batch) : 1;
+		if (way.rings)
+			ring_batch(first + i, done);
+		else if (way.batch)
+			batch(first + i, done);
+		else
+			one(first + i);
+	}
+}
+
+static void hwtimer_schedule(__u32 first, __u32 count)
+{
+	in_batches(first, count, schedule_batch, schedule_ring, schedule_one);
+}
+
+static void hwtimer_aim(__u32 first, __u32 count)
+{
+	__u32 i;
+
+	for (i = first; i < first + count; i++)
+		aimed[i] = ids[load->order[i]];
+}
+
+static void hwtimer_cancel(__u32 first, __u32 count)
+{
+	in_batches(first, count, cancel_batch, cancel_ring, cancel_one);
+}
+
+static void hwtimer_reschedule(__u32 first, __u32 count)
+{
+	in_batches(first, count, reschedule_batch, reschedule_ring,
+		   reschedule_one);
+}
+
+/* Lets poll() be ready when @count events wait, and not before. */
+static void hwtimer_watch(__u32 count)
+{
+	struct hwtimer_notify notify = {
+		.size = sizeof(notify),
+		.events = count,
+		.eventfd = -1,
+		.delay = count > 1 ? HWTIMER_NEVER : 0,
+	};
+	struct hwtimer_stats stats;
+
+	if (ioctl(fd, HWTIMER_IOC_NOTIFY, &notify))
+		err(1, "HWTIMER_IOC_NOTIFY");
+	device_stats(fd, &stats);
+	expired_before = stats.expired;
+}
+
+static void hwtimer_expire(__u32 count)
+{
+	struct pollfd wheel = { .fd = fd, .events = POLLIN };
+
+	if (way.rings)
+		expire_ring(count);
+	else if (poll(&wheel, 1, 60000) != 1)
+		errx(1, "hwtimer: %u timers did not expire in a minute", count);
+}
+
+static void hwtimer_deliver(void)
+{
+	__u32 i, count;
+
+	if (way.rings) {
+		deliver_ring();
+		return;
+	}
+	do {
+		count = device_read(fd, events, way.batch ? way.batch : 1);
+		for (i = 0; i < count; i++)
+			workload_deliver(load, events[i].user_data);
+	} while (count);
+}
+
+void hwtimer_stats(struct hwtimer_stats *stats)
+{
+	device_stats(fd, stats);
+}
+
+static __u64 hwtimer_bytes(void)
+{
+	struct hwtimer_stats stats;
+
+	device_stats(fd, &stats);
+	return stats.bytes_peak;
+}
+
+static __u64 hwtimer_wakeups(void)
+{
+	struct hwtimer_stats stats;
+
+	device_stats(fd, &stats);
+	return stats.wakeups;
+}
+
+static double hwtimer_lateness(void)
+{
+	struct hwtimer_stats stats;
+
+	device_stats(fd, &stats);
+	return stats.lateness_max;
+}
+
+static bool is_worker(const char *pid)
+{
+	char path[64], name[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/comm", pid);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	if (!fgets(name, sizeof(name), file))
+		name[0] = '\0';
+	fclose(file);
+	return !strncmp(name, "hwtimer/", 8);
+}
+
+int hwtimer_worker_pid(void)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int pid = 0;
+
+	if (!proc)
+		err(1, "/proc");
+	while ((entry = readdir(proc)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+		    is_worker(entry->d_name)) {
+			if (pid)
+				errx(1, "load the module with workers=1");
+			pid = atoi(entry->d_name);
+		}
+	closedir(proc);
+	if (!pid)
+		errx(1, "there is no kthread hwtimer/0");
+	return pid;
+}
+
+const struct system system_hwtimer = {
+	.name = "hwtimer",
+	.variants = variants,
+	.expiry = EXPIRY_HELD,
+	.tick = NSEC_PER_MSEC / 10,
+	.timers_max = hwtimer_timers_max,
+	.calls = hwtimer_calls,
+	.batch = hwtimer_batch,
+	.missing = hwtimer_missing,
+	.setup = hwtimer_setup,
+	.teardown = hwtimer_teardown,
+	.schedule = hwtimer_schedule,
+	.aim = hwtimer_aim,
+	.cancel = hwtimer_cancel,
+	.reschedule = hwtimer_reschedule,
+	.watch = hwtimer_watch,
+	.expire = hwtimer_expire,
+	.deliver = hwtimer_deliver,
+	.bytes = hwtimer_bytes,
+	.wakeups = hwtimer_wakeups,
+	.lateness = hwtimer_lateness,
+	.worker_pid = hwtimer_worker_pid,
+};

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The benchmark: hwtimer and its rivals, all systems of timers that can run
+ * here, through the same phases. bench.sh runs it in each place; report.py makes
+ * a table of what it prints.
+ *
+ * Every measurement has a process of its own, so that none finds what another
+ * has left behind.
+ */
+#include <err.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "emit.h"
+#include "extra.h"
+#include "options.h"
+#include "phases.h"
+#include "processor.h"
+
+#define NULL_CALLS 20000
+#define TRIES 6
+/* What schedules, cancels and so on all timers of a measurement, altogether */
+#define ROUNDS 4
+
+static const struct system *const systems[] = {
+	&system_floor, &system_floor_list, &system_hwtimer, &system_timerfd,
+	&system_posix, &system_uring,	   &system_libuv,   &system_libevent,
+};
+
+#define SYSTEMS (sizeof(systems) / sizeof(*systems))
+
+/* What a system call takes here */
+static double call_ns;
+
+static double null_call_ns(void)
+{
+	__u64 start = cycles();
+	int i;
+
+	for (i = 0; i < NULL_CALLS; i++)
+		syscall(SYS_getppid);
+	return clock_ns(cycles() - start) / NULL_CALLS;
+}
+
+/* Returns the exit status of a child that runs @measure. */
+static int in_child(void (*measure)(const struct run *run),
+		    const struct run *run)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		err(1, "fork");
+	if (!pid) {
+		measure(run);
+		exit(0);
+	}
+	if (waitpid(pid, &status, 0) != pid)
+		err(1, "waitpid");
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+/* Tries again with more time where timers were due too soon. */
+static int try(void (*how)(const struct run *run), struct run *run)
+{
+	int status = SYSTEM_LATE;
+	int i;
+
+	for (i = 0; i < TRIES && status == SYSTEM_LATE; i++) {
+		run->lead = 1 << i;
+		status = in_child(how, run);
+	}
+	return status;
+}
+
+static const char *variant_name(const struct run *run)
+{
+	return run->system->variants[run->variant];
+}
+
+static void measure(void (*how)(const struct run *run), struct run *run)
+{
+	int status = try(how, run);
+
+	if (status)
+		errx(1, "%s, %s, %u timers: failed with status %d",
+		     run->system->name, variant_name(run), run->timers, status);
+}
+
+/* The next number below that is one digit and noughts */
+static __u32 rounded_down(double number)
+{
+	__u32 unit = 1;
+
+	while (number / unit >= 10)
+		unit *= 10;
+	return (__u32)(number / unit) * unit;
+}
+
+/* How many timers the system can do here, and in a time that one would wait. */
+static __u32 timers_max(const struct options *options, const struct run *run)
+{
+	const struct system *system = run->system;
+	__u32 max = system->timers_max ? system->timers_max() : UINT32_MAX;
+	double ns = system->calls ? system->calls(run->variant) * call_ns : 0;
+	double in_time = ns ? options->budget * 1e9 / (ns * ROUNDS) :
+			      UINT32_MAX;
+
+	return in_time < max ? rounded_down(in_time) : max;
+}
+
+static void ask(const struct options *options, struct run *run, __u32 timers,
+		void (*question)(const struct run *run))
+{
+	run->timers = timers;
+	emit_subject(run->system->name, variant_name(run), timers);
+	if (options_want(options, run->system->name, variant_name(run)))
+		measure(question, run);
+}
+
+/* Those that are about hwtimer, and of two producers what the floor does */
+static void measure_extras(const struct options *options)
+{
+	struct run run = {
+		.system = &system_floor,
+		.cpu = processor_last(),
+		.seed = 2015 + options->rep,
+	};
+
+	ask(options, &run, 1, extra_producers);
+	run.system = &system_hwtimer;
+	if (run.system->missing())
+		return;
+	ask(options, &run, 1, extra_producers);
+	ask(options, &run, 1, extra_single);
+	ask(options, &run, options->crowd, extra_crowd);
+	ask(options, &run, options->pairs, extra_dead);
+}
+
+static void measure_run(const struct options *options, struct run *run)
+{
+	emit_subject(run->system->name, variant_name(run), run->timers);
+	run->tick = 0;
+	measure(phases_run, run);
+	measure(phases_burst, run);
+	if (options->ticks && run->system->expiry == EXPIRY_HELD) {
+		run->tick = NSEC_PER_MSEC;
+		measure(phases_ticks, run);
+	}
+}
+
+/* All numbers of timers; of those that are too many, the most there can be */
+static void measure_variant(const struct options *options, struct run *run)
+{
+	__u32 max = timers_max(options, run);
+	__u32 i, last = 0;
+
+	for (i = 0; i < options->timers.count; i++) {
+		run->timers = options->timers.values[i];
+		if (run->timers > max)
+			run->timers = max;
+		if (run->timers > last)
+			measure_run(options, run);
+		last = run->timers;
+	}
+}
+
+/* Calls @what for each variant that is wanted. */
+static void
+with_variants(const struct options *options, const struct system *system,
+	      void (*what)(const struct options *options, struct run *run))
+{
+	struct run run = {
+		.system = system,
+		.unseen = options->unseen,
+		.cpu = processor_last(),
+		.seed = 2015 + options->rep,
+	};
+
+	for (; system->variants[run.variant]; run.variant++)
+		if (options_want(options, system->name, variant_name(&run)))
+			what(options, &run);
+}
+
+static void measure_system(const struct options *options,
+			   const struct system *system)
+{
+	const char *missing = system->missing ? system->missing() : NULL;
+
+	if (!missing) {
+		with_variants(options, system, measure_variant);
+	} else if (options_want_system(options, system->name)) {
+		emit_subject(system->name, "", 0);
+		emit_skipped(missing);
+	}
+}
+
+static void measure_systems(const struct options *options)
+{
+	__u32 i;
+
+	call_ns = null_call_ns();
+	emit_subject("null system call", "getppid", 1);
+	emit("call", call_ns, "ns");
+	for (i = 0; i < SYSTEMS; i++)
+		measure_system(options, systems[(i + options->rep) % SYSTEMS]);
+}
+
+/* ---- the check: TAP, a test a variant ---- */
+
+static __u32 checks, failures;
+
+static void count_check(const struct options *options, struct run *run)
+{
+	(void)options;
+	(void)run;
+	checks++;
+}
+
+static void check_variant(const struct options *options, struct run *run)
+{
+	const char *missing = run->system->missing ? run->system->missing() :
+						     NULL;
+	__u32 max = missing ? UINT32_MAX : timers_max(options, run);
+	int status = 0;
+
+	run->timers = options->timers.values[0];
+	if (run->timers > max)
+		run->timers = max;
+	if (!missing)
+		status = try(phases_check, run);
+	if (status)
+		failures++;
+	printf("%sok %u %s, %s: %u timers, each once, none early%s%s\n",
+	       status ? "not " : "", ++checks, run->system->name,
+	       variant_name(run), run->timers, missing ? " # SKIP " : "",
+	       missing ? missing : "");
+	fflush(stdout);
+}
+
+static int check_systems(const struct options *options)
+{
+	__u32 i;
+
+	for (i = 0; i < SYSTEMS; i++)
+		with_variants(options, systems[i], count_check);
+	printf("TAP version 13\n1..%u\n", checks);
+	fflush(stdout);
+	checks = 0;
+	for (i = 0; i < SYSTEMS; i++)
+		with_variants(options, systems[i], check_variant);
+	return failures ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+
+	options_parse(&options, argc, argv);
+	clock_init();
+	emit_place(options.where, options.rep);
+	if (options.check)
+		return check_systems(&options);
+	if (options.extras)
+		measure_extras(&options);
+	else
+		measure_systems(&options);
+	return 0;
+}
