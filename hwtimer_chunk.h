@@ -20,6 +20,12 @@
 #include <linux/prefetch.h>
 #include <linux/types.h>
 
+/*
+ * Functions that do nothing but prefetch are __always_inline: where prefetch()
+ * is gcc's own (not on x86), gcc takes them for functions without effect, and
+ * drops the calls.
+ */
+
 /* Of most processors; where it is another, some prefetches are of no use. */
 #define HWTIMER_CACHE_LINE 64
 
@@ -181,7 +187,8 @@ static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue,
  * is not empty. Whoever goes from queue to queue finds it gone otherwise, and
  * all that the processor has to write waits for it.
  */
-static inline void hwtimer_queue_prefetch(const struct hwtimer_queue *queue)
+static __always_inline void
+hwtimer_queue_prefetch(const struct hwtimer_queue *queue)
 {
 	prefetchw((const char *)&queue->tail->entries[queue->last - 1] +
 		  HWTIMER_CACHE_LINE);

@@ -82,8 +82,9 @@ static void event_fill(const struct hwtimer_instance *instance,
 }
 
 /* Starts to fetch the record at @slot of @chunk, if there is one. */
-static void ready_prefetch(const struct hwtimer_instance *instance,
-			   const struct hwtimer_chunk *chunk, unsigned int slot)
+static __always_inline void
+ready_prefetch(const struct hwtimer_instance *instance,
+	       const struct hwtimer_chunk *chunk, unsigned int slot)
 {
 	if (chunk && slot < hwtimer_queue_end(&instance->ready, chunk))
 		prefetchw(ready_record(instance, chunk, slot));

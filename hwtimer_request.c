@@ -245,8 +245,9 @@ static int request_run(struct hwtimer_instance *instance,
 }
 
 /* Starts to fetch the record that @request is about, if it names one. */
-static void request_prefetch(const struct hwtimer_instance *instance,
-			     const struct hwtimer_request *request)
+static __always_inline void
+request_prefetch(const struct hwtimer_instance *instance,
+		 const struct hwtimer_request *request)
 {
 	struct hwtimer_record *record;
 

@@ -375,7 +375,7 @@ static bool entry_alive(const struct hwtimer_record *record,
 }
 
 /* Where the next bucket's worth of cache misses begins. */
-static void prefetch_chunk(const struct hwtimer_chunk *chunk)
+static __always_inline void prefetch_chunk(const struct hwtimer_chunk *chunk)
 {
 	unsigned int i;
 
@@ -383,14 +383,14 @@ static void prefetch_chunk(const struct hwtimer_chunk *chunk)
 		prefetch((const char *)chunk + i);
 }
 
-static void prefetch_record(const struct hwtimer_wheel *wheel,
-			    struct hwtimer_entry entry)
+static __always_inline void prefetch_record(const struct hwtimer_wheel *wheel,
+					    struct hwtimer_entry entry)
 {
 	prefetchw(hwtimer_table_record(wheel->table, entry.index));
 }
 
-static void prefetch_records(const struct hwtimer_wheel *wheel,
-			     const struct hwtimer_queue *queue)
+static __always_inline void prefetch_records(const struct hwtimer_wheel *wheel,
+					     const struct hwtimer_queue *queue)
 {
 	unsigned int i;
 

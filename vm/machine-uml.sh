@@ -31,7 +31,7 @@ memory_dir()
 {
 	local dir
 
-	for dir in /dev/shm "${TMPDIR:-/tmp}"; do
+	for dir in ${UML_DIR:-} /dev/shm "${TMPDIR:-/tmp}"; do
 		if [ -w "$dir" ] && ! mounted_noexec "$dir" &&
 			[ "$(megabytes_free "$dir")" -ge "$MEM" ]; then
 			echo "$dir"
