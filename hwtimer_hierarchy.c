@@ -8,7 +8,9 @@
  * - Level n + 1 has buckets as wide as half of level n. Each level reaches from
  *   the position to the end of the next bucket of the level above, so that one
  *   is moved down, or cascades, while the one before it is being turned, in the
- *   time that the worker has left; when a tick is due that time is over.
+ *   time that the worker has left; when a tick is due that time is over. But of
+ *   the lowest level, where most timers come and go, an eighth is enough for
+ *   that: it reaches seven buckets of level 1 beyond the position's.
  * - A bucket knows its earliest tick, and is due at that, wherever in the
  *   hierarchy it is: a lone timer ten hours away is found by its own wake-up
  *   and no other. Only for a heavy bucket, of more than a chunkful, the worker
@@ -51,10 +53,31 @@ static unsigned int shift_of(const struct hwtimer_hierarchy *hierarchy,
 	return level ? hierarchy->shift + (level - 1) * LEVEL_SHIFT : 0;
 }
 
-/* The lowest level is twice as long as a bucket of the next one is wide. */
+/*
+ * The lowest level is eight times as long as a bucket of the next one is wide,
+ * so that it always reaches 7/8 of its length; twice if it is very short.
+ */
 static unsigned int first_shift(const struct hwtimer_shape *shape)
 {
-	return ilog2(shape->buckets) - 1;
+	return ilog2(shape->buckets) - (shape->buckets < 64 ? 1 : 3);
+}
+
+/* How many buckets of the level above @level is as long as. */
+static unsigned int parents_of(const struct hwtimer_hierarchy *hierarchy,
+			       unsigned int level)
+{
+	return level ? LEVEL_BUCKETS >> LEVEL_SHIFT :
+		       (hierarchy->mask + 1) >> hierarchy->shift;
+}
+
+/*
+ * How many buckets of @level, which is not the lowest, come down ahead of the
+ * position's: half of those that there is room for, and at least one.
+ */
+static unsigned int ahead_of(const struct hwtimer_hierarchy *hierarchy,
+			     unsigned int level)
+{
+	return parents_of(hierarchy, level - 1) / 2;
 }
 
 /* So many that the last one reaches beyond the last tick of a u64 of ns. */
@@ -175,7 +198,8 @@ static u64 reach_of(const struct hwtimer_hierarchy *hierarchy,
 
 	if (level + 1U == hierarchy->nr_levels)
 		return HWTIMER_TICK_NONE;
-	return ((hierarchy->position >> parent) + 2) << parent;
+	return ((hierarchy->position >> parent) + parents_of(hierarchy, level))
+	       << parent;
 }
 
 /* Has each level know how far entries go there without a look at the others. */
@@ -433,7 +457,7 @@ void hwtimer_hierarchy_loosen(struct hwtimer_wheel *wheel, u32 nr, bool loose)
 	}
 }
 
-/* The bucket that the position is in, and the next one. */
+/* The bucket that the position is in, and those that come down ahead. */
 bool hwtimer_hierarchy_cascades(const struct hwtimer_wheel *wheel, u32 nr)
 {
 	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
@@ -443,7 +467,8 @@ bool hwtimer_hierarchy_cascades(const struct hwtimer_wheel *wheel, u32 nr)
 	if (!level)
 		return false;
 	here = slot_at(hierarchy, level, hierarchy->position);
-	return ((slot_of(hierarchy, nr) - here) & LEVEL_MASK) <= 1;
+	return ((slot_of(hierarchy, nr) - here) & LEVEL_MASK) <=
+	       ahead_of(hierarchy, level);
 }
 
 u32 hwtimer_hierarchy_ahead(const struct hwtimer_wheel *wheel)
@@ -454,7 +479,8 @@ u32 hwtimer_hierarchy_ahead(const struct hwtimer_wheel *wheel)
 	for (; levels; levels &= levels - 1) {
 		unsigned int level = __ffs(levels);
 		u32 here = slot_at(hierarchy, level, hierarchy->position);
-		u64 near = ror64(hierarchy->levels[level].heavy, here) & 3;
+		u64 near = ror64(hierarchy->levels[level].heavy, here) &
+			   ((2ULL << ahead_of(hierarchy, level)) - 1);
 
 		if (near)
 			return hierarchy->mask + 1 +
@@ -481,8 +507,8 @@ u64 hwtimer_hierarchy_ahead_tick(const struct hwtimer_wheel *wheel)
 		if (!heavy)
 			continue;
 		distance = __ffs64(ror64(heavy, here & LEVEL_MASK));
-		earliest = min(earliest, (here + distance - min(distance, 1U))
-						 << shift);
+		distance -= min(distance, ahead_of(hierarchy, level));
+		earliest = min(earliest, (here + distance) << shift);
 	}
 	return earliest;
 }

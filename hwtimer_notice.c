@@ -91,7 +91,9 @@ void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask)
 			eventfd_signal(instance->notice.eventfd);
 		spin_unlock(&instance->lock);
 	}
-	wake_up_interruptible_poll(&instance->readers, mask);
+	/* Pairs with the barrier of whoever waits, in prepare_to_wait(). */
+	if (wq_has_sleeper(&instance->readers))
+		wake_up_interruptible_poll(&instance->readers, mask);
 }
 
 /* Tells whoever waits that no event will come any more. */

@@ -156,7 +156,9 @@ static void worker_set_running(struct hwtimer_worker *worker,
 {
 	lockdep_assert_held(&worker->lock);
 	worker->running = instance;
-	wake_up(&worker->idle);
+	/* Pairs with the barrier in prepare_to_wait(), before worker_left(). */
+	if (wq_has_sleeper(&worker->idle))
+		wake_up(&worker->idle);
 }
 
 /* The same; and no alarm was missed because the clock was set just then. */

@@ -711,15 +711,34 @@ static void order_holds_across_levels(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 60);
 }
 
+/* Wherever the position is: a delay of 7/8 of the lowest level stays there. */
+static void near_timers_never_move_down(struct kunit *test)
+{
+	struct oracle *oracle =
+		create_kind(test, HWTIMER_KIND_HIERARCHICAL, BUCKETS);
+	unsigned int tick;
+
+	for (tick = 0; tick < 3 * BUCKETS; tick++) {
+		oracle_schedule(oracle, (tick + BUCKETS * 7 / 8) * TICK);
+		oracle_turn(oracle, tick * TICK);
+	}
+	oracle_turn(oracle, 5 * BUCKETS * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 3 * BUCKETS);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.cascaded, 0);
+}
+
 static void crowd_moves_down_ahead(struct kunit *test)
 {
 	struct oracle *oracle =
 		create_kind(test, HWTIMER_KIND_HIERARCHICAL, BUCKETS);
 	unsigned int i;
 
-	/* A bucket of level 1 is 32 ticks wide: this is that of 96 to 127. */
+	/*
+	 * A bucket of level 1 is 8 ticks wide: this is that of 96 to 103. It
+	 * comes down when the position is no more than 4 buckets before it.
+	 */
 	for (i = 0; i < 1000; i++)
-		oracle_schedule(oracle, (97 + i % 31) * TICK);
+		oracle_schedule(oracle, (97 + i % 7) * TICK);
 	oracle_turn(oracle, 40 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.cascaded, 0);
 	oracle_turn(oracle, 70 * TICK);
@@ -1107,6 +1126,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE_PARAM(order_holds_while_a_crowd_moves_down, kind_gen_params),
 	KUNIT_CASE_PARAM(one_tick_and_a_century_in_one_wheel, kind_gen_params),
 	KUNIT_CASE(far_timer_is_touched_once_a_level),
+	KUNIT_CASE(near_timers_never_move_down),
 	KUNIT_CASE(crowd_moves_down_ahead),
 	KUNIT_CASE(lonely_crowd_moves_down_ahead),
 	KUNIT_CASE(slack_as_wide_as_the_bucket_needs_no_cascade),
