@@ -21,6 +21,7 @@
 #include "options.h"
 #include "phases.h"
 #include "processor.h"
+#include "system_hwtimer.h"
 
 #define NULL_CALLS 20000
 #define TRIES 6
@@ -78,9 +79,16 @@ static int try(void (*how)(const struct run *run), struct run *run)
 	return status;
 }
 
+/* Where it is not the usual one, with the number of buckets */
 static const char *variant_name(const struct run *run)
 {
-	return run->system->variants[run->variant];
+	static char name[80];
+
+	if (run->system != &system_hwtimer || !hwtimer_buckets)
+		return run->system->variants[run->variant];
+	snprintf(name, sizeof(name), "%s, %u buckets",
+		 run->system->variants[run->variant], hwtimer_buckets);
+	return name;
 }
 
 static void measure(void (*how)(const struct run *run), struct run *run)
