@@ -139,7 +139,7 @@ sizes()
 # Which of hwtimer's variants; one timer a call is slow in User-Mode Linux.
 variants()
 {
-	[ "$QUICK" = 1 ] && echo "batches of 4096" || echo ""
+	[ "$QUICK" = 1 ] && echo "hierarchical, " || echo ""
 }
 
 measure_host()
@@ -187,13 +187,13 @@ pairs()
 # Ten million take only the batches that the targets are about.
 measure_uml()
 {
-	local bench="./timer-bench --where uml --rep $1"
+	local bench="./timer-bench --where uml --rep $1 --calls 500000"
 	local script="insmod hwtimer.ko"
 
 	script+=" && $bench --unseen --systems $IN_KERNEL \
 		--timers $(sizes 10000)"
 	script+=" && $bench --systems hwtimer --timers $(sizes 1000000) \
-		--budget 1 --variants '$(variants)'"
+		--variants '$(variants)'"
 	[ "$QUICK" = 1 ] || script+=" && $bench --systems hwtimer \
 		--timers 10000000 --variants '$BATCHED'"
 	script+=" && $bench --extras --pairs $(pairs)"

@@ -18,7 +18,7 @@ import sys
 from collections import defaultdict
 
 BATCHED = "hierarchical, batches of 4096"
-ONE_BY_ONE = "hierarchical, one by one"
+RINGS = "hierarchical, rings"
 MILLION = 1000000
 
 LIFE = "life-cycle"
@@ -222,6 +222,7 @@ class Targets:
         self.add_life_cycles()
         self.add_sizes()
         self.add_extras()
+        self.add_rings()
         return self.list
 
     def add_life_cycles(self):
@@ -268,6 +269,32 @@ class Targets:
         self.add_ratio("one SCHEDULE against one timerfd_settime", 1.0,
                        self.ours("one SCHEDULE", 1),
                        self.ours("one settime", 1))
+
+    def add_rings(self):
+        """All that both sides do, on one processor; and beside it what is the
+        program's own part when the worker has another."""
+        def floor(phase):
+            return self.values("floor", "vectors", self.beside, MILLION, phase)
+
+        def rings(phase):
+            return self.ours(phase, variant=RINGS)
+
+        def part(phase):
+            values = self.ours(f"ring, the program's part of {phase}")
+            return (f"the program's own part: "
+                    f"{statistics.median(values.values()):.1f} ns"
+                    if values else "")
+
+        self.add_ratio("rings: life-cycle against the floor", 1.5,
+                       rings(LIFE), floor(LIFE))
+        self.add_ratio("rings: schedule against the floor", 1.3,
+                       rings("schedule"), floor("schedule"),
+                       detail=part("schedule"))
+        ours, theirs = rings("deliver"), floor("deliver")
+        more = [ours[rep] - theirs[rep] for rep in ours if rep in theirs]
+        self.add("rings: deliver, ns more than the floor's copy", 10,
+                 statistics.median(more) if more else None,
+                 detail=part("deliver"))
 
     def floor_producers(self):
         ratio = self.ratio(
