@@ -6,7 +6,7 @@
 #
 #	usage: bench/bench.sh [OPTION...]
 #
-#	--quick			ten times fewer timers, two repetitions: minutes
+#	--quick			two repetitions, fewer sizes and variants: minutes
 #	--reps NUMBER		repetitions (default 5)
 #	--places "NAME..."	of host, uml, qemu, this (default: host uml qemu)
 #	--no-netty		leave Netty out, which needs a JDK
@@ -35,6 +35,8 @@ REPS=5
 PLACES=(host uml qemu)
 QUICK=0
 NETTY=1
+# Results of what runs now
+PART=
 
 main()
 {
@@ -43,6 +45,7 @@ main()
 	parse_arguments "$@"
 	cd "$REPO_DIR"
 	prepare
+	on_exit tell_of_failure
 	rm -rf "$RESULTS"
 	mkdir -p "$RESULTS"
 	for ((rep = 1; rep <= REPS; rep++)); do
@@ -51,6 +54,14 @@ main()
 		done
 	done
 	python3 bench/report.py "$RESULTS" "$BUILD_DIR/bench"
+}
+
+# shellcheck disable=SC2317 # called by on_exit
+tell_of_failure()
+{
+	[ -n "$PART" ] || return 0
+	say "failed; the end of $PART:"
+	tail -n 3 "$PART" >&2
 }
 
 parse_arguments()
@@ -106,21 +117,29 @@ measure()
 	local start=$SECONDS
 
 	say "repetition $2 of $REPS, $1"
-	"measure_$1" "$2" >"$RESULTS/$1-$2.part"
-	mv "$RESULTS/$1-$2.part" "$RESULTS/$1-$2"
+	PART=$RESULTS/$1-$2.part
+	"measure_$1" "$2" >"$PART"
+	mv "$PART" "$RESULTS/$1-$2"
+	PART=
 	say "repetition $2 of $REPS, $1: $((SECONDS - start)) s"
 }
 
-# sizes MOST: numbers of timers up to MOST, and with --quick up to less
+# sizes MOST: numbers of timers up to MOST; with --quick only some
 sizes()
 {
-	local size=1000 most=$1 list=
+	local size list='' all=(1000 10000 100000 1000000)
 
-	[ "$QUICK" = 0 ] || most=$((most / 10))
-	for ((; size <= most; size *= 10)); do
-		list+=${list:+,}$size
+	[ "$QUICK" = 0 ] || all=(10000 1000000)
+	for size in "${all[@]}"; do
+		[ "$size" -gt "$1" ] || list+=${list:+,}$size
 	done
 	echo "$list"
+}
+
+# Which of hwtimer's variants; one timer a call is slow in User-Mode Linux.
+variants()
+{
+	[ "$QUICK" = 1 ] && echo "hierarchical, " || echo ""
 }
 
 measure_host()
@@ -168,12 +187,13 @@ pairs()
 # Ten million take only the batches that the targets are about.
 measure_uml()
 {
-	local bench="./timer-bench --where uml --rep $1"
+	local bench="./timer-bench --where uml --rep $1 --calls 500000"
 	local script="insmod hwtimer.ko"
 
 	script+=" && $bench --unseen --systems $IN_KERNEL \
-		--timers $(sizes 100000)"
-	script+=" && $bench --systems hwtimer --timers $(sizes 1000000)"
+		--timers $(sizes 10000)"
+	script+=" && $bench --systems hwtimer --timers $(sizes 1000000) \
+		--variants '$(variants)'"
 	[ "$QUICK" = 1 ] || script+=" && $bench --systems hwtimer \
 		--timers 10000000 --variants '$BATCHED'"
 	script+=" && $bench --extras --pairs $(pairs)"
@@ -185,8 +205,7 @@ measure_qemu()
 	local bench="./timer-bench --where qemu --rep $1"
 	local script="insmod hwtimer.ko"
 
-	script+=" && $bench --timers $(sizes 10000) \
-		--systems hwtimer,$IN_KERNEL"
+	script+=" && $bench --timers 10000 --systems hwtimer,$IN_KERNEL"
 	script+=" && $bench --extras --pairs 1000000 --crowd 100000"
 	guest stock-6.12 2048 "$script"
 }

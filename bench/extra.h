@@ -16,6 +16,9 @@ void extra_dead(const struct run *run);
 /* How long a SCHEDULE waits while run->timers expire in one tick */
 void extra_crowd(const struct run *run);
 
+/* What a program itself spends on run->timers through the rings */
+void extra_rings(const struct run *run);
+
 /* What two processes do on two processors, against one */
 void extra_producers(const struct run *run);
 

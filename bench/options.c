@@ -23,7 +23,7 @@ static void usage(FILE *out)
 		"  --buckets N        hwtimer's number of buckets (the module's default)\n"
 		"  --where NAME       what to call this place (host)\n"
 		"  --rep N            number of the repetition; rotates the order (0)\n"
-		"  --budget SECONDS   leave out what would take longer in system calls (5)\n"
+		"  --calls N          fewer timers where it would be more system calls (40000000)\n"
 		"  --ticks            hwtimer: expiry tick by tick, too\n"
 		"  --unseen           interrupts cannot be timed here: leave out what they do\n"
 		"  --extras           not the phases, but: one timer against one timerfd, two\n"
@@ -92,8 +92,8 @@ static void parse_option(struct options *options, int option)
 	case 'r':
 		options->rep = parse_one("rep", optarg, 0, 1000);
 		break;
-	case 'g':
-		options->budget = parse_one("budget", optarg, 0, 3600);
+	case 'l':
+		options->calls = parse_one("calls", optarg, 1, 1 << 30);
 		break;
 	case 'k':
 		options->ticks = true;
@@ -128,7 +128,7 @@ void options_parse(struct options *options, int argc, char **argv)
 		{ "buckets", required_argument, NULL, 'b' },
 		{ "where", required_argument, NULL, 'w' },
 		{ "rep", required_argument, NULL, 'r' },
-		{ "budget", required_argument, NULL, 'g' },
+		{ "calls", required_argument, NULL, 'l' },
 		{ "ticks", no_argument, NULL, 'k' },
 		{ "unseen", no_argument, NULL, 'u' },
 		{ "extras", no_argument, NULL, 'e' },
@@ -143,7 +143,7 @@ void options_parse(struct options *options, int argc, char **argv)
 	*options = (struct options){
 		.timers = { 3, { 10000, 100000, 1000000 } },
 		.where = "host",
-		.budget = 5,
+		.calls = 40000000,
 		.pairs = 100000000,
 		.crowd = 1000000,
 	};

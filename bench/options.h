@@ -27,7 +27,8 @@ struct list {
  * @variants: of those, the ones whose names contain this; NULL: all
  * @where: a name for where this runs, for the results
  * @rep: the number of this repetition; the order of the systems goes by it
- * @budget: seconds that a measurement's system calls may take
+ * @calls: system calls that a measurement may make; it has fewer timers
+ *	otherwise
  * @ticks: measure expiry tick by tick, too
  * @unseen: what happens in interrupts cannot be timed here
  * @extras: answer the other questions, not the phases
@@ -41,7 +42,7 @@ struct options {
 	const char *variants;
 	const char *where;
 	__u32 rep;
-	double budget;
+	__u32 calls;
 	bool ticks;
 	bool unseen;
 	bool extras;

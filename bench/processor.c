@@ -4,6 +4,7 @@
  */
 #include <err.h>
 #include <sched.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "processor.h"
@@ -21,6 +22,22 @@ void processor_pin(int pid, int cpu)
 int processor_last(void)
 {
 	return sysconf(_SC_NPROCESSORS_ONLN) - 1;
+}
+
+double processor_time(int pid)
+{
+	char path[64];
+	double ns = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%lf", &ns) != 1)
+		ns = 0;
+	fclose(file);
+	return ns;
 }
 
 static void schedule_as(int policy, int priority)

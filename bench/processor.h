@@ -10,6 +10,9 @@ void processor_pin(int pid, int cpu);
 
 int processor_last(void);
 
+/* How long the scheduler has let @pid run so far, ns; 0: it does not tell. */
+double processor_time(int pid);
+
 /* Nobody ordinary runs beside us: until processor_share(). */
 void processor_hold(void);
 void processor_share(void);

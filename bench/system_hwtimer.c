@@ -158,10 +158,19 @@ static void hwtimer_teardown(void)
 	free(aimed);
 }
 
-/* A timer that has expired already was set too near. */
+/*
+ * A timer that has expired already was set too near. Once its event is in the
+ * ring, it is not even known any more.
+ */
+static bool expired_too_soon(int error)
+{
+	return (error == EALREADY || (way.rings && error == ENOENT)) &&
+	       now_ns() >= load->base;
+}
+
 static void check(__u32 op, int error)
 {
-	if (error == EALREADY)
+	if (expired_too_soon(error))
 		exit(SYSTEM_LATE);
 	if (error)
 		errx(1, "operation %u: %s", op, strerror(error));

@@ -21,6 +21,7 @@
 #include "options.h"
 #include "phases.h"
 #include "processor.h"
+#include "system_hwtimer.h"
 
 #define NULL_CALLS 20000
 #define TRIES 6
@@ -33,9 +34,6 @@ static const struct system *const systems[] = {
 };
 
 #define SYSTEMS (sizeof(systems) / sizeof(*systems))
-
-/* What a system call takes here */
-static double call_ns;
 
 static double null_call_ns(void)
 {
@@ -78,9 +76,16 @@ static int try(void (*how)(const struct run *run), struct run *run)
 	return status;
 }
 
+/* Where it is not the usual one, with the number of buckets */
 static const char *variant_name(const struct run *run)
 {
-	return run->system->variants[run->variant];
+	static char name[80];
+
+	if (run->system != &system_hwtimer || !hwtimer_buckets)
+		return run->system->variants[run->variant];
+	snprintf(name, sizeof(name), "%s, %u buckets",
+		 run->system->variants[run->variant], hwtimer_buckets);
+	return name;
 }
 
 static void measure(void (*how)(const struct run *run), struct run *run)
@@ -107,9 +112,8 @@ static __u32 timers_max(const struct options *options, const struct run *run)
 {
 	const struct system *system = run->system;
 	__u32 max = system->timers_max ? system->timers_max() : UINT32_MAX;
-	double ns = system->calls ? system->calls(run->variant) * call_ns : 0;
-	double in_time = ns ? options->budget * 1e9 / (ns * ROUNDS) :
-			      UINT32_MAX;
+	double calls = system->calls ? system->calls(run->variant) : 0;
+	double in_time = calls ? options->calls / (calls * ROUNDS) : UINT32_MAX;
 
 	return in_time < max ? rounded_down(in_time) : max;
 }
@@ -138,6 +142,7 @@ static void measure_extras(const struct options *options)
 		return;
 	ask(options, &run, 1, extra_producers);
 	ask(options, &run, 1, extra_single);
+	ask(options, &run, options->crowd, extra_rings);
 	ask(options, &run, options->crowd, extra_crowd);
 	ask(options, &run, options->pairs, extra_dead);
 }
@@ -204,9 +209,8 @@ static void measure_systems(const struct options *options)
 {
 	__u32 i;
 
-	call_ns = null_call_ns();
 	emit_subject("null system call", "getppid", 1);
-	emit("call", call_ns, "ns");
+	emit("call", null_call_ns(), "ns");
 	for (i = 0; i < SYSTEMS; i++)
 		measure_system(options, systems[(i + options->rep) % SYSTEMS]);
 }
