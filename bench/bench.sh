@@ -194,6 +194,8 @@ measure_uml()
 		--timers $(sizes 10000)"
 	script+=" && $bench --systems hwtimer --timers $(sizes 1000000) \
 		--variants '$(variants)'"
+	# What the place alone makes of a program
+	script+=" && $bench --systems floor,floor-list --timers 1000000"
 	[ "$QUICK" = 1 ] || script+=" && $bench --systems hwtimer \
 		--timers 10000000 --variants '$BATCHED'"
 	script+=" && $bench --extras --pairs $(pairs)"

@@ -229,7 +229,7 @@ class Targets:
         life = self.ours("life-cycle")
         self.add_ratio("life-cycle against the floor", 2.0, life,
                        self.values("floor", "vectors", self.beside, MILLION,
-                                   "life-cycle"))
+                                   "life-cycle"), detail=self.floor_there(life))
         for rival in ("libuv", "libevent"):
             self.add_ratio(f"life-cycle against {rival}", 1 / 10, life,
                            self.values(rival, "heap", self.beside, MILLION,
@@ -244,6 +244,13 @@ class Targets:
                        self.ours("expire + deliver"),
                        self.values("floor-list", "lists", self.beside, MILLION,
                                    "expire + deliver"))
+
+    def floor_there(self, life):
+        """Where the module runs, the floor may be slower, too."""
+        ratio = self.ratio(life, self.values("floor", "vectors", self.where,
+                                             MILLION, LIFE))
+        return (f"against the floor in {self.where}: {ratio:.2f}"
+                if ratio and self.where != self.beside else "")
 
     def add_sizes(self):
         worst = None
