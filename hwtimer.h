@@ -133,7 +133,7 @@ struct hwtimer_notice {
  *	@drain
  * @looks: so often the worker will look before it dozes off; protected by the
  *	instance's lock, as is @awake
- * @awake: the worker will look at the rings within a tick
+ * @awake: the worker will look at the rings within a millisecond
  * @work: does what the worker cannot, as it may have to sleep
  * @memcg: of whoever mapped the rings first; constant with @ring
  */

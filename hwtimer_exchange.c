@@ -12,8 +12,8 @@
  * hwtimer_harvest.c. What finds no room waits in the queue of events, and is
  * moved by whoever comes here next.
  *
- * The worker is awake while it is known to look again: every tick, until it has
- * found nothing HWTIMER_LOOKS times. Before it dozes off it says so in the
+ * The worker is awake while it is known to look again: once in a millisecond,
+ * until it has found nothing HWTIMER_LOOKS times. It also looks at each turn. Before it dozes off it says so in the
  * flags, and looks once more:
  *
  *	worker					program
@@ -39,6 +39,9 @@
 
 /* So often the worker looks in vain before it dozes off. */
 #define HWTIMER_LOOKS 8
+
+/* How long after one look the next one comes, ns. */
+#define HWTIMER_LOOK_INTERVAL NSEC_PER_MSEC
 
 static struct workqueue_struct *hwtimer_exchange_queue;
 
@@ -72,12 +75,6 @@ static void look_in(struct hwtimer_instance *instance, u64 delay)
 {
 	lockdep_assert_held(&instance->lock);
 	hwtimer_worker_kick(&instance->chores, ktime_get_ns() + delay);
-}
-
-/* How long after one look the next one comes, ns. */
-static u64 look_interval(const struct hwtimer_instance *instance)
-{
-	return min_t(u64, instance->settings.shape.tick, NSEC_PER_MSEC);
 }
 
 /*
@@ -286,7 +283,7 @@ static void exchange_doze(struct hwtimer_instance *instance)
 	/* Pairs with the fence in hwtimer_ring_publish() and _consume(). */
 	smp_mb();
 	if (exchange_busy(instance))
-		exchange_stay_awake(instance, look_interval(instance));
+		exchange_stay_awake(instance, HWTIMER_LOOK_INTERVAL);
 }
 
 /**
@@ -307,7 +304,7 @@ void hwtimer_exchange_look(struct hwtimer_instance *instance)
 	if (!served && exchange->looks)
 		exchange->looks--;
 	if (more || (exchange->awake && exchange->looks))
-		look_in(instance, more ? 0 : look_interval(instance));
+		look_in(instance, more ? 0 : HWTIMER_LOOK_INTERVAL);
 	else if (exchange->awake)
 		exchange_doze(instance);
 	spin_unlock(&instance->lock);
@@ -323,7 +320,7 @@ void hwtimer_exchange_stopped(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
 	if (instance->exchange.ring)
-		look_in(instance, look_interval(instance));
+		look_in(instance, HWTIMER_LOOK_INTERVAL);
 }
 
 /* Moves all events that wait into the ring, as far as there is room. */
@@ -355,7 +352,7 @@ long hwtimer_exchange_kick(struct hwtimer_instance *instance)
 	if (exchange->awake)
 		exchange->looks = HWTIMER_LOOKS;
 	else
-		exchange_stay_awake(instance, look_interval(instance));
+		exchange_stay_awake(instance, HWTIMER_LOOK_INTERVAL);
 	spin_unlock(&instance->lock);
 
 	if (mutex_lock_interruptible(&exchange->drain))

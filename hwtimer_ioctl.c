@@ -127,8 +127,8 @@ static int setup_check(struct hwtimer_setup *setup)
 		return -EINVAL;
 	if (setup->timers > hwtimer_max_timers)
 		return -EINVAL;
-	if (setup->submissions > HWTIMER_RING_SLOTS_MAX ||
-	    setup->completions > HWTIMER_RING_SLOTS_MAX)
+	if (setup->submissions > HWTIMER_SUBMISSIONS_MAX ||
+	    setup->completions > HWTIMER_COMPLETIONS_MAX)
 		return -EINVAL;
 	return 0;
 }

@@ -2,8 +2,9 @@
 /*
  * The kernel's end of a pair of rings; see hwtimer_ring.h.
  *
- * The memory is single pages, charged to who maps them first, which the kernel
- * sees in one piece through vmap(): neither end needs them to be neighbours.
+ * The memory is single pages, charged to who maps them first. The kernel uses
+ * them where they are, and does not map them anew: there its pages are large, so
+ * that it seldom has to look up an address.
  */
 #include <linux/align.h>
 #include <linux/cache.h>
@@ -11,7 +12,6 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/vmalloc.h>
 
 #include "compat.h"
 #include "hwtimer_ring.h"
@@ -75,14 +75,13 @@ static int pages_alloc(struct hwtimer_ring *ring, unsigned long count)
 }
 
 /* Tells user space where what is; the kernel does not look at it again. */
-static void ring_describe(struct hwtimer_ring *ring,
-			  const struct ring_layout *layout)
+static void ring_describe(struct hwtimer_ring *ring)
 {
 	ring->shared->submissions = ring->submissions;
 	ring->shared->completions = ring->completions;
-	ring->shared->results = layout->results;
-	ring->shared->requests = layout->requests;
-	ring->shared->events = layout->events;
+	ring->shared->results = ring->results;
+	ring->shared->requests = ring->requests;
+	ring->shared->events = ring->events;
 	ring->shared->flags = HWTIMER_RING_NEED_KICK;
 }
 
@@ -97,29 +96,21 @@ struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions)
 {
 	struct ring_layout layout = ring_layout(submissions, completions);
 	struct hwtimer_ring *ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
-	char *memory;
 
 	if (!ring)
 		return NULL;
-	if (pages_alloc(ring, layout.bytes >> PAGE_SHIFT))
-		goto err_ring;
-	memory = vmap(ring->pages, ring->nr_pages, VM_MAP, PAGE_KERNEL);
-	if (!memory)
-		goto err_pages;
-	ring->shared = (struct hwtimer_rings *)memory;
-	ring->results = (u64 *)(memory + layout.results);
-	ring->requests = (struct hwtimer_request *)(memory + layout.requests);
-	ring->events = (struct hwtimer_event *)(memory + layout.events);
+	if (pages_alloc(ring, layout.bytes >> PAGE_SHIFT)) {
+		kfree(ring);
+		return NULL;
+	}
+	ring->shared = page_address(ring->pages[0]);
+	ring->results = layout.results;
+	ring->requests = layout.requests;
+	ring->events = layout.events;
 	ring->submissions = submissions;
 	ring->completions = completions;
-	ring_describe(ring, &layout);
+	ring_describe(ring);
 	return ring;
-
-err_pages:
-	pages_free(ring);
-err_ring:
-	kfree(ring);
-	return NULL;
 }
 
 /**
@@ -132,7 +123,6 @@ void hwtimer_ring_destroy(struct hwtimer_ring *ring)
 {
 	if (!ring)
 		return;
-	vunmap(ring->shared);
 	pages_free(ring);
 	kfree(ring);
 }
@@ -176,13 +166,10 @@ int hwtimer_ring_submitted(const struct hwtimer_ring *ring)
 void hwtimer_ring_take(struct hwtimer_ring *ring,
 		       struct hwtimer_request *requests, u32 count)
 {
-	u32 first = ring->taken & (ring->submissions - 1);
-	u32 before_wrap = min(count, ring->submissions - first);
+	u32 i;
 
-	memcpy(requests, &ring->requests[first],
-	       before_wrap * sizeof(*requests));
-	memcpy(requests + before_wrap, ring->requests,
-	       (count - before_wrap) * sizeof(*requests));
+	for (i = 0; i < count; i++)
+		requests[i] = *hwtimer_ring_request(ring, ring->taken + i);
 }
 
 static u64 request_result(const struct hwtimer_request *request)
@@ -204,7 +191,7 @@ void hwtimer_ring_answer(struct hwtimer_ring *ring,
 	u32 i;
 
 	for (i = 0; i < count; i++)
-		ring->results[ring->taken++ & (ring->submissions - 1)] =
+		*hwtimer_ring_result(ring, ring->taken++) =
 			request_result(&requests[i]);
 	/* Pairs with the acquire of the head in hwtimer_ring_next_result(). */
 	smp_store_release(&ring->shared->submission_head, ring->taken);

@@ -15,19 +15,19 @@
 #ifndef HWTIMER_RING_H
 #define HWTIMER_RING_H
 
+#include <linux/mm.h>
 #include <linux/types.h>
 
 #include <uapi/linux/hwtimer.h>
 
-struct page;
 struct vm_area_struct;
 
 /**
  * struct hwtimer_ring - a pair of rings
- * @shared: the beginning of the mapped memory, and so of what follows
- * @results: of submissions
- * @requests: slots of the submission ring
- * @events: slots of the completion ring
+ * @shared: the beginning of the mapped memory
+ * @results: where the results of submissions are in it, in bytes
+ * @requests: where the slots of the submission ring are
+ * @events: where the slots of the completion ring are
  * @submissions: how many slots the submission ring has
  * @completions: how many slots the completion ring has
  * @taken: requests that were taken so far
@@ -38,9 +38,9 @@ struct vm_area_struct;
  */
 struct hwtimer_ring {
 	struct hwtimer_rings *shared;
-	u64 *results;
-	struct hwtimer_request *requests;
-	struct hwtimer_event *events;
+	size_t results;
+	size_t requests;
+	size_t events;
 	u32 submissions;
 	u32 completions;
 	u32 taken;
@@ -71,11 +71,46 @@ static inline bool hwtimer_ring_has_room(struct hwtimer_ring *ring)
 	return ring->room || hwtimer_ring_look_for_room(ring);
 }
 
+/* What is @offset bytes from the beginning; no slot is in two pages. */
+static inline void *hwtimer_ring_at(const struct hwtimer_ring *ring,
+				    size_t offset)
+{
+	return (char *)page_address(ring->pages[offset >> PAGE_SHIFT]) +
+	       offset_in_page(offset);
+}
+
+/* The slots by their numbers, which count on for ever. */
+static inline struct hwtimer_request *
+hwtimer_ring_request(const struct hwtimer_ring *ring, u32 number)
+{
+	size_t slot = number & (ring->submissions - 1);
+
+	return hwtimer_ring_at(
+		ring, ring->requests + slot * sizeof(struct hwtimer_request));
+}
+
+static inline u64 *hwtimer_ring_result(const struct hwtimer_ring *ring,
+				       u32 number)
+{
+	size_t slot = number & (ring->submissions - 1);
+
+	return hwtimer_ring_at(ring, ring->results + slot * sizeof(u64));
+}
+
+static inline struct hwtimer_event *
+hwtimer_ring_event(const struct hwtimer_ring *ring, u32 number)
+{
+	size_t slot = number & (ring->completions - 1);
+
+	return hwtimer_ring_at(
+		ring, ring->events + slot * sizeof(struct hwtimer_event));
+}
+
 /* There is room; hwtimer_ring_publish() follows. */
 static inline void hwtimer_ring_put(struct hwtimer_ring *ring,
 				    const struct hwtimer_event *event)
 {
-	ring->events[ring->put++ & (ring->completions - 1)] = *event;
+	*hwtimer_ring_event(ring, ring->put++) = *event;
 	ring->room--;
 }
 

@@ -15,7 +15,7 @@
 #include "processor.h"
 #include "system_hwtimer.h"
 
-#define SLOTS HWTIMER_RING_SLOTS_MAX
+#define SLOTS HWTIMER_SUBMISSIONS_MAX
 #define PART 4096
 #define DELAY (200 * NSEC_PER_MSEC)
 

@@ -23,7 +23,7 @@
 
 /* Slots of the rings; of events, the most there can be */
 #define SUBMISSIONS BATCH_MAX
-#define COMPLETIONS HWTIMER_RING_SLOTS_MAX
+#define COMPLETIONS HWTIMER_COMPLETIONS_MAX
 
 /**
  * struct way - how a program may use the device
@@ -366,10 +366,11 @@ static void deliver_ring(void)
 }
 
 /*
- * poll() is ready as soon as the first event is in the ring: so we look again
- * and again, after naps that are short against what the worker takes.
+ * More events than the ring has room for: so many will never wait at a time, so
+ * we look again and again, after naps that are short against what the worker
+ * takes.
  */
-static void expire_ring(__u32 count)
+static void expire_beyond_ring(__u32 count)
 {
 	__u64 end = now_ns() + 60 * NSEC_PER_SEC;
 	__u64 nap = 20000 + count / 2;
@@ -449,8 +450,8 @@ static void hwtimer_expire(__u32 count)
 {
 	struct pollfd wheel = { .fd = fd, .events = POLLIN };
 
-	if (way.rings)
-		expire_ring(count);
+	if (way.rings && count > COMPLETIONS)
+		expire_beyond_ring(count);
 	else if (poll(&wheel, 1, 60000) != 1)
 		errx(1, "hwtimer: %u timers did not expire in a minute", count);
 }

@@ -171,8 +171,8 @@ static void map_until_it_fails(void)
 		struct hwtimer_ring ring;
 		int fd = hwt_open(0);
 
-		if (fd < 0 || ring_setup(fd, HWTIMER_RING_SLOTS_MAX,
-					 HWTIMER_RING_SLOTS_MAX))
+		if (fd < 0 || ring_setup(fd, HWTIMER_SUBMISSIONS_MAX,
+					 HWTIMER_SUBMISSIONS_MAX))
 			_exit(errno == ENOMEM ? 0 : 1);
 		if (hwtimer_ring_map(&ring, fd))
 			_exit(errno == ENOMEM ? 0 : 2);
@@ -218,8 +218,8 @@ TEST_F_TIMEOUT(cgroup, is_charged_for_the_rings, LONG_TIMEOUT)
 	before = charged();
 	fd = hwt_open(0);
 	ASSERT_LE(0, fd);
-	ring_open(_metadata, &ring, fd, HWTIMER_RING_SLOTS_MAX,
-		  HWTIMER_RING_SLOTS_MAX);
+	ring_open(_metadata, &ring, fd, HWTIMER_SUBMISSIONS_MAX,
+		  HWTIMER_SUBMISSIONS_MAX);
 	during = charged();
 	EXPECT_LE((long long)ring.bytes, during - before);
 	EXPECT_GE(charge_max(stats_of(fd).bytes), during - before);

@@ -82,10 +82,12 @@ TEST_F(rings, sizes_are_rounded_up)
 
 TEST_F(rings, too_many_slots)
 {
-	static const __u32 sizes[] = { 65537, 1U << 31, UINT_MAX };
+	static const __u32 sizes[] = { 1048577, 1U << 31, UINT_MAX };
 	struct hwtimer_info info;
 
+	ASSERT_EQ(0, ring_setup(self->fd, 4, 1048576));
 	ASSERT_EQ(0, ring_setup(self->fd, 4, 8));
+	EXPECT_EQ(-EINVAL, ring_setup(self->fd, 65537, 4));
 	for (unsigned int i = 0; i < 3; i++) {
 		EXPECT_EQ(-EINVAL, ring_setup(self->fd, sizes[i], 4));
 		EXPECT_EQ(-EINVAL, ring_setup(self->fd, 4, sizes[i]));

@@ -58,7 +58,7 @@ static void requests_are_taken_and_answered(struct kunit *test)
 		u32 count = round % 9;
 
 		for (i = 0; i < count; i++)
-			ring->requests[(number + i) % 8] =
+			*hwtimer_ring_request(ring, number + i) =
 				(struct hwtimer_request){
 					.op = HWTIMER_OP_SCHEDULE,
 					.user_data = number + i,
@@ -75,7 +75,8 @@ static void requests_are_taken_and_answered(struct kunit *test)
 		}
 		hwtimer_ring_answer(ring, requests, count);
 		for (i = 0; i < count; i++)
-			KUNIT_ASSERT_EQ(test, ring->results[(number + i) % 8],
+			KUNIT_ASSERT_EQ(test,
+					*hwtimer_ring_result(ring, number + i),
 					number + i);
 		number += count;
 		KUNIT_ASSERT_EQ(test, ring->shared->submission_head, number);
@@ -100,7 +101,7 @@ static void results_are_ids_zeros_and_errors(struct kunit *test)
 
 	hwtimer_ring_answer(ring, requests, ARRAY_SIZE(requests));
 	for (i = 0; i < ARRAY_SIZE(requests); i++)
-		KUNIT_EXPECT_EQ(test, ring->results[(BEGIN + i) % 8],
+		KUNIT_EXPECT_EQ(test, *hwtimer_ring_result(ring, BEGIN + i),
 				expected[i]);
 }
 
@@ -148,9 +149,10 @@ static void events_fill_the_ring_and_no_more(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, hwtimer_ring_unread(ring), 4);
 		KUNIT_ASSERT_EQ(test, ring->shared->completion_tail, number);
 		while (head != number && (head - BEGIN) % 3 != round % 3) {
-			KUNIT_ASSERT_EQ(test,
-					(u32)ring->events[head % 4].user_data,
-					head);
+			KUNIT_ASSERT_EQ(
+				test,
+				(u32)hwtimer_ring_event(ring, head)->user_data,
+				head);
 			head++;
 		}
 		ring->shared->completion_head = ++head;
@@ -255,7 +257,7 @@ static void submit(struct kunit *test, struct hwtimer_request request)
 {
 	struct hwtimer_ring *ring = ring_of(test);
 
-	ring->requests[ring->shared->submission_tail++ % SUBMISSIONS] = request;
+	*hwtimer_ring_request(ring, ring->shared->submission_tail++) = request;
 }
 
 /* The result of the latest request, which must be done. */
@@ -265,7 +267,7 @@ static s64 result(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, ring->shared->submission_head,
 			ring->shared->submission_tail);
-	return ring->results[(ring->shared->submission_head - 1) % SUBMISSIONS];
+	return *hwtimer_ring_result(ring, ring->shared->submission_head - 1);
 }
 
 /* Takes the next event out of the ring; it has user_data @user_data. */
@@ -275,7 +277,7 @@ static void expect_event(struct kunit *test, u64 user_data)
 	u32 head = ring->shared->completion_head;
 
 	KUNIT_ASSERT_NE(test, head, ring->shared->completion_tail);
-	KUNIT_EXPECT_EQ(test, ring->events[head % COMPLETIONS].user_data,
+	KUNIT_EXPECT_EQ(test, hwtimer_ring_event(ring, head)->user_data,
 			user_data);
 	ring->shared->completion_head++;
 }
@@ -458,10 +460,11 @@ static void kick_finishes_what_was_begun(struct kunit *test)
 	flush_work(&exchange->work);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 0);
 	for (i = 0; i < SUBMISSIONS; i++)
-		submit(test, (struct hwtimer_request){
-				     .op = HWTIMER_OP_CANCEL,
-				     .id = ring_of(test)->results[i],
-			     });
+		submit(test,
+		       (struct hwtimer_request){
+			       .op = HWTIMER_OP_CANCEL,
+			       .id = *hwtimer_ring_result(ring_of(test), i),
+		       });
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), SUBMISSIONS);
 	KUNIT_EXPECT_EQ(test, result(test), 0);
 	KUNIT_EXPECT_EQ(test, instance->stats.cancelled, SUBMISSIONS);

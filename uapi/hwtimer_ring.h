@@ -171,7 +171,7 @@ hwtimer_ring_get_slot(struct hwtimer_ring *ring)
  * hwtimer_ring_publish - let the kernel have all slots that were filled
  * @ring: which
  *
- * It does them within a tick; hwtimer_ring_kick() makes it do them at once.
+ * It does them within 1 ms; hwtimer_ring_kick() makes it do them at once.
  *
  * Return: 0, or -1 with errno: the requests are published, but the kernel was
  * not told (EINTR: kick again).

@@ -119,8 +119,10 @@ struct hwtimer_info {
  */
 #define HWTIMER_REPORT_CLOCK_SET (1U << 0)
 
-/** HWTIMER_RING_SLOTS_MAX - most slots of a ring */
-#define HWTIMER_RING_SLOTS_MAX 65536
+/** HWTIMER_SUBMISSIONS_MAX - most slots of a submission ring */
+#define HWTIMER_SUBMISSIONS_MAX 65536
+/** HWTIMER_COMPLETIONS_MAX - most slots of a completion ring */
+#define HWTIMER_COMPLETIONS_MAX 1048576
 
 /**
  * struct hwtimer_setup - HWTIMER_IOC_SETUP: choose the wheel
@@ -138,9 +140,9 @@ struct hwtimer_info {
  *	pending timers, events that wait to be read, and events that were
  *	discarded but wait behind one that was not, or by the same SUBMIT.
  *	Events in the completion ring do not count
- * @submissions: slots of the submission ring, up to HWTIMER_RING_SLOTS_MAX,
+ * @submissions: slots of the submission ring, up to HWTIMER_SUBMISSIONS_MAX,
  *	rounded up to a power of two; 0: no such ring. See struct hwtimer_rings
- * @completions: the same of the completion ring
+ * @completions: the same of the completion ring, up to HWTIMER_COMPLETIONS_MAX
  *
  * Only before the first SCHEDULE or RESCHEDULE, whatever comes of that unless it
  * is refused for its arguments (EINVAL, ERANGE, EDOM), and before the first
@@ -564,13 +566,13 @@ struct hwtimer_event {
  * from @completion_head to @completion_tail (acquire), and then stores the new
  * @completion_head (release).
  *
- * While the program is busy, the worker looks at the rings once a tick, but at
- * least once in 1 ms. When it has found nothing for some ticks it sets
+ * While the program is busy, the worker looks at the rings once in 1 ms, and
+ * whenever timers are due. When it has found nothing for some ms it sets
  * HWTIMER_RING_NEED_KICK, and looks only when timers are due. So, after each
  * store of @submission_tail, the program puts a full fence (sequentially
  * consistent) and then looks at @flags: if the bit is set, it calls
  * HWTIMER_IOC_KICK. After each store of @completion_head, it does so if also
- * @waiting is not 0. Whoever cannot wait for a tick may kick at any time.
+ * @waiting is not 0. Whoever cannot wait for 1 ms may kick at any time.
  *
  * poll() says POLLIN while events are in the ring, too, and POLLHUP, maybe with
  * POLLIN, when no event will come into it any more. read() gives the events
