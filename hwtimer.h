@@ -133,6 +133,7 @@ struct hwtimer_notice {
  *	@drain
  * @looks: so often the worker will look before it dozes off; protected by the
  *	instance's lock, as is @awake
+ * @closing: nobody will see what comes of requests any more
  * @awake: the worker will look at the rings within a millisecond
  * @work: does what the worker cannot, as it may have to sleep
  * @memcg: of whoever mapped the rings first; constant with @ring
@@ -143,6 +144,7 @@ struct hwtimer_exchange {
 	struct hwtimer_request *requests;
 	u32 held;
 	u32 looks;
+	bool closing;
 	bool awake;
 	struct work_struct work;
 	struct mem_cgroup *memcg;
@@ -178,8 +180,8 @@ struct hwtimer_exchange {
  * @worker: which; constant
  * @wakeups_before: of the worker, when the instance was attached
  * @turns: when the wheel is to be turned, on the instance's clock
- * @chores: when hwtimer_notice_chores() or hwtimer_exchange_look() has
- *	something to do
+ * @chores: when hwtimer_instance_chores() has something to do; of several
+ *	reasons, the earliest
  * @detached: protected by worker->lock: not to be queued any more
  */
 struct hwtimer_instance {
@@ -255,6 +257,7 @@ void hwtimer_instance_trim(struct hwtimer_instance *instance);
 void hwtimer_instance_rearm(struct hwtimer_instance *instance, u64 now);
 void hwtimer_instance_follow(struct hwtimer_instance *instance, u64 now);
 void hwtimer_instance_turn(struct hwtimer_instance *instance, u32 *due);
+void hwtimer_instance_chores(struct hwtimer_instance *instance);
 int hwtimer_instance_query(struct hwtimer_instance *instance,
 			   struct hwtimer_query *query);
 void hwtimer_instance_stop(struct hwtimer_instance *instance);

@@ -128,7 +128,7 @@ static int exchange_drain(struct hwtimer_instance *instance)
 		batch_done(instance);
 		done += count;
 		left -= min_t(u32, left, count);
-		if (signal_pending(current))
+		if (signal_pending(current) || READ_ONCE(exchange->closing))
 			break;
 		cond_resched();
 	}
@@ -436,6 +436,8 @@ void hwtimer_exchange_init(struct hwtimer_exchange *exchange)
 /* At the end of an instance, which the worker has left. May sleep. */
 void hwtimer_exchange_release(struct hwtimer_exchange *exchange)
 {
+	/* As many as there may be, each of which may wait for memory. */
+	WRITE_ONCE(exchange->closing, true);
 	cancel_work_sync(&exchange->work);
 	hwtimer_ring_destroy(exchange->ring);
 	kvfree(exchange->requests);

@@ -485,6 +485,24 @@ void hwtimer_instance_turn(struct hwtimer_instance *instance, u32 *due)
 	hwtimer_instance_trim(instance);
 }
 
+/**
+ * hwtimer_instance_chores - what has to be done by CLOCK_MONOTONIC
+ * @instance: whose alarm for it has come, for one of several reasons
+ *
+ * Each of them looks whether it was meant, and when it will be.
+ */
+void hwtimer_instance_chores(struct hwtimer_instance *instance)
+{
+	u64 now;
+
+	hwtimer_exchange_look(instance);
+	hwtimer_notice_chores(instance);
+	spin_lock(&instance->lock);
+	now = hwtimer_instance_now(instance);
+	instance_guard_overdue(instance, instance_next(instance), now);
+	spin_unlock(&instance->lock);
+}
+
 static void query_fill(const struct hwtimer_instance *instance,
 		       struct hwtimer_query *query,
 		       const struct hwtimer_record *record)

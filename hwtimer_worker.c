@@ -202,12 +202,10 @@ static void worker_serve(struct hwtimer_worker *worker,
 {
 	struct hwtimer_instance *instance = alarm->instance;
 
-	if (alarm == &instance->turns) {
+	if (alarm == &instance->chores)
+		hwtimer_instance_chores(instance);
+	else
 		hwtimer_instance_turn(instance, worker->due);
-		return;
-	}
-	hwtimer_exchange_look(instance);
-	hwtimer_notice_chores(instance);
 }
 
 static int hwtimer_worker_run(void *data)

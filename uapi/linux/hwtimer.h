@@ -578,7 +578,8 @@ struct hwtimer_event {
  * POLLIN, when no event will come into it any more. read() gives the events
  * that wait in the kernel only, and blocks until there is one. All threads and
  * processes that share the mapping share the rings; a mapping keeps the
- * instance alive as a descriptor does. Garbage in the rings harms nobody else.
+ * instance alive as a descriptor does. What madvise(MADV_DONTNEED) takes out of
+ * a mapping is gone from there, and a SIGBUS for whoever touches it. Garbage in the rings harms nobody else.
  *
  * Errors of mmap(): EINVAL (there are no rings, or not MAP_SHARED, or another
  * offset or length), ENOMEM, EAGAIN (a limit of the machine's).
