@@ -13,8 +13,8 @@
  * moved by whoever comes here next.
  *
  * The worker is awake while it is known to look again: once in a millisecond,
- * until it has found nothing HWTIMER_LOOKS times. It also looks at each turn. Before it dozes off it says so in the
- * flags, and looks once more:
+ * until it has found nothing HWTIMER_LOOKS times. It also looks at each turn.
+ * Before it dozes off it says so in the flags, and looks once more:
  *
  *	worker					program
  *	flags = NEED_KICK			submission_tail = ...

@@ -84,26 +84,27 @@ static inline struct hwtimer_request *
 hwtimer_ring_request(const struct hwtimer_ring *ring, u32 number)
 {
 	size_t slot = number & (ring->submissions - 1);
+	size_t offset = slot * sizeof(struct hwtimer_request);
 
-	return hwtimer_ring_at(
-		ring, ring->requests + slot * sizeof(struct hwtimer_request));
+	return hwtimer_ring_at(ring, ring->requests + offset);
 }
 
 static inline u64 *hwtimer_ring_result(const struct hwtimer_ring *ring,
 				       u32 number)
 {
 	size_t slot = number & (ring->submissions - 1);
+	size_t offset = slot * sizeof(u64);
 
-	return hwtimer_ring_at(ring, ring->results + slot * sizeof(u64));
+	return hwtimer_ring_at(ring, ring->results + offset);
 }
 
 static inline struct hwtimer_event *
 hwtimer_ring_event(const struct hwtimer_ring *ring, u32 number)
 {
 	size_t slot = number & (ring->completions - 1);
+	size_t offset = slot * sizeof(struct hwtimer_event);
 
-	return hwtimer_ring_at(
-		ring, ring->events + slot * sizeof(struct hwtimer_event));
+	return hwtimer_ring_at(ring, ring->events + offset);
 }
 
 /* There is room; hwtimer_ring_publish() follows. */

@@ -141,6 +141,7 @@ static void events_fill_the_ring_and_no_more(struct kunit *test)
 {
 	struct hwtimer_ring *ring = test->priv;
 	u32 number = BEGIN, head = BEGIN, round;
+	const struct hwtimer_event *event;
 
 	for (round = 0; round < 100; round++) {
 		while (hwtimer_ring_has_room(ring))
@@ -149,10 +150,8 @@ static void events_fill_the_ring_and_no_more(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, hwtimer_ring_unread(ring), 4);
 		KUNIT_ASSERT_EQ(test, ring->shared->completion_tail, number);
 		while (head != number && (head - BEGIN) % 3 != round % 3) {
-			KUNIT_ASSERT_EQ(
-				test,
-				(u32)hwtimer_ring_event(ring, head)->user_data,
-				head);
+			event = hwtimer_ring_event(ring, head);
+			KUNIT_ASSERT_EQ(test, (u32)event->user_data, head);
 			head++;
 		}
 		ring->shared->completion_head = ++head;
