@@ -48,7 +48,8 @@ struct subject {
  * @interval: of the timers of those events; 0: they are for once
  * @slots: of both rings; 0: there are none
  * @mapped: the rings are mapped before
- * @makes_good: what fails once is tried in another way, and nobody is told
+ * @makes_good: what fails once is mostly tried in another way, and nobody is
+ *	told; so it may be that no fault makes the call fail
  * @call: what fails
  * @check: whether what it told is so, and which timers there are; may be NULL
  */
@@ -633,7 +634,7 @@ TEST_F_TIMEOUT(fault, every_failure_is_clean, LONG_TIMEOUT)
 	       nth - 1, failures);
 	EXPECT_FALSE(fired);
 	EXPECT_LE(0, ret);
-	EXPECT_EQ(trial->makes_good, failures == 0);
+	EXPECT_TRUE(trial->makes_good || failures);
 }
 
 TEST_HARNESS_MAIN

@@ -221,7 +221,8 @@ TEST_F_TIMEOUT(cgroup, is_charged_for_the_rings, LONG_TIMEOUT)
 	ring_open(_metadata, &ring, fd, HWTIMER_SUBMISSIONS_MAX,
 		  HWTIMER_SUBMISSIONS_MAX);
 	during = charged();
-	EXPECT_LE((long long)ring.bytes, during - before);
+	/* What was charged before may be given back meanwhile. */
+	EXPECT_LE((long long)ring.bytes, during - before + SLACK);
 	EXPECT_GE(charge_max(stats_of(fd).bytes), during - before);
 	hwtimer_ring_unmap(&ring);
 	ASSERT_EQ(0, close(fd));

@@ -303,14 +303,17 @@ static void spin_ns(__u64 ns)
 		;
 }
 
+/* Longer than it takes the worker to look eight times, 1 ms apart */
+#define DOZES_OFF_NS (12 * MS)
+
 /*
- * It dozes off after it has looked some times, a tick apart. Requests that are
- * published at just about that time are done all the same; nothing else goes on
- * that the worker would come for.
+ * It dozes off after it has looked some times. Requests that are published at
+ * just about that time are done all the same; nothing else goes on that the
+ * worker would come for.
  */
 TEST_F_TIMEOUT(rings, request_while_the_worker_dozes_off, LONG_TIMEOUT)
 {
-	unsigned int rounds = scaled(4000) + 400, kicks = 0, seed = 5;
+	unsigned int rounds = scaled(400) + 200, kicks = 0, seed = 5;
 	struct hwtimer_ring *ring = &self->ring;
 
 	open_with_short_tick(_metadata, self->fd, ring);
@@ -330,7 +333,7 @@ TEST_F_TIMEOUT(rings, request_while_the_worker_dozes_off, LONG_TIMEOUT)
 		while (!hwtimer_ring_next_result(ring, &result))
 			ASSERT_GT(end, now_ns());
 		ASSERT_EQ(ENOENT, hwtimer_ring_error(result));
-		spin_ns(next_random(&seed) % (20 * SHORT_TICK));
+		spin_ns(next_random(&seed) % DOZES_OFF_NS);
 	}
 	TH_LOG("%u calls for %u requests", kicks, rounds);
 	EXPECT_LT(0, kicks);
@@ -338,7 +341,7 @@ TEST_F_TIMEOUT(rings, request_while_the_worker_dozes_off, LONG_TIMEOUT)
 
 TEST_F_TIMEOUT(rings, room_while_the_worker_dozes_off, LONG_TIMEOUT)
 {
-	unsigned int rounds = scaled(4000) + 400, seed = 6;
+	unsigned int rounds = scaled(400) + 200, seed = 6;
 	struct hwtimer_ring *ring = &self->ring;
 
 	open_with_short_tick(_metadata, self->fd, ring);
@@ -351,7 +354,7 @@ TEST_F_TIMEOUT(rings, room_while_the_worker_dozes_off, LONG_TIMEOUT)
 			ASSERT_GT(end, now_ns());
 		ASSERT_EQ(i, event->user_data);
 		if (next_random(&seed) % 4)
-			spin_ns(next_random(&seed) % (20 * SHORT_TICK));
+			spin_ns(next_random(&seed) % DOZES_OFF_NS);
 		ASSERT_EQ(0, hwtimer_ring_consume(ring));
 	}
 	EXPECT_EQ(0, stats_of(self->fd).ready);
