@@ -739,7 +739,7 @@ TEST_F(hwtimer, fixed_delay_counts_from_the_read)
 
 TEST_F(hwtimer, fixed_delay_that_nobody_reads_expires_once)
 {
-	struct hwtimer_event events[4];
+	struct hwtimer_event event;
 
 	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
 					       .flags = HWTIMER_FIXED_DELAY,
@@ -748,8 +748,9 @@ TEST_F(hwtimer, fixed_delay_that_nobody_reads_expires_once)
 	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
 	sleep_ns(20 * MS);
 	EXPECT_EQ(1, stats_of(self->fd).expired);
-	ASSERT_EQ(1, hwt_read(self->fd, events, 4));
-	EXPECT_EQ(1, events[0].expirations);
+	/* One: on a slow machine the next is due before the call returns. */
+	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(1, event.expirations);
 }
 
 TEST_F(hwtimer, fixed_delay_with_a_limited_count)
