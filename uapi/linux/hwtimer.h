@@ -579,7 +579,8 @@ struct hwtimer_event {
  * that wait in the kernel only, and blocks until there is one. All threads and
  * processes that share the mapping share the rings; a mapping keeps the
  * instance alive as a descriptor does. What madvise(MADV_DONTNEED) takes out of
- * a mapping is gone from there, and a SIGBUS for whoever touches it. Garbage in the rings harms nobody else.
+ * a mapping is gone from there, and a SIGBUS for whoever touches it. Garbage in
+ * the rings harms nobody else.
  *
  * Errors of mmap(): EINVAL (there are no rings, or not MAP_SHARED, or another
  * offset or length), ENOMEM, EAGAIN (a limit of the machine's).
