@@ -21,6 +21,9 @@
 /* So many faults are tried one after the other, and then ever fewer. */
 #define FAULTS_EACH 32
 
+/* So often in a row no fault met a call, of which the worker may do a part. */
+#define QUIET_MAX 8
+
 /* If a call has more than these it does not end. */
 #define FAULTS_MAX 5000
 
@@ -48,8 +51,8 @@ struct subject {
  * @interval: of the timers of those events; 0: they are for once
  * @slots: of both rings; 0: there are none
  * @mapped: the rings are mapped before
- * @makes_good: what fails once is mostly tried in another way, and nobody is
- *	told; so it may be that no fault makes the call fail
+ * @makes_good: what fails once is tried in another way, or by the worker, so
+ *	that the call need not fail
  * @call: what fails
  * @check: whether what it told is so, and which timers there are; may be NULL
  */
@@ -607,7 +610,7 @@ TEST_F_TIMEOUT(fault, every_failure_is_clean, LONG_TIMEOUT)
 {
 	const struct trial *trial = &variant->trial;
 	struct subject *subject = &self->subject;
-	unsigned int nth = 0, tries = 0, failures = 0;
+	unsigned int nth = 0, tries = 0, failures = 0, quiet = 0;
 	bool fired;
 	int ret;
 
@@ -629,7 +632,9 @@ TEST_F_TIMEOUT(fault, every_failure_is_clean, LONG_TIMEOUT)
 		expect_known(_metadata, subject);
 		ASSERT_EQ(0, close(subject->fd));
 		ASSERT_EQ(0, close(subject->eventfd));
-	} while (fired && nth < FAULTS_MAX);
+		/* The worker may have been faster this once. */
+		quiet = fired || !trial->makes_good ? 0 : quiet + 1;
+	} while ((fired || (quiet && quiet < QUIET_MAX)) && nth < FAULTS_MAX);
 	TH_LOG("%u of up to %u faults, %u made the call fail", tries - 1,
 	       nth - 1, failures);
 	EXPECT_FALSE(fired);
