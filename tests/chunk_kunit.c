@@ -81,14 +81,16 @@ static void pool_merges_all_of_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, more.chunks, 0);
 }
 
-static void pool_trims_to_what_is_kept(struct kunit *test)
+static void pool_gives_up_what_is_trimmed(struct kunit *test)
 {
 	struct hwtimer_pool *pool = test->priv;
 	struct hwtimer_pool surplus = {};
 
-	hwtimer_pool_trim(pool, ENTRIES - 50, 20, &surplus);
+	hwtimer_pool_trim(pool, 0, &surplus);
+	KUNIT_EXPECT_EQ(test, pool->spares, ENTRIES);
+	hwtimer_pool_trim(pool, 20, &surplus);
 	KUNIT_EXPECT_EQ(test, pool->spares, ENTRIES - 20);
-	hwtimer_pool_trim(pool, ENTRIES - 50, 100, &surplus);
+	hwtimer_pool_trim(pool, 30, &surplus);
 	KUNIT_EXPECT_EQ(test, pool->spares, ENTRIES - 50);
 	KUNIT_EXPECT_EQ(test, pool->chunks, ENTRIES - 50);
 	KUNIT_EXPECT_EQ(test, surplus.spares, 50);
@@ -170,7 +172,7 @@ static void drain_frees_a_whole_queue(struct kunit *test)
 static struct kunit_case chunk_test_cases[] = {
 	KUNIT_CASE(pool_counts_its_chunks),
 	KUNIT_CASE(pool_merges_all_of_another),
-	KUNIT_CASE(pool_trims_to_what_is_kept),
+	KUNIT_CASE(pool_gives_up_what_is_trimmed),
 	KUNIT_CASE(queue_is_first_in_first_out),
 	KUNIT_CASE(queue_of_indices_is_first_in_first_out),
 	KUNIT_CASE(splice_keeps_the_order),

@@ -321,7 +321,7 @@ static void random_requests_keep_the_books(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, ids);
 	hwtimer_test_seed(test, &state);
-	for (i = 0; i < 50000; i++) {
+	for (i = 0; i < hwtimer_test_scaled(50000); i++) {
 		u64 *id = &ids[random_below(&state, LIMIT)];
 		u64 delay = (hours + 1 + random_below(&state, 5)) * HOUR;
 

@@ -76,7 +76,7 @@ static void provide_chunks(struct oracle *oracle, u32 moves)
 				0);
 		hwtimer_pool_merge(&oracle->pool, &other);
 	}
-	hwtimer_pool_trim(&oracle->pool, wanted, U32_MAX, &other);
+	hwtimer_pool_trim(&oracle->pool, oracle->pool.spares - wanted, &other);
 	hwtimer_pool_drain(&other);
 }
 

@@ -55,7 +55,7 @@ static void rate_does_not_drift(struct kunit *test)
 	struct rnd_state state;
 
 	hwtimer_test_seed(test, &state);
-	while (periods < 100000) {
+	while (periods < hwtimer_test_scaled(100000)) {
 		turn_until(test, instance->wake);
 		/* Mostly at once, and now and then much too late. */
 		if (!random_below(&state, 10))
@@ -396,7 +396,7 @@ static void random_life(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, ids);
 	hwtimer_test_seed(test, &state);
-	for (i = 0; i < 50000; i++) {
+	for (i = 0; i < hwtimer_test_scaled(50000); i++) {
 		u64 *id = &ids[random_below(&state, LIMIT)];
 		struct hwtimer_request request = {
 			.op = HWTIMER_OP_SCHEDULE,

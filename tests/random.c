@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the unit tests' random numbers begin; see random.h.
+ * Where the unit tests' random numbers begin, and how many they are for; see
+ * random.h.
  */
 #include <linux/module.h>
 #include <linux/random.h>
@@ -11,6 +12,17 @@ static unsigned int kunit_seed;
 module_param(kunit_seed, uint, 0444);
 MODULE_PARM_DESC(kunit_seed,
 		 "Seed of the unit tests; 0: another one each time");
+
+static unsigned int kunit_scale = 1;
+module_param(kunit_scale, uint, 0444);
+MODULE_PARM_DESC(kunit_scale,
+		 "Of very many random operations, the unit tests do an Nth");
+
+/* How many of @count operations are to be done here. */
+u32 hwtimer_test_scaled(u32 count)
+{
+	return count / max(kunit_scale, 1U);
+}
 
 /* Begins random numbers for @test, and prints how to repeat them. */
 void hwtimer_test_seed(struct kunit *test, struct rnd_state *state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Random numbers for the unit tests, which print the seed they begin with. To
- * repeat a run: insmod hwtimer.ko kunit_seed=SEED.
+ * repeat a run: insmod hwtimer.ko kunit_seed=SEED, and the same kunit_scale.
  */
 #ifndef HWTIMER_TESTS_RANDOM_H
 #define HWTIMER_TESTS_RANDOM_H
@@ -9,6 +9,7 @@
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
+u32 hwtimer_test_scaled(u32 count);
 void hwtimer_test_seed(struct kunit *test, struct rnd_state *state);
 
 /* A number below @below. */

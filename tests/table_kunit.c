@@ -244,7 +244,7 @@ static void random_operations_match_the_oracle(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, ids);
 	hwtimer_test_seed(test, &state);
-	for (i = 0; i < OPERATIONS; i++) {
+	for (i = 0; i < hwtimer_test_scaled(OPERATIONS); i++) {
 		/* Now growing, now shrinking. */
 		bool more = random_below(&state, 100) <
 			    (i / 5000 % 2 ? 30 : 70);

@@ -378,9 +378,13 @@ static void postponed_crowd_scatters(struct kunit *test)
 static void postponed_timers_meet_in_full_buckets(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
-	struct oracle_timer *last[BUCKETS], *crowd[2 * BUCKETS];
+	struct oracle_timer **last, **crowd;
 	unsigned int i, j;
 
+	last = kunit_kcalloc(test, BUCKETS, sizeof(*last), GFP_KERNEL);
+	crowd = kunit_kcalloc(test, 2 * BUCKETS, sizeof(*crowd), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, last);
+	KUNIT_ASSERT_NOT_NULL(test, crowd);
 	for (i = 0; i < BUCKETS; i++) {
 		for (j = 1; j < HWTIMER_CHUNK_ENTRIES; j++)
 			oracle_schedule(oracle, (100 * BUCKETS + i) * TICK);
@@ -1041,13 +1045,13 @@ static void random_operations_match_the_oracle(struct kunit *test)
 	struct oracle *oracle =
 		oracle_create(test, &config->shape, config->base);
 	const struct hwtimer_wheel_stats *stats = &oracle->wheel.stats;
-	u32 i;
+	u32 i, operations = hwtimer_test_scaled(OPERATIONS);
 
 	hwtimer_test_seed(test, &random_state);
 	if (random_below(&random_state, 2))
 		oracle_may_be_set_back(oracle);
 	oracle->between = random_requests;
-	for (i = 0; i < OPERATIONS; i++) {
+	for (i = 0; i < operations; i++) {
 		/* Now and then nobody turns the wheel, and it fills. */
 		if (i / 2000 % 2 || random_below(&random_state, 10))
 			random_request(oracle);
@@ -1055,7 +1059,7 @@ static void random_operations_match_the_oracle(struct kunit *test)
 			random_turn(oracle);
 	}
 	kunit_info(test, "%u operations: %llu expired, %llu refiled\n",
-		   OPERATIONS, oracle->expired, stats->refiled);
+		   operations, oracle->expired, stats->refiled);
 	kunit_info(test, "%llu buried, %llu passed over, %llu cascaded\n",
 		   stats->buried, stats->passed_over, stats->cascaded);
 	/* What did not happen was not tested. */

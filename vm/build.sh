@@ -33,8 +33,6 @@ main()
 		kernel=${target%-kunit}
 		kdir=$("$VM_DIR/kernel.sh" "$kernel")/build
 		[ "$kernel" = "$target" ] || options+=(HWTIMER_KUNIT=y)
-		# That kernel was never built: its symbols are not known.
-		[[ $kernel != source-* ]] || options+=(KBUILD_MODPOST_WARN=1)
 		[[ $kernel != uml-* ]] || options+=(ARCH=um)
 	fi
 	dir=$BUILD_DIR/$target
@@ -72,16 +70,13 @@ copy_sources()
 }
 
 # The compiler's messages are about the sources, not about their copies; and
-# that there is no BTF, or no symbol to be known, is as it should be.
+# that there is no BTF is as it should be.
 build()
 {
 	local kdir=$1 dir=$2 filter
 
 	shift 2
 	filter=(-e "s|$dir/||g" -e '/^Skipping BTF generation/d')
-	[[ " $* " != *" KBUILD_MODPOST_WARN=1 "* ]] ||
-		filter+=(-e '/^WARNING: modpost: .* undefined!$/d'
-			 -e '/^WARNING: modpost: suppressed .* unresolved/d')
 	make --silent -j"$JOBS" -C "$kdir" M="$dir" "$@" modules 2>&1 |
 		sed --unbuffered "${filter[@]}" >&2
 }

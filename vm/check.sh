@@ -15,7 +15,6 @@
 
 STOCK_KERNELS="stock-6.12 stock-6.1"
 DEBUG_KERNEL="debug-6.12"
-SOURCE_KERNEL="source-7.3"
 UML_KERNEL="uml-7.3"
 
 # How long a machine may take, in seconds, before it is taken for hung.
@@ -68,7 +67,7 @@ step_builds()
 	local kernel programs
 
 	for kernel in "$DEBUG_KERNEL" "$DEBUG_KERNEL-kunit" $STOCK_KERNELS \
-		"$SOURCE_KERNEL" "$UML_KERNEL"; do
+		"$UML_KERNEL" "$UML_KERNEL-kunit"; do
 		run_step build "$kernel" status "$VM_DIR/build.sh" "$kernel"
 	done
 	for programs in selftest demo bench readme; do
@@ -79,15 +78,27 @@ step_builds()
 	run_step wheel native status build/bench/hwtimer-wheel-bench --check
 }
 
+# With all random operations where they take seconds, and with a part of them
+# under the sanitizers.
 step_kunit()
 {
-	prepare "$VM_DIR/build.sh" "$DEBUG_KERNEL-kunit"
-	run_step kunit "$DEBUG_KERNEL" kunit \
-		guest kunit "$DEBUG_KERNEL" "$KUNIT_TIMEOUT" \
+	kunit_on "$UML_KERNEL"
+	kunit_on "$DEBUG_KERNEL" kunit_scale=5
+}
+
+# kunit_on KERNEL [PARAMETER...]
+kunit_on()
+{
+	local kernel=$1
+
+	shift
+	prepare "$VM_DIR/build.sh" "$kernel-kunit"
+	run_step kunit "$kernel" kunit \
+		guest kunit "$kernel" "$KUNIT_TIMEOUT" \
 		--append log_buf_len=4M \
-		--file "build/$DEBUG_KERNEL-kunit/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file "build/$kernel-kunit/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file vm/guest-kunit=/hwtimer/guest-kunit \
-		-- sh guest-kunit
+		-- sh guest-kunit "$@"
 }
 
 # The guest's side is selftests/run.sh, started in /hwtimer, where the module

@@ -10,14 +10,12 @@
 #	stock-6.1	Debian's kernels and headers: what users have
 #	stock-6.12
 #	debug-6.12	built from Debian's source with vm/debug.config
-#	source-7.3	a prepared source tree to compile against, not to boot
-#	uml-7.3		the same source as a program of this machine (User-Mode
-#			Linux), with vm/uml-7.3.config: kernel code at full speed
+#	uml-7.3		a kernel as a program of this machine (User-Mode Linux), with
+#			vm/uml-7.3.config: the newest there is, and at full speed
 #	tools-6.12	the kernel's own tools: checkpatch, kselftest, kunit.py
 #
-# A kernel's entry has `vmlinuz` (uml-7.3: `linux`; source-7.3: neither), `build`
-# (the KDIR for external modules), `release` and `version`; tools-6.12 has
-# `source`.
+# A kernel's entry has `vmlinuz` (uml-7.3: `linux`), `build` (the KDIR for external
+# modules), `release` and `version`; tools-6.12 has `source`.
 #
 # Packages are downloaded and unpacked, never installed: a demo must not change
 # what the machine boots. Where they come from is read from the machine's own
@@ -52,7 +50,7 @@ main()
 	case $name in
 	# The headers' own programs need the library of libelf-dev.
 	stock-6.1 | stock-6.12) need_packages build-essential libelf-dev ;;
-	debug-6.12 | source-7.3 | uml-7.3)
+	debug-6.12 | uml-7.3)
 		need_packages build-essential bc bison cpio flex kmod \
 			libelf-dev libssl-dev rsync xz-utils ;;
 	tools-6.12) need_packages xz-utils ;;
@@ -79,7 +77,7 @@ main()
 read_index()
 {
 	case $1 in
-	source-* | uml-*) later_index "$(package_of "$1")" ;;
+	uml-*) later_index "$(package_of "$1")" ;;
 	*) base_index ;;
 	esac
 }
@@ -123,7 +121,7 @@ package_of()
 	stock-6.1) echo linux-image-amd64 ;;
 	stock-6.12) echo linux-image-6.12-amd64 ;;
 	debug-6.12 | tools-6.12) echo linux-source-6.12 ;;
-	source-7.3 | uml-7.3) echo linux-source-7.3 ;;
+	uml-7.3) echo linux-source-7.3 ;;
 	esac
 }
 
@@ -164,7 +162,7 @@ config_of()
 {
 	case $1 in
 	debug-6.12) echo "$VM_DIR/debug.config" ;;
-	source-7.3 | uml-7.3) echo "$VM_DIR/$1.config" ;;
+	uml-7.3) echo "$VM_DIR/uml-7.3.config" ;;
 	esac
 }
 
@@ -397,7 +395,6 @@ make_entry()
 	case $name in
 	stock-*) make_stock "$name" "$version" "$dir/entry" ;;
 	debug-*) make_debug "$name" "$version" "$dir" ;;
-	source-*) make_source "$name" "$version" "$dir" ;;
 	uml-*) make_uml "$name" "$version" "$dir" ;;
 	tools-*) make_tools "$name" "$version" "$dir" ;;
 	esac
@@ -507,26 +504,6 @@ check_symbols()
 {
 	grep -q vmlinux "$2/Module.symvers" ||
 		die "$1: Module.symvers lists no symbol of the kernel's"
-}
-
-# All that modules_prepare reads, and little else: no driver, no documentation.
-make_source()
-{
-	local name=$1 version=$2 dir=$3
-
-	unpack_source "$name" "$version" "$dir/src" \
-		--exclude='*/Documentation/*/*' \
-		--exclude='*/tools/testing/*' --exclude='*/tools/perf/*' \
-		--exclude='*/drivers/*.c' --exclude='*/drivers/gpu/*.h' \
-		--exclude='*/sound/*.c' --exclude='*/arch/[!x]*/*.[chS]' \
-		--exclude='*/arch/*/*.dts*'
-	configure "$dir/src" "$(config_of "$name")"
-	run_long "preparing $name" "$CACHE_DIR/log/$name.log" \
-		make -C "$dir/src" -j"$JOBS" modules_prepare ||
-		die "$name could not be prepared"
-	# No kernel is built, so no symbol is known; modpost warns of each.
-	: >"$dir/src/Module.symvers"
-	keep_build "$dir/src" "$dir/entry"
 }
 
 # What nothing in vm/uml-7.3.config needs is left out.

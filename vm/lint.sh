@@ -39,7 +39,7 @@ main()
 	tools=$("$VM_DIR/kernel.sh" tools-6.12)/source
 	# Here, as it may take minutes, and tells of it; a check is silent.
 	"$VM_DIR/kernel.sh" debug-6.12 >/dev/null
-	"$VM_DIR/kernel.sh" source-7.3 >/dev/null
+	"$VM_DIR/kernel.sh" uml-7.3 >/dev/null
 	TEMP=$(mktemp -d)
 	on_exit rm -rf "$TEMP"
 	shopt -s nullglob
@@ -54,8 +54,8 @@ main()
 	check_each shell "${scripts[@]}"
 	check "compiles without a warning for debug-6.12" \
 		compiles debug-6.12-kunit
-	check "compiles without a warning for source-7.3" \
-		compiles source-7.3-kunit
+	check "compiles without a warning for uml-7.3" \
+		compiles uml-7.3-kunit
 	check_sparse
 	[ "$FAILURES" -eq 0 ]
 }
@@ -76,15 +76,32 @@ check()
 	fi
 }
 
-# check_each CHECK FILE...
+# check_each CHECK FILE...: as many at a time as there are processors
 check_each()
 {
-	local what=$1 file
+	local what=$1 file i=0
 
 	shift
 	for file in "$@"; do
-		check "$what $file" "$what" "$file"
+		[ "$(jobs -pr | wc -l)" -lt "$JOBS" ] || wait -n || true
+		"$what" "$file" >"$TEMP/said.$i" 2>&1 &&
+			: >"$TEMP/passed.$i" &
+		i=$((i + 1))
 	done
+	wait
+	i=0
+	for file in "$@"; do
+		check "$what $file" has_passed "$i"
+		i=$((i + 1))
+	done
+	rm -f "$TEMP"/said.* "$TEMP"/passed.*
+}
+
+# has_passed NUMBER: of what check_each() has run; repeats what it said
+has_passed()
+{
+	cat "$TEMP/said.$1"
+	[ -e "$TEMP/passed.$1" ]
 }
 
 checkpatch()
@@ -97,7 +114,7 @@ checkpatch()
 	selftests/abi.c) ignored+=,$IGNORED_IN_ABI_TEST ;;
 	esac
 	# It leaves a file behind where it is run.
-	(cd "$TEMP" && perl "$tools/scripts/checkpatch.pl" --strict --no-tree \
+	(cd "$(mktemp -d -p "$TEMP")" && perl "$tools/scripts/checkpatch.pl" --strict --no-tree \
 		--terse --show-types --no-summary --ignore "$ignored" \
 		--file "$REPO_DIR/$1" | sed "s|$REPO_DIR/||g")
 }
