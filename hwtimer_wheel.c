@@ -400,6 +400,24 @@ static __always_inline void prefetch_records(const struct hwtimer_wheel *wheel,
 		prefetch_record(wheel, queue->head->entries[i]);
 }
 
+/* Entries of @tick and before are due in @walk. */
+static void walk_set_tick(const struct hwtimer_wheel *wheel,
+			  struct hwtimer_walk *walk, u64 tick)
+{
+	walk->tick = tick;
+	walk->time = hwtimer_wheel_time_of(wheel, tick);
+}
+
+/* Whether a timer's tick is not after @walk's; mostly without a division. */
+static bool walk_has_reached(const struct hwtimer_wheel *wheel,
+			     const struct hwtimer_walk *walk,
+			     const struct hwtimer_record *record)
+{
+	if (likely(!record->align))
+		return record->deadline <= walk->time;
+	return record_tick(wheel, record) <= walk->tick;
+}
+
 /* Takes all entries of bucket @nr, which is looked at for @tick, into @walk. */
 static void walk_begin(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		       u32 nr, u64 tick)
@@ -409,11 +427,11 @@ static void walk_begin(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 	*walk = (struct hwtimer_walk){
 		.source = bucket->entries,
 		.earliest = HWTIMER_TICK_NONE,
-		.tick = tick,
 		.bucket = nr,
 		.active = true,
 		.cascades = hwtimer_kind_cascades(wheel, nr),
 	};
+	walk_set_tick(wheel, walk, tick);
 	bucket->entries.head = NULL;
 	if (walk->cascades)
 		hwtimer_kind_loosen(wheel, nr, false);
@@ -483,16 +501,14 @@ static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		       struct hwtimer_entry entry,
 		       struct hwtimer_record *record, u32 **due)
 {
-	u64 tick;
-
 	if (!entry_alive(record, entry)) {
 		wheel->entries--;
 		wheel->stats.buried++;
 		return;
 	}
-	tick = record_tick(wheel, record);
-	if (likely(tick > walk->tick)) {
-		walk_file(wheel, walk, entry, record, tick);
+	if (!walk_has_reached(wheel, walk, record)) {
+		walk_file(wheel, walk, entry, record,
+			  record_tick(wheel, record));
 	} else if (walk->expires && record->state == HWTIMER_PENDING) {
 		hwtimer_wheel_remove(wheel, record);
 		wheel->entries--;
@@ -605,7 +621,7 @@ static unsigned int walk_step(struct hwtimer_wheel *wheel,
 {
 	unsigned int looked = 1;
 
-	walk->tick = wheel->current_tick;
+	walk_set_tick(wheel, walk, wheel->current_tick);
 	if (!hwtimer_queue_empty(&walk->source))
 		looked = walk_chunk(wheel, walk, NULL);
 	if (hwtimer_queue_empty(&walk->source))
@@ -644,10 +660,10 @@ static void rewind_begin(struct hwtimer_wheel *wheel)
 	walk_cut(wheel, &wheel->sweep);
 	wheel->sweeping = false;
 	rewind->walk = (struct hwtimer_walk){
-		.tick = rewind->tick,
 		.floor = rewind->tick + 1,
 		.bucket = HWTIMER_NOWHERE,
 	};
+	walk_set_tick(wheel, &rewind->walk, rewind->tick);
 	rewind->next = 0;
 	rewind->again = false;
 	rewind->active = true;

@@ -53,6 +53,8 @@ struct hwtimer_bucket {
  * @kept: entries that go back
  * @earliest: tick of @kept
  * @tick: entries of this tick and before are due
+ * @time: when that tick begins, ns: a timer without slack is due if its deadline
+ *	is not later
  * @floor: the tick that due entries are taken for when they are moved; 0: they
  *	are not moved
  * @bucket: whose entries they are
@@ -69,6 +71,7 @@ struct hwtimer_walk {
 	struct hwtimer_queue kept;
 	u64 earliest;
 	u64 tick;
+	u64 time;
 	u64 floor;
 	u32 bucket;
 	bool active;
