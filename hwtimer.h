@@ -174,6 +174,10 @@ struct hwtimer_exchange {
  *	adds; pending and ready are always exact
  * @wake: protected by @lock: the worker looks at this instance no later than
  *	this (ns); HWTIMER_TICK_NONE: not at all
+ * @trim_at: protected by @lock: when chunks that were not needed are given back,
+ *	on CLOCK_MONOTONIC; HWTIMER_TICK_NONE: there are none
+ * @unused: protected by @lock: how many chunks were not needed so far, until
+ *	@trim_at
  * @cursor: protected by @lock: STOP has handed back all records before it
  * @batch: a page of what goes to user space next; protected by @harvest
  * @readers: who waits for events, or for the end
@@ -205,6 +209,8 @@ struct hwtimer_instance {
 	struct hwtimer_notice notice;
 	struct hwtimer_stats stats;
 	u64 wake;
+	u64 trim_at;
+	u32 unused;
 
 	u64 cursor;
 	void *batch;

@@ -109,14 +109,13 @@ void hwtimer_pool_merge(struct hwtimer_pool *pool, struct hwtimer_pool *from)
 /**
  * hwtimer_pool_trim - take out spare chunks that are not needed
  * @pool: the instance's
- * @keep: how many spare ones stay
- * @max: how many may go at most, as this is a loop under the instance's lock
+ * @count: how many, and there are so many; a loop under the instance's lock
  * @to: private to the caller, who drains it after unlocking
  */
-void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 keep, u32 max,
+void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 count,
 		       struct hwtimer_pool *to)
 {
-	while (pool->spares > keep && max--) {
+	while (count--) {
 		hwtimer_pool_give(to, hwtimer_pool_take(pool));
 		pool->chunks--;
 		to->chunks++;

@@ -86,7 +86,7 @@ void hwtimer_chunk_cache_destroy(void);
 int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count);
 void hwtimer_pool_drain(struct hwtimer_pool *pool);
 void hwtimer_pool_merge(struct hwtimer_pool *pool, struct hwtimer_pool *from);
-void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 keep, u32 max,
+void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 count,
 		       struct hwtimer_pool *to);
 
 /**

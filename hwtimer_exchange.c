@@ -360,7 +360,6 @@ long hwtimer_exchange_kick(struct hwtimer_instance *instance)
 	done = exchange_drain(instance);
 	mutex_unlock(&exchange->drain);
 	exchange_flush_all(instance);
-	hwtimer_instance_trim(instance);
 	return done;
 }
 

@@ -301,6 +301,7 @@ u32 hwtimer_harvest_flush(struct hwtimer_instance *instance)
 	       event_flush(instance, now))
 		moved++;
 	rearm_end(instance, rearmed);
+	hwtimer_instance_trim(instance);
 	return moved;
 }
 
@@ -339,6 +340,7 @@ void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 	lockdep_assert_held(&instance->harvest);
 	spin_lock(&instance->lock);
 	events_finish(instance, taken, copied, now);
+	hwtimer_instance_trim(instance);
 	drained = copied && hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
 	if (drained)
@@ -389,7 +391,6 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 		cond_resched();
 	}
 	mutex_unlock(&instance->harvest);
-	hwtimer_instance_trim(instance);
 	return done ? (ssize_t)(done * sizeof(*event)) : err;
 }
 

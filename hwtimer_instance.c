@@ -19,7 +19,14 @@
 #define HWTIMER_SPARE_CHUNKS (HWTIMER_HOLD + 64)
 
 /* Most chunks that go back to the slab at a time. */
-#define HWTIMER_TRIM_CHUNKS 64
+#define HWTIMER_TRIM_CHUNKS 128U
+
+/*
+ * What is more than that goes back if it was not needed for so long: where timers
+ * come and go in bursts, the next one finds it. The slab's price for a chunk is
+ * that of several timers.
+ */
+#define HWTIMER_SPARE_TIME NSEC_PER_SEC
 
 /**
  * hwtimer_instance_create - an instance with the default settings
@@ -54,6 +61,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	instance->notice.first = HWTIMER_TICK_NONE;
 	instance->notice.due = HWTIMER_TICK_NONE;
 	instance->wake = HWTIMER_TICK_NONE;
+	instance->trim_at = HWTIMER_TICK_NONE;
 	hwtimer_worker_attach(instance);
 	return instance;
 }
@@ -306,27 +314,63 @@ bool hwtimer_instance_lock_ready(struct hwtimer_instance *instance,
 		!chunks_missing(instance, demand));
 }
 
+/* Spare chunks that are not needed now. */
+static u32 chunks_surplus(const struct hwtimer_instance *instance)
+{
+	static const struct hwtimer_demand nothing;
+	u32 keep = chunks_wanted(instance, &nothing) + HWTIMER_SPARE_CHUNKS;
+
+	return instance->pool.spares - min(keep, instance->pool.spares);
+}
+
+/* From now on it is seen how much of the surplus stays unused. */
+static void trim_begin(struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	instance->unused = chunks_surplus(instance);
+	instance->trim_at = HWTIMER_TICK_NONE;
+	if (!instance->unused)
+		return;
+	instance->trim_at = ktime_get_ns() + HWTIMER_SPARE_TIME;
+	hwtimer_worker_kick(&instance->chores, instance->trim_at);
+}
+
 /**
- * hwtimer_instance_trim - give back memory that is not needed any more
- * @instance: its lock is not held
+ * hwtimer_instance_trim - have memory given back that is not needed any more
+ * @instance: its lock is held
  *
- * A few chunks at a time; called after whatever may have freed some.
+ * After a while; called after whatever may have freed some.
  */
 void hwtimer_instance_trim(struct hwtimer_instance *instance)
 {
-	static const struct hwtimer_demand nothing;
-	struct hwtimer_pool surplus = {};
-	u32 keep;
+	lockdep_assert_held(&instance->lock);
+	if (instance->trim_at == HWTIMER_TICK_NONE)
+		trim_begin(instance);
+	else
+		instance->unused =
+			min(instance->unused, chunks_surplus(instance));
+}
 
-	spin_lock(&instance->lock);
-	keep = chunks_wanted(instance, &nothing) + HWTIMER_SPARE_CHUNKS;
-	if (instance->pool.spares > keep) {
-		hwtimer_pool_trim(&instance->pool, keep, HWTIMER_TRIM_CHUNKS,
-				  &surplus);
+/* Takes some of the chunks that were not needed out of the pool, if it is time. */
+static void trim_some(struct hwtimer_instance *instance,
+		      struct hwtimer_pool *surplus)
+{
+	u32 count;
+
+	if (instance->trim_at == HWTIMER_TICK_NONE)
+		return;
+	if (instance->trim_at <= ktime_get_ns()) {
+		hwtimer_instance_trim(instance);
+		count = min(instance->unused, HWTIMER_TRIM_CHUNKS);
+		hwtimer_pool_trim(&instance->pool, count, surplus);
 		hwtimer_instance_account(instance);
+		instance->unused -= count;
+		if (!instance->unused) {
+			trim_begin(instance);
+			return;
+		}
 	}
-	spin_unlock(&instance->lock);
-	hwtimer_pool_drain(&surplus);
+	hwtimer_worker_kick(&instance->chores, instance->trim_at);
 }
 
 /* A pending record, removed from the wheel as due, becomes an event. */
@@ -468,6 +512,7 @@ void hwtimer_instance_turn(struct hwtimer_instance *instance, u32 *due)
 	if (expired) {
 		hwtimer_exchange_told(instance);
 		tell |= hwtimer_notice_queued(instance);
+		hwtimer_instance_trim(instance);
 		instance_requeue(instance, now);
 	}
 	spin_unlock(&instance->lock);
@@ -479,10 +524,10 @@ void hwtimer_instance_turn(struct hwtimer_instance *instance, u32 *due)
 		spin_lock(&instance->lock);
 		if (!instance->stopped)
 			hwtimer_wheel_skim(&instance->wheel, HWTIMER_HOLD);
+		hwtimer_instance_trim(instance);
 		instance_requeue(instance, now);
 		spin_unlock(&instance->lock);
 	}
-	hwtimer_instance_trim(instance);
 }
 
 /**
@@ -493,6 +538,7 @@ void hwtimer_instance_turn(struct hwtimer_instance *instance, u32 *due)
  */
 void hwtimer_instance_chores(struct hwtimer_instance *instance)
 {
+	struct hwtimer_pool surplus = {};
 	u64 now;
 
 	hwtimer_exchange_look(instance);
@@ -500,7 +546,9 @@ void hwtimer_instance_chores(struct hwtimer_instance *instance)
 	spin_lock(&instance->lock);
 	now = hwtimer_instance_now(instance);
 	instance_guard_overdue(instance, instance_next(instance), now);
+	trim_some(instance, &surplus);
 	spin_unlock(&instance->lock);
+	hwtimer_pool_drain(&surplus);
 }
 
 static void query_fill(const struct hwtimer_instance *instance,
@@ -578,6 +626,8 @@ void hwtimer_instance_stop(struct hwtimer_instance *instance)
 	smp_store_release(&instance->stopped, true);
 	hwtimer_worker_forget(instance);
 	hwtimer_exchange_stopped(instance);
+	if (instance->trim_at != HWTIMER_TICK_NONE)
+		hwtimer_worker_kick(&instance->chores, instance->trim_at);
 	drained = hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
 	if (!stopped)

@@ -294,8 +294,8 @@ static void instance_compact(struct hwtimer_instance *instance, u64 steps)
 		hwtimer_wheel_compact(&instance->wheel,
 				      compaction_due(instance));
 		more = instance->wheel.sweeping;
-		spin_unlock(&instance->lock);
 		hwtimer_instance_trim(instance);
+		spin_unlock(&instance->lock);
 		cond_resched();
 	}
 }

@@ -308,17 +308,39 @@ TEST_F_TIMEOUT(hwtimer, memory_is_used_again, LONG_TIMEOUT)
 		  stats_of(self->fd).bytes_peak);
 }
 
+/* The worker gives back what has not been needed for a second. */
+static void await_less(struct __test_metadata *_metadata, int fd, __u64 bytes)
+{
+	__u64 end = now_ns() + 60 * SEC;
+
+	while (stats_of(fd).bytes > bytes) {
+		ASSERT_GT(end, now_ns());
+		sleep_ns(50 * MS);
+	}
+}
+
 TEST_F_TIMEOUT(hwtimer, entries_and_events_are_given_back, LONG_TIMEOUT)
 {
 	unsigned int n = scaled(200000);
-	__u64 full, drained;
+	__u64 full;
 
 	ASSERT_EQ(n, hwt_schedule_many(self->fd, n, 0, 100 * MS, NULL));
 	full = stats_of(self->fd).bytes_peak;
 	ASSERT_EQ(n, hwt_discard_events(self->fd, n));
-	drained = stats_of(self->fd).bytes;
-	/* 8 bytes each, of which the half may stay for the next ones. */
-	EXPECT_LE(drained + 4ULL * n, full);
+	await_less(_metadata, self->fd, full - 8ULL * n);
+}
+
+TEST_F_TIMEOUT(hwtimer, stop_does_not_keep_what_is_to_be_given_back,
+	       LONG_TIMEOUT)
+{
+	unsigned int n = scaled(200000);
+	__u64 full;
+
+	ASSERT_EQ(n, hwt_schedule_many(self->fd, n, 0, 100 * MS, NULL));
+	full = stats_of(self->fd).bytes_peak;
+	ASSERT_EQ(n, hwt_discard_events(self->fd, n));
+	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
+	await_less(_metadata, self->fd, full - 8ULL * n);
 }
 
 TEST_HARNESS_MAIN

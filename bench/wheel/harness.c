@@ -20,10 +20,6 @@
 #define DEAD_SPARED 32768
 #define DEAD_DURING 16384
 
-/* hwtimer_instance.c */
-#define SPARE_CHUNKS (HWTIMER_HOLD + 64)
-#define TRIM_CHUNKS 64
-
 /**
  * harness_init - instance_begin()
  * @harness: out
@@ -96,16 +92,6 @@ void harness_reserve(struct harness *harness, u32 timers)
 		errx(1, "no memory for chunks");
 	hwtimer_pool_merge(&harness->pool, &supply);
 	harness->chunks_peak = max(harness->chunks_peak, harness->pool.chunks);
-}
-
-/* hwtimer_instance_trim() */
-void harness_trim(struct harness *harness)
-{
-	u32 keep = chunks_wanted(harness, 0) + SPARE_CHUNKS;
-	struct hwtimer_pool surplus = {};
-
-	hwtimer_pool_trim(&harness->pool, keep, TRIM_CHUNKS, &surplus);
-	hwtimer_pool_drain(&surplus);
 }
 
 /* instance_next() */

@@ -73,7 +73,6 @@ void harness_init(struct harness *harness, const struct hwtimer_shape *shape,
 void harness_destroy(struct harness *harness);
 
 void harness_reserve(struct harness *harness, u32 timers);
-void harness_trim(struct harness *harness);
 void harness_schedule(struct harness *harness, struct timer *timers, u32 first,
 		      u32 count);
 void harness_cancel(struct harness *harness, const u64 *ids, u32 count);

@@ -93,7 +93,6 @@ static double schedule_timers(struct run *run, struct harness *harness,
 	return ns;
 }
 
-/* Memory is given back after each step, which is not measured. */
 static double compact(struct harness *harness, u32 requests)
 {
 	u64 steps = harness_compaction_steps(harness, requests);
@@ -105,7 +104,6 @@ static double compact(struct harness *harness, u32 requests)
 
 		more = harness_compact(harness);
 		ns += cpu_since(begin);
-		harness_trim(harness);
 	}
 	return ns;
 }
@@ -308,7 +306,6 @@ static void cancel_ms(struct run *run, struct harness *harness, u32 first,
 	while (harness->wake <= harness->now)
 		wake_up(run, harness);
 	figures[EXPIRE_NS] += cpu_since(begin);
-	harness_trim(harness);
 	figures[CANCEL_NS] += cancel_range(run, harness, first, count);
 	cancel_check(harness);
 }
