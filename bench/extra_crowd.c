@@ -2,7 +2,9 @@
 /*
  * How long a SCHEDULE waits for the instance's lock while a crowd expires: the
  * time of single ioctls on one processor, while the worker is busy on another,
- * and for comparison while nothing is due.
+ * and for comparison while nothing is due. Where the kernel can tell how long
+ * they waited for a lock, it is asked: in the time of a call is all that comes
+ * between, too.
  */
 #include <err.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 
 #include "emit.h"
 #include "extra.h"
+#include "lock_wait.h"
 #include "numbers.h"
 #include "processor.h"
 #include "system_hwtimer.h"
@@ -84,6 +87,20 @@ static __u32 calls_during(__u64 deadline, __u32 timers)
 	return count;
 }
 
+/* The same, while the kernel watches; returns their number. */
+static __u32 calls_watched(__u64 deadline, __u32 timers)
+{
+	bool watching = lock_wait_begin();
+	__u32 waits, count = calls_during(deadline, timers);
+
+	if (watching) {
+		emit("lock wait in a burst, longest", lock_wait_end(&waits),
+		     "ns");
+		emit("lock waits in a burst", waits, "count");
+	}
+	return count;
+}
+
 static void emit_calls(const char *const phases[3], __u32 count)
 {
 	emit(phases[0], quantile(calls, count, 0.5), "ns");
@@ -115,7 +132,7 @@ void extra_crowd(const struct run *run)
 	fill(run->timers, deadline);
 	if (now_ns() >= deadline)
 		exit(SYSTEM_LATE);
-	count = calls_during(deadline, run->timers);
+	count = calls_watched(deadline, run->timers);
 	emit("SCHEDULE in a burst, how many", count, "count");
 	emit_calls(during, count);
 	if (count < CALLS_MIN)

@@ -40,25 +40,35 @@ double processor_time(int pid)
 	return ns;
 }
 
-static void schedule_as(int policy, int priority)
+static void schedule_as(int pid, int policy, int priority)
 {
 	struct sched_param param = { .sched_priority = priority };
 
-	if (sched_setscheduler(0, policy, &param))
+	if (sched_setscheduler(pid, policy, &param))
 		err(1, "another scheduling policy needs root");
 }
 
 void processor_hold(void)
 {
-	schedule_as(SCHED_FIFO, 1);
+	schedule_as(0, SCHED_FIFO, 1);
 }
 
 void processor_share(void)
 {
-	schedule_as(SCHED_OTHER, 0);
+	schedule_as(0, SCHED_OTHER, 0);
 }
 
 void processor_yield(void)
 {
-	schedule_as(SCHED_IDLE, 0);
+	schedule_as(0, SCHED_IDLE, 0);
+}
+
+void processor_hold_back(int pid)
+{
+	schedule_as(pid, SCHED_IDLE, 0);
+}
+
+void processor_return(int pid)
+{
+	schedule_as(pid, SCHED_OTHER, 0);
 }

@@ -20,4 +20,8 @@ void processor_share(void);
 /* Whoever ordinary wants to run does so at once. */
 void processor_yield(void);
 
+/* @pid runs only if nobody else wants to: until processor_return(). */
+void processor_hold_back(int pid);
+void processor_return(int pid);
+
 #endif /* BENCH_PROCESSOR_H */

@@ -56,7 +56,7 @@ enum expiry {
  * @deliver: hands all that have expired to workload_deliver()
  * @bytes: memory that it holds or has held at the most; NULL: measured from
  *	outside
- * @wakeups: EXPIRY_HELD: how often the kthread woke up
+ * @expired: EXPIRY_HELD: how many have expired so far
  * @lateness: EXPIRY_HELD: the longest so far, ns
  * @worker_pid: EXPIRY_HELD: the kthread
  */
@@ -79,7 +79,7 @@ struct system {
 	void (*expire)(__u32 count);
 	void (*deliver)(void);
 	__u64 (*bytes)(void);
-	__u64 (*wakeups)(void);
+	__u64 (*expired)(void);
 	double (*lateness)(void);
 	int (*worker_pid)(void);
 };

@@ -484,12 +484,12 @@ static __u64 hwtimer_bytes(void)
 	return stats.bytes_peak;
 }
 
-static __u64 hwtimer_wakeups(void)
+static __u64 hwtimer_expired(void)
 {
 	struct hwtimer_stats stats;
 
 	device_stats(fd, &stats);
-	return stats.wakeups;
+	return stats.expired;
 }
 
 static double hwtimer_lateness(void)
@@ -540,7 +540,7 @@ const struct system system_hwtimer = {
 	.name = "hwtimer",
 	.variants = variants,
 	.expiry = EXPIRY_HELD,
-	.tick = NSEC_PER_MSEC / 10,
+	.tick = NSEC_PER_MSEC / 4,
 	.timers_max = hwtimer_timers_max,
 	.calls = hwtimer_calls,
 	.batch = hwtimer_batch,
@@ -555,7 +555,7 @@ const struct system system_hwtimer = {
 	.expire = hwtimer_expire,
 	.deliver = hwtimer_deliver,
 	.bytes = hwtimer_bytes,
-	.wakeups = hwtimer_wakeups,
+	.expired = hwtimer_expired,
 	.lateness = hwtimer_lateness,
 	.worker_pid = hwtimer_worker_pid,
 };

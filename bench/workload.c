@@ -46,11 +46,12 @@ void workload_init(struct workload *load, __u32 timers, __u64 tick, __u64 seed)
 		.delivered = touched(timers + 1, sizeof(*load->delivered)),
 		.state = touched(timers, sizeof(*load->state)),
 	};
-	if (workload_horizon(load) > 0xffffffffULL)
-		errx(1, "a tick of %llu ns is too long", tick);
+	load->unit = (workload_horizon(load) >> 32) + 1;
 	for (i = 0; i < timers; i++) {
-		load->offsets[i] = random_next(&seed) % workload_horizon(load);
-		load->ticks[i] = load->offsets[i] / tick + 1;
+		__u64 offset = random_next(&seed) % workload_horizon(load);
+
+		load->offsets[i] = offset / load->unit;
+		load->ticks[i] = offset / tick + 1;
 	}
 	draw_order(load, &seed);
 }

@@ -22,7 +22,8 @@
  * @timers: N
  * @base: the earliest deadline there can be, ns of CLOCK_MONOTONIC
  * @tick: ns
- * @offsets: of each timer, its deadline after @base, ns
+ * @unit: of @offsets, ns: 1 as long as they fit
+ * @offsets: of each timer, its deadline after @base, in units
  * @ticks: the same in ticks, rounded up: for systems with a clock of their own
  * @order: a random order of all timers: the first half is cancelled, in it
  * @delivered: which timers were delivered, as the system handed them over
@@ -33,6 +34,7 @@ struct workload {
 	__u32 timers;
 	__u64 base;
 	__u64 tick;
+	__u64 unit;
 	__u32 *offsets;
 	__u32 *ticks;
 	__u32 *order;
@@ -46,7 +48,7 @@ void workload_release(struct workload *load);
 
 static inline __u64 workload_deadline(const struct workload *load, __u32 timer)
 {
-	return load->base + load->offsets[timer];
+	return load->base + load->offsets[timer] * load->unit;
 }
 
 static inline __u64 workload_horizon(const struct workload *load)
