@@ -122,6 +122,22 @@ void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 count,
 	}
 }
 
+/* Appends a chunk from @pool, of which no slot is filled: one has to follow. */
+void hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool)
+{
+	struct hwtimer_chunk *chunk = hwtimer_pool_take(pool);
+
+	if (queue->head) {
+		queue->tail->used = queue->last;
+		queue->tail->next = chunk;
+	} else {
+		queue->head = chunk;
+		queue->first = 0;
+	}
+	queue->tail = chunk;
+	queue->last = 0;
+}
+
 /* Gives the head chunk of @queue, which is not empty, back to @pool. */
 void hwtimer_queue_drop_head(struct hwtimer_queue *queue,
 			     struct hwtimer_pool *pool)

@@ -135,6 +135,8 @@ struct hwtimer_queue {
 	u16 last;
 };
 
+void hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool);
+
 static inline bool hwtimer_queue_empty(const struct hwtimer_queue *queue)
 {
 	return !queue->head;
@@ -152,23 +154,10 @@ static inline struct hwtimer_chunk *
 hwtimer_queue_extend(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
 		     unsigned int slots)
 {
-	struct hwtimer_chunk *chunk;
-
-	if (likely(queue->head && queue->last < slots)) {
-		queue->last++;
-		return queue->tail;
-	}
-	chunk = hwtimer_pool_take(pool);
-	if (queue->head) {
-		queue->tail->used = queue->last;
-		queue->tail->next = chunk;
-	} else {
-		queue->head = chunk;
-		queue->first = 0;
-	}
-	queue->tail = chunk;
-	queue->last = 1;
-	return chunk;
+	if (unlikely(!queue->head || queue->last == slots))
+		hwtimer_queue_grow(queue, pool);
+	queue->last++;
+	return queue->tail;
 }
 
 /* Appends an entry; may take one chunk from @pool. */
@@ -180,6 +169,16 @@ static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue,
 		hwtimer_queue_extend(queue, pool, HWTIMER_CHUNK_ENTRIES);
 
 	chunk->entries[queue->last - 1] = entry;
+}
+
+/* The same if it takes no chunk; otherwise false, and nothing has changed. */
+static inline bool hwtimer_queue_try_entry(struct hwtimer_queue *queue,
+					   struct hwtimer_entry entry)
+{
+	if (unlikely(!queue->head || queue->last == HWTIMER_CHUNK_ENTRIES))
+		return false;
+	queue->tail->entries[queue->last++] = entry;
+	return true;
 }
 
 /*

@@ -145,13 +145,23 @@ void hwtimer_wheel_drain(struct hwtimer_wheel *wheel)
 }
 
 /*
+ * The high half of a product. mul_u64_u64_shr() takes four multiplications for it
+ * where the architecture does not say that its compiler has 128-bit numbers; that
+ * of a 64-bit kernel has.
+ */
+static u64 mul_high(u64 a, u64 b)
+{
+	return ((unsigned __int128)a * b) >> 64;
+}
+
+/*
  * @time in whole ticks. The quotient by the reciprocal is never too large, and
  * by less than 2 too small.
  */
 static u64 ticks_in(const struct hwtimer_wheel *wheel, u64 time)
 {
 	u64 tick = wheel->shape.tick;
-	u64 ticks = mul_u64_u64_shr(time, wheel->reciprocal, 64) >>
+	u64 ticks = mul_high(time, wheel->reciprocal) >>
 		    wheel->reciprocal_shift;
 
 	return ticks + (time - ticks * tick >= tick);
@@ -264,18 +274,32 @@ static void walk_append(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
  * A due walk has to come to its end, however many entries come for its bucket:
  * they wait in the bucket itself.
  */
-static void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
-			  struct hwtimer_entry entry, u64 tick)
+static noinline void bucket_append_slowly(struct hwtimer_wheel *wheel, u32 nr,
+					  struct hwtimer_entry entry, u64 tick)
 {
 	struct hwtimer_walk *walk = walk_in(wheel, nr);
 
-	if (unlikely(walk)) {
+	if (walk) {
 		walk_append(wheel, walk, entry, tick);
 		return;
 	}
 	hwtimer_queue_add_entry(&wheel->buckets[nr].entries, wheel->pool,
 				entry);
-	hwtimer_queue_prefetch(&wheel->buckets[nr].entries);
+	hwtimer_kind_occupy(wheel, nr, tick);
+}
+
+/* The same; mostly nobody walks there, and the last chunk has room. */
+static void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
+			  struct hwtimer_entry entry, u64 tick)
+{
+	struct hwtimer_queue *entries = &wheel->buckets[nr].entries;
+
+	if (unlikely(walk_in(wheel, nr)) ||
+	    unlikely(!hwtimer_queue_try_entry(entries, entry))) {
+		bucket_append_slowly(wheel, nr, entry, tick);
+		return;
+	}
+	hwtimer_queue_prefetch(entries);
 	hwtimer_kind_occupy(wheel, nr, tick);
 }
 
