@@ -260,7 +260,7 @@ bool hwtimer_instance_lock_ready(struct hwtimer_instance *instance,
 				 const struct hwtimer_demand *demand)
 	__acquires(&instance->lock);
 void hwtimer_instance_trim(struct hwtimer_instance *instance);
-void hwtimer_instance_rearm(struct hwtimer_instance *instance, u64 now);
+void hwtimer_instance_rearm(struct hwtimer_instance *instance);
 void hwtimer_instance_follow(struct hwtimer_instance *instance, u64 now);
 void hwtimer_instance_turn(struct hwtimer_instance *instance, u32 *due);
 void hwtimer_instance_chores(struct hwtimer_instance *instance);

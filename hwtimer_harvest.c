@@ -187,7 +187,7 @@ static void rearm_end(struct hwtimer_instance *instance, u64 rearmed)
 {
 	if (instance->stats.rearmed == rearmed)
 		return;
-	hwtimer_instance_rearm(instance, hwtimer_instance_now(instance));
+	hwtimer_instance_rearm(instance);
 	hwtimer_notice_watch(instance);
 }
 

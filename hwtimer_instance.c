@@ -18,6 +18,9 @@
  */
 #define HWTIMER_SPARE_CHUNKS (HWTIMER_HOLD + 64)
 
+/* Most chunks that are brought before they are needed. */
+#define HWTIMER_AHEAD_CHUNKS 64U
+
 /* Most chunks that go back to the slab at a time. */
 #define HWTIMER_TRIM_CHUNKS 128U
 
@@ -202,6 +205,16 @@ static u32 chunks_missing(const struct hwtimer_instance *instance,
 	return wanted - min(wanted, instance->pool.spares);
 }
 
+/*
+ * How many chunks to bring if some are missing: as an instance grows, each timer
+ * may need one, and a call of the slab's for each would take longer than all the
+ * rest.
+ */
+static u32 chunks_to_bring(const struct hwtimer_instance *instance, u32 missing)
+{
+	return missing + min(instance->pool.chunks / 2, HWTIMER_AHEAD_CHUNKS);
+}
+
 /* Too few records to meet @demand, as far as the limit allows it. */
 static bool records_missing(const struct hwtimer_instance *instance,
 			    const struct hwtimer_demand *demand)
@@ -282,7 +295,8 @@ int hwtimer_instance_reserve(struct hwtimer_instance *instance,
 		spin_lock(&instance->lock);
 		if (!demand->timers && !demand->moves)
 			return 0;
-		supply_deliver(instance, &supply);
+		if (unlikely(supply.chunks.spares || supply.block.slots))
+			supply_deliver(instance, &supply);
 		chunks = chunks_missing(instance, demand);
 		if (records_missing(instance, demand))
 			slots = hwtimer_table_growth(&instance->table);
@@ -291,6 +305,8 @@ int hwtimer_instance_reserve(struct hwtimer_instance *instance,
 		/* Even after an error: others may have freed what was missing. */
 		if (err || (!chunks && !slots))
 			return -ENOMEM;
+		if (chunks)
+			chunks = chunks_to_bring(instance, chunks);
 		spin_unlock(&instance->lock);
 
 		err = supply_get(&supply, chunks, slots);
@@ -425,18 +441,20 @@ static void instance_guard_overdue(struct hwtimer_instance *instance, u64 next,
 /**
  * hwtimer_instance_rearm - the wheel's earliest timer may have become earlier
  * @instance: its lock is held
- * @now: ns on the instance's clock, taken under the lock
  *
  * If it has become later the worker finds out when it wakes up. If the worker
  * should have come by now it is on its way, or has put this instance behind
  * others that are due, and there it stays.
  */
-void hwtimer_instance_rearm(struct hwtimer_instance *instance, u64 now)
+void hwtimer_instance_rearm(struct hwtimer_instance *instance)
 {
-	u64 next = instance_next(instance);
+	u64 now, next = instance_next(instance);
 
 	lockdep_assert_held(&instance->lock);
-	if (next >= instance->wake || instance->wake <= now)
+	if (next >= instance->wake)
+		return;
+	now = hwtimer_instance_now(instance);
+	if (instance->wake <= now)
 		return;
 	instance->wake = next;
 	hwtimer_worker_kick(&instance->turns, next);

@@ -74,19 +74,18 @@ static u64 slack_max(const struct hwtimer_request *request)
 }
 
 /*
- * Whether a request is for one expiration after a delay, without slack, or to
- * cancel: most are, and nothing in them can be wrong, unless the clock takes no
- * delays. One test of all fields that must be 0 is what the many tests are not:
- * cheap.
+ * Whether a request is for one expiration without slack, or to cancel: most are,
+ * and nothing in them can be wrong, unless the clock takes no delays. One test of
+ * all fields that must be 0 is what the many tests are not: cheap.
  */
 static bool request_plain(const struct hwtimer_request *request, bool delays)
 {
 	u64 rest = request->interval | request->slack | request->count |
-		   request->flags | request->reserved;
+		   request->reserved | (request->flags & ~HWTIMER_ABSOLUTE);
 
 	if (request->op == HWTIMER_OP_SCHEDULE)
-		return !(rest | request->id) && delays;
-	rest |= request->user_data | request->time;
+		return !(rest | request->id) && (delays || request->flags);
+	rest |= request->user_data | request->time | request->flags;
 	return !rest && request->op == HWTIMER_OP_CANCEL;
 }
 
@@ -108,23 +107,47 @@ static int request_check(const struct hwtimer_settings *settings,
 	return request->slack > slack_max(request) ? -EDOM : 0;
 }
 
+/**
+ * struct moment - one hold of an instance's lock, as a point in time
+ * @instance: whose
+ * @now: ns on its clock; 0: nobody has asked yet
+ *
+ * A clock takes as long to read as a timer to schedule, and one with an absolute
+ * deadline mostly needs none.
+ */
+struct moment {
+	const struct hwtimer_instance *instance;
+	u64 now;
+};
+
+static u64 moment_now(struct moment *moment)
+{
+	if (!moment->now)
+		moment->now = hwtimer_instance_now(moment->instance);
+	return moment->now;
+}
+
 /* The absolute deadline that a request means; see struct hwtimer_request. */
-static u64 request_deadline(const struct hwtimer_request *request, u64 now)
+static u64 request_deadline(const struct hwtimer_request *request,
+			    struct moment *moment)
 {
 	s64 time = request->time;
+	u64 now;
 
 	if (request->flags & HWTIMER_ABSOLUTE) {
 		if (request->time == HWTIMER_NEVER)
 			return HWTIMER_NEVER;
 		return max_t(s64, time, 0);
 	}
+	now = moment_now(moment);
 	if (time > KTIME_MAX - (s64)now)
 		return HWTIMER_NEVER;
 	return now + max_t(s64, time, 0);
 }
 
 static int request_schedule(struct hwtimer_instance *instance,
-			    struct hwtimer_request *request, u64 now)
+			    struct hwtimer_request *request,
+			    struct moment *moment)
 {
 	struct hwtimer_record *record;
 	u32 index;
@@ -141,7 +164,7 @@ static int request_schedule(struct hwtimer_instance *instance,
 	if (unlikely(index == HWTIMER_NO_RECORD))
 		return -ENOMEM;
 	record = hwtimer_table_record(&instance->table, index);
-	record->deadline = request_deadline(request, now);
+	record->deadline = request_deadline(request, moment);
 	record->user_data = request->user_data;
 	record->state = HWTIMER_PENDING;
 	record->align = 0;
@@ -174,15 +197,16 @@ static int request_discard(struct hwtimer_instance *instance,
  * after it.
  */
 static int request_end(struct hwtimer_instance *instance,
-		       struct hwtimer_record *record, u64 now)
+		       struct hwtimer_record *record, struct moment *moment)
 {
 	if (hwtimer_record_periodic(record))
-		hwtimer_period_end(instance, record, now);
+		hwtimer_period_end(instance, record, moment_now(moment));
 	return -EALREADY;
 }
 
 static int request_cancel(struct hwtimer_instance *instance,
-			  const struct hwtimer_request *request, u64 now)
+			  const struct hwtimer_request *request,
+			  struct moment *moment)
 {
 	struct hwtimer_record *record =
 		hwtimer_table_find(&instance->table, request->id);
@@ -199,10 +223,10 @@ static int request_cancel(struct hwtimer_instance *instance,
 	case HWTIMER_EXPIRED:
 		if (request->flags & HWTIMER_DISCARD)
 			return request_discard(instance, record);
-		return request_end(instance, record, now);
+		return request_end(instance, record, moment);
 	case HWTIMER_LEAVING:
 		if (hwtimer_record_periodic(record))
-			return request_end(instance, record, now);
+			return request_end(instance, record, moment);
 		return -ENOENT;
 	default:
 		return -ENOENT;
@@ -210,7 +234,8 @@ static int request_cancel(struct hwtimer_instance *instance,
 }
 
 static int request_reschedule(struct hwtimer_instance *instance,
-			      const struct hwtimer_request *request, u64 now)
+			      const struct hwtimer_request *request,
+			      struct moment *moment)
 {
 	struct hwtimer_record *record;
 
@@ -226,21 +251,21 @@ static int request_reschedule(struct hwtimer_instance *instance,
 	if (record->state != HWTIMER_PENDING)
 		return -ENOENT;
 	hwtimer_wheel_move(&instance->wheel, lower_32_bits(request->id),
-			   request_deadline(request, now));
+			   request_deadline(request, moment));
 	instance->stats.rescheduled++;
 	return 0;
 }
 
 static int request_run(struct hwtimer_instance *instance,
-		       struct hwtimer_request *request, u64 now)
+		       struct hwtimer_request *request, struct moment *moment)
 {
 	switch (request->op) {
 	case HWTIMER_OP_SCHEDULE:
-		return request_schedule(instance, request, now);
+		return request_schedule(instance, request, moment);
 	case HWTIMER_OP_CANCEL:
-		return request_cancel(instance, request, now);
+		return request_cancel(instance, request, moment);
 	default:
-		return request_reschedule(instance, request, now);
+		return request_reschedule(instance, request, moment);
 	}
 }
 
@@ -323,14 +348,15 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 				struct hwtimer_request *requests, u32 count)
 	__releases(&instance->lock)
 {
-	u64 now = hwtimer_instance_now(instance);
+	struct moment moment = { .instance = instance };
 	u64 ready = instance->stats.ready;
 	u64 steps;
 	bool drained, rewinding;
 	u32 i;
 
 	lockdep_assert_held(&instance->lock);
-	hwtimer_instance_follow(instance, now);
+	if (unlikely(instance->wheel.rewinds))
+		hwtimer_instance_follow(instance, moment_now(&moment));
 	for (i = 0; i < min_t(u32, count, HWTIMER_AHEAD); i++)
 		request_prefetch(instance, &requests[i]);
 	for (i = 0; i < count; i++) {
@@ -339,11 +365,11 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 					 &requests[i + HWTIMER_AHEAD]);
 		if (!requests[i].result)
 			requests[i].result =
-				request_run(instance, &requests[i], now);
+				request_run(instance, &requests[i], &moment);
 	}
 	if (ready != instance->stats.ready)
 		hwtimer_exchange_told(instance);
-	hwtimer_instance_rearm(instance, now);
+	hwtimer_instance_rearm(instance);
 	hwtimer_notice_watch(instance);
 	steps = compaction_steps(instance, count);
 	/* If it was so before, everybody knows. */

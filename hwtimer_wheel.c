@@ -23,8 +23,8 @@
  * so that it never runs dry, hwtimer_wheel_reserve() tells.
  */
 #include <linux/bits.h>
+#include <linux/compiler.h>
 #include <linux/ktime.h>
-#include <linux/math64.h>
 #include <linux/overflow.h>
 #include <linux/prefetch.h>
 #include <linux/string.h>
