@@ -91,12 +91,14 @@ static __u32 calls_during(__u64 deadline, __u32 timers)
 static __u32 calls_watched(__u64 deadline, __u32 timers)
 {
 	bool watching = lock_wait_begin();
-	__u32 waits, count = calls_during(deadline, timers);
+	__u32 count = calls_during(deadline, timers);
+	struct lock_waits waits;
 
 	if (watching) {
-		emit("lock wait in a burst, longest", lock_wait_end(&waits),
-		     "ns");
-		emit("lock waits in a burst", waits, "count");
+		lock_wait_end(&waits);
+		emit("lock waits in a burst", waits.count, "count");
+		emit("lock wait in a burst, 99 of 100", waits.usual, "ns");
+		emit("lock wait in a burst, longest", waits.longest, "ns");
 	}
 	return count;
 }

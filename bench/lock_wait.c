@@ -11,9 +11,12 @@
 #include <unistd.h>
 
 #include "lock_wait.h"
+#include "numbers.h"
 
 #define TRACING "/sys/kernel/tracing/"
 #define BUFFER_KB "4096"
+/* More than the buffer has room for */
+#define WAITS_MAX 1000000
 
 /* Of bare machines and of virtual ones */
 #define SLOW_PATHS "*queued_spin_lock_slowpath"
@@ -73,24 +76,27 @@ static double duration_ns(const char *line)
 	return begin == end ? -1 : strtod(begin, NULL) * 1000;
 }
 
-double lock_wait_end(__u32 *count)
+void lock_wait_end(struct lock_waits *waits)
 {
-	double ns, longest = 0;
+	static double durations[WAITS_MAX];
 	char line[256];
 	FILE *trace;
+	double ns;
 
 	write_to(TRACING "tracing_on", "0");
 	trace = fopen(TRACING "trace", "re");
 	if (!trace)
 		err(1, TRACING "trace");
-	*count = 0;
+	*waits = (struct lock_waits){ 0 };
 	while (fgets(line, sizeof(line), trace)) {
 		ns = line[0] == '#' ? -1 : duration_ns(line);
-		*count += ns >= 0;
-		if (ns > longest)
-			longest = ns;
+		if (ns >= 0 && waits->count < WAITS_MAX)
+			durations[waits->count++] = ns;
 	}
 	fclose(trace);
 	leave();
-	return longest;
+	if (!waits->count)
+		return;
+	waits->usual = quantile(durations, waits->count, 0.99);
+	waits->longest = quantile(durations, waits->count, 1);
 }

@@ -12,7 +12,19 @@
 /* Begins to watch this process; false: this kernel cannot, or we may not. */
 bool lock_wait_begin(void);
 
-/* Ends it. Returns the longest wait, ns, and how many there were. */
-double lock_wait_end(__u32 *count);
+/**
+ * struct lock_waits - the waits of a process
+ * @count: how many
+ * @usual: 99 of 100 were not longer, ns
+ * @longest: ns
+ */
+struct lock_waits {
+	__u32 count;
+	double usual;
+	double longest;
+};
+
+/* Ends it. */
+void lock_wait_end(struct lock_waits *waits);
 
 #endif /* BENCH_LOCK_WAIT_H */
