@@ -2,9 +2,7 @@
 /*
  * The benchmark's command line; see options.h.
  */
-#include <ctype.h>
 #include <err.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,49 +31,12 @@ static void usage(FILE *out)
 		"  --check            only whether all is delivered, once, never early\n");
 }
 
-static __u32 parse_number(const char *name, const char *text, char **end,
-			  __u32 min, __u32 max)
-{
-	unsigned long long value;
-
-	errno = 0;
-	value = strtoull(text, end, 10);
-	if (errno || !isdigit(*text) || value < min || value > max)
-		errx(2, "--%s: from %u to %u, not '%s'", name, min, max, text);
-	return value;
-}
-
-static __u32 parse_one(const char *name, const char *text, __u32 min, __u32 max)
-{
-	char *end;
-	__u32 value = parse_number(name, text, &end, min, max);
-
-	if (*end)
-		errx(2, "--%s: one number, not '%s'", name, text);
-	return value;
-}
-
-static void parse_list(struct list *list, const char *name, char *text,
-		       __u32 min, __u32 max)
-{
-	list->count = 0;
-	for (; list->count < LIST_MAX; text++) {
-		list->values[list->count++] =
-			parse_number(name, text, &text, min, max);
-		if (*text != ',')
-			break;
-	}
-	if (*text)
-		errx(2,
-		     "--%s: up to %u numbers, with commas between, not '...%s'",
-		     name, LIST_MAX, text);
-}
-
 static void parse_option(struct options *options, int option)
 {
 	switch (option) {
 	case 't':
-		parse_list(&options->timers, "timers", optarg, 2, 1 << 30);
+		parse_list(&options->timers, LIST_MAX, "timers", optarg, 2,
+			   1 << 30);
 		break;
 	case 's':
 		options->systems = optarg;

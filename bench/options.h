@@ -8,17 +8,7 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
-#define LIST_MAX 32
-
-/**
- * struct list - numbers of an option: 1000,2000,3000
- * @count: how many
- * @values: they
- */
-struct list {
-	__u32 count;
-	__u32 values[LIST_MAX];
-};
+#include "parse.h"
 
 /**
  * struct options - the command line

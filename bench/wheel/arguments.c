@@ -2,9 +2,7 @@
 /*
  * The command line; see arguments.h.
  */
-#include <ctype.h>
 #include <err.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,46 +30,16 @@ static void usage(FILE *out)
 		"  --check            only look whether all is right; tells by its status\n");
 }
 
-static u32 parse_number(const char *name, const char *text, char **end, u32 min,
-			u32 max)
+static void parse_buckets(struct list *buckets, char *text)
 {
-	unsigned long long value;
+	u32 i;
 
-	errno = 0;
-	value = strtoull(text, end, 10);
-	if (errno || !isdigit(*text) || value < min || value > max)
-		errx(2, "--%s: from %u to %u, not '%s'", name, min, max, text);
-	return value;
-}
-
-static u32 parse_one(const char *name, const char *text, u32 min, u32 max)
-{
-	char *end;
-	u32 value = parse_number(name, text, &end, min, max);
-
-	if (*end)
-		errx(2, "--%s: one number, not '%s'", name, text);
-	return value;
-}
-
-static void parse_buckets(struct arguments *arguments, char *text)
-{
-	u32 value, nr = 0;
-
-	for (; nr < BUCKETS_MAX; text++) {
-		value = parse_number("buckets", text, &text,
-				     HWTIMER_BUCKETS_MIN, HWTIMER_BUCKETS_MAX);
-		if (value & (value - 1))
-			errx(2, "--buckets: %u is not a power of two", value);
-		arguments->buckets[nr++] = value;
-		if (*text != ',')
-			break;
-	}
-	if (*text)
-		errx(2,
-		     "--buckets: up to %u numbers, with commas between, not '...%s'",
-		     BUCKETS_MAX, text);
-	arguments->nr_buckets = nr;
+	parse_list(buckets, BUCKETS_MAX, "buckets", text, HWTIMER_BUCKETS_MIN,
+		   HWTIMER_BUCKETS_MAX);
+	for (i = 0; i < buckets->count; i++)
+		if (buckets->values[i] & (buckets->values[i] - 1))
+			errx(2, "--buckets: %u is not a power of two",
+			     buckets->values[i]);
 }
 
 /* @chosen: out: of each of the names, whether it is in @text */
@@ -98,7 +66,7 @@ static void parse_option(struct arguments *arguments, int option)
 		arguments->timers = parse_one("timers", optarg, 2, TIMERS_MAX);
 		break;
 	case 'b':
-		parse_buckets(arguments, optarg);
+		parse_buckets(&arguments->buckets, optarg);
 		break;
 	case 'k':
 		parse_names("kinds", optarg, kind_names, arguments->kinds);
@@ -129,15 +97,15 @@ static void parse_option(struct arguments *arguments, int option)
 static void set_defaults(struct arguments *arguments)
 {
 	bool check = arguments->mode == CHECK;
-	u32 *buckets = arguments->buckets;
+	struct list *buckets = &arguments->buckets;
 
 	if (!arguments->timers)
 		arguments->timers = check ? TIMERS_CHECK : TIMERS_MEASURE;
-	if (arguments->nr_buckets)
+	if (buckets->count)
 		return;
 	if (check)
-		buckets[arguments->nr_buckets++] = 64;
-	buckets[arguments->nr_buckets++] = 4096;
+		buckets->values[buckets->count++] = 64;
+	buckets->values[buckets->count++] = 4096;
 }
 
 void arguments_parse(struct arguments *arguments, int argc, char **argv)

@@ -5,6 +5,7 @@
 #ifndef BENCH_ARGUMENTS_H
 #define BENCH_ARGUMENTS_H
 
+#include "../parse.h"
 #include "timers.h"
 
 #define BUCKETS_MAX 8
@@ -30,8 +31,7 @@ enum mode {
  * struct arguments - the command line
  * @mode: what to do
  * @timers: how many
- * @buckets: numbers of buckets
- * @nr_buckets: how many numbers
+ * @buckets: numbers of buckets, BUCKETS_MAX at the most
  * @kinds: of each kind, whether it is asked for
  * @workloads: of each workload, whether it is asked for
  * @reps: runs that medians are taken of
@@ -40,8 +40,7 @@ enum mode {
 struct arguments {
 	enum mode mode;
 	u32 timers;
-	u32 buckets[BUCKETS_MAX];
-	u32 nr_buckets;
+	struct list buckets;
 	bool kinds[KINDS];
 	bool workloads[WORKLOADS];
 	u32 reps;

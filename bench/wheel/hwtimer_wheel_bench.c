@@ -81,13 +81,13 @@ static u32 list_shapes(const struct arguments *arguments,
 	u32 nr = 0;
 	u32 i, kind;
 
-	for (i = 0; i < arguments->nr_buckets; i++)
+	for (i = 0; i < arguments->buckets.count; i++)
 		for (kind = 0; kind < KINDS; kind++)
 			if (arguments->kinds[kind])
 				shapes[nr++] = (struct hwtimer_shape){
 					.tick = NSEC_PER_MSEC,
 					.kind = kind + 1,
-					.buckets = arguments->buckets[i],
+					.buckets = arguments->buckets.values[i],
 				};
 	return nr;
 }
