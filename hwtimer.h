@@ -132,7 +132,8 @@ struct hwtimer_notice {
  * @held: how many of them were taken, but could not be done yet; protected by
  *	@drain
  * @looks: so often the worker will look before it dozes off; protected by the
- *	instance's lock, as is @awake
+ *	instance's lock, as are @look_at and @awake
+ * @look_at: when it will look next, on CLOCK_MONOTONIC
  * @closing: nobody will see what comes of requests any more
  * @awake: the worker will look at the rings within a millisecond
  * @work: does what the worker cannot, as it may have to sleep
@@ -144,6 +145,7 @@ struct hwtimer_exchange {
 	struct hwtimer_request *requests;
 	u32 held;
 	u32 looks;
+	u64 look_at;
 	bool closing;
 	bool awake;
 	struct work_struct work;

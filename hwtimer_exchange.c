@@ -74,7 +74,8 @@ exchange_ring(const struct hwtimer_exchange *exchange)
 static void look_in(struct hwtimer_instance *instance, u64 delay)
 {
 	lockdep_assert_held(&instance->lock);
-	hwtimer_worker_kick(&instance->chores, ktime_get_ns() + delay);
+	instance->exchange.look_at = ktime_get_ns() + delay;
+	hwtimer_worker_kick(&instance->chores, instance->exchange.look_at);
 }
 
 /*
@@ -301,7 +302,8 @@ void hwtimer_exchange_look(struct hwtimer_instance *instance)
 	served = hwtimer_exchange_serve(instance);
 	more = served >= HWTIMER_HOLD;
 	spin_lock(&instance->lock);
-	if (!served && exchange->looks)
+	/* It may have come before, for something else. */
+	if (!served && exchange->looks && exchange->look_at <= ktime_get_ns())
 		exchange->looks--;
 	if (more || (exchange->awake && exchange->looks))
 		look_in(instance, more ? 0 : HWTIMER_LOOK_INTERVAL);

@@ -59,6 +59,7 @@ void hwtimer_harvest_discarded(struct hwtimer_instance *instance)
 		hwtimer_period_free(instance, ready_take(instance));
 		instance->discards--;
 	}
+	hwtimer_instance_trim(instance);
 	spin_unlock(&instance->lock);
 }
 

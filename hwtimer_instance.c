@@ -206,13 +206,13 @@ static u32 chunks_missing(const struct hwtimer_instance *instance,
 }
 
 /*
- * How many chunks to bring if some are missing: as an instance grows, each timer
- * may need one, and a call of the slab's for each would take longer than all the
- * rest.
+ * How many chunks to bring besides those that are missing: as an instance grows,
+ * each timer may need one, and a call of the slab's for each would take longer
+ * than all the rest.
  */
-static u32 chunks_to_bring(const struct hwtimer_instance *instance, u32 missing)
+static u32 chunks_ahead(const struct hwtimer_instance *instance)
 {
-	return missing + min(instance->pool.chunks / 2, HWTIMER_AHEAD_CHUNKS);
+	return min(instance->pool.chunks / 2, HWTIMER_AHEAD_CHUNKS);
 }
 
 /* Too few records to meet @demand, as far as the limit allows it. */
@@ -250,11 +250,17 @@ struct hwtimer_supply {
 	struct hwtimer_block block;
 };
 
-/* May sleep. What could be had is in @supply, whatever is returned. */
-static int supply_get(struct hwtimer_supply *supply, u32 chunks, u32 slots)
+/*
+ * May sleep. What could be had is in @supply, whatever is returned; what was
+ * wanted @ahead need not be had.
+ */
+static int supply_get(struct hwtimer_supply *supply, u32 chunks, u32 ahead,
+		      u32 slots)
 {
 	int err = hwtimer_pool_fill(&supply->chunks, chunks);
 
+	if (!err && chunks)
+		hwtimer_pool_fill(&supply->chunks, ahead);
 	if (!err && slots)
 		err = hwtimer_table_alloc_block(slots, &supply->block);
 	return err;
@@ -290,7 +296,7 @@ int hwtimer_instance_reserve(struct hwtimer_instance *instance,
 	int err = 0;
 
 	for (;;) {
-		u32 chunks, slots = 0;
+		u32 chunks, ahead, slots = 0;
 
 		spin_lock(&instance->lock);
 		if (!demand->timers && !demand->moves)
@@ -305,11 +311,10 @@ int hwtimer_instance_reserve(struct hwtimer_instance *instance,
 		/* Even after an error: others may have freed what was missing. */
 		if (err || (!chunks && !slots))
 			return -ENOMEM;
-		if (chunks)
-			chunks = chunks_to_bring(instance, chunks);
+		ahead = chunks_ahead(instance);
 		spin_unlock(&instance->lock);
 
-		err = supply_get(&supply, chunks, slots);
+		err = supply_get(&supply, chunks, ahead, slots);
 	}
 }
 
@@ -371,11 +376,12 @@ void hwtimer_instance_trim(struct hwtimer_instance *instance)
 static void trim_some(struct hwtimer_instance *instance,
 		      struct hwtimer_pool *surplus)
 {
+	u64 now = ktime_get_ns();
 	u32 count;
 
 	if (instance->trim_at == HWTIMER_TICK_NONE)
 		return;
-	if (instance->trim_at <= ktime_get_ns()) {
+	if (instance->trim_at <= now) {
 		hwtimer_instance_trim(instance);
 		count = min(instance->unused, HWTIMER_TRIM_CHUNKS);
 		hwtimer_pool_trim(&instance->pool, count, surplus);
@@ -385,6 +391,8 @@ static void trim_some(struct hwtimer_instance *instance,
 			trim_begin(instance);
 			return;
 		}
+		/* Behind whatever is due by now. */
+		instance->trim_at = now;
 	}
 	hwtimer_worker_kick(&instance->chores, instance->trim_at);
 }
@@ -430,12 +438,15 @@ static void instance_guard_overdue(struct hwtimer_instance *instance, u64 next,
 				   u64 now)
 {
 	const struct hwtimer_wheel *wheel = &instance->wheel;
+	u64 delay;
 
 	lockdep_assert_held(&instance->lock);
-	if (unlikely(wheel->rewinds) && next != HWTIMER_TICK_NONE &&
-	    hwtimer_wheel_next(wheel) <= wheel->current_tick + 1)
-		hwtimer_worker_kick(&instance->chores,
-				    ktime_get_ns() + next - min(next, now));
+	if (likely(!wheel->rewinds) || next == HWTIMER_TICK_NONE ||
+	    hwtimer_wheel_next(wheel) > wheel->current_tick + 1)
+		return;
+	/* It is more only if the clock was set back just now. */
+	delay = min(next - min(next, now), wheel->shape.tick);
+	hwtimer_worker_kick(&instance->chores, ktime_get_ns() + delay);
 }
 
 /**
@@ -563,6 +574,8 @@ void hwtimer_instance_chores(struct hwtimer_instance *instance)
 	hwtimer_notice_chores(instance);
 	spin_lock(&instance->lock);
 	now = hwtimer_instance_now(instance);
+	hwtimer_instance_follow(instance, now);
+	hwtimer_instance_rearm(instance);
 	instance_guard_overdue(instance, instance_next(instance), now);
 	trim_some(instance, &surplus);
 	spin_unlock(&instance->lock);

@@ -234,7 +234,7 @@ bool hwtimer_notice_look(struct hwtimer_instance *instance)
 	s64 offset;
 
 	lockdep_assert_held(&instance->lock);
-	if (likely(!notice->watching))
+	if (likely(!notice->watching) || instance->stopped)
 		return false;
 	offset = hwtimer_clock_offset();
 	if (notice->offset == offset)

@@ -151,7 +151,7 @@ void hwtimer_wheel_drain(struct hwtimer_wheel *wheel)
  */
 static u64 mul_high(u64 a, u64 b)
 {
-	return ((unsigned __int128)a * b) >> 64;
+	return ((__uint128_t)a * b) >> 64;
 }
 
 /*

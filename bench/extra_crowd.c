@@ -87,20 +87,14 @@ static __u32 calls_during(__u64 deadline, __u32 timers)
 	return count;
 }
 
-/* The same, while the kernel watches; returns their number. */
-static __u32 calls_watched(__u64 deadline, __u32 timers)
+static void emit_waits(void)
 {
-	bool watching = lock_wait_begin();
-	__u32 count = calls_during(deadline, timers);
 	struct lock_waits waits;
 
-	if (watching) {
-		lock_wait_end(&waits);
-		emit("lock waits in a burst", waits.count, "count");
-		emit("lock wait in a burst, 99 of 100", waits.usual, "ns");
-		emit("lock wait in a burst, longest", waits.longest, "ns");
-	}
-	return count;
+	lock_wait_end(&waits);
+	emit("lock waits in a burst", waits.count, "count");
+	emit("lock wait in a burst, 99 of 100", waits.usual, "ns");
+	emit("lock wait in a burst, longest", waits.longest, "ns");
 }
 
 static void emit_calls(const char *const phases[3], __u32 count)
@@ -124,17 +118,19 @@ void extra_crowd(const struct run *run)
 	};
 	__u64 deadline;
 	__u32 i, count;
+	bool watching;
 
 	calls = allocate(CALLS_MAX, sizeof(*calls));
 	fd = device_open();
 	device_setup(fd, HWTIMER_KIND_DEFAULT, 0, 0, run->timers + 1);
 	processor_pin(0, 0);
 	processor_pin(hwtimer_worker_pid(), run->cpu);
+	watching = lock_wait_begin();
 	deadline = now_ns() + LEAD * run->lead;
 	fill(run->timers, deadline);
 	if (now_ns() >= deadline)
 		exit(SYSTEM_LATE);
-	count = calls_watched(deadline, run->timers);
+	count = calls_during(deadline, run->timers);
 	emit("SCHEDULE in a burst, how many", count, "count");
 	emit_calls(during, count);
 	if (count < CALLS_MIN)
@@ -142,6 +138,8 @@ void extra_crowd(const struct run *run)
 	for (i = 0; i < count; i++)
 		calls[i] = call_ns(deadline + FAR);
 	emit_calls(alone, count);
+	if (watching)
+		emit_waits();
 	close(fd);
 	free(calls);
 }

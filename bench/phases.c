@@ -101,8 +101,8 @@ static double expire_called(struct trial *trial)
 }
 
 /*
- * Waits until the kthread, which may run now, has let all expire. Returns its
- * processor time for each of those that expire in this.
+ * Lets the kthread run until all have expired. Returns its processor time for
+ * each of those that expire in this.
  */
 static double catch_up(struct trial *trial)
 {
@@ -112,11 +112,14 @@ static double catch_up(struct trial *trial)
 	__u64 expired = system->expired();
 	__u64 start = cycles();
 
+	processor_return(pid);
 	system->expire(trial->left);
 	ns = clock_ns(cycles() - start);
 	/* What it does afterwards is part of it. */
 	clock_sleep_until(now_ns() + 5 * NSEC_PER_MSEC);
 	expired = system->expired() - expired;
+	if (!expired)
+		errx(1, "%s: all had expired before", system->name);
 	emit_each(trial, "expire, waited for", ns, expired);
 	if (trial->measured)
 		emit("expire, at a time", expired, "count");
@@ -125,17 +128,14 @@ static double catch_up(struct trial *trial)
 
 /*
  * The kthread hardly runs until all is due, as we keep its processor busy; then
- * it does all in one turn, but for the few for which the scheduler let it run
+ * it does all in one turn, but for those for which the scheduler let it run
  * nevertheless.
  */
 static double expire_held(struct trial *trial)
 {
-	int pid = trial->system->worker_pid();
-
-	processor_hold_back(pid);
+	processor_hold_back(trial->system->worker_pid());
 	trial->system->watch(trial->left);
 	clock_spin_until(workload_last(&trial->load) + NSEC_PER_MSEC);
-	processor_return(pid);
 	return catch_up(trial) * trial->left;
 }
 

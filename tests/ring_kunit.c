@@ -490,6 +490,25 @@ static void garbage_is_refused(struct kunit *test)
 }
 
 /* What is to be seen of it: the flag. */
+/* The worker looks, when it was to do so at @time. */
+static void look(struct hwtimer_instance *instance, u64 time)
+{
+	instance->exchange.look_at = time;
+	hwtimer_exchange_look(instance);
+}
+
+/* Who comes for something else does not make the worker doze off. */
+static void early_looks_do_not_count(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u32 i;
+
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 0);
+	for (i = 0; i < 1000; i++)
+		look(instance, ktime_get_ns() + NSEC_PER_SEC * 3600);
+	KUNIT_EXPECT_EQ(test, ring_of(test)->shared->flags, 0);
+}
+
 static void worker_dozes_off_and_is_woken(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -500,7 +519,7 @@ static void worker_dozes_off_and_is_woken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 0);
 	KUNIT_EXPECT_EQ(test, shared->flags, 0);
 	for (looks = 0; !shared->flags && looks < 1000; looks++)
-		hwtimer_exchange_look(instance);
+		look(instance, 0);
 	KUNIT_EXPECT_EQ(test, shared->flags, HWTIMER_RING_NEED_KICK);
 	KUNIT_EXPECT_GT(test, looks, 1);
 	KUNIT_EXPECT_LT(test, looks, 100);
@@ -511,18 +530,18 @@ static void worker_dozes_off_and_is_woken(struct kunit *test)
 	hwtimer_exchange_kick(instance);
 	for (i = 0; i < 10; i++) {
 		for (looks = 1; looks < most; looks++)
-			hwtimer_exchange_look(instance);
+			look(instance, 0);
 		KUNIT_EXPECT_EQ(test, shared->flags, 0);
 		submit(test, (struct hwtimer_request){ .op = 99 });
 		if (i % 2)
 			hwtimer_exchange_serve(instance);
 		else
-			hwtimer_exchange_look(instance);
+			look(instance, 0);
 		KUNIT_EXPECT_EQ(test, result(test), -EINVAL);
 	}
 	/* It does not doze off with something to be done. */
 	for (looks = 0; looks < most; looks++)
-		hwtimer_exchange_look(instance);
+		look(instance, 0);
 	KUNIT_EXPECT_EQ(test, shared->flags, HWTIMER_RING_NEED_KICK);
 }
 
@@ -556,6 +575,7 @@ static struct kunit_case exchange_test_cases[] = {
 	KUNIT_CASE_PARAM(requests_that_need_memory_are_done, kind_gen_params),
 	KUNIT_CASE_PARAM(kick_finishes_what_was_begun, kind_gen_params),
 	KUNIT_CASE_PARAM(garbage_is_refused, kind_gen_params),
+	KUNIT_CASE_PARAM(early_looks_do_not_count, kind_gen_params),
 	KUNIT_CASE_PARAM(worker_dozes_off_and_is_woken, kind_gen_params),
 	KUNIT_CASE_PARAM(stopped_instance_empties_its_queue, kind_gen_params),
 	{}

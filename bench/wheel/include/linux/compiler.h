@@ -7,6 +7,5 @@
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
-#define noinline __attribute__((__noinline__))
 
 #endif /* BENCH_LINUX_COMPILER_H */
