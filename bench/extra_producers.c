@@ -6,6 +6,7 @@
  * processors this machine's two are.
  */
 #include <err.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -17,6 +18,7 @@
 
 #define BATCH 4096
 #define PRODUCERS 2
+#define TURNS 5
 #define START (100 * NSEC_PER_MSEC)
 #define LENGTH (400 * NSEC_PER_MSEC)
 #define FAR (3600 * NSEC_PER_SEC)
@@ -89,12 +91,16 @@ static double together(const struct run *run, int count)
 
 void extra_producers(const struct run *run)
 {
-	double one, two;
+	double one = 0, two = 0;
+	int i;
 
 	if (processor_last() + 1 < PRODUCERS)
 		return;
-	one = together(run, 1);
-	two = together(run, PRODUCERS);
+	/* In turns, and the best of each: all that disturbs makes it less. */
+	for (i = 0; i < TURNS; i++) {
+		one = fmax(one, together(run, 1));
+		two = fmax(two, together(run, PRODUCERS));
+	}
 	emit("one producer", one, "pairs/s");
 	emit("two producers", two, "pairs/s");
 	emit("two producers against one", two / one, "ratio");

@@ -330,6 +330,40 @@ TEST_F_TIMEOUT(hwtimer, entries_and_events_are_given_back, LONG_TIMEOUT)
 	await_less(_metadata, self->fd, full - 8ULL * n);
 }
 
+static void discard_all(struct __test_metadata *_metadata, int fd,
+			const __u64 *ids, unsigned int n)
+{
+	struct hwtimer_request requests[BATCH];
+
+	for (unsigned int done = 0; done < n; done += BATCH) {
+		unsigned int count = n - done < BATCH ? n - done : BATCH;
+
+		for (unsigned int i = 0; i < count; i++)
+			requests[i] = (struct hwtimer_request){
+				.op = HWTIMER_OP_CANCEL,
+				.flags = HWTIMER_DISCARD,
+				.id = ids[done + i],
+			};
+		ASSERT_EQ(count, hwt_submit(fd, requests, count));
+	}
+}
+
+TEST_F_TIMEOUT(hwtimer, discarded_events_are_given_back, LONG_TIMEOUT)
+{
+	unsigned int n = scaled(200000);
+	__u64 *ids = calloc(n, sizeof(*ids)), full;
+
+	ASSERT_NE(NULL, ids);
+	ASSERT_EQ(n, hwt_schedule_many(self->fd, n, 0, 100 * MS, ids));
+	full = stats_of(self->fd).bytes_peak;
+	/* What held the entries, */
+	await_less(_metadata, self->fd, full - 8ULL * n);
+	discard_all(_metadata, self->fd, ids, n);
+	EXPECT_EQ(n, stats_of(self->fd).discarded);
+	/* and what held the events */
+	await_less(_metadata, self->fd, full - 11ULL * n);
+}
+
 TEST_F_TIMEOUT(hwtimer, stop_does_not_keep_what_is_to_be_given_back,
 	       LONG_TIMEOUT)
 {
