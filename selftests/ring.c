@@ -326,6 +326,9 @@ TEST_F(rings, events_are_those_of_read)
 	schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests, n,
 			 SEC / 2);
 	ASSERT_EQ(n, hwt_collect(plain, events, n));
+	/* The first fill the ring, for nobody takes them yet. */
+	while (!stats_of(self->fd).overflowed)
+		sleep_ns(MS);
 	for (unsigned int i = 0; i < n; i++) {
 		struct hwtimer_event event;
 
@@ -334,7 +337,6 @@ TEST_F(rings, events_are_those_of_read)
 		ASSERT_EQ(requests[event.user_data].time, event.deadline);
 		expect_due(_metadata, &event);
 	}
-	EXPECT_LT(0, stats_of(self->fd).overflowed);
 	EXPECT_EQ(n, stats_of(self->fd).completed);
 	close(plain);
 	free(events);
