@@ -251,8 +251,8 @@ static void forget_all(struct trial *trial)
 		trial->system->expire(0);
 }
 
-/* All timers far ahead, and none again; what it takes goes to the lead. */
-static void rehearse(struct trial *trial, double before)
+/* All timers far ahead, and none again; returns what it takes, ns. */
+static double rehearse(struct trial *trial, double before)
 {
 	double ns;
 
@@ -261,9 +261,10 @@ static void rehearse(struct trial *trial, double before)
 	emit_each(trial, "schedule, first round", ns, trial->load.timers);
 	emit_bytes(trial, before);
 	trial->measured = false;
-	trial->lead = ns + timed_cancel(trial, trial->load.timers) / 2;
+	ns += timed_cancel(trial, trial->load.timers);
 	if (!real_time(trial))
 		trial->system->expire(0);
+	return ns;
 }
 
 /*
@@ -273,11 +274,11 @@ static void rehearse(struct trial *trial, double before)
  */
 static void warm_up(struct trial *trial, double before)
 {
-	rehearse(trial, before);
+	double ns = rehearse(trial, before);
+
 	if (trial->system->expiry == EXPIRY_HELD)
-		rehearse(trial, before);
-	trial->lead =
-		trial->run->lead * (trial->lead * 1.2 + 5 * NSEC_PER_MSEC);
+		ns = rehearse(trial, before);
+	trial->lead = trial->run->lead * (ns * 1.2 + 10 * NSEC_PER_MSEC);
 }
 
 /* ---- more phases ---- */
