@@ -371,18 +371,19 @@ def print_targets(targets):
 # ---- the plot ----
 
 def plot(results, output):
-    """Of each system its best variant in each place"""
+    """Of each system in each place its best variant: of those that went to the
+    largest number of timers the cheapest there"""
     lines = defaultdict(list)
     for (who, phase), values in results.values.items():
         if phase == "life-cycle":
             lines[who[:3]].append((who[3], statistics.median(values.values())))
     best = {}
     for who, points in lines.items():
-        cost = max(points)[1]
+        most, cost = max(points)
         key = (who[0], who[2])
-        if key not in best or cost < best[key][0]:
-            best[key] = (cost, who, sorted(points))
-    curves = sorted(best.values(), reverse=True)
+        if key not in best or (-most, cost) < best[key][0]:
+            best[key] = ((-most, cost), who, sorted(points))
+    curves = sorted(best.values(), key=lambda curve: -curve[0][1])
     if not curves:
         return
     script = [
