@@ -152,7 +152,7 @@ make_guest()
 	[ "${rows:-0}" -gt 0 ] || rows=24
 	[ "${columns:-0}" -gt 0 ] || columns=80
 	printf '%s=%q\n' INTERACTIVE "$INTERACTIVE" TERM "$term" \
-		ROWS "$rows" COLUMNS "$columns" >"$TEMP/conf"
+		ROWS "$rows" COLUMNS "$columns" CPUS "$CPUS" >"$TEMP/conf"
 	printf 'exec %s\n' "${COMMAND[*]@Q}" >"$TEMP/command"
 	"$VM_DIR/initramfs.sh" "$TEMP/initramfs" \
 		"$TEMP/conf=/etc/hwtimer.conf" \
