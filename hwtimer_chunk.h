@@ -66,6 +66,16 @@ struct hwtimer_chunk {
 
 static_assert(sizeof(struct hwtimer_chunk) == HWTIMER_CHUNK_BYTES);
 
+/* Starts to fetch all of @chunk, or of no chunk. */
+static __always_inline void
+hwtimer_chunk_prefetch(const struct hwtimer_chunk *chunk)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(*chunk); i += HWTIMER_CACHE_LINE)
+		prefetch((const char *)chunk + i);
+}
+
 /**
  * struct hwtimer_pool - a stack of spare chunks
  * @top: the next to be taken

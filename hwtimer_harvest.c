@@ -106,6 +106,8 @@ static u32 events_take_chunk(struct hwtimer_instance *instance,
 								  chunk->next;
 	u32 i, count = min(max, hwtimer_queue_end(ready, chunk) - slot);
 
+	if (next && next != ready->tail)
+		hwtimer_chunk_prefetch(next->next);
 	for (i = 0; i < count; i++, slot++) {
 		struct hwtimer_record *record =
 			ready_record(instance, chunk, slot);

@@ -398,15 +398,6 @@ static bool entry_alive(const struct hwtimer_record *record,
 		record->state == HWTIMER_RETURNING);
 }
 
-/* Where the next bucket's worth of cache misses begins. */
-static __always_inline void prefetch_chunk(const struct hwtimer_chunk *chunk)
-{
-	unsigned int i;
-
-	for (i = 0; i < sizeof(*chunk); i += 64)
-		prefetch((const char *)chunk + i);
-}
-
 static __always_inline void prefetch_record(const struct hwtimer_wheel *wheel,
 					    struct hwtimer_entry entry)
 {
@@ -565,7 +556,7 @@ static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
 	unsigned int i;
 
 	if (next && next != walk->source.tail)
-		prefetch_chunk(next->next);
+		hwtimer_chunk_prefetch(next->next);
 	for (i = begin; i < end; i++) {
 		struct hwtimer_entry entry = chunk->entries[i];
 
