@@ -58,7 +58,8 @@
 #define HWTIMER_FEATURES                                           \
 	(HWTIMER_FEATURE_HIERARCHICAL | HWTIMER_FEATURE_PERIODIC | \
 	 HWTIMER_FEATURE_CLOCKS | HWTIMER_FEATURE_SLACK |          \
-	 HWTIMER_FEATURE_NOTIFY | HWTIMER_FEATURE_RINGS)
+	 HWTIMER_FEATURE_NOTIFY | HWTIMER_FEATURE_RINGS |          \
+	 HWTIMER_FEATURE_BULK)
 
 /* So that a bit for each slot of records is found in a few cache lines. */
 #define HWTIMER_TIMERS_CEILING BIT(27)
@@ -377,13 +378,23 @@ static inline void hwtimer_stats_lateness(struct hwtimer_stats *stats,
 	stats->lateness_max = max(stats->lateness_max, lateness);
 }
 
-/* hwtimer_request.c: SCHEDULE, CANCEL and RESCHEDULE, one or many at a time */
+/* hwtimer_request.c: operations of any kind, one or many at a time */
 void hwtimer_request_run(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count);
 bool hwtimer_request_try(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count);
 void hwtimer_request_undo(struct hwtimer_instance *instance,
 			  struct hwtimer_request *requests, u32 count);
+int hwtimer_request_check(const struct hwtimer_settings *settings,
+			  const struct hwtimer_request *request);
+
+/* hwtimer_bulk.c: one operation on many timers */
+int hwtimer_bulk_check(const struct hwtimer_instance *instance,
+		       const struct hwtimer_bulk *bulk);
+int hwtimer_bulk_run(struct hwtimer_instance *instance,
+		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);
+void hwtimer_bulk_undo(struct hwtimer_instance *instance, u64 *results,
+		       u32 count);
 
 /* hwtimer_harvest.c: how timers leave: by read(), the ring, or STOP */
 bool hwtimer_harvest_at_once(struct hwtimer_instance *instance, u32 index,
@@ -398,6 +409,12 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 				    struct hwtimer_unprocessed __user *timers,
 				    u32 count);
+
+/* hwtimer_batch.c: many operations in one ioctl */
+long hwtimer_batch_submit(struct hwtimer_instance *instance,
+			  const struct hwtimer_submit *submit);
+long hwtimer_batch_bulk(struct hwtimer_instance *instance,
+			const struct hwtimer_bulk *bulk);
 
 /* hwtimer_ioctl.c: arguments from user space */
 long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,

@@ -6,8 +6,6 @@
 #include <linux/compat.h>
 #include <linux/eventfd.h>
 #include <linux/log2.h>
-#include <linux/sched/signal.h>
-#include <linux/slab.h>
 #include <linux/time.h>
 #include <linux/uaccess.h>
 
@@ -22,6 +20,7 @@
 #define HWTIMER_STOP_SIZE_V1 32
 #define HWTIMER_STATS_SIZE_V1 688
 #define HWTIMER_NOTIFY_SIZE_V1 24
+#define HWTIMER_BULK_SIZE_V1 32
 
 static_assert(offsetofend(struct hwtimer_info, started) ==
 	      HWTIMER_INFO_SIZE_V1);
@@ -31,6 +30,8 @@ static_assert(sizeof(struct hwtimer_stop) == HWTIMER_STOP_SIZE_V1);
 static_assert(offsetofend(struct hwtimer_stats, lateness) ==
 	      HWTIMER_STATS_SIZE_V1);
 static_assert(sizeof(struct hwtimer_notify) == HWTIMER_NOTIFY_SIZE_V1);
+static_assert(sizeof(struct hwtimer_bulk) == HWTIMER_BULK_SIZE_V1);
+static_assert(sizeof(struct hwtimer_bulk_timer) == 16);
 static_assert(sizeof(struct hwtimer_info) == 104);
 static_assert(sizeof(struct hwtimer_setup) == 48);
 static_assert(sizeof(struct hwtimer_stats) == 744);
@@ -189,66 +190,31 @@ static long ioctl_request(struct hwtimer_instance *instance,
 	return 0;
 }
 
-/* Runs @count requests; returns how many were done and told so, or -EFAULT. */
-static long submit_batch(struct hwtimer_instance *instance,
-			 struct hwtimer_request *requests,
-			 struct hwtimer_request __user *user_requests,
-			 u32 count)
-{
-	size_t left;
-	u32 done;
-
-	left = copy_from_user(requests, user_requests,
-			      count * sizeof(*requests));
-	count -= DIV_ROUND_UP(left, sizeof(*requests));
-	if (!count)
-		return -EFAULT;
-	hwtimer_request_run(instance, requests, count);
-	left = copy_to_user(user_requests, requests, count * sizeof(*requests));
-	done = count - DIV_ROUND_UP(left, sizeof(*requests));
-	if (done < count)
-		hwtimer_request_undo(instance, requests + done, count - done);
-	return done ? (long)done : -EFAULT;
-}
-
 static long ioctl_submit(struct hwtimer_instance *instance,
 			 void __user *argument)
 {
-	struct hwtimer_request __user *user_requests;
-	struct hwtimer_request *requests;
 	struct hwtimer_submit submit;
-	u32 done = 0;
-	long ret = 0;
 
 	if (copy_from_user(&submit, argument, sizeof(submit)))
 		return -EFAULT;
 	if (submit.flags || submit.count > INT_MAX)
 		return -EINVAL;
-	if (!submit.count)
-		return 0;
-	requests = kmalloc_array(min(submit.count, HWTIMER_HOLD),
-				 sizeof(*requests), GFP_KERNEL_ACCOUNT);
-	if (!requests)
-		return -ENOMEM;
-	user_requests = u64_to_user_ptr(submit.requests);
-	while (done < submit.count) {
-		u32 count = min(submit.count - done, HWTIMER_HOLD);
+	return hwtimer_batch_submit(instance, &submit);
+}
 
-		ret = submit_batch(instance, requests, user_requests + done,
-				   count);
-		if (ret < 0)
-			break;
-		done += ret;
-		if (ret < count)
-			break;
-		if (done < submit.count && signal_pending(current)) {
-			ret = -EINTR;
-			break;
-		}
-		cond_resched();
-	}
-	kfree(requests);
-	return done ? (long)done : ret;
+static long ioctl_bulk(struct hwtimer_instance *instance, void __user *argument)
+{
+	struct hwtimer_bulk bulk;
+	u32 user_size;
+	int err;
+
+	err = copy_in_sized(&bulk, sizeof(bulk), HWTIMER_BULK_SIZE_V1, argument,
+			    &user_size);
+	if (err)
+		return err;
+	if (bulk.count > INT_MAX)
+		return -EINVAL;
+	return hwtimer_batch_bulk(instance, &bulk);
 }
 
 static long ioctl_query(struct hwtimer_instance *instance,
@@ -367,6 +333,8 @@ long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
 		return ioctl_request(instance, argument, HWTIMER_OP_RESCHEDULE);
 	case HWTIMER_IOC_SUBMIT:
 		return ioctl_submit(instance, argument);
+	case HWTIMER_IOC_BULK:
+		return ioctl_bulk(instance, argument);
 	case HWTIMER_IOC_QUERY:
 		return ioctl_query(instance, argument);
 	case HWTIMER_IOC_STOP:

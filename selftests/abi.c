@@ -91,6 +91,21 @@ TEST(layout_of_request_and_submit)
 	EXPECT_MEMBER(hwtimer_submit, flags, 12, 4);
 }
 
+TEST(layout_of_bulk)
+{
+	EXPECT_EQ(16, sizeof(struct hwtimer_bulk_timer));
+	EXPECT_MEMBER(hwtimer_bulk_timer, user_data, 0, 8);
+	EXPECT_MEMBER(hwtimer_bulk_timer, id, 0, 8);
+	EXPECT_MEMBER(hwtimer_bulk_timer, time, 8, 8);
+	EXPECT_EQ(32, sizeof(struct hwtimer_bulk));
+	EXPECT_MEMBER(hwtimer_bulk, size, 0, 4);
+	EXPECT_MEMBER(hwtimer_bulk, op, 4, 4);
+	EXPECT_MEMBER(hwtimer_bulk, flags, 8, 4);
+	EXPECT_MEMBER(hwtimer_bulk, count, 12, 4);
+	EXPECT_MEMBER(hwtimer_bulk, timers, 16, 8);
+	EXPECT_MEMBER(hwtimer_bulk, results, 24, 8);
+}
+
 TEST(layout_of_query)
 {
 	EXPECT_EQ(64, sizeof(struct hwtimer_query));
@@ -195,6 +210,8 @@ TEST(numbers)
 	EXPECT_EQ(0x0000bb07U, HWTIMER_IOC_STOP);
 	EXPECT_EQ(0x0000bb08U, HWTIMER_IOC_STATS);
 	EXPECT_EQ(0x0000bb09U, HWTIMER_IOC_NOTIFY);
+	EXPECT_EQ(0x0000bb0aU, HWTIMER_IOC_KICK);
+	EXPECT_EQ(0x0000bb0bU, HWTIMER_IOC_BULK);
 	EXPECT_EQ(0, HWTIMER_KIND_DEFAULT);
 	EXPECT_EQ(1, HWTIMER_KIND_HASHED);
 	EXPECT_EQ(2, HWTIMER_KIND_HIERARCHICAL);
@@ -203,6 +220,8 @@ TEST(numbers)
 	EXPECT_EQ(4, HWTIMER_FEATURE_CLOCKS);
 	EXPECT_EQ(8, HWTIMER_FEATURE_SLACK);
 	EXPECT_EQ(16, HWTIMER_FEATURE_NOTIFY);
+	EXPECT_EQ(32, HWTIMER_FEATURE_RINGS);
+	EXPECT_EQ(64, HWTIMER_FEATURE_BULK);
 	EXPECT_EQ(1, HWTIMER_REPORT_CLOCK_SET);
 	EXPECT_EQ(1, HWTIMER_OP_SCHEDULE);
 	EXPECT_EQ(2, HWTIMER_OP_CANCEL);
@@ -228,7 +247,7 @@ TEST(device_is_a_misc_device_that_only_root_opens)
 TEST_F(hwtimer, unknown_commands_are_enotty)
 {
 	const unsigned long commands[] = {
-		_IO(HWTIMER_IOC_MAGIC, 11),
+		_IO(HWTIMER_IOC_MAGIC, 12),
 		_IO(HWTIMER_IOC_MAGIC, 255),
 		_IO(HWTIMER_IOC_MAGIC, 2),
 		_IO(0xba, 0),
@@ -295,6 +314,9 @@ static void valid_argument(void *arg, unsigned long number, size_t size,
 	case HWTIMER_IOC_QUERY:
 		((struct hwtimer_query *)arg)->id = id;
 		break;
+	case HWTIMER_IOC_BULK:
+		((struct hwtimer_bulk *)arg)->op = HWTIMER_OP_CANCEL;
+		break;
 	}
 	switch (number) {
 	case HWTIMER_IOC_INFO:
@@ -302,6 +324,7 @@ static void valid_argument(void *arg, unsigned long number, size_t size,
 	case HWTIMER_IOC_STOP:
 	case HWTIMER_IOC_STATS:
 	case HWTIMER_IOC_NOTIFY:
+	case HWTIMER_IOC_BULK:
 		*(__u32 *)arg = size;
 		break;
 	}
@@ -358,6 +381,12 @@ FIXTURE_VARIANT_ADD(command, submit)
 {
 	.number = HWTIMER_IOC_SUBMIT,
 	.size = sizeof(struct hwtimer_submit),
+};
+
+FIXTURE_VARIANT_ADD(command, bulk)
+{
+	.number = HWTIMER_IOC_BULK,
+	.size = sizeof(struct hwtimer_bulk),
 };
 
 FIXTURE_VARIANT_ADD(command, query)
@@ -475,6 +504,13 @@ FIXTURE_VARIANT_ADD(growable, stats)
 	.number = HWTIMER_IOC_STATS,
 	.size = sizeof(struct hwtimer_stats),
 	.first = 688,
+};
+
+FIXTURE_VARIANT_ADD(growable, bulk)
+{
+	.number = HWTIMER_IOC_BULK,
+	.size = sizeof(struct hwtimer_bulk),
+	.first = 32,
 };
 
 FIXTURE_VARIANT_ADD(growable, notify)

@@ -38,6 +38,8 @@ struct subject {
 	struct hwtimer_query query;
 	struct hwtimer_stop stop;
 	struct hwtimer_request requests[N];
+	struct hwtimer_bulk_timer bulk[N];
+	__u64 results[N];
 	struct hwtimer_event events[N];
 	struct hwtimer_unprocessed timers[N];
 	__u64 ids[N]; /* by user_data; 0: no timer that the program knows of */
@@ -236,6 +238,24 @@ static void check_reschedules(struct __test_metadata *_metadata,
 				  query.deadline);
 		}
 	}
+}
+
+/* A timer for which there was no memory counts for none. */
+static int call_bulk(struct subject *self)
+{
+	int ret;
+
+	for (unsigned int i = 0; i < N; i++)
+		self->bulk[i] = (struct hwtimer_bulk_timer){
+			.user_data = i,
+			.time = self->deadline,
+		};
+	ret = hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE,
+		       self->bulk, self->results, N);
+	for (int i = 0; i < ret; i++)
+		if (self->results[i] != (__u64)-ENOMEM)
+			self->ids[i] = self->results[i];
+	return ret;
 }
 
 static int call_read(struct subject *self)
@@ -461,6 +481,16 @@ FIXTURE_VARIANT_ADD(fault, submit_of_reschedules_hierarchical)
 		.kind = HWTIMER_KIND_HIERARCHICAL, .pending = N,
 		.call = call_submit_reschedules, .check = check_reschedules,
 	},
+};
+
+FIXTURE_VARIANT_ADD(fault, bulk_of_schedules_hashed)
+{
+	.trial = { .kind = HWTIMER_KIND_HASHED, .call = call_bulk },
+};
+
+FIXTURE_VARIANT_ADD(fault, bulk_of_schedules_hierarchical)
+{
+	.trial = { .kind = HWTIMER_KIND_HIERARCHICAL, .call = call_bulk },
 };
 
 FIXTURE_VARIANT_ADD(fault, read)

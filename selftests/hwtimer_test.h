@@ -224,6 +224,22 @@ static inline int hwt_submit(int fd, struct hwtimer_request *requests,
 	return hwt_ioctl(fd, HWTIMER_IOC_SUBMIT, &submit);
 }
 
+/* One BULK; @timers are ids for CANCEL, struct hwtimer_bulk_timer otherwise. */
+static inline int hwt_bulk(int fd, __u32 op, __u32 flags, const void *timers,
+			   __u64 *results, unsigned int count)
+{
+	struct hwtimer_bulk bulk = {
+		.size = sizeof(bulk),
+		.op = op,
+		.flags = flags,
+		.count = count,
+		.timers = (uintptr_t)timers,
+		.results = (uintptr_t)results,
+	};
+
+	return hwt_ioctl(fd, HWTIMER_IOC_BULK, &bulk);
+}
+
 static inline int hwt_query(int fd, __u64 id, struct hwtimer_query *query)
 {
 	memset(query, 0, sizeof(*query));

@@ -14,14 +14,15 @@
 # HWTIMER_SCALE=N in the environment lets the tests with very many timers take
 # an Nth of them. It is chosen here if it is not set.
 
-PROGRAMS="abi setup schedule cancel reschedule submit read poll stop query
-	  order periodic slack clock notify
+PROGRAMS="abi setup schedule cancel reschedule submit bulk read poll stop
+	  query order periodic slack clock notify
 	  stats lifetime concurrency ring_map ring ring_abuse memory fault
 	  idle"
 
 # What depends on the kind of wheel, and is run with the other one as well. What
 # does not ask for a kind itself gets that of the parameter default_kind.
-WHEEL_PROGRAMS="schedule cancel reschedule submit read stop order periodic"
+WHEEL_PROGRAMS="schedule cancel reschedule submit bulk read stop order
+		periodic"
 
 # Those that want to be alone with small limits.
 SMALL="max_instances=10 default_timers=50 max_timers=100"
@@ -127,7 +128,7 @@ run_program()
 	ring_abuse,32)
 		skip "$program, 32-bit" "it takes long, and has nothing that depends on the word size"
 		return ;;
-	abi,32 | submit,32 | read,32) ;;
+	abi,32 | submit,32 | bulk,32 | read,32) ;;
 	*,32)
 		# Where the kernel is slow, those that have pointers and sizes do.
 		[ "$SCALE_DEBUG" = 1 ] || {

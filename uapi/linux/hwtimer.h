@@ -46,6 +46,8 @@
 #define HWTIMER_FEATURE_NOTIFY (1ULL << 4)
 /** HWTIMER_FEATURE_RINGS - struct hwtimer_rings, HWTIMER_IOC_KICK */
 #define HWTIMER_FEATURE_RINGS (1ULL << 5)
+/** HWTIMER_FEATURE_BULK - HWTIMER_IOC_BULK */
+#define HWTIMER_FEATURE_BULK (1ULL << 6)
 
 /**
  * enum hwtimer_kind - kinds of wheel, for hwtimer_setup.kind
@@ -283,6 +285,48 @@ struct hwtimer_submit {
 	__u64 requests;
 	__u32 count;
 	__u32 flags;
+};
+
+/**
+ * struct hwtimer_bulk_timer - one of the timers of a struct hwtimer_bulk
+ * @user_data: SCHEDULE: comes back in the event
+ * @id: RESCHEDULE: which
+ * @time: as hwtimer_request.time
+ */
+struct hwtimer_bulk_timer {
+	union {
+		__u64 user_data;
+		__u64 id;
+	};
+	__u64 time;
+};
+
+/**
+ * struct hwtimer_bulk - HWTIMER_IOC_BULK: one operation on many timers
+ * @size: in: sizeof(struct hwtimer_bulk)
+ * @op: HWTIMER_OP_SCHEDULE, HWTIMER_OP_CANCEL or HWTIMER_OP_RESCHEDULE
+ * @flags: of each: HWTIMER_ABSOLUTE, HWTIMER_DISCARD, as for the operation
+ * @count: how many timers, up to 2,147,483,647; 0 does nothing and returns 0
+ * @timers: address of an array of @count struct hwtimer_bulk_timer; for CANCEL,
+ *	of @count ids (__u64)
+ * @results: address of an array of @count results (__u64); may be that of
+ *	@timers, whose front they overwrite then. 0: not wanted, but for SCHEDULE
+ *
+ * The same as HWTIMER_IOC_SUBMIT, where the operations have all but the times,
+ * user_data and ids in common, and no interval or slack; faster, as it moves a
+ * fifth of the memory. A result is the id of a new timer, 0 for another success,
+ * or a negative errno, which no id looks like: (__s64)result is less than 0 and
+ * not less than -4095. What else struct hwtimer_submit says of the return value,
+ * of errors and of signals holds, too. EINVAL if @op or @flags are wrong, or all
+ * delays, as the clock is CLOCK_REALTIME; E2BIG.
+ */
+struct hwtimer_bulk {
+	__u32 size;
+	__u32 op;
+	__u32 flags;
+	__u32 count;
+	__u64 timers;
+	__u64 results;
 };
 
 /**
@@ -628,5 +672,6 @@ struct hwtimer_rings {
  * submission_head by more than there are slots), EINTR.
  */
 #define HWTIMER_IOC_KICK _IO(HWTIMER_IOC_MAGIC, 10)
+#define HWTIMER_IOC_BULK _IO(HWTIMER_IOC_MAGIC, 11)
 
 #endif /* _UAPI_LINUX_HWTIMER_H */

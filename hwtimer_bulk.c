@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Bulks: one operation on many timers, which have all but the time, user_data
+ * and id in common. Asked by hwtimer_batch.c, which has copied them into the
+ * kernel.
+ *
+ * The words of a bulk are, before, a struct hwtimer_bulk_timer for each timer, or
+ * only the id for each CANCEL; from the front on they become the results, one for
+ * each. Nothing but them is touched for what a program asks, and each loop knows
+ * what is constant: that is what makes a bulk faster than requests.
+ */
+#include "hwtimer_op.h"
+
+/* Words for each timer of a bulk. */
+static unsigned int bulk_width(const struct hwtimer_bulk *bulk)
+{
+	return bulk->op == HWTIMER_OP_CANCEL ? 1 : 2;
+}
+
+/**
+ * hwtimer_bulk_check - what is wrong with all of a bulk
+ * @instance: for which
+ * @bulk: of it, the op and the flags
+ *
+ * Return: 0 or -EINVAL.
+ */
+int hwtimer_bulk_check(const struct hwtimer_instance *instance,
+		       const struct hwtimer_bulk *bulk)
+{
+	struct hwtimer_request request = {
+		.op = bulk->op,
+		.flags = bulk->flags,
+	};
+
+	return hwtimer_request_check(&instance->settings, &request);
+}
+
+static __always_inline u64 bulk_schedule(struct hwtimer_instance *instance,
+					 u64 user_data, u64 deadline)
+{
+	const struct hwtimer_record *record;
+	u32 index;
+	int err = hwtimer_op_get(instance, false, &index);
+
+	if (unlikely(err))
+		return err;
+	record = hwtimer_op_fill(instance, index, deadline, user_data);
+	return hwtimer_op_file(instance, record, index);
+}
+
+static void bulk_schedule_all(struct hwtimer_instance *instance, u32 flags,
+			      u64 *words, u32 count,
+			      struct hwtimer_moment *moment)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		u64 deadline =
+			hwtimer_op_deadline(words[2 * i + 1], flags, moment);
+
+		words[i] = bulk_schedule(instance, words[2 * i], deadline);
+	}
+}
+
+/* Of words of which every @width'th is an id, starts to fetch the first records. */
+static void bulk_prefetch(const struct hwtimer_instance *instance,
+			  const u64 *words, u32 count, unsigned int width)
+{
+	u32 i;
+
+	for (i = 0; i < min_t(u32, count, HWTIMER_AHEAD); i++)
+		hwtimer_op_prefetch(instance, words[i * width]);
+}
+
+static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
+			    u64 *words, u32 count,
+			    struct hwtimer_moment *moment)
+{
+	u32 i;
+
+	bulk_prefetch(instance, words, count, 1);
+	for (i = 0; i < count; i++) {
+		if (i + HWTIMER_AHEAD < count)
+			hwtimer_op_prefetch(instance, words[i + HWTIMER_AHEAD]);
+		words[i] = hwtimer_op_cancel(instance, words[i], flags, moment);
+	}
+}
+
+static void bulk_reschedule_all(struct hwtimer_instance *instance, u32 flags,
+				u64 *words, u32 count,
+				struct hwtimer_moment *moment)
+{
+	u32 i;
+
+	bulk_prefetch(instance, words, count, 2);
+	for (i = 0; i < count; i++) {
+		if (i + HWTIMER_AHEAD < count)
+			hwtimer_op_prefetch(instance,
+					    words[2 * (i + HWTIMER_AHEAD)]);
+		words[i] = hwtimer_op_reschedule(instance, words[2 * i],
+						 words[2 * i + 1], flags,
+						 moment);
+	}
+}
+
+/* Does it all. The lock is held, and let go. */
+static void bulk_run_locked(struct hwtimer_instance *instance,
+			    const struct hwtimer_bulk *bulk, u64 *words,
+			    u32 count) __releases(&instance->lock)
+{
+	struct hwtimer_moment moment = { .instance = instance };
+	u64 ready = instance->stats.ready;
+
+	hwtimer_op_begin(instance, &moment);
+	switch (bulk->op) {
+	case HWTIMER_OP_SCHEDULE:
+		bulk_schedule_all(instance, bulk->flags, words, count, &moment);
+		break;
+	case HWTIMER_OP_CANCEL:
+		bulk_cancel_all(instance, bulk->flags, words, count, &moment);
+		break;
+	default:
+		bulk_reschedule_all(instance, bulk->flags, words, count,
+				    &moment);
+	}
+	hwtimer_op_end(instance, count, ready);
+}
+
+/*
+ * Lets the instance start if it has to. Until then the settings may become
+ * others, so what was checked before is checked again.
+ */
+static int bulk_prepare(struct hwtimer_instance *instance,
+			const struct hwtimer_bulk *bulk)
+{
+	for (;;) {
+		/* Pairs with the smp_store_release() in instance_begin(). */
+		bool started = smp_load_acquire(&instance->started);
+		int err = hwtimer_bulk_check(instance, bulk);
+
+		if (err || started || bulk->op == HWTIMER_OP_CANCEL)
+			return err;
+		err = hwtimer_instance_start(instance);
+		if (err)
+			return err;
+	}
+}
+
+/* Locks the instance; returns 0 if there is room for @count operations. */
+static int bulk_reserve(struct hwtimer_instance *instance,
+			const struct hwtimer_bulk *bulk, u32 count)
+	__acquires(&instance->lock)
+{
+	struct hwtimer_demand demand = {
+		.timers = bulk->op == HWTIMER_OP_SCHEDULE ? count : 0,
+		.moves = bulk->op == HWTIMER_OP_RESCHEDULE ? count : 0,
+	};
+
+	return hwtimer_instance_reserve(instance, &demand);
+}
+
+/* Without the memory for all of it at once, there may be enough for some. */
+static void bulk_run_singly(struct hwtimer_instance *instance,
+			    const struct hwtimer_bulk *bulk, u64 *words,
+			    u32 count)
+{
+	unsigned int width = bulk_width(bulk);
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		u64 one[2] = { words[i * width], words[(i + 1) * width - 1] };
+		int err = bulk_reserve(instance, bulk, 1);
+
+		if (err) {
+			spin_unlock(&instance->lock);
+			one[0] = err;
+		} else {
+			bulk_run_locked(instance, bulk, one, 1);
+		}
+		words[i] = one[0];
+	}
+}
+
+/**
+ * hwtimer_bulk_run - do operations of one kind, in their order
+ * @instance: for which
+ * @bulk: of it, the op and the flags
+ * @words: see above
+ * @count: at most HWTIMER_HOLD
+ *
+ * Return: 0; -EINVAL, -ENOMEM: nothing was done. May sleep.
+ */
+int hwtimer_bulk_run(struct hwtimer_instance *instance,
+		     const struct hwtimer_bulk *bulk, u64 *words, u32 count)
+{
+	int err;
+
+	hwtimer_harvest_discarded(instance);
+	err = bulk_prepare(instance, bulk);
+	if (err)
+		return err;
+	if (!bulk_reserve(instance, bulk, count)) {
+		bulk_run_locked(instance, bulk, words, count);
+	} else {
+		spin_unlock(&instance->lock);
+		bulk_run_singly(instance, bulk, words, count);
+	}
+	return 0;
+}
+
+/**
+ * hwtimer_bulk_undo - take back timers of which user space did not hear
+ * @instance: for which
+ * @results: of a SCHEDULE by hwtimer_bulk_run(); garbage afterwards
+ * @count: at most HWTIMER_HOLD
+ */
+void hwtimer_bulk_undo(struct hwtimer_instance *instance, u64 *results,
+		       u32 count)
+{
+	const struct hwtimer_bulk cancel = {
+		.op = HWTIMER_OP_CANCEL,
+		.flags = HWTIMER_DISCARD,
+	};
+
+	spin_lock(&instance->lock);
+	/* A result that is no id names no timer. */
+	bulk_run_locked(instance, &cancel, results, count);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is done before and after operations on timers, and what is rare in them;
+ * see hwtimer_op.h.
+ */
+#include <linux/sched.h>
+
+#include "hwtimer_op.h"
+
+/*
+ * Dead entries that are let be, beyond as many as there are timers. Beyond
+ * those a compaction begins; before one pass is over, at most
+ * HWTIMER_DEAD_DURING more can come (see compaction_steps()).
+ */
+#define HWTIMER_DEAD_SPARED 32768
+#define HWTIMER_DEAD_DURING 16384
+
+static int event_discard(struct hwtimer_instance *instance,
+			 struct hwtimer_record *record)
+{
+	record->state = HWTIMER_DISCARDED;
+	instance->stats.ready--;
+	instance->stats.discarded++;
+	instance->discards++;
+	hwtimer_notice_taken(instance);
+	return 0;
+}
+
+/*
+ * Too late for this event. But it is the last: a periodic timer does not go on
+ * after it.
+ */
+static int event_is_last(struct hwtimer_instance *instance,
+			 struct hwtimer_record *record,
+			 struct hwtimer_moment *moment)
+{
+	if (hwtimer_record_periodic(record))
+		hwtimer_period_end(instance, record,
+				   hwtimer_moment_now(moment));
+	return -EALREADY;
+}
+
+/* CANCEL of a timer that is not pending; returns 0 or the error. */
+int hwtimer_op_cancel_late(struct hwtimer_instance *instance,
+			   struct hwtimer_record *record, u32 flags,
+			   struct hwtimer_moment *moment)
+{
+	switch (record->state) {
+	case HWTIMER_EXPIRED:
+		if (flags & HWTIMER_DISCARD)
+			return event_discard(instance, record);
+		return event_is_last(instance, record, moment);
+	case HWTIMER_LEAVING:
+		if (hwtimer_record_periodic(record))
+			return event_is_last(instance, record, moment);
+		return -ENOENT;
+	default:
+		return -ENOENT;
+	}
+}
+
+static u64 instance_dead(const struct hwtimer_instance *instance)
+{
+	return instance->wheel.entries - instance->stats.pending;
+}
+
+static bool compaction_due(const struct hwtimer_instance *instance)
+{
+	return instance_dead(instance) >
+	       instance->stats.pending + HWTIMER_DEAD_SPARED;
+}
+
+/*
+ * How many steps of a compaction are due after @requests requests. Whoever
+ * makes dead entries helps to remove them, in proportion: a pass looks at all
+ * entries and buckets, so it is over after HWTIMER_DEAD_DURING requests.
+ */
+static u64 compaction_steps(const struct hwtimer_instance *instance,
+			    u32 requests)
+{
+	u64 work = instance->wheel.entries + instance->wheel.nr_buckets;
+
+	if (!instance->wheel.sweeping && !compaction_due(instance))
+		return 0;
+	return DIV_ROUND_UP_ULL(requests * (1 + work / HWTIMER_DEAD_DURING),
+				HWTIMER_HOLD / 2);
+}
+
+static void instance_compact(struct hwtimer_instance *instance, u64 steps)
+{
+	bool more = true;
+
+	while (more && steps--) {
+		spin_lock(&instance->lock);
+		hwtimer_wheel_compact(&instance->wheel,
+				      compaction_due(instance));
+		more = instance->wheel.sweeping;
+		hwtimer_instance_trim(instance);
+		spin_unlock(&instance->lock);
+		cond_resched();
+	}
+}
+
+/*
+ * While the wheel is filed anew, whoever may add to it helps: a slice files
+ * more than half as many as HWTIMER_HOLD, so twice as many are filed as come.
+ */
+static void instance_rewind(struct hwtimer_instance *instance, u32 requests)
+{
+	u32 steps = 1 + 4 * requests / HWTIMER_HOLD;
+	bool more = true;
+
+	while (more && steps--) {
+		spin_lock(&instance->lock);
+		hwtimer_wheel_rewind_step(&instance->wheel);
+		more = instance->wheel.rewind.active;
+		spin_unlock(&instance->lock);
+		cond_resched();
+	}
+}
+
+/* Before requests are done in a hold of the lock, the time of which is @moment. */
+void hwtimer_op_begin(struct hwtimer_instance *instance,
+		      struct hwtimer_moment *moment)
+{
+	lockdep_assert_held(&instance->lock);
+	if (unlikely(instance->wheel.rewinds))
+		hwtimer_instance_follow(instance, hwtimer_moment_now(moment));
+}
+
+/*
+ * After @count requests, before which @ready events were waiting: lets go of the
+ * lock, and does what is to be done after that.
+ */
+void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready)
+	__releases(&instance->lock)
+{
+	bool drained, rewinding;
+	u64 steps;
+
+	lockdep_assert_held(&instance->lock);
+	if (ready != instance->stats.ready)
+		hwtimer_exchange_told(instance);
+	hwtimer_instance_rearm(instance);
+	hwtimer_notice_watch(instance);
+	steps = compaction_steps(instance, count);
+	/* If it was so before, everybody knows. */
+	drained = ready && hwtimer_instance_drained(instance);
+	rewinding = instance->wheel.rewind.active;
+	spin_unlock(&instance->lock);
+
+	if (drained)
+		hwtimer_notice_hang_up(instance);
+	if (unlikely(rewinding))
+		instance_rewind(instance, count);
+	instance_compact(instance, steps);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What SCHEDULE, CANCEL and RESCHEDULE do to a timer, and what is to be done
+ * before and after some of them, in one hold of the instance's lock. Used by
+ * hwtimer_request.c and hwtimer_bulk.c, which differ in how they are asked.
+ *
+ * The operations are inline, so that a loop of one kind knows what is constant.
+ */
+#ifndef HWTIMER_OP_H
+#define HWTIMER_OP_H
+
+#include <linux/ktime.h>
+#include <linux/prefetch.h>
+
+#include "hwtimer.h"
+
+/* Operations between the prefetch of a record and its use. */
+#define HWTIMER_AHEAD 32
+
+/**
+ * struct hwtimer_moment - one hold of an instance's lock, as a point in time
+ * @instance: whose
+ * @now: ns on its clock; 0: nobody has asked yet
+ *
+ * A clock takes as long to read as a timer to schedule, and one with an absolute
+ * deadline mostly needs none.
+ */
+struct hwtimer_moment {
+	const struct hwtimer_instance *instance;
+	u64 now;
+};
+
+static inline u64 hwtimer_moment_now(struct hwtimer_moment *moment)
+{
+	if (!moment->now)
+		moment->now = hwtimer_instance_now(moment->instance);
+	return moment->now;
+}
+
+void hwtimer_op_begin(struct hwtimer_instance *instance,
+		      struct hwtimer_moment *moment);
+void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready)
+	__releases(&instance->lock);
+
+int hwtimer_op_cancel_late(struct hwtimer_instance *instance,
+			   struct hwtimer_record *record, u32 flags,
+			   struct hwtimer_moment *moment);
+
+/* The absolute deadline that @time means; see struct hwtimer_request. */
+static __always_inline u64 hwtimer_op_deadline(u64 time, u32 flags,
+					       struct hwtimer_moment *moment)
+{
+	u64 now;
+
+	if (flags & HWTIMER_ABSOLUTE) {
+		if (time == HWTIMER_NEVER)
+			return HWTIMER_NEVER;
+		return max_t(s64, time, 0);
+	}
+	now = hwtimer_moment_now(moment);
+	if ((s64)time > KTIME_MAX - (s64)now)
+		return HWTIMER_NEVER;
+	return now + max_t(s64, time, 0);
+}
+
+/* A free record for a timer; 0, or why there is none. */
+static __always_inline int hwtimer_op_get(struct hwtimer_instance *instance,
+					  bool periodic, u32 *index)
+{
+	if (instance->stopped)
+		return -ESHUTDOWN;
+	if (hwtimer_instance_timers(instance) >= instance->settings.timers)
+		return -ENOSPC;
+	/* The last one that ended may have spent its record's generations. */
+	if (unlikely(periodic) && hwtimer_table_spare(&instance->table) < 2)
+		return -ENOMEM;
+	*index = hwtimer_table_get(&instance->table);
+	return likely(*index != HWTIMER_NO_RECORD) ? 0 : -ENOMEM;
+}
+
+/* What all timers have; one for once and without slack has no more. */
+static __always_inline struct hwtimer_record *
+hwtimer_op_fill(struct hwtimer_instance *instance, u32 index, u64 deadline,
+		u64 user_data)
+{
+	struct hwtimer_record *record =
+		hwtimer_table_record(&instance->table, index);
+
+	record->deadline = deadline;
+	record->user_data = user_data;
+	record->state = HWTIMER_PENDING;
+	record->align = 0;
+	record->flags = 0;
+	return record;
+}
+
+/* Files a new timer in the wheel; returns its id. */
+static __always_inline u64 hwtimer_op_file(struct hwtimer_instance *instance,
+					   const struct hwtimer_record *record,
+					   u32 index)
+{
+	hwtimer_wheel_add(&instance->wheel, index);
+	instance->stats.scheduled++;
+	instance->stats.pending++;
+	return hwtimer_table_id(record, index);
+}
+
+/* CANCEL of the timer that @id names; returns 0 or the error. */
+static __always_inline int hwtimer_op_cancel(struct hwtimer_instance *instance,
+					     u64 id, u32 flags,
+					     struct hwtimer_moment *moment)
+{
+	struct hwtimer_record *record =
+		hwtimer_table_find(&instance->table, id);
+
+	if (unlikely(!record))
+		return -ENOENT;
+	if (unlikely(record->state != HWTIMER_PENDING))
+		return hwtimer_op_cancel_late(instance, record, flags, moment);
+	hwtimer_wheel_remove(&instance->wheel, record);
+	hwtimer_period_free(instance, lower_32_bits(id));
+	instance->stats.pending--;
+	instance->stats.cancelled++;
+	return 0;
+}
+
+/* RESCHEDULE of the timer that @id names; returns 0 or the error. */
+static __always_inline int
+hwtimer_op_reschedule(struct hwtimer_instance *instance, u64 id, u64 time,
+		      u32 flags, struct hwtimer_moment *moment)
+{
+	struct hwtimer_record *record;
+
+	if (instance->stopped)
+		return -ESHUTDOWN;
+	record = hwtimer_table_find(&instance->table, id);
+	if (!record)
+		return -ENOENT;
+	if (record->state == HWTIMER_EXPIRED ||
+	    (record->state == HWTIMER_LEAVING &&
+	     hwtimer_record_periodic(record)))
+		return -EALREADY;
+	if (record->state != HWTIMER_PENDING)
+		return -ENOENT;
+	hwtimer_wheel_move(&instance->wheel, lower_32_bits(id),
+			   hwtimer_op_deadline(time, flags, moment));
+	instance->stats.rescheduled++;
+	return 0;
+}
+
+/* Starts to fetch the record that @id names, if there is one. */
+static __always_inline void
+hwtimer_op_prefetch(const struct hwtimer_instance *instance, u64 id)
+{
+	struct hwtimer_record *record =
+		hwtimer_table_address(&instance->table, id);
+
+	if (record)
+		prefetchw(record);
+}
+
+#endif /* HWTIMER_OP_H */

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * BULK: one operation on many timers. The same as SUBMIT, which it is compared
+ * with; arrays of every length; results over the timers; memory that faults half
+ * way; a signal half way.
+ */
+#include "hwtimer_test.h"
+
+static void fill_timers(struct hwtimer_bulk_timer *timers, unsigned int count,
+			__u64 time, __u64 first_user_data)
+{
+	for (unsigned int i = 0; i < count; i++)
+		timers[i] = (struct hwtimer_bulk_timer){
+			.user_data = first_user_data + i,
+			.time = time,
+		};
+}
+
+static int bulk_schedule(int fd, __u64 time, unsigned int count, __u64 *ids)
+{
+	struct hwtimer_bulk_timer timers[BATCH];
+
+	fill_timers(timers, count, time, 0);
+	return hwt_bulk(fd, HWTIMER_OP_SCHEDULE, 0, timers, ids, count);
+}
+
+/* The negative errno that a result stands for; 0: it is none. */
+static int error_of(__u64 result)
+{
+	return result >= (__u64)-4095LL ? (int)result : 0;
+}
+
+TEST_F(hwtimer, each_operation_does_what_it_says)
+{
+	struct hwtimer_bulk_timer timers[3];
+	struct hwtimer_query query;
+	__u64 ids[3], results[3];
+
+	ASSERT_EQ(3, bulk_schedule(self->fd, HOUR, 3, ids));
+	for (unsigned int i = 0; i < 3; i++) {
+		ASSERT_EQ(0, hwt_query(self->fd, ids[i], &query));
+		EXPECT_EQ(i, query.user_data);
+		EXPECT_EQ(0, query.slack);
+		EXPECT_EQ(0, query.interval);
+		timers[i].id = ids[i];
+		timers[i].time = now_ns() + (i + 2) * HOUR;
+	}
+	ASSERT_EQ(3, hwt_bulk(self->fd, HWTIMER_OP_RESCHEDULE, HWTIMER_ABSOLUTE,
+			      timers, results, 3));
+	for (unsigned int i = 0; i < 3; i++) {
+		EXPECT_EQ(0, results[i]);
+		ASSERT_EQ(0, hwt_query(self->fd, ids[i], &query));
+		EXPECT_EQ(timers[i].time, query.deadline);
+	}
+	ASSERT_EQ(3, hwt_bulk(self->fd, HWTIMER_OP_CANCEL, 0, ids, results, 3));
+	for (unsigned int i = 0; i < 3; i++) {
+		EXPECT_EQ(0, results[i]);
+		EXPECT_EQ(-ENOENT, hwt_query(self->fd, ids[i], &query));
+	}
+}
+
+TEST_F(hwtimer, timers_of_a_bulk_expire_once_and_not_early)
+{
+	struct hwtimer_event events[600];
+	bool came[600] = { false };
+	__u64 ids[600];
+
+	ASSERT_EQ(600, bulk_schedule(self->fd, 5 * MS, 600, ids));
+	ASSERT_EQ(600, hwt_collect(self->fd, events, 600));
+	for (unsigned int i = 0; i < 600; i++) {
+		expect_due(_metadata, &events[i]);
+		ASSERT_GT(600, events[i].user_data);
+		EXPECT_EQ(ids[events[i].user_data], events[i].id);
+		EXPECT_FALSE(came[events[i].user_data]);
+		came[events[i].user_data] = true;
+	}
+	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, events, 1));
+}
+
+TEST_F(hwtimer, each_entry_gets_its_own_result)
+{
+	struct hwtimer_bulk_timer timers[4];
+	__u64 ids[2], expired, results[4];
+
+	ASSERT_EQ(2, bulk_schedule(self->fd, HOUR, 2, ids));
+	expired = hwt_after(self->fd, 0, 0);
+	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	fill_timers(timers, 4, HOUR, 0);
+	timers[1].id = ids[0];
+	timers[2].id = expired;
+	timers[3].id = ids[1];
+	ASSERT_EQ(4, hwt_bulk(self->fd, HWTIMER_OP_RESCHEDULE, 0, timers,
+			      results, 4));
+	EXPECT_EQ(-ENOENT, error_of(results[0]));
+	EXPECT_EQ(0, results[1]);
+	EXPECT_EQ(-EALREADY, error_of(results[2]));
+	EXPECT_EQ(0, results[3]);
+	for (unsigned int i = 0; i < 4; i++)
+		results[i] = timers[i].id;
+	results[3] = ids[0];
+	ASSERT_EQ(4, hwt_bulk(self->fd, HWTIMER_OP_CANCEL, HWTIMER_DISCARD,
+			      results, results, 4));
+	EXPECT_EQ(-ENOENT, error_of(results[0]));
+	EXPECT_EQ(0, results[1]);
+	EXPECT_EQ(0, results[2]);
+	EXPECT_EQ(-ENOENT, error_of(results[3]));
+	ASSERT_EQ(1,
+		  hwt_bulk(self->fd, HWTIMER_OP_CANCEL, 0, &ids[1], NULL, 1));
+	EXPECT_EQ(0, stats_of(self->fd).pending);
+	EXPECT_EQ(1, stats_of(self->fd).discarded);
+}
+
+/* Whether both instances do the same, and the pairs of ids stay pairs. */
+static void check_same(struct __test_metadata *_metadata,
+		       const struct hwtimer_request *requests,
+		       const __u64 *results, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		ASSERT_EQ(requests[i].result, error_of(results[i]))
+		{
+			TH_LOG("operation %u, entry %u", requests[i].op, i);
+		}
+		if (requests[i].op == HWTIMER_OP_SCHEDULE &&
+		    !error_of(results[i]))
+			ASSERT_EQ(requests[i].id, results[i]);
+	}
+}
+
+/*
+ * Two instances, to which the same is done by SUBMIT and by BULK: all results
+ * are the same, and the ids, as records are handed out in the same order.
+ */
+TEST_F(hwtimer, random_bulks_are_the_same_as_submits)
+{
+	static const __u32 ops[] = { HWTIMER_OP_SCHEDULE, HWTIMER_OP_CANCEL,
+				     HWTIMER_OP_RESCHEDULE };
+	const unsigned int rounds = scaled(400) < 40 ? 40 : scaled(400);
+	int other = hwt_open(O_NONBLOCK);
+	__u64 known[4096] = { 0 };
+	unsigned int nr_known = 0;
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, 3000));
+	ASSERT_EQ(0, hwt_setup(other, 0, 0, 3000));
+	srandom(4711);
+	for (unsigned int round = 0; round < rounds; round++) {
+		struct hwtimer_request requests[BATCH];
+		struct hwtimer_bulk_timer timers[BATCH];
+		__u64 ids[BATCH], results[BATCH];
+		unsigned int count = random() % BATCH;
+		__u32 op = ops[random() % 3];
+		__u32 flags = op == HWTIMER_OP_CANCEL ? 0 : HWTIMER_ABSOLUTE;
+
+		for (unsigned int i = 0; i < count; i++) {
+			__u64 time = now_ns() + HOUR + random();
+
+			ids[i] = nr_known ? known[random() % nr_known] : 0;
+			requests[i] = (struct hwtimer_request){
+				.op = op,
+				.flags = flags,
+				.id = op == HWTIMER_OP_SCHEDULE ? 0 : ids[i],
+				.time = op == HWTIMER_OP_CANCEL ? 0 : time,
+				.user_data = op == HWTIMER_OP_SCHEDULE ? i : 0,
+			};
+			timers[i] = (struct hwtimer_bulk_timer){
+				.id = op == HWTIMER_OP_SCHEDULE ? i : ids[i],
+				.time = time,
+			};
+		}
+		ASSERT_EQ(count, hwt_submit(other, requests, count));
+		ASSERT_EQ(count,
+			  hwt_bulk(self->fd, op, flags,
+				   op == HWTIMER_OP_CANCEL ? (void *)ids :
+							     (void *)timers,
+				   results, count));
+		check_same(_metadata, requests, results, count);
+		for (unsigned int i = 0; i < count; i++)
+			if (op == HWTIMER_OP_SCHEDULE && !error_of(results[i]))
+				known[nr_known < ARRAY_SIZE(known) ?
+					      nr_known++ :
+					      random() % nr_known] = results[i];
+	}
+	EXPECT_EQ(stats_of(other).scheduled, stats_of(self->fd).scheduled);
+	EXPECT_EQ(stats_of(other).pending, stats_of(self->fd).pending);
+	EXPECT_LT(0, stats_of(self->fd).cancelled);
+	EXPECT_LT(0, stats_of(self->fd).rescheduled);
+	EXPECT_EQ(0, close(other));
+}
+
+TEST_F(hwtimer, arrays_of_every_length)
+{
+	static const unsigned int lengths[] = { 1,   2,	  31,  32,  33,
+						63,  64,  65,  255, 256,
+						257, 511, 512, 513, BATCH };
+	__u64 ids[BATCH];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(lengths); i++) {
+		unsigned int n = lengths[i];
+
+		ASSERT_EQ(n, bulk_schedule(self->fd, HOUR, n, ids));
+		EXPECT_EQ(n, stats_of(self->fd).pending);
+		ASSERT_EQ(n, hwt_bulk(self->fd, HWTIMER_OP_CANCEL, 0, ids, ids,
+				      n));
+		for (unsigned int j = 0; j < n; j++)
+			ASSERT_EQ(0, ids[j]);
+		EXPECT_EQ(0, stats_of(self->fd).pending);
+	}
+}
+
+/* The results of one part must not spoil the timers of the next. */
+TEST_F(hwtimer, results_may_overwrite_the_timers)
+{
+	struct hwtimer_bulk_timer timers[BATCH];
+	__u64 *ids = (__u64 *)timers;
+	struct hwtimer_query query;
+
+	fill_timers(timers, BATCH, HOUR, 1000);
+	ASSERT_EQ(BATCH, hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers, ids,
+				  BATCH));
+	for (unsigned int i = 0; i < BATCH; i++) {
+		ASSERT_EQ(0, hwt_query(self->fd, ids[i], &query));
+		ASSERT_EQ(1000 + i, query.user_data);
+	}
+}
+
+TEST_F(hwtimer, no_timers_is_0)
+{
+	EXPECT_EQ(0, hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, NULL, NULL, 0));
+	EXPECT_EQ(0, hwt_bulk(self->fd, HWTIMER_OP_CANCEL, 0, NULL, NULL, 0));
+}
+
+TEST_F(hwtimer, wrong_operations_flags_and_counts_are_einval)
+{
+	const __u32 good[] = { [HWTIMER_OP_SCHEDULE] = HWTIMER_ABSOLUTE,
+			       [HWTIMER_OP_CANCEL] = HWTIMER_DISCARD,
+			       [HWTIMER_OP_RESCHEDULE] = HWTIMER_ABSOLUTE };
+	struct hwtimer_bulk_timer timers[2] = { 0 };
+	__u64 results[2];
+
+	for (__u32 op = 0; op < 10; op++)
+		for (unsigned int bit = 0; bit < 32; bit++) {
+			__u32 flags = 1U << bit;
+
+			if (op && op < ARRAY_SIZE(good) && good[op] == flags)
+				continue;
+			EXPECT_EQ(-EINVAL, hwt_bulk(self->fd, op, flags, timers,
+						    results, 2))
+			{
+				TH_LOG("operation %u, flags %#x", op, flags);
+			}
+			EXPECT_EQ(-EINVAL, hwt_bulk(self->fd, op, flags, timers,
+						    results, 0));
+		}
+	EXPECT_EQ(-EINVAL, hwt_bulk(self->fd, 0, 0, timers, results, 2));
+	EXPECT_EQ(-EINVAL, hwt_bulk(self->fd, 4, 0, timers, results, 2));
+	EXPECT_EQ(-EINVAL, hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers,
+				    results, (unsigned int)INT_MAX + 1));
+	EXPECT_EQ(0, stats_of(self->fd).scheduled);
+}
+
+/* As what a delay means when the clock is set nobody can say. */
+TEST_F(hwtimer, delays_of_the_realtime_clock_are_einval)
+{
+	struct hwtimer_setup setup = { .clock = CLOCK_REALTIME };
+	struct hwtimer_bulk_timer timers[2];
+	__u64 ids[2];
+
+	ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
+	fill_timers(timers, 2, clock_ns(CLOCK_REALTIME) + HOUR, 0);
+	EXPECT_EQ(-EINVAL,
+		  hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers, ids, 2));
+	EXPECT_EQ(2, hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE,
+			      timers, ids, 2));
+	timers[0].id = ids[0];
+	EXPECT_EQ(-EINVAL,
+		  hwt_bulk(self->fd, HWTIMER_OP_RESCHEDULE, 0, timers, ids, 1));
+}
+
+TEST_F(hwtimer, limit_and_stop_are_results)
+{
+	struct hwtimer_bulk_timer timers[6];
+	__u64 ids[6], results[6];
+
+	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, 4));
+	ASSERT_EQ(6, bulk_schedule(self->fd, HOUR, 6, ids));
+	for (unsigned int i = 0; i < 6; i++)
+		EXPECT_EQ(i < 4 ? 0 : -ENOSPC, error_of(ids[i]));
+	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
+	fill_timers(timers, 6, HOUR, 0);
+	ASSERT_EQ(6, hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers, results,
+			      6));
+	for (unsigned int i = 0; i < 6; i++)
+		EXPECT_EQ(-ESHUTDOWN, error_of(results[i]));
+	ASSERT_EQ(6, hwt_bulk(self->fd, HWTIMER_OP_CANCEL, 0, ids, results, 6));
+	for (unsigned int i = 0; i < 6; i++)
+		EXPECT_EQ(i < 4 ? 0 : -ENOENT, error_of(results[i]));
+}
+
+TEST_F(hwtimer, bad_addresses_are_efault)
+{
+	struct hwtimer_bulk_timer timers[2];
+	__u64 ids[2];
+
+	fill_timers(timers, 2, HOUR, 0);
+	EXPECT_EQ(-EFAULT,
+		  hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, NULL, ids, 2));
+	EXPECT_EQ(-EFAULT, hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0,
+				    bad_address(), ids, 2));
+	EXPECT_EQ(-EFAULT, hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0,
+				    (void *)-16L, ids, 1000));
+	EXPECT_EQ(-EFAULT,
+		  hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers, NULL, 2));
+	EXPECT_EQ(-EFAULT, hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers,
+				    bad_address(), 2));
+	EXPECT_EQ(0, stats_of(self->fd).pending);
+}
+
+/* Timers up to the edge are scheduled, whatever part of the next one is there. */
+TEST_F(hwtimer, timers_that_fault_half_way)
+{
+	for (unsigned int whole = 0; whole <= 520; whole += 65)
+		for (unsigned int part = 0; part < 16; part += 8) {
+			struct hwtimer_bulk_timer *timers =
+				page_edge(whole * sizeof(*timers) + part);
+			__u64 before = stats_of(self->fd).pending;
+			__u64 ids[1000];
+
+			fill_timers(timers, whole, HOUR, 0);
+			EXPECT_EQ(whole ? (int)whole : -EFAULT,
+				  hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0,
+					   timers, ids, 1000));
+			EXPECT_EQ(before + whole, stats_of(self->fd).pending);
+		}
+}
+
+/* What the program cannot be told of is undone, and told is what is not. */
+TEST_F(hwtimer, schedules_whose_ids_cannot_be_written_are_undone)
+{
+	struct hwtimer_bulk_timer timers[BATCH];
+	struct hwtimer_query query;
+
+	fill_timers(timers, BATCH, HOUR, 0);
+	for (unsigned int room = 0; room < 600; room += 50) {
+		__u64 *ids = page_edge(room * sizeof(*ids) + 4);
+		__u64 before = stats_of(self->fd).pending;
+
+		EXPECT_EQ(room ? (int)room : -EFAULT,
+			  hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers,
+				   ids, BATCH));
+		EXPECT_EQ(before + room, stats_of(self->fd).pending);
+		for (unsigned int i = 0; i < room; i++)
+			EXPECT_EQ(0, hwt_query(self->fd, ids[i], &query));
+	}
+}
+
+TEST_F(hwtimer, undone_schedules_that_were_due_do_not_come)
+{
+	struct hwtimer_bulk_timer timers[60];
+	struct hwtimer_event events[60];
+
+	for (unsigned int round = 0; round < 20; round++) {
+		__u64 *ids = page_edge(10 * sizeof(*ids));
+
+		fill_timers(timers, 60, 0, 0);
+		EXPECT_EQ(10, hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers,
+				       ids, 60));
+		ASSERT_EQ(10, hwt_collect(self->fd, events, 10));
+		sleep_ns(5 * MS);
+		EXPECT_EQ(-EAGAIN, hwt_read(self->fd, events, 60));
+	}
+}
+
+TEST_F(hwtimer, cancels_whose_results_cannot_be_written_stand)
+{
+	__u64 ids[16];
+
+	ASSERT_EQ(16, bulk_schedule(self->fd, HOUR, 16, ids));
+	EXPECT_EQ(-EFAULT, hwt_bulk(self->fd, HWTIMER_OP_CANCEL, 0, ids,
+				    bad_address(), 16));
+	EXPECT_EQ(16, stats_of(self->fd).cancelled);
+}
+
+TEST_F(hwtimer, signals_end_it_early_and_lose_nothing)
+{
+	unsigned int n = scaled(1000000), done = 0, calls = 0;
+	struct hwtimer_bulk_timer *timers = calloc(n, sizeof(*timers));
+	__u64 *ids = calloc(n, sizeof(*ids));
+
+	ASSERT_NE(NULL, timers);
+	ASSERT_NE(NULL, ids);
+	fill_timers(timers, n, HOUR, 0);
+	interrupt_every(2000);
+	while (done < n) {
+		int ret = hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0,
+				   timers + done, ids + done, n - done);
+
+		if (ret != -EINTR) {
+			ASSERT_LT(0, ret);
+			done += ret;
+		}
+		calls++;
+	}
+	interrupt_every(0);
+	TH_LOG("%u timers in %u calls", n, calls);
+	EXPECT_LT(1, calls);
+	for (unsigned int i = 0; i < n; i++)
+		ASSERT_EQ(0, error_of(ids[i]));
+	EXPECT_EQ(n, stats_of(self->fd).scheduled);
+	EXPECT_EQ(n, stats_of(self->fd).pending);
+}
+
+TEST_HARNESS_MAIN
