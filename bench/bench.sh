@@ -26,7 +26,7 @@
 RESULTS=$BUILD_DIR/bench/results
 PROGRAM=$BUILD_DIR/bench/timer-bench
 IN_USER_SPACE=floor,floor-list,libuv,libevent
-BATCHED="hierarchical, batches of 4096"
+BULKS="hierarchical, bulks of 4096"
 IN_KERNEL=timerfd,posix,io_uring
 
 NETTY_JAR=/usr/share/java/netty-common.jar
@@ -151,7 +151,7 @@ measure_this()
 {
 	measure_native this "$1"
 	"$PROGRAM" --where this --rep "$1" --timers "$(sizes 1000000)" \
-		--systems hwtimer --variants "$BATCHED" --ticks
+		--systems hwtimer --variants "$BULKS" --ticks
 	"$PROGRAM" --where this --rep "$1" --extras --pairs "$(pairs)"
 }
 
@@ -184,7 +184,7 @@ pairs()
 }
 
 # The kernel's own timers are slow there, and what interrupts do is not seen.
-# Ten million take only the batches that the targets are about. The phases have
+# Ten million take only the bulks that the targets are about. The phases have
 # one processor of the host: a system call is a switch between two of its
 # processes, and takes 4 us on one processor, but up to 77 if it has to wake
 # another one up.
@@ -201,7 +201,7 @@ measure_uml()
 	# What the place alone makes of a program
 	script+=" && $bench --systems floor,floor-list --timers 1000000"
 	[ "$QUICK" = 1 ] || script+=" && $bench --systems hwtimer \
-		--timers 10000000 --variants '$BATCHED'"
+		--timers 10000000 --variants '$BULKS'"
 	guest uml-7.3 4096 "$script"
 	PREFIX=()
 	guest uml-7.3 4096 "insmod hwtimer.ko \

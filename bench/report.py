@@ -17,7 +17,8 @@ import subprocess
 import sys
 from collections import defaultdict
 
-BATCHED = "hierarchical, batches of 4096"
+BULKS = "hierarchical, bulks of 4096"
+REQUESTS = "hierarchical, batches of 4096"
 RINGS = "hierarchical, rings"
 MILLION = 1000000
 
@@ -182,7 +183,7 @@ class Targets:
         who = (system, variant, where, timers)
         return self.results.values.get((who, phase), {})
 
-    def ours(self, phase, timers=MILLION, variant=BATCHED):
+    def ours(self, phase, timers=MILLION, variant=BULKS):
         return self.values("hwtimer", variant, self.where, timers, phase)
 
     def best(self, system, phase, where):
@@ -229,7 +230,7 @@ class Targets:
         life = self.ours("life-cycle")
         self.add_ratio("life-cycle against the floor", 2.0, life,
                        self.values("floor", "vectors", self.beside, MILLION,
-                                   "life-cycle"), detail=self.floor_there(life))
+                                   "life-cycle"), detail=self.other_lives(life))
         for rival in ("libuv", "libevent"):
             self.add_ratio(f"life-cycle against {rival}", 1 / 10, life,
                            self.values(rival, "heap", self.beside, MILLION,
@@ -245,12 +246,19 @@ class Targets:
                        self.values("floor-list", "lists", self.beside, MILLION,
                                    "expire + deliver"))
 
-    def floor_there(self, life):
-        """Where the module runs, the floor may be slower, too."""
-        ratio = self.ratio(life, self.values("floor", "vectors", self.where,
-                                             MILLION, LIFE))
-        return (f"against the floor in {self.where}: {ratio:.2f}"
-                if ratio and self.where != self.beside else "")
+    def other_lives(self, life):
+        """By requests instead of bulks; and where the module runs, the floor may
+        be slower, too."""
+        def floor(where):
+            return self.values("floor", "vectors", where, MILLION, LIFE)
+
+        ratios = [("by requests", self.ratio(self.ours(LIFE, variant=REQUESTS),
+                                             floor(self.beside)))]
+        if self.where != self.beside:
+            ratios.append((f"against the floor in {self.where}",
+                           self.ratio(life, floor(self.where))))
+        return "; ".join(f"{what}: {ratio:.2f}"
+                         for what, ratio in ratios if ratio)
 
     def add_sizes(self):
         worst = None
@@ -277,7 +285,7 @@ class Targets:
             self.add_single(where)
 
     def add_single(self, where):
-        ours, theirs = (self.values("hwtimer", BATCHED, where, 1, phase)
+        ours, theirs = (self.values("hwtimer", BULKS, where, 1, phase)
                         for phase in ("one SCHEDULE", "one settime"))
         if ours:
             self.add_ratio(f"one SCHEDULE against one settime, {where}", 1.0,
@@ -294,9 +302,13 @@ class Targets:
 
         def part(phase):
             values = self.ours(f"ring, the program's part of {phase}")
-            return (f"the program's own part: "
-                    f"{statistics.median(values.values()):.1f} ns"
-                    if values else "")
+            if not values:
+                return ""
+            own = statistics.median(values.values())
+            theirs = floor(phase)
+            return (f"the program's own part: {own:.1f} ns" +
+                    (f", {self.ratio(values, theirs):.2f} of the floor's"
+                     if self.ratio(values, theirs) else ""))
 
         self.add_ratio("rings: life-cycle against the floor", 1.5,
                        rings(LIFE), floor(LIFE))
@@ -336,7 +348,7 @@ class Targets:
             self.add(name, 256, None)
             return
         _, where, crowd = max(crowds)
-        who = ("hwtimer", BATCHED, where, crowd)
+        who = ("hwtimer", BULKS, where, crowd)
         each = self.results.values[who, "burst, the last is late"]
 
         def in_expirations(phase):

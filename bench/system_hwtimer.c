@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hwtimer: one timer an ioctl, and batches of SUBMIT, with both kinds of wheel.
+ * hwtimer: one timer an ioctl, batches of SUBMIT and of BULK, and the rings, with
+ * both kinds of wheel.
  *
  * Filling the requests in and taking the ids out is timed with the call, as a
  * program has to do it.
@@ -9,6 +10,7 @@
 #include <err.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,22 +31,28 @@
  * struct way - how a program may use the device
  * @kind: of wheel
  * @batch: timers in one SUBMIT, events in one read(); 0: one ioctl a timer
+ * @bulk: timers in one BULK instead
  * @rings: timers and events through the rings; after each batch a kick, as here
  *	the worker may not run beside the program
  */
 struct way {
 	__u32 kind;
 	__u32 batch;
+	bool bulk;
 	bool rings;
 };
 
 static const char *const variants[] = {
+	"hierarchical, bulks of 4096",
+	"hierarchical, bulks of 256",
+	"hierarchical, bulks of 16",
 	"hierarchical, batches of 4096",
 	"hierarchical, rings",
 	"hierarchical, batches of 256",
 	"hierarchical, batches of 16",
 	"hierarchical, batches of 1",
 	"hierarchical, one by one",
+	"hashed, bulks of 4096",
 	"hashed, batches of 4096",
 	"hashed, rings",
 	"hashed, batches of 256",
@@ -55,12 +63,16 @@ static const char *const variants[] = {
 };
 
 static const struct way ways[] = {
+	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4096, .bulk = true },
+	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 256, .bulk = true },
+	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 16, .bulk = true },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4096 },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4096, .rings = true },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 256 },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 16 },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 1 },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 0 },
+	{ .kind = HWTIMER_KIND_HASHED, .batch = 4096, .bulk = true },
 	{ .kind = HWTIMER_KIND_HASHED, .batch = 4096 },
 	{ .kind = HWTIMER_KIND_HASHED, .batch = 4096, .rings = true },
 	{ .kind = HWTIMER_KIND_HASHED, .batch = 256 },
@@ -80,6 +92,8 @@ static struct hwtimer_ring ring;
 /* Events before those that are watched for */
 static __u64 expired_before;
 static struct hwtimer_request requests[BATCH_MAX];
+static struct hwtimer_bulk_timer timers[BATCH_MAX];
+static __u64 results[BATCH_MAX];
 static struct hwtimer_event events[BATCH_MAX];
 
 static __u32 smaller(__u32 a, __u32 b)
@@ -264,6 +278,60 @@ static void reschedule_batch(__u32 first, __u32 count)
 	submit(count);
 }
 
+/* ---- in bulks ---- */
+
+/* All results of a SCHEDULE are ids, and of all others 0, if all is well. */
+static void run_bulk(__u32 op, __u32 flags, const void *of, __u64 *to,
+		     __u32 count)
+{
+	struct hwtimer_bulk bulk = {
+		.size = sizeof(bulk),
+		.op = op,
+		.flags = flags,
+		.count = count,
+		.timers = (uintptr_t)of,
+		.results = (uintptr_t)to,
+	};
+	__u32 i;
+
+	if (ioctl(fd, HWTIMER_IOC_BULK, &bulk) != (int)count)
+		err(1, "HWTIMER_IOC_BULK");
+	for (i = 0; i < count; i++)
+		if ((__s64)to[i] < 0 && (__s64)to[i] >= -4095)
+			check(op, -(__s64)to[i]);
+}
+
+static void schedule_bulk(__u32 first, __u32 count)
+{
+	__u32 i;
+
+	for (i = 0; i < count; i++)
+		timers[i] = (struct hwtimer_bulk_timer){
+			.user_data = first + i,
+			.time = workload_deadline(load, first + i),
+		};
+	run_bulk(HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE, timers, &ids[first],
+		 count);
+}
+
+static void cancel_bulk(__u32 first, __u32 count)
+{
+	run_bulk(HWTIMER_OP_CANCEL, 0, &aimed[first], results, count);
+}
+
+static void reschedule_bulk(__u32 first, __u32 count)
+{
+	__u32 i;
+
+	for (i = 0; i < count; i++)
+		timers[i] = (struct hwtimer_bulk_timer){
+			.id = aimed[first + i],
+			.time = workload_deadline(load, load->order[first + i]),
+		};
+	run_bulk(HWTIMER_OP_RESCHEDULE, HWTIMER_ABSOLUTE, timers, results,
+		 count);
+}
+
 /* ---- through the rings ---- */
 
 static struct hwtimer_request *get_slot(__u32 op)
@@ -386,28 +454,44 @@ static void expire_beyond_ring(__u32 count)
 
 /* ---- any way ---- */
 
-/* Calls @batch for parts of @count, or @one for each. */
-static void in_batches(__u32 first, __u32 count,
-		       void (*batch)(__u32 first, __u32 count),
-		       void (*ring_batch)(__u32 first, __u32 count),
-		       void (*one)(__u32 which))
+/**
+ * struct calls - how an operation is done in each of the ways
+ */
+struct calls {
+	void (*one)(__u32 which);
+	void (*batch)(__u32 first, __u32 count);
+	void (*bulk)(__u32 first, __u32 count);
+	void (*ring)(__u32 first, __u32 count);
+};
+
+/* Does an operation in our way on @count timers. */
+static void in_batches(__u32 first, __u32 count, const struct calls *calls)
 {
 	__u32 i, done;
 
 	for (i = 0; i < count; i += done) {
 		done = way.batch ? smaller(count - i, way.batch) : 1;
 		if (way.rings)
-			ring_batch(first + i, done);
+			calls->ring(first + i, done);
+		else if (way.bulk)
+			calls->bulk(first + i, done);
 		else if (way.batch)
-			batch(first + i, done);
+			calls->batch(first + i, done);
 		else
-			one(first + i);
+			calls->one(first + i);
 	}
 }
 
 static void hwtimer_schedule(__u32 first, __u32 count)
 {
-	in_batches(first, count, schedule_batch, schedule_ring, schedule_one);
+	static const struct calls calls = {
+		.one = schedule_one,
+		.batch = schedule_batch,
+		.bulk = schedule_bulk,
+		.ring = schedule_ring,
+	};
+
+	in_batches(first, count, &calls);
 }
 
 static void hwtimer_aim(__u32 first, __u32 count)
@@ -420,13 +504,26 @@ static void hwtimer_aim(__u32 first, __u32 count)
 
 static void hwtimer_cancel(__u32 first, __u32 count)
 {
-	in_batches(first, count, cancel_batch, cancel_ring, cancel_one);
+	static const struct calls calls = {
+		.one = cancel_one,
+		.batch = cancel_batch,
+		.bulk = cancel_bulk,
+		.ring = cancel_ring,
+	};
+
+	in_batches(first, count, &calls);
 }
 
 static void hwtimer_reschedule(__u32 first, __u32 count)
 {
-	in_batches(first, count, reschedule_batch, reschedule_ring,
-		   reschedule_one);
+	static const struct calls calls = {
+		.one = reschedule_one,
+		.batch = reschedule_batch,
+		.bulk = reschedule_bulk,
+		.ring = reschedule_ring,
+	};
+
+	in_batches(first, count, &calls);
 }
 
 /* Lets poll() be ready when @count events wait, and not before. */
