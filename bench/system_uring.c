@@ -100,10 +100,16 @@ static void schedule_batch(__u32 first, __u32 count)
 	submit(count);
 }
 
+/* What is to be removed or updated, but has expired, was set too near. */
 static void take(const struct io_uring_cqe *cqe)
 {
-	if (!(cqe->user_data & ABOUT) && cqe->res == -ETIME)
+	bool about = cqe->user_data & ABOUT;
+
+	if (!about && cqe->res == -ETIME)
 		workload_deliver(load, cqe->user_data);
+	else if (about && (cqe->res == -ENOENT || cqe->res == -EALREADY) &&
+		 now_ns() >= load->base)
+		exit(SYSTEM_LATE);
 	else if (cqe->res != -ECANCELED)
 		errx(1, "io_uring: %s", strerror(-cqe->res));
 }
