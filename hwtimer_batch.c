@@ -81,7 +81,7 @@ static long bulk_some(const struct hwtimer_batch *batch, u32 first, u32 count)
 	err = hwtimer_bulk_run(batch->instance, bulk, words, count);
 	if (err)
 		return err;
-	if (!bulk->results && !schedule)
+	if (!bulk->results)
 		return count;
 	done = elements_out(bulk->results, first, words, count, sizeof(*words));
 	if (done < count && schedule)
@@ -105,10 +105,8 @@ static long batch_run(const struct hwtimer_batch *batch)
 		done += ret;
 		if (ret < count)
 			break;
-		if (done < batch->count && signal_pending(current)) {
-			ret = -EINTR;
+		if (signal_pending(current))
 			break;
-		}
 		cond_resched();
 	}
 	return done ? (long)done : ret;
@@ -168,5 +166,8 @@ long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 
 	if (err)
 		return err;
+	/* Before there are timers of which nobody would hear. */
+	if (bulk->op == HWTIMER_OP_SCHEDULE && bulk->count && !bulk->results)
+		return -EFAULT;
 	return batch_run_with(&batch, sizeof(struct hwtimer_bulk_timer));
 }

@@ -11,12 +11,6 @@
  */
 #include "hwtimer_op.h"
 
-/* Words for each timer of a bulk. */
-static unsigned int bulk_width(const struct hwtimer_bulk *bulk)
-{
-	return bulk->op == HWTIMER_OP_CANCEL ? 1 : 2;
-}
-
 /**
  * hwtimer_bulk_check - what is wrong with all of a bulk
  * @instance: for which
@@ -159,16 +153,18 @@ static int bulk_reserve(struct hwtimer_instance *instance,
 	return hwtimer_instance_reserve(instance, &demand);
 }
 
-/* Without the memory for all of it at once, there may be enough for some. */
+/*
+ * Without the memory for all of it at once, there may be enough for some. It is no
+ * CANCEL: that needs none.
+ */
 static void bulk_run_singly(struct hwtimer_instance *instance,
 			    const struct hwtimer_bulk *bulk, u64 *words,
 			    u32 count)
 {
-	unsigned int width = bulk_width(bulk);
 	u32 i;
 
 	for (i = 0; i < count; i++) {
-		u64 one[2] = { words[i * width], words[(i + 1) * width - 1] };
+		u64 one[2] = { words[2 * i], words[2 * i + 1] };
 		int err = bulk_reserve(instance, bulk, 1);
 
 		if (err) {

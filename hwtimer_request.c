@@ -39,7 +39,7 @@ static bool combination_valid(const struct hwtimer_settings *settings,
 	bool fixed_delay = request->flags & HWTIMER_FIXED_DELAY;
 
 	/* What a delay means when the clock is set, nobody can say. */
-	if (settings->clock->nr == HWTIMER_REALTIME &&
+	if (READ_ONCE(settings->clock)->nr == HWTIMER_REALTIME &&
 	    (!absolute || fixed_delay))
 		return false;
 	if (!request->interval && (request->count || fixed_delay))
@@ -190,7 +190,7 @@ static void requests_check(struct hwtimer_instance *instance,
 			   struct hwtimer_demand *demand)
 {
 	const struct hwtimer_settings *settings = &instance->settings;
-	bool delays = settings->clock->nr != HWTIMER_REALTIME;
+	bool delays = READ_ONCE(settings->clock)->nr != HWTIMER_REALTIME;
 	u32 schedules = 0;
 	u32 i;
 

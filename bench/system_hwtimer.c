@@ -292,10 +292,14 @@ static void run_bulk(__u32 op, __u32 flags, const void *of, __u64 *to,
 		.timers = (uintptr_t)of,
 		.results = (uintptr_t)to,
 	};
+	int done;
 	__u32 i;
 
-	if (ioctl(fd, HWTIMER_IOC_BULK, &bulk) != (int)count)
+	done = ioctl(fd, HWTIMER_IOC_BULK, &bulk);
+	if (done < 0)
 		err(1, "HWTIMER_IOC_BULK");
+	if (done != (int)count)
+		errx(1, "HWTIMER_IOC_BULK did %d of %u", done, count);
 	for (i = 0; i < count; i++)
 		if ((__s64)to[i] < 0 && (__s64)to[i] >= -4095)
 			check(op, -(__s64)to[i]);

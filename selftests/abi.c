@@ -261,7 +261,7 @@ TEST_F(hwtimer, unknown_commands_are_enotty)
 	struct hwtimer_request request = { 0 };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(commands); i++) {
-		EXPECT_EQ(-ENOTTY, hwt_ioctl(self->fd, commands[i], &request))
+		EXPECT_EQ(-ENOTTY, dev_ioctl(self->fd, commands[i], &request))
 		{
 			TH_LOG("command %#lx", commands[i]);
 		}
@@ -273,22 +273,22 @@ TEST_F(hwtimer, opens_are_independent)
 	struct hwtimer_event event;
 	struct hwtimer_stats stats;
 	struct hwtimer_info info;
-	int other = hwt_open(O_NONBLOCK);
+	int other = dev_open(O_NONBLOCK);
 
 	ASSERT_LE(0, other);
-	ASSERT_EQ(0, hwt_setup(other, 5 * MS, 64, 3));
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	ASSERT_EQ(0, dev_setup(other, 5 * MS, 64, 3));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
 	EXPECT_EQ(MS, info.tick);
-	ASSERT_NE(0, hwt_after(other, 0, 7));
-	ASSERT_EQ(1, hwt_collect(other, &event, 1));
+	ASSERT_NE(0, dev_after(other, 0, 7));
+	ASSERT_EQ(1, dev_collect(other, &event, 1));
 	EXPECT_EQ(7, event.user_data);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(0, stats.scheduled);
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
 	EXPECT_EQ(0, info.started);
-	ASSERT_EQ(0, hwt_stop(other, NULL, 0, NULL));
-	EXPECT_NE(0, hwt_after(self->fd, HOUR, 0));
+	ASSERT_EQ(0, dev_stop(other, NULL, 0, NULL));
+	EXPECT_NE(0, dev_after(self->fd, HOUR, 0));
 	EXPECT_EQ(0, close(other));
 }
 
@@ -420,11 +420,11 @@ FIXTURE_VARIANT_ADD(command, notify)
 
 FIXTURE_SETUP(command)
 {
-	self->fd = hwt_open(O_NONBLOCK);
+	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
 	if (variant->number == HWTIMER_IOC_SETUP)
 		return;
-	self->id = hwt_after(self->fd, HOUR, 1);
+	self->id = dev_after(self->fd, HOUR, 1);
 	ASSERT_NE(0, self->id);
 }
 
@@ -435,12 +435,12 @@ FIXTURE_TEARDOWN(command)
 
 TEST_F(command, null_is_efault)
 {
-	EXPECT_EQ(-EFAULT, hwt_ioctl(self->fd, variant->number, NULL));
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->fd, variant->number, NULL));
 }
 
 TEST_F(command, bad_address_is_efault)
 {
-	EXPECT_EQ(-EFAULT, hwt_ioctl(self->fd, variant->number, bad_address()));
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->fd, variant->number, bad_address()));
 }
 
 TEST_F(command, address_that_faults_half_way_is_efault)
@@ -450,7 +450,7 @@ TEST_F(command, address_that_faults_half_way_is_efault)
 
 	valid_argument(arg, variant->number, variant->size, self->id);
 	memcpy(edge, arg, variant->size / 2);
-	EXPECT_EQ(-EFAULT, hwt_ioctl(self->fd, variant->number, edge));
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->fd, variant->number, edge));
 }
 
 TEST_F(command, read_only_memory_is_efault_where_there_is_an_answer)
@@ -459,7 +459,7 @@ TEST_F(command, read_only_memory_is_efault_where_there_is_an_answer)
 
 	valid_argument(arg, variant->number, variant->size, self->id);
 	EXPECT_EQ(variant->writes ? -EFAULT : 0,
-		  hwt_ioctl(self->fd, variant->number,
+		  dev_ioctl(self->fd, variant->number,
 			    read_only_copy(arg, variant->size)));
 }
 
@@ -527,7 +527,7 @@ FIXTURE_VARIANT_ADD(growable, notify)
 
 FIXTURE_SETUP(growable)
 {
-	self->fd = hwt_open(O_NONBLOCK);
+	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
 }
 
@@ -544,7 +544,7 @@ TEST_F(growable, smaller_than_the_first_published_is_einval)
 	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
 		*(__u32 *)self->arg = sizes[i];
 		EXPECT_EQ(-EINVAL,
-			  hwt_ioctl(self->fd, variant->number, self->arg))
+			  dev_ioctl(self->fd, variant->number, self->arg))
 		{
 			TH_LOG("size %u", sizes[i]);
 		}
@@ -559,11 +559,11 @@ TEST_F(growable, older_program_is_served_as_far_as_it_reaches)
 		char beyond[1024];
 
 		valid_argument(edge, variant->number, size, 0);
-		EXPECT_EQ(0, hwt_ioctl(self->fd, variant->number, edge));
+		EXPECT_EQ(0, dev_ioctl(self->fd, variant->number, edge));
 		valid_argument(self->arg, variant->number, size, 0);
 		memset(self->arg + size, 0x5a, sizeof(beyond) - size);
 		memset(beyond, 0x5a, sizeof(beyond));
-		EXPECT_EQ(0, hwt_ioctl(self->fd, variant->number, self->arg));
+		EXPECT_EQ(0, dev_ioctl(self->fd, variant->number, self->arg));
 		EXPECT_EQ(0, memcmp(self->arg + size, beyond,
 				    sizeof(beyond) - size));
 		EXPECT_EQ(size, *(__u32 *)self->arg)
@@ -579,9 +579,9 @@ TEST_F(growable, longer_than_a_page_is_e2big)
 	void *arg = page_edge(size);
 
 	valid_argument(arg, variant->number, size, 0);
-	EXPECT_EQ(-E2BIG, hwt_ioctl(self->fd, variant->number, arg));
+	EXPECT_EQ(-E2BIG, dev_ioctl(self->fd, variant->number, arg));
 	*(__u32 *)arg = UINT_MAX;
-	EXPECT_EQ(-E2BIG, hwt_ioctl(self->fd, variant->number, arg));
+	EXPECT_EQ(-E2BIG, dev_ioctl(self->fd, variant->number, arg));
 }
 
 TEST_F(growable, newer_program_is_served)
@@ -589,7 +589,7 @@ TEST_F(growable, newer_program_is_served)
 	char zeroes[GROWTH] = { 0 };
 
 	valid_argument(self->arg, variant->number, variant->size + GROWTH, 0);
-	EXPECT_EQ(0, hwt_ioctl(self->fd, variant->number, self->arg));
+	EXPECT_EQ(0, dev_ioctl(self->fd, variant->number, self->arg));
 	EXPECT_EQ(0, memcmp(self->arg + variant->size, zeroes, GROWTH));
 }
 
@@ -600,7 +600,7 @@ TEST_F(growable, newer_program_asking_for_the_unknown_is_e2big)
 			       variant->size + GROWTH, 0);
 		self->arg[variant->size + i] = 1;
 		EXPECT_EQ(-E2BIG,
-			  hwt_ioctl(self->fd, variant->number, self->arg))
+			  dev_ioctl(self->fd, variant->number, self->arg))
 		{
 			TH_LOG("byte %u", i);
 		}
@@ -613,7 +613,7 @@ TEST_F(growable, larger_than_its_memory_is_efault)
 
 	valid_argument(edge, variant->number, variant->size, 0);
 	*(__u32 *)edge = variant->size + GROWTH;
-	EXPECT_EQ(-EFAULT, hwt_ioctl(self->fd, variant->number, edge));
+	EXPECT_EQ(-EFAULT, dev_ioctl(self->fd, variant->number, edge));
 }
 
 TEST_HARNESS_MAIN

@@ -8,23 +8,23 @@
 /* An id whose event waits to be read. */
 static __u64 expired_timer(int fd, __u64 user_data)
 {
-	__u64 id = hwt_after(fd, 0, user_data);
+	__u64 id = dev_after(fd, 0, user_data);
 
-	return hwt_poll(fd, POLLIN, HANG_MS) & POLLIN ? id : 0;
+	return dev_poll(fd, POLLIN, HANG_MS) & POLLIN ? id : 0;
 }
 
 TEST_F(hwtimer, cancelled_timer_does_not_come)
 {
-	__u64 cancelled = hwt_after(self->fd, 50 * MS, 1);
-	__u64 other = hwt_after(self->fd, 60 * MS, 2);
+	__u64 cancelled = dev_after(self->fd, 50 * MS, 1);
+	__u64 other = dev_after(self->fd, 60 * MS, 2);
 	struct hwtimer_event event;
 	struct hwtimer_stats stats;
 
-	ASSERT_EQ(0, hwt_cancel(self->fd, cancelled, 0));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(0, dev_cancel(self->fd, cancelled, 0));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(other, event.id);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(0, stats.pending);
 	EXPECT_EQ(1, stats.cancelled);
 	EXPECT_EQ(1, stats.expired);
@@ -32,35 +32,35 @@ TEST_F(hwtimer, cancelled_timer_does_not_come)
 
 TEST_F(hwtimer, timer_that_waits_for_ever_is_cancelled)
 {
-	__u64 id = hwt_at(self->fd, HWTIMER_NEVER, 0);
+	__u64 id = dev_at(self->fd, HWTIMER_NEVER, 0);
 	struct hwtimer_stats stats;
 
-	ASSERT_EQ(0, hwt_cancel(self->fd, id, 0));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_cancel(self->fd, id, 0));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(0, stats.pending);
 }
 
 TEST_F(hwtimer, second_cancel_is_enoent)
 {
-	__u64 id = hwt_after(self->fd, HOUR, 0);
+	__u64 id = dev_after(self->fd, HOUR, 0);
 	struct hwtimer_stats stats;
 
-	ASSERT_EQ(0, hwt_cancel(self->fd, id, 0));
-	EXPECT_EQ(-ENOENT, hwt_cancel(self->fd, id, 0));
-	EXPECT_EQ(-ENOENT, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(-ENOENT, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(-ENOENT, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.cancelled);
 	EXPECT_EQ(0, stats.pending);
 }
 
 TEST_F(hwtimer, delivered_timer_is_enoent)
 {
-	__u64 id = hwt_after(self->fd, 0, 0);
+	__u64 id = dev_after(self->fd, 0, 0);
 	struct hwtimer_event event;
 
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
-	EXPECT_EQ(-ENOENT, hwt_cancel(self->fd, id, 0));
-	EXPECT_EQ(-ENOENT, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	EXPECT_EQ(-ENOENT, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(-ENOENT, dev_cancel(self->fd, id, HWTIMER_DISCARD));
 }
 
 TEST_F(hwtimer, expired_timer_is_ealready_and_still_comes)
@@ -69,8 +69,8 @@ TEST_F(hwtimer, expired_timer_is_ealready_and_still_comes)
 	struct hwtimer_event event;
 
 	ASSERT_NE(0, id);
-	EXPECT_EQ(-EALREADY, hwt_cancel(self->fd, id, 0));
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(id, event.id);
 	EXPECT_EQ(5, event.user_data);
 }
@@ -82,10 +82,10 @@ TEST_F(hwtimer, discard_drops_the_unread_event)
 	struct hwtimer_stats stats;
 
 	ASSERT_NE(0, id);
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
-	EXPECT_EQ(-ENOENT, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
+	EXPECT_EQ(-ENOENT, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.discarded);
 	EXPECT_EQ(0, stats.cancelled);
 	EXPECT_EQ(0, stats.ready);
@@ -97,18 +97,18 @@ TEST_F(hwtimer, discard_takes_one_event_out_of_many)
 	struct hwtimer_event events[10];
 	__u64 ids[10];
 
-	ASSERT_EQ(10, hwt_schedule_many(self->fd, 10, 0, 0, ids));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 10));
-	EXPECT_EQ(0, hwt_cancel(self->fd, ids[0], HWTIMER_DISCARD));
-	EXPECT_EQ(0, hwt_cancel(self->fd, ids[5], HWTIMER_DISCARD));
-	EXPECT_EQ(0, hwt_cancel(self->fd, ids[9], HWTIMER_DISCARD));
-	ASSERT_EQ(7, hwt_read(self->fd, events, 10));
+	ASSERT_EQ(10, dev_schedule_many(self->fd, 10, 0, 0, ids));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 10));
+	EXPECT_EQ(0, dev_cancel(self->fd, ids[0], HWTIMER_DISCARD));
+	EXPECT_EQ(0, dev_cancel(self->fd, ids[5], HWTIMER_DISCARD));
+	EXPECT_EQ(0, dev_cancel(self->fd, ids[9], HWTIMER_DISCARD));
+	ASSERT_EQ(7, dev_read(self->fd, events, 10));
 	for (unsigned int i = 0; i < 7; i++) {
 		EXPECT_NE(0, events[i].user_data);
 		EXPECT_NE(5, events[i].user_data);
 		EXPECT_NE(9, events[i].user_data);
 	}
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, events, 10));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, events, 10));
 }
 
 TEST_F(hwtimer, discarded_events_do_not_hide_the_next)
@@ -116,79 +116,79 @@ TEST_F(hwtimer, discarded_events_do_not_hide_the_next)
 	struct hwtimer_event event;
 	__u64 ids[1001];
 
-	ASSERT_EQ(1001, hwt_schedule_many(self->fd, 1001, 0, 0, ids));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1001));
+	ASSERT_EQ(1001, dev_schedule_many(self->fd, 1001, 0, 0, ids));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1001));
 	for (unsigned int i = 1; i < 1000; i++)
-		ASSERT_EQ(0, hwt_cancel(self->fd, ids[i], HWTIMER_DISCARD));
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+		ASSERT_EQ(0, dev_cancel(self->fd, ids[i], HWTIMER_DISCARD));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(ids[0], event.id);
-	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, 0));
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, 0));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(ids[1000], event.id);
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
 }
 
 TEST_F(hwtimer, discard_of_a_pending_timer_is_a_cancel)
 {
-	__u64 id = hwt_after(self->fd, HOUR, 0);
+	__u64 id = dev_after(self->fd, HOUR, 0);
 	struct hwtimer_stats stats;
 
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.cancelled);
 	EXPECT_EQ(0, stats.discarded);
 }
 
 TEST_F(hwtimer, stale_id_does_not_reach_the_next_timer)
 {
-	__u64 stale = hwt_after(self->fd, HOUR, 1), id = stale;
+	__u64 stale = dev_after(self->fd, HOUR, 1), id = stale;
 	struct hwtimer_query query;
 
 	/* The record is used again and again. */
 	for (unsigned int i = 0; i < 1000; i++) {
-		ASSERT_EQ(0, hwt_cancel(self->fd, id, 0));
-		id = hwt_after(self->fd, HOUR, 2);
+		ASSERT_EQ(0, dev_cancel(self->fd, id, 0));
+		id = dev_after(self->fd, HOUR, 2);
 		ASSERT_NE(stale, id);
-		ASSERT_EQ(-ENOENT, hwt_cancel(self->fd, stale, 0));
+		ASSERT_EQ(-ENOENT, dev_cancel(self->fd, stale, 0));
 	}
-	EXPECT_EQ(-ENOENT, hwt_query(self->fd, stale, &query));
-	EXPECT_EQ(-ENOENT, hwt_reschedule(self->fd, stale, 0, 0));
-	ASSERT_EQ(0, hwt_query(self->fd, id, &query));
+	EXPECT_EQ(-ENOENT, dev_query(self->fd, stale, &query));
+	EXPECT_EQ(-ENOENT, dev_reschedule(self->fd, stale, 0, 0));
+	ASSERT_EQ(0, dev_query(self->fd, id, &query));
 	EXPECT_EQ(2, query.user_data);
 }
 
 TEST_F(hwtimer, id_of_a_delivered_timer_does_not_reach_the_next)
 {
-	__u64 stale = hwt_after(self->fd, 0, 1), id;
+	__u64 stale = dev_after(self->fd, 0, 1), id;
 	struct hwtimer_event event;
 
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
-	id = hwt_after(self->fd, HOUR, 2);
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	id = dev_after(self->fd, HOUR, 2);
 	EXPECT_NE(stale, id);
-	EXPECT_EQ(-ENOENT, hwt_cancel(self->fd, stale, HWTIMER_DISCARD));
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, 0));
+	EXPECT_EQ(-ENOENT, dev_cancel(self->fd, stale, HWTIMER_DISCARD));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
 }
 
 TEST_F(hwtimer, foreign_ids_are_enoent)
 {
-	int other = hwt_open(O_NONBLOCK);
+	int other = dev_open(O_NONBLOCK);
 	struct hwtimer_query query;
 	__u64 ids[300];
 
 	ASSERT_LE(0, other);
-	ASSERT_EQ(300, hwt_schedule_many(other, 300, 0, HOUR, ids));
+	ASSERT_EQ(300, dev_schedule_many(other, 300, 0, HOUR, ids));
 	for (unsigned int i = 0; i < 300; i++) {
-		EXPECT_EQ(-ENOENT, hwt_cancel(self->fd, ids[i], 0));
-		EXPECT_EQ(-ENOENT, hwt_reschedule(self->fd, ids[i], 0, 0));
-		EXPECT_EQ(-ENOENT, hwt_query(self->fd, ids[i], &query));
+		EXPECT_EQ(-ENOENT, dev_cancel(self->fd, ids[i], 0));
+		EXPECT_EQ(-ENOENT, dev_reschedule(self->fd, ids[i], 0, 0));
+		EXPECT_EQ(-ENOENT, dev_query(self->fd, ids[i], &query));
 	}
-	EXPECT_EQ(300, hwt_cancel_many(other, 300, ids));
+	EXPECT_EQ(300, dev_cancel_many(other, 300, ids));
 	EXPECT_EQ(0, close(other));
 }
 
 TEST_F(hwtimer, forged_ids_are_enoent)
 {
-	__u64 id = hwt_after(self->fd, HOUR, 0);
+	__u64 id = dev_after(self->fd, HOUR, 0);
 	const __u64 forged[] = {
 		0,
 		1,
@@ -212,22 +212,22 @@ TEST_F(hwtimer, forged_ids_are_enoent)
 	for (unsigned int i = 0; i < ARRAY_SIZE(forged); i++) {
 		if (forged[i] == id) /* index 0 has no low bits to clear */
 			continue;
-		EXPECT_EQ(-ENOENT, hwt_cancel(self->fd, forged[i], 0));
+		EXPECT_EQ(-ENOENT, dev_cancel(self->fd, forged[i], 0));
 		EXPECT_EQ(-ENOENT,
-			  hwt_cancel(self->fd, forged[i], HWTIMER_DISCARD));
-		EXPECT_EQ(-ENOENT, hwt_reschedule(self->fd, forged[i], 0, 0));
-		EXPECT_EQ(-ENOENT, hwt_query(self->fd, forged[i], &query));
+			  dev_cancel(self->fd, forged[i], HWTIMER_DISCARD));
+		EXPECT_EQ(-ENOENT, dev_reschedule(self->fd, forged[i], 0, 0));
+		EXPECT_EQ(-ENOENT, dev_query(self->fd, forged[i], &query));
 	}
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, 0));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
 }
 
 TEST_F(hwtimer, ids_before_the_first_timer_are_enoent)
 {
 	struct hwtimer_query query;
 
-	EXPECT_EQ(-ENOENT, hwt_cancel(self->fd, 1ULL << 32, 0));
-	EXPECT_EQ(-ENOENT, hwt_reschedule(self->fd, 1ULL << 32, 0, 0));
-	EXPECT_EQ(-ENOENT, hwt_query(self->fd, 1ULL << 32, &query));
+	EXPECT_EQ(-ENOENT, dev_cancel(self->fd, 1ULL << 32, 0));
+	EXPECT_EQ(-ENOENT, dev_reschedule(self->fd, 1ULL << 32, 0, 0));
+	EXPECT_EQ(-ENOENT, dev_query(self->fd, 1ULL << 32, &query));
 }
 
 TEST_F(hwtimer, fields_that_must_be_zero)
@@ -249,7 +249,7 @@ TEST_F(hwtimer, fields_that_must_be_zero)
 		{ .count = 1 },
 		{ .reserved = 1 },
 	};
-	__u64 id = hwt_after(self->fd, HOUR, 0);
+	__u64 id = dev_after(self->fd, HOUR, 0);
 
 	ASSERT_NE(0, id);
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -257,24 +257,24 @@ TEST_F(hwtimer, fields_that_must_be_zero)
 		int ret;
 
 		request.id = id;
-		ret = hwt_ioctl(self->fd, HWTIMER_IOC_CANCEL, &request);
+		ret = dev_ioctl(self->fd, HWTIMER_IOC_CANCEL, &request);
 		EXPECT_EQ(-EINVAL, ret)
 		{
 			TH_LOG("bad[%u]", i);
 		}
 	}
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, 0));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
 }
 
 TEST_F(hwtimer, op_may_be_named)
 {
 	struct hwtimer_request request = {
 		.op = HWTIMER_OP_CANCEL,
-		.id = hwt_after(self->fd, HOUR, 0),
+		.id = dev_after(self->fd, HOUR, 0),
 		.result = -1,
 	};
 
-	EXPECT_EQ(0, hwt_ioctl(self->fd, HWTIMER_IOC_CANCEL, &request));
+	EXPECT_EQ(0, dev_ioctl(self->fd, HWTIMER_IOC_CANCEL, &request));
 }
 
 TEST_HARNESS_MAIN

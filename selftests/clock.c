@@ -37,9 +37,9 @@ static int open_clock(__u32 clock, __u32 kind, __u32 flags)
 		.kind = kind,
 		.clock = clock,
 	};
-	int fd = hwt_open(O_NONBLOCK);
+	int fd = dev_open(O_NONBLOCK);
 
-	return fd < 0 ? fd : hwt_setup_as(fd, setup) ?: fd;
+	return fd < 0 ? fd : dev_setup_as(fd, setup) ?: fd;
 }
 
 static struct hwtimer_query query_of(struct __test_metadata *_metadata, int fd,
@@ -47,7 +47,7 @@ static struct hwtimer_query query_of(struct __test_metadata *_metadata, int fd,
 {
 	struct hwtimer_query query;
 
-	ASSERT_EQ(0, hwt_query(fd, id, &query));
+	ASSERT_EQ(0, dev_query(fd, id, &query));
 	return query;
 }
 
@@ -96,9 +96,9 @@ TEST_F(boottime, relative_timer_comes)
 	__u64 before, after;
 
 	before = clock_ns(CLOCK_BOOTTIME);
-	ASSERT_NE(0, hwt_after(self->fd, 20 * MS, 7));
+	ASSERT_NE(0, dev_after(self->fd, 20 * MS, 7));
 	after = clock_ns(CLOCK_BOOTTIME);
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	expect_not_early(_metadata, &event, CLOCK_BOOTTIME);
 	EXPECT_EQ(7, event.user_data);
 	EXPECT_LE(before + 20 * MS, event.deadline);
@@ -110,8 +110,8 @@ TEST_F(boottime, absolute_timer_comes)
 	__u64 deadline = clock_ns(CLOCK_BOOTTIME) + 20 * MS;
 	struct hwtimer_event event;
 
-	ASSERT_NE(0, hwt_at(self->fd, deadline, 0));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_NE(0, dev_at(self->fd, deadline, 0));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	expect_not_early(_metadata, &event, CLOCK_BOOTTIME);
 	EXPECT_EQ(deadline, event.deadline);
 }
@@ -122,15 +122,15 @@ TEST_F(boottime, query_reschedule_and_stop_use_it)
 	struct hwtimer_unprocessed timer;
 	struct hwtimer_query query;
 
-	id = hwt_at(self->fd, deadline, 0);
+	id = dev_at(self->fd, deadline, 0);
 	before = clock_ns(CLOCK_BOOTTIME);
 	query = query_of(_metadata, self->fd, id);
 	after = clock_ns(CLOCK_BOOTTIME);
 	EXPECT_GE(deadline - before, query.remaining);
 	EXPECT_LE(deadline - after, query.remaining);
 	before = clock_ns(CLOCK_BOOTTIME);
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, 2 * HOUR));
-	ASSERT_EQ(1, hwt_stop(self->fd, &timer, 1, NULL));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 2 * HOUR));
+	ASSERT_EQ(1, dev_stop(self->fd, &timer, 1, NULL));
 	after = clock_ns(CLOCK_BOOTTIME);
 	EXPECT_LE(before + 2 * HOUR, timer.deadline);
 	EXPECT_GE(after + 2 * HOUR, timer.deadline);
@@ -143,27 +143,27 @@ TEST_F(boottime, periodic_timers_of_both_sorts)
 	struct hwtimer_event event;
 	__u64 id;
 
-	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 					       .flags = HWTIMER_ABSOLUTE,
 					       .time = first,
 					       .interval = 5 * MS,
 					       .count = 6,
 				       }));
 	while (next < first + 6 * 5 * MS) {
-		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 		expect_not_early(_metadata, &event, CLOCK_BOOTTIME);
 		EXPECT_EQ(next, event.deadline);
 		ASSERT_LE(1, event.expirations);
 		next += event.expirations * 5 * MS;
 	}
 	EXPECT_EQ(first + 6 * 5 * MS, next);
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .flags = HWTIMER_FIXED_DELAY,
 				       .interval = HOUR,
 			       });
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	before = clock_ns(CLOCK_BOOTTIME);
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_LE(before + HOUR, query_of(_metadata, self->fd, id).deadline);
 	EXPECT_GE(clock_ns(CLOCK_BOOTTIME) + HOUR,
 		  query_of(_metadata, self->fd, id).deadline);
@@ -222,7 +222,7 @@ static void expect_all(struct __test_metadata *_metadata, int fd,
 	for (unsigned int i = 0; i < n; i++) {
 		struct hwtimer_event event;
 
-		ASSERT_EQ(1, hwt_collect(fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(fd, &event, 1));
 		expect_not_early(_metadata, &event, CLOCK_REALTIME);
 		EXPECT_EQ(1, event.expirations);
 		ASSERT_EQ(first + i, event.user_data);
@@ -254,8 +254,8 @@ TEST_F(realtime, timer_comes)
 	__u64 deadline = realtime() + 20 * MS;
 	struct hwtimer_event event;
 
-	ASSERT_NE(0, hwt_at(self->fd, deadline, 7));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_NE(0, dev_at(self->fd, deadline, 7));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	expect_not_early(_metadata, &event, CLOCK_REALTIME);
 	EXPECT_EQ(deadline, event.deadline);
 	EXPECT_EQ(7, event.user_data);
@@ -266,12 +266,12 @@ TEST_F(realtime, past_deadlines_expire_and_far_ones_wait)
 	const __u64 past[] = { 0, 1, realtime() / 2, realtime() - 1, -5ULL };
 	struct hwtimer_event event;
 
-	ASSERT_NE(0, hwt_at(self->fd, HWTIMER_NEVER, 0));
-	ASSERT_NE(0, hwt_at(self->fd, INT64_MAX, 0));
-	ASSERT_NE(0, hwt_at(self->fd, realtime() + 100 * YEAR, 0));
+	ASSERT_NE(0, dev_at(self->fd, HWTIMER_NEVER, 0));
+	ASSERT_NE(0, dev_at(self->fd, INT64_MAX, 0));
+	ASSERT_NE(0, dev_at(self->fd, realtime() + 100 * YEAR, 0));
 	for (unsigned int i = 0; i < ARRAY_SIZE(past); i++) {
-		ASSERT_NE(0, hwt_at(self->fd, past[i], 1 + i));
-		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		ASSERT_NE(0, dev_at(self->fd, past[i], 1 + i));
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 		EXPECT_EQ(1 + i, event.user_data);
 	}
 	EXPECT_EQ(3, stats_of(self->fd).pending);
@@ -282,7 +282,7 @@ TEST_F(realtime, delays_are_einval)
 	const __u64 delays[] = { 0, 1, HOUR, -1ULL, INT64_MAX };
 	__u64 deadline = realtime() + HOUR, id;
 
-	id = hwt_at(self->fd, deadline, 0);
+	id = dev_at(self->fd, deadline, 0);
 	ASSERT_NE(0, id);
 	for (unsigned int i = 0; i < ARRAY_SIZE(delays); i++) {
 		struct hwtimer_request requests[] = {
@@ -297,9 +297,9 @@ TEST_F(realtime, delays_are_einval)
 		__u64 unused;
 
 		EXPECT_EQ(-EINVAL,
-			  hwt_schedule(self->fd, 0, delays[i], 0, &unused));
-		EXPECT_EQ(-EINVAL, hwt_reschedule(self->fd, id, 0, delays[i]));
-		ASSERT_EQ(3, hwt_submit(self->fd, requests, 3));
+			  dev_schedule(self->fd, 0, delays[i], 0, &unused));
+		EXPECT_EQ(-EINVAL, dev_reschedule(self->fd, id, 0, delays[i]));
+		ASSERT_EQ(3, dev_submit(self->fd, requests, 3));
 		for (unsigned int j = 0; j < 3; j++)
 			EXPECT_EQ(-EINVAL, requests[j].result);
 	}
@@ -313,8 +313,8 @@ TEST_F(realtime, refused_delay_does_not_start_it)
 	struct hwtimer_info info;
 	__u64 unused;
 
-	EXPECT_EQ(-EINVAL, hwt_schedule(self->fd, 0, HOUR, 0, &unused));
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	EXPECT_EQ(-EINVAL, dev_schedule(self->fd, 0, HOUR, 0, &unused));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
 	EXPECT_EQ(CLOCK_REALTIME, info.clock);
 	EXPECT_EQ(0, info.started);
 }
@@ -322,7 +322,7 @@ TEST_F(realtime, refused_delay_does_not_start_it)
 TEST_F(realtime, fixed_delay_is_einval)
 {
 	EXPECT_EQ(-EINVAL,
-		  hwt_try(self->fd, (struct hwtimer_request){
+		  dev_try(self->fd, (struct hwtimer_request){
 					    .flags = HWTIMER_ABSOLUTE |
 						     HWTIMER_FIXED_DELAY,
 					    .time = realtime() + HOUR,
@@ -337,16 +337,16 @@ TEST_F(realtime, query_reschedule_and_stop_use_it)
 	struct hwtimer_unprocessed timer;
 	struct hwtimer_query query;
 
-	id = hwt_at(self->fd, deadline, 0);
+	id = dev_at(self->fd, deadline, 0);
 	before = realtime();
 	query = query_of(_metadata, self->fd, id);
 	after = realtime();
 	EXPECT_GE(deadline - before, query.remaining);
 	EXPECT_LE(deadline - after, query.remaining);
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
 				    deadline + HOUR));
 	before = realtime();
-	ASSERT_EQ(1, hwt_stop(self->fd, &timer, 1, NULL));
+	ASSERT_EQ(1, dev_stop(self->fd, &timer, 1, NULL));
 	after = realtime();
 	EXPECT_EQ(deadline + HOUR, timer.deadline);
 	EXPECT_GE(deadline + HOUR - before, timer.remaining);
@@ -358,11 +358,11 @@ TEST_F(realtime, forward_set_makes_a_pending_timer_due)
 	__u64 deadline = realtime() + HOUR, start;
 	struct hwtimer_event event;
 
-	ASSERT_NE(0, hwt_at(self->fd, deadline, 7));
+	ASSERT_NE(0, dev_at(self->fd, deadline, 7));
 	sleep_ns(20 * MS);
 	start = now_ns();
 	ASSERT_EQ(0, shift_clock(2 * HOUR));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	TH_LOG("after %llu us", (now_ns() - start) / US);
 	expect_not_early(_metadata, &event, CLOCK_REALTIME);
 	EXPECT_EQ(deadline, event.deadline);
@@ -376,16 +376,16 @@ TEST_F(realtime, forward_set_leaves_what_is_still_ahead)
 	__u64 deadline = realtime() + 3 * HOUR, id;
 	struct hwtimer_event event;
 
-	id = hwt_at(self->fd, deadline, 1);
-	ASSERT_NE(0, hwt_at(self->fd, realtime() + HOUR, 0));
+	id = dev_at(self->fd, deadline, 1);
+	ASSERT_NE(0, dev_at(self->fd, realtime() + HOUR, 0));
 	ASSERT_EQ(0, shift_clock(2 * HOUR));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(0, event.user_data);
 	sleep_ns(20 * MS);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	EXPECT_GE(HOUR, query_of(_metadata, self->fd, id).remaining);
 	ASSERT_EQ(0, shift_clock(3 * HOUR));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(deadline, event.deadline);
 }
 
@@ -404,7 +404,7 @@ static __u64 set_back_in_time(struct __test_metadata *_metadata, int fd,
 		if (now_ns() < due)
 			return due;
 		ASSERT_EQ(0, shift_clock(0));
-		ASSERT_EQ(n, hwt_discard_events(fd, n));
+		ASSERT_EQ(n, dev_discard_events(fd, n));
 	}
 	ASSERT_TRUE(false);
 	return 0;
@@ -417,10 +417,10 @@ TEST_F(realtime, backward_set_puts_a_pending_timer_off)
 
 	due = set_back_in_time(_metadata, self->fd, 1, 0, -(__s64)HOUR);
 	sleep_until(due + 100 * MS);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(1, stats_of(self->fd).pending);
 	ASSERT_EQ(0, shift_clock(0));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	expect_not_early(_metadata, &event, CLOCK_REALTIME);
 	EXPECT_EQ(due + true_offset, event.deadline);
 }
@@ -444,11 +444,11 @@ TEST_F(realtime, many_timers_stay_in_order_across_a_backward_set)
 	due = set_back_in_time(_metadata, self->fd, 1000, 100 * US,
 			       -(__s64)(24 * HOUR));
 	sleep_until(due + 50 * MS);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(1000, stats_of(self->fd).pending);
 	ASSERT_EQ(0, shift_clock(0));
 	for (unsigned int i = 0; i < 1000; i++) {
-		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 		expect_not_early(_metadata, &event, CLOCK_REALTIME);
 		/* 10 of them share a tick; where it begins is not known. */
 		EXPECT_LE(i, event.user_data + 10);
@@ -465,7 +465,7 @@ TEST_F(realtime, backward_set_in_the_middle_of_them)
 	ASSERT_EQ(0, shift_clock(-(__s64)HOUR));
 	sleep_ns(20 * MS);
 	/* Those that had been queued before can be read: not early then. */
-	for (struct hwtimer_event event; hwt_read(self->fd, &event, 1) == 1;
+	for (struct hwtimer_event event; dev_read(self->fd, &event, 1) == 1;
 	     came++)
 		ASSERT_EQ(20 + came, event.user_data);
 	sleep_ns(50 * MS);
@@ -493,7 +493,7 @@ TEST_F(realtime, forward_set_over_many_rounds_of_a_small_wheel)
 		.clock = CLOCK_REALTIME,
 	};
 
-	ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
+	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
 	schedule_shuffled(_metadata, self->fd, 1000, 7 * MS);
 	ASSERT_EQ(0, shift_clock(HOUR));
 	expect_all(_metadata, self->fd, 0, 1000);
@@ -506,15 +506,15 @@ TEST_F(realtime, new_timers_after_a_backward_set)
 	__u64 old = realtime() + HOUR, deadline;
 	struct hwtimer_event event;
 
-	ASSERT_NE(0, hwt_at(self->fd, old, 0));
-	ASSERT_NE(0, hwt_at(self->fd, realtime() + 5 * MS, 1));
-	ASSERT_EQ(1, hwt_discard_events(self->fd, 1));
+	ASSERT_NE(0, dev_at(self->fd, old, 0));
+	ASSERT_NE(0, dev_at(self->fd, realtime() + 5 * MS, 1));
+	ASSERT_EQ(1, dev_discard_events(self->fd, 1));
 	for (unsigned int days = 1; days < 4; days++) {
 		ASSERT_EQ(0, shift_clock(-(__s64)(days * 24 * HOUR)));
 		for (unsigned int i = 0; i < 5; i++) {
 			deadline = realtime() + i * 7 * MS;
-			ASSERT_NE(0, hwt_at(self->fd, deadline, 2));
-			ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+			ASSERT_NE(0, dev_at(self->fd, deadline, 2));
+			ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 			expect_not_early(_metadata, &event, CLOCK_REALTIME);
 			EXPECT_EQ(2, event.user_data);
 			EXPECT_EQ(deadline, event.deadline);
@@ -522,7 +522,7 @@ TEST_F(realtime, new_timers_after_a_backward_set)
 	}
 	EXPECT_EQ(1, stats_of(self->fd).pending);
 	ASSERT_EQ(0, shift_clock(2 * HOUR));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(old, event.deadline);
 }
 
@@ -536,17 +536,17 @@ TEST_F(realtime, overdue_timer_comes_after_a_backward_set)
 	};
 	struct hwtimer_event event;
 
-	ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
-	ASSERT_NE(0, hwt_at(self->fd, 1, 7));
+	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
+	ASSERT_NE(0, dev_at(self->fd, 1, 7));
 	ASSERT_EQ(0, shift_clock(-(__s64)HOUR));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(7, event.user_data);
 }
 
 TEST_F(realtime, new_timers_in_order_after_a_backward_set)
 {
-	ASSERT_NE(0, hwt_at(self->fd, realtime(), 0));
-	ASSERT_EQ(1, hwt_discard_events(self->fd, 1));
+	ASSERT_NE(0, dev_at(self->fd, realtime(), 0));
+	ASSERT_EQ(1, dev_discard_events(self->fd, 1));
 	ASSERT_EQ(0, shift_clock(-(__s64)(24 * HOUR)));
 	schedule_shuffled(_metadata, self->fd, 50, 2 * MS);
 	expect_all(_metadata, self->fd, 0, 50);
@@ -554,14 +554,14 @@ TEST_F(realtime, new_timers_in_order_after_a_backward_set)
 
 TEST_F(realtime, rescheduled_after_a_backward_set)
 {
-	__u64 id = hwt_at(self->fd, realtime() + HOUR, 5), deadline;
+	__u64 id = dev_at(self->fd, realtime() + HOUR, 5), deadline;
 	struct hwtimer_event event;
 
 	ASSERT_NE(0, id);
 	ASSERT_EQ(0, shift_clock(-(__s64)(24 * HOUR)));
 	deadline = realtime() + 20 * MS;
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	expect_not_early(_metadata, &event, CLOCK_REALTIME);
 	EXPECT_EQ(deadline, event.deadline);
 	EXPECT_EQ(id, event.id);
@@ -570,13 +570,13 @@ TEST_F(realtime, rescheduled_after_a_backward_set)
 TEST_F(realtime, cancelled_and_stopped_after_a_backward_set)
 {
 	struct hwtimer_unprocessed timers[4];
-	__u64 id = hwt_at(self->fd, realtime() + HOUR, 5);
+	__u64 id = dev_at(self->fd, realtime() + HOUR, 5);
 
 	ASSERT_NE(0, id);
-	ASSERT_NE(0, hwt_at(self->fd, realtime() + HOUR, 6));
+	ASSERT_NE(0, dev_at(self->fd, realtime() + HOUR, 6));
 	ASSERT_EQ(0, shift_clock(-(__s64)(24 * HOUR)));
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, 0));
-	ASSERT_EQ(1, hwt_stop(self->fd, timers, 4, NULL));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
+	ASSERT_EQ(1, dev_stop(self->fd, timers, 4, NULL));
 	EXPECT_EQ(6, timers[0].user_data);
 	EXPECT_LT(24 * HOUR, timers[0].remaining);
 	EXPECT_GE(25 * HOUR, timers[0].remaining);
@@ -596,8 +596,8 @@ TEST_F(realtime, set_again_and_again)
 		/* On the whole it goes forward. */
 		ASSERT_EQ(0, shift_clock(i * 100 * MS +
 					 (i * 7919ULL % 100) * 30 * MS));
-		hwt_poll(self->fd, POLLIN, 1);
-		got = hwt_read(self->fd, events, 16);
+		dev_poll(self->fd, POLLIN, 1);
+		got = dev_read(self->fd, events, 16);
 		for (int j = 0; j < got; j++, total++) {
 			ASSERT_GT(200, events[j].user_data);
 			ASSERT_FALSE(came[events[j].user_data]);
@@ -614,21 +614,21 @@ TEST_F(realtime, forward_set_counts_all_expirations_of_a_periodic_timer)
 	struct hwtimer_event event;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .flags = HWTIMER_ABSOLUTE,
 				       .time = first,
 				       .interval = 10 * MS,
 			       });
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	ASSERT_EQ(0, shift_clock(HOUR));
 	before = realtime();
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	after = realtime();
 	EXPECT_EQ(first, event.deadline);
 	EXPECT_LE((before - first) / (10 * MS) + 1, event.expirations);
 	EXPECT_GE((after - first) / (10 * MS) + 1, event.expirations);
 	first += event.expirations * 10 * MS;
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	expect_not_early(_metadata, &event, CLOCK_REALTIME);
 	EXPECT_EQ(id, event.id);
 	EXPECT_EQ(first, event.deadline);
@@ -641,24 +641,24 @@ TEST_F(realtime, backward_set_keeps_the_phase_of_a_periodic_timer)
 	struct hwtimer_query query;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .flags = HWTIMER_ABSOLUTE,
 				       .time = first,
 				       .interval = 10 * MS,
 			       });
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	ASSERT_EQ(0, shift_clock(-(__s64)HOUR));
 	/* It had expired; the next deadline is an hour away. */
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(first, event.deadline);
 	EXPECT_EQ(1, event.expirations);
 	query = query_of(_metadata, self->fd, id);
 	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
 	EXPECT_EQ(first + 10 * MS, query.deadline);
 	sleep_ns(30 * MS);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	ASSERT_EQ(0, shift_clock(0));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(first + 10 * MS, event.deadline);
 }
 
@@ -673,19 +673,19 @@ TEST_F(realtime, more_expirations_than_an_event_can_tell)
 	};
 	struct hwtimer_event event;
 
-	ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
-	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 					       .flags = HWTIMER_ABSOLUTE,
 					       .time = first,
 					       .interval = 10 * US,
 				       }));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(first, event.deadline);
 	EXPECT_EQ(UINT_MAX, event.expirations);
 	first += UINT_MAX * 10ULL * US;
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	before = realtime();
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	after = realtime();
 	EXPECT_EQ(first, event.deadline);
 	rest = event.expirations;
@@ -704,17 +704,17 @@ TEST_F(realtime, largest_count_that_has_passed_already)
 	struct hwtimer_event event;
 	struct hwtimer_query query;
 
-	ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
-	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 					       .flags = HWTIMER_ABSOLUTE,
 					       .time = 0,
 					       .interval = 10 * US,
 					       .count = UINT_MAX,
 				       }));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(0, event.deadline);
 	EXPECT_EQ(UINT_MAX, event.expirations);
-	EXPECT_EQ(-ENOENT, hwt_query(self->fd, event.id, &query));
+	EXPECT_EQ(-ENOENT, dev_query(self->fd, event.id, &query));
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
@@ -723,13 +723,13 @@ TEST_F(realtime, slack_and_a_backward_set)
 	__u64 due = now_ns() + 50 * MS;
 	struct hwtimer_event event;
 
-	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 					       .flags = HWTIMER_ABSOLUTE,
 					       .time = due + true_offset,
 					       .slack = 10 * MS,
 				       }));
 	ASSERT_EQ(0, shift_clock(-(__s64)(50 * MS)));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(due + true_offset, event.deadline);
 }
 
@@ -751,7 +751,7 @@ TEST_F(realtime, forward_set_that_is_taken_back_while_they_expire)
 		sleep_ns(100 * US);
 	ASSERT_EQ(0, shift_clock(0));
 	TH_LOG("%llu of %u had expired", stats_of(self->fd).ready, n);
-	EXPECT_EQ(n, hwt_discard_events(self->fd, n));
+	EXPECT_EQ(n, dev_discard_events(self->fd, n));
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
@@ -767,8 +767,8 @@ TEST_F(realtime, order_within_a_tick_across_sets_of_both_sorts)
 	for (unsigned int i = 0; i < SETS; i++) {
 		/* The wheel has turned, and will have to go back. */
 		if (shifts[i] < 0) {
-			ASSERT_NE(0, hwt_at(self->fd, realtime(), N));
-			ASSERT_EQ(1, hwt_discard_events(self->fd, 1));
+			ASSERT_NE(0, dev_at(self->fd, realtime(), N));
+			ASSERT_EQ(1, dev_discard_events(self->fd, 1));
 		}
 		fill_schedules(requests, EACH, HWTIMER_ABSOLUTE, base,
 			       i * EACH);
@@ -780,7 +780,7 @@ TEST_F(realtime, order_within_a_tick_across_sets_of_both_sorts)
 	for (unsigned int i = 0; i < TICKS; i++)
 		next[i] = i;
 	for (unsigned int i = 0; i < N; i++) {
-		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 		ASSERT_GT(N, event.user_data);
 		EXPECT_LE(last, event.deadline);
 		last = event.deadline;
@@ -799,13 +799,13 @@ TEST_F(realtime, other_clocks_are_not_set)
 		struct hwtimer_event event;
 
 		ASSERT_LE(0, fd);
-		ASSERT_NE(0, hwt_after(fd, HOUR, 0));
+		ASSERT_NE(0, dev_after(fd, HOUR, 0));
 		ASSERT_EQ(0, shift_clock(2 * HOUR));
 		sleep_ns(30 * MS);
-		EXPECT_EQ(-EAGAIN, hwt_read(fd, &event, 1));
-		ASSERT_NE(0, hwt_after(fd, 10 * MS, 1));
+		EXPECT_EQ(-EAGAIN, dev_read(fd, &event, 1));
+		ASSERT_NE(0, dev_after(fd, 10 * MS, 1));
 		ASSERT_EQ(0, shift_clock(-(__s64)HOUR));
-		ASSERT_EQ(1, hwt_collect(fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(fd, &event, 1));
 		EXPECT_EQ(1, event.user_data);
 		EXPECT_EQ(0, close(fd));
 	}
@@ -814,21 +814,21 @@ TEST_F(realtime, other_clocks_are_not_set)
 /* NOTIFY's delay does not follow it either. */
 TEST_F(realtime, delay_of_notify_is_not_set_back)
 {
-	ASSERT_EQ(0, hwt_notify(self->fd, 10, 100 * MS, -1));
-	ASSERT_NE(0, hwt_at(self->fd, 1, 0));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_notify(self->fd, 10, 100 * MS, -1));
+	ASSERT_NE(0, dev_at(self->fd, 1, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	ASSERT_EQ(0, shift_clock(-(__s64)HOUR));
-	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
 }
 
 TEST_F(realtime, nobody_is_told_who_did_not_ask)
 {
 	struct hwtimer_event event;
 
-	ASSERT_NE(0, hwt_at(self->fd, realtime() + 3 * HOUR, 0));
+	ASSERT_NE(0, dev_at(self->fd, realtime() + 3 * HOUR, 0));
 	ASSERT_EQ(0, shift_clock(HOUR));
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 1100));
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 1100));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 }
 
 /* ---- HWTIMER_REPORT_CLOCK_SET ---- */
@@ -846,7 +846,7 @@ FIXTURE_SETUP(report)
 	self->fd = open_clock(CLOCK_REALTIME, HWTIMER_KIND_DEFAULT,
 			      HWTIMER_REPORT_CLOCK_SET);
 	ASSERT_LE(0, self->fd);
-	self->far = hwt_at(self->fd, realtime() + 100 * 24 * HOUR, 1000);
+	self->far = dev_at(self->fd, realtime() + 100 * 24 * HOUR, 1000);
 	ASSERT_NE(0, self->far);
 }
 
@@ -875,10 +875,10 @@ static void expect_report(struct __test_metadata *_metadata, int fd)
 {
 	struct hwtimer_event event;
 
-	EXPECT_EQ(POLLIN, hwt_poll(fd, POLLIN, HANG_MS));
-	EXPECT_EQ(-ECANCELED, hwt_read(fd, &event, 1));
-	EXPECT_EQ(0, hwt_poll(fd, POLLIN, 0));
-	EXPECT_EQ(-EAGAIN, hwt_read(fd, &event, 1));
+	EXPECT_EQ(POLLIN, dev_poll(fd, POLLIN, HANG_MS));
+	EXPECT_EQ(-ECANCELED, dev_read(fd, &event, 1));
+	EXPECT_EQ(0, dev_poll(fd, POLLIN, 0));
+	EXPECT_EQ(-EAGAIN, dev_read(fd, &event, 1));
 }
 
 TEST_F(report, each_set_is_told_once)
@@ -896,7 +896,7 @@ TEST_F(report, each_set_is_told_once)
 		EXPECT_EQ(1, stats_of(self->fd).pending);
 	}
 	/* And not again. */
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 1100));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 1100));
 	EXPECT_EQ(3, stats_of(self->fd).clock_sets);
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", self->fd);
 	EXPECT_EQ(3, number_after(path, "hwtimer-clock_sets:"));
@@ -906,8 +906,8 @@ TEST_F(report, nothing_is_told_when_nobody_sets_it)
 {
 	struct hwtimer_event event;
 
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 2200));
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 2200));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(0, stats_of(self->fd).clock_sets);
 	EXPECT_EQ(0, stats_of(self->fd).expired);
 }
@@ -917,14 +917,14 @@ TEST_F(report, comes_before_events_that_wait_and_loses_none)
 	struct hwtimer_event events[4];
 
 	for (unsigned int i = 0; i < 3; i++)
-		ASSERT_NE(0, hwt_at(self->fd, 1 + i, i));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 3));
+		ASSERT_NE(0, dev_at(self->fd, 1 + i, i));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 3));
 	ASSERT_EQ(0, shift_clock(SEC));
 	ASSERT_TRUE(wait_for_sets(self->fd, 1));
-	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, 0));
-	EXPECT_EQ(-ECANCELED, hwt_read(self->fd, events, 4));
-	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, 0));
-	ASSERT_EQ(3, hwt_read(self->fd, events, 4));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(-ECANCELED, dev_read(self->fd, events, 4));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, 0));
+	ASSERT_EQ(3, dev_read(self->fd, events, 4));
 	for (unsigned int i = 0; i < 3; i++)
 		EXPECT_EQ(1, events[i].expirations);
 }
@@ -935,14 +935,14 @@ TEST_F(report, timers_that_become_due_by_it_come_too)
 	unsigned int total = 0, reports = 0;
 
 	for (unsigned int i = 0; i < 100; i++)
-		ASSERT_NE(0, hwt_at(self->fd, realtime() + HOUR, i));
+		ASSERT_NE(0, dev_at(self->fd, realtime() + HOUR, i));
 	ASSERT_EQ(0, shift_clock(2 * HOUR));
 	while (total < 100 || !reports) {
 		struct hwtimer_event events[30];
 		int got;
 
-		ASSERT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
-		got = hwt_read(self->fd, events, 30);
+		ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+		got = dev_read(self->fd, events, 30);
 		if (got == -ECANCELED) {
 			reports++;
 			continue;
@@ -954,7 +954,7 @@ TEST_F(report, timers_that_become_due_by_it_come_too)
 			came[events[i].user_data] = true;
 		}
 	}
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 1100));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 1100));
 	EXPECT_EQ(1, reports);
 	EXPECT_EQ(1, stats_of(self->fd).pending);
 }
@@ -987,7 +987,7 @@ TEST_F(report, is_for_one_of_two_readers)
 			break;
 		sleep_ns(MS);
 	}
-	ASSERT_NE(0, hwt_at(self->fd, 1, 7));
+	ASSERT_NE(0, dev_at(self->fd, 1, 7));
 	join_threads(threads, 2);
 	EXPECT_EQ(1 - ECANCELED, readers[0].result + readers[1].result);
 }
@@ -997,7 +997,7 @@ TEST_F(report, is_not_used_up_by_a_read_that_asks_for_too_little)
 	char buffer[sizeof(struct hwtimer_event)];
 
 	ASSERT_EQ(0, shift_clock(SEC));
-	ASSERT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
+	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
 	EXPECT_EQ(-EINVAL, result_of(read(self->fd, buffer, 31)));
 	EXPECT_EQ(-ECANCELED, result_of(read(self->fd, buffer, 32)));
 	EXPECT_EQ(-EAGAIN, result_of(read(self->fd, buffer, 32)));
@@ -1011,12 +1011,12 @@ TEST_F(report, every_instance_that_asked_is_told)
 
 	ASSERT_LE(0, other);
 	ASSERT_LE(0, silent);
-	ASSERT_NE(0, hwt_at(other, realtime() + 24 * HOUR, 0));
-	ASSERT_NE(0, hwt_at(silent, realtime() + 24 * HOUR, 0));
+	ASSERT_NE(0, dev_at(other, realtime() + 24 * HOUR, 0));
+	ASSERT_NE(0, dev_at(silent, realtime() + 24 * HOUR, 0));
 	ASSERT_EQ(0, shift_clock(HOUR));
 	expect_report(_metadata, self->fd);
 	expect_report(_metadata, other);
-	EXPECT_EQ(0, hwt_poll(silent, POLLIN, 20));
+	EXPECT_EQ(0, dev_poll(silent, POLLIN, 20));
 	EXPECT_EQ(0, stats_of(silent).clock_sets);
 	EXPECT_EQ(0, close(other));
 	EXPECT_EQ(0, close(silent));
@@ -1029,18 +1029,18 @@ TEST_F(report, is_ready_below_the_watermark_and_adds_to_the_eventfd)
 	eventfd_t count = 0;
 
 	ASSERT_LE(0, eventfd_);
-	ASSERT_EQ(0, hwt_notify(self->fd, 5, HWTIMER_NEVER, eventfd_));
-	ASSERT_NE(0, hwt_at(self->fd, 1, 0));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0));
+	ASSERT_EQ(0, dev_notify(self->fd, 5, HWTIMER_NEVER, eventfd_));
+	ASSERT_NE(0, dev_at(self->fd, 1, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
 	ASSERT_EQ(0, shift_clock(SEC));
-	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
-	EXPECT_EQ(POLLIN, hwt_poll(eventfd_, POLLIN, HANG_MS));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(POLLIN, dev_poll(eventfd_, POLLIN, HANG_MS));
 	EXPECT_EQ(0, eventfd_read(eventfd_, &count));
 	EXPECT_EQ(1, count);
-	EXPECT_EQ(-ECANCELED, hwt_read(self->fd, &event, 1));
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0));
-	EXPECT_EQ(1, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-ECANCELED, dev_read(self->fd, &event, 1));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(1, dev_read(self->fd, &event, 1));
 }
 
 TEST_HARNESS_MAIN

@@ -37,7 +37,7 @@ static unsigned int next_random(unsigned int *seed)
 static void read_some(int fd, struct fate *fates)
 {
 	struct hwtimer_event events[64];
-	int got = hwt_read(fd, events, 64);
+	int got = dev_read(fd, events, 64);
 
 	for (int i = 0; i < got; i++)
 		count(&fates[events[i].user_data].delivered);
@@ -51,7 +51,7 @@ static void read_the_rest(struct __test_metadata *_metadata, int fd,
 
 	do {
 		read_some(fd, fates);
-		ASSERT_EQ(0, hwt_stats(fd, &stats));
+		ASSERT_EQ(0, dev_stats(fd, &stats));
 	} while (stats.pending || stats.ready);
 }
 
@@ -71,7 +71,7 @@ static void expect_fates(struct __test_metadata *_metadata, int fd,
 		cancelled += fates[i].cancelled;
 		delivered += fates[i].delivered;
 	}
-	ASSERT_EQ(0, hwt_stats(fd, &stats));
+	ASSERT_EQ(0, dev_stats(fd, &stats));
 	EXPECT_EQ(n, stats.scheduled);
 	EXPECT_EQ(cancelled, stats.cancelled + stats.discarded);
 	EXPECT_EQ(delivered, stats.delivered);
@@ -91,21 +91,52 @@ struct mixed {
 	unsigned int failures;
 };
 
-static void mixed_group(struct mixed *mixed, unsigned int first,
-			unsigned int *seed)
+/* Both schedule a group, and return how many they could not. */
+static unsigned int schedule_group(int fd, unsigned int first,
+				   unsigned int *seed, __u64 *ids)
 {
 	struct hwtimer_request requests[GROUP];
-	__u64 ids[GROUP];
+	unsigned int failures = 0;
 
 	fill_schedules(requests, GROUP, 0, 0, first);
 	for (unsigned int i = 0; i < GROUP; i++)
 		requests[i].time = next_random(seed) % (20 * MS);
-	if (hwt_submit(mixed->fd, requests, GROUP) != GROUP)
-		mixed->failures++;
+	if (dev_submit(fd, requests, GROUP) != GROUP)
+		failures++;
 	for (unsigned int i = 0; i < GROUP; i++) {
-		mixed->failures += requests[i].result != 0;
+		failures += requests[i].result != 0;
 		ids[i] = requests[i].id;
 	}
+	return failures;
+}
+
+static unsigned int schedule_bulk(int fd, unsigned int first,
+				  unsigned int *seed, __u64 *ids)
+{
+	struct hwtimer_bulk_timer timers[GROUP];
+	unsigned int failures = 0;
+
+	for (unsigned int i = 0; i < GROUP; i++)
+		timers[i] = (struct hwtimer_bulk_timer){
+			.user_data = first + i,
+			.time = next_random(seed) % (20 * MS),
+		};
+	if (dev_bulk(fd, HWTIMER_OP_SCHEDULE, 0, timers, ids, GROUP) != GROUP)
+		failures++;
+	for (unsigned int i = 0; i < GROUP; i++)
+		failures += ids[i] >= (__u64)-4095LL;
+	return failures;
+}
+
+static void mixed_group(struct mixed *mixed, unsigned int first,
+			unsigned int *seed)
+{
+	__u64 ids[GROUP];
+
+	if (next_random(seed) % 2)
+		mixed->failures += schedule_group(mixed->fd, first, seed, ids);
+	else
+		mixed->failures += schedule_bulk(mixed->fd, first, seed, ids);
 	for (unsigned int i = 0; i < GROUP; i++) {
 		unsigned int what = next_random(seed) % 4;
 		__u32 flags = what == 1 ? HWTIMER_DISCARD : 0;
@@ -113,14 +144,14 @@ static void mixed_group(struct mixed *mixed, unsigned int first,
 		int ret = 0;
 
 		if (what < 2) {
-			ret = hwt_cancel(mixed->fd, ids[i], flags);
+			ret = dev_cancel(mixed->fd, ids[i], flags);
 			if (!ret)
 				count(&mixed->fates[first + i].cancelled);
 		} else if (what == 2) {
-			ret = hwt_reschedule(mixed->fd, ids[i], 0,
+			ret = dev_reschedule(mixed->fd, ids[i], 0,
 					     next_random(seed) % (20 * MS));
-		} else if (hwt_stats(mixed->fd, &before) ||
-			   hwt_stats(mixed->fd, &after) ||
+		} else if (dev_stats(mixed->fd, &before) ||
+			   dev_stats(mixed->fd, &after) ||
 			   before.scheduled > after.scheduled) {
 			ret = -EPROTO;
 		}
@@ -206,7 +237,7 @@ static void *cancel_with(struct rival *rival, __u32 flags)
 	pthread_barrier_wait(rival->barrier);
 	for (unsigned int i = 0; i < RACE; i++) {
 		unsigned int nth = nth_of(rival, i);
-		int ret = hwt_cancel(rival->fd, rival->ids[nth], flags);
+		int ret = dev_cancel(rival->fd, rival->ids[nth], flags);
 
 		if (!ret)
 			count(&rival->raced[nth].cancelled);
@@ -233,7 +264,7 @@ static void *reschedule_all(void *arg)
 	pthread_barrier_wait(rival->barrier);
 	for (unsigned int i = 0; i < RACE; i++) {
 		__u64 id = rival->ids[nth_of(rival, i)];
-		int ret = hwt_reschedule(rival->fd, id, 0, i % 4 * MS);
+		int ret = dev_reschedule(rival->fd, id, 0, i % 4 * MS);
 
 		if (ret && ret != -ENOENT && ret != -EALREADY)
 			rival->failures++;
@@ -289,7 +320,7 @@ FIXTURE_VARIANT_ADD(rivals, discard_against_read)
 
 FIXTURE_SETUP(rivals)
 {
-	self->fd = hwt_open(O_NONBLOCK);
+	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
 }
 
@@ -307,13 +338,13 @@ static void schedule_race(struct __test_metadata *_metadata, int fd,
 	fill_schedules(requests, RACE, 0, 0, first_user_data);
 	for (unsigned int i = 0; i < RACE && !expired; i++)
 		requests[i].time = i * 37 % 1000 * 10 * US;
-	ASSERT_EQ(RACE, hwt_submit(fd, requests, RACE));
+	ASSERT_EQ(RACE, dev_submit(fd, requests, RACE));
 	for (unsigned int i = 0; i < RACE; i++) {
 		ASSERT_EQ(0, requests[i].result);
 		ids[i] = requests[i].id;
 	}
 	if (expired)
-		ASSERT_TRUE(hwt_wait_ready(fd, RACE));
+		ASSERT_TRUE(dev_wait_ready(fd, RACE));
 }
 
 TEST_F_TIMEOUT(rivals, every_timer_ends_once, LONG_TIMEOUT)
@@ -366,7 +397,7 @@ static void *audit(void *arg)
 	struct hwtimer_stats stats;
 
 	do {
-		if (!hwt_stats(auditor->fd, &stats))
+		if (!dev_stats(auditor->fd, &stats))
 			expect_balance(auditor->metadata, &stats);
 		auditor->audits++;
 	} while (!__atomic_load_n(&auditor->stop, __ATOMIC_RELAXED));
@@ -407,20 +438,20 @@ TEST_F_TIMEOUT(hwtimer, many_instances, LONG_TIMEOUT)
 	int fds[40];
 
 	for (unsigned int i = 0; i < 40; i++) {
-		fds[i] = hwt_open(O_NONBLOCK);
+		fds[i] = dev_open(O_NONBLOCK);
 		ASSERT_LE(0, fds[i]);
-		ASSERT_EQ(0, hwt_setup_as(fds[i], setup_of(i)));
+		ASSERT_EQ(0, dev_setup_as(fds[i], setup_of(i)));
 	}
 	for (unsigned int i = 0; i < 100; i++) {
 		for (unsigned int j = 0; j < 40; j++) {
-			ASSERT_NE(0, hwt_after(fds[j], (i + j) % 50 * MS,
+			ASSERT_NE(0, dev_after(fds[j], (i + j) % 50 * MS,
 					       1000 * j + i));
 		}
 	}
 	for (unsigned int j = 0; j < 40; j++) {
 		bool came[100] = { false };
 
-		ASSERT_EQ(100, hwt_collect(fds[j], events, 100));
+		ASSERT_EQ(100, dev_collect(fds[j], events, 100));
 		for (unsigned int i = 0; i < 100; i++) {
 			ASSERT_EQ(j, events[i].user_data / 1000);
 			EXPECT_FALSE(came[events[i].user_data % 1000]);
@@ -445,7 +476,7 @@ static void *schedule_until_stopped(void *arg)
 	do {
 		__u64 delay = scheduler->scheduled % 2 ? HOUR : 0;
 
-		scheduler->result = hwt_schedule(scheduler->fd, 0, delay,
+		scheduler->result = dev_schedule(scheduler->fd, 0, delay,
 						 scheduler->scheduled, &id);
 		scheduler->scheduled += !scheduler->result;
 	} while (!scheduler->result);
@@ -467,7 +498,7 @@ TEST_F_TIMEOUT(hwtimer, stop_against_schedule, LONG_TIMEOUT)
 		      sizeof(schedulers[0]));
 	sleep_ns(100 * MS);
 	do {
-		int ret = hwt_stop(self->fd, timers, 64, &left);
+		int ret = dev_stop(self->fd, timers, 64, &left);
 
 		ASSERT_LE(0, ret);
 		came += ret;
@@ -477,8 +508,8 @@ TEST_F_TIMEOUT(hwtimer, stop_against_schedule, LONG_TIMEOUT)
 		EXPECT_EQ(-ESHUTDOWN, schedulers[i].result);
 		scheduled += schedulers[i].scheduled;
 	}
-	EXPECT_EQ(0, hwt_stop(self->fd, timers, 64, &left));
-	while (hwt_read(self->fd, &event, 1) == 1)
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 64, &left));
+	while (dev_read(self->fd, &event, 1) == 1)
 		came++;
 	EXPECT_EQ(scheduled, came);
 }
@@ -497,7 +528,7 @@ static void *stop_all(void *arg)
 	int ret;
 
 	do {
-		ret = hwt_stop(stopper->fd, timers, 7, NULL);
+		ret = dev_stop(stopper->fd, timers, 7, NULL);
 		for (int i = 0; i < ret; i++)
 			count(&stopper->came[timers[i].user_data]);
 	} while (ret > 0);
@@ -511,7 +542,7 @@ TEST_F_TIMEOUT(hwtimer, stop_against_stop, LONG_TIMEOUT)
 	struct stopper stoppers[4];
 	pthread_t threads[4];
 
-	ASSERT_EQ(5000, hwt_schedule_many(self->fd, 5000, 0, HOUR, NULL));
+	ASSERT_EQ(5000, dev_schedule_many(self->fd, 5000, 0, HOUR, NULL));
 	for (unsigned int i = 0; i < 4; i++)
 		stoppers[i] = (struct stopper){ .fd = self->fd, .came = came };
 	start_threads(threads, 4, stop_all, stoppers, sizeof(stoppers[0]));
@@ -540,12 +571,12 @@ static __u64 schedule_burst(int fd, unsigned int n)
 
 	/* How long will it take? */
 	for (unsigned int i = 0; i < 10; i++) {
-		if (hwt_schedule_many(fd, BATCH, 0, HOUR, ids) != BATCH ||
-		    hwt_cancel_many(fd, BATCH, ids) != BATCH)
+		if (dev_schedule_many(fd, BATCH, 0, HOUR, ids) != BATCH ||
+		    dev_cancel_many(fd, BATCH, ids) != BATCH)
 			return 0;
 	}
 	moment = now_ns() + 200 * MS + (now_ns() - start) / (10 * BATCH) * n;
-	if (hwt_schedule_many(fd, n, HWTIMER_ABSOLUTE, moment, NULL) != n)
+	if (dev_schedule_many(fd, n, HWTIMER_ABSOLUTE, moment, NULL) != n)
 		return 0;
 	return moment;
 }
@@ -563,10 +594,10 @@ static void *stand_by(void *arg)
 	struct hwtimer_stats stats;
 
 	do {
-		__u64 id = hwt_after(bystander->fd, HOUR, UINT64_MAX);
+		__u64 id = dev_after(bystander->fd, HOUR, UINT64_MAX);
 
-		if (!id || hwt_cancel(bystander->fd, id, 0) ||
-		    hwt_stats(bystander->fd, &stats)) {
+		if (!id || dev_cancel(bystander->fd, id, 0) ||
+		    dev_stats(bystander->fd, &stats)) {
 			bystander->failures++;
 			break;
 		}
@@ -587,7 +618,7 @@ static void collect_burst(struct __test_metadata *_metadata, int fd,
 	for (unsigned int got = 0; got < n;) {
 		unsigned int want = n - got < BATCH ? n - got : BATCH;
 
-		ASSERT_EQ(want, hwt_collect(fd, events, want));
+		ASSERT_EQ(want, dev_collect(fd, events, want));
 		for (unsigned int i = 0; i < want; i++, got++) {
 			ASSERT_GT(n, events[i].user_data);
 			ASSERT_EQ(0, came[events[i].user_data]);
@@ -609,12 +640,12 @@ TEST_F_TIMEOUT(hwtimer, burst_leaves_room_for_other_calls, LONG_TIMEOUT)
 	unsigned int bursts = 0;
 
 	while (!bystander.during && bursts++ < 20) {
-		int fd = hwt_open(O_NONBLOCK);
+		int fd = dev_open(O_NONBLOCK);
 		pthread_t thread;
 		__u64 moment;
 
 		ASSERT_LE(0, fd);
-		ASSERT_EQ(0, hwt_setup(fd, 0, 0, n + BATCH));
+		ASSERT_EQ(0, dev_setup(fd, 0, 0, n + BATCH));
 		moment = schedule_burst(fd, n);
 		ASSERT_NE(0, moment);
 		bystander.fd = fd;
@@ -642,19 +673,19 @@ TEST_F_TIMEOUT(hwtimer, burst_leaves_room_for_other_instances, LONG_TIMEOUT)
 	unsigned int bursts = 0;
 
 	do {
-		int fd = hwt_open(O_NONBLOCK), other = hwt_open(O_NONBLOCK);
+		int fd = dev_open(O_NONBLOCK), other = dev_open(O_NONBLOCK);
 		__u64 moment;
 
 		ASSERT_LE(0, fd);
 		ASSERT_LE(0, other);
-		ASSERT_EQ(0, hwt_setup(fd, 0, 0, n + BATCH));
+		ASSERT_EQ(0, dev_setup(fd, 0, 0, n + BATCH));
 		moment = schedule_burst(fd, n);
 		ASSERT_NE(0, moment);
-		ASSERT_NE(0, hwt_at(other, moment, 0));
-		ASSERT_EQ(1, hwt_collect(other, &event, 1));
-		ASSERT_TRUE(hwt_wait_ready(fd, n));
-		ASSERT_EQ(n - 1, hwt_discard_events(fd, n - 1));
-		ASSERT_EQ(1, hwt_read(fd, &last, 1));
+		ASSERT_NE(0, dev_at(other, moment, 0));
+		ASSERT_EQ(1, dev_collect(other, &event, 1));
+		ASSERT_TRUE(dev_wait_ready(fd, n));
+		ASSERT_EQ(n - 1, dev_discard_events(fd, n - 1));
+		ASSERT_EQ(1, dev_read(fd, &last, 1));
 		EXPECT_EQ(moment, event.deadline);
 		EXPECT_EQ(moment, last.deadline);
 		EXPECT_EQ(0, close(fd));

@@ -89,7 +89,7 @@ static bool clean_error(int ret)
 
 static int call_open(struct subject *self)
 {
-	int fd = hwt_open(0);
+	int fd = dev_open(0);
 
 	(void)self;
 	if (fd < 0)
@@ -100,22 +100,22 @@ static int call_open(struct subject *self)
 
 static int call_info(struct subject *self)
 {
-	return hwt_info(self->fd, &self->info);
+	return dev_info(self->fd, &self->info);
 }
 
 static int call_stats(struct subject *self)
 {
-	return hwt_stats(self->fd, &self->stats);
+	return dev_stats(self->fd, &self->stats);
 }
 
 static int call_query(struct subject *self)
 {
-	return hwt_query(self->fd, self->ids[0], &self->query);
+	return dev_query(self->fd, self->ids[0], &self->query);
 }
 
 static int call_setup(struct subject *self)
 {
-	return hwt_setup(self->fd, 2 * MS, 1 << 16, 5000);
+	return dev_setup(self->fd, 2 * MS, 1 << 16, 5000);
 }
 
 static void check_setup(struct __test_metadata *_metadata, struct subject *self,
@@ -123,7 +123,7 @@ static void check_setup(struct __test_metadata *_metadata, struct subject *self,
 {
 	struct hwtimer_info info;
 
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
 	EXPECT_EQ(ret ? MS : 2 * MS, info.tick);
 	EXPECT_EQ(0, info.started);
 }
@@ -133,14 +133,14 @@ static int call_schedule(struct subject *self)
 	__u64 id;
 	int ret;
 
-	ret = hwt_schedule(self->fd, HWTIMER_ABSOLUTE, self->deadline, 0, &id);
+	ret = dev_schedule(self->fd, HWTIMER_ABSOLUTE, self->deadline, 0, &id);
 	self->ids[0] = ret ? 0 : id;
 	return ret;
 }
 
 static int call_cancel(struct subject *self)
 {
-	int ret = hwt_cancel(self->fd, self->ids[0], 0);
+	int ret = dev_cancel(self->fd, self->ids[0], 0);
 
 	if (!ret)
 		self->ids[0] = 0;
@@ -149,7 +149,7 @@ static int call_cancel(struct subject *self)
 
 static int call_reschedule(struct subject *self)
 {
-	return hwt_reschedule(self->fd, self->ids[0], HWTIMER_ABSOLUTE,
+	return dev_reschedule(self->fd, self->ids[0], HWTIMER_ABSOLUTE,
 			      self->deadline / 2);
 }
 
@@ -158,7 +158,7 @@ static void check_reschedule(struct __test_metadata *_metadata,
 {
 	struct hwtimer_query query;
 
-	ASSERT_EQ(0, hwt_query(self->fd, self->ids[0], &query));
+	ASSERT_EQ(0, dev_query(self->fd, self->ids[0], &query));
 	EXPECT_EQ(ret ? self->deadline : self->deadline / 2, query.deadline);
 }
 
@@ -167,7 +167,7 @@ static int call_submit_schedules(struct subject *self)
 	int ret;
 
 	fill_schedules(self->requests, N, HWTIMER_ABSOLUTE, self->deadline, 0);
-	ret = hwt_submit(self->fd, self->requests, N);
+	ret = dev_submit(self->fd, self->requests, N);
 	for (int i = 0; i < ret; i++)
 		self->ids[i] = self->requests[i].id;
 	return ret;
@@ -190,7 +190,7 @@ static void check_submit(struct __test_metadata *_metadata,
 static int call_submit_cancels(struct subject *self)
 {
 	fill_cancels(self->requests, N, self->ids);
-	return hwt_submit(self->fd, self->requests, N);
+	return dev_submit(self->fd, self->requests, N);
 }
 
 /* Those of which the program was not told may stand as well. */
@@ -201,7 +201,7 @@ static void check_cancels(struct __test_metadata *_metadata,
 
 	check_submit(_metadata, self, ret);
 	for (int i = 0; i < N; i++) {
-		int gone = hwt_query(self->fd, self->ids[i], &query);
+		int gone = dev_query(self->fd, self->ids[i], &query);
 
 		if (i < ret)
 			EXPECT_EQ(self->requests[i].result ? 0 : -ENOENT, gone);
@@ -219,7 +219,7 @@ static int call_submit_reschedules(struct subject *self)
 		self->requests[i].id = self->ids[i];
 		self->requests[i].time = self->deadline - i * SEC;
 	}
-	return hwt_submit(self->fd, self->requests, N);
+	return dev_submit(self->fd, self->requests, N);
 }
 
 static void check_reschedules(struct __test_metadata *_metadata,
@@ -231,7 +231,7 @@ static void check_reschedules(struct __test_metadata *_metadata,
 	for (int i = 0; i < N; i++) {
 		struct hwtimer_request *request = &self->requests[i];
 
-		ASSERT_EQ(0, hwt_query(self->fd, self->ids[i], &query));
+		ASSERT_EQ(0, dev_query(self->fd, self->ids[i], &query));
 		if (i < ret) {
 			EXPECT_EQ(request->result ? self->deadline :
 						    request->time,
@@ -250,7 +250,7 @@ static int call_bulk(struct subject *self)
 			.user_data = i,
 			.time = self->deadline,
 		};
-	ret = hwt_bulk(self->fd, HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE,
+	ret = dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE,
 		       self->bulk, self->results, N);
 	for (int i = 0; i < ret; i++)
 		if (self->results[i] != (__u64)-ENOMEM)
@@ -258,9 +258,48 @@ static int call_bulk(struct subject *self)
 	return ret;
 }
 
+static int call_bulk_reschedule(struct subject *self)
+{
+	for (unsigned int i = 0; i < N; i++)
+		self->bulk[i] = (struct hwtimer_bulk_timer){
+			.id = self->ids[i],
+			.time = self->deadline - i * SEC,
+		};
+	return dev_bulk(self->fd, HWTIMER_OP_RESCHEDULE, HWTIMER_ABSOLUTE,
+			self->bulk, self->results, N);
+}
+
+static void check_bulk_reschedule(struct __test_metadata *_metadata,
+				  struct subject *self, int ret)
+{
+	struct hwtimer_query query;
+
+	for (int i = 0; i < ret; i++) {
+		if (self->results[i])
+			EXPECT_EQ((__u64)-ENOMEM, self->results[i]);
+		ASSERT_EQ(0, dev_query(self->fd, self->ids[i], &query));
+		EXPECT_EQ(self->deadline - (self->results[i] ? 0 : i * SEC),
+			  query.deadline);
+	}
+}
+
+/* Those of which the program was not told may stand as well. */
+static int call_bulk_cancel(struct subject *self)
+{
+	struct hwtimer_query query;
+	int ret = dev_bulk(self->fd, HWTIMER_OP_CANCEL, 0, self->ids,
+			   self->results, N);
+
+	for (int i = 0; i < N; i++)
+		if (i < ret ? !self->results[i] :
+			      dev_query(self->fd, self->ids[i], &query) != 0)
+			self->ids[i] = 0;
+	return ret;
+}
+
 static int call_read(struct subject *self)
 {
-	return hwt_read(self->fd, self->events, N);
+	return dev_read(self->fd, self->events, N);
 }
 
 /* The rest is read; each event came once. */
@@ -271,7 +310,7 @@ static void check_read(struct __test_metadata *_metadata, struct subject *self,
 	bool came[N] = { false };
 
 	while (got < N) {
-		int more = hwt_read(self->fd, self->events + got, N - got);
+		int more = dev_read(self->fd, self->events + got, N - got);
 
 		ASSERT_LT(0, more);
 		got += more;
@@ -296,7 +335,7 @@ static void check_periodic_read(struct __test_metadata *_metadata,
 		struct hwtimer_event *event = &self->events[i];
 
 		EXPECT_EQ(1, event->expirations);
-		ASSERT_EQ(0, hwt_query(self->fd, event->id, &query));
+		ASSERT_EQ(0, dev_query(self->fd, event->id, &query));
 		EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
 		EXPECT_EQ(event->deadline + HOUR, query.deadline);
 	}
@@ -305,14 +344,14 @@ static void check_periodic_read(struct __test_metadata *_metadata,
 /* After it, poll() is ready as before, or when it was told to be. */
 static int call_notify(struct subject *self)
 {
-	return hwt_notify(self->fd, 2, HWTIMER_NEVER, self->eventfd);
+	return dev_notify(self->fd, 2, HWTIMER_NEVER, self->eventfd);
 }
 
 static void check_notify(struct __test_metadata *_metadata,
 			 struct subject *self, int ret)
 {
-	EXPECT_EQ(ret ? POLLIN : 0, hwt_poll(self->fd, POLLIN, 0));
-	ASSERT_EQ(1, hwt_read(self->fd, self->events, 1));
+	EXPECT_EQ(ret ? POLLIN : 0, dev_poll(self->fd, POLLIN, 0));
+	ASSERT_EQ(1, dev_read(self->fd, self->events, 1));
 }
 
 static int call_stop(struct subject *self)
@@ -322,7 +361,7 @@ static int call_stop(struct subject *self)
 		.timers = (uintptr_t)self->timers,
 		.count = N,
 	};
-	return hwt_ioctl(self->fd, HWTIMER_IOC_STOP, &self->stop);
+	return dev_ioctl(self->fd, HWTIMER_IOC_STOP, &self->stop);
 }
 
 /* Those that were handed back are not known to the kernel any more. */
@@ -493,6 +532,27 @@ FIXTURE_VARIANT_ADD(fault, bulk_of_schedules_hierarchical)
 	.trial = { .kind = HWTIMER_KIND_HIERARCHICAL, .call = call_bulk },
 };
 
+FIXTURE_VARIANT_ADD(fault, bulk_of_cancels)
+{
+	.trial = { .pending = N, .call = call_bulk_cancel },
+};
+
+FIXTURE_VARIANT_ADD(fault, bulk_of_reschedules_hashed)
+{
+	.trial = {
+		.kind = HWTIMER_KIND_HASHED, .pending = N,
+		.call = call_bulk_reschedule, .check = check_bulk_reschedule,
+	},
+};
+
+FIXTURE_VARIANT_ADD(fault, bulk_of_reschedules_hierarchical)
+{
+	.trial = {
+		.kind = HWTIMER_KIND_HIERARCHICAL, .pending = N,
+		.call = call_bulk_reschedule, .check = check_bulk_reschedule,
+	},
+};
+
 FIXTURE_VARIANT_ADD(fault, read)
 {
 	.trial = { .ready = N, .call = call_read, .check = check_read },
@@ -575,21 +635,21 @@ static void prepare(struct __test_metadata *_metadata, struct subject *self,
 	self->deadline = now_ns() + HOUR;
 	self->eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	ASSERT_LE(0, self->eventfd);
-	self->fd = hwt_open(O_NONBLOCK);
+	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
+	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
 	if (trial->mapped)
 		ASSERT_EQ(0, hwtimer_ring_map(&self->ring, self->fd));
 	ASSERT_EQ(pending,
-		  hwt_schedule_many(self->fd, pending, HWTIMER_ABSOLUTE,
+		  dev_schedule_many(self->fd, pending, HWTIMER_ABSOLUTE,
 				    self->deadline, self->ids));
 	fill_schedules(self->requests, ready, 0, 0, 0);
 	for (unsigned int i = 0; i < ready; i++)
 		self->requests[i].interval = trial->interval;
-	ASSERT_EQ(ready, hwt_submit(self->fd, self->requests, ready));
+	ASSERT_EQ(ready, dev_submit(self->fd, self->requests, ready));
 	for (unsigned int i = 0; i < ready && trial->interval; i++)
 		self->ids[i] = self->requests[i].id;
-	ASSERT_TRUE(hwt_wait_ready(self->fd, ready));
+	ASSERT_TRUE(dev_wait_ready(self->fd, ready));
 }
 
 /* Lets the @nth thing from now on fail that can fail in this thread. */
@@ -623,11 +683,11 @@ static void expect_known(struct __test_metadata *_metadata,
 
 	for (unsigned int i = 0; i < N; i++)
 		known += self->ids[i] != 0;
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(known, stats.pending);
 	EXPECT_EQ(0, stats.ready);
 	expect_balance(_metadata, &stats);
-	ASSERT_EQ(known, hwt_stop(self->fd, self->timers, N, NULL));
+	ASSERT_EQ(known, dev_stop(self->fd, self->timers, N, NULL));
 	for (unsigned int i = 0; i < known; i++) {
 		ASSERT_GT(N, self->timers[i].user_data);
 		EXPECT_EQ(self->ids[self->timers[i].user_data],

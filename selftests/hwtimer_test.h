@@ -89,33 +89,33 @@ static inline int result_of(long ret)
 
 /* The calls. All return what the kernel returned, or -errno. */
 
-static inline int hwt_open(int flags)
+static inline int dev_open(int flags)
 {
 	return result_of(open(DEVICE, O_RDWR | O_CLOEXEC | flags));
 }
 
-static inline int hwt_ioctl(int fd, unsigned long cmd, void *arg)
+static inline int dev_ioctl(int fd, unsigned long cmd, void *arg)
 {
 	return result_of(ioctl(fd, cmd, arg));
 }
 
-static inline int hwt_info(int fd, struct hwtimer_info *info)
+static inline int dev_info(int fd, struct hwtimer_info *info)
 {
 	memset(info, 0, sizeof(*info));
 	info->size = sizeof(*info);
-	return hwt_ioctl(fd, HWTIMER_IOC_INFO, info);
+	return dev_ioctl(fd, HWTIMER_IOC_INFO, info);
 }
 
 /* Of @setup all counts but the size; mind that CLOCK_REALTIME is 0. */
-static inline int hwt_setup_as(int fd, struct hwtimer_setup setup)
+static inline int dev_setup_as(int fd, struct hwtimer_setup setup)
 {
 	setup.size = sizeof(setup);
-	return hwt_ioctl(fd, HWTIMER_IOC_SETUP, &setup);
+	return dev_ioctl(fd, HWTIMER_IOC_SETUP, &setup);
 }
 
-static inline int hwt_setup(int fd, __u64 tick, __u32 buckets, __u64 timers)
+static inline int dev_setup(int fd, __u64 tick, __u32 buckets, __u64 timers)
 {
-	return hwt_setup_as(fd, (struct hwtimer_setup){
+	return dev_setup_as(fd, (struct hwtimer_setup){
 					.tick = tick,
 					.buckets = buckets,
 					.kind = HWTIMER_KIND_DEFAULT,
@@ -124,7 +124,7 @@ static inline int hwt_setup(int fd, __u64 tick, __u32 buckets, __u64 timers)
 				});
 }
 
-static inline int hwt_notify(int fd, __u32 events, __u64 delay, int eventfd)
+static inline int dev_notify(int fd, __u32 events, __u64 delay, int eventfd)
 {
 	struct hwtimer_notify notify = {
 		.size = sizeof(notify),
@@ -133,10 +133,10 @@ static inline int hwt_notify(int fd, __u32 events, __u64 delay, int eventfd)
 		.delay = delay,
 	};
 
-	return hwt_ioctl(fd, HWTIMER_IOC_NOTIFY, &notify);
+	return dev_ioctl(fd, HWTIMER_IOC_NOTIFY, &notify);
 }
 
-static inline int hwt_schedule(int fd, __u32 flags, __u64 time, __u64 user_data,
+static inline int dev_schedule(int fd, __u32 flags, __u64 time, __u64 user_data,
 			       __u64 *id)
 {
 	struct hwtimer_request request = {
@@ -144,65 +144,65 @@ static inline int hwt_schedule(int fd, __u32 flags, __u64 time, __u64 user_data,
 		.time = time,
 		.user_data = user_data,
 	};
-	int ret = hwt_ioctl(fd, HWTIMER_IOC_SCHEDULE, &request);
+	int ret = dev_ioctl(fd, HWTIMER_IOC_SCHEDULE, &request);
 
 	*id = request.id;
 	return ret;
 }
 
 /**
- * hwt_after() - schedule a timer with a delay
+ * dev_after() - schedule a timer with a delay
  *
  * Return: its id, or 0 with errno.
  */
-static inline __u64 hwt_after(int fd, __u64 delay, __u64 user_data)
+static inline __u64 dev_after(int fd, __u64 delay, __u64 user_data)
 {
 	__u64 id;
 
-	return hwt_schedule(fd, 0, delay, user_data, &id) ? 0 : id;
+	return dev_schedule(fd, 0, delay, user_data, &id) ? 0 : id;
 }
 
-/* As hwt_after(), with a deadline. */
-static inline __u64 hwt_at(int fd, __u64 deadline, __u64 user_data)
+/* As dev_after(), with a deadline. */
+static inline __u64 dev_at(int fd, __u64 deadline, __u64 user_data)
 {
 	__u64 id;
 
-	return hwt_schedule(fd, HWTIMER_ABSOLUTE, deadline, user_data, &id) ?
+	return dev_schedule(fd, HWTIMER_ABSOLUTE, deadline, user_data, &id) ?
 		       0 :
 		       id;
 }
 
 /* What comes of a SCHEDULE of @request. */
-static inline int hwt_try(int fd, struct hwtimer_request request)
+static inline int dev_try(int fd, struct hwtimer_request request)
 {
-	return hwt_ioctl(fd, HWTIMER_IOC_SCHEDULE, &request);
+	return dev_ioctl(fd, HWTIMER_IOC_SCHEDULE, &request);
 }
 
-/* As hwt_after(), with all that a request can say. */
-static inline __u64 hwt_add(int fd, struct hwtimer_request request)
+/* As dev_after(), with all that a request can say. */
+static inline __u64 dev_add(int fd, struct hwtimer_request request)
 {
-	return hwt_ioctl(fd, HWTIMER_IOC_SCHEDULE, &request) ? 0 : request.id;
+	return dev_ioctl(fd, HWTIMER_IOC_SCHEDULE, &request) ? 0 : request.id;
 }
 
-/* As hwt_after(), and then again every @interval. */
-static inline __u64 hwt_every(int fd, __u64 delay, __u64 interval,
+/* As dev_after(), and then again every @interval. */
+static inline __u64 dev_every(int fd, __u64 delay, __u64 interval,
 			      __u64 user_data)
 {
-	return hwt_add(fd, (struct hwtimer_request){
+	return dev_add(fd, (struct hwtimer_request){
 				   .time = delay,
 				   .interval = interval,
 				   .user_data = user_data,
 			   });
 }
 
-static inline int hwt_cancel(int fd, __u64 id, __u32 flags)
+static inline int dev_cancel(int fd, __u64 id, __u32 flags)
 {
 	struct hwtimer_request request = { .flags = flags, .id = id };
 
-	return hwt_ioctl(fd, HWTIMER_IOC_CANCEL, &request);
+	return dev_ioctl(fd, HWTIMER_IOC_CANCEL, &request);
 }
 
-static inline int hwt_reschedule(int fd, __u64 id, __u32 flags, __u64 time)
+static inline int dev_reschedule(int fd, __u64 id, __u32 flags, __u64 time)
 {
 	struct hwtimer_request request = {
 		.flags = flags,
@@ -210,10 +210,10 @@ static inline int hwt_reschedule(int fd, __u64 id, __u32 flags, __u64 time)
 		.time = time,
 	};
 
-	return hwt_ioctl(fd, HWTIMER_IOC_RESCHEDULE, &request);
+	return dev_ioctl(fd, HWTIMER_IOC_RESCHEDULE, &request);
 }
 
-static inline int hwt_submit(int fd, struct hwtimer_request *requests,
+static inline int dev_submit(int fd, struct hwtimer_request *requests,
 			     unsigned int count)
 {
 	struct hwtimer_submit submit = {
@@ -221,11 +221,11 @@ static inline int hwt_submit(int fd, struct hwtimer_request *requests,
 		.count = count,
 	};
 
-	return hwt_ioctl(fd, HWTIMER_IOC_SUBMIT, &submit);
+	return dev_ioctl(fd, HWTIMER_IOC_SUBMIT, &submit);
 }
 
 /* One BULK; @timers are ids for CANCEL, struct hwtimer_bulk_timer otherwise. */
-static inline int hwt_bulk(int fd, __u32 op, __u32 flags, const void *timers,
+static inline int dev_bulk(int fd, __u32 op, __u32 flags, const void *timers,
 			   __u64 *results, unsigned int count)
 {
 	struct hwtimer_bulk bulk = {
@@ -237,21 +237,21 @@ static inline int hwt_bulk(int fd, __u32 op, __u32 flags, const void *timers,
 		.results = (uintptr_t)results,
 	};
 
-	return hwt_ioctl(fd, HWTIMER_IOC_BULK, &bulk);
+	return dev_ioctl(fd, HWTIMER_IOC_BULK, &bulk);
 }
 
-static inline int hwt_query(int fd, __u64 id, struct hwtimer_query *query)
+static inline int dev_query(int fd, __u64 id, struct hwtimer_query *query)
 {
 	memset(query, 0, sizeof(*query));
 	query->id = id;
-	return hwt_ioctl(fd, HWTIMER_IOC_QUERY, query);
+	return dev_ioctl(fd, HWTIMER_IOC_QUERY, query);
 }
 
 /**
- * hwt_stop() - one STOP with room for @count timers
+ * dev_stop() - one STOP with room for @count timers
  * @left: where to put how many are left; may be NULL
  */
-static inline int hwt_stop(int fd, struct hwtimer_unprocessed *timers,
+static inline int dev_stop(int fd, struct hwtimer_unprocessed *timers,
 			   unsigned int count, __u64 *left)
 {
 	struct hwtimer_stop stop = {
@@ -259,35 +259,35 @@ static inline int hwt_stop(int fd, struct hwtimer_unprocessed *timers,
 		.timers = (uintptr_t)timers,
 		.count = count,
 	};
-	int ret = hwt_ioctl(fd, HWTIMER_IOC_STOP, &stop);
+	int ret = dev_ioctl(fd, HWTIMER_IOC_STOP, &stop);
 
 	if (left)
 		*left = stop.left;
 	return ret;
 }
 
-static inline int hwt_stats(int fd, struct hwtimer_stats *stats)
+static inline int dev_stats(int fd, struct hwtimer_stats *stats)
 {
 	memset(stats, 0, sizeof(*stats));
 	stats->size = sizeof(*stats);
-	return hwt_ioctl(fd, HWTIMER_IOC_STATS, stats);
+	return dev_ioctl(fd, HWTIMER_IOC_STATS, stats);
 }
 
 static inline struct hwtimer_stats stats_of(int fd)
 {
 	struct hwtimer_stats stats;
 
-	if (hwt_stats(fd, &stats))
+	if (dev_stats(fd, &stats))
 		abort();
 	return stats;
 }
 
 /**
- * hwt_read() - read up to @count events
+ * dev_read() - read up to @count events
  *
  * Return: how many came; 0 at the end; -errno; -EPROTO if half an event came.
  */
-static inline int hwt_read(int fd, struct hwtimer_event *events,
+static inline int dev_read(int fd, struct hwtimer_event *events,
 			   unsigned int count)
 {
 	int ret = result_of(read(fd, events, count * sizeof(*events)));
@@ -298,7 +298,7 @@ static inline int hwt_read(int fd, struct hwtimer_event *events,
 }
 
 /* Poll for what @events asks; returns what came, 0 after @timeout_ms. */
-static inline short hwt_poll(int fd, short events, int timeout_ms)
+static inline short dev_poll(int fd, short events, int timeout_ms)
 {
 	struct pollfd pfd = { .fd = fd, .events = events };
 	int ret;
@@ -310,12 +310,12 @@ static inline short hwt_poll(int fd, short events, int timeout_ms)
 }
 
 /**
- * hwt_collect() - read until @count events came
+ * dev_collect() - read until @count events came
  *
  * Return: how many came; less at the end of a stopped instance, or when
  * nothing more came for HANG_MS.
  */
-static inline unsigned int hwt_collect(int fd, struct hwtimer_event *events,
+static inline unsigned int dev_collect(int fd, struct hwtimer_event *events,
 				       unsigned int count)
 {
 	unsigned int got = 0;
@@ -323,9 +323,9 @@ static inline unsigned int hwt_collect(int fd, struct hwtimer_event *events,
 	while (got < count) {
 		int ret;
 
-		if (!hwt_poll(fd, POLLIN, HANG_MS))
+		if (!dev_poll(fd, POLLIN, HANG_MS))
 			break;
-		ret = hwt_read(fd, events + got, count - got);
+		ret = dev_read(fd, events + got, count - got);
 		if (ret > 0)
 			got += ret;
 		else if (ret != -EAGAIN && ret != -EINTR)
@@ -335,18 +335,18 @@ static inline unsigned int hwt_collect(int fd, struct hwtimer_event *events,
 }
 
 /**
- * hwt_discard_events() - read @count events and forget them
+ * dev_discard_events() - read @count events and forget them
  *
  * Return: how many came.
  */
-static inline unsigned int hwt_discard_events(int fd, unsigned int count)
+static inline unsigned int dev_discard_events(int fd, unsigned int count)
 {
 	struct hwtimer_event events[BATCH];
 	unsigned int got = 0;
 
 	while (got < count) {
 		unsigned int want = count - got < BATCH ? count - got : BATCH;
-		unsigned int ret = hwt_collect(fd, events, want);
+		unsigned int ret = dev_collect(fd, events, want);
 
 		got += ret;
 		if (ret < want)
@@ -380,14 +380,14 @@ static inline void fill_cancels(struct hwtimer_request *requests,
 }
 
 /**
- * hwt_schedule_many() - schedule @count timers for the same time
+ * dev_schedule_many() - schedule @count timers for the same time
  * @ids: where to put their ids; may be NULL
  *
  * Their user_data count from 0.
  *
  * Return: how many were scheduled; less than @count after the first refusal.
  */
-static inline unsigned int hwt_schedule_many(int fd, unsigned int count,
+static inline unsigned int dev_schedule_many(int fd, unsigned int count,
 					     __u32 flags, __u64 time,
 					     __u64 *ids)
 {
@@ -399,7 +399,7 @@ static inline unsigned int hwt_schedule_many(int fd, unsigned int count,
 		int ret;
 
 		fill_schedules(requests, n, flags, time, done);
-		ret = hwt_submit(fd, requests, n);
+		ret = dev_submit(fd, requests, n);
 		for (int i = 0; i < ret; i++, done++) {
 			if (requests[i].result)
 				return done;
@@ -413,11 +413,11 @@ static inline unsigned int hwt_schedule_many(int fd, unsigned int count,
 }
 
 /**
- * hwt_cancel_many() - cancel @count timers
+ * dev_cancel_many() - cancel @count timers
  *
  * Return: how many were cancelled.
  */
-static inline unsigned int hwt_cancel_many(int fd, unsigned int count,
+static inline unsigned int dev_cancel_many(int fd, unsigned int count,
 					   const __u64 *ids)
 {
 	struct hwtimer_request requests[BATCH];
@@ -428,7 +428,7 @@ static inline unsigned int hwt_cancel_many(int fd, unsigned int count,
 		int ret;
 
 		fill_cancels(requests, n, ids + done);
-		ret = hwt_submit(fd, requests, n);
+		ret = dev_submit(fd, requests, n);
 		if (ret <= 0)
 			break;
 		for (int i = 0; i < ret; i++)
@@ -439,12 +439,12 @@ static inline unsigned int hwt_cancel_many(int fd, unsigned int count,
 }
 
 /* Wait until all that is due has expired: @count events are ready. */
-static inline bool hwt_wait_ready(int fd, __u64 count)
+static inline bool dev_wait_ready(int fd, __u64 count)
 {
 	struct hwtimer_stats stats;
 
 	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
-		if (hwt_stats(fd, &stats) || stats.ready >= count)
+		if (dev_stats(fd, &stats) || stats.ready >= count)
 			return stats.ready == count;
 		sleep_ns(MS);
 	}
@@ -565,7 +565,7 @@ static inline void join_threads(pthread_t *threads, unsigned int count)
 /* A thread that reads one event, and what came of it. */
 struct reader {
 	int fd;
-	int result; /* as hwt_read(), once it has ended */
+	int result; /* as dev_read(), once it has ended */
 	struct hwtimer_event event;
 };
 
@@ -573,7 +573,7 @@ static inline void *read_one(void *arg)
 {
 	struct reader *reader = arg;
 
-	reader->result = hwt_read(reader->fd, &reader->event, 1);
+	reader->result = dev_read(reader->fd, &reader->event, 1);
 	return NULL;
 }
 
@@ -651,7 +651,7 @@ static inline void schedule_all(struct __test_metadata *_metadata, int fd,
 				unsigned int count)
 {
 	for (unsigned int done = 0; done < count;) {
-		int ret = hwt_submit(fd, requests + done, count - done);
+		int ret = dev_submit(fd, requests + done, count - done);
 
 		ASSERT_LT(0, ret);
 		for (int i = 0; i < ret; i++, done++)
@@ -686,7 +686,7 @@ static inline __u64 schedule_in_time(struct __test_metadata *_metadata, int fd,
 		TH_LOG("%llu ms were too short", lead / MS);
 		ASSERT_GT(HANG_MS * MS, lead);
 		for (unsigned int i = 0; i < count; i++) {
-			ASSERT_EQ(0, hwt_cancel(fd, requests[i].id,
+			ASSERT_EQ(0, dev_cancel(fd, requests[i].id,
 						HWTIMER_DISCARD));
 			requests[i].time -= base;
 			requests[i].id = 0;
@@ -702,7 +702,7 @@ FIXTURE(hwtimer)
 
 FIXTURE_SETUP(hwtimer)
 {
-	self->fd = hwt_open(O_NONBLOCK);
+	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
 }
 
@@ -712,7 +712,7 @@ FIXTURE_TEARDOWN(hwtimer)
 
 	if (self->fd < 0) /* the test closed it */
 		return;
-	EXPECT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(0, dev_stats(self->fd, &stats));
 	expect_balance(_metadata, &stats);
 	EXPECT_EQ(0, close(self->fd));
 }

@@ -10,17 +10,17 @@ static __u64 wakeups(int fd)
 {
 	struct hwtimer_stats stats;
 
-	return hwt_stats(fd, &stats) ? UINT64_MAX : stats.wakeups;
+	return dev_stats(fd, &stats) ? UINT64_MAX : stats.wakeups;
 }
 
 TEST_F(hwtimer, no_wakeup_with_nothing_scheduled)
 {
-	int other = hwt_open(0);
+	int other = dev_open(0);
 	__u64 before;
 
 	/* A timer that went with its instance is not scheduled any more. */
 	ASSERT_LE(0, other);
-	ASSERT_NE(0, hwt_after(other, 3 * SEC, 0));
+	ASSERT_NE(0, dev_after(other, 3 * SEC, 0));
 	sleep_ns(100 * MS);
 	ASSERT_EQ(0, close(other));
 	before = wakeups(self->fd);
@@ -36,16 +36,16 @@ TEST_F(hwtimer, no_wakeup_with_one_timer_an_hour_away)
 	__u64 before, cancelled;
 
 	/* The wheel has turned, and has a dead entry that is due soon. */
-	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
-	cancelled = hwt_after(self->fd, 100 * MS, 0);
-	ASSERT_NE(0, hwt_after(self->fd, HOUR, 0));
-	ASSERT_EQ(0, hwt_cancel(self->fd, cancelled, 0));
+	ASSERT_NE(0, dev_after(self->fd, 0, 0));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	cancelled = dev_after(self->fd, 100 * MS, 0);
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	ASSERT_EQ(0, dev_cancel(self->fd, cancelled, 0));
 	sleep_ns(500 * MS);
 	before = wakeups(self->fd);
 	ASSERT_NE(UINT64_MAX, before);
 	sleep_ns(IDLE);
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(before, stats.wakeups);
 	EXPECT_EQ(1, stats.pending);
 }

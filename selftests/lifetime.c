@@ -40,14 +40,14 @@ TEST_F(hwtimer, forked_child_uses_the_same_instance)
 	struct hwtimer_stats stats;
 	pid_t pid;
 
-	ASSERT_NE(0, hwt_after(self->fd, HOUR, 1));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
 	pid = fork();
 	if (!pid)
-		_exit(hwt_after(self->fd, 100 * MS, 2) ? 0 : 1);
+		_exit(dev_after(self->fd, 100 * MS, 2) ? 0 : 1);
 	ASSERT_EQ(0, wait_for_child(pid));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(2, event.user_data);
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(2, stats.scheduled);
 	EXPECT_EQ(1, stats.pending);
 }
@@ -57,12 +57,12 @@ TEST_F(hwtimer, forked_child_reads_what_the_parent_scheduled)
 	struct hwtimer_event event;
 	pid_t pid;
 
-	ASSERT_NE(0, hwt_after(self->fd, 20 * MS, 2));
+	ASSERT_NE(0, dev_after(self->fd, 20 * MS, 2));
 	pid = fork();
 	if (!pid)
-		_exit(hwt_collect(self->fd, &event, 1) == 1 ? 0 : 1);
+		_exit(dev_collect(self->fd, &event, 1) == 1 ? 0 : 1);
 	ASSERT_EQ(0, wait_for_child(pid));
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 }
 
 TEST_F(hwtimer, child_outlives_the_parents_descriptor)
@@ -73,12 +73,12 @@ TEST_F(hwtimer, child_outlives_the_parents_descriptor)
 	char byte;
 
 	ASSERT_EQ(0, pipe(pipes));
-	ASSERT_NE(0, hwt_after(self->fd, 50 * MS, 2));
+	ASSERT_NE(0, dev_after(self->fd, 50 * MS, 2));
 	pid = fork();
 	if (!pid) {
 		if (read(pipes[0], &byte, 1) != 1)
 			_exit(2);
-		_exit(hwt_collect(self->fd, &event, 1) == 1 ? 0 : 1);
+		_exit(dev_collect(self->fd, &event, 1) == 1 ? 0 : 1);
 	}
 	ASSERT_EQ(0, close(self->fd));
 	self->fd = -1;
@@ -92,10 +92,10 @@ TEST_F(hwtimer, duplicate_outlives_the_original)
 	int copy = dup(self->fd);
 
 	ASSERT_LE(0, copy);
-	ASSERT_NE(0, hwt_after(self->fd, 20 * MS, 2));
+	ASSERT_NE(0, dev_after(self->fd, 20 * MS, 2));
 	ASSERT_EQ(0, close(self->fd));
 	self->fd = copy;
-	ASSERT_EQ(1, hwt_collect(copy, &event, 1));
+	ASSERT_EQ(1, dev_collect(copy, &event, 1));
 	EXPECT_EQ(2, event.user_data);
 }
 
@@ -153,11 +153,11 @@ TEST_F(hwtimer, sent_to_another_process)
 
 		close(self->fd);
 		fd = receive_descriptor(sockets[1]);
-		_exit(hwt_collect(fd, &event, 1) == 1 && event.user_data == 7 ?
+		_exit(dev_collect(fd, &event, 1) == 1 && event.user_data == 7 ?
 			      0 :
 			      1);
 	}
-	ASSERT_NE(0, hwt_after(self->fd, 50 * MS, 7));
+	ASSERT_NE(0, dev_after(self->fd, 50 * MS, 7));
 	ASSERT_EQ(1, send_descriptor(sockets[0], self->fd));
 	ASSERT_EQ(0, close(self->fd));
 	self->fd = -1;
@@ -170,13 +170,13 @@ TEST_F(hwtimer, lives_on_in_a_sockets_queue)
 	int sockets[2];
 
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
-	ASSERT_NE(0, hwt_after(self->fd, 20 * MS, 7));
+	ASSERT_NE(0, dev_after(self->fd, 20 * MS, 7));
 	ASSERT_EQ(1, send_descriptor(sockets[0], self->fd));
 	ASSERT_EQ(0, close(self->fd));
 	sleep_ns(50 * MS);
 	self->fd = receive_descriptor(sockets[1]);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(7, event.user_data);
 }
 
@@ -186,7 +186,7 @@ TEST_F(hwtimer, dies_in_a_sockets_queue)
 	int sockets[2];
 
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
-	ASSERT_NE(0, hwt_after(self->fd, HOUR, 7));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 7));
 	ASSERT_EQ(1, send_descriptor(sockets[0], self->fd));
 	ASSERT_EQ(0, close(self->fd));
 	self->fd = -1;
@@ -203,7 +203,7 @@ TEST_F(hwtimer, blocked_read_outlives_close)
 	pthread_t thread;
 
 	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, 0));
-	ASSERT_NE(0, hwt_after(self->fd, 200 * MS, 5));
+	ASSERT_NE(0, dev_after(self->fd, 200 * MS, 5));
 	start_threads(&thread, 1, read_one, &reader, sizeof(reader));
 	sleep_ns(100 * MS);
 	ASSERT_EQ(0, close(self->fd));
@@ -221,7 +221,7 @@ TEST_F(hwtimer, holds_the_module_once_each)
 
 	ASSERT_LE(1, references);
 	for (unsigned int i = 0; i < 10; i++) {
-		fds[i] = hwt_open(0);
+		fds[i] = dev_open(0);
 		ASSERT_LE(0, fds[i]);
 		EXPECT_EQ(references + 1 + i, module_references());
 	}
@@ -235,7 +235,7 @@ TEST_F(hwtimer, open_and_close_again_and_again)
 	long long references = module_references();
 
 	for (unsigned int i = 0; i < scaled(2000); i++) {
-		int fd = hwt_open(0);
+		int fd = dev_open(0);
 
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, close(fd));
@@ -249,10 +249,10 @@ TEST_F_TIMEOUT(hwtimer, close_while_timers_expire, LONG_TIMEOUT)
 	long long references = module_references();
 
 	for (unsigned int i = 0; i < scaled(400); i++) {
-		int fd = hwt_open(O_NONBLOCK);
+		int fd = dev_open(O_NONBLOCK);
 
 		ASSERT_LE(0, fd);
-		ASSERT_EQ(500, hwt_schedule_many(fd, 500, 0, i % 8 * 300 * US,
+		ASSERT_EQ(500, dev_schedule_many(fd, 500, 0, i % 8 * 300 * US,
 						 NULL));
 		sleep_ns(i % 5 * 200 * US);
 		ASSERT_EQ(0, close(fd));
@@ -263,10 +263,10 @@ TEST_F_TIMEOUT(hwtimer, close_while_timers_expire, LONG_TIMEOUT)
 /* In a child: an instance of its own with @n timers pending. */
 static int instance_with_pending(unsigned int n)
 {
-	int fd = hwt_open(0);
+	int fd = dev_open(0);
 
-	if (fd < 0 || hwt_setup(fd, 0, 0, n) ||
-	    hwt_schedule_many(fd, n, 0, HOUR, NULL) != n)
+	if (fd < 0 || dev_setup(fd, 0, 0, n) ||
+	    dev_schedule_many(fd, n, 0, HOUR, NULL) != n)
 		_exit(1);
 	return fd;
 }
@@ -298,7 +298,7 @@ TEST_F_TIMEOUT(hwtimer, sigkill_in_read_with_a_million_pending, LONG_TIMEOUT)
 		fd = instance_with_pending(scaled(1000000));
 		if (write(pipes[1], "", 1) != 1)
 			_exit(2);
-		hwt_read(fd, &event, 1);
+		dev_read(fd, &event, 1);
 		_exit(3);
 	}
 	ASSERT_EQ(0, close(pipes[1]));
@@ -317,9 +317,9 @@ static void *churn(void *arg)
 	__u64 ids[BATCH];
 
 	for (;;) {
-		hwt_schedule_many(fd, BATCH, 0, MS, ids);
-		hwt_cancel_many(fd, BATCH / 2, ids);
-		hwt_read(fd, events, BATCH);
+		dev_schedule_many(fd, BATCH, 0, MS, ids);
+		dev_cancel_many(fd, BATCH / 2, ids);
+		dev_read(fd, events, BATCH);
 	}
 	return NULL;
 }
@@ -332,7 +332,7 @@ TEST_F_TIMEOUT(hwtimer, sigkill_in_the_middle_of_everything, LONG_TIMEOUT)
 		pid_t pid = fork();
 
 		if (!pid) {
-			int fd = hwt_open(O_NONBLOCK);
+			int fd = dev_open(O_NONBLOCK);
 			pthread_t thread;
 
 			start_threads(&thread, 1, churn, &fd, 0);

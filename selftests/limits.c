@@ -21,18 +21,18 @@ FIXTURE(full)
 
 FIXTURE_SETUP(full)
 {
-	self->fd = hwt_open(O_NONBLOCK);
+	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, LIMIT));
+	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, LIMIT));
 	ASSERT_EQ(LIMIT,
-		  hwt_schedule_many(self->fd, LIMIT, 0, HOUR, self->ids));
+		  dev_schedule_many(self->fd, LIMIT, 0, HOUR, self->ids));
 }
 
 FIXTURE_TEARDOWN(full)
 {
 	struct hwtimer_stats stats;
 
-	EXPECT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(0, dev_stats(self->fd, &stats));
 	expect_balance(_metadata, &stats);
 	EXPECT_GE(LIMIT, stats.pending + stats.ready);
 	EXPECT_EQ(0, close(self->fd));
@@ -42,7 +42,7 @@ static int try_schedule(int fd)
 {
 	__u64 id;
 
-	return hwt_schedule(fd, 0, HOUR, 0, &id);
+	return dev_schedule(fd, 0, HOUR, 0, &id);
 }
 
 TEST_F(full, one_more_is_enospc)
@@ -51,7 +51,7 @@ TEST_F(full, one_more_is_enospc)
 
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(LIMIT, stats.pending);
 	EXPECT_EQ(LIMIT, stats.scheduled);
 }
@@ -59,7 +59,7 @@ TEST_F(full, one_more_is_enospc)
 TEST_F(full, cancel_lifts_it)
 {
 	for (unsigned int i = 0; i < LIMIT; i++) {
-		ASSERT_EQ(0, hwt_cancel(self->fd, self->ids[i], 0));
+		ASSERT_EQ(0, dev_cancel(self->fd, self->ids[i], 0));
 		EXPECT_EQ(0, try_schedule(self->fd));
 		EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
 	}
@@ -69,27 +69,27 @@ TEST_F(full, reading_lifts_it_and_expiry_alone_does_not)
 {
 	struct hwtimer_event event;
 
-	ASSERT_EQ(0, hwt_reschedule(self->fd, self->ids[0], 0, 0));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_reschedule(self->fd, self->ids[0], 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(0, try_schedule(self->fd));
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
 }
 
 TEST_F(full, failed_read_does_not_lift_it)
 {
-	ASSERT_EQ(0, hwt_reschedule(self->fd, self->ids[0], 0, 0));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	ASSERT_EQ(-EFAULT, hwt_read(self->fd, bad_address(), 1));
+	ASSERT_EQ(0, dev_reschedule(self->fd, self->ids[0], 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(-EFAULT, dev_read(self->fd, bad_address(), 1));
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
 }
 
 TEST_F(full, discard_lifts_it)
 {
-	ASSERT_EQ(0, hwt_reschedule(self->fd, self->ids[0], 0, 0));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	ASSERT_EQ(0, hwt_cancel(self->fd, self->ids[0], HWTIMER_DISCARD));
+	ASSERT_EQ(0, dev_reschedule(self->fd, self->ids[0], 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_cancel(self->fd, self->ids[0], HWTIMER_DISCARD));
 	EXPECT_EQ(0, try_schedule(self->fd));
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
 }
@@ -98,13 +98,13 @@ TEST_F(full, discarded_event_counts_while_one_waits_before_it)
 {
 	struct hwtimer_event event;
 
-	ASSERT_EQ(0, hwt_reschedule(self->fd, self->ids[0], 0, 0));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	ASSERT_EQ(0, hwt_reschedule(self->fd, self->ids[1], 0, 0));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 2));
-	ASSERT_EQ(0, hwt_cancel(self->fd, self->ids[1], HWTIMER_DISCARD));
+	ASSERT_EQ(0, dev_reschedule(self->fd, self->ids[0], 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_reschedule(self->fd, self->ids[1], 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 2));
+	ASSERT_EQ(0, dev_cancel(self->fd, self->ids[1], HWTIMER_DISCARD));
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(self->ids[0], event.id);
 	EXPECT_EQ(0, try_schedule(self->fd));
 	EXPECT_EQ(0, try_schedule(self->fd));
@@ -114,7 +114,7 @@ TEST_F(full, discarded_event_counts_while_one_waits_before_it)
 TEST_F(full, reschedule_works_at_the_limit)
 {
 	for (unsigned int i = 0; i < 100; i++) {
-		ASSERT_EQ(0, hwt_reschedule(self->fd, self->ids[i % LIMIT], 0,
+		ASSERT_EQ(0, dev_reschedule(self->fd, self->ids[i % LIMIT], 0,
 					    HOUR / 2 + i * 37 % 100 * SEC));
 	}
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
@@ -129,7 +129,7 @@ TEST_F(full, submit_refuses_only_what_is_too_much)
 		{ .op = HWTIMER_OP_SCHEDULE, .time = HOUR },
 	};
 
-	ASSERT_EQ(4, hwt_submit(self->fd, requests, 4));
+	ASSERT_EQ(4, dev_submit(self->fd, requests, 4));
 	EXPECT_EQ(-ENOSPC, requests[0].result);
 	EXPECT_EQ(0, requests[1].result);
 	EXPECT_EQ(0, requests[2].result);
@@ -138,7 +138,7 @@ TEST_F(full, submit_refuses_only_what_is_too_much)
 
 TEST_F(full, other_instances_have_limits_of_their_own)
 {
-	int other = hwt_open(O_NONBLOCK);
+	int other = dev_open(O_NONBLOCK);
 
 	ASSERT_LE(0, other);
 	EXPECT_EQ(0, try_schedule(other));
@@ -149,11 +149,11 @@ TEST_F(hwtimer, limit_of_one)
 {
 	struct hwtimer_event event;
 
-	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, 1));
+	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, 1));
 	for (unsigned int i = 0; i < 5; i++) {
-		ASSERT_NE(0, hwt_after(self->fd, 0, i));
+		ASSERT_NE(0, dev_after(self->fd, 0, i));
 		EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
-		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 		EXPECT_EQ(i, event.user_data);
 	}
 }
@@ -163,27 +163,27 @@ TEST_F(hwtimer, periodic_timer_counts_once_for_as_long_as_it_lives)
 	struct hwtimer_event event;
 	__u64 id;
 
-	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, 1));
-	id = hwt_every(self->fd, 0, MS, 5);
+	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, 1));
+	id = dev_every(self->fd, 0, MS, 5);
 	ASSERT_NE(0, id);
 	for (unsigned int i = 0; i < 5; i++) {
 		EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
-		ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+		ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 		EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
-		ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 		EXPECT_EQ(id, event.id);
 	}
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
 	EXPECT_EQ(0, try_schedule(self->fd));
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
 }
 
 TEST_F(hwtimer, as_many_periodic_timers_as_others)
 {
-	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, LIMIT));
+	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, LIMIT));
 	for (unsigned int i = 0; i < LIMIT; i++) {
 		EXPECT_EQ(i, stats_of(self->fd).pending);
-		ASSERT_NE(0, hwt_every(self->fd, HOUR, HOUR, i));
+		ASSERT_NE(0, dev_every(self->fd, HOUR, HOUR, i));
 	}
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
 }
@@ -192,15 +192,15 @@ TEST_F(hwtimer, last_expiration_of_a_limited_timer_lifts_it)
 {
 	struct hwtimer_event event;
 
-	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, 1));
-	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, 1));
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 					       .interval = MS,
 					       .count = 2,
 				       }));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	sleep_ns(5 * MS);
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(2, event.expirations);
 	EXPECT_EQ(0, try_schedule(self->fd));
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
@@ -214,13 +214,13 @@ TEST_F(hwtimer, undone_schedules_do_not_count)
 	};
 	void *copy = read_only_copy(&request, sizeof(request));
 
-	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, LIMIT));
+	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, LIMIT));
 	for (unsigned int i = 0; i < 5 * LIMIT; i++) {
 		EXPECT_EQ(-EFAULT,
-			  hwt_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, copy));
-		EXPECT_EQ(-EFAULT, hwt_submit(self->fd, copy, 1));
+			  dev_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, copy));
+		EXPECT_EQ(-EFAULT, dev_submit(self->fd, copy, 1));
 	}
-	EXPECT_EQ(LIMIT, hwt_schedule_many(self->fd, LIMIT + 1, 0, HOUR, NULL));
+	EXPECT_EQ(LIMIT, dev_schedule_many(self->fd, LIMIT + 1, 0, HOUR, NULL));
 }
 
 TEST_F(hwtimer, default_limit_is_default_timers)
@@ -230,7 +230,7 @@ TEST_F(hwtimer, default_limit_is_default_timers)
 	ASSERT_LT(0, limit);
 	if (limit > 100000)
 		SKIP(return, "default_timers is too large to try");
-	EXPECT_EQ(limit, hwt_schedule_many(self->fd, limit + 1, 0, HOUR, NULL));
+	EXPECT_EQ(limit, dev_schedule_many(self->fd, limit + 1, 0, HOUR, NULL));
 }
 
 TEST_F(hwtimer, setup_goes_up_to_max_timers)
@@ -238,11 +238,11 @@ TEST_F(hwtimer, setup_goes_up_to_max_timers)
 	long long limit = module_parameter("max_timers");
 
 	ASSERT_LT(0, limit);
-	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, 0, limit + 1));
-	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, limit));
+	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 0, 0, limit + 1));
+	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, limit));
 	if (limit > 100000)
 		SKIP(return, "max_timers is too large to try");
-	EXPECT_EQ(limit, hwt_schedule_many(self->fd, limit + 1, 0, HOUR, NULL));
+	EXPECT_EQ(limit, dev_schedule_many(self->fd, limit + 1, 0, HOUR, NULL));
 }
 
 TEST_F(hwtimer, instances_beyond_max_instances_are_enfile)
@@ -255,15 +255,15 @@ TEST_F(hwtimer, instances_beyond_max_instances_are_enfile)
 		SKIP(return, "max_instances is too large to try");
 	/* The fixture has one. */
 	for (; n < limit - 1; n++) {
-		fds[n] = hwt_open(0);
+		fds[n] = dev_open(0);
 		ASSERT_LE(0, fds[n]);
 	}
-	EXPECT_EQ(-ENFILE, hwt_open(0));
-	EXPECT_EQ(-ENFILE, hwt_open(0));
+	EXPECT_EQ(-ENFILE, dev_open(0));
+	EXPECT_EQ(-ENFILE, dev_open(0));
 	ASSERT_EQ(0, close(fds[0]));
-	fds[0] = hwt_open(0);
+	fds[0] = dev_open(0);
 	EXPECT_LE(0, fds[0]);
-	EXPECT_EQ(-ENFILE, hwt_open(0));
+	EXPECT_EQ(-ENFILE, dev_open(0));
 	while (n--)
 		ASSERT_EQ(0, close(fds[n]));
 }

@@ -37,7 +37,7 @@ static unsigned int schedule_spread(int fd, unsigned int n, __u64 over)
 		fill_schedules(requests, count, 0, HOUR, done);
 		for (unsigned int i = 0; i < count; i++)
 			requests[i].time += (done + i) * 7919ULL % n * over / n;
-		ret = hwt_submit(fd, requests, count);
+		ret = dev_submit(fd, requests, count);
 		if (ret <= 0)
 			break;
 		done += ret;
@@ -50,7 +50,7 @@ TEST_F_TIMEOUT(hwtimer, at_most_64_bytes_a_pending_timer, LONG_TIMEOUT)
 	unsigned int n = scaled(1000000);
 	__u64 before, bytes;
 
-	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, n));
+	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, n));
 	before = stats_of(self->fd).bytes;
 	ASSERT_EQ(n, schedule_spread(self->fd, n, 5 * SEC));
 	bytes = stats_of(self->fd).bytes - before;
@@ -63,8 +63,8 @@ TEST_F_TIMEOUT(hwtimer, at_most_64_bytes_a_timer_in_one_tick, LONG_TIMEOUT)
 	unsigned int n = scaled(1000000);
 	__u64 bytes;
 
-	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, n));
-	ASSERT_EQ(n, hwt_schedule_many(self->fd, n, HWTIMER_ABSOLUTE,
+	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, n));
+	ASSERT_EQ(n, dev_schedule_many(self->fd, n, HWTIMER_ABSOLUTE,
 				       now_ns() + HOUR, NULL));
 	bytes = stats_of(self->fd).bytes;
 	TH_LOG("%.1f bytes a timer at %u in a tick", (double)bytes / n, n);
@@ -119,9 +119,9 @@ TEST_F_TIMEOUT(cgroup, is_charged_for_all_of_it_and_gets_all_back, LONG_TIMEOUT)
 		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
 	before = charged();
 	ASSERT_LE(0, before);
-	fd = hwt_open(0);
+	fd = dev_open(0);
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, hwt_setup(fd, 0, 0, n));
+	ASSERT_EQ(0, dev_setup(fd, 0, 0, n));
 	ASSERT_EQ(n, schedule_spread(fd, n, 5 * SEC));
 	during = charged();
 	bytes = stats_of(fd).bytes;
@@ -149,11 +149,11 @@ TEST_F_TIMEOUT(cgroup, is_charged_for_unread_events, LONG_TIMEOUT)
 	if (!self->usable)
 		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
 	before = charged();
-	fd = hwt_open(0);
+	fd = dev_open(0);
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, hwt_setup(fd, 0, 0, n));
-	ASSERT_EQ(n, hwt_schedule_many(fd, n, 0, 0, NULL));
-	ASSERT_TRUE(hwt_wait_ready(fd, n));
+	ASSERT_EQ(0, dev_setup(fd, 0, 0, n));
+	ASSERT_EQ(n, dev_schedule_many(fd, n, 0, 0, NULL));
+	ASSERT_TRUE(dev_wait_ready(fd, n));
 	bytes = stats_of(fd).bytes;
 	EXPECT_LE(bytes - bytes / 20 - SLACK, charged() - before);
 	EXPECT_GE(charge_max(bytes), charged() - before);
@@ -169,7 +169,7 @@ static void map_until_it_fails(void)
 {
 	for (unsigned int i = 0; i < MAPPINGS_MAX; i++) {
 		struct hwtimer_ring ring;
-		int fd = hwt_open(0);
+		int fd = dev_open(0);
 
 		if (fd < 0 || ring_setup(fd, HWTIMER_SUBMISSIONS_MAX,
 					 HWTIMER_SUBMISSIONS_MAX))
@@ -216,7 +216,7 @@ TEST_F_TIMEOUT(cgroup, is_charged_for_the_rings, LONG_TIMEOUT)
 	if (!self->usable)
 		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
 	before = charged();
-	fd = hwt_open(0);
+	fd = dev_open(0);
 	ASSERT_LE(0, fd);
 	ring_open(_metadata, &ring, fd, HWTIMER_SUBMISSIONS_MAX,
 		  HWTIMER_SUBMISSIONS_MAX);
@@ -237,9 +237,9 @@ static void schedule_and_cancel(struct __test_metadata *_metadata, int fd,
 	for (unsigned int done = 0; done < n; done += 256) {
 		struct hwtimer_stats stats;
 
-		ASSERT_EQ(256, hwt_schedule_many(fd, 256, 0, delay + done * US,
+		ASSERT_EQ(256, dev_schedule_many(fd, 256, 0, delay + done * US,
 						 ids));
-		ASSERT_EQ(256, hwt_cancel_many(fd, 256, ids));
+		ASSERT_EQ(256, dev_cancel_many(fd, 256, ids));
 		stats = stats_of(fd);
 		ASSERT_GT(stats.pending + DEAD_MAX, stats.dead);
 	}
@@ -259,7 +259,7 @@ TEST_F_TIMEOUT(hwtimer, dead_entries_are_bounded, LONG_TIMEOUT)
 TEST_F_TIMEOUT(hwtimer, dead_entries_among_pending_timers_are_bounded,
 	       LONG_TIMEOUT)
 {
-	ASSERT_EQ(1000, hwt_schedule_many(self->fd, 1000, 0, HOUR, NULL));
+	ASSERT_EQ(1000, dev_schedule_many(self->fd, 1000, 0, HOUR, NULL));
 	schedule_and_cancel(_metadata, self->fd, ENOUGH, HOUR);
 	EXPECT_LT(0, stats_of(self->fd).compactions);
 	EXPECT_EQ(1000, stats_of(self->fd).pending);
@@ -271,7 +271,7 @@ TEST_F_TIMEOUT(hwtimer, entries_of_rescheduled_timers_are_bounded, LONG_TIMEOUT)
 	__u64 ids[BATCH];
 
 	/* Each time earlier than before leaves an entry behind. */
-	ASSERT_EQ(BATCH, hwt_schedule_many(self->fd, BATCH, 0, 2 * HOUR, ids));
+	ASSERT_EQ(BATCH, dev_schedule_many(self->fd, BATCH, 0, 2 * HOUR, ids));
 	for (unsigned int done = 0; done < ENOUGH; done += BATCH) {
 		struct hwtimer_stats stats;
 
@@ -282,7 +282,7 @@ TEST_F_TIMEOUT(hwtimer, entries_of_rescheduled_timers_are_bounded, LONG_TIMEOUT)
 				.time = 2 * HOUR - done * MS,
 			};
 		}
-		ASSERT_EQ(BATCH, hwt_submit(self->fd, requests, BATCH));
+		ASSERT_EQ(BATCH, dev_submit(self->fd, requests, BATCH));
 		stats = stats_of(self->fd);
 		ASSERT_EQ(BATCH, stats.pending);
 		ASSERT_GT(stats.pending + DEAD_MAX, stats.dead);
@@ -297,11 +297,11 @@ TEST_F_TIMEOUT(hwtimer, memory_is_used_again, LONG_TIMEOUT)
 
 	ASSERT_NE(NULL, ids);
 	first = stats_of(self->fd).bytes;
-	ASSERT_EQ(n, hwt_schedule_many(self->fd, n, 0, HOUR, ids));
+	ASSERT_EQ(n, dev_schedule_many(self->fd, n, 0, HOUR, ids));
 	full = stats_of(self->fd).bytes;
 	for (unsigned int round = 0; round < 3; round++) {
-		ASSERT_EQ(n, hwt_cancel_many(self->fd, n, ids));
-		ASSERT_EQ(n, hwt_schedule_many(self->fd, n, 0, HOUR, ids));
+		ASSERT_EQ(n, dev_cancel_many(self->fd, n, ids));
+		ASSERT_EQ(n, dev_schedule_many(self->fd, n, 0, HOUR, ids));
 	}
 	/* The records are, and the entries are bounded. */
 	EXPECT_GE(full + (full - first) + DEAD_MAX * 16,
@@ -324,9 +324,9 @@ TEST_F_TIMEOUT(hwtimer, entries_and_events_are_given_back, LONG_TIMEOUT)
 	unsigned int n = scaled(200000);
 	__u64 full;
 
-	ASSERT_EQ(n, hwt_schedule_many(self->fd, n, 0, 100 * MS, NULL));
+	ASSERT_EQ(n, dev_schedule_many(self->fd, n, 0, 100 * MS, NULL));
 	full = stats_of(self->fd).bytes_peak;
-	ASSERT_EQ(n, hwt_discard_events(self->fd, n));
+	ASSERT_EQ(n, dev_discard_events(self->fd, n));
 	await_less(_metadata, self->fd, full - 8ULL * n);
 }
 
@@ -344,7 +344,7 @@ static void discard_all(struct __test_metadata *_metadata, int fd,
 				.flags = HWTIMER_DISCARD,
 				.id = ids[done + i],
 			};
-		ASSERT_EQ(count, hwt_submit(fd, requests, count));
+		ASSERT_EQ(count, dev_submit(fd, requests, count));
 	}
 }
 
@@ -354,8 +354,8 @@ TEST_F_TIMEOUT(hwtimer, discarded_events_are_given_back, LONG_TIMEOUT)
 	__u64 *ids = calloc(n, sizeof(*ids)), before;
 
 	ASSERT_NE(NULL, ids);
-	ASSERT_EQ(n, hwt_schedule_many(self->fd, n, 0, 100 * MS, ids));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, n));
+	ASSERT_EQ(n, dev_schedule_many(self->fd, n, 0, 100 * MS, ids));
+	ASSERT_TRUE(dev_wait_ready(self->fd, n));
 	/* Until nothing more goes back of what held the entries */
 	do {
 		before = stats_of(self->fd).bytes;
@@ -373,10 +373,10 @@ TEST_F_TIMEOUT(hwtimer, stop_does_not_keep_what_is_to_be_given_back,
 	unsigned int n = scaled(200000);
 	__u64 full;
 
-	ASSERT_EQ(n, hwt_schedule_many(self->fd, n, 0, 100 * MS, NULL));
+	ASSERT_EQ(n, dev_schedule_many(self->fd, n, 0, 100 * MS, NULL));
 	full = stats_of(self->fd).bytes_peak;
-	ASSERT_EQ(n, hwt_discard_events(self->fd, n));
-	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
+	ASSERT_EQ(n, dev_discard_events(self->fd, n));
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
 	await_less(_metadata, self->fd, full - 8ULL * n);
 }
 

@@ -57,9 +57,9 @@ FIXTURE_SETUP(order)
 		.clock = CLOCK_MONOTONIC,
 	};
 
-	self->fd = hwt_open(O_NONBLOCK);
+	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
+	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
 	self->tick = variant->tick;
 }
 
@@ -100,7 +100,7 @@ static void collect_each_once(struct __test_metadata *_metadata, int fd,
 	for (unsigned int size = 1; got < n; size = size % 50 + 3) {
 		unsigned int want = n - got < size ? n - got : size;
 
-		ASSERT_EQ(want, hwt_collect(fd, events + got, want));
+		ASSERT_EQ(want, dev_collect(fd, events + got, want));
 		for (unsigned int i = 0; i < want; i++, got++) {
 			expect_due(_metadata, &events[got]);
 			ASSERT_GT(n, events[got].user_data);
@@ -223,21 +223,21 @@ TEST_F(order, from_afar_before_those_scheduled_near)
 	for (bool in_time = false; !in_time; nearest *= 2) {
 		ASSERT_GT(ahead, nearest);
 		ASSERT_EQ(n + passers_by,
-			  hwt_discard_events(self->fd, n + passers_by));
+			  dev_discard_events(self->fd, n + passers_by));
 		n = 0;
 		deadline = now_ns() + ahead;
 		for (passers_by = 0; passers_by < ahead / MS; passers_by++)
 			ASSERT_NE(0,
-				  hwt_at(self->fd, deadline - passers_by * MS,
+				  dev_at(self->fd, deadline - passers_by * MS,
 					 PASSERS_BY));
 		for (__u64 left = ahead; left > nearest; left -= left / 4) {
 			sleep_until(deadline - left);
-			ASSERT_NE(0, hwt_at(self->fd, deadline, n++));
+			ASSERT_NE(0, dev_at(self->fd, deadline, n++));
 		}
 		in_time = now_ns() < deadline;
 	}
 	for (unsigned int i = 0; i < n + passers_by; i++) {
-		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 		if (event.user_data == PASSERS_BY)
 			continue;
 		EXPECT_EQ(nth, event.user_data);
@@ -269,7 +269,7 @@ static void schedule_while_it_turns(struct __test_metadata *_metadata, int fd,
 
 		ticks[n] = first + next_random(&seed) % (TICKS - first);
 		deadline = base + ticks[n] * SPACING * MS;
-		ASSERT_NE(0, hwt_at(fd, deadline, n));
+		ASSERT_NE(0, dev_at(fd, deadline, n));
 		late[n] = now_ns() >= deadline;
 		if (n % batch == 0)
 			sleep_ns(MS);
@@ -281,7 +281,7 @@ static void schedule_while_it_turns(struct __test_metadata *_metadata, int fd,
 		struct hwtimer_event event;
 		__u64 nth;
 
-		ASSERT_EQ(1, hwt_collect(fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(fd, &event, 1));
 		expect_due(_metadata, &event);
 		nth = event.user_data;
 		ASSERT_GT(n, nth);
@@ -347,15 +347,15 @@ TEST_F(order, every_power_of_two_at_once)
 	for (unsigned int i = NEAR + 6; i < POWERS; i++) {
 		struct hwtimer_query query;
 
-		ASSERT_EQ(0, hwt_query(self->fd, requests[i].id, &query));
+		ASSERT_EQ(0, dev_query(self->fd, requests[i].id, &query));
 		EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
 		EXPECT_EQ(base + (1ULL << i), query.deadline);
 	}
 	/* A slow machine may have got to some of them. */
-	ASSERT_LE(0, hwt_stop(self->fd, NULL, 0, &left));
+	ASSERT_LE(0, dev_stop(self->fd, NULL, 0, &left));
 	ASSERT_GE(far, left);
 	far = left;
-	ASSERT_EQ(far, hwt_stop(self->fd, timers, POWERS, &left));
+	ASSERT_EQ(far, dev_stop(self->fd, timers, POWERS, &left));
 	EXPECT_EQ(0, left);
 	for (unsigned int i = 0; i < far; i++) {
 		__u64 nth = timers[i].user_data;
@@ -377,9 +377,9 @@ TEST_F(order, all_horizons_in_one_instance)
 	__u64 now = now_ns();
 
 	for (unsigned int i = 0; i < EACH; i++) {
-		ASSERT_NE(0, hwt_after(self->fd, 100 * YEAR + i * HOUR, 1000));
-		ASSERT_NE(0, hwt_after(self->fd, (i + 1) * HOUR, 1000));
-		ASSERT_NE(0, hwt_at(self->fd, HWTIMER_NEVER, 1000));
+		ASSERT_NE(0, dev_after(self->fd, 100 * YEAR + i * HOUR, 1000));
+		ASSERT_NE(0, dev_after(self->fd, (i + 1) * HOUR, 1000));
+		ASSERT_NE(0, dev_at(self->fd, HWTIMER_NEVER, 1000));
 	}
 	fill_schedules(requests, EACH, HWTIMER_ABSOLUTE, 0, 0);
 	for (unsigned int i = 0; i < EACH; i++)
@@ -389,7 +389,7 @@ TEST_F(order, all_horizons_in_one_instance)
 	collect_each_once(_metadata, self->fd, events, EACH);
 	expect_order(_metadata, self, events, EACH);
 	for (unsigned int i = 0; i < EACH; i++)
-		ASSERT_NE(0, hwt_at(self->fd, now * i / EACH, i));
+		ASSERT_NE(0, dev_at(self->fd, now * i / EACH, i));
 	collect_each_once(_metadata, self->fd, events, EACH);
 	stats = stats_of(self->fd);
 	EXPECT_EQ(3 * EACH, stats.pending);
@@ -403,13 +403,13 @@ TEST_F(order, from_any_distance_rescheduled_to_near_and_back)
 	__u64 ids[POWERS], base = now_ns();
 
 	for (unsigned int i = 0; i < POWERS; i++) {
-		ids[i] = hwt_at(self->fd, base + HOUR + (1ULL << i), i);
+		ids[i] = dev_at(self->fd, base + HOUR + (1ULL << i), i);
 		ASSERT_NE(0, ids[i]);
-		ASSERT_EQ(0, hwt_reschedule(self->fd, ids[i], HWTIMER_ABSOLUTE,
+		ASSERT_EQ(0, dev_reschedule(self->fd, ids[i], HWTIMER_ABSOLUTE,
 					    base + HOUR + (1ULL << (62 - i))));
-		ASSERT_EQ(0, hwt_reschedule(self->fd, ids[i], HWTIMER_ABSOLUTE,
+		ASSERT_EQ(0, dev_reschedule(self->fd, ids[i], HWTIMER_ABSOLUTE,
 					    base + HOUR));
-		ASSERT_EQ(0, hwt_reschedule(self->fd, ids[i], 0,
+		ASSERT_EQ(0, dev_reschedule(self->fd, ids[i], 0,
 					    i * MS + (i % 3) * 13 * US));
 	}
 	collect_each_once(_metadata, self->fd, events, POWERS);
@@ -424,12 +424,12 @@ TEST_F(order, those_far_ahead_are_not_touched)
 	struct hwtimer_stats before, after;
 	struct hwtimer_info info;
 
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
 	for (unsigned int i = 0; i < N; i++)
-		ASSERT_NE(0, hwt_after(self->fd, YEAR + i * HOUR, i));
+		ASSERT_NE(0, dev_after(self->fd, YEAR + i * HOUR, i));
 	before = stats_of(self->fd);
 	for (unsigned int i = 0; i < NEARBY; i++)
-		ASSERT_NE(0, hwt_after(self->fd, i * 5 * MS, i));
+		ASSERT_NE(0, dev_after(self->fd, i * 5 * MS, i));
 	collect_each_once(_metadata, self->fd, events, NEARBY);
 	after = stats_of(self->fd);
 	EXPECT_EQ(N, after.pending);
@@ -450,7 +450,7 @@ TEST_F(order, timers_move_down_at_most_once_a_level)
 	struct hwtimer_stats stats;
 	struct hwtimer_info info;
 
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
 	fill_schedules(requests, N, HWTIMER_ABSOLUTE, 0, 0);
 	for (unsigned int i = 0; i < N; i++)
 		requests[i].time = i * 250 * US;
@@ -479,7 +479,7 @@ TEST_F(order, cancelled_on_their_way_down_do_not_come)
 			 50 * MS);
 	/* From the last to the first, while the first expire. */
 	for (unsigned int i = N; i--;) {
-		if (i % 3 == 0 && !hwt_cancel(self->fd, requests[i].id, 0)) {
+		if (i % 3 == 0 && !dev_cancel(self->fd, requests[i].id, 0)) {
 			ended[i] = true;
 			cancelled++;
 		}
@@ -488,14 +488,14 @@ TEST_F(order, cancelled_on_their_way_down_do_not_come)
 	}
 	EXPECT_LT(0, cancelled);
 	while (came < N - cancelled) {
-		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 		ASSERT_GT(N, event.user_data);
 		ASSERT_FALSE(ended[event.user_data]);
 		ended[event.user_data] = true;
 		came++;
 	}
 	EXPECT_EQ(0, stats_of(self->fd).pending);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 }
 
 /* Both kinds beside each other, on one worker, with the same timers. */
@@ -512,10 +512,10 @@ TEST(both_kinds_in_one_program)
 	int fds[2];
 
 	for (unsigned int kind = 0; kind < 2; kind++) {
-		fds[kind] = hwt_open(O_NONBLOCK);
+		fds[kind] = dev_open(O_NONBLOCK);
 		ASSERT_LE(0, fds[kind]);
 		setup.kind = HWTIMER_KIND_HASHED + kind;
-		ASSERT_EQ(0, hwt_setup_as(fds[kind], setup));
+		ASSERT_EQ(0, dev_setup_as(fds[kind], setup));
 		fill_schedules(requests[kind], N, HWTIMER_ABSOLUTE, 0, 0);
 		/* Two ticks apart, so that their order is a strict one. */
 		for (unsigned int i = 0; i < N; i++)

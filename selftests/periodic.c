@@ -37,7 +37,7 @@ static struct hwtimer_event read_event(struct __test_metadata *_metadata,
 	__u64 before = now_ns(), after;
 	struct hwtimer_event event;
 
-	ASSERT_EQ(1, hwt_read(fd, &event, 1));
+	ASSERT_EQ(1, dev_read(fd, &event, 1));
 	after = now_ns();
 	EXPECT_LE(due_at(before, event.deadline, interval), event.expirations);
 	EXPECT_GE(due_at(after, event.deadline, interval), event.expirations);
@@ -49,7 +49,7 @@ static struct hwtimer_query query_of(struct __test_metadata *_metadata, int fd,
 {
 	struct hwtimer_query query;
 
-	ASSERT_EQ(0, hwt_query(fd, id, &query));
+	ASSERT_EQ(0, dev_query(fd, id, &query));
 	EXPECT_EQ(id, query.id);
 	return query;
 }
@@ -62,19 +62,19 @@ static void expect_ended(struct __test_metadata *_metadata, int fd, __u64 id)
 
 	EXPECT_EQ(0, stats.pending);
 	EXPECT_EQ(0, stats.ready);
-	EXPECT_EQ(-ENOENT, hwt_query(fd, id, &query));
-	EXPECT_EQ(-ENOENT, hwt_cancel(fd, id, 0));
-	EXPECT_EQ(-ENOENT, hwt_cancel(fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(-ENOENT, dev_query(fd, id, &query));
+	EXPECT_EQ(-ENOENT, dev_cancel(fd, id, 0));
+	EXPECT_EQ(-ENOENT, dev_cancel(fd, id, HWTIMER_DISCARD));
 }
 
 TEST_F(hwtimer, comes_again_and_again_with_the_same_id)
 {
-	__u64 id = hwt_every(self->fd, INTERVAL, INTERVAL, 42);
+	__u64 id = dev_every(self->fd, INTERVAL, INTERVAL, 42);
 	struct hwtimer_event events[10];
 
 	ASSERT_NE(0, id);
 	for (unsigned int i = 0; i < 10; i++) {
-		ASSERT_EQ(1, hwt_collect(self->fd, &events[i], 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &events[i], 1));
 		expect_not_early(_metadata, &events[i], CLOCK_MONOTONIC);
 		EXPECT_EQ(id, events[i].id);
 		EXPECT_EQ(42, events[i].user_data);
@@ -87,13 +87,13 @@ TEST_F(hwtimer, first_deadline_and_interval_differ)
 	__u64 first = now_ns() + 30 * MS + 123457, interval = 7 * MS + 11;
 	struct hwtimer_event events[5];
 
-	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 					       .flags = HWTIMER_ABSOLUTE,
 					       .time = first,
 					       .interval = interval,
 				       }));
 	for (unsigned int i = 0; i < 5; i++)
-		ASSERT_EQ(1, hwt_collect(self->fd, &events[i], 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &events[i], 1));
 	expect_chain(_metadata, events, 5, first, interval);
 }
 
@@ -102,14 +102,14 @@ TEST_F(hwtimer, interval_need_not_be_whole_ticks)
 	__u64 first = now_ns() + 10 * MS, interval = 10 * MS + 1;
 	struct hwtimer_event events[6];
 
-	ASSERT_EQ(0, hwt_setup(self->fd, 10 * MS, 8, 0));
-	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+	ASSERT_EQ(0, dev_setup(self->fd, 10 * MS, 8, 0));
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 					       .flags = HWTIMER_ABSOLUTE,
 					       .time = first,
 					       .interval = interval,
 				       }));
 	for (unsigned int i = 0; i < 6; i++) {
-		ASSERT_EQ(1, hwt_collect(self->fd, &events[i], 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &events[i], 1));
 		expect_not_early(_metadata, &events[i], CLOCK_MONOTONIC);
 	}
 	expect_chain(_metadata, events, 6, first, interval);
@@ -119,10 +119,10 @@ TEST_F(hwtimer, finest_tick_and_shortest_interval)
 {
 	struct hwtimer_event events[300];
 
-	ASSERT_EQ(0, hwt_setup(self->fd, 10 * US, 64, 0));
-	ASSERT_NE(0, hwt_every(self->fd, MS, 10 * US, 0));
+	ASSERT_EQ(0, dev_setup(self->fd, 10 * US, 64, 0));
+	ASSERT_NE(0, dev_every(self->fd, MS, 10 * US, 0));
 	for (unsigned int i = 0; i < 300; i++)
-		ASSERT_EQ(1, hwt_collect(self->fd, &events[i], 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &events[i], 1));
 	expect_chain(_metadata, events, 300, events[0].deadline, 10 * US);
 }
 
@@ -132,8 +132,8 @@ TEST_F(hwtimer, counters_follow_a_periodic_timer)
 	struct hwtimer_stats stats;
 	__u64 missed = 0;
 
-	ASSERT_NE(0, hwt_every(self->fd, 0, HOUR, 0));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_NE(0, dev_every(self->fd, 0, HOUR, 0));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	stats = stats_of(self->fd);
 	EXPECT_EQ(1, stats.scheduled);
 	EXPECT_EQ(1, stats.expired);
@@ -141,9 +141,9 @@ TEST_F(hwtimer, counters_follow_a_periodic_timer)
 	EXPECT_EQ(1, stats.rearmed);
 	EXPECT_EQ(1, stats.pending);
 	EXPECT_EQ(0, stats.missed);
-	ASSERT_NE(0, hwt_every(self->fd, 0, INTERVAL, 0));
+	ASSERT_NE(0, dev_every(self->fd, 0, INTERVAL, 0));
 	for (unsigned int i = 0; i < 5; i++) {
-		ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+		ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 		sleep_ns(i * INTERVAL);
 		event = read_event(_metadata, self->fd, INTERVAL);
 		missed += event.expirations - 1;
@@ -158,11 +158,11 @@ TEST_F(hwtimer, counters_follow_a_periodic_timer)
 
 TEST_F(hwtimer, slow_reader_is_told_of_all_expirations_at_once)
 {
-	__u64 id = hwt_every(self->fd, 0, INTERVAL, 0);
+	__u64 id = dev_every(self->fd, 0, INTERVAL, 0);
 	struct hwtimer_event event;
 
 	ASSERT_NE(0, id);
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	sleep_ns(12 * INTERVAL);
 	event = read_event(_metadata, self->fd, INTERVAL);
 	EXPECT_LE(13, event.expirations);
@@ -175,15 +175,15 @@ TEST_F(hwtimer, slow_reader_finds_one_event)
 	struct hwtimer_event events[10];
 	struct hwtimer_stats stats;
 
-	ASSERT_NE(0, hwt_every(self->fd, 0, MS, 0));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_NE(0, dev_every(self->fd, 0, MS, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	sleep_ns(50 * MS);
 	stats = stats_of(self->fd);
 	EXPECT_EQ(1, stats.ready);
 	EXPECT_EQ(1, stats.expired);
 	EXPECT_EQ(0, stats.pending);
 	EXPECT_EQ(0, stats.rearmed);
-	EXPECT_EQ(1, hwt_read(self->fd, events, 10));
+	EXPECT_EQ(1, dev_read(self->fd, events, 10));
 }
 
 TEST_F(hwtimer, deadlines_that_had_passed_are_counted)
@@ -192,13 +192,13 @@ TEST_F(hwtimer, deadlines_that_had_passed_are_counted)
 	struct hwtimer_event event;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .flags = HWTIMER_ABSOLUTE,
 				       .time = first,
 				       .interval = interval,
 			       });
 	ASSERT_NE(0, id);
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	event = read_event(_metadata, self->fd, interval);
 	EXPECT_EQ(first, event.deadline);
 	EXPECT_LE(11, event.expirations);
@@ -214,16 +214,16 @@ TEST_F(hwtimer, negative_first_deadline_is_0)
 		struct hwtimer_event event;
 		__u64 id;
 
-		id = hwt_add(self->fd, (struct hwtimer_request){
+		id = dev_add(self->fd, (struct hwtimer_request){
 					       .flags = HWTIMER_ABSOLUTE,
 					       .time = times[i],
 					       .interval = SEC,
 				       });
 		ASSERT_NE(0, id);
-		ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+		ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 		event = read_event(_metadata, self->fd, SEC);
 		EXPECT_EQ(0, event.deadline);
-		EXPECT_EQ(0, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
+		EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
 	}
 }
 
@@ -233,9 +233,9 @@ TEST_F(hwtimer, negative_delay_begins_now)
 	__u64 before, after;
 
 	before = now_ns();
-	ASSERT_NE(0, hwt_every(self->fd, -HOUR, HOUR, 0));
+	ASSERT_NE(0, dev_every(self->fd, -HOUR, HOUR, 0));
 	after = now_ns();
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(1, event.expirations);
 	EXPECT_LE(before, event.deadline);
 	EXPECT_GE(after, event.deadline);
@@ -243,20 +243,20 @@ TEST_F(hwtimer, negative_delay_begins_now)
 
 TEST_F(hwtimer, longest_interval_waits)
 {
-	__u64 id = hwt_every(self->fd, 0, INT64_MAX, 0);
+	__u64 id = dev_every(self->fd, 0, INT64_MAX, 0);
 	struct hwtimer_event event;
 	struct hwtimer_query query;
 
 	ASSERT_NE(0, id);
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(1, event.expirations);
 	query = query_of(_metadata, self->fd, id);
 	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
 	EXPECT_LE(100 * YEAR, query.remaining);
 	EXPECT_EQ(INT64_MAX, query.interval);
 	sleep_ns(20 * MS);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, 0));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
 }
 
 TEST_F(hwtimer, interval_out_of_range_is_erange)
@@ -264,24 +264,24 @@ TEST_F(hwtimer, interval_out_of_range_is_erange)
 	const __u64 intervals[] = { 1, 5 * MS - 1, INT64_MAX + 1ULL,
 				    UINT64_MAX - 1, UINT64_MAX };
 
-	ASSERT_EQ(0, hwt_setup(self->fd, 5 * MS, 0, 0));
+	ASSERT_EQ(0, dev_setup(self->fd, 5 * MS, 0, 0));
 	for (unsigned int i = 0; i < ARRAY_SIZE(intervals); i++) {
 		struct hwtimer_request request = {
 			.time = HOUR,
 			.interval = intervals[i],
 		};
 
-		EXPECT_EQ(-ERANGE, hwt_try(self->fd, request));
+		EXPECT_EQ(-ERANGE, dev_try(self->fd, request));
 		request.flags = HWTIMER_FIXED_DELAY;
-		EXPECT_EQ(-ERANGE, hwt_try(self->fd, request));
+		EXPECT_EQ(-ERANGE, dev_try(self->fd, request));
 		request.count = 3;
-		EXPECT_EQ(-ERANGE, hwt_try(self->fd, request));
+		EXPECT_EQ(-ERANGE, dev_try(self->fd, request));
 		request.flags = HWTIMER_ABSOLUTE;
-		EXPECT_EQ(-ERANGE, hwt_try(self->fd, request));
+		EXPECT_EQ(-ERANGE, dev_try(self->fd, request));
 	}
 	EXPECT_EQ(0, stats_of(self->fd).scheduled);
-	EXPECT_NE(0, hwt_every(self->fd, HOUR, 5 * MS, 0));
-	EXPECT_NE(0, hwt_every(self->fd, HOUR, INT64_MAX, 0));
+	EXPECT_NE(0, dev_every(self->fd, HOUR, 5 * MS, 0));
+	EXPECT_NE(0, dev_every(self->fd, HOUR, INT64_MAX, 0));
 }
 
 TEST_F(hwtimer, senseless_combinations_are_einval)
@@ -305,7 +305,7 @@ TEST_F(hwtimer, senseless_combinations_are_einval)
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
-		EXPECT_EQ(-EINVAL, hwt_try(self->fd, bad[i]))
+		EXPECT_EQ(-EINVAL, dev_try(self->fd, bad[i]))
 		{
 			TH_LOG("bad[%u]", i);
 		}
@@ -320,20 +320,20 @@ TEST_F(hwtimer, limited_timer_read_at_once_comes_so_many_times)
 	struct hwtimer_stats stats;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .time = MS,
 				       .interval = 2 * MS,
 				       .count = 7,
 			       });
 	ASSERT_NE(0, id);
 	while (total < 7) {
-		ASSERT_EQ(1, hwt_collect(self->fd, &events[n], 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &events[n], 1));
 		total += events[n++].expirations;
 		ASSERT_LE(n, total);
 	}
 	EXPECT_EQ(7, total);
 	expect_chain(_metadata, events, n, events[0].deadline, 2 * MS);
-	EXPECT_EQ(-ENOENT, hwt_reschedule(self->fd, id, 0, 0));
+	EXPECT_EQ(-ENOENT, dev_reschedule(self->fd, id, 0, 0));
 	expect_ended(_metadata, self->fd, id);
 	stats = stats_of(self->fd);
 	EXPECT_EQ(n, stats.delivered);
@@ -346,14 +346,14 @@ TEST_F(hwtimer, limited_timer_read_late_comes_so_many_times)
 	struct hwtimer_event event;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .interval = 2 * MS,
 				       .count = 7,
 			       });
 	ASSERT_NE(0, id);
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	sleep_ns(30 * MS);
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(7, event.expirations);
 	expect_ended(_metadata, self->fd, id);
 	EXPECT_EQ(6, stats_of(self->fd).missed);
@@ -365,14 +365,14 @@ TEST_F(hwtimer, limited_timer_ends_in_the_past)
 	struct hwtimer_event event;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .flags = HWTIMER_ABSOLUTE,
 				       .time = 1,
 				       .interval = MS,
 				       .count = 3,
 			       });
 	ASSERT_NE(0, id);
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(1, event.deadline);
 	EXPECT_EQ(3, event.expirations);
 	expect_ended(_metadata, self->fd, id);
@@ -383,14 +383,14 @@ TEST_F(hwtimer, count_of_1_is_for_once)
 	struct hwtimer_event event;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .interval = MS,
 				       .count = 1,
 			       });
 	ASSERT_NE(0, id);
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	sleep_ns(5 * MS);
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(1, event.expirations);
 	expect_ended(_metadata, self->fd, id);
 }
@@ -400,14 +400,14 @@ TEST_F(hwtimer, largest_count_counts_down)
 	struct hwtimer_event event;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .interval = HOUR,
 				       .count = UINT_MAX,
 			       });
 	ASSERT_NE(0, id);
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	EXPECT_EQ(UINT_MAX, query_of(_metadata, self->fd, id).count);
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(UINT_MAX - 1, query_of(_metadata, self->fd, id).count);
 }
 
@@ -416,7 +416,7 @@ TEST_F(hwtimer, query_of_a_pending_timer)
 	__u64 first = now_ns() + HOUR, id;
 	struct hwtimer_query query;
 
-	id = hwt_add(self->fd,
+	id = dev_add(self->fd,
 		     (struct hwtimer_request){
 			     .flags = HWTIMER_ABSOLUTE | HWTIMER_FIXED_DELAY,
 			     .time = first,
@@ -441,14 +441,14 @@ TEST_F(hwtimer, query_while_the_event_waits)
 	__u64 first = now_ns() - MS, id;
 	struct hwtimer_query query;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .flags = HWTIMER_ABSOLUTE,
 				       .time = first,
 				       .interval = INTERVAL,
 				       .user_data = 9,
 				       .count = 1000,
 			       });
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	sleep_ns(5 * INTERVAL);
 	query = query_of(_metadata, self->fd, id);
 	EXPECT_EQ(HWTIMER_STATE_EXPIRED, query.state);
@@ -466,12 +466,12 @@ TEST_F(hwtimer, query_after_the_event_was_read)
 	struct hwtimer_event event;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .interval = HOUR,
 				       .user_data = 9,
 				       .count = 3,
 			       });
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	query = query_of(_metadata, self->fd, id);
 	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
 	EXPECT_EQ(9, query.user_data);
@@ -481,59 +481,59 @@ TEST_F(hwtimer, query_after_the_event_was_read)
 
 TEST_F(hwtimer, cancel_before_the_first_expiration)
 {
-	__u64 id = hwt_every(self->fd, HOUR, INTERVAL, 0);
+	__u64 id = dev_every(self->fd, HOUR, INTERVAL, 0);
 
 	ASSERT_NE(0, id);
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, 0));
-	EXPECT_EQ(-ENOENT, hwt_reschedule(self->fd, id, 0, 0));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(-ENOENT, dev_reschedule(self->fd, id, 0, 0));
 	expect_ended(_metadata, self->fd, id);
 	EXPECT_EQ(1, stats_of(self->fd).cancelled);
 }
 
 TEST_F(hwtimer, cancel_between_two_expirations)
 {
-	__u64 id = hwt_every(self->fd, 0, HOUR, 0);
+	__u64 id = dev_every(self->fd, 0, HOUR, 0);
 	struct hwtimer_event event;
 
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, 0));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
 	expect_ended(_metadata, self->fd, id);
 	EXPECT_EQ(1, stats_of(self->fd).cancelled);
 }
 
 TEST_F(hwtimer, cancelled_timer_does_not_come_again)
 {
-	__u64 id = hwt_every(self->fd, 0, 50 * MS, 0);
+	__u64 id = dev_every(self->fd, 0, 50 * MS, 0);
 	struct hwtimer_event event;
 	int ret;
 
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
-	ret = hwt_cancel(self->fd, id, HWTIMER_DISCARD);
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	ret = dev_cancel(self->fd, id, HWTIMER_DISCARD);
 	ASSERT_EQ(0, ret);
 	sleep_ns(120 * MS);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	expect_ended(_metadata, self->fd, id);
 }
 
 TEST_F(hwtimer, event_that_waits_when_cancelled_is_the_last)
 {
-	__u64 id = hwt_every(self->fd, 0, INTERVAL, 7);
+	__u64 id = dev_every(self->fd, 0, INTERVAL, 7);
 	struct hwtimer_event event;
 	struct hwtimer_stats stats;
 
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	EXPECT_EQ(-EALREADY, hwt_cancel(self->fd, id, 0));
-	EXPECT_EQ(-EALREADY, hwt_cancel(self->fd, id, 0));
-	EXPECT_EQ(-EALREADY, hwt_reschedule(self->fd, id, 0, HOUR));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(-EALREADY, dev_reschedule(self->fd, id, 0, HOUR));
 	EXPECT_EQ(HWTIMER_STATE_EXPIRED,
 		  query_of(_metadata, self->fd, id).state);
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(id, event.id);
 	EXPECT_EQ(7, event.user_data);
 	EXPECT_LE(1, event.expirations);
 	expect_ended(_metadata, self->fd, id);
 	sleep_ns(4 * INTERVAL);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	stats = stats_of(self->fd);
 	EXPECT_EQ(0, stats.rearmed);
 	EXPECT_EQ(0, stats.cancelled);
@@ -545,28 +545,28 @@ TEST_F(hwtimer, fixed_delay_event_that_waits_when_cancelled_is_the_last)
 	struct hwtimer_event event;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .flags = HWTIMER_FIXED_DELAY,
 				       .interval = MS,
 			       });
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	EXPECT_EQ(-EALREADY, hwt_cancel(self->fd, id, 0));
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(1, event.expirations);
 	expect_ended(_metadata, self->fd, id);
 }
 
 TEST_F(hwtimer, discard_of_the_event_that_waits_ends_the_timer)
 {
-	__u64 id = hwt_every(self->fd, 0, INTERVAL, 0);
+	__u64 id = dev_every(self->fd, 0, INTERVAL, 0);
 	struct hwtimer_event event;
 	struct hwtimer_stats stats;
 
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
 	expect_ended(_metadata, self->fd, id);
 	sleep_ns(4 * INTERVAL);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	stats = stats_of(self->fd);
 	EXPECT_EQ(1, stats.discarded);
 	EXPECT_EQ(0, stats.cancelled);
@@ -575,56 +575,56 @@ TEST_F(hwtimer, discard_of_the_event_that_waits_ends_the_timer)
 
 TEST_F(hwtimer, discard_after_cancel_drops_the_last_event)
 {
-	__u64 id = hwt_every(self->fd, 0, INTERVAL, 0);
+	__u64 id = dev_every(self->fd, 0, INTERVAL, 0);
 	struct hwtimer_event event;
 
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	EXPECT_EQ(-EALREADY, hwt_cancel(self->fd, id, 0));
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
 	expect_ended(_metadata, self->fd, id);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(1, stats_of(self->fd).discarded);
 }
 
 TEST_F(hwtimer, id_of_an_ended_timer_does_not_reach_the_next)
 {
-	__u64 stale = hwt_every(self->fd, HOUR, HOUR, 1), id;
+	__u64 stale = dev_every(self->fd, HOUR, HOUR, 1), id;
 
-	ASSERT_EQ(0, hwt_cancel(self->fd, stale, 0));
-	id = hwt_every(self->fd, HOUR, HOUR, 2);
+	ASSERT_EQ(0, dev_cancel(self->fd, stale, 0));
+	id = dev_every(self->fd, HOUR, HOUR, 2);
 	EXPECT_NE(stale, id);
-	EXPECT_EQ(-ENOENT, hwt_cancel(self->fd, stale, HWTIMER_DISCARD));
+	EXPECT_EQ(-ENOENT, dev_cancel(self->fd, stale, HWTIMER_DISCARD));
 	EXPECT_EQ(2, query_of(_metadata, self->fd, id).user_data);
 }
 
 TEST_F(hwtimer, rescheduled_timer_counts_from_its_new_deadline)
 {
-	__u64 id = hwt_every(self->fd, HOUR, INTERVAL, 0), deadline;
+	__u64 id = dev_every(self->fd, HOUR, INTERVAL, 0), deadline;
 	struct hwtimer_event events[4];
 
 	ASSERT_NE(0, id);
 	deadline = now_ns() + 20 * MS + 17;
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
 	for (unsigned int i = 0; i < 4; i++)
-		ASSERT_EQ(1, hwt_collect(self->fd, &events[i], 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &events[i], 1));
 	expect_chain(_metadata, events, 4, deadline, INTERVAL);
 }
 
 TEST_F(hwtimer, rescheduled_between_two_expirations)
 {
-	__u64 id = hwt_every(self->fd, 0, HOUR, 0), deadline;
+	__u64 id = dev_every(self->fd, 0, HOUR, 0), deadline;
 	struct hwtimer_event event;
 
 	for (unsigned int i = 0; i < 3; i++) {
-		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 		EXPECT_EQ(1, event.expirations);
 		EXPECT_EQ(event.deadline + HOUR,
 			  query_of(_metadata, self->fd, id).deadline);
 		deadline = now_ns() + 2 * HOUR;
-		ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
+		ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
 					    deadline));
 		EXPECT_EQ(deadline, query_of(_metadata, self->fd, id).deadline);
-		ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, 5 * MS));
+		ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 5 * MS));
 	}
 }
 
@@ -633,15 +633,15 @@ TEST_F(hwtimer, reschedule_keeps_the_rest)
 	struct hwtimer_query query;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .flags = HWTIMER_FIXED_DELAY,
 				       .time = HOUR,
 				       .interval = 7 * SEC,
 				       .user_data = 9,
 				       .count = 5,
 			       });
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, 2 * HOUR));
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, HOUR / 2));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 2 * HOUR));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, HOUR / 2));
 	query = query_of(_metadata, self->fd, id);
 	EXPECT_EQ(9, query.user_data);
 	EXPECT_EQ(7 * SEC, query.interval);
@@ -652,39 +652,39 @@ TEST_F(hwtimer, reschedule_keeps_the_rest)
 
 TEST_F(hwtimer, reschedule_while_the_event_waits_is_ealready_and_no_more)
 {
-	__u64 id = hwt_every(self->fd, 0, INTERVAL, 0);
+	__u64 id = dev_every(self->fd, 0, INTERVAL, 0);
 	struct hwtimer_event events[4];
 
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	EXPECT_EQ(-EALREADY, hwt_reschedule(self->fd, id, 0, HOUR));
-	EXPECT_EQ(-EALREADY, hwt_reschedule(self->fd, id, 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(-EALREADY, dev_reschedule(self->fd, id, 0, HOUR));
+	EXPECT_EQ(-EALREADY, dev_reschedule(self->fd, id, 0, 0));
 	for (unsigned int i = 0; i < 4; i++)
-		ASSERT_EQ(1, hwt_collect(self->fd, &events[i], 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &events[i], 1));
 	expect_chain(_metadata, events, 4, events[0].deadline, INTERVAL);
 	EXPECT_EQ(0, stats_of(self->fd).rescheduled);
 }
 
 TEST_F(hwtimer, rescheduled_to_never_and_back)
 {
-	__u64 id = hwt_every(self->fd, 0, INTERVAL, 0), deadline;
+	__u64 id = dev_every(self->fd, 0, INTERVAL, 0), deadline;
 	struct hwtimer_event events[3];
 	int ret;
 
 	ASSERT_NE(0, id);
 	/* It is pending between the read and the next expiration only. */
 	do {
-		ASSERT_EQ(1, hwt_collect(self->fd, events, 1));
-		ret = hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
+		ASSERT_EQ(1, dev_collect(self->fd, events, 1));
+		ret = dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
 				     HWTIMER_NEVER);
 	} while (ret == -EALREADY);
 	ASSERT_EQ(0, ret);
 	sleep_ns(4 * INTERVAL);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, events, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, events, 1));
 	EXPECT_EQ(HWTIMER_NEVER, query_of(_metadata, self->fd, id).deadline);
 	deadline = now_ns() + INTERVAL;
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
 	for (unsigned int i = 0; i < 3; i++)
-		ASSERT_EQ(1, hwt_collect(self->fd, &events[i], 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &events[i], 1));
 	expect_chain(_metadata, events, 3, deadline, INTERVAL);
 }
 
@@ -694,18 +694,18 @@ TEST_F(hwtimer, rescheduling_a_limited_timer_costs_no_expiration)
 	unsigned int total = 0;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .interval = HOUR,
 				       .count = 5,
 			       });
 	ASSERT_NE(0, id);
 	while (total < 5) {
-		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 		EXPECT_EQ(1, event.expirations);
 		if (++total == 5)
 			break;
 		EXPECT_EQ(5 - total, query_of(_metadata, self->fd, id).count);
-		ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, total * MS));
+		ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, total * MS));
 	}
 	expect_ended(_metadata, self->fd, id);
 }
@@ -715,7 +715,7 @@ TEST_F(hwtimer, fixed_delay_counts_from_the_read)
 	struct hwtimer_event event;
 	__u64 id, before, after;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .flags = HWTIMER_FIXED_DELAY,
 				       .interval = INTERVAL,
 			       });
@@ -723,10 +723,10 @@ TEST_F(hwtimer, fixed_delay_counts_from_the_read)
 	for (unsigned int i = 0; i < 4; i++) {
 		__u64 deadline;
 
-		ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+		ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 		sleep_ns(i * INTERVAL);
 		before = now_ns();
-		ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 		after = now_ns();
 		expect_due(_metadata, &event);
 		deadline = query_of(_metadata, self->fd, id).deadline;
@@ -741,15 +741,15 @@ TEST_F(hwtimer, fixed_delay_that_nobody_reads_expires_once)
 {
 	struct hwtimer_event event;
 
-	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 					       .flags = HWTIMER_FIXED_DELAY,
 					       .interval = MS,
 				       }));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	sleep_ns(20 * MS);
 	EXPECT_EQ(1, stats_of(self->fd).expired);
 	/* One: on a slow machine the next is due before the call returns. */
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(1, event.expirations);
 }
 
@@ -758,16 +758,16 @@ TEST_F(hwtimer, fixed_delay_with_a_limited_count)
 	struct hwtimer_event event;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .flags = HWTIMER_FIXED_DELAY,
 				       .interval = MS,
 				       .count = 4,
 			       });
 	for (unsigned int i = 0; i < 4; i++) {
 		EXPECT_EQ(4 - i, query_of(_metadata, self->fd, id).count);
-		ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+		ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 		sleep_ns(5 * MS);
-		ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 		EXPECT_EQ(1, event.expirations);
 	}
 	expect_ended(_metadata, self->fd, id);
@@ -778,13 +778,13 @@ TEST_F(hwtimer, longest_fixed_delay_waits)
 	struct hwtimer_event event;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .flags = HWTIMER_FIXED_DELAY,
 				       .interval = INT64_MAX,
 			       });
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_LE(100 * YEAR, query_of(_metadata, self->fd, id).remaining);
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, 0));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
 }
 
 TEST_F(hwtimer, submit_of_periodic_timers)
@@ -806,7 +806,7 @@ TEST_F(hwtimer, submit_of_periodic_timers)
 	struct hwtimer_request cancels[3] = { 0 };
 	__u64 expirations = 0;
 
-	ASSERT_EQ(6, hwt_submit(self->fd, requests, 6));
+	ASSERT_EQ(6, dev_submit(self->fd, requests, 6));
 	for (unsigned int i = 0; i < 6; i++) {
 		EXPECT_EQ(results[i], requests[i].result)
 		{
@@ -817,7 +817,7 @@ TEST_F(hwtimer, submit_of_periodic_timers)
 	while (expirations < 10) {
 		struct hwtimer_event event;
 
-		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 		if (event.id == requests[0].id)
 			expirations += event.expirations;
 	}
@@ -828,7 +828,7 @@ TEST_F(hwtimer, submit_of_periodic_timers)
 		cancels[i].op = HWTIMER_OP_CANCEL;
 		cancels[i].flags = HWTIMER_DISCARD;
 	}
-	ASSERT_EQ(3, hwt_submit(self->fd, cancels, 3));
+	ASSERT_EQ(3, dev_submit(self->fd, cancels, 3));
 	for (unsigned int i = 0; i < 3; i++) {
 		EXPECT_EQ(0, cancels[i].result);
 		expect_ended(_metadata, self->fd, cancels[i].id);
@@ -849,17 +849,17 @@ TEST_F(hwtimer, ids_that_cannot_be_written_undo_the_timers)
 		void *copy = read_only_copy(&request, sizeof(request));
 
 		EXPECT_EQ(-EFAULT,
-			  hwt_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, copy));
+			  dev_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, copy));
 		fill_schedules(requests, 20, 0, delays[i], 0);
 		for (unsigned int j = 0; j < 20; j++)
 			requests[j].interval = (1 + j) * MS;
 		copy = read_only_copy(requests, sizeof(requests));
-		EXPECT_EQ(-EFAULT, hwt_submit(self->fd, copy, 20));
+		EXPECT_EQ(-EFAULT, dev_submit(self->fd, copy, 20));
 	}
 	sleep_ns(20 * MS);
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 	EXPECT_EQ(0, stats_of(self->fd).ready);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 }
 
 TEST_F(hwtimer, stop_hands_back_what_is_pending)
@@ -867,7 +867,7 @@ TEST_F(hwtimer, stop_hands_back_what_is_pending)
 	__u64 first = now_ns() + HOUR, id, left;
 	struct hwtimer_unprocessed timers[2];
 
-	id = hwt_add(self->fd,
+	id = dev_add(self->fd,
 		     (struct hwtimer_request){
 			     .flags = HWTIMER_ABSOLUTE | HWTIMER_FIXED_DELAY,
 			     .time = first,
@@ -876,7 +876,7 @@ TEST_F(hwtimer, stop_hands_back_what_is_pending)
 			     .count = 5,
 		     });
 	ASSERT_NE(0, id);
-	ASSERT_EQ(1, hwt_stop(self->fd, timers, 2, &left));
+	ASSERT_EQ(1, dev_stop(self->fd, timers, 2, &left));
 	EXPECT_EQ(0, left);
 	EXPECT_EQ(id, timers[0].id);
 	EXPECT_EQ(9, timers[0].user_data);
@@ -894,12 +894,12 @@ TEST_F(hwtimer, stop_hands_back_what_was_read_before)
 	struct hwtimer_unprocessed timers[2];
 	struct hwtimer_event event;
 
-	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 					       .interval = HOUR,
 					       .count = 3,
 				       }));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
-	ASSERT_EQ(1, hwt_stop(self->fd, timers, 2, NULL));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_stop(self->fd, timers, 2, NULL));
 	EXPECT_EQ(event.id, timers[0].id);
 	EXPECT_EQ(event.deadline + HOUR, timers[0].deadline);
 	EXPECT_EQ(2, timers[0].count);
@@ -911,25 +911,25 @@ static struct hwtimer_event read_last(struct __test_metadata *_metadata, int fd)
 {
 	struct hwtimer_event event, none;
 
-	EXPECT_EQ(POLLIN, hwt_poll(fd, POLLIN, 0));
-	ASSERT_EQ(1, hwt_read(fd, &event, 1));
-	EXPECT_EQ(0, hwt_read(fd, &none, 1));
-	EXPECT_EQ(POLLHUP, hwt_poll(fd, POLLIN, 0));
+	EXPECT_EQ(POLLIN, dev_poll(fd, POLLIN, 0));
+	ASSERT_EQ(1, dev_read(fd, &event, 1));
+	EXPECT_EQ(0, dev_read(fd, &none, 1));
+	EXPECT_EQ(POLLHUP, dev_poll(fd, POLLIN, 0));
 	return event;
 }
 
 TEST_F(hwtimer, stop_hands_back_after_the_event_that_waits_was_read)
 {
-	__u64 id = hwt_every(self->fd, 0, INTERVAL, 9), left;
+	__u64 id = dev_every(self->fd, 0, INTERVAL, 9), left;
 	struct hwtimer_unprocessed timers[2];
 	struct hwtimer_event event;
 
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	EXPECT_EQ(0, hwt_stop(self->fd, timers, 2, NULL));
-	EXPECT_EQ(0, hwt_stop(self->fd, timers, 2, NULL));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, NULL));
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, NULL));
 	event = read_last(_metadata, self->fd);
 	EXPECT_EQ(id, event.id);
-	ASSERT_EQ(1, hwt_stop(self->fd, timers, 2, &left));
+	ASSERT_EQ(1, dev_stop(self->fd, timers, 2, &left));
 	EXPECT_EQ(0, left);
 	EXPECT_EQ(id, timers[0].id);
 	EXPECT_EQ(9, timers[0].user_data);
@@ -937,7 +937,7 @@ TEST_F(hwtimer, stop_hands_back_after_the_event_that_waits_was_read)
 		  timers[0].deadline);
 	EXPECT_EQ(INTERVAL, timers[0].interval);
 	EXPECT_EQ(0, timers[0].count);
-	EXPECT_EQ(0, hwt_stop(self->fd, timers, 2, &left));
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, &left));
 	expect_ended(_metadata, self->fd, id);
 	EXPECT_EQ(1, stats_of(self->fd).unprocessed);
 }
@@ -948,20 +948,20 @@ TEST_F(hwtimer, stop_and_the_events_of_limited_timers_that_wait)
 	struct hwtimer_event events[2];
 	__u64 last, other, left;
 
-	last = hwt_add(self->fd, (struct hwtimer_request){
+	last = dev_add(self->fd, (struct hwtimer_request){
 					 .interval = HOUR,
 					 .count = 1,
 				 });
 	ASSERT_NE(0, last);
-	other = hwt_add(self->fd, (struct hwtimer_request){
+	other = dev_add(self->fd, (struct hwtimer_request){
 					  .interval = HOUR,
 					  .count = 3,
 				  });
 	ASSERT_NE(0, other);
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 2));
-	EXPECT_EQ(0, hwt_stop(self->fd, timers, 4, NULL));
-	ASSERT_EQ(2, hwt_read(self->fd, events, 2));
-	ASSERT_EQ(1, hwt_stop(self->fd, timers, 4, &left));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 2));
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 4, NULL));
+	ASSERT_EQ(2, dev_read(self->fd, events, 2));
+	ASSERT_EQ(1, dev_stop(self->fd, timers, 4, &left));
 	EXPECT_EQ(0, left);
 	EXPECT_EQ(other, timers[0].id);
 	EXPECT_EQ(2, timers[0].count);
@@ -970,29 +970,29 @@ TEST_F(hwtimer, stop_and_the_events_of_limited_timers_that_wait)
 
 TEST_F(hwtimer, stop_does_not_hand_back_what_was_cancelled_as_its_event_waited)
 {
-	__u64 id = hwt_every(self->fd, 0, HOUR, 0), left;
+	__u64 id = dev_every(self->fd, 0, HOUR, 0), left;
 	struct hwtimer_unprocessed timers[2];
 
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	EXPECT_EQ(0, hwt_stop(self->fd, timers, 2, NULL));
-	EXPECT_EQ(-EALREADY, hwt_cancel(self->fd, id, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, NULL));
+	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
 	EXPECT_EQ(id, read_last(_metadata, self->fd).id);
-	EXPECT_EQ(0, hwt_stop(self->fd, timers, 2, &left));
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, &left));
 	EXPECT_EQ(0, left);
 	expect_ended(_metadata, self->fd, id);
 }
 
 TEST_F(hwtimer, stop_does_not_hand_back_what_was_discarded)
 {
-	__u64 id = hwt_every(self->fd, 0, HOUR, 0), left;
+	__u64 id = dev_every(self->fd, 0, HOUR, 0), left;
 	struct hwtimer_unprocessed timers[2];
 	struct hwtimer_event event;
 
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	EXPECT_EQ(0, hwt_stop(self->fd, timers, 2, NULL));
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
-	EXPECT_EQ(0, hwt_read(self->fd, &event, 1));
-	EXPECT_EQ(0, hwt_stop(self->fd, timers, 2, &left));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, NULL));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(0, dev_read(self->fd, &event, 1));
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, &left));
 	EXPECT_EQ(0, left);
 	expect_ended(_metadata, self->fd, id);
 }
@@ -1002,16 +1002,16 @@ TEST_F(hwtimer, stop_and_a_fixed_delay_that_counts_from_the_read)
 	struct hwtimer_unprocessed timers[2];
 	__u64 before, after;
 
-	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 					       .flags = HWTIMER_FIXED_DELAY,
 					       .interval = HOUR,
 				       }));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	EXPECT_EQ(0, hwt_stop(self->fd, timers, 2, NULL));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, NULL));
 	before = now_ns();
 	read_last(_metadata, self->fd);
 	after = now_ns();
-	ASSERT_EQ(1, hwt_stop(self->fd, timers, 2, NULL));
+	ASSERT_EQ(1, dev_stop(self->fd, timers, 2, NULL));
 	EXPECT_LE(before + HOUR, timers[0].deadline);
 	EXPECT_GE(after + HOUR, timers[0].deadline);
 	EXPECT_EQ(HWTIMER_FIXED_DELAY, timers[0].flags);
@@ -1027,15 +1027,15 @@ TEST_F(hwtimer, stop_hands_back_timers_behind_those_already_handed_back)
 	__u64 left;
 
 	for (unsigned int i = 0; i < 60; i++) {
-		ASSERT_NE(0, hwt_every(self->fd, i % 2 ? HOUR : 0, HOUR, i));
+		ASSERT_NE(0, dev_every(self->fd, i % 2 ? HOUR : 0, HOUR, i));
 		if (!(i % 2))
-			ASSERT_TRUE(hwt_wait_ready(self->fd, i / 2 + 1));
+			ASSERT_TRUE(dev_wait_ready(self->fd, i / 2 + 1));
 	}
 	while (got < 60) {
-		int read = hwt_read(self->fd, events, 10), ret;
+		int read = dev_read(self->fd, events, 10), ret;
 
 		ASSERT_LE(0, read == -EAGAIN ? 0 : read);
-		ret = hwt_stop(self->fd, timers, 7, &left);
+		ret = dev_stop(self->fd, timers, 7, &left);
 		ASSERT_LT(0, ret);
 		for (int i = 0; i < ret; i++, got++) {
 			ASSERT_GT(60, timers[i].user_data);
@@ -1044,7 +1044,7 @@ TEST_F(hwtimer, stop_hands_back_timers_behind_those_already_handed_back)
 			EXPECT_EQ(HOUR, timers[i].interval);
 		}
 	}
-	EXPECT_EQ(0, hwt_stop(self->fd, timers, 64, &left));
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 64, &left));
 	EXPECT_EQ(0, left);
 	EXPECT_EQ(60, stats_of(self->fd).unprocessed);
 }
@@ -1058,12 +1058,12 @@ TEST_F(hwtimer, one_shot_that_is_scheduled_anew_from_each_event)
 	struct hwtimer_stats stats;
 
 	for (unsigned int i = 0; i < 16; i++) {
-		ids[i] = hwt_after(self->fd, i * MS / 4, i);
+		ids[i] = dev_after(self->fd, i * MS / 4, i);
 		ASSERT_NE(0, ids[i]);
 	}
 	while (total < 16 * 20) {
-		unsigned int got = hwt_collect(self->fd, events, 1);
-		int more = hwt_read(self->fd, events + 1, 15);
+		unsigned int got = dev_collect(self->fd, events, 1);
+		int more = dev_read(self->fd, events + 1, 15);
 
 		ASSERT_EQ(1, got);
 		got += more > 0 ? more : 0;
@@ -1076,7 +1076,7 @@ TEST_F(hwtimer, one_shot_that_is_scheduled_anew_from_each_event)
 			EXPECT_LT(last[nth], events[i].deadline);
 			last[nth] = events[i].deadline;
 			rounds[nth]++;
-			ids[nth] = hwt_after(self->fd, nth % 5 * MS / 2, nth);
+			ids[nth] = dev_after(self->fd, nth % 5 * MS / 2, nth);
 			ASSERT_NE(0, ids[nth]);
 			EXPECT_NE(events[i].id, ids[nth]);
 		}
@@ -1089,32 +1089,32 @@ TEST_F(hwtimer, one_shot_that_is_scheduled_anew_from_each_event)
 
 TEST_F(hwtimer, timer_that_reschedules_others_from_its_event)
 {
-	__u64 id = hwt_every(self->fd, 0, 2 * MS, 1), timeout;
+	__u64 id = dev_every(self->fd, 0, 2 * MS, 1), timeout;
 	struct hwtimer_event event;
 
 	/* A connection's idle timeout, put off by each heartbeat. */
-	timeout = hwt_after(self->fd, HOUR, 2);
+	timeout = dev_after(self->fd, HOUR, 2);
 	ASSERT_NE(0, id);
 	ASSERT_NE(0, timeout);
 	for (unsigned int i = 0; i < 20; i++) {
-		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 		EXPECT_EQ(id, event.id);
 		ASSERT_EQ(0,
-			  hwt_reschedule(self->fd, timeout, 0, HOUR + i * SEC));
+			  dev_reschedule(self->fd, timeout, 0, HOUR + i * SEC));
 	}
 	EXPECT_EQ(20, stats_of(self->fd).rescheduled);
 }
 
 TEST_F(hwtimer, failed_read_neither_loses_nor_counts)
 {
-	__u64 id = hwt_every(self->fd, 0, INTERVAL, 0);
+	__u64 id = dev_every(self->fd, 0, INTERVAL, 0);
 	struct hwtimer_event events[3];
 	struct hwtimer_stats stats;
 
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	for (unsigned int i = 0; i < 3; i++) {
-		EXPECT_EQ(-EFAULT, hwt_read(self->fd, bad_address(), 1));
-		EXPECT_EQ(-EFAULT, hwt_read(self->fd, page_edge(31), 1));
+		EXPECT_EQ(-EFAULT, dev_read(self->fd, bad_address(), 1));
+		EXPECT_EQ(-EFAULT, dev_read(self->fd, page_edge(31), 1));
 		sleep_ns(2 * INTERVAL);
 	}
 	stats = stats_of(self->fd);
@@ -1127,8 +1127,8 @@ TEST_F(hwtimer, failed_read_neither_loses_nor_counts)
 		  query_of(_metadata, self->fd, id).state);
 	events[0] = read_event(_metadata, self->fd, INTERVAL);
 	EXPECT_LE(6, events[0].expirations);
-	ASSERT_EQ(1, hwt_collect(self->fd, &events[1], 1));
-	ASSERT_EQ(1, hwt_collect(self->fd, &events[2], 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &events[1], 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &events[2], 1));
 	expect_chain(_metadata, events, 3, events[0].deadline, INTERVAL);
 }
 
@@ -1137,14 +1137,14 @@ TEST_F(hwtimer, failed_read_costs_a_limited_timer_nothing)
 	struct hwtimer_event event;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .interval = HOUR,
 				       .count = 2,
 			       });
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	EXPECT_EQ(-EFAULT, hwt_read(self->fd, bad_address(), 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(-EFAULT, dev_read(self->fd, bad_address(), 1));
 	EXPECT_EQ(2, query_of(_metadata, self->fd, id).count);
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(1, event.expirations);
 	EXPECT_EQ(1, query_of(_metadata, self->fd, id).count);
 }
@@ -1154,15 +1154,15 @@ TEST_F(hwtimer, fixed_delay_counts_from_the_read_that_succeeds)
 	struct hwtimer_event event;
 	__u64 id, before;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .flags = HWTIMER_FIXED_DELAY,
 				       .interval = HOUR,
 			       });
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	EXPECT_EQ(-EFAULT, hwt_read(self->fd, bad_address(), 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(-EFAULT, dev_read(self->fd, bad_address(), 1));
 	sleep_ns(10 * MS);
 	before = now_ns();
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(1, event.expirations);
 	EXPECT_LE(before + HOUR, query_of(_metadata, self->fd, id).deadline);
 }
@@ -1175,21 +1175,21 @@ TEST_F(hwtimer, read_that_faults_half_way_loses_nothing)
 	__u64 next[PARTLY] = { 0 };
 
 	for (unsigned int i = 0; i < PARTLY; i++)
-		ASSERT_NE(0, hwt_every(self->fd, 0, INTERVAL, i));
+		ASSERT_NE(0, dev_every(self->fd, 0, INTERVAL, i));
 	for (unsigned int whole = 1; whole < PARTLY; whole += 13) {
 		struct hwtimer_stats stats;
 		int got, more;
 
-		ASSERT_TRUE(hwt_wait_ready(self->fd, PARTLY));
+		ASSERT_TRUE(dev_wait_ready(self->fd, PARTLY));
 		edge = page_edge(whole * sizeof(*edge) + 8);
 		stats = stats_of(self->fd);
-		got = hwt_read(self->fd, edge, PARTLY);
+		got = dev_read(self->fd, edge, PARTLY);
 		ASSERT_LE(1, got);
 		ASSERT_GE(whole, got);
 		EXPECT_EQ(stats.rearmed + got, stats_of(self->fd).rearmed);
 		EXPECT_EQ(stats.delivered + got, stats_of(self->fd).delivered);
 		/* Some of the first may have come again by now. */
-		more = hwt_read(self->fd, rest, PARTLY);
+		more = dev_read(self->fd, rest, PARTLY);
 		ASSERT_LE(PARTLY - got, more);
 		for (int i = 0; i < got + more; i++) {
 			struct hwtimer_event *event = i < got ? &edge[i] :
@@ -1209,10 +1209,10 @@ TEST_F(hwtimer, ready_again_for_each_expiration)
 {
 	struct hwtimer_event event;
 
-	ASSERT_NE(0, hwt_every(self->fd, 0, 50 * MS, 0));
+	ASSERT_NE(0, dev_every(self->fd, 0, 50 * MS, 0));
 	for (unsigned int i = 0; i < 3; i++) {
-		ASSERT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
-		ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+		ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+		ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	}
 }
 
@@ -1221,9 +1221,9 @@ TEST_F(hwtimer, blocked_reads_get_each_expiration)
 	struct hwtimer_event events[5];
 
 	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, 0));
-	ASSERT_NE(0, hwt_every(self->fd, 0, INTERVAL, 0));
+	ASSERT_NE(0, dev_every(self->fd, 0, INTERVAL, 0));
 	for (unsigned int i = 0; i < 5; i++)
-		ASSERT_EQ(1, hwt_read(self->fd, &events[i], 1));
+		ASSERT_EQ(1, dev_read(self->fd, &events[i], 1));
 	expect_chain(_metadata, events, 5, events[0].deadline, INTERVAL);
 }
 
@@ -1244,12 +1244,12 @@ TEST_F_TIMEOUT(hwtimer, many_that_nobody_reads_cost_nothing, LONG_TIMEOUT)
 			requests[i].time = i % 20 * MS;
 			requests[i].interval = (1 + i % 10) * MS;
 		}
-		ASSERT_EQ(count, hwt_submit(self->fd, requests, count));
+		ASSERT_EQ(count, dev_submit(self->fd, requests, count));
 		for (unsigned int i = 0; i < count; i++)
 			ASSERT_EQ(0, requests[i].result);
 		done += count;
 	}
-	ASSERT_TRUE(hwt_wait_ready(self->fd, n));
+	ASSERT_TRUE(dev_wait_ready(self->fd, n));
 	sleep_ns(50 * MS);
 	before = stats_of(self->fd);
 	sleep_ns(100 * MS);
@@ -1262,7 +1262,7 @@ TEST_F_TIMEOUT(hwtimer, many_that_nobody_reads_cost_nothing, LONG_TIMEOUT)
 	for (unsigned int got = 0; got < n;) {
 		unsigned int want = n - got < BATCH ? n - got : BATCH;
 
-		ASSERT_EQ(want, hwt_read(self->fd, events, want));
+		ASSERT_EQ(want, dev_read(self->fd, events, want));
 		for (unsigned int i = 0; i < want; i++, got++) {
 			ASSERT_GT(n, events[i].user_data);
 			ASSERT_FALSE(came[events[i].user_data]);
@@ -1283,15 +1283,15 @@ TEST_F_TIMEOUT(hwtimer, many_that_are_read_tell_of_every_deadline, LONG_TIMEOUT)
 
 	ASSERT_NE(NULL, next);
 	for (unsigned int i = 0; i < n; i++)
-		ASSERT_NE(0, hwt_every(self->fd, i % 20 * MS, (1 + i % 50) * MS,
+		ASSERT_NE(0, dev_every(self->fd, i % 20 * MS, (1 + i % 50) * MS,
 				       i));
 	end = now_ns() + 300 * MS;
 	do {
 		bool stopped = now_ns() >= end;
 
 		if (stopped)
-			ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
-		got = hwt_read(self->fd, events, BATCH);
+			ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
+		got = dev_read(self->fd, events, BATCH);
 		for (int i = 0; i < got; i++) {
 			__u64 nth = events[i].user_data;
 
@@ -1304,7 +1304,7 @@ TEST_F_TIMEOUT(hwtimer, many_that_are_read_tell_of_every_deadline, LONG_TIMEOUT)
 		}
 	} while (got);
 	do {
-		got = hwt_stop(self->fd, timers, BATCH, &left);
+		got = dev_stop(self->fd, timers, BATCH, &left);
 		ASSERT_LE(0, got);
 		for (int i = 0; i < got; i++) {
 			__u64 nth = timers[i].user_data;
@@ -1344,9 +1344,9 @@ static void *read_until_told(void *arg)
 		for (unsigned int i = 0; i < CROWD; i++)
 			cancelled[i] = __atomic_load_n(&crowd->cancelled[i],
 						       __ATOMIC_ACQUIRE);
-		if (!hwt_poll(crowd->fd, POLLIN, 10))
+		if (!dev_poll(crowd->fd, POLLIN, 10))
 			continue;
-		got = hwt_read(crowd->fd, events, 16);
+		got = dev_read(crowd->fd, events, 16);
 		for (int i = 0; i < got; i++) {
 			__u64 nth = events[i].user_data;
 
@@ -1372,7 +1372,7 @@ TEST_F_TIMEOUT(hwtimer, many_readers_of_limited_timers_get_the_exact_count,
 	pthread_t threads[4];
 
 	for (unsigned int i = 0; i < CROWD; i++) {
-		crowd.ids[i] = hwt_add(self->fd, (struct hwtimer_request){
+		crowd.ids[i] = dev_add(self->fd, (struct hwtimer_request){
 							 .interval = MS,
 							 .user_data = i,
 							 .count = 50,
@@ -1406,7 +1406,7 @@ static void *cancel_crowd(void *arg)
 	struct crowd *crowd = *(struct crowd **)arg;
 
 	for (unsigned int i = 0; i < CROWD; i++) {
-		int ret = hwt_cancel(crowd->fd, crowd->ids[i], HWTIMER_DISCARD);
+		int ret = dev_cancel(crowd->fd, crowd->ids[i], HWTIMER_DISCARD);
 
 		if (!ret)
 			__atomic_store_n(&crowd->cancelled[i], 1,
@@ -1427,7 +1427,7 @@ TEST_F_TIMEOUT(hwtimer, cancels_against_reads_end_every_timer, LONG_TIMEOUT)
 		struct hwtimer_stats stats;
 
 		for (unsigned int i = 0; i < CROWD; i++) {
-			crowd.ids[i] = hwt_every(self->fd, 0, MS, i);
+			crowd.ids[i] = dev_every(self->fd, 0, MS, i);
 			ASSERT_NE(0, crowd.ids[i]);
 		}
 		for (unsigned int i = 0; i < 3; i++)
@@ -1439,7 +1439,7 @@ TEST_F_TIMEOUT(hwtimer, cancels_against_reads_end_every_timer, LONG_TIMEOUT)
 		__atomic_store_n(&crowd.stop, true, __ATOMIC_RELAXED);
 		join_threads(readers, 2);
 		for (unsigned int i = 0; i < CROWD; i++)
-			EXPECT_EQ(-ENOENT, hwt_cancel(self->fd, crowd.ids[i],
+			EXPECT_EQ(-ENOENT, dev_cancel(self->fd, crowd.ids[i],
 						      HWTIMER_DISCARD));
 		EXPECT_EQ(0, crowd.failures);
 		EXPECT_EQ(0, crowd.came_after);
@@ -1457,7 +1457,7 @@ static void *reschedule_crowd(void *arg)
 
 	for (unsigned int i = 0;
 	     !__atomic_load_n(&crowd->stop, __ATOMIC_RELAXED); i++) {
-		int ret = hwt_reschedule(crowd->fd, crowd->ids[i % CROWD], 0,
+		int ret = dev_reschedule(crowd->fd, crowd->ids[i % CROWD], 0,
 					 i % 5 * MS);
 
 		if (ret && ret != -EALREADY && ret != -ENOENT)
@@ -1474,7 +1474,7 @@ TEST_F_TIMEOUT(hwtimer, reschedules_against_reads_lose_no_timer, LONG_TIMEOUT)
 	pthread_t threads[3];
 
 	for (unsigned int i = 0; i < CROWD; i++) {
-		crowd.ids[i] = hwt_every(self->fd, 0, 2 * MS, i);
+		crowd.ids[i] = dev_every(self->fd, 0, 2 * MS, i);
 		ASSERT_NE(0, crowd.ids[i]);
 	}
 	for (unsigned int i = 0; i < 3; i++)
@@ -1491,7 +1491,7 @@ TEST_F_TIMEOUT(hwtimer, reschedules_against_reads_lose_no_timer, LONG_TIMEOUT)
 	EXPECT_EQ(0, crowd.failures);
 	for (unsigned int i = 0; i < CROWD; i++)
 		EXPECT_EQ(0,
-			  hwt_cancel(self->fd, crowd.ids[i], HWTIMER_DISCARD));
+			  dev_cancel(self->fd, crowd.ids[i], HWTIMER_DISCARD));
 }
 
 TEST_HARNESS_MAIN

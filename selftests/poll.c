@@ -34,60 +34,60 @@ static __u32 watched(int epoll, int timeout_ms)
 
 TEST_F(hwtimer, nothing_is_ready_at_first)
 {
-	EXPECT_EQ(0, hwt_poll(self->fd, ALL_EVENTS, 0));
-	ASSERT_NE(0, hwt_after(self->fd, HOUR, 0));
-	EXPECT_EQ(0, hwt_poll(self->fd, ALL_EVENTS, 20));
+	EXPECT_EQ(0, dev_poll(self->fd, ALL_EVENTS, 0));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	EXPECT_EQ(0, dev_poll(self->fd, ALL_EVENTS, 20));
 }
 
 TEST_F(hwtimer, poll_waits_for_an_event)
 {
 	struct hwtimer_event event;
 
-	ASSERT_NE(0, hwt_after(self->fd, 50 * MS, 0));
-	EXPECT_EQ(POLLIN, hwt_poll(self->fd, ALL_EVENTS, HANG_MS));
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_NE(0, dev_after(self->fd, 50 * MS, 0));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, ALL_EVENTS, HANG_MS));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	expect_due(_metadata, &event);
 }
 
 TEST_F(hwtimer, readable_as_normal_data_too)
 {
-	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
+	ASSERT_NE(0, dev_after(self->fd, 0, 0));
 	EXPECT_EQ(POLLIN | POLLRDNORM,
-		  hwt_poll(self->fd, POLLIN | POLLRDNORM, HANG_MS));
+		  dev_poll(self->fd, POLLIN | POLLRDNORM, HANG_MS));
 }
 
 TEST_F(hwtimer, readable_until_the_last_event_is_read)
 {
 	struct hwtimer_event event;
 
-	ASSERT_EQ(3, hwt_schedule_many(self->fd, 3, 0, 0, NULL));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 3));
+	ASSERT_EQ(3, dev_schedule_many(self->fd, 3, 0, 0, NULL));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 3));
 	for (unsigned int i = 0; i < 3; i++) {
-		EXPECT_EQ(POLLIN, hwt_poll(self->fd, ALL_EVENTS, 0));
-		ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+		EXPECT_EQ(POLLIN, dev_poll(self->fd, ALL_EVENTS, 0));
+		ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	}
-	EXPECT_EQ(0, hwt_poll(self->fd, ALL_EVENTS, 0));
+	EXPECT_EQ(0, dev_poll(self->fd, ALL_EVENTS, 0));
 }
 
 TEST_F(hwtimer, readable_until_the_last_event_is_discarded)
 {
 	__u64 ids[3];
 
-	ASSERT_EQ(3, hwt_schedule_many(self->fd, 3, 0, 0, ids));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 3));
+	ASSERT_EQ(3, dev_schedule_many(self->fd, 3, 0, 0, ids));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 3));
 	for (unsigned int i = 0; i < 3; i++) {
-		EXPECT_EQ(POLLIN, hwt_poll(self->fd, ALL_EVENTS, 0));
-		ASSERT_EQ(0, hwt_cancel(self->fd, ids[i], HWTIMER_DISCARD));
+		EXPECT_EQ(POLLIN, dev_poll(self->fd, ALL_EVENTS, 0));
+		ASSERT_EQ(0, dev_cancel(self->fd, ids[i], HWTIMER_DISCARD));
 	}
-	EXPECT_EQ(0, hwt_poll(self->fd, ALL_EVENTS, 0));
+	EXPECT_EQ(0, dev_poll(self->fd, ALL_EVENTS, 0));
 }
 
 TEST_F(hwtimer, failed_read_leaves_it_readable)
 {
-	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
-	ASSERT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
-	ASSERT_EQ(-EFAULT, hwt_read(self->fd, bad_address(), 1));
-	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, 0));
+	ASSERT_NE(0, dev_after(self->fd, 0, 0));
+	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	ASSERT_EQ(-EFAULT, dev_read(self->fd, bad_address(), 1));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, 0));
 }
 
 TEST_F(hwtimer, readable_means_that_read_gets_something)
@@ -96,16 +96,16 @@ TEST_F(hwtimer, readable_means_that_read_gets_something)
 	unsigned int got = 0;
 
 	for (unsigned int i = 0; i < 100; i++)
-		ASSERT_NE(0, hwt_after(self->fd, i * 300 * US, 0));
+		ASSERT_NE(0, dev_after(self->fd, i * 300 * US, 0));
 	while (got < 100) {
 		int ret;
 
-		ASSERT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
-		ret = hwt_read(self->fd, events, 4);
+		ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+		ret = dev_read(self->fd, events, 4);
 		ASSERT_LT(0, ret);
 		got += ret;
 	}
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
 }
 
 TEST_F(hwtimer, level_triggered_reports_while_events_wait)
@@ -115,13 +115,13 @@ TEST_F(hwtimer, level_triggered_reports_while_events_wait)
 
 	ASSERT_LE(0, epoll);
 	EXPECT_EQ(0, watched(epoll, 0));
-	ASSERT_EQ(2, hwt_schedule_many(self->fd, 2, 0, 0, NULL));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 2));
+	ASSERT_EQ(2, dev_schedule_many(self->fd, 2, 0, 0, NULL));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 2));
 	EXPECT_EQ(EPOLLIN, watched(epoll, HANG_MS));
 	EXPECT_EQ(EPOLLIN, watched(epoll, 0));
-	ASSERT_EQ(1, hwt_read(self->fd, events, 1));
+	ASSERT_EQ(1, dev_read(self->fd, events, 1));
 	EXPECT_EQ(EPOLLIN, watched(epoll, 0));
-	ASSERT_EQ(1, hwt_read(self->fd, events, 2));
+	ASSERT_EQ(1, dev_read(self->fd, events, 2));
 	EXPECT_EQ(0, watched(epoll, 0));
 }
 
@@ -133,13 +133,13 @@ TEST_F(hwtimer, edge_triggered_reports_each_arrival_once)
 	ASSERT_LE(0, epoll);
 	EXPECT_EQ(0, watched(epoll, 0));
 	for (unsigned int i = 1; i <= 3; i++) {
-		ASSERT_NE(0, hwt_after(self->fd, 0, i));
+		ASSERT_NE(0, dev_after(self->fd, 0, i));
 		EXPECT_EQ(EPOLLIN, watched(epoll, HANG_MS));
 		EXPECT_EQ(0, watched(epoll, 20));
-		EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, 0));
+		EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, 0));
 	}
 	for (unsigned int i = 1; i <= 3; i++) {
-		ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 		EXPECT_EQ(i, event.user_data);
 	}
 	EXPECT_EQ(0, watched(epoll, 20));
@@ -154,9 +154,9 @@ TEST_F(hwtimer, edge_triggered_after_draining)
 	for (unsigned int i = 0; i < 20; i++) {
 		int ret;
 
-		ASSERT_NE(0, hwt_after(self->fd, i % 3 * MS, i));
+		ASSERT_NE(0, dev_after(self->fd, i % 3 * MS, i));
 		ASSERT_EQ(EPOLLIN, watched(epoll, HANG_MS));
-		ret = hwt_read(self->fd, events, 8);
+		ret = dev_read(self->fd, events, 8);
 		ASSERT_EQ(1, ret);
 	}
 }
@@ -167,7 +167,7 @@ TEST_F(hwtimer, one_shot_reports_once_until_rearmed)
 	int epoll = watch(self->fd, EPOLLIN | EPOLLONESHOT);
 
 	ASSERT_LE(0, epoll);
-	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
+	ASSERT_NE(0, dev_after(self->fd, 0, 0));
 	EXPECT_EQ(EPOLLIN, watched(epoll, HANG_MS));
 	EXPECT_EQ(0, watched(epoll, 0));
 	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_MOD, self->fd, &again));
@@ -178,8 +178,8 @@ TEST_F(hwtimer, added_to_epoll_when_events_wait_already)
 {
 	int epoll;
 
-	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
+	ASSERT_NE(0, dev_after(self->fd, 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	epoll = watch(self->fd, EPOLLIN | EPOLLET);
 	ASSERT_LE(0, epoll);
 	EXPECT_EQ(EPOLLIN, watched(epoll, 0));
@@ -195,7 +195,7 @@ static void *poller(void *arg)
 {
 	struct poller *poller = arg;
 
-	poller->events = hwt_poll(poller->fd, POLLIN, HANG_MS);
+	poller->events = dev_poll(poller->fd, POLLIN, HANG_MS);
 	return NULL;
 }
 
@@ -208,7 +208,7 @@ TEST_F(hwtimer, one_event_wakes_every_poller)
 		pollers[i] = (struct poller){ .fd = self->fd };
 	start_threads(threads, 4, poller, pollers, sizeof(pollers[0]));
 	sleep_ns(50 * MS);
-	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
+	ASSERT_NE(0, dev_after(self->fd, 0, 0));
 	join_threads(threads, 4);
 	for (unsigned int i = 0; i < 4; i++)
 		EXPECT_EQ(POLLIN, pollers[i].events);
@@ -218,24 +218,24 @@ TEST_F(hwtimer, hangs_up_when_stopped_and_drained)
 {
 	struct hwtimer_event event;
 
-	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
-	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, 0) & POLLIN);
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0) & POLLHUP);
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
-	EXPECT_EQ(POLLHUP, hwt_poll(self->fd, POLLIN, 0) & POLLHUP);
-	EXPECT_EQ(0, hwt_read(self->fd, &event, 1));
+	ASSERT_NE(0, dev_after(self->fd, 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, 0) & POLLIN);
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0) & POLLHUP);
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
+	EXPECT_EQ(POLLHUP, dev_poll(self->fd, POLLIN, 0) & POLLHUP);
+	EXPECT_EQ(0, dev_read(self->fd, &event, 1));
 }
 
 TEST_F(hwtimer, hangs_up_when_the_last_event_is_discarded)
 {
-	__u64 id = hwt_after(self->fd, 0, 0);
+	__u64 id = dev_after(self->fd, 0, 0);
 
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
-	ASSERT_EQ(0, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
-	EXPECT_EQ(POLLHUP, hwt_poll(self->fd, POLLIN, 0) & POLLHUP);
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
+	ASSERT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(POLLHUP, dev_poll(self->fd, POLLIN, 0) & POLLHUP);
 }
 
 TEST_F(hwtimer, stop_wakes_pollers)
@@ -245,10 +245,10 @@ TEST_F(hwtimer, stop_wakes_pollers)
 	pthread_t thread;
 
 	ASSERT_LE(0, epoll);
-	ASSERT_NE(0, hwt_after(self->fd, HOUR, 0));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
 	start_threads(&thread, 1, poller, &waiting, sizeof(waiting));
 	sleep_ns(50 * MS);
-	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
 	join_threads(&thread, 1);
 	EXPECT_EQ(POLLHUP, waiting.events & POLLHUP);
 	EXPECT_EQ(EPOLLHUP, watched(epoll, HANG_MS) & EPOLLHUP);
@@ -260,12 +260,12 @@ TEST_F(hwtimer, last_read_after_stop_wakes_pollers)
 	struct hwtimer_event event;
 
 	ASSERT_LE(0, epoll);
-	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
+	ASSERT_NE(0, dev_after(self->fd, 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
 	while (watched(epoll, 20))
 		;
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(EPOLLHUP, watched(epoll, HANG_MS));
 }
 

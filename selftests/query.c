@@ -7,11 +7,11 @@
 TEST_F(hwtimer, pending_timer)
 {
 	__u64 deadline = now_ns() + HOUR, before, after;
-	__u64 id = hwt_at(self->fd, deadline, 99);
+	__u64 id = dev_at(self->fd, deadline, 99);
 	struct hwtimer_query query;
 
 	before = now_ns();
-	ASSERT_EQ(0, hwt_query(self->fd, id, &query));
+	ASSERT_EQ(0, dev_query(self->fd, id, &query));
 	after = now_ns();
 	EXPECT_EQ(id, query.id);
 	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
@@ -28,12 +28,12 @@ TEST_F(hwtimer, pending_timer)
 
 TEST_F(hwtimer, rescheduled_timer)
 {
-	__u64 id = hwt_after(self->fd, HOUR, 99), deadline = now_ns() + MS;
+	__u64 id = dev_after(self->fd, HOUR, 99), deadline = now_ns() + MS;
 	struct hwtimer_query query;
 
 	deadline += 2 * HOUR;
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
-	ASSERT_EQ(0, hwt_query(self->fd, id, &query));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0, dev_query(self->fd, id, &query));
 	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
 	EXPECT_EQ(99, query.user_data);
 	EXPECT_EQ(deadline, query.deadline);
@@ -42,11 +42,11 @@ TEST_F(hwtimer, rescheduled_timer)
 TEST_F(hwtimer, expired_timer)
 {
 	__u64 deadline = now_ns() - MS;
-	__u64 id = hwt_at(self->fd, deadline, 99);
+	__u64 id = dev_at(self->fd, deadline, 99);
 	struct hwtimer_query query;
 
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	ASSERT_EQ(0, hwt_query(self->fd, id, &query));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_query(self->fd, id, &query));
 	EXPECT_EQ(HWTIMER_STATE_EXPIRED, query.state);
 	EXPECT_EQ(99, query.user_data);
 	EXPECT_EQ(deadline, query.deadline);
@@ -55,53 +55,53 @@ TEST_F(hwtimer, expired_timer)
 
 TEST_F(hwtimer, query_does_not_consume_the_event)
 {
-	__u64 id = hwt_after(self->fd, 0, 0);
+	__u64 id = dev_after(self->fd, 0, 0);
 	struct hwtimer_query query;
 	struct hwtimer_event event;
 
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	ASSERT_EQ(0, hwt_query(self->fd, id, &query));
-	EXPECT_EQ(1, hwt_read(self->fd, &event, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_query(self->fd, id, &query));
+	EXPECT_EQ(1, dev_read(self->fd, &event, 1));
 }
 
 TEST_F(hwtimer, delivered_timer_is_enoent)
 {
-	__u64 id = hwt_after(self->fd, 0, 0);
+	__u64 id = dev_after(self->fd, 0, 0);
 	struct hwtimer_query query;
 	struct hwtimer_event event;
 
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
-	EXPECT_EQ(-ENOENT, hwt_query(self->fd, id, &query));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	EXPECT_EQ(-ENOENT, dev_query(self->fd, id, &query));
 }
 
 TEST_F(hwtimer, cancelled_timer_is_enoent)
 {
-	__u64 id = hwt_after(self->fd, HOUR, 0);
+	__u64 id = dev_after(self->fd, HOUR, 0);
 	struct hwtimer_query query;
 
-	ASSERT_EQ(0, hwt_cancel(self->fd, id, 0));
-	EXPECT_EQ(-ENOENT, hwt_query(self->fd, id, &query));
+	ASSERT_EQ(0, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(-ENOENT, dev_query(self->fd, id, &query));
 }
 
 TEST_F(hwtimer, discarded_timer_is_enoent)
 {
-	__u64 id = hwt_after(self->fd, 0, 0);
+	__u64 id = dev_after(self->fd, 0, 0);
 	struct hwtimer_query query;
 
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	ASSERT_EQ(0, hwt_cancel(self->fd, id, HWTIMER_DISCARD));
-	EXPECT_EQ(-ENOENT, hwt_query(self->fd, id, &query));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(-ENOENT, dev_query(self->fd, id, &query));
 }
 
 TEST_F(hwtimer, what_was_in_the_buffer_does_not_matter)
 {
 	struct hwtimer_query query;
-	__u64 id = hwt_after(self->fd, HOUR, 99);
+	__u64 id = dev_after(self->fd, HOUR, 99);
 
 	memset(&query, 0x5a, sizeof(query));
 	query.id = id;
 	query.reserved = 0;
-	ASSERT_EQ(0, hwt_ioctl(self->fd, HWTIMER_IOC_QUERY, &query));
+	ASSERT_EQ(0, dev_ioctl(self->fd, HWTIMER_IOC_QUERY, &query));
 	EXPECT_EQ(99, query.user_data);
 	EXPECT_EQ(0, query.interval);
 	EXPECT_EQ(0, query.slack);
@@ -113,11 +113,11 @@ TEST_F(hwtimer, what_was_in_the_buffer_does_not_matter)
 TEST_F(hwtimer, reserved_is_einval)
 {
 	struct hwtimer_query query = {
-		.id = hwt_after(self->fd, HOUR, 0),
+		.id = dev_after(self->fd, HOUR, 0),
 		.reserved = 1,
 	};
 
-	EXPECT_EQ(-EINVAL, hwt_ioctl(self->fd, HWTIMER_IOC_QUERY, &query));
+	EXPECT_EQ(-EINVAL, dev_ioctl(self->fd, HWTIMER_IOC_QUERY, &query));
 }
 
 TEST_HARNESS_MAIN

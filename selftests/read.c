@@ -9,15 +9,15 @@
 static void make_ready(struct __test_metadata *_metadata, int fd,
 		       unsigned int n)
 {
-	ASSERT_EQ(n, hwt_schedule_many(fd, n, 0, 0, NULL));
-	ASSERT_TRUE(hwt_wait_ready(fd, n));
+	ASSERT_EQ(n, dev_schedule_many(fd, n, 0, 0, NULL));
+	ASSERT_TRUE(dev_wait_ready(fd, n));
 }
 
 static __u64 ready_events(int fd)
 {
 	struct hwtimer_stats stats;
 
-	return hwt_stats(fd, &stats) ? UINT64_MAX : stats.ready;
+	return dev_stats(fd, &stats) ? UINT64_MAX : stats.ready;
 }
 
 static void set_nonblocking(struct __test_metadata *_metadata, int fd,
@@ -30,9 +30,9 @@ TEST_F(hwtimer, nothing_to_read_is_eagain)
 {
 	struct hwtimer_event event;
 
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
-	ASSERT_NE(0, hwt_after(self->fd, HOUR, 0));
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 }
 
 TEST_F(hwtimer, room_for_less_than_one_event_is_einval)
@@ -65,8 +65,8 @@ TEST_F(hwtimer, less_events_than_room)
 	struct hwtimer_event events[100];
 
 	make_ready(_metadata, self->fd, 5);
-	EXPECT_EQ(5, hwt_read(self->fd, events, 100));
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, events, 100));
+	EXPECT_EQ(5, dev_read(self->fd, events, 100));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, events, 100));
 }
 
 TEST_F(hwtimer, many_events_by_reads_of_every_size)
@@ -77,7 +77,7 @@ TEST_F(hwtimer, many_events_by_reads_of_every_size)
 
 	make_ready(_metadata, self->fd, 2000);
 	for (unsigned int size = 1; got < 2000; size = size % 300 + 7) {
-		int ret = hwt_read(self->fd, events, size);
+		int ret = dev_read(self->fd, events, size);
 
 		ASSERT_EQ(2000 - got < size ? 2000 - got : size, ret);
 		for (int i = 0; i < ret; i++, total++) {
@@ -96,8 +96,8 @@ TEST_F(hwtimer, blocks_until_there_is_an_event)
 	__u64 id;
 
 	set_nonblocking(_metadata, self->fd, false);
-	id = hwt_after(self->fd, 100 * MS, 3);
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
+	id = dev_after(self->fd, 100 * MS, 3);
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	expect_due(_metadata, &event);
 	EXPECT_EQ(id, event.id);
 }
@@ -107,19 +107,19 @@ TEST_F(hwtimer, blocked_read_does_not_wait_for_a_full_buffer)
 	struct hwtimer_event events[10];
 
 	set_nonblocking(_metadata, self->fd, false);
-	ASSERT_NE(0, hwt_after(self->fd, 50 * MS, 0));
-	ASSERT_NE(0, hwt_after(self->fd, HOUR, 0));
-	EXPECT_EQ(1, hwt_read(self->fd, events, 10));
+	ASSERT_NE(0, dev_after(self->fd, 50 * MS, 0));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	EXPECT_EQ(1, dev_read(self->fd, events, 10));
 }
 
 TEST_F(hwtimer, open_decides_whether_it_blocks)
 {
-	int fd = hwt_open(0);
+	int fd = dev_open(0);
 	struct hwtimer_event event;
 
 	ASSERT_LE(0, fd);
-	ASSERT_NE(0, hwt_after(fd, 50 * MS, 0));
-	EXPECT_EQ(1, hwt_read(fd, &event, 1));
+	ASSERT_NE(0, dev_after(fd, 50 * MS, 0));
+	EXPECT_EQ(1, dev_read(fd, &event, 1));
 	EXPECT_EQ(0, close(fd));
 }
 
@@ -131,7 +131,7 @@ TEST_F(hwtimer, signal_ends_a_blocked_read)
 
 	interrupt_by(SIGUSR1, 0);
 	set_nonblocking(_metadata, self->fd, false);
-	ASSERT_NE(0, hwt_after(self->fd, HOUR, 0));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
 	start_threads(&thread, 1, read_one, &reader, sizeof(reader));
 	/* It may not have come to block yet: try until it has ended. */
 	do {
@@ -139,7 +139,7 @@ TEST_F(hwtimer, signal_ends_a_blocked_read)
 		ASSERT_EQ(0, pthread_kill(thread, SIGUSR1));
 	} while (pthread_tryjoin_np(thread, NULL));
 	EXPECT_EQ(-EINTR, reader.result);
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.pending);
 }
 
@@ -155,7 +155,7 @@ TEST_F(hwtimer, signal_with_sa_restart_does_not)
 		sleep_ns(20 * MS);
 		ASSERT_EQ(0, pthread_kill(thread, SIGUSR1));
 	}
-	ASSERT_NE(0, hwt_after(self->fd, 0, 0));
+	ASSERT_NE(0, dev_after(self->fd, 0, 0));
 	join_threads(&thread, 1);
 	EXPECT_EQ(1, reader.result);
 }
@@ -172,7 +172,7 @@ TEST_F(hwtimer, signal_does_not_hide_an_event)
 	sigaddset(&set, SIGUSR1);
 	ASSERT_EQ(0, sigprocmask(SIG_BLOCK, &set, NULL));
 	ASSERT_EQ(0, raise(SIGUSR1));
-	EXPECT_EQ(1, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(1, dev_read(self->fd, &event, 1));
 }
 
 TEST_F_TIMEOUT(hwtimer, signals_end_long_reads_and_lose_nothing, LONG_TIMEOUT)
@@ -187,7 +187,7 @@ TEST_F_TIMEOUT(hwtimer, signals_end_long_reads_and_lose_nothing, LONG_TIMEOUT)
 	memset(events, 0xff, n * sizeof(*events));
 	interrupt_every(2000);
 	for (; got < n; calls++) {
-		int ret = hwt_read(self->fd, events + got, n - got);
+		int ret = dev_read(self->fd, events + got, n - got);
 
 		if (ret != -EINTR) {
 			ASSERT_LT(0, ret);
@@ -214,7 +214,7 @@ TEST_F(hwtimer, each_of_many_readers_gets_one)
 		readers[i] = (struct reader){ .fd = self->fd };
 	start_threads(threads, 8, read_one, readers, sizeof(readers[0]));
 	sleep_ns(50 * MS);
-	ASSERT_EQ(8, hwt_schedule_many(self->fd, 8, 0, 0, NULL));
+	ASSERT_EQ(8, dev_schedule_many(self->fd, 8, 0, 0, NULL));
 	join_threads(threads, 8);
 	for (unsigned int i = 0; i < 8; i++) {
 		EXPECT_EQ(1, readers[i].result);
@@ -232,7 +232,7 @@ TEST_F(hwtimer, one_event_ends_one_of_two_reads)
 	set_nonblocking(_metadata, self->fd, false);
 	start_threads(threads, 2, read_one, readers, sizeof(readers[0]));
 	sleep_ns(20 * MS);
-	ASSERT_NE(0, hwt_after(self->fd, 0, 1));
+	ASSERT_NE(0, dev_after(self->fd, 0, 1));
 	while (!__atomic_load_n(&readers[0].result, __ATOMIC_RELAXED) &&
 	       !__atomic_load_n(&readers[1].result, __ATOMIC_RELAXED))
 		sleep_ns(MS);
@@ -240,10 +240,10 @@ TEST_F(hwtimer, one_event_ends_one_of_two_reads)
 	EXPECT_EQ(1, __atomic_load_n(&readers[0].result, __ATOMIC_RELAXED) +
 			     __atomic_load_n(&readers[1].result,
 					     __ATOMIC_RELAXED));
-	ASSERT_NE(0, hwt_after(self->fd, 0, 2));
+	ASSERT_NE(0, dev_after(self->fd, 0, 2));
 	join_threads(threads, 2);
 	EXPECT_EQ(3, readers[0].event.user_data + readers[1].event.user_data);
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(2, stats.delivered);
 }
 
@@ -253,9 +253,9 @@ static void expect_fault(struct __test_metadata *_metadata, int fd,
 {
 	struct hwtimer_event events[8];
 
-	EXPECT_EQ(-EFAULT, hwt_read(fd, buffer, n));
+	EXPECT_EQ(-EFAULT, dev_read(fd, buffer, n));
 	EXPECT_EQ(n, ready_events(fd));
-	ASSERT_EQ(n, hwt_read(fd, events, 8));
+	ASSERT_EQ(n, dev_read(fd, events, 8));
 	for (unsigned int i = 0; i < n; i++)
 		EXPECT_EQ(i, events[i].user_data);
 }
@@ -298,13 +298,13 @@ TEST_F(hwtimer, fault_half_way_loses_nothing)
 		int got;
 
 		make_ready(_metadata, self->fd, 200);
-		got = hwt_read(self->fd, events, 200);
+		got = dev_read(self->fd, events, 200);
 		ASSERT_LE(1, got);
 		ASSERT_GE(whole, got);
 		for (int i = 0; i < got; i++)
 			came[events[i].user_data] = true;
 		EXPECT_EQ(200 - got, ready_events(self->fd));
-		ASSERT_EQ(200 - got, hwt_read(self->fd, rest, 200));
+		ASSERT_EQ(200 - got, dev_read(self->fd, rest, 200));
 		for (int i = 0; i < 200 - got; i++) {
 			EXPECT_FALSE(came[rest[i].user_data]);
 			came[rest[i].user_data] = true;
@@ -323,12 +323,12 @@ TEST_F(hwtimer, fault_half_way_keeps_the_order)
 	int got;
 
 	for (unsigned int i = 0; i < 20; i++)
-		ASSERT_NE(0, hwt_at(self->fd, base + i * 2 * MS, i));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 20));
-	got = hwt_read(self->fd, edge, 20);
+		ASSERT_NE(0, dev_at(self->fd, base + i * 2 * MS, i));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 20));
+	got = dev_read(self->fd, edge, 20);
 	ASSERT_LE(1, got);
 	ASSERT_GE(3, got);
-	ASSERT_EQ(20 - got, hwt_read(self->fd, rest, 20));
+	ASSERT_EQ(20 - got, dev_read(self->fd, rest, 20));
 	for (int i = 0; i < 20; i++) {
 		struct hwtimer_event *event = i < got ? &edge[i] :
 							&rest[i - got];
@@ -341,7 +341,7 @@ TEST_F(hwtimer, fault_half_way_keeps_the_order)
 TEST_F(hwtimer, blocked_read_into_a_bad_buffer_loses_nothing)
 {
 	set_nonblocking(_metadata, self->fd, false);
-	ASSERT_NE(0, hwt_after(self->fd, 50 * MS, 0));
+	ASSERT_NE(0, dev_after(self->fd, 50 * MS, 0));
 	expect_fault(_metadata, self->fd, page_edge(16), 1);
 }
 
@@ -351,11 +351,11 @@ TEST_F(hwtimer, discarded_events_do_not_shorten_a_read)
 	struct hwtimer_event events[4];
 	__u64 ids[600];
 
-	ASSERT_EQ(600, hwt_schedule_many(self->fd, 600, 0, 0, ids));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 600));
+	ASSERT_EQ(600, dev_schedule_many(self->fd, 600, 0, 0, ids));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 600));
 	for (unsigned int i = 1; i < 599; i++)
-		ASSERT_EQ(0, hwt_cancel(self->fd, ids[i], HWTIMER_DISCARD));
-	ASSERT_EQ(2, hwt_read(self->fd, events, 4));
+		ASSERT_EQ(0, dev_cancel(self->fd, ids[i], HWTIMER_DISCARD));
+	ASSERT_EQ(2, dev_read(self->fd, events, 4));
 	EXPECT_EQ(ids[0], events[0].id);
 	EXPECT_EQ(ids[599], events[1].id);
 }

@@ -7,14 +7,14 @@
 
 static int do_reschedule(int fd, struct hwtimer_request request)
 {
-	return hwt_ioctl(fd, HWTIMER_IOC_RESCHEDULE, &request);
+	return dev_ioctl(fd, HWTIMER_IOC_RESCHEDULE, &request);
 }
 
 static __u64 deadline_of(int fd, __u64 id)
 {
 	struct hwtimer_query query;
 
-	return hwt_query(fd, id, &query) ? 0 : query.deadline;
+	return dev_query(fd, id, &query) ? 0 : query.deadline;
 }
 
 /* The timer comes, and nothing else after it. */
@@ -23,69 +23,69 @@ static void expect_only(struct __test_metadata *_metadata, int fd, __u64 id,
 {
 	struct hwtimer_event event;
 
-	ASSERT_EQ(1, hwt_collect(fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(fd, &event, 1));
 	expect_due(_metadata, &event);
 	EXPECT_EQ(id, event.id);
 	EXPECT_EQ(77, event.user_data);
 	EXPECT_EQ(deadline, event.deadline);
 	sleep_ns(50 * MS);
-	EXPECT_EQ(-EAGAIN, hwt_read(fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(fd, &event, 1));
 }
 
 TEST_F(hwtimer, earlier)
 {
-	__u64 id = hwt_after(self->fd, HOUR, 77), deadline = now_ns() + 20 * MS;
+	__u64 id = dev_after(self->fd, HOUR, 77), deadline = now_ns() + 20 * MS;
 
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
 	EXPECT_EQ(deadline, deadline_of(self->fd, id));
 	expect_only(_metadata, self->fd, id, deadline);
 }
 
 TEST_F(hwtimer, later)
 {
-	__u64 id = hwt_after(self->fd, 600 * MS, 77);
+	__u64 id = dev_after(self->fd, 600 * MS, 77);
 	__u64 deadline = now_ns() + 700 * MS;
 
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
 	EXPECT_EQ(deadline, deadline_of(self->fd, id));
 	expect_only(_metadata, self->fd, id, deadline);
 }
 
 TEST_F(hwtimer, later_then_earlier_again)
 {
-	__u64 id = hwt_after(self->fd, HOUR, 77), deadline;
+	__u64 id = dev_after(self->fd, HOUR, 77), deadline;
 
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, 2 * HOUR));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 2 * HOUR));
 	deadline = now_ns() + 30 * MS;
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
 	expect_only(_metadata, self->fd, id, deadline);
 }
 
 TEST_F(hwtimer, earlier_then_later_again)
 {
-	__u64 id = hwt_after(self->fd, HOUR, 77), deadline;
+	__u64 id = dev_after(self->fd, HOUR, 77), deadline;
 
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, 600 * MS));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 600 * MS));
 	deadline = now_ns() + 700 * MS;
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
 	expect_only(_metadata, self->fd, id, deadline);
 }
 
 TEST_F(hwtimer, to_the_same_deadline)
 {
 	__u64 deadline = now_ns() + 500 * MS;
-	__u64 id = hwt_at(self->fd, deadline, 77);
+	__u64 id = dev_at(self->fd, deadline, 77);
 
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
 	expect_only(_metadata, self->fd, id, deadline);
 }
 
 TEST_F(hwtimer, relative_time_counts_from_now)
 {
-	__u64 id = hwt_after(self->fd, HOUR, 77), before, after, deadline;
+	__u64 id = dev_after(self->fd, HOUR, 77), before, after, deadline;
 
 	before = now_ns();
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, 2 * HOUR));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 2 * HOUR));
 	after = now_ns();
 	deadline = deadline_of(self->fd, id);
 	EXPECT_LE(before + 2 * HOUR, deadline);
@@ -94,50 +94,50 @@ TEST_F(hwtimer, relative_time_counts_from_now)
 
 TEST_F(hwtimer, into_the_past)
 {
-	__u64 id = hwt_after(self->fd, HOUR, 77);
+	__u64 id = dev_after(self->fd, HOUR, 77);
 
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, 1));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, 1));
 	expect_only(_metadata, self->fd, id, 1);
 }
 
 TEST_F(hwtimer, negative_delay_expires)
 {
-	__u64 id = hwt_after(self->fd, HOUR, 0);
+	__u64 id = dev_after(self->fd, HOUR, 0);
 	struct hwtimer_event event;
 
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, INT64_MIN));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, INT64_MIN));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(id, event.id);
 }
 
 TEST_F(hwtimer, to_never_and_back)
 {
-	__u64 id = hwt_after(self->fd, 600 * MS, 77), deadline;
+	__u64 id = dev_after(self->fd, 600 * MS, 77), deadline;
 	struct hwtimer_event event;
 
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
 				    HWTIMER_NEVER));
 	sleep_ns(700 * MS);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(HWTIMER_NEVER, deadline_of(self->fd, id));
 	deadline = now_ns() + 10 * MS;
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
 	expect_only(_metadata, self->fd, id, deadline);
 }
 
 TEST_F(hwtimer, thousands_of_times_in_both_directions)
 {
-	__u64 id = hwt_after(self->fd, HOUR, 77), deadline;
+	__u64 id = dev_after(self->fd, HOUR, 77), deadline;
 	struct hwtimer_stats stats;
 
 	for (unsigned int i = 0; i < 3000; i++) {
-		ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0,
+		ASSERT_EQ(0, dev_reschedule(self->fd, id, 0,
 					    HOUR + (i * 7919 % 3001) * SEC));
 	}
 	deadline = now_ns() + 10 * MS;
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
 	expect_only(_metadata, self->fd, id, deadline);
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.scheduled);
 	EXPECT_EQ(3001, stats.rescheduled);
 	EXPECT_EQ(1, stats.expired);
@@ -145,12 +145,12 @@ TEST_F(hwtimer, thousands_of_times_in_both_directions)
 
 TEST_F(hwtimer, always_a_little_later_comes_after_the_last)
 {
-	__u64 id = hwt_after(self->fd, 500 * MS, 77), deadline = 0;
+	__u64 id = dev_after(self->fd, 500 * MS, 77), deadline = 0;
 
 	for (unsigned int i = 0; i < 20; i++) {
 		sleep_ns(5 * MS);
 		deadline = now_ns() + 500 * MS;
-		ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
+		ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
 					    deadline));
 	}
 	expect_only(_metadata, self->fd, id, deadline);
@@ -158,37 +158,37 @@ TEST_F(hwtimer, always_a_little_later_comes_after_the_last)
 
 TEST_F(hwtimer, cancel_after_it)
 {
-	__u64 id = hwt_after(self->fd, HOUR, 0);
+	__u64 id = dev_after(self->fd, HOUR, 0);
 	struct hwtimer_stats stats;
 
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, 2 * HOUR));
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, HOUR / 2));
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, 0));
-	EXPECT_EQ(-ENOENT, hwt_reschedule(self->fd, id, 0, HOUR));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 2 * HOUR));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, HOUR / 2));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(-ENOENT, dev_reschedule(self->fd, id, 0, HOUR));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(0, stats.pending);
 	EXPECT_EQ(2, stats.rescheduled);
 }
 
 TEST_F(hwtimer, cancelled_timer_is_enoent)
 {
-	__u64 id = hwt_after(self->fd, HOUR, 0);
+	__u64 id = dev_after(self->fd, HOUR, 0);
 
-	ASSERT_EQ(0, hwt_cancel(self->fd, id, 0));
-	EXPECT_EQ(-ENOENT, hwt_reschedule(self->fd, id, 0, HOUR));
+	ASSERT_EQ(0, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(-ENOENT, dev_reschedule(self->fd, id, 0, HOUR));
 }
 
 TEST_F(hwtimer, expired_timer_is_ealready_then_enoent)
 {
-	__u64 id = hwt_after(self->fd, 0, 0);
+	__u64 id = dev_after(self->fd, 0, 0);
 	struct hwtimer_event event;
 	struct hwtimer_stats stats;
 
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	EXPECT_EQ(-EALREADY, hwt_reschedule(self->fd, id, 0, HOUR));
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
-	EXPECT_EQ(-ENOENT, hwt_reschedule(self->fd, id, 0, HOUR));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(-EALREADY, dev_reschedule(self->fd, id, 0, HOUR));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
+	EXPECT_EQ(-ENOENT, dev_reschedule(self->fd, id, 0, HOUR));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(0, stats.rescheduled);
 }
 
@@ -210,7 +210,7 @@ TEST_F(hwtimer, refusal_leaves_the_old_deadline)
 		{ .reserved = 1 },
 	};
 	__u64 deadline = now_ns() + 500 * MS;
-	__u64 id = hwt_at(self->fd, deadline, 77);
+	__u64 id = dev_at(self->fd, deadline, 77);
 
 	ASSERT_NE(0, id);
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -230,7 +230,7 @@ TEST_F(hwtimer, op_may_be_named)
 {
 	struct hwtimer_request request = {
 		.op = HWTIMER_OP_RESCHEDULE,
-		.id = hwt_after(self->fd, HOUR, 0),
+		.id = dev_after(self->fd, HOUR, 0),
 		.time = 2 * HOUR,
 		.result = -1,
 	};

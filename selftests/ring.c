@@ -57,7 +57,7 @@ TEST_F(rings, results_are_in_order)
 		expect_due(_metadata, &event);
 	}
 	EXPECT_EQ(NULL, hwtimer_ring_next_event(ring));
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(64, stats_of(self->fd).submitted);
 	EXPECT_EQ(64, stats_of(self->fd).completed);
 	EXPECT_EQ(64, stats_of(self->fd).delivered);
@@ -113,7 +113,7 @@ TEST_F(rings, limit_is_a_result)
 	struct hwtimer_ring *ring = &self->ring;
 	__s64 id;
 
-	ASSERT_EQ(0, hwt_setup_as(self->fd, (struct hwtimer_setup){
+	ASSERT_EQ(0, dev_setup_as(self->fd, (struct hwtimer_setup){
 						    .clock = CLOCK_MONOTONIC,
 						    .timers = 2,
 						    .submissions = 4,
@@ -159,19 +159,19 @@ TEST_F(rings, ids_are_the_same_everywhere)
 
 	ring_open(_metadata, ring, self->fd, 4, 4);
 	id = ring_after(_metadata, ring, HOUR, 1);
-	ASSERT_EQ(0, hwt_query(self->fd, id, &query));
+	ASSERT_EQ(0, dev_query(self->fd, id, &query));
 	EXPECT_EQ(1, query.user_data);
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, 0));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
 	EXPECT_EQ(-ENOENT, ring_cancel(_metadata, ring, id, 0));
-	id = hwt_after(self->fd, HOUR, 2);
+	id = dev_after(self->fd, HOUR, 2);
 	EXPECT_EQ(0, ring_cancel(_metadata, ring, id, 0));
-	EXPECT_EQ(-ENOENT, hwt_cancel(self->fd, id, 0));
-	id = hwt_after(self->fd, HOUR, 3);
+	EXPECT_EQ(-ENOENT, dev_cancel(self->fd, id, 0));
+	id = dev_after(self->fd, HOUR, 3);
 	EXPECT_EQ(0, ring_reschedule(_metadata, ring, id, MS));
 	ASSERT_TRUE(ring_event(ring, &event));
 	EXPECT_EQ(id, event.id);
 	id = ring_after(_metadata, ring, HOUR, 4);
-	EXPECT_EQ(0, hwt_reschedule(self->fd, id, 0, MS));
+	EXPECT_EQ(0, dev_reschedule(self->fd, id, 0, MS));
 	ASSERT_TRUE(ring_event(ring, &event));
 	EXPECT_EQ(id, event.id);
 	EXPECT_EQ(4, event.user_data);
@@ -307,7 +307,7 @@ TEST_F(rings, events_are_those_of_read)
 	struct hwtimer_request *requests = calloc(n, sizeof(*requests));
 	struct hwtimer_event *events = calloc(n, sizeof(*events));
 	struct hwtimer_ring *ring = &self->ring;
-	int plain = hwt_open(O_NONBLOCK);
+	int plain = dev_open(O_NONBLOCK);
 	__u64 base = now_ns() + 5 * MS;
 
 	ASSERT_LE(0, plain);
@@ -325,7 +325,7 @@ TEST_F(rings, events_are_those_of_read)
 	}
 	schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests, n,
 			 SEC / 2);
-	ASSERT_EQ(n, hwt_collect(plain, events, n));
+	ASSERT_EQ(n, dev_collect(plain, events, n));
 	/* The first fill the ring, for nobody takes them yet. */
 	while (!stats_of(self->fd).overflowed)
 		sleep_ns(MS);
@@ -383,8 +383,8 @@ TEST_F(rings, full_ring)
 	ASSERT_TRUE(wait_waiting(ring, 92));
 	EXPECT_EQ(92, stats_of(self->fd).ready);
 	EXPECT_EQ(92, stats_of(self->fd).overflowed);
-	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, 0));
-	ASSERT_EQ(50, hwt_read(self->fd, events, 50));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, 0));
+	ASSERT_EQ(50, dev_read(self->fd, events, 50));
 	for (unsigned int i = 0; i < 50; i++)
 		EXPECT_EQ(8 + i, events[i].user_data);
 	EXPECT_EQ(42, ring_waiting(ring));
@@ -402,7 +402,7 @@ TEST_F(rings, full_ring)
 		EXPECT_EQ(58 + i, events[0].user_data);
 	}
 	EXPECT_EQ(0, ring_waiting(ring));
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, events, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, events, 1));
 }
 
 /* Those that come later wait behind those that wait. */
@@ -471,7 +471,7 @@ TEST_F(rings, discard_of_those_that_wait)
 	for (unsigned int i = 4; i < 40; i += i == 10 ? 20 : 1) {
 		int ret = i % 2 ? ring_cancel(_metadata, ring, ids[i],
 					      HWTIMER_DISCARD) :
-				  hwt_cancel(self->fd, ids[i], HWTIMER_DISCARD);
+				  dev_cancel(self->fd, ids[i], HWTIMER_DISCARD);
 
 		ASSERT_EQ(0, ret);
 	}
@@ -496,13 +496,13 @@ TEST_F(rings, none_waits_when_all_are_discarded)
 		ids[i] = ring_after(_metadata, ring, 0, i);
 	ASSERT_TRUE(wait_waiting(ring, 4));
 	for (unsigned int i = 2; i < 6; i++)
-		ASSERT_EQ(0, hwt_cancel(self->fd, ids[i], HWTIMER_DISCARD));
+		ASSERT_EQ(0, dev_cancel(self->fd, ids[i], HWTIMER_DISCARD));
 	EXPECT_EQ(0, ring_waiting(ring));
 	ASSERT_TRUE(ring_event(ring, &event));
 	ASSERT_TRUE(ring_event(ring, &event));
 	EXPECT_EQ(0, ring_kick(self->fd));
 	EXPECT_EQ(0, ring_waiting(ring));
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
 	ASSERT_LT(0, ring_after(_metadata, ring, 0, 7));
 	ASSERT_TRUE(ring_event(ring, &event));
 	EXPECT_EQ(7, event.user_data);
@@ -514,13 +514,13 @@ TEST_F(rings, poll_looks_into_the_ring)
 	struct hwtimer_event event;
 
 	ring_open(_metadata, ring, self->fd, 4, 4);
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
 	ASSERT_LT(0, ring_after(_metadata, ring, 20 * MS, 0));
-	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
-	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, 0));
 	ASSERT_TRUE(ring_event(ring, &event));
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
 }
 
 TEST_F(rings, watermark_counts_ring_and_kernel)
@@ -529,14 +529,14 @@ TEST_F(rings, watermark_counts_ring_and_kernel)
 	struct hwtimer_event event;
 
 	ring_open(_metadata, ring, self->fd, 4, 4);
-	ASSERT_EQ(0, hwt_notify(self->fd, 7, HWTIMER_NEVER, -1));
+	ASSERT_EQ(0, dev_notify(self->fd, 7, HWTIMER_NEVER, -1));
 	schedule_now(_metadata, self->fd, 0, 6);
 	ASSERT_TRUE(wait_waiting(ring, 2));
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
 	schedule_now(_metadata, self->fd, 6, 1);
-	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
 	ASSERT_TRUE(ring_event(ring, &event));
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
 }
 
 TEST_F(rings, delay_of_the_first_in_the_ring)
@@ -546,12 +546,12 @@ TEST_F(rings, delay_of_the_first_in_the_ring)
 	__u64 start = now_ns();
 
 	ring_open(_metadata, ring, self->fd, 4, 4);
-	ASSERT_EQ(0, hwt_notify(self->fd, 100, 30 * MS, -1));
+	ASSERT_EQ(0, dev_notify(self->fd, 100, 30 * MS, -1));
 	ASSERT_LT(0, ring_after(_metadata, ring, 0, 0));
-	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
 	EXPECT_LE(start + 30 * MS, now_ns());
 	ASSERT_TRUE(ring_event(ring, &event));
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
 }
 
 static __u64 eventfd_take(int fd)
@@ -570,7 +570,7 @@ TEST_F(rings, eventfd_tells_of_the_ring)
 
 	ASSERT_LE(0, tell);
 	ring_open(_metadata, ring, self->fd, 4, 4);
-	ASSERT_EQ(0, hwt_notify(self->fd, 1, 0, tell));
+	ASSERT_EQ(0, dev_notify(self->fd, 1, 0, tell));
 	for (unsigned int i = 0; i < 10; i++) {
 		ASSERT_EQ(0, eventfd_take(tell));
 		ASSERT_LT(0, ring_after(_metadata, ring, 0, 0));
@@ -590,7 +590,7 @@ TEST_F(rings, no_reminder_of_what_was_consumed)
 
 	ASSERT_LE(0, tell);
 	ring_open(_metadata, ring, self->fd, 4, 4);
-	ASSERT_EQ(0, hwt_notify(self->fd, 10, 300 * MS, tell));
+	ASSERT_EQ(0, dev_notify(self->fd, 10, 300 * MS, tell));
 	ASSERT_LT(0, ring_after(_metadata, ring, 0, 0));
 	ASSERT_TRUE(ring_event(ring, &event));
 	sleep_ns(600 * MS);
@@ -598,15 +598,15 @@ TEST_F(rings, no_reminder_of_what_was_consumed)
 	/* And the delay begins anew with the next one. */
 	ASSERT_LT(0, ring_after(_metadata, ring, 0, 0));
 	ASSERT_TRUE(ring_wait_bits(&ring->shared->completion_tail, 2));
-	EXPECT_EQ(0, hwt_poll(self->fd, POLLIN, 0));
-	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
 	EXPECT_EQ(1, eventfd_take(tell));
 	close(tell);
 }
 
 TEST(blocking_read_gets_what_finds_no_room)
 {
-	struct reader reader = { .fd = hwt_open(0), .result = -EBADE };
+	struct reader reader = { .fd = dev_open(0), .result = -EBADE };
 	struct hwtimer_event event;
 	struct hwtimer_ring ring;
 	pthread_t thread;
@@ -644,19 +644,19 @@ TEST_F(rings, stop)
 		ids[i] = ring_after(_metadata, ring, HOUR, 100 + i);
 	schedule_now(_metadata, self->fd, 0, 5);
 	ASSERT_TRUE(wait_waiting(ring, 3));
-	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, &left));
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, &left));
 	EXPECT_EQ(4, left);
 	EXPECT_EQ(-ESHUTDOWN, ring_after(_metadata, ring, 0, 0));
 	EXPECT_EQ(-ESHUTDOWN, ring_reschedule(_metadata, ring, ids[0], 0));
 	EXPECT_EQ(0, ring_cancel(_metadata, ring, ids[0], 0));
-	EXPECT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, 0));
 	for (unsigned int i = 0; i < 5; i++) {
 		ASSERT_TRUE(ring_event(ring, &event));
 		EXPECT_EQ(i, event.user_data);
 	}
-	EXPECT_EQ(POLLHUP, hwt_poll(self->fd, POLLIN, 0));
-	EXPECT_EQ(0, hwt_read(self->fd, &event, 1));
-	ASSERT_EQ(3, hwt_stop(self->fd, timers, 8, &left));
+	EXPECT_EQ(POLLHUP, dev_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(0, dev_read(self->fd, &event, 1));
+	ASSERT_EQ(3, dev_stop(self->fd, timers, 8, &left));
 	EXPECT_EQ(0, left);
 	EXPECT_EQ(0, ring_kick(self->fd));
 }
@@ -671,7 +671,7 @@ static void *wait_for_hangup(void *arg)
 {
 	struct hangup *hangup = arg;
 
-	hangup->result = hwt_poll(hangup->fd, 0, HANG_MS);
+	hangup->result = dev_poll(hangup->fd, 0, HANG_MS);
 	hangup->end = now_ns();
 	return NULL;
 }
@@ -690,8 +690,8 @@ TEST_F(rings, hangup_is_told_when_the_ring_has_all)
 	ring_open(_metadata, ring, self->fd, 8, 2);
 	schedule_now(_metadata, self->fd, 0, 3);
 	ASSERT_TRUE(wait_waiting(ring, 1));
-	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
-	ASSERT_EQ(0, hwt_notify(self->fd, 1, 0, tell));
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
+	ASSERT_EQ(0, dev_notify(self->fd, 1, 0, tell));
 	EXPECT_EQ(1, eventfd_take(tell));
 	start_threads(&thread, 1, wait_for_hangup, &hangup, sizeof(hangup));
 	sleep_ns(20 * MS);
@@ -703,11 +703,11 @@ TEST_F(rings, hangup_is_told_when_the_ring_has_all)
 	EXPECT_GT(drained + HANG_MS / 2 * MS, hangup.end);
 	EXPECT_EQ(1, eventfd_take(tell));
 	/* What is in the ring is still there. */
-	EXPECT_EQ(POLLIN | POLLHUP, hwt_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(POLLIN | POLLHUP, dev_poll(self->fd, POLLIN, 0));
 	ASSERT_TRUE(ring_event(ring, &event));
 	ASSERT_TRUE(ring_event(ring, &event));
 	EXPECT_EQ(2, event.user_data);
-	EXPECT_EQ(POLLHUP, hwt_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(POLLHUP, dev_poll(self->fd, POLLIN, 0));
 	close(tell);
 }
 
@@ -723,7 +723,7 @@ TEST_F(rings, stop_with_submissions_under_way)
 	for (unsigned int i = 0; i < 255; i++)
 		ring_fill(_metadata, ring, OP(SCHEDULE, .time = HOUR));
 	ASSERT_EQ(0, hwtimer_ring_publish(ring));
-	ASSERT_LE(0, hwt_stop(self->fd, NULL, 0, NULL));
+	ASSERT_LE(0, dev_stop(self->fd, NULL, 0, NULL));
 	for (unsigned int i = 0; i < 255; i++) {
 		__s64 result = ring_result(_metadata, ring);
 
@@ -731,7 +731,7 @@ TEST_F(rings, stop_with_submissions_under_way)
 		refused += result == -ESHUTDOWN;
 	}
 	EXPECT_EQ(255, scheduled + refused);
-	EXPECT_EQ(scheduled + 1, hwt_stop(self->fd, timers, 256, NULL));
+	EXPECT_EQ(scheduled + 1, dev_stop(self->fd, timers, 256, NULL));
 }
 
 TEST_F(rings, idle_worker_sleeps)

@@ -112,7 +112,7 @@ static void take_events(struct books *books, unsigned int max)
 static void read_events(struct books *books)
 {
 	struct hwtimer_event events[16];
-	int got = hwt_read(books->fd, events, 16);
+	int got = dev_read(books->fd, events, 16);
 
 	for (int i = 0; i < got; i++)
 		take_event(books, &events[i]);
@@ -174,7 +174,7 @@ static void random_call(struct books *books)
 	int ret;
 
 	random_request(books, &request, &pending);
-	ret = hwt_submit(books->fd, &request, 1);
+	ret = dev_submit(books->fd, &request, 1);
 	if (ret != 1)
 		books->wrong++;
 	else if (request.result)
@@ -285,7 +285,7 @@ TEST_F_TIMEOUT(rings, random_operations_with_large_rings, LONG_TIMEOUT)
 static void open_with_short_tick(struct __test_metadata *_metadata, int fd,
 				 struct hwtimer_ring *ring)
 {
-	ASSERT_EQ(0, hwt_setup_as(fd, (struct hwtimer_setup){
+	ASSERT_EQ(0, dev_setup_as(fd, (struct hwtimer_setup){
 					      .clock = CLOCK_MONOTONIC,
 					      .tick = SHORT_TICK,
 					      .submissions = 4,
@@ -348,7 +348,7 @@ TEST_F_TIMEOUT(rings, room_while_the_worker_dozes_off, LONG_TIMEOUT)
 	struct hwtimer_ring *ring = &self->ring;
 
 	open_with_short_tick(_metadata, self->fd, ring);
-	ASSERT_EQ(rounds, hwt_schedule_many(self->fd, rounds, 0, 0, NULL));
+	ASSERT_EQ(rounds, dev_schedule_many(self->fd, rounds, 0, 0, NULL));
 	for (unsigned int i = 0; i < rounds; i++) {
 		__u64 end = now_ns() + HANG_MS * MS;
 		const struct hwtimer_event *event;
@@ -381,7 +381,7 @@ static void *read_beside(void *arg)
 
 	while (!__atomic_load_n(&reader->stop, __ATOMIC_RELAXED)) {
 		struct hwtimer_event events[8];
-		int got = hwt_read(reader->fd, events, 8);
+		int got = dev_read(reader->fd, events, 8);
 
 		for (int i = 0; i < got; i++) {
 			reader->disorder += events[i].user_data < last;
@@ -416,7 +416,7 @@ TEST_F_TIMEOUT(rings, reader_while_there_is_room, LONG_TIMEOUT)
 
 			fill_schedules(requests, count, HWTIMER_ABSOLUTE, done,
 				       done);
-			ASSERT_EQ(count, hwt_submit(self->fd, requests, count));
+			ASSERT_EQ(count, dev_submit(self->fd, requests, count));
 			done += count;
 		}
 		while ((event = hwtimer_ring_next_event(ring))) {
@@ -577,14 +577,14 @@ TEST_F_TIMEOUT(rings, garbage_harms_nobody, LONG_TIMEOUT)
 {
 	struct vandal vandals[2] = {};
 	struct hwtimer_ring *victim = &self->ring, neighbour;
-	int beside = hwt_open(O_NONBLOCK);
+	int beside = dev_open(O_NONBLOCK);
 	struct hwtimer_stats stats;
 	pthread_t threads[2];
 	unsigned int rounds;
 
 	ASSERT_LE(0, beside);
 	ring_open(_metadata, &neighbour, beside, 64, 16);
-	ASSERT_EQ(0, hwt_setup_as(self->fd, (struct hwtimer_setup){
+	ASSERT_EQ(0, dev_setup_as(self->fd, (struct hwtimer_setup){
 						    .clock = CLOCK_MONOTONIC,
 						    .timers = 1000,
 						    .submissions = 64,
@@ -608,7 +608,7 @@ TEST_F_TIMEOUT(rings, garbage_harms_nobody, LONG_TIMEOUT)
 	EXPECT_LT(0, stats.completed);
 	EXPECT_LT(0, rounds);
 	/* The ioctls work as ever. */
-	EXPECT_LE(0, hwt_stop(self->fd, NULL, 0, NULL));
+	EXPECT_LE(0, dev_stop(self->fd, NULL, 0, NULL));
 	hwtimer_ring_unmap(&neighbour);
 	EXPECT_EQ(0, close(beside));
 }
@@ -643,7 +643,7 @@ static void use_rings_until_killed(void)
 	struct hwtimer_ring ring;
 	struct vandal vandals[3];
 	pthread_t threads[3];
-	int fd = hwt_open(0);
+	int fd = dev_open(0);
 
 	if (fd < 0 || ring_setup(fd, 256, 256) || hwtimer_ring_map(&ring, fd))
 		_exit(1);
@@ -680,7 +680,7 @@ TEST(closed_with_requests_under_way)
 	unsigned int rounds = scaled(100) + 3;
 
 	for (unsigned int i = 0; i < rounds; i++) {
-		int fd = hwt_open(0);
+		int fd = dev_open(0);
 		struct hwtimer_ring ring;
 
 		ASSERT_LE(0, fd);

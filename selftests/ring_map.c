@@ -68,7 +68,7 @@ TEST_F(rings, sizes_are_rounded_up)
 
 			ASSERT_EQ(0, ring_setup(self->fd, sizes[i][0],
 						sizes[j][0]));
-			ASSERT_EQ(0, hwt_info(self->fd, &info));
+			ASSERT_EQ(0, dev_info(self->fd, &info));
 			EXPECT_TRUE(info.features & HWTIMER_FEATURE_RINGS);
 			EXPECT_EQ(sizes[i][1], info.submissions);
 			EXPECT_EQ(sizes[j][1], info.completions);
@@ -92,7 +92,7 @@ TEST_F(rings, too_many_slots)
 		EXPECT_EQ(-EINVAL, ring_setup(self->fd, sizes[i], 4));
 		EXPECT_EQ(-EINVAL, ring_setup(self->fd, 4, sizes[i]));
 	}
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
 	EXPECT_EQ(4, info.submissions);
 	EXPECT_EQ(8, info.completions);
 }
@@ -141,10 +141,10 @@ TEST_F(rings, no_setup_after_mmap)
 
 	ring_open(_metadata, &self->ring, self->fd, 4, 4);
 	EXPECT_EQ(-EBUSY, ring_setup(self->fd, 8, 8));
-	EXPECT_EQ(-EBUSY, hwt_setup(self->fd, 0, 0, 0));
+	EXPECT_EQ(-EBUSY, dev_setup(self->fd, 0, 0, 0));
 	hwtimer_ring_unmap(&self->ring);
 	EXPECT_EQ(-EBUSY, ring_setup(self->fd, 8, 8));
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
 	EXPECT_EQ(0, info.started);
 	EXPECT_EQ(4, info.submissions);
 	ASSERT_EQ(0, hwtimer_ring_map(&self->ring, self->fd));
@@ -193,7 +193,7 @@ TEST_F(rings, submissions_only)
 	ring_open(_metadata, &self->ring, self->fd, 4, 0);
 	id = ring_after(_metadata, &self->ring, 0, 7);
 	ASSERT_LT(0, id);
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(id, event.id);
 	EXPECT_EQ(7, event.user_data);
 	EXPECT_EQ(NULL, hwtimer_ring_next_event(&self->ring));
@@ -208,13 +208,13 @@ TEST_F(rings, completions_only)
 	ring_open(_metadata, &self->ring, self->fd, 0, 4);
 	EXPECT_EQ(NULL, hwtimer_ring_get_slot(&self->ring));
 	EXPECT_EQ(0, ring_kick(self->fd));
-	ASSERT_NE(0, hwt_after(self->fd, 0, 9));
+	ASSERT_NE(0, dev_after(self->fd, 0, 9));
 	ASSERT_TRUE(ring_event(&self->ring, &event));
 	EXPECT_EQ(9, event.user_data);
 	/* There is nothing to be submitted to. */
 	hwtimer_ring_store(&self->ring.shared->submission_tail, 77);
 	EXPECT_GE(0, ring_kick(self->fd));
-	ASSERT_NE(0, hwt_after(self->fd, 0, 10));
+	ASSERT_NE(0, dev_after(self->fd, 0, 10));
 	ASSERT_TRUE(ring_event(&self->ring, &event));
 }
 
@@ -258,8 +258,8 @@ TEST_F(rings, descriptor_for_reading_only)
 	memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
 	ASSERT_NE(MAP_FAILED, memory);
 	EXPECT_NE(0, mprotect(memory, bytes, RW));
-	ASSERT_NE(0, hwt_after(fd, 0, 3));
-	ASSERT_EQ(POLLIN, hwt_poll(fd, POLLIN, HANG_MS));
+	ASSERT_NE(0, dev_after(fd, 0, 3));
+	ASSERT_EQ(POLLIN, dev_poll(fd, POLLIN, HANG_MS));
 	EXPECT_EQ(1, ((struct hwtimer_rings *)memory)->completion_tail);
 	EXPECT_EQ(0, munmap(memory, bytes));
 	EXPECT_EQ(0, close(fd));
@@ -404,10 +404,10 @@ TEST_F(rings, protected_and_back)
 	ASSERT_EQ(0, mprotect(ring->shared, ring->bytes, PROT_READ));
 	EXPECT_EQ(-SIGSEGV, in_child(write_a_word, ring));
 	/* The kernel writes all the same. */
-	ASSERT_EQ(POLLIN, hwt_poll(self->fd, POLLIN, HANG_MS));
+	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
 	EXPECT_EQ(1, ring_unread(ring));
 	ASSERT_EQ(0, mprotect(ring->shared, ring->bytes, PROT_NONE));
-	ASSERT_NE(0, hwt_after(self->fd, 0, 2));
+	ASSERT_NE(0, dev_after(self->fd, 0, 2));
 	EXPECT_EQ(0, ring_kick(self->fd));
 	sleep_ns(10 * MS);
 	ASSERT_EQ(0, mprotect(ring->shared, ring->bytes, RW));
@@ -520,10 +520,10 @@ TEST_F(rings, mapped_in_a_stopped_instance)
 	struct hwtimer_ring *ring = &self->ring;
 
 	ASSERT_EQ(0, ring_setup(self->fd, 4, 4));
-	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
 	ASSERT_EQ(0, hwtimer_ring_map(ring, self->fd));
 	EXPECT_EQ(-ESHUTDOWN, ring_after(_metadata, ring, 0, 0));
-	EXPECT_EQ(POLLHUP, hwt_poll(self->fd, POLLIN, 0));
+	EXPECT_EQ(POLLHUP, dev_poll(self->fd, POLLIN, 0));
 }
 
 TEST_F(rings, bytes_are_counted)

@@ -12,7 +12,7 @@
 
 static inline int ring_setup(int fd, __u32 submissions, __u32 completions)
 {
-	return hwt_setup_as(fd, (struct hwtimer_setup){
+	return dev_setup_as(fd, (struct hwtimer_setup){
 					.clock = CLOCK_MONOTONIC,
 					.submissions = submissions,
 					.completions = completions,
@@ -21,14 +21,14 @@ static inline int ring_setup(int fd, __u32 submissions, __u32 completions)
 
 static inline int ring_kick(int fd)
 {
-	return hwt_ioctl(fd, HWTIMER_IOC_KICK, NULL);
+	return dev_ioctl(fd, HWTIMER_IOC_KICK, NULL);
 }
 
 static inline __u64 rings_bytes(int fd)
 {
 	struct hwtimer_info info;
 
-	if (hwt_info(fd, &info))
+	if (dev_info(fd, &info))
 		abort();
 	return info.rings_bytes;
 }
@@ -180,7 +180,7 @@ FIXTURE(rings)
 FIXTURE_SETUP(rings)
 {
 	memset(&self->ring, 0, sizeof(self->ring));
-	self->fd = hwt_open(O_NONBLOCK);
+	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
 }
 
@@ -189,7 +189,7 @@ FIXTURE_TEARDOWN(rings)
 	struct hwtimer_stats stats;
 
 	if (self->fd >= 0) { /* otherwise the test closed it */
-		EXPECT_EQ(0, hwt_stats(self->fd, &stats));
+		EXPECT_EQ(0, dev_stats(self->fd, &stats));
 		expect_balance(_metadata, &stats);
 		EXPECT_EQ(0, close(self->fd));
 	}

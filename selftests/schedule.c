@@ -11,7 +11,7 @@ static void expect_event(struct __test_metadata *_metadata, int fd, __u64 id,
 {
 	struct hwtimer_event event = { 0 };
 
-	ASSERT_EQ(1, hwt_collect(fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(fd, &event, 1));
 	EXPECT_EQ(id, event.id);
 	EXPECT_EQ(user_data, event.user_data);
 	expect_due(_metadata, &event);
@@ -24,8 +24,8 @@ static void expect_waits(struct __test_metadata *_metadata, int fd, __u64 id)
 	struct hwtimer_query query;
 
 	sleep_ns(50 * MS);
-	EXPECT_EQ(-EAGAIN, hwt_read(fd, &event, 1));
-	ASSERT_EQ(0, hwt_query(fd, id, &query));
+	EXPECT_EQ(-EAGAIN, dev_read(fd, &event, 1));
+	ASSERT_EQ(0, dev_query(fd, id, &query));
 	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
 	EXPECT_LE(100 * YEAR, query.remaining);
 }
@@ -36,10 +36,10 @@ TEST_F(hwtimer, relative_timer_comes_with_its_deadline)
 	__u64 before, after, id;
 
 	before = now_ns();
-	id = hwt_after(self->fd, 20 * MS, 42);
+	id = dev_after(self->fd, 20 * MS, 42);
 	after = now_ns();
 	ASSERT_NE(0, id);
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	expect_due(_metadata, &event);
 	EXPECT_EQ(id, event.id);
 	EXPECT_EQ(42, event.user_data);
@@ -50,11 +50,11 @@ TEST_F(hwtimer, relative_timer_comes_with_its_deadline)
 TEST_F(hwtimer, absolute_timer_comes_with_its_deadline)
 {
 	__u64 deadline = now_ns() + 20 * MS + 123457;
-	__u64 id = hwt_at(self->fd, deadline, UINT64_MAX);
+	__u64 id = dev_at(self->fd, deadline, UINT64_MAX);
 	struct hwtimer_event event;
 
 	ASSERT_NE(0, id);
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	expect_due(_metadata, &event);
 	EXPECT_EQ(id, event.id);
 	EXPECT_EQ(UINT64_MAX, event.user_data);
@@ -66,18 +66,18 @@ TEST_F(hwtimer, comes_once)
 	struct hwtimer_stats stats;
 	struct hwtimer_event event;
 
-	ASSERT_NE(0, hwt_after(self->fd, MS, 0));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_NE(0, dev_after(self->fd, MS, 0));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	sleep_ns(50 * MS);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.scheduled);
 	EXPECT_EQ(1, stats.delivered);
 }
 
 TEST_F(hwtimer, zero_delay_expires)
 {
-	expect_event(_metadata, self->fd, hwt_after(self->fd, 0, 1), 1);
+	expect_event(_metadata, self->fd, dev_after(self->fd, 0, 1), 1);
 }
 
 TEST_F(hwtimer, negative_delays_expire)
@@ -86,7 +86,7 @@ TEST_F(hwtimer, negative_delays_expire)
 				 INT64_MIN };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(delays); i++) {
-		__u64 id = hwt_after(self->fd, delays[i], i);
+		__u64 id = dev_after(self->fd, delays[i], i);
 
 		ASSERT_NE(0, id);
 		expect_event(_metadata, self->fd, id, i);
@@ -98,7 +98,7 @@ TEST_F(hwtimer, past_deadlines_expire)
 	const __s64 times[] = { 0, 1, now_ns() - 1, now_ns() / 2 };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(times); i++) {
-		__u64 id = hwt_at(self->fd, times[i], i);
+		__u64 id = dev_at(self->fd, times[i], i);
 
 		ASSERT_NE(0, id);
 		expect_event(_metadata, self->fd, id, i);
@@ -110,7 +110,7 @@ TEST_F(hwtimer, negative_deadlines_expire)
 	const __s64 times[] = { -2, -(__s64)HOUR, INT64_MIN + 1, INT64_MIN };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(times); i++) {
-		__u64 id = hwt_at(self->fd, times[i], i);
+		__u64 id = dev_at(self->fd, times[i], i);
 
 		ASSERT_NE(0, id);
 		expect_event(_metadata, self->fd, id, i);
@@ -119,7 +119,7 @@ TEST_F(hwtimer, negative_deadlines_expire)
 
 TEST_F(hwtimer, longest_delay_waits)
 {
-	__u64 id = hwt_after(self->fd, INT64_MAX, 0);
+	__u64 id = dev_after(self->fd, INT64_MAX, 0);
 
 	ASSERT_NE(0, id);
 	expect_waits(_metadata, self->fd, id);
@@ -127,7 +127,7 @@ TEST_F(hwtimer, longest_delay_waits)
 
 TEST_F(hwtimer, delay_of_a_century_waits)
 {
-	__u64 id = hwt_after(self->fd, 101 * YEAR, 0);
+	__u64 id = dev_after(self->fd, 101 * YEAR, 0);
 
 	ASSERT_NE(0, id);
 	expect_waits(_metadata, self->fd, id);
@@ -135,7 +135,7 @@ TEST_F(hwtimer, delay_of_a_century_waits)
 
 TEST_F(hwtimer, latest_deadline_waits)
 {
-	__u64 id = hwt_at(self->fd, INT64_MAX, 0);
+	__u64 id = dev_at(self->fd, INT64_MAX, 0);
 
 	ASSERT_NE(0, id);
 	expect_waits(_metadata, self->fd, id);
@@ -143,31 +143,31 @@ TEST_F(hwtimer, latest_deadline_waits)
 
 TEST_F(hwtimer, never_waits)
 {
-	__u64 id = hwt_at(self->fd, HWTIMER_NEVER, 0);
+	__u64 id = dev_at(self->fd, HWTIMER_NEVER, 0);
 	struct hwtimer_query query;
 
 	ASSERT_NE(0, id);
 	expect_waits(_metadata, self->fd, id);
-	ASSERT_EQ(0, hwt_query(self->fd, id, &query));
+	ASSERT_EQ(0, dev_query(self->fd, id, &query));
 	EXPECT_EQ(HWTIMER_NEVER, query.deadline);
 }
 
 TEST_F(hwtimer, those_that_wait_do_not_stop_the_others)
 {
-	__u64 never = hwt_at(self->fd, HWTIMER_NEVER, 0), id;
+	__u64 never = dev_at(self->fd, HWTIMER_NEVER, 0), id;
 
 	ASSERT_NE(0, never);
-	ASSERT_NE(0, hwt_after(self->fd, INT64_MAX, 0));
-	ASSERT_NE(0, hwt_after(self->fd, HOUR, 0));
-	id = hwt_after(self->fd, 5 * MS, 9);
+	ASSERT_NE(0, dev_after(self->fd, INT64_MAX, 0));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	id = dev_after(self->fd, 5 * MS, 9);
 	expect_event(_metadata, self->fd, id, 9);
-	EXPECT_EQ(0, hwt_cancel(self->fd, never, 0));
+	EXPECT_EQ(0, dev_cancel(self->fd, never, 0));
 }
 
 TEST_F(hwtimer, earlier_timer_overtakes_a_pending_one)
 {
-	__u64 second = hwt_after(self->fd, 60 * MS, 2);
-	__u64 first = hwt_after(self->fd, 5 * MS, 1);
+	__u64 second = dev_after(self->fd, 60 * MS, 2);
+	__u64 first = dev_after(self->fd, 5 * MS, 1);
 
 	ASSERT_NE(0, second);
 	expect_event(_metadata, self->fd, first, 1);
@@ -218,9 +218,9 @@ FIXTURE_VARIANT_ADD(wheel, coarse_tick)
 
 FIXTURE_SETUP(wheel)
 {
-	self->fd = hwt_open(O_NONBLOCK);
+	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, hwt_setup(self->fd, variant->tick, variant->buckets, 0));
+	ASSERT_EQ(0, dev_setup(self->fd, variant->tick, variant->buckets, 0));
 }
 
 FIXTURE_TEARDOWN(wheel)
@@ -255,12 +255,12 @@ TEST_F(wheel, all_come_never_early_and_in_order)
 		requests[i].time =
 			base + requests[i].user_data * variant->spacing;
 	}
-	ASSERT_EQ(n, hwt_submit(self->fd, requests, n));
+	ASSERT_EQ(n, dev_submit(self->fd, requests, n));
 	in_time = now_ns() < base;
 	for (unsigned int i = 0; i < n; i++) {
 		__u64 nth;
 
-		ASSERT_EQ(1, hwt_collect(self->fd, &events[i], 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &events[i], 1));
 		expect_due(_metadata, &events[i]);
 		nth = events[i].user_data;
 		ASSERT_GT(n, nth);
@@ -278,7 +278,7 @@ TEST_F(hwtimer, ids_are_distinct_and_never_zero)
 {
 	__u64 ids[500];
 
-	ASSERT_EQ(500, hwt_schedule_many(self->fd, 500, 0, HOUR, ids));
+	ASSERT_EQ(500, dev_schedule_many(self->fd, 500, 0, HOUR, ids));
 	for (unsigned int i = 0; i < 500; i++) {
 		EXPECT_NE(0, ids[i]);
 		for (unsigned int j = 0; j < i; j++)
@@ -294,7 +294,7 @@ TEST_F(hwtimer, op_may_be_named)
 		.result = -1,
 	};
 
-	EXPECT_EQ(0, hwt_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, &request));
+	EXPECT_EQ(0, dev_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, &request));
 	EXPECT_NE(0, request.id);
 }
 
@@ -320,14 +320,14 @@ TEST_F(hwtimer, bad_fields_are_einval)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct hwtimer_request request = bad[i];
-		int ret = hwt_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, &request);
+		int ret = dev_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, &request);
 
 		EXPECT_EQ(-EINVAL, ret)
 		{
 			TH_LOG("bad[%u]", i);
 		}
 	}
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(0, stats.scheduled);
 }
 
@@ -342,12 +342,12 @@ TEST_F(hwtimer, id_that_cannot_be_written_undoes_the_timer)
 		struct hwtimer_stats stats;
 
 		EXPECT_EQ(-EFAULT,
-			  hwt_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, copy));
+			  dev_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, copy));
 		sleep_ns(20 * MS);
-		ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+		ASSERT_EQ(0, dev_stats(self->fd, &stats));
 		EXPECT_EQ(0, stats.pending);
 		EXPECT_EQ(0, stats.ready);
-		EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+		EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	}
 }
 

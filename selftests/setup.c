@@ -14,25 +14,26 @@ static __u32 buckets_of(int fd)
 {
 	struct hwtimer_info info;
 
-	return hwt_info(fd, &info) ? 0 : info.buckets;
+	return dev_info(fd, &info) ? 0 : info.buckets;
 }
 
 static __u64 tick_of(int fd)
 {
 	struct hwtimer_info info;
 
-	return hwt_info(fd, &info) ? 0 : info.tick;
+	return dev_info(fd, &info) ? 0 : info.tick;
 }
 
 TEST_F(hwtimer, info_tells_the_version_and_the_limits)
 {
 	struct hwtimer_info info;
 
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
 	EXPECT_EQ(HWTIMER_ABI_VERSION, info.abi_version);
 	EXPECT_EQ(HWTIMER_FEATURE_HIERARCHICAL | HWTIMER_FEATURE_PERIODIC |
 			  HWTIMER_FEATURE_CLOCKS | HWTIMER_FEATURE_SLACK |
-			  HWTIMER_FEATURE_NOTIFY | HWTIMER_FEATURE_RINGS,
+			  HWTIMER_FEATURE_NOTIFY | HWTIMER_FEATURE_RINGS |
+			  HWTIMER_FEATURE_BULK,
 		  info.features);
 	EXPECT_EQ(10 * US, info.tick_min);
 	EXPECT_EQ(HOUR, info.tick_max);
@@ -45,7 +46,7 @@ TEST_F(hwtimer, info_tells_the_defaults)
 {
 	struct hwtimer_info info;
 
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
 	EXPECT_EQ(MS, info.tick);
 	EXPECT_EQ(module_parameter("default_timers"), info.timers);
 	EXPECT_LE(info.buckets_min, info.buckets);
@@ -61,8 +62,8 @@ TEST_F(hwtimer, info_tells_that_the_first_timer_started_it)
 {
 	struct hwtimer_info info;
 
-	ASSERT_NE(0, hwt_after(self->fd, HOUR, 0));
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
 	EXPECT_EQ(1, info.started);
 }
 
@@ -71,18 +72,18 @@ TEST_F(hwtimer, refused_timer_does_not_start_it)
 	struct hwtimer_info info;
 	__u64 id;
 
-	ASSERT_EQ(-EINVAL, hwt_schedule(self->fd, 1 << 31, HOUR, 0, &id));
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	ASSERT_EQ(-EINVAL, dev_schedule(self->fd, 1 << 31, HOUR, 0, &id));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
 	EXPECT_EQ(0, info.started);
-	EXPECT_EQ(0, hwt_setup(self->fd, 2 * MS, 0, 0));
+	EXPECT_EQ(0, dev_setup(self->fd, 2 * MS, 0, 0));
 }
 
 TEST_F(hwtimer, setup_is_read_back_by_info)
 {
 	struct hwtimer_info info;
 
-	ASSERT_EQ(0, hwt_setup(self->fd, 250 * US, 4096, 77));
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	ASSERT_EQ(0, dev_setup(self->fd, 250 * US, 4096, 77));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
 	EXPECT_EQ(250 * US, info.tick);
 	EXPECT_EQ(4096, info.buckets);
 	EXPECT_EQ(77, info.timers);
@@ -93,54 +94,54 @@ TEST_F(hwtimer, setup_of_zeroes_is_the_defaults)
 {
 	struct hwtimer_info before, after;
 
-	ASSERT_EQ(0, hwt_info(self->fd, &before));
-	ASSERT_EQ(0, hwt_setup(self->fd, 5 * MS, 64, 77));
-	ASSERT_EQ(0, hwt_setup(self->fd, 0, 0, 0));
-	ASSERT_EQ(0, hwt_info(self->fd, &after));
+	ASSERT_EQ(0, dev_info(self->fd, &before));
+	ASSERT_EQ(0, dev_setup(self->fd, 5 * MS, 64, 77));
+	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, 0));
+	ASSERT_EQ(0, dev_info(self->fd, &after));
 	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
 }
 
 TEST_F(hwtimer, setup_may_be_repeated_before_the_first_timer)
 {
-	ASSERT_EQ(0, hwt_setup(self->fd, 5 * MS, 64, 0));
-	ASSERT_EQ(0, hwt_setup(self->fd, MS, 1 << 20, 0));
-	ASSERT_EQ(0, hwt_setup(self->fd, 3 * MS, 128, 0));
+	ASSERT_EQ(0, dev_setup(self->fd, 5 * MS, 64, 0));
+	ASSERT_EQ(0, dev_setup(self->fd, MS, 1 << 20, 0));
+	ASSERT_EQ(0, dev_setup(self->fd, 3 * MS, 128, 0));
 	EXPECT_EQ(3 * MS, tick_of(self->fd));
 	EXPECT_EQ(128, buckets_of(self->fd));
 }
 
 TEST_F(hwtimer, range_of_the_tick)
 {
-	EXPECT_EQ(0, hwt_setup(self->fd, 10 * US, 0, 0));
+	EXPECT_EQ(0, dev_setup(self->fd, 10 * US, 0, 0));
 	EXPECT_EQ(10 * US, tick_of(self->fd));
-	EXPECT_EQ(0, hwt_setup(self->fd, HOUR, 0, 0));
+	EXPECT_EQ(0, dev_setup(self->fd, HOUR, 0, 0));
 	EXPECT_EQ(HOUR, tick_of(self->fd));
-	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 1, 0, 0));
-	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 10 * US - 1, 0, 0));
-	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, HOUR + 1, 0, 0));
-	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, UINT64_MAX, 0, 0));
+	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 1, 0, 0));
+	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 10 * US - 1, 0, 0));
+	EXPECT_EQ(-EINVAL, dev_setup(self->fd, HOUR + 1, 0, 0));
+	EXPECT_EQ(-EINVAL, dev_setup(self->fd, UINT64_MAX, 0, 0));
 }
 
 TEST_F(hwtimer, range_of_the_buckets)
 {
-	EXPECT_EQ(0, hwt_setup(self->fd, 0, 8, 0));
+	EXPECT_EQ(0, dev_setup(self->fd, 0, 8, 0));
 	EXPECT_EQ(8, buckets_of(self->fd));
-	EXPECT_EQ(0, hwt_setup(self->fd, 0, 1 << 20, 0));
+	EXPECT_EQ(0, dev_setup(self->fd, 0, 1 << 20, 0));
 	EXPECT_EQ(1 << 20, buckets_of(self->fd));
-	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, 1, 0));
-	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, 7, 0));
-	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, (1 << 20) + 1, 0));
-	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, 1U << 31, 0));
-	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, UINT_MAX, 0));
+	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 0, 1, 0));
+	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 0, 7, 0));
+	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 0, (1 << 20) + 1, 0));
+	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 0, 1U << 31, 0));
+	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 0, UINT_MAX, 0));
 }
 
 TEST_F(hwtimer, buckets_are_rounded_up_to_a_power_of_two)
 {
-	EXPECT_EQ(0, hwt_setup(self->fd, 0, 9, 0));
+	EXPECT_EQ(0, dev_setup(self->fd, 0, 9, 0));
 	EXPECT_EQ(16, buckets_of(self->fd));
-	EXPECT_EQ(0, hwt_setup(self->fd, 0, 1000, 0));
+	EXPECT_EQ(0, dev_setup(self->fd, 0, 1000, 0));
 	EXPECT_EQ(1024, buckets_of(self->fd));
-	EXPECT_EQ(0, hwt_setup(self->fd, 0, (1 << 20) - 1, 0));
+	EXPECT_EQ(0, dev_setup(self->fd, 0, (1 << 20) - 1, 0));
 	EXPECT_EQ(1 << 20, buckets_of(self->fd));
 }
 
@@ -152,21 +153,21 @@ static void expect_works(struct __test_metadata *_metadata, __u64 tick,
 	     kind <= HWTIMER_KIND_HIERARCHICAL; kind++) {
 		struct hwtimer_setup setup = valid_setup();
 		struct hwtimer_query query;
-		int fd = hwt_open(0);
+		int fd = dev_open(0);
 		__u64 id;
 
 		ASSERT_LE(0, fd);
 		setup.kind = kind;
 		setup.tick = tick;
 		setup.buckets = buckets;
-		ASSERT_EQ(0, hwt_setup_as(fd, setup));
-		EXPECT_NE(0, hwt_after(fd, INT64_MAX, 0));
-		EXPECT_NE(0, hwt_after(fd, 24 * HOUR, 0));
-		id = hwt_at(fd, INT64_MAX, 7);
+		ASSERT_EQ(0, dev_setup_as(fd, setup));
+		EXPECT_NE(0, dev_after(fd, INT64_MAX, 0));
+		EXPECT_NE(0, dev_after(fd, 24 * HOUR, 0));
+		id = dev_at(fd, INT64_MAX, 7);
 		ASSERT_NE(0, id);
-		ASSERT_EQ(0, hwt_query(fd, id, &query));
+		ASSERT_EQ(0, dev_query(fd, id, &query));
 		EXPECT_EQ(INT64_MAX, query.deadline);
-		EXPECT_EQ(0, hwt_cancel(fd, id, 0));
+		EXPECT_EQ(0, dev_cancel(fd, id, 0));
 		EXPECT_EQ(0, close(fd));
 	}
 }
@@ -183,11 +184,11 @@ TEST_F(hwtimer, range_of_the_limit)
 {
 	struct hwtimer_info info;
 
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
-	EXPECT_EQ(0, hwt_setup(self->fd, 0, 0, 1));
-	EXPECT_EQ(0, hwt_setup(self->fd, 0, 0, info.timers_max));
-	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, 0, info.timers_max + 1));
-	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 0, 0, UINT64_MAX));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
+	EXPECT_EQ(0, dev_setup(self->fd, 0, 0, 1));
+	EXPECT_EQ(0, dev_setup(self->fd, 0, 0, info.timers_max));
+	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 0, 0, info.timers_max + 1));
+	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 0, 0, UINT64_MAX));
 }
 
 /* The kind and the levels that INFO tells, after a SETUP with this kind. */
@@ -199,8 +200,8 @@ static void expect_kind(struct __test_metadata *_metadata, int fd, __u32 kind,
 
 	setup.kind = kind;
 	setup.buckets = buckets;
-	ASSERT_EQ(0, hwt_setup_as(fd, setup));
-	ASSERT_EQ(0, hwt_info(fd, &info));
+	ASSERT_EQ(0, dev_setup_as(fd, setup));
+	ASSERT_EQ(0, dev_info(fd, &info));
 	EXPECT_EQ(expected, info.kind);
 	EXPECT_EQ(buckets, info.buckets);
 	EXPECT_EQ(expected == HWTIMER_KIND_HASHED, info.levels == 1);
@@ -233,15 +234,15 @@ TEST_F(hwtimer, started_wheel_is_what_info_told)
 	     kind <= HWTIMER_KIND_HIERARCHICAL; kind++) {
 		struct hwtimer_setup setup = valid_setup();
 		struct hwtimer_info before, after;
-		int fd = hwt_open(0);
+		int fd = dev_open(0);
 
 		ASSERT_LE(0, fd);
 		setup.kind = kind;
 		setup.buckets = 8;
-		ASSERT_EQ(0, hwt_setup_as(fd, setup));
-		ASSERT_EQ(0, hwt_info(fd, &before));
-		ASSERT_NE(0, hwt_after(fd, HOUR, 0));
-		ASSERT_EQ(0, hwt_info(fd, &after));
+		ASSERT_EQ(0, dev_setup_as(fd, setup));
+		ASSERT_EQ(0, dev_info(fd, &before));
+		ASSERT_NE(0, dev_after(fd, HOUR, 0));
+		ASSERT_EQ(0, dev_info(fd, &after));
 		EXPECT_EQ(1, after.started);
 		after.started = 0;
 		EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
@@ -256,7 +257,7 @@ TEST_F(hwtimer, unknown_kinds_are_einval)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
 		setup.kind = kinds[i];
-		EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+		EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
 	}
 }
 
@@ -269,8 +270,8 @@ TEST_F(hwtimer, clock_can_be_chosen)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(clocks); i++) {
 		setup.clock = clocks[i];
-		ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
-		ASSERT_EQ(0, hwt_info(self->fd, &info));
+		ASSERT_EQ(0, dev_setup_as(self->fd, setup));
+		ASSERT_EQ(0, dev_info(self->fd, &info));
 		EXPECT_EQ(clocks[i], info.clock);
 	}
 }
@@ -291,7 +292,7 @@ TEST_F(hwtimer, other_clocks_are_einval)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(clocks); i++) {
 		setup.clock = clocks[i];
-		EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+		EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
 	}
 }
 
@@ -303,12 +304,12 @@ TEST_F(hwtimer, report_of_clock_sets_can_be_chosen)
 	};
 	struct hwtimer_info info;
 
-	ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
 	EXPECT_EQ(HWTIMER_REPORT_CLOCK_SET, info.flags);
 	setup.flags = 0;
-	ASSERT_EQ(0, hwt_setup_as(self->fd, setup));
-	ASSERT_EQ(0, hwt_info(self->fd, &info));
+	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
 	EXPECT_EQ(0, info.flags);
 }
 
@@ -317,9 +318,9 @@ TEST_F(hwtimer, report_of_clock_sets_is_for_the_clock_that_is_set)
 	struct hwtimer_setup setup = valid_setup();
 
 	setup.flags = HWTIMER_REPORT_CLOCK_SET;
-	EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
 	setup.clock = CLOCK_BOOTTIME;
-	EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
 }
 
 TEST_F(hwtimer, unknown_settings_are_einval)
@@ -329,15 +330,15 @@ TEST_F(hwtimer, unknown_settings_are_einval)
 	for (unsigned int bit = 1; bit < 32; bit++) {
 		setup = valid_setup();
 		setup.flags = 1U << bit;
-		EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+		EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
 		setup.clock = CLOCK_REALTIME;
 		setup.flags |= HWTIMER_REPORT_CLOCK_SET;
-		EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+		EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
 	}
 	setup = valid_setup();
 	setup.reserved = 1;
-	EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
-	EXPECT_EQ(0, hwt_setup_as(self->fd, valid_setup()));
+	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
+	EXPECT_EQ(0, dev_setup_as(self->fd, valid_setup()));
 }
 
 TEST_F(hwtimer, refused_setup_changes_nothing)
@@ -345,55 +346,55 @@ TEST_F(hwtimer, refused_setup_changes_nothing)
 	struct hwtimer_info before, after;
 	struct hwtimer_setup setup;
 
-	ASSERT_EQ(0, hwt_setup(self->fd, 5 * MS, 64, 77));
-	ASSERT_EQ(0, hwt_info(self->fd, &before));
+	ASSERT_EQ(0, dev_setup(self->fd, 5 * MS, 64, 77));
+	ASSERT_EQ(0, dev_info(self->fd, &before));
 	setup = valid_setup();
 	setup.tick = 7 * MS;
 	setup.buckets = 128;
 	setup.timers = 99;
 	setup.reserved = 1;
-	EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
-	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 7 * MS, 128, UINT64_MAX));
-	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 7 * MS, 1, 99));
-	EXPECT_EQ(-EINVAL, hwt_setup(self->fd, 1, 128, 99));
+	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
+	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 7 * MS, 128, UINT64_MAX));
+	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 7 * MS, 1, 99));
+	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 1, 128, 99));
 	setup = valid_setup();
 	setup.kind = 3;
-	EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
 	setup = valid_setup();
 	setup.clock = CLOCK_TAI;
 	setup.kind = HWTIMER_KIND_HIERARCHICAL;
-	EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
+	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
 	setup.clock = CLOCK_BOOTTIME;
 	setup.flags = HWTIMER_REPORT_CLOCK_SET;
-	EXPECT_EQ(-EINVAL, hwt_setup_as(self->fd, setup));
-	ASSERT_EQ(0, hwt_info(self->fd, &after));
+	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
+	ASSERT_EQ(0, dev_info(self->fd, &after));
 	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
 }
 
 TEST_F(hwtimer, setup_of_a_turning_wheel_is_ebusy)
 {
 	struct hwtimer_info before, after;
-	__u64 id = hwt_after(self->fd, HOUR, 0);
+	__u64 id = dev_after(self->fd, HOUR, 0);
 
 	ASSERT_NE(0, id);
-	ASSERT_EQ(0, hwt_info(self->fd, &before));
-	EXPECT_EQ(-EBUSY, hwt_setup(self->fd, 5 * MS, 64, 0));
-	ASSERT_EQ(0, hwt_info(self->fd, &after));
+	ASSERT_EQ(0, dev_info(self->fd, &before));
+	EXPECT_EQ(-EBUSY, dev_setup(self->fd, 5 * MS, 64, 0));
+	ASSERT_EQ(0, dev_info(self->fd, &after));
 	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
 }
 
 TEST_F(hwtimer, setup_stays_ebusy_when_all_timers_have_ended)
 {
-	__u64 id = hwt_after(self->fd, HOUR, 0);
+	__u64 id = dev_after(self->fd, HOUR, 0);
 
-	ASSERT_EQ(0, hwt_cancel(self->fd, id, 0));
-	EXPECT_EQ(-EBUSY, hwt_setup(self->fd, 5 * MS, 64, 0));
+	ASSERT_EQ(0, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(-EBUSY, dev_setup(self->fd, 5 * MS, 64, 0));
 }
 
 TEST_F(hwtimer, setup_of_a_stopped_instance_is_eshutdown)
 {
-	ASSERT_EQ(0, hwt_stop(self->fd, NULL, 0, NULL));
-	EXPECT_EQ(-ESHUTDOWN, hwt_setup(self->fd, 5 * MS, 64, 0));
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
+	EXPECT_EQ(-ESHUTDOWN, dev_setup(self->fd, 5 * MS, 64, 0));
 }
 
 TEST_HARNESS_MAIN

@@ -36,9 +36,9 @@ static int open_kind(__u32 kind)
 		.kind = kind,
 		.clock = CLOCK_MONOTONIC,
 	};
-	int fd = hwt_open(O_NONBLOCK);
+	int fd = dev_open(O_NONBLOCK);
 
-	return fd < 0 ? fd : hwt_setup_as(fd, setup) ?: fd;
+	return fd < 0 ? fd : dev_setup_as(fd, setup) ?: fd;
 }
 
 FIXTURE_SETUP(slack)
@@ -63,7 +63,7 @@ TEST_F(slack, comes_with_its_own_deadline_and_never_early)
 	for (unsigned int i = 0; i < 50; i++) {
 		deadlines[i] = base + i * 37 % 50 * (3 * MS + 7);
 		ASSERT_NE(0,
-			  hwt_add(self->fd, (struct hwtimer_request){
+			  dev_add(self->fd, (struct hwtimer_request){
 						    .flags = HWTIMER_ABSOLUTE,
 						    .time = deadlines[i],
 						    .slack = i * MS,
@@ -73,7 +73,7 @@ TEST_F(slack, comes_with_its_own_deadline_and_never_early)
 	for (unsigned int i = 0; i < 50; i++) {
 		struct hwtimer_event event;
 
-		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 		expect_due(_metadata, &event);
 		ASSERT_GT(50, event.user_data);
 		EXPECT_FALSE(came[event.user_data]);
@@ -99,8 +99,8 @@ static __u64 turns_with(struct __test_metadata *_metadata, __u32 kind,
 		requests[i].time += 30 * MS + i * 4 * MS;
 		requests[i].slack = slack;
 	}
-	ASSERT_EQ(SHARED, hwt_submit(fd, requests, SHARED));
-	ASSERT_EQ(SHARED, hwt_collect(fd, events, SHARED));
+	ASSERT_EQ(SHARED, dev_submit(fd, requests, SHARED));
+	ASSERT_EQ(SHARED, dev_collect(fd, events, SHARED));
 	for (unsigned int i = 0; i < SHARED; i++)
 		expect_due(_metadata, &events[i]);
 	turns = stats_of(fd).turns;
@@ -133,15 +133,15 @@ TEST_F(slack, without_it_beside_those_that_have_it)
 
 	/* Those that have it may wait, which does not hold up the others. */
 	for (unsigned int i = 0; i < 20; i++) {
-		ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+		ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 						       .time = HOUR,
 						       .slack = HOUR,
 						       .user_data = 1,
 					       }));
-		ASSERT_NE(0, hwt_after(self->fd, i * MS, 0));
+		ASSERT_NE(0, dev_after(self->fd, i * MS, 0));
 	}
 	while (strict < 20) {
-		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 		EXPECT_EQ(0, event.user_data);
 		strict++;
 	}
@@ -153,7 +153,7 @@ static __u64 slack_of(struct __test_metadata *_metadata, int fd, __u64 id)
 {
 	struct hwtimer_query query;
 
-	ASSERT_EQ(0, hwt_query(fd, id, &query));
+	ASSERT_EQ(0, dev_query(fd, id, &query));
 	return query.slack;
 }
 
@@ -164,7 +164,7 @@ TEST_F(slack, query_tells_no_more_than_was_scheduled)
 				 HOUR - 1, HOUR,   24 * HOUR };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(slacks); i++) {
-		__u64 id = hwt_add(self->fd, (struct hwtimer_request){
+		__u64 id = dev_add(self->fd, (struct hwtimer_request){
 						     .time = 24 * HOUR,
 						     .slack = slacks[i],
 					     });
@@ -182,12 +182,12 @@ TEST_F(slack, query_after_expiration)
 	struct hwtimer_query query;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .time = 20 * MS,
 				       .slack = 20 * MS,
 			       });
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	ASSERT_EQ(0, hwt_query(self->fd, id, &query));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_query(self->fd, id, &query));
 	EXPECT_EQ(HWTIMER_STATE_EXPIRED, query.state);
 	EXPECT_GE(20 * MS, query.slack);
 	EXPECT_EQ(0, query.remaining);
@@ -199,15 +199,15 @@ TEST_F(slack, query_between_deadline_and_expiration)
 	struct hwtimer_query query;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .flags = HWTIMER_ABSOLUTE,
 				       .time = now_ns() - MS,
 				       .slack = 10 * MS,
 			       });
 	ASSERT_NE(0, id);
-	ASSERT_EQ(0, hwt_query(self->fd, id, &query));
+	ASSERT_EQ(0, dev_query(self->fd, id, &query));
 	EXPECT_EQ(0, query.remaining);
-	ASSERT_EQ(1, hwt_discard_events(self->fd, 1));
+	ASSERT_EQ(1, dev_discard_events(self->fd, 1));
 }
 
 TEST_F(slack, stop_tells_the_same_as_query)
@@ -215,7 +215,7 @@ TEST_F(slack, stop_tells_the_same_as_query)
 	struct hwtimer_unprocessed timer;
 	__u64 id, slack;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .time = HOUR,
 				       .interval = HOUR,
 				       .slack = SEC,
@@ -223,7 +223,7 @@ TEST_F(slack, stop_tells_the_same_as_query)
 	ASSERT_NE(0, id);
 	slack = slack_of(_metadata, self->fd, id);
 	EXPECT_GE(SEC, slack);
-	ASSERT_EQ(1, hwt_stop(self->fd, &timer, 1, NULL));
+	ASSERT_EQ(1, dev_stop(self->fd, &timer, 1, NULL));
 	EXPECT_EQ(slack, timer.slack);
 	EXPECT_EQ(HOUR, timer.interval);
 }
@@ -233,17 +233,17 @@ TEST_F(slack, no_longer_than_the_delay)
 	struct hwtimer_request request = { .time = 10 * MS };
 
 	request.slack = 10 * MS;
-	EXPECT_EQ(0, hwt_try(self->fd, request));
+	EXPECT_EQ(0, dev_try(self->fd, request));
 	request.slack = 10 * MS + 1;
-	EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 	request.slack = INT64_MAX;
-	EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 	request.slack = UINT64_MAX;
-	EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 	request.time = INT64_MAX;
-	EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 	request.slack = INT64_MAX + 1ULL;
-	EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 	EXPECT_EQ(1, stats_of(self->fd).scheduled);
 }
 
@@ -257,12 +257,12 @@ TEST_F(slack, there_is_none_in_no_delay)
 			.slack = 1,
 		};
 
-		EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+		EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 		request.slack = 0;
-		EXPECT_EQ(0, hwt_try(self->fd, request));
+		EXPECT_EQ(0, dev_try(self->fd, request));
 	}
 	EXPECT_EQ(ARRAY_SIZE(times),
-		  hwt_discard_events(self->fd, ARRAY_SIZE(times)));
+		  dev_discard_events(self->fd, ARRAY_SIZE(times)));
 }
 
 TEST_F(slack, no_longer_than_the_deadline)
@@ -271,17 +271,17 @@ TEST_F(slack, no_longer_than_the_deadline)
 
 	request.time = 1000;
 	request.slack = 1000;
-	EXPECT_EQ(0, hwt_try(self->fd, request));
+	EXPECT_EQ(0, dev_try(self->fd, request));
 	request.slack = 1001;
-	EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 	request.time = now_ns() + HOUR;
 	request.slack = request.time + 1;
-	EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 	request.slack = request.time;
-	EXPECT_EQ(0, hwt_try(self->fd, request));
+	EXPECT_EQ(0, dev_try(self->fd, request));
 	request.time = INT64_MAX;
 	request.slack = UINT64_MAX;
-	EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 	EXPECT_EQ(2, stats_of(self->fd).scheduled);
 }
 
@@ -296,7 +296,7 @@ TEST_F(slack, there_is_none_before_the_beginning)
 			.slack = 1,
 		};
 
-		EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+		EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 	}
 	EXPECT_EQ(0, stats_of(self->fd).scheduled);
 }
@@ -306,35 +306,35 @@ TEST_F(slack, no_longer_than_the_interval)
 	struct hwtimer_request request = { .time = HOUR, .interval = SEC };
 
 	request.slack = SEC;
-	EXPECT_EQ(0, hwt_try(self->fd, request));
+	EXPECT_EQ(0, dev_try(self->fd, request));
 	request.slack = SEC + 1;
-	EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 	request.flags = HWTIMER_FIXED_DELAY;
-	EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 	request.slack = SEC;
-	EXPECT_EQ(0, hwt_try(self->fd, request));
+	EXPECT_EQ(0, dev_try(self->fd, request));
 	request.flags = HWTIMER_ABSOLUTE;
 	request.time = now_ns() + HOUR;
 	request.slack = SEC + 1;
-	EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 	/* Nor than the first delay, when that is the shorter one. */
 	request = (struct hwtimer_request){
 		.time = MS,
 		.interval = SEC,
 		.slack = MS + 1,
 	};
-	EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 	EXPECT_EQ(2, stats_of(self->fd).scheduled);
 }
 
 TEST_F(slack, senseless_of_what_never_comes)
 {
-	EXPECT_EQ(-EINVAL, hwt_try(self->fd, (struct hwtimer_request){
+	EXPECT_EQ(-EINVAL, dev_try(self->fd, (struct hwtimer_request){
 						     .flags = HWTIMER_ABSOLUTE,
 						     .time = HWTIMER_NEVER,
 						     .slack = 1,
 					     }));
-	EXPECT_EQ(-EINVAL, hwt_try(self->fd, (struct hwtimer_request){
+	EXPECT_EQ(-EINVAL, dev_try(self->fd, (struct hwtimer_request){
 						     .flags = HWTIMER_ABSOLUTE,
 						     .time = HWTIMER_NEVER,
 						     .slack = HOUR,
@@ -352,7 +352,7 @@ TEST_F(slack, submit_refuses_what_schedule_refuses)
 	requests[1].slack = HOUR + 1;
 	requests[3].interval = SEC;
 	requests[3].slack = SEC + 1;
-	ASSERT_EQ(4, hwt_submit(self->fd, requests, 4));
+	ASSERT_EQ(4, dev_submit(self->fd, requests, 4));
 	EXPECT_EQ(0, requests[0].result);
 	EXPECT_EQ(-EDOM, requests[1].result);
 	EXPECT_EQ(0, requests[2].result);
@@ -367,20 +367,20 @@ TEST_F(slack, stays_when_rescheduled)
 	struct hwtimer_event event;
 	__u64 id, slack;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .time = HOUR,
 				       .slack = 20 * MS,
 				       .user_data = 7,
 			       });
 	ASSERT_NE(0, id);
 	slack = slack_of(_metadata, self->fd, id);
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, 2 * HOUR));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 2 * HOUR));
 	EXPECT_EQ(slack, slack_of(_metadata, self->fd, id));
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
 				    HWTIMER_NEVER));
 	EXPECT_EQ(slack, slack_of(_metadata, self->fd, id));
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, 5 * MS));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 5 * MS));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	expect_due(_metadata, &event);
 	EXPECT_EQ(id, event.id);
 	EXPECT_EQ(7, event.user_data);
@@ -391,22 +391,22 @@ TEST_F(slack, rescheduled_to_and_fro_comes_once)
 	struct hwtimer_event event;
 	__u64 id, deadline = 0;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .time = HOUR,
 				       .slack = 10 * MS,
 			       });
 	for (unsigned int i = 0; i < 200; i++) {
 		deadline = now_ns() + HOUR + i * 7919 % 200 * MS;
-		ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
+		ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
 					    deadline));
 	}
 	deadline = now_ns() + 10 * MS;
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	expect_due(_metadata, &event);
 	EXPECT_EQ(deadline, event.deadline);
 	sleep_ns(30 * MS);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 }
 
 /* While they may still be late, they are cancelled or come, and not both. */
@@ -417,7 +417,7 @@ TEST_F(slack, cancelled_between_deadline_and_expiration)
 	__u64 ids[50];
 
 	for (; n < 50; n++) {
-		ids[n] = hwt_add(self->fd, (struct hwtimer_request){
+		ids[n] = dev_add(self->fd, (struct hwtimer_request){
 						   .time = 20 * MS,
 						   .slack = 20 * MS,
 						   .user_data = n,
@@ -425,10 +425,10 @@ TEST_F(slack, cancelled_between_deadline_and_expiration)
 		ASSERT_NE(0, ids[n]);
 	}
 	sleep_ns(20 * MS);
-	came = 50 - hwt_cancel_many(self->fd, 50, ids);
-	EXPECT_EQ(came, hwt_discard_events(self->fd, came));
+	came = 50 - dev_cancel_many(self->fd, 50, ids);
+	EXPECT_EQ(came, dev_discard_events(self->fd, came));
 	sleep_ns(50 * MS);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
@@ -437,7 +437,7 @@ TEST_F(slack, keeps_the_phase_of_a_periodic_timer)
 	__u64 deadline = now_ns() + 20 * MS, interval = 10 * MS;
 	unsigned int total = 0;
 
-	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 					       .flags = HWTIMER_ABSOLUTE,
 					       .time = deadline,
 					       .interval = interval,
@@ -447,7 +447,7 @@ TEST_F(slack, keeps_the_phase_of_a_periodic_timer)
 	while (total < 12) {
 		struct hwtimer_event event;
 
-		ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 		expect_not_early(_metadata, &event, CLOCK_MONOTONIC);
 		EXPECT_EQ(deadline, event.deadline);
 		deadline += event.expirations * interval;
@@ -463,18 +463,18 @@ TEST_F(slack, longest_waits)
 	struct hwtimer_event event;
 	__u64 id;
 
-	id = hwt_add(self->fd, (struct hwtimer_request){
+	id = dev_add(self->fd, (struct hwtimer_request){
 				       .time = INT64_MAX,
 				       .slack = INT64_MAX,
 			       });
 	ASSERT_NE(0, id);
 	sleep_ns(20 * MS);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, 24 * HOUR));
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, HWTIMER_ABSOLUTE, INT64_MAX));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 24 * HOUR));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, INT64_MAX));
 	sleep_ns(20 * MS);
-	EXPECT_EQ(-EAGAIN, hwt_read(self->fd, &event, 1));
-	EXPECT_EQ(0, hwt_cancel(self->fd, id, 0));
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
@@ -486,12 +486,12 @@ TEST_F(slack, no_longer_than_the_clock)
 		.slack = 1,
 	};
 
-	EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 	request.time = INT64_MAX - HOUR;
 	request.slack = HOUR + 1;
-	EXPECT_EQ(-EDOM, hwt_try(self->fd, request));
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
 	request.slack = HOUR;
-	EXPECT_EQ(0, hwt_try(self->fd, request));
+	EXPECT_EQ(0, dev_try(self->fd, request));
 	EXPECT_EQ(1, stats_of(self->fd).pending);
 }
 

@@ -9,7 +9,7 @@ TEST_F(hwtimer, all_is_zero_at_first)
 {
 	struct hwtimer_stats stats, zero = { .size = sizeof(zero) };
 
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	zero.wakeups = stats.wakeups;
 	zero.bytes = stats.bytes;
 	zero.bytes_peak = stats.bytes_peak;
@@ -22,15 +22,15 @@ TEST_F(hwtimer, counters_follow_a_timer)
 	struct hwtimer_stats stats;
 	__u64 id;
 
-	id = hwt_after(self->fd, HOUR, 0);
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	id = dev_after(self->fd, HOUR, 0);
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.scheduled);
 	EXPECT_EQ(1, stats.pending);
 	EXPECT_EQ(1, stats.entries);
 	EXPECT_EQ(0, stats.dead);
-	ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, 0));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.rescheduled);
 	EXPECT_EQ(0, stats.pending);
 	EXPECT_EQ(1, stats.expired);
@@ -38,8 +38,8 @@ TEST_F(hwtimer, counters_follow_a_timer)
 	EXPECT_LE(1, stats.walked);
 	EXPECT_LE(1, stats.turns);
 	EXPECT_LE(1, stats.wakeups);
-	ASSERT_EQ(1, hwt_read(self->fd, &event, 1));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.expired);
 	EXPECT_EQ(0, stats.ready);
 	EXPECT_EQ(1, stats.delivered);
@@ -50,9 +50,9 @@ TEST_F(hwtimer, cancelled_timers_leave_dead_entries)
 	struct hwtimer_stats stats;
 	__u64 ids[100];
 
-	ASSERT_EQ(100, hwt_schedule_many(self->fd, 100, 0, HOUR, ids));
-	ASSERT_EQ(40, hwt_cancel_many(self->fd, 40, ids));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(100, dev_schedule_many(self->fd, 100, 0, HOUR, ids));
+	ASSERT_EQ(40, dev_cancel_many(self->fd, 40, ids));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(60, stats.pending);
 	EXPECT_EQ(40, stats.cancelled);
 	EXPECT_EQ(60, stats.entries - stats.dead);
@@ -63,12 +63,12 @@ TEST_F(hwtimer, dead_entries_go_when_their_time_comes)
 	struct hwtimer_stats stats;
 	__u64 ids[50], end;
 
-	ASSERT_EQ(50, hwt_schedule_many(self->fd, 50, 0, 300 * MS, ids));
-	ASSERT_EQ(49, hwt_cancel_many(self->fd, 49, ids));
-	ASSERT_EQ(1, hwt_discard_events(self->fd, 1));
+	ASSERT_EQ(50, dev_schedule_many(self->fd, 50, 0, 300 * MS, ids));
+	ASSERT_EQ(49, dev_cancel_many(self->fd, 49, ids));
+	ASSERT_EQ(1, dev_discard_events(self->fd, 1));
 	end = now_ns() + HANG_MS * MS;
 	do {
-		ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+		ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	} while (stats.entries && now_ns() < end);
 	EXPECT_EQ(0, stats.entries);
 	EXPECT_EQ(0, stats.dead);
@@ -81,14 +81,14 @@ TEST_F(hwtimer, dead_entries_that_are_removed_were_walked)
 	__u64 ids[50], end;
 
 	for (unsigned int i = 0; i < 50; i++) {
-		ids[i] = hwt_after(self->fd, 200 * MS + i * MS, i);
+		ids[i] = dev_after(self->fd, 200 * MS + i * MS, i);
 		ASSERT_NE(0, ids[i]);
 	}
-	ASSERT_NE(0, hwt_after(self->fd, HOUR, 0));
-	ASSERT_EQ(50, hwt_cancel_many(self->fd, 50, ids));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	ASSERT_EQ(50, dev_cancel_many(self->fd, 50, ids));
 	end = now_ns() + HANG_MS * MS;
 	do {
-		ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+		ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	} while (stats.dead && now_ns() < end);
 	EXPECT_EQ(50, stats.buried);
 	EXPECT_LE(stats.passed_over + stats.refiled + stats.buried +
@@ -99,11 +99,11 @@ TEST_F(hwtimer, dead_entries_that_are_removed_were_walked)
 TEST_F(hwtimer, later_deadlines_add_no_entries)
 {
 	struct hwtimer_stats stats;
-	__u64 id = hwt_after(self->fd, HOUR, 0);
+	__u64 id = dev_after(self->fd, HOUR, 0);
 
 	for (unsigned int i = 1; i <= 1000; i++)
-		ASSERT_EQ(0, hwt_reschedule(self->fd, id, 0, HOUR + i * SEC));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+		ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, HOUR + i * SEC));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.entries);
 }
 
@@ -114,8 +114,8 @@ TEST_F(hwtimer, lateness_of_the_events_is_in_the_histogram)
 	struct hwtimer_stats stats;
 
 	for (unsigned int i = 0; i < 50; i++)
-		ASSERT_NE(0, hwt_after(self->fd, i * MS / 2, i));
-	ASSERT_EQ(50, hwt_collect(self->fd, events, 50));
+		ASSERT_NE(0, dev_after(self->fd, i * MS / 2, i));
+	ASSERT_EQ(50, dev_collect(self->fd, events, 50));
 	for (unsigned int i = 0; i < 50; i++) {
 		__u32 lateness = events[i].lateness;
 
@@ -123,7 +123,7 @@ TEST_F(hwtimer, lateness_of_the_events_is_in_the_histogram)
 		if (lateness > max)
 			max = lateness;
 	}
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(0, memcmp(counts, stats.lateness, sizeof(counts)));
 	EXPECT_EQ(max, stats.lateness_max);
 }
@@ -136,11 +136,11 @@ TEST_F(hwtimer, very_late_events_are_counted_too)
 	/* As late as the machine is up, and more than 4.3 s. */
 	while (now_ns() < 5 * SEC)
 		sleep_ns(100 * MS);
-	ASSERT_NE(0, hwt_at(self->fd, 1, 0));
-	ASSERT_EQ(1, hwt_collect(self->fd, &event, 1));
+	ASSERT_NE(0, dev_at(self->fd, 1, 0));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(1, event.deadline);
 	EXPECT_EQ(UINT_MAX, event.lateness);
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_LE(5 * SEC - 1, stats.lateness_max);
 	EXPECT_GE(now_ns(), stats.lateness_max);
 	EXPECT_EQ(1, stats.lateness[64 - __builtin_clzll(stats.lateness_max)]);
@@ -151,12 +151,12 @@ TEST_F(hwtimer, bytes_grow_and_the_peak_stays)
 	struct hwtimer_stats before, during, after;
 	__u64 ids[5000];
 
-	ASSERT_EQ(0, hwt_stats(self->fd, &before));
-	ASSERT_EQ(5000, hwt_schedule_many(self->fd, 5000, 0, HOUR, ids));
-	ASSERT_EQ(0, hwt_stats(self->fd, &during));
+	ASSERT_EQ(0, dev_stats(self->fd, &before));
+	ASSERT_EQ(5000, dev_schedule_many(self->fd, 5000, 0, HOUR, ids));
+	ASSERT_EQ(0, dev_stats(self->fd, &during));
 	EXPECT_LT(before.bytes, during.bytes);
-	ASSERT_EQ(5000, hwt_cancel_many(self->fd, 5000, ids));
-	ASSERT_EQ(0, hwt_stats(self->fd, &after));
+	ASSERT_EQ(5000, dev_cancel_many(self->fd, 5000, ids));
+	ASSERT_EQ(0, dev_stats(self->fd, &after));
 	EXPECT_LE(during.bytes, after.bytes_peak);
 }
 
@@ -164,7 +164,7 @@ TEST_F(hwtimer, reserved_is_einval)
 {
 	struct hwtimer_stats stats = { .size = sizeof(stats), .reserved = 1 };
 
-	EXPECT_EQ(-EINVAL, hwt_ioctl(self->fd, HWTIMER_IOC_STATS, &stats));
+	EXPECT_EQ(-EINVAL, dev_ioctl(self->fd, HWTIMER_IOC_STATS, &stats));
 }
 
 TEST_F(hwtimer, what_was_in_the_buffer_does_not_matter)
@@ -174,7 +174,7 @@ TEST_F(hwtimer, what_was_in_the_buffer_does_not_matter)
 	memset(&stats, 0x5a, sizeof(stats));
 	stats.size = sizeof(stats);
 	stats.reserved = 0;
-	ASSERT_EQ(0, hwt_ioctl(self->fd, HWTIMER_IOC_STATS, &stats));
+	ASSERT_EQ(0, dev_ioctl(self->fd, HWTIMER_IOC_STATS, &stats));
 	EXPECT_EQ(0, stats.scheduled);
 	EXPECT_EQ(0, stats.lateness[HWTIMER_LATENESS_BUCKETS - 1]);
 }
@@ -201,10 +201,10 @@ TEST_F(hwtimer, fdinfo_tells_the_histogram)
 	struct hwtimer_stats stats;
 	int length;
 
-	ASSERT_EQ(50, hwt_schedule_many(self->fd, 50, 0, 0, NULL));
-	ASSERT_NE(0, hwt_at(self->fd, 1, 0));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 51));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(50, dev_schedule_many(self->fd, 50, 0, 0, NULL));
+	ASSERT_NE(0, dev_at(self->fd, 1, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 51));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	length = sprintf(line, "hwtimer-lateness:\t%llu", stats.lateness[0]);
 	for (unsigned int i = 1; i < HWTIMER_LATENESS_BUCKETS; i++)
 		length += sprintf(line + length, " %llu", stats.lateness[i]);
@@ -229,20 +229,20 @@ TEST_F(hwtimer, fdinfo_tells_the_same)
 	__u64 ids[20];
 
 	/* Two expirations in one event, and the third is far enough. */
-	ASSERT_NE(0, hwt_add(self->fd, (struct hwtimer_request){
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 					       .flags = HWTIMER_ABSOLUTE,
 					       .interval = now_ns() * 2 / 3,
 				       }));
-	ASSERT_EQ(1, hwt_discard_events(self->fd, 1));
-	ASSERT_EQ(20, hwt_schedule_many(self->fd, 20, 0, HOUR, ids));
-	ASSERT_EQ(3, hwt_cancel_many(self->fd, 3, ids));
-	ASSERT_EQ(0, hwt_reschedule(self->fd, ids[4], 0, 2 * HOUR));
+	ASSERT_EQ(1, dev_discard_events(self->fd, 1));
+	ASSERT_EQ(20, dev_schedule_many(self->fd, 20, 0, HOUR, ids));
+	ASSERT_EQ(3, dev_cancel_many(self->fd, 3, ids));
+	ASSERT_EQ(0, dev_reschedule(self->fd, ids[4], 0, 2 * HOUR));
 	for (unsigned int i = 5; i < 12; i++)
-		ASSERT_EQ(0, hwt_reschedule(self->fd, ids[i], 0, 0));
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 7));
-	ASSERT_EQ(0, hwt_cancel(self->fd, ids[5], HWTIMER_DISCARD));
-	ASSERT_EQ(2, hwt_discard_events(self->fd, 2));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+		ASSERT_EQ(0, dev_reschedule(self->fd, ids[i], 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 7));
+	ASSERT_EQ(0, dev_cancel(self->fd, ids[5], HWTIMER_DISCARD));
+	ASSERT_EQ(2, dev_discard_events(self->fd, 2));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.rearmed);
 	EXPECT_EQ(1, stats.missed);
 	EXPECT_EQ(stats.pending, told(self->fd, "pending"));

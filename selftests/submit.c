@@ -30,8 +30,8 @@ static struct hwtimer_request reschedule_request(__u64 id, __u64 time)
 
 TEST_F(hwtimer, every_entry_gets_its_own_result)
 {
-	__u64 pending = hwt_after(self->fd, HOUR, 1);
-	__u64 moved = hwt_after(self->fd, HOUR, 2);
+	__u64 pending = dev_after(self->fd, HOUR, 1);
+	__u64 moved = dev_after(self->fd, HOUR, 2);
 	struct hwtimer_request requests[] = {
 		schedule_request(HOUR, 3),
 		cancel_request(pending),
@@ -57,18 +57,18 @@ TEST_F(hwtimer, every_entry_gets_its_own_result)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(requests); i++)
 		requests[i].result = 12345;
-	ASSERT_EQ(15, hwt_submit(self->fd, requests, 15));
+	ASSERT_EQ(15, dev_submit(self->fd, requests, 15));
 	for (unsigned int i = 0; i < ARRAY_SIZE(requests); i++) {
 		EXPECT_EQ(results[i], requests[i].result)
 		{
 			TH_LOG("requests[%u]", i);
 		}
 	}
-	ASSERT_EQ(0, hwt_query(self->fd, requests[0].id, &query));
+	ASSERT_EQ(0, dev_query(self->fd, requests[0].id, &query));
 	EXPECT_EQ(3, query.user_data);
-	ASSERT_EQ(0, hwt_query(self->fd, requests[14].id, &query));
+	ASSERT_EQ(0, dev_query(self->fd, requests[14].id, &query));
 	EXPECT_EQ(4, query.user_data);
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(3, stats.pending);
 	EXPECT_EQ(4, stats.scheduled);
 	EXPECT_EQ(1, stats.cancelled);
@@ -77,7 +77,7 @@ TEST_F(hwtimer, every_entry_gets_its_own_result)
 
 TEST_F(hwtimer, expired_timers_are_ealready)
 {
-	__u64 id = hwt_after(self->fd, 0, 0);
+	__u64 id = dev_after(self->fd, 0, 0);
 	struct hwtimer_request requests[] = {
 		cancel_request(id),
 		reschedule_request(id, HOUR),
@@ -86,8 +86,8 @@ TEST_F(hwtimer, expired_timers_are_ealready)
 	};
 
 	requests[2].flags = HWTIMER_DISCARD;
-	ASSERT_TRUE(hwt_wait_ready(self->fd, 1));
-	ASSERT_EQ(4, hwt_submit(self->fd, requests, 4));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(4, dev_submit(self->fd, requests, 4));
 	EXPECT_EQ(-EALREADY, requests[0].result);
 	EXPECT_EQ(-EALREADY, requests[1].result);
 	EXPECT_EQ(0, requests[2].result);
@@ -108,7 +108,7 @@ TEST_F(hwtimer, arrays_of_every_length)
 		unsigned int n = lengths[i];
 
 		fill_schedules(requests, n, 0, HOUR, total);
-		ASSERT_EQ(n, hwt_submit(self->fd, requests, n));
+		ASSERT_EQ(n, dev_submit(self->fd, requests, n));
 		for (unsigned int j = 0; j < n; j++) {
 			ASSERT_EQ(0, requests[j].result);
 			ASSERT_NE(0, requests[j].id);
@@ -116,7 +116,7 @@ TEST_F(hwtimer, arrays_of_every_length)
 		}
 		total += n;
 	}
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(total, stats.pending);
 }
 
@@ -128,20 +128,20 @@ TEST_F(hwtimer, a_hundred_thousand_in_one_call)
 
 	ASSERT_NE(NULL, requests);
 	fill_schedules(requests, n, 0, HOUR, 0);
-	ASSERT_EQ(n, hwt_submit(self->fd, requests, n));
+	ASSERT_EQ(n, dev_submit(self->fd, requests, n));
 	for (unsigned int i = 0; i < n; i++) {
 		ASSERT_EQ(0, requests[i].result);
 		requests[i] = cancel_request(requests[i].id);
 	}
-	ASSERT_EQ(n, hwt_submit(self->fd, requests, n));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(n, dev_submit(self->fd, requests, n));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(n, stats.cancelled);
 	EXPECT_EQ(0, stats.pending);
 }
 
 TEST_F(hwtimer, empty_array_is_0)
 {
-	EXPECT_EQ(0, hwt_submit(self->fd, NULL, 0));
+	EXPECT_EQ(0, dev_submit(self->fd, NULL, 0));
 }
 
 TEST_F(hwtimer, unknown_flags_are_einval)
@@ -156,18 +156,18 @@ TEST_F(hwtimer, unknown_flags_are_einval)
 	for (unsigned int bit = 0; bit < 32; bit++) {
 		submit.flags = 1U << bit;
 		EXPECT_EQ(-EINVAL,
-			  hwt_ioctl(self->fd, HWTIMER_IOC_SUBMIT, &submit));
+			  dev_ioctl(self->fd, HWTIMER_IOC_SUBMIT, &submit));
 	}
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(0, stats.scheduled);
 }
 
 TEST_F(hwtimer, array_at_a_bad_address_is_efault)
 {
-	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, NULL, 1));
-	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, bad_address(), 1));
-	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, bad_address(), 1000));
-	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, (void *)-64L, 1000));
+	EXPECT_EQ(-EFAULT, dev_submit(self->fd, NULL, 1));
+	EXPECT_EQ(-EFAULT, dev_submit(self->fd, bad_address(), 1));
+	EXPECT_EQ(-EFAULT, dev_submit(self->fd, bad_address(), 1000));
+	EXPECT_EQ(-EFAULT, dev_submit(self->fd, (void *)-64L, 1000));
 }
 
 /*
@@ -182,26 +182,26 @@ static void check_edge(struct __test_metadata *_metadata, int fd, __u64 time,
 	struct hwtimer_stats before, after;
 	struct hwtimer_event events[64];
 
-	ASSERT_EQ(0, hwt_stats(fd, &before));
+	ASSERT_EQ(0, dev_stats(fd, &before));
 	fill_schedules(requests, whole, 0, time, 100);
 	memset(&requests[whole], 0, part);
 	if (part >= sizeof(__u32))
 		requests[whole].op = HWTIMER_OP_SCHEDULE;
 	EXPECT_EQ(whole ? (int)whole : -EFAULT,
-		  hwt_submit(fd, requests, whole + 300));
+		  dev_submit(fd, requests, whole + 300));
 	for (unsigned int i = 0; i < whole; i++) {
 		EXPECT_EQ(0, requests[i].result);
 		EXPECT_NE(0, requests[i].id);
 	}
-	ASSERT_EQ(0, hwt_stats(fd, &after));
+	ASSERT_EQ(0, dev_stats(fd, &after));
 	EXPECT_EQ(before.scheduled + whole, after.scheduled);
 	expect_balance(_metadata, &after);
 	if (time == HOUR) {
 		EXPECT_EQ(before.pending + whole, after.pending);
 		return;
 	}
-	ASSERT_EQ(whole, hwt_collect(fd, events, whole));
-	EXPECT_EQ(-EAGAIN, hwt_read(fd, events, 1));
+	ASSERT_EQ(whole, dev_collect(fd, events, whole));
+	EXPECT_EQ(-EAGAIN, dev_read(fd, events, 1));
 }
 
 TEST_F(hwtimer, array_that_faults_half_way)
@@ -253,11 +253,11 @@ TEST_F(hwtimer, schedules_whose_ids_cannot_be_written_are_undone)
 	struct hwtimer_request *requests = half_read_only(10, 50, HOUR);
 	struct hwtimer_stats stats;
 
-	EXPECT_EQ(10, hwt_submit(self->fd, requests, 60));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(10, dev_submit(self->fd, requests, 60));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(10, stats.pending);
-	EXPECT_EQ(-EFAULT, hwt_submit(self->fd, requests + 10, 50));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	EXPECT_EQ(-EFAULT, dev_submit(self->fd, requests + 10, 50));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(10, stats.pending);
 }
 
@@ -267,10 +267,10 @@ TEST_F(hwtimer, batch_whose_ids_cannot_be_written_is_undone)
 	struct hwtimer_request *requests = half_read_only(256, 256, HOUR);
 	struct hwtimer_stats stats;
 
-	EXPECT_EQ(256, hwt_submit(self->fd, requests, 512));
+	EXPECT_EQ(256, dev_submit(self->fd, requests, 512));
 	for (unsigned int i = 0; i < 256; i++)
 		EXPECT_EQ(0, requests[i].result);
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(256, stats.pending);
 }
 
@@ -281,12 +281,12 @@ TEST_F(hwtimer, undone_schedules_that_were_due_do_not_come)
 	for (unsigned int round = 0; round < 20; round++) {
 		struct hwtimer_request *requests = half_read_only(10, 50, 0);
 
-		EXPECT_EQ(10, hwt_submit(self->fd, requests, 60));
-		ASSERT_EQ(10, hwt_collect(self->fd, events, 10));
+		EXPECT_EQ(10, dev_submit(self->fd, requests, 60));
+		ASSERT_EQ(10, dev_collect(self->fd, events, 10));
 		for (unsigned int i = 0; i < 10; i++)
 			EXPECT_NE(0, requests[i].id);
 		sleep_ns(5 * MS);
-		EXPECT_EQ(-EAGAIN, hwt_read(self->fd, events, 64));
+		EXPECT_EQ(-EAGAIN, dev_read(self->fd, events, 64));
 	}
 }
 
@@ -296,15 +296,15 @@ TEST_F(hwtimer, cancels_whose_results_cannot_be_written_stand)
 	struct hwtimer_stats stats;
 	__u64 ids[16];
 
-	ASSERT_EQ(16, hwt_schedule_many(self->fd, 16, 0, HOUR, ids));
+	ASSERT_EQ(16, dev_schedule_many(self->fd, 16, 0, HOUR, ids));
 	fill_cancels(requests, 16, ids);
 	EXPECT_EQ(-EFAULT,
-		  hwt_submit(self->fd,
+		  dev_submit(self->fd,
 			     read_only_copy(requests, sizeof(requests)), 16));
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_LE(1, stats.cancelled);
 	EXPECT_EQ(16, stats.pending + stats.cancelled);
-	EXPECT_EQ(16 - stats.cancelled, hwt_cancel_many(self->fd, 16, ids));
+	EXPECT_EQ(16 - stats.cancelled, dev_cancel_many(self->fd, 16, ids));
 }
 
 TEST_F(hwtimer, signals_end_it_early_and_lose_nothing)
@@ -317,7 +317,7 @@ TEST_F(hwtimer, signals_end_it_early_and_lose_nothing)
 	fill_schedules(requests, n, 0, HOUR, 0);
 	interrupt_every(2000);
 	while (done < n) {
-		int ret = hwt_submit(self->fd, requests + done, n - done);
+		int ret = dev_submit(self->fd, requests + done, n - done);
 
 		if (ret != -EINTR) {
 			ASSERT_LT(0, ret);
@@ -330,7 +330,7 @@ TEST_F(hwtimer, signals_end_it_early_and_lose_nothing)
 	EXPECT_LT(1, calls);
 	for (unsigned int i = 0; i < n; i++)
 		ASSERT_EQ(0, requests[i].result);
-	ASSERT_EQ(0, hwt_stats(self->fd, &stats));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(n, stats.scheduled);
 	EXPECT_EQ(n, stats.pending);
 }

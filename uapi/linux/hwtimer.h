@@ -140,7 +140,8 @@ struct hwtimer_info {
  * @reserved: must be 0
  * @timers: limit of timers; 0 means the module's default_timers. It counts
  *	pending timers, events that wait to be read, and events that were
- *	discarded but wait behind one that was not, or by the same SUBMIT.
+ *	discarded but wait behind one that was not, or by the same SUBMIT or
+ *	BULK.
  *	Events in the completion ring do not count
  * @submissions: slots of the submission ring, up to HWTIMER_SUBMISSIONS_MAX,
  *	rounded up to a power of two; 0: no such ring. See struct hwtimer_rings
@@ -277,9 +278,10 @@ struct hwtimer_request {
  * Returns how many entries were done, in order: each of those has its own
  * @result, and a refused entry does not stop the ones after it. The call ends
  * early at a signal or at an address that faults; it fails only if no entry
- * was done: EINVAL, EFAULT, EINTR, ENOMEM. A SCHEDULE whose id could not be
- * written back is undone and not counted (unless it has expired and another
- * thread reads its event just then); a CANCEL or RESCHEDULE stands.
+ * was done: EINVAL, EFAULT, ENOMEM. A SCHEDULE whose id could not be written
+ * back is undone and not counted, unless its event has been delivered before
+ * that, by another thread's read() or into the completion ring, or another
+ * thread's STOP has handed it back; a CANCEL or RESCHEDULE stands.
  */
 struct hwtimer_submit {
 	__u64 requests;
@@ -306,19 +308,23 @@ struct hwtimer_bulk_timer {
  * @size: in: sizeof(struct hwtimer_bulk)
  * @op: HWTIMER_OP_SCHEDULE, HWTIMER_OP_CANCEL or HWTIMER_OP_RESCHEDULE
  * @flags: of each: HWTIMER_ABSOLUTE, HWTIMER_DISCARD, as for the operation
- * @count: how many timers, up to 2,147,483,647; 0 does nothing and returns 0
+ * @count: how many timers, up to 2,147,483,647; 0 does nothing
  * @timers: address of an array of @count struct hwtimer_bulk_timer; for CANCEL,
  *	of @count ids (__u64)
- * @results: address of an array of @count results (__u64); may be that of
- *	@timers, whose front they overwrite then. 0: not wanted, but for SCHEDULE
+ * @results: address of an array of @count results (__u64). May be that of
+ *	@timers, whose front they overwrite then, but must not overlap it in
+ *	another way. 0: not wanted, which a SCHEDULE must not say
  *
  * The same as HWTIMER_IOC_SUBMIT, where the operations have all but the times,
  * user_data and ids in common, and no interval or slack; faster, as it moves a
  * fifth of the memory. A result is the id of a new timer, 0 for another success,
  * or a negative errno, which no id looks like: (__s64)result is less than 0 and
- * not less than -4095. What else struct hwtimer_submit says of the return value,
- * of errors and of signals holds, too. EINVAL if @op or @flags are wrong, or all
- * delays, as the clock is CLOCK_REALTIME; E2BIG.
+ * not less than -4095. What struct hwtimer_submit says of the return value, of
+ * signals and of faults holds, too: after n timers, go on with those from n on.
+ *
+ * Errors, if nothing was done: EINVAL (@size, @op or @flags are wrong, whatever
+ * @count is; @count is too large; these are delays, and the clock is
+ * CLOCK_REALTIME), E2BIG, EFAULT, ENOMEM.
  */
 struct hwtimer_bulk {
 	__u32 size;
