@@ -44,8 +44,6 @@ struct way {
 
 static const char *const variants[] = {
 	"hierarchical, bulks of 4096",
-	"hierarchical, bulks of 256",
-	"hierarchical, bulks of 16",
 	"hierarchical, batches of 4096",
 	"hierarchical, rings",
 	"hierarchical, batches of 256",
@@ -64,8 +62,6 @@ static const char *const variants[] = {
 
 static const struct way ways[] = {
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4096, .bulk = true },
-	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 256, .bulk = true },
-	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 16, .bulk = true },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4096 },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4096, .rings = true },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 256 },
