@@ -51,11 +51,11 @@ vm: demo-programs ## a shell in a VM with the module loaded
 BENCH ?=
 
 .PHONY: bench
-bench: bench-programs ## hwtimer and its rivals: table, build/bench.json and .png
+bench: ## hwtimer and its rivals: table, build/bench.json and .png
 	@bench/bench.sh $(BENCH)
 
 .PHONY: bench-host
-bench-host: bench-programs ## the same on this machine's own module (as root)
+bench-host: ## the same on this machine's own module (as root)
 	@bench/bench.sh --places this $(BENCH)
 
 # Options of hwtimer-wheel-bench
@@ -101,6 +101,7 @@ bench-programs: | compiler
 # On the kernel's own test harness
 .PHONY: selftest-programs
 selftest-programs: | compiler
+	@bash -c '. vm/lib.sh && need_packages libuv1-dev libevent-dev'
 	@tools=$$(vm/kernel.sh tools-6.12)/source/tools/testing/selftests && \
 	$(MAKE) --no-print-directory -C selftests \
 		OUT='$(CURDIR)/build/selftests' KSELFTEST_DIR="$$tools"
@@ -126,22 +127,48 @@ build/readme/%: build/readme/%.c uapi/linux/hwtimer.h uapi/hwtimer_ring.h | comp
 
 # ---- this machine ----
 
+PAGES = $(wildcard man/*.[0-9])
+page_dir = $(DESTDIR)$(PREFIX)/share/man
+completion_dir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+
 .PHONY: install
-install: modules ## install the module and the headers (as root)
+install: modules ## install the module, library, tool and manual (as root)
 	$(MAKE) -C $(KDIR) M='$(CURDIR)/build/$(KVER)' modules_install \
 		INSTALL_MOD_DIR=updates $(if $(DESTDIR),INSTALL_MOD_PATH='$(DESTDIR)')
 	$(if $(DESTDIR),,depmod $(KVER))
-	install -D -m 644 uapi/linux/hwtimer.h \
-		'$(DESTDIR)$(PREFIX)/include/linux/hwtimer.h'
-	install -D -m 644 uapi/hwtimer_ring.h \
-		'$(DESTDIR)$(PREFIX)/include/hwtimer_ring.h'
+	$(LIBRARY) install
+	$(TOOL)
+	install -D -m 755 -t '$(DESTDIR)$(PREFIX)/bin' build/tool/hwtimerctl
+	install -D -m 644 tool/hwtimerctl.bash \
+		'$(completion_dir)/hwtimerctl'
+	for page in $(PAGES); do \
+		install -D -m 644 -t "$(page_dir)/man$${page##*.}" $$page; \
+	done
+	$(if $(DESTDIR),,ldconfig)
 
 .PHONY: uninstall
 uninstall: ## remove what install installed (as root)
 	rm -f '$(DESTDIR)/lib/modules/$(KVER)/updates'/hwtimer.ko*
 	$(if $(DESTDIR),,depmod $(KVER))
-	rm -f '$(DESTDIR)$(PREFIX)/include/linux/hwtimer.h' \
-		'$(DESTDIR)$(PREFIX)/include/hwtimer_ring.h'
+	$(LIBRARY) uninstall
+	rm -f '$(DESTDIR)$(PREFIX)/bin/hwtimerctl' \
+		'$(completion_dir)/hwtimerctl'
+	for page in $(PAGES); do \
+		rm -f "$(page_dir)/man$${page##*.}/$${page##*/}"; \
+	done
+
+LIBRARY = $(MAKE) --no-print-directory -C lib OUT='$(CURDIR)/build/lib' \
+	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)'
+
+TOOL = $(MAKE) --no-print-directory -C tool OUT='$(CURDIR)/build/tool'
+
+.PHONY: library
+library: | compiler ## libhwtimer, static and shared, in build/lib
+	@$(LIBRARY)
+
+.PHONY: tool
+tool: | compiler ## hwtimerctl, in build/tool
+	@$(TOOL)
 
 .PHONY: clean
 clean: ## remove what was built here (kernels stay in the cache)

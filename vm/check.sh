@@ -5,7 +5,8 @@
 #
 #	usage: vm/check.sh [STEP...]
 #
-# The steps, in this order: lint litmus builds kunit selftests demo readme bench.
+# The steps, in this order: lint litmus builds userland kunit selftests demo readme
+# bench.
 # Without an argument all are run. Each prints TAP, or something that is made into counts
 # here; a step that fails in another way, or that tests nothing, counts as one
 # failure. Nothing can make a failure disappear: the last line has them all.
@@ -35,13 +36,15 @@ main()
 	local steps=("$@") step
 
 	[ $# -gt 0 ] ||
-		steps=(lint litmus builds kunit selftests demo readme bench)
+		steps=(lint litmus builds userland kunit selftests demo readme
+		       bench)
 	cd "$REPO_DIR"
 	need_packages make python3
 	mkdir -p "$RESULTS"
 	for step in "${steps[@]}"; do
 		case $step in
-		lint | litmus | builds | kunit | selftests | demo | readme | bench)
+		lint | litmus | builds | userland | kunit | selftests | demo | \
+		readme | bench)
 			"step_$step" ;;
 		*) die "vm/check.sh: no such step: $step" ;;
 		esac
@@ -76,6 +79,11 @@ step_builds()
 	done
 	# The wheels natively, as the benchmark turns them
 	run_step wheel native status build/bench/hwtimer-wheel-bench --check
+}
+
+step_userland()
+{
+	run_step userland native tap "$VM_DIR/userland.sh"
 }
 
 # With all random operations where they take seconds, and with a part of them
@@ -134,8 +142,9 @@ step_selftests()
 programs_on()
 {
 	[ "$1" != "$UML_KERNEL" ] ||
-		echo abi setup schedule cancel reschedule submit read poll \
-			stop query stats lifetime concurrency memory
+		echo abi setup schedule cancel reschedule submit bulk read poll \
+			stop query stats lifetime concurrency memory library \
+			adapters tool
 }
 
 # selftests_on KERNEL FILE-ARGUMENT...

@@ -24,6 +24,10 @@ IGNORED_IN_UAPI=BIT_MACRO
 # a name has no side effects
 IGNORED_IN_ABI_TEST=MACRO_ARG_REUSE
 
+# In a library and a tool for user space: the types, macros and format names of the
+# C library are the ones to use
+IGNORED_IN_USER_SPACE=PREFER_KERNEL_TYPES,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_SIZE,CAMELCASE,BIT_MACRO
+
 SPARSE_FLAGS='-D__CHECK_ENDIAN__ -Wbitwise -Wcontext -Wdecl -Wnon-pointer-null'
 
 TEMP=
@@ -45,8 +49,10 @@ main()
 	shopt -s nullglob
 	kernel_sources=(*.[ch] uapi/linux/*.h tests/*.[ch])
 	user_sources=(selftests/*.[ch] demo/*.[ch] bench/*.[ch] vm/*.c
+		lib/*.[ch] lib/adapters/*.h tool/*.[ch]
 		bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h)
-	scripts=(vm/*.sh vm/init vm/guest-* .ci/run selftests/*.sh bench/*.sh)
+	scripts=(vm/*.sh vm/init vm/guest-* .ci/run selftests/*.sh bench/*.sh
+		tool/*.bash)
 
 	echo "TAP version 13"
 	check_each checkpatch "${kernel_sources[@]}" "${user_sources[@]}"
@@ -111,6 +117,8 @@ checkpatch()
 	case $1 in
 	compat.h) ignored+=,$IGNORED_IN_COMPAT_H ;;
 	uapi/*) ignored+=,$IGNORED_IN_UAPI ;;
+	lib/* | tool/* | selftests/library.c)
+		ignored+=,$IGNORED_IN_USER_SPACE ;;
 	selftests/abi.c) ignored+=,$IGNORED_IN_ABI_TEST ;;
 	esac
 	# It leaves a file behind where it is run.

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libhwtimer in a plain epoll loop: libhwtimer(3).
+ *
+ *	hwt_epoll_add(epoll, hwt);
+ *
+ *	count = epoll_wait(epoll, ready, ...);
+ *	if (ready[i].data.ptr == hwt)
+ *		hwt_dispatch(hwt, on_timer, arg, 1000);
+ */
+#ifndef HWTIMER_EPOLL_H
+#define HWTIMER_EPOLL_H
+
+#include <errno.h>
+#include <sys/epoll.h>
+
+#include <libhwtimer.h>
+
+/* Level-triggered, data.ptr is @hwt. Returns 0 or a negative errno. */
+static inline int hwt_epoll_add(int epoll, struct hwt *hwt)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	event.data.ptr = hwt;
+	return epoll_ctl(epoll, EPOLL_CTL_ADD, hwt_fd(hwt), &event) ? -errno :
+								      0;
+}
+
+#endif /* HWTIMER_EPOLL_H */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libhwtimer in a loop of libevent: libhwtimer(3).
+ *
+ *	struct hwt_libevent timers = { hwt, on_timer, arg };
+ *
+ *	hwt_libevent_add(&timers, base);	the loop calls on_timer()
+ *	hwt_libevent_remove(&timers);		before hwt_close()
+ */
+#ifndef HWTIMER_LIBEVENT_H
+#define HWTIMER_LIBEVENT_H
+
+#include <errno.h>
+#include <event2/event.h>
+
+#include <libhwtimer.h>
+
+/* Events for which the callback is called before others get their turn */
+#define HWT_LIBEVENT_TURN 1000
+
+/**
+ * struct hwt_libevent - an instance in a loop
+ * @hwt: opened with HWT_NONBLOCK
+ * @callback: called by the loop for each event
+ * @arg: of it
+ * @event: for the functions below
+ */
+struct hwt_libevent {
+	struct hwt *hwt;
+	hwt_callback callback;
+	void *arg;
+	struct event *event;
+};
+
+static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
+{
+	struct hwt_libevent *timers = (struct hwt_libevent *)arg;
+
+	(void)fd;
+	(void)what;
+	/* Once the instance is stopped, it would be ready for ever. */
+	if (hwt_dispatch(timers->hwt, timers->callback, timers->arg,
+			 HWT_LIBEVENT_TURN) == -ENOTCONN)
+		event_del(timers->event);
+}
+
+/* Returns 0 or a negative errno. */
+static inline int hwt_libevent_add(struct hwt_libevent *timers,
+				   struct event_base *base)
+{
+	timers->event = event_new(base, hwt_fd(timers->hwt),
+				  EV_READ | EV_PERSIST, hwt_libevent_ready,
+				  timers);
+	if (!timers->event)
+		return -ENOMEM;
+	if (!event_add(timers->event, NULL))
+		return 0;
+	event_free(timers->event);
+	return -EINVAL;
+}
+
+static inline void hwt_libevent_remove(struct hwt_libevent *timers)
+{
+	event_free(timers->event);
+}
+
+#endif /* HWTIMER_LIBEVENT_H */

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libhwtimer in loops of epoll, libevent and libuv: each timer's callback is called
+ * once; the loop's other business goes on; and the loop ends when the instance does.
+ */
+#include "hwtimer_test.h"
+
+#include "hwtimer_epoll.h"
+#include "hwtimer_libevent.h"
+#include "hwtimer_libuv.h"
+
+#define N 5000
+
+/* The timers of a test */
+struct timers {
+	struct hwt *hwt;
+	unsigned int count;
+	bool twice;
+	bool came[N];
+};
+
+FIXTURE(adapter)
+{
+	struct timers timers;
+};
+
+FIXTURE_SETUP(adapter)
+{
+	memset(&self->timers, 0, sizeof(self->timers));
+	ASSERT_EQ(0, hwt_open(&self->timers.hwt, HWT_NONBLOCK));
+	for (unsigned int i = 0; i < N; i++)
+		ASSERT_EQ(0,
+			  hwt_schedule(self->timers.hwt, i * 10 * US, i, NULL));
+}
+
+/* A stopped instance is what ends a loop that has nothing else. */
+static void on_timer(void *arg, const struct hwtimer_event *event)
+{
+	struct timers *timers = arg;
+
+	timers->twice |= event->user_data >= N ||
+			 timers->came[event->user_data];
+	timers->came[event->user_data % N] = true;
+	if (++timers->count == N)
+		hwt_stop(timers->hwt, NULL, 0, NULL);
+}
+
+FIXTURE_TEARDOWN(adapter)
+{
+	EXPECT_EQ(N, self->timers.count);
+	EXPECT_FALSE(self->timers.twice);
+	hwt_close(self->timers.hwt);
+}
+
+TEST_F(adapter, epoll)
+{
+	int epoll = epoll_create1(EPOLL_CLOEXEC), ret;
+	struct epoll_event ready;
+
+	ASSERT_LE(0, epoll);
+	ASSERT_EQ(0, hwt_epoll_add(epoll, self->timers.hwt));
+	EXPECT_EQ(-EEXIST, hwt_epoll_add(epoll, self->timers.hwt));
+	do {
+		ASSERT_EQ(1, epoll_wait(epoll, &ready, 1, HANG_MS));
+		ASSERT_EQ(self->timers.hwt, ready.data.ptr);
+		ret = hwt_dispatch(self->timers.hwt, on_timer, &self->timers,
+				   100);
+	} while (ret >= 0 || ret == -EAGAIN);
+	EXPECT_EQ(-ENOTCONN, ret);
+	close(epoll);
+}
+
+static void on_beat(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	++*(unsigned int *)arg;
+}
+
+TEST_F(adapter, libevent)
+{
+	struct hwt_libevent timers = { self->timers.hwt, on_timer,
+				       &self->timers, NULL };
+	const struct timeval now = { 0 };
+	struct event_base *base = event_base_new();
+	unsigned int beats = 0;
+
+	ASSERT_NE(NULL, base);
+	ASSERT_EQ(0, hwt_libevent_add(&timers, base));
+	ASSERT_EQ(0,
+		  event_base_once(base, -1, EV_TIMEOUT, on_beat, &beats, &now));
+	EXPECT_EQ(1, event_base_dispatch(base)); /* no events are left */
+	EXPECT_EQ(1, beats);
+	hwt_libevent_remove(&timers);
+	event_base_free(base);
+}
+
+static void on_idle(uv_timer_t *timer)
+{
+	++*(unsigned int *)timer->data;
+}
+
+static void on_close(uv_handle_t *handle)
+{
+	*(bool *)handle->data = true;
+}
+
+TEST_F(adapter, libuv)
+{
+	struct hwt_libuv timers = { .hwt = self->timers.hwt,
+				    .callback = on_timer,
+				    .arg = &self->timers };
+	unsigned int beats = 0;
+	bool closed = false;
+	uv_timer_t beat = { .data = &beats };
+	uv_loop_t loop;
+
+	ASSERT_EQ(0, uv_loop_init(&loop));
+	ASSERT_EQ(0, hwt_libuv_add(&timers, &loop));
+	ASSERT_EQ(0, uv_timer_init(&loop, &beat));
+	ASSERT_EQ(0, uv_timer_start(&beat, on_idle, 0, 0));
+	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
+	EXPECT_EQ(1, beats);
+	timers.poll.data = &closed;
+	hwt_libuv_remove(&timers, on_close);
+	uv_close((uv_handle_t *)&beat, NULL);
+	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
+	EXPECT_TRUE(closed);
+	EXPECT_EQ(0, uv_loop_close(&loop));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libhwtimer: that each function does what its header says, with the device's own
+ * tests behind it: values arrive, errors come back negative, arrays are dealt with
+ * to their end whatever interrupts them.
+ */
+#include "hwtimer_test.h"
+
+#include <sys/resource.h>
+
+#include "libhwtimer.h"
+
+FIXTURE(library)
+{
+	struct hwt *hwt;
+};
+
+FIXTURE_SETUP(library)
+{
+	ASSERT_EQ(0, hwt_open(&self->hwt, HWT_NONBLOCK));
+}
+
+FIXTURE_TEARDOWN(library)
+{
+	hwt_close(self->hwt);
+}
+
+/* The next event, which is waited for. */
+static int wait_next(struct hwt *hwt, struct hwtimer_event *event)
+{
+	int ret;
+
+	while ((ret = hwt_next(hwt, event)) == -EAGAIN)
+		if (!dev_poll(hwt_fd(hwt), POLLIN, HANG_MS))
+			return -ETIMEDOUT;
+	return ret;
+}
+
+TEST(open_and_close)
+{
+	struct hwt *hwt;
+
+	EXPECT_EQ(-EINVAL, hwt_open(&hwt, ~HWT_NONBLOCK));
+	ASSERT_EQ(0, hwt_open(&hwt, 0));
+	EXPECT_EQ(0, fcntl(hwt_fd(hwt), F_GETFL) & O_NONBLOCK);
+	EXPECT_EQ(FD_CLOEXEC, fcntl(hwt_fd(hwt), F_GETFD));
+	EXPECT_NE(0, hwt_features(hwt) & HWTIMER_FEATURE_BULK);
+	hwt_close(hwt);
+	ASSERT_EQ(0, hwt_open(&hwt, HWT_NONBLOCK));
+	EXPECT_NE(0, fcntl(hwt_fd(hwt), F_GETFL) & O_NONBLOCK);
+	hwt_close(hwt);
+	hwt_close(NULL);
+	EXPECT_EQ(HWT_VERSION, hwt_version());
+}
+
+TEST(no_descriptor_is_left_after_an_error)
+{
+	struct rlimit limit, none;
+	struct hwt *hwt;
+
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+	none = limit;
+	none.rlim_cur = 0;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+	EXPECT_EQ(-EMFILE, hwt_open(&hwt, 0));
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+TEST_F(library, setup_and_info)
+{
+	struct hwtimer_setup setup = { .clock = CLOCK_BOOTTIME,
+				       .tick = 5 * MS };
+	struct hwtimer_info info;
+
+	ASSERT_EQ(0, hwt_setup(self->hwt, &setup));
+	ASSERT_EQ(0, hwt_info(self->hwt, &info));
+	EXPECT_EQ(5 * MS, info.tick);
+	EXPECT_EQ(CLOCK_BOOTTIME, info.clock);
+	EXPECT_EQ(info.features, hwt_features(self->hwt));
+	ASSERT_EQ(0, hwt_schedule(self->hwt, HOUR, 0, NULL));
+	EXPECT_EQ(-EBUSY, hwt_setup(self->hwt, &setup));
+	setup.tick = 1;
+	EXPECT_EQ(-EINVAL, hwt_setup(self->hwt, &setup));
+}
+
+TEST_F(library, one_timer)
+{
+	struct hwtimer_event event;
+	uint64_t id;
+
+	ASSERT_EQ(0, hwt_schedule(self->hwt, MS, 42, &id));
+	ASSERT_EQ(1, wait_next(self->hwt, &event));
+	EXPECT_EQ(id, event.id);
+	EXPECT_EQ(42, event.user_data);
+	expect_due(_metadata, &event);
+	EXPECT_EQ(-EAGAIN, hwt_next(self->hwt, &event));
+	EXPECT_EQ(-ENOENT, hwt_cancel(self->hwt, id));
+}
+
+TEST_F(library, deadlines_and_new_ones)
+{
+	struct hwtimer_query query = { 0 };
+	__u64 deadline = now_ns() + HOUR;
+
+	ASSERT_EQ(0, hwt_schedule_at(self->hwt, deadline, 7,
+				     (uint64_t *)&query.id));
+	query.reserved = 1; /* filled in */
+	ASSERT_EQ(0, hwt_query(self->hwt, &query));
+	EXPECT_EQ(deadline, query.deadline);
+	EXPECT_EQ(7, query.user_data);
+	ASSERT_EQ(0, hwt_reschedule_at(self->hwt, query.id, deadline + HOUR));
+	ASSERT_EQ(0, hwt_query(self->hwt, &query));
+	EXPECT_EQ(deadline + HOUR, query.deadline);
+	ASSERT_EQ(0, hwt_reschedule(self->hwt, query.id, MS));
+	ASSERT_EQ(0, hwt_query(self->hwt, &query));
+	EXPECT_GT(deadline, query.deadline);
+	EXPECT_EQ(-ENOENT, hwt_reschedule(self->hwt, 1, MS));
+	EXPECT_EQ(-ENOENT, hwt_reschedule_at(self->hwt, 1, MS));
+}
+
+TEST_F(library, cancel_and_discard)
+{
+	uint64_t pending, expired;
+
+	ASSERT_EQ(0, hwt_schedule(self->hwt, HOUR, 0, &pending));
+	ASSERT_EQ(0, hwt_schedule(self->hwt, -1, 0, &expired));
+	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 1));
+	EXPECT_EQ(0, hwt_cancel(self->hwt, pending));
+	EXPECT_EQ(-ENOENT, hwt_cancel(self->hwt, pending));
+	EXPECT_EQ(-EALREADY, hwt_cancel(self->hwt, expired));
+	EXPECT_EQ(0, hwt_discard(self->hwt, expired));
+	EXPECT_EQ(-ENOENT, hwt_discard(self->hwt, expired));
+}
+
+TEST_F(library, periodic_by_request)
+{
+	struct hwtimer_request request = {
+		.time = MS,
+		.interval = MS,
+		.count = 3,
+		.user_data = 9,
+	};
+	unsigned int expirations = 0;
+	struct hwtimer_event event;
+
+	ASSERT_EQ(0, hwt_schedule_request(self->hwt, &request));
+	EXPECT_NE(0, request.id);
+	while (expirations < 3) {
+		ASSERT_EQ(1, wait_next(self->hwt, &event));
+		EXPECT_EQ(request.id, event.id);
+		expirations += event.expirations;
+	}
+	EXPECT_EQ(3, expirations);
+	request.interval = 1;
+	request.id = 0;
+	EXPECT_EQ(-ERANGE, hwt_schedule_request(self->hwt, &request));
+}
+
+TEST_F(library, many_whatever_interrupts)
+{
+	const unsigned int n = scaled(400000);
+	struct hwtimer_bulk_timer *timers = calloc(n, sizeof(*timers));
+	uint64_t *ids = calloc(n, sizeof(*ids));
+
+	ASSERT_NE(NULL, timers);
+	ASSERT_NE(NULL, ids);
+	for (unsigned int i = 0; i < n; i++)
+		timers[i].time = HOUR;
+	interrupt_every(2000);
+	ASSERT_EQ(n, hwt_schedule_many(self->hwt, 0, timers, ids, n));
+	for (unsigned int i = 0; i < n; i++) {
+		ASSERT_EQ(0, hwt_error(ids[i]));
+		timers[i].id = ids[i];
+		timers[i].time = 2 * HOUR;
+	}
+	ASSERT_EQ(n, hwt_reschedule_many(self->hwt, 0, timers, NULL, n));
+	ASSERT_EQ(n, hwt_cancel_many(self->hwt, 0, ids, ids, n));
+	interrupt_every(0);
+	for (unsigned int i = 0; i < n; i++)
+		ASSERT_EQ(0, ids[i]);
+	EXPECT_EQ(n, stats_of(hwt_fd(self->hwt)).rescheduled);
+	EXPECT_EQ(n, stats_of(hwt_fd(self->hwt)).cancelled);
+	EXPECT_EQ(0, stats_of(hwt_fd(self->hwt)).pending);
+}
+
+TEST_F(library, many_with_errors)
+{
+	struct hwtimer_bulk_timer *timers = page_edge(100 * sizeof(*timers));
+	uint64_t ids[200], none = 1;
+
+	for (unsigned int i = 0; i < 100; i++)
+		timers[i] = (struct hwtimer_bulk_timer){ .time = HOUR };
+	EXPECT_EQ(100, hwt_schedule_many(self->hwt, 0, timers, ids, 200));
+	EXPECT_EQ(-EFAULT,
+		  hwt_schedule_many(self->hwt, 0, timers + 100, ids, 100));
+	EXPECT_EQ(-EINVAL, hwt_schedule_many(self->hwt, HWTIMER_DISCARD, timers,
+					     ids, 100));
+	EXPECT_EQ(-EINVAL,
+		  hwt_schedule_many(self->hwt, 0, timers, ids, UINT_MAX));
+	EXPECT_EQ(0, hwt_schedule_many(self->hwt, 0, NULL, NULL, 0));
+	EXPECT_EQ(1, hwt_cancel_many(self->hwt, 0, &none, &none, 1));
+	EXPECT_EQ(-ENOENT, hwt_error(none));
+	EXPECT_EQ(100, stats_of(hwt_fd(self->hwt)).pending);
+}
+
+TEST_F(library, submit_whatever_interrupts)
+{
+	const unsigned int n = scaled(100000);
+	struct hwtimer_request *requests = calloc(n, sizeof(*requests));
+
+	ASSERT_NE(NULL, requests);
+	fill_schedules(requests, n, 0, HOUR, 0);
+	interrupt_every(2000);
+	ASSERT_EQ(n, hwt_submit(self->hwt, requests, n));
+	interrupt_every(0);
+	for (unsigned int i = 0; i < n; i++)
+		ASSERT_EQ(0, requests[i].result);
+	EXPECT_EQ(n, stats_of(hwt_fd(self->hwt)).pending);
+	EXPECT_EQ(-EINVAL, hwt_submit(self->hwt, requests, UINT_MAX));
+	EXPECT_EQ(-EFAULT, hwt_submit(self->hwt, NULL, 1));
+}
+
+TEST_F(library, read_stats_and_notify)
+{
+	struct hwtimer_event events[5];
+	struct hwtimer_stats stats;
+
+	ASSERT_EQ(0, hwt_notify(self->hwt, 5, HWTIMER_NEVER, -1));
+	EXPECT_EQ(-EINVAL, hwt_notify(self->hwt, 5, 0, -1));
+	for (unsigned int i = 0; i < 5; i++) {
+		EXPECT_EQ(0, dev_poll(hwt_fd(self->hwt), POLLIN, 0));
+		ASSERT_EQ(0, hwt_schedule(self->hwt, 0, i, NULL));
+	}
+	EXPECT_EQ(POLLIN, dev_poll(hwt_fd(self->hwt), POLLIN, HANG_MS));
+	EXPECT_EQ(3, hwt_read(self->hwt, events, 3));
+	EXPECT_EQ(2, hwt_read(self->hwt, events, 5));
+	EXPECT_EQ(-EAGAIN, hwt_read(self->hwt, events, 5));
+	EXPECT_EQ(-EINVAL, hwt_read(self->hwt, events, 0));
+	ASSERT_EQ(0, hwt_stats(self->hwt, &stats));
+	EXPECT_EQ(5, stats.delivered);
+}
+
+TEST_F(library, stop_hands_back_what_is_left)
+{
+	struct hwtimer_unprocessed timers[3];
+	struct hwtimer_event event;
+	uint64_t left;
+
+	for (unsigned int i = 0; i < 4; i++)
+		ASSERT_EQ(0, hwt_schedule(self->hwt, HOUR, i, NULL));
+	EXPECT_EQ(3, hwt_stop(self->hwt, timers, 3, &left));
+	EXPECT_EQ(1, left);
+	EXPECT_EQ(1, hwt_stop(self->hwt, timers, 3, &left));
+	EXPECT_EQ(0, left);
+	EXPECT_EQ(0, hwt_stop(self->hwt, NULL, 0, NULL));
+	EXPECT_EQ(-ESHUTDOWN, hwt_schedule(self->hwt, 0, 0, NULL));
+	EXPECT_EQ(0, hwt_next(self->hwt, &event));
+	EXPECT_EQ(0, hwt_read(self->hwt, &event, 1));
+	EXPECT_EQ(-ENOTCONN, hwt_dispatch(self->hwt, NULL, NULL, 1));
+}
+
+struct calls {
+	struct hwt *hwt;
+	unsigned int count;
+};
+
+static void count_and_go_on(void *arg, const struct hwtimer_event *event)
+{
+	struct calls *calls = arg;
+
+	calls->count++;
+	if (event->user_data)
+		hwt_schedule(calls->hwt, 0, event->user_data - 1, NULL);
+}
+
+/* What is beyond the most that was asked for makes poll() ready. */
+TEST_F(library, dispatch_leaves_the_rest)
+{
+	struct calls calls = { .hwt = self->hwt };
+
+	for (unsigned int i = 0; i < 300; i++)
+		ASSERT_EQ(0, hwt_schedule(self->hwt, 0, 0, NULL));
+	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 300));
+	for (unsigned int i = 1; i <= 30; i++) {
+		EXPECT_EQ(POLLIN, dev_poll(hwt_fd(self->hwt), POLLIN, 0));
+		EXPECT_EQ(10,
+			  hwt_dispatch(self->hwt, count_and_go_on, &calls, 10));
+		EXPECT_EQ(10 * i, calls.count);
+	}
+	EXPECT_EQ(0, dev_poll(hwt_fd(self->hwt), POLLIN, 0));
+	EXPECT_EQ(-EAGAIN,
+		  hwt_dispatch(self->hwt, count_and_go_on, &calls, 10));
+}
+
+TEST_F(library, callbacks_may_schedule)
+{
+	struct calls calls = { .hwt = self->hwt };
+
+	ASSERT_EQ(0, hwt_schedule(self->hwt, 0, 20, NULL));
+	while (calls.count < 21) {
+		ASSERT_EQ(POLLIN, dev_poll(hwt_fd(self->hwt), POLLIN, HANG_MS));
+		ASSERT_LT(0, hwt_dispatch(self->hwt, count_and_go_on, &calls,
+					  1000));
+	}
+	EXPECT_EQ(21, calls.count);
+}
+
+static void *schedule_and_cancel(void *arg)
+{
+	struct hwt *hwt = *(struct hwt **)arg;
+	uintptr_t errors = 0;
+
+	for (unsigned int i = 0; i < 1000; i++) {
+		uint64_t id;
+
+		errors += !!hwt_schedule(hwt, HOUR, i, &id);
+		errors += !!hwt_reschedule(hwt, id, 2 * HOUR);
+		errors += !!hwt_cancel(hwt, id);
+	}
+	return (void *)errors;
+}
+
+TEST_F(library, threads_share_an_instance)
+{
+	pthread_t threads[4];
+	void *errors;
+
+	for (unsigned int i = 0; i < 4; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL,
+					    schedule_and_cancel, &self->hwt));
+	for (unsigned int i = 0; i < 4; i++) {
+		ASSERT_EQ(0, pthread_join(threads[i], &errors));
+		EXPECT_EQ(NULL, errors);
+	}
+	EXPECT_EQ(4000, stats_of(hwt_fd(self->hwt)).cancelled);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/* hwtimerctl schedule: a timer, and a line for each expiration. */
+#include "commands.h"
+#include "units.h"
+
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/**
+ * struct wish - what was asked for
+ * @request: the timer
+ * @clock: by which
+ */
+struct wish {
+	struct hwtimer_request request;
+	clockid_t clock;
+};
+
+static uint64_t time_of(const char *what, const char *text)
+{
+	uint64_t ns;
+
+	if (!units_parse_time(text, &ns))
+		usage("%s: \"%s\" is no time; write it like 1.5s or 200ms",
+		      what, text);
+	return ns;
+}
+
+static uint32_t count_of(const char *text)
+{
+	uint64_t count;
+
+	if (!units_parse_number(text, &count) || !count || count > UINT32_MAX)
+		usage("--count: \"%s\" is no number from 1 to 4294967295",
+		      text);
+	return count;
+}
+
+static clockid_t clock_of(const char *text)
+{
+	if (!strcmp(text, "monotonic"))
+		return CLOCK_MONOTONIC;
+	if (!strcmp(text, "boottime"))
+		return CLOCK_BOOTTIME;
+	usage("--clock: \"%s\" is neither monotonic nor boottime", text);
+}
+
+static struct wish parse(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "repeat", required_argument, NULL, 'r' },
+		{ "count", required_argument, NULL, 'n' },
+		{ "slack", required_argument, NULL, 's' },
+		{ "clock", required_argument, NULL, 'c' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct wish wish = { .clock = CLOCK_MONOTONIC };
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+		switch (option) {
+		case 'r':
+			wish.request.interval = time_of("--repeat", optarg);
+			break;
+		case 'n':
+			wish.request.count = count_of(optarg);
+			break;
+		case 's':
+			wish.request.slack = time_of("--slack", optarg);
+			break;
+		case 'c':
+			wish.clock = clock_of(optarg);
+			break;
+		default:
+			usage("schedule: %s is unknown, or its value is missing",
+			      argv[optind - 1]);
+		}
+	if (optind != argc - 1)
+		usage("schedule takes one TIME");
+	wish.request.time = time_of("schedule", argv[optind]);
+	if (wish.request.count && !wish.request.interval)
+		usage("--count is for timers with --repeat");
+	return wish;
+}
+
+/* What is wrong with a wish that the module refused. */
+static const char *reason(int error)
+{
+	switch (error) {
+	case ERANGE:
+		return "--repeat is shorter than a tick (hwtimerctl info)";
+	case EDOM:
+		return "--slack is longer than the time or --repeat";
+	default:
+		return strerror(error);
+	}
+}
+
+static void schedule(struct hwt *hwt, struct wish *wish)
+{
+	struct hwtimer_setup setup = { .clock = wish->clock };
+	int error = -hwt_setup(hwt, &setup);
+
+	if (error)
+		errx(1, "HWTIMER_IOC_SETUP: %s", strerror(error));
+	error = -hwt_schedule_request(hwt, &wish->request);
+	if (error)
+		errx(1, "%s", reason(error));
+}
+
+static void show(const struct hwtimer_event *event, unsigned long long number)
+{
+	char late[UNITS_ROOM];
+
+	printf("%llu.%09llu  %llu  %s late%s\n", event->deadline / 1000000000,
+	       event->deadline % 1000000000, number,
+	       units_format_time(event->lateness, late),
+	       event->expirations > 1 ? ", with those missed" : "");
+	fflush(stdout);
+}
+
+/* Prints expirations until there are no more to come. */
+static void follow(struct hwt *hwt, const struct hwtimer_request *request)
+{
+	unsigned long long number = 0, last = request->count;
+	struct hwtimer_event event;
+
+	if (!request->interval)
+		last = 1;
+	while (!last || number < last) {
+		int ret = hwt_next(hwt, &event);
+
+		if (ret < 0)
+			errx(1, "read: %s", strerror(-ret));
+		number += event.expirations;
+		show(&event, number);
+	}
+}
+
+int command_schedule(int argc, char **argv)
+{
+	struct wish wish = parse(argc, argv);
+	struct hwt *hwt = open_device();
+
+	schedule(hwt, &wish);
+	follow(hwt, &wish.request);
+	hwt_close(hwt);
+	return 0;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+/* hwtimerctl stats: counters of all instances, as a table or as JSON. */
+#include "commands.h"
+#include "instances.h"
+#include "units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Up to what lateness @share of the events were: the end of the histogram's bucket,
+ * ns. 0: there were none.
+ */
+static uint64_t lateness_of(const struct instance *instance, double share)
+{
+	uint64_t sum = 0, seen = 0;
+	unsigned int i;
+
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
+		sum += instance->lateness[i];
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++) {
+		seen += instance->lateness[i];
+		if (sum && seen >= sum * share)
+			return i ? 1ULL << i : 0;
+	}
+	return 0;
+}
+
+static void show_table(const struct instances *instances)
+{
+	unsigned int i;
+
+	printf("%7s %3s %-15s %10s %8s %12s %12s %12s %9s %9s %9s\n", "PID",
+	       "FD", "COMMAND", "PENDING", "READY", "SCHEDULED", "CANCELLED",
+	       "EXPIRED", "MEMORY", "LATE 50%", "LATE 99%");
+	for (i = 0; i < instances->count; i++) {
+		const struct instance *instance = &instances->list[i];
+		char bytes[UNITS_ROOM], half[UNITS_ROOM], most[UNITS_ROOM];
+
+		printf("%7d %3d %-15s %10" PRIu64 " %8" PRIu64 " %12" PRIu64
+		       " %12" PRIu64 " %12" PRIu64 " %9s %9s %9s\n",
+		       instance->pid, instance->fd, instance->comm,
+		       instance_counter(instance, "pending"),
+		       instance_counter(instance, "ready"),
+		       instance_counter(instance, "scheduled"),
+		       instance_counter(instance, "cancelled"),
+		       instance_counter(instance, "expired"),
+		       units_format_bytes(instance_counter(instance, "bytes"),
+					  bytes),
+		       units_format_time(lateness_of(instance, 0.5), half),
+		       units_format_time(lateness_of(instance, 0.99), most));
+	}
+}
+
+/* A process may give itself any name. */
+static void show_string(const char *text)
+{
+	putchar('"');
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == '"' || *text == '\\')
+			printf("\\u%04x", (unsigned char)*text);
+		else
+			putchar(*text);
+	putchar('"');
+}
+
+static void show_object(const struct instance *instance)
+{
+	unsigned int i;
+
+	printf("  {\"pid\": %d, \"fd\": %d, \"comm\": ", instance->pid,
+	       instance->fd);
+	show_string(instance->comm);
+	for (i = 0; i < instance->nr_counters; i++)
+		printf(", \"%s\": %" PRIu64, instance->counters[i].name,
+		       instance->counters[i].value);
+	fputs(", \"lateness\": [", stdout);
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
+		printf("%s%" PRIu64, i ? ", " : "", instance->lateness[i]);
+	fputs("]}", stdout);
+}
+
+static void show_json(const struct instances *instances)
+{
+	unsigned int i;
+
+	puts("[");
+	for (i = 0; i < instances->count; i++) {
+		show_object(&instances->list[i]);
+		puts(i + 1 < instances->count ? "," : "");
+	}
+	puts("]");
+}
+
+int command_stats(int argc, char **argv)
+{
+	bool json = argc > 1 && !strcmp(argv[1], "--json");
+	struct instances instances;
+
+	if (argc > 1 + json)
+		usage("stats takes no %s", argv[1 + json]);
+	instances_find(&instances);
+	if (json)
+		show_json(&instances);
+	else if (instances.count)
+		show_table(&instances);
+	else
+		puts("No process that can be seen has an instance.");
+	if (instances.unseen)
+		fprintf(stderr,
+			"hwtimerctl: %u processes are others' and could not be looked at: run this as root\n",
+			instances.unseen);
+	instances_free(&instances);
+	return 0;
+}

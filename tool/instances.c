@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+/* All instances that there are; see instances.h. */
+#include "instances.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEVICE "/dev/hwtimer"
+#define PREFIX "hwtimer-"
+
+/* Names come from the kernel's text; each is kept once, for ever. */
+static const char *name_of(const char *name)
+{
+	static const char *names[2 * COUNTERS_MAX];
+	static unsigned int count;
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
+			return names[i];
+	if (count == sizeof(names) / sizeof(names[0]))
+		return NULL;
+	names[count] = strdup(name);
+	if (!names[count])
+		err(1, "no memory");
+	return names[count++];
+}
+
+static void take_lateness(struct instance *instance, char *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
+		instance->lateness[i] = strtoull(text, &text, 10);
+}
+
+/* A line of fdinfo: hwtimer-NAME:<tab>VALUE */
+static void take_line(struct instance *instance, char *line)
+{
+	char *colon = strchr(line, ':');
+	struct counter *counter;
+	const char *name;
+
+	if (strncmp(line, PREFIX, strlen(PREFIX)) || !colon)
+		return;
+	*colon = '\0';
+	line += strlen(PREFIX);
+	if (!strcmp(line, "lateness")) {
+		take_lateness(instance, colon + 1);
+		return;
+	}
+	name = name_of(line);
+	if (!name || instance->nr_counters == COUNTERS_MAX)
+		return;
+	counter = &instance->counters[instance->nr_counters++];
+	counter->name = name;
+	counter->value = strtoull(colon + 1, NULL, 10);
+}
+
+static void take_comm(struct instance *instance)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", instance->pid);
+	file = fopen(path, "r");
+	if (!file)
+		return;
+	if (fgets(instance->comm, sizeof(instance->comm), file))
+		instance->comm[strcspn(instance->comm, "\n")] = '\0';
+	fclose(file);
+}
+
+/* Adds a descriptor if its fdinfo can be read. */
+static void take_instance(struct instances *instances, pid_t pid, int fd)
+{
+	struct instance instance = { .pid = pid, .fd = fd };
+	char path[64], line[2048];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", pid, fd);
+	file = fopen(path, "r");
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file))
+		take_line(&instance, line);
+	fclose(file);
+	if (!instance.nr_counters)
+		return;
+	take_comm(&instance);
+	instances->list = realloc(instances->list,
+				  (instances->count + 1) * sizeof(instance));
+	if (!instances->list)
+		err(1, "no memory");
+	instances->list[instances->count++] = instance;
+}
+
+static bool is_device(pid_t pid, const char *fd)
+{
+	char path[64], target[64];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%.20s", pid, fd);
+	length = readlink(path, target, sizeof(target) - 1);
+	if (length < 0)
+		return false;
+	target[length] = '\0';
+	return !strcmp(target, DEVICE);
+}
+
+/* Of a process, those that it has open. */
+static void take_process(struct instances *instances, pid_t pid)
+{
+	struct dirent *entry;
+	char path[64];
+	DIR *fds;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	fds = opendir(path);
+	if (!fds) {
+		instances->unseen += errno == EACCES;
+		return;
+	}
+	while ((entry = readdir(fds)))
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+		    is_device(pid, entry->d_name))
+			take_instance(instances, pid, atoi(entry->d_name));
+	closedir(fds);
+}
+
+/**
+ * instances_find - all instances of processes that we may look at
+ * @instances: out; instances_free() is to follow
+ *
+ * One that several processes share is found in each of them.
+ */
+void instances_find(struct instances *instances)
+{
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+
+	*instances = (struct instances){ 0 };
+	if (!proc)
+		err(1, "/proc");
+	while ((entry = readdir(proc)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			take_process(instances, atoi(entry->d_name));
+	closedir(proc);
+}
+
+void instances_free(struct instances *instances)
+{
+	free(instances->list);
+	*instances = (struct instances){ 0 };
+}
+
+/* 0 if this module does not have it. */
+uint64_t instance_counter(const struct instance *instance, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < instance->nr_counters; i++)
+		if (!strcmp(instance->counters[i].name, name))
+			return instance->counters[i].value;
+	return 0;
+}

@@ -1,0 +1,207 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What can be said of the library, the tool and the manual without the device: what
+# is installed, what the library exports, whether programs can be built with it, and
+# whether the pages tell of all there is. Prints TAP. Called by vm/check.sh.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+ROOT=
+KDIR=
+NUMBER=0
+FAILURES=0
+
+main()
+{
+	cd "$REPO_DIR"
+	need_packages build-essential pkg-config mandoc kmod
+	ROOT=$(mktemp -d)
+	on_exit rm -rf "$ROOT"
+	KDIR=$("$VM_DIR/kernel.sh" stock-6.12)/build
+	installed install >"$ROOT/log" 2>&1 || die "$(cat "$ROOT/log")"
+
+	echo "TAP version 13"
+	check "all is installed" all_installed
+	check "the library exports what its header declares" exports_match
+	check "the manual has every function" page_has_functions
+	check "the manual of the device has every command" \
+		has_commands man/hwtimer.4
+	check "the README has every command" has_commands README.md
+	check "the manual of the device has every error of the README" has_errors
+	for page in man/*.[0-9]; do
+		check "mandoc has nothing to say of $page" \
+			mandoc -T lint -W warning "$page"
+	done
+	check "a C program is built with the shared library" \
+		program gcc -std=c11 -x c
+	check "a C++ program is built with the shared library" \
+		program g++ -std=c++17 -x c++
+	check "a program is built with the static library" static_program
+	check "bash completes the commands of hwtimerctl" completes
+	installed uninstall >/dev/null
+	check "uninstall leaves nothing" nothing_left
+	echo "1..$NUMBER"
+	[ "$FAILURES" -eq 0 ]
+}
+
+# check NAME COMMAND...: what it prints is the reason if it fails
+check()
+{
+	local name=$1
+
+	shift
+	NUMBER=$((NUMBER + 1))
+	if "$@" >"$ROOT/output" 2>&1; then
+		echo "ok $NUMBER $name"
+	else
+		FAILURES=$((FAILURES + 1))
+		sed 's/^/# /' "$ROOT/output"
+		echo "not ok $NUMBER $name"
+	fi
+}
+
+# installed TARGET: make install, or uninstall
+installed()
+{
+	make --no-print-directory DESTDIR="$ROOT/root" PREFIX=/usr \
+		KDIR="$KDIR" "$1"
+}
+
+all_installed()
+{
+	local file
+
+	for file in include/{libhwtimer,hwtimer_ring,linux/hwtimer}.h \
+		include/hwtimer_{epoll,libevent,libuv}.h \
+		lib/libhwtimer.{a,so} lib/pkgconfig/libhwtimer.pc \
+		bin/hwtimerctl share/bash-completion/completions/hwtimerctl \
+		share/man/man1/hwtimerctl.1 share/man/man3/libhwtimer.3 \
+		share/man/man4/hwtimer.4; do
+		[ -e "$ROOT/root/usr/$file" ] || echo "missing: $file"
+	done | silent && compgen -G "$ROOT/root/lib/modules/*/updates/hwtimer.ko*"
+}
+
+# Succeeds if there is nothing to be read, and shows what there is.
+silent()
+{
+	! grep .
+}
+
+functions()
+{
+	sed -n 's/^[a-z].*[ *]\(hwt_[a-z_]*\)(.*/\1/p' lib/libhwtimer.h
+}
+
+# hwt_error() is inline.
+exports_match()
+{
+	diff <(functions | grep -v '^hwt_error$' | sort |
+	       sed 's/$/@@LIBHWTIMER_1.0/') \
+	     <(nm -D --defined-only --with-symbol-versions \
+		  "$ROOT/root/usr/lib/libhwtimer.so" |
+	       awk '$2 == "T" { print $3 }' | sort)
+}
+
+page_has_functions()
+{
+	diff <(functions | sort) \
+	     <(sed -n 's/^\.Fn \(hwt_[a-z_]*\) .*"\?.*/\1/p' \
+		  man/libhwtimer.3 | sort -u)
+}
+
+commands()
+{
+	grep -o 'HWTIMER_IOC_[A-Z]*' uapi/linux/hwtimer.h | grep -v _MAGIC |
+		sort -u
+}
+
+# has_commands FILE
+has_commands()
+{
+	commands | while read -r command; do
+		grep -q "$command" "$1" || echo "missing: $command"
+	done | silent
+}
+
+has_errors()
+{
+	sed -n '/^## The interface/,/^### /p' README.md |
+		grep -o '\<E[A-Z0-9]\{3,\}\>' | sort -u |
+		while read -r error; do
+			grep -q "^\.It Er $error$" man/hwtimer.4 ||
+				echo "missing: $error"
+		done | silent
+}
+
+# program COMPILER...: compiled and linked as pkg-config says, it tells what it
+# finds here: no device, or one that works
+program()
+{
+	local flags=() file=$ROOT/program.source
+
+	source_of_program >"$file"
+	export PKG_CONFIG_SYSROOT_DIR=$ROOT/root
+	export PKG_CONFIG_PATH=$ROOT/root/usr/lib/pkgconfig
+	read -r -a flags < <(pkg-config --cflags --libs libhwtimer)
+	"$@" -Wall -Wextra -Wpedantic -Werror -o "$ROOT/program" "$file" \
+		-x none "${flags[@]}" || return
+	LD_LIBRARY_PATH=$ROOT/root/usr/lib "$ROOT/program"
+}
+
+static_program()
+{
+	source_of_program >"$ROOT/program.c"
+	gcc -static -o "$ROOT/program" "$ROOT/program.c" \
+		-I"$ROOT/root/usr/include" \
+		"$ROOT/root/usr/lib/libhwtimer.a" && "$ROOT/program"
+}
+
+source_of_program()
+{
+	cat <<'END'
+#include <libhwtimer.h>
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int main(void)
+{
+	struct hwt *hwt;
+	int expected = access("/dev/hwtimer", R_OK | W_OK) ? -errno : 0;
+	int err = hwt_open(&hwt, HWT_NONBLOCK);
+
+	printf("%u: %d, not %d\n", hwt_version(), err, expected);
+	if (!err)
+		hwt_close(hwt);
+	return err != expected || hwt_version() != HWT_VERSION;
+}
+END
+}
+
+# completes: what completion offers is what the tool takes
+completes()
+{
+	make --no-print-directory -C tool OUT="$BUILD_DIR/tool" >&2 || return
+	bash -c '. tool/hwtimerctl.bash
+		COMP_WORDS=(hwtimerctl s)
+		COMP_CWORD=1
+		_hwtimerctl
+		echo "${COMPREPLY[*]}"
+		COMP_WORDS=(hwtimerctl schedule --)
+		COMP_CWORD=2
+		_hwtimerctl
+		for option in "${COMPREPLY[@]}"; do
+			build/tool/hwtimerctl --help | grep -q -e "$option" ||
+				echo "unknown: $option"
+		done' | diff - <(echo "stats schedule")
+}
+
+nothing_left()
+{
+	# What depmod makes is of all modules.
+	find "$ROOT/root" ! -type d ! -name 'modules.*' | silent
+}
+
+main "$@"
