@@ -136,13 +136,14 @@ install: modules ## install the module, library, tool and manual (as root)
 	$(MAKE) -C $(KDIR) M='$(CURDIR)/build/$(KVER)' modules_install \
 		INSTALL_MOD_DIR=updates $(if $(DESTDIR),INSTALL_MOD_PATH='$(DESTDIR)')
 	$(if $(DESTDIR),,depmod $(KVER))
-	$(LIBRARY) install
-	$(TOOL)
+	+$(LIBRARY) install
+	+$(TOOL)
 	install -D -m 755 -t '$(DESTDIR)$(PREFIX)/bin' build/tool/hwtimerctl
 	install -D -m 644 tool/hwtimerctl.bash \
 		'$(completion_dir)/hwtimerctl'
 	for page in $(PAGES); do \
-		install -D -m 644 -t "$(page_dir)/man$${page##*.}" $$page; \
+		install -D -m 644 -t "$(page_dir)/man$${page##*.}" $$page || \
+			exit 1; \
 	done
 	$(if $(DESTDIR),,ldconfig)
 
@@ -150,12 +151,13 @@ install: modules ## install the module, library, tool and manual (as root)
 uninstall: ## remove what install installed (as root)
 	rm -f '$(DESTDIR)/lib/modules/$(KVER)/updates'/hwtimer.ko*
 	$(if $(DESTDIR),,depmod $(KVER))
-	$(LIBRARY) uninstall
+	+$(LIBRARY) uninstall
 	rm -f '$(DESTDIR)$(PREFIX)/bin/hwtimerctl' \
 		'$(completion_dir)/hwtimerctl'
 	for page in $(PAGES); do \
 		rm -f "$(page_dir)/man$${page##*.}/$${page##*/}"; \
 	done
+	$(if $(DESTDIR),,ldconfig)
 
 LIBRARY = $(MAKE) --no-print-directory -C lib OUT='$(CURDIR)/build/lib' \
 	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)'
@@ -164,11 +166,11 @@ TOOL = $(MAKE) --no-print-directory -C tool OUT='$(CURDIR)/build/tool'
 
 .PHONY: library
 library: | compiler ## libhwtimer, static and shared, in build/lib
-	@$(LIBRARY)
+	+@$(LIBRARY)
 
 .PHONY: tool
 tool: | compiler ## hwtimerctl, in build/tool
-	@$(TOOL)
+	+@$(TOOL)
 
 .PHONY: clean
 clean: ## remove what was built here (kernels stay in the cache)

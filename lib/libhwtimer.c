@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -103,15 +104,16 @@ uint64_t hwt_features(const struct hwt *hwt)
 	return hwt->features;
 }
 
-int hwt_setup(struct hwt *hwt, struct hwtimer_setup *setup)
+int hwt_setup_sized(struct hwt *hwt, struct hwtimer_setup *setup, size_t size)
 {
-	setup->size = sizeof(*setup);
+	setup->size = size;
 	return call(hwt, HWTIMER_IOC_SETUP, setup);
 }
 
-int hwt_info(struct hwt *hwt, struct hwtimer_info *info)
+int hwt_info_sized(struct hwt *hwt, struct hwtimer_info *info, size_t size)
 {
-	*info = (struct hwtimer_info){ .size = sizeof(*info) };
+	memset(info, 0, size);
+	info->size = size;
 	return call(hwt, HWTIMER_IOC_INFO, info);
 }
 
@@ -295,9 +297,10 @@ int hwt_stop(struct hwt *hwt, struct hwtimer_unprocessed *timers,
 	return ret;
 }
 
-int hwt_stats(struct hwt *hwt, struct hwtimer_stats *stats)
+int hwt_stats_sized(struct hwt *hwt, struct hwtimer_stats *stats, size_t size)
 {
-	*stats = (struct hwtimer_stats){ .size = sizeof(*stats) };
+	memset(stats, 0, size);
+	stats->size = size;
 	return call(hwt, HWTIMER_IOC_STATS, stats);
 }
 
@@ -356,6 +359,8 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 	unsigned int done = 0;
 	int ret = 0;
 
+	if (!max)
+		return 0;
 	if (max > INT_MAX)
 		max = INT_MAX;
 	while (done < max) {
@@ -367,7 +372,23 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 		callback(arg, &hwt->events[hwt->first++]);
 		done++;
 	}
+	/* It is told once. */
+	if (ret == -ECANCELED)
+		return ret;
 	if (done)
 		return done;
 	return ret ?: -ENOTCONN;
+}
+
+int hwt_dispatch_check(struct hwt *hwt)
+{
+	struct hwtimer_info info;
+	int ret = fcntl(hwt->fd, F_GETFL);
+
+	if (ret < 0)
+		return -errno;
+	if (!(ret & O_NONBLOCK))
+		return -EINVAL;
+	ret = hwt_info(hwt, &info);
+	return ret ? ret : info.completions ? -EINVAL : 0;
 }

@@ -7,9 +7,14 @@
  * is in <linux/hwtimer.h>; times are nanoseconds.
  *
  * Threads: all functions may be called by any number of threads at a time on the
- * same instance, but for those marked as one thread's: hwt_close(), which nobody
- * may be beside, and hwt_next() and hwt_dispatch(), which keep events that have
- * been read and not given away yet.
+ * same instance, but for hwt_close(), which nobody may be beside, and hwt_next() and
+ * hwt_dispatch(), of which one may run at a time: they keep events that have been
+ * read and not given away yet. After fork(), one process only may use these two.
+ *
+ * Such events still come, whatever is done to their timers meanwhile: cancelling
+ * one fails with -ENOENT, but a periodic timer is pending again by then, and is
+ * cancelled, and its event comes nevertheless. So free what user_data points to
+ * when hwt_dispatch() has returned, or hwt_next() has said -EAGAIN.
  */
 #ifndef LIBHWTIMER_H
 #define LIBHWTIMER_H
@@ -49,7 +54,7 @@ unsigned int hwt_version(void);
  */
 int hwt_open(struct hwt **hwt, unsigned int flags);
 
-/* The end of an instance and all its timers. One thread's. NULL is fine. */
+/* The end of an instance and all its timers. NULL is fine. */
 void hwt_close(struct hwt *hwt);
 
 /* The descriptor, for poll() and the like; it stays the instance's. */
@@ -58,16 +63,30 @@ int hwt_fd(const struct hwt *hwt);
 /* HWTIMER_FEATURE_*: what the module can do. */
 uint64_t hwt_features(const struct hwt *hwt);
 
+/*
+ * Structures that may grow are as long as the program's header says, which may be of
+ * another version than the library. Programs call the functions without _sized.
+ */
+int hwt_setup_sized(struct hwt *hwt, struct hwtimer_setup *setup, size_t size);
+int hwt_info_sized(struct hwt *hwt, struct hwtimer_info *info, size_t size);
+int hwt_stats_sized(struct hwt *hwt, struct hwtimer_stats *stats, size_t size);
+
 /**
  * hwt_setup - HWTIMER_IOC_SETUP
  * @hwt: without timers yet
  * @setup: all but the size, which is filled in. Mind that the clock is not
  *	CLOCK_MONOTONIC when it is 0
  */
-int hwt_setup(struct hwt *hwt, struct hwtimer_setup *setup);
+static inline int hwt_setup(struct hwt *hwt, struct hwtimer_setup *setup)
+{
+	return hwt_setup_sized(hwt, setup, sizeof(*setup));
+}
 
 /* HWTIMER_IOC_INFO */
-int hwt_info(struct hwt *hwt, struct hwtimer_info *info);
+static inline int hwt_info(struct hwt *hwt, struct hwtimer_info *info)
+{
+	return hwt_info_sized(hwt, info, sizeof(*info));
+}
 
 /**
  * hwt_schedule - a timer for once
@@ -146,19 +165,24 @@ int hwt_query(struct hwt *hwt, struct hwtimer_query *query);
  * @count: 0: only stop
  * @left: out: how many there are beyond these; NULL: not wanted
  *
- * Return: how many came.
+ * Return: how many came. -EINTR, -EFAULT: the wheel has ended; ask again. Periodic
+ * timers whose events wait are handed back when those have been read.
  */
 int hwt_stop(struct hwt *hwt, struct hwtimer_unprocessed *timers,
 	     unsigned int count, uint64_t *left);
 
 /* HWTIMER_IOC_STATS */
-int hwt_stats(struct hwt *hwt, struct hwtimer_stats *stats);
+static inline int hwt_stats(struct hwt *hwt, struct hwtimer_stats *stats)
+{
+	return hwt_stats_sized(hwt, stats, sizeof(*stats));
+}
 
 /**
  * hwt_notify - when poll() is ready
  * @hwt: of which
  * @events: at so many; 0 and 1: at the first
- * @delay: ns after the first, if @events is more than 1; HWTIMER_NEVER
+ * @delay: ns after the first, or HWTIMER_NEVER; 0 if @events is 0 or 1, and not
+ *	otherwise
  * @eventfd: told, too; -1: none
  */
 int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay,
@@ -181,8 +205,7 @@ int hwt_read(struct hwt *hwt, struct hwtimer_event *events, unsigned int count);
  * @event: out
  *
  * Reads many at a time, so call until it says -EAGAIN before poll() is asked
- * again: what has been read already does not make the descriptor ready, and
- * cannot be cancelled. One thread's.
+ * again: what has been read already does not make the descriptor ready.
  *
  * Return: 1: there is one; otherwise as hwt_read().
  */
@@ -196,16 +219,19 @@ typedef void (*hwt_callback)(void *arg, const struct hwtimer_event *event);
  * @hwt: opened with HWT_NONBLOCK
  * @callback: may schedule and cancel; not hwt_close(), hwt_next(), hwt_dispatch()
  * @arg: of it
- * @max: so many at the most, that others get their turn; the rest makes poll()
- *	ready again
- *
- * One thread's.
+ * @max: so many at the most, that others get their turn. If it returns that, the
+ *	rest makes poll() ready again, unless hwt_notify() wants more at a time, or
+ *	hwt_next() has read some: then call again
  *
  * Return: how many; -EAGAIN: none; -ENOTCONN: the instance is stopped, and there
- * will be none; -EINTR, -ECANCELED.
+ * will be none; -EINTR; -ECANCELED: the clock was set, whether there were events
+ * before that or not.
  */
 int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 		 unsigned int max);
+
+/* 0 if hwt_dispatch() can serve a loop; -EINVAL: it blocks, or events go to a ring. */
+int hwt_dispatch_check(struct hwt *hwt);
 
 #ifdef __cplusplus
 }

@@ -16,6 +16,7 @@ struct timers {
 	struct hwt *hwt;
 	unsigned int count;
 	bool twice;
+	int err;
 	bool came[N];
 };
 
@@ -43,6 +44,11 @@ static void on_timer(void *arg, const struct hwtimer_event *event)
 	timers->came[event->user_data % N] = true;
 	if (++timers->count == N)
 		hwt_stop(timers->hwt, NULL, 0, NULL);
+}
+
+static void on_error(void *arg, int err)
+{
+	((struct timers *)arg)->err = err;
 }
 
 FIXTURE_TEARDOWN(adapter)
@@ -79,8 +85,10 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 
 TEST_F(adapter, libevent)
 {
-	struct hwt_libevent timers = { self->timers.hwt, on_timer,
-				       &self->timers, NULL };
+	struct hwt_libevent timers = { .hwt = self->timers.hwt,
+				       .callback = on_timer,
+				       .arg = &self->timers,
+				       .on_error = on_error };
 	const struct timeval now = { 0 };
 	struct event_base *base = event_base_new();
 	unsigned int beats = 0;
@@ -91,6 +99,7 @@ TEST_F(adapter, libevent)
 		  event_base_once(base, -1, EV_TIMEOUT, on_beat, &beats, &now));
 	EXPECT_EQ(1, event_base_dispatch(base)); /* no events are left */
 	EXPECT_EQ(1, beats);
+	EXPECT_EQ(-ENOTCONN, self->timers.err);
 	hwt_libevent_remove(&timers);
 	event_base_free(base);
 }
@@ -109,7 +118,8 @@ TEST_F(adapter, libuv)
 {
 	struct hwt_libuv timers = { .hwt = self->timers.hwt,
 				    .callback = on_timer,
-				    .arg = &self->timers };
+				    .arg = &self->timers,
+				    .on_error = on_error };
 	unsigned int beats = 0;
 	bool closed = false;
 	uv_timer_t beat = { .data = &beats };
@@ -121,12 +131,33 @@ TEST_F(adapter, libuv)
 	ASSERT_EQ(0, uv_timer_start(&beat, on_idle, 0, 0));
 	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
 	EXPECT_EQ(1, beats);
+	EXPECT_EQ(-ENOTCONN, self->timers.err);
 	timers.poll.data = &closed;
 	hwt_libuv_remove(&timers, on_close);
 	uv_close((uv_handle_t *)&beat, NULL);
 	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
 	EXPECT_TRUE(closed);
 	EXPECT_EQ(0, uv_loop_close(&loop));
+}
+
+/*
+ * More events than a turn of the loop takes, of which the descriptor would not be
+ * ready for the rest.
+ */
+TEST_F(adapter, libevent_takes_what_notify_leaves)
+{
+	struct hwt_libevent timers = { .hwt = self->timers.hwt,
+				       .callback = on_timer,
+				       .arg = &self->timers };
+	struct event_base *base = event_base_new();
+
+	ASSERT_NE(NULL, base);
+	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER, -1));
+	ASSERT_EQ(0, hwt_libevent_add(&timers, base));
+	EXPECT_EQ(1, event_base_dispatch(base));
+	hwt_libevent_remove(&timers);
+	hwt_libevent_remove(&timers); /* does nothing */
+	event_base_free(base);
 }
 
 TEST_HARNESS_MAIN

@@ -53,7 +53,7 @@ TEST(open_and_close)
 	EXPECT_EQ(HWT_VERSION, hwt_version());
 }
 
-TEST(no_descriptor_is_left_after_an_error)
+TEST(without_descriptors_it_is_emfile)
 {
 	struct rlimit limit, none;
 	struct hwt *hwt;
@@ -290,6 +290,104 @@ TEST_F(library, dispatch_leaves_the_rest)
 	EXPECT_EQ(0, dev_poll(hwt_fd(self->hwt), POLLIN, 0));
 	EXPECT_EQ(-EAGAIN,
 		  hwt_dispatch(self->hwt, count_and_go_on, &calls, 10));
+}
+
+/* What hwt_next() has read is given away first. */
+TEST_F(library, dispatch_after_next)
+{
+	struct calls calls = { .hwt = self->hwt };
+	struct hwtimer_event event;
+
+	EXPECT_EQ(0, hwt_dispatch(self->hwt, NULL, NULL, 0));
+	for (unsigned int i = 0; i < 10; i++)
+		ASSERT_EQ(0, hwt_schedule(self->hwt, 0, 0, NULL));
+	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 10));
+	ASSERT_EQ(1, hwt_next(self->hwt, &event));
+	EXPECT_EQ(4, hwt_dispatch(self->hwt, count_and_go_on, &calls, 4));
+	EXPECT_EQ(5, hwt_dispatch(self->hwt, count_and_go_on, &calls, 10));
+	EXPECT_EQ(9, calls.count);
+	EXPECT_EQ(-EAGAIN, hwt_next(self->hwt, &event));
+}
+
+TEST_F(library, what_a_loop_cannot_serve_is_told)
+{
+	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC,
+				       .completions = 64 };
+	struct hwt *blocking;
+
+	EXPECT_EQ(0, hwt_dispatch_check(self->hwt));
+	ASSERT_EQ(0, hwt_setup(self->hwt, &setup));
+	EXPECT_EQ(-EINVAL, hwt_dispatch_check(self->hwt));
+	ASSERT_EQ(0, hwt_open(&blocking, 0));
+	EXPECT_EQ(-EINVAL, hwt_dispatch_check(blocking));
+	hwt_close(blocking);
+}
+
+/* That the clock was set is told once, whatever else there was to tell. */
+TEST_F(library, set_clock_is_told_by_dispatch)
+{
+	struct hwtimer_setup setup = { .clock = CLOCK_REALTIME,
+				       .flags = HWTIMER_REPORT_CLOCK_SET };
+	struct calls calls = { .hwt = self->hwt };
+	struct timespec time;
+
+	ASSERT_EQ(0, hwt_setup(self->hwt, &setup));
+	ASSERT_EQ(0, hwt_schedule_at(self->hwt, clock_ns(CLOCK_REALTIME) + HOUR,
+				     0, NULL));
+	ASSERT_EQ(0, clock_gettime(CLOCK_REALTIME, &time));
+	time.tv_sec += 2 * 3600;
+	ASSERT_EQ(0, clock_settime(CLOCK_REALTIME, &time));
+	/* The timer's event and the report come in either order. */
+	for (int told = 0; told < 1 || calls.count < 1;) {
+		int ret;
+
+		ASSERT_NE(0, dev_poll(hwt_fd(self->hwt), POLLIN, HANG_MS));
+		ret = hwt_dispatch(self->hwt, count_and_go_on, &calls, 10);
+		told += ret == -ECANCELED;
+		ASSERT_GE(1, told);
+	}
+	time.tv_sec -= 2 * 3600;
+	ASSERT_EQ(0, clock_settime(CLOCK_REALTIME, &time));
+}
+
+/*
+ * A periodic timer whose event has been read is pending again: it can be cancelled,
+ * and its event comes nevertheless.
+ */
+TEST_F(library, event_that_was_read_comes)
+{
+	struct hwtimer_request request = { .time = 0, .interval = HOUR };
+	struct hwtimer_event event;
+	__u64 ids[2], first;
+
+	ASSERT_EQ(0, hwt_schedule_request(self->hwt, &request));
+	ids[0] = request.id;
+	request.id = 0;
+	ASSERT_EQ(0, hwt_schedule_request(self->hwt, &request));
+	ids[1] = request.id;
+	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 2));
+	ASSERT_EQ(1, hwt_next(self->hwt, &event));
+	first = event.id;
+	EXPECT_EQ(0, hwt_cancel(self->hwt, ids[first == ids[0]]));
+	ASSERT_EQ(1, hwt_next(self->hwt, &event));
+	EXPECT_EQ(ids[first == ids[0]], event.id);
+	EXPECT_EQ(-EAGAIN, hwt_next(self->hwt, &event));
+}
+
+/* An older program's structures are shorter than the library's. */
+TEST_F(library, structures_of_an_older_header)
+{
+	struct {
+		struct hwtimer_stats stats;
+		char beyond[64];
+	} room;
+	const size_t first = 688; /* when it was first published */
+
+	memset(&room, 0x5a, sizeof(room));
+	ASSERT_EQ(0, hwt_stats_sized(self->hwt, &room.stats, first));
+	EXPECT_EQ(first, room.stats.size);
+	for (size_t i = first; i < sizeof(room); i++)
+		ASSERT_EQ(0x5a, ((char *)&room)[i]);
 }
 
 TEST_F(library, callbacks_may_schedule)

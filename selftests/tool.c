@@ -5,8 +5,9 @@
  */
 #include "hwtimer_test.h"
 
-#include <ctype.h>
-#include <sys/stat.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #define TOOL "./hwtimerctl"
@@ -20,6 +21,7 @@ static int run_tool(const char *arguments)
 	char command[512];
 	size_t length;
 	FILE *pipe;
+	int status;
 
 	snprintf(command, sizeof(command), TOOL " %s 2>&1", arguments);
 	pipe = popen(command, "r");
@@ -27,7 +29,8 @@ static int run_tool(const char *arguments)
 		abort();
 	length = fread(output, 1, sizeof(output) - 1, pipe);
 	output[length] = '\0';
-	return WEXITSTATUS(pclose(pipe));
+	status = pclose(pipe);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static bool says(const char *text)
@@ -121,6 +124,9 @@ TEST(wrong_options_are_told)
 	EXPECT_EQ(2, run_tool("schedule 1s 2s"));
 	EXPECT_EQ(2, run_tool("schedule 1s --count 3"));
 	EXPECT_TRUE(says("--repeat"));
+	EXPECT_EQ(2, run_tool("schedule 1s --repeat 0"));
+	EXPECT_TRUE(says("--repeat"));
+	EXPECT_EQ(2, run_tool("schedule 1s --repeat 0.4ns"));
 	EXPECT_EQ(2, run_tool("schedule 1s --repeat 1s --count 0"));
 	EXPECT_EQ(2, run_tool("schedule 1s --repeat 1s --count many"));
 	EXPECT_EQ(2, run_tool("schedule 1s --repeat"));
@@ -163,15 +169,30 @@ TEST(stats_without_instances)
 
 TEST(without_the_device_it_says_what_to_do)
 {
-	struct stat st;
-
-	ASSERT_EQ(0, stat(DEVICE, &st));
-	ASSERT_EQ(0, rename(DEVICE, DEVICE ".away"));
+	/* Only for this process and its children. */
+	ASSERT_EQ(0, unshare(CLONE_NEWNS));
+	ASSERT_EQ(0, mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	ASSERT_EQ(0, mount("none", "/dev", "ramfs", 0, NULL));
 	EXPECT_EQ(1, run_tool("info"));
 	EXPECT_TRUE(says("modprobe hwtimer"));
 	EXPECT_EQ(1, run_tool("schedule 1s"));
 	EXPECT_TRUE(says("modprobe hwtimer"));
-	ASSERT_EQ(0, rename(DEVICE ".away", DEVICE));
+}
+
+TEST(what_cannot_be_printed_is_an_error)
+{
+	EXPECT_EQ(1, run_tool("info >/dev/full"));
+	EXPECT_EQ(1, run_tool("stats --json >/dev/full"));
+}
+
+TEST_F(hwtimer, names_do_nothing_to_a_terminal)
+{
+	ASSERT_EQ(0, prctl(PR_SET_NAME, "\033]0;x\007\xc3\"\\"));
+	EXPECT_EQ(0, run_tool("stats"));
+	EXPECT_TRUE(says("?]0;x??\"\\"));
+	EXPECT_FALSE(says("\033"));
+	EXPECT_EQ(0, run_tool("stats --json"));
+	EXPECT_TRUE(says("\"comm\": \"?]0;x??\\\"\\\\\""));
 }
 
 TEST(without_permission_it_says_what_to_do)

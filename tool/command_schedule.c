@@ -67,6 +67,8 @@ static struct wish parse(int argc, char **argv)
 		switch (option) {
 		case 'r':
 			wish.request.interval = time_of("--repeat", optarg);
+			if (!wish.request.interval)
+				usage("--repeat 0 is no interval");
 			break;
 		case 'n':
 			wish.request.count = count_of(optarg);
@@ -78,8 +80,8 @@ static struct wish parse(int argc, char **argv)
 			wish.clock = clock_of(optarg);
 			break;
 		default:
-			usage("schedule: %s is unknown, or its value is missing",
-			      argv[optind - 1]);
+			usage("schedule: an option is unknown, or its value is missing: %s",
+			      argv[optind > 1 ? optind - 1 : 1]);
 		}
 	if (optind != argc - 1)
 		usage("schedule takes one TIME");
@@ -118,8 +120,9 @@ static void show(const struct hwtimer_event *event, unsigned long long number)
 {
 	char late[UNITS_ROOM];
 
-	printf("%llu.%09llu  %llu  %s late%s\n", event->deadline / 1000000000,
+	printf("%llu.%09llu  %llu  %s%s late%s\n", event->deadline / 1000000000,
 	       event->deadline % 1000000000, number,
+	       event->lateness == UINT32_MAX ? ">" : "",
 	       units_format_time(event->lateness, late),
 	       event->expirations > 1 ? ", with those missed" : "");
 	fflush(stdout);
@@ -136,7 +139,7 @@ static void follow(struct hwt *hwt, const struct hwtimer_request *request)
 	while (!last || number < last) {
 		int ret = hwt_next(hwt, &event);
 
-		if (ret < 0)
+		if (ret <= 0)
 			errx(1, "read: %s", strerror(-ret));
 		number += event.expirations;
 		show(&event, number);

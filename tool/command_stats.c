@@ -53,13 +53,13 @@ static void show_table(const struct instances *instances)
 	}
 }
 
-/* A process may give itself any name. */
+/* Printable ASCII, see take_comm() in instances.c */
 static void show_string(const char *text)
 {
 	putchar('"');
 	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == '"' || *text == '\\')
-			printf("\\u%04x", (unsigned char)*text);
+		if (*text == '"' || *text == '\\')
+			printf("\\%c", *text);
 		else
 			putchar(*text);
 	putchar('"');

@@ -55,14 +55,16 @@ static const char *advice(int error)
 {
 	switch (error) {
 	case ENOENT:
+	case ENODEV:
+	case ENXIO:
 		return "the module is not loaded: sudo modprobe hwtimer";
 	case EACCES:
 	case EPERM:
 		return "no permission: run this as root, or see \"udev\" in hwtimerctl(1)";
 	case EPROTO:
-		return "the module speaks another ABI than this program: install both of one version";
+		return "the module is of another ABI: install both of one version";
 	case ENFILE:
-		return "there are as many instances as the module's max_instances allows";
+		return "as many instances as max_instances allows, or files as the machine does";
 	default:
 		return strerror(error);
 	}
@@ -76,6 +78,14 @@ struct hwt *open_device(void)
 	if (error)
 		errx(1, "/dev/hwtimer: %s", advice(error));
 	return hwt;
+}
+
+/* What was printed is part of what was asked for. */
+static int finish(int status)
+{
+	if (fflush(stdout) || ferror(stdout))
+		err(1, "standard output");
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -95,6 +105,6 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < NR_COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+			return finish(commands[i].run(argc - 1, argv + 1));
 	usage("there is no command %s", argv[1]);
 }

@@ -9,9 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
-#define DEVICE "/dev/hwtimer"
+#define MISC_MAJOR 10
 #define PREFIX "hwtimer-"
 
 /* Names come from the kernel's text; each is kept once, for ever. */
@@ -63,9 +64,14 @@ static void take_line(struct instance *instance, char *line)
 	counter->value = strtoull(colon + 1, NULL, 10);
 }
 
+/*
+ * A process may give itself any name, which the kernel cuts where it likes: what is
+ * not printable ASCII is shown as a question mark, so that it does nothing to a
+ * terminal, and is valid JSON.
+ */
 static void take_comm(struct instance *instance)
 {
-	char path[64];
+	char path[64], *c;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", instance->pid);
@@ -75,6 +81,9 @@ static void take_comm(struct instance *instance)
 	if (fgets(instance->comm, sizeof(instance->comm), file))
 		instance->comm[strcspn(instance->comm, "\n")] = '\0';
 	fclose(file);
+	for (c = instance->comm; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
 }
 
 /* Adds a descriptor if its fdinfo can be read. */
@@ -101,17 +110,18 @@ static void take_instance(struct instances *instances, pid_t pid, int fd)
 	instances->list[instances->count++] = instance;
 }
 
+/*
+ * Whether it may be ours: a misc device, by whatever name it was opened. Its fdinfo
+ * tells.
+ */
 static bool is_device(pid_t pid, const char *fd)
 {
-	char path[64], target[64];
-	ssize_t length;
+	struct stat st;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%.20s", pid, fd);
-	length = readlink(path, target, sizeof(target) - 1);
-	if (length < 0)
-		return false;
-	target[length] = '\0';
-	return !strcmp(target, DEVICE);
+	return !stat(path, &st) && S_ISCHR(st.st_mode) &&
+	       major(st.st_rdev) == MISC_MAJOR;
 }
 
 /* Of a process, those that it has open. */

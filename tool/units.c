@@ -96,7 +96,8 @@ bool units_parse_time(const char *text, uint64_t *ns)
 		last = factor;
 		sum += number * factor;
 	}
-	return whole(sum, ns);
+	/* Half a nanosecond is not what somebody meant by 0. */
+	return whole(sum, ns) && (*ns || !sum);
 }
 
 /* A count, with or without a multiple: 1000000, 64k, 1.5M. */

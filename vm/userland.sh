@@ -75,7 +75,7 @@ all_installed()
 
 	for file in include/{libhwtimer,hwtimer_ring,linux/hwtimer}.h \
 		include/hwtimer_{epoll,libevent,libuv}.h \
-		lib/libhwtimer.{a,so} lib/pkgconfig/libhwtimer.pc \
+		lib/libhwtimer.{a,so,so.1} lib/pkgconfig/libhwtimer.pc \
 		bin/hwtimerctl share/bash-completion/completions/hwtimerctl \
 		share/man/man1/hwtimerctl.1 share/man/man3/libhwtimer.3 \
 		share/man/man4/hwtimer.4; do
@@ -89,15 +89,16 @@ silent()
 	! grep .
 }
 
+# functions [inline]: without an argument, all that the header declares
 functions()
 {
-	sed -n 's/^[a-z].*[ *]\(hwt_[a-z_]*\)(.*/\1/p' lib/libhwtimer.h
+	sed -n "s/^${1:+static }[a-z].*[ *]\(hwt_[a-z_]*\)(.*/\1/p" \
+		lib/libhwtimer.h | sort
 }
 
-# hwt_error() is inline.
 exports_match()
 {
-	diff <(functions | grep -v '^hwt_error$' | sort |
+	diff <(comm -23 <(functions) <(functions inline) |
 	       sed 's/$/@@LIBHWTIMER_1.0/') \
 	     <(nm -D --defined-only --with-symbol-versions \
 		  "$ROOT/root/usr/lib/libhwtimer.so" |
@@ -106,9 +107,9 @@ exports_match()
 
 page_has_functions()
 {
-	diff <(functions | sort) \
-	     <(sed -n 's/^\.Fn \(hwt_[a-z_]*\) .*"\?.*/\1/p' \
-		  man/libhwtimer.3 | sort -u)
+	diff <(functions | grep -v '_sized$') \
+	     <(sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESC/s/^\.Fn \(hwt_[a-z_]*\) .*/\1/p' \
+		  man/libhwtimer.3 | sort)
 }
 
 commands()
@@ -127,6 +128,7 @@ has_commands()
 
 has_errors()
 {
+	grep -q '^## The interface$' README.md || return
 	sed -n '/^## The interface/,/^### /p' README.md |
 		grep -o '\<E[A-Z0-9]\{3,\}\>' | sort -u |
 		while read -r error; do

@@ -5,8 +5,9 @@
  *	hwt_epoll_add(epoll, hwt);
  *
  *	count = epoll_wait(epoll, ready, ...);
- *	if (ready[i].data.ptr == hwt)
- *		hwt_dispatch(hwt, on_timer, arg, 1000);
+ *	if (ready[i].data.ptr == hwt &&
+ *	    hwt_dispatch(hwt, on_timer, arg, 1000) == -ENOTCONN)
+ *		epoll_ctl(epoll, EPOLL_CTL_DEL, hwt_fd(hwt), NULL);
  */
 #ifndef HWTIMER_EPOLL_H
 #define HWTIMER_EPOLL_H
@@ -16,11 +17,17 @@
 
 #include <libhwtimer.h>
 
-/* Level-triggered, data.ptr is @hwt. Returns 0 or a negative errno. */
+/*
+ * Level-triggered, data.ptr is @hwt. Returns 0 or a negative errno; -EINVAL as
+ * hwt_dispatch_check().
+ */
 static inline int hwt_epoll_add(int epoll, struct hwt *hwt)
 {
 	struct epoll_event event = { .events = EPOLLIN };
+	int err = hwt_dispatch_check(hwt);
 
+	if (err)
+		return err;
 	event.data.ptr = hwt;
 	return epoll_ctl(epoll, EPOLL_CTL_ADD, hwt_fd(hwt), &event) ? -errno :
 								      0;

@@ -5,7 +5,7 @@
  *	struct hwt_libevent timers = { hwt, on_timer, arg };
  *
  *	hwt_libevent_add(&timers, base);	the loop calls on_timer()
- *	hwt_libevent_remove(&timers);		before hwt_close()
+ *	hwt_libevent_remove(&timers);		before hwt_close(); not by on_timer()
  */
 #ifndef HWTIMER_LIBEVENT_H
 #define HWTIMER_LIBEVENT_H
@@ -23,31 +23,45 @@
  * @hwt: opened with HWT_NONBLOCK
  * @callback: called by the loop for each event
  * @arg: of it
+ * @on_error: NULL, or called with a negative errno: -ECANCELED, the clock was set;
+ *	-ENOTCONN, the instance is stopped, and out of the loop
  * @event: for the functions below
  */
 struct hwt_libevent {
 	struct hwt *hwt;
 	hwt_callback callback;
 	void *arg;
+	void (*on_error)(void *arg, int err);
 	struct event *event;
 };
 
 static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
 {
 	struct hwt_libevent *timers = (struct hwt_libevent *)arg;
+	int ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
+			       HWT_LIBEVENT_TURN);
 
 	(void)fd;
 	(void)what;
+	/* There may be more than hwt_notify() makes the descriptor ready for. */
+	if (ret == HWT_LIBEVENT_TURN)
+		event_active(timers->event, EV_READ, 0);
 	/* Once the instance is stopped, it would be ready for ever. */
-	if (hwt_dispatch(timers->hwt, timers->callback, timers->arg,
-			 HWT_LIBEVENT_TURN) == -ENOTCONN)
+	if (ret == -ENOTCONN)
 		event_del(timers->event);
+	if ((ret == -ENOTCONN || ret == -ECANCELED) && timers->on_error)
+		timers->on_error(timers->arg, ret);
 }
 
-/* Returns 0 or a negative errno. */
+/* Returns 0 or a negative errno; -EINVAL as hwt_dispatch_check(). */
 static inline int hwt_libevent_add(struct hwt_libevent *timers,
 				   struct event_base *base)
 {
+	int err = hwt_dispatch_check(timers->hwt);
+
+	timers->event = NULL;
+	if (err)
+		return err;
 	timers->event = event_new(base, hwt_fd(timers->hwt),
 				  EV_READ | EV_PERSIST, hwt_libevent_ready,
 				  timers);
@@ -56,12 +70,15 @@ static inline int hwt_libevent_add(struct hwt_libevent *timers,
 	if (!event_add(timers->event, NULL))
 		return 0;
 	event_free(timers->event);
+	timers->event = NULL;
 	return -EINVAL;
 }
 
 static inline void hwt_libevent_remove(struct hwt_libevent *timers)
 {
-	event_free(timers->event);
+	if (timers->event)
+		event_free(timers->event);
+	timers->event = NULL;
 }
 
 #endif /* HWTIMER_LIBEVENT_H */

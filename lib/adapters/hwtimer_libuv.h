@@ -5,29 +5,32 @@
  *	struct hwt_libuv timers = { hwt, on_timer, arg };
  *
  *	hwt_libuv_add(&timers, loop);		the loop calls on_timer()
- *	hwt_libuv_remove(&timers, on_close);	hwt_close() after on_close()
+ *	hwt_libuv_remove(&timers, on_close);	not by on_timer(); after on_close(),
+ *						hwt_close()
  */
 #ifndef HWTIMER_LIBUV_H
 #define HWTIMER_LIBUV_H
 
+#include <errno.h>
+#include <limits.h>
 #include <uv.h>
 
 #include <libhwtimer.h>
-
-/* Events for which the callback is called before others get their turn */
-#define HWT_LIBUV_TURN 1000
 
 /**
  * struct hwt_libuv - an instance in a loop
  * @hwt: opened with HWT_NONBLOCK
  * @callback: called by the loop for each event
  * @arg: of it
+ * @on_error: NULL, or called with a negative errno: -ECANCELED, the clock was set;
+ *	-ENOTCONN, the instance is stopped, and out of the loop
  * @poll: for the functions below; its data is the program's to use
  */
 struct hwt_libuv {
 	struct hwt *hwt;
 	hwt_callback callback;
 	void *arg;
+	void (*on_error)(void *arg, int err);
 	uv_poll_t poll;
 };
 
@@ -36,20 +39,30 @@ static inline void hwt_libuv_ready(uv_poll_t *poll, int status, int events)
 	struct hwt_libuv *timers =
 		(struct hwt_libuv *)((char *)poll -
 				     offsetof(struct hwt_libuv, poll));
+	/* All: what hwt_notify() keeps from being ready would not come again. */
+	int ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
+			       INT_MAX);
 
 	(void)status;
 	(void)events;
 	/* Once the instance is stopped, it would be ready for ever. */
-	if (hwt_dispatch(timers->hwt, timers->callback, timers->arg,
-			 HWT_LIBUV_TURN) == -ENOTCONN)
+	if (ret == -ENOTCONN)
 		uv_poll_stop(poll);
+	if ((ret == -ENOTCONN || ret == -ECANCELED) && timers->on_error)
+		timers->on_error(timers->arg, ret);
 }
 
-/* Returns 0 or a negative error of libuv, which is a negative errno. */
+/*
+ * Returns 0 or a negative error of libuv, which is a negative errno; -EINVAL as
+ * hwt_dispatch_check().
+ */
 static inline int hwt_libuv_add(struct hwt_libuv *timers, uv_loop_t *loop)
 {
-	int err = uv_poll_init(loop, &timers->poll, hwt_fd(timers->hwt));
+	int err = hwt_dispatch_check(timers->hwt);
 
+	if (err)
+		return err;
+	err = uv_poll_init(loop, &timers->poll, hwt_fd(timers->hwt));
 	return err ? err :
 		     uv_poll_start(&timers->poll, UV_READABLE, hwt_libuv_ready);
 }
