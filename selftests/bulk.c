@@ -490,7 +490,7 @@ TEST_F(hwtimer, undone_schedules_that_were_due_do_not_come)
 
 	ASSERT_EQ(0, dev_setup(self->fd, 10 * US, 0, 0));
 	for (round = 0;
-	     round < 20 || (round < 2000 && !stats_of(self->fd).discarded);
+	     round < 20 || (round < scaled(2000) && !stats_of(self->fd).discarded);
 	     round++) {
 		fill_timers(timers, 60, 0, 0);
 		EXPECT_EQ(10, dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers,
@@ -516,7 +516,7 @@ TEST_F(hwtimer, cancels_whose_results_cannot_be_written_stand)
 
 TEST_F(hwtimer, signals_end_it_early_and_lose_nothing)
 {
-	unsigned int n = scaled(1000000) < 50000 ? 50000 : scaled(1000000);
+	unsigned int n = scaled(1000000) < 20000 ? 20000 : scaled(1000000);
 	unsigned int done = 0, calls = 0;
 	struct hwtimer_bulk_timer *timers = calloc(n, sizeof(*timers));
 	__u64 *ids = calloc(n, sizeof(*ids));

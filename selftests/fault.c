@@ -522,14 +522,9 @@ FIXTURE_VARIANT_ADD(fault, submit_of_reschedules_hierarchical)
 	},
 };
 
-FIXTURE_VARIANT_ADD(fault, bulk_of_schedules_hashed)
+FIXTURE_VARIANT_ADD(fault, bulk_of_schedules)
 {
 	.trial = { .kind = HWTIMER_KIND_HASHED, .call = call_bulk },
-};
-
-FIXTURE_VARIANT_ADD(fault, bulk_of_schedules_hierarchical)
-{
-	.trial = { .kind = HWTIMER_KIND_HIERARCHICAL, .call = call_bulk },
 };
 
 FIXTURE_VARIANT_ADD(fault, bulk_of_cancels)
@@ -537,18 +532,10 @@ FIXTURE_VARIANT_ADD(fault, bulk_of_cancels)
 	.trial = { .pending = N, .call = call_bulk_cancel },
 };
 
-FIXTURE_VARIANT_ADD(fault, bulk_of_reschedules_hashed)
+FIXTURE_VARIANT_ADD(fault, bulk_of_reschedules)
 {
 	.trial = {
 		.kind = HWTIMER_KIND_HASHED, .pending = N,
-		.call = call_bulk_reschedule, .check = check_bulk_reschedule,
-	},
-};
-
-FIXTURE_VARIANT_ADD(fault, bulk_of_reschedules_hierarchical)
-{
-	.trial = {
-		.kind = HWTIMER_KIND_HIERARCHICAL, .pending = N,
 		.call = call_bulk_reschedule, .check = check_bulk_reschedule,
 	},
 };

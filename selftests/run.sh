@@ -451,14 +451,14 @@ rounds()
 # Where the kernel is slow it has kmemleak, which needs no large numbers.
 check_rounds()
 {
-	local before after more=90
+	local before after first=10 more=90
 
-	[ "$SCALE_DEBUG" = 1 ] || more=10
-	check "10 rounds of loading, use and unloading" rounds 10
+	[ "$SCALE_DEBUG" = 1 ] || first=5 more=5
+	check "$first rounds of loading, use and unloading" rounds $first
 	before=$(kernel_memory)
 	check "$more more rounds of loading, use and unloading" rounds $more
 	after=$(kernel_memory)
-	echo "# the kernel uses $before kB after 10 rounds, $after kB after $more more"
+	echo "# the kernel uses $before kB after $first rounds, $after kB after $more more"
 	check "the rounds leave no memory in use" \
 		[ "$after" -le $((before + 2048)) ]
 	check_leaves_nothing "after all rounds"
