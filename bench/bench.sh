@@ -8,6 +8,8 @@
 #
 #	--quick			two repetitions, fewer sizes and variants: minutes
 #	--reps NUMBER		repetitions (default 5)
+#	--only NUMBER		this repetition only; the results of others are kept, so
+#				that a machine need not be idle for all of them at a time
 #	--places "NAME..."	of host, uml, qemu, this (default: host uml qemu)
 #	--no-netty		leave Netty out, which needs a JDK
 #
@@ -27,11 +29,16 @@ RESULTS=$BUILD_DIR/bench/results
 PROGRAM=$BUILD_DIR/bench/timer-bench
 IN_USER_SPACE=floor,floor-list,libuv,libevent
 BULKS="hierarchical, bulks of 4096"
+# What takes turns with the floor, and how many in a repetition
+RIVALS_OF_FLOOR=("$BULKS" "hierarchical, batches of 4096" "hierarchical, rings")
+TURNS=2
+TEN_MILLION=100
 IN_KERNEL=timerfd,posix,io_uring
 
 NETTY_JAR=/usr/share/java/netty-common.jar
 
 REPS=5
+ONLY=
 PLACES=(host uml qemu)
 QUICK=0
 NETTY=1
@@ -46,9 +53,9 @@ main()
 	cd "$REPO_DIR"
 	prepare
 	on_exit tell_of_failure
-	rm -rf "$RESULTS"
+	[ -n "$ONLY" ] || rm -rf "$RESULTS"
 	mkdir -p "$RESULTS"
-	for ((rep = 1; rep <= REPS; rep++)); do
+	for rep in ${ONLY:-$(seq "$REPS")}; do
 		for ((i = 0; i < ${#PLACES[@]}; i++)); do
 			measure "${PLACES[(rep + i) % ${#PLACES[@]}]}" "$rep"
 		done
@@ -71,6 +78,7 @@ parse_arguments()
 		--quick) QUICK=1; REPS=2; shift; continue ;;
 		--no-netty) NETTY=0; shift; continue ;;
 		--reps) REPS=${2-} ;;
+		--only) ONLY=${2-} ;;
 		--places) read -r -a PLACES <<<"${2-}" ;;
 		*) die "bench/bench.sh: no such option: $1" ;;
 		esac
@@ -197,19 +205,61 @@ measure_uml()
 	local -a PREFIX=(taskset --cpu-list $(($(nproc) - 1)))
 
 	script+=" && $bench --systems hwtimer --timers 1000000 \
-		--variants '$BULKS' >/dev/null"
+		--variants '$BULKS' >/dev/null && $(turns_in_guest "$bench")"
 	script+=" && $bench --unseen --systems $IN_KERNEL \
 		--timers $(sizes 10000)"
-	script+=" && $bench --systems hwtimer --timers $(sizes 1000000) \
+	script+=" && $bench --systems hwtimer --timers 10000,1000000 \
 		--variants '$(variants)'"
+	[ "$QUICK" = 1 ] || script+=" && $bench --systems hwtimer \
+		--timers 1000,100000 --variants '$BULKS'"
 	# What the place alone makes of a program
 	script+=" && $bench --systems floor,floor-list --timers 1000000"
-	[ "$QUICK" = 1 ] || script+=" && $bench --systems hwtimer \
-		--timers 10000000 --variants '$BULKS'"
-	guest uml-7.3 4096 "$script"
+	# In one of the turns, as it is compared with a million
+	[ "$QUICK" = 1 ] || script+=" && $bench --turn $TEN_MILLION \
+		--systems hwtimer --timers 1000000,10000000 --variants '$BULKS'"
+	guest uml-7.3 4096 "$script" | turns_of_floor "$1"
 	PREFIX=()
 	guest uml-7.3 4096 "insmod hwtimer.ko \
 		&& $bench --extras --pairs $(pairs)"
+}
+
+# A ratio to what runs natively is worth something only if both are measured in the
+# same seconds, as the machine's speed changes within minutes. So the guest says
+# when it is about to do nothing for some seconds, in which the floor runs here.
+PAUSE=4
+
+# turns_in_guest COMMAND: a script of one line
+turns_in_guest()
+{
+	local round turn=0 variant script=true
+
+	for ((round = 0; round < TURNS; round++)); do
+		for variant in "${RIVALS_OF_FLOOR[@]}"; do
+			turn=$((turn + 1))
+			script+=" && echo pause $turn && sleep $PAUSE && $1 \
+				--turn $turn --systems hwtimer \
+				--timers 1000000 --variants '$variant'"
+		done
+	done
+	echo "$script"
+}
+
+# turns_of_floor REP: passes on what the guest prints, and runs in its pauses
+turns_of_floor()
+{
+	local line start
+
+	while IFS= read -r line; do
+		case $line in
+		"pause "*)
+			start=$SECONDS
+			"$PROGRAM" --where host --rep "$1" --turn "${line#pause }" \
+				--timers 1000000 --systems floor
+			[ $((SECONDS - start)) -lt $((PAUSE - 1)) ] ||
+				die "the floor ran for longer than the guest waited" ;;
+		*) printf '%s\n' "$line" ;;
+		esac
+	done
 }
 
 measure_qemu()

@@ -7,14 +7,15 @@
 #include "emit.h"
 
 static const char *where;
-static __u32 rep;
+static __u32 rep, turn;
 static const char *system_name, *variant;
 static __u32 timers;
 
-void emit_place(const char *new_where, __u32 new_rep)
+void emit_place(const char *new_where, __u32 new_rep, __u32 new_turn)
 {
 	where = new_where;
 	rep = new_rep;
+	turn = new_turn;
 }
 
 void emit_subject(const char *new_system, const char *new_variant,
@@ -29,8 +30,8 @@ static void emit_head(void)
 {
 	printf("{\"system\": \"%s\", \"variant\": \"%s\", ", system_name,
 	       variant);
-	printf("\"where\": \"%s\", \"timers\": %u, \"rep\": %u, ", where,
-	       timers, rep);
+	printf("\"where\": \"%s\", \"timers\": %u, ", where, timers);
+	printf("\"rep\": %u, \"turn\": %u, ", rep, turn);
 }
 
 void emit(const char *phase, double value, const char *unit)

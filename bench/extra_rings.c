@@ -10,6 +10,7 @@
  */
 #include <err.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@
 static struct hwtimer_ring ring;
 static struct workload load;
 static __u64 *ids;
+static __u64 *aimed;
 
 static int set_up(__u32 timers)
 {
@@ -46,7 +48,9 @@ static int set_up(__u32 timers)
 	return fd;
 }
 
-static void fill(__u32 first, __u32 count)
+/* Always inline, so that each loop is of one operation, as a program's would be. */
+static inline __attribute__((always_inline)) void fill(enum hwtimer_op op,
+						       __u32 first, __u32 count)
 {
 	struct hwtimer_request *slot;
 	__u32 i;
@@ -55,7 +59,11 @@ static void fill(__u32 first, __u32 count)
 		slot = hwtimer_ring_get_slot(&ring);
 		if (!slot)
 			errx(1, "the submission ring is full");
-		slot->op = HWTIMER_OP_SCHEDULE;
+		slot->op = op;
+		if (op == HWTIMER_OP_CANCEL) {
+			slot->id = aimed[i];
+			continue;
+		}
 		slot->flags = HWTIMER_ABSOLUTE;
 		slot->time = workload_deadline(&load, i);
 		slot->user_data = i;
@@ -65,7 +73,8 @@ static void fill(__u32 first, __u32 count)
 }
 
 /* Takes the results there are; returns how many timers have theirs now. */
-static __u32 take_results(__u32 done)
+static inline __attribute__((always_inline)) __u32
+take_results(enum hwtimer_op op, __u32 done)
 {
 	__u64 result;
 
@@ -73,26 +82,29 @@ static __u32 take_results(__u32 done)
 		if (hwtimer_ring_error(result))
 			errx(1, "a request through the ring: %s",
 			     strerror(hwtimer_ring_error(result)));
-		ids[done++] = result;
+		if (op == HWTIMER_OP_SCHEDULE)
+			ids[done] = result;
+		done++;
 	}
 	return done;
 }
 
 /* Returns the ns. */
-static double schedule_all(void)
+static inline __attribute__((always_inline)) double do_all(enum hwtimer_op op,
+							   __u32 timers)
 {
 	__u32 sent = 0, done = 0, before, count;
 	__u64 start, sum = 0;
 
-	while (done < load.timers) {
+	while (done < timers) {
 		start = cycles();
 		before = done;
-		done = take_results(done);
-		count = load.timers - sent < PART ? load.timers - sent : PART;
+		done = take_results(op, done);
+		count = timers - sent < PART ? timers - sent : PART;
 		if (count > SLOTS - (sent - done))
 			count = 0;
 		if (count)
-			fill(sent, count);
+			fill(op, sent, count);
 		sent += count;
 		if (count || done > before)
 			sum += cycles() - start;
@@ -100,6 +112,21 @@ static double schedule_all(void)
 			clock_sleep_until(now_ns() + NSEC_PER_MSEC / 10);
 	}
 	return clock_ns(sum);
+}
+
+static double schedule_all(void)
+{
+	return do_all(HWTIMER_OP_SCHEDULE, load.timers);
+}
+
+/* A random half; a program has the ids in its own structures. */
+static double cancel_half(void)
+{
+	__u32 i;
+
+	for (i = 0; i < load.timers / 2; i++)
+		aimed[i] = ids[load.order[i]];
+	return do_all(HWTIMER_OP_CANCEL, load.timers / 2);
 }
 
 /* What is in the ring, up to a part; returns how many. */
@@ -120,18 +147,18 @@ static __u32 take_events(void)
 	return count;
 }
 
-static double take_all(void)
+static double take_all(__u32 left)
 {
 	__u64 end = workload_last(&load) + 60 * NSEC_PER_SEC;
 	__u64 start, sum = 0;
 
-	while (load.delivered_count < load.timers) {
+	while (load.delivered_count < left) {
 		start = cycles();
 		if (take_events())
 			sum += cycles() - start;
 		else if (now_ns() > end)
 			errx(1, "rings: %u of %u events came",
-			     load.delivered_count, load.timers);
+			     load.delivered_count, left);
 		else
 			clock_sleep_until(now_ns() + NSEC_PER_MSEC / 10);
 	}
@@ -154,21 +181,39 @@ static void warm_up(int fd)
 		err(1, "HWTIMER_IOC_BULK");
 }
 
-/* All are to be set before the first is due. */
-static void measure_schedule(__u64 delay)
+static void emit_part(const char *whose, const char *phase, double ns,
+		      __u32 count)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "ring, the %s's part of %s", whose, phase);
+	emit(name, ns / count, "ns/timer");
+}
+
+/* What @phase takes both of them, for each of @count timers */
+static void measure_part(const char *phase, double (*what)(void), __u32 count)
 {
 	int worker = hwtimer_worker_pid();
 	double before = processor_time(worker);
-	double ns;
+	double ns = what();
+
+	emit_part("program", phase, ns, count);
+	emit_part("worker", phase, processor_time(worker) - before, count);
+}
+
+/* All are to be set, and a half cancelled, before the first is due. */
+static void measure_life(__u64 delay)
+{
+	__u32 half = load.timers / 2;
+	__u32 left = load.timers - half;
 
 	load.base = now_ns() + delay;
-	ns = schedule_all();
+	measure_part("schedule", schedule_all, load.timers);
+	measure_part("cancel", cancel_half, half);
 	if (now_ns() >= load.base)
 		exit(SYSTEM_LATE);
-	emit("ring, the program's part of schedule", ns / load.timers,
-	     "ns/timer");
-	emit("ring, the worker's part of schedule",
-	     (processor_time(worker) - before) / load.timers, "ns/timer");
+	emit_part("program", "deliver", take_all(left), left);
+	workload_settle(&load, "rings", half);
 }
 
 void extra_rings(const struct run *run)
@@ -180,14 +225,14 @@ void extra_rings(const struct run *run)
 	workload_init(&load, run->timers, NSEC_PER_MSEC, run->seed);
 	ids = allocate(load.timers, sizeof(*ids));
 	memset(ids, 0xff, load.timers * sizeof(*ids));
+	aimed = allocate(load.timers, sizeof(*aimed));
+	memset(aimed, 0xff, load.timers * sizeof(*aimed));
 	fd = set_up(run->timers);
 	warm_up(fd);
-	measure_schedule(DELAY * run->lead);
-	emit("ring, the program's part of deliver", take_all() / load.timers,
-	     "ns/timer");
-	workload_settle(&load, "rings", 0);
+	measure_life(DELAY * run->lead);
 	hwtimer_ring_unmap(&ring);
 	close(fd);
+	free(aimed);
 	free(ids);
 	workload_release(&load);
 }

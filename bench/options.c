@@ -21,6 +21,7 @@ static void usage(FILE *out)
 		"  --buckets N        hwtimer's number of buckets (the module's default)\n"
 		"  --where NAME       what to call this place (host)\n"
 		"  --rep N            number of the repetition; rotates the order (0)\n"
+		"  --turn N           number of the turn that it takes with a rival (0: none)\n"
 		"  --calls N          fewer timers where it would be more system calls (40000000)\n"
 		"  --ticks            hwtimer: expiry tick by tick, too\n"
 		"  --unseen           interrupts cannot be timed here: leave out what they do\n"
@@ -52,6 +53,9 @@ static void parse_option(struct options *options, int option)
 		break;
 	case 'r':
 		options->rep = parse_one("rep", optarg, 0, 1000);
+		break;
+	case 'n':
+		options->turn = parse_one("turn", optarg, 0, 1000);
 		break;
 	case 'l':
 		options->calls = parse_one("calls", optarg, 1, 1 << 30);
@@ -89,6 +93,7 @@ void options_parse(struct options *options, int argc, char **argv)
 		{ "buckets", required_argument, NULL, 'b' },
 		{ "where", required_argument, NULL, 'w' },
 		{ "rep", required_argument, NULL, 'r' },
+		{ "turn", required_argument, NULL, 'n' },
 		{ "calls", required_argument, NULL, 'l' },
 		{ "ticks", no_argument, NULL, 'k' },
 		{ "unseen", no_argument, NULL, 'u' },

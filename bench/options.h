@@ -17,6 +17,8 @@
  * @variants: of those, the ones whose names contain this; NULL: all
  * @where: a name for where this runs, for the results
  * @rep: the number of this repetition; the order of the systems goes by it
+ * @turn: the number of the turn that it takes with a rival, of which only the
+ *	phases are measured; 0: it takes none
  * @calls: system calls that a measurement may make; it has fewer timers
  *	otherwise
  * @ticks: measure expiry tick by tick, too
@@ -32,6 +34,7 @@ struct options {
 	const char *variants;
 	const char *where;
 	__u32 rep;
+	__u32 turn;
 	__u32 calls;
 	bool ticks;
 	bool unseen;

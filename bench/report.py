@@ -48,7 +48,8 @@ class Results:
     """The figures of all repetitions, by who, where and how many."""
 
     def __init__(self, directory):
-        self.values = defaultdict(dict)  # (who, phase) -> rep -> value
+        # (who, phase) -> (repetition, turn) -> value
+        self.values = defaultdict(dict)
         self.units = {}
         self.skipped = []
         for name in sorted(os.listdir(directory)):
@@ -65,35 +66,36 @@ class Results:
         if "skipped" in row:
             self.skipped.append((who, row["skipped"]))
             return
-        self.put(who, row["phase"], row["rep"], row["value"], row["unit"])
+        when = row["rep"], row.get("turn", 0)
+        self.put(who, row["phase"], when, row["value"], row["unit"])
 
-    def put(self, who, phase, rep, value, unit):
-        self.values[who, phase][rep] = value
+    def put(self, who, phase, when, value, unit):
+        self.values[who, phase][when] = value
         self.units[phase] = unit
 
     def derive(self):
-        """Sums, of each repetition by itself."""
+        """Sums, of each run by itself."""
         for who in self.subjects():
-            for rep in list(self.values.get((who, "schedule"), ())):
-                self.derive_one(who, rep)
+            for when in list(self.values.get((who, "schedule"), ())):
+                self.derive_one(who, when)
 
-    def derive_one(self, who, rep):
+    def derive_one(self, who, when):
         def get(phase):
-            return self.values.get((who, phase), {}).get(rep)
+            return self.values.get((who, phase), {}).get(when)
 
         expire, deliver = get("expire"), get("deliver")
         both = get("expire + deliver")
         if both is None and None not in (expire, deliver):
             both = expire + deliver
-            self.put(who, "expire + deliver", rep, both, "ns/timer")
+            self.put(who, "expire + deliver", when, both, "ns/timer")
         schedule, cancel = get("schedule"), get("cancel")
         if None in (schedule, cancel):
             return
         if both is not None:
-            self.put(who, LIFE, rep, schedule + cancel / 2 + both / 2,
+            self.put(who, LIFE, when, schedule + cancel / 2 + both / 2,
                      "ns/timer")
         elif deliver is not None:
-            self.put(who, AT_LEAST, rep, schedule + cancel / 2 + deliver / 2,
+            self.put(who, AT_LEAST, when, schedule + cancel / 2 + deliver / 2,
                      "ns/timer")
 
     def subjects(self):
@@ -164,11 +166,34 @@ def largest(subjects):
 
 # ---- the targets ----
 
+def by_repetition(values):
+    """The median of each repetition"""
+    runs = defaultdict(list)
+    for (rep, _), value in values.items():
+        runs[rep].append(value)
+    return {rep: statistics.median(figures) for rep, figures in runs.items()}
+
+
+def singly(values):
+    """As if each repetition had been one run"""
+    return {(rep, 0): value for rep, value in values.items()}
+
+
+def neighbours(ours, theirs):
+    """Pairs of figures that were measured next to each other"""
+    turns = [when for when in ours if when in theirs and when[1]]
+    if not turns:
+        ours, theirs = by_repetition(ours), by_repetition(theirs)
+        turns = [rep for rep in ours if theirs.get(rep)]
+    return [(ours[when], theirs[when]) for when in turns]
+
+
 class Targets:
     """The table of what is to be reached, each with what was measured.
 
-    All ratios are medians of the ratios within a repetition, so that what
-    disturbs a repetition disturbs both sides. Where the module ran is `where`;
+    A ratio is the median of the ratios of runs next to each other, so that what
+    disturbs the one disturbs the other: of those that took turns where there are
+    such, otherwise of those of one repetition. Where the module ran is `where`;
     `beside` is where user space ran beside it.
     """
 
@@ -179,7 +204,7 @@ class Targets:
         self.list = []
 
     def values(self, system, variant, where, timers, phase):
-        """By repetition"""
+        """By repetition and turn"""
         who = (system, variant, where, timers)
         return self.results.values.get((who, phase), {})
 
@@ -215,8 +240,7 @@ class Targets:
 
     @staticmethod
     def ratio(ours, theirs):
-        both = [ours[rep] / theirs[rep] for rep in ours
-                if theirs.get(rep)]
+        both = [our / their for our, their in neighbours(ours, theirs)]
         return statistics.median(both) if both else None
 
     def collect(self):
@@ -247,8 +271,8 @@ class Targets:
                                    "expire + deliver"))
 
     def other_lives(self, life):
-        """By requests instead of bulks; and where the module runs, the floor may
-        be slower, too."""
+        """How far the turns differ; by requests instead of bulks; and where the
+        module runs, the floor may be slower, too."""
         def floor(where):
             return self.values("floor", "vectors", where, MILLION, LIFE)
 
@@ -257,8 +281,13 @@ class Targets:
         if self.where != self.beside:
             ratios.append((f"against the floor in {self.where}",
                            self.ratio(life, floor(self.where))))
-        return "; ".join(f"{what}: {ratio:.2f}"
-                         for what, ratio in ratios if ratio)
+        texts = [f"{what}: {ratio:.2f}" for what, ratio in ratios if ratio]
+        pairs = [our / their for our, their in
+                 neighbours(life, floor(self.beside))]
+        if pairs:
+            texts.insert(0, f"{len(pairs)} pairs, {min(pairs):.2f} to "
+                            f"{max(pairs):.2f}")
+        return "; ".join(texts)
 
     def add_sizes(self):
         worst = None
@@ -292,8 +321,8 @@ class Targets:
                            ours, theirs)
 
     def add_rings(self):
-        """All that both sides do, on one processor; and beside it what is the
-        program's own part when the worker has another."""
+        """What the program pays while the worker has another processor; and all
+        that both do, on one."""
         def floor(phase):
             return self.values("floor", "vectors", self.beside, MILLION, phase)
 
@@ -301,25 +330,34 @@ class Targets:
             return self.ours(phase, variant=RINGS)
 
         def part(phase):
-            values = self.ours(f"ring, the program's part of {phase}")
-            if not values:
-                return ""
-            own = statistics.median(values.values())
-            theirs = floor(phase)
-            return (f"the program's own part: {own:.1f} ns" +
-                    (f", {self.ratio(values, theirs):.2f} of the floor's"
-                     if self.ratio(values, theirs) else ""))
+            return by_repetition(
+                self.ours(f"ring, the program's part of {phase}"))
 
-        self.add_ratio("rings: life-cycle against the floor", 1.5,
+        def more(ours, theirs):
+            both = [our - their for our, their in neighbours(ours, theirs)]
+            return statistics.median(both) if both else None
+
+        schedule, cancel, deliver = (
+            part(phase) for phase in ("schedule", "cancel", "deliver"))
+        life = {rep: schedule[rep] + cancel[rep] / 2 + deliver[rep] / 2
+                for rep in schedule}
+        self.add_part("life-cycle", 1.5, life, floor(LIFE))
+        self.add_part("schedule", 1.3, schedule, floor("schedule"))
+        self.add("rings, the program's part: deliver, ns more than the floor",
+                 10, more(singly(deliver), floor("deliver")))
+        self.add_ratio("rings, both ends on one processor: life-cycle", 1.5,
                        rings(LIFE), floor(LIFE))
-        self.add_ratio("rings: schedule against the floor", 1.3,
-                       rings("schedule"), floor("schedule"),
-                       detail=part("schedule"))
-        ours, theirs = rings("deliver"), floor("deliver")
-        more = [ours[rep] - theirs[rep] for rep in ours if rep in theirs]
-        self.add("rings: deliver, ns more than the floor's copy", 10,
-                 statistics.median(more) if more else None,
-                 detail=part("deliver"))
+        self.add_ratio("rings, both ends on one processor: schedule", 1.3,
+                       rings("schedule"), floor("schedule"))
+        self.add("rings, both ends on one processor: deliver, ns more", 10,
+                 more(rings("deliver"), floor("deliver")))
+
+    def add_part(self, name, bound, values, theirs):
+        detail = ""
+        if values:
+            detail = f"{statistics.median(values.values()):.1f} ns"
+        self.add_ratio(f"rings, the program's part: {name} against the floor",
+                       bound, singly(values), theirs, detail=detail)
 
     def floor_producers(self):
         ratio = self.ratio(
@@ -353,8 +391,8 @@ class Targets:
 
         def in_expirations(phase):
             waits = self.results.values[who, phase]
-            return statistics.median(waits[rep] / (each[rep] / crowd)
-                                     for rep in waits)
+            return statistics.median(waits[when] / (each[when] / crowd)
+                                     for when in waits)
 
         count = sum(self.results.values[who, "lock waits in a burst"].values())
         usual = in_expirations("lock wait in a burst, 99 of 100")

@@ -152,6 +152,8 @@ static void measure_run(const struct options *options, struct run *run)
 	emit_subject(run->system->name, variant_name(run), run->timers);
 	run->tick = 0;
 	measure(phases_run, run);
+	if (options->turn)
+		return;
 	measure(phases_burst, run);
 	if (options->ticks && run->system->expiry == EXPIRY_HELD) {
 		run->tick = NSEC_PER_MSEC;
@@ -267,7 +269,7 @@ int main(int argc, char **argv)
 
 	options_parse(&options, argc, argv);
 	clock_init();
-	emit_place(options.where, options.rep);
+	emit_place(options.where, options.rep, options.turn);
 	if (options.check)
 		return check_systems(&options);
 	if (options.extras)
