@@ -131,21 +131,20 @@ PAGES = $(wildcard man/*.[0-9])
 page_dir = $(DESTDIR)$(PREFIX)/share/man
 completion_dir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 
+# What the system is told, by its place below $(PREFIX)/lib. To have the module loaded
+# when the machine starts is for who asks for it: AUTOLOAD=1.
+SYSTEM_FILES = udev/rules.d/60-hwtimer.rules sysusers.d/hwtimer.conf
+AUTOLOAD_FILE = modules-load.d/hwtimer.conf
+AUTOLOAD ?=
+system_dir = $(DESTDIR)$(PREFIX)/lib
+
+# The module's source, as DKMS wants it
+VERSION = $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+DKMS_SOURCES = dkms.conf Kbuild $(wildcard *.[ch])
+dkms_dir = $(DESTDIR)/usr/src/hwtimer-$(VERSION)
+
 .PHONY: install
-install: modules ## install the module, library, tool and manual (as root)
-	$(MAKE) -C $(KDIR) M='$(CURDIR)/build/$(KVER)' modules_install \
-		INSTALL_MOD_DIR=updates $(if $(DESTDIR),INSTALL_MOD_PATH='$(DESTDIR)')
-	$(if $(DESTDIR),,depmod $(KVER))
-	+$(LIBRARY) install
-	+$(TOOL)
-	install -D -m 755 -t '$(DESTDIR)$(PREFIX)/bin' build/tool/hwtimerctl
-	install -D -m 644 tool/hwtimerctl.bash \
-		'$(completion_dir)/hwtimerctl'
-	for page in $(PAGES); do \
-		install -D -m 644 -t "$(page_dir)/man$${page##*.}" $$page || \
-			exit 1; \
-	done
-	$(if $(DESTDIR),,ldconfig)
+install: install-module install-programs install-system ## install all of it (as root)
 
 .PHONY: uninstall
 uninstall: ## remove what install installed (as root)
@@ -158,6 +157,47 @@ uninstall: ## remove what install installed (as root)
 		rm -f "$(page_dir)/man$${page##*.}/$${page##*/}"; \
 	done
 	$(if $(DESTDIR),,ldconfig)
+	rm -f $(SYSTEM_FILES:%='$(system_dir)/%') '$(system_dir)/$(AUTOLOAD_FILE)'
+
+.PHONY: install-module
+install-module: modules
+	$(MAKE) -C $(KDIR) M='$(CURDIR)/build/$(KVER)' modules_install \
+		INSTALL_MOD_DIR=updates $(if $(DESTDIR),INSTALL_MOD_PATH='$(DESTDIR)')
+	$(if $(DESTDIR),,depmod $(KVER))
+
+# Library, tool and manual
+.PHONY: install-programs
+install-programs:
+	+$(LIBRARY) install
+	+$(TOOL)
+	install -D -m 755 -t '$(DESTDIR)$(PREFIX)/bin' build/tool/hwtimerctl
+	install -D -m 644 tool/hwtimerctl.bash \
+		'$(completion_dir)/hwtimerctl'
+	for page in $(PAGES); do \
+		install -D -m 644 -t "$(page_dir)/man$${page##*.}" $$page || \
+			exit 1; \
+	done
+	$(if $(DESTDIR),,ldconfig)
+
+# Who may open the device, and whether the module is loaded at boot
+.PHONY: install-system
+install-system:
+	for file in $(SYSTEM_FILES) $(if $(AUTOLOAD),$(AUTOLOAD_FILE)); do \
+		install -D -m 644 "system/$$file" "$(system_dir)/$$file" || \
+			exit 1; \
+	done
+	$(if $(DESTDIR),,systemd-sysusers '$(system_dir)/sysusers.d/hwtimer.conf')
+
+.PHONY: install-dkms
+install-dkms: ## have DKMS build the module for each kernel (as root)
+	install -D -m 644 -t '$(dkms_dir)' $(DKMS_SOURCES)
+	install -D -m 644 -t '$(dkms_dir)/uapi/linux' uapi/linux/hwtimer.h
+	$(if $(DESTDIR),,dkms install 'hwtimer/$(VERSION)')
+
+.PHONY: uninstall-dkms
+uninstall-dkms: ## remove what install-dkms installed (as root)
+	$(if $(DESTDIR),,dkms remove 'hwtimer/$(VERSION)' --all)
+	rm -rf '$(dkms_dir)'
 
 LIBRARY = $(MAKE) --no-print-directory -C lib OUT='$(CURDIR)/build/lib' \
 	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)'
