@@ -33,8 +33,6 @@ RECIPE=1
 INDEX_MAX_AGE=720
 INDEX_RETRY_AGE=10
 
-ARCHIVE_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
-
 # Debian releases that may have linux-source-7.3, the oldest first.
 LATER_SUITES="trixie-backports forky-backports forky sid experimental"
 
@@ -210,33 +208,6 @@ apt_with()
 		--option Acquire::http::Timeout=20 \
 		--option Acquire::https::Timeout=20 \
 		"$@" </dev/null
-}
-
-# The machine's own sources of its own release, as "URI RELEASE".
-own_sources()
-{
-	local codename
-
-	# shellcheck source=/dev/null
-	codename=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
-	# A machine that never ran apt-get update has only --no-release-info.
-	# shellcheck disable=SC2016 # apt's variables, not ours
-	apt-get indextargets --no-release-info \
-		--format '$(REPO_URI) $(RELEASE) $(COMPONENT) $(CREATED_BY)' |
-		awk -v name="$codename" '
-			$3 == "main" && $4 == "Packages" &&
-			($2 == name || index($2, name "-") == 1) {
-				print $1, $2
-			}' | sort -u
-}
-
-# source_lines: from "URI RELEASE" on stdin to lines for sources.list
-source_lines()
-{
-	local options=arch=amd64
-
-	[ ! -e "$ARCHIVE_KEYRING" ] || options+=" signed-by=$ARCHIVE_KEYRING"
-	sed "s|^|deb [$options] |; s|\$| main|"
 }
 
 # refresh_index DIR WHAT: fetch the index whose sources.list is on stdin,

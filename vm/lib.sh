@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # What the host scripts of the test machines share: messages, the cache,
-# temporary files, and packages. Sourced by vm/*.sh; never run by itself.
+# temporary files, packages, the archive, and lines of TAP. Sourced by vm/*.sh; never run by itself.
 
 # shellcheck disable=SC2034 # some of the variables are for who sources this
 
@@ -144,5 +144,67 @@ as_root()
 		sudo -- "$@"
 	else
 		die "needs root, and there is no sudo; run as root: $*"
+	fi
+}
+
+# ---- the machine's Debian archive ----
+
+ARCHIVE_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
+
+release_codename()
+{
+	# shellcheck source=/dev/null
+	(. /etc/os-release && echo "${VERSION_CODENAME-}")
+}
+
+# The machine's own sources of its own release, as "URI RELEASE".
+own_sources()
+{
+	local codename
+
+	codename=$(release_codename)
+	# A machine that never ran apt-get update has only --no-release-info.
+	# shellcheck disable=SC2016 # apt's variables, not ours
+	apt-get indextargets --no-release-info \
+		--format '$(REPO_URI) $(RELEASE) $(COMPONENT) $(CREATED_BY)' |
+		awk -v name="$codename" '
+			$3 == "main" && $4 == "Packages" &&
+			($2 == name || index($2, name "-") == 1) {
+				print $1, $2
+			}' | sort -u
+}
+
+# source_lines: from "URI RELEASE" on stdin to lines for sources.list
+source_lines()
+{
+	local options=arch=amd64
+
+	[ ! -e "$ARCHIVE_KEYRING" ] || options+=" signed-by=$ARCHIVE_KEYRING"
+	sed "s|^|deb [$options] |; s|\$| main|"
+}
+
+# ---- TAP ----
+
+CHECKS=0
+FAILURES=0
+CHECK_OUTPUT=
+
+# check NAME COMMAND...: one line of TAP. What the command says is shown if it fails.
+check()
+{
+	local name=$1
+
+	shift
+	if [ -z "$CHECK_OUTPUT" ]; then
+		CHECK_OUTPUT=$(mktemp)
+		on_exit rm -f "$CHECK_OUTPUT"
+	fi
+	CHECKS=$((CHECKS + 1))
+	if "$@" >"$CHECK_OUTPUT" 2>&1; then
+		echo "ok $CHECKS $name"
+	else
+		FAILURES=$((FAILURES + 1))
+		sed 's/^/# /' "$CHECK_OUTPUT"
+		echo "not ok $CHECKS $name"
 	fi
 }

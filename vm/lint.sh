@@ -31,8 +31,6 @@ IGNORED_IN_USER_SPACE=PREFER_KERNEL_TYPES,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_S
 SPARSE_FLAGS='-D__CHECK_ENDIAN__ -Wbitwise -Wcontext -Wdecl -Wnon-pointer-null'
 
 TEMP=
-COUNT=0
-FAILURES=0
 
 main()
 {
@@ -64,22 +62,6 @@ main()
 		compiles uml-7.3-kunit
 	check_sparse
 	[ "$FAILURES" -eq 0 ]
-}
-
-# check NAME COMMAND...: one check. What the command says is shown if it fails.
-check()
-{
-	local name=$1
-
-	shift
-	COUNT=$((COUNT + 1))
-	if "$@" >"$TEMP/output" 2>&1; then
-		echo "ok $COUNT $name"
-	else
-		FAILURES=$((FAILURES + 1))
-		sed 's/^/# /' "$TEMP/output"
-		echo "not ok $COUNT $name"
-	fi
 }
 
 # check_each CHECK FILE...: as many at a time as there are processors

@@ -18,8 +18,6 @@ MODEL=$REPO_DIR/tests/litmus/rings.pml
 FENCES="DOZE TOLD PUBLISH CONSUME"
 
 TEMP=
-COUNT=0
-FAILURES=0
 
 main()
 {
@@ -37,22 +35,6 @@ main()
 			finds_an_error "-DNO_${fence}_FENCE"
 	done
 	[ "$FAILURES" -eq 0 ]
-}
-
-# check NAME COMMAND...: one check. What the command says is shown if it fails.
-check()
-{
-	local name=$1
-
-	shift
-	COUNT=$((COUNT + 1))
-	if "$@" >output 2>&1; then
-		echo "ok $COUNT $name"
-	else
-		FAILURES=$((FAILURES + 1))
-		sed 's/^/# /' output
-		echo "not ok $COUNT $name"
-	fi
 }
 
 # verify [DEFINE]: looks at all states, until an error is found

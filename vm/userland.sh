@@ -10,8 +10,6 @@
 
 ROOT=
 KDIR=
-NUMBER=0
-FAILURES=0
 
 main()
 {
@@ -43,22 +41,6 @@ main()
 	installed uninstall >/dev/null
 	check "uninstall leaves nothing" nothing_left
 	[ "$FAILURES" -eq 0 ]
-}
-
-# check NAME COMMAND...: what it prints is the reason if it fails
-check()
-{
-	local name=$1
-
-	shift
-	NUMBER=$((NUMBER + 1))
-	if "$@" >"$ROOT/output" 2>&1; then
-		echo "ok $NUMBER $name"
-	else
-		FAILURES=$((FAILURES + 1))
-		sed 's/^/# /' "$ROOT/output"
-		echo "not ok $NUMBER $name"
-	fi
 }
 
 # installed TARGET: make install, or uninstall
