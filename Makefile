@@ -74,6 +74,12 @@ check: ## everything: lint, builds, KUnit, selftests, demo
 lint: ## sparse, checkpatch, clang-format, compiler warnings
 	@vm/check.sh lint
 
+.PHONY: interface
+interface: | compiler ## Documentation/interface.md, from the header
+	@mkdir -p build
+	@Documentation/interface.py >build/interface.md.new
+	@mv build/interface.md.new Documentation/interface.md
+
 .PHONY: kunit
 kunit: ## the KUnit suites, on a kernel with sanitizers
 	@vm/check.sh kunit

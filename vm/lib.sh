@@ -208,3 +208,9 @@ check()
 		echo "not ok $CHECKS $name"
 	fi
 }
+
+# Succeeds if there is nothing to be read, and shows what there is.
+silent()
+{
+	! grep .
+}

@@ -14,7 +14,8 @@ KDIR=
 main()
 {
 	cd "$REPO_DIR"
-	need_packages build-essential pkg-config mandoc kmod
+	need_packages build-essential gcc-multilib pkg-config mandoc kmod \
+		python3
 	ROOT=$(mktemp -d)
 	on_exit rm -rf "$ROOT"
 	KDIR=$("$VM_DIR/kernel.sh" stock-6.12)/build
@@ -28,6 +29,7 @@ main()
 		has_commands man/hwtimer.4
 	check "the README has every command" has_commands README.md
 	check "the manual of the device has every error of the README" has_errors
+	check "interface.md is what the header says" interface_is_current
 	for page in man/*.[0-9]; do
 		check "mandoc has nothing to say of $page" \
 			mandoc -T lint -W warning "$page"
@@ -62,12 +64,6 @@ all_installed()
 		share/man/man4/hwtimer.4; do
 		[ -e "$ROOT/root/usr/$file" ] || echo "missing: $file"
 	done | silent && compgen -G "$ROOT/root/lib/modules/*/updates/hwtimer.ko*"
-}
-
-# Succeeds if there is nothing to be read, and shows what there is.
-silent()
-{
-	! grep .
 }
 
 # functions [inline]: without an argument, all that the header declares
@@ -116,6 +112,15 @@ has_errors()
 			grep -q "^\.It Er $error$" man/hwtimer.4 ||
 				echo "missing: $error"
 		done | silent
+}
+
+interface_is_current()
+{
+	Documentation/interface.py >"$ROOT/interface.md" &&
+		diff Documentation/interface.md "$ROOT/interface.md" || {
+		echo "run: make interface"
+		return 1
+	}
 }
 
 # program COMPILER...: compiled and linked as pkg-config says, it tells what it

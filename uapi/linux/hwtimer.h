@@ -15,8 +15,11 @@
  * program) is accepted when what the kernel does not know of it is zero, and
  * is refused with E2BIG otherwise, or if it is longer than a page.
  *
- * An ioctl returns 0 or a count, or -1 with errno: EFAULT for an address that
- * cannot be read or written, ENOTTY for an unknown command.
+ * An ioctl returns 0 or a count, or -1 with errno. Errors of any: EFAULT (an
+ * address cannot be read or written), ENOTTY (an unknown command).
+ *
+ * Errors of open(): ENFILE (there are as many instances as the module's
+ * parameter max_instances allows), ENOMEM.
  */
 #ifndef _UAPI_LINUX_HWTIMER_H
 #define _UAPI_LINUX_HWTIMER_H
@@ -174,8 +177,8 @@ struct hwtimer_setup {
  * enum hwtimer_op - what a struct hwtimer_request asks for
  * @HWTIMER_OP_NONE: nothing; what HWTIMER_IOC_SCHEDULE and its like expect
  * @HWTIMER_OP_SCHEDULE: a new timer
- * @HWTIMER_OP_CANCEL: the end of one
- * @HWTIMER_OP_RESCHEDULE: another deadline for one that is pending
+ * @HWTIMER_OP_CANCEL: the end of a timer
+ * @HWTIMER_OP_RESCHEDULE: another deadline for a pending timer
  */
 enum hwtimer_op {
 	HWTIMER_OP_NONE = 0,
@@ -277,11 +280,13 @@ struct hwtimer_request {
  *
  * Returns how many entries were done, in order: each of those has its own
  * @result, and a refused entry does not stop the ones after it. The call ends
- * early at a signal or at an address that faults; it fails only if no entry
- * was done: EINVAL, EFAULT, ENOMEM. A SCHEDULE whose id could not be written
- * back is undone and not counted, unless its event has been delivered before
- * that, by another thread's read() or into the completion ring, or another
- * thread's STOP has handed it back; a CANCEL or RESCHEDULE stands.
+ * early at a signal or at an address that faults. A SCHEDULE whose id could not
+ * be written back is undone and not counted, unless its event has been
+ * delivered before that, by another thread's read() or into the completion
+ * ring, or another thread's STOP has handed it back; a CANCEL or RESCHEDULE
+ * stands.
+ *
+ * Errors, if no entry was done: EINVAL, EFAULT, ENOMEM.
  */
 struct hwtimer_submit {
 	__u64 requests;
@@ -671,11 +676,14 @@ struct hwtimer_rings {
 #define HWTIMER_IOC_STOP _IO(HWTIMER_IOC_MAGIC, 7)
 #define HWTIMER_IOC_STATS _IO(HWTIMER_IOC_MAGIC, 8)
 #define HWTIMER_IOC_NOTIFY _IO(HWTIMER_IOC_MAGIC, 9)
-/*
+/**
+ * HWTIMER_IOC_KICK - do what is in the rings at once
+ *
  * Does what is in the submission ring, and hands on what waits for room in the
- * completion ring, at once. Returns how many requests it did. Errors: ENXIO
- * (no rings are mapped), EINVAL (hwtimer_rings.submission_tail is ahead of
- * submission_head by more than there are slots), EINTR.
+ * completion ring. Returns how many requests it did.
+ *
+ * Errors: ENXIO (no rings are mapped), EINVAL (hwtimer_rings.submission_tail is
+ * ahead of submission_head by more than there are slots), EINTR.
  */
 #define HWTIMER_IOC_KICK _IO(HWTIMER_IOC_MAGIC, 10)
 #define HWTIMER_IOC_BULK _IO(HWTIMER_IOC_MAGIC, 11)
