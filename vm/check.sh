@@ -5,8 +5,8 @@
 #
 #	usage: vm/check.sh [STEP...]
 #
-# The steps, in this order: builds lint litmus userland kunit selftests demo readme
-# bench.
+# The steps, in this order: builds lint litmus userland packages kunit selftests
+# demo readme bench.
 # Without an argument all are run; then the selftests on some kernels run beside the
 # steps before them, as they mostly wait for clocks. Each prints TAP, or something
 # that is made into counts here; a step that fails in another way, or that tests
@@ -38,18 +38,15 @@ main()
 	local steps=("$@") step
 
 	[ $# -gt 0 ] ||
-		steps=(builds selftests_beside lint litmus userland kunit
-		       selftests demo readme bench)
+		steps=(builds selftests_beside lint litmus userland packages
+		       kunit selftests demo readme bench)
 	cd "$REPO_DIR"
 	need_packages make python3
 	mkdir -p "$RESULTS"
 	for step in "${steps[@]}"; do
-		case $step in
-		builds | selftests_beside | lint | litmus | userland | kunit | \
-		selftests | demo | readme | bench)
-			"step_$step" ;;
-		*) die "vm/check.sh: no such step: $step" ;;
-		esac
+		declare -F "step_$step" >/dev/null ||
+			die "vm/check.sh: no such step: $step"
+		"step_$step"
 	done
 	summary
 	[ "$FAILED" -eq 0 ]
@@ -86,6 +83,11 @@ step_builds()
 step_userland()
 {
 	run_step userland native tap "$VM_DIR/userland.sh"
+}
+
+step_packages()
+{
+	run_step packages stock-6.12 tap "$VM_DIR/packages.sh"
 }
 
 # With all random operations where they take seconds, and with a part of them

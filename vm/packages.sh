@@ -1,0 +1,272 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What a user of Debian gets: builds the Debian packages in a copy of the tree, has
+# lintian look at them, installs them in a clean Debian, where DKMS builds the module
+# for a stock kernel, boots that kernel with what was installed, and purges them again.
+# Prints TAP. Called by vm/check.sh. Needs root, as the clean Debian is a chroot.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+KERNEL=stock-6.12
+
+# What the clean Debian has: what the packages depend on and what comes with a machine
+# that boots, DKMS's compiler and signer, and what the kernel's own programs need.
+CHROOT_PACKAGES="dkms openssl gcc libc6-dev make libelf1 systemd udev pkg-config"
+
+# What is left after a purge, and is nobody's fault: dpkg's own notes, caches, logs,
+# what depmod makes of all modules, and the key that DKMS signs them with.
+NOT_OURS='^/var/(lib/dpkg|cache|log)/|^/etc/[^/]*-$|/modules\.[a-z.]*$'
+NOT_OURS+='|^/var/lib/dkms/(mok\.|dkms_dbversion$)|^/etc/ld\.so\.cache'
+
+TEMP=
+CHROOT=
+RELEASE=
+
+main()
+{
+	cd "$REPO_DIR"
+	need_packages build-essential debhelper dh-dkms lintian kmod zstd
+	TEMP=$(mktemp -d)
+	on_exit as_root rm -rf "$TEMP"
+	CHROOT=$TEMP/chroot
+	prepare_chroot
+	prepare_selftest
+
+	echo "TAP version 13"
+	check "the version is the same everywhere" versions_match
+	say "building the packages"
+	check "dpkg-buildpackage builds the packages" packages_built
+	check "lintian finds no error" lintian_finds_none
+	show_warnings
+	say "installing them in a clean Debian, where DKMS builds the module"
+	check "they are installed, and DKMS builds the module" packages_installed
+	check "DKMS has installed the module for $RELEASE" dkms_installed
+	check "DKMS has signed the module" module_signed
+	check "there is a group hwtimer" in_chroot getent group hwtimer
+	check "a program is built with libhwtimer-dev, and runs" program_runs
+	check_booted
+	say "purging them"
+	check "they are purged" packages_purged
+	check "nothing is left but the group" nothing_left
+	[ "$FAILURES" -eq 0 ]
+}
+
+# ---- what is needed ----
+
+prepare_chroot()
+{
+	local tarball entry
+
+	# shellcheck disable=SC2086 # several packages
+	tarball=$("$VM_DIR/chroot.sh" $CHROOT_PACKAGES)
+	entry=$("$VM_DIR/kernel.sh" "$KERNEL")
+	RELEASE=$(<"$entry/release")
+	say "unpacking a clean Debian, and the headers of $RELEASE"
+	mkdir "$CHROOT"
+	zstd --quiet --decompress --stdout "$tarball" |
+		as_root tar --extract --directory "$CHROOT" --numeric-owner
+	as_root cp --archive --no-preserve=ownership "$entry/usr/." "$CHROOT/usr"
+	as_root cp --archive --no-preserve=ownership \
+		"$entry/lib/modules" "$CHROOT/lib"
+	as_root chmod 755 "$CHROOT"
+}
+
+prepare_selftest()
+{
+	local tools
+
+	tools=$("$VM_DIR/kernel.sh" tools-6.12)/source
+	make --silent -C selftests OUT="$TEMP" \
+		KSELFTEST_DIR="$tools/tools/testing/selftests" \
+		"$TEMP/query" >&2
+}
+
+# in_chroot COMMAND...: with nothing of this machine's environment. What it mounts, and
+# what it leaves running, ends with it.
+in_chroot()
+{
+	as_root unshare --fork --pid --kill-child --mount-proc="$CHROOT/proc" \
+		chroot "$CHROOT" env --ignore-environment HOME=/root LC_ALL=C \
+		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+		DEBIAN_FRONTEND=noninteractive "$@" </dev/null
+}
+
+# All files of the clean Debian
+files()
+{
+	as_root find "$CHROOT" -xdev \( -path "$CHROOT/proc" -o \
+		-path "$CHROOT/tmp" \) -prune -o -printf '/%P\n' | sort
+}
+
+# ---- the packages ----
+
+# The library's is the one that the others have to be.
+versions_match()
+{
+	local version
+
+	version=$(header_number MAJOR).$(header_number MINOR)
+	{
+		# shellcheck disable=SC2016 # the other shell's variables
+		bash -c '. ./dkms.conf && echo "dkms.conf: $PACKAGE_VERSION"'
+		dpkg-parsechangelog --show-field Version |
+			sed 's|^|debian/changelog: |'
+	} >"$TEMP/versions"
+	[ "$(wc -l <"$TEMP/versions")" -eq 2 ] &&
+		sed -n "s|^|lib/libhwtimer.h has $version, but |; /: $version\$/!p" \
+			"$TEMP/versions" | silent
+}
+
+header_number()
+{
+	sed -n "s/^#define HWT_VERSION_$1 //p" lib/libhwtimer.h
+}
+
+packages_built()
+{
+	mkdir "$TEMP/source"
+	tar --create --exclude=./build --exclude=./.git . |
+		tar --extract --no-same-owner --directory "$TEMP/source"
+	(cd "$TEMP/source" && dpkg-buildpackage --unsigned-source \
+		--unsigned-changes --jobs="$JOBS")
+}
+
+lintian_finds_none()
+{
+	local status=0
+
+	lintian --allow-root --fail-on error --tag-display-limit 0 \
+		"$TEMP"/hwtimer_*.changes >"$TEMP/lintian" 2>&1 || status=$?
+	cat "$TEMP/lintian"
+	return "$status"
+}
+
+show_warnings()
+{
+	sed -n 's/^W: /# lintian warns: /p' "$TEMP/lintian"
+}
+
+packages_installed()
+{
+	local file
+
+	files >"$TEMP/before"
+	as_root mkdir "$CHROOT/tmp/packages"
+	for file in "$TEMP"/*.deb; do
+		case $file in
+		*-dbgsym_*) ;;
+		*) as_root cp "$file" "$CHROOT/tmp/packages" ;;
+		esac
+	done
+	in_chroot sh -c 'dpkg --install /tmp/packages/*.deb'
+}
+
+packages_purged()
+{
+	in_chroot dpkg --purge hwtimer-dkms hwtimer-tools libhwtimer-dev \
+		libhwtimer1
+}
+
+nothing_left()
+{
+	files >"$TEMP/after"
+	{ diff "$TEMP/before" "$TEMP/after" || true; } |
+		sed -n 's/^[<>] //p' | { grep -E -v "$NOT_OURS" || true; } |
+		silent
+}
+
+# ---- what they have installed ----
+
+dkms_installed()
+{
+	in_chroot dkms status hwtimer | tee "$TEMP/status"
+	grep -q "^hwtimer/.*, $RELEASE, .*: installed" "$TEMP/status"
+}
+
+module()
+{
+	echo "$CHROOT/lib/modules/$RELEASE/updates/dkms/hwtimer.ko"
+}
+
+module_signed()
+{
+	modinfo "$(module)" && modinfo -F signer "$(module)" | grep -q .
+}
+
+# Without the device it tells that there is none.
+# shellcheck disable=SC2016 # the other shell's variables
+program_runs()
+{
+	as_root tee "$CHROOT/tmp/program.c" <<'END' >/dev/null
+#include <libhwtimer.h>
+#include <errno.h>
+
+int main(void)
+{
+	struct hwt *hwt;
+
+	return hwt_open(&hwt, 0) != -ENOENT || hwt_version() != HWT_VERSION;
+}
+END
+	in_chroot sh -e -c 'cd /tmp
+		gcc -Wall -Werror -o program program.c \
+			$(pkg-config --cflags --libs libhwtimer)
+		ldd program
+		ldd program | grep -q libhwtimer.so.1
+		./program'
+}
+
+# ---- a machine that has them ----
+
+check_booted()
+{
+	check "a machine boots with what was installed" boots
+	check "the module is loaded at boot" booted "loaded at boot: hwtimer"
+	check "the device is the group's" booted "device: root hwtimer 660"
+	check "hwtimerctl works" booted "tool: ABI .*1"
+	check "the selftest query passes" booted "selftest: 0"
+	check "the module can be unloaded" booted "unloaded: 0"
+}
+
+# booted PATTERN: whether the machine said so. Shows all it said if not.
+booted()
+{
+	grep -q -x "$1" "$TEMP/booted" || { cat "$TEMP/booted" && return 1; }
+}
+
+boots()
+{
+	local file target arguments=()
+
+	while read -r file target; do
+		arguments+=(--file "$CHROOT$target=$file")
+	done < <(guest_files)
+	"$VM_DIR/run.sh" --kernel "$KERNEL" --timeout 120 \
+		--log "$BUILD_DIR/check/packages-$KERNEL.console" \
+		--file vm/guest-packages=/hwtimer/guest-packages \
+		--file "$TEMP/query=/hwtimer/query" \
+		"${arguments[@]}" -- sh guest-packages >"$TEMP/booted"
+}
+
+# What udev, the loader of modules, and the tool need of the clean Debian, and what the
+# packages have put there: a line "FILE WHERE-IT-LEADS" each
+guest_files()
+{
+	# shellcheck disable=SC2016 # the other shell's variables
+	in_chroot sh -e -c '
+		programs="/lib/systemd/systemd-udevd /bin/udevadm
+			/lib/systemd/systemd-modules-load /usr/bin/hwtimerctl"
+		for file in $programs \
+			$(ldd $programs | sed -n "s|^[^/]*\(/[^: ]*\) (.*|\1|p") \
+			/lib/modules/$0/modules.* \
+			/lib/modules/$0/updates/dkms/* \
+			/usr/lib/udev/rules.d/*hwtimer* \
+			/usr/lib/modules-load.d/hwtimer.conf \
+			/etc/group /etc/passwd /etc/nsswitch.conf; do
+			echo "$file $(readlink -f "$file")"
+		done' "$RELEASE" | sort -u
+}
+
+main "$@"
