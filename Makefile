@@ -192,7 +192,7 @@ install-system:
 		install -D -m 644 "system/$$file" "$(system_dir)/$$file" || \
 			exit 1; \
 	done
-	$(if $(DESTDIR),,systemd-sysusers '$(system_dir)/sysusers.d/hwtimer.conf')
+	$(if $(DESTDIR),,getent group hwtimer >/dev/null || groupadd --system hwtimer)
 
 .PHONY: install-dkms
 install-dkms: ## have DKMS build the module for each kernel (as root)
