@@ -116,11 +116,11 @@ has_errors()
 
 interface_is_current()
 {
-	Documentation/interface.py >"$ROOT/interface.md" &&
-		diff Documentation/interface.md "$ROOT/interface.md" || {
+	Documentation/interface.py >"$ROOT/interface.md" || return
+	if ! diff Documentation/interface.md "$ROOT/interface.md"; then
 		echo "run: make interface"
 		return 1
-	}
+	fi
 }
 
 # program COMPILER...: compiled and linked as pkg-config says, it tells what it
