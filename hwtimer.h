@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The instance: what one open("/dev/hwtimer") gives, and who owns what in it.
+ * The instance: what one open("/dev/hwtimer") gives, or one
+ * hwtimer_client_create(), and who owns what in it.
  *
  *   file ──> instance ──> wheel    which timers are due
  *                    ├──> table    the state of each timer
@@ -10,21 +11,23 @@
  *                    ├──> notice   when and how readers are told
  *                    └──> worker   turns the wheel (shared by many instances)
  *
- * The file owns the instance; the worker only borrows it, and gives it back in
- * hwtimer_worker_detach() before it is freed.
+ * The file, or the kernel client, owns the instance; the worker only borrows it,
+ * and gives it back in hwtimer_worker_detach() before it is freed.
  *
  * Locks, in the order in which they are taken:
  *
  *   instance->setup      mutex: the settings, until the instance starts
- *   instance->harvest    mutex: who takes timers to user space: read(), STOP.
- *                        Held while user memory is accessed
+ *   instance->harvest    mutex: who takes timers out: read(), STOP. Held while
+ *                        user memory is accessed, or a client's function runs
  *   exchange->drain      mutex: who takes requests out of the submission ring
  *     instance->lock     spinlock: everything else in the instance
  *       worker->lock     spinlock: the worker's queue of instances
  *
  * Of the mutexes, only one is held at a time, but that setup is taken inside of
- * drain, by the first timer, and of mmap_lock, by mmap(). No interrupt takes any
- * of them: the hrtimer's callback only wakes the worker.
+ * drain, by the first timer, and of mmap_lock, by mmap(). What the functions of a
+ * client take is their matter, and inside of its harvest, which lockdep knows by
+ * a class of its own. No interrupt takes any of them: the hrtimer's callback only
+ * wakes the worker.
  *
  * One hold of instance->lock deals with HWTIMER_HOLD timers at the most, and
  * nothing under it sleeps or allocates. Memory is brought in before, by
@@ -74,6 +77,7 @@ static_assert(HWTIMER_BATCH * sizeof(struct hwtimer_event) <= PAGE_SIZE);
 static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
 
 struct eventfd_ctx;
+struct hwtimer_client;
 struct hwtimer_worker;
 struct mem_cgroup;
 struct seq_file;
@@ -182,7 +186,8 @@ struct hwtimer_exchange {
  * @unused: protected by @lock: how many chunks were not needed so far, until
  *	@trim_at
  * @cursor: protected by @lock: STOP has handed back all records before it
- * @batch: a page of what goes to user space next; protected by @harvest
+ * @batch: a page of what goes to user space, or to the client, next; protected by
+ *	@harvest
  * @readers: who waits for events, or for the end
  * @worker: which; constant
  * @wakeups_before: of the worker, when the instance was attached
@@ -190,6 +195,8 @@ struct hwtimer_exchange {
  * @chores: when hwtimer_instance_chores() has something to do; of several
  *	reasons, the earliest
  * @detached: protected by worker->lock: not to be queued any more
+ * @client: the client in the kernel that it belongs to; NULL: it is a file's.
+ *	Constant before the first timer
  */
 struct hwtimer_instance {
 	struct mutex setup; /* see above */
@@ -224,6 +231,7 @@ struct hwtimer_instance {
 	struct hwtimer_alarm turns;
 	struct hwtimer_alarm chores;
 	bool detached;
+	struct hwtimer_client *client;
 };
 
 /*
@@ -249,6 +257,10 @@ struct hwtimer_demand {
 	u32 periodic;
 	u32 moves;
 };
+
+/* hwtimer_settings.c: what may be chosen */
+int hwtimer_settings_choose(struct hwtimer_settings *settings,
+			    const struct hwtimer_setup *wish);
 
 /* hwtimer_instance.c: the life of an instance */
 struct hwtimer_instance *hwtimer_instance_create(u32 timers);
@@ -396,7 +408,7 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 void hwtimer_bulk_undo(struct hwtimer_instance *instance, u64 *results,
 		       u32 count);
 
-/* hwtimer_harvest.c: how timers leave: by read(), the ring, or STOP */
+/* hwtimer_harvest.c: how timers leave: by read(), the ring, STOP, a callback */
 bool hwtimer_harvest_at_once(struct hwtimer_instance *instance, u32 index,
 			     u64 now);
 u32 hwtimer_harvest_flush(struct hwtimer_instance *instance);
@@ -409,6 +421,18 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 				    struct hwtimer_unprocessed __user *timers,
 				    u32 count);
+
+u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more);
+void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance,
+				    u32 taken);
+u32 hwtimer_harvest_take_pending(struct hwtimer_instance *instance, u32 max,
+				 bool *more);
+void hwtimer_harvest_finish_pending(struct hwtimer_instance *instance,
+				    u32 taken, u32 copied);
+
+/* hwtimer_client.c: other modules, see <linux/hwtimer_client.h> */
+void hwtimer_client_wake(struct hwtimer_client *client);
+void hwtimer_client_look(struct hwtimer_client *client);
 
 /* hwtimer_batch.c: many operations in one ioctl */
 long hwtimer_batch_submit(struct hwtimer_instance *instance,

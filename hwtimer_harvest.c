@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How timers leave the instance: events that read() delivers or that are put
- * into the completion ring, timers that STOP hands back.
+ * How timers leave the instance: events that read() delivers, that are put into
+ * the completion ring or that a client's callback gets, timers that STOP hands
+ * back.
  *
  * The ring is memory of the kernel's, so an event is there at once: the record
  * is freed, or goes on, in the same hold of the lock. It never passes those that
@@ -12,7 +13,8 @@
  * that nobody can cancel them. Without the lock the page is copied to user space,
  * which may sleep. Under the lock again, what has arrived is freed, and the rest
  * is what it was: a timer leaves only when user space has it. instance->harvest
- * keeps a second reader from taking the same batch.
+ * keeps a second reader from taking the same batch. With a client in the kernel
+ * it is the same, but that its functions are called where the page is copied.
  */
 #include <linux/prefetch.h>
 #include <linux/sched/signal.h>
@@ -333,7 +335,7 @@ u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now)
  * @instance: as there
  * @taken: what it returned
  * @copied: of those, how many have arrived; the others stay
- * @now: as there
+ * @now: ns on the instance's clock, from when on those with a fixed delay wait
  */
 void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 			    u32 copied, u64 now)
@@ -417,6 +419,72 @@ static void unprocessed_fill(const struct hwtimer_instance *instance,
 }
 
 /*
+ * Writes timers whose events wait to the page, as what was never processed, until
+ * it is full, the queue ends, or HWTIMER_HOLD have been looked at. Their records
+ * are returning afterwards, and not in the queue any more; returns how many.
+ */
+static u32 expired_take(struct hwtimer_instance *instance)
+{
+	u64 now = hwtimer_instance_now(instance);
+	struct hwtimer_unprocessed *timers = instance->batch;
+	unsigned int max = HWTIMER_HOLD;
+	u32 taken = 0;
+
+	while (taken < HWTIMER_STOP_BATCH && max-- &&
+	       !hwtimer_queue_empty(&instance->ready)) {
+		u32 index = ready_take(instance);
+		struct hwtimer_record *record =
+			hwtimer_table_record(&instance->table, index);
+
+		if (record->state == HWTIMER_DISCARDED) {
+			hwtimer_period_free(instance, index);
+			instance->discards--;
+			continue;
+		}
+		record->state = HWTIMER_RETURNING;
+		unprocessed_fill(instance, &timers[taken++], record, index,
+				 now);
+	}
+	instance->stats.ready -= taken;
+	instance->stats.discarded += taken;
+	return taken;
+}
+
+/**
+ * hwtimer_harvest_take_expired - begin to hand back timers whose events wait
+ * @instance: stopped; its harvest mutex is held, and its lock is not
+ * @more: out: whether there may be others
+ *
+ * Return: how many are in instance->batch, until
+ * hwtimer_harvest_finish_expired().
+ */
+u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more)
+{
+	u32 taken;
+
+	lockdep_assert_held(&instance->harvest);
+	spin_lock(&instance->lock);
+	taken = expired_take(instance);
+	*more = !hwtimer_queue_empty(&instance->ready);
+	spin_unlock(&instance->lock);
+	return taken;
+}
+
+/* The @taken timers have arrived. */
+void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance,
+				    u32 taken)
+{
+	const struct hwtimer_unprocessed *timers = instance->batch;
+	u32 i;
+
+	lockdep_assert_held(&instance->harvest);
+	spin_lock(&instance->lock);
+	for (i = 0; i < taken; i++)
+		hwtimer_period_free(instance, lower_32_bits(timers[i].id));
+	spin_unlock(&instance->lock);
+}
+
+/*
  * Writes pending timers to the page, from record *@cursor on, until it is full
  * or HWTIMER_HOLD records have been looked at. Those are returning afterwards;
  * returns how many.
@@ -474,6 +542,38 @@ static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken,
 }
 
 /**
+ * hwtimer_harvest_take_pending - begin to hand back pending timers
+ * @instance: stopped; its harvest mutex is held, and its lock is not
+ * @max: so many at the most, up to HWTIMER_STOP_BATCH
+ * @more: out: whether there may be others
+ *
+ * Return: how many are in instance->batch, until
+ * hwtimer_harvest_finish_pending().
+ */
+u32 hwtimer_harvest_take_pending(struct hwtimer_instance *instance, u32 max,
+				 bool *more)
+{
+	u32 taken;
+
+	lockdep_assert_held(&instance->harvest);
+	spin_lock(&instance->lock);
+	taken = unprocessed_take(instance, &instance->cursor, max);
+	*more = instance->cursor < hwtimer_table_end(&instance->table);
+	spin_unlock(&instance->lock);
+	return taken;
+}
+
+/* The first @copied of the @taken timers have arrived; the others stay. */
+void hwtimer_harvest_finish_pending(struct hwtimer_instance *instance,
+				    u32 taken, u32 copied)
+{
+	lockdep_assert_held(&instance->harvest);
+	spin_lock(&instance->lock);
+	unprocessed_finish(instance, taken, copied);
+	spin_unlock(&instance->lock);
+}
+
+/**
  * hwtimer_harvest_unprocessed - hand back pending timers
  * @instance: stopped
  * @timers: in user space
@@ -493,22 +593,16 @@ ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 	if (mutex_lock_interruptible(&instance->harvest))
 		return -ERESTARTSYS;
 	while (done < count && !err) {
+		u32 max = min(count - done, HWTIMER_STOP_BATCH);
 		u32 taken, copied;
 		size_t left;
 		bool more;
 
-		spin_lock(&instance->lock);
-		taken = unprocessed_take(instance, &instance->cursor,
-					 min(count - done, HWTIMER_STOP_BATCH));
-		more = instance->cursor < hwtimer_table_end(&instance->table);
-		spin_unlock(&instance->lock);
-
+		taken = hwtimer_harvest_take_pending(instance, max, &more);
 		left = copy_to_user(timers + done, instance->batch,
 				    taken * sizeof(*timers));
 		copied = taken - DIV_ROUND_UP(left, sizeof(*timers));
-		spin_lock(&instance->lock);
-		unprocessed_finish(instance, taken, copied);
-		spin_unlock(&instance->lock);
+		hwtimer_harvest_finish_pending(instance, taken, copied);
 
 		done += copied;
 		if (copied < taken)

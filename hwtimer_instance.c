@@ -580,6 +580,8 @@ void hwtimer_instance_chores(struct hwtimer_instance *instance)
 	trim_some(instance, &surplus);
 	spin_unlock(&instance->lock);
 	hwtimer_pool_drain(&surplus);
+	if (instance->client)
+		hwtimer_client_look(instance->client);
 }
 
 static void query_fill(const struct hwtimer_instance *instance,

@@ -5,8 +5,6 @@
  */
 #include <linux/compat.h>
 #include <linux/eventfd.h>
-#include <linux/log2.h>
-#include <linux/time.h>
 #include <linux/uaccess.h>
 
 #include "hwtimer.h"
@@ -103,43 +101,6 @@ static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
 	return copy_out_sized(argument, &info, sizeof(info), user_size);
 }
 
-/* Fills in the defaults for what is 0. */
-static int setup_check(struct hwtimer_setup *setup)
-{
-	setup->kind = setup->kind ?: hwtimer_default_kind;
-	setup->tick = setup->tick ?: HWTIMER_TICK_DEFAULT;
-	setup->buckets = setup->buckets ?: HWTIMER_BUCKETS_DEFAULT;
-	setup->timers = setup->timers ?: hwtimer_default_timers;
-
-	if (setup->flags & ~HWTIMER_REPORT_CLOCK_SET || setup->reserved)
-		return -EINVAL;
-	if (setup->kind != HWTIMER_KIND_HASHED &&
-	    setup->kind != HWTIMER_KIND_HIERARCHICAL)
-		return -EINVAL;
-	if (!hwtimer_clock_find(setup->clock))
-		return -EINVAL;
-	if (setup->flags & HWTIMER_REPORT_CLOCK_SET &&
-	    setup->clock != CLOCK_REALTIME)
-		return -EINVAL;
-	if (setup->tick < HWTIMER_TICK_MIN || setup->tick > HWTIMER_TICK_MAX)
-		return -EINVAL;
-	if (setup->buckets < HWTIMER_BUCKETS_MIN ||
-	    setup->buckets > HWTIMER_BUCKETS_MAX)
-		return -EINVAL;
-	if (setup->timers > hwtimer_max_timers)
-		return -EINVAL;
-	if (setup->submissions > HWTIMER_SUBMISSIONS_MAX ||
-	    setup->completions > HWTIMER_COMPLETIONS_MAX)
-		return -EINVAL;
-	return 0;
-}
-
-/* The number of slots for a wish of @slots. */
-static u32 ring_slots(u32 slots)
-{
-	return slots ? roundup_pow_of_two(slots) : 0;
-}
-
 static long ioctl_setup(struct hwtimer_instance *instance,
 			void __user *argument)
 {
@@ -152,19 +113,9 @@ static long ioctl_setup(struct hwtimer_instance *instance,
 			    argument, &user_size);
 	if (err)
 		return err;
-	err = setup_check(&setup);
+	err = hwtimer_settings_choose(&settings, &setup);
 	if (err)
 		return err;
-	settings = (struct hwtimer_settings){
-		.shape = { .tick = setup.tick,
-			   .kind = setup.kind,
-			   .buckets = roundup_pow_of_two(setup.buckets) },
-		.timers = setup.timers,
-		.flags = setup.flags,
-		.submissions = ring_slots(setup.submissions),
-		.completions = ring_slots(setup.completions),
-		.clock = hwtimer_clock_find(setup.clock),
-	};
 	return hwtimer_instance_setup(instance, &settings);
 }
 

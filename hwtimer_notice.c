@@ -2,7 +2,8 @@
 /*
  * How readers are told: when poll() is ready, who is woken up, the eventfd, and
  * the report that somebody has set the clock. Called by whoever queues events
- * or takes them, and by the worker for what has to be done at a time.
+ * or takes them, and by the worker for what has to be done at a time. The reader
+ * of a kernel client's events is the client.
  */
 #include <linux/eventfd.h>
 #include <linux/ktime.h>
@@ -85,6 +86,10 @@ int hwtimer_notice_wait(struct hwtimer_instance *instance)
  */
 void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask)
 {
+	if (unlikely(instance->client)) {
+		hwtimer_client_wake(instance->client);
+		return;
+	}
 	if (READ_ONCE(instance->notice.eventfd)) {
 		spin_lock(&instance->lock);
 		if (instance->notice.eventfd)

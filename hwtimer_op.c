@@ -40,6 +40,15 @@ static int event_is_last(struct hwtimer_instance *instance,
 	return -EALREADY;
 }
 
+/*
+ * What is said of a timer that is just being handed over. A client in the kernel
+ * can wait until that is done; for a program it is as good as gone.
+ */
+static int timer_leaves(const struct hwtimer_instance *instance)
+{
+	return instance->client ? -EALREADY : -ENOENT;
+}
+
 /* CANCEL of a timer that is not pending; returns 0 or the error. */
 int hwtimer_op_cancel_late(struct hwtimer_instance *instance,
 			   struct hwtimer_record *record, u32 flags,
@@ -53,7 +62,25 @@ int hwtimer_op_cancel_late(struct hwtimer_instance *instance,
 	case HWTIMER_LEAVING:
 		if (hwtimer_record_periodic(record))
 			return event_is_last(instance, record, moment);
+		return timer_leaves(instance);
+	case HWTIMER_RETURNING:
+		return timer_leaves(instance);
+	default:
 		return -ENOENT;
+	}
+}
+
+/* RESCHEDULE of a timer that is not pending; returns the error. */
+int hwtimer_op_reschedule_late(const struct hwtimer_instance *instance,
+			       const struct hwtimer_record *record)
+{
+	switch (record->state) {
+	case HWTIMER_EXPIRED:
+		return -EALREADY;
+	case HWTIMER_LEAVING:
+		if (hwtimer_record_periodic(record))
+			return -EALREADY;
+		return timer_leaves(instance);
 	default:
 		return -ENOENT;
 	}

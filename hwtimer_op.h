@@ -45,6 +45,8 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready)
 int hwtimer_op_cancel_late(struct hwtimer_instance *instance,
 			   struct hwtimer_record *record, u32 flags,
 			   struct hwtimer_moment *moment);
+int hwtimer_op_reschedule_late(const struct hwtimer_instance *instance,
+			       const struct hwtimer_record *record);
 
 /* The absolute deadline that @time means; see struct hwtimer_request. */
 static __always_inline u64 hwtimer_op_deadline(u64 time, u32 flags,
@@ -136,12 +138,8 @@ hwtimer_op_reschedule(struct hwtimer_instance *instance, u64 id, u64 time,
 	record = hwtimer_table_find(&instance->table, id);
 	if (!record)
 		return -ENOENT;
-	if (record->state == HWTIMER_EXPIRED ||
-	    (record->state == HWTIMER_LEAVING &&
-	     hwtimer_record_periodic(record)))
-		return -EALREADY;
-	if (record->state != HWTIMER_PENDING)
-		return -ENOENT;
+	if (unlikely(record->state != HWTIMER_PENDING))
+		return hwtimer_op_reschedule_late(instance, record);
 	hwtimer_wheel_move(&instance->wheel, lower_32_bits(id),
 			   hwtimer_op_deadline(time, flags, moment));
 	instance->stats.rescheduled++;

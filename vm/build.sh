@@ -60,10 +60,10 @@ copy_sources()
 	cd "$REPO_DIR"
 	shopt -s nullglob
 	cp --parents --preserve=mode,timestamps --update \
-		Kbuild ./*.[ch] uapi/linux/*.h tests/*.[ch] "$dir"
+		Kbuild ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch] "$dir"
 	# A source that was removed or renamed is not to be built from its copy.
 	cd "$dir"
-	for file in ./*.[ch] uapi/linux/*.h tests/*.[ch]; do
+	for file in ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch]; do
 		[[ $file == *.mod.c ]] || [ -e "$REPO_DIR/$file" ] ||
 			rm "$file"
 	done

@@ -1,0 +1,1182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of kernel clients, with the module's own workers and clocks: what the
+ * exported functions promise, and each race between a callback and those who
+ * cancel, stop and destroy. They know nothing but <linux/hwtimer_client.h>.
+ *
+ * All are run with callbacks in the worker and on a workqueue. None expects a
+ * machine to be quick.
+ */
+#include <kunit/test.h>
+#include <linux/atomic.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include <linux/hwtimer_client.h>
+
+#include "random.h"
+
+#define TICK (100 * NSEC_PER_USEC)
+#define HOUR (3600ULL * NSEC_PER_SEC)
+
+/* After so long a callback is taken for lost. */
+#define PATIENCE (120 * HZ)
+
+enum mode {
+	IN_WORKER,
+	ON_WORKQUEUE,
+};
+
+static const enum mode modes[] = { IN_WORKER, ON_WORKQUEUE };
+
+static void mode_name(const enum mode *mode, char *name)
+{
+	strscpy(name, *mode == IN_WORKER ? "worker" : "workqueue",
+		KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(mode, modes, mode_name);
+
+/**
+ * struct party - a client, and what its callbacks have seen
+ * @client: it; NULL: none any more
+ * @queue: for callbacks, and for what is to be done beside the test
+ * @changed: woken when something below has
+ * @calls: callbacks that have begun
+ * @bad: things that must not be
+ * @returned: timers that were handed back
+ * @gone: no callback may run any more
+ * @entered: a callback has begun
+ * @left: it is about to return
+ * @release: lets a callback return that waits for it
+ * @id: of a timer
+ * @results: of what a callback has tried
+ */
+struct party {
+	struct hwtimer_client *client;
+	struct workqueue_struct *queue;
+	wait_queue_head_t changed;
+	atomic_t calls;
+	atomic_t bad;
+	atomic_t returned;
+	bool gone;
+	bool entered;
+	bool left;
+	struct completion release;
+	u64 id;
+	int results[8];
+};
+
+typedef void (*expire_fn)(struct hwtimer_client *client,
+			  const struct hwtimer_event *event);
+
+static enum mode mode_of(const struct kunit *test)
+{
+	return *(const enum mode *)test->param_value;
+}
+
+static int client_test_init(struct kunit *test)
+{
+	struct party *party = kunit_kzalloc(test, sizeof(*party), GFP_KERNEL);
+
+	if (!party)
+		return -ENOMEM;
+	party->queue = alloc_workqueue("hwtimer_test", WQ_UNBOUND, 0);
+	if (!party->queue)
+		return -ENOMEM;
+	init_waitqueue_head(&party->changed);
+	init_completion(&party->release);
+	test->priv = party;
+	return 0;
+}
+
+/* Also after a test that has given up half way. */
+static void client_test_exit(struct kunit *test)
+{
+	struct party *party = test->priv;
+
+	if (!party)
+		return;
+	complete_all(&party->release);
+	hwtimer_client_destroy(party->client);
+	destroy_workqueue(party->queue);
+}
+
+static struct hwtimer_client *create(struct kunit *test, expire_fn expire,
+				     struct workqueue_struct *queue)
+{
+	const struct hwtimer_client_options options = {
+		.expire = expire,
+		.private = test->priv,
+		.workqueue = queue,
+		.tick = TICK,
+	};
+
+	return hwtimer_client_create(&options);
+}
+
+static struct party *begin(struct kunit *test, expire_fn expire)
+{
+	struct party *party = test->priv;
+	struct workqueue_struct *queue =
+		mode_of(test) == ON_WORKQUEUE ? party->queue : NULL;
+	struct hwtimer_client *client = create(test, expire, queue);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(client));
+	party->client = client;
+	return party;
+}
+
+/* No callback may run after this. */
+static void end(struct kunit *test)
+{
+	struct party *party = test->priv;
+	struct hwtimer_client *client = party->client;
+
+	party->client = NULL;
+	KUNIT_EXPECT_EQ(test, hwtimer_client_destroy(client), 0);
+	WRITE_ONCE(party->gone, true);
+}
+
+static int schedule_timer(struct hwtimer_client *client, u64 delay,
+			  u64 user_data, u64 *id)
+{
+	struct hwtimer_request request = { .time = delay,
+					   .user_data = user_data };
+	int err = hwtimer_client_schedule(client, &request);
+
+	*id = request.id;
+	return err;
+}
+
+static int schedule_periodic(struct hwtimer_client *client, u64 interval,
+			     u32 flags, u32 count, u64 *id)
+{
+	struct hwtimer_request request = {
+		.time = interval,
+		.interval = interval,
+		.flags = flags,
+		.count = count,
+	};
+	int err = hwtimer_client_schedule(client, &request);
+
+	*id = request.id;
+	return err;
+}
+
+#define WAIT_FOR(test, party, condition)                                    \
+	KUNIT_ASSERT_GT_MSG(test,                                           \
+			    wait_event_timeout((party)->changed, condition, \
+					       PATIENCE),                   \
+			    0, "waiting in vain: " #condition)
+
+/* Every callback begins with this, and ends with saw_end() if it takes a while. */
+static struct party *saw(struct hwtimer_client *client,
+			 const struct hwtimer_event *event)
+{
+	struct party *party = hwtimer_client_private(client);
+
+	if (READ_ONCE(party->gone) || ktime_get_ns() < event->deadline)
+		atomic_inc(&party->bad);
+	atomic_inc(&party->calls);
+	WRITE_ONCE(party->entered, true);
+	wake_up(&party->changed);
+	return party;
+}
+
+static void saw_end(struct party *party)
+{
+	WRITE_ONCE(party->left, true);
+	wake_up(&party->changed);
+}
+
+static void expire_counted(struct hwtimer_client *client,
+			   const struct hwtimer_event *event)
+{
+	saw(client, event);
+}
+
+static void expire_released(struct hwtimer_client *client,
+			    const struct hwtimer_event *event)
+{
+	struct party *party = saw(client, event);
+
+	wait_for_completion(&party->release);
+	saw_end(party);
+}
+
+static void expire_slowly(struct hwtimer_client *client,
+			  const struct hwtimer_event *event)
+{
+	struct party *party = saw(client, event);
+
+	msleep(20);
+	saw_end(party);
+}
+
+static void count_returned(struct hwtimer_client *client,
+			   const struct hwtimer_unprocessed *timer)
+{
+	struct party *party = hwtimer_client_private(client);
+
+	atomic_inc(&party->returned);
+}
+
+/* What must hold of the counters once all timers have ended. */
+static void check_books(struct kunit *test)
+{
+	struct party *party = test->priv;
+	struct hwtimer_stats stats;
+
+	hwtimer_client_stats(party->client, &stats);
+	KUNIT_EXPECT_EQ(test, stats.pending, 0);
+	KUNIT_EXPECT_EQ(test, stats.ready, 0);
+	KUNIT_EXPECT_EQ(test, stats.delivered, atomic_read(&party->calls));
+	KUNIT_EXPECT_EQ(test, stats.scheduled + stats.rearmed,
+			stats.cancelled + stats.delivered + stats.discarded +
+				stats.unprocessed);
+}
+
+/* ---- callbacks ---- */
+
+/* A timer that knows how often it was called. */
+struct witness {
+	u64 id;
+	u64 deadline;
+	atomic_t calls;
+	int cancelled;
+};
+
+static struct witness *witness_of(u64 user_data)
+{
+	return (struct witness *)(unsigned long)user_data;
+}
+
+static void expire_witnessed(struct hwtimer_client *client,
+			     const struct hwtimer_event *event)
+{
+	struct witness *witness = witness_of(event->user_data);
+	struct party *party = hwtimer_client_private(client);
+
+	if (witness->deadline && event->deadline != witness->deadline)
+		atomic_inc(&party->bad);
+	atomic_inc(&witness->calls);
+	saw(client, event);
+}
+
+static void callbacks_come_once_and_never_early(struct kunit *test)
+{
+	u32 i, count = hwtimer_test_scaled(5000);
+	struct witness *all =
+		kunit_kcalloc(test, count, sizeof(*all), GFP_KERNEL);
+	struct party *party = begin(test, expire_witnessed);
+	struct rnd_state state;
+
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	hwtimer_test_seed(test, &state);
+	for (i = 0; i < count; i++) {
+		u32 delay = random_below(&state, 30 * NSEC_PER_MSEC);
+		struct hwtimer_request request = {
+			.flags = HWTIMER_ABSOLUTE,
+			.time = ktime_get_ns() + delay,
+			.user_data = (unsigned long)&all[i],
+		};
+
+		all[i].deadline = request.time;
+		KUNIT_ASSERT_EQ(test,
+				hwtimer_client_schedule(party->client,
+							&request),
+				0);
+	}
+	WAIT_FOR(test, party, atomic_read(&party->calls) >= count);
+	end(test);
+	for (i = 0; i < count; i++)
+		KUNIT_ASSERT_EQ_MSG(test, atomic_read(&all[i].calls), 1,
+				    "timer %u", i);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+}
+
+/* In the order of their deadlines, many more than are called at a time. */
+static void expire_in_order(struct hwtimer_client *client,
+			    const struct hwtimer_event *event)
+{
+	struct party *party = hwtimer_client_private(client);
+
+	if (event->user_data != (u64)atomic_read(&party->calls))
+		atomic_inc(&party->bad);
+	saw(client, event);
+}
+
+static void callbacks_come_in_order(struct kunit *test)
+{
+	struct party *party = begin(test, expire_in_order);
+	u64 deadline = ktime_get_ns() + 50 * NSEC_PER_MSEC;
+	u32 i, count = 1000;
+
+	for (i = 0; i < count; i++) {
+		struct hwtimer_request request = {
+			.flags = HWTIMER_ABSOLUTE,
+			.time = deadline + i * 10 * NSEC_PER_USEC,
+			.user_data = i,
+		};
+
+		/* What is overdue when it is scheduled has no place in it. */
+		if (ktime_get_ns() + NSEC_PER_MSEC > deadline)
+			break;
+		KUNIT_ASSERT_EQ(test,
+				hwtimer_client_schedule(party->client,
+							&request),
+				0);
+	}
+	WAIT_FOR(test, party, atomic_read(&party->calls) >= i);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+	kunit_info(test, "%u timers\n", i);
+}
+
+static void slow_callback_holds_up_nobody_else(struct kunit *test)
+{
+	struct party *party = test->priv;
+	struct hwtimer_client *other;
+	u64 id;
+	int i;
+
+	party->client = create(test, expire_released, party->queue);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(party->client));
+	other = create(test, expire_counted,
+		       mode_of(test) == ON_WORKQUEUE ? party->queue : NULL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
+	KUNIT_EXPECT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	WAIT_FOR(test, party, READ_ONCE(party->entered));
+
+	for (i = 0; i < 10; i++)
+		KUNIT_EXPECT_EQ(test, schedule_timer(other, i * TICK, 0, &id),
+				0);
+	WAIT_FOR(test, party, atomic_read(&party->calls) == 1 + 10);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(party->left));
+	KUNIT_EXPECT_EQ(test, hwtimer_client_destroy(other), 0);
+	complete_all(&party->release);
+	WAIT_FOR(test, party, READ_ONCE(party->left));
+}
+
+/* ---- cancel ---- */
+
+/* What three ways of cancelling say, and how often it was so. */
+struct tally {
+	u32 in_time;
+	u32 running;
+	u32 over;
+};
+
+static void tally_add(struct kunit *test, struct tally *tally, int result)
+{
+	tally->in_time += result == 0;
+	tally->running += result == -EALREADY;
+	tally->over += result == -ENOENT;
+	KUNIT_ASSERT_TRUE(test, result == 0 || result == -EALREADY ||
+					result == -ENOENT);
+}
+
+static void tally_show(struct kunit *test, const struct tally *tally)
+{
+	kunit_info(test, "%u cancelled, %u were running, %u were over\n",
+		   tally->in_time, tally->running, tally->over);
+}
+
+#define CROWD 20
+
+static void crowd_schedule(struct kunit *test, struct witness *crowd,
+			   struct rnd_state *state)
+{
+	struct party *party = test->priv;
+	u32 i;
+
+	memset(crowd, 0, CROWD * sizeof(*crowd));
+	for (i = 0; i < CROWD; i++)
+		KUNIT_ASSERT_EQ(test,
+				schedule_timer(party->client,
+					       random_below(state, 10 * TICK),
+					       (unsigned long)&crowd[i],
+					       &crowd[i].id),
+				0);
+}
+
+static void crowd_cancel(struct kunit *test, struct witness *crowd,
+			 struct tally *tally)
+{
+	struct party *party = test->priv;
+	u32 i;
+
+	for (i = 0; i < CROWD; i++) {
+		struct witness *witness = &crowd[i];
+
+		witness->cancelled =
+			hwtimer_client_cancel(party->client, witness->id);
+		tally_add(test, tally, witness->cancelled);
+		/* What is over has been. */
+		if (witness->cancelled == -ENOENT)
+			KUNIT_ASSERT_EQ(test, atomic_read(&witness->calls), 1);
+	}
+}
+
+static void cancelled_or_called_but_not_both(struct kunit *test)
+{
+	struct party *party = begin(test, expire_witnessed);
+	u32 round, i, rounds = hwtimer_test_scaled(1000);
+	struct tally tally = {};
+	struct rnd_state state;
+	struct witness *crowd;
+
+	crowd = kunit_kcalloc(test, CROWD, sizeof(*crowd), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, crowd);
+	hwtimer_test_seed(test, &state);
+	for (round = 0; round < rounds; round++) {
+		crowd_schedule(test, crowd, &state);
+		usleep_range(0, 1 + random_below(&state, 1000));
+		crowd_cancel(test, crowd, &tally);
+		WAIT_FOR(test, party,
+			 atomic_read(&party->calls) ==
+				 tally.running + tally.over);
+		for (i = 0; i < CROWD; i++)
+			KUNIT_ASSERT_EQ(test, atomic_read(&crowd[i].calls),
+					crowd[i].cancelled ? 1 : 0);
+	}
+	tally_show(test, &tally);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+	/* The last callback may not have returned yet. */
+	KUNIT_EXPECT_EQ(test, hwtimer_client_stop(party->client, NULL), 0);
+	check_books(test);
+}
+
+/* It has expired, and its callback has not begun, as another one runs. */
+static void cancel_is_in_time_until_the_callback_begins(struct kunit *test)
+{
+	struct party *party = begin(test, expire_released);
+	u64 deadline = ktime_get_ns() + 10 * NSEC_PER_MSEC;
+	struct hwtimer_stats stats;
+	struct hwtimer_request request = { .flags = HWTIMER_ABSOLUTE,
+					   .time = deadline };
+	u64 first, second;
+
+	KUNIT_ASSERT_EQ(test, hwtimer_client_schedule(party->client, &request),
+			0);
+	first = request.id;
+	request.id = 0;
+	KUNIT_ASSERT_EQ(test, hwtimer_client_schedule(party->client, &request),
+			0);
+	second = request.id;
+	WAIT_FOR(test, party, READ_ONCE(party->entered));
+
+	hwtimer_client_stats(party->client, &stats);
+	kunit_info(test, "%llu expired\n", stats.expired);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel(party->client, first),
+			-EALREADY);
+	KUNIT_EXPECT_EQ(test,
+			hwtimer_client_reschedule(party->client, first, 0, 0),
+			-EALREADY);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel_sync(party->client, second),
+			0);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel(party->client, second),
+			-ENOENT);
+	complete_all(&party->release);
+	KUNIT_EXPECT_NE(test, hwtimer_client_cancel_sync(party->client, first),
+			0);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel(party->client, first),
+			-ENOENT);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->calls), 1);
+	end(test);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+}
+
+static void cancel_sync_waits_for_the_callback(struct kunit *test)
+{
+	struct party *party = begin(test, expire_slowly);
+	u64 id;
+	int err;
+
+	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	WAIT_FOR(test, party, READ_ONCE(party->entered));
+	err = hwtimer_client_cancel_sync(party->client, id);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(party->left));
+	/* A slow machine may have come too late to find it running. */
+	KUNIT_EXPECT_TRUE(test, err == -EALREADY || err == -ENOENT);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel_sync(party->client, id),
+			-ENOENT);
+	check_books(test);
+}
+
+/* What a timer uses, and whoever cancels it frees. */
+struct belongings {
+	u32 magic;
+	u32 touched;
+};
+
+#define MAGIC 0x600d600d
+
+static void expire_touching(struct hwtimer_client *client,
+			    const struct hwtimer_event *event)
+{
+	struct belongings *belongings =
+		(struct belongings *)(unsigned long)event->user_data;
+	struct party *party = saw(client, event);
+
+	udelay(5);
+	if (READ_ONCE(belongings->magic) != MAGIC)
+		atomic_inc(&party->bad);
+	WRITE_ONCE(belongings->touched, belongings->touched + 1);
+}
+
+/* Every other timer is periodic, so that it runs again and again. */
+static void cancel_sync_lets_memory_be_freed(struct kunit *test)
+{
+	struct party *party = begin(test, expire_touching);
+	u32 round, rounds = hwtimer_test_scaled(2000);
+	struct tally tally = {};
+	struct rnd_state state;
+
+	hwtimer_test_seed(test, &state);
+	for (round = 0; round < rounds; round++) {
+		struct belongings *belongings =
+			kzalloc(sizeof(*belongings), GFP_KERNEL);
+		struct hwtimer_request request = {
+			.time = random_below(&state, 4 * TICK),
+			.interval = round % 2 ? TICK : 0,
+			.user_data = (unsigned long)belongings,
+		};
+
+		KUNIT_ASSERT_NOT_NULL(test, belongings);
+		belongings->magic = MAGIC;
+		KUNIT_ASSERT_EQ(test,
+				hwtimer_client_schedule(party->client,
+							&request),
+				0);
+		usleep_range(0, 1 + random_below(&state, 800));
+		tally_add(test, &tally,
+			  hwtimer_client_cancel_sync(party->client,
+						     request.id));
+		belongings->magic = 0;
+		kfree(belongings);
+	}
+	tally_show(test, &tally);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+	check_books(test);
+}
+
+/* ---- from a callback ---- */
+
+static void expire_deadlocking(struct hwtimer_client *client,
+			       const struct hwtimer_event *event)
+{
+	struct party *party = saw(client, event);
+
+	party->results[0] = hwtimer_client_cancel_sync(client, event->id);
+	party->results[1] = hwtimer_client_stop(client, NULL);
+	party->results[2] = hwtimer_client_stop(client, count_returned);
+	party->results[3] = hwtimer_client_destroy(client);
+	saw_end(party);
+}
+
+/* For once, and in a periodic timer, which goes on. */
+static void what_would_deadlock_is_refused(struct kunit *test)
+{
+	struct party *party = begin(test, expire_deadlocking);
+	u64 id;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	WAIT_FOR(test, party, READ_ONCE(party->left));
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ_MSG(test, party->results[i], -EDEADLK,
+				    "call %d", i);
+	KUNIT_ASSERT_EQ(test,
+			schedule_periodic(party->client, TICK, 0, 0, &id), 0);
+	WAIT_FOR(test, party, atomic_read(&party->calls) >= 4);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->returned), 0);
+	/* We are nobody's callback. */
+	KUNIT_EXPECT_NE(test, hwtimer_client_cancel_sync(party->client, id),
+			-EDEADLK);
+	end(test);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+}
+
+static void expire_doing_all_else(struct hwtimer_client *client,
+				  const struct hwtimer_event *event)
+{
+	struct party *party = saw(client, event);
+	const struct hwtimer_client_options options = {
+		.expire = expire_counted,
+		.private = party,
+	};
+	struct hwtimer_client *other;
+	u64 id;
+
+	if (event->user_data)
+		return;
+	party->results[0] = schedule_timer(client, HOUR, 1, &id);
+	party->results[1] = hwtimer_client_reschedule(client, id, 2 * HOUR, 0);
+	party->results[2] = hwtimer_client_cancel(client, id);
+	party->results[3] = schedule_timer(client, HOUR, 1, &id);
+	party->results[4] = hwtimer_client_cancel_sync(client, id);
+	party->results[5] = hwtimer_client_cancel(client, event->id);
+	other = hwtimer_client_create(&options);
+	party->results[6] = PTR_ERR_OR_ZERO(other) ?:
+				    schedule_timer(other, HOUR, 1, &id);
+	party->results[7] = hwtimer_client_destroy(other);
+	saw_end(party);
+}
+
+static void callback_may_do_all_else(struct kunit *test)
+{
+	static const int expected[8] = { [5] = -EALREADY };
+	struct party *party = begin(test, expire_doing_all_else);
+	u64 id;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	WAIT_FOR(test, party, READ_ONCE(party->left));
+	for (i = 0; i < 8; i++)
+		KUNIT_EXPECT_EQ_MSG(test, party->results[i], expected[i],
+				    "call %d", i);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_stop(party->client, NULL), 0);
+	check_books(test);
+}
+
+/* Schedules the next one, as long as that is possible. */
+static void expire_rearming(struct hwtimer_client *client,
+			    const struct hwtimer_event *event)
+{
+	struct party *party = saw(client, event);
+	u64 id;
+	int err = schedule_timer(client, event->user_data, event->user_data,
+				 &id);
+
+	if (err && err != -ESHUTDOWN)
+		atomic_inc(&party->bad);
+}
+
+static void timer_may_schedule_the_next(struct kunit *test)
+{
+	u32 wanted = hwtimer_test_scaled(1000);
+	struct party *party = begin(test, expire_rearming);
+	u64 id;
+
+	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, TICK, TICK, &id),
+			0);
+	WAIT_FOR(test, party, atomic_read(&party->calls) >= wanted);
+	KUNIT_EXPECT_GE(test,
+			hwtimer_client_stop(party->client, count_returned), 0);
+	KUNIT_EXPECT_LE(test, atomic_read(&party->returned), 2);
+	check_books(test);
+	end(test);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+}
+
+/* ---- periodic timers ---- */
+
+static void periodic_timer_ends_with_cancel_sync(struct kunit *test)
+{
+	struct party *party = begin(test, expire_counted);
+	u32 round, rounds = hwtimer_test_scaled(200);
+	u64 id;
+
+	for (round = 0; round < rounds; round++) {
+		int before = atomic_read(&party->calls), calls;
+
+		KUNIT_ASSERT_EQ(test,
+				schedule_periodic(party->client, TICK, 0, 0,
+						  &id),
+				0);
+		WAIT_FOR(test, party,
+			 atomic_read(&party->calls) >= before + 3);
+		KUNIT_ASSERT_NE(test,
+				hwtimer_client_cancel_sync(party->client, id),
+				-ENOENT);
+		calls = atomic_read(&party->calls);
+		usleep_range(500, 600);
+		KUNIT_ASSERT_EQ(test, atomic_read(&party->calls), calls);
+		KUNIT_ASSERT_EQ(test, hwtimer_client_cancel(party->client, id),
+				-ENOENT);
+	}
+	check_books(test);
+	end(test);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+}
+
+static void expire_summing(struct hwtimer_client *client,
+			   const struct hwtimer_event *event)
+{
+	struct party *party = hwtimer_client_private(client);
+
+	atomic_add(event->expirations, &party->returned);
+	saw(client, event);
+}
+
+static void periodic_timer_ends_with_its_count(struct kunit *test)
+{
+	struct party *party = begin(test, expire_summing);
+	u64 id;
+
+	KUNIT_ASSERT_EQ(test,
+			schedule_periodic(party->client, TICK, 0, 50, &id), 0);
+	WAIT_FOR(test, party, atomic_read(&party->returned) >= 50);
+	KUNIT_EXPECT_NE(test, hwtimer_client_cancel_sync(party->client, id), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->returned), 50);
+	check_books(test);
+}
+
+/* Keeps in @id when it last returned. */
+static void expire_late(struct hwtimer_client *client,
+			const struct hwtimer_event *event)
+{
+	struct party *party = saw(client, event);
+
+	if (party->id && event->deadline < party->id + 2 * TICK)
+		atomic_inc(&party->bad);
+	usleep_range(3000, 4000);
+	party->id = ktime_get_ns();
+}
+
+static void fixed_delay_counts_from_the_return(struct kunit *test)
+{
+	struct party *party = begin(test, expire_late);
+	u64 id;
+
+	KUNIT_ASSERT_EQ(test,
+			schedule_periodic(party->client, 2 * TICK,
+					  HWTIMER_FIXED_DELAY, 0, &id),
+			0);
+	WAIT_FOR(test, party, atomic_read(&party->calls) >= 10);
+	hwtimer_client_cancel_sync(party->client, id);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+}
+
+/* ---- stop and destroy ---- */
+
+/* A stop beside the test, which goes on meanwhile. */
+struct stopper {
+	struct work_struct work;
+	struct hwtimer_client *client;
+	hwtimer_client_unprocessed unprocessed;
+	int result;
+};
+
+static void stopper_work(struct work_struct *work)
+{
+	struct stopper *stopper = container_of(work, struct stopper, work);
+
+	stopper->result =
+		hwtimer_client_stop(stopper->client, stopper->unprocessed);
+}
+
+/* Returns when the stop has begun: nothing can be scheduled any more. */
+static void stopper_start(struct kunit *test, struct stopper *stopper)
+{
+	struct party *party = test->priv;
+	int err;
+	u64 id;
+
+	INIT_WORK_ONSTACK(&stopper->work, stopper_work);
+	queue_work(party->queue, &stopper->work);
+	do {
+		err = schedule_timer(stopper->client, 10 * HOUR, 0, &id);
+		if (!err)
+			hwtimer_client_cancel(stopper->client, id);
+		cond_resched();
+	} while (!err);
+	KUNIT_EXPECT_EQ(test, err, -ESHUTDOWN);
+}
+
+static int stopper_join(struct stopper *stopper)
+{
+	flush_work(&stopper->work);
+	destroy_work_on_stack(&stopper->work);
+	return stopper->result;
+}
+
+/* Those with user_data had a deadline that has passed. */
+static void check_returned(struct hwtimer_client *client,
+			   const struct hwtimer_unprocessed *timer)
+{
+	struct party *party = hwtimer_client_private(client);
+	u64 id;
+
+	if (timer->user_data ? timer->remaining : !timer->remaining)
+		atomic_inc(&party->bad);
+	if (hwtimer_client_cancel_sync(client, timer->id) != -EDEADLK ||
+	    hwtimer_client_stop(client, check_returned) != -EDEADLK ||
+	    hwtimer_client_destroy(client) != -EDEADLK ||
+	    hwtimer_client_cancel(client, timer->id) != -EALREADY ||
+	    schedule_timer(client, 0, 0, &id) != -ESHUTDOWN)
+		atomic_inc(&party->bad);
+	atomic_inc(&party->returned);
+}
+
+/* One callback runs, others should, and most timers are pending. */
+static void stop_hands_back_what_was_not_processed(struct kunit *test)
+{
+	struct party *party = begin(test, expire_released);
+	struct hwtimer_request now = { .flags = HWTIMER_ABSOLUTE,
+				       .user_data = 1 };
+	struct stopper stopper = { .client = party->client,
+				   .unprocessed = check_returned };
+	struct hwtimer_stats stats;
+	u64 id;
+	u32 i;
+
+	for (i = 0; i < 500; i++)
+		KUNIT_ASSERT_EQ(test,
+				schedule_timer(party->client, HOUR, 0, &id), 0);
+	now.time = ktime_get_ns() + 20 * NSEC_PER_MSEC;
+	for (i = 0; i < 300; i++) {
+		now.id = 0;
+		now.interval = i % 2 ? HOUR : 0;
+		KUNIT_ASSERT_EQ(test,
+				hwtimer_client_schedule(party->client, &now),
+				0);
+	}
+	WAIT_FOR(test, party, READ_ONCE(party->entered));
+	/* One of those that wait is cancelled, and is not handed back. */
+	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel(party->client, now.id), 0);
+
+	stopper_start(test, &stopper);
+	complete_all(&party->release);
+	KUNIT_EXPECT_EQ(test, stopper_join(&stopper), 500 + 300 - 2);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(party->left));
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->calls), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->returned), 500 + 300 - 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+	hwtimer_client_stats(party->client, &stats);
+	KUNIT_EXPECT_EQ(test, stats.bytes > 0, true);
+	check_books(test);
+}
+
+static void periodic_timer_is_handed_back_after_its_callback(struct kunit *test)
+{
+	struct party *party = begin(test, expire_released);
+	struct stopper stopper = { .client = party->client,
+				   .unprocessed = count_returned };
+	u64 id;
+
+	KUNIT_ASSERT_EQ(test,
+			schedule_periodic(party->client, TICK, 0, 0, &id), 0);
+	WAIT_FOR(test, party, READ_ONCE(party->entered));
+	stopper_start(test, &stopper);
+	complete_all(&party->release);
+	KUNIT_EXPECT_EQ(test, stopper_join(&stopper), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->calls), 1);
+}
+
+static void nothing_is_scheduled_after_stop(struct kunit *test)
+{
+	struct party *party = begin(test, expire_counted);
+	u64 ids[10], id;
+	u32 i;
+
+	for (i = 0; i < 10; i++)
+		KUNIT_ASSERT_EQ(test,
+				schedule_timer(party->client, HOUR, 0, &ids[i]),
+				0);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_stop(party->client, NULL), 0);
+	KUNIT_EXPECT_EQ(test, schedule_timer(party->client, 0, 0, &id),
+			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test,
+			hwtimer_client_reschedule(party->client, ids[0], 0, 0),
+			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel(party->client, ids[0]), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel_sync(party->client, ids[1]),
+			0);
+	KUNIT_EXPECT_EQ(test,
+			hwtimer_client_stop(party->client, count_returned), 8);
+	KUNIT_EXPECT_EQ(test,
+			hwtimer_client_stop(party->client, count_returned), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel(party->client, ids[2]),
+			-ENOENT);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->returned), 8);
+	check_books(test);
+}
+
+/* Timers that go on for ever, and are pending, and run. */
+static void destroy_waits_for_callbacks(struct kunit *test)
+{
+	u32 round, rounds = hwtimer_test_scaled(100);
+	struct party *party;
+	struct rnd_state state;
+	u64 id;
+	u32 i;
+
+	hwtimer_test_seed(test, &state);
+	for (round = 0; round < rounds; round++) {
+		party = begin(test, expire_rearming);
+		WRITE_ONCE(party->gone, false);
+		for (i = 0; i < 5; i++)
+			KUNIT_ASSERT_EQ(test,
+					schedule_timer(party->client, i * TICK,
+						       i * TICK, &id),
+					0);
+		KUNIT_ASSERT_EQ(test,
+				schedule_timer(party->client, HOUR, 0, &id), 0);
+		usleep_range(0, 1 + random_below(&state, 2000));
+		end(test);
+	}
+	kunit_info(test, "%d callbacks in %u rounds\n",
+		   atomic_read(&party->calls), rounds);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+}
+
+static void destroy_is_over_after_a_slow_callback(struct kunit *test)
+{
+	struct party *party = begin(test, expire_slowly);
+	u64 id;
+
+	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	WAIT_FOR(test, party, READ_ONCE(party->entered));
+	end(test);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(party->left));
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_destroy(NULL), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_destroy(ERR_PTR(-ENOMEM)), 0);
+}
+
+/* ---- all at once ---- */
+
+#define RIVALS 3
+#define RIVAL_TIMERS 30
+
+/* Somebody who schedules and ends timers of the same client as others. */
+struct rival {
+	struct work_struct work;
+	struct party *party;
+	struct rnd_state state;
+	u64 ids[RIVAL_TIMERS];
+	u32 scheduled;
+	u32 ended;
+	int result;
+};
+
+/* Returns an error that must not be, or -ESHUTDOWN. */
+static int rival_act(struct rival *rival)
+{
+	struct hwtimer_client *client = rival->party->client;
+	u64 *id = &rival->ids[random_below(&rival->state, RIVAL_TIMERS)];
+	u32 delay = random_below(&rival->state, 5 * TICK);
+	int err;
+
+	switch (random_below(&rival->state, 6)) {
+	case 0:
+		err = hwtimer_client_cancel(client, *id);
+		rival->ended += !err;
+		break;
+	case 1:
+		err = hwtimer_client_cancel_sync(client, *id);
+		rival->ended += !err;
+		break;
+	case 2:
+		err = hwtimer_client_reschedule(client, *id, delay, 0);
+		break;
+	default:
+		err = schedule_timer(client, delay, 0, id);
+		rival->scheduled += !err;
+	}
+	return err == -ENOENT || err == -EALREADY ? 0 : err;
+}
+
+static void rival_work(struct work_struct *work)
+{
+	struct rival *rival = container_of(work, struct rival, work);
+
+	while (!rival->result) {
+		rival->result = rival_act(rival);
+		cond_resched();
+	}
+}
+
+static void every_timer_ends_once(struct kunit *test)
+{
+	struct party *party = begin(test, expire_counted);
+	u32 i, wanted = hwtimer_test_scaled(20000), scheduled = 0, ended = 0;
+	struct rival *rivals =
+		kunit_kcalloc(test, RIVALS, sizeof(*rivals), GFP_KERNEL);
+	struct rnd_state state;
+	int returned;
+
+	KUNIT_ASSERT_NOT_NULL(test, rivals);
+	hwtimer_test_seed(test, &state);
+	for (i = 0; i < RIVALS; i++) {
+		rivals[i].party = party;
+		prandom_seed_state(&rivals[i].state, prandom_u32_state(&state));
+		INIT_WORK(&rivals[i].work, rival_work);
+		queue_work(party->queue, &rivals[i].work);
+	}
+	wait_event_timeout(party->changed,
+			   atomic_read(&party->calls) >= wanted, PATIENCE);
+	returned = hwtimer_client_stop(party->client, count_returned);
+	for (i = 0; i < RIVALS; i++) {
+		flush_work(&rivals[i].work);
+		KUNIT_EXPECT_EQ(test, rivals[i].result, -ESHUTDOWN);
+		scheduled += rivals[i].scheduled;
+		ended += rivals[i].ended;
+	}
+	kunit_info(test, "%u scheduled, %u cancelled, %d called, %d returned\n",
+		   scheduled, ended, atomic_read(&party->calls), returned);
+	KUNIT_EXPECT_GE(test, atomic_read(&party->calls), wanted);
+	KUNIT_EXPECT_EQ(test, returned, atomic_read(&party->returned));
+	KUNIT_EXPECT_EQ(test, scheduled,
+			ended + atomic_read(&party->calls) + returned);
+	check_books(test);
+	end(test);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+}
+
+/* ---- options ---- */
+
+static void bad_options_are_refused(struct kunit *test)
+{
+	static const struct hwtimer_client_options bad[] = {
+		{ .expire = NULL },
+		{ .expire = expire_counted, .tick = 9999 },
+		{ .expire = expire_counted, .tick = HOUR + 1 },
+		{ .expire = expire_counted, .buckets = 7 },
+		{ .expire = expire_counted, .buckets = 1048577 },
+		{ .expire = expire_counted, .kind = 3 },
+		{ .expire = expire_counted, .timers = 1ULL << 40 },
+		{ .expire = expire_counted,
+		  .clock = HWTIMER_CLIENT_REALTIME + 1 },
+		{ .expire = expire_counted, .clock = -1 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		KUNIT_EXPECT_EQ_MSG(test,
+				    PTR_ERR(hwtimer_client_create(&bad[i])),
+				    -EINVAL, "options %u", i);
+}
+
+static void limit_is_the_clients_own(struct kunit *test)
+{
+	const struct hwtimer_client_options options = {
+		.expire = expire_counted,
+		.private = test->priv,
+		.timers = 2,
+	};
+	struct party *party = test->priv;
+	u64 first, id;
+
+	party->client = hwtimer_client_create(&options);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(party->client));
+	KUNIT_EXPECT_PTR_EQ(test, hwtimer_client_private(party->client),
+			    (void *)party);
+	KUNIT_EXPECT_EQ(test, schedule_timer(party->client, HOUR, 0, &first),
+			0);
+	KUNIT_EXPECT_EQ(test, schedule_timer(party->client, HOUR, 0, &id), 0);
+	KUNIT_EXPECT_EQ(test, schedule_timer(party->client, HOUR, 0, &id),
+			-ENOSPC);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel(party->client, first), 0);
+	KUNIT_EXPECT_EQ(test, schedule_timer(party->client, HOUR, 0, &id), 0);
+}
+
+static void bad_requests_are_refused(struct kunit *test)
+{
+	static const struct {
+		struct hwtimer_request request;
+		int err;
+	} bad[] = {
+		{ { .op = HWTIMER_OP_CANCEL }, -EINVAL },
+		{ { .id = 1 }, -EINVAL },
+		{ { .flags = HWTIMER_DISCARD }, -EINVAL },
+		{ { .count = 1 }, -EINVAL },
+		{ { .interval = TICK - 1 }, -ERANGE },
+		{ { .slack = 1 }, -EDOM },
+	};
+	struct party *party = begin(test, expire_counted);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct hwtimer_request request = bad[i].request;
+
+		KUNIT_EXPECT_EQ_MSG(test,
+				    hwtimer_client_schedule(party->client,
+							    &request),
+				    bad[i].err, "request %u", i);
+	}
+	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel(party->client, 0), -ENOENT);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel_sync(party->client, ~0ULL),
+			-ENOENT);
+	KUNIT_EXPECT_EQ(test,
+			hwtimer_client_reschedule(party->client, 1, 0,
+						  HWTIMER_FIXED_DELAY),
+			-EINVAL);
+}
+
+static void clock_may_be_another(struct kunit *test)
+{
+	struct hwtimer_client_options options = {
+		.expire = expire_counted,
+		.private = test->priv,
+		.clock = HWTIMER_CLIENT_REALTIME,
+	};
+	struct hwtimer_request request = { .flags = HWTIMER_ABSOLUTE,
+					   .time = ktime_get_real_ns() };
+	struct party *party = test->priv;
+	u64 id;
+
+	party->client = hwtimer_client_create(&options);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(party->client));
+	KUNIT_EXPECT_EQ(test, schedule_timer(party->client, 0, 0, &id),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_schedule(party->client, &request),
+			0);
+	WAIT_FOR(test, party, atomic_read(&party->calls) == 1);
+	end(test);
+
+	options.clock = HWTIMER_CLIENT_BOOTTIME;
+	party->gone = false;
+	party->client = hwtimer_client_create(&options);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(party->client));
+	KUNIT_EXPECT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	WAIT_FOR(test, party, atomic_read(&party->calls) == 2);
+}
+
+static struct kunit_case client_test_cases[] = {
+	KUNIT_CASE_PARAM(callbacks_come_once_and_never_early, mode_gen_params),
+	KUNIT_CASE_PARAM(callbacks_come_in_order, mode_gen_params),
+	KUNIT_CASE_PARAM(slow_callback_holds_up_nobody_else, mode_gen_params),
+	KUNIT_CASE_PARAM(cancelled_or_called_but_not_both, mode_gen_params),
+	KUNIT_CASE_PARAM(cancel_is_in_time_until_the_callback_begins,
+			 mode_gen_params),
+	KUNIT_CASE_PARAM(cancel_sync_waits_for_the_callback, mode_gen_params),
+	KUNIT_CASE_PARAM(cancel_sync_lets_memory_be_freed, mode_gen_params),
+	KUNIT_CASE_PARAM(what_would_deadlock_is_refused, mode_gen_params),
+	KUNIT_CASE_PARAM(callback_may_do_all_else, mode_gen_params),
+	KUNIT_CASE_PARAM(timer_may_schedule_the_next, mode_gen_params),
+	KUNIT_CASE_PARAM(periodic_timer_ends_with_cancel_sync, mode_gen_params),
+	KUNIT_CASE_PARAM(periodic_timer_ends_with_its_count, mode_gen_params),
+	KUNIT_CASE_PARAM(fixed_delay_counts_from_the_return, mode_gen_params),
+	KUNIT_CASE_PARAM(stop_hands_back_what_was_not_processed,
+			 mode_gen_params),
+	KUNIT_CASE_PARAM(periodic_timer_is_handed_back_after_its_callback,
+			 mode_gen_params),
+	KUNIT_CASE_PARAM(nothing_is_scheduled_after_stop, mode_gen_params),
+	KUNIT_CASE_PARAM(destroy_waits_for_callbacks, mode_gen_params),
+	KUNIT_CASE_PARAM(destroy_is_over_after_a_slow_callback,
+			 mode_gen_params),
+	KUNIT_CASE_PARAM(every_timer_ends_once, mode_gen_params),
+	KUNIT_CASE_PARAM(bad_requests_are_refused, mode_gen_params),
+	KUNIT_CASE(bad_options_are_refused),
+	KUNIT_CASE(limit_is_the_clients_own),
+	KUNIT_CASE(clock_may_be_another),
+	{}
+};
+
+static struct kunit_suite client_test_suite = {
+	.name = "hwtimer_client",
+	.init = client_test_init,
+	.exit = client_test_exit,
+	.test_cases = client_test_cases,
+};
+
+kunit_test_suite(client_test_suite);
