@@ -3,8 +3,8 @@
 #
 # Runs the selftests in a test machine: every program, and then what only the
 # module's loading and unloading shows. Started in the directory that has
-# hwtimer.ko and the programs: NAME, and NAME.32 where there are both kinds; a
-# program may be of either kind by any name.
+# hwtimer.ko, the sample hwtimer_watchdog.ko and the programs: NAME, and NAME.32
+# where there are both kinds; a program may be of either kind by any name.
 #
 #	usage: run.sh [PROGRAM...]
 #
@@ -283,6 +283,7 @@ check_module()
 	fi
 	check_workers
 	check_in_use
+	check_sample
 	check_rounds
 }
 
@@ -405,6 +406,36 @@ check_in_use()
 	exec 9>&-
 	check "unload works once it is closed" rmmod hwtimer
 	check_leaves_nothing "after being in use"
+}
+
+# A module that uses ours. It checks itself what it sees, and tells.
+check_sample()
+{
+	load || return
+	dmesg -c >/dev/null
+	if ! insmod hwtimer_watchdog.ko; then
+		not_ok "the sample loads"
+		dmesg | sed 's/^/# /'
+		unload
+		return
+	fi
+	ok "the sample loads"
+	check "the sample says that all is well" in_log "all is well"
+	check "unload is refused while the sample is loaded" \
+		not rmmod hwtimer 2>/dev/null
+	check "programs use the device beside the sample" quietly ./query
+	check "the sample unloads" rmmod hwtimer_watchdog
+	check "the sample gets back the timer that was pending" \
+		in_log "a timer was not processed, with 35[0-9]* s left"
+	check "the sample refuses a heart that never beats" \
+		not insmod hwtimer_watchdog.ko beats=0 2>/dev/null
+	check "unload works without the sample" rmmod hwtimer
+	check_leaves_nothing "after the sample"
+}
+
+in_log()
+{
+	dmesg | grep -q "hwtimer_watchdog: .*$1"
 }
 
 # What there would be if something of the module was left.

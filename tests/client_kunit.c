@@ -175,6 +175,22 @@ static int schedule_periodic(struct hwtimer_client *client, u64 interval,
 					       PATIENCE),                   \
 			    0, "waiting in vain: " #condition)
 
+/*
+ * Waits until so many callbacks have begun, in all, and says so at once, while
+ * they run: who is woken up for it comes too late to meet them.
+ */
+static void spin_for_calls(struct kunit *test, int calls)
+{
+	unsigned long limit = jiffies + PATIENCE;
+	struct party *party = test->priv;
+
+	while (atomic_read(&party->calls) < calls) {
+		KUNIT_ASSERT_TRUE(test, time_before(jiffies, limit));
+		cpu_relax();
+		cond_resched();
+	}
+}
+
 /* Every callback begins with this, and ends with saw_end() if it takes a while. */
 static struct party *saw(struct hwtimer_client *client,
 			 const struct hwtimer_event *event)
@@ -267,6 +283,7 @@ static void expire_witnessed(struct hwtimer_client *client,
 		atomic_inc(&party->bad);
 	atomic_inc(&witness->calls);
 	saw(client, event);
+	udelay(event->id % 8);
 }
 
 static void callbacks_come_once_and_never_early(struct kunit *test)
@@ -389,6 +406,7 @@ static void tally_show(struct kunit *test, const struct tally *tally)
 
 #define CROWD 20
 
+/* All at the same time, more or less. */
 static void crowd_schedule(struct kunit *test, struct witness *crowd,
 			   struct rnd_state *state)
 {
@@ -399,7 +417,7 @@ static void crowd_schedule(struct kunit *test, struct witness *crowd,
 	for (i = 0; i < CROWD; i++)
 		KUNIT_ASSERT_EQ(test,
 				schedule_timer(party->client,
-					       random_below(state, 10 * TICK),
+					       random_below(state, 2 * TICK),
 					       (unsigned long)&crowd[i],
 					       &crowd[i].id),
 				0);
@@ -435,8 +453,10 @@ static void cancelled_or_called_but_not_both(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, crowd);
 	hwtimer_test_seed(test, &state);
 	for (round = 0; round < rounds; round++) {
+		u32 begun = round ? random_below(&state, CROWD + 1) : CROWD;
+
 		crowd_schedule(test, crowd, &state);
-		usleep_range(0, 1 + random_below(&state, 1000));
+		spin_for_calls(test, tally.running + tally.over + begun);
 		crowd_cancel(test, crowd, &tally);
 		WAIT_FOR(test, party,
 			 atomic_read(&party->calls) ==
@@ -446,6 +466,7 @@ static void cancelled_or_called_but_not_both(struct kunit *test)
 					crowd[i].cancelled ? 1 : 0);
 	}
 	tally_show(test, &tally);
+	KUNIT_EXPECT_GT(test, tally.over, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
 	/* The last callback may not have returned yet. */
 	KUNIT_EXPECT_EQ(test, hwtimer_client_stop(party->client, NULL), 0);
@@ -524,13 +545,16 @@ static void expire_touching(struct hwtimer_client *client,
 		(struct belongings *)(unsigned long)event->user_data;
 	struct party *party = saw(client, event);
 
-	udelay(5);
+	udelay(event->id % 64);
 	if (READ_ONCE(belongings->magic) != MAGIC)
 		atomic_inc(&party->bad);
 	WRITE_ONCE(belongings->touched, belongings->touched + 1);
 }
 
-/* Every other timer is periodic, so that it runs again and again. */
+/*
+ * Every other timer is periodic, so that it runs again and again; and most are
+ * cancelled as the callback begins.
+ */
 static void cancel_sync_lets_memory_be_freed(struct kunit *test)
 {
 	struct party *party = begin(test, expire_touching);
@@ -547,6 +571,7 @@ static void cancel_sync_lets_memory_be_freed(struct kunit *test)
 			.interval = round % 2 ? TICK : 0,
 			.user_data = (unsigned long)belongings,
 		};
+		int before = atomic_read(&party->calls);
 
 		KUNIT_ASSERT_NOT_NULL(test, belongings);
 		belongings->magic = MAGIC;
@@ -554,7 +579,8 @@ static void cancel_sync_lets_memory_be_freed(struct kunit *test)
 				hwtimer_client_schedule(party->client,
 							&request),
 				0);
-		usleep_range(0, 1 + random_below(&state, 800));
+		if (random_below(&state, 8))
+			spin_for_calls(test, before + 1);
 		tally_add(test, &tally,
 			  hwtimer_client_cancel_sync(party->client,
 						     request.id));

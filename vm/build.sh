@@ -11,6 +11,9 @@
 # NAME is a kernel of vm/kernel.sh; -kunit links the KUnit suites in. With
 # --kdir it is built for that kernel, in build/RELEASE. Prints the directory.
 #
+# For the kernels of the test machines the samples are built, too, against what
+# was built of the module, as other people's modules are.
+#
 # The sources are copied into the directory: `make MO=`, which would build
 # elsewhere than in the source, is newer than the kernels we support.
 
@@ -19,7 +22,7 @@
 
 main()
 {
-	local target=${1-} kernel kdir dir options=()
+	local target=${1-} kernel='' kdir dir options=()
 
 	[ $# -ge 1 ] || die "usage: vm/build.sh NAME[-kunit] | --kdir KDIR"
 	shift
@@ -41,6 +44,7 @@ main()
 	copy_sources "$dir"
 	say "building the module in build/$target"
 	build "$kdir" "$dir" "${options[@]}" "$@"
+	[ -z "$kernel" ] || build_samples "$kdir" "$dir" "${options[@]}" "$@"
 	printf '%s\n' "$dir"
 }
 
@@ -60,12 +64,25 @@ copy_sources()
 	cd "$REPO_DIR"
 	shopt -s nullglob
 	cp --parents --preserve=mode,timestamps --update \
-		Kbuild ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch] "$dir"
+		Kbuild ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch] \
+		samples/*/Kbuild samples/*/*.c "$dir"
 	# A source that was removed or renamed is not to be built from its copy.
 	cd "$dir"
-	for file in ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch]; do
+	for file in ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch] \
+		samples/*/*.c; do
 		[[ $file == *.mod.c ]] || [ -e "$REPO_DIR/$file" ] ||
 			rm "$file"
+	done
+}
+
+# build_samples KDIR DIR MAKE-ARGUMENT...
+build_samples()
+{
+	local kdir=$1 dir=$2 sample
+
+	shift 2
+	for sample in "$dir"/samples/*/; do
+		build "$kdir" "${sample%/}" "$@" HWTIMER="$dir"
 	done
 }
 

@@ -170,6 +170,7 @@ selftests_on()
 	# shellcheck disable=SC2046 # several programs, or none for all
 	guest selftests "$kernel" "$SELFTESTS_TIMEOUT" \
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file "build/$kernel/samples/watchdog/hwtimer_watchdog.ko=/hwtimer/hwtimer_watchdog.ko" \
 		--file selftests/run.sh=/hwtimer/run.sh \
 		"${files[@]}" -- sh run.sh $(programs_on "$kernel")
 }

@@ -45,7 +45,8 @@ main()
 	TEMP=$(mktemp -d)
 	on_exit rm -rf "$TEMP"
 	shopt -s nullglob
-	kernel_sources=(*.[ch] uapi/linux/*.h tests/*.[ch])
+	kernel_sources=(*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch]
+		samples/*/*.c)
 	user_sources=(selftests/*.[ch] demo/*.[ch] bench/*.[ch] vm/*.c
 		lib/*.[ch] lib/adapters/*.h tool/*.[ch]
 		bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h)
