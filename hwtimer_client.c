@@ -269,7 +269,7 @@ static void client_quiesce(struct hwtimer_client *client)
 
 /* Hands what is in the batch to the client. */
 static void client_give(struct hwtimer_client *client, u32 count,
-			hwtimer_client_unprocessed unprocessed)
+			hwtimer_return_fn unprocessed)
 {
 	const struct hwtimer_unprocessed *timers = client->instance->batch;
 	u32 i;
@@ -284,7 +284,7 @@ static void client_give(struct hwtimer_client *client, u32 count,
 
 /* Hands all timers back, those that are due first; returns how many. */
 static u32 client_hand_back(struct hwtimer_client *client,
-			    hwtimer_client_unprocessed unprocessed)
+			    hwtimer_return_fn unprocessed)
 {
 	struct hwtimer_instance *instance = client->instance;
 	u32 taken, count = 0;
@@ -322,7 +322,7 @@ static u32 client_hand_back(struct hwtimer_client *client,
  * nothing has changed. May sleep.
  */
 int hwtimer_client_stop(struct hwtimer_client *client,
-			hwtimer_client_unprocessed unprocessed)
+			hwtimer_return_fn unprocessed)
 {
 	struct hwtimer_instance *instance = client->instance;
 	int count;

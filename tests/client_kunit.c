@@ -154,8 +154,18 @@ static int schedule_timer(struct hwtimer_client *client, u64 delay,
 	return err;
 }
 
-static int schedule_periodic(struct hwtimer_client *client, u64 interval,
-			     u32 flags, u32 count, u64 *id)
+static void must_schedule(struct kunit *test, struct hwtimer_request *request)
+{
+	struct party *party = test->priv;
+
+	request->id = 0;
+	KUNIT_ASSERT_EQ(test, hwtimer_client_schedule(party->client, request),
+			0);
+}
+
+/* Schedules a periodic timer. */
+static void must_repeat(struct kunit *test, u64 interval, u32 flags, u32 count,
+			u64 *id)
 {
 	struct hwtimer_request request = {
 		.time = interval,
@@ -163,10 +173,9 @@ static int schedule_periodic(struct hwtimer_client *client, u64 interval,
 		.flags = flags,
 		.count = count,
 	};
-	int err = hwtimer_client_schedule(client, &request);
 
+	must_schedule(test, &request);
 	*id = request.id;
-	return err;
 }
 
 #define WAIT_FOR(test, party, condition)                                    \
@@ -305,10 +314,7 @@ static void callbacks_come_once_and_never_early(struct kunit *test)
 		};
 
 		all[i].deadline = request.time;
-		KUNIT_ASSERT_EQ(test,
-				hwtimer_client_schedule(party->client,
-							&request),
-				0);
+		must_schedule(test, &request);
 	}
 	WAIT_FOR(test, party, atomic_read(&party->calls) >= count);
 	end(test);
@@ -345,10 +351,7 @@ static void callbacks_come_in_order(struct kunit *test)
 		/* What is overdue when it is scheduled has no place in it. */
 		if (ktime_get_ns() + NSEC_PER_MSEC > deadline)
 			break;
-		KUNIT_ASSERT_EQ(test,
-				hwtimer_client_schedule(party->client,
-							&request),
-				0);
+		must_schedule(test, &request);
 	}
 	WAIT_FOR(test, party, atomic_read(&party->calls) >= i);
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
@@ -394,8 +397,8 @@ static void tally_add(struct kunit *test, struct tally *tally, int result)
 	tally->in_time += result == 0;
 	tally->running += result == -EALREADY;
 	tally->over += result == -ENOENT;
-	KUNIT_ASSERT_TRUE(test, result == 0 || result == -EALREADY ||
-					result == -ENOENT);
+	if (result != -EALREADY && result != -ENOENT)
+		KUNIT_ASSERT_EQ(test, result, 0);
 }
 
 static void tally_show(struct kunit *test, const struct tally *tally)
@@ -474,7 +477,7 @@ static void cancelled_or_called_but_not_both(struct kunit *test)
 }
 
 /* It has expired, and its callback has not begun, as another one runs. */
-static void cancel_is_in_time_until_the_callback_begins(struct kunit *test)
+static void cancel_is_in_time_before_the_callback(struct kunit *test)
 {
 	struct party *party = begin(test, expire_released);
 	u64 deadline = ktime_get_ns() + 10 * NSEC_PER_MSEC;
@@ -483,12 +486,9 @@ static void cancel_is_in_time_until_the_callback_begins(struct kunit *test)
 					   .time = deadline };
 	u64 first, second;
 
-	KUNIT_ASSERT_EQ(test, hwtimer_client_schedule(party->client, &request),
-			0);
+	must_schedule(test, &request);
 	first = request.id;
-	request.id = 0;
-	KUNIT_ASSERT_EQ(test, hwtimer_client_schedule(party->client, &request),
-			0);
+	must_schedule(test, &request);
 	second = request.id;
 	WAIT_FOR(test, party, READ_ONCE(party->entered));
 
@@ -575,10 +575,7 @@ static void cancel_sync_lets_memory_be_freed(struct kunit *test)
 
 		KUNIT_ASSERT_NOT_NULL(test, belongings);
 		belongings->magic = MAGIC;
-		KUNIT_ASSERT_EQ(test,
-				hwtimer_client_schedule(party->client,
-							&request),
-				0);
+		must_schedule(test, &request);
 		if (random_below(&state, 8))
 			spin_for_calls(test, before + 1);
 		tally_add(test, &tally,
@@ -618,8 +615,7 @@ static void what_would_deadlock_is_refused(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ_MSG(test, party->results[i], -EDEADLK,
 				    "call %d", i);
-	KUNIT_ASSERT_EQ(test,
-			schedule_periodic(party->client, TICK, 0, 0, &id), 0);
+	must_repeat(test, TICK, 0, 0, &id);
 	WAIT_FOR(test, party, atomic_read(&party->calls) >= 4);
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->returned), 0);
 	/* We are nobody's callback. */
@@ -677,8 +673,8 @@ static void expire_rearming(struct hwtimer_client *client,
 {
 	struct party *party = saw(client, event);
 	u64 id;
-	int err = schedule_timer(client, event->user_data, event->user_data,
-				 &id);
+	int err =
+		schedule_timer(client, event->user_data, event->user_data, &id);
 
 	if (err && err != -ESHUTDOWN)
 		atomic_inc(&party->bad);
@@ -713,12 +709,8 @@ static void periodic_timer_ends_with_cancel_sync(struct kunit *test)
 	for (round = 0; round < rounds; round++) {
 		int before = atomic_read(&party->calls), calls;
 
-		KUNIT_ASSERT_EQ(test,
-				schedule_periodic(party->client, TICK, 0, 0,
-						  &id),
-				0);
-		WAIT_FOR(test, party,
-			 atomic_read(&party->calls) >= before + 3);
+		must_repeat(test, TICK, 0, 0, &id);
+		WAIT_FOR(test, party, atomic_read(&party->calls) >= before + 3);
 		KUNIT_ASSERT_NE(test,
 				hwtimer_client_cancel_sync(party->client, id),
 				-ENOENT);
@@ -747,8 +739,7 @@ static void periodic_timer_ends_with_its_count(struct kunit *test)
 	struct party *party = begin(test, expire_summing);
 	u64 id;
 
-	KUNIT_ASSERT_EQ(test,
-			schedule_periodic(party->client, TICK, 0, 50, &id), 0);
+	must_repeat(test, TICK, 0, 50, &id);
 	WAIT_FOR(test, party, atomic_read(&party->returned) >= 50);
 	KUNIT_EXPECT_NE(test, hwtimer_client_cancel_sync(party->client, id), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->returned), 50);
@@ -772,10 +763,7 @@ static void fixed_delay_counts_from_the_return(struct kunit *test)
 	struct party *party = begin(test, expire_late);
 	u64 id;
 
-	KUNIT_ASSERT_EQ(test,
-			schedule_periodic(party->client, 2 * TICK,
-					  HWTIMER_FIXED_DELAY, 0, &id),
-			0);
+	must_repeat(test, 2 * TICK, HWTIMER_FIXED_DELAY, 0, &id);
 	WAIT_FOR(test, party, atomic_read(&party->calls) >= 10);
 	hwtimer_client_cancel_sync(party->client, id);
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
@@ -787,7 +775,7 @@ static void fixed_delay_counts_from_the_return(struct kunit *test)
 struct stopper {
 	struct work_struct work;
 	struct hwtimer_client *client;
-	hwtimer_client_unprocessed unprocessed;
+	hwtimer_return_fn unprocessed;
 	int result;
 };
 
@@ -859,11 +847,8 @@ static void stop_hands_back_what_was_not_processed(struct kunit *test)
 				schedule_timer(party->client, HOUR, 0, &id), 0);
 	now.time = ktime_get_ns() + 20 * NSEC_PER_MSEC;
 	for (i = 0; i < 300; i++) {
-		now.id = 0;
 		now.interval = i % 2 ? HOUR : 0;
-		KUNIT_ASSERT_EQ(test,
-				hwtimer_client_schedule(party->client, &now),
-				0);
+		must_schedule(test, &now);
 	}
 	WAIT_FOR(test, party, READ_ONCE(party->entered));
 	/* One of those that wait is cancelled, and is not handed back. */
@@ -881,15 +866,14 @@ static void stop_hands_back_what_was_not_processed(struct kunit *test)
 	check_books(test);
 }
 
-static void periodic_timer_is_handed_back_after_its_callback(struct kunit *test)
+static void running_periodic_timer_is_handed_back(struct kunit *test)
 {
 	struct party *party = begin(test, expire_released);
 	struct stopper stopper = { .client = party->client,
 				   .unprocessed = count_returned };
 	u64 id;
 
-	KUNIT_ASSERT_EQ(test,
-			schedule_periodic(party->client, TICK, 0, 0, &id), 0);
+	must_repeat(test, TICK, 0, 0, &id);
 	WAIT_FOR(test, party, READ_ONCE(party->entered));
 	stopper_start(test, &stopper);
 	complete_all(&party->release);
@@ -1038,8 +1022,8 @@ static void every_timer_ends_once(struct kunit *test)
 		INIT_WORK(&rivals[i].work, rival_work);
 		queue_work(party->queue, &rivals[i].work);
 	}
-	wait_event_timeout(party->changed,
-			   atomic_read(&party->calls) >= wanted, PATIENCE);
+	wait_event_timeout(party->changed, atomic_read(&party->calls) >= wanted,
+			   PATIENCE);
 	returned = hwtimer_client_stop(party->client, count_returned);
 	for (i = 0; i < RIVALS; i++) {
 		flush_work(&rivals[i].work);
@@ -1080,6 +1064,58 @@ static void bad_options_are_refused(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test,
 				    PTR_ERR(hwtimer_client_create(&bad[i])),
 				    -EINVAL, "options %u", i);
+}
+
+#ifdef CONFIG_FAULT_INJECTION
+/* Lets the @nth allocation of this thread from now on fail; 0: none. */
+static void fail_allocation(unsigned int nth)
+{
+	WRITE_ONCE(current->fail_nth, nth);
+}
+
+/* Whether one has failed. */
+static bool allocation_failed(void)
+{
+	return !READ_ONCE(current->fail_nth);
+}
+#else
+static void fail_allocation(unsigned int nth)
+{
+}
+
+static bool allocation_failed(void)
+{
+	return false;
+}
+#endif
+
+/* The first allocation fails, then the second..., until there is none left. */
+static void out_of_memory_is_clean(struct kunit *test)
+{
+	unsigned int nth = 0, refused = 0;
+	bool failed;
+
+	do {
+		struct hwtimer_client *client;
+		u64 id;
+		int err;
+
+		fail_allocation(++nth);
+		client = create(test, expire_counted, NULL);
+		err = PTR_ERR_OR_ZERO(client) ?:
+			      schedule_timer(client, HOUR, 0, &id);
+		failed = allocation_failed();
+		fail_allocation(0);
+		KUNIT_EXPECT_EQ(test, hwtimer_client_destroy(client), 0);
+		KUNIT_EXPECT_TRUE(test, !err || (failed && err == -ENOMEM));
+		refused += !!err;
+	} while (failed && nth < 1000);
+	kunit_info(test, "%u of %u allocations made it fail\n", refused,
+		   nth - 1);
+	if (nth == 1)
+		kunit_skip(test, "this kernel lets no allocation fail");
+	KUNIT_EXPECT_GT(test, refused, 2);
+	KUNIT_EXPECT_LT(test, nth, 1000);
 }
 
 static void limit_is_the_clients_own(struct kunit *test)
@@ -1123,11 +1159,9 @@ static void bad_requests_are_refused(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct hwtimer_request request = bad[i].request;
+		int err = hwtimer_client_schedule(party->client, &request);
 
-		KUNIT_EXPECT_EQ_MSG(test,
-				    hwtimer_client_schedule(party->client,
-							    &request),
-				    bad[i].err, "request %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, err, bad[i].err, "request %u", i);
 	}
 	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel(party->client, 0), -ENOENT);
 	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel_sync(party->client, ~0ULL),
@@ -1172,7 +1206,7 @@ static struct kunit_case client_test_cases[] = {
 	KUNIT_CASE_PARAM(callbacks_come_in_order, mode_gen_params),
 	KUNIT_CASE_PARAM(slow_callback_holds_up_nobody_else, mode_gen_params),
 	KUNIT_CASE_PARAM(cancelled_or_called_but_not_both, mode_gen_params),
-	KUNIT_CASE_PARAM(cancel_is_in_time_until_the_callback_begins,
+	KUNIT_CASE_PARAM(cancel_is_in_time_before_the_callback,
 			 mode_gen_params),
 	KUNIT_CASE_PARAM(cancel_sync_waits_for_the_callback, mode_gen_params),
 	KUNIT_CASE_PARAM(cancel_sync_lets_memory_be_freed, mode_gen_params),
@@ -1184,7 +1218,7 @@ static struct kunit_case client_test_cases[] = {
 	KUNIT_CASE_PARAM(fixed_delay_counts_from_the_return, mode_gen_params),
 	KUNIT_CASE_PARAM(stop_hands_back_what_was_not_processed,
 			 mode_gen_params),
-	KUNIT_CASE_PARAM(periodic_timer_is_handed_back_after_its_callback,
+	KUNIT_CASE_PARAM(running_periodic_timer_is_handed_back,
 			 mode_gen_params),
 	KUNIT_CASE_PARAM(nothing_is_scheduled_after_stop, mode_gen_params),
 	KUNIT_CASE_PARAM(destroy_waits_for_callbacks, mode_gen_params),
@@ -1193,6 +1227,7 @@ static struct kunit_case client_test_cases[] = {
 	KUNIT_CASE_PARAM(every_timer_ends_once, mode_gen_params),
 	KUNIT_CASE_PARAM(bad_requests_are_refused, mode_gen_params),
 	KUNIT_CASE(bad_options_are_refused),
+	KUNIT_CASE(out_of_memory_is_clean),
 	KUNIT_CASE(limit_is_the_clients_own),
 	KUNIT_CASE(clock_may_be_another),
 	{}

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What can be said of the library, the tool and the manual without the device: what
-# is installed, what the library exports, whether programs can be built with it, and
-# whether the pages tell of all there is. Prints TAP. Called by vm/check.sh.
+# What can be said of the library, the tool, the manual and the guide for kernel
+# clients without the device: what is installed, what the library exports, whether
+# programs can be built with it, and whether the pages tell of all there is. Prints
+# TAP. Called by vm/check.sh.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -30,6 +31,9 @@ main()
 	check "the README has every command" has_commands README.md
 	check "the manual of the device has every error of the README" has_errors
 	check "interface.md is what the header says" interface_is_current
+	check "the guide for kernel clients has every function" \
+		guide_has_functions
+	check "its code is the sample's" guide_has_samples_code
 	for page in man/*.[0-9]; do
 		check "mandoc has nothing to say of $page" \
 			mandoc -T lint -W warning "$page"
@@ -121,6 +125,27 @@ interface_is_current()
 		echo "run: make interface"
 		return 1
 	fi
+}
+
+guide_has_functions()
+{
+	diff <(sed -n 's/^EXPORT_SYMBOL_GPL(\(.*\));/\1/p' hwtimer_client.c |
+	       sort) \
+	     <(sed -n 's/^| `\(hwtimer_client_[a-z_]*\)(.*/\1/p' \
+		  Documentation/kernel-clients.md | sort)
+}
+
+# Each block of C in the guide is in the sample, as it is.
+guide_has_samples_code()
+{
+	perl -0777 -e '
+		my ($guide, $sample) = map { local @ARGV = $_; <> } @ARGV;
+		my @blocks = $guide =~ /^```c\n(.*?)^```$/gms;
+		print "no block of C\n" unless @blocks;
+		for (@blocks) {
+			print "not in the sample:\n$_" if index($sample, $_) < 0;
+		}' Documentation/kernel-clients.md \
+		samples/watchdog/hwtimer_watchdog.c | silent
 }
 
 # program COMPILER...: compiled and linked as pkg-config says, it tells what it

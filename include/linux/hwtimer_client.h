@@ -74,15 +74,15 @@ struct hwtimer_client_options {
 };
 
 /**
- * typedef hwtimer_client_unprocessed - takes a timer that was never processed
+ * typedef hwtimer_return_fn - takes a timer that was never processed
  * @client: whose it was
  * @timer: what it was; its id is no longer valid. A timer that had expired, but
  *	whose callback had not begun, has @remaining 0
  *
  * Called by hwtimer_client_stop(), in its context.
  */
-typedef void (*hwtimer_client_unprocessed)(struct hwtimer_client *client,
-					   const struct hwtimer_unprocessed *timer);
+typedef void (*hwtimer_return_fn)(struct hwtimer_client *client,
+				  const struct hwtimer_unprocessed *timer);
 
 struct hwtimer_client *
 hwtimer_client_create(const struct hwtimer_client_options *options);
@@ -93,7 +93,7 @@ int hwtimer_client_reschedule(struct hwtimer_client *client, u64 id, u64 time,
 int hwtimer_client_cancel(struct hwtimer_client *client, u64 id);
 int hwtimer_client_cancel_sync(struct hwtimer_client *client, u64 id);
 int hwtimer_client_stop(struct hwtimer_client *client,
-			hwtimer_client_unprocessed unprocessed);
+			hwtimer_return_fn unprocessed);
 int hwtimer_client_destroy(struct hwtimer_client *client);
 void *hwtimer_client_private(const struct hwtimer_client *client);
 void hwtimer_client_stats(struct hwtimer_client *client,

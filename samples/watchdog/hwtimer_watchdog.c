@@ -77,8 +77,8 @@ static void heart_beats(struct hwtimer_client *heart,
 	/* If we come late, one event stands for several beats. */
 	watchdog->beaten += event->expirations;
 	/* It may have bitten by now, and then there is no such timer. */
-	if (!hwtimer_client_reschedule(watchdog->dog, watchdog->bite,
-				       timeout(), 0))
+	if (!hwtimer_client_reschedule(watchdog->dog, watchdog->bite, timeout(),
+				       0))
 		WRITE_ONCE(watchdog->fed, now);
 }
 
@@ -89,7 +89,7 @@ static void dog_bites(struct hwtimer_client *dog,
 	struct watchdog *watchdog = hwtimer_client_private(dog);
 	u64 hunger = ktime_get_ns() - READ_ONCE(watchdog->fed);
 
-	msleep(10);
+	msleep(20);
 	watchdog->early = hunger < timeout();
 	pr_info("the dog bites, %llu ms after it was fed\n",
 		hunger / NSEC_PER_MSEC);
