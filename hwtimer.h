@@ -16,6 +16,7 @@
  *
  * Locks, in the order in which they are taken:
  *
+ *   hwtimer_debug_lock   mutex: the list of all instances
  *   instance->setup      mutex: the settings, until the instance starts
  *   instance->harvest    mutex: who takes timers out: read(), STOP. Held while
  *                        user memory is accessed, or a client's function runs
@@ -24,10 +25,11 @@
  *       worker->lock     spinlock: the worker's queue of instances
  *
  * Of the mutexes, only one is held at a time, but that setup is taken inside of
- * drain, by the first timer, and of mmap_lock, by mmap(). What the functions of a
- * client take is their matter, and inside of its harvest, which lockdep knows by
- * a class of its own. No interrupt takes any of them: the hrtimer's callback only
- * wakes the worker.
+ * drain, by the first timer, of mmap_lock, by mmap(), and of hwtimer_debug_lock, by
+ * who reads debugfs. What the functions of a client take is their matter, and inside
+ * of its harvest, which lockdep knows by a class of its own: hwtimer_debug_lock is
+ * taken there by one that creates or destroys another client. No interrupt takes any
+ * of them: the hrtimer's callback only wakes the worker.
  *
  * One hold of instance->lock deals with HWTIMER_HOLD timers at the most, and
  * nothing under it sleeps or allocates. Memory is brought in before, by
@@ -36,6 +38,7 @@
 #ifndef HWTIMER_H
 #define HWTIMER_H
 
+#include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
@@ -159,6 +162,9 @@ struct hwtimer_exchange {
 
 /**
  * struct hwtimer_instance - one wheel and all that belongs to it
+ * @nr: counts from 1, and is never used again; constant
+ * @opener: the process that opened it; constant
+ * @listed: in the list of all instances, see hwtimer_debug.c
  * @setup: see above
  * @harvest: see above
  * @lock: see above
@@ -199,6 +205,10 @@ struct hwtimer_exchange {
  *	Constant before the first timer
  */
 struct hwtimer_instance {
+	u64 nr;
+	pid_t opener;
+	struct list_head listed;
+
 	struct mutex setup; /* see above */
 	struct mutex harvest; /* see above */
 	spinlock_t lock; /* see above */
@@ -381,6 +391,8 @@ void hwtimer_stats_get(struct hwtimer_instance *instance,
 		       struct hwtimer_stats *stats);
 void hwtimer_stats_show(struct seq_file *seq,
 			struct hwtimer_instance *instance);
+void hwtimer_stats_show_lateness(struct seq_file *seq,
+				 const struct hwtimer_stats *stats);
 
 /* Counts an event by the power of two of its lateness (ns). */
 static inline void hwtimer_stats_lateness(struct hwtimer_stats *stats,
@@ -389,6 +401,37 @@ static inline void hwtimer_stats_lateness(struct hwtimer_stats *stats,
 	stats->lateness[min(fls64(lateness), HWTIMER_LATENESS_BUCKETS - 1)]++;
 	stats->lateness_max = max(stats->lateness_max, lateness);
 }
+
+/* hwtimer_occupancy.c: which buckets have entries */
+void hwtimer_occupancy_show(struct seq_file *seq,
+			    struct hwtimer_instance *instance,
+			    const char *prefix);
+
+/* hwtimer_debug.c: all instances, in debugfs */
+void hwtimer_debug_start(void);
+void hwtimer_debug_stop(void);
+void hwtimer_debug_add(struct hwtimer_instance *instance);
+void hwtimer_debug_remove(struct hwtimer_instance *instance);
+
+/* hwtimer_trace.c: what tracing is told, where it listens; the lock is held */
+void hwtimer_trace_schedule(const struct hwtimer_instance *instance, u32 index);
+void hwtimer_trace_reschedule(const struct hwtimer_instance *instance,
+			      u32 index);
+void hwtimer_trace_rearm(const struct hwtimer_instance *instance, u32 index);
+void hwtimer_trace_cancel(const struct hwtimer_instance *instance, u32 index);
+void hwtimer_trace_discard(const struct hwtimer_instance *instance, u32 index);
+void hwtimer_trace_bulk(const struct hwtimer_instance *instance,
+			const u64 *results, u32 count);
+void hwtimer_trace_expire(const struct hwtimer_instance *instance,
+			  const u32 *due, u32 count, u64 now);
+void hwtimer_trace_deliver(const struct hwtimer_instance *instance,
+			   const struct hwtimer_event *events, u32 count,
+			   bool ring);
+void hwtimer_trace_unprocessed(const struct hwtimer_instance *instance,
+			       const struct hwtimer_unprocessed *timers,
+			       u32 count);
+void hwtimer_trace_turn(const struct hwtimer_instance *instance, u64 now,
+			u32 expired);
 
 /* hwtimer_request.c: operations of any kind, one or many at a time */
 void hwtimer_request_run(struct hwtimer_instance *instance,

@@ -54,6 +54,8 @@ static void bulk_schedule_all(struct hwtimer_instance *instance, u32 flags,
 
 		words[i] = bulk_schedule(instance, words[2 * i], deadline);
 	}
+	if (trace_hwtimer_schedule_enabled())
+		hwtimer_trace_bulk(instance, words, count);
 }
 
 /* Of words of which every @width'th is an id, starts to fetch the first records. */

@@ -21,6 +21,7 @@
 #include <linux/uaccess.h>
 
 #include "hwtimer.h"
+#include "hwtimer_trace.h"
 
 /* The record at slot @slot of the head of the queue of events. */
 static struct hwtimer_record *
@@ -207,6 +208,8 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 	u64 rearmed = instance->stats.rearmed;
 	u32 i;
 
+	if (trace_hwtimer_deliver_enabled())
+		hwtimer_trace_deliver(instance, events, copied, false);
 	if (likely(!instance->periodic)) {
 		events_free(instance, copied);
 	} else {
@@ -235,6 +238,8 @@ static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
 	event_fill(instance, &event, record, index, now);
 	hwtimer_ring_put(instance->exchange.ring, &event);
 	instance->stats.completed++;
+	if (trace_hwtimer_deliver_enabled())
+		hwtimer_trace_deliver(instance, &event, 1, true);
 	event_finish(instance, index, event.expirations, now);
 }
 
@@ -521,6 +526,8 @@ static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken,
 	const struct hwtimer_unprocessed *timers = instance->batch;
 	u32 i;
 
+	if (trace_hwtimer_unprocessed_enabled())
+		hwtimer_trace_unprocessed(instance, timers, copied);
 	for (i = 0; i < taken; i++) {
 		u32 index = lower_32_bits(timers[i].id);
 		struct hwtimer_record *record =

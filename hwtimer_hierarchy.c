@@ -53,6 +53,13 @@ static unsigned int shift_of(const struct hwtimer_hierarchy *hierarchy,
 	return level ? hierarchy->shift + (level - 1) * LEVEL_SHIFT : 0;
 }
 
+/* The same, for those who look at the wheel. */
+unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
+				     unsigned int level)
+{
+	return shift_of(&wheel->hierarchy, level);
+}
+
 /*
  * The lowest level is eight times as long as a bucket of the next one is wide,
  * so that it always reaches 7/8 of its length; twice if it is very short.

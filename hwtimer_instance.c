@@ -3,6 +3,7 @@
  * The life of an instance: settings, start, memory, the worker's turn, what it
  * tells of itself, and its end; see hwtimer.h for the locks.
  */
+#include <linux/atomic.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -11,6 +12,7 @@
 #include <linux/slab.h>
 
 #include "hwtimer.h"
+#include "hwtimer_trace.h"
 
 /*
  * Spare chunks that are kept beyond what is reserved: as many as a full batch
@@ -31,6 +33,8 @@
  */
 #define HWTIMER_SPARE_TIME NSEC_PER_SEC
 
+static atomic64_t hwtimer_last_nr;
+
 /**
  * hwtimer_instance_create - an instance with the default settings
  * @timers: limit of pending timers
@@ -49,6 +53,9 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 		kfree(instance);
 		return NULL;
 	}
+	instance->nr = atomic64_inc_return(&hwtimer_last_nr);
+	instance->opener = task_tgid_nr(current);
+	INIT_LIST_HEAD(&instance->listed);
 	mutex_init(&instance->setup);
 	mutex_init(&instance->harvest);
 	spin_lock_init(&instance->lock);
@@ -66,6 +73,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	instance->wake = HWTIMER_TICK_NONE;
 	instance->trim_at = HWTIMER_TICK_NONE;
 	hwtimer_worker_attach(instance);
+	trace_hwtimer_open(instance->nr, 0, 0);
 	return instance;
 }
 
@@ -78,6 +86,8 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 {
 	hwtimer_worker_detach(instance);
+	trace_hwtimer_close(instance->nr, instance->stats.pending,
+			    instance->stats.ready);
 	hwtimer_exchange_release(&instance->exchange);
 	hwtimer_notice_release(instance);
 	hwtimer_queue_drain(&instance->ready);
@@ -513,6 +523,8 @@ static unsigned int instance_advance(struct hwtimer_instance *instance, u64 now,
 		return 0;
 	hwtimer_instance_follow(instance, now);
 	expired = hwtimer_wheel_advance(&instance->wheel, now, due);
+	if (trace_hwtimer_expire_enabled())
+		hwtimer_trace_expire(instance, due, expired, now);
 	for (i = 0; i < expired; i++)
 		instance_expire(instance, due[i], now);
 	instance->stats.turns += expired > 0;
@@ -538,6 +550,8 @@ void hwtimer_instance_turn(struct hwtimer_instance *instance, u32 *due)
 	tell = hwtimer_notice_look(instance);
 	hwtimer_notice_taken(instance);
 	expired = instance_advance(instance, now, due);
+	if (trace_hwtimer_turn_enabled())
+		hwtimer_trace_turn(instance, now, expired);
 	if (expired) {
 		hwtimer_exchange_told(instance);
 		tell |= hwtimer_notice_queued(instance);

@@ -57,12 +57,14 @@ static int hwtimer_open(struct inode *inode, struct file *file)
 		atomic_dec(&hwtimer_instances);
 		return -ENOMEM;
 	}
+	hwtimer_debug_add(instance);
 	file->private_data = instance;
 	return nonseekable_open(inode, file);
 }
 
 static int hwtimer_release(struct inode *inode, struct file *file)
 {
+	hwtimer_debug_remove(file->private_data);
 	hwtimer_instance_destroy(file->private_data);
 	atomic_dec(&hwtimer_instances);
 	return 0;
@@ -188,6 +190,7 @@ static int __init hwtimer_init(void)
 	err = misc_register(&hwtimer_device);
 	if (err)
 		goto err_workers;
+	hwtimer_debug_start();
 	return 0;
 
 err_workers:
@@ -201,6 +204,7 @@ err_cache:
 
 static void __exit hwtimer_exit(void)
 {
+	hwtimer_debug_stop();
 	misc_deregister(&hwtimer_device);
 	hwtimer_workers_stop();
 	hwtimer_exchange_stop();

@@ -16,8 +16,10 @@
 #define HWTIMER_DEAD_DURING 16384
 
 static int event_discard(struct hwtimer_instance *instance,
-			 struct hwtimer_record *record)
+			 struct hwtimer_record *record, u32 index)
 {
+	if (trace_hwtimer_discard_enabled())
+		hwtimer_trace_discard(instance, index);
 	record->state = HWTIMER_DISCARDED;
 	instance->stats.ready--;
 	instance->stats.discarded++;
@@ -49,15 +51,17 @@ static int timer_leaves(const struct hwtimer_instance *instance)
 	return instance->client ? -EALREADY : -ENOENT;
 }
 
-/* CANCEL of a timer that is not pending; returns 0 or the error. */
-int hwtimer_op_cancel_late(struct hwtimer_instance *instance,
-			   struct hwtimer_record *record, u32 flags,
-			   struct hwtimer_moment *moment)
+/* CANCEL of the timer of a record, which is not pending; returns 0 or the error. */
+int hwtimer_op_cancel_late(struct hwtimer_instance *instance, u32 index,
+			   u32 flags, struct hwtimer_moment *moment)
 {
+	struct hwtimer_record *record =
+		hwtimer_table_record(&instance->table, index);
+
 	switch (record->state) {
 	case HWTIMER_EXPIRED:
 		if (flags & HWTIMER_DISCARD)
-			return event_discard(instance, record);
+			return event_discard(instance, record, index);
 		return event_is_last(instance, record, moment);
 	case HWTIMER_LEAVING:
 		if (hwtimer_record_periodic(record))

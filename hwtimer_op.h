@@ -13,6 +13,7 @@
 #include <linux/prefetch.h>
 
 #include "hwtimer.h"
+#include "hwtimer_trace.h"
 
 /* Operations between the prefetch of a record and its use. */
 #define HWTIMER_AHEAD 32
@@ -43,7 +44,7 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready)
 	__releases(&instance->lock);
 
 int hwtimer_op_cancel_late(struct hwtimer_instance *instance,
-			   struct hwtimer_record *record, u32 flags,
+			   u32 index, u32 flags,
 			   struct hwtimer_moment *moment);
 int hwtimer_op_reschedule_late(const struct hwtimer_instance *instance,
 			       const struct hwtimer_record *record);
@@ -118,7 +119,10 @@ static __always_inline int hwtimer_op_cancel(struct hwtimer_instance *instance,
 	if (unlikely(!record))
 		return -ENOENT;
 	if (unlikely(record->state != HWTIMER_PENDING))
-		return hwtimer_op_cancel_late(instance, record, flags, moment);
+		return hwtimer_op_cancel_late(instance, lower_32_bits(id),
+					      flags, moment);
+	if (trace_hwtimer_cancel_enabled())
+		hwtimer_trace_cancel(instance, lower_32_bits(id));
 	hwtimer_wheel_remove(&instance->wheel, record);
 	hwtimer_period_free(instance, lower_32_bits(id));
 	instance->stats.pending--;
@@ -143,6 +147,8 @@ hwtimer_op_reschedule(struct hwtimer_instance *instance, u64 id, u64 time,
 	hwtimer_wheel_move(&instance->wheel, lower_32_bits(id),
 			   hwtimer_op_deadline(time, flags, moment));
 	instance->stats.rescheduled++;
+	if (trace_hwtimer_reschedule_enabled())
+		hwtimer_trace_reschedule(instance, lower_32_bits(id));
 	return 0;
 }
 

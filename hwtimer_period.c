@@ -15,6 +15,7 @@
 #include <linux/overflow.h>
 
 #include "hwtimer.h"
+#include "hwtimer_trace.h"
 
 static struct hwtimer_record *
 extension_of(const struct hwtimer_instance *instance,
@@ -176,5 +177,7 @@ bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
 	hwtimer_wheel_add(&instance->wheel, index);
 	instance->stats.pending++;
 	instance->stats.rearmed++;
+	if (trace_hwtimer_rearm_enabled())
+		hwtimer_trace_rearm(instance, index);
 	return true;
 }

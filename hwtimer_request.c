@@ -121,6 +121,8 @@ static int request_schedule(struct hwtimer_instance *instance,
 	if (unlikely(request->interval))
 		hwtimer_period_begin(instance, record, request);
 	request->id = hwtimer_op_file(instance, record, index);
+	if (trace_hwtimer_schedule_enabled())
+		hwtimer_trace_schedule(instance, index);
 	return 0;
 }
 

@@ -32,12 +32,37 @@ void hwtimer_stats_get(struct hwtimer_instance *instance,
 	stats->wakeups = hwtimer_worker_wakeups(instance);
 }
 
+static void show_settings(struct seq_file *seq,
+			  struct hwtimer_instance *instance)
+{
+	const struct hwtimer_settings *settings = &instance->settings;
+
+	mutex_lock(&instance->setup);
+	seq_printf(seq, "hwtimer-instance:\t%llu\n", instance->nr);
+	seq_printf(seq, "hwtimer-kind:\t%u\n", settings->shape.kind);
+	seq_printf(seq, "hwtimer-tick:\t%llu\n", settings->shape.tick);
+	seq_printf(seq, "hwtimer-buckets:\t%u\n", settings->shape.buckets);
+	mutex_unlock(&instance->setup);
+}
+
+/* The histogram, up to the end of the line. */
+void hwtimer_stats_show_lateness(struct seq_file *seq,
+				 const struct hwtimer_stats *stats)
+{
+	unsigned int i;
+
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
+		seq_printf(seq, "%s%llu", i ? " " : "", stats->lateness[i]);
+	seq_putc(seq, '\n');
+}
+
 /**
  * hwtimer_stats_show - the same as text, for fdinfo
  * @seq: where to
  * @instance: of which
  *
- * May sleep.
+ * And by which number tracing knows the instance, what its wheel is like, and where in
+ * it there are entries. May sleep.
  */
 void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 {
@@ -61,13 +86,13 @@ void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 	struct hwtimer_stats stats;
 	unsigned int i;
 
+	show_settings(seq, instance);
 	hwtimer_stats_get(instance, &stats);
 	for (i = 0; i < ARRAY_SIZE(fields); i++)
 		seq_printf(seq, "hwtimer-%s:\t%llu\n", fields[i].name,
 			   *(const u64 *)((const char *)&stats +
 					  fields[i].offset));
 	seq_puts(seq, "hwtimer-lateness:\t");
-	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
-		seq_printf(seq, "%s%llu", i ? " " : "", stats.lateness[i]);
-	seq_putc(seq, '\n');
+	hwtimer_stats_show_lateness(seq, &stats);
+	hwtimer_occupancy_show(seq, instance, "hwtimer-occupancy-");
 }

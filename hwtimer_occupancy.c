@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which buckets of a wheel have entries, in strips, for those who look at it: fdinfo
+ * (hwtimer_stats.c) and debugfs (hwtimer_debug.c). Dead entries count: nobody knows
+ * of them before he comes along.
+ *
+ * A wheel may have a million buckets: the lock is held for some of them at a time,
+ * and what is told need never have been so at one moment.
+ */
+#include <linux/bitmap.h>
+#include <linux/overflow.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+
+#include "hwtimer.h"
+#include "hwtimer_kinds.h"
+
+/* In so many strips a level is told: as many as the upper ones have buckets. */
+#define HWTIMER_STRIPS_MAX 64U
+
+/**
+ * struct hwtimer_occupancy - where in a level of a wheel there are entries
+ * @width: of a strip, ns; saturated
+ * @buckets: in a strip
+ * @strips: how many there are
+ * @occupied: of each strip, how many buckets have entries; the first is that in
+ *	which the wheel stands, and the others follow in the order of time
+ */
+struct hwtimer_occupancy {
+	u64 width;
+	u32 buckets;
+	u32 strips;
+	u32 occupied[HWTIMER_STRIPS_MAX];
+};
+
+/* So many buckets of the lowest level are looked at in one hold of the lock. */
+static u32 buckets_a_hold(const struct hwtimer_wheel *wheel)
+{
+	return hwtimer_is_hashed(wheel) ? HWTIMER_HOLD :
+					  HWTIMER_HOLD * BITS_PER_LONG;
+}
+
+static u32 hashed_count(const struct hwtimer_wheel *wheel, u32 first, u32 count)
+{
+	u32 i, sum = 0;
+
+	for (i = first; i < first + count; i++)
+		sum += wheel->buckets[i].earliest != HWTIMER_TICK_NONE;
+	return sum;
+}
+
+/* @count is a power of two, and @first a multiple of it. */
+static u32 hierarchy_count(const struct hwtimer_wheel *wheel, u32 first,
+			   u32 count)
+{
+	const unsigned long *words =
+		&wheel->hierarchy.occupied[first / BITS_PER_LONG];
+
+	if (count >= BITS_PER_LONG)
+		return bitmap_weight(words, count);
+	return hweight_long(*words >> first % BITS_PER_LONG & (BIT(count) - 1));
+}
+
+/* Of the @count buckets of the lowest level from @first on, the occupied ones. */
+static u32 strip_count(struct hwtimer_instance *instance, u32 first, u32 count)
+{
+	const struct hwtimer_wheel *wheel = &instance->wheel;
+	u32 step = min(count, buckets_a_hold(wheel));
+	u32 end = first + count, sum = 0;
+
+	for (; first < end; first += step) {
+		spin_lock(&instance->lock);
+		sum += hwtimer_is_hashed(wheel) ?
+			       hashed_count(wheel, first, step) :
+			       hierarchy_count(wheel, first, step);
+		spin_unlock(&instance->lock);
+		cond_resched();
+	}
+	return sum;
+}
+
+/* The tick in which the wheel stands. */
+static u64 wheel_position(struct hwtimer_instance *instance)
+{
+	const struct hwtimer_wheel *wheel = &instance->wheel;
+	u64 tick;
+
+	spin_lock(&instance->lock);
+	tick = hwtimer_is_hashed(wheel) ? wheel->current_tick :
+					  wheel->hierarchy.position;
+	spin_unlock(&instance->lock);
+	return tick;
+}
+
+static void occupancy_lowest(struct hwtimer_instance *instance,
+			     struct hwtimer_occupancy *occupancy)
+{
+	u32 mask = instance->wheel.shape.buckets - 1;
+	u32 i, first;
+
+	occupancy->strips = min(mask + 1, HWTIMER_STRIPS_MAX);
+	occupancy->buckets = (mask + 1) / occupancy->strips;
+	occupancy->width = occupancy->buckets * instance->wheel.shape.tick;
+	first = wheel_position(instance) & mask & ~(occupancy->buckets - 1);
+	for (i = 0; i < occupancy->strips; i++) {
+		u32 begin = first + i * occupancy->buckets;
+
+		occupancy->occupied[i] =
+			strip_count(instance, begin & mask, occupancy->buckets);
+	}
+}
+
+static void occupancy_upper(struct hwtimer_instance *instance,
+			    unsigned int level,
+			    struct hwtimer_occupancy *occupancy)
+{
+	const struct hwtimer_hierarchy *hierarchy = &instance->wheel.hierarchy;
+	unsigned int shift = hwtimer_hierarchy_shift(&instance->wheel, level);
+	u64 occupied;
+	u32 i;
+
+	spin_lock(&instance->lock);
+	occupied = ror64(hierarchy->levels[level].occupied,
+			 hierarchy->position >> shift);
+	spin_unlock(&instance->lock);
+
+	if (check_mul_overflow(instance->wheel.shape.tick, BIT_ULL(shift),
+			       &occupancy->width))
+		occupancy->width = U64_MAX;
+	occupancy->buckets = 1;
+	occupancy->strips = HWTIMER_STRIPS_MAX;
+	for (i = 0; i < HWTIMER_STRIPS_MAX; i++)
+		occupancy->occupied[i] = occupied >> i & 1;
+}
+
+/* Whether the wheel has @level; then what is in it. */
+static bool occupancy_get(struct hwtimer_instance *instance, unsigned int level,
+			  struct hwtimer_occupancy *occupancy)
+{
+	/* Pairs with the smp_store_release() in instance_begin(). */
+	if (!smp_load_acquire(&instance->started) ||
+	    level >= hwtimer_wheel_levels(&instance->settings.shape))
+		return false;
+	if (level)
+		occupancy_upper(instance, level, occupancy);
+	else
+		occupancy_lowest(instance, occupancy);
+	return true;
+}
+
+static bool occupancy_empty(const struct hwtimer_occupancy *occupancy)
+{
+	u32 i, sum = 0;
+
+	for (i = 0; i < occupancy->strips; i++)
+		sum += occupancy->occupied[i];
+	return !sum;
+}
+
+/**
+ * hwtimer_occupancy_show - where there are entries, a line for each level
+ * @seq: where to
+ * @instance: of which
+ * @prefix: of each line, before the number of the level
+ *
+ * The line goes on with the width of a strip in ns, how many buckets are in one, and
+ * of each strip how many of them are occupied, from that in which the wheel stands
+ * on. Levels without entries are left out, but for the lowest; all are in an instance
+ * that has had no timer yet. May sleep.
+ */
+void hwtimer_occupancy_show(struct seq_file *seq,
+			    struct hwtimer_instance *instance,
+			    const char *prefix)
+{
+	struct hwtimer_occupancy occupancy;
+	unsigned int level;
+	u32 i;
+
+	for (level = 0; occupancy_get(instance, level, &occupancy); level++) {
+		if (level && occupancy_empty(&occupancy))
+			continue;
+		seq_printf(seq, "%s%u:\t%llu %u", prefix, level,
+			   occupancy.width, occupancy.buckets);
+		for (i = 0; i < occupancy.strips; i++)
+			seq_printf(seq, " %u", occupancy.occupied[i]);
+		seq_putc(seq, '\n');
+	}
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What tracing is told; see hwtimer_trace.h. Called where an event is listened to,
+ * which is seldom: nothing here is in anybody's way otherwise.
+ */
+#include "hwtimer.h"
+
+#define CREATE_TRACE_POINTS
+#include "hwtimer_trace.h"
+
+/* What all events of a timer tell. */
+struct trace_timer {
+	u64 id;
+	u64 user_data;
+	u64 deadline;
+};
+
+static struct trace_timer timer_at(const struct hwtimer_instance *instance,
+				   u32 index)
+{
+	const struct hwtimer_record *record =
+		hwtimer_table_record(&instance->table, index);
+
+	lockdep_assert_held(&instance->lock);
+	return (struct trace_timer){
+		.id = hwtimer_table_id(record, index),
+		.user_data = hwtimer_period_get(instance, record).user_data,
+		.deadline = record->deadline,
+	};
+}
+
+/*
+ * hwtimer_trace_EVENT(): @index is that of the timer's record, which is still in
+ * use, with the deadline to be told of.
+ */
+#define TRACE_TIMER(event)                                                    \
+	void hwtimer_trace_##event(const struct hwtimer_instance *instance,   \
+				   u32 index)                                 \
+	{                                                                     \
+		struct trace_timer timer = timer_at(instance, index);         \
+									      \
+		trace_hwtimer_##event(instance->nr, timer.id, timer.user_data, \
+				      timer.deadline);                        \
+	}
+
+TRACE_TIMER(schedule)
+TRACE_TIMER(reschedule)
+TRACE_TIMER(rearm)
+TRACE_TIMER(cancel)
+TRACE_TIMER(discard)
+
+/* The @results of a bulk of SCHEDULEs: ids, or negative errnos. */
+void hwtimer_trace_bulk(const struct hwtimer_instance *instance,
+			const u64 *results, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		if (hwtimer_table_find(&instance->table, results[i]))
+			hwtimer_trace_schedule(instance,
+					       lower_32_bits(results[i]));
+}
+
+/* Of @count records, which expire at @now, the indices. */
+void hwtimer_trace_expire(const struct hwtimer_instance *instance,
+			  const u32 *due, u32 count, u64 now)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		struct trace_timer timer = timer_at(instance, due[i]);
+
+		trace_hwtimer_expire(instance->nr, timer.id, timer.user_data,
+				     timer.deadline, now - timer.deadline);
+	}
+}
+
+/* @ring: they are in the completion ring; otherwise read() has copied them. */
+void hwtimer_trace_deliver(const struct hwtimer_instance *instance,
+			   const struct hwtimer_event *events, u32 count,
+			   bool ring)
+{
+	u32 i;
+
+	lockdep_assert_held(&instance->lock);
+	for (i = 0; i < count; i++)
+		trace_hwtimer_deliver(instance->nr, &events[i], ring);
+}
+
+/* STOP has copied these. */
+void hwtimer_trace_unprocessed(const struct hwtimer_instance *instance,
+			       const struct hwtimer_unprocessed *timers,
+			       u32 count)
+{
+	u32 i;
+
+	lockdep_assert_held(&instance->lock);
+	for (i = 0; i < count; i++)
+		trace_hwtimer_unprocessed(instance->nr, timers[i].id,
+					  timers[i].user_data,
+					  timers[i].deadline);
+}
+
+/* A slice at @now, before it is known when the next one is. */
+void hwtimer_trace_turn(const struct hwtimer_instance *instance, u64 now,
+			u32 expired)
+{
+	lockdep_assert_held(&instance->lock);
+	trace_hwtimer_turn(instance->nr, now, now - min(now, instance->wake),
+			   expired, instance->stats.pending,
+			   instance->stats.ready);
+}

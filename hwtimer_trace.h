@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What tracing is told of timers: the tracepoints hwtimer:hwtimer_*, by which
+ * perf and bpftrace follow one timer by its id. Documentation/tracing.md says how.
+ *
+ * An event that nobody listens to costs one branch, which the kernel patches away;
+ * in a loop over many timers, one for the loop wherever that is possible. Whoever
+ * has something to tell asks trace_..._enabled(), and leaves all the rest to
+ * hwtimer_trace.c.
+ *
+ * All events but those of instances are told of with the lock of the instance held,
+ * in the order in which things happen to a timer. Times are ns on the instance's
+ * clock; instances are named by their number, which is never used again.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM hwtimer
+
+#if !defined(HWTIMER_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define HWTIMER_TRACE_H
+
+#include <linux/tracepoint.h>
+
+DECLARE_EVENT_CLASS(hwtimer_timer,
+	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
+	TP_ARGS(instance, id, user_data, deadline),
+	TP_STRUCT__entry(
+		__field(u64, instance)
+		__field(u64, id)
+		__field(u64, user_data)
+		__field(u64, deadline)
+	),
+	TP_fast_assign(
+		__entry->instance = instance;
+		__entry->id = id;
+		__entry->user_data = user_data;
+		__entry->deadline = deadline;
+	),
+	TP_printk("instance=%llu id=%llu user_data=%llu deadline=%llu",
+		  __entry->instance, __entry->id, __entry->user_data,
+		  __entry->deadline)
+);
+
+/* A timer was scheduled. */
+DEFINE_EVENT(hwtimer_timer, hwtimer_schedule,
+	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
+	TP_ARGS(instance, id, user_data, deadline)
+);
+
+/* A timer got another deadline. */
+DEFINE_EVENT(hwtimer_timer, hwtimer_reschedule,
+	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
+	TP_ARGS(instance, id, user_data, deadline)
+);
+
+/* A periodic timer goes on after its event was delivered. */
+DEFINE_EVENT(hwtimer_timer, hwtimer_rearm,
+	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
+	TP_ARGS(instance, id, user_data, deadline)
+);
+
+/* A timer was cancelled before it expired. */
+DEFINE_EVENT(hwtimer_timer, hwtimer_cancel,
+	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
+	TP_ARGS(instance, id, user_data, deadline)
+);
+
+/* A timer was cancelled when it had expired: nobody will get its event. */
+DEFINE_EVENT(hwtimer_timer, hwtimer_discard,
+	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
+	TP_ARGS(instance, id, user_data, deadline)
+);
+
+/* STOP has handed back a timer that was pending. */
+DEFINE_EVENT(hwtimer_timer, hwtimer_unprocessed,
+	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
+	TP_ARGS(instance, id, user_data, deadline)
+);
+
+/* A timer has expired: there is an event of it. */
+TRACE_EVENT(hwtimer_expire,
+	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline,
+		 u64 lateness),
+	TP_ARGS(instance, id, user_data, deadline, lateness),
+	TP_STRUCT__entry(
+		__field(u64, instance)
+		__field(u64, id)
+		__field(u64, user_data)
+		__field(u64, deadline)
+		__field(u64, lateness)
+	),
+	TP_fast_assign(
+		__entry->instance = instance;
+		__entry->id = id;
+		__entry->user_data = user_data;
+		__entry->deadline = deadline;
+		__entry->lateness = lateness;
+	),
+	TP_printk("instance=%llu id=%llu user_data=%llu deadline=%llu lateness=%llu",
+		  __entry->instance, __entry->id, __entry->user_data,
+		  __entry->deadline, __entry->lateness)
+);
+
+/* An event has got to the program: by read(), or through the completion ring. */
+TRACE_EVENT(hwtimer_deliver,
+	TP_PROTO(u64 instance, const struct hwtimer_event *event, bool ring),
+	TP_ARGS(instance, event, ring),
+	TP_STRUCT__entry(
+		__field(u64, instance)
+		__field(u64, id)
+		__field(u64, user_data)
+		__field(u64, deadline)
+		__field(u32, lateness)
+		__field(u32, expirations)
+		__field(u8, ring)
+	),
+	TP_fast_assign(
+		__entry->instance = instance;
+		__entry->id = event->id;
+		__entry->user_data = event->user_data;
+		__entry->deadline = event->deadline;
+		__entry->lateness = event->lateness;
+		__entry->expirations = event->expirations;
+		__entry->ring = ring;
+	),
+	TP_printk("instance=%llu id=%llu user_data=%llu deadline=%llu lateness=%u expirations=%u by=%s",
+		  __entry->instance, __entry->id, __entry->user_data,
+		  __entry->deadline, __entry->lateness, __entry->expirations,
+		  __entry->ring ? "ring" : "read")
+);
+
+/*
+ * The worker has turned a wheel. @late: how long after it should have come; @expired:
+ * how many timers did in this slice; @pending, @ready: how many there are afterwards.
+ */
+TRACE_EVENT(hwtimer_turn,
+	TP_PROTO(u64 instance, u64 now, u64 late, u32 expired, u64 pending,
+		 u64 ready),
+	TP_ARGS(instance, now, late, expired, pending, ready),
+	TP_STRUCT__entry(
+		__field(u64, instance)
+		__field(u64, now)
+		__field(u64, late)
+		__field(u64, pending)
+		__field(u64, ready)
+		__field(u32, expired)
+	),
+	TP_fast_assign(
+		__entry->instance = instance;
+		__entry->now = now;
+		__entry->late = late;
+		__entry->pending = pending;
+		__entry->ready = ready;
+		__entry->expired = expired;
+	),
+	TP_printk("instance=%llu now=%llu late=%llu expired=%u pending=%llu ready=%llu",
+		  __entry->instance, __entry->now, __entry->late,
+		  __entry->expired, __entry->pending, __entry->ready)
+);
+
+DECLARE_EVENT_CLASS(hwtimer_instance,
+	TP_PROTO(u64 instance, u64 pending, u64 ready),
+	TP_ARGS(instance, pending, ready),
+	TP_STRUCT__entry(
+		__field(u64, instance)
+		__field(u64, pending)
+		__field(u64, ready)
+	),
+	TP_fast_assign(
+		__entry->instance = instance;
+		__entry->pending = pending;
+		__entry->ready = ready;
+	),
+	TP_printk("instance=%llu pending=%llu ready=%llu",
+		  __entry->instance, __entry->pending, __entry->ready)
+);
+
+/* There is a new instance. */
+DEFINE_EVENT(hwtimer_instance, hwtimer_open,
+	TP_PROTO(u64 instance, u64 pending, u64 ready),
+	TP_ARGS(instance, pending, ready)
+);
+
+/* An instance ends, and so do its timers, of which nothing else is told. */
+DEFINE_EVENT(hwtimer_instance, hwtimer_close,
+	TP_PROTO(u64 instance, u64 pending, u64 ready),
+	TP_ARGS(instance, pending, ready)
+);
+
+#endif /* HWTIMER_TRACE_H */
+
+/* Found by -I, see Kbuild. */
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE hwtimer_trace
+#include <trace/define_trace.h>
