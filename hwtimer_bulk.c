@@ -99,6 +99,30 @@ static void bulk_reschedule_all(struct hwtimer_instance *instance, u32 flags,
 	}
 }
 
+/* The same two while tracing listens: that takes far longer than a cache miss. */
+static noinline void bulk_cancel_traced(struct hwtimer_instance *instance,
+					u32 flags, u64 *words, u32 count,
+					struct hwtimer_moment *moment)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		words[i] = hwtimer_op_cancel_traced(instance, words[i], flags,
+						    moment);
+}
+
+static noinline void bulk_reschedule_traced(struct hwtimer_instance *instance,
+					    u32 flags, u64 *words, u32 count,
+					    struct hwtimer_moment *moment)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		words[i] = hwtimer_op_reschedule_traced(instance, words[2 * i],
+							words[2 * i + 1], flags,
+							moment);
+}
+
 /* Does it all. The lock is held, and let go. */
 static void bulk_run_locked(struct hwtimer_instance *instance,
 			    const struct hwtimer_bulk *bulk, u64 *words,
@@ -113,11 +137,20 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 		bulk_schedule_all(instance, bulk->flags, words, count, &moment);
 		break;
 	case HWTIMER_OP_CANCEL:
-		bulk_cancel_all(instance, bulk->flags, words, count, &moment);
+		if (trace_hwtimer_cancel_enabled())
+			bulk_cancel_traced(instance, bulk->flags, words, count,
+					   &moment);
+		else
+			bulk_cancel_all(instance, bulk->flags, words, count,
+					&moment);
 		break;
 	default:
-		bulk_reschedule_all(instance, bulk->flags, words, count,
-				    &moment);
+		if (trace_hwtimer_reschedule_enabled())
+			bulk_reschedule_traced(instance, bulk->flags, words,
+					       count, &moment);
+		else
+			bulk_reschedule_all(instance, bulk->flags, words, count,
+					    &moment);
 	}
 	hwtimer_op_end(instance, count, ready);
 }

@@ -228,6 +228,17 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 	rearm_end(instance, rearmed);
 }
 
+/* Tracing is told what event_put() will do; that keeps its event in registers. */
+static noinline void event_put_traced(const struct hwtimer_instance *instance,
+				      u32 index, u64 now)
+{
+	struct hwtimer_event event;
+
+	event_fill(instance, &event,
+		   hwtimer_table_record(&instance->table, index), index, now);
+	hwtimer_trace_deliver(instance, &event, 1, true);
+}
+
 /* Puts the event of an expired record, not in the queue, into the ring. */
 static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
 {
@@ -235,11 +246,11 @@ static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
 		hwtimer_table_record(&instance->table, index);
 	struct hwtimer_event event;
 
+	if (trace_hwtimer_deliver_enabled())
+		event_put_traced(instance, index, now);
 	event_fill(instance, &event, record, index, now);
 	hwtimer_ring_put(instance->exchange.ring, &event);
 	instance->stats.completed++;
-	if (trace_hwtimer_deliver_enabled())
-		hwtimer_trace_deliver(instance, &event, 1, true);
 	event_finish(instance, index, event.expirations, now);
 }
 

@@ -90,6 +90,31 @@ int hwtimer_op_reschedule_late(const struct hwtimer_instance *instance,
 	}
 }
 
+/* CANCEL, as hwtimer_op_cancel(), and tracing is told. */
+int hwtimer_op_cancel_traced(struct hwtimer_instance *instance, u64 id,
+			     u32 flags, struct hwtimer_moment *moment)
+{
+	const struct hwtimer_record *record =
+		hwtimer_table_find(&instance->table, id);
+
+	/* It succeeds; and afterwards there is nothing to tell of. */
+	if (record && record->state == HWTIMER_PENDING)
+		hwtimer_trace_cancel(instance, lower_32_bits(id));
+	return hwtimer_op_cancel(instance, id, flags, moment);
+}
+
+/* RESCHEDULE, as hwtimer_op_reschedule(), and tracing is told. */
+int hwtimer_op_reschedule_traced(struct hwtimer_instance *instance, u64 id,
+				 u64 time, u32 flags,
+				 struct hwtimer_moment *moment)
+{
+	int err = hwtimer_op_reschedule(instance, id, time, flags, moment);
+
+	if (!err)
+		hwtimer_trace_reschedule(instance, lower_32_bits(id));
+	return err;
+}
+
 static u64 instance_dead(const struct hwtimer_instance *instance)
 {
 	return instance->wheel.entries - instance->stats.pending;

@@ -4,7 +4,9 @@
  * before and after some of them, in one hold of the instance's lock. Used by
  * hwtimer_request.c and hwtimer_bulk.c, which differ in how they are asked.
  *
- * The operations are inline, so that a loop of one kind knows what is constant.
+ * The operations are inline, so that a loop of one kind knows what is constant. Those
+ * that tell tracing of it are not: there are other loops for them, chosen once a hold,
+ * so that a loop that is not traced is the same as if there were no tracing.
  */
 #ifndef HWTIMER_OP_H
 #define HWTIMER_OP_H
@@ -43,11 +45,24 @@ void hwtimer_op_begin(struct hwtimer_instance *instance,
 void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready)
 	__releases(&instance->lock);
 
-int hwtimer_op_cancel_late(struct hwtimer_instance *instance,
-			   u32 index, u32 flags,
-			   struct hwtimer_moment *moment);
+int hwtimer_op_cancel_late(struct hwtimer_instance *instance, u32 index,
+			   u32 flags, struct hwtimer_moment *moment);
 int hwtimer_op_reschedule_late(const struct hwtimer_instance *instance,
 			       const struct hwtimer_record *record);
+
+int hwtimer_op_cancel_traced(struct hwtimer_instance *instance, u64 id,
+			     u32 flags, struct hwtimer_moment *moment);
+int hwtimer_op_reschedule_traced(struct hwtimer_instance *instance, u64 id,
+				 u64 time, u32 flags,
+				 struct hwtimer_moment *moment);
+
+/* Whether tracing is told of what operations do. */
+static inline bool hwtimer_op_traced(void)
+{
+	return trace_hwtimer_schedule_enabled() ||
+	       trace_hwtimer_cancel_enabled() ||
+	       trace_hwtimer_reschedule_enabled();
+}
 
 /* The absolute deadline that @time means; see struct hwtimer_request. */
 static __always_inline u64 hwtimer_op_deadline(u64 time, u32 flags,
@@ -121,8 +136,6 @@ static __always_inline int hwtimer_op_cancel(struct hwtimer_instance *instance,
 	if (unlikely(record->state != HWTIMER_PENDING))
 		return hwtimer_op_cancel_late(instance, lower_32_bits(id),
 					      flags, moment);
-	if (trace_hwtimer_cancel_enabled())
-		hwtimer_trace_cancel(instance, lower_32_bits(id));
 	hwtimer_wheel_remove(&instance->wheel, record);
 	hwtimer_period_free(instance, lower_32_bits(id));
 	instance->stats.pending--;
@@ -147,8 +160,6 @@ hwtimer_op_reschedule(struct hwtimer_instance *instance, u64 id, u64 time,
 	hwtimer_wheel_move(&instance->wheel, lower_32_bits(id),
 			   hwtimer_op_deadline(time, flags, moment));
 	instance->stats.rescheduled++;
-	if (trace_hwtimer_reschedule_enabled())
-		hwtimer_trace_reschedule(instance, lower_32_bits(id));
 	return 0;
 }
 

@@ -100,9 +100,9 @@ int hwtimer_request_check(const struct hwtimer_settings *settings,
 	return request->slack > slack_max(request) ? -EDOM : 0;
 }
 
-static int request_schedule(struct hwtimer_instance *instance,
-			    struct hwtimer_request *request,
-			    struct hwtimer_moment *moment)
+static __always_inline int request_schedule(struct hwtimer_instance *instance,
+					    struct hwtimer_request *request,
+					    struct hwtimer_moment *moment)
 {
 	struct hwtimer_record *record;
 	u32 index;
@@ -121,8 +121,6 @@ static int request_schedule(struct hwtimer_instance *instance,
 	if (unlikely(request->interval))
 		hwtimer_period_begin(instance, record, request);
 	request->id = hwtimer_op_file(instance, record, index);
-	if (trace_hwtimer_schedule_enabled())
-		hwtimer_trace_schedule(instance, index);
 	return 0;
 }
 
@@ -151,16 +149,12 @@ request_prefetch(const struct hwtimer_instance *instance,
 		hwtimer_op_prefetch(instance, request->id);
 }
 
-/* Runs those of @requests whose result is 0. The lock is held, and let go. */
-static void requests_run_locked(struct hwtimer_instance *instance,
-				struct hwtimer_request *requests, u32 count)
-	__releases(&instance->lock)
+static void requests_run_all(struct hwtimer_instance *instance,
+			     struct hwtimer_request *requests, u32 count,
+			     struct hwtimer_moment *moment)
 {
-	struct hwtimer_moment moment = { .instance = instance };
-	u64 ready = instance->stats.ready;
 	u32 i;
 
-	hwtimer_op_begin(instance, &moment);
 	for (i = 0; i < min_t(u32, count, HWTIMER_AHEAD); i++)
 		request_prefetch(instance, &requests[i]);
 	for (i = 0; i < count; i++) {
@@ -169,8 +163,60 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 					 &requests[i + HWTIMER_AHEAD]);
 		if (!requests[i].result)
 			requests[i].result =
-				request_run(instance, &requests[i], &moment);
+				request_run(instance, &requests[i], moment);
 	}
+}
+
+/* The same while tracing listens. */
+static noinline int request_run_traced(struct hwtimer_instance *instance,
+				       struct hwtimer_request *request,
+				       struct hwtimer_moment *moment)
+{
+	int err;
+
+	switch (request->op) {
+	case HWTIMER_OP_SCHEDULE:
+		err = request_schedule(instance, request, moment);
+		if (!err)
+			hwtimer_trace_schedule(instance,
+					       lower_32_bits(request->id));
+		return err;
+	case HWTIMER_OP_CANCEL:
+		return hwtimer_op_cancel_traced(instance, request->id,
+						request->flags, moment);
+	default:
+		return hwtimer_op_reschedule_traced(instance, request->id,
+						    request->time,
+						    request->flags, moment);
+	}
+}
+
+static noinline void requests_run_traced(struct hwtimer_instance *instance,
+					 struct hwtimer_request *requests,
+					 u32 count,
+					 struct hwtimer_moment *moment)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		if (!requests[i].result)
+			requests[i].result = request_run_traced(
+				instance, &requests[i], moment);
+}
+
+/* Runs those of @requests whose result is 0. The lock is held, and let go. */
+static void requests_run_locked(struct hwtimer_instance *instance,
+				struct hwtimer_request *requests, u32 count)
+	__releases(&instance->lock)
+{
+	struct hwtimer_moment moment = { .instance = instance };
+	u64 ready = instance->stats.ready;
+
+	hwtimer_op_begin(instance, &moment);
+	if (hwtimer_op_traced())
+		requests_run_traced(instance, requests, count, &moment);
+	else
+		requests_run_all(instance, requests, count, &moment);
 	hwtimer_op_end(instance, count, ready);
 }
 
