@@ -476,6 +476,16 @@ static inline long long number_after(const char *path, const char *key)
 	return value;
 }
 
+/* The number of @name in what the kernel tells of @fd, or -1. */
+static inline long long told(int fd, const char *name)
+{
+	char path[64], key[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	snprintf(key, sizeof(key), "hwtimer-%s:", name);
+	return number_after(path, key);
+}
+
 static inline long long module_parameter(const char *name)
 {
 	char path[128];

@@ -17,7 +17,7 @@
 PROGRAMS="abi setup schedule cancel reschedule submit bulk read poll stop
 	  query order periodic slack clock notify
 	  stats lifetime concurrency ring_map ring ring_abuse memory fault
-	  idle library adapters tool"
+	  idle library adapters tool trace debugfs"
 
 # What depends on the kind of wheel, and is run with the other one as well. What
 # does not ask for a kind itself gets that of the parameter default_kind.

@@ -213,14 +213,163 @@ TEST_F(hwtimer, fdinfo_tells_the_histogram)
 	EXPECT_TRUE(has_line(path, line));
 }
 
-/* The number of @name in what the kernel tells of @fd, or -1. */
-static long long told(int fd, const char *name)
+TEST_F(hwtimer, instances_have_numbers)
 {
-	char path[64], key[64];
+	int other = dev_open(0);
+
+	ASSERT_LE(0, other);
+	EXPECT_LT(0, told(self->fd, "instance"));
+	EXPECT_LT(told(self->fd, "instance"), told(other, "instance"));
+	EXPECT_EQ(0, close(other));
+}
+
+/* A level of a wheel, as fdinfo tells it. */
+struct level {
+	unsigned long long width;
+	unsigned int buckets;
+	unsigned int strips;
+	unsigned int occupied[64];
+};
+
+/* Whether @fd has @level; then what is in it. */
+static bool level_of(int fd, unsigned int nr, struct level *level)
+{
+	char path[64], key[64], line[2048] = "", *text;
+	bool found = false;
+	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	snprintf(key, sizeof(key), "hwtimer-%s:", name);
-	return number_after(path, key);
+	snprintf(key, sizeof(key), "hwtimer-occupancy-%u:", nr);
+	file = fopen(path, "r");
+	if (!file)
+		abort();
+	while (!found && fgets(line, sizeof(line), file))
+		found = !strncmp(line, key, strlen(key));
+	fclose(file);
+	if (!found)
+		return false;
+	level->width = strtoull(line + strlen(key), &text, 10);
+	level->buckets = strtoul(text, &text, 10);
+	for (level->strips = 0; level->strips < 64 && *text == ' ';
+	     level->strips++)
+		level->occupied[level->strips] = strtoul(text, &text, 10);
+	return !strcmp(text, "\n");
+}
+
+static unsigned int occupied_in(const struct level *level)
+{
+	unsigned int sum = 0;
+
+	for (unsigned int i = 0; i < level->strips; i++)
+		sum += level->occupied[i];
+	return sum;
+}
+
+static unsigned int occupied_in_all(int fd)
+{
+	unsigned int sum = 0;
+	struct level level;
+
+	for (unsigned int nr = 0; nr < 16; nr++)
+		if (level_of(fd, nr, &level))
+			sum += occupied_in(&level);
+	return sum;
+}
+
+TEST_F(hwtimer, before_the_first_timer_there_is_no_wheel)
+{
+	struct level level;
+
+	EXPECT_FALSE(level_of(self->fd, 0, &level));
+	EXPECT_EQ(MS, told(self->fd, "tick"));
+	EXPECT_EQ(4096, told(self->fd, "buckets"));
+	EXPECT_EQ(module_parameter("default_kind"), told(self->fd, "kind"));
+}
+
+/* Timers that are @strips strips ahead, by the clock. */
+static void expect_timer_ahead(struct __test_metadata *_metadata, int fd,
+			       unsigned int nr, __u64 ahead)
+{
+	struct level level;
+	unsigned int i;
+
+	ASSERT_TRUE(level_of(fd, nr, &level));
+	EXPECT_EQ(1, occupied_in(&level));
+	for (i = 0; !level.occupied[i]; i++)
+		;
+	/* The first strip has begun, and the clock has gone on. */
+	EXPECT_LE(ahead / level.width, i + 1);
+	EXPECT_GE((ahead + 60 * SEC) / level.width + 1, i);
+}
+
+TEST_F(hwtimer, fdinfo_tells_where_a_timer_is)
+{
+	struct level lowest;
+	unsigned int nr = 1;
+	struct level level;
+
+	ASSERT_EQ(0, dev_setup_as(self->fd,
+				  (struct hwtimer_setup){
+					  .clock = CLOCK_MONOTONIC,
+					  .kind = HWTIMER_KIND_HIERARCHICAL,
+				  }));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	ASSERT_TRUE(level_of(self->fd, 0, &lowest));
+	EXPECT_EQ(64 * MS, lowest.width);
+	EXPECT_EQ(64, lowest.buckets);
+	EXPECT_EQ(64, lowest.strips);
+	EXPECT_EQ(0, occupied_in(&lowest));
+	/* Levels without a timer are not told of. */
+	while (nr < 16 && !level_of(self->fd, nr, &level))
+		nr++;
+	expect_timer_ahead(_metadata, self->fd, nr, HOUR);
+	EXPECT_EQ(1, occupied_in_all(self->fd));
+}
+
+TEST_F(hwtimer, fdinfo_tells_where_a_timer_of_a_hashed_wheel_is)
+{
+	ASSERT_EQ(0, dev_setup_as(self->fd, (struct hwtimer_setup){
+						    .clock = CLOCK_MONOTONIC,
+						    .kind = HWTIMER_KIND_HASHED,
+						    .tick = 10 * SEC,
+						    .buckets = 8192,
+					    }));
+	ASSERT_NE(0, dev_after(self->fd, 20 * HOUR, 0));
+	expect_timer_ahead(_metadata, self->fd, 0, 20 * HOUR);
+	EXPECT_EQ(1, occupied_in_all(self->fd));
+}
+
+TEST(occupied_buckets_are_counted)
+{
+	static const __u32 sizes[] = { 8, 32, 64, 128, 4096, 65536 };
+	__u64 now = now_ns();
+
+	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(sizes); i++) {
+		int fd = dev_open(0);
+
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(
+			0,
+			dev_setup_as(
+				fd,
+				(struct hwtimer_setup){
+					.clock = CLOCK_MONOTONIC,
+					.kind = i % 2 ? HWTIMER_KIND_HASHED :
+							HWTIMER_KIND_HIERARCHICAL,
+					.tick = HOUR,
+					.buckets = sizes[i / 2],
+				}));
+		/* No two of them in a bucket, and none soon. */
+		for (unsigned int n = 2; n < 8; n++) {
+			ASSERT_NE(0, dev_at(fd, now + n * HOUR, n));
+			ASSERT_NE(0, dev_at(fd, now + n * HOUR, n));
+		}
+		EXPECT_EQ(6, occupied_in_all(fd))
+		{
+			TH_LOG("%u buckets, kind %d", sizes[i / 2], 2 - i % 2);
+		}
+		EXPECT_EQ(0, close(fd));
+	}
 }
 
 TEST_F(hwtimer, fdinfo_tells_the_same)

@@ -156,7 +156,7 @@ programs_on()
 	[ "$1" != "$UML_KERNEL" ] ||
 		echo abi setup schedule cancel reschedule submit bulk read poll \
 			stop query stats lifetime concurrency memory library \
-			adapters tool
+			adapters tool trace debugfs
 }
 
 # selftests_on KERNEL

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * All instances in debugfs: they come and go with the descriptors, the files are for
+ * root only, and tell what STATS tells. Skipped where a kernel has no debugfs.
+ */
+#include "hwtimer_test.h"
+
+#include <sys/stat.h>
+
+#define DIR "/sys/kernel/debug/hwtimer/"
+
+static const char *const files[] = { "instances", "occupancy", "lateness" };
+
+FIXTURE(debugfs)
+{
+	int fd;
+	long long nr;
+};
+
+FIXTURE_SETUP(debugfs)
+{
+	self->fd = -1;
+	if (access(DIR, F_OK))
+		SKIP(return, "this kernel has no debugfs");
+	self->fd = dev_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	self->nr = told(self->fd, "instance");
+}
+
+FIXTURE_TEARDOWN(debugfs)
+{
+	if (self->fd >= 0)
+		EXPECT_EQ(0, close(self->fd));
+}
+
+/* The last line of the file that begins with instance @nr; how many there are. */
+static unsigned int lines_of(const char *name, long long nr, char line[4096])
+{
+	char path[64], read[4096];
+	unsigned int count = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), DIR "%s", name);
+	file = fopen(path, "r");
+	if (!file)
+		abort();
+	while (fgets(read, sizeof(read), file))
+		if (strtoll(read, NULL, 10) == nr) {
+			strcpy(line, read);
+			count++;
+		}
+	fclose(file);
+	return count;
+}
+
+TEST_F(debugfs, instances_come_and_go)
+{
+	char line[4096];
+	int other;
+
+	ASSERT_EQ(1, lines_of("instances", self->nr, line));
+	EXPECT_EQ(0, lines_of("instances", self->nr + 1, line));
+	other = dev_open(0);
+	ASSERT_LE(0, other);
+	EXPECT_EQ(1, lines_of("instances", told(other, "instance"), line));
+	EXPECT_EQ(1, lines_of("instances", self->nr, line));
+	ASSERT_EQ(0, close(other));
+	ASSERT_EQ(0, close(self->fd));
+	self->fd = -1;
+	EXPECT_EQ(0, lines_of("instances", self->nr, line));
+	EXPECT_EQ(0, lines_of("instances", self->nr + 1, line));
+}
+
+TEST_F(debugfs, an_instance_tells_who_it_is)
+{
+	char line[4096], expected[256];
+	__u64 ids[20];
+
+	ASSERT_EQ(0, dev_setup_as(self->fd, (struct hwtimer_setup){
+						    .clock = CLOCK_BOOTTIME,
+						    .kind = HWTIMER_KIND_HASHED,
+						    .tick = 2 * MS,
+						    .buckets = 512,
+						    .timers = 1000,
+					    }));
+	ASSERT_EQ(20, dev_schedule_many(self->fd, 20, 0, HOUR, ids));
+	ASSERT_EQ(3, dev_cancel_many(self->fd, 3, ids));
+	ASSERT_NE(0, dev_after(self->fd, 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(1, lines_of("instances", self->nr, line));
+	snprintf(
+		expected, sizeof(expected),
+		"%lld\t%d\thashed\t%d\t2000000\t512\t1000\t17\t1\t21\t3\t1\t0\t%llu\n",
+		self->nr, getpid(), CLOCK_BOOTTIME, stats_of(self->fd).bytes);
+	EXPECT_STREQ(expected, line);
+}
+
+TEST_F(debugfs, lateness_is_that_of_stats)
+{
+	char line[4096], expected[4096];
+	struct hwtimer_stats stats;
+	int length;
+
+	ASSERT_EQ(50, dev_schedule_many(self->fd, 50, 0, 0, NULL));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 50));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
+	length = sprintf(expected, "%lld:\t%llu", self->nr, stats.lateness[0]);
+	for (unsigned int i = 1; i < HWTIMER_LATENESS_BUCKETS; i++)
+		length +=
+			sprintf(expected + length, " %llu", stats.lateness[i]);
+	sprintf(expected + length, "\n");
+	ASSERT_EQ(1, lines_of("lateness", self->nr, line));
+	EXPECT_STREQ(expected, line);
+}
+
+TEST_F(debugfs, occupancy_is_that_of_fdinfo)
+{
+	char line[4096] = "", path[64], read[4096], key[64];
+	bool same = false;
+	FILE *fdinfo;
+
+	EXPECT_EQ(0, lines_of("occupancy", self->nr, line));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	ASSERT_LE(1, lines_of("occupancy", self->nr, line));
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", self->fd);
+	snprintf(key, sizeof(key), "%lld ", self->nr);
+	ASSERT_EQ(0, strncmp(key, line, strlen(key)));
+	fdinfo = fopen(path, "r");
+	ASSERT_NE(NULL, fdinfo);
+	while (!same && fgets(read, sizeof(read), fdinfo))
+		same = !strncmp(read, "hwtimer-occupancy-", 18) &&
+		       !strcmp(read + 18, line + strlen(key));
+	fclose(fdinfo);
+	EXPECT_TRUE(same);
+}
+
+TEST_F(debugfs, many_instances_are_all_there)
+{
+	char line[4096];
+	int fds[300];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = dev_open(0);
+		ASSERT_LE(0, fds[i]);
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i += 50)
+		EXPECT_EQ(1, lines_of("instances", told(fds[i], "instance"),
+				      line));
+	EXPECT_EQ(1, lines_of("lateness", told(fds[299], "instance"), line));
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++)
+		EXPECT_EQ(0, close(fds[i]));
+}
+
+TEST_F(debugfs, files_are_for_root)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(files); i++) {
+		struct stat st;
+		char path[64];
+
+		snprintf(path, sizeof(path), DIR "%s", files[i]);
+		ASSERT_EQ(0, stat(path, &st));
+		EXPECT_EQ(0400, st.st_mode & 0777);
+	}
+}
+
+static void *look_until_told(void *arg)
+{
+	volatile bool *stop = arg;
+	char line[4096];
+
+	while (!*stop)
+		for (unsigned int i = 0; i < ARRAY_SIZE(files); i++)
+			lines_of(files[i], 0, line);
+	return NULL;
+}
+
+TEST_F(debugfs, instances_may_end_while_they_are_shown)
+{
+	volatile bool stop = false;
+	pthread_t looker;
+
+	start_threads(&looker, 1, look_until_told, (void *)&stop, 0);
+	for (unsigned int i = 0; i < scaled(200); i++) {
+		int fd = dev_open(0);
+
+		ASSERT_LE(0, fd);
+		ASSERT_NE(0, dev_after(fd, i % 2 ? HOUR : 0, 0));
+		ASSERT_EQ(0, close(fd));
+	}
+	stop = true;
+	join_threads(&looker, 1);
+}
+
+TEST_HARNESS_MAIN
