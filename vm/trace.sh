@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Runs the one-liners of Documentation/tracing.md with this machine's bpftrace in a
+# test machine with Debian's kernel. Prints TAP. Called by vm/check.sh.
+#
+# bpftrace needs 200 MB of libraries, which it finds where they are here.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+KERNEL=stock-6.12
+FILES=()
+
+main()
+{
+	local temp
+
+	cd "$REPO_DIR"
+	need_packages bpftrace
+	temp=$(mktemp -d)
+	on_exit rm -rf "$temp"
+	"$VM_DIR/build.sh" "$KERNEL" >/dev/null
+	make --no-print-directory -C tool OUT="$temp/tool" LDFLAGS=-static >&2
+	one_liners >"$temp/one-liners"
+	[ -s "$temp/one-liners" ] || die "Documentation/tracing.md: no one-liner"
+	with_libraries "$(command -v bpftrace)" /bin/bpftrace
+	"$VM_DIR/run.sh" --kernel "$KERNEL" --timeout 300 --mem 2048 \
+		--file "build/$KERNEL/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file "$temp/tool/hwtimerctl=/hwtimer/hwtimerctl" \
+		--file "$temp/one-liners=/hwtimer/one-liners" \
+		--file "$VM_DIR/guest-trace=/hwtimer/guest-trace" \
+		"${FILES[@]}" -- sh guest-trace
+}
+
+# The commands in the documentation that begin with bpftrace, a line each
+one_liners()
+{
+	grep '^sudo bpftrace -e' Documentation/tracing.md
+}
+
+# with_libraries PROGRAM GUESTPATH: adds to FILES what it needs
+with_libraries()
+{
+	local library
+
+	FILES+=(--file "$1=$2")
+	while read -r library; do
+		FILES+=(--file "$(readlink -f "$library")=$library")
+	done < <(ldd "$1" | grep -o '/[^ ]*')
+}
+
+main "$@"
