@@ -21,26 +21,6 @@ struct wish {
 	clockid_t clock;
 };
 
-static uint64_t time_of(const char *what, const char *text)
-{
-	uint64_t ns;
-
-	if (!units_parse_time(text, &ns))
-		usage("%s: \"%s\" is no time; write it like 1.5s or 200ms",
-		      what, text);
-	return ns;
-}
-
-static uint32_t count_of(const char *text)
-{
-	uint64_t count;
-
-	if (!units_parse_number(text, &count) || !count || count > UINT32_MAX)
-		usage("--count: \"%s\" is no number from 1 to 4294967295",
-		      text);
-	return count;
-}
-
 static clockid_t clock_of(const char *text)
 {
 	if (!strcmp(text, "monotonic"))
@@ -66,15 +46,16 @@ static struct wish parse(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
 		switch (option) {
 		case 'r':
-			wish.request.interval = time_of("--repeat", optarg);
+			wish.request.interval =
+				time_argument("--repeat", optarg);
 			if (!wish.request.interval)
 				usage("--repeat 0 is no interval");
 			break;
 		case 'n':
-			wish.request.count = count_of(optarg);
+			wish.request.count = count_argument("--count", optarg);
 			break;
 		case 's':
-			wish.request.slack = time_of("--slack", optarg);
+			wish.request.slack = time_argument("--slack", optarg);
 			break;
 		case 'c':
 			wish.clock = clock_of(optarg);
@@ -85,7 +66,7 @@ static struct wish parse(int argc, char **argv)
 		}
 	if (optind != argc - 1)
 		usage("schedule takes one TIME");
-	wish.request.time = time_of("schedule", argv[optind]);
+	wish.request.time = time_argument("schedule", argv[optind]);
 	if (wish.request.count && !wish.request.interval)
 		usage("--count is for timers with --repeat");
 	return wish;

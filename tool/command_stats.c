@@ -8,25 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Up to what lateness @share of the events were: the end of the histogram's bucket,
- * ns. 0: there were none.
- */
-static uint64_t lateness_of(const struct instance *instance, double share)
-{
-	uint64_t sum = 0, seen = 0;
-	unsigned int i;
-
-	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
-		sum += instance->lateness[i];
-	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++) {
-		seen += instance->lateness[i];
-		if (sum && seen >= sum * share)
-			return i ? 1ULL << i : 0;
-	}
-	return 0;
-}
-
 static void show_table(const struct instances *instances)
 {
 	unsigned int i;
@@ -48,8 +29,10 @@ static void show_table(const struct instances *instances)
 		       instance_counter(instance, "expired"),
 		       units_format_bytes(instance_counter(instance, "bytes"),
 					  bytes),
-		       units_format_time(lateness_of(instance, 0.5), half),
-		       units_format_time(lateness_of(instance, 0.99), most));
+		       units_format_time(lateness_of(instance->lateness, 0.5),
+					 half),
+		       units_format_time(lateness_of(instance->lateness, 0.99),
+					 most));
 	}
 }
 
@@ -65,19 +48,37 @@ static void show_string(const char *text)
 	putchar('"');
 }
 
-static void show_object(const struct instance *instance)
+static void show_level(const struct level *level)
+{
+	unsigned int i;
+
+	printf("{\"level\": %u, \"width\": %" PRIu64 ", \"buckets\": %" PRIu32
+	       ", \"occupied\": [",
+	       level->nr, level->width, level->buckets);
+	for (i = 0; i < level->strips; i++)
+		printf("%s%" PRIu32, i ? ", " : "", level->occupied[i]);
+	fputs("]}", stdout);
+}
+
+static void show_object(const struct instance *instance, uint64_t time)
 {
 	unsigned int i;
 
 	printf("  {\"pid\": %d, \"fd\": %d, \"comm\": ", instance->pid,
 	       instance->fd);
 	show_string(instance->comm);
+	printf(", \"time\": %" PRIu64, time);
 	for (i = 0; i < instance->nr_counters; i++)
 		printf(", \"%s\": %" PRIu64, instance->counters[i].name,
 		       instance->counters[i].value);
 	fputs(", \"lateness\": [", stdout);
 	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
 		printf("%s%" PRIu64, i ? ", " : "", instance->lateness[i]);
+	fputs("], \"occupancy\": [", stdout);
+	for (i = 0; i < instance->nr_levels; i++) {
+		fputs(i ? ", " : "", stdout);
+		show_level(&instance->levels[i]);
+	}
 	fputs("]}", stdout);
 }
 
@@ -87,7 +88,7 @@ static void show_json(const struct instances *instances)
 
 	puts("[");
 	for (i = 0; i < instances->count; i++) {
-		show_object(&instances->list[i]);
+		show_object(&instances->list[i], instances->time);
 		puts(i + 1 < instances->count ? "," : "");
 	}
 	puts("]");
@@ -100,6 +101,7 @@ int command_stats(int argc, char **argv)
 
 	if (argc > 1 + json)
 		usage("stats takes no %s", argv[1 + json]);
+	need_module();
 	instances_find(&instances);
 	if (json)
 		show_json(&instances);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* hwtimerctl: a look at /dev/hwtimer, and timers from the shell; hwtimerctl(1). */
 #include "commands.h"
+#include "units.h"
 
 #include <err.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,13 @@ static const struct command {
 	  "info                          what the module is and can do\n" },
 	{ "stats", command_stats,
 	  "stats [--json]                counters of all instances that can be seen\n" },
+	{ "watch", command_watch,
+	  "watch [--interval TIME] [--count N] [--once]\n"
+	  "                              the same live: rates, lateness, where timers are\n" },
+	{ "plot", command_plot,
+	  "plot FILE.png|FILE.svg [--seconds N] [--count N] [--interval TIME]\n"
+	  "         [--from FILE] [--pid PID] [--script]\n"
+	  "                              rates and lateness as a picture, by gnuplot\n" },
 	{ "schedule", command_schedule,
 	  "schedule TIME [--repeat TIME] [--count N] [--slack TIME]\n"
 	  "         [--clock monotonic|boottime]\n"
@@ -50,6 +59,26 @@ void usage(const char *format, ...)
 	exit(2);
 }
 
+uint64_t time_argument(const char *what, const char *text)
+{
+	uint64_t ns;
+
+	if (!units_parse_time(text, &ns))
+		usage("%s: \"%s\" is no time; write it like 1.5s or 200ms",
+		      what, text);
+	return ns;
+}
+
+uint32_t count_argument(const char *what, const char *text)
+{
+	uint64_t count;
+
+	if (!units_parse_number(text, &count) || !count || count > UINT32_MAX)
+		usage("%s: \"%s\" is no number from 1 to 4294967295", what,
+		      text);
+	return count;
+}
+
 /* What to do about an error of hwt_open() */
 static const char *advice(int error)
 {
@@ -78,6 +107,28 @@ struct hwt *open_device(void)
 	if (error)
 		errx(1, "/dev/hwtimer: %s", advice(error));
 	return hwt;
+}
+
+/* In a container the device need not be there, but the module is known. */
+static bool module_loaded(void)
+{
+	char line[128], name[64];
+	bool found = false;
+	FILE *file = fopen("/proc/misc", "r");
+
+	if (!file)
+		return true; /* who knows */
+	while (!found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "%*d %63s", name) == 1 &&
+			!strcmp(name, "hwtimer");
+	fclose(file);
+	return found;
+}
+
+void need_module(void)
+{
+	if (!module_loaded())
+		errx(1, "%s", advice(ENOENT));
 }
 
 /* What was printed is part of what was asked for. */

@@ -11,9 +11,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 
 #define MISC_MAJOR 10
 #define PREFIX "hwtimer-"
+#define LEVEL "occupancy-"
 
 /* Names come from the kernel's text; each is kept once, for ever. */
 static const char *name_of(const char *name)
@@ -41,12 +43,47 @@ static void take_lateness(struct instance *instance, char *text)
 		instance->lateness[i] = strtoull(text, &text, 10);
 }
 
+/* WIDTH BUCKETS OCCUPIED OCCUPIED ... */
+static void take_level(struct instance *instance, unsigned int nr, char *text)
+{
+	struct level *level;
+	char *end;
+
+	if (instance->nr_levels == LEVELS_MAX)
+		return;
+	level = &instance->levels[instance->nr_levels++];
+	*level = (struct level){ .nr = nr };
+	level->width = strtoull(text, &text, 10);
+	level->buckets = strtoul(text, &text, 10);
+	while (level->strips < STRIPS_MAX) {
+		uint32_t occupied = strtoul(text, &end, 10);
+
+		if (end == text)
+			break;
+		level->occupied[level->strips++] = occupied;
+		text = end;
+	}
+}
+
+/* Adds a counter, whose @name is copied. */
+void instance_count(struct instance *instance, const char *name, uint64_t value)
+{
+	struct counter *counter;
+
+	if (!strcmp(name, "instance"))
+		instance->nr = value;
+	name = name_of(name);
+	if (!name || instance->nr_counters == COUNTERS_MAX)
+		return;
+	counter = &instance->counters[instance->nr_counters++];
+	counter->name = name;
+	counter->value = value;
+}
+
 /* A line of fdinfo: hwtimer-NAME:<tab>VALUE */
 static void take_line(struct instance *instance, char *line)
 {
 	char *colon = strchr(line, ':');
-	struct counter *counter;
-	const char *name;
 
 	if (strncmp(line, PREFIX, strlen(PREFIX)) || !colon)
 		return;
@@ -56,12 +93,10 @@ static void take_line(struct instance *instance, char *line)
 		take_lateness(instance, colon + 1);
 		return;
 	}
-	name = name_of(line);
-	if (!name || instance->nr_counters == COUNTERS_MAX)
-		return;
-	counter = &instance->counters[instance->nr_counters++];
-	counter->name = name;
-	counter->value = strtoull(colon + 1, NULL, 10);
+	if (!strncmp(line, LEVEL, strlen(LEVEL)))
+		take_level(instance, atoi(line + strlen(LEVEL)), colon + 1);
+	else
+		instance_count(instance, line, strtoull(colon + 1, NULL, 10));
 }
 
 /*
@@ -86,6 +121,18 @@ static void take_comm(struct instance *instance)
 			*c = '?';
 }
 
+/* A new one, in which nothing is set; valid until the next one is added. */
+struct instance *instances_add(struct instances *instances)
+{
+	size_t size = sizeof(*instances->list);
+
+	instances->list =
+		realloc(instances->list, (instances->count + 1) * size);
+	if (!instances->list)
+		err(1, "no memory");
+	return memset(&instances->list[instances->count++], 0, size);
+}
+
 /* Adds a descriptor if its fdinfo can be read. */
 static void take_instance(struct instances *instances, pid_t pid, int fd)
 {
@@ -103,11 +150,7 @@ static void take_instance(struct instances *instances, pid_t pid, int fd)
 	if (!instance.nr_counters)
 		return;
 	take_comm(&instance);
-	instances->list = realloc(instances->list,
-				  (instances->count + 1) * sizeof(instance));
-	if (!instances->list)
-		err(1, "no memory");
-	instances->list[instances->count++] = instance;
+	*instances_add(instances) = instance;
 }
 
 /*
@@ -144,6 +187,14 @@ static void take_process(struct instances *instances, pid_t pid)
 	closedir(fds);
 }
 
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000ULL + time.tv_nsec;
+}
+
 /**
  * instances_find - all instances of processes that we may look at
  * @instances: out; instances_free() is to follow
@@ -155,7 +206,7 @@ void instances_find(struct instances *instances)
 	struct dirent *entry;
 	DIR *proc = opendir("/proc");
 
-	*instances = (struct instances){ 0 };
+	*instances = (struct instances){ .time = now() };
 	if (!proc)
 		err(1, "/proc");
 	while ((entry = readdir(proc)))
@@ -168,6 +219,43 @@ void instances_free(struct instances *instances)
 {
 	free(instances->list);
 	*instances = (struct instances){ 0 };
+}
+
+/* The one of @instances that @instance is, at another time; NULL: none. */
+const struct instance *instances_same(const struct instances *instances,
+				      const struct instance *instance)
+{
+	unsigned int i;
+
+	for (i = 0; i < instances->count; i++) {
+		const struct instance *other = &instances->list[i];
+
+		if (instance->nr ? other->nr == instance->nr :
+				   other->pid == instance->pid &&
+					   other->fd == instance->fd)
+			return other;
+	}
+	return NULL;
+}
+
+/*
+ * Up to what lateness @share of the events were: the end of the histogram's bucket,
+ * ns. 0: there were none.
+ */
+uint64_t lateness_of(const uint64_t lateness[HWTIMER_LATENESS_BUCKETS],
+		     double share)
+{
+	uint64_t sum = 0, seen = 0;
+	unsigned int i;
+
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
+		sum += lateness[i];
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++) {
+		seen += lateness[i];
+		if (sum && seen >= sum * share)
+			return i ? 1ULL << i : 0;
+	}
+	return 0;
 }
 
 /* 0 if this module does not have it. */

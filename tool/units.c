@@ -140,6 +140,16 @@ const char *units_format_time(uint64_t ns, char room[UNITS_ROOM])
 	return format(ns, shown, room);
 }
 
+const char *units_format_number(uint64_t number, char room[UNITS_ROOM])
+{
+	static const struct unit shown[] = {
+		{ "", 1 },    { "k", 1e3 }, { "M", 1e6 },
+		{ "G", 1e9 }, { NULL, 0 },
+	};
+
+	return format(number, shown, room);
+}
+
 const char *units_format_bytes(uint64_t bytes, char room[UNITS_ROOM])
 {
 	static const struct unit shown[] = {

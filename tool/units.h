@@ -16,6 +16,7 @@
 bool units_parse_time(const char *text, uint64_t *ns);
 bool units_parse_number(const char *text, uint64_t *number);
 const char *units_format_time(uint64_t ns, char room[UNITS_ROOM]);
+const char *units_format_number(uint64_t number, char room[UNITS_ROOM]);
 const char *units_format_bytes(uint64_t bytes, char room[UNITS_ROOM]);
 
 #endif /* UNITS_H */

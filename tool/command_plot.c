@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: MIT
+/* hwtimerctl plot: rates and lateness as a picture, which gnuplot draws. */
+#define _GNU_SOURCE
+#include "change.h"
+#include "commands.h"
+#include "records.h"
+#include "units.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/**
+ * struct wish - what was asked for
+ * @picture: where it goes: a name that ends in .png or .svg
+ * @from: what stats --json has written; NULL: look now
+ * @interval: between two looks, ns
+ * @looks: how many
+ * @pid: of the instances of this process only; 0: of all
+ * @script: print what gnuplot would be told
+ */
+struct wish {
+	const char *picture;
+	const char *from;
+	uint64_t interval;
+	uint64_t looks;
+	pid_t pid;
+	bool script;
+};
+
+/**
+ * struct point - what happened between two looks
+ * @time: of the second one, s after the first of all
+ * @change: of all instances together
+ */
+struct point {
+	double time;
+	struct change change;
+};
+
+/**
+ * struct curve - all that is drawn
+ * @points: in the order of time
+ * @count: how many
+ * @seen: instances that there were, in all looks
+ */
+struct curve {
+	struct point *points;
+	unsigned int count;
+	unsigned int seen;
+};
+
+/* ---- what was asked for ---- */
+
+static bool ends_in(const char *name, const char *suffix)
+{
+	size_t length = strlen(name), wanted = strlen(suffix);
+
+	return length > wanted && !strcmp(name + length - wanted, suffix);
+}
+
+/* A time, or a number of seconds. */
+static uint64_t seconds_argument(const char *text)
+{
+	uint64_t number;
+
+	if (units_parse_number(text, &number) && number < 1000000000)
+		return number * 1000000000;
+	return time_argument("--seconds", text);
+}
+
+static pid_t pid_argument(const char *text)
+{
+	uint64_t pid;
+
+	if (!units_parse_number(text, &pid) || !pid || pid > INT32_MAX)
+		usage("--pid: \"%s\" is no process", text);
+	return pid;
+}
+
+static struct wish parse(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "seconds", required_argument, NULL, 's' },
+		{ "count", required_argument, NULL, 'n' },
+		{ "interval", required_argument, NULL, 'i' },
+		{ "from", required_argument, NULL, 'f' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "script", no_argument, NULL, 't' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct wish wish = { .interval = 500000000 };
+	uint64_t duration = 10000000000;
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+		switch (option) {
+		case 's':
+			duration = seconds_argument(optarg);
+			break;
+		case 'n':
+			wish.looks = count_argument("--count", optarg);
+			break;
+		case 'i':
+			wish.interval = time_argument("--interval", optarg);
+			break;
+		case 'f':
+			wish.from = optarg;
+			break;
+		case 'p':
+			wish.pid = pid_argument(optarg);
+			break;
+		case 't':
+			wish.script = true;
+			break;
+		default:
+			usage("plot: an option is unknown, or its value is missing: %s",
+			      argv[optind > 1 ? optind - 1 : 1]);
+		}
+	if (optind != argc - 1)
+		usage("plot takes one name of a file, that of the picture");
+	wish.picture = argv[optind];
+	if (!ends_in(wish.picture, ".png") && !ends_in(wish.picture, ".svg"))
+		usage("plot: %s ends neither in .png nor in .svg",
+		      wish.picture);
+	if (wish.interval < 10000000)
+		usage("--interval: less than 10ms shows nothing but this tool itself");
+	if (!wish.looks)
+		wish.looks = 1 + duration / wish.interval;
+	if (wish.looks < 2)
+		usage("plot: two looks are the least; ask for more --seconds, or a shorter --interval");
+	return wish;
+}
+
+/* ---- looking ---- */
+
+static void sleep_until(uint64_t time)
+{
+	struct timespec ts = { .tv_sec = time / 1000000000,
+			       .tv_nsec = time % 1000000000 };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) ==
+	       EINTR)
+		;
+}
+
+static bool wanted(const struct wish *wish, const struct instances *now,
+		   unsigned int i)
+{
+	const struct instance *instance = &now->list[i];
+
+	if (wish->pid && instance->pid != wish->pid)
+		return false;
+	/* One that several descriptors share counts once. */
+	return !instance->nr || instances_same(now, instance) == instance;
+}
+
+static void add_point(struct curve *curve, const struct wish *wish,
+		      const struct instances *now,
+		      const struct instances *before, uint64_t first)
+{
+	struct point *point;
+	unsigned int i;
+
+	curve->points = realloc(curve->points,
+				(curve->count + 1) * sizeof(*curve->points));
+	if (!curve->points)
+		err(1, "no memory");
+	point = &curve->points[curve->count++];
+	*point = (struct point){ .time = (now->time - first) / 1e9 };
+	point->change.seconds = (now->time - before->time) / 1e9;
+	for (i = 0; i < now->count; i++) {
+		const struct instance *instance = &now->list[i];
+		struct change change;
+
+		if (!wanted(wish, now, i))
+			continue;
+		curve->seen++;
+		change = change_of(instance, instances_same(before, instance),
+				   point->change.seconds);
+		change_add(&point->change, &change);
+	}
+}
+
+/* The next look; false: there are no more. */
+static bool look(const struct wish *wish, FILE *file, uint64_t number,
+		 uint64_t first, struct instances *now)
+{
+	if (file)
+		return records_next(file, wish->from, now);
+	if (number == wish->looks)
+		return false;
+	if (number)
+		sleep_until(first + number * wish->interval);
+	instances_find(now);
+	return true;
+}
+
+static FILE *open_records(const struct wish *wish)
+{
+	FILE *file = NULL;
+
+	if (wish->from)
+		file = fopen(wish->from, "r");
+	if (wish->from && !file)
+		err(1, "%s", wish->from);
+	return file;
+}
+
+static struct curve take_curve(const struct wish *wish)
+{
+	struct instances now, before = { 0 };
+	FILE *file = open_records(wish);
+	struct curve curve = { 0 };
+	uint64_t number, first = 0;
+
+	for (number = 0; look(wish, file, number, first, &now); number++) {
+		if (!first)
+			first = now.time;
+		/* A record without instances does not tell when it was. */
+		if (before.time && now.time > before.time)
+			add_point(&curve, wish, &now, &before, first);
+		instances_free(&before);
+		before = now;
+	}
+	instances_free(&before);
+	if (file)
+		fclose(file);
+	return curve;
+}
+
+/* ---- drawing ---- */
+
+/* In gnuplot's single quotes */
+static void put_quoted(FILE *to, const char *text)
+{
+	fputc('\'', to);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputc('\'', to);
+		fputc(*text, to);
+	}
+	fputc('\'', to);
+}
+
+static void put_rates(FILE *to, const struct curve *curve)
+{
+	unsigned int i;
+
+	fputs("$rates << EOD\n", to);
+	for (i = 0; i < curve->count; i++) {
+		const struct point *point = &curve->points[i];
+		double seconds = point->change.seconds;
+
+		fprintf(to, "%.3f %.3f %.3f %.3f %.3f\n", point->time,
+			point->change.scheduled / seconds,
+			point->change.cancelled / seconds,
+			point->change.expired / seconds,
+			point->change.delivered / seconds);
+	}
+	fputs("EOD\n", to);
+}
+
+/* What is between the first and the last bucket in which there is something. */
+static void put_lateness(FILE *to, const struct curve *curve)
+{
+	struct change sum = { 0 };
+	unsigned int i, first = 0, last = HWTIMER_LATENESS_BUCKETS - 1;
+
+	for (i = 0; i < curve->count; i++)
+		change_add(&sum, &curve->points[i].change);
+	while (first < last && !sum.lateness[first])
+		first++;
+	while (last > first && !sum.lateness[last])
+		last--;
+	fputs("$lateness << EOD\n", to);
+	for (i = first; i <= last; i++) {
+		char text[UNITS_ROOM];
+
+		fprintf(to, "\"%s\" %" PRIu64 "\n",
+			units_format_time(i ? 1ULL << i : 0, text),
+			sum.lateness[i]);
+	}
+	fputs("EOD\n", to);
+}
+
+static void put_script(FILE *to, const struct wish *wish,
+		       const struct curve *curve)
+{
+	fprintf(to, "set terminal %s size 1000,800 background '#ffffff'\n",
+		ends_in(wish->picture, ".svg") ? "svg" : "pngcairo");
+	fputs("set output ", to);
+	put_quoted(to, wish->picture);
+	fputc('\n', to);
+	put_rates(to, curve);
+	put_lateness(to, curve);
+	fputs("set multiplot layout 2,1\n"
+	      "set key outside top horizontal\n"
+	      "set grid\n"
+	      "set yrange [0:*]\n"
+	      "set xlabel 'seconds'\n"
+	      "set ylabel 'timers per second'\n"
+	      "plot $rates using 1:2 with linespoints title 'scheduled', \\\n"
+	      "     $rates using 1:3 with linespoints title 'cancelled', \\\n"
+	      "     $rates using 1:4 with linespoints title 'expired', \\\n"
+	      "     $rates using 1:5 with linespoints title 'delivered'\n"
+	      "set xlabel 'late by less than'\n"
+	      "set ylabel 'events'\n"
+	      "set xtics rotate by -45\n"
+	      "set style fill solid 0.6\n"
+	      "set boxwidth 0.9\n"
+	      "plot $lateness using 0:2:xtic(1) with boxes notitle\n"
+	      "unset multiplot\n",
+	      to);
+}
+
+/* Starts gnuplot, and returns what it reads; its process in *@pid. */
+static FILE *start_gnuplot(pid_t *pid)
+{
+	char *const arguments[] = { "gnuplot", NULL };
+	posix_spawn_file_actions_t actions;
+	int ends[2], error;
+	FILE *file;
+
+	if (pipe2(ends, O_CLOEXEC))
+		err(1, "pipe");
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+	error = posix_spawnp(pid, "gnuplot", &actions, NULL, arguments,
+			     environ);
+	if (error == ENOENT)
+		errx(1,
+		     "gnuplot is not installed: sudo apt install gnuplot-nox; or --script prints what it would be told");
+	if (error)
+		errx(1, "gnuplot: %s", strerror(error));
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[0]);
+	file = fdopen(ends[1], "w");
+	if (!file)
+		err(1, "gnuplot");
+	return file;
+}
+
+static void draw(const struct wish *wish, const struct curve *curve)
+{
+	FILE *to;
+	int status;
+	pid_t pid;
+
+	/* If gnuplot ends early it says why. */
+	signal(SIGPIPE, SIG_IGN);
+	to = start_gnuplot(&pid);
+	put_script(to, wish, curve);
+	fclose(to);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status)
+		errx(1, "gnuplot has failed, and has not drawn %s",
+		     wish->picture);
+}
+
+int command_plot(int argc, char **argv)
+{
+	struct wish wish = parse(argc, argv);
+	struct curve curve;
+
+	if (!wish.from)
+		need_module();
+	curve = take_curve(&wish);
+	if (!curve.count)
+		errx(1,
+		     "%s: fewer than two records with instances: nothing to draw",
+		     wish.from ? wish.from : "nothing was seen");
+	if (!curve.seen)
+		errx(1,
+		     "no process that can be seen has an instance%s: start one, or run this as root",
+		     wish.pid ? " and that number" : "");
+	if (wish.script)
+		put_script(stdout, &wish, &curve);
+	else
+		draw(&wish, &curve);
+	free(curve.points);
+	return 0;
+}

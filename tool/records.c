@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What hwtimerctl stats --json has written, read again; see records.h. It takes any
+ * JSON that is an array of objects, and what it does not know it passes over.
+ */
+#include "records.h"
+
+#include <ctype.h>
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+/**
+ * struct reader - a file that is being read
+ * @file: it
+ * @name: for messages
+ */
+struct reader {
+	FILE *file;
+	const char *name;
+};
+
+static void bad(const struct reader *reader)
+{
+	errx(1,
+	     "%s is not what 'hwtimerctl stats --json' writes (near byte %ld)",
+	     reader->name, ftell(reader->file));
+}
+
+/* The next character that is not a space, which stays; or EOF. */
+static int peek(const struct reader *reader)
+{
+	int c;
+
+	do {
+		c = getc(reader->file);
+	} while (isspace(c));
+	if (c != EOF)
+		ungetc(c, reader->file);
+	return c;
+}
+
+/* Whether @c is next; it is taken. */
+static bool take(const struct reader *reader, int c)
+{
+	if (peek(reader) != c)
+		return false;
+	getc(reader->file);
+	return true;
+}
+
+static void need(const struct reader *reader, int c)
+{
+	if (!take(reader, c))
+		bad(reader);
+}
+
+/* What does not fit into @room is dropped; an escaped character stands for itself. */
+static void read_string(const struct reader *reader, char *room, size_t size)
+{
+	size_t length = 0;
+	int c;
+
+	need(reader, '"');
+	while ((c = getc(reader->file)) != '"') {
+		if (c == '\\')
+			c = getc(reader->file);
+		if (c == EOF)
+			bad(reader);
+		if (length + 1 < size)
+			room[length++] = c;
+	}
+	room[length] = '\0';
+}
+
+static uint64_t read_number(const struct reader *reader)
+{
+	char digits[64];
+	size_t length = 0;
+	int c = peek(reader);
+
+	while ((c = getc(reader->file)) != EOF &&
+	       (isalnum(c) || c == '-' || c == '+' || c == '.'))
+		if (length + 1 < sizeof(digits))
+			digits[length++] = c;
+	if (c != EOF)
+		ungetc(c, reader->file);
+	if (!length)
+		bad(reader);
+	digits[length] = '\0';
+	return strtoull(digits, NULL, 10);
+}
+
+/* Any value, of which nothing is wanted. */
+static void skip(const struct reader *reader)
+{
+	char string[2];
+
+	if (peek(reader) == '"') {
+		read_string(reader, string, sizeof(string));
+	} else if (take(reader, '[')) {
+		while (!take(reader, ']')) {
+			skip(reader);
+			take(reader, ',');
+		}
+	} else if (take(reader, '{')) {
+		while (!take(reader, '}')) {
+			read_string(reader, string, sizeof(string));
+			need(reader, ':');
+			skip(reader);
+			take(reader, ',');
+		}
+	} else {
+		read_number(reader);
+	}
+}
+
+static void read_lateness(const struct reader *reader,
+			  struct instance *instance)
+{
+	unsigned int i = 0;
+
+	need(reader, '[');
+	while (!take(reader, ']')) {
+		uint64_t count = read_number(reader);
+
+		if (i < HWTIMER_LATENESS_BUCKETS)
+			instance->lateness[i++] = count;
+		take(reader, ',');
+	}
+}
+
+static void read_member(const struct reader *reader,
+			struct instances *instances, struct instance *instance)
+{
+	char name[32];
+
+	read_string(reader, name, sizeof(name));
+	need(reader, ':');
+	if (!strcmp(name, "pid"))
+		instance->pid = read_number(reader);
+	else if (!strcmp(name, "fd"))
+		instance->fd = read_number(reader);
+	else if (!strcmp(name, "time"))
+		instances->time = read_number(reader);
+	else if (!strcmp(name, "lateness"))
+		read_lateness(reader, instance);
+	else if (isdigit(peek(reader)))
+		instance_count(instance, name, read_number(reader));
+	else
+		skip(reader);
+}
+
+/**
+ * records_next - one look at all instances
+ * @file: from where
+ * @name: its, for messages
+ * @instances: out; instances_free() is to follow
+ *
+ * Return: false at the end of the file. Ends the program if there is something else.
+ */
+bool records_next(FILE *file, const char *name, struct instances *instances)
+{
+	const struct reader reader = { .file = file, .name = name };
+
+	*instances = (struct instances){ 0 };
+	if (peek(&reader) == EOF)
+		return false;
+	need(&reader, '[');
+	while (!take(&reader, ']')) {
+		struct instance *instance = instances_add(instances);
+
+		need(&reader, '{');
+		while (!take(&reader, '}')) {
+			read_member(&reader, instances, instance);
+			take(&reader, ',');
+		}
+		take(&reader, ',');
+	}
+	return true;
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+/* The terminal that a live view is shown on; see terminal.h. */
+#define _GNU_SOURCE
+#include "terminal.h"
+
+#include <err.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ALTERNATE_SCREEN "\033[?1049h\033[?25l"
+#define ORDINARY_SCREEN "\033[?25h\033[?1049l"
+#define HOME "\033[H"
+#define END_OF_LINE "\033[K"
+#define END_OF_SCREEN "\033[J"
+
+/* Those that end the program, or stop it: the terminal has to be restored first. */
+static const int leaving[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP };
+
+#define NR_LEAVING (sizeof(leaving) / sizeof(leaving[0]))
+
+static bool is_open;
+static bool at_exit;
+static bool keys;
+static struct termios before;
+static sigset_t mask_before;
+static volatile sig_atomic_t came;
+
+static void note_signal(int signal)
+{
+	came = signal;
+}
+
+static void say(const char *text)
+{
+	fputs(text, stdout);
+	fflush(stdout);
+}
+
+static void catch (int signal)
+{
+	struct sigaction action = { .sa_handler = note_signal };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(signal, &action, NULL);
+}
+
+/* Signals are blocked, and come while terminal_wait() waits. */
+static void catch_signals(void)
+{
+	sigset_t caught;
+	unsigned int i;
+
+	sigemptyset(&caught);
+	sigaddset(&caught, SIGWINCH);
+	catch (SIGWINCH);
+	for (i = 0; i < NR_LEAVING; i++) {
+		sigaddset(&caught, leaving[i]);
+		catch (leaving[i]);
+	}
+	sigprocmask(SIG_BLOCK, &caught, &mask_before);
+}
+
+static void keys_as_pressed(void)
+{
+	struct termios raw;
+
+	keys = isatty(STDIN_FILENO) && !tcgetattr(STDIN_FILENO, &before);
+	if (!keys)
+		return;
+	raw = before;
+	raw.c_lflag &= ~(ICANON | ECHO);
+	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+}
+
+/* If standard output is a terminal, prepares it; terminal_close() is to follow. */
+void terminal_open(void)
+{
+	if (!isatty(STDOUT_FILENO))
+		return;
+	catch_signals();
+	keys_as_pressed();
+	say(ALTERNATE_SCREEN);
+	is_open = true;
+	/* However the program ends */
+	if (!at_exit)
+		at_exit = !atexit(terminal_close);
+}
+
+/* Leaves the terminal as it was. May be called again. */
+void terminal_close(void)
+{
+	if (!is_open)
+		return;
+	is_open = false;
+	say(ORDINARY_SCREEN);
+	if (keys)
+		tcsetattr(STDIN_FILENO, TCSANOW, &before);
+	sigprocmask(SIG_SETMASK, &mask_before, NULL);
+}
+
+/* Lets a signal do what it does; that of a stop comes back. */
+static void leave(int signal_nr)
+{
+	terminal_close();
+	signal(signal_nr, SIG_DFL);
+	raise(signal_nr);
+	terminal_open();
+}
+
+static bool is_utf8(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *locale = getenv(names[i]);
+
+		if (locale && *locale)
+			return strcasestr(locale, "utf-8") ||
+			       strcasestr(locale, "utf8");
+	}
+	return false;
+}
+
+struct screen terminal_screen(void)
+{
+	struct screen screen = { .utf8 = is_utf8() };
+	struct winsize size;
+
+	if (!is_open)
+		return screen;
+	screen.rows = 24;
+	screen.columns = 80;
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row &&
+	    size.ws_col) {
+		screen.rows = size.ws_row;
+		screen.columns = size.ws_col;
+	}
+	return screen;
+}
+
+/* How many bytes of @line fill @columns; a character of UTF-8 is as wide as any. */
+static size_t cut(const char *line, size_t length, unsigned int columns)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		if ((line[i] & 0xc0) != 0x80 && !columns--)
+			break;
+	return i;
+}
+
+/* Shows lines, each of which ends with a newline, from the top of the screen on. */
+void terminal_show(const char *frame)
+{
+	struct screen screen = terminal_screen();
+	unsigned int row = 0;
+
+	if (!is_open) {
+		say(frame);
+		return;
+	}
+	fputs(HOME, stdout);
+	while (*frame && row++ < screen.rows) {
+		size_t length = strcspn(frame, "\n");
+
+		if (row > 1)
+			fputs("\r\n", stdout);
+		fwrite(frame, 1, cut(frame, length, screen.columns), stdout);
+		fputs(END_OF_LINE, stdout);
+		frame += length + (frame[length] == '\n');
+	}
+	say(END_OF_SCREEN);
+}
+
+static struct timespec left_until(uint64_t until)
+{
+	struct timespec now;
+	uint64_t time;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	time = now.tv_sec * 1000000000ULL + now.tv_nsec;
+	time = until > time ? until - time : 0;
+	return (struct timespec){ .tv_sec = time / 1000000000,
+				  .tv_nsec = time % 1000000000 };
+}
+
+static bool quit_pressed(void)
+{
+	char pressed[16];
+	ssize_t count = read(STDIN_FILENO, pressed, sizeof(pressed));
+
+	if (count <= 0)
+		keys = false; /* nobody is there any more */
+	return count > 0 &&
+	       (memchr(pressed, 'q', count) || memchr(pressed, 'Q', count));
+}
+
+/**
+ * terminal_wait - until it is time, or the user wants something
+ * @until: ns on CLOCK_MONOTONIC
+ */
+enum terminal_event terminal_wait(uint64_t until)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct timespec left = left_until(until);
+	int ret = ppoll(&input, is_open && keys, &left,
+			is_open ? &mask_before : NULL);
+
+	if (ret < 0 && errno != EINTR)
+		err(1, "poll");
+	if (came) {
+		int signal_nr = came;
+
+		came = 0;
+		if (signal_nr != SIGWINCH)
+			leave(signal_nr);
+		return TERMINAL_REDRAW;
+	}
+	if (ret > 0)
+		return quit_pressed() ? TERMINAL_QUIT : TERMINAL_REDRAW;
+	return ret < 0 ? TERMINAL_REDRAW : TERMINAL_TIME;
+}

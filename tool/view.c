@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A frame of the live view; see view.h.
+ *
+ * Each instance is a line of numbers, the histogram of lateness, and a heat strip for
+ * each level of its wheel. If that is too much for the screen, the numbers are all
+ * that is shown; and if those are too many, of the instances with most timers.
+ */
+#define _GNU_SOURCE
+#include "view.h"
+
+#include "change.h"
+#include "units.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Lines that are not of instances */
+#define HEAD_LINES 2
+#define FOOT_LINES 1
+
+/**
+ * struct shown - an instance as it is shown
+ * @instance: it
+ * @change: what has happened to it since the last frame
+ * @holders: how many descriptors it has, of all processes
+ */
+struct shown {
+	const struct instance *instance;
+	struct change change;
+	unsigned int holders;
+};
+
+/**
+ * struct view - what a frame is made of
+ * @to: where it goes
+ * @screen: for which
+ * @list: the instances
+ * @count: how many
+ * @seconds: since the last frame; 0: this is the first
+ */
+struct view {
+	FILE *to;
+	const struct screen *screen;
+	struct shown *list;
+	unsigned int count;
+	double seconds;
+};
+
+/* ---- cells: one character each, the more the darker ---- */
+
+static const char *const bars[] = {
+	" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"
+};
+static const char *const ascii_bars[] = { " ", ".", ":", "-", "=",
+					  "+", "*", "#", "@" };
+static const char *const heats[] = { "·", "░", "▒", "▓", "█" };
+static const char *const ascii_heats[] = { ".", ":", "+", "*", "#" };
+
+#define NR_BARS 9
+#define NR_HEATS 5
+
+/* The cell for @value of @max, of which the first is for 0 only. */
+static unsigned int darkness(uint64_t value, uint64_t max, unsigned int cells)
+{
+	unsigned int cell;
+
+	if (!value)
+		return 0;
+	cell = 1 + (double)value / max * (cells - 1);
+	return cell < cells ? cell : cells - 1;
+}
+
+static void put_bar(const struct view *view, uint64_t value, uint64_t max)
+{
+	unsigned int cell = darkness(value, max, NR_BARS);
+
+	fputs(view->screen->utf8 ? bars[cell] : ascii_bars[cell], view->to);
+}
+
+static void put_heat(const struct view *view, uint64_t value, uint64_t max)
+{
+	unsigned int cell = darkness(value, max, NR_HEATS);
+
+	fputs(view->screen->utf8 ? heats[cell] : ascii_heats[cell], view->to);
+}
+
+/* ---- lines ---- */
+
+static const char *number(uint64_t value, char room[UNITS_ROOM])
+{
+	return units_format_number(value, room);
+}
+
+/* A rate, or a dash where there is nothing to compare with. */
+static void put_rate(const struct view *view, uint64_t count)
+{
+	char room[UNITS_ROOM];
+
+	fprintf(view->to, " %9s",
+		view->seconds > 0 ? number(count / view->seconds, room) : "-");
+}
+
+static void put_numbers(const struct view *view, const struct shown *shown)
+{
+	const struct instance *instance = shown->instance;
+	char pending[UNITS_ROOM], ready[UNITS_ROOM], bytes[UNITS_ROOM];
+	char comm[32];
+
+	snprintf(comm, sizeof(comm), "%s", instance->comm);
+	if (shown->holders > 1)
+		snprintf(comm, sizeof(comm), "%.11s +%u", instance->comm,
+			 shown->holders - 1);
+	fprintf(view->to, "%7d %3d %-15s %9s %8s", instance->pid, instance->fd,
+		comm, number(instance_counter(instance, "pending"), pending),
+		number(instance_counter(instance, "ready"), ready));
+	put_rate(view, shown->change.scheduled);
+	put_rate(view, shown->change.cancelled);
+	put_rate(view, shown->change.expired);
+	put_rate(view, shown->change.delivered);
+	fprintf(view->to, " %9s\n",
+		units_format_bytes(instance_counter(instance, "bytes"), bytes));
+}
+
+static void put_lateness(const struct view *view, const struct shown *shown)
+{
+	const uint64_t *lateness = shown->change.lateness;
+	char half[UNITS_ROOM], most[UNITS_ROOM];
+	uint64_t max = 0;
+	unsigned int i;
+
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
+		if (lateness[i] > max)
+			max = lateness[i];
+	fputs("   late |", view->to);
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
+		put_bar(view, lateness[i], max);
+	if (max)
+		fprintf(view->to, "| 50%% < %s, 99%% < %s\n",
+			units_format_time(lateness_of(lateness, 0.5), half),
+			units_format_time(lateness_of(lateness, 0.99), most));
+	else
+		fputs("| none expired\n", view->to);
+}
+
+static void put_level(const struct view *view, const struct level *level)
+{
+	char width[UNITS_ROOM];
+	unsigned int i;
+
+	fprintf(view->to, level->nr ? "   +%-3u |" : "  wheel |", level->nr);
+	for (i = 0; i < level->strips; i++)
+		put_heat(view, level->occupied[i], level->buckets);
+	fprintf(view->to, "| %s each, from now\n",
+		units_format_time(level->width, width));
+}
+
+static void put_wheel(const struct view *view, const struct instance *instance)
+{
+	unsigned int i;
+
+	if (!instance->nr)
+		fputs("  wheel  this module is too old to tell: install it and hwtimerctl of one version\n",
+		      view->to);
+	else if (!instance->nr_levels)
+		fputs("  wheel  no timer yet\n", view->to);
+	for (i = 0; i < instance->nr_levels; i++)
+		put_level(view, &instance->levels[i]);
+}
+
+/* ---- what fits ---- */
+
+static unsigned int lines_of(const struct shown *shown)
+{
+	unsigned int levels = shown->instance->nr_levels;
+
+	return 2 + (levels ? levels : 1);
+}
+
+/* Lines for instances; 0: any number. */
+static unsigned int room(const struct view *view)
+{
+	unsigned int others = HEAD_LINES + FOOT_LINES;
+
+	if (!view->screen->rows)
+		return 0;
+	return view->screen->rows > others ? view->screen->rows - others : 1;
+}
+
+static bool all_fit(const struct view *view)
+{
+	unsigned int i, lines = 0;
+
+	for (i = 0; i < view->count; i++)
+		lines += lines_of(&view->list[i]);
+	return !room(view) || lines <= room(view);
+}
+
+static int by_pending(const void *a, const void *b)
+{
+	const struct shown *first = a, *second = b;
+	uint64_t one = instance_counter(first->instance, "pending");
+	uint64_t other = instance_counter(second->instance, "pending");
+
+	return (one < other) - (one > other);
+}
+
+/* ---- the frame ---- */
+
+static struct shown *shown_already(const struct view *view,
+				   const struct instance *instance)
+{
+	unsigned int i;
+
+	for (i = 0; instance->nr && i < view->count; i++)
+		if (view->list[i].instance->nr == instance->nr)
+			return &view->list[i];
+	return NULL;
+}
+
+/* An instance that several descriptors share is shown once. */
+static void take(struct view *view, const struct instances *now,
+		 const struct instances *before)
+{
+	unsigned int i;
+
+	view->list = calloc(now->count + 1, sizeof(*view->list));
+	if (!view->list)
+		err(1, "no memory");
+	for (i = 0; i < now->count; i++) {
+		const struct instance *instance = &now->list[i];
+		struct shown *shown = shown_already(view, instance);
+
+		if (!shown) {
+			shown = &view->list[view->count++];
+			shown->instance = instance;
+			shown->change = change_of(
+				instance, instances_same(before, instance),
+				view->seconds);
+		}
+		shown->holders++;
+	}
+}
+
+static void put_head(const struct view *view)
+{
+	char text[UNITS_ROOM];
+	uint64_t pending = 0;
+	unsigned int i;
+
+	for (i = 0; i < view->count; i++)
+		pending += instance_counter(view->list[i].instance, "pending");
+	fprintf(view->to, "%u instance%s, %s timers pending", view->count,
+		view->count == 1 ? "" : "s", number(pending, text));
+	if (view->seconds > 0)
+		fprintf(view->to, "; rates and lateness of the last %s",
+			units_format_time(view->seconds * 1e9, text));
+	else
+		fputs("; lateness of all events so far", view->to);
+	fputs(view->screen->rows ? "; q quits\n" : "\n", view->to);
+	if (view->count)
+		fprintf(view->to, "%7s %3s %-15s %9s %8s %9s %9s %9s %9s %9s\n",
+			"PID", "FD", "COMMAND", "PENDING", "READY", "SCHED/s",
+			"CANCEL/s", "EXPIRE/s", "DELIVER/s", "MEMORY");
+	else
+		fputs("No process that can be seen has an instance.\n",
+		      view->to);
+}
+
+static void put_foot(const struct view *view, unsigned int missing,
+		     unsigned int unseen)
+{
+	if (missing)
+		fprintf(view->to, "%u more instances are not shown. ", missing);
+	if (unseen)
+		fprintf(view->to,
+			"%u processes are others' and could not be looked at: run this as root.",
+			unseen);
+	if (missing || unseen)
+		fputc('\n', view->to);
+}
+
+static unsigned int put_instances(const struct view *view)
+{
+	bool all = all_fit(view);
+	unsigned int i, count = view->count;
+
+	if (!all) {
+		qsort(view->list, count, sizeof(*view->list), by_pending);
+		if (count > room(view))
+			count = room(view);
+	}
+	for (i = 0; i < count; i++) {
+		put_numbers(view, &view->list[i]);
+		if (!all)
+			continue;
+		put_lateness(view, &view->list[i]);
+		put_wheel(view, view->list[i].instance);
+	}
+	return count;
+}
+
+/**
+ * view_frame - what is to be shown
+ * @now: all instances
+ * @before: the same some time ago; with a time of 0 if this is the first frame
+ * @screen: for which
+ *
+ * Return: lines, of which those that are too long for the screen are to be cut; to be
+ * freed.
+ */
+char *view_frame(const struct instances *now, const struct instances *before,
+		 const struct screen *screen)
+{
+	struct view view = {
+		.screen = screen,
+		.seconds = before->time ? (now->time - before->time) / 1e9 : 0,
+	};
+	size_t size;
+	char *frame;
+
+	view.to = open_memstream(&frame, &size);
+	if (!view.to)
+		err(1, "no memory");
+	take(&view, now, before);
+	put_head(&view);
+	put_foot(&view, view.count - put_instances(&view), now->unseen);
+	if (fclose(view.to))
+		err(1, "no memory");
+	free(view.list);
+	return frame;
+}

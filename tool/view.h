@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A frame of the live view: all instances as text, fitted to a screen. Used by
+ * hwtimerctl watch.
+ */
+#ifndef VIEW_H
+#define VIEW_H
+
+#include "instances.h"
+#include "terminal.h"
+
+char *view_frame(const struct instances *now, const struct instances *before,
+		 const struct screen *screen);
+
+#endif /* VIEW_H */
