@@ -71,14 +71,16 @@ static bool ends_in(const char *name, const char *suffix)
 	return length > wanted && !strcmp(name + length - wanted, suffix);
 }
 
-/* A time, or a number of seconds. */
+/* A number of seconds, or a time with its unit. */
 static uint64_t seconds_argument(const char *text)
 {
-	uint64_t number;
+	char with_unit[32];
+	uint64_t ns;
 
-	if (units_parse_number(text, &number) && number < 1000000000)
-		return number * 1000000000;
-	return time_argument("--seconds", text);
+	snprintf(with_unit, sizeof(with_unit), "%ss", text);
+	return units_parse_time(with_unit, &ns) ?
+		       ns :
+		       time_argument("--seconds", text);
 }
 
 static pid_t pid_argument(const char *text)

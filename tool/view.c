@@ -3,7 +3,7 @@
  * A frame of the live view; see view.h.
  *
  * Each instance is a line of numbers, the histogram of lateness, and a heat strip for
- * each level of its wheel. If that is too much for the screen, the numbers are all
+ * each level of its wheel, all for 80 columns; with more, one can see the memory, too. If that is too much for the screen, the numbers are all
  * that is shown; and if those are too many, of the instances with most timers.
  */
 #define _GNU_SOURCE
@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* Lines that are not of instances */
-#define HEAD_LINES 2
+#define HEAD_LINES 3
 #define FOOT_LINES 1
 
 /**
@@ -49,6 +49,9 @@ struct view {
 	unsigned int count;
 	double seconds;
 };
+
+/* Powers of two ns that the histogram has: up to two hours */
+#define LATENESS_CELLS 44
 
 /* ---- cells: one character each, the more the darker ---- */
 
@@ -100,7 +103,7 @@ static void put_rate(const struct view *view, uint64_t count)
 {
 	char room[UNITS_ROOM];
 
-	fprintf(view->to, " %9s",
+	fprintf(view->to, " %8s",
 		view->seconds > 0 ? number(count / view->seconds, room) : "-");
 }
 
@@ -112,10 +115,11 @@ static void put_numbers(const struct view *view, const struct shown *shown)
 
 	snprintf(comm, sizeof(comm), "%s", instance->comm);
 	if (shown->holders > 1)
-		snprintf(comm, sizeof(comm), "%.11s +%u", instance->comm,
+		snprintf(comm, sizeof(comm), "%.8s +%u", instance->comm,
 			 shown->holders - 1);
-	fprintf(view->to, "%7d %3d %-15s %9s %8s", instance->pid, instance->fd,
-		comm, number(instance_counter(instance, "pending"), pending),
+	fprintf(view->to, "%7d %3d %-12.12s %8s %7s", instance->pid,
+		instance->fd, comm,
+		number(instance_counter(instance, "pending"), pending),
 		number(instance_counter(instance, "ready"), ready));
 	put_rate(view, shown->change.scheduled);
 	put_rate(view, shown->change.cancelled);
@@ -125,37 +129,53 @@ static void put_numbers(const struct view *view, const struct shown *shown)
 		units_format_bytes(instance_counter(instance, "bytes"), bytes));
 }
 
+/* A cell for each power of two; what is beyond the last one is in that. */
+static void put_histogram(const struct view *view, const uint64_t *lateness)
+{
+	uint64_t cells[LATENESS_CELLS] = { 0 }, max = 0;
+	unsigned int i;
+
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++) {
+		uint64_t *cell =
+			&cells[i < LATENESS_CELLS ? i : LATENESS_CELLS - 1];
+
+		*cell += lateness[i];
+		if (*cell > max)
+			max = *cell;
+	}
+	for (i = 0; i < LATENESS_CELLS; i++)
+		put_bar(view, cells[i], max);
+}
+
 static void put_lateness(const struct view *view, const struct shown *shown)
 {
 	const uint64_t *lateness = shown->change.lateness;
 	char half[UNITS_ROOM], most[UNITS_ROOM];
-	uint64_t max = 0;
+	uint64_t sum = 0;
 	unsigned int i;
 
 	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
-		if (lateness[i] > max)
-			max = lateness[i];
+		sum += lateness[i];
 	fputs("   late |", view->to);
-	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
-		put_bar(view, lateness[i], max);
-	if (max)
-		fprintf(view->to, "| 50%% < %s, 99%% < %s\n",
+	put_histogram(view, lateness);
+	if (sum)
+		fprintf(view->to, "| 50%%<%s 99%%<%s\n",
 			units_format_time(lateness_of(lateness, 0.5), half),
 			units_format_time(lateness_of(lateness, 0.99), most));
 	else
 		fputs("| none expired\n", view->to);
 }
 
+/* A cell for each strip, how wide it is before the first, which is that of now. */
 static void put_level(const struct view *view, const struct level *level)
 {
 	char width[UNITS_ROOM];
 	unsigned int i;
 
-	fprintf(view->to, level->nr ? "   +%-3u |" : "  wheel |", level->nr);
+	fprintf(view->to, "%7s |", units_format_time(level->width, width));
 	for (i = 0; i < level->strips; i++)
 		put_heat(view, level->occupied[i], level->buckets);
-	fprintf(view->to, "| %s each, from now\n",
-		units_format_time(level->width, width));
+	fputs("|\n", view->to);
 }
 
 static void put_wheel(const struct view *view, const struct instance *instance)
@@ -262,12 +282,19 @@ static void put_head(const struct view *view)
 		fputs("; lateness of all events so far", view->to);
 	fputs(view->screen->rows ? "; q quits\n" : "\n", view->to);
 	if (view->count)
-		fprintf(view->to, "%7s %3s %-15s %9s %8s %9s %9s %9s %9s %9s\n",
+		fprintf(view->to, "%7s %3s %-12s %8s %7s %8s %8s %8s %8s %9s\n",
 			"PID", "FD", "COMMAND", "PENDING", "READY", "SCHED/s",
-			"CANCEL/s", "EXPIRE/s", "DELIVER/s", "MEMORY");
+			"CANCEL/s", "EXPIRE/s", "DELIV/s", "MEMORY");
 	else
 		fputs("No process that can be seen has an instance.\n",
 		      view->to);
+}
+
+/* Where in the histograms which lateness is: a cell is a power of two ns. */
+static void put_ruler(const struct view *view)
+{
+	fputs("   late  0         1us       1ms       1s        18min\n",
+	      view->to);
 }
 
 static void put_foot(const struct view *view, unsigned int missing,
@@ -288,6 +315,8 @@ static unsigned int put_instances(const struct view *view)
 	bool all = all_fit(view);
 	unsigned int i, count = view->count;
 
+	if (all && count)
+		put_ruler(view);
 	if (!all) {
 		qsort(view->list, count, sizeof(*view->list), by_pending);
 		if (count > room(view))
