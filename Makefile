@@ -70,6 +70,10 @@ bench-wheel: bench-programs ## the kinds of wheel compared, on this machine
 check: ## everything: lint, builds, KUnit, selftests, demo
 	@vm/check.sh
 
+.PHONY: check-trace
+check-trace: ## the bpftrace one-liners of Documentation/tracing.md, in a VM
+	@vm/check.sh trace
+
 .PHONY: lint
 lint: ## sparse, checkpatch, clang-format, compiler warnings
 	@vm/check.sh lint

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #define TOOL "./hwtimerctl"
@@ -53,6 +54,8 @@ TEST(help_is_there)
 	EXPECT_TRUE(says("info"));
 	EXPECT_TRUE(says("stats"));
 	EXPECT_TRUE(says("schedule"));
+	EXPECT_TRUE(says("watch"));
+	EXPECT_TRUE(says("plot"));
 	EXPECT_EQ(0, run_tool("help"));
 	EXPECT_EQ(0, run_tool("--version"));
 	EXPECT_TRUE(says("libhwtimer 1.0"));
@@ -63,6 +66,20 @@ TEST(help_is_there)
 	EXPECT_EQ(2, run_tool("info now"));
 	EXPECT_EQ(2, run_tool("stats --xml"));
 	EXPECT_EQ(2, run_tool("stats --json --json"));
+	EXPECT_EQ(2, run_tool("watch now"));
+	EXPECT_EQ(2, run_tool("watch --interval 1"));
+	EXPECT_TRUE(says("--interval"));
+	EXPECT_EQ(2, run_tool("watch --interval 1us"));
+	EXPECT_EQ(2, run_tool("watch --count none"));
+	EXPECT_EQ(2, run_tool("watch --often"));
+	EXPECT_EQ(2, run_tool("plot"));
+	EXPECT_EQ(2, run_tool("plot x.jpeg"));
+	EXPECT_TRUE(says(".png"));
+	EXPECT_EQ(2, run_tool("plot x.png y.png"));
+	EXPECT_EQ(2, run_tool("plot .png"));
+	EXPECT_EQ(2, run_tool("plot x.png --seconds soon"));
+	EXPECT_EQ(2, run_tool("plot x.png --count 1"));
+	EXPECT_EQ(2, run_tool("plot x.png --pid 0"));
 }
 
 TEST(info_tells_what_there_is)
@@ -152,11 +169,171 @@ TEST_F(hwtimer, stats_finds_this_process)
 	EXPECT_TRUE(says(line));
 	EXPECT_EQ(0, run_tool("stats --json"));
 	snprintf(line, sizeof(line),
-		 "{\"pid\": %d, \"fd\": %d, \"comm\": \"tool\"", getpid(),
-		 self->fd);
+		 "{\"pid\": %d, \"fd\": %d, \"comm\": \"tool\", \"time\": ",
+		 getpid(), self->fd);
 	EXPECT_TRUE(says(line));
 	EXPECT_TRUE(says("\"pending\": 2, \"ready\": 1, \"scheduled\": 3,"));
 	EXPECT_TRUE(says("\"lateness\": ["));
+	EXPECT_TRUE(says("\"occupancy\": [{\"level\": 0, "));
+}
+
+TEST_F(hwtimer, watch_shows_this_process)
+{
+	char line[64];
+
+	for (unsigned int i = 0; i < 100; i++)
+		ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	ASSERT_EQ(10, dev_schedule_many(self->fd, 10, 0, 0, NULL));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 10));
+	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_TRUE(says("1 instance, 100 timers pending"));
+	snprintf(line, sizeof(line), "%7d %3d %-12s %8d %7d ", getpid(),
+		 self->fd, "tool", 100, 10);
+	EXPECT_TRUE(says(line));
+	EXPECT_TRUE(says("99%<"));
+	/* Nothing to compare with, no terminal, and nobody said UTF-8. */
+	EXPECT_TRUE(says(" - "));
+	EXPECT_FALSE(says("\033"));
+	for (const char *c = output; *c; c++)
+		EXPECT_LE(0, *c);
+}
+
+TEST_F(hwtimer, watch_has_a_line_for_each_level)
+{
+	ASSERT_EQ(0, dev_setup_as(self->fd,
+				  (struct hwtimer_setup){
+					  .clock = CLOCK_MONOTONIC,
+					  .kind = HWTIMER_KIND_HIERARCHICAL,
+				  }));
+	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_TRUE(says("no timer yet"));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	ASSERT_NE(0, dev_after(self->fd, HOUR * 1000, 0));
+	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_FALSE(says("no timer yet"));
+	EXPECT_TRUE(says(" 64.0ms |"));
+	/* A summary, the headlines, this instance with its levels */
+	EXPECT_EQ(3 + 1 + 1 + 3, lines());
+}
+
+TEST_F(hwtimer, watch_tells_rates)
+{
+	ASSERT_NE(0, dev_every(self->fd, 0, MS, 0));
+	EXPECT_EQ(0, run_tool("watch --count 3 --interval 20ms"));
+	EXPECT_TRUE(says("of the last"));
+}
+
+TEST_F(hwtimer, watch_shows_what_is_shared_once)
+{
+	int other = dup(self->fd);
+
+	ASSERT_LE(0, other);
+	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_TRUE(says("1 instance,"));
+	EXPECT_TRUE(says("tool +"));
+	EXPECT_EQ(0, close(other));
+}
+
+TEST_F(hwtimer, watch_follows_the_locale)
+{
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	setenv("LANG", "de_DE.UTF-8", 1);
+	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_TRUE(says("\xc2\xb7"));
+	setenv("LC_ALL", "C", 1);
+	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_FALSE(says("\xc2\xb7"));
+}
+
+/* Runs it on a terminal of 80 columns; returns its exit status. */
+static int run_on_terminal(const char *arguments, unsigned short rows)
+{
+	const struct winsize size = { .ws_row = rows, .ws_col = 80 };
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY), status;
+	size_t length = 0;
+	char name[64], command[512];
+	pid_t child;
+
+	if (terminal < 0 || grantpt(terminal) || unlockpt(terminal) ||
+	    ptsname_r(terminal, name, sizeof(name)) ||
+	    ioctl(terminal, TIOCSWINSZ, &size))
+		abort();
+	snprintf(command, sizeof(command), "exec " TOOL " %s <%s >%s 2>&1",
+		 arguments, name, name);
+	child = fork();
+	if (!child) {
+		execl("/bin/sh", "sh", "-c", command, NULL);
+		_exit(127);
+	}
+	/* It ends with an error when the child has closed the other end. */
+	do {
+		ssize_t ret = read(terminal, output + length,
+				   sizeof(output) - 1 - length);
+
+		if (ret > 0)
+			length += ret;
+		else if (waitpid(child, &status, WNOHANG) == child)
+			break;
+		else
+			sleep_ns(MS);
+	} while (length < sizeof(output) - 1);
+	output[length] = '\0';
+	close(terminal);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool ends_with(const char *text)
+{
+	size_t length = strlen(output), wanted = strlen(text);
+
+	return length >= wanted && !strcmp(output + length - wanted, text);
+}
+
+TEST(watch_fits_a_terminal)
+{
+	int fds[30];
+
+	if (access("/dev/ptmx", F_OK))
+		SKIP(return, "this kernel has no pseudo terminals");
+	mkdir("/dev/pts", 0755);
+	mount("devpts", "/dev/pts", "devpts", 0, NULL);
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = dev_open(0);
+		ASSERT_LE(0, fds[i]);
+	}
+	EXPECT_EQ(0, run_on_terminal("watch --count 2 --interval 20ms", 14));
+	/* A screen of its own, and back to the ordinary one. */
+	EXPECT_EQ(0, strncmp(output, "\033[?1049h", 8));
+	EXPECT_TRUE(ends_with("\033[?1049l"));
+	EXPECT_TRUE(says("30 instances"));
+	EXPECT_TRUE(says("20 more instances are not shown"));
+	EXPECT_FALSE(says("late |"));
+	EXPECT_EQ(0, run_on_terminal("watch --count 2 --interval 20ms", 200));
+	EXPECT_FALSE(says("not shown"));
+	EXPECT_TRUE(says("late |"));
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++)
+		EXPECT_EQ(0, close(fds[i]));
+}
+
+TEST_F(hwtimer, plot_writes_what_gnuplot_is_told)
+{
+	ASSERT_NE(0, dev_every(self->fd, 0, MS, 0));
+	EXPECT_EQ(0, run_tool("plot --script --count 4 --interval 30ms x.svg"));
+	EXPECT_TRUE(says("set terminal svg"));
+	EXPECT_TRUE(says("set output 'x.svg'"));
+	EXPECT_TRUE(says("$rates << EOD\n0.0"));
+	EXPECT_TRUE(says("$lateness << EOD\n"));
+	/* There is none in a test machine. */
+	EXPECT_EQ(1, run_tool("plot --count 2 --interval 10ms x.png"));
+	EXPECT_TRUE(says("apt install gnuplot"));
+}
+
+TEST(without_instances_it_says_so)
+{
+	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_TRUE(says("No process"));
+	EXPECT_EQ(1, run_tool("plot --count 2 --interval 10ms x.png"));
+	EXPECT_TRUE(says("no process"));
 }
 
 TEST(stats_without_instances)

@@ -230,9 +230,13 @@ static struct curve take_curve(const struct wish *wish)
 	uint64_t number, first = 0;
 
 	for (number = 0; look(wish, file, number, first, &now); number++) {
+		/* A record without instances does not tell when it was. */
+		if (!now.time) {
+			instances_free(&now);
+			continue;
+		}
 		if (!first)
 			first = now.time;
-		/* A record without instances does not tell when it was. */
 		if (before.time && now.time > before.time)
 			add_point(&curve, wish, &now, &before, first);
 		instances_free(&before);

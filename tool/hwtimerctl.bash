@@ -8,10 +8,26 @@ _hwtimerctl()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		words="info stats schedule --help --version"
+		words="info stats watch plot schedule --help --version"
 	else
 		case ${COMP_WORDS[1]},$previous in
 		schedule,--clock) words="monotonic boottime" ;;
+		watch,--interval | plot,--interval) words="100ms 500ms 1s 5s" ;;
+		watch,--count | plot,--count) words="1 10 100" ;;
+		watch,*) words="--interval --count --once" ;;
+		plot,--seconds) words="10 60" ;;
+		plot,--pid)
+			words=$(hwtimerctl stats --json 2>/dev/null |
+				sed -n 's/.*"pid": \([0-9]*\).*/\1/p')
+			;;
+		plot,--from)
+			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+			return
+			;;
+		plot,*)
+			words="--seconds --count --interval --from --pid --script"
+			mapfile -t COMPREPLY < <(compgen -f -X '!*.@(png|svg)' -- "$word")
+			;;
 		schedule,--repeat | schedule,--slack) words="100us 1ms 200ms 1s" ;;
 		schedule,--count) words="1 10 100" ;;
 		schedule,*) words="--repeat --count --slack --clock" ;;
@@ -19,7 +35,7 @@ _hwtimerctl()
 		*) return ;;
 		esac
 	fi
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$words" -- "$word")
 }
 
 complete -F _hwtimerctl hwtimerctl

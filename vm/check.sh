@@ -6,8 +6,8 @@
 #	usage: vm/check.sh [STEP...]
 #
 # The steps, in this order: builds lint litmus userland packages kunit selftests
-# demo readme bench.
-# Without an argument all are run; then the selftests on some kernels run beside the
+# demo readme bench. Without an argument all of these are run; one more, which takes
+# a minute and needs bpftrace, is run if it is asked for: trace. When all are run, the selftests on some kernels run beside the
 # steps before them, as they mostly wait for clocks. Each prints TAP, or something
 # that is made into counts here; a step that fails in another way, or that tests
 # nothing, counts as one failure. Nothing can make a failure disappear: the last
@@ -230,6 +230,13 @@ step_bench()
 		--file build/bench/timer-bench=/hwtimer/timer-bench \
 		-- sh -c 'insmod hwtimer.ko && ./timer-bench --check --timers 2000 \
 			--systems hwtimer,timerfd,posix && rmmod hwtimer'
+}
+
+# The one-liners of the documentation. That tracing tells each timer's story, a
+# selftest says.
+step_trace()
+{
+	run_step trace stock-6.12 tap "$VM_DIR/trace.sh"
 }
 
 # A program that loads nothing and tells by its exit status how it went.

@@ -16,7 +16,7 @@ main()
 {
 	cd "$REPO_DIR"
 	need_packages build-essential gcc-multilib pkg-config mandoc kmod \
-		python3
+		python3 gnuplot-nox
 	ROOT=$(mktemp -d)
 	on_exit rm -rf "$ROOT"
 	KDIR=$("$VM_DIR/kernel.sh" stock-6.12)/build
@@ -44,6 +44,12 @@ main()
 		program g++ -std=c++17 -x c++
 	check "a program is built with the static library" static_program
 	check "bash completes the commands of hwtimerctl" completes
+	check "hwtimerctl plot makes rates of records" plots_rates
+	check "gnuplot draws a PNG of them" draws png PNG
+	check "gnuplot draws an SVG of them" draws svg '<svg'
+	check "without gnuplot hwtimerctl says what to do" without_gnuplot
+	check "wrong records are told" wrong_records
+	check "without the module hwtimerctl says what to do" without_module
 	installed uninstall >/dev/null
 	check "uninstall leaves nothing" nothing_left
 	[ "$FAILURES" -eq 0 ]
@@ -198,17 +204,113 @@ completes()
 {
 	make --no-print-directory -C tool OUT="$BUILD_DIR/tool" >&2 || return
 	bash -c '. tool/hwtimerctl.bash
-		COMP_WORDS=(hwtimerctl s)
+		COMP_WORDS=(hwtimerctl "")
 		COMP_CWORD=1
 		_hwtimerctl
 		echo "${COMPREPLY[*]}"
-		COMP_WORDS=(hwtimerctl schedule --)
-		COMP_CWORD=2
-		_hwtimerctl
-		for option in "${COMPREPLY[@]}"; do
-			build/tool/hwtimerctl --help | grep -q -e "$option" ||
-				echo "unknown: $option"
-		done' | diff - <(echo "stats schedule")
+		for command in stats watch plot schedule; do
+			COMP_WORDS=(hwtimerctl $command --)
+			COMP_CWORD=2
+			_hwtimerctl
+			[ "${#COMPREPLY[@]}" -gt 0 ] || echo "none for $command"
+			for option in "${COMPREPLY[@]}"; do
+				build/tool/hwtimerctl --help | grep -A 3 "^  $command" |
+					grep -q -e "$option" ||
+					echo "unknown to $command: $option"
+			done
+		done' | diff - <(echo "info stats watch plot schedule --help --version")
+}
+
+# One look of 'stats --json' at the time $1 (s), after $2 timers. The second instance
+# is a descriptor more for the first.
+record()
+{
+	local fd instances=()
+
+	for fd in 3 4; do
+		instances+=("{\"pid\": 7, \"fd\": $fd, \"comm\": \"a \\\"b\\\"\", \"time\": ${1}000000000, \"instance\": 1, \"scheduled\": $2, \"cancelled\": $(($2 / 2)), \"expired\": $(($2 / 2)), \"delivered\": $(($2 / 2)), \"lateness\": [0, 0, $(($2 / 2))], \"occupancy\": [{\"level\": 0, \"occupied\": [1, 2]}]}")
+	done
+	printf '[\n  %s,\n  %s\n]\n' "${instances[@]}"
+}
+
+records()
+{
+	record 5 100
+	record 6 300
+	echo '[ ]'
+	record 10 1100
+}
+
+# What gnuplot is told: 200 timers in a second, then 800 in four
+plots_rates()
+{
+	make --no-print-directory -C tool OUT="$BUILD_DIR/tool" >&2 || return
+	records >"$ROOT/records"
+	build/tool/hwtimerctl plot --from "$ROOT/records" --script x.svg \
+		>"$ROOT/script" || return
+	grep -A 9 '^\$rates' "$ROOT/script" | diff - <(cat <<'END'
+$rates << EOD
+1.000 200.000 100.000 100.000 100.000
+5.000 200.000 100.000 100.000 100.000
+EOD
+$lateness << EOD
+"4ns" 500
+EOD
+set multiplot layout 2,1
+set key outside top horizontal
+set grid
+END
+	)
+}
+
+# draws SUFFIX PATTERN: the picture is one, by its first bytes
+draws()
+{
+	records >"$ROOT/records"
+	build/tool/hwtimerctl plot --from "$ROOT/records" \
+		"$ROOT/it's a picture.$1" || return
+	head -c 100 "$ROOT/it's a picture.$1" | grep -q -a "$2" &&
+		[ "$(stat --format %s "$ROOT/it's a picture.$1")" -gt 5000 ]
+}
+
+# says STATUS TEXT ARGUMENT...: the tool ends with STATUS, and an error that has TEXT
+says()
+{
+	local expected=$1 text=$2 status=0
+
+	shift 2
+	build/tool/hwtimerctl "$@" >"$ROOT/said" 2>&1 || status=$?
+	cat "$ROOT/said"
+	[ "$status" -eq "$expected" ] && grep -q -e "$text" "$ROOT/said"
+}
+
+without_gnuplot()
+{
+	PATH=/nowhere /bin/bash -c '"$@"' - build/tool/hwtimerctl plot \
+		--from "$ROOT/records" "$ROOT/none.png" >"$ROOT/said" 2>&1 &&
+		return 1
+	grep 'apt install gnuplot' "$ROOT/said" && [ ! -e "$ROOT/none.png" ]
+}
+
+without_module()
+{
+	grep -q hwtimer /proc/misc && return
+	says 1 'modprobe hwtimer' stats &&
+		says 1 'modprobe hwtimer' watch --once &&
+		says 1 'modprobe hwtimer' plot x.png
+}
+
+wrong_records()
+{
+	echo '{"a": 1}' >"$ROOT/wrong"
+	says 1 'stats --json' plot --from "$ROOT/wrong" x.png || return
+	record 5 100 >"$ROOT/wrong"
+	says 1 'fewer than two' plot --from "$ROOT/wrong" x.png || return
+	record 5 100 | head -c 100 >"$ROOT/wrong"
+	says 1 'stats --json' plot --from "$ROOT/wrong" x.png || return
+	says 1 'No such file' plot --from "$ROOT/nothing" x.png || return
+	records >"$ROOT/wrong"
+	says 1 'no process' plot --from "$ROOT/wrong" --pid 8 x.png
 }
 
 nothing_left()
