@@ -13,9 +13,11 @@
 #	uml-7.3		a kernel as a program of this machine (User-Mode Linux), with
 #			vm/uml-7.3.config: the newest there is, and at full speed
 #	tools-6.12	the kernel's own tools: checkpatch, kselftest, kunit.py
+#	redis		no kernel: Debian's Redis, for the examples to run against
 #
 # A kernel's entry has `vmlinuz` (uml-7.3: `linux`), `build` (the KDIR for external
-# modules), `release` and `version`; tools-6.12 has `source`.
+# modules), `release` and `version`; tools-6.12 has `source`; redis has `root`, which
+# are the files that a test machine needs of it.
 #
 # Packages are downloaded and unpacked, never installed: a demo must not change
 # what the machine boots. Where they come from is read from the machine's own
@@ -52,6 +54,7 @@ main()
 		need_packages build-essential bc bison cpio flex kmod \
 			libelf-dev libssl-dev rsync xz-utils ;;
 	tools-6.12) need_packages xz-utils ;;
+	redis) ;;
 	*) die "no such kernel: $name" ;;
 	esac
 
@@ -120,6 +123,7 @@ package_of()
 	stock-6.12) echo linux-image-6.12-amd64 ;;
 	debug-6.12 | tools-6.12) echo linux-source-6.12 ;;
 	uml-7.3) echo linux-source-7.3 ;;
+	redis) echo redis-tools ;; # redis-server would only start it
 	esac
 }
 
@@ -302,10 +306,31 @@ packages()
 			echo "$package $(newest_version "$package")"
 		done
 		;;
+	redis)
+		for package in $(with_libraries redis-tools); do
+			echo "$package $(newest_version "$package")"
+		done
+		;;
 	*)
 		echo "$(package_of "$name") $version"
 		;;
 	esac
+}
+
+# with_libraries PACKAGE: it, and all packages of libraries that it needs
+with_libraries()
+{
+	local found=" $1 " todo=("$1") package
+
+	while [ "${#todo[@]}" -gt 0 ]; do
+		for package in $(depends "${todo[0]}" 'lib.*'); do
+			[[ $found != *" $package "* ]] || continue
+			found+="$package "
+			todo+=("$package")
+		done
+		todo=("${todo[@]:1}")
+	done
+	echo "$found"
 }
 
 deb_file()
@@ -368,6 +393,7 @@ make_entry()
 	debug-*) make_debug "$name" "$version" "$dir" ;;
 	uml-*) make_uml "$name" "$version" "$dir" ;;
 	tools-*) make_tools "$name" "$version" "$dir" ;;
+	redis) make_redis "$name" "$version" "$dir" ;;
 	esac
 	mv --no-target-directory "$dir/entry" "$(entry_dir "$name" "$version")"
 }
@@ -451,6 +477,46 @@ make_tools()
 		'*/tools/testing/kunit' \
 		'*/tools/testing/selftests/kselftest.h' \
 		'*/tools/testing/selftests/kselftest_harness.h'
+}
+
+# The programs, their libraries and the loader, at the paths where they expect each
+# other.
+make_redis()
+{
+	local name=$1 version=$2 dir=$3 package package_version list
+	local root=$dir/entry/root
+
+	list=$(packages "$name" "$version")
+	while read -r package package_version; do
+		say "unpacking $package"
+		dpkg-deb --extract "$(deb_file "$package" "$package_version")" \
+			"$dir/all"
+	done <<<"$list"
+	# The package redis-server has but a link to this.
+	install -D "$dir/all/usr/bin/redis-check-rdb" \
+		"$root/usr/bin/redis-server"
+	install -D "$dir/all/usr/bin/redis-cli" "$root/usr/bin/redis-cli"
+	add_libraries "$dir/all" "$root"
+	while read -r package package_version; do
+		rm -f "$(deb_file "$package" "$package_version")"
+	done <<<"$list"
+}
+
+# add_libraries FROM ROOT: what the programs in ROOT/usr/bin are linked with
+add_libraries()
+{
+	local from=$1 root=$2 loader=lib64/ld-linux-x86-64.so.2 program library
+	local paths=lib/x86_64-linux-gnu
+
+	install -D "$from/$loader" "$root/$loader"
+	for program in "$root"/usr/bin/*; do
+		"$from/$loader" --inhibit-cache --library-path \
+			"$from/$paths:$from/usr/$paths" --list "$program" ||
+			die "$program does not find its libraries"
+	done | sed -n "s|.*=> $from/\(usr/\)\?\(lib/[^ ]*\) .*|\1\2|p" |
+		sort -u | while read -r library; do
+			install -D "$from/$library" "$root/$library"
+		done
 }
 
 make_debug()

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What timeouts-server and timeouts-clients have to agree on. */
+#ifndef EXAMPLE_TIMEOUTS_H
+#define EXAMPLE_TIMEOUTS_H
+
+#include "example.h"
+#include "tcp.h"
+
+static unsigned long connections = 10000, port = 7171;
+static unsigned long request_timeout = 1000, idle_timeout = 3000; /* ms */
+
+/* What the server says, the latter two as its last words. */
+#define ANSWER "ok\n"
+#define REQUEST_TIMEOUT "request timeout\n"
+#define IDLE_TIMEOUT "idle timeout\n"
+
+static inline void take_agreed_options(int argc, char **argv)
+{
+	const struct option options[] = {
+		{ "--connections", &connections, 1 },
+		{ "--port", &port, 1 },
+		{ "--request-timeout", &request_timeout, 1 },
+		{ "--idle-timeout", &idle_timeout, 1 },
+		{ NULL, NULL, 0 },
+	};
+
+	take_options(options, argc, argv);
+	allow_open_files(connections + 100);
+}
+
+#endif /* EXAMPLE_TIMEOUTS_H */
