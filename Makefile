@@ -108,6 +108,12 @@ bench-programs: | compiler
 	@bash -c '. vm/lib.sh && need_packages liburing-dev libuv1-dev libevent-dev'
 	@$(MAKE) --no-print-directory -C bench OUT='$(CURDIR)/build/bench'
 
+# One of them talks to Redis.
+.PHONY: examples
+examples: | compiler ## programs that do what a user would do, in build/examples
+	@bash -c '. vm/lib.sh && need_packages libhiredis-dev'
+	@$(MAKE) --no-print-directory -C examples OUT='$(CURDIR)/build/examples'
+
 # On the kernel's own test harness
 .PHONY: selftest-programs
 selftest-programs: | compiler

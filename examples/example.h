@@ -44,6 +44,16 @@ static inline struct hwt *open_wheel(unsigned int flags, clockid_t clock)
 	return hwt;
 }
 
+/* Zeroed memory */
+static inline void *allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+
+	if (!memory)
+		errx(1, "no memory for %zu of %zu bytes", count, size);
+	return memory;
+}
+
 static inline uint64_t now_ns(clockid_t clock)
 {
 	struct timespec now;
@@ -64,7 +74,7 @@ struct option {
 	unsigned long min;
 };
 
-/* @argc, @argv: of main(), or what is left of them */
+/* @argc, @argv: of main(), or what is left of them. Also, output is seen at once. */
 static inline void take_options(const struct option *options, int argc,
 				char **argv)
 {
@@ -72,12 +82,14 @@ static inline void take_options(const struct option *options, int argc,
 	char *end = NULL;
 	int i;
 
+	setlinebuf(stdout);
 	for (i = 1; i < argc; i += 2) {
 		for (option = options; option->name; option++)
 			if (!strcmp(option->name, argv[i]))
 				break;
 		if (!option->name)
-			errx(2, "%s: no such option; examples/README.md has them",
+			errx(2,
+			     "%s: no such option; examples/README.md has them",
 			     argv[i]);
 		if (i + 1 < argc)
 			*option->value = strtoul(argv[i + 1], &end, 10);

@@ -3,39 +3,29 @@
  * The clients of timeouts-server, 10,000 of them, of which some behave and some do
  * not. All are connected before the first sends anything.
  *
- * It fails if the server cut one off before its time, or answered one who had not
- * asked. Its options are the server's: timeouts.h.
+ * It fails if one is cut off before its time, or answered without having asked.
  */
 #include <sys/epoll.h>
-
 #include "timeouts.h"
 
-/*
- * Of ten clients, how each behaves: in one piece, in two pieces, the second piece
- * just when time is up, only one piece, nothing, and stay after the answer.
- */
+/* A line in one piece; in two; late with the second; without it; nothing; and stays */
 enum manner { WHOLE, HALVES, LATE, HALF, IDLE, STAY };
 
-static const enum manner manners[10] = { WHOLE, WHOLE, WHOLE, WHOLE, WHOLE,
-					 HALVES, LATE, HALF, IDLE, STAY };
+static const enum manner manners[10] = { WHOLE,	 WHOLE, WHOLE, WHOLE, WHOLE,
+					 HALVES, LATE,	HALF,  IDLE,  STAY };
 
 /* RESET: cut off while it was sending, so that the server's last words are lost */
 enum end { ANSWERED, TIMED_OUT, REAPED, RESET, NR_ENDS };
 
 struct client {
-	int fd;
-	uint64_t began;
+	int fd, manner;
+	uint64_t idle_since, asked;
 	size_t length;
 	char heard[64];
 };
 
 static struct client *clients;
 static unsigned long ended, ends[NR_ENDS], wrong;
-
-static enum manner manner_of(const struct client *client)
-{
-	return manners[(client - clients) % 10];
-}
 
 static void say(struct client *client, const char *text)
 {
@@ -48,7 +38,8 @@ static void connect_all(int epoll)
 	struct client *client;
 
 	for (client = clients; client < clients + connections; client++) {
-		client->began = now_ns(CLOCK_MONOTONIC);
+		client->manner = manners[(client - clients) % 10];
+		client->idle_since = now_ns(CLOCK_MONOTONIC);
 		client->fd = tcp_connect(port);
 		if (client->fd < 0)
 			err(1, "connect to port %lu", port);
@@ -62,24 +53,24 @@ static void begin_all(void)
 	struct client *client;
 
 	for (client = clients; client < clients + connections; client++) {
-		enum manner manner = manner_of(client);
+		bool whole = client->manner == WHOLE || client->manner == STAY;
 
-		if (manner == IDLE)
+		if (client->manner == IDLE)
 			continue;
-		client->began = now_ns(CLOCK_MONOTONIC);
-		say(client, manner == WHOLE || manner == STAY ? "what?\n" :
-								 "wha");
-		if (manner == HALVES)
+		client->asked = now_ns(CLOCK_MONOTONIC);
+		say(client, whole ? "what?\n" : "wha");
+		if (client->manner == HALVES)
 			say(client, "t?\n");
 	}
 }
 
 static bool is_early(const struct client *client, enum end end)
 {
-	uint64_t waited = now_ns(CLOCK_MONOTONIC) - client->began;
+	uint64_t now = now_ns(CLOCK_MONOTONIC);
 
-	return (end == TIMED_OUT && waited < request_timeout * MS) ||
-	       (end == REAPED && waited < idle_timeout * MS);
+	if (end == TIMED_OUT)
+		return now - client->asked < request_timeout * MS;
+	return end == REAPED && now - client->idle_since < idle_timeout * MS;
 }
 
 static enum end end_of(const char *heard)
@@ -91,17 +82,15 @@ static enum end end_of(const char *heard)
 
 static void on_end(struct client *client, bool reset)
 {
-	enum manner manner = manner_of(client);
 	enum end end = reset ? RESET : end_of(client->heard);
 
 	wrong += is_early(client, end) ||
 		 (end == ANSWERED && strcmp(client->heard, ANSWER)) ||
-		 (manner == HALF && end == ANSWERED) ||
-		 (manner == IDLE && end != REAPED);
+		 (client->manner == HALF && end == ANSWERED) ||
+		 (client->manner == IDLE && end != REAPED);
 	ends[end]++;
 	ended++;
 	close(client->fd);
-	client->fd = -1;
 }
 
 /* Leaves by the half: so it hears of it if the server has cut it off before that. */
@@ -115,7 +104,10 @@ static void on_words(struct client *client)
 		return;
 	}
 	client->length += length;
-	if (!strcmp(client->heard, ANSWER) && manner_of(client) != STAY)
+	if (strcmp(client->heard, ANSWER))
+		return;
+	client->idle_since = client->asked;
+	if (client->manner != STAY)
 		shutdown(client->fd, SHUT_WR);
 }
 
@@ -125,12 +117,11 @@ static struct client *late_ones(struct client *client)
 	uint64_t now = now_ns(CLOCK_MONOTONIC);
 
 	for (; client < clients + connections; client++) {
-		if (manner_of(client) != LATE)
+		if (client->manner != LATE)
 			continue;
-		if (client->began + request_timeout * MS > now)
+		if (client->asked + request_timeout * MS > now)
 			break;
-		if (client->fd >= 0)
-			say(client, "t?\n");
+		say(client, "t?\n"); /* fails if it has been cut off */
 	}
 	return client;
 }
@@ -139,21 +130,19 @@ int main(int argc, char **argv)
 {
 	struct epoll_event ready[256];
 	struct client *late;
-	int epoll, i, count;
+	int epoll, count;
 
 	take_agreed_options(argc, argv);
-	clients = calloc(connections, sizeof(*clients));
+	clients = allocate(connections, sizeof(*clients));
 	epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (!clients || epoll < 0)
-		err(1, "%lu clients", connections);
 	connect_all(epoll);
 	begin_all();
 	for (late = clients; ended < connections; late = late_ones(late)) {
 		count = epoll_wait(epoll, ready, 256, 1);
-		for (i = 0; i < count; i++)
-			on_words(ready[i].data.ptr);
+		while (count-- > 0)
+			on_words(ready[count].data.ptr);
 	}
-	printf("clients: %lu connections: %lu answered, %lu timed out, %lu reaped, %lu reset; %lu wrong\n",
+	printf("clients: connections=%lu answered=%lu timed_out=%lu reaped=%lu reset=%lu wrong=%lu\n",
 	       connections, ends[ANSWERED], ends[TIMED_OUT], ends[REAPED],
 	       ends[RESET], wrong);
 	return wrong > 0;

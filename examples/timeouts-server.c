@@ -8,8 +8,7 @@
  * within the idle timeout. Each connection has one timer for both, which is given
  * another deadline when it is the other's turn.
  *
- * It ends after so many connections, and fails if their ends do not add up. Its
- * options are in timeouts.h.
+ * It ends after so many connections, and fails if their ends do not add up.
  */
 #include <hwtimer_epoll.h>
 
@@ -30,7 +29,7 @@ static unsigned long accepted, open_now, open_most, ends[NR_ENDS];
 
 static void reply(const struct connection *connection, const char *text)
 {
-	send(connection->fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
+	send(connection->fd, text, strlen(text), MSG_NOSIGNAL);
 }
 
 static void end_connection(struct connection *connection, enum end end)
@@ -57,11 +56,11 @@ static void accept_clients(void)
 	int fd;
 
 	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
-		connection = calloc(1, sizeof(*connection));
-		event.data.ptr = connection;
-		if (!connection || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
-			err(1, "a connection");
+		connection = allocate(1, sizeof(*connection));
 		connection->fd = fd;
+		event.data.ptr = connection;
+		if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
+			err(1, "epoll_ctl");
 		must(hwt_schedule(hwt, idle_timeout * MS, (uintptr_t)connection,
 				  &connection->timer));
 		accepted++;
@@ -127,7 +126,7 @@ static bool adds_up(void)
 	struct hwtimer_stats stats;
 
 	must(hwt_stats(hwt, &stats));
-	printf("server: %lu connections (%lu at a time): %lu answered, %lu timed out, %lu reaped, %lu gone\n",
+	printf("server: connections=%lu at_once=%lu answered=%lu timed_out=%lu reaped=%lu gone=%lu\n",
 	       accepted, open_most, ends[ANSWERED], ends[TIMED_OUT],
 	       ends[REAPED], ends[GONE]);
 	return stats.scheduled == accepted && !stats.pending && !stats.ready &&

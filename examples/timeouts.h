@@ -4,7 +4,7 @@
 #define EXAMPLE_TIMEOUTS_H
 
 #include "example.h"
-#include "tcp.h"
+#include "sockets.h"
 
 static unsigned long connections = 10000, port = 7171;
 static unsigned long request_timeout = 1000, idle_timeout = 3000; /* ms */

@@ -5,13 +5,15 @@
 #
 #	usage: vm/check.sh [STEP...]
 #
-# The steps, in this order: builds lint litmus userland packages kunit selftests
-# demo readme bench. Without an argument all of these are run; one more, which takes
-# a minute and needs bpftrace, is run if it is asked for: trace. When all are run, the selftests on some kernels run beside the
-# steps before them, as they mostly wait for clocks. Each prints TAP, or something
-# that is made into counts here; a step that fails in another way, or that tests
-# nothing, counts as one failure. Nothing can make a failure disappear: the last
-# line has them all.
+# The steps, in this order: builds lint litmus userland packages kunit selftests demo
+# readme examples bench. Without an argument all of these are run; one more is run if
+# it is asked for: trace, which takes a minute and needs bpftrace. When all are run,
+# the selftests on some kernels run beside the steps before them, as they mostly wait
+# for clocks.
+#
+# Each step prints TAP, or something that is made into counts here; one that fails in
+# another way, or that tests nothing, counts as one failure. Nothing can make a
+# failure disappear: the last line has them all.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -39,7 +41,7 @@ main()
 
 	[ $# -gt 0 ] ||
 		steps=(builds selftests_beside lint litmus userland packages
-		       kunit selftests demo readme bench)
+		       kunit selftests demo readme examples bench)
 	cd "$REPO_DIR"
 	need_packages make python3
 	mkdir -p "$RESULTS"
@@ -213,6 +215,29 @@ step_readme()
 	for example in 1 2; do
 		program_step "readme-$example" "build/readme/example-$example"
 	done
+}
+
+# One machine for all of them. Redis comes with its libraries and the loader, each at
+# the path where it expects the others.
+step_examples()
+{
+	local kernel=stock-6.12 file root files=()
+
+	rm -rf build/examples
+	prepare make --no-print-directory -j"$JOBS" examples
+	prepare "$VM_DIR/build.sh" "$kernel"
+	root=$("$VM_DIR/kernel.sh" redis)/root
+	while read -r file; do
+		files+=(--file "$root$file=$file")
+	done < <(find "$root" -type f -printf '/%P\n')
+	for file in build/examples/*; do
+		files+=(--file "$file=/hwtimer/$(basename "$file")")
+	done
+	run_step examples "$kernel" tap \
+		guest examples "$kernel" "$PROGRAM_TIMEOUT" \
+		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file examples/check.sh=/hwtimer/check.sh \
+		"${files[@]}" -- sh check.sh
 }
 
 # Only whether each system delivers all timers once and none early: what they

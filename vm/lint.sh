@@ -48,10 +48,10 @@ main()
 	kernel_sources=(*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch]
 		samples/*/*.c)
 	user_sources=(selftests/*.[ch] demo/*.[ch] bench/*.[ch] vm/*.c
-		lib/*.[ch] lib/adapters/*.h tool/*.[ch]
+		lib/*.[ch] lib/adapters/*.h tool/*.[ch] examples/*.[ch]
 		bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h)
 	scripts=(vm/*.sh vm/init vm/guest-* .ci/run selftests/*.sh bench/*.sh
-		tool/*.bash)
+		examples/*.sh tool/*.bash)
 
 	echo "TAP version 13"
 	check_each checkpatch "${kernel_sources[@]}" "${user_sources[@]}"
@@ -100,7 +100,7 @@ checkpatch()
 	case $1 in
 	compat.h) ignored+=,$IGNORED_IN_COMPAT_H ;;
 	uapi/*) ignored+=,$IGNORED_IN_UAPI ;;
-	lib/* | tool/* | selftests/library.c)
+	lib/* | tool/* | examples/* | selftests/library.c)
 		ignored+=,$IGNORED_IN_USER_SPACE ;;
 	selftests/abi.c) ignored+=,$IGNORED_IN_ABI_TEST ;;
 	esac

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Locks in Redis that live as long as who holds them, as Redisson's watchdog keeps
+ * them: a lock is a hash that expires, with its owner for a field. While the owner
+ * lives, a timer for each lock renews it at a third of its time; when it is killed,
+ * the locks end by themselves.
+ *
+ *	lease [--locks 1000] [--ttl 30000] [--port 6379]	(ms)
+ *
+ * SIGTERM releases them. It fails if it lost one, which has expired or is another's.
+ */
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <hiredis/hiredis.h>
+
+#include "example.h"
+
+static unsigned long locks = 1000, ttl = 30000, port = 6379;
+
+/* Of a key, the owner and the TTL; each returns whether it did anything. */
+#define EXPIRE "return redis.call('pexpire', KEYS[1], ARGV[2])"
+#define IF_OURS \
+	"if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return 0 end "
+
+static const char acquire[] =
+	"if redis.call('exists', KEYS[1]) == 1 then return 0 end "
+	"redis.call('hset', KEYS[1], ARGV[1], 1) " EXPIRE;
+static const char renew[] = IF_OURS EXPIRE;
+static const char release[] = IF_OURS "return redis.call('del', KEYS[1])";
+
+static struct hwt *hwt;
+static redisContext *redis;
+static char owner[17];
+static uint64_t *timers; /* of each lock that is ours; 0: it is not */
+static unsigned long *asked, nr_asked; /* locks, in the order of the answers */
+static unsigned long held, lost;
+
+static void ask(unsigned long lock, const char *script)
+{
+	redisAppendCommand(redis, "EVAL %s 1 lock:%lu %s %lu", script, lock,
+			   owner, ttl);
+	asked[nr_asked++] = lock;
+}
+
+static void take_answers(void (*on_answer)(unsigned long lock, bool yes))
+{
+	unsigned long i;
+	redisReply *reply;
+
+	for (i = 0; i < nr_asked; i++) {
+		if (redisGetReply(redis, (void **)&reply))
+			errx(1, "Redis: %s", redis->errstr);
+		if (reply->type != REDIS_REPLY_INTEGER)
+			errx(1, "Redis: %s", reply->str);
+		on_answer(asked[i], reply->integer);
+		freeReplyObject(reply);
+	}
+	nr_asked = 0;
+}
+
+/* Slack lets locks share a wake-up, and a round trip to Redis. */
+static void on_acquired(unsigned long lock, bool yes)
+{
+	struct hwtimer_request timer = { .flags = HWTIMER_FIXED_DELAY,
+					 .time = ttl * MS / 3,
+					 .interval = ttl * MS / 3,
+					 .slack = ttl * MS / 30,
+					 .user_data = lock };
+
+	if (yes)
+		must(hwt_schedule_request(hwt, &timer));
+	timers[lock] = timer.id;
+	held += yes;
+}
+
+/* Or released: either is for those that are ours. */
+static void on_renewed(unsigned long lock, bool yes)
+{
+	if (yes)
+		return;
+	printf("lease: lost lock:%lu\n", lock);
+	held--;
+	lost++;
+	must(hwt_discard(hwt, timers[lock]));
+	timers[lock] = 0;
+}
+
+static void on_timer(void *unused, const struct hwtimer_event *event)
+{
+	ask(event->user_data, renew);
+}
+
+static void connect_to_redis(void)
+{
+	snprintf(owner, sizeof(owner), "%08x%08x", arc4random(), arc4random());
+	redis = redisConnect("127.0.0.1", port);
+	if (!redis || redis->err)
+		errx(1,
+		     "no Redis at port %lu: start redis-server, or choose another --port",
+		     port);
+}
+
+static void apply(const char *script, void (*on_answer)(unsigned long, bool))
+{
+	unsigned long lock;
+
+	for (lock = 0; lock < locks; lock++)
+		if (script == acquire || timers[lock])
+			ask(lock, script);
+	take_answers(on_answer);
+}
+
+static void renew_until_signal(void)
+{
+	struct pollfd ready[2] = { { hwt_fd(hwt), POLLIN, 0 },
+				   { -1, POLLIN, 0 } };
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	ready[1].fd = signalfd(-1, &ends, SFD_CLOEXEC);
+	while (poll(ready, 2, -1) > 0 && !ready[1].revents) {
+		hwt_dispatch(hwt, on_timer, NULL, locks);
+		take_answers(on_renewed);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct option options[] = { { "--locks", &locks, 1 },
+					  { "--ttl", &ttl, 100 },
+					  { "--port", &port, 1 },
+					  { NULL, NULL, 0 } };
+
+	take_options(options, argc, argv);
+	timers = allocate(locks, sizeof(*timers));
+	asked = allocate(locks, sizeof(*asked));
+	/* Redis goes on while this machine sleeps. */
+	hwt = open_wheel(HWT_NONBLOCK, CLOCK_BOOTTIME);
+	connect_to_redis();
+	apply(acquire, on_acquired);
+	printf("lease: held=%lu of=%lu\n", held, locks);
+	renew_until_signal();
+	apply(release, on_renewed);
+	printf("lease: released=%lu lost=%lu\n", held, lost);
+	return lost > 0;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Timers that outlive the module: STOP hands back those that have not expired, they
+ * are saved in a file, and scheduled again when another module is loaded.
+ *
+ *	restore save FILE [--timers 1000] [--span 10000] [--after 3000]	(ms)
+ *	restore load FILE [--paused 0]
+ *
+ * The first schedules timers, the last one after --span, every tenth for three times,
+ * and stops --after. The second waits for the rest. Deadlines stay where they were, so
+ * that the time in between counts; with --paused 1, or after a reboot, as the clock is
+ * another one then, each timer has the time that was left to it.
+ *
+ * Both fail if a timer came early, too often, or not at all.
+ */
+#include "restore.h"
+
+static unsigned long timers = 1000, span = 10000, after = 3000, paused;
+
+/* Whoever has the same has the same clock. */
+static void read_boot_id(char id[40])
+{
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+
+	if (!file || fscanf(file, "%39s", id) != 1)
+		err(1, "boot_id");
+	fclose(file);
+}
+
+/* Those that are handed back are as much to come as we know of. */
+static void save_timers(FILE *file)
+{
+	struct hwtimer_unprocessed some[100], *timer;
+	unsigned long saved = 0;
+	int count;
+
+	while ((count = must(hwt_stop(hwt, some, 100, NULL)))) {
+		for (timer = some; timer < some + count; timer++) {
+			fprintf(file, "%llu %llu %llu %llu %llu %u %u\n",
+				timer->user_data, timer->deadline,
+				timer->remaining, timer->interval, timer->slack,
+				timer->count, timer->flags);
+			wrong += all[timer->user_data].left !=
+				 (timer->interval ? timer->count : 1);
+			to_come -= all[timer->user_data].left;
+		}
+		saved += count;
+	}
+	printf("restore: expired=%lu saved=%lu\n", expired, saved);
+}
+
+/* Events that wait when the wheel is stopped are read first: they do not come again. */
+static void save(FILE *file)
+{
+	struct hwtimer_event event = { .user_data = 0 };
+	char boot_id[40];
+	unsigned long i;
+
+	all = allocate(timers, sizeof(*all));
+	for (i = 0; i < timers; i++) {
+		struct hwtimer_request timer = { .user_data = i };
+
+		timer.time = span * MS / timers * (i + 1);
+		timer.interval = i % 10 ? 0 : span * MS / 10;
+		timer.count = i % 10 ? 0 : 3;
+		schedule(&timer, i % 10 ? 1 : 3);
+	}
+	must(hwt_schedule(hwt, after * MS, timers, NULL));
+	while (must(hwt_next(hwt, &event)) && event.user_data != timers)
+		on_event(&event);
+	must(hwt_stop(hwt, NULL, 0, NULL));
+	while (must(hwt_next(hwt, &event)))
+		on_event(&event);
+	read_boot_id(boot_id);
+	fprintf(file, "%s %lu\n", boot_id, timers);
+	save_timers(file);
+	wrong += to_come;
+}
+
+static void load(FILE *file)
+{
+	char boot_id[40], boot_id_then[40];
+	struct hwtimer_unprocessed then;
+	struct hwtimer_event event;
+	unsigned long count = 0;
+
+	read_boot_id(boot_id);
+	if (fscanf(file, "%39s %lu", boot_id_then, &timers) != 2)
+		errx(1, "this is no file that `restore save` wrote");
+	paused |= strcmp(boot_id, boot_id_then);
+	all = allocate(timers, sizeof(*all));
+	for (; fscanf(file, "%llu %llu %llu %llu %llu %u %u", &then.user_data,
+		      &then.deadline, &then.remaining, &then.interval,
+		      &then.slack, &then.count, &then.flags) == 7;
+	     count++) {
+		struct hwtimer_request timer = {
+			.flags = then.flags | (paused ? 0 : HWTIMER_ABSOLUTE),
+			.time = paused ? then.remaining : then.deadline,
+			.interval = then.interval,
+			.slack = then.slack,
+			.user_data = then.user_data,
+			.count = then.count,
+		};
+
+		/* It may be longer than what is left, which is refused. */
+		if (timer.slack > timer.time)
+			timer.slack = timer.time;
+		schedule(&timer, then.interval ? then.count : 1);
+	}
+	while (to_come && must(hwt_next(hwt, &event)))
+		on_event(&event);
+	printf("restore: expired=%lu loaded=%lu\n", expired, count);
+}
+
+int main(int argc, char **argv)
+{
+	const struct option options[] = { { "--timers", &timers, 1 },
+					  { "--span", &span, 1 },
+					  { "--after", &after, 1 },
+					  { "--paused", &paused, 0 },
+					  { NULL, NULL, 0 } };
+	bool saving = argc > 2 && !strcmp(argv[1], "save");
+	FILE *file;
+
+	if (!saving && (argc < 3 || strcmp(argv[1], "load")))
+		errx(2, "usage: restore save FILE | restore load FILE");
+	take_options(options, argc - 2, argv + 2);
+	hwt = open_wheel(0, CLOCK_MONOTONIC);
+	file = fopen(argv[2], saving ? "w" : "r");
+	if (!file)
+		err(1, "%s", argv[2]);
+	(saving ? save : load)(file);
+	if (ferror(file) || fclose(file))
+		err(1, "%s", argv[2]);
+	return wrong > 0;
+}
