@@ -138,7 +138,8 @@ int main(int argc, char **argv)
 	connect_all(epoll);
 	begin_all();
 	for (late = clients; ended < connections; late = late_ones(late)) {
-		count = epoll_wait(epoll, ready, 256, 1);
+		count = epoll_wait(epoll, ready, 256,
+				   late < clients + connections ? 1 : -1);
 		while (count-- > 0)
 			on_words(ready[count].data.ptr);
 	}

@@ -217,24 +217,31 @@ step_readme()
 	done
 }
 
-# One machine for all of them. Redis comes with its libraries and the loader, each at
-# the path where it expects the others.
+# One machine for all of them, with TCP/IP.
 step_examples()
 {
-	local kernel=stock-6.12 file root files=()
+	local kernel=stock-6.12
 
 	rm -rf build/examples
 	prepare make --no-print-directory -j"$JOBS" examples
 	prepare "$VM_DIR/build.sh" "$kernel"
-	root=$("$VM_DIR/kernel.sh" redis)/root
+	run_step examples "$kernel" tap examples_on "$kernel"
+}
+
+# Redis comes with its libraries and the loader, each at the path where it expects the
+# others.
+examples_on()
+{
+	local kernel=$1 file root files=()
+
+	root=$("$VM_DIR/kernel.sh" redis)/root || return
 	while read -r file; do
 		files+=(--file "$root$file=$file")
 	done < <(find "$root" -type f -printf '/%P\n')
 	for file in build/examples/*; do
 		files+=(--file "$file=/hwtimer/$(basename "$file")")
 	done
-	run_step examples "$kernel" tap \
-		guest examples "$kernel" "$PROGRAM_TIMEOUT" \
+	guest examples "$kernel" "$PROGRAM_TIMEOUT" \
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file examples/check.sh=/hwtimer/check.sh \
 		"${files[@]}" -- sh check.sh

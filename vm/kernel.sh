@@ -479,8 +479,8 @@ make_tools()
 		'*/tools/testing/selftests/kselftest_harness.h'
 }
 
-# The programs, their libraries and the loader, at the paths where they expect each
-# other.
+# The server, its libraries and the loader, each at the path where it expects the
+# others.
 make_redis()
 {
 	local name=$1 version=$2 dir=$3 package package_version list
@@ -492,29 +492,27 @@ make_redis()
 		dpkg-deb --extract "$(deb_file "$package" "$package_version")" \
 			"$dir/all"
 	done <<<"$list"
-	# The package redis-server has but a link to this.
+	# The package redis-server has but a link to this, by that name.
 	install -D "$dir/all/usr/bin/redis-check-rdb" \
 		"$root/usr/bin/redis-server"
-	install -D "$dir/all/usr/bin/redis-cli" "$root/usr/bin/redis-cli"
-	add_libraries "$dir/all" "$root"
+	add_libraries "$dir/all" "$root" usr/bin/redis-server
 	while read -r package package_version; do
 		rm -f "$(deb_file "$package" "$package_version")"
 	done <<<"$list"
 }
 
-# add_libraries FROM ROOT: what the programs in ROOT/usr/bin are linked with
+# add_libraries FROM ROOT PROGRAM: what ROOT/PROGRAM is linked with, out of FROM
 add_libraries()
 {
-	local from=$1 root=$2 loader=lib64/ld-linux-x86-64.so.2 program library
-	local paths=lib/x86_64-linux-gnu
+	local from=$1 root=$2 program=$3 loader=lib64/ld-linux-x86-64.so.2
+	local paths=lib/x86_64-linux-gnu library list
 
+	list=$("$from/$loader" --inhibit-cache --library-path \
+		"$from/$paths:$from/usr/$paths" --list "$root/$program") ||
+		die "$program does not find its libraries"
 	install -D "$from/$loader" "$root/$loader"
-	for program in "$root"/usr/bin/*; do
-		"$from/$loader" --inhibit-cache --library-path \
-			"$from/$paths:$from/usr/$paths" --list "$program" ||
-			die "$program does not find its libraries"
-	done | sed -n "s|.*=> $from/\(usr/\)\?\(lib/[^ ]*\) .*|\1\2|p" |
-		sort -u | while read -r library; do
+	sed -n "s|.*=> $from/\([^ ]*\) .*|\1|p" <<<"$list" |
+		while read -r library; do
 			install -D "$from/$library" "$root/$library"
 		done
 }
