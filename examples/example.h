@@ -89,7 +89,7 @@ static inline void take_options(const struct option *options, int argc,
 				break;
 		if (!option->name)
 			errx(2,
-			     "%s: no such option; examples/README.md has them",
+			     "%s: no such option; examples/README.md has them all",
 			     argv[i]);
 		if (i + 1 < argc)
 			*option->value = strtoul(argv[i + 1], &end, 10);

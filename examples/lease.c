@@ -20,12 +20,12 @@ static unsigned long locks = 1000, ttl = 30000, port = 6379;
 
 /* Of a key, the owner and the TTL; each returns whether it did anything. */
 #define EXPIRE "return redis.call('pexpire', KEYS[1], ARGV[2])"
+#define TAKE "redis.call('hset', KEYS[1], ARGV[1], 1) "
+#define IF_FREE "if redis.call('exists', KEYS[1]) == 1 then return 0 end "
 #define IF_OURS \
 	"if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return 0 end "
 
-static const char acquire[] =
-	"if redis.call('exists', KEYS[1]) == 1 then return 0 end "
-	"redis.call('hset', KEYS[1], ARGV[1], 1) " EXPIRE;
+static const char acquire[] = IF_FREE TAKE EXPIRE;
 static const char renew[] = IF_OURS EXPIRE;
 static const char release[] = IF_OURS "return redis.call('del', KEYS[1])";
 

@@ -63,7 +63,8 @@ static void save(FILE *file)
 		timer.time = span * MS / timers * (i + 1);
 		timer.interval = i % 10 ? 0 : span * MS / 10;
 		timer.count = i % 10 ? 0 : 3;
-		schedule(&timer, i % 10 ? 1 : 3);
+		schedule(&timer, i % 10 ? 1 : 3, now_ns(CLOCK_MONOTONIC),
+			 timer.time);
 	}
 	must(hwt_schedule(hwt, after * MS, timers, NULL));
 	while (must(hwt_next(hwt, &event)) && event.user_data != timers)
@@ -82,6 +83,7 @@ static void load(FILE *file)
 	char boot_id[40], boot_id_then[40];
 	struct hwtimer_unprocessed then;
 	struct hwtimer_event event;
+	struct hwtimer_stats stats;
 	unsigned long count = 0;
 
 	read_boot_id(boot_id);
@@ -102,13 +104,19 @@ static void load(FILE *file)
 			.count = then.count,
 		};
 
+		if (then.user_data >= timers)
+			errx(1, "the file is damaged");
 		/* It may be longer than what is left, which is refused. */
 		if (timer.slack > timer.time)
 			timer.slack = timer.time;
-		schedule(&timer, then.interval ? then.count : 1);
+		schedule(&timer, then.interval ? then.count : 1,
+			 paused ? now_ns(CLOCK_MONOTONIC) : 0,
+			 paused ? then.remaining : then.deadline);
 	}
 	while (to_come && must(hwt_next(hwt, &event)))
 		on_event(&event);
+	must(hwt_stats(hwt, &stats));
+	wrong += stats.pending + stats.ready;
 	printf("restore: expired=%lu loaded=%lu\n", expired, count);
 }
 

@@ -18,20 +18,25 @@ static struct hwt *hwt;
 static struct known *all;
 static unsigned long expired, to_come, wrong;
 
-/* Looks whether the timer has the deadline that it should have. */
-static void schedule(struct hwtimer_request *timer, unsigned int times)
+/*
+ * A timer that is to expire @times, first at @time; or so long after @now, if that is
+ * not 0. Looks whether the module takes it so, whatever @timer says.
+ */
+static void schedule(struct hwtimer_request *timer, unsigned int times,
+		     uint64_t now, uint64_t time)
 {
-	bool is_delay = !(timer->flags & HWTIMER_ABSOLUTE);
 	struct known *known = &all[timer->user_data];
-	uint64_t now = now_ns(CLOCK_MONOTONIC), took;
 	struct hwtimer_query query;
+	uint64_t took = 0;
 
 	must(hwt_schedule_request(hwt, timer));
-	took = now_ns(CLOCK_MONOTONIC) - now;
+	if (now)
+		took = now_ns(CLOCK_MONOTONIC) - now;
 	query.id = timer->id;
 	must(hwt_query(hwt, &query));
-	known->due = timer->time + (is_delay ? now : 0);
-	wrong += query.deadline - known->due > (is_delay ? took : 0);
+	known->due = now + time;
+	wrong += query.deadline < known->due ||
+		 query.deadline > known->due + took;
 	known->interval = timer->interval;
 	known->left = times;
 	to_come += times;
@@ -41,8 +46,9 @@ static void on_event(const struct hwtimer_event *event)
 {
 	struct known *known = &all[event->user_data];
 
-	wrong += now_ns(CLOCK_MONOTONIC) < known->due ||
-		 event->expirations > known->left;
+	if (event->expirations > known->left)
+		errx(1, "timer %llu came too often", event->user_data);
+	wrong += now_ns(CLOCK_MONOTONIC) < known->due;
 	known->due += known->interval * event->expirations;
 	known->left -= event->expirations;
 	expired += event->expirations;

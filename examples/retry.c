@@ -65,13 +65,12 @@ static void wait_for_next(struct task *task)
 static void attempt(struct task *task)
 {
 	attempts++;
-	if (attempt_succeeds()) {
+	if (attempt_succeeds())
 		done++;
-	} else if (++task->failures == limit) {
+	else if (++task->failures == limit)
 		given_up++;
-	} else {
+	else
 		wait_for_next(task);
-	}
 }
 
 /* One task's waits are printed: those of all would be the same to look at. */

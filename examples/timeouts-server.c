@@ -126,7 +126,7 @@ static bool adds_up(void)
 	struct hwtimer_stats stats;
 
 	must(hwt_stats(hwt, &stats));
-	printf("server: connections=%lu at_once=%lu answered=%lu timed_out=%lu reaped=%lu gone=%lu\n",
+	printf("server: all=%lu at_once=%lu answered=%lu timed_out=%lu reaped=%lu gone=%lu\n",
 	       accepted, open_most, ends[ANSWERED], ends[TIMED_OUT],
 	       ends[REAPED], ends[GONE]);
 	return stats.scheduled == accepted && !stats.pending && !stats.ready &&
