@@ -208,6 +208,8 @@ install-system:
 install-dkms: ## have DKMS build the module for each kernel (as root)
 	install -D -m 644 -t '$(dkms_dir)' $(DKMS_SOURCES)
 	install -D -m 644 -t '$(dkms_dir)/uapi/linux' uapi/linux/hwtimer.h
+	install -D -m 644 -t '$(dkms_dir)/include/linux' \
+		include/linux/hwtimer_client.h
 	$(if $(DESTDIR),,dkms install 'hwtimer/$(VERSION)')
 
 .PHONY: uninstall-dkms
