@@ -208,13 +208,23 @@ step_demo()
 
 step_readme()
 {
-	local example
+	local kernel=stock-6.12
 
 	rm -rf build/readme
 	prepare make --no-print-directory readme-programs
-	for example in 1 2; do
-		program_step "readme-$example" "build/readme/example-$example"
-	done
+	prepare "$VM_DIR/build.sh" "$kernel"
+	# shellcheck disable=SC2016 # the guest's variables
+	run_step readme "$kernel" tap \
+		guest readme "$kernel" "$PROGRAM_TIMEOUT" \
+		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file build/readme/example-1=/hwtimer/example-1 \
+		--file build/readme/example-2=/hwtimer/example-2 \
+		-- sh -c 'insmod hwtimer.ko || exit
+			echo 1..2
+			for i in 1 2; do
+				./example-$i && echo ok $i || echo not ok $i
+			done
+			rmmod hwtimer'
 }
 
 # One machine for all of them, with TCP/IP.
