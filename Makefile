@@ -17,7 +17,7 @@ modules: ## build the module for the running kernel (or KDIR=...)
 
 .PHONY: help
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]*:.*## / { printf "  make %-12s%s\n", $$1, $$2 }' \
+	@awk -F ':.*## ' '/^[a-z-]*:.*## / { printf "  make %-16s%s\n", $$1, $$2 }' \
 		Makefile
 
 # ---- what is run ----
@@ -154,9 +154,10 @@ AUTOLOAD_FILE = modules-load.d/hwtimer.conf
 AUTOLOAD ?=
 system_dir = $(DESTDIR)$(PREFIX)/lib
 
-# The module's source, as DKMS wants it
+# The module's source, for DKMS: what Kbuild builds from, and no tests
 VERSION = $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
-DKMS_SOURCES = dkms.conf Kbuild $(wildcard *.[ch])
+DKMS_SOURCES = dkms.conf Kbuild \
+	$(wildcard *.[ch] include/linux/*.h uapi/linux/*.h)
 dkms_dir = $(DESTDIR)/usr/src/hwtimer-$(VERSION)
 
 .PHONY: install
@@ -206,10 +207,9 @@ install-system:
 
 .PHONY: install-dkms
 install-dkms: ## have DKMS build the module for each kernel (as root)
-	install -D -m 644 -t '$(dkms_dir)' $(DKMS_SOURCES)
-	install -D -m 644 -t '$(dkms_dir)/uapi/linux' uapi/linux/hwtimer.h
-	install -D -m 644 -t '$(dkms_dir)/include/linux' \
-		include/linux/hwtimer_client.h
+	for file in $(DKMS_SOURCES); do \
+		install -D -m 644 "$$file" "$(dkms_dir)/$$file" || exit 1; \
+	done
 	$(if $(DESTDIR),,dkms install 'hwtimer/$(VERSION)')
 
 .PHONY: uninstall-dkms
