@@ -343,7 +343,7 @@ static bool worker_left(struct hwtimer_worker *worker,
 
 /**
  * hwtimer_worker_detach - take an instance away from its worker
- * @instance: nobody else knows it any more
+ * @instance: nobody else knows it any more, or it is stopped; may have none
  *
  * Afterwards the worker does not touch it. Sleeps for one slice at the most.
  */

@@ -447,7 +447,7 @@ static void crowd_cancel(struct kunit *test, struct witness *crowd,
 static void cancelled_or_called_but_not_both(struct kunit *test)
 {
 	struct party *party = begin(test, expire_witnessed);
-	u32 round, i, rounds = hwtimer_test_scaled(1000);
+	u32 round, i, rounds = hwtimer_test_scaled(500);
 	struct tally tally = {};
 	struct rnd_state state;
 	struct witness *crowd;
@@ -558,7 +558,7 @@ static void expire_touching(struct hwtimer_client *client,
 static void cancel_sync_lets_memory_be_freed(struct kunit *test)
 {
 	struct party *party = begin(test, expire_touching);
-	u32 round, rounds = hwtimer_test_scaled(2000);
+	u32 round, rounds = hwtimer_test_scaled(600);
 	struct tally tally = {};
 	struct rnd_state state;
 
@@ -703,7 +703,7 @@ static void timer_may_schedule_the_next(struct kunit *test)
 static void periodic_timer_ends_with_cancel_sync(struct kunit *test)
 {
 	struct party *party = begin(test, expire_counted);
-	u32 round, rounds = hwtimer_test_scaled(200);
+	u32 round, rounds = hwtimer_test_scaled(100);
 	u64 id;
 
 	for (round = 0; round < rounds; round++) {
@@ -913,7 +913,7 @@ static void nothing_is_scheduled_after_stop(struct kunit *test)
 /* Timers that go on for ever, and are pending, and run. */
 static void destroy_waits_for_callbacks(struct kunit *test)
 {
-	u32 round, rounds = hwtimer_test_scaled(100);
+	u32 round, rounds = hwtimer_test_scaled(60);
 	struct party *party;
 	struct rnd_state state;
 	u64 id;
@@ -1008,7 +1008,7 @@ static void rival_work(struct work_struct *work)
 static void every_timer_ends_once(struct kunit *test)
 {
 	struct party *party = begin(test, expire_counted);
-	u32 i, wanted = hwtimer_test_scaled(20000), scheduled = 0, ended = 0;
+	u32 i, wanted = hwtimer_test_scaled(8000), scheduled = 0, ended = 0;
 	struct rival *rivals =
 		kunit_kcalloc(test, RIVALS, sizeof(*rivals), GFP_KERNEL);
 	struct rnd_state state;
@@ -1114,7 +1114,8 @@ static void out_of_memory_is_clean(struct kunit *test)
 		   nth - 1);
 	if (nth == 1)
 		kunit_skip(test, "this kernel lets no allocation fail");
-	KUNIT_EXPECT_GT(test, refused, 2);
+	/* At least for want of the client, and of its instance. */
+	KUNIT_EXPECT_GE(test, refused, 2);
 	KUNIT_EXPECT_LT(test, nth, 1000);
 }
 
