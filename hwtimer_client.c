@@ -86,7 +86,7 @@ static bool client_take(struct hwtimer_client *client)
 	struct hwtimer_instance *instance = client->instance;
 	u64 now;
 
-	/* Whoever has stopped it waits for the mutex that we hold. */
+	/* Whoever has stopped it waits until we leave. */
 	if (READ_ONCE(instance->stopped))
 		return false;
 	hwtimer_harvest_discarded(instance);
