@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What tracepoints cost when nobody listens: the machine code of what timers go through,
+# with them and without; and, if it is asked for, the time that a timer takes, both
+# modules in turns in one machine with Debian's kernel.
+#
+#	usage: vm/trace-cost.sh [--run ROUNDS]
+#
+# User-Mode Linux, where the benchmark runs, has no tracepoints: there is nothing to
+# be seen.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+KERNEL=stock-6.12
+FUNCTIONS="bulk_run_locked requests_run_locked hwtimer_harvest_take
+	   hwtimer_harvest_finish hwtimer_instance_turn event_put
+	   hwtimer_period_rearm hwtimer_op_cancel_late"
+TEMP=
+
+main()
+{
+	cd "$REPO_DIR"
+	need_packages python3 binutils
+	TEMP=$(mktemp -d)
+	on_exit rm -rf "$TEMP"
+	module without HWTIMER_NOTRACE=y
+	module with
+	# shellcheck disable=SC2086 # one word each
+	python3 bench/trace_cost.py "$TEMP/with.ko" "$TEMP/without.ko" \
+		$FUNCTIONS
+	case ${1-} in
+	--run) run "${2:-5}" | summary ;;
+	esac
+}
+
+# module NAME [MAKE-ARGUMENT...]
+module()
+{
+	local name=$1
+
+	shift
+	"$VM_DIR/build.sh" "$KERNEL" "$@" >/dev/null
+	cp "build/$KERNEL/hwtimer.ko" "$TEMP/$name.ko"
+}
+
+# run ROUNDS: lines of the benchmark, before each the name of the module
+run()
+{
+	make --no-print-directory bench-programs >&2
+	# shellcheck disable=SC2016 # the guest's variables
+	"$VM_DIR/run.sh" --kernel "$KERNEL" --timeout $((120 + 120 * $1)) \
+		--file "$TEMP/with.ko=/hwtimer/with.ko" \
+		--file "$TEMP/without.ko=/hwtimer/without.ko" \
+		--file build/bench/timer-bench=/hwtimer/timer-bench \
+		-- sh -c 'for i in $(seq '"$1"'); do
+			for module in with without; do
+				insmod $module.ko || exit
+				./timer-bench --systems hwtimer --timers 100000 \
+					--variants "hierarchical, bulks of 4096" |
+					sed "s/^/$module /"
+				rmmod hwtimer
+			done
+		done'
+}
+
+# Minima of all rounds; life-cycle as in the README
+summary()
+{
+	awk '/hierarchical, bulks/ && match($0, /"phase": "(schedule|cancel|expire|deliver)"/) {
+			phase = substr($0, RSTART + 10, RLENGTH - 11)
+			match($0, /"value": [0-9.]*/)
+			value = substr($0, RSTART + 9, RLENGTH - 9) + 0
+			key = $1 SUBSEP phase
+			if (!(key in least) || value < least[key])
+				least[key] = value
+		}
+		function life(module) {
+			return least[module, "schedule"] + least[module, "cancel"] / 2 +
+			       (least[module, "expire"] + least[module, "deliver"]) / 2
+		}
+		function line(name, without, with) {
+			if (without)
+				printf "%-12s %8.1f %8.1f %6.3f\n", name, without, with,
+				       with / without
+		}
+		END {
+			printf "%-12s %8s %8s %6s\n", "ns a timer", "without", "with", "ratio"
+			for (i = split("schedule cancel expire deliver", names); i; i--)
+				line(names[i], least["without", names[i]],
+				     least["with", names[i]])
+			line("life-cycle", life("without"), life("with"))
+		}'
+}
+
+main "$@"
