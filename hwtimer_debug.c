@@ -20,6 +20,14 @@
 
 #include "hwtimer.h"
 
+static const char instances_headline[] =
+	"instance\topener\tkind\tclock\ttick\tbuckets\tlimit\t"
+	"pending\tready\tscheduled\tcancelled\texpired\tdelivered\tbytes\n";
+static const char occupancy_headline[] =
+	"instance level:\twidth of a strip (ns), buckets in it, occupied ones of each strip\n";
+static const char lateness_headline[] =
+	"instance:\tevents that were not late; late by less than 2 ns, 4 ns, 8 ns ...\n";
+
 static DEFINE_MUTEX(hwtimer_debug_lock);
 static LIST_HEAD(hwtimer_debug_instances);
 static struct dentry *hwtimer_debug_dir;
@@ -74,15 +82,15 @@ static void show_instance(struct seq_file *seq,
 	settings = instance->settings;
 	mutex_unlock(&instance->setup);
 	hwtimer_stats_get(instance, &stats);
-	seq_printf(
-		seq,
-		"%llu\t%d\t%s\t%d\t%llu\t%u\t%u\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\n",
-		instance->nr, instance->opener,
-		settings.shape.kind == HWTIMER_KIND_HASHED ? "hashed" :
-							     "hierarchical",
-		settings.clock->id, settings.shape.tick, settings.shape.buckets,
-		settings.timers, stats.pending, stats.ready, stats.scheduled,
-		stats.cancelled, stats.expired, stats.delivered, stats.bytes);
+	seq_printf(seq, "%llu\t%d\t%s\t", instance->nr, instance->opener,
+		   settings.shape.kind == HWTIMER_KIND_HASHED ? "hashed" :
+								"hierarchical");
+	seq_printf(seq, "%d\t%llu\t%u\t%u\t", settings.clock->id,
+		   settings.shape.tick, settings.shape.buckets,
+		   settings.timers);
+	seq_printf(seq, "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\n",
+		   stats.pending, stats.ready, stats.scheduled, stats.cancelled,
+		   stats.expired, stats.delivered, stats.bytes);
 }
 
 static int instances_show(struct seq_file *seq, void *element)
@@ -92,9 +100,7 @@ static int instances_show(struct seq_file *seq, void *element)
 	if (instance)
 		show_instance(seq, instance);
 	else
-		seq_puts(
-			seq,
-			"instance\topener\tkind\tclock\ttick\tbuckets\tlimit\tpending\tready\tscheduled\tcancelled\texpired\tdelivered\tbytes\n");
+		seq_puts(seq, instances_headline);
 	return 0;
 }
 
@@ -104,9 +110,7 @@ static int occupancy_show(struct seq_file *seq, void *element)
 	char prefix[32];
 
 	if (!instance) {
-		seq_puts(
-			seq,
-			"instance level:\twidth of a strip (ns), buckets in it, occupied ones of each from now on\n");
+		seq_puts(seq, occupancy_headline);
 		return 0;
 	}
 	snprintf(prefix, sizeof(prefix), "%llu ", instance->nr);
@@ -120,9 +124,7 @@ static int lateness_show(struct seq_file *seq, void *element)
 	struct hwtimer_stats stats;
 
 	if (!instance) {
-		seq_puts(
-			seq,
-			"instance:\tevents that were not late; late by less than 2 ns, 4 ns, 8 ns ...\n");
+		seq_puts(seq, lateness_headline);
 		return 0;
 	}
 	hwtimer_stats_get(instance, &stats);

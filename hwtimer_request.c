@@ -198,10 +198,13 @@ static noinline void requests_run_traced(struct hwtimer_instance *instance,
 {
 	u32 i;
 
-	for (i = 0; i < count; i++)
-		if (!requests[i].result)
-			requests[i].result = request_run_traced(
-				instance, &requests[i], moment);
+	for (i = 0; i < count; i++) {
+		struct hwtimer_request *request = &requests[i];
+
+		if (!request->result)
+			request->result =
+				request_run_traced(instance, request, moment);
+	}
 }
 
 /* Runs those of @requests whose result is 0. The lock is held, and let go. */

@@ -29,25 +29,47 @@ static struct trace_timer timer_at(const struct hwtimer_instance *instance,
 	};
 }
 
+/* One of the tracepoints that tell of a timer and nothing else. */
+typedef void tell_timer(u64 instance, u64 id, u64 user_data, u64 deadline);
+
+static __always_inline void
+tell(tell_timer *trace, const struct hwtimer_instance *instance, u32 index)
+{
+	struct trace_timer timer = timer_at(instance, index);
+
+	trace(instance->nr, timer.id, timer.user_data, timer.deadline);
+}
+
 /*
  * hwtimer_trace_EVENT(): @index is that of the timer's record, which is still in
  * use, with the deadline to be told of.
  */
-#define TRACE_TIMER(event)                                                    \
-	void hwtimer_trace_##event(const struct hwtimer_instance *instance,   \
-				   u32 index)                                 \
-	{                                                                     \
-		struct trace_timer timer = timer_at(instance, index);         \
-									      \
-		trace_hwtimer_##event(instance->nr, timer.id, timer.user_data, \
-				      timer.deadline);                        \
-	}
 
-TRACE_TIMER(schedule)
-TRACE_TIMER(reschedule)
-TRACE_TIMER(rearm)
-TRACE_TIMER(cancel)
-TRACE_TIMER(discard)
+void hwtimer_trace_schedule(const struct hwtimer_instance *instance, u32 index)
+{
+	tell(trace_hwtimer_schedule, instance, index);
+}
+
+void hwtimer_trace_reschedule(const struct hwtimer_instance *instance,
+			      u32 index)
+{
+	tell(trace_hwtimer_reschedule, instance, index);
+}
+
+void hwtimer_trace_rearm(const struct hwtimer_instance *instance, u32 index)
+{
+	tell(trace_hwtimer_rearm, instance, index);
+}
+
+void hwtimer_trace_cancel(const struct hwtimer_instance *instance, u32 index)
+{
+	tell(trace_hwtimer_cancel, instance, index);
+}
+
+void hwtimer_trace_discard(const struct hwtimer_instance *instance, u32 index)
+{
+	tell(trace_hwtimer_discard, instance, index);
+}
 
 /* The @results of a bulk of SCHEDULEs: ids, or negative errnos. */
 void hwtimer_trace_bulk(const struct hwtimer_instance *instance,

@@ -20,6 +20,9 @@
 
 #include <linux/tracepoint.h>
 
+/* In the form that such headers have in the kernel. */
+/* clang-format off */
+
 DECLARE_EVENT_CLASS(hwtimer_timer,
 	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
 	TP_ARGS(instance, id, user_data, deadline),
@@ -185,6 +188,8 @@ DEFINE_EVENT(hwtimer_instance, hwtimer_close,
 	TP_PROTO(u64 instance, u64 pending, u64 ready),
 	TP_ARGS(instance, pending, ready)
 );
+
+/* clang-format on */
 
 #endif /* HWTIMER_TRACE_H */
 

@@ -7,6 +7,9 @@
 
 #include <sys/stat.h>
 
+/* Room for a line */
+#define LINE 4096
+
 #define DIR "/sys/kernel/debug/hwtimer/"
 
 static const char *const files[] = { "instances", "occupancy", "lateness" };
@@ -34,9 +37,9 @@ FIXTURE_TEARDOWN(debugfs)
 }
 
 /* The last line of the file that begins with instance @nr; how many there are. */
-static unsigned int lines_of(const char *name, long long nr, char line[4096])
+static unsigned int lines_of(const char *name, long long nr, char line[LINE])
 {
-	char path[64], read[4096];
+	char path[64], read[LINE];
 	unsigned int count = 0;
 	FILE *file;
 
@@ -46,7 +49,7 @@ static unsigned int lines_of(const char *name, long long nr, char line[4096])
 		abort();
 	while (fgets(read, sizeof(read), file))
 		if (strtoll(read, NULL, 10) == nr) {
-			strcpy(line, read);
+			snprintf(line, LINE, "%s", read);
 			count++;
 		}
 	fclose(file);
@@ -55,7 +58,7 @@ static unsigned int lines_of(const char *name, long long nr, char line[4096])
 
 TEST_F(debugfs, instances_come_and_go)
 {
-	char line[4096];
+	char line[LINE];
 	int other;
 
 	ASSERT_EQ(1, lines_of("instances", self->nr, line));
@@ -73,31 +76,32 @@ TEST_F(debugfs, instances_come_and_go)
 
 TEST_F(debugfs, an_instance_tells_who_it_is)
 {
-	char line[4096], expected[256];
+	const struct hwtimer_setup setup = {
+		.clock = CLOCK_BOOTTIME,
+		.kind = HWTIMER_KIND_HASHED,
+		.tick = 2 * MS,
+		.buckets = 512,
+		.timers = 1000,
+	};
+	char line[LINE], expected[256];
 	__u64 ids[20];
 
-	ASSERT_EQ(0, dev_setup_as(self->fd, (struct hwtimer_setup){
-						    .clock = CLOCK_BOOTTIME,
-						    .kind = HWTIMER_KIND_HASHED,
-						    .tick = 2 * MS,
-						    .buckets = 512,
-						    .timers = 1000,
-					    }));
+	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
 	ASSERT_EQ(20, dev_schedule_many(self->fd, 20, 0, HOUR, ids));
 	ASSERT_EQ(3, dev_cancel_many(self->fd, 3, ids));
 	ASSERT_NE(0, dev_after(self->fd, 0, 0));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	ASSERT_EQ(1, lines_of("instances", self->nr, line));
-	snprintf(
-		expected, sizeof(expected),
-		"%lld\t%d\thashed\t%d\t2000000\t512\t1000\t17\t1\t21\t3\t1\t0\t%llu\n",
-		self->nr, getpid(), CLOCK_BOOTTIME, stats_of(self->fd).bytes);
+	sprintf(expected, "%lld\t%d\thashed\t%d\t2000000\t512\t1000\t",
+		self->nr, getpid(), CLOCK_BOOTTIME);
+	sprintf(expected + strlen(expected), "17\t1\t21\t3\t1\t0\t%llu\n",
+		stats_of(self->fd).bytes);
 	EXPECT_STREQ(expected, line);
 }
 
 TEST_F(debugfs, lateness_is_that_of_stats)
 {
-	char line[4096], expected[4096];
+	char line[LINE], expected[LINE];
 	struct hwtimer_stats stats;
 	int length;
 
@@ -115,7 +119,7 @@ TEST_F(debugfs, lateness_is_that_of_stats)
 
 TEST_F(debugfs, occupancy_is_that_of_fdinfo)
 {
-	char line[4096] = "", path[64], read[4096], key[64];
+	char line[LINE] = "", path[64], read[LINE], key[64];
 	bool same = false;
 	FILE *fdinfo;
 
@@ -136,7 +140,7 @@ TEST_F(debugfs, occupancy_is_that_of_fdinfo)
 
 TEST_F(debugfs, many_instances_are_all_there)
 {
-	char line[4096];
+	char line[LINE];
 	int fds[300];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++) {
@@ -165,10 +169,10 @@ TEST_F(debugfs, files_are_for_root)
 
 static void *look_until_told(void *arg)
 {
-	volatile bool *stop = arg;
-	char line[4096];
+	const bool *stop = arg;
+	char line[LINE];
 
-	while (!*stop)
+	while (!__atomic_load_n(stop, __ATOMIC_RELAXED))
 		for (unsigned int i = 0; i < ARRAY_SIZE(files); i++)
 			lines_of(files[i], 0, line);
 	return NULL;
@@ -176,10 +180,10 @@ static void *look_until_told(void *arg)
 
 TEST_F(debugfs, instances_may_end_while_they_are_shown)
 {
-	volatile bool stop = false;
+	bool stop = false;
 	pthread_t looker;
 
-	start_threads(&looker, 1, look_until_told, (void *)&stop, 0);
+	start_threads(&looker, 1, look_until_told, &stop, 0);
 	for (unsigned int i = 0; i < scaled(200); i++) {
 		int fd = dev_open(0);
 
@@ -187,7 +191,7 @@ TEST_F(debugfs, instances_may_end_while_they_are_shown)
 		ASSERT_NE(0, dev_after(fd, i % 2 ? HOUR : 0, 0));
 		ASSERT_EQ(0, close(fd));
 	}
-	stop = true;
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	join_threads(&looker, 1);
 }
 

@@ -345,20 +345,17 @@ TEST(occupied_buckets_are_counted)
 	__u64 now = now_ns();
 
 	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(sizes); i++) {
+		const struct hwtimer_setup setup = {
+			.clock = CLOCK_MONOTONIC,
+			.kind = i % 2 ? HWTIMER_KIND_HASHED :
+					HWTIMER_KIND_HIERARCHICAL,
+			.tick = HOUR,
+			.buckets = sizes[i / 2],
+		};
 		int fd = dev_open(0);
 
 		ASSERT_LE(0, fd);
-		ASSERT_EQ(
-			0,
-			dev_setup_as(
-				fd,
-				(struct hwtimer_setup){
-					.clock = CLOCK_MONOTONIC,
-					.kind = i % 2 ? HWTIMER_KIND_HASHED :
-							HWTIMER_KIND_HIERARCHICAL,
-					.tick = HOUR,
-					.buckets = sizes[i / 2],
-				}));
+		ASSERT_EQ(0, dev_setup_as(fd, setup));
 		/* No two of them in a bucket, and none soon. */
 		for (unsigned int n = 2; n < 8; n++) {
 			ASSERT_NE(0, dev_at(fd, now + n * HOUR, n));

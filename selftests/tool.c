@@ -66,20 +66,6 @@ TEST(help_is_there)
 	EXPECT_EQ(2, run_tool("info now"));
 	EXPECT_EQ(2, run_tool("stats --xml"));
 	EXPECT_EQ(2, run_tool("stats --json --json"));
-	EXPECT_EQ(2, run_tool("watch now"));
-	EXPECT_EQ(2, run_tool("watch --interval 1"));
-	EXPECT_TRUE(says("--interval"));
-	EXPECT_EQ(2, run_tool("watch --interval 1us"));
-	EXPECT_EQ(2, run_tool("watch --count none"));
-	EXPECT_EQ(2, run_tool("watch --often"));
-	EXPECT_EQ(2, run_tool("plot"));
-	EXPECT_EQ(2, run_tool("plot x.jpeg"));
-	EXPECT_TRUE(says(".png"));
-	EXPECT_EQ(2, run_tool("plot x.png y.png"));
-	EXPECT_EQ(2, run_tool("plot .png"));
-	EXPECT_EQ(2, run_tool("plot x.png --seconds soon"));
-	EXPECT_EQ(2, run_tool("plot x.png --count 1"));
-	EXPECT_EQ(2, run_tool("plot x.png --pid 0"));
 }
 
 TEST(info_tells_what_there_is)
@@ -218,8 +204,7 @@ TEST_F(hwtimer, watch_has_a_line_for_each_level)
 
 TEST_F(hwtimer, watch_tells_rates)
 {
-	ASSERT_NE(0, dev_every(self->fd, 0, MS, 0));
-	EXPECT_EQ(0, run_tool("watch --count 3 --interval 20ms"));
+	EXPECT_EQ(0, run_tool("watch --count 2 --interval 20ms"));
 	EXPECT_TRUE(says("of the last"));
 }
 
@@ -265,18 +250,19 @@ static int run_on_terminal(const char *arguments, unsigned short rows)
 		execl("/bin/sh", "sh", "-c", command, NULL);
 		_exit(127);
 	}
-	/* It ends with an error when the child has closed the other end. */
-	do {
+	/* Nothing can be read any more when the child has closed the other end. */
+	for (;;) {
 		ssize_t ret = read(terminal, output + length,
 				   sizeof(output) - 1 - length);
 
-		if (ret > 0)
+		if (ret > 0) {
 			length += ret;
-		else if (waitpid(child, &status, WNOHANG) == child)
+			continue;
+		}
+		if (waitpid(child, &status, WNOHANG) == child)
 			break;
-		else
-			sleep_ns(MS);
-	} while (length < sizeof(output) - 1);
+		sleep_ns(MS);
+	}
 	output[length] = '\0';
 	close(terminal);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -321,7 +307,8 @@ TEST_F(hwtimer, plot_writes_what_gnuplot_is_told)
 	EXPECT_EQ(0, run_tool("plot --script --count 4 --interval 30ms x.svg"));
 	EXPECT_TRUE(says("set terminal svg"));
 	EXPECT_TRUE(says("set output 'x.svg'"));
-	EXPECT_TRUE(says("$rates << EOD\n0.0"));
+	EXPECT_TRUE(says("$rates << EOD\n"));
+	EXPECT_FALSE(says("$rates << EOD\nEOD"));
 	EXPECT_TRUE(says("$lateness << EOD\n"));
 	/* There is none in a test machine. */
 	EXPECT_EQ(1, run_tool("plot --count 2 --interval 10ms x.png"));

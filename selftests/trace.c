@@ -3,27 +3,37 @@
  * The tracepoints: each timer's story is told, from its beginning to its end, however
  * it was asked for, and by its id one timer can be followed among others.
  *
- * Each test has a trace buffer of its own. Without tracing in the kernel all of them
- * are skipped.
+ * They use the machine's one trace buffer: another one for each test would take seconds
+ * on older kernels. Without tracing in the kernel all of them are skipped.
  */
 #include "ring_test.h"
 
 #include <sys/mount.h>
-#include <sys/stat.h>
 
 #define TRACING "/sys/kernel/tracing"
-#define BUFFER TRACING "/instances/hwtimer_selftest"
-#define EVENTS BUFFER "/events/hwtimer"
+#define EVENTS TRACING "/events/hwtimer"
 
 /* Room for the names of what happened to a timer */
 #define STORY 512
 
+/* Room for a line of the trace */
+#define LINE 1024
+
 /* May be mounted already. */
 static bool have_tracing(void)
 {
-	if (access(TRACING "/instances", F_OK))
+	if (access(EVENTS, F_OK))
 		mount("tracefs", TRACING, "tracefs", 0, NULL);
-	return !access(TRACING "/events/hwtimer", F_OK);
+	return !access(EVENTS, F_OK);
+}
+
+static void clear_trace(void)
+{
+	int fd = open(TRACING "/trace", O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+	if (fd < 0)
+		abort();
+	close(fd);
 }
 
 FIXTURE(trace)
@@ -36,10 +46,9 @@ FIXTURE_SETUP(trace)
 	self->fd = -1;
 	if (!have_tracing())
 		SKIP(return, "this kernel has no tracing");
-	rmdir(BUFFER);
-	ASSERT_EQ(0, mkdir(BUFFER, 0700));
 	/* One order for all processors */
-	ASSERT_TRUE(write_file(BUFFER "/trace_clock", "global"));
+	ASSERT_TRUE(write_file(TRACING "/trace_clock", "global"));
+	clear_trace();
 	ASSERT_TRUE(write_file(EVENTS "/enable", "1"));
 	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
@@ -50,7 +59,7 @@ FIXTURE_TEARDOWN(trace)
 	if (self->fd >= 0)
 		EXPECT_EQ(0, close(self->fd));
 	write_file(EVENTS "/enable", "0");
-	rmdir(BUFFER);
+	write_file(EVENTS "/filter", "0");
 }
 
 /* A line of the trace, without what comes before the event's name; or NULL. */
@@ -79,8 +88,8 @@ static long long field_of(const char *event, const char *field)
 static const char *story(const char *field, __u64 value, char *last)
 {
 	static char names[STORY];
-	FILE *trace = fopen(BUFFER "/trace", "r");
-	char line[1024];
+	FILE *trace = fopen(TRACING "/trace", "r");
+	char line[LINE];
 
 	if (!trace)
 		abort();
@@ -94,7 +103,7 @@ static const char *story(const char *field, __u64 value, char *last)
 		snprintf(names + length, sizeof(names) - length, "%.*s ",
 			 (int)strcspn(event, ":"), event);
 		if (last)
-			strcpy(last, event);
+			snprintf(last, LINE, "%s", event);
 	}
 	fclose(trace);
 	return names;
@@ -114,20 +123,11 @@ static void read_events(struct __test_metadata *_metadata, int fd,
 	ASSERT_EQ(count, dev_collect(fd, events, count));
 }
 
-static void clear_trace(void)
-{
-	int fd = open(BUFFER "/trace", O_WRONLY | O_TRUNC | O_CLOEXEC);
-
-	if (fd < 0)
-		abort();
-	close(fd);
-}
-
 TEST_F(trace, a_timer_from_schedule_to_deliver)
 {
 	__u64 id = dev_after(self->fd, HOUR, 4711), soon = now_ns() + 5 * MS;
 	struct hwtimer_event event;
-	char last[1024] = "";
+	char last[LINE] = "";
 
 	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, soon));
 	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
@@ -184,23 +184,22 @@ TEST_F(trace, a_discarded_timer)
 
 TEST_F(trace, a_periodic_timer)
 {
+	static const char all[] =
+		"schedule expire deliver rearm reschedule expire deliver rearm cancel ";
 	__u64 id = dev_add(self->fd, (struct hwtimer_request){
 					     .time = MS,
-					     .interval = 50 * MS,
-					     .count = 1000,
+					     .interval = HOUR,
 					     .user_data = 99,
 				     });
-	char last[1024] = "";
+	char last[LINE] = "";
 
 	read_events(_metadata, self->fd, 1);
 	EXPECT_STREQ("schedule expire deliver rearm ", story("id", id, last));
 	EXPECT_EQ(99, field_of(last, "user_data"));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 0));
 	read_events(_metadata, self->fd, 1);
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, HOUR));
 	ASSERT_EQ(0, dev_cancel(self->fd, id, 0));
-	EXPECT_STREQ(
-		"schedule expire deliver rearm expire deliver rearm reschedule cancel ",
-		story("id", id, last));
+	EXPECT_STREQ(all, story("id", id, last));
 	EXPECT_EQ(99, field_of(last, "user_data"));
 }
 
@@ -208,7 +207,7 @@ TEST_F(trace, a_timer_that_is_handed_back)
 {
 	struct hwtimer_unprocessed timer;
 	__u64 id = dev_after(self->fd, HOUR, 5);
-	char last[1024] = "";
+	char last[LINE] = "";
 
 	ASSERT_EQ(1, dev_stop(self->fd, &timer, 1, NULL));
 	EXPECT_STREQ("schedule unprocessed ", story("id", id, last));
@@ -244,7 +243,7 @@ TEST_F(trace, timers_of_a_bulk)
 		{ .user_data = 8, .time = HOUR },
 		{ .user_data = 9, .time = HOUR },
 	};
-	char last[1024] = "";
+	char last[LINE] = "";
 	__u64 ids[3], results[3];
 
 	ASSERT_EQ(3,
@@ -268,7 +267,7 @@ TEST_F(trace, timers_of_a_bulk)
 TEST_F(trace, refused_timers_are_not_told_of)
 {
 	struct hwtimer_bulk_timer timers[4] = { 0 };
-	char last[1024] = "";
+	char last[LINE] = "";
 	__u64 ids[4];
 
 	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, 1));
@@ -298,7 +297,7 @@ TEST_F(trace, a_timer_of_the_rings)
 {
 	const struct hwtimer_event *event;
 	struct hwtimer_ring ring;
-	char last[1024] = "";
+	char last[LINE] = "";
 	__u64 id;
 
 	ring_open(_metadata, &ring, self->fd, 16, 16);
@@ -322,7 +321,7 @@ TEST_F(trace, a_timer_of_the_rings)
 
 TEST_F(trace, turns_of_the_worker)
 {
-	char last[1024] = "";
+	char last[LINE] = "";
 
 	ASSERT_EQ(50, dev_schedule_many(self->fd, 50, 0, 0, NULL));
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
@@ -337,7 +336,7 @@ TEST_F(trace, turns_of_the_worker)
 TEST_F(trace, instances)
 {
 	long long nr = told(self->fd, "instance");
-	char last[1024] = "";
+	char last[LINE] = "";
 
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
 	ASSERT_EQ(0, close(self->fd));

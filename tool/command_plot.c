@@ -139,11 +139,11 @@ static struct wish parse(int argc, char **argv)
 		usage("plot: %s ends neither in .png nor in .svg",
 		      wish.picture);
 	if (wish.interval < 10000000)
-		usage("--interval: less than 10ms shows nothing but this tool itself");
+		usage("--interval: 10ms is the least");
 	if (!wish.looks)
 		wish.looks = 1 + duration / wish.interval;
 	if (wish.looks < 2)
-		usage("plot: two looks are the least; ask for more --seconds, or a shorter --interval");
+		usage("plot: too short; ask for more --seconds, or a shorter --interval");
 	return wish;
 }
 
@@ -349,7 +349,7 @@ static FILE *start_gnuplot(pid_t *pid)
 			     environ);
 	if (error == ENOENT)
 		errx(1,
-		     "gnuplot is not installed: sudo apt install gnuplot-nox; or --script prints what it would be told");
+		     "gnuplot is not installed: sudo apt install gnuplot-nox (or use --script)");
 	if (error)
 		errx(1, "gnuplot: %s", strerror(error));
 	posix_spawn_file_actions_destroy(&actions);

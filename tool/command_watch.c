@@ -34,7 +34,7 @@ static struct watch parse(int argc, char **argv)
 		case 'i':
 			watch.interval = time_argument("--interval", optarg);
 			if (watch.interval < 10000000)
-				usage("--interval: less than 10ms shows nothing but this tool itself");
+				usage("--interval: 10ms is the least");
 			break;
 		case 'n':
 			watch.count = count_argument("--count", optarg);

@@ -32,9 +32,10 @@ static bool at_exit;
 static bool keys;
 static struct termios before;
 static sigset_t mask_before;
-static volatile sig_atomic_t came;
+/* Set in terminal_wait() only: at all other times signals are blocked. */
+static sig_atomic_t came;
 
-static void note_signal(int signal)
+static void signal_came(int signal)
 {
 	came = signal;
 }
@@ -45,9 +46,9 @@ static void say(const char *text)
 	fflush(stdout);
 }
 
-static void catch (int signal)
+static void note(int signal)
 {
-	struct sigaction action = { .sa_handler = note_signal };
+	struct sigaction action = { .sa_handler = signal_came };
 
 	sigemptyset(&action.sa_mask);
 	sigaction(signal, &action, NULL);
@@ -61,10 +62,10 @@ static void catch_signals(void)
 
 	sigemptyset(&caught);
 	sigaddset(&caught, SIGWINCH);
-	catch (SIGWINCH);
+	note(SIGWINCH);
 	for (i = 0; i < NR_LEAVING; i++) {
 		sigaddset(&caught, leaving[i]);
-		catch (leaving[i]);
+		note(leaving[i]);
 	}
 	sigprocmask(SIG_BLOCK, &caught, &mask_before);
 }

@@ -3,8 +3,9 @@
  * A frame of the live view; see view.h.
  *
  * Each instance is a line of numbers, the histogram of lateness, and a heat strip for
- * each level of its wheel, all for 80 columns; with more, one can see the memory, too. If that is too much for the screen, the numbers are all
- * that is shown; and if those are too many, of the instances with most timers.
+ * each level of its wheel, in 80 columns but for the memory. If that is too much for the
+ * screen, the numbers are all that is shown; and if those are too many, of the instances
+ * with most timers.
  */
 #define _GNU_SOURCE
 #include "view.h"
@@ -58,6 +59,7 @@ struct view {
 static const char *const bars[] = {
 	" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"
 };
+
 static const char *const ascii_bars[] = { " ", ".", ":", "-", "=",
 					  "+", "*", "#", "@" };
 static const char *const heats[] = { "·", "░", "▒", "▓", "█" };
@@ -183,7 +185,7 @@ static void put_wheel(const struct view *view, const struct instance *instance)
 	unsigned int i;
 
 	if (!instance->nr)
-		fputs("  wheel  this module is too old to tell: install it and hwtimerctl of one version\n",
+		fputs("  wheel  the module is too old: install it and hwtimerctl of one version\n",
 		      view->to);
 	else if (!instance->nr_levels)
 		fputs("  wheel  no timer yet\n", view->to);
@@ -253,13 +255,14 @@ static void take(struct view *view, const struct instances *now,
 	for (i = 0; i < now->count; i++) {
 		const struct instance *instance = &now->list[i];
 		struct shown *shown = shown_already(view, instance);
+		const struct instance *other;
 
 		if (!shown) {
 			shown = &view->list[view->count++];
 			shown->instance = instance;
-			shown->change = change_of(
-				instance, instances_same(before, instance),
-				view->seconds);
+			other = instances_same(before, instance);
+			shown->change =
+				change_of(instance, other, view->seconds);
 		}
 		shown->holders++;
 	}

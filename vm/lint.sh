@@ -17,6 +17,9 @@ IGNORED=FILE_PATH_CHANGES
 # for several kernels has to, in the one file that is for it
 # CONSTANT_COMPARISON: takes the name of that macro for a constant
 IGNORED_IN_COMPAT_H=LINUX_VERSION_CODE,CONSTANT_COMPARISON
+# Tracepoints are declared by macros that look like functions, and are not indented
+# like their arguments
+IGNORED_IN_TRACE_H=PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE
 # BIT_MACRO: user space has no BIT(); checkpatch itself knows that of
 # include/uapi, which is where the kernel keeps such headers
 IGNORED_IN_UAPI=BIT_MACRO
@@ -99,6 +102,7 @@ checkpatch()
 
 	case $1 in
 	compat.h) ignored+=,$IGNORED_IN_COMPAT_H ;;
+	hwtimer_trace.h) ignored+=,$IGNORED_IN_TRACE_H ;;
 	uapi/*) ignored+=,$IGNORED_IN_UAPI ;;
 	lib/* | tool/* | examples/* | selftests/library.c)
 		ignored+=,$IGNORED_IN_USER_SPACE ;;

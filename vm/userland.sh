@@ -49,6 +49,7 @@ main()
 	check "gnuplot draws an SVG of them" draws svg '<svg'
 	check "without gnuplot hwtimerctl says what to do" without_gnuplot
 	check "wrong records are told" wrong_records
+	check "wrong arguments of watch and plot are told" wrong_arguments
 	check "without the module hwtimerctl says what to do" without_module
 	installed uninstall >/dev/null
 	check "uninstall leaves nothing" nothing_left
@@ -248,7 +249,7 @@ plots_rates()
 	records >"$ROOT/records"
 	build/tool/hwtimerctl plot --from "$ROOT/records" --script x.svg \
 		>"$ROOT/script" || return
-	grep -A 9 '^\$rates' "$ROOT/script" | diff - <(cat <<'END'
+	grep -A 9 'rates << EOD' "$ROOT/script" | diff - <(cat <<'END'
 $rates << EOD
 1.000 200.000 100.000 100.000 100.000
 5.000 200.000 100.000 100.000 100.000
@@ -298,6 +299,23 @@ without_module()
 	says 1 'modprobe hwtimer' stats &&
 		says 1 'modprobe hwtimer' watch --once &&
 		says 1 'modprobe hwtimer' plot x.png
+}
+
+wrong_arguments()
+{
+	says 2 'now' watch now &&
+		says 2 '--interval' watch --interval 1 &&
+		says 2 '--interval' watch --interval 1us &&
+		says 2 '--count' watch --count none &&
+		says 2 '--often' watch --often &&
+		says 2 'name of a file' plot &&
+		says 2 '\.png' plot x.jpeg &&
+		says 2 'name of a file' plot x.png y.png &&
+		says 2 '\.png' plot .png &&
+		says 2 '--seconds' plot x.png --seconds soon &&
+		says 2 'too short' plot x.png --count 1 &&
+		says 2 'too short' plot x.png --seconds 0.4 &&
+		says 2 '--pid' plot x.png --pid 0
 }
 
 wrong_records()
