@@ -6,7 +6,7 @@
 #
 #	usage: vm/initramfs.sh OUTPUT HOSTPATH=GUESTPATH...
 #
-# There is no library in it: programs must be statically linked.
+# There is no library in it but those given: programs are best statically linked.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"

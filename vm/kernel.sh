@@ -375,6 +375,16 @@ fetch()
 	exec {fd}>&-
 }
 
+# forget_debs LIST: of packages() that have been unpacked, and are small to fetch again
+forget_debs()
+{
+	local package version
+
+	while read -r package version; do
+		rm -f "$(deb_file "$package" "$version")"
+	done <<<"$1"
+}
+
 # ---- what entries are made of ----
 
 make_entry()
@@ -421,9 +431,7 @@ make_stock()
 	rmdir "$entry/boot"
 	ln -s "usr/src/$headers" "$entry/build"
 
-	while read -r package package_version; do
-		rm -f "$(deb_file "$package" "$package_version")"
-	done <<<"$list"
+	forget_debs "$list"
 }
 
 unpack_stock()
@@ -496,9 +504,7 @@ make_redis()
 	install -D "$dir/all/usr/bin/redis-check-rdb" \
 		"$root/usr/bin/redis-server"
 	add_libraries "$dir/all" "$root" usr/bin/redis-server
-	while read -r package package_version; do
-		rm -f "$(deb_file "$package" "$package_version")"
-	done <<<"$list"
+	forget_debs "$list"
 }
 
 # add_libraries FROM ROOT PROGRAM: what ROOT/PROGRAM is linked with, out of FROM
