@@ -12,7 +12,7 @@
 
 CONNECTIONS=10000
 LOCKS=1000
-TTL=4000 # ms
+TTL=5000 # ms
 
 # How long to wait for something that is to happen, in seconds
 PATIENCE=30
@@ -187,7 +187,7 @@ leases()
 	check "it is seen that one was stolen" await said 'lost lock:7' lease
 	check "it is seen that one was deleted" await said 'lost lock:8' lease
 	check "all others live for longer than their time" \
-		always_exist $((3 * TTL / 2000)) $((LOCKS - 1))
+		always_exist $((5 * TTL / 4000)) $((LOCKS - 1))
 	check "no other was lost" [ "$(grep -c lost /tmp/lease)" = 2 ]
 	stop KILL $lease
 	check "when their owner is killed, they end" await exist 1
