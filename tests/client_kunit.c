@@ -45,6 +45,7 @@ KUNIT_ARRAY_PARAM(mode, modes, mode_name);
 /**
  * struct party - a client, and what its callbacks have seen
  * @client: it; NULL: none any more
+ * @other: another, where a test needs one
  * @queue: for callbacks, and for what is to be done beside the test
  * @changed: woken when something below has
  * @calls: callbacks that have begun
@@ -59,6 +60,7 @@ KUNIT_ARRAY_PARAM(mode, modes, mode_name);
  */
 struct party {
 	struct hwtimer_client *client;
+	struct hwtimer_client *other;
 	struct workqueue_struct *queue;
 	wait_queue_head_t changed;
 	atomic_t calls;
@@ -104,6 +106,7 @@ static void client_test_exit(struct kunit *test)
 		return;
 	complete_all(&party->release);
 	hwtimer_client_destroy(party->client);
+	hwtimer_client_destroy(party->other);
 	destroy_workqueue(party->queue);
 }
 
@@ -361,24 +364,24 @@ static void callbacks_come_in_order(struct kunit *test)
 static void slow_callback_holds_up_nobody_else(struct kunit *test)
 {
 	struct party *party = test->priv;
-	struct hwtimer_client *other;
 	u64 id;
 	int i;
 
 	party->client = create(test, expire_released, party->queue);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(party->client));
-	other = create(test, expire_counted,
+	party->other =
+		create(test, expire_counted,
 		       mode_of(test) == ON_WORKQUEUE ? party->queue : NULL);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
+	KUNIT_ASSERT_FALSE(test, IS_ERR(party->other));
 	KUNIT_EXPECT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
 	WAIT_FOR(test, party, READ_ONCE(party->entered));
 
 	for (i = 0; i < 10; i++)
-		KUNIT_EXPECT_EQ(test, schedule_timer(other, i * TICK, 0, &id),
+		KUNIT_EXPECT_EQ(test,
+				schedule_timer(party->other, i * TICK, 0, &id),
 				0);
 	WAIT_FOR(test, party, atomic_read(&party->calls) == 1 + 10);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(party->left));
-	KUNIT_EXPECT_EQ(test, hwtimer_client_destroy(other), 0);
 	complete_all(&party->release);
 	WAIT_FOR(test, party, READ_ONCE(party->left));
 }
@@ -938,6 +941,45 @@ static void destroy_waits_for_callbacks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
 }
 
+/* What is handed back waits until another client's callback has been called. */
+static void return_slowly(struct hwtimer_client *client,
+			  const struct hwtimer_unprocessed *timer)
+{
+	struct party *party = hwtimer_client_private(client);
+	u64 id;
+
+	if (schedule_timer(party->other, 0, 0, &id) ||
+	    !wait_event_timeout(party->changed, atomic_read(&party->calls),
+				PATIENCE))
+		atomic_inc(&party->bad);
+	atomic_inc(&party->returned);
+}
+
+static void slow_hand_back_holds_up_nobody_else(struct kunit *test)
+{
+	struct party *party = begin(test, expire_counted);
+	u64 id;
+
+	party->other = create(test, expire_counted, NULL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(party->other));
+	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, HOUR, 0, &id), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_stop(party->client, return_slowly),
+			1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+}
+
+static void stop_is_over_after_a_slow_callback(struct kunit *test)
+{
+	struct party *party = begin(test, expire_slowly);
+	u64 id;
+
+	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	WAIT_FOR(test, party, READ_ONCE(party->entered));
+	KUNIT_EXPECT_EQ(test, hwtimer_client_stop(party->client, NULL), 0);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(party->left));
+	check_books(test);
+}
+
 static void destroy_is_over_after_a_slow_callback(struct kunit *test)
 {
 	struct party *party = begin(test, expire_slowly);
@@ -1223,6 +1265,8 @@ static struct kunit_case client_test_cases[] = {
 			 mode_gen_params),
 	KUNIT_CASE_PARAM(nothing_is_scheduled_after_stop, mode_gen_params),
 	KUNIT_CASE_PARAM(destroy_waits_for_callbacks, mode_gen_params),
+	KUNIT_CASE_PARAM(slow_hand_back_holds_up_nobody_else, mode_gen_params),
+	KUNIT_CASE_PARAM(stop_is_over_after_a_slow_callback, mode_gen_params),
 	KUNIT_CASE_PARAM(destroy_is_over_after_a_slow_callback,
 			 mode_gen_params),
 	KUNIT_CASE_PARAM(every_timer_ends_once, mode_gen_params),
