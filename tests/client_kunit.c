@@ -913,6 +913,29 @@ static void nothing_is_scheduled_after_stop(struct kunit *test)
 	check_books(test);
 }
 
+/* It was due, but its callback had not begun; and the end comes right after it. */
+static void expired_timer_is_cancelled_after_stop(struct kunit *test)
+{
+	struct party *party = begin(test, expire_released);
+	struct hwtimer_request request = {
+		.flags = HWTIMER_ABSOLUTE,
+		.time = ktime_get_ns() + 10 * NSEC_PER_MSEC,
+	};
+	struct stopper stopper = { .client = party->client };
+
+	must_schedule(test, &request);
+	must_schedule(test, &request);
+	WAIT_FOR(test, party, READ_ONCE(party->entered));
+	stopper_start(test, &stopper);
+	complete_all(&party->release);
+	KUNIT_EXPECT_EQ(test, stopper_join(&stopper), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel(party->client, request.id),
+			0);
+	end(test);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->calls), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+}
+
 /* Timers that go on for ever, and are pending, and run. */
 static void destroy_waits_for_callbacks(struct kunit *test)
 {
@@ -1264,6 +1287,8 @@ static struct kunit_case client_test_cases[] = {
 	KUNIT_CASE_PARAM(running_periodic_timer_is_handed_back,
 			 mode_gen_params),
 	KUNIT_CASE_PARAM(nothing_is_scheduled_after_stop, mode_gen_params),
+	KUNIT_CASE_PARAM(expired_timer_is_cancelled_after_stop,
+			 mode_gen_params),
 	KUNIT_CASE_PARAM(destroy_waits_for_callbacks, mode_gen_params),
 	KUNIT_CASE_PARAM(slow_hand_back_holds_up_nobody_else, mode_gen_params),
 	KUNIT_CASE_PARAM(stop_is_over_after_a_slow_callback, mode_gen_params),
