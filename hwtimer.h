@@ -25,10 +25,10 @@
  *       worker->lock     spinlock: the worker's queue of instances
  *
  * Of the mutexes, only one is held at a time, but that setup is taken inside of
- * drain, by the first timer, of mmap_lock, by mmap(), and of hwtimer_debug_lock, by
- * who reads debugfs. What the functions of a client take is their matter, and inside
- * of its harvest, which lockdep knows by a class of its own: hwtimer_debug_lock is
- * taken there by one that creates or destroys another client. No interrupt takes any
+ * drain, by the first timer, and of mmap_lock, by mmap(). What the functions of a
+ * client take is their matter, and inside of its harvest, which lockdep knows by a
+ * class of its own: hwtimer_debug_lock is taken there by one that creates or destroys
+ * another client. No interrupt takes any
  * of them: the hrtimer's callback only wakes the worker.
  *
  * One hold of instance->lock deals with HWTIMER_HOLD timers at the most, and

@@ -13,6 +13,7 @@
  * Instances come and go by open() and the last close(), which wait while some are
  * shown: as many as fit into the reader's buffer.
  */
+#include <linux/compiler.h>
 #include <linux/debugfs.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -75,12 +76,13 @@ static struct hwtimer_instance *instance_of(void *element)
 static void show_instance(struct seq_file *seq,
 			  struct hwtimer_instance *instance)
 {
-	struct hwtimer_settings settings;
+	/*
+	 * Not under instance->setup, whose holder may wait for memory for long, and
+	 * with it would all who open and close: at worst a SETUP is seen half done.
+	 */
+	struct hwtimer_settings settings = data_race(instance->settings);
 	struct hwtimer_stats stats;
 
-	mutex_lock(&instance->setup);
-	settings = instance->settings;
-	mutex_unlock(&instance->setup);
 	hwtimer_stats_get(instance, &stats);
 	seq_printf(seq, "%llu\t%d\t%s\t", instance->nr, instance->opener,
 		   settings.shape.kind == HWTIMER_KIND_HASHED ? "hashed" :
