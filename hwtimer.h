@@ -162,9 +162,6 @@ struct hwtimer_exchange {
 
 /**
  * struct hwtimer_instance - one wheel and all that belongs to it
- * @nr: counts from 1, and is never used again; constant
- * @opener: the process that opened it; constant
- * @listed: in the list of all instances, see hwtimer_debug.c
  * @setup: see above
  * @harvest: see above
  * @lock: see above
@@ -203,12 +200,11 @@ struct hwtimer_exchange {
  * @detached: protected by worker->lock: not to be queued any more
  * @client: the client in the kernel that it belongs to; NULL: it is a file's.
  *	Constant before the first timer
+ * @nr: counts from 1; never used again as long as the module is loaded; constant
+ * @opener: the process that opened it; constant
+ * @listed: in the list of all instances, see hwtimer_debug.c
  */
 struct hwtimer_instance {
-	u64 nr;
-	pid_t opener;
-	struct list_head listed;
-
 	struct mutex setup; /* see above */
 	struct mutex harvest; /* see above */
 	spinlock_t lock; /* see above */
@@ -242,6 +238,10 @@ struct hwtimer_instance {
 	struct hwtimer_alarm chores;
 	bool detached;
 	struct hwtimer_client *client;
+
+	u64 nr;
+	pid_t opener;
+	struct list_head listed;
 };
 
 /*
