@@ -76,17 +76,21 @@ summary()
 			if (!(key in least) || value < least[key])
 				least[key] = value
 		}
-		function life(module) {
-			return least[module, "schedule"] + least[module, "cancel"] / 2 +
-			       (least[module, "expire"] + least[module, "deliver"]) / 2
+		function half(module, phase) {
+			return least[module, phase] / 2
+		}
+		function life(module,	ended) {
+			ended = half(module, "expire") + half(module, "deliver")
+			return least[module, "schedule"] + half(module, "cancel") + ended
 		}
 		function line(name, without, with) {
 			if (without)
-				printf "%-12s %8.1f %8.1f %6.3f\n", name, without, with,
-				       with / without
+				printf "%-12s %8.1f %8.1f %6.3f\n",
+				       name, without, with, with / without
 		}
 		END {
-			printf "%-12s %8s %8s %6s\n", "ns a timer", "without", "with", "ratio"
+			printf "%-12s %8s %8s %6s\n",
+			       "ns a timer", "without", "with", "ratio"
 			for (i = split("schedule cancel expire deliver", names); i; i--)
 				line(names[i], least["without", names[i]],
 				     least["with", names[i]])
