@@ -28,8 +28,8 @@
  * drain, by the first timer, and of mmap_lock, by mmap(). What the functions of a
  * client take is their matter, and inside of its harvest, which lockdep knows by a
  * class of its own: hwtimer_debug_lock is taken there by one that creates or destroys
- * another client. No interrupt takes any
- * of them: the hrtimer's callback only wakes the worker.
+ * another client; and open() takes it with the mutex of all misc devices held. No
+ * interrupt takes any of them: the hrtimer's callback only wakes the worker.
  *
  * One hold of instance->lock deals with HWTIMER_HOLD timers at the most, and
  * nothing under it sleeps or allocates. Memory is brought in before, by
@@ -466,8 +466,7 @@ ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 				    u32 count);
 
 u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more);
-void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance,
-				    u32 taken);
+void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance);
 u32 hwtimer_harvest_take_pending(struct hwtimer_instance *instance, u32 max,
 				 bool *more);
 void hwtimer_harvest_finish_pending(struct hwtimer_instance *instance,

@@ -133,11 +133,16 @@ static void client_work(struct work_struct *work)
 /**
  * hwtimer_client_wake - events were queued: have the callbacks called
  * @client: whose; its instance's lock is not held
+ *
+ * Once it is stopped none will be called; but it comes here, too, when the last event
+ * goes: who cancels while timers are handed back does that.
  */
 void hwtimer_client_wake(struct hwtimer_client *client)
 {
 	struct hwtimer_instance *instance = client->instance;
 
+	if (READ_ONCE(instance->stopped))
+		return;
 	if (client->options.workqueue) {
 		queue_work(client->options.workqueue, &client->work);
 		return;
@@ -253,8 +258,9 @@ hwtimer_client_create(const struct hwtimer_client_options *options)
 EXPORT_SYMBOL_GPL(hwtimer_client_create);
 
 /*
- * After this no callback runs, and nobody comes to call one: so neither the worker
- * nor the workqueue waits for the mutex while timers are handed back.
+ * After this no callback runs, and nobody comes to call one, see
+ * hwtimer_client_wake(): so neither the worker nor the workqueue waits for the mutex
+ * while timers are handed back.
  */
 static void client_quiesce(struct hwtimer_client *client)
 {
@@ -267,22 +273,21 @@ static void client_quiesce(struct hwtimer_client *client)
 	cancel_work_sync(&client->work);
 }
 
-/* Hands what is in the batch to the client. */
-static void client_give(struct hwtimer_client *client, u32 count,
+/* Hands the timer in the batch to the client. */
+static void client_give(struct hwtimer_client *client,
 			hwtimer_return_fn unprocessed)
 {
-	const struct hwtimer_unprocessed *timers = client->instance->batch;
-	u32 i;
+	const struct hwtimer_unprocessed *timer = client->instance->batch;
 
-	for (i = 0; i < count; i++) {
-		client_enter(client, timers[i].id);
-		unprocessed(client, &timers[i]);
-		client_leave(client);
-		cond_resched();
-	}
+	client_enter(client, timer->id);
+	unprocessed(client, timer);
+	client_leave(client);
 }
 
-/* Hands all timers back, those that are due first; returns how many. */
+/*
+ * Hands all timers back, those that are due first; returns how many. One at a time,
+ * as @unprocessed may cancel any of the others, and free what they point to.
+ */
 static u32 client_hand_back(struct hwtimer_client *client,
 			    hwtimer_return_fn unprocessed)
 {
@@ -293,14 +298,17 @@ static u32 client_hand_back(struct hwtimer_client *client,
 	lockdep_assert_held(&instance->harvest);
 	do {
 		taken = hwtimer_harvest_take_expired(instance, &more);
-		client_give(client, taken, unprocessed);
-		hwtimer_harvest_finish_expired(instance, taken);
+		if (taken) {
+			client_give(client, unprocessed);
+			hwtimer_harvest_finish_expired(instance);
+		}
 		count += taken;
+		cond_resched();
 	} while (more);
 	do {
-		taken = hwtimer_harvest_take_pending(instance,
-						     HWTIMER_STOP_BATCH, &more);
-		client_give(client, taken, unprocessed);
+		taken = hwtimer_harvest_take_pending(instance, 1, &more);
+		if (taken)
+			client_give(client, unprocessed);
 		hwtimer_harvest_finish_pending(instance, taken, taken);
 		count += taken;
 		cond_resched();
@@ -391,7 +399,8 @@ static int client_run(struct hwtimer_client *client,
  * With HWTIMER_FIXED_DELAY, the interval counts from when the callback returns.
  *
  * Return: 0, -EINVAL, -ERANGE, -EDOM, -ENOSPC, -ENOMEM as struct hwtimer_request
- * says, -ESHUTDOWN (stopped). May sleep; from a callback too it may have to wait
+ * says (-ENOMEM also where memory has to be brought, but the calling task is being
+ * killed), -ESHUTDOWN (stopped). May sleep; from a callback too it may have to wait
  * for memory.
  */
 int hwtimer_client_schedule(struct hwtimer_client *client,

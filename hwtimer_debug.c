@@ -10,8 +10,9 @@
  * Files for each instance would make open() dearer by more than all else that it
  * does. Where a kernel has no debugfs there are no files, and all else is the same.
  *
- * Instances come and go by open() and the last close(), which wait while some are
- * shown: as many as fit into the reader's buffer.
+ * Instances come and go by open() and the last close(), or with a client in the
+ * kernel, which wait while some are shown: as many as fit into the reader's buffer.
+ * Where one goes between two of a reader's buffers, the reader misses another.
  */
 #include <linux/compiler.h>
 #include <linux/debugfs.h>

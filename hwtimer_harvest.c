@@ -434,44 +434,51 @@ static void unprocessed_fill(const struct hwtimer_instance *instance,
 	};
 }
 
+/* An expired timer, out of the queue, becomes one that was never processed. */
+static void expired_return(struct hwtimer_instance *instance, u32 index)
+{
+	struct hwtimer_unprocessed *timer = instance->batch;
+	struct hwtimer_record *record =
+		hwtimer_table_record(&instance->table, index);
+
+	if (trace_hwtimer_discard_enabled())
+		hwtimer_trace_discard(instance, index);
+	record->state = HWTIMER_RETURNING;
+	/* Nothing remains, whatever the clock was set to since it has expired. */
+	unprocessed_fill(instance, timer, record, index, record->deadline);
+	instance->stats.ready--;
+	instance->stats.discarded++;
+}
+
 /*
- * Writes timers whose events wait to the page, as what was never processed, until
- * it is full, the queue ends, or HWTIMER_HOLD have been looked at. Their records
- * are returning afterwards, and not in the queue any more; returns how many.
+ * Writes the first timer whose event waits to the page, as what was never processed,
+ * unless HWTIMER_HOLD discarded ones come first. Its record is returning afterwards,
+ * and not in the queue any more; returns how many: 1 or 0.
  */
 static u32 expired_take(struct hwtimer_instance *instance)
 {
-	u64 now = hwtimer_instance_now(instance);
-	struct hwtimer_unprocessed *timers = instance->batch;
 	unsigned int max = HWTIMER_HOLD;
-	u32 taken = 0;
 
-	while (taken < HWTIMER_STOP_BATCH && max-- &&
-	       !hwtimer_queue_empty(&instance->ready)) {
+	while (max-- && !hwtimer_queue_empty(&instance->ready)) {
 		u32 index = ready_take(instance);
-		struct hwtimer_record *record =
-			hwtimer_table_record(&instance->table, index);
 
-		if (record->state == HWTIMER_DISCARDED) {
-			hwtimer_period_free(instance, index);
-			instance->discards--;
-			continue;
+		if (hwtimer_table_record(&instance->table, index)->state !=
+		    HWTIMER_DISCARDED) {
+			expired_return(instance, index);
+			return 1;
 		}
-		record->state = HWTIMER_RETURNING;
-		unprocessed_fill(instance, &timers[taken++], record, index,
-				 now);
+		hwtimer_period_free(instance, index);
+		instance->discards--;
 	}
-	instance->stats.ready -= taken;
-	instance->stats.discarded += taken;
-	return taken;
+	return 0;
 }
 
 /**
- * hwtimer_harvest_take_expired - begin to hand back timers whose events wait
+ * hwtimer_harvest_take_expired - begin to hand back a timer whose event waits
  * @instance: stopped; its harvest mutex is held, and its lock is not
  * @more: out: whether there may be others
  *
- * Return: how many are in instance->batch, until
+ * Return: how many are in instance->batch, 1 or 0, until
  * hwtimer_harvest_finish_expired().
  */
 u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more)
@@ -486,17 +493,14 @@ u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more)
 	return taken;
 }
 
-/* The @taken timers have arrived. */
-void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance,
-				    u32 taken)
+/* It has arrived. */
+void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance)
 {
-	const struct hwtimer_unprocessed *timers = instance->batch;
-	u32 i;
+	const struct hwtimer_unprocessed *timer = instance->batch;
 
 	lockdep_assert_held(&instance->harvest);
 	spin_lock(&instance->lock);
-	for (i = 0; i < taken; i++)
-		hwtimer_period_free(instance, lower_32_bits(timers[i].id));
+	hwtimer_period_free(instance, lower_32_bits(timer->id));
 	spin_unlock(&instance->lock);
 }
 

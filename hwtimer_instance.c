@@ -73,6 +73,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	instance->wake = HWTIMER_TICK_NONE;
 	instance->trim_at = HWTIMER_TICK_NONE;
 	hwtimer_worker_attach(instance);
+	hwtimer_debug_add(instance);
 	trace_hwtimer_open(instance->nr, 0, 0);
 	return instance;
 }
@@ -85,10 +86,11 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
  */
 void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 {
+	hwtimer_debug_remove(instance);
 	hwtimer_worker_detach(instance);
+	hwtimer_exchange_release(&instance->exchange);
 	trace_hwtimer_close(instance->nr, instance->stats.pending,
 			    instance->stats.ready);
-	hwtimer_exchange_release(&instance->exchange);
 	hwtimer_notice_release(instance);
 	hwtimer_queue_drain(&instance->ready);
 	hwtimer_wheel_drain(&instance->wheel);

@@ -57,14 +57,12 @@ static int hwtimer_open(struct inode *inode, struct file *file)
 		atomic_dec(&hwtimer_instances);
 		return -ENOMEM;
 	}
-	hwtimer_debug_add(instance);
 	file->private_data = instance;
 	return nonseekable_open(inode, file);
 }
 
 static int hwtimer_release(struct inode *inode, struct file *file)
 {
-	hwtimer_debug_remove(file->private_data);
 	hwtimer_instance_destroy(file->private_data);
 	atomic_dec(&hwtimer_instances);
 	return 0;

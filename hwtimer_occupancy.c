@@ -115,11 +115,12 @@ static void occupancy_upper(struct hwtimer_instance *instance,
 			    struct hwtimer_occupancy *occupancy)
 {
 	const struct hwtimer_hierarchy *hierarchy = &instance->wheel.hierarchy;
-	unsigned int shift = hwtimer_hierarchy_shift(&instance->wheel, level);
+	unsigned int shift;
 	u64 occupied;
 	u32 i;
 
 	spin_lock(&instance->lock);
+	shift = hwtimer_hierarchy_shift(&instance->wheel, level);
 	occupied = ror64(hierarchy->levels[level].occupied,
 			 hierarchy->position >> shift);
 	spin_unlock(&instance->lock);

@@ -103,7 +103,10 @@ TRACE_EVENT(hwtimer_expire,
 		  __entry->deadline, __entry->lateness)
 );
 
-/* An event has got to the program: by read(), or through the completion ring. */
+/*
+ * An event has got to the program, by read() or through the completion ring; or the
+ * callback of a client in the kernel has returned.
+ */
 TRACE_EVENT(hwtimer_deliver,
 	TP_PROTO(u64 instance, const struct hwtimer_event *event, bool ring),
 	TP_ARGS(instance, event, ring),

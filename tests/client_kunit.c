@@ -793,12 +793,11 @@ static void stopper_work(struct work_struct *work)
 /* Returns when the stop has begun: nothing can be scheduled any more. */
 static void stopper_start(struct kunit *test, struct stopper *stopper)
 {
-	struct party *party = test->priv;
 	int err;
 	u64 id;
 
 	INIT_WORK_ONSTACK(&stopper->work, stopper_work);
-	queue_work(party->queue, &stopper->work);
+	schedule_work(&stopper->work);
 	do {
 		err = schedule_timer(stopper->client, 10 * HOUR, 0, &id);
 		if (!err)
@@ -866,6 +865,61 @@ static void stop_hands_back_what_was_not_processed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
 	hwtimer_client_stats(party->client, &stats);
 	KUNIT_EXPECT_EQ(test, stats.bytes > 0, true);
+	check_books(test);
+}
+
+#define FAMILY 200
+
+/* Timers that end together: whichever is handed back first ends the others. */
+struct family {
+	struct party *party;
+	u64 ids[FAMILY];
+};
+
+static void end_family(struct hwtimer_client *client,
+		       const struct hwtimer_unprocessed *timer)
+{
+	struct family *family = (struct family *)(unsigned long)timer->user_data;
+	struct party *party = family->party;
+	u32 i;
+
+	atomic_inc(&party->returned);
+	for (i = 0; i < FAMILY; i++)
+		if (family->ids[i] != timer->id &&
+		    hwtimer_client_cancel_sync(client, family->ids[i]))
+			atomic_inc(&party->bad);
+	/* Nothing of the client's is queued there any more. */
+	flush_workqueue(party->queue);
+	kfree(family);
+}
+
+/* Half of them have expired, half are pending, and the callback of one more runs. */
+static void family_ends_as_one_is_handed_back(struct kunit *test)
+{
+	struct party *party = begin(test, expire_released);
+	struct hwtimer_request request = { .flags = HWTIMER_ABSOLUTE };
+	struct stopper stopper = { .client = party->client,
+				   .unprocessed = end_family };
+	struct family *family = kzalloc(sizeof(*family), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, family);
+	family->party = party;
+	request.time = ktime_get_ns() + 10 * NSEC_PER_MSEC;
+	must_schedule(test, &request);
+	request.user_data = (unsigned long)family;
+	for (i = 0; i < FAMILY; i++) {
+		if (i == FAMILY / 2)
+			request.time += HOUR;
+		must_schedule(test, &request);
+		family->ids[i] = request.id;
+	}
+	WAIT_FOR(test, party, READ_ONCE(party->entered));
+	stopper_start(test, &stopper);
+	complete_all(&party->release);
+	KUNIT_EXPECT_EQ(test, stopper_join(&stopper), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->returned), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
 	check_books(test);
 }
 
@@ -1284,6 +1338,7 @@ static struct kunit_case client_test_cases[] = {
 	KUNIT_CASE_PARAM(fixed_delay_counts_from_the_return, mode_gen_params),
 	KUNIT_CASE_PARAM(stop_hands_back_what_was_not_processed,
 			 mode_gen_params),
+	KUNIT_CASE_PARAM(family_ends_as_one_is_handed_back, mode_gen_params),
 	KUNIT_CASE_PARAM(running_periodic_timer_is_handed_back,
 			 mode_gen_params),
 	KUNIT_CASE_PARAM(nothing_is_scheduled_after_stop, mode_gen_params),

@@ -49,14 +49,16 @@ enum hwtimer_client_clock {
  * @workqueue: where @expire runs; NULL: in the worker. Must exist until
  *	hwtimer_client_destroy() has returned
  * @tick: ns, 10 us to 1 h; 0: 1 ms
- * @timers: limit of timers, pending and expired; 0: the module's default_timers
+ * @timers: limit of timers, pending and expired; 0: the module's default_timers.
+ *	What was cancelled after it had expired counts until its turn would have come
  * @buckets: 8 to 1,048,576, rounded up to a power of two; 0: 4,096
  * @kind: enum hwtimer_kind; 0: the module's default_kind
  * @clock: by which the wheel turns
  *
  * @expire runs in process context. In the worker, all other instances of that
- * worker wait for it, those of programs too: it must be short, and must not wait
- * for what another timer does. On a workqueue it may take and sleep as long as it
+ * worker wait for it, those of programs too: it must be short, must not wait for
+ * what another timer does, nor sleep in schedule_timeout() without a condition, as
+ * the worker is woken up for other reasons, too. On a workqueue it may take and sleep as long as it
  * likes, and holds up nobody but the timers of its own client; callbacks that
  * shall run at the same time need several clients, or work items of their own.
  * The event is valid until @expire returns, and so is the timer's id.
