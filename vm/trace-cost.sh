@@ -91,7 +91,8 @@ summary()
 		END {
 			printf "%-12s %8s %8s %6s\n",
 			       "ns a timer", "without", "with", "ratio"
-			for (i = split("schedule cancel expire deliver", names); i; i--)
+			n = split("schedule cancel expire deliver", names)
+			for (i = 1; i <= n; i++)
 				line(names[i], least["without", names[i]],
 				     least["with", names[i]])
 			line("life-cycle", life("without"), life("with"))
