@@ -44,6 +44,8 @@ main()
 		       kunit selftests demo readme examples bench)
 	cd "$REPO_DIR"
 	need_packages make python3
+	# If a password is to be typed, then now.
+	[ $# -gt 0 ] || as_root true
 	mkdir -p "$RESULTS"
 	for step in "${steps[@]}"; do
 		declare -F "step_$step" >/dev/null ||
@@ -147,8 +149,18 @@ step_selftests_beside()
 		prepare "$VM_DIR/build.sh" "$kernel"
 	done
 	say "starting selftests on $STOCK_KERNELS beside the next steps"
+	# In a process group of its own, so that all of it can be ended.
+	set -m
 	selftests_on_stock &
+	set +m
 	SELFTESTS_BESIDE=$!
+	on_exit end_selftests_beside
+}
+
+end_selftests_beside()
+{
+	kill -- "-$SELFTESTS_BESIDE" 2>/dev/null || true
+	wait "$SELFTESTS_BESIDE" 2>/dev/null || true
 }
 
 # The newest kernel, at native speed, runs the selftests that take seconds: the
@@ -166,8 +178,8 @@ selftests_on()
 {
 	local kernel=$1 program files=()
 
-	for program in build/selftests/*; do
-		files+=(--file "$program=/hwtimer/$(basename "$program")")
+	for program in $(make --silent -C selftests names); do
+		files+=(--file "build/selftests/$program=/hwtimer/$program")
 	done
 	# shellcheck disable=SC2046 # several programs, or none for all
 	guest selftests "$kernel" "$SELFTESTS_TIMEOUT" \
@@ -294,11 +306,14 @@ program_step()
 		-- sh -c 'insmod hwtimer.ko && ./program && rmmod hwtimer'
 }
 
-# What a step needs is built by it too, as it may be run alone. If that fails,
-# the step itself will, for want of it.
+# What a step needs is built by it too, as it may be run alone. If that fails, that
+# is a failure: the step would find what was built before.
 prepare()
 {
-	"$@" >/dev/null || say "failed: $*"
+	"$@" >/dev/null && return
+	say "failed: $*"
+	FAILED=$((FAILED + 1))
+	note_failure "$*"
 }
 
 # guest NAME KERNEL TIMEOUT RUN-ARGUMENT...
