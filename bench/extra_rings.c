@@ -49,8 +49,7 @@ static int set_up(__u32 timers)
 }
 
 /* Always inline, so that each loop is of one operation, as a program's would be. */
-static inline __attribute__((always_inline)) void fill(enum hwtimer_op op,
-						       __u32 first, __u32 count)
+static __always_inline void fill(enum hwtimer_op op, __u32 first, __u32 count)
 {
 	struct hwtimer_request *slot;
 	__u32 i;
@@ -73,8 +72,7 @@ static inline __attribute__((always_inline)) void fill(enum hwtimer_op op,
 }
 
 /* Takes the results there are; returns how many timers have theirs now. */
-static inline __attribute__((always_inline)) __u32
-take_results(enum hwtimer_op op, __u32 done)
+static __always_inline __u32 take_results(enum hwtimer_op op, __u32 done)
 {
 	__u64 result;
 
@@ -90,8 +88,7 @@ take_results(enum hwtimer_op op, __u32 done)
 }
 
 /* Returns the ns. */
-static inline __attribute__((always_inline)) double do_all(enum hwtimer_op op,
-							   __u32 timers)
+static __always_inline double do_all(enum hwtimer_op op, __u32 timers)
 {
 	__u32 sent = 0, done = 0, before, count;
 	__u64 start, sum = 0;
