@@ -879,7 +879,8 @@ struct family {
 static void end_family(struct hwtimer_client *client,
 		       const struct hwtimer_unprocessed *timer)
 {
-	struct family *family = (struct family *)(unsigned long)timer->user_data;
+	struct family *family =
+		(struct family *)(unsigned long)timer->user_data;
 	struct party *party = family->party;
 	u32 i;
 
