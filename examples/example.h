@@ -8,11 +8,13 @@
 
 #include <err.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <time.h>
 
 #include <libhwtimer.h>
@@ -60,6 +62,38 @@ static inline uint64_t now_ns(clockid_t clock)
 
 	clock_gettime(clock, &now);
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/*
+ * another_try - for loops that try to reach another program
+ * @who: the other, which may have been started just now, and is not ready
+ *
+ * Waits a little; false after ten seconds.
+ */
+static inline bool another_try(const char *who)
+{
+	const struct timespec pause = { .tv_nsec = 100 * MS };
+	static unsigned int tries;
+
+	if (!tries)
+		warnx("waiting for %s", who);
+	nanosleep(&pause, NULL);
+	return ++tries < 100;
+}
+
+/* Returns a descriptor to poll for that signal, which does nothing else from now on. */
+static inline int signal_fd(int signal)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	fd = signalfd(-1, &set, SFD_CLOEXEC);
+	if (fd < 0)
+		err(1, "signalfd");
+	return fd;
 }
 
 /**

@@ -13,17 +13,11 @@
  */
 #include <poll.h>
 
-#include "example.h"
-#include "sockets.h"
+#include "heartbeat.h"
 
 #define PEERS_MAX 64
 
 static unsigned long interval = 1000, misses = 3, port = 7173;
-
-struct beat {
-	char name[32];
-	uint64_t number;
-};
 
 struct peer {
 	struct beat last;
@@ -40,10 +34,9 @@ static void beat(const char *name)
 	struct sockaddr_in address = local_address(port);
 	struct hwtimer_request timer = { .interval = interval * MS };
 	struct hwtimer_event event;
-	struct beat beat = { .number = 0 };
+	struct beat beat = first_beat(name);
 	int fd = new_socket(SOCK_DGRAM);
 
-	snprintf(beat.name, sizeof(beat.name), "%s", name);
 	must(hwt_schedule_request(hwt, &timer));
 	while (must(hwt_next(hwt, &event))) {
 		beat.number += event.expirations;
@@ -55,14 +48,18 @@ static void beat(const char *name)
 	}
 }
 
+/* NULL: there is no place for it. */
 static struct peer *peer_named(const char *name)
 {
+	static int ignored;
 	struct peer *peer;
 
 	for (peer = peers; peer < peers + PEERS_MAX; peer++)
 		if (!peer->last.name[0] || !strcmp(peer->last.name, name))
 			return peer;
-	errx(1, "there are more than %d names", PEERS_MAX);
+	if (!ignored++)
+		warnx("only the first %d names are watched", PEERS_MAX);
+	return NULL;
 }
 
 /* An event that waits by now has been overtaken by the beat. */
@@ -81,15 +78,21 @@ static void expect_next(struct peer *peer)
 static void on_beat(const struct beat *beat)
 {
 	struct peer *peer = peer_named(beat->name);
+	uint64_t missing;
 
+	if (!peer)
+		return;
 	expect_next(peer);
-	if (!peer->alive && !peer->last.number)
-		printf("%s is here\n", beat->name);
+	missing = beat->number - peer->last.number - 1;
+	if (!peer->last.number || beat->number <= peer->last.number)
+		printf("%s is here, at beat %" PRIu64 "\n", beat->name,
+		       beat->number);
 	else if (!peer->alive)
-		printf("%s is alive again, %llu beats are missing\n",
-		       beat->name,
-		       (unsigned long long)(beat->number - peer->last.number -
-					    1));
+		printf("%s is alive again, %" PRIu64 " beats are missing\n",
+		       beat->name, missing);
+	else if (missing)
+		printf("%s: %" PRIu64 " beats are missing\n", beat->name,
+		       missing);
 	peer->alive = true;
 	peer->last = *beat;
 }
@@ -113,11 +116,10 @@ static void watch(void)
 	struct beat beat;
 
 	while (poll(ready, 2, -1) > 0) {
-		if (ready[1].revents &&
-		    recv(ready[1].fd, &beat, sizeof(beat), 0) == sizeof(beat))
-			on_beat(&beat);
-		else if (ready[0].revents)
+		if (ready[0].revents && !ready[1].revents)
 			hwt_dispatch(hwt, on_silence, NULL, PEERS_MAX);
+		else if (receive_beat(ready[1].fd, &beat))
+			on_beat(&beat);
 	}
 }
 

@@ -10,8 +10,6 @@
  * SIGTERM releases them. It fails if it lost one, which has expired or is another's.
  */
 #include <poll.h>
-#include <signal.h>
-#include <sys/signalfd.h>
 #include <hiredis/hiredis.h>
 
 #include "example.h"
@@ -95,6 +93,8 @@ static void connect_to_redis(void)
 {
 	snprintf(owner, sizeof(owner), "%08x%08x", arc4random(), arc4random());
 	redis = redisConnect("127.0.0.1", port);
+	while (redis && redis->err && another_try("Redis"))
+		redisReconnect(redis);
 	if (!redis || redis->err)
 		errx(1,
 		     "no Redis at port %lu: start redis-server, or choose another --port",
@@ -111,16 +111,12 @@ static void apply(const char *script, void (*on_answer)(unsigned long, bool))
 	take_answers(on_answer);
 }
 
-static void renew_until_signal(void)
+/* @end: readable when it is to end */
+static void renew_until(int end)
 {
 	struct pollfd ready[2] = { { hwt_fd(hwt), POLLIN, 0 },
-				   { -1, POLLIN, 0 } };
-	sigset_t ends;
+				   { end, POLLIN, 0 } };
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGTERM);
-	sigprocmask(SIG_BLOCK, &ends, NULL);
-	ready[1].fd = signalfd(-1, &ends, SFD_CLOEXEC);
 	while (poll(ready, 2, -1) > 0 && !ready[1].revents) {
 		hwt_dispatch(hwt, on_timer, NULL, locks);
 		take_answers(on_renewed);
@@ -133,6 +129,7 @@ int main(int argc, char **argv)
 					  { "--ttl", &ttl, 100 },
 					  { "--port", &port, 1 },
 					  { NULL, NULL, 0 } };
+	int end;
 
 	take_options(options, argc, argv);
 	timers = allocate(locks, sizeof(*timers));
@@ -140,9 +137,11 @@ int main(int argc, char **argv)
 	/* Redis goes on while this machine sleeps. */
 	hwt = open_wheel(HWT_NONBLOCK, CLOCK_BOOTTIME);
 	connect_to_redis();
+	/* Before the first lock is ours: none is to be left behind. */
+	end = signal_fd(SIGTERM);
 	apply(acquire, on_acquired);
 	printf("lease: held=%lu of=%lu\n", held, locks);
-	renew_until_signal();
+	renew_until(end);
 	apply(release, on_renewed);
 	printf("lease: released=%lu lost=%lu\n", held, lost);
 	return lost > 0;

@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "example.h"
+
 static inline struct sockaddr_in local_address(uint16_t port)
 {
 	return (struct sockaddr_in){
@@ -64,6 +66,19 @@ static inline int tcp_connect(uint16_t port)
 	close(fd);
 	errno = error;
 	return -1;
+}
+
+/* Waits for @server to listen, if need be. */
+static inline int tcp_connect_to(uint16_t port, const char *server)
+{
+	int fd;
+
+	do
+		fd = tcp_connect(port);
+	while (fd < 0 && errno == ECONNREFUSED && another_try(server));
+	if (fd < 0)
+		err(1, "connect to port %u; start %s", port, server);
+	return fd;
 }
 
 static inline void allow_open_files(unsigned long count)

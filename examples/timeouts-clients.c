@@ -39,9 +39,7 @@ static void connect_all(int epoll)
 	for (client = clients; client < clients + connections; client++) {
 		client->manner = manners[(client - clients) % 10];
 		client->idle_since = now_ns(CLOCK_MONOTONIC);
-		client->fd = tcp_connect(port);
-		if (client->fd < 0)
-			err(1, "connect to port %lu", port);
+		client->fd = tcp_connect_to(port, "timeouts-server");
 		event.data.ptr = client;
 		epoll_ctl(epoll, EPOLL_CTL_ADD, client->fd, &event);
 	}

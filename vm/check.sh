@@ -26,6 +26,7 @@ UML_KERNEL="uml-7.3"
 KUNIT_TIMEOUT=600
 SELFTESTS_TIMEOUT=1200
 PROGRAM_TIMEOUT=300
+EXAMPLES_TIMEOUT=900
 
 # What each step printed, and the console of its machine
 RESULTS=$BUILD_DIR/check
@@ -263,7 +264,7 @@ examples_on()
 	for file in build/examples/*; do
 		files+=(--file "$file=/hwtimer/$(basename "$file")")
 	done
-	guest examples "$kernel" "$PROGRAM_TIMEOUT" \
+	guest examples "$kernel" "$EXAMPLES_TIMEOUT" \
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file examples/check.sh=/hwtimer/check.sh \
 		"${files[@]}" -- sh check.sh
