@@ -80,6 +80,7 @@ lint: ## sparse, checkpatch, clang-format, compiler warnings
 
 .PHONY: interface
 interface: | compiler ## Documentation/interface.md, from the header
+	@bash -c '. vm/lib.sh && need_packages python3'
 	@mkdir -p build
 	@Documentation/interface.py >build/interface.md.new
 	@mv build/interface.md.new Documentation/interface.md
