@@ -340,7 +340,7 @@ class Targets:
         schedule, cancel, deliver = (
             part(phase) for phase in ("schedule", "cancel", "deliver"))
         life = {rep: schedule[rep] + cancel[rep] / 2 + deliver[rep] / 2
-                for rep in schedule}
+                for rep in schedule if rep in cancel and rep in deliver}
         self.add_part("life-cycle", 1.5, life, floor(LIFE))
         self.add_part("schedule", 1.3, schedule, floor("schedule"))
         self.add("rings, the program's part: deliver, ns more than the floor",
