@@ -26,6 +26,7 @@ main()
 	exec {fd}>"$CACHE_DIR/lock/chroot"
 	flock "$fd"
 	[ -e "$tarball" ] || make_tarball "$name" "$@"
+	as_root touch "$tarball"
 	printf '%s\n' "$tarball"
 }
 
@@ -34,7 +35,7 @@ recipe_hash()
 	echo "$RECIPE" "$@" | sha256sum | cut -c -10
 }
 
-# Renamed into place when it is complete. The ones before it are of other packages.
+# Renamed into place when it is complete.
 make_tarball()
 {
 	local name=$1 dir
@@ -50,8 +51,16 @@ make_tarball()
 		--include="$(tr ' ' , <<<"$*")" "$(release_codename)" \
 		"$dir/$name.tar.zst" "$dir/sources.list" ||
 		die "a clean Debian could not be installed"
-	rm -f "$CACHE_DIR"/chroot-*.tar.zst
 	mv "$dir/$name.tar.zst" "$CACHE_DIR"
+	forget_old
+}
+
+# Those of other packages go, once nobody has used them for a week: until then
+# another may be about to unpack one.
+forget_old()
+{
+	find "$CACHE_DIR" -mindepth 1 -maxdepth 1 -type f \
+		-name 'chroot-*.tar.zst' -mtime +7 -delete
 }
 
 main "$@"
