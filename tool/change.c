@@ -2,6 +2,8 @@
 /* What has happened between two looks at the instances; see change.h. */
 #include "change.h"
 
+#include <stddef.h>
+
 static uint64_t grown(const struct instance *now, const struct instance *before,
 		      const char *name)
 {
@@ -9,20 +11,45 @@ static uint64_t grown(const struct instance *now, const struct instance *before,
 	       (before ? instance_counter(before, name) : 0);
 }
 
-/* @before: the same instance @seconds ago; NULL: it was not there. */
+/*
+ * Whether @now cannot be @before at a later time, as it has counted less. When the
+ * module is loaded again, numbers of instances begin at 1 again.
+ */
+static bool is_another(const struct instance *now,
+		       const struct instance *before)
+{
+	static const char *const growing[] = { "scheduled", "rearmed",
+					       "cancelled", "expired",
+					       "delivered" };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(growing) / sizeof(growing[0]); i++)
+		if (instance_counter(now, growing[i]) <
+		    instance_counter(before, growing[i]))
+			return true;
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
+		if (now->lateness[i] < before->lateness[i])
+			return true;
+	return false;
+}
+
+/*
+ * @before: what has the same number and was there @seconds ago; NULL: there was none.
+ * If it is found to be another instance, all that @now has counted is new.
+ */
 struct change change_of(const struct instance *now,
 			const struct instance *before, double seconds)
 {
-	struct change change = {
-		.seconds = seconds,
-		.scheduled = grown(now, before, "scheduled") +
-			     grown(now, before, "rearmed"),
-		.cancelled = grown(now, before, "cancelled"),
-		.expired = grown(now, before, "expired"),
-		.delivered = grown(now, before, "delivered"),
-	};
+	struct change change = { .seconds = seconds };
 	unsigned int i;
 
+	if (before && is_another(now, before))
+		before = NULL;
+	change.scheduled =
+		grown(now, before, "scheduled") + grown(now, before, "rearmed");
+	change.cancelled = grown(now, before, "cancelled");
+	change.expired = grown(now, before, "expired");
+	change.delivered = grown(now, before, "delivered");
 	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
 		change.lateness[i] =
 			now->lateness[i] - (before ? before->lateness[i] : 0);

@@ -6,6 +6,7 @@
 #include "records.h"
 #include "units.h"
 
+#include <ctype.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +43,8 @@ struct wish {
 
 /**
  * struct point - what happened between two looks
- * @time: of the second one, s after the first of all
+ * @time: of the second one, s after the first of all; the time between two looks
+ *	with a restart of the machine between them is not known, and left out
  * @change: of all instances together
  */
 struct point {
@@ -71,16 +73,17 @@ static bool ends_in(const char *name, const char *suffix)
 	return length > wanted && !strcmp(name + length - wanted, suffix);
 }
 
-/* A number of seconds, or a time with its unit. */
+/* A number of seconds, or a time with its units: 1h30 is neither. */
 static uint64_t seconds_argument(const char *text)
 {
+	bool has_unit = text[strspn(text, "0123456789.")];
 	char with_unit[32];
 	uint64_t ns;
 
 	snprintf(with_unit, sizeof(with_unit), "%ss", text);
-	return units_parse_time(with_unit, &ns) ?
-		       ns :
-		       time_argument("--seconds", text);
+	if (!has_unit && units_parse_time(with_unit, &ns))
+		return ns;
+	return time_argument("--seconds", text);
 }
 
 static pid_t pid_argument(const char *text)
@@ -90,6 +93,19 @@ static pid_t pid_argument(const char *text)
 	if (!units_parse_number(text, &pid) || !pid || pid > INT32_MAX)
 		usage("--pid: \"%s\" is no process", text);
 	return pid;
+}
+
+/* Its text goes to gnuplot, for which a new line is a new command. */
+static const char *picture_argument(const char *name)
+{
+	const char *c;
+
+	for (c = name; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			usage("plot: the name of the picture must not have control characters");
+	if (!ends_in(name, ".png") && !ends_in(name, ".svg"))
+		usage("plot: %s ends neither in .png nor in .svg", name);
+	return name;
 }
 
 static struct wish parse(int argc, char **argv)
@@ -134,10 +150,7 @@ static struct wish parse(int argc, char **argv)
 		}
 	if (optind != argc - 1)
 		usage("plot takes one name of a file, that of the picture");
-	wish.picture = argv[optind];
-	if (!ends_in(wish.picture, ".png") && !ends_in(wish.picture, ".svg"))
-		usage("plot: %s ends neither in .png nor in .svg",
-		      wish.picture);
+	wish.picture = picture_argument(argv[optind]);
 	if (wish.interval < 10000000)
 		usage("--interval: 10ms is the least");
 	if (!wish.looks)
@@ -235,8 +248,11 @@ static struct curve take_curve(const struct wish *wish)
 			instances_free(&now);
 			continue;
 		}
-		if (!first)
+		if (!before.time)
 			first = now.time;
+		else if (now.time < before.time)
+			/* The machine was restarted; modulo 2^64. */
+			first = now.time - (before.time - first);
 		if (before.time && now.time > before.time)
 			add_point(&curve, wish, &now, &before, first);
 		instances_free(&before);
@@ -250,14 +266,17 @@ static struct curve take_curve(const struct wish *wish)
 
 /* ---- drawing ---- */
 
-/* In gnuplot's single quotes */
-static void put_quoted(FILE *to, const char *text)
+/*
+ * In gnuplot's single quotes. To gnuplot a name that begins with | is a command, and
+ * one that begins with ~ is in a home directory: it sees neither at the beginning.
+ */
+static void put_name(FILE *to, const char *name)
 {
-	fputc('\'', to);
-	for (; *text; text++) {
-		if (*text == '\'')
+	fputs(*name == '/' ? "'" : "'./", to);
+	for (; *name; name++) {
+		if (*name == '\'')
 			fputc('\'', to);
-		fputc(*text, to);
+		fputc(*name, to);
 	}
 	fputc('\'', to);
 }
@@ -309,7 +328,7 @@ static void put_script(FILE *to, const struct wish *wish,
 	fprintf(to, "set terminal %s size 1000,800 background '#ffffff'\n",
 		ends_in(wish->picture, ".svg") ? "svg" : "pngcairo");
 	fputs("set output ", to);
-	put_quoted(to, wish->picture);
+	put_name(to, wish->picture);
 	fputc('\n', to);
 	put_rates(to, curve);
 	put_lateness(to, curve);

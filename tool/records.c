@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More than any version of it writes: each takes some of the stack. */
+#define DEEPEST 100
+
 /**
  * struct reader - a file that is being read
  * @file: it
@@ -22,9 +25,14 @@ struct reader {
 
 static void bad(const struct reader *reader)
 {
-	errx(1,
-	     "%s is not what 'hwtimerctl stats --json' writes (near byte %ld)",
-	     reader->name, ftell(reader->file));
+	long place = ftell(reader->file);
+	char where[48] = "";
+
+	/* A pipe has no places. */
+	if (place >= 0)
+		snprintf(where, sizeof(where), " (near byte %ld)", place);
+	errx(1, "%s is not what 'hwtimerctl stats --json' writes%s",
+	     reader->name, where);
 }
 
 /* The next character that is not a space, which stays; or EOF. */
@@ -49,10 +57,17 @@ static bool take(const struct reader *reader, int c)
 	return true;
 }
 
+/* Where the file ends, nothing more is needed: records_next() sees that. */
 static void need(const struct reader *reader, int c)
 {
-	if (!take(reader, c))
+	if (!take(reader, c) && peek(reader) != EOF)
 		bad(reader);
+}
+
+/* Whether there is something before @c, which else is taken. */
+static bool more_before(const struct reader *reader, int c)
+{
+	return !take(reader, c) && peek(reader) != EOF;
 }
 
 /* What does not fit into @room is dropped; an escaped character stands for itself. */
@@ -66,7 +81,7 @@ static void read_string(const struct reader *reader, char *room, size_t size)
 		if (c == '\\')
 			c = getc(reader->file);
 		if (c == EOF)
-			bad(reader);
+			break;
 		if (length + 1 < size)
 			room[length++] = c;
 	}
@@ -85,29 +100,31 @@ static uint64_t read_number(const struct reader *reader)
 			digits[length++] = c;
 	if (c != EOF)
 		ungetc(c, reader->file);
-	if (!length)
+	if (!length && c != EOF)
 		bad(reader);
 	digits[length] = '\0';
 	return strtoull(digits, NULL, 10);
 }
 
-/* Any value, of which nothing is wanted. */
-static void skip(const struct reader *reader)
+/* Any value, of which nothing is wanted; @depth: how many it may have in each other */
+static void skip(const struct reader *reader, unsigned int depth)
 {
 	char string[2];
 
+	if (!depth)
+		bad(reader);
 	if (peek(reader) == '"') {
 		read_string(reader, string, sizeof(string));
 	} else if (take(reader, '[')) {
-		while (!take(reader, ']')) {
-			skip(reader);
+		while (more_before(reader, ']')) {
+			skip(reader, depth - 1);
 			take(reader, ',');
 		}
 	} else if (take(reader, '{')) {
-		while (!take(reader, '}')) {
+		while (more_before(reader, '}')) {
 			read_string(reader, string, sizeof(string));
 			need(reader, ':');
-			skip(reader);
+			skip(reader, depth - 1);
 			take(reader, ',');
 		}
 	} else {
@@ -121,7 +138,7 @@ static void read_lateness(const struct reader *reader,
 	unsigned int i = 0;
 
 	need(reader, '[');
-	while (!take(reader, ']')) {
+	while (more_before(reader, ']')) {
 		uint64_t count = read_number(reader);
 
 		if (i < HWTIMER_LATENESS_BUCKETS)
@@ -148,7 +165,7 @@ static void read_member(const struct reader *reader,
 	else if (isdigit(peek(reader)))
 		instance_count(instance, name, read_number(reader));
 	else
-		skip(reader);
+		skip(reader, DEEPEST);
 }
 
 /**
@@ -157,6 +174,9 @@ static void read_member(const struct reader *reader,
  * @name: its, for messages
  * @instances: out; instances_free() is to follow
  *
+ * A record that the end of the file cuts is left out, with a warning: that is what is
+ * left when whatever wrote it was stopped.
+ *
  * Return: false at the end of the file. Ends the program if there is something else.
  */
 bool records_next(FILE *file, const char *name, struct instances *instances)
@@ -164,18 +184,26 @@ bool records_next(FILE *file, const char *name, struct instances *instances)
 	const struct reader reader = { .file = file, .name = name };
 
 	*instances = (struct instances){ 0 };
-	if (peek(&reader) == EOF)
+	if (peek(&reader) == EOF) {
+		if (ferror(file))
+			err(1, "%s", name);
 		return false;
+	}
 	need(&reader, '[');
-	while (!take(&reader, ']')) {
+	while (more_before(&reader, ']')) {
 		struct instance *instance = instances_add(instances);
 
 		need(&reader, '{');
-		while (!take(&reader, '}')) {
+		while (more_before(&reader, '}')) {
 			read_member(&reader, instances, instance);
 			take(&reader, ',');
 		}
 		take(&reader, ',');
 	}
-	return true;
+	/* What is complete ends with what was taken, before the end of the file. */
+	if (!feof(file) && !ferror(file))
+		return true;
+	warnx("%s: the last record is cut, and left out", name);
+	instances_free(instances);
+	return false;
 }

@@ -45,11 +45,17 @@ main()
 	check "a program is built with the static library" static_program
 	check "bash completes the commands of hwtimerctl" completes
 	check "hwtimerctl plot makes rates of records" plots_rates
+	check "restarts of the module and the machine do no harm to rates" \
+		plots_restarts
+	check "a last record that is cut is left out" plots_what_was_cut
+	check "gnuplot takes the name of a picture for nothing else" \
+		names_are_no_commands
 	check "gnuplot draws a PNG of them" draws png PNG
 	check "gnuplot draws an SVG of them" draws svg '<svg'
 	check "without gnuplot hwtimerctl says what to do" without_gnuplot
 	check "wrong records are told" wrong_records
 	check "wrong arguments of watch and plot are told" wrong_arguments
+	check "a time to look is in seconds if it has no unit" seconds_have_units
 	check "without the module hwtimerctl says what to do" without_module
 	installed uninstall >/dev/null
 	check "uninstall leaves nothing" nothing_left
@@ -222,14 +228,15 @@ completes()
 		done' | diff - <(echo "info stats watch plot schedule --help --version")
 }
 
-# One look of 'stats --json' at the time $1 (s), after $2 timers. The second instance
-# is a descriptor more for the first.
+# One look of 'stats --json' at the time $1 (s), after $2 timers, of which a half was
+# cancelled, a quarter expired, and a tenth was delivered. The second instance is a
+# descriptor more for the first.
 record()
 {
-	local fd instances=()
+	local fd expired=$(($2 / 4)) instances=()
 
 	for fd in 3 4; do
-		instances+=("{\"pid\": 7, \"fd\": $fd, \"comm\": \"a \\\"b\\\"\", \"time\": ${1}000000000, \"instance\": 1, \"scheduled\": $2, \"cancelled\": $(($2 / 2)), \"expired\": $(($2 / 2)), \"delivered\": $(($2 / 2)), \"lateness\": [0, 0, $(($2 / 2))], \"occupancy\": [{\"level\": 0, \"occupied\": [1, 2]}]}")
+		instances+=("{\"pid\": 7, \"fd\": $fd, \"comm\": \"a \\\"b\\\"\", \"time\": ${1}000000000, \"instance\": 1, \"scheduled\": $2, \"cancelled\": $(($2 / 2)), \"expired\": $expired, \"delivered\": $(($2 / 10)), \"lateness\": [0, 0, $expired], \"occupancy\": [{\"level\": 0, \"occupied\": [1, 2]}]}")
 	done
 	printf '[\n  %s,\n  %s\n]\n' "${instances[@]}"
 }
@@ -247,21 +254,73 @@ plots_rates()
 {
 	make --no-print-directory -C tool OUT="$BUILD_DIR/tool" >&2 || return
 	records >"$ROOT/records"
-	build/tool/hwtimerctl plot --from "$ROOT/records" --script x.svg \
-		>"$ROOT/script" || return
-	grep -A 9 'rates << EOD' "$ROOT/script" | diff - <(cat <<'END'
+	data "$ROOT/records" | diff - <(cat <<'END'
 $rates << EOD
-1.000 200.000 100.000 100.000 100.000
-5.000 200.000 100.000 100.000 100.000
+1.000 200.000 100.000 50.000 20.000
+5.000 200.000 100.000 50.000 20.000
 EOD
 $lateness << EOD
-"4ns" 500
+"4ns" 250
 EOD
-set multiplot layout 2,1
-set key outside top horizontal
-set grid
 END
 	)
+}
+
+# data FILE: what gnuplot would draw of these records
+data()
+{
+	build/tool/hwtimerctl plot --from "$1" --script x.svg >"$ROOT/script" ||
+		return
+	sed -n '/^\$rates/,/^EOD/p; /^\$lateness/,/^EOD/p' "$ROOT/script"
+}
+
+# The module was loaded again, and so another instance is number 1; and after the third
+# look the machine was restarted.
+plots_restarts()
+{
+	(record 5 1000; record 6 200; record 7 400; record 2 0; record 4 80) \
+		>"$ROOT/restarts"
+	data "$ROOT/restarts" | diff - <(cat <<'END'
+$rates << EOD
+1.000 200.000 100.000 50.000 20.000
+2.000 200.000 100.000 50.000 20.000
+4.000 40.000 20.000 10.000 4.000
+EOD
+$lateness << EOD
+"4ns" 120
+EOD
+END
+	)
+}
+
+# What is left when the loop that writes records is stopped: it can be cut anywhere.
+plots_what_was_cut()
+{
+	local length last
+
+	last=$(record 7 0 | wc -c)
+	(records; record 11 1300) >"$ROOT/whole"
+	data "$ROOT/records" >"$ROOT/expected" || return
+	for length in 2 5 12 40 150 "$((last / 2))" "$((last - 4))"; do
+		(records; record 11 1300 | head -c "$length") >"$ROOT/cut"
+		data "$ROOT/cut" 2>"$ROOT/said" | diff "$ROOT/expected" - &&
+			grep 'is cut' "$ROOT/said" || return
+	done
+	! data "$ROOT/whole" 2>&1 | diff -q "$ROOT/expected" -
+}
+
+# To gnuplot a name may be a command, or several.
+names_are_no_commands()
+{
+	local name tool=$PWD/build/tool/hwtimerctl
+
+	mkdir -p "$ROOT/names" && cd "$ROOT/names" || return
+	for name in '|touch ran #.svg' '~x.svg' "it's.svg" "a';!touch ran;'.svg"; do
+		"$tool" plot --from "$ROOT/records" "$name" &&
+			[ -s "$name" ] && [ ! -e ran ] || return
+	done
+	! "$tool" plot --from "$ROOT/records" $'a\n!touch ran\n.svg' &&
+		[ ! -e ran ] && cd "$REPO_DIR"
 }
 
 # draws SUFFIX PATTERN: the picture is one, by its first bytes
@@ -315,7 +374,26 @@ wrong_arguments()
 		says 2 '--seconds' plot x.png --seconds soon &&
 		says 2 'too short' plot x.png --count 1 &&
 		says 2 'too short' plot x.png --seconds 0.4 &&
+		says 2 '--seconds' plot x.png --seconds 5u &&
+		says 2 '--seconds' plot x.png --seconds 1h30 &&
+		says 2 '--seconds' plot x.png --seconds '' &&
+		says 2 'control' plot $'x\n.png' &&
 		says 2 '--pid' plot x.png --pid 0
+}
+
+# Where the interval is what the time allows once, a shorter time is an error.
+seconds_have_units()
+{
+	local seconds
+
+	for seconds in 60,1m 5400,1h30m 1.5,1500ms 7,7 0.5,.5; do
+		says 0 terminal plot --from "$ROOT/records" --script x.svg \
+			--interval "${seconds%,*}s" --seconds "${seconds#*,}" ||
+			return
+		says 2 'too short' plot --from "$ROOT/records" x.svg --interval \
+			"$((${seconds%%[.,]*} + 1))s" --seconds "${seconds#*,}" ||
+			return
+	done
 }
 
 wrong_records()
@@ -325,7 +403,12 @@ wrong_records()
 	record 5 100 >"$ROOT/wrong"
 	says 1 'fewer than two' plot --from "$ROOT/wrong" x.png || return
 	record 5 100 | head -c 100 >"$ROOT/wrong"
+	says 1 'fewer than two' plot --from "$ROOT/wrong" x.png || return
+	grep -q 'is cut' "$ROOT/said" || return
+	(printf '[{"a": '; printf '[%.0s' {1..100000}) >"$ROOT/wrong"
 	says 1 'stats --json' plot --from "$ROOT/wrong" x.png || return
+	echo '[1]' | says 1 "writes\$" plot --from /dev/stdin x.png || return
+	says 1 'directory' plot --from "$ROOT" x.png || return
 	says 1 'No such file' plot --from "$ROOT/nothing" x.png || return
 	records >"$ROOT/wrong"
 	says 1 'no process' plot --from "$ROOT/wrong" --pid 8 x.png
