@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 /* All instances that there are; see instances.h. */
+#define _GNU_SOURCE
 #include "instances.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 
 #define MISC_MAJOR 10
@@ -155,16 +156,17 @@ static void take_instance(struct instances *instances, pid_t pid, int fd)
 
 /*
  * Whether it may be ours: a misc device, by whatever name it was opened. Its fdinfo
- * tells.
+ * tells. The file may be on a server that is dead, which must not be asked.
  */
 static bool is_device(pid_t pid, const char *fd)
 {
-	struct stat st;
+	struct statx st;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%.20s", pid, fd);
-	return !stat(path, &st) && S_ISCHR(st.st_mode) &&
-	       major(st.st_rdev) == MISC_MAJOR;
+	return !statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT,
+		      STATX_TYPE, &st) &&
+	       S_ISCHR(st.stx_mode) && st.stx_rdev_major == MISC_MAJOR;
 }
 
 /* Of a process, those that it has open. */
