@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
 
 #define TOOL "./hwtimerctl"
 
@@ -202,10 +203,70 @@ TEST_F(hwtimer, watch_has_a_line_for_each_level)
 	EXPECT_EQ(3 + 1 + 1 + 3, lines());
 }
 
+/* One frame of watch: the first two lines, and that of the only instance */
+struct frame {
+	double seconds;
+	unsigned int rates[4];
+};
+
+/* The time of a headline, in seconds: 501ms, 1.20s, 1.00min; 0: there is none */
+static double time_of(const char *line)
+{
+	const char *time = strstr(line, "of the last ");
+	char unit[8] = "";
+	double value = 0;
+
+	if (time)
+		sscanf(time, "of the last %lf%7[a-z]", &value, unit);
+	if (!strcmp(unit, "ms"))
+		return value / 1000;
+	return strcmp(unit, "min") ? value : value * 60;
+}
+
+static bool read_frame(FILE *pipe, struct frame *frame)
+{
+	unsigned int *rates = frame->rates;
+	char line[256];
+
+	*frame = (struct frame){ 0 };
+	while (fgets(line, sizeof(line), pipe)) {
+		if (strstr(line, "timers pending"))
+			frame->seconds = time_of(line);
+		if (sscanf(line, "%*d %*d tool %*s %*s %u %u %u %u", &rates[0],
+			   &rates[1], &rates[2], &rates[3]) == 4)
+			return true;
+		if (strstr(line, " tool ") && !frame->seconds)
+			return true; /* the first one has no rates */
+	}
+	return false;
+}
+
 TEST_F(hwtimer, watch_tells_rates)
 {
-	EXPECT_EQ(0, run_tool("watch --count 2 --interval 20ms"));
-	EXPECT_TRUE(says("of the last"));
+	FILE *pipe;
+	struct frame frame;
+
+	ASSERT_EQ(70, dev_schedule_many(self->fd, 70, 0, HOUR, NULL));
+	pipe = popen("exec " TOOL " watch --interval 100ms", "r");
+	ASSERT_NE(NULL, pipe);
+	ASSERT_TRUE(read_frame(pipe, &frame));
+	EXPECT_EQ(0, frame.seconds);
+	/* In one call, and so between the same two looks, whenever those are */
+	ASSERT_EQ(50, dev_schedule_many(self->fd, 50, 0, HOUR, NULL));
+	do {
+		ASSERT_TRUE(read_frame(pipe, &frame));
+		EXPECT_LT(0, frame.seconds);
+		EXPECT_EQ(0, frame.rates[1]);
+		EXPECT_EQ(0, frame.rates[2]);
+		EXPECT_EQ(0, frame.rates[3]);
+	} while (!frame.rates[0]);
+	/* Both are rounded, to three digits and to a whole number. */
+	EXPECT_LE(49, (frame.rates[0] + 1) * frame.seconds);
+	EXPECT_GE(51, frame.rates[0] * frame.seconds);
+	ASSERT_TRUE(read_frame(pipe, &frame));
+	EXPECT_EQ(0, frame.rates[0]);
+	/* It ends as nobody reads any more. */
+	pclose(pipe);
 }
 
 TEST_F(hwtimer, watch_shows_what_is_shared_once)
@@ -230,75 +291,389 @@ TEST_F(hwtimer, watch_follows_the_locale)
 	EXPECT_FALSE(says("\xc2\xb7"));
 }
 
-/* Runs it on a terminal of 80 columns; returns its exit status. */
-static int run_on_terminal(const char *arguments, unsigned short rows)
-{
-	const struct winsize size = { .ws_row = rows, .ws_col = 80 };
-	int terminal = posix_openpt(O_RDWR | O_NOCTTY), status;
-	size_t length = 0;
-	char name[64], command[512];
-	pid_t child;
+/* ---- on a terminal ---- */
 
-	if (terminal < 0 || grantpt(terminal) || unlockpt(terminal) ||
-	    ptsname_r(terminal, name, sizeof(name)) ||
-	    ioctl(terminal, TIOCSWINSZ, &size))
+/* What a user sees at the other end of a terminal that programs are given */
+struct terminal {
+	int ours;
+	int theirs;
+};
+
+static bool no_terminals(void)
+{
+	if (access("/dev/ptmx", F_OK))
+		return true;
+	mkdir("/dev/pts", 0755);
+	mount("devpts", "/dev/pts", "devpts", 0, NULL);
+	return false;
+}
+
+static struct terminal terminal_new(unsigned short rows, unsigned short columns)
+{
+	const struct winsize size = { .ws_row = rows, .ws_col = columns };
+	struct terminal terminal;
+	char name[64];
+
+	terminal.ours = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (terminal.ours < 0 || grantpt(terminal.ours) ||
+	    unlockpt(terminal.ours) ||
+	    ptsname_r(terminal.ours, name, sizeof(name)) ||
+	    ioctl(terminal.ours, TIOCSWINSZ, &size))
 		abort();
-	snprintf(command, sizeof(command), "exec " TOOL " %s <%s >%s 2>&1",
-		 arguments, name, name);
-	child = fork();
+	terminal.theirs = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (terminal.theirs < 0)
+		abort();
+	return terminal;
+}
+
+/* The shell's @command on it, as a job that is not in the foreground */
+static pid_t terminal_start(struct terminal *terminal, const char *command)
+{
+	pid_t child = fork();
+
 	if (!child) {
+		setpgid(0, 0);
+		signal(SIGTTOU, SIG_DFL);
+		for (int fd = 0; fd < 3; fd++)
+			dup2(terminal->theirs, fd);
 		execl("/bin/sh", "sh", "-c", command, NULL);
 		_exit(127);
 	}
-	/* Nothing can be read any more when the child has closed the other end. */
-	for (;;) {
-		ssize_t ret = read(terminal, output + length,
-				   sizeof(output) - 1 - length);
+	setpgid(child, child);
+	return child;
+}
 
-		if (ret > 0) {
-			length += ret;
-			continue;
-		}
-		if (waitpid(child, &status, WNOHANG) == child)
-			break;
-		sleep_ns(MS);
+/* Adds to output what comes in the next moment. */
+static void terminal_read(struct terminal *terminal)
+{
+	struct pollfd pollfd = { .fd = terminal->ours, .events = POLLIN };
+	size_t length = strlen(output);
+
+	if (poll(&pollfd, 1, 1) != 1)
+		return;
+	ssize_t ret = read(terminal->ours, output + length,
+			   sizeof(output) - 1 - length);
+
+	output[length + (ret > 0 ? ret : 0)] = '\0';
+}
+
+/* Reads until @text has come. */
+static bool terminal_shows(struct terminal *terminal, const char *text)
+{
+	__u64 end = now_ns() + HANG_MS * MS;
+
+	while (!says(text) && now_ns() < end)
+		terminal_read(terminal);
+	return says(text);
+}
+
+/* Runs the shell's @command on a terminal; returns its exit status. */
+static int run_on_terminal(const char *command, unsigned short rows,
+			   unsigned short columns)
+{
+	struct terminal terminal = terminal_new(rows, columns);
+	pid_t child;
+	int status;
+
+	output[0] = '\0';
+	child = terminal_start(&terminal, command);
+	close(terminal.theirs);
+	while (waitpid(child, &status, WNOHANG) != child)
+		terminal_read(&terminal);
+	/* What is on its way */
+	for (size_t length = 1; length != strlen(output);) {
+		length = strlen(output);
+		terminal_read(&terminal);
 	}
-	output[length] = '\0';
-	close(terminal);
+	close(terminal.ours);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static bool ends_with(const char *text)
-{
-	size_t length = strlen(output), wanted = strlen(text);
+/* What was drawn on the screen of its own: the most of it in one frame */
+struct drawn {
+	unsigned int rows;
+	unsigned int columns;
+	unsigned int marks;
+	bool erased_behind;
+};
 
-	return length >= wanted && !strcmp(output + length - wanted, text);
+static const char *skip_escape(const char *c)
+{
+	while (!strchr("HJKhl", *c))
+		c++;
+	return c;
+}
+
+/* Characters are ASCII, as nobody said UTF-8. */
+static struct drawn what_was_drawn(void)
+{
+	struct drawn drawn = { 0 };
+	unsigned int row = 0, column = 0;
+
+	for (const char *c = output; *c && strncmp(c, "\033[?1049l", 8); c++) {
+		if (*c == '\033') {
+			c = skip_escape(c);
+			if (!*c)
+				break;
+			drawn.erased_behind |= column && strchr("JK", *c);
+			if (*c == 'H') {
+				row = 1;
+				column = 0;
+			}
+		} else if (*c == '\n') {
+			row++;
+			column = 0;
+		} else if (*c != '\r') {
+			column++;
+			drawn.marks += *c == '>';
+		}
+		if (row > drawn.rows)
+			drawn.rows = row;
+		if (column > drawn.columns)
+			drawn.columns = column;
+	}
+	return drawn;
 }
 
 TEST(watch_fits_a_terminal)
 {
+	static const struct winsize sizes[] = {
+		{ .ws_row = 14, .ws_col = 80 }, { .ws_row = 14, .ws_col = 40 },
+		{ .ws_row = 5, .ws_col = 70 },	{ .ws_row = 200, .ws_col = 60 },
+		{ .ws_row = 1, .ws_col = 1 },	{ .ws_row = 200, .ws_col = 87 },
+	};
 	int fds[30];
 
-	if (access("/dev/ptmx", F_OK))
+	if (no_terminals())
 		SKIP(return, "this kernel has no pseudo terminals");
-	mkdir("/dev/pts", 0755);
-	mount("devpts", "/dev/pts", "devpts", 0, NULL);
 	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++) {
 		fds[i] = dev_open(0);
 		ASSERT_LE(0, fds[i]);
 	}
-	EXPECT_EQ(0, run_on_terminal("watch --count 2 --interval 20ms", 14));
-	/* A screen of its own, and back to the ordinary one. */
+	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct drawn drawn;
+
+		EXPECT_EQ(0, run_on_terminal(TOOL
+					     " watch --count 2 --interval 20ms",
+					     sizes[i].ws_row, sizes[i].ws_col));
+		drawn = what_was_drawn();
+		/* Lines are of 65 characters at least, and of 87 at most. */
+		if (sizes[i].ws_col <= 65)
+			EXPECT_EQ(sizes[i].ws_col, drawn.columns);
+		EXPECT_GE(sizes[i].ws_row, drawn.rows);
+		EXPECT_GE(sizes[i].ws_col, drawn.columns);
+		EXPECT_FALSE(drawn.erased_behind);
+		if (sizes[i].ws_col < 80)
+			EXPECT_LT(0, drawn.marks);
+		if (sizes[i].ws_col == 87)
+			EXPECT_EQ(0, drawn.marks);
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++)
+		EXPECT_EQ(0, close(fds[i]));
+}
+
+TEST(watch_shows_what_fits)
+{
+	static const char watch[] = TOOL " watch --count 2 --interval 20ms";
+	int fds[30];
+	char *after;
+
+	if (no_terminals())
+		SKIP(return, "this kernel has no pseudo terminals");
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = dev_open(0);
+		ASSERT_LE(0, fds[i]);
+	}
+	EXPECT_EQ(0, run_on_terminal(watch, 14, 80));
+	/* A screen of its own, and the last frame, all of it, on the ordinary one. */
 	EXPECT_EQ(0, strncmp(output, "\033[?1049h", 8));
-	EXPECT_TRUE(ends_with("\033[?1049l"));
+	after = strstr(output, "\033[?1049l");
+	ASSERT_NE(NULL, after);
+	EXPECT_TRUE(strstr(after, "30 instances"));
+	EXPECT_TRUE(strstr(after, "late |"));
+	*after = '\0';
 	EXPECT_TRUE(says("30 instances"));
 	EXPECT_TRUE(says("20 more instances are not shown"));
 	EXPECT_FALSE(says("late |"));
-	EXPECT_EQ(0, run_on_terminal("watch --count 2 --interval 20ms", 200));
+	EXPECT_EQ(0, run_on_terminal(watch, 200, 80));
 	EXPECT_FALSE(says("not shown"));
 	EXPECT_TRUE(says("late |"));
 	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++)
 		EXPECT_EQ(0, close(fds[i]));
+}
+
+TEST(watch_tells_errors_on_the_ordinary_screen)
+{
+	char *after;
+
+	if (no_terminals())
+		SKIP(return, "this kernel has no pseudo terminals");
+	/* With no descriptor left it cannot read /proc. */
+	EXPECT_EQ(1,
+		  run_on_terminal("ulimit -n 3; exec " TOOL " watch", 24, 80));
+	after = strstr(output, "\033[?1049l");
+	ASSERT_NE(NULL, after);
+	EXPECT_TRUE(strstr(after, "/proc"));
+}
+
+/* ---- as a job of a shell ---- */
+
+/* As a shell that edits its line has a terminal, or as programs are to find it */
+static void terminal_edit(struct terminal *terminal, bool edit)
+{
+	struct termios termios;
+
+	tcgetattr(terminal->theirs, &termios);
+	termios.c_lflag |= ICANON | ECHO;
+	if (edit)
+		termios.c_lflag &= ~(ICANON | ECHO);
+	tcsetattr(terminal->theirs, TCSANOW, &termios);
+}
+
+/* Whether it is as programs are to find it */
+static bool terminal_echoes(struct terminal *terminal)
+{
+	struct termios termios;
+
+	tcgetattr(terminal->theirs, &termios);
+	return (termios.c_lflag & ICANON) && (termios.c_lflag & ECHO);
+}
+
+/* What shells do for fg */
+static void foreground(struct terminal *terminal, pid_t job)
+{
+	terminal_edit(terminal, false);
+	tcsetpgrp(terminal->theirs, job);
+	kill(-job, SIGCONT);
+}
+
+/* What shells do for bg */
+static void background(struct terminal *terminal, pid_t job)
+{
+	tcsetpgrp(terminal->theirs, getpgrp());
+	terminal_edit(terminal, true);
+	kill(-job, SIGCONT);
+}
+
+static bool stops(pid_t job)
+{
+	int status;
+
+	return waitpid(job, &status, WUNTRACED) == job && WIFSTOPPED(status);
+}
+
+static void press(struct terminal *terminal, char key)
+{
+	if (write(terminal->ours, &key, 1) != 1)
+		abort();
+}
+
+/* Each of these is a shell; it returns at which step something was wrong, or 0. */
+
+static int starts_in_background(struct terminal *terminal)
+{
+	pid_t job;
+	int status;
+
+	terminal_edit(terminal, true);
+	job = terminal_start(terminal, "exec " TOOL " watch");
+	if (!stops(job))
+		return 1;
+	foreground(terminal, job);
+	if (!terminal_shows(terminal, "q quits"))
+		return 2;
+	press(terminal, 'Z' & 0x1f);
+	if (!stops(job))
+		return 3;
+	if (!terminal_echoes(terminal))
+		return 4;
+	background(terminal, job);
+	if (!stops(job))
+		return 5;
+	terminal_shows(terminal, "\033[?1049l");
+	output[0] = '\0';
+	foreground(terminal, job);
+	if (!terminal_shows(terminal, "q quits"))
+		return 6;
+	press(terminal, 'q');
+	if (waitpid(job, &status, 0) != job || status)
+		return 7;
+	return terminal_echoes(terminal) ? 0 : 8;
+}
+
+/* By @key; or, if that is 0, by a signal. @signal_nr: what it dies of; 0: it exits. */
+static int ends_by(struct terminal *terminal, char key, int signal_nr)
+{
+	pid_t job = terminal_start(terminal, "exec " TOOL " watch");
+	int status;
+
+	foreground(terminal, job);
+	if (!terminal_shows(terminal, "q quits"))
+		return 1;
+	if (terminal_echoes(terminal))
+		return 2;
+	if (key)
+		press(terminal, key);
+	else
+		kill(job, signal_nr);
+	if (waitpid(job, &status, 0) != job ||
+	    signal_nr != (WIFSIGNALED(status) ? WTERMSIG(status) : 0))
+		return 3;
+	if (!terminal_shows(terminal, "\033[?1049l"))
+		return 4;
+	return terminal_echoes(terminal) ? 0 : 5;
+}
+
+static int ends_by_q(struct terminal *terminal)
+{
+	return ends_by(terminal, 'q', 0);
+}
+
+static int ends_by_ctrl_c(struct terminal *terminal)
+{
+	return ends_by(terminal, 'C' & 0x1f, SIGINT);
+}
+
+static int ends_by_sigterm(struct terminal *terminal)
+{
+	return ends_by(terminal, 0, SIGTERM);
+}
+
+/* Has a session of its own run @shell; returns what that does, or -1. */
+static int in_a_session(int (*shell)(struct terminal *terminal))
+{
+	struct terminal terminal = terminal_new(24, 80);
+	pid_t leader = fork();
+	int status;
+
+	output[0] = '\0';
+	if (!leader) {
+		alarm(HANG_MS / 1000);
+		signal(SIGTTOU, SIG_IGN);
+		if (setsid() < 0 || ioctl(terminal.theirs, TIOCSCTTY, 0))
+			_exit(100);
+		_exit(shell(&terminal));
+	}
+	waitpid(leader, &status, 0);
+	close(terminal.ours);
+	close(terminal.theirs);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(watch_leaves_the_terminal_as_it_was)
+{
+	if (no_terminals())
+		SKIP(return, "this kernel has no pseudo terminals");
+	EXPECT_EQ(0, in_a_session(ends_by_q));
+	EXPECT_EQ(0, in_a_session(ends_by_ctrl_c));
+	EXPECT_EQ(0, in_a_session(ends_by_sigterm));
+}
+
+TEST(watch_waits_for_the_foreground)
+{
+	if (no_terminals())
+		SKIP(return, "this kernel has no pseudo terminals");
+	EXPECT_EQ(0, in_a_session(starts_in_background));
 }
 
 TEST_F(hwtimer, plot_writes_what_gnuplot_is_told)
@@ -306,7 +681,7 @@ TEST_F(hwtimer, plot_writes_what_gnuplot_is_told)
 	ASSERT_NE(0, dev_every(self->fd, 0, MS, 0));
 	EXPECT_EQ(0, run_tool("plot --script --count 4 --interval 30ms x.svg"));
 	EXPECT_TRUE(says("set terminal svg"));
-	EXPECT_TRUE(says("set output 'x.svg'"));
+	EXPECT_TRUE(says("set output './x.svg'"));
 	EXPECT_TRUE(says("$rates << EOD\n"));
 	EXPECT_FALSE(says("$rates << EOD\nEOD"));
 	EXPECT_TRUE(says("$lateness << EOD\n"));
@@ -347,6 +722,7 @@ TEST(what_cannot_be_printed_is_an_error)
 {
 	EXPECT_EQ(1, run_tool("info >/dev/full"));
 	EXPECT_EQ(1, run_tool("stats --json >/dev/full"));
+	EXPECT_EQ(1, run_tool("watch --interval 10ms >/dev/full"));
 }
 
 TEST_F(hwtimer, names_do_nothing_to_a_terminal)

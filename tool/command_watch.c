@@ -86,6 +86,8 @@ int command_watch(int argc, char **argv)
 	for (frame = 1; more; frame++) {
 		instances_find(&now);
 		if (frame == watch.count) {
+			/* What is shown last is to be seen. */
+			terminal_close();
 			show(&now, &before);
 			more = false;
 		} else {

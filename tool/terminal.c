@@ -21,6 +21,7 @@
 #define HOME "\033[H"
 #define END_OF_LINE "\033[K"
 #define END_OF_SCREEN "\033[J"
+#define CUT '>'
 
 /* Those that end the program, or stop it: the terminal has to be restored first. */
 static const int leaving[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP };
@@ -44,6 +45,23 @@ static void say(const char *text)
 {
 	fputs(text, stdout);
 	fflush(stdout);
+}
+
+/* Whoever reads may have gone, or a disk be full: there is no use in going on. */
+static void check_said(void)
+{
+	if (ferror(stdout))
+		err(1, "standard output");
+}
+
+/*
+ * In the background this stops the program, until it is in the foreground: only there
+ * the terminal is as the shell leaves it to programs. tcdrain() changes nothing of a
+ * terminal that is the shell's. Where nobody can bring it to the foreground it fails.
+ */
+static bool in_foreground(int fd)
+{
+	return isatty(fd) && !tcdrain(fd);
 }
 
 static void note(int signal)
@@ -74,7 +92,7 @@ static void keys_as_pressed(void)
 {
 	struct termios raw;
 
-	keys = isatty(STDIN_FILENO) && !tcgetattr(STDIN_FILENO, &before);
+	keys = keys && !tcgetattr(STDIN_FILENO, &before);
 	if (!keys)
 		return;
 	raw = before;
@@ -82,16 +100,24 @@ static void keys_as_pressed(void)
 	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
 }
 
-/* If standard output is a terminal, prepares it; terminal_close() is to follow. */
+/*
+ * If standard output is a terminal, prepares it; terminal_close() is to follow. Error
+ * messages are kept until then: those that end the program would go with the screen.
+ */
 void terminal_open(void)
 {
+	static char messages[4096];
+
 	if (!isatty(STDOUT_FILENO))
 		return;
+	in_foreground(STDOUT_FILENO);
+	keys = in_foreground(STDIN_FILENO);
+	setvbuf(stderr, messages, _IOFBF, sizeof(messages));
 	catch_signals();
 	keys_as_pressed();
 	say(ALTERNATE_SCREEN);
 	is_open = true;
-	/* However the program ends */
+	/* However the program ends, but for a crash or SIGKILL */
 	if (!at_exit)
 		at_exit = !atexit(terminal_close);
 }
@@ -105,6 +131,7 @@ void terminal_close(void)
 	say(ORDINARY_SCREEN);
 	if (keys)
 		tcsetattr(STDIN_FILENO, TCSANOW, &before);
+	fflush(stderr);
 	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 }
 
@@ -150,7 +177,7 @@ struct screen terminal_screen(void)
 }
 
 /* How many bytes of @line fill @columns; a character of UTF-8 is as wide as any. */
-static size_t cut(const char *line, size_t length, unsigned int columns)
+static size_t fitting(const char *line, size_t length, unsigned int columns)
 {
 	size_t i;
 
@@ -158,6 +185,17 @@ static size_t cut(const char *line, size_t length, unsigned int columns)
 		if ((line[i] & 0xc0) != 0x80 && !columns--)
 			break;
 	return i;
+}
+
+/* What is cut has a mark in its last column: half a number is another number. */
+static void show_line(const char *line, size_t length, unsigned int columns)
+{
+	bool whole = fitting(line, length, columns) == length;
+
+	fwrite(line, 1, whole ? length : fitting(line, length, columns - 1),
+	       stdout);
+	if (!whole)
+		fputc(CUT, stdout);
 }
 
 /* Shows lines, each of which ends with a newline, from the top of the screen on. */
@@ -168,19 +206,23 @@ void terminal_show(const char *frame)
 
 	if (!is_open) {
 		say(frame);
+		check_said();
 		return;
 	}
 	fputs(HOME, stdout);
 	while (*frame && row++ < screen.rows) {
 		size_t length = strcspn(frame, "\n");
+		const char *next = frame + length + (frame[length] == '\n');
 
 		if (row > 1)
 			fputs("\r\n", stdout);
-		fwrite(frame, 1, cut(frame, length, screen.columns), stdout);
-		fputs(END_OF_LINE, stdout);
-		frame += length + (frame[length] == '\n');
+		/* First: behind a line that fills its row it erases the last cell. */
+		fputs(*next ? END_OF_LINE : END_OF_SCREEN, stdout);
+		show_line(frame, length, screen.columns);
+		frame = next;
 	}
-	say(END_OF_SCREEN);
+	fflush(stdout);
+	check_said();
 }
 
 static struct timespec left_until(uint64_t until)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The terminal that a live view is shown on: a screen of its own, keys as they are
- * pressed, and all as it was at the end, however that comes. Where standard output is
- * no terminal, frames are printed one after the other. Used by hwtimerctl watch.
+ * pressed, and all as it was at the end, unless that is a crash or SIGKILL. Where
+ * standard output is no terminal, frames are printed one after the other. Used by
+ * hwtimerctl watch.
  */
 #ifndef TERMINAL_H
 #define TERMINAL_H

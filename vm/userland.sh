@@ -271,7 +271,7 @@ data()
 {
 	build/tool/hwtimerctl plot --from "$1" --script x.svg >"$ROOT/script" ||
 		return
-	sed -n '/^\$rates/,/^EOD/p; /^\$lateness/,/^EOD/p' "$ROOT/script"
+	sed -n '/^.rates <</,/^EOD/p; /^.lateness <</,/^EOD/p' "$ROOT/script"
 }
 
 # The module was loaded again, and so another instance is number 1; and after the third
