@@ -1,6 +1,22 @@
 # SPDX-License-Identifier: MIT
 # Completion of hwtimerctl(1) for bash.
 
+# _hwtimerctl_files [SUFFIX...]: files with these, or all; and directories
+_hwtimerctl_files()
+{
+	local suffix
+
+	# Quotes what needs it, and goes on behind a directory.
+	compopt -o filenames
+	mapfile -t COMPREPLY < <(
+		compgen -d -- "$word"
+		[ $# -gt 0 ] || compgen -f -- "$word"
+		for suffix; do
+			compgen -f -X "!*.$suffix" -- "$word"
+		done
+	)
+}
+
 _hwtimerctl()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
@@ -21,12 +37,12 @@ _hwtimerctl()
 				sed -n 's/.*"pid": \([0-9]*\).*/\1/p')
 			;;
 		plot,--from)
-			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+			_hwtimerctl_files
 			return
 			;;
 		plot,*)
 			words="--seconds --count --interval --from --pid --script"
-			mapfile -t COMPREPLY < <(compgen -f -X '!*.@(png|svg)' -- "$word")
+			_hwtimerctl_files png svg
 			;;
 		schedule,--repeat | schedule,--slack) words="100us 1ms 200ms 1s" ;;
 		schedule,--count) words="1 10 100" ;;
