@@ -706,6 +706,27 @@ TEST(stats_without_instances)
 	EXPECT_EQ(0, strcmp(output, "[\n]\n"));
 }
 
+/* A file system in user space whose server never answers */
+TEST(a_dead_server_holds_up_nobody)
+{
+	int server = open("/dev/fuse", O_RDWR | O_CLOEXEC), root;
+	char options[64];
+
+	if (server < 0)
+		SKIP(return, "this kernel has no FUSE");
+	ASSERT_EQ(0, unshare(CLONE_NEWNS));
+	ASSERT_EQ(0, mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	snprintf(options, sizeof(options),
+		 "fd=%d,rootmode=40000,user_id=0,group_id=0", server);
+	mkdir("/mnt", 0755);
+	ASSERT_EQ(0, mount("dead", "/mnt", "fuse", 0, options));
+	root = open("/mnt", O_PATH | O_CLOEXEC);
+	ASSERT_LE(0, root);
+	EXPECT_EQ(0, run_tool("stats"));
+	EXPECT_EQ(0, close(root));
+	EXPECT_EQ(0, close(server));
+}
+
 TEST(without_the_device_it_says_what_to_do)
 {
 	/* Only for this process and its children. */
