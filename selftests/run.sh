@@ -145,12 +145,17 @@ run_program()
 			skip "$program, 32-bit" "on this kernel, 32-bit programs are run for what has pointers and sizes"
 			return
 		} ;;
-	idle,*)
+	idle,* | order,*)
 		[ "$SCALE_DEBUG$OLDER" = 10 ] || {
-			skip "$program, $bits-bit" "it sleeps most of the time, and is run on a faster or newer kernel"
+			skip "$program, $bits-bit" "it takes long, and is run on a faster or newer kernel"
 			return
 		} ;;
-	order,* | ring_abuse,*)
+	slack,* | memory,* | tool,* | adapters,*)
+		[ "$SCALE_DEBUG" = 1 ] || {
+			skip "$program, $bits-bit" "it takes long, and what it runs others run here, too"
+			return
+		} ;;
+	ring_abuse,*)
 		[ "$OLDER" = 0 ] || {
 			skip "$program, $bits-bit" "it is about the module alone, and is run on newer kernels"
 			return

@@ -24,7 +24,7 @@ UML_KERNEL="uml-7.3"
 
 # How long a machine may take, in seconds, before it is taken for hung.
 KUNIT_TIMEOUT=600
-SELFTESTS_TIMEOUT=1200
+SELFTESTS_TIMEOUT=1800
 PROGRAM_TIMEOUT=300
 EXAMPLES_TIMEOUT=900
 
@@ -100,7 +100,7 @@ step_packages()
 step_kunit()
 {
 	kunit_on "$UML_KERNEL"
-	kunit_on "$DEBUG_KERNEL" kunit_scale=20
+	kunit_on "$DEBUG_KERNEL" kunit_scale=5
 }
 
 # kunit_on KERNEL [PARAMETER...]
