@@ -71,6 +71,14 @@ static __always_inline void fill(enum hwtimer_op op, __u32 first, __u32 count)
 		err(1, "HWTIMER_IOC_KICK");
 }
 
+/* What is cancelled too late is not there any more. */
+static void give_up(int error)
+{
+	if (now_ns() >= load.base)
+		exit(SYSTEM_LATE);
+	errx(1, "a request through the ring: %s", strerror(error));
+}
+
 /* Takes the results there are; returns how many timers have theirs now. */
 static __always_inline __u32 take_results(enum hwtimer_op op, __u32 done)
 {
@@ -78,8 +86,7 @@ static __always_inline __u32 take_results(enum hwtimer_op op, __u32 done)
 
 	while (hwtimer_ring_next_result(&ring, &result)) {
 		if (hwtimer_ring_error(result))
-			errx(1, "a request through the ring: %s",
-			     strerror(hwtimer_ring_error(result)));
+			give_up(hwtimer_ring_error(result));
 		if (op == HWTIMER_OP_SCHEDULE)
 			ids[done] = result;
 		done++;
