@@ -889,8 +889,6 @@ static void end_family(struct hwtimer_client *client,
 		if (family->ids[i] != timer->id &&
 		    hwtimer_client_cancel_sync(client, family->ids[i]))
 			atomic_inc(&party->bad);
-	/* Nothing of the client's is queued there any more. */
-	flush_workqueue(party->queue);
 	kfree(family);
 }
 

@@ -81,7 +81,8 @@ struct hwtimer_client_options {
  * @timer: what it was; its id is no longer valid. A timer that had expired, but
  *	whose callback had not begun, has @remaining 0
  *
- * Called by hwtimer_client_stop(), in its context.
+ * Called by hwtimer_client_stop(), in its context. It may cancel other timers of the
+ * client, which are then not handed back, but must not wait for the client's workqueue.
  */
 typedef void (*hwtimer_return_fn)(struct hwtimer_client *client,
 				  const struct hwtimer_unprocessed *timer);
