@@ -55,7 +55,7 @@ run()
 		--file "$TEMP/without.ko=/hwtimer/without.ko" \
 		--file build/bench/timer-bench=/hwtimer/timer-bench \
 		-- sh -c 'for i in $(seq '"$1"'); do
-			for module in with without; do
+			for module in without with with without; do
 				insmod $module.ko || exit
 				./timer-bench --systems hwtimer --timers 100000 \
 					--variants "hierarchical, bulks of 4096" |
