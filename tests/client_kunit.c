@@ -892,8 +892,8 @@ static void end_family(struct hwtimer_client *client,
 	kfree(family);
 }
 
-/* Half of them have expired, half are pending, and the callback of one more runs. */
-static void family_ends_as_one_is_handed_back(struct kunit *test)
+/* The first @expired of them have expired, and the callback of one more runs. */
+static void check_family(struct kunit *test, u32 expired)
 {
 	struct party *party = begin(test, expire_released);
 	struct hwtimer_request request = { .flags = HWTIMER_ABSOLUTE };
@@ -908,7 +908,7 @@ static void family_ends_as_one_is_handed_back(struct kunit *test)
 	must_schedule(test, &request);
 	request.user_data = (unsigned long)family;
 	for (i = 0; i < FAMILY; i++) {
-		if (i == FAMILY / 2)
+		if (i == expired)
 			request.time += HOUR;
 		must_schedule(test, &request);
 		family->ids[i] = request.id;
@@ -920,6 +920,16 @@ static void family_ends_as_one_is_handed_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->returned), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
 	check_books(test);
+}
+
+static void family_ends_as_an_expired_one_is_handed_back(struct kunit *test)
+{
+	check_family(test, FAMILY / 2);
+}
+
+static void family_ends_as_a_pending_one_is_handed_back(struct kunit *test)
+{
+	check_family(test, 0);
 }
 
 static void running_periodic_timer_is_handed_back(struct kunit *test)
@@ -1337,7 +1347,10 @@ static struct kunit_case client_test_cases[] = {
 	KUNIT_CASE_PARAM(fixed_delay_counts_from_the_return, mode_gen_params),
 	KUNIT_CASE_PARAM(stop_hands_back_what_was_not_processed,
 			 mode_gen_params),
-	KUNIT_CASE_PARAM(family_ends_as_one_is_handed_back, mode_gen_params),
+	KUNIT_CASE_PARAM(family_ends_as_an_expired_one_is_handed_back,
+			 mode_gen_params),
+	KUNIT_CASE_PARAM(family_ends_as_a_pending_one_is_handed_back,
+			 mode_gen_params),
 	KUNIT_CASE_PARAM(running_periodic_timer_is_handed_back,
 			 mode_gen_params),
 	KUNIT_CASE_PARAM(nothing_is_scheduled_after_stop, mode_gen_params),
