@@ -185,28 +185,20 @@ int hwtimer_instance_start(struct hwtimer_instance *instance)
 	return err;
 }
 
-/* Chunks that the wheel has in its buckets, at least. */
-static u32 chunks_in_wheel(const struct hwtimer_instance *instance)
-{
-	u64 events = instance->stats.ready + instance->discards;
-	u32 in_use = instance->pool.chunks - instance->pool.spares;
-	u32 in_ready = div_u64(events, HWTIMER_CHUNK_INDICES) + 2;
-
-	return in_use - min(in_use, in_ready);
-}
-
 /* The spare chunks that there must be to meet @demand. */
 static u32 chunks_wanted(const struct hwtimer_instance *instance,
 			 const struct hwtimer_demand *demand)
 {
 	u32 periodic = instance->periodic + demand->periodic;
-	u64 expiring = instance->stats.pending + demand->timers + periodic;
+	struct hwtimer_outlook outlook = {
+		.adds = demand->timers,
+		.moves = demand->moves,
+		.resting = periodic,
+		.expiring = instance->stats.pending + demand->timers + periodic,
+		.queued = instance->stats.ready + instance->discards,
+	};
 
-	/* Filing takes some; in the end all will have to be queued. */
-	return hwtimer_wheel_reserve(&instance->wheel,
-				     chunks_in_wheel(instance), demand->timers,
-				     demand->moves, periodic) +
-	       div_u64(expiring, HWTIMER_CHUNK_INDICES) + 3;
+	return hwtimer_wheel_reserve(&instance->wheel, &outlook);
 }
 
 static u32 chunks_missing(const struct hwtimer_instance *instance,

@@ -918,13 +918,18 @@ static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
 					 partial * (u64)wheel->nr_buckets);
 }
 
+/* Chunks of the wheel's pool that are in its buckets, at least. */
+static u64 chunks_in_use(const struct hwtimer_wheel *wheel, u64 queued)
+{
+	u64 in_use = wheel->pool->chunks - wheel->pool->spares;
+
+	return in_use - min(in_use, queued / HWTIMER_CHUNK_INDICES + 2);
+}
+
 /**
- * hwtimer_wheel_reserve - how many spare chunks the wheel must find in its pool
+ * hwtimer_wheel_reserve - how many spare chunks there must be in the pool
  * @wheel: the wheel
- * @in_use: chunks that it has in its buckets, at least
- * @adds: timers that are about to be added
- * @moves: timers that are about to be moved
- * @resting: timers that may be added later, without having been announced again
+ * @outlook: for what; also for the queue of those that expire
  *
  * A hierarchical wheel may have to scatter all of its entries, and so may one
  * that rewinds. A hashed one may have to scatter those of @resting, but of the
@@ -933,19 +938,26 @@ static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
  * that came during the walk, and a broken one for either. A walk keeps what it
  * keeps in no more chunks than it has emptied, but for the one it is in; there
  * are three walks.
+ *
+ * Where there are enough for all entries, however scattered, there are enough for
+ * the queue, too: a timer that expires takes a 60th of a chunk there, and leaves at
+ * least a 30th of those that the entries may need. What is counted out for a hashed
+ * wheel is less, and of that it need not leave anything.
  */
-u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel, u32 in_use,
-			  u32 adds, u32 moves, u32 resting)
+u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
+			  const struct hwtimer_outlook *outlook)
 {
-	u64 news = (u64)adds + moves;
-	u64 postponed = wheel->postponed + moves;
-	u64 most = chunks_at_most(wheel, wheel->entries + news + resting);
-	u64 few = 3 + news +
+	u64 news = (u64)outlook->adds + outlook->moves;
+	u64 postponed = wheel->postponed + outlook->moves;
+	u64 most =
+		chunks_at_most(wheel, wheel->entries + news + outlook->resting);
+	u64 few = 3 + news + outlook->expiring / HWTIMER_CHUNK_INDICES +
 		  min(postponed, 2 * (u64)wheel->nr_buckets + 4 +
 					 postponed / HWTIMER_CHUNK_ENTRIES);
 
-	most -= min_t(u64, most, in_use);
-	if (hwtimer_is_hashed(wheel) && !wheel->rewinds && !resting)
-		return few;
-	return most;
+	most -= min(most, chunks_in_use(wheel, outlook->queued));
+	if (hwtimer_is_hashed(wheel) && !wheel->rewinds && !outlook->resting)
+		most = min(most, few);
+	/* The queue's first and last chunk, and one for all that is rounded. */
+	return most + 3;
 }

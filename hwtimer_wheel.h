@@ -237,6 +237,22 @@ struct hwtimer_wheel {
 	struct hwtimer_wheel_stats stats;
 };
 
+/**
+ * struct hwtimer_outlook - what may become of the timers of a wheel
+ * @adds: timers that are about to be added
+ * @moves: timers that are about to be moved
+ * @resting: timers that may be added later, without having been announced again
+ * @expiring: timers that may expire, as often as they may without being announced
+ * @queued: those that have expired, and wait in a queue from the wheel's pool
+ */
+struct hwtimer_outlook {
+	u32 adds;
+	u32 moves;
+	u32 resting;
+	u64 expiring;
+	u64 queued;
+};
+
 size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape);
 unsigned int hwtimer_wheel_levels(const struct hwtimer_shape *shape);
 void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base);
@@ -261,8 +277,8 @@ void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now);
 void hwtimer_wheel_rewind_step(struct hwtimer_wheel *wheel);
 void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max);
 void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin);
-u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel, u32 in_use,
-			  u32 adds, u32 moves, u32 resting);
+u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
+			  const struct hwtimer_outlook *outlook);
 
 /**
  * hwtimer_wheel_remove - a timer ends

@@ -57,12 +57,13 @@ void harness_destroy(struct harness *harness)
 /* chunks_wanted() */
 static u32 chunks_wanted(const struct harness *harness, u32 timers)
 {
-	u32 in_use = harness->pool.chunks - harness->pool.spares;
-	u32 in_ready = harness->events / HWTIMER_CHUNK_INDICES + 2;
-	u32 in_wheel = in_use - min(in_use, in_ready);
+	struct hwtimer_outlook outlook = {
+		.adds = timers,
+		.expiring = harness->pending + timers,
+		.queued = harness->events,
+	};
 
-	return hwtimer_wheel_reserve(&harness->wheel, in_wheel, timers, 0, 0) +
-	       (harness->pending + timers) / HWTIMER_CHUNK_INDICES + 3;
+	return hwtimer_wheel_reserve(&harness->wheel, &outlook);
 }
 
 static void grow_table(struct harness *harness)
