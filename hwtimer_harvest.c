@@ -255,30 +255,31 @@ static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
 }
 
 /**
- * hwtimer_harvest_at_once - deliver an event through the ring as it comes
+ * hwtimer_harvest_at_once - deliver events through the ring as they come
  * @instance: whose; its lock is held
- * @index: of a record that has expired, and is not in the queue of events
+ * @due: records that have expired, and are not in the queue of events
+ * @count: how many
  * @now: ns on the instance's clock
  *
  * hwtimer_exchange_told() is to follow, and the wheel to be looked at anew.
  *
- * Return: false if there is no room, or others come first.
+ * Return: how many. For the others there is no room, or others come first.
  */
-bool hwtimer_harvest_at_once(struct hwtimer_instance *instance, u32 index,
-			     u64 now)
+unsigned int hwtimer_harvest_at_once(struct hwtimer_instance *instance,
+				     const u32 *due, unsigned int count,
+				     u64 now)
 {
 	struct hwtimer_ring *ring = instance->exchange.ring;
+	unsigned int done = 0;
 
 	lockdep_assert_held(&instance->lock);
 	if (!ring || !ring->completions)
-		return false;
-	if (!hwtimer_queue_empty(&instance->ready) ||
-	    !hwtimer_ring_has_room(ring)) {
-		instance->stats.overflowed++;
-		return false;
-	}
-	event_put(instance, index, now);
-	return true;
+		return 0;
+	if (hwtimer_queue_empty(&instance->ready))
+		while (done < count && hwtimer_ring_has_room(ring))
+			event_put(instance, due[done++], now);
+	instance->stats.overflowed += count - done;
+	return done;
 }
 
 /* Moves the first of the events that wait into the ring, if it may go. */

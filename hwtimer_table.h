@@ -256,8 +256,11 @@ static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
 	}
 	/* Not by __set_bit(), which on x86 costs as much as all the rest. */
 	hwtimer_slot_map(table->slots[nr], nr)[bit / BITS_PER_LONG] |= mask;
-	table->vacant[nr / BITS_PER_LONG] |= BIT(nr % BITS_PER_LONG);
-	table->lowest = min(table->lowest, index);
+	/* Mostly neither changes: no store, for which the next one has to wait. */
+	if (!(table->vacant[nr / BITS_PER_LONG] & BIT(nr % BITS_PER_LONG)))
+		table->vacant[nr / BITS_PER_LONG] |= BIT(nr % BITS_PER_LONG);
+	if (index < table->lowest)
+		table->lowest = index;
 }
 
 /**

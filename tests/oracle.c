@@ -208,7 +208,7 @@ static void check_expired(struct oracle *oracle, u32 index)
 	check_order(oracle, timer);
 	forget(oracle, timer);
 	oracle->expired++;
-	hwtimer_queue_add_index(&oracle->ready, &oracle->pool, index);
+	hwtimer_queue_add_indices(&oracle->ready, &oracle->pool, &index, 1);
 	oracle->queued++;
 }
 

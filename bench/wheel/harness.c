@@ -228,7 +228,7 @@ static void expire(struct harness *harness, u32 index)
 		     -lateness);
 	record->state = HWTIMER_EXPIRED;
 	record->lateness = min_t(u64, lateness, U32_MAX);
-	hwtimer_queue_add_index(&harness->ready, &harness->pool, index);
+	hwtimer_queue_add_indices(&harness->ready, &harness->pool, &index, 1);
 	harness->pending--;
 	harness->events++;
 }
