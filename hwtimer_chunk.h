@@ -49,7 +49,7 @@ struct hwtimer_entry {
  * @next: the following chunk of the queue or of the pool
  * @first: slots taken already, from the front; valid unless it is the head
  * @used: slots filled; valid unless it is the tail
- * @unused: explicit padding
+ * @dead: of a struct hwtimer_list: a bit for each entry that is known to be dead
  * @entries: slots of a struct hwtimer_list
  * @indices: slots of a struct hwtimer_fifo
  */
@@ -57,7 +57,7 @@ struct hwtimer_chunk {
 	struct hwtimer_chunk *next;
 	u16 first;
 	u16 used;
-	u32 unused;
+	u32 dead;
 	union {
 		struct hwtimer_entry entries[HWTIMER_CHUNK_ENTRIES];
 		u32 indices[HWTIMER_CHUNK_INDICES];
@@ -65,6 +65,7 @@ struct hwtimer_chunk {
 };
 
 static_assert(sizeof(struct hwtimer_chunk) == HWTIMER_CHUNK_BYTES);
+static_assert(HWTIMER_CHUNK_ENTRIES <= 32); /* the bits of @dead */
 
 /* Starts to fetch all of @chunk, or of no chunk. */
 static __always_inline void
@@ -116,6 +117,7 @@ static inline struct hwtimer_chunk *hwtimer_pool_take(struct hwtimer_pool *pool)
 	chunk->next = NULL;
 	chunk->first = 0;
 	chunk->used = 0;
+	chunk->dead = 0;
 	prefetchw(pool->top);
 	return chunk;
 }

@@ -121,6 +121,9 @@ static u32 events_take_chunk(struct hwtimer_instance *instance,
 		record->state = HWTIMER_LEAVING;
 		event_fill(instance, &events[i], record, chunk->indices[slot],
 			   now);
+		/* Where it will be freed */
+		prefetchw(hwtimer_table_word(&instance->table,
+					     chunk->indices[slot]));
 	}
 	return i;
 }

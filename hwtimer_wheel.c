@@ -398,21 +398,53 @@ static bool entry_alive(const struct hwtimer_record *record,
 		record->state == HWTIMER_RETURNING);
 }
 
-static __always_inline void prefetch_record(const struct hwtimer_wheel *wheel,
-					    struct hwtimer_entry entry)
+/* Starts to fetch the records of entries @begin to @end - 1. */
+static __always_inline void chunk_fetch(const struct hwtimer_wheel *wheel,
+					const struct hwtimer_chunk *chunk,
+					unsigned int begin, unsigned int end)
 {
-	prefetchw(hwtimer_table_record(wheel->table, entry.index));
+	for (; begin < end; begin++)
+		prefetchw(hwtimer_table_record(wheel->table,
+					       chunk->entries[begin].index));
 }
 
-static __always_inline void prefetch_records(const struct hwtimer_wheel *wheel,
-					     const struct hwtimer_queue *queue)
+/* The same, but for those that are free: their entries are dead. */
+static __always_inline void chunk_sift(const struct hwtimer_wheel *wheel,
+				       struct hwtimer_chunk *chunk,
+				       unsigned int begin, unsigned int end)
 {
-	unsigned int i;
+	u32 dead = 0;
 
-	if (hwtimer_queue_empty(queue))
-		return;
-	for (i = queue->first; i < hwtimer_queue_end(queue, queue->head); i++)
-		prefetch_record(wheel, queue->head->entries[i]);
+	for (; begin < end; begin++) {
+		u32 index = chunk->entries[begin].index;
+
+		dead |= hwtimer_table_prefetch_used(wheel->table, index)
+			<< begin;
+	}
+	chunk->dead |= dead;
+}
+
+/*
+ * Of timeouts most are cancelled, and their records free: then it pays to find that
+ * out without a look at them. Where nobody cancels it does not.
+ */
+static void chunk_look(const struct hwtimer_wheel *wheel,
+		       struct hwtimer_chunk *chunk, unsigned int begin,
+		       unsigned int end)
+{
+	if (wheel->buries)
+		chunk_sift(wheel, chunk, begin, end);
+	else
+		chunk_fetch(wheel, chunk, begin, end);
+}
+
+/* The same for the first chunk of @queue. */
+static void queue_look(const struct hwtimer_wheel *wheel,
+		       const struct hwtimer_queue *queue)
+{
+	if (!hwtimer_queue_empty(queue))
+		chunk_look(wheel, queue->head, queue->first,
+			   hwtimer_queue_end(queue, queue->head));
 }
 
 /* Entries of @tick and before are due in @walk. */
@@ -450,7 +482,7 @@ static void walk_begin(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 	bucket->entries.head = NULL;
 	if (walk->cascades)
 		hwtimer_kind_loosen(wheel, nr, false);
-	prefetch_records(wheel, &walk->source);
+	queue_look(wheel, &walk->source);
 }
 
 /* Puts back what @walk kept, and what it has not looked at, before the rest. */
@@ -511,14 +543,20 @@ static void walk_file(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		bucket_append(wheel, nr, entry, tick);
 }
 
+/* Removes dead entries. */
+static void walk_bury(struct hwtimer_wheel *wheel, unsigned int count)
+{
+	wheel->entries -= count;
+	wheel->stats.buried += count;
+}
+
 /* Looks at one entry; if its timer expires it goes to *@due, which moves on. */
 static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		       struct hwtimer_entry entry,
 		       struct hwtimer_record *record, u32 **due)
 {
 	if (!entry_alive(record, entry)) {
-		wheel->entries--;
-		wheel->stats.buried++;
+		walk_bury(wheel, 1);
 		return;
 	}
 	if (!walk_has_reached(wheel, walk, record)) {
@@ -546,26 +584,28 @@ static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
 			       struct hwtimer_walk *walk, u32 **due)
 {
-	const struct hwtimer_chunk *chunk = walk->source.head;
-	const struct hwtimer_chunk *next =
-		chunk == walk->source.tail ? NULL : chunk->next;
+	struct hwtimer_chunk *chunk = walk->source.head;
+	struct hwtimer_chunk *next = chunk == walk->source.tail ? NULL :
+								  chunk->next;
 	unsigned int begin = walk->source.first;
 	unsigned int end = hwtimer_queue_end(&walk->source, chunk);
-	unsigned int next_end = next ? hwtimer_queue_end(&walk->source, next) :
-				       0;
-	unsigned int i;
+	u32 live = GENMASK(end - 1, begin) & ~chunk->dead;
+	u64 buried = wheel->stats.buried;
 
 	if (next && next != walk->source.tail)
 		hwtimer_chunk_prefetch(next->next);
-	for (i = begin; i < end; i++) {
-		struct hwtimer_entry entry = chunk->entries[i];
+	if (next)
+		chunk_look(wheel, next, next->first,
+			   hwtimer_queue_end(&walk->source, next));
+	walk_bury(wheel, end - begin - hweight32(live));
+	for (; live; live &= live - 1) {
+		struct hwtimer_entry entry = chunk->entries[__ffs(live)];
 
-		if (i < next_end)
-			prefetch_record(wheel, next->entries[i]);
 		walk_entry(wheel, walk, entry,
 			   hwtimer_table_record(wheel->table, entry.index),
 			   due);
 	}
+	wheel->buries = wheel->stats.buried != buried;
 	wheel->stats.walked += end - begin;
 	hwtimer_queue_drop_head(&walk->source, wheel->pool);
 	return end - begin;

@@ -205,6 +205,7 @@ struct hwtimer_rewind {
  * @sweep: the bucket that hwtimer_wheel_compact() is in
  * @sweep_next: where the compaction goes on
  * @sweeping: whether a compaction is going on
+ * @buries: there was a dead entry in the last chunk that was walked
  * @rewinds: hwtimer_wheel_rewind() may come
  * @rewind: how that goes on
  * @hashed: if it is of that kind
@@ -228,6 +229,7 @@ struct hwtimer_wheel {
 	struct hwtimer_walk sweep;
 	u32 sweep_next;
 	bool sweeping;
+	bool buries;
 	bool rewinds;
 	struct hwtimer_rewind rewind;
 	union {
