@@ -65,7 +65,7 @@ static void bulk_prefetch(const struct hwtimer_instance *instance,
 	u32 i;
 
 	for (i = 0; i < min_t(u32, count, HWTIMER_AHEAD); i++)
-		hwtimer_op_prefetch(instance, words[i * width]);
+		hwtimer_table_prefetch(&instance->table, words[i * width]);
 }
 
 static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
@@ -77,7 +77,8 @@ static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
 	bulk_prefetch(instance, words, count, 1);
 	for (i = 0; i < count; i++) {
 		if (i + HWTIMER_AHEAD < count)
-			hwtimer_op_prefetch(instance, words[i + HWTIMER_AHEAD]);
+			hwtimer_table_prefetch(&instance->table,
+					       words[i + HWTIMER_AHEAD]);
 		words[i] = hwtimer_op_cancel(instance, words[i], flags, moment);
 	}
 }
@@ -91,8 +92,8 @@ static void bulk_reschedule_all(struct hwtimer_instance *instance, u32 flags,
 	bulk_prefetch(instance, words, count, 2);
 	for (i = 0; i < count; i++) {
 		if (i + HWTIMER_AHEAD < count)
-			hwtimer_op_prefetch(instance,
-					    words[2 * (i + HWTIMER_AHEAD)]);
+			hwtimer_table_prefetch(&instance->table,
+					       words[2 * (i + HWTIMER_AHEAD)]);
 		words[i] = hwtimer_op_reschedule(instance, words[2 * i],
 						 words[2 * i + 1], flags,
 						 moment);

@@ -117,7 +117,7 @@ static __always_inline u64 hwtimer_op_file(struct hwtimer_instance *instance,
 					   const struct hwtimer_record *record,
 					   u32 index)
 {
-	hwtimer_wheel_add(&instance->wheel, index);
+	hwtimer_wheel_add(&instance->wheel, record, index);
 	instance->stats.scheduled++;
 	instance->stats.pending++;
 	return hwtimer_table_id(record, index);
@@ -157,21 +157,10 @@ hwtimer_op_reschedule(struct hwtimer_instance *instance, u64 id, u64 time,
 		return -ENOENT;
 	if (unlikely(record->state != HWTIMER_PENDING))
 		return hwtimer_op_reschedule_late(instance, record);
-	hwtimer_wheel_move(&instance->wheel, lower_32_bits(id),
+	hwtimer_wheel_move(&instance->wheel, record, lower_32_bits(id),
 			   hwtimer_op_deadline(time, flags, moment));
 	instance->stats.rescheduled++;
 	return 0;
-}
-
-/* Starts to fetch the record that @id names, if there is one. */
-static __always_inline void
-hwtimer_op_prefetch(const struct hwtimer_instance *instance, u64 id)
-{
-	struct hwtimer_record *record =
-		hwtimer_table_address(&instance->table, id);
-
-	if (record)
-		prefetchw(record);
 }
 
 #endif /* HWTIMER_OP_H */

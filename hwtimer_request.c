@@ -146,7 +146,7 @@ request_prefetch(const struct hwtimer_instance *instance,
 		 const struct hwtimer_request *request)
 {
 	if (request->op != HWTIMER_OP_SCHEDULE && !request->result)
-		hwtimer_op_prefetch(instance, request->id);
+		hwtimer_table_prefetch(&instance->table, request->id);
 }
 
 static void requests_run_all(struct hwtimer_instance *instance,

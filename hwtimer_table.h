@@ -218,6 +218,18 @@ hwtimer_table_address(const struct hwtimer_table *table, u64 id)
 			->records[bit];
 }
 
+/* Starts to fetch what lies where the record that any id names would be. */
+static __always_inline void
+hwtimer_table_prefetch(const struct hwtimer_table *table, u64 id)
+{
+	u32 nr = lower_32_bits(id) >> HWTIMER_SLOT_SHIFT;
+	u32 bit = lower_32_bits(id) & (HWTIMER_SLOT_RECORDS - 1);
+
+	if (likely(nr < table->nr_slots))
+		prefetchw(&table->slots[array_index_nospec(nr, table->nr_slots)]
+				   ->records[bit]);
+}
+
 /**
  * hwtimer_table_get - the lowest free record, with a generation of its own
  * @table: of the instance

@@ -22,6 +22,7 @@
  * Chunks: an append takes one at the most. How many there must be in the pool,
  * so that it never runs dry, hwtimer_wheel_reserve() tells.
  */
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/ktime.h>
@@ -230,8 +231,8 @@ u64 hwtimer_wheel_slack(const struct hwtimer_wheel *wheel, u8 align)
 }
 
 /* The tick at which a timer is to expire. */
-static u64 record_tick(const struct hwtimer_wheel *wheel,
-		       const struct hwtimer_record *record)
+static __always_inline u64 record_tick(const struct hwtimer_wheel *wheel,
+				       const struct hwtimer_record *record)
 {
 	u64 tick = hwtimer_wheel_tick_of(wheel, record->deadline);
 	u64 mask;
@@ -289,8 +290,8 @@ static noinline void bucket_append_slowly(struct hwtimer_wheel *wheel, u32 nr,
 }
 
 /* The same; mostly nobody walks there, and the last chunk has room. */
-static void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
-			  struct hwtimer_entry entry, u64 tick)
+static __always_inline void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
+					  struct hwtimer_entry entry, u64 tick)
 {
 	struct hwtimer_queue *entries = &wheel->buckets[nr].entries;
 
@@ -314,15 +315,15 @@ static struct hwtimer_queue *rewind_queue(struct hwtimer_wheel *wheel)
 /**
  * hwtimer_wheel_add - schedule a timer
  * @wheel: the wheel
- * @index: of a record that is not in the wheel, its deadline and align set
+ * @record: not in the wheel, its deadline and align set
+ * @index: its
  *
  * A deadline that has passed goes to the next turn. Takes one chunk at the
  * most from the pool.
  */
-void hwtimer_wheel_add(struct hwtimer_wheel *wheel, u32 index)
+void hwtimer_wheel_add(struct hwtimer_wheel *wheel,
+		       const struct hwtimer_record *record, u32 index)
 {
-	struct hwtimer_record *record =
-		hwtimer_table_record(wheel->table, index);
 	struct hwtimer_entry entry = { .index = index, .stamp = record->stamp };
 	u64 tick;
 
@@ -339,17 +340,16 @@ void hwtimer_wheel_add(struct hwtimer_wheel *wheel, u32 index)
 /**
  * hwtimer_wheel_move - a timer gets another deadline
  * @wheel: the wheel
- * @index: of a record in the wheel
+ * @record: in the wheel
+ * @index: its
  * @deadline: the new one
  *
  * To a later one the entry moves lazily, when its tick comes; to an earlier one
  * goes a new entry, which takes one chunk at the most from the pool.
  */
-void hwtimer_wheel_move(struct hwtimer_wheel *wheel, u32 index, u64 deadline)
+void hwtimer_wheel_move(struct hwtimer_wheel *wheel,
+			struct hwtimer_record *record, u32 index, u64 deadline)
 {
-	struct hwtimer_record *record =
-		hwtimer_table_record(wheel->table, index);
-
 	if (deadline >= record->deadline) {
 		wheel->postponed += !record->postponed;
 		record->postponed = true;
@@ -358,7 +358,7 @@ void hwtimer_wheel_move(struct hwtimer_wheel *wheel, u32 index, u64 deadline)
 	}
 	hwtimer_wheel_remove(wheel, record);
 	record->deadline = deadline;
-	hwtimer_wheel_add(wheel, index);
+	hwtimer_wheel_add(wheel, record, index);
 }
 
 /* Whether something has been begun that the next turn should go on with. */

@@ -269,8 +269,10 @@ u64 hwtimer_wheel_time_of(const struct hwtimer_wheel *wheel, u64 tick);
 u8 hwtimer_wheel_align(const struct hwtimer_wheel *wheel, u64 slack);
 u64 hwtimer_wheel_slack(const struct hwtimer_wheel *wheel, u8 align);
 
-void hwtimer_wheel_add(struct hwtimer_wheel *wheel, u32 index);
-void hwtimer_wheel_move(struct hwtimer_wheel *wheel, u32 index, u64 deadline);
+void hwtimer_wheel_add(struct hwtimer_wheel *wheel,
+		       const struct hwtimer_record *record, u32 index);
+void hwtimer_wheel_move(struct hwtimer_wheel *wheel,
+			struct hwtimer_record *record, u32 index, u64 deadline);
 u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel);
 bool hwtimer_wheel_busy(const struct hwtimer_wheel *wheel);
 unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,

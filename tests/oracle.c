@@ -125,7 +125,7 @@ struct oracle_timer *oracle_schedule_slack(struct oracle *oracle, u64 deadline,
 	record->deadline = deadline;
 	record->align = hwtimer_wheel_align(&oracle->wheel, slack);
 	record->state = HWTIMER_PENDING;
-	hwtimer_wheel_add(&oracle->wheel, index);
+	hwtimer_wheel_add(&oracle->wheel, record, index);
 
 	timer = &oracle->timers[index];
 	timerqueue_init(&timer->node);
@@ -175,7 +175,8 @@ void oracle_move(struct oracle *oracle, struct oracle_timer *timer,
 		tick = max_t(u64, timer->node.expires,
 			     tick_allowed(oracle, deadline, timer->slack));
 	provide_chunks(oracle, 1);
-	hwtimer_wheel_move(&oracle->wheel, timer->index, deadline);
+	hwtimer_wheel_move(&oracle->wheel, oracle_record(oracle, timer),
+			   timer->index, deadline);
 	timerqueue_del(&oracle->pending, &timer->node);
 	timer->unordered = true;
 	expect_at(oracle, timer, tick);

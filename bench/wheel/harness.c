@@ -127,7 +127,7 @@ static void schedule(struct harness *harness, struct timer *timer, u32 number)
 				       0;
 	record->flags = 0;
 	record->state = HWTIMER_PENDING;
-	hwtimer_wheel_add(&harness->wheel, index);
+	hwtimer_wheel_add(&harness->wheel, record, index);
 	timer->id = hwtimer_table_id(record, index);
 	harness->pending++;
 }
@@ -147,16 +147,6 @@ void harness_schedule(struct harness *harness, struct timer *timers, u32 first,
 	for (i = first; i < first + count; i++)
 		schedule(harness, &timers[i], i);
 	rearm(harness);
-}
-
-/* request_prefetch() */
-static void prefetch_id(const struct harness *harness, u64 id)
-{
-	struct hwtimer_record *record =
-		hwtimer_table_address(&harness->table, id);
-
-	if (record)
-		prefetchw(record);
 }
 
 /* request_cancel() */
@@ -182,10 +172,10 @@ void harness_cancel(struct harness *harness, const u64 *ids, u32 count)
 	u32 i;
 
 	for (i = 0; i < min_t(u32, count, AHEAD); i++)
-		prefetch_id(harness, ids[i]);
+		hwtimer_table_prefetch(&harness->table, ids[i]);
 	for (i = 0; i < count; i++) {
 		if (i + AHEAD < count)
-			prefetch_id(harness, ids[i + AHEAD]);
+			hwtimer_table_prefetch(&harness->table, ids[i + AHEAD]);
 		cancel(harness, ids[i]);
 	}
 	rearm(harness);
