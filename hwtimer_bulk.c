@@ -46,6 +46,7 @@ static void bulk_schedule_all(struct hwtimer_instance *instance, u32 flags,
 			      u64 *words, u32 count,
 			      struct hwtimer_moment *moment)
 {
+	u32 used = instance->table.used;
 	u32 i;
 
 	for (i = 0; i < count; i++) {
@@ -54,6 +55,7 @@ static void bulk_schedule_all(struct hwtimer_instance *instance, u32 flags,
 
 		words[i] = bulk_schedule(instance, words[2 * i], deadline);
 	}
+	hwtimer_op_count_filed(instance, instance->table.used - used);
 	if (trace_hwtimer_schedule_enabled())
 		hwtimer_trace_bulk(instance, words, count);
 }

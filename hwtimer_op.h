@@ -106,21 +106,28 @@ hwtimer_op_fill(struct hwtimer_instance *instance, u32 index, u64 deadline,
 
 	record->deadline = deadline;
 	record->user_data = user_data;
+	/* All four, as that is one store. */
 	record->state = HWTIMER_PENDING;
+	record->postponed = false;
 	record->align = 0;
 	record->flags = 0;
 	return record;
 }
 
-/* Files a new timer in the wheel; returns its id. */
+/* Files a new timer in the wheel; returns its id. It is still to be counted. */
 static __always_inline u64 hwtimer_op_file(struct hwtimer_instance *instance,
 					   const struct hwtimer_record *record,
 					   u32 index)
 {
 	hwtimer_wheel_add(&instance->wheel, record, index);
-	instance->stats.scheduled++;
-	instance->stats.pending++;
 	return hwtimer_table_id(record, index);
+}
+
+static inline void hwtimer_op_count_filed(struct hwtimer_instance *instance,
+					  u32 count)
+{
+	instance->stats.scheduled += count;
+	instance->stats.pending += count;
 }
 
 /* CANCEL of the timer that @id names; returns 0 or the error. */

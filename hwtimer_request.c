@@ -121,6 +121,7 @@ static __always_inline int request_schedule(struct hwtimer_instance *instance,
 	if (unlikely(request->interval))
 		hwtimer_period_begin(instance, record, request);
 	request->id = hwtimer_op_file(instance, record, index);
+	hwtimer_op_count_filed(instance, 1);
 	return 0;
 }
 

@@ -550,7 +550,10 @@ static void walk_bury(struct hwtimer_wheel *wheel, unsigned int count)
 	wheel->stats.buried += count;
 }
 
-/* Looks at one entry; if its timer expires it goes to *@due, which moves on. */
+/*
+ * Looks at one entry; if its timer expires it goes to *@due, which moves on, and is
+ * still to be counted out.
+ */
 static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		       struct hwtimer_entry entry,
 		       struct hwtimer_record *record, u32 **due)
@@ -564,7 +567,6 @@ static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 			  record_tick(wheel, record));
 	} else if (walk->expires && record->state == HWTIMER_PENDING) {
 		hwtimer_wheel_remove(wheel, record);
-		wheel->entries--;
 		*(*due)++ = entry.index;
 	} else if (walk->floor) {
 		walk_file(wheel, walk, entry, record, walk->floor);
@@ -830,6 +832,7 @@ unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
 		return 0;
 	}
 	budget = advance_due(wheel, budget, &due_end);
+	wheel->entries -= due_end - due;
 	if (!wheel->walk.active)
 		advance_ahead(wheel, budget);
 	return due_end - due;
