@@ -191,6 +191,8 @@ struct hwtimer_exchange {
  * @cursor: protected by @lock: STOP has handed back all records before it
  * @batch: a page of what goes to user space, or to the client, next; protected by
  *	@harvest
+ * @leaves_free: what is leaving has no state but HWTIMER_FREE any more; protected by
+ *	@harvest
  * @readers: who waits for events, or for the end
  * @worker: which; constant
  * @wakeups_before: of the worker, when the instance was attached
@@ -230,6 +232,7 @@ struct hwtimer_instance {
 
 	u64 cursor;
 	void *batch;
+	bool leaves_free;
 	wait_queue_head_t readers;
 
 	struct hwtimer_worker *worker;

@@ -24,8 +24,8 @@
  * @HWTIMER_FREE: nobody's
  * @HWTIMER_PENDING: in the wheel
  * @HWTIMER_EXPIRED: in the queue of events
- * @HWTIMER_LEAVING: being copied to user space by read(), which makes it free,
- *	or pending if it is periodic, or expired again if the copy fails
+ * @HWTIMER_LEAVING: being delivered, which makes it free, or pending if it is
+ *	periodic, or expired again if it fails
  * @HWTIMER_RETURNING: being copied to user space by STOP, which makes it free,
  *	or pending again if the copy fails
  * @HWTIMER_DISCARDED: in the queue of events, to be dropped when its turn comes
@@ -205,6 +205,13 @@ hwtimer_table_record(const struct hwtimer_table *table, u32 index)
 			->records[index & (HWTIMER_SLOT_RECORDS - 1)];
 }
 
+/* The id of the record at @index, while it is in use. */
+static inline u64 hwtimer_table_id(const struct hwtimer_record *record,
+				   u32 index)
+{
+	return (u64)record->generation << 32 | index;
+}
+
 /* Where the record that any id names would be; NULL for nowhere. */
 static inline struct hwtimer_record *
 hwtimer_table_address(const struct hwtimer_table *table, u64 id)
@@ -309,24 +316,31 @@ hwtimer_table_prefetch_used(const struct hwtimer_table *table, u32 index)
 }
 
 /**
- * hwtimer_table_put_record - make a record free
+ * hwtimer_table_release - let a record be used again
  * @table: of the instance
- * @record: in use
- * @index: its
+ * @id: of the timer that it was; its state is HWTIMER_FREE already
  *
  * A record whose generations are spent is not used again: 32 bytes for each
  * 4,294,967,295 timers are the price for ids that never come back.
+ *
+ * It is still to be counted: table->used.
  */
+static inline void hwtimer_table_release(struct hwtimer_table *table, u64 id)
+{
+	if (unlikely(upper_32_bits(id) == U32_MAX))
+		table->retired++;
+	else
+		hwtimer_table_offer(table, lower_32_bits(id));
+}
+
+/* Makes a record, which is in use, free. */
 static inline void hwtimer_table_put_record(struct hwtimer_table *table,
 					    struct hwtimer_record *record,
 					    u32 index)
 {
 	record->state = HWTIMER_FREE;
 	table->used--;
-	if (unlikely(record->generation == U32_MAX))
-		table->retired++;
-	else
-		hwtimer_table_offer(table, index);
+	hwtimer_table_release(table, hwtimer_table_id(record, index));
 }
 
 static inline void hwtimer_table_put(struct hwtimer_table *table, u32 index)
@@ -356,13 +370,6 @@ hwtimer_table_find(const struct hwtimer_table *table, u64 id)
 static inline bool hwtimer_record_periodic(const struct hwtimer_record *record)
 {
 	return record->flags & HWTIMER_RECORD_PERIODIC;
-}
-
-/* The id of the record at @index, while it is in use. */
-static inline u64 hwtimer_table_id(const struct hwtimer_record *record,
-				   u32 index)
-{
-	return (u64)record->generation << 32 | index;
 }
 
 #endif /* HWTIMER_TABLE_H */
