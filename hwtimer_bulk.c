@@ -47,14 +47,17 @@ static void bulk_schedule_all(struct hwtimer_instance *instance, u32 flags,
 			      struct hwtimer_moment *moment)
 {
 	u32 used = instance->table.used;
+	u32 room = min(count, hwtimer_op_room(instance));
 	u32 i;
 
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < room; i++) {
 		u64 deadline =
 			hwtimer_op_deadline(words[2 * i + 1], flags, moment);
 
 		words[i] = bulk_schedule(instance, words[2 * i], deadline);
 	}
+	for (; i < count; i++)
+		words[i] = hwtimer_op_refusal(instance);
 	hwtimer_op_count_filed(instance, instance->table.used - used);
 	if (trace_hwtimer_schedule_enabled())
 		hwtimer_trace_bulk(instance, words, count);

@@ -81,14 +81,26 @@ static __always_inline u64 hwtimer_op_deadline(u64 time, u32 flags,
 	return now + max_t(s64, time, 0);
 }
 
-/* A free record for a timer; 0, or why there is none. */
+/* How many more timers there may be. */
+static __always_inline u32
+hwtimer_op_room(const struct hwtimer_instance *instance)
+{
+	return instance->stopped ? 0 :
+				   instance->settings.timers -
+					   hwtimer_instance_timers(instance);
+}
+
+/* Why there may be none. */
+static __always_inline int
+hwtimer_op_refusal(const struct hwtimer_instance *instance)
+{
+	return instance->stopped ? -ESHUTDOWN : -ENOSPC;
+}
+
+/* A free record for a timer, for which there is room; 0, or why there is none. */
 static __always_inline int hwtimer_op_get(struct hwtimer_instance *instance,
 					  bool periodic, u32 *index)
 {
-	if (instance->stopped)
-		return -ESHUTDOWN;
-	if (hwtimer_instance_timers(instance) >= instance->settings.timers)
-		return -ENOSPC;
 	/* The last one that ended may have spent its record's generations. */
 	if (unlikely(periodic) && hwtimer_table_spare(&instance->table) < 2)
 		return -ENOMEM;

@@ -108,6 +108,8 @@ static __always_inline int request_schedule(struct hwtimer_instance *instance,
 	u32 index;
 	int err;
 
+	if (unlikely(!hwtimer_op_room(instance)))
+		return hwtimer_op_refusal(instance);
 	err = hwtimer_op_get(instance, request->interval, &index);
 	if (unlikely(err))
 		return err;

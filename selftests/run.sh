@@ -251,26 +251,23 @@ parameter()
 	cat "/sys/module/hwtimer/parameters/$1"
 }
 
+# The files with the workers' names. One command for all processes: where a kernel is
+# slow, so is a command.
+worker_files()
+{
+	grep -l '^hwtimer/' /proc/[0-9]*/comm 2>/dev/null
+}
+
 # The process ids of the workers
 worker_pids()
 {
-	local comm pid
-
-	for comm in /proc/[0-9]*/comm; do
-		pid=${comm#/proc/}
-		case $(cat "$comm" 2>/dev/null) in
-		hwtimer/*) echo "${pid%/comm}" ;;
-		esac
-	done
+	worker_files | tr -dc '0-9\n'
 }
 
 worker_names()
 {
-	local pid
-
-	for pid in $(worker_pids); do
-		cat "/proc/$pid/comm"
-	done | sort | xargs
+	# shellcheck disable=SC2046 # one word each
+	cat $(worker_files) | sort | xargs
 }
 
 # Which parameters are good does not depend on the kernel, and a slow one shows
