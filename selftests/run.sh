@@ -32,30 +32,30 @@
 #		machine is not fit for it
 #	.	there is none
 #
-# Each program is run always where it is quick, and as 32-bit program if it hands
-# pointers or sizes to the kernel; on debug, if a sanitizer may find something in what
-# it has the module do; on older, if it is about what differs between kernels (memory
-# maps, clocks, eventfds, tracing) or the shape of the interface.
+# Each program is run always where it is quick, and as 32-bit program if it hands over
+# pointers or sizes of several kinds; on debug, if a sanitizer may find something in
+# what it has the module do; on older, if it is about what differs between kernels
+# (memory maps, clocks, eventfds, tracing) or the shape of the interface.
 PROGRAMS="
 program     uml uml-k stock stock-k stock-32 older older-32 debug debug-32
-abi          x    .     a      .       x       x      x       x      x
+abi          x    .     a      .       x       x      x       x      a
 setup        x    .     a      .       x       x      -       x      -
-schedule     x    x     a      a       x       x      -       x      -
-cancel       x    x     a      a       x       a      -       x      -
-reschedule   x    x     a      a       x       a      -       x      -
+schedule     x    x     a      a       a       x      -       x      -
+cancel       x    x     a      a       a       a      -       x      -
+reschedule   x    x     a      a       a       a      -       x      -
 submit       x    x     a      a       x       a      a       x      -
 bulk         x    x     a      a       x       a      a       x      -
 read         x    x     a      a       x       x      a       x      a
-poll         x    .     a      .       x       x      -       x      -
+poll         x    .     a      .       a       x      -       x      -
 stop         x    x     a      a       x       a      -       x      -
-query        x    .     a      .       x       a      -       x      -
+query        x    .     a      .       a       a      -       x      -
 order        -    -     x      x       -       -      -       -      -
-periodic     -    -     x      x       x       a      -       x      -
-slack        -    -     x      .       x       a      -       -      -
+periodic     -    -     x      x       a       a      -       x      -
+slack        -    -     x      .       a       a      -       -      -
 clock        -    -     x      .       -       a      -       x      -
 notify       -    -     x      .       x       x      -       x      -
-stats        x    .     a      .       x       a      -       x      -
-lifetime     x    .     a      .       x       a      -       x      -
+stats        x    .     a      .       a       a      -       x      -
+lifetime     x    .     a      .       a       a      -       x      -
 concurrency  x    .     a      .       -       a      -       x      -
 ring_map     -    -     x      .       x       x      -       x      -
 ring         -    -     x      .       x       x      -       x      -
@@ -63,12 +63,12 @@ ring_abuse   -    -     x      .       -       -      -       x      -
 memory       x    .     a      .       -       a      -       -      -
 fault        .    .     .      .       .       .      .       x      .
 idle         -    -     x      .       -       -      -       -      -
-library      x    .     a      .       x       a      a       x      -
+library      x    .     a      .       x       a      a       a      -
 adapters     x    .     a      .       .       a      .       -      .
 tool         x    .     x      .       .       a      .       -      .
 trace        .    .     x      .       .       x      .       x      .
 debugfs      .    .     x      .       .       a      .       x      .
-limits       -    -     x      .       x       a      -       x      -
+limits       -    -     x      .       a       a      -       x      -
 "
 
 # Those that want to be alone with small limits.
@@ -332,26 +332,16 @@ parameter()
 	cat "/sys/module/hwtimer/parameters/$1"
 }
 
-# The process ids of the workers
+# The process ids of the workers. One command for all processes: where a kernel is slow,
+# so is each command.
 worker_pids()
 {
-	local comm pid
-
-	for comm in /proc/[0-9]*/comm; do
-		pid=${comm#/proc/}
-		case $(cat "$comm" 2>/dev/null) in
-		hwtimer/*) echo "${pid%/comm}" ;;
-		esac
-	done
+	grep -l '^hwtimer/' /proc/[0-9]*/comm 2>/dev/null | tr -dc '0-9\n'
 }
 
 worker_names()
 {
-	local pid
-
-	for pid in $(worker_pids); do
-		cat "/proc/$pid/comm"
-	done | sort | xargs
+	grep -h '^hwtimer/' /proc/[0-9]*/comm 2>/dev/null | sort | xargs
 }
 
 # Which parameters are good does not depend on the kernel, and a slow one shows

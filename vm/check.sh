@@ -14,10 +14,9 @@
 # Otherwise each test is run where it is quick, or where it may find most:
 # selftests/run.sh has the table.
 #
-# What is built is built first, one after the other, as that keeps all processors busy.
-# Then the steps are run beside each other, some more than there are processors, as
-# most wait for clocks; what each prints is shown when it ends, and is meanwhile in
-# build/check/STEP-WHERE.log.
+# What is built is built first. The steps run beside each other, some more than there
+# are processors, as most wait for clocks; what each prints is shown when it ends, and
+# is meanwhile in build/check/STEP-WHERE.log.
 #
 # Each step prints TAP, or something that is made into counts here; one that fails in
 # another way, or that tests nothing, counts as one failure. Nothing can make a
@@ -104,11 +103,12 @@ step_builds()
 		build "$programs-programs" make --no-print-directory \
 			-j"$JOBS" "$programs-programs"
 	done
+	run_queue
 	# The wheels natively, as the benchmark turns them
 	queue wheel native status build/bench/hwtimer-wheel-bench --check
 }
 
-# build WHAT COMMAND...: alone, and shown as it goes
+# build WHAT COMMAND...
 build()
 {
 	local what=$1
@@ -116,7 +116,6 @@ build()
 	shift
 	PREPARED[$*]=1
 	queue build "$what" status "$@"
-	run_queue
 }
 
 step_lint()
@@ -198,7 +197,7 @@ step_demo()
 
 step_readme()
 {
-	local kernel=stock-6.12
+	local kernel=$UML_KERNEL
 
 	rm -rf build/readme
 	prepare make --no-print-directory readme-programs
@@ -274,7 +273,7 @@ step_trace()
 # A program that loads nothing and tells by its exit status how it went.
 program_step()
 {
-	local name=$1 program=$2 kernel=stock-6.12
+	local name=$1 program=$2 kernel=$UML_KERNEL
 
 	prepare "$VM_DIR/build.sh" "$kernel"
 	queue "$name" "$kernel" status \
