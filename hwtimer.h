@@ -191,6 +191,8 @@ struct hwtimer_exchange {
  * @cursor: protected by @lock: STOP has handed back all records before it
  * @batch: a page of what goes to user space, or to the client, next; protected by
  *	@harvest
+ * @leaves_free: what is leaving has no state but HWTIMER_FREE any more; protected by
+ *	@harvest
  * @readers: who waits for events, or for the end
  * @worker: which; constant
  * @wakeups_before: of the worker, when the instance was attached
@@ -230,6 +232,7 @@ struct hwtimer_instance {
 
 	u64 cursor;
 	void *batch;
+	bool leaves_free;
 	wait_queue_head_t readers;
 
 	struct hwtimer_worker *worker;
@@ -394,12 +397,10 @@ void hwtimer_stats_show(struct seq_file *seq,
 void hwtimer_stats_show_lateness(struct seq_file *seq,
 				 const struct hwtimer_stats *stats);
 
-/* Counts an event by the power of two of its lateness (ns). */
-static inline void hwtimer_stats_lateness(struct hwtimer_stats *stats,
-					  u64 lateness)
+/* Where stats.lateness counts an event: by the power of two of its lateness (ns). */
+static inline unsigned int hwtimer_stats_class(u64 lateness)
 {
-	stats->lateness[min(fls64(lateness), HWTIMER_LATENESS_BUCKETS - 1)]++;
-	stats->lateness_max = max(stats->lateness_max, lateness);
+	return min(fls64(lateness), HWTIMER_LATENESS_BUCKETS - 1);
 }
 
 /* hwtimer_occupancy.c: which buckets have entries */
@@ -452,8 +453,9 @@ void hwtimer_bulk_undo(struct hwtimer_instance *instance, u64 *results,
 		       u32 count);
 
 /* hwtimer_harvest.c: how timers leave: by read(), the ring, STOP, a callback */
-bool hwtimer_harvest_at_once(struct hwtimer_instance *instance, u32 index,
-			     u64 now);
+unsigned int hwtimer_harvest_at_once(struct hwtimer_instance *instance,
+				     const u32 *due, unsigned int count,
+				     u64 now);
 u32 hwtimer_harvest_flush(struct hwtimer_instance *instance);
 void hwtimer_harvest_discarded(struct hwtimer_instance *instance);
 u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now);

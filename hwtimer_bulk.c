@@ -46,14 +46,19 @@ static void bulk_schedule_all(struct hwtimer_instance *instance, u32 flags,
 			      u64 *words, u32 count,
 			      struct hwtimer_moment *moment)
 {
+	u32 used = instance->table.used;
+	u32 room = min(count, hwtimer_op_room(instance));
 	u32 i;
 
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < room; i++) {
 		u64 deadline =
 			hwtimer_op_deadline(words[2 * i + 1], flags, moment);
 
 		words[i] = bulk_schedule(instance, words[2 * i], deadline);
 	}
+	for (; i < count; i++)
+		words[i] = hwtimer_op_refusal(instance);
+	hwtimer_op_count_filed(instance, instance->table.used - used);
 	if (trace_hwtimer_schedule_enabled())
 		hwtimer_trace_bulk(instance, words, count);
 }
@@ -65,7 +70,7 @@ static void bulk_prefetch(const struct hwtimer_instance *instance,
 	u32 i;
 
 	for (i = 0; i < min_t(u32, count, HWTIMER_AHEAD); i++)
-		hwtimer_op_prefetch(instance, words[i * width]);
+		hwtimer_table_prefetch(&instance->table, words[i * width]);
 }
 
 static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
@@ -77,7 +82,8 @@ static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
 	bulk_prefetch(instance, words, count, 1);
 	for (i = 0; i < count; i++) {
 		if (i + HWTIMER_AHEAD < count)
-			hwtimer_op_prefetch(instance, words[i + HWTIMER_AHEAD]);
+			hwtimer_table_prefetch(&instance->table,
+					       words[i + HWTIMER_AHEAD]);
 		words[i] = hwtimer_op_cancel(instance, words[i], flags, moment);
 	}
 }
@@ -91,8 +97,8 @@ static void bulk_reschedule_all(struct hwtimer_instance *instance, u32 flags,
 	bulk_prefetch(instance, words, count, 2);
 	for (i = 0; i < count; i++) {
 		if (i + HWTIMER_AHEAD < count)
-			hwtimer_op_prefetch(instance,
-					    words[2 * (i + HWTIMER_AHEAD)]);
+			hwtimer_table_prefetch(&instance->table,
+					       words[2 * (i + HWTIMER_AHEAD)]);
 		words[i] = hwtimer_op_reschedule(instance, words[2 * i],
 						 words[2 * i + 1], flags,
 						 moment);

@@ -5,6 +5,7 @@
 #include <linux/minmax.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "hwtimer_chunk.h"
 
@@ -136,6 +137,26 @@ void hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool)
 	}
 	queue->tail = chunk;
 	queue->last = 0;
+}
+
+/* Appends @count indices; may take a chunk from @pool for each chunkful, and one. */
+void hwtimer_queue_add_indices(struct hwtimer_queue *queue,
+			       struct hwtimer_pool *pool, const u32 *indices,
+			       unsigned int count)
+{
+	while (count) {
+		unsigned int room;
+
+		if (!queue->head || queue->last == HWTIMER_CHUNK_INDICES)
+			hwtimer_queue_grow(queue, pool);
+		room = min_t(unsigned int, count,
+			     HWTIMER_CHUNK_INDICES - queue->last);
+		memcpy(&queue->tail->indices[queue->last], indices,
+		       room * sizeof(*indices));
+		queue->last += room;
+		indices += room;
+		count -= room;
+	}
 }
 
 /* Gives the head chunk of @queue, which is not empty, back to @pool. */

@@ -49,7 +49,7 @@ struct hwtimer_entry {
  * @next: the following chunk of the queue or of the pool
  * @first: slots taken already, from the front; valid unless it is the head
  * @used: slots filled; valid unless it is the tail
- * @unused: explicit padding
+ * @dead: of a struct hwtimer_list: a bit for each entry that is known to be dead
  * @entries: slots of a struct hwtimer_list
  * @indices: slots of a struct hwtimer_fifo
  */
@@ -57,7 +57,7 @@ struct hwtimer_chunk {
 	struct hwtimer_chunk *next;
 	u16 first;
 	u16 used;
-	u32 unused;
+	u32 dead;
 	union {
 		struct hwtimer_entry entries[HWTIMER_CHUNK_ENTRIES];
 		u32 indices[HWTIMER_CHUNK_INDICES];
@@ -65,6 +65,7 @@ struct hwtimer_chunk {
 };
 
 static_assert(sizeof(struct hwtimer_chunk) == HWTIMER_CHUNK_BYTES);
+static_assert(HWTIMER_CHUNK_ENTRIES <= 32); /* the bits of @dead */
 
 /* Starts to fetch all of @chunk, or of no chunk. */
 static __always_inline void
@@ -116,6 +117,7 @@ static inline struct hwtimer_chunk *hwtimer_pool_take(struct hwtimer_pool *pool)
 	chunk->next = NULL;
 	chunk->first = 0;
 	chunk->used = 0;
+	chunk->dead = 0;
 	prefetchw(pool->top);
 	return chunk;
 }
@@ -159,29 +161,7 @@ static inline unsigned int hwtimer_queue_end(const struct hwtimer_queue *queue,
 	return chunk == queue->tail ? queue->last : chunk->used;
 }
 
-/* Makes room for one more slot at the tail; queue->last - 1 is its number. */
-static inline struct hwtimer_chunk *
-hwtimer_queue_extend(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
-		     unsigned int slots)
-{
-	if (unlikely(!queue->head || queue->last == slots))
-		hwtimer_queue_grow(queue, pool);
-	queue->last++;
-	return queue->tail;
-}
-
-/* Appends an entry; may take one chunk from @pool. */
-static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue,
-					   struct hwtimer_pool *pool,
-					   struct hwtimer_entry entry)
-{
-	struct hwtimer_chunk *chunk =
-		hwtimer_queue_extend(queue, pool, HWTIMER_CHUNK_ENTRIES);
-
-	chunk->entries[queue->last - 1] = entry;
-}
-
-/* The same if it takes no chunk; otherwise false, and nothing has changed. */
+/* Appends an entry if that takes no chunk; otherwise false, and nothing is done. */
 static inline bool hwtimer_queue_try_entry(struct hwtimer_queue *queue,
 					   struct hwtimer_entry entry)
 {
@@ -189,6 +169,17 @@ static inline bool hwtimer_queue_try_entry(struct hwtimer_queue *queue,
 		return false;
 	queue->tail->entries[queue->last++] = entry;
 	return true;
+}
+
+/* Appends an entry; may take one chunk from @pool. */
+static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue,
+					   struct hwtimer_pool *pool,
+					   struct hwtimer_entry entry)
+{
+	if (hwtimer_queue_try_entry(queue, entry))
+		return;
+	hwtimer_queue_grow(queue, pool);
+	hwtimer_queue_try_entry(queue, entry);
 }
 
 /*
@@ -203,16 +194,9 @@ hwtimer_queue_prefetch(const struct hwtimer_queue *queue)
 		  HWTIMER_CACHE_LINE);
 }
 
-/* Appends an index; may take one chunk from @pool. */
-static inline void hwtimer_queue_add_index(struct hwtimer_queue *queue,
-					   struct hwtimer_pool *pool, u32 index)
-{
-	struct hwtimer_chunk *chunk =
-		hwtimer_queue_extend(queue, pool, HWTIMER_CHUNK_INDICES);
-
-	chunk->indices[queue->last - 1] = index;
-}
-
+void hwtimer_queue_add_indices(struct hwtimer_queue *queue,
+			       struct hwtimer_pool *pool, const u32 *indices,
+			       unsigned int count);
 void hwtimer_queue_drop_head(struct hwtimer_queue *queue,
 			     struct hwtimer_pool *pool);
 void hwtimer_queue_take(struct hwtimer_queue *queue, struct hwtimer_pool *pool,

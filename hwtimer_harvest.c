@@ -12,7 +12,10 @@
  * page of the kernel's, and its records are marked as leaving, or returning, so
  * that nobody can cancel them. Without the lock the page is copied to user space,
  * which may sleep. Under the lock again, what has arrived is freed, and the rest
- * is what it was: a timer leaves only when user space has it. instance->harvest
+ * is what it was: a timer leaves only when user space has it. Where no timer can
+ * go on afterwards, and nobody can wait for it, one that leaves is as good as gone:
+ * then its record is free at once, and only not used again before it has arrived,
+ * so that it is looked at once. instance->harvest
  * keeps a second reader from taking the same batch. With a client in the kernel
  * it is the same, but that its functions are called where the page is copied.
  */
@@ -85,15 +88,6 @@ static void event_fill(const struct hwtimer_instance *instance,
 	}
 }
 
-/* Starts to fetch the record at @slot of @chunk, if there is one. */
-static __always_inline void
-ready_prefetch(const struct hwtimer_instance *instance,
-	       const struct hwtimer_chunk *chunk, unsigned int slot)
-{
-	if (chunk && slot < hwtimer_queue_end(&instance->ready, chunk))
-		prefetchw(ready_record(instance, chunk, slot));
-}
-
 /*
  * Writes the events from slot @slot of @chunk on to @events, and returns how
  * many they are: less than @max if the chunk ends or a discarded event is in
@@ -107,7 +101,9 @@ static u32 events_take_chunk(struct hwtimer_instance *instance,
 	const struct hwtimer_queue *ready = &instance->ready;
 	const struct hwtimer_chunk *next = chunk == ready->tail ? NULL :
 								  chunk->next;
+	u32 next_end = next ? hwtimer_queue_end(ready, next) : 0;
 	u32 i, count = min(max, hwtimer_queue_end(ready, chunk) - slot);
+	u8 state = instance->leaves_free ? HWTIMER_FREE : HWTIMER_LEAVING;
 
 	if (next && next != ready->tail)
 		hwtimer_chunk_prefetch(next->next);
@@ -115,10 +111,11 @@ static u32 events_take_chunk(struct hwtimer_instance *instance,
 		struct hwtimer_record *record =
 			ready_record(instance, chunk, slot);
 
-		ready_prefetch(instance, next, slot);
+		if (slot < next_end)
+			prefetchw(ready_record(instance, next, slot));
 		if (record->state == HWTIMER_DISCARDED)
 			break;
-		record->state = HWTIMER_LEAVING;
+		record->state = state;
 		event_fill(instance, &events[i], record, chunk->indices[slot],
 			   now);
 	}
@@ -137,6 +134,7 @@ static u32 events_take(struct hwtimer_instance *instance, u32 max, u64 now)
 	unsigned int slot = ready->first;
 	u32 taken = 0;
 
+	instance->leaves_free = !instance->periodic && !instance->client;
 	while (chunk && taken < max) {
 		u32 count = events_take_chunk(instance, chunk, slot,
 					      &events[taken], max - taken, now);
@@ -150,15 +148,15 @@ static u32 events_take(struct hwtimer_instance *instance, u32 max, u64 now)
 	return taken;
 }
 
-/* The first @count events have arrived, none of which is of a periodic timer. */
-static void events_free(struct hwtimer_instance *instance, u32 count)
+/* The first @count events have arrived, of records that are free already. */
+static void events_release(struct hwtimer_instance *instance, u32 count)
 {
 	const struct hwtimer_event *events = instance->batch;
 	u32 i;
 
 	for (i = 0; i < count; i++)
-		hwtimer_table_put(&instance->table,
-				  lower_32_bits(events[i].id));
+		hwtimer_table_release(&instance->table, events[i].id);
+	instance->table.used -= count;
 	hwtimer_queue_drop(&instance->ready, &instance->pool, count);
 	instance->stats.delivered += count;
 }
@@ -210,8 +208,8 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 
 	if (trace_hwtimer_deliver_enabled())
 		hwtimer_trace_deliver(instance, events, copied, false);
-	if (likely(!instance->periodic)) {
-		events_free(instance, copied);
+	if (likely(instance->leaves_free)) {
+		events_release(instance, copied);
 	} else {
 		rearm_begin(instance);
 		for (i = 0; i < copied; i++)
@@ -255,30 +253,31 @@ static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
 }
 
 /**
- * hwtimer_harvest_at_once - deliver an event through the ring as it comes
+ * hwtimer_harvest_at_once - deliver events through the ring as they come
  * @instance: whose; its lock is held
- * @index: of a record that has expired, and is not in the queue of events
+ * @due: records that have expired, and are not in the queue of events
+ * @count: how many
  * @now: ns on the instance's clock
  *
  * hwtimer_exchange_told() is to follow, and the wheel to be looked at anew.
  *
- * Return: false if there is no room, or others come first.
+ * Return: how many. For the others there is no room, or others come first.
  */
-bool hwtimer_harvest_at_once(struct hwtimer_instance *instance, u32 index,
-			     u64 now)
+unsigned int hwtimer_harvest_at_once(struct hwtimer_instance *instance,
+				     const u32 *due, unsigned int count,
+				     u64 now)
 {
 	struct hwtimer_ring *ring = instance->exchange.ring;
+	unsigned int done = 0;
 
 	lockdep_assert_held(&instance->lock);
 	if (!ring || !ring->completions)
-		return false;
-	if (!hwtimer_queue_empty(&instance->ready) ||
-	    !hwtimer_ring_has_room(ring)) {
-		instance->stats.overflowed++;
-		return false;
-	}
-	event_put(instance, index, now);
-	return true;
+		return 0;
+	if (hwtimer_queue_empty(&instance->ready))
+		while (done < count && hwtimer_ring_has_room(ring))
+			event_put(instance, due[done++], now);
+	instance->stats.overflowed += count - done;
+	return done;
 }
 
 /* Moves the first of the events that wait into the ring, if it may go. */

@@ -185,28 +185,20 @@ int hwtimer_instance_start(struct hwtimer_instance *instance)
 	return err;
 }
 
-/* Chunks that the wheel has in its buckets, at least. */
-static u32 chunks_in_wheel(const struct hwtimer_instance *instance)
-{
-	u64 events = instance->stats.ready + instance->discards;
-	u32 in_use = instance->pool.chunks - instance->pool.spares;
-	u32 in_ready = div_u64(events, HWTIMER_CHUNK_INDICES) + 2;
-
-	return in_use - min(in_use, in_ready);
-}
-
 /* The spare chunks that there must be to meet @demand. */
 static u32 chunks_wanted(const struct hwtimer_instance *instance,
 			 const struct hwtimer_demand *demand)
 {
 	u32 periodic = instance->periodic + demand->periodic;
-	u64 expiring = instance->stats.pending + demand->timers + periodic;
+	struct hwtimer_outlook outlook = {
+		.adds = demand->timers,
+		.moves = demand->moves,
+		.resting = periodic,
+		.expiring = instance->stats.pending + demand->timers + periodic,
+		.queued = instance->stats.ready + instance->discards,
+	};
 
-	/* Filing takes some; in the end all will have to be queued. */
-	return hwtimer_wheel_reserve(&instance->wheel,
-				     chunks_in_wheel(instance), demand->timers,
-				     demand->moves, periodic) +
-	       div_u64(expiring, HWTIMER_CHUNK_INDICES) + 3;
+	return hwtimer_wheel_reserve(&instance->wheel, &outlook);
 }
 
 static u32 chunks_missing(const struct hwtimer_instance *instance,
@@ -409,23 +401,50 @@ static void trim_some(struct hwtimer_instance *instance,
 	hwtimer_worker_kick(&instance->chores, instance->trim_at);
 }
 
-/* A pending record, removed from the wheel as due, becomes an event. */
-static void instance_expire(struct hwtimer_instance *instance, u32 index,
-			    u64 now)
+/*
+ * Notes in the records that they have expired, and counts how late. Most of those
+ * that expire together are of the same class: so it is counted in a register, and
+ * not in memory, where each count has to wait for the one before.
+ */
+static void expired_note(struct hwtimer_instance *instance, const u32 *due,
+			 unsigned int count, u64 now)
 {
-	struct hwtimer_record *record =
-		hwtimer_table_record(&instance->table, index);
-	u64 lateness = now - record->deadline;
+	struct hwtimer_stats *stats = &instance->stats;
+	unsigned int i, class = 0, alike = 0;
+	u64 latest = stats->lateness_max;
 
-	record->state = HWTIMER_EXPIRED;
-	record->lateness = min_t(u64, lateness, U32_MAX);
-	instance->stats.pending--;
-	instance->stats.expired++;
-	hwtimer_stats_lateness(&instance->stats, lateness);
-	if (hwtimer_harvest_at_once(instance, index, now))
-		return;
-	hwtimer_queue_add_index(&instance->ready, &instance->pool, index);
-	instance->stats.ready++;
+	for (i = 0; i < count; i++) {
+		struct hwtimer_record *record =
+			hwtimer_table_record(&instance->table, due[i]);
+		u64 lateness = now - record->deadline;
+
+		record->state = HWTIMER_EXPIRED;
+		record->lateness = min_t(u64, lateness, U32_MAX);
+		latest = max(latest, lateness);
+		if (hwtimer_stats_class(lateness) != class) {
+			stats->lateness[class] += alike;
+			class = hwtimer_stats_class(lateness);
+			alike = 0;
+		}
+		alike++;
+	}
+	stats->lateness[class] += alike;
+	stats->lateness_max = latest;
+}
+
+/* Pending records, removed from the wheel as due, become events. */
+static void instance_expire(struct hwtimer_instance *instance, const u32 *due,
+			    unsigned int count, u64 now)
+{
+	unsigned int delivered;
+
+	expired_note(instance, due, count, now);
+	instance->stats.pending -= count;
+	instance->stats.expired += count;
+	delivered = hwtimer_harvest_at_once(instance, due, count, now);
+	hwtimer_queue_add_indices(&instance->ready, &instance->pool,
+				  due + delivered, count - delivered);
+	instance->stats.ready += count - delivered;
 }
 
 /* When the worker should look at the instance next, ns. */
@@ -518,7 +537,7 @@ void hwtimer_instance_follow(struct hwtimer_instance *instance, u64 now)
 static unsigned int instance_advance(struct hwtimer_instance *instance, u64 now,
 				     u32 *due)
 {
-	unsigned int i, expired;
+	unsigned int expired;
 
 	lockdep_assert_held(&instance->lock);
 	if (instance->stopped)
@@ -527,8 +546,7 @@ static unsigned int instance_advance(struct hwtimer_instance *instance, u64 now,
 	expired = hwtimer_wheel_advance(&instance->wheel, now, due);
 	if (trace_hwtimer_expire_enabled())
 		hwtimer_trace_expire(instance, due, expired, now);
-	for (i = 0; i < expired; i++)
-		instance_expire(instance, due[i], now);
+	instance_expire(instance, due, expired, now);
 	instance->stats.turns += expired > 0;
 	return expired;
 }

@@ -81,14 +81,26 @@ static __always_inline u64 hwtimer_op_deadline(u64 time, u32 flags,
 	return now + max_t(s64, time, 0);
 }
 
-/* A free record for a timer; 0, or why there is none. */
+/* How many more timers there may be. */
+static __always_inline u32
+hwtimer_op_room(const struct hwtimer_instance *instance)
+{
+	return instance->stopped ? 0 :
+				   instance->settings.timers -
+					   hwtimer_instance_timers(instance);
+}
+
+/* Why there may be none. */
+static __always_inline int
+hwtimer_op_refusal(const struct hwtimer_instance *instance)
+{
+	return instance->stopped ? -ESHUTDOWN : -ENOSPC;
+}
+
+/* A free record for a timer, for which there is room; 0, or why there is none. */
 static __always_inline int hwtimer_op_get(struct hwtimer_instance *instance,
 					  bool periodic, u32 *index)
 {
-	if (instance->stopped)
-		return -ESHUTDOWN;
-	if (hwtimer_instance_timers(instance) >= instance->settings.timers)
-		return -ENOSPC;
 	/* The last one that ended may have spent its record's generations. */
 	if (unlikely(periodic) && hwtimer_table_spare(&instance->table) < 2)
 		return -ENOMEM;
@@ -106,21 +118,28 @@ hwtimer_op_fill(struct hwtimer_instance *instance, u32 index, u64 deadline,
 
 	record->deadline = deadline;
 	record->user_data = user_data;
+	/* All four, as that is one store. */
 	record->state = HWTIMER_PENDING;
+	record->postponed = false;
 	record->align = 0;
 	record->flags = 0;
 	return record;
 }
 
-/* Files a new timer in the wheel; returns its id. */
+/* Files a new timer in the wheel; returns its id. It is still to be counted. */
 static __always_inline u64 hwtimer_op_file(struct hwtimer_instance *instance,
 					   const struct hwtimer_record *record,
 					   u32 index)
 {
-	hwtimer_wheel_add(&instance->wheel, index);
-	instance->stats.scheduled++;
-	instance->stats.pending++;
+	hwtimer_wheel_add(&instance->wheel, record, index);
 	return hwtimer_table_id(record, index);
+}
+
+static inline void hwtimer_op_count_filed(struct hwtimer_instance *instance,
+					  u32 count)
+{
+	instance->stats.scheduled += count;
+	instance->stats.pending += count;
 }
 
 /* CANCEL of the timer that @id names; returns 0 or the error. */
@@ -157,21 +176,10 @@ hwtimer_op_reschedule(struct hwtimer_instance *instance, u64 id, u64 time,
 		return -ENOENT;
 	if (unlikely(record->state != HWTIMER_PENDING))
 		return hwtimer_op_reschedule_late(instance, record);
-	hwtimer_wheel_move(&instance->wheel, lower_32_bits(id),
+	hwtimer_wheel_move(&instance->wheel, record, lower_32_bits(id),
 			   hwtimer_op_deadline(time, flags, moment));
 	instance->stats.rescheduled++;
 	return 0;
-}
-
-/* Starts to fetch the record that @id names, if there is one. */
-static __always_inline void
-hwtimer_op_prefetch(const struct hwtimer_instance *instance, u64 id)
-{
-	struct hwtimer_record *record =
-		hwtimer_table_address(&instance->table, id);
-
-	if (record)
-		prefetchw(record);
 }
 
 #endif /* HWTIMER_OP_H */

@@ -174,7 +174,7 @@ bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
 	record->deadline =
 		next_deadline(record, extension->interval, expirations, now);
 	record->state = HWTIMER_PENDING;
-	hwtimer_wheel_add(&instance->wheel, index);
+	hwtimer_wheel_add(&instance->wheel, record, index);
 	instance->stats.pending++;
 	instance->stats.rearmed++;
 	if (trace_hwtimer_rearm_enabled())

@@ -108,6 +108,8 @@ static __always_inline int request_schedule(struct hwtimer_instance *instance,
 	u32 index;
 	int err;
 
+	if (unlikely(!hwtimer_op_room(instance)))
+		return hwtimer_op_refusal(instance);
 	err = hwtimer_op_get(instance, request->interval, &index);
 	if (unlikely(err))
 		return err;
@@ -121,6 +123,7 @@ static __always_inline int request_schedule(struct hwtimer_instance *instance,
 	if (unlikely(request->interval))
 		hwtimer_period_begin(instance, record, request);
 	request->id = hwtimer_op_file(instance, record, index);
+	hwtimer_op_count_filed(instance, 1);
 	return 0;
 }
 
@@ -146,7 +149,7 @@ request_prefetch(const struct hwtimer_instance *instance,
 		 const struct hwtimer_request *request)
 {
 	if (request->op != HWTIMER_OP_SCHEDULE && !request->result)
-		hwtimer_op_prefetch(instance, request->id);
+		hwtimer_table_prefetch(&instance->table, request->id);
 }
 
 static void requests_run_all(struct hwtimer_instance *instance,

@@ -24,8 +24,8 @@
  * @HWTIMER_FREE: nobody's
  * @HWTIMER_PENDING: in the wheel
  * @HWTIMER_EXPIRED: in the queue of events
- * @HWTIMER_LEAVING: being copied to user space by read(), which makes it free,
- *	or pending if it is periodic, or expired again if the copy fails
+ * @HWTIMER_LEAVING: being delivered, which makes it free, or pending if it is
+ *	periodic, or expired again if it fails
  * @HWTIMER_RETURNING: being copied to user space by STOP, which makes it free,
  *	or pending again if the copy fails
  * @HWTIMER_DISCARDED: in the queue of events, to be dropped when its turn comes
@@ -205,6 +205,13 @@ hwtimer_table_record(const struct hwtimer_table *table, u32 index)
 			->records[index & (HWTIMER_SLOT_RECORDS - 1)];
 }
 
+/* The id of the record at @index, while it is in use. */
+static inline u64 hwtimer_table_id(const struct hwtimer_record *record,
+				   u32 index)
+{
+	return (u64)record->generation << 32 | index;
+}
+
 /* Where the record that any id names would be; NULL for nowhere. */
 static inline struct hwtimer_record *
 hwtimer_table_address(const struct hwtimer_table *table, u64 id)
@@ -216,6 +223,18 @@ hwtimer_table_address(const struct hwtimer_table *table, u64 id)
 		return NULL;
 	return &table->slots[array_index_nospec(nr, table->nr_slots)]
 			->records[bit];
+}
+
+/* Starts to fetch what lies where the record that any id names would be. */
+static __always_inline void
+hwtimer_table_prefetch(const struct hwtimer_table *table, u64 id)
+{
+	u32 nr = lower_32_bits(id) >> HWTIMER_SLOT_SHIFT;
+	u32 bit = lower_32_bits(id) & (HWTIMER_SLOT_RECORDS - 1);
+
+	if (likely(nr < table->nr_slots))
+		prefetchw(&table->slots[array_index_nospec(nr, table->nr_slots)]
+				   ->records[bit]);
 }
 
 /**
@@ -243,11 +262,20 @@ static inline u32 hwtimer_table_get(struct hwtimer_table *table)
 	return index;
 }
 
+/* The word of its slot's map that has the bit of record @index. */
+static inline unsigned long *
+hwtimer_table_word(const struct hwtimer_table *table, u32 index)
+{
+	u32 nr = index >> HWTIMER_SLOT_SHIFT;
+	u32 bit = index & (HWTIMER_SLOT_RECORDS - 1);
+
+	return &hwtimer_slot_map(table->slots[nr], nr)[bit / BITS_PER_LONG];
+}
+
 /* Enters a record that can be used again where hwtimer_table_get() finds it. */
 static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
 {
 	u32 nr = index >> HWTIMER_SLOT_SHIFT;
-	u32 bit = index & (HWTIMER_SLOT_RECORDS - 1);
 	unsigned long mask = BIT(index % BITS_PER_LONG);
 
 	if (index - table->hand_base < BITS_PER_LONG) {
@@ -255,30 +283,64 @@ static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
 		return;
 	}
 	/* Not by __set_bit(), which on x86 costs as much as all the rest. */
-	hwtimer_slot_map(table->slots[nr], nr)[bit / BITS_PER_LONG] |= mask;
-	table->vacant[nr / BITS_PER_LONG] |= BIT(nr % BITS_PER_LONG);
-	table->lowest = min(table->lowest, index);
+	*hwtimer_table_word(table, index) |= mask;
+	/* Mostly neither changes: no store, for which the next one has to wait. */
+	if (!(table->vacant[nr / BITS_PER_LONG] & BIT(nr % BITS_PER_LONG)))
+		table->vacant[nr / BITS_PER_LONG] |= BIT(nr % BITS_PER_LONG);
+	if (index < table->lowest)
+		table->lowest = index;
 }
 
 /**
- * hwtimer_table_put_record - make a record free
+ * hwtimer_table_prefetch_used - start to fetch a record if it is in use
  * @table: of the instance
- * @record: in use
- * @index: its
+ * @index: of a record
+ *
+ * It may be fetched although it is free. The maps are small enough to be cached. There
+ * is no branch, as the processor would guess it wrong as often as not: instead, of two
+ * addresses one is masked out.
+ *
+ * Return: whether it is known to be free.
+ */
+static __always_inline bool
+hwtimer_table_prefetch_used(const struct hwtimer_table *table, u32 index)
+{
+	const unsigned long *word = hwtimer_table_word(table, index);
+	unsigned long free = *word >> index % BITS_PER_LONG & 1;
+	unsigned long map = (unsigned long)word;
+	unsigned long record =
+		(unsigned long)hwtimer_table_record(table, index);
+
+	prefetchw((void *)(map ^ ((map ^ record) & (free - 1))));
+	return free;
+}
+
+/**
+ * hwtimer_table_release - let a record be used again
+ * @table: of the instance
+ * @id: of the timer that it was; its state is HWTIMER_FREE already
  *
  * A record whose generations are spent is not used again: 32 bytes for each
  * 4,294,967,295 timers are the price for ids that never come back.
+ *
+ * It is still to be counted: table->used.
  */
+static inline void hwtimer_table_release(struct hwtimer_table *table, u64 id)
+{
+	if (unlikely(upper_32_bits(id) == U32_MAX))
+		table->retired++;
+	else
+		hwtimer_table_offer(table, lower_32_bits(id));
+}
+
+/* Makes a record, which is in use, free. */
 static inline void hwtimer_table_put_record(struct hwtimer_table *table,
 					    struct hwtimer_record *record,
 					    u32 index)
 {
 	record->state = HWTIMER_FREE;
 	table->used--;
-	if (unlikely(record->generation == U32_MAX))
-		table->retired++;
-	else
-		hwtimer_table_offer(table, index);
+	hwtimer_table_release(table, hwtimer_table_id(record, index));
 }
 
 static inline void hwtimer_table_put(struct hwtimer_table *table, u32 index)
@@ -308,13 +370,6 @@ hwtimer_table_find(const struct hwtimer_table *table, u64 id)
 static inline bool hwtimer_record_periodic(const struct hwtimer_record *record)
 {
 	return record->flags & HWTIMER_RECORD_PERIODIC;
-}
-
-/* The id of the record at @index, while it is in use. */
-static inline u64 hwtimer_table_id(const struct hwtimer_record *record,
-				   u32 index)
-{
-	return (u64)record->generation << 32 | index;
 }
 
 #endif /* HWTIMER_TABLE_H */

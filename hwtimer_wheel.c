@@ -22,6 +22,7 @@
  * Chunks: an append takes one at the most. How many there must be in the pool,
  * so that it never runs dry, hwtimer_wheel_reserve() tells.
  */
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/ktime.h>
@@ -230,8 +231,8 @@ u64 hwtimer_wheel_slack(const struct hwtimer_wheel *wheel, u8 align)
 }
 
 /* The tick at which a timer is to expire. */
-static u64 record_tick(const struct hwtimer_wheel *wheel,
-		       const struct hwtimer_record *record)
+static __always_inline u64 record_tick(const struct hwtimer_wheel *wheel,
+				       const struct hwtimer_record *record)
 {
 	u64 tick = hwtimer_wheel_tick_of(wheel, record->deadline);
 	u64 mask;
@@ -289,8 +290,8 @@ static noinline void bucket_append_slowly(struct hwtimer_wheel *wheel, u32 nr,
 }
 
 /* The same; mostly nobody walks there, and the last chunk has room. */
-static void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
-			  struct hwtimer_entry entry, u64 tick)
+static __always_inline void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
+					  struct hwtimer_entry entry, u64 tick)
 {
 	struct hwtimer_queue *entries = &wheel->buckets[nr].entries;
 
@@ -314,15 +315,15 @@ static struct hwtimer_queue *rewind_queue(struct hwtimer_wheel *wheel)
 /**
  * hwtimer_wheel_add - schedule a timer
  * @wheel: the wheel
- * @index: of a record that is not in the wheel, its deadline and align set
+ * @record: not in the wheel, its deadline and align set
+ * @index: its
  *
  * A deadline that has passed goes to the next turn. Takes one chunk at the
  * most from the pool.
  */
-void hwtimer_wheel_add(struct hwtimer_wheel *wheel, u32 index)
+void hwtimer_wheel_add(struct hwtimer_wheel *wheel,
+		       const struct hwtimer_record *record, u32 index)
 {
-	struct hwtimer_record *record =
-		hwtimer_table_record(wheel->table, index);
 	struct hwtimer_entry entry = { .index = index, .stamp = record->stamp };
 	u64 tick;
 
@@ -339,17 +340,16 @@ void hwtimer_wheel_add(struct hwtimer_wheel *wheel, u32 index)
 /**
  * hwtimer_wheel_move - a timer gets another deadline
  * @wheel: the wheel
- * @index: of a record in the wheel
+ * @record: in the wheel
+ * @index: its
  * @deadline: the new one
  *
  * To a later one the entry moves lazily, when its tick comes; to an earlier one
  * goes a new entry, which takes one chunk at the most from the pool.
  */
-void hwtimer_wheel_move(struct hwtimer_wheel *wheel, u32 index, u64 deadline)
+void hwtimer_wheel_move(struct hwtimer_wheel *wheel,
+			struct hwtimer_record *record, u32 index, u64 deadline)
 {
-	struct hwtimer_record *record =
-		hwtimer_table_record(wheel->table, index);
-
 	if (deadline >= record->deadline) {
 		wheel->postponed += !record->postponed;
 		record->postponed = true;
@@ -358,7 +358,7 @@ void hwtimer_wheel_move(struct hwtimer_wheel *wheel, u32 index, u64 deadline)
 	}
 	hwtimer_wheel_remove(wheel, record);
 	record->deadline = deadline;
-	hwtimer_wheel_add(wheel, index);
+	hwtimer_wheel_add(wheel, record, index);
 }
 
 /* Whether something has been begun that the next turn should go on with. */
@@ -398,21 +398,53 @@ static bool entry_alive(const struct hwtimer_record *record,
 		record->state == HWTIMER_RETURNING);
 }
 
-static __always_inline void prefetch_record(const struct hwtimer_wheel *wheel,
-					    struct hwtimer_entry entry)
+/* Starts to fetch the records of entries @begin to @end - 1. */
+static __always_inline void chunk_fetch(const struct hwtimer_wheel *wheel,
+					const struct hwtimer_chunk *chunk,
+					unsigned int begin, unsigned int end)
 {
-	prefetchw(hwtimer_table_record(wheel->table, entry.index));
+	for (; begin < end; begin++)
+		prefetchw(hwtimer_table_record(wheel->table,
+					       chunk->entries[begin].index));
 }
 
-static __always_inline void prefetch_records(const struct hwtimer_wheel *wheel,
-					     const struct hwtimer_queue *queue)
+/* The same, but for those that are free: their entries are dead. */
+static __always_inline void chunk_sift(const struct hwtimer_wheel *wheel,
+				       struct hwtimer_chunk *chunk,
+				       unsigned int begin, unsigned int end)
 {
-	unsigned int i;
+	u32 dead = 0;
 
-	if (hwtimer_queue_empty(queue))
-		return;
-	for (i = queue->first; i < hwtimer_queue_end(queue, queue->head); i++)
-		prefetch_record(wheel, queue->head->entries[i]);
+	for (; begin < end; begin++) {
+		u32 index = chunk->entries[begin].index;
+
+		dead |= hwtimer_table_prefetch_used(wheel->table, index)
+			<< begin;
+	}
+	chunk->dead |= dead;
+}
+
+/*
+ * Of timeouts most are cancelled, and their records free: then it pays to find that
+ * out without a look at them. Where nobody cancels it does not.
+ */
+static void chunk_look(const struct hwtimer_wheel *wheel,
+		       struct hwtimer_chunk *chunk, unsigned int begin,
+		       unsigned int end)
+{
+	if (wheel->buries)
+		chunk_sift(wheel, chunk, begin, end);
+	else
+		chunk_fetch(wheel, chunk, begin, end);
+}
+
+/* The same for the first chunk of @queue. */
+static void queue_look(const struct hwtimer_wheel *wheel,
+		       const struct hwtimer_queue *queue)
+{
+	if (!hwtimer_queue_empty(queue))
+		chunk_look(wheel, queue->head, queue->first,
+			   hwtimer_queue_end(queue, queue->head));
 }
 
 /* Entries of @tick and before are due in @walk. */
@@ -450,7 +482,7 @@ static void walk_begin(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 	bucket->entries.head = NULL;
 	if (walk->cascades)
 		hwtimer_kind_loosen(wheel, nr, false);
-	prefetch_records(wheel, &walk->source);
+	queue_look(wheel, &walk->source);
 }
 
 /* Puts back what @walk kept, and what it has not looked at, before the rest. */
@@ -511,14 +543,23 @@ static void walk_file(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		bucket_append(wheel, nr, entry, tick);
 }
 
-/* Looks at one entry; if its timer expires it goes to *@due, which moves on. */
+/* Removes dead entries. */
+static void walk_bury(struct hwtimer_wheel *wheel, unsigned int count)
+{
+	wheel->entries -= count;
+	wheel->stats.buried += count;
+}
+
+/*
+ * Looks at one entry; if its timer expires it goes to *@due, which moves on, and is
+ * still to be counted out.
+ */
 static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		       struct hwtimer_entry entry,
 		       struct hwtimer_record *record, u32 **due)
 {
 	if (!entry_alive(record, entry)) {
-		wheel->entries--;
-		wheel->stats.buried++;
+		walk_bury(wheel, 1);
 		return;
 	}
 	if (!walk_has_reached(wheel, walk, record)) {
@@ -526,7 +567,6 @@ static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 			  record_tick(wheel, record));
 	} else if (walk->expires && record->state == HWTIMER_PENDING) {
 		hwtimer_wheel_remove(wheel, record);
-		wheel->entries--;
 		*(*due)++ = entry.index;
 	} else if (walk->floor) {
 		walk_file(wheel, walk, entry, record, walk->floor);
@@ -546,26 +586,28 @@ static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
 			       struct hwtimer_walk *walk, u32 **due)
 {
-	const struct hwtimer_chunk *chunk = walk->source.head;
-	const struct hwtimer_chunk *next =
-		chunk == walk->source.tail ? NULL : chunk->next;
+	struct hwtimer_chunk *chunk = walk->source.head;
+	struct hwtimer_chunk *next = chunk == walk->source.tail ? NULL :
+								  chunk->next;
 	unsigned int begin = walk->source.first;
 	unsigned int end = hwtimer_queue_end(&walk->source, chunk);
-	unsigned int next_end = next ? hwtimer_queue_end(&walk->source, next) :
-				       0;
-	unsigned int i;
+	u32 live = GENMASK(end - 1, begin) & ~chunk->dead;
+	u64 buried = wheel->stats.buried;
 
 	if (next && next != walk->source.tail)
 		hwtimer_chunk_prefetch(next->next);
-	for (i = begin; i < end; i++) {
-		struct hwtimer_entry entry = chunk->entries[i];
+	if (next)
+		chunk_look(wheel, next, next->first,
+			   hwtimer_queue_end(&walk->source, next));
+	walk_bury(wheel, end - begin - hweight32(live));
+	for (; live; live &= live - 1) {
+		struct hwtimer_entry entry = chunk->entries[__ffs(live)];
 
-		if (i < next_end)
-			prefetch_record(wheel, next->entries[i]);
 		walk_entry(wheel, walk, entry,
 			   hwtimer_table_record(wheel->table, entry.index),
 			   due);
 	}
+	wheel->buries = wheel->stats.buried != buried;
 	wheel->stats.walked += end - begin;
 	hwtimer_queue_drop_head(&walk->source, wheel->pool);
 	return end - begin;
@@ -790,6 +832,7 @@ unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
 		return 0;
 	}
 	budget = advance_due(wheel, budget, &due_end);
+	wheel->entries -= due_end - due;
 	if (!wheel->walk.active)
 		advance_ahead(wheel, budget);
 	return due_end - due;
@@ -918,13 +961,18 @@ static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
 					 partial * (u64)wheel->nr_buckets);
 }
 
+/* Chunks of the wheel's pool that are in its buckets, at least. */
+static u64 chunks_in_use(const struct hwtimer_wheel *wheel, u64 queued)
+{
+	u64 in_use = wheel->pool->chunks - wheel->pool->spares;
+
+	return in_use - min(in_use, queued / HWTIMER_CHUNK_INDICES + 2);
+}
+
 /**
- * hwtimer_wheel_reserve - how many spare chunks the wheel must find in its pool
+ * hwtimer_wheel_reserve - how many spare chunks there must be in the pool
  * @wheel: the wheel
- * @in_use: chunks that it has in its buckets, at least
- * @adds: timers that are about to be added
- * @moves: timers that are about to be moved
- * @resting: timers that may be added later, without having been announced again
+ * @outlook: for what; also for the queue of those that expire
  *
  * A hierarchical wheel may have to scatter all of its entries, and so may one
  * that rewinds. A hashed one may have to scatter those of @resting, but of the
@@ -933,19 +981,26 @@ static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
  * that came during the walk, and a broken one for either. A walk keeps what it
  * keeps in no more chunks than it has emptied, but for the one it is in; there
  * are three walks.
+ *
+ * Where there are enough for all entries, however scattered, there are enough for
+ * the queue, too: a timer that expires takes a 60th of a chunk there, and leaves at
+ * least a 30th of those that the entries may need. What is counted out for a hashed
+ * wheel is less, and of that it need not leave anything.
  */
-u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel, u32 in_use,
-			  u32 adds, u32 moves, u32 resting)
+u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
+			  const struct hwtimer_outlook *outlook)
 {
-	u64 news = (u64)adds + moves;
-	u64 postponed = wheel->postponed + moves;
-	u64 most = chunks_at_most(wheel, wheel->entries + news + resting);
-	u64 few = 3 + news +
+	u64 news = (u64)outlook->adds + outlook->moves;
+	u64 postponed = wheel->postponed + outlook->moves;
+	u64 most =
+		chunks_at_most(wheel, wheel->entries + news + outlook->resting);
+	u64 few = 3 + news + outlook->expiring / HWTIMER_CHUNK_INDICES +
 		  min(postponed, 2 * (u64)wheel->nr_buckets + 4 +
 					 postponed / HWTIMER_CHUNK_ENTRIES);
 
-	most -= min_t(u64, most, in_use);
-	if (hwtimer_is_hashed(wheel) && !wheel->rewinds && !resting)
-		return few;
-	return most;
+	most -= min(most, chunks_in_use(wheel, outlook->queued));
+	if (hwtimer_is_hashed(wheel) && !wheel->rewinds && !outlook->resting)
+		most = min(most, few);
+	/* The queue's first and last chunk, and one for all that is rounded. */
+	return most + 3;
 }

@@ -205,6 +205,7 @@ struct hwtimer_rewind {
  * @sweep: the bucket that hwtimer_wheel_compact() is in
  * @sweep_next: where the compaction goes on
  * @sweeping: whether a compaction is going on
+ * @buries: there was a dead entry in the last chunk that was walked
  * @rewinds: hwtimer_wheel_rewind() may come
  * @rewind: how that goes on
  * @hashed: if it is of that kind
@@ -228,6 +229,7 @@ struct hwtimer_wheel {
 	struct hwtimer_walk sweep;
 	u32 sweep_next;
 	bool sweeping;
+	bool buries;
 	bool rewinds;
 	struct hwtimer_rewind rewind;
 	union {
@@ -235,6 +237,22 @@ struct hwtimer_wheel {
 		struct hwtimer_hierarchy hierarchy;
 	};
 	struct hwtimer_wheel_stats stats;
+};
+
+/**
+ * struct hwtimer_outlook - what may become of the timers of a wheel
+ * @adds: timers that are about to be added
+ * @moves: timers that are about to be moved
+ * @resting: timers that may be added later, without having been announced again
+ * @expiring: timers that may expire, as often as they may without being announced
+ * @queued: those that have expired, and wait in a queue from the wheel's pool
+ */
+struct hwtimer_outlook {
+	u32 adds;
+	u32 moves;
+	u32 resting;
+	u64 expiring;
+	u64 queued;
 };
 
 size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape);
@@ -251,8 +269,10 @@ u64 hwtimer_wheel_time_of(const struct hwtimer_wheel *wheel, u64 tick);
 u8 hwtimer_wheel_align(const struct hwtimer_wheel *wheel, u64 slack);
 u64 hwtimer_wheel_slack(const struct hwtimer_wheel *wheel, u8 align);
 
-void hwtimer_wheel_add(struct hwtimer_wheel *wheel, u32 index);
-void hwtimer_wheel_move(struct hwtimer_wheel *wheel, u32 index, u64 deadline);
+void hwtimer_wheel_add(struct hwtimer_wheel *wheel,
+		       const struct hwtimer_record *record, u32 index);
+void hwtimer_wheel_move(struct hwtimer_wheel *wheel,
+			struct hwtimer_record *record, u32 index, u64 deadline);
 u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel);
 bool hwtimer_wheel_busy(const struct hwtimer_wheel *wheel);
 unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
@@ -261,8 +281,8 @@ void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now);
 void hwtimer_wheel_rewind_step(struct hwtimer_wheel *wheel);
 void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max);
 void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin);
-u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel, u32 in_use,
-			  u32 adds, u32 moves, u32 resting);
+u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
+			  const struct hwtimer_outlook *outlook);
 
 /**
  * hwtimer_wheel_remove - a timer ends

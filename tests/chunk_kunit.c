@@ -112,10 +112,16 @@ static void queue_of_indices_is_first_in_first_out(struct kunit *test)
 {
 	struct hwtimer_pool *pool = test->priv;
 	struct hwtimer_queue queue = {};
-	u32 i;
+	u32 indices[3 * HWTIMER_CHUNK_INDICES];
+	u32 i, count;
 
-	for (i = 0; i < 3 * HWTIMER_CHUNK_INDICES; i++)
-		hwtimer_queue_add_index(&queue, pool, i);
+	for (i = 0; i < ARRAY_SIZE(indices); i++)
+		indices[i] = i;
+	/* 1, 2, 4, ... 64 of them, and the rest. */
+	for (i = 0; i < ARRAY_SIZE(indices); i += count) {
+		count = min_t(u32, i + 1, ARRAY_SIZE(indices) - i);
+		hwtimer_queue_add_indices(&queue, pool, &indices[i], count);
+	}
 	KUNIT_EXPECT_EQ(test, pool->spares, ENTRIES - 3);
 	for (i = 0; i < 3 * HWTIMER_CHUNK_INDICES; i++) {
 		KUNIT_ASSERT_EQ(test, queue.head->indices[queue.first], i);

@@ -53,6 +53,7 @@ void oracle_destroy(struct oracle *oracle)
 {
 	if (!oracle)
 		return;
+	hwtimer_queue_drain(&oracle->ready);
 	hwtimer_wheel_drain(&oracle->wheel);
 	hwtimer_pool_drain(&oracle->pool);
 	hwtimer_table_destroy(&oracle->table);
@@ -64,9 +65,13 @@ void oracle_destroy(struct oracle *oracle)
 /* Leaves exactly the spare chunks that one more timer or move may need. */
 static void provide_chunks(struct oracle *oracle, u32 moves)
 {
-	u32 in_use = oracle->pool.chunks - oracle->pool.spares;
-	u32 wanted =
-		hwtimer_wheel_reserve(&oracle->wheel, in_use, !moves, moves, 0);
+	const struct hwtimer_outlook outlook = {
+		.adds = !moves,
+		.moves = moves,
+		.expiring = oracle->nr_live + !moves,
+		.queued = oracle->queued,
+	};
+	u32 wanted = hwtimer_wheel_reserve(&oracle->wheel, &outlook);
 	struct hwtimer_pool other = {};
 
 	if (oracle->pool.spares < wanted) {
@@ -120,7 +125,7 @@ struct oracle_timer *oracle_schedule_slack(struct oracle *oracle, u64 deadline,
 	record->deadline = deadline;
 	record->align = hwtimer_wheel_align(&oracle->wheel, slack);
 	record->state = HWTIMER_PENDING;
-	hwtimer_wheel_add(&oracle->wheel, index);
+	hwtimer_wheel_add(&oracle->wheel, record, index);
 
 	timer = &oracle->timers[index];
 	timerqueue_init(&timer->node);
@@ -170,7 +175,8 @@ void oracle_move(struct oracle *oracle, struct oracle_timer *timer,
 		tick = max_t(u64, timer->node.expires,
 			     tick_allowed(oracle, deadline, timer->slack));
 	provide_chunks(oracle, 1);
-	hwtimer_wheel_move(&oracle->wheel, timer->index, deadline);
+	hwtimer_wheel_move(&oracle->wheel, oracle_record(oracle, timer),
+			   timer->index, deadline);
 	timerqueue_del(&oracle->pending, &timer->node);
 	timer->unordered = true;
 	expect_at(oracle, timer, tick);
@@ -203,6 +209,26 @@ static void check_expired(struct oracle *oracle, u32 index)
 	check_order(oracle, timer);
 	forget(oracle, timer);
 	oracle->expired++;
+	hwtimer_queue_add_indices(&oracle->ready, &oracle->pool, &index, 1);
+	oracle->queued++;
+}
+
+static void read_events(struct oracle *oracle, u64 count)
+{
+	hwtimer_queue_drop(&oracle->ready, &oracle->pool, count);
+	oracle->queued -= count;
+}
+
+/* Leaves some, so that the queue's first chunk is a broken one. */
+static void read_most_events(struct oracle *oracle)
+{
+	read_events(oracle, oracle->queued - oracle->queued % 59);
+}
+
+/* Reads all events; then the pool is the wheel's alone. */
+void oracle_read(struct oracle *oracle)
+{
+	read_events(oracle, oracle->queued);
 }
 
 static void check_bounds(struct oracle *oracle)
@@ -227,6 +253,8 @@ void oracle_turn(struct oracle *oracle, u64 now)
 
 	oracle->now = now;
 	oracle->order_tick = 0;
+	if (oracle->nr_turns++ % ORACLE_TURNS_UNREAD == 0)
+		read_most_events(oracle);
 	do {
 		u64 walked = wheel->stats.walked;
 		unsigned int i, expired = hwtimer_wheel_advance(wheel, now,

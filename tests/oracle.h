@@ -4,8 +4,9 @@
  * queue (the kernel's timerqueue), with which every expiration is compared.
  * Whatever kind of wheel is behind hwtimer_wheel.h is tested through this.
  *
- * The pool is kept at exactly what hwtimer_wheel_reserve() asks for, so that a
- * wheel which takes more than it said finds it empty, and warns.
+ * What expires goes to a queue of the same pool, as in an instance. The pool is kept
+ * at exactly what hwtimer_wheel_reserve() asks for, so that a wheel, or its queue,
+ * that takes more than it said finds it empty, and warns.
  */
 #ifndef HWTIMER_TESTS_ORACLE_H
 #define HWTIMER_TESTS_ORACLE_H
@@ -17,6 +18,9 @@
 
 /* Most timers at a time. */
 #define ORACLE_TIMERS 4000
+
+/* The queue of events is read every so many turns. */
+#define ORACLE_TURNS_UNREAD 5
 
 /**
  * struct oracle_timer - what the oracle knows of one timer
@@ -51,6 +55,9 @@ struct oracle_timer {
  * @now: ns
  * @sequence: of the next timer
  * @expired: how many have
+ * @ready: indices of those that have
+ * @queued: how many they are
+ * @nr_turns: so far
  * @order_tick: of the last expired timer
  * @order_sequence: of the last expired one that has a place
  * @between: called between two slices of a turn, if set
@@ -69,6 +76,9 @@ struct oracle {
 	u64 now;
 	u64 sequence;
 	u64 expired;
+	struct hwtimer_queue ready;
+	u64 queued;
+	u64 nr_turns;
 	u64 order_tick;
 	u64 order_sequence;
 	void (*between)(struct oracle *oracle);
@@ -88,6 +98,7 @@ void oracle_cancel(struct oracle *oracle, struct oracle_timer *timer);
 void oracle_move(struct oracle *oracle, struct oracle_timer *timer,
 		 u64 deadline);
 void oracle_turn(struct oracle *oracle, u64 now);
+void oracle_read(struct oracle *oracle);
 void oracle_compact(struct oracle *oracle);
 
 /* The record of a timer. */

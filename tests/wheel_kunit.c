@@ -1077,6 +1077,7 @@ static void random_operations_match_the_oracle(struct kunit *test)
 		oracle_cancel(oracle, oracle->live[0]);
 	oracle_compact(oracle);
 	KUNIT_EXPECT_EQ(test, oracle->wheel.postponed, 0);
+	oracle_read(oracle);
 	KUNIT_EXPECT_EQ(test, oracle->pool.spares, oracle->pool.chunks);
 }
 

@@ -57,12 +57,13 @@ void harness_destroy(struct harness *harness)
 /* chunks_wanted() */
 static u32 chunks_wanted(const struct harness *harness, u32 timers)
 {
-	u32 in_use = harness->pool.chunks - harness->pool.spares;
-	u32 in_ready = harness->events / HWTIMER_CHUNK_INDICES + 2;
-	u32 in_wheel = in_use - min(in_use, in_ready);
+	struct hwtimer_outlook outlook = {
+		.adds = timers,
+		.expiring = harness->pending + timers,
+		.queued = harness->events,
+	};
 
-	return hwtimer_wheel_reserve(&harness->wheel, in_wheel, timers, 0, 0) +
-	       (harness->pending + timers) / HWTIMER_CHUNK_INDICES + 3;
+	return hwtimer_wheel_reserve(&harness->wheel, &outlook);
 }
 
 static void grow_table(struct harness *harness)
@@ -126,7 +127,7 @@ static void schedule(struct harness *harness, struct timer *timer, u32 number)
 				       0;
 	record->flags = 0;
 	record->state = HWTIMER_PENDING;
-	hwtimer_wheel_add(&harness->wheel, index);
+	hwtimer_wheel_add(&harness->wheel, record, index);
 	timer->id = hwtimer_table_id(record, index);
 	harness->pending++;
 }
@@ -146,16 +147,6 @@ void harness_schedule(struct harness *harness, struct timer *timers, u32 first,
 	for (i = first; i < first + count; i++)
 		schedule(harness, &timers[i], i);
 	rearm(harness);
-}
-
-/* request_prefetch() */
-static void prefetch_id(const struct harness *harness, u64 id)
-{
-	struct hwtimer_record *record =
-		hwtimer_table_address(&harness->table, id);
-
-	if (record)
-		prefetchw(record);
 }
 
 /* request_cancel() */
@@ -181,10 +172,10 @@ void harness_cancel(struct harness *harness, const u64 *ids, u32 count)
 	u32 i;
 
 	for (i = 0; i < min_t(u32, count, AHEAD); i++)
-		prefetch_id(harness, ids[i]);
+		hwtimer_table_prefetch(&harness->table, ids[i]);
 	for (i = 0; i < count; i++) {
 		if (i + AHEAD < count)
-			prefetch_id(harness, ids[i + AHEAD]);
+			hwtimer_table_prefetch(&harness->table, ids[i + AHEAD]);
 		cancel(harness, ids[i]);
 	}
 	rearm(harness);
@@ -227,7 +218,7 @@ static void expire(struct harness *harness, u32 index)
 		     -lateness);
 	record->state = HWTIMER_EXPIRED;
 	record->lateness = min_t(u64, lateness, U32_MAX);
-	hwtimer_queue_add_index(&harness->ready, &harness->pool, index);
+	hwtimer_queue_add_indices(&harness->ready, &harness->pool, &index, 1);
 	harness->pending--;
 	harness->events++;
 }

@@ -28,6 +28,11 @@ static inline unsigned int __ffs64(u64 word)
 	return __builtin_ctzll(word);
 }
 
+static inline unsigned int hweight32(u32 word)
+{
+	return __builtin_popcount(word);
+}
+
 static inline u64 ror64(u64 word, unsigned int shift)
 {
 	return (word >> (shift & 63)) | (word << (-shift & 63));
