@@ -67,8 +67,12 @@ bench-wheel: bench-programs ## the kinds of wheel compared, on this machine
 	@build/bench/hwtimer-wheel-bench --slack
 
 .PHONY: check
-check: ## everything: lint, builds, KUnit, selftests, demo
+check: ## builds, lint, KUnit, selftests, demo: each test where it is quick
 	@vm/check.sh
+
+.PHONY: check-all
+check-all: ## before a release: every test on every kernel, half an hour
+	@vm/check.sh --all
 
 .PHONY: check-trace
 check-trace: ## the bpftrace one-liners of Documentation/tracing.md, in a VM
@@ -90,7 +94,7 @@ kunit: ## the KUnit suites, on a kernel with sanitizers
 	@vm/check.sh kunit
 
 .PHONY: selftests
-selftests: ## the selftests, on every kernel
+selftests: ## the selftests, as `make check` runs them
 	@vm/check.sh selftests
 
 # ---- programs ----

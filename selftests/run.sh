@@ -6,56 +6,174 @@
 # hwtimer.ko, the sample hwtimer_watchdog.ko and the programs: NAME, and NAME.32
 # where there are both kinds; a program may be of either kind by any name.
 #
-#	usage: run.sh [PROGRAM...]
+#	usage: run.sh [--all | PROGRAM...]
 #
-# Without an argument everything is run. Prints TAP; what cannot be checked on
-# this kernel is a SKIP that says why. Exit status 0: nothing failed.
+# Without an argument that is run which the table below has an `x` for; with --all,
+# what it has an `a` for, too. Prints TAP; what is left out is a SKIP that says why.
+# Exit status 0: nothing failed.
 #
 # HWTIMER_SCALE=N in the environment lets the tests with very many timers take
 # an Nth of them. It is chosen here if it is not set.
 
-PROGRAMS="abi setup schedule cancel reschedule submit bulk read poll stop
-	  query order periodic slack clock notify
-	  stats lifetime concurrency ring_map ring ring_abuse memory fault
-	  idle library adapters tool trace debugfs"
-
-# What depends on the kind of wheel, and is run with the other one as well. What
-# does not ask for a kind itself gets that of the parameter default_kind.
-WHEEL_PROGRAMS="schedule cancel reschedule submit bulk read stop order
-		periodic"
+# Which kernel runs which program, in this order. The columns:
+#
+#	uml	the newest kernel, at native speed; it has no 32-bit programs
+#	stock	Debian's kernel, emulated
+#	older	the oldest kernel there is support for, emulated
+#	debug	emulated, with sanitizers and fault injection, and small numbers
+#	*-32	32-bit programs
+#	*-k	with the kind of wheel that is not the default
+#
+# What they say:
+#
+#	x	always
+#	a	before a release (make check-all)
+#	-	never: it would show nothing that it does not show elsewhere, or the
+#		machine is not fit for it
+#	.	there is none
+#
+# Each program is run always where it is quick, and as 32-bit program if it hands over
+# pointers or sizes of several kinds; on debug, if a sanitizer may find something in
+# what it has the module do; on older, if it is about what differs between kernels
+# (memory maps, clocks, eventfds, tracing) or the shape of the interface.
+PROGRAMS="
+program     uml uml-k stock stock-k stock-32 older older-32 debug debug-32
+abi          x    .     a      .       x       x      x       x      a
+setup        x    .     a      .       x       x      -       x      -
+schedule     x    x     a      a       a       x      -       x      -
+cancel       x    x     a      a       a       a      -       x      -
+reschedule   x    x     a      a       a       a      -       x      -
+submit       x    x     a      a       x       a      a       x      -
+bulk         x    x     a      a       x       a      a       x      -
+read         x    x     a      a       x       x      a       x      a
+poll         x    .     a      .       a       x      -       x      -
+stop         x    x     a      a       x       a      -       x      -
+query        x    .     a      .       a       a      -       x      -
+order        -    -     x      x       -       -      -       -      -
+periodic     -    -     x      x       a       a      -       x      -
+slack        -    -     x      .       a       a      -       -      -
+clock        -    -     x      .       -       a      -       x      -
+notify       -    -     x      .       x       x      -       x      -
+stats        x    .     a      .       a       a      -       x      -
+lifetime     x    .     a      .       a       a      -       x      -
+concurrency  x    .     a      .       -       a      -       x      -
+ring_map     -    -     x      .       x       x      -       x      -
+ring         -    -     x      .       x       x      -       x      -
+ring_abuse   -    -     x      .       -       -      -       x      -
+memory       x    .     a      .       -       a      -       -      -
+fault        .    .     .      .       .       .      .       x      .
+idle         -    -     x      .       -       -      -       -      -
+library      x    .     a      .       x       a      a       a      -
+adapters     x    .     a      .       .       a      .       -      .
+tool         x    .     x      .       .       a      .       -      .
+trace        .    .     x      .       .       x      .       x      .
+debugfs      .    .     x      .       .       a      .       x      .
+limits       -    -     x      .       a       a      -       x      -
+"
 
 # Those that want to be alone with small limits.
+SMALL_PROGRAMS="limits"
 SMALL="max_instances=10 default_timers=50 max_timers=100"
 
+# What is to be run, of what the table says
+WANTED=x
+
+KERNEL=
 NUMBER=0
 FAILED=0
 
 main()
 {
+	find_kernel
 	choose_scale
 	echo "TAP version 13"
 	export KSFT_TAP_LEVEL=1 # the programs need not say it again
-	if [ $# -gt 0 ]; then
+	if [ "${1-}" = --all ]; then
+		WANTED=xa
+		run_all
+	elif [ $# -gt 0 ]; then
 		run_only "$@"
 	else
-		run_programs
-		[ "$(bits_of abi)" != 64 ] || check_module
+		run_all
 	fi
 	[ "$FAILED" = 0 ]
+}
+
+# What the table calls it. A kernel that has kmemleak has KASAN and lockdep, too.
+find_kernel()
+{
+	if grep -q 'User Mode Linux' /proc/cpuinfo; then
+		KERNEL=uml
+	elif [ -e /sys/kernel/debug/kmemleak ]; then
+		KERNEL=debug
+	else
+		case $(uname -r) in
+		6.1.*) KERNEL=older ;;
+		*) KERNEL=stock ;;
+		esac
+	fi
 }
 
 choose_scale()
 {
 	SCALE_DEBUG=1
-	# A kernel that has kmemleak has KASAN and lockdep, too.
-	[ ! -e /sys/kernel/debug/kmemleak ] || SCALE_DEBUG=40
+	[ "$KERNEL" != debug ] || SCALE_DEBUG=40
 	SCALE_64=${HWTIMER_SCALE:-$SCALE_DEBUG}
-	# Not on a slow kernel, nor on the older one.
-	ALL_32=$SCALE_DEBUG
-	OLDER=0
-	case $(uname -r) in 6.1.*) ALL_32=0 OLDER=1 ;; esac
 	# What depends on numbers does not depend on the program's word size.
 	SCALE_32=${HWTIMER_SCALE:-$((SCALE_DEBUG * 5))}
+}
+
+# ---- the table ----
+
+# listed WHAT COLUMN...: the programs for which it says a character of WHAT there
+listed()
+{
+	local what=$1
+
+	shift
+	echo "$PROGRAMS" | awk -v what="$what" -v columns=" $* " '
+		NF == 0 { next }
+		!columns_seen++ { split($0, name); next }
+		{
+			for (i = 2; i <= NF; i++)
+				if (index(columns, " " name[i] " ") &&
+				    index(what, $i))
+					print $1 (name[i] ~ /-32$/ ? ".32" : "")
+		}'
+}
+
+# Nothing is forgotten: what was built is listed, and run always by some kernel.
+check_table()
+{
+	local program
+
+	for program in *; do
+		case $program in
+		*.* | hwtimerctl | guest-*) continue ;;
+		esac
+		[ -x "$program" ] || continue
+		check "$program is run always on some kernel" 			is_in "$program" "$(listed x uml stock debug | xargs)"
+	done
+}
+
+# is_in WORD WORDS
+is_in()
+{
+	case " $2 " in *" $1 "*) return 0 ;; esac
+	return 1
+}
+
+# tell_left_out HOW COLUMN...
+tell_left_out()
+{
+	local how=$1 later never
+
+	shift
+	never=$(listed - "$@" | xargs)
+	[ -z "$never" ] || skip "$(echo "$never" | wc -w) programs$how" 		"they show nothing more on this kernel: $never"
+	[ "$WANTED" = x ] || return 0
+	later=$(listed a "$@" | xargs)
+	[ -z "$later" ] || skip "$(echo "$later" | wc -w) programs$how" 		"make check-all runs them on this kernel: $later"
 }
 
 # ---- the programs ----
@@ -71,50 +189,56 @@ run_only()
 	unload
 }
 
-run_programs()
+run_all()
+{
+	local program programs small=
+
+	check_table
+	programs=$(listed "$WANTED" "$KERNEL" "$KERNEL-32")
+	load || return
+	for program in $programs; do
+		if is_in "${program%.32}" "$SMALL_PROGRAMS"; then
+			small="$small $program"
+		else
+			run_program "$program"
+		fi
+	done
+	unload
+	run_small "$small"
+	run_other_kind
+	tell_left_out "" "$KERNEL" "$KERNEL-32"
+	check_module
+}
+
+run_small()
 {
 	local program
 
-	load || return
-	for program in $PROGRAMS; do
-		run_both "$program"
-	done
-	unload
-	run_other_kind
+	[ -n "$1" ] || return 0
 	# shellcheck disable=SC2086 # several parameters
 	load $SMALL || return
-	run_both limits
+	for program in $1; do
+		run_program "$program"
+	done
 	unload
 }
 
-# With the kind of wheel that is not the default; 64-bit only, as the kind has
-# nothing to do with the word size, and on one kernel, as it has nothing to do with
-# that. Not where the kernel is slow: there, the unit tests run with each kind, and
-# the programs that are about the wheel do, too.
+# What does not ask for a kind itself gets that of the parameter default_kind.
 run_other_kind()
 {
-	local program kind
+	local program programs kind
 
-	[ "$SCALE_DEBUG" = 1 ] || return 0
-	case $(uname -r) in 6.1.*) return ;; esac
+	programs=$(listed "$WANTED" "$KERNEL-k")
+	tell_left_out " with the other kind of wheel" "$KERNEL-k"
+	[ -n "$programs" ] || return 0
 	load || return
 	kind=$((3 - $(parameter default_kind)))
 	unload
 	load default_kind=$kind || return
-	for program in $WHEEL_PROGRAMS; do
-		[ "$(bits_of "$program")" != 64 ] ||
-			run_program "$program" "default_kind=$kind"
+	for program in $programs; do
+		run_program "$program" "default_kind=$kind"
 	done
 	unload
-}
-
-run_both()
-{
-	local program
-
-	for program in "$1" "$1.32"; do
-		[ ! -x "./$program" ] || run_program "$program"
-	done
 }
 
 # run_program PROGRAM [HOW]
@@ -123,49 +247,6 @@ run_program()
 	local program=$1 how=${2:+, $2} bits start status=0
 
 	bits=$(bits_of "$program")
-	if [ "$bits" = 32 ] && grep -q 'User Mode Linux' /proc/cpuinfo; then
-		skip "$program, 32-bit" "User-Mode Linux runs no 32-bit programs"
-		return
-	fi
-	case ${program%.32},$bits in
-	idle,32 | memory,32 | clock,32 | order,32 | fault,32 | concurrency,32 | \
-	ring_abuse,32)
-		skip "$program, 32-bit" "it takes long, and has nothing that depends on the word size"
-		return ;;
-	abi,32 | read,32) ;;
-	submit,32 | bulk,32 | library,32)
-		[ "$SCALE_DEBUG" = 1 ] || {
-			skip "$program, 32-bit" "it is run on faster kernels"
-			return
-		} ;;
-	*,32)
-		# Once for all of them will do; elsewhere, those that have pointers
-		# and sizes do.
-		[ "$ALL_32" = 1 ] || {
-			skip "$program, 32-bit" "on this kernel, 32-bit programs are run for what has pointers and sizes"
-			return
-		} ;;
-	idle,* | order,*)
-		[ "$SCALE_DEBUG$OLDER" = 10 ] || {
-			skip "$program, $bits-bit" "it takes long, and is run on a faster or newer kernel"
-			return
-		} ;;
-	slack,* | memory,* | tool,* | adapters,*)
-		[ "$SCALE_DEBUG" = 1 ] || {
-			skip "$program, $bits-bit" "it takes long, and what it runs others run here, too"
-			return
-		} ;;
-	ring_abuse,*)
-		[ "$OLDER" = 0 ] || {
-			skip "$program, $bits-bit" "it is about the module alone, and is run on newer kernels"
-			return
-		} ;;
-	fault,*)
-		[ -e /proc/self/fail-nth ] || {
-			skip "$program, $bits-bit" "this kernel has no fault injection"
-			return
-		} ;;
-	esac
 	echo "# ==== $program, $bits-bit$how"
 	start=$(date +%s)
 	if [ "$bits" = 32 ]; then
@@ -251,23 +332,16 @@ parameter()
 	cat "/sys/module/hwtimer/parameters/$1"
 }
 
-# The files with the workers' names. One command for all processes: where a kernel is
-# slow, so is a command.
-worker_files()
-{
-	grep -l '^hwtimer/' /proc/[0-9]*/comm 2>/dev/null
-}
-
-# The process ids of the workers
+# The process ids of the workers. One command for all processes: where a kernel is slow,
+# so is each command.
 worker_pids()
 {
-	worker_files | tr -dc '0-9\n'
+	grep -l '^hwtimer/' /proc/[0-9]*/comm 2>/dev/null | tr -dc '0-9\n'
 }
 
 worker_names()
 {
-	# shellcheck disable=SC2046 # one word each
-	cat $(worker_files) | sort | xargs
+	grep -h '^hwtimer/' /proc/[0-9]*/comm 2>/dev/null | sort | xargs
 }
 
 # Which parameters are good does not depend on the kernel, and a slow one shows
@@ -492,12 +566,16 @@ rounds()
 	done
 }
 
-# Where the kernel is slow it has kmemleak, which needs no large numbers.
+# Many where that takes seconds. The debug kernel has kmemleak, which needs no large
+# numbers.
 check_rounds()
 {
-	local before after first=10 more=90
+	local before after first=3 more=7
 
-	[ "$SCALE_DEBUG" = 1 ] || first=3 more=3
+	case $KERNEL,$WANTED in
+	uml,* | stock,xa | older,xa) first=10 more=90 ;;
+	debug,*) first=2 more=2 ;;
+	esac
 	check "$first rounds of loading, use and unloading" rounds $first
 	before=$(kernel_memory)
 	check "$more more rounds of loading, use and unloading" rounds $more

@@ -1,15 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make check: every test there is, and one summary of them all.
+# make check: the tests, and one summary of them all.
 #
-#	usage: vm/check.sh [STEP...]
+#	usage: vm/check.sh [--all] [STEP...]
 #
-# The steps, in this order: builds lint litmus userland packages kunit selftests demo
-# readme examples bench. Without an argument all of these are run; one more is run if
-# it is asked for: trace, which takes a minute and needs bpftrace. When all are run,
-# the selftests on some kernels run beside the steps before them, as they mostly wait
-# for clocks.
+# The steps: builds selftests kunit lint packages examples demo readme bench userland
+# litmus. Without a STEP all of these are run; one more is run if it is asked for:
+# trace, which takes a minute and needs bpftrace.
+#
+# With --all (make check-all), every kernel runs all selftests that it can, and KUnit
+# does all of its random operations under the sanitizers, too: before a release.
+# Otherwise each test is run where it is quick, or where it may find most:
+# selftests/run.sh has the table.
+#
+# What is built is built first. The steps run beside each other, some more than there
+# are processors, as most wait for clocks; what each prints is shown when it ends, and
+# is meanwhile in build/check/STEP-WHERE.log.
 #
 # Each step prints TAP, or something that is made into counts here; one that fails in
 # another way, or that tests nothing, counts as one failure. Nothing can make a
@@ -28,6 +35,15 @@ SELFTESTS_TIMEOUT=1800
 PROGRAM_TIMEOUT=300
 EXAMPLES_TIMEOUT=900
 
+# How many steps may run at a time
+PLACES=$((JOBS + 1))
+
+# Of the random operations of KUnit, the debug kernel does one of so many.
+KUNIT_SCALE=10
+
+# What selftests/run.sh is told
+SELFTESTS=()
+
 # What each step printed, and the console of its machine
 RESULTS=$BUILD_DIR/check
 ROWS=()
@@ -38,36 +54,42 @@ SKIPPED=0
 
 main()
 {
-	local steps=("$@") step
+	local steps step
 
+	if [ "${1-}" = --all ]; then
+		shift
+		choose_all
+	fi
+	steps=("$@")
+	# What takes longest comes first.
 	[ $# -gt 0 ] ||
-		steps=(builds selftests_beside lint litmus userland packages
-		       kunit selftests demo readme examples bench)
+		steps=(builds selftests kunit lint packages examples demo
+		       readme bench userland litmus)
 	cd "$REPO_DIR"
 	need_packages make python3
 	# If a password is to be typed, then now.
 	[ $# -gt 0 ] || as_root true
 	mkdir -p "$RESULTS"
+	on_exit end_steps
 	for step in "${steps[@]}"; do
 		declare -F "step_$step" >/dev/null ||
 			die "vm/check.sh: no such step: $step"
 		"step_$step"
 	done
+	run_queue
 	summary
 	[ "$FAILED" -eq 0 ]
 }
 
+choose_all()
+{
+	SELFTESTS=(--all)
+	KUNIT_SCALE=1
+	SELFTESTS_TIMEOUT=3600
+	KUNIT_TIMEOUT=1800
+}
+
 # ---- the steps ----
-
-step_lint()
-{
-	run_step lint all tap "$VM_DIR/lint.sh"
-}
-
-step_litmus()
-{
-	run_step litmus spin tap "$VM_DIR/litmus.sh"
-}
 
 step_builds()
 {
@@ -75,32 +97,53 @@ step_builds()
 
 	for kernel in "$DEBUG_KERNEL" "$DEBUG_KERNEL-kunit" $STOCK_KERNELS \
 		"$UML_KERNEL" "$UML_KERNEL-kunit"; do
-		run_step build "$kernel" status "$VM_DIR/build.sh" "$kernel"
+		build "$kernel" "$VM_DIR/build.sh" "$kernel"
 	done
-	for programs in selftest demo bench readme; do
-		run_step build "$programs-programs" status make \
-			--no-print-directory -j"$JOBS" "$programs-programs"
+	for programs in selftest demo bench; do
+		build "$programs-programs" make --no-print-directory \
+			-j"$JOBS" "$programs-programs"
 	done
+	run_queue
 	# The wheels natively, as the benchmark turns them
-	run_step wheel native status build/bench/hwtimer-wheel-bench --check
+	queue wheel native status build/bench/hwtimer-wheel-bench --check
+}
+
+# build WHAT COMMAND...
+build()
+{
+	local what=$1
+
+	shift
+	PREPARED[$*]=1
+	queue build "$what" status "$@"
+}
+
+step_lint()
+{
+	queue lint all tap "$VM_DIR/lint.sh"
+}
+
+step_litmus()
+{
+	queue litmus spin tap "$VM_DIR/litmus.sh"
 }
 
 step_userland()
 {
-	run_step userland native tap "$VM_DIR/userland.sh"
+	queue userland native tap "$VM_DIR/userland.sh"
 }
 
 step_packages()
 {
-	run_step packages stock-6.12 tap "$VM_DIR/packages.sh"
+	queue packages stock-6.12 tap "$VM_DIR/packages.sh"
 }
 
 # With all random operations where they take seconds, and with a part of them
 # under the sanitizers.
 step_kunit()
 {
+	kunit_on "$DEBUG_KERNEL" kunit_scale="$KUNIT_SCALE"
 	kunit_on "$UML_KERNEL"
-	kunit_on "$DEBUG_KERNEL" kunit_scale=5
 }
 
 # kunit_on KERNEL [PARAMETER...]
@@ -110,7 +153,7 @@ kunit_on()
 
 	shift
 	prepare "$VM_DIR/build.sh" "$kernel-kunit"
-	run_step kunit "$kernel" kunit \
+	queue kunit "$kernel" kunit \
 		guest kunit "$kernel" "$KUNIT_TIMEOUT" \
 		--append log_buf_len=4M \
 		--file "build/$kernel-kunit/hwtimer.ko=/hwtimer/hwtimer.ko" \
@@ -124,54 +167,11 @@ step_selftests()
 {
 	local kernel
 
-	[ -n "$SELFTESTS_BESIDE" ] || step_selftests_beside
-	prepare "$VM_DIR/build.sh" "$DEBUG_KERNEL"
-	run_step selftests "$DEBUG_KERNEL" tap selftests_on "$DEBUG_KERNEL"
-	say "waiting for the machines that ran beside it"
-	wait "$SELFTESTS_BESIDE"
-	for kernel in $STOCK_KERNELS; do
-		run_step selftests "$kernel" tap selftests_done "$kernel"
-	done
-	# Alone: it is quick, and all others have ended.
-	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
-	run_step selftests "$UML_KERNEL" tap selftests_on "$UML_KERNEL"
-}
-
-# The process that sees to them
-SELFTESTS_BESIDE=
-
-# Half of the time these machines wait for a clock: let others compute.
-step_selftests_beside()
-{
-	local kernel
-
 	prepare make --no-print-directory -j"$JOBS" selftest-programs
-	for kernel in $STOCK_KERNELS; do
+	for kernel in "$DEBUG_KERNEL" $STOCK_KERNELS "$UML_KERNEL"; do
 		prepare "$VM_DIR/build.sh" "$kernel"
+		queue selftests "$kernel" tap selftests_on "$kernel"
 	done
-	say "starting selftests on $STOCK_KERNELS beside the next steps"
-	# In a process group of its own, so that all of it can be ended.
-	set -m
-	selftests_on_stock &
-	set +m
-	SELFTESTS_BESIDE=$!
-	on_exit end_selftests_beside
-}
-
-end_selftests_beside()
-{
-	kill -- "-$SELFTESTS_BESIDE" 2>/dev/null || true
-	wait "$SELFTESTS_BESIDE" 2>/dev/null || true
-}
-
-# The newest kernel, at native speed, runs the selftests that take seconds: the
-# others wait for clocks, and did so on the other kernels.
-programs_on()
-{
-	[ "$1" != "$UML_KERNEL" ] ||
-		echo abi setup schedule cancel reschedule submit bulk read poll \
-			stop query stats lifetime concurrency memory library \
-			adapters tool trace debugfs
 }
 
 # selftests_on KERNEL
@@ -182,35 +182,11 @@ selftests_on()
 	for program in $(make --silent -C selftests names); do
 		files+=(--file "build/selftests/$program=/hwtimer/$program")
 	done
-	# shellcheck disable=SC2046 # several programs, or none for all
 	guest selftests "$kernel" "$SELFTESTS_TIMEOUT" \
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file "build/$kernel/samples/watchdog/hwtimer_watchdog.ko=/hwtimer/hwtimer_watchdog.ko" \
 		--file selftests/run.sh=/hwtimer/run.sh \
-		"${files[@]}" -- sh run.sh $(programs_on "$kernel")
-}
-
-# Leaves for selftests_done() what each kernel printed, and its exit status.
-selftests_on_stock()
-{
-	local kernel file status
-
-	for kernel in $STOCK_KERNELS; do
-		file=$RESULTS/selftests-$kernel.beside
-		status=0
-		rm -f "$file.status"
-		selftests_on "$kernel" >"$file" 2>&1 </dev/null || status=$?
-		echo "$status" >"$file.status"
-	done
-}
-
-# selftests_done KERNEL
-selftests_done()
-{
-	local file=$RESULTS/selftests-$1.beside
-
-	cat "$file"
-	return "$(<"$file.status")"
+		"${files[@]}" -- sh run.sh ${SELFTESTS[@]+"${SELFTESTS[@]}"}
 }
 
 step_demo()
@@ -221,13 +197,13 @@ step_demo()
 
 step_readme()
 {
-	local kernel=stock-6.12
+	local kernel=$UML_KERNEL
 
 	rm -rf build/readme
 	prepare make --no-print-directory readme-programs
 	prepare "$VM_DIR/build.sh" "$kernel"
 	# shellcheck disable=SC2016 # the guest's variables
-	run_step readme "$kernel" tap \
+	queue readme "$kernel" tap \
 		guest readme "$kernel" "$PROGRAM_TIMEOUT" \
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file build/readme/example-1=/hwtimer/example-1 \
@@ -248,7 +224,7 @@ step_examples()
 	rm -rf build/examples
 	prepare make --no-print-directory -j"$JOBS" examples
 	prepare "$VM_DIR/build.sh" "$kernel"
-	run_step examples "$kernel" tap examples_on "$kernel"
+	queue examples "$kernel" tap examples_on "$kernel"
 }
 
 # Redis comes with its libraries and the loader, each at the path where it expects the
@@ -276,10 +252,10 @@ step_bench()
 {
 	prepare make --no-print-directory bench-programs
 	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
-	run_step bench native tap build/bench/timer-bench --check \
+	queue bench native tap build/bench/timer-bench --check \
 		--timers 2000 --systems \
 		floor,floor-list,timerfd,posix,io_uring,libuv,libevent
-	run_step bench "$UML_KERNEL" tap \
+	queue bench "$UML_KERNEL" tap \
 		guest bench "$UML_KERNEL" "$PROGRAM_TIMEOUT" \
 		--file "build/$UML_KERNEL/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file build/bench/timer-bench=/hwtimer/timer-bench \
@@ -291,26 +267,30 @@ step_bench()
 # selftest says.
 step_trace()
 {
-	run_step trace stock-6.12 tap "$VM_DIR/trace.sh"
+	queue trace stock-6.12 tap "$VM_DIR/trace.sh"
 }
 
 # A program that loads nothing and tells by its exit status how it went.
 program_step()
 {
-	local name=$1 program=$2 kernel=stock-6.12
+	local name=$1 program=$2 kernel=$UML_KERNEL
 
 	prepare "$VM_DIR/build.sh" "$kernel"
-	run_step "$name" "$kernel" status \
+	queue "$name" "$kernel" status \
 		guest "$name" "$kernel" "$PROGRAM_TIMEOUT" \
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file "$program=/hwtimer/program" \
 		-- sh -c 'insmod hwtimer.ko && ./program && rmmod hwtimer'
 }
 
-# What a step needs is built by it too, as it may be run alone. If that fails, that
-# is a failure: the step would find what was built before.
+# What a step needs is built by it too, as it may be run alone; once, however many
+# steps need it. If that fails, that is a failure: the step would find what was built
+# before.
+declare -A PREPARED=()
 prepare()
 {
+	[ -z "${PREPARED[$*]-}" ] || return 0
+	PREPARED[$*]=1
 	"$@" >/dev/null && return
 	say "failed: $*"
 	FAILED=$((FAILED + 1))
@@ -327,22 +307,116 @@ guest()
 		--log "$RESULTS/$name-$kernel.console" "$@"
 }
 
-# ---- counting ----
+# ---- running ----
 
-# run_step NAME WHERE KIND COMMAND...: run it, show what it prints, count its
-# results in the way of its KIND:
-#	tap	by its lines of TAP
-#	kunit	by what the kernel's kunit.py makes of its KTAP
-#	status	as one test
-run_step()
+# What is to be run: a line of quoted words each, NAME WHERE KIND COMMAND...
+QUEUE=()
+
+# What runs, by its process: NAME WHERE KIND, and when it was started
+declare -A RUNNING=()
+declare -A STARTED=()
+
+# Whether what the only step prints is shown while it prints it
+WATCHED=
+
+# queue NAME WHERE KIND COMMAND...: see finish_step() for KIND
+queue()
 {
-	local name=$1 where=$2 kind=$3 start=$SECONDS status=0 log
-	local passed=0 failed=0 skipped=0
+	QUEUE+=("${*@Q}")
+}
+
+run_queue()
+{
+	local next=0
+
+	WATCHED=
+	[ "${#QUEUE[@]}" -ne 1 ] || WATCHED=1
+	while [ "$next" -lt "${#QUEUE[@]}" ] || [ "${#RUNNING[@]}" -gt 0 ]; do
+		if [ "$next" -lt "${#QUEUE[@]}" ] &&
+			[ "${#RUNNING[@]}" -lt "$PLACES" ]; then
+			eval "start_step ${QUEUE[next]}"
+			next=$((next + 1))
+		else
+			wait_for_step
+		fi
+	done
+	QUEUE=()
+}
+
+# start_step NAME WHERE KIND COMMAND...: in a process group of its own, so that all of
+# it can be ended
+start_step()
+{
+	local name=$1 where=$2 kind=$3 log
 
 	shift 3
 	log=$RESULTS/$name-$where.log
-	say "---- $name, $where (at $(clock "$SECONDS")) ----"
-	"$@" 2>&1 </dev/null | tee "$log" || status=$?
+	say "---- $name, $where: started (at $(clock "$SECONDS")) ----"
+	set -m
+	run_into "$log" "$next" "$@" </dev/null &
+	set +m
+	RUNNING[$!]="$name $where $kind"
+	STARTED[$!]=$SECONDS
+}
+
+# run_into LOG NUMBER COMMAND...: leaves in LOG.time what it took of the processors.
+# The first of the queue takes longest, so that all others make room for it.
+run_into()
+{
+	local log=$1 number=$2 TIMEFORMAT='%0U %0S'
+
+	shift 2
+	[ "$number" -eq 0 ] || renice --priority 10 "$BASHPID" >/dev/null
+	if [ -n "$WATCHED" ]; then
+		{ time "$@" 2>&1 | tee "$log"; } 2>"$log.time"
+	else
+		{ time "$@" >"$log" 2>&1; } 2>"$log.time"
+	fi
+}
+
+wait_for_step()
+{
+	local pid status=0 words=()
+
+	wait -n -p pid "${!RUNNING[@]}" || status=$?
+	read -r -a words <<<"${RUNNING[$pid]}"
+	unset "RUNNING[$pid]"
+	finish_step "$status" $((SECONDS - STARTED[$pid])) "${words[@]}"
+}
+
+# Each ends its machine when it is told to.
+# shellcheck disable=SC2317 # called by on_exit
+end_steps()
+{
+	local pid tries
+
+	for pid in "${!RUNNING[@]}"; do
+		kill -- "-$pid" 2>/dev/null || true
+	done
+	wait
+	for pid in "${!RUNNING[@]}"; do
+		tries=100
+		while kill -0 -- "-$pid" 2>/dev/null && ((tries-- > 0)); do
+			sleep 0.1
+		done
+		kill -KILL -- "-$pid" 2>/dev/null || true
+	done
+}
+
+# ---- counting ----
+
+# finish_step STATUS SECONDS NAME WHERE KIND: shows what it printed, unless that was
+# seen, and counts its results in the way of its KIND:
+#	tap	by its lines of TAP
+#	kunit	by what the kernel's kunit.py makes of its KTAP
+#	status	as one test
+finish_step()
+{
+	local status=$1 seconds=$2 name=$3 where=$4 kind=$5
+	local log=$RESULTS/$name-$where.log passed=0 failed=0 skipped=0
+	local user=0 system=0
+
+	[ -n "$WATCHED" ] || cat "$log"
 	"count_$kind" "$log" "$status" "$name $where"
 	if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
 		failed=1
@@ -354,9 +428,10 @@ run_step()
 	PASSED=$((PASSED + passed))
 	FAILED=$((FAILED + failed))
 	SKIPPED=$((SKIPPED + skipped))
-	ROWS+=("$name" "$where" "$passed" "$failed" "$skipped"
-	       "$((SECONDS - start))")
-	say "---- $name, $where: $passed passed, $failed failed, $skipped skipped, $((SECONDS - start)) s"
+	read -r user system <"$log.time" || true
+	ROWS+=("$name" "$where" "$passed" "$failed" "$skipped" "$seconds"
+	       "$((user + system))")
+	say "---- $name, $where: $passed passed, $failed failed, $skipped skipped, $seconds s"
 }
 
 note_failure()
@@ -433,9 +508,9 @@ summary()
 {
 	local test
 
-	printf '\n%-14s %-18s %8s %8s %8s %8s\n' \
-		step kernel passed failed skipped seconds
-	printf '%-14s %-18s %8s %8s %8s %8s\n' "${ROWS[@]}"
+	printf '\n%-14s %-18s %8s %8s %8s %8s %10s\n' \
+		step kernel passed failed skipped seconds processor
+	printf '%-14s %-18s %8s %8s %8s %8s %10s\n' "${ROWS[@]}"
 	for test in ${FAILED_TESTS[@]+"${FAILED_TESTS[@]}"}; do
 		printf 'failed: %s\n' "$test"
 	done

@@ -106,25 +106,44 @@ heartbeat()
 # need_packages PACKAGE...: install those Debian packages that are missing.
 need_packages()
 {
-	local package missing=() install
+	local package
 
+	for package in "$@"; do
+		package_installed "$package" || {
+			install_packages "$@"
+			return
+		}
+	done
+}
+
+# One process at a time, as apt-get does not wait for another: what is missing is seen
+# once it is our turn.
+install_packages()
+{
+	local package missing=() install fd
+
+	command -v apt-get >/dev/null ||
+		die "this needs a Debian machine, or these packages: $*"
+	mkdir -p "$CACHE_DIR/lock"
+	exec {fd}>"$CACHE_DIR/lock/packages"
+	flock "$fd"
 	for package in "$@"; do
 		package_installed "$package" || missing+=("$package")
 	done
-	[ "${#missing[@]}" -gt 0 ] || return 0
-
-	command -v apt-get >/dev/null ||
-		die "this needs a Debian machine, or these packages: ${missing[*]}"
-	say "installing packages: ${missing[*]}"
-	install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes
-		 --quiet --no-install-recommends "${missing[@]}")
-	# The package lists may be missing or too old; only then fetch them.
-	as_root "${install[@]}" >&2 </dev/null && return
-	say "fetching the package lists, then again"
-	as_root apt-get update --quiet >&2 </dev/null ||
-		say "not all package lists could be fetched"
-	as_root "${install[@]}" >&2 </dev/null ||
-		die "could not install ${missing[*]}"
+	if [ "${#missing[@]}" -gt 0 ]; then
+		say "installing packages: ${missing[*]}"
+		install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes
+			 --quiet --no-install-recommends "${missing[@]}")
+		# The package lists may be missing or too old; only then fetch them.
+		as_root "${install[@]}" >&2 </dev/null || {
+			say "fetching the package lists, then again"
+			as_root apt-get update --quiet >&2 </dev/null ||
+				say "not all package lists could be fetched"
+			as_root "${install[@]}" >&2 </dev/null ||
+				die "could not install ${missing[*]}"
+		}
+	fi
+	exec {fd}>&-
 }
 
 package_installed()
