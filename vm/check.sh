@@ -35,6 +35,9 @@ SELFTESTS_TIMEOUT=1800
 PROGRAM_TIMEOUT=300
 EXAMPLES_TIMEOUT=900
 
+# The step that takes longest
+LONGEST=selftests-$DEBUG_KERNEL
+
 # How many steps may run at a time
 PLACES=$((JOBS + 1))
 
@@ -353,20 +356,20 @@ start_step()
 	log=$RESULTS/$name-$where.log
 	say "---- $name, $where: started (at $(clock "$SECONDS")) ----"
 	set -m
-	run_into "$log" "$next" "$@" </dev/null &
+	run_into "$log" "$name-$where" "$@" </dev/null &
 	set +m
 	RUNNING[$!]="$name $where $kind"
 	STARTED[$!]=$SECONDS
 }
 
-# run_into LOG NUMBER COMMAND...: leaves in LOG.time what it took of the processors.
-# The first of the queue takes longest, so that all others make room for it.
+# run_into LOG STEP COMMAND...: leaves in LOG.time what it took of the processors. All
+# others make room for the one that takes longest.
 run_into()
 {
-	local log=$1 number=$2 TIMEFORMAT='%0U %0S'
+	local log=$1 step=$2 TIMEFORMAT='%0U %0S'
 
 	shift 2
-	[ "$number" -eq 0 ] || renice --priority 10 "$BASHPID" >/dev/null
+	[ "$step" = "$LONGEST" ] || renice --priority 10 "$BASHPID" >/dev/null
 	if [ -n "$WATCHED" ]; then
 		{ time "$@" 2>&1 | tee "$log"; } 2>"$log.time"
 	else
