@@ -49,9 +49,9 @@ struct hwtimer_entry {
  * @next: the following chunk of the queue or of the pool
  * @first: slots taken already, from the front; valid unless it is the head
  * @used: slots filled; valid unless it is the tail
- * @dead: of a struct hwtimer_list: a bit for each entry that is known to be dead
- * @entries: slots of a struct hwtimer_list
- * @indices: slots of a struct hwtimer_fifo
+ * @dead: a bit for each of the entries that is known to be dead
+ * @entries: slots of a bucket
+ * @indices: slots of the queue of events
  */
 struct hwtimer_chunk {
 	struct hwtimer_chunk *next;

@@ -5,7 +5,6 @@
  */
 #include <linux/atomic.h>
 #include <linux/ktime.h>
-#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
@@ -362,7 +361,7 @@ static void trim_begin(struct hwtimer_instance *instance)
 
 /**
  * hwtimer_instance_trim - have memory given back that is not needed any more
- * @instance: its lock is held
+ * @instance: started; its lock is held
  *
  * After a while; called after whatever may have freed some.
  */

@@ -21,7 +21,8 @@
 
 /**
  * enum hwtimer_record_state - whose a record is
- * @HWTIMER_FREE: nobody's
+ * @HWTIMER_FREE: nobody's; or being delivered, and as good as nobody's, though not
+ *	to be used again before that is done
  * @HWTIMER_PENDING: in the wheel
  * @HWTIMER_EXPIRED: in the queue of events
  * @HWTIMER_LEAVING: being delivered, which makes it free, or pending if it is

@@ -984,8 +984,10 @@ static u64 chunks_in_use(const struct hwtimer_wheel *wheel, u64 queued)
  *
  * Where there are enough for all entries, however scattered, there are enough for
  * the queue, too: a timer that expires takes a 60th of a chunk there, and leaves at
- * least a 30th of those that the entries may need. What is counted out for a hashed
- * wheel is less, and of that it need not leave anything.
+ * least a 30th of those that the other entries may need from then on. (Which they do
+ * not exceed at any time: a full chunk keeps its entries until all of it is walked.)
+ * What is counted out for a hashed wheel is less, and of that it need not leave
+ * anything.
  */
 u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
 			  const struct hwtimer_outlook *outlook)

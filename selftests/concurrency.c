@@ -616,6 +616,7 @@ static void collect_burst(struct __test_metadata *_metadata, int fd,
 	struct hwtimer_event events[BATCH];
 
 	ASSERT_NE(NULL, came);
+	/* On a slow machine it lies further ahead than anybody waits for an event. */
 	sleep_until(moment);
 	for (unsigned int got = 0; got < n;) {
 		unsigned int want = n - got < BATCH ? n - got : BATCH;

@@ -121,6 +121,70 @@ static void discarded_events_make_room(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
+static int fake_query(struct hwtimer_instance *instance, u64 id)
+{
+	struct hwtimer_query query = { .id = id };
+
+	return hwtimer_instance_query(instance, &query);
+}
+
+/*
+ * As if read() were copying three events just now, of which the first arrives. A
+ * periodic timer that comes meanwhile makes no difference.
+ */
+static void nobody_finds_what_is_being_read(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_request periodic = {
+		.op = HWTIMER_OP_SCHEDULE,
+		.time = 9 * HOUR,
+		.interval = HOUR,
+	};
+	struct hwtimer_event event;
+	u64 ids[3], later, now;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test,
+				fake_schedule(instance, HOUR + i, &ids[i]), 0);
+	turn(test, instance, 2);
+	mutex_lock(&instance->harvest);
+	KUNIT_ASSERT_EQ(test, hwtimer_harvest_take(instance, 10, &now), 3);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, fake_query(instance, ids[i]), -ENOENT);
+		KUNIT_EXPECT_EQ(test, fake_reschedule(instance, ids[i], HOUR),
+				-ENOENT);
+		KUNIT_EXPECT_EQ(test,
+				fake_cancel(instance, ids[i], HWTIMER_DISCARD),
+				-ENOENT);
+	}
+	/* The records are not used again before it is known what has arrived. */
+	KUNIT_EXPECT_EQ(test, fake_run(instance, &periodic), 0);
+	KUNIT_EXPECT_EQ(test, fake_schedule(instance, 9 * HOUR, &later), 0);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_NE(test, lower_32_bits(later),
+				lower_32_bits(ids[i]));
+		KUNIT_EXPECT_NE(test, lower_32_bits(periodic.id),
+				lower_32_bits(ids[i]));
+	}
+	fake_check_books(test, instance);
+	hwtimer_harvest_finish(instance, 3, 1, now);
+	mutex_unlock(&instance->harvest);
+
+	fake_check_books(test, instance);
+	KUNIT_EXPECT_EQ(test, fake_query(instance, ids[0]), -ENOENT);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, ids[1], 0), -EALREADY);
+	KUNIT_EXPECT_EQ(test, fake_schedule(instance, 9 * HOUR, &later), 0);
+	KUNIT_EXPECT_EQ(test, lower_32_bits(later), lower_32_bits(ids[0]));
+	for (i = 1; i < 3; i++) {
+		KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+		KUNIT_EXPECT_EQ(test, event.id, ids[i]);
+	}
+	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 0);
+	KUNIT_EXPECT_EQ(test, fake_query(instance, ids[2]), -ENOENT);
+	fake_check_books(test, instance);
+}
+
 static void timer_ends_once(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -474,6 +538,7 @@ static struct kunit_case instance_test_cases[] = {
 	KUNIT_CASE_PARAM(unread_events_count_against_the_limit,
 			 kind_gen_params),
 	KUNIT_CASE_PARAM(discarded_events_make_room, kind_gen_params),
+	KUNIT_CASE_PARAM(nobody_finds_what_is_being_read, kind_gen_params),
 	KUNIT_CASE_PARAM(timer_ends_once, kind_gen_params),
 	KUNIT_CASE_PARAM(rescheduled_timer_keeps_its_id, kind_gen_params),
 	KUNIT_CASE_PARAM(sums_saturate, kind_gen_params),

@@ -62,13 +62,17 @@ void oracle_destroy(struct oracle *oracle)
 	kvfree(oracle);
 }
 
-/* Leaves exactly the spare chunks that one more timer or move may need. */
-static void provide_chunks(struct oracle *oracle, u32 moves)
+/*
+ * Leaves exactly the spare chunks that one more timer or move may need, besides those
+ * that repeat.
+ */
+static void provide_chunks(struct oracle *oracle, u32 moves, u32 repeating)
 {
 	const struct hwtimer_outlook outlook = {
 		.adds = !moves,
 		.moves = moves,
-		.expiring = oracle->nr_live + !moves,
+		.resting = repeating,
+		.expiring = oracle->nr_live + !moves + repeating,
 		.queued = oracle->queued,
 	};
 	u32 wanted = hwtimer_wheel_reserve(&oracle->wheel, &outlook);
@@ -106,20 +110,14 @@ static u64 tick_expected(const struct oracle *oracle, u64 deadline, u64 slack)
 		   oracle->wheel.current_tick + 1);
 }
 
-/**
- * oracle_schedule_slack - a new timer
- * @oracle: with fewer than ORACLE_TIMERS
- * @deadline: ns
- * @slack: ns
- */
-struct oracle_timer *oracle_schedule_slack(struct oracle *oracle, u64 deadline,
-					   u64 slack)
+/* Files a new timer with what chunks there are. */
+static struct oracle_timer *file_timer(struct oracle *oracle, u64 deadline,
+				       u64 slack, bool repeats)
 {
 	struct hwtimer_record *record;
 	struct oracle_timer *timer;
 	u32 index;
 
-	provide_chunks(oracle, 0);
 	index = hwtimer_table_get(&oracle->table);
 	record = hwtimer_table_record(&oracle->table, index);
 	record->deadline = deadline;
@@ -132,6 +130,7 @@ struct oracle_timer *oracle_schedule_slack(struct oracle *oracle, u64 deadline,
 	timer->sequence = ++oracle->sequence;
 	timer->index = index;
 	timer->slack = slack;
+	timer->repeats = repeats;
 	timer->unordered = slack ||
 			   hwtimer_wheel_tick_of(&oracle->wheel, deadline) <=
 				   oracle->wheel.current_tick;
@@ -139,6 +138,23 @@ struct oracle_timer *oracle_schedule_slack(struct oracle *oracle, u64 deadline,
 	oracle->live[oracle->nr_live++] = timer;
 	expect_at(oracle, timer, tick_expected(oracle, deadline, slack));
 	return timer;
+}
+
+/**
+ * oracle_schedule_slack - a new timer
+ * @oracle: with fewer than ORACLE_TIMERS
+ * @deadline: ns
+ * @slack: ns
+ */
+struct oracle_timer *oracle_schedule_slack(struct oracle *oracle, u64 deadline,
+					   u64 slack)
+{
+	bool repeats = oracle->repeats &&
+		       oracle->sequence % ORACLE_REPEATS_EVERY == 0;
+
+	oracle->repeating += repeats;
+	provide_chunks(oracle, 0, oracle->repeating);
+	return file_timer(oracle, deadline, slack, repeats);
 }
 
 /* As oracle_schedule_slack(), without slack. */
@@ -161,6 +177,7 @@ static void forget(struct oracle *oracle, struct oracle_timer *timer)
 void oracle_cancel(struct oracle *oracle, struct oracle_timer *timer)
 {
 	hwtimer_wheel_remove(&oracle->wheel, oracle_record(oracle, timer));
+	oracle->repeating -= timer->repeats;
 	forget(oracle, timer);
 }
 
@@ -174,7 +191,7 @@ void oracle_move(struct oracle *oracle, struct oracle_timer *timer,
 	if (deadline >= oracle_record(oracle, timer)->deadline)
 		tick = max_t(u64, timer->node.expires,
 			     tick_allowed(oracle, deadline, timer->slack));
-	provide_chunks(oracle, 1);
+	provide_chunks(oracle, 1, oracle->repeating);
 	hwtimer_wheel_move(&oracle->wheel, oracle_record(oracle, timer),
 			   timer->index, deadline);
 	timerqueue_del(&oracle->pending, &timer->node);
@@ -211,12 +228,30 @@ static void check_expired(struct oracle *oracle, u32 index)
 	oracle->expired++;
 	hwtimer_queue_add_indices(&oracle->ready, &oracle->pool, &index, 1);
 	oracle->queued++;
+	oracle->queued_repeats += timer->repeats;
+}
+
+/* A timer that repeats goes on, without anything having been provided; or ends. */
+static void repeat(struct oracle *oracle)
+{
+	u64 distance = oracle->sequence % ORACLE_REPEATS_WITHIN;
+
+	oracle->queued_repeats--;
+	if (oracle->repeats && oracle->nr_live < ORACLE_TIMERS)
+		file_timer(oracle,
+			   oracle->now + distance * oracle->wheel.shape.tick, 0,
+			   true);
+	else
+		oracle->repeating--;
 }
 
 static void read_events(struct oracle *oracle, u64 count)
 {
 	hwtimer_queue_drop(&oracle->ready, &oracle->pool, count);
 	oracle->queued -= count;
+	/* Whichever these are: it is the number of chunks that matters. */
+	while (count-- && oracle->queued_repeats)
+		repeat(oracle);
 }
 
 /* Leaves some, so that the queue's first chunk is a broken one. */

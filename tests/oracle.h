@@ -22,6 +22,10 @@
 /* The queue of events is read every so many turns. */
 #define ORACLE_TURNS_UNREAD 5
 
+/* Of those that may repeat, one of so many does, within so many ticks. */
+#define ORACLE_REPEATS_EVERY 8
+#define ORACLE_REPEATS_WITHIN 200
+
 /**
  * struct oracle_timer - what the oracle knows of one timer
  * @node: in oracle.pending, by the tick at which it must expire
@@ -29,6 +33,7 @@
  * @index: of its record
  * @position: in oracle.live
  * @slack: ns
+ * @repeats: when its event has been read it is filed again
  * @unordered: it was rescheduled, or scheduled for the past: its place within
  *	its tick is not defined, nor is the tick of one that came too late
  */
@@ -38,6 +43,7 @@ struct oracle_timer {
 	u32 index;
 	u32 position;
 	u64 slack;
+	bool repeats;
 	bool unordered;
 };
 
@@ -58,6 +64,9 @@ struct oracle_timer {
  * @ready: indices of those that have
  * @queued: how many they are
  * @nr_turns: so far
+ * @repeats: some of the next timers repeat
+ * @repeating: timers that repeat, pending or queued
+ * @queued_repeats: those that are queued
  * @order_tick: of the last expired timer
  * @order_sequence: of the last expired one that has a place
  * @between: called between two slices of a turn, if set
@@ -79,6 +88,9 @@ struct oracle {
 	struct hwtimer_queue ready;
 	u64 queued;
 	u64 nr_turns;
+	bool repeats;
+	u32 repeating;
+	u32 queued_repeats;
 	u64 order_tick;
 	u64 order_sequence;
 	void (*between)(struct oracle *oracle);

@@ -1050,6 +1050,7 @@ static void random_operations_match_the_oracle(struct kunit *test)
 	hwtimer_test_seed(test, &random_state);
 	if (random_below(&random_state, 2))
 		oracle_may_be_set_back(oracle);
+	oracle->repeats = random_below(&random_state, 2);
 	oracle->between = random_requests;
 	for (i = 0; i < operations; i++) {
 		/* Now and then nobody turns the wheel, and it fills. */
@@ -1071,6 +1072,7 @@ static void random_operations_match_the_oracle(struct kunit *test)
 		KUNIT_EXPECT_GT(test, stats->cascaded, 100);
 
 	oracle->between = NULL;
+	oracle->repeats = false;
 	oracle_turn(oracle, oracle->now + 100 * config->shape.tick *
 						  config->shape.buckets);
 	while (oracle->nr_live)

@@ -6,6 +6,7 @@
 #define BITS_PER_BYTE 8
 #define BIT(nr) (1UL << (nr))
 #define BIT_ULL(nr) (1ULL << (nr))
-#define GENMASK(high, low) (~0UL << (low) & ~0UL >> (BITS_PER_LONG - 1 - (high)))
+#define GENMASK(high, low) \
+	(~0UL << (low) & ~0UL >> (BITS_PER_LONG - 1 - (high)))
 
 #endif /* BENCH_LINUX_BITS_H */
