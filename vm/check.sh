@@ -107,8 +107,6 @@ step_builds()
 			-j"$JOBS" "$programs-programs"
 	done
 	run_queue
-	# The wheels natively, as the benchmark turns them
-	queue wheel native status build/bench/hwtimer-wheel-bench --check
 }
 
 # build WHAT COMMAND...
@@ -255,6 +253,8 @@ step_bench()
 {
 	prepare make --no-print-directory bench-programs
 	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
+	# The wheels natively, as the benchmark turns them
+	queue wheel native status build/bench/hwtimer-wheel-bench --check
 	queue bench native tap build/bench/timer-bench --check \
 		--timers 2000 --systems \
 		floor,floor-list,timerfd,posix,io_uring,libuv,libevent
