@@ -22,8 +22,16 @@
 /* Blocks grow with the table, up to 16 slots or 512 KB. */
 #define HWTIMER_BLOCK_SLOTS_MAX 16
 
+/* One more page of maps does for a block. */
+static_assert(HWTIMER_BLOCK_SLOTS_MAX <= HWTIMER_MAP_SLOTS);
+
 /* Slots beyond the limit, as room for records whose generations are spent. */
 #define HWTIMER_SLOTS_RETIRED 16
+
+static u32 maps_for(u32 slots)
+{
+	return DIV_ROUND_UP(slots, HWTIMER_MAP_SLOTS);
+}
 
 /**
  * hwtimer_table_init - an empty table
@@ -34,20 +42,27 @@
  */
 int hwtimer_table_init(struct hwtimer_table *table, u32 limit)
 {
-	u32 max_slots = DIV_ROUND_UP_ULL((u64)limit, HWTIMER_SLOT_USABLE) +
+	u32 max_slots = DIV_ROUND_UP_ULL((u64)limit + 1, HWTIMER_SLOT_RECORDS) +
 			HWTIMER_SLOTS_RETIRED;
 
 	table->slots =
 		kvcalloc(max_slots, sizeof(*table->slots), GFP_KERNEL_ACCOUNT);
 	if (!table->slots)
 		return -ENOMEM;
+	table->maps = kvcalloc(maps_for(max_slots), sizeof(*table->maps),
+			       GFP_KERNEL_ACCOUNT);
+	if (!table->maps)
+		goto err_slots;
 	table->vacant = kvcalloc(BITS_TO_LONGS(max_slots), sizeof(long),
 				 GFP_KERNEL_ACCOUNT);
 	if (!table->vacant)
-		goto err_slots;
+		goto err_maps;
 	table->max_slots = max_slots;
 	return 0;
 
+err_maps:
+	kvfree(table->maps);
+	table->maps = NULL;
 err_slots:
 	kvfree(table->slots);
 	table->slots = NULL;
@@ -70,7 +85,10 @@ void hwtimer_table_destroy(struct hwtimer_table *table)
 		hwtimer_table_free_block(&block);
 		cond_resched();
 	}
+	for (i = 0; i < maps_for(table->nr_slots); i++)
+		free_page((unsigned long)table->maps[i]);
 	kvfree(table->vacant);
+	kvfree(table->maps);
 	kvfree(table->slots);
 	memset(table, 0, sizeof(*table));
 }
@@ -79,7 +97,9 @@ void hwtimer_table_destroy(struct hwtimer_table *table)
 u64 hwtimer_table_bytes(const struct hwtimer_table *table)
 {
 	return (u64)table->nr_slots * sizeof(struct hwtimer_slot) +
+	       (u64)maps_for(table->nr_slots) * PAGE_SIZE +
 	       (u64)table->max_slots * sizeof(*table->slots) +
+	       (u64)maps_for(table->max_slots) * sizeof(*table->maps) +
 	       BITS_TO_LONGS(table->max_slots) * sizeof(long);
 }
 
@@ -96,14 +116,8 @@ u32 hwtimer_table_growth(const struct hwtimer_table *table)
 		    (u32)HWTIMER_BLOCK_SLOTS_MAX);
 }
 
-/**
- * hwtimer_table_alloc_block - allocate what hwtimer_table_add_block() adds
- * @nr_slots: at most so many, at least 1; fewer where memory is scattered
- * @block: out
- *
- * Return: 0 or -ENOMEM. May sleep.
- */
-int hwtimer_table_alloc_block(u32 nr_slots, struct hwtimer_block *block)
+/* Room for @nr_slots slots, or less where memory is scattered; false: for none. */
+static bool block_get_slots(struct hwtimer_block *block, u32 nr_slots)
 {
 	unsigned int order = HWTIMER_SLOT_ORDER + ilog2(nr_slots);
 
@@ -118,27 +132,59 @@ int hwtimer_table_alloc_block(u32 nr_slots, struct hwtimer_block *block)
 		if (page) {
 			block->slots = page_address(page);
 			block->order = order;
-			return 0;
+			return true;
 		}
 	}
-	block->slots = NULL;
+	return false;
+}
+
+/**
+ * hwtimer_table_alloc_block - allocate what hwtimer_table_add_block() adds
+ * @nr_slots: at most so many, at least 1; fewer where memory is scattered
+ * @block: out
+ *
+ * Return: 0 or -ENOMEM. May sleep.
+ */
+int hwtimer_table_alloc_block(u32 nr_slots, struct hwtimer_block *block)
+{
+	*block = (struct hwtimer_block){
+		.map = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT),
+	};
+	if (!block->map)
+		return -ENOMEM;
+	if (block_get_slots(block, nr_slots))
+		return 0;
+	hwtimer_table_free_block(block);
 	return -ENOMEM;
 }
 
-/* Frees a block that is not in a table; none is fine. */
+/* Frees what is left of a block; nothing is fine. */
 void hwtimer_table_free_block(struct hwtimer_block *block)
 {
 	if (block->slots)
 		__free_pages(virt_to_page(block->slots), block->order);
 	block->slots = NULL;
+	free_page((unsigned long)block->map);
+	block->map = NULL;
 }
 
-static void slot_init(struct hwtimer_slot *slot, u32 nr)
+static unsigned long *slot_map(const struct hwtimer_table *table, u32 nr)
 {
-	unsigned long *map = hwtimer_slot_map(slot, nr);
+	return hwtimer_table_word(table, nr << HWTIMER_SLOT_SHIFT);
+}
 
-	bitmap_fill(map, HWTIMER_SLOT_RECORDS);
-	bitmap_clear(map, hwtimer_slot_header(nr), HWTIMER_SLOT_HEADER);
+static void table_add_slot(struct hwtimer_table *table,
+			   struct hwtimer_slot *slot)
+{
+	u32 nr = table->nr_slots++;
+
+	table->slots[nr] = slot;
+	bitmap_fill(slot_map(table, nr), HWTIMER_SLOT_RECORDS);
+	__set_bit(nr, table->vacant);
+	if (nr)
+		return;
+	__clear_bit(HWTIMER_NO_RECORD, slot_map(table, nr));
+	table->retired++;
 }
 
 /**
@@ -152,31 +198,29 @@ bool hwtimer_table_add_block(struct hwtimer_table *table,
 			     struct hwtimer_block *block)
 {
 	u32 count = 1U << (block->order - HWTIMER_SLOT_ORDER);
+	u32 maps = maps_for(table->nr_slots);
 	u32 i;
 
 	if (table->nr_slots + count > table->max_slots)
 		return false;
-	for (i = 0; i < count; i++) {
-		slot_init(&block->slots[i], table->nr_slots + i);
-		table->slots[table->nr_slots + i] = &block->slots[i];
+	if (maps_for(table->nr_slots + count) > maps) {
+		table->maps[maps] = block->map;
+		block->map = NULL;
 	}
-	bitmap_set(table->vacant, table->nr_slots, count);
-	table->nr_slots += count;
+	for (i = 0; i < count; i++)
+		table_add_slot(table, &block->slots[i]);
 	block->slots = NULL;
+	hwtimer_table_free_block(block);
 	return true;
 }
 
-/* Puts the free records that are at hand back into their slot's map. */
+/* Puts the free records that are at hand back into the map. */
 static void put_back_hand(struct hwtimer_table *table)
 {
-	u32 nr = table->hand_base >> HWTIMER_SLOT_SHIFT;
-	u32 bit = table->hand_base & (HWTIMER_SLOT_RECORDS - 1);
-
 	if (!table->hand)
 		return;
-	hwtimer_slot_map(table->slots[nr], nr)[bit / BITS_PER_LONG] =
-		table->hand;
-	__set_bit(nr, table->vacant);
+	*hwtimer_table_word(table, table->hand_base) = table->hand;
+	__set_bit(table->hand_base >> HWTIMER_SLOT_SHIFT, table->vacant);
 }
 
 /**
@@ -200,7 +244,7 @@ bool hwtimer_table_refill(struct hwtimer_table *table)
 		if (vacant != nr)
 			bit = 0;
 		nr = vacant;
-		map = hwtimer_slot_map(table->slots[nr], nr);
+		map = slot_map(table, nr);
 		bit = find_next_bit(map, HWTIMER_SLOT_RECORDS, bit);
 		if (bit < HWTIMER_SLOT_RECORDS)
 			break;
@@ -230,12 +274,9 @@ struct hwtimer_record *hwtimer_table_next(const struct hwtimer_table *table,
 	u64 end = hwtimer_table_end(table);
 
 	for (; *cursor < end && max--; ++*cursor) {
-		struct hwtimer_record *record;
+		struct hwtimer_record *record =
+			hwtimer_table_record(table, *cursor);
 
-		if (!hwtimer_slot_usable(*cursor >> HWTIMER_SLOT_SHIFT,
-					 *cursor & (HWTIMER_SLOT_RECORDS - 1)))
-			continue;
-		record = hwtimer_table_record(table, *cursor);
 		if (record->state != HWTIMER_FREE)
 			return record;
 	}

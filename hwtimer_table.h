@@ -14,7 +14,9 @@
 #include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/prefetch.h>
 #include <linux/types.h>
@@ -87,58 +89,39 @@ struct hwtimer_record {
 
 static_assert(sizeof(struct hwtimer_record) == 32);
 
-/*
- * Records come in slots of 1,024, four of which hold the slot's map: in each
- * slot others. At the same place in all, the maps would be 32 KB apart and
- * share so few sets of the processor's caches that they kept each other out.
- */
+/* Records come in slots of 1,024. */
 #define HWTIMER_SLOT_SHIFT 10
 #define HWTIMER_SLOT_RECORDS 1024U
 #define HWTIMER_SLOT_ORDER 3
-#define HWTIMER_SLOT_HEADER 4
-#define HWTIMER_SLOT_USABLE (HWTIMER_SLOT_RECORDS - HWTIMER_SLOT_HEADER)
 
 static_assert(HWTIMER_SLOT_RECORDS == 1U << HWTIMER_SLOT_SHIFT);
 
 /**
  * struct hwtimer_slot - 1,024 neighbouring records
- * @records: they; HWTIMER_SLOT_HEADER of them are hwtimer_slot_map()
+ * @records: they
  */
 struct hwtimer_slot {
 	struct hwtimer_record records[HWTIMER_SLOT_RECORDS];
 };
 
-/* The first of the records in slot @nr that are none, but its map. */
-static inline u32 hwtimer_slot_header(u32 nr)
-{
-	return nr * HWTIMER_SLOT_HEADER & (HWTIMER_SLOT_RECORDS - 1);
-}
-
-/* Whether record @bit of slot @nr is one. */
-static inline bool hwtimer_slot_usable(u32 nr, u32 bit)
-{
-	return bit - hwtimer_slot_header(nr) >= HWTIMER_SLOT_HEADER;
-}
-
-/* Of slot @nr: a set bit is a free record that can be used. */
-static inline unsigned long *hwtimer_slot_map(struct hwtimer_slot *slot, u32 nr)
-{
-	return (unsigned long *)&slot->records[hwtimer_slot_header(nr)];
-}
-
-static_assert(HWTIMER_SLOT_HEADER * sizeof(struct hwtimer_record) ==
-	      HWTIMER_SLOT_RECORDS / BITS_PER_BYTE);
-static_assert(HWTIMER_SLOT_RECORDS % HWTIMER_SLOT_HEADER == 0);
+/*
+ * Maps of free records, a page each, are apart from these: who frees records in random
+ * order needs few pages, and lines that do not keep each other out of the caches.
+ */
+#define HWTIMER_MAP_SHIFT (PAGE_SHIFT + ilog2(BITS_PER_BYTE))
+#define HWTIMER_MAP_SLOTS (1U << (HWTIMER_MAP_SHIFT - HWTIMER_SLOT_SHIFT))
 
 /* Records between the one that is handed out and the one that is fetched. */
 #define HWTIMER_GET_AHEAD 32
 
-/** HWTIMER_NO_RECORD - the index of none: slot 0 begins with its map */
+/** HWTIMER_NO_RECORD - the index of none: the first record is never used */
 #define HWTIMER_NO_RECORD 0U
 
 /**
  * struct hwtimer_table - all records of an instance
  * @slots: room for @max_slots pointers
+ * @maps: a page for HWTIMER_MAP_SLOTS slots each: a set bit is a free record that
+ *	can be used
  * @vacant: a bit a slot: clear if the slot has no free record
  * @max_slots: what the limit of timers needs
  * @nr_slots: how many there are; only grows
@@ -147,10 +130,12 @@ static_assert(HWTIMER_SLOT_RECORDS % HWTIMER_SLOT_HEADER == 0);
  *	@hand_base. They are not in their slot's map
  * @hand_base: index of the first of them
  * @used: records in use
- * @retired: free ones that are not used again, as their generations are spent
+ * @retired: free ones that are not used again, as their generations are spent, and
+ *	HWTIMER_NO_RECORD
  */
 struct hwtimer_table {
 	struct hwtimer_slot **slots;
+	unsigned long **maps;
 	unsigned long *vacant;
 	u32 max_slots;
 	u32 nr_slots;
@@ -162,12 +147,14 @@ struct hwtimer_table {
 };
 
 /**
- * struct hwtimer_block - neighbouring slots from one allocation
- * @slots: the first; NULL for none
- * @order: of the pages
+ * struct hwtimer_block - what a table grows by
+ * @slots: the first of neighbouring slots from one allocation; NULL for none
+ * @map: a page of maps, in case that they need one; NULL for none
+ * @order: of the pages of @slots
  */
 struct hwtimer_block {
 	struct hwtimer_slot *slots;
+	unsigned long *map;
 	unsigned int order;
 };
 
@@ -194,7 +181,7 @@ static inline u64 hwtimer_table_end(const struct hwtimer_table *table)
 /* How many records can be had without another block. */
 static inline u32 hwtimer_table_spare(const struct hwtimer_table *table)
 {
-	return table->nr_slots * HWTIMER_SLOT_USABLE - table->used -
+	return table->nr_slots * HWTIMER_SLOT_RECORDS - table->used -
 	       table->retired;
 }
 
@@ -220,7 +207,7 @@ hwtimer_table_address(const struct hwtimer_table *table, u64 id)
 	u32 nr = lower_32_bits(id) >> HWTIMER_SLOT_SHIFT;
 	u32 bit = lower_32_bits(id) & (HWTIMER_SLOT_RECORDS - 1);
 
-	if (nr >= table->nr_slots || !hwtimer_slot_usable(nr, bit))
+	if (nr >= table->nr_slots)
 		return NULL;
 	return &table->slots[array_index_nospec(nr, table->nr_slots)]
 			->records[bit];
@@ -263,14 +250,13 @@ static inline u32 hwtimer_table_get(struct hwtimer_table *table)
 	return index;
 }
 
-/* The word of its slot's map that has the bit of record @index. */
+/* The word of the maps that has the bit of record @index. */
 static inline unsigned long *
 hwtimer_table_word(const struct hwtimer_table *table, u32 index)
 {
-	u32 nr = index >> HWTIMER_SLOT_SHIFT;
-	u32 bit = index & (HWTIMER_SLOT_RECORDS - 1);
+	u32 bit = index & (BIT(HWTIMER_MAP_SHIFT) - 1);
 
-	return &hwtimer_slot_map(table->slots[nr], nr)[bit / BITS_PER_LONG];
+	return &table->maps[index >> HWTIMER_MAP_SHIFT][bit / BITS_PER_LONG];
 }
 
 /* Enters a record that can be used again where hwtimer_table_get() finds it. */

@@ -61,11 +61,11 @@ static void spent_record_leaves_none_within_the_limit(struct kunit *test)
 	u64 first, id;
 	u32 i;
 
-	/* As many as a slot has records, of which no other is added. */
-	settings.timers = HWTIMER_SLOT_USABLE;
+	/* As many as the first slot has records to use; no other is added. */
+	settings.timers = HWTIMER_SLOT_RECORDS - 1;
 	KUNIT_ASSERT_EQ(test, hwtimer_instance_setup(instance, &settings), 0);
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
-	for (i = 1; i < HWTIMER_SLOT_USABLE; i++)
+	for (i = 1; i < settings.timers; i++)
 		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	KUNIT_ASSERT_EQ(test, hwtimer_table_spare(&instance->table), 0);
 	hwtimer_table_find(&instance->table, first)->generation = U32_MAX;

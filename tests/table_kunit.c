@@ -3,7 +3,6 @@
  * Unit tests of hwtimer_table.c: records, ids and generations.
  */
 #include <kunit/test.h>
-#include <linux/bitmap.h>
 
 #include "../hwtimer_table.h"
 #include "random.h"
@@ -67,7 +66,7 @@ static void grows_to_its_limit(struct kunit *test)
 		grow(test, table);
 	KUNIT_EXPECT_EQ(test, table->nr_slots, table->max_slots);
 	KUNIT_EXPECT_EQ(test, hwtimer_table_spare(table) + LIMIT,
-			table->max_slots * HWTIMER_SLOT_USABLE);
+			table->max_slots * HWTIMER_SLOT_RECORDS - 1);
 }
 
 static void refuses_a_block_beyond_its_limit(struct kunit *test)
@@ -128,7 +127,7 @@ static void empty_table_tells_so(struct kunit *test)
 	while (hwtimer_table_spare(table))
 		index = hwtimer_table_get(table);
 	KUNIT_EXPECT_EQ(test, hwtimer_table_get(table), HWTIMER_NO_RECORD);
-	KUNIT_EXPECT_EQ(test, table->used, HWTIMER_SLOT_USABLE);
+	KUNIT_EXPECT_EQ(test, table->used, HWTIMER_SLOT_RECORDS - 1);
 	hwtimer_table_put(table, index);
 	KUNIT_EXPECT_EQ(test, hwtimer_table_get(table), index);
 	KUNIT_EXPECT_EQ(test, hwtimer_table_get(table), HWTIMER_NO_RECORD);
@@ -161,35 +160,30 @@ static void forged_id_finds_nothing(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, U64_MAX));
 }
 
-/* What lies beneath the map of a slot is no record, whatever it looks like. */
-static void map_is_no_record(struct kunit *test)
+/* Each record has its bit, whichever page of maps that is in. */
+static void all_records_are_used_but_none(struct kunit *test)
 {
 	struct hwtimer_table *table = test->priv;
-	u32 nr, i, unusable = 0;
+	u32 i, all;
 
+	hwtimer_table_destroy(table);
+	KUNIT_ASSERT_EQ(test,
+			hwtimer_table_init(table, 2 * HWTIMER_MAP_SLOTS *
+							  HWTIMER_SLOT_RECORDS),
+			0);
 	while (hwtimer_table_growth(table))
 		grow(test, table);
-	for (nr = 0; nr < table->nr_slots; nr++) {
-		for (i = 0; i < HWTIMER_SLOT_RECORDS; i++) {
-			u32 index = nr << HWTIMER_SLOT_SHIFT | i;
-			struct hwtimer_record *record =
-				hwtimer_table_record(table, index);
-			u64 id = hwtimer_table_id(record, index);
-
-			if (hwtimer_slot_usable(nr, i))
-				continue;
-			unusable++;
-			KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, id));
-		}
-	}
-	KUNIT_EXPECT_EQ(test, unusable, table->nr_slots * HWTIMER_SLOT_HEADER);
-	for (i = hwtimer_table_spare(table); i; i--) {
-		u32 index = hwtimer_table_get(table);
-		u32 bit = index & (HWTIMER_SLOT_RECORDS - 1);
-
-		nr = index >> HWTIMER_SLOT_SHIFT;
-		KUNIT_ASSERT_TRUE(test, hwtimer_slot_usable(nr, bit));
-	}
+	all = hwtimer_table_end(table);
+	KUNIT_ASSERT_GT(test, all,
+			2 * HWTIMER_MAP_SLOTS * HWTIMER_SLOT_RECORDS);
+	for (i = 1; i < all; i++)
+		KUNIT_ASSERT_EQ(test, get(test, table), i);
+	KUNIT_EXPECT_EQ(test, hwtimer_table_get(table), HWTIMER_NO_RECORD);
+	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, HWTIMER_NO_RECORD));
+	for (i = all - 1; i; i--)
+		hwtimer_table_put(table, i);
+	for (i = 1; i < all; i++)
+		KUNIT_ASSERT_EQ(test, get(test, table), i);
 }
 
 static void spent_generation_is_never_used_again(struct kunit *test)
@@ -204,7 +198,8 @@ static void spent_generation_is_never_used_again(struct kunit *test)
 	id = id_of(table, index);
 	KUNIT_EXPECT_EQ(test, upper_32_bits(id), U32_MAX);
 	hwtimer_table_put(table, index);
-	KUNIT_EXPECT_EQ(test, table->retired, 1);
+	/* It, and HWTIMER_NO_RECORD. */
+	KUNIT_EXPECT_EQ(test, table->retired, 2);
 	KUNIT_EXPECT_NE(test, get(test, table), index);
 	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, id));
 }
@@ -285,7 +280,7 @@ static struct kunit_case table_test_cases[] = {
 	KUNIT_CASE(empty_table_tells_so),
 	KUNIT_CASE(stale_id_finds_nothing),
 	KUNIT_CASE(forged_id_finds_nothing),
-	KUNIT_CASE(map_is_no_record),
+	KUNIT_CASE(all_records_are_used_but_none),
 	KUNIT_CASE(spent_generation_is_never_used_again),
 	KUNIT_CASE(next_steps_through_all_in_use),
 	KUNIT_CASE(random_operations_match_the_oracle),
