@@ -9,6 +9,7 @@
  * each. Nothing but them is touched for what a program asks, and each loop knows
  * what is constant: that is what makes a bulk faster than requests.
  */
+#include "hwtimer_intake.h"
 #include "hwtimer_op.h"
 
 /**
@@ -29,36 +30,65 @@ int hwtimer_bulk_check(const struct hwtimer_instance *instance,
 	return hwtimer_request_check(&instance->settings, &request);
 }
 
-static __always_inline u64 bulk_schedule(struct hwtimer_instance *instance,
-					 u64 user_data, u64 deadline)
+/*
+ * Schedules timers @first to @last - 1, or as many as there are records at hand;
+ * returns how many.
+ */
+static u32 bulk_schedule_hand(struct hwtimer_table *table,
+			      struct hwtimer_intake *intake, u32 flags,
+			      u64 *words, u32 first, u32 last,
+			      struct hwtimer_moment *moment)
 {
-	const struct hwtimer_record *record;
-	u32 index;
-	int err = hwtimer_op_get(instance, false, &index);
+	struct hwtimer_hand hand = table->hand;
+	u32 i, index;
 
-	if (unlikely(err))
-		return err;
-	record = hwtimer_op_fill(instance, index, deadline, user_data);
-	return hwtimer_op_file(instance, record, index);
+	for (i = first; i < last && hand.free; i++) {
+		u64 deadline =
+			hwtimer_op_deadline(words[2 * i + 1], flags, moment);
+		struct hwtimer_record *record =
+			hwtimer_hand_take(&hand, &index);
+
+		hwtimer_op_fill(record, deadline, words[2 * i]);
+		words[i] = hwtimer_table_id(record, index);
+		hwtimer_intake_file(intake,
+				    (struct hwtimer_entry){
+					    .index = index,
+					    .stamp = record->stamp,
+				    },
+				    hwtimer_scale_tick_of(&intake->scale,
+							  deadline));
+	}
+	table->hand = hand;
+	table->used += i - first;
+	return i - first;
+}
+
+/* Schedules the first @count timers; returns how many there are records for. */
+static u32 bulk_schedule(struct hwtimer_instance *instance, u32 flags,
+			 u64 *words, u32 count, struct hwtimer_moment *moment)
+{
+	struct hwtimer_intake intake = hwtimer_intake_begin(&instance->wheel);
+	u32 done = 0;
+
+	while (done < count && hwtimer_table_ready(&instance->table))
+		done += bulk_schedule_hand(&instance->table, &intake, flags,
+					   words, done, count, moment);
+	hwtimer_intake_end(&intake, done);
+	return done;
 }
 
 static void bulk_schedule_all(struct hwtimer_instance *instance, u32 flags,
 			      u64 *words, u32 count,
 			      struct hwtimer_moment *moment)
 {
-	u32 used = instance->table.used;
 	u32 room = min(count, hwtimer_op_room(instance));
-	u32 i;
+	u32 i, done = bulk_schedule(instance, flags, words, room, moment);
 
-	for (i = 0; i < room; i++) {
-		u64 deadline =
-			hwtimer_op_deadline(words[2 * i + 1], flags, moment);
-
-		words[i] = bulk_schedule(instance, words[2 * i], deadline);
-	}
+	for (i = done; i < room; i++)
+		words[i] = -ENOMEM;
 	for (; i < count; i++)
 		words[i] = hwtimer_op_refusal(instance);
-	hwtimer_op_count_filed(instance, instance->table.used - used);
+	hwtimer_op_count_filed(instance, done);
 	if (trace_hwtimer_schedule_enabled())
 		hwtimer_trace_bulk(instance, words, count);
 }
@@ -77,15 +107,22 @@ static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
 			    u64 *words, u32 count,
 			    struct hwtimer_moment *moment)
 {
-	u32 i;
+	struct hwtimer_table *table = &instance->table;
+	u32 i, others = 0;
 
 	bulk_prefetch(instance, words, count, 1);
 	for (i = 0; i < count; i++) {
+		u64 id = words[i];
+
 		if (i + HWTIMER_AHEAD < count)
-			hwtimer_table_prefetch(&instance->table,
-					       words[i + HWTIMER_AHEAD]);
-		words[i] = hwtimer_op_cancel(instance, words[i], flags, moment);
+			hwtimer_table_prefetch(table, words[i + HWTIMER_AHEAD]);
+		words[i] = 0;
+		if (likely(hwtimer_op_cancel_plain(table, id)))
+			continue;
+		words[i] = hwtimer_op_cancel_other(instance, id, flags, moment);
+		others++;
 	}
+	hwtimer_op_count_cancelled(instance, count - others);
 }
 
 static void bulk_reschedule_all(struct hwtimer_instance *instance, u32 flags,

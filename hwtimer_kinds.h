@@ -68,6 +68,16 @@ static inline u32 hwtimer_kind_place(const struct hwtimer_wheel *wheel,
 					  hwtimer_hierarchy_place(wheel, tick);
 }
 
+/*
+ * Entries before this tick, and after the current one, go to bucket tick & (the
+ * number of buckets of the lowest level - 1). Another entry may change that.
+ */
+static inline u64 hwtimer_kind_direct(const struct hwtimer_wheel *wheel)
+{
+	return hwtimer_is_hashed(wheel) ? HWTIMER_TICK_NONE :
+					  wheel->hierarchy.levels[0].direct;
+}
+
 /* The bucket for an entry of @tick that @walk has come upon. */
 static inline u32 hwtimer_kind_home(const struct hwtimer_wheel *wheel,
 				    const struct hwtimer_walk *walk, u64 tick)

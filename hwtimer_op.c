@@ -51,14 +51,29 @@ static int timer_leaves(const struct hwtimer_instance *instance)
 	return instance->client ? -EALREADY : -ENOENT;
 }
 
-/* CANCEL of the timer of a record, which is not pending; returns 0 or the error. */
-int hwtimer_op_cancel_late(struct hwtimer_instance *instance, u32 index,
-			   u32 flags, struct hwtimer_moment *moment)
+static int cancel_pending(struct hwtimer_instance *instance,
+			  struct hwtimer_record *record, u32 index)
+{
+	hwtimer_wheel_remove(&instance->wheel, record);
+	hwtimer_period_free(instance, index);
+	instance->stats.pending--;
+	instance->stats.cancelled++;
+	return 0;
+}
+
+/* CANCEL of the timer that any id names; returns 0 or the error. */
+int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
+			    u32 flags, struct hwtimer_moment *moment)
 {
 	struct hwtimer_record *record =
-		hwtimer_table_record(&instance->table, index);
+		hwtimer_table_find(&instance->table, id);
+	u32 index = lower_32_bits(id);
 
+	if (!record)
+		return -ENOENT;
 	switch (record->state) {
+	case HWTIMER_PENDING:
+		return cancel_pending(instance, record, index);
 	case HWTIMER_EXPIRED:
 		if (flags & HWTIMER_DISCARD)
 			return event_discard(instance, record, index);

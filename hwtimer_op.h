@@ -45,8 +45,8 @@ void hwtimer_op_begin(struct hwtimer_instance *instance,
 void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready)
 	__releases(&instance->lock);
 
-int hwtimer_op_cancel_late(struct hwtimer_instance *instance, u32 index,
-			   u32 flags, struct hwtimer_moment *moment);
+int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
+			    u32 flags, struct hwtimer_moment *moment);
 int hwtimer_op_reschedule_late(const struct hwtimer_instance *instance,
 			       const struct hwtimer_record *record);
 
@@ -109,21 +109,14 @@ static __always_inline int hwtimer_op_get(struct hwtimer_instance *instance,
 }
 
 /* What all timers have; one for once and without slack has no more. */
-static __always_inline struct hwtimer_record *
-hwtimer_op_fill(struct hwtimer_instance *instance, u32 index, u64 deadline,
-		u64 user_data)
+static __always_inline void hwtimer_op_fill(struct hwtimer_record *record,
+					    u64 deadline, u64 user_data)
 {
-	struct hwtimer_record *record =
-		hwtimer_table_record(&instance->table, index);
+	const struct hwtimer_record pending = { .state = HWTIMER_PENDING };
 
 	record->deadline = deadline;
 	record->user_data = user_data;
-	/* All four, as that is one store. */
-	record->state = HWTIMER_PENDING;
-	record->postponed = false;
-	record->align = 0;
-	record->flags = 0;
-	return record;
+	record->status = pending.status;
 }
 
 /* Files a new timer in the wheel; returns its id. It is still to be counted. */
@@ -142,23 +135,40 @@ static inline void hwtimer_op_count_filed(struct hwtimer_instance *instance,
 	instance->stats.pending += count;
 }
 
+/*
+ * CANCEL of the timer that @id names, if nothing is to be done but that; otherwise
+ * returns false. It is still to be counted.
+ */
+static __always_inline bool hwtimer_op_cancel_plain(struct hwtimer_table *table,
+						    u64 id)
+{
+	struct hwtimer_record *record = hwtimer_table_address(table, id);
+
+	if (unlikely(!record || record->generation != upper_32_bits(id) ||
+		     !hwtimer_record_plain(record)))
+		return false;
+	record->stamp++;
+	record->state = HWTIMER_FREE;
+	hwtimer_table_release(table, id);
+	return true;
+}
+
+static inline void hwtimer_op_count_cancelled(struct hwtimer_instance *instance,
+					      u32 count)
+{
+	instance->table.used -= count;
+	instance->stats.pending -= count;
+	instance->stats.cancelled += count;
+}
+
 /* CANCEL of the timer that @id names; returns 0 or the error. */
 static __always_inline int hwtimer_op_cancel(struct hwtimer_instance *instance,
 					     u64 id, u32 flags,
 					     struct hwtimer_moment *moment)
 {
-	struct hwtimer_record *record =
-		hwtimer_table_find(&instance->table, id);
-
-	if (unlikely(!record))
-		return -ENOENT;
-	if (unlikely(record->state != HWTIMER_PENDING))
-		return hwtimer_op_cancel_late(instance, lower_32_bits(id),
-					      flags, moment);
-	hwtimer_wheel_remove(&instance->wheel, record);
-	hwtimer_period_free(instance, lower_32_bits(id));
-	instance->stats.pending--;
-	instance->stats.cancelled++;
+	if (unlikely(!hwtimer_op_cancel_plain(&instance->table, id)))
+		return hwtimer_op_cancel_other(instance, id, flags, moment);
+	hwtimer_op_count_cancelled(instance, 1);
 	return 0;
 }
 

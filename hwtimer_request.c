@@ -113,10 +113,11 @@ static __always_inline int request_schedule(struct hwtimer_instance *instance,
 	err = hwtimer_op_get(instance, request->interval, &index);
 	if (unlikely(err))
 		return err;
-	record = hwtimer_op_fill(instance, index,
-				 hwtimer_op_deadline(request->time,
-						     request->flags, moment),
-				 request->user_data);
+	record = hwtimer_table_record(&instance->table, index);
+	hwtimer_op_fill(record,
+			hwtimer_op_deadline(request->time, request->flags,
+					    moment),
+			request->user_data);
 	if (unlikely(request->slack))
 		record->align =
 			hwtimer_wheel_align(&instance->wheel, request->slack);

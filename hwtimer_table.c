@@ -217,10 +217,12 @@ bool hwtimer_table_add_block(struct hwtimer_table *table,
 /* Puts the free records that are at hand back into the map. */
 static void put_back_hand(struct hwtimer_table *table)
 {
-	if (!table->hand)
+	const struct hwtimer_hand *hand = &table->hand;
+
+	if (!hand->free)
 		return;
-	*hwtimer_table_word(table, table->hand_base) = table->hand;
-	__set_bit(table->hand_base >> HWTIMER_SLOT_SHIFT, table->vacant);
+	*hwtimer_table_word(table, hand->base) = hand->free;
+	__set_bit(hand->base >> HWTIMER_SLOT_SHIFT, table->vacant);
 }
 
 /**
@@ -251,10 +253,13 @@ bool hwtimer_table_refill(struct hwtimer_table *table)
 		__clear_bit(nr, table->vacant);
 	}
 	bit &= ~(BITS_PER_LONG - 1);
-	table->hand = map[bit / BITS_PER_LONG];
-	table->hand_base = nr << HWTIMER_SLOT_SHIFT | bit;
+	table->hand = (struct hwtimer_hand){
+		.free = map[bit / BITS_PER_LONG],
+		.records = &table->slots[nr]->records[bit],
+		.base = nr << HWTIMER_SLOT_SHIFT | bit,
+	};
 	map[bit / BITS_PER_LONG] = 0;
-	table->lowest = table->hand_base + BITS_PER_LONG;
+	table->lowest = table->hand.base + BITS_PER_LONG;
 	return true;
 }
 

@@ -65,6 +65,7 @@ enum hwtimer_record_state {
  * @postponed: the wheel's: the entry sits at an earlier tick than @deadline
  * @align: the wheel's: log2 of what its tick is a multiple of
  * @flags: HWTIMER_RECORD_*
+ * @status: the last four in one
  */
 struct hwtimer_record {
 	union {
@@ -81,10 +82,15 @@ struct hwtimer_record {
 		u32 lateness;
 		u32 count;
 	};
-	u8 state;
-	bool postponed;
-	u8 align;
-	u8 flags;
+	union {
+		struct {
+			u8 state;
+			bool postponed;
+			u8 align;
+			u8 flags;
+		};
+		u32 status;
+	};
 };
 
 static_assert(sizeof(struct hwtimer_record) == 32);
@@ -118,6 +124,18 @@ struct hwtimer_slot {
 #define HWTIMER_NO_RECORD 0U
 
 /**
+ * struct hwtimer_hand - free records that are handed out next
+ * @free: a bit for each free one among BITS_PER_LONG neighbours
+ * @base: index of the first of them
+ * @records: the first of them
+ */
+struct hwtimer_hand {
+	unsigned long free;
+	struct hwtimer_record *records;
+	u32 base;
+};
+
+/**
  * struct hwtimer_table - all records of an instance
  * @slots: room for @max_slots pointers
  * @maps: a page for HWTIMER_MAP_SLOTS slots each: a set bit is a free record that
@@ -126,9 +144,7 @@ struct hwtimer_slot {
  * @max_slots: what the limit of timers needs
  * @nr_slots: how many there are; only grows
  * @lowest: no record of a lower index is free, but for those at hand
- * @hand: a bit for each free record among the BITS_PER_LONG that begin at
- *	@hand_base. They are not in their slot's map
- * @hand_base: index of the first of them
+ * @hand: what is free there is not so in the maps
  * @used: records in use
  * @retired: free ones that are not used again, as their generations are spent, and
  *	HWTIMER_NO_RECORD
@@ -140,8 +156,7 @@ struct hwtimer_table {
 	u32 max_slots;
 	u32 nr_slots;
 	u32 lowest;
-	u32 hand_base;
-	unsigned long hand;
+	struct hwtimer_hand hand;
 	u32 used;
 	u32 retired;
 };
@@ -226,6 +241,41 @@ hwtimer_table_prefetch(const struct hwtimer_table *table, u64 id)
 }
 
 /**
+ * hwtimer_table_ready - have the lowest free records in table->hand
+ * @table: of the instance
+ *
+ * Return: false if hwtimer_table_spare() is 0.
+ */
+static inline bool hwtimer_table_ready(struct hwtimer_table *table)
+{
+	return likely(table->hand.free && table->lowest >= table->hand.base) ||
+	       hwtimer_table_refill(table);
+}
+
+/**
+ * hwtimer_hand_take - the lowest record of a hand, with a generation of its own
+ * @hand: of the table, or a copy that will be put back; not empty
+ * @index: out: of the record
+ *
+ * It is still to be counted: table->used.
+ *
+ * Return: the record; its state is still HWTIMER_FREE.
+ */
+static __always_inline struct hwtimer_record *
+hwtimer_hand_take(struct hwtimer_hand *hand, u32 *index)
+{
+	unsigned long bit = __ffs(hand->free);
+	struct hwtimer_record *record = &hand->records[bit];
+
+	hand->free &= hand->free - 1;
+	*index = hand->base + bit;
+	record->generation++;
+	/* Mostly that of one of the next calls; at worst nobody's. */
+	prefetchw(record + HWTIMER_GET_AHEAD);
+	return record;
+}
+
+/**
  * hwtimer_table_get - the lowest free record, with a generation of its own
  * @table: of the instance
  *
@@ -234,18 +284,11 @@ hwtimer_table_prefetch(const struct hwtimer_table *table, u64 id)
  */
 static inline u32 hwtimer_table_get(struct hwtimer_table *table)
 {
-	struct hwtimer_record *record;
 	u32 index;
 
-	if (unlikely(!table->hand || table->lowest < table->hand_base) &&
-	    !hwtimer_table_refill(table))
+	if (unlikely(!hwtimer_table_ready(table)))
 		return HWTIMER_NO_RECORD;
-	index = table->hand_base + __ffs(table->hand);
-	table->hand &= table->hand - 1;
-	record = hwtimer_table_record(table, index);
-	record->generation++;
-	/* Mostly that of one of the next calls; at worst nobody's. */
-	prefetchw(record + HWTIMER_GET_AHEAD);
+	hwtimer_hand_take(&table->hand, &index);
 	table->used++;
 	return index;
 }
@@ -262,18 +305,20 @@ hwtimer_table_word(const struct hwtimer_table *table, u32 index)
 /* Enters a record that can be used again where hwtimer_table_get() finds it. */
 static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
 {
-	u32 nr = index >> HWTIMER_SLOT_SHIFT;
 	unsigned long mask = BIT(index % BITS_PER_LONG);
+	unsigned long *word, free;
 
-	if (index - table->hand_base < BITS_PER_LONG) {
-		table->hand |= mask;
+	if (index - table->hand.base < BITS_PER_LONG) {
+		table->hand.free |= mask;
 		return;
 	}
 	/* Not by __set_bit(), which on x86 costs as much as all the rest. */
-	*hwtimer_table_word(table, index) |= mask;
-	/* Mostly neither changes: no store, for which the next one has to wait. */
-	if (!(table->vacant[nr / BITS_PER_LONG] & BIT(nr % BITS_PER_LONG)))
-		table->vacant[nr / BITS_PER_LONG] |= BIT(nr % BITS_PER_LONG);
+	word = hwtimer_table_word(table, index);
+	free = *word;
+	*word = free | mask;
+	/* Otherwise the slot is known to have a free one. */
+	if (unlikely(!free))
+		__set_bit(index >> HWTIMER_SLOT_SHIFT, table->vacant);
 	if (index < table->lowest)
 		table->lowest = index;
 }
@@ -352,6 +397,17 @@ hwtimer_table_find(const struct hwtimer_table *table, u64 id)
 	    record->state == HWTIMER_FREE || record->state == HWTIMER_EXTENSION)
 		return NULL;
 	return record;
+}
+
+/* Whether it is pending, for once, and its entry where its deadline is. */
+static inline bool hwtimer_record_plain(const struct hwtimer_record *record)
+{
+	const struct hwtimer_record all = { .state = U8_MAX,
+					    .postponed = true,
+					    .flags = U8_MAX };
+	const struct hwtimer_record plain = { .state = HWTIMER_PENDING };
+
+	return (record->status & all.status) == plain.status;
 }
 
 static inline bool hwtimer_record_periodic(const struct hwtimer_record *record)

@@ -30,6 +30,7 @@
 #include <linux/prefetch.h>
 #include <linux/string.h>
 
+#include "hwtimer_intake.h"
 #include "hwtimer_kinds.h"
 
 static_assert(sizeof(struct hwtimer_bucket) == 32);
@@ -64,23 +65,26 @@ unsigned int hwtimer_wheel_levels(const struct hwtimer_shape *shape)
  * @tick: ns, at least 2
  * @base: time of tick 0, ns
  *
- * Makes the reciprocal with which ticks_in() divides: 2^(64 + shift) / tick
- * rounded down, where 2^shift is the largest power of two below the tick, so
+ * Makes the reciprocal with which hwtimer_scale_ticks() divides: 2^(64 + shift) /
+ * tick rounded down, where 2^shift is the largest power of two below the tick, so
  * that it fills 64 bits.
  */
 void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base)
 {
+	struct hwtimer_scale *scale = &wheel->scale;
 	u64 rest;
 	int i;
 
 	wheel->shape.tick = tick;
-	wheel->base = base;
-	wheel->reciprocal_shift = ilog2(tick - 1);
-	wheel->reciprocal = 0;
-	rest = 1ULL << wheel->reciprocal_shift;
+	*scale = (struct hwtimer_scale){
+		.base = base,
+		.tick = tick,
+		.shift = ilog2(tick - 1),
+	};
+	rest = 1ULL << scale->shift;
 	for (i = 0; i < 64; i++) {
 		rest *= 2;
-		wheel->reciprocal = wheel->reciprocal << 1 | (rest >= tick);
+		scale->reciprocal = scale->reciprocal << 1 | (rest >= tick);
 		rest -= rest >= tick ? tick : 0;
 	}
 }
@@ -145,43 +149,6 @@ void hwtimer_wheel_drain(struct hwtimer_wheel *wheel)
 		hwtimer_queue_drain(&wheel->buckets[i].entries);
 }
 
-/*
- * The high half of a product. mul_u64_u64_shr() takes four multiplications for it
- * where the architecture does not say that its compiler has 128-bit numbers; that
- * of a 64-bit kernel has.
- */
-static u64 mul_high(u64 a, u64 b)
-{
-	return ((__uint128_t)a * b) >> 64;
-}
-
-/*
- * @time in whole ticks. The quotient by the reciprocal is never too large, and
- * by less than 2 too small.
- */
-static u64 ticks_in(const struct hwtimer_wheel *wheel, u64 time)
-{
-	u64 tick = wheel->shape.tick;
-	u64 ticks = mul_high(time, wheel->reciprocal) >>
-		    wheel->reciprocal_shift;
-
-	return ticks + (time - ticks * tick >= tick);
-}
-
-/**
- * hwtimer_wheel_tick_of - the tick at which a deadline has passed
- * @wheel: the wheel
- * @deadline: ns
- *
- * Rounds up, so that nothing is early. A deadline before the base is tick 0.
- */
-u64 hwtimer_wheel_tick_of(const struct hwtimer_wheel *wheel, u64 deadline)
-{
-	if (deadline <= wheel->base)
-		return 0;
-	return ticks_in(wheel, deadline - wheel->base - 1) + 1;
-}
-
 /**
  * hwtimer_wheel_tick_at - the last tick that has begun
  * @wheel: the wheel
@@ -189,9 +156,9 @@ u64 hwtimer_wheel_tick_of(const struct hwtimer_wheel *wheel, u64 deadline)
  */
 u64 hwtimer_wheel_tick_at(const struct hwtimer_wheel *wheel, u64 now)
 {
-	if (now <= wheel->base)
+	if (now <= wheel->scale.base)
 		return 0;
-	return ticks_in(wheel, now - wheel->base);
+	return hwtimer_scale_ticks(&wheel->scale, now - wheel->scale.base);
 }
 
 /**
@@ -206,7 +173,7 @@ u64 hwtimer_wheel_time_of(const struct hwtimer_wheel *wheel, u64 tick)
 	u64 time;
 
 	if (check_mul_overflow(tick, wheel->shape.tick, &time) ||
-	    check_add_overflow(time, wheel->base, &time))
+	    check_add_overflow(time, wheel->scale.base, &time))
 		return HWTIMER_TICK_NONE;
 	return time;
 }
@@ -221,7 +188,7 @@ u64 hwtimer_wheel_time_of(const struct hwtimer_wheel *wheel, u64 tick)
  */
 u8 hwtimer_wheel_align(const struct hwtimer_wheel *wheel, u64 slack)
 {
-	return ilog2(ticks_in(wheel, slack) + 1);
+	return ilog2(hwtimer_scale_ticks(&wheel->scale, slack) + 1);
 }
 
 /* The longest lateness that @align leads to, without that of a tick; ns. */
@@ -312,6 +279,53 @@ static struct hwtimer_queue *rewind_queue(struct hwtimer_wheel *wheel)
 					   &wheel->rewind.fresh;
 }
 
+/* Before which tick nothing has to be asked: see struct hwtimer_intake. */
+static u64 intake_direct(const struct hwtimer_wheel *wheel)
+{
+	/* Where it may be that somebody is in the bucket; ahead is in upper levels. */
+	if (unlikely(wheel->rewind.active || wheel->sweep.active))
+		return 0;
+	return hwtimer_kind_direct(wheel);
+}
+
+static struct hwtimer_intake intake_begin(struct hwtimer_wheel *wheel)
+{
+	return (struct hwtimer_intake){
+		.wheel = wheel,
+		.scale = wheel->scale,
+		.buckets = wheel->buckets,
+		.first = wheel->current_tick + 1,
+		.direct = intake_direct(wheel),
+		.mask = wheel->shape.buckets - 1,
+	};
+}
+
+/* Before the first of some timers is added. */
+struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel)
+{
+	return intake_begin(wheel);
+}
+
+/**
+ * hwtimer_intake_ask - enter a timer where it is not plain where that is
+ * @wheel: the wheel
+ * @entry: of its record
+ * @tick: later than the current one
+ *
+ * Return: what intake->direct is afterwards.
+ */
+u64 hwtimer_intake_ask(struct hwtimer_wheel *wheel, struct hwtimer_entry entry,
+		       u64 tick)
+{
+	if (unlikely(wheel->rewind.active))
+		hwtimer_queue_add_entry(rewind_queue(wheel), wheel->pool,
+					entry);
+	else
+		bucket_append(wheel, hwtimer_kind_place(wheel, tick), entry,
+			      tick);
+	return intake_direct(wheel);
+}
+
 /**
  * hwtimer_wheel_add - schedule a timer
  * @wheel: the wheel
@@ -325,16 +339,10 @@ void hwtimer_wheel_add(struct hwtimer_wheel *wheel,
 		       const struct hwtimer_record *record, u32 index)
 {
 	struct hwtimer_entry entry = { .index = index, .stamp = record->stamp };
-	u64 tick;
+	struct hwtimer_intake intake = intake_begin(wheel);
 
-	wheel->entries++;
-	if (unlikely(wheel->rewind.active)) {
-		hwtimer_queue_add_entry(rewind_queue(wheel), wheel->pool,
-					entry);
-		return;
-	}
-	tick = max(record_tick(wheel, record), wheel->current_tick + 1);
-	bucket_append(wheel, hwtimer_kind_place(wheel, tick), entry, tick);
+	hwtimer_intake_file(&intake, entry, record_tick(wheel, record));
+	hwtimer_intake_end(&intake, 1);
 }
 
 /**

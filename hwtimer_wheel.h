@@ -110,6 +110,20 @@ struct hwtimer_shape {
 	u32 buckets;
 };
 
+/**
+ * struct hwtimer_scale - how time is divided into ticks
+ * @base: ns on the instance's clock at tick 0
+ * @tick: ns
+ * @reciprocal: of the tick, see hwtimer_wheel_set_tick()
+ * @shift: belongs to it
+ */
+struct hwtimer_scale {
+	u64 base;
+	u64 tick;
+	u64 reciprocal;
+	u32 shift;
+};
+
 #define HWTIMER_TOURNAMENT_LEVELS 7
 
 /**
@@ -194,9 +208,7 @@ struct hwtimer_rewind {
  * @shape: what it is like
  * @buckets: @nr_buckets of them
  * @nr_buckets: of all levels
- * @reciprocal: of the tick, see hwtimer_wheel_set_tick()
- * @reciprocal_shift: belongs to it
- * @base: ns on the instance's clock at tick 0
+ * @scale: how ticks are counted
  * @current_tick: all earlier ticks and this one have been turned, or are being
  * @entries: in all buckets, live and dead
  * @postponed: live entries whose timers have moved to a later tick
@@ -218,9 +230,7 @@ struct hwtimer_wheel {
 	struct hwtimer_shape shape;
 	struct hwtimer_bucket *buckets;
 	u32 nr_buckets;
-	u32 reciprocal_shift;
-	u64 reciprocal;
-	u64 base;
+	struct hwtimer_scale scale;
 	u64 current_tick;
 	u64 entries;
 	u64 postponed;
@@ -263,7 +273,6 @@ void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 			u64 base, u64 now);
 void hwtimer_wheel_drain(struct hwtimer_wheel *wheel);
 
-u64 hwtimer_wheel_tick_of(const struct hwtimer_wheel *wheel, u64 deadline);
 u64 hwtimer_wheel_tick_at(const struct hwtimer_wheel *wheel, u64 now);
 u64 hwtimer_wheel_time_of(const struct hwtimer_wheel *wheel, u64 tick);
 u8 hwtimer_wheel_align(const struct hwtimer_wheel *wheel, u64 slack);
@@ -283,6 +292,50 @@ void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max);
 void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin);
 u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
 			  const struct hwtimer_outlook *outlook);
+
+/*
+ * The high half of a product. mul_u64_u64_shr() takes four multiplications for it
+ * where the architecture does not say that its compiler has 128-bit numbers; that
+ * of a 64-bit kernel has.
+ */
+static inline u64 hwtimer_mul_high(u64 a, u64 b)
+{
+	return ((__uint128_t)a * b) >> 64;
+}
+
+/*
+ * @time in whole ticks. The quotient by the reciprocal is never too large, and
+ * by less than 2 too small.
+ */
+static inline u64 hwtimer_scale_ticks(const struct hwtimer_scale *scale,
+				      u64 time)
+{
+	u64 ticks = hwtimer_mul_high(time, scale->reciprocal) >> scale->shift;
+
+	return ticks + (time - ticks * scale->tick >= scale->tick);
+}
+
+/**
+ * hwtimer_scale_tick_of - the tick at which a deadline has passed
+ * @scale: of a wheel
+ * @deadline: ns
+ *
+ * Rounds up, so that nothing is early. A deadline before the base is tick 0.
+ */
+static inline u64 hwtimer_scale_tick_of(const struct hwtimer_scale *scale,
+					u64 deadline)
+{
+	if (unlikely(deadline <= scale->base))
+		return 0;
+	return hwtimer_scale_ticks(scale, deadline - scale->base - 1) + 1;
+}
+
+/* The same for @wheel. */
+static inline u64 hwtimer_wheel_tick_of(const struct hwtimer_wheel *wheel,
+					u64 deadline)
+{
+	return hwtimer_scale_tick_of(&wheel->scale, deadline);
+}
 
 /**
  * hwtimer_wheel_remove - a timer ends

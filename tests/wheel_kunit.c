@@ -1004,7 +1004,7 @@ static void random_requests(struct oracle *oracle)
 /* Seldom, and not before the base. */
 static void random_set_back(struct oracle *oracle)
 {
-	u64 since = oracle->now - oracle->wheel.base;
+	u64 since = oracle->now - oracle->wheel.scale.base;
 
 	if (!oracle->wheel.rewinds || random_below(&random_state, 10))
 		return;
