@@ -93,16 +93,6 @@ static void bulk_schedule_all(struct hwtimer_instance *instance, u32 flags,
 		hwtimer_trace_bulk(instance, words, count);
 }
 
-/* Of words of which every @width'th is an id, starts to fetch the first records. */
-static void bulk_prefetch(const struct hwtimer_instance *instance,
-			  const u64 *words, u32 count, unsigned int width)
-{
-	u32 i;
-
-	for (i = 0; i < min_t(u32, count, HWTIMER_AHEAD); i++)
-		hwtimer_table_prefetch(&instance->table, words[i * width]);
-}
-
 static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
 			    u64 *words, u32 count,
 			    struct hwtimer_moment *moment)
@@ -110,12 +100,14 @@ static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
 	struct hwtimer_table *table = &instance->table;
 	u32 i, others = 0;
 
-	bulk_prefetch(instance, words, count, 1);
+	for (i = 0; i < min_t(u32, count, HWTIMER_AHEAD); i++)
+		hwtimer_table_prefetch_put(table, words[i]);
 	for (i = 0; i < count; i++) {
 		u64 id = words[i];
 
 		if (i + HWTIMER_AHEAD < count)
-			hwtimer_table_prefetch(table, words[i + HWTIMER_AHEAD]);
+			hwtimer_table_prefetch_put(table,
+						   words[i + HWTIMER_AHEAD]);
 		words[i] = 0;
 		if (likely(hwtimer_op_cancel_plain(table, id)))
 			continue;
@@ -131,7 +123,8 @@ static void bulk_reschedule_all(struct hwtimer_instance *instance, u32 flags,
 {
 	u32 i;
 
-	bulk_prefetch(instance, words, count, 2);
+	for (i = 0; i < min_t(u32, count, HWTIMER_AHEAD); i++)
+		hwtimer_table_prefetch(&instance->table, words[2 * i]);
 	for (i = 0; i < count; i++) {
 		if (i + HWTIMER_AHEAD < count)
 			hwtimer_table_prefetch(&instance->table,

@@ -155,7 +155,9 @@ static void events_release(struct hwtimer_instance *instance, u32 count)
 	u32 i;
 
 	for (i = 0; i < count; i++)
-		hwtimer_table_release(&instance->table, events[i].id);
+		hwtimer_table_release(&instance->table,
+				      upper_32_bits(events[i].id),
+				      lower_32_bits(events[i].id));
 	instance->table.used -= count;
 	hwtimer_queue_drop(&instance->ready, &instance->pool, count);
 	instance->stats.delivered += count;

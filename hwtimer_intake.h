@@ -18,7 +18,7 @@
  * @scale: its
  * @buckets: its
  * @first: the earliest tick for a new timer
- * @direct: before this tick, entries go to bucket tick & @mask, in which nobody is
+ * @direct: before this tick, entries go to bucket tick & @mask; none: to be asked
  * @mask: see there
  */
 struct hwtimer_intake {
@@ -31,31 +31,35 @@ struct hwtimer_intake {
 };
 
 struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel);
-u64 hwtimer_intake_ask(struct hwtimer_wheel *wheel, struct hwtimer_entry entry,
-		       u64 tick);
+void hwtimer_intake_ask(struct hwtimer_wheel *wheel, struct hwtimer_entry entry,
+			u64 tick);
 
 /**
  * hwtimer_intake_file - enter a timer into a bucket
- * @intake: from hwtimer_intake_begin()
+ * @intake: from hwtimer_intake_begin(); stays true, whatever is filed
  * @entry: of its record
  * @tick: at which it is to expire; if that has passed, the next turn
  *
  * Takes one chunk at the most from the pool.
  */
-static __always_inline void hwtimer_intake_file(struct hwtimer_intake *intake,
-						struct hwtimer_entry entry,
-						u64 tick)
+static __always_inline void
+hwtimer_intake_file(const struct hwtimer_intake *intake,
+		    struct hwtimer_entry entry, u64 tick)
 {
 	struct hwtimer_bucket *bucket;
 
 	tick = max(tick, intake->first);
 	bucket = &intake->buckets[tick & intake->mask];
-	/* Mostly it has an earlier one, and its last chunk has room. */
+	/*
+	 * Mostly it has an earlier one, and its last chunk has room. While a walk
+	 * without expirations is in it, it is empty, and others go behind the walk;
+	 * from a walk with expirations they are apart in the bucket itself.
+	 */
 	if (likely(tick < intake->direct && bucket->earliest <= tick &&
 		   hwtimer_queue_try_entry(&bucket->entries, entry)))
 		hwtimer_queue_prefetch(&bucket->entries);
 	else
-		intake->direct = hwtimer_intake_ask(intake->wheel, entry, tick);
+		hwtimer_intake_ask(intake->wheel, entry, tick);
 }
 
 /* Afterwards: @count have been filed. */

@@ -70,7 +70,8 @@ static inline u32 hwtimer_kind_place(const struct hwtimer_wheel *wheel,
 
 /*
  * Entries before this tick, and after the current one, go to bucket tick & (the
- * number of buckets of the lowest level - 1). Another entry may change that.
+ * number of buckets of the lowest level - 1). No entry changes that: in the first
+ * one of an upper bucket, none is before the end of the level below.
  */
 static inline u64 hwtimer_kind_direct(const struct hwtimer_wheel *wheel)
 {

@@ -97,17 +97,6 @@ hwtimer_op_refusal(const struct hwtimer_instance *instance)
 	return instance->stopped ? -ESHUTDOWN : -ENOSPC;
 }
 
-/* A free record for a timer, for which there is room; 0, or why there is none. */
-static __always_inline int hwtimer_op_get(struct hwtimer_instance *instance,
-					  bool periodic, u32 *index)
-{
-	/* The last one that ended may have spent its record's generations. */
-	if (unlikely(periodic) && hwtimer_table_spare(&instance->table) < 2)
-		return -ENOMEM;
-	*index = hwtimer_table_get(&instance->table);
-	return likely(*index != HWTIMER_NO_RECORD) ? 0 : -ENOMEM;
-}
-
 /* What all timers have; one for once and without slack has no more. */
 static __always_inline void hwtimer_op_fill(struct hwtimer_record *record,
 					    u64 deadline, u64 user_data)
@@ -117,15 +106,6 @@ static __always_inline void hwtimer_op_fill(struct hwtimer_record *record,
 	record->deadline = deadline;
 	record->user_data = user_data;
 	record->status = pending.status;
-}
-
-/* Files a new timer in the wheel; returns its id. It is still to be counted. */
-static __always_inline u64 hwtimer_op_file(struct hwtimer_instance *instance,
-					   const struct hwtimer_record *record,
-					   u32 index)
-{
-	hwtimer_wheel_add(&instance->wheel, record, index);
-	return hwtimer_table_id(record, index);
 }
 
 static inline void hwtimer_op_count_filed(struct hwtimer_instance *instance,
@@ -142,14 +122,18 @@ static inline void hwtimer_op_count_filed(struct hwtimer_instance *instance,
 static __always_inline bool hwtimer_op_cancel_plain(struct hwtimer_table *table,
 						    u64 id)
 {
-	struct hwtimer_record *record = hwtimer_table_address(table, id);
+	u32 generation = upper_32_bits(id), index = lower_32_bits(id);
+	struct hwtimer_record *record;
 
-	if (unlikely(!record || record->generation != upper_32_bits(id) ||
+	if (unlikely(!hwtimer_table_has(table, &index)))
+		return false;
+	record = hwtimer_table_record(table, index);
+	if (unlikely(record->generation != generation ||
 		     !hwtimer_record_plain(record)))
 		return false;
 	record->stamp++;
 	record->state = HWTIMER_FREE;
-	hwtimer_table_release(table, id);
+	hwtimer_table_release(table, generation, index);
 	return true;
 }
 

@@ -100,6 +100,17 @@ int hwtimer_request_check(const struct hwtimer_settings *settings,
 	return request->slack > slack_max(request) ? -EDOM : 0;
 }
 
+/* A free record for a timer, for which there is room; 0, or why there is none. */
+static int record_get(struct hwtimer_instance *instance, bool periodic,
+		      u32 *index)
+{
+	/* The last one that ended may have spent its record's generations. */
+	if (unlikely(periodic) && hwtimer_table_spare(&instance->table) < 2)
+		return -ENOMEM;
+	*index = hwtimer_table_get(&instance->table);
+	return likely(*index != HWTIMER_NO_RECORD) ? 0 : -ENOMEM;
+}
+
 static __always_inline int request_schedule(struct hwtimer_instance *instance,
 					    struct hwtimer_request *request,
 					    struct hwtimer_moment *moment)
@@ -110,7 +121,7 @@ static __always_inline int request_schedule(struct hwtimer_instance *instance,
 
 	if (unlikely(!hwtimer_op_room(instance)))
 		return hwtimer_op_refusal(instance);
-	err = hwtimer_op_get(instance, request->interval, &index);
+	err = record_get(instance, request->interval, &index);
 	if (unlikely(err))
 		return err;
 	record = hwtimer_table_record(&instance->table, index);
@@ -123,7 +134,8 @@ static __always_inline int request_schedule(struct hwtimer_instance *instance,
 			hwtimer_wheel_align(&instance->wheel, request->slack);
 	if (unlikely(request->interval))
 		hwtimer_period_begin(instance, record, request);
-	request->id = hwtimer_op_file(instance, record, index);
+	hwtimer_wheel_add(&instance->wheel, record, index);
+	request->id = hwtimer_table_id(record, index);
 	hwtimer_op_count_filed(instance, 1);
 	return 0;
 }

@@ -14,7 +14,6 @@
 #include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/kernel.h>
-#include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
@@ -114,7 +113,7 @@ struct hwtimer_slot {
  * Maps of free records, a page each, are apart from these: who frees records in random
  * order needs few pages, and lines that do not keep each other out of the caches.
  */
-#define HWTIMER_MAP_SHIFT (PAGE_SHIFT + ilog2(BITS_PER_BYTE))
+#define HWTIMER_MAP_SHIFT (PAGE_SHIFT + 3) /* bits */
 #define HWTIMER_MAP_SLOTS (1U << (HWTIMER_MAP_SHIFT - HWTIMER_SLOT_SHIFT))
 
 /* Records between the one that is handed out and the one that is fetched. */
@@ -215,29 +214,52 @@ static inline u64 hwtimer_table_id(const struct hwtimer_record *record,
 	return (u64)record->generation << 32 | index;
 }
 
-/* Where the record that any id names would be; NULL for nowhere. */
-static inline struct hwtimer_record *
-hwtimer_table_address(const struct hwtimer_table *table, u64 id)
+/* The word of the maps that has the bit of record @index. */
+static inline unsigned long *
+hwtimer_table_word(const struct hwtimer_table *table, u32 index)
 {
-	u32 nr = lower_32_bits(id) >> HWTIMER_SLOT_SHIFT;
-	u32 bit = lower_32_bits(id) & (HWTIMER_SLOT_RECORDS - 1);
+	u32 bit = index & (BIT(HWTIMER_MAP_SHIFT) - 1);
 
-	if (nr >= table->nr_slots)
-		return NULL;
-	return &table->slots[array_index_nospec(nr, table->nr_slots)]
-			->records[bit];
+	return &table->maps[index >> HWTIMER_MAP_SHIFT][bit / BITS_PER_LONG];
+}
+
+/*
+ * Whether there is a record of *@index, which is anything. If so, it stays what it
+ * is, but where the processor guesses that there is one.
+ */
+static __always_inline bool hwtimer_table_has(const struct hwtimer_table *table,
+					      u32 *index)
+{
+	u32 nr = *index >> HWTIMER_SLOT_SHIFT;
+
+	if (unlikely(nr >= table->nr_slots))
+		return false;
+	nr = array_index_nospec(nr, table->nr_slots);
+	*index = nr << HWTIMER_SLOT_SHIFT |
+		 (*index & (HWTIMER_SLOT_RECORDS - 1));
+	return true;
 }
 
 /* Starts to fetch what lies where the record that any id names would be. */
 static __always_inline void
 hwtimer_table_prefetch(const struct hwtimer_table *table, u64 id)
 {
-	u32 nr = lower_32_bits(id) >> HWTIMER_SLOT_SHIFT;
-	u32 bit = lower_32_bits(id) & (HWTIMER_SLOT_RECORDS - 1);
+	u32 index = lower_32_bits(id);
 
-	if (likely(nr < table->nr_slots))
-		prefetchw(&table->slots[array_index_nospec(nr, table->nr_slots)]
-				   ->records[bit]);
+	if (hwtimer_table_has(table, &index))
+		prefetchw(hwtimer_table_record(table, index));
+}
+
+/* The same, and where it will be entered as free. */
+static __always_inline void
+hwtimer_table_prefetch_put(const struct hwtimer_table *table, u64 id)
+{
+	u32 index = lower_32_bits(id);
+
+	if (hwtimer_table_has(table, &index)) {
+		prefetchw(hwtimer_table_record(table, index));
+		prefetchw(hwtimer_table_word(table, index));
+	}
 }
 
 /**
@@ -293,15 +315,6 @@ static inline u32 hwtimer_table_get(struct hwtimer_table *table)
 	return index;
 }
 
-/* The word of the maps that has the bit of record @index. */
-static inline unsigned long *
-hwtimer_table_word(const struct hwtimer_table *table, u32 index)
-{
-	u32 bit = index & (BIT(HWTIMER_MAP_SHIFT) - 1);
-
-	return &table->maps[index >> HWTIMER_MAP_SHIFT][bit / BITS_PER_LONG];
-}
-
 /* Enters a record that can be used again where hwtimer_table_get() finds it. */
 static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
 {
@@ -350,19 +363,21 @@ hwtimer_table_prefetch_used(const struct hwtimer_table *table, u32 index)
 /**
  * hwtimer_table_release - let a record be used again
  * @table: of the instance
- * @id: of the timer that it was; its state is HWTIMER_FREE already
+ * @generation: of the timer that it was
+ * @index: its; its state is HWTIMER_FREE already
  *
  * A record whose generations are spent is not used again: 32 bytes for each
  * 4,294,967,295 timers are the price for ids that never come back.
  *
  * It is still to be counted: table->used.
  */
-static inline void hwtimer_table_release(struct hwtimer_table *table, u64 id)
+static inline void hwtimer_table_release(struct hwtimer_table *table,
+					 u32 generation, u32 index)
 {
-	if (unlikely(upper_32_bits(id) == U32_MAX))
+	if (unlikely(generation == U32_MAX))
 		table->retired++;
 	else
-		hwtimer_table_offer(table, lower_32_bits(id));
+		hwtimer_table_offer(table, index);
 }
 
 /* Makes a record, which is in use, free. */
@@ -372,7 +387,7 @@ static inline void hwtimer_table_put_record(struct hwtimer_table *table,
 {
 	record->state = HWTIMER_FREE;
 	table->used--;
-	hwtimer_table_release(table, hwtimer_table_id(record, index));
+	hwtimer_table_release(table, record->generation, index);
 }
 
 static inline void hwtimer_table_put(struct hwtimer_table *table, u32 index)
@@ -391,9 +406,13 @@ static inline void hwtimer_table_put(struct hwtimer_table *table, u32 index)
 static inline struct hwtimer_record *
 hwtimer_table_find(const struct hwtimer_table *table, u64 id)
 {
-	struct hwtimer_record *record = hwtimer_table_address(table, id);
+	u32 index = lower_32_bits(id);
+	struct hwtimer_record *record;
 
-	if (!record || record->generation != upper_32_bits(id) ||
+	if (!hwtimer_table_has(table, &index))
+		return NULL;
+	record = hwtimer_table_record(table, index);
+	if (record->generation != upper_32_bits(id) ||
 	    record->state == HWTIMER_FREE || record->state == HWTIMER_EXTENSION)
 		return NULL;
 	return record;

@@ -279,43 +279,22 @@ static struct hwtimer_queue *rewind_queue(struct hwtimer_wheel *wheel)
 					   &wheel->rewind.fresh;
 }
 
-/* Before which tick nothing has to be asked: see struct hwtimer_intake. */
-static u64 intake_direct(const struct hwtimer_wheel *wheel)
-{
-	/* Where it may be that somebody is in the bucket; ahead is in upper levels. */
-	if (unlikely(wheel->rewind.active || wheel->sweep.active))
-		return 0;
-	return hwtimer_kind_direct(wheel);
-}
-
-static struct hwtimer_intake intake_begin(struct hwtimer_wheel *wheel)
+/* Before the first of some timers is added. */
+struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel)
 {
 	return (struct hwtimer_intake){
 		.wheel = wheel,
 		.scale = wheel->scale,
 		.buckets = wheel->buckets,
 		.first = wheel->current_tick + 1,
-		.direct = intake_direct(wheel),
+		.direct = wheel->rewind.active ? 0 : hwtimer_kind_direct(wheel),
 		.mask = wheel->shape.buckets - 1,
 	};
 }
 
-/* Before the first of some timers is added. */
-struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel)
-{
-	return intake_begin(wheel);
-}
-
-/**
- * hwtimer_intake_ask - enter a timer where it is not plain where that is
- * @wheel: the wheel
- * @entry: of its record
- * @tick: later than the current one
- *
- * Return: what intake->direct is afterwards.
- */
-u64 hwtimer_intake_ask(struct hwtimer_wheel *wheel, struct hwtimer_entry entry,
-		       u64 tick)
+/* Enters a timer where it is not plain where that is; @tick has not come. */
+void hwtimer_intake_ask(struct hwtimer_wheel *wheel, struct hwtimer_entry entry,
+			u64 tick)
 {
 	if (unlikely(wheel->rewind.active))
 		hwtimer_queue_add_entry(rewind_queue(wheel), wheel->pool,
@@ -323,7 +302,6 @@ u64 hwtimer_intake_ask(struct hwtimer_wheel *wheel, struct hwtimer_entry entry,
 	else
 		bucket_append(wheel, hwtimer_kind_place(wheel, tick), entry,
 			      tick);
-	return intake_direct(wheel);
 }
 
 /**
@@ -339,7 +317,7 @@ void hwtimer_wheel_add(struct hwtimer_wheel *wheel,
 		       const struct hwtimer_record *record, u32 index)
 {
 	struct hwtimer_entry entry = { .index = index, .stamp = record->stamp };
-	struct hwtimer_intake intake = intake_begin(wheel);
+	struct hwtimer_intake intake = hwtimer_intake_begin(wheel);
 
 	hwtimer_intake_file(&intake, entry, record_tick(wheel, record));
 	hwtimer_intake_end(&intake, 1);

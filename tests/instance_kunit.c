@@ -321,7 +321,7 @@ static void nothing_expires_after_stop(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* compaction_removes_the_dead does with fewer what those do that ask for this. */
+/* What it takes so many timers to show, selftests/memory.c shows, too. */
 static void skip_if_scaled(struct kunit *test)
 {
 	if (hwtimer_test_scaled(2) < 2)

@@ -36,6 +36,8 @@ static void grow(struct kunit *test, struct hwtimer_table *table)
 						  &block),
 			0);
 	KUNIT_ASSERT_TRUE(test, hwtimer_table_add_block(table, &block));
+	KUNIT_ASSERT_NULL(test, block.slots);
+	KUNIT_ASSERT_NULL(test, block.map);
 }
 
 /* A record in use, from a table that grows as needed. */
@@ -78,7 +80,10 @@ static void refuses_a_block_beyond_its_limit(struct kunit *test)
 		grow(test, table);
 	KUNIT_ASSERT_EQ(test, hwtimer_table_alloc_block(1, &block), 0);
 	KUNIT_EXPECT_FALSE(test, hwtimer_table_add_block(table, &block));
+	KUNIT_EXPECT_NOT_NULL(test, block.slots);
+	KUNIT_EXPECT_NOT_NULL(test, block.map);
 	hwtimer_table_free_block(&block);
+	KUNIT_EXPECT_NULL(test, block.map);
 }
 
 static void lowest_free_record_comes_first(struct kunit *test)

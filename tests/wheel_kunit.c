@@ -794,6 +794,27 @@ static void order_holds_when_a_compaction_meets_what_is_due(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 900);
 }
 
+/*
+ * A compaction has got to the middle of a bucket, of which it has removed the
+ * earliest entry, a dead one, when an earlier one than the rest comes.
+ */
+static void compaction_sees_who_comes_meanwhile(struct kunit *test)
+{
+	struct oracle *oracle = create_kind(test, HWTIMER_KIND_HASHED, 8);
+	struct oracle_timer *first = oracle_schedule(oracle, 100 * TICK);
+	unsigned int i;
+
+	for (i = 0; i < 3 * HWTIMER_HOLD; i++)
+		oracle_schedule(oracle, 116 * TICK);
+	oracle_cancel(oracle, first);
+	hwtimer_wheel_compact(&oracle->wheel, true);
+	KUNIT_ASSERT_TRUE(test, oracle->wheel.sweep.active);
+	oracle_schedule(oracle, 108 * TICK);
+	oracle_compact(oracle);
+	oracle_turn(oracle, 108 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
+}
+
 /* However many come for the bucket that is due, it is done with in the end. */
 static void newcomers_do_not_hold_up_what_is_due(struct kunit *test)
 {
@@ -1129,6 +1150,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE_PARAM(lone_timer_wakes_up_once, kind_gen_params),
 	KUNIT_CASE_PARAM(order_holds_across_levels, kind_gen_params),
 	KUNIT_CASE(order_holds_when_a_compaction_meets_what_is_due),
+	KUNIT_CASE(compaction_sees_who_comes_meanwhile),
 	KUNIT_CASE(newcomers_do_not_hold_up_what_is_due),
 	KUNIT_CASE_PARAM(order_holds_while_a_crowd_moves_down, kind_gen_params),
 	KUNIT_CASE_PARAM(one_tick_and_a_century_in_one_wheel, kind_gen_params),

@@ -19,7 +19,6 @@
 /* Of addresses; memory comes with the first touch. */
 #define ARENA_BYTES (32ULL << 30)
 #define LARGE_PAGE (2UL << 20)
-#define PAGE 4096UL
 
 static char *arena;
 static size_t arena_used;
@@ -92,15 +91,24 @@ struct page *alloc_pages(gfp_t gfp, unsigned int order)
 {
 	struct page *page = arena_alloc(sizeof(*page), sizeof(long));
 
-	page->address = arena_alloc(PAGE << order, PAGE << order);
+	page->address = arena_alloc(PAGE_SIZE << order, PAGE_SIZE << order);
 	page->order = order;
 	page->next = pages;
 	pages = page;
-	memset(page->address, 0, PAGE << order);
+	memset(page->address, 0, PAGE_SIZE << order);
 	return page;
 }
 
 void __free_pages(struct page *page, unsigned int order)
+{
+}
+
+unsigned long get_zeroed_page(gfp_t gfp)
+{
+	return (unsigned long)page_address(alloc_pages(gfp, 0));
+}
+
+void free_page(unsigned long address)
 {
 }
 
@@ -168,7 +176,7 @@ void kmem_cache_free_bulk(struct kmem_cache *cache, size_t count,
 
 void *kvcalloc(size_t count, size_t size, gfp_t gfp)
 {
-	return memset(arena_alloc(count * size, PAGE), 0, count * size);
+	return memset(arena_alloc(count * size, PAGE_SIZE), 0, count * size);
 }
 
 void kvfree(const void *memory)

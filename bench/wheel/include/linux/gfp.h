@@ -21,5 +21,7 @@ struct page;
 
 struct page *alloc_pages(gfp_t gfp, unsigned int order);
 void __free_pages(struct page *page, unsigned int order);
+unsigned long get_zeroed_page(gfp_t gfp);
+void free_page(unsigned long address);
 
 #endif /* BENCH_LINUX_GFP_H */

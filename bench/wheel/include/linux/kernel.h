@@ -6,6 +6,7 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
+#define U8_MAX 0xff
 #define U32_MAX UINT32_MAX
 #define U64_MAX ((u64)UINT64_MAX)
 

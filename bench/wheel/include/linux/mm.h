@@ -4,6 +4,9 @@
 
 #include <linux/gfp.h>
 
+#define PAGE_SHIFT 12
+#define PAGE_SIZE (1UL << PAGE_SHIFT)
+
 void *page_address(const struct page *page);
 unsigned int compound_order(const struct page *page);
 

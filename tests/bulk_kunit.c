@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of hwtimer_bulk.c: a bulk does what as many requests do, to the order
+ * of what expires at the same tick.
+ */
+#include <kunit/test.h>
+#include <linux/ktime.h>
+
+#include "fake.h"
+#include "kinds.h"
+#include "random.h"
+
+#define LIMIT 20000
+#define ROUNDS 4000
+
+/* Of the lowest level of either kind, and beyond it. */
+#define NEAR (3 * NSEC_PER_SEC)
+#define FAR (40 * FAKE_HOUR)
+
+/**
+ * struct twins - two instances to which the same is done
+ * @test: that they belong to
+ * @state: of the random numbers
+ * @bulk: by bulks
+ * @single: by requests
+ * @timers: so many were scheduled, each with its number as user_data
+ * @ids: of the last LIMIT of them
+ * @expired: so many events were the same
+ * @words: of a bulk
+ * @requests: that ask for the same
+ */
+struct twins {
+	struct kunit *test;
+	struct rnd_state state;
+	struct hwtimer_instance *bulk;
+	struct hwtimer_instance *single;
+	u64 timers;
+	u64 ids[LIMIT];
+	u64 expired;
+	u64 words[2 * HWTIMER_HOLD];
+	struct hwtimer_request requests[HWTIMER_HOLD];
+};
+
+static struct twins *twins_create(struct kunit *test, bool settable)
+{
+	struct twins *twins = kunit_kzalloc(test, sizeof(*twins), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, twins);
+	twins->test = test;
+	hwtimer_test_seed(test, &twins->state);
+	twins->bulk = fake_create(kind_of(test), LIMIT);
+	twins->single = fake_create(kind_of(test), LIMIT);
+	KUNIT_ASSERT_NOT_NULL(test, twins->bulk);
+	KUNIT_ASSERT_NOT_NULL(test, twins->single);
+	if (settable) {
+		fake_settable(twins->bulk);
+		fake_settable(twins->single);
+	}
+	return twins;
+}
+
+static void twins_destroy(struct twins *twins)
+{
+	fake_check_books(twins->test, twins->bulk);
+	fake_check_books(twins->test, twins->single);
+	hwtimer_instance_destroy(twins->bulk);
+	hwtimer_instance_destroy(twins->single);
+}
+
+/* Some of many that are near, and share ticks; few that are far, or have passed. */
+static u64 random_deadline(struct twins *twins)
+{
+	u32 which = random_below(&twins->state, 20);
+	u32 part = prandom_u32_state(&twins->state);
+
+	if (!which)
+		return fake_now - NSEC_PER_SEC;
+	return fake_now + mul_u64_u32_shr(which == 1 ? FAR : NEAR, part, 32);
+}
+
+/* Of a timer that may have ended. */
+static u64 random_id(struct twins *twins)
+{
+	u32 among = min_t(u64, twins->timers, LIMIT);
+
+	return among ? twins->ids[random_below(&twins->state, among)] : 1;
+}
+
+/* Does the bulk in @twins->words, and the same by requests; compares the results. */
+static void do_both(struct twins *twins, u32 op, u32 count)
+{
+	struct hwtimer_bulk bulk = { .op = op };
+	u32 i;
+
+	if (op != HWTIMER_OP_CANCEL)
+		bulk.flags = HWTIMER_ABSOLUTE;
+	for (i = 0; i < count; i++) {
+		twins->requests[i].op = op;
+		twins->requests[i].flags = bulk.flags;
+	}
+	KUNIT_ASSERT_EQ(
+		twins->test,
+		hwtimer_bulk_run(twins->bulk, &bulk, twins->words, count), 0);
+	hwtimer_request_run(twins->single, twins->requests, count);
+	for (i = 0; i < count; i++) {
+		s64 result = twins->requests[i].result;
+
+		if (!result && op == HWTIMER_OP_SCHEDULE)
+			result = twins->requests[i].id;
+		KUNIT_ASSERT_EQ(twins->test, (s64)twins->words[i], result);
+	}
+}
+
+static void schedule_both(struct twins *twins, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		u64 deadline = random_deadline(twins);
+
+		twins->words[2 * i] = twins->timers + i;
+		twins->words[2 * i + 1] = deadline;
+		twins->requests[i] = (struct hwtimer_request){
+			.user_data = twins->timers + i,
+			.time = deadline,
+		};
+	}
+	do_both(twins, HWTIMER_OP_SCHEDULE, count);
+	for (i = 0; i < count; i++)
+		twins->ids[twins->timers++ % LIMIT] = twins->words[i];
+}
+
+static void cancel_both(struct twins *twins, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		twins->words[i] = random_id(twins);
+		twins->requests[i] =
+			(struct hwtimer_request){ .id = twins->words[i] };
+	}
+	do_both(twins, HWTIMER_OP_CANCEL, count);
+}
+
+static void reschedule_both(struct twins *twins, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		u64 deadline = random_deadline(twins);
+
+		twins->words[2 * i] = random_id(twins);
+		twins->words[2 * i + 1] = deadline;
+		twins->requests[i] = (struct hwtimer_request){
+			.id = twins->words[2 * i],
+			.time = deadline,
+		};
+	}
+	do_both(twins, HWTIMER_OP_RESCHEDULE, count);
+}
+
+/* Some of a pass, which may end in the middle of a bucket. */
+static void compact_one(struct hwtimer_instance *instance)
+{
+	spin_lock(&instance->lock);
+	if (instance->started)
+		hwtimer_wheel_compact(&instance->wheel, true);
+	spin_unlock(&instance->lock);
+}
+
+static void turn(struct twins *twins, u64 delay)
+{
+	u64 begin = fake_now;
+
+	fake_turn_until(twins->bulk, begin + delay);
+	fake_now = begin;
+	fake_turn_until(twins->single, begin + delay);
+}
+
+static void set_back(struct twins *twins)
+{
+	fake_now -= random_below(&twins->state, NSEC_PER_SEC);
+	hwtimer_instance_chores(twins->bulk);
+	hwtimer_instance_chores(twins->single);
+}
+
+static void compare_events(struct twins *twins)
+{
+	struct hwtimer_event ours, theirs;
+
+	while (fake_read(twins->bulk, &ours)) {
+		KUNIT_ASSERT_EQ(twins->test, fake_read(twins->single, &theirs),
+				1);
+		KUNIT_ASSERT_EQ(twins->test, ours.user_data, theirs.user_data);
+		KUNIT_ASSERT_EQ(twins->test, ours.id, theirs.id);
+		KUNIT_ASSERT_EQ(twins->test, ours.deadline, theirs.deadline);
+		twins->expired++;
+	}
+	KUNIT_ASSERT_EQ(twins->test, fake_read(twins->single, &theirs), 0);
+}
+
+static void do_something(struct twins *twins, bool settable)
+{
+	u32 count = 1 + random_below(&twins->state, HWTIMER_HOLD);
+
+	switch (random_below(&twins->state, 10)) {
+	case 0 ... 3:
+		schedule_both(twins, count);
+		break;
+	case 4:
+		cancel_both(twins, count);
+		break;
+	case 5:
+		reschedule_both(twins, count);
+		break;
+	case 6:
+		compact_one(twins->bulk);
+		compact_one(twins->single);
+		break;
+	case 7:
+		if (settable)
+			set_back(twins);
+		break;
+	default:
+		turn(twins, random_below(&twins->state, NSEC_PER_SEC));
+		compare_events(twins);
+	}
+}
+
+static void do_much(struct kunit *test, bool settable)
+{
+	struct twins *twins = twins_create(test, settable);
+	u32 i;
+
+	for (i = 0; i < hwtimer_test_scaled(ROUNDS); i++)
+		do_something(twins, settable);
+	turn(twins, 2 * FAR);
+	compare_events(twins);
+	/* Otherwise the test has shown nothing. */
+	KUNIT_EXPECT_GT(test, twins->expired, twins->timers / 4);
+	twins_destroy(twins);
+}
+
+static void bulks_do_what_requests_do(struct kunit *test)
+{
+	do_much(test, false);
+}
+
+static void bulks_do_so_while_the_clock_is_set_back(struct kunit *test)
+{
+	do_much(test, true);
+}
+
+static struct kunit_case bulk_test_cases[] = {
+	KUNIT_CASE_PARAM(bulks_do_what_requests_do, kind_gen_params),
+	KUNIT_CASE_PARAM(bulks_do_so_while_the_clock_is_set_back,
+			 kind_gen_params),
+	{}
+};
+
+static struct kunit_suite bulk_test_suite = {
+	.name = "hwtimer_bulk",
+	.test_cases = bulk_test_cases,
+};
+
+kunit_test_suite(bulk_test_suite);
