@@ -5,7 +5,7 @@
 #include <linux/gfp.h>
 
 #define PAGE_SHIFT 12
-#define PAGE_SIZE (1UL << PAGE_SHIFT)
+#define PAGE_SIZE 4096UL
 
 void *page_address(const struct page *page);
 unsigned int compound_order(const struct page *page);
