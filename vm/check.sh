@@ -30,7 +30,7 @@ DEBUG_KERNEL="debug-6.12"
 UML_KERNEL="uml-7.3"
 
 # How long a machine may take, in seconds, before it is taken for hung.
-KUNIT_TIMEOUT=600
+KUNIT_TIMEOUT=900
 SELFTESTS_TIMEOUT=1800
 PROGRAM_TIMEOUT=300
 EXAMPLES_TIMEOUT=900
