@@ -1227,6 +1227,24 @@ TEST_F(hwtimer, blocked_reads_get_each_expiration)
 	expect_chain(_metadata, events, 5, events[0].deadline, INTERVAL);
 }
 
+/*
+ * Whether the worker comes to rest: nobody wakes it up for 100 ms. Before that it
+ * gives back memory that was not needed for a second, perhaps several times.
+ */
+static bool comes_to_rest(int fd)
+{
+	struct hwtimer_stats before = stats_of(fd), after;
+
+	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;
+	     before = after) {
+		sleep_ns(100 * MS);
+		after = stats_of(fd);
+		if (before.wakeups == after.wakeups)
+			return true;
+	}
+	return false;
+}
+
 TEST_F_TIMEOUT(hwtimer, many_that_nobody_reads_cost_nothing, LONG_TIMEOUT)
 {
 	struct hwtimer_request requests[BATCH];
@@ -1250,15 +1268,13 @@ TEST_F_TIMEOUT(hwtimer, many_that_nobody_reads_cost_nothing, LONG_TIMEOUT)
 		done += count;
 	}
 	ASSERT_TRUE(dev_wait_ready(self->fd, n));
-	sleep_ns(50 * MS);
 	before = stats_of(self->fd);
-	sleep_ns(100 * MS);
+	EXPECT_TRUE(comes_to_rest(self->fd));
 	after = stats_of(self->fd);
 	EXPECT_EQ(n, after.expired);
 	EXPECT_EQ(n, after.ready);
 	EXPECT_EQ(before.turns, after.turns);
-	EXPECT_EQ(before.wakeups, after.wakeups);
-	EXPECT_EQ(before.bytes, after.bytes);
+	EXPECT_GE(before.bytes, after.bytes);
 	for (unsigned int got = 0; got < n;) {
 		unsigned int want = n - got < BATCH ? n - got : BATCH;
 
