@@ -35,7 +35,7 @@ int hwtimer_bulk_check(const struct hwtimer_instance *instance,
  * returns how many.
  */
 static u32 bulk_schedule_hand(struct hwtimer_table *table,
-			      struct hwtimer_intake *intake, u32 flags,
+			      const struct hwtimer_intake *intake, u32 flags,
 			      u64 *words, u32 first, u32 last,
 			      struct hwtimer_moment *moment)
 {
@@ -97,7 +97,7 @@ static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
 			    u64 *words, u32 count,
 			    struct hwtimer_moment *moment)
 {
-	struct hwtimer_table *table = &instance->table;
+	const struct hwtimer_table *table = &instance->table;
 	u32 i, others = 0;
 
 	for (i = 0; i < min_t(u32, count, HWTIMER_AHEAD); i++)
@@ -109,7 +109,7 @@ static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
 			hwtimer_table_prefetch_put(table,
 						   words[i + HWTIMER_AHEAD]);
 		words[i] = 0;
-		if (likely(hwtimer_op_cancel_plain(table, id)))
+		if (likely(hwtimer_op_cancel_plain(instance, id)))
 			continue;
 		words[i] = hwtimer_op_cancel_other(instance, id, flags, moment);
 		others++;

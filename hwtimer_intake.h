@@ -18,7 +18,7 @@
  * @scale: its
  * @buckets: its
  * @first: the earliest tick for a new timer
- * @direct: before this tick, entries go to bucket tick & @mask; none: to be asked
+ * @direct: before this tick, entries go to bucket tick & @mask; 0: ask for all
  * @mask: see there
  */
 struct hwtimer_intake {
@@ -51,9 +51,8 @@ hwtimer_intake_file(const struct hwtimer_intake *intake,
 	tick = max(tick, intake->first);
 	bucket = &intake->buckets[tick & intake->mask];
 	/*
-	 * Mostly it has an earlier one, and its last chunk has room. While a walk
-	 * without expirations is in it, it is empty, and others go behind the walk;
-	 * from a walk with expirations they are apart in the bucket itself.
+	 * Mostly it has an earlier one, and its last chunk has room: then no walk
+	 * without expirations is there, as that would have taken all of it.
 	 */
 	if (likely(tick < intake->direct && bucket->earliest <= tick &&
 		   hwtimer_queue_try_entry(&bucket->entries, entry)))

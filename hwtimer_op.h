@@ -119,28 +119,23 @@ static inline void hwtimer_op_count_filed(struct hwtimer_instance *instance,
  * CANCEL of the timer that @id names, if nothing is to be done but that; otherwise
  * returns false. It is still to be counted.
  */
-static __always_inline bool hwtimer_op_cancel_plain(struct hwtimer_table *table,
-						    u64 id)
+static __always_inline bool
+hwtimer_op_cancel_plain(struct hwtimer_instance *instance, u64 id)
 {
-	u32 generation = upper_32_bits(id), index = lower_32_bits(id);
 	struct hwtimer_record *record;
+	u32 index;
 
-	if (unlikely(!hwtimer_table_has(table, &index)))
+	record = hwtimer_table_find_plain(&instance->table, id, &index);
+	if (unlikely(!record))
 		return false;
-	record = hwtimer_table_record(table, index);
-	if (unlikely(record->generation != generation ||
-		     !hwtimer_record_plain(record)))
-		return false;
-	record->stamp++;
-	record->state = HWTIMER_FREE;
-	hwtimer_table_release(table, generation, index);
+	hwtimer_wheel_remove(&instance->wheel, record);
+	hwtimer_table_put_record(&instance->table, record, index);
 	return true;
 }
 
 static inline void hwtimer_op_count_cancelled(struct hwtimer_instance *instance,
 					      u32 count)
 {
-	instance->table.used -= count;
 	instance->stats.pending -= count;
 	instance->stats.cancelled += count;
 }
@@ -150,7 +145,7 @@ static __always_inline int hwtimer_op_cancel(struct hwtimer_instance *instance,
 					     u64 id, u32 flags,
 					     struct hwtimer_moment *moment)
 {
-	if (unlikely(!hwtimer_op_cancel_plain(&instance->table, id)))
+	if (unlikely(!hwtimer_op_cancel_plain(instance, id)))
 		return hwtimer_op_cancel_other(instance, id, flags, moment);
 	hwtimer_op_count_cancelled(instance, 1);
 	return 0;

@@ -418,15 +418,30 @@ hwtimer_table_find(const struct hwtimer_table *table, u64 id)
 	return record;
 }
 
-/* Whether it is pending, for once, and its entry where its deadline is. */
-static inline bool hwtimer_record_plain(const struct hwtimer_record *record)
+/**
+ * hwtimer_table_find_plain - the record that an id names, if it is the usual case
+ * @table: of the instance
+ * @id: anything
+ * @index: out: the record's
+ *
+ * Return: the record of a timer that is pending, for once; NULL if it is anything
+ * else, which hwtimer_table_find() finds out.
+ */
+static __always_inline struct hwtimer_record *
+hwtimer_table_find_plain(const struct hwtimer_table *table, u64 id, u32 *index)
 {
-	const struct hwtimer_record all = { .state = U8_MAX,
-					    .postponed = true,
-					    .flags = U8_MAX };
+	const struct hwtimer_record all = { .state = U8_MAX, .flags = U8_MAX };
 	const struct hwtimer_record plain = { .state = HWTIMER_PENDING };
+	struct hwtimer_record *record;
 
-	return (record->status & all.status) == plain.status;
+	*index = lower_32_bits(id);
+	if (unlikely(!hwtimer_table_has(table, index)))
+		return NULL;
+	record = hwtimer_table_record(table, *index);
+	if (unlikely(record->generation != upper_32_bits(id) ||
+		     (record->status & all.status) != plain.status))
+		return NULL;
+	return record;
 }
 
 static inline bool hwtimer_record_periodic(const struct hwtimer_record *record)

@@ -256,14 +256,16 @@ static noinline void bucket_append_slowly(struct hwtimer_wheel *wheel, u32 nr,
 	hwtimer_kind_occupy(wheel, nr, tick);
 }
 
-/* The same; mostly nobody walks there, and the last chunk has room. */
+/*
+ * The same; mostly the last chunk has room. It has none where a walk without
+ * expirations is, as that has taken all of the bucket.
+ */
 static __always_inline void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
 					  struct hwtimer_entry entry, u64 tick)
 {
 	struct hwtimer_queue *entries = &wheel->buckets[nr].entries;
 
-	if (unlikely(walk_in(wheel, nr)) ||
-	    unlikely(!hwtimer_queue_try_entry(entries, entry))) {
+	if (unlikely(!hwtimer_queue_try_entry(entries, entry))) {
 		bucket_append_slowly(wheel, nr, entry, tick);
 		return;
 	}
