@@ -12,7 +12,7 @@
 
 CONNECTIONS=10000
 LOCKS=1000
-TTL=5000 # ms
+TTL=15000 # ms
 
 # How long to wait for something that is to happen, in seconds
 PATIENCE=30

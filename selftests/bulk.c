@@ -486,11 +486,13 @@ TEST_F(hwtimer, undone_schedules_that_were_due_do_not_come)
 	struct hwtimer_bulk_timer timers[60];
 	struct hwtimer_event events[60];
 	__u64 *ids = page_edge(10 * sizeof(*ids));
+	__u64 end = now_ns() + 5 * SEC;
 	unsigned int round;
 
 	ASSERT_EQ(0, dev_setup(self->fd, 10 * US, 0, 0));
 	for (round = 0; round < 20 + scaled(2000); round++) {
-		if (round >= 20 && stats_of(self->fd).discarded)
+		if (round >= 20 &&
+		    (stats_of(self->fd).discarded || now_ns() > end))
 			break;
 		fill_timers(timers, 60, 0, 0);
 		EXPECT_EQ(10, dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers,
@@ -517,27 +519,30 @@ TEST_F(hwtimer, cancels_whose_results_cannot_be_written_stand)
 TEST_F(hwtimer, signals_end_it_early_and_lose_nothing)
 {
 	unsigned int n = scaled(1000000) < 20000 ? 20000 : scaled(1000000);
-	unsigned int done = 0, calls = 0;
+	unsigned int done = 0, calls = 0, tries = 0;
 	struct hwtimer_bulk_timer *timers = calloc(n, sizeof(*timers));
 	__u64 *ids = calloc(n, sizeof(*ids));
 
 	ASSERT_NE(NULL, timers);
 	ASSERT_NE(NULL, ids);
 	fill_timers(timers, n, HOUR, 0);
-	interrupt_every(2000);
-	while (done < n) {
-		int ret = dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0,
-				   timers + done, ids + done, n - done);
+	/* Signals may come so late that they find nothing to interrupt. */
+	for (; calls <= tries && tries < 20; tries++) {
+		ASSERT_TRUE(dev_renew(&self->fd));
+		interrupt_every(2000);
+		for (done = 0; done < n; calls++) {
+			int ret = dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0,
+					   timers + done, ids + done, n - done);
 
-		if (ret != -EINTR) {
-			ASSERT_LT(0, ret);
-			done += ret;
+			if (ret != -EINTR) {
+				ASSERT_LT(0, ret);
+				done += ret;
+			}
 		}
-		calls++;
+		interrupt_every(0);
 	}
-	interrupt_every(0);
-	TH_LOG("%u timers in %u calls", n, calls);
-	EXPECT_LT(1, calls);
+	TH_LOG("%u times %u timers in %u calls", tries, n, calls);
+	EXPECT_LT(tries, calls);
 	for (unsigned int i = 0; i < n; i++)
 		ASSERT_EQ(0, error_of(ids[i]));
 	EXPECT_EQ(n, stats_of(self->fd).scheduled);

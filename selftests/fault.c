@@ -688,7 +688,7 @@ static void expect_known(struct __test_metadata *_metadata,
 	}
 }
 
-TEST_F_TIMEOUT(fault, every_failure_is_clean, LONG_TIMEOUT)
+TEST_F(fault, every_failure_is_clean)
 {
 	const struct trial *trial = &variant->trial;
 	struct subject *subject = &self->subject;

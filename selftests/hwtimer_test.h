@@ -34,8 +34,13 @@
 /* When something that must come is given up as lost. */
 #define HANG_MS 20000
 
-/* For tests that take long on an emulated machine with sanitizers, seconds. */
-#define LONG_TIMEOUT 150
+/*
+ * How long a test may take, in seconds. The harness's 30 are too few for an emulated
+ * machine with sanitizers, or one that others leave hardly any processor time.
+ */
+#define TEST_TIMEOUT 150
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT TEST_TIMEOUT
 
 /* The most entries that the bulk helpers hand over in one call. */
 #define BATCH 1024
@@ -266,6 +271,14 @@ static inline int dev_stop(int fd, struct hwtimer_unprocessed *timers,
 	return ret;
 }
 
+/* A new instance in place of that of *@fd, whose reads do not block; no books. */
+static inline bool dev_renew(int *fd)
+{
+	close(*fd);
+	*fd = dev_open(O_NONBLOCK);
+	return *fd >= 0;
+}
+
 static inline int dev_stats(int fd, struct hwtimer_stats *stats)
 {
 	memset(stats, 0, sizeof(*stats));
@@ -447,6 +460,28 @@ static inline bool dev_wait_ready(int fd, __u64 count)
 		if (dev_stats(fd, &stats) || stats.ready >= count)
 			return stats.ready == count;
 		sleep_ns(MS);
+	}
+	return false;
+}
+
+/**
+ * dev_rests() - wait until nobody wakes the worker up for 100 ms
+ *
+ * Before that it may give back memory that was not needed for a second, several
+ * times.
+ */
+static inline bool dev_rests(int fd)
+{
+	__u64 before = stats_of(fd).wakeups;
+
+	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
+		__u64 after;
+
+		sleep_ns(100 * MS);
+		after = stats_of(fd).wakeups;
+		if (before == after)
+			return true;
+		before = after;
 	}
 	return false;
 }
@@ -701,6 +736,27 @@ static inline __u64 schedule_in_time(struct __test_metadata *_metadata, int fd,
 			requests[i].time -= base;
 			requests[i].id = 0;
 		}
+	}
+}
+
+/**
+ * cancel_in_time() - schedule a timer and cancel it before it is due
+ * @delay: ns, for a start; a machine that was too slow gets more time
+ *
+ * Return: the delay of the one that was cancelled. The others' events are read.
+ */
+static inline __u64 cancel_in_time(struct __test_metadata *_metadata, int fd,
+				   __u64 delay)
+{
+	for (;; delay *= 3) {
+		struct hwtimer_event event;
+		int err = dev_cancel(fd, dev_after(fd, delay, 0), 0);
+
+		if (!err)
+			return delay;
+		ASSERT_EQ(-EALREADY, err);
+		ASSERT_EQ(1, dev_collect(fd, &event, 1));
+		ASSERT_GT(HANG_MS * MS, delay);
 	}
 }
 

@@ -41,14 +41,42 @@ TEST_F(hwtimer, earlier)
 	expect_only(_metadata, self->fd, id, deadline);
 }
 
+/*
+ * A timer that was due at *@due and has been rescheduled before that, to @more later or
+ * HWTIMER_NEVER. On a machine that was too slow it is another, with more time. @pulled:
+ * it was rescheduled from far away to *@due. Returns its id.
+ */
+static __u64 postpone_in_time(struct __test_metadata *_metadata, int fd,
+			      bool pulled, __u64 more, __u64 *due)
+{
+	for (__u64 delay = 500 * MS;; delay *= 3) {
+		__u64 id;
+		int err;
+
+		*due = now_ns() + delay;
+		id = dev_at(fd, pulled ? *due + HOUR : *due, 77);
+		if (pulled) {
+			ASSERT_EQ(0, dev_reschedule(fd, id, HWTIMER_ABSOLUTE,
+						    *due));
+		}
+		err = dev_reschedule(fd, id, HWTIMER_ABSOLUTE,
+				     more == HWTIMER_NEVER ? more :
+							     *due + more);
+		if (!err)
+			return id;
+		ASSERT_EQ(-EALREADY, err);
+		expect_only(_metadata, fd, id, *due);
+		ASSERT_GT(HANG_MS * MS, delay);
+	}
+}
+
 TEST_F(hwtimer, later)
 {
-	__u64 id = dev_after(self->fd, 600 * MS, 77);
-	__u64 deadline = now_ns() + 700 * MS;
+	__u64 due;
+	__u64 id = postpone_in_time(_metadata, self->fd, false, 100 * MS, &due);
 
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
-	EXPECT_EQ(deadline, deadline_of(self->fd, id));
-	expect_only(_metadata, self->fd, id, deadline);
+	EXPECT_EQ(due + 100 * MS, deadline_of(self->fd, id));
+	expect_only(_metadata, self->fd, id, due + 100 * MS);
 }
 
 TEST_F(hwtimer, later_then_earlier_again)
@@ -63,21 +91,18 @@ TEST_F(hwtimer, later_then_earlier_again)
 
 TEST_F(hwtimer, earlier_then_later_again)
 {
-	__u64 id = dev_after(self->fd, HOUR, 77), deadline;
+	__u64 due;
+	__u64 id = postpone_in_time(_metadata, self->fd, true, 100 * MS, &due);
 
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 600 * MS));
-	deadline = now_ns() + 700 * MS;
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
-	expect_only(_metadata, self->fd, id, deadline);
+	expect_only(_metadata, self->fd, id, due + 100 * MS);
 }
 
 TEST_F(hwtimer, to_the_same_deadline)
 {
-	__u64 deadline = now_ns() + 500 * MS;
-	__u64 id = dev_at(self->fd, deadline, 77);
+	__u64 due;
+	__u64 id = postpone_in_time(_metadata, self->fd, false, 0, &due);
 
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
-	expect_only(_metadata, self->fd, id, deadline);
+	expect_only(_metadata, self->fd, id, due);
 }
 
 TEST_F(hwtimer, relative_time_counts_from_now)
@@ -112,12 +137,12 @@ TEST_F(hwtimer, negative_delay_expires)
 
 TEST_F(hwtimer, to_never_and_back)
 {
-	__u64 id = dev_after(self->fd, 600 * MS, 77), deadline;
+	__u64 id, due, deadline;
 	struct hwtimer_event event;
 
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
-				    HWTIMER_NEVER));
-	sleep_ns(700 * MS);
+	id = postpone_in_time(_metadata, self->fd, false, HWTIMER_NEVER, &due);
+	while (now_ns() < due + 100 * MS)
+		sleep_ns(100 * MS);
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(HWTIMER_NEVER, deadline_of(self->fd, id));
 	deadline = now_ns() + 10 * MS;

@@ -210,6 +210,7 @@ TEST_F(rings, many_laps)
 			ASSERT_EQ(next, event->user_data);
 			next++;
 			ASSERT_EQ(0, hwtimer_ring_consume(ring));
+			end = now_ns() + HANG_MS * MS;
 		}
 	}
 	EXPECT_EQ(n, next);
@@ -308,7 +309,6 @@ TEST_F(rings, events_are_those_of_read)
 	struct hwtimer_event *events = calloc(n, sizeof(*events));
 	struct hwtimer_ring *ring = &self->ring;
 	int plain = dev_open(O_NONBLOCK);
-	__u64 base = now_ns() + 5 * MS;
 
 	ASSERT_LE(0, plain);
 	ASSERT_NE(NULL, requests);
@@ -317,15 +317,12 @@ TEST_F(rings, events_are_those_of_read)
 	for (unsigned int i = 0; i < n; i++)
 		requests[i] = OP(SCHEDULE, .user_data = i,
 				 .time = rand_r(&seed) % (50 * MS));
-	base = schedule_in_time(_metadata, plain, CLOCK_MONOTONIC, requests, n,
-				SEC / 2);
-	for (unsigned int i = 0; i < n; i++) {
-		requests[i].time += 0 - base;
-		requests[i].id = 0;
-	}
-	schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests, n,
+	schedule_in_time(_metadata, plain, CLOCK_MONOTONIC, requests, n,
 			 SEC / 2);
 	ASSERT_EQ(n, dev_collect(plain, events, n));
+	for (unsigned int i = 0; i < n; i++)
+		requests[i].id = 0;
+	schedule_all(_metadata, self->fd, requests, n);
 	/* The first fill the ring, for nobody takes them yet. */
 	while (!stats_of(self->fd).overflowed)
 		sleep_ns(MS);
@@ -350,14 +347,25 @@ TEST_F(rings, order)
 	struct hwtimer_request *requests = calloc(n, sizeof(*requests));
 	struct hwtimer_ring *ring = &self->ring;
 	struct hwtimer_event event, last = { 0 };
+	__u64 base;
 
 	ASSERT_NE(NULL, requests);
-	ring_open(_metadata, ring, self->fd, 4, 32);
-	for (unsigned int i = 0; i < n; i++)
-		requests[i] = OP(SCHEDULE, .user_data = i,
-				 .time = rand_r(&seed) % (30 * MS));
-	schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests, n,
-			 SEC / 2);
+	/* What was due when it was scheduled has no set place: then anew. */
+	for (__u64 lead = SEC / 2;; lead *= 3) {
+		base = now_ns() + lead;
+		ring_open(_metadata, ring, self->fd, 4, 32);
+		for (unsigned int i = 0; i < n; i++)
+			requests[i] =
+				OP(SCHEDULE, .flags = HWTIMER_ABSOLUTE,
+				   .user_data = i,
+				   .time = base + rand_r(&seed) % (30 * MS));
+		schedule_all(_metadata, self->fd, requests, n);
+		if (now_ns() < base)
+			break;
+		ASSERT_GT(HANG_MS * MS, lead);
+		hwtimer_ring_unmap(ring);
+		ASSERT_TRUE(dev_renew(&self->fd));
+	}
 	for (unsigned int i = 0; i < n; i++) {
 		__u64 tick, last_tick = (last.deadline + MS - 1) / MS;
 
@@ -401,7 +409,7 @@ TEST_F(rings, full_ring)
 		ASSERT_TRUE(ring_event(ring, &events[0]));
 		EXPECT_EQ(58 + i, events[0].user_data);
 	}
-	EXPECT_EQ(0, ring_waiting(ring));
+	EXPECT_TRUE(wait_waiting(ring, 0));
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, events, 1));
 }
 
@@ -426,11 +434,18 @@ TEST_F(rings, nobody_passes_those_that_wait)
 	}
 }
 
-/* With the worker awake, room is enough: nobody has to say so. */
+/* For so long a worker stays awake at least after it has found something to do. */
+#define AWAKE (7 * MS)
+
+/*
+ * With the worker awake, room is enough: nobody has to say so. It has come after the
+ * last room but one, and dozes off only if this program was held up since then.
+ */
 TEST_F(rings, awake_worker_sees_room)
 {
 	struct hwtimer_ring *ring = &self->ring;
-	unsigned int next = 0, unasked = 0;
+	__u64 before_last = 0, last = now_ns();
+	unsigned int next = 0, kicks = 0;
 
 	ring_open(_metadata, ring, self->fd, 4, 1);
 	schedule_now(_metadata, self->fd, 0, 100);
@@ -438,23 +453,23 @@ TEST_F(rings, awake_worker_sees_room)
 	while (next < 100) {
 		const struct hwtimer_event *event;
 		__u64 end = now_ns() + HANG_MS * MS;
-		bool kicked = false;
 
 		while (!(event = hwtimer_ring_next_event(ring))) {
 			ASSERT_GT(end, now_ns());
 			if (ring->shared->flags & HWTIMER_RING_NEED_KICK) {
+				EXPECT_LE(before_last + AWAKE, now_ns());
 				ASSERT_EQ(0, ring_kick(self->fd));
-				kicked = true;
+				kicks++;
 			}
 		}
-		unasked += !kicked;
 		EXPECT_EQ(next, event->user_data);
 		next++;
+		before_last = last;
+		last = now_ns();
 		hwtimer_ring_store(&ring->shared->completion_head, ring->head);
 		atomic_thread_fence(memory_order_seq_cst);
 	}
-	/* On a machine that is not too slow it is nearly all of them. */
-	EXPECT_LT(10, unasked);
+	TH_LOG("%u calls", kicks);
 }
 
 TEST_F(rings, discard_of_those_that_wait)
@@ -585,21 +600,31 @@ TEST_F(rings, eventfd_tells_of_the_ring)
 TEST_F(rings, no_reminder_of_what_was_consumed)
 {
 	int tell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	struct pollfd told = { .fd = tell, .events = POLLIN };
 	struct hwtimer_ring *ring = &self->ring;
 	struct hwtimer_event event;
+	bool in_time = false;
+	__u64 start, delay;
 
 	ASSERT_LE(0, tell);
 	ring_open(_metadata, ring, self->fd, 4, 4);
-	ASSERT_EQ(0, dev_notify(self->fd, 10, 300 * MS, tell));
-	ASSERT_LT(0, ring_after(_metadata, ring, 0, 0));
-	ASSERT_TRUE(ring_event(ring, &event));
-	sleep_ns(600 * MS);
-	EXPECT_EQ(0, eventfd_take(tell));
+	/* A program that was held up is reminded rightly: then anew. */
+	for (delay = 300 * MS; !in_time; delay *= 3) {
+		ASSERT_GT(HANG_MS * MS, delay);
+		ASSERT_EQ(0, dev_notify(self->fd, 10, delay, tell));
+		start = now_ns();
+		ASSERT_LT(0, ring_after(_metadata, ring, 0, 0));
+		ASSERT_TRUE(ring_event(ring, &event));
+		in_time = now_ns() < start + delay;
+		sleep_ns(2 * delay);
+		EXPECT_TRUE(!eventfd_take(tell) || !in_time);
+	}
 	/* And the delay begins anew with the next one. */
+	start = now_ns();
 	ASSERT_LT(0, ring_after(_metadata, ring, 0, 0));
-	ASSERT_TRUE(ring_wait_bits(&ring->shared->completion_tail, 2));
-	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
-	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_LE(start + delay / 3, now_ns());
+	ASSERT_EQ(1, poll(&told, 1, HANG_MS));
 	EXPECT_EQ(1, eventfd_take(tell));
 	close(tell);
 }
@@ -664,15 +689,14 @@ TEST_F(rings, stop)
 struct hangup {
 	int fd;
 	short result;
-	__u64 end; /* when it came */
 };
 
 static void *wait_for_hangup(void *arg)
 {
 	struct hangup *hangup = arg;
 
-	hangup->result = dev_poll(hangup->fd, 0, HANG_MS);
-	hangup->end = now_ns();
+	/* Without an end, as poll() looks again when its time is over. */
+	hangup->result = dev_poll(hangup->fd, 0, -1);
 	return NULL;
 }
 
@@ -680,27 +704,28 @@ static void *wait_for_hangup(void *arg)
 TEST_F(rings, hangup_is_told_when_the_ring_has_all)
 {
 	int tell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	struct pollfd told = { .fd = tell, .events = POLLIN };
 	struct hangup hangup = { .fd = self->fd };
 	struct hwtimer_ring *ring = &self->ring;
 	struct hwtimer_event event;
 	pthread_t thread;
-	__u64 drained;
 
 	ASSERT_LE(0, tell);
 	ring_open(_metadata, ring, self->fd, 8, 2);
+	ASSERT_EQ(0, dev_notify(self->fd, 1, 0, tell));
 	schedule_now(_metadata, self->fd, 0, 3);
 	ASSERT_TRUE(wait_waiting(ring, 1));
+	ASSERT_EQ(1, poll(&told, 1, HANG_MS));
+	EXPECT_EQ(1, eventfd_take(tell));
 	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
-	ASSERT_EQ(0, dev_notify(self->fd, 1, 0, tell));
 	EXPECT_EQ(1, eventfd_take(tell));
 	start_threads(&thread, 1, wait_for_hangup, &hangup, sizeof(hangup));
 	sleep_ns(20 * MS);
 	ASSERT_TRUE(ring_event(ring, &event));
 	ASSERT_TRUE(wait_waiting(ring, 0));
-	drained = now_ns();
 	join_threads(&thread, 1);
 	EXPECT_EQ(POLLHUP, hangup.result);
-	EXPECT_GT(drained + HANG_MS / 2 * MS, hangup.end);
+	ASSERT_EQ(1, poll(&told, 1, HANG_MS));
 	EXPECT_EQ(1, eventfd_take(tell));
 	/* What is in the ring is still there. */
 	EXPECT_EQ(POLLIN | POLLHUP, dev_poll(self->fd, POLLIN, 0));
@@ -774,18 +799,22 @@ TEST_F(rings, busy_program_makes_no_call)
 {
 	unsigned int rounds = scaled(500) + 100, kicks = 0, answered = 0;
 	struct hwtimer_ring *ring = &self->ring;
-	__u64 result, next = now_ns();
+	__u64 result, next = now_ns(), before, last = 0;
 
 	ring_open(_metadata, ring, self->fd, 1024, 1024);
 	for (unsigned int i = 0; i < rounds; i++) {
 		ring_fill(_metadata, ring,
 			  OP(SCHEDULE, .time = MS * (1 + i % 3)));
+		before = now_ns();
 		hwtimer_ring_store(&ring->shared->submission_tail, ring->tail);
 		atomic_thread_fence(memory_order_seq_cst);
 		if (hwtimer_ring_load(&ring->shared->flags)) {
+			/* It was held up since it submitted the last one. */
+			EXPECT_LE(last + AWAKE, now_ns());
 			kicks++;
 			ASSERT_LE(0, ring_kick(self->fd));
 		}
+		last = before;
 		while (hwtimer_ring_next_result(ring, &result)) {
 			ASSERT_EQ(0, hwtimer_ring_error(result));
 			answered++;
@@ -799,8 +828,6 @@ TEST_F(rings, busy_program_makes_no_call)
 	for (; answered < rounds; answered++)
 		ring_result(_metadata, ring);
 	TH_LOG("%u calls for %u requests", kicks, rounds);
-	/* Where the machine stands still for some ticks the worker dozes off. */
-	EXPECT_GE(1 + rounds / 20, kicks);
 }
 
 TEST_HARNESS_MAIN

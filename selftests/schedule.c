@@ -166,12 +166,14 @@ TEST_F(hwtimer, those_that_wait_do_not_stop_the_others)
 
 TEST_F(hwtimer, earlier_timer_overtakes_a_pending_one)
 {
-	__u64 second = dev_after(self->fd, 60 * MS, 2);
-	__u64 first = dev_after(self->fd, 5 * MS, 1);
+	struct hwtimer_request requests[2];
 
-	ASSERT_NE(0, second);
-	expect_event(_metadata, self->fd, first, 1);
-	expect_event(_metadata, self->fd, second, 2);
+	fill_schedules(requests, 2, HWTIMER_ABSOLUTE, 0, 0);
+	requests[0].time = 55 * MS;
+	schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests, 2,
+			 5 * MS);
+	expect_event(_metadata, self->fd, requests[1].id, 1);
+	expect_event(_metadata, self->fd, requests[0].id, 0);
 }
 
 /* Ticks and wheels, from the finest to coarse, within a turn and beyond. */

@@ -58,13 +58,35 @@ TEST_F(hwtimer, cancelled_timers_leave_dead_entries)
 	EXPECT_EQ(60, stats.entries - stats.dead);
 }
 
+/*
+ * Schedules @n timers, each 1 ms after the last, and cancels the first @cancelled of
+ * them before they are due; on a machine that was too slow, anew and with more time.
+ */
+static void schedule_and_cancel(struct __test_metadata *_metadata, int *fd,
+				unsigned int n, unsigned int cancelled,
+				__u64 *ids)
+{
+	for (__u64 delay = 200 * MS;; delay *= 3) {
+		__u64 start = now_ns();
+
+		for (unsigned int i = 0; i < n; i++) {
+			ids[i] = dev_after(*fd, delay + i * MS, i);
+			ASSERT_NE(0, ids[i]);
+		}
+		if (dev_cancel_many(*fd, cancelled, ids) == cancelled)
+			return;
+		ASSERT_LE(start + delay, now_ns());
+		ASSERT_GT(HANG_MS * MS, delay);
+		ASSERT_TRUE(dev_renew(fd));
+	}
+}
+
 TEST_F(hwtimer, dead_entries_go_when_their_time_comes)
 {
 	struct hwtimer_stats stats;
 	__u64 ids[50], end;
 
-	ASSERT_EQ(50, dev_schedule_many(self->fd, 50, 0, 300 * MS, ids));
-	ASSERT_EQ(49, dev_cancel_many(self->fd, 49, ids));
+	schedule_and_cancel(_metadata, &self->fd, 50, 49, ids);
 	ASSERT_EQ(1, dev_discard_events(self->fd, 1));
 	end = now_ns() + HANG_MS * MS;
 	do {
@@ -80,12 +102,8 @@ TEST_F(hwtimer, dead_entries_that_are_removed_were_walked)
 	struct hwtimer_stats stats;
 	__u64 ids[50], end;
 
-	for (unsigned int i = 0; i < 50; i++) {
-		ids[i] = dev_after(self->fd, 200 * MS + i * MS, i);
-		ASSERT_NE(0, ids[i]);
-	}
+	schedule_and_cancel(_metadata, &self->fd, 50, 50, ids);
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
-	ASSERT_EQ(50, dev_cancel_many(self->fd, 50, ids));
 	end = now_ns() + HANG_MS * MS;
 	do {
 		ASSERT_EQ(0, dev_stats(self->fd, &stats));
@@ -109,19 +127,25 @@ TEST_F(hwtimer, later_deadlines_add_no_entries)
 
 TEST_F(hwtimer, lateness_of_the_events_is_in_the_histogram)
 {
-	__u64 counts[HWTIMER_LATENESS_BUCKETS] = { 0 }, max = 0;
+	__u64 counts[HWTIMER_LATENESS_BUCKETS], max = UINT_MAX;
 	struct hwtimer_event events[50];
 	struct hwtimer_stats stats;
 
-	for (unsigned int i = 0; i < 50; i++)
-		ASSERT_NE(0, dev_after(self->fd, i * MS / 2, i));
-	ASSERT_EQ(50, dev_collect(self->fd, events, 50));
-	for (unsigned int i = 0; i < 50; i++) {
-		__u32 lateness = events[i].lateness;
+	/* An event that says UINT_MAX may be later than that: then anew. */
+	for (unsigned int tries = 0; max == UINT_MAX && tries < 20; tries++) {
+		ASSERT_TRUE(dev_renew(&self->fd));
+		memset(counts, 0, sizeof(counts));
+		max = 0;
+		for (unsigned int i = 0; i < 50; i++)
+			ASSERT_NE(0, dev_after(self->fd, i * MS / 2, i));
+		ASSERT_EQ(50, dev_collect(self->fd, events, 50));
+		for (unsigned int i = 0; i < 50; i++) {
+			__u32 lateness = events[i].lateness;
 
-		counts[lateness ? 32 - __builtin_clz(lateness) : 0]++;
-		if (lateness > max)
-			max = lateness;
+			counts[lateness ? 32 - __builtin_clz(lateness) : 0]++;
+			if (lateness > max)
+				max = lateness;
+		}
 	}
 	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(0, memcmp(counts, stats.lateness, sizeof(counts)));
@@ -372,14 +396,16 @@ TEST(occupied_buckets_are_counted)
 TEST_F(hwtimer, fdinfo_tells_the_same)
 {
 	struct hwtimer_stats stats;
-	__u64 ids[20];
+	__u64 ids[20], id;
 
-	/* Two expirations in one event, and the third is far enough. */
-	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
-					       .flags = HWTIMER_ABSOLUTE,
-					       .interval = now_ns() * 2 / 3,
-				       }));
+	/* Two expirations or more in one event */
+	id = dev_add(self->fd, (struct hwtimer_request){
+				       .flags = HWTIMER_ABSOLUTE,
+				       .interval = now_ns() * 2 / 3,
+			       });
+	ASSERT_NE(0, id);
 	ASSERT_EQ(1, dev_discard_events(self->fd, 1));
+	ASSERT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
 	ASSERT_EQ(20, dev_schedule_many(self->fd, 20, 0, HOUR, ids));
 	ASSERT_EQ(3, dev_cancel_many(self->fd, 3, ids));
 	ASSERT_EQ(0, dev_reschedule(self->fd, ids[4], 0, 2 * HOUR));
@@ -390,7 +416,7 @@ TEST_F(hwtimer, fdinfo_tells_the_same)
 	ASSERT_EQ(2, dev_discard_events(self->fd, 2));
 	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.rearmed);
-	EXPECT_EQ(1, stats.missed);
+	EXPECT_LE(1, stats.missed);
 	EXPECT_EQ(stats.pending, told(self->fd, "pending"));
 	EXPECT_EQ(stats.ready, told(self->fd, "ready"));
 	EXPECT_EQ(stats.scheduled, told(self->fd, "scheduled"));

@@ -309,25 +309,29 @@ TEST_F(hwtimer, cancels_whose_results_cannot_be_written_stand)
 
 TEST_F(hwtimer, signals_end_it_early_and_lose_nothing)
 {
-	unsigned int n = scaled(200000), done = 0, calls = 0;
+	unsigned int n = scaled(200000), done = 0, calls = 0, tries = 0;
 	struct hwtimer_request *requests = calloc(n, sizeof(*requests));
 	struct hwtimer_stats stats;
 
 	ASSERT_NE(NULL, requests);
-	fill_schedules(requests, n, 0, HOUR, 0);
-	interrupt_every(2000);
-	while (done < n) {
-		int ret = dev_submit(self->fd, requests + done, n - done);
+	/* Signals may come so late that they find nothing to interrupt. */
+	for (; calls <= tries && tries < 20; tries++) {
+		ASSERT_TRUE(dev_renew(&self->fd));
+		fill_schedules(requests, n, 0, HOUR, 0);
+		interrupt_every(2000);
+		for (done = 0; done < n; calls++) {
+			int ret =
+				dev_submit(self->fd, requests + done, n - done);
 
-		if (ret != -EINTR) {
-			ASSERT_LT(0, ret);
-			done += ret;
+			if (ret != -EINTR) {
+				ASSERT_LT(0, ret);
+				done += ret;
+			}
 		}
-		calls++;
+		interrupt_every(0);
 	}
-	interrupt_every(0);
-	TH_LOG("%u requests in %u calls", n, calls);
-	EXPECT_LT(1, calls);
+	TH_LOG("%u times %u requests in %u calls", tries, n, calls);
+	EXPECT_LT(tries, calls);
 	for (unsigned int i = 0; i < n; i++)
 		ASSERT_EQ(0, requests[i].result);
 	ASSERT_EQ(0, dev_stats(self->fd, &stats));
