@@ -444,7 +444,7 @@ TEST_F(rings, nobody_passes_those_that_wait)
 TEST_F(rings, awake_worker_sees_room)
 {
 	struct hwtimer_ring *ring = &self->ring;
-	__u64 before_last = 0, last = now_ns();
+	__u64 before_last = 0, last = 0;
 	unsigned int next = 0, kicks = 0;
 
 	ring_open(_metadata, ring, self->fd, 4, 1);

@@ -75,6 +75,105 @@ TEST_F(hwtimer, every_entry_gets_its_own_result)
 	EXPECT_EQ(1, stats.rescheduled);
 }
 
+/* Of any kind, with a deadline hours away, or one of @n @ids. */
+static struct hwtimer_request random_request(unsigned int *seed,
+					     const __u64 *ids, unsigned int n)
+{
+	__u64 time = 2 * HOUR + rand_r(seed) % 1000 * SEC;
+	struct hwtimer_request request = schedule_request(time, rand_r(seed));
+	__u64 id = n ? ids[rand_r(seed) % n] : 1;
+
+	switch (rand_r(seed) % 16) {
+	case 0:
+		request.count = 1 + rand_r(seed) % 5;
+		request.interval = SEC;
+		break;
+	case 1:
+		request.slack = HOUR;
+		break;
+	case 2:
+		request.reserved = 1;
+		break;
+	case 3:
+		return reschedule_request(id, HOUR);
+	case 4:
+	case 5:
+	case 6:
+		return cancel_request(id);
+	}
+	return request;
+}
+
+static void expect_as_asked(struct __test_metadata *_metadata, int fd,
+			    const struct hwtimer_request *request)
+{
+	struct hwtimer_query query;
+
+	ASSERT_EQ(0, dev_query(fd, request->id, &query));
+	EXPECT_EQ(request->user_data, query.user_data);
+	EXPECT_EQ(request->interval, query.interval);
+	EXPECT_EQ(request->count, query.count);
+	EXPECT_EQ(!request->slack, !query.slack);
+}
+
+static void expect_same_timer(struct __test_metadata *_metadata, int fd,
+			      int other, __u64 id)
+{
+	struct hwtimer_query query, same;
+	int err = dev_query(fd, id, &query);
+
+	ASSERT_EQ(err, dev_query(other, id, &same));
+	if (err)
+		return;
+	EXPECT_EQ(query.user_data, same.user_data);
+	EXPECT_EQ(query.interval, same.interval);
+	EXPECT_EQ(query.slack, same.slack);
+	EXPECT_EQ(query.count, same.count);
+	EXPECT_EQ(query.flags, same.flags);
+}
+
+/* What is done for several at once is done as for each alone. */
+TEST_F(hwtimer, any_mixture_is_done_as_one_by_one)
+{
+	enum { ROUNDS = 20, N = 100 };
+	int other = dev_open(O_NONBLOCK);
+	unsigned int seed = 5, n = 0, refused = 0;
+	__u64 ids[ROUNDS * N];
+
+	ASSERT_LE(0, other);
+	/* In the end there is room for some only. */
+	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, 900));
+	ASSERT_EQ(0, dev_setup(other, 0, 0, 900));
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		struct hwtimer_request requests[N], singles[N];
+		unsigned int before = n;
+
+		for (unsigned int i = 0; i < N; i++)
+			requests[i] = random_request(&seed, ids, before);
+		memcpy(singles, requests, sizeof(singles));
+		ASSERT_EQ(N, dev_submit(self->fd, requests, N));
+		for (unsigned int i = 0; i < N; i++) {
+			ASSERT_EQ(1, dev_submit(other, &singles[i], 1));
+			ASSERT_EQ(singles[i].result, requests[i].result);
+			ASSERT_EQ(singles[i].id, requests[i].id);
+			if (requests[i].op == HWTIMER_OP_SCHEDULE &&
+			    !requests[i].result) {
+				expect_as_asked(_metadata, self->fd,
+						&requests[i]);
+				ids[n++] = requests[i].id;
+			}
+			refused += requests[i].result == -ENOSPC;
+		}
+	}
+	TH_LOG("%u timers, and no room for %u", n, refused);
+	EXPECT_LT(0, refused);
+	EXPECT_EQ(stats_of(other).pending, stats_of(self->fd).pending);
+	EXPECT_EQ(stats_of(other).cancelled, stats_of(self->fd).cancelled);
+	for (unsigned int i = 0; i < n; i++)
+		expect_same_timer(_metadata, self->fd, other, ids[i]);
+	EXPECT_EQ(0, close(other));
+}
+
 TEST_F(hwtimer, expired_timers_are_ealready)
 {
 	__u64 id = dev_after(self->fd, 0, 0);
