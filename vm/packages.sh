@@ -243,7 +243,7 @@ boots()
 	while read -r file target; do
 		arguments+=(--file "$CHROOT$target=$file")
 	done < <(guest_files)
-	"$VM_DIR/run.sh" --kernel "$KERNEL" --timeout 300 \
+	"$VM_DIR/run.sh" --kernel "$KERNEL" --timeout 900 \
 		--log "$BUILD_DIR/check/packages-$KERNEL.console" \
 		--file vm/guest-packages=/hwtimer/guest-packages \
 		--file "$TEMP/query=/hwtimer/query" \
