@@ -177,22 +177,6 @@ static void check_same(struct __test_metadata *_metadata,
 	}
 }
 
-/* Whether the same timers are there in both instances. */
-static void check_same_timers(struct __test_metadata *_metadata, int fd,
-			      int other, const __u64 *ids, unsigned int count)
-{
-	for (unsigned int i = 0; i < count; i++) {
-		struct hwtimer_query ours = query_of(fd, ids[i]);
-		struct hwtimer_query theirs = query_of(other, ids[i]);
-
-		ASSERT_EQ(theirs.id, ours.id);
-		ASSERT_EQ(theirs.deadline, ours.deadline);
-		ASSERT_EQ(theirs.user_data, ours.user_data);
-		ASSERT_EQ(theirs.state, ours.state);
-		ASSERT_EQ(theirs.slack, ours.slack);
-	}
-}
-
 /*
  * Two instances, to which the same is done by SUBMIT and by BULK: all results
  * are the same, the timers, and the ids, as records are handed out in the same
@@ -250,7 +234,8 @@ TEST_F(hwtimer, random_bulks_are_the_same_as_submits)
 					      nr_known++ :
 					      random() % nr_known] = results[i];
 	}
-	check_same_timers(_metadata, self->fd, other, known, nr_known);
+	for (unsigned int i = 0; i < nr_known; i++)
+		expect_same_timer(_metadata, self->fd, other, known[i]);
 	EXPECT_EQ(stats_of(other).scheduled, stats_of(self->fd).scheduled);
 	EXPECT_EQ(stats_of(other).pending, stats_of(self->fd).pending);
 	EXPECT_LT(0, stats_of(self->fd).cancelled);
@@ -516,35 +501,35 @@ TEST_F(hwtimer, cancels_whose_results_cannot_be_written_stand)
 	EXPECT_EQ(16, stats_of(self->fd).cancelled);
 }
 
+struct all_timers {
+	struct hwtimer_bulk_timer *timers;
+	__u64 *ids;
+};
+
+static int schedule_some(int fd, void *arg, unsigned int done,
+			 unsigned int count)
+{
+	struct all_timers *all = arg;
+
+	return dev_bulk(fd, HWTIMER_OP_SCHEDULE, 0, all->timers + done,
+			all->ids + done, count);
+}
+
 TEST_F(hwtimer, signals_end_it_early_and_lose_nothing)
 {
 	unsigned int n = scaled(1000000) < 20000 ? 20000 : scaled(1000000);
-	unsigned int done = 0, calls = 0, tries = 0;
-	struct hwtimer_bulk_timer *timers = calloc(n, sizeof(*timers));
-	__u64 *ids = calloc(n, sizeof(*ids));
+	struct all_timers all = {
+		.timers = calloc(n, sizeof(*all.timers)),
+		.ids = calloc(n, sizeof(*all.ids)),
+	};
 
-	ASSERT_NE(NULL, timers);
-	ASSERT_NE(NULL, ids);
-	fill_timers(timers, n, HOUR, 0);
-	/* Signals may come so late that they find nothing to interrupt. */
-	for (; calls <= tries && tries < 20; tries++) {
-		ASSERT_TRUE(dev_renew(&self->fd));
-		interrupt_every(2000);
-		for (done = 0; done < n; calls++) {
-			int ret = dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0,
-					   timers + done, ids + done, n - done);
-
-			if (ret != -EINTR) {
-				ASSERT_LT(0, ret);
-				done += ret;
-			}
-		}
-		interrupt_every(0);
-	}
-	TH_LOG("%u times %u timers in %u calls", tries, n, calls);
-	EXPECT_LT(tries, calls);
+	ASSERT_NE(NULL, all.timers);
+	ASSERT_NE(NULL, all.ids);
+	fill_timers(all.timers, n, HOUR, 0);
+	EXPECT_TRUE(
+		do_interrupted(_metadata, &self->fd, n, schedule_some, &all));
 	for (unsigned int i = 0; i < n; i++)
-		ASSERT_EQ(0, error_of(ids[i]));
+		ASSERT_EQ(0, error_of(all.ids[i]));
 	EXPECT_EQ(n, stats_of(self->fd).scheduled);
 	EXPECT_EQ(n, stats_of(self->fd).pending);
 }

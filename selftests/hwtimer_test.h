@@ -651,6 +651,62 @@ static inline void interrupt_every(unsigned int microseconds)
 		abort();
 }
 
+/**
+ * do_interrupted() - have @some do all of @count in as many calls as it takes, while
+ * signals interrupt them
+ * @fd: of an instance that becomes a new one
+ * @some: does those of @all from @done on; returns as dev_submit()
+ *
+ * Signals may come so late that they find nothing to interrupt: then anew.
+ *
+ * Return: whether there were more calls than it takes without signals.
+ */
+static inline bool do_interrupted(
+	struct __test_metadata *_metadata, int *fd, unsigned int count,
+	int (*some)(int fd, void *all, unsigned int done, unsigned int count),
+	void *all)
+{
+	for (unsigned int tries = 0; tries < 20; tries++) {
+		unsigned int done = 0, calls = 0;
+
+		ASSERT_TRUE(dev_renew(fd));
+		interrupt_every(2000);
+		for (; done < count; calls++) {
+			int ret = some(*fd, all, done, count - done);
+
+			if (ret != -EINTR) {
+				ASSERT_LT(0, ret);
+				done += ret;
+			}
+		}
+		interrupt_every(0);
+		TH_LOG("%u in %u calls", count, calls);
+		if (calls > 1)
+			return true;
+	}
+	return false;
+}
+
+/* An id names the same timer in two instances, to which the same was done, or none. */
+static inline void expect_same_timer(struct __test_metadata *_metadata, int fd,
+				     int other, __u64 id)
+{
+	struct hwtimer_query ours, theirs;
+	int err = dev_query(fd, id, &ours);
+
+	ASSERT_EQ(dev_query(other, id, &theirs), err);
+	if (err)
+		return;
+	EXPECT_EQ(theirs.id, ours.id);
+	EXPECT_EQ(theirs.deadline, ours.deadline);
+	EXPECT_EQ(theirs.user_data, ours.user_data);
+	EXPECT_EQ(theirs.state, ours.state);
+	EXPECT_EQ(theirs.interval, ours.interval);
+	EXPECT_EQ(theirs.slack, ours.slack);
+	EXPECT_EQ(theirs.count, ours.count);
+	EXPECT_EQ(theirs.flags, ours.flags);
+}
+
 /* What the header says of the counters at all times. */
 static inline void expect_balance(struct __test_metadata *_metadata,
 				  const struct hwtimer_stats *s)

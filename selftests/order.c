@@ -344,12 +344,12 @@ TEST_F(order, every_power_of_two_at_once)
 				POWERS, 20 * MS);
 	collect_each_once(_metadata, self->fd, events, NEAR + 1);
 	expect_order(_metadata, self, events, NEAR + 1);
-	/* More than half a minute away. */
-	for (unsigned int i = NEAR + 8; i < POWERS; i++) {
+	for (unsigned int i = NEAR + 6; i < POWERS; i++) {
 		struct hwtimer_query query;
 
 		ASSERT_EQ(0, dev_query(self->fd, requests[i].id, &query));
-		EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
+		EXPECT_TRUE(query.state == HWTIMER_STATE_PENDING ||
+			    now_ns() >= base + (1ULL << i));
 		EXPECT_EQ(base + (1ULL << i), query.deadline);
 	}
 	/* A slow machine may have got to some of them. */

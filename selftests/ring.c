@@ -309,6 +309,7 @@ TEST_F(rings, events_are_those_of_read)
 	struct hwtimer_event *events = calloc(n, sizeof(*events));
 	struct hwtimer_ring *ring = &self->ring;
 	int plain = dev_open(O_NONBLOCK);
+	__u64 base;
 
 	ASSERT_LE(0, plain);
 	ASSERT_NE(NULL, requests);
@@ -317,11 +318,14 @@ TEST_F(rings, events_are_those_of_read)
 	for (unsigned int i = 0; i < n; i++)
 		requests[i] = OP(SCHEDULE, .user_data = i,
 				 .time = rand_r(&seed) % (50 * MS));
-	schedule_in_time(_metadata, plain, CLOCK_MONOTONIC, requests, n,
-			 SEC / 2);
+	base = schedule_in_time(_metadata, plain, CLOCK_MONOTONIC, requests, n,
+				SEC / 2);
 	ASSERT_EQ(n, dev_collect(plain, events, n));
-	for (unsigned int i = 0; i < n; i++)
+	base = now_ns() + SEC / 2 - base;
+	for (unsigned int i = 0; i < n; i++) {
+		requests[i].time += base;
 		requests[i].id = 0;
+	}
 	schedule_all(_metadata, self->fd, requests, n);
 	/* The first fill the ring, for nobody takes them yet. */
 	while (!stats_of(self->fd).overflowed)

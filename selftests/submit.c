@@ -79,10 +79,11 @@ TEST_F(hwtimer, every_entry_gets_its_own_result)
 static struct hwtimer_request random_request(unsigned int *seed,
 					     const __u64 *ids, unsigned int n)
 {
-	__u64 time = 2 * HOUR + rand_r(seed) % 1000 * SEC;
+	__u64 time = now_ns() + 2 * HOUR + rand_r(seed) % 1000 * SEC;
 	struct hwtimer_request request = schedule_request(time, rand_r(seed));
 	__u64 id = n ? ids[rand_r(seed) % n] : 1;
 
+	request.flags = HWTIMER_ABSOLUTE;
 	switch (rand_r(seed) % 16) {
 	case 0:
 		request.count = 1 + rand_r(seed) % 5;
@@ -95,7 +96,9 @@ static struct hwtimer_request random_request(unsigned int *seed,
 		request.reserved = 1;
 		break;
 	case 3:
-		return reschedule_request(id, HOUR);
+		request = reschedule_request(id, time);
+		request.flags = HWTIMER_ABSOLUTE;
+		break;
 	case 4:
 	case 5:
 	case 6:
@@ -114,22 +117,6 @@ static void expect_as_asked(struct __test_metadata *_metadata, int fd,
 	EXPECT_EQ(request->interval, query.interval);
 	EXPECT_EQ(request->count, query.count);
 	EXPECT_EQ(!request->slack, !query.slack);
-}
-
-static void expect_same_timer(struct __test_metadata *_metadata, int fd,
-			      int other, __u64 id)
-{
-	struct hwtimer_query query, same;
-	int err = dev_query(fd, id, &query);
-
-	ASSERT_EQ(err, dev_query(other, id, &same));
-	if (err)
-		return;
-	EXPECT_EQ(query.user_data, same.user_data);
-	EXPECT_EQ(query.interval, same.interval);
-	EXPECT_EQ(query.slack, same.slack);
-	EXPECT_EQ(query.count, same.count);
-	EXPECT_EQ(query.flags, same.flags);
 }
 
 /* What is done for several at once is done as for each alone. */
@@ -406,36 +393,26 @@ TEST_F(hwtimer, cancels_whose_results_cannot_be_written_stand)
 	EXPECT_EQ(16 - stats.cancelled, dev_cancel_many(self->fd, 16, ids));
 }
 
+static int schedule_some(int fd, void *requests, unsigned int done,
+			 unsigned int count)
+{
+	fill_schedules((struct hwtimer_request *)requests + done, count, 0,
+		       HOUR, done);
+	return dev_submit(fd, (struct hwtimer_request *)requests + done, count);
+}
+
 TEST_F(hwtimer, signals_end_it_early_and_lose_nothing)
 {
-	unsigned int n = scaled(200000), done = 0, calls = 0, tries = 0;
+	unsigned int n = scaled(200000);
 	struct hwtimer_request *requests = calloc(n, sizeof(*requests));
-	struct hwtimer_stats stats;
 
 	ASSERT_NE(NULL, requests);
-	/* Signals may come so late that they find nothing to interrupt. */
-	for (; calls <= tries && tries < 20; tries++) {
-		ASSERT_TRUE(dev_renew(&self->fd));
-		fill_schedules(requests, n, 0, HOUR, 0);
-		interrupt_every(2000);
-		for (done = 0; done < n; calls++) {
-			int ret =
-				dev_submit(self->fd, requests + done, n - done);
-
-			if (ret != -EINTR) {
-				ASSERT_LT(0, ret);
-				done += ret;
-			}
-		}
-		interrupt_every(0);
-	}
-	TH_LOG("%u times %u requests in %u calls", tries, n, calls);
-	EXPECT_LT(tries, calls);
+	EXPECT_TRUE(do_interrupted(_metadata, &self->fd, n, schedule_some,
+				   requests));
 	for (unsigned int i = 0; i < n; i++)
 		ASSERT_EQ(0, requests[i].result);
-	ASSERT_EQ(0, dev_stats(self->fd, &stats));
-	EXPECT_EQ(n, stats.scheduled);
-	EXPECT_EQ(n, stats.pending);
+	EXPECT_EQ(n, stats_of(self->fd).scheduled);
+	EXPECT_EQ(n, stats_of(self->fd).pending);
 }
 
 TEST_HARNESS_MAIN
