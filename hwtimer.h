@@ -323,6 +323,7 @@ u32 hwtimer_exchange_serve(struct hwtimer_instance *instance);
 void hwtimer_exchange_look(struct hwtimer_instance *instance);
 u32 hwtimer_exchange_unread(const struct hwtimer_instance *instance);
 void hwtimer_exchange_told(struct hwtimer_instance *instance);
+void hwtimer_exchange_doze(struct hwtimer_instance *instance);
 void hwtimer_exchange_stopped(struct hwtimer_instance *instance);
 
 /* hwtimer_notice.c: when and how readers are told */

@@ -97,16 +97,31 @@ static int batch_fetch(struct hwtimer_exchange *exchange, u32 max)
 	return exchange->held;
 }
 
-/* The requests that batch_fetch() has told of are done. */
+/*
+ * The program is alive: the worker polls HWTIMER_LOOKS times more. It does not matter
+ * who found that out. The work item and a KICK often leave nothing for the worker to
+ * find, however busy the program is.
+ */
+static void exchange_alive(struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	instance->exchange.looks = HWTIMER_LOOKS;
+}
+
+/*
+ * The requests that batch_fetch() has returned are done. The worker hears of it before
+ * the program does: it must not find an empty ring, and not know why.
+ */
 static void batch_done(struct hwtimer_instance *instance)
 {
 	struct hwtimer_exchange *exchange = &instance->exchange;
 
 	lockdep_assert_held(&exchange->drain);
-	hwtimer_ring_answer(exchange->ring, exchange->requests, exchange->held);
 	spin_lock(&instance->lock);
 	instance->stats.submitted += exchange->held;
+	exchange_alive(instance);
 	spin_unlock(&instance->lock);
+	hwtimer_ring_answer(exchange->ring, exchange->requests, exchange->held);
 	exchange->held = 0;
 }
 
@@ -209,49 +224,49 @@ void hwtimer_exchange_told(struct hwtimer_instance *instance)
 		look_in(instance, 0);
 }
 
-/* Moves some of the events that wait into the ring; returns how many. */
+/*
+ * Moves events that wait in the kernel into the ring, HWTIMER_HOLD at the most; returns
+ * how many have left the queue. To a consumer of the ring they come only now: it may
+ * have emptied the ring and gone to sleep, so it is told as if they had just expired.
+ */
 static u32 exchange_flush(struct hwtimer_instance *instance)
 {
-	bool drained;
+	__poll_t mask = 0;
+	u64 completed;
 	u32 moved;
 
 	if (!READ_ONCE(instance->stats.ready))
 		return 0;
 	spin_lock(&instance->lock);
+	completed = instance->stats.completed;
 	moved = hwtimer_harvest_flush(instance);
-	if (moved)
+	if (moved) {
+		exchange_alive(instance);
 		hwtimer_exchange_told(instance);
-	drained = moved && hwtimer_instance_drained(instance);
+	}
+	if (completed != instance->stats.completed ||
+	    (moved && hwtimer_instance_drained(instance)))
+		mask = hwtimer_notice_mask(instance);
 	spin_unlock(&instance->lock);
-	if (drained)
-		hwtimer_notice_hang_up(instance);
+	if (mask)
+		hwtimer_notice_wake(instance, mask);
 	return moved;
 }
 
 /**
- * hwtimer_exchange_serve - the worker has come by: do some of what there is
- * @instance: whose rings; its lock is not held
+ * hwtimer_exchange_serve - do some of what waits in the rings, for the worker
+ * @instance: the instance; its lock is not held
  *
- * If there was something, the worker will look again before it dozes off: what
- * it finds when it comes to turn the wheel is no less a sign of life than what
- * it finds when it comes to look.
+ * Each request that is done and each event that is moved has the worker poll on.
  *
  * Return: how many requests were done, or events moved, whichever is more; if
  * HWTIMER_HOLD there may be more to do.
  */
 u32 hwtimer_exchange_serve(struct hwtimer_instance *instance)
 {
-	u32 served;
-
 	if (!exchange_ring(&instance->exchange))
 		return 0;
-	served = max(worker_drain(instance), exchange_flush(instance));
-	if (served) {
-		spin_lock(&instance->lock);
-		instance->exchange.looks = HWTIMER_LOOKS;
-		spin_unlock(&instance->lock);
-	}
-	return served;
+	return max(worker_drain(instance), exchange_flush(instance));
 }
 
 /* Whether there is something to do for whoever looks. */
@@ -274,7 +289,16 @@ static void exchange_stay_awake(struct hwtimer_instance *instance, u64 delay)
 	look_in(instance, delay);
 }
 
-static void exchange_doze(struct hwtimer_instance *instance)
+/**
+ * hwtimer_exchange_doze - the worker polls the rings no more, unless there is something
+ * @instance: the instance; its lock is held, and its worker is awake
+ *
+ * The program may submit a request, or make room for an event, at this very moment. If
+ * it has not seen the flag, the worker sees what it did, and stays awake.
+ *
+ * Called from here, and by the unit test of just that.
+ */
+void hwtimer_exchange_doze(struct hwtimer_instance *instance)
 {
 	struct hwtimer_exchange *exchange = &instance->exchange;
 
@@ -305,10 +329,12 @@ void hwtimer_exchange_look(struct hwtimer_instance *instance)
 	/* It may have come before, for something else. */
 	if (!served && exchange->looks && exchange->look_at <= ktime_get_ns())
 		exchange->looks--;
-	if (more || (exchange->awake && exchange->looks))
+	/* What the work item is still about is no less a sign of life. */
+	if (more || (exchange->awake &&
+		     (exchange->looks || exchange_busy(instance))))
 		look_in(instance, more ? 0 : HWTIMER_LOOK_INTERVAL);
 	else if (exchange->awake)
-		exchange_doze(instance);
+		hwtimer_exchange_doze(instance);
 	spin_unlock(&instance->lock);
 }
 
@@ -389,6 +415,8 @@ static int exchange_open(struct hwtimer_instance *instance)
 	spin_lock(&instance->lock);
 	/* Pairs with the smp_load_acquire() in exchange_ring(). */
 	smp_store_release(&exchange->ring, ring);
+	/* Events that have come before follow. */
+	hwtimer_exchange_told(instance);
 	spin_unlock(&instance->lock);
 	return 0;
 }

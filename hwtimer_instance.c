@@ -676,27 +676,35 @@ int hwtimer_instance_query(struct hwtimer_instance *instance,
 	return err;
 }
 
-/**
- * hwtimer_instance_stop - let nothing expire and nothing be scheduled any more
- * @instance: of which; may be stopped already
- */
-void hwtimer_instance_stop(struct hwtimer_instance *instance)
+/* What the first STOP does, and no other, however often it is asked for. */
+static void stop_first(struct hwtimer_instance *instance)
 {
-	bool stopped, drained;
-
-	spin_lock(&instance->lock);
-	stopped = instance->stopped;
-	if (!stopped)
-		instance->stopped_at = hwtimer_instance_now(instance);
+	lockdep_assert_held(&instance->lock);
+	instance->stopped_at = hwtimer_instance_now(instance);
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_drained(). */
 	smp_store_release(&instance->stopped, true);
 	hwtimer_worker_forget(instance);
 	hwtimer_exchange_stopped(instance);
 	if (instance->trim_at != HWTIMER_TICK_NONE)
 		hwtimer_worker_kick(&instance->chores, instance->trim_at);
-	drained = hwtimer_instance_drained(instance);
+}
+
+/**
+ * hwtimer_instance_stop - let nothing expire and nothing be scheduled any more
+ * @instance: the instance; may be stopped already
+ */
+void hwtimer_instance_stop(struct hwtimer_instance *instance)
+{
+	__poll_t mask = 0;
+
+	spin_lock(&instance->lock);
+	if (!instance->stopped) {
+		stop_first(instance);
+		mask = hwtimer_instance_drained(instance) ?
+			       EPOLLHUP :
+			       EPOLLIN | EPOLLRDNORM;
+	}
 	spin_unlock(&instance->lock);
-	if (!stopped)
-		hwtimer_notice_wake(instance,
-				    drained ? EPOLLHUP : EPOLLIN | EPOLLRDNORM);
+	if (mask)
+		hwtimer_notice_wake(instance, mask);
 }

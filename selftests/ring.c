@@ -6,6 +6,7 @@
  */
 #include "ring_test.h"
 
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 #define OP(which, ...) \
@@ -442,6 +443,18 @@ TEST_F(rings, nobody_passes_those_that_wait)
 #define AWAKE (7 * MS)
 
 /*
+ * Whether the worker has dozed off. Before it does, it sets the flag, and clears it if
+ * it finds a reason to stay, both under the lock that STATS takes.
+ */
+static bool worker_dozes(int fd, const struct hwtimer_ring *ring)
+{
+	if (!hwtimer_ring_load(&ring->shared->flags))
+		return false;
+	stats_of(fd);
+	return hwtimer_ring_load(&ring->shared->flags);
+}
+
+/*
  * With the worker awake, room is enough: nobody has to say so. It has come after the
  * last room but one, and dozes off only if this program was held up since then.
  */
@@ -459,9 +472,11 @@ TEST_F(rings, awake_worker_sees_room)
 		__u64 end = now_ns() + HANG_MS * MS;
 
 		while (!(event = hwtimer_ring_next_event(ring))) {
-			ASSERT_GT(end, now_ns());
-			if (ring->shared->flags & HWTIMER_RING_NEED_KICK) {
-				EXPECT_LE(before_last + AWAKE, now_ns());
+			__u64 now = now_ns();
+
+			ASSERT_GT(end, now);
+			if (worker_dozes(self->fd, ring)) {
+				EXPECT_LE(before_last + AWAKE, now);
 				ASSERT_EQ(0, ring_kick(self->fd));
 				kicks++;
 			}
@@ -474,6 +489,210 @@ TEST_F(rings, awake_worker_sees_room)
 		atomic_thread_fence(memory_order_seq_cst);
 	}
 	TH_LOG("%u calls", kicks);
+}
+
+/*
+ * How a consumer of the completion ring waits that hears of events only when they
+ * come: by an edge of epoll, or by an eventfd.
+ */
+struct edges {
+	int epoll;
+	int tell; /* -1: the edges are the instance's own */
+};
+
+static struct edges edges_open(struct __test_metadata *_metadata, int fd,
+			       bool tell)
+{
+	struct edges edges = {
+		.epoll = epoll_create1(EPOLL_CLOEXEC),
+		.tell = tell ? eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC) : -1,
+	};
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	ASSERT_LE(0, edges.epoll);
+	if (tell) {
+		ASSERT_LE(0, edges.tell);
+		ASSERT_EQ(0, dev_notify(fd, 1, 0, edges.tell));
+	}
+	ASSERT_EQ(0, epoll_ctl(edges.epoll, EPOLL_CTL_ADD,
+			       tell ? edges.tell : fd, &event));
+	return edges;
+}
+
+static void edges_close(const struct edges *edges)
+{
+	close(edges->epoll);
+	if (edges->tell >= 0)
+		close(edges->tell);
+}
+
+static bool edges_wait(const struct edges *edges)
+{
+	struct epoll_event event;
+
+	return epoll_wait(edges->epoll, &event, 1, HANG_MS) == 1;
+}
+
+/* Makes room for the worker to find; it is asked for only if the worker sleeps. */
+static void make_room(struct hwtimer_ring *ring)
+{
+	hwtimer_ring_store(&ring->shared->completion_head, ring->head);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (ring_waiting(ring))
+		hwtimer_ring_kick_if_needed(ring);
+}
+
+static void make_room_and_kick(struct hwtimer_ring *ring)
+{
+	hwtimer_ring_store(&ring->shared->completion_head, ring->head);
+	hwtimer_ring_kick(ring);
+}
+
+static void consume(struct hwtimer_ring *ring)
+{
+	hwtimer_ring_consume(ring);
+}
+
+/* Each time that events come into an empty ring its consumer hears of it. */
+static void take_by_edges(struct __test_metadata *_metadata, int fd,
+			  struct hwtimer_ring *ring, bool tell,
+			  void (*give_back)(struct hwtimer_ring *ring))
+{
+	struct edges edges = edges_open(_metadata, fd, tell);
+	unsigned int next = 0;
+
+	schedule_now(_metadata, fd, 0, 100);
+	while (next < 100) {
+		const struct hwtimer_event *event;
+
+		ASSERT_TRUE(edges_wait(&edges))
+		{
+			TH_LOG("%u events came, %u are in the ring, poll() says %d",
+			       next, ring_unread(ring), dev_poll(fd, POLLIN, 0));
+		}
+		while ((event = hwtimer_ring_next_event(ring)))
+			ASSERT_EQ(next++, event->user_data);
+		give_back(ring);
+	}
+	edges_close(&edges);
+}
+
+/* By whom the ring is filled again, and how the consumer hears of it. */
+FIXTURE(edges)
+{
+	int fd;
+	struct hwtimer_ring ring;
+};
+
+FIXTURE_VARIANT(edges)
+{
+	bool tell;
+	void (*give_back)(struct hwtimer_ring *ring);
+};
+
+FIXTURE_VARIANT_ADD(edges, worker_epollet){ false, make_room };
+FIXTURE_VARIANT_ADD(edges, worker_eventfd){ true, make_room };
+FIXTURE_VARIANT_ADD(edges, kick_epollet){ false, make_room_and_kick };
+FIXTURE_VARIANT_ADD(edges, kick_eventfd){ true, make_room_and_kick };
+FIXTURE_VARIANT_ADD(edges, consume_epollet){ false, consume };
+FIXTURE_VARIANT_ADD(edges, consume_eventfd){ true, consume };
+
+FIXTURE_SETUP(edges)
+{
+	self->fd = dev_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	ring_open(_metadata, &self->ring, self->fd, 4, 8);
+	/* From now on the worker comes by itself, if it is not held up. */
+	ASSERT_EQ(0, ring_kick(self->fd));
+}
+
+FIXTURE_TEARDOWN(edges)
+{
+	EXPECT_EQ(100, stats_of(self->fd).completed);
+	hwtimer_ring_unmap(&self->ring);
+	EXPECT_EQ(0, close(self->fd));
+}
+
+TEST_F(edges, none_is_lost)
+{
+	take_by_edges(_metadata, self->fd, &self->ring, variant->tell,
+		      variant->give_back);
+}
+
+/* What came before there was a ring follows into it, and its consumer is told. */
+TEST_F(rings, events_from_before_the_mapping_follow)
+{
+	struct hwtimer_ring *ring = &self->ring;
+	struct hwtimer_event event;
+	struct edges edges;
+
+	ASSERT_EQ(0, ring_setup(self->fd, 4, 8));
+	edges = edges_open(_metadata, self->fd, false);
+	schedule_now(_metadata, self->fd, 0, 20);
+	ASSERT_TRUE(edges_wait(&edges));
+	while (stats_of(self->fd).ready < 20)
+		sleep_ns(MS);
+	while (epoll_wait(edges.epoll, &(struct epoll_event){}, 1, 0))
+		;
+	ASSERT_EQ(0, hwtimer_ring_map(ring, self->fd));
+	ASSERT_TRUE(edges_wait(&edges));
+	for (unsigned int i = 0; i < 20; i++) {
+		ASSERT_TRUE(ring_event(ring, &event));
+		EXPECT_EQ(i, event.user_data);
+	}
+	edges_close(&edges);
+}
+
+/* A consumer that takes all need not wait for the worker while others wait. */
+TEST_F(rings, consume_asks_for_more)
+{
+	struct hwtimer_ring *ring = &self->ring;
+	const struct hwtimer_event *event;
+
+	ring_open(_metadata, ring, self->fd, 4, 1);
+	schedule_now(_metadata, self->fd, 0, 1000);
+	ASSERT_TRUE(wait_waiting(ring, 999));
+	/* So that the worker is awake, and need not be asked for its own sake. */
+	ASSERT_EQ(0, ring_kick(self->fd));
+	for (unsigned int i = 0; i < 1000; i++) {
+		event = hwtimer_ring_next_event(ring);
+		ASSERT_NE(NULL, event);
+		ASSERT_EQ(i, event->user_data);
+		ASSERT_EQ(0, hwtimer_ring_consume(ring));
+	}
+	EXPECT_EQ(NULL, hwtimer_ring_next_event(ring));
+}
+
+/* A program that asks again and again for what is left gets its events all the same. */
+TEST_F(rings, repeated_stops_hold_nothing_up)
+{
+	struct hwtimer_ring *ring = &self->ring;
+	const struct hwtimer_event *event;
+	unsigned int taken = 0, stops = 0;
+	__u64 end;
+
+	ring_open(_metadata, ring, self->fd, 64, 1);
+	for (unsigned int i = 0; i < 40; i++)
+		ASSERT_LT(0, ring_do(_metadata, ring,
+				     OP(SCHEDULE, .time = MS,
+					.interval = HOUR)));
+	ASSERT_TRUE(wait_waiting(ring, 39));
+	/* The worker is awake, so nobody asks it to come. */
+	ASSERT_EQ(0, ring_kick(self->fd));
+	for (end = now_ns() + HANG_MS * MS; taken < 40; stops++) {
+		ASSERT_GT(end, now_ns())
+		{
+			TH_LOG("%u events came, with %u calls of STOP", taken,
+			       stops);
+		}
+		ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
+		while ((event = hwtimer_ring_next_event(ring))) {
+			taken++;
+			make_room(ring);
+		}
+	}
+	TH_LOG("%u calls of STOP", stops);
+	EXPECT_EQ(40, stats_of(self->fd).pending);
 }
 
 TEST_F(rings, discard_of_those_that_wait)
@@ -803,7 +1022,7 @@ TEST_F(rings, busy_program_makes_no_call)
 {
 	unsigned int rounds = scaled(500) + 100, kicks = 0, answered = 0;
 	struct hwtimer_ring *ring = &self->ring;
-	__u64 result, next = now_ns(), before, last = 0;
+	__u64 result, next = now_ns(), before, now, last = 0;
 
 	ring_open(_metadata, ring, self->fd, 1024, 1024);
 	for (unsigned int i = 0; i < rounds; i++) {
@@ -812,9 +1031,10 @@ TEST_F(rings, busy_program_makes_no_call)
 		before = now_ns();
 		hwtimer_ring_store(&ring->shared->submission_tail, ring->tail);
 		atomic_thread_fence(memory_order_seq_cst);
-		if (hwtimer_ring_load(&ring->shared->flags)) {
+		now = now_ns();
+		if (worker_dozes(self->fd, ring)) {
 			/* It was held up since it submitted the last one. */
-			EXPECT_LE(last + AWAKE, now_ns());
+			EXPECT_LE(last + AWAKE, now);
 			kicks++;
 			ASSERT_LE(0, ring_kick(self->fd));
 		}

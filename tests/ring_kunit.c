@@ -489,7 +489,6 @@ static void garbage_is_refused(struct kunit *test)
 	expect_event(test, 1);
 }
 
-/* What is to be seen of it: the flag. */
 /* The worker looks, when it was to do so at @time. */
 static void look(struct hwtimer_instance *instance, u64 time)
 {
@@ -545,6 +544,110 @@ static void worker_dozes_off_and_is_woken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, shared->flags, HWTIMER_RING_NEED_KICK);
 }
 
+/* Has the worker look in vain until its next look in vain makes it doze off. */
+static void look_till_the_last(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+
+	KUNIT_ASSERT_EQ(test, hwtimer_exchange_kick(instance), 0);
+	while (instance->exchange.looks > 1)
+		look(instance, 0);
+	KUNIT_ASSERT_EQ(test, ring_of(test)->shared->flags, 0);
+}
+
+/* What the work item does for the program shows the worker that the program is busy. */
+static void work_item_keeps_the_worker_awake(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	struct hwtimer_request first = { .op = HWTIMER_OP_SCHEDULE,
+					 .time = FAKE_HOUR };
+
+	look_till_the_last(test);
+	exchange->looks++;
+	/* The first timer needs a wheel, so the worker leaves it to the work item. */
+	submit(test, first);
+	look(instance, 0);
+	flush_work(&exchange->work);
+	KUNIT_EXPECT_GT(test, result(test), 0);
+	look(instance, 0);
+	KUNIT_EXPECT_EQ(test, ring_of(test)->shared->flags, 0);
+}
+
+/* So does what is not done yet, because somebody else is about it, for however long. */
+static void unfinished_requests_keep_the_worker_awake(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	u32 i, flags = 0;
+
+	expire(test, 0, 1);
+	look_till_the_last(test);
+	submit(test, (struct hwtimer_request){ .op = 99 });
+	mutex_lock(&exchange->drain);
+	for (i = 0; i < 100; i++) {
+		look(instance, 0);
+		flags |= ring_of(test)->shared->flags;
+	}
+	mutex_unlock(&exchange->drain);
+	KUNIT_EXPECT_EQ(test, flags, 0);
+	look(instance, 0);
+	KUNIT_EXPECT_EQ(test, result(test), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ring_of(test)->shared->flags, 0);
+}
+
+/* The worker dozes off at last: what does the program find? */
+static u32 flags_after_dozing(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+
+	spin_lock(&instance->lock);
+	hwtimer_exchange_doze(instance);
+	spin_unlock(&instance->lock);
+	KUNIT_EXPECT_EQ(test, instance->exchange.awake,
+			!ring_of(test)->shared->flags);
+	return ring_of(test)->shared->flags;
+}
+
+/*
+ * A program that submits, or makes room, just before the flag is set has not seen it,
+ * and kicks nobody: the worker has to see it.
+ */
+static void worker_sees_what_comes_as_it_dozes_off(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+
+	expire(test, 0, 1);
+	expect_event(test, 0);
+	look_till_the_last(test);
+	submit(test, (struct hwtimer_request){ .op = 99 });
+	KUNIT_EXPECT_EQ(test, flags_after_dozing(test), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 1);
+	KUNIT_EXPECT_EQ(test, flags_after_dozing(test), HWTIMER_RING_NEED_KICK);
+
+	/* Events that wait without room are no reason to stay. */
+	expire(test, 0, COMPLETIONS + 1);
+	look_till_the_last(test);
+	KUNIT_EXPECT_EQ(test, flags_after_dozing(test), HWTIMER_RING_NEED_KICK);
+	look_till_the_last(test);
+	expect_event(test, 0);
+	KUNIT_EXPECT_EQ(test, flags_after_dozing(test), 0);
+}
+
+/* Who asks for STOP again and again does not keep the worker from the rings. */
+static void only_the_first_stop_puts_off_a_look(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 look_at, i;
+
+	expire(test, 0, COMPLETIONS + 2);
+	hwtimer_instance_stop(instance);
+	look_at = instance->exchange.look_at;
+	for (i = 0; i < 10; i++)
+		hwtimer_instance_stop(instance);
+	KUNIT_EXPECT_EQ(test, instance->exchange.look_at, look_at);
+}
+
 static void stopped_instance_empties_its_queue(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -577,6 +680,12 @@ static struct kunit_case exchange_test_cases[] = {
 	KUNIT_CASE_PARAM(garbage_is_refused, kind_gen_params),
 	KUNIT_CASE_PARAM(early_looks_do_not_count, kind_gen_params),
 	KUNIT_CASE_PARAM(worker_dozes_off_and_is_woken, kind_gen_params),
+	KUNIT_CASE_PARAM(work_item_keeps_the_worker_awake, kind_gen_params),
+	KUNIT_CASE_PARAM(unfinished_requests_keep_the_worker_awake,
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(worker_sees_what_comes_as_it_dozes_off,
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(only_the_first_stop_puts_off_a_look, kind_gen_params),
 	KUNIT_CASE_PARAM(stopped_instance_empties_its_queue, kind_gen_params),
 	{}
 };

@@ -179,7 +179,7 @@ hwtimer_ring_get_slot(struct hwtimer_ring *ring)
 static inline int hwtimer_ring_publish(struct hwtimer_ring *ring)
 {
 	hwtimer_ring_store(&ring->shared->submission_tail, ring->tail);
-	/* Pairs with the smp_mb() in the kernel's exchange_doze(). */
+	/* Pairs with the smp_mb() in the kernel's hwtimer_exchange_doze(). */
 	atomic_thread_fence(memory_order_seq_cst);
 	return hwtimer_ring_kick_if_needed(ring);
 }
@@ -234,6 +234,9 @@ hwtimer_ring_next_event(struct hwtimer_ring *ring)
  * hwtimer_ring_consume - the events that were given away may be overwritten
  * @ring: which
  *
+ * If others wait in the kernel and none is left in the ring, they are in it when this
+ * returns: it costs an ioctl a ringful.
+ *
  * Return: 0, or -1 with errno: they are, but the kernel was not told that there
  * is room for those that wait (EINTR: kick).
  */
@@ -244,6 +247,8 @@ static inline int hwtimer_ring_consume(struct hwtimer_ring *ring)
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!hwtimer_ring_load(&ring->shared->waiting))
 		return 0;
+	if (hwtimer_ring_load(&ring->shared->completion_tail) == ring->head)
+		return hwtimer_ring_kick(ring) < 0 ? -1 : 0;
 	return hwtimer_ring_kick_if_needed(ring);
 }
 

@@ -171,7 +171,7 @@ end:	do
 		if
 		:: awake && looks -> look = true
 		:: awake && !looks ->
-			/* exchange_doze() */
+			/* hwtimer_exchange_doze() */
 			awake = false;
 			STORE(FLAGS, 0);
 			DOZE_FENCE;

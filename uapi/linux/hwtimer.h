@@ -516,7 +516,8 @@ struct hwtimer_stats {
  *	wait, or the limit of timers is reached by events alone; 0 and 1: at the
  *	first
  * @eventfd: of an eventfd, to which 1 is added whenever poll() would wake up:
- *	when events came and poll() is ready, at a report of
+ *	when events came, or moved into the completion ring, and poll() is
+ *	ready, at a report of
  *	HWTIMER_REPORT_CLOCK_SET, at POLLHUP, and by this call if poll() is
  *	ready already; -1: none
  * @delay: ns after the first event, poll() is ready however few there are; of
@@ -627,10 +628,13 @@ struct hwtimer_event {
  * store of @submission_tail, the program puts a full fence (sequentially
  * consistent) and then looks at @flags: if the bit is set, it calls
  * HWTIMER_IOC_KICK. After each store of @completion_head, it does so if also
- * @waiting is not 0. Whoever cannot wait for 1 ms may kick at any time.
+ * @waiting is not 0. Whoever cannot wait for 1 ms may kick at any time:
+ * hwtimer_ring_consume() does, when the ring is empty and events wait.
  *
  * poll() says POLLIN while events are in the ring, too, and POLLHUP, maybe with
- * POLLIN, when no event will come into it any more. read() gives the events
+ * POLLIN, when no event will come into it any more. When events that waited in
+ * the kernel move into the ring, readers are told as when events come: an edge
+ * of epoll, or HWTIMER_IOC_NOTIFY's eventfd. read() gives the events
  * that wait in the kernel only, and blocks until there is one. All threads and
  * processes that share the mapping share the rings; a mapping keeps the
  * instance alive as a descriptor does. What madvise(MADV_DONTNEED) takes out of
