@@ -165,7 +165,8 @@ struct hwtimer_exchange {
  * @setup: see above
  * @harvest: see above
  * @lock: see above
- * @settings: written under @setup, constant once @started
+ * @settings: written under both @setup and @lock, so read under either; constant once
+ *	@started. Without a lock, by hwtimer_instance_settings()
  * @started: the wheel and the table exist; set once, under @lock
  * @stopped: STOP was called; set once, under @lock
  * @stopped_at: when, ns on the instance's clock; protected by @lock
@@ -175,11 +176,12 @@ struct hwtimer_exchange {
  * @pool: protected by @lock
  * @ready: indices of expired records; protected by @lock. What is leaving stays
  *	in front until the holder of @harvest takes it out; nobody else passes it
- * @discards: records in @ready that are to be dropped; protected by @lock
+ * @discards: records in @ready that are to be dropped; protected by @lock, and read
+ *	without it, as is stats.ready
  * @periodic: periodic timers, which have two records each; protected by @lock
  * @exchange: see there
- * @notice: protected by @lock; read without it where a wake-up follows any
- *	change
+ * @notice: protected by @lock. What hwtimer_notice_readable() reads without it is
+ *	written by WRITE_ONCE(), and a wake-up follows; clock_set is taken by xchg()
  * @stats: protected by @lock. Complete but for what hwtimer_stats_get()
  *	adds; pending and ready are always exact
  * @wake: protected by @lock: the worker looks at this instance no later than
@@ -280,6 +282,9 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers);
 void hwtimer_instance_destroy(struct hwtimer_instance *instance);
 int hwtimer_instance_setup(struct hwtimer_instance *instance,
 			   const struct hwtimer_settings *settings);
+const struct hwtimer_settings *
+hwtimer_instance_settings(struct hwtimer_instance *instance,
+			  struct hwtimer_settings *copy);
 int hwtimer_instance_start(struct hwtimer_instance *instance);
 int hwtimer_instance_reserve(struct hwtimer_instance *instance,
 			     const struct hwtimer_demand *demand)
@@ -304,10 +309,29 @@ hwtimer_instance_timers(const struct hwtimer_instance *instance)
 	return instance->table.used - instance->periodic;
 }
 
-/* The time on the instance's clock, ns. */
+/* The time on the instance's clock, ns; its settings are locked, or constant. */
 static inline u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
 {
-	return READ_ONCE(instance->settings.clock)->now();
+	return instance->settings.clock->now();
+}
+
+/*
+ * @count more events wait, or fewer. Whoever waits for events reads the number with no
+ * lock held, and is woken after it has changed.
+ */
+static inline void hwtimer_instance_add_ready(struct hwtimer_instance *instance,
+					      s64 count)
+{
+	lockdep_assert_held(&instance->lock);
+	WRITE_ONCE(instance->stats.ready, instance->stats.ready + count);
+}
+
+/* The same of discarded events that are still in the queue. */
+static inline void
+hwtimer_instance_add_discards(struct hwtimer_instance *instance, s64 count)
+{
+	lockdep_assert_held(&instance->lock);
+	WRITE_ONCE(instance->discards, instance->discards + count);
 }
 
 /* hwtimer_exchange.c: the rings that user space maps */
@@ -446,7 +470,7 @@ int hwtimer_request_check(const struct hwtimer_settings *settings,
 			  const struct hwtimer_request *request);
 
 /* hwtimer_bulk.c: one operation on many timers */
-int hwtimer_bulk_check(const struct hwtimer_instance *instance,
+int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		       const struct hwtimer_bulk *bulk);
 int hwtimer_bulk_run(struct hwtimer_instance *instance,
 		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);

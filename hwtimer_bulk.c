@@ -19,15 +19,17 @@
  *
  * Return: 0 or -EINVAL.
  */
-int hwtimer_bulk_check(const struct hwtimer_instance *instance,
+int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		       const struct hwtimer_bulk *bulk)
 {
+	struct hwtimer_settings copy;
 	struct hwtimer_request request = {
 		.op = bulk->op,
 		.flags = bulk->flags,
 	};
 
-	return hwtimer_request_check(&instance->settings, &request);
+	return hwtimer_request_check(hwtimer_instance_settings(instance, &copy),
+				     &request);
 }
 
 /*

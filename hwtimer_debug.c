@@ -77,20 +77,18 @@ static struct hwtimer_instance *instance_of(void *element)
 static void show_instance(struct seq_file *seq,
 			  struct hwtimer_instance *instance)
 {
-	/*
-	 * Not under instance->setup, whose holder may wait for memory for long, and
-	 * with it would all who open and close: at worst a SETUP is seen half done.
-	 */
-	struct hwtimer_settings settings = data_race(instance->settings);
+	struct hwtimer_settings copy;
+	const struct hwtimer_settings *settings =
+		hwtimer_instance_settings(instance, &copy);
 	struct hwtimer_stats stats;
 
 	hwtimer_stats_get(instance, &stats);
 	seq_printf(seq, "%llu\t%d\t%s\t", instance->nr, instance->opener,
-		   settings.shape.kind == HWTIMER_KIND_HASHED ? "hashed" :
+		   settings->shape.kind == HWTIMER_KIND_HASHED ? "hashed" :
 								"hierarchical");
-	seq_printf(seq, "%d\t%llu\t%u\t%u\t", settings.clock->id,
-		   settings.shape.tick, settings.shape.buckets,
-		   settings.timers);
+	seq_printf(seq, "%d\t%llu\t%u\t%u\t", settings->clock->id,
+		   settings->shape.tick, settings->shape.buckets,
+		   settings->timers);
 	seq_printf(seq, "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\n",
 		   stats.pending, stats.ready, stats.scheduled, stats.cancelled,
 		   stats.expired, stats.delivered, stats.bytes);

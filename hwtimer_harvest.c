@@ -63,7 +63,7 @@ void hwtimer_harvest_discarded(struct hwtimer_instance *instance)
 	       ready_record(instance, ready->head, ready->first)->state ==
 		       HWTIMER_DISCARDED) {
 		hwtimer_period_free(instance, ready_take(instance));
-		instance->discards--;
+		hwtimer_instance_add_discards(instance, -1);
 	}
 	hwtimer_instance_trim(instance);
 	spin_unlock(&instance->lock);
@@ -222,7 +222,7 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 		hwtimer_table_record(&instance->table,
 				     lower_32_bits(events[i].id))
 			->state = HWTIMER_EXPIRED;
-	instance->stats.ready -= copied;
+	hwtimer_instance_add_ready(instance, -(s64)copied);
 	hwtimer_exchange_told(instance);
 	hwtimer_notice_taken(instance);
 	rearm_end(instance, rearmed);
@@ -290,12 +290,12 @@ static bool event_flush(struct hwtimer_instance *instance, u64 now)
 	switch (ready_record(instance, ready->head, ready->first)->state) {
 	case HWTIMER_DISCARDED:
 		hwtimer_period_free(instance, ready_take(instance));
-		instance->discards--;
+		hwtimer_instance_add_discards(instance, -1);
 		return true;
 	case HWTIMER_EXPIRED:
 		if (!hwtimer_ring_has_room(instance->exchange.ring))
 			return false;
-		instance->stats.ready--;
+		hwtimer_instance_add_ready(instance, -1);
 		event_put(instance, ready_take(instance), now);
 		return true;
 	default:
@@ -447,7 +447,7 @@ static void expired_return(struct hwtimer_instance *instance, u32 index)
 	record->state = HWTIMER_RETURNING;
 	/* Nothing remains, whatever the clock was set to since it has expired. */
 	unprocessed_fill(instance, timer, record, index, record->deadline);
-	instance->stats.ready--;
+	hwtimer_instance_add_ready(instance, -1);
 	instance->stats.discarded++;
 }
 
@@ -469,7 +469,7 @@ static u32 expired_take(struct hwtimer_instance *instance)
 			return 1;
 		}
 		hwtimer_period_free(instance, index);
-		instance->discards--;
+		hwtimer_instance_add_discards(instance, -1);
 	}
 	return 0;
 }

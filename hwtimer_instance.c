@@ -100,6 +100,15 @@ void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 	kfree(instance);
 }
 
+static void settings_write(struct hwtimer_instance *instance,
+			   const struct hwtimer_settings *settings)
+{
+	lockdep_assert_held(&instance->setup);
+	spin_lock(&instance->lock);
+	instance->settings = *settings;
+	spin_unlock(&instance->lock);
+}
+
 /**
  * hwtimer_instance_setup - choose the settings
  * @instance: of which
@@ -118,9 +127,30 @@ int hwtimer_instance_setup(struct hwtimer_instance *instance,
 	else if (instance->started || instance->exchange.ring)
 		err = -EBUSY;
 	else
-		instance->settings = *settings;
+		settings_write(instance, settings);
 	mutex_unlock(&instance->setup);
 	return err;
+}
+
+/**
+ * hwtimer_instance_settings - the settings, for who holds no lock
+ * @instance: the instance
+ * @copy: room for them, in case that SETUP may still change them
+ *
+ * Return: @copy, with the settings as they were at some moment; or those of the
+ * instance, which has started, so they are constant.
+ */
+const struct hwtimer_settings *
+hwtimer_instance_settings(struct hwtimer_instance *instance,
+			  struct hwtimer_settings *copy)
+{
+	/* Pairs with the smp_store_release() in instance_begin(). */
+	if (likely(smp_load_acquire(&instance->started)))
+		return &instance->settings;
+	spin_lock(&instance->lock);
+	*copy = instance->settings;
+	spin_unlock(&instance->lock);
+	return copy;
 }
 
 /* Makes the wheel and the table that the settings ask for. */
@@ -443,7 +473,7 @@ static void instance_expire(struct hwtimer_instance *instance, const u32 *due,
 	delivered = hwtimer_harvest_at_once(instance, due, count, now);
 	hwtimer_queue_add_indices(&instance->ready, &instance->pool,
 				  due + delivered, count - delivered);
-	instance->stats.ready += count - delivered;
+	hwtimer_instance_add_ready(instance, count - delivered);
 }
 
 /* When the worker should look at the instance next, ns. */

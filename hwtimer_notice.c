@@ -18,6 +18,8 @@ static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 	const struct hwtimer_notice *notice = &instance->notice;
 	u64 discards = READ_ONCE(instance->discards);
 
+	/* Where there are events the instance has started: the settings are constant. */
+
 	if (READ_ONCE(notice->clock_set) || READ_ONCE(instance->stopped))
 		return true;
 	if (!events)
@@ -62,9 +64,9 @@ __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
 			       hwtimer_notice_ready(instance);
 
 	lockdep_assert_held(&instance->lock);
+	ready |= READ_ONCE(instance->notice.clock_set);
 	return (drained ? EPOLLHUP : 0) |
-	       (ready || instance->notice.clock_set ? EPOLLIN | EPOLLRDNORM :
-						      0);
+	       (ready ? EPOLLIN | EPOLLRDNORM : 0);
 }
 
 /**
@@ -171,10 +173,12 @@ void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
 			u64 delay, struct eventfd_ctx *eventfd)
 {
 	struct hwtimer_notice *notice = &instance->notice;
+	struct eventfd_ctx *before;
 	bool ready;
 
 	spin_lock(&instance->lock);
-	swap(notice->eventfd, eventfd);
+	before = notice->eventfd;
+	WRITE_ONCE(notice->eventfd, eventfd);
 	WRITE_ONCE(notice->events, events);
 	notice->delay = delay;
 	notice->due = HWTIMER_TICK_NONE;
@@ -186,8 +190,8 @@ void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
 
 	if (ready)
 		hwtimer_notice_wake(instance, EPOLLIN | EPOLLRDNORM);
-	if (eventfd)
-		eventfd_ctx_put(eventfd);
+	if (before)
+		eventfd_ctx_put(before);
 }
 
 /* At the end of an instance. */

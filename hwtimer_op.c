@@ -21,9 +21,9 @@ static int event_discard(struct hwtimer_instance *instance,
 	if (trace_hwtimer_discard_enabled())
 		hwtimer_trace_discard(instance, index);
 	record->state = HWTIMER_DISCARDED;
-	instance->stats.ready--;
+	hwtimer_instance_add_ready(instance, -1);
 	instance->stats.discarded++;
-	instance->discards++;
+	hwtimer_instance_add_discards(instance, 1);
 	hwtimer_notice_taken(instance);
 	return 0;
 }

@@ -39,7 +39,7 @@ static bool combination_valid(const struct hwtimer_settings *settings,
 	bool fixed_delay = request->flags & HWTIMER_FIXED_DELAY;
 
 	/* What a delay means when the clock is set, nobody can say. */
-	if (READ_ONCE(settings->clock)->nr == HWTIMER_REALTIME &&
+	if (settings->clock->nr == HWTIMER_REALTIME &&
 	    (!absolute || fixed_delay))
 		return false;
 	if (!request->interval && (request->count || fixed_delay))
@@ -256,8 +256,10 @@ static void requests_check(struct hwtimer_instance *instance,
 			   struct hwtimer_request *requests, u32 count,
 			   struct hwtimer_demand *demand)
 {
-	const struct hwtimer_settings *settings = &instance->settings;
-	bool delays = READ_ONCE(settings->clock)->nr != HWTIMER_REALTIME;
+	struct hwtimer_settings copy;
+	const struct hwtimer_settings *settings =
+		hwtimer_instance_settings(instance, &copy);
+	bool delays = settings->clock->nr != HWTIMER_REALTIME;
 	u32 schedules = 0;
 	u32 i;
 

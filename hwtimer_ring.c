@@ -142,7 +142,8 @@ int hwtimer_ring_map(struct hwtimer_ring *ring, struct vm_area_struct *vma)
 
 /**
  * hwtimer_ring_submitted - how many requests can be taken
- * @ring: of which
+ * @ring: the rings; the caller need not be the one that takes requests, but what it
+ *	gets then may be out of date
  *
  * Return: the number, or -EINVAL: what user space says cannot be.
  */
@@ -150,9 +151,26 @@ int hwtimer_ring_submitted(const struct hwtimer_ring *ring)
 {
 	/* Pairs with the release of the tail in hwtimer_ring_publish() there. */
 	u32 tail = smp_load_acquire(&ring->shared->submission_tail);
-	u32 count = tail - ring->taken;
+	/* Without the lock, @taken may be of later than @tail: -EINVAL, as for none. */
+	u32 count = tail - READ_ONCE(ring->taken);
 
 	return count <= ring->submissions ? (int)count : -EINVAL;
+}
+
+/*
+ * Reads a slot, each word of it once. User space may write to it at the same time, so
+ * nothing must be checked in the slot and then read there again.
+ */
+static void slot_read(struct hwtimer_request *request,
+		      const struct hwtimer_request *slot)
+{
+	const u64 *from = (const u64 *)slot;
+	u64 *to = (u64 *)request;
+	unsigned int i;
+
+	static_assert(sizeof(*slot) % sizeof(*from) == 0);
+	for (i = 0; i < sizeof(*slot) / sizeof(*from); i++)
+		to[i] = READ_ONCE(from[i]);
 }
 
 /**
@@ -169,7 +187,8 @@ void hwtimer_ring_take(struct hwtimer_ring *ring,
 	u32 i;
 
 	for (i = 0; i < count; i++)
-		requests[i] = *hwtimer_ring_request(ring, ring->taken + i);
+		slot_read(&requests[i],
+			  hwtimer_ring_request(ring, ring->taken + i));
 }
 
 static u64 request_result(const struct hwtimer_request *request)
@@ -188,13 +207,16 @@ static u64 request_result(const struct hwtimer_request *request)
 void hwtimer_ring_answer(struct hwtimer_ring *ring,
 			 const struct hwtimer_request *requests, u32 count)
 {
+	u32 taken = ring->taken;
 	u32 i;
 
 	for (i = 0; i < count; i++)
-		*hwtimer_ring_result(ring, ring->taken++) =
+		*hwtimer_ring_result(ring, taken++) =
 			request_result(&requests[i]);
+	/* hwtimer_ring_submitted() reads it with no lock held. */
+	WRITE_ONCE(ring->taken, taken);
 	/* Pairs with the acquire of the head in hwtimer_ring_next_result(). */
-	smp_store_release(&ring->shared->submission_head, ring->taken);
+	smp_store_release(&ring->shared->submission_head, taken);
 }
 
 /**

@@ -30,8 +30,9 @@ struct vm_area_struct;
  * @events: where the slots of the completion ring are
  * @submissions: how many slots the submission ring has
  * @completions: how many slots the completion ring has
- * @taken: requests that were taken so far
- * @put: events that were put in so far, or are about to be published
+ * @taken: requests that were taken so far; written by the one that takes them
+ * @put: events that were put in so far, or are about to be published; written by the
+ *	one that puts them in
  * @room: events that may be put in before user space's head is looked at again
  * @pages: of the memory
  * @nr_pages: how many
@@ -111,7 +112,9 @@ hwtimer_ring_event(const struct hwtimer_ring *ring, u32 number)
 static inline void hwtimer_ring_put(struct hwtimer_ring *ring,
 				    const struct hwtimer_event *event)
 {
-	*hwtimer_ring_event(ring, ring->put++) = *event;
+	*hwtimer_ring_event(ring, ring->put) = *event;
+	/* hwtimer_ring_unread() reads it with no lock held. */
+	WRITE_ONCE(ring->put, ring->put + 1);
 	ring->room--;
 }
 

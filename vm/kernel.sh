@@ -10,6 +10,7 @@
 #	stock-6.1	Debian's kernels and headers: what users have
 #	stock-6.12
 #	debug-6.12	built from Debian's source with vm/debug.config
+#	kcsan-6.12	the same as vm/kcsan.config changes it: it finds data races
 #	uml-7.3		a kernel as a program of this machine (User-Mode Linux), with
 #			vm/uml-7.3.config: the newest there is, and at full speed
 #	tools-6.12	the kernel's own tools: checkpatch, kselftest, kunit.py
@@ -50,7 +51,7 @@ main()
 	case $name in
 	# The headers' own programs need the library of libelf-dev.
 	stock-6.1 | stock-6.12) need_packages build-essential libelf-dev ;;
-	debug-6.12 | uml-7.3)
+	debug-6.12 | kcsan-6.12 | uml-7.3)
 		need_packages build-essential bc bison cpio flex kmod \
 			libelf-dev libssl-dev rsync xz-utils ;;
 	tools-6.12) need_packages xz-utils ;;
@@ -121,7 +122,7 @@ package_of()
 	case $1 in
 	stock-6.1) echo linux-image-amd64 ;;
 	stock-6.12) echo linux-image-6.12-amd64 ;;
-	debug-6.12 | tools-6.12) echo linux-source-6.12 ;;
+	debug-6.12 | kcsan-6.12 | tools-6.12) echo linux-source-6.12 ;;
 	uml-7.3) echo linux-source-7.3 ;;
 	redis) echo redis-tools ;; # redis-server would only start it
 	esac
@@ -154,18 +155,26 @@ recipe_hash()
 	config=$(config_of "$1")
 	{
 		echo "$RECIPE"
-		[ -z "$config" ] || { gcc --version; cat "$config"; }
+		[ -z "$config" ] || { gcc --version; printf '%s\n' "$config"; }
 		[[ $1 != uml-* ]] || cat "$UML_SCHED_CLOCK"
 	} | sha256sum | sed 's/^\(.\{10\}\).*/-\1/'
 }
 
-# The configuration of what is built here
+# The configuration of what is built here: its lines
 config_of()
 {
 	case $1 in
-	debug-6.12) echo "$VM_DIR/debug.config" ;;
-	uml-7.3) echo "$VM_DIR/uml-7.3.config" ;;
+	debug-6.12) cat "$VM_DIR/debug.config" ;;
+	kcsan-6.12) config_changed "$VM_DIR/debug.config" "$VM_DIR/kcsan.config" ;;
+	uml-7.3) cat "$VM_DIR/uml-7.3.config" ;;
 	esac
+}
+
+# config_changed CONFIG CHANGES: CONFIG with what CHANGES says of the same options
+config_changed()
+{
+	grep -o -E 'CONFIG_[A-Z0-9_]+' "$2" |
+		grep -v -w -F -f - "$1" | cat - "$2"
 }
 
 # The newest cached version that was made as we would make it now.
@@ -400,7 +409,7 @@ make_entry()
 	export ARCH=x86_64
 	case $name in
 	stock-*) make_stock "$name" "$version" "$dir/entry" ;;
-	debug-*) make_debug "$name" "$version" "$dir" ;;
+	debug-* | kcsan-*) make_debug "$name" "$version" "$dir" ;;
 	uml-*) make_uml "$name" "$version" "$dir" ;;
 	tools-*) make_tools "$name" "$version" "$dir" ;;
 	redis) make_redis "$name" "$version" "$dir" ;;
@@ -523,17 +532,20 @@ add_libraries()
 		done
 }
 
+# The kernel itself is not what KCSAN is to look at: it would report what the kernel's
+# own people let be, and be ten times as slow. The module is.
 make_debug()
 {
-	local name=$1 version=$2 dir=$3
+	local name=$1 version=$2 dir=$3 options=()
 
 	unpack_source "$name" "$version" "$dir/src" \
 		--exclude='*/Documentation/*.rst'
-	configure "$dir/src" "$(config_of "$name")"
+	configure "$dir/src" "$name"
+	[[ $name != kcsan-* ]] || options+=(KCSAN_SANITIZE=n)
 	# `modules` writes Module.symvers, though all modules are ours.
 	run_long "building $name (some 6 minutes on two cores)" \
 		"$CACHE_DIR/log/$name.log" \
-		make -C "$dir/src" -j"$JOBS" bzImage modules ||
+		make -C "$dir/src" -j"$JOBS" "${options[@]}" bzImage modules ||
 		die "$name could not be built"
 	check_symbols "$name" "$dir/src"
 	cp "$dir/src/arch/x86/boot/bzImage" "$dir/entry/vmlinuz"
@@ -562,7 +574,7 @@ make_uml()
 		--exclude='*/arch/*/*.dts*'
 	cat "$UML_SCHED_CLOCK" >>"$dir/src/arch/um/kernel/time.c"
 	ARCH=um
-	configure "$dir/src" "$(config_of "$name")"
+	configure "$dir/src" "$name"
 	# `modules` writes Module.symvers, though all modules are ours.
 	run_long "building $name (some 3 minutes on two cores)" \
 		"$CACHE_DIR/log/$name.log" \
@@ -577,16 +589,16 @@ make_uml()
 		"$dir/entry/build")
 }
 
-# configure SOURCE CONFIG: tinyconfig plus CONFIG. olddefconfig drops without a
-# word what does not fit together, so that a kernel without KASAN would run
+# configure SOURCE NAME: tinyconfig plus the configuration of NAME. olddefconfig drops
+# without a word what does not fit together, so that a kernel without KASAN would run
 # every test and find nothing: insist on each line.
 configure()
 {
-	local src=$1 config=$2 line option
+	local src=$1 name=$2 line option
 
 	{
 		make -C "$src" tinyconfig &&
-			cat "$config" >>"$src/.config" &&
+			config_of "$name" >>"$src/.config" &&
 			make -C "$src" olddefconfig
 	} >"$src/configure.log" 2>&1 || {
 		tail -n 20 "$src/configure.log" >&2
@@ -596,14 +608,14 @@ configure()
 		case $line in
 		CONFIG_*=*)
 			grep -q -F -x -e "$line" "$src/.config" ||
-				die "$config: the kernel's configuration dropped $line" ;;
+				die "$name: the kernel's configuration dropped $line" ;;
 		'# CONFIG_'*' is not set')
 			option=${line#\# }
 			option=${option% is not set}
 			! grep -q "^$option=" "$src/.config" ||
-				die "$config: the kernel's configuration insists on $option" ;;
+				die "$name: the kernel's configuration insists on $option" ;;
 		esac
-	done <"$config"
+	done < <(config_of "$name")
 }
 
 # keep_build SOURCE ENTRY: of a built tree only what modules are built with, as
