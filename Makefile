@@ -78,6 +78,10 @@ check-all: ## before a release: every test on every kernel, half an hour
 check-trace: ## the bpftrace one-liners of Documentation/tracing.md, in a VM
 	@vm/check.sh trace
 
+.PHONY: check-races
+check-races: ## what threads do at the same time, on a kernel that sees data races
+	@vm/check.sh races
+
 .PHONY: lint
 lint: ## sparse, checkpatch, clang-format, compiler warnings
 	@vm/check.sh lint

@@ -6,8 +6,9 @@
 #	usage: vm/check.sh [--all] [STEP...]
 #
 # The steps: builds selftests kunit lint packages examples demo readme bench userland
-# litmus. Without a STEP all of these are run; one more is run if it is asked for:
-# trace, which takes a minute and needs bpftrace.
+# litmus. Without a STEP all of these are run. Two more are run if they are asked for:
+# trace, which takes a minute and needs bpftrace, and races, which needs a kernel of its
+# own and is run with --all, too.
 #
 # With --all (make check-all), every kernel runs all selftests that it can, and KUnit
 # does all of its random operations under the sanitizers, too: before a release.
@@ -27,6 +28,7 @@
 
 STOCK_KERNELS="stock-6.12 stock-6.1"
 DEBUG_KERNEL="debug-6.12"
+RACES_KERNEL="kcsan-6.12"
 UML_KERNEL="uml-7.3"
 
 # How long a machine may take, in seconds, before it is taken for hung. In the slow hours
@@ -48,6 +50,9 @@ KUNIT_SCALE=10
 # What selftests/run.sh is told
 SELFTESTS=()
 
+# Steps that are run with --all only
+MORE_STEPS=()
+
 # What each step printed, and the console of its machine
 RESULTS=$BUILD_DIR/check
 ROWS=()
@@ -68,7 +73,8 @@ main()
 	# What takes longest comes first.
 	[ $# -gt 0 ] ||
 		steps=(builds selftests kunit lint packages examples demo
-		       readme bench userland litmus)
+		       readme bench userland litmus
+		       ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
 	cd "$REPO_DIR"
 	need_packages make python3
 	# If a password is to be typed, then now.
@@ -88,6 +94,7 @@ main()
 choose_all()
 {
 	SELFTESTS=(--all)
+	MORE_STEPS=(races)
 	KUNIT_SCALE=1
 	SELFTESTS_TIMEOUT=3600
 	KUNIT_TIMEOUT=3600
@@ -172,15 +179,29 @@ step_selftests()
 	prepare make --no-print-directory -j"$JOBS" selftest-programs
 	for kernel in "$DEBUG_KERNEL" $STOCK_KERNELS "$UML_KERNEL"; do
 		prepare "$VM_DIR/build.sh" "$kernel"
-		queue selftests "$kernel" tap selftests_on "$kernel"
+		queue selftests "$kernel" tap selftests_on "$kernel" \
+			sh run.sh ${SELFTESTS[@]+"${SELFTESTS[@]}"}
 	done
 }
 
-# selftests_on KERNEL
+# The programs in which several threads meet, on a kernel that sees two of them at the
+# same word. A report of KCSAN is trouble with the kernel, as any other.
+step_races()
+{
+	prepare make --no-print-directory -j"$JOBS" selftest-programs
+	prepare "$VM_DIR/build.sh" "$RACES_KERNEL"
+	# shellcheck disable=SC2016 # the guest's variables
+	queue races "$RACES_KERNEL" tap selftests_on "$RACES_KERNEL" \
+		sh -c 'HWTIMER_SCALE=40 exec sh run.sh "$@"' sh \
+		concurrency ring ring_abuse notify stop setup debugfs clock
+}
+
+# selftests_on KERNEL COMMAND...: run COMMAND beside all programs
 selftests_on()
 {
 	local kernel=$1 program files=()
 
+	shift
 	for program in $(make --silent -C selftests names); do
 		files+=(--file "build/selftests/$program=/hwtimer/$program")
 	done
@@ -188,7 +209,7 @@ selftests_on()
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file "build/$kernel/samples/watchdog/hwtimer_watchdog.ko=/hwtimer/hwtimer_watchdog.ko" \
 		--file selftests/run.sh=/hwtimer/run.sh \
-		"${files[@]}" -- sh run.sh ${SELFTESTS[@]+"${SELFTESTS[@]}"}
+		"${files[@]}" -- "$@"
 }
 
 step_demo()

@@ -28,12 +28,14 @@ main()
 	on_exit rm -rf "$TEMP"
 	cd "$TEMP"
 	echo "TAP version 13"
-	echo "1..$((1 + $(wc -w <<<"$FENCES")))"
+	echo "1..$((2 + $(wc -w <<<"$FENCES")))"
 	check "nothing is left lying" finds_no_error
 	for fence in $FENCES; do
 		check "something is, without the fence $fence" \
 			finds_an_error "-DNO_${fence}_FENCE"
 	done
+	check "something is, if nobody is told of what moves into the ring" \
+		finds_an_error -DNO_FLUSH_EDGE
 	[ "$FAILURES" -eq 0 ]
 }
 

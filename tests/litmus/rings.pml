@@ -12,12 +12,13 @@
  * lets the next holder see all that the last one did, but nobody else.
  *
  * The program submits REQUESTS requests in one thread, and takes EVENTS events
- * out of a ring of one slot in another. The worker looks LOOKS times in vain
+ * out of a ring of one slot in another, which sleeps when it has emptied the ring
+ * until it is told of an event: an edge. The worker looks LOOKS times in vain
  * before it dozes off; from then on only a kick helps, or the look that it is
  * told to take.
  *
  * With -DNO_DOZE_FENCE and its like one of the fences is missing, and spin has to
- * find out.
+ * find out; with -DNO_FLUSH_EDGE nobody is told of events that move into the ring.
  */
 #define REQUESTS 2
 #define EVENTS 2
@@ -80,6 +81,15 @@ bool awake;
 byte looks;
 bool look;		/* the worker is to look */
 
+/* The consumer is told of an event, as hwtimer_notice_wake() does: a full fence. */
+bool edge;
+#define TELL KERNEL_WORDS_ARRIVED; edge = true
+#ifdef NO_FLUSH_EDGE
+#define TELL_OF_FLUSH skip
+#else
+#define TELL_OF_FLUSH TELL
+#endif
+
 #define LOCK atomic { !locked -> locked = true }
 #define UNLOCK locked = false
 
@@ -109,10 +119,12 @@ inline flush()
 	:: ready && ROOM ->
 		d_step { ready--; served = true }
 		STORE(CTAIL, OWN(CTAIL) + 1);
-		told()
-	:: else
-	fi;
-	UNLOCK
+		told();
+		UNLOCK;
+		TELL_OF_FLUSH
+	:: else ->
+		UNLOCK
+	fi
 }
 
 /* worker_drain(), exchange_drain(): drain is a mutex of its own; done under lock */
@@ -146,7 +158,8 @@ active proctype wheel()
 		:: else -> ready++
 		fi;
 		told();
-		UNLOCK
+		UNLOCK;
+		TELL
 	:: else -> break
 	od
 }
@@ -232,9 +245,12 @@ active proctype consumer()
 
 	do
 	:: taken < EVENTS ->
-		/* poll() says that there is one */
-		LOAD(CTAIL) > taken;
-		taken++;
+		atomic { edge -> edge = false };
+		do
+		:: LOAD(CTAIL) > taken -> taken++
+		:: else -> break
+		od;
+		skip; /* no loop may end in a d_step */
 		STORE(HEAD, taken);
 		CONSUME_FENCE;
 		if
