@@ -158,19 +158,23 @@ int hwtimer_ring_submitted(const struct hwtimer_ring *ring)
 }
 
 /*
- * Reads a slot, each word of it once. User space may write to it at the same time, so
- * nothing must be checked in the slot and then read there again.
+ * Reads a slot, each field of it once: user space may write to it at the same time, so
+ * what has been checked must not be read there again.
  */
 static void slot_read(struct hwtimer_request *request,
 		      const struct hwtimer_request *slot)
 {
-	const u64 *from = (const u64 *)slot;
-	u64 *to = (u64 *)request;
-	unsigned int i;
-
-	static_assert(sizeof(*slot) % sizeof(*from) == 0);
-	for (i = 0; i < sizeof(*slot) / sizeof(*from); i++)
-		to[i] = READ_ONCE(from[i]);
+	*request = (struct hwtimer_request){
+		.op = READ_ONCE(slot->op),
+		.flags = READ_ONCE(slot->flags),
+		.id = READ_ONCE(slot->id),
+		.time = READ_ONCE(slot->time),
+		.interval = READ_ONCE(slot->interval),
+		.slack = READ_ONCE(slot->slack),
+		.user_data = READ_ONCE(slot->user_data),
+		.count = READ_ONCE(slot->count),
+		.reserved = READ_ONCE(slot->reserved),
+	};
 }
 
 /**
