@@ -253,6 +253,17 @@ static void worker_wakes_up(struct hwtimer_worker *worker)
 	worker->wakeups++;
 }
 
+/* The worker is about to serve @instance: if it slept before, it woke up for it. */
+static void worker_count_wakeup(const struct hwtimer_worker *worker,
+				struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&worker->lock);
+	if (instance->served_at == worker->wakeups)
+		return;
+	instance->served_at = worker->wakeups;
+	instance->wakeups++;
+}
+
 static void worker_serve(struct hwtimer_worker *worker,
 			 struct hwtimer_alarm *alarm)
 {
@@ -283,6 +294,7 @@ static int hwtimer_worker_run(void *data)
 			continue;
 		}
 		worker_set_running(worker, alarm->instance);
+		worker_count_wakeup(worker, alarm->instance);
 		spin_unlock(&worker->lock);
 
 		worker_serve(worker, alarm);
@@ -354,14 +366,19 @@ void hwtimer_worker_forget(struct hwtimer_instance *instance)
 	spin_unlock(&worker->lock);
 }
 
-/* How often the worker woke up, for any instance, since @instance came. */
+/**
+ * hwtimer_worker_wakeups - how often the worker woke up and served an instance
+ * @instance: the instance, attached
+ *
+ * What the worker does for other instances does not count.
+ */
 u64 hwtimer_worker_wakeups(const struct hwtimer_instance *instance)
 {
 	struct hwtimer_worker *worker = instance->worker;
 	u64 wakeups;
 
 	spin_lock(&worker->lock);
-	wakeups = worker->wakeups - instance->wakeups_before;
+	wakeups = instance->wakeups;
 	spin_unlock(&worker->lock);
 	return wakeups;
 }
@@ -382,8 +399,8 @@ void hwtimer_worker_attach(struct hwtimer_instance *instance)
 	instance_alarm_init(&instance->turns, instance);
 	instance_alarm_init(&instance->chores, instance);
 	instance->worker = &hwtimer_workers[nr % hwtimer_nr_workers];
-	instance->wakeups_before = 0;
-	instance->wakeups_before = hwtimer_worker_wakeups(instance);
+	/* So that the first time that it is served counts. */
+	instance->served_at = U64_MAX;
 }
 
 static bool worker_left(struct hwtimer_worker *worker,
