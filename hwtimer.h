@@ -197,7 +197,10 @@ struct hwtimer_exchange {
  *	@harvest
  * @readers: who waits for events, or for the end
  * @worker: which; constant
- * @wakeups_before: of the worker, when the instance was attached
+ * @wakeups: wake-ups of the worker after which it served this instance; protected
+ *	by worker->lock
+ * @served_at: number of the wake-up after which the worker last served it; protected
+ *	by worker->lock
  * @turns: when the wheel is to be turned, on the instance's clock
  * @chores: when hwtimer_instance_chores() has something to do; of several
  *	reasons, the earliest
@@ -238,7 +241,8 @@ struct hwtimer_instance {
 	wait_queue_head_t readers;
 
 	struct hwtimer_worker *worker;
-	u64 wakeups_before;
+	u64 wakeups;
+	u64 served_at;
 	struct hwtimer_alarm turns;
 	struct hwtimer_alarm chores;
 	bool detached;
@@ -482,7 +486,7 @@ unsigned int hwtimer_harvest_at_once(struct hwtimer_instance *instance,
 				     const u32 *due, unsigned int count,
 				     u64 now);
 u32 hwtimer_harvest_flush(struct hwtimer_instance *instance);
-void hwtimer_harvest_discarded(struct hwtimer_instance *instance);
+u32 hwtimer_harvest_discarded(struct hwtimer_instance *instance);
 u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now);
 void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 			    u32 copied, u64 now);

@@ -190,7 +190,7 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 			bulk_reschedule_all(instance, bulk->flags, words, count,
 					    &moment);
 	}
-	hwtimer_op_end(instance, count, ready);
+	hwtimer_op_end(instance, count, ready, HWTIMER_STEPS_OWED);
 }
 
 /*

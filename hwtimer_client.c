@@ -80,8 +80,11 @@ static void client_leave(struct hwtimer_client *client)
 
 /* ---- callbacks ---- */
 
-/* Takes the first event, of which a callback is to be told; false: none. */
-static bool client_take(struct hwtimer_client *client)
+/*
+ * Takes the first event, of which a callback is to be told; false: none. Adds to
+ * @discarded how many discarded ones were before it.
+ */
+static bool client_take(struct hwtimer_client *client, u32 *discarded)
 {
 	struct hwtimer_instance *instance = client->instance;
 	u64 now;
@@ -89,19 +92,19 @@ static bool client_take(struct hwtimer_client *client)
 	/* Whoever has stopped it waits until we leave. */
 	if (READ_ONCE(instance->stopped))
 		return false;
-	hwtimer_harvest_discarded(instance);
+	*discarded += hwtimer_harvest_discarded(instance);
 	return hwtimer_harvest_take(instance, 1, &now);
 }
 
-/* Calls the callback for the first event; false: there is none. */
-static bool client_call(struct hwtimer_client *client)
+/* Calls the callback for the first event, as client_take() has it; false: none. */
+static bool client_call(struct hwtimer_client *client, u32 *discarded)
 {
 	struct hwtimer_instance *instance = client->instance;
 	const struct hwtimer_event *event = instance->batch;
 	bool taken;
 
 	mutex_lock(&instance->harvest);
-	taken = client_take(client);
+	taken = client_take(client, discarded);
 	if (taken) {
 		client_enter(client, event->id);
 		client->options.expire(client, event);
@@ -118,8 +121,10 @@ static void client_serve(struct hwtimer_client *client)
 {
 	const struct hwtimer_instance *instance = client->instance;
 	unsigned int left = HWTIMER_CLIENT_SLICE;
+	u32 discarded = 0;
 
-	while (left-- && client_call(client))
+	while (left-- && discarded < HWTIMER_HOLD &&
+	       client_call(client, &discarded))
 		cond_resched();
 	if (READ_ONCE(instance->stats.ready) && !READ_ONCE(instance->stopped))
 		hwtimer_client_wake(client);

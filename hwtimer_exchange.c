@@ -5,8 +5,9 @@
  * and by the worker.
  *
  * Requests are taken by the worker when it comes by, or by a KICK. The worker
- * does only what needs no memory and no waiting: the rest it leaves to a work
- * item, which may sleep, as other instances wait for the worker.
+ * does only what needs no memory and no waiting, and has no long compaction follow:
+ * the rest it leaves to a work item, which may sleep, as other instances wait for the
+ * worker.
  *
  * Events are put into the ring as they expire, under the instance's lock, by
  * hwtimer_harvest.c. What finds no room waits in the queue of events, and is

@@ -48,17 +48,20 @@ static u32 ready_take(struct hwtimer_instance *instance)
  * hwtimer_harvest_discarded - free discarded events that have got to the front
  * @instance: its lock is not held
  *
- * HWTIMER_HOLD of them at the most.
+ * Return: how many they were, HWTIMER_HOLD at the most.
  */
-void hwtimer_harvest_discarded(struct hwtimer_instance *instance)
+u32 hwtimer_harvest_discarded(struct hwtimer_instance *instance)
 {
 	struct hwtimer_queue *ready = &instance->ready;
 	unsigned int max = HWTIMER_HOLD;
+	u64 discards;
+	u32 freed;
 
 	/* Mostly there are none, and if there is a new one it can wait. */
 	if (!READ_ONCE(instance->discards))
-		return;
+		return 0;
 	spin_lock(&instance->lock);
+	discards = instance->discards;
 	while (instance->discards && max-- &&
 	       ready_record(instance, ready->head, ready->first)->state ==
 		       HWTIMER_DISCARDED) {
@@ -66,7 +69,9 @@ void hwtimer_harvest_discarded(struct hwtimer_instance *instance)
 		hwtimer_instance_add_discards(instance, -1);
 	}
 	hwtimer_instance_trim(instance);
+	freed = discards - instance->discards;
 	spin_unlock(&instance->lock);
+	return freed;
 }
 
 static void event_fill(const struct hwtimer_instance *instance,

@@ -65,6 +65,26 @@ void hwtimer_hashed_init(struct hwtimer_wheel *wheel)
 	}
 }
 
+/*
+ * Buckets @first to @end - 1 are empty. So will be all others before anybody asks: an
+ * element over some of these and some of the others is cleared, too.
+ */
+void hwtimer_hashed_clear(struct hwtimer_wheel *wheel, u32 first, u32 end)
+{
+	struct hwtimer_hashed *hashed = &wheel->hashed;
+	unsigned int level;
+
+	for (level = 0; level < hashed->nr_levels; level++) {
+		unsigned int shift = HWTIMER_FAN_SHIFT * (level + 1);
+		u32 begin = first >> shift;
+		u32 count = ((end - 1) >> shift) + 1 - begin;
+
+		/* Every byte of HWTIMER_TICK_NONE is 0xff. */
+		memset(&hashed->levels[level][begin], 0xff,
+		       count * sizeof(u64));
+	}
+}
+
 /* The earliest tick of the 8 buckets beneath element @nr of level 0. */
 static u64 min_of_buckets(const struct hwtimer_wheel *wheel, u32 nr)
 {

@@ -228,15 +228,14 @@ static void find_direct(struct hwtimer_hierarchy *hierarchy)
 	}
 }
 
-/* The memory follows the buckets. */
-void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick)
+/* All buckets are empty, the bitmaps are clear, and @tick has been turned. */
+void hwtimer_hierarchy_restart(struct hwtimer_wheel *wheel, u64 tick)
 {
 	struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
 	const struct hwtimer_shape *shape = &wheel->shape;
 
 	memset(hierarchy, 0, sizeof(*hierarchy));
 	hierarchy->occupied = (void *)&wheel->buckets[wheel->nr_buckets];
-	memset(hierarchy->occupied, 0, hwtimer_hierarchy_memory(shape));
 	hierarchy->summary =
 		hierarchy->occupied + BITS_TO_LONGS(shape->buckets);
 	hierarchy->mask = shape->buckets - 1;
@@ -244,6 +243,30 @@ void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick)
 	hierarchy->nr_levels = hwtimer_hierarchy_levels(shape);
 	hierarchy->position = tick;
 	find_direct(hierarchy);
+}
+
+/* The memory follows the buckets. */
+void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick)
+{
+	memset(&wheel->buckets[wheel->nr_buckets], 0,
+	       hwtimer_hierarchy_memory(&wheel->shape));
+	hwtimer_hierarchy_restart(wheel, tick);
+}
+
+/*
+ * Buckets @first to @end - 1 are empty. So will be all others, and
+ * hwtimer_hierarchy_restart() called, before anybody asks.
+ */
+void hwtimer_hierarchy_clear(struct hwtimer_wheel *wheel, u32 first, u32 end)
+{
+	struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
+	u32 words = BITS_TO_LONGS(hierarchy->mask + 1);
+	u32 word = first / BITS_PER_LONG;
+
+	for (; word < min_t(u32, BITS_TO_LONGS(end), words); word++) {
+		hierarchy->occupied[word] = 0;
+		__clear_bit(word, hierarchy->summary);
+	}
 }
 
 /* Whether @tick is not the first of its bucket in @level. */

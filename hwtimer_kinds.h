@@ -15,6 +15,7 @@
 
 size_t hwtimer_hashed_memory(const struct hwtimer_shape *shape);
 void hwtimer_hashed_init(struct hwtimer_wheel *wheel);
+void hwtimer_hashed_clear(struct hwtimer_wheel *wheel, u32 first, u32 end);
 void hwtimer_hashed_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
 void hwtimer_hashed_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
 u64 hwtimer_hashed_first(const struct hwtimer_wheel *wheel, u32 *nr);
@@ -25,6 +26,8 @@ unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
 				     unsigned int level);
 size_t hwtimer_hierarchy_memory(const struct hwtimer_shape *shape);
 void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick);
+void hwtimer_hierarchy_restart(struct hwtimer_wheel *wheel, u64 tick);
+void hwtimer_hierarchy_clear(struct hwtimer_wheel *wheel, u32 first, u32 end);
 u32 hwtimer_hierarchy_place_above(const struct hwtimer_wheel *wheel, u64 tick);
 u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
 			   const struct hwtimer_walk *walk, u64 tick);

@@ -10,7 +10,9 @@
 /*
  * Dead entries that are let be, beyond as many as there are timers. Beyond
  * those a compaction begins; before one pass is over, at most
- * HWTIMER_DEAD_DURING more can come (see compaction_steps()).
+ * HWTIMER_DEAD_DURING more can come (see compaction_steps()). In fact hardly more than
+ * half as many come, as a step does nearly twice what is asked of it: that leaves room
+ * for requests for which the worker has not paid (see hwtimer_op_end()).
  */
 #define HWTIMER_DEAD_SPARED 32768
 #define HWTIMER_DEAD_DURING 16384
@@ -176,9 +178,15 @@ static void instance_compact(struct hwtimer_instance *instance, u64 steps)
  * While the wheel is filed anew, whoever may add to it helps: a slice files
  * more than half as many as HWTIMER_HOLD, so twice as many are filed as come.
  */
-static void instance_rewind(struct hwtimer_instance *instance, u32 requests)
+static u64 rewind_steps(const struct hwtimer_instance *instance, u32 requests)
 {
-	u32 steps = 1 + 4 * requests / HWTIMER_HOLD;
+	return unlikely(instance->wheel.rewind.active) ?
+		       1 + 4 * requests / HWTIMER_HOLD :
+		       0;
+}
+
+static void instance_rewind(struct hwtimer_instance *instance, u64 steps)
+{
 	bool more = true;
 
 	while (more && steps--) {
@@ -190,6 +198,26 @@ static void instance_rewind(struct hwtimer_instance *instance, u32 requests)
 	}
 }
 
+/**
+ * hwtimer_op_fits_slice - whether requests owe no more than a slice of the worker does
+ * @instance: the instance; its lock is held
+ * @count: number of requests
+ *
+ * That is one step of a compaction or of a rewind. The steps that requests owe grow
+ * with the wheel. A thread of the program, or a work item, does them all; but other
+ * instances wait for the worker.
+ *
+ * Return: whether the worker may do the requests, and call hwtimer_op_end() with
+ * %HWTIMER_STEPS_SLICE.
+ */
+bool hwtimer_op_fits_slice(const struct hwtimer_instance *instance, u32 count)
+{
+	lockdep_assert_held(&instance->lock);
+	return rewind_steps(instance, count) +
+		       compaction_steps(instance, count) <=
+	       HWTIMER_STEPS_SLICE;
+}
+
 /* Before requests are done in a hold of the lock, the time of which is @moment. */
 void hwtimer_op_begin(struct hwtimer_instance *instance,
 		      struct hwtimer_moment *moment)
@@ -199,30 +227,36 @@ void hwtimer_op_begin(struct hwtimer_instance *instance,
 		hwtimer_instance_follow(instance, hwtimer_moment_now(moment));
 }
 
-/*
- * After @count requests, before which @ready events were waiting: lets go of the
- * lock, and does what is to be done after that.
+/**
+ * hwtimer_op_end - after requests: unlock, and do what they owe
+ * @instance: the instance; its lock is held, and released
+ * @count: number of requests
+ * @ready: number of events that were waiting before them
+ * @most: HWTIMER_STEPS_OWED; HWTIMER_STEPS_SLICE for the worker, after
+ *	hwtimer_op_fits_slice(). The requests with which a compaction or a
+ *	rewind begins may owe more than that, which nobody does. They are
+ *	HWTIMER_HOLD at the most, as the next ones do not fit
  */
-void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready)
-	__releases(&instance->lock)
+void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready,
+		    u64 most) __releases(&instance->lock)
 {
-	bool drained, rewinding;
-	u64 steps;
+	u64 compaction, rewind;
+	bool drained;
 
 	lockdep_assert_held(&instance->lock);
 	if (ready != instance->stats.ready)
 		hwtimer_exchange_told(instance);
 	hwtimer_instance_rearm(instance);
 	hwtimer_notice_watch(instance);
-	steps = compaction_steps(instance, count);
+	compaction = compaction_steps(instance, count);
+	rewind = rewind_steps(instance, count);
 	/* If it was so before, everybody knows. */
 	drained = ready && hwtimer_instance_drained(instance);
-	rewinding = instance->wheel.rewind.active;
 	spin_unlock(&instance->lock);
 
 	if (drained)
 		hwtimer_notice_hang_up(instance);
-	if (unlikely(rewinding))
-		instance_rewind(instance, count);
-	instance_compact(instance, steps);
+	if (unlikely(rewind))
+		instance_rewind(instance, min(rewind, most));
+	instance_compact(instance, min(compaction, most));
 }

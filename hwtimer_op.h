@@ -40,10 +40,17 @@ static inline u64 hwtimer_moment_now(struct hwtimer_moment *moment)
 	return moment->now;
 }
 
+/* Steps of a compaction or a rewind after requests: all that they owe. */
+#define HWTIMER_STEPS_OWED U64_MAX
+
+/* In the worker, for which other instances wait. */
+#define HWTIMER_STEPS_SLICE 1ULL
+
 void hwtimer_op_begin(struct hwtimer_instance *instance,
 		      struct hwtimer_moment *moment);
-void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready)
-	__releases(&instance->lock);
+bool hwtimer_op_fits_slice(const struct hwtimer_instance *instance, u32 count);
+void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready,
+		    u64 most) __releases(&instance->lock);
 
 int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 			    u32 flags, struct hwtimer_moment *moment);

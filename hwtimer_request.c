@@ -223,10 +223,13 @@ static noinline void requests_run_traced(struct hwtimer_instance *instance,
 	}
 }
 
-/* Runs those of @requests whose result is 0. The lock is held, and let go. */
+/*
+ * Runs those of @requests whose result is 0, and up to @most of the steps that they
+ * owe, see hwtimer_op_end(). The lock is held, and let go.
+ */
 static void requests_run_locked(struct hwtimer_instance *instance,
-				struct hwtimer_request *requests, u32 count)
-	__releases(&instance->lock)
+				struct hwtimer_request *requests, u32 count,
+				u64 most) __releases(&instance->lock)
 {
 	struct hwtimer_moment moment = { .instance = instance };
 	u64 ready = instance->stats.ready;
@@ -236,7 +239,7 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 		requests_run_traced(instance, requests, count, &moment);
 	else
 		requests_run_all(instance, requests, count, &moment);
-	hwtimer_op_end(instance, count, ready);
+	hwtimer_op_end(instance, count, ready, most);
 }
 
 /* Adds what @request will need, if it is valid. */
@@ -314,7 +317,8 @@ static void requests_run_singly(struct hwtimer_instance *instance,
 		request_demand(&demand, &requests[i]);
 		requests[i].result =
 			hwtimer_instance_reserve(instance, &demand);
-		requests_run_locked(instance, &requests[i], 1);
+		requests_run_locked(instance, &requests[i], 1,
+				    HWTIMER_STEPS_OWED);
 	}
 }
 
@@ -343,7 +347,8 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 	}
 	err = hwtimer_instance_reserve(instance, &demand);
 	if (!err) {
-		requests_run_locked(instance, requests, count);
+		requests_run_locked(instance, requests, count,
+				    HWTIMER_STEPS_OWED);
 	} else {
 		spin_unlock(&instance->lock);
 		requests_run_singly(instance, requests, count);
@@ -351,10 +356,13 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_request_try - do the same if no memory has to be brought for it
+ * hwtimer_request_try - do the same if that is a matter of one slice
  * @instance: as there
  * @requests: as there
  * @count: as there
+ *
+ * For the worker: only if no memory has to be brought, and if the requests do not owe
+ * more of a compaction or a rewind than one step.
  *
  * Return: whether it was done; otherwise nothing was. Does not sleep.
  */
@@ -368,11 +376,12 @@ bool hwtimer_request_try(struct hwtimer_instance *instance,
 		return false;
 	hwtimer_harvest_discarded(instance);
 	requests_check(instance, requests, count, &demand);
-	if (!hwtimer_instance_lock_ready(instance, &demand)) {
+	if (!hwtimer_instance_lock_ready(instance, &demand) ||
+	    !hwtimer_op_fits_slice(instance, count)) {
 		spin_unlock(&instance->lock);
 		return false;
 	}
-	requests_run_locked(instance, requests, count);
+	requests_run_locked(instance, requests, count, HWTIMER_STEPS_SLICE);
 	return true;
 }
 
@@ -396,5 +405,5 @@ void hwtimer_request_undo(struct hwtimer_instance *instance,
 		request->flags = HWTIMER_DISCARD;
 	}
 	spin_lock(&instance->lock);
-	requests_run_locked(instance, requests, count);
+	requests_run_locked(instance, requests, count, HWTIMER_STEPS_OWED);
 }

@@ -98,6 +98,22 @@ static void kind_init(struct hwtimer_wheel *wheel, u64 tick)
 		hwtimer_hierarchy_init(wheel, tick);
 }
 
+/* Buckets @first to @end - 1 have been emptied, of a wheel of which all will be. */
+static void kind_clear(struct hwtimer_wheel *wheel, u32 first, u32 end)
+{
+	if (hwtimer_is_hashed(wheel))
+		hwtimer_hashed_clear(wheel, first, end);
+	else
+		hwtimer_hierarchy_clear(wheel, first, end);
+}
+
+/* The same as kind_init(), after kind_clear() of all buckets; in constant time. */
+static void kind_restart(struct hwtimer_wheel *wheel, u64 tick)
+{
+	if (!hwtimer_is_hashed(wheel))
+		hwtimer_hierarchy_restart(wheel, tick);
+}
+
 /**
  * hwtimer_wheel_init - an empty wheel
  * @wheel: zeroed, but for its table and its pool
@@ -720,6 +736,7 @@ static bool rewind_collect(struct hwtimer_wheel *wheel)
 	struct hwtimer_rewind *rewind = &wheel->rewind;
 	u32 end = min(rewind->next + HWTIMER_HOLD, wheel->nr_buckets);
 
+	kind_clear(wheel, rewind->next, end);
 	for (; rewind->next < end; rewind->next++) {
 		struct hwtimer_bucket *bucket = &wheel->buckets[rewind->next];
 
@@ -735,7 +752,7 @@ static void rewind_file_begin(struct hwtimer_wheel *wheel)
 
 	hwtimer_queue_splice(&rewind->walk.source, &rewind->fresh);
 	rewind->walk.active = true;
-	kind_init(wheel, rewind->walk.tick);
+	kind_restart(wheel, rewind->walk.tick);
 }
 
 /* Files the entries anew, from the earlier tick on. */

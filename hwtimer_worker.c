@@ -10,6 +10,58 @@
  * The hrtimers are armed for the first of each queue and for nothing else: over
  * an empty queue, or until a timer an hour ahead, nobody wakes up. As an
  * hrtimer follows its clock, so do the alarms when CLOCK_REALTIME is set.
+ *
+ * One slice does no more than the following for an instance, however much there is to
+ * do; the rest waits for the next slice. H is HWTIMER_HOLD, 256.
+ *
+ * A turn, hwtimer_instance_turn():
+ *
+ *	submission ring		H requests; H discarded events freed before them; one
+ *				step of a compaction or a rewind after them: H entries
+ *				or buckets of the wheel. A work item does requests
+ *				that owe more steps, see hwtimer_op_fits_slice()
+ *	completion ring		H events that waited for room
+ *	wheel			H entries or buckets, due, to be moved down, or being
+ *				filed anew; so H timers expire. If none expires, H dead
+ *				entries are removed, too
+ *	readers			woken once for each of these
+ *
+ * Chores, hwtimer_instance_chores():
+ *
+ *	both rings		as above
+ *	readers			whether they are due, and whether the clock was set
+ *	memory			128 chunks go back to the slab
+ *	kernel client		32 callbacks, which last as long as the client wants (a
+ *				client with long ones should have a workqueue); fewer
+ *				than 2 * H discarded events freed before them
+ *
+ * tests/slice_kunit.c counts that. What a single one of these costs is bounded, too:
+ *
+ *	an entry or a bucket	looks at each level of the wheel, 12 at the most. The
+ *				last entry of the lowest level of a hierarchical wheel
+ *				with 2^20 buckets looks through a bitmap of 256 words
+ *	a request		SCHEDULE of a record looks through a bitmap with a bit
+ *				for each 1,024 records, and passes slots whose last
+ *				record was taken meanwhile, each once
+ *	an alarm		goes into and out of its queue in O(log n). When
+ *				CLOCK_REALTIME was set, worker_follow_clock() goes
+ *				through the alarms by that clock once, under the
+ *				worker's lock: one for each instance, of which programs
+ *				have max_instances, 4,096 by default. Only setting the
+ *				clock, for which one needs CAP_SYS_TIME, and a suspend
+ *				cause it
+ *
+ * Who holds a lock that the worker waits for: instance->lock is held for H timers at the
+ * most, by one thread on each processor, and a spinlock is fair. exchange->drain is only
+ * tried. The harvest mutex is taken for a kernel client only, whose stop and destroy
+ * take the instance from the worker before they take the mutex.
+ *
+ * What has no bound of ours is how many a wake-up wakes: a program may let many threads
+ * wait in read(), or enter the descriptor in many epoll instances, as far as its limits
+ * of threads and of epoll watches go, and an eventfd has waiters of its own. It is so
+ * for all that can be polled: a timerfd wakes as many in hard interrupt context. A wait
+ * queue cannot be woken in pieces, and nobody can ask it how many wait; a work item for
+ * each wake-up would cost every program a switch of threads for each event.
  */
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
@@ -101,6 +153,10 @@ static void queue_arm(struct hwtimer_worker_queue *queue)
  * If CLOCK_REALTIME was set back while the worker was busy, alarms that were
  * put behind others as of then would come much too late: all come now. Their
  * order in the queue stays, as they are all equal. Returns whether it was so.
+ *
+ * The loop is as long as there are instances by that clock. It is not done in pieces,
+ * as an alarm that is still to be changed might be behind one that is not due; and it
+ * is rare, see above.
  */
 static bool worker_follow_clock(struct hwtimer_worker *worker)
 {
@@ -197,6 +253,17 @@ static void worker_wakes_up(struct hwtimer_worker *worker)
 	worker->wakeups++;
 }
 
+/* The worker is about to serve @instance: if it slept before, it woke up for it. */
+static void worker_count_wakeup(const struct hwtimer_worker *worker,
+				struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&worker->lock);
+	if (instance->served_at == worker->wakeups)
+		return;
+	instance->served_at = worker->wakeups;
+	instance->wakeups++;
+}
+
 static void worker_serve(struct hwtimer_worker *worker,
 			 struct hwtimer_alarm *alarm)
 {
@@ -227,6 +294,7 @@ static int hwtimer_worker_run(void *data)
 			continue;
 		}
 		worker_set_running(worker, alarm->instance);
+		worker_count_wakeup(worker, alarm->instance);
 		spin_unlock(&worker->lock);
 
 		worker_serve(worker, alarm);
@@ -298,14 +366,19 @@ void hwtimer_worker_forget(struct hwtimer_instance *instance)
 	spin_unlock(&worker->lock);
 }
 
-/* How often the worker woke up, for any instance, since @instance came. */
+/**
+ * hwtimer_worker_wakeups - how often the worker woke up and served an instance
+ * @instance: the instance, attached
+ *
+ * What the worker does for other instances does not count.
+ */
 u64 hwtimer_worker_wakeups(const struct hwtimer_instance *instance)
 {
 	struct hwtimer_worker *worker = instance->worker;
 	u64 wakeups;
 
 	spin_lock(&worker->lock);
-	wakeups = worker->wakeups - instance->wakeups_before;
+	wakeups = instance->wakeups;
 	spin_unlock(&worker->lock);
 	return wakeups;
 }
@@ -326,8 +399,8 @@ void hwtimer_worker_attach(struct hwtimer_instance *instance)
 	instance_alarm_init(&instance->turns, instance);
 	instance_alarm_init(&instance->chores, instance);
 	instance->worker = &hwtimer_workers[nr % hwtimer_nr_workers];
-	instance->wakeups_before = 0;
-	instance->wakeups_before = hwtimer_worker_wakeups(instance);
+	/* So that the first time that it is served counts. */
+	instance->served_at = U64_MAX;
 }
 
 static bool worker_left(struct hwtimer_worker *worker,

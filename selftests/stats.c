@@ -10,10 +10,39 @@ TEST_F(hwtimer, all_is_zero_at_first)
 	struct hwtimer_stats stats, zero = { .size = sizeof(zero) };
 
 	ASSERT_EQ(0, dev_stats(self->fd, &stats));
-	zero.wakeups = stats.wakeups;
 	zero.bytes = stats.bytes;
 	zero.bytes_peak = stats.bytes_peak;
 	EXPECT_EQ(0, memcmp(&zero, &stats, sizeof(zero)));
+}
+
+/* Not whether a worker serves others, nor how busy they are, is seen here. */
+TEST_F(hwtimer, busy_neighbour_wakes_up_for_itself)
+{
+	unsigned int rounds = scaled(30) + 3, woken = 0;
+	int other = dev_open(0);
+	__u64 before, last = 0;
+
+	ASSERT_LE(0, other);
+	/* Served once, and idle since: with a timer, too. */
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	ASSERT_NE(0, dev_after(self->fd, 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_TRUE(dev_rests(self->fd));
+	before = stats_of(self->fd).wakeups;
+	EXPECT_LE(1, before);
+	for (unsigned int i = 1; i <= rounds; i++) {
+		__u64 now;
+
+		ASSERT_NE(0, dev_after(other, 5 * MS, 0));
+		ASSERT_TRUE(dev_wait_ready(other, i));
+		now = stats_of(other).wakeups;
+		woken += now > last;
+		last = now;
+	}
+	EXPECT_LE(1, woken);
+	TH_LOG("%u of %u timers woke the worker up", woken, rounds);
+	EXPECT_EQ(before, stats_of(self->fd).wakeups);
+	ASSERT_EQ(0, close(other));
 }
 
 TEST_F(hwtimer, counters_follow_a_timer)

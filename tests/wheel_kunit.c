@@ -647,6 +647,52 @@ static void rewinding_delays_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 501);
 }
 
+/* Words beside the buckets in which a kind notes what is occupied, if not empty. */
+static u32 words_in_use(const struct hwtimer_wheel *wheel)
+{
+	bool hashed = wheel->shape.kind == HWTIMER_KIND_HASHED;
+	u64 empty = hashed ? HWTIMER_TICK_NONE : 0;
+	const u64 *words = (const u64 *)&wheel->buckets[wheel->nr_buckets];
+	const u64 *end = (const u64 *)((const char *)wheel->buckets +
+				       hwtimer_wheel_memory(&wheel->shape));
+	u32 count = 0;
+
+	while (words < end)
+		count += *words++ != empty;
+	return count;
+}
+
+/*
+ * As the clock is set back, a wheel of any size is emptied in pieces, and so is what
+ * the kind keeps beside the buckets, for each step is a hold of the lock.
+ */
+static void rewinding_clears_in_pieces(struct kunit *test)
+{
+	struct oracle *oracle = create(test, 262144, 0);
+	struct hwtimer_wheel *wheel = &oracle->wheel;
+	u32 i, before, after, most = 0;
+
+	oracle_may_be_set_back(oracle);
+	oracle_turn(oracle, 5000 * TICK);
+	for (i = 0; i < ORACLE_TIMERS; i++)
+		oracle_schedule(oracle, (6000 + 50 * i) * TICK);
+	KUNIT_ASSERT_GT(test, words_in_use(wheel), 2000);
+	oracle_set_back(oracle, 1000 * TICK);
+	for (i = 0; !wheel->rewind.walk.active; i++) {
+		before = words_in_use(wheel);
+		hwtimer_wheel_rewind_step(wheel);
+		after = words_in_use(wheel);
+		most = max(most, before - min(before, after));
+		KUNIT_ASSERT_LT(test, i, 10000);
+	}
+	kunit_info(test, "%u steps, at most %u words cleared in one\n", i,
+		   most);
+	KUNIT_EXPECT_LE(test, most, HWTIMER_HOLD);
+	KUNIT_EXPECT_EQ(test, words_in_use(wheel), 0);
+	oracle_turn(oracle, 300000 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, ORACLE_TIMERS);
+}
+
 /*
  * What only the hierarchical wheel does
  */
@@ -1149,6 +1195,7 @@ static struct kunit_case wheel_test_cases[] = {
 			 kind_gen_params),
 	KUNIT_CASE_PARAM(clock_is_set_back_again_meanwhile, kind_gen_params),
 	KUNIT_CASE_PARAM(rewinding_delays_nothing, kind_gen_params),
+	KUNIT_CASE_PARAM(rewinding_clears_in_pieces, kind_gen_params),
 	KUNIT_CASE_PARAM(lone_timer_wakes_up_once, kind_gen_params),
 	KUNIT_CASE_PARAM(order_holds_across_levels, kind_gen_params),
 	KUNIT_CASE(order_holds_when_a_compaction_meets_what_is_due),

@@ -455,8 +455,8 @@ struct hwtimer_stop {
  * @buried: of those, the dead ones, removed
  * @compactions: times that removing dead entries was begun
  * @turns: times that the worker found something due in this instance
- * @wakeups: times that the worker of this instance woke up, for whichever of
- *	its instances, since this one was opened
+ * @wakeups: times that the worker woke up and served this instance before it
+ *	slept again. Wake-ups for other instances do not count
  * @bytes: kernel memory that this instance holds now
  * @bytes_peak: the most it has held
  * @lateness_max: the longest lateness (queued minus deadline), ns; what slack

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of a slice: what the worker does for one instance before it goes to the
+ * next. They count, and measure no time: whatever there is to be done, one slice does
+ * no more than the list in hwtimer_worker.c says.
+ *
+ * The test is the worker, under a fake clock. The work item of the rings does nothing
+ * by itself: the test runs it when the worker has handed requests to it, so that what
+ * is counted in a slice was done by the worker.
+ */
+#include <kunit/test.h>
+#include <linux/err.h>
+#include <linux/slab.h>
+
+#include <linux/hwtimer_client.h>
+
+#include "fake.h"
+#include "kinds.h"
+#include "random.h"
+
+#define TICK NSEC_PER_MSEC
+#define HOUR FAKE_HOUR
+#define LIMIT 100000U
+#define BUCKETS 262144U
+#define SUBMISSIONS 1024U
+#define COMPLETIONS 4096U
+
+/*
+ * Entries and buckets of the wheel that a slice looks at: a step of a compaction or a
+ * rewind, the turn itself, and the dead that are skimmed.
+ */
+#define LOOKED_MAX (3 * HWTIMER_HOLD)
+
+/**
+ * struct slice_test - an instance with rings, and how its work item is run
+ * @instance: the instance
+ * @client: a client of the test's, or NULL
+ * @drain: the function of the work item
+ * @handed_over: number of times that the worker left requests to the work item
+ * @longest: most entries and buckets that one slice has looked at
+ * @requests: of one hold of the lock
+ */
+struct slice_test {
+	struct hwtimer_instance *instance;
+	struct hwtimer_client *client;
+	work_func_t drain;
+	u32 handed_over;
+	u64 longest;
+	struct hwtimer_request requests[HWTIMER_HOLD];
+};
+
+static void do_nothing(struct work_struct *work)
+{
+}
+
+static int slice_test_init(struct kunit *test)
+{
+	size_t size = sizeof(struct hwtimer_request);
+	struct hwtimer_exchange *exchange;
+	struct slice_test *slice;
+
+	slice = kunit_kzalloc(test, sizeof(*slice), GFP_KERNEL);
+	if (!slice)
+		return -ENOMEM;
+	slice->instance = fake_create(kind_of(test), LIMIT);
+	if (!slice->instance)
+		return -ENOMEM;
+	test->priv = slice;
+	slice->instance->settings.shape.buckets = BUCKETS;
+	slice->instance->settings.submissions = SUBMISSIONS;
+	slice->instance->settings.completions = COMPLETIONS;
+	exchange = &slice->instance->exchange;
+	exchange->requests = kvcalloc(HWTIMER_HOLD, size, GFP_KERNEL);
+	exchange->ring = hwtimer_ring_create(SUBMISSIONS, COMPLETIONS);
+	slice->drain = exchange->work.func;
+	exchange->work.func = do_nothing;
+	return exchange->requests && exchange->ring ? 0 : -ENOMEM;
+}
+
+static void slice_test_exit(struct kunit *test)
+{
+	struct slice_test *slice = test->priv;
+
+	if (!slice)
+		return;
+	hwtimer_client_destroy(slice->client);
+	hwtimer_instance_destroy(slice->instance);
+}
+
+/* Entries and buckets that have been looked at so far; the wheel rewinds once. */
+static u64 looked(const struct hwtimer_wheel *wheel)
+{
+	u64 compactions = wheel->stats.compactions;
+	u64 passes = compactions - min(compactions, 1ULL);
+
+	return wheel->stats.walked + passes * wheel->nr_buckets +
+	       wheel->sweep_next + wheel->rewind.next;
+}
+
+/* Does the first @count of slice->requests, as SUBMIT does; none fails. */
+static void run(struct kunit *test, u32 count)
+{
+	struct slice_test *slice = test->priv;
+	u32 i;
+
+	hwtimer_request_run(slice->instance, slice->requests, count);
+	for (i = 0; i < count; i++)
+		KUNIT_ASSERT_EQ(test, slice->requests[i].result, 0);
+}
+
+/* Schedules @count timers, @apart ns apart from @time on; their ids are in @ids. */
+static void schedule_all(struct kunit *test, u64 time, u64 apart, u32 count,
+			 u64 *ids)
+{
+	struct slice_test *slice = test->priv;
+	u32 i, some;
+
+	for (; count; count -= some) {
+		some = min(count, HWTIMER_HOLD);
+		for (i = 0; i < some; i++, time += apart)
+			slice->requests[i] = (struct hwtimer_request){
+				.op = HWTIMER_OP_SCHEDULE,
+				.flags = HWTIMER_ABSOLUTE,
+				.time = time,
+			};
+		run(test, some);
+		for (i = 0; i < some; i++)
+			*ids++ = slice->requests[i].id;
+	}
+}
+
+/* Cancels HWTIMER_HOLD timers at the most: who does so pays for a compaction. */
+static void cancel_all(struct kunit *test, const u64 *ids, u32 count)
+{
+	struct slice_test *slice = test->priv;
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		slice->requests[i] = (struct hwtimer_request){
+			.op = HWTIMER_OP_CANCEL,
+			.id = ids[i],
+		};
+	run(test, count);
+}
+
+/* What the program does: one request more. */
+static void submit(struct slice_test *slice, struct hwtimer_request request)
+{
+	struct hwtimer_ring *ring = slice->instance->exchange.ring;
+
+	*hwtimer_ring_request(ring, ring->shared->submission_tail++) = request;
+}
+
+/* Fills the ring with requests to cancel the first of the timers @ids. */
+static void submit_cancels(struct slice_test *slice, const u64 *ids)
+{
+	u32 i;
+
+	for (i = 0; i < SUBMISSIONS; i++) {
+		struct hwtimer_request request = {
+			.op = HWTIMER_OP_CANCEL,
+			.id = ids[i],
+		};
+
+		submit(slice, request);
+	}
+}
+
+/* Requests that were submitted, and are not done yet. */
+static u32 unanswered(const struct slice_test *slice)
+{
+	struct hwtimer_rings *shared = slice->instance->exchange.ring->shared;
+
+	return shared->submission_tail - shared->submission_head;
+}
+
+/* The program takes all events out of its ring. */
+static void consume(struct slice_test *slice)
+{
+	struct hwtimer_rings *shared = slice->instance->exchange.ring->shared;
+
+	shared->completion_head = shared->completion_tail;
+}
+
+/* The worker comes for one slice, of which everything is counted. */
+static void serve(struct kunit *test, bool chores)
+{
+	struct slice_test *slice = test->priv;
+	struct hwtimer_instance *instance = slice->instance;
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	struct hwtimer_stats before = instance->stats;
+	u64 looked_before = looked(&instance->wheel);
+	static u32 due[HWTIMER_HOLD];
+
+	if (chores)
+		hwtimer_instance_chores(instance);
+	else
+		hwtimer_instance_turn(instance, due);
+	slice->longest =
+		max(slice->longest, looked(&instance->wheel) - looked_before);
+	KUNIT_ASSERT_LE(test, looked(&instance->wheel) - looked_before,
+			LOOKED_MAX);
+	KUNIT_ASSERT_LE(test, instance->stats.submitted - before.submitted,
+			HWTIMER_HOLD);
+	KUNIT_ASSERT_LE(test, instance->stats.expired - before.expired,
+			HWTIMER_HOLD);
+	/* Those that waited, and those that expired just now. */
+	KUNIT_ASSERT_LE(test, instance->stats.completed - before.completed,
+			2 * HWTIMER_HOLD);
+
+	flush_work(&exchange->work);
+	if (exchange->held) {
+		slice->handed_over++;
+		slice->drain(&exchange->work);
+		KUNIT_ASSERT_EQ(test, exchange->held, 0);
+	}
+}
+
+/* Leaves so many dead entries that a compaction is about to begin. */
+static void make_dead(struct kunit *test)
+{
+	struct slice_test *slice = test->priv;
+	struct hwtimer_wheel *wheel = &slice->instance->wheel;
+	u64 *ids = kunit_kcalloc(test, HWTIMER_HOLD, sizeof(*ids), GFP_KERNEL);
+	u64 time = FAKE_START + HOUR;
+
+	KUNIT_ASSERT_NOT_NULL(test, ids);
+	while (wheel->entries < 32700) {
+		u32 some = min(32700 - (u32)wheel->entries, HWTIMER_HOLD);
+
+		schedule_all(test, time, TICK, some, ids);
+		cancel_all(test, ids, some);
+		time += some * TICK;
+	}
+	KUNIT_ASSERT_EQ(test, wheel->stats.compactions, 0);
+}
+
+/*
+ * The longest slice: the ring is full of requests which make entries dead, so that a
+ * compaction of the whole wheel begins; events wait for room in the other ring; and a
+ * crowd is due.
+ */
+static void longest_slice_is_bounded(struct kunit *test)
+{
+	struct slice_test *slice = test->priv;
+	struct hwtimer_instance *instance = slice->instance;
+	const u32 waiting = 1000, crowd = 500;
+	struct hwtimer_wheel *wheel = &instance->wheel;
+	u64 *ids;
+
+	ids = kunit_kcalloc(test, COMPLETIONS + waiting, sizeof(*ids),
+			    GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, ids);
+	schedule_all(test, FAKE_START, 0, COMPLETIONS + waiting, ids);
+	fake_turn_until(instance, FAKE_START + 2 * TICK);
+	KUNIT_ASSERT_EQ(test, instance->stats.ready, waiting);
+	consume(slice);
+
+	make_dead(test);
+	schedule_all(test, fake_now + 5 * TICK, 0, crowd, ids);
+	schedule_all(test, FAKE_START + 2 * HOUR, TICK, SUBMISSIONS, ids);
+	fake_now += 10 * TICK;
+	submit_cancels(slice, ids);
+
+	while (unanswered(slice) || instance->stats.pending ||
+	       wheel->sweeping) {
+		serve(test, false);
+		serve(test, true);
+		consume(slice);
+		/* What goes on without requests costs the worker nothing. */
+		if (!unanswered(slice))
+			hwtimer_wheel_compact(wheel, false);
+	}
+	kunit_info(test, "%llu entries or buckets in the longest slice\n",
+		   slice->longest);
+	KUNIT_EXPECT_GT(test, slice->longest, HWTIMER_HOLD / 2);
+	KUNIT_EXPECT_GT(test, wheel->stats.compactions, 0);
+	KUNIT_EXPECT_EQ(test, instance->stats.submitted, SUBMISSIONS);
+	KUNIT_EXPECT_EQ(test, instance->stats.expired,
+			COMPLETIONS + waiting + crowd);
+	fake_check_books(test, instance);
+}
+
+/* A program that makes nothing but dead entries, and all of it through its ring. */
+static void dead_entries_from_the_ring_are_bounded(struct kunit *test)
+{
+	struct slice_test *slice = test->priv;
+	struct hwtimer_instance *instance = slice->instance;
+	struct hwtimer_ring *ring = instance->exchange.ring;
+	u32 first = 0, round, i;
+	s64 most = 0;
+
+	if (hwtimer_test_scaled(2) < 2)
+		kunit_skip(test, "it takes long, and not less will do");
+	KUNIT_ASSERT_EQ(test, hwtimer_instance_start(instance), 0);
+	for (round = 0; round < 400; round++) {
+		for (i = 0; i < SUBMISSIONS; i++) {
+			struct hwtimer_request request = {
+				.op = HWTIMER_OP_SCHEDULE,
+				.time = HOUR + (round * SUBMISSIONS + i) * TICK,
+			};
+
+			if (round % 2)
+				request = (struct hwtimer_request){
+					.op = HWTIMER_OP_CANCEL,
+					.id = *hwtimer_ring_result(ring,
+								   first + i),
+				};
+			submit(slice, request);
+		}
+		first = ring->shared->submission_head;
+		while (unanswered(slice)) {
+			serve(test, true);
+			most = max_t(s64, most,
+				     instance->wheel.entries -
+					     2 * instance->stats.pending);
+		}
+	}
+	kunit_info(test, "%lld more dead than live, %u times handed over\n",
+		   most, slice->handed_over);
+	KUNIT_EXPECT_GT(test, most, 0);
+	KUNIT_EXPECT_LE(test, most, 65536);
+	KUNIT_EXPECT_EQ(test, instance->stats.cancelled, 200 * SUBMISSIONS);
+	KUNIT_EXPECT_GT(test, instance->wheel.stats.compactions, 2);
+	fake_check_books(test, instance);
+}
+
+/* The clock was set back, and the ring is full of requests. */
+static void slice_that_rewinds_is_bounded(struct kunit *test)
+{
+	struct slice_test *slice = test->priv;
+	struct hwtimer_instance *instance = slice->instance;
+	const u32 timers = 10000;
+	u64 *ids;
+	u32 i;
+
+	fake_settable(instance);
+	ids = kunit_kcalloc(test, timers, sizeof(*ids), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, ids);
+	schedule_all(test, FAKE_START + HOUR, TICK, timers, ids);
+	fake_now = FAKE_START - HOUR;
+	submit_cancels(slice, ids);
+	for (i = 0; unanswered(slice) || instance->wheel.rewind.active; i++)
+		serve(test, i % 2);
+	kunit_info(test, "%llu entries or buckets in the longest slice\n",
+		   slice->longest);
+	KUNIT_EXPECT_GT(test, slice->longest, HWTIMER_HOLD / 2);
+	KUNIT_EXPECT_EQ(test, instance->stats.cancelled, SUBMISSIONS);
+	fake_turn_until(instance, FAKE_START + HOUR - TICK);
+	KUNIT_EXPECT_EQ(test, instance->stats.expired, 0);
+	fake_turn_until(instance, FAKE_START + 2 * HOUR);
+	KUNIT_EXPECT_EQ(test, instance->stats.expired, timers - SUBMISSIONS);
+	fake_check_books(test, instance);
+}
+
+#define CLIENT_EVENTS 64U
+#define CLIENT_DISCARDS 256U
+
+static u32 client_calls;
+
+static void count_call(struct hwtimer_client *client,
+		       const struct hwtimer_event *event)
+{
+	client_calls++;
+}
+
+/* All of a client's timers expire; then all but one of so many are discarded. */
+static void make_client_events(struct kunit *test,
+			       struct hwtimer_client *client,
+			       struct hwtimer_instance *instance)
+{
+	const u32 count = CLIENT_EVENTS * (CLIENT_DISCARDS + 1);
+	u64 *ids = kunit_kcalloc(test, count, sizeof(*ids), GFP_KERNEL);
+	static u32 due[HWTIMER_HOLD];
+	u32 i;
+	int err;
+
+	KUNIT_ASSERT_NOT_NULL(test, ids);
+	for (i = 0; i < count; i++) {
+		struct hwtimer_request request = { .flags = HWTIMER_ABSOLUTE };
+
+		err = hwtimer_client_schedule(client, &request);
+		KUNIT_ASSERT_EQ(test, err, 0);
+		ids[i] = request.id;
+	}
+	/* By the module's own clock. */
+	while (instance->stats.ready < count)
+		hwtimer_instance_turn(instance, due);
+	/* From the last to the first, so that none is at the front until the end. */
+	for (i = count; i-- > 0;) {
+		if (i % (CLIENT_DISCARDS + 1) == 0)
+			continue;
+		err = hwtimer_client_cancel(client, ids[i]);
+		KUNIT_ASSERT_EQ(test, err, 0);
+	}
+}
+
+/* A client whose callbacks the worker calls, and which cancels nearly all of them. */
+static void slice_of_a_client_is_bounded(struct kunit *test)
+{
+	struct hwtimer_client_options options = {
+		.expire = count_call,
+		.kind = kind_of(test),
+		.timers = LIMIT,
+	};
+	struct hwtimer_client *client = hwtimer_client_create(&options);
+	struct slice_test *slice = test->priv;
+	struct hwtimer_instance *instance;
+	u64 most = 0;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(client));
+	slice->client = client;
+	/* Its first member; the worker leaves it to the test. */
+	instance = *(struct hwtimer_instance **)client;
+	KUNIT_ASSERT_PTR_EQ(test, instance->client, client);
+	hwtimer_worker_detach(instance);
+	make_client_events(test, client, instance);
+	client_calls = 0;
+	while (instance->stats.ready) {
+		u64 discards = instance->discards;
+
+		hwtimer_instance_chores(instance);
+		most = max(most, discards - instance->discards);
+	}
+	kunit_info(test, "at most %llu discarded events freed in a slice\n",
+		   most);
+	KUNIT_EXPECT_EQ(test, client_calls, CLIENT_EVENTS);
+	KUNIT_EXPECT_LT(test, most, 2 * HWTIMER_HOLD);
+}
+
+static struct kunit_case slice_test_cases[] = {
+	KUNIT_CASE_PARAM_ATTR(longest_slice_is_bounded, kind_gen_params,
+			      { .speed = KUNIT_SPEED_SLOW }),
+	KUNIT_CASE_PARAM_ATTR(dead_entries_from_the_ring_are_bounded,
+			      kind_gen_params, { .speed = KUNIT_SPEED_SLOW }),
+	KUNIT_CASE_PARAM(slice_that_rewinds_is_bounded, kind_gen_params),
+	KUNIT_CASE_PARAM_ATTR(slice_of_a_client_is_bounded, kind_gen_params,
+			      { .speed = KUNIT_SPEED_SLOW }),
+	{}
+};
+
+static struct kunit_suite slice_test_suite = {
+	.name = "hwtimer_slice",
+	.init = slice_test_init,
+	.exit = slice_test_exit,
+	.test_cases = slice_test_cases,
+};
+
+kunit_test_suite(slice_test_suite);
