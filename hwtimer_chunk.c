@@ -3,11 +3,12 @@
  * Chunks, their pool and their queues; see hwtimer_chunk.h.
  */
 #include <linux/minmax.h>
-#include <linux/sched/signal.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "hwtimer_chunk.h"
+#include "hwtimer_memory.h"
 
 /* How many chunks one call to the slab allocator asks for. */
 #define HWTIMER_CHUNK_BULK 64
@@ -47,11 +48,9 @@ int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count)
 	while (count) {
 		u32 batch = min_t(u32, count, HWTIMER_CHUNK_BULK);
 
-		if (fatal_signal_pending(current))
-			return -ENOMEM;
 		cond_resched();
 		/* All or none; what it returns is a number or a bool. */
-		if (!kmem_cache_alloc_bulk(hwtimer_chunk_cache, GFP_KERNEL,
+		if (!kmem_cache_alloc_bulk(hwtimer_chunk_cache, HWTIMER_GFP,
 					   batch, chunks))
 			return -ENOMEM;
 		count -= batch;

@@ -36,6 +36,7 @@
 #include <linux/workqueue.h>
 
 #include "hwtimer.h"
+#include "hwtimer_memory.h"
 
 /* So often the worker looks in vain before it dozes off. */
 #define HWTIMER_LOOKS 8
@@ -374,8 +375,7 @@ static int exchange_open(struct hwtimer_instance *instance)
 	struct hwtimer_ring *ring;
 
 	lockdep_assert_held(&instance->setup);
-	exchange->requests =
-		kvmalloc_array(HWTIMER_HOLD, size, GFP_KERNEL_ACCOUNT);
+	exchange->requests = kvmalloc_array(HWTIMER_HOLD, size, HWTIMER_GFP);
 	if (!exchange->requests)
 		return -ENOMEM;
 	ring = hwtimer_ring_create(settings->submissions,
