@@ -473,19 +473,39 @@ static void expired_note(struct hwtimer_instance *instance, const u32 *due,
 	stats->lateness_max = latest;
 }
 
+/*
+ * Frees expired timers whose events there is no memory to keep, against all reservations
+ * (see hwtimer_pool_take()). They count as discarded.
+ */
+static noinline void instance_drop(struct hwtimer_instance *instance,
+				   const u32 *due, unsigned int count)
+{
+	lockdep_assert_held(&instance->lock);
+	instance->stats.discarded += count;
+	while (count--) {
+		u32 index = *due++;
+
+		hwtimer_period_free(instance, index);
+	}
+}
+
 /* Pending records, removed from the wheel as due, become events. */
 static void instance_expire(struct hwtimer_instance *instance, const u32 *due,
 			    unsigned int count, u64 now)
 {
-	unsigned int delivered;
+	unsigned int delivered, queued;
 
 	expired_note(instance, due, count, now);
 	instance->stats.pending -= count;
 	instance->stats.expired += count;
 	delivered = hwtimer_harvest_at_once(instance, due, count, now);
-	hwtimer_queue_add_indices(&instance->ready, &instance->pool,
-				  due + delivered, count - delivered);
-	instance->stats.ready += count - delivered;
+	due += delivered;
+	count -= delivered;
+	queued = hwtimer_queue_add_indices(&instance->ready, &instance->pool,
+					   due, count);
+	instance->stats.ready += queued;
+	if (unlikely(queued < count))
+		instance_drop(instance, due + queued, count - queued);
 }
 
 /* When the worker should look at the instance next, ns. */

@@ -8,7 +8,6 @@
 #include <linux/gfp.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/sizes.h>
 #include <linux/types.h>
 
 /*
@@ -29,7 +28,7 @@
 #define HWTIMER_GFP_AHEAD ((HWTIMER_GFP & ~__GFP_RETRY_MAYFAIL) | __GFP_NORETRY)
 
 /* What is left to all others: a 64th of the machine's memory, and this at the most. */
-#define HWTIMER_MEMORY_LEFT_MAX SZ_64M
+#define HWTIMER_MEMORY_LEFT_MAX (64ULL << 20)
 
 /**
  * hwtimer_memory_allows - whether a program may take some of the machine's memory
