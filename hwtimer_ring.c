@@ -2,7 +2,7 @@
 /*
  * The kernel's end of a pair of rings; see hwtimer_ring.h.
  *
- * The memory is single pages, charged to who maps them first. The kernel uses
+ * The memory is single pages, charged to the process that maps them first. The kernel uses
  * them where they are, and does not map them anew: there its pages are large, so
  * that it seldom has to look up an address.
  */
