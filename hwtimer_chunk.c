@@ -69,8 +69,9 @@ int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count)
  */
 struct hwtimer_chunk *hwtimer_pool_alloc(struct hwtimer_pool *pool)
 {
-	struct hwtimer_chunk *chunk = kmem_cache_alloc(
-		hwtimer_chunk_cache, GFP_ATOMIC | __GFP_NOWARN);
+	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
+	struct hwtimer_chunk *chunk =
+		kmem_cache_alloc(hwtimer_chunk_cache, gfp);
 
 	if (!chunk)
 		return NULL;

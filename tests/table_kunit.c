@@ -133,13 +133,13 @@ static void account_is_what_was_allocated(struct kunit *test)
 static void slots_may_be_mapped_from_single_pages(struct kunit *test)
 {
 	struct hwtimer_table *table = test->priv;
+	const size_t bytes = HWTIMER_SLOT_UNIT * sizeof(struct hwtimer_slot);
 	u32 round, index;
+	u64 id;
 
 	for (round = 0; round < 2; round++) {
 		struct hwtimer_block block = {
-			.slots = __vmalloc(HWTIMER_SLOT_UNIT *
-						   sizeof(struct hwtimer_slot),
-					   GFP_KERNEL | __GFP_ZERO),
+			.slots = __vmalloc(bytes, GFP_KERNEL | __GFP_ZERO),
 			.map = (void *)get_zeroed_page(GFP_KERNEL),
 			.nr_slots = HWTIMER_SLOT_UNIT,
 		};
@@ -152,9 +152,9 @@ static void slots_may_be_mapped_from_single_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, table->nr_slots, 4 * HWTIMER_SLOT_UNIT);
 	while (hwtimer_table_spare(table)) {
 		index = get(test, table);
-		KUNIT_ASSERT_PTR_EQ(
-			test, hwtimer_table_find(table, id_of(table, index)),
-			hwtimer_table_record(table, index));
+		id = id_of(table, index);
+		KUNIT_ASSERT_PTR_EQ(test, hwtimer_table_find(table, id),
+				    hwtimer_table_record(table, index));
 	}
 	KUNIT_EXPECT_EQ(test, table->used + 1,
 			table->nr_slots * HWTIMER_SLOT_RECORDS);

@@ -2,12 +2,13 @@
 #ifndef BENCH_LINUX_MM_H
 #define BENCH_LINUX_MM_H
 
+#include <linux/bits.h>
 #include <linux/gfp.h>
 
 #ifndef PAGE_SHIFT
 #define PAGE_SHIFT 12
 #endif
-#define PAGE_SIZE (1UL << PAGE_SHIFT)
+#define PAGE_SIZE BIT(PAGE_SHIFT)
 
 static inline int get_order(unsigned long size)
 {
