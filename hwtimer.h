@@ -145,7 +145,9 @@ struct hwtimer_notice {
  * @closing: nobody will see what comes of requests any more
  * @awake: the worker will look at the rings within a millisecond
  * @work: does what the worker cannot, as it may have to sleep
- * @memcg: of whoever mapped the rings first; constant with @ring
+ * @memcg: the memory cgroup that pays for what @work allocates: that of the process that
+ *	kicked last, or until then, that mapped the rings first; set before @ring, then
+ *	protected by @drain
  */
 struct hwtimer_exchange {
 	struct hwtimer_ring *ring;

@@ -9,6 +9,7 @@
 #include <linux/uaccess.h>
 
 #include "hwtimer.h"
+#include "hwtimer_memory.h"
 
 /**
  * struct hwtimer_batch - an ioctl of many operations
@@ -119,12 +120,12 @@ static long batch_run_with(struct hwtimer_batch *batch, size_t size)
 
 	if (!batch->count)
 		return 0;
-	batch->memory = kmalloc_array(min(batch->count, HWTIMER_HOLD), size,
-				      GFP_KERNEL_ACCOUNT);
+	batch->memory = kvmalloc_array(min(batch->count, HWTIMER_HOLD), size,
+				       HWTIMER_GFP);
 	if (!batch->memory)
 		return -ENOMEM;
 	ret = batch_run(batch);
-	kfree(batch->memory);
+	kvfree(batch->memory);
 	return ret;
 }
 

@@ -3,11 +3,12 @@
  * Chunks, their pool and their queues; see hwtimer_chunk.h.
  */
 #include <linux/minmax.h>
-#include <linux/sched/signal.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "hwtimer_chunk.h"
+#include "hwtimer_memory.h"
 
 /* How many chunks one call to the slab allocator asks for. */
 #define HWTIMER_CHUNK_BULK 64
@@ -47,11 +48,9 @@ int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count)
 	while (count) {
 		u32 batch = min_t(u32, count, HWTIMER_CHUNK_BULK);
 
-		if (fatal_signal_pending(current))
-			return -ENOMEM;
 		cond_resched();
 		/* All or none; what it returns is a number or a bool. */
-		if (!kmem_cache_alloc_bulk(hwtimer_chunk_cache, GFP_KERNEL,
+		if (!kmem_cache_alloc_bulk(hwtimer_chunk_cache, HWTIMER_GFP,
 					   batch, chunks))
 			return -ENOMEM;
 		count -= batch;
@@ -60,6 +59,35 @@ int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count)
 			hwtimer_pool_give(pool, chunks[batch]);
 	}
 	return 0;
+}
+
+/**
+ * hwtimer_pool_alloc - a new chunk, empty, where nothing may sleep
+ * @pool: the instance's, which counts it
+ *
+ * Return: the chunk, or NULL.
+ */
+struct hwtimer_chunk *hwtimer_pool_alloc(struct hwtimer_pool *pool)
+{
+	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
+	struct hwtimer_chunk *chunk =
+		kmem_cache_alloc(hwtimer_chunk_cache, gfp);
+
+	if (!chunk)
+		return NULL;
+	pool->chunks++;
+	chunk->next = NULL;
+	chunk->first = 0;
+	chunk->used = 0;
+	chunk->dead = 0;
+	return chunk;
+}
+
+/* What hwtimer_pool_take() does for an empty pool: a fault of the module's. */
+struct hwtimer_chunk *hwtimer_pool_take_unreserved(struct hwtimer_pool *pool)
+{
+	WARN_ON_ONCE(1);
+	return hwtimer_pool_alloc(pool);
 }
 
 /* Takes up to HWTIMER_CHUNK_BULK chunks out of @pool; returns how many. */
@@ -123,11 +151,16 @@ void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 count,
 	}
 }
 
-/* Appends a chunk from @pool, of which no slot is filled: one has to follow. */
-void hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool)
+/*
+ * Appends a chunk from @pool, of which no slot is filled: one has to follow. Returns false,
+ * and changes nothing, if there is none.
+ */
+bool hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool)
 {
 	struct hwtimer_chunk *chunk = hwtimer_pool_take(pool);
 
+	if (unlikely(!chunk))
+		return false;
 	if (queue->head) {
 		queue->tail->used = queue->last;
 		queue->tail->next = chunk;
@@ -137,26 +170,34 @@ void hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool)
 	}
 	queue->tail = chunk;
 	queue->last = 0;
+	return true;
 }
 
-/* Appends @count indices; may take a chunk from @pool for each chunkful, and one. */
-void hwtimer_queue_add_indices(struct hwtimer_queue *queue,
-			       struct hwtimer_pool *pool, const u32 *indices,
-			       unsigned int count)
+/*
+ * Appends @count indices; may take a chunk from @pool for each chunkful, and one. Returns how
+ * many were appended: all, unless the pool has too few chunks.
+ */
+unsigned int hwtimer_queue_add_indices(struct hwtimer_queue *queue,
+				       struct hwtimer_pool *pool,
+				       const u32 *indices, unsigned int count)
 {
-	while (count) {
+	unsigned int left = count;
+
+	while (left) {
 		unsigned int room;
 
-		if (!queue->head || queue->last == HWTIMER_CHUNK_INDICES)
-			hwtimer_queue_grow(queue, pool);
-		room = min_t(unsigned int, count,
+		if ((!queue->head || queue->last == HWTIMER_CHUNK_INDICES) &&
+		    unlikely(!hwtimer_queue_grow(queue, pool)))
+			break;
+		room = min_t(unsigned int, left,
 			     HWTIMER_CHUNK_INDICES - queue->last);
 		memcpy(&queue->tail->indices[queue->last], indices,
 		       room * sizeof(*indices));
 		queue->last += room;
 		indices += room;
-		count -= room;
+		left -= room;
 	}
+	return count - left;
 }
 
 /* Gives the head chunk of @queue, which is not empty, back to @pool. */

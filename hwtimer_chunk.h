@@ -100,18 +100,25 @@ void hwtimer_pool_merge(struct hwtimer_pool *pool, struct hwtimer_pool *from);
 void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 count,
 		       struct hwtimer_pool *to);
 
+struct hwtimer_chunk *hwtimer_pool_take_unreserved(struct hwtimer_pool *pool);
+struct hwtimer_chunk *hwtimer_pool_alloc(struct hwtimer_pool *pool);
+
 /**
  * hwtimer_pool_take - a spare chunk, empty
  * @pool: where from
  *
- * Never fails: whoever lets a queue grow has made sure before, in a context
- * that can fail, that the chunk is there (hwtimer_instance_reserve()).
+ * Does not fail: whoever lets a queue grow has made sure before, in a context
+ * that can fail, that the chunk is there (hwtimer_instance_reserve()). If that went
+ * wrong, hwtimer_pool_take_unreserved() says so and tries to make up for it.
+ *
+ * Return: the chunk; NULL only if it should have been there and memory is used up too.
  */
 static inline struct hwtimer_chunk *hwtimer_pool_take(struct hwtimer_pool *pool)
 {
 	struct hwtimer_chunk *chunk = pool->top;
 
-	WARN_ON_ONCE(!chunk);
+	if (unlikely(!chunk))
+		return hwtimer_pool_take_unreserved(pool);
 	pool->top = chunk->next;
 	pool->spares--;
 	chunk->next = NULL;
@@ -147,7 +154,7 @@ struct hwtimer_queue {
 	u16 last;
 };
 
-void hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool);
+bool hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool);
 
 static inline bool hwtimer_queue_empty(const struct hwtimer_queue *queue)
 {
@@ -171,7 +178,11 @@ static inline bool hwtimer_queue_try_entry(struct hwtimer_queue *queue,
 	return true;
 }
 
-/* Appends an entry; may take one chunk from @pool. */
+/*
+ * Appends an entry; may take one chunk from @pool. If there is none, against all
+ * reservations, the entry is left out: its timer does not expire, but CANCEL and STOP find
+ * it by its record, and close() frees it.
+ */
 static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue,
 					   struct hwtimer_pool *pool,
 					   struct hwtimer_entry entry)
@@ -194,9 +205,9 @@ hwtimer_queue_prefetch(const struct hwtimer_queue *queue)
 		  HWTIMER_CACHE_LINE);
 }
 
-void hwtimer_queue_add_indices(struct hwtimer_queue *queue,
-			       struct hwtimer_pool *pool, const u32 *indices,
-			       unsigned int count);
+unsigned int hwtimer_queue_add_indices(struct hwtimer_queue *queue,
+				       struct hwtimer_pool *pool,
+				       const u32 *indices, unsigned int count);
 void hwtimer_queue_drop_head(struct hwtimer_queue *queue,
 			     struct hwtimer_pool *pool);
 void hwtimer_queue_take(struct hwtimer_queue *queue, struct hwtimer_pool *pool,

@@ -37,6 +37,7 @@
 #include <linux/workqueue.h>
 
 #include "hwtimer.h"
+#include "hwtimer_memory.h"
 
 /* So often the worker looks in vain before it dozes off. */
 #define HWTIMER_LOOKS 8
@@ -53,7 +54,17 @@ static struct workqueue_struct *hwtimer_exchange_queue;
  */
 int hwtimer_exchange_start(void)
 {
-	hwtimer_exchange_queue = alloc_workqueue("hwtimer", WQ_UNBOUND, 0);
+	/*
+	 * The work items of all instances share the queue, and each may wait for memory. An
+	 * instance has one item at the most, and as many as possible may run at a time, so
+	 * that instances whose memory cgroup is full hold up others as late as possible.
+	 * They do not wait for ever: HWTIMER_GFP fails. Not WQ_MEM_RECLAIM: no memory comes
+	 * free by what the items do. Not a thread for each instance: most have no rings, and
+	 * few of those that have need it. What needs no memory is done by the worker, and a
+	 * program whose request waits here can KICK, which does it in its own time.
+	 */
+	hwtimer_exchange_queue =
+		alloc_workqueue("hwtimer", WQ_UNBOUND, WQ_UNBOUND_MAX_ACTIVE);
 	return hwtimer_exchange_queue ? 0 : -ENOMEM;
 }
 
@@ -158,12 +169,29 @@ static void exchange_work(struct work_struct *work)
 		container_of(work, struct hwtimer_exchange, work);
 	struct hwtimer_instance *instance =
 		container_of(exchange, struct hwtimer_instance, exchange);
-	struct mem_cgroup *memcg = set_active_memcg(exchange->memcg);
+	struct mem_cgroup *memcg;
 
 	mutex_lock(&exchange->drain);
+	memcg = set_active_memcg(exchange->memcg);
 	exchange_drain(instance);
-	mutex_unlock(&exchange->drain);
 	set_active_memcg(memcg);
+	mutex_unlock(&exchange->drain);
+}
+
+/*
+ * From now on the caller's memory cgroup is charged for what the work item allocates. Nobody
+ * knows which process wrote a request into memory that several share. The one that kicked last
+ * is the best guess: the worker would not look at the rings had it not. So a process pays for
+ * another only if both share the rings, and stops paying when the other kicks. mmap() does not
+ * take over: it holds mmap_lock, and a drain may wait for memory.
+ */
+static void exchange_charge_caller(struct hwtimer_exchange *exchange)
+{
+	struct mem_cgroup *before = exchange->memcg;
+
+	lockdep_assert_held(&exchange->drain);
+	exchange->memcg = get_mem_cgroup_from_mm(current->mm);
+	mem_cgroup_put(before);
 }
 
 /*
@@ -386,6 +414,7 @@ long hwtimer_exchange_kick(struct hwtimer_instance *instance)
 
 	if (mutex_lock_interruptible(&exchange->drain))
 		return -ERESTARTSYS;
+	exchange_charge_caller(exchange);
 	done = exchange_drain(instance);
 	mutex_unlock(&exchange->drain);
 	exchange_flush_all(instance);
@@ -401,8 +430,9 @@ static int exchange_open(struct hwtimer_instance *instance)
 	struct hwtimer_ring *ring;
 
 	lockdep_assert_held(&instance->setup);
-	exchange->requests =
-		kvmalloc_array(HWTIMER_HOLD, size, GFP_KERNEL_ACCOUNT);
+	if (!hwtimer_memory_allows(hwtimer_exchange_bytes(settings)))
+		return -ENOMEM;
+	exchange->requests = kvmalloc_array(HWTIMER_HOLD, size, HWTIMER_GFP);
 	if (!exchange->requests)
 		return -ENOMEM;
 	ring = hwtimer_ring_create(settings->submissions,
@@ -412,6 +442,7 @@ static int exchange_open(struct hwtimer_instance *instance)
 		exchange->requests = NULL;
 		return -ENOMEM;
 	}
+	/* Nobody drains what is not there yet. */
 	exchange->memcg = get_mem_cgroup_from_mm(current->mm);
 	spin_lock(&instance->lock);
 	/* Pairs with the smp_load_acquire() in exchange_ring(). */

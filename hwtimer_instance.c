@@ -7,10 +7,11 @@
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/poll.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "hwtimer.h"
+#include "hwtimer_memory.h"
 #include "hwtimer_trace.h"
 
 /*
@@ -43,11 +44,11 @@ static atomic64_t hwtimer_last_nr;
 struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 {
 	struct hwtimer_instance *instance =
-		kzalloc(sizeof(*instance), GFP_KERNEL_ACCOUNT);
+		kzalloc(sizeof(*instance), HWTIMER_GFP);
 
 	if (!instance)
 		return NULL;
-	instance->batch = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	instance->batch = (void *)get_zeroed_page(HWTIMER_GFP);
 	if (!instance->batch) {
 		kfree(instance);
 		return NULL;
@@ -153,6 +154,16 @@ hwtimer_instance_settings(struct hwtimer_instance *instance,
 	return copy;
 }
 
+/*
+ * Nobody will see what becomes of the caller's requests: the caller is being killed, or it
+ * is the work item of an instance that closes. Then it does not wait for memory.
+ */
+static bool supply_unwanted(const struct hwtimer_instance *instance)
+{
+	return fatal_signal_pending(current) ||
+	       READ_ONCE(instance->exchange.closing);
+}
+
 /* Makes the wheel and the table that the settings ask for. */
 static int instance_begin(struct hwtimer_instance *instance)
 {
@@ -166,8 +177,10 @@ static int instance_begin(struct hwtimer_instance *instance)
 	int err;
 
 	lockdep_assert_held(&instance->setup);
-	memory = kvmalloc(hwtimer_wheel_memory(&settings->shape),
-			  GFP_KERNEL_ACCOUNT);
+	if (supply_unwanted(instance) ||
+	    !hwtimer_memory_allows(hwtimer_wheel_memory(&settings->shape)))
+		return -ENOMEM;
+	memory = kvmalloc(hwtimer_wheel_memory(&settings->shape), HWTIMER_GFP);
 	if (!memory)
 		return -ENOMEM;
 	/* Each timer may be a periodic one, and have two records. */
@@ -283,31 +296,54 @@ struct hwtimer_supply {
 	struct hwtimer_block block;
 };
 
+/* Brings @count chunks, a few at a time, for as long as they are wanted. */
+static int supply_chunks(const struct hwtimer_instance *instance,
+			 struct hwtimer_supply *supply, u32 count)
+{
+	int err = 0;
+
+	while (count && !err) {
+		u32 some = min(count, HWTIMER_AHEAD_CHUNKS);
+
+		if (supply_unwanted(instance))
+			return -ENOMEM;
+		err = hwtimer_pool_fill(&supply->chunks, some);
+		count -= some;
+	}
+	return err;
+}
+
 /*
  * May sleep. What could be had is in @supply, whatever is returned; what was
  * wanted @ahead need not be had.
  */
-static int supply_get(struct hwtimer_supply *supply, u32 chunks, u32 ahead,
+static int supply_get(const struct hwtimer_instance *instance,
+		      struct hwtimer_supply *supply, u32 chunks, u32 ahead,
 		      u32 slots)
 {
-	int err = hwtimer_pool_fill(&supply->chunks, chunks);
+	int err;
 
+	if (!hwtimer_memory_allows((u64)chunks * HWTIMER_CHUNK_BYTES +
+				   slots * sizeof(struct hwtimer_slot)))
+		return -ENOMEM;
+	err = supply_chunks(instance, supply, chunks);
 	if (!err && chunks)
-		hwtimer_pool_fill(&supply->chunks, ahead);
-	if (!err && slots)
-		err = hwtimer_table_alloc_block(slots, &supply->block);
-	return err;
+		supply_chunks(instance, supply, ahead);
+	if (err || !slots)
+		return err;
+	if (supply_unwanted(instance))
+		return -ENOMEM;
+	return hwtimer_table_alloc_block(slots, &supply->block);
 }
 
+/* A block that the table has no room for stays in @supply. */
 static void supply_deliver(struct hwtimer_instance *instance,
 			   struct hwtimer_supply *supply)
 {
 	lockdep_assert_held(&instance->lock);
 	hwtimer_pool_merge(&instance->pool, &supply->chunks);
-	/* Another caller may have used up what the limit leaves. */
-	if (supply->block.slots &&
-	    !hwtimer_table_add_block(&instance->table, &supply->block))
-		hwtimer_table_free_block(&supply->block);
+	if (supply->block.slots)
+		hwtimer_table_add_block(&instance->table, &supply->block);
 	hwtimer_instance_account(instance);
 }
 
@@ -336,6 +372,12 @@ int hwtimer_instance_reserve(struct hwtimer_instance *instance,
 			return 0;
 		if (unlikely(supply.chunks.spares || supply.block.slots))
 			supply_deliver(instance, &supply);
+		/* Another caller may have used up what the limit leaves. */
+		if (unlikely(supply.block.slots)) {
+			spin_unlock(&instance->lock);
+			hwtimer_table_free_block(&supply.block);
+			continue;
+		}
 		chunks = chunks_missing(instance, demand);
 		if (records_missing(instance, demand))
 			slots = hwtimer_table_growth(&instance->table);
@@ -347,7 +389,7 @@ int hwtimer_instance_reserve(struct hwtimer_instance *instance,
 		ahead = chunks_ahead(instance);
 		spin_unlock(&instance->lock);
 
-		err = supply_get(&supply, chunks, ahead, slots);
+		err = supply_get(instance, &supply, chunks, ahead, slots);
 	}
 }
 
@@ -461,19 +503,39 @@ static void expired_note(struct hwtimer_instance *instance, const u32 *due,
 	stats->lateness_max = latest;
 }
 
+/*
+ * Frees expired timers whose events there is no memory to keep, against all reservations
+ * (see hwtimer_pool_take()). They count as discarded.
+ */
+static noinline void instance_drop(struct hwtimer_instance *instance,
+				   const u32 *due, unsigned int count)
+{
+	lockdep_assert_held(&instance->lock);
+	instance->stats.discarded += count;
+	while (count--) {
+		u32 index = *due++;
+
+		hwtimer_period_free(instance, index);
+	}
+}
+
 /* Pending records, removed from the wheel as due, become events. */
 static void instance_expire(struct hwtimer_instance *instance, const u32 *due,
 			    unsigned int count, u64 now)
 {
-	unsigned int delivered;
+	unsigned int delivered, queued;
 
 	expired_note(instance, due, count, now);
 	instance->stats.pending -= count;
 	instance->stats.expired += count;
 	delivered = hwtimer_harvest_at_once(instance, due, count, now);
-	hwtimer_queue_add_indices(&instance->ready, &instance->pool,
-				  due + delivered, count - delivered);
-	hwtimer_instance_add_ready(instance, count - delivered);
+	due += delivered;
+	count -= delivered;
+	queued = hwtimer_queue_add_indices(&instance->ready, &instance->pool,
+					   due, count);
+	hwtimer_instance_add_ready(instance, queued);
+	if (unlikely(queued < count))
+		instance_drop(instance, due + queued, count - queued);
 }
 
 /* When the worker should look at the instance next, ns. */

@@ -2,7 +2,7 @@
 /*
  * The kernel's end of a pair of rings; see hwtimer_ring.h.
  *
- * The memory is single pages, charged to who maps them first. The kernel uses
+ * The memory is single pages, charged to the process that maps them first. The kernel uses
  * them where they are, and does not map them anew: there its pages are large, so
  * that it seldom has to look up an address.
  */
@@ -14,6 +14,7 @@
 #include <linux/string.h>
 
 #include "compat.h"
+#include "hwtimer_memory.h"
 #include "hwtimer_ring.h"
 
 static_assert(sizeof(struct hwtimer_rings) == 6 * 64);
@@ -59,11 +60,11 @@ static void pages_free(struct hwtimer_ring *ring)
 
 static int pages_alloc(struct hwtimer_ring *ring, unsigned long count)
 {
-	ring->pages = kvcalloc(count, sizeof(*ring->pages), GFP_KERNEL_ACCOUNT);
+	ring->pages = kvcalloc(count, sizeof(*ring->pages), HWTIMER_GFP);
 	if (!ring->pages)
 		return -ENOMEM;
 	while (ring->nr_pages < count) {
-		struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		struct page *page = alloc_page(HWTIMER_GFP | __GFP_ZERO);
 
 		if (!page) {
 			pages_free(ring);
@@ -95,7 +96,7 @@ static void ring_describe(struct hwtimer_ring *ring)
 struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions)
 {
 	struct ring_layout layout = ring_layout(submissions, completions);
-	struct hwtimer_ring *ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	struct hwtimer_ring *ring = kzalloc(sizeof(*ring), HWTIMER_GFP);
 
 	if (!ring)
 		return NULL;

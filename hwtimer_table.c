@@ -4,7 +4,9 @@
  *
  * Slots are 32 KB, so an index is turned into an address by one load from a
  * small array, and they come in blocks of up to 512 KB from the page
- * allocator, whose memory the kernel maps with large pages.
+ * allocator, whose memory the kernel maps with large pages. Where free memory is
+ * so scattered that not even one slot is to be had in one piece, a slot is mapped
+ * from single pages.
  *
  * The lowest free record is handed out first. After any mixture of
  * cancellations the next records then come in ascending order, which the
@@ -16,7 +18,9 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
+#include "hwtimer_memory.h"
 #include "hwtimer_table.h"
 
 /* Blocks grow with the table, up to 16 slots or 512 KB. */
@@ -24,6 +28,10 @@
 
 /* One more page of maps does for a block. */
 static_assert(HWTIMER_BLOCK_SLOTS_MAX <= HWTIMER_MAP_SLOTS);
+
+/* A block of the largest size is whole pages, and has room for a unit of slots. */
+static_assert(HWTIMER_BLOCK_SLOTS_MAX * sizeof(struct hwtimer_slot) >=
+	      PAGE_SIZE);
 
 /* Slots beyond the limit, as room for records whose generations are spent. */
 #define HWTIMER_SLOTS_RETIRED 16
@@ -45,16 +53,17 @@ int hwtimer_table_init(struct hwtimer_table *table, u32 limit)
 	u32 max_slots = DIV_ROUND_UP_ULL((u64)limit + 1, HWTIMER_SLOT_RECORDS) +
 			HWTIMER_SLOTS_RETIRED;
 
-	table->slots =
-		kvcalloc(max_slots, sizeof(*table->slots), GFP_KERNEL_ACCOUNT);
+	max_slots = round_up(max_slots, HWTIMER_SLOT_UNIT);
+
+	table->slots = kvcalloc(max_slots, sizeof(*table->slots), HWTIMER_GFP);
 	if (!table->slots)
 		return -ENOMEM;
 	table->maps = kvcalloc(maps_for(max_slots), sizeof(*table->maps),
-			       GFP_KERNEL_ACCOUNT);
+			       HWTIMER_GFP);
 	if (!table->maps)
 		goto err_slots;
-	table->vacant = kvcalloc(BITS_TO_LONGS(max_slots), sizeof(long),
-				 GFP_KERNEL_ACCOUNT);
+	table->vacant =
+		kvcalloc(BITS_TO_LONGS(max_slots), sizeof(long), HWTIMER_GFP);
 	if (!table->vacant)
 		goto err_maps;
 	table->max_slots = max_slots;
@@ -69,20 +78,64 @@ err_slots:
 	return -ENOMEM;
 }
 
+/*
+ * A block of @count slots, which is HWTIMER_SLOT_UNIT times a power of two, in one piece;
+ * or NULL.
+ */
+static struct hwtimer_slot *slots_alloc(u32 count, gfp_t gfp)
+{
+	struct page *page =
+		alloc_pages(gfp | __GFP_ZERO | __GFP_COMP,
+			    get_order(count * sizeof(struct hwtimer_slot)));
+
+	return page ? page_address(page) : NULL;
+}
+
+/*
+ * The smallest block, mapped from single pages. Kernels before 7.0 allocate page tables,
+ * a page for 64 slots, with GFP_KERNEL whatever the caller asks for.
+ */
+static struct hwtimer_slot *slots_map(void)
+{
+	/* It is a single page already. */
+	if (HWTIMER_SLOT_UNIT * sizeof(struct hwtimer_slot) == PAGE_SIZE)
+		return NULL;
+	return __vmalloc(HWTIMER_SLOT_UNIT * sizeof(struct hwtimer_slot),
+			 HWTIMER_GFP | __GFP_ZERO);
+}
+
+/* Frees a block of slots, however it was allocated. May sleep. */
+static void slots_free(struct hwtimer_slot *slots)
+{
+	struct page *page;
+
+	if (is_vmalloc_addr(slots)) {
+		vfree(slots);
+		return;
+	}
+	page = virt_to_head_page(slots);
+	__free_pages(page, compound_order(page));
+}
+
+/* How many slots there are in the block that begins with @slots. */
+static u32 slots_count(const struct hwtimer_slot *slots)
+{
+	if (is_vmalloc_addr(slots))
+		return HWTIMER_SLOT_UNIT;
+	return (PAGE_SIZE << compound_order(virt_to_head_page(slots))) /
+	       sizeof(*slots);
+}
+
 /* Undoes hwtimer_table_init(), and frees all records. May sleep. */
 void hwtimer_table_destroy(struct hwtimer_table *table)
 {
 	u32 i = 0;
 
 	while (i < table->nr_slots) {
-		struct page *page = virt_to_head_page(table->slots[i]);
-		struct hwtimer_block block = {
-			.slots = table->slots[i],
-			.order = compound_order(page),
-		};
+		struct hwtimer_slot *slots = table->slots[i];
 
-		i += 1U << (block.order - HWTIMER_SLOT_ORDER);
-		hwtimer_table_free_block(&block);
+		i += slots_count(slots);
+		slots_free(slots);
 		cond_resched();
 	}
 	for (i = 0; i < maps_for(table->nr_slots); i++)
@@ -111,7 +164,7 @@ u64 hwtimer_table_bytes(const struct hwtimer_table *table)
  */
 u32 hwtimer_table_growth(const struct hwtimer_table *table)
 {
-	return min3(max(table->nr_slots / 8, 1U),
+	return min3(max(table->nr_slots / 8, HWTIMER_SLOT_UNIT),
 		    table->max_slots - table->nr_slots,
 		    (u32)HWTIMER_BLOCK_SLOTS_MAX);
 }
@@ -119,28 +172,25 @@ u32 hwtimer_table_growth(const struct hwtimer_table *table)
 /* Room for @nr_slots slots, or less where memory is scattered; false: for none. */
 static bool block_get_slots(struct hwtimer_block *block, u32 nr_slots)
 {
-	unsigned int order = HWTIMER_SLOT_ORDER + ilog2(nr_slots);
+	u32 count =
+		max_t(u32, rounddown_pow_of_two(nr_slots), HWTIMER_SLOT_UNIT);
 
-	for (; order >= HWTIMER_SLOT_ORDER; order--) {
-		gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_COMP |
-			    __GFP_NOWARN;
-		struct page *page;
-
-		if (order > HWTIMER_SLOT_ORDER)
-			gfp |= __GFP_NORETRY;
-		page = alloc_pages(gfp, order);
-		if (page) {
-			block->slots = page_address(page);
-			block->order = order;
-			return true;
-		}
+	for (; count > HWTIMER_SLOT_UNIT && !block->slots; count /= 2) {
+		block->nr_slots = count;
+		block->slots = slots_alloc(count, HWTIMER_GFP_AHEAD);
 	}
-	return false;
+	if (block->slots)
+		return true;
+	block->nr_slots = HWTIMER_SLOT_UNIT;
+	block->slots = slots_alloc(HWTIMER_SLOT_UNIT, HWTIMER_GFP) ?:
+								     slots_map();
+	return block->slots;
 }
 
 /**
  * hwtimer_table_alloc_block - allocate what hwtimer_table_add_block() adds
- * @nr_slots: at most so many, at least 1; fewer where memory is scattered
+ * @nr_slots: at most so many, or HWTIMER_SLOT_UNIT if that is more; at least 1. Fewer
+ *	where memory is scattered
  * @block: out
  *
  * Return: 0 or -ENOMEM. May sleep.
@@ -148,7 +198,7 @@ static bool block_get_slots(struct hwtimer_block *block, u32 nr_slots)
 int hwtimer_table_alloc_block(u32 nr_slots, struct hwtimer_block *block)
 {
 	*block = (struct hwtimer_block){
-		.map = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT),
+		.map = (void *)get_zeroed_page(HWTIMER_GFP),
 	};
 	if (!block->map)
 		return -ENOMEM;
@@ -158,11 +208,11 @@ int hwtimer_table_alloc_block(u32 nr_slots, struct hwtimer_block *block)
 	return -ENOMEM;
 }
 
-/* Frees what is left of a block; nothing is fine. */
+/* Frees what is left of a block; nothing is fine. May sleep if it has slots. */
 void hwtimer_table_free_block(struct hwtimer_block *block)
 {
 	if (block->slots)
-		__free_pages(virt_to_page(block->slots), block->order);
+		slots_free(block->slots);
 	block->slots = NULL;
 	free_page((unsigned long)block->map);
 	block->map = NULL;
@@ -197,7 +247,7 @@ static void table_add_slot(struct hwtimer_table *table,
 bool hwtimer_table_add_block(struct hwtimer_table *table,
 			     struct hwtimer_block *block)
 {
-	u32 count = 1U << (block->order - HWTIMER_SLOT_ORDER);
+	u32 count = block->nr_slots;
 	u32 maps = maps_for(table->nr_slots);
 	u32 i;
 

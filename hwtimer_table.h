@@ -97,7 +97,6 @@ static_assert(sizeof(struct hwtimer_record) == 32);
 /* Records come in slots of 1,024. */
 #define HWTIMER_SLOT_SHIFT 10
 #define HWTIMER_SLOT_RECORDS 1024U
-#define HWTIMER_SLOT_ORDER 3
 
 static_assert(HWTIMER_SLOT_RECORDS == 1U << HWTIMER_SLOT_SHIFT);
 
@@ -108,6 +107,24 @@ static_assert(HWTIMER_SLOT_RECORDS == 1U << HWTIMER_SLOT_SHIFT);
 struct hwtimer_slot {
 	struct hwtimer_record records[HWTIMER_SLOT_RECORDS];
 };
+
+/**
+ * hwtimer_slot_unit - the smallest number of slots that are allocated together
+ * @page_size: bytes of a page
+ *
+ * A slot is eight pages of 4 KB, but half of a page of 64 KB. A table that only grows by
+ * multiples of this number has no memory beside its slots, whatever the size of a page.
+ *
+ * Return: 1, or as many as fill a page.
+ */
+static __always_inline u32 hwtimer_slot_unit(size_t page_size)
+{
+	return page_size <= sizeof(struct hwtimer_slot) ?
+		       1 :
+		       page_size / sizeof(struct hwtimer_slot);
+}
+
+#define HWTIMER_SLOT_UNIT hwtimer_slot_unit(PAGE_SIZE)
 
 /*
  * Maps of free records, a page each, are apart from these: who frees records in random
@@ -140,8 +157,8 @@ struct hwtimer_hand {
  * @maps: a page for HWTIMER_MAP_SLOTS slots each: a set bit is a free record that
  *	can be used
  * @vacant: a bit a slot: clear if the slot has no free record
- * @max_slots: what the limit of timers needs
- * @nr_slots: how many there are; only grows
+ * @max_slots: what the limit of timers needs; a multiple of HWTIMER_SLOT_UNIT
+ * @nr_slots: how many there are; only grows, by multiples of HWTIMER_SLOT_UNIT
  * @lowest: no record of a lower index is free, but for those at hand
  * @hand: what is free there is not so in the maps
  * @used: records in use
@@ -164,12 +181,12 @@ struct hwtimer_table {
  * struct hwtimer_block - what a table grows by
  * @slots: the first of neighbouring slots from one allocation; NULL for none
  * @map: a page of maps, in case that they need one; NULL for none
- * @order: of the pages of @slots
+ * @nr_slots: how many slots there are at @slots
  */
 struct hwtimer_block {
 	struct hwtimer_slot *slots;
 	unsigned long *map;
-	unsigned int order;
+	u32 nr_slots;
 };
 
 int hwtimer_table_init(struct hwtimer_table *table, u32 limit);

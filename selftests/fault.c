@@ -727,4 +727,55 @@ TEST_F(fault, every_failure_is_clean)
 	EXPECT_TRUE(trial->makes_good || failures);
 }
 
+#define FAIL_PAGES DEBUGFS "fail_page_alloc/"
+
+/* More than three slots of records, and more than a page of requests at a time. */
+#define MANY 4000
+
+/* Of this process, all allocations of neighbouring pages fail once it asks for that. */
+static bool prepare_scattering(void)
+{
+	return write_file(FAIL_PAGES "task-filter", "Y") &&
+	       write_file(FAIL_PAGES "ignore-gfp-wait", "N") &&
+	       write_file(FAIL_PAGES "ignore-gfp-highmem", "N") &&
+	       write_file(FAIL_PAGES "verbose", "0") &&
+	       write_file(FAIL_PAGES "min-order", "1") &&
+	       write_file(FAIL_PAGES "times", "-1") &&
+	       write_file(FAIL_PAGES "probability", "100");
+}
+
+static bool end_scattering(void)
+{
+	return write_file(FAIL_PAGES "probability", "0") &&
+	       write_file(FAIL_PAGES "times", "1") &&
+	       write_file(FAIL_PAGES "min-order", "0") &&
+	       write_file(FAIL_PAGES "task-filter", "N");
+}
+
+/* Where no two free pages are neighbours, single pages will do for all that there is. */
+TEST(scattered_memory_is_enough)
+{
+	int asks = open("/proc/self/make-it-fail", O_WRONLY | O_CLOEXEC);
+	int fd = dev_open(O_NONBLOCK);
+	struct hwtimer_stats before;
+	unsigned int scheduled;
+
+	if (asks < 0 || access(FAIL_PAGES "min-order", W_OK))
+		SKIP(return, "this kernel has no " FAIL_PAGES);
+	ASSERT_LE(0, fd);
+	/* A page that lists those of the buckets does not need a neighbour. */
+	ASSERT_EQ(0, dev_setup(fd, 0, 256, MANY));
+	before = stats_of(fd);
+	ASSERT_TRUE(prepare_scattering());
+	ASSERT_EQ(1, write(asks, "1", 1));
+	scheduled = dev_schedule_many(fd, MANY, 0, 0, NULL);
+	ASSERT_EQ(1, pwrite(asks, "0", 1, 0));
+	ASSERT_TRUE(end_scattering());
+	EXPECT_EQ(MANY, scheduled);
+	EXPECT_LE(before.bytes + MANY * 32, stats_of(fd).bytes);
+	EXPECT_TRUE(dev_wait_ready(fd, scheduled));
+	EXPECT_EQ(scheduled, dev_discard_events(fd, scheduled));
+	ASSERT_EQ(0, close(fd));
+}
+
 TEST_HARNESS_MAIN

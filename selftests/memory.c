@@ -15,8 +15,11 @@
 /* What the kernel keeps in stock for each CPU without telling. */
 #define SLACK (2 << 20)
 
-/* What an instance needs besides, which only weighs where there are few. */
-#define FIXED (n < 1000000 ? 2 << 20 : 0)
+/* So many timers that what the instance needs besides does not weigh. */
+#define MANY 1000000
+
+/* Chunks that are not full: one for each bucket, at the most. */
+#define BUCKETS_MAX (2 << 20)
 
 /* Dead entries are fewer than those that are pending and this together. */
 #define DEAD_MAX 65536
@@ -45,9 +48,22 @@ static unsigned int schedule_spread(int fd, unsigned int n, __u64 over)
 	return done;
 }
 
+/* What an instance for @n timers may have besides what they need. */
+static __u64 bytes_besides(unsigned int n)
+{
+	int fd = dev_open(0);
+	__u64 bytes = 0;
+
+	if (n < MANY && fd >= 0 && !dev_setup(fd, 0, 0, n) &&
+	    dev_after(fd, HOUR, 0))
+		bytes = stats_of(fd).bytes + BUCKETS_MAX;
+	close(fd);
+	return bytes;
+}
+
 TEST_F(hwtimer, at_most_64_bytes_a_pending_timer)
 {
-	unsigned int n = scaled(1000000);
+	unsigned int n = scaled(MANY);
 	__u64 before, bytes;
 
 	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, n));
@@ -55,12 +71,12 @@ TEST_F(hwtimer, at_most_64_bytes_a_pending_timer)
 	ASSERT_EQ(n, schedule_spread(self->fd, n, 5 * SEC));
 	bytes = stats_of(self->fd).bytes - before;
 	TH_LOG("%.1f bytes a timer at %u over 5 s", (double)bytes / n, n);
-	EXPECT_GE(64ULL * n + FIXED, bytes);
+	EXPECT_GE(64ULL * n + bytes_besides(n), bytes);
 }
 
 TEST_F(hwtimer, at_most_64_bytes_a_timer_in_one_tick)
 {
-	unsigned int n = scaled(1000000);
+	unsigned int n = scaled(MANY);
 	__u64 bytes;
 
 	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, n));
@@ -68,7 +84,7 @@ TEST_F(hwtimer, at_most_64_bytes_a_timer_in_one_tick)
 				       now_ns() + HOUR, NULL));
 	bytes = stats_of(self->fd).bytes;
 	TH_LOG("%.1f bytes a timer at %u in a tick", (double)bytes / n, n);
-	EXPECT_GE(64ULL * n + FIXED, bytes);
+	EXPECT_GE(64ULL * n + bytes_besides(n), bytes);
 }
 
 /* A memory cgroup that the test is in. */
@@ -168,6 +184,54 @@ TEST_F(cgroup, is_charged_for_unread_events)
 #define CGROUP_MAX "33554432"
 #define MAPPINGS_MAX 64
 
+/* Schedules in instance after instance. Exit status 0: until ENOMEM. */
+static void schedule_until_it_fails(void)
+{
+	/* What the program itself needs it has before the limit is reached. */
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		_exit(1);
+	for (unsigned int i = 0; i < MAPPINGS_MAX; i++) {
+		struct hwtimer_request requests[BATCH];
+		int fd = dev_open(0), ret;
+
+		if (fd < 0)
+			_exit(errno == ENOMEM ? 0 : 2);
+		do {
+			fill_schedules(requests, BATCH, 0, HOUR, 0);
+			ret = dev_submit(fd, requests, BATCH);
+			if (ret == -ENOMEM)
+				_exit(0);
+			for (int j = 0; j < ret; j++)
+				if (requests[j].result == -ENOMEM)
+					_exit(0);
+		} while (ret > 0 && requests[ret - 1].result == 0);
+	}
+	_exit(3);
+}
+
+/* The cgroup's OOM killer takes nobody: that a program has too many timers, it is told. */
+TEST_F(cgroup, refuses_timers_and_kills_nobody)
+{
+	int status;
+	pid_t pid;
+
+	if (!self->usable)
+		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
+	ASSERT_TRUE(write_file(CGROUP "memory.max", CGROUP_MAX));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		/* If any, then this one, and not the test. */
+		write_file("/proc/self/oom_score_adj", "1000");
+		schedule_until_it_fails();
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, number_after(CGROUP "memory.events", "oom_kill "));
+	EXPECT_LT(0, number_after(CGROUP "memory.events", "max "));
+	EXPECT_TRUE(write_file(CGROUP "memory.max", "max"));
+}
+
 /* Maps the largest rings again and again. Exit status 0: until ENOMEM. */
 static void map_until_it_fails(void)
 {
@@ -228,6 +292,65 @@ TEST_F(cgroup, is_charged_for_the_rings)
 	/* What was charged before may be given back meanwhile. */
 	EXPECT_LE((long long)ring.bytes, during - before + SLACK);
 	EXPECT_GE(charge_max(stats_of(fd).bytes), during - before);
+	hwtimer_ring_unmap(&ring);
+	ASSERT_EQ(0, close(fd));
+}
+
+/*
+ * Has @count requests done by the kernel alone: it is awake before they are there. One that
+ * dozed off meanwhile is woken by a KICK, which does some of them itself.
+ */
+static void leave_to_the_worker(struct __test_metadata *_metadata,
+				struct hwtimer_ring *ring, unsigned int count)
+{
+	__u64 end = now_ns() + HANG_MS * MS, result;
+
+	for (unsigned int i = 0; i < count; i++)
+		ring_fill(_metadata, ring,
+			  (struct hwtimer_request){
+				  .op = HWTIMER_OP_SCHEDULE,
+				  .time = HOUR,
+			  });
+	ASSERT_EQ(0, ring_kick(ring->fd));
+	hwtimer_ring_store(&ring->shared->submission_tail, ring->tail);
+	for (unsigned int i = 0; i < count;) {
+		if (hwtimer_ring_next_result(ring, &result)) {
+			ASSERT_EQ(0, hwtimer_ring_error(result));
+			i++;
+			continue;
+		}
+		ASSERT_GT(end, now_ns());
+		if (hwtimer_ring_load(&ring->shared->flags))
+			ASSERT_LE(0, ring_kick(ring->fd));
+		sleep_ns(100 * US);
+	}
+}
+
+/* Who kicks pays for what is done for it, whoever has mapped the rings before. */
+TEST_F(cgroup, is_charged_for_ring_work_once_it_kicks)
+{
+	const unsigned int slots = 4096, n = 200000;
+	struct hwtimer_ring ring;
+	long long before, bytes;
+	int fd;
+
+	if (!self->usable)
+		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
+	ASSERT_TRUE(write_file(CGROUPS "cgroup.procs", "0"));
+	fd = dev_open(0);
+	ASSERT_LE(0, fd);
+	ring_open(_metadata, &ring, fd, slots, 1);
+	leave_to_the_worker(_metadata, &ring, 1);
+	ASSERT_TRUE(write_file(CGROUP "cgroup.procs", "0"));
+	before = charged();
+	bytes = stats_of(fd).bytes;
+	for (unsigned int done = 0; done < n; done += slots)
+		leave_to_the_worker(_metadata, &ring, slots);
+	bytes = stats_of(fd).bytes - bytes;
+	TH_LOG("%lld bytes by STATS, %lld by the cgroup", bytes,
+	       charged() - before);
+	EXPECT_LE(bytes - bytes / 20 - SLACK, charged() - before);
+	EXPECT_LT(2 * SLACK, bytes);
 	hwtimer_ring_unmap(&ring);
 	ASSERT_EQ(0, close(fd));
 }

@@ -61,6 +61,7 @@ ring_map     -    -     x      .       x       x      -       x      -
 ring         -    -     x      .       x       x      -       x      -
 ring_abuse   -    -     x      .       -       -      -       x      -
 memory       x    .     a      .       -       a      -       -      -
+scarcity     x    .     a      .       -       a      -       -      -
 fault        .    .     .      .       .       .      .       x      .
 idle         -    -     x      .       -       -      -       -      -
 library      x    .     a      .       x       a      a       a      -

@@ -97,6 +97,35 @@ static void pool_gives_up_what_is_trimmed(struct kunit *test)
 	hwtimer_pool_drain(&surplus);
 }
 
+/*
+ * What hwtimer_pool_take() does with an empty pool, but for the warning, which would end the
+ * test.
+ */
+static void empty_pool_has_chunks_made(struct kunit *test)
+{
+	struct hwtimer_chunk *chunks[3];
+	struct hwtimer_pool pool = {};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(chunks); i++) {
+		chunks[i] = hwtimer_pool_alloc(&pool);
+		KUNIT_ASSERT_NOT_NULL(test, chunks[i]);
+		KUNIT_EXPECT_NULL(test, chunks[i]->next);
+		KUNIT_EXPECT_EQ(test, chunks[i]->first, 0);
+		KUNIT_EXPECT_EQ(test, chunks[i]->used, 0);
+		KUNIT_EXPECT_EQ(test, chunks[i]->dead, 0);
+		KUNIT_EXPECT_EQ(test, pool.chunks, i + 1);
+		KUNIT_EXPECT_EQ(test, pool.spares, 0);
+	}
+	while (i--)
+		hwtimer_pool_give(&pool, chunks[i]);
+	KUNIT_EXPECT_EQ(test, pool.spares, ARRAY_SIZE(chunks));
+	KUNIT_EXPECT_PTR_EQ(test, hwtimer_pool_take(&pool), chunks[0]);
+	hwtimer_pool_give(&pool, chunks[0]);
+	hwtimer_pool_drain(&pool);
+	KUNIT_EXPECT_EQ(test, pool.chunks, 0);
+}
+
 static void queue_is_first_in_first_out(struct kunit *test)
 {
 	struct hwtimer_queue queue = {};
@@ -179,6 +208,7 @@ static struct kunit_case chunk_test_cases[] = {
 	KUNIT_CASE(pool_counts_its_chunks),
 	KUNIT_CASE(pool_merges_all_of_another),
 	KUNIT_CASE(pool_gives_up_what_is_trimmed),
+	KUNIT_CASE(empty_pool_has_chunks_made),
 	KUNIT_CASE(queue_is_first_in_first_out),
 	KUNIT_CASE(queue_of_indices_is_first_in_first_out),
 	KUNIT_CASE(splice_keeps_the_order),

@@ -531,6 +531,34 @@ static void timers_follow_a_clock_that_is_set_back(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
+/* Nobody would see the results, and close() would wait for each allocation. */
+static void closing_instance_brings_no_memory(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 id, first, bytes;
+	u32 i;
+	int err = 0;
+
+	instance->exchange.closing = true;
+	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ENOMEM);
+	KUNIT_EXPECT_FALSE(test, instance->started);
+	instance->exchange.closing = false;
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
+
+	/* Each in a bucket of its own, so that each needs a chunk. */
+	instance->exchange.closing = true;
+	bytes = instance->stats.bytes;
+	for (i = 1; i < LIMIT && !err; i++)
+		err = fake_schedule(instance, i * NSEC_PER_MSEC, &id);
+	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, instance->stats.bytes, bytes);
+	/* What needs none is done. */
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, first, 0), 0);
+	instance->exchange.closing = false;
+	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	fake_check_books(test, instance);
+}
+
 static struct kunit_case instance_test_cases[] = {
 	KUNIT_CASE_PARAM(limit_refuses_and_lifts, kind_gen_params),
 	KUNIT_CASE_PARAM(spent_record_leaves_none_within_the_limit,
@@ -555,6 +583,7 @@ static struct kunit_case instance_test_cases[] = {
 			      { .speed = KUNIT_SPEED_SLOW }),
 	KUNIT_CASE_PARAM_ATTR(cancelling_all_leaves_little, kind_gen_params,
 			      { .speed = KUNIT_SPEED_SLOW }),
+	KUNIT_CASE_PARAM(closing_instance_brings_no_memory, kind_gen_params),
 	KUNIT_CASE_PARAM(random_requests_keep_the_books, kind_gen_params),
 	{}
 };

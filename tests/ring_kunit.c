@@ -5,6 +5,9 @@
  * they wrap.
  */
 #include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -223,21 +226,27 @@ static struct kunit_suite ring_test_suite = {
 #define SUBMISSIONS 8U
 #define COMPLETIONS 4U
 
-static int exchange_test_init(struct kunit *test)
+/* Gives @instance, which is new, rings; whether there was the memory. */
+static bool add_rings(struct hwtimer_instance *instance)
 {
-	struct hwtimer_instance *instance = fake_create(kind_of(test), LIMIT);
+	struct hwtimer_exchange *exchange = &instance->exchange;
 	size_t size = sizeof(struct hwtimer_request);
-	struct hwtimer_exchange *exchange;
 
-	if (!instance)
-		return -ENOMEM;
-	test->priv = instance;
-	exchange = &instance->exchange;
 	instance->settings.submissions = SUBMISSIONS;
 	instance->settings.completions = COMPLETIONS;
 	exchange->requests = kvcalloc(HWTIMER_HOLD, size, GFP_KERNEL);
 	exchange->ring = new_ring(SUBMISSIONS, COMPLETIONS);
-	return exchange->requests && exchange->ring ? 0 : -ENOMEM;
+	return exchange->requests && exchange->ring;
+}
+
+static int exchange_test_init(struct kunit *test)
+{
+	struct hwtimer_instance *instance = fake_create(kind_of(test), LIMIT);
+
+	if (!instance)
+		return -ENOMEM;
+	test->priv = instance;
+	return add_rings(instance) ? 0 : -ENOMEM;
 }
 
 static void exchange_test_exit(struct kunit *test)
@@ -697,4 +706,113 @@ static struct kunit_suite exchange_test_suite = {
 	.test_cases = exchange_test_cases,
 };
 
-kunit_test_suites(&ring_test_suite, &exchange_test_suite);
+/* ---- the work items of many instances ---- */
+
+/* As many items as a workqueue runs at a time if nobody asks for more */
+#define STUCK WQ_DFL_ACTIVE
+
+/* After so long without any progress, s, there will be none. */
+#define HANG 60
+
+static DECLARE_COMPLETION(memory_there);
+static atomic_t waiting;
+
+/* As a work item that waits for memory. */
+static void wait_for_memory(struct work_struct *work)
+{
+	atomic_inc(&waiting);
+	wait_for_completion_interruptible(&memory_there);
+}
+
+/*
+ * An instance whose first request has been left to its work item, which runs @func, or if
+ * that is NULL, what it always does. NULL: no memory.
+ */
+static struct hwtimer_instance *new_needy(work_func_t func)
+{
+	struct hwtimer_instance *instance = fake_create(HWTIMER_KIND_HASHED, 1);
+	struct hwtimer_ring *ring;
+
+	if (!instance)
+		return NULL;
+	if (!add_rings(instance)) {
+		hwtimer_instance_destroy(instance);
+		return NULL;
+	}
+	if (func)
+		INIT_WORK(&instance->exchange.work, func);
+	ring = instance->exchange.ring;
+	*hwtimer_ring_request(ring, ring->shared->submission_tail++) =
+		(struct hwtimer_request){ .op = HWTIMER_OP_SCHEDULE };
+	hwtimer_exchange_serve(instance);
+	return instance;
+}
+
+/* Waits for @count items to begin: each needs a thread that has yet to be made. */
+static bool all_wait(u32 count)
+{
+	unsigned long end = jiffies + HANG * HZ;
+	u32 before = 0, now;
+
+	while ((now = atomic_read(&waiting)) < count) {
+		if (now > before)
+			end = jiffies + HANG * HZ;
+		else if (time_after(jiffies, end))
+			return false;
+		before = now;
+		msleep(20);
+	}
+	return true;
+}
+
+static bool all_answered(const struct hwtimer_rings *shared)
+{
+	unsigned long end = jiffies + HANG * HZ;
+
+	while (READ_ONCE(shared->submission_head) != shared->submission_tail) {
+		if (time_after(jiffies, end))
+			return false;
+		msleep(20);
+	}
+	return true;
+}
+
+static void stuck_instances_hold_up_no_other(struct kunit *test)
+{
+	struct hwtimer_instance **stuck, *other;
+	u32 count;
+
+	stuck = kunit_kcalloc(test, STUCK, sizeof(*stuck), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, stuck);
+	reinit_completion(&memory_there);
+	atomic_set(&waiting, 0);
+	for (count = 0; count < STUCK; count++) {
+		stuck[count] = new_needy(wait_for_memory);
+		if (!stuck[count])
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, count, STUCK);
+	KUNIT_EXPECT_TRUE(test, all_wait(count));
+	other = new_needy(NULL);
+	KUNIT_EXPECT_NOT_NULL(test, other);
+	if (other) {
+		KUNIT_EXPECT_TRUE(test,
+				  all_answered(other->exchange.ring->shared));
+		hwtimer_instance_destroy(other);
+	}
+	complete_all(&memory_there);
+	while (count--)
+		hwtimer_instance_destroy(stuck[count]);
+}
+
+static struct kunit_case work_test_cases[] = {
+	KUNIT_CASE_SLOW(stuck_instances_hold_up_no_other),
+	{}
+};
+
+static struct kunit_suite work_test_suite = {
+	.name = "hwtimer_work",
+	.test_cases = work_test_cases,
+};
+
+kunit_test_suites(&ring_test_suite, &exchange_test_suite, &work_test_suite);

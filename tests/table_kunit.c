@@ -3,6 +3,9 @@
  * Unit tests of hwtimer_table.c: records, ids and generations.
  */
 #include <kunit/test.h>
+#include <linux/mm.h>
+#include <linux/sizes.h>
+#include <linux/vmalloc.h>
 
 #include "../hwtimer_table.h"
 #include "random.h"
@@ -84,6 +87,77 @@ static void refuses_a_block_beyond_its_limit(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, block.map);
 	hwtimer_table_free_block(&block);
 	KUNIT_EXPECT_NULL(test, block.map);
+}
+
+/* A table takes the memory of its slots and no more, however large a page is. */
+static void units_of_slots_are_whole_pages_of_any_size(struct kunit *test)
+{
+	static const size_t page_sizes[] = { SZ_4K,  SZ_8K,  SZ_16K,
+					     SZ_32K, SZ_64K, SZ_256K };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(page_sizes); i++) {
+		size_t page_size = page_sizes[i];
+		u32 unit = hwtimer_slot_unit(page_size);
+		size_t bytes = unit * sizeof(struct hwtimer_slot);
+
+		KUNIT_EXPECT_EQ(test, bytes % page_size, 0);
+		/* No more of them than are needed for that. */
+		KUNIT_EXPECT_TRUE(test, unit == 1 || bytes == page_size);
+	}
+}
+
+static void account_is_what_was_allocated(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	u64 before = hwtimer_table_bytes(table), bytes = 0;
+	u32 i = 0;
+
+	while (hwtimer_table_growth(table))
+		grow(test, table);
+	while (i < table->nr_slots) {
+		struct page *page = virt_to_head_page(table->slots[i]);
+		size_t block = PAGE_SIZE << compound_order(page);
+
+		KUNIT_ASSERT_EQ(test, block % sizeof(struct hwtimer_slot), 0);
+		bytes += block;
+		i += block / sizeof(struct hwtimer_slot);
+	}
+	KUNIT_EXPECT_EQ(test, i, table->nr_slots);
+	for (i = 0; i * HWTIMER_MAP_SLOTS < table->nr_slots; i++)
+		bytes += PAGE_SIZE;
+	KUNIT_EXPECT_EQ(test, hwtimer_table_bytes(table) - before, bytes);
+}
+
+/* What a table gets where memory is scattered. Its end is the test's end. */
+static void slots_may_be_mapped_from_single_pages(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	const size_t bytes = HWTIMER_SLOT_UNIT * sizeof(struct hwtimer_slot);
+	u32 round, index;
+	u64 id;
+
+	for (round = 0; round < 2; round++) {
+		struct hwtimer_block block = {
+			.slots = __vmalloc(bytes, GFP_KERNEL | __GFP_ZERO),
+			.map = (void *)get_zeroed_page(GFP_KERNEL),
+			.nr_slots = HWTIMER_SLOT_UNIT,
+		};
+
+		KUNIT_ASSERT_NOT_NULL(test, block.slots);
+		KUNIT_ASSERT_NOT_NULL(test, block.map);
+		KUNIT_ASSERT_TRUE(test, hwtimer_table_add_block(table, &block));
+		grow(test, table);
+	}
+	KUNIT_EXPECT_EQ(test, table->nr_slots, 4 * HWTIMER_SLOT_UNIT);
+	while (hwtimer_table_spare(table)) {
+		index = get(test, table);
+		id = id_of(table, index);
+		KUNIT_ASSERT_PTR_EQ(test, hwtimer_table_find(table, id),
+				    hwtimer_table_record(table, index));
+	}
+	KUNIT_EXPECT_EQ(test, table->used + 1,
+			table->nr_slots * HWTIMER_SLOT_RECORDS);
 }
 
 static void lowest_free_record_comes_first(struct kunit *test)
@@ -280,6 +354,9 @@ static void random_operations_match_the_oracle(struct kunit *test)
 static struct kunit_case table_test_cases[] = {
 	KUNIT_CASE(grows_to_its_limit),
 	KUNIT_CASE(refuses_a_block_beyond_its_limit),
+	KUNIT_CASE(units_of_slots_are_whole_pages_of_any_size),
+	KUNIT_CASE(account_is_what_was_allocated),
+	KUNIT_CASE(slots_may_be_mapped_from_single_pages),
 	KUNIT_CASE(lowest_free_record_comes_first),
 	KUNIT_CASE(lowest_free_record_comes_first_wherever_it_is),
 	KUNIT_CASE(empty_table_tells_so),

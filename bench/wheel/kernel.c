@@ -145,19 +145,23 @@ void kmem_cache_destroy(struct kmem_cache *cache)
 {
 }
 
+void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
+{
+	void *object = cache->free;
+
+	if (!object)
+		return arena_alloc(cache->size, cache->align);
+	cache->free = *cache->free;
+	return object;
+}
+
 int kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t count,
 			  void **objects)
 {
 	size_t i;
 
-	for (i = 0; i < count; i++) {
-		if (cache->free) {
-			objects[i] = cache->free;
-			cache->free = *cache->free;
-		} else {
-			objects[i] = arena_alloc(cache->size, cache->align);
-		}
-	}
+	for (i = 0; i < count; i++)
+		objects[i] = kmem_cache_alloc(cache, gfp);
 	return count;
 }
 

@@ -16,7 +16,9 @@
  * is refused with E2BIG otherwise, or if it is longer than a page.
  *
  * An ioctl returns 0 or a count, or -1 with errno. Errors of any: EFAULT (an
- * address cannot be read or written), ENOTTY (an unknown command).
+ * address cannot be read or written), ENOTTY (an unknown command). ENOMEM comes
+ * while there is still some memory for others, and where a memory cgroup is at
+ * its limit: no process is killed for what timers need.
  *
  * Errors of open(): ENFILE (there are as many instances as the module's
  * parameter max_instances allows), ENOMEM.

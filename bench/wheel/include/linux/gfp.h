@@ -13,6 +13,8 @@
 #define GFP_KERNEL_ACCOUNT 0U
 #define __GFP_NOWARN 0U
 #define __GFP_NORETRY 0U
+#define __GFP_RETRY_MAYFAIL 0U
+#define GFP_ATOMIC 0U
 /* All pages are zeroed and compound. */
 #define __GFP_ZERO 0U
 #define __GFP_COMP 0U

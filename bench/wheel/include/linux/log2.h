@@ -5,4 +5,6 @@
 /* Of a number that is not 0. */
 #define ilog2(n) (63 - __builtin_clzll(n))
 
+#define rounddown_pow_of_two(n) (1UL << ilog2(n))
+
 #endif /* BENCH_LINUX_LOG2_H */

@@ -10,4 +10,11 @@
 
 #define DIV_ROUND_UP_ULL(n, d) DIV_ROUND_UP((unsigned long long)(n), d)
 
+/* @to: a power of two */
+#define round_up(n, to)                                 \
+	({                                              \
+		__auto_type round_to = (to);            \
+		((n) + round_to - 1) & ~(round_to - 1); \
+	})
+
 #endif /* BENCH_LINUX_MATH_H */

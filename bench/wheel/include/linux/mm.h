@@ -2,10 +2,33 @@
 #ifndef BENCH_LINUX_MM_H
 #define BENCH_LINUX_MM_H
 
+#include <linux/bits.h>
 #include <linux/gfp.h>
 
+#ifndef PAGE_SHIFT
 #define PAGE_SHIFT 12
-#define PAGE_SIZE 4096UL
+#endif
+#define PAGE_SIZE BIT(PAGE_SHIFT)
+
+static inline int get_order(unsigned long size)
+{
+	int order = 0;
+
+	while (PAGE_SIZE << order < size)
+		order++;
+	return order;
+}
+
+/* In pages: more than anybody asks for. */
+static inline unsigned long totalram_pages(void)
+{
+	return 1UL << 30;
+}
+
+static inline long si_mem_available(void)
+{
+	return totalram_pages();
+}
 
 void *page_address(const struct page *page);
 unsigned int compound_order(const struct page *page);

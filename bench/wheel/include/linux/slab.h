@@ -19,6 +19,7 @@ struct kmem_cache *kmem_cache_create(const char *name, unsigned int size,
 				     unsigned int align, unsigned int flags,
 				     void (*ctor)(void *object));
 void kmem_cache_destroy(struct kmem_cache *cache);
+void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp);
 int kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t count,
 			  void **objects);
 void kmem_cache_free_bulk(struct kmem_cache *cache, size_t count,

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * When the machine's memory runs out: a program that schedules timers until there is
+ * no more memory is told ENOMEM, and the OOM killer takes nobody for it. The memory of
+ * timers is in no process, so the program is the smallest of all, and others would die.
+ *
+ * The machine is made small first: what there is beyond LEFT is taken by a file without
+ * a name, which is in no process either.
+ */
+#include "hwtimer_test.h"
+
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+/* Memory that the tests leave to themselves and to the module. */
+#define LEFT (96LL << 20)
+
+/* What a bystander holds all the time: more than anybody else. */
+#define HELD (4 << 20)
+
+/* What it takes in addition, again and again. */
+#define TAKEN (256 << 10)
+
+#define BYSTANDERS 3
+
+/* As often as this the module refuses before the program believes it. */
+#define REFUSALS 50
+
+static long long available(void)
+{
+	return number_after("/proc/meminfo", "MemAvailable:") << 10;
+}
+
+static long long oom_kills(void)
+{
+	return number_after("/proc/vmstat", "oom_kill ");
+}
+
+/* Takes all but LEFT; returns the file that holds it, or -1. */
+static int take_memory(void)
+{
+	int fd = syscall(SYS_memfd_create, "hwtimer-scarcity", 0);
+	long long size = available() - LEFT;
+
+	if (fd >= 0 && size > 0 && fallocate(fd, 0, 0, size)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/*
+ * A program like others: it has some memory, and takes and gives back some more. Tells by
+ * a byte each time that it is alive.
+ */
+static void be_a_bystander(int to)
+{
+	char *held = mmap(NULL, HELD, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (held == MAP_FAILED)
+		_exit(1);
+	memset(held, 1, HELD);
+	for (;;) {
+		char *taken = mmap(NULL, TAKEN, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (taken == MAP_FAILED)
+			_exit(2);
+		memset(taken, 1, TAKEN);
+		munmap(taken, TAKEN);
+		if (write(to, "", 1) != 1)
+			_exit(3);
+		sleep_ns(5 * MS);
+	}
+}
+
+struct bystander {
+	pid_t pid;
+	int from;
+};
+
+FIXTURE(scarce)
+{
+	struct bystander bystanders[BYSTANDERS];
+	long long killed;
+	int taken;
+};
+
+static bool hear(const struct bystander *bystander)
+{
+	struct pollfd pfd = { .fd = bystander->from, .events = POLLIN };
+	char c;
+
+	return poll(&pfd, 1, HANG_MS) == 1 && read(pfd.fd, &c, 1) == 1;
+}
+
+FIXTURE_SETUP(scarce)
+{
+	self->killed = oom_kills();
+	ASSERT_LE(0, self->killed);
+	for (unsigned int i = 0; i < BYSTANDERS; i++) {
+		struct bystander *bystander = &self->bystanders[i];
+		int ends[2];
+
+		ASSERT_EQ(0, pipe(ends));
+		bystander->pid = fork();
+		ASSERT_LE(0, bystander->pid);
+		if (!bystander->pid)
+			be_a_bystander(ends[1]);
+		close(ends[1]);
+		bystander->from = ends[0];
+		ASSERT_TRUE(hear(bystander));
+	}
+	self->taken = take_memory();
+	ASSERT_LE(0, self->taken);
+}
+
+FIXTURE_TEARDOWN(scarce)
+{
+	close(self->taken);
+	for (unsigned int i = 0; i < BYSTANDERS; i++) {
+		kill(self->bystanders[i].pid, SIGKILL);
+		waitpid(self->bystanders[i].pid, NULL, 0);
+		close(self->bystanders[i].from);
+	}
+}
+
+/* Each bystander is alive, and goes on: what it told before does not count. */
+static void expect_bystanders(struct __test_metadata *_metadata,
+			      const struct bystander *bystanders)
+{
+	for (unsigned int i = 0; i < BYSTANDERS; i++) {
+		const struct bystander *bystander = &bystanders[i];
+		int flags = fcntl(bystander->from, F_GETFL);
+		char told[4096];
+
+		fcntl(bystander->from, F_SETFL, flags | O_NONBLOCK);
+		while (read(bystander->from, told, sizeof(told)) > 0)
+			;
+		fcntl(bystander->from, F_SETFL, flags);
+		for (unsigned int round = 0; round < 20; round++)
+			ASSERT_TRUE(hear(bystander));
+		EXPECT_EQ(0, waitpid(bystander->pid, NULL, WNOHANG));
+	}
+}
+
+/* Schedules until it is refused; returns the error. */
+static int schedule_until_refused(int fd, __u64 *scheduled)
+{
+	struct hwtimer_request requests[256];
+
+	for (;;) {
+		int ret;
+
+		fill_schedules(requests, 256, 0, HOUR, *scheduled);
+		ret = dev_submit(fd, requests, 256);
+		if (ret <= 0)
+			return ret;
+		for (int i = 0; i < ret; i++) {
+			if (requests[i].result)
+				return requests[i].result;
+			++*scheduled;
+		}
+	}
+}
+
+static void schedule_until_enomem(struct __test_metadata *_metadata)
+{
+	int fd = dev_open(0), err = 0;
+	__u64 scheduled = 0;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, dev_setup(fd, 0, 0, module_parameter("max_timers")));
+	for (unsigned int i = 0; i < REFUSALS; i++) {
+		err = schedule_until_refused(fd, &scheduled);
+		ASSERT_EQ(-ENOMEM, err);
+	}
+	TH_LOG("%llu timers, then ENOMEM; %lld kB are available", scheduled,
+	       available() >> 10);
+	/* There was not as little memory as that. */
+	EXPECT_LT(LEFT / 2 / 64, scheduled);
+	EXPECT_EQ(scheduled, stats_of(fd).pending);
+	EXPECT_GT(LEFT / 2, available());
+}
+
+/* The program that schedules stays, and keeps its memory, while others go on. */
+TEST_F(scarce, timers_stop_at_enomem_and_bystanders_live)
+{
+	schedule_until_enomem(_metadata);
+	expect_bystanders(_metadata, self->bystanders);
+	EXPECT_EQ(self->killed, oom_kills());
+}
+
+TEST_HARNESS_MAIN
