@@ -166,6 +166,9 @@ struct hwtimer_exchange {
  * @harvest: see above
  * @lock: see above
  * @settings: written under @setup, constant once @started
+ * @offsets: by the number of the clock: how far the clock of the time namespace in
+ *	which the file was opened is ahead of the host's, ns; 0 for a kernel client.
+ *	Constant before the first timer
  * @started: the wheel and the table exist; set once, under @lock
  * @stopped: STOP was called; set once, under @lock
  * @stopped_at: when, ns on the instance's clock; protected by @lock
@@ -212,6 +215,7 @@ struct hwtimer_instance {
 	spinlock_t lock; /* see above */
 
 	struct hwtimer_settings settings;
+	s64 offsets[HWTIMER_CLOCKS];
 	bool started;
 	bool stopped;
 	u64 stopped_at;
@@ -304,10 +308,19 @@ hwtimer_instance_timers(const struct hwtimer_instance *instance)
 	return instance->table.used - instance->periodic;
 }
 
-/* The time on the instance's clock, ns. */
+/*
+ * The time on the instance's clock, ns: what clock_gettime() says in the time
+ * namespace in which the file was opened, wherever the caller is now. All times of an
+ * instance (deadlines, ticks, @wake, @stopped_at, what user space and tracing are told)
+ * are of this clock; the alarm @turns converts to the host's clock, see
+ * hwtimer_worker_kick(). Only @chores, the notice and the exchange go by the host's
+ * CLOCK_MONOTONIC, by which they measure nothing but durations.
+ */
 static inline u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
 {
-	return READ_ONCE(instance->settings.clock)->now();
+	const struct hwtimer_clock *clock = READ_ONCE(instance->settings.clock);
+
+	return clock->now() + instance->offsets[clock->nr];
 }
 
 /* hwtimer_exchange.c: the rings that user space maps */
