@@ -192,6 +192,10 @@ struct hwtimer_exchange {
  * @unused: protected by @lock: how many chunks were not needed so far, until
  *	@trim_at
  * @cursor: protected by @lock: STOP has handed back all records before it
+ * @surveyed: protected by @lock: STOP has looked at all records before it for
+ *	periodic timers that rest
+ * @resting: protected by @lock: of the records that STOP has looked at, those of
+ *	periodic timers that rest, and are pending again once their event was read
  * @batch: a page of what goes to user space, or to the client, next; protected by
  *	@harvest
  * @leaves_free: what is leaving has no state but HWTIMER_FREE any more; protected by
@@ -235,6 +239,8 @@ struct hwtimer_instance {
 	u32 unused;
 
 	u64 cursor;
+	u64 surveyed;
+	u32 resting;
 	void *batch;
 	bool leaves_free;
 	wait_queue_head_t readers;
@@ -380,6 +386,10 @@ hwtimer_period_get(const struct hwtimer_instance *instance,
 		   const struct hwtimer_record *record);
 void hwtimer_period_end(struct hwtimer_instance *instance,
 			struct hwtimer_record *record, u64 now);
+void hwtimer_period_survey(struct hwtimer_instance *instance,
+			   struct hwtimer_record *record);
+void hwtimer_period_rests_no_more(struct hwtimer_instance *instance,
+				  struct hwtimer_record *record);
 u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 			       const struct hwtimer_record *record, u64 now);
 bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
@@ -478,7 +488,7 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 			       char __user *buffer, size_t count);
 ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 				    struct hwtimer_unprocessed __user *timers,
-				    u32 count);
+				    u32 count, u64 *left);
 
 u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more);
 void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance);

@@ -21,6 +21,7 @@ static int event_discard(struct hwtimer_instance *instance,
 	if (trace_hwtimer_discard_enabled())
 		hwtimer_trace_discard(instance, index);
 	record->state = HWTIMER_DISCARDED;
+	hwtimer_period_rests_no_more(instance, record);
 	instance->stats.ready--;
 	instance->stats.discarded++;
 	instance->discards++;
