@@ -268,6 +268,7 @@ TEST_F(library, a_delay_of_minus_1_is_over)
 	ASSERT_EQ(0, hwt_schedule(self->hwt, -1, 1, NULL));
 	ASSERT_EQ(0, hwt_schedule(self->hwt, HOUR, 2, &id));
 	ASSERT_EQ(0, hwt_reschedule(self->hwt, id, -1));
+	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 2));
 	ASSERT_EQ(1, hwt_next(self->hwt, &event));
 	EXPECT_EQ(1, event.user_data);
 	ASSERT_EQ(1, hwt_next(self->hwt, &event));
