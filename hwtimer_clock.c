@@ -57,8 +57,7 @@ u64 hwtimer_clock_host_time(u64 time, s64 offset)
 {
 	s64 host;
 
-	if (time >= KTIME_MAX ||
-	    check_sub_overflow((s64)time, offset, &host))
+	if (time >= KTIME_MAX || check_sub_overflow((s64)time, offset, &host))
 		return KTIME_MAX;
 	return max_t(s64, host, 0);
 }

@@ -122,8 +122,8 @@ TEST_F(hwtimer, a_delay_of_never_is_refused)
 			  query_of(self->fd, ids[i]).remaining <= HOUR);
 	}
 	/* Whether there is such a timer does not matter. */
-	timers[0] = (struct hwtimer_bulk_timer){ .id = 1,
-						 .time = HWTIMER_NEVER };
+	timers[0] =
+		(struct hwtimer_bulk_timer){ .id = 1, .time = HWTIMER_NEVER };
 	ASSERT_EQ(1, dev_bulk(self->fd, HWTIMER_OP_RESCHEDULE, 0, timers,
 			      results, 1));
 	EXPECT_EQ(-EINVAL, error_of(results[0]));

@@ -291,8 +291,7 @@ TEST_F(timens, reschedule)
 	expect_delay(_metadata, self, query.deadline, 2 * HOUR, before);
 	/* Earlier, and then later than that, in one and the same bucket or not. */
 	deadline = inner_now(self) + SOON;
-	ASSERT_EQ(0,
-		  dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
 	if (!dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline + SOON))
 		deadline += SOON;
 	expect_event(_metadata, self, 1, deadline);

@@ -258,11 +258,11 @@ static inline bool hwtimer_ring_next_result(struct hwtimer_ring *ring,
 }
 #endif
 #elif ULONG_MAX == ULLONG_MAX
-#define hwtimer_ring_next_result(ring, result)                      \
+#define hwtimer_ring_next_result(ring, result) \
 	_Generic((result), unsigned long *: hwtimer_ring_next_long, \
 		 unsigned long long *: hwtimer_ring_next_long_long)(ring, result)
 #else
-#define hwtimer_ring_next_result(ring, result)                          \
+#define hwtimer_ring_next_result(ring, result) \
 	_Generic((result),                                              \
 		 unsigned long long *: hwtimer_ring_next_long_long)(ring, \
 								    result)
