@@ -169,6 +169,9 @@ struct hwtimer_exchange {
  * @lock: see above
  * @settings: written under both @setup and @lock, so read under either; constant once
  *	@started. Without a lock, by hwtimer_instance_settings()
+ * @offsets: by the number of the clock: how far the clock of the time namespace in
+ *	which the file was opened is ahead of the host's, ns; 0 for a kernel client.
+ *	Constant before the first timer
  * @started: the wheel and the table exist; set once, under @lock
  * @stopped: STOP was called; set once, under @lock
  * @stopped_at: when, ns on the instance's clock; protected by @lock
@@ -193,6 +196,10 @@ struct hwtimer_exchange {
  * @unused: protected by @lock: how many chunks were not needed so far, until
  *	@trim_at
  * @cursor: protected by @lock: STOP has handed back all records before it
+ * @surveyed: protected by @lock: STOP has looked at all records before it for
+ *	periodic timers that rest
+ * @resting: protected by @lock: of the records that STOP has looked at, those of
+ *	periodic timers that rest, and are pending again once their event was read
  * @batch: a page of what goes to user space, or to the client, next; protected by
  *	@harvest
  * @leaves_free: what is leaving has no state but HWTIMER_FREE any more; protected by
@@ -219,6 +226,7 @@ struct hwtimer_instance {
 	spinlock_t lock; /* see above */
 
 	struct hwtimer_settings settings;
+	s64 offsets[HWTIMER_CLOCKS];
 	bool started;
 	bool stopped;
 	u64 stopped_at;
@@ -238,6 +246,8 @@ struct hwtimer_instance {
 	u32 unused;
 
 	u64 cursor;
+	u64 surveyed;
+	u32 resting;
 	void *batch;
 	bool leaves_free;
 	wait_queue_head_t readers;
@@ -315,10 +325,21 @@ hwtimer_instance_timers(const struct hwtimer_instance *instance)
 	return instance->table.used - instance->periodic;
 }
 
-/* The time on the instance's clock, ns; its settings are locked, or constant. */
+/*
+ * The time on the instance's clock, ns: what clock_gettime() says in the time
+ * namespace in which the file was opened, wherever the caller is now. All times of an
+ * instance (deadlines, ticks, @wake, @stopped_at, what user space and tracing are told)
+ * are of this clock; the alarm @turns converts to the host's clock, see
+ * hwtimer_worker_kick(). Only @chores, the notice and the exchange go by the host's
+ * CLOCK_MONOTONIC, by which they measure nothing but durations.
+ *
+ * The settings are locked, or constant.
+ */
 static inline u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
 {
-	return instance->settings.clock->now();
+	const struct hwtimer_clock *clock = instance->settings.clock;
+
+	return clock->now() + instance->offsets[clock->nr];
 }
 
 /*
@@ -398,6 +419,10 @@ hwtimer_period_get(const struct hwtimer_instance *instance,
 		   const struct hwtimer_record *record);
 void hwtimer_period_end(struct hwtimer_instance *instance,
 			struct hwtimer_record *record, u64 now);
+void hwtimer_period_survey(struct hwtimer_instance *instance,
+			   struct hwtimer_record *record);
+void hwtimer_period_rests_no_more(struct hwtimer_instance *instance,
+				  struct hwtimer_record *record);
 u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 			       const struct hwtimer_record *record, u64 now);
 bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
@@ -496,7 +521,7 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 			       char __user *buffer, size_t count);
 ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 				    struct hwtimer_unprocessed __user *timers,
-				    u32 count);
+				    u32 count, u64 *left);
 
 u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more);
 void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance);

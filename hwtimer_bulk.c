@@ -33,23 +33,27 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 }
 
 /*
- * Schedules timers @first to @last - 1, or as many as there are records at hand;
- * returns how many.
+ * Schedules timers @first to @last - 1, or as many as there are records at hand, or up
+ * to one that is refused; returns how many. Not inline, so that the loop has all the
+ * registers.
  */
-static u32 bulk_schedule_hand(struct hwtimer_table *table,
-			      const struct hwtimer_intake *intake, u32 flags,
-			      u64 *words, u32 first, u32 last,
-			      struct hwtimer_moment *moment)
+static noinline u32 bulk_schedule_hand(struct hwtimer_table *table,
+				       const struct hwtimer_intake *intake,
+				       u32 flags, u64 *words, u32 first,
+				       u32 last, struct hwtimer_moment *moment)
 {
 	struct hwtimer_hand hand = table->hand;
 	u32 i, index;
 
+	flags &= HWTIMER_ABSOLUTE;
 	for (i = first; i < last && hand.free; i++) {
-		u64 deadline =
-			hwtimer_op_deadline(words[2 * i + 1], flags, moment);
-		struct hwtimer_record *record =
-			hwtimer_hand_take(&hand, &index);
+		struct hwtimer_record *record;
+		u64 deadline;
 
+		if (hwtimer_op_no_time(words[2 * i + 1], flags))
+			break;
+		deadline = hwtimer_op_deadline(words[2 * i + 1], flags, moment);
+		record = hwtimer_hand_take(&hand, &index);
 		hwtimer_op_fill(record, deadline, words[2 * i]);
 		words[i] = hwtimer_table_id(record, index);
 		hwtimer_intake_file(intake,
@@ -65,32 +69,49 @@ static u32 bulk_schedule_hand(struct hwtimer_table *table,
 	return i - first;
 }
 
-/* Schedules the first @count timers; returns how many there are records for. */
+/* Why a timer was not scheduled, for which there is room, or is not. */
+static int bulk_refusal(const struct hwtimer_instance *instance, u64 time,
+			u32 flags, bool room)
+{
+	if (hwtimer_op_no_time(time, flags))
+		return -EINVAL;
+	return room ? -ENOMEM : hwtimer_op_refusal(instance);
+}
+
+/* Schedules @count timers; returns how many it could. */
 static u32 bulk_schedule(struct hwtimer_instance *instance, u32 flags,
 			 u64 *words, u32 count, struct hwtimer_moment *moment)
 {
 	struct hwtimer_intake intake = hwtimer_intake_begin(&instance->wheel);
-	u32 done = 0;
+	u32 i = 0, filed = 0;
 
-	while (done < count && hwtimer_table_ready(&instance->table))
-		done += bulk_schedule_hand(&instance->table, &intake, flags,
-					   words, done, count, moment);
-	hwtimer_intake_end(&intake, done);
-	return done;
+	while (i < count) {
+		u32 room = min(count - i, hwtimer_op_room(instance));
+		u32 done = 0;
+
+		if (room && hwtimer_table_ready(&instance->table))
+			done = bulk_schedule_hand(&instance->table, &intake,
+						  flags, words, i, i + room,
+						  moment);
+		if (unlikely(!done)) {
+			words[i] = bulk_refusal(instance, words[2 * i + 1],
+						flags, room);
+			i++;
+		}
+		i += done;
+		filed += done;
+	}
+	hwtimer_intake_end(&intake, filed);
+	return filed;
 }
 
 static void bulk_schedule_all(struct hwtimer_instance *instance, u32 flags,
 			      u64 *words, u32 count,
 			      struct hwtimer_moment *moment)
 {
-	u32 room = min(count, hwtimer_op_room(instance));
-	u32 i, done = bulk_schedule(instance, flags, words, room, moment);
+	u32 filed = bulk_schedule(instance, flags, words, count, moment);
 
-	for (i = done; i < room; i++)
-		words[i] = -ENOMEM;
-	for (; i < count; i++)
-		words[i] = hwtimer_op_refusal(instance);
-	hwtimer_op_count_filed(instance, done);
+	hwtimer_op_count_filed(instance, filed);
 	if (trace_hwtimer_schedule_enabled())
 		hwtimer_trace_bulk(instance, words, count);
 }
@@ -119,9 +140,20 @@ static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
 	hwtimer_op_count_cancelled(instance, count - others);
 }
 
-static void bulk_reschedule_all(struct hwtimer_instance *instance, u32 flags,
-				u64 *words, u32 count,
-				struct hwtimer_moment *moment)
+static __always_inline int bulk_reschedule(struct hwtimer_instance *instance,
+					   u64 id, u64 time, u32 flags,
+					   struct hwtimer_moment *moment)
+{
+	/* As of a request: before it is seen whether there is such a timer. */
+	if (hwtimer_op_no_time(time, flags))
+		return -EINVAL;
+	return hwtimer_op_reschedule(instance, id, time, flags, moment);
+}
+
+/* @flags are a constant: in the loop they are not asked about. */
+static __always_inline void
+bulk_reschedule_all(struct hwtimer_instance *instance, u32 flags, u64 *words,
+		    u32 count, struct hwtimer_moment *moment)
 {
 	u32 i;
 
@@ -131,9 +163,8 @@ static void bulk_reschedule_all(struct hwtimer_instance *instance, u32 flags,
 		if (i + HWTIMER_AHEAD < count)
 			hwtimer_table_prefetch(&instance->table,
 					       words[2 * (i + HWTIMER_AHEAD)]);
-		words[i] = hwtimer_op_reschedule(instance, words[2 * i],
-						 words[2 * i + 1], flags,
-						 moment);
+		words[i] = bulk_reschedule(instance, words[2 * i],
+					   words[2 * i + 1], flags, moment);
 	}
 }
 
@@ -155,10 +186,16 @@ static noinline void bulk_reschedule_traced(struct hwtimer_instance *instance,
 {
 	u32 i;
 
-	for (i = 0; i < count; i++)
-		words[i] = hwtimer_op_reschedule_traced(instance, words[2 * i],
-							words[2 * i + 1], flags,
-							moment);
+	for (i = 0; i < count; i++) {
+		u64 time = words[2 * i + 1];
+
+		words[i] = hwtimer_op_no_time(time, flags) ?
+				   -EINVAL :
+				   hwtimer_op_reschedule_traced(instance,
+								words[2 * i],
+								time, flags,
+								moment);
+	}
 }
 
 /* Does it all. The lock is held, and let go. */
@@ -186,9 +223,11 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 		if (trace_hwtimer_reschedule_enabled())
 			bulk_reschedule_traced(instance, bulk->flags, words,
 					       count, &moment);
+		else if (bulk->flags & HWTIMER_ABSOLUTE)
+			bulk_reschedule_all(instance, HWTIMER_ABSOLUTE, words,
+					    count, &moment);
 		else
-			bulk_reschedule_all(instance, bulk->flags, words, count,
-					    &moment);
+			bulk_reschedule_all(instance, 0, words, count, &moment);
 	}
 	hwtimer_op_end(instance, count, ready, HWTIMER_STEPS_OWED);
 }
@@ -240,7 +279,8 @@ static void bulk_run_singly(struct hwtimer_instance *instance,
 		u64 one[2] = { words[2 * i], words[2 * i + 1] };
 		int err = bulk_reserve(instance, bulk, 1);
 
-		if (err) {
+		/* It needs no memory to be refused. */
+		if (err && !hwtimer_op_no_time(one[1], bulk->flags)) {
 			spin_unlock(&instance->lock);
 			one[0] = err;
 		} else {

@@ -3,7 +3,9 @@
  * The clocks; see hwtimer_clock.h.
  */
 #include <linux/kernel.h>
+#include <linux/overflow.h>
 #include <linux/time.h>
+#include <linux/time_namespace.h>
 
 #include "hwtimer_clock.h"
 
@@ -25,4 +27,37 @@ const struct hwtimer_clock *hwtimer_clock_find(u32 id)
 		if (hwtimer_clocks[nr].id == (clockid_t)id)
 			return &hwtimer_clocks[nr];
 	return NULL;
+}
+
+/**
+ * hwtimer_clock_namespace - how far the caller's clocks are ahead of the host's
+ * @offsets: out: for each clock the offset of the current task's time namespace, ns;
+ *	CLOCK_REALTIME has none
+ */
+void hwtimer_clock_namespace(s64 offsets[HWTIMER_CLOCKS])
+{
+	struct timespec64 monotonic = {}, boottime = {};
+
+	timens_add_monotonic(&monotonic);
+	timens_add_boottime(&boottime);
+	offsets[HWTIMER_MONOTONIC] = timespec64_to_ns(&monotonic);
+	offsets[HWTIMER_BOOTTIME] = timespec64_to_ns(&boottime);
+	offsets[HWTIMER_REALTIME] = 0;
+}
+
+/**
+ * hwtimer_clock_host_time - the host's time for one of a time namespace
+ * @time: ns on a clock of the namespace; KTIME_MAX and more: never
+ * @offset: how far that clock is ahead of the host's, ns
+ *
+ * Return: ns on the host's clock. A time before the beginning of that clock is 0; one
+ * beyond its range is KTIME_MAX, as never is.
+ */
+u64 hwtimer_clock_host_time(u64 time, s64 offset)
+{
+	s64 host;
+
+	if (time >= KTIME_MAX || check_sub_overflow((s64)time, offset, &host))
+		return KTIME_MAX;
+	return max_t(s64, host, 0);
 }

@@ -601,25 +601,76 @@ void hwtimer_harvest_finish_pending(struct hwtimer_instance *instance,
 	spin_unlock(&instance->lock);
 }
 
+/*
+ * Counts the periodic timers that rest, once, HWTIMER_HOLD records at a time; an
+ * instance without any is not looked at. Returns 0 or -EINTR: to be continued.
+ */
+static int survey_resting(struct hwtimer_instance *instance)
+{
+	const struct hwtimer_table *table = &instance->table;
+	u64 *cursor = &instance->surveyed;
+	bool more;
+
+	lockdep_assert_held(&instance->harvest);
+	do {
+		u64 end = *cursor + HWTIMER_HOLD;
+		struct hwtimer_record *record;
+
+		spin_lock(&instance->lock);
+		while (instance->periodic && *cursor < end) {
+			record = hwtimer_table_next(table, cursor,
+						    end - *cursor);
+			if (!record)
+				break;
+			hwtimer_period_survey(instance, record);
+			++*cursor;
+		}
+		more = instance->periodic && *cursor < hwtimer_table_end(table);
+		spin_unlock(&instance->lock);
+		if (more && signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	} while (more);
+	return 0;
+}
+
+/*
+ * How many timers are still to be handed back. Returns whether there are some, and
+ * all of them rest.
+ */
+static bool timers_left(struct hwtimer_instance *instance, u64 *left)
+{
+	bool all_rest;
+
+	spin_lock(&instance->lock);
+	*left = instance->stats.pending + instance->resting;
+	all_rest = instance->resting && !instance->stats.pending;
+	spin_unlock(&instance->lock);
+	return all_rest;
+}
+
 /**
  * hwtimer_harvest_unprocessed - hand back pending timers
  * @instance: stopped
  * @timers: in user space
  * @count: length of @timers
+ * @left: out: how many are still to be handed back, those that rest included
  *
  * Each timer is handed back once, in whichever call has room for it.
  *
- * Return: how many were written; -EFAULT, -EINTR. May sleep.
+ * Return: how many were written; -EAGAIN (all that are left rest), -EFAULT, -EINTR,
+ * -ERESTARTSYS (@left is not written). May sleep.
  */
 ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 				    struct hwtimer_unprocessed __user *timers,
-				    u32 count)
+				    u32 count, u64 *left)
 {
 	u32 done = 0;
-	int err = 0;
+	int err;
 
 	if (mutex_lock_interruptible(&instance->harvest))
 		return -ERESTARTSYS;
+	err = survey_resting(instance);
 	while (done < count && !err) {
 		u32 max = min(count - done, HWTIMER_STOP_BATCH);
 		u32 taken, copied;
@@ -641,6 +692,8 @@ ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 			err = -EINTR;
 		cond_resched();
 	}
+	if (timers_left(instance, left) && !err && !done && count)
+		err = -EAGAIN;
 	mutex_unlock(&instance->harvest);
 	return done ? (ssize_t)done : err;
 }

@@ -201,6 +201,7 @@ static int instance_begin(struct hwtimer_instance *instance)
 	instance->wheel = wheel;
 	instance->table = table;
 	instance->turns.clock = settings->clock->nr;
+	instance->turns.offset = instance->offsets[settings->clock->nr];
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_start(). */
 	smp_store_release(&instance->started, true);
 	spin_unlock(&instance->lock);

@@ -203,8 +203,8 @@ static long ioctl_stop(struct hwtimer_instance *instance, void __user *argument)
 		return -EFAULT;
 	hwtimer_instance_stop(instance);
 	timers = u64_to_user_ptr(stop.timers);
-	ret = hwtimer_harvest_unprocessed(instance, timers, stop.count);
-	stop.left = READ_ONCE(instance->stats.pending);
+	ret = hwtimer_harvest_unprocessed(instance, timers, stop.count,
+					  &stop.left);
 	if (put_user(stop.left, &user_stop->left) && ret <= 0)
 		return -EFAULT;
 	return ret;

@@ -57,6 +57,7 @@ static int hwtimer_open(struct inode *inode, struct file *file)
 		atomic_dec(&hwtimer_instances);
 		return -ENOMEM;
 	}
+	hwtimer_clock_namespace(instance->offsets);
 	file->private_data = instance;
 	return nonseekable_open(inode, file);
 }

@@ -23,6 +23,7 @@ static int event_discard(struct hwtimer_instance *instance,
 	if (trace_hwtimer_discard_enabled())
 		hwtimer_trace_discard(instance, index);
 	record->state = HWTIMER_DISCARDED;
+	hwtimer_period_rests_no_more(instance, record);
 	hwtimer_instance_add_ready(instance, -1);
 	instance->stats.discarded++;
 	hwtimer_instance_add_discards(instance, 1);

@@ -71,6 +71,15 @@ static inline bool hwtimer_op_traced(void)
 	       trace_hwtimer_reschedule_enabled();
 }
 
+/*
+ * Whether @time is refused: as a delay HWTIMER_NEVER would be -1, and the timer due at
+ * once, which is the opposite of what whoever asks for it means.
+ */
+static __always_inline bool hwtimer_op_no_time(u64 time, u32 flags)
+{
+	return unlikely(time == HWTIMER_NEVER) && !(flags & HWTIMER_ABSOLUTE);
+}
+
 /* The absolute deadline that @time means; see struct hwtimer_request. */
 static __always_inline u64 hwtimer_op_deadline(u64 time, u32 flags,
 					       struct hwtimer_moment *moment)

@@ -98,6 +98,50 @@ void hwtimer_period_end(struct hwtimer_instance *instance,
 	extension_of(instance, record)->count =
 		hwtimer_period_expirations(instance, record, now);
 	record->flags |= HWTIMER_RECORD_ENDING;
+	hwtimer_period_rests_no_more(instance, record);
+}
+
+/**
+ * hwtimer_period_survey - count a timer in instance->resting if it belongs there
+ * @instance: stopped; its lock and its harvest mutex are held
+ * @record: of a timer of any kind, not counted yet
+ *
+ * What counts is a periodic timer whose event waits and is not its last. As nothing
+ * expires after STOP, that is certain: hwtimer_period_rearm() will let such a timer
+ * go on, and no other. With the harvest mutex, no event is just being read.
+ */
+void hwtimer_period_survey(struct hwtimer_instance *instance,
+			   struct hwtimer_record *record)
+{
+	u32 count;
+
+	lockdep_assert_held(&instance->lock);
+	lockdep_assert_held(&instance->harvest);
+	if (record->state != HWTIMER_EXPIRED ||
+	    !hwtimer_record_periodic(record) ||
+	    record->flags & HWTIMER_RECORD_ENDING)
+		return;
+	count = extension_of(instance, record)->count;
+	if (count && count == hwtimer_period_expirations(instance, record,
+							 instance->stopped_at))
+		return;
+	record->flags |= HWTIMER_RECORD_RESTING;
+	instance->resting++;
+}
+
+/**
+ * hwtimer_period_rests_no_more - an event was taken, dropped, or has become the last
+ * @instance: of which; its lock is held
+ * @record: of a timer of any kind, which may rest
+ */
+void hwtimer_period_rests_no_more(struct hwtimer_instance *instance,
+				  struct hwtimer_record *record)
+{
+	lockdep_assert_held(&instance->lock);
+	if (!(record->flags & HWTIMER_RECORD_RESTING))
+		return;
+	record->flags &= ~HWTIMER_RECORD_RESTING;
+	instance->resting--;
 }
 
 /**
@@ -115,9 +159,12 @@ u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 	u64 expirations = 1;
 
 	lockdep_assert_held(&instance->lock);
-	/* Nothing expires after STOP, as often as it may be periodic. */
+	/*
+	 * Nothing expires after STOP, as often as it may be periodic; and what was due
+	 * by then stays so, whatever the clock is set to later.
+	 */
 	if (instance->stopped)
-		now = min(now, instance->stopped_at);
+		now = instance->stopped_at;
 	/* A clock may have been set back since it expired. */
 	if (!(record->flags & HWTIMER_RECORD_FIXED_DELAY) &&
 	    now > record->deadline)
@@ -165,6 +212,7 @@ bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
 	if (!hwtimer_record_periodic(record) ||
 	    record->flags & HWTIMER_RECORD_ENDING)
 		return false;
+	hwtimer_period_rests_no_more(instance, record);
 	extension = extension_of(instance, record);
 	if (extension->count) {
 		extension->count -= expirations;

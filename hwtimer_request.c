@@ -42,19 +42,22 @@ static bool combination_valid(const struct hwtimer_settings *settings,
 	if (settings->clock->nr == HWTIMER_REALTIME &&
 	    (!absolute || fixed_delay))
 		return false;
-	if (!request->interval && (request->count || fixed_delay))
+	if (hwtimer_op_no_time(request->time, request->flags))
 		return false;
-	return !(request->interval || request->slack) || !absolute ||
-	       request->time != HWTIMER_NEVER;
+	return request->interval || !(request->count || fixed_delay);
 }
 
-/* The longest slack that makes sense. */
+/*
+ * The longest slack that makes sense, of delays and deadlines alike. Of what never
+ * comes it may be any: it is for when it is rescheduled.
+ */
 static u64 slack_max(const struct hwtimer_request *request)
 {
-	u64 max = max_t(s64, request->time, 0);
+	u64 time = max_t(s64, request->time, 0);
+	u64 max = min(time, KTIME_MAX - time);
 
-	if (request->flags & HWTIMER_ABSOLUTE)
-		max = min(max, KTIME_MAX - max);
+	if (request->time == HWTIMER_NEVER)
+		max = KTIME_MAX;
 	if (request->interval)
 		max = min(max, request->interval);
 	return max;
@@ -62,8 +65,8 @@ static u64 slack_max(const struct hwtimer_request *request)
 
 /*
  * Whether a request is for one expiration without slack, or to cancel: most are,
- * and nothing in them can be wrong, unless the clock takes no delays. One test of
- * all fields that must be 0 is what the many tests are not: cheap.
+ * and nothing in them can be wrong, unless the clock takes no delays, or it is none.
+ * One test of all fields that must be 0 is what the many tests are not: cheap.
  */
 static bool request_plain(const struct hwtimer_request *request, bool delays)
 {
@@ -71,7 +74,9 @@ static bool request_plain(const struct hwtimer_request *request, bool delays)
 		   request->reserved | (request->flags & ~HWTIMER_ABSOLUTE);
 
 	if (request->op == HWTIMER_OP_SCHEDULE)
-		return !(rest | request->id) && (delays || request->flags);
+		return !(rest | request->id) &&
+		       (request->flags ||
+			(delays && request->time != HWTIMER_NEVER));
 	rest |= request->user_data | request->time | request->flags;
 	return !rest && request->op == HWTIMER_OP_CANCEL;
 }

@@ -48,6 +48,8 @@ enum hwtimer_record_state {
 #define HWTIMER_RECORD_FIXED_DELAY BIT(1)
 /* The event that is queued or leaving is the last. */
 #define HWTIMER_RECORD_ENDING BIT(2)
+/* Counted in instance->resting. */
+#define HWTIMER_RECORD_RESTING BIT(3)
 
 /**
  * struct hwtimer_record - one timer

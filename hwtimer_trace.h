@@ -10,8 +10,8 @@
  *
  * All events but those of instances are told of with the lock of the instance held,
  * in the order in which things happen to a timer. Times are ns on the instance's
- * clock; instances are named by their number, which is not used again until the
- * module is unloaded.
+ * clock, in the time namespace in which it was opened; instances are named by their
+ * number, which is not used again until the module is unloaded.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM hwtimer

@@ -129,12 +129,6 @@ static enum hrtimer_restart hwtimer_worker_tick(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* The hrtimer's time for @time, which may be beyond its range. */
-static ktime_t worker_expiry(u64 time)
-{
-	return min_t(u64, time, KTIME_MAX);
-}
-
 /* Lets the worker wake up for the first of a queue, and for nothing else. */
 static void queue_arm(struct hwtimer_worker_queue *queue)
 {
@@ -310,7 +304,8 @@ static int hwtimer_worker_run(void *data)
 /**
  * hwtimer_worker_kick - have the worker look at an instance
  * @alarm: of an attached instance, whose lock is held
- * @time: by when, ns on the alarm's clock
+ * @time: by when, ns on the instance's clock, or on CLOCK_MONOTONIC of the host if
+ *	the alarm is for chores; beyond the range of that clock: never
  */
 void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time)
 {
@@ -318,7 +313,7 @@ void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time)
 	struct hwtimer_worker *worker = instance->worker;
 	struct hwtimer_worker_queue *queue = &worker->queues[alarm->clock];
 	struct timerqueue_node *node = &alarm->node;
-	ktime_t expires = worker_expiry(time);
+	ktime_t expires = hwtimer_clock_host_time(time, alarm->offset);
 
 	lockdep_assert_held(&instance->lock);
 	spin_lock(&worker->lock);
@@ -389,6 +384,7 @@ static void instance_alarm_init(struct hwtimer_alarm *alarm,
 	timerqueue_init(&alarm->node);
 	alarm->instance = instance;
 	alarm->clock = HWTIMER_MONOTONIC;
+	alarm->offset = 0;
 }
 
 /* Gives @instance, which is new, a worker; they are chosen in turn. */

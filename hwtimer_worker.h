@@ -18,11 +18,14 @@ struct hwtimer_instance;
  * @instance: constant
  * @clock: the number of the clock that the time is of; written before the first
  *	kick
+ * @offset: how far the instance's own clock is ahead of that clock of the host's, ns;
+ *	written before the first kick
  */
 struct hwtimer_alarm {
 	struct timerqueue_node node;
 	struct hwtimer_instance *instance;
 	unsigned int clock;
+	s64 offset;
 };
 
 int hwtimer_workers_start(unsigned int count, unsigned int rt_prio);

@@ -139,10 +139,16 @@ static int schedule(struct hwt *hwt, unsigned int flags, uint64_t time,
 	return err;
 }
 
+/* A delay that was computed may come to be -1, which is HWTIMER_NEVER: it is 0. */
+static uint64_t delay_time(int64_t delay)
+{
+	return delay < 0 ? 0 : delay;
+}
+
 int hwt_schedule(struct hwt *hwt, int64_t delay, uint64_t user_data,
 		 uint64_t *id)
 {
-	return schedule(hwt, 0, delay, user_data, id);
+	return schedule(hwt, 0, delay_time(delay), user_data, id);
 }
 
 int hwt_schedule_at(struct hwt *hwt, uint64_t deadline, uint64_t user_data,
@@ -170,7 +176,8 @@ int hwt_discard(struct hwt *hwt, uint64_t id)
 
 int hwt_reschedule(struct hwt *hwt, uint64_t id, int64_t delay)
 {
-	struct hwtimer_request request = { .id = id, .time = delay };
+	struct hwtimer_request request = { .id = id,
+					   .time = delay_time(delay) };
 
 	return call(hwt, HWTIMER_IOC_RESCHEDULE, &request);
 }
@@ -292,7 +299,7 @@ int hwt_stop(struct hwt *hwt, struct hwtimer_unprocessed *timers,
 	};
 	int ret = call(hwt, HWTIMER_IOC_STOP, &stop);
 
-	if (ret >= 0 && left)
+	if ((ret >= 0 || ret == -EAGAIN) && left)
 		*left = stop.left;
 	return ret;
 }

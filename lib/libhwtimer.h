@@ -163,10 +163,11 @@ int hwt_query(struct hwt *hwt, struct hwtimer_query *query);
  * @hwt: which
  * @timers: room for @count of them
  * @count: 0: only stop
- * @left: out: how many there are beyond these; NULL: not wanted
+ * @left: out, also at -EAGAIN: how many there are beyond these; NULL: not wanted
  *
- * Return: how many came. -EINTR, -EFAULT: the wheel has ended; ask again. Periodic
- * timers whose events wait are handed back when those have been read.
+ * Return: how many came. -EAGAIN: those that are left are periodic timers whose
+ * events wait; read events, and ask again. -EINTR, -EFAULT: the wheel has ended; ask
+ * again.
  */
 int hwt_stop(struct hwt *hwt, struct hwtimer_unprocessed *timers,
 	     unsigned int count, uint64_t *left);

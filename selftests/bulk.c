@@ -42,7 +42,7 @@ static struct hwtimer_query query_of(int fd, __u64 id)
 /* Delays count from when the kernel takes them, and deadlines from never. */
 TEST_F(hwtimer, delays_and_deadlines)
 {
-	const __s64 delays[] = { HOUR, 2 * HOUR, -1, INT64_MAX, INT64_MIN };
+	const __s64 delays[] = { HOUR, 2 * HOUR, -2, INT64_MAX, INT64_MIN };
 	struct hwtimer_bulk_timer timers[5];
 	__u64 ids[5], results[5], before, after;
 
@@ -77,6 +77,56 @@ TEST_F(hwtimer, delays_and_deadlines)
 			      timers, ids, 2));
 	EXPECT_EQ(HWTIMER_NEVER, query_of(self->fd, ids[0]).deadline);
 	EXPECT_EQ(after + HOUR, query_of(self->fd, ids[1]).deadline);
+}
+
+/* In between, at both ends, and beyond the limit; and it leaves room for others. */
+TEST_F(hwtimer, a_delay_of_never_is_refused)
+{
+	const unsigned int count = 300, limit = 250;
+	struct hwtimer_bulk_timer timers[300];
+	__u64 results[300], ids[300];
+	unsigned int filed = 0;
+
+	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, limit));
+	fill_timers(timers, count, HOUR, 0);
+	for (unsigned int i = 0; i < count; i++)
+		if (i % 7 == 0 || i == count - 1)
+			timers[i].time = HWTIMER_NEVER;
+	ASSERT_EQ(count, dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers,
+				  results, count));
+	for (unsigned int i = 0; i < count; i++) {
+		if (timers[i].time == HWTIMER_NEVER) {
+			ASSERT_EQ(-EINVAL, error_of(results[i]));
+		} else if (filed == limit) {
+			ASSERT_EQ(-ENOSPC, error_of(results[i]));
+		} else {
+			ASSERT_EQ(0, error_of(results[i]));
+			ASSERT_EQ(i, query_of(self->fd, results[i]).user_data);
+			ids[filed++] = results[i];
+		}
+	}
+	ASSERT_EQ(limit, filed);
+	EXPECT_EQ(limit, stats_of(self->fd).pending);
+	EXPECT_EQ(limit, stats_of(self->fd).entries);
+
+	for (unsigned int i = 0; i < filed; i++)
+		timers[i] = (struct hwtimer_bulk_timer){
+			.id = ids[i],
+			.time = i % 3 ? 2 * HOUR : HWTIMER_NEVER,
+		};
+	ASSERT_EQ(filed, dev_bulk(self->fd, HWTIMER_OP_RESCHEDULE, 0, timers,
+				  results, filed));
+	for (unsigned int i = 0; i < filed; i++) {
+		ASSERT_EQ(i % 3 ? 0 : -EINVAL, error_of(results[i]));
+		ASSERT_EQ(i % 3 == 0,
+			  query_of(self->fd, ids[i]).remaining <= HOUR);
+	}
+	/* Whether there is such a timer does not matter. */
+	timers[0] =
+		(struct hwtimer_bulk_timer){ .id = 1, .time = HWTIMER_NEVER };
+	ASSERT_EQ(1, dev_bulk(self->fd, HWTIMER_OP_RESCHEDULE, 0, timers,
+			      results, 1));
+	EXPECT_EQ(-EINVAL, error_of(results[0]));
 }
 
 TEST_F(hwtimer, each_operation_does_what_it_says)

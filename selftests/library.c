@@ -259,6 +259,39 @@ TEST_F(library, stop_hands_back_what_is_left)
 	EXPECT_EQ(-ENOTCONN, hwt_dispatch(self->hwt, NULL, NULL, 1));
 }
 
+/* It is nobody's HWTIMER_NEVER there, but what comes of a computation. */
+TEST_F(library, a_delay_of_minus_1_is_over)
+{
+	struct hwtimer_event event;
+	uint64_t id;
+
+	ASSERT_EQ(0, hwt_schedule(self->hwt, -1, 1, NULL));
+	ASSERT_EQ(0, hwt_schedule(self->hwt, HOUR, 2, &id));
+	ASSERT_EQ(0, hwt_reschedule(self->hwt, id, -1));
+	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 2));
+	ASSERT_EQ(1, hwt_next(self->hwt, &event));
+	EXPECT_EQ(1, event.user_data);
+	ASSERT_EQ(1, hwt_next(self->hwt, &event));
+	EXPECT_EQ(2, event.user_data);
+}
+
+TEST_F(library, stop_says_that_periodic_timers_rest)
+{
+	struct hwtimer_request request = { .interval = HOUR };
+	struct hwtimer_unprocessed timers[3];
+	struct hwtimer_event event;
+	uint64_t left = 0;
+
+	ASSERT_EQ(0, hwt_schedule_request(self->hwt, &request));
+	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 1));
+	EXPECT_EQ(-EAGAIN, hwt_stop(self->hwt, timers, 3, &left));
+	EXPECT_EQ(1, left);
+	ASSERT_EQ(1, hwt_next(self->hwt, &event));
+	EXPECT_EQ(1, hwt_stop(self->hwt, timers, 3, &left));
+	EXPECT_EQ(request.id, timers[0].id);
+	EXPECT_EQ(0, left);
+}
+
 struct calls {
 	struct hwt *hwt;
 	unsigned int count;

@@ -297,12 +297,7 @@ TEST_F(hwtimer, senseless_combinations_are_einval)
 		{ .flags = 1U << 31, .interval = SEC },
 		{ .id = 1, .interval = SEC },
 		{ .reserved = 1, .interval = SEC },
-		{ .flags = HWTIMER_ABSOLUTE,
-		  .time = HWTIMER_NEVER,
-		  .interval = SEC },
-		{ .flags = HWTIMER_ABSOLUTE | HWTIMER_FIXED_DELAY,
-		  .time = HWTIMER_NEVER,
-		  .interval = SEC },
+		{ .time = HWTIMER_NEVER, .interval = SEC },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -926,8 +921,11 @@ TEST_F(hwtimer, stop_hands_back_after_the_event_that_waits_was_read)
 	struct hwtimer_event event;
 
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, NULL));
-	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, NULL));
+	EXPECT_EQ(0, dev_stop(self->fd, NULL, 0, &left));
+	EXPECT_EQ(1, left);
+	EXPECT_EQ(-EAGAIN, dev_stop(self->fd, timers, 2, &left));
+	EXPECT_EQ(1, left);
+	EXPECT_EQ(-EAGAIN, dev_stop(self->fd, timers, 2, NULL));
 	event = read_last(_metadata, self->fd);
 	EXPECT_EQ(id, event.id);
 	ASSERT_EQ(1, dev_stop(self->fd, timers, 2, &left));
@@ -960,7 +958,8 @@ TEST_F(hwtimer, stop_and_the_events_of_limited_timers_that_wait)
 				  });
 	ASSERT_NE(0, other);
 	ASSERT_TRUE(dev_wait_ready(self->fd, 2));
-	EXPECT_EQ(0, dev_stop(self->fd, timers, 4, NULL));
+	EXPECT_EQ(-EAGAIN, dev_stop(self->fd, timers, 4, &left));
+	EXPECT_EQ(1, left);
 	ASSERT_EQ(2, dev_read(self->fd, events, 2));
 	ASSERT_EQ(1, dev_stop(self->fd, timers, 4, &left));
 	EXPECT_EQ(0, left);
@@ -975,7 +974,11 @@ TEST_F(hwtimer, stop_does_not_hand_back_what_was_cancelled_as_its_event_waited)
 	struct hwtimer_unprocessed timers[2];
 
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, NULL));
+	EXPECT_EQ(-EAGAIN, dev_stop(self->fd, timers, 2, &left));
+	EXPECT_EQ(1, left);
+	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, &left));
+	EXPECT_EQ(0, left);
 	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
 	EXPECT_EQ(id, read_last(_metadata, self->fd).id);
 	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, &left));
@@ -990,8 +993,11 @@ TEST_F(hwtimer, stop_does_not_hand_back_what_was_discarded)
 	struct hwtimer_event event;
 
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, NULL));
+	EXPECT_EQ(-EAGAIN, dev_stop(self->fd, timers, 2, &left));
+	EXPECT_EQ(1, left);
 	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, &left));
+	EXPECT_EQ(0, left);
 	EXPECT_EQ(0, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, &left));
 	EXPECT_EQ(0, left);
@@ -1008,7 +1014,7 @@ TEST_F(hwtimer, stop_and_a_fixed_delay_that_counts_from_the_read)
 					       .interval = HOUR,
 				       }));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, NULL));
+	EXPECT_EQ(-EAGAIN, dev_stop(self->fd, timers, 2, NULL));
 	before = now_ns();
 	read_last(_metadata, self->fd);
 	after = now_ns();
@@ -1016,6 +1022,76 @@ TEST_F(hwtimer, stop_and_a_fixed_delay_that_counts_from_the_read)
 	EXPECT_LE(before + HOUR, timers[0].deadline);
 	EXPECT_GE(after + HOUR, timers[0].deadline);
 	EXPECT_EQ(HWTIMER_FIXED_DELAY, timers[0].flags);
+}
+
+/* Schedules @n, all but the user_data as @request says. */
+static void add_many(struct __test_metadata *_metadata, int fd, unsigned int n,
+		     struct hwtimer_request request)
+{
+	for (unsigned int i = 0; i < n; i++)
+		ASSERT_NE(0, dev_add(fd, request));
+}
+
+/*
+ * What is left is told exactly, and comes back to whoever does what the errors say,
+ * in parts or not.
+ */
+TEST_F(hwtimer, stop_tells_how_many_are_left)
+{
+	/* On behalf of others that rest in between: more than one look at records. */
+	const unsigned int n = 300, expect = 3 * n;
+	struct hwtimer_unprocessed timers[64];
+	struct hwtimer_event event;
+	unsigned int reads = 0;
+	__u64 left = 0, id;
+
+	for (unsigned int i = 0; i < n; i += 50) {
+		/* Pending: for once, and periodic. */
+		add_many(_metadata, self->fd, 50,
+			 (struct hwtimer_request){ .time = HOUR });
+		add_many(_metadata, self->fd, 50,
+			 (struct hwtimer_request){ .time = HOUR,
+						   .interval = HOUR });
+		/* Their events wait: not the last ones, and the last ones. */
+		add_many(_metadata, self->fd, 50,
+			 (struct hwtimer_request){ .interval = HOUR,
+						   .count = i ? 2 : 0 });
+		add_many(_metadata, self->fd, 50,
+			 (struct hwtimer_request){ .interval = HOUR,
+						   .count = 1 });
+		add_many(_metadata, self->fd, 50,
+			 (struct hwtimer_request){ .interval = MS,
+						   .count = 3 });
+		add_many(_metadata, self->fd, 50,
+			 (struct hwtimer_request){ .time = 0 });
+	}
+	id = dev_every(self->fd, 0, HOUR, 0);
+	ASSERT_TRUE(dev_wait_ready(self->fd, 4 * n + 1));
+	sleep_ns(10 * MS);
+	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
+	id = dev_every(self->fd, 0, HOUR, 0);
+	ASSERT_TRUE(dev_wait_ready(self->fd, 4 * n + 2));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, &left));
+	ASSERT_EQ(expect, left);
+	for (unsigned int back = 0; left; reads++) {
+		int ret = dev_stop(self->fd, timers, reads % 64, &left);
+
+		if (ret == -EAGAIN) {
+			ASSERT_NE(0, reads % 64);
+			ASSERT_EQ(1, dev_read(self->fd, &event, 1));
+		} else {
+			ASSERT_LE(0, ret);
+			back += ret;
+		}
+		ASSERT_EQ(expect, back + left);
+	}
+	while (dev_read(self->fd, &event, 1) == 1)
+		;
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 64, &left));
+	EXPECT_EQ(0, left);
+	EXPECT_EQ(expect, stats_of(self->fd).unprocessed);
 }
 
 /* In parts, with events of the next parts read only after the first ones. */

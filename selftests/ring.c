@@ -82,6 +82,8 @@ TEST_F(rings, errors_are_results)
 		{ OP(SCHEDULE, .interval = MS - 1), ERANGE },
 		{ OP(SCHEDULE, .interval = 1ULL << 63), ERANGE },
 		{ OP(SCHEDULE, .time = MS, .slack = MS + 1), EDOM },
+		{ OP(SCHEDULE, .time = HWTIMER_NEVER), EINVAL },
+		{ OP(RESCHEDULE, .id = 12345, .time = HWTIMER_NEVER), EINVAL },
 		{ OP(CANCEL, .id = 12345), ENOENT },
 		{ OP(CANCEL, .id = 0), ENOENT },
 		{ OP(CANCEL, .id = ~0ULL), ENOENT },
@@ -91,7 +93,7 @@ TEST_F(rings, errors_are_results)
 	};
 	unsigned int n = ARRAY_SIZE(cases);
 
-	ring_open(_metadata, ring, self->fd, 32, 4);
+	ring_open(_metadata, ring, self->fd, 64, 4);
 	/* A result that stands in a slot is not the request's. */
 	for (unsigned int i = 0; i < n; i++) {
 		ring_fill(_metadata, ring, cases[i].request);
@@ -907,6 +909,49 @@ TEST_F(rings, stop)
 	ASSERT_EQ(3, dev_stop(self->fd, timers, 8, &left));
 	EXPECT_EQ(0, left);
 	EXPECT_EQ(0, ring_kick(self->fd));
+}
+
+/* Periodic timers come back once their events are out of the ring. */
+TEST_F(rings, stop_of_periodic_timers_without_room)
+{
+	struct hwtimer_ring *ring = &self->ring;
+	struct hwtimer_unprocessed timers[8];
+	unsigned int events = 0, back = 0;
+	struct hwtimer_event event;
+	__u64 left;
+	int ret;
+
+	ring_open(_metadata, ring, self->fd, 4, 1);
+	for (unsigned int i = 0; i < 6; i++)
+		ASSERT_NE(0, dev_every(self->fd, 0, HOUR, i));
+	ASSERT_TRUE(wait_waiting(ring, 5));
+	/* The one whose event is in the ring has gone on. */
+	EXPECT_EQ(0, dev_stop(self->fd, NULL, 0, &left));
+	EXPECT_EQ(6, left);
+	ASSERT_EQ(1, dev_stop(self->fd, timers, 8, &left));
+	EXPECT_EQ(5, left);
+	EXPECT_EQ(-EAGAIN, dev_stop(self->fd, timers, 8, &left));
+	EXPECT_EQ(5, left);
+	back = 1;
+	while (left) {
+		ret = dev_stop(self->fd, timers, 8, &left);
+		if (ret == -EAGAIN) {
+			ASSERT_TRUE(ring_event(ring, &event));
+			events++;
+			ASSERT_LE(0, ring_kick(self->fd));
+			continue;
+		}
+		ASSERT_LE(0, ret);
+		back += ret;
+		ASSERT_EQ(6, back + left);
+	}
+	EXPECT_EQ(6, back);
+	while (ring_unread(ring)) {
+		ASSERT_TRUE(ring_event(ring, &event));
+		events++;
+	}
+	EXPECT_EQ(6, events);
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 8, &left));
 }
 
 struct hangup {

@@ -53,6 +53,7 @@ order        -    -     x      x       -       -      -       -      -
 periodic     -    -     x      x       a       a      -       x      -
 slack        -    -     x      .       a       a      -       -      -
 clock        -    -     x      .       -       a      -       x      -
+timens       -    -     x      .       a       x      -       -      -
 notify       -    -     x      .       x       x      -       x      -
 stats        x    .     a      .       a       a      -       x      -
 lifetime     x    .     a      .       a       a      -       x      -

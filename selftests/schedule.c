@@ -82,7 +82,7 @@ TEST_F(hwtimer, zero_delay_expires)
 
 TEST_F(hwtimer, negative_delays_expire)
 {
-	const __s64 delays[] = { -1, -2, -(__s64)HOUR, INT64_MIN + 1,
+	const __s64 delays[] = { -2, -3, -(__s64)HOUR, INT64_MIN + 1,
 				 INT64_MIN };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(delays); i++) {
@@ -139,6 +139,36 @@ TEST_F(hwtimer, latest_deadline_waits)
 
 	ASSERT_NE(0, id);
 	expect_waits(_metadata, self->fd, id);
+}
+
+/* It would be a delay of -1, and due at once: that is what nobody means by it. */
+TEST_F(hwtimer, never_is_no_delay)
+{
+	struct hwtimer_request requests[3];
+	__u64 id = dev_after(self->fd, HOUR, 0), none;
+	struct hwtimer_query query;
+
+	ASSERT_NE(0, id);
+	EXPECT_EQ(-EINVAL, dev_schedule(self->fd, 0, HWTIMER_NEVER, 0, &none));
+	EXPECT_EQ(-EINVAL, dev_reschedule(self->fd, id, 0, HWTIMER_NEVER));
+	ASSERT_EQ(0, dev_query(self->fd, id, &query));
+	EXPECT_GE(HOUR, query.remaining);
+
+	fill_schedules(requests, 3, 0, HOUR, 0);
+	requests[0].time = HWTIMER_NEVER;
+	requests[1].op = HWTIMER_OP_RESCHEDULE;
+	requests[1].user_data = 0;
+	requests[1].id = id;
+	requests[1].time = HWTIMER_NEVER;
+	ASSERT_EQ(3, dev_submit(self->fd, requests, 3));
+	EXPECT_EQ(-EINVAL, requests[0].result);
+	EXPECT_EQ(-EINVAL, requests[1].result);
+	EXPECT_EQ(0, requests[2].result);
+	EXPECT_EQ(2, stats_of(self->fd).pending);
+
+	/* Any other number that is less than 0 is one. */
+	EXPECT_NE(0, dev_after(self->fd, HWTIMER_NEVER - 1, 0));
+	EXPECT_EQ(1, dev_discard_events(self->fd, 1));
 }
 
 TEST_F(hwtimer, never_waits)

@@ -249,7 +249,7 @@ TEST_F(slack, no_longer_than_the_delay)
 
 TEST_F(slack, there_is_none_in_no_delay)
 {
-	const __u64 times[] = { 0, -1ULL, -HOUR, 1ULL << 63 };
+	const __u64 times[] = { 0, -2ULL, -HOUR, 1ULL << 63 };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(times); i++) {
 		struct hwtimer_request request = {
@@ -327,19 +327,34 @@ TEST_F(slack, no_longer_than_the_interval)
 	EXPECT_EQ(2, stats_of(self->fd).scheduled);
 }
 
-TEST_F(slack, senseless_of_what_never_comes)
+/* It may be parked, as RESCHEDULE parks it; up to the interval, slack may be any. */
+TEST_F(slack, of_what_never_comes)
 {
-	EXPECT_EQ(-EINVAL, dev_try(self->fd, (struct hwtimer_request){
-						     .flags = HWTIMER_ABSOLUTE,
-						     .time = HWTIMER_NEVER,
-						     .slack = 1,
-					     }));
-	EXPECT_EQ(-EINVAL, dev_try(self->fd, (struct hwtimer_request){
-						     .flags = HWTIMER_ABSOLUTE,
-						     .time = HWTIMER_NEVER,
-						     .slack = HOUR,
-					     }));
-	EXPECT_EQ(0, stats_of(self->fd).scheduled);
+	struct hwtimer_request request = {
+		.flags = HWTIMER_ABSOLUTE,
+		.time = HWTIMER_NEVER,
+		.slack = LLONG_MAX,
+	};
+	struct hwtimer_event event;
+	__u64 id, deadline;
+
+	EXPECT_EQ(0, dev_try(self->fd, request));
+	request.slack++;
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
+	request.interval = HOUR;
+	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
+	request.slack = HOUR;
+	EXPECT_EQ(0, dev_try(self->fd, request));
+	request.slack = 10 * MS;
+	id = dev_add(self->fd, request);
+	ASSERT_NE(0, id);
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 50));
+	deadline = now_ns() + 5 * MS;
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	EXPECT_EQ(id, event.id);
+	EXPECT_EQ(deadline, event.deadline);
+	expect_due(_metadata, &event);
 }
 
 TEST_F(slack, submit_refuses_what_schedule_refuses)
@@ -464,7 +479,8 @@ TEST_F(slack, longest_waits)
 	__u64 id;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
-				       .time = INT64_MAX,
+				       .flags = HWTIMER_ABSOLUTE,
+				       .time = HWTIMER_NEVER,
 				       .slack = INT64_MAX,
 			       });
 	ASSERT_NE(0, id);
@@ -478,21 +494,23 @@ TEST_F(slack, longest_waits)
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
+/* Of a delay as of a deadline. */
 TEST_F(slack, no_longer_than_the_clock)
 {
-	struct hwtimer_request request = {
-		.flags = HWTIMER_ABSOLUTE,
-		.time = INT64_MAX,
-		.slack = 1,
-	};
+	struct hwtimer_request request = { .flags = 0 };
 
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	request.time = INT64_MAX - HOUR;
-	request.slack = HOUR + 1;
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	request.slack = HOUR;
-	EXPECT_EQ(0, dev_try(self->fd, request));
-	EXPECT_EQ(1, stats_of(self->fd).pending);
+	for (unsigned int i = 0; i < 2; i++) {
+		request.flags = i ? HWTIMER_ABSOLUTE : 0;
+		request.time = INT64_MAX;
+		request.slack = 1;
+		EXPECT_EQ(-EDOM, dev_try(self->fd, request));
+		request.time = INT64_MAX - HOUR;
+		request.slack = HOUR + 1;
+		EXPECT_EQ(-EDOM, dev_try(self->fd, request));
+		request.slack = HOUR;
+		EXPECT_EQ(0, dev_try(self->fd, request));
+	}
+	EXPECT_EQ(2, stats_of(self->fd).pending);
 }
 
 TEST_HARNESS_MAIN

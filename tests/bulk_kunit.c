@@ -23,6 +23,9 @@
  * @state: of the random numbers
  * @bulk: by bulks
  * @single: by requests
+ * @settable: their clock may be set, so there are no delays
+ * @flags: of the operations that come next: HWTIMER_ABSOLUTE, or none
+ * @refused: so many timers were refused as delays of HWTIMER_NEVER
  * @timers: so many were scheduled, each with its number as user_data
  * @ids: of the last LIMIT of them
  * @expired: so many events were the same
@@ -34,6 +37,9 @@ struct twins {
 	struct rnd_state state;
 	struct hwtimer_instance *bulk;
 	struct hwtimer_instance *single;
+	bool settable;
+	u32 flags;
+	u64 refused;
 	u64 timers;
 	u64 ids[LIMIT];
 	u64 expired;
@@ -52,6 +58,7 @@ static struct twins *twins_create(struct kunit *test, bool settable)
 	twins->single = fake_create(kind_of(test), LIMIT);
 	KUNIT_ASSERT_NOT_NULL(test, twins->bulk);
 	KUNIT_ASSERT_NOT_NULL(test, twins->single);
+	twins->settable = settable;
 	if (settable) {
 		fake_settable(twins->bulk);
 		fake_settable(twins->single);
@@ -78,6 +85,23 @@ static u64 random_deadline(struct twins *twins)
 	return fake_now + mul_u64_u32_shr(which == 1 ? FAR : NEAR, part, 32);
 }
 
+/* The same as deadlines or as delays, which ever comes next; now and then never. */
+static u64 random_time(struct twins *twins)
+{
+	u64 deadline = random_deadline(twins);
+
+	if (!random_below(&twins->state, 50))
+		return HWTIMER_NEVER;
+	return twins->flags & HWTIMER_ABSOLUTE ? deadline : deadline - fake_now;
+}
+
+static void choose_flags(struct twins *twins)
+{
+	twins->flags = twins->settable || random_below(&twins->state, 2) ?
+			       HWTIMER_ABSOLUTE :
+			       0;
+}
+
 /* Of a timer that may have ended. */
 static u64 random_id(struct twins *twins)
 {
@@ -94,7 +118,7 @@ static void do_both(struct twins *twins, u32 op, u32 count)
 	u32 i;
 
 	if (op != HWTIMER_OP_CANCEL)
-		bulk.flags = HWTIMER_ABSOLUTE;
+		bulk.flags = twins->flags;
 	for (i = 0; i < count; i++) {
 		twins->requests[i].op = op;
 		twins->requests[i].flags = bulk.flags;
@@ -108,6 +132,7 @@ static void do_both(struct twins *twins, u32 op, u32 count)
 		if (!result && op == HWTIMER_OP_SCHEDULE)
 			result = twins->requests[i].id;
 		KUNIT_ASSERT_EQ(twins->test, (s64)twins->words[i], result);
+		twins->refused += result == -EINVAL;
 	}
 }
 
@@ -115,14 +140,15 @@ static void schedule_both(struct twins *twins, u32 count)
 {
 	u32 i;
 
+	choose_flags(twins);
 	for (i = 0; i < count; i++) {
-		u64 deadline = random_deadline(twins);
+		u64 time = random_time(twins);
 
 		twins->words[2 * i] = twins->timers + i;
-		twins->words[2 * i + 1] = deadline;
+		twins->words[2 * i + 1] = time;
 		twins->requests[i] = (struct hwtimer_request){
 			.user_data = twins->timers + i,
-			.time = deadline,
+			.time = time,
 		};
 	}
 	do_both(twins, HWTIMER_OP_SCHEDULE, count);
@@ -146,14 +172,15 @@ static void reschedule_both(struct twins *twins, u32 count)
 {
 	u32 i;
 
+	choose_flags(twins);
 	for (i = 0; i < count; i++) {
-		u64 deadline = random_deadline(twins);
+		u64 time = random_time(twins);
 
 		twins->words[2 * i] = random_id(twins);
-		twins->words[2 * i + 1] = deadline;
+		twins->words[2 * i + 1] = time;
 		twins->requests[i] = (struct hwtimer_request){
 			.id = twins->words[2 * i],
-			.time = deadline,
+			.time = time,
 		};
 	}
 	do_both(twins, HWTIMER_OP_RESCHEDULE, count);
@@ -238,6 +265,7 @@ static void do_much(struct kunit *test, bool settable)
 	compare_events(twins);
 	/* Otherwise the test has shown nothing. */
 	KUNIT_EXPECT_GT(test, twins->expired, twins->timers / 4);
+	KUNIT_EXPECT_EQ(test, twins->refused > 0, !twins->settable);
 	twins_destroy(twins);
 }
 

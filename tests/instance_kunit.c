@@ -252,14 +252,11 @@ static void bad_requests_are_refused(struct kunit *test)
 		{ .op = HWTIMER_OP_SCHEDULE, .id = 1 },
 		{ .op = HWTIMER_OP_SCHEDULE, .count = 1 },
 		{ .op = HWTIMER_OP_SCHEDULE, .flags = HWTIMER_FIXED_DELAY },
+		{ .op = HWTIMER_OP_SCHEDULE, .time = HWTIMER_NEVER },
 		{ .op = HWTIMER_OP_SCHEDULE,
-		  .flags = HWTIMER_ABSOLUTE,
 		  .time = HWTIMER_NEVER,
 		  .interval = HOUR },
-		{ .op = HWTIMER_OP_SCHEDULE,
-		  .flags = HWTIMER_ABSOLUTE,
-		  .time = HWTIMER_NEVER,
-		  .slack = 1 },
+		{ .op = HWTIMER_OP_RESCHEDULE, .time = HWTIMER_NEVER },
 		{ .op = HWTIMER_OP_SCHEDULE, .reserved = 1 },
 		{ .op = HWTIMER_OP_CANCEL, .flags = HWTIMER_ABSOLUTE },
 		{ .op = HWTIMER_OP_CANCEL, .time = 1 },
@@ -459,7 +456,9 @@ static void errors_of_interval_and_slack(struct kunit *test)
 		{ { .interval = NSEC_PER_MSEC - 1 }, -ERANGE },
 		{ { .interval = 1ULL << 63 }, -ERANGE },
 		{ { .time = HOUR, .slack = HOUR + 1 }, -EDOM },
-		{ { .time = -1ULL, .slack = 1 }, -EDOM },
+		{ { .time = -2ULL, .slack = 1 }, -EDOM },
+		{ { .time = KTIME_MAX, .slack = 1 }, -EDOM },
+		{ { .time = KTIME_MAX - HOUR, .slack = HOUR + 1 }, -EDOM },
 		{ { .time = HOUR, .flags = HWTIMER_ABSOLUTE, .slack = HOUR + 1 },
 		  -EDOM },
 		{ { .time = KTIME_MAX, .flags = HWTIMER_ABSOLUTE, .slack = 1 },
@@ -484,15 +483,19 @@ static void errors_of_interval_and_slack(struct kunit *test)
 static void huge_slack_hides_nothing(struct kunit *test)
 {
 	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
-					   .time = S64_MAX,
+					   .flags = HWTIMER_ABSOLUTE,
+					   .time = HWTIMER_NEVER,
 					   .slack = S64_MAX };
 	struct hwtimer_instance *instance = test->priv;
 	u64 id;
 
 	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
 	request.id = 0;
-	request.time = S64_MAX - fake_now;
+	request.time = S64_MAX / 2;
 	request.slack = request.time;
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	request.id = 0;
+	request.flags = 0;
 	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	KUNIT_EXPECT_EQ(test, fake_turn_until(instance, FAKE_START + 2 * HOUR),

@@ -310,6 +310,30 @@ static void nothing_is_counted_after_stop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
 }
 
+/* Whether STOP counts the timer is final, so that must not depend on the clock. */
+static void stop_is_final_though_the_clock_is_set_back(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_request request = {
+		.op = HWTIMER_OP_SCHEDULE,
+		.flags = HWTIMER_ABSOLUTE,
+		.time = FAKE_START + 10 * TICK,
+		.interval = 10 * TICK,
+		.count = 3,
+	};
+	struct hwtimer_event event;
+
+	fake_settable(instance);
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	turn_until(test, FAKE_START + 35 * TICK);
+	hwtimer_instance_stop(instance);
+	fake_now = FAKE_START + 12 * TICK;
+	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, event.expirations, 3);
+	KUNIT_EXPECT_EQ(test, instance->stats.pending, 0);
+	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
+}
+
 static void limit_counts_a_periodic_timer_once(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -470,6 +494,7 @@ static struct kunit_case period_test_cases[] = {
 	PERIOD_CASE(phase_survives_a_clock_that_is_set_back),
 	PERIOD_CASE(nothing_is_counted_after_the_end),
 	PERIOD_CASE(nothing_is_counted_after_stop),
+	PERIOD_CASE(stop_is_final_though_the_clock_is_set_back),
 	PERIOD_CASE(limit_counts_a_periodic_timer_once),
 	PERIOD_CASE(extension_has_no_id),
 	PERIOD_CASE(query_tells_all),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
  * For programs that use the rings of /dev/hwtimer (struct hwtimer_rings in
- * <linux/hwtimer.h>) without knowing about barriers. Needs C11.
+ * <linux/hwtimer.h>) without knowing about barriers. Needs C11 or C++11.
  *
  *	hwtimer_ring_map(&ring, fd);		after SETUP with slots for both
  *
@@ -21,7 +21,12 @@
 #define HWTIMER_RING_USER_H
 
 #include <errno.h>
+#ifdef __cplusplus
+#include <atomic>
+#else
 #include <stdatomic.h>
+#endif
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -65,6 +70,21 @@ struct hwtimer_ring {
 };
 
 /* The kernel is at the other end: these are words that both know as atomic. */
+#ifdef __cplusplus
+using std::atomic_thread_fence;
+using std::memory_order_seq_cst;
+
+/* C++ has no _Atomic, and no way to take plain memory for an atomic before C++20. */
+static inline __u32 hwtimer_ring_load(const __u32 *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static inline void hwtimer_ring_store(__u32 *word, __u32 value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+#else
 static inline __u32 hwtimer_ring_load(const __u32 *word)
 {
 	return atomic_load_explicit((const _Atomic __u32 *)word,
@@ -76,6 +96,7 @@ static inline void hwtimer_ring_store(__u32 *word, __u32 value)
 	atomic_store_explicit((_Atomic __u32 *)word, value,
 			      memory_order_release);
 }
+#endif
 
 /**
  * hwtimer_ring_map - map the rings of an instance
@@ -89,9 +110,11 @@ static inline void hwtimer_ring_store(__u32 *word, __u32 value)
  */
 static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
 {
-	struct hwtimer_info info = { .size = sizeof(info) };
+	struct hwtimer_info info;
 	char *memory;
 
+	memset(&info, 0, sizeof(info));
+	info.size = sizeof(info);
 	if (ioctl(fd, HWTIMER_IOC_INFO, &info))
 		return -1;
 	memory = (char *)mmap(NULL, info.rings_bytes, PROT_READ | PROT_WRITE,
@@ -184,18 +207,9 @@ static inline int hwtimer_ring_publish(struct hwtimer_ring *ring)
 	return hwtimer_ring_kick_if_needed(ring);
 }
 
-/**
- * hwtimer_ring_next_result - what came of the next request
- * @ring: which
- * @result: out: of a SCHEDULE, the id; of others, 0; or a negative errno, as
- *	hwtimer_ring_error() tells
- *
- * Results come in the order of the slots.
- *
- * Return: whether there is one.
- */
-static inline bool hwtimer_ring_next_result(struct hwtimer_ring *ring,
-					    __u64 *result)
+/* Whether there is a result; if so, it is in *@result. See below. */
+static inline bool hwtimer_ring_next_long_long(struct hwtimer_ring *ring,
+					       unsigned long long *result)
 {
 	if (ring->reaped == ring->done) {
 		ring->done = hwtimer_ring_load(&ring->shared->submission_head);
@@ -205,6 +219,54 @@ static inline bool hwtimer_ring_next_result(struct hwtimer_ring *ring,
 	*result = ring->results[ring->reaped++ & (ring->submissions - 1)];
 	return true;
 }
+
+/* The same; where a long is shorter, it is not offered. */
+static inline bool hwtimer_ring_next_long(struct hwtimer_ring *ring,
+					  unsigned long *result)
+{
+	unsigned long long number;
+
+	if (!hwtimer_ring_next_long_long(ring, &number))
+		return false;
+	*result = (unsigned long)number;
+	return true;
+}
+
+/**
+ * hwtimer_ring_next_result - what came of the next request
+ * @ring: which
+ * @result: out: of a SCHEDULE, the id; of others, 0; or a negative errno, as
+ *	hwtimer_ring_error() tells. A pointer to __u64 or to uint64_t, which are
+ *	different types where one is long and the other long long
+ *
+ * Results come in the order of the slots.
+ *
+ * Return: whether there is one.
+ */
+#ifdef __cplusplus
+static inline bool hwtimer_ring_next_result(struct hwtimer_ring *ring,
+					    unsigned long long *result)
+{
+	return hwtimer_ring_next_long_long(ring, result);
+}
+
+#if ULONG_MAX == ULLONG_MAX
+static inline bool hwtimer_ring_next_result(struct hwtimer_ring *ring,
+					    unsigned long *result)
+{
+	return hwtimer_ring_next_long(ring, result);
+}
+#endif
+#elif ULONG_MAX == ULLONG_MAX
+#define hwtimer_ring_next_result(ring, result) \
+	_Generic((result), unsigned long *: hwtimer_ring_next_long, \
+		 unsigned long long *: hwtimer_ring_next_long_long)(ring, result)
+#else
+#define hwtimer_ring_next_result(ring, result) \
+	_Generic((result),                                              \
+		 unsigned long long *: hwtimer_ring_next_long_long)(ring, \
+								    result)
+#endif
 
 /* The positive errno that a result stands for; 0: it is none. */
 static inline int hwtimer_ring_error(__u64 result)

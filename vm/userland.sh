@@ -43,6 +43,11 @@ main()
 	check "a C++ program is built with the shared library" \
 		program g++ -std=c++17 -x c++
 	check "a program is built with the static library" static_program
+	check "a C program uses the rings" rings_program gcc -std=c11 -x c
+	check "a 32-bit C program uses the rings" \
+		rings_program gcc -m32 -std=c11 -x c
+	check "a C++ program uses the rings" \
+		rings_program g++ -std=c++11 -x c++
 	check "bash completes the commands of hwtimerctl" completes
 	check "bash completes names of files" completes_files
 	check "hwtimerctl plot makes rates of records" plots_rates
@@ -181,6 +186,47 @@ program()
 	"$@" -Wall -Wextra -Wpedantic -Werror -o "$ROOT/program" "$file" \
 		-x none "${flags[@]}" || return
 	LD_LIBRARY_PATH=$ROOT/root/usr/lib "$ROOT/program"
+}
+
+# rings_program COMPILER...: <hwtimer_ring.h> takes results of either type of 64
+# bits, and no others; and all that is in it compiles.
+rings_program()
+{
+	local file=$ROOT/rings.source
+
+	source_of_rings uint64_t >"$file"
+	set -- "$@" -I"$ROOT/root/usr/include" -Wall -Wextra \
+		-Wpedantic -Werror
+	"$@" -c -o "$ROOT/rings.o" "$file" || return
+	source_of_rings uint32_t >"$file"
+	! "$@" -c -o "$ROOT/rings.o" "$file" 2>"$ROOT/log"
+}
+
+# source_of_rings TYPE: of one result; the other is __u64
+source_of_rings()
+{
+	cat <<END
+#include <stdint.h>
+#include <hwtimer_ring.h>
+
+int use(struct hwtimer_ring *ring, int fd);
+
+int use(struct hwtimer_ring *ring, int fd)
+{
+	$1 result = 0;
+	__u64 other = 0;
+	int errors = hwtimer_ring_map(ring, fd) || !hwtimer_ring_get_slot(ring) ||
+		     hwtimer_ring_publish(ring);
+
+	while (hwtimer_ring_next_result(ring, &result) &&
+	       hwtimer_ring_next_result(ring, &other))
+		errors += hwtimer_ring_error(result) || hwtimer_ring_error(other);
+	while (hwtimer_ring_next_event(ring))
+		errors += hwtimer_ring_consume(ring);
+	hwtimer_ring_unmap(ring);
+	return errors;
+}
+END
 }
 
 static_program()

@@ -7,6 +7,11 @@
  * descriptor of that open (dup, fork, SCM_RIGHTS) is closed, and all that it
  * holds goes with it. Ids mean something only in the instance that gave them.
  *
+ * An instance lives in the time namespace of the process that opened it, for
+ * ever: its clock is what clock_gettime() says there. A descriptor that is passed
+ * to another time namespace keeps that clock; all deadlines that are given and
+ * told through it are times of the opener's. CLOCK_REALTIME is the same in all.
+ *
  * Times are nanoseconds. Every structure has the same layout for 32- and
  * 64-bit programs; pointers travel as __u64. Unknown flags and non-zero
  * reserved fields are refused with EINVAL, so that they can mean something
@@ -32,7 +37,12 @@
 /** HWTIMER_ABI_VERSION - goes up when a feature bit cannot say what changed */
 #define HWTIMER_ABI_VERSION 1
 
-/** HWTIMER_NEVER - the absolute time that never comes */
+/**
+ * HWTIMER_NEVER - the absolute time that never comes
+ *
+ * A timer with this deadline is parked: it counts as pending, and waits for
+ * RESCHEDULE, CANCEL or STOP. It is a deadline, never a delay.
+ */
 #define HWTIMER_NEVER (~0ULL)
 
 /*
@@ -216,31 +226,36 @@ enum hwtimer_op {
  * @id: SCHEDULE: out, the new timer's id, never 0 (in: must be 0);
  *	CANCEL, RESCHEDULE: in
  * @time: SCHEDULE, RESCHEDULE: ns, as a signed number. Without
- *	HWTIMER_ABSOLUTE a delay from now: negative means now, and a sum beyond
- *	the clock's range becomes HWTIMER_NEVER. With HWTIMER_ABSOLUTE a
- *	deadline: past ones expire on the next turn, as do negative ones, which
- *	become 0; HWTIMER_NEVER never does.
+ *	HWTIMER_ABSOLUTE a delay from now: negative means now, but HWTIMER_NEVER
+ *	is refused, and a sum beyond the clock's range becomes HWTIMER_NEVER.
+ *	(HWTIMER_NEVER is the number -1: a delay that is computed, and may be
+ *	less than 0, should be made 0 then, or be asked for as a deadline.)
+ *	With HWTIMER_ABSOLUTE a deadline: negative ones become 0, and
+ *	HWTIMER_NEVER never expires. What is due by now, of either kind,
+ *	expires when the next tick begins, which is up to one tick later.
  *	CANCEL: must be 0
  * @interval: SCHEDULE: ns from one deadline to the next of a periodic timer,
  *	from one tick to 9,223,372,036,854,775,807; 0: the timer is for once.
  *	Otherwise must be 0
  * @slack: SCHEDULE: ns by which the timer may be late, besides the tick, so
- *	that it can share a wake-up with others. At most the delay, or with
- *	HWTIMER_ABSOLUTE at most the deadline, and not so much that both
- *	together exceed 9,223,372,036,854,775,807; and at most the interval.
- *	Otherwise must be 0
+ *	that it can share a wake-up with others. At most @time, be that a delay
+ *	or a deadline; @time and @slack together must not exceed
+ *	9,223,372,036,854,775,807; a negative @time counts as 0. Of
+ *	HWTIMER_NEVER, @slack may be up to that number. At most the interval, if
+ *	there is one. Otherwise must be 0
  * @user_data: SCHEDULE: comes back in the event; otherwise must be 0
  * @count: SCHEDULE: a periodic timer ends after so many expirations; 0: it
  *	does not. Otherwise, and without an interval, must be 0
  * @result: SUBMIT: out, 0 or a negative errno; in: ignored
  * @reserved: must be 0
  *
- * SCHEDULE: EINVAL (also: an interval or a slack after HWTIMER_NEVER), ERANGE
+ * SCHEDULE: EINVAL (also: HWTIMER_NEVER without HWTIMER_ABSOLUTE), ERANGE
  * (@interval shorter than a tick, or too long), EDOM (@slack longer than it may
  * be), ENOSPC (the instance's limit of timers is reached; lifts when timers are
  * cancelled and events are read), ENOMEM, ESHUTDOWN (stopped). A timer is never
  * early; it is late by at most its slack and one tick, plus what the machine
- * needs.
+ * needs. That holds for a deadline that has passed, too: nothing expires between
+ * two ticks, so with a tick of 2 s it may take 2 s until an overdue timer does.
  *
  * A periodic timer has one event at a time. At its deadline the event is
  * queued, and the timer rests until read() takes it: then the event tells of
@@ -256,7 +271,7 @@ enum hwtimer_op {
  * after EALREADY too: its event that waits, or is just being read, is the last,
  * and tells of no expiration after the CANCEL.
  *
- * RESCHEDULE: EINVAL, ENOENT, EALREADY, ENOMEM, ESHUTDOWN. The id, user_data,
+ * RESCHEDULE: EINVAL (as SCHEDULE), ENOENT, EALREADY, ENOMEM, ESHUTDOWN. The id, user_data,
  * slack, interval and count stay; of a periodic timer the next deadlines count
  * from the new one. EALREADY: as CANCEL, but nothing has changed. After an
  * error the old deadline stays too.
@@ -326,7 +341,8 @@ struct hwtimer_bulk_timer {
  * user_data and ids in common, and no interval or slack; faster, as it moves a
  * fifth of the memory. A result is the id of a new timer, 0 for another success,
  * or a negative errno, which no id looks like: (__s64)result is less than 0 and
- * not less than -4095. What struct hwtimer_submit says of the return value, of
+ * not less than -4095. A timer whose time is refused has the result -EINVAL, and
+ * the others stand. What struct hwtimer_submit says of the return value, of
  * signals and of faults holds, too: after n timers, go on with those from n on.
  *
  * Errors, if nothing was done: EINVAL (@size, @op or @flags are wrong, whatever
@@ -410,17 +426,21 @@ struct hwtimer_unprocessed {
  * @timers: address of an array of struct hwtimer_unprocessed
  * @count: its length, up to 2,147,483,647; 0 only stops
  * @reserved: must be 0
- * @left: out: timers not handed back yet, after this call
+ * @left: out: timers that are still to be handed back, after this call
  *
  * From the first call on nothing expires and nothing can be scheduled. Events
  * that were queued before can still be read. Returns how many timers this call
  * wrote to @timers; each is handed back once. Call again while @left is not 0.
- * A periodic timer whose event waits is not among them before that event has
- * been read, which tells of no expiration after the first STOP: read until 0
- * comes, then call again.
  *
- * Errors: EINVAL, E2BIG, EFAULT and EINTR (only if nothing was handed back;
- * ask again), ENOMEM.
+ * A periodic timer whose event waits cannot be handed back before that event has
+ * been read, or been taken out of the completion ring; it tells of no expiration
+ * after the first STOP. Such a timer is counted in @left, unless that event is its
+ * last. If no others are left, STOP with a @count that is not 0 fails with EAGAIN:
+ * read events, then call again.
+ *
+ * Errors: EINVAL, E2BIG, EAGAIN (nothing was handed back; @left timers will be
+ * once their events have been read), EFAULT and EINTR (only if nothing was
+ * handed back; ask again), ENOMEM.
  */
 struct hwtimer_stop {
 	__u32 size;

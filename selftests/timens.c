@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Time namespaces: an instance goes by the clocks of the namespace in which it was
+ * opened, and keeps them when its descriptor is used elsewhere. All that is told and
+ * asked of times is held against clock_gettime() in that namespace: never early, and
+ * not hours late.
+ */
+#include "ring_test.h"
+
+#include <sched.h>
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+/* How far ahead clocks are in variants that look into the future: not whole ticks. */
+#define YEARS 10
+#define FAR_SECONDS (YEARS * (__s64)(YEAR / SEC))
+#define FAR_NS 123456789
+
+/* What is due after so long. Shorter than the offset of any variant. */
+#define SOON (300 * MS)
+
+/* The host's clocks must have come so far that others can be behind them, s. */
+#define UPTIME 5
+
+FIXTURE(timens)
+{
+	int fd;
+	int host; /* the namespace that we come from */
+	int inner; /* the one with the offsets */
+	clockid_t clock;
+	bool ancient; /* a deadline has passed years before it was asked for */
+};
+
+FIXTURE_VARIANT(timens)
+{
+	clockid_t clock;
+	bool ahead; /* by years; otherwise the clock has only just begun */
+};
+
+/* clang-format off */
+FIXTURE_VARIANT_ADD(timens, monotonic_behind)
+{
+	.clock = CLOCK_MONOTONIC,
+	.ahead = false,
+};
+
+FIXTURE_VARIANT_ADD(timens, monotonic_ahead)
+{
+	.clock = CLOCK_MONOTONIC,
+	.ahead = true,
+};
+
+FIXTURE_VARIANT_ADD(timens, boottime_behind)
+{
+	.clock = CLOCK_BOOTTIME,
+	.ahead = false,
+};
+
+FIXTURE_VARIANT_ADD(timens, boottime_ahead)
+{
+	.clock = CLOCK_BOOTTIME,
+	.ahead = true,
+};
+
+/* clang-format on */
+
+static int open_namespace(const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/ns/%s", name);
+	return result_of(open(path, O_RDONLY | O_CLOEXEC));
+}
+
+/* Writes by how much each clock of the namespace that was just made is ahead. */
+static bool write_offsets(clockid_t clock, bool ahead)
+{
+	__s64 behind = -(__s64)(clock_ns(clock) / SEC);
+	char text[128];
+
+	/* The other clock has another offset, so that it is not taken for this one. */
+	snprintf(text, sizeof(text), "monotonic %lld %d\nboottime %lld %d\n",
+		 clock != CLOCK_MONOTONIC ? 1000 :
+		 ahead			  ? (long long)FAR_SECONDS :
+					    (long long)behind,
+		 ahead ? FAR_NS : 0,
+		 clock != CLOCK_BOOTTIME ? 1000 :
+		 ahead			 ? (long long)FAR_SECONDS :
+					   (long long)behind,
+		 ahead ? FAR_NS : 0);
+	return write_file("/proc/self/timens_offsets", text);
+}
+
+/* From now on this process is in @namespace. */
+static void enter(struct __test_metadata *_metadata, int namespace)
+{
+	ASSERT_EQ(0, result_of(setns(namespace, CLONE_NEWTIME)));
+}
+
+/* A new instance of the namespace in which we are, by @clock. */
+static int open_by(clockid_t clock, __u32 submissions, __u32 completions)
+{
+	int fd = dev_open(O_NONBLOCK);
+	int err = fd < 0 ? fd :
+			   dev_setup_as(fd, (struct hwtimer_setup){
+						    .clock = clock,
+						    .submissions = submissions,
+						    .completions = completions,
+					    });
+
+	return err ?: fd;
+}
+
+/* The clock of the namespace in which we are. */
+static __u64 inner_now(const FIXTURE_DATA(timens) * self)
+{
+	return clock_ns(self->clock);
+}
+
+FIXTURE_SETUP(timens)
+{
+	__u64 outside;
+
+	self->fd = -1;
+	self->clock = variant->clock;
+	self->host = open_namespace("time");
+	if (self->host == -ENOENT)
+		SKIP(return, "this kernel has no time namespaces");
+	ASSERT_LE(0, self->host);
+	sleep_until(UPTIME * SEC);
+	ASSERT_EQ(0, result_of(unshare(CLONE_NEWTIME)));
+	ASSERT_TRUE(write_offsets(variant->clock, variant->ahead));
+	self->inner = open_namespace("time_for_children");
+	ASSERT_LE(0, self->inner);
+	outside = clock_ns(variant->clock);
+	enter(_metadata, self->inner);
+	/* Whether this test would see anything. */
+	ASSERT_EQ(variant->ahead, inner_now(self) > outside);
+	ASSERT_LT(SOON, variant->ahead ? inner_now(self) - outside :
+					 outside - inner_now(self));
+	self->fd = open_by(variant->clock, 0, 0);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(timens)
+{
+	struct hwtimer_stats stats;
+
+	EXPECT_EQ(0, dev_stats(self->fd, &stats));
+	expect_balance(_metadata, &stats);
+	/* An error in a time would be one of years. */
+	if (!self->ancient)
+		EXPECT_GT(YEAR, stats.lateness_max);
+	EXPECT_EQ(0, close(self->fd));
+}
+
+/* The next event is that of @user_data, is due at @deadline, and not early. */
+static void expect_event(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(timens) * self, __u64 user_data,
+			 __u64 deadline)
+{
+	struct hwtimer_event event;
+
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	EXPECT_EQ(user_data, event.user_data);
+	EXPECT_EQ(deadline, event.deadline);
+	expect_not_early(_metadata, &event, self->clock);
+}
+
+/* @deadline is @delay after a moment between @before and now. */
+static void expect_delay(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(timens) * self, __u64 deadline,
+			 __u64 delay, __u64 before)
+{
+	EXPECT_LE(before + delay, deadline);
+	EXPECT_GE(inner_now(self) + delay, deadline);
+}
+
+TEST_F(timens, absolute_deadline)
+{
+	__u64 deadline = inner_now(self) + SOON;
+
+	ASSERT_NE(0, dev_at(self->fd, deadline, 1));
+	expect_event(_metadata, self, 1, deadline);
+}
+
+TEST_F(timens, delay)
+{
+	__u64 before = inner_now(self);
+	struct hwtimer_event event;
+
+	ASSERT_NE(0, dev_after(self->fd, SOON, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	expect_not_early(_metadata, &event, self->clock);
+	expect_delay(_metadata, self, event.deadline, SOON, before);
+}
+
+/* Also the very first moment of the clock, and what lies before it. */
+TEST_F(timens, past_deadlines)
+{
+	__u64 now = inner_now(self);
+
+	self->ancient = true;
+	ASSERT_NE(0, dev_at(self->fd, now, 1));
+	expect_event(_metadata, self, 1, now);
+	ASSERT_NE(0, dev_at(self->fd, 1, 2));
+	expect_event(_metadata, self, 2, 1);
+	ASSERT_NE(0, dev_at(self->fd, 0, 3));
+	expect_event(_metadata, self, 3, 0);
+	ASSERT_NE(0, dev_at(self->fd, -5LL, 4));
+	expect_event(_metadata, self, 4, 0);
+}
+
+/* The host's clock may have no such time. */
+TEST_F(timens, end_of_time)
+{
+	static const __u64 times[] = { HWTIMER_NEVER, LLONG_MAX, LLONG_MAX - 1,
+				       LLONG_MAX - HOUR };
+	struct hwtimer_query query;
+	__u64 ids[4], deadline;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		ids[i] = dev_at(self->fd, times[i], i);
+		ASSERT_NE(0, ids[i]);
+	}
+	deadline = inner_now(self) + SOON;
+	ASSERT_NE(0, dev_at(self->fd, deadline, 4));
+	expect_event(_metadata, self, 4, deadline);
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 100));
+	for (unsigned int i = 0; i < 4; i++) {
+		ASSERT_EQ(0, dev_query(self->fd, ids[i], &query));
+		EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
+		EXPECT_EQ(times[i], query.deadline);
+		EXPECT_LE(100 * YEAR, query.remaining);
+	}
+}
+
+TEST_F(timens, submit)
+{
+	__u64 deadline = inner_now(self) + SOON;
+	struct hwtimer_request requests[2];
+
+	fill_schedules(requests, 2, HWTIMER_ABSOLUTE, deadline, 1);
+	requests[1].time += SOON;
+	ASSERT_EQ(2, dev_submit(self->fd, requests, 2));
+	EXPECT_EQ(0, requests[0].result);
+	EXPECT_EQ(0, requests[1].result);
+	expect_event(_metadata, self, 1, deadline);
+	expect_event(_metadata, self, 2, deadline + SOON);
+}
+
+TEST_F(timens, bulk)
+{
+	__u64 deadline = inner_now(self) + SOON, before;
+	struct hwtimer_bulk_timer timers[2] = {
+		{ .user_data = 1, .time = deadline },
+		{ .user_data = 2, .time = deadline + HOUR },
+	};
+	struct hwtimer_query query;
+	__u64 ids[2], result;
+
+	ASSERT_EQ(2, dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE,
+			      timers, ids, 2));
+	expect_event(_metadata, self, 1, deadline);
+	timers[1].id = ids[1];
+	timers[1].time = SOON;
+	before = inner_now(self);
+	ASSERT_EQ(1, dev_bulk(self->fd, HWTIMER_OP_RESCHEDULE, 0, &timers[1],
+			      &result, 1));
+	EXPECT_EQ(0, result);
+	if (!dev_query(self->fd, ids[1], &query))
+		expect_delay(_metadata, self, query.deadline, SOON, before);
+	timers[1].time = inner_now(self) + SOON;
+	ASSERT_EQ(1, dev_bulk(self->fd, HWTIMER_OP_RESCHEDULE, HWTIMER_ABSOLUTE,
+			      &timers[1], &result, 1));
+	if (!result)
+		expect_event(_metadata, self, 2, timers[1].time);
+}
+
+TEST_F(timens, reschedule)
+{
+	__u64 id = dev_after(self->fd, HOUR, 1), before = inner_now(self);
+	struct hwtimer_query query;
+	__u64 deadline;
+
+	ASSERT_NE(0, id);
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 2 * HOUR));
+	ASSERT_EQ(0, dev_query(self->fd, id, &query));
+	expect_delay(_metadata, self, query.deadline, 2 * HOUR, before);
+	/* Earlier, and then later than that, in one and the same bucket or not. */
+	deadline = inner_now(self) + SOON;
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	if (!dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline + SOON))
+		deadline += SOON;
+	expect_event(_metadata, self, 1, deadline);
+}
+
+TEST_F(timens, query)
+{
+	__u64 deadline = inner_now(self) + HOUR, before, after, id;
+	struct hwtimer_query query;
+
+	id = dev_at(self->fd, deadline, 1);
+	ASSERT_NE(0, id);
+	before = inner_now(self);
+	ASSERT_EQ(0, dev_query(self->fd, id, &query));
+	after = inner_now(self);
+	EXPECT_EQ(deadline, query.deadline);
+	EXPECT_GE(deadline - before, query.remaining);
+	EXPECT_LE(deadline - after, query.remaining);
+}
+
+TEST_F(timens, stop)
+{
+	__u64 deadline = inner_now(self) + HOUR, before, after, left;
+	struct hwtimer_unprocessed timer;
+
+	ASSERT_NE(0, dev_at(self->fd, deadline, 1));
+	before = inner_now(self);
+	ASSERT_EQ(1, dev_stop(self->fd, &timer, 1, &left));
+	after = inner_now(self);
+	EXPECT_EQ(0, left);
+	EXPECT_EQ(deadline, timer.deadline);
+	EXPECT_GE(deadline - before, timer.remaining);
+	EXPECT_LE(deadline - after, timer.remaining);
+}
+
+/* What became due while nobody read, up to STOP, and not one more. */
+TEST_F(timens, periodic)
+{
+	__u64 first = inner_now(self) + SOON, told = 0;
+	struct hwtimer_request request = {
+		.flags = HWTIMER_ABSOLUTE,
+		.time = first,
+		.interval = 10 * MS,
+	};
+	struct hwtimer_event event;
+	__u64 before, after, id;
+
+	id = dev_add(self->fd, request);
+	ASSERT_NE(0, id);
+	for (unsigned int i = 0; i < 5; i++) {
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+		EXPECT_EQ(first + told * request.interval, event.deadline);
+		expect_not_early(_metadata, &event, self->clock);
+		told += event.expirations;
+		EXPECT_GT(inner_now(self),
+			  first + (told - 1) * request.interval);
+	}
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	before = inner_now(self);
+	ASSERT_LE(0, dev_stop(self->fd, NULL, 0, NULL));
+	after = inner_now(self);
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	EXPECT_EQ(first + told * request.interval, event.deadline);
+	told += event.expirations;
+	EXPECT_GT(first + told * request.interval, before);
+	EXPECT_LE(first + (told - 1) * request.interval, after);
+}
+
+TEST_F(timens, fixed_delay)
+{
+	struct hwtimer_request request = {
+		.flags = HWTIMER_FIXED_DELAY,
+		.time = SOON,
+		.interval = HOUR,
+	};
+	__u64 id = dev_add(self->fd, request), before = 0;
+	struct hwtimer_query query;
+	struct hwtimer_event event;
+
+	ASSERT_NE(0, id);
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	before = inner_now(self);
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	expect_not_early(_metadata, &event, self->clock);
+	ASSERT_EQ(0, dev_query(self->fd, id, &query));
+	expect_delay(_metadata, self, query.deadline, HOUR, before);
+}
+
+/* The worker does what is in the rings, and is of the host's namespace. */
+TEST_F(timens, rings)
+{
+	struct hwtimer_event event;
+	struct hwtimer_ring ring;
+	__u64 deadline, before;
+	__s64 id;
+
+	close(self->fd);
+	self->fd = open_by(self->clock, 16, 16);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, hwtimer_ring_map(&ring, self->fd));
+	deadline = inner_now(self) + SOON;
+	id = ring_do(_metadata, &ring,
+		     (struct hwtimer_request){
+			     .op = HWTIMER_OP_SCHEDULE,
+			     .flags = HWTIMER_ABSOLUTE,
+			     .time = deadline,
+			     .user_data = 1,
+		     });
+	ASSERT_LT(0, id);
+	ASSERT_TRUE(ring_event(&ring, &event));
+	EXPECT_EQ(deadline, event.deadline);
+	expect_not_early(_metadata, &event, self->clock);
+
+	before = inner_now(self);
+	id = ring_after(_metadata, &ring, SOON, 2);
+	ASSERT_LT(0, id);
+	ASSERT_TRUE(ring_event(&ring, &event));
+	expect_not_early(_metadata, &event, self->clock);
+	expect_delay(_metadata, self, event.deadline, SOON, before);
+	hwtimer_ring_unmap(&ring);
+}
+
+/* The instance stays in the namespace of whoever opened it. */
+TEST_F(timens, descriptor_is_used_on_the_host)
+{
+	__u64 deadline = inner_now(self) + HOUR;
+	struct hwtimer_unprocessed timer;
+	struct hwtimer_query query;
+	__u64 id, at, left;
+
+	enter(_metadata, self->host);
+	id = dev_at(self->fd, deadline, 1);
+	ASSERT_NE(0, id);
+	ASSERT_EQ(0, dev_query(self->fd, id, &query));
+	EXPECT_EQ(deadline, query.deadline);
+	EXPECT_GE(HOUR, query.remaining);
+	EXPECT_LT(0, query.remaining);
+
+	enter(_metadata, self->inner);
+	at = inner_now(self) + SOON;
+	enter(_metadata, self->host);
+	ASSERT_NE(0, dev_at(self->fd, at, 2));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	enter(_metadata, self->inner);
+	expect_event(_metadata, self, 2, at);
+
+	enter(_metadata, self->host);
+	ASSERT_EQ(1, dev_stop(self->fd, &timer, 1, &left));
+	EXPECT_EQ(deadline, timer.deadline);
+	EXPECT_GE(HOUR, timer.remaining);
+	EXPECT_LT(0, timer.remaining);
+	enter(_metadata, self->inner);
+}
+
+/* And the other way round; the clock is chosen, and the wheel begins, elsewhere. */
+TEST_F(timens, descriptor_of_the_host)
+{
+	struct hwtimer_query query;
+	__u64 deadline, id, soon;
+	int fd;
+
+	enter(_metadata, self->host);
+	fd = dev_open(O_NONBLOCK);
+	ASSERT_LE(0, fd);
+	deadline = inner_now(self) + HOUR;
+	soon = inner_now(self) + SOON;
+	enter(_metadata, self->inner);
+	ASSERT_EQ(0, dev_setup_as(fd, (struct hwtimer_setup){
+					      .clock = self->clock }));
+	close(self->fd);
+	self->fd = fd;
+	id = dev_at(fd, deadline, 1);
+	ASSERT_NE(0, id);
+	ASSERT_EQ(0, dev_query(fd, id, &query));
+	EXPECT_EQ(deadline, query.deadline);
+	EXPECT_GE(HOUR, query.remaining);
+	EXPECT_LT(0, query.remaining);
+	ASSERT_NE(0, dev_at(fd, soon, 2));
+	EXPECT_EQ(POLLIN, dev_poll(fd, POLLIN, HANG_MS));
+	enter(_metadata, self->host);
+	expect_event(_metadata, self, 2, soon);
+}
+
+/* There is one CLOCK_REALTIME for all. */
+TEST_F(timens, realtime)
+{
+	struct hwtimer_event event;
+	__u64 deadline;
+
+	close(self->fd);
+	self->fd = open_by(CLOCK_REALTIME, 0, 0);
+	ASSERT_LE(0, self->fd);
+	deadline = clock_ns(CLOCK_REALTIME) + SOON;
+	ASSERT_NE(0, dev_at(self->fd, deadline, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	EXPECT_EQ(deadline, event.deadline);
+	expect_not_early(_metadata, &event, CLOCK_REALTIME);
+}
+
+/* The delay of NOTIFY is a time between two moments, and so the same everywhere. */
+TEST_F(timens, notify)
+{
+	__u64 before = now_ns();
+
+	ASSERT_EQ(0, dev_notify(self->fd, 2, SOON, -1));
+	ASSERT_NE(0, dev_after(self->fd, 0, 1));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_LE(before + SOON, now_ns());
+	EXPECT_EQ(1, dev_discard_events(self->fd, 1));
+}
+
+TEST_HARNESS_MAIN
