@@ -38,6 +38,7 @@
 #ifndef HWTIMER_H
 #define HWTIMER_H
 
+#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
@@ -188,6 +189,9 @@ struct hwtimer_exchange {
  *	on CLOCK_MONOTONIC; HWTIMER_TICK_NONE: there are none
  * @unused: protected by @lock: how many chunks were not needed so far, until
  *	@trim_at
+ * @follow_at: protected by @lock: from then on, in jiffies, the wheel may stand so
+ *	far behind the clock that it has to follow before timers are added
+ * @follow_after: jiffies that this takes; constant once @started
  * @cursor: protected by @lock: STOP has handed back all records before it
  * @batch: a page of what goes to user space, or to the client, next; protected by
  *	@harvest
@@ -229,6 +233,8 @@ struct hwtimer_instance {
 	u64 wake;
 	u64 trim_at;
 	u32 unused;
+	u64 follow_at;
+	u64 follow_after;
 
 	u64 cursor;
 	void *batch;
@@ -308,6 +314,16 @@ hwtimer_instance_timers(const struct hwtimer_instance *instance)
 static inline u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
 {
 	return READ_ONCE(instance->settings.clock)->now();
+}
+
+/*
+ * Whether the wheel may stand too far behind the clock. By jiffies, as a clock takes
+ * as long to read as a timer to schedule; the instance's lock is held.
+ */
+static inline bool
+hwtimer_instance_behind(const struct hwtimer_instance *instance)
+{
+	return time_after_eq64(get_jiffies_64(), instance->follow_at);
 }
 
 /* hwtimer_exchange.c: the rings that user space maps */

@@ -71,6 +71,8 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	instance->notice.due = HWTIMER_TICK_NONE;
 	instance->wake = HWTIMER_TICK_NONE;
 	instance->trim_at = HWTIMER_TICK_NONE;
+	/* Never, until there is a wheel. */
+	instance->follow_at = MAX_JIFFY_OFFSET;
 	hwtimer_worker_attach(instance);
 	hwtimer_debug_add(instance);
 	trace_hwtimer_open(instance->nr, 0, 0);
@@ -123,6 +125,13 @@ int hwtimer_instance_setup(struct hwtimer_instance *instance,
 	return err;
 }
 
+/* The wheel stands where the clock is. */
+static void follow_begin(struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	instance->follow_at = get_jiffies_64() + instance->follow_after;
+}
+
 /* Makes the wheel and the table that the settings ask for. */
 static int instance_begin(struct hwtimer_instance *instance)
 {
@@ -158,6 +167,9 @@ static int instance_begin(struct hwtimer_instance *instance)
 	instance->wheel = wheel;
 	instance->table = table;
 	instance->turns.clock = settings->clock->nr;
+	instance->follow_after =
+		nsecs_to_jiffies64(hwtimer_wheel_stride(&wheel)) + 1;
+	follow_begin(instance);
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_start(). */
 	smp_store_release(&instance->started, true);
 	spin_unlock(&instance->lock);
@@ -517,10 +529,31 @@ static void instance_requeue(struct hwtimer_instance *instance, u64 now)
 	instance_guard_overdue(instance, next, now);
 }
 
+/*
+ * The wheel goes on to where the clock is. The worker does so when it turns the wheel,
+ * but it does not come while nothing, or only what is far away, pends.
+ */
+static void instance_forward(struct hwtimer_instance *instance, u64 now)
+{
+	struct hwtimer_wheel *wheel = &instance->wheel;
+
+	lockdep_assert_held(&instance->lock);
+	follow_begin(instance);
+	if (hwtimer_wheel_forward(wheel, now) || instance->stats.pending ||
+	    instance->stopped)
+		return;
+	/* Dead entries are in the way, for which the worker has no need to come. */
+	hwtimer_wheel_skim(wheel, HWTIMER_HOLD);
+	hwtimer_instance_trim(instance);
+	hwtimer_wheel_forward(wheel, now);
+}
+
 /**
- * hwtimer_instance_follow - go back if the clock did
+ * hwtimer_instance_follow - have the wheel follow the clock
  * @instance: its lock is held
  * @now: ns on the instance's clock, taken under the lock
+ *
+ * Back if the clock was set back; forward if it may have gone on for long.
  */
 void hwtimer_instance_follow(struct hwtimer_instance *instance, u64 now)
 {
@@ -530,6 +563,8 @@ void hwtimer_instance_follow(struct hwtimer_instance *instance, u64 now)
 	if (unlikely(wheel->rewinds) &&
 	    hwtimer_wheel_tick_at(wheel, now) < wheel->current_tick)
 		hwtimer_wheel_rewind(wheel, now);
+	else if (unlikely(hwtimer_instance_behind(instance)))
+		instance_forward(instance, now);
 }
 
 /* Lets what is due expire; returns how many have. */
@@ -541,6 +576,7 @@ static unsigned int instance_advance(struct hwtimer_instance *instance, u64 now,
 	lockdep_assert_held(&instance->lock);
 	if (instance->stopped)
 		return 0;
+	follow_begin(instance);
 	hwtimer_instance_follow(instance, now);
 	expired = hwtimer_wheel_advance(&instance->wheel, now, due);
 	if (trace_hwtimer_expire_enabled())

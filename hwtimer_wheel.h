@@ -286,6 +286,8 @@ u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel);
 bool hwtimer_wheel_busy(const struct hwtimer_wheel *wheel);
 unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
 				   u32 *due);
+u64 hwtimer_wheel_stride(const struct hwtimer_wheel *wheel);
+bool hwtimer_wheel_forward(struct hwtimer_wheel *wheel, u64 now);
 void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now);
 void hwtimer_wheel_rewind_step(struct hwtimer_wheel *wheel);
 void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max);
