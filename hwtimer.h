@@ -195,6 +195,8 @@ struct hwtimer_exchange {
  * @cursor: protected by @lock: STOP has handed back all records before it
  * @batch: a page of what goes to user space, or to the client, next; protected by
  *	@harvest
+ * @refused: a reader that must not wait did not get @harvest, and is to be told when
+ *	it is free; see harvest_lock()
  * @leaves_free: what is leaving has no state but HWTIMER_FREE any more; protected by
  *	@harvest
  * @readers: who waits for events, or for the end
@@ -238,6 +240,7 @@ struct hwtimer_instance {
 
 	u64 cursor;
 	void *batch;
+	bool refused;
 	bool leaves_free;
 	wait_queue_head_t readers;
 
@@ -478,7 +481,8 @@ u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now);
 void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 			    u32 copied, u64 now);
 ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
-			       char __user *buffer, size_t count);
+			       char __user *buffer, size_t count,
+			       bool nonblock);
 ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 				    struct hwtimer_unprocessed __user *timers,
 				    u32 count);

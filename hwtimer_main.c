@@ -86,12 +86,12 @@ static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 		/* Another reader may have had the report for which it woke. */
 		if (!nonblock && !hwtimer_notice_readable(instance))
 			continue;
-		ret = hwtimer_harvest_events(instance, buffer, count);
-		if (ret)
+		ret = hwtimer_harvest_events(instance, buffer, count, nonblock);
+		if (ret && ret != -EAGAIN)
 			return ret;
 		if (hwtimer_instance_drained(instance))
 			return 0;
-		if (nonblock && !READ_ONCE(instance->stats.ready))
+		if (ret || (nonblock && !READ_ONCE(instance->stats.ready)))
 			return -EAGAIN;
 		/* Discarded events were in front, or another reader came. */
 		if (signal_pending(current))

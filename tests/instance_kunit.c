@@ -591,6 +591,61 @@ static void wheel_follows_both_ways(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
+static unsigned int nr_woken;
+
+static int count_wakeup(struct wait_queue_entry *entry, unsigned int mode,
+			int flags, void *key)
+{
+	nr_woken++;
+	return 0;
+}
+
+/* A reader that must not wait is refused while another holds the mutex, and told. */
+static void refused_reader_is_told(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct wait_queue_entry sleeper;
+	struct hwtimer_event event;
+	u64 id;
+
+	nr_woken = 0;
+	init_waitqueue_func_entry(&sleeper, count_wakeup);
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	turn(test, instance, 2);
+	add_wait_queue(&instance->readers, &sleeper);
+	/* Nobody is to be told who was not refused. */
+	KUNIT_EXPECT_EQ(test, hwtimer_harvest_unprocessed(instance, NULL, 0),
+			0);
+	KUNIT_EXPECT_EQ(test, nr_woken, 0);
+
+	mutex_lock(&instance->harvest);
+	KUNIT_EXPECT_EQ(test,
+			hwtimer_harvest_events(instance, NULL, sizeof(event),
+					       true),
+			-EAGAIN);
+	mutex_unlock(&instance->harvest);
+	KUNIT_EXPECT_EQ(test, nr_woken, 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_harvest_unprocessed(instance, NULL, 0),
+			0);
+	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	KUNIT_EXPECT_EQ(test, hwtimer_harvest_unprocessed(instance, NULL, 0),
+			0);
+	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+
+	/* Nothing is left to tell of. */
+	mutex_lock(&instance->harvest);
+	KUNIT_EXPECT_EQ(test,
+			hwtimer_harvest_events(instance, NULL, sizeof(event),
+					       true),
+			-EAGAIN);
+	mutex_unlock(&instance->harvest);
+	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, hwtimer_harvest_unprocessed(instance, NULL, 0),
+			0);
+	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	remove_wait_queue(&instance->readers, &sleeper);
+}
+
 static void errors_of_interval_and_slack(struct kunit *test)
 {
 	static const struct {
@@ -694,6 +749,7 @@ static struct kunit_case instance_test_cases[] = {
 			 kind_gen_params),
 	KUNIT_CASE_PARAM(resting_timer_goes_on_after_a_gap, kind_gen_params),
 	KUNIT_CASE_PARAM(wheel_follows_both_ways, kind_gen_params),
+	KUNIT_CASE_PARAM(refused_reader_is_told, kind_gen_params),
 	KUNIT_CASE_PARAM(errors_of_interval_and_slack, kind_gen_params),
 	KUNIT_CASE_PARAM(huge_slack_hides_nothing, kind_gen_params),
 	KUNIT_CASE_PARAM(timers_follow_a_clock_that_is_set_back,
