@@ -16,7 +16,6 @@
  *
  * Locks, in the order in which they are taken:
  *
- *   hwtimer_debug_lock   mutex: the list of all instances
  *   instance->setup      mutex: the settings, until the instance starts
  *   instance->harvest    mutex: who takes timers out: read(), STOP. Held while
  *                        user memory is accessed, or a client's function runs
@@ -27,9 +26,12 @@
  * Of the mutexes, only one is held at a time, but that setup is taken inside of
  * drain, by the first timer, and of mmap_lock, by mmap(). What the functions of a
  * client take is their matter, and inside of its harvest, which lockdep knows by a
- * class of its own: hwtimer_debug_lock is taken there by one that creates or destroys
- * another client; and open() takes it with the mutex of all misc devices held. No
- * interrupt takes any of them: the hrtimer's callback only wakes the worker.
+ * class of its own. open() is called with the mutex of all misc devices held, and
+ * takes none of these mutexes. No interrupt takes any of the locks: the hrtimer's
+ * callback only wakes the worker.
+ *
+ * The instances are found by their numbers in an xarray, under its own spinlock, which
+ * is taken with none of the above held but a client's harvest; see hwtimer_debug.c.
  *
  * One hold of instance->lock deals with HWTIMER_HOLD timers at the most, and
  * nothing under it sleeps or allocates. Memory is brought in before, by
@@ -38,11 +40,12 @@
 #ifndef HWTIMER_H
 #define HWTIMER_H
 
+#include <linux/completion.h>
 #include <linux/jiffies.h>
-#include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -210,7 +213,8 @@ struct hwtimer_exchange {
  *	Constant before the first timer
  * @nr: counts from 1; never used again as long as the module is loaded; constant
  * @opener: the process that opened it; constant
- * @listed: in the list of all instances, see hwtimer_debug.c
+ * @shown: how many show it in debugfs, and one until its end; see hwtimer_debug.c
+ * @unshown: nobody shows it any more
  */
 struct hwtimer_instance {
 	struct mutex setup; /* see above */
@@ -253,7 +257,8 @@ struct hwtimer_instance {
 
 	u64 nr;
 	pid_t opener;
-	struct list_head listed;
+	refcount_t shown;
+	struct completion unshown;
 };
 
 /*
@@ -430,7 +435,9 @@ void hwtimer_occupancy_show(struct seq_file *seq,
 /* hwtimer_debug.c: all instances, in debugfs */
 void hwtimer_debug_start(void);
 void hwtimer_debug_stop(void);
-void hwtimer_debug_add(struct hwtimer_instance *instance);
+int hwtimer_debug_add(struct hwtimer_instance *instance);
+struct hwtimer_instance *hwtimer_debug_get(u64 nr);
+void hwtimer_debug_put(struct hwtimer_instance *instance);
 void hwtimer_debug_remove(struct hwtimer_instance *instance);
 
 /* hwtimer_trace.c: what tracing is told, where it listens; the lock is held */

@@ -54,7 +54,6 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	}
 	instance->nr = atomic64_inc_return(&hwtimer_last_nr);
 	instance->opener = task_tgid_nr(current);
-	INIT_LIST_HEAD(&instance->listed);
 	mutex_init(&instance->setup);
 	mutex_init(&instance->harvest);
 	spin_lock_init(&instance->lock);
@@ -74,7 +73,11 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	/* Never, until there is a wheel. */
 	instance->follow_at = MAX_JIFFY_OFFSET;
 	hwtimer_worker_attach(instance);
-	hwtimer_debug_add(instance);
+	if (hwtimer_debug_add(instance)) {
+		free_page((unsigned long)instance->batch);
+		kfree(instance);
+		return NULL;
+	}
 	trace_hwtimer_open(instance->nr, 0, 0);
 	return instance;
 }

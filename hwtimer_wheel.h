@@ -209,7 +209,8 @@ struct hwtimer_rewind {
  * @buckets: @nr_buckets of them
  * @nr_buckets: of all levels
  * @scale: how ticks are counted
- * @current_tick: all earlier ticks and this one have been turned, or are being
+ * @current_tick: all earlier ticks and this one have been turned, or are being, or
+ *	there was nothing to turn
  * @entries: in all buckets, live and dead
  * @postponed: live entries whose timers have moved to a later tick
  * @walk: the bucket that is due

@@ -3,7 +3,10 @@
  * Unit tests of the instance and its requests, under a fake clock.
  */
 #include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/ktime.h>
+#include <linux/workqueue.h>
 
 #include "fake.h"
 #include "kinds.h"
@@ -646,6 +649,103 @@ static void refused_reader_is_told(struct kunit *test)
 	remove_wait_queue(&instance->readers, &sleeper);
 }
 
+/* As a program that opens and closes while somebody else looks. */
+struct opener {
+	struct work_struct work;
+	struct completion done;
+	struct hwtimer_instance *instance;
+	u64 nr;
+};
+
+static void open_another(struct work_struct *work)
+{
+	struct opener *opener = container_of(work, struct opener, work);
+
+	opener->instance = hwtimer_instance_create(LIMIT);
+	if (opener->instance)
+		opener->nr = opener->instance->nr;
+	complete(&opener->done);
+}
+
+static void close_it(struct work_struct *work)
+{
+	struct opener *opener = container_of(work, struct opener, work);
+
+	hwtimer_instance_destroy(opener->instance);
+	complete(&opener->done);
+}
+
+/* Has @work done elsewhere; whether it was soon. */
+static bool done_soon(struct opener *opener, work_func_t work)
+{
+	init_completion(&opener->done);
+	INIT_WORK_ONSTACK(&opener->work, work);
+	schedule_work(&opener->work);
+	return wait_for_completion_timeout(&opener->done, 10 * HZ);
+}
+
+static void work_end(struct opener *opener)
+{
+	flush_work(&opener->work);
+	destroy_work_on_stack(&opener->work);
+}
+
+/* While one instance is shown in debugfs others come and go, but it stays. */
+static void showing_an_instance_holds_up_no_other(struct kunit *test)
+{
+	struct hwtimer_instance *shown, *instance = test->priv;
+	struct opener opener = {};
+	bool opened, closed = false;
+
+	shown = hwtimer_debug_get(instance->nr);
+	KUNIT_EXPECT_PTR_EQ(test, shown, instance);
+	opened = done_soon(&opener, open_another) && opener.instance;
+	if (opened) {
+		work_end(&opener);
+		closed = done_soon(&opener, close_it);
+	}
+	hwtimer_debug_put(shown);
+	work_end(&opener);
+	KUNIT_EXPECT_TRUE(test, opened);
+	KUNIT_EXPECT_TRUE(test, closed);
+}
+
+/* Another one opens, and while it is shown it is closed, from which on it is gone. */
+static void shown_instance_ends_when_it_has_been_shown(struct kunit *test)
+{
+	struct hwtimer_instance *shown, *next, *instance = test->priv;
+	struct opener opener = {};
+	unsigned int i;
+
+	KUNIT_ASSERT_TRUE(test, done_soon(&opener, open_another));
+	work_end(&opener);
+	KUNIT_ASSERT_TRUE(test, opener.instance);
+	KUNIT_EXPECT_GT(test, opener.nr, instance->nr);
+	shown = hwtimer_debug_get(opener.nr);
+	KUNIT_ASSERT_PTR_EQ(test, shown, opener.instance);
+
+	init_completion(&opener.done);
+	INIT_WORK_ONSTACK(&opener.work, close_it);
+	schedule_work(&opener.work);
+	/* It comes to be unknown; of what comes later any may be found. */
+	for (i = 0; i < 10000; i++) {
+		next = hwtimer_debug_get(opener.nr);
+		if (next)
+			hwtimer_debug_put(next);
+		if (next != shown)
+			break;
+		msleep(1);
+	}
+	KUNIT_EXPECT_PTR_NE(test, next, shown);
+	msleep(20);
+	KUNIT_EXPECT_FALSE(test, completion_done(&opener.done));
+	KUNIT_EXPECT_EQ(test, shown->nr, opener.nr);
+	hwtimer_debug_put(shown);
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&opener.done,
+							    10 * HZ));
+	work_end(&opener);
+}
+
 static void errors_of_interval_and_slack(struct kunit *test)
 {
 	static const struct {
@@ -750,6 +850,10 @@ static struct kunit_case instance_test_cases[] = {
 	KUNIT_CASE_PARAM(resting_timer_goes_on_after_a_gap, kind_gen_params),
 	KUNIT_CASE_PARAM(wheel_follows_both_ways, kind_gen_params),
 	KUNIT_CASE_PARAM(refused_reader_is_told, kind_gen_params),
+	KUNIT_CASE_PARAM(showing_an_instance_holds_up_no_other,
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(shown_instance_ends_when_it_has_been_shown,
+			 kind_gen_params),
 	KUNIT_CASE_PARAM(errors_of_interval_and_slack, kind_gen_params),
 	KUNIT_CASE_PARAM(huge_slack_hides_nothing, kind_gen_params),
 	KUNIT_CASE_PARAM(timers_follow_a_clock_that_is_set_back,
