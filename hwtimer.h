@@ -16,7 +16,6 @@
  *
  * Locks, in the order in which they are taken:
  *
- *   hwtimer_debug_lock   mutex: the list of all instances
  *   instance->setup      mutex: the settings, until the instance starts
  *   instance->harvest    mutex: who takes timers out: read(), STOP. Held while
  *                        user memory is accessed, or a client's function runs
@@ -27,9 +26,12 @@
  * Of the mutexes, only one is held at a time, but that setup is taken inside of
  * drain, by the first timer, and of mmap_lock, by mmap(). What the functions of a
  * client take is their matter, and inside of its harvest, which lockdep knows by a
- * class of its own: hwtimer_debug_lock is taken there by one that creates or destroys
- * another client; and open() takes it with the mutex of all misc devices held. No
- * interrupt takes any of them: the hrtimer's callback only wakes the worker.
+ * class of its own. open() is called with the mutex of all misc devices held, and
+ * takes none of these mutexes. No interrupt takes any of the locks: the hrtimer's
+ * callback only wakes the worker.
+ *
+ * The instances are found by their numbers in an xarray, under its own spinlock, which
+ * is taken with none of the above held but a client's harvest; see hwtimer_debug.c.
  *
  * One hold of instance->lock deals with HWTIMER_HOLD timers at the most, and
  * nothing under it sleeps or allocates. Memory is brought in before, by
@@ -38,10 +40,12 @@
 #ifndef HWTIMER_H
 #define HWTIMER_H
 
-#include <linux/list.h>
+#include <linux/completion.h>
+#include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -195,6 +199,9 @@ struct hwtimer_exchange {
  *	on CLOCK_MONOTONIC; HWTIMER_TICK_NONE: there are none
  * @unused: protected by @lock: how many chunks were not needed so far, until
  *	@trim_at
+ * @follow_at: protected by @lock: from then on, in jiffies, the wheel may stand so
+ *	far behind the clock that it has to follow before timers are added
+ * @follow_after: jiffies that this takes; constant once @started
  * @cursor: protected by @lock: STOP has handed back all records before it
  * @surveyed: protected by @lock: STOP has looked at all records before it for
  *	periodic timers that rest
@@ -202,6 +209,8 @@ struct hwtimer_exchange {
  *	periodic timers that rest, and are pending again once their event was read
  * @batch: a page of what goes to user space, or to the client, next; protected by
  *	@harvest
+ * @refused: a reader that must not wait did not get @harvest, and is to be told when
+ *	it is free; see harvest_lock()
  * @leaves_free: what is leaving has no state but HWTIMER_FREE any more; protected by
  *	@harvest
  * @readers: who waits for events, or for the end
@@ -218,7 +227,8 @@ struct hwtimer_exchange {
  *	Constant before the first timer
  * @nr: counts from 1; never used again as long as the module is loaded; constant
  * @opener: the process that opened it; constant
- * @listed: in the list of all instances, see hwtimer_debug.c
+ * @shown: how many show it in debugfs, and one until its end; see hwtimer_debug.c
+ * @unshown: nobody shows it any more
  */
 struct hwtimer_instance {
 	struct mutex setup; /* see above */
@@ -244,11 +254,14 @@ struct hwtimer_instance {
 	u64 wake;
 	u64 trim_at;
 	u32 unused;
+	u64 follow_at;
+	u64 follow_after;
 
 	u64 cursor;
 	u64 surveyed;
 	u32 resting;
 	void *batch;
+	bool refused;
 	bool leaves_free;
 	wait_queue_head_t readers;
 
@@ -262,7 +275,8 @@ struct hwtimer_instance {
 
 	u64 nr;
 	pid_t opener;
-	struct list_head listed;
+	refcount_t shown;
+	struct completion unshown;
 };
 
 /*
@@ -359,6 +373,16 @@ hwtimer_instance_add_discards(struct hwtimer_instance *instance, s64 count)
 {
 	lockdep_assert_held(&instance->lock);
 	WRITE_ONCE(instance->discards, instance->discards + count);
+}
+
+/*
+ * Whether the wheel may stand too far behind the clock. By jiffies, as a clock takes
+ * as long to read as a timer to schedule; the instance's lock is held.
+ */
+static inline bool
+hwtimer_instance_behind(const struct hwtimer_instance *instance)
+{
+	return time_after_eq64(get_jiffies_64(), instance->follow_at);
 }
 
 /* hwtimer_exchange.c: the rings that user space maps */
@@ -467,7 +491,9 @@ void hwtimer_occupancy_show(struct seq_file *seq,
 /* hwtimer_debug.c: all instances, in debugfs */
 void hwtimer_debug_start(void);
 void hwtimer_debug_stop(void);
-void hwtimer_debug_add(struct hwtimer_instance *instance);
+int hwtimer_debug_add(struct hwtimer_instance *instance);
+struct hwtimer_instance *hwtimer_debug_get(u64 nr);
+void hwtimer_debug_put(struct hwtimer_instance *instance);
 void hwtimer_debug_remove(struct hwtimer_instance *instance);
 
 /* hwtimer_trace.c: what tracing is told, where it listens; the lock is held */
@@ -518,7 +544,8 @@ u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now);
 void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 			    u32 copied, u64 now);
 ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
-			       char __user *buffer, size_t count);
+			       char __user *buffer, size_t count,
+			       bool nonblock);
 ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 				    struct hwtimer_unprocessed __user *timers,
 				    u32 count, u64 *left);

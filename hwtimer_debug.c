@@ -11,14 +11,16 @@
  * does. Where a kernel has no debugfs there are no files, and all else is the same.
  *
  * Instances come and go by open() and the last close(), or with a client in the
- * kernel, which wait while some are shown: as many as fit into the reader's buffer.
- * Where one goes between two of a reader's buffers, the reader misses another.
+ * kernel, and none of these waits for a reader here: open() is called with the mutex of
+ * all misc devices held. But an instance that ends stays for as long as it is being
+ * shown itself. Readers go by the numbers of the instances, and miss none that stays.
  */
 #include <linux/compiler.h>
+#include <linux/completion.h>
 #include <linux/debugfs.h>
-#include <linux/list.h>
-#include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <linux/seq_file.h>
+#include <linux/xarray.h>
 
 #include "hwtimer.h"
 
@@ -30,48 +32,93 @@ static const char occupancy_headline[] =
 static const char lateness_headline[] =
 	"instance:\tevents that were not late; late by less than 2 ns, 4 ns, 8 ns ...\n";
 
-static DEFINE_MUTEX(hwtimer_debug_lock);
-static LIST_HEAD(hwtimer_debug_instances);
+/* By their numbers */
+static DEFINE_XARRAY_FLAGS(hwtimer_debug_instances, XA_FLAGS_ACCOUNT);
 static struct dentry *hwtimer_debug_dir;
 
-/* A new instance; afterwards it may be shown at any time. May sleep. */
-void hwtimer_debug_add(struct hwtimer_instance *instance)
+/**
+ * hwtimer_debug_add - a new instance
+ * @instance: has its number; afterwards it may be shown at any time
+ *
+ * Return: 0 or -ENOMEM. May sleep.
+ */
+int hwtimer_debug_add(struct hwtimer_instance *instance)
 {
-	mutex_lock(&hwtimer_debug_lock);
-	list_add_tail(&instance->listed, &hwtimer_debug_instances);
-	mutex_unlock(&hwtimer_debug_lock);
+	refcount_set(&instance->shown, 1);
+	init_completion(&instance->unshown);
+	return xa_err(xa_store(&hwtimer_debug_instances, instance->nr, instance,
+			       GFP_KERNEL));
+}
+
+/**
+ * hwtimer_debug_get - an instance that is to be shown
+ * @nr: the lowest number that it may have
+ *
+ * Return: the one with the lowest number from @nr on, which stays until
+ * hwtimer_debug_put(); NULL: there is none.
+ */
+struct hwtimer_instance *hwtimer_debug_get(u64 nr)
+{
+	struct hwtimer_instance *instance;
+	unsigned long index = nr;
+
+	xa_lock(&hwtimer_debug_instances);
+	instance = xa_find(&hwtimer_debug_instances, &index, ULONG_MAX,
+			   XA_PRESENT);
+	/* What is found has not been removed, and is not at its end yet. */
+	if (instance)
+		refcount_inc(&instance->shown);
+	xa_unlock(&hwtimer_debug_instances);
+	return instance;
+}
+
+/* An instance from hwtimer_debug_get() need not stay any more. */
+void hwtimer_debug_put(struct hwtimer_instance *instance)
+{
+	if (refcount_dec_and_test(&instance->shown))
+		complete(&instance->unshown);
 }
 
 /* An instance ends; afterwards nobody here knows it. May sleep. */
 void hwtimer_debug_remove(struct hwtimer_instance *instance)
 {
-	mutex_lock(&hwtimer_debug_lock);
-	list_del(&instance->listed);
-	mutex_unlock(&hwtimer_debug_lock);
+	xa_erase(&hwtimer_debug_instances, instance->nr);
+	hwtimer_debug_put(instance);
+	wait_for_completion(&instance->unshown);
 }
 
+/* The instance that @element is, or NULL: the headline, or nothing. */
+static struct hwtimer_instance *instance_of(void *element)
+{
+	return element == SEQ_START_TOKEN ? NULL : element;
+}
+
+/* A position is the number of an instance; 0: the headline. */
 static void *debug_start(struct seq_file *seq, loff_t *position)
 {
-	mutex_lock(&hwtimer_debug_lock);
-	return seq_list_start_head(&hwtimer_debug_instances, *position);
-}
+	struct hwtimer_instance *instance;
 
-static void *debug_next(struct seq_file *seq, void *element, loff_t *position)
-{
-	return seq_list_next(element, &hwtimer_debug_instances, position);
+	if (!*position)
+		return SEQ_START_TOKEN;
+	instance = hwtimer_debug_get(*position);
+	if (instance)
+		*position = instance->nr;
+	return instance;
 }
 
 static void debug_stop(struct seq_file *seq, void *element)
 {
-	mutex_unlock(&hwtimer_debug_lock);
+	struct hwtimer_instance *instance = instance_of(element);
+
+	if (instance)
+		hwtimer_debug_put(instance);
 }
 
-/* The instance that @element is, or NULL: that is the head, for the headline. */
-static struct hwtimer_instance *instance_of(void *element)
+static void *debug_next(struct seq_file *seq, void *element, loff_t *position)
 {
-	if (element == &hwtimer_debug_instances)
-		return NULL;
-	return list_entry(element, struct hwtimer_instance, listed);
+	debug_stop(seq, element);
+	++*position;
+	return debug_start(seq, position);
 }
 
 static void show_instance(struct seq_file *seq,

@@ -374,25 +374,62 @@ void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 		hwtimer_notice_hang_up(instance);
 }
 
+/*
+ * Takes instance->harvest for read(). Who holds it may have to wait for a page of its
+ * buffer, for ever if that is how the page's provider wants it, so a reader that must
+ * not wait is refused. It says so first: then harvest_unlock() tells it.
+ */
+static int harvest_lock(struct hwtimer_instance *instance, bool nonblock)
+{
+	if (!nonblock)
+		return mutex_lock_interruptible(&instance->harvest) ?
+			       -ERESTARTSYS :
+			       0;
+	if (likely(mutex_trylock(&instance->harvest)))
+		return 0;
+	WRITE_ONCE(instance->refused, true);
+	/* Pairs with that in harvest_unlock(): it sees this, or we find it free. */
+	smp_mb();
+	return mutex_trylock(&instance->harvest) ? 0 : -EAGAIN;
+}
+
+/*
+ * A reader that was refused may have been told of events that are left now, and may
+ * not look again before it is told again.
+ */
+static void harvest_unlock(struct hwtimer_instance *instance)
+{
+	mutex_unlock(&instance->harvest);
+	/* Pairs with that in harvest_lock(). */
+	smp_mb();
+	if (likely(!READ_ONCE(instance->refused)))
+		return;
+	WRITE_ONCE(instance->refused, false);
+	if (hwtimer_notice_readable(instance))
+		hwtimer_notice_wake(instance, EPOLLIN | EPOLLRDNORM);
+}
+
 /**
  * hwtimer_harvest_events - deliver events
  * @instance: whose
  * @buffer: in user space
  * @count: bytes, enough for one event
+ * @nonblock: do not wait for another reader
  *
  * Return: bytes written, whole events; 0 if there is none; -EFAULT,
- * -ERESTARTSYS. May sleep, but does not wait for events.
+ * -ERESTARTSYS; -EAGAIN: another reader is at it, or STOP. May sleep, but does not
+ * wait for events.
  */
 ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
-			       char __user *buffer, size_t count)
+			       char __user *buffer, size_t count, bool nonblock)
 {
 	const struct hwtimer_event *event;
 	size_t room = count / sizeof(*event);
 	size_t done = 0;
-	int err = 0;
+	int err = harvest_lock(instance, nonblock);
 
-	if (mutex_lock_interruptible(&instance->harvest))
-		return -ERESTARTSYS;
+	if (err)
+		return err;
 	while (done < room && !err) {
 		u32 max = min_t(size_t, room - done, HWTIMER_BATCH);
 		u32 taken, copied;
@@ -417,7 +454,7 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 			err = -ERESTARTSYS;
 		cond_resched();
 	}
-	mutex_unlock(&instance->harvest);
+	harvest_unlock(instance);
 	return done ? (ssize_t)(done * sizeof(*event)) : err;
 }
 
@@ -666,10 +703,10 @@ ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 				    u32 count, u64 *left)
 {
 	u32 done = 0;
-	int err;
+	int err = harvest_lock(instance, false);
 
-	if (mutex_lock_interruptible(&instance->harvest))
-		return -ERESTARTSYS;
+	if (err)
+		return err;
 	err = survey_resting(instance);
 	while (done < count && !err) {
 		u32 max = min(count - done, HWTIMER_STOP_BATCH);
@@ -694,6 +731,6 @@ ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 	}
 	if (timers_left(instance, left) && !err && !done && count)
 		err = -EAGAIN;
-	mutex_unlock(&instance->harvest);
+	harvest_unlock(instance);
 	return done ? (ssize_t)done : err;
 }

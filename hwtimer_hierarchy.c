@@ -18,6 +18,8 @@
  *   time that moving down all of them takes.
  * - A timer whose tick is the very first of its bucket expires from there,
  *   without a cascade: such are those whose slack is as wide as the bucket.
+ * - The position follows the clock when nothing is due, too, before timers are added:
+ *   otherwise each would be filed too high after an idle gap, and have to move down.
  * - The levels reach beyond the last nanosecond of the clock, and tell by a
  *   bitmap each which of their buckets is next.
  *

@@ -55,7 +55,6 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	}
 	instance->nr = atomic64_inc_return(&hwtimer_last_nr);
 	instance->opener = task_tgid_nr(current);
-	INIT_LIST_HEAD(&instance->listed);
 	mutex_init(&instance->setup);
 	mutex_init(&instance->harvest);
 	spin_lock_init(&instance->lock);
@@ -72,8 +71,14 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	instance->notice.due = HWTIMER_TICK_NONE;
 	instance->wake = HWTIMER_TICK_NONE;
 	instance->trim_at = HWTIMER_TICK_NONE;
+	/* Never, until there is a wheel. */
+	instance->follow_at = MAX_JIFFY_OFFSET;
 	hwtimer_worker_attach(instance);
-	hwtimer_debug_add(instance);
+	if (hwtimer_debug_add(instance)) {
+		free_page((unsigned long)instance->batch);
+		kfree(instance);
+		return NULL;
+	}
 	trace_hwtimer_open(instance->nr, 0, 0);
 	return instance;
 }
@@ -164,6 +169,13 @@ static bool supply_unwanted(const struct hwtimer_instance *instance)
 	       READ_ONCE(instance->exchange.closing);
 }
 
+/* The wheel stands where the clock is. */
+static void follow_begin(struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	instance->follow_at = get_jiffies_64() + instance->follow_after;
+}
+
 /* Makes the wheel and the table that the settings ask for. */
 static int instance_begin(struct hwtimer_instance *instance)
 {
@@ -202,6 +214,9 @@ static int instance_begin(struct hwtimer_instance *instance)
 	instance->table = table;
 	instance->turns.clock = settings->clock->nr;
 	instance->turns.offset = instance->offsets[settings->clock->nr];
+	instance->follow_after =
+		nsecs_to_jiffies64(hwtimer_wheel_stride(&wheel)) + 1;
+	follow_begin(instance);
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_start(). */
 	smp_store_release(&instance->started, true);
 	spin_unlock(&instance->lock);
@@ -610,10 +625,31 @@ static void instance_requeue(struct hwtimer_instance *instance, u64 now)
 	instance_guard_overdue(instance, next, now);
 }
 
+/*
+ * The wheel goes on to where the clock is. The worker does so when it turns the wheel,
+ * but it does not come while nothing, or only what is far away, pends.
+ */
+static void instance_forward(struct hwtimer_instance *instance, u64 now)
+{
+	struct hwtimer_wheel *wheel = &instance->wheel;
+
+	lockdep_assert_held(&instance->lock);
+	follow_begin(instance);
+	if (hwtimer_wheel_forward(wheel, now) || instance->stats.pending ||
+	    instance->stopped)
+		return;
+	/* Dead entries are in the way, for which the worker has no need to come. */
+	hwtimer_wheel_skim(wheel, HWTIMER_HOLD);
+	hwtimer_instance_trim(instance);
+	hwtimer_wheel_forward(wheel, now);
+}
+
 /**
- * hwtimer_instance_follow - go back if the clock did
+ * hwtimer_instance_follow - have the wheel follow the clock
  * @instance: its lock is held
  * @now: ns on the instance's clock, taken under the lock
+ *
+ * Back if the clock was set back; forward if it may have gone on for long.
  */
 void hwtimer_instance_follow(struct hwtimer_instance *instance, u64 now)
 {
@@ -623,6 +659,8 @@ void hwtimer_instance_follow(struct hwtimer_instance *instance, u64 now)
 	if (unlikely(wheel->rewinds) &&
 	    hwtimer_wheel_tick_at(wheel, now) < wheel->current_tick)
 		hwtimer_wheel_rewind(wheel, now);
+	else if (unlikely(hwtimer_instance_behind(instance)))
+		instance_forward(instance, now);
 }
 
 /* Lets what is due expire; returns how many have. */
@@ -634,6 +672,7 @@ static unsigned int instance_advance(struct hwtimer_instance *instance, u64 now,
 	lockdep_assert_held(&instance->lock);
 	if (instance->stopped)
 		return 0;
+	follow_begin(instance);
 	hwtimer_instance_follow(instance, now);
 	expired = hwtimer_wheel_advance(&instance->wheel, now, due);
 	if (trace_hwtimer_expire_enabled())

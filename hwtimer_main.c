@@ -42,7 +42,8 @@ MODULE_PARM_DESC(workers, "How many kthreads the instances are spread over");
 
 static unsigned int worker_rt_prio;
 module_param_named(rt_prio, worker_rt_prio, uint, 0444);
-MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of the kthreads; 0: none");
+MODULE_PARM_DESC(rt_prio,
+		 "SCHED_FIFO priority of the kthreads; 0: none. Any user of the device can then take a processor");
 
 static atomic_t hwtimer_instances = ATOMIC_INIT(0);
 
@@ -87,12 +88,12 @@ static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 		/* Another reader may have had the report for which it woke. */
 		if (!nonblock && !hwtimer_notice_readable(instance))
 			continue;
-		ret = hwtimer_harvest_events(instance, buffer, count);
-		if (ret)
+		ret = hwtimer_harvest_events(instance, buffer, count, nonblock);
+		if (ret && ret != -EAGAIN)
 			return ret;
 		if (hwtimer_instance_drained(instance))
 			return 0;
-		if (nonblock && !READ_ONCE(instance->stats.ready))
+		if (ret || (nonblock && !READ_ONCE(instance->stats.ready)))
 			return -EAGAIN;
 		/* Discarded events were in front, or another reader came. */
 		if (signal_pending(current))

@@ -224,7 +224,8 @@ void hwtimer_op_begin(struct hwtimer_instance *instance,
 		      struct hwtimer_moment *moment)
 {
 	lockdep_assert_held(&instance->lock);
-	if (unlikely(instance->wheel.rewinds))
+	if (unlikely(instance->wheel.rewinds ||
+		     hwtimer_instance_behind(instance)))
 		hwtimer_instance_follow(instance, hwtimer_moment_now(moment));
 }
 

@@ -843,6 +843,47 @@ unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
 	return due_end - due;
 }
 
+/**
+ * hwtimer_wheel_stride - how far a wheel may stand behind the clock
+ * @wheel: the wheel
+ *
+ * A hierarchical wheel measures from its position: the further that is behind, the
+ * higher it files a new timer, which then has to move down. By a bucket of level 1,
+ * an eighth of the lowest level, that is seldom. A hashed wheel does not mind.
+ *
+ * Return: ns; HWTIMER_TICK_NONE: for ever.
+ */
+u64 hwtimer_wheel_stride(const struct hwtimer_wheel *wheel)
+{
+	if (hwtimer_is_hashed(wheel))
+		return HWTIMER_TICK_NONE;
+	return wheel->shape.tick << hwtimer_hierarchy_shift(wheel, 1);
+}
+
+/**
+ * hwtimer_wheel_forward - follow the clock while there is nothing to turn
+ * @wheel: the wheel
+ * @now: ns
+ *
+ * Comes to where hwtimer_wheel_advance() would come if nothing is due and nothing
+ * has been begun, but for the tick of @now itself: so a timer that is overdue when
+ * it is scheduled need not wait for the next one.
+ *
+ * Return: false if hwtimer_wheel_advance() has something to do first.
+ */
+bool hwtimer_wheel_forward(struct hwtimer_wheel *wheel, u64 now)
+{
+	u64 tick = hwtimer_wheel_tick_at(wheel, now);
+
+	if (tick <= wheel->current_tick + 1)
+		return true;
+	if (hwtimer_wheel_next(wheel) < tick)
+		return false;
+	wheel->current_tick = tick - 1;
+	hwtimer_kind_arrive(wheel, tick - 1);
+	return true;
+}
+
 /* Whether all entries of a queue's first chunk are dead. */
 static bool head_dead(const struct hwtimer_wheel *wheel,
 		      const struct hwtimer_queue *queue)

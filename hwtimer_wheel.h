@@ -209,7 +209,8 @@ struct hwtimer_rewind {
  * @buckets: @nr_buckets of them
  * @nr_buckets: of all levels
  * @scale: how ticks are counted
- * @current_tick: all earlier ticks and this one have been turned, or are being
+ * @current_tick: all earlier ticks and this one have been turned, or are being, or
+ *	there was nothing to turn
  * @entries: in all buckets, live and dead
  * @postponed: live entries whose timers have moved to a later tick
  * @walk: the bucket that is due
@@ -286,6 +287,8 @@ u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel);
 bool hwtimer_wheel_busy(const struct hwtimer_wheel *wheel);
 unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
 				   u32 *due);
+u64 hwtimer_wheel_stride(const struct hwtimer_wheel *wheel);
+bool hwtimer_wheel_forward(struct hwtimer_wheel *wheel, u64 now);
 void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now);
 void hwtimer_wheel_rewind_step(struct hwtimer_wheel *wheel);
 void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max);

@@ -428,6 +428,13 @@ void hwtimer_worker_detach(struct hwtimer_instance *instance)
 	wait_event(worker->idle, worker_left(worker, instance));
 }
 
+/*
+ * Not by sched_set_fifo(), which is for drivers that would choose a number themselves,
+ * without knowing what else is on the machine. This number is the administrator's, who
+ * has to rank the worker among the machine's other real-time threads; by default the
+ * worker is an ordinary thread. chrt can change it later, but what is said as a
+ * parameter holds from the first timer on, whenever the module is loaded.
+ */
 static int worker_set_priority(struct hwtimer_worker *worker,
 			       unsigned int rt_prio)
 {

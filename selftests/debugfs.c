@@ -155,6 +155,49 @@ TEST_F(debugfs, many_instances_are_all_there)
 		EXPECT_EQ(0, close(fds[i]));
 }
 
+/* Where others end between two of a reader's buffers, it misses none that stays. */
+TEST_F(debugfs, reader_misses_none_that_stays)
+{
+	long long nr, last = 0;
+	bool came[300] = {};
+	char line[LINE];
+	int fds[300];
+	FILE *file;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = dev_open(0);
+		ASSERT_LE(0, fds[i]);
+	}
+	nr = told(fds[0], "instance");
+	file = fopen(DIR "instances", "r");
+	ASSERT_NE(NULL, file);
+	/* A line at a time, so that the kernel fills its buffer again and again. */
+	setvbuf(file, NULL, _IONBF, 0);
+	while (fgets(line, sizeof(line), file)) {
+		long long shown = strtoll(line, NULL, 10);
+
+		EXPECT_LE(last, shown);
+		last = shown;
+		if (shown < nr || shown >= nr + (long long)ARRAY_SIZE(fds))
+			continue;
+		came[shown - nr] = true;
+		/* Of what was shown, each second ends. */
+		if ((shown - nr) % 2) {
+			ASSERT_EQ(0, close(fds[shown - nr]));
+			fds[shown - nr] = -1;
+		}
+	}
+	fclose(file);
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++) {
+		EXPECT_TRUE(came[i])
+		{
+			TH_LOG("instance %u of those opened", i);
+		}
+		if (fds[i] >= 0)
+			EXPECT_EQ(0, close(fds[i]));
+	}
+}
+
 TEST_F(debugfs, files_are_for_root)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(files); i++) {

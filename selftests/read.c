@@ -5,6 +5,11 @@
  */
 #include "hwtimer_test.h"
 
+#include <linux/userfaultfd.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+
 /* @n events wait to be read. */
 static void make_ready(struct __test_metadata *_metadata, int fd,
 		       unsigned int n)
@@ -358,6 +363,179 @@ TEST_F(hwtimer, discarded_events_do_not_shorten_a_read)
 	ASSERT_EQ(2, dev_read(self->fd, events, 4));
 	EXPECT_EQ(ids[0], events[0].id);
 	EXPECT_EQ(ids[599], events[1].id);
+}
+
+/* ---- a reader that is held up by a page of its buffer ---- */
+
+/* A page that is missing until it is provided. */
+struct missing {
+	int fd; /* of a userfaultfd */
+	char *page;
+};
+
+/* Whether the kernel lets pages be provided by a program. */
+static bool missing_make(struct missing *missing)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = {
+		.range.len = getpagesize(),
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	missing->fd = syscall(__NR_userfaultfd, O_CLOEXEC);
+	if (missing->fd < 0)
+		return false;
+	missing->page = mmap(NULL, range.range.len, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	range.range.start = (uintptr_t)missing->page;
+	return missing->page != MAP_FAILED &&
+	       !ioctl(missing->fd, UFFDIO_API, &api) &&
+	       !ioctl(missing->fd, UFFDIO_REGISTER, &range);
+}
+
+/* Waits until somebody waits for the page. */
+static bool missing_wanted(const struct missing *missing)
+{
+	struct pollfd pfd = { .fd = missing->fd, .events = POLLIN };
+	struct uffd_msg msg;
+
+	return poll(&pfd, 1, HANG_MS) == 1 &&
+	       read(missing->fd, &msg, sizeof(msg)) == sizeof(msg) &&
+	       msg.event == UFFD_EVENT_PAGEFAULT;
+}
+
+static bool missing_provide(const struct missing *missing)
+{
+	struct uffdio_zeropage zeros = {
+		.range.start = (uintptr_t)missing->page,
+		.range.len = getpagesize(),
+	};
+
+	return !ioctl(missing->fd, UFFDIO_ZEROPAGE, &zeros);
+}
+
+/* A thread that takes one timer, by read() or STOP, to a page that is missing. */
+struct taker {
+	int fd;
+	bool stops;
+	struct missing missing;
+	int result;
+};
+
+static void *take_one(void *arg)
+{
+	struct taker *taker = arg;
+	void *page = taker->missing.page;
+
+	taker->result = taker->stops ? dev_stop(taker->fd, page, 1, NULL) :
+				       dev_read(taker->fd, page, 1);
+	return NULL;
+}
+
+/* Starts it without the signals that are to interrupt others. */
+static bool start_taker(pthread_t *thread, struct taker *taker)
+{
+	sigset_t alarm_only;
+
+	sigemptyset(&alarm_only);
+	sigaddset(&alarm_only, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarm_only, NULL);
+	start_threads(thread, 1, take_one, taker, 0);
+	pthread_sigmask(SIG_UNBLOCK, &alarm_only, NULL);
+	return missing_wanted(&taker->missing);
+}
+
+/* read() by a call that does not wait: if it did, a signal would end it. */
+static int read_at_once(int fd, struct hwtimer_event *events, unsigned int count)
+{
+	int ret;
+
+	interrupt_by(SIGALRM, 0);
+	alarm(HANG_MS / 1000);
+	ret = dev_read(fd, events, count);
+	alarm(0);
+	return ret;
+}
+
+/* An epoll that says once of each wake-up that there are events. */
+static int edges_of(struct __test_metadata *_metadata, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	ASSERT_LE(0, epoll);
+	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
+	return epoll;
+}
+
+/*
+ * The descriptor is O_NONBLOCK. While one call waits for its page, a read() does not
+ * wait for that; and it is told when it need not wait any more.
+ */
+static void check_refused(struct __test_metadata *_metadata, int fd, bool stops)
+{
+	struct taker taker = { .fd = fd, .stops = stops };
+	struct hwtimer_event events[4];
+	struct epoll_event edge;
+	int epoll, counter;
+	pthread_t thread;
+	uint64_t count;
+
+	if (!missing_make(&taker.missing))
+		SKIP(return, "this kernel has no userfaultfd");
+	counter = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	ASSERT_LE(0, counter);
+	make_ready(_metadata, fd, 3);
+	ASSERT_NE(0, dev_after(fd, HOUR, 3));
+	ASSERT_TRUE(start_taker(&thread, &taker));
+	epoll = edges_of(_metadata, fd);
+	ASSERT_EQ(1, epoll_wait(epoll, &edge, 1, HANG_MS));
+	ASSERT_EQ(0, dev_notify(fd, 1, 0, counter));
+	ASSERT_EQ(8, read(counter, &count, 8));
+	ASSERT_EQ(1, epoll_wait(epoll, &edge, 1, HANG_MS));
+
+	EXPECT_EQ(-EAGAIN, read_at_once(fd, events, 4));
+	EXPECT_EQ(-EAGAIN, read_at_once(fd, events, 4));
+	EXPECT_EQ(POLLIN, dev_poll(fd, POLLIN, 0));
+	EXPECT_EQ(0, epoll_wait(epoll, &edge, 1, 0));
+
+	EXPECT_TRUE(missing_provide(&taker.missing));
+	join_threads(&thread, 1);
+	EXPECT_EQ(1, taker.result);
+	EXPECT_EQ(1, epoll_wait(epoll, &edge, 1, HANG_MS));
+	EXPECT_EQ(8, read(counter, &count, 8));
+	EXPECT_EQ(stops ? 3 : 2, dev_read(fd, events, 4));
+	EXPECT_EQ(stops ? 0 : -EAGAIN, dev_read(fd, events, 4));
+	close(taker.missing.fd);
+	close(epoll);
+	close(counter);
+}
+
+TEST_F(hwtimer, nonblocking_read_does_not_wait_for_another)
+{
+	check_refused(_metadata, self->fd, false);
+}
+
+TEST_F(hwtimer, nonblocking_read_does_not_wait_for_stop)
+{
+	check_refused(_metadata, self->fd, true);
+}
+
+/* The end is the end, whoever hands timers back. */
+TEST_F(hwtimer, nonblocking_read_sees_the_end_while_stop_waits)
+{
+	struct taker taker = { .fd = self->fd, .stops = true };
+	struct hwtimer_event event;
+	pthread_t thread;
+
+	if (!missing_make(&taker.missing))
+		SKIP(return, "this kernel has no userfaultfd");
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	ASSERT_TRUE(start_taker(&thread, &taker));
+	EXPECT_EQ(0, read_at_once(self->fd, &event, 1));
+	EXPECT_TRUE(missing_provide(&taker.missing));
+	join_threads(&thread, 1);
+	EXPECT_EQ(1, taker.result);
 }
 
 TEST_F(hwtimer, write_is_einval)

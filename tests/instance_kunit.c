@@ -3,7 +3,10 @@
  * Unit tests of the instance and its requests, under a fake clock.
  */
 #include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/ktime.h>
+#include <linux/workqueue.h>
 
 #include "fake.h"
 #include "kinds.h"
@@ -447,6 +450,299 @@ static void far_timers_wake_the_worker_once_each(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wakeups, 2);
 }
 
+/* Both clocks go on by @gap ns, in which nobody asks for anything. */
+static void idle(struct hwtimer_instance *instance, u64 gap)
+{
+	fake_turn_until(instance, fake_now + gap);
+	/* As if the instance had waited for that. */
+	instance->follow_at = get_jiffies_64();
+}
+
+/* Timers of 1 to 2,000 ms, absolute or relative, singly or together, all come. */
+static void check_burst(struct kunit *test, struct hwtimer_instance *instance,
+			u32 flags)
+{
+	u64 base = flags & HWTIMER_ABSOLUTE ? fake_now : 0;
+	u64 cascaded = instance->wheel.stats.cascaded;
+	u64 expired = instance->stats.expired;
+	static u64 words[2 * 100];
+	struct hwtimer_event event;
+	unsigned int i;
+
+	for (i = 0; i < 100; i++) {
+		struct hwtimer_request request = {
+			.op = HWTIMER_OP_SCHEDULE,
+			.flags = flags,
+			.time = base + (1 + 20 * i) * NSEC_PER_MSEC,
+		};
+
+		KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+		words[2 * i] = i;
+		words[2 * i + 1] = request.time;
+	}
+	KUNIT_ASSERT_EQ(test,
+			hwtimer_bulk_run(instance,
+					 &(struct hwtimer_bulk){
+						 .op = HWTIMER_OP_SCHEDULE,
+						 .flags = flags,
+					 },
+					 words, 100),
+			0);
+	fake_turn_until(instance, fake_now + 2 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, instance->stats.expired, expired + 200);
+	KUNIT_EXPECT_EQ(test, instance->wheel.stats.cascaded, cascaded);
+	while (fake_read(instance, &event))
+		;
+}
+
+static void bursts_after_gaps(struct kunit *test,
+			      struct hwtimer_instance *instance)
+{
+	idle(instance, 60 * NSEC_PER_SEC);
+	check_burst(test, instance, HWTIMER_ABSOLUTE);
+	idle(instance, 5 * NSEC_PER_SEC);
+	check_burst(test, instance, 0);
+	idle(instance, 3600 * NSEC_PER_SEC);
+	check_burst(test, instance, HWTIMER_ABSOLUTE);
+}
+
+/* A second of ticks that the lowest level does not reach after a gap by itself. */
+static void burst_after_a_gap_moves_down_no_level(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 id;
+
+	check_burst(test, instance, 0);
+	/* By default, an eighth of 4 s, as the jiffies tell it. */
+	if (kind_of(test) == HWTIMER_KIND_HIERARCHICAL)
+		KUNIT_EXPECT_EQ(test, instance->follow_after,
+				nsecs_to_jiffies64(512 * NSEC_PER_MSEC) + 1);
+	bursts_after_gaps(test, instance);
+	/* And while timers pend that are far away. */
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, 10 * HOUR, &id), 0);
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, S64_MAX, &id), 0);
+	bursts_after_gaps(test, instance);
+	fake_check_books(test, instance);
+}
+
+/* Nobody comes for entries of cancelled timers while no other pends. */
+static void cancelled_timers_do_not_hold_the_wheel_back(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	unsigned int i;
+	u64 ids[100];
+
+	for (i = 0; i < ARRAY_SIZE(ids); i++)
+		KUNIT_ASSERT_EQ(test,
+				fake_schedule(instance,
+					      (1 + 20 * i) * NSEC_PER_MSEC,
+					      &ids[i]),
+				0);
+	for (i = 0; i < ARRAY_SIZE(ids); i++)
+		KUNIT_ASSERT_EQ(test, fake_cancel(instance, ids[i], 0), 0);
+	/* The worker comes once, sees that there is none, and not again. */
+	idle(instance, 60 * NSEC_PER_SEC);
+	check_burst(test, instance, HWTIMER_ABSOLUTE);
+}
+
+/* A periodic timer that rests goes on when its event is read. */
+static void resting_timer_goes_on_after_a_gap(struct kunit *test)
+{
+	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
+					   .time = NSEC_PER_SEC,
+					   .interval = NSEC_PER_SEC };
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_event event;
+
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	idle(instance, 60 * NSEC_PER_SEC);
+	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+	fake_turn_until(instance, fake_now + 2 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, instance->stats.expired, 2);
+	KUNIT_EXPECT_EQ(test, instance->wheel.stats.cascaded, 0);
+}
+
+/* A clock that is set back after the wheel has followed it. */
+static void wheel_follows_both_ways(struct kunit *test)
+{
+	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
+					   .flags = HWTIMER_ABSOLUTE };
+	struct hwtimer_instance *instance = test->priv;
+
+	fake_settable(instance);
+	request.time = FAKE_START + 10 * HOUR;
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	idle(instance, HOUR);
+	request.id = 0;
+	request.time = FAKE_START + 2 * HOUR;
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	fake_now = FAKE_START - HOUR;
+	request.id = 0;
+	request.time = FAKE_START - HOUR / 2;
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	fake_turn_until(instance, FAKE_START - HOUR / 2 - 1);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
+	fake_turn_until(instance, FAKE_START - HOUR / 2);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 1);
+	idle(instance, HOUR);
+	check_burst(test, instance, HWTIMER_ABSOLUTE);
+	fake_turn_until(instance, FAKE_START + 10 * HOUR);
+	KUNIT_EXPECT_EQ(test, instance->stats.pending, 0);
+	fake_check_books(test, instance);
+}
+
+static unsigned int nr_woken;
+
+static int count_wakeup(struct wait_queue_entry *entry, unsigned int mode,
+			int flags, void *key)
+{
+	nr_woken++;
+	return 0;
+}
+
+/* A reader that must not wait is refused while another holds the mutex, and told. */
+static void refused_reader_is_told(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct wait_queue_entry sleeper;
+	struct hwtimer_event event;
+	u64 id;
+
+	nr_woken = 0;
+	init_waitqueue_func_entry(&sleeper, count_wakeup);
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	turn(test, instance, 2);
+	add_wait_queue(&instance->readers, &sleeper);
+	/* Nobody is to be told who was not refused. */
+	KUNIT_EXPECT_EQ(test, hwtimer_harvest_unprocessed(instance, NULL, 0),
+			0);
+	KUNIT_EXPECT_EQ(test, nr_woken, 0);
+
+	mutex_lock(&instance->harvest);
+	KUNIT_EXPECT_EQ(test,
+			hwtimer_harvest_events(instance, NULL, sizeof(event),
+					       true),
+			-EAGAIN);
+	mutex_unlock(&instance->harvest);
+	KUNIT_EXPECT_EQ(test, nr_woken, 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_harvest_unprocessed(instance, NULL, 0),
+			0);
+	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	KUNIT_EXPECT_EQ(test, hwtimer_harvest_unprocessed(instance, NULL, 0),
+			0);
+	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+
+	/* Nothing is left to tell of. */
+	mutex_lock(&instance->harvest);
+	KUNIT_EXPECT_EQ(test,
+			hwtimer_harvest_events(instance, NULL, sizeof(event),
+					       true),
+			-EAGAIN);
+	mutex_unlock(&instance->harvest);
+	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, hwtimer_harvest_unprocessed(instance, NULL, 0),
+			0);
+	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	remove_wait_queue(&instance->readers, &sleeper);
+}
+
+/* As a program that opens and closes while somebody else looks. */
+struct opener {
+	struct work_struct work;
+	struct completion done;
+	struct hwtimer_instance *instance;
+	u64 nr;
+};
+
+static void open_another(struct work_struct *work)
+{
+	struct opener *opener = container_of(work, struct opener, work);
+
+	opener->instance = hwtimer_instance_create(LIMIT);
+	if (opener->instance)
+		opener->nr = opener->instance->nr;
+	complete(&opener->done);
+}
+
+static void close_it(struct work_struct *work)
+{
+	struct opener *opener = container_of(work, struct opener, work);
+
+	hwtimer_instance_destroy(opener->instance);
+	complete(&opener->done);
+}
+
+/* Has @work done elsewhere; whether it was soon. */
+static bool done_soon(struct opener *opener, work_func_t work)
+{
+	init_completion(&opener->done);
+	INIT_WORK_ONSTACK(&opener->work, work);
+	schedule_work(&opener->work);
+	return wait_for_completion_timeout(&opener->done, 10 * HZ);
+}
+
+static void work_end(struct opener *opener)
+{
+	flush_work(&opener->work);
+	destroy_work_on_stack(&opener->work);
+}
+
+/* While one instance is shown in debugfs others come and go, but it stays. */
+static void showing_an_instance_holds_up_no_other(struct kunit *test)
+{
+	struct hwtimer_instance *shown, *instance = test->priv;
+	struct opener opener = {};
+	bool opened, closed = false;
+
+	shown = hwtimer_debug_get(instance->nr);
+	KUNIT_EXPECT_PTR_EQ(test, shown, instance);
+	opened = done_soon(&opener, open_another) && opener.instance;
+	if (opened) {
+		work_end(&opener);
+		closed = done_soon(&opener, close_it);
+	}
+	hwtimer_debug_put(shown);
+	work_end(&opener);
+	KUNIT_EXPECT_TRUE(test, opened);
+	KUNIT_EXPECT_TRUE(test, closed);
+}
+
+/* Another one opens, and while it is shown it is closed, from which on it is gone. */
+static void shown_instance_ends_when_it_has_been_shown(struct kunit *test)
+{
+	struct hwtimer_instance *shown, *next, *instance = test->priv;
+	struct opener opener = {};
+	unsigned int i;
+
+	KUNIT_ASSERT_TRUE(test, done_soon(&opener, open_another));
+	work_end(&opener);
+	KUNIT_ASSERT_TRUE(test, opener.instance);
+	KUNIT_EXPECT_GT(test, opener.nr, instance->nr);
+	shown = hwtimer_debug_get(opener.nr);
+	KUNIT_ASSERT_PTR_EQ(test, shown, opener.instance);
+
+	init_completion(&opener.done);
+	INIT_WORK_ONSTACK(&opener.work, close_it);
+	schedule_work(&opener.work);
+	/* It comes to be unknown; of what comes later any may be found. */
+	for (i = 0; i < 10000; i++) {
+		next = hwtimer_debug_get(opener.nr);
+		if (next)
+			hwtimer_debug_put(next);
+		if (next != shown)
+			break;
+		msleep(1);
+	}
+	KUNIT_EXPECT_PTR_NE(test, next, shown);
+	msleep(20);
+	KUNIT_EXPECT_FALSE(test, completion_done(&opener.done));
+	KUNIT_EXPECT_EQ(test, shown->nr, opener.nr);
+	hwtimer_debug_put(shown);
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&opener.done,
+							    10 * HZ));
+	work_end(&opener);
+}
+
 static void errors_of_interval_and_slack(struct kunit *test)
 {
 	static const struct {
@@ -578,6 +874,17 @@ static struct kunit_case instance_test_cases[] = {
 			 kind_gen_params),
 	KUNIT_CASE_PARAM(nothing_expires_after_stop, kind_gen_params),
 	KUNIT_CASE_PARAM(far_timers_wake_the_worker_once_each, kind_gen_params),
+	KUNIT_CASE_PARAM(burst_after_a_gap_moves_down_no_level,
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(cancelled_timers_do_not_hold_the_wheel_back,
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(resting_timer_goes_on_after_a_gap, kind_gen_params),
+	KUNIT_CASE_PARAM(wheel_follows_both_ways, kind_gen_params),
+	KUNIT_CASE_PARAM(refused_reader_is_told, kind_gen_params),
+	KUNIT_CASE_PARAM(showing_an_instance_holds_up_no_other,
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(shown_instance_ends_when_it_has_been_shown,
+			 kind_gen_params),
 	KUNIT_CASE_PARAM(errors_of_interval_and_slack, kind_gen_params),
 	KUNIT_CASE_PARAM(huge_slack_hides_nothing, kind_gen_params),
 	KUNIT_CASE_PARAM(timers_follow_a_clock_that_is_set_back,

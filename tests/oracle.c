@@ -316,6 +316,34 @@ void oracle_turn(struct oracle *oracle, u64 now)
 				first->expires);
 }
 
+/**
+ * oracle_idle - time goes on to @now (ns), and the wheel is not turned but follows
+ * @oracle: of the wheel
+ * @now: ns
+ *
+ * Return: whether nothing was in the way.
+ */
+bool oracle_idle(struct oracle *oracle, u64 now)
+{
+	struct hwtimer_wheel *wheel = &oracle->wheel;
+	struct timerqueue_node *first = timerqueue_getnext(&oracle->pending);
+	u64 next = hwtimer_wheel_next(wheel), before = wheel->current_tick;
+	bool followed;
+
+	oracle->now = now;
+	followed = hwtimer_wheel_forward(wheel, now);
+	KUNIT_ASSERT_GE(oracle->test, wheel->current_tick, before);
+	KUNIT_ASSERT_LE(oracle->test, wheel->current_tick,
+			max(before, hwtimer_wheel_tick_at(wheel, now)));
+	/* It passes no timer, and wants to be turned no later than before. */
+	if (first && wheel->current_tick != before)
+		KUNIT_ASSERT_GT(oracle->test, first->expires,
+				wheel->current_tick);
+	if (next > before)
+		KUNIT_ASSERT_EQ(oracle->test, hwtimer_wheel_next(wheel), next);
+	return followed;
+}
+
 /* One whole pass of the compaction; afterwards no entry is dead. */
 void oracle_compact(struct oracle *oracle)
 {

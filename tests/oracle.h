@@ -109,6 +109,7 @@ void oracle_set_back(struct oracle *oracle, u64 now);
 void oracle_cancel(struct oracle *oracle, struct oracle_timer *timer);
 void oracle_move(struct oracle *oracle, struct oracle_timer *timer,
 		 u64 deadline);
+bool oracle_idle(struct oracle *oracle, u64 now);
 void oracle_turn(struct oracle *oracle, u64 now);
 void oracle_read(struct oracle *oracle);
 void oracle_compact(struct oracle *oracle);

@@ -777,6 +777,105 @@ static void near_timers_never_move_down(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.cascaded, 0);
 }
 
+/* Schedules a timer for each tick that the lowest level reaches, and turns to them. */
+static void check_near_timers(struct kunit *test, struct oracle *oracle)
+{
+	u64 begin = hwtimer_wheel_tick_at(&oracle->wheel, oracle->now);
+	u64 cascaded = oracle->wheel.stats.cascaded;
+	u64 expired = oracle->expired;
+	unsigned int i, near = BUCKETS * 3 / 4;
+
+	for (i = 1; i <= near; i++)
+		oracle_schedule(oracle, (begin + i) * TICK);
+	for (i = 1; i <= near; i++)
+		oracle_turn(oracle, (begin + i) * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, expired + near);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.cascaded, cascaded);
+}
+
+static void near_timers_never_move_down_after_a_gap(struct kunit *test)
+{
+	static const unsigned int gaps[] = { 1, BUCKETS - 1, BUCKETS,
+					     3 * BUCKETS + 5, 1000000 };
+	struct oracle *oracle =
+		create_kind(test, HWTIMER_KIND_HIERARCHICAL, BUCKETS);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(gaps); i++) {
+		KUNIT_EXPECT_TRUE(test, oracle_idle(oracle,
+						    oracle->now +
+							    gaps[i] * TICK));
+		check_near_timers(test, oracle);
+	}
+	/* The same while others pend, one of each level. */
+	for (i = 10; i < 30; i++)
+		oracle_schedule(oracle, oracle->now + (5ULL << i) * TICK);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_TRUE(test, oracle_idle(oracle,
+						    oracle->now +
+							    gaps[i] * TICK));
+		check_near_timers(test, oracle);
+	}
+	oracle_turn(oracle, oracle->now + (5ULL << 30) * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->nr_live, 0);
+}
+
+/* What is due by now, or should move down by now, is not passed. */
+static void wheel_does_not_follow_past_what_is_to_do(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	u64 next;
+	u32 i;
+
+	oracle_schedule(oracle, 500 * TICK);
+	KUNIT_EXPECT_TRUE(test, oracle_idle(oracle, 500 * TICK));
+	KUNIT_EXPECT_EQ(test, oracle->wheel.current_tick, 499);
+	KUNIT_EXPECT_FALSE(test, oracle_idle(oracle, 501 * TICK));
+	KUNIT_EXPECT_EQ(test, oracle->wheel.current_tick, 499);
+	oracle_turn(oracle, 501 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
+
+	for (i = 0; i < 1000; i++)
+		oracle_schedule(oracle, 100001 * TICK);
+	next = hwtimer_wheel_next(&oracle->wheel);
+	KUNIT_EXPECT_TRUE(test, oracle_idle(oracle, next * TICK));
+	KUNIT_EXPECT_FALSE(test, oracle_idle(oracle, (next + 1) * TICK));
+	oracle_turn(oracle, 100001 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1001);
+}
+
+/* What is overdue when it is scheduled comes with the tick that has begun. */
+static void following_does_not_delay_past_deadlines(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+
+	KUNIT_EXPECT_TRUE(test, oracle_idle(oracle, 500 * TICK + 1));
+	oracle_schedule(oracle, 3 * TICK);
+	oracle_turn(oracle, 500 * TICK + 1);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
+}
+
+/*
+ * Timers of one tick, scheduled as it comes nearer: the first are levels above the
+ * last. The oracle compares the order.
+ */
+static void order_holds_across_gaps(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	static const u64 ticks[] = { 100000, 100001, 99999, 99968 };
+	unsigned int i, gap;
+
+	for (gap = 1 << 16; gap; gap /= 16) {
+		for (i = 0; i < ARRAY_SIZE(ticks); i++)
+			oracle_schedule(oracle, ticks[i] * TICK);
+		KUNIT_EXPECT_TRUE(test, oracle_idle(oracle,
+						    (99960 - gap) * TICK));
+	}
+	oracle_turn(oracle, 99990 * TICK);
+	oracle_turn(oracle, 100100 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->nr_live, 0);
+}
+
 static void crowd_moves_down_ahead(struct kunit *test)
 {
 	struct oracle *oracle =
@@ -1036,6 +1135,15 @@ static void random_move(struct oracle *oracle)
 	oracle_move(oracle, timer, new);
 }
 
+/* Time goes on, seldom past what is due, and nobody turns the wheel. */
+static void random_idle(struct oracle *oracle)
+{
+	u64 round = oracle->wheel.shape.tick * oracle->wheel.shape.buckets;
+	u64 gap = round >> random_below(&random_state, 12);
+
+	oracle_idle(oracle, oracle->now + gap * random_below(&random_state, 4));
+}
+
 /* What callers may do at any time, between two slices of a turn too. */
 static void random_request(struct oracle *oracle)
 {
@@ -1054,7 +1162,9 @@ static void random_request(struct oracle *oracle)
 			random_move(oracle);
 		break;
 	default:
-		if (random_below(&random_state, 2))
+		if (!random_below(&random_state, 20))
+			random_idle(oracle);
+		else if (random_below(&random_state, 2))
 			hwtimer_wheel_compact(&oracle->wheel, true);
 		else
 			hwtimer_wheel_skim(&oracle->wheel,
@@ -1205,6 +1315,12 @@ static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE_PARAM(one_tick_and_a_century_in_one_wheel, kind_gen_params),
 	KUNIT_CASE(far_timer_is_touched_once_a_level),
 	KUNIT_CASE(near_timers_never_move_down),
+	KUNIT_CASE(near_timers_never_move_down_after_a_gap),
+	KUNIT_CASE_PARAM(wheel_does_not_follow_past_what_is_to_do,
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(following_does_not_delay_past_deadlines,
+			 kind_gen_params),
+	KUNIT_CASE_PARAM(order_holds_across_gaps, kind_gen_params),
 	KUNIT_CASE(crowd_moves_down_ahead),
 	KUNIT_CASE(lonely_crowd_moves_down_ahead),
 	KUNIT_CASE(slack_as_wide_as_the_bucket_needs_no_cascade),

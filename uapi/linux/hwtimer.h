@@ -579,8 +579,11 @@ struct hwtimer_notify {
  * repeated timer has no set place in its tick, nor has one whose deadline had
  * passed when it was scheduled), and returns the bytes. It blocks until there
  * is one, unless O_NONBLOCK is set. 0 means stopped and drained. Only events
- * that arrived in the buffer are consumed. Readers take turns, with O_NONBLOCK
- * too: one whose buffer has to be paged in keeps the others waiting.
+ * that arrived in the buffer are consumed. Readers, and STOP, take turns: one
+ * whose buffer has to be paged in keeps the others waiting. A reader with
+ * O_NONBLOCK does not wait for its turn: it gets EAGAIN, although poll() says
+ * POLLIN; if events are left when the other one has finished, poll(), epoll and
+ * the eventfd tell of them once more, as HWTIMER_IOC_NOTIFY says.
  *
  * Errors: EINVAL (less room than one event), EAGAIN, EINTR, EFAULT, ECANCELED
  * (HWTIMER_REPORT_CLOCK_SET; nothing is lost, read again).
