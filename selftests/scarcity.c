@@ -7,7 +7,7 @@
  * The machine is made small first: what there is beyond LEFT is taken by a file without
  * a name, which is in no process either.
  */
-#include "hwtimer_test.h"
+#include "ring_test.h"
 
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,6 +25,9 @@
 
 /* As often as this the module refuses before the program believes it. */
 #define REFUSALS 50
+
+/* More instances than there is memory for, each with what weighs most in it. */
+#define INSTANCES 512
 
 static long long available(void)
 {
@@ -188,6 +191,61 @@ static void schedule_until_enomem(struct __test_metadata *_metadata)
 TEST_F(scarce, timers_stop_at_enomem_and_bystanders_live)
 {
 	schedule_until_enomem(_metadata);
+	expect_bystanders(_metadata, self->bystanders);
+	EXPECT_EQ(self->killed, oom_kills());
+}
+
+/* Has instances made by @make, which returns 0 or an error, until there is no memory. */
+static void make_until_enomem(struct __test_metadata *_metadata,
+			      int (*make)(int fd))
+{
+	unsigned int refusals = 0, i;
+
+	for (i = 0; i < INSTANCES && refusals < REFUSALS; i++) {
+		int fd = dev_open(0), err = fd < 0 ? -errno : make(fd);
+
+		if (!err)
+			continue;
+		ASSERT_EQ(-ENOMEM, err);
+		refusals++;
+		if (fd >= 0)
+			close(fd);
+	}
+	TH_LOG("%u instances, then ENOMEM; %lld kB are available", i - refusals,
+	       available() >> 10);
+	EXPECT_EQ(REFUSALS, refusals);
+	EXPECT_LT(REFUSALS, i);
+}
+
+/* The wheel is made with the first timer. */
+static int make_wheel(int fd)
+{
+	__u64 id;
+	int err = dev_setup(fd, 0, 1 << 16, 1000);
+
+	return err ? err : dev_schedule(fd, 0, HOUR, 0, &id);
+}
+
+TEST_F(scarce, wheels_stop_at_enomem_and_bystanders_live)
+{
+	make_until_enomem(_metadata, make_wheel);
+	expect_bystanders(_metadata, self->bystanders);
+	EXPECT_EQ(self->killed, oom_kills());
+}
+
+static int make_rings(int fd)
+{
+	int err = ring_setup(fd, 1 << 14, 1 << 14);
+	struct hwtimer_ring ring;
+
+	if (err)
+		return err;
+	return hwtimer_ring_map(&ring, fd) ? -errno : 0;
+}
+
+TEST_F(scarce, rings_stop_at_enomem_and_bystanders_live)
+{
+	make_until_enomem(_metadata, make_rings);
 	expect_bystanders(_metadata, self->bystanders);
 	EXPECT_EQ(self->killed, oom_kills());
 }
