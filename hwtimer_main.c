@@ -43,7 +43,7 @@ MODULE_PARM_DESC(workers, "How many kthreads the instances are spread over");
 static unsigned int worker_rt_prio;
 module_param_named(rt_prio, worker_rt_prio, uint, 0444);
 MODULE_PARM_DESC(rt_prio,
-		 "SCHED_FIFO priority of the kthreads; 0: none. Any user of the device can then take a processor");
+		 "SCHED_FIFO priority of the kthreads, at a price; 0: none");
 
 static atomic_t hwtimer_instances = ATOMIC_INIT(0);
 

@@ -446,7 +446,8 @@ static bool start_taker(pthread_t *thread, struct taker *taker)
 }
 
 /* read() by a call that does not wait: if it did, a signal would end it. */
-static int read_at_once(int fd, struct hwtimer_event *events, unsigned int count)
+static int read_at_once(int fd, struct hwtimer_event *events,
+			unsigned int count)
 {
 	int ret;
 
@@ -479,7 +480,7 @@ static void check_refused(struct __test_metadata *_metadata, int fd, bool stops)
 	struct epoll_event edge;
 	int epoll, counter;
 	pthread_t thread;
-	uint64_t count;
+	__u64 count;
 
 	if (!missing_make(&taker.missing))
 		SKIP(return, "this kernel has no userfaultfd");

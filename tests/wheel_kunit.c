@@ -802,18 +802,18 @@ static void near_timers_never_move_down_after_a_gap(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(gaps); i++) {
-		KUNIT_EXPECT_TRUE(test, oracle_idle(oracle,
-						    oracle->now +
-							    gaps[i] * TICK));
+		KUNIT_EXPECT_TRUE(test,
+				  oracle_idle(oracle,
+					      oracle->now + gaps[i] * TICK));
 		check_near_timers(test, oracle);
 	}
 	/* The same while others pend, one of each level. */
 	for (i = 10; i < 30; i++)
 		oracle_schedule(oracle, oracle->now + (5ULL << i) * TICK);
 	for (i = 0; i < 3; i++) {
-		KUNIT_EXPECT_TRUE(test, oracle_idle(oracle,
-						    oracle->now +
-							    gaps[i] * TICK));
+		KUNIT_EXPECT_TRUE(test,
+				  oracle_idle(oracle,
+					      oracle->now + gaps[i] * TICK));
 		check_near_timers(test, oracle);
 	}
 	oracle_turn(oracle, oracle->now + (5ULL << 30) * TICK);
@@ -868,8 +868,8 @@ static void order_holds_across_gaps(struct kunit *test)
 	for (gap = 1 << 16; gap; gap /= 16) {
 		for (i = 0; i < ARRAY_SIZE(ticks); i++)
 			oracle_schedule(oracle, ticks[i] * TICK);
-		KUNIT_EXPECT_TRUE(test, oracle_idle(oracle,
-						    (99960 - gap) * TICK));
+		KUNIT_EXPECT_TRUE(test,
+				  oracle_idle(oracle, (99960 - gap) * TICK));
 	}
 	oracle_turn(oracle, 99990 * TICK);
 	oracle_turn(oracle, 100100 * TICK);
