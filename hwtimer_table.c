@@ -92,10 +92,11 @@ static struct hwtimer_slot *slots_alloc(u32 count, gfp_t gfp)
 }
 
 /*
- * The smallest block, mapped from single pages. Kernels before 7.0 allocate page tables,
- * a page for 64 slots, with GFP_KERNEL whatever the caller asks for.
+ * The smallest block, mapped from single pages. Older kernels (6.12, not 7.3) allocate page
+ * tables, a page for 64 slots, with GFP_KERNEL whatever the caller asks for. The caller has
+ * made sure that there is memory for that: hwtimer_memory_allows().
  */
-static struct hwtimer_slot *slots_map(void)
+static struct hwtimer_slot *slots_vmalloc(void)
 {
 	/* It is a single page already. */
 	if (HWTIMER_SLOT_UNIT * sizeof(struct hwtimer_slot) == PAGE_SIZE)
@@ -182,8 +183,9 @@ static bool block_get_slots(struct hwtimer_block *block, u32 nr_slots)
 	if (block->slots)
 		return true;
 	block->nr_slots = HWTIMER_SLOT_UNIT;
-	block->slots = slots_alloc(HWTIMER_SLOT_UNIT, HWTIMER_GFP) ?:
-								     slots_map();
+	block->slots = slots_alloc(HWTIMER_SLOT_UNIT, HWTIMER_GFP);
+	if (!block->slots)
+		block->slots = slots_vmalloc();
 	return block->slots;
 }
 
