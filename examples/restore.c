@@ -17,7 +17,7 @@
 
 static unsigned long timers = 1000, span = 10000, after = 3000, paused;
 
-/* Whoever has the same has the same clock. */
+/* Whoever has the same, and is in the same time namespace, has the same clock. */
 static void read_boot_id(char id[40])
 {
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");

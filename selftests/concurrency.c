@@ -560,6 +560,89 @@ TEST_F(hwtimer, stop_against_stop)
 		EXPECT_EQ(1, came[i]);
 }
 
+/* A thread that stops until nothing is left, though there may be events to read. */
+struct patient {
+	int fd;
+	unsigned char *came;
+	unsigned int failures; /* answers that contradict others */
+};
+
+static void *stop_until_none_is_left(void *arg)
+{
+	struct patient *patient = arg;
+	struct hwtimer_unprocessed timers[7];
+	__u64 left = ~0ULL;
+
+	do {
+		__u64 before = left;
+		int ret = dev_stop(patient->fd, timers, 7, &left);
+
+		for (int i = 0; i < ret; i++)
+			count(&patient->came[timers[i].user_data]);
+		patient->failures += left > before ||
+				     (ret == -EAGAIN && !left) ||
+				     (ret < 0 && ret != -EAGAIN);
+		if (ret == -EAGAIN)
+			sched_yield();
+	} while (left);
+	return NULL;
+}
+
+static void *read_until_drained(void *arg)
+{
+	struct patient *patient = arg;
+	struct hwtimer_event events[3];
+	int ret;
+
+	do {
+		ret = dev_read(patient->fd, events, 3);
+		patient->failures += ret < 0;
+		sched_yield();
+	} while (ret > 0);
+	return NULL;
+}
+
+/* Those that rest come back, each once, while others read, cancel or discard. */
+TEST_F(hwtimer, stop_against_readers_of_periodic_timers)
+{
+	const unsigned int n = 3000;
+	unsigned char *came = shared_memory(n);
+	struct patient patients[4];
+	pthread_t threads[4];
+	unsigned int ended = 0;
+	__u64 *ids = calloc(n, sizeof(*ids));
+
+	ASSERT_NE(NULL, ids);
+	for (unsigned int i = 0; i < n; i++) {
+		ids[i] = dev_every(self->fd, i % 10 ? 0 : HOUR, HOUR, i);
+		ASSERT_NE(0, ids[i]);
+	}
+	ASSERT_TRUE(dev_wait_ready(self->fd, n - n / 10));
+	for (unsigned int i = 0; i < 4; i++)
+		patients[i] = (struct patient){ .fd = self->fd, .came = came };
+	start_threads(threads, 2, stop_until_none_is_left, patients,
+		      sizeof(patients[0]));
+	/* Before the readers begin, as they go away when it is drained. */
+	ASSERT_LE(0, dev_stop(self->fd, NULL, 0, NULL));
+	start_threads(threads + 2, 2, read_until_drained, patients + 2,
+		      sizeof(patients[0]));
+	for (unsigned int i = 0; i < n; i += 3) {
+		int ret = dev_cancel(self->fd, ids[i],
+				     i % 2 ? HWTIMER_DISCARD : 0);
+
+		ended += ret != -ENOENT;
+	}
+	join_threads(threads, 4);
+	for (unsigned int i = 0; i < 4; i++)
+		EXPECT_EQ(0, patients[i].failures);
+	for (unsigned int i = 0; i < n; i++) {
+		ended += came[i];
+		EXPECT_GE(1, came[i]);
+	}
+	EXPECT_EQ(n, ended);
+	free(ids);
+}
+
 /* Enough that others have the time to do something meanwhile. */
 static unsigned int burst_size(void)
 {

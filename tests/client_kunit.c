@@ -1292,6 +1292,7 @@ static void bad_requests_are_refused(struct kunit *test)
 		{ { .id = 1 }, -EINVAL },
 		{ { .flags = HWTIMER_DISCARD }, -EINVAL },
 		{ { .count = 1 }, -EINVAL },
+		{ { .time = HWTIMER_NEVER }, -EINVAL },
 		{ { .interval = TICK - 1 }, -ERANGE },
 		{ { .slack = 1 }, -EDOM },
 	};

@@ -68,4 +68,5 @@ static struct kunit_suite clock_test_suite = {
 	.name = "hwtimer_clock",
 	.test_cases = clock_test_cases,
 };
+
 kunit_test_suite(clock_test_suite);
