@@ -126,7 +126,7 @@ static void show_instance(struct seq_file *seq,
 {
 	/*
 	 * Not under instance->setup, whose holder may wait for memory for long, and
-	 * with it would who closes the instance: at worst a SETUP is seen half done.
+	 * with it would all who open and close: at worst a SETUP is seen half done.
 	 */
 	struct hwtimer_settings settings = data_race(instance->settings);
 	struct hwtimer_stats stats;
