@@ -131,8 +131,9 @@ static void show_instance(struct seq_file *seq,
 
 	hwtimer_stats_get(instance, &stats);
 	seq_printf(seq, "%llu\t%d\t%s\t", instance->nr, instance->opener,
-		   settings->shape.kind == HWTIMER_KIND_HASHED ? "hashed" :
-								"hierarchical");
+		   settings->shape.kind == HWTIMER_KIND_HASHED ?
+			   "hashed" :
+			   "hierarchical");
 	seq_printf(seq, "%d\t%llu\t%u\t%u\t", settings->clock->id,
 		   settings->shape.tick, settings->shape.buckets,
 		   settings->timers);

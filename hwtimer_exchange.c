@@ -359,8 +359,8 @@ void hwtimer_exchange_look(struct hwtimer_instance *instance)
 	if (!served && exchange->looks && exchange->look_at <= ktime_get_ns())
 		exchange->looks--;
 	/* What the work item is still about is no less a sign of life. */
-	if (more || (exchange->awake &&
-		     (exchange->looks || exchange_busy(instance))))
+	if (more ||
+	    (exchange->awake && (exchange->looks || exchange_busy(instance))))
 		look_in(instance, more ? 0 : HWTIMER_LOOK_INTERVAL);
 	else if (exchange->awake)
 		hwtimer_exchange_doze(instance);

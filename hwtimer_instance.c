@@ -625,31 +625,15 @@ static void instance_requeue(struct hwtimer_instance *instance, u64 now)
 	instance_guard_overdue(instance, next, now);
 }
 
-/*
- * The wheel goes on to where the clock is. The worker does so when it turns the wheel,
- * but it does not come while nothing, or only what is far away, pends.
- */
-static void instance_forward(struct hwtimer_instance *instance, u64 now)
-{
-	struct hwtimer_wheel *wheel = &instance->wheel;
-
-	lockdep_assert_held(&instance->lock);
-	follow_begin(instance);
-	if (hwtimer_wheel_forward(wheel, now) || instance->stats.pending ||
-	    instance->stopped)
-		return;
-	/* Dead entries are in the way, for which the worker has no need to come. */
-	hwtimer_wheel_skim(wheel, HWTIMER_HOLD);
-	hwtimer_instance_trim(instance);
-	hwtimer_wheel_forward(wheel, now);
-}
-
 /**
  * hwtimer_instance_follow - have the wheel follow the clock
  * @instance: its lock is held
  * @now: ns on the instance's clock, taken under the lock
  *
- * Back if the clock was set back; forward if it may have gone on for long.
+ * Back if the clock was set back; forward if it may have gone on for long. The worker
+ * does the latter whenever it turns the wheel, but it does not come while nothing, or
+ * only what is far away, pends. If the wheel has to be turned first, the worker is on
+ * its way; or only dead entries are in the way, and it comes for the next timer.
  */
 void hwtimer_instance_follow(struct hwtimer_instance *instance, u64 now)
 {
@@ -659,8 +643,10 @@ void hwtimer_instance_follow(struct hwtimer_instance *instance, u64 now)
 	if (unlikely(wheel->rewinds) &&
 	    hwtimer_wheel_tick_at(wheel, now) < wheel->current_tick)
 		hwtimer_wheel_rewind(wheel, now);
-	else if (unlikely(hwtimer_instance_behind(instance)))
-		instance_forward(instance, now);
+	if (unlikely(hwtimer_instance_behind(instance))) {
+		follow_begin(instance);
+		hwtimer_wheel_forward(wheel, now);
+	}
 }
 
 /* Lets what is due expire; returns how many have. */

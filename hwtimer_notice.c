@@ -65,8 +65,7 @@ __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
 
 	lockdep_assert_held(&instance->lock);
 	ready |= READ_ONCE(instance->notice.clock_set);
-	return (drained ? EPOLLHUP : 0) |
-	       (ready ? EPOLLIN | EPOLLRDNORM : 0);
+	return (drained ? EPOLLHUP : 0) | (ready ? EPOLLIN | EPOLLRDNORM : 0);
 }
 
 /**

@@ -572,12 +572,14 @@ TEST_F(hwtimer, signals_end_it_early_and_lose_nothing)
 		.timers = calloc(n, sizeof(*all.timers)),
 		.ids = calloc(n, sizeof(*all.ids)),
 	};
+	bool interrupted;
 
 	ASSERT_NE(NULL, all.timers);
 	ASSERT_NE(NULL, all.ids);
 	fill_timers(all.timers, n, HOUR, 0);
-	EXPECT_TRUE(
-		do_interrupted(_metadata, &self->fd, n, schedule_some, &all));
+	interrupted =
+		do_interrupted(_metadata, &self->fd, n, schedule_some, &all);
+	EXPECT_TRUE(interrupted);
 	for (unsigned int i = 0; i < n; i++)
 		ASSERT_EQ(0, error_of(all.ids[i]));
 	EXPECT_EQ(n, stats_of(self->fd).scheduled);

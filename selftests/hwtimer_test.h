@@ -651,20 +651,23 @@ static inline void interrupt_every(unsigned int microseconds)
 		abort();
 }
 
+/* Does those of @all from @done on, at most @count; returns as dev_submit(). */
+typedef int (*some_fn)(int fd, void *all, unsigned int done,
+		       unsigned int count);
+
 /**
  * do_interrupted() - have @some do all of @count in as many calls as it takes, while
  * signals interrupt them
  * @fd: of an instance that becomes a new one
- * @some: does those of @all from @done on; returns as dev_submit()
+ * @count: how many there are in @all
+ * @some: does some of them
  *
  * Signals may come so late that they find nothing to interrupt: then anew.
  *
  * Return: whether there were more calls than it takes without signals.
  */
-static inline bool do_interrupted(
-	struct __test_metadata *_metadata, int *fd, unsigned int count,
-	int (*some)(int fd, void *all, unsigned int done, unsigned int count),
-	void *all)
+static inline bool do_interrupted(struct __test_metadata *_metadata, int *fd,
+				  unsigned int count, some_fn some, void *all)
 {
 	for (unsigned int tries = 0; tries < 20; tries++) {
 		unsigned int done = 0, calls = 0;

@@ -570,7 +570,8 @@ static void take_by_edges(struct __test_metadata *_metadata, int fd,
 		ASSERT_TRUE(edges_wait(&edges))
 		{
 			TH_LOG("%u events came, %u are in the ring, poll() says %d",
-			       next, ring_unread(ring), dev_poll(fd, POLLIN, 0));
+			       next, ring_unread(ring),
+			       dev_poll(fd, POLLIN, 0));
 		}
 		while ((event = hwtimer_ring_next_event(ring)))
 			ASSERT_EQ(next++, event->user_data);
@@ -589,15 +590,20 @@ FIXTURE(edges)
 FIXTURE_VARIANT(edges)
 {
 	bool tell;
-	void (*give_back)(struct hwtimer_ring *ring);
+	void (*give_back)(struct hwtimer_ring * ring);
 };
 
-FIXTURE_VARIANT_ADD(edges, worker_epollet){ false, make_room };
-FIXTURE_VARIANT_ADD(edges, worker_eventfd){ true, make_room };
-FIXTURE_VARIANT_ADD(edges, kick_epollet){ false, make_room_and_kick };
-FIXTURE_VARIANT_ADD(edges, kick_eventfd){ true, make_room_and_kick };
-FIXTURE_VARIANT_ADD(edges, consume_epollet){ false, consume };
-FIXTURE_VARIANT_ADD(edges, consume_eventfd){ true, consume };
+#define EDGES_VARIANT(name, ...)         \
+	FIXTURE_VARIANT_ADD(edges, name) \
+	{                                \
+		__VA_ARGS__              \
+	}
+EDGES_VARIANT(worker_epollet, false, make_room);
+EDGES_VARIANT(worker_eventfd, true, make_room);
+EDGES_VARIANT(kick_epollet, false, make_room_and_kick);
+EDGES_VARIANT(kick_eventfd, true, make_room_and_kick);
+EDGES_VARIANT(consume_epollet, false, consume);
+EDGES_VARIANT(consume_eventfd, true, consume);
 
 FIXTURE_SETUP(edges)
 {
@@ -675,9 +681,9 @@ TEST_F(rings, repeated_stops_hold_nothing_up)
 
 	ring_open(_metadata, ring, self->fd, 64, 1);
 	for (unsigned int i = 0; i < 40; i++)
-		ASSERT_LT(0, ring_do(_metadata, ring,
-				     OP(SCHEDULE, .time = MS,
-					.interval = HOUR)));
+		ASSERT_LT(0,
+			  ring_do(_metadata, ring,
+				  OP(SCHEDULE, .time = MS, .interval = HOUR)));
 	ASSERT_TRUE(wait_waiting(ring, 39));
 	/* The worker is awake, so nobody asks it to come. */
 	ASSERT_EQ(0, ring_kick(self->fd));

@@ -525,24 +525,33 @@ static void burst_after_a_gap_moves_down_no_level(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* Nobody comes for entries of cancelled timers while no other pends. */
+/*
+ * The worker comes once for the entries of cancelled timers, and while nothing pends
+ * it does not come again; but it does for the next timer.
+ */
 static void cancelled_timers_do_not_hold_the_wheel_back(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
+	u64 *ids = kunit_kcalloc(test, LIMIT, sizeof(*ids), GFP_KERNEL);
 	unsigned int i;
-	u64 ids[100];
+	u64 id;
 
-	for (i = 0; i < ARRAY_SIZE(ids); i++)
+	KUNIT_ASSERT_NOT_NULL(test, ids);
+	for (i = 0; i < LIMIT; i++)
 		KUNIT_ASSERT_EQ(test,
 				fake_schedule(instance,
-					      (1 + 20 * i) * NSEC_PER_MSEC,
+					      (1 + 3 * i) * NSEC_PER_MSEC,
 					      &ids[i]),
 				0);
-	for (i = 0; i < ARRAY_SIZE(ids); i++)
+	for (i = 0; i < LIMIT; i++)
 		KUNIT_ASSERT_EQ(test, fake_cancel(instance, ids[i], 0), 0);
-	/* The worker comes once, sees that there is none, and not again. */
 	idle(instance, 60 * NSEC_PER_SEC);
+	KUNIT_EXPECT_GT(test, instance->wheel.entries, 0);
+	KUNIT_EXPECT_EQ(test, instance->wake, HWTIMER_TICK_NONE);
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, 10 * HOUR, &id), 0);
+	fake_turn_until(instance, fake_now);
 	check_burst(test, instance, HWTIMER_ABSOLUTE);
+	KUNIT_EXPECT_EQ(test, instance->wheel.entries, 1);
 }
 
 /* A periodic timer that rests goes on when its event is read. */

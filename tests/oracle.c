@@ -373,8 +373,11 @@ void oracle_set_back(struct oracle *oracle, u64 now)
 	struct hwtimer_wheel *wheel = &oracle->wheel;
 	u32 i;
 
-	hwtimer_wheel_rewind(wheel, now);
 	oracle->now = now;
+	/* As hwtimer_instance_follow(): what has not been turned need not be again. */
+	if (hwtimer_wheel_tick_at(wheel, now) >= wheel->current_tick)
+		return;
+	hwtimer_wheel_rewind(wheel, now);
 	for (i = 0; i < oracle->nr_live; i++) {
 		struct oracle_timer *timer = oracle->live[i];
 		u64 deadline = oracle_record(oracle, timer)->deadline;
