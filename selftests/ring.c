@@ -555,14 +555,22 @@ static void consume(struct hwtimer_ring *ring)
 	hwtimer_ring_consume(ring);
 }
 
-/* Each time that events come into an empty ring its consumer hears of it. */
-static void take_by_edges(struct __test_metadata *_metadata, int fd,
-			  struct hwtimer_ring *ring, bool tell,
-			  void (*give_back)(struct hwtimer_ring *ring))
-{
-	struct edges edges = edges_open(_metadata, fd, tell);
-	unsigned int next = 0;
+typedef void (*give_back_fn)(struct hwtimer_ring *ring);
 
+/* Each time that events come into an empty ring its consumer hears of it. */
+static void take_by_edges(struct __test_metadata *_metadata, bool tell,
+			  give_back_fn give_back)
+{
+	int fd = dev_open(O_NONBLOCK);
+	struct hwtimer_ring ring;
+	unsigned int next = 0;
+	struct edges edges;
+
+	ASSERT_LE(0, fd);
+	ring_open(_metadata, &ring, fd, 4, 8);
+	edges = edges_open(_metadata, fd, tell);
+	/* From now on the worker comes by itself, if it is not held up. */
+	ASSERT_EQ(0, ring_kick(fd));
 	schedule_now(_metadata, fd, 0, 100);
 	while (next < 100) {
 		const struct hwtimer_event *event;
@@ -570,61 +578,47 @@ static void take_by_edges(struct __test_metadata *_metadata, int fd,
 		ASSERT_TRUE(edges_wait(&edges))
 		{
 			TH_LOG("%u events came, %u are in the ring, poll() says %d",
-			       next, ring_unread(ring),
+			       next, ring_unread(&ring),
 			       dev_poll(fd, POLLIN, 0));
 		}
-		while ((event = hwtimer_ring_next_event(ring)))
+		while ((event = hwtimer_ring_next_event(&ring)))
 			ASSERT_EQ(next++, event->user_data);
-		give_back(ring);
+		give_back(&ring);
 	}
+	EXPECT_EQ(100, stats_of(fd).completed);
 	edges_close(&edges);
+	hwtimer_ring_unmap(&ring);
+	close(fd);
 }
 
-/* By whom the ring is filled again, and how the consumer hears of it. */
-FIXTURE(edges)
+TEST(epollet_hears_of_what_the_worker_moves)
 {
-	int fd;
-	struct hwtimer_ring ring;
-};
-
-FIXTURE_VARIANT(edges)
-{
-	bool tell;
-	void (*give_back)(struct hwtimer_ring * ring);
-};
-
-#define EDGES_VARIANT(name, ...)         \
-	FIXTURE_VARIANT_ADD(edges, name) \
-	{                                \
-		__VA_ARGS__              \
-	}
-EDGES_VARIANT(worker_epollet, false, make_room);
-EDGES_VARIANT(worker_eventfd, true, make_room);
-EDGES_VARIANT(kick_epollet, false, make_room_and_kick);
-EDGES_VARIANT(kick_eventfd, true, make_room_and_kick);
-EDGES_VARIANT(consume_epollet, false, consume);
-EDGES_VARIANT(consume_eventfd, true, consume);
-
-FIXTURE_SETUP(edges)
-{
-	self->fd = dev_open(O_NONBLOCK);
-	ASSERT_LE(0, self->fd);
-	ring_open(_metadata, &self->ring, self->fd, 4, 8);
-	/* From now on the worker comes by itself, if it is not held up. */
-	ASSERT_EQ(0, ring_kick(self->fd));
+	take_by_edges(_metadata, false, make_room);
 }
 
-FIXTURE_TEARDOWN(edges)
+TEST(eventfd_hears_of_what_the_worker_moves)
 {
-	EXPECT_EQ(100, stats_of(self->fd).completed);
-	hwtimer_ring_unmap(&self->ring);
-	EXPECT_EQ(0, close(self->fd));
+	take_by_edges(_metadata, true, make_room);
 }
 
-TEST_F(edges, none_is_lost)
+TEST(epollet_hears_of_what_a_kick_moves)
 {
-	take_by_edges(_metadata, self->fd, &self->ring, variant->tell,
-		      variant->give_back);
+	take_by_edges(_metadata, false, make_room_and_kick);
+}
+
+TEST(eventfd_hears_of_what_a_kick_moves)
+{
+	take_by_edges(_metadata, true, make_room_and_kick);
+}
+
+TEST(epollet_hears_of_what_consume_asks_for)
+{
+	take_by_edges(_metadata, false, consume);
+}
+
+TEST(eventfd_hears_of_what_consume_asks_for)
+{
+	take_by_edges(_metadata, true, consume);
 }
 
 /* What came before there was a ring follows into it, and its consumer is told. */
