@@ -29,6 +29,10 @@
 STOCK_KERNELS="stock-6.12 stock-6.1"
 DEBUG_KERNEL="debug-6.12"
 RACES_KERNEL="kcsan-6.12"
+
+# KCSAN is to watch one access in 40, not one in 4,000: only the module's are looked at,
+# and they are few. For 300 us each, as an emulated processor is slow to come by.
+RACES_ARGUMENTS="kcsan.skip_watch=40 kcsan.udelay_task=300 kcsan.report_once_in_ms=0"
 UML_KERNEL="uml-7.3"
 
 # How long a machine may take, in seconds, before it is taken for hung. In the slow hours
@@ -179,7 +183,7 @@ step_selftests()
 	prepare make --no-print-directory -j"$JOBS" selftest-programs
 	for kernel in "$DEBUG_KERNEL" $STOCK_KERNELS "$UML_KERNEL"; do
 		prepare "$VM_DIR/build.sh" "$kernel"
-		queue selftests "$kernel" tap selftests_on "$kernel" \
+		queue selftests "$kernel" tap selftests_on "$kernel" -- \
 			sh run.sh ${SELFTESTS[@]+"${SELFTESTS[@]}"}
 	done
 }
@@ -192,11 +196,11 @@ step_races()
 	prepare "$VM_DIR/build.sh" "$RACES_KERNEL"
 	# shellcheck disable=SC2016 # the guest's variables
 	queue races "$RACES_KERNEL" tap selftests_on "$RACES_KERNEL" \
-		sh -c 'HWTIMER_SCALE=40 exec sh run.sh "$@"' sh \
+		--append "$RACES_ARGUMENTS" -- sh -c 'HWTIMER_SCALE=40 exec sh run.sh "$@"' sh \
 		concurrency ring ring_abuse notify stop setup debugfs clock
 }
 
-# selftests_on KERNEL COMMAND...: run COMMAND beside all programs
+# selftests_on KERNEL [RUN-OPTION...] -- COMMAND...: run COMMAND beside all programs
 selftests_on()
 {
 	local kernel=$1 program files=()
@@ -209,7 +213,7 @@ selftests_on()
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file "build/$kernel/samples/watchdog/hwtimer_watchdog.ko=/hwtimer/hwtimer_watchdog.ko" \
 		--file selftests/run.sh=/hwtimer/run.sh \
-		"${files[@]}" -- "$@"
+		"${files[@]}" "$@"
 }
 
 step_demo()
