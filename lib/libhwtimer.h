@@ -91,14 +91,14 @@ static inline int hwt_info(struct hwt *hwt, struct hwtimer_info *info)
 /**
  * hwt_schedule - a timer for once
  * @hwt: where
- * @delay: ns from now; negative: now
+ * @delay: ns from now; negative: 0. It expires when the next tick begins, then
  * @user_data: comes back in the event
  * @id: out; NULL: not wanted
  */
 int hwt_schedule(struct hwt *hwt, int64_t delay, uint64_t user_data,
 		 uint64_t *id);
 
-/* The same at a deadline on the instance's clock. */
+/* The same at a deadline on the instance's clock, be it the past or HWTIMER_NEVER. */
 int hwt_schedule_at(struct hwt *hwt, uint64_t deadline, uint64_t user_data,
 		    uint64_t *id);
 
