@@ -702,8 +702,11 @@ void hwtimer_instance_turn(struct hwtimer_instance *instance, u32 *due)
 	if (!expired) {
 		/* It woke up for dead entries: do away with those to come. */
 		spin_lock(&instance->lock);
-		if (!instance->stopped)
+		if (!instance->stopped) {
 			hwtimer_wheel_skim(&instance->wheel, HWTIMER_HOLD);
+			/* They may have been all that was in the way. */
+			hwtimer_wheel_forward(&instance->wheel, now);
+		}
 		hwtimer_instance_trim(instance);
 		instance_requeue(instance, now);
 		spin_unlock(&instance->lock);

@@ -875,12 +875,11 @@ bool hwtimer_wheel_forward(struct hwtimer_wheel *wheel, u64 now)
 {
 	u64 tick = hwtimer_wheel_tick_at(wheel, now);
 
-	if (tick <= wheel->current_tick + 1)
-		return true;
-	if (hwtimer_wheel_next(wheel) < tick)
+	tick = max(tick, wheel->current_tick + 1) - 1;
+	if (hwtimer_wheel_next(wheel) <= tick)
 		return false;
-	wheel->current_tick = tick - 1;
-	hwtimer_kind_arrive(wheel, tick - 1);
+	wheel->current_tick = tick;
+	hwtimer_kind_arrive(wheel, tick);
 	return true;
 }
 
