@@ -594,11 +594,12 @@ static void *read_until_drained(void *arg)
 	struct hwtimer_event events[3];
 	int ret;
 
+	/* EAGAIN: another reader, or STOP, has its turn. */
 	do {
 		ret = dev_read(patient->fd, events, 3);
-		patient->failures += ret < 0;
+		patient->failures += ret < 0 && ret != -EAGAIN;
 		sched_yield();
-	} while (ret > 0);
+	} while (ret > 0 || ret == -EAGAIN);
 	return NULL;
 }
 
