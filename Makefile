@@ -71,7 +71,7 @@ check: ## builds, lint, KUnit, selftests, demo: each test where it is quick
 	@vm/check.sh
 
 .PHONY: check-all
-check-all: ## before a release: every test on every kernel, half an hour
+check-all: ## before a release: every test on every kernel, some for data races, too
 	@vm/check.sh --all
 
 .PHONY: check-trace

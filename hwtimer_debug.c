@@ -23,6 +23,7 @@
 #include <linux/xarray.h>
 
 #include "hwtimer.h"
+#include "hwtimer_memory.h"
 
 static const char instances_headline[] =
 	"instance\topener\tkind\tclock\ttick\tbuckets\tlimit\t"
@@ -47,7 +48,7 @@ int hwtimer_debug_add(struct hwtimer_instance *instance)
 	refcount_set(&instance->shown, 1);
 	init_completion(&instance->unshown);
 	return xa_err(xa_store(&hwtimer_debug_instances, instance->nr, instance,
-			       GFP_KERNEL));
+			       HWTIMER_GFP));
 }
 
 /**

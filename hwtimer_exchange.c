@@ -121,8 +121,8 @@ static void exchange_alive(struct hwtimer_instance *instance)
 }
 
 /*
- * The requests that batch_fetch() has returned are done. The worker hears of it before
- * the program does: it must not find an empty ring, and not know why.
+ * The requests that batch_fetch() has returned are done. exchange_alive() comes before the
+ * answer: otherwise the worker could find the ring empty, and count a poll in vain.
  */
 static void batch_done(struct hwtimer_instance *instance)
 {
@@ -358,7 +358,7 @@ void hwtimer_exchange_look(struct hwtimer_instance *instance)
 	/* It may have come before, for something else. */
 	if (!served && exchange->looks && exchange->look_at <= ktime_get_ns())
 		exchange->looks--;
-	/* What the work item is still about is no less a sign of life. */
+	/* A program whose requests the work item has not finished is not idle. */
 	if (more ||
 	    (exchange->awake && (exchange->looks || exchange_busy(instance))))
 		look_in(instance, more ? 0 : HWTIMER_LOOK_INTERVAL);

@@ -375,9 +375,9 @@ void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 }
 
 /*
- * Takes instance->harvest for read(). Who holds it may have to wait for a page of its
- * buffer, for ever if that is how the page's provider wants it, so a reader that must
- * not wait is refused. It says so first: then harvest_unlock() tells it.
+ * Takes instance->harvest for read(). The holder may wait for a page of its buffer; with
+ * userfaultfd, for ever. So a reader that must not wait is refused. It sets
+ * instance->refused first, so that harvest_unlock() wakes it.
  */
 static int harvest_lock(struct hwtimer_instance *instance, bool nonblock)
 {

@@ -66,8 +66,8 @@ void hwtimer_hashed_init(struct hwtimer_wheel *wheel)
 }
 
 /*
- * Buckets @first to @end - 1 are empty. So will be all others before anybody asks: an
- * element over some of these and some of the others is cleared, too.
+ * Buckets @first to @end - 1 are empty. All others are emptied before the next lookup,
+ * so an element that covers some of either may be cleared now.
  */
 void hwtimer_hashed_clear(struct hwtimer_wheel *wheel, u32 first, u32 end)
 {

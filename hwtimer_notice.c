@@ -18,12 +18,11 @@ static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 	const struct hwtimer_notice *notice = &instance->notice;
 	u64 discards = READ_ONCE(instance->discards);
 
-	/* Where there are events the instance has started: the settings are constant. */
-
 	if (READ_ONCE(notice->clock_set) || READ_ONCE(instance->stopped))
 		return true;
 	if (!events)
 		return false;
+	/* An instance that has events has started: its settings are constant. */
 	return events >= READ_ONCE(notice->events) ||
 	       events + discards >= instance->settings.timers ||
 	       READ_ONCE(notice->overdue);

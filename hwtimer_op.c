@@ -236,8 +236,8 @@ void hwtimer_op_begin(struct hwtimer_instance *instance,
  * @ready: number of events that were waiting before them
  * @most: HWTIMER_STEPS_OWED; HWTIMER_STEPS_SLICE for the worker, after
  *	hwtimer_op_fits_slice(). The requests with which a compaction or a
- *	rewind begins may owe more than that, which nobody does. They are
- *	HWTIMER_HOLD at the most, as the next ones do not fit
+ *	rewind begins may owe more than @most; the rest is never done. These are
+ *	HWTIMER_HOLD requests at the most: later ones do not fit into a slice
  */
 void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready,
 		    u64 most) __releases(&instance->lock)

@@ -72,8 +72,8 @@ static inline bool hwtimer_op_traced(void)
 }
 
 /*
- * Whether @time is refused: as a delay HWTIMER_NEVER would be -1, and the timer due at
- * once, which is the opposite of what whoever asks for it means.
+ * Whether @time is refused: as a delay, HWTIMER_NEVER would be -1, and expire at once.
+ * No caller wants that.
  */
 static __always_inline bool hwtimer_op_no_time(u64 time, u32 flags)
 {

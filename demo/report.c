@@ -65,7 +65,7 @@ static void report_costs(const struct demo *demo,
 		       (double)stats->bytes_peak / peak,
 		       format_count(&text, peak));
 	printf("\n");
-	row("wake-ups of the worker", stats->wakeups);
+	row("wake-ups for the timers", stats->wakeups);
 	printf("\n");
 }
 

@@ -91,7 +91,7 @@ static inline int hwt_info(struct hwt *hwt, struct hwtimer_info *info)
 /**
  * hwt_schedule - a timer for once
  * @hwt: where
- * @delay: ns from now; negative: 0. It expires when the next tick begins, then
+ * @delay: ns from now; negative: 0
  * @user_data: comes back in the event
  * @id: out; NULL: not wanted
  */
@@ -115,7 +115,7 @@ int hwt_cancel(struct hwt *hwt, uint64_t id);
 /* The same, and drops the event if it waits: 0 or -ENOENT. */
 int hwt_discard(struct hwt *hwt, uint64_t id);
 
-/* Another deadline for a pending timer: @delay ns from now. */
+/* Another deadline for a pending timer: @delay ns from now; negative: 0. */
 int hwt_reschedule(struct hwt *hwt, uint64_t id, int64_t delay);
 
 /* The same, at @deadline. */

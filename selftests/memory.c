@@ -326,7 +326,7 @@ static void leave_to_the_worker(struct __test_metadata *_metadata,
 	}
 }
 
-/* Who kicks pays for what is done for it, whoever has mapped the rings before. */
+/* Ring work is charged to who kicked last, not to who mapped the rings. */
 TEST_F(cgroup, is_charged_for_ring_work_once_it_kicks)
 {
 	const unsigned int slots = 4096, n = 200000;

@@ -372,6 +372,7 @@ check_module()
 	check_workers
 	check_in_use
 	check_sample
+	check_small_scale
 	check_rounds
 }
 
@@ -519,6 +520,16 @@ check_sample()
 		not insmod hwtimer_watchdog.ko beats=0 2>/dev/null
 	check "unload works without the sample" rmmod hwtimer
 	check_leaves_nothing "after the sample"
+}
+
+# What a test allows must fit few timers, too. UML is quick, and knows all of it.
+check_small_scale()
+{
+	[ "$KERNEL" = uml ] || return 0
+	load || return
+	SCALE_32=100 check "memory is accounted for at a hundredth of the timers" \
+		quietly ./memory
+	unload
 }
 
 in_log()

@@ -4,16 +4,19 @@
  * no more memory is told ENOMEM, and the OOM killer takes nobody for it. The memory of
  * timers is in no process, so the program is the smallest of all, and others would die.
  *
- * The machine is made small first: what there is beyond LEFT is taken by a file without
- * a name, which is in no process either.
+ * The machine is made small first: what there is beyond what the tests need is taken by
+ * a file without a name, which is in no process either.
  */
 #include "ring_test.h"
 
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-/* Memory that the tests leave to themselves and to the module. */
-#define LEFT (96LL << 20)
+/* What the module leaves to others: a 64th of the memory, and so much at the most. */
+#define KEPT_MAX (64LL << 20)
+
+/* Memory that the tests leave to the timers. */
+#define FOR_TIMERS (80LL << 20)
 
 /* What a bystander holds all the time: more than anybody else. */
 #define HELD (4 << 20)
@@ -39,11 +42,19 @@ static long long oom_kills(void)
 	return number_after("/proc/vmstat", "oom_kill ");
 }
 
-/* Takes all but LEFT; returns the file that holds it, or -1. */
+/* What the module leaves to others on this machine. */
+static long long kept(void)
+{
+	long long total = number_after("/proc/meminfo", "MemTotal:") << 10;
+
+	return total / 64 < KEPT_MAX ? total / 64 : KEPT_MAX;
+}
+
+/* Takes all but what the tests need; returns the file that holds it, or -1. */
 static int take_memory(void)
 {
 	int fd = syscall(SYS_memfd_create, "hwtimer-scarcity", 0);
-	long long size = available() - LEFT;
+	long long size = available() - kept() - FOR_TIMERS;
 
 	if (fd >= 0 && size > 0 && fallocate(fd, 0, 0, size)) {
 		close(fd);
@@ -100,6 +111,8 @@ static bool hear(const struct bystander *bystander)
 
 FIXTURE_SETUP(scarce)
 {
+	if (available() < kept() + FOR_TIMERS)
+		SKIP(return, "there is less memory than the test leaves");
 	self->killed = oom_kills();
 	ASSERT_LE(0, self->killed);
 	for (unsigned int i = 0; i < BYSTANDERS; i++) {
@@ -182,9 +195,9 @@ static void schedule_until_enomem(struct __test_metadata *_metadata)
 	TH_LOG("%llu timers, then ENOMEM; %lld kB are available", scheduled,
 	       available() >> 10);
 	/* There was not as little memory as that. */
-	EXPECT_LT(LEFT / 2 / 64, scheduled);
+	EXPECT_LT(FOR_TIMERS / 2 / 64, scheduled);
 	EXPECT_EQ(scheduled, stats_of(fd).pending);
-	EXPECT_GT(LEFT / 2, available());
+	EXPECT_GT(kept() + FOR_TIMERS / 2, available());
 }
 
 /* The program that schedules stays, and keeps its memory, while others go on. */

@@ -15,7 +15,7 @@ TEST_F(hwtimer, all_is_zero_at_first)
 	EXPECT_EQ(0, memcmp(&zero, &stats, sizeof(zero)));
 }
 
-/* Not whether a worker serves others, nor how busy they are, is seen here. */
+/* The counter does not reveal what the worker does for other instances. */
 TEST_F(hwtimer, busy_neighbour_wakes_up_for_itself)
 {
 	unsigned int rounds = scaled(30) + 3, woken = 0;

@@ -630,7 +630,7 @@ static void refused_reader_is_told(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	turn(test, instance, 2);
 	add_wait_queue(&instance->readers, &sleeper);
-	/* Nobody is to be told who was not refused. */
+	/* Without a refused reader, a turn that ends wakes nobody. */
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
 	KUNIT_EXPECT_EQ(test, nr_woken, 0);
 
@@ -685,37 +685,38 @@ static void close_it(struct work_struct *work)
 	complete(&opener->done);
 }
 
+static void work_begin(struct opener *opener, work_func_t work)
+{
+	init_completion(&opener->done);
+	INIT_WORK(&opener->work, work);
+	schedule_work(&opener->work);
+}
+
 /* Has @work done elsewhere; whether it was soon. */
 static bool done_soon(struct opener *opener, work_func_t work)
 {
-	init_completion(&opener->done);
-	INIT_WORK_ONSTACK(&opener->work, work);
-	schedule_work(&opener->work);
-	return wait_for_completion_timeout(&opener->done, 10 * HZ);
-}
-
-static void work_end(struct opener *opener)
-{
-	flush_work(&opener->work);
-	destroy_work_on_stack(&opener->work);
+	work_begin(opener, work);
+	return wait_for_completion_timeout(&opener->done, 60 * HZ);
 }
 
 /* While one instance is shown in debugfs others come and go, but it stays. */
 static void showing_an_instance_holds_up_no_other(struct kunit *test)
 {
+	struct opener *opener =
+		kunit_kzalloc(test, sizeof(*opener), GFP_KERNEL);
 	struct hwtimer_instance *shown, *instance = test->priv;
-	struct opener opener = {};
-	bool opened, closed = false;
+	bool opened, closed;
 
+	KUNIT_ASSERT_NOT_NULL(test, opener);
 	shown = hwtimer_debug_get(instance->nr);
 	KUNIT_EXPECT_PTR_EQ(test, shown, instance);
-	opened = done_soon(&opener, open_another) && opener.instance;
-	if (opened) {
-		work_end(&opener);
-		closed = done_soon(&opener, close_it);
-	}
+	opened = done_soon(opener, open_another);
+	flush_work(&opener->work);
+	KUNIT_EXPECT_NOT_NULL(test, opener->instance);
+	closed = opener->instance && done_soon(opener, close_it);
+	/* From now on nobody has to wait, if anybody had to. */
 	hwtimer_debug_put(shown);
-	work_end(&opener);
+	flush_work(&opener->work);
 	KUNIT_EXPECT_TRUE(test, opened);
 	KUNIT_EXPECT_TRUE(test, closed);
 }
@@ -723,23 +724,23 @@ static void showing_an_instance_holds_up_no_other(struct kunit *test)
 /* Another one opens, and while it is shown it is closed, from which on it is gone. */
 static void shown_instance_ends_when_it_has_been_shown(struct kunit *test)
 {
+	struct opener *opener =
+		kunit_kzalloc(test, sizeof(*opener), GFP_KERNEL);
 	struct hwtimer_instance *shown, *next, *instance = test->priv;
-	struct opener opener = {};
 	unsigned int i;
 
-	KUNIT_ASSERT_TRUE(test, done_soon(&opener, open_another));
-	work_end(&opener);
-	KUNIT_ASSERT_TRUE(test, opener.instance);
-	KUNIT_EXPECT_GT(test, opener.nr, instance->nr);
-	shown = hwtimer_debug_get(opener.nr);
-	KUNIT_ASSERT_PTR_EQ(test, shown, opener.instance);
+	KUNIT_ASSERT_NOT_NULL(test, opener);
+	opener->instance = hwtimer_instance_create(LIMIT);
+	KUNIT_ASSERT_NOT_NULL(test, opener->instance);
+	opener->nr = opener->instance->nr;
+	KUNIT_EXPECT_GT(test, opener->nr, instance->nr);
+	shown = hwtimer_debug_get(opener->nr);
+	KUNIT_EXPECT_PTR_EQ(test, shown, opener->instance);
 
-	init_completion(&opener.done);
-	INIT_WORK_ONSTACK(&opener.work, close_it);
-	schedule_work(&opener.work);
+	work_begin(opener, close_it);
 	/* It comes to be unknown; of what comes later any may be found. */
 	for (i = 0; i < 500; i++) {
-		next = hwtimer_debug_get(opener.nr);
+		next = hwtimer_debug_get(opener->nr);
 		if (next)
 			hwtimer_debug_put(next);
 		if (next != shown)
@@ -748,12 +749,12 @@ static void shown_instance_ends_when_it_has_been_shown(struct kunit *test)
 	}
 	KUNIT_EXPECT_PTR_NE(test, next, shown);
 	msleep(20);
-	KUNIT_EXPECT_FALSE(test, completion_done(&opener.done));
-	KUNIT_EXPECT_EQ(test, shown->nr, opener.nr);
+	KUNIT_EXPECT_FALSE(test, completion_done(&opener->done));
+	KUNIT_EXPECT_EQ(test, shown->nr, opener->nr);
 	hwtimer_debug_put(shown);
-	KUNIT_EXPECT_TRUE(test,
-			  wait_for_completion_timeout(&opener.done, 10 * HZ));
-	work_end(&opener);
+	/* It ends now. */
+	flush_work(&opener->work);
+	KUNIT_EXPECT_TRUE(test, completion_done(&opener->done));
 }
 
 static void errors_of_interval_and_slack(struct kunit *test)

@@ -296,8 +296,9 @@ hwtimer_ring_next_event(struct hwtimer_ring *ring)
  * hwtimer_ring_consume - the events that were given away may be overwritten
  * @ring: which
  *
- * If others wait in the kernel and none is left in the ring, they are in it when this
- * returns: it costs an ioctl a ringful.
+ * If others wait in the kernel and none is left in the ring, as many of them as fit are
+ * in it when this returns. That takes one HWTIMER_IOC_KICK a ringful, which also does
+ * what is in the submission ring.
  *
  * Return: 0, or -1 with errno: they are, but the kernel was not told that there
  * is room for those that wait (EINTR: kick).

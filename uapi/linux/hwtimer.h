@@ -433,10 +433,10 @@ struct hwtimer_unprocessed {
  * wrote to @timers; each is handed back once. Call again while @left is not 0.
  *
  * A periodic timer whose event waits cannot be handed back before that event has
- * been read, or been taken out of the completion ring; it tells of no expiration
+ * been read, or has moved into the completion ring; it tells of no expiration
  * after the first STOP. Such a timer is counted in @left, unless that event is its
  * last. If no others are left, STOP with a @count that is not 0 fails with EAGAIN:
- * read events, then call again.
+ * read events, or make room in the ring, then call again.
  *
  * Errors: EINVAL, E2BIG, EAGAIN (nothing was handed back; @left timers will be
  * once their events have been read), EFAULT and EINTR (only if nothing was
