@@ -23,10 +23,10 @@
  *     instance->lock     spinlock: everything else in the instance
  *       worker->lock     spinlock: the worker's queue of instances
  *
- * Of the mutexes, only one is held at a time, but that setup is taken inside of
- * drain, by the first timer, and of mmap_lock, by mmap(). What the functions of a
- * client take is their matter, and inside of its harvest, which lockdep knows by a
- * class of its own. open() is called with the mutex of all misc devices held, and
+ * No two of the mutexes are held together, with one exception: the first timer takes
+ * setup inside of drain. mmap() takes setup inside of mmap_lock. A client's functions
+ * run inside of its harvest, and may take locks of their own; lockdep has a class for
+ * each client's harvest. open() is called with the mutex of all misc devices held, and
  * takes none of these mutexes. No interrupt takes any of the locks: the hrtimer's
  * callback only wakes the worker.
  *

@@ -10,10 +10,10 @@
  * Files for each instance would make open() dearer by more than all else that it
  * does. Where a kernel has no debugfs there are no files, and all else is the same.
  *
- * Instances come and go by open() and the last close(), or with a client in the
- * kernel, and none of these waits for a reader here: open() is called with the mutex of
- * all misc devices held. But an instance that ends stays for as long as it is being
- * shown itself. Readers go by the numbers of the instances, and miss none that stays.
+ * Instances come and go by open() and the last close(), or with a client in the kernel.
+ * open() waits for no reader here, as it is called with the mutex of all misc devices held.
+ * The end of an instance waits for readers that are just showing that instance, and for no
+ * others. Readers go by the numbers of the instances, and miss none that stays.
  */
 #include <linux/compiler.h>
 #include <linux/completion.h>

@@ -148,8 +148,14 @@ static int exchange_drain(struct hwtimer_instance *instance)
 	int done = 0;
 
 	while (left) {
-		int count = batch_fetch(exchange, left);
+		int count;
 
+		/* It could not have memory; others may share the rings. */
+		if (fatal_signal_pending(current)) {
+			queue_work(hwtimer_exchange_queue, &exchange->work);
+			break;
+		}
+		count = batch_fetch(exchange, left);
 		if (count <= 0)
 			return done ?: count;
 		hwtimer_request_run(instance, exchange->requests, count);
@@ -181,8 +187,8 @@ static void exchange_work(struct work_struct *work)
 /*
  * From now on the caller's memory cgroup is charged for what the work item allocates. Nobody
  * knows which process wrote a request into memory that several share. The one that kicked last
- * is the best guess: the worker would not look at the rings had it not. So a process pays for
- * another only if both share the rings, and stops paying when the other kicks. mmap() does not
+ * is the best guess. So a process pays for another only if both share the rings, and stops
+ * paying when the other kicks. mmap() does not
  * take over: it holds mmap_lock, and a drain may wait for memory.
  */
 static void exchange_charge_caller(struct hwtimer_exchange *exchange)
@@ -412,6 +418,15 @@ long hwtimer_exchange_kick(struct hwtimer_instance *instance)
 		exchange_stay_awake(instance, HWTIMER_LOOK_INTERVAL);
 	spin_unlock(&instance->lock);
 
+	/* A consumer's events do not wait for requests, which may wait for memory. */
+	exchange_flush_all(instance);
+	if (!hwtimer_ring_submitted(exchange->ring)) {
+		if (mutex_trylock(&exchange->drain)) {
+			exchange_charge_caller(exchange);
+			mutex_unlock(&exchange->drain);
+		}
+		return 0;
+	}
 	if (mutex_lock_interruptible(&exchange->drain))
 		return -ERESTARTSYS;
 	exchange_charge_caller(exchange);
@@ -432,7 +447,7 @@ static int exchange_open(struct hwtimer_instance *instance)
 	lockdep_assert_held(&instance->setup);
 	if (!hwtimer_memory_allows(hwtimer_exchange_bytes(settings)))
 		return -ENOMEM;
-	exchange->requests = kvmalloc_array(HWTIMER_HOLD, size, HWTIMER_GFP);
+	exchange->requests = hwtimer_memory_get(HWTIMER_HOLD * size, 0);
 	if (!exchange->requests)
 		return -ENOMEM;
 	ring = hwtimer_ring_create(settings->submissions,

@@ -12,12 +12,11 @@
  * page of the kernel's, and its records are marked as leaving, or returning, so
  * that nobody can cancel them. Without the lock the page is copied to user space,
  * which may sleep. Under the lock again, what has arrived is freed, and the rest
- * is what it was: a timer leaves only when user space has it. Where no timer can
- * go on afterwards, and nobody can wait for it, one that leaves is as good as gone:
- * then its record is free at once, and only not used again before it has arrived,
- * so that it is looked at once. instance->harvest
- * keeps a second reader from taking the same batch. With a client in the kernel
- * it is the same, but that its functions are called where the page is copied.
+ * is what it was: a timer leaves only when user space has it. In an instance without
+ * periodic timers and without a client, a timer that leaves is marked free at once,
+ * which saves a second look at its record; the record is not used again before the
+ * event has arrived. instance->harvest keeps a second reader from taking the same
+ * batch. A client in the kernel has its functions called instead of the copy.
  */
 #include <linux/prefetch.h>
 #include <linux/sched/signal.h>

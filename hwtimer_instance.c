@@ -160,8 +160,9 @@ hwtimer_instance_settings(struct hwtimer_instance *instance,
 }
 
 /*
- * Nobody will see what becomes of the caller's requests: the caller is being killed, or it
- * is the work item of an instance that closes. Then it does not wait for memory.
+ * The caller is being killed, or it is the work item of an instance that closes: it does not
+ * wait for memory, and its requests fail with ENOMEM. Nobody will see that, but for those
+ * who share rings with a process that is killed in the middle of a KICK.
  */
 static bool supply_unwanted(const struct hwtimer_instance *instance)
 {
@@ -192,7 +193,7 @@ static int instance_begin(struct hwtimer_instance *instance)
 	if (supply_unwanted(instance) ||
 	    !hwtimer_memory_allows(hwtimer_wheel_memory(&settings->shape)))
 		return -ENOMEM;
-	memory = kvmalloc(hwtimer_wheel_memory(&settings->shape), HWTIMER_GFP);
+	memory = hwtimer_memory_get(hwtimer_wheel_memory(&settings->shape), 0);
 	if (!memory)
 		return -ENOMEM;
 	/* Each timer may be a periodic one, and have two records. */
@@ -702,7 +703,10 @@ void hwtimer_instance_turn(struct hwtimer_instance *instance, u32 *due)
 	if (!expired) {
 		/* It woke up for dead entries: do away with those to come. */
 		spin_lock(&instance->lock);
+		/* The clock may have been set since. */
+		now = hwtimer_instance_now(instance);
 		if (!instance->stopped) {
+			hwtimer_instance_follow(instance, now);
 			hwtimer_wheel_skim(&instance->wheel, HWTIMER_HOLD);
 			/* They may have been all that was in the way. */
 			hwtimer_wheel_forward(&instance->wheel, now);

@@ -8,7 +8,9 @@
 #include <linux/gfp.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
 #include <linux/types.h>
+#include <linux/vmalloc.h>
 
 /*
  * HWTIMER_GFP - the flags of each allocation that a program can cause
@@ -26,6 +28,23 @@
 
 /* The same for more than is needed now: not worth reclaiming much for. */
 #define HWTIMER_GFP_AHEAD ((HWTIMER_GFP & ~__GFP_RETRY_MAYFAIL) | __GFP_NORETRY)
+
+/**
+ * hwtimer_memory_get - an array of any size, which kvfree() frees
+ * @size: bytes
+ * @zero: __GFP_ZERO, or 0
+ *
+ * Not kvmalloc(): with __GFP_RETRY_MAYFAIL it reclaims and compacts memory to have the
+ * array in one piece, although single pages do as well.
+ *
+ * Return: the memory, or NULL. May sleep.
+ */
+static inline void *hwtimer_memory_get(size_t size, gfp_t zero)
+{
+	gfp_t gfp = size > PAGE_SIZE ? HWTIMER_GFP_AHEAD : HWTIMER_GFP;
+
+	return kmalloc(size, gfp | zero) ?: __vmalloc(size, HWTIMER_GFP | zero);
+}
 
 /* What is left to all others: a 64th of the machine's memory, and this at the most. */
 #define HWTIMER_MEMORY_LEFT_MAX (64ULL << 20)

@@ -64,9 +64,9 @@ static u64 slack_max(const struct hwtimer_request *request)
 }
 
 /*
- * Whether a request is for one expiration without slack, or to cancel: most are,
- * and nothing in them can be wrong, unless the clock takes no delays, or it is none.
- * One test of all fields that must be 0 is what the many tests are not: cheap.
+ * Whether a request is for one expiration without slack, or to cancel. Most are. Only the
+ * time can be wrong in them: a delay where the clock takes none, or HWTIMER_NEVER as a
+ * delay. One test of all fields that must be 0 is cheaper than a test of each.
  */
 static bool request_plain(const struct hwtimer_request *request, bool delays)
 {

@@ -60,7 +60,8 @@ static void pages_free(struct hwtimer_ring *ring)
 
 static int pages_alloc(struct hwtimer_ring *ring, unsigned long count)
 {
-	ring->pages = kvcalloc(count, sizeof(*ring->pages), HWTIMER_GFP);
+	ring->pages =
+		hwtimer_memory_get(count * sizeof(*ring->pages), __GFP_ZERO);
 	if (!ring->pages)
 		return -ENOMEM;
 	while (ring->nr_pages < count) {

@@ -41,6 +41,11 @@ static u32 maps_for(u32 slots)
 	return DIV_ROUND_UP(slots, HWTIMER_MAP_SLOTS);
 }
 
+static void *array_get(size_t count, size_t size)
+{
+	return hwtimer_memory_get(count * size, __GFP_ZERO);
+}
+
 /**
  * hwtimer_table_init - an empty table
  * @table: zeroed
@@ -55,15 +60,13 @@ int hwtimer_table_init(struct hwtimer_table *table, u32 limit)
 
 	max_slots = round_up(max_slots, HWTIMER_SLOT_UNIT);
 
-	table->slots = kvcalloc(max_slots, sizeof(*table->slots), HWTIMER_GFP);
+	table->slots = array_get(max_slots, sizeof(*table->slots));
 	if (!table->slots)
 		return -ENOMEM;
-	table->maps = kvcalloc(maps_for(max_slots), sizeof(*table->maps),
-			       HWTIMER_GFP);
+	table->maps = array_get(maps_for(max_slots), sizeof(*table->maps));
 	if (!table->maps)
 		goto err_slots;
-	table->vacant =
-		kvcalloc(BITS_TO_LONGS(max_slots), sizeof(long), HWTIMER_GFP);
+	table->vacant = array_get(BITS_TO_LONGS(max_slots), sizeof(long));
 	if (!table->vacant)
 		goto err_maps;
 	table->max_slots = max_slots;

@@ -178,9 +178,10 @@ void kmem_cache_free_bulk(struct kmem_cache *cache, size_t count,
 		object_free(cache, objects[count]);
 }
 
-void *kvcalloc(size_t count, size_t size, gfp_t gfp)
+/* Zeroed, whatever is asked for. */
+void *kmalloc(size_t size, gfp_t gfp)
 {
-	return memset(arena_alloc(count * size, PAGE_SIZE), 0, count * size);
+	return memset(arena_alloc(size, PAGE_SIZE), 0, size);
 }
 
 void kvfree(const void *memory)

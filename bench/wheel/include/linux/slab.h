@@ -25,7 +25,7 @@ int kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t count,
 void kmem_cache_free_bulk(struct kmem_cache *cache, size_t count,
 			  void **objects);
 
-void *kvcalloc(size_t count, size_t size, gfp_t gfp);
+void *kmalloc(size_t size, gfp_t gfp);
 void kvfree(const void *memory);
 
 #endif /* BENCH_LINUX_SLAB_H */
