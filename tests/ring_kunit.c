@@ -553,6 +553,22 @@ static void worker_dozes_off_and_is_woken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, shared->flags, HWTIMER_RING_NEED_KICK);
 }
 
+/* Who kicks for events does not wait for somebody else who is about requests. */
+static void kick_moves_events_while_others_drain(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u32 i;
+
+	expire(test, 0, COMPLETIONS + 2);
+	for (i = 0; i < COMPLETIONS; i++)
+		expect_event(test, i);
+	mutex_lock(&instance->exchange.drain);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 0);
+	mutex_unlock(&instance->exchange.drain);
+	expect_event(test, COMPLETIONS);
+	expect_event(test, COMPLETIONS + 1);
+}
+
 /* Has the worker look in vain until its next look in vain makes it doze off. */
 static void look_till_the_last(struct kunit *test)
 {
@@ -689,6 +705,7 @@ static struct kunit_case exchange_test_cases[] = {
 	KUNIT_CASE_PARAM(garbage_is_refused, kind_gen_params),
 	KUNIT_CASE_PARAM(early_looks_do_not_count, kind_gen_params),
 	KUNIT_CASE_PARAM(worker_dozes_off_and_is_woken, kind_gen_params),
+	KUNIT_CASE_PARAM(kick_moves_events_while_others_drain, kind_gen_params),
 	KUNIT_CASE_PARAM(work_item_keeps_the_worker_awake, kind_gen_params),
 	KUNIT_CASE_PARAM(unfinished_requests_keep_the_worker_awake,
 			 kind_gen_params),
