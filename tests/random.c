@@ -18,10 +18,10 @@ module_param(kunit_scale, uint, 0444);
 MODULE_PARM_DESC(kunit_scale,
 		 "Of very many random operations, the unit tests do an Nth");
 
-/* How many of @count operations are to be done here. */
+/* How many of @count operations are to be done here: one at least. */
 u32 hwtimer_test_scaled(u32 count)
 {
-	return count / max(kunit_scale, 1U);
+	return max(count / max(kunit_scale, 1U), 1U);
 }
 
 /* Begins random numbers for @test, and prints how to repeat them. */
