@@ -186,10 +186,10 @@ static void exchange_work(struct work_struct *work)
 
 /*
  * From now on the caller's memory cgroup is charged for what the work item allocates. Nobody
- * knows which process wrote a request into memory that several share. The one that kicked last
- * is the best guess. So a process pays for another only if both share the rings, and stops
- * paying when the other kicks. mmap() does not
- * take over: it holds mmap_lock, and a drain may wait for memory.
+ * knows which process wrote a request into memory that several share; the process that kicked
+ * last is the best guess. So a process pays for another only if both share the rings, and
+ * stops paying when the other kicks. mmap() does not take over the charge: it holds
+ * mmap_lock, and a drain may wait for memory.
  */
 static void exchange_charge_caller(struct hwtimer_exchange *exchange)
 {
@@ -319,7 +319,7 @@ static void exchange_stay_awake(struct hwtimer_instance *instance, u64 delay)
 
 	lockdep_assert_held(&instance->lock);
 	exchange->awake = true;
-	exchange->looks = HWTIMER_LOOKS;
+	exchange_alive(instance);
 	WRITE_ONCE(exchange->ring->shared->flags, 0);
 	look_in(instance, delay);
 }
@@ -413,7 +413,7 @@ long hwtimer_exchange_kick(struct hwtimer_instance *instance)
 		return -ENXIO;
 	spin_lock(&instance->lock);
 	if (exchange->awake)
-		exchange->looks = HWTIMER_LOOKS;
+		exchange_alive(instance);
 	else
 		exchange_stay_awake(instance, HWTIMER_LOOK_INTERVAL);
 	spin_unlock(&instance->lock);

@@ -617,7 +617,20 @@ static ssize_t take_turn(struct hwtimer_instance *instance)
 	return hwtimer_harvest_unprocessed(instance, NULL, 0, &left);
 }
 
-/* A reader that must not wait is refused while another holds the mutex, and told. */
+/* A reader that must not wait comes while another has its turn. */
+static void expect_refusal(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	ssize_t ret;
+
+	mutex_lock(&instance->harvest);
+	ret = hwtimer_harvest_events(instance, NULL,
+				     sizeof(struct hwtimer_event), true);
+	mutex_unlock(&instance->harvest);
+	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
+}
+
+/* It is refused, and told when the other's turn ends. */
 static void refused_reader_is_told(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -634,12 +647,7 @@ static void refused_reader_is_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
 	KUNIT_EXPECT_EQ(test, nr_woken, 0);
 
-	mutex_lock(&instance->harvest);
-	KUNIT_EXPECT_EQ(test,
-			hwtimer_harvest_events(instance, NULL, sizeof(event),
-					       true),
-			-EAGAIN);
-	mutex_unlock(&instance->harvest);
+	expect_refusal(test);
 	KUNIT_EXPECT_EQ(test, nr_woken, 0);
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
 	KUNIT_EXPECT_EQ(test, nr_woken, 1);
@@ -647,12 +655,7 @@ static void refused_reader_is_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr_woken, 1);
 
 	/* Nothing is left to tell of. */
-	mutex_lock(&instance->harvest);
-	KUNIT_EXPECT_EQ(test,
-			hwtimer_harvest_events(instance, NULL, sizeof(event),
-					       true),
-			-EAGAIN);
-	mutex_unlock(&instance->harvest);
+	expect_refusal(test);
 	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
 	KUNIT_EXPECT_EQ(test, nr_woken, 1);
