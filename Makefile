@@ -131,20 +131,21 @@ selftest-programs: | compiler
 	$(MAKE) --no-print-directory -C selftests \
 		OUT='$(CURDIR)/build/selftests' KSELFTEST_DIR="$$tools"
 
-# The README's examples: each block of C that has a main()
+# The examples of these pages: each block of C that has a main()
+EXAMPLE_PAGES = README.md Documentation/guide.md
 README_EXAMPLES = example-1 example-2
 
 .PHONY: readme-programs
 readme-programs: $(README_EXAMPLES:%=build/readme/%)
 
-build/readme/example-%.c: README.md
+build/readme/example-%.c: $(EXAMPLE_PAGES)
 	@mkdir -p $(@D)
 	@awk -v wanted=$* '/^```c$$/ { text = ""; inside = 1; next } \
 	      /^```/ && inside { inside = 0; found += text ~ /main\(/; \
 				 if (found == wanted) { printf "%s", text; exit } } \
 	      inside { text = text $$0 "\n" } \
 	      END { exit found != wanted }' \
-		README.md >$@.new || { echo "README.md: no example $*" >&2; exit 1; }
+		$^ >$@.new || { echo "$^: no example $*" >&2; exit 1; }
 	@mv $@.new $@
 
 build/readme/%: build/readme/%.c uapi/linux/hwtimer.h uapi/hwtimer_ring.h | compiler
