@@ -131,9 +131,10 @@ selftest-programs: | compiler
 	$(MAKE) --no-print-directory -C selftests \
 		OUT='$(CURDIR)/build/selftests' KSELFTEST_DIR="$$tools"
 
-# The examples of these pages: each block of C that has a main()
-EXAMPLE_PAGES = README.md Documentation/guide.md
+# The README's examples: each block of C that has a main()
 README_EXAMPLES = example-1 example-2
+# The guide's examples are among them.
+EXAMPLE_PAGES = README.md Documentation/guide.md
 
 .PHONY: readme-programs
 readme-programs: $(README_EXAMPLES:%=build/readme/%)
