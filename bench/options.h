@@ -30,7 +30,7 @@
  */
 struct options {
 	struct list timers;
-	char *systems;
+	const char *systems;
 	const char *variants;
 	const char *where;
 	__u32 rep;

@@ -16,35 +16,25 @@
 extern char *const kind_names[];
 
 /**
- * enum mode - what the program does
- * @MEASURE: what timers cost
- * @SLACK: what slack saves
- * @CHECK: nothing but to look whether the wheels do what they should
- */
-enum mode {
-	MEASURE,
-	SLACK,
-	CHECK,
-};
-
-/**
  * struct arguments - the command line
- * @mode: what to do
- * @timers: how many
+ * @timers: number of timers
  * @buckets: numbers of buckets, BUCKETS_MAX at the most
  * @kinds: of each kind, whether it is asked for
  * @workloads: of each workload, whether it is asked for
  * @reps: runs that medians are taken of
- * @json: file for all results; NULL: none
+ * @json: name of the file for all results; NULL: none
+ * @slack: measure what slack saves, not what timers cost
+ * @check: measure nothing; only check that the wheels are right
  */
 struct arguments {
-	enum mode mode;
 	u32 timers;
 	struct list buckets;
 	bool kinds[KINDS];
 	bool workloads[WORKLOADS];
 	u32 reps;
 	const char *json;
+	bool slack;
+	bool check;
 };
 
 /* Ends the program if the command line is wrong. */

@@ -269,10 +269,10 @@ int main(int argc, char **argv)
 
 	arguments_parse(&arguments, argc, argv);
 	run_init(&run, &arguments);
-	if (arguments.mode == SLACK)
-		slack(&arguments, &run);
-	else if (arguments.mode == CHECK)
+	if (arguments.check)
 		check(&arguments, &run);
+	else if (arguments.slack)
+		slack(&arguments, &run);
 	else
 		measure(&arguments, &run);
 	run_release(&run);
