@@ -2,8 +2,6 @@
 /*
  * The time; see clock.h.
  */
-#include <errno.h>
-
 #include "clock.h"
 
 #define CALIBRATION (50 * NSEC_PER_MSEC)
@@ -61,7 +59,7 @@ void clock_init(void)
 	__u64 ns, tsc;
 
 	read_both(&origin_ns, &origin_cycles);
-	clock_sleep_until(origin_ns + CALIBRATION);
+	sleep_until(origin_ns + CALIBRATION);
 	read_both(&ns, &tsc);
 	ns_per_cycle = (double)(ns - origin_ns) / (tsc - origin_cycles);
 	find_gap_min();
@@ -79,18 +77,6 @@ __u64 clock_cycles_at(__u64 time)
 
 	read_both(&ns, &tsc);
 	return tsc + (__s64)(((double)time - (double)ns) / ns_per_cycle);
-}
-
-void clock_sleep_until(__u64 time)
-{
-	struct timespec until = {
-		.tv_sec = time / NSEC_PER_SEC,
-		.tv_nsec = time % NSEC_PER_SEC,
-	};
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
-	       EINTR)
-		;
 }
 
 void clock_spin_until(__u64 time)

@@ -33,7 +33,6 @@ double clock_ns(__u64 cycles);
 /* What cycles() will be at @time, ns of CLOCK_MONOTONIC */
 __u64 clock_cycles_at(__u64 time);
 
-void clock_sleep_until(__u64 time);
 void clock_spin_until(__u64 time);
 
 /**

@@ -9,7 +9,6 @@
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "emit.h"
@@ -53,19 +52,11 @@ static void fill(__u32 timers, __u64 deadline)
 /* The time of a SCHEDULE; the timer is cancelled again. */
 static double call_ns(__u64 deadline)
 {
-	struct hwtimer_request request = {
-		.flags = HWTIMER_ABSOLUTE,
-		.time = deadline,
-	};
 	__u64 start = cycles();
-	double ns;
+	__u64 id = device_schedule(fd, deadline);
+	double ns = clock_ns(cycles() - start);
 
-	if (ioctl(fd, HWTIMER_IOC_SCHEDULE, &request))
-		err(1, "HWTIMER_IOC_SCHEDULE");
-	ns = clock_ns(cycles() - start);
-	request = (struct hwtimer_request){ .id = request.id };
-	if (ioctl(fd, HWTIMER_IOC_CANCEL, &request))
-		err(1, "HWTIMER_IOC_CANCEL");
+	device_cancel(fd, id);
 	return ns;
 }
 

@@ -113,7 +113,7 @@ static __always_inline double do_all(enum hwtimer_op op, __u32 timers)
 		if (count || done > before)
 			sum += cycles() - start;
 		else
-			clock_sleep_until(now_ns() + NSEC_PER_MSEC / 10);
+			sleep_until(now_ns() + NSEC_PER_MSEC / 10);
 	}
 	return clock_ns(sum);
 }
@@ -133,24 +133,6 @@ static double cancel_half(void)
 	return do_all(HWTIMER_OP_CANCEL, load.timers / 2);
 }
 
-/* What is in the ring, up to a part; returns how many. */
-static __u32 take_events(void)
-{
-	const struct hwtimer_event *event;
-	__u32 count = 0;
-
-	while (count < PART) {
-		event = hwtimer_ring_next_event(&ring);
-		if (!event)
-			break;
-		workload_deliver(&load, event->user_data);
-		count++;
-	}
-	if (count && hwtimer_ring_consume(&ring))
-		err(1, "HWTIMER_IOC_KICK");
-	return count;
-}
-
 static double take_all(__u32 left)
 {
 	__u64 end = workload_last(&load) + 60 * NSEC_PER_SEC;
@@ -158,13 +140,13 @@ static double take_all(__u32 left)
 
 	while (load.delivered_count < left) {
 		start = cycles();
-		if (take_events())
+		if (hwtimer_take_events(&ring, &load, PART))
 			sum += cycles() - start;
 		else if (now_ns() > end)
 			errx(1, "rings: %u of %u events came",
 			     load.delivered_count, left);
 		else
-			clock_sleep_until(now_ns() + NSEC_PER_MSEC / 10);
+			sleep_until(now_ns() + NSEC_PER_MSEC / 10);
 	}
 	return clock_ns(sum);
 }
@@ -227,10 +209,8 @@ void extra_rings(const struct run *run)
 	processor_pin(0, 0);
 	processor_pin(hwtimer_worker_pid(), run->cpu);
 	workload_init(&load, run->timers, NSEC_PER_MSEC, run->seed);
-	ids = allocate(load.timers, sizeof(*ids));
-	memset(ids, 0xff, load.timers * sizeof(*ids));
-	aimed = allocate(load.timers, sizeof(*aimed));
-	memset(aimed, 0xff, load.timers * sizeof(*aimed));
+	ids = allocate_touched(load.timers, sizeof(*ids));
+	aimed = allocate_touched(load.timers, sizeof(*aimed));
 	fd = set_up(run->timers);
 	warm_up(fd);
 	measure_life(DELAY * run->lead);

@@ -112,7 +112,7 @@ void parse_options(const struct parse_option *options, int argc, char **argv)
 	for (i = 0; options[i].name && i < OPTIONS_MAX; i++)
 		names[i] = (struct option){
 			.name = options[i].name,
-			.has_arg = options[i].argument != NULL,
+			.has_arg = !!options[i].argument,
 		};
 	names[i] = (struct option){ .name = "help", .val = 'h' };
 	while ((result = getopt_long(argc, argv, "", names, &nr)) != -1) {

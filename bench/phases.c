@@ -130,7 +130,7 @@ static void catch_up(struct trial *trial)
 		  trial->left);
 	processor_share();
 	/* What it does afterwards is part of it. */
-	clock_sleep_until(now_ns() + 5 * NSEC_PER_MSEC);
+	sleep_until(now_ns() + 5 * NSEC_PER_MSEC);
 }
 
 /*
@@ -143,7 +143,7 @@ static void hold_until(struct trial *trial, __u64 end)
 		processor_hold_back(trial->system->worker_pid());
 	} else {
 		if (now_ns() + HOLD_MAX < end)
-			clock_sleep_until(end - HOLD_MAX);
+			sleep_until(end - HOLD_MAX);
 		processor_hold();
 	}
 	trial->system->watch(trial->left);
@@ -196,7 +196,7 @@ static double expire_interrupt(struct trial *trial)
 
 static void sleep_past_all(struct trial *trial)
 {
-	clock_sleep_until(workload_last(&trial->load) + trial->lead + GRACE);
+	sleep_until(workload_last(&trial->load) + trial->lead + GRACE);
 }
 
 static void expire(struct trial *trial)
@@ -350,11 +350,9 @@ static void hot_pairs(struct trial *trial, const __u32 *in_order)
 
 static void measure_pairs(struct trial *trial)
 {
-	__u32 *in_order = malloc(trial->load.timers * sizeof(*in_order));
+	__u32 *in_order = allocate(trial->load.timers, sizeof(*in_order));
 	__u32 i;
 
-	if (!in_order)
-		err(1, "no memory for an order");
 	for (i = 0; i < trial->load.timers; i++)
 		in_order[i] = i;
 	hot_pairs(trial, in_order);
@@ -392,7 +390,7 @@ static struct gaps burst_delivered(struct trial *trial)
 {
 	__u64 start;
 
-	clock_sleep_until(trial->load.base + trial->lead);
+	sleep_until(trial->load.base + trial->lead);
 	start = now_ns();
 	trial->system->deliver();
 	return (struct gaps){
@@ -408,7 +406,7 @@ static struct gaps burst_seen(struct trial *trial)
 	__u64 until = load->base + NSEC_PER_MSEC;
 	struct gaps gaps, sum = { 0 };
 
-	clock_sleep_until(load->base - NSEC_PER_MSEC);
+	sleep_until(load->base - NSEC_PER_MSEC);
 	do {
 		processor_hold();
 		gaps = clock_gaps_settled(until, HOLD_MAX);
@@ -598,7 +596,7 @@ static void await_all(struct trial *trial)
 		first = load->delivered_count;
 		trial->system->deliver();
 		check_none_early(trial, first);
-		clock_sleep_until(now_ns() + NSEC_PER_MSEC / 5);
+		sleep_until(now_ns() + NSEC_PER_MSEC / 5);
 	}
 }
 

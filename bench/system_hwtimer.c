@@ -145,12 +145,8 @@ static void hwtimer_setup(struct workload *new_load, unsigned int variant)
 {
 	load = new_load;
 	way = ways[variant];
-	ids = malloc(load->timers * sizeof(*ids));
-	aimed = malloc(load->timers * sizeof(*aimed));
-	if (!ids || !aimed)
-		err(1, "no memory for %u ids", load->timers);
-	memset(ids, 0, load->timers * sizeof(*ids));
-	memset(aimed, 0, load->timers * sizeof(*aimed));
+	ids = allocate_touched(load->timers, sizeof(*ids));
+	aimed = allocate_touched(load->timers, sizeof(*aimed));
 	memset(requests, 0, sizeof(requests));
 	memset(events, 0, sizeof(events));
 	fd = device_open();
@@ -405,20 +401,20 @@ static void reschedule_ring(__u32 first, __u32 count)
 		next_result(HWTIMER_OP_RESCHEDULE);
 }
 
-/* Takes what is in the ring; returns how many. */
-static __u32 take_events(void)
+__u32 hwtimer_take_events(struct hwtimer_ring *from, struct workload *to,
+			  __u32 most)
 {
 	const struct hwtimer_event *event;
 	__u32 count = 0;
 
-	while (count < BATCH_MAX) {
-		event = hwtimer_ring_next_event(&ring);
+	while (count < most) {
+		event = hwtimer_ring_next_event(from);
 		if (!event)
 			break;
-		workload_deliver(load, event->user_data);
+		workload_deliver(to, event->user_data);
 		count++;
 	}
-	if (count && hwtimer_ring_consume(&ring))
+	if (count && hwtimer_ring_consume(from))
 		err(1, "HWTIMER_IOC_KICK");
 	return count;
 }
@@ -426,11 +422,11 @@ static __u32 take_events(void)
 static void deliver_ring(void)
 {
 	do {
-		while (take_events())
+		while (hwtimer_take_events(&ring, load, BATCH_MAX))
 			;
 		if (hwtimer_ring_kick(&ring) < 0)
 			err(1, "HWTIMER_IOC_KICK");
-	} while (take_events());
+	} while (hwtimer_take_events(&ring, load, BATCH_MAX));
 }
 
 /*
@@ -445,7 +441,7 @@ static void expire_beyond_ring(__u32 count)
 	struct hwtimer_stats stats;
 
 	do {
-		clock_sleep_until(now_ns() + nap);
+		sleep_until(now_ns() + nap);
 		device_stats(fd, &stats);
 		if (now_ns() > end)
 			errx(1, "%u timers did not expire in a minute", count);

@@ -32,9 +32,7 @@ static void libuv_setup(struct workload *new_load, unsigned int variant)
 	(void)variant;
 	load = new_load;
 	check(uv_loop_init(&loop), "uv_loop_init");
-	handles = calloc(load->timers, sizeof(*handles));
-	if (!handles)
-		err(1, "no memory for %u handles", load->timers);
+	handles = allocate(load->timers, sizeof(*handles));
 	for (i = 0; i < load->timers; i++)
 		check(uv_timer_init(&loop, &handles[i]), "uv_timer_init");
 }

@@ -59,9 +59,7 @@ static void posix_setup(struct workload *new_load, unsigned int variant)
 	fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (fd < 0)
 		err(1, "signalfd");
-	timers = malloc(load->timers * sizeof(*timers));
-	if (!timers)
-		err(1, "no memory for %u timers", load->timers);
+	timers = allocate(load->timers, sizeof(*timers));
 	for (i = 0; i < load->timers; i++) {
 		event.sigev_value.sival_int = i;
 		if (timer_create(CLOCK_MONOTONIC, &event, &timers[i]))
@@ -81,10 +79,7 @@ static void posix_teardown(void)
 
 static void set(timer_t timer, __u64 time)
 {
-	struct itimerspec when = {
-		.it_value.tv_sec = time / NSEC_PER_SEC,
-		.it_value.tv_nsec = time % NSEC_PER_SEC,
-	};
+	struct itimerspec when = { .it_value = timespec_of(time) };
 
 	if (timer_settime(timer, TIMER_ABSTIME, &when, NULL))
 		err(1, "timer_settime");

@@ -76,9 +76,7 @@ static void timerfd_setup(struct workload *new_load, unsigned int variant)
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll < 0)
 		err(1, "epoll_create1");
-	fds = malloc(load->timers * sizeof(*fds));
-	if (!fds)
-		err(1, "no memory for %u descriptors", load->timers);
+	fds = allocate(load->timers, sizeof(*fds));
 	for (i = 0; i < load->timers; i++)
 		fds[i] = made ? -1 : make(i);
 }
@@ -96,10 +94,7 @@ static void timerfd_teardown(void)
 
 static void set(int fd, __u64 time)
 {
-	struct itimerspec when = {
-		.it_value.tv_sec = time / NSEC_PER_SEC,
-		.it_value.tv_nsec = time % NSEC_PER_SEC,
-	};
+	struct itimerspec when = { .it_value = timespec_of(time) };
 
 	if (timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL))
 		err(1, "timerfd_settime");

@@ -10,6 +10,7 @@
 #define BENCH_WORKLOAD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <linux/types.h>
 
 /**
@@ -42,6 +43,12 @@ struct workload {
 	__u32 delivered_count;
 	__u8 *state;
 };
+
+/*
+ * Returns memory whose pages have been touched, so that no measurement contains
+ * their page faults. Its content has no meaning.
+ */
+void *allocate_touched(size_t count, size_t size);
 
 void workload_init(struct workload *load, __u32 timers, __u64 tick, __u64 seed);
 void workload_release(struct workload *load);

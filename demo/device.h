@@ -6,6 +6,9 @@
 #ifndef DEMO_DEVICE_H
 #define DEMO_DEVICE_H
 
+#include <err.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 #include <linux/hwtimer.h>
 
@@ -23,14 +26,49 @@ void device_submit(int fd, struct hwtimer_request *requests, __u32 count);
 /* Returns how many events were read; 0 if there was none. */
 __u32 device_read(int fd, struct hwtimer_event *events, __u32 count);
 
-void *allocate(size_t count, size_t size);
+/* Schedules one timer by its own ioctl; returns the id. */
+__u64 device_schedule(int fd, __u64 deadline);
+void device_cancel(int fd, __u64 id);
 
-static inline __u64 now_ns(void)
+/* Returns zeroed memory. */
+static inline void *allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+
+	if (!memory)
+		err(1, "no memory for %zu times %zu bytes", count, size);
+	return memory;
+}
+
+static inline struct timespec timespec_of(__u64 ns)
+{
+	return (struct timespec){
+		.tv_sec = ns / NSEC_PER_SEC,
+		.tv_nsec = ns % NSEC_PER_SEC,
+	};
+}
+
+static inline __u64 clock_now(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+}
+
+static inline __u64 now_ns(void)
+{
+	return clock_now(CLOCK_MONOTONIC);
+}
+
+/* Sleeps until @time, ns of CLOCK_MONOTONIC; a signal does not shorten it. */
+static inline void sleep_until(__u64 time)
+{
+	struct timespec until = timespec_of(time);
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
+	       EINTR)
+		;
 }
 
 /* splitmix64: the same numbers from the same seed on every machine */

@@ -224,13 +224,7 @@ static void cancel_due(struct submitter *s, __u64 now)
 
 static void sleep_until_slot(const struct submitter *s)
 {
-	__u64 due = s->demo->start + s->slot * SLOT_NS;
-	struct timespec until = {
-		.tv_sec = due / NSEC_PER_SEC,
-		.tv_nsec = due % NSEC_PER_SEC,
-	};
-
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	sleep_until(s->demo->start + s->slot * SLOT_NS);
 }
 
 static void submitter_init(struct submitter *s, struct demo *demo)

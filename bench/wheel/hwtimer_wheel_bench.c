@@ -37,23 +37,13 @@
 static const u32 slacks_permille[] = { 0, 10, 125 };
 #define SLACKS (sizeof(slacks_permille) / sizeof(*slacks_permille))
 
-static void *allocate_array(size_t count, size_t size)
-{
-	void *memory = calloc(count, size);
-
-	if (!memory)
-		err(1, "no memory for %zu times %zu bytes", count, size);
-	return memory;
-}
-
 static void run_init(struct run *run, const struct arguments *arguments)
 {
-	u32 *order = allocate_array(arguments->timers, sizeof(*order));
+	u32 *order = allocate(arguments->timers, sizeof(*order));
 
 	timers_order(order, arguments->timers);
 	*run = (struct run){
-		.timers =
-			allocate_array(arguments->timers, sizeof(*run->timers)),
+		.timers = allocate(arguments->timers, sizeof(*run->timers)),
 		.order = order,
 		.count = arguments->timers,
 	};
@@ -103,8 +93,8 @@ static void series_init(struct series *series,
 		.workload = workload,
 		.best = {
 			.room = room,
-			.due_ns = allocate_array(room, sizeof(u32)),
-			.ns = allocate_array(room, sizeof(u32)),
+			.due_ns = allocate(room, sizeof(u32)),
+			.ns = allocate(room, sizeof(u32)),
 		},
 	};
 }

@@ -15,11 +15,9 @@ void ledger_open(struct ledger *ledger, const struct hwtimer_wheel *wheel,
 	*ledger = (struct ledger){
 		.wheel = wheel,
 		.timers = timers,
-		.ended = calloc(count, sizeof(*ledger->ended)),
+		.ended = allocate(count, sizeof(*ledger->ended)),
 		.left = count,
 	};
-	if (!ledger->ended)
-		err(1, "no memory");
 }
 
 static void end(struct ledger *ledger, u32 number)

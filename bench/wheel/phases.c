@@ -35,10 +35,7 @@
 /* What a processor was busy with this thread: others may want it, too. */
 static u64 cpu_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+	return clock_now(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* What it costs to ask @clock for the time: the least, as others interfere. */
