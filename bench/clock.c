@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The time; see clock.h.
+ * Reads the time and waits for it; see clock.h.
  */
 #include "clock.h"
 
 #define CALIBRATION (50 * NSEC_PER_MSEC)
-#define LOOKS 4096
-/* How much longer than usual a look takes if something came between */
+#define READINGS 4096
+/* An interruption makes a reading of the clock at least this many times longer. */
 #define GAP_FACTOR 8
-/* A processor that shares its core stumbles for less than this, ns. */
+/* Pauses shorter than this come from the other thread of the core, ns. */
 #define STUMBLE 400
-/* When there was none for so long, ns, all is over. */
+/* The work has ended once this many ns have passed without a gap. */
 #define SETTLED 500000
 
 static double ns_per_cycle;
 static __u64 origin_ns, origin_cycles;
 static __u64 gap_min;
 
-/* One moment by both clocks, of several tries the one least disturbed */
+/* Reads both clocks at one moment: the least disturbed of several tries */
 static void read_both(__u64 *ns, __u64 *tsc)
 {
 	__u64 before, after, best = ~0ULL;
@@ -37,13 +37,13 @@ static void read_both(__u64 *ns, __u64 *tsc)
 	}
 }
 
-/* The least time of a look at the clock is what most take. */
+/* Most readings of the clock take the shortest time measured here. */
 static void find_gap_min(void)
 {
 	__u64 now, last = cycles(), least = ~0ULL;
 	int i;
 
-	for (i = 0; i < LOOKS; i++) {
+	for (i = 0; i < READINGS; i++) {
 		now = cycles();
 		if (now - last < least)
 			least = now - last;
@@ -70,7 +70,7 @@ double clock_ns(__u64 count)
 	return count * ns_per_cycle;
 }
 
-/* Anew from where we are, so that no error adds up over minutes. */
+/* Converts from the present moment, so that no error adds up over minutes. */
 __u64 clock_cycles_at(__u64 time)
 {
 	__u64 ns, tsc;

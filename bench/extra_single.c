@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One timer by one ioctl, against one timerfd_settime(): in turns, some of the
- * one and some of the other, and the median of the turns.
+ * Compares one timer by one ioctl with one timerfd_settime(). The calls take turns,
+ * some of each kind per turn; the figure is the median of the turns.
  */
 #include <err.h>
 #include <stdlib.h>
@@ -62,6 +62,7 @@ static void call_once(enum call call, __u64 time, int i)
 	}
 }
 
+/* Returns the time of one call in a turn. */
 static double timed(enum call call)
 {
 	__u64 times[TURN], start;

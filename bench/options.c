@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The benchmark's command line; see options.h.
+ * Parses the benchmark's command line; see options.h.
  */
 #include <string.h>
 
@@ -61,7 +61,7 @@ void options_parse(struct options *options, int argc, char **argv)
 	parse_options(table, argc, argv);
 }
 
-/* Whether @name is one of @list, names with commas between */
+/* Returns whether @name is in @list, which holds names with commas between them. */
 static bool listed(const char *list, const char *name)
 {
 	size_t length = strlen(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libuv's timers: a heap in the loop. The handles are made before.
+ * libuv's timers: a heap in the loop. libuv_setup() makes the handles.
  */
 #include <err.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void libuv_teardown(void)
 	free(handles);
 }
 
-/* Delays are ms, and count from the loop's own time. */
+/* Delays are in ms and count from the loop's own time. */
 static void start(__u32 timer)
 {
 	__u64 due = (workload_deadline(load, timer) + NSEC_PER_MSEC - 1) /

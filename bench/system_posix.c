@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * POSIX timers, which send a signal each, and a signalfd that takes them.
+ * POSIX timers, each of which sends a signal, and a signalfd that receives them.
  *
- * The timers are made before, and only set and unset: the best case. A signal
- * for each is reserved in the kernel, so that none is lost.
+ * posix_setup() makes the timers, and the timed part only sets and unsets them: the
+ * best case. The kernel reserves a signal for each timer, so that none is lost.
  */
 #include <err.h>
 #include <errno.h>
@@ -18,9 +18,12 @@
 #include "system.h"
 
 #define BATCH 1024
-/* The kernel looks each up in one of 512 lists, or finds its signal's place. */
+/*
+ * More would take too long: the kernel searches one of 512 lists for each timer, or a
+ * queue for the place of its signal.
+ */
 #define TIMERS_MAX 20000
-/* The limit is for all processes of a user. */
+/* RLIMIT_SIGPENDING counts the signals of all processes of a user. */
 #define OTHER_SIGNALS 1000
 
 static const char *const variants[] = { "timers kept", NULL };

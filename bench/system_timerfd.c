@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * timerfd and epoll: a descriptor a timer.
+ * timerfd and epoll: one descriptor per timer.
  *
- * Two ways: the program makes and closes a descriptor a timer, or keeps them
- * and only sets them, which is the best that can be done with timerfds.
+ * In one variant the program makes and closes a descriptor for each timer. In the other
+ * it keeps the descriptors and only sets them, which is the best case for timerfds.
  */
 #include <err.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ static double timerfd_calls(unsigned int variant)
 	return variant == MADE ? 5 : 2.5;
 }
 
-/* Root may raise what a process may have, if it is not forbidden. */
+/* Root may raise the limit of descriptors per process, unless that is forbidden. */
 static __u32 timerfd_timers_max(void)
 {
 	FILE *file = fopen("/proc/sys/fs/nr_open", "w");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The workload; see workload.h.
+ * Draws the workload and checks its deliveries; see workload.h.
  */
 #include <err.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The command line; see arguments.h.
+ * Parses the command line; see arguments.h.
  */
 #include <err.h>
 
