@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The calls of /dev/hwtimer with their error handling, for the demo and the
- * benchmark.
+ * Calls /dev/hwtimer and handles errors; see device.h.
  */
 #include <err.h>
 #include <fcntl.h>

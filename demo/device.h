@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The calls of /dev/hwtimer as the demo and the benchmark use them: whatever
- * cannot be helped ends the program with a message that says what to do.
+ * The calls of /dev/hwtimer, the clock, random numbers and memory, for the demo and the
+ * benchmarks. An error ends the program with a message that says what to do.
  */
 #ifndef DEMO_DEVICE_H
 #define DEMO_DEVICE_H
@@ -15,15 +15,17 @@
 #define NSEC_PER_SEC 1000000000ULL
 #define NSEC_PER_MSEC 1000000ULL
 
+/* Opens a new instance, and checks the ABI version of the module. */
 int device_open(void);
+/* Sets the instance up; 0 for @kind, @tick or @buckets means the module's default. */
 void device_setup(int fd, __u32 kind, __u64 tick, __u32 buckets, __u64 timers);
 void device_info(int fd, struct hwtimer_info *info);
 void device_stats(int fd, struct hwtimer_stats *stats);
 
-/* Does all requests; the outcome of each is in its @result. */
+/* Does all requests; stores the result of each in its @result. */
 void device_submit(int fd, struct hwtimer_request *requests, __u32 count);
 
-/* Returns how many events were read; 0 if there was none. */
+/* Reads up to @count events; returns their number, 0 if none waits. */
 __u32 device_read(int fd, struct hwtimer_event *events, __u32 count);
 
 /* Schedules one timer by its own ioctl; returns the id. */

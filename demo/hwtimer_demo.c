@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A demonstration of /dev/hwtimer, and a test of it: schedules a million
- * timers, cancels a random half of them while they run, harvests the rest by
- * epoll and read, and shows how late they were. Every timer is accounted for
- * in user space: the last line says whether each one ended exactly once, and
- * so does the exit status.
+ * Demonstrates and tests /dev/hwtimer. The program schedules a million timers, tries to
+ * cancel a random half of them while they run, harvests the others by epoll and read(),
+ * and shows how late they were. It keeps account of every timer in user space. The last
+ * line and the exit status tell whether each timer ended exactly once.
  *
- * This file holds the command line and the order of things. submitter.c
- * schedules and cancels, in a thread of its own; harvester.c reads the events;
- * progress.c shows how it goes; audit.c compares what was asked for with what
- * came; report.c, with histogram.c and format.c, prints the result; device.c
- * has the calls of /dev/hwtimer.
+ * This file parses the command line and runs the parts in order. submitter.c schedules
+ * and cancels in a thread of its own. harvester.c reads the events. progress.c shows the
+ * progress. audit.c compares the requests with the events. report.c prints the result,
+ * with histogram.c and format.c. device.c calls /dev/hwtimer.
  */
 #include <err.h>
 #include <pthread.h>
@@ -64,7 +62,7 @@ static void demo_release(struct demo *demo)
 	free(demo->sightings);
 }
 
-/* A submitter that is stuck is left where it is. */
+/* A submitter that is stuck is not joined, because that would never end. */
 static void demo_run(struct demo *demo)
 {
 	pthread_t submitter;
@@ -79,7 +77,7 @@ static void demo_run(struct demo *demo)
 		pthread_join(submitter, NULL);
 }
 
-/* Prints the line that the demo is judged by. */
+/* Prints the last line, from which scripts read the result. */
 static bool verdict(const struct demo *demo, const struct audit *audit)
 {
 	printf("demo: scheduled=%u cancelled=%u delivered=%u early=%u lost=%u duplicate=%u\n",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the demo prints before and after its run.
+ * Prints what the demo will do, and its results.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static void collect(const struct demo *demo, struct histogram *lateness)
 	histogram_init(lateness, values, count);
 }
 
-/* QEMU says so where it does not merely virtualise. */
+/* QEMU shows this name of the processor where it emulates it. */
 static bool is_emulated(void)
 {
 	FILE *file = fopen("/proc/cpuinfo", "r");

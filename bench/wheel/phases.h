@@ -67,7 +67,7 @@ struct best {
  * @order: numbers of the timers that are scheduled first, in random order
  * @count: number of timers
  * @late: number of the last timers that are scheduled late: one after each wake-up, with
- *	a deadline that is later by as much
+ *	its deadline moved by as much
  * @cancelled: number of timers, from the front of @order, that are cancelled before they
  *	expire
  * @thorough: check the expired timers after each wake-up, when the time of their expiry
