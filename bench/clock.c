@@ -6,11 +6,11 @@
 
 #define CALIBRATION (50 * NSEC_PER_MSEC)
 #define READINGS 4096
-/* An interruption makes a reading of the clock at least this many times longer. */
+/* A gap is a reading of the clock that takes this many times as long as usual. */
 #define GAP_FACTOR 8
-/* Pauses shorter than this come from the other thread of the core, ns. */
+/* Shorter pauses, ns, are no gaps: the other thread of the core causes them. */
 #define STUMBLE 400
-/* The work has ended once this many ns have passed without a gap. */
+/* The work in interrupts has ended once this many ns have passed without a gap. */
 #define SETTLED 500000
 
 static double ns_per_cycle;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measures the cost of a timer through the rings, for the program and for the worker
- * apart; the worker runs on another processor. The program's part is filling slots,
+ * Measures the cost of a timer through the rings, separately for the program and for
+ * the worker, which runs on another processor. The program's part is filling slots,
  * publishing, and taking results and events, but not waiting for the worker. The
  * worker's part matters to a program that schedules all the time, because such
  * a program has to wait for the worker.
@@ -72,7 +72,7 @@ static __always_inline void fill(enum hwtimer_op op, __u32 first, __u32 count)
 		err(1, "HWTIMER_IOC_KICK");
 }
 
-/* A CANCEL after the deadline fails because the timer has expired. */
+/* Ends the program. After the deadline a CANCEL fails because the timer has expired. */
 static void give_up(int error)
 {
 	if (now_ns() >= load.base)

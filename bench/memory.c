@@ -8,7 +8,7 @@
 
 #include "memory.h"
 
-/* Returns the bytes that a line like "Slab:   123 kB" means. */
+/* Returns the size in a line like "Slab:   123 kB", in bytes. */
 static double field(const char *path, const char *name)
 {
 	char line[256];

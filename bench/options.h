@@ -14,13 +14,12 @@
  * struct options - the command line
  * @timers: the numbers of timers to measure
  * @systems: names of the systems, with commas between them; NULL: all
- * @variants: a part of the names of the variants; NULL: all variants
+ * @variants: text that the name of a variant must contain; NULL: all variants
  * @where: the name of the place where this runs, for the results
  * @rep: number of this repetition, which determines the order of the systems
  * @turn: number of this turn with a rival, in which only the phases are measured,
  *	without the burst and the ticks; 0: no turns
- * @calls: the most system calls of a measurement, which has fewer timers if they would
- *	take more
+ * @calls: limit of the system calls of a measurement; lowers the number of its timers
  * @ticks: also measure expiry tick by tick
  * @unseen: work in interrupts cannot be timed here
  * @extras: measure what extra.h lists instead of the phases
@@ -47,8 +46,10 @@ struct options {
 /* Ends the program if the command line is wrong. */
 void options_parse(struct options *options, int argc, char **argv);
 
-/* Whether the command line selects a system, and a variant of it */
+/* Returns whether the command line selects a system. */
 bool options_want_system(const struct options *options, const char *system);
+
+/* Returns whether the command line selects a variant of a system. */
 bool options_want(const struct options *options, const char *system,
 		  const char *variant);
 

@@ -13,7 +13,7 @@
 
 /**
  * struct list - the numbers of an option like --timers 1000,2000,3000
- * @count: how many numbers
+ * @count: number of values
  * @values: the numbers
  */
 struct list {
@@ -26,7 +26,7 @@ struct list {
  * @name: the name, without its dashes; NULL ends the table
  * @argument: the argument as --help shows it; NULL: the option has none
  * @help: the description that --help shows
- * @parse: the function that parses the argument, and so the type of @value
+ * @parse: the function that parses the argument; it determines the type of @value
  * @value: where the parsed argument is stored
  * @min: the smallest number allowed
  * @max: the greatest number allowed
@@ -47,7 +47,7 @@ struct parse_option {
 
 void parse_options(const struct parse_option *options, int argc, char **argv);
 
-/* The values of @parse, and the types of their @value */
+/* Functions for @parse. Each comment names the type of @value. */
 
 /* bool: becomes true */
 void parse_flag(const struct parse_option *option, char *text);

@@ -25,7 +25,7 @@
 /* The kernel lets real-time processes hold a processor for little longer than this. */
 #define HOLD_MAX (800 * NSEC_PER_MSEC)
 #define PAIRS_MAX 131072
-/* This many timers are set within some of the shortest ticks. */
+/* Up to this many timers can be set within a few of the shortest ticks. */
 #define MANY 100000
 #define TICK_MAX (4 * NSEC_PER_MSEC)
 #define QUIET_SAMPLES 9
@@ -175,7 +175,7 @@ static double expire_held(struct trial *trial)
 	       trial->left;
 }
 
-/* Returns the gaps until @until, less those that come without timers, too. */
+/* Returns the gaps until @until, less the gaps that come even without timers. */
 static double gaps_ns(struct trial *trial, __u64 until)
 {
 	__u64 start = now_ns();

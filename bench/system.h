@@ -39,9 +39,10 @@ enum expiry {
  * @tick: length of a tick, ns; the deadlines are spread over WORKLOAD_TICKS of them
  * @timers_max: returns the most timers that it can have here, or handle in a tolerable
  *	time; NULL: memory is the only limit
- * @calls: returns the number of system calls in a timer's life; NULL: none
+ * @calls: returns the number of system calls in a timer's life; NULL: not limited
  * @batch: returns the number of timers that one call schedules; NULL: one
- * @missing: returns the reason why it cannot run here, or NULL; NULL: it always can
+ * @missing: returns the reason why it cannot run here, or NULL if it can; no function:
+ *	it always can
  * @setup: prepares @variant for @load; not timed, including the making of handles
  * @teardown: frees everything
  * @schedule: schedules timers @first to @first + @count - 1, at workload_deadline()

@@ -432,9 +432,9 @@ static void deliver_ring(void)
 }
 
 /*
- * Waits for more events than fit into the ring. So many never wait at once, and poll()
- * is of no use; so this function polls the statistics. Its naps are short against the
- * time that the worker needs.
+ * Waits until @count timers have expired, which are more than fit into the ring. poll()
+ * cannot tell, because so many events never wait at once. So this function polls the
+ * statistics, with naps that are short against the time that the worker needs.
  */
 static void expire_beyond_ring(__u32 count)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libevent's timers: a heap in the event base. libevent_setup()
- * makes the events.
+ * libevent's timers: a heap in the event base. libevent_setup() makes the events.
  */
 #include <err.h>
 #include <event2/event.h>

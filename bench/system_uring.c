@@ -114,7 +114,7 @@ static void take(const struct io_uring_cqe *cqe)
 		errx(1, "io_uring: %s", strerror(-cqe->res));
 }
 
-/* Takes completions and delivers the expired timers; returns their number. */
+/* Delivers the timers that expired; returns the number of all completions taken. */
 static __u32 harvest(void)
 {
 	struct io_uring_cqe *cqe;

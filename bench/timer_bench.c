@@ -24,7 +24,7 @@
 
 #define NULL_CALLS 20000
 #define TRIES 6
-/* Rounds of a measurement, each of which schedules, cancels and so on all timers */
+/* A measurement takes all its timers through about this many lives. */
 #define ROUNDS 4
 
 static const struct system *const systems[] = {
@@ -160,7 +160,7 @@ static void measure_run(const struct options *options, struct run *run)
 	}
 }
 
-/* Measures all numbers of timers; the most possible replaces those that are too large. */
+/* Measures all numbers of timers; those that are too large become the most possible. */
 static void measure_variant(const struct options *options, struct run *run)
 {
 	__u32 max = timers_max(options, run);

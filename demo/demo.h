@@ -122,7 +122,7 @@ struct harvested {
  * @scheduled: number of timers scheduled so far
  * @cancelled: number of timers cancelled so far
  * @delivered: number of timers with an event so far
- * @submitter_done: the submitter has scheduled and cancelled all it will
+ * @submitter_done: whether the submitter has finished
  */
 struct demo {
 	struct options options;

@@ -81,7 +81,7 @@ static void collect(const struct demo *demo, struct histogram *lateness)
 	histogram_init(lateness, values, count);
 }
 
-/* QEMU shows this name of the processor where it emulates it. */
+/* Returns whether QEMU emulates this processor; its name tells. */
 static bool is_emulated(void)
 {
 	FILE *file = fopen("/proc/cpuinfo", "r");

@@ -64,7 +64,7 @@ static __u64 random_between(struct submitter *s, __u64 low, __u64 high)
 	return low + random_next(&s->random) % (high - low);
 }
 
-/* Chooses victims in such a way that exactly half of all timers become one. */
+/* Chooses at random, but so that exactly half of all timers become victims. */
 static bool is_victim(struct submitter *s, __u32 index)
 {
 	__u32 left = s->demo->options.timers - index;
@@ -251,7 +251,7 @@ static void submitter_release(struct submitter *s)
 	free(s->slots);
 }
 
-/* Reads the clock once per round: with two times, a slot could be beyond the ring. */
+/* Reads the clock once per round: a later one could give a slot beyond the ring. */
 void *submitter_run(void *demo)
 {
 	struct submitter s;

@@ -46,9 +46,9 @@ timeouts()
 	check "each connection has ended once, and none without an answer" \
 		[ $(($(value answered server) + $(value timed_out server) + \
 		     $(value reaped server))) = $CONNECTIONS ]
-	check "clients and server agree on the answered" \
+	check "clients and server agree on the number answered" \
 		[ "$(value answered server)" = "$(value answered clients)" ]
-	check "clients and server agree on those cut off" both_agree_on_cuts
+	check "clients and server agree on the numbers cut off" both_agree_on_cuts
 	check "some clients are answered" some_are_answered
 }
 
@@ -102,7 +102,7 @@ retries()
 	check "after 150 failures all 50 tasks are done" [ $RETRY = 0 ]
 	check "the server has counted 150 failures and 50 successes" \
 		[ "$(value refused flaky) $(value served flaky)" = "150 50" ]
-	check "the tasks have made as many attempts" [ "$(value attempts retry)" = 200 ]
+	check "the tasks have made 200 attempts" [ "$(value attempts retry)" = 200 ]
 
 	try_with 1000000 7174 --tasks 20 --limit 4
 	check "without any success, retry fails" [ $RETRY = 1 ]

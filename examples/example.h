@@ -81,7 +81,7 @@ static inline bool another_try(const char *who)
 	return ++tries < 100;
 }
 
-/* Returns a descriptor to poll for @signal, which has no other effect any more. */
+/* Returns a descriptor to poll for @signal, which now has no other effect. */
 static inline int signal_fd(int signal)
 {
 	sigset_t set;

@@ -2,12 +2,12 @@
 /*
  * Locks in Redis that live as long as their owner, as with Redisson's watchdog. A lock
  * is a hash that expires and has its owner as a field. While the owner lives, a timer
- * per lock renews it each third of its time to live. When the owner is killed, its locks
+ * per lock renews it every third of its time to live. When the owner is killed, its locks
  * expire.
  *
  *	lease [--locks 1000] [--ttl 30000] [--port 6379]	(ms)
  *
- * SIGTERM releases the locks. The program fails if a lock expired or was stolen.
+ * SIGTERM releases the locks. The program fails if it lost a lock.
  */
 #include <poll.h>
 #include <hiredis/hiredis.h>
@@ -31,8 +31,7 @@ static struct hwt *hwt;
 static redisContext *redis;
 static char owner[17];
 static uint64_t *timers; /* for each lock, its timer; 0: it is not ours */
-static unsigned long *asked,
-	nr_asked; /* locks with an answer to come, in order */
+static unsigned long *asked, nr_asked; /* locks, in the order of the answers */
 static unsigned long held, lost;
 
 static void ask(unsigned long lock, const char *script)

@@ -6,10 +6,10 @@
  *	restore save FILE [--timers 1000] [--span 10000] [--after 3000]	(ms)
  *	restore load FILE [--paused 0]
  *
- * save schedules timers, the last one --span from now and every tenth three times, and
- * stops --after. load waits for the rest. Deadlines stay the same, so that the time
- * between both counts. With --paused 1 each timer keeps the time that was left to it;
- * so it does after a reboot, because that starts another clock.
+ * save schedules timers, the last one --span from now and every tenth for three times,
+ * and stops --after. load waits for the rest. Deadlines stay the same, so that the time
+ * between save and load counts. With --paused 1 each timer keeps the time that was left
+ * to it; so it does after a reboot, which starts another clock.
  *
  * Both fail if a timer came early, too often, or not at all.
  */
@@ -49,7 +49,7 @@ static void save_timers(FILE *file)
 	printf("restore: expired=%lu saved=%lu\n", expired, saved);
 }
 
-/* Events that wait at the stop are read before the timers: they never come again. */
+/* Events that wait are read before the timers are saved: they never come again. */
 static void save(FILE *file)
 {
 	struct hwtimer_event event = { .user_data = 0 };

@@ -7,7 +7,7 @@
  * line within the idle timeout and end it within the request timeout. Each connection
  * has one timer for both, which is rescheduled when the other timeout begins.
  *
- * The program ends after --connections, and fails if their ends do not add up.
+ * The program ends after --connections of them, and fails if their ends do not add up.
  */
 #include <hwtimer_epoll.h>
 

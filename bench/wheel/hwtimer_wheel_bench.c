@@ -4,8 +4,8 @@
  * run natively on this machine, and their clock jumps from one wake-up to the next. So
  * a day of timers takes a second, and no figure comes from an emulated processor.
  *
- * The figures contain no locks and no system calls. Nor do they show that other
- * programs use the cache between two wake-ups of a real worker.
+ * The figures contain no locks and no system calls. Nor do they contain the effect of
+ * other programs that use the cache between two wake-ups of a real worker.
  *
  * A row of the table is a workload (timers.h) on a kind of wheel with a number of
  * buckets; enum figure (phases.h) explains the columns. The runs of all kinds and

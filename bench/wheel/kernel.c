@@ -2,8 +2,8 @@
 /*
  * Provides the kernel's allocators and its search for a bit; see kernel.h.
  *
- * Memory comes from the front of the arena. Only freed objects of a slab cache are used
- * again; arena_reset() frees all the rest at once.
+ * Memory comes from the front of the arena. Of freed memory, only objects of a slab
+ * cache are used again; arena_reset() frees all the rest at once.
  */
 #include <err.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  *
  * In all workloads but CANCEL a run schedules the timers and cancels a random half of
  * them in random order. Then the clock goes from one wake-up to the next until no timer
- * is left. In CANCEL each millisecond schedules timers, wakes the worker if it is due,
- * and cancels these timers again. Only the last 10 of 40 s count, because by then the
- * buckets of the first timeouts have come round.
+ * is left. In CANCEL a run does the same for each millisecond: it schedules timers,
+ * wakes the worker if that is due, and cancels those timers. Only the last 10 of 40 s
+ * count, because by then the buckets of the first timeouts have come round.
  *
  * Costs are processor time of this thread, less the cost of reading it. The duration of
  * a wake-up is real time, because wake-ups are many and short.
@@ -31,13 +31,13 @@
 /* The dead entries that the module tolerates; see hwtimer_request.c. */
 #define DEAD_MAX (32768 + 16384)
 
-/* Returns the processor time of this thread: other threads may interrupt it. */
+/* Returns the processor time of this thread, without interruptions by others. */
 static u64 cpu_ns(void)
 {
 	return clock_now(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Returns the cost of a call of @clock: the least, as other programs interfere. */
+/* Returns the cost of a call of @clock: the least, because other programs interfere. */
 static double clock_cost(u64 (*clock)(void))
 {
 	u64 least = U64_MAX;
@@ -187,7 +187,7 @@ static u32 wake_up(struct run *run, struct harness *harness)
 	return 1 + wakeup.spans;
 }
 
-/* Enters the timers that have expired since the last call in the ledger. */
+/* Records in the ledger which timers have expired since the last call. */
 static void read_events(struct run *run, struct harness *harness,
 			struct ledger *ledger)
 {

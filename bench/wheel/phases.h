@@ -66,8 +66,8 @@ struct best {
  * @timers: the timers; in CANCEL those of one second
  * @order: numbers of the timers that are scheduled first, in random order
  * @count: number of timers
- * @late: number of the last timers that are scheduled late: one after each wake-up, with
- *	its deadline moved by as much
+ * @late: number of timers, from the end of @timers, that are scheduled late: one after
+ *	each wake-up, from which its delay then counts
  * @cancelled: number of timers, from the front of @order, that are cancelled before they
  *	expire
  * @thorough: check the expired timers after each wake-up, when the time of their expiry
