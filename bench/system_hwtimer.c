@@ -631,7 +631,7 @@ int hwtimer_worker_pid(void)
 		}
 	closedir(proc);
 	if (!pid)
-		errx(1, "there is no kthread hwtimer/0");
+		errx(1, "no kthread hwtimer/0 is running");
 	return pid;
 }
 

@@ -2,9 +2,9 @@
 /*
  * Runs an instance and its worker without a kernel; see harness.h.
  *
- * The comment of each function names the function of the module that it stands for. It
- * leaves out the work for other parts of the module: statistics, periodic timers and
- * notices.
+ * A function's comment names the function of the module that it stands for. The
+ * functions here leave out the work for other parts of the module: statistics, periodic
+ * timers and notices.
  */
 #include <err.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static void grow_table(struct harness *harness)
 
 	if (!slots || hwtimer_table_alloc_block(slots, &block) ||
 	    !hwtimer_table_add_block(&harness->table, &block))
-		errx(1, "the table does not grow");
+		errx(1, "the table cannot grow");
 }
 
 /**

@@ -42,7 +42,7 @@ static void check_time(const struct ledger *ledger, u32 number, u64 now)
 		errx(1, "timer %u is early by %llu ns", number,
 		     timer->deadline - now);
 	if (now > last)
-		errx(1, "timer %u is late by %llu ns more than it may", number,
+		errx(1, "timer %u is %llu ns later than allowed", number,
 		     now - last);
 }
 

@@ -165,7 +165,7 @@ static void note_worst(struct run *run, const struct wakeup *wakeup)
 static void note_best(struct best *best, u64 nr, const struct wakeup *wakeup)
 {
 	if (nr >= best->room)
-		errx(1, "there are more wake-ups than timers");
+		errx(1, "more wake-ups than timers");
 	if (nr == best->count) {
 		best->due_ns[nr] = U32_MAX;
 		best->ns[nr] = U32_MAX;
