@@ -9,17 +9,20 @@
 #include <linux/uaccess.h>
 
 #include "hwtimer.h"
+#include "hwtimer_batch.h"
+#include "hwtimer_bulk.h"
 #include "hwtimer_memory.h"
+#include "hwtimer_request.h"
 
 /**
- * struct hwtimer_batch - an ioctl of many operations
+ * struct batch - an ioctl of many operations
  * @instance: for which
  * @count: how many
  * @memory: of so many operations as are done at a time
  * @submit: what is asked for; or NULL, then
  * @bulk: is
  */
-struct hwtimer_batch {
+struct batch {
 	struct hwtimer_instance *instance;
 	u32 count;
 	void *memory;
@@ -47,7 +50,7 @@ static u32 elements_out(u64 address, u64 first, const void *from, u32 count,
 }
 
 /* Returns how many of @count requests were done and told so, or -EFAULT. */
-static long submit_some(const struct hwtimer_batch *batch, u32 first, u32 count)
+static long submit_some(const struct batch *batch, u32 first, u32 count)
 {
 	struct hwtimer_request *requests = batch->memory;
 	u64 address = batch->submit->requests;
@@ -65,7 +68,7 @@ static long submit_some(const struct hwtimer_batch *batch, u32 first, u32 count)
 }
 
 /* Returns how many of @count operations were done and told so, or an error. */
-static long bulk_some(const struct hwtimer_batch *batch, u32 first, u32 count)
+static long bulk_some(const struct batch *batch, u32 first, u32 count)
 {
 	const struct hwtimer_bulk *bulk = batch->bulk;
 	bool schedule = bulk->op == HWTIMER_OP_SCHEDULE;
@@ -91,7 +94,7 @@ static long bulk_some(const struct hwtimer_batch *batch, u32 first, u32 count)
 }
 
 /* Does all of a batch that has memory; returns how many, or an error. */
-static long batch_run(const struct hwtimer_batch *batch)
+static long batch_run(const struct batch *batch)
 {
 	u32 done = 0;
 	long ret = 0;
@@ -114,7 +117,7 @@ static long batch_run(const struct hwtimer_batch *batch)
 }
 
 /* The same, with memory for elements of @size bytes. */
-static long batch_run_with(struct hwtimer_batch *batch, size_t size)
+static long batch_run_with(struct batch *batch, size_t size)
 {
 	long ret;
 
@@ -139,7 +142,7 @@ static long batch_run_with(struct hwtimer_batch *batch, size_t size)
 long hwtimer_batch_submit(struct hwtimer_instance *instance,
 			  const struct hwtimer_submit *submit)
 {
-	struct hwtimer_batch batch = {
+	struct batch batch = {
 		.instance = instance,
 		.count = submit->count,
 		.submit = submit,
@@ -158,7 +161,7 @@ long hwtimer_batch_submit(struct hwtimer_instance *instance,
 long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk)
 {
-	struct hwtimer_batch batch = {
+	struct batch batch = {
 		.instance = instance,
 		.count = bulk->count,
 		.bulk = bulk,

@@ -9,8 +9,10 @@
  * each. Nothing but them is touched for what a program asks, and each loop knows
  * what is constant: that is what makes a bulk faster than requests.
  */
+#include "hwtimer_bulk.h"
 #include "hwtimer_intake.h"
 #include "hwtimer_op.h"
+#include "hwtimer_request.h"
 
 /**
  * hwtimer_bulk_check - what is wrong with all of a bulk
@@ -28,7 +30,7 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		.flags = bulk->flags,
 	};
 
-	return hwtimer_request_check(hwtimer_instance_settings(instance, &copy),
+	return hwtimer_request_check(hwtimer_settings_get(instance, &copy),
 				     &request);
 }
 
@@ -240,13 +242,12 @@ static int bulk_prepare(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk)
 {
 	for (;;) {
-		/* Pairs with the smp_store_release() in instance_begin(). */
-		bool started = smp_load_acquire(&instance->started);
+		bool started = hwtimer_instance_started(instance);
 		int err = hwtimer_bulk_check(instance, bulk);
 
 		if (err || started || bulk->op == HWTIMER_OP_CANCEL)
 			return err;
-		err = hwtimer_instance_start(instance);
+		err = hwtimer_supply_start(instance);
 		if (err)
 			return err;
 	}
@@ -262,7 +263,7 @@ static int bulk_reserve(struct hwtimer_instance *instance,
 		.moves = bulk->op == HWTIMER_OP_RESCHEDULE ? count : 0,
 	};
 
-	return hwtimer_instance_reserve(instance, &demand);
+	return hwtimer_supply_reserve(instance, &demand);
 }
 
 /*

@@ -28,6 +28,10 @@
 #include <linux/hwtimer_client.h>
 
 #include "hwtimer.h"
+#include "hwtimer_instance.h"
+#include "hwtimer_request.h"
+#include "hwtimer_stats.h"
+#include "hwtimer_turn.h"
 
 /* So many callbacks the worker, or a work item, calls at a time. */
 #define HWTIMER_CLIENT_SLICE 32
@@ -36,6 +40,8 @@
  * struct hwtimer_client - a module's own instance
  * @instance: its
  * @options: as created; constant
+ * @reader: waits in the instance's wait queue, as a thread in read() does
+ * @chore: calls callbacks in the worker
  * @work: calls callbacks on options.workqueue
  * @caller: the task in which a function of the client's runs; NULL: none does.
  *	Written with the instance's harvest held; what others read of it tells
@@ -47,6 +53,8 @@
 struct hwtimer_client {
 	struct hwtimer_instance *instance;
 	struct hwtimer_client_options options;
+	wait_queue_entry_t reader;
+	struct hwtimer_chore chore;
 	struct work_struct work;
 	struct task_struct *caller;
 	u64 called;
@@ -100,7 +108,7 @@ static bool client_take(struct hwtimer_client *client, u32 *discarded)
 static bool client_call(struct hwtimer_client *client, u32 *discarded)
 {
 	struct hwtimer_instance *instance = client->instance;
-	const struct hwtimer_event *event = instance->batch;
+	const struct hwtimer_event *event = instance->leaving.page;
 	bool taken;
 
 	mutex_lock(&instance->harvest);
@@ -116,7 +124,22 @@ static bool client_call(struct hwtimer_client *client, u32 *discarded)
 	return taken;
 }
 
-/* Calls some callbacks, and sees to it that those that are left come, too. */
+/* Has some callbacks called, by the worker or a work item; any context but an interrupt. */
+static void client_kick(struct hwtimer_client *client)
+{
+	struct hwtimer_instance *instance = client->instance;
+
+	/* A stopped client calls no callbacks, but the last event to go wakes readers, too. */
+	if (READ_ONCE(instance->stopped))
+		return;
+	if (client->options.workqueue)
+		queue_work(client->options.workqueue, &client->work);
+	else
+		/* Behind the other alarms that are due by now. */
+		hwtimer_worker_kick(&instance->job.chores, ktime_get_ns());
+}
+
+/* Calls some callbacks; if events are left, has others called later. */
 static void client_serve(struct hwtimer_client *client)
 {
 	const struct hwtimer_instance *instance = client->instance;
@@ -126,8 +149,8 @@ static void client_serve(struct hwtimer_client *client)
 	while (left-- && discarded < HWTIMER_HOLD &&
 	       client_call(client, &discarded))
 		cond_resched();
-	if (READ_ONCE(instance->stats.ready) && !READ_ONCE(instance->stopped))
-		hwtimer_client_wake(client);
+	if (READ_ONCE(instance->stats.ready))
+		client_kick(client);
 }
 
 static void client_work(struct work_struct *work)
@@ -135,34 +158,22 @@ static void client_work(struct work_struct *work)
 	client_serve(container_of(work, struct hwtimer_client, work));
 }
 
-/**
- * hwtimer_client_wake - events were queued: have the callbacks called
- * @client: whose; its instance's lock is not held
- *
- * Once it is stopped none will be called; but it comes here, too, when the last event
- * goes: who cancels while timers are handed back does that.
- */
-void hwtimer_client_wake(struct hwtimer_client *client)
+/* The worker does its chores; the reason may be another one. */
+static void client_chore(struct hwtimer_chore *chore)
 {
-	struct hwtimer_instance *instance = client->instance;
+	struct hwtimer_client *client =
+		container_of(chore, struct hwtimer_client, chore);
 
-	if (READ_ONCE(instance->stopped))
-		return;
-	if (client->options.workqueue) {
-		queue_work(client->options.workqueue, &client->work);
-		return;
-	}
-	/* Behind the instances that are due by now. */
-	spin_lock(&instance->lock);
-	hwtimer_worker_kick(&instance->chores, ktime_get_ns());
-	spin_unlock(&instance->lock);
-}
-
-/* The worker has come for this, or for something else. */
-void hwtimer_client_look(struct hwtimer_client *client)
-{
 	if (!client->options.workqueue)
 		client_serve(client);
+}
+
+/* The instance wakes its readers; called with the lock of the wait queue held. */
+static int client_wake(wait_queue_entry_t *reader, unsigned int mode, int flags,
+		       void *key)
+{
+	client_kick(container_of(reader, struct hwtimer_client, reader));
+	return 1;
 }
 
 /* ---- a client's life ---- */
@@ -203,11 +214,24 @@ static void client_register_keys(struct hwtimer_client *client)
 /* Nobody knows @client any more, but maybe the work item, which has nothing to do. */
 static void client_free(struct hwtimer_client *client)
 {
+	remove_wait_queue(&client->instance->readers, &client->reader);
 	cancel_work_sync(&client->work);
 	hwtimer_instance_destroy(client->instance);
 	lockdep_unregister_key(&client->harvest_key);
 	lockdep_unregister_key(&client->work_key);
 	kfree(client);
+}
+
+/* From now on the client is the reader of its instance. */
+static void client_attach(struct hwtimer_client *client)
+{
+	struct hwtimer_instance *instance = client->instance;
+
+	client->chore.run = client_chore;
+	instance->chore = &client->chore;
+	instance->callbacks = true;
+	init_waitqueue_func_entry(&client->reader, client_wake);
+	add_wait_queue(&instance->readers, &client->reader);
 }
 
 /* A client with the default settings, or NULL. */
@@ -226,7 +250,7 @@ client_alloc(const struct hwtimer_client_options *options, u32 timers)
 	client->options = *options;
 	client_register_keys(client);
 	client_init_work(client);
-	client->instance->client = client;
+	client_attach(client);
 	return client;
 }
 
@@ -252,8 +276,8 @@ hwtimer_client_create(const struct hwtimer_client_options *options)
 	client = client_alloc(options, settings.timers);
 	if (!client)
 		return ERR_PTR(-ENOMEM);
-	err = hwtimer_instance_setup(client->instance, &settings) ?:
-		      hwtimer_instance_start(client->instance);
+	err = hwtimer_settings_set(client->instance, &settings) ?:
+		      hwtimer_supply_start(client->instance);
 	if (err) {
 		client_free(client);
 		return ERR_PTR(err);
@@ -263,9 +287,8 @@ hwtimer_client_create(const struct hwtimer_client_options *options)
 EXPORT_SYMBOL_GPL(hwtimer_client_create);
 
 /*
- * After this no callback runs, and nobody comes to call one, see
- * hwtimer_client_wake(): so neither the worker nor the workqueue waits for the mutex
- * while timers are handed back.
+ * Afterwards no callback runs, and none will be called, see client_kick(). So neither the
+ * worker nor the workqueue waits for the mutex while timers are handed back.
  */
 static void client_quiesce(struct hwtimer_client *client)
 {
@@ -274,7 +297,7 @@ static void client_quiesce(struct hwtimer_client *client)
 	/* That it is a callback that we wait for, lockdep cannot see below. */
 	might_lock(&instance->harvest);
 	hwtimer_instance_stop(instance);
-	hwtimer_worker_detach(instance);
+	hwtimer_worker_detach(&instance->job);
 	cancel_work_sync(&client->work);
 }
 
@@ -282,7 +305,8 @@ static void client_quiesce(struct hwtimer_client *client)
 static void client_give(struct hwtimer_client *client,
 			hwtimer_return_fn unprocessed)
 {
-	const struct hwtimer_unprocessed *timer = client->instance->batch;
+	const struct hwtimer_unprocessed *timer =
+		client->instance->leaving.page;
 
 	client_enter(client, timer->id);
 	unprocessed(client, timer);

@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All instances, for root, in debugfs: /sys/kernel/debug/hwtimer/. Three files of
- * text, with a line or some for each instance:
+ * Shows all instances to root, in debugfs: three text files in /sys/kernel/debug/hwtimer/,
+ * each with one line or more for each instance:
  *
- *	instances	who opened it, its wheel, its counters
+ *	instances	the process that opened it, its wheel, its counters
  *	occupancy	which buckets have entries, see hwtimer_occupancy_show()
  *	lateness	how many events were late by which power of two ns
  *
- * Files for each instance would make open() dearer by more than all else that it
- * does. Where a kernel has no debugfs there are no files, and all else is the same.
+ * hwtimer_main.c creates and removes the files. A directory for each instance would make
+ * open() slower by more than everything else that it does. On a kernel without debugfs the
+ * files are missing, and nothing else changes.
  *
- * Instances come and go by open() and the last close(), or with a client in the kernel.
- * open() waits for no reader here, as it is called with the mutex of all misc devices held.
- * The end of an instance waits for readers that are just showing that instance, and for no
- * others. Readers go by the numbers of the instances, and miss none that stays.
+ * Readers go through the registry by the numbers of the instances, so they miss no instance
+ * that stays.
  */
-#include <linux/compiler.h>
-#include <linux/completion.h>
 #include <linux/debugfs.h>
-#include <linux/refcount.h>
 #include <linux/seq_file.h>
-#include <linux/xarray.h>
 
 #include "hwtimer.h"
-#include "hwtimer_memory.h"
+#include "hwtimer_debug.h"
+#include "hwtimer_occupancy.h"
+#include "hwtimer_stats.h"
 
 static const char instances_headline[] =
 	"instance\topener\tkind\tclock\ttick\tbuckets\tlimit\t"
@@ -33,75 +30,22 @@ static const char occupancy_headline[] =
 static const char lateness_headline[] =
 	"instance:\tevents that were not late; late by less than 2 ns, 4 ns, 8 ns ...\n";
 
-/* By their numbers */
-static DEFINE_XARRAY_FLAGS(hwtimer_debug_instances, XA_FLAGS_ACCOUNT);
 static struct dentry *hwtimer_debug_dir;
 
-/**
- * hwtimer_debug_add - a new instance
- * @instance: has its number; afterwards it may be shown at any time
- *
- * Return: 0 or -ENOMEM. May sleep.
- */
-int hwtimer_debug_add(struct hwtimer_instance *instance)
-{
-	refcount_set(&instance->shown, 1);
-	init_completion(&instance->unshown);
-	return xa_err(xa_store(&hwtimer_debug_instances, instance->nr, instance,
-			       HWTIMER_GFP));
-}
-
-/**
- * hwtimer_debug_get - an instance that is to be shown
- * @nr: the lowest number that it may have
- *
- * Return: the one with the lowest number from @nr on, which stays until
- * hwtimer_debug_put(); NULL: there is none.
- */
-struct hwtimer_instance *hwtimer_debug_get(u64 nr)
-{
-	struct hwtimer_instance *instance;
-	unsigned long index = nr;
-
-	xa_lock(&hwtimer_debug_instances);
-	instance = xa_find(&hwtimer_debug_instances, &index, ULONG_MAX,
-			   XA_PRESENT);
-	/* What is found has not been removed, and is not at its end yet. */
-	if (instance)
-		refcount_inc(&instance->shown);
-	xa_unlock(&hwtimer_debug_instances);
-	return instance;
-}
-
-/* An instance from hwtimer_debug_get() need not stay any more. */
-void hwtimer_debug_put(struct hwtimer_instance *instance)
-{
-	if (refcount_dec_and_test(&instance->shown))
-		complete(&instance->unshown);
-}
-
-/* An instance ends; afterwards nobody here knows it. May sleep. */
-void hwtimer_debug_remove(struct hwtimer_instance *instance)
-{
-	xa_erase(&hwtimer_debug_instances, instance->nr);
-	hwtimer_debug_put(instance);
-	wait_for_completion(&instance->unshown);
-}
-
-/* The instance that @element is, or NULL: the headline, or nothing. */
+/* Returns the instance that @element is, or NULL for the headline and for the end. */
 static struct hwtimer_instance *instance_of(void *element)
 {
 	return element == SEQ_START_TOKEN ? NULL : element;
 }
 
-/* A position is the number of an instance; 0: the headline. */
+/* A position is the number of an instance; 0 is the headline. */
 static void *debug_start(struct seq_file *seq, loff_t *position)
 {
 	struct hwtimer_instance *instance;
 
 	if (!*position)
 		return SEQ_START_TOKEN;
-	instance = hwtimer_debug_get(*position);
+	instance = hwtimer_registry_get(*position);
 	if (instance)
 		*position = instance->nr;
 	return instance;
@@ -112,7 +56,7 @@ static void debug_stop(struct seq_file *seq, void *element)
 	struct hwtimer_instance *instance = instance_of(element);
 
 	if (instance)
-		hwtimer_debug_put(instance);
+		hwtimer_registry_put(instance);
 }
 
 static void *debug_next(struct seq_file *seq, void *element, loff_t *position)
@@ -127,7 +71,7 @@ static void show_instance(struct seq_file *seq,
 {
 	struct hwtimer_settings copy;
 	const struct hwtimer_settings *settings =
-		hwtimer_instance_settings(instance, &copy);
+		hwtimer_settings_get(instance, &copy);
 	struct hwtimer_stats stats;
 
 	hwtimer_stats_get(instance, &stats);
@@ -183,7 +127,7 @@ static int lateness_show(struct seq_file *seq, void *element)
 	return 0;
 }
 
-/* One and the same way through the list for all files. */
+/* All files go through the instances in the same way. */
 #define DEBUG_FILE(name)                                   \
 	static const struct seq_operations name##_sops = { \
 		.start = debug_start,                      \
@@ -197,7 +141,7 @@ DEBUG_FILE(instances);
 DEBUG_FILE(occupancy);
 DEBUG_FILE(lateness);
 
-/* At module load. What cannot be made is missing, and that is all. May sleep. */
+/* Creates the files, at module load. A file that cannot be created is missing. May sleep. */
 void hwtimer_debug_start(void)
 {
 	struct dentry *dir = debugfs_create_dir("hwtimer", NULL);
@@ -208,7 +152,7 @@ void hwtimer_debug_start(void)
 	hwtimer_debug_dir = dir;
 }
 
-/* At module unload. May sleep. */
+/* Removes the files, at module unload. May sleep. */
 void hwtimer_debug_stop(void)
 {
 	debugfs_remove(hwtimer_debug_dir);

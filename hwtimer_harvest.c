@@ -23,6 +23,11 @@
 #include <linux/uaccess.h>
 
 #include "hwtimer.h"
+#include "hwtimer_completion.h"
+#include "hwtimer_harvest.h"
+#include "hwtimer_notice.h"
+#include "hwtimer_period.h"
+#include "hwtimer_ring.h"
 #include "hwtimer_trace.h"
 
 /* The record at slot @slot of the head of the queue of events. */
@@ -67,7 +72,7 @@ u32 hwtimer_harvest_discarded(struct hwtimer_instance *instance)
 		hwtimer_period_free(instance, ready_take(instance));
 		hwtimer_instance_add_discards(instance, -1);
 	}
-	hwtimer_instance_trim(instance);
+	hwtimer_supply_trim(instance);
 	freed = discards - instance->discards;
 	spin_unlock(&instance->lock);
 	return freed;
@@ -86,7 +91,7 @@ static void event_fill(const struct hwtimer_instance *instance,
 	};
 	if (unlikely(hwtimer_record_periodic(record))) {
 		event->user_data =
-			hwtimer_period_get(instance, record).user_data;
+			hwtimer_table_user_data(&instance->table, record);
 		event->expirations =
 			hwtimer_period_expirations(instance, record, now);
 	}
@@ -107,7 +112,7 @@ static u32 events_take_chunk(struct hwtimer_instance *instance,
 								  chunk->next;
 	u32 next_end = next ? hwtimer_queue_end(ready, next) : 0;
 	u32 i, count = min(max, hwtimer_queue_end(ready, chunk) - slot);
-	u8 state = instance->leaves_free ? HWTIMER_FREE : HWTIMER_LEAVING;
+	u8 state = instance->leaving.free ? HWTIMER_FREE : HWTIMER_LEAVING;
 
 	if (next && next != ready->tail)
 		hwtimer_chunk_prefetch(next->next);
@@ -134,11 +139,11 @@ static u32 events_take(struct hwtimer_instance *instance, u32 max, u64 now)
 {
 	const struct hwtimer_queue *ready = &instance->ready;
 	const struct hwtimer_chunk *chunk = ready->head;
-	struct hwtimer_event *events = instance->batch;
+	struct hwtimer_event *events = instance->leaving.page;
 	unsigned int slot = ready->first;
 	u32 taken = 0;
 
-	instance->leaves_free = !instance->periodic && !instance->client;
+	instance->leaving.free = !instance->periodic && !instance->callbacks;
 	while (chunk && taken < max) {
 		u32 count = events_take_chunk(instance, chunk, slot,
 					      &events[taken], max - taken, now);
@@ -155,7 +160,7 @@ static u32 events_take(struct hwtimer_instance *instance, u32 max, u64 now)
 /* The first @count events have arrived, of records that are free already. */
 static void events_release(struct hwtimer_instance *instance, u32 count)
 {
-	const struct hwtimer_event *events = instance->batch;
+	const struct hwtimer_event *events = instance->leaving.page;
 	u32 i;
 
 	for (i = 0; i < count; i++)
@@ -181,15 +186,15 @@ static void event_finish(struct hwtimer_instance *instance, u32 index,
 		return;
 	}
 	/* STOP may have come past it already. */
-	instance->cursor = min_t(u64, instance->cursor, index);
+	instance->stopping.cursor =
+		min_t(u64, instance->stopping.cursor, index);
 }
 
 /* Before events are finished: timers that go on may lie before the tick. */
 static void rearm_begin(struct hwtimer_instance *instance)
 {
 	if (instance->periodic)
-		hwtimer_instance_follow(instance,
-					hwtimer_instance_now(instance));
+		hwtimer_wakeup_follow(instance, hwtimer_instance_now(instance));
 }
 
 /* Afterwards; @rearmed is what the counter was before. */
@@ -197,8 +202,8 @@ static void rearm_end(struct hwtimer_instance *instance, u64 rearmed)
 {
 	if (instance->stats.rearmed == rearmed)
 		return;
-	hwtimer_instance_rearm(instance);
-	hwtimer_notice_watch(instance);
+	hwtimer_wakeup_rearm(instance);
+	hwtimer_notice_watch_clock(instance);
 }
 
 /*
@@ -208,13 +213,13 @@ static void rearm_end(struct hwtimer_instance *instance, u64 rearmed)
 static void events_finish(struct hwtimer_instance *instance, u32 taken,
 			  u32 copied, u64 now)
 {
-	const struct hwtimer_event *events = instance->batch;
+	const struct hwtimer_event *events = instance->leaving.page;
 	u64 rearmed = instance->stats.rearmed;
 	u32 i;
 
 	if (trace_hwtimer_deliver_enabled())
 		hwtimer_trace_deliver(instance, events, copied, false);
-	if (likely(instance->leaves_free)) {
+	if (likely(instance->leaving.free)) {
 		events_release(instance, copied);
 	} else {
 		rearm_begin(instance);
@@ -227,7 +232,7 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 				     lower_32_bits(events[i].id))
 			->state = HWTIMER_EXPIRED;
 	hwtimer_instance_add_ready(instance, -(s64)copied);
-	hwtimer_exchange_told(instance);
+	hwtimer_completion_publish(instance);
 	hwtimer_notice_taken(instance);
 	rearm_end(instance, rearmed);
 }
@@ -265,7 +270,7 @@ static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
  * @count: how many
  * @now: ns on the instance's clock
  *
- * hwtimer_exchange_told() is to follow, and the wheel to be looked at anew.
+ * hwtimer_completion_publish() is to follow, and the wheel to be looked at anew.
  *
  * Return: how many. For the others there is no room, or others come first.
  */
@@ -311,7 +316,7 @@ static bool event_flush(struct hwtimer_instance *instance, u64 now)
  * hwtimer_harvest_flush - move events that wait into the ring
  * @instance: whose; its lock is held, and it has rings
  *
- * hwtimer_exchange_told() is to follow.
+ * hwtimer_completion_publish() is to follow.
  *
  * Return: how many have left the queue, HWTIMER_HOLD at the most.
  */
@@ -327,7 +332,7 @@ u32 hwtimer_harvest_flush(struct hwtimer_instance *instance)
 	       event_flush(instance, now))
 		moved++;
 	rearm_end(instance, rearmed);
-	hwtimer_instance_trim(instance);
+	hwtimer_supply_trim(instance);
 	return moved;
 }
 
@@ -337,7 +342,7 @@ u32 hwtimer_harvest_flush(struct hwtimer_instance *instance)
  * @max: so many at the most, up to HWTIMER_BATCH
  * @now: out: when they were taken, ns on the instance's clock
  *
- * Return: how many are in instance->batch, until hwtimer_harvest_finish().
+ * Return: how many are in instance->leaving.page, until hwtimer_harvest_finish().
  */
 u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now)
 {
@@ -366,7 +371,7 @@ void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 	lockdep_assert_held(&instance->harvest);
 	spin_lock(&instance->lock);
 	events_finish(instance, taken, copied, now);
-	hwtimer_instance_trim(instance);
+	hwtimer_supply_trim(instance);
 	drained = copied && hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
 	if (drained)
@@ -376,7 +381,7 @@ void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 /*
  * Takes instance->harvest for read(). The holder may wait for a page of its buffer; with
  * userfaultfd, for ever. So a reader that must not wait is refused. It sets
- * instance->refused first, so that harvest_unlock() wakes it.
+ * instance->leaving.refused first, so that harvest_unlock() wakes it.
  */
 static int harvest_lock(struct hwtimer_instance *instance, bool nonblock)
 {
@@ -386,7 +391,7 @@ static int harvest_lock(struct hwtimer_instance *instance, bool nonblock)
 			       0;
 	if (likely(mutex_trylock(&instance->harvest)))
 		return 0;
-	WRITE_ONCE(instance->refused, true);
+	WRITE_ONCE(instance->leaving.refused, true);
 	/* Pairs with that in harvest_unlock(): it sees this, or we find it free. */
 	smp_mb();
 	return mutex_trylock(&instance->harvest) ? 0 : -EAGAIN;
@@ -401,9 +406,9 @@ static void harvest_unlock(struct hwtimer_instance *instance)
 	mutex_unlock(&instance->harvest);
 	/* Pairs with that in harvest_lock(). */
 	smp_mb();
-	if (likely(!READ_ONCE(instance->refused)))
+	if (likely(!READ_ONCE(instance->leaving.refused)))
 		return;
-	WRITE_ONCE(instance->refused, false);
+	WRITE_ONCE(instance->leaving.refused, false);
 	if (hwtimer_notice_readable(instance))
 		hwtimer_notice_wake(instance, EPOLLIN | EPOLLRDNORM);
 }
@@ -442,7 +447,8 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 			break;
 
 		left = copy_to_user(buffer + done * sizeof(*event),
-				    instance->batch, taken * sizeof(*event));
+				    instance->leaving.page,
+				    taken * sizeof(*event));
 		copied = taken - DIV_ROUND_UP(left, sizeof(*event));
 		hwtimer_harvest_finish(instance, taken, copied, now);
 
@@ -479,7 +485,7 @@ static void unprocessed_fill(const struct hwtimer_instance *instance,
 /* An expired timer, out of the queue, becomes one that was never processed. */
 static void expired_return(struct hwtimer_instance *instance, u32 index)
 {
-	struct hwtimer_unprocessed *timer = instance->batch;
+	struct hwtimer_unprocessed *timer = instance->leaving.page;
 	struct hwtimer_record *record =
 		hwtimer_table_record(&instance->table, index);
 
@@ -520,7 +526,7 @@ static u32 expired_take(struct hwtimer_instance *instance)
  * @instance: stopped; its harvest mutex is held, and its lock is not
  * @more: out: whether there may be others
  *
- * Return: how many are in instance->batch, 1 or 0, until
+ * Return: how many are in instance->leaving.page, 1 or 0, until
  * hwtimer_harvest_finish_expired().
  */
 u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more)
@@ -538,7 +544,7 @@ u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more)
 /* It has arrived. */
 void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance)
 {
-	const struct hwtimer_unprocessed *timer = instance->batch;
+	const struct hwtimer_unprocessed *timer = instance->leaving.page;
 
 	lockdep_assert_held(&instance->harvest);
 	spin_lock(&instance->lock);
@@ -555,7 +561,7 @@ static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor,
 			    u32 max)
 {
 	u64 now = hwtimer_instance_now(instance);
-	struct hwtimer_unprocessed *timers = instance->batch;
+	struct hwtimer_unprocessed *timers = instance->leaving.page;
 	u64 end = *cursor + HWTIMER_HOLD;
 	u32 taken = 0;
 
@@ -580,7 +586,7 @@ static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor,
 static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken,
 			       u32 copied)
 {
-	const struct hwtimer_unprocessed *timers = instance->batch;
+	const struct hwtimer_unprocessed *timers = instance->leaving.page;
 	u32 i;
 
 	if (trace_hwtimer_unprocessed_enabled())
@@ -601,8 +607,9 @@ static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken,
 	instance->stats.unprocessed += copied;
 	/* A periodic timer before it may have become pending meanwhile. */
 	if (copied < taken)
-		instance->cursor = min_t(u64, instance->cursor,
-					 lower_32_bits(timers[copied].id));
+		instance->stopping.cursor =
+			min_t(u64, instance->stopping.cursor,
+			      lower_32_bits(timers[copied].id));
 }
 
 /**
@@ -611,7 +618,7 @@ static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken,
  * @max: so many at the most, up to HWTIMER_STOP_BATCH
  * @more: out: whether there may be others
  *
- * Return: how many are in instance->batch, until
+ * Return: how many are in instance->leaving.page, until
  * hwtimer_harvest_finish_pending().
  */
 u32 hwtimer_harvest_take_pending(struct hwtimer_instance *instance, u32 max,
@@ -621,8 +628,8 @@ u32 hwtimer_harvest_take_pending(struct hwtimer_instance *instance, u32 max,
 
 	lockdep_assert_held(&instance->harvest);
 	spin_lock(&instance->lock);
-	taken = unprocessed_take(instance, &instance->cursor, max);
-	*more = instance->cursor < hwtimer_table_end(&instance->table);
+	taken = unprocessed_take(instance, &instance->stopping.cursor, max);
+	*more = instance->stopping.cursor < hwtimer_table_end(&instance->table);
 	spin_unlock(&instance->lock);
 	return taken;
 }
@@ -644,7 +651,7 @@ void hwtimer_harvest_finish_pending(struct hwtimer_instance *instance,
 static int survey_resting(struct hwtimer_instance *instance)
 {
 	const struct hwtimer_table *table = &instance->table;
-	u64 *cursor = &instance->surveyed;
+	u64 *cursor = &instance->stopping.surveyed;
 	bool more;
 
 	lockdep_assert_held(&instance->harvest);
@@ -679,8 +686,8 @@ static bool timers_left(struct hwtimer_instance *instance, u64 *left)
 	bool all_rest;
 
 	spin_lock(&instance->lock);
-	*left = instance->stats.pending + instance->resting;
-	all_rest = instance->resting && !instance->stats.pending;
+	*left = instance->stats.pending + instance->stopping.resting;
+	all_rest = instance->stopping.resting && !instance->stats.pending;
 	spin_unlock(&instance->lock);
 	return all_rest;
 }
@@ -714,7 +721,7 @@ ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 		bool more;
 
 		taken = hwtimer_harvest_take_pending(instance, max, &more);
-		left = copy_to_user(timers + done, instance->batch,
+		left = copy_to_user(timers + done, instance->leaving.page,
 				    taken * sizeof(*timers));
 		copied = taken - DIV_ROUND_UP(left, sizeof(*timers));
 		hwtimer_harvest_finish_pending(instance, taken, copied);

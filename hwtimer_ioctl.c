@@ -8,6 +8,19 @@
 #include <linux/uaccess.h>
 
 #include "hwtimer.h"
+#include "hwtimer_batch.h"
+#include "hwtimer_exchange.h"
+#include "hwtimer_instance.h"
+#include "hwtimer_ioctl.h"
+#include "hwtimer_request.h"
+#include "hwtimer_stats.h"
+
+/* What user space finds in hwtimer_info.features */
+#define HWTIMER_FEATURES                                           \
+	(HWTIMER_FEATURE_HIERARCHICAL | HWTIMER_FEATURE_PERIODIC | \
+	 HWTIMER_FEATURE_CLOCKS | HWTIMER_FEATURE_SLACK |          \
+	 HWTIMER_FEATURE_NOTIFY | HWTIMER_FEATURE_RINGS |          \
+	 HWTIMER_FEATURE_BULK)
 
 /*
  * The structures that may grow begin with a u32 that is their size. The sizes
@@ -95,7 +108,7 @@ static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
 		.levels = hwtimer_wheel_levels(&settings->shape),
 		.submissions = settings->submissions,
 		.completions = settings->completions,
-		.rings_bytes = hwtimer_exchange_bytes(settings),
+		.rings_bytes = hwtimer_settings_ring_bytes(settings),
 	};
 	mutex_unlock(&instance->setup);
 	return copy_out_sized(argument, &info, sizeof(info), user_size);
@@ -116,7 +129,7 @@ static long ioctl_setup(struct hwtimer_instance *instance,
 	err = hwtimer_settings_choose(&settings, &setup);
 	if (err)
 		return err;
-	return hwtimer_instance_setup(instance, &settings);
+	return hwtimer_settings_set(instance, &settings);
 }
 
 /* SCHEDULE, CANCEL or RESCHEDULE. */
@@ -201,7 +214,8 @@ static long ioctl_stop(struct hwtimer_instance *instance, void __user *argument)
 	/* Before anything is handed back, as it could not be taken back. */
 	if (put_user(stop.left, &user_stop->left))
 		return -EFAULT;
-	hwtimer_instance_stop(instance);
+	if (hwtimer_instance_stop(instance))
+		hwtimer_exchange_stopped(instance);
 	timers = u64_to_user_ptr(stop.timers);
 	ret = hwtimer_harvest_unprocessed(instance, timers, stop.count,
 					  &stop.left);

@@ -4,8 +4,6 @@
  * operations. What they do is in hwtimer_ioctl.c, hwtimer_harvest.c and
  * hwtimer_instance.c.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/atomic.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -15,22 +13,14 @@
 #include <linux/seq_file.h>
 
 #include "hwtimer.h"
-#include "hwtimer_worker.h"
+#include "hwtimer_debug.h"
+#include "hwtimer_exchange.h"
+#include "hwtimer_instance.h"
+#include "hwtimer_ioctl.h"
+#include "hwtimer_stats.h"
+#include "hwtimer_submission.h"
 
 #define HWTIMER_WORKERS_MAX 1024
-
-unsigned int hwtimer_default_timers = 1U << 20;
-module_param_named(default_timers, hwtimer_default_timers, uint, 0444);
-MODULE_PARM_DESC(default_timers,
-		 "Limit of pending timers and unread events of an instance");
-
-unsigned int hwtimer_max_timers = 1U << 24;
-module_param_named(max_timers, hwtimer_max_timers, uint, 0444);
-MODULE_PARM_DESC(max_timers, "Highest limit that SETUP may ask for");
-
-unsigned int hwtimer_default_kind = HWTIMER_KIND_HIERARCHICAL;
-module_param_named(default_kind, hwtimer_default_kind, uint, 0444);
-MODULE_PARM_DESC(default_kind, "Kind of wheel: 1 hashed, 2 hierarchical");
 
 static unsigned int max_instances = 4096;
 module_param(max_instances, uint, 0444);
@@ -149,27 +139,15 @@ static struct miscdevice hwtimer_device = {
 	.fops = &hwtimer_fops,
 };
 
-static bool parameter_valid(const char *name, unsigned int value,
-			    unsigned int min, unsigned int max)
-{
-	if (value >= min && value <= max)
-		return true;
-	pr_err("%s=%u is out of range: %u to %u\n", name, value, min, max);
-	return false;
-}
-
 static bool parameters_valid(void)
 {
-	return parameter_valid("max_timers", hwtimer_max_timers, 1,
-			       HWTIMER_TIMERS_CEILING) &&
-	       parameter_valid("default_timers", hwtimer_default_timers, 1,
-			       hwtimer_max_timers) &&
-	       parameter_valid("default_kind", hwtimer_default_kind,
-			       HWTIMER_KIND_HASHED,
-			       HWTIMER_KIND_HIERARCHICAL) &&
-	       parameter_valid("max_instances", max_instances, 1, INT_MAX) &&
-	       parameter_valid("workers", workers, 1, HWTIMER_WORKERS_MAX) &&
-	       parameter_valid("rt_prio", worker_rt_prio, 0, MAX_RT_PRIO - 1);
+	return hwtimer_settings_parameters_valid() &&
+	       hwtimer_settings_in_range("max_instances", max_instances, 1,
+					 INT_MAX) &&
+	       hwtimer_settings_in_range("workers", workers, 1,
+					 HWTIMER_WORKERS_MAX) &&
+	       hwtimer_settings_in_range("rt_prio", worker_rt_prio, 0,
+					 MAX_RT_PRIO - 1);
 }
 
 static int __init hwtimer_init(void)
@@ -181,12 +159,12 @@ static int __init hwtimer_init(void)
 	err = hwtimer_chunk_cache_create();
 	if (err)
 		return err;
-	err = hwtimer_exchange_start();
+	err = hwtimer_submission_start();
 	if (err)
 		goto err_cache;
 	err = hwtimer_workers_start(workers, worker_rt_prio);
 	if (err)
-		goto err_exchange;
+		goto err_submission;
 	err = misc_register(&hwtimer_device);
 	if (err)
 		goto err_workers;
@@ -195,8 +173,8 @@ static int __init hwtimer_init(void)
 
 err_workers:
 	hwtimer_workers_stop();
-err_exchange:
-	hwtimer_exchange_stop();
+err_submission:
+	hwtimer_submission_stop();
 err_cache:
 	hwtimer_chunk_cache_destroy();
 	return err;
@@ -207,7 +185,7 @@ static void __exit hwtimer_exit(void)
 	hwtimer_debug_stop();
 	misc_deregister(&hwtimer_device);
 	hwtimer_workers_stop();
-	hwtimer_exchange_stop();
+	hwtimer_submission_stop();
 	hwtimer_chunk_cache_destroy();
 }
 

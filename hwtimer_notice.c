@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How readers are told: when poll() is ready, who is woken up, the eventfd, and
- * the report that somebody has set the clock. Called by whoever queues events
- * or takes them, and by the worker for what has to be done at a time. The reader
- * of a kernel client's events is the client.
+ * Tells readers that there are events, or that the clock was set; see hwtimer_notice.h.
+ * Readers are threads in read() and poll(), epoll instances, and a kernel client.
  */
 #include <linux/eventfd.h>
 #include <linux/ktime.h>
@@ -11,8 +9,10 @@
 
 #include "compat.h"
 #include "hwtimer.h"
+#include "hwtimer_completion.h"
+#include "hwtimer_notice.h"
 
-/* Whether somebody should come for @events that wait. */
+/* Whether readers have to be told of @events that wait. */
 static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 {
 	const struct hwtimer_notice *notice = &instance->notice;
@@ -22,17 +22,19 @@ static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 		return true;
 	if (!events)
 		return false;
-	/* An instance that has events has started: its settings are constant. */
+	/* An instance that has events has started, so its settings are constant. */
 	return events >= READ_ONCE(notice->events) ||
 	       events + discards >= instance->settings.timers ||
 	       READ_ONCE(notice->overdue);
 }
 
 /**
- * hwtimer_notice_readable - whether a reader should come
- * @instance: its lock need not be held
+ * hwtimer_notice_readable - whether read() has something to return
+ * @instance: the instance; no lock is needed
  *
- * What is in the completion ring is not for read().
+ * Events in the completion ring do not count, as read() does not deliver them.
+ *
+ * Return: whether read() should go on: events, a report, or the end.
  */
 bool hwtimer_notice_readable(const struct hwtimer_instance *instance)
 {
@@ -40,26 +42,31 @@ bool hwtimer_notice_readable(const struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_ready - whether a reader, or a consumer of the ring, should
- * @instance: its lock need not be held
+ * hwtimer_notice_ready - whether a reader or a consumer of the ring has something to do
+ * @instance: the instance; no lock is needed
+ *
+ * Return: the same as hwtimer_notice_readable(), with the events in the ring counted.
  */
 bool hwtimer_notice_ready(const struct hwtimer_instance *instance)
 {
-	return notice_due(instance, READ_ONCE(instance->stats.ready) +
-					    hwtimer_exchange_unread(instance));
+	return notice_due(instance,
+			  READ_ONCE(instance->stats.ready) +
+				  hwtimer_completion_unread(instance));
 }
 
 /**
- * hwtimer_notice_mask - what poll() says
- * @instance: its lock is held
+ * hwtimer_notice_mask - the mask that poll() returns
+ * @instance: the instance; its lock is held
  *
- * Under the lock, as events are queued under it and the wake-up follows: either
- * this sees the event, or the wake-up sees the poller.
+ * Events are queued under the lock too, and the wake-up follows. So either this function
+ * sees the event, or the wake-up sees the poller.
+ *
+ * Return: EPOLLIN | EPOLLRDNORM, EPOLLHUP, both, or 0.
  */
 __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
 {
 	bool drained = hwtimer_instance_drained(instance);
-	bool ready = drained ? hwtimer_exchange_unread(instance) > 0 :
+	bool ready = drained ? hwtimer_completion_unread(instance) > 0 :
 			       hwtimer_notice_ready(instance);
 
 	lockdep_assert_held(&instance->lock);
@@ -68,8 +75,8 @@ __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_wait - wait until a reader should come
- * @instance: for which
+ * hwtimer_notice_wait - wait until the instance is readable
+ * @instance: the instance; its lock is not held
  *
  * Return: 0 or -ERESTARTSYS. May sleep.
  */
@@ -80,41 +87,32 @@ int hwtimer_notice_wait(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_wake - wake up whoever waits
- * @instance: its lock is not held
- * @mask: what poll() will say
+ * hwtimer_notice_wake - wake all readers
+ * @instance: the instance; its lock is not held
+ * @mask: the mask that poll() will return
+ *
+ * Does not sleep; takes the instance's lock, and that of its wait queue.
  */
 void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask)
 {
-	if (unlikely(instance->client)) {
-		hwtimer_client_wake(instance->client);
-		return;
-	}
 	if (READ_ONCE(instance->notice.eventfd)) {
 		spin_lock(&instance->lock);
 		if (instance->notice.eventfd)
 			eventfd_signal(instance->notice.eventfd);
 		spin_unlock(&instance->lock);
 	}
-	/* Pairs with the barrier of whoever waits, in prepare_to_wait(). */
+	/* Pairs with the barrier of a reader, in prepare_to_wait() or poll_wait(). */
 	if (wq_has_sleeper(&instance->readers))
 		wake_up_interruptible_poll(&instance->readers, mask);
 }
 
-/* Tells whoever waits that no event will come any more. */
+/* Tells all readers that no more events will come. */
 void hwtimer_notice_hang_up(struct hwtimer_instance *instance)
 {
 	hwtimer_notice_wake(instance, EPOLLHUP);
 }
 
-/* Has the worker come for what is to be done by @time on CLOCK_MONOTONIC. */
-static void chores_by(struct hwtimer_instance *instance, u64 time)
-{
-	lockdep_assert_held(&instance->lock);
-	hwtimer_worker_kick(&instance->chores, time);
-}
-
-/* Events wait: some time after the first of them, a reader should come. */
+/* Has the worker come when the first of the events that wait has waited long enough. */
 static void notice_delay(struct hwtimer_instance *instance)
 {
 	struct hwtimer_notice *notice = &instance->notice;
@@ -124,14 +122,14 @@ static void notice_delay(struct hwtimer_instance *instance)
 	    instance->stopped)
 		return;
 	notice->due = notice->first + notice->delay;
-	chores_by(instance, notice->due);
+	hwtimer_wakeup_chores(instance, notice->due);
 }
 
 /**
- * hwtimer_notice_queued - events were queued
- * @instance: its lock is held
+ * hwtimer_notice_queued - note that events were queued, or put into the ring
+ * @instance: the instance; its lock is held
  *
- * Return: whether hwtimer_notice_wake() should follow, without the lock.
+ * Return: whether hwtimer_notice_wake() has to follow, without the lock.
  */
 bool hwtimer_notice_queued(struct hwtimer_instance *instance)
 {
@@ -143,15 +141,15 @@ bool hwtimer_notice_queued(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_taken - events were read or discarded, or may have been
- * @instance: its lock is held
+ * hwtimer_notice_taken - note that events were read or discarded, or may have been
+ * @instance: the instance; its lock is held
  *
- * As long as one is left, the delay of the first one counts.
+ * As long as an event is left, the delay counts from the first one that came.
  */
 void hwtimer_notice_taken(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
-	if (instance->stats.ready || hwtimer_exchange_unread(instance))
+	if (instance->stats.ready || hwtimer_completion_unread(instance))
 		return;
 	instance->notice.first = HWTIMER_TICK_NONE;
 	instance->notice.due = HWTIMER_TICK_NONE;
@@ -159,13 +157,13 @@ void hwtimer_notice_taken(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_set - choose when and how readers are told
- * @instance: of which
- * @events: watermark
- * @delay: ns; HWTIMER_NEVER
- * @eventfd: becomes the instance's; NULL: none
+ * hwtimer_notice_set - HWTIMER_IOC_NOTIFY: choose when and how readers are told
+ * @instance: the instance; its lock is not held
+ * @events: number of events that make poll() ready
+ * @delay: ns after the first event at which poll() is ready anyway; HWTIMER_NEVER: never
+ * @eventfd: an eventfd that becomes the instance's; NULL: none
  *
- * May sleep.
+ * May sleep, to put the eventfd that was there before.
  */
 void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
 			u64 delay, struct eventfd_ctx *eventfd)
@@ -181,7 +179,7 @@ void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
 	notice->delay = delay;
 	notice->due = HWTIMER_TICK_NONE;
 	WRITE_ONCE(notice->overdue, false);
-	if (instance->stats.ready || hwtimer_exchange_unread(instance))
+	if (instance->stats.ready || hwtimer_completion_unread(instance))
 		notice_delay(instance);
 	ready = hwtimer_notice_ready(instance);
 	spin_unlock(&instance->lock);
@@ -192,20 +190,27 @@ void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
 		eventfd_ctx_put(before);
 }
 
-/* At the end of an instance. */
-void hwtimer_notice_release(struct hwtimer_instance *instance)
+/* For a new instance. */
+void hwtimer_notice_init(struct hwtimer_notice *notice)
 {
-	if (instance->notice.eventfd)
-		eventfd_ctx_put(instance->notice.eventfd);
+	notice->first = HWTIMER_TICK_NONE;
+	notice->due = HWTIMER_TICK_NONE;
 }
 
-/* When to look at the clock next: all instances at the same time. */
-static u64 next_look(u64 now)
+/* For an instance that ends. */
+void hwtimer_notice_release(struct hwtimer_notice *notice)
+{
+	if (notice->eventfd)
+		eventfd_ctx_put(notice->eventfd);
+}
+
+/* When to check the clock next. All instances do so at the same time. */
+static u64 next_check(u64 now)
 {
 	return now - now % NSEC_PER_SEC + NSEC_PER_SEC;
 }
 
-/* Whether there is a timer that goes by the clock, be it that it rests. */
+/* Whether a timer goes by the clock: a pending one, or one that rests. */
 static bool watched(const struct hwtimer_instance *instance)
 {
 	return (instance->stats.pending || instance->periodic) &&
@@ -213,10 +218,10 @@ static bool watched(const struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_watch - a timer is pending: see whether the clock is set
- * @instance: its lock is held
+ * hwtimer_notice_watch_clock - begin to check whether the clock is set, if timers need it
+ * @instance: the instance; its lock is held, and a timer may have become pending
  */
-void hwtimer_notice_watch(struct hwtimer_instance *instance)
+void hwtimer_notice_watch_clock(struct hwtimer_instance *instance)
 {
 	struct hwtimer_notice *notice = &instance->notice;
 
@@ -226,16 +231,16 @@ void hwtimer_notice_watch(struct hwtimer_instance *instance)
 		return;
 	notice->watching = true;
 	notice->offset = hwtimer_clock_offset();
-	chores_by(instance, next_look(ktime_get_ns()));
+	hwtimer_wakeup_chores(instance, next_check(ktime_get_ns()));
 }
 
 /**
- * hwtimer_notice_look - see whether the clock was set
- * @instance: its lock is held
+ * hwtimer_notice_check_clock - check whether the clock was set
+ * @instance: the instance; its lock is held
  *
- * Return: whether hwtimer_notice_wake() should follow, without the lock.
+ * Return: whether hwtimer_notice_wake() has to follow, without the lock.
  */
-bool hwtimer_notice_look(struct hwtimer_instance *instance)
+bool hwtimer_notice_check_clock(struct hwtimer_instance *instance)
 {
 	struct hwtimer_notice *notice = &instance->notice;
 	s64 offset;
@@ -252,7 +257,7 @@ bool hwtimer_notice_look(struct hwtimer_instance *instance)
 	return true;
 }
 
-/* Whether there is a report that the clock was set; there is none afterwards. */
+/* Takes the report that the clock was set; returns whether there was one. No lock needed. */
 bool hwtimer_notice_take_report(struct hwtimer_instance *instance)
 {
 	return READ_ONCE(instance->notice.clock_set) &&
@@ -260,11 +265,10 @@ bool hwtimer_notice_take_report(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_chores - what has to be done by now
- * @instance: of which
+ * hwtimer_notice_chores - tell readers what is due by now
+ * @instance: the instance; its lock is not held
  *
- * Called by the worker, when CLOCK_MONOTONIC has come to the time of
- * @instance->chores.
+ * For the worker's chores. Does not sleep.
  */
 void hwtimer_notice_chores(struct hwtimer_instance *instance)
 {
@@ -273,20 +277,20 @@ void hwtimer_notice_chores(struct hwtimer_instance *instance)
 	bool tell;
 
 	spin_lock(&instance->lock);
-	tell = hwtimer_notice_look(instance);
-	/* Nobody has said that the ring is empty by now. */
+	tell = hwtimer_notice_check_clock(instance);
+	/* User space empties the ring without a call, so look at it now. */
 	hwtimer_notice_taken(instance);
 	if (notice->due <= now) {
-		/* If there are enough, the last of them has said so. */
+		/* If there were enough events before, readers know of them. */
 		tell |= !hwtimer_notice_ready(instance);
 		notice->due = HWTIMER_TICK_NONE;
 		WRITE_ONCE(notice->overdue, true);
 	} else if (notice->due != HWTIMER_TICK_NONE && !instance->stopped) {
-		chores_by(instance, notice->due);
+		hwtimer_wakeup_chores(instance, notice->due);
 	}
 	notice->watching = notice->watching && watched(instance);
 	if (notice->watching)
-		chores_by(instance, next_look(now));
+		hwtimer_wakeup_chores(instance, next_check(now));
 	spin_unlock(&instance->lock);
 
 	if (tell)

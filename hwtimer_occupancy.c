@@ -14,6 +14,7 @@
 
 #include "hwtimer.h"
 #include "hwtimer_kinds.h"
+#include "hwtimer_occupancy.h"
 
 /* In so many strips a level is told: as many as the upper ones have buckets. */
 #define HWTIMER_STRIPS_MAX 64U
@@ -138,8 +139,7 @@ static void occupancy_upper(struct hwtimer_instance *instance,
 static bool occupancy_get(struct hwtimer_instance *instance, unsigned int level,
 			  struct hwtimer_occupancy *occupancy)
 {
-	/* Pairs with the smp_store_release() in instance_begin(). */
-	if (!smp_load_acquire(&instance->started) ||
+	if (!hwtimer_instance_started(instance) ||
 	    level >= hwtimer_wheel_levels(&instance->settings.shape))
 		return false;
 	if (level)

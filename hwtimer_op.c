@@ -5,7 +5,10 @@
  */
 #include <linux/sched.h>
 
+#include "hwtimer_completion.h"
+#include "hwtimer_notice.h"
 #include "hwtimer_op.h"
+#include "hwtimer_period.h"
 
 /*
  * Dead entries that are let be, beyond as many as there are timers. Beyond
@@ -51,7 +54,7 @@ static int event_is_last(struct hwtimer_instance *instance,
  */
 static int timer_leaves(const struct hwtimer_instance *instance)
 {
-	return instance->client ? -EALREADY : -ENOENT;
+	return instance->callbacks ? -EALREADY : -ENOENT;
 }
 
 static int cancel_pending(struct hwtimer_instance *instance,
@@ -169,7 +172,7 @@ static void instance_compact(struct hwtimer_instance *instance, u64 steps)
 		hwtimer_wheel_compact(&instance->wheel,
 				      compaction_due(instance));
 		more = instance->wheel.sweeping;
-		hwtimer_instance_trim(instance);
+		hwtimer_supply_trim(instance);
 		spin_unlock(&instance->lock);
 		cond_resched();
 	}
@@ -226,7 +229,7 @@ void hwtimer_op_begin(struct hwtimer_instance *instance,
 	lockdep_assert_held(&instance->lock);
 	if (unlikely(instance->wheel.rewinds ||
 		     hwtimer_instance_behind(instance)))
-		hwtimer_instance_follow(instance, hwtimer_moment_now(moment));
+		hwtimer_wakeup_follow(instance, hwtimer_moment_now(moment));
 }
 
 /**
@@ -247,9 +250,9 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready,
 
 	lockdep_assert_held(&instance->lock);
 	if (ready != instance->stats.ready)
-		hwtimer_exchange_told(instance);
-	hwtimer_instance_rearm(instance);
-	hwtimer_notice_watch(instance);
+		hwtimer_completion_publish(instance);
+	hwtimer_wakeup_rearm(instance);
+	hwtimer_notice_watch_clock(instance);
 	compaction = compaction_steps(instance, count);
 	rewind = rewind_steps(instance, count);
 	/* If it was so before, everybody knows. */

@@ -15,6 +15,7 @@
 #include <linux/overflow.h>
 
 #include "hwtimer.h"
+#include "hwtimer_period.h"
 #include "hwtimer_trace.h"
 
 static struct hwtimer_record *
@@ -102,7 +103,7 @@ void hwtimer_period_end(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_period_survey - count a timer in instance->resting if it belongs there
+ * hwtimer_period_survey - count a timer in instance->stopping.resting if it belongs there
  * @instance: stopped; its lock and its harvest mutex are held
  * @record: of a timer of any kind, not counted yet
  *
@@ -123,10 +124,10 @@ void hwtimer_period_survey(struct hwtimer_instance *instance,
 		return;
 	count = extension_of(instance, record)->count;
 	if (count && count == hwtimer_period_expirations(instance, record,
-							 instance->stopped_at))
+							 instance->stopping.at))
 		return;
 	record->flags |= HWTIMER_RECORD_RESTING;
-	instance->resting++;
+	instance->stopping.resting++;
 }
 
 /**
@@ -141,7 +142,7 @@ void hwtimer_period_rests_no_more(struct hwtimer_instance *instance,
 	if (!(record->flags & HWTIMER_RECORD_RESTING))
 		return;
 	record->flags &= ~HWTIMER_RECORD_RESTING;
-	instance->resting--;
+	instance->stopping.resting--;
 }
 
 /**
@@ -164,7 +165,7 @@ u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 	 * by then stays so, whatever the clock is set to later.
 	 */
 	if (instance->stopped)
-		now = instance->stopped_at;
+		now = instance->stopping.at;
 	/* A clock may have been set back since it expired. */
 	if (!(record->flags & HWTIMER_RECORD_FIXED_DELAY) &&
 	    now > record->deadline)

@@ -7,6 +7,8 @@
 #include <linux/ktime.h>
 
 #include "hwtimer_op.h"
+#include "hwtimer_period.h"
+#include "hwtimer_request.h"
 
 /* Fields that must be 0, and flags that there are not. */
 static bool fields_valid(const struct hwtimer_request *request)
@@ -266,7 +268,7 @@ static void requests_check(struct hwtimer_instance *instance,
 {
 	struct hwtimer_settings copy;
 	const struct hwtimer_settings *settings =
-		hwtimer_instance_settings(instance, &copy);
+		hwtimer_settings_get(instance, &copy);
 	bool delays = settings->clock->nr != HWTIMER_REALTIME;
 	u32 schedules = 0;
 	u32 i;
@@ -295,14 +297,13 @@ static int requests_prepare(struct hwtimer_instance *instance,
 			    struct hwtimer_demand *demand)
 {
 	for (;;) {
-		/* Pairs with the smp_store_release() in instance_begin(). */
-		bool started = smp_load_acquire(&instance->started);
+		bool started = hwtimer_instance_started(instance);
 		int err;
 
 		requests_check(instance, requests, count, demand);
 		if (started || !(demand->timers || demand->moves))
 			return 0;
-		err = hwtimer_instance_start(instance);
+		err = hwtimer_supply_start(instance);
 		if (err)
 			return err;
 	}
@@ -320,8 +321,7 @@ static void requests_run_singly(struct hwtimer_instance *instance,
 		if (requests[i].result)
 			continue;
 		request_demand(&demand, &requests[i]);
-		requests[i].result =
-			hwtimer_instance_reserve(instance, &demand);
+		requests[i].result = hwtimer_supply_reserve(instance, &demand);
 		requests_run_locked(instance, &requests[i], 1,
 				    HWTIMER_STEPS_OWED);
 	}
@@ -350,7 +350,7 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 			requests[i].result = requests[i].result ?: err;
 		return;
 	}
-	err = hwtimer_instance_reserve(instance, &demand);
+	err = hwtimer_supply_reserve(instance, &demand);
 	if (!err) {
 		requests_run_locked(instance, requests, count,
 				    HWTIMER_STEPS_OWED);
@@ -376,12 +376,11 @@ bool hwtimer_request_try(struct hwtimer_instance *instance,
 {
 	struct hwtimer_demand demand;
 
-	/* Pairs with the smp_store_release() in instance_begin(). */
-	if (!smp_load_acquire(&instance->started))
+	if (!hwtimer_instance_started(instance))
 		return false;
 	hwtimer_harvest_discarded(instance);
 	requests_check(instance, requests, count, &demand);
-	if (!hwtimer_instance_lock_ready(instance, &demand) ||
+	if (!hwtimer_supply_lock_ready(instance, &demand) ||
 	    !hwtimer_op_fits_slice(instance, count)) {
 		spin_unlock(&instance->lock);
 		return false;

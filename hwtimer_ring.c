@@ -239,8 +239,8 @@ u32 hwtimer_ring_unread(const struct hwtimer_ring *ring)
 	return min(READ_ONCE(ring->put) - head, ring->completions);
 }
 
-/* Whether user space has made room, if what is known of is used up. */
-bool hwtimer_ring_look_for_room(struct hwtimer_ring *ring)
+/* Reads how much room user space has made by now; returns whether there is any. */
+bool hwtimer_ring_find_room(struct hwtimer_ring *ring)
 {
 	ring->room = ring->completions - hwtimer_ring_unread(ring);
 	return ring->room;

@@ -63,13 +63,13 @@ void hwtimer_ring_answer(struct hwtimer_ring *ring,
 			 const struct hwtimer_request *requests, u32 count);
 
 u32 hwtimer_ring_unread(const struct hwtimer_ring *ring);
-bool hwtimer_ring_look_for_room(struct hwtimer_ring *ring);
+bool hwtimer_ring_find_room(struct hwtimer_ring *ring);
 void hwtimer_ring_publish(struct hwtimer_ring *ring);
 
 /* Whether an event may be put in; mostly without a look at shared memory. */
 static inline bool hwtimer_ring_has_room(struct hwtimer_ring *ring)
 {
-	return ring->room || hwtimer_ring_look_for_room(ring);
+	return ring->room || hwtimer_ring_find_room(ring);
 }
 
 /* What is @offset bytes from the beginning; no slot is in two pages. */

@@ -1,12 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What may be chosen of an instance, and what comes of it: one answer for
- * HWTIMER_IOC_SETUP and for kernel clients.
+ * Checks and keeps the settings of an instance, within the limits that the module
+ * parameters give; see hwtimer_settings.h. HWTIMER_IOC_SETUP and kernel clients get the
+ * same answers from here.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/log2.h>
+#include <linux/module.h>
 #include <linux/time.h>
 
 #include "hwtimer.h"
+#include "hwtimer_ring.h"
+
+#define HWTIMER_TICK_DEFAULT (1ULL * NSEC_PER_MSEC)
+#define HWTIMER_BUCKETS_DEFAULT 4096U
+
+/* So that a bit for each slot of records is found in a few cache lines. */
+#define HWTIMER_TIMERS_CEILING BIT(27)
+
+unsigned int hwtimer_default_timers = 1U << 20;
+module_param_named(default_timers, hwtimer_default_timers, uint, 0444);
+MODULE_PARM_DESC(default_timers,
+		 "Limit of pending timers and unread events of an instance");
+
+unsigned int hwtimer_max_timers = 1U << 24;
+module_param_named(max_timers, hwtimer_max_timers, uint, 0444);
+MODULE_PARM_DESC(max_timers, "Highest limit that SETUP may ask for");
+
+static unsigned int default_kind = HWTIMER_KIND_HIERARCHICAL;
+module_param(default_kind, uint, 0444);
+MODULE_PARM_DESC(default_kind, "Kind of wheel: 1 hashed, 2 hierarchical");
 
 static bool flags_valid(const struct hwtimer_setup *setup)
 {
@@ -40,18 +64,19 @@ static u32 ring_slots(u32 slots)
 }
 
 /**
- * hwtimer_settings_choose - the settings that somebody asks for
- * @settings: out
- * @wish: any, but for the size; 0 means the default, where there is one
+ * hwtimer_settings_choose - make settings of a wish
+ * @settings: out: the settings, if the wish is valid
+ * @wish: the wish, not checked yet but for its size; 0 means the default in each field
+ *	that has one
  *
- * Return: 0 or -EINVAL, as struct hwtimer_setup says.
+ * Return: 0 or -EINVAL, as struct hwtimer_setup says. Any context.
  */
 int hwtimer_settings_choose(struct hwtimer_settings *settings,
 			    const struct hwtimer_setup *wish)
 {
 	struct hwtimer_setup setup = *wish;
 
-	setup.kind = setup.kind ?: hwtimer_default_kind;
+	setup.kind = setup.kind ?: default_kind;
 	setup.tick = setup.tick ?: HWTIMER_TICK_DEFAULT;
 	setup.buckets = setup.buckets ?: HWTIMER_BUCKETS_DEFAULT;
 	setup.timers = setup.timers ?: hwtimer_default_timers;
@@ -70,4 +95,117 @@ int hwtimer_settings_choose(struct hwtimer_settings *settings,
 		.clock = hwtimer_clock_find(setup.clock),
 	};
 	return 0;
+}
+
+/**
+ * hwtimer_settings_default - the settings of a new instance
+ * @timers: limit of pending timers and unread events
+ *
+ * Return: the settings. Any context.
+ */
+struct hwtimer_settings hwtimer_settings_default(u32 timers)
+{
+	return (struct hwtimer_settings){
+		.shape = { .tick = HWTIMER_TICK_DEFAULT,
+			   .kind = default_kind,
+			   .buckets = HWTIMER_BUCKETS_DEFAULT },
+		.timers = timers,
+		.clock = &hwtimer_clocks[HWTIMER_MONOTONIC],
+	};
+}
+
+static void settings_write(struct hwtimer_instance *instance,
+			   const struct hwtimer_settings *settings)
+{
+	lockdep_assert_held(&instance->setup);
+	spin_lock(&instance->lock);
+	instance->settings = *settings;
+	spin_unlock(&instance->lock);
+}
+
+/**
+ * hwtimer_settings_set - give an instance other settings
+ * @instance: the instance
+ * @settings: valid settings
+ *
+ * Return: 0, -EBUSY (the instance has started, or has rings), -ESHUTDOWN (it is stopped).
+ * May sleep; takes the mutex setup and the instance's lock.
+ */
+int hwtimer_settings_set(struct hwtimer_instance *instance,
+			 const struct hwtimer_settings *settings)
+{
+	int err = 0;
+
+	mutex_lock(&instance->setup);
+	if (READ_ONCE(instance->stopped))
+		err = -ESHUTDOWN;
+	else if (instance->started || instance->exchange.ring)
+		err = -EBUSY;
+	else
+		settings_write(instance, settings);
+	mutex_unlock(&instance->setup);
+	return err;
+}
+
+/**
+ * hwtimer_settings_get - read the settings without a lock of the instance held
+ * @instance: the instance
+ * @copy: room for a copy, in case that SETUP may still change the settings
+ *
+ * Return: @copy, with the settings of some moment during this call; or the instance's own
+ * settings, which are constant once it has started. Takes the instance's lock.
+ */
+const struct hwtimer_settings *
+hwtimer_settings_get(struct hwtimer_instance *instance,
+		     struct hwtimer_settings *copy)
+{
+	if (likely(hwtimer_instance_started(instance)))
+		return &instance->settings;
+	spin_lock(&instance->lock);
+	*copy = instance->settings;
+	spin_unlock(&instance->lock);
+	return copy;
+}
+
+/* The number of bytes that mmap() has to ask for with these settings; 0: no rings. */
+size_t hwtimer_settings_ring_bytes(const struct hwtimer_settings *settings)
+{
+	if (!settings->submissions && !settings->completions)
+		return 0;
+	return hwtimer_ring_bytes(settings->submissions, settings->completions);
+}
+
+/**
+ * hwtimer_settings_in_range - check a module parameter, at module load
+ * @name: its name
+ * @value: its value
+ * @min: lowest valid value
+ * @max: highest valid value
+ *
+ * Return: whether the value is valid; if it is not, the log says why.
+ */
+bool hwtimer_settings_in_range(const char *name, unsigned int value,
+			       unsigned int min, unsigned int max)
+{
+	if (value >= min && value <= max)
+		return true;
+	pr_err("%s=%u is out of range: %u to %u\n", name, value, min, max);
+	return false;
+}
+
+/**
+ * hwtimer_settings_parameters_valid - check this file's module parameters
+ *
+ * Return: whether all are in range; the log names the first that is not.
+ */
+bool hwtimer_settings_parameters_valid(void)
+{
+	return hwtimer_settings_in_range("max_timers", hwtimer_max_timers, 1,
+					 HWTIMER_TIMERS_CEILING) &&
+	       hwtimer_settings_in_range("default_timers",
+					 hwtimer_default_timers, 1,
+					 hwtimer_max_timers) &&
+	       hwtimer_settings_in_range("default_kind", default_kind,
+					 HWTIMER_KIND_HASHED,
+					 HWTIMER_KIND_HIERARCHICAL);
 }

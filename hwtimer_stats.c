@@ -6,6 +6,8 @@
 #include <linux/seq_file.h>
 
 #include "hwtimer.h"
+#include "hwtimer_occupancy.h"
+#include "hwtimer_stats.h"
 
 /**
  * hwtimer_stats_get - what the counters say now
@@ -18,7 +20,7 @@ void hwtimer_stats_get(struct hwtimer_instance *instance,
 	const struct hwtimer_wheel *wheel = &instance->wheel;
 
 	spin_lock(&instance->lock);
-	hwtimer_instance_account(instance);
+	hwtimer_supply_account(instance);
 	*stats = instance->stats;
 	stats->entries = wheel->entries;
 	stats->dead = wheel->entries - stats->pending;
@@ -29,7 +31,7 @@ void hwtimer_stats_get(struct hwtimer_instance *instance,
 	stats->compactions = wheel->stats.compactions;
 	stats->cascaded = wheel->stats.cascaded;
 	spin_unlock(&instance->lock);
-	stats->wakeups = hwtimer_worker_wakeups(instance);
+	stats->wakeups = hwtimer_worker_wakeups(&instance->job);
 }
 
 static void show_settings(struct seq_file *seq,

@@ -468,4 +468,13 @@ static inline bool hwtimer_record_periodic(const struct hwtimer_record *record)
 	return record->flags & HWTIMER_RECORD_PERIODIC;
 }
 
+/* The user_data that a timer of any kind was scheduled with. */
+static inline u64 hwtimer_table_user_data(const struct hwtimer_table *table,
+					  const struct hwtimer_record *record)
+{
+	if (unlikely(hwtimer_record_periodic(record)))
+		record = hwtimer_table_record(table, record->extension);
+	return record->user_data;
+}
+
 #endif /* HWTIMER_TABLE_H */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What tracing is told; see hwtimer_trace.h. Called where an event is listened to,
- * which is seldom: nothing here is in anybody's way otherwise.
+ * Emits the tracepoints; see hwtimer_trace.h. Called only while a tracepoint is enabled, so
+ * that its code is not in the way of code that is not traced.
  */
 #include "hwtimer.h"
 
 #define CREATE_TRACE_POINTS
 #include "hwtimer_trace.h"
 
-/* What all events of a timer tell. */
+/* What each event of a timer tells */
 struct trace_timer {
 	u64 id;
 	u64 user_data;
@@ -24,12 +24,12 @@ static struct trace_timer timer_at(const struct hwtimer_instance *instance,
 	lockdep_assert_held(&instance->lock);
 	return (struct trace_timer){
 		.id = hwtimer_table_id(record, index),
-		.user_data = hwtimer_period_get(instance, record).user_data,
+		.user_data = hwtimer_table_user_data(&instance->table, record),
 		.deadline = record->deadline,
 	};
 }
 
-/* One of the tracepoints that tell of a timer and nothing else. */
+/* A tracepoint that tells about a timer and nothing else */
 typedef void tell_timer(u64 instance, u64 id, u64 user_data, u64 deadline);
 
 static __always_inline void
@@ -41,8 +41,8 @@ tell(tell_timer *trace, const struct hwtimer_instance *instance, u32 index)
 }
 
 /*
- * hwtimer_trace_EVENT(): @index is that of the timer's record, which is still in
- * use, with the deadline to be told of.
+ * hwtimer_trace_EVENT(): the instance's lock is held. @index is the index of the timer's
+ * record, which is still in use and has the deadline to be told.
  */
 
 void hwtimer_trace_schedule(const struct hwtimer_instance *instance, u32 index)
@@ -71,7 +71,7 @@ void hwtimer_trace_discard(const struct hwtimer_instance *instance, u32 index)
 	tell(trace_hwtimer_discard, instance, index);
 }
 
-/* The @results of a bulk of SCHEDULEs: ids, or negative errnos. */
+/* @results are those of a bulk of SCHEDULEs: ids, or negative errnos. */
 void hwtimer_trace_bulk(const struct hwtimer_instance *instance,
 			const u64 *results, u32 count)
 {
@@ -83,7 +83,7 @@ void hwtimer_trace_bulk(const struct hwtimer_instance *instance,
 					       lower_32_bits(results[i]));
 }
 
-/* Of @count records, which expire at @now, the indices. */
+/* @due are the indices of @count records, which expire at @now. */
 void hwtimer_trace_expire(const struct hwtimer_instance *instance,
 			  const u32 *due, u32 count, u64 now)
 {
@@ -97,7 +97,7 @@ void hwtimer_trace_expire(const struct hwtimer_instance *instance,
 	}
 }
 
-/* @ring: they are in the completion ring; otherwise read() has copied them. */
+/* @ring: the events are in the completion ring; otherwise read() has copied them. */
 void hwtimer_trace_deliver(const struct hwtimer_instance *instance,
 			   const struct hwtimer_event *events, u32 count,
 			   bool ring)
@@ -109,7 +109,7 @@ void hwtimer_trace_deliver(const struct hwtimer_instance *instance,
 		trace_hwtimer_deliver(instance->nr, &events[i], ring);
 }
 
-/* STOP has copied these. */
+/* STOP has copied @timers to user space. */
 void hwtimer_trace_unprocessed(const struct hwtimer_instance *instance,
 			       const struct hwtimer_unprocessed *timers,
 			       u32 count)
@@ -123,12 +123,12 @@ void hwtimer_trace_unprocessed(const struct hwtimer_instance *instance,
 					  timers[i].deadline);
 }
 
-/* A slice at @now, before it is known when the next one is. */
+/* Called in a turn at @now, before the time of the next turn is computed. */
 void hwtimer_trace_turn(const struct hwtimer_instance *instance, u64 now,
 			u32 expired)
 {
 	lockdep_assert_held(&instance->lock);
-	trace_hwtimer_turn(instance->nr, now, now - min(now, instance->wake),
-			   expired, instance->stats.pending,
-			   instance->stats.ready);
+	trace_hwtimer_turn(instance->nr, now,
+			   now - min(now, instance->wakeup.at), expired,
+			   instance->stats.pending, instance->stats.ready);
 }

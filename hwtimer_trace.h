@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tracing is told of timers: the tracepoints hwtimer:hwtimer_*, by which
- * perf and bpftrace follow one timer by its id. Documentation/tracing.md says how.
+ * The tracepoints hwtimer:hwtimer_*, by which perf and bpftrace follow one timer by its id;
+ * Documentation/tracing.md says how. Called by everyone to whom something happens that can
+ * be traced.
  *
- * An event that nobody listens to costs one branch, which the kernel patches away;
- * in a loop over many timers, one for the loop wherever that is possible. Whoever
- * has something to tell asks trace_..._enabled(), and leaves all the rest to
- * hwtimer_trace.c.
+ * A tracepoint that is disabled costs one branch, which the kernel patches out; in a loop
+ * over many timers, wherever possible, one branch for the loop. So callers ask
+ * trace_..._enabled(), and leave everything else to hwtimer_trace.c.
  *
- * All events but those of instances are told of with the lock of the instance held,
- * in the order in which things happen to a timer. Times are ns on the instance's
- * clock, in the time namespace in which it was opened; instances are named by their
- * number, which is not used again until the module is unloaded.
+ * All events but those of instances are emitted with the lock of the instance held, so they
+ * come in the order in which things happen to a timer. Times are ns on the instance's clock,
+ * in the time namespace in which it was opened. An instance is named by its number, which is
+ * not used again until the module is unloaded.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM hwtimer
@@ -20,6 +20,34 @@
 #define HWTIMER_TRACE_H
 
 #include <linux/tracepoint.h>
+
+#ifndef TRACE_HEADER_MULTI_READ
+
+struct hwtimer_event;
+struct hwtimer_instance;
+struct hwtimer_unprocessed;
+
+/* What traced code calls instead of the tracepoints; see hwtimer_trace.c */
+void hwtimer_trace_schedule(const struct hwtimer_instance *instance, u32 index);
+void hwtimer_trace_reschedule(const struct hwtimer_instance *instance,
+			      u32 index);
+void hwtimer_trace_rearm(const struct hwtimer_instance *instance, u32 index);
+void hwtimer_trace_cancel(const struct hwtimer_instance *instance, u32 index);
+void hwtimer_trace_discard(const struct hwtimer_instance *instance, u32 index);
+void hwtimer_trace_bulk(const struct hwtimer_instance *instance,
+			const u64 *results, u32 count);
+void hwtimer_trace_expire(const struct hwtimer_instance *instance,
+			  const u32 *due, u32 count, u64 now);
+void hwtimer_trace_deliver(const struct hwtimer_instance *instance,
+			   const struct hwtimer_event *events, u32 count,
+			   bool ring);
+void hwtimer_trace_unprocessed(const struct hwtimer_instance *instance,
+			       const struct hwtimer_unprocessed *timers,
+			       u32 count);
+void hwtimer_trace_turn(const struct hwtimer_instance *instance, u64 now,
+			u32 expired);
+
+#endif /* TRACE_HEADER_MULTI_READ */
 
 /* In the form that such headers have in the kernel. */
 /* clang-format off */

@@ -1,67 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Workers; see hwtimer_worker.h.
+ * Runs the workers; see hwtimer_worker.h. The instances attach their jobs when they are
+ * created, and tell the worker by hwtimer_worker_kick() when to come.
  *
- * A worker keeps the alarms of its instances in timerqueues, one for each
- * clock, and serves the first that is due in slices of HWTIMER_HOLD timers. An
- * instance with more to do goes back to the queue as of now, behind all that
- * are due already: a burst in one does not hold up the others.
+ * A worker keeps the alarms of its jobs in timerqueues, one for each clock. It serves the
+ * first alarm that is due in one slice, whose length hwtimer_turn.c bounds. An instance
+ * with more to do kicks its alarm as of now, which puts it behind all alarms that are due
+ * already: a burst in one instance does not hold up the others.
  *
- * The hrtimers are armed for the first of each queue and for nothing else: over
- * an empty queue, or until a timer an hour ahead, nobody wakes up. As an
- * hrtimer follows its clock, so do the alarms when CLOCK_REALTIME is set.
+ * The hrtimers are armed for the first alarm of each queue and for nothing else. While the
+ * queues are empty, or their first timer is an hour ahead, the worker sleeps. An hrtimer
+ * follows its clock, so the alarms follow CLOCK_REALTIME when it is set.
  *
- * One slice does no more than the following for an instance, however much there is to
- * do; the rest waits for the next slice. H is HWTIMER_HOLD, 256.
- *
- * A turn, hwtimer_instance_turn():
- *
- *	submission ring		H requests; H discarded events freed before them; one
- *				step of a compaction or a rewind after them: H entries
- *				or buckets of the wheel. A work item does requests
- *				that owe more steps, see hwtimer_op_fits_slice()
- *	completion ring		H events that waited for room
- *	wheel			H entries or buckets, due, to be moved down, or being
- *				filed anew; so H timers expire. If none expires, H dead
- *				entries are removed, too
- *	readers			woken once for each of these
- *
- * Chores, hwtimer_instance_chores():
- *
- *	both rings		as above
- *	readers			whether they are due, and whether the clock was set
- *	memory			128 chunks go back to the slab
- *	kernel client		32 callbacks, which last as long as the client wants (a
- *				client with long ones should have a workqueue); fewer
- *				than 2 * H discarded events freed before them
- *
- * tests/slice_kunit.c counts that. What a single one of these costs is bounded, too:
- *
- *	an entry or a bucket	looks at each level of the wheel, 12 at the most. The
- *				last entry of the lowest level of a hierarchical wheel
- *				with 2^20 buckets looks through a bitmap of 256 words
- *	a request		SCHEDULE of a record looks through a bitmap with a bit
- *				for each 1,024 records, and passes slots whose last
- *				record was taken meanwhile, each once
- *	an alarm		goes into and out of its queue in O(log n). When
- *				CLOCK_REALTIME was set, worker_follow_clock() goes
- *				through the alarms by that clock once, under the
- *				worker's lock: one for each instance, of which programs
- *				have max_instances, 4,096 by default. Only setting the
- *				clock, for which one needs CAP_SYS_TIME, and a suspend
- *				cause it
- *
- * Who holds a lock that the worker waits for: instance->lock is held for H timers at the
- * most, by one thread on each processor, and a spinlock is fair. exchange->drain is only
- * tried. The harvest mutex is taken for a kernel client only, whose stop and destroy
- * take the instance from the worker before they take the mutex.
- *
- * What has no bound of ours is how many a wake-up wakes: a program may let many threads
- * wait in read(), or enter the descriptor in many epoll instances, as far as its limits
- * of threads and of epoll watches go, and an eventfd has waiters of its own. It is so
- * for all that can be polled: a timerfd wakes as many in hard interrupt context. A wait
- * queue cannot be woken in pieces, and nobody can ask it how many wait; a work item for
- * each wake-up would cost every program a switch of threads for each event.
+ * An alarm goes into and out of its queue in O(log n). When CLOCK_REALTIME was set,
+ * worker_follow_clock() goes through the alarms by that clock once, under the worker's
+ * lock: one for each instance, of which programs have max_instances, 4,096 by default. Only
+ * a suspend and setting the clock, which needs CAP_SYS_TIME, cause that.
  */
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
@@ -72,14 +26,15 @@
 #include <uapi/linux/sched/types.h>
 
 #include "compat.h"
-#include "hwtimer.h"
+#include "hwtimer_clock.h"
+#include "hwtimer_wheel.h"
 #include "hwtimer_worker.h"
 
 /**
- * struct hwtimer_worker_queue - alarms by one clock
- * @alarms: by their time; protected by the worker's lock
- * @timer: wakes the worker up for the first; armed while the worker sleeps
- * @worker: whose; constant
+ * struct hwtimer_worker_queue - the alarms that go by one clock
+ * @alarms: the alarms in the order of their times; protected by the worker's lock
+ * @timer: wakes the worker for the first alarm; armed while the worker sleeps
+ * @worker: the worker; constant
  */
 struct hwtimer_worker_queue {
 	struct timerqueue_head alarms;
@@ -89,16 +44,17 @@ struct hwtimer_worker_queue {
 
 /**
  * struct hwtimer_worker - one kthread
- * @task: the kthread
- * @lock: protects all below; taken inside of an instance's lock
- * @queues: by the number of the clock
- * @next_queue: which is looked at first, so that each has its turn
- * @offset: hwtimer_clock_offset() when the worker last looked
- * @running: the instance that is being served; it is not freed meanwhile
+ * @task: the kthread; constant
+ * @lock: protects all members below but @due; taken inside an instance's lock, or inside
+ *	the lock of its wait queue
+ * @queues: the alarms, by the number of their clock
+ * @next_queue: the queue to be checked first, so that each has its turn
+ * @offset: hwtimer_clock_offset() when the worker last read it
+ * @running: the job that is being served; its instance is not freed meanwhile
  * @idle: woken when @running has changed
- * @sleeping: the worker has seen all queues, and armed their timers
- * @wakeups: how often it woke up
- * @due: records that expire in this slice; the worker's own
+ * @sleeping: the worker has checked all queues, and armed their timers
+ * @wakeups: number of times the worker woke up
+ * @due: room for the timers that expire in one slice; used by the kthread only
  */
 struct hwtimer_worker {
 	struct task_struct *task;
@@ -107,7 +63,7 @@ struct hwtimer_worker {
 	struct hwtimer_worker_queue queues[HWTIMER_CLOCKS];
 	unsigned int next_queue;
 	s64 offset;
-	struct hwtimer_instance *running;
+	const struct hwtimer_job *running;
 	wait_queue_head_t idle;
 	bool sleeping;
 	u64 wakeups;
@@ -119,7 +75,7 @@ static struct hwtimer_worker *hwtimer_workers;
 static unsigned int hwtimer_nr_workers;
 static atomic_t hwtimer_next_worker;
 
-/* In hard interrupt context, on PREEMPT_RT too. */
+/* Runs in hard interrupt context, on PREEMPT_RT too. */
 static enum hrtimer_restart hwtimer_worker_tick(struct hrtimer *timer)
 {
 	struct hwtimer_worker_queue *queue =
@@ -129,7 +85,7 @@ static enum hrtimer_restart hwtimer_worker_tick(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Lets the worker wake up for the first of a queue, and for nothing else. */
+/* Arms the timer for the first alarm of the queue, or for none. */
 static void queue_arm(struct hwtimer_worker_queue *queue)
 {
 	struct timerqueue_node *first = timerqueue_getnext(&queue->alarms);
@@ -144,13 +100,13 @@ static void queue_arm(struct hwtimer_worker_queue *queue)
 }
 
 /*
- * If CLOCK_REALTIME was set back while the worker was busy, alarms that were
- * put behind others as of then would come much too late: all come now. Their
- * order in the queue stays, as they are all equal. Returns whether it was so.
+ * If CLOCK_REALTIME was set back while the worker was busy, alarms that were put behind
+ * others by the old time would come much too late. So all of them become due now, in
+ * the order that they have in the queue. Returns whether the clock was set.
  *
- * The loop is as long as there are instances by that clock. It is not done in pieces,
- * as an alarm that is still to be changed might be behind one that is not due; and it
- * is rare, see above.
+ * The loop runs over all instances by that clock. It cannot be done in pieces, because an
+ * alarm that is not changed yet could stand behind one that is not due. It is rare: see
+ * the top of this file.
  */
 static bool worker_follow_clock(struct hwtimer_worker *worker)
 {
@@ -171,7 +127,7 @@ static bool worker_follow_clock(struct hwtimer_worker *worker)
 	return true;
 }
 
-/* The first alarm of queue @nr if it is due, taken out; otherwise NULL. */
+/* Takes out the first alarm of queue @nr if it is due; otherwise returns NULL. */
 static struct hwtimer_alarm *queue_pick(struct hwtimer_worker *worker,
 					unsigned int nr)
 {
@@ -185,7 +141,7 @@ static struct hwtimer_alarm *queue_pick(struct hwtimer_worker *worker,
 	return container_of(first, struct hwtimer_alarm, node);
 }
 
-/* An alarm that is due in one of the queues, taken out; NULL: none. */
+/* Takes out an alarm that is due in one of the queues; NULL if none is. */
 static struct hwtimer_alarm *queues_pick(struct hwtimer_worker *worker)
 {
 	unsigned int i;
@@ -202,16 +158,16 @@ static struct hwtimer_alarm *queues_pick(struct hwtimer_worker *worker)
 }
 
 static void worker_set_running(struct hwtimer_worker *worker,
-			       struct hwtimer_instance *instance)
+			       const struct hwtimer_job *job)
 {
 	lockdep_assert_held(&worker->lock);
-	worker->running = instance;
+	worker->running = job;
 	/* Pairs with the barrier in prepare_to_wait(), before worker_left(). */
 	if (wq_has_sleeper(&worker->idle))
 		wake_up(&worker->idle);
 }
 
-/* The same; and no alarm was missed because the clock was set just then. */
+/* The same, without missing an alarm because the clock was set just then. */
 static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker)
 {
 	struct hwtimer_alarm *alarm;
@@ -226,8 +182,9 @@ static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker)
 /*
  * The worker is about to sleep until the first alarm of a queue is due.
  *
- * The state is set before the timers are armed and before the lock is dropped,
- * so that neither a timer nor whoever then finds @sleeping wakes it too early.
+ * The task's state is set before the timers are armed and before the lock is dropped.
+ * Otherwise a timer, or a thread that finds @sleeping set, could wake the worker before it
+ * sleeps, and the wake-up would be lost.
  */
 static void worker_falls_asleep(struct hwtimer_worker *worker)
 {
@@ -247,26 +204,15 @@ static void worker_wakes_up(struct hwtimer_worker *worker)
 	worker->wakeups++;
 }
 
-/* The worker is about to serve @instance: if it slept before, it woke up for it. */
+/* Counts the last wake-up for @job, once, as the worker serves it now. */
 static void worker_count_wakeup(const struct hwtimer_worker *worker,
-				struct hwtimer_instance *instance)
+				struct hwtimer_job *job)
 {
 	lockdep_assert_held(&worker->lock);
-	if (instance->served_at == worker->wakeups)
+	if (job->served_at == worker->wakeups)
 		return;
-	instance->served_at = worker->wakeups;
-	instance->wakeups++;
-}
-
-static void worker_serve(struct hwtimer_worker *worker,
-			 struct hwtimer_alarm *alarm)
-{
-	struct hwtimer_instance *instance = alarm->instance;
-
-	if (alarm == &instance->chores)
-		hwtimer_instance_chores(instance);
-	else
-		hwtimer_instance_turn(instance, worker->due);
+	job->served_at = worker->wakeups;
+	job->wakeups++;
 }
 
 static int hwtimer_worker_run(void *data)
@@ -287,11 +233,11 @@ static int hwtimer_worker_run(void *data)
 			worker_wakes_up(worker);
 			continue;
 		}
-		worker_set_running(worker, alarm->instance);
-		worker_count_wakeup(worker, alarm->instance);
+		worker_set_running(worker, alarm->job);
+		worker_count_wakeup(worker, alarm->job);
 		spin_unlock(&worker->lock);
 
-		worker_serve(worker, alarm);
+		alarm->serve(alarm, worker->due);
 		cond_resched();
 
 		spin_lock(&worker->lock);
@@ -302,22 +248,24 @@ static int hwtimer_worker_run(void *data)
 }
 
 /**
- * hwtimer_worker_kick - have the worker look at an instance
- * @alarm: of an attached instance, whose lock is held
- * @time: by when, ns on the instance's clock, or on CLOCK_MONOTONIC of the host if
- *	the alarm is for chores; beyond the range of that clock: never
+ * hwtimer_worker_kick - have the worker serve an alarm
+ * @alarm: the alarm of an attached job
+ * @time: ns on the alarm's clock, plus the alarm's offset; a time beyond the range of that
+ *	clock never comes
+ *
+ * If the alarm has an earlier time already, that one stays. Any context but an interrupt;
+ * takes the worker's lock. Callers hold the instance's lock if they kick by its state.
  */
 void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time)
 {
-	struct hwtimer_instance *instance = alarm->instance;
-	struct hwtimer_worker *worker = instance->worker;
+	const struct hwtimer_job *job = alarm->job;
+	struct hwtimer_worker *worker = job->worker;
 	struct hwtimer_worker_queue *queue = &worker->queues[alarm->clock];
 	struct timerqueue_node *node = &alarm->node;
 	ktime_t expires = hwtimer_clock_host_time(time, alarm->offset);
 
-	lockdep_assert_held(&instance->lock);
 	spin_lock(&worker->lock);
-	if (instance->detached)
+	if (job->detached)
 		goto unlock;
 	if (!RB_EMPTY_NODE(&node->node)) {
 		if (node->expires <= expires)
@@ -331,7 +279,7 @@ unlock:
 	spin_unlock(&worker->lock);
 }
 
-/* Takes an alarm out of its queue, and what the worker would wake up for. */
+/* Takes an alarm out of its queue, so that the worker does not wake up for it. */
 static void worker_forget(struct hwtimer_worker *worker,
 			  struct hwtimer_alarm *alarm)
 {
@@ -347,93 +295,106 @@ static void worker_forget(struct hwtimer_worker *worker,
 }
 
 /**
- * hwtimer_worker_forget - the worker need not look at an instance any more
- * @instance: attached; its lock is held
+ * hwtimer_worker_forget - take the alarms of a job out of the worker's queues
+ * @job: the job; attached
+ *
+ * The worker serves them again only after another hwtimer_worker_kick(). If it is just
+ * serving one, that goes on. Takes the worker's lock.
  */
-void hwtimer_worker_forget(struct hwtimer_instance *instance)
+void hwtimer_worker_forget(struct hwtimer_job *job)
 {
-	struct hwtimer_worker *worker = instance->worker;
+	struct hwtimer_worker *worker = job->worker;
 
-	lockdep_assert_held(&instance->lock);
 	spin_lock(&worker->lock);
-	worker_forget(worker, &instance->turns);
-	worker_forget(worker, &instance->chores);
+	worker_forget(worker, &job->turns);
+	worker_forget(worker, &job->chores);
 	spin_unlock(&worker->lock);
 }
 
 /**
- * hwtimer_worker_wakeups - how often the worker woke up and served an instance
- * @instance: the instance, attached
+ * hwtimer_worker_wakeups - how often the worker woke up and served a job
+ * @job: the job; attached
  *
- * What the worker does for other instances does not count.
+ * Return: the number of wake-ups. One after which the worker served other jobs only does
+ * not count. Takes the worker's lock.
  */
-u64 hwtimer_worker_wakeups(const struct hwtimer_instance *instance)
+u64 hwtimer_worker_wakeups(const struct hwtimer_job *job)
 {
-	struct hwtimer_worker *worker = instance->worker;
+	struct hwtimer_worker *worker = job->worker;
 	u64 wakeups;
 
 	spin_lock(&worker->lock);
-	wakeups = instance->wakeups;
+	wakeups = job->wakeups;
 	spin_unlock(&worker->lock);
 	return wakeups;
 }
 
-static void instance_alarm_init(struct hwtimer_alarm *alarm,
-				struct hwtimer_instance *instance)
+static void worker_alarm_init(struct hwtimer_alarm *alarm,
+			      struct hwtimer_job *job, hwtimer_serve_fn *serve)
 {
 	timerqueue_init(&alarm->node);
-	alarm->instance = instance;
+	alarm->job = job;
+	alarm->serve = serve;
 	alarm->clock = HWTIMER_MONOTONIC;
 	alarm->offset = 0;
 }
 
-/* Gives @instance, which is new, a worker; they are chosen in turn. */
-void hwtimer_worker_attach(struct hwtimer_instance *instance)
+/**
+ * hwtimer_worker_attach - give a job to a worker
+ * @job: the job; new
+ * @turn: serves the alarm @job->turns
+ * @chores: serves the alarm @job->chores
+ *
+ * The workers are chosen in turn. They do not serve the job before it is kicked.
+ */
+void hwtimer_worker_attach(struct hwtimer_job *job, hwtimer_serve_fn *turn,
+			   hwtimer_serve_fn *chores)
 {
 	unsigned int nr = (unsigned int)atomic_inc_return(&hwtimer_next_worker);
 
-	instance_alarm_init(&instance->turns, instance);
-	instance_alarm_init(&instance->chores, instance);
-	instance->worker = &hwtimer_workers[nr % hwtimer_nr_workers];
-	/* So that the first time that it is served counts. */
-	instance->served_at = U64_MAX;
+	worker_alarm_init(&job->turns, job, turn);
+	worker_alarm_init(&job->chores, job, chores);
+	job->worker = &hwtimer_workers[nr % hwtimer_nr_workers];
+	/* So that the first time that the job is served counts. */
+	job->served_at = U64_MAX;
 }
 
 static bool worker_left(struct hwtimer_worker *worker,
-			const struct hwtimer_instance *instance)
+			const struct hwtimer_job *job)
 {
 	bool left;
 
 	spin_lock(&worker->lock);
-	left = worker->running != instance;
+	left = worker->running != job;
 	spin_unlock(&worker->lock);
 	return left;
 }
 
 /**
- * hwtimer_worker_detach - take an instance away from its worker
- * @instance: nobody else knows it any more, or it is stopped; may have none
+ * hwtimer_worker_detach - take a job away from its worker
+ * @job: the job; attached, or detached already
  *
- * Afterwards the worker does not touch it. Sleeps for one slice at the most.
+ * Afterwards the worker does not touch the job, whoever kicks it. Sleeps for one slice of
+ * this job at most.
  */
-void hwtimer_worker_detach(struct hwtimer_instance *instance)
+void hwtimer_worker_detach(struct hwtimer_job *job)
 {
-	struct hwtimer_worker *worker = instance->worker;
+	struct hwtimer_worker *worker = job->worker;
 
 	spin_lock(&worker->lock);
-	instance->detached = true;
-	worker_forget(worker, &instance->turns);
-	worker_forget(worker, &instance->chores);
+	job->detached = true;
+	worker_forget(worker, &job->turns);
+	worker_forget(worker, &job->chores);
 	spin_unlock(&worker->lock);
-	wait_event(worker->idle, worker_left(worker, instance));
+	wait_event(worker->idle, worker_left(worker, job));
 }
 
 /*
- * Not by sched_set_fifo(), which is for drivers that would choose a number themselves,
- * without knowing what else is on the machine. This number is the administrator's, who
- * has to rank the worker among the machine's other real-time threads; by default the
- * worker is an ordinary thread. chrt can change it later, but what is said as a
- * parameter holds from the first timer on, whenever the module is loaded.
+ * sched_set_fifo() is for drivers, which cannot know what else runs on the machine. Here
+ * the administrator chooses the number, to rank the worker among the machine's other
+ * real-time threads; by default the worker is an ordinary thread. chrt can change the
+ * priority later, but the module parameter holds from the first timer on, whenever the
+ * module is loaded.
  */
 static int worker_set_priority(struct hwtimer_worker *worker,
 			       unsigned int rt_prio)
@@ -472,7 +433,7 @@ static int worker_start(struct hwtimer_worker *worker, unsigned int nr,
 		kthread_create(hwtimer_worker_run, worker, "hwtimer/%u", nr);
 	if (IS_ERR(worker->task))
 		return PTR_ERR(worker->task);
-	/* A timer may be armed when the thread has ended. */
+	/* A timer that is still armed uses the task after the thread has ended. */
 	get_task_struct(worker->task);
 	err = worker_set_priority(worker, rt_prio);
 	if (err) {
@@ -495,9 +456,9 @@ static void worker_stop(struct hwtimer_worker *worker)
 }
 
 /**
- * hwtimer_workers_start - at module load
- * @count: how many, at least 1
- * @rt_prio: SCHED_FIFO priority; 0 for an ordinary thread
+ * hwtimer_workers_start - start the workers, at module load
+ * @count: number of workers, at least 1
+ * @rt_prio: their SCHED_FIFO priority; 0 for ordinary threads
  *
  * Return: 0 or a negative errno. May sleep.
  */
@@ -520,7 +481,7 @@ int hwtimer_workers_start(unsigned int count, unsigned int rt_prio)
 	return 0;
 }
 
-/* At module unload, when there is no instance any more. May sleep. */
+/* Stops the workers, at module unload, when no instance is left. May sleep. */
 void hwtimer_workers_stop(void)
 {
 	while (hwtimer_nr_workers)

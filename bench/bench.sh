@@ -1,26 +1,26 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make bench: hwtimer and its rivals, in rounds over the places where they can
-# run, and then the report. Called by the Makefile.
+# Measures hwtimer and its rivals in each place where they can run, and writes the
+# report. The Makefile calls this script for make bench.
 #
 #	usage: bench/bench.sh [OPTION...]
 #
 #	--quick			two repetitions, fewer sizes and variants: minutes
-#	--reps NUMBER		repetitions (default 5)
-#	--only NUMBER		this repetition only; the results of others are kept, so
-#				that a machine need not be idle for all of them at a time
+#	--reps NUMBER		number of repetitions (default 5)
+#	--only NUMBER		run this repetition only and keep the results of the others,
+#				so that the machine need not be idle for all in a row
 #	--places "NAME..."	of host, uml, qemu, this (default: host uml qemu)
 #	--no-netty		leave Netty out, which needs a JDK
 #
-# host is this machine without the module: what runs in user space, and the
-# kernel's own timers. uml is User-Mode Linux, where the module runs natively,
-# and qemu an emulated machine with Debian's kernel. this is this machine, with
-# the module loaded. What each distorts is in Documentation/performance.md.
+# host is this machine without the module: it measures systems in user space and the
+# kernel's own timers. uml is User-Mode Linux, where the module runs natively. qemu is
+# an emulated machine with Debian's kernel. this is this machine with the module loaded.
+# Documentation/performance.md tells what each place distorts.
 #
-# Every repetition goes through all places, and the program through all systems,
-# in another order each time. All results are kept, one JSON object a line, in
-# build/bench/results; bench/report.py makes build/bench.json, .txt and .png.
+# Every repetition goes through all places, and the program through all systems, in
+# another order each time. build/bench/results keeps all results, one JSON object per
+# line; bench/report.py makes build/bench.json, .txt and .png from them.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/../vm/lib.sh"
@@ -29,9 +29,10 @@ RESULTS=$BUILD_DIR/bench/results
 PROGRAM=$BUILD_DIR/bench/timer-bench
 IN_USER_SPACE=floor,floor-list,libuv,libevent
 BULKS="hierarchical, bulks of 4096"
-# What takes turns with the floor, and how many in a repetition
+# The variants that take turns with the floor, and the turns of each per repetition
 RIVALS_OF_FLOOR=("$BULKS" "hierarchical, batches of 4096" "hierarchical, rings")
 TURNS=2
+# The number of the turn with ten million timers
 TEN_MILLION=100
 IN_KERNEL=timerfd,posix,io_uring
 
@@ -42,7 +43,7 @@ ONLY=
 PLACES=(host uml qemu)
 QUICK=0
 NETTY=1
-# Results of what runs now
+# File of the results of the running measurement
 PART=
 
 main()
@@ -116,11 +117,11 @@ need_module()
 {
 	[ -c /dev/hwtimer ] || die "/dev/hwtimer does not exist: load the module" \
 		"first, with 'make && sudo insmod build/$(uname -r)/hwtimer.ko'"
-	[ "$(id -u)" -eq 0 ] || die "this needs root, as it holds up the" \
+	[ "$(id -u)" -eq 0 ] || die "the benchmark needs root, because it holds up the" \
 		"module's kthread: sudo make bench-host"
 }
 
-# measure PLACE REP
+# measure PLACE REP: runs one repetition in a place
 measure()
 {
 	local start=$SECONDS
@@ -133,7 +134,7 @@ measure()
 	say "repetition $2 of $REPS, $1: $((SECONDS - start)) s"
 }
 
-# sizes MOST: numbers of timers up to MOST; with --quick only some
+# sizes MOST: prints the numbers of timers up to MOST; with --quick only some of them
 sizes()
 {
 	local size list='' all=(1000 10000 100000 1000000)
@@ -145,7 +146,8 @@ sizes()
 	echo "$list"
 }
 
-# Which of hwtimer's variants; one timer a call is slow in User-Mode Linux.
+# Prints the filter for hwtimer's variants: with --quick one kind only, because the
+# variants with one timer per call are slow in User-Mode Linux.
 variants()
 {
 	[ "$QUICK" = 1 ] && echo "hierarchical, " || echo ""
@@ -164,7 +166,7 @@ measure_this()
 	"$PROGRAM" --where this --rep "$1" --extras --pairs "$(pairs)"
 }
 
-# measure_native WHERE REP ARGUMENT...
+# measure_native WHERE REP ARGUMENT...: runs timer-bench and Netty on this machine
 measure_native()
 {
 	local where=$1 rep=$2
@@ -177,7 +179,7 @@ measure_native()
 	[ "$NETTY" = 0 ] || netty "$where" "$rep"
 }
 
-# netty WHERE REP
+# netty WHERE REP: runs Netty on this machine
 netty()
 {
 	local sizes
@@ -192,12 +194,16 @@ pairs()
 	[ "$QUICK" = 1 ] && echo 10000000 || echo 100000000
 }
 
-# The kernel's own timers are slow there, and what interrupts do is not seen.
-# Ten million take only the bulks that the targets are about; before them comes a
-# run that does not count, as the first to use the guest's memory pays for the
-# host's. The phases have one processor of the host, the same as what runs
-# natively: a system call is a switch between two of its processes, and takes 4 us
-# on one processor, but up to 77 if it has to wake another one up.
+# In User-Mode Linux the kernel's own timers are slow, and work in interrupts cannot be
+# timed.
+#
+# Ten million timers run only with the bulks, which are what the targets are about. The
+# first run does not count: it is the first to use the guest's memory, so it also pays
+# for the allocation of the host's.
+#
+# The phases run on one processor of the host, the same as the native programs. A system
+# call there is a switch between two processes of the host; it takes 4 us on one
+# processor, but up to 77 us if it has to wake another processor.
 measure_uml()
 {
 	local bench="./timer-bench --where uml --rep $1 --calls 500000"
@@ -212,9 +218,9 @@ measure_uml()
 		--variants '$(variants)'"
 	[ "$QUICK" = 1 ] || script+=" && $bench --systems hwtimer \
 		--timers 1000,100000 --variants '$BULKS'"
-	# What the place alone makes of a program
+	# The floor in this place shows how much the place alone slows a program.
 	script+=" && $bench --systems floor,floor-list --timers 1000000"
-	# In one of the turns, as it is compared with a million
+	# Together with a million in one turn, because the report compares the two
 	[ "$QUICK" = 1 ] || script+=" && $bench --turn $TEN_MILLION \
 		--systems hwtimer --timers 1000000,10000000 --variants '$BULKS'"
 	guest uml-7.3 4096 "$script" | turns_of_floor "$1"
@@ -223,12 +229,12 @@ measure_uml()
 		&& $bench --extras --pairs $(pairs)"
 }
 
-# A ratio to what runs natively is worth something only if both are measured in the
-# same seconds, as the machine's speed changes within minutes. So the guest says
-# when it is about to do nothing for some seconds, in which the floor runs here.
+# The machine's speed changes within minutes. So the ratio of a guest's figure to a native
+# one has a meaning only if both are measured within the same seconds. The guest prints
+# "pause" before it sleeps for PAUSE seconds, and the floor runs natively in that time.
 PAUSE=4
 
-# turns_in_guest COMMAND: a script of one line
+# turns_in_guest COMMAND: prints a script of one line that runs the turns
 turns_in_guest()
 {
 	local round turn=0 variant script=true
@@ -244,9 +250,9 @@ turns_in_guest()
 	echo "$script"
 }
 
-# turns_of_floor REP: passes on what the guest prints, and runs in its pauses. What
-# took longer than a pause had the guest beside it, so that turn is not counted: the
-# report wants both of a pair.
+# turns_of_floor REP: passes the guest's output on, and runs the floor in its pauses. If
+# the floor takes longer than a pause, the guest disturbs it. That turn does not count:
+# without the floor's figure, the report drops the guest's one, too.
 turns_of_floor()
 {
 	local line start figures
@@ -261,7 +267,7 @@ turns_of_floor()
 			if [ $((SECONDS - start)) -lt $((PAUSE - 1)) ]; then
 				printf '%s\n' "$figures"
 			else
-				say "turn ${line#pause } is not counted: the floor ran for longer than the guest waited"
+				say "turn ${line#pause } does not count: the floor ran longer than the guest paused"
 			fi ;;
 		*) printf '%s\n' "$line" ;;
 		esac
@@ -279,8 +285,8 @@ measure_qemu()
 		&& $bench --extras --pairs 1000000 --crowd 100000"
 }
 
-# To see who waits for locks, the kernel patches its code while another processor
-# runs it, which QEMU 7.2 does not always survive: see vm/machine-qemu.sh.
+# To trace waits for locks, the kernel patches its code while another processor runs it.
+# QEMU 7.2 does not always survive that: see vm/machine-qemu.sh.
 qemu_extras()
 {
 	local console=$BUILD_DIR/bench/extras.console tries=3
@@ -288,16 +294,16 @@ qemu_extras()
 	until guest stock-6.12 2048 "$1" --log "$console" >"$console.out"; do
 		tries=$((tries - 1))
 		[ "$tries" -gt 0 ] && grep -q 'Oops: int3' "$console" || return
-		say "this was QEMU's known fault with code that is patched: once more"
+		say "QEMU's known fault with patched code: trying again"
 	done
 	cat "$console.out"
 	rm -f "$console" "$console.out"
 }
 
-# What a guest is started with
+# The command that starts a guest's machine, such as taskset
 PREFIX=()
 
-# guest KERNEL MEGABYTES SCRIPT [RUN-ARGUMENT...]
+# guest KERNEL MEGABYTES SCRIPT [RUN-ARGUMENT...]: runs a script in a virtual machine
 guest()
 {
 	local kernel=$1 memory=$2 script=$3

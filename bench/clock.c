@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The time; see clock.h.
+ * Reads the time and waits for it; see clock.h.
  */
-#include <errno.h>
-
 #include "clock.h"
 
 #define CALIBRATION (50 * NSEC_PER_MSEC)
-#define LOOKS 4096
-/* How much longer than usual a look takes if something came between */
+#define READINGS 4096
+/* A gap is a reading of the clock that takes this many times as long as usual. */
 #define GAP_FACTOR 8
-/* A processor that shares its core stumbles for less than this, ns. */
+/* Shorter pauses, ns, are no gaps: the other thread of the core causes them. */
 #define STUMBLE 400
-/* When there was none for so long, ns, all is over. */
+/* The work in interrupts has ended once this many ns have passed without a gap. */
 #define SETTLED 500000
 
 static double ns_per_cycle;
 static __u64 origin_ns, origin_cycles;
 static __u64 gap_min;
 
-/* One moment by both clocks, of several tries the one least disturbed */
+/* Reads both clocks at one moment: the least disturbed of several tries */
 static void read_both(__u64 *ns, __u64 *tsc)
 {
 	__u64 before, after, best = ~0ULL;
@@ -39,13 +37,13 @@ static void read_both(__u64 *ns, __u64 *tsc)
 	}
 }
 
-/* The least time of a look at the clock is what most take. */
+/* Most readings of the clock take the shortest time measured here. */
 static void find_gap_min(void)
 {
 	__u64 now, last = cycles(), least = ~0ULL;
 	int i;
 
-	for (i = 0; i < LOOKS; i++) {
+	for (i = 0; i < READINGS; i++) {
 		now = cycles();
 		if (now - last < least)
 			least = now - last;
@@ -61,7 +59,7 @@ void clock_init(void)
 	__u64 ns, tsc;
 
 	read_both(&origin_ns, &origin_cycles);
-	clock_sleep_until(origin_ns + CALIBRATION);
+	sleep_until(origin_ns + CALIBRATION);
 	read_both(&ns, &tsc);
 	ns_per_cycle = (double)(ns - origin_ns) / (tsc - origin_cycles);
 	find_gap_min();
@@ -72,25 +70,13 @@ double clock_ns(__u64 count)
 	return count * ns_per_cycle;
 }
 
-/* Anew from where we are, so that no error adds up over minutes. */
+/* Converts from the present moment, so that no error adds up over minutes. */
 __u64 clock_cycles_at(__u64 time)
 {
 	__u64 ns, tsc;
 
 	read_both(&ns, &tsc);
 	return tsc + (__s64)(((double)time - (double)ns) / ns_per_cycle);
-}
-
-void clock_sleep_until(__u64 time)
-{
-	struct timespec until = {
-		.tv_sec = time / NSEC_PER_SEC,
-		.tv_nsec = time % NSEC_PER_SEC,
-	};
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
-	       EINTR)
-		;
 }
 
 void clock_spin_until(__u64 time)

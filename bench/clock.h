@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The time, read from the processor: in User-Mode Linux clock_gettime() is a
- * system call of 20 us, and to see interrupts one has to look every few ns.
- * Used by all of the benchmark.
+ * Reads the time from the processor's cycle counter, for the whole benchmark. In
+ * User-Mode Linux clock_gettime() is a system call of 20 us, and interrupts show
+ * only in readings that are a few ns apart.
  */
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
@@ -25,33 +25,34 @@ static inline __u64 cycles(void)
 }
 #endif
 
-/* Before all else: finds out how long a cycle is. Takes 50 ms. */
+/* Measures the length of a cycle, in 50 ms. Call this first. */
 void clock_init(void);
 
+/* Converts cycles to ns. */
 double clock_ns(__u64 cycles);
 
-/* What cycles() will be at @time, ns of CLOCK_MONOTONIC */
+/* Returns the value of cycles() at @time, ns of CLOCK_MONOTONIC. */
 __u64 clock_cycles_at(__u64 time);
 
-void clock_sleep_until(__u64 time);
+/* Polls the clock until @time, ns of CLOCK_MONOTONIC. */
 void clock_spin_until(__u64 time);
 
 /**
- * struct gaps - what the processor did besides running us
- * @ns: how much
- * @last: when that ended the last time, ns of CLOCK_MONOTONIC
+ * struct gaps - the times in which the processor did not run this program
+ * @ns: their sum
+ * @last: the end of the last one, ns of CLOCK_MONOTONIC
  */
 struct gaps {
 	double ns;
 	double last;
 };
 
-/* Looks at the clock all the time, and adds up when it could not. */
+/* Reads the clock without pause until @time, and adds up the gaps in between. */
 struct gaps clock_gaps_until(__u64 time);
 
 /*
- * The same, but not before there was no gap for half a millisecond, or for
- * @patience ns more.
+ * As clock_gaps_until(), but goes on until half a millisecond has passed without a
+ * gap, though at most for @patience ns after @time.
  */
 struct gaps clock_gaps_settled(__u64 time, __u64 patience);
 

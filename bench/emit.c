@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Results; see emit.h. Nothing here needs to be quoted in JSON.
+ * Prints results; see emit.h. No name or reason contains a character that JSON
+ * would have to quote.
  */
 #include <stdio.h>
 

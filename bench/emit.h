@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Results on standard output: one JSON object a line, which report.py collects.
+ * Prints results to standard output, one JSON object per line, for report.py.
  */
 #ifndef BENCH_EMIT_H
 #define BENCH_EMIT_H
@@ -8,13 +8,16 @@
 #include <linux/types.h>
 
 /*
- * Of whom the next figures are: @where the program runs, in which repetition, and
- * in which of its turns with a rival; 0: not in turns
+ * Sets the origin of the next results: the name of the place, the repetition, and the
+ * turn with a rival; turn 0: no turns
  */
 void emit_place(const char *where, __u32 rep, __u32 turn);
+/* Sets the subject of the next results. */
 void emit_subject(const char *system, const char *variant, __u32 timers);
 
+/* Prints one figure. */
 void emit(const char *phase, double value, const char *unit);
+/* Prints that the subject cannot run here. */
 void emit_skipped(const char *reason);
 
 #endif /* BENCH_EMIT_H */

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How long a SCHEDULE waits for the instance's lock while a crowd expires: the
- * time of single ioctls on one processor, while the worker is busy on another,
- * and for comparison while nothing is due. Where the kernel can tell how long
- * they waited for a lock, it is asked: in the time of a call is all that comes
- * between, too.
+ * Measures how long a SCHEDULE waits for the instance's lock while a crowd of timers
+ * expires. It times single ioctls on one processor while the worker is busy on
+ * another, and again while nothing is due. The time of a call also contains every
+ * interruption, so the waits for locks are taken from the kernel's tracer where it is
+ * available.
  */
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "emit.h"
@@ -28,6 +27,7 @@
 static int fd;
 static double *calls;
 
+/* Schedules the crowd. */
 static void fill(__u32 timers, __u64 deadline)
 {
 	static struct hwtimer_request requests[BATCH];
@@ -50,26 +50,18 @@ static void fill(__u32 timers, __u64 deadline)
 	}
 }
 
-/* The time of a SCHEDULE; the timer is cancelled again. */
+/* Returns the time of a SCHEDULE; the timer is cancelled again. */
 static double call_ns(__u64 deadline)
 {
-	struct hwtimer_request request = {
-		.flags = HWTIMER_ABSOLUTE,
-		.time = deadline,
-	};
 	__u64 start = cycles();
-	double ns;
+	__u64 id = device_schedule(fd, deadline);
+	double ns = clock_ns(cycles() - start);
 
-	if (ioctl(fd, HWTIMER_IOC_SCHEDULE, &request))
-		err(1, "HWTIMER_IOC_SCHEDULE");
-	ns = clock_ns(cycles() - start);
-	request = (struct hwtimer_request){ .id = request.id };
-	if (ioctl(fd, HWTIMER_IOC_CANCEL, &request))
-		err(1, "HWTIMER_IOC_CANCEL");
+	device_cancel(fd, id);
 	return ns;
 }
 
-/* @calls are those until the whole crowd has expired; returns their number. */
+/* Times calls until the whole crowd has expired; returns their number. */
 static __u32 calls_during(__u64 deadline, __u32 timers)
 {
 	struct hwtimer_stats stats = { 0 };

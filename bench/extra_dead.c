@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dead entries: timers are scheduled an hour ahead and cancelled, over and over,
- * as timeouts of requests are. All the while none is alive for long.
+ * Counts dead entries: schedules timers an hour ahead and cancels them at once, over
+ * and over, as a program does with the timeouts of its requests.
  */
 #include <stdlib.h>
 

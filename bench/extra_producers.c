@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two producers: each a process with timers of its own on a processor of its
- * own, scheduling and cancelling in batches; how many pairs they make together,
- * and how many one makes alone. What the floor does tells how far from two
- * processors this machine's two are.
+ * Compares two producers with one. A producer is a process that schedules and cancels
+ * batches of its own timers on a processor of its own. The figure is the number of
+ * pairs of schedule and cancel per second. The floor's ratio tells how much more
+ * two processors of this machine do than one.
  */
 #include <err.h>
 #include <math.h>
@@ -34,7 +34,7 @@ static void produce_batch(const struct system *system, struct workload *load)
 		system->expire(0);
 }
 
-/* Returns the pairs a second. */
+/* Returns the pairs per second. */
 static double produce(const struct run *run, int cpu, __u64 start)
 {
 	struct workload load;
@@ -58,7 +58,7 @@ static double produce(const struct run *run, int cpu, __u64 start)
 	return pairs * 1e9 / ns;
 }
 
-/* Returns what @count producers make together, pairs a second. */
+/* Returns the pairs per second of @count producers together. */
 static double together(const struct run *run, int count)
 {
 	double *made = mmap(NULL, PRODUCERS * sizeof(*made),
@@ -96,7 +96,7 @@ void extra_producers(const struct run *run)
 
 	if (processor_last() + 1 < PRODUCERS)
 		return;
-	/* In turns, and the best of each: all that disturbs makes it less. */
+	/* In turns, and the best of each: every disturbance lowers the figure. */
 	for (i = 0; i < TURNS; i++) {
 		one = fmax(one, together(run, 1));
 		two = fmax(two, together(run, PRODUCERS));

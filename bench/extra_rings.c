@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a program itself spends on a timer through the rings, while the worker
- * does the rest on another processor: filling slots, publishing and taking
- * results is timed, and taking events; waiting for the worker is not. And what
- * the worker spends, whom a program that schedules all the time would wait for.
+ * Measures the cost of a timer through the rings, separately for the program and for
+ * the worker, which runs on another processor. The program's part is filling slots,
+ * publishing, and taking results and events, but not waiting for the worker. The
+ * worker's part matters to a program that schedules all the time, because such
+ * a program has to wait for the worker.
  *
- * The rings fit into a processor's cache: what is larger goes through memory, and
- * only saves a program that the worker does not keep up with from waiting.
+ * The rings fit into a processor's cache. Larger ones would go through memory, and
+ * would only help a program that is faster than the worker.
  */
 #include <err.h>
 #include <stdint.h>
@@ -24,7 +25,7 @@
 #define SLOTS 4096
 #define PART 1024
 #define DELAY NSEC_PER_SEC
-/* A deadline that does not come while we run */
+/* A deadline that does not come during the run */
 #define FAR (3600 * NSEC_PER_SEC)
 
 static struct hwtimer_ring ring;
@@ -48,7 +49,7 @@ static int set_up(__u32 timers)
 	return fd;
 }
 
-/* Always inline, so that each loop is of one operation, as a program's would be. */
+/* Always inline: each loop is compiled for one operation, as in a program. */
 static __always_inline void fill(enum hwtimer_op op, __u32 first, __u32 count)
 {
 	struct hwtimer_request *slot;
@@ -71,7 +72,7 @@ static __always_inline void fill(enum hwtimer_op op, __u32 first, __u32 count)
 		err(1, "HWTIMER_IOC_KICK");
 }
 
-/* What is cancelled too late is not there any more. */
+/* Ends the program. After the deadline a CANCEL fails because the timer has expired. */
 static void give_up(int error)
 {
 	if (now_ns() >= load.base)
@@ -79,7 +80,7 @@ static void give_up(int error)
 	errx(1, "a request through the ring: %s", strerror(error));
 }
 
-/* Takes the results there are; returns how many timers have theirs now. */
+/* Takes the results in the ring; returns how many timers have one now. */
 static __always_inline __u32 take_results(enum hwtimer_op op, __u32 done)
 {
 	__u64 result;
@@ -94,7 +95,7 @@ static __always_inline __u32 take_results(enum hwtimer_op op, __u32 done)
 	return done;
 }
 
-/* Returns the ns. */
+/* Does one operation on all timers; returns the program's part, ns. */
 static __always_inline double do_all(enum hwtimer_op op, __u32 timers)
 {
 	__u32 sent = 0, done = 0, before, count;
@@ -113,7 +114,7 @@ static __always_inline double do_all(enum hwtimer_op op, __u32 timers)
 		if (count || done > before)
 			sum += cycles() - start;
 		else
-			clock_sleep_until(now_ns() + NSEC_PER_MSEC / 10);
+			sleep_until(now_ns() + NSEC_PER_MSEC / 10);
 	}
 	return clock_ns(sum);
 }
@@ -123,7 +124,7 @@ static double schedule_all(void)
 	return do_all(HWTIMER_OP_SCHEDULE, load.timers);
 }
 
-/* A random half; a program has the ids in its own structures. */
+/* Cancels a random half. The ids are looked up before, as a program knows them. */
 static double cancel_half(void)
 {
 	__u32 i;
@@ -133,24 +134,7 @@ static double cancel_half(void)
 	return do_all(HWTIMER_OP_CANCEL, load.timers / 2);
 }
 
-/* What is in the ring, up to a part; returns how many. */
-static __u32 take_events(void)
-{
-	const struct hwtimer_event *event;
-	__u32 count = 0;
-
-	while (count < PART) {
-		event = hwtimer_ring_next_event(&ring);
-		if (!event)
-			break;
-		workload_deliver(&load, event->user_data);
-		count++;
-	}
-	if (count && hwtimer_ring_consume(&ring))
-		err(1, "HWTIMER_IOC_KICK");
-	return count;
-}
-
+/* Takes the events of the timers that are left; returns the program's part, ns. */
 static double take_all(__u32 left)
 {
 	__u64 end = workload_last(&load) + 60 * NSEC_PER_SEC;
@@ -158,18 +142,21 @@ static double take_all(__u32 left)
 
 	while (load.delivered_count < left) {
 		start = cycles();
-		if (take_events())
+		if (hwtimer_take_events(&ring, &load, PART))
 			sum += cycles() - start;
 		else if (now_ns() > end)
 			errx(1, "rings: %u of %u events came",
 			     load.delivered_count, left);
 		else
-			clock_sleep_until(now_ns() + NSEC_PER_MSEC / 10);
+			sleep_until(now_ns() + NSEC_PER_MSEC / 10);
 	}
 	return clock_ns(sum);
 }
 
-/* So that the instance has its memory: otherwise others than the worker help. */
+/*
+ * Makes the instance allocate its memory. Otherwise threads beside the worker would
+ * take part in the measured work.
+ */
 static void warm_up(int fd)
 {
 	struct hwtimer_bulk bulk = {
@@ -194,7 +181,7 @@ static void emit_part(const char *whose, const char *phase, double ns,
 	emit(name, ns / count, "ns/timer");
 }
 
-/* What @phase takes both of them, for each of @count timers */
+/* Emits the costs of @phase per timer, the program's and the worker's. */
 static void measure_part(const char *phase, double (*what)(void), __u32 count)
 {
 	int worker = hwtimer_worker_pid();
@@ -205,7 +192,7 @@ static void measure_part(const char *phase, double (*what)(void), __u32 count)
 	emit_part("worker", phase, processor_time(worker) - before, count);
 }
 
-/* All are to be set, and a half cancelled, before the first is due. */
+/* All timers must be set, and half of them cancelled, before the first is due. */
 static void measure_life(__u64 delay)
 {
 	__u32 half = load.timers / 2;
@@ -227,10 +214,8 @@ void extra_rings(const struct run *run)
 	processor_pin(0, 0);
 	processor_pin(hwtimer_worker_pid(), run->cpu);
 	workload_init(&load, run->timers, NSEC_PER_MSEC, run->seed);
-	ids = allocate(load.timers, sizeof(*ids));
-	memset(ids, 0xff, load.timers * sizeof(*ids));
-	aimed = allocate(load.timers, sizeof(*aimed));
-	memset(aimed, 0xff, load.timers * sizeof(*aimed));
+	ids = allocate_touched(load.timers, sizeof(*ids));
+	aimed = allocate_touched(load.timers, sizeof(*aimed));
 	fd = set_up(run->timers);
 	warm_up(fd);
 	measure_life(DELAY * run->lead);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One timer by one ioctl, against one timerfd_settime(): in turns, some of the
- * one and some of the other, and the median of the turns.
+ * Compares one timer by one ioctl with one timerfd_settime(). The calls take turns,
+ * some of each kind per turn; the figure is the median of the turns.
  */
 #include <err.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -37,32 +36,9 @@ static __u64 deadline(void)
 	return now_ns() + FAR + random_next(&seed) % FAR;
 }
 
-static void schedule(__u64 time, int i)
-{
-	struct hwtimer_request request = {
-		.flags = HWTIMER_ABSOLUTE,
-		.time = time,
-	};
-
-	if (ioctl(device, HWTIMER_IOC_SCHEDULE, &request))
-		err(1, "HWTIMER_IOC_SCHEDULE");
-	ids[i] = request.id;
-}
-
-static void cancel(int i)
-{
-	struct hwtimer_request request = { .id = ids[i] };
-
-	if (ioctl(device, HWTIMER_IOC_CANCEL, &request))
-		err(1, "HWTIMER_IOC_CANCEL");
-}
-
 static void set(__u64 time)
 {
-	struct itimerspec when = {
-		.it_value.tv_sec = time / NSEC_PER_SEC,
-		.it_value.tv_nsec = time % NSEC_PER_SEC,
-	};
+	struct itimerspec when = { .it_value = timespec_of(time) };
 
 	if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL))
 		err(1, "timerfd_settime");
@@ -72,10 +48,10 @@ static void call_once(enum call call, __u64 time, int i)
 {
 	switch (call) {
 	case SCHEDULE:
-		schedule(time, i);
+		ids[i] = device_schedule(device, time);
 		break;
 	case CANCEL:
-		cancel(i);
+		device_cancel(device, ids[i]);
 		break;
 	case SET:
 		set(time);
@@ -86,6 +62,7 @@ static void call_once(enum call call, __u64 time, int i)
 	}
 }
 
+/* Returns the time of one call in a turn. */
 static double timed(enum call call)
 {
 	__u64 times[TURN], start;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What both layouts of the floor share; see floor.h.
+ * Allocates the memory of the floors; see floor.h.
  */
 #include <err.h>
 #include <string.h>

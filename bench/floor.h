@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What both layouts of the floor share: the least that a timing wheel can take,
- * with no kernel, lock, copy or check around it.
+ * The parts that both layouts of the floor share. The floor is the least that a timing
+ * wheel can cost: without kernel, locks, copies and checks.
  */
 #ifndef BENCH_FLOOR_H
 #define BENCH_FLOOR_H
@@ -14,7 +14,7 @@
 #define FLOOR_BUCKETS 4096
 #define FLOOR_CHUNK 4096
 
-/* Zeroed, touched, and in large pages if they can be had */
+/* Returns zeroed memory, already touched, in large pages if the kernel has some. */
 void *floor_map(size_t bytes);
 void floor_unmap(void *memory, size_t bytes);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits; see limit.h.
+ * Raises limits; see limit.h.
  */
 #include <err.h>
 #include <sys/resource.h>

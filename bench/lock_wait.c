@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waits for spinlocks; see lock_wait.h.
+ * Traces waits for spinlocks; see lock_wait.h.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -15,10 +15,10 @@
 
 #define TRACING "/sys/kernel/tracing/"
 #define BUFFER_KB "4096"
-/* More than the buffer has room for */
+/* More than fit into the trace buffer */
 #define WAITS_MAX 1000000
 
-/* Of bare machines and of virtual ones */
+/* Matches the function of bare machines and that of virtual ones. */
 #define SLOW_PATHS "*queued_spin_lock_slowpath"
 
 static bool write_to(const char *path, const char *text)
@@ -65,7 +65,7 @@ bool lock_wait_begin(void)
 	return false;
 }
 
-/* The duration in a line of the trace, ns; negative: there is none. */
+/* Returns the duration in a line of the trace, ns; negative: the line has none. */
 static double duration_ns(const char *line)
 {
 	const char *end = strstr(line, " us");

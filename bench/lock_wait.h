@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How long we wait for spinlocks, by the kernel's own account: what the
- * function-graph tracer says of the function that a processor spins in.
+ * Measures how long this process waits for spinlocks. The figures are those of the
+ * kernel's function-graph tracer, for the function in which a processor spins.
  */
 #ifndef BENCH_LOCK_WAIT_H
 #define BENCH_LOCK_WAIT_H
@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
-/* Begins to watch this process; false: this kernel cannot, or we may not. */
+/* Starts tracing this process; false: the kernel lacks the tracer, or forbids it. */
 bool lock_wait_begin(void);
 
 /**
  * struct lock_waits - the waits of a process
- * @count: how many
- * @usual: 99 of 100 were not longer, ns
- * @longest: ns
+ * @count: number of waits
+ * @usual: 99th percentile, ns
+ * @longest: the longest wait, ns
  */
 struct lock_waits {
 	__u32 count;
@@ -24,7 +24,7 @@ struct lock_waits {
 	double longest;
 };
 
-/* Ends it. */
+/* Ends the tracing and evaluates it. */
 void lock_wait_end(struct lock_waits *waits);
 
 #endif /* BENCH_LOCK_WAIT_H */

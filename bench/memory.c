@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory; see memory.h.
+ * Measures memory; see memory.h.
  */
 #include <err.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "memory.h"
 
-/* The KiB in a line like "Slab:   123 kB" */
+/* Returns the size in a line like "Slab:   123 kB", in bytes. */
 static double field(const char *path, const char *name)
 {
 	char line[256];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a system of timers holds of memory, seen from outside.
+ * Measures the memory of a system of timers from outside.
  */
 #ifndef BENCH_MEMORY_H
 #define BENCH_MEMORY_H
 
 /*
- * Bytes that this process has in memory, and those that the kernel has in slabs,
- * for whomever: only how they grow means something.
+ * Returns the bytes that this process has in memory, plus those of all the kernel's
+ * slabs. The slabs serve all processes, so only the growth has a meaning.
  */
 double memory_bytes(void);
 

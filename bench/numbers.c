@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Figures; see numbers.h.
+ * Evaluates figures; see numbers.h.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The benchmark's command line.
+ * The command line of timer-bench.
  */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
@@ -12,25 +12,24 @@
 
 /**
  * struct options - the command line
- * @timers: numbers of timers
- * @systems: which, as names with commas between; NULL: all
- * @variants: of those, the ones whose names contain this; NULL: all
- * @where: a name for where this runs, for the results
- * @rep: the number of this repetition; the order of the systems goes by it
- * @turn: the number of the turn that it takes with a rival, of which only the
- *	phases are measured; 0: it takes none
- * @calls: system calls that a measurement may make; it has fewer timers
- *	otherwise
- * @ticks: measure expiry tick by tick, too
- * @unseen: what happens in interrupts cannot be timed here
- * @extras: answer the other questions, not the phases
- * @pairs: of that about dead entries
- * @crowd: of that about a crowd that expires
- * @check: measure nothing, but find out whether all is delivered
+ * @timers: the numbers of timers to measure
+ * @systems: names of the systems, with commas between them; NULL: all
+ * @variants: text that the name of a variant must contain; NULL: all variants
+ * @where: the name of the place where this runs, for the results
+ * @rep: number of this repetition, which determines the order of the systems
+ * @turn: number of this turn with a rival, in which only the phases are measured,
+ *	without the burst and the ticks; 0: no turns
+ * @calls: limit of the system calls of a measurement; lowers the number of its timers
+ * @ticks: also measure expiry tick by tick
+ * @unseen: work in interrupts cannot be timed here
+ * @extras: measure what extra.h lists instead of the phases
+ * @pairs: number of pairs for extra_dead()
+ * @crowd: number of timers for extra_crowd() and extra_rings()
+ * @check: measure nothing; only check that all timers are delivered
  */
 struct options {
 	struct list timers;
-	char *systems;
+	const char *systems;
 	const char *variants;
 	const char *where;
 	__u32 rep;
@@ -47,7 +46,10 @@ struct options {
 /* Ends the program if the command line is wrong. */
 void options_parse(struct options *options, int argc, char **argv);
 
+/* Returns whether the command line selects a system. */
 bool options_want_system(const struct options *options, const char *system);
+
+/* Returns whether the command line selects a variant of a system. */
 bool options_want(const struct options *options, const char *system,
 		  const char *variant);
 

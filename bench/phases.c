@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The phases; see phases.h.
+ * Takes a system through the phases; see phases.h.
  *
- * Before what is measured comes a round that is not, on the same instance: it
- * finds memory allocated and touched, as in a service that has run for a while.
- * What the first round took to schedule is emitted as a figure of its own.
+ * A warm-up on the same instance comes before the measured round. So the measured
+ * round finds memory allocated and touched, as in a service that has run for a while.
+ * The cost of scheduling in the very first round is emitted as a figure of its own.
  */
 #include <err.h>
 #include <stdlib.h>
@@ -16,30 +16,31 @@
 #include "phases.h"
 #include "processor.h"
 
-/* A deadline that does not come while we run */
+/* A deadline that does not come during the run */
 #define FAR (3600 * NSEC_PER_SEC)
-/* What is due ought to have expired so long after the last deadline; */
+/* All timers ought to have expired this long after the last deadline. */
 #define GRACE (20 * NSEC_PER_MSEC)
-/* and where that can be seen, it is awaited no longer than this. */
+/* Where the expiries can be observed, they are awaited for at most this long. */
 #define PATIENCE (10 * NSEC_PER_SEC)
-/* Longer than that no ordinary process may be kept from running. */
+/* The kernel lets real-time processes hold a processor for little longer than this. */
 #define HOLD_MAX (800 * NSEC_PER_MSEC)
 #define PAIRS_MAX 131072
-/* So many timers are set within some of the shortest ticks; more take longer. */
+/* Up to this many timers can be set within a few of the shortest ticks. */
 #define MANY 100000
 #define TICK_MAX (4 * NSEC_PER_MSEC)
-#define QUIET_LOOKS 9
+#define QUIET_SAMPLES 9
 #define QUIET_LENGTH (10 * NSEC_PER_MSEC)
 
 /**
- * struct trial - a run while it runs
+ * struct trial - the state of a measurement
  * @run: its settings
- * @system: of @run
- * @load: what it works on
- * @left: timers that are not cancelled
- * @lead: ns from the start of a round to the first deadline
- * @quiet: what the processor does besides us when no timer is set, ns in a ns
- * @measured: this round's figures are emitted
+ * @system: the system of @run
+ * @load: the workload
+ * @left: number of timers that are not cancelled
+ * @lead: time from the start of a round to the first deadline, ns
+ * @quiet: the share of time in which the processor does not run this program although
+ *	no timer is set, from 0 to 1
+ * @measured: whether this round's figures are emitted
  */
 struct trial {
 	const struct run *run;
@@ -101,9 +102,9 @@ static double expire_called(struct trial *trial)
 }
 
 /**
- * struct progress - how far the kthread has come
+ * struct progress - the progress of the worker
  * @ns: its processor time
- * @expired: how many have expired
+ * @expired: number of timers expired
  */
 struct progress {
 	double ns;
@@ -118,7 +119,7 @@ static struct progress progress_of(const struct system *system)
 	};
 }
 
-/* Lets the kthread run until all have expired. */
+/* Lets the worker run until all timers have expired. */
 static void catch_up(struct trial *trial)
 {
 	const struct system *system = trial->system;
@@ -129,13 +130,13 @@ static void catch_up(struct trial *trial)
 	emit_each(trial, "expire, waited for", clock_ns(cycles() - start),
 		  trial->left);
 	processor_share();
-	/* What it does afterwards is part of it. */
-	clock_sleep_until(now_ns() + 5 * NSEC_PER_MSEC);
+	/* The worker's work after the last expiry belongs to the expiry, too. */
+	sleep_until(now_ns() + 5 * NSEC_PER_MSEC);
 }
 
 /*
- * Nobody else runs on the kthread's processor until @end; or, where that would be
- * too long, the kthread hardly does.
+ * Keeps the worker from running until @end: this program holds their common processor.
+ * Where that would take too long, the worker runs with the lowest priority instead.
  */
 static void hold_until(struct trial *trial, __u64 end)
 {
@@ -143,7 +144,7 @@ static void hold_until(struct trial *trial, __u64 end)
 		processor_hold_back(trial->system->worker_pid());
 	} else {
 		if (now_ns() + HOLD_MAX < end)
-			clock_sleep_until(end - HOLD_MAX);
+			sleep_until(end - HOLD_MAX);
 		processor_hold();
 	}
 	trial->system->watch(trial->left);
@@ -151,9 +152,9 @@ static void hold_until(struct trial *trial, __u64 end)
 }
 
 /*
- * The kthread is held up until all is due; then it does all in one turn, but for
- * those for which the scheduler let it run nevertheless. These do not count,
- * unless they are most.
+ * Holds the worker up until all timers are due, so that it expires them in one turn.
+ * The scheduler may let the worker expire some of them before. Those do not count,
+ * unless they are the majority.
  */
 static double expire_held(struct trial *trial)
 {
@@ -174,7 +175,7 @@ static double expire_held(struct trial *trial)
 	       trial->left;
 }
 
-/* What comes until then, less what would come anyway */
+/* Returns the gaps until @until, less the gaps that come even without timers. */
 static double gaps_ns(struct trial *trial, __u64 until)
 {
 	__u64 start = now_ns();
@@ -196,7 +197,7 @@ static double expire_interrupt(struct trial *trial)
 
 static void sleep_past_all(struct trial *trial)
 {
-	clock_sleep_until(workload_last(&trial->load) + trial->lead + GRACE);
+	sleep_until(workload_last(&trial->load) + trial->lead + GRACE);
 }
 
 static void expire(struct trial *trial)
@@ -286,7 +287,7 @@ static void forget_all(struct trial *trial)
 		trial->system->expire(0);
 }
 
-/* All timers far ahead, and none again; returns what it takes, ns. */
+/* Schedules all timers far ahead and cancels them; returns the time, ns. */
 static double rehearse(struct trial *trial, double before)
 {
 	double ns;
@@ -303,9 +304,9 @@ static double rehearse(struct trial *trial, double before)
 }
 
 /*
- * Touches all that is needed for the timers, and finds out how long it will be
- * until they are all set. Where that is to be short, what it takes with all at
- * hand counts.
+ * Touches all the memory that the timers need, and measures the time that setting
+ * them takes, for the lead. Where a worker expires the timers, the lead has to be
+ * short; so a second rehearsal measures that time with the memory at hand.
  */
 static void warm_up(struct trial *trial, double before)
 {
@@ -319,7 +320,7 @@ static void warm_up(struct trial *trial, double before)
 /* ---- more phases ---- */
 
 /*
- * As many as the system does in one go are scheduled, and then cancelled in the
+ * Schedules a batch, as large as the system takes in one call, and cancels it in the
  * same order.
  */
 static void hot_pairs(struct trial *trial, const __u32 *in_order)
@@ -350,11 +351,9 @@ static void hot_pairs(struct trial *trial, const __u32 *in_order)
 
 static void measure_pairs(struct trial *trial)
 {
-	__u32 *in_order = malloc(trial->load.timers * sizeof(*in_order));
+	__u32 *in_order = allocate(trial->load.timers, sizeof(*in_order));
 	__u32 i;
 
-	if (!in_order)
-		err(1, "no memory for an order");
 	for (i = 0; i < trial->load.timers; i++)
 		in_order[i] = i;
 	hot_pairs(trial, in_order);
@@ -369,7 +368,10 @@ static double timed_reschedule(struct trial *trial)
 	return clock_ns(cycles() - start);
 }
 
-/* All later, in random order; and then all earlier than they were at first. */
+/*
+ * Reschedules all timers in random order: to later deadlines, and then to deadlines
+ * that are earlier than the first ones.
+ */
 static void measure_reschedule(struct trial *trial)
 {
 	__u32 timers = trial->load.timers;
@@ -387,12 +389,12 @@ static void measure_reschedule(struct trial *trial)
 	forget_all(trial);
 }
 
-/* A burst that the program delivers itself, in one call */
+/* Times a burst that the program delivers itself, in one call. */
 static struct gaps burst_delivered(struct trial *trial)
 {
 	__u64 start;
 
-	clock_sleep_until(trial->load.base + trial->lead);
+	sleep_until(trial->load.base + trial->lead);
 	start = now_ns();
 	trial->system->deliver();
 	return (struct gaps){
@@ -401,14 +403,14 @@ static struct gaps burst_delivered(struct trial *trial)
 	};
 }
 
-/* A burst that comes in interrupts: it is over when all can be delivered. */
+/* Times a burst that expires in interrupts; it ends when all timers are delivered. */
 static struct gaps burst_seen(struct trial *trial)
 {
 	struct workload *load = &trial->load;
 	__u64 until = load->base + NSEC_PER_MSEC;
 	struct gaps gaps, sum = { 0 };
 
-	clock_sleep_until(load->base - NSEC_PER_MSEC);
+	sleep_until(load->base - NSEC_PER_MSEC);
 	do {
 		processor_hold();
 		gaps = clock_gaps_settled(until, HOLD_MAX);
@@ -422,32 +424,32 @@ static struct gaps burst_seen(struct trial *trial)
 	return sum;
 }
 
-/* ---- the ways in ---- */
+/* ---- the entry points ---- */
 
 /*
- * What comes between for other reasons, as long as nothing of ours does: the
- * median of short looks, as somebody else's burst would spoil a mean.
+ * Measures the gaps that come while no timer is set. The figure is the median of short
+ * samples, because a burst of another program would spoil a mean.
  */
 static void measure_quiet(struct trial *trial)
 {
-	double shares[QUIET_LOOKS];
+	double shares[QUIET_SAMPLES];
 	__u64 start;
 	int i;
 
 	processor_hold();
-	for (i = 0; i < QUIET_LOOKS; i++) {
+	for (i = 0; i < QUIET_SAMPLES; i++) {
 		start = cycles();
 		shares[i] = clock_gaps_until(now_ns() + QUIET_LENGTH).ns;
 		shares[i] /= clock_ns(cycles() - start);
 	}
 	processor_share();
-	trial->quiet = quantile(shares, QUIET_LOOKS, 0.5);
+	trial->quiet = quantile(shares, QUIET_SAMPLES, 0.5);
 }
 
 /*
- * A system that goes by the real time has to wait for the deadlines in between:
- * the more timers, the longer its ticks are, so that few of them pass while all
- * are set, and the deadlines are as many ticks ahead as the floor's.
+ * A worker goes by real time, so ticks pass while timers are being set. The ticks of
+ * such a system grow with the number of timers, so that few of them pass and the
+ * deadlines remain as many ticks ahead as the floor's.
  */
 static __u64 tick_of(const struct run *run)
 {
@@ -504,7 +506,7 @@ void phases_run(const struct run *run)
 	end(&trial);
 }
 
-/* A burst that a kthread sees to, while we sleep */
+/* Times a burst that the worker expires while this program sleeps. */
 static struct gaps burst_awaited(struct trial *trial)
 {
 	const struct system *system = trial->system;
@@ -598,7 +600,7 @@ static void await_all(struct trial *trial)
 		first = load->delivered_count;
 		trial->system->deliver();
 		check_none_early(trial, first);
-		clock_sleep_until(now_ns() + NSEC_PER_MSEC / 5);
+		sleep_until(now_ns() + NSEC_PER_MSEC / 5);
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The phases that every system goes through, and how each is timed.
+ * Takes a system through the phases, which are the same for all, and times each.
  */
 #ifndef BENCH_PHASES_H
 #define BENCH_PHASES_H
@@ -8,15 +8,15 @@
 #include "system.h"
 
 /**
- * struct run - one measurement
- * @system: of what
- * @variant: of that
- * @timers: how many
- * @tick: ns; 0: the system's own
- * @lead: how much longer than expected it is until the first deadline
- * @unseen: what happens in interrupts cannot be timed here
- * @cpu: the processor it is bound to
- * @seed: of all that is random
+ * struct run - the settings of one measurement
+ * @system: the system
+ * @variant: index of the variant in the system's names
+ * @timers: number of timers
+ * @tick: length of a tick, ns; 0: the system's own
+ * @lead: factor by which the time to the first deadline exceeds the expected need
+ * @unseen: work in interrupts cannot be timed here
+ * @cpu: the processor to run on
+ * @seed: seed of the random numbers
  */
 struct run {
 	const struct system *system;
@@ -30,20 +30,20 @@ struct run {
 };
 
 /*
- * Each ends the program unless every timer was delivered once; with SYSTEM_LATE
- * if @lead was too short.
+ * Each function ends the program unless every timer was delivered once. The exit status
+ * is SYSTEM_LATE if @lead was too short.
  */
 
-/* All phases; emits the figures. */
+/* Runs all phases and emits their figures. */
 void phases_run(const struct run *run);
 
-/* All in one tick: what it costs, and how late the last is */
+/* Lets all timers expire in one tick; emits the cost, and the lateness of the last. */
 void phases_burst(const struct run *run);
 
-/* Expiry as it is in life: whenever something is due */
+/* Measures expiry at each timer's own deadline, as in a real program. */
 void phases_ticks(const struct run *run);
 
-/* Nothing is timed: events are awaited, and none may be early. */
+/* Times nothing: checks that all events come and none is early. */
 void phases_check(const struct run *run);
 
 #endif /* BENCH_PHASES_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Processors; see processor.h.
+ * Binds processes to processors and sets priorities; see processor.h.
  */
 #include <err.h>
 #include <sched.h>

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which processor who runs on, and who goes first there.
+ * Binds processes to processors, and chooses which of them run first.
  */
 #ifndef BENCH_PROCESSOR_H
 #define BENCH_PROCESSOR_H
 
-/* @pid: a process or a kthread; 0: us */
+/* Binds a process or a kthread to a processor; @pid 0: this process. */
 void processor_pin(int pid, int cpu);
 
+/* Returns the number of the last processor that is online. */
 int processor_last(void);
 
-/* How long the scheduler has let @pid run so far, ns; 0: it does not tell. */
+/* Returns the processor time of @pid so far, ns; 0: the kernel does not tell. */
 double processor_time(int pid);
 
-/* Nobody ordinary runs beside us: until processor_share(). */
+/* Keeps ordinary processes off this processor, until processor_share(). */
 void processor_hold(void);
 void processor_share(void);
 
-/* Whoever ordinary wants to run does so at once. */
+/* Lets every ordinary process run before this one, until processor_share(). */
 void processor_yield(void);
 
-/* @pid runs only if nobody else wants to: until processor_return(). */
+/* Lets @pid run only on an otherwise idle processor, until processor_return(). */
 void processor_hold_back(int pid);
 void processor_return(int pid);
 

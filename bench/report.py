@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the benchmark's results say.
+"""Reports the benchmark's results.
 
-Called by bench/bench.sh as: report.py RESULTS OUTPUT
+bench/bench.sh calls it as: report.py RESULTS OUTPUT
 
-RESULTS is a directory of files with one JSON object a line. Written are
-OUTPUT.json (all medians, and how they meet the targets), OUTPUT.txt (all
-medians as a table), OUTPUT.png (a life-cycle against the number of timers,
-drawn by gnuplot), and to standard output the table for a million timers.
+RESULTS is a directory of files with one JSON object per line. The program writes
+OUTPUT.json (all medians, and how they meet the targets), OUTPUT.txt (all medians as a
+table) and OUTPUT.png (the life-cycle against the number of timers, drawn by gnuplot).
+To standard output it prints the table for a million timers and the targets.
 """
 
 import json
@@ -23,7 +23,7 @@ RINGS = "hierarchical, rings"
 MILLION = 1000000
 
 LIFE = "life-cycle"
-# Where what happens in interrupts cannot be timed
+# For places where work in interrupts cannot be timed
 AT_LEAST = "life-cycle, expiry not counted"
 
 # Columns of the table: heading, phase
@@ -45,16 +45,17 @@ COLUMNS = [
 
 
 class Results:
-    """The figures of all repetitions, by who, where and how many."""
+    """The figures of all repetitions, by subject: the system, the variant, the place
+    and the number of timers."""
 
     def __init__(self, directory):
-        # (who, phase) -> (repetition, turn) -> value
+        # (subject, phase) -> (repetition, turn) -> value
         self.values = defaultdict(dict)
         self.units = {}
         self.skipped = []
         for name in sorted(os.listdir(directory)):
             if name.endswith(".part"):
-                continue  # of a program that failed, or still runs
+                continue  # its program failed, or still runs
             with open(os.path.join(directory, name), encoding="utf-8") as file:
                 for line in file:
                     if line.startswith("{"):
@@ -74,7 +75,7 @@ class Results:
         self.units[phase] = unit
 
     def derive(self):
-        """Sums, of each run by itself."""
+        """Adds the sums of phases, separately for each run."""
         for who in self.subjects():
             for when in list(self.values.get((who, "schedule"), ())):
                 self.derive_one(who, when)
@@ -102,7 +103,7 @@ class Results:
         return sorted({who for who, _ in self.values})
 
     def median(self, system, variant, where, timers, phase):
-        """None if there is no such figure."""
+        """Returns None if the figure does not exist."""
         values = self.values.get(((system, variant, where, timers), phase))
         return statistics.median(values.values()) if values else None
 
@@ -141,7 +142,7 @@ def cells(results, who):
 
 
 def table(results, subjects):
-    """Lines of text."""
+    """Yields the lines of the table."""
     head = ["system", "variant", "where", "timers"]
     head += [heading for heading, _ in COLUMNS]
     lines = [head]
@@ -156,7 +157,8 @@ def table(results, subjects):
 
 
 def largest(subjects):
-    """Of each system, variant and place the most timers up to a million"""
+    """Returns, for each system, variant and place, the subject with the most timers up
+    to a million."""
     best = {}
     for who in subjects:
         if who[3] <= MILLION and who[3] > best.get(who[:3], (0, 0, 0, 0))[3]:
@@ -167,7 +169,7 @@ def largest(subjects):
 # ---- the targets ----
 
 def by_repetition(values):
-    """The median of each repetition"""
+    """Returns the median of each repetition."""
     runs = defaultdict(list)
     for (rep, _), value in values.items():
         runs[rep].append(value)
@@ -175,12 +177,12 @@ def by_repetition(values):
 
 
 def singly(values):
-    """As if each repetition had been one run"""
+    """Converts figures by repetition to figures by repetition and turn."""
     return {(rep, 0): value for rep, value in values.items()}
 
 
 def neighbours(ours, theirs):
-    """Pairs of figures that were measured next to each other"""
+    """Returns pairs of figures that were measured next to each other."""
     turns = [when for when in ours if when in theirs and when[1]]
     if not turns:
         ours, theirs = by_repetition(ours), by_repetition(theirs)
@@ -189,12 +191,12 @@ def neighbours(ours, theirs):
 
 
 class Targets:
-    """The table of what is to be reached, each with what was measured.
+    """The table of targets, each with the value that was measured.
 
-    A ratio is the median of the ratios of runs next to each other, so that what
-    disturbs the one disturbs the other: of those that took turns where there are
-    such, otherwise of those of one repetition. Where the module ran is `where`;
-    `beside` is where user space ran beside it.
+    A ratio is the median of the ratios of neighbouring runs, because a disturbance of the
+    machine affects both of them. Neighbours are runs that took turns if such runs exist,
+    otherwise runs of the same repetition. `where` is the place where the module ran,
+    `beside` the place where user space ran at the same time.
     """
 
     def __init__(self, results, where, beside):
@@ -204,7 +206,7 @@ class Targets:
         self.list = []
 
     def values(self, system, variant, where, timers, phase):
-        """By repetition and turn"""
+        """Returns the figures of a phase by repetition and turn."""
         who = (system, variant, where, timers)
         return self.results.values.get((who, phase), {})
 
@@ -212,8 +214,8 @@ class Targets:
         return self.values("hwtimer", variant, self.where, timers, phase)
 
     def best(self, system, phase, where):
-        """Of a system's variants and numbers of timers the cheapest, and its
-        name; the most timers up to a million of each variant."""
+        """Returns the figures and the name of a system's cheapest variant. Each variant
+        counts with its largest number of timers up to a million."""
         found = [(statistics.median(values.values()), who, values)
                  for (who, its), values in self.results.values.items()
                  if its == phase and who in largest_of(self.results, phase)
@@ -262,7 +264,7 @@ class Targets:
         theirs, who = self.best("timerfd", LIFE, self.where)
         if not theirs:
             theirs, who = self.best("timerfd", AT_LEAST, self.where)
-            who += "; its expiry is not counted"
+            who = f"{who}; its expiry is not counted" if who else ""
         self.add_ratio("life-cycle against timerfd + epoll, same kernel",
                        1 / 50, life, theirs, detail=who)
         self.add_ratio("expire + deliver against the floor's lists", 1 / 2,
@@ -271,8 +273,8 @@ class Targets:
                                    "expire + deliver"))
 
     def other_lives(self, life):
-        """How far the turns differ; by requests instead of bulks; and where the
-        module runs, the floor may be slower, too."""
+        """Describes the spread of the turns, and the ratios with requests instead of
+        bulks and against the floor in the module's own place, where it may be slower."""
         def floor(where):
             return self.values("floor", "vectors", where, MILLION, LIFE)
 
@@ -300,7 +302,7 @@ class Targets:
                  worst[0] if worst else None,
                  detail=worst[1] if worst else "")
         peak = self.ours("peak")
-        self.add("kernel bytes a pending timer, 1M one-shot", 48,
+        self.add("kernel bytes per pending timer, 1M one-shot", 48,
                  max(peak.values()) if peak else None)
 
     def add_extras(self):
@@ -321,8 +323,8 @@ class Targets:
                            ours, theirs)
 
     def add_rings(self):
-        """What the program pays while the worker has another processor; and all
-        that both do, on one."""
+        """Adds the program's own costs while the worker has another processor, and
+        the costs of both on one processor."""
         def floor(phase):
             return self.values("floor", "vectors", self.beside, MILLION, phase)
 
@@ -377,7 +379,7 @@ class Targets:
                  detail=f"after {max(pairs):,} pairs")
 
     def add_wait(self):
-        """By the kernel's own account of what was waited for locks."""
+        """Adds the wait for the lock, as the kernel's tracer measured it."""
         phase = "lock wait in a burst, longest"
         crowds = [(who[2] == self.where, who[2], who[3])
                   for (who, its) in self.results.values if its == phase]
@@ -421,8 +423,8 @@ def print_targets(targets):
 # ---- the plot ----
 
 def plot(results, output):
-    """Of each system in each place its best variant: of those that went to the
-    largest number of timers the cheapest there"""
+    """Draws the best variant of each system in each place: among the variants with the
+    largest number of timers, the cheapest there."""
     lines = defaultdict(list)
     for (who, phase), values in results.values.items():
         if phase == "life-cycle":

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the benchmark wants of a system of timers: hwtimer, or a rival. One file
- * a system, named system_*.c; the phases (phases.c) know them by this only.
+ * The interface between the phases (phases.c) and a system of timers: hwtimer, or a
+ * rival. Each system_*.c implements one system.
  */
 #ifndef BENCH_SYSTEM_H
 #define BENCH_SYSTEM_H
@@ -12,17 +12,17 @@
 #include "clock.h"
 #include "workload.h"
 
-/* The exit status if a timer was due before it could be cancelled */
+/* The exit status when a timer was due before it could be cancelled */
 #define SYSTEM_LATE 75
 
 /**
- * enum expiry - how a system's timers come to expire, and so how it is timed
- * @EXPIRY_CALLED: by calling @expire, which has a clock of its own
- * @EXPIRY_HELD: in a kthread on our processor: it is held up until all are
- *	due, then it catches up in one turn
- * @EXPIRY_INTERRUPT: in interrupts on our processor: we look at the clock, and
- *	add up when we could not; nothing but interrupts comes between
- * @EXPIRY_DELIVERS: within @deliver, when all are due
+ * enum expiry - how a system's timers expire, and so how their expiry is timed
+ * @EXPIRY_CALLED: in @expire, which has a clock of its own
+ * @EXPIRY_HELD: in a kthread on the benchmark's processor; the benchmark holds it up
+ *	until all timers are due, and it expires them in one turn
+ * @EXPIRY_INTERRUPT: in interrupts on the benchmark's processor; the benchmark reads
+ *	the clock without pause and adds up the gaps, which only interrupts cause
+ * @EXPIRY_DELIVERS: in @deliver, after all timers are due
  */
 enum expiry {
 	EXPIRY_CALLED,
@@ -32,33 +32,34 @@ enum expiry {
 };
 
 /**
- * struct system - one system; the calls end the program if anything goes wrong
- * @name: in the results
- * @variants: their names, up to a NULL
+ * struct system - one system; its functions end the program if anything fails
+ * @name: the name in the results
+ * @variants: names of the variants; a NULL ends them
  * @expiry: how its timers expire
- * @tick: ns, the length of a tick; how long the deadlines are spread follows
- * @timers_max: how many it can do here, or in a time that one would wait; NULL:
- *	as many as memory has room for
- * @calls: of a variant, how many system calls a timer's life takes
- * @batch: of a variant, how many timers it schedules in one go; NULL: one
- * @missing: why it cannot run here; NULL: it can
- * @setup: of @variant for @load; what setting handles up takes is not timed
- * @teardown: gives everything back
- * @schedule: timers @first to @first + @count, due at workload_deadline()
- * @aim: before @cancel and @reschedule and not timed: look the handles of
- *	load->order[@first...] up, which a program has in its own structures
- * @cancel: those, in that order
- * @reschedule: those, in that order, to their workload_deadline(), which has
- *	changed; NULL if it cannot
- * @watch: EXPIRY_HELD: before @expire, and not timed
- * @expire: EXPIRY_CALLED: expires all. EXPIRY_HELD: returns when @count
+ * @tick: length of a tick, ns; the deadlines are spread over WORKLOAD_TICKS of them
+ * @timers_max: returns the most timers that it can have here, or handle in a tolerable
+ *	time; NULL: memory is the only limit
+ * @calls: returns the number of system calls in a timer's life; NULL: not limited
+ * @batch: returns the number of timers that one call schedules; NULL: one
+ * @missing: returns the reason why it cannot run here, or NULL if it can; no function:
+ *	it always can
+ * @setup: prepares @variant for @load; not timed, including the making of handles
+ * @teardown: frees everything
+ * @schedule: schedules timers @first to @first + @count - 1, at workload_deadline()
+ * @aim: looks up the handles of load->order[@first] and the @count - 1 after it, for
+ *	@cancel and @reschedule; not timed, because a program keeps handles in its own
+ *	structures; NULL: needs none
+ * @cancel: cancels those timers, in that order
+ * @reschedule: moves those timers, in that order, to their workload_deadline(), which
+ *	has changed; NULL: not possible
+ * @watch: EXPIRY_HELD: prepares @expire; not timed
+ * @expire: EXPIRY_CALLED: expires all timers. EXPIRY_HELD: waits until @count timers
  *	have expired
- * @deliver: hands all that have expired to workload_deliver()
- * @bytes: memory that it holds or has held at the most; NULL: measured from
- *	outside
- * @expired: EXPIRY_HELD: how many have expired so far
- * @lateness: EXPIRY_HELD: the longest so far, ns
- * @worker_pid: EXPIRY_HELD: the kthread
+ * @deliver: passes all expired timers to workload_deliver()
+ * @bytes: returns the peak of its memory; NULL: memory is measured from outside
+ * @expired: EXPIRY_HELD: returns the number of timers expired so far
+ * @lateness: EXPIRY_HELD: returns the longest lateness so far, ns
+ * @worker_pid: EXPIRY_HELD: returns the process id of the kthread
  */
 struct system {
 	const char *name;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The floor: a hashed wheel in the program, its buckets growing arrays of {index,
- * generation} that point into a dense table of records. A cancel only bumps the
+ * The floor: a hashed wheel in the program. Its buckets are growing arrays of {index,
+ * generation}, which refer to a dense table of records. A cancel only increments the
  * record's generation; expiry prefetches the records of the entries ahead.
  */
 #include <err.h>
@@ -10,7 +10,7 @@
 
 #include "floor.h"
 
-/* Entries between the prefetch and the use */
+/* Number of entries from the one in use to the one whose record is prefetched */
 #define AHEAD 12
 
 struct record {

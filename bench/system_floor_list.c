@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The floor with the layout that Netty, Kafka and the kernel's timer.c have: a
- * doubly linked list of 64-byte timers a bucket, and one of those that are due.
+ * The floor with the layout of Netty, Kafka and the kernel's timer.c: one doubly linked
+ * list of 64-byte timers per bucket, and one list of the timers that are due.
  */
 #include <string.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hwtimer: one timer an ioctl, batches of SUBMIT and of BULK, and the rings, with
- * both kinds of wheel.
+ * hwtimer as a system of timers: one timer per ioctl, batches of SUBMIT and of BULK,
+ * and the rings, with both kinds of wheel.
  *
- * Filling the requests in and taking the ids out is timed with the call, as a
- * program has to do it.
+ * The time of a call includes filling the requests in and taking the ids out, because
+ * a program has to do both.
  */
 #include <dirent.h>
 #include <err.h>
@@ -23,17 +23,17 @@
 
 #define BATCH_MAX 4096
 
-/* Slots of the rings; of events, the most there can be */
+/* Slots of the rings. The events have as many as the module allows. */
 #define SUBMISSIONS BATCH_MAX
 #define COMPLETIONS HWTIMER_COMPLETIONS_MAX
 
 /**
- * struct way - how a program may use the device
- * @kind: of wheel
- * @batch: timers in one SUBMIT, events in one read(); 0: one ioctl a timer
- * @bulk: timers in one BULK instead
- * @rings: timers and events through the rings; after each batch a kick, as here
- *	the worker may not run beside the program
+ * struct way - a way to use the device
+ * @kind: kind of wheel
+ * @batch: timers in one SUBMIT, and events in one read(); 0: one ioctl per timer
+ * @bulk: use BULK instead of SUBMIT
+ * @rings: use the rings for timers and events; each batch ends with a kick, because the
+ *	worker shares the program's processor
  */
 struct way {
 	__u32 kind;
@@ -82,10 +82,10 @@ __u32 hwtimer_buckets;
 static struct workload *load;
 static struct way way;
 static int fd;
-/* Of all timers; and of those that are aimed at, in the order of the cancels */
+/* The ids of all timers; and the ids that hwtimer_aim() looked up, in random order */
 static __u64 *ids, *aimed;
 static struct hwtimer_ring ring;
-/* Events before those that are watched for */
+/* The instance's count of expired timers at the last hwtimer_watch() */
 static __u64 expired_before;
 static struct hwtimer_request requests[BATCH_MAX];
 static struct hwtimer_bulk_timer timers[BATCH_MAX];
@@ -145,12 +145,8 @@ static void hwtimer_setup(struct workload *new_load, unsigned int variant)
 {
 	load = new_load;
 	way = ways[variant];
-	ids = malloc(load->timers * sizeof(*ids));
-	aimed = malloc(load->timers * sizeof(*aimed));
-	if (!ids || !aimed)
-		err(1, "no memory for %u ids", load->timers);
-	memset(ids, 0, load->timers * sizeof(*ids));
-	memset(aimed, 0, load->timers * sizeof(*aimed));
+	ids = allocate_touched(load->timers, sizeof(*ids));
+	aimed = allocate_touched(load->timers, sizeof(*aimed));
 	memset(requests, 0, sizeof(requests));
 	memset(events, 0, sizeof(events));
 	fd = device_open();
@@ -169,8 +165,9 @@ static void hwtimer_teardown(void)
 }
 
 /*
- * A timer that has expired already was set too near. Once its event is in the
- * ring, it is not even known any more.
+ * Returns whether an operation failed because the timer had expired: its deadline was
+ * too near. With rings the error may be ENOENT, because a timer whose event is in the
+ * ring no longer exists.
  */
 static bool expired_too_soon(int error)
 {
@@ -178,6 +175,7 @@ static bool expired_too_soon(int error)
 	       now_ns() >= load->base;
 }
 
+/* Ends the program if an operation failed. */
 static void check(__u32 op, int error)
 {
 	if (expired_too_soon(error))
@@ -276,7 +274,7 @@ static void reschedule_batch(__u32 first, __u32 count)
 
 /* ---- in bulks ---- */
 
-/* All results of a SCHEDULE are ids, and of all others 0, if all is well. */
+/* On success the results of a SCHEDULE are ids; those of other operations are 0. */
 static void run_bulk(__u32 op, __u32 flags, const void *of, __u64 *to,
 		     __u32 count)
 {
@@ -344,7 +342,7 @@ static struct hwtimer_request *get_slot(__u32 op)
 	return slot;
 }
 
-/* Returns the result of the next request, which is waited for. */
+/* Waits for the result of the next request and returns it. */
 static __u64 next_result(__u32 op)
 {
 	__u64 result;
@@ -405,20 +403,20 @@ static void reschedule_ring(__u32 first, __u32 count)
 		next_result(HWTIMER_OP_RESCHEDULE);
 }
 
-/* Takes what is in the ring; returns how many. */
-static __u32 take_events(void)
+__u32 hwtimer_take_events(struct hwtimer_ring *from, struct workload *to,
+			  __u32 most)
 {
 	const struct hwtimer_event *event;
 	__u32 count = 0;
 
-	while (count < BATCH_MAX) {
-		event = hwtimer_ring_next_event(&ring);
+	while (count < most) {
+		event = hwtimer_ring_next_event(from);
 		if (!event)
 			break;
-		workload_deliver(load, event->user_data);
+		workload_deliver(to, event->user_data);
 		count++;
 	}
-	if (count && hwtimer_ring_consume(&ring))
+	if (count && hwtimer_ring_consume(from))
 		err(1, "HWTIMER_IOC_KICK");
 	return count;
 }
@@ -426,17 +424,17 @@ static __u32 take_events(void)
 static void deliver_ring(void)
 {
 	do {
-		while (take_events())
+		while (hwtimer_take_events(&ring, load, BATCH_MAX))
 			;
 		if (hwtimer_ring_kick(&ring) < 0)
 			err(1, "HWTIMER_IOC_KICK");
-	} while (take_events());
+	} while (hwtimer_take_events(&ring, load, BATCH_MAX));
 }
 
 /*
- * More events than the ring has room for: so many will never wait at a time, so
- * we look again and again, after naps that are short against what the worker
- * takes.
+ * Waits until @count timers have expired, which are more than fit into the ring. poll()
+ * cannot tell, because so many events never wait at once. So this function polls the
+ * statistics, with naps that are short against the time that the worker needs.
  */
 static void expire_beyond_ring(__u32 count)
 {
@@ -445,17 +443,21 @@ static void expire_beyond_ring(__u32 count)
 	struct hwtimer_stats stats;
 
 	do {
-		clock_sleep_until(now_ns() + nap);
+		sleep_until(now_ns() + nap);
 		device_stats(fd, &stats);
 		if (now_ns() > end)
 			errx(1, "%u timers did not expire in a minute", count);
 	} while (stats.expired - expired_before < count);
 }
 
-/* ---- any way ---- */
+/* ---- in the chosen way ---- */
 
 /**
- * struct calls - how an operation is done in each of the ways
+ * struct calls - one operation in each of the ways
+ * @one: by one ioctl
+ * @batch: by SUBMIT
+ * @bulk: by BULK
+ * @ring: through the rings
  */
 struct calls {
 	void (*one)(__u32 which);
@@ -464,7 +466,7 @@ struct calls {
 	void (*ring)(__u32 first, __u32 count);
 };
 
-/* Does an operation in our way on @count timers. */
+/* Does an operation on @count timers in the chosen way. */
 static void in_batches(__u32 first, __u32 count, const struct calls *calls)
 {
 	__u32 i, done;
@@ -526,7 +528,7 @@ static void hwtimer_reschedule(__u32 first, __u32 count)
 	in_batches(first, count, &calls);
 }
 
-/* Lets poll() be ready when @count events wait, and not before. */
+/* Makes poll() ready when @count events wait, and not before. */
 static void hwtimer_watch(__u32 count)
 {
 	struct hwtimer_notify notify = {
@@ -629,7 +631,7 @@ int hwtimer_worker_pid(void)
 		}
 	closedir(proc);
 	if (!pid)
-		errx(1, "there is no kthread hwtimer/0");
+		errx(1, "no kthread hwtimer/0 is running");
 	return pid;
 }
 

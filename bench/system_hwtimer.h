@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is to be known of hwtimer besides what every system has.
+ * The parts of hwtimer that other files use besides struct system.
  */
 #ifndef BENCH_SYSTEM_HWTIMER_H
 #define BENCH_SYSTEM_HWTIMER_H
 
 #include "device.h"
+#include "hwtimer_ring.h"
 #include "system.h"
 
-/* What SETUP asks for; 0: the module's default */
+/* The number of buckets for SETUP; 0: the module's default */
 extern __u32 hwtimer_buckets;
 
-/* Of the instance that system_hwtimer has set up */
+/* Reads the statistics of the instance that system_hwtimer has set up. */
 void hwtimer_stats(struct hwtimer_stats *stats);
 
-/* The kthread; ends the program unless there is exactly one. */
+/* Takes up to @most events from the ring and delivers them; returns their number. */
+__u32 hwtimer_take_events(struct hwtimer_ring *from, struct workload *to,
+			  __u32 most);
+
+/* Returns the worker's process id; ends the program unless it is the only one. */
 int hwtimer_worker_pid(void);
 
 #endif /* BENCH_SYSTEM_HWTIMER_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libevent's timers: a heap in the event base. The events are made before.
+ * libevent's timers: a heap in the event base. libevent_setup() makes the events.
  */
 #include <err.h>
 #include <event2/event.h>
@@ -29,9 +29,9 @@ static void libevent_setup(struct workload *new_load, unsigned int variant)
 	(void)variant;
 	load = new_load;
 	base = event_base_new();
-	events = calloc(load->timers, sizeof(*events));
-	if (!base || !events)
-		err(1, "no memory for %u events", load->timers);
+	if (!base)
+		err(1, "event_base_new");
+	events = allocate(load->timers, sizeof(*events));
 	for (i = 0; i < load->timers; i++)
 		if (evtimer_assign(&events[i], base, fired, &events[i]))
 			errx(1, "evtimer_assign");
@@ -43,13 +43,10 @@ static void libevent_teardown(void)
 	free(events);
 }
 
-/* What libevent itself goes by */
+/* libevent counts delays from this clock. */
 static __u64 coarse_now(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+	return clock_now(CLOCK_MONOTONIC_COARSE);
 }
 
 static void add(__u32 timer, __u64 now)

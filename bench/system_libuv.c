@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libuv's timers: a heap in the loop. The handles are made before.
+ * libuv's timers: a heap in the loop. libuv_setup() makes the handles.
  */
 #include <err.h>
 #include <stdlib.h>
@@ -32,9 +32,7 @@ static void libuv_setup(struct workload *new_load, unsigned int variant)
 	(void)variant;
 	load = new_load;
 	check(uv_loop_init(&loop), "uv_loop_init");
-	handles = calloc(load->timers, sizeof(*handles));
-	if (!handles)
-		err(1, "no memory for %u handles", load->timers);
+	handles = allocate(load->timers, sizeof(*handles));
 	for (i = 0; i < load->timers; i++)
 		check(uv_timer_init(&loop, &handles[i]), "uv_timer_init");
 }
@@ -50,7 +48,7 @@ static void libuv_teardown(void)
 	free(handles);
 }
 
-/* Delays are ms, and count from the loop's own time. */
+/* Delays are in ms and count from the loop's own time. */
 static void start(__u32 timer)
 {
 	__u64 due = (workload_deadline(load, timer) + NSEC_PER_MSEC - 1) /

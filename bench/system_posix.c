@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * POSIX timers, which send a signal each, and a signalfd that takes them.
+ * POSIX timers, each of which sends a signal, and a signalfd that receives them.
  *
- * The timers are made before, and only set and unset: the best case. A signal
- * for each is reserved in the kernel, so that none is lost.
+ * posix_setup() makes the timers, and the timed part only sets and unsets them: the
+ * best case. The kernel reserves a signal for each timer, so that none is lost.
  */
 #include <err.h>
 #include <errno.h>
@@ -18,9 +18,12 @@
 #include "system.h"
 
 #define BATCH 1024
-/* The kernel looks each up in one of 512 lists, or finds its signal's place. */
+/*
+ * More would take too long: the kernel searches one of 512 lists for each timer, or a
+ * queue for the place of its signal.
+ */
 #define TIMERS_MAX 20000
-/* The limit is for all processes of a user. */
+/* RLIMIT_SIGPENDING counts the signals of all processes of a user. */
 #define OTHER_SIGNALS 1000
 
 static const char *const variants[] = { "timers kept", NULL };
@@ -59,9 +62,7 @@ static void posix_setup(struct workload *new_load, unsigned int variant)
 	fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (fd < 0)
 		err(1, "signalfd");
-	timers = malloc(load->timers * sizeof(*timers));
-	if (!timers)
-		err(1, "no memory for %u timers", load->timers);
+	timers = allocate(load->timers, sizeof(*timers));
 	for (i = 0; i < load->timers; i++) {
 		event.sigev_value.sival_int = i;
 		if (timer_create(CLOCK_MONOTONIC, &event, &timers[i]))
@@ -81,10 +82,7 @@ static void posix_teardown(void)
 
 static void set(timer_t timer, __u64 time)
 {
-	struct itimerspec when = {
-		.it_value.tv_sec = time / NSEC_PER_SEC,
-		.it_value.tv_nsec = time % NSEC_PER_SEC,
-	};
+	struct itimerspec when = { .it_value = timespec_of(time) };
 
 	if (timer_settime(timer, TIMER_ABSTIME, &when, NULL))
 		err(1, "timer_settime");

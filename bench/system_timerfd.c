@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * timerfd and epoll: a descriptor a timer.
+ * timerfd and epoll: one descriptor per timer.
  *
- * Two ways: the program makes and closes a descriptor a timer, or keeps them
- * and only sets them, which is the best that can be done with timerfds.
+ * In one variant the program makes and closes a descriptor for each timer. In the other
+ * it keeps the descriptors and only sets them, which is the best case for timerfds.
  */
 #include <err.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ static double timerfd_calls(unsigned int variant)
 	return variant == MADE ? 5 : 2.5;
 }
 
-/* Root may raise what a process may have, if it is not forbidden. */
+/* Root may raise the limit of descriptors per process, unless that is forbidden. */
 static __u32 timerfd_timers_max(void)
 {
 	FILE *file = fopen("/proc/sys/fs/nr_open", "w");
@@ -76,9 +76,7 @@ static void timerfd_setup(struct workload *new_load, unsigned int variant)
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll < 0)
 		err(1, "epoll_create1");
-	fds = malloc(load->timers * sizeof(*fds));
-	if (!fds)
-		err(1, "no memory for %u descriptors", load->timers);
+	fds = allocate(load->timers, sizeof(*fds));
 	for (i = 0; i < load->timers; i++)
 		fds[i] = made ? -1 : make(i);
 }
@@ -96,10 +94,7 @@ static void timerfd_teardown(void)
 
 static void set(int fd, __u64 time)
 {
-	struct itimerspec when = {
-		.it_value.tv_sec = time / NSEC_PER_SEC,
-		.it_value.tv_nsec = time % NSEC_PER_SEC,
-	};
+	struct itimerspec when = { .it_value = timespec_of(time) };
 
 	if (timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL))
 		err(1, "timerfd_settime");

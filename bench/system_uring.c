@@ -2,8 +2,8 @@
 /*
  * io_uring's timeouts, submitted and harvested in batches by liburing.
  *
- * To cancel one, the kernel searches a list of all: more than some thousands
- * are not to be waited for.
+ * To cancel one timeout, the kernel searches a list of all. So more than some thousands
+ * would take too long.
  */
 #include <err.h>
 #include <errno.h>
@@ -14,10 +14,10 @@
 #include "system.h"
 
 #define BATCH 4096
-/* What the completion ring has room for */
+/* Entries of the completion ring */
 #define COMPLETIONS 32768
 #define TIMERS_MAX 15000
-/* Of requests that are about a timer, besides its number */
+/* Marks the user_data of a request that removes or updates a timer. */
 #define ABOUT 0x8000000000000000ULL
 
 static const char *const variants[] = { "batches of 4096", NULL };
@@ -32,7 +32,7 @@ static const char *uring_missing(void)
 	int error = io_uring_queue_init(8, &probe, 0);
 
 	if (error)
-		return "io_uring is not there, or not allowed";
+		return "io_uring is missing or not allowed";
 	io_uring_queue_exit(&probe);
 	return NULL;
 }
@@ -100,7 +100,7 @@ static void schedule_batch(__u32 first, __u32 count)
 	submit(count);
 }
 
-/* What is to be removed or updated, but has expired, was set too near. */
+/* A removal or update that finds no timer came too late: the timer has expired. */
 static void take(const struct io_uring_cqe *cqe)
 {
 	bool about = cqe->user_data & ABOUT;
@@ -114,7 +114,7 @@ static void take(const struct io_uring_cqe *cqe)
 		errx(1, "io_uring: %s", strerror(-cqe->res));
 }
 
-/* Takes completions; those of timers that expired are delivered. */
+/* Delivers the timers that expired; returns the number of all completions taken. */
 static __u32 harvest(void)
 {
 	struct io_uring_cqe *cqe;
@@ -127,7 +127,7 @@ static __u32 harvest(void)
 	return count;
 }
 
-/* Of a removal that succeeds, only the timer tells. */
+/* A removal that succeeds has no completion; the removed timer has one. */
 static void cancel_batch(__u32 first, __u32 count)
 {
 	struct io_uring_sqe *sqe;

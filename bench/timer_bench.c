@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The benchmark: hwtimer and its rivals, all systems of timers that can run
- * here, through the same phases. bench.sh runs it in each place; report.py makes
- * a table of what it prints.
+ * Takes hwtimer and its rivals, as far as they can run here, through the same phases.
+ * bench.sh runs this program in each place; report.py makes a table of its output.
  *
- * Every measurement has a process of its own, so that none finds what another
- * has left behind.
+ * Every measurement runs in a process of its own, so that none finds memory or limits
+ * that another has changed.
  */
 #include <err.h>
 #include <stdint.h>
@@ -25,7 +24,7 @@
 
 #define NULL_CALLS 20000
 #define TRIES 6
-/* What schedules, cancels and so on all timers of a measurement, altogether */
+/* A measurement takes all its timers through about this many lives. */
 #define ROUNDS 4
 
 static const struct system *const systems[] = {
@@ -63,7 +62,7 @@ static int in_child(void (*measure)(const struct run *run),
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-/* Tries again with more time where timers were due too soon. */
+/* Runs @how; repeats it with more time while timers are due too soon. */
 static int try(void (*how)(const struct run *run), struct run *run)
 {
 	int status = SYSTEM_LATE;
@@ -76,7 +75,7 @@ static int try(void (*how)(const struct run *run), struct run *run)
 	return status;
 }
 
-/* Where it is not the usual one, with the number of buckets */
+/* Returns the variant's name, with the number of buckets if --buckets changed it. */
 static const char *variant_name(const struct run *run)
 {
 	static char name[80];
@@ -97,7 +96,7 @@ static void measure(void (*how)(const struct run *run), struct run *run)
 		     run->system->name, variant_name(run), run->timers, status);
 }
 
-/* The next number below that is one digit and noughts */
+/* Rounds down to a number that is one digit and zeros. */
 static __u32 rounded_down(double number)
 {
 	__u32 unit = 1;
@@ -107,7 +106,7 @@ static __u32 rounded_down(double number)
 	return (__u32)(number / unit) * unit;
 }
 
-/* How many timers the system can do here, and in a time that one would wait. */
+/* Returns the most timers within the system's own limit and that of --calls. */
 static __u32 timers_max(const struct options *options, const struct run *run)
 {
 	const struct system *system = run->system;
@@ -127,7 +126,7 @@ static void ask(const struct options *options, struct run *run, __u32 timers,
 		measure(question, run);
 }
 
-/* Those that are about hwtimer, and of two producers what the floor does */
+/* Runs the extras on hwtimer; two producers run on the floor, too. */
 static void measure_extras(const struct options *options)
 {
 	struct run run = {
@@ -161,7 +160,7 @@ static void measure_run(const struct options *options, struct run *run)
 	}
 }
 
-/* All numbers of timers; of those that are too many, the most there can be */
+/* Measures all numbers of timers; those that are too large become the most possible. */
 static void measure_variant(const struct options *options, struct run *run)
 {
 	__u32 max = timers_max(options, run);
@@ -177,7 +176,7 @@ static void measure_variant(const struct options *options, struct run *run)
 	}
 }
 
-/* Calls @what for each variant that is wanted. */
+/* Calls @what for each variant that the command line selects. */
 static void
 with_variants(const struct options *options, const struct system *system,
 	      void (*what)(const struct options *options, struct run *run))
@@ -217,7 +216,7 @@ static void measure_systems(const struct options *options)
 		measure_system(options, systems[(i + options->rep) % SYSTEMS]);
 }
 
-/* ---- the check: TAP, a test a variant ---- */
+/* ---- the check: TAP, one test per variant ---- */
 
 static __u32 checks, failures;
 

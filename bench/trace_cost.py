@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Where tracepoints are in a module's machine code, and what else they have changed.
+"""Counts the tracepoints in a module's machine code, and the instructions they add.
 
 usage: trace_cost.py WITH.ko WITHOUT.ko FUNCTION...
 
-For each function: instructions without and with tracepoints, and at how many places
-one can be switched on. Each of these is a nop while it is off; all other instructions
-that are more are what is run while it is on. Called by vm/trace-cost.sh.
+For each function it prints the instructions without and with tracepoints, and the places
+at which a tracepoint can be switched on. Such a place is a nop while the tracepoint is
+off. All other additional instructions run only while it is on. Called by
+vm/trace-cost.sh.
 """
 import re
 import subprocess
@@ -14,7 +15,7 @@ import sys
 
 
 def instructions(module):
-    """Of each function, a list of (address, instruction)."""
+    """Returns, by function, a list of (address, instruction)."""
     text = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", "-j", ".text", module],
         capture_output=True, check=True, text=True).stdout
@@ -29,7 +30,7 @@ def instructions(module):
 
 
 def switches(module):
-    """The addresses in .text that static branches have."""
+    """Returns the addresses of the static branches in .text."""
     text = subprocess.run(["readelf", "-rW", module], capture_output=True,
                           check=True, text=True).stdout
     section = text.split("'.rela__jump_table'")
@@ -40,7 +41,7 @@ def switches(module):
         if not line.strip():
             break
         entries.append(line)
-    # Code, target and key; the first is where the branch is.
+    # An entry is code, target and key; the code is the address of the branch.
     found = (re.search(r"\.text \+ ([0-9a-f]+)", line)
              for line in entries[0::3])
     return {int(place[1], 16) for place in found if place}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The workload; see workload.h.
+ * Draws the workload and checks its deliveries; see workload.h.
  */
 #include <err.h>
 #include <stdlib.h>
@@ -9,14 +9,9 @@
 #include "device.h"
 #include "workload.h"
 
-/* Pages that were touched, so that no fault of theirs is timed */
-static void *touched(__u32 count, size_t size)
+void *allocate_touched(size_t count, size_t size)
 {
-	void *memory = malloc(count * size);
-
-	if (!memory)
-		err(1, "no memory for %u times %zu bytes", count, size);
-	return memset(memory, 0xff, count * size);
+	return memset(allocate(count, size), 0xff, count * size);
 }
 
 static void draw_order(struct workload *load, __u64 *seed)
@@ -40,11 +35,12 @@ void workload_init(struct workload *load, __u32 timers, __u64 tick, __u64 seed)
 	*load = (struct workload){
 		.timers = timers,
 		.tick = tick,
-		.offsets = touched(timers, sizeof(*load->offsets)),
-		.ticks = touched(timers, sizeof(*load->ticks)),
-		.order = touched(timers, sizeof(*load->order)),
-		.delivered = touched(timers + 1, sizeof(*load->delivered)),
-		.state = touched(timers, sizeof(*load->state)),
+		.offsets = allocate_touched(timers, sizeof(*load->offsets)),
+		.ticks = allocate_touched(timers, sizeof(*load->ticks)),
+		.order = allocate_touched(timers, sizeof(*load->order)),
+		.delivered =
+			allocate_touched(timers + 1, sizeof(*load->delivered)),
+		.state = allocate_touched(timers, sizeof(*load->state)),
 	};
 	load->unit = (workload_horizon(load) >> 32) + 1;
 	for (i = 0; i < timers; i++) {

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The workload, the same for every system: who is due when, who is cancelled
- * in which order, and the account of what was delivered.
+ * The workload, the same for every system: the deadlines of the timers, the order in
+ * which they are cancelled, and the account of the deliveries.
  *
- * All that is random is drawn before anything is timed, for all systems alike:
- * the timed part reads it, one after the other.
+ * All random numbers are drawn before anything is timed, and the timed part reads them
+ * in sequence. So they cost every system the same.
  */
 #ifndef BENCH_WORKLOAD_H
 #define BENCH_WORKLOAD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <linux/types.h>
 
 /**
- * WORKLOAD_TICKS - over how many ticks the deadlines are spread
+ * WORKLOAD_TICKS - the number of ticks over which the deadlines are spread
  */
 #define WORKLOAD_TICKS 3000
 
 /**
- * struct workload - N timers
- * @timers: N
- * @base: the earliest deadline there can be, ns of CLOCK_MONOTONIC
- * @tick: ns
- * @unit: of @offsets, ns: 1 as long as they fit
- * @offsets: of each timer, its deadline after @base, in units
- * @ticks: the same in ticks, rounded up: for systems with a clock of their own
- * @order: a random order of all timers: the first half is cancelled, in it
- * @delivered: which timers were delivered, as the system handed them over
- * @delivered_count: how many
- * @state: of each timer, for the account
+ * struct workload - a set of timers
+ * @timers: number of timers
+ * @base: the earliest possible deadline, ns of CLOCK_MONOTONIC
+ * @tick: length of a tick, ns
+ * @unit: unit of @offsets, ns; 1 as long as the offsets fit
+ * @offsets: for each timer, the time from @base to its deadline, in units
+ * @ticks: the same times in ticks, rounded up, for systems with a clock of their own
+ * @order: all timers in random order; the first half is cancelled, in this order
+ * @delivered: the timers that were delivered, in the order of their delivery
+ * @delivered_count: number of entries in @delivered
+ * @state: for each timer, its state in workload_settle()
  */
 struct workload {
 	__u32 timers;
@@ -42,6 +43,12 @@ struct workload {
 	__u32 delivered_count;
 	__u8 *state;
 };
+
+/*
+ * Returns memory whose pages have been touched, so that no measurement contains
+ * their page faults. Its content has no meaning.
+ */
+void *allocate_touched(size_t count, size_t size);
 
 void workload_init(struct workload *load, __u32 timers, __u64 tick, __u64 seed);
 void workload_release(struct workload *load);
@@ -67,8 +74,9 @@ static inline void workload_deliver(struct workload *load, __u32 timer)
 }
 
 /*
- * Ends the program unless each of @order[from...] was delivered exactly once,
- * and nothing else was; then forgets the deliveries.
+ * Ends the program unless each timer of @order from index @from on was delivered
+ * exactly once, and no other timer was. Then empties @delivered. @who is the system's
+ * name, for messages.
  */
 void workload_settle(struct workload *load, const char *who, __u32 from);
 

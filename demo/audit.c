@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The demo's judgement: compares, timer by timer, what was asked for with what
- * came, and the sums with the module's own counters. It believes nobody: not
- * the module's deadlines, and not its statistics. What is wrong is printed,
- * the first few times that it happens in words.
+ * Judges the run. The audit compares each timer's requests with its events, and the sums
+ * with the module's counters. It trusts neither the module's deadlines nor its
+ * statistics. It counts all problems, and prints the first PROBLEMS_SHOWN of them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -73,7 +72,7 @@ static void check_conduct(struct audit *audit, const struct demo *demo)
 	const struct harvested *harvested = &demo->harvested;
 
 	if (harvested->stalled)
-		problem(audit, "gave up waiting: nothing more came");
+		problem(audit, "gave up waiting: no more events came");
 	if (submitted->refused)
 		problem(audit, "%u timers were refused: %s", submitted->refused,
 			strerror(submitted->refusal));
@@ -82,7 +81,8 @@ static void check_conduct(struct audit *audit, const struct demo *demo)
 			"%u CANCELs failed with neither ENOENT nor EALREADY",
 			submitted->odd);
 	if (harvested->foreign)
-		problem(audit, "%u events are of no timer", harvested->foreign);
+		problem(audit, "%u events belong to no timer",
+			harvested->foreign);
 	if (harvested->miscounted)
 		problem(audit, "%u events do not say 1 expiration",
 			harvested->miscounted);
@@ -92,7 +92,8 @@ static void check_sum(struct audit *audit, const char *name, __u64 says,
 		      __u64 is)
 {
 	if (says != is)
-		problem(audit, "the module counts %llu %s, it should be %llu",
+		problem(audit,
+			"the module counts %llu %s, but it should be %llu",
 			says, name, is);
 }
 
@@ -108,7 +109,10 @@ static void check_sums(struct audit *audit, const struct hwtimer_stats *stats)
 	check_sum(audit, "unprocessed", stats->unprocessed, 0);
 }
 
-/* All rows but the last, which holds what is too long for an event. */
+/*
+ * Compares all rows of the histograms but the last, which holds times that are too long
+ * for an event's field.
+ */
 static void check_lateness(struct audit *audit, const struct demo *demo,
 			   const struct hwtimer_stats *stats)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the demo share. Two threads work on one instance: the
- * submitter schedules and cancels, the harvester reads events. Each writes
- * only its own column of the bookkeeping, so that nothing needs a lock and an
- * event may arrive before SUBMIT has returned; the audit compares the columns
- * when both are done.
+ * The types and functions that the parts of the demo share. Two threads work on one
+ * instance: the submitter schedules and cancels timers, the harvester reads events. Each
+ * thread writes only its own column of the bookkeeping. So the columns need no lock, and
+ * an event may arrive before its SUBMIT has returned. The audit compares the columns
+ * when both threads are done.
  */
 #ifndef DEMO_DEMO_H
 #define DEMO_DEMO_H
@@ -16,11 +16,11 @@
 
 /**
  * struct options - the command line
- * @timers: how many to schedule
- * @seconds: over how long their deadlines are spread
- * @batch: most requests in one SUBMIT
- * @seed: of everything that is random
- * @plain: progress in lines of its own, even on a terminal
+ * @timers: number of timers
+ * @seconds: time over which the deadlines are spread, s
+ * @batch: the most requests in one SUBMIT
+ * @seed: seed of the random numbers
+ * @plain: print progress in separate lines, even on a terminal
  */
 struct options {
 	__u32 timers;
@@ -31,11 +31,11 @@ struct options {
 };
 
 /**
- * enum fate - what the submitter knows of a timer's end
+ * enum fate - the end of a timer, as the submitter knows it
  * @FATE_UNSCHEDULED: not scheduled, or refused
- * @FATE_EXPIRES: scheduled, and to be left alone or not yet cancelled
+ * @FATE_EXPIRES: scheduled, and not cancelled so far
  * @FATE_CANCELLED: CANCEL succeeded: no event may come
- * @FATE_TOO_LATE: CANCEL found it expired: its event has come or will
+ * @FATE_TOO_LATE: CANCEL came after the expiry: the event has come or will come
  */
 enum fate {
 	FATE_UNSCHEDULED,
@@ -45,11 +45,11 @@ enum fate {
 };
 
 /**
- * struct timer - the submitter's column: one timer as it was asked for
- * @id: from SCHEDULE
- * @deadline: absolute, ns
- * @next: the next victim in the same slot of the plan of cancels
- * @fate: enum fate
+ * struct timer - the submitter's column: one timer as it was requested
+ * @id: the id from SCHEDULE
+ * @deadline: the absolute deadline, ns
+ * @next: the next victim in the same slot; see submitter.c
+ * @fate: the end of the timer, enum fate
  */
 struct timer {
 	__u64 id;
@@ -59,12 +59,12 @@ struct timer {
 };
 
 /**
- * struct sighting - the harvester's column: one timer as its event said
- * @id: from the event
- * @deadline: from the event
- * @seen: the clock after the read() that brought it
- * @lateness: from the event
- * @times: how often it came
+ * struct sighting - the harvester's column: one timer as its event reports it
+ * @id: the event's id
+ * @deadline: the event's deadline, ns
+ * @seen: the time after the read() that returned the event, ns
+ * @lateness: the event's lateness, ns
+ * @times: number of events of this timer
  */
 struct sighting {
 	__u64 id;
@@ -76,14 +76,14 @@ struct sighting {
 
 /**
  * struct submitted - the submitter's totals
- * @schedule_ns: from the first SCHEDULE to the last
- * @refused: SCHEDULEs that failed
- * @refusal: errno of the first of them
- * @attempts: CANCELs
- * @unread: of those, the ones that found the event unread (EALREADY)
- * @gone: of those, the ones that found the event read (ENOENT)
- * @odd: of those, the ones that failed in another way
- * @peak: most timers that the instance held, unread events included
+ * @schedule_ns: time from the start of the run to the last SCHEDULE, ns
+ * @refused: number of SCHEDULEs that failed
+ * @refusal: errno of the first failed SCHEDULE
+ * @attempts: number of CANCELs
+ * @unread: number of CANCELs that failed because the event was unread (EALREADY)
+ * @gone: number of CANCELs that failed because the event was read (ENOENT)
+ * @odd: number of CANCELs that failed for another reason
+ * @peak: the most timers in the instance, including those with an unread event
  */
 struct submitted {
 	__u64 schedule_ns;
@@ -98,10 +98,10 @@ struct submitted {
 
 /**
  * struct harvested - the harvester's totals
- * @reads: read() calls that brought events
- * @foreign: events whose user_data is no timer's
- * @miscounted: events whose expirations is not 1
- * @stalled: gave up, because nothing more came
+ * @reads: number of read() calls that returned events
+ * @foreign: number of events with a user_data that belongs to no timer
+ * @miscounted: number of events with expirations other than 1
+ * @stalled: whether the harvester gave up, because no more events came
  */
 struct harvested {
 	__u32 reads;
@@ -113,16 +113,16 @@ struct harvested {
 /**
  * struct demo - one run
  * @options: the command line
- * @fd: the instance
- * @start: when the run began, ns
+ * @fd: descriptor of the instance
+ * @start: the start of the run, ns
  * @timers: the submitter's column
  * @sightings: the harvester's column
- * @submitted: the submitter's, valid once @submitter_done
- * @harvested: the harvester's
- * @scheduled: how many so far
- * @cancelled: how many so far
- * @delivered: timers whose event has come so far
- * @submitter_done: nothing more will be scheduled or cancelled
+ * @submitted: the submitter's totals, valid once @submitter_done is true
+ * @harvested: the harvester's totals
+ * @scheduled: number of timers scheduled so far
+ * @cancelled: number of timers cancelled so far
+ * @delivered: number of timers with an event so far
+ * @submitter_done: whether the submitter has finished
  */
 struct demo {
 	struct options options;
@@ -139,14 +139,14 @@ struct demo {
 };
 
 /**
- * struct audit - what the two columns say together
- * @scheduled: timers that SCHEDULE accepted
- * @cancelled: of those, the ones that CANCEL ended
- * @delivered: of those, the ones whose event came
- * @early: delivered before the deadline
- * @lost: neither cancelled nor delivered
- * @duplicate: delivered twice, or cancelled and delivered
- * @problems: everything that is wrong, these three included
+ * struct audit - the result of the comparison
+ * @scheduled: number of timers that SCHEDULE accepted
+ * @cancelled: number of timers that CANCEL ended
+ * @delivered: number of timers with an event
+ * @early: number of timers delivered before their deadline
+ * @lost: number of timers neither cancelled nor delivered
+ * @duplicate: number of timers delivered twice, or cancelled and delivered
+ * @problems: number of all problems, including @early, @lost and @duplicate
  */
 struct audit {
 	__u32 scheduled;
@@ -158,6 +158,7 @@ struct audit {
 	__u32 problems;
 };
 
+/* The submitter's thread */
 void *submitter_run(void *demo);
 void harvester_run(struct demo *demo);
 void audit_run(const struct demo *demo, const struct hwtimer_stats *stats,
@@ -165,7 +166,7 @@ void audit_run(const struct demo *demo, const struct hwtimer_stats *stats,
 void report_intro(const struct demo *demo);
 void report_result(const struct demo *demo, const struct hwtimer_stats *stats);
 
-/* The line that is updated while the demo works. */
+/* The line about the progress, which is updated during the run */
 void progress_start(const struct demo *demo);
 void progress_show(const struct demo *demo);
 void progress_end(const struct demo *demo);

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The calls of /dev/hwtimer with their error handling, for the demo and the
- * benchmark.
+ * Calls /dev/hwtimer and handles errors; see device.h.
  */
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -135,11 +132,22 @@ __u32 device_read(int fd, struct hwtimer_event *events, __u32 count)
 	return bytes / sizeof(*events);
 }
 
-void *allocate(size_t count, size_t size)
+__u64 device_schedule(int fd, __u64 deadline)
 {
-	void *memory = calloc(count, size);
+	struct hwtimer_request request = {
+		.flags = HWTIMER_ABSOLUTE,
+		.time = deadline,
+	};
 
-	if (!memory)
-		err(1, "no memory for %zu times %zu bytes", count, size);
-	return memory;
+	if (ioctl(fd, HWTIMER_IOC_SCHEDULE, &request))
+		err(1, "HWTIMER_IOC_SCHEDULE");
+	return request.id;
+}
+
+void device_cancel(int fd, __u64 id)
+{
+	struct hwtimer_request request = { .id = id };
+
+	if (ioctl(fd, HWTIMER_IOC_CANCEL, &request))
+		err(1, "HWTIMER_IOC_CANCEL");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Numbers as people read them: counts with separators, times with units.
+ * Formats counts with separators and times with units; see format.h.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Numbers as people read them. Each function writes to the text it is given
- * and returns it.
+ * Formats numbers for people. Each function writes to @text and returns its characters.
  */
 #ifndef DEMO_FORMAT_H
 #define DEMO_FORMAT_H
@@ -18,7 +17,7 @@ const char *format_count(struct text *text, __u64 count);
 /* 1234567 ns as "1.23 ms" */
 const char *format_ns(struct text *text, __u64 ns);
 
-/* As format_ns(), but "4.29 s or more" for what an event cannot tell. */
+/* As format_ns(), but ">= 4.29 s" for the greatest lateness that an event can hold */
 const char *format_lateness(struct text *text, __u32 ns);
 
 #endif /* DEMO_FORMAT_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The harvesting half of the demo: waits by epoll, reads events in big
- * buffers and writes down what each said, until every timer has ended.
+ * Harvests the events. The harvester waits by epoll, reads events into a large buffer,
+ * and notes the fields of each, until every timer has ended.
  */
 #include <err.h>
 #include <errno.h>
@@ -14,16 +14,19 @@
 #define BUFFER_EVENTS 16384
 #define WAIT_MS 100
 
-/* Longer than the deadlines are spread without anything: no more will come. */
+/*
+ * The harvester gives up when nothing happens for this time plus the time over which
+ * the deadlines are spread.
+ */
 #define STALL_NS (60 * NSEC_PER_SEC)
 
 /**
  * struct harvester - the harvesting thread
  * @demo: the run
- * @epoll: watches the instance
+ * @epoll: descriptor of the epoll that watches the instance
  * @events: the buffer
- * @progress: timers scheduled, cancelled and delivered, together
- * @progressed: when that last changed
+ * @progress: sum of the timers scheduled, cancelled and delivered
+ * @progressed: time of the last change of @progress, ns
  */
 struct harvester {
 	struct demo *demo;
@@ -54,7 +57,7 @@ static void note_event(struct demo *demo, const struct hwtimer_event *event,
 	atomic_fetch_add(&demo->delivered, 1);
 }
 
-/* Returns whether there were any. */
+/* Returns whether any event was read. */
 static bool read_events(struct harvester *h)
 {
 	__u32 count = device_read(h->demo->fd, h->events, BUFFER_EVENTS);
@@ -67,7 +70,7 @@ static bool read_events(struct harvester *h)
 	return count > 0;
 }
 
-/* Returns whether there is something to read. */
+/* Returns whether an event is readable. */
 static bool wait_events(struct harvester *h)
 {
 	struct epoll_event ready;
@@ -127,7 +130,7 @@ void harvester_run(struct demo *demo)
 		progress_show(demo);
 		demo->harvested.stalled = has_stalled(&h);
 	}
-	/* None is due now: what still comes, comes twice. */
+	/* Every timer has ended: each further event is a duplicate. */
 	while (wait_events(&h) && read_events(&h))
 		;
 	progress_end(demo);

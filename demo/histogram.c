@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A histogram of times in rows of powers of two, drawn with bars:
+ * Draws a histogram of times in rows of powers of two:
  *
  *	 524 us - 1.05 ms  ########################      251,807  44.8%  p50
  */
@@ -78,7 +78,7 @@ static void draw_bar(__u32 count, __u32 highest)
 	printf(" |%-*.*s", BAR_LENGTH, length, bar);
 }
 
-/* Names the quantiles that lie in a row. */
+/* Prints the names of the quantiles that lie in a row. */
 static void draw_marks(const struct histogram *h, __u32 row)
 {
 	static const struct {

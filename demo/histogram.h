@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A histogram of times in rows of powers of two, and its drawing.
+ * A histogram of times in rows of powers of two
  */
 #ifndef DEMO_HISTOGRAM_H
 #define DEMO_HISTOGRAM_H
@@ -12,9 +12,9 @@
 
 /**
  * struct histogram - times of 32 bits, in ns
- * @values: all of them, in order
- * @count: their number
- * @rows: how many fall in each row
+ * @values: all times, sorted
+ * @count: number of times
+ * @rows: for each row, the number of its times
  */
 struct histogram {
 	__u32 *values;
@@ -22,14 +22,14 @@ struct histogram {
 	__u32 rows[HISTOGRAM_ROWS];
 };
 
-/* The row of a time: the position of its highest bit, from 1 */
+/* Returns the row of a time: the position of its highest bit, counted from 1. */
 __u32 histogram_row(__u32 value);
 
-/* Takes @values over and sorts them. */
+/* Takes ownership of @values and sorts them. */
 void histogram_init(struct histogram *h, __u32 *values, __u32 count);
 void histogram_release(struct histogram *h);
 
-/* The value that @permille of 1000 do not exceed; 0 if there is none. */
+/* Returns the value that @permille of 1000 values do not exceed; 0 without values. */
 __u32 histogram_quantile(const struct histogram *h, __u32 permille);
 void histogram_draw(const struct histogram *h);
 

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A demonstration of /dev/hwtimer, and a test of it: schedules a million
- * timers, cancels a random half of them while they run, harvests the rest by
- * epoll and read, and shows how late they were. Every timer is accounted for
- * in user space: the last line says whether each one ended exactly once, and
- * so does the exit status.
+ * Demonstrates and tests /dev/hwtimer. The program schedules a million timers, tries to
+ * cancel a random half of them while they run, harvests the others by epoll and read(),
+ * and shows how late they were. It keeps account of every timer in user space. The last
+ * line and the exit status tell whether each timer ended exactly once.
  *
- * This file holds the command line and the order of things. submitter.c
- * schedules and cancels, in a thread of its own; harvester.c reads the events;
- * progress.c shows how it goes; audit.c compares what was asked for with what
- * came; report.c, with histogram.c and format.c, prints the result; device.c
- * has the calls of /dev/hwtimer.
+ * This file parses the command line and runs the parts in order. submitter.c schedules
+ * and cancels in a thread of its own. harvester.c reads the events. progress.c shows the
+ * progress. audit.c compares the requests with the events. report.c prints the result,
+ * with histogram.c and format.c. device.c calls /dev/hwtimer.
  */
 #include <err.h>
-#include <errno.h>
-#include <getopt.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,72 +18,32 @@
 #include <unistd.h>
 
 #include "demo.h"
+#include "parse.h"
 
-static void usage(FILE *out)
+static void options_parse(struct options *options, int argc, char **argv)
 {
-	fprintf(out,
-		"hwtimer-demo [options]\n"
-		"  --timers N    how many timers (1000000)\n"
-		"  --seconds S   over how long their deadlines are spread (5)\n"
-		"  --seed N      of the random numbers (2015)\n"
-		"  --batch N     requests in one SUBMIT (4096)\n"
-		"  --plain       progress in lines, even on a terminal\n");
-}
-
-static __u64 number(const char *name, const char *text, __u64 min, __u64 max)
-{
-	char *end;
-	__u64 value;
-
-	errno = 0;
-	value = strtoull(text, &end, 0);
-	if (errno || end == text || *end || *text == '-' || value < min ||
-	    value > max)
-		errx(2, "--%s: from %llu to %llu, not '%s'", name, min, max,
-		     text);
-	return value;
-}
-
-static void parse_options(struct options *options, int argc, char **argv)
-{
-	static const struct option names[] = {
-		{ "timers", required_argument, NULL, 't' },
-		{ "seconds", required_argument, NULL, 's' },
-		{ "seed", required_argument, NULL, 'r' },
-		{ "batch", required_argument, NULL, 'b' },
-		{ "plain", no_argument, NULL, 'p' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+	const struct parse_option table[] = {
+		{ "timers", "N", "number of timers (1000000)", parse_u32,
+		  &options->timers, 1, 1U << 30 },
+		{ "seconds", "S",
+		  "time over which their deadlines are spread (5)", parse_u32,
+		  &options->seconds, 1, 86400 },
+		{ "seed", "N", "seed of the random numbers (2015)", parse_u64,
+		  &options->seed, 0, ~0ULL },
+		{ "batch", "N", "requests in one SUBMIT (4096)", parse_u32,
+		  &options->batch, 1, 1U << 20 },
+		{ "plain", NULL, "progress in lines, even on a terminal",
+		  parse_flag, &options->plain },
+		{ NULL },
 	};
-	int option;
 
-	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		switch (option) {
-		case 't':
-			options->timers = number("timers", optarg, 1, 1U << 30);
-			break;
-		case 's':
-			options->seconds = number("seconds", optarg, 1, 86400);
-			break;
-		case 'r':
-			options->seed = number("seed", optarg, 0, ~0ULL);
-			break;
-		case 'b':
-			options->batch = number("batch", optarg, 1, 1U << 20);
-			break;
-		case 'p':
-			options->plain = true;
-			break;
-		case 'h':
-			usage(stdout);
-			exit(0);
-		default:
-			usage(stderr);
-			exit(2);
-		}
-	}
-	if (optind < argc)
-		errx(2, "'%s': no arguments, only options", argv[optind]);
+	*options = (struct options){
+		.timers = 1000000,
+		.seconds = 5,
+		.batch = 4096,
+		.seed = 2015,
+	};
+	parse_options(table, argc, argv);
 }
 
 static void demo_init(struct demo *demo, const struct options *options)
@@ -106,7 +62,7 @@ static void demo_release(struct demo *demo)
 	free(demo->sightings);
 }
 
-/* A submitter that is stuck is left where it is. */
+/* A submitter that is stuck is not joined, because that would never end. */
 static void demo_run(struct demo *demo)
 {
 	pthread_t submitter;
@@ -121,7 +77,7 @@ static void demo_run(struct demo *demo)
 		pthread_join(submitter, NULL);
 }
 
-/* Prints the line that the demo is judged by. */
+/* Prints the last line, from which scripts read the result. */
 static bool verdict(const struct demo *demo, const struct audit *audit)
 {
 	printf("demo: scheduled=%u cancelled=%u delivered=%u early=%u lost=%u duplicate=%u\n",
@@ -133,18 +89,13 @@ static bool verdict(const struct demo *demo, const struct audit *audit)
 
 int main(int argc, char **argv)
 {
-	struct options options = {
-		.timers = 1000000,
-		.seconds = 5,
-		.batch = 4096,
-		.seed = 2015,
-	};
+	struct options options;
 	struct demo demo;
 	struct hwtimer_stats stats;
 	struct audit audit;
 	bool right;
 
-	parse_options(&options, argc, argv);
+	options_parse(&options, argc, argv);
 	demo_init(&demo, &options);
 	report_intro(&demo);
 	demo_run(&demo);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the demo shows while it works: on a terminal one line that is updated
- * in place, elsewhere a line a second.
+ * Shows the progress of the demo: on a terminal in one line that is updated in place,
+ * elsewhere in a new line every second.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,10 @@ static __u64 interval;
 static __u64 shown;
 static __u32 delivered_then;
 
-/* A VM's serial port is a terminal, too: TERM says what is at its other end. */
+/*
+ * Returns whether the terminal can update a line. A VM's serial port is a terminal,
+ * too; TERM tells what is at its other end.
+ */
 static bool can_update(void)
 {
 	const char *term = getenv("TERM");

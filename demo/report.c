@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the demo prints before and after its run.
+ * Prints what the demo will do, and its results.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void report_timers(const struct demo *demo)
 
 	printf("\ntimers\n");
 	row("scheduled", atomic_load(&demo->scheduled));
-	printf("   in %s, %u a SUBMIT\n",
+	printf("   in %s, %u per SUBMIT\n",
 	       format_ns(&time, submitted->schedule_ns), demo->options.batch);
 	row("asked to cancel", submitted->attempts);
 	printf("   a random half, while they ran\n");
@@ -61,7 +61,7 @@ static void report_costs(const struct demo *demo,
 	printf("\nkernel\n");
 	row("bytes at the peak", stats->bytes_peak);
 	if (peak)
-		printf("   %.1f a timer, with %s timers",
+		printf("   %.1f per timer, with %s timers",
 		       (double)stats->bytes_peak / peak,
 		       format_count(&text, peak));
 	printf("\n");
@@ -81,7 +81,7 @@ static void collect(const struct demo *demo, struct histogram *lateness)
 	histogram_init(lateness, values, count);
 }
 
-/* QEMU says so where it does not merely virtualise. */
+/* Returns whether QEMU emulates this processor; its name tells. */
 static bool is_emulated(void)
 {
 	FILE *file = fopen("/proc/cpuinfo", "r");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The submitting half of the demo: schedules the timers batch by batch, and
- * cancels a random half of them, its victims, while they run.
+ * Schedules the timers batch by batch, and cancels a random half of them, the victims,
+ * while they run.
  *
- * When a victim is scheduled, a moment is chosen for its CANCEL: for three in
- * four anywhere before the deadline, like a timeout whose answer came in time;
- * for one in four within a slot of the deadline, so that cancel and expiry
- * race. Victims wait for their moment in slots of SLOT_NS each; the slots are
- * a ring that is longer than any delay.
+ * When the submitter has scheduled a victim, it chooses the time of the CANCEL. Three
+ * victims in four get a random time before the deadline, like a timeout whose answer
+ * comes in time. One in four gets a time within a slot of the deadline, so that cancel
+ * and expiry race. Victims wait for that time in slots of SLOT_NS each. The slots form a
+ * ring that is longer than any delay.
  */
 #include <err.h>
 #include <errno.h>
@@ -18,21 +18,21 @@
 #define SLOT_NS (2 * NSEC_PER_MSEC)
 #define NO_TIMER (~0U)
 
-/* The shortest delay: no deadline may pass before its batch is scheduled. */
+/* The shortest delay: each deadline must come after the scheduling of its batch. */
 #define DELAY_MIN (50 * NSEC_PER_MSEC)
 
 /**
  * struct submitter - the submitting thread
  * @demo: the run
- * @requests: one batch
- * @victims: in a batch of CANCELs, the timers they are for
- * @batched: requests in the batch
- * @slots: the first victim of each slot, a ring
- * @nr_slots: its length
- * @slot: the earliest whose victims have not been cancelled
- * @waiting: victims in all slots
- * @next: the first timer not scheduled yet
- * @wanted: victims still to be chosen
+ * @requests: the requests of one batch
+ * @victims: for each CANCEL of a batch, its timer
+ * @batched: number of requests in the batch
+ * @slots: the ring: for each slot, its first victim
+ * @nr_slots: length of the ring
+ * @slot: the earliest slot with victims that have not been cancelled
+ * @waiting: number of victims in all slots
+ * @next: the first timer that has not been scheduled
+ * @wanted: number of victims still to be chosen
  * @random: state of the random numbers
  */
 struct submitter {
@@ -64,7 +64,7 @@ static __u64 random_between(struct submitter *s, __u64 low, __u64 high)
 	return low + random_next(&s->random) % (high - low);
 }
 
-/* Chooses so that of all timers exactly half become victims. */
+/* Chooses at random, but so that exactly half of all timers become victims. */
 static bool is_victim(struct submitter *s, __u32 index)
 {
 	__u32 left = s->demo->options.timers - index;
@@ -224,13 +224,7 @@ static void cancel_due(struct submitter *s, __u64 now)
 
 static void sleep_until_slot(const struct submitter *s)
 {
-	__u64 due = s->demo->start + s->slot * SLOT_NS;
-	struct timespec until = {
-		.tv_sec = due / NSEC_PER_SEC,
-		.tv_nsec = due % NSEC_PER_SEC,
-	};
-
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	sleep_until(s->demo->start + s->slot * SLOT_NS);
 }
 
 static void submitter_init(struct submitter *s, struct demo *demo)
@@ -257,7 +251,7 @@ static void submitter_release(struct submitter *s)
 	free(s->slots);
 }
 
-/* The thread. It reads the clock once a round: the ring relies on that. */
+/* Reads the clock once per round: a later one could give a slot beyond the ring. */
 void *submitter_run(void *demo)
 {
 	struct submitter s;

@@ -1,20 +1,19 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: MIT
 #
-# Runs the examples in a test machine, and looks from outside at whether each does what
-# it promises: at what its peers counted, and at what Redis holds. Started in the
-# directory that has hwtimer.ko and the examples, with Redis at its usual place; prints
-# TAP. Called by vm/check.sh.
+# Runs the examples in a test machine, and checks each from outside: by the counts of
+# its peers, and by the keys in Redis. vm/check.sh starts it in the directory of
+# hwtimer.ko and the examples, with Redis at its usual place. Prints TAP.
 #
-# Nothing here depends on how late something is, but that the locks are renewed in
-# time, which is what that example is for. What the two sides of an example say has to
-# agree however slow the machine is.
+# Only one check depends on time: the locks must be renewed in time, which is the
+# purpose of that example. In all others the two sides of an example must agree,
+# however slow the machine is.
 
 CONNECTIONS=10000
 LOCKS=1000
 TTL=15000 # ms
 
-# How long to wait for something that is to happen, in seconds
+# How long await() waits, in seconds
 PATIENCE=30
 
 export PATH=$PATH:/usr/bin
@@ -47,10 +46,10 @@ timeouts()
 	check "each connection has ended once, and none without an answer" \
 		[ $(($(value answered server) + $(value timed_out server) + \
 		     $(value reaped server))) = $CONNECTIONS ]
-	check "who was answered knows it" \
+	check "clients and server agree on the number answered" \
 		[ "$(value answered server)" = "$(value answered clients)" ]
-	check "who was cut off knows it" both_agree_on_cuts
-	check "some were answered" some_are_answered
+	check "clients and server agree on the numbers cut off" both_agree_on_cuts
+	check "some clients are answered" some_are_answered
 }
 
 # serve CONNECTIONS: leaves the exit statuses in SERVER and CLIENTS
@@ -71,8 +70,8 @@ serve()
 	show /tmp/server /tmp/clients
 }
 
-# Clients ask when all are connected. On a slow machine the first connections have
-# ended by then, or all of them: then fewer will do.
+# Clients send requests once all are connected. On a slow machine the first connections,
+# or all, have ended by then. So this function tries again with fewer.
 some_are_answered()
 {
 	local connections
@@ -84,7 +83,7 @@ some_are_answered()
 	[ "$(value answered server)" -gt 0 ]
 }
 
-# Who was cut off while sending does not hear whether it was for this or for that.
+# A client that was cut off while sending does not learn by which of the timeouts.
 both_agree_on_cuts()
 {
 	local timed_out reaped
@@ -101,15 +100,15 @@ retries()
 {
 	try_with 150 7172 --tasks 50 --limit 1000
 	check "after 150 failures all 50 tasks are done" [ $RETRY = 0 ]
-	check "the server has seen each attempt" \
+	check "the server has counted 150 failures and 50 successes" \
 		[ "$(value refused flaky) $(value served flaky)" = "150 50" ]
-	check "as many as the tasks have made" [ "$(value attempts retry)" = 200 ]
+	check "the tasks have made 200 attempts" [ "$(value attempts retry)" = 200 ]
 
 	try_with 1000000 7174 --tasks 20 --limit 4
-	check "where there is no success, retry fails" [ $RETRY = 1 ]
+	check "without any success, retry fails" [ $RETRY = 1 ]
 	check "after four attempts, each task gives up" \
 		[ "$(value gave_up retry) $(value refused flaky)" = "20 80" ]
-	check "waits are at most 20, 40 and 80 ms, and never shorter than chosen" \
+	check "waits are at most 20, 40 and 80 ms, and none ends early" \
 		[ "$(waits)" = "20 40 80 " ]
 
 	./retry --tasks 1 --limit 6 --base 200 --cap 500 --port 7175 >/tmp/retry
@@ -137,7 +136,7 @@ try_with()
 	show /tmp/flaky /tmp/retry.end
 }
 
-# The bounds of the waits, of those that were not too short and not too long
+# Prints the upper bounds of the waits, without waits that were too short or too long
 waits()
 {
 	sed -n 's/.*waited \(.*\) of \(.*\) ms, at most \(.*\)/\1 \2 \3/p' \
@@ -162,41 +161,41 @@ heartbeats()
 	b=$!
 	./heartbeat beat c --interval 200 &
 	c=$!
-	check "all three are seen" await all_alive a b c
+	check "the watcher sees all three" await all_alive a b c
 	send_no_beat
 
 	await all_alive b
 	missed=$(missed_by b)
 	kill -STOP "$b"
-	sleep 1 # So it misses some, whatever it was doing.
-	check "one that is stopped is found to be dead" await is_dead b
+	sleep 1 # long enough to miss beats, whatever it was doing
+	check "a stopped peer is found dead" await is_dead b
 	kill -CONT "$b"
-	check "when it goes on, it is alive again" await all_alive b
-	check "it knows that it has missed some" \
+	check "when it continues, it is alive again" await all_alive b
+	check "it notices that it missed beats" \
 		await has_missed_more_than "$missed" b
-	check "as many as the watcher found missing" await both_agree_on b
+	check "watcher and peer agree on the number of missed beats" await both_agree_on b
 
 	await all_alive c
 	stop KILL "$c"
-	check "one that is killed is found to be dead" await is_dead c
+	check "a killed peer is found dead" await is_dead c
 	stop KILL "$a"
 	stop KILL "$b"
 	stop TERM $watcher
-	check "nobody was taken for dead too early" [ "$STATUS" = 143 ]
-	check "what is no beat is ignored" not grep -q -v '^[abc][: ]' /tmp/watch
+	check "no peer was declared dead too early" [ "$STATUS" = 143 ]
+	check "a datagram that is no beat is ignored" not grep -q -v '^[abc][: ]' /tmp/watch
 	show /tmp/watch /tmp/beat-b
 }
 
-# A datagram as long as a beat, and with an empty name: a request of TFTP, of which
-# there is no answer.
+# Sends a TFTP request, which nobody answers: as a beat, it has the right length and an
+# empty name.
 send_no_beat()
 {
 	timeout 1 tftp -g -l /tmp/none -r "$(printf '%023d' 0)" \
 		127.0.0.1 7173 >/dev/null 2>&1
 }
 
-# The last that the watcher found of one: here, alive or dead. On a slow machine it may
-# have been dead before.
+# Prints the last state that the watcher found a peer in: here, alive or dead. On a slow
+# machine the peer may have been dead before.
 state_of()
 {
 	sed -n "s/^$1 is \\([a-z]*\\).*/\\1/p" /tmp/watch | tail -n 1
@@ -219,7 +218,7 @@ all_alive()
 	done
 }
 
-# How many beats one says it has missed, all in all
+# Prints the number of beats that a peer says it missed, in total
 missed_by()
 {
 	sed 's/.*: missed \([0-9]*\) beats/\1/' "/tmp/beat-$1" | sum
@@ -230,9 +229,10 @@ has_missed_more_than()
 	[ "$(missed_by "$2")" -gt "$1" ]
 }
 
-# All in all, with those before the first that the watcher has seen: one that is
-# stopped between its timer and its sending sends an old beat when it goes on, so that
-# what is missing is not found in the beat that says that it is alive again.
+# Returns whether a peer and the watcher agree on the total of missed beats, including
+# those before the first beat that the watcher saw. The totals count because a peer that
+# was stopped between its timer and its sending first sends an old beat; so the gap does
+# not show in the beat that makes it alive again.
 both_agree_on()
 {
 	[ "$(missed_by "$1")" = "$(missing_of "$1")" ]
@@ -245,7 +245,7 @@ missing_of()
 		/tmp/watch | sum
 }
 
-# Of the numbers on stdin, one a line; those before the first beat are "NUMBER - 1".
+# Adds the numbers on stdin, one per line. A line may also be "NUMBER - 1".
 sum()
 {
 	awk '{ all += $1 - $3 } END { print all + 0 }'
@@ -266,31 +266,31 @@ leases()
 	check "$LOCKS locks are held" await said "held=$LOCKS" lease
 	steal lock:7
 	ask del lock:8 >/dev/null
-	check "it is seen that one was stolen" await said 'lost lock:7' lease
-	check "it is seen that one was deleted" await said 'lost lock:8' lease
-	check "all others live for longer than their time" \
+	check "the owner notices the stolen lock" await said 'lost lock:7' lease
+	check "the owner notices the deleted lock" await said 'lost lock:8' lease
+	check "all others outlive their time to live" \
 		always_exist $((5 * TTL / 4000)) $((LOCKS - 1))
-	check "no other was lost" [ "$(grep -c lost /tmp/lease)" = 2 ]
+	check "no other lock was lost" [ "$(grep -c lost /tmp/lease)" = 2 ]
 	stop KILL $lease
-	check "when their owner is killed, they end" await exist 1
+	check "when their owner is killed, the locks expire" await exist 1
 	show /tmp/lease
 
 	./lease --locks 100 --ttl 60000 >/tmp/lease &
 	lease=$!
-	check "another gets all but the stolen one" await said held=99 lease
+	check "another owner gets all locks but the stolen one" await said held=99 lease
 	steal lock:9
 	stop TERM $lease
-	check "it tells that another was stolen" [ "$STATUS" = 1 ]
-	check "it releases what is its own" [ "$(value released lease)" = 98 ]
-	check "what others hold it leaves alone" exist 2
-	check "both stolen locks are as the thief made them" stolen 7 9
+	check "its exit status tells that another lock was stolen" [ "$STATUS" = 1 ]
+	check "it releases its own locks" [ "$(value released lease)" = 98 ]
+	check "it leaves the locks of others alone" exist 2
+	check "both stolen locks are still the thief's" stolen 7 9
 	show /tmp/lease
 
 	./lease --locks 5 >/tmp/lease &
 	lease=$!
 	await said held=5 lease
 	stop TERM $lease
-	check "an owner who ends in peace succeeds" [ "$STATUS" = 0 ]
+	check "an owner that lost no lock succeeds" [ "$STATUS" = 0 ]
 	show /tmp/lease
 	stop KILL $redis
 }
@@ -302,7 +302,7 @@ steal()
 		1 "$1" >/dev/null
 }
 
-# stolen NUMBER...: are these the thief's still, and for ever?
+# stolen NUMBER...: whether these locks are the thief's, and never expire
 stolen()
 {
 	local lock
@@ -314,7 +314,7 @@ stolen()
 	done
 }
 
-# exist COUNT: is that the number of locks that there are?
+# exist COUNT: whether this is the number of locks in Redis
 exist()
 {
 	EXIST=$(ask eval "\"local count = 0;" \
@@ -324,28 +324,28 @@ exist()
 	[ "$EXIST" = "$1" ]
 }
 
-# ask COMMAND...: what Redis answers, which is a number
+# ask COMMAND...: prints the answer of Redis, which must be a number
 ask()
 {
 	printf '%s\r\nquit\r\n' "$*" | nc 127.0.0.1 6379 |
 		sed -n 's/^:\(-*[0-9]*\).*/\1/p'
 }
 
-# always_exist SECONDS COUNT
+# always_exist SECONDS COUNT: whether Redis has COUNT locks for SECONDS
 always_exist()
 {
-	local end looks=0
+	local end polls=0
 
 	end=$(($(uptime_s) + $1))
 	while [ "$(uptime_s)" -le $end ]; do
 		exist "$2" || {
-			echo "# there are $EXIST locks, not $2"
+			echo "# $EXIST locks exist, not $2"
 			return 1
 		}
-		looks=$((looks + 1))
+		polls=$((polls + 1))
 		usleep 200000
 	done
-	echo "# $looks times there were $2 locks"
+	echo "# $2 locks existed at each of $polls polls"
 }
 
 # ---- restore ----
@@ -357,15 +357,15 @@ restores()
 	for paused in 0 1; do
 		# shellcheck disable=SC2086 # several words
 		./restore save /tmp/timers $options >/tmp/save
-		check "the timers that are left are saved" [ $? = 0 ]
+		check "the remaining timers are saved" [ $? = 0 ]
 		reload
 		last=$(last_of /tmp/timers $paused)
 		./restore load /tmp/timers --paused $paused >/tmp/load
-		check "they go on with the right deadlines (--paused $paused)" \
+		check "they continue with the right deadlines (--paused $paused)" \
 			[ $? = 0 ]
-		check "the last is not early" [ $(($(uptime_ms) + 10)) -ge "$last" ]
+		check "the last timer is not early" [ $(($(uptime_ms) + 10)) -ge "$last" ]
 		show /tmp/save /tmp/load
-		check "all that were saved are loaded" \
+		check "all saved timers are loaded" \
 			[ "$(value saved save)" = "$(value loaded load)" ]
 		check "each timer expires as often as it should" \
 			[ $(($(value expired save) + \
@@ -373,7 +373,7 @@ restores()
 	done
 }
 
-# last_of FILE PAUSED: when the last of the timers is due, in ms of uptime. A line has
+# last_of FILE PAUSED: prints the last deadline of all timers, in ms of uptime. A line has
 # user_data, deadline, remaining, interval, slack, count, flags.
 last_of()
 {
@@ -395,9 +395,9 @@ reload()
 	check "the module is loaded again" insmod hwtimer.ko
 }
 
-# ---- what they need ----
+# ---- helpers ----
 
-# run EXAMPLE: and tell how long it took
+# run EXAMPLE: runs the checks of an example, and prints the time they took
 run()
 {
 	local start
@@ -408,7 +408,7 @@ run()
 	echo "# ==== $1: $(($(uptime_s) - start)) s"
 }
 
-# To 10 ms. Nothing suspends this machine, so it is CLOCK_MONOTONIC, too.
+# The resolution is 10 ms. Nothing suspends this machine, so uptime is CLOCK_MONOTONIC.
 uptime_ms()
 {
 	sed 's/\.\([0-9]*\) .*/\10/' /proc/uptime
@@ -419,7 +419,7 @@ uptime_s()
 	sed 's/\..*//' /proc/uptime
 }
 
-# check NAME COMMAND...
+# check NAME COMMAND...: prints whether the command succeeds, as a test of TAP
 check()
 {
 	local name=$1
@@ -440,7 +440,7 @@ not()
 	! "$@"
 }
 
-# await COMMAND...: until it succeeds
+# await COMMAND...: repeats the command until it succeeds
 await()
 {
 	local end
@@ -448,32 +448,32 @@ await()
 	end=$(($(uptime_s) + PATIENCE))
 	until "$@"; do
 		[ "$(uptime_s)" -le $end ] || {
-			echo "# in vain: $*"
+			echo "# timed out: $*"
 			return 1
 		}
 		usleep 50000
 	done
 }
 
-# listens PORT tcp|udp: 0A is a socket that listens, 07 one of UDP
+# listens PORT tcp|udp: whether a socket listens there; states: 0A for TCP, 07 for UDP
 listens()
 {
 	grep -q "$(printf ':%04X 00000000:0000 0[7A]' "$1")" "/proc/net/$2"
 }
 
-# said WORDS FILE: as a program printed there
+# said WORDS FILE: whether a program printed the words to that file
 said()
 {
 	grep -q -e "$1" "/tmp/$2"
 }
 
-# value NAME FILE: of NAME=VALUE; -1 if that was not printed, which nothing is
+# value NAME FILE: prints the value of NAME=VALUE; -1, which matches nothing, if missing
 value()
 {
 	sed -n "s/.* $1=\\([0-9]*\\).*/\\1/p" "/tmp/$2" | grep . || echo -1
 }
 
-# stop SIGNAL PID: leaves the exit status in STATUS
+# stop SIGNAL PID: ends a process and leaves its exit status in STATUS
 stop()
 {
 	kill "-$1" "$2"

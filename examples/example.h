@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the examples have in common: an instance or a message that says what to do,
- * the time, and options that are numbers. Each example is one file besides this.
+ * The parts that the examples have in common: opening an instance, the time, and
+ * numeric options. An error ends the program with a message that says what to do.
  */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
@@ -21,7 +21,7 @@
 
 #define MS 1000000ULL
 
-/* must - a call of the library that is to succeed; its result */
+/* must - the result of a call of the library, which ends the program if it fails */
 #define must(call) must_not_fail(call, #call)
 
 static inline int must_not_fail(int ret, const char *call)
@@ -46,7 +46,7 @@ static inline struct hwt *open_wheel(unsigned int flags, clockid_t clock)
 	return hwt;
 }
 
-/* Zeroed memory */
+/* Returns zeroed memory. */
 static inline void *allocate(size_t count, size_t size)
 {
 	void *memory = calloc(count, size);
@@ -65,10 +65,10 @@ static inline uint64_t now_ns(clockid_t clock)
 }
 
 /*
- * another_try - for loops that try to reach another program
- * @who: the other, which may have been started just now, and is not ready
+ * another_try - wait before the next attempt to reach another program
+ * @who: name of the other program, which may have been started just now
  *
- * Waits a little; false after ten seconds.
+ * Return: false once ten seconds have passed.
  */
 static inline bool another_try(const char *who)
 {
@@ -81,7 +81,7 @@ static inline bool another_try(const char *who)
 	return ++tries < 100;
 }
 
-/* Returns a descriptor to poll for that signal, which does nothing else from now on. */
+/* Returns a descriptor to poll for @signal, which now has no other effect. */
 static inline int signal_fd(int signal)
 {
 	sigset_t set;
@@ -97,10 +97,10 @@ static inline int signal_fd(int signal)
 }
 
 /**
- * struct option - --NAME NUMBER
- * @name: with its dashes; NULL: the end of all options
- * @value: in: the default; out
- * @min: the least that makes sense
+ * struct option - one option of the form --NAME NUMBER
+ * @name: the name, with its dashes; NULL: the end of the table
+ * @value: the default, which the number on the command line replaces
+ * @min: the smallest number allowed
  */
 struct option {
 	const char *name;
@@ -108,7 +108,10 @@ struct option {
 	unsigned long min;
 };
 
-/* @argc, @argv: of main(), or what is left of them. Also, output is seen at once. */
+/*
+ * Takes the options in @argv after its first element. Also makes standard output
+ * line-buffered, so that each line is seen at once.
+ */
 static inline void take_options(const struct option *options, int argc,
 				char **argv)
 {
@@ -123,7 +126,7 @@ static inline void take_options(const struct option *options, int argc,
 				break;
 		if (!option->name)
 			errx(2,
-			     "%s: no such option; examples/README.md has them all",
+			     "%s: no such option; examples/README.md lists all",
 			     argv[i]);
 		if (i + 1 < argc)
 			*option->value = strtoul(argv[i + 1], &end, 10);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A server for retry to try: it answers so many requests with "busy", and all others
- * with "ok". It says after each how many there have been.
+ * A server for retry. It answers the first --failures requests with "busy" and all
+ * others with "ok". After each request it prints the numbers of both.
  *
  *	flaky-server [--failures 300] [--port 7172]
  */

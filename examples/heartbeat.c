@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Heartbeats: some programs say regularly that they are alive, and one notices who
- * does not.
+ * Heartbeats: peers send beats at regular intervals, and a watcher notices when a peer
+ * stops.
  *
  *	heartbeat beat NAME [--interval 1000] [--port 7173]
  *	heartbeat watch [--interval 1000] [--misses 3] [--port 7173]
  *
- * Who beats has a periodic timer, of a fixed rate, so that it does not drift. If it
- * was stopped for a while, the next event tells how many beats it has missed, and it
- * says so. Who watches has one timer for each that beats, and gives it another
- * deadline with each beat: if it expires, there were none for so many intervals.
+ * A peer has a periodic timer with a fixed rate, so that the beats do not drift. If the
+ * peer was stopped for a while, the next event tells the number of missed beats, and the
+ * peer prints it. The watcher has one timer per peer and reschedules it with each beat.
+ * If the timer expires, no beat has come for --misses intervals.
  */
 #include <poll.h>
 
@@ -28,7 +28,7 @@ struct peer {
 static struct hwt *hwt;
 static struct peer peers[PEERS_MAX];
 
-/* A beat that is lost, as nobody listens, is no reason to stop. */
+/* Sends beats for ever, even if no watcher receives them. */
 static void beat(const char *name)
 {
 	struct sockaddr_in address = local_address(port);
@@ -48,7 +48,7 @@ static void beat(const char *name)
 	}
 }
 
-/* NULL: there is no place for it. */
+/* Returns the peer, which may be a new one; NULL: the table is full. */
 static struct peer *peer_named(const char *name)
 {
 	static int ignored;
@@ -62,7 +62,7 @@ static struct peer *peer_named(const char *name)
 	return NULL;
 }
 
-/* An event that waits by now has been overtaken by the beat. */
+/* A beat overtakes an event of its timer that is still unread: discard that event. */
 static void expect_next(struct peer *peer)
 {
 	int64_t silence = misses * interval * MS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What heartbeat sends, and that nothing else is taken for it. */
+/* The datagram of heartbeat, and the check that a datagram is one */
 #ifndef EXAMPLE_HEARTBEAT_H
 #define EXAMPLE_HEARTBEAT_H
 
@@ -16,7 +16,7 @@ struct beat {
 	uint64_t number;
 };
 
-/* It has an end, is not empty, and can be printed. */
+/* A name is terminated, not empty, and printable. */
 static inline bool is_name(const char *name)
 {
 	int i = 0;
@@ -31,13 +31,13 @@ static inline struct beat first_beat(const char *name)
 	struct beat beat = { .number = 0 };
 
 	if (!is_name(name))
-		errx(2, "NAME is of 1 to %d letters, and no spaces",
+		errx(2, "NAME has 1 to %d characters, without spaces",
 		     NAME_SIZE - 1);
 	snprintf(beat.name, sizeof(beat.name), "%s", name);
 	return beat;
 }
 
-/* False if it was no beat: anybody can send anything to the port. */
+/* Returns false if the datagram is no beat: any program can send to the port. */
 static inline bool receive_beat(int fd, struct beat *beat)
 {
 	return recv(fd, beat, sizeof(*beat), MSG_TRUNC) == sizeof(*beat) &&

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Locks in Redis that live as long as who holds them, as Redisson's watchdog keeps
- * them: a lock is a hash that expires, with its owner for a field. While the owner
- * lives, a timer for each lock renews it at a third of its time; when it is killed,
- * the locks end by themselves.
+ * Locks in Redis that live as long as their owner, as with Redisson's watchdog. A lock
+ * is a hash that expires and has its owner as a field. While the owner lives, a timer
+ * per lock renews it every third of its time to live. When the owner is killed, its locks
+ * expire.
  *
  *	lease [--locks 1000] [--ttl 30000] [--port 6379]	(ms)
  *
- * SIGTERM releases them. It fails if it lost one, which has expired or is another's.
+ * SIGTERM releases the locks. The program fails if it lost a lock.
  */
 #include <poll.h>
 #include <hiredis/hiredis.h>
@@ -16,7 +16,7 @@
 
 static unsigned long locks = 1000, ttl = 30000, port = 6379;
 
-/* Of a key, the owner and the TTL; each returns whether it did anything. */
+/* Scripts for a key, an owner and a TTL; each returns whether it did anything. */
 #define EXPIRE "return redis.call('pexpire', KEYS[1], ARGV[2])"
 #define TAKE "redis.call('hset', KEYS[1], ARGV[1], 1) "
 #define IF_FREE "if redis.call('exists', KEYS[1]) == 1 then return 0 end "
@@ -30,7 +30,7 @@ static const char release[] = IF_OURS "return redis.call('del', KEYS[1])";
 static struct hwt *hwt;
 static redisContext *redis;
 static char owner[17];
-static uint64_t *timers; /* of each lock that is ours; 0: it is not */
+static uint64_t *timers; /* for each lock, its timer; 0: it is not ours */
 static unsigned long *asked, nr_asked; /* locks, in the order of the answers */
 static unsigned long held, lost;
 
@@ -57,7 +57,7 @@ static void take_answers(void (*on_answer)(unsigned long lock, bool yes))
 	nr_asked = 0;
 }
 
-/* Slack lets locks share a wake-up, and a round trip to Redis. */
+/* With slack, locks share wake-ups and round trips to Redis. */
 static void on_acquired(unsigned long lock, bool yes)
 {
 	struct hwtimer_request timer = { .flags = HWTIMER_FIXED_DELAY,
@@ -72,7 +72,7 @@ static void on_acquired(unsigned long lock, bool yes)
 	held += yes;
 }
 
-/* Or released: either is for those that are ours. */
+/* Takes the answer to renew or release; both are sent for our locks only. */
 static void on_renewed(unsigned long lock, bool yes)
 {
 	if (yes)
@@ -111,7 +111,7 @@ static void apply(const char *script, void (*on_answer)(unsigned long, bool))
 	take_answers(on_answer);
 }
 
-/* @end: readable when it is to end */
+/* Renews the locks until @end is readable. */
 static void renew_until(int end)
 {
 	struct pollfd ready[2] = { { hwt_fd(hwt), POLLIN, 0 },
@@ -134,10 +134,10 @@ int main(int argc, char **argv)
 	take_options(options, argc, argv);
 	timers = allocate(locks, sizeof(*timers));
 	asked = allocate(locks, sizeof(*asked));
-	/* Redis goes on while this machine sleeps. */
+	/* This clock counts while the machine is suspended, as Redis' does. */
 	hwt = open_wheel(HWT_NONBLOCK, CLOCK_BOOTTIME);
 	connect_to_redis();
-	/* Before the first lock is ours: none is to be left behind. */
+	/* Before the first lock is taken, so that SIGTERM releases every lock. */
 	end = signal_fd(SIGTERM);
 	apply(acquire, on_acquired);
 	printf("lease: held=%lu of=%lu\n", held, locks);

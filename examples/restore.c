@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Timers that outlive the module: STOP hands back those that have not expired, they
- * are saved in a file, and scheduled again when another module is loaded.
+ * Timers that outlive the module. STOP hands back the timers that have not expired; the
+ * program saves them in a file, and schedules them again after the module was reloaded.
  *
  *	restore save FILE [--timers 1000] [--span 10000] [--after 3000]	(ms)
  *	restore load FILE [--paused 0]
  *
- * The first schedules timers, the last one after --span, every tenth for three times,
- * and stops --after. The second waits for the rest. Deadlines stay where they were, so
- * that the time in between counts; with --paused 1, or after a reboot, as the clock is
- * another one then, each timer has the time that was left to it.
+ * save schedules timers, the last one --span from now and every tenth for three times,
+ * and stops --after. load waits for the rest. Deadlines stay the same, so that the time
+ * between save and load counts. With --paused 1 each timer keeps the time that was left
+ * to it; so it does after a reboot, which starts another clock.
  *
  * Both fail if a timer came early, too often, or not at all.
  */
@@ -17,7 +17,7 @@
 
 static unsigned long timers = 1000, span = 10000, after = 3000, paused;
 
-/* Whoever has the same, and is in the same time namespace, has the same clock. */
+/* Programs with the same boot id and time namespace have the same clock. */
 static void read_boot_id(char id[40])
 {
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
@@ -27,7 +27,7 @@ static void read_boot_id(char id[40])
 	fclose(file);
 }
 
-/* Those that are handed back are as much to come as we know of. */
+/* Each timer handed back must have as many expiries left as we have counted. */
 static void save_timers(FILE *file)
 {
 	struct hwtimer_unprocessed some[100], *timer;
@@ -49,7 +49,7 @@ static void save_timers(FILE *file)
 	printf("restore: expired=%lu saved=%lu\n", expired, saved);
 }
 
-/* Events that wait when the wheel is stopped are read first: they do not come again. */
+/* Events that wait are read before the timers are saved: they never come again. */
 static void save(FILE *file)
 {
 	struct hwtimer_event event = { .user_data = 0 };
@@ -88,7 +88,7 @@ static void load(FILE *file)
 
 	read_boot_id(boot_id);
 	if (fscanf(file, "%39s %lu", boot_id_then, &timers) != 2)
-		errx(1, "this is no file that `restore save` wrote");
+		errx(1, "this file was not written by `restore save`");
 	paused |= strcmp(boot_id, boot_id_then);
 	all = allocate(timers, sizeof(*all));
 	for (; fscanf(file, "%llu %llu %llu %llu %llu %u %u", &then.user_data,
@@ -106,7 +106,7 @@ static void load(FILE *file)
 
 		if (then.user_data >= timers)
 			errx(1, "the file is damaged");
-		/* It may be longer than what is left, which is refused. */
+		/* The module refuses slack that exceeds the time left. */
 		if (timer.slack > timer.time)
 			timer.slack = timer.time;
 		schedule(&timer, then.interval ? then.count : 1,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What restore remembers of its timers, to see whether each comes when it should, and
- * as often as it should. Not what a program needs to save and restore them.
+ * The account of restore's timers, to check that each expires at the right times and as
+ * often as it should. A program does not need this to save and restore timers.
  */
 #ifndef EXAMPLE_RESTORE_H
 #define EXAMPLE_RESTORE_H
 
 #include "example.h"
 
-/* Of each timer, by its user_data: when it is due next, and how often it will be */
+/* A timer, indexed by its user_data: the next deadline, and the expiries left */
 struct known {
 	uint64_t due, interval;
 	unsigned int left;
@@ -19,8 +19,8 @@ static struct known *all;
 static unsigned long expired, to_come, wrong;
 
 /*
- * A timer that is to expire @times, first at @time; or so long after @now, if that is
- * not 0. Looks whether the module takes it so, whatever @timer says.
+ * Schedules a timer that shall expire @times times, first at @time. If @now is not 0,
+ * @time counts from @now. Checks that the module has the same deadline.
  */
 static void schedule(struct hwtimer_request *timer, unsigned int times,
 		     uint64_t now, uint64_t time)

@@ -2,14 +2,14 @@
 /*
  * Retries with exponential backoff and full jitter: after its n-th failure a task
  * waits for a random time from 0 to base * 2^(n-1), but no longer than the cap. The
- * jitter is what keeps tasks that failed together from coming back together. All
- * waits are timers of one instance.
+ * jitter keeps tasks that failed together from retrying together. All waits are timers
+ * of one instance.
  *
  *	retry [--tasks 100] [--limit 10] [--base 100] [--cap 5000] [--port 7172]
  *
  * --limit is the number of attempts after which a task gives up; --base and --cap
- * are ms. A task is done when the server at the port (flaky-server is one) answers
- * its line with "ok". It fails if a task had to give up, or was called too early.
+ * are ms. A task is done when the server at the port (such as flaky-server) answers
+ * its line with "ok". The program fails if a task gave up, or was woken too early.
  */
 #include "example.h"
 #include "sockets.h"
@@ -17,7 +17,7 @@
 static unsigned long tasks = 100, limit = 10, port = 7172;
 static unsigned long base = 100, cap = 5000;
 
-/* Of a task that waits: since when, how long at most, and how long */
+/* A waiting task: start of the wait, its upper bound and its length, ns */
 struct task {
 	unsigned long failures;
 	uint64_t since, most, delay;
@@ -27,7 +27,7 @@ static struct hwt *hwt;
 static struct task *all;
 static unsigned long attempts, done, given_up, early;
 
-/* As a real program's would be, an attempt is over some time or other. */
+/* As in a real program, an attempt has a time limit. */
 static bool attempt_succeeds(void)
 {
 	const struct timeval patience = { .tv_sec = 60 };
@@ -44,7 +44,7 @@ static bool attempt_succeeds(void)
 	return !strcmp(answer, "ok\n");
 }
 
-/* ms */
+/* Returns the upper bound of a wait, ms. */
 static unsigned long longest_wait(unsigned long failures)
 {
 	unsigned long wait = base;
@@ -73,7 +73,7 @@ static void attempt(struct task *task)
 		wait_for_next(task);
 }
 
-/* One task's waits are printed: those of all would be the same to look at. */
+/* Only task 0 prints its waits; those of the other tasks are similar. */
 static void on_timer(struct task *task)
 {
 	uint64_t waited = now_ns(CLOCK_MONOTONIC) - task->since;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sockets on this machine, for those examples that talk to another program. */
+/* Sockets on this machine, for the examples that talk to another program */
 #ifndef EXAMPLE_SOCKETS_H
 #define EXAMPLE_SOCKETS_H
 
@@ -32,7 +32,7 @@ static inline int new_socket(int type)
 	return fd;
 }
 
-/* Takes a port of that type of sockets. */
+/* Binds a socket of that type to @port. */
 static inline int socket_at(uint16_t port, int type)
 {
 	struct sockaddr_in address = local_address(port);
@@ -49,12 +49,12 @@ static inline int tcp_listen(uint16_t port, int flags)
 {
 	int fd = socket_at(port, SOCK_STREAM | flags);
 
-	if (listen(fd, 65535)) /* cut down to net.core.somaxconn */
+	if (listen(fd, 65535)) /* the kernel caps it at net.core.somaxconn */
 		err(1, "listen");
 	return fd;
 }
 
-/* Returns a descriptor, or -1 and errno. */
+/* Returns a descriptor, or -1 with errno set. */
 static inline int tcp_connect(uint16_t port)
 {
 	struct sockaddr_in address = local_address(port);
@@ -68,7 +68,7 @@ static inline int tcp_connect(uint16_t port)
 	return -1;
 }
 
-/* Waits for @server to listen, if need be. */
+/* Connects; waits for @server to listen, if necessary. */
 static inline int tcp_connect_to(uint16_t port, const char *server)
 {
 	int fd;

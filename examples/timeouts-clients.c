@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
- * The clients of timeouts-server, 10,000 of them, of which some behave and some do
- * not. All are connected before the first sends anything.
+ * Runs 10,000 clients of timeouts-server, some of which misbehave. All connect before
+ * the first one sends anything.
  *
- * It fails if one is cut off before its time, or answered without having asked.
+ * The program fails if a client is cut off too early, or answered without a request.
  */
 #include <sys/epoll.h>
 #include "timeouts.h"
 
-/* A line in one piece; in two; late with the second; without it; nothing; and stays */
+/*
+ * Sends a line whole; in two halves; the second half late; only one half; nothing; or
+ * whole, and stays connected
+ */
 enum manner { WHOLE, HALVES, LATE, HALF, IDLE, STAY };
 
 static const enum manner manners[10] = { WHOLE,	 WHOLE, WHOLE, WHOLE, WHOLE,
 					 HALVES, LATE,	HALF,  IDLE,  STAY };
 
-/* RESET: cut off while it was sending, so that the server's last words are lost */
+/* RESET: cut off while it was sending, so that the server's last reply is lost */
 enum end { ANSWERED, TIMED_OUT, REAPED, RESET, NR_ENDS };
 
 struct client {
@@ -90,7 +93,7 @@ static void on_end(struct client *client, bool reset)
 	close(client->fd);
 }
 
-/* Leaves by the half: so it hears of it if the server has cut it off before that. */
+/* An answered client shuts down only its sending side: a last reply may still come. */
 static void on_words(struct client *client)
 {
 	char *end = client->heard + strlen(client->heard);
@@ -107,7 +110,7 @@ static void on_words(struct client *client)
 		shutdown(client->fd, SHUT_WR);
 }
 
-/* Those who are late, from @client on, send the rest. Returns who is the next. */
+/* Lets late clients from @client on send the rest; returns the next to wait for. */
 static struct client *late_ones(struct client *client)
 {
 	uint64_t now = now_ns(CLOCK_MONOTONIC);

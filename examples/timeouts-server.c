@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Timeouts of 10,000 TCP connections in one epoll loop, in which all timers are one
- * descriptor among the others.
+ * Timeouts of 10,000 TCP connections in one epoll loop. All timers share one descriptor
+ * of that loop.
  *
- * A client sends a line and gets one back, as often as it likes. One who has begun
- * a line must end it within the request timeout, and one who has not must begin
- * within the idle timeout. Each connection has one timer for both, which is given
- * another deadline when it is the other's turn.
+ * A client may send any number of lines and gets a line back for each. It must begin a
+ * line within the idle timeout and end it within the request timeout. Each connection
+ * has one timer for both, which is rescheduled when the other timeout begins.
  *
- * It ends after so many connections, and fails if their ends do not add up.
+ * The program ends after --connections of them, and fails if their ends do not add up.
  */
 #include <hwtimer_epoll.h>
 
@@ -102,7 +101,7 @@ static void on_data(struct connection *connection)
 	}
 }
 
-/* Timers come last: so none ends a connection that is still in @ready. */
+/* Timers come last, so that none ends a connection that is still in @ready. */
 static void serve(void)
 {
 	struct epoll_event ready[256];
@@ -120,7 +119,7 @@ static void serve(void)
 		hwt_dispatch(hwt, on_timer, NULL, 1000);
 }
 
-/* Whether each timer's end was that of its connection. */
+/* Returns whether the timers' ends match those of the connections. */
 static bool adds_up(void)
 {
 	struct hwtimer_stats stats;

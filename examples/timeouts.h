@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What timeouts-server and timeouts-clients have to agree on. */
+/* The settings that timeouts-server and timeouts-clients must have in common */
 #ifndef EXAMPLE_TIMEOUTS_H
 #define EXAMPLE_TIMEOUTS_H
 
@@ -9,7 +9,7 @@
 static unsigned long connections = 10000, port = 7171;
 static unsigned long request_timeout = 1000, idle_timeout = 3000; /* ms */
 
-/* What the server says, the latter two as its last words. */
+/* The server's replies; the last two end a connection. */
 #define ANSWER "ok\n"
 #define REQUEST_TIMEOUT "request timeout\n"
 #define IDLE_TIMEOUT "idle timeout\n"

@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
+#include "../hwtimer_bulk.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"
@@ -207,8 +208,8 @@ static void turn(struct twins *twins, u64 delay)
 static void set_back(struct twins *twins)
 {
 	fake_now -= random_below(&twins->state, NSEC_PER_SEC);
-	hwtimer_instance_chores(twins->bulk);
-	hwtimer_instance_chores(twins->single);
+	hwtimer_turn_chores(&twins->bulk->job.chores, NULL);
+	hwtimer_turn_chores(&twins->single->job.chores, NULL);
 }
 
 static void compare_events(struct twins *twins)

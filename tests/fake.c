@@ -38,7 +38,7 @@ struct hwtimer_instance *fake_create(u32 kind, u32 timers)
 	fake_now = FAKE_START;
 	if (!instance)
 		return NULL;
-	hwtimer_worker_detach(instance);
+	hwtimer_worker_detach(&instance->job);
 	instance->settings.shape.kind = kind;
 	instance->settings.clock = &fake_clock;
 	return instance;
@@ -99,10 +99,10 @@ unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time)
 	static u32 due[HWTIMER_HOLD];
 	unsigned int wakeups = 0;
 
-	while (instance->wake <= time) {
-		wakeups += instance->wake > fake_now;
-		fake_now = max(fake_now, instance->wake);
-		hwtimer_instance_turn(instance, due);
+	while (instance->wakeup.at <= time) {
+		wakeups += instance->wakeup.at > fake_now;
+		fake_now = max(fake_now, instance->wakeup.at);
+		hwtimer_turn(&instance->job.turns, due);
 	}
 	fake_now = max(fake_now, time);
 	return wakeups;
@@ -124,7 +124,7 @@ u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event)
 	hwtimer_harvest_discarded(instance);
 	taken = hwtimer_harvest_take(instance, 1, &now);
 	if (taken) {
-		*event = *(struct hwtimer_event *)instance->batch;
+		*event = *(struct hwtimer_event *)instance->leaving.page;
 		hwtimer_harvest_finish(instance, taken, taken, now);
 	}
 	mutex_unlock(&instance->harvest);

@@ -10,6 +10,9 @@
 #include <kunit/test.h>
 
 #include "../hwtimer.h"
+#include "../hwtimer_instance.h"
+#include "../hwtimer_request.h"
+#include "../hwtimer_turn.h"
 
 #define FAKE_HOUR (3600ULL * NSEC_PER_SEC)
 

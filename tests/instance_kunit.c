@@ -8,6 +8,8 @@
 #include <linux/ktime.h>
 #include <linux/workqueue.h>
 
+#include "../hwtimer_bulk.h"
+#include "../hwtimer_stats.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"
@@ -66,7 +68,7 @@ static void spent_record_leaves_none_within_the_limit(struct kunit *test)
 
 	/* As many as the first slot has records to use; no other is added. */
 	settings.timers = HWTIMER_SLOT_RECORDS - 1;
-	KUNIT_ASSERT_EQ(test, hwtimer_instance_setup(instance, &settings), 0);
+	KUNIT_ASSERT_EQ(test, hwtimer_settings_set(instance, &settings), 0);
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
 	for (i = 1; i < settings.timers; i++)
 		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
@@ -295,13 +297,13 @@ static void settings_are_over_with_the_first_timer(struct kunit *test)
 	settings.shape.buckets = 8;
 	settings.timers = 1;
 
-	KUNIT_EXPECT_EQ(test, hwtimer_instance_setup(instance, &settings), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_settings_set(instance, &settings), 0);
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ENOSPC);
-	KUNIT_EXPECT_EQ(test, hwtimer_instance_setup(instance, &settings),
+	KUNIT_EXPECT_EQ(test, hwtimer_settings_set(instance, &settings),
 			-EBUSY);
 	hwtimer_instance_stop(instance);
-	KUNIT_EXPECT_EQ(test, hwtimer_instance_setup(instance, &settings),
+	KUNIT_EXPECT_EQ(test, hwtimer_settings_set(instance, &settings),
 			-ESHUTDOWN);
 }
 
@@ -455,7 +457,7 @@ static void idle(struct hwtimer_instance *instance, u64 gap)
 {
 	fake_turn_until(instance, fake_now + gap);
 	/* As if the instance had waited for that. */
-	instance->follow_at = get_jiffies_64();
+	instance->wakeup.follow_at = get_jiffies_64();
 }
 
 /* Timers of 1 to 2,000 ms, absolute or relative, singly or together, all come. */
@@ -515,7 +517,7 @@ static void burst_after_a_gap_moves_down_no_level(struct kunit *test)
 	check_burst(test, instance, 0);
 	/* By default, an eighth of 4 s, as the jiffies tell it. */
 	if (kind_of(test) == HWTIMER_KIND_HIERARCHICAL)
-		KUNIT_EXPECT_EQ(test, instance->follow_after,
+		KUNIT_EXPECT_EQ(test, instance->wakeup.follow_after,
 				nsecs_to_jiffies64(512 * NSEC_PER_MSEC) + 1);
 	bursts_after_gaps(test, instance);
 	/* And while timers pend that are far away. */
@@ -547,7 +549,7 @@ static void cancelled_timers_do_not_hold_the_wheel_back(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fake_cancel(instance, ids[i], 0), 0);
 	idle(instance, 60 * NSEC_PER_SEC);
 	KUNIT_EXPECT_GT(test, instance->wheel.entries, 0);
-	KUNIT_EXPECT_EQ(test, instance->wake, HWTIMER_TICK_NONE);
+	KUNIT_EXPECT_EQ(test, instance->wakeup.at, HWTIMER_TICK_NONE);
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, 10 * HOUR, &id), 0);
 	fake_turn_until(instance, fake_now);
 	check_burst(test, instance, HWTIMER_ABSOLUTE);
@@ -711,14 +713,14 @@ static void showing_an_instance_holds_up_no_other(struct kunit *test)
 	bool opened, closed;
 
 	KUNIT_ASSERT_NOT_NULL(test, opener);
-	shown = hwtimer_debug_get(instance->nr);
+	shown = hwtimer_registry_get(instance->nr);
 	KUNIT_EXPECT_PTR_EQ(test, shown, instance);
 	opened = done_soon(opener, open_another);
 	flush_work(&opener->work);
 	KUNIT_EXPECT_NOT_NULL(test, opener->instance);
 	closed = opener->instance && done_soon(opener, close_it);
 	/* From now on nobody has to wait, if anybody had to. */
-	hwtimer_debug_put(shown);
+	hwtimer_registry_put(shown);
 	flush_work(&opener->work);
 	KUNIT_EXPECT_TRUE(test, opened);
 	KUNIT_EXPECT_TRUE(test, closed);
@@ -737,15 +739,15 @@ static void shown_instance_ends_when_it_has_been_shown(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, opener->instance);
 	opener->nr = opener->instance->nr;
 	KUNIT_EXPECT_GT(test, opener->nr, instance->nr);
-	shown = hwtimer_debug_get(opener->nr);
+	shown = hwtimer_registry_get(opener->nr);
 	KUNIT_EXPECT_PTR_EQ(test, shown, opener->instance);
 
 	work_begin(opener, close_it);
 	/* It comes to be unknown; of what comes later any may be found. */
 	for (i = 0; i < 500; i++) {
-		next = hwtimer_debug_get(opener->nr);
+		next = hwtimer_registry_get(opener->nr);
 		if (next)
-			hwtimer_debug_put(next);
+			hwtimer_registry_put(next);
 		if (next != shown)
 			break;
 		msleep(20);
@@ -754,7 +756,7 @@ static void shown_instance_ends_when_it_has_been_shown(struct kunit *test)
 	msleep(20);
 	KUNIT_EXPECT_FALSE(test, completion_done(&opener->done));
 	KUNIT_EXPECT_EQ(test, shown->nr, opener->nr);
-	hwtimer_debug_put(shown);
+	hwtimer_registry_put(shown);
 	/* It ends now. */
 	flush_work(&opener->work);
 	KUNIT_EXPECT_TRUE(test, completion_done(&opener->done));
@@ -835,7 +837,7 @@ static void timers_follow_a_clock_that_is_set_back(struct kunit *test)
 	request.id = 0;
 	request.time = FAKE_START - 9 * HOUR;
 	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
-	KUNIT_EXPECT_LE(test, instance->wake, fake_now);
+	KUNIT_EXPECT_LE(test, instance->wakeup.at, fake_now);
 	fake_turn_until(instance, FAKE_START - 9 * HOUR - 1);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
 	fake_turn_until(instance, FAKE_START - 9 * HOUR);

@@ -374,7 +374,7 @@ void oracle_set_back(struct oracle *oracle, u64 now)
 	u32 i;
 
 	oracle->now = now;
-	/* As hwtimer_instance_follow(): what has not been turned need not be again. */
+	/* As hwtimer_wakeup_follow(): what has not been turned need not be again. */
 	if (hwtimer_wheel_tick_at(wheel, now) >= wheel->current_tick)
 		return;
 	hwtimer_wheel_rewind(wheel, now);

@@ -56,7 +56,7 @@ static void rate_does_not_drift(struct kunit *test)
 
 	hwtimer_test_seed(test, &state);
 	while (periods < hwtimer_test_scaled(100000)) {
-		turn_until(test, instance->wake);
+		turn_until(test, instance->wakeup.at);
 		/* Mostly at once, and now and then much too late. */
 		if (!random_below(&state, 10))
 			turn_until(test,
@@ -92,12 +92,12 @@ static void missed_ones_are_counted_and_do_not_pile_up(struct kunit *test)
 	turn_until(test, FAKE_START + 100005 * TICK);
 	expired = instance->stats.expired;
 	KUNIT_EXPECT_EQ(test, expired, 1);
-	KUNIT_EXPECT_EQ(test, instance->wake, HWTIMER_TICK_NONE);
+	KUNIT_EXPECT_EQ(test, instance->wakeup.at, HWTIMER_TICK_NONE);
 	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
 	KUNIT_EXPECT_EQ(test, event.expirations, 10000);
 	KUNIT_EXPECT_EQ(test, event.deadline, FAKE_START + 10 * TICK);
 	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 0);
-	KUNIT_EXPECT_EQ(test, instance->wake, FAKE_START + 100010 * TICK);
+	KUNIT_EXPECT_EQ(test, instance->wakeup.at, FAKE_START + 100010 * TICK);
 }
 
 static void fixed_delay_counts_from_delivery(struct kunit *test)
@@ -131,7 +131,7 @@ static void check_count(struct kunit *test, u32 count, u64 pause, u32 flags)
 	unsigned int i;
 
 	for (i = 0; i < 1000 && instance->stats.pending; i++) {
-		turn_until(test, instance->wake + pause);
+		turn_until(test, instance->wakeup.at + pause);
 		if (fake_read(instance, &event))
 			sum += event.expirations;
 	}

@@ -11,6 +11,8 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "../hwtimer_completion.h"
+#include "../hwtimer_ring.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"
@@ -177,14 +179,13 @@ static void heads_that_cannot_be_mean_full(struct kunit *test)
 		ring->shared->completion_head = ring->put - behind;
 		KUNIT_ASSERT_EQ(test, hwtimer_ring_unread(ring),
 				min(behind, 4U));
-		KUNIT_ASSERT_EQ(test, hwtimer_ring_look_for_room(ring),
-				behind < 4);
+		KUNIT_ASSERT_EQ(test, hwtimer_ring_find_room(ring), behind < 4);
 		KUNIT_ASSERT_EQ(test, ring->room, 4 - min(behind, 4U));
 		if (ring->room)
 			put(ring, i);
 	}
 	ring->shared->completion_head = ring->put + 1;
-	KUNIT_EXPECT_FALSE(test, hwtimer_ring_look_for_room(ring));
+	KUNIT_EXPECT_FALSE(test, hwtimer_ring_find_room(ring));
 }
 
 static void ring_without_slots_has_no_room(struct kunit *test)
@@ -316,7 +317,7 @@ static void events_are_delivered_at_once(struct kunit *test)
 	for (i = 0; i < 20; i++) {
 		expire(test, i, 1);
 		KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
-		KUNIT_EXPECT_EQ(test, hwtimer_exchange_unread(instance), 1);
+		KUNIT_EXPECT_EQ(test, hwtimer_completion_unread(instance), 1);
 		expect_event(test, i);
 	}
 	KUNIT_EXPECT_EQ(test, instance->stats.completed, 20);
@@ -359,7 +360,7 @@ static void nobody_passes_a_reader(struct kunit *test)
 		expect_event(test, i);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
 	expire(test, COMPLETIONS + 3, 1);
-	KUNIT_EXPECT_EQ(test, hwtimer_exchange_unread(instance), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_completion_unread(instance), 0);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 4);
 	/* It fails: the event is where it was. */
 	hwtimer_harvest_finish(instance, taken, 0, now);
@@ -414,7 +415,7 @@ static void periodic_timer_goes_on_at_once(struct kunit *test)
 	fake_turn_until(instance, FAKE_START + 10000 * TICK);
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, 0);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 1);
-	KUNIT_EXPECT_EQ(test, instance->wake, HWTIMER_TICK_NONE);
+	KUNIT_EXPECT_EQ(test, instance->wakeup.at, HWTIMER_TICK_NONE);
 	expect_event(test, 3);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 1);
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
@@ -501,8 +502,8 @@ static void garbage_is_refused(struct kunit *test)
 /* The worker looks, when it was to do so at @time. */
 static void look(struct hwtimer_instance *instance, u64 time)
 {
-	instance->exchange.look_at = time;
-	hwtimer_exchange_look(instance);
+	instance->exchange.poll_at = time;
+	hwtimer_exchange_poll(instance);
 }
 
 /* Who comes for something else does not make the worker doze off. */
@@ -575,7 +576,7 @@ static void look_till_the_last(struct kunit *test)
 	struct hwtimer_instance *instance = test->priv;
 
 	KUNIT_ASSERT_EQ(test, hwtimer_exchange_kick(instance), 0);
-	while (instance->exchange.looks > 1)
+	while (instance->exchange.polls > 1)
 		look(instance, 0);
 	KUNIT_ASSERT_EQ(test, ring_of(test)->shared->flags, 0);
 }
@@ -589,7 +590,7 @@ static void work_item_keeps_the_worker_awake(struct kunit *test)
 					 .time = FAKE_HOUR };
 
 	look_till_the_last(test);
-	exchange->looks++;
+	exchange->polls++;
 	/* The first timer needs a wheel, so the worker leaves it to the work item. */
 	submit(test, first);
 	look(instance, 0);
@@ -627,9 +628,9 @@ static u32 flags_after_dozing(struct kunit *test)
 	struct hwtimer_instance *instance = test->priv;
 
 	spin_lock(&instance->lock);
-	hwtimer_exchange_doze(instance);
+	hwtimer_exchange_stop_polling(instance);
 	spin_unlock(&instance->lock);
-	KUNIT_EXPECT_EQ(test, instance->exchange.awake,
+	KUNIT_EXPECT_EQ(test, instance->exchange.polling,
 			!ring_of(test)->shared->flags);
 	return ring_of(test)->shared->flags;
 }
@@ -667,10 +668,10 @@ static void only_the_first_stop_puts_off_a_look(struct kunit *test)
 
 	expire(test, 0, COMPLETIONS + 2);
 	hwtimer_instance_stop(instance);
-	look_at = instance->exchange.look_at;
+	look_at = instance->exchange.poll_at;
 	for (i = 0; i < 10; i++)
 		hwtimer_instance_stop(instance);
-	KUNIT_EXPECT_EQ(test, instance->exchange.look_at, look_at);
+	KUNIT_EXPECT_EQ(test, instance->exchange.poll_at, look_at);
 }
 
 static void stopped_instance_empties_its_queue(struct kunit *test)

@@ -14,6 +14,7 @@
 
 #include <linux/hwtimer_client.h>
 
+#include "../hwtimer_ring.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"
@@ -193,9 +194,9 @@ static void serve(struct kunit *test, bool chores)
 	static u32 due[HWTIMER_HOLD];
 
 	if (chores)
-		hwtimer_instance_chores(instance);
+		hwtimer_turn_chores(&instance->job.chores, NULL);
 	else
-		hwtimer_instance_turn(instance, due);
+		hwtimer_turn(&instance->job.turns, due);
 	slice->longest =
 		max(slice->longest, looked(&instance->wheel) - looked_before);
 	KUNIT_ASSERT_LE(test, looked(&instance->wheel) - looked_before,
@@ -292,7 +293,7 @@ static void dead_entries_from_the_ring_are_bounded(struct kunit *test)
 
 	if (hwtimer_test_scaled(2) < 2)
 		kunit_skip(test, "it takes long, and not less will do");
-	KUNIT_ASSERT_EQ(test, hwtimer_instance_start(instance), 0);
+	KUNIT_ASSERT_EQ(test, hwtimer_supply_start(instance), 0);
 	for (round = 0; round < 400; round++) {
 		for (i = 0; i < SUBMISSIONS; i++) {
 			struct hwtimer_request request = {
@@ -385,7 +386,7 @@ static void make_client_events(struct kunit *test,
 	}
 	/* By the module's own clock. */
 	while (instance->stats.ready < count)
-		hwtimer_instance_turn(instance, due);
+		hwtimer_turn(&instance->job.turns, due);
 	/* From the last to the first, so that none is at the front until the end. */
 	for (i = count; i-- > 0;) {
 		if (i % (CLIENT_DISCARDS + 1) == 0)
@@ -412,14 +413,14 @@ static void slice_of_a_client_is_bounded(struct kunit *test)
 	slice->client = client;
 	/* Its first member; the worker leaves it to the test. */
 	instance = *(struct hwtimer_instance **)client;
-	KUNIT_ASSERT_PTR_EQ(test, instance->client, client);
-	hwtimer_worker_detach(instance);
+	KUNIT_ASSERT_NOT_NULL(test, instance->chore);
+	hwtimer_worker_detach(&instance->job);
 	make_client_events(test, client, instance);
 	client_calls = 0;
 	while (instance->stats.ready) {
 		u64 discards = instance->discards;
 
-		hwtimer_instance_chores(instance);
+		hwtimer_turn_chores(&instance->job.chores, NULL);
 		most = max(most, discards - instance->discards);
 	}
 	kunit_info(test, "at most %llu discarded events freed in a slice\n",

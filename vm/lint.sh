@@ -74,6 +74,7 @@ main()
 	check "compiles without a warning for uml-7.3" \
 		compiles uml-7.3-kunit
 	check_sparse
+	check_layers
 	[ "$FAILURES" -eq 0 ]
 }
 
@@ -197,6 +198,20 @@ run_sparse()
 sparse_is_silent()
 {
 	[ -e "$TEMP/sparse" ] && ! grep "^${1//./\\.}:" "$TEMP/sparse"
+}
+
+# Its lines of TAP become lines of ours; a crash of it must not pass for success.
+check_layers()
+{
+	local result name ended=0
+
+	"$VM_DIR/layers.sh" >"$TEMP/layers" 2>&1 || ended=$?
+	while read -r result name; do
+		check "$name" [ "$result" = ok ]
+	done < <(sed -n -E 's/^not ok [0-9]+ /failed /p; s/^ok [0-9]+ /ok /p' \
+		"$TEMP/layers")
+	check "the layers are in order" [ "$ended" -eq 0 ]
+	grep '^# ' "$TEMP/layers" || true
 }
 
 main "$@"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netty's HashedWheelTimer through the benchmark's phases, with the same output
- * as timer-bench. Run by bench/bench.sh as: NettyBench WHERE REP TIMERS...
+ * Takes Netty's HashedWheelTimer through the benchmark's phases, with the same output
+ * as timer-bench. bench/bench.sh runs it as: NettyBench WHERE REP TIMERS...
  *
- * The wheel turns in a thread of its own, which also files the new timers and
- * takes the cancelled ones out. All processor time of that thread is counted
- * as "expire + deliver".
+ * The wheel turns in a thread of its own, which also inserts new timers and removes
+ * cancelled ones. All processor time of that thread counts as "expire + deliver".
  */
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
@@ -68,7 +67,7 @@ public class NettyBench {
 		}
 	}
 
-	/* Each timer knows its number, as any task knows what it is for. */
+	/* Each task holds its number, as a real task holds the data for its work. */
 	private final class Task implements TimerTask {
 		private final int number;
 		private final long deadline;
@@ -80,7 +79,7 @@ public class NettyBench {
 
 		@Override
 		public void run(Timeout timeout) {
-			/* It counts in whole ticks from its own start. */
+			/* The wheel counts whole ticks from its own start. */
 			if (System.nanoTime() < deadline - TICK_NS) {
 				fail("timer " + number + " was early");
 			}
@@ -109,7 +108,7 @@ public class NettyBench {
 			.getThreadCpuTime(worker.getId());
 	}
 
-	/* Returns whether all could be cancelled before they were due. */
+	/* Returns false if a timer was due before it could be cancelled. */
 	private boolean run(long lead) throws InterruptedException {
 		HashedWheelTimer wheel = start();
 		Timeout[] timeouts = new Timeout[timers];

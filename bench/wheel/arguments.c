@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The command line; see arguments.h.
+ * Parses the command line; see arguments.h.
  */
 #include <err.h>
-#include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "arguments.h"
 #include "hwtimer_wheel.h"
@@ -16,122 +13,66 @@
 
 char *const kind_names[] = { "hashed", "hierarchical", NULL };
 
-static void usage(FILE *out)
+static void parse_buckets(const struct parse_option *option, char *text)
 {
-	fprintf(out,
-		"hwtimer-wheel-bench [options]\n"
-		"  --timers N         how many timers (1000000; with --check 20000)\n"
-		"  --buckets N,N...   numbers of buckets (4096; with --check 64,4096)\n"
-		"  --kinds K,K        of: hashed,hierarchical (both)\n"
-		"  --workloads W,W... of: short,long,mixed,burst,cancel (all)\n"
-		"  --reps N           runs that medians are taken of (5)\n"
-		"  --json FILE        write medians, minima and maxima to FILE\n"
-		"  --slack            what slack saves, with the mixed workload\n"
-		"  --check            only look whether all is right; tells by its status\n");
-}
-
-static void parse_buckets(struct list *buckets, char *text)
-{
+	const struct list *buckets = option->value;
 	u32 i;
 
-	parse_list(buckets, BUCKETS_MAX, "buckets", text, HWTIMER_BUCKETS_MIN,
-		   HWTIMER_BUCKETS_MAX);
+	parse_list(option, text);
 	for (i = 0; i < buckets->count; i++)
 		if (buckets->values[i] & (buckets->values[i] - 1))
 			errx(2, "--buckets: %u is not a power of two",
 			     buckets->values[i]);
 }
 
-/* @chosen: out: of each of the names, whether it is in @text */
-static void parse_names(const char *name, char *text, char *const *names,
-			bool *chosen)
-{
-	char *value;
-	int nr;
-
-	for (nr = 0; names[nr]; nr++)
-		chosen[nr] = false;
-	while (*text) {
-		nr = getsubopt(&text, names, &value);
-		if (nr < 0)
-			errx(2, "--%s: not '%s'", name, value);
-		chosen[nr] = true;
-	}
-}
-
-static void parse_option(struct arguments *arguments, int option)
-{
-	switch (option) {
-	case 't':
-		arguments->timers = parse_one("timers", optarg, 2, TIMERS_MAX);
-		break;
-	case 'b':
-		parse_buckets(&arguments->buckets, optarg);
-		break;
-	case 'k':
-		parse_names("kinds", optarg, kind_names, arguments->kinds);
-		break;
-	case 'w':
-		parse_names("workloads", optarg, workload_names,
-			    arguments->workloads);
-		break;
-	case 'r':
-		arguments->reps = parse_one("reps", optarg, 1, REPS_MAX);
-		break;
-	case 'j':
-		arguments->json = optarg;
-		break;
-	case 's':
-		arguments->mode = SLACK;
-		break;
-	case 'c':
-		arguments->mode = CHECK;
-		break;
-	default:
-		usage(stderr);
-		exit(2);
-	}
-}
-
-/* What is not said depends on the mode. */
+/* The defaults of --timers and --buckets depend on --check. */
 static void set_defaults(struct arguments *arguments)
 {
-	bool check = arguments->mode == CHECK;
 	struct list *buckets = &arguments->buckets;
 
 	if (!arguments->timers)
-		arguments->timers = check ? TIMERS_CHECK : TIMERS_MEASURE;
+		arguments->timers = arguments->check ? TIMERS_CHECK :
+						       TIMERS_MEASURE;
 	if (buckets->count)
 		return;
-	if (check)
+	if (arguments->check)
 		buckets->values[buckets->count++] = 64;
 	buckets->values[buckets->count++] = 4096;
 }
 
 void arguments_parse(struct arguments *arguments, int argc, char **argv)
 {
-	static const struct option names[] = {
-		{ "timers", required_argument, NULL, 't' },
-		{ "buckets", required_argument, NULL, 'b' },
-		{ "kinds", required_argument, NULL, 'k' },
-		{ "workloads", required_argument, NULL, 'w' },
-		{ "reps", required_argument, NULL, 'r' },
-		{ "json", required_argument, NULL, 'j' },
-		{ "slack", no_argument, NULL, 's' },
-		{ "check", no_argument, NULL, 'c' },
-		{ "help", no_argument, NULL, '?' },
-		{ NULL, 0, NULL, 0 },
+	const struct parse_option table[] = {
+		{ "timers", "N",
+		  "number of timers (1000000; with --check 20000)", parse_u32,
+		  &arguments->timers, 2, TIMERS_MAX },
+		{ "buckets", "N,N...",
+		  "numbers of buckets (4096; with --check 64,4096)",
+		  parse_buckets, &arguments->buckets, HWTIMER_BUCKETS_MIN,
+		  HWTIMER_BUCKETS_MAX, BUCKETS_MAX },
+		{ "kinds", "K,K", "of: hashed,hierarchical (both)", parse_names,
+		  arguments->kinds, .names = kind_names },
+		{ "workloads", "W,W...",
+		  "of: short,long,mixed,burst,cancel (all)", parse_names,
+		  arguments->workloads, .names = workload_names },
+		{ "reps", "N", "number of runs per median (5)", parse_u32,
+		  &arguments->reps, 1, REPS_MAX },
+		{ "json", "FILE", "write medians, minima and maxima to FILE",
+		  parse_text, &arguments->json },
+		{ "slack", NULL,
+		  "measure what slack saves, with the mixed workload",
+		  parse_flag, &arguments->slack },
+		{ "check", NULL,
+		  "only check the wheels; the exit status is the result",
+		  parse_flag, &arguments->check },
+		{ NULL },
 	};
-	int option;
 
 	*arguments = (struct arguments){
 		.kinds = { true, true },
 		.workloads = { true, true, true, true, true },
 		.reps = 5,
 	};
-	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1)
-		parse_option(arguments, option);
-	if (optind < argc)
-		errx(2, "'%s': no arguments, only options", argv[optind]);
+	parse_options(table, argc, argv);
 	set_defaults(arguments);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The command line.
+ * The command line of hwtimer-wheel-bench.
  */
 #ifndef BENCH_ARGUMENTS_H
 #define BENCH_ARGUMENTS_H
@@ -12,39 +12,29 @@
 #define KINDS 2
 #define REPS_MAX 101
 
-/* By enum hwtimer_kind minus 1. */
+/* The index is enum hwtimer_kind minus 1. */
 extern char *const kind_names[];
 
 /**
- * enum mode - what the program does
- * @MEASURE: what timers cost
- * @SLACK: what slack saves
- * @CHECK: nothing but to look whether the wheels do what they should
- */
-enum mode {
-	MEASURE,
-	SLACK,
-	CHECK,
-};
-
-/**
  * struct arguments - the command line
- * @mode: what to do
- * @timers: how many
- * @buckets: numbers of buckets, BUCKETS_MAX at the most
- * @kinds: of each kind, whether it is asked for
- * @workloads: of each workload, whether it is asked for
- * @reps: runs that medians are taken of
- * @json: file for all results; NULL: none
+ * @timers: number of timers
+ * @buckets: numbers of buckets, at most BUCKETS_MAX
+ * @kinds: for each kind, whether to run it
+ * @workloads: for each workload, whether to run it
+ * @reps: number of runs per median
+ * @json: name of the file for all results; NULL: none
+ * @slack: measure what slack saves, not what timers cost
+ * @check: measure nothing; only check that the wheels are right
  */
 struct arguments {
-	enum mode mode;
 	u32 timers;
 	struct list buckets;
 	bool kinds[KINDS];
 	bool workloads[WORKLOADS];
 	u32 reps;
 	const char *json;
+	bool slack;
+	bool check;
 };
 
 /* Ends the program if the command line is wrong. */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An instance and its worker without a kernel; see harness.h.
+ * Runs an instance and its worker without a kernel; see harness.h.
  *
- * Each function says whose part it takes. What that one does for the sake of
- * the rest of the module (statistics, periodic timers, notices) is left out.
+ * A function's comment names the function of the module that it stands for. The
+ * functions here leave out the work for other parts of the module: statistics, periodic
+ * timers and notices.
  */
 #include <err.h>
 #include <string.h>
@@ -15,18 +16,18 @@
 #include "harness.h"
 #include "kernel.h"
 
-/* hwtimer_request.c */
+/* As in hwtimer_request.c */
 #define AHEAD 32
 #define DEAD_SPARED 32768
 #define DEAD_DURING 16384
 
 /**
  * harness_init - instance_begin()
- * @harness: out
- * @shape: of the wheel
- * @timers: the limit
+ * @harness: the harness to initialize
+ * @shape: shape of the wheel
+ * @timers: limit of pending timers
  *
- * There is one at a time, as it has the arena to itself.
+ * Only one harness can exist at a time, because it uses the whole arena.
  */
 void harness_init(struct harness *harness, const struct hwtimer_shape *shape,
 		  u32 timers)
@@ -73,13 +74,13 @@ static void grow_table(struct harness *harness)
 
 	if (!slots || hwtimer_table_alloc_block(slots, &block) ||
 	    !hwtimer_table_add_block(&harness->table, &block))
-		errx(1, "the table does not grow");
+		errx(1, "the table cannot grow");
 }
 
 /**
  * harness_reserve - hwtimer_instance_reserve()
- * @harness: that is to have the memory
- * @timers: that will be scheduled
+ * @harness: the harness that needs memory
+ * @timers: number of timers that will be scheduled
  */
 void harness_reserve(struct harness *harness, u32 timers)
 {
@@ -134,10 +135,10 @@ static void schedule(struct harness *harness, struct timer *timer, u32 number)
 
 /**
  * harness_schedule - requests_run_locked(), scheduling
- * @harness: with what harness_reserve() has brought
- * @timers: all
- * @first: number of the first one to be scheduled
- * @count: at most HWTIMER_HOLD
+ * @harness: the harness, with memory from harness_reserve()
+ * @timers: all timers
+ * @first: number of the first timer to schedule
+ * @count: number of timers to schedule, at most HWTIMER_HOLD
  */
 void harness_schedule(struct harness *harness, struct timer *timers, u32 first,
 		      u32 count)
@@ -163,9 +164,9 @@ static void cancel(struct harness *harness, u64 id)
 
 /**
  * harness_cancel - requests_run_locked(), cancelling
- * @harness: of pending timers
- * @ids: their ids
- * @count: at most HWTIMER_HOLD
+ * @harness: the harness
+ * @ids: ids of pending timers
+ * @count: number of ids, at most HWTIMER_HOLD
  */
 void harness_cancel(struct harness *harness, const u64 *ids, u32 count)
 {
@@ -199,7 +200,7 @@ u64 harness_compaction_steps(const struct harness *harness, u32 requests)
 				HWTIMER_HOLD / 2);
 }
 
-/* One step of instance_compact(); returns whether there is another one. */
+/* One step of instance_compact(); returns whether another step is left. */
 bool harness_compact(struct harness *harness)
 {
 	hwtimer_wheel_compact(&harness->wheel, compaction_due(harness));
@@ -223,7 +224,7 @@ static void expire(struct harness *harness, u32 index)
 	harness->events++;
 }
 
-/* hwtimer_instance_turn(); returns how many timers have expired. */
+/* hwtimer_instance_turn(); returns the number of expired timers. */
 static unsigned int turn(struct harness *harness)
 {
 	struct hwtimer_wheel *wheel = &harness->wheel;
@@ -242,8 +243,8 @@ static unsigned int turn(struct harness *harness)
 
 /**
  * harness_wake_up - hwtimer_worker_run(), from one sleep to the next
- * @harness: that is to be woken up: its @wake is a time, which becomes @now
- * @wakeup: out: what it was like
+ * @harness: the harness; its @wake must be a time, and becomes its @now
+ * @wakeup: out: the figures of the wake-up
  */
 void harness_wake_up(struct harness *harness, struct wakeup *wakeup)
 {
@@ -271,11 +272,11 @@ void harness_wake_up(struct harness *harness, struct wakeup *wakeup)
 }
 
 /**
- * harness_read - hwtimer_harvest_take() and hwtimer_harvest_finish() of one
- * @harness: of which
- * @event: out
+ * harness_read - hwtimer_harvest_take() and hwtimer_harvest_finish() of one event
+ * @harness: the harness
+ * @event: out: the event
  *
- * Return: whether there was one.
+ * Return: whether an event was ready.
  */
 bool harness_read(struct harness *harness, struct event *event)
 {

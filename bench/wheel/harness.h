@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an instance and a worker do with a wheel (hwtimer_request.c,
- * hwtimer_instance.c), but for locks, system calls and sleep: the clock is
- * wherever the caller has put it, or where the next wake-up is.
+ * The work of an instance and its worker on a wheel (hwtimer_request.c,
+ * hwtimer_instance.c), without locks, system calls and sleep. The caller sets the clock,
+ * and each wake-up moves it to the time of that wake-up.
  */
 #ifndef BENCH_HARNESS_H
 #define BENCH_HARNESS_H
@@ -12,19 +12,19 @@
 
 /**
  * struct harness - an instance
- * @wheel: that is measured
+ * @wheel: the wheel to measure
  * @table: its records; the user_data of each is the number of the timer
  * @pool: its chunks
- * @ready: what has expired
+ * @ready: the queue of expired timers
  * @now: the time, ns
- * @wake: when the worker comes next, ns; HWTIMER_TICK_NONE: not at all
- * @pending: timers
- * @events: in @ready
- * @wakeups: of the worker
- * @idle: of those, in which nothing expired
- * @chunks_peak: most chunks that there were, spare ones included
- * @memory: of the wheel
- * @due: a slice of what is due
+ * @wake: the time of the worker's next wake-up, ns; HWTIMER_TICK_NONE: no wake-up
+ * @pending: number of pending timers
+ * @events: number of entries in @ready
+ * @wakeups: number of the worker's wake-ups
+ * @idle: number of wake-ups in which nothing expired
+ * @chunks_peak: the most chunks so far, including spare ones
+ * @memory: memory of the wheel
+ * @due: a slice of the due timers
  */
 struct harness {
 	struct hwtimer_wheel wheel;
@@ -44,10 +44,10 @@ struct harness {
 
 /**
  * struct wakeup - one wake-up of the worker
- * @walked: entries looked at until the last timer had expired, in slices
- * @due_ns: how long it took until then
- * @ns: how long all of it took, with what is moved down for later
- * @spans: how often the clock of this machine was read to find that out
+ * @walked: entries walked before the last timer had expired, counted in whole slices
+ * @due_ns: time before the last timer had expired
+ * @ns: time of the whole wake-up, including the cascade of later timers
+ * @spans: number of readings of this machine's clock after the first
  */
 struct wakeup {
 	u64 walked;
@@ -57,10 +57,10 @@ struct wakeup {
 };
 
 /**
- * struct event - a timer that has expired
- * @number: of the timer
- * @deadline: ns
- * @lateness: ns, at most U32_MAX
+ * struct event - the event of an expired timer
+ * @number: number of the timer
+ * @deadline: its deadline, ns
+ * @lateness: its lateness, ns, at most U32_MAX
  */
 struct event {
 	u32 number;

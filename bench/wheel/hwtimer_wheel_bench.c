@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the two kinds of wheel cost, measured in user space: the module's own
- * sources of the wheel, compiled for this machine and turned by a clock that
- * goes as fast as they let it. That is how a day of timers takes a second, and
- * nanoseconds are not those of an emulated processor.
+ * Measures the two kinds of wheel in user space. The module's own sources of the wheel
+ * run natively on this machine, and their clock jumps from one wake-up to the next. So
+ * a day of timers takes a second, and no figure comes from an emulated processor.
  *
- * What is not in it: locks, system calls, and that between two wake-ups of a
- * real worker others use the cache.
+ * The figures contain no locks and no system calls. Nor do they contain the effect of
+ * other programs that use the cache between two wake-ups of a real worker.
  *
- * A row of the table is a workload (timers.h) on a kind of wheel with a number
- * of buckets; its columns are explained at enum figure (phases.h). The runs of
- * all kinds and numbers of buckets alternate, so that what drifts, drifts for
- * all. Of the two columns in us, the runs have the shortest time for each
- * wake-up, and the table the longest of these: see struct best.
+ * A row of the table is a workload (timers.h) on a kind of wheel with a number of
+ * buckets; enum figure (phases.h) explains the columns. The runs of all kinds and
+ * numbers of buckets alternate, so that a drift of the machine affects all of them. For
+ * the two columns in us, each wake-up counts with its shortest time in all runs, and
+ * the table shows the longest of these: see struct best.
  *
- * Of the cancel workload, what is per expiry is per timer cancelled, and bytes
- * are per timer that comes in a second.
+ * In the rows of the cancel workload, figures per expiry are per cancelled timer, and
+ * bytes are per timer scheduled in a second.
  *
- * In every run each expiration is checked; see ledger.h.
+ * Every run checks each expiration; see ledger.h.
  */
 #include <err.h>
 #include <stdio.h>
@@ -31,29 +30,19 @@
 
 #define SERIES_MAX (BUCKETS_MAX * KINDS)
 
-/* More wake-ups than the timeouts of CANCEL can bring about. */
+/* More wake-ups than the timeouts of CANCEL can cause */
 #define WAKEUPS_MIN 65536
 
 static const u32 slacks_permille[] = { 0, 10, 125 };
 #define SLACKS (sizeof(slacks_permille) / sizeof(*slacks_permille))
 
-static void *allocate_array(size_t count, size_t size)
-{
-	void *memory = calloc(count, size);
-
-	if (!memory)
-		err(1, "no memory for %zu times %zu bytes", count, size);
-	return memory;
-}
-
 static void run_init(struct run *run, const struct arguments *arguments)
 {
-	u32 *order = allocate_array(arguments->timers, sizeof(*order));
+	u32 *order = allocate(arguments->timers, sizeof(*order));
 
 	timers_order(order, arguments->timers);
 	*run = (struct run){
-		.timers =
-			allocate_array(arguments->timers, sizeof(*run->timers)),
+		.timers = allocate(arguments->timers, sizeof(*run->timers)),
 		.order = order,
 		.count = arguments->timers,
 	};
@@ -65,7 +54,7 @@ static void run_release(struct run *run)
 	free(run->timers);
 }
 
-/* The timers that @run is to have from now on. */
+/* Sets the workload of @run, and draws its timers. */
 static void run_choose(struct run *run, enum workload workload,
 		       u32 slack_permille)
 {
@@ -74,7 +63,7 @@ static void run_choose(struct run *run, enum workload workload,
 		timers_fill(run->timers, run->count, workload, slack_permille);
 }
 
-/* All shapes that are asked for, those of the same size together. */
+/* Lists the selected shapes, grouped by size; returns their number. */
 static u32 list_shapes(const struct arguments *arguments,
 		       struct hwtimer_shape *shapes)
 {
@@ -103,8 +92,8 @@ static void series_init(struct series *series,
 		.workload = workload,
 		.best = {
 			.room = room,
-			.due_ns = allocate_array(room, sizeof(u32)),
-			.ns = allocate_array(room, sizeof(u32)),
+			.due_ns = allocate(room, sizeof(u32)),
+			.ns = allocate(room, sizeof(u32)),
 		},
 	};
 }
@@ -126,7 +115,7 @@ static void series_run(struct series *series, struct run *run, u32 rep)
 		series->values[figure][rep] = run->figures[figure];
 }
 
-/* One workload, which has been chosen. */
+/* Measures the workload of @run on all shapes. */
 static void measure_workload(const struct arguments *arguments, struct run *run,
 			     FILE *json)
 {
@@ -228,7 +217,7 @@ static void check_run(struct run *run, enum workload workload,
 	run_measure(run);
 }
 
-/* One workload on every wheel. */
+/* Checks one workload on all shapes. */
 static void check_workload(const struct arguments *arguments, struct run *run,
 			   enum workload workload)
 {
@@ -246,8 +235,8 @@ static void check_workload(const struct arguments *arguments, struct run *run,
 }
 
 /*
- * Half of the timers are scheduled while others expire, so that they meet older
- * ones, and the records of cancelled ones, in the wheel.
+ * Checks the wheels. Half of the timers are scheduled while others expire, so that they
+ * meet older timers, and entries of cancelled ones, in the wheel.
  */
 static void check(const struct arguments *arguments, struct run *run)
 {
@@ -269,10 +258,10 @@ int main(int argc, char **argv)
 
 	arguments_parse(&arguments, argc, argv);
 	run_init(&run, &arguments);
-	if (arguments.mode == SLACK)
-		slack(&arguments, &run);
-	else if (arguments.mode == CHECK)
+	if (arguments.check)
 		check(&arguments, &run);
+	else if (arguments.slack)
+		slack(&arguments, &run);
 	else
 		measure(&arguments, &run);
 	run_release(&run);

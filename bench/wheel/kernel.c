@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory and a search, as the kernel offers them; see kernel.h.
+ * Provides the kernel's allocators and its search for a bit; see kernel.h.
  *
- * Memory is taken from the front of the arena. Of what is freed only objects
- * of a slab cache are used again; arena_reset() takes back all the rest.
+ * Memory comes from the front of the arena. Of freed memory, only objects of a slab
+ * cache are used again; arena_reset() frees all the rest at once.
  */
 #include <err.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 #include "kernel.h"
 
-/* Of addresses; memory comes with the first touch. */
+/* The arena reserves addresses only; its pages get memory at their first touch. */
 #define ARENA_BYTES (32ULL << 30)
 #define LARGE_PAGE (2UL << 20)
 
@@ -24,10 +24,10 @@ static char *arena;
 static size_t arena_used;
 
 /**
- * struct page - what the page allocator knows of one allocation
- * @address: where it is
- * @next: the allocation before it
- * @order: log2 of its pages
+ * struct page - one allocation of the page allocator
+ * @address: address of the memory
+ * @next: the allocation before this one
+ * @order: log2 of its number of pages
  */
 struct page {
 	void *address;
@@ -39,9 +39,9 @@ static struct page *pages;
 
 /**
  * struct kmem_cache - objects of one size
- * @free: those that were freed, each of which points to the next
- * @size: of an object
- * @align: of an object
+ * @free: the first freed object; each freed object points to the next
+ * @size: size of an object
+ * @align: alignment of an object
  */
 struct kmem_cache {
 	void **free;
@@ -57,16 +57,16 @@ static void arena_map(void)
 	if (map == MAP_FAILED)
 		err(1, "mmap of the arena");
 	arena = (char *)ALIGN((uintptr_t)map, LARGE_PAGE);
-	/* Without large pages it works as well, only slower. */
+	/* Without large pages everything works, only slower. */
 	madvise(arena, ARENA_BYTES, MADV_HUGEPAGE);
 }
 
 /**
- * arena_alloc - memory until arena_reset()
- * @size: bytes
- * @align: a power of two
+ * arena_alloc - allocate memory until arena_reset()
+ * @size: number of bytes
+ * @align: alignment, a power of two
  *
- * Return: the memory, with anything in it.
+ * Return: the memory, with undefined content.
  */
 void *arena_alloc(size_t size, size_t align)
 {
@@ -80,7 +80,7 @@ void *arena_alloc(size_t size, size_t align)
 	return arena + begin;
 }
 
-/* Nothing that was allocated is in use any more. */
+/* Frees the whole arena; the caller must no longer use any of it. */
 void arena_reset(void)
 {
 	arena_used = 0;
@@ -178,7 +178,7 @@ void kmem_cache_free_bulk(struct kmem_cache *cache, size_t count,
 		object_free(cache, objects[count]);
 }
 
-/* Zeroed, whatever is asked for. */
+/* The memory is zeroed, whatever @gfp says. */
 void *kmalloc(size_t size, gfp_t gfp)
 {
 	return memset(arena_alloc(size, PAGE_SIZE), 0, size);

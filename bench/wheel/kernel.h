@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel, as far as the module's wheel asks for it, in user space.
+ * Provides in user space those parts of the kernel that the module's wheel uses.
  *
- * include/linux/ has headers of the same names as the kernel's, with just what
- * hwtimer_wheel.c, hwtimer_hashed.c, hwtimer_hierarchy.c, hwtimer_table.c and
- * hwtimer_chunk.c use of them: whoever changes these may have to add to those.
- * What is not in the headers is in kernel.c: memory and a search.
+ * include/linux/ has headers with the names of the kernel's headers. They contain only
+ * the functions that hwtimer_wheel.c, hwtimer_hashed.c, hwtimer_hierarchy.c,
+ * hwtimer_table.c and hwtimer_chunk.c use; a change to those files may need more of
+ * them. kernel.c has the functions that are too long for a header: the allocators and a
+ * search for a bit.
  *
- * All memory comes from one arena of large pages, as the kernel's does: so a
- * block of records does not cost more address translations here than there.
+ * All memory comes from one arena of large pages, like the kernel's own memory. So a
+ * block of records takes as few address translations here as in the kernel.
  */
 #ifndef BENCH_KERNEL_H
 #define BENCH_KERNEL_H

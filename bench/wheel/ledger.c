@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who has ended, and whether that was right; see ledger.h.
+ * Checks the end of each timer; see ledger.h.
  */
 #include <err.h>
 #include <stdlib.h>
@@ -8,18 +8,16 @@
 #include "device.h"
 #include "ledger.h"
 
-/* For @count timers, none of which has ended. */
+/* Opens the ledger for @count timers, none of which has ended. */
 void ledger_open(struct ledger *ledger, const struct hwtimer_wheel *wheel,
 		 const struct timer *timers, u32 count)
 {
 	*ledger = (struct ledger){
 		.wheel = wheel,
 		.timers = timers,
-		.ended = calloc(count, sizeof(*ledger->ended)),
+		.ended = allocate(count, sizeof(*ledger->ended)),
 		.left = count,
 	};
-	if (!ledger->ended)
-		err(1, "no memory");
 }
 
 static void end(struct ledger *ledger, u32 number)
@@ -44,7 +42,7 @@ static void check_time(const struct ledger *ledger, u32 number, u64 now)
 		errx(1, "timer %u is early by %llu ns", number,
 		     timer->deadline - now);
 	if (now > last)
-		errx(1, "timer %u is late by %llu ns more than it may", number,
+		errx(1, "timer %u is %llu ns later than allowed", number,
 		     now - last);
 }
 
@@ -62,7 +60,7 @@ static void check_order(struct ledger *ledger, u32 number)
 	ledger->number = number;
 }
 
-/* @now: when it expired, ns */
+/* @now: the time at which the timer expired, ns */
 void ledger_expired(struct ledger *ledger, const struct event *event, u64 now)
 {
 	u32 number = event->number;
@@ -73,7 +71,7 @@ void ledger_expired(struct ledger *ledger, const struct event *event, u64 now)
 		check_order(ledger, number);
 }
 
-/* All must have ended. */
+/* Closes the ledger; all timers must have ended. */
 void ledger_close(struct ledger *ledger)
 {
 	if (ledger->left)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who has ended, and whether that was right: each timer once, none early, none
- * later than its slack and one tick, and without slack in the order of their
- * ticks, and within a tick in that in which they were scheduled. What is not
- * right is the end of the program.
+ * Checks that each timer ends once, never early, and at most its slack plus one tick
+ * late. Timers without slack must expire in the order of their ticks, and within a tick
+ * in the order in which they were scheduled. A violation ends the program.
  */
 #ifndef BENCH_LEDGER_H
 #define BENCH_LEDGER_H
@@ -12,12 +11,12 @@
 
 /**
  * struct ledger - the timers of a run
- * @wheel: that they are in
- * @timers: all
- * @ended: of each, whether it has
- * @left: those that have not
- * @tick: of the last one that expired
- * @number: of that one
+ * @wheel: the wheel of the timers
+ * @timers: all timers
+ * @ended: for each timer, whether it has ended
+ * @left: number of timers that have not ended
+ * @tick: tick of the last timer that expired
+ * @number: number of the last timer that expired
  */
 struct ledger {
 	const struct hwtimer_wheel *wheel;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One run; see phases.h.
+ * Measures one run; see phases.h.
  *
- * All but CANCEL: timers are scheduled, then a random half is cancelled in
- * random order, then the clock goes from one wake-up to the next until nothing
- * is left. CANCEL: at each millisecond the timers of the one before are
- * cancelled, others are scheduled, and the worker comes if it wants to; what
- * counts are the last 10 of 40 s, when the first timeouts have come round.
+ * In all workloads but CANCEL a run schedules the timers and cancels a random half of
+ * them in random order. Then the clock goes from one wake-up to the next until no timer
+ * is left. In CANCEL a run does the same for each millisecond: it schedules timers,
+ * wakes the worker if that is due, and cancels those timers. Only the last 10 of 40 s
+ * count, because by then the buckets of the first timeouts have come round.
  *
- * Costs are processor time of this thread, less what it costs to ask for that.
- * How long a wake-up takes is real time, as there are so many and so short ones.
+ * Costs are processor time of this thread, less the cost of reading it. The duration of
+ * a wake-up is real time, because wake-ups are many and short.
  *
- * Requests come in batches of HWTIMER_HOLD, as in the module. Memory is brought
- * in between them, and given back only by CANCEL, where there is more to come;
- * neither is measured.
+ * Requests come in batches of HWTIMER_HOLD, as in the module. The memory for a batch is
+ * allocated before the batch, outside the measured time.
  */
 #include <err.h>
 #include <string.h>
@@ -29,19 +28,16 @@
 #define CLOCK_ROUNDS 1000
 #define CLOCK_CALLS 100
 
-/* The dead entries that the module allows for; see hwtimer_request.c. */
+/* The dead entries that the module tolerates; see hwtimer_request.c. */
 #define DEAD_MAX (32768 + 16384)
 
-/* What a processor was busy with this thread: others may want it, too. */
+/* Returns the processor time of this thread, without interruptions by others. */
 static u64 cpu_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+	return clock_now(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* What it costs to ask @clock for the time: the least, as others interfere. */
+/* Returns the cost of a call of @clock: the least, because other programs interfere. */
 static double clock_cost(u64 (*clock)(void))
 {
 	u64 least = U64_MAX;
@@ -57,7 +53,7 @@ static double clock_cost(u64 (*clock)(void))
 	return (double)least / CLOCK_CALLS;
 }
 
-/* Returns how long it took since cpu_ns() was @begin. */
+/* Returns the processor time since cpu_ns() returned @begin, ns. */
 static double cpu_since(u64 begin)
 {
 	static double cost;
@@ -68,7 +64,7 @@ static double cpu_since(u64 begin)
 	return max(ns - cost, 0.0);
 }
 
-/* Returns how long it took, ns. */
+/* Returns the time taken, ns; so do the functions below that return a double. */
 static double schedule_batch(struct run *run, struct harness *harness,
 			     u32 first, u32 count)
 {
@@ -108,7 +104,7 @@ static double compact(struct harness *harness, u32 requests)
 	return ns;
 }
 
-/* Cancels timers by their numbers; returns how long it took, ns. */
+/* Cancels timers by their numbers, with the compaction that this causes. */
 static double cancel_batch(struct run *run, struct harness *harness,
 			   const u32 *numbers, u32 count)
 {
@@ -138,7 +134,7 @@ static double cancel_timers(struct run *run, struct harness *harness,
 	return ns;
 }
 
-/* As many from number @first on, in the order in which they were scheduled. */
+/* Cancels @count timers from number @first on, in the order of their scheduling. */
 static double cancel_range(struct run *run, struct harness *harness, u32 first,
 			   u32 count)
 {
@@ -165,11 +161,11 @@ static void note_worst(struct run *run, const struct wakeup *wakeup)
 	figures[WAKEUP_NS] = max_t(double, figures[WAKEUP_NS], wakeup->ns);
 }
 
-/* @nr: of the wake-up, the same in all runs of a series */
+/* @nr: number of the wake-up, the same in all runs of a series */
 static void note_best(struct best *best, u64 nr, const struct wakeup *wakeup)
 {
 	if (nr >= best->room)
-		errx(1, "there are more wake-ups than timers");
+		errx(1, "more wake-ups than timers");
 	if (nr == best->count) {
 		best->due_ns[nr] = U32_MAX;
 		best->ns[nr] = U32_MAX;
@@ -179,7 +175,7 @@ static void note_best(struct best *best, u64 nr, const struct wakeup *wakeup)
 	best->ns[nr] = min_t(u64, best->ns[nr], wakeup->ns);
 }
 
-/* One wake-up; returns how often it read the clock. */
+/* Runs one wake-up; returns the number of readings of the clock. */
 static u32 wake_up(struct run *run, struct harness *harness)
 {
 	struct wakeup wakeup;
@@ -191,7 +187,7 @@ static u32 wake_up(struct run *run, struct harness *harness)
 	return 1 + wakeup.spans;
 }
 
-/* What has expired since the last time. */
+/* Records in the ledger which timers have expired since the last call. */
 static void read_events(struct run *run, struct harness *harness,
 			struct ledger *ledger)
 {
@@ -203,7 +199,7 @@ static void read_events(struct run *run, struct harness *harness,
 					       event.deadline + event.lateness);
 }
 
-/* The next of those that are scheduled later, if there is one. */
+/* Schedules the next of the late timers, if one is left. */
 static void schedule_late(struct run *run, struct harness *harness, u32 *late)
 {
 	u32 number = run->count - *late;
@@ -215,7 +211,6 @@ static void schedule_late(struct run *run, struct harness *harness, u32 *late)
 	--*late;
 }
 
-/* Returns how long it took, ns. */
 static double expire_timers(struct run *run, struct harness *harness,
 			    struct ledger *ledger)
 {
@@ -239,7 +234,7 @@ static double expire_timers(struct run *run, struct harness *harness,
 	return ns;
 }
 
-/* @ended: timers that expired, or in CANCEL were cancelled */
+/* @ended: number of timers that expired, or in CANCEL were cancelled */
 static void figures_of_wheel(struct run *run, const struct harness *harness,
 			     const struct hwtimer_wheel_stats *before,
 			     u64 ended)
@@ -280,7 +275,7 @@ static void run_phases(struct run *run, struct harness *harness)
 	ledger_close(&ledger);
 }
 
-/* What comes after the timers of one millisecond. */
+/* Checks the wheel after each millisecond of CANCEL. */
 static void cancel_check(const struct harness *harness)
 {
 	if (harness->events)
@@ -290,7 +285,7 @@ static void cancel_check(const struct harness *harness)
 		     harness->pending);
 }
 
-/* One millisecond of @count timers that are scheduled, from number @first on. */
+/* Runs one millisecond of CANCEL with @count timers from number @first on. */
 static void cancel_ms(struct run *run, struct harness *harness, u32 first,
 		      u32 count)
 {
@@ -334,7 +329,7 @@ static void run_cancel(struct run *run, struct harness *harness)
 	figures_of_wheel(run, harness, &before, cancelled);
 }
 
-/* Leaves the outcome in @run->figures; what is wrong ends the program. */
+/* Stores the figures in @run->figures; any error ends the program. */
 void run_measure(struct run *run)
 {
 	static struct harness harness;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One run: a workload on a wheel of its own, and what it costs.
+ * Measures one run: the costs of a workload on a wheel of its own.
  */
 #ifndef BENCH_PHASES_H
 #define BENCH_PHASES_H
@@ -8,23 +8,22 @@
 #include "ledger.h"
 
 /**
- * enum figure - what a run measures
- * @SCHEDULE_NS: per timer scheduled
- * @CANCEL_NS: per timer cancelled, with the compaction that this brings about
- * @EXPIRE_NS: per timer expired; of CANCEL: of the worker, per timer cancelled
- * @WALKED: entries looked at, here and below per timer expired, or cancelled if
- *	the workload is CANCEL
- * @PASSED_OVER: of those, left where they were
- * @CASCADED: of those, moved down a level
- * @WAKEUPS: of the worker, in all
- * @IDLE: of those, in which nothing expired
- * @DUE_WALKED: most entries looked at in one wake-up before the last timer that
- *	was due expired; counted in slices of HWTIMER_HOLD
- * @DUE_NS: longest time from a wake-up until then
- * @WAKEUP_NS: longest wake-up, with what is moved down for later
- * @CHUNK_BYTES: most bytes of chunks, spare ones included
- * @WHEEL_BYTES: the buckets
- * @FIGURES: their number
+ * enum figure - the figures that a run measures
+ * @SCHEDULE_NS: time per scheduled timer
+ * @CANCEL_NS: time per cancelled timer, including the compaction that cancels cause
+ * @EXPIRE_NS: time per expired timer; in CANCEL the worker's time per cancelled timer
+ * @WALKED: entries walked per expired timer; in CANCEL per cancelled timer
+ * @PASSED_OVER: entries that were walked and left in place, per timer as for @WALKED
+ * @CASCADED: entries that were walked and moved down a level, per timer as for @WALKED
+ * @WAKEUPS: number of the worker's wake-ups
+ * @IDLE: number of wake-ups in which nothing expired
+ * @DUE_WALKED: the most entries walked in one wake-up before its last due timer
+ *	expired, counted in whole slices of HWTIMER_HOLD
+ * @DUE_NS: the longest time from a wake-up until its last due timer expired
+ * @WAKEUP_NS: the longest wake-up, including the cascade of later timers
+ * @CHUNK_BYTES: the most bytes of chunks, including spare ones
+ * @WHEEL_BYTES: bytes of the buckets
+ * @FIGURES: number of figures
  */
 enum figure {
 	SCHEDULE_NS,
@@ -44,14 +43,14 @@ enum figure {
 };
 
 /**
- * struct best - the shortest that each wake-up took in any run of a series
- * @count: of wake-ups
- * @room: for so many
- * @due_ns: as DUE_NS
- * @ns: as WAKEUP_NS
+ * struct best - the shortest time of each wake-up in all runs of a series
+ * @count: number of wake-ups
+ * @room: capacity of the arrays
+ * @due_ns: for each wake-up, its time as in DUE_NS
+ * @ns: for each wake-up, its time as in WAKEUP_NS
  *
- * All runs of a series are the same but for what else the machine does. That is
- * seldom at the same wake-up in all of them.
+ * All runs of a series do the same work. Disturbances by the rest of the machine seldom
+ * hit the same wake-up in all of them, so the shortest time is free of them.
  */
 struct best {
 	u32 count;
@@ -62,18 +61,19 @@ struct best {
 
 /**
  * struct run - one run
- * @shape: of the wheel
- * @workload: of its timers
- * @timers: they; of CANCEL, as many as come in a second
- * @order: numbers of those that are scheduled first, at random
- * @count: how many there are
- * @late: so many of the last ones are scheduled later, one after each wake-up,
- *	and their deadlines with them
- * @cancelled: so many from the front of @order are cancelled before they expire
- * @thorough: look at what has expired after each wake-up, when it is certain
- *	when that was; what is timed then has no meaning
- * @best: of the series; NULL: it is none
- * @figures: out: what came of it
+ * @shape: shape of the wheel
+ * @workload: the workload
+ * @timers: the timers; in CANCEL those of one second
+ * @order: numbers of the timers that are scheduled first, in random order
+ * @count: number of timers
+ * @late: number of timers, from the end of @timers, that are scheduled late: one after
+ *	each wake-up, from which its delay then counts
+ * @cancelled: number of timers, from the front of @order, that are cancelled before they
+ *	expire
+ * @thorough: check the expired timers after each wake-up, when the time of their expiry
+ *	is certain; the timings then have no meaning
+ * @best: the best times of the series; NULL: the run belongs to none
+ * @figures: out: the figures
  */
 struct run {
 	struct hwtimer_shape shape;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What many runs have in common; see report.h.
+ * Prints the results of many runs; see report.h.
  */
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ static int compare_double(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts them. */
+/* Sorts @values and returns their median. */
 static double median(double *values, u32 count)
 {
 	qsort(values, count, sizeof(*values), compare_double);
@@ -34,7 +34,7 @@ static double median(double *values, u32 count)
 			   (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* The longest of the shortest. */
+/* Returns the longest of the shortest times. */
 static u32 worst_of(const u32 *best, u32 count)
 {
 	u32 worst = 0;
@@ -89,7 +89,7 @@ void report_json_begin(FILE *out, const struct arguments *arguments)
 		arguments->timers, arguments->reps);
 }
 
-/* @first: of all series in the file */
+/* @first: this series is the first in the file */
 void report_json_series(FILE *out, struct series *series, u32 reps, bool first)
 {
 	u32 figure;

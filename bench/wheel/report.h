@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What many runs have in common: medians, minima and maxima, as a table and as
- * JSON.
+ * Prints the medians, minima and maxima of many runs, as a table and as JSON.
  */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
@@ -12,11 +11,11 @@
 #include "phases.h"
 
 /**
- * struct series - the same run, again and again
- * @shape: of the wheel
- * @workload: of the timers
- * @values: of each figure, what it was in each run
- * @best: of the wake-ups
+ * struct series - repetitions of the same run
+ * @shape: shape of the wheel
+ * @workload: the workload
+ * @values: for each figure, its value in each run
+ * @best: the best times of the wake-ups
  */
 struct series {
 	struct hwtimer_shape shape;

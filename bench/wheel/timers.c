@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Workloads; see timers.h.
+ * Draws the timers of a workload; see timers.h.
  */
 #include "device.h"
 #include "timers.h"
 
-/* Of the delays, and of the order in which timers are cancelled */
+/* The seeds of the delays and of the order of the cancels */
 #define SEED_DELAYS 2015
 #define SEED_ORDER 1987
 
@@ -48,11 +48,11 @@ static u64 random_delay(enum workload workload, u64 *seed)
 }
 
 /**
- * timers_fill - the timers of a workload, as of TIMERS_START
- * @timers: out
- * @count: how many
- * @workload: not CANCEL
- * @slack_permille: slack, in thousandths of the delay
+ * timers_fill - draw the timers of a workload, whose delays begin at TIMERS_START
+ * @timers: out: the timers
+ * @count: number of timers
+ * @workload: any workload but CANCEL
+ * @slack_permille: slack in thousandths of the delay
  */
 void timers_fill(struct timer *timers, u32 count, enum workload workload,
 		 u32 slack_permille)
@@ -70,7 +70,7 @@ void timers_fill(struct timer *timers, u32 count, enum workload workload,
 	}
 }
 
-/* All numbers below @count, in random order. */
+/* Fills @order with all numbers below @count, in random order. */
 void timers_order(u32 *order, u32 count)
 {
 	u64 seed = SEED_ORDER;

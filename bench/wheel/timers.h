@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Workloads: what timers a program may have. The same seed makes the same
- * timers, on every machine and for every wheel.
+ * Workloads: typical sets of timers. The seeds are fixed, so that the timers are the
+ * same on every machine and for every wheel.
  */
 #ifndef BENCH_TIMERS_H
 #define BENCH_TIMERS_H
 
 #include <linux/types.h>
 
-/* When the clock begins: in the middle of a tick and of every bucket. */
+/* The initial time: in the middle of a tick and of the buckets of every level */
 #define TIMERS_START 12345678901234ULL
 
 /**
- * enum workload - which timers
- * @SHORT: delays random over 5 s
- * @LONG: delays random over a day
- * @MIXED: half as SHORT, 40 % over 10 minutes, 10 % as LONG
- * @BURST: delays of 10 minutes and up to a second, nothing before
+ * enum workload - the kinds of workload
+ * @SHORT: random delays up to 5 s
+ * @LONG: random delays up to a day
+ * @MIXED: 50 % as SHORT, 40 % random up to 10 minutes, 10 % as LONG
+ * @BURST: random delays from 10 minutes to 10 minutes and a second
  * @CANCEL: timeouts of 30 s, each cancelled 1 ms later
- * @WORKLOADS: their number
+ * @WORKLOADS: number of workloads
  */
 enum workload {
 	SHORT,
@@ -33,9 +33,9 @@ extern char *const workload_names[];
 
 /**
  * struct timer - one timer
- * @deadline: ns
- * @slack: ns
- * @id: once it is scheduled
+ * @deadline: its deadline, ns
+ * @slack: its slack, ns
+ * @id: its id, valid once it is scheduled
  */
 struct timer {
 	u64 deadline;

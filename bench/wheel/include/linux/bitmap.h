@@ -6,7 +6,7 @@
 
 #define BITMAP_FIRST_WORD_MASK(begin) (~0UL << ((begin) % BITS_PER_LONG))
 
-/* Out of line in the kernel too: kernel.c */
+/* In kernel.c: it is not inline in the kernel either. */
 unsigned long find_next_bit(const unsigned long *words, unsigned long size,
 			    unsigned long begin);
 
@@ -21,7 +21,7 @@ static inline bool bitmap_empty(const unsigned long *words, unsigned int size)
 	return find_first_bit(words, size) == size;
 }
 
-/* Bit by bit, as it is only done where memory has just been allocated. */
+/* One bit at a time: the wheel calls this only for newly allocated memory. */
 static inline void bitmap_set(unsigned long *words, unsigned int begin,
 			      unsigned int count)
 {

@@ -39,8 +39,9 @@ static inline u64 ror64(u64 word, unsigned int shift)
 }
 
 /*
- * On x86 the kernel makes these two of one instruction each. That it takes
- * longer than what a compiler makes of the other ones is a cost of the module.
+ * On x86 the kernel implements each of these functions by one instruction, and so does
+ * this header. The instruction is slower than the compiler's code for the portable
+ * versions; that is a cost of the module.
  */
 #ifdef __x86_64__
 static inline void __set_bit(unsigned long nr, unsigned long *words)

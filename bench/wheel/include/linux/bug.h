@@ -6,7 +6,7 @@
 
 #include <linux/compiler.h>
 
-/* A warning of the module is the end of the program. */
+/* A warning of the module ends the program. */
 #define WARN_ON_ONCE(condition)                                           \
 	do {                                                              \
 		if (unlikely(condition))                                  \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the kernel includes everywhere.
+ * The macros that the kernel includes everywhere.
  */
 #ifndef BENCH_LINUX_COMPILER_H
 #define BENCH_LINUX_COMPILER_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The page allocator: kernel.c
+ * The page allocator, implemented in kernel.c
  */
 #ifndef BENCH_LINUX_GFP_H
 #define BENCH_LINUX_GFP_H
@@ -15,7 +15,7 @@
 #define __GFP_NORETRY 0U
 #define __GFP_RETRY_MAYFAIL 0U
 #define GFP_ATOMIC 0U
-/* All pages are zeroed and compound. */
+/* All pages are zeroed and compound anyway. */
 #define __GFP_ZERO 0U
 #define __GFP_COMP 0U
 

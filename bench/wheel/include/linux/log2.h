@@ -2,7 +2,7 @@
 #ifndef BENCH_LINUX_LOG2_H
 #define BENCH_LINUX_LOG2_H
 
-/* Of a number that is not 0. */
+/* @n: not 0 */
 #define ilog2(n) (63 - __builtin_clzll(n))
 
 #define rounddown_pow_of_two(n) (1UL << ilog2(n))

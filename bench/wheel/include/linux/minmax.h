@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* That both are of the same type, the kernel's own macros make sure. */
+/* The kernel's own macros check that both types are the same. */
 #ifndef BENCH_LINUX_MINMAX_H
 #define BENCH_LINUX_MINMAX_H
 

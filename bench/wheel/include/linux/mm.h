@@ -19,7 +19,7 @@ static inline int get_order(unsigned long size)
 	return order;
 }
 
-/* In pages: more than anybody asks for. */
+/* In pages: more than the wheel ever allocates */
 static inline unsigned long totalram_pages(void)
 {
 	return 1UL << 30;
@@ -33,7 +33,7 @@ static inline long si_mem_available(void)
 void *page_address(const struct page *page);
 unsigned int compound_order(const struct page *page);
 
-/* @address: where an allocation begins */
+/* @address: the start of an allocation */
 struct page *virt_to_page(const void *address);
 #define virt_to_head_page(address) virt_to_page(address)
 

@@ -4,7 +4,7 @@
 
 #include <linux/bits.h>
 
-/* As the kernel's own for any processor. */
+/* As in the kernel's generic version */
 static inline unsigned long array_index_nospec(unsigned long index,
 					       unsigned long size)
 {

@@ -3,8 +3,8 @@
 #define BENCH_LINUX_PREFETCH_H
 
 /*
- * In assembler as in the kernel: gcc drops a call of a function that it has not
- * inlined, and which does nothing but __builtin_prefetch().
+ * In assembler, as in the kernel: if a function does nothing but __builtin_prefetch()
+ * and is not inlined, gcc drops the calls of it.
  */
 static inline void fetch_for_reading(const void *address)
 {

@@ -2,7 +2,7 @@
 #ifndef BENCH_LINUX_SCHED_H
 #define BENCH_LINUX_SCHED_H
 
-/* Nobody else wants the processor, as far as this program is concerned. */
+/* This program has a single thread, so it has no thread to yield to. */
 #define cond_resched() \
 	do {           \
 	} while (0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The slab allocator: kernel.c
+ * The slab allocator, implemented in kernel.c
  */
 #ifndef BENCH_LINUX_SLAB_H
 #define BENCH_LINUX_SLAB_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel's names of the integers, for the module's sources in user space; see
+ * The kernel's integer types, for the module's sources in user space; see
  * bench/wheel/kernel.h.
  */
 #ifndef BENCH_LINUX_TYPES_H

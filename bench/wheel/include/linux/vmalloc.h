@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory is never scattered: nothing is mapped from single pages. */
+/* vmalloc() never succeeds here: all memory comes from the arena. */
 #ifndef BENCH_LINUX_VMALLOC_H
 #define BENCH_LINUX_VMALLOC_H
 

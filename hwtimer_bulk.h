@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Bulks: one operation on many timers. Called by hwtimer_batch.c.
+ */
+#ifndef HWTIMER_BULK_H
+#define HWTIMER_BULK_H
+
+#include <linux/types.h>
+
+struct hwtimer_bulk;
+struct hwtimer_instance;
+
+int hwtimer_bulk_check(struct hwtimer_instance *instance,
+		       const struct hwtimer_bulk *bulk);
+int hwtimer_bulk_run(struct hwtimer_instance *instance,
+		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);
+void hwtimer_bulk_undo(struct hwtimer_instance *instance, u64 *results,
+		       u32 count);
+
+#endif /* HWTIMER_BULK_H */

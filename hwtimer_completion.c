@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Publishes and counts the events in the completion ring; see hwtimer_completion.h.
+ *
+ * hwtimer_harvest.c puts events into the ring as they expire, under the instance's lock. An
+ * event that finds no room waits in the queue of events. hwtimer_exchange.c moves it when
+ * user space has made room.
+ */
+#include <linux/ktime.h>
+
+#include "hwtimer.h"
+#include "hwtimer_completion.h"
+#include "hwtimer_ring.h"
+
+/**
+ * hwtimer_completion_ring - the rings of an instance
+ * @instance: the instance; no lock is needed
+ *
+ * Return: the rings, which stay as long as the instance, or NULL: none yet.
+ */
+struct hwtimer_ring *
+hwtimer_completion_ring(const struct hwtimer_instance *instance)
+{
+	/* Pairs with the smp_store_release() in exchange_open(). */
+	return smp_load_acquire(&instance->exchange.ring);
+}
+
+/**
+ * hwtimer_completion_unread - count the events in the ring that user space has not read
+ * @instance: the instance; no lock is needed
+ *
+ * Return: the number of events; 0 if there are no rings.
+ */
+u32 hwtimer_completion_unread(const struct hwtimer_instance *instance)
+{
+	const struct hwtimer_ring *ring = hwtimer_completion_ring(instance);
+
+	return ring ? hwtimer_ring_unread(ring) : 0;
+}
+
+/**
+ * hwtimer_completion_poll_in - have the worker poll the rings
+ * @instance: the instance; its lock is held
+ * @delay: ns until then
+ */
+void hwtimer_completion_poll_in(struct hwtimer_instance *instance, u64 delay)
+{
+	lockdep_assert_held(&instance->lock);
+	instance->exchange.poll_at = ktime_get_ns() + delay;
+	hwtimer_wakeup_chores(instance, instance->exchange.poll_at);
+}
+
+/**
+ * hwtimer_completion_alive - the program has done something: poll on
+ * @instance: the instance; its lock is held
+ *
+ * Anybody who notices the program calls this. A KICK and the work item often leave nothing
+ * for the worker to find, however busy the program is.
+ */
+void hwtimer_completion_alive(struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	instance->exchange.polls = HWTIMER_IDLE_POLLS;
+}
+
+/**
+ * hwtimer_completion_publish - let user space see which events there are
+ * @instance: the instance; its lock is held, and events were queued, put into the ring,
+ *	read or discarded
+ */
+void hwtimer_completion_publish(struct hwtimer_instance *instance)
+{
+	struct hwtimer_ring *ring = instance->exchange.ring;
+	u64 ready = instance->stats.ready;
+
+	lockdep_assert_held(&instance->lock);
+	if (!ring)
+		return;
+	hwtimer_ring_publish(ring);
+	WRITE_ONCE(ring->shared->waiting, min_t(u64, ready, U32_MAX));
+	if (!ready)
+		return;
+	/* Pairs with the fence in hwtimer_ring_consume(). */
+	smp_mb();
+	if (hwtimer_ring_has_room(ring))
+		hwtimer_completion_poll_in(instance, 0);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The ioctls of a file. Called by hwtimer_main.c.
+ */
+#ifndef HWTIMER_IOCTL_H
+#define HWTIMER_IOCTL_H
+
+#include <linux/compiler.h>
+
+struct hwtimer_instance;
+
+long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
+		   void __user *argument);
+
+#endif /* HWTIMER_IOCTL_H */

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Periodic timers: their second record, what their events tell, and how they become pending
+ * again. Called for timers of any kind by everyone who begins or ends one, under the instance's
+ * lock. struct hwtimer_request in <linux/hwtimer.h> says what periodic timers do.
+ */
+#ifndef HWTIMER_PERIOD_H
+#define HWTIMER_PERIOD_H
+
+#include "hwtimer.h"
+
+/**
+ * struct hwtimer_period - what a timer was scheduled with
+ * @user_data: as scheduled
+ * @interval: ns; 0: the timer expires once
+ * @count: number of expirations left; 0: no limit
+ * @flags: HWTIMER_FIXED_DELAY, or 0
+ */
+struct hwtimer_period {
+	u64 user_data;
+	u64 interval;
+	u32 count;
+	u32 flags;
+};
+
+void hwtimer_period_begin(struct hwtimer_instance *instance,
+			  struct hwtimer_record *record,
+			  const struct hwtimer_request *request);
+void hwtimer_period_free_extension(struct hwtimer_instance *instance,
+				   const struct hwtimer_record *record);
+struct hwtimer_period
+hwtimer_period_get(const struct hwtimer_instance *instance,
+		   const struct hwtimer_record *record);
+void hwtimer_period_end(struct hwtimer_instance *instance,
+			struct hwtimer_record *record, u64 now);
+void hwtimer_period_survey(struct hwtimer_instance *instance,
+			   struct hwtimer_record *record);
+void hwtimer_period_rests_no_more(struct hwtimer_instance *instance,
+				  struct hwtimer_record *record);
+u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
+			       const struct hwtimer_record *record, u64 now);
+bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
+			  u32 expirations, u64 now);
+
+/**
+ * hwtimer_period_free - free a timer of any kind that ends
+ * @instance: the instance; its lock is held
+ * @index: index of the timer's record, which is not in the wheel any more
+ */
+static inline void hwtimer_period_free(struct hwtimer_instance *instance,
+				       u32 index)
+{
+	struct hwtimer_record *record =
+		hwtimer_table_record(&instance->table, index);
+
+	lockdep_assert_held(&instance->lock);
+	if (unlikely(hwtimer_record_periodic(record)))
+		hwtimer_period_free_extension(instance, record);
+	hwtimer_table_put_record(&instance->table, record, index);
+}
+
+#endif /* HWTIMER_PERIOD_H */

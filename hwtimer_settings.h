@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What can be chosen for an instance: its settings, and the module parameters that limit
+ * them. hwtimer_ioctl.c and hwtimer_client.c choose settings; everyone who needs the
+ * settings of an instance without its locks reads them by hwtimer_settings_get().
+ */
+#ifndef HWTIMER_SETTINGS_H
+#define HWTIMER_SETTINGS_H
+
+#include <linux/bits.h>
+#include <linux/time64.h>
+#include <linux/types.h>
+
+#include <uapi/linux/hwtimer.h>
+
+#include "hwtimer_clock.h"
+#include "hwtimer_wheel.h"
+
+#define HWTIMER_TICK_MIN (10ULL * NSEC_PER_USEC)
+#define HWTIMER_TICK_MAX (3600ULL * NSEC_PER_SEC)
+
+struct hwtimer_instance;
+
+/* The module parameters of the same names; constant once the module is loaded */
+extern unsigned int hwtimer_default_timers;
+extern unsigned int hwtimer_max_timers;
+
+/**
+ * struct hwtimer_settings - what SETUP chooses
+ * @shape: tick, kind and buckets of the wheel
+ * @timers: limit of pending timers and unread events
+ * @flags: HWTIMER_REPORT_CLOCK_SET, or 0
+ * @submissions: number of slots of the submission ring
+ * @completions: number of slots of the completion ring
+ * @clock: the clock by which the wheel turns
+ */
+struct hwtimer_settings {
+	struct hwtimer_shape shape;
+	u32 timers;
+	u32 flags;
+	u32 submissions;
+	u32 completions;
+	const struct hwtimer_clock *clock;
+};
+
+bool hwtimer_settings_in_range(const char *name, unsigned int value,
+			       unsigned int min, unsigned int max);
+bool hwtimer_settings_parameters_valid(void);
+struct hwtimer_settings hwtimer_settings_default(u32 timers);
+int hwtimer_settings_choose(struct hwtimer_settings *settings,
+			    const struct hwtimer_setup *wish);
+int hwtimer_settings_set(struct hwtimer_instance *instance,
+			 const struct hwtimer_settings *settings);
+const struct hwtimer_settings *
+hwtimer_settings_get(struct hwtimer_instance *instance,
+		     struct hwtimer_settings *copy);
+size_t hwtimer_settings_ring_bytes(const struct hwtimer_settings *settings);
+
+#endif /* HWTIMER_SETTINGS_H */

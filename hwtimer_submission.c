@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Drains the submission ring; see hwtimer_submission.h.
+ *
+ * The worker takes requests when it serves an instance, and a thread of the program takes
+ * them by KICK. Other instances wait for the worker, so it does only requests that need no
+ * memory and no waiting, and after which no long compaction is due. It leaves the others to
+ * a work item, which may sleep.
+ */
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/workqueue.h>
+
+#include "hwtimer.h"
+#include "hwtimer_completion.h"
+#include "hwtimer_request.h"
+#include "hwtimer_ring.h"
+#include "hwtimer_submission.h"
+
+static struct workqueue_struct *hwtimer_submission_queue;
+
+/**
+ * hwtimer_submission_start - create the workqueue, at module load
+ *
+ * Return: 0 or -ENOMEM. May sleep.
+ */
+int hwtimer_submission_start(void)
+{
+	/*
+	 * All instances share the queue, each with one work item at most. A work item may
+	 * wait for memory, but not for ever: HWTIMER_GFP fails. As many items as possible
+	 * run at a time, so that instances whose memory cgroup is full delay others as
+	 * late as possible. Not WQ_MEM_RECLAIM: the items free no memory. Not a thread for
+	 * each instance: most instances have no rings, and few of the others need the work
+	 * item. A program whose requests wait here can do them by KICK in its own time.
+	 */
+	hwtimer_submission_queue =
+		alloc_workqueue("hwtimer", WQ_UNBOUND, WQ_UNBOUND_MAX_ACTIVE);
+	return hwtimer_submission_queue ? 0 : -ENOMEM;
+}
+
+/* Destroys the workqueue, at module unload, when no instance is left. May sleep. */
+void hwtimer_submission_stop(void)
+{
+	destroy_workqueue(hwtimer_submission_queue);
+}
+
+/*
+ * Takes the next requests, @max at most, into exchange->requests. If some were taken before
+ * but could not be done, these come first. Returns the number of requests, or -EINVAL.
+ */
+static int batch_fetch(struct hwtimer_exchange *exchange, u32 max)
+{
+	int count;
+
+	lockdep_assert_held(&exchange->drain);
+	if (exchange->held)
+		return exchange->held;
+	count = hwtimer_ring_submitted(exchange->ring);
+	if (count <= 0)
+		return count;
+	exchange->held = min3((u32)count, max, HWTIMER_HOLD);
+	hwtimer_ring_take(exchange->ring, exchange->requests, exchange->held);
+	return exchange->held;
+}
+
+/*
+ * Answers the requests from batch_fetch(), which are done. hwtimer_completion_alive() comes
+ * before the answer: otherwise the worker could find the ring empty, and count a poll in
+ * vain.
+ */
+static void batch_done(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+
+	lockdep_assert_held(&exchange->drain);
+	spin_lock(&instance->lock);
+	instance->stats.submitted += exchange->held;
+	hwtimer_completion_alive(instance);
+	spin_unlock(&instance->lock);
+	hwtimer_ring_answer(exchange->ring, exchange->requests, exchange->held);
+	exchange->held = 0;
+}
+
+/**
+ * hwtimer_submission_drain - do what has been submitted
+ * @instance: the instance; it has rings, and its mutex exchange.drain is held
+ *
+ * Does as many requests at most as the ring has slots, so that it ends. A fatal signal has
+ * the work item do the rest, as other processes may share the rings; any other signal ends
+ * it.
+ *
+ * Return: the number of requests that were done, or -EINVAL if none was and the tail that
+ * user space wrote is impossible. May sleep.
+ */
+int hwtimer_submission_drain(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	u32 left = exchange->ring->submissions;
+	int done = 0;
+
+	lockdep_assert_held(&exchange->drain);
+	while (left) {
+		int count;
+
+		/* A task that is being killed gets no memory for requests. */
+		if (fatal_signal_pending(current)) {
+			queue_work(hwtimer_submission_queue, &exchange->work);
+			break;
+		}
+		count = batch_fetch(exchange, left);
+		if (count <= 0)
+			return done ?: count;
+		hwtimer_request_run(instance, exchange->requests, count);
+		batch_done(instance);
+		done += count;
+		left -= min_t(u32, left, count);
+		if (signal_pending(current) || READ_ONCE(exchange->closing))
+			break;
+		cond_resched();
+	}
+	return done;
+}
+
+/* Drains the ring in a work item. */
+void hwtimer_submission_work(struct work_struct *work)
+{
+	struct hwtimer_exchange *exchange =
+		container_of(work, struct hwtimer_exchange, work);
+	struct hwtimer_instance *instance =
+		container_of(exchange, struct hwtimer_instance, exchange);
+	struct mem_cgroup *memcg;
+
+	mutex_lock(&exchange->drain);
+	memcg = set_active_memcg(exchange->memcg);
+	hwtimer_submission_drain(instance);
+	set_active_memcg(memcg);
+	mutex_unlock(&exchange->drain);
+}
+
+/**
+ * hwtimer_submission_charge_caller - charge the caller for what the work item allocates
+ * @exchange: the rings; their mutex drain is held
+ *
+ * The memory cgroup of the caller pays from now on. The kernel cannot know which process
+ * wrote a request into memory that several share; the process that kicked last is the best
+ * guess. So a process pays for another only if both share the rings, and stops paying when
+ * the other kicks. mmap() does not take over the charge: it holds mmap_lock, and a drain
+ * may wait for memory.
+ */
+void hwtimer_submission_charge_caller(struct hwtimer_exchange *exchange)
+{
+	struct mem_cgroup *before = exchange->memcg;
+
+	lockdep_assert_held(&exchange->drain);
+	exchange->memcg = get_mem_cgroup_from_mm(current->mm);
+	mem_cgroup_put(before);
+}
+
+/**
+ * hwtimer_submission_try - do some of what has been submitted, for the worker
+ * @instance: the instance; it has rings, and its lock is not held
+ *
+ * If another thread is draining the ring, it does these requests, too. Requests that the
+ * worker must not do are left to the work item.
+ *
+ * Return: the number of requests that were done, HWTIMER_HOLD at most. Does not sleep.
+ */
+u32 hwtimer_submission_try(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	int count;
+
+	if (!hwtimer_ring_submitted(exchange->ring) ||
+	    !mutex_trylock(&exchange->drain))
+		return 0;
+	count = batch_fetch(exchange, HWTIMER_HOLD);
+	if (count > 0) {
+		if (hwtimer_request_try(instance, exchange->requests, count)) {
+			batch_done(instance);
+		} else {
+			queue_work(hwtimer_submission_queue, &exchange->work);
+			count = 0;
+		}
+	}
+	mutex_unlock(&exchange->drain);
+	return max(count, 0);
+}

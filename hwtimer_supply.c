@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Brings and returns the memory of an instance; see hwtimer_supply.h.
+ */
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+
+#include "hwtimer.h"
+#include "hwtimer_memory.h"
+
+/*
+ * Spare chunks that are kept beyond what is reserved: as many as a full batch of requests
+ * may need, so that they are not freed between two batches.
+ */
+#define HWTIMER_SPARE_CHUNKS (HWTIMER_HOLD + 64)
+
+/* Maximum number of chunks that are brought before they are needed */
+#define HWTIMER_AHEAD_CHUNKS 64U
+
+/* Maximum number of chunks that go back to the slab at a time */
+#define HWTIMER_TRIM_CHUNKS 128U
+
+/*
+ * Chunks beyond those go back when they have been unused for this long, in ns. If timers
+ * come in bursts, the next burst finds the chunks there: the slab takes as long for a chunk
+ * as scheduling several timers does.
+ */
+#define HWTIMER_SPARE_TIME NSEC_PER_SEC
+
+/*
+ * Whether the caller must not wait for memory, because it is being killed, or is the work
+ * item of an instance that closes. Its requests fail with ENOMEM. Only a process that
+ * shares rings with one that was killed in the middle of a KICK can see that.
+ */
+static bool supply_unwanted(const struct hwtimer_instance *instance)
+{
+	return fatal_signal_pending(current) ||
+	       READ_ONCE(instance->exchange.closing);
+}
+
+/* Makes the wheel and the table that the settings ask for. */
+static int wheel_begin(struct hwtimer_instance *instance)
+{
+	const struct hwtimer_settings *settings = &instance->settings;
+	bool settable = settings->clock->nr == HWTIMER_REALTIME;
+	struct hwtimer_wheel wheel = { .table = &instance->table,
+				       .pool = &instance->pool,
+				       .rewinds = settable };
+	struct hwtimer_table table = {};
+	void *memory;
+	int err;
+
+	lockdep_assert_held(&instance->setup);
+	if (supply_unwanted(instance) ||
+	    !hwtimer_memory_allows(hwtimer_wheel_memory(&settings->shape)))
+		return -ENOMEM;
+	memory = hwtimer_memory_get(hwtimer_wheel_memory(&settings->shape), 0);
+	if (!memory)
+		return -ENOMEM;
+	/* Each timer may be a periodic one, and have two records. */
+	err = hwtimer_table_init(&table, 2 * settings->timers);
+	if (err) {
+		kvfree(memory);
+		return err;
+	}
+	/*
+	 * Ticks count from the beginning of the clock, as the clock may be set back
+	 * to that. It also makes instances with the same tick share wake-ups.
+	 */
+	hwtimer_wheel_init(&wheel, &settings->shape, memory, 0,
+			   hwtimer_instance_now(instance));
+
+	spin_lock(&instance->lock);
+	instance->wheel_memory = memory;
+	instance->wheel = wheel;
+	instance->table = table;
+	instance->job.turns.clock = settings->clock->nr;
+	instance->job.turns.offset = instance->offsets[settings->clock->nr];
+	instance->wakeup.follow_after =
+		nsecs_to_jiffies64(hwtimer_wheel_stride(&wheel)) + 1;
+	hwtimer_wakeup_followed(instance);
+	/* Pairs with the smp_load_acquire() in hwtimer_instance_started(). */
+	smp_store_release(&instance->started, true);
+	spin_unlock(&instance->lock);
+	return 0;
+}
+
+/**
+ * hwtimer_supply_start - make the wheel and the table, before the first timer
+ * @instance: the instance; may have started already
+ *
+ * Return: 0 or -ENOMEM. May sleep; takes the mutex setup and the instance's lock.
+ */
+int hwtimer_supply_start(struct hwtimer_instance *instance)
+{
+	int err = 0;
+
+	if (likely(hwtimer_instance_started(instance)))
+		return 0;
+	mutex_lock(&instance->setup);
+	if (!instance->started)
+		err = wheel_begin(instance);
+	mutex_unlock(&instance->setup);
+	return err;
+}
+
+/**
+ * hwtimer_supply_account - bring the account of memory in the counters up to date
+ * @instance: the instance; its lock is held
+ */
+void hwtimer_supply_account(struct hwtimer_instance *instance)
+{
+	u64 bytes = sizeof(*instance) + PAGE_SIZE +
+		    hwtimer_table_bytes(&instance->table) +
+		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES;
+
+	lockdep_assert_held(&instance->lock);
+	if (instance->started)
+		bytes += hwtimer_wheel_memory(&instance->settings.shape);
+	if (instance->exchange.ring)
+		bytes += hwtimer_settings_ring_bytes(&instance->settings) +
+			 HWTIMER_HOLD * sizeof(struct hwtimer_request);
+	instance->stats.bytes = bytes;
+	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);
+}
+
+/* The number of spare chunks that must be there to meet @demand. */
+static u32 chunks_wanted(const struct hwtimer_instance *instance,
+			 const struct hwtimer_demand *demand)
+{
+	u32 periodic = instance->periodic + demand->periodic;
+	struct hwtimer_outlook outlook = {
+		.adds = demand->timers,
+		.moves = demand->moves,
+		.resting = periodic,
+		.expiring = instance->stats.pending + demand->timers + periodic,
+		.queued = instance->stats.ready + instance->discards,
+	};
+
+	return hwtimer_wheel_reserve(&instance->wheel, &outlook);
+}
+
+static u32 chunks_missing(const struct hwtimer_instance *instance,
+			  const struct hwtimer_demand *demand)
+{
+	u32 wanted = chunks_wanted(instance, demand);
+
+	return wanted - min(wanted, instance->pool.spares);
+}
+
+/*
+ * The number of chunks to bring besides those that are missing. While an instance grows,
+ * each timer may need a chunk, and one call of the slab for each would take longer than
+ * everything else.
+ */
+static u32 chunks_ahead(const struct hwtimer_instance *instance)
+{
+	return min(instance->pool.chunks / 2, HWTIMER_AHEAD_CHUNKS);
+}
+
+/* Whether records are missing to meet @demand, as far as the limit allows it. */
+static bool records_missing(const struct hwtimer_instance *instance,
+			    const struct hwtimer_demand *demand)
+{
+	u32 below_limit =
+		instance->settings.timers - hwtimer_instance_timers(instance);
+
+	return hwtimer_table_spare(&instance->table) <
+	       min(demand->timers, below_limit) +
+		       min(demand->periodic, below_limit);
+}
+
+/* Memory on its way to an instance. */
+struct supply {
+	struct hwtimer_pool chunks;
+	struct hwtimer_block block;
+};
+
+/* Brings @count chunks, a few at a time, until the caller is killed. */
+static int supply_chunks(const struct hwtimer_instance *instance,
+			 struct supply *supply, u32 count)
+{
+	int err = 0;
+
+	while (count && !err) {
+		u32 some = min(count, HWTIMER_AHEAD_CHUNKS);
+
+		if (supply_unwanted(instance))
+			return -ENOMEM;
+		err = hwtimer_pool_fill(&supply->chunks, some);
+		count -= some;
+	}
+	return err;
+}
+
+/*
+ * Brings @chunks chunks, tries to bring @ahead more, and brings a block of @slots slots.
+ * Returns 0 or -ENOMEM; in both cases @supply has what could be brought. May sleep.
+ */
+static int supply_get(const struct hwtimer_instance *instance,
+		      struct supply *supply, u32 chunks, u32 ahead, u32 slots)
+{
+	int err;
+
+	if (!hwtimer_memory_allows((u64)chunks * HWTIMER_CHUNK_BYTES +
+				   slots * sizeof(struct hwtimer_slot)))
+		return -ENOMEM;
+	err = supply_chunks(instance, supply, chunks);
+	if (!err && chunks)
+		supply_chunks(instance, supply, ahead);
+	if (err || !slots)
+		return err;
+	if (supply_unwanted(instance))
+		return -ENOMEM;
+	return hwtimer_table_alloc_block(slots, &supply->block);
+}
+
+/* Gives @supply to the instance, except for a block that the table has no room for. */
+static void supply_deliver(struct hwtimer_instance *instance,
+			   struct supply *supply)
+{
+	lockdep_assert_held(&instance->lock);
+	hwtimer_pool_merge(&instance->pool, &supply->chunks);
+	if (supply->block.slots)
+		hwtimer_table_add_block(&instance->table, &supply->block);
+	hwtimer_supply_account(instance);
+}
+
+/**
+ * hwtimer_supply_reserve - lock an instance that has the memory for some requests
+ * @instance: the instance; started, unless @demand is all 0
+ * @demand: what the requests in this hold of the lock may need
+ *
+ * Afterwards all memory is there that the timers will need until their events are read, so
+ * nothing that comes later can fail.
+ *
+ * Return: 0 or -ENOMEM, both with the lock held. May sleep.
+ */
+int hwtimer_supply_reserve(struct hwtimer_instance *instance,
+			   const struct hwtimer_demand *demand)
+	__acquires(&instance->lock)
+{
+	struct supply supply = {};
+	int err = 0;
+
+	for (;;) {
+		u32 chunks, ahead, slots = 0;
+
+		spin_lock(&instance->lock);
+		if (!demand->timers && !demand->moves)
+			return 0;
+		if (unlikely(supply.chunks.spares || supply.block.slots))
+			supply_deliver(instance, &supply);
+		/* The table is full: another caller took what the limit leaves. */
+		if (unlikely(supply.block.slots)) {
+			spin_unlock(&instance->lock);
+			hwtimer_table_free_block(&supply.block);
+			continue;
+		}
+		chunks = chunks_missing(instance, demand);
+		if (records_missing(instance, demand))
+			slots = hwtimer_table_growth(&instance->table);
+		else if (!chunks)
+			return 0;
+		/* After an error too, as others may have freed what was missing. */
+		if (err || (!chunks && !slots))
+			return -ENOMEM;
+		ahead = chunks_ahead(instance);
+		spin_unlock(&instance->lock);
+
+		err = supply_get(instance, &supply, chunks, ahead, slots);
+	}
+}
+
+/**
+ * hwtimer_supply_lock_ready - lock an instance, and check whether it has enough memory
+ * @instance: the instance; started
+ * @demand: what the requests in this hold of the lock may need
+ *
+ * Return: whether no memory has to be brought; the lock is held in both cases. Does not
+ * sleep.
+ */
+bool hwtimer_supply_lock_ready(struct hwtimer_instance *instance,
+			       const struct hwtimer_demand *demand)
+	__acquires(&instance->lock)
+{
+	spin_lock(&instance->lock);
+	return (!demand->timers && !demand->moves) ||
+	       (!records_missing(instance, demand) &&
+		!chunks_missing(instance, demand));
+}
+
+/* The number of spare chunks that are not needed now. */
+static u32 chunks_surplus(const struct hwtimer_instance *instance)
+{
+	static const struct hwtimer_demand nothing;
+	u32 keep = chunks_wanted(instance, &nothing) + HWTIMER_SPARE_CHUNKS;
+
+	return instance->pool.spares - min(keep, instance->pool.spares);
+}
+
+/* Begins to watch how much of the surplus stays unused. */
+static void trim_begin(struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	instance->trim.unused = chunks_surplus(instance);
+	instance->trim.at = HWTIMER_TICK_NONE;
+	if (!instance->trim.unused)
+		return;
+	instance->trim.at = ktime_get_ns() + HWTIMER_SPARE_TIME;
+	hwtimer_wakeup_chores(instance, instance->trim.at);
+}
+
+/**
+ * hwtimer_supply_trim - have surplus chunks freed if they stay unused
+ * @instance: the instance; started, its lock is held
+ *
+ * Called after anything that may have freed chunks. The worker frees the surplus
+ * HWTIMER_SPARE_TIME later.
+ */
+void hwtimer_supply_trim(struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	if (instance->trim.at == HWTIMER_TICK_NONE)
+		trim_begin(instance);
+	else
+		instance->trim.unused =
+			min(instance->trim.unused, chunks_surplus(instance));
+}
+
+/**
+ * hwtimer_supply_trim_some - take chunks that stayed unused out of the pool, if it is time
+ * @instance: the instance; its lock is held
+ * @surplus: an empty pool, which gets HWTIMER_TRIM_CHUNKS chunks at most; the caller frees
+ *	them by hwtimer_pool_drain() without the lock
+ *
+ * Has the worker come again for the others.
+ */
+void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
+			      struct hwtimer_pool *surplus)
+{
+	u64 now = ktime_get_ns();
+	u32 count;
+
+	lockdep_assert_held(&instance->lock);
+	if (instance->trim.at == HWTIMER_TICK_NONE)
+		return;
+	if (instance->trim.at <= now) {
+		hwtimer_supply_trim(instance);
+		count = min(instance->trim.unused, HWTIMER_TRIM_CHUNKS);
+		hwtimer_pool_trim(&instance->pool, count, surplus);
+		hwtimer_supply_account(instance);
+		instance->trim.unused -= count;
+		if (!instance->trim.unused) {
+			trim_begin(instance);
+			return;
+		}
+		/* Behind the other alarms that are due by now. */
+		instance->trim.at = now;
+	}
+	hwtimer_wakeup_chores(instance, instance->trim.at);
+}

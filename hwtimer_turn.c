@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Turns the wheel of an instance, and does its chores; see hwtimer_turn.h. Called by the
+ * worker.
+ *
+ * One slice does no more than the following for an instance, however much there is to do;
+ * the rest waits for the next slice. H is HWTIMER_HOLD, 256.
+ *
+ * A turn, hwtimer_turn():
+ *
+ *	submission ring		H requests; H discarded events freed before them; one
+ *				step of a compaction or a rewind after them: H entries
+ *				or buckets of the wheel. A work item does requests
+ *				that owe more steps, see hwtimer_op_fits_slice()
+ *	completion ring		H events that waited for room
+ *	wheel			H entries or buckets that are due, to be moved down, or
+ *				being filed anew; so H timers expire. If none expires, H
+ *				dead entries are removed, too
+ *	readers			woken once for each of these
+ *
+ * Chores, hwtimer_turn_chores():
+ *
+ *	both rings		as above
+ *	readers			whether they have to be told by now, and whether the clock
+ *				was set
+ *	memory			128 chunks go back to the slab
+ *	kernel client		32 callbacks, which last as long as the client wants (a
+ *				client with long ones should have a workqueue); fewer
+ *				than 2 * H discarded events freed before them
+ *
+ * tests/slice_kunit.c counts that. The cost of a single one of these is bounded, too:
+ *
+ *	an entry or a bucket	checks each level of the wheel, 12 at most. The last entry
+ *				of the lowest level of a hierarchical wheel with 2^20
+ *				buckets searches a bitmap of 256 words
+ *	a request		SCHEDULE of a record searches a bitmap with a bit for each
+ *				1,024 records, and passes slots whose last record was
+ *				taken meanwhile, each once
+ *	an alarm		see hwtimer_worker.c
+ *
+ * The locks that the worker waits for: instance->lock is held for H timers at most, by one
+ * thread on each processor, and a spinlock is fair. exchange->drain is only tried. The
+ * harvest mutex is taken for a kernel client only. Stopping or destroying a client takes the
+ * instance from the worker before it takes the mutex.
+ *
+ * hwtimer has no bound on the number of tasks that one wake-up wakes: a program may let many
+ * threads wait in read(), or enter the descriptor in many epoll instances, as far as its
+ * limits of threads and of epoll watches go, and an eventfd has waiters of its own. Every
+ * file that can be polled has this problem: a timerfd wakes as many in hard interrupt
+ * context. A wait queue cannot be woken in pieces, and does not tell how many wait. A work
+ * item for each wake-up would cost every program a switch of threads for each event.
+ */
+#include <linux/bitops.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+
+#include "hwtimer.h"
+#include "hwtimer_completion.h"
+#include "hwtimer_exchange.h"
+#include "hwtimer_harvest.h"
+#include "hwtimer_notice.h"
+#include "hwtimer_period.h"
+#include "hwtimer_trace.h"
+#include "hwtimer_turn.h"
+
+/* Where stats.lateness counts an event: by the power of two of its lateness (ns). */
+static unsigned int lateness_class(u64 lateness)
+{
+	return min(fls64(lateness), HWTIMER_LATENESS_BUCKETS - 1);
+}
+
+/*
+ * Marks the records as expired, and counts how late they are. Timers that expire together
+ * are mostly of the same class of lateness, so this counts them in a register. In memory,
+ * each count would have to wait for the one before.
+ */
+static void expired_note(struct hwtimer_instance *instance, const u32 *due,
+			 unsigned int count, u64 now)
+{
+	struct hwtimer_stats *stats = &instance->stats;
+	unsigned int i, class = 0, alike = 0;
+	u64 latest = stats->lateness_max;
+
+	for (i = 0; i < count; i++) {
+		struct hwtimer_record *record =
+			hwtimer_table_record(&instance->table, due[i]);
+		u64 lateness = now - record->deadline;
+
+		record->state = HWTIMER_EXPIRED;
+		record->lateness = min_t(u64, lateness, U32_MAX);
+		latest = max(latest, lateness);
+		if (lateness_class(lateness) != class) {
+			stats->lateness[class] += alike;
+			class = lateness_class(lateness);
+			alike = 0;
+		}
+		alike++;
+	}
+	stats->lateness[class] += alike;
+	stats->lateness_max = latest;
+}
+
+/*
+ * Frees expired timers if, against all reservations, there is no memory to keep their events
+ * (see hwtimer_pool_take()). They count as discarded.
+ */
+static noinline void expired_drop(struct hwtimer_instance *instance,
+				  const u32 *due, unsigned int count)
+{
+	lockdep_assert_held(&instance->lock);
+	instance->stats.discarded += count;
+	while (count--) {
+		u32 index = *due++;
+
+		hwtimer_period_free(instance, index);
+	}
+}
+
+/* Makes events of pending records that the wheel has given out as due. */
+static void turn_expire(struct hwtimer_instance *instance, const u32 *due,
+			unsigned int count, u64 now)
+{
+	unsigned int delivered, queued;
+
+	expired_note(instance, due, count, now);
+	instance->stats.pending -= count;
+	instance->stats.expired += count;
+	delivered = hwtimer_harvest_at_once(instance, due, count, now);
+	due += delivered;
+	count -= delivered;
+	queued = hwtimer_queue_add_indices(&instance->ready, &instance->pool,
+					   due, count);
+	hwtimer_instance_add_ready(instance, queued);
+	if (unlikely(queued < count))
+		expired_drop(instance, due + queued, count - queued);
+}
+
+/* Has due timers expire, HWTIMER_HOLD at most; returns their number. */
+static unsigned int turn_advance(struct hwtimer_instance *instance, u64 now,
+				 u32 *due)
+{
+	unsigned int expired;
+
+	lockdep_assert_held(&instance->lock);
+	if (instance->stopped)
+		return 0;
+	hwtimer_wakeup_followed(instance);
+	hwtimer_wakeup_follow(instance, now);
+	expired = hwtimer_wheel_advance(&instance->wheel, now, due);
+	if (trace_hwtimer_expire_enabled())
+		hwtimer_trace_expire(instance, due, expired, now);
+	turn_expire(instance, due, expired, now);
+	instance->stats.turns += expired > 0;
+	return expired;
+}
+
+/*
+ * Nothing was due: the wheel woke the worker for dead entries. Removes those, and the next
+ * ones, so that the worker need not come for them.
+ */
+static void turn_skim(struct hwtimer_instance *instance)
+{
+	u64 now;
+
+	spin_lock(&instance->lock);
+	/* The clock may have been set since it was read. */
+	now = hwtimer_instance_now(instance);
+	if (!instance->stopped) {
+		hwtimer_wakeup_follow(instance, now);
+		hwtimer_wheel_skim(&instance->wheel, HWTIMER_HOLD);
+		/* Without the dead entries the wheel may be able to go forward. */
+		hwtimer_wheel_forward(&instance->wheel, now);
+	}
+	hwtimer_supply_trim(instance);
+	hwtimer_wakeup_requeue(instance, now);
+	spin_unlock(&instance->lock);
+}
+
+/**
+ * hwtimer_turn - one slice of turning the wheel
+ * @alarm: the alarm job.turns of an instance
+ * @due: room for HWTIMER_HOLD records
+ *
+ * Called by the worker with no lock held. Leaves the alarm in the worker's queue if there is
+ * more to come. Does not sleep.
+ */
+void hwtimer_turn(struct hwtimer_alarm *alarm, u32 *due)
+{
+	struct hwtimer_instance *instance =
+		container_of(alarm, struct hwtimer_instance, job.turns);
+	unsigned int expired;
+	bool tell;
+	u64 now;
+
+	hwtimer_exchange_serve(instance);
+	spin_lock(&instance->lock);
+	now = hwtimer_instance_now(instance);
+	tell = hwtimer_notice_check_clock(instance);
+	hwtimer_notice_taken(instance);
+	expired = turn_advance(instance, now, due);
+	if (trace_hwtimer_turn_enabled())
+		hwtimer_trace_turn(instance, now, expired);
+	if (expired) {
+		hwtimer_completion_publish(instance);
+		tell |= hwtimer_notice_queued(instance);
+		hwtimer_supply_trim(instance);
+		hwtimer_wakeup_requeue(instance, now);
+	}
+	spin_unlock(&instance->lock);
+
+	if (tell)
+		hwtimer_notice_wake(instance, EPOLLIN | EPOLLRDNORM);
+	if (!expired)
+		turn_skim(instance);
+}
+
+/**
+ * hwtimer_turn_chores - one slice of everything that goes by the host's CLOCK_MONOTONIC
+ * @alarm: the alarm job.chores of an instance
+ * @due: not used
+ *
+ * Called by the worker with no lock held. The alarm has one of several reasons, so each
+ * chore checks whether its time has come, and kicks the alarm for its next time. A chore of
+ * the owner may sleep.
+ */
+void hwtimer_turn_chores(struct hwtimer_alarm *alarm, u32 *due)
+{
+	struct hwtimer_instance *instance =
+		container_of(alarm, struct hwtimer_instance, job.chores);
+	struct hwtimer_pool surplus = {};
+	u64 now;
+
+	hwtimer_exchange_poll(instance);
+	hwtimer_notice_chores(instance);
+	spin_lock(&instance->lock);
+	now = hwtimer_instance_now(instance);
+	hwtimer_wakeup_follow(instance, now);
+	hwtimer_wakeup_rearm(instance);
+	hwtimer_wakeup_guard_overdue(instance, now);
+	hwtimer_supply_trim_some(instance, &surplus);
+	spin_unlock(&instance->lock);
+	hwtimer_pool_drain(&surplus);
+	if (instance->chore)
+		instance->chore->run(instance->chore);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tells the worker when to come to an instance, and has the wheel follow the clock; see
+ * hwtimer_wakeup.h.
+ *
+ * The worker comes for the earliest timer and for nothing else, so nothing turns the wheel
+ * while no timer is pending, or only timers far ahead. Who adds a timer then moves the
+ * wheel to the clock first: its levels reach further from there.
+ */
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+
+#include "hwtimer.h"
+
+/**
+ * hwtimer_wakeup_chores - have the worker come for chores
+ * @instance: the instance; its lock is held
+ * @time: when it has to come at the latest, ns on CLOCK_MONOTONIC
+ */
+void hwtimer_wakeup_chores(struct hwtimer_instance *instance, u64 time)
+{
+	lockdep_assert_held(&instance->lock);
+	hwtimer_worker_kick(&instance->job.chores, time);
+}
+
+/* When the worker has to turn the wheel next, ns; HWTIMER_TICK_NONE: not at all. */
+static u64 wakeup_next(const struct hwtimer_instance *instance)
+{
+	if (instance->stopped)
+		return HWTIMER_TICK_NONE;
+	/* A bucket that is being walked is walked to its end. */
+	if (!instance->stats.pending && !hwtimer_wheel_busy(&instance->wheel))
+		return HWTIMER_TICK_NONE;
+	return hwtimer_wheel_time_of(&instance->wheel,
+				     hwtimer_wheel_next(&instance->wheel));
+}
+
+static void guard_overdue(struct hwtimer_instance *instance, u64 next, u64 now)
+{
+	const struct hwtimer_wheel *wheel = &instance->wheel;
+	u64 delay;
+
+	if (likely(!wheel->rewinds) || next == HWTIMER_TICK_NONE ||
+	    hwtimer_wheel_next(wheel) > wheel->current_tick + 1)
+		return;
+	/* It is more than a tick only if the clock was set back just now. */
+	delay = min(next - min(next, now), wheel->shape.tick);
+	hwtimer_wakeup_chores(instance, ktime_get_ns() + delay);
+}
+
+/**
+ * hwtimer_wakeup_guard_overdue - have an overdue timer expire even if the clock is set back
+ * @instance: the instance; its lock is held
+ * @now: ns on the instance's clock
+ *
+ * A timer that was overdue when it was scheduled waits for the next tick. If
+ * CLOCK_REALTIME is set back before that tick, the alarm by that clock comes too late by
+ * as much. So the worker wakes up by CLOCK_MONOTONIC, too, and sees that the clock was set.
+ */
+void hwtimer_wakeup_guard_overdue(struct hwtimer_instance *instance, u64 now)
+{
+	lockdep_assert_held(&instance->lock);
+	guard_overdue(instance, wakeup_next(instance), now);
+}
+
+/**
+ * hwtimer_wakeup_rearm - tell the worker that the earliest timer may have become earlier
+ * @instance: the instance; its lock is held
+ *
+ * The worker finds out by itself, when it wakes up, that the earliest timer has become
+ * later. A worker that should have come by now is on its way, or has put this instance
+ * behind others that are due; then nothing changes.
+ */
+void hwtimer_wakeup_rearm(struct hwtimer_instance *instance)
+{
+	u64 now, next = wakeup_next(instance);
+
+	lockdep_assert_held(&instance->lock);
+	if (next >= instance->wakeup.at)
+		return;
+	now = hwtimer_instance_now(instance);
+	if (instance->wakeup.at <= now)
+		return;
+	instance->wakeup.at = next;
+	hwtimer_worker_kick(&instance->job.turns, next);
+	guard_overdue(instance, next, now);
+}
+
+/**
+ * hwtimer_wakeup_requeue - after a turn, have the worker come again for what is left
+ * @instance: the instance; its lock is held
+ * @now: ns on the instance's clock
+ */
+void hwtimer_wakeup_requeue(struct hwtimer_instance *instance, u64 now)
+{
+	u64 next = wakeup_next(instance);
+
+	lockdep_assert_held(&instance->lock);
+	instance->wakeup.at = next;
+	if (next == HWTIMER_TICK_NONE)
+		return;
+	/* If this instance is still due, it goes behind those that are due by now. */
+	instance->wakeup.at = max(next, now);
+	hwtimer_worker_kick(&instance->job.turns, instance->wakeup.at);
+	guard_overdue(instance, next, now);
+}
+
+/**
+ * hwtimer_wakeup_followed - note that the wheel stands where the clock is
+ * @instance: the instance; its lock is held
+ */
+void hwtimer_wakeup_followed(struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	instance->wakeup.follow_at =
+		get_jiffies_64() + instance->wakeup.follow_after;
+}
+
+/**
+ * hwtimer_wakeup_follow - have the wheel follow the clock
+ * @instance: the instance; its lock is held
+ * @now: ns on the instance's clock, read under the lock
+ *
+ * The wheel goes back if the clock was set back, and forward if the clock may have gone on
+ * for long. If the wheel has to be turned before it can go forward, the worker is on its
+ * way, or only dead entries are in the way and the worker comes for the next timer.
+ */
+void hwtimer_wakeup_follow(struct hwtimer_instance *instance, u64 now)
+{
+	struct hwtimer_wheel *wheel = &instance->wheel;
+
+	lockdep_assert_held(&instance->lock);
+	if (unlikely(wheel->rewinds) &&
+	    hwtimer_wheel_tick_at(wheel, now) < wheel->current_tick)
+		hwtimer_wheel_rewind(wheel, now);
+	if (unlikely(hwtimer_instance_behind(instance))) {
+		hwtimer_wakeup_followed(instance);
+		hwtimer_wheel_forward(wheel, now);
+	}
+}

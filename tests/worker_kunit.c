@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of hwtimer_worker.c: jobs of no instance, in the module's own workers. KUnit
+ * runs these.
+ *
+ * The fence is a second job of the same worker. When the worker has served an alarm of the
+ * fence, it has served or dropped everything that was due before that alarm.
+ */
+#include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/ktime.h>
+
+#include "../hwtimer_clock.h"
+#include "../hwtimer_wheel.h"
+#include "../hwtimer_worker.h"
+
+/* A job, and what the worker did for it */
+struct test_job {
+	struct hwtimer_job job;
+	struct completion served;
+	struct completion entered;
+	struct completion released;
+	unsigned int turns;
+	unsigned int chores;
+	u64 at;
+	bool left;
+};
+
+struct worker_test {
+	struct test_job job;
+	struct test_job fence;
+	struct test_job busy;
+};
+
+static void serve_turn(struct hwtimer_alarm *alarm, u32 *due)
+{
+	struct test_job *job = container_of(alarm, struct test_job, job.turns);
+
+	/* The room that it promises, which KASAN watches. */
+	memset(due, 0xff, HWTIMER_HOLD * sizeof(*due));
+	job->turns++;
+	job->at = ktime_get_ns();
+	complete(&job->served);
+}
+
+static void serve_chores(struct hwtimer_alarm *alarm, u32 *due)
+{
+	struct test_job *job = container_of(alarm, struct test_job, job.chores);
+
+	job->chores++;
+	complete(&job->served);
+}
+
+/* Keeps the worker busy until the test lets it go on. */
+static void serve_until_released(struct hwtimer_alarm *alarm, u32 *due)
+{
+	struct test_job *job = container_of(alarm, struct test_job, job.turns);
+
+	complete(&job->entered);
+	wait_for_completion(&job->released);
+	/* If detach did not wait for this, it would mostly return before. */
+	msleep(20);
+	WRITE_ONCE(job->left, true);
+}
+
+static void job_init(struct test_job *job, hwtimer_serve_fn *turn)
+{
+	init_completion(&job->served);
+	init_completion(&job->entered);
+	init_completion(&job->released);
+	hwtimer_worker_attach(&job->job, turn, serve_chores);
+}
+
+/* Attaches @job to the worker of @other. The workers are chosen in turn. */
+static void job_init_beside(struct test_job *job, hwtimer_serve_fn *turn,
+			    const struct test_job *other)
+{
+	do {
+		job_init(job, turn);
+	} while (job->job.worker != other->job.worker);
+}
+
+static int worker_test_init(struct kunit *test)
+{
+	struct worker_test *priv =
+		kunit_kzalloc(test, sizeof(*priv), GFP_KERNEL);
+
+	if (!priv)
+		return -ENOMEM;
+	job_init(&priv->job, serve_turn);
+	job_init_beside(&priv->fence, serve_turn, &priv->job);
+	job_init_beside(&priv->busy, serve_until_released, &priv->job);
+	test->priv = priv;
+	return 0;
+}
+
+static void worker_test_exit(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+
+	if (!priv)
+		return;
+	hwtimer_worker_detach(&priv->job.job);
+	hwtimer_worker_detach(&priv->fence.job);
+	complete(&priv->busy.released);
+	hwtimer_worker_detach(&priv->busy.job);
+}
+
+static void pass_fence(struct worker_test *priv, u64 time)
+{
+	hwtimer_worker_kick(&priv->fence.job.turns, time);
+	wait_for_completion(&priv->fence.served);
+}
+
+/* Each alarm is served by its own function, and only by that. */
+static void an_alarm_is_served_by_its_function(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct test_job *job = &priv->job;
+
+	hwtimer_worker_kick(&job->job.turns, 0);
+	wait_for_completion(&job->served);
+	KUNIT_EXPECT_EQ(test, job->turns, 1);
+	KUNIT_EXPECT_EQ(test, job->chores, 0);
+	hwtimer_worker_kick(&job->job.chores, 0);
+	wait_for_completion(&job->served);
+	KUNIT_EXPECT_EQ(test, job->turns, 1);
+	KUNIT_EXPECT_EQ(test, job->chores, 1);
+}
+
+/* The worker comes for the earliest kick, not before its time, and once. */
+static void the_earliest_kick_counts(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct test_job *job = &priv->job;
+	u64 now = ktime_get_ns();
+	u64 time = now + 20 * NSEC_PER_MSEC;
+
+	hwtimer_worker_kick(&job->job.turns, now + 3600 * NSEC_PER_SEC);
+	hwtimer_worker_kick(&job->job.turns, time);
+	hwtimer_worker_kick(&job->job.turns, now + 7200 * NSEC_PER_SEC);
+	wait_for_completion(&job->served);
+	KUNIT_EXPECT_GE(test, job->at, time);
+	pass_fence(priv, ktime_get_ns());
+	KUNIT_EXPECT_EQ(test, job->turns, 1);
+}
+
+/* The offset of an alarm is taken off its times. */
+static void times_are_by_the_alarms_own_clock(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct test_job *job = &priv->job;
+	s64 hour = 3600 * (s64)NSEC_PER_SEC;
+
+	job->job.turns.offset = hour;
+	hwtimer_worker_kick(&job->job.turns, ktime_get_ns() + hour);
+	wait_for_completion(&job->served);
+	job->job.turns.offset = -hour;
+	hwtimer_worker_kick(&job->job.turns, ktime_get_ns());
+	pass_fence(priv, ktime_get_ns());
+	/* The second is due in an hour. */
+	KUNIT_EXPECT_EQ(test, job->turns, 1);
+}
+
+/* Has the worker serve the busy job, until that is released. */
+static void keep_busy(struct worker_test *priv)
+{
+	hwtimer_worker_kick(&priv->busy.job.turns, 0);
+	wait_for_completion(&priv->busy.entered);
+}
+
+/* Alarms are served in the order of their times, not in that of the kicks. */
+static void alarms_are_served_in_order(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+
+	keep_busy(priv);
+	hwtimer_worker_kick(&priv->fence.job.turns, 2);
+	hwtimer_worker_kick(&priv->job.job.turns, 1);
+	complete(&priv->busy.released);
+	wait_for_completion(&priv->fence.served);
+	KUNIT_EXPECT_EQ(test, priv->job.turns, 1);
+}
+
+/* After forget the alarms are not served, until they are kicked again. */
+static void a_forgotten_alarm_is_not_served(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct test_job *job = &priv->job;
+	u64 time = ktime_get_ns() + 3600 * NSEC_PER_SEC;
+
+	hwtimer_worker_kick(&job->job.turns, time);
+	hwtimer_worker_kick(&job->job.chores, time);
+	hwtimer_worker_forget(&job->job);
+	/* Otherwise this, which is later, would change nothing. */
+	hwtimer_worker_kick(&job->job.turns, time + 1);
+	KUNIT_EXPECT_EQ(test, job->job.turns.node.expires, time + 1);
+	KUNIT_EXPECT_TRUE(test, RB_EMPTY_NODE(&job->job.chores.node.node));
+	hwtimer_worker_forget(&job->job);
+	KUNIT_EXPECT_TRUE(test, RB_EMPTY_NODE(&job->job.turns.node.node));
+	pass_fence(priv, 0);
+	KUNIT_EXPECT_EQ(test, job->turns + job->chores, 0);
+}
+
+/* A job that was detached is not served, whoever kicks it. */
+static void a_detached_job_is_not_served(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct test_job *job = &priv->job;
+
+	hwtimer_worker_kick(&job->job.turns, KTIME_MAX - 1);
+	hwtimer_worker_detach(&job->job);
+	hwtimer_worker_kick(&job->job.turns, 0);
+	hwtimer_worker_kick(&job->job.chores, 0);
+	pass_fence(priv, 0);
+	KUNIT_EXPECT_EQ(test, job->turns + job->chores, 0);
+	/* Once more changes nothing. */
+	hwtimer_worker_detach(&job->job);
+}
+
+/* detach returns only when the worker has left the job. */
+static void detach_waits_for_a_slice(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+
+	keep_busy(priv);
+	complete(&priv->busy.released);
+	hwtimer_worker_detach(&priv->busy.job);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(priv->busy.left));
+}
+
+/* A wake-up counts for the jobs that were served after it, once for each. */
+static void wakeups_are_counted_for_each_job(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct test_job *job = &priv->job;
+
+	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&job->job), 0);
+	pass_fence(priv, 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&job->job), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&priv->fence.job), 1);
+	hwtimer_worker_kick(&job->job.turns, 0);
+	wait_for_completion(&job->served);
+	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&job->job), 1);
+	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&priv->fence.job), 1);
+}
+
+static struct kunit_case worker_test_cases[] = {
+	KUNIT_CASE(an_alarm_is_served_by_its_function),
+	KUNIT_CASE(the_earliest_kick_counts),
+	KUNIT_CASE(times_are_by_the_alarms_own_clock),
+	KUNIT_CASE(alarms_are_served_in_order),
+	KUNIT_CASE(a_forgotten_alarm_is_not_served),
+	KUNIT_CASE(a_detached_job_is_not_served),
+	KUNIT_CASE(detach_waits_for_a_slice),
+	KUNIT_CASE(wakeups_are_counted_for_each_job),
+	{}
+};
+
+static struct kunit_suite worker_test_suite = {
+	.name = "hwtimer_worker",
+	.init = worker_test_init,
+	.exit = worker_test_exit,
+	.test_cases = worker_test_cases,
+};
+
+kunit_test_suite(worker_test_suite);
