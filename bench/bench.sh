@@ -16,7 +16,7 @@
 # host is this machine without the module: it measures systems in user space and the
 # kernel's own timers. uml is User-Mode Linux, where the module runs natively. qemu is
 # an emulated machine with Debian's kernel. this is this machine with the module loaded.
-# Documentation/performance.md tells what each place distorts.
+# Documentation/benchmark.md tells what each place distorts.
 #
 # Every repetition goes through all places, and the program through all systems, in
 # another order each time. build/bench/results keeps all results, one JSON object per
