@@ -5,7 +5,8 @@
  *	struct hwt_libevent timers = { hwt, on_timer, arg };
  *
  *	hwt_libevent_add(&timers, base);	the loop calls on_timer()
- *	hwt_libevent_remove(&timers);		before hwt_close(); not in on_timer()
+ *	hwt_libevent_remove(&timers);		before hwt_close();
+ *						not in on_timer()
  */
 #ifndef HWTIMER_LIBEVENT_H
 #define HWTIMER_LIBEVENT_H
