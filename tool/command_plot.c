@@ -150,7 +150,7 @@ static struct wish parse(int argc, char **argv)
 	if (!wish.samples)
 		wish.samples = 1 + duration / wish.interval;
 	if (wish.samples < 2)
-		usage("plot: the time is too short for two samples: change --seconds or --interval");
+		usage("plot: too short for two samples: change --seconds or --interval");
 	return wish;
 }
 
@@ -388,7 +388,8 @@ static void draw(const struct wish *wish, const struct curve *curve)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (status)
-		errx(1, "gnuplot failed, and did not draw %s", wish->picture);
+		errx(1, "gnuplot failed: %s is missing or incomplete",
+		     wish->picture);
 }
 
 int command_plot(int argc, char **argv)

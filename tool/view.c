@@ -185,7 +185,7 @@ static void put_wheel(const struct view *view, const struct instance *instance)
 	unsigned int i;
 
 	if (!instance->nr)
-		fputs("  wheel  the module is too old: install the same version of module and tool\n",
+		fputs("  wheel  the module is too old: install module and tool of one version\n",
 		      view->to);
 	else if (!instance->nr_levels)
 		fputs("  wheel  no timer yet\n", view->to);
