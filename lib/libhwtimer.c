@@ -140,7 +140,7 @@ static int schedule(struct hwt *hwt, unsigned int flags, uint64_t time,
 	return err;
 }
 
-/* A computed delay may be -1, the number of HWTIMER_NEVER, which is no delay. */
+/* A computed delay may be -1, which the module would refuse as HWTIMER_NEVER. */
 static uint64_t delay_time(int64_t delay)
 {
 	return delay < 0 ? 0 : delay;
@@ -200,8 +200,8 @@ int hwt_reschedule_at(struct hwt *hwt, uint64_t id, uint64_t deadline)
 /* ---- many timers ---- */
 
 /*
- * Adds what a call has done, *@ret or an error, to *@done. Returns whether to call again
- * for the rest; otherwise sets *@ret to the return value for the program.
+ * Adds *@ret, the count that a call has returned, to *@done, unless it is an error.
+ * Returns whether to call again for the rest; if not, sets *@ret to what the program gets.
  */
 static bool goes_on(int *ret, unsigned int *done, unsigned int count)
 {

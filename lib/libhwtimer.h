@@ -228,8 +228,8 @@ typedef void (*hwt_callback)(void *arg, const struct hwtimer_event *event);
  * @callback: the function; it may schedule and cancel, but must not call hwt_close(),
  *	hwt_next() or hwt_dispatch()
  * @arg: first argument of @callback
- * @max: maximum number of events, so that other work gets its turn. If the function
- *	returns @max, the remaining events make poll() ready again, unless
+ * @max: maximum number of events, so that other work gets its turn. If hwt_dispatch()
+ *	returns @max, remaining events make poll() ready again, unless
  *	hwt_notify() asks for more events at a time or hwt_next() has read some: then
  *	call again
  *

@@ -30,7 +30,7 @@ struct counter {
 #define STRIPS_MAX 64
 
 /**
- * struct level - the buckets of a level of a wheel, in strips from now on
+ * struct level - a level of a wheel, in strips of buckets; the first strip is that of now
  * @nr: number of the level; 0 is the lowest
  * @strips: number of strips
  * @width: time that a strip covers, ns

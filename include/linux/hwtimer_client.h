@@ -5,10 +5,10 @@
  * Documentation/kernel-clients.md, and samples/watchdog/, which can be copied.
  *
  * A client is to a module what a descriptor is to a program: a wheel with its own
- * tick, clock and limit. Each timer ends once: it is cancelled, called, or handed
- * back. It is never early. All timers of a client share one callback, which runs
- * for one timer at a time, in the order in which the timers expire. It runs in
- * hwtimer's worker, or on a workqueue that the client provides.
+ * tick, clock and limit. Each timer ends once: it is cancelled, its (last) callback
+ * runs, or it is handed back. A timer is never early. All timers of a client share one
+ * callback, which runs for one timer at a time, in the order in which the timers
+ * expire. It runs in hwtimer's worker, or on a workqueue that the client provides.
  *
  * Requests and events, and the meaning of their fields, are those of
  * <uapi/linux/hwtimer.h>. Where that header says that read() takes an event, the
@@ -60,9 +60,9 @@ enum hwtimer_client_clock {
  * is the id of the timer. A periodic timer keeps its id until its last event.
  *
  * In the worker, all other instances of that worker wait for @expire, including those
- * of programs. So it must be short and must not wait for another timer. It must not
- * sleep in schedule_timeout() without a condition, because the worker is woken up for
- * other reasons, too.
+ * of programs. So it must be short, and must not wait for anything that another timer
+ * does. It must not sleep in schedule_timeout() without a condition, because the worker
+ * is woken up for other reasons, too.
  *
  * On a workqueue, @expire may run and sleep for as long as it likes, and delays only
  * the timers of its own client. Callbacks that are to run at the same time need

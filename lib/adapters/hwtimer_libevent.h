@@ -44,7 +44,7 @@ static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	/* Fewer events may be left than hwt_notify() asks for: poll() is not ready. */
+	/* If fewer events are left than hwt_notify() asks for, poll() is not ready. */
 	if (ret == HWT_LIBEVENT_TURN)
 		event_active(timers->event, EV_READ, 0);
 	/* A stopped instance stays ready for ever. */

@@ -40,7 +40,7 @@ static inline void hwt_libuv_ready(uv_poll_t *poll, int status, int events)
 	struct hwt_libuv *timers =
 		(struct hwt_libuv *)((char *)poll -
 				     offsetof(struct hwt_libuv, poll));
-	/* All events: fewer than hwt_notify() asks for would not make poll() ready. */
+	/* No limit: poll() is not ready for fewer events than hwt_notify() asks for. */
 	int ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
 			       INT_MAX);
 

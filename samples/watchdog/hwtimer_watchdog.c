@@ -7,8 +7,8 @@
  * and runs in hwtimer's worker. The dog's callback takes longer, and runs on the module's
  * own workqueue.
  *
- * The module writes to the kernel's log what happened, and refuses to load if that is
- * wrong. So loading lasts until the dog has bitten.
+ * The module writes to the kernel's log what happened, and refuses to load if the number
+ * of beats or the time of the bite is wrong. So loading lasts until the dog has bitten.
  *
  * Kbuild says how to build the module. Documentation/kernel-clients.md explains it.
  */
@@ -147,7 +147,7 @@ static int watchdog_check(struct watchdog *watchdog)
 		pr_err("the dog has not bitten\n");
 		return -ETIMEDOUT;
 	}
-	/* On a slow machine the heart may still be beating; then fewer beats are right. */
+	/* On a slow machine the heart may still beat; then fewer beats are right. */
 	all = hwtimer_client_cancel_sync(watchdog->heart, watchdog->pulse) ==
 	      -ENOENT;
 	if (watchdog->early || (all && watchdog->beaten != beats)) {

@@ -26,9 +26,9 @@
  *
  * An ioctl returns 0 or a count, or -1 with errno. Errors of any ioctl: EFAULT (an
  * address cannot be read or written), ENOTTY (an unknown command). A call that
- * needs memory fails with ENOMEM while there is still some memory for others, and
- * when a memory cgroup is at its limit. No process is killed to get memory for
- * timers.
+ * needs memory fails with ENOMEM when a memory cgroup is at its limit. It also fails
+ * before the machine runs out of memory, so that some is left for other programs.
+ * No process is killed to get memory for timers.
  *
  * Errors of open(): ENFILE (the limit of instances, the module's parameter
  * max_instances, is reached), ENOMEM.
@@ -51,7 +51,7 @@
 #define HWTIMER_NEVER (~0ULL)
 
 /*
- * Feature bits, for hwtimer_info.features: what the module can do.
+ * Feature bits for hwtimer_info.features. Each bit says that the module has:
  */
 
 /** HWTIMER_FEATURE_HIERARCHICAL - HWTIMER_KIND_HIERARCHICAL */
@@ -164,24 +164,24 @@ struct hwtimer_info {
  * @reserved: must be 0
  * @timers: limit of timers; 0 means the module's parameter default_timers. The
  *	limit counts pending timers, events that wait to be read, and discarded
- *	events that are not freed yet, because an event that was not discarded is
- *	ahead of them or the same SUBMIT or BULK discarded them. Events in the
- *	completion ring do not count
+ *	events that are not freed yet. A discarded event may stay until the
+ *	SUBMIT or BULK that discarded it ends, and stays while an event that was
+ *	not discarded is ahead of it. Events in the completion ring do not count
  * @submissions: slots of the submission ring, up to HWTIMER_SUBMISSIONS_MAX,
  *	rounded up to a power of two; 0: no such ring. See struct hwtimer_rings
  * @completions: slots of the completion ring, up to HWTIMER_COMPLETIONS_MAX,
  *	rounded up to a power of two; 0: no such ring
  *
- * SETUP is possible until the wheel starts and until mmap() creates the rings. The
- * first SCHEDULE or RESCHEDULE starts the wheel, even if it fails, unless its
+ * SETUP is possible until the wheel starts or mmap() creates the rings, whichever is
+ * first. Until then SETUP may be repeated; each call replaces all settings. The first
+ * SCHEDULE or RESCHEDULE starts the wheel. One that fails starts it, too, unless its
  * arguments are refused (EINVAL, ERANGE, EDOM) or there is no memory for the wheel
- * (ENOMEM). Until then SETUP may be repeated; each call replaces all settings.
- * INFO returns the resulting settings, with rounded numbers and defaults.
+ * (ENOMEM). INFO returns the resulting settings, with rounded numbers and defaults.
  *
  * Errors: EINVAL (a value out of range or unknown, or
  * HWTIMER_REPORT_CLOCK_SET without CLOCK_REALTIME), E2BIG, ESHUTDOWN (stopped),
- * EBUSY (too late). After an error the old settings remain. The memory for the
- * settings is allocated with the first timer, which may fail with ENOMEM.
+ * EBUSY (too late). After an error the old settings remain. SETUP allocates no
+ * memory; the first timer does, and may fail with ENOMEM.
  */
 struct hwtimer_setup {
 	__u32 size;
@@ -247,17 +247,17 @@ enum hwtimer_op {
  *	timer that is already due, by delay or deadline, expires when the next
  *	tick begins, up to one tick later. CANCEL: must be 0
  * @interval: SCHEDULE: ns from one deadline of a periodic timer to the next, from
- *	one tick to 9,223,372,036,854,775,807; 0: the timer expires once.
- *	Otherwise must be 0
+ *	one tick to 9,223,372,036,854,775,807; 0: the timer expires once. CANCEL,
+ *	RESCHEDULE: must be 0
  * @slack: SCHEDULE: ns by which the timer may be late in addition to the tick, so
  *	that it can share a wake-up with other timers. At most @time, whether
  *	that is a delay or a deadline; a negative @time counts as 0. @time and
  *	@slack together must not exceed 9,223,372,036,854,775,807. If @time is
  *	HWTIMER_NEVER, @slack may be up to that number. In a periodic timer, at
- *	most @interval. Otherwise must be 0
- * @user_data: SCHEDULE: returned in the event; otherwise must be 0
+ *	most @interval. CANCEL, RESCHEDULE: must be 0
+ * @user_data: SCHEDULE: returned in the event. CANCEL, RESCHEDULE: must be 0
  * @count: SCHEDULE: number of expirations after which a periodic timer ends; 0: it
- *	does not end. Otherwise, and without an interval, must be 0
+ *	does not end. Must be 0 without an interval. CANCEL, RESCHEDULE: must be 0
  * @result: SUBMIT: out, 0 or a negative errno; in: ignored
  * @reserved: must be 0
  *
@@ -313,7 +313,7 @@ struct hwtimer_request {
  * faults. If the id of a SCHEDULE cannot be written back, the timer is undone and
  * the entry is not counted, unless the event has already been delivered, by another
  * thread's read() or into the completion ring, or another thread's STOP has handed
- * the timer back. A CANCEL or RESCHEDULE stands.
+ * the timer back. A CANCEL or RESCHEDULE whose result cannot be written back stands.
  *
  * Errors, if no entry was done: EINVAL, EFAULT, ENOMEM.
  */
@@ -352,8 +352,8 @@ struct hwtimer_bulk_timer {
  * Does the same as HWTIMER_IOC_SUBMIT for operations that differ only in time,
  * user_data and id, and have no interval or slack. It is faster because it moves a
  * fifth of the memory. A result is the id of a new timer, 0 for another success, or
- * a negative errno. No id looks like an errno: (__s64)result is less than 0 and not
- * less than -4095. A timer whose time is refused has the result -EINVAL, and the
+ * a negative errno. An errno is a result with -4095 <= (__s64)result < 0; no id has
+ * such a value. A timer whose time is refused has the result -EINVAL, and the
  * others stand. The return value, signals and faults are as for struct
  * hwtimer_submit: after n timers, continue with timer n.
  *
@@ -478,7 +478,7 @@ struct hwtimer_stop {
  * @rescheduled: successful RESCHEDULEs
  * @expired: events that were queued. At all times: @expired = @ready +
  *	@delivered + @discarded
- * @delivered: events that were read
+ * @delivered: events that were read, or put into the completion ring
  * @discarded: events dropped by HWTIMER_DISCARD
  * @unprocessed: timers handed back by STOP
  * @entries: entries in the wheel's buckets, live and dead
@@ -491,14 +491,15 @@ struct hwtimer_stop {
  * @compactions: number of times that a removal of dead entries was started
  * @turns: number of times that the worker found something due in this instance
  * @wakeups: number of times that the worker woke up and served this instance before
- *	it slept again; wake-ups for other instances only do not count
+ *	it slept again; wake-ups that served only other instances do not count
  * @bytes: kernel memory that this instance holds now
  * @bytes_peak: largest value that @bytes has had
  * @lateness_max: longest lateness (time queued minus deadline), ns; includes the
  *	lateness that slack allows
  * @lateness: number of events with a lateness of [2^(i-1), 2^i) ns; [0]: 0 ns
  * @rearmed: number of times that a periodic timer became pending again
- * @missed: expirations of periodic timers beyond the first in their events
+ * @missed: expirations of periodic timers that events reported in addition to their
+ *	first one
  * @cascaded: of @walked, entries that moved down a level of a hierarchical wheel
  * @clock_sets: number of times that the instance noticed that CLOCK_REALTIME was
  *	set, for HWTIMER_REPORT_CLOCK_SET
@@ -556,11 +557,13 @@ struct hwtimer_stats {
  *	call if poll() is ready already; -1: none
  * @delay: ns after the first event at which poll() is ready, however few events
  *	wait; measured by CLOCK_MONOTONIC, whatever the instance's clock.
- *	HWTIMER_NEVER: no such time. At most 9,223,372,036,854,775,807 otherwise;
- *	must be 0 if @events is 0 or 1, and not 0 if it is more
+ *	HWTIMER_NEVER: poll() waits for @events, however long. Otherwise at most
+ *	9,223,372,036,854,775,807. Must be 0 if @events is 0 or 1, and must not
+ *	be 0 if @events is more
  *
  * May be called at any time, and replaces the previous choice. A read() with
- * O_NONBLOCK takes what events there are. A stopped instance is ready at once.
+ * O_NONBLOCK takes all events that wait, however few. A stopped instance is ready
+ * at once.
  *
  * Errors: EINVAL (also: @eventfd is less than -1, or not an eventfd), EBADF
  * (@eventfd is not open), E2BIG. After an error the previous choice remains.
@@ -593,8 +596,8 @@ struct hwtimer_notify {
  *
  * Events come in the order of the ticks at which they expired, and within a tick in
  * the order in which their timers were scheduled. Three kinds of timers have no set
- * place in their tick: rescheduled timers, repeated timers, and timers whose
- * deadline had passed when they were scheduled.
+ * place in their tick: rescheduled timers, periodic timers after their first event,
+ * and timers whose deadline had passed when they were scheduled.
  *
  * Readers and STOP take turns: a reader whose buffer has to be paged in keeps the
  * others waiting. A reader with O_NONBLOCK does not wait for its turn: it gets
@@ -605,9 +608,9 @@ struct hwtimer_notify {
  * Errors: EINVAL (less room than one event), EAGAIN, EINTR, EFAULT, ECANCELED
  * (HWTIMER_REPORT_CLOCK_SET; nothing is lost, read again).
  *
- * poll() says POLLIN while events wait, or as HWTIMER_IOC_NOTIFY says. Once the
- * instance is stopped and drained, poll() says POLLHUP, without POLLIN unless
- * ECANCELED waits to be read.
+ * poll() says POLLIN while events wait; HWTIMER_IOC_NOTIFY can make it wait for more
+ * events. Once the instance is stopped and drained, poll() says POLLHUP, and POLLIN
+ * only if the next read() fails with ECANCELED.
  */
 struct hwtimer_event {
 	__u64 id;
@@ -655,9 +658,9 @@ struct hwtimer_event {
  * @submission_tail (release). The kernel reads each slot once, does what
  * HWTIMER_IOC_SUBMIT would do, stores the results, and then stores
  * @submission_head (release). Result n belongs to request n: the id of a new timer,
- * 0 for another success, or a negative errno, which no id looks like. A delay
- * counts from the moment when the kernel does the request, and so takes longer by
- * the time that the request waited.
+ * 0 for another success, or a negative errno (see struct hwtimer_bulk). A delay
+ * counts from the moment when the kernel does the request, not from when the program
+ * submitted it.
  *
  * Completion: while the ring has room, events go into the ring, and count as
  * delivered then, as if read() had taken them. Other events wait in the kernel,
@@ -671,15 +674,15 @@ struct hwtimer_event {
  * after each store of @submission_tail, the program must execute a full fence
  * (sequentially consistent) and then read @flags: if the bit is set, it calls
  * HWTIMER_IOC_KICK. After each store of @completion_head, it does the same, but
- * calls only if the bit is set and @waiting is not 0. A program that cannot wait
- * for 1 ms may kick at any time: hwtimer_ring_consume() does so when the ring is
- * empty and events wait in the kernel.
+ * calls HWTIMER_IOC_KICK only if the bit is set and @waiting is not 0. A program that
+ * cannot wait for 1 ms may kick at any time: hwtimer_ring_consume() does so when the
+ * ring is empty and events wait in the kernel.
  *
  * poll() also says POLLIN while events are in the ring. It says POLLHUP, perhaps
  * with POLLIN, when no more events will come into the ring. When events that
- * waited in the kernel move into the ring, readers are told as when events come: by
- * an edge of epoll, or by the eventfd of HWTIMER_IOC_NOTIFY. read() returns only
- * the events that wait in the kernel, and blocks until there is one.
+ * waited in the kernel move into the ring, readers are told in the same way as when
+ * events come: by an edge of epoll, or by the eventfd of HWTIMER_IOC_NOTIFY. read()
+ * returns only the events that wait in the kernel, and blocks until there is one.
  *
  * All threads and processes that share the mapping share the rings. A mapping keeps
  * the instance alive as a descriptor does. madvise(MADV_DONTNEED) removes pages
