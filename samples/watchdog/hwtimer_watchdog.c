@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A sample to be copied: a module that has timers in hwtimer's wheels.
+ * A sample to be copied: a module that schedules timers with hwtimer.
  *
- * A heart beats some times, and each beat feeds a watchdog. When the heart has
- * stopped, and nobody has fed the dog for a while, it bites. The heart's callback
- * is short, and runs in hwtimer's worker; what the dog does takes longer, and runs
- * on a workqueue of the module's own.
+ * A heart beats a few times, and each beat feeds a watchdog. Once the heart has stopped
+ * and the dog has not been fed for a while, the dog bites. The heart's callback is short,
+ * and runs in hwtimer's worker. The dog's callback takes longer, and runs on the module's
+ * own workqueue.
  *
- * It tells in the kernel's log what it has seen, and refuses to load if that is
- * not what it should be. Loading takes as long as it takes the dog to bite.
+ * The module writes to the kernel's log what happened, and refuses to load if the number
+ * of beats or the time of the bite is wrong. So loading lasts until the dog has bitten.
  *
- * Kbuild says how it is built. Documentation/kernel-clients.md explains it.
+ * Kbuild says how to build the module. Documentation/kernel-clients.md explains it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -23,30 +23,30 @@
 
 #include <linux/hwtimer_client.h>
 
-/* A watchdog that has not bitten after so long never will. */
+/* Maximum time to wait for the bite, jiffies */
 #define PATIENCE (60 * HZ)
 
 #define BEAT_INTERVAL (20 * NSEC_PER_MSEC)
 
 static unsigned int beats = 5;
 module_param(beats, uint, 0444);
-MODULE_PARM_DESC(beats, "How often the heart beats, at least once");
+MODULE_PARM_DESC(beats, "Number of heartbeats, at least 1");
 
 static unsigned int timeout_ms = 200;
 module_param(timeout_ms, uint, 0444);
-MODULE_PARM_DESC(timeout_ms, "How long the dog waits before it bites");
+MODULE_PARM_DESC(timeout_ms, "Time without food after which the dog bites");
 
 /**
  * struct watchdog - a heart and a dog
- * @heart: its callbacks run in the worker
- * @dog: its callbacks run on @queue
- * @queue: ours
- * @pulse: the periodic timer of @heart
- * @bite: the timer of @dog that every beat postpones
- * @beaten: so often the heart has beaten
- * @fed: when the dog was fed last, ns
- * @early: the dog has bitten too early
- * @bitten: done when it has
+ * @heart: client whose callbacks run in the worker
+ * @dog: client whose callbacks run on @queue
+ * @queue: the module's own workqueue
+ * @pulse: id of the periodic timer of @heart
+ * @bite: id of the timer of @dog that every beat postpones
+ * @beaten: number of beats so far
+ * @fed: time when the dog was last fed, ns
+ * @early: whether the dog has bitten too early
+ * @bitten: completed when the dog has bitten
  */
 struct watchdog {
 	struct hwtimer_client *heart;
@@ -67,22 +67,22 @@ static u64 timeout(void)
 	return timeout_ms * (u64)NSEC_PER_MSEC;
 }
 
-/* In the worker: short, and waits for nothing. */
+/* Runs in the worker, so it is short and does not wait. */
 static void heart_beats(struct hwtimer_client *heart,
 			const struct hwtimer_event *event)
 {
 	struct watchdog *watchdog = hwtimer_client_private(heart);
 	u64 now = ktime_get_ns();
 
-	/* If we come late, one event stands for several beats. */
+	/* If the callback is late, one event stands for several beats. */
 	watchdog->beaten += event->expirations;
-	/* It may have bitten by now, and then there is no such timer. */
+	/* This fails if the dog has bitten by now: its timer has ended. */
 	if (!hwtimer_client_reschedule(watchdog->dog, watchdog->bite, timeout(),
 				       0))
 		WRITE_ONCE(watchdog->fed, now);
 }
 
-/* On our workqueue: may sleep, and holds up nobody but the dog itself. */
+/* Runs on our workqueue, so it may sleep; it delays only the dog's own timers. */
 static void dog_bites(struct hwtimer_client *dog,
 		      const struct hwtimer_event *event)
 {
@@ -117,7 +117,7 @@ static struct hwtimer_client *dog_create(struct watchdog *watchdog)
 	return hwtimer_client_create(&options);
 }
 
-/* The dog first, as the heart's callback needs it. */
+/* Schedules the dog's timers first, because the heart's callback needs them. */
 static int watchdog_schedule(struct watchdog *watchdog)
 {
 	struct hwtimer_request bite = { .time = timeout() };
@@ -138,7 +138,7 @@ static int watchdog_schedule(struct watchdog *watchdog)
 	return err;
 }
 
-/* Waits for the bite, and sees whether all was as it should be. */
+/* Waits for the bite, and checks the number of beats and the time of the bite. */
 static int watchdog_check(struct watchdog *watchdog)
 {
 	bool all;
@@ -147,7 +147,7 @@ static int watchdog_check(struct watchdog *watchdog)
 		pr_err("the dog has not bitten\n");
 		return -ETIMEDOUT;
 	}
-	/* On a slow machine the heart may still beat. */
+	/* On a slow machine the heart may still beat; then fewer beats are right. */
 	all = hwtimer_client_cancel_sync(watchdog->heart, watchdog->pulse) ==
 	      -ENOENT;
 	if (watchdog->early || (all && watchdog->beaten != beats)) {
@@ -166,10 +166,10 @@ static void dog_lost(struct hwtimer_client *dog,
 		timer->remaining / NSEC_PER_SEC);
 }
 
-/* Also of what was made only in part. */
+/* Ends the clients; watchdog_begin() may have created only some of them. */
 static void watchdog_end(struct watchdog *watchdog)
 {
-	/* First who uses the other; then the queue on which that one runs. */
+	/* The heart's callback uses the dog, and the dog's callback runs on the queue. */
 	hwtimer_client_destroy(watchdog->heart);
 	if (!IS_ERR_OR_NULL(watchdog->dog))
 		hwtimer_client_stop(watchdog->dog, dog_lost);
@@ -210,6 +210,6 @@ static void __exit watchdog_exit(void)
 module_init(watchdog_init);
 module_exit(watchdog_exit);
 
-MODULE_DESCRIPTION("Sample of a kernel client of hwtimer's: a watchdog");
+MODULE_DESCRIPTION("Sample of a kernel client of hwtimer: a watchdog");
 MODULE_AUTHOR("The hwtimer developers");
 MODULE_LICENSE("GPL");
