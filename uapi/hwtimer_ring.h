@@ -205,7 +205,7 @@ hwtimer_ring_get_slot(struct hwtimer_ring *ring)
 static inline int hwtimer_ring_publish(struct hwtimer_ring *ring)
 {
 	hwtimer_ring_store(&ring->shared->submission_tail, ring->tail);
-	/* Pairs with the smp_mb() in the kernel's hwtimer_exchange_doze(). */
+	/* Pairs with the smp_mb() in the kernel's hwtimer_exchange_stop_polling(). */
 	atomic_thread_fence(memory_order_seq_cst);
 	return hwtimer_ring_kick_if_needed(ring);
 }
@@ -310,7 +310,7 @@ hwtimer_ring_next_event(struct hwtimer_ring *ring)
 static inline int hwtimer_ring_consume(struct hwtimer_ring *ring)
 {
 	hwtimer_ring_store(&ring->shared->completion_head, ring->head);
-	/* Pairs with the smp_mb() in the kernel's hwtimer_exchange_told(). */
+	/* Pairs with the smp_mb() in the kernel's hwtimer_completion_publish(). */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!hwtimer_ring_load(&ring->shared->waiting))
 		return 0;
