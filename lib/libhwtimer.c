@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * libhwtimer; see libhwtimer.h. Nothing here but the translation of calls, and a
- * buffer of events for hwt_next().
+ * libhwtimer translates function calls to system calls, and has a buffer of events for
+ * hwt_next() and hwt_dispatch(). See libhwtimer.h.
  */
 #include "libhwtimer.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,16 +16,16 @@
 
 #define DEVICE "/dev/hwtimer"
 
-/* As many as the module copies at a time. */
+/* The number of events that the module copies at a time. */
 #define EVENTS 120
 
 /**
  * struct hwt - see libhwtimer.h
- * @fd: of the device
- * @features: of the module
- * @first: of @events, the first that was not given away
- * @count: and how many there are from there
- * @events: that were read
+ * @fd: descriptor of the device
+ * @features: HWTIMER_FEATURE_* of the module
+ * @first: index in @events of the first event that was not returned yet
+ * @count: number of events from @first on
+ * @events: buffer of events that were read
  */
 struct hwt {
 	int fd;
@@ -46,7 +47,7 @@ unsigned int hwt_version(void)
 	return HWT_VERSION;
 }
 
-/* Opens the device, and sees whether we know each other. */
+/* Opens the device, and checks that the module's ABI is the library's. */
 static int device_open(struct hwt *hwt, unsigned int flags)
 {
 	struct hwtimer_info info;
@@ -139,7 +140,7 @@ static int schedule(struct hwt *hwt, unsigned int flags, uint64_t time,
 	return err;
 }
 
-/* A delay that was computed may come to be -1, which is HWTIMER_NEVER: it is 0. */
+/* A computed delay may be -1, which the module would refuse as HWTIMER_NEVER. */
 static uint64_t delay_time(int64_t delay)
 {
 	return delay < 0 ? 0 : delay;
@@ -157,69 +158,77 @@ int hwt_schedule_at(struct hwt *hwt, uint64_t deadline, uint64_t user_data,
 	return schedule(hwt, HWTIMER_ABSOLUTE, deadline, user_data, id);
 }
 
-int hwt_cancel(struct hwt *hwt, uint64_t id)
+static int cancel(struct hwt *hwt, unsigned int flags, uint64_t id)
 {
-	struct hwtimer_request request = { .id = id };
+	struct hwtimer_request request = { .flags = flags, .id = id };
 
 	return call(hwt, HWTIMER_IOC_CANCEL, &request);
+}
+
+int hwt_cancel(struct hwt *hwt, uint64_t id)
+{
+	return cancel(hwt, 0, id);
 }
 
 int hwt_discard(struct hwt *hwt, uint64_t id)
 {
+	return cancel(hwt, HWTIMER_DISCARD, id);
+}
+
+static int reschedule(struct hwt *hwt, unsigned int flags, uint64_t id,
+		      uint64_t time)
+{
 	struct hwtimer_request request = {
-		.flags = HWTIMER_DISCARD,
+		.flags = flags,
 		.id = id,
+		.time = time,
 	};
 
-	return call(hwt, HWTIMER_IOC_CANCEL, &request);
+	return call(hwt, HWTIMER_IOC_RESCHEDULE, &request);
 }
 
 int hwt_reschedule(struct hwt *hwt, uint64_t id, int64_t delay)
 {
-	struct hwtimer_request request = { .id = id,
-					   .time = delay_time(delay) };
-
-	return call(hwt, HWTIMER_IOC_RESCHEDULE, &request);
+	return reschedule(hwt, 0, id, delay_time(delay));
 }
 
 int hwt_reschedule_at(struct hwt *hwt, uint64_t id, uint64_t deadline)
 {
-	struct hwtimer_request request = {
-		.flags = HWTIMER_ABSOLUTE,
-		.id = id,
-		.time = deadline,
-	};
-
-	return call(hwt, HWTIMER_IOC_RESCHEDULE, &request);
+	return reschedule(hwt, HWTIMER_ABSOLUTE, id, deadline);
 }
 
-/* ---- many ---- */
+/* ---- many timers ---- */
 
 /*
- * How it goes on after a call that returned @ret, when @done of @count are done: 1
- * if it does, otherwise what is to be returned is in *@ret.
+ * Adds *@ret, the count that a call has returned, to *@done, unless it is an error.
+ * Returns whether to call again for the rest; if not, sets *@ret to what the program gets.
  */
-static int goes_on(int *ret, unsigned int *done, unsigned int count)
+static bool goes_on(int *ret, unsigned int *done, unsigned int count)
 {
 	if (*ret > 0)
 		*done += *ret;
 	if (*ret == -EINTR || (*ret > 0 && *done < count))
-		return 1;
+		return true;
 	if (*done)
 		*ret = *done;
-	return 0;
+	return false;
 }
 
-/* @size: of what @timers has for each */
-static int bulk(struct hwt *hwt, struct hwtimer_bulk bulk, const void *timers,
-		size_t size, uint64_t *results, unsigned int count)
+/* @timers is an array of @count elements of @size bytes. */
+static int bulk(struct hwt *hwt, enum hwtimer_op op, unsigned int flags,
+		const void *timers, size_t size, uint64_t *results,
+		unsigned int count)
 {
+	struct hwtimer_bulk bulk = {
+		.size = sizeof(bulk),
+		.op = op,
+		.flags = flags,
+	};
 	unsigned int done = 0;
 	int ret;
 
 	if (count > INT_MAX)
 		return -EINVAL;
-	bulk.size = sizeof(bulk);
 	do {
 		bulk.count = count - done;
 		bulk.timers = (uintptr_t)((const char *)timers + done * size);
@@ -233,35 +242,23 @@ int hwt_schedule_many(struct hwt *hwt, unsigned int flags,
 		      const struct hwtimer_bulk_timer *timers,
 		      uint64_t *results, unsigned int count)
 {
-	struct hwtimer_bulk schedule = {
-		.op = HWTIMER_OP_SCHEDULE,
-		.flags = flags,
-	};
-
-	return bulk(hwt, schedule, timers, sizeof(*timers), results, count);
+	return bulk(hwt, HWTIMER_OP_SCHEDULE, flags, timers, sizeof(*timers),
+		    results, count);
 }
 
 int hwt_reschedule_many(struct hwt *hwt, unsigned int flags,
 			const struct hwtimer_bulk_timer *timers,
 			uint64_t *results, unsigned int count)
 {
-	struct hwtimer_bulk reschedule = {
-		.op = HWTIMER_OP_RESCHEDULE,
-		.flags = flags,
-	};
-
-	return bulk(hwt, reschedule, timers, sizeof(*timers), results, count);
+	return bulk(hwt, HWTIMER_OP_RESCHEDULE, flags, timers, sizeof(*timers),
+		    results, count);
 }
 
 int hwt_cancel_many(struct hwt *hwt, unsigned int flags, const uint64_t *ids,
 		    uint64_t *results, unsigned int count)
 {
-	struct hwtimer_bulk cancel = {
-		.op = HWTIMER_OP_CANCEL,
-		.flags = flags,
-	};
-
-	return bulk(hwt, cancel, ids, sizeof(*ids), results, count);
+	return bulk(hwt, HWTIMER_OP_CANCEL, flags, ids, sizeof(*ids), results,
+		    count);
 }
 
 int hwt_submit(struct hwt *hwt, struct hwtimer_request *requests,
@@ -281,7 +278,7 @@ int hwt_submit(struct hwt *hwt, struct hwtimer_request *requests,
 	return ret;
 }
 
-/* ---- looking, and the end ---- */
+/* ---- queries, stop and notification ---- */
 
 int hwt_query(struct hwt *hwt, struct hwtimer_query *query)
 {
@@ -336,7 +333,10 @@ int hwt_read(struct hwt *hwt, struct hwtimer_event *events, unsigned int count)
 	return bytes < 0 ? -errno : (int)(bytes / sizeof(*events));
 }
 
-/* Reads up to @max events if none is left; returns as hwt_read(). */
+/*
+ * Fills the buffer with up to @max events if it is empty. Returns the number of events in
+ * the buffer, or as hwt_read().
+ */
 static int fill(struct hwt *hwt, unsigned int max)
 {
 	int ret;
@@ -371,7 +371,7 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 	if (max > INT_MAX)
 		max = INT_MAX;
 	while (done < max) {
-		/* No more than will be given away: the rest makes poll() ready. */
+		/* Events beyond @max stay unread, so that they make poll() ready. */
 		ret = fill(hwt, max - done);
 		if (ret <= 0)
 			break;
@@ -379,7 +379,7 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 		callback(arg, &hwt->events[hwt->first++]);
 		done++;
 	}
-	/* It is told once. */
+	/* The module reports it only once. */
 	if (ret == -ECANCELED)
 		return ret;
 	if (done)

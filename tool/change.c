@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What has happened between two looks at the instances; see change.h. */
+/* Computes what has happened between two samples; see change.h. */
 #include "change.h"
 
 #include <stddef.h>
@@ -12,8 +12,9 @@ static uint64_t grown(const struct instance *now, const struct instance *before,
 }
 
 /*
- * Whether @now cannot be @before at a later time, as it has counted less. When the
- * module is loaded again, numbers of instances begin at 1 again.
+ * Returns whether @now must be another instance than @before, because one of its
+ * counters is smaller. When the module is reloaded, the numbers of instances begin at 1
+ * again, so an equal number does not mean the same instance.
  */
 static bool is_another(const struct instance *now,
 		       const struct instance *before)
@@ -34,8 +35,8 @@ static bool is_another(const struct instance *now,
 }
 
 /*
- * @before: what has the same number and was there @seconds ago; NULL: there was none.
- * If it is found to be another instance, all that @now has counted is new.
+ * Returns the change from @before, the instance with the same number @seconds ago, to
+ * @now. If @before is NULL or proves to be another instance, all counts of @now are new.
  */
 struct change change_of(const struct instance *now,
 			const struct instance *before, double seconds)
@@ -56,7 +57,7 @@ struct change change_of(const struct instance *now,
 	return change;
 }
 
-/* Of several instances in the same time. */
+/* Adds the change of another instance in the same time. */
 void change_add(struct change *sum, const struct change *change)
 {
 	unsigned int i;

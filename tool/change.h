@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What has happened between two looks at the instances. Used by the commands that
- * look more than once.
+ * Computes what has happened to instances between two samples. Used by the commands
+ * that sample more than once.
  */
 #ifndef CHANGE_H
 #define CHANGE_H
@@ -9,13 +9,13 @@
 #include "instances.h"
 
 /**
- * struct change - what has happened to instances
- * @seconds: in so long a time; 0: since they were opened
- * @scheduled: timers, rearmed ones included
- * @cancelled: timers
- * @expired: timers
- * @delivered: events
- * @lateness: of those that expired
+ * struct change - what has happened to instances between two samples
+ * @seconds: time between the samples; 0: there is no earlier sample
+ * @scheduled: number of timers scheduled or rearmed
+ * @cancelled: number of timers cancelled
+ * @expired: number of timers expired
+ * @delivered: number of events delivered
+ * @lateness: histogram of the lateness of the expired timers
  */
 struct change {
 	double seconds;

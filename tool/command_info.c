@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* hwtimerctl info: what the module is and can do. */
+/* hwtimerctl info: prints the features and limits of the module. */
 #include "commands.h"
 #include "units.h"
 
@@ -32,7 +32,7 @@ static void show_features(uint64_t bits)
 		bits &= ~features[i].bit;
 	}
 	if (bits)
-		printf(" and unknown ones: %#" PRIx64, bits);
+		printf(" and unknown bits %#" PRIx64, bits);
 	putchar('\n');
 }
 
@@ -49,14 +49,14 @@ int command_info(int argc, char **argv)
 	int error;
 
 	if (argc > 1)
-		usage("info takes no %s", argv[1]);
+		usage("info: unexpected argument: %s", argv[1]);
 	hwt = open_device();
 	error = -hwt_info(hwt, &info);
 	if (error)
 		errx(1, "HWTIMER_IOC_INFO: %s", strerror(error));
 	printf("ABI             %u\n", info.abi_version);
 	show_features(info.features);
-	printf("wheel           %s, %u buckets, %u level%s, tick %s (unless SETUP says)\n",
+	printf("wheel           %s, %u buckets, %u level%s, tick %s (default of SETUP)\n",
 	       kind_name(info.kind), info.buckets, info.levels,
 	       info.levels == 1 ? "" : "s", units_format_time(info.tick, tick));
 	printf("ticks           %s to %s\n",
@@ -64,7 +64,7 @@ int command_info(int argc, char **argv)
 	       units_format_time(info.tick_max, max));
 	printf("buckets         %u to %u\n", info.buckets_min,
 	       info.buckets_max);
-	printf("timers          %llu an instance, up to %llu\n", info.timers,
+	printf("timers          %llu per instance, at most %llu\n", info.timers,
 	       info.timers_max);
 	hwt_close(hwt);
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* hwtimerctl plot: rates and lateness as a picture, which gnuplot draws. */
+/* hwtimerctl plot: samples instances, and has gnuplot draw rates and lateness. */
 #define _GNU_SOURCE
 #include "change.h"
 #include "commands.h"
@@ -24,28 +24,28 @@
 extern char **environ;
 
 /**
- * struct wish - what was asked for
- * @picture: where it goes: a name that ends in .png or .svg
- * @from: what stats --json has written; NULL: look now
- * @interval: between two looks, ns
- * @looks: how many
- * @pid: of the instances of this process only; 0: of all
- * @script: print what gnuplot would be told
+ * struct wish - the arguments
+ * @picture: name of the picture, which ends in .png or .svg
+ * @from: name of a file with output of stats --json; NULL: sample now
+ * @interval: time between two samples, ns
+ * @samples: number of samples
+ * @pid: process whose instances are sampled; 0: all processes
+ * @script: print the input for gnuplot instead of running it
  */
 struct wish {
 	const char *picture;
 	const char *from;
 	uint64_t interval;
-	uint64_t looks;
+	uint64_t samples;
 	pid_t pid;
 	bool script;
 };
 
 /**
- * struct point - what happened between two looks
- * @time: of the second one, s after the first of all; the time between two looks
- *	with a restart of the machine between them is not known, and left out
- * @change: of all instances together
+ * struct point - what happened between two samples
+ * @time: time of the second sample, s after the first of all. If the machine was
+ *	restarted between two samples, the time between them is unknown, and left out
+ * @change: change of all instances together
  */
 struct point {
 	double time;
@@ -53,10 +53,10 @@ struct point {
 };
 
 /**
- * struct curve - all that is drawn
- * @points: in the order of time
- * @count: how many
- * @seen: instances that there were, in all looks
+ * struct curve - the data of the picture
+ * @points: points in the order of time
+ * @count: number of points
+ * @seen: number of instances in all samples together
  */
 struct curve {
 	struct point *points;
@@ -64,7 +64,7 @@ struct curve {
 	unsigned int seen;
 };
 
-/* ---- what was asked for ---- */
+/* ---- arguments ---- */
 
 static bool ends_in(const char *name, const char *suffix)
 {
@@ -73,7 +73,7 @@ static bool ends_in(const char *name, const char *suffix)
 	return length > wanted && !strcmp(name + length - wanted, suffix);
 }
 
-/* A number of seconds, or a time with its units: 1h30 is neither. */
+/* Parses a number of seconds, or a time with units; 1h30 is neither, and refused. */
 static uint64_t seconds_argument(const char *text)
 {
 	bool has_unit = text[strspn(text, "0123456789.")];
@@ -91,20 +91,20 @@ static pid_t pid_argument(const char *text)
 	uint64_t pid;
 
 	if (!units_parse_number(text, &pid) || !pid || pid > INT32_MAX)
-		usage("--pid: \"%s\" is no process", text);
+		usage("--pid: \"%s\" is not a process id", text);
 	return pid;
 }
 
-/* Its text goes to gnuplot, for which a new line is a new command. */
+/* The name becomes input of gnuplot, where a newline would begin a new command. */
 static const char *picture_argument(const char *name)
 {
 	const char *c;
 
 	for (c = name; *c; c++)
 		if (iscntrl((unsigned char)*c))
-			usage("plot: the name of the picture must not have control characters");
+			usage("plot: the name of the picture must not contain control characters");
 	if (!ends_in(name, ".png") && !ends_in(name, ".svg"))
-		usage("plot: %s ends neither in .png nor in .svg", name);
+		usage("plot: %s does not end in .png or .svg", name);
 	return name;
 }
 
@@ -123,17 +123,16 @@ static struct wish parse(int argc, char **argv)
 	uint64_t duration = 10000000000;
 	int option;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+	while ((option = next_option(argc, argv, options)) != -1)
 		switch (option) {
 		case 's':
 			duration = seconds_argument(optarg);
 			break;
 		case 'n':
-			wish.looks = count_argument("--count", optarg);
+			wish.samples = count_argument("--count", optarg);
 			break;
 		case 'i':
-			wish.interval = time_argument("--interval", optarg);
+			wish.interval = interval_argument(optarg);
 			break;
 		case 'f':
 			wish.from = optarg;
@@ -144,23 +143,18 @@ static struct wish parse(int argc, char **argv)
 		case 't':
 			wish.script = true;
 			break;
-		default:
-			usage("plot: an option is unknown, or its value is missing: %s",
-			      argv[optind > 1 ? optind - 1 : 1]);
 		}
 	if (optind != argc - 1)
-		usage("plot takes one name of a file, that of the picture");
+		usage("plot takes one argument, the name of a file for the picture");
 	wish.picture = picture_argument(argv[optind]);
-	if (wish.interval < 10000000)
-		usage("--interval: 10ms is the least");
-	if (!wish.looks)
-		wish.looks = 1 + duration / wish.interval;
-	if (wish.looks < 2)
-		usage("plot: too short; ask for more --seconds, or a shorter --interval");
+	if (!wish.samples)
+		wish.samples = 1 + duration / wish.interval;
+	if (wish.samples < 2)
+		usage("plot: too short for two samples: change --seconds or --interval");
 	return wish;
 }
 
-/* ---- looking ---- */
+/* ---- samples ---- */
 
 static void sleep_until(uint64_t time)
 {
@@ -179,7 +173,7 @@ static bool wanted(const struct wish *wish, const struct instances *now,
 
 	if (wish->pid && instance->pid != wish->pid)
 		return false;
-	/* One that several descriptors share counts once. */
+	/* An instance that several descriptors share counts once. */
 	return !instance->nr || instances_same(now, instance) == instance;
 }
 
@@ -210,13 +204,13 @@ static void add_point(struct curve *curve, const struct wish *wish,
 	}
 }
 
-/* The next look; false: there are no more. */
-static bool look(const struct wish *wish, FILE *file, uint64_t number,
-		 uint64_t first, struct instances *now)
+/* Takes the next sample; returns false if there are no more. */
+static bool sample(const struct wish *wish, FILE *file, uint64_t number,
+		   uint64_t first, struct instances *now)
 {
 	if (file)
 		return records_next(file, wish->from, now);
-	if (number == wish->looks)
+	if (number == wish->samples)
 		return false;
 	if (number)
 		sleep_until(first + number * wish->interval);
@@ -242,8 +236,8 @@ static struct curve take_curve(const struct wish *wish)
 	struct curve curve = { 0 };
 	uint64_t number, first = 0;
 
-	for (number = 0; look(wish, file, number, first, &now); number++) {
-		/* A record without instances does not tell when it was. */
+	for (number = 0; sample(wish, file, number, first, &now); number++) {
+		/* A record without instances has no time. */
 		if (!now.time) {
 			instances_free(&now);
 			continue;
@@ -251,7 +245,7 @@ static struct curve take_curve(const struct wish *wish)
 		if (!before.time)
 			first = now.time;
 		else if (now.time < before.time)
-			/* The machine was restarted; modulo 2^64. */
+			/* The machine was restarted. Computed modulo 2^64. */
 			first = now.time - (before.time - first);
 		if (before.time && now.time > before.time)
 			add_point(&curve, wish, &now, &before, first);
@@ -267,8 +261,9 @@ static struct curve take_curve(const struct wish *wish)
 /* ---- drawing ---- */
 
 /*
- * In gnuplot's single quotes. To gnuplot a name that begins with | is a command, and
- * one that begins with ~ is in a home directory: it sees neither at the beginning.
+ * Writes a file name in gnuplot's single quotes. gnuplot runs a name that begins with |
+ * as a command, and looks up one that begins with ~ in a home directory. So a relative
+ * name gets ./ in front.
  */
 static void put_name(FILE *to, const char *name)
 {
@@ -299,7 +294,7 @@ static void put_rates(FILE *to, const struct curve *curve)
 	fputs("EOD\n", to);
 }
 
-/* What is between the first and the last bucket in which there is something. */
+/* Writes the histogram from its first to its last bucket that is not empty. */
 static void put_lateness(FILE *to, const struct curve *curve)
 {
 	struct change sum = { 0 };
@@ -352,7 +347,7 @@ static void put_script(FILE *to, const struct wish *wish,
 	      to);
 }
 
-/* Starts gnuplot, and returns what it reads; its process in *@pid. */
+/* Starts gnuplot; returns the pipe to its input, and stores its process id in *@pid. */
 static FILE *start_gnuplot(pid_t *pid)
 {
 	char *const arguments[] = { "gnuplot", NULL };
@@ -385,7 +380,7 @@ static void draw(const struct wish *wish, const struct curve *curve)
 	int status;
 	pid_t pid;
 
-	/* If gnuplot ends early it says why. */
+	/* If gnuplot ends early, its own message is better than a SIGPIPE. */
 	signal(SIGPIPE, SIG_IGN);
 	to = start_gnuplot(&pid);
 	put_script(to, wish, curve);
@@ -393,7 +388,7 @@ static void draw(const struct wish *wish, const struct curve *curve)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (status)
-		errx(1, "gnuplot has failed, and has not drawn %s",
+		errx(1, "gnuplot failed: %s is missing or incomplete",
 		     wish->picture);
 }
 
@@ -408,11 +403,11 @@ int command_plot(int argc, char **argv)
 	if (!curve.count)
 		errx(1,
 		     "%s: fewer than two records with instances: nothing to draw",
-		     wish.from ? wish.from : "nothing was seen");
+		     wish.from ? wish.from : "plot");
 	if (!curve.seen)
 		errx(1,
-		     "no process that can be seen has an instance%s: start one, or run this as root",
-		     wish.pid ? " and that number" : "");
+		     "no process%s has an instance that this user may see: start one, or run hwtimerctl as root",
+		     wish.pid ? " with this --pid" : "");
 	if (wish.script)
 		put_script(stdout, &wish, &curve);
 	else

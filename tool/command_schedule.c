@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* hwtimerctl schedule: a timer, and a line for each expiration. */
+/* hwtimerctl schedule: schedules a timer, and prints a line for each event. */
 #include "commands.h"
 #include "units.h"
 
@@ -12,9 +12,9 @@
 #include <time.h>
 
 /**
- * struct wish - what was asked for
+ * struct wish - the arguments
  * @request: the timer
- * @clock: by which
+ * @clock: the timer's clock
  */
 struct wish {
 	struct hwtimer_request request;
@@ -42,14 +42,13 @@ static struct wish parse(int argc, char **argv)
 	struct wish wish = { .clock = CLOCK_MONOTONIC };
 	int option;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+	while ((option = next_option(argc, argv, options)) != -1)
 		switch (option) {
 		case 'r':
 			wish.request.interval =
 				time_argument("--repeat", optarg);
 			if (!wish.request.interval)
-				usage("--repeat 0 is no interval");
+				usage("--repeat must be more than 0");
 			break;
 		case 'n':
 			wish.request.count = count_argument("--count", optarg);
@@ -60,24 +59,21 @@ static struct wish parse(int argc, char **argv)
 		case 'c':
 			wish.clock = clock_of(optarg);
 			break;
-		default:
-			usage("schedule: an option is unknown, or its value is missing: %s",
-			      argv[optind > 1 ? optind - 1 : 1]);
 		}
 	if (optind != argc - 1)
 		usage("schedule takes one TIME");
 	wish.request.time = time_argument("schedule", argv[optind]);
 	if (wish.request.count && !wish.request.interval)
-		usage("--count is for timers with --repeat");
+		usage("--count needs --repeat");
 	return wish;
 }
 
-/* What is wrong with a wish that the module refused. */
+/* The reason why the module has refused the timer */
 static const char *reason(int error)
 {
 	switch (error) {
 	case ERANGE:
-		return "--repeat is shorter than a tick (hwtimerctl info)";
+		return "--repeat is shorter than a tick (see hwtimerctl info)";
 	case EDOM:
 		return "--slack is longer than the time or --repeat";
 	default:
@@ -105,11 +101,11 @@ static void show(const struct hwtimer_event *event, unsigned long long number)
 	       event->deadline % 1000000000, number,
 	       event->lateness == UINT32_MAX ? ">" : "",
 	       units_format_time(event->lateness, late),
-	       event->expirations > 1 ? ", with those missed" : "");
+	       event->expirations > 1 ? ", includes missed expirations" : "");
 	fflush(stdout);
 }
 
-/* Prints expirations until there are no more to come. */
+/* Prints events until the timer ends. */
 static void follow(struct hwt *hwt, const struct hwtimer_request *request)
 {
 	unsigned long long number = 0, last = request->count;

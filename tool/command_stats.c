@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* hwtimerctl stats: counters of all instances, as a table or as JSON. */
+/* hwtimerctl stats: prints counters of all instances, as a table or as JSON. */
 #include "commands.h"
 #include "instances.h"
 #include "units.h"
@@ -36,7 +36,7 @@ static void show_table(const struct instances *instances)
 	}
 }
 
-/* Printable ASCII, see take_comm() in instances.c */
+/* @text is printable ASCII; take_comm() in instances.c sees to that. */
 static void show_string(const char *text)
 {
 	putchar('"');
@@ -100,7 +100,7 @@ int command_stats(int argc, char **argv)
 	struct instances instances;
 
 	if (argc > 1 + json)
-		usage("stats takes no %s", argv[1 + json]);
+		usage("stats: unexpected argument: %s", argv[1 + json]);
 	need_module();
 	instances_find(&instances);
 	if (json)
@@ -108,10 +108,9 @@ int command_stats(int argc, char **argv)
 	else if (instances.count)
 		show_table(&instances);
 	else
-		puts("No process that can be seen has an instance.");
+		puts(INSTANCES_NONE);
 	if (instances.unseen)
-		fprintf(stderr,
-			"hwtimerctl: %u processes are others' and could not be looked at: run this as root\n",
+		fprintf(stderr, "hwtimerctl: " INSTANCES_UNSEEN "\n",
 			instances.unseen);
 	instances_free(&instances);
 	return 0;

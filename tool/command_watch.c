@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* hwtimerctl watch: a live view of all instances. */
+/* hwtimerctl watch: shows a live view of all instances. */
 #include "commands.h"
 #include "view.h"
 
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 /**
- * struct watch - what was asked for
- * @interval: between two frames, ns
- * @count: of frames; 0: until the user has seen enough
+ * struct watch - the arguments
+ * @interval: time between two frames, ns
+ * @count: number of frames; 0: until the user quits
  */
 struct watch {
 	uint64_t interval;
@@ -28,13 +28,10 @@ static struct watch parse(int argc, char **argv)
 	struct watch watch = { .interval = 1000000000 };
 	int option;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+	while ((option = next_option(argc, argv, options)) != -1)
 		switch (option) {
 		case 'i':
-			watch.interval = time_argument("--interval", optarg);
-			if (watch.interval < 10000000)
-				usage("--interval: 10ms is the least");
+			watch.interval = interval_argument(optarg);
 			break;
 		case 'n':
 			watch.count = count_argument("--count", optarg);
@@ -42,12 +39,9 @@ static struct watch parse(int argc, char **argv)
 		case '1':
 			watch.count = 1;
 			break;
-		default:
-			usage("watch: an option is unknown, or its value is missing: %s",
-			      argv[optind > 1 ? optind - 1 : 1]);
 		}
 	if (optind != argc)
-		usage("watch takes no %s", argv[optind]);
+		usage("watch: unexpected argument: %s", argv[optind]);
 	return watch;
 }
 
@@ -60,7 +54,7 @@ static void show(const struct instances *now, const struct instances *before)
 	free(frame);
 }
 
-/* Shows until it is time for the next frame; returns whether there is one. */
+/* Shows a frame until @time; returns false if the user has quit. */
 static bool show_until(uint64_t time, const struct instances *now,
 		       const struct instances *before)
 {
@@ -86,7 +80,7 @@ int command_watch(int argc, char **argv)
 	for (frame = 1; more; frame++) {
 		instances_find(&now);
 		if (frame == watch.count) {
-			/* What is shown last is to be seen. */
+			/* The last frame stays visible on the ordinary screen. */
 			terminal_close();
 			show(&now, &before);
 			more = false;

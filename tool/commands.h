@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commands of hwtimerctl, one file each: command_NAME.c. Called by
- * hwtimerctl.c with what follows the command's name; each returns the exit status,
- * or ends the program with an error.
+ * The commands of hwtimerctl, one file each: command_NAME.c. hwtimerctl.c calls them
+ * with the command's name in argv[0] and its arguments after that. Each returns the exit
+ * status, or ends the program with an error.
  */
 #ifndef COMMANDS_H
 #define COMMANDS_H
@@ -11,25 +11,31 @@
 
 #include <stdint.h>
 
+struct option;
+
 int command_info(int argc, char **argv);
 int command_stats(int argc, char **argv);
 int command_schedule(int argc, char **argv);
 int command_watch(int argc, char **argv);
 int command_plot(int argc, char **argv);
 
-/* hwtimerctl.c: what several commands need */
+/* Functions of hwtimerctl.c for several commands */
 
-/* An instance of our own; ends the program with what the user can do about it. */
+/* Opens an instance. On failure, ends the program and says what the user can do. */
 struct hwt *open_device(void);
 
-/* Ends the program with what to do if the module is not loaded. */
+/* Ends the program if the module is not loaded, and says what the user can do. */
 void need_module(void);
 
-/* The value of an option; each ends the program if it is none. */
+/* Returns the next option, or -1. Ends the program if the option is wrong. */
+int next_option(int argc, char **argv, const struct option *options);
+
+/* Each returns the value of an argument, and ends the program if it is not valid. */
 uint64_t time_argument(const char *what, const char *text);
+uint64_t interval_argument(const char *text);
 uint32_t count_argument(const char *what, const char *text);
 
-/* Ends the program: what is wrong with the arguments, and how to get help. */
+/* Ends the program: says what is wrong with the arguments, and how to get help. */
 void usage(const char *format, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 

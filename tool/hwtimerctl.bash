@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-# Completion of hwtimerctl(1) for bash.
+# Completes the command line of hwtimerctl(1) in bash.
 
-# _hwtimerctl_files [SUFFIX...]: files with these, or all; and directories
+# _hwtimerctl_files [SUFFIX...]: complete names of directories, and of files with one of
+# the SUFFIXes, or of all files if there is none
 _hwtimerctl_files()
 {
 	local suffix
 
-	# Quotes what needs it, and goes on behind a directory.
+	# Quotes special characters, and adds no space after a directory.
 	compopt -o filenames
 	mapfile -t COMPREPLY < <(
 		compgen -d -- "$word"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* hwtimerctl: a look at /dev/hwtimer, and timers from the shell; hwtimerctl(1). */
+/* hwtimerctl: inspects /dev/hwtimer, and schedules timers; see hwtimerctl(1). */
 #include "commands.h"
 #include "units.h"
 
 #include <err.h>
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,20 +18,20 @@ static const struct command {
 	const char *help;
 } commands[] = {
 	{ "info", command_info,
-	  "info                          what the module is and can do\n" },
+	  "info                          features and limits of the module\n" },
 	{ "stats", command_stats,
-	  "stats [--json]                counters of all instances that can be seen\n" },
+	  "stats [--json]                counters of all instances that you may see\n" },
 	{ "watch", command_watch,
 	  "watch [--interval TIME] [--count N] [--once]\n"
-	  "                              the same live: rates, lateness, where timers are\n" },
+	  "                              live view: rates, lateness, where timers are\n" },
 	{ "plot", command_plot,
 	  "plot FILE.png|FILE.svg [--seconds N] [--count N] [--interval TIME]\n"
 	  "         [--from FILE] [--pid PID] [--script]\n"
-	  "                              rates and lateness as a picture, by gnuplot\n" },
+	  "                              draw rates and lateness with gnuplot\n" },
 	{ "schedule", command_schedule,
 	  "schedule TIME [--repeat TIME] [--count N] [--slack TIME]\n"
 	  "         [--clock monotonic|boottime]\n"
-	  "                              a timer, and a line for each expiration\n" },
+	  "                              schedule a timer, print a line for each event\n" },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -43,7 +44,7 @@ static void help(FILE *to)
 	for (i = 0; i < NR_COMMANDS; i++)
 		fprintf(to, "  %s", commands[i].help);
 	fputs("\nTimes are written like 1.5s, 200ms, 50us, 1h30m; numbers like\n"
-	      "1000, 64k, 1M. More is in hwtimerctl(1).\n",
+	      "1000, 64k, 1M. See hwtimerctl(1).\n",
 	      to);
 }
 
@@ -59,14 +60,35 @@ void usage(const char *format, ...)
 	exit(2);
 }
 
+int next_option(int argc, char **argv, const struct option *options)
+{
+	int option;
+
+	opterr = 0;
+	option = getopt_long(argc, argv, "", options, NULL);
+	if (option == '?')
+		usage("%s: unknown option, or option without its value: %s",
+		      argv[0], argv[optind > 1 ? optind - 1 : 1]);
+	return option;
+}
+
 uint64_t time_argument(const char *what, const char *text)
 {
 	uint64_t ns;
 
 	if (!units_parse_time(text, &ns))
-		usage("%s: \"%s\" is no time; write it like 1.5s or 200ms",
+		usage("%s: \"%s\" is not a time; write it like 1.5s or 200ms",
 		      what, text);
 	return ns;
+}
+
+uint64_t interval_argument(const char *text)
+{
+	uint64_t interval = time_argument("--interval", text);
+
+	if (interval < 10000000)
+		usage("--interval must be at least 10ms");
+	return interval;
 }
 
 uint32_t count_argument(const char *what, const char *text)
@@ -74,12 +96,12 @@ uint32_t count_argument(const char *what, const char *text)
 	uint64_t count;
 
 	if (!units_parse_number(text, &count) || !count || count > UINT32_MAX)
-		usage("%s: \"%s\" is no number from 1 to 4294967295", what,
+		usage("%s: \"%s\" is not a number from 1 to 4294967295", what,
 		      text);
 	return count;
 }
 
-/* What to do about an error of hwt_open() */
+/* What the user can do about an error of hwt_open() */
 static const char *advice(int error)
 {
 	switch (error) {
@@ -89,11 +111,11 @@ static const char *advice(int error)
 		return "the module is not loaded: sudo modprobe hwtimer";
 	case EACCES:
 	case EPERM:
-		return "no permission: run this as root, or see \"udev\" in hwtimerctl(1)";
+		return "no permission: run hwtimerctl as root, or see \"udev\" in hwtimerctl(1)";
 	case EPROTO:
-		return "the module is of another ABI: install both of one version";
+		return "the module has another ABI version: install the same version of both";
 	case ENFILE:
-		return "as many instances as max_instances allows, or files as the machine does";
+		return "the limit max_instances, or the machine's limit of open files, is reached";
 	default:
 		return strerror(error);
 	}
@@ -109,7 +131,7 @@ struct hwt *open_device(void)
 	return hwt;
 }
 
-/* In a container the device need not be there, but the module is known. */
+/* In a container /dev/hwtimer may be missing, but /proc/misc lists a loaded module. */
 static bool module_loaded(void)
 {
 	char line[128], name[64];
@@ -117,7 +139,7 @@ static bool module_loaded(void)
 	FILE *file = fopen("/proc/misc", "r");
 
 	if (!file)
-		return true; /* who knows */
+		return true; /* unknown: let the command try */
 	while (!found && fgets(line, sizeof(line), file))
 		found = sscanf(line, "%*d %63s", name) == 1 &&
 			!strcmp(name, "hwtimer");
@@ -131,7 +153,7 @@ void need_module(void)
 		errx(1, "%s", advice(ENOENT));
 }
 
-/* What was printed is part of what was asked for. */
+/* Output that cannot be written is a failure, whatever the command says. */
 static int finish(int status)
 {
 	if (fflush(stdout) || ferror(stdout))
@@ -157,5 +179,5 @@ int main(int argc, char **argv)
 	for (i = 0; i < NR_COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return finish(commands[i].run(argc - 1, argv + 1));
-	usage("there is no command %s", argv[1]);
+	usage("unknown command: %s", argv[1]);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* All instances that there are; see instances.h. */
+/* Finds all instances and reads their counters; see instances.h. */
 #define _GNU_SOURCE
 #include "instances.h"
 
@@ -18,7 +18,7 @@
 #define PREFIX "hwtimer-"
 #define LEVEL "occupancy-"
 
-/* Names come from the kernel's text; each is kept once, for ever. */
+/* Returns a copy of a counter's name that stays for ever; equal names share one. */
 static const char *name_of(const char *name)
 {
 	static const char *names[2 * COUNTERS_MAX];
@@ -44,7 +44,7 @@ static void take_lateness(struct instance *instance, char *text)
 		instance->lateness[i] = strtoull(text, &text, 10);
 }
 
-/* WIDTH BUCKETS OCCUPIED OCCUPIED ... */
+/* @text: WIDTH BUCKETS OCCUPIED OCCUPIED ... */
 static void take_level(struct instance *instance, unsigned int nr, char *text)
 {
 	struct level *level;
@@ -66,7 +66,7 @@ static void take_level(struct instance *instance, unsigned int nr, char *text)
 	}
 }
 
-/* Adds a counter, whose @name is copied. */
+/* Adds a counter; @name is copied. */
 void instance_count(struct instance *instance, const char *name, uint64_t value)
 {
 	struct counter *counter;
@@ -81,7 +81,7 @@ void instance_count(struct instance *instance, const char *name, uint64_t value)
 	counter->value = value;
 }
 
-/* A line of fdinfo: hwtimer-NAME:<tab>VALUE */
+/* Reads a line of fdinfo: hwtimer-NAME:<tab>VALUE */
 static void take_line(struct instance *instance, char *line)
 {
 	char *colon = strchr(line, ':');
@@ -101,9 +101,9 @@ static void take_line(struct instance *instance, char *line)
 }
 
 /*
- * A process may give itself any name, which the kernel cuts where it likes: what is
- * not printable ASCII is shown as a question mark, so that it does nothing to a
- * terminal, and is valid JSON.
+ * Reads the name of the process. A process may give itself any name, and the kernel may
+ * cut it anywhere. A question mark replaces each byte that is not printable ASCII, so
+ * that the name cannot control a terminal, and is valid JSON.
  */
 static void take_comm(struct instance *instance)
 {
@@ -122,7 +122,7 @@ static void take_comm(struct instance *instance)
 			*c = '?';
 }
 
-/* A new one, in which nothing is set; valid until the next one is added. */
+/* Adds an instance that is all 0; the pointer is valid until the next one is added. */
 struct instance *instances_add(struct instances *instances)
 {
 	size_t size = sizeof(*instances->list);
@@ -134,7 +134,7 @@ struct instance *instances_add(struct instances *instances)
 	return memset(&instances->list[instances->count++], 0, size);
 }
 
-/* Adds a descriptor if its fdinfo can be read. */
+/* Adds the instance of a descriptor if its fdinfo can be read. */
 static void take_instance(struct instances *instances, pid_t pid, int fd)
 {
 	struct instance instance = { .pid = pid, .fd = fd };
@@ -155,8 +155,9 @@ static void take_instance(struct instances *instances, pid_t pid, int fd)
 }
 
 /*
- * Whether it may be ours: a misc device, by whatever name it was opened. Its fdinfo
- * tells. The file may be on a server that is dead, which must not be asked.
+ * Returns whether a descriptor may be of /dev/hwtimer: whether it is a misc device, under
+ * whatever name it was opened. Its fdinfo then shows which device. The file may be on a
+ * server that does not answer, so statx() must not ask the server.
  */
 static bool is_device(pid_t pid, const char *fd)
 {
@@ -169,7 +170,7 @@ static bool is_device(pid_t pid, const char *fd)
 	       S_ISCHR(st.stx_mode) && st.stx_rdev_major == MISC_MAJOR;
 }
 
-/* Of a process, those that it has open. */
+/* Adds the instances that a process has open. */
 static void take_process(struct instances *instances, pid_t pid)
 {
 	struct dirent *entry;
@@ -198,10 +199,10 @@ static uint64_t now(void)
 }
 
 /**
- * instances_find - all instances of processes that we may look at
- * @instances: out; instances_free() is to follow
+ * instances_find - find all instances of processes that this user may see
+ * @instances: out: the sample; the caller frees it with instances_free()
  *
- * One that several processes share is found in each of them.
+ * An instance that several processes or descriptors share is listed for each.
  */
 void instances_find(struct instances *instances)
 {
@@ -223,7 +224,7 @@ void instances_free(struct instances *instances)
 	*instances = (struct instances){ 0 };
 }
 
-/* The one of @instances that @instance is, at another time; NULL: none. */
+/* Finds @instance in @instances, a sample of another time; NULL: it is not there. */
 const struct instance *instances_same(const struct instances *instances,
 				      const struct instance *instance)
 {
@@ -241,8 +242,8 @@ const struct instance *instances_same(const struct instances *instances,
 }
 
 /*
- * Up to what lateness @share of the events were: the end of the histogram's bucket,
- * ns. 0: there were none.
+ * Returns the lateness that a @share (0 to 1) of the events did not exceed: the end of
+ * that bucket of the histogram, ns. 0: there were no events, or they were not late.
  */
 uint64_t lateness_of(const uint64_t lateness[HWTIMER_LATENESS_BUCKETS],
 		     double share)
@@ -260,7 +261,7 @@ uint64_t lateness_of(const uint64_t lateness[HWTIMER_LATENESS_BUCKETS],
 	return 0;
 }
 
-/* 0 if this module does not have it. */
+/* Returns the value of a counter; 0 if this module does not have it. */
 uint64_t instance_counter(const struct instance *instance, const char *name)
 {
 	unsigned int i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All instances that there are, by /proc/PID/fdinfo: what each tells of itself. Used
- * by the commands that look.
+ * Finds all instances through /proc/PID/fdinfo, and reads the counters that each one
+ * shows there. Used by stats, watch and plot.
  */
 #ifndef INSTANCES_H
 #define INSTANCES_H
@@ -12,7 +12,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Counters of an instance: what fdinfo has, with these names */
+/* Messages of several commands */
+#define INSTANCES_NONE "No process has an instance that this user may see."
+#define INSTANCES_UNSEEN \
+	"%u processes of other users could not be read: run hwtimerctl as root."
+
+/* A counter of an instance, with its name in fdinfo */
 struct counter {
 	const char *name;
 	uint64_t value;
@@ -20,17 +25,17 @@ struct counter {
 
 #define COUNTERS_MAX 64
 
-/* The most that a wheel has */
+/* The largest numbers that a wheel has */
 #define LEVELS_MAX 12
 #define STRIPS_MAX 64
 
 /**
- * struct level - where in a level of a wheel there are timers
- * @nr: which, 0 is the lowest
- * @strips: how many there are
- * @width: of a strip, ns
- * @buckets: in a strip
- * @occupied: of each strip, how many of its buckets are; from now on
+ * struct level - a level of a wheel, in strips of buckets; the first strip is that of now
+ * @nr: number of the level; 0 is the lowest
+ * @strips: number of strips
+ * @width: time that a strip covers, ns
+ * @buckets: number of buckets in a strip
+ * @occupied: for each strip, the number of its buckets that hold timers
  */
 struct level {
 	unsigned int nr;
@@ -41,17 +46,17 @@ struct level {
 };
 
 /**
- * struct instance - a descriptor that is one
- * @pid: of a process that has it
- * @fd: there
- * @comm: its name
- * @counters: as fdinfo lists them
- * @nr_counters: how many there are
- * @nr: its number; 0: the module is too old to tell
- * @lateness: the histogram
- * @levels: of its wheel, those in which there are timers, and the lowest; none before
- *	the first timer
- * @nr_levels: how many there are
+ * struct instance - an instance, as one of its descriptors shows it
+ * @pid: process that has the descriptor open
+ * @fd: number of the descriptor in that process
+ * @comm: name of the process
+ * @counters: counters in the order of fdinfo
+ * @nr_counters: number of counters
+ * @nr: number of the instance; 0: the module is too old to show it
+ * @lateness: histogram of lateness
+ * @levels: levels of the wheel that hold timers, and always the lowest level; none
+ *	before the first timer
+ * @nr_levels: number of levels in @levels
  */
 struct instance {
 	pid_t pid;
@@ -66,11 +71,11 @@ struct instance {
 };
 
 /**
- * struct instances - all that can be seen
- * @time: when, ns on CLOCK_MONOTONIC
- * @list: they
- * @count: how many
- * @unseen: processes whose descriptors we may not look at
+ * struct instances - a sample of all instances that this user may see
+ * @time: time of the sample, ns on CLOCK_MONOTONIC
+ * @list: the instances
+ * @count: number of instances in @list
+ * @unseen: number of processes whose descriptors this user may not see
  */
 struct instances {
 	uint64_t time;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What hwtimerctl stats --json has written, read again; see records.h. It takes any
- * JSON that is an array of objects, and what it does not know it passes over.
+ * Reads the output of hwtimerctl stats --json; see records.h. Accepts any JSON array of
+ * objects, and skips members that it does not know.
  */
 #include "records.h"
 
@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than any version of it writes: each takes some of the stack. */
+/* Limit of nested values, because each takes some of the stack; stats writes fewer. */
 #define DEEPEST 100
 
 /**
  * struct reader - a file that is being read
- * @file: it
- * @name: for messages
+ * @file: the file
+ * @name: name of the file, for messages
  */
 struct reader {
 	FILE *file;
@@ -28,14 +28,14 @@ static void bad(const struct reader *reader)
 	long place = ftell(reader->file);
 	char where[48] = "";
 
-	/* A pipe has no places. */
+	/* A pipe has no position. */
 	if (place >= 0)
 		snprintf(where, sizeof(where), " (near byte %ld)", place);
 	errx(1, "%s is not what 'hwtimerctl stats --json' writes%s",
 	     reader->name, where);
 }
 
-/* The next character that is not a space, which stays; or EOF. */
+/* Returns the next character that is not a space, without taking it, or EOF. */
 static int peek(const struct reader *reader)
 {
 	int c;
@@ -48,7 +48,7 @@ static int peek(const struct reader *reader)
 	return c;
 }
 
-/* Whether @c is next; it is taken. */
+/* Takes @c if it is next; returns whether it was. */
 static bool take(const struct reader *reader, int c)
 {
 	if (peek(reader) != c)
@@ -57,20 +57,20 @@ static bool take(const struct reader *reader, int c)
 	return true;
 }
 
-/* Where the file ends, nothing more is needed: records_next() sees that. */
+/* Takes @c, which must be next, except at the end of the file: see records_next(). */
 static void need(const struct reader *reader, int c)
 {
 	if (!take(reader, c) && peek(reader) != EOF)
 		bad(reader);
 }
 
-/* Whether there is something before @c, which else is taken. */
+/* Returns whether there is something before @c; if not, takes @c. */
 static bool more_before(const struct reader *reader, int c)
 {
 	return !take(reader, c) && peek(reader) != EOF;
 }
 
-/* What does not fit into @room is dropped; an escaped character stands for itself. */
+/* Cuts a string that does not fit into @room; an escaped character stands for itself. */
 static void read_string(const struct reader *reader, char *room, size_t size)
 {
 	size_t length = 0;
@@ -106,7 +106,7 @@ static uint64_t read_number(const struct reader *reader)
 	return strtoull(digits, NULL, 10);
 }
 
-/* Any value, of which nothing is wanted; @depth: how many it may have in each other */
+/* Skips any value; @depth: how many values may be nested */
 static void skip(const struct reader *reader, unsigned int depth)
 {
 	char string[2];
@@ -169,15 +169,15 @@ static void read_member(const struct reader *reader,
 }
 
 /**
- * records_next - one look at all instances
- * @file: from where
- * @name: its, for messages
- * @instances: out; instances_free() is to follow
+ * records_next - read the next sample
+ * @file: file to read from
+ * @name: name of the file, for messages
+ * @instances: out: the sample; the caller frees it with instances_free()
  *
- * A record that the end of the file cuts is left out, with a warning: that is what is
- * left when whatever wrote it was stopped.
+ * Warns about a record that the end of the file cuts, and ignores it: the program that
+ * wrote it may have been stopped.
  *
- * Return: false at the end of the file. Ends the program if there is something else.
+ * Return: false at the end of the file. Ends the program if the file has other contents.
  */
 bool records_next(FILE *file, const char *name, struct instances *instances)
 {
@@ -200,10 +200,10 @@ bool records_next(FILE *file, const char *name, struct instances *instances)
 		}
 		take(&reader, ',');
 	}
-	/* What is complete ends with what was taken, before the end of the file. */
+	/* A complete record ends before the end of the file is reached. */
 	if (!feof(file) && !ferror(file))
 		return true;
-	warnx("%s: the last record is cut, and left out", name);
+	warnx("%s: the last record is cut off, and ignored", name);
 	instances_free(instances);
 	return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What hwtimerctl stats --json has written, read again: any number of its outputs, one
- * after the other. Used by hwtimerctl plot.
+ * Reads the output of hwtimerctl stats --json, of one run or of several in one file.
+ * Used by hwtimerctl plot.
  */
 #ifndef RECORDS_H
 #define RECORDS_H

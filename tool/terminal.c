@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The terminal that a live view is shown on; see terminal.h. */
+/* Prepares the terminal for a live view; see terminal.h. */
 #define _GNU_SOURCE
 #include "terminal.h"
 
@@ -23,7 +23,7 @@
 #define END_OF_SCREEN "\033[J"
 #define CUT '>'
 
-/* Those that end the program, or stop it: the terminal has to be restored first. */
+/* Signals that end or stop the program: the terminal has to be restored first. */
 static const int leaving[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP };
 
 #define NR_LEAVING (sizeof(leaving) / sizeof(leaving[0]))
@@ -33,7 +33,7 @@ static bool at_exit;
 static bool keys;
 static struct termios before;
 static sigset_t mask_before;
-/* Set in terminal_wait() only: at all other times signals are blocked. */
+/* Signal that came, or 0; set in terminal_wait() only: otherwise signals are blocked. */
 static sig_atomic_t came;
 
 static void signal_came(int signal)
@@ -47,7 +47,7 @@ static void say(const char *text)
 	fflush(stdout);
 }
 
-/* Whoever reads may have gone, or a disk be full: there is no use in going on. */
+/* Ends the program if the reader is gone or the disk is full: going on is useless. */
 static void check_said(void)
 {
 	if (ferror(stdout))
@@ -55,9 +55,10 @@ static void check_said(void)
 }
 
 /*
- * In the background this stops the program, until it is in the foreground: only there
- * the terminal is as the shell leaves it to programs. tcdrain() changes nothing of a
- * terminal that is the shell's. Where nobody can bring it to the foreground it fails.
+ * Waits until the program is in the foreground: tcdrain() stops a background program. In
+ * the background the terminal may be in the state of the shell's own line editor;
+ * tcdrain() changes nothing of that. Fails if no shell can bring the program to the
+ * foreground.
  */
 static bool in_foreground(int fd)
 {
@@ -72,7 +73,7 @@ static void note(int signal)
 	sigaction(signal, &action, NULL);
 }
 
-/* Signals are blocked, and come while terminal_wait() waits. */
+/* Blocks the signals; they come only while terminal_wait() waits. */
 static void catch_signals(void)
 {
 	sigset_t caught;
@@ -101,8 +102,9 @@ static void keys_as_pressed(void)
 }
 
 /*
- * If standard output is a terminal, prepares it; terminal_close() is to follow. Error
- * messages are kept until then: those that end the program would go with the screen.
+ * Prepares standard output if it is a terminal; the caller restores it with
+ * terminal_close(). Error messages are buffered until then, because a message that ends
+ * the program would disappear with the screen.
  */
 void terminal_open(void)
 {
@@ -117,12 +119,12 @@ void terminal_open(void)
 	keys_as_pressed();
 	say(ALTERNATE_SCREEN);
 	is_open = true;
-	/* However the program ends, but for a crash or SIGKILL */
+	/* Restores the terminal at any end of the program but a crash or SIGKILL. */
 	if (!at_exit)
 		at_exit = !atexit(terminal_close);
 }
 
-/* Leaves the terminal as it was. May be called again. */
+/* Restores the terminal. May be called more than once. */
 void terminal_close(void)
 {
 	if (!is_open)
@@ -135,7 +137,7 @@ void terminal_close(void)
 	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 }
 
-/* Lets a signal do what it does; that of a stop comes back. */
+/* Lets a signal have its default effect; returns if the signal only stops the program. */
 static void leave(int signal_nr)
 {
 	terminal_close();
@@ -176,7 +178,7 @@ struct screen terminal_screen(void)
 	return screen;
 }
 
-/* How many bytes of @line fill @columns; a character of UTF-8 is as wide as any. */
+/* Returns how many bytes of @line fill @columns; a UTF-8 character takes one column. */
 static size_t fitting(const char *line, size_t length, unsigned int columns)
 {
 	size_t i;
@@ -187,7 +189,7 @@ static size_t fitting(const char *line, size_t length, unsigned int columns)
 	return i;
 }
 
-/* What is cut has a mark in its last column: half a number is another number. */
+/* Marks a cut line in its last column, because half a number is another number. */
 static void show_line(const char *line, size_t length, unsigned int columns)
 {
 	bool whole = fitting(line, length, columns) == length;
@@ -198,7 +200,7 @@ static void show_line(const char *line, size_t length, unsigned int columns)
 		fputc(CUT, stdout);
 }
 
-/* Shows lines, each of which ends with a newline, from the top of the screen on. */
+/* Shows the lines of @frame from the top of the screen on; each ends with a newline. */
 void terminal_show(const char *frame)
 {
 	struct screen screen = terminal_screen();
@@ -216,7 +218,7 @@ void terminal_show(const char *frame)
 
 		if (row > 1)
 			fputs("\r\n", stdout);
-		/* First: behind a line that fills its row it erases the last cell. */
+		/* Erase first: after a full row this would erase the last cell. */
 		fputs(*next ? END_OF_LINE : END_OF_SCREEN, stdout);
 		show_line(frame, length, screen.columns);
 		frame = next;
@@ -243,14 +245,16 @@ static bool quit_pressed(void)
 	ssize_t count = read(STDIN_FILENO, pressed, sizeof(pressed));
 
 	if (count <= 0)
-		keys = false; /* nobody is there any more */
+		keys = false; /* the terminal is gone */
 	return count > 0 &&
 	       (memchr(pressed, 'q', count) || memchr(pressed, 'Q', count));
 }
 
 /**
- * terminal_wait - until it is time, or the user wants something
- * @until: ns on CLOCK_MONOTONIC
+ * terminal_wait - wait for a time, a key or a signal
+ * @until: end of the wait, ns on CLOCK_MONOTONIC
+ *
+ * Return: the reason why the wait has ended.
  */
 enum terminal_event terminal_wait(uint64_t until)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The terminal that a live view is shown on: a screen of its own, keys as they are
- * pressed, and all as it was at the end, unless that is a crash or SIGKILL. Where
- * standard output is no terminal, frames are printed one after the other. Used by
- * hwtimerctl watch.
+ * Prepares the terminal for a live view: the view has a screen of its own, and reads keys
+ * as they are pressed. The terminal is restored at the end, except after a crash or
+ * SIGKILL. If standard output is not a terminal, frames are printed one after the other.
+ * Used by hwtimerctl watch.
  */
 #ifndef TERMINAL_H
 #define TERMINAL_H
@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 /**
- * struct screen - what there is room for
- * @rows: 0: any number, it is no terminal
- * @columns: 0: any number
- * @utf8: whether it shows more than ASCII, by the locale in the environment
+ * struct screen - the size and abilities of the screen
+ * @rows: number of rows; 0: no limit, because it is not a terminal
+ * @columns: number of columns; 0: no limit
+ * @utf8: whether it shows characters other than ASCII, by the locale in the environment
  */
 struct screen {
 	unsigned int rows;
@@ -23,7 +23,7 @@ struct screen {
 	bool utf8;
 };
 
-/* What ended a wait */
+/* The reason why a wait has ended */
 enum terminal_event {
 	TERMINAL_TIME,
 	TERMINAL_REDRAW,

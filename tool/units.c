@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Times and numbers as people write them; see units.h. */
+/* Parses and formats times and numbers; see units.h. */
 #include "units.h"
 
 #include <ctype.h>
@@ -27,7 +27,7 @@ static const struct unit multiples[] = {
 	{ NULL, 0 },
 };
 
-/* The factor of the unit at *@text, which is moved behind it; 0: there is none. */
+/* Returns the factor of the unit at *@text, and moves *@text behind it; 0: no unit. */
 static double take_unit(const char **text, const struct unit *units)
 {
 	size_t length = 0;
@@ -43,12 +43,12 @@ static double take_unit(const char **text, const struct unit *units)
 	return 0;
 }
 
-/* A decimal number at *@text, which is moved behind it. */
+/* Reads the decimal number at *@text, and moves *@text behind it. */
 static bool take_number(const char **text, double *number)
 {
 	char *end;
 
-	/* strtod() takes signs, spaces, hexadecimal and names, too. */
+	/* strtod() also takes signs, spaces, hexadecimal numbers and names. */
 	if (!isdigit((unsigned char)**text) && **text != '.')
 		return false;
 	errno = 0;
@@ -60,10 +60,10 @@ static bool take_number(const char **text, double *number)
 	return true;
 }
 
-/* Stores @value if it is one of 64 bits. */
+/* Rounds @value to *@number; returns false if it is negative or too large. */
 static bool whole(double value, uint64_t *number)
 {
-	/* 2^63: what is beyond no clock reaches, nor any count */
+	/* 2^63: no clock and no count gets beyond */
 	if (!(value >= 0 && value < 9223372036854775808.0))
 		return false;
 	*number = llround(value);
@@ -71,11 +71,11 @@ static bool whole(double value, uint64_t *number)
 }
 
 /**
- * units_parse_time - a duration
- * @text: numbers with units, from the longest on: 1h30m, 1.5s, 200ms
- * @ns: out
+ * units_parse_time - parse a duration
+ * @text: numbers with units, the longest unit first: 1h30m, 1.5s, 200ms
+ * @ns: out: the duration in ns
  *
- * Return: whether it is one. A number without a unit is none, but for 0.
+ * Return: whether @text is a duration. A number other than 0 needs a unit.
  */
 bool units_parse_time(const char *text, uint64_t *ns)
 {
@@ -96,11 +96,11 @@ bool units_parse_time(const char *text, uint64_t *ns)
 		last = factor;
 		sum += number * factor;
 	}
-	/* Half a nanosecond is not what somebody meant by 0. */
+	/* A time that is not 0 must not be rounded to 0. */
 	return whole(sum, ns) && (*ns || !sum);
 }
 
-/* A count, with or without a multiple: 1000000, 64k, 1.5M. */
+/* Parses a count, with or without a multiple: 1000000, 64k, 1.5M. */
 bool units_parse_number(const char *text, uint64_t *number)
 {
 	double value, factor = 1;
@@ -112,7 +112,7 @@ bool units_parse_number(const char *text, uint64_t *number)
 	return factor && !*text && whole(value * factor, number);
 }
 
-/* With three digits or four, in the unit that fits: 1.50s, 213us. */
+/* Formats with three or four digits, in the unit that fits: 1.50s, 213us. */
 static const char *format(double value, const struct unit *units,
 			  char room[UNITS_ROOM])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times and numbers as people write them: 1.5s, 200ms, 1h30m, 64k, 1M. Used by all
- * commands of hwtimerctl.
+ * Parses and formats times and numbers as people write them: 1.5s, 200ms, 1h30m, 64k, 1M.
+ * Used by all commands of hwtimerctl.
  */
 #ifndef UNITS_H
 #define UNITS_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for what the format_...() functions write */
+/* Size of the buffer for the units_format_...() functions */
 #define UNITS_ROOM 32
 
 bool units_parse_time(const char *text, uint64_t *ns);

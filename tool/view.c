@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * A frame of the live view; see view.h.
+ * Formats a frame of the live view; see view.h.
  *
- * Each instance is a line of numbers, the histogram of lateness, and a heat strip for
- * each level of its wheel, in 80 columns but for the memory. If that is too much for the
- * screen, the numbers are all that is shown; and if those are too many, of the instances
- * with most timers.
+ * Each instance has a line of numbers, the histogram of lateness, and a heat strip for
+ * each level of its wheel. All but the memory fits 80 columns. If the screen has too few
+ * rows, the frame has only the lines of numbers; if it has too few rows for those, the
+ * lines of the instances with most timers.
  */
 #define _GNU_SOURCE
 #include "view.h"
@@ -19,15 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines that are not of instances */
+/* Lines that do not belong to an instance */
 #define HEAD_LINES 3
 #define FOOT_LINES 1
 
 /**
- * struct shown - an instance as it is shown
- * @instance: it
- * @change: what has happened to it since the last frame
- * @holders: how many descriptors it has, of all processes
+ * struct shown - an instance in the frame
+ * @instance: the instance
+ * @change: what has happened to the instance since the last frame
+ * @holders: number of its descriptors, in all processes
  */
 struct shown {
 	const struct instance *instance;
@@ -36,12 +36,12 @@ struct shown {
 };
 
 /**
- * struct view - what a frame is made of
- * @to: where it goes
- * @screen: for which
+ * struct view - a frame that is being formatted
+ * @to: the text
+ * @screen: the screen that the frame is for
  * @list: the instances
- * @count: how many
- * @seconds: since the last frame; 0: this is the first
+ * @count: number of instances in @list
+ * @seconds: time since the last frame; 0: this is the first
  */
 struct view {
 	FILE *to;
@@ -51,10 +51,10 @@ struct view {
 	double seconds;
 };
 
-/* Powers of two ns that the histogram has: up to two hours */
+/* Cells of the histogram, one for each power of two ns: up to two hours */
 #define LATENESS_CELLS 44
 
-/* ---- cells: one character each, the more the darker ---- */
+/* ---- cells: one character each, darker for more ---- */
 
 static const char *const bars[] = {
 	" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"
@@ -68,7 +68,7 @@ static const char *const ascii_heats[] = { ".", ":", "+", "*", "#" };
 #define NR_BARS 9
 #define NR_HEATS 5
 
-/* The cell for @value of @max, of which the first is for 0 only. */
+/* Returns the index of the cell for @value of @max; only 0 has the first cell. */
 static unsigned int darkness(uint64_t value, uint64_t max, unsigned int cells)
 {
 	unsigned int cell;
@@ -100,7 +100,7 @@ static const char *number(uint64_t value, char room[UNITS_ROOM])
 	return units_format_number(value, room);
 }
 
-/* A rate, or a dash where there is nothing to compare with. */
+/* Writes a rate, or a dash if there is no earlier frame. */
 static void put_rate(const struct view *view, uint64_t count)
 {
 	char room[UNITS_ROOM];
@@ -131,7 +131,7 @@ static void put_numbers(const struct view *view, const struct shown *shown)
 		units_format_bytes(instance_counter(instance, "bytes"), bytes));
 }
 
-/* A cell for each power of two; what is beyond the last one is in that. */
+/* Writes a cell for each power of two; the last cell includes all that is beyond it. */
 static void put_histogram(const struct view *view, const uint64_t *lateness)
 {
 	uint64_t cells[LATENESS_CELLS] = { 0 }, max = 0;
@@ -168,7 +168,7 @@ static void put_lateness(const struct view *view, const struct shown *shown)
 		fputs("| none expired\n", view->to);
 }
 
-/* A cell for each strip, how wide it is before the first, which is that of now. */
+/* Writes the width of a strip, and a cell for each strip; the first is that of now. */
 static void put_level(const struct view *view, const struct level *level)
 {
 	char width[UNITS_ROOM];
@@ -185,7 +185,7 @@ static void put_wheel(const struct view *view, const struct instance *instance)
 	unsigned int i;
 
 	if (!instance->nr)
-		fputs("  wheel  the module is too old: install it and hwtimerctl of one version\n",
+		fputs("  wheel  the module is too old: install module and tool of one version\n",
 		      view->to);
 	else if (!instance->nr_levels)
 		fputs("  wheel  no timer yet\n", view->to);
@@ -202,7 +202,7 @@ static unsigned int lines_of(const struct shown *shown)
 	return 2 + (levels ? levels : 1);
 }
 
-/* Lines for instances; 0: any number. */
+/* Returns the number of lines for instances; 0: no limit. */
 static unsigned int room(const struct view *view)
 {
 	unsigned int others = HEAD_LINES + FOOT_LINES;
@@ -243,7 +243,7 @@ static struct shown *shown_already(const struct view *view,
 	return NULL;
 }
 
-/* An instance that several descriptors share is shown once. */
+/* Fills the list; an instance that several descriptors share is in it once. */
 static void take(struct view *view, const struct instances *now,
 		 const struct instances *before)
 {
@@ -289,11 +289,10 @@ static void put_head(const struct view *view)
 			"PID", "FD", "COMMAND", "PENDING", "READY", "SCHED/s",
 			"CANCEL/s", "EXPIRE/s", "DELIV/s", "MEMORY");
 	else
-		fputs("No process that can be seen has an instance.\n",
-		      view->to);
+		fputs(INSTANCES_NONE "\n", view->to);
 }
 
-/* Where in the histograms which lateness is: a cell is a power of two ns. */
+/* Writes the scale of the histograms: each cell is a power of two ns. */
 static void put_ruler(const struct view *view)
 {
 	fputs("   late  0         1us       1ms       1s        18min\n",
@@ -306,9 +305,7 @@ static void put_foot(const struct view *view, unsigned int missing,
 	if (missing)
 		fprintf(view->to, "%u more instances are not shown. ", missing);
 	if (unseen)
-		fprintf(view->to,
-			"%u processes are others' and could not be looked at: run this as root.",
-			unseen);
+		fprintf(view->to, INSTANCES_UNSEEN, unseen);
 	if (missing || unseen)
 		fputc('\n', view->to);
 }
@@ -336,13 +333,13 @@ static unsigned int put_instances(const struct view *view)
 }
 
 /**
- * view_frame - what is to be shown
- * @now: all instances
- * @before: the same some time ago; with a time of 0 if this is the first frame
- * @screen: for which
+ * view_frame - format a frame of the live view
+ * @now: all instances now
+ * @before: all instances some time ago; with a time of 0 if this is the first frame
+ * @screen: the screen that the frame is for
  *
- * Return: lines, of which those that are too long for the screen are to be cut; to be
- * freed.
+ * Return: the lines of the frame; the caller frees them. A line may be longer than a row
+ * of the screen; terminal_show() cuts it.
  */
 char *view_frame(const struct instances *now, const struct instances *before,
 		 const struct screen *screen)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A frame of the live view: all instances as text, fitted to a screen. Used by
+ * Formats a frame of the live view: all instances as text that fits a screen. Used by
  * hwtimerctl watch.
  */
 #ifndef VIEW_H

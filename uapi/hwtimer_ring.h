@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * For programs that use the rings of /dev/hwtimer (struct hwtimer_rings in
- * <linux/hwtimer.h>) without knowing about barriers. Needs C11 or C++11.
+ * Functions for the rings of /dev/hwtimer (struct hwtimer_rings in
+ * <linux/hwtimer.h>). Programs call them instead of writing the barriers
+ * themselves. Needs C11 or C++11.
  *
  *	hwtimer_ring_map(&ring, fd);		after SETUP with slots for both
  *
- *	request = hwtimer_ring_get_slot(&ring);	NULL: first take results
- *	request->op = HWTIMER_OP_SCHEDULE; ...	all else is 0
+ *	request = hwtimer_ring_get_slot(&ring);	NULL: take results first
+ *	request->op = HWTIMER_OP_SCHEDULE; ...	all other fields are 0
  *	hwtimer_ring_publish(&ring);		once for any number of slots
  *
  *	hwtimer_ring_next_result(&ring, &id);	in the order of the slots
@@ -14,8 +15,8 @@
  *	event = hwtimer_ring_next_event(&ring);	NULL: none, poll() the descriptor
  *	hwtimer_ring_consume(&ring);		once for any number of events
  *
- * One thread at a time may use each of the two ends: slots, publish and results
- * are the one, events and consume are the other.
+ * One thread at a time may use the submission ring (get_slot, publish,
+ * next_result), and one thread at a time the completion ring (next_event, consume).
  */
 #ifndef HWTIMER_RING_USER_H
 #define HWTIMER_RING_USER_H
@@ -37,21 +38,21 @@
 
 /**
  * struct hwtimer_ring - a program's end of a pair of rings
- * @fd: the instance's
- * @bytes: of the mapping
+ * @fd: the instance's descriptor
+ * @bytes: length of the mapping
  * @shared: the mapping
- * @results: in it
- * @requests: in it
- * @events: in it
- * @submissions: number of slots
- * @completions: number of slots
- * @tail: slots that hwtimer_ring_get_slot() has given away so far
- * @done: of those, how many the kernel is known to have done
- * @reaped: of those, how many hwtimer_ring_next_result() has told of
- * @head: events that hwtimer_ring_next_event() has given away so far
- * @arrived: events that are known to have come so far
+ * @results: array in the mapping
+ * @requests: array in the mapping
+ * @events: array in the mapping
+ * @submissions: number of slots of the submission ring
+ * @completions: number of slots of the completion ring
+ * @tail: slots that hwtimer_ring_get_slot() has returned so far
+ * @done: of @tail, requests that the kernel is known to have done
+ * @reaped: of @done, requests whose result hwtimer_ring_next_result() has returned
+ * @head: events that hwtimer_ring_next_event() has returned so far
+ * @arrived: events that are known to have arrived so far
  *
- * For the functions below only.
+ * Only the functions below use the fields.
  */
 struct hwtimer_ring {
 	int fd;
@@ -69,12 +70,12 @@ struct hwtimer_ring {
 	__u32 arrived;
 };
 
-/* The kernel is at the other end: these are words that both know as atomic. */
+/* The kernel reads and writes the same words, so the program accesses them atomically. */
 #ifdef __cplusplus
 using std::atomic_thread_fence;
 using std::memory_order_seq_cst;
 
-/* C++ has no _Atomic, and no way to take plain memory for an atomic before C++20. */
+/* C++ has no _Atomic, and before C++20 it cannot treat plain memory as an atomic. */
 static inline __u32 hwtimer_ring_load(const __u32 *word)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
@@ -100,13 +101,13 @@ static inline void hwtimer_ring_store(__u32 *word, __u32 value)
 
 /**
  * hwtimer_ring_map - map the rings of an instance
- * @ring: out
- * @fd: of the instance; SETUP has chosen the sizes of its rings
+ * @ring: out: the rings
+ * @fd: the instance's descriptor; SETUP has chosen the sizes of its rings
  *
- * Goes on where the rings are, if another process or thread has used them: the
- * results of requests that the kernel has not done yet will come here.
+ * If another process or thread has used the rings, @ring continues at their present
+ * state: it gets the results of requests that the kernel has not done yet.
  *
- * Return: 0, or -1 with errno: as mmap().
+ * Return: 0, or -1 with errno, as mmap().
  */
 static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
 {
@@ -141,8 +142,8 @@ static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
 }
 
 /**
- * hwtimer_ring_unmap - the end of a mapping
- * @ring: which; the instance and its timers go on
+ * hwtimer_ring_unmap - unmap the rings
+ * @ring: the rings; the instance and its timers go on
  */
 static inline void hwtimer_ring_unmap(struct hwtimer_ring *ring)
 {
@@ -151,17 +152,18 @@ static inline void hwtimer_ring_unmap(struct hwtimer_ring *ring)
 }
 
 /**
- * hwtimer_ring_kick - have the kernel look at both rings now
- * @ring: which
+ * hwtimer_ring_kick - make the kernel serve both rings now
+ * @ring: the rings
  *
- * Return: how many requests it did, or -1 with errno (as HWTIMER_IOC_KICK).
+ * Return: number of requests that the kernel did, or -1 with errno (as
+ * HWTIMER_IOC_KICK).
  */
 static inline int hwtimer_ring_kick(struct hwtimer_ring *ring)
 {
 	return ioctl(ring->fd, HWTIMER_IOC_KICK);
 }
 
-/* Kicks if the worker would not come by itself. Returns 0, or -1 with errno. */
+/* Kicks if the worker does not poll the rings. Returns 0, or -1 with errno. */
 static inline int hwtimer_ring_kick_if_needed(struct hwtimer_ring *ring)
 {
 	__u32 flags = hwtimer_ring_load(&ring->shared->flags);
@@ -172,11 +174,11 @@ static inline int hwtimer_ring_kick_if_needed(struct hwtimer_ring *ring)
 }
 
 /**
- * hwtimer_ring_get_slot - room for one more request
- * @ring: which
+ * hwtimer_ring_get_slot - get a slot for one more request
+ * @ring: the rings
  *
- * Return: a request that is all 0, to be filled before hwtimer_ring_publish();
- * NULL: there is none before results have been taken.
+ * Return: a request with all fields 0, to be filled in before
+ * hwtimer_ring_publish(); NULL: all slots are in use, take results first.
  */
 static inline struct hwtimer_request *
 hwtimer_ring_get_slot(struct hwtimer_ring *ring)
@@ -191,10 +193,11 @@ hwtimer_ring_get_slot(struct hwtimer_ring *ring)
 }
 
 /**
- * hwtimer_ring_publish - let the kernel have all slots that were filled
- * @ring: which
+ * hwtimer_ring_publish - pass all slots from hwtimer_ring_get_slot() to the kernel
+ * @ring: the rings
  *
- * It does them within 1 ms; hwtimer_ring_kick() makes it do them at once.
+ * The kernel does the requests within 1 ms; hwtimer_ring_kick() makes it do them
+ * at once.
  *
  * Return: 0, or -1 with errno: the requests are published, but the kernel was
  * not told (EINTR: kick again).
@@ -202,12 +205,12 @@ hwtimer_ring_get_slot(struct hwtimer_ring *ring)
 static inline int hwtimer_ring_publish(struct hwtimer_ring *ring)
 {
 	hwtimer_ring_store(&ring->shared->submission_tail, ring->tail);
-	/* Pairs with the smp_mb() in the kernel's hwtimer_exchange_doze(). */
+	/* Pairs with the smp_mb() in the kernel's hwtimer_exchange_stop_polling(). */
 	atomic_thread_fence(memory_order_seq_cst);
 	return hwtimer_ring_kick_if_needed(ring);
 }
 
-/* Whether there is a result; if so, it is in *@result. See below. */
+/* hwtimer_ring_next_result() for unsigned long long */
 static inline bool hwtimer_ring_next_long_long(struct hwtimer_ring *ring,
 					       unsigned long long *result)
 {
@@ -220,7 +223,7 @@ static inline bool hwtimer_ring_next_long_long(struct hwtimer_ring *ring,
 	return true;
 }
 
-/* The same; where a long is shorter, it is not offered. */
+/* hwtimer_ring_next_result() for unsigned long; used only if a long has 64 bits. */
 static inline bool hwtimer_ring_next_long(struct hwtimer_ring *ring,
 					  unsigned long *result)
 {
@@ -233,15 +236,16 @@ static inline bool hwtimer_ring_next_long(struct hwtimer_ring *ring,
 }
 
 /**
- * hwtimer_ring_next_result - what came of the next request
- * @ring: which
- * @result: out: of a SCHEDULE, the id; of others, 0; or a negative errno, as
- *	hwtimer_ring_error() tells. A pointer to __u64 or to uint64_t, which are
- *	different types where one is long and the other long long
+ * hwtimer_ring_next_result - get the result of the next request
+ * @ring: the rings
+ * @result: out: the id if the request was a SCHEDULE, 0 for other requests; or a
+ *	negative errno, see hwtimer_ring_error(). A pointer to __u64 or to
+ *	uint64_t, which are different types where one is long and the other
+ *	long long
  *
  * Results come in the order of the slots.
  *
- * Return: whether there is one.
+ * Return: true if there was a result.
  */
 #ifdef __cplusplus
 static inline bool hwtimer_ring_next_result(struct hwtimer_ring *ring,
@@ -268,15 +272,15 @@ static inline bool hwtimer_ring_next_result(struct hwtimer_ring *ring,
 								    result)
 #endif
 
-/* The positive errno that a result stands for; 0: it is none. */
+/* The positive errno of a result; 0 if the result is no error. */
 static inline int hwtimer_ring_error(__u64 result)
 {
 	return result >= (__u64)-4095LL ? (int)-(__s64)result : 0;
 }
 
 /**
- * hwtimer_ring_next_event - the next expiration
- * @ring: which
+ * hwtimer_ring_next_event - get the next event
+ * @ring: the rings
  *
  * Return: the event, valid until hwtimer_ring_consume(); NULL: there is none.
  */
@@ -293,20 +297,20 @@ hwtimer_ring_next_event(struct hwtimer_ring *ring)
 }
 
 /**
- * hwtimer_ring_consume - the events that were given away may be overwritten
- * @ring: which
+ * hwtimer_ring_consume - free the slots of all events from hwtimer_ring_next_event()
+ * @ring: the rings
  *
- * If others wait in the kernel and none is left in the ring, as many of them as fit are
- * in it when this returns. That takes one HWTIMER_IOC_KICK a ringful, which also does
- * what is in the submission ring.
+ * If events wait in the kernel and none is left in the ring, the kernel moves as many of
+ * them as fit into the ring before this returns. That takes one HWTIMER_IOC_KICK each
+ * time, which also does the requests in the submission ring.
  *
- * Return: 0, or -1 with errno: they are, but the kernel was not told that there
- * is room for those that wait (EINTR: kick).
+ * Return: 0, or -1 with errno: the slots are free, but the kernel was not told that there
+ * is room for the events that wait (EINTR: kick).
  */
 static inline int hwtimer_ring_consume(struct hwtimer_ring *ring)
 {
 	hwtimer_ring_store(&ring->shared->completion_head, ring->head);
-	/* Pairs with the smp_mb() in the kernel's hwtimer_exchange_told(). */
+	/* Pairs with the smp_mb() in the kernel's hwtimer_completion_publish(). */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!hwtimer_ring_load(&ring->shared->waiting))
 		return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libhwtimer in a plain epoll loop: libhwtimer(3).
+ * Adds an instance to a plain epoll loop; see libhwtimer(3).
  *
  *	hwt_epoll_add(epoll, hwt);
  *
@@ -18,8 +18,8 @@
 #include <libhwtimer.h>
 
 /*
- * Level-triggered, data.ptr is @hwt. Returns 0 or a negative errno; -EINVAL as
- * hwt_dispatch_check().
+ * Adds @hwt, level-triggered, with @hwt as data.ptr. Returns 0 or a negative errno;
+ * -EINVAL as hwt_dispatch_check().
  */
 static inline int hwt_epoll_add(int epoll, struct hwt *hwt)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libhwtimer in a loop of libevent: libhwtimer(3).
+ * Adds an instance to a loop of libevent; see libhwtimer(3).
  *
  *	struct hwt_libevent timers = { hwt, on_timer, arg };
  *
  *	hwt_libevent_add(&timers, base);	the loop calls on_timer()
- *	hwt_libevent_remove(&timers);		before hwt_close(); not by on_timer()
+ *	hwt_libevent_remove(&timers);		before hwt_close();
+ *						not in on_timer()
  */
 #ifndef HWTIMER_LIBEVENT_H
 #define HWTIMER_LIBEVENT_H
@@ -15,17 +16,17 @@
 
 #include <libhwtimer.h>
 
-/* Events for which the callback is called before others get their turn */
+/* Maximum number of callbacks before other events of the loop get their turn */
 #define HWT_LIBEVENT_TURN 1000
 
 /**
  * struct hwt_libevent - an instance in a loop
- * @hwt: opened with HWT_NONBLOCK
- * @callback: called by the loop for each event
- * @arg: of it
- * @on_error: NULL, or called with a negative errno: -ECANCELED, the clock was set;
- *	-ENOTCONN, the instance is stopped, and out of the loop
- * @event: for the functions below
+ * @hwt: the instance, opened with HWT_NONBLOCK
+ * @callback: function that the loop calls for each event
+ * @arg: first argument of @callback and @on_error
+ * @on_error: NULL, or a function that is called with a negative errno: -ECANCELED: the
+ *	clock was set; -ENOTCONN: the instance is stopped, and removed from the loop
+ * @event: libevent's event, used only by the functions below
  */
 struct hwt_libevent {
 	struct hwt *hwt;
@@ -43,10 +44,10 @@ static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	/* There may be more than hwt_notify() makes the descriptor ready for. */
+	/* If fewer events are left than hwt_notify() asks for, poll() is not ready. */
 	if (ret == HWT_LIBEVENT_TURN)
 		event_active(timers->event, EV_READ, 0);
-	/* Once the instance is stopped, it would be ready for ever. */
+	/* A stopped instance stays ready for ever. */
 	if (ret == -ENOTCONN)
 		event_del(timers->event);
 	if ((ret == -ENOTCONN || ret == -ECANCELED) && timers->on_error)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libhwtimer in a loop of libuv: libhwtimer(3).
+ * Adds an instance to a loop of libuv; see libhwtimer(3).
  *
  *	struct hwt_libuv timers = { hwt, on_timer, arg };
  *
  *	hwt_libuv_add(&timers, loop);		the loop calls on_timer()
- *	hwt_libuv_remove(&timers, on_close);	not by on_timer(); after on_close(),
- *						hwt_close()
+ *	hwt_libuv_remove(&timers, on_close);	not in on_timer(); hwt_close() only
+ *						after on_close()
  */
 #ifndef HWTIMER_LIBUV_H
 #define HWTIMER_LIBUV_H
@@ -19,12 +19,13 @@
 
 /**
  * struct hwt_libuv - an instance in a loop
- * @hwt: opened with HWT_NONBLOCK
- * @callback: called by the loop for each event
- * @arg: of it
- * @on_error: NULL, or called with a negative errno: -ECANCELED, the clock was set;
- *	-ENOTCONN, the instance is stopped, and out of the loop
- * @poll: for the functions below; its data is the program's to use
+ * @hwt: the instance, opened with HWT_NONBLOCK
+ * @callback: function that the loop calls for each event
+ * @arg: first argument of @callback and @on_error
+ * @on_error: NULL, or a function that is called with a negative errno: -ECANCELED: the
+ *	clock was set; -ENOTCONN: the instance is stopped, and removed from the loop
+ * @poll: libuv's handle, used only by the functions below; the program may use its
+ *	data field
  */
 struct hwt_libuv {
 	struct hwt *hwt;
@@ -39,13 +40,13 @@ static inline void hwt_libuv_ready(uv_poll_t *poll, int status, int events)
 	struct hwt_libuv *timers =
 		(struct hwt_libuv *)((char *)poll -
 				     offsetof(struct hwt_libuv, poll));
-	/* All: what hwt_notify() keeps from being ready would not come again. */
+	/* No limit: poll() is not ready for fewer events than hwt_notify() asks for. */
 	int ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
 			       INT_MAX);
 
 	(void)status;
 	(void)events;
-	/* Once the instance is stopped, it would be ready for ever. */
+	/* A stopped instance stays ready for ever. */
 	if (ret == -ENOTCONN)
 		uv_poll_stop(poll);
 	if ((ret == -ENOTCONN || ret == -ECANCELED) && timers->on_error)
