@@ -350,19 +350,6 @@ u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
 	return place_below(wheel, level, tick);
 }
 
-/* Bucket @nr of @level, above the lowest, has got its first entry, of @tick. */
-static void occupy_upper(struct hwtimer_hierarchy *hierarchy,
-			 unsigned int level, u32 nr, u64 tick)
-{
-	u64 begin = tick & ~(BIT_ULL(shift_of(hierarchy, level)) - 1);
-
-	hierarchy->levels[level].occupied |= 1ULL << slot_of(hierarchy, nr);
-	hierarchy->nonempty |= BIT(level);
-	while (level--)
-		hierarchy->levels[level].direct =
-			min(hierarchy->levels[level].direct, begin);
-}
-
 static void occupy_lowest(struct hwtimer_hierarchy *hierarchy, u32 nr)
 {
 	__set_bit(nr, hierarchy->occupied);
@@ -383,9 +370,15 @@ void hwtimer_hierarchy_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 		occupy_lowest(hierarchy, nr);
 		return;
 	}
+	/*
+	 * The levels below keep their @direct: an entry goes to an empty bucket up here
+	 * only because no lower level reaches its tick, and a level ends where a bucket
+	 * of the next one begins. So this bucket begins at or after the @end, and thus
+	 * the @direct, of each level below.
+	 */
 	bit = 1ULL << slot_of(hierarchy, nr);
-	if (unlikely(!(here->occupied & bit)))
-		occupy_upper(hierarchy, level, nr, tick);
+	here->occupied |= bit;
+	hierarchy->nonempty |= BIT(level);
 	if (is_loose(hierarchy, level, tick)) {
 		here->loose |= bit;
 		/* What is less is moved down in no time when it is due. */
