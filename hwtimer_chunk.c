@@ -76,10 +76,7 @@ struct hwtimer_chunk *hwtimer_pool_alloc(struct hwtimer_pool *pool)
 	if (!chunk)
 		return NULL;
 	pool->chunks++;
-	chunk->next = NULL;
-	chunk->first = 0;
-	chunk->used = 0;
-	chunk->dead = 0;
+	hwtimer_chunk_reset(chunk);
 	return chunk;
 }
 

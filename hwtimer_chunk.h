@@ -77,6 +77,15 @@ hwtimer_chunk_prefetch(const struct hwtimer_chunk *chunk)
 		prefetch((const char *)chunk + i);
 }
 
+/* Makes @chunk, which is in no queue and no pool, an empty one. */
+static inline void hwtimer_chunk_reset(struct hwtimer_chunk *chunk)
+{
+	chunk->next = NULL;
+	chunk->first = 0;
+	chunk->used = 0;
+	chunk->dead = 0;
+}
+
 /**
  * struct hwtimer_pool - a stack of spare chunks
  * @top: the next to be taken
@@ -121,10 +130,7 @@ static inline struct hwtimer_chunk *hwtimer_pool_take(struct hwtimer_pool *pool)
 		return hwtimer_pool_take_unreserved(pool);
 	pool->top = chunk->next;
 	pool->spares--;
-	chunk->next = NULL;
-	chunk->first = 0;
-	chunk->used = 0;
-	chunk->dead = 0;
+	hwtimer_chunk_reset(chunk);
 	prefetchw(pool->top);
 	return chunk;
 }

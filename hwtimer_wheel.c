@@ -35,28 +35,18 @@
 
 static_assert(sizeof(struct hwtimer_bucket) == 32);
 
-static u32 bucket_count(const struct hwtimer_shape *shape)
-{
-	return shape->kind == HWTIMER_KIND_HASHED ?
-		       shape->buckets :
-		       hwtimer_hierarchy_buckets(shape);
-}
-
-/* How many bytes hwtimer_wheel_init() wants. */
+/* How many bytes hwtimer_wheel_init() needs. */
 size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape)
 {
-	return (size_t)bucket_count(shape) * sizeof(struct hwtimer_bucket) +
-	       (shape->kind == HWTIMER_KIND_HASHED ?
-			hwtimer_hashed_memory(shape) :
-			hwtimer_hierarchy_memory(shape));
+	return (size_t)hwtimer_kind_buckets(shape) *
+		       sizeof(struct hwtimer_bucket) +
+	       hwtimer_kind_memory(shape);
 }
 
-/* How many levels of buckets there are. */
+/* How many levels of buckets a wheel of this shape has. */
 unsigned int hwtimer_wheel_levels(const struct hwtimer_shape *shape)
 {
-	return shape->kind == HWTIMER_KIND_HASHED ?
-		       1 :
-		       hwtimer_hierarchy_levels(shape);
+	return hwtimer_kind_levels(shape);
 }
 
 /**
@@ -89,31 +79,6 @@ void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base)
 	}
 }
 
-/* All buckets are empty, and @tick has been turned. */
-static void kind_init(struct hwtimer_wheel *wheel, u64 tick)
-{
-	if (hwtimer_is_hashed(wheel))
-		hwtimer_hashed_init(wheel);
-	else
-		hwtimer_hierarchy_init(wheel, tick);
-}
-
-/* Buckets @first to @end - 1 have been emptied, of a wheel of which all will be. */
-static void kind_clear(struct hwtimer_wheel *wheel, u32 first, u32 end)
-{
-	if (hwtimer_is_hashed(wheel))
-		hwtimer_hashed_clear(wheel, first, end);
-	else
-		hwtimer_hierarchy_clear(wheel, first, end);
-}
-
-/* The same as kind_init(), after kind_clear() of all buckets; in constant time. */
-static void kind_restart(struct hwtimer_wheel *wheel, u64 tick)
-{
-	if (!hwtimer_is_hashed(wheel))
-		hwtimer_hierarchy_restart(wheel, tick);
-}
-
 /**
  * hwtimer_wheel_init - an empty wheel
  * @wheel: zeroed, but for its table and its pool
@@ -134,13 +99,13 @@ void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 	wheel->shape = *shape;
 	hwtimer_wheel_set_tick(wheel, shape->tick, base);
 	wheel->current_tick = hwtimer_wheel_tick_at(wheel, now);
-	wheel->nr_buckets = bucket_count(shape);
+	wheel->nr_buckets = hwtimer_kind_buckets(shape);
 	wheel->buckets = memory;
 	for (i = 0; i < wheel->nr_buckets; i++)
 		wheel->buckets[i] =
 			(struct hwtimer_bucket){ .earliest =
 							 HWTIMER_TICK_NONE };
-	kind_init(wheel, wheel->current_tick);
+	hwtimer_kind_init(wheel, wheel->current_tick);
 }
 
 static void walk_drain(struct hwtimer_walk *walk)
@@ -548,7 +513,7 @@ static void walk_file(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 }
 
 /* Removes dead entries. */
-static void walk_bury(struct hwtimer_wheel *wheel, unsigned int count)
+static void bury(struct hwtimer_wheel *wheel, unsigned int count)
 {
 	wheel->entries -= count;
 	wheel->stats.buried += count;
@@ -563,7 +528,7 @@ static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		       struct hwtimer_record *record, u32 **due)
 {
 	if (!entry_alive(record, entry)) {
-		walk_bury(wheel, 1);
+		bury(wheel, 1);
 		return;
 	}
 	if (!walk_has_reached(wheel, walk, record)) {
@@ -603,7 +568,7 @@ static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
 	if (next)
 		chunk_look(wheel, next, next->first,
 			   hwtimer_queue_end(&walk->source, next));
-	walk_bury(wheel, end - begin - hweight32(live));
+	bury(wheel, end - begin - hweight32(live));
 	for (; live; live &= live - 1) {
 		struct hwtimer_entry entry = chunk->entries[__ffs(live)];
 
@@ -736,7 +701,7 @@ static bool rewind_collect(struct hwtimer_wheel *wheel)
 	struct hwtimer_rewind *rewind = &wheel->rewind;
 	u32 end = min(rewind->next + HWTIMER_HOLD, wheel->nr_buckets);
 
-	kind_clear(wheel, rewind->next, end);
+	hwtimer_kind_clear(wheel, rewind->next, end);
 	for (; rewind->next < end; rewind->next++) {
 		struct hwtimer_bucket *bucket = &wheel->buckets[rewind->next];
 
@@ -752,7 +717,7 @@ static void rewind_file_begin(struct hwtimer_wheel *wheel)
 
 	hwtimer_queue_splice(&rewind->walk.source, &rewind->fresh);
 	rewind->walk.active = true;
-	kind_restart(wheel, rewind->walk.tick);
+	hwtimer_kind_restart(wheel, rewind->walk.tick);
 }
 
 /* Files the entries anew, from the earlier tick on. */
@@ -907,9 +872,8 @@ static unsigned int head_bury(struct hwtimer_wheel *wheel,
 		hwtimer_queue_end(queue, queue->head) - queue->first;
 
 	hwtimer_queue_drop_head(queue, wheel->pool);
-	wheel->entries -= dead;
+	bury(wheel, dead);
 	wheel->stats.walked += dead;
-	wheel->stats.buried += dead;
 	return dead;
 }
 
