@@ -5,7 +5,7 @@
  *
  * This is scheme 7 of George Varghese and Tony Lauck, "Hashed and Hierarchical Timing
  * Wheels" (SOSP 1987). To cascade means to move the entries of a bucket down to lower
- * levels. These are the properties of this wheel:
+ * levels. The wheel has these properties:
  *
  * - A bucket of level n + 1 is half as wide as all of level n. Each level reaches from
  *   the position to the end of the next bucket of the level above. So one bucket cascades
@@ -17,8 +17,8 @@
  *   lone timer ten hours away causes one wake-up, its own. Only a heavy bucket, one of
  *   more than a chunkful, is moved down by the worker before it is due. Otherwise the
  *   first of a million timers would be late by the time that moving all of them takes.
- * - A timer whose tick is the first of its bucket expires from there without a cascade.
- *   Timers whose slack is as wide as the bucket are of that sort.
+ * - A timer whose tick is the first of its bucket expires from there without a cascade. A
+ *   timer whose slack is as wide as the bucket has such a tick.
  * - The position follows the clock before timers are added, even when nothing is due.
  *   Otherwise timers added after an idle gap would be filed too high, and would have to
  *   move down.
@@ -146,8 +146,8 @@ static u32 mask_of(const struct hwtimer_hierarchy *hierarchy,
 }
 
 /*
- * The beginning of the bucket of the level above @level that the position is in, in
- * widths of a bucket of @level.
+ * The beginning of the position's bucket of the level above @level, in widths of a bucket
+ * of @level.
  */
 static u64 parent_begin(const struct hwtimer_hierarchy *hierarchy,
 			unsigned int level)
@@ -175,8 +175,8 @@ static u32 bucket_at(const struct hwtimer_hierarchy *hierarchy,
 }
 
 /*
- * The first slot of a level that may be occupied: there the bucket of the level above
- * that the position is in begins.
+ * The first slot of @level that may be occupied. It is where the position's bucket of the
+ * level above begins.
  */
 static u32 slot_begin(const struct hwtimer_hierarchy *hierarchy,
 		      unsigned int level)
