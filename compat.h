@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What differs between the kernels that hwtimer builds on, and nowhere else.
- * Included by the file that needs the thing; the rest of the module is written
- * against the newest kernel.
+ * Makes up for the differences between the kernels that hwtimer builds on. A source file
+ * that needs one of these functions includes this header. No other file tests the version
+ * of the kernel; all are written against the newest one.
  */
 #ifndef HWTIMER_COMPAT_H
 #define HWTIMER_COMPAT_H
@@ -11,7 +11,7 @@
 #include <linux/mm.h>
 #include <linux/version.h>
 
-/* hrtimer_setup() came with 6.13; hrtimer_init() went with 6.16. */
+/* 6.13 added hrtimer_setup(); 6.16 removed hrtimer_init(). */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 static inline void
 hrtimer_setup(struct hrtimer *timer,
@@ -23,12 +23,12 @@ hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
-/* Without a count since 6.8; hwtimer always adds 1. */
+/* 6.8 removed the count of eventfd_signal(). hwtimer always adds 1. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
 #define eventfd_signal(context) eventfd_signal(context, 1)
 #endif
 
-/* Came with 6.3. */
+/* 6.3 added vm_flags_set(). */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Chunks, their pool and their queues; see hwtimer_chunk.h.
+ * The memory of chunks, their pool and their queues; see hwtimer_chunk.h.
  */
 #include <linux/minmax.h>
 #include <linux/sched.h>
@@ -10,13 +10,13 @@
 #include "hwtimer_chunk.h"
 #include "hwtimer_memory.h"
 
-/* How many chunks one call to the slab allocator asks for. */
+/* Maximum number of chunks in one call of the slab allocator. */
 #define HWTIMER_CHUNK_BULK 64
 
 static struct kmem_cache *hwtimer_chunk_cache;
 
 /**
- * hwtimer_chunk_cache_create - before the first pool, at module load
+ * hwtimer_chunk_cache_create - create the slab cache of all chunks, at module load
  *
  * Return: 0 or -ENOMEM. May sleep.
  */
@@ -28,7 +28,7 @@ int hwtimer_chunk_cache_create(void)
 	return hwtimer_chunk_cache ? 0 : -ENOMEM;
 }
 
-/* After the last pool is drained, at module unload. May sleep. */
+/* Destroys the slab cache, at module unload: all pools are drained. May sleep. */
 void hwtimer_chunk_cache_destroy(void)
 {
 	kmem_cache_destroy(hwtimer_chunk_cache);
@@ -36,10 +36,10 @@ void hwtimer_chunk_cache_destroy(void)
 
 /**
  * hwtimer_pool_fill - allocate chunks, charged to the caller's memory cgroup
- * @pool: private to the caller until it is merged
- * @count: how many
+ * @pool: a pool private to the caller until it is merged
+ * @count: number of chunks
  *
- * Return: 0, or -ENOMEM with as many in @pool as could be had. May sleep.
+ * Return: 0, or -ENOMEM with the chunks in @pool that could be allocated. May sleep.
  */
 int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count)
 {
@@ -49,7 +49,7 @@ int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count)
 		u32 batch = min_t(u32, count, HWTIMER_CHUNK_BULK);
 
 		cond_resched();
-		/* All or none; what it returns is a number or a bool. */
+		/* Allocates all or none. Returns a number or, in some kernels, a bool. */
 		if (!kmem_cache_alloc_bulk(hwtimer_chunk_cache, HWTIMER_GFP,
 					   batch, chunks))
 			return -ENOMEM;
@@ -62,8 +62,8 @@ int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count)
 }
 
 /**
- * hwtimer_pool_alloc - a new chunk, empty, where nothing may sleep
- * @pool: the instance's, which counts it
+ * hwtimer_pool_alloc - allocate an empty chunk in a context that must not sleep
+ * @pool: the instance's pool, which counts the chunk
  *
  * Return: the chunk, or NULL.
  */
@@ -76,21 +76,18 @@ struct hwtimer_chunk *hwtimer_pool_alloc(struct hwtimer_pool *pool)
 	if (!chunk)
 		return NULL;
 	pool->chunks++;
-	chunk->next = NULL;
-	chunk->first = 0;
-	chunk->used = 0;
-	chunk->dead = 0;
+	hwtimer_chunk_reset(chunk);
 	return chunk;
 }
 
-/* What hwtimer_pool_take() does for an empty pool: a fault of the module's. */
+/* hwtimer_pool_take() calls this for an empty pool, which is a bug of the module. */
 struct hwtimer_chunk *hwtimer_pool_take_unreserved(struct hwtimer_pool *pool)
 {
 	WARN_ON_ONCE(1);
 	return hwtimer_pool_alloc(pool);
 }
 
-/* Takes up to HWTIMER_CHUNK_BULK chunks out of @pool; returns how many. */
+/* Takes up to HWTIMER_CHUNK_BULK chunks out of @pool. Returns their number. */
 static unsigned int pool_empty_some(struct hwtimer_pool *pool, void **chunks)
 {
 	unsigned int count = 0;
@@ -103,7 +100,7 @@ static unsigned int pool_empty_some(struct hwtimer_pool *pool, void **chunks)
 
 /**
  * hwtimer_pool_drain - free all spare chunks
- * @pool: private to the caller
+ * @pool: a pool private to the caller
  *
  * May sleep.
  */
@@ -137,9 +134,10 @@ void hwtimer_pool_merge(struct hwtimer_pool *pool, struct hwtimer_pool *from)
 
 /**
  * hwtimer_pool_trim - take out spare chunks that are not needed
- * @pool: the instance's
- * @count: how many, and there are so many; a loop under the instance's lock
- * @to: private to the caller, who drains it after unlocking
+ * @pool: the instance's pool
+ * @count: number of chunks, not more than @pool has; each is a step of a loop under the
+ *	instance's lock
+ * @to: a pool private to the caller, to be drained after unlocking
  */
 void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 count,
 		       struct hwtimer_pool *to)
@@ -152,8 +150,8 @@ void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 count,
 }
 
 /*
- * Appends a chunk from @pool, of which no slot is filled: one has to follow. Returns false,
- * and changes nothing, if there is none.
+ * Appends a chunk from @pool with no slot filled; the caller has to fill one. If the pool
+ * is empty, returns false and changes nothing.
  */
 bool hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool)
 {
@@ -174,8 +172,8 @@ bool hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool)
 }
 
 /*
- * Appends @count indices; may take a chunk from @pool for each chunkful, and one. Returns how
- * many were appended: all, unless the pool has too few chunks.
+ * Appends @count indices; may take one chunk from @pool for each chunkful, and one more.
+ * Returns the number appended, which is @count unless the pool has too few chunks.
  */
 unsigned int hwtimer_queue_add_indices(struct hwtimer_queue *queue,
 				       struct hwtimer_pool *pool,
@@ -200,7 +198,7 @@ unsigned int hwtimer_queue_add_indices(struct hwtimer_queue *queue,
 	return count - left;
 }
 
-/* Gives the head chunk of @queue, which is not empty, back to @pool. */
+/* Hands the head chunk of @queue, which is not empty, back to @pool. */
 void hwtimer_queue_drop_head(struct hwtimer_queue *queue,
 			     struct hwtimer_pool *pool)
 {
@@ -215,7 +213,7 @@ void hwtimer_queue_drop_head(struct hwtimer_queue *queue,
 	hwtimer_pool_give(pool, head);
 }
 
-/* Takes @slots slots, all of them in the head chunk, from the front. */
+/* Drops the first @slots slots, which are all in the head chunk. */
 void hwtimer_queue_take(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
 			unsigned int slots)
 {
@@ -224,7 +222,7 @@ void hwtimer_queue_take(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
 		hwtimer_queue_drop_head(queue, pool);
 }
 
-/* Takes the first @slots slots, of which there are so many. */
+/* Drops the first @slots slots. The queue has at least that many. */
 void hwtimer_queue_drop(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
 			unsigned int slots)
 {
@@ -238,7 +236,7 @@ void hwtimer_queue_drop(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
 	}
 }
 
-/* Appends all of @more, which then is empty, to @queue, in constant time. */
+/* Moves all of @more to the end of @queue, in constant time. */
 void hwtimer_queue_splice(struct hwtimer_queue *queue,
 			  struct hwtimer_queue *more)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Chunks: the 256-byte blocks in which the wheel keeps its entries and the
- * instance its queue of events, a pool of spare ones, and the two queues that
- * are built from them. Used by the wheel and by the instance, which owns the
- * pool and makes sure that it never runs dry (see hwtimer_pool_take()).
+ * Chunks are blocks of 256 bytes. The wheel keeps its entries in queues of chunks; the
+ * instance keeps its events in one. The instance also owns the pool of spare chunks, and
+ * makes sure that it never runs dry (see hwtimer_pool_take()).
  *
- * A queue of chunks is an unrolled linked list: walking it tells the processor
- * its next cache misses, which a list of timers does not.
+ * A queue of chunks is an unrolled linked list. Walking it tells the processor its next
+ * cache misses; walking a list of timers would not.
  *
- * Nothing here locks: callers hold the lock of the instance, except for
+ * No function here takes a lock. Callers hold the lock of the instance, except for
  * hwtimer_pool_fill() and hwtimer_pool_drain() on a pool of their own.
  */
 #ifndef HWTIMER_CHUNK_H
@@ -21,12 +20,12 @@
 #include <linux/types.h>
 
 /*
- * Functions that do nothing but prefetch are __always_inline: where prefetch()
- * is gcc's own (not on x86), gcc takes them for functions without effect, and
- * drops the calls.
+ * Functions that only prefetch are __always_inline. Where prefetch() is gcc's builtin
+ * (not on x86), gcc takes such functions for functions without effect and drops the
+ * calls.
  */
 
-/* Of most processors; where it is another, some prefetches are of no use. */
+/* The cache line of most processors. With another, some prefetches are of no use. */
 #define HWTIMER_CACHE_LINE 64
 
 #define HWTIMER_CHUNK_BYTES 256
@@ -34,10 +33,10 @@
 #define HWTIMER_CHUNK_INDICES 60
 
 /**
- * struct hwtimer_entry - a timer, as a bucket refers to it
- * @index: of its record
- * @stamp: the record's stamp when the entry was made; another one now means
- *	that the entry is dead
+ * struct hwtimer_entry - a bucket's reference to a timer
+ * @index: index of the timer's record
+ * @stamp: the record's stamp when the entry was made; if the record now has another
+ *	stamp, the entry is dead
  */
 struct hwtimer_entry {
 	u32 index;
@@ -47,11 +46,11 @@ struct hwtimer_entry {
 /**
  * struct hwtimer_chunk - a piece of a queue, or a spare one
  * @next: the following chunk of the queue or of the pool
- * @first: slots taken already, from the front; valid unless it is the head
- * @used: slots filled; valid unless it is the tail
- * @dead: a bit for each of the entries that is known to be dead
- * @entries: slots of a bucket
- * @indices: slots of the queue of events
+ * @first: number of slots already taken from the front; not valid in the head of a queue
+ * @used: number of slots filled; not valid in the tail of a queue
+ * @dead: a bit for each entry that is known to be dead
+ * @entries: slots of a chunk in a bucket
+ * @indices: slots of a chunk in the queue of events
  */
 struct hwtimer_chunk {
 	struct hwtimer_chunk *next;
@@ -67,7 +66,7 @@ struct hwtimer_chunk {
 static_assert(sizeof(struct hwtimer_chunk) == HWTIMER_CHUNK_BYTES);
 static_assert(HWTIMER_CHUNK_ENTRIES <= 32); /* the bits of @dead */
 
-/* Starts to fetch all of @chunk, or of no chunk. */
+/* Starts to fetch all of @chunk, which may be NULL. */
 static __always_inline void
 hwtimer_chunk_prefetch(const struct hwtimer_chunk *chunk)
 {
@@ -77,12 +76,21 @@ hwtimer_chunk_prefetch(const struct hwtimer_chunk *chunk)
 		prefetch((const char *)chunk + i);
 }
 
+/* Makes @chunk, which is in no queue and no pool, an empty one. */
+static inline void hwtimer_chunk_reset(struct hwtimer_chunk *chunk)
+{
+	chunk->next = NULL;
+	chunk->first = 0;
+	chunk->used = 0;
+	chunk->dead = 0;
+}
+
 /**
  * struct hwtimer_pool - a stack of spare chunks
- * @top: the next to be taken
- * @bottom: the last; valid while there is one
- * @spares: how many there are
- * @chunks: how many the owner has in all, spare and in use
+ * @top: the chunk to be taken next
+ * @bottom: the last chunk; valid if @spares is not 0
+ * @spares: number of spare chunks
+ * @chunks: number of chunks that the owner has, spare and in use
  */
 struct hwtimer_pool {
 	struct hwtimer_chunk *top;
@@ -104,14 +112,14 @@ struct hwtimer_chunk *hwtimer_pool_take_unreserved(struct hwtimer_pool *pool);
 struct hwtimer_chunk *hwtimer_pool_alloc(struct hwtimer_pool *pool);
 
 /**
- * hwtimer_pool_take - a spare chunk, empty
- * @pool: where from
+ * hwtimer_pool_take - take a spare chunk, empty
+ * @pool: the pool to take it from
  *
- * Does not fail: whoever lets a queue grow has made sure before, in a context
- * that can fail, that the chunk is there (hwtimer_instance_reserve()). If that went
- * wrong, hwtimer_pool_take_unreserved() says so and tries to make up for it.
+ * Does not fail: before a queue grows, its owner has made sure, in a context that can
+ * fail, that the pool has the chunk (hwtimer_instance_reserve()). If that went wrong,
+ * hwtimer_pool_take_unreserved() warns and tries to allocate one.
  *
- * Return: the chunk; NULL only if it should have been there and memory is used up too.
+ * Return: the chunk; NULL only if the reservation was wrong and memory is used up, too.
  */
 static inline struct hwtimer_chunk *hwtimer_pool_take(struct hwtimer_pool *pool)
 {
@@ -121,10 +129,7 @@ static inline struct hwtimer_chunk *hwtimer_pool_take(struct hwtimer_pool *pool)
 		return hwtimer_pool_take_unreserved(pool);
 	pool->top = chunk->next;
 	pool->spares--;
-	chunk->next = NULL;
-	chunk->first = 0;
-	chunk->used = 0;
-	chunk->dead = 0;
+	hwtimer_chunk_reset(chunk);
 	prefetchw(pool->top);
 	return chunk;
 }
@@ -139,13 +144,13 @@ static inline void hwtimer_pool_give(struct hwtimer_pool *pool,
 }
 
 /**
- * struct hwtimer_queue - a queue of chunks, whatever their slots hold
- * @head: the first chunk; NULL when the queue is empty
+ * struct hwtimer_queue - a queue of chunks, of entries or of indices
+ * @head: the first chunk; NULL if the queue is empty
  * @tail: the last chunk; valid unless the queue is empty
- * @first: slots of @head taken already
- * @last: slots of @tail filled
+ * @first: number of slots of @head already taken
+ * @last: number of slots of @tail filled
  *
- * No chunk in it is without a slot in use.
+ * Each chunk in the queue has at least one slot in use.
  */
 struct hwtimer_queue {
 	struct hwtimer_chunk *head;
@@ -168,7 +173,7 @@ static inline unsigned int hwtimer_queue_end(const struct hwtimer_queue *queue,
 	return chunk == queue->tail ? queue->last : chunk->used;
 }
 
-/* Appends an entry if that takes no chunk; otherwise false, and nothing is done. */
+/* Appends an entry if that takes no chunk. Otherwise changes nothing, returns false. */
 static inline bool hwtimer_queue_try_entry(struct hwtimer_queue *queue,
 					   struct hwtimer_entry entry)
 {
@@ -179,9 +184,9 @@ static inline bool hwtimer_queue_try_entry(struct hwtimer_queue *queue,
 }
 
 /*
- * Appends an entry; may take one chunk from @pool. If there is none, against all
- * reservations, the entry is left out: its timer does not expire, but CANCEL and STOP find
- * it by its record, and close() frees it.
+ * Appends an entry; may take one chunk from @pool. If the pool is empty, against all
+ * reservations, the entry is left out. Its timer then does not expire, but CANCEL and
+ * STOP find it by its record, and close() frees it.
  */
 static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue,
 					   struct hwtimer_pool *pool,
@@ -194,9 +199,9 @@ static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue,
 }
 
 /*
- * Starts to fetch the cache line behind that of the last entry of @queue, which
- * is not empty. Whoever goes from queue to queue finds it gone otherwise, and
- * all that the processor has to write waits for it.
+ * Starts to fetch the cache line behind that of the last entry of @queue, which is not
+ * empty. Appending to one queue after the other pushes that line out of the cache, and
+ * then all further stores of the processor wait for it.
  */
 static __always_inline void
 hwtimer_queue_prefetch(const struct hwtimer_queue *queue)

@@ -18,7 +18,7 @@ const struct hwtimer_clock hwtimer_clocks[HWTIMER_CLOCKS] = {
 			       HWTIMER_REALTIME },
 };
 
-/* The clock that user space calls @id; NULL if there is none. */
+/* The clock whose number in user space is @id; NULL if no clock has it. */
 const struct hwtimer_clock *hwtimer_clock_find(u32 id)
 {
 	unsigned int nr;
@@ -30,9 +30,9 @@ const struct hwtimer_clock *hwtimer_clock_find(u32 id)
 }
 
 /**
- * hwtimer_clock_namespace - how far the caller's clocks are ahead of the host's
- * @offsets: out: for each clock the offset of the current task's time namespace, ns;
- *	CLOCK_REALTIME has none
+ * hwtimer_clock_namespace - get how far the caller's clocks are ahead of the host's
+ * @offsets: out: for each clock, the offset of the current task's time namespace, ns; 0
+ *	for CLOCK_REALTIME
  */
 void hwtimer_clock_namespace(s64 offsets[HWTIMER_CLOCKS])
 {
@@ -46,12 +46,12 @@ void hwtimer_clock_namespace(s64 offsets[HWTIMER_CLOCKS])
 }
 
 /**
- * hwtimer_clock_host_time - the host's time for one of a time namespace
- * @time: ns on a clock of the namespace; KTIME_MAX and more: never
+ * hwtimer_clock_host_time - convert a time of a time namespace to the host's time
+ * @time: time on a clock of the namespace, ns; KTIME_MAX and more: never
  * @offset: how far that clock is ahead of the host's, ns
  *
- * Return: ns on the host's clock. A time before the beginning of that clock is 0; one
- * beyond its range is KTIME_MAX, as never is.
+ * Return: time on the host's clock, ns. It is 0 for a time before the beginning of that
+ * clock, and KTIME_MAX for never and for a time beyond the clock's range.
  */
 u64 hwtimer_clock_host_time(u64 time, s64 offset)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The clocks that an instance may go by. Used by whoever needs to know the
- * time of one, and by the worker, which has a queue for each.
+ * The clocks that an instance can use. Instances read the time from them, and a worker
+ * has a queue for each.
  *
- * These are the host's clocks. In a time namespace, a program's CLOCK_MONOTONIC
- * and CLOCK_BOOTTIME are ahead of them by an offset, which may be negative and is
+ * These are the host's clocks. In a time namespace, a program's CLOCK_MONOTONIC and
+ * CLOCK_BOOTTIME are ahead of them by an offset. The offset may be negative. It is
  * constant for as long as a process is in the namespace.
  */
 #ifndef HWTIMER_CLOCK_H
@@ -14,7 +14,7 @@
 #include <linux/timekeeping.h>
 #include <linux/types.h>
 
-/* Numbers of the clocks. */
+/* The module's numbers of the clocks. */
 enum {
 	HWTIMER_MONOTONIC,
 	HWTIMER_BOOTTIME,
@@ -24,9 +24,9 @@ enum {
 
 /**
  * struct hwtimer_clock - a clock
- * @now: the time, ns
- * @id: as user space knows it
- * @nr: HWTIMER_MONOTONIC and so on
+ * @now: returns the time, ns
+ * @id: number of the clock in user space, such as CLOCK_MONOTONIC
+ * @nr: number of the clock in this module, such as HWTIMER_MONOTONIC
  */
 struct hwtimer_clock {
 	u64 (*now)(void);
@@ -41,8 +41,8 @@ void hwtimer_clock_namespace(s64 offsets[HWTIMER_CLOCKS]);
 u64 hwtimer_clock_host_time(u64 time, s64 offset);
 
 /*
- * How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, ns: another number means
- * that it was set, or that the machine was suspended.
+ * How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, ns. If the number has changed,
+ * CLOCK_REALTIME was set, or the machine was suspended.
  */
 static inline s64 hwtimer_clock_offset(void)
 {

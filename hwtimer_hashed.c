@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hashed wheel: a timer goes to the bucket of its tick modulo the number of
- * buckets. See hwtimer_kinds.h for who calls this.
+ * The hashed wheel puts a timer into bucket tick modulo number of buckets. Its functions
+ * are called through hwtimer_kinds.h.
  *
- * George Varghese and Tony Lauck, "Hashed and Hierarchical Timing Wheels"
- * (SOSP 1987), scheme 6, as Netty's HashedWheelTimer has it, but that there are
- * no rounds to count down. A tournament of the earliest tick of each bucket
- * tells which bucket is next, however many rounds away, so that buckets that
- * are not due are not touched.
+ * This is scheme 6 of George Varghese and Tony Lauck, "Hashed and Hierarchical Timing
+ * Wheels" (SOSP 1987). Netty's HashedWheelTimer is one, too, and counts down the rounds
+ * of each timer. This one has no rounds to count down: a tournament, a tree of minima
+ * over the earliest tick of each bucket, tells which bucket is next, however many rounds
+ * away. Buckets that are not due are not touched.
  */
 #include <linux/bits.h>
 #include <linux/string.h>
 
-#include "hwtimer_kinds.h"
+#include "hwtimer_hashed.h"
 
-/* 8 ticks are one cache line. */
+/* Children of an element of the tournament: 8 ticks are one cache line. */
 #define HWTIMER_FAN_SHIFT 3
 #define HWTIMER_FAN 8U
 
@@ -22,7 +22,7 @@ static_assert(HWTIMER_FAN == 1U << HWTIMER_FAN_SHIFT);
 static_assert(HWTIMER_BUCKETS_MAX <=
 	      1U << (HWTIMER_FAN_SHIFT * HWTIMER_TOURNAMENT_LEVELS));
 
-/* Elements of level @level, a whole number of nodes. */
+/* Number of elements of level @level, rounded up to whole groups of 8. */
 static size_t level_length(u32 buckets, unsigned int level)
 {
 	u32 elements = max(buckets >> (HWTIMER_FAN_SHIFT * (level + 1)), 1U);
@@ -35,7 +35,6 @@ static unsigned int level_count(u32 buckets)
 	return DIV_ROUND_UP(ilog2(buckets), HWTIMER_FAN_SHIFT);
 }
 
-/* Bytes besides the buckets. */
 size_t hwtimer_hashed_memory(const struct hwtimer_shape *shape)
 {
 	size_t bytes = 0;
@@ -46,7 +45,14 @@ size_t hwtimer_hashed_memory(const struct hwtimer_shape *shape)
 	return bytes;
 }
 
-/* The memory follows the buckets. */
+/* Sets @count elements of the tournament to HWTIMER_TICK_NONE. */
+static void elements_clear(u64 *elements, size_t count)
+{
+	/* Every byte of HWTIMER_TICK_NONE is 0xff. */
+	memset(elements, 0xff, count * sizeof(u64));
+}
+
+/* The memory of the tournament follows the buckets. */
 void hwtimer_hashed_init(struct hwtimer_wheel *wheel)
 {
 	u64 *memory = (u64 *)&wheel->buckets[wheel->nr_buckets];
@@ -58,16 +64,15 @@ void hwtimer_hashed_init(struct hwtimer_wheel *wheel)
 	for (level = 0; level < hashed->nr_levels; level++) {
 		size_t length = level_length(wheel->nr_buckets, level);
 
-		/* Every byte of HWTIMER_TICK_NONE is 0xff. */
-		memset(memory, 0xff, length * sizeof(u64));
+		elements_clear(memory, length);
 		hashed->levels[level] = memory;
 		memory += length;
 	}
 }
 
 /*
- * Buckets @first to @end - 1 are empty. All others are emptied before the next lookup,
- * so an element that covers some of either may be cleared now.
+ * An element may cover buckets outside of @first to @end - 1. It can be cleared all the
+ * same, because those buckets are emptied, too, before the next lookup.
  */
 void hwtimer_hashed_clear(struct hwtimer_wheel *wheel, u32 first, u32 end)
 {
@@ -79,13 +84,11 @@ void hwtimer_hashed_clear(struct hwtimer_wheel *wheel, u32 first, u32 end)
 		u32 begin = first >> shift;
 		u32 count = ((end - 1) >> shift) + 1 - begin;
 
-		/* Every byte of HWTIMER_TICK_NONE is 0xff. */
-		memset(&hashed->levels[level][begin], 0xff,
-		       count * sizeof(u64));
+		elements_clear(&hashed->levels[level][begin], count);
 	}
 }
 
-/* The earliest tick of the 8 buckets beneath element @nr of level 0. */
+/* The earliest tick of the 8 buckets below element @nr of level 0. */
 static u64 min_of_buckets(const struct hwtimer_wheel *wheel, u32 nr)
 {
 	const struct hwtimer_bucket *bucket =
@@ -98,7 +101,7 @@ static u64 min_of_buckets(const struct hwtimer_wheel *wheel, u32 nr)
 	return earliest;
 }
 
-/* The earliest tick of the 8 elements beneath element @nr of level @level. */
+/* The earliest tick of the 8 elements below element @nr of level @level. */
 static u64 min_of_level(const struct hwtimer_hashed *hashed, unsigned int level,
 			u32 nr)
 {
@@ -146,7 +149,7 @@ void hwtimer_hashed_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 	}
 }
 
-/* Which of the 8 beneath element @nr of level @level has the tick @tick. */
+/* The first of the 8 children of element @nr of level @level whose tick is @tick. */
 static u32 earliest_child(const struct hwtimer_wheel *wheel, unsigned int level,
 			  u32 nr, u64 tick)
 {
@@ -162,9 +165,9 @@ static u32 earliest_child(const struct hwtimer_wheel *wheel, unsigned int level,
 }
 
 /*
- * The bucket is the one where the tick belongs, but for an entry that has
- * outlived 2^32 stamps of its record, and stands for a timer that belongs
- * elsewhere.
+ * The earliest tick is nearly always in the bucket where it belongs. The exception is an
+ * entry that has outlived 2^32 stamps of its record and now stands for a timer that
+ * belongs elsewhere.
  */
 u64 hwtimer_hashed_first(const struct hwtimer_wheel *wheel, u32 *nr)
 {
@@ -172,7 +175,7 @@ u64 hwtimer_hashed_first(const struct hwtimer_wheel *wheel, u32 *nr)
 	unsigned int level = hashed->nr_levels;
 	u64 tick = hashed->levels[level - 1][0];
 
-	*nr = tick & hashed->mask;
+	*nr = hwtimer_hashed_place(wheel, tick);
 	if (likely(wheel->buckets[*nr].earliest == tick))
 		return tick;
 	*nr = 0;

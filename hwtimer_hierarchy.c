@@ -1,49 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hierarchical wheel: levels of buckets, each 32 times as coarse as the one
- * below. See hwtimer_kinds.h for who calls this.
+ * The hierarchical wheel has levels of buckets. From level 2 on, a level is 32 times as
+ * coarse as the one below. Its functions are called through hwtimer_kinds.h.
  *
- * Varghese and Lauck's scheme 7, with these properties:
+ * This is scheme 7 of George Varghese and Tony Lauck, "Hashed and Hierarchical Timing
+ * Wheels" (SOSP 1987). To cascade means to move the entries of a bucket down to lower
+ * levels. The wheel has these properties:
  *
- * - Level n + 1 has buckets as wide as half of level n. Each level reaches from
- *   the position to the end of the next bucket of the level above, so that one
- *   is moved down, or cascades, while the one before it is being turned, in the
- *   time that the worker has left; when a tick is due that time is over. But of
- *   the lowest level, where most timers come and go, an eighth is enough for
- *   that: it reaches seven buckets of level 1 beyond the position's.
- * - A bucket knows its earliest tick, and is due at that, wherever in the
- *   hierarchy it is: a lone timer ten hours away is found by its own wake-up
- *   and no other. Only for a heavy bucket, of more than a chunkful, the worker
- *   comes before it is due, so that the first of a million is not late by the
- *   time that moving down all of them takes.
- * - A timer whose tick is the very first of its bucket expires from there,
- *   without a cascade: such are those whose slack is as wide as the bucket.
- * - The position follows the clock when nothing is due, too, before timers are added:
- *   otherwise each would be filed too high after an idle gap, and have to move down.
- * - The levels reach beyond the last nanosecond of the clock, and tell by a
- *   bitmap each which of their buckets is next.
+ * - A bucket of level n + 1 is half as wide as all of level n. Each level reaches from
+ *   the position to the end of the next bucket of the level above. So one bucket cascades
+ *   while the one before it is being turned, in the time that the worker has left; once
+ *   a tick is due, that time is over. For the lowest level, where most timers come and
+ *   go, an eighth is enough for that: a bucket of level 1 is an eighth as wide, and the
+ *   lowest level reaches seven of them beyond the position's.
+ * - A bucket knows its earliest tick, and is due at that tick on whatever level it is. A
+ *   lone timer ten hours away causes one wake-up, its own. Only a heavy bucket, one of
+ *   more than a chunkful, is moved down by the worker before it is due. Otherwise the
+ *   first of a million timers would be late by the time that moving all of them takes.
+ * - A timer whose tick is the first of its bucket expires from there without a cascade. A
+ *   timer whose slack is as wide as the bucket has such a tick.
+ * - The position follows the clock before timers are added, even when nothing is due.
+ *   Otherwise timers added after an idle gap would be filed too high, and would have to
+ *   move down.
+ * - The levels reach beyond the last nanosecond of the clock. A bitmap on each level
+ *   tells which of its buckets is next.
  *
- * Order. Timers of the same tick expire in the order in which they were
- * scheduled, although those that were scheduled long ago begin at a higher
- * level, because of three rules. An entry goes to the highest bucket in which an
- * older one of its tick may be, and only if there is none to the lowest that
- * reaches so far: what may have to come down goes down first. Entries of the
- * first tick of their bucket never come down, all others do before they expire.
- * And of the buckets that are due at the same tick the highest is first.
+ * Order. Timers of the same tick expire in the order in which they were scheduled, even
+ * if some began at a higher level because they were scheduled long before. Three rules
+ * make it so:
  *
- * Those that will have to come down are called loose.
+ * - An entry goes to the highest bucket that may hold an older entry of its tick. If
+ *   there is none, it goes to the lowest level that reaches its tick. So an older entry
+ *   comes down before a younger one.
+ * - Entries of the first tick of their bucket never come down. All others come down
+ *   before they expire; they are called loose.
+ * - Of several buckets that are due at the same tick, the highest is first.
  */
 #include <linux/bitmap.h>
 #include <linux/bitops.h>
 #include <linux/string.h>
 
-#include "hwtimer_kinds.h"
+#include "hwtimer_hierarchy.h"
 
-/* Buckets of a level but the lowest: one bit each of a word. */
+/* Buckets of each level above the lowest: one bit each in a word. */
 #define LEVEL_BUCKETS 64U
 #define LEVEL_MASK (LEVEL_BUCKETS - 1)
 
-/* How much coarser a level is than the one below: half of its buckets. */
+/* log2 of how much coarser a level above level 1 is than the one below. */
 #define LEVEL_SHIFT 5
 
 static_assert(LEVEL_BUCKETS == 2U << LEVEL_SHIFT);
@@ -55,7 +58,7 @@ static unsigned int shift_of(const struct hwtimer_hierarchy *hierarchy,
 	return level ? hierarchy->shift + (level - 1) * LEVEL_SHIFT : 0;
 }
 
-/* The same, for those who look at the wheel. */
+/* The same for hwtimer_occupancy.c and hwtimer_wheel.c. */
 unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
 				     unsigned int level)
 {
@@ -63,15 +66,15 @@ unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
 }
 
 /*
- * The lowest level is eight times as long as a bucket of the next one is wide,
- * so that it always reaches 7/8 of its length; twice if it is very short.
+ * log2 of the width of a bucket of level 1. That is an eighth of the lowest level, which
+ * so always reaches 7/8 of its length ahead; half of it if the level is very short.
  */
 static unsigned int first_shift(const struct hwtimer_shape *shape)
 {
 	return ilog2(shape->buckets) - (shape->buckets < 64 ? 1 : 3);
 }
 
-/* How many buckets of the level above @level is as long as. */
+/* The length of @level in buckets of the level above. */
 static unsigned int parents_of(const struct hwtimer_hierarchy *hierarchy,
 			       unsigned int level)
 {
@@ -80,8 +83,8 @@ static unsigned int parents_of(const struct hwtimer_hierarchy *hierarchy,
 }
 
 /*
- * How many buckets of @level, which is not the lowest, come down ahead of the
- * position's: half of those that there is room for, and at least one.
+ * How many buckets of @level beyond the position's come down ahead of time: half of those
+ * that the level below has room for, and at least one. @level is not the lowest.
  */
 static unsigned int ahead_of(const struct hwtimer_hierarchy *hierarchy,
 			     unsigned int level)
@@ -89,7 +92,7 @@ static unsigned int ahead_of(const struct hwtimer_hierarchy *hierarchy,
 	return parents_of(hierarchy, level - 1) / 2;
 }
 
-/* So many that the last one reaches beyond the last tick of a u64 of ns. */
+/* Enough levels for the last one to reach beyond the last tick of a u64 of ns. */
 unsigned int hwtimer_hierarchy_levels(const struct hwtimer_shape *shape)
 {
 	unsigned int bits = fls64(U64_MAX / shape->tick + 1);
@@ -107,7 +110,7 @@ u32 hwtimer_hierarchy_buckets(const struct hwtimer_shape *shape)
 	       (hwtimer_hierarchy_levels(shape) - 1) * LEVEL_BUCKETS;
 }
 
-/* Bytes besides the buckets. */
+/* The two bitmaps of the lowest level. */
 size_t hwtimer_hierarchy_memory(const struct hwtimer_shape *shape)
 {
 	size_t words = BITS_TO_LONGS(shape->buckets);
@@ -129,11 +132,38 @@ static u32 slot_of(const struct hwtimer_hierarchy *hierarchy, u32 nr)
 				       (nr - hierarchy->mask - 1) & LEVEL_MASK;
 }
 
-/* The slot of @tick in a level but the lowest. */
+/* The slot of @tick in @level, which is not the lowest. */
 static u32 slot_at(const struct hwtimer_hierarchy *hierarchy,
 		   unsigned int level, u64 tick)
 {
 	return (tick >> shift_of(hierarchy, level)) & LEVEL_MASK;
+}
+
+static u32 mask_of(const struct hwtimer_hierarchy *hierarchy,
+		   unsigned int level)
+{
+	return level ? LEVEL_MASK : hierarchy->mask;
+}
+
+/*
+ * The beginning of the position's bucket of the level above @level, in widths of a bucket
+ * of @level.
+ */
+static u64 parent_begin(const struct hwtimer_hierarchy *hierarchy,
+			unsigned int level)
+{
+	unsigned int parent = shift_of(hierarchy, level + 1);
+	u64 parents = hierarchy->position >> parent;
+
+	return parents << (parent - shift_of(hierarchy, level));
+}
+
+/* The bucket of a slot in @level, which is not the lowest. */
+static u32 bucket_of(const struct hwtimer_hierarchy *hierarchy,
+		     unsigned int level, u32 slot)
+{
+	return hierarchy->mask + 1 + (level - 1) * LEVEL_BUCKETS +
+	       (slot & LEVEL_MASK);
 }
 
 static u32 bucket_at(const struct hwtimer_hierarchy *hierarchy,
@@ -141,34 +171,31 @@ static u32 bucket_at(const struct hwtimer_hierarchy *hierarchy,
 {
 	if (!level)
 		return tick & hierarchy->mask;
-	return hierarchy->mask + 1 + (level - 1) * LEVEL_BUCKETS +
-	       slot_at(hierarchy, level, tick);
+	return bucket_of(hierarchy, level, slot_at(hierarchy, level, tick));
 }
 
-/* The first slot that a level may have occupied: where its parent begins. */
+/*
+ * The first slot of @level that may be occupied. It is where the position's bucket of the
+ * level above begins.
+ */
 static u32 slot_begin(const struct hwtimer_hierarchy *hierarchy,
 		      unsigned int level)
 {
-	unsigned int parent = shift_of(hierarchy, level + 1);
-	u64 begin = hierarchy->position >>
-		    parent << (parent - shift_of(hierarchy, level));
-
-	return begin & (level ? LEVEL_MASK : hierarchy->mask);
+	return parent_begin(hierarchy, level) & mask_of(hierarchy, level);
 }
 
 /* The first tick of bucket @nr. */
 static u64 tick_begin(const struct hwtimer_hierarchy *hierarchy, u32 nr)
 {
 	unsigned int level = level_of(hierarchy, nr);
-	unsigned int shift = shift_of(hierarchy, level);
-	unsigned int parent = shift_of(hierarchy, level + 1);
-	u32 mask = level ? LEVEL_MASK : hierarchy->mask;
-	u64 begin = hierarchy->position >> parent << (parent - shift);
+	u64 begin = parent_begin(hierarchy, level);
+	u32 distance = slot_of(hierarchy, nr) - begin;
 
-	return (begin + ((slot_of(hierarchy, nr) - begin) & mask)) << shift;
+	return (begin + (distance & mask_of(hierarchy, level)))
+	       << shift_of(hierarchy, level);
 }
 
-/* The first occupied bucket of level 0 from slot @begin on; there is one. */
+/* The first occupied bucket of level 0 from slot @begin on. There must be one. */
 static u32 first_of_lowest(const struct hwtimer_hierarchy *hierarchy, u32 begin)
 {
 	u32 words = BITS_TO_LONGS(hierarchy->mask + 1);
@@ -185,7 +212,7 @@ static u32 first_of_lowest(const struct hwtimer_hierarchy *hierarchy, u32 begin)
 	return word * BITS_PER_LONG + __ffs(bits);
 }
 
-/* The first occupied bucket of a level; there is one. */
+/* The first occupied bucket of a level. There must be one. */
 static u32 first_of_level(const struct hwtimer_hierarchy *hierarchy,
 			  unsigned int level)
 {
@@ -195,11 +222,10 @@ static u32 first_of_level(const struct hwtimer_hierarchy *hierarchy,
 	if (!level)
 		return first_of_lowest(hierarchy, begin);
 	occupied = ror64(hierarchy->levels[level].occupied, begin);
-	return hierarchy->mask + 1 + (level - 1) * LEVEL_BUCKETS +
-	       ((begin + __ffs64(occupied)) & LEVEL_MASK);
+	return bucket_of(hierarchy, level, begin + __ffs64(occupied));
 }
 
-/* The first tick that @level does not reach: it ends with a parent's bucket. */
+/* The first tick beyond @level, which ends where a bucket of the level above ends. */
 static u64 reach_of(const struct hwtimer_hierarchy *hierarchy,
 		    unsigned int level)
 {
@@ -211,7 +237,7 @@ static u64 reach_of(const struct hwtimer_hierarchy *hierarchy,
 	       << parent;
 }
 
-/* Has each level know how far entries go there without a look at the others. */
+/* Sets @end and @direct of all levels. */
 static void find_direct(struct hwtimer_hierarchy *hierarchy)
 {
 	unsigned int level = hierarchy->nr_levels;
@@ -230,7 +256,6 @@ static void find_direct(struct hwtimer_hierarchy *hierarchy)
 	}
 }
 
-/* All buckets are empty, the bitmaps are clear, and @tick has been turned. */
 void hwtimer_hierarchy_restart(struct hwtimer_wheel *wheel, u64 tick)
 {
 	struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
@@ -247,7 +272,7 @@ void hwtimer_hierarchy_restart(struct hwtimer_wheel *wheel, u64 tick)
 	find_direct(hierarchy);
 }
 
-/* The memory follows the buckets. */
+/* The memory of the bitmaps follows the buckets. */
 void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick)
 {
 	memset(&wheel->buckets[wheel->nr_buckets], 0,
@@ -255,10 +280,6 @@ void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick)
 	hwtimer_hierarchy_restart(wheel, tick);
 }
 
-/*
- * Buckets @first to @end - 1 are empty. So will be all others, and
- * hwtimer_hierarchy_restart() called, before anybody asks.
- */
 void hwtimer_hierarchy_clear(struct hwtimer_wheel *wheel, u32 first, u32 end)
 {
 	struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
@@ -278,7 +299,13 @@ static bool is_loose(const struct hwtimer_hierarchy *hierarchy,
 	return tick & (BIT_ULL(shift_of(hierarchy, level)) - 1);
 }
 
-/* Whether there may be an entry of @tick in @level, which reaches so far. */
+/* Whether @walk moves the entries of bucket @nr down. */
+static bool walk_cascades(const struct hwtimer_walk *walk, u32 nr)
+{
+	return walk->active && walk->cascades && walk->bucket == nr;
+}
+
+/* Whether @level may hold an entry of @tick. The level reaches that tick. */
 static bool level_may_hold(const struct hwtimer_wheel *wheel,
 			   unsigned int level, u64 tick)
 {
@@ -290,12 +317,12 @@ static bool level_may_hold(const struct hwtimer_wheel *wheel,
 		return false;
 	return !is_loose(hierarchy, level, tick) ||
 	       hierarchy->levels[level].loose & bit ||
-	       hwtimer_walk_cascades(&wheel->walk, nr) ||
-	       hwtimer_walk_cascades(&wheel->ahead, nr) ||
-	       hwtimer_walk_cascades(&wheel->sweep, nr);
+	       walk_cascades(&wheel->walk, nr) ||
+	       walk_cascades(&wheel->ahead, nr) ||
+	       walk_cascades(&wheel->sweep, nr);
 }
 
-/* The bucket for an entry of @tick in one of the levels below @top. */
+/* The bucket for an entry of @tick on one of the levels below @top. */
 static u32 place_below(const struct hwtimer_wheel *wheel, unsigned int top,
 		       u64 tick)
 {
@@ -329,8 +356,8 @@ u32 hwtimer_hierarchy_place_above(const struct hwtimer_wheel *wheel, u64 tick)
 }
 
 /*
- * An entry belongs elsewhere if its timer was postponed, or if it has outlived
- * 2^32 stamps of its record and stands for another timer than it was made for.
+ * An entry belongs elsewhere if its timer was postponed. So does an entry that has
+ * outlived 2^32 stamps of its record, and stands for another timer than it was made for.
  */
 u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
 			   const struct hwtimer_walk *walk, u64 tick)
@@ -348,19 +375,6 @@ u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
 	if (!level || !walk->cascades || (tick == begin && !walk->floor))
 		return walk->bucket;
 	return place_below(wheel, level, tick);
-}
-
-/* Bucket @nr of @level, above the lowest, has got its first entry, of @tick. */
-static void occupy_upper(struct hwtimer_hierarchy *hierarchy,
-			 unsigned int level, u32 nr, u64 tick)
-{
-	u64 begin = tick & ~(BIT_ULL(shift_of(hierarchy, level)) - 1);
-
-	hierarchy->levels[level].occupied |= 1ULL << slot_of(hierarchy, nr);
-	hierarchy->nonempty |= BIT(level);
-	while (level--)
-		hierarchy->levels[level].direct =
-			min(hierarchy->levels[level].direct, begin);
 }
 
 static void occupy_lowest(struct hwtimer_hierarchy *hierarchy, u32 nr)
@@ -383,12 +397,18 @@ void hwtimer_hierarchy_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 		occupy_lowest(hierarchy, nr);
 		return;
 	}
+	/*
+	 * The levels below keep their @direct. An entry goes to an empty bucket above the
+	 * lowest level only if no lower level reaches its tick. A level ends where a
+	 * bucket of the next one begins. So this bucket begins at or after the @end of
+	 * each level below, and @direct is never beyond @end.
+	 */
 	bit = 1ULL << slot_of(hierarchy, nr);
-	if (unlikely(!(here->occupied & bit)))
-		occupy_upper(hierarchy, level, nr, tick);
+	here->occupied |= bit;
+	hierarchy->nonempty |= BIT(level);
 	if (is_loose(hierarchy, level, tick)) {
 		here->loose |= bit;
-		/* What is less is moved down in no time when it is due. */
+		/* Up to one chunk of entries moves down in no time when it is due. */
 		if (bucket->entries.head != bucket->entries.tail)
 			here->heavy |= bit;
 	}
@@ -410,12 +430,13 @@ static void vacate_lowest(struct hwtimer_hierarchy *hierarchy, u32 nr)
 static void vacate(struct hwtimer_hierarchy *hierarchy, u32 nr)
 {
 	unsigned int level = level_of(hierarchy, nr);
-	u64 bit = 1ULL << (slot_of(hierarchy, nr) & LEVEL_MASK);
+	u64 bit;
 
 	if (!level) {
 		vacate_lowest(hierarchy, nr);
 		return;
 	}
+	bit = 1ULL << slot_of(hierarchy, nr);
 	hierarchy->levels[level].occupied &= ~bit;
 	hierarchy->levels[level].loose &= ~bit;
 	hierarchy->levels[level].heavy &= ~bit;
@@ -432,8 +453,9 @@ void hwtimer_hierarchy_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 }
 
 /*
- * The buckets of a level lie one after the other in time, so its first occupied
- * one has its earliest tick. If two levels have the same, the higher is first.
+ * The buckets of a level follow each other in time. So the first occupied bucket of a
+ * level holds the level's earliest tick. If several levels have the same earliest tick,
+ * the highest is first.
  */
 u64 hwtimer_hierarchy_first(const struct hwtimer_wheel *wheel, u32 *nr)
 {
@@ -470,17 +492,20 @@ void hwtimer_hierarchy_arrive(struct hwtimer_wheel *wheel, u64 tick)
 bool hwtimer_hierarchy_expires(const struct hwtimer_wheel *wheel, u32 nr,
 			       u64 tick)
 {
-	return tick_begin(&wheel->hierarchy, nr) == tick ||
-	       nr <= wheel->hierarchy.mask;
+	return nr <= wheel->hierarchy.mask ||
+	       tick_begin(&wheel->hierarchy, nr) == tick;
 }
 
 void hwtimer_hierarchy_loosen(struct hwtimer_wheel *wheel, u32 nr, bool loose)
 {
 	struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
 	unsigned int level = level_of(hierarchy, nr);
-	u64 bit = 1ULL << (slot_of(hierarchy, nr) & LEVEL_MASK);
+	u64 bit = 1ULL << slot_of(hierarchy, nr);
 
-	/* Not heavy: what waits here for its turn must not be come for again. */
+	/*
+	 * The bucket does not become heavy: entries that wait in it until they are due
+	 * must not make hwtimer_hierarchy_ahead() find it again.
+	 */
 	if (loose) {
 		hierarchy->levels[level].loose |= bit;
 	} else {
@@ -489,7 +514,7 @@ void hwtimer_hierarchy_loosen(struct hwtimer_wheel *wheel, u32 nr, bool loose)
 	}
 }
 
-/* The bucket that the position is in, and those that come down ahead. */
+/* True of the bucket that the position is in and of those that come down ahead. */
 bool hwtimer_hierarchy_cascades(const struct hwtimer_wheel *wheel, u32 nr)
 {
 	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
@@ -515,14 +540,12 @@ u32 hwtimer_hierarchy_ahead(const struct hwtimer_wheel *wheel)
 			   ((2ULL << ahead_of(hierarchy, level)) - 1);
 
 		if (near)
-			return hierarchy->mask + 1 +
-			       (level - 1) * LEVEL_BUCKETS +
-			       ((here + __ffs64(near)) & LEVEL_MASK);
+			return bucket_of(hierarchy, level,
+					 here + __ffs64(near));
 	}
 	return HWTIMER_NOWHERE;
 }
 
-/* When hwtimer_hierarchy_ahead() will find something; may have passed. */
 u64 hwtimer_hierarchy_ahead_tick(const struct hwtimer_wheel *wheel)
 {
 	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;

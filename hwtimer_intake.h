@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Adding timers to a wheel, many in a row. Used by hwtimer_bulk.c, and by
- * hwtimer_wheel.c, which adds a single one in the same way.
+ * Adds timers to a wheel, many in a row. This is the inline half of the wheel's
+ * interface. The other half, hwtimer_intake_begin() and hwtimer_intake_ask(), is in
+ * hwtimer_wheel.c. hwtimer_bulk.c adds many timers this way; hwtimer_wheel_add() adds a
+ * single one.
  *
- * What has to be known of the wheel for each timer is copied once, to where the
- * compiler keeps it in registers: in the wheel each store to a bucket or a record
- * would have it read again. Where more has to be known, the wheel is asked.
+ * Adding is inline for speed. A loop that adds timers copies the few facts that it needs
+ * of the wheel once, and the compiler keeps them in registers. Read from the wheel
+ * itself, they would have to be loaded again after each store to a bucket or a record.
+ * hwtimer_intake_ask() files the timers for which these facts are not enough.
  */
 #ifndef HWTIMER_INTAKE_H
 #define HWTIMER_INTAKE_H
@@ -14,12 +17,13 @@
 
 /**
  * struct hwtimer_intake - a wheel that timers are being added to
- * @wheel: it; nothing else is done to it meanwhile
- * @scale: its
- * @buckets: its
+ * @wheel: the wheel; the caller does nothing else to it meanwhile
+ * @scale: copy of the wheel's
+ * @buckets: copy of the wheel's
  * @first: the earliest tick for a new timer
- * @direct: before this tick, entries go to bucket tick & @mask; 0: ask for all
- * @mask: see there
+ * @direct: an entry of a tick before this one goes to bucket tick & @mask; 0: call
+ *	hwtimer_intake_ask() for every entry
+ * @mask: number of buckets of the lowest level minus 1
  */
 struct hwtimer_intake {
 	struct hwtimer_wheel *wheel;
@@ -36,11 +40,12 @@ void hwtimer_intake_ask(struct hwtimer_wheel *wheel, struct hwtimer_entry entry,
 
 /**
  * hwtimer_intake_file - enter a timer into a bucket
- * @intake: from hwtimer_intake_begin(); stays true, whatever is filed
- * @entry: of its record
- * @tick: at which it is to expire; if that has passed, the next turn
+ * @intake: from hwtimer_intake_begin(); stays valid, whatever is filed
+ * @entry: the entry of the timer's record
+ * @tick: the tick at which the timer is to expire; if it has passed, the timer expires
+ *	at the next turn
  *
- * Takes one chunk at the most from the pool.
+ * Takes at most one chunk from the pool.
  */
 static __always_inline void
 hwtimer_intake_file(const struct hwtimer_intake *intake,
@@ -51,8 +56,9 @@ hwtimer_intake_file(const struct hwtimer_intake *intake,
 	tick = max(tick, intake->first);
 	bucket = &intake->buckets[tick & intake->mask];
 	/*
-	 * Mostly it has an earlier one, and its last chunk has room: then no walk
-	 * without expirations is there, as that would have taken all of it.
+	 * Usually the bucket holds an earlier entry and its last chunk has room. Then no
+	 * walk without expirations is in this bucket, because such a walk takes all
+	 * chunks out of it.
 	 */
 	if (likely(tick < intake->direct && bucket->earliest <= tick &&
 		   hwtimer_queue_try_entry(&bucket->entries, entry)))
@@ -61,7 +67,7 @@ hwtimer_intake_file(const struct hwtimer_intake *intake,
 		hwtimer_intake_ask(intake->wheel, entry, tick);
 }
 
-/* Afterwards: @count have been filed. */
+/* To be called after hwtimer_intake_file() has filed @count entries. */
 static inline void hwtimer_intake_end(const struct hwtimer_intake *intake,
 				      u32 count)
 {

@@ -1,80 +1,96 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the kinds of wheel differ in. Used by hwtimer_wheel.c, and by nobody
- * else; the kinds are hwtimer_hashed.c and hwtimer_hierarchy.c.
+ * The choice between the two kinds of wheel. hwtimer_wheel.c calls these functions,
+ * and each of them calls hwtimer_hashed.c or hwtimer_hierarchy.c;
+ * hwtimer_occupancy.c only asks which kind a wheel is.
  *
- * A kind says in which bucket an entry belongs, keeps account of which buckets
- * are occupied, and finds the one that is due first. It is asked by a branch on
- * wheel->shape.kind that the processor predicts, not through a table of
- * functions, which on processors with mitigations costs more than the work.
+ * A kind decides which bucket an entry belongs in, keeps track of the occupied
+ * buckets, and finds the one that is due first. The choice is a branch on the kind,
+ * which the processor predicts. A table of function pointers would cost more than the
+ * work itself on processors with mitigations.
  */
 #ifndef HWTIMER_KINDS_H
 #define HWTIMER_KINDS_H
 
-#include "hwtimer_wheel.h"
+#include "hwtimer_hashed.h"
+#include "hwtimer_hierarchy.h"
 
-size_t hwtimer_hashed_memory(const struct hwtimer_shape *shape);
-void hwtimer_hashed_init(struct hwtimer_wheel *wheel);
-void hwtimer_hashed_clear(struct hwtimer_wheel *wheel, u32 first, u32 end);
-void hwtimer_hashed_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
-void hwtimer_hashed_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
-u64 hwtimer_hashed_first(const struct hwtimer_wheel *wheel, u32 *nr);
-
-unsigned int hwtimer_hierarchy_levels(const struct hwtimer_shape *shape);
-u32 hwtimer_hierarchy_buckets(const struct hwtimer_shape *shape);
-unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
-				     unsigned int level);
-size_t hwtimer_hierarchy_memory(const struct hwtimer_shape *shape);
-void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick);
-void hwtimer_hierarchy_restart(struct hwtimer_wheel *wheel, u64 tick);
-void hwtimer_hierarchy_clear(struct hwtimer_wheel *wheel, u32 first, u32 end);
-u32 hwtimer_hierarchy_place_above(const struct hwtimer_wheel *wheel, u64 tick);
-u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
-			   const struct hwtimer_walk *walk, u64 tick);
-void hwtimer_hierarchy_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
-void hwtimer_hierarchy_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
-u64 hwtimer_hierarchy_first(const struct hwtimer_wheel *wheel, u32 *nr);
-void hwtimer_hierarchy_arrive(struct hwtimer_wheel *wheel, u64 tick);
-bool hwtimer_hierarchy_expires(const struct hwtimer_wheel *wheel, u32 nr,
-			       u64 tick);
-bool hwtimer_hierarchy_cascades(const struct hwtimer_wheel *wheel, u32 nr);
-void hwtimer_hierarchy_loosen(struct hwtimer_wheel *wheel, u32 nr, bool loose);
-u64 hwtimer_hierarchy_ahead_tick(const struct hwtimer_wheel *wheel);
-u32 hwtimer_hierarchy_ahead(const struct hwtimer_wheel *wheel);
+static inline bool hwtimer_shape_hashed(const struct hwtimer_shape *shape)
+{
+	return shape->kind == HWTIMER_KIND_HASHED;
+}
 
 static inline bool hwtimer_is_hashed(const struct hwtimer_wheel *wheel)
 {
-	return wheel->shape.kind == HWTIMER_KIND_HASHED;
+	return hwtimer_shape_hashed(&wheel->shape);
 }
 
-/* Whether @walk moves the entries of bucket @nr down. */
-static inline bool hwtimer_walk_cascades(const struct hwtimer_walk *walk,
-					 u32 nr)
+/* How many levels of buckets a wheel has. */
+static inline unsigned int
+hwtimer_kind_levels(const struct hwtimer_shape *shape)
 {
-	return walk->active && walk->cascades && walk->bucket == nr;
+	return hwtimer_shape_hashed(shape) ? 1 :
+					     hwtimer_hierarchy_levels(shape);
 }
 
-/* The bucket for an entry of @tick, which is not before the position. */
-static inline u32 hwtimer_hierarchy_place(const struct hwtimer_wheel *wheel,
-					  u64 tick)
+/* How many buckets a wheel has, on all levels together. */
+static inline u32 hwtimer_kind_buckets(const struct hwtimer_shape *shape)
 {
-	if (likely(tick < wheel->hierarchy.levels[0].direct))
-		return tick & wheel->hierarchy.mask;
-	return hwtimer_hierarchy_place_above(wheel, tick);
+	return hwtimer_shape_hashed(shape) ? shape->buckets :
+					     hwtimer_hierarchy_buckets(shape);
+}
+
+/* How many bytes a wheel needs behind its buckets. */
+static inline size_t hwtimer_kind_memory(const struct hwtimer_shape *shape)
+{
+	return hwtimer_shape_hashed(shape) ? hwtimer_hashed_memory(shape) :
+					     hwtimer_hierarchy_memory(shape);
+}
+
+/* Sets up a wheel whose buckets are all empty and which has been turned to @tick. */
+static inline void hwtimer_kind_init(struct hwtimer_wheel *wheel, u64 tick)
+{
+	if (hwtimer_is_hashed(wheel))
+		hwtimer_hashed_init(wheel);
+	else
+		hwtimer_hierarchy_init(wheel, tick);
+}
+
+/*
+ * Buckets @first to @end - 1 have been emptied. The caller empties all others, too,
+ * and calls hwtimer_kind_restart(), before it asks for anything.
+ */
+static inline void hwtimer_kind_clear(struct hwtimer_wheel *wheel, u32 first,
+				      u32 end)
+{
+	if (hwtimer_is_hashed(wheel))
+		hwtimer_hashed_clear(wheel, first, end);
+	else
+		hwtimer_hierarchy_clear(wheel, first, end);
+}
+
+/*
+ * Does what hwtimer_kind_init() does, in constant time: hwtimer_kind_clear() has seen
+ * all buckets.
+ */
+static inline void hwtimer_kind_restart(struct hwtimer_wheel *wheel, u64 tick)
+{
+	if (!hwtimer_is_hashed(wheel))
+		hwtimer_hierarchy_restart(wheel, tick);
 }
 
 /* The bucket for a new entry of @tick, which has not been turned yet. */
 static inline u32 hwtimer_kind_place(const struct hwtimer_wheel *wheel,
 				     u64 tick)
 {
-	return hwtimer_is_hashed(wheel) ? tick & wheel->hashed.mask :
+	return hwtimer_is_hashed(wheel) ? hwtimer_hashed_place(wheel, tick) :
 					  hwtimer_hierarchy_place(wheel, tick);
 }
 
 /*
- * Entries before this tick, and after the current one, go to bucket tick & (the
- * number of buckets of the lowest level - 1). No entry changes that: in the first
- * one of an upper bucket, none is before the end of the level below.
+ * An entry whose tick is before the tick returned here, and after the current one, goes
+ * to bucket tick & (number of buckets of the lowest level - 1). New entries do not
+ * change that: see hwtimer_hierarchy_occupy().
  */
 static inline u64 hwtimer_kind_direct(const struct hwtimer_wheel *wheel)
 {
@@ -82,18 +98,18 @@ static inline u64 hwtimer_kind_direct(const struct hwtimer_wheel *wheel)
 					  wheel->hierarchy.levels[0].direct;
 }
 
-/* The bucket for an entry of @tick that @walk has come upon. */
+/* The bucket for an entry of @tick that @walk has found. */
 static inline u32 hwtimer_kind_home(const struct hwtimer_wheel *wheel,
 				    const struct hwtimer_walk *walk, u64 tick)
 {
 	return hwtimer_is_hashed(wheel) ?
-		       tick & wheel->hashed.mask :
+		       hwtimer_hashed_place(wheel, tick) :
 		       hwtimer_hierarchy_home(wheel, walk, tick);
 }
 
 /*
- * Bucket @nr has got an entry of @tick. Mostly it has an earlier one, and is
- * known to be occupied.
+ * Bucket @nr has got an entry of @tick. Usually it holds an earlier entry, so that it
+ * is known to be occupied.
  */
 static inline void hwtimer_kind_occupy(struct hwtimer_wheel *wheel, u32 nr,
 				       u64 tick)
@@ -107,7 +123,10 @@ static inline void hwtimer_kind_occupy(struct hwtimer_wheel *wheel, u32 nr,
 		hwtimer_hierarchy_occupy(wheel, nr, tick);
 }
 
-/* The earliest tick in bucket @nr is @tick; HWTIMER_TICK_NONE: it is empty. */
+/*
+ * The earliest tick in bucket @nr is @tick. HWTIMER_TICK_NONE means that the bucket is
+ * empty.
+ */
 static inline void hwtimer_kind_settle(struct hwtimer_wheel *wheel, u32 nr,
 				       u64 tick)
 {
@@ -117,21 +136,27 @@ static inline void hwtimer_kind_settle(struct hwtimer_wheel *wheel, u32 nr,
 		hwtimer_hierarchy_settle(wheel, nr, tick);
 }
 
-/* The earliest tick of all buckets, and whose it is; not during a due walk. */
+/*
+ * Returns the earliest tick of all buckets, and its bucket in *@nr. Not to be called
+ * during a walk of a due bucket.
+ */
 static inline u64 hwtimer_kind_first(const struct hwtimer_wheel *wheel, u32 *nr)
 {
 	return hwtimer_is_hashed(wheel) ? hwtimer_hashed_first(wheel, nr) :
 					  hwtimer_hierarchy_first(wheel, nr);
 }
 
-/* Nothing before @tick is in the wheel any more. */
+/* The wheel no longer holds anything before @tick. */
 static inline void hwtimer_kind_arrive(struct hwtimer_wheel *wheel, u64 tick)
 {
 	if (!hwtimer_is_hashed(wheel))
 		hwtimer_hierarchy_arrive(wheel, tick);
 }
 
-/* What is due at @tick, the earliest of bucket @nr, expires from there. */
+/*
+ * Whether the timers in bucket @nr that are due at @tick, the bucket's earliest,
+ * expire from this bucket. Otherwise they have to move down first.
+ */
 static inline bool hwtimer_kind_expires(const struct hwtimer_wheel *wheel,
 					u32 nr, u64 tick)
 {
@@ -139,7 +164,7 @@ static inline bool hwtimer_kind_expires(const struct hwtimer_wheel *wheel,
 	       hwtimer_hierarchy_expires(wheel, nr, tick);
 }
 
-/* What is in bucket @nr may move down a level now. */
+/* Whether the entries of bucket @nr may move down a level now. */
 static inline bool hwtimer_kind_cascades(const struct hwtimer_wheel *wheel,
 					 u32 nr)
 {
@@ -147,21 +172,30 @@ static inline bool hwtimer_kind_cascades(const struct hwtimer_wheel *wheel,
 	       hwtimer_hierarchy_cascades(wheel, nr);
 }
 
-/* Bucket @nr, which cascades, has entries that will have to move down. */
+/*
+ * Notes whether bucket @nr, of which hwtimer_kind_cascades() is true, has entries that
+ * will have to move down.
+ */
 static inline void hwtimer_kind_loosen(struct hwtimer_wheel *wheel, u32 nr,
 				       bool loose)
 {
 	hwtimer_hierarchy_loosen(wheel, nr, loose);
 }
 
-/* A bucket that had better move down before it is due, or HWTIMER_NOWHERE. */
+/*
+ * A bucket whose entries should move down before it is due, or HWTIMER_NOWHERE if
+ * there is none yet.
+ */
 static inline u32 hwtimer_kind_ahead(const struct hwtimer_wheel *wheel)
 {
 	return hwtimer_is_hashed(wheel) ? HWTIMER_NOWHERE :
 					  hwtimer_hierarchy_ahead(wheel);
 }
 
-/* The tick from which on hwtimer_kind_ahead() finds one; may have passed. */
+/*
+ * The tick from which on hwtimer_kind_ahead() finds a bucket. It may have passed.
+ * HWTIMER_TICK_NONE: no bucket waits for that.
+ */
 static inline u64 hwtimer_kind_ahead_tick(const struct hwtimer_wheel *wheel)
 {
 	return hwtimer_is_hashed(wheel) ? HWTIMER_TICK_NONE :

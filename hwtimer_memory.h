@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How the module allocates memory that grows with what user space asks for.
+ * Allocates memory that grows with what programs ask for. All files that allocate memory
+ * for an instance use it.
  */
 #ifndef HWTIMER_MEMORY_H
 #define HWTIMER_MEMORY_H
@@ -16,26 +17,27 @@
  * HWTIMER_GFP - the flags of each allocation that a program can cause
  *
  * The memory of timers belongs to no process. With GFP_KERNEL alone, a program that
- * schedules without end would have the OOM killer called for a single page, and the OOM
- * killer would find that program small and end others instead. __GFP_RETRY_MAYFAIL still
- * reclaims and compacts memory for as long as that makes progress, and then fails: the
- * program is told ENOMEM. A memory cgroup at its limit behaves alike:
- * try_charge_memcg() reclaims from the cgroup, and then fails without its OOM killer.
+ * schedules without end would make the kernel call the OOM killer for a single page. The
+ * OOM killer would find that program small and kill others instead. With
+ * __GFP_RETRY_MAYFAIL, the kernel reclaims and compacts memory for as long as that makes
+ * progress. Then the allocation fails, and the program gets ENOMEM. The same happens in a
+ * memory cgroup at its limit: try_charge_memcg() reclaims from the cgroup, and then fails
+ * without the cgroup's OOM killer.
  *
- * ENOMEM is an answer, so the kernel need not warn of it: __GFP_NOWARN.
+ * __GFP_NOWARN: ENOMEM is an answer to the program, so the kernel need not warn of it.
  */
 #define HWTIMER_GFP (GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
-/* The same for more than is needed now: not worth reclaiming much for. */
+/* For memory beyond what is needed now, which is not worth reclaiming much for. */
 #define HWTIMER_GFP_AHEAD ((HWTIMER_GFP & ~__GFP_RETRY_MAYFAIL) | __GFP_NORETRY)
 
 /**
- * hwtimer_memory_get - an array of any size, which kvfree() frees
- * @size: bytes
- * @zero: __GFP_ZERO, or 0
+ * hwtimer_memory_get - allocate an array of any size, which kvfree() frees
+ * @size: size of the array, bytes
+ * @zero: __GFP_ZERO or 0
  *
- * Not kvmalloc(): with __GFP_RETRY_MAYFAIL it reclaims and compacts memory to have the
- * array in one piece, although single pages do as well.
+ * This is not kvmalloc(), which with __GFP_RETRY_MAYFAIL reclaims and compacts memory to
+ * get the array in one piece, although single pages are just as good.
  *
  * Return: the memory, or NULL. May sleep.
  */
@@ -46,17 +48,18 @@ static inline void *hwtimer_memory_get(size_t size, gfp_t zero)
 	return kmalloc(size, gfp | zero) ?: __vmalloc(size, HWTIMER_GFP | zero);
 }
 
-/* What is left to all others: a 64th of the machine's memory, and this at the most. */
+/* A 64th of the machine's memory is left to all others, but no more than this. */
 #define HWTIMER_MEMORY_LEFT_MAX (64ULL << 20)
 
 /**
  * hwtimer_memory_allows - whether a program may take some of the machine's memory
- * @bytes: how much
+ * @bytes: amount of memory to take
  *
- * HWTIMER_GFP keeps our own allocations from calling the OOM killer. But a program that
- * goes on until they fail leaves nothing to anybody, and then the page fault of any other
- * calls it. So timers are refused while there is still memory for others. The number is
- * an estimate, and others allocate meanwhile; it need not be exact.
+ * HWTIMER_GFP keeps the module's own allocations from calling the OOM killer. But a
+ * program that schedules until they fail leaves no memory to any other program. Then a
+ * page fault of another program calls the OOM killer. So timers are refused while memory
+ * is still left for others. The amount available is an estimate, and others allocate
+ * meanwhile; it need not be exact.
  *
  * Return: whether enough is left for others afterwards.
  */

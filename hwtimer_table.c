@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of records; see hwtimer_table.h.
+ * The table of records: memory for slots, and which records are free. The instance calls
+ * these functions; see hwtimer_table.h.
  *
- * Slots are 32 KB, so an index is turned into an address by one load from a
- * small array, and they come in blocks of up to 512 KB from the page
- * allocator, whose memory the kernel maps with large pages. Where free memory is
- * so scattered that not even one slot is to be had in one piece, a slot is mapped
- * from single pages.
+ * A slot is 32 KB, so one load from a small array turns an index into an address. Slots
+ * come in blocks of up to 512 KB from the page allocator, whose memory the kernel maps
+ * with large pages. If free memory is so scattered that the page allocator has not even
+ * one slot in one piece, a slot is mapped from single pages.
  *
- * The lowest free record is handed out first. After any mixture of
- * cancellations the next records then come in ascending order, which the
- * processor prefetches by itself; a stack of free ones would hand out cache
- * misses in the order in which they were returned.
+ * The lowest free record is handed out first. After any mixture of cancellations, the
+ * next records then come in ascending order, which the processor prefetches by itself. A
+ * stack of free records would hand them out in the order in which they were freed, with a
+ * cache miss for each.
  */
 #include <linux/bitmap.h>
 #include <linux/log2.h>
@@ -23,17 +23,17 @@
 #include "hwtimer_memory.h"
 #include "hwtimer_table.h"
 
-/* Blocks grow with the table, up to 16 slots or 512 KB. */
+/* Blocks grow with the table, up to 16 slots, which are 512 KB. */
 #define HWTIMER_BLOCK_SLOTS_MAX 16
 
-/* One more page of maps does for a block. */
+/* One more page of maps is enough for a block. */
 static_assert(HWTIMER_BLOCK_SLOTS_MAX <= HWTIMER_MAP_SLOTS);
 
-/* A block of the largest size is whole pages, and has room for a unit of slots. */
+/* The largest block consists of whole pages and has room for a unit of slots. */
 static_assert(HWTIMER_BLOCK_SLOTS_MAX * sizeof(struct hwtimer_slot) >=
 	      PAGE_SIZE);
 
-/* Slots beyond the limit, as room for records whose generations are spent. */
+/* Slots beyond the limit: room for records whose generations are spent. */
 #define HWTIMER_SLOTS_RETIRED 16
 
 static u32 maps_for(u32 slots)
@@ -47,9 +47,9 @@ static void *array_get(size_t count, size_t size)
 }
 
 /**
- * hwtimer_table_init - an empty table
- * @table: zeroed
- * @limit: most records that will ever be in use at a time
+ * hwtimer_table_init - set up an empty table
+ * @table: the table; zeroed
+ * @limit: maximum number of records that will be in use at a time
  *
  * Return: 0 or -ENOMEM. May sleep.
  */
@@ -82,8 +82,8 @@ err_slots:
 }
 
 /*
- * A block of @count slots, which is HWTIMER_SLOT_UNIT times a power of two, in one piece;
- * or NULL.
+ * Allocates a block of @count slots in one piece. @count is HWTIMER_SLOT_UNIT times a
+ * power of two. Returns NULL if that fails.
  */
 static struct hwtimer_slot *slots_alloc(u32 count, gfp_t gfp)
 {
@@ -95,13 +95,13 @@ static struct hwtimer_slot *slots_alloc(u32 count, gfp_t gfp)
 }
 
 /*
- * The smallest block, mapped from single pages. Older kernels (6.12, not 7.3) allocate page
- * tables, a page for 64 slots, with GFP_KERNEL whatever the caller asks for. The caller has
- * made sure that there is memory for that: hwtimer_memory_allows().
+ * Allocates the smallest block, mapped from single pages. Older kernels (6.12, not 7.3)
+ * allocate page tables, a page for 64 slots, with GFP_KERNEL whatever the caller asks
+ * for. The caller has made sure by hwtimer_memory_allows() that memory for that is left.
  */
 static struct hwtimer_slot *slots_vmalloc(void)
 {
-	/* It is a single page already. */
+	/* The smallest block is a single page already. */
 	if (HWTIMER_SLOT_UNIT * sizeof(struct hwtimer_slot) == PAGE_SIZE)
 		return NULL;
 	return __vmalloc(HWTIMER_SLOT_UNIT * sizeof(struct hwtimer_slot),
@@ -121,7 +121,7 @@ static void slots_free(struct hwtimer_slot *slots)
 	__free_pages(page, compound_order(page));
 }
 
-/* How many slots there are in the block that begins with @slots. */
+/* Number of slots in the block that begins with @slots. */
 static u32 slots_count(const struct hwtimer_slot *slots)
 {
 	if (is_vmalloc_addr(slots))
@@ -150,7 +150,7 @@ void hwtimer_table_destroy(struct hwtimer_table *table)
 	memset(table, 0, sizeof(*table));
 }
 
-/* Kernel memory that the table takes. */
+/* Bytes of kernel memory that the table takes. */
 u64 hwtimer_table_bytes(const struct hwtimer_table *table)
 {
 	return (u64)table->nr_slots * sizeof(struct hwtimer_slot) +
@@ -162,9 +162,9 @@ u64 hwtimer_table_bytes(const struct hwtimer_table *table)
 
 /**
  * hwtimer_table_growth - by how many slots the table should grow next
- * @table: of the instance, whose lock the caller holds
+ * @table: the table of an instance whose lock the caller holds
  *
- * Return: 0 if it must not grow any more.
+ * Return: the number of slots; 0 if the table must not grow any more.
  */
 u32 hwtimer_table_growth(const struct hwtimer_table *table)
 {
@@ -173,7 +173,7 @@ u32 hwtimer_table_growth(const struct hwtimer_table *table)
 		    (u32)HWTIMER_BLOCK_SLOTS_MAX);
 }
 
-/* Room for @nr_slots slots, or less where memory is scattered; false: for none. */
+/* Allocates up to @nr_slots slots, fewer if memory is scattered; false: none. */
 static bool block_get_slots(struct hwtimer_block *block, u32 nr_slots)
 {
 	u32 count =
@@ -193,10 +193,10 @@ static bool block_get_slots(struct hwtimer_block *block, u32 nr_slots)
 }
 
 /**
- * hwtimer_table_alloc_block - allocate what hwtimer_table_add_block() adds
- * @nr_slots: at most so many, or HWTIMER_SLOT_UNIT if that is more; at least 1. Fewer
- *	where memory is scattered
- * @block: out
+ * hwtimer_table_alloc_block - allocate a block for hwtimer_table_add_block()
+ * @nr_slots: maximum number of slots, at least 1; if it is below HWTIMER_SLOT_UNIT, that
+ *	many are allocated. Fewer than the maximum if memory is scattered
+ * @block: out: the block
  *
  * Return: 0 or -ENOMEM. May sleep.
  */
@@ -213,7 +213,7 @@ int hwtimer_table_alloc_block(u32 nr_slots, struct hwtimer_block *block)
 	return -ENOMEM;
 }
 
-/* Frees what is left of a block; nothing is fine. May sleep if it has slots. */
+/* Frees the rest of a block, which may be empty. May sleep if the block has slots. */
 void hwtimer_table_free_block(struct hwtimer_block *block)
 {
 	if (block->slots)
@@ -243,11 +243,11 @@ static void table_add_slot(struct hwtimer_table *table,
 }
 
 /**
- * hwtimer_table_add_block - let the table grow
- * @table: of the instance, whose lock the caller holds
- * @block: empty after success
+ * hwtimer_table_add_block - let the table grow by a block
+ * @table: the table of an instance whose lock the caller holds
+ * @block: the block; empty after success
  *
- * Return: false if the limit leaves no room for all of it.
+ * Return: false if the limit leaves no room for the whole block.
  */
 bool hwtimer_table_add_block(struct hwtimer_table *table,
 			     struct hwtimer_block *block)
@@ -269,7 +269,7 @@ bool hwtimer_table_add_block(struct hwtimer_table *table,
 	return true;
 }
 
-/* Puts the free records that are at hand back into the map. */
+/* Marks the free records of the hand as free in the maps. */
 static void put_back_hand(struct hwtimer_table *table)
 {
 	const struct hwtimer_hand *hand = &table->hand;
@@ -281,10 +281,10 @@ static void put_back_hand(struct hwtimer_table *table)
 }
 
 /**
- * hwtimer_table_refill - have the lowest free records at hand
- * @table: of the instance
+ * hwtimer_table_refill - take the lowest free records to hand
+ * @table: the instance's table
  *
- * Return: false if there are none.
+ * Return: false if no record is free.
  */
 bool hwtimer_table_refill(struct hwtimer_table *table)
 {
@@ -320,13 +320,13 @@ bool hwtimer_table_refill(struct hwtimer_table *table)
 
 /**
  * hwtimer_table_next - step through the records in use
- * @table: of the instance
- * @cursor: where to go on; in the end, at the index of the record returned or
- *	at the first that was not looked at
- * @max: look at so many at the most
+ * @table: the instance's table
+ * @cursor: in: index of the first record to check; out: index of the record returned, or
+ *	of the first record not checked
+ * @max: maximum number of records to check
  *
- * Return: a record in use, or NULL: none among @max, or none any more, which
- * *@cursor tells by having come to hwtimer_table_end().
+ * Return: a record in use; NULL if none of the checked ones is. After the last record of
+ * the table, *@cursor is hwtimer_table_end().
  */
 struct hwtimer_record *hwtimer_table_next(const struct hwtimer_table *table,
 					  u64 *cursor, unsigned int max)

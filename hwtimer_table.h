@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The table of records: the state of every timer of an instance, 32 bytes
- * each, found by index in two loads, and the ids that name them to user space.
- * Used by the wheel, which reads deadlines and stamps, and by the instance,
- * which owns the table.
+ * The table of records holds the state of every timer of an instance, 32 bytes each, and
+ * the ids that name the timers to user space. A record is found by its index in two
+ * loads. The instance owns the table. The wheel reads deadlines and stamps in it.
  *
- * Nothing here locks: callers hold the lock of the instance, except for
+ * No function here takes a lock. Callers hold the lock of the instance, except for
  * hwtimer_table_alloc_block() and hwtimer_table_free_block().
  */
 #ifndef HWTIMER_TABLE_H
@@ -21,17 +20,17 @@
 #include <linux/types.h>
 
 /**
- * enum hwtimer_record_state - whose a record is
- * @HWTIMER_FREE: nobody's; or being delivered, and as good as nobody's, though not
- *	to be used again before that is done
- * @HWTIMER_PENDING: in the wheel
- * @HWTIMER_EXPIRED: in the queue of events
- * @HWTIMER_LEAVING: being delivered, which makes it free, or pending if it is
- *	periodic, or expired again if it fails
- * @HWTIMER_RETURNING: being copied to user space by STOP, which makes it free,
- *	or pending again if the copy fails
- * @HWTIMER_DISCARDED: in the queue of events, to be dropped when its turn comes
- * @HWTIMER_EXTENSION: another record's; see struct hwtimer_record
+ * enum hwtimer_record_state - what a record is in use for
+ * @HWTIMER_FREE: nothing; or it is being delivered and its id is no longer valid, but the
+ *	record must not be used again before the delivery has finished
+ * @HWTIMER_PENDING: the timer is in the wheel
+ * @HWTIMER_EXPIRED: the timer is in the queue of events
+ * @HWTIMER_LEAVING: the event is being delivered; the record then becomes free, or
+ *	pending if the timer is periodic, or expired again if the delivery fails
+ * @HWTIMER_RETURNING: STOP is copying the timer to user space; the record then becomes
+ *	free, or pending again if the copy fails
+ * @HWTIMER_DISCARDED: the event is in the queue and will be dropped when its turn comes
+ * @HWTIMER_EXTENSION: extension of another record; see struct hwtimer_record
  */
 enum hwtimer_record_state {
 	HWTIMER_FREE,
@@ -46,27 +45,27 @@ enum hwtimer_record_state {
 /* Flags of a record. */
 #define HWTIMER_RECORD_PERIODIC BIT(0)
 #define HWTIMER_RECORD_FIXED_DELAY BIT(1)
-/* The event that is queued or leaving is the last. */
+/* The event that is queued or being delivered is the timer's last. */
 #define HWTIMER_RECORD_ENDING BIT(2)
-/* Counted in instance->resting. */
+/* The timer is counted in instance->resting. */
 #define HWTIMER_RECORD_RESTING BIT(3)
 
 /**
  * struct hwtimer_record - one timer
- * @deadline: absolute, ns on the instance's clock
- * @interval: in an extension: ns
- * @user_data: as scheduled; of a periodic timer, in its extension
- * @extension: of a periodic timer, the index of a second record, in which there
- *	is room for the interval and the count
- * @generation: lives of this record so far, the high half of its id
- * @stamp: the wheel's: changes when the entry in the wheel stops counting
- * @lateness: once expired: ns, saturated
- * @count: in an extension: expirations left; 0: no limit
+ * @deadline: absolute deadline, ns on the instance's clock
+ * @interval: in an extension: the interval, ns
+ * @user_data: user data as scheduled; a periodic timer has it in its extension
+ * @extension: in the record of a periodic timer: index of a second record, its extension,
+ *	which has room for the interval and the count
+ * @generation: number of times that this record has been used, the high half of its id
+ * @stamp: set by the wheel: changes when the entry in the wheel becomes dead
+ * @lateness: once expired: the lateness, ns; saturated
+ * @count: in an extension: number of expirations left; 0: no limit
  * @state: enum hwtimer_record_state
- * @postponed: the wheel's: the entry sits at an earlier tick than @deadline
- * @align: the wheel's: log2 of what its tick is a multiple of
+ * @postponed: set by the wheel: the entry is filed under an earlier tick than @deadline
+ * @align: used by the wheel: log2 of the number that the timer's tick is a multiple of
  * @flags: HWTIMER_RECORD_*
- * @status: the last four in one
+ * @status: the last four fields as one number
  */
 struct hwtimer_record {
 	union {
@@ -104,7 +103,7 @@ static_assert(HWTIMER_SLOT_RECORDS == 1U << HWTIMER_SLOT_SHIFT);
 
 /**
  * struct hwtimer_slot - 1,024 neighbouring records
- * @records: they
+ * @records: the records
  */
 struct hwtimer_slot {
 	struct hwtimer_record records[HWTIMER_SLOT_RECORDS];
@@ -115,9 +114,9 @@ struct hwtimer_slot {
  * @page_size: bytes of a page
  *
  * A slot is eight pages of 4 KB, but half of a page of 64 KB. A table that only grows by
- * multiples of this number has no memory beside its slots, whatever the size of a page.
+ * multiples of this number wastes no memory, whatever the size of a page.
  *
- * Return: 1, or as many as fill a page.
+ * Return: 1, or the number of slots that fill a page.
  */
 static __always_inline u32 hwtimer_slot_unit(size_t page_size)
 {
@@ -129,21 +128,21 @@ static __always_inline u32 hwtimer_slot_unit(size_t page_size)
 #define HWTIMER_SLOT_UNIT hwtimer_slot_unit(PAGE_SIZE)
 
 /*
- * Maps of free records, a page each, are apart from these: who frees records in random
- * order needs few pages, and lines that do not keep each other out of the caches.
+ * The maps of free records, a page each, are apart from the records. Freeing records in
+ * random order then touches few pages, whose cache lines do not displace each other.
  */
 #define HWTIMER_MAP_SHIFT (PAGE_SHIFT + 3) /* bits */
 #define HWTIMER_MAP_SLOTS (1U << (HWTIMER_MAP_SHIFT - HWTIMER_SLOT_SHIFT))
 
-/* Records between the one that is handed out and the one that is fetched. */
+/* Distance between the record that is handed out and the one that is prefetched. */
 #define HWTIMER_GET_AHEAD 32
 
-/** HWTIMER_NO_RECORD - the index of none: the first record is never used */
+/** HWTIMER_NO_RECORD - the index of no record: the first record is never used */
 #define HWTIMER_NO_RECORD 0U
 
 /**
- * struct hwtimer_hand - free records that are handed out next
- * @free: a bit for each free one among BITS_PER_LONG neighbours
+ * struct hwtimer_hand - BITS_PER_LONG neighbouring records to be handed out next
+ * @free: a bit for each of them that is free
  * @base: index of the first of them
  * @records: the first of them
  */
@@ -155,17 +154,18 @@ struct hwtimer_hand {
 
 /**
  * struct hwtimer_table - all records of an instance
- * @slots: room for @max_slots pointers
- * @maps: a page for HWTIMER_MAP_SLOTS slots each: a set bit is a free record that
- *	can be used
- * @vacant: a bit a slot: clear if the slot has no free record
- * @max_slots: what the limit of timers needs; a multiple of HWTIMER_SLOT_UNIT
- * @nr_slots: how many there are; only grows, by multiples of HWTIMER_SLOT_UNIT
- * @lowest: no record of a lower index is free, but for those at hand
- * @hand: what is free there is not so in the maps
- * @used: records in use
- * @retired: free ones that are not used again, as their generations are spent, and
- *	HWTIMER_NO_RECORD
+ * @slots: room for @max_slots pointers to slots
+ * @maps: pointers to maps, a page for each HWTIMER_MAP_SLOTS slots; a set bit is a free
+ *	record that can be used
+ * @vacant: a bit for each slot; clear if the slot has no free record
+ * @max_slots: number of slots that the limit of timers needs; a multiple of
+ *	HWTIMER_SLOT_UNIT
+ * @nr_slots: number of slots allocated; only grows, by multiples of HWTIMER_SLOT_UNIT
+ * @lowest: no record with a lower index is free, except for those in @hand
+ * @hand: the records to be handed out next; those free in it are not free in the maps
+ * @used: number of records in use
+ * @retired: number of free records that are not used again because their generations are
+ *	spent, and HWTIMER_NO_RECORD
  */
 struct hwtimer_table {
 	struct hwtimer_slot **slots;
@@ -180,10 +180,10 @@ struct hwtimer_table {
 };
 
 /**
- * struct hwtimer_block - what a table grows by
- * @slots: the first of neighbouring slots from one allocation; NULL for none
- * @map: a page of maps, in case that they need one; NULL for none
- * @nr_slots: how many slots there are at @slots
+ * struct hwtimer_block - memory by which a table grows
+ * @slots: the first of several neighbouring slots from one allocation; NULL: none
+ * @map: a page for the maps, in case the slots need one; NULL: none
+ * @nr_slots: number of slots at @slots
  */
 struct hwtimer_block {
 	struct hwtimer_slot *slots;
@@ -211,14 +211,14 @@ static inline u64 hwtimer_table_end(const struct hwtimer_table *table)
 	return (u64)table->nr_slots << HWTIMER_SLOT_SHIFT;
 }
 
-/* How many records can be had without another block. */
+/* How many records can be handed out without another block. */
 static inline u32 hwtimer_table_spare(const struct hwtimer_table *table)
 {
 	return table->nr_slots * HWTIMER_SLOT_RECORDS - table->used -
 	       table->retired;
 }
 
-/* The record of an index that the module itself made. */
+/* The record at an index that comes from the module, not from user space. */
 static inline struct hwtimer_record *
 hwtimer_table_record(const struct hwtimer_table *table, u32 index)
 {
@@ -226,7 +226,7 @@ hwtimer_table_record(const struct hwtimer_table *table, u32 index)
 			->records[index & (HWTIMER_SLOT_RECORDS - 1)];
 }
 
-/* The id of the record at @index, while it is in use. */
+/* The id of @record, which is in use, at @index. */
 static inline u64 hwtimer_table_id(const struct hwtimer_record *record,
 				   u32 index)
 {
@@ -243,8 +243,8 @@ hwtimer_table_word(const struct hwtimer_table *table, u32 index)
 }
 
 /*
- * Whether there is a record of *@index, which is anything. If so, it stays what it
- * is, but where the processor guesses that there is one.
+ * Whether *@index, which may be anything, is the index of a record. If so, *@index does
+ * not change. Where the processor wrongly guesses so, *@index stays within the table.
  */
 static __always_inline bool hwtimer_table_has(const struct hwtimer_table *table,
 					      u32 *index)
@@ -259,7 +259,7 @@ static __always_inline bool hwtimer_table_has(const struct hwtimer_table *table,
 	return true;
 }
 
-/* Starts to fetch what lies where the record that any id names would be. */
+/* Starts to fetch the record that @id, which may be anything, would name. */
 static __always_inline void
 hwtimer_table_prefetch(const struct hwtimer_table *table, u64 id)
 {
@@ -269,7 +269,7 @@ hwtimer_table_prefetch(const struct hwtimer_table *table, u64 id)
 		prefetchw(hwtimer_table_record(table, index));
 }
 
-/* The same, and where it will be entered as free. */
+/* The same, and starts to fetch the word of the maps in which freeing it sets a bit. */
 static __always_inline void
 hwtimer_table_prefetch_put(const struct hwtimer_table *table, u64 id)
 {
@@ -282,8 +282,8 @@ hwtimer_table_prefetch_put(const struct hwtimer_table *table, u64 id)
 }
 
 /**
- * hwtimer_table_ready - have the lowest free records in table->hand
- * @table: of the instance
+ * hwtimer_table_ready - make sure that table->hand has the lowest free records
+ * @table: the instance's table
  *
  * Return: false if hwtimer_table_spare() is 0.
  */
@@ -294,11 +294,11 @@ static inline bool hwtimer_table_ready(struct hwtimer_table *table)
 }
 
 /**
- * hwtimer_hand_take - the lowest record of a hand, with a generation of its own
- * @hand: of the table, or a copy that will be put back; not empty
- * @index: out: of the record
+ * hwtimer_hand_take - take the lowest free record of a hand, with a new generation
+ * @hand: the table's hand, or a copy that the caller writes back; not empty
+ * @index: out: index of the record
  *
- * It is still to be counted: table->used.
+ * The caller adds the record to table->used.
  *
  * Return: the record; its state is still HWTIMER_FREE.
  */
@@ -311,17 +311,17 @@ hwtimer_hand_take(struct hwtimer_hand *hand, u32 *index)
 	hand->free &= hand->free - 1;
 	*index = hand->base + bit;
 	record->generation++;
-	/* Mostly that of one of the next calls; at worst nobody's. */
+	/* Usually one of the next calls takes that record. At worst no call does. */
 	prefetchw(record + HWTIMER_GET_AHEAD);
 	return record;
 }
 
 /**
- * hwtimer_table_get - the lowest free record, with a generation of its own
- * @table: of the instance
+ * hwtimer_table_get - take the lowest free record, with a new generation
+ * @table: the instance's table
  *
- * Return: its index, and its state is still HWTIMER_FREE; HWTIMER_NO_RECORD if
- * hwtimer_table_spare() is 0.
+ * Return: the index of the record, whose state is still HWTIMER_FREE; HWTIMER_NO_RECORD
+ * if hwtimer_table_spare() is 0.
  */
 static inline u32 hwtimer_table_get(struct hwtimer_table *table)
 {
@@ -334,7 +334,7 @@ static inline u32 hwtimer_table_get(struct hwtimer_table *table)
 	return index;
 }
 
-/* Enters a record that can be used again where hwtimer_table_get() finds it. */
+/* Marks a record that can be used again as free, for hwtimer_table_get() to find. */
 static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
 {
 	unsigned long mask = BIT(index % BITS_PER_LONG);
@@ -344,11 +344,11 @@ static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
 		table->hand.free |= mask;
 		return;
 	}
-	/* Not by __set_bit(), which on x86 costs as much as all the rest. */
+	/* Not __set_bit(), which on x86 costs as much as the rest of this function. */
 	word = hwtimer_table_word(table, index);
 	free = *word;
 	*word = free | mask;
-	/* Otherwise the slot is known to have a free one. */
+	/* If the word had a free record, the slot's bit in @vacant is set. */
 	if (unlikely(!free))
 		__set_bit(index >> HWTIMER_SLOT_SHIFT, table->vacant);
 	if (index < table->lowest)
@@ -357,14 +357,14 @@ static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
 
 /**
  * hwtimer_table_prefetch_used - start to fetch a record if it is in use
- * @table: of the instance
- * @index: of a record
+ * @table: the instance's table
+ * @index: index of a record
  *
- * It may be fetched although it is free. The maps are small enough to be cached. There
- * is no branch, as the processor would guess it wrong as often as not: instead, of two
- * addresses one is masked out.
+ * Reads the maps, which are small enough to be cached. A free record may be fetched all
+ * the same. The function has no branch, because the processor would guess it wrong as
+ * often as right. Instead, it masks out one of two addresses.
  *
- * Return: whether it is known to be free.
+ * Return: whether the record is known to be free.
  */
 static __always_inline bool
 hwtimer_table_prefetch_used(const struct hwtimer_table *table, u32 index)
@@ -381,14 +381,14 @@ hwtimer_table_prefetch_used(const struct hwtimer_table *table, u32 index)
 
 /**
  * hwtimer_table_release - let a record be used again
- * @table: of the instance
- * @generation: of the timer that it was
- * @index: its; its state is HWTIMER_FREE already
+ * @table: the instance's table
+ * @generation: generation of the timer that the record was used for
+ * @index: index of the record, whose state is HWTIMER_FREE already
  *
- * A record whose generations are spent is not used again: 32 bytes for each
- * 4,294,967,295 timers are the price for ids that never come back.
+ * A record whose generations are spent is not used again, so that ids never come back.
+ * That costs 32 bytes for each 4,294,967,295 timers.
  *
- * It is still to be counted: table->used.
+ * The caller subtracts the record from table->used.
  */
 static inline void hwtimer_table_release(struct hwtimer_table *table,
 					 u32 generation, u32 index)
@@ -399,7 +399,7 @@ static inline void hwtimer_table_release(struct hwtimer_table *table,
 		hwtimer_table_offer(table, index);
 }
 
-/* Makes a record, which is in use, free. */
+/* Frees a record that is in use. */
 static inline void hwtimer_table_put_record(struct hwtimer_table *table,
 					    struct hwtimer_record *record,
 					    u32 index)
@@ -416,11 +416,11 @@ static inline void hwtimer_table_put(struct hwtimer_table *table, u32 index)
 }
 
 /**
- * hwtimer_table_find - the record that an id from user space names
- * @table: of the instance
- * @id: anything
+ * hwtimer_table_find - find the record that an id from user space names
+ * @table: the instance's table
+ * @id: the id; may be anything
  *
- * Return: a timer's record, or NULL if @id never was or is no longer valid.
+ * Return: the timer's record, or NULL if @id never was valid or is no longer valid.
  */
 static inline struct hwtimer_record *
 hwtimer_table_find(const struct hwtimer_table *table, u64 id)
@@ -438,13 +438,13 @@ hwtimer_table_find(const struct hwtimer_table *table, u64 id)
 }
 
 /**
- * hwtimer_table_find_plain - the record that an id names, if it is the usual case
- * @table: of the instance
- * @id: anything
- * @index: out: the record's
+ * hwtimer_table_find_plain - find the record that an id names, in the usual case only
+ * @table: the instance's table
+ * @id: the id; may be anything
+ * @index: out: index of the record
  *
- * Return: the record of a timer that is pending, for once; NULL if it is anything
- * else, which hwtimer_table_find() finds out.
+ * Return: the record of a pending one-shot timer. NULL in all other cases, which
+ * hwtimer_table_find() tells apart.
  */
 static __always_inline struct hwtimer_record *
 hwtimer_table_find_plain(const struct hwtimer_table *table, u64 id, u32 *index)

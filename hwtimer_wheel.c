@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kinds of wheel share; see hwtimer_wheel.h.
+ * The part of the wheel that both kinds share: buckets of entries and the walks through
+ * them. The instance calls it; see hwtimer_wheel.h.
  *
- * Where this differs from the wheels in the literature and in user space, it is
- * because memory is slow:
+ * Memory is slow. That is why this wheel differs from those in the literature and in user
+ * space:
  *
- * - A bucket is a queue of 8-byte entries and not a list of timers. When it is
- *   walked, the records of the next chunk are fetched while those of this one
- *   are looked at.
- * - Ending a timer only changes the stamp in its record. The entry that is left
- *   in the bucket is dead, and removed when somebody comes along: the worker at
- *   its tick (hwtimer_wheel_advance()) or before it goes to sleep
- *   (hwtimer_wheel_skim()), or a compaction (hwtimer_wheel_compact()).
- * - Moving a timer to a later time only writes the record; its entry moves on
- *   when its old tick comes.
+ * - A bucket is a queue of 8-byte entries, not a list of timers. A walk fetches the
+ *   records of the next chunk while it works on those of the current one.
+ * - Ending a timer only changes the stamp in its record. The entry that stays in the
+ *   bucket is dead, and to bury it is to remove it. The worker buries dead entries at
+ *   their tick (hwtimer_wheel_advance()). It also skims: before it goes to sleep, it
+ *   buries those at the front of the next bucket (hwtimer_wheel_skim()). A compaction
+ *   sweeps: it goes through all buckets (hwtimer_wheel_compact()).
+ * - Moving a timer to a later time only writes the record. The entry moves on when its
+ *   old tick comes.
  *
- * A timer with slack has the first tick that is a multiple of a power of two,
- * the largest that the slack is sure to contain. So those that may share a
- * wake-up do, whenever they were scheduled and whatever their slack is.
+ * A timer with slack gets the first tick at or after its deadline that is a multiple of
+ * a power of two: the largest power of which the slack is sure to contain a multiple. So
+ * timers that can share a wake-up do share it, whenever they were scheduled and whatever
+ * their slack is.
  *
- * Chunks: an append takes one at the most. How many there must be in the pool,
- * so that it never runs dry, hwtimer_wheel_reserve() tells.
+ * An append takes at most one chunk. hwtimer_wheel_reserve() tells how many chunks the
+ * pool must hold so that it never runs dry.
  */
 #include <linux/bitops.h>
 #include <linux/bits.h>
@@ -35,39 +37,29 @@
 
 static_assert(sizeof(struct hwtimer_bucket) == 32);
 
-static u32 bucket_count(const struct hwtimer_shape *shape)
-{
-	return shape->kind == HWTIMER_KIND_HASHED ?
-		       shape->buckets :
-		       hwtimer_hierarchy_buckets(shape);
-}
-
-/* How many bytes hwtimer_wheel_init() wants. */
+/* How many bytes hwtimer_wheel_init() needs. */
 size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape)
 {
-	return (size_t)bucket_count(shape) * sizeof(struct hwtimer_bucket) +
-	       (shape->kind == HWTIMER_KIND_HASHED ?
-			hwtimer_hashed_memory(shape) :
-			hwtimer_hierarchy_memory(shape));
+	return (size_t)hwtimer_kind_buckets(shape) *
+		       sizeof(struct hwtimer_bucket) +
+	       hwtimer_kind_memory(shape);
 }
 
-/* How many levels of buckets there are. */
+/* How many levels of buckets a wheel of this shape has. */
 unsigned int hwtimer_wheel_levels(const struct hwtimer_shape *shape)
 {
-	return shape->kind == HWTIMER_KIND_HASHED ?
-		       1 :
-		       hwtimer_hierarchy_levels(shape);
+	return hwtimer_kind_levels(shape);
 }
 
 /**
- * hwtimer_wheel_set_tick - how ticks are counted
- * @wheel: without timers
- * @tick: ns, at least 2
+ * hwtimer_wheel_set_tick - set how time is divided into ticks
+ * @wheel: a wheel without timers
+ * @tick: length of a tick, ns; at least 2
  * @base: time of tick 0, ns
  *
- * Makes the reciprocal with which hwtimer_scale_ticks() divides: 2^(64 + shift) /
- * tick rounded down, where 2^shift is the largest power of two below the tick, so
- * that it fills 64 bits.
+ * Computes the reciprocal with which hwtimer_scale_ticks() divides: 2^(64 + shift) /
+ * tick, rounded down. 2^shift is the largest power of two below the tick, so that the
+ * reciprocal fills 64 bits.
  */
 void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base)
 {
@@ -89,41 +81,16 @@ void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base)
 	}
 }
 
-/* All buckets are empty, and @tick has been turned. */
-static void kind_init(struct hwtimer_wheel *wheel, u64 tick)
-{
-	if (hwtimer_is_hashed(wheel))
-		hwtimer_hashed_init(wheel);
-	else
-		hwtimer_hierarchy_init(wheel, tick);
-}
-
-/* Buckets @first to @end - 1 have been emptied, of a wheel of which all will be. */
-static void kind_clear(struct hwtimer_wheel *wheel, u32 first, u32 end)
-{
-	if (hwtimer_is_hashed(wheel))
-		hwtimer_hashed_clear(wheel, first, end);
-	else
-		hwtimer_hierarchy_clear(wheel, first, end);
-}
-
-/* The same as kind_init(), after kind_clear() of all buckets; in constant time. */
-static void kind_restart(struct hwtimer_wheel *wheel, u64 tick)
-{
-	if (!hwtimer_is_hashed(wheel))
-		hwtimer_hierarchy_restart(wheel, tick);
-}
-
 /**
- * hwtimer_wheel_init - an empty wheel
- * @wheel: zeroed, but for its table and its pool
- * @shape: what it is to be like
- * @memory: hwtimer_wheel_memory() bytes, aligned to a cache line; stays the
- *	caller's
+ * hwtimer_wheel_init - set up an empty wheel
+ * @wheel: the wheel; zeroed except for its table and its pool
+ * @shape: tick, kind and size of the wheel
+ * @memory: hwtimer_wheel_memory() bytes, aligned to a cache line; the caller still owns
+ *	them
  * @base: time of tick 0, ns
- * @now: ns, not before @base
+ * @now: the time, ns; not before @base
  *
- * Takes as long as there are buckets: not under a lock.
+ * Takes time in proportion to the number of buckets. Not to be called under a lock.
  */
 void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 			const struct hwtimer_shape *shape, void *memory,
@@ -134,13 +101,13 @@ void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 	wheel->shape = *shape;
 	hwtimer_wheel_set_tick(wheel, shape->tick, base);
 	wheel->current_tick = hwtimer_wheel_tick_at(wheel, now);
-	wheel->nr_buckets = bucket_count(shape);
+	wheel->nr_buckets = hwtimer_kind_buckets(shape);
 	wheel->buckets = memory;
 	for (i = 0; i < wheel->nr_buckets; i++)
 		wheel->buckets[i] =
 			(struct hwtimer_bucket){ .earliest =
 							 HWTIMER_TICK_NONE };
-	kind_init(wheel, wheel->current_tick);
+	hwtimer_kind_init(wheel, wheel->current_tick);
 }
 
 static void walk_drain(struct hwtimer_walk *walk)
@@ -149,7 +116,7 @@ static void walk_drain(struct hwtimer_walk *walk)
 	hwtimer_queue_drain(&walk->kept);
 }
 
-/* Frees all chunks of the wheel. Takes as long as there are. May sleep. */
+/* Frees all chunks of the wheel, in time proportional to their number. May sleep. */
 void hwtimer_wheel_drain(struct hwtimer_wheel *wheel)
 {
 	u32 i;
@@ -168,7 +135,7 @@ void hwtimer_wheel_drain(struct hwtimer_wheel *wheel)
 /**
  * hwtimer_wheel_tick_at - the last tick that has begun
  * @wheel: the wheel
- * @now: ns
+ * @now: the time, ns
  */
 u64 hwtimer_wheel_tick_at(const struct hwtimer_wheel *wheel, u64 now)
 {
@@ -180,9 +147,9 @@ u64 hwtimer_wheel_tick_at(const struct hwtimer_wheel *wheel, u64 now)
 /**
  * hwtimer_wheel_time_of - when a tick begins
  * @wheel: the wheel
- * @tick: its number
+ * @tick: number of the tick
  *
- * Return: ns; HWTIMER_TICK_NONE beyond the range of the clock.
+ * Return: the time, ns; HWTIMER_TICK_NONE beyond the range of the clock.
  */
 u64 hwtimer_wheel_time_of(const struct hwtimer_wheel *wheel, u64 tick)
 {
@@ -195,19 +162,20 @@ u64 hwtimer_wheel_time_of(const struct hwtimer_wheel *wheel, u64 tick)
 }
 
 /**
- * hwtimer_wheel_align - what a record keeps of a slack
+ * hwtimer_wheel_align - the part of a slack that a record keeps
  * @wheel: the wheel
- * @slack: ns
+ * @slack: the slack, ns
  *
- * Return: log2 of a number of ticks: any so many neighbouring ones that the
- * slack allows have a multiple of it among them.
+ * Return: log2 of a number of ticks, the largest power of two that is not above the
+ * number of ticks at which the slack lets a timer expire. One of these ticks is always a
+ * multiple of it.
  */
 u8 hwtimer_wheel_align(const struct hwtimer_wheel *wheel, u64 slack)
 {
 	return ilog2(hwtimer_scale_ticks(&wheel->scale, slack) + 1);
 }
 
-/* The longest lateness that @align leads to, without that of a tick; ns. */
+/* The longest lateness that @align causes, ns, apart from rounding up to a tick. */
 u64 hwtimer_wheel_slack(const struct hwtimer_wheel *wheel, u8 align)
 {
 	return (BIT_ULL(align) - 1) * wheel->shape.tick;
@@ -220,14 +188,14 @@ static __always_inline u64 record_tick(const struct hwtimer_wheel *wheel,
 	u64 tick = hwtimer_wheel_tick_of(wheel, record->deadline);
 	u64 mask;
 
-	/* What never comes need not share a wake-up, and must not go beyond. */
+	/* A timer that never expires shares no wake-up. Its tick must not overflow. */
 	if (likely(!record->align) || record->deadline > KTIME_MAX)
 		return tick;
 	mask = BIT_ULL(record->align) - 1;
 	return (tick + mask) & ~mask;
 }
 
-/* The walk without expirations that is in bucket @nr, if there is one. */
+/* The walk without expirations that is in bucket @nr, or NULL. */
 static struct hwtimer_walk *walk_in(struct hwtimer_wheel *wheel, u32 nr)
 {
 	if (wheel->ahead.bucket == nr && wheel->ahead.active)
@@ -238,9 +206,10 @@ static struct hwtimer_walk *walk_in(struct hwtimer_wheel *wheel, u32 nr)
 }
 
 /*
- * An entry for a bucket that is being walked goes to the end of what is still
- * to be looked at: its elders have moved down before it. The walk may be left
- * for one that is due, so the bucket has to know of it.
+ * A new entry for a bucket that is being walked goes to the end of the entries not
+ * visited yet, so that older entries of its tick move down before it. A walk of what is
+ * due may cut this walk short, so the bucket's earliest tick has to include the new
+ * entry.
  */
 static void walk_append(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 			struct hwtimer_entry entry, u64 tick)
@@ -255,8 +224,8 @@ static void walk_append(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 }
 
 /*
- * A due walk has to come to its end, however many entries come for its bucket:
- * they wait in the bucket itself.
+ * During a walk of a due bucket, new entries for it wait in the bucket itself. Otherwise
+ * the walk might never end.
  */
 static noinline void bucket_append_slowly(struct hwtimer_wheel *wheel, u32 nr,
 					  struct hwtimer_entry entry, u64 tick)
@@ -273,8 +242,8 @@ static noinline void bucket_append_slowly(struct hwtimer_wheel *wheel, u32 nr,
 }
 
 /*
- * The same; mostly the last chunk has room. It has none where a walk without
- * expirations is, as that has taken all of the bucket.
+ * Appends an entry of @tick to bucket @nr. Usually the last chunk has room. In a bucket
+ * with a walk without expirations it has none, because the walk has taken all chunks.
  */
 static __always_inline void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
 					  struct hwtimer_entry entry, u64 tick)
@@ -289,15 +258,15 @@ static __always_inline void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
 	hwtimer_kind_occupy(wheel, nr, tick);
 }
 
-/* Where an entry goes that comes while the wheel is being rewound. */
+/* The queue for entries that are added during a rewind. */
 static struct hwtimer_queue *rewind_queue(struct hwtimer_wheel *wheel)
 {
-	/* Behind those that are still being taken out of their buckets. */
+	/* @fresh waits until all older entries have been taken out of their buckets. */
 	return wheel->rewind.walk.active ? &wheel->rewind.walk.source :
 					   &wheel->rewind.fresh;
 }
 
-/* Before the first of some timers is added. */
+/* To be called before hwtimer_intake_file(). */
 struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel)
 {
 	return (struct hwtimer_intake){
@@ -310,7 +279,7 @@ struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel)
 	};
 }
 
-/* Enters a timer where it is not plain where that is; @tick has not come. */
+/* Enters a timer for which hwtimer_intake_file() knows too little; @tick lies ahead. */
 void hwtimer_intake_ask(struct hwtimer_wheel *wheel, struct hwtimer_entry entry,
 			u64 tick)
 {
@@ -325,11 +294,11 @@ void hwtimer_intake_ask(struct hwtimer_wheel *wheel, struct hwtimer_entry entry,
 /**
  * hwtimer_wheel_add - schedule a timer
  * @wheel: the wheel
- * @record: not in the wheel, its deadline and align set
- * @index: its
+ * @record: the timer's record; not in the wheel, deadline and align set
+ * @index: index of the record
  *
- * A deadline that has passed goes to the next turn. Takes one chunk at the
- * most from the pool.
+ * A timer whose deadline has passed expires at the next turn. Takes at most one chunk
+ * from the pool.
  */
 void hwtimer_wheel_add(struct hwtimer_wheel *wheel,
 		       const struct hwtimer_record *record, u32 index)
@@ -342,14 +311,14 @@ void hwtimer_wheel_add(struct hwtimer_wheel *wheel,
 }
 
 /**
- * hwtimer_wheel_move - a timer gets another deadline
+ * hwtimer_wheel_move - give a timer another deadline
  * @wheel: the wheel
- * @record: in the wheel
- * @index: its
- * @deadline: the new one
+ * @record: the timer's record; in the wheel
+ * @index: index of the record
+ * @deadline: the new deadline, ns
  *
- * To a later one the entry moves lazily, when its tick comes; to an earlier one
- * goes a new entry, which takes one chunk at the most from the pool.
+ * For a later deadline, the entry moves lazily, when its tick comes. For an earlier one,
+ * a new entry is added, which takes at most one chunk from the pool.
  */
 void hwtimer_wheel_move(struct hwtimer_wheel *wheel,
 			struct hwtimer_record *record, u32 index, u64 deadline)
@@ -365,7 +334,7 @@ void hwtimer_wheel_move(struct hwtimer_wheel *wheel,
 	hwtimer_wheel_add(wheel, record, index);
 }
 
-/* Whether something has been begun that the next turn should go on with. */
+/* Whether a walk or a rewind is under way that the next turn should go on with. */
 bool hwtimer_wheel_busy(const struct hwtimer_wheel *wheel)
 {
 	return wheel->walk.active || wheel->ahead.active ||
@@ -376,8 +345,8 @@ bool hwtimer_wheel_busy(const struct hwtimer_wheel *wheel)
  * hwtimer_wheel_next - the next tick at which there may be something to do
  * @wheel: the wheel
  *
- * Return: a tick; HWTIMER_TICK_NONE if the wheel is empty. Not later than the
- * earliest timer, but earlier if that one's predecessors are dead or postponed.
+ * Return: a tick; HWTIMER_TICK_NONE if the wheel is empty. Never later than the tick of
+ * the earliest timer. It is earlier if dead or postponed entries come before that timer.
  */
 u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel)
 {
@@ -391,8 +360,9 @@ u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel)
 }
 
 /*
- * The state is asked too, for the sake of an entry that has outlived 2^32
- * stamps of its record. A timer that STOP hands back may stay.
+ * An entry is alive if its timer is still the one it was made for. The state is checked,
+ * too, because of entries that have outlived 2^32 stamps of their record. A timer that
+ * STOP is handing back counts as alive, because it stays if the copy fails.
  */
 static bool entry_alive(const struct hwtimer_record *record,
 			struct hwtimer_entry entry)
@@ -412,7 +382,7 @@ static __always_inline void chunk_fetch(const struct hwtimer_wheel *wheel,
 					       chunk->entries[begin].index));
 }
 
-/* The same, but for those that are free: their entries are dead. */
+/* The same for records in use only. Entries of free records are marked dead. */
 static __always_inline void chunk_sift(const struct hwtimer_wheel *wheel,
 				       struct hwtimer_chunk *chunk,
 				       unsigned int begin, unsigned int end)
@@ -429,8 +399,9 @@ static __always_inline void chunk_sift(const struct hwtimer_wheel *wheel,
 }
 
 /*
- * Of timeouts most are cancelled, and their records free: then it pays to find that
- * out without a look at them. Where nobody cancels it does not.
+ * Prepares a walk of entries @begin to @end - 1. Most timeouts are cancelled, and their
+ * records are free. Where that is so, it pays to find out without touching the records.
+ * Where no timer is cancelled it does not pay.
  */
 static void chunk_look(const struct hwtimer_wheel *wheel,
 		       struct hwtimer_chunk *chunk, unsigned int begin,
@@ -442,7 +413,7 @@ static void chunk_look(const struct hwtimer_wheel *wheel,
 		chunk_fetch(wheel, chunk, begin, end);
 }
 
-/* The same for the first chunk of @queue. */
+/* Prepares a walk of the first chunk of @queue. */
 static void queue_look(const struct hwtimer_wheel *wheel,
 		       const struct hwtimer_queue *queue)
 {
@@ -451,7 +422,7 @@ static void queue_look(const struct hwtimer_wheel *wheel,
 			   hwtimer_queue_end(queue, queue->head));
 }
 
-/* Entries of @tick and before are due in @walk. */
+/* From now on, entries of @tick and before are due in @walk. */
 static void walk_set_tick(const struct hwtimer_wheel *wheel,
 			  struct hwtimer_walk *walk, u64 tick)
 {
@@ -459,7 +430,7 @@ static void walk_set_tick(const struct hwtimer_wheel *wheel,
 	walk->time = hwtimer_wheel_time_of(wheel, tick);
 }
 
-/* Whether a timer's tick is not after @walk's; mostly without a division. */
+/* Whether a timer's tick is not after that of @walk; usually without a division. */
 static bool walk_has_reached(const struct hwtimer_wheel *wheel,
 			     const struct hwtimer_walk *walk,
 			     const struct hwtimer_record *record)
@@ -469,7 +440,7 @@ static bool walk_has_reached(const struct hwtimer_wheel *wheel,
 	return record_tick(wheel, record) <= walk->tick;
 }
 
-/* Takes all entries of bucket @nr, which is looked at for @tick, into @walk. */
+/* Begins a walk: takes all entries of bucket @nr. Those of @tick and before are due. */
 static void walk_begin(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		       u32 nr, u64 tick)
 {
@@ -489,7 +460,7 @@ static void walk_begin(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 	queue_look(wheel, &walk->source);
 }
 
-/* Puts back what @walk kept, and what it has not looked at, before the rest. */
+/* Puts the kept and the unvisited entries of @walk back in front of the bucket's. */
 static void walk_put_back(struct hwtimer_wheel *wheel,
 			  struct hwtimer_walk *walk)
 {
@@ -502,14 +473,14 @@ static void walk_put_back(struct hwtimer_wheel *wheel,
 	walk->active = false;
 }
 
-/* @walk has looked at all: the earliest tick of its bucket is known. */
+/* @walk has visited all entries, so it knows the earliest tick of its bucket. */
 static void walk_end(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk)
 {
 	walk_put_back(wheel, walk);
 	hwtimer_kind_settle(wheel, walk->bucket, walk->earliest);
 }
 
-/* Leaves the rest of @walk, if it is active, for another one. */
+/* Ends @walk early, if it is active. Another walk will visit the rest. */
 static void walk_cut(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk)
 {
 	if (!walk->active)
@@ -527,7 +498,7 @@ static void walk_keep(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 	hwtimer_queue_add_entry(&walk->kept, wheel->pool, entry);
 }
 
-/* A live entry that does not expire, whose timer is to do so at @tick. */
+/* Files a live entry that does not expire now. Its timer is to expire at @tick. */
 static void walk_file(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		      struct hwtimer_entry entry, struct hwtimer_record *record,
 		      u64 tick)
@@ -547,23 +518,23 @@ static void walk_file(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		bucket_append(wheel, nr, entry, tick);
 }
 
-/* Removes dead entries. */
-static void walk_bury(struct hwtimer_wheel *wheel, unsigned int count)
+/* Accounts for @count dead entries that have been removed. */
+static void bury(struct hwtimer_wheel *wheel, unsigned int count)
 {
 	wheel->entries -= count;
 	wheel->stats.buried += count;
 }
 
 /*
- * Looks at one entry; if its timer expires it goes to *@due, which moves on, and is
- * still to be counted out.
+ * Visits one entry. If its timer expires, the index goes to *@due, which is advanced; the
+ * caller subtracts it from wheel->entries.
  */
 static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		       struct hwtimer_entry entry,
 		       struct hwtimer_record *record, u32 **due)
 {
 	if (!entry_alive(record, entry)) {
-		walk_bury(wheel, 1);
+		bury(wheel, 1);
 		return;
 	}
 	if (!walk_has_reached(wheel, walk, record)) {
@@ -575,7 +546,7 @@ static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 	} else if (walk->floor) {
 		walk_file(wheel, walk, entry, record, walk->floor);
 	} else {
-		/* It is due, and waits for its turn where it is. */
+		/* It is due, but this walk expires nothing. It waits in its bucket. */
 		if (walk->cascades)
 			hwtimer_kind_loosen(wheel, walk->bucket, true);
 		walk_keep(wheel, walk, entry,
@@ -583,10 +554,7 @@ static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 	}
 }
 
-/*
- * Looks at the entries of the head chunk of @walk, and drops that chunk.
- * Returns at how many it looked.
- */
+/* Visits the entries of the head chunk of @walk, drops it, and returns their number. */
 static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
 			       struct hwtimer_walk *walk, u32 **due)
 {
@@ -603,7 +571,7 @@ static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
 	if (next)
 		chunk_look(wheel, next, next->first,
 			   hwtimer_queue_end(&walk->source, next));
-	walk_bury(wheel, end - begin - hweight32(live));
+	bury(wheel, end - begin - hweight32(live));
 	for (; live; live &= live - 1) {
 		struct hwtimer_entry entry = chunk->entries[__ffs(live)];
 
@@ -630,7 +598,7 @@ static void due_begin(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 	walk_begin(wheel, walk, nr, tick);
 	walk->floor = tick;
 	walk->expires = hwtimer_kind_expires(wheel, nr, tick);
-	/* From now on it is that of what comes during the walk. */
+	/* From now on, it is the earliest tick of entries that come during the walk. */
 	wheel->buckets[nr].earliest = HWTIMER_TICK_NONE;
 }
 
@@ -644,7 +612,7 @@ static void due_end(struct hwtimer_wheel *wheel)
 			    min(walk->earliest, bucket->earliest));
 }
 
-/* Goes on with the bucket that is due, or begins with the next; false: none. */
+/* Continues the walk of the due bucket or begins the next; false: no bucket is due. */
 static bool due_next(struct hwtimer_wheel *wheel)
 {
 	u64 tick;
@@ -661,7 +629,7 @@ static bool due_next(struct hwtimer_wheel *wheel)
 	return true;
 }
 
-/* What is due, bucket by bucket; returns what is left of @budget. */
+/* Walks the due buckets, one by one. Returns the rest of @budget. */
 static unsigned int advance_due(struct hwtimer_wheel *wheel,
 				unsigned int budget, u32 **due)
 {
@@ -676,7 +644,7 @@ static unsigned int advance_due(struct hwtimer_wheel *wheel,
 	return budget;
 }
 
-/* One step of a walk without expirations. */
+/* One step of a walk without expirations. Returns how much of the budget it took. */
 static unsigned int walk_step(struct hwtimer_wheel *wheel,
 			      struct hwtimer_walk *walk)
 {
@@ -705,7 +673,7 @@ static bool ahead_next(struct hwtimer_wheel *wheel)
 	return true;
 }
 
-/* When nothing is due: what will be, and is still far up. */
+/* When nothing is due: moves heavy buckets down before they are. */
 static void advance_ahead(struct hwtimer_wheel *wheel, unsigned int budget)
 {
 	while (budget > HWTIMER_CHUNK_ENTRIES && ahead_next(wheel))
@@ -730,13 +698,13 @@ static void rewind_begin(struct hwtimer_wheel *wheel)
 	rewind->active = true;
 }
 
-/* Takes the entries out of their buckets; true when this is done. */
+/* Takes entries out of their buckets. Returns true when all buckets are empty. */
 static bool rewind_collect(struct hwtimer_wheel *wheel)
 {
 	struct hwtimer_rewind *rewind = &wheel->rewind;
 	u32 end = min(rewind->next + HWTIMER_HOLD, wheel->nr_buckets);
 
-	kind_clear(wheel, rewind->next, end);
+	hwtimer_kind_clear(wheel, rewind->next, end);
 	for (; rewind->next < end; rewind->next++) {
 		struct hwtimer_bucket *bucket = &wheel->buckets[rewind->next];
 
@@ -752,10 +720,10 @@ static void rewind_file_begin(struct hwtimer_wheel *wheel)
 
 	hwtimer_queue_splice(&rewind->walk.source, &rewind->fresh);
 	rewind->walk.active = true;
-	kind_restart(wheel, rewind->walk.tick);
+	hwtimer_kind_restart(wheel, rewind->walk.tick);
 }
 
-/* Files the entries anew, from the earlier tick on. */
+/* Files entries anew, from the earlier tick on. */
 static void rewind_file(struct hwtimer_wheel *wheel)
 {
 	struct hwtimer_rewind *rewind = &wheel->rewind;
@@ -773,11 +741,11 @@ static void rewind_file(struct hwtimer_wheel *wheel)
 }
 
 /**
- * hwtimer_wheel_rewind_step - one slice of filing all timers anew
- * @wheel: of which hwtimer_wheel_rewind() was asked
+ * hwtimer_wheel_rewind_step - do one slice of a rewind
+ * @wheel: the wheel; nothing happens if it is not being rewound
  *
- * Expires nothing. Besides the worker, whoever adds timers meanwhile does it,
- * in proportion: otherwise more might come than are filed.
+ * Expires nothing. Besides the worker, each thread that adds timers during a rewind calls
+ * this, in proportion to their number. Otherwise more timers might come than are filed.
  */
 void hwtimer_wheel_rewind_step(struct hwtimer_wheel *wheel)
 {
@@ -790,17 +758,17 @@ void hwtimer_wheel_rewind_step(struct hwtimer_wheel *wheel)
 }
 
 /**
- * hwtimer_wheel_rewind - the clock was set back
- * @wheel: of which all timers stay, with their deadlines; its @rewinds is true
- * @now: ns
+ * hwtimer_wheel_rewind - go back to an earlier tick because the clock was set back
+ * @wheel: the wheel, whose @rewinds is true; all timers stay, with their deadlines
+ * @now: the new time, ns
  *
- * A hierarchical wheel holds nothing that lies before its position, nor more
- * than its levels reach from there; and in either kind a timer that was overdue
- * is filed under a tick that now lies ahead. So all are filed anew. This is
- * done by hwtimer_wheel_advance(), in slices; until then nothing expires.
+ * All entries are filed anew. A hierarchical wheel can hold nothing before its position,
+ * and nothing beyond the reach of its levels from there. And in a wheel of either kind, a
+ * timer that was overdue is filed under a tick that now lies ahead.
+ * hwtimer_wheel_advance() does the work in slices. Until it is done, nothing expires.
  *
- * If the clock is set back while that goes on, it is done to its end and then
- * once more: what is half filed would take up more and more chunks.
+ * If the clock is set back during a rewind, that rewind is finished, and another one
+ * follows. Beginning again halfway would take up more and more chunks.
  */
 void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now)
 {
@@ -816,13 +784,13 @@ void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now)
  * hwtimer_wheel_advance - turn the wheel
  * @wheel: the wheel
  * @now: the time, ns
- * @due: out: records that are due, removed from the wheel, by tick and within a
- *	tick as they were scheduled; room for HWTIMER_HOLD
+ * @due: out: indices of records that are due, removed from the wheel; in the order of
+ *	their ticks, and within a tick as they were scheduled; room for HWTIMER_HOLD
  *
- * Looks at HWTIMER_HOLD entries or buckets at the most; then there may be more
- * to do, and hwtimer_wheel_next() is not later than the tick of @now.
+ * Visits at most HWTIMER_HOLD entries or buckets. If more is left to do,
+ * hwtimer_wheel_next() is then not later than the tick of @now.
  *
- * Return: how many are in @due.
+ * Return: the number of records in @due.
  */
 unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
 				   u32 *due)
@@ -847,11 +815,12 @@ unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
  * hwtimer_wheel_stride - how far a wheel may stand behind the clock
  * @wheel: the wheel
  *
- * A hierarchical wheel measures from its position: the further that is behind, the
- * higher it files a new timer, which then has to move down. By a bucket of level 1,
- * an eighth of the lowest level, that is seldom. A hashed wheel does not mind.
+ * A hierarchical wheel measures from its position. The further the position is behind the
+ * clock, the higher a new timer is filed, from where it has to move down. A wheel that is
+ * behind by one bucket of level 1, usually an eighth of the lowest level, seldom files a
+ * timer too high. A hashed wheel may be behind by any distance.
  *
- * Return: ns; HWTIMER_TICK_NONE: for ever.
+ * Return: the distance, ns; HWTIMER_TICK_NONE: any distance.
  */
 u64 hwtimer_wheel_stride(const struct hwtimer_wheel *wheel)
 {
@@ -861,13 +830,13 @@ u64 hwtimer_wheel_stride(const struct hwtimer_wheel *wheel)
 }
 
 /**
- * hwtimer_wheel_forward - follow the clock while there is nothing to turn
+ * hwtimer_wheel_forward - let an idle wheel follow the clock
  * @wheel: the wheel
- * @now: ns
+ * @now: the time, ns
  *
- * Comes to where hwtimer_wheel_advance() would come if nothing is due and nothing
- * has been begun, but for the tick of @now itself: so a timer that is overdue when
- * it is scheduled need not wait for the next one.
+ * Goes to where hwtimer_wheel_advance() would go if nothing is due and nothing is under
+ * way, but stops one tick before the tick of @now. So a timer that is overdue when it is
+ * scheduled can expire at the tick of @now and need not wait for the next one.
  *
  * Return: false if hwtimer_wheel_advance() has something to do first.
  */
@@ -899,7 +868,7 @@ static bool head_dead(const struct hwtimer_wheel *wheel,
 	return true;
 }
 
-/* Removes the first chunk of a queue, all dead; returns how many they were. */
+/* Removes a queue's first chunk, all of it dead. Returns the number of its entries. */
 static unsigned int head_bury(struct hwtimer_wheel *wheel,
 			      struct hwtimer_queue *queue)
 {
@@ -907,20 +876,19 @@ static unsigned int head_bury(struct hwtimer_wheel *wheel,
 		hwtimer_queue_end(queue, queue->head) - queue->first;
 
 	hwtimer_queue_drop_head(queue, wheel->pool);
-	wheel->entries -= dead;
+	bury(wheel, dead);
 	wheel->stats.walked += dead;
-	wheel->stats.buried += dead;
 	return dead;
 }
 
 /**
- * hwtimer_wheel_skim - remove dead entries from where the wheel is next
+ * hwtimer_wheel_skim - remove dead entries from the front of the next bucket
  * @wheel: the wheel
- * @max: look at so many entries at the most
+ * @max: maximum number of entries to visit
  *
- * Called before the worker goes to sleep, so that it seldom wakes up for timers
- * that are no more: of cancelled timeouts, one wake-up removes @max. Whole
- * chunks only, so that no bucket is left with one that has gaps in front.
+ * The worker calls this before it goes to sleep, so that it seldom wakes up for cancelled
+ * timers: one wake-up removes up to @max of them. Only whole chunks are removed, so that
+ * no bucket is left with a chunk that has gaps in front.
  */
 void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max)
 {
@@ -944,7 +912,7 @@ void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max)
 	}
 }
 
-/* Goes to the next bucket that has entries; false after the last one. */
+/* Goes to the next bucket with entries; false: no bucket or no budget is left. */
 static bool sweep_seek(struct hwtimer_wheel *wheel, unsigned int *budget)
 {
 	if (wheel->sweep.active)
@@ -969,10 +937,9 @@ static bool sweep_seek(struct hwtimer_wheel *wheel, unsigned int *budget)
 /**
  * hwtimer_wheel_compact - remove dead entries from all buckets, step by step
  * @wheel: the wheel
- * @begin: begin a new pass if none is going on
+ * @begin: begin a new pass if none is under way
  *
- * Looks at HWTIMER_HOLD entries or buckets at the most, and goes on from there
- * in the next call.
+ * Visits at most HWTIMER_HOLD entries or buckets. The next call goes on from there.
  */
 void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin)
 {
@@ -992,21 +959,21 @@ void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin)
 }
 
 /*
- * Chunks that the wheel has at the most, whatever happens to @entries entries:
- * none is without an entry; a bucket's are full but for the last one that was
- * kept in a walk and the last one that has come since; each walk may have begun
- * another one, and left one when it was cut.
+ * The maximum number of chunks that @entries entries can take, whatever happens to them.
+ * No chunk is without an entry. All chunks of a bucket are full except two: the last one
+ * that a walk kept and the last one that has come since. Each walk may have begun another
+ * chunk, and may have left one when it was cut.
  */
 static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
 {
-	/* Being taken out of their buckets, they are not filled up either. */
+	/* A rewind takes chunks out of their buckets without filling them up. */
 	unsigned int partial = wheel->rewinds ? 3 : 2;
 
 	return 12 + min(entries, entries / HWTIMER_CHUNK_ENTRIES +
 					 partial * (u64)wheel->nr_buckets);
 }
 
-/* Chunks of the wheel's pool that are in its buckets, at least. */
+/* The minimum number of chunks of the wheel's pool that are in its buckets. */
 static u64 chunks_in_use(const struct hwtimer_wheel *wheel, u64 queued)
 {
 	u64 in_use = wheel->pool->chunks - wheel->pool->spares;
@@ -1015,24 +982,24 @@ static u64 chunks_in_use(const struct hwtimer_wheel *wheel, u64 queued)
 }
 
 /**
- * hwtimer_wheel_reserve - how many spare chunks there must be in the pool
+ * hwtimer_wheel_reserve - how many spare chunks the pool must hold
  * @wheel: the wheel
- * @outlook: for what; also for the queue of those that expire
+ * @outlook: what may happen to the timers, and to the queue of those that expire
  *
- * A hierarchical wheel may have to scatter all of its entries, and so may one
- * that rewinds. A hashed one may have to scatter those of @resting, but of the
- * others only the postponed: moving many of them takes, in each bucket, one
- * chunk for each chunkful that came before the bucket was walked, one for each
- * that came during the walk, and a broken one for either. A walk keeps what it
- * keeps in no more chunks than it has emptied, but for the one it is in; there
- * are three walks.
+ * A hierarchical wheel may have to scatter all of its entries, and so may a wheel that
+ * rewinds. A hashed wheel may have to scatter the entries of @resting timers. Of its
+ * other entries it has to scatter only the postponed ones. Moving many of those takes, in
+ * each bucket, one chunk for each chunkful that came before the bucket was walked, one
+ * for each chunkful that came during the walk, and a partly filled chunk for either.
+ * What a walk keeps takes no more chunks than the walk has emptied, except for the chunk
+ * that it is in. A wheel has three walks.
  *
- * Where there are enough for all entries, however scattered, there are enough for
- * the queue, too: a timer that expires takes a 60th of a chunk there, and leaves at
- * least a 30th of those that the other entries may need from then on. (Which they do
- * not exceed at any time: a full chunk keeps its entries until all of it is walked.)
- * What is counted out for a hashed wheel is less, and of that it need not leave
- * anything.
+ * A pool with enough chunks for all entries, however scattered, has enough for the queue,
+ * too. A timer that expires takes a 60th of a chunk in the queue. In return, the other
+ * entries may need at least a 30th of a chunk less from then on.
+ * (The other entries never need more than that, because a full chunk keeps its entries
+ * until all of it is walked.) The smaller number for a hashed wheel gives no such return,
+ * so it includes the queue.
  */
 u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
 			  const struct hwtimer_outlook *outlook)
@@ -1048,6 +1015,6 @@ u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
 	most -= min(most, chunks_in_use(wheel, outlook->queued));
 	if (hwtimer_is_hashed(wheel) && !wheel->rewinds && !outlook->resting)
 		most = min(most, few);
-	/* The queue's first and last chunk, and one for all that is rounded. */
+	/* The queue's first and last chunk, and one for the rounding. */
 	return most + 3;
 }

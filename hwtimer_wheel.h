@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The wheel: which timers are due at a tick. A pure data structure without a
- * lock, a clock or an allocation of its own: callers hold the lock of the
- * instance, say what time it is, bring the memory, and keep spare chunks in
- * the pool. Used by the instance.
+ * The wheel finds the timers that are due at a tick. The instance uses it. It is a pure
+ * data structure without a lock, a clock or an allocation of its own: the caller holds
+ * the lock of the instance, passes the time, brings the memory, and keeps spare chunks in
+ * the pool.
  *
- * There are two kinds behind this interface. What they share is in
- * hwtimer_wheel.c: buckets of entries, and how they are walked. Where the
- * bucket of a tick is, and which is next, is in hwtimer_hashed.c and
- * hwtimer_hierarchy.c.
+ * Two kinds of wheel are behind this interface. hwtimer_wheel.c has what they share: the
+ * buckets of entries and the walks through them. hwtimer_hashed.c and hwtimer_hierarchy.c
+ * know which bucket a tick belongs in and which bucket is next.
  */
 #ifndef HWTIMER_WHEEL_H
 #define HWTIMER_WHEEL_H
@@ -22,22 +21,22 @@
 #include "hwtimer_chunk.h"
 #include "hwtimer_table.h"
 
-/** HWTIMER_TICK_NONE - the tick that never comes, also in ns */
+/** HWTIMER_TICK_NONE - the tick that never comes; as a time in ns: never */
 #define HWTIMER_TICK_NONE U64_MAX
 
 #define HWTIMER_BUCKETS_MIN 8U
 #define HWTIMER_BUCKETS_MAX 1048576U
 
 /**
- * HWTIMER_HOLD - most timers that one hold of an instance's lock deals with
+ * HWTIMER_HOLD - maximum number of timers handled in one hold of an instance's lock
  */
 #define HWTIMER_HOLD 256U
 
 /**
- * struct hwtimer_bucket - the timers that are looked for in the same place
- * @entries: in the order in which they were scheduled
+ * struct hwtimer_bucket - the timers whose ticks share a place in the wheel
+ * @entries: the entries, in the order in which their timers were scheduled
  * @earliest: no live timer in the bucket has an earlier tick;
- *	HWTIMER_TICK_NONE if there is none
+ *	HWTIMER_TICK_NONE: the bucket has no live timer
  */
 struct hwtimer_bucket {
 	struct hwtimer_queue entries;
@@ -48,23 +47,22 @@ struct hwtimer_bucket {
 #define HWTIMER_NOWHERE U32_MAX
 
 /**
- * struct hwtimer_walk - a bucket that is being looked through
- * @source: entries still to be looked at
- * @kept: entries that go back
- * @earliest: tick of @kept
+ * struct hwtimer_walk - a pass through the entries of one bucket
+ * @source: entries not visited yet
+ * @kept: visited entries that go back to the bucket
+ * @earliest: the earliest tick of @kept
  * @tick: entries of this tick and before are due
- * @time: when that tick begins, ns: a timer without slack is due if its deadline
- *	is not later
- * @floor: the tick that due entries are taken for when they are moved; 0: they
+ * @time: when @tick begins, ns; a timer without slack is due if its deadline is not later
+ * @floor: the tick under which due entries are filed when they are moved; 0: due entries
  *	are not moved
- * @bucket: whose entries they are
- * @active: whether there is a bucket
- * @expires: what is due expires from here
- * @cascades: what is not due moves down a level if it can
+ * @bucket: number of the bucket
+ * @active: a walk is under way
+ * @expires: due timers expire from this bucket
+ * @cascades: entries that are not due move to a lower level if they can
  *
- * While the lock is dropped between two slices, new entries go to the end of
- * @source, or, in a walk of what is due, gather in the bucket itself and follow
- * @kept when the walk ends.
+ * The lock is dropped between two slices of a walk. New entries for the bucket then go to
+ * the end of @source. In a walk of a due bucket they gather in the bucket itself instead,
+ * and follow @kept when the walk ends.
  */
 struct hwtimer_walk {
 	struct hwtimer_queue source;
@@ -80,12 +78,12 @@ struct hwtimer_walk {
 };
 
 /**
- * struct hwtimer_wheel_stats - what the wheel has done so far
- * @walked: entries looked at
- * @passed_over: of those, left where they were
- * @refiled: of those, of timers that were postponed, moved on to their new tick
- * @cascaded: of those, moved down a level
- * @buried: of those, dead and removed
+ * struct hwtimer_wheel_stats - counters of what the wheel has done so far
+ * @walked: entries visited
+ * @passed_over: visited entries left in their bucket
+ * @refiled: visited entries of postponed timers, moved on to their new tick
+ * @cascaded: visited entries moved down to a lower level
+ * @buried: visited entries that were dead, and removed
  * @compactions: passes begun by hwtimer_wheel_compact()
  */
 struct hwtimer_wheel_stats {
@@ -98,11 +96,11 @@ struct hwtimer_wheel_stats {
 };
 
 /**
- * struct hwtimer_shape - what a wheel is like
- * @tick: ns, at least 1,000
+ * struct hwtimer_shape - tick, kind and size of a wheel
+ * @tick: length of a tick, ns; at least 1,000
  * @kind: HWTIMER_KIND_HASHED or HWTIMER_KIND_HIERARCHICAL
- * @buckets: a power of two from HWTIMER_BUCKETS_MIN to HWTIMER_BUCKETS_MAX; of
- *	the lowest level
+ * @buckets: number of buckets of the lowest level; a power of two from
+ *	HWTIMER_BUCKETS_MIN to HWTIMER_BUCKETS_MAX
  */
 struct hwtimer_shape {
 	u64 tick;
@@ -113,9 +111,9 @@ struct hwtimer_shape {
 /**
  * struct hwtimer_scale - how time is divided into ticks
  * @base: ns on the instance's clock at tick 0
- * @tick: ns
- * @reciprocal: of the tick, see hwtimer_wheel_set_tick()
- * @shift: belongs to it
+ * @tick: length of a tick, ns
+ * @reciprocal: reciprocal of @tick, see hwtimer_wheel_set_tick()
+ * @shift: shift that belongs to @reciprocal
  */
 struct hwtimer_scale {
 	u64 base;
@@ -127,11 +125,11 @@ struct hwtimer_scale {
 #define HWTIMER_TOURNAMENT_LEVELS 7
 
 /**
- * struct hwtimer_hashed - what a hashed wheel has besides its buckets
- * @levels: the tournament of the buckets' earliest ticks: an element of level
- *	0 is the minimum of 8 neighbouring buckets, one of level n + 1 that of
- *	8 elements of level n; the last level has one element
- * @nr_levels: how many there are
+ * struct hwtimer_hashed - state of a hashed wheel besides its buckets
+ * @levels: the tournament of the buckets' earliest ticks: an element of level 0 is the
+ *	minimum of 8 neighbouring buckets, an element of level n + 1 is the minimum of 8
+ *	elements of level n, and the last level has one element
+ * @nr_levels: number of levels of the tournament
  * @mask: number of buckets minus 1
  */
 struct hwtimer_hashed {
@@ -145,11 +143,12 @@ struct hwtimer_hashed {
 /**
  * struct hwtimer_level - a level of a hierarchical wheel
  * @end: the first tick that the level does not reach
- * @direct: entries before this tick that no lower level reaches go to this one:
- *	above it there is nothing of such a tick. Not beyond @end
- * @occupied: a bit for each bucket that has entries, or is being walked
- * @loose: a bit for each of those that has entries which will have to move down
- * @heavy: a bit for each of those that had better do so before it is due
+ * @direct: an entry of a tick before this one goes to this level, if no lower level
+ *	reaches that tick: no higher level holds an entry of it. Not beyond @end
+ * @occupied: a bit for each bucket that has entries or is being walked
+ * @loose: a bit for each occupied bucket with entries that will have to move down
+ * @heavy: a bit for each occupied bucket whose entries should move down before the bucket
+ *	is due
  */
 struct hwtimer_level {
 	u64 end;
@@ -160,16 +159,16 @@ struct hwtimer_level {
 };
 
 /**
- * struct hwtimer_hierarchy - what a hierarchical wheel has besides its buckets
+ * struct hwtimer_hierarchy - state of a hierarchical wheel besides its buckets
  * @occupied: a bit for each bucket of level 0 that has entries
  * @summary: a bit for each word of @occupied that is not 0
  * @mask: number of buckets of level 0 minus 1
  * @shift: log2 of the width of a bucket of level 1, in ticks
- * @nr_levels: how many there are, level 0 included
+ * @nr_levels: number of levels, level 0 included
  * @nonempty: a bit for each level that has an occupied bucket
- * @position: the tick from which distances are measured: nothing before it is
- *	in the wheel. Behind the current tick only during a turn
- * @levels: of level 0, only @end and @direct are used
+ * @position: the tick from which distances are measured; the wheel holds no entry before
+ *	it. Behind the current tick only during a turn
+ * @levels: the levels; of level 0, only @end and @direct are used
  */
 struct hwtimer_hierarchy {
 	unsigned long *occupied;
@@ -183,14 +182,14 @@ struct hwtimer_hierarchy {
 };
 
 /**
- * struct hwtimer_rewind - a wheel that goes back to an earlier tick
- * @fresh: entries that have come while others are being taken out
- * @walk: its source are the entries that have been taken out of their buckets;
- *	active when these are filed anew
- * @tick: the one to which the wheel goes back
+ * struct hwtimer_rewind - a wheel on its way back to an earlier tick
+ * @fresh: entries added while the buckets are being emptied
+ * @walk: the walk that files all entries anew: its source are the entries taken out of
+ *	the buckets; active once all buckets are empty
+ * @tick: the tick to which the wheel goes back
  * @next: the bucket to be emptied next
- * @active: whether this is going on
- * @again: to be done once more when it is over
+ * @active: a rewind is under way
+ * @again: another rewind follows this one
  */
 struct hwtimer_rewind {
 	struct hwtimer_queue fresh;
@@ -203,26 +202,26 @@ struct hwtimer_rewind {
 
 /**
  * struct hwtimer_wheel - a timing wheel
- * @table: where the records are
- * @pool: where chunks come from and go to
- * @shape: what it is like
- * @buckets: @nr_buckets of them
- * @nr_buckets: of all levels
- * @scale: how ticks are counted
- * @current_tick: all earlier ticks and this one have been turned, or are being, or
+ * @table: the records
+ * @pool: the pool of spare chunks
+ * @shape: tick, kind and size
+ * @buckets: array of @nr_buckets buckets
+ * @nr_buckets: number of buckets on all levels
+ * @scale: how time is divided into ticks
+ * @current_tick: this tick and all before it have been turned, or are being turned, or
  *	there was nothing to turn
- * @entries: in all buckets, live and dead
- * @postponed: live entries whose timers have moved to a later tick
- * @walk: the bucket that is due
- * @ahead: the bucket that is moved down a level before it is due
- * @sweep: the bucket that hwtimer_wheel_compact() is in
- * @sweep_next: where the compaction goes on
- * @sweeping: whether a compaction is going on
- * @buries: there was a dead entry in the last chunk that was walked
- * @rewinds: hwtimer_wheel_rewind() may come
- * @rewind: how that goes on
- * @hashed: if it is of that kind
- * @hierarchy: if it is of that kind
+ * @entries: number of entries in all buckets, live and dead
+ * @postponed: number of live entries whose timers have moved to a later tick
+ * @walk: the walk of the due bucket
+ * @ahead: the walk of the bucket that moves down before it is due
+ * @sweep: the walk of a compaction, see hwtimer_wheel_compact()
+ * @sweep_next: the bucket at which the compaction goes on
+ * @sweeping: a compaction is under way
+ * @buries: the last chunk that was walked had a dead entry
+ * @rewinds: hwtimer_wheel_rewind() may be called
+ * @rewind: progress of a rewind
+ * @hashed: state of a hashed wheel
+ * @hierarchy: state of a hierarchical wheel
  * @stats: counters
  */
 struct hwtimer_wheel {
@@ -251,12 +250,12 @@ struct hwtimer_wheel {
 };
 
 /**
- * struct hwtimer_outlook - what may become of the timers of a wheel
- * @adds: timers that are about to be added
- * @moves: timers that are about to be moved
- * @resting: timers that may be added later, without having been announced again
- * @expiring: timers that may expire, as often as they may without being announced
- * @queued: those that have expired, and wait in a queue from the wheel's pool
+ * struct hwtimer_outlook - what may happen to the timers of a wheel
+ * @adds: number of timers that are about to be added
+ * @moves: number of timers that are about to be moved
+ * @resting: number of timers that may be added later without being announced again
+ * @expiring: number of expirations that may happen without being announced
+ * @queued: number of expired timers in a queue whose chunks are from the wheel's pool
  */
 struct hwtimer_outlook {
 	u32 adds;
@@ -297,9 +296,9 @@ u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
 			  const struct hwtimer_outlook *outlook);
 
 /*
- * The high half of a product. mul_u64_u64_shr() takes four multiplications for it
- * where the architecture does not say that its compiler has 128-bit numbers; that
- * of a 64-bit kernel has.
+ * The high half of a product. mul_u64_u64_shr() needs four multiplications for it on
+ * architectures that do not declare 128-bit numbers. The compiler of a 64-bit kernel
+ * has them.
  */
 static inline u64 hwtimer_mul_high(u64 a, u64 b)
 {
@@ -307,8 +306,8 @@ static inline u64 hwtimer_mul_high(u64 a, u64 b)
 }
 
 /*
- * @time in whole ticks. The quotient by the reciprocal is never too large, and
- * by less than 2 too small.
+ * @time in whole ticks. The quotient that the reciprocal gives is never too large, and
+ * too small by less than 2.
  */
 static inline u64 hwtimer_scale_ticks(const struct hwtimer_scale *scale,
 				      u64 time)
@@ -319,11 +318,11 @@ static inline u64 hwtimer_scale_ticks(const struct hwtimer_scale *scale,
 }
 
 /**
- * hwtimer_scale_tick_of - the tick at which a deadline has passed
- * @scale: of a wheel
- * @deadline: ns
+ * hwtimer_scale_tick_of - the first tick at which a deadline has passed
+ * @scale: the wheel's scale
+ * @deadline: the deadline, ns
  *
- * Rounds up, so that nothing is early. A deadline before the base is tick 0.
+ * Rounds up, so that no timer is early. A deadline before the base is in tick 0.
  */
 static inline u64 hwtimer_scale_tick_of(const struct hwtimer_scale *scale,
 					u64 deadline)
@@ -341,11 +340,12 @@ static inline u64 hwtimer_wheel_tick_of(const struct hwtimer_wheel *wheel,
 }
 
 /**
- * hwtimer_wheel_remove - a timer ends
+ * hwtimer_wheel_remove - take a timer out of the wheel
  * @wheel: the wheel
- * @record: in the wheel
+ * @record: the timer's record
  *
- * Touches nothing but the record.
+ * Touches no memory but the record and, of a postponed timer, the wheel itself: the entry
+ * stays in its bucket, dead.
  */
 static inline void hwtimer_wheel_remove(struct hwtimer_wheel *wheel,
 					struct hwtimer_record *record)

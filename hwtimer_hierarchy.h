@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The hierarchical kind of wheel: what hwtimer_hierarchy.c offers to hwtimer_kinds.h,
+ * which says what each function is for, and to hwtimer_occupancy.c.
+ */
+#ifndef HWTIMER_HIERARCHY_H
+#define HWTIMER_HIERARCHY_H
+
+#include "hwtimer_wheel.h"
+
+unsigned int hwtimer_hierarchy_levels(const struct hwtimer_shape *shape);
+u32 hwtimer_hierarchy_buckets(const struct hwtimer_shape *shape);
+unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
+				     unsigned int level);
+size_t hwtimer_hierarchy_memory(const struct hwtimer_shape *shape);
+void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick);
+void hwtimer_hierarchy_restart(struct hwtimer_wheel *wheel, u64 tick);
+void hwtimer_hierarchy_clear(struct hwtimer_wheel *wheel, u32 first, u32 end);
+u32 hwtimer_hierarchy_place_above(const struct hwtimer_wheel *wheel, u64 tick);
+u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
+			   const struct hwtimer_walk *walk, u64 tick);
+void hwtimer_hierarchy_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
+void hwtimer_hierarchy_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
+u64 hwtimer_hierarchy_first(const struct hwtimer_wheel *wheel, u32 *nr);
+void hwtimer_hierarchy_arrive(struct hwtimer_wheel *wheel, u64 tick);
+bool hwtimer_hierarchy_expires(const struct hwtimer_wheel *wheel, u32 nr,
+			       u64 tick);
+bool hwtimer_hierarchy_cascades(const struct hwtimer_wheel *wheel, u32 nr);
+void hwtimer_hierarchy_loosen(struct hwtimer_wheel *wheel, u32 nr, bool loose);
+u64 hwtimer_hierarchy_ahead_tick(const struct hwtimer_wheel *wheel);
+u32 hwtimer_hierarchy_ahead(const struct hwtimer_wheel *wheel);
+
+/* The bucket for an entry of @tick, which is not before the position. */
+static inline u32 hwtimer_hierarchy_place(const struct hwtimer_wheel *wheel,
+					  u64 tick)
+{
+	if (likely(tick < wheel->hierarchy.levels[0].direct))
+		return tick & wheel->hierarchy.mask;
+	return hwtimer_hierarchy_place_above(wheel, tick);
+}
+
+#endif /* HWTIMER_HIERARCHY_H */
