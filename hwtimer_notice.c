@@ -20,9 +20,9 @@ static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 
 	if (READ_ONCE(notice->clock_set) || READ_ONCE(instance->stopped))
 		return true;
-	if (!events)
+	/* The settings of an instance that has not started may still change. */
+	if (!events || !hwtimer_instance_started(instance))
 		return false;
-	/* An instance that has events has started, so its settings are constant. */
 	return events >= READ_ONCE(notice->events) ||
 	       events + discards >= instance->settings.timers ||
 	       READ_ONCE(notice->overdue);

@@ -283,12 +283,15 @@ unlock:
 static void worker_forget(struct hwtimer_worker *worker,
 			  struct hwtimer_alarm *alarm)
 {
-	struct hwtimer_worker_queue *queue = &worker->queues[alarm->clock];
-	bool first = timerqueue_getnext(&queue->alarms) == &alarm->node;
+	struct hwtimer_worker_queue *queue;
+	bool first;
 
 	lockdep_assert_held(&worker->lock);
+	/* Its clock may not be final before the first kick. */
 	if (RB_EMPTY_NODE(&alarm->node.node))
 		return;
+	queue = &worker->queues[alarm->clock];
+	first = timerqueue_getnext(&queue->alarms) == &alarm->node;
 	timerqueue_del(&queue->alarms, &alarm->node);
 	if (first && worker->sleeping)
 		queue_arm(queue);
