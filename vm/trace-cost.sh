@@ -15,7 +15,7 @@
 
 KERNEL=stock-6.12
 FUNCTIONS="bulk_run_locked requests_run_locked hwtimer_harvest_take
-	   hwtimer_harvest_finish hwtimer_instance_turn event_put
+	   hwtimer_harvest_finish hwtimer_turn event_put
 	   hwtimer_period_rearm hwtimer_op_cancel_other"
 TEMP=
 

@@ -16,13 +16,13 @@
 #include "harness.h"
 #include "kernel.h"
 
-/* As in hwtimer_request.c */
+/* As in hwtimer_op.[ch] */
 #define AHEAD 32
 #define DEAD_SPARED 32768
 #define DEAD_DURING 16384
 
 /**
- * harness_init - instance_begin()
+ * harness_init - wheel_begin() in hwtimer_supply.c
  * @harness: the harness to initialize
  * @shape: shape of the wheel
  * @timers: limit of pending timers
@@ -78,7 +78,7 @@ static void grow_table(struct harness *harness)
 }
 
 /**
- * harness_reserve - hwtimer_instance_reserve()
+ * harness_reserve - hwtimer_supply_reserve()
  * @harness: the harness that needs memory
  * @timers: number of timers that will be scheduled
  */
@@ -105,7 +105,7 @@ static u64 next_turn(const struct harness *harness)
 				     hwtimer_wheel_next(&harness->wheel));
 }
 
-/* hwtimer_instance_rearm() */
+/* hwtimer_wakeup_rearm() */
 static void rearm(struct harness *harness)
 {
 	u64 next = next_turn(harness);
@@ -224,7 +224,7 @@ static void expire(struct harness *harness, u32 index)
 	harness->events++;
 }
 
-/* hwtimer_instance_turn(); returns the number of expired timers. */
+/* hwtimer_turn(); returns the number of expired timers. */
 static unsigned int turn(struct harness *harness)
 {
 	struct hwtimer_wheel *wheel = &harness->wheel;

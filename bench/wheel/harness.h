@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The work of an instance and its worker on a wheel (hwtimer_request.c,
- * hwtimer_instance.c), without locks, system calls and sleep. The caller sets the clock,
- * and each wake-up moves it to the time of that wake-up.
+ * The work of an instance and its worker on a wheel (hwtimer_request.c, hwtimer_supply.c,
+ * hwtimer_wakeup.c and hwtimer_turn.c), without locks, system calls and sleep. The caller
+ * sets the clock, and each wake-up moves it to the time of that wake-up.
  */
 #ifndef BENCH_HARNESS_H
 #define BENCH_HARNESS_H
