@@ -280,9 +280,8 @@ static void bulks_do_so_while_the_clock_is_set_back(struct kunit *test)
 }
 
 static struct kunit_case bulk_test_cases[] = {
-	KUNIT_CASE_PARAM(bulks_do_what_requests_do, kind_gen_params),
-	KUNIT_CASE_PARAM(bulks_do_so_while_the_clock_is_set_back,
-			 kind_gen_params),
+	KIND_CASE(bulks_do_what_requests_do),
+	KIND_CASE(bulks_do_so_while_the_clock_is_set_back),
 	{}
 };
 

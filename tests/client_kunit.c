@@ -42,6 +42,8 @@ static void mode_name(const enum mode *mode, char *name)
 
 KUNIT_ARRAY_PARAM(mode, modes, mode_name);
 
+#define MODE_CASE(test_name) KUNIT_CASE_PARAM(test_name, mode_gen_params)
+
 /**
  * struct party - a client, and what its callbacks have seen
  * @client: it; NULL: none any more
@@ -164,6 +166,16 @@ static void must_schedule(struct kunit *test, struct hwtimer_request *request)
 	request->id = 0;
 	KUNIT_ASSERT_EQ(test, hwtimer_client_schedule(party->client, request),
 			0);
+}
+
+/* Schedules a timer with a delay, and returns its id. */
+static u64 must_schedule_in(struct kunit *test, u64 delay, u64 user_data)
+{
+	struct hwtimer_request request = { .time = delay,
+					   .user_data = user_data };
+
+	must_schedule(test, &request);
+	return request.id;
 }
 
 /* Schedules a periodic timer. */
@@ -416,17 +428,13 @@ static void tally_show(struct kunit *test, const struct tally *tally)
 static void crowd_schedule(struct kunit *test, struct witness *crowd,
 			   struct rnd_state *state)
 {
-	struct party *party = test->priv;
 	u32 i;
 
 	memset(crowd, 0, CROWD * sizeof(*crowd));
 	for (i = 0; i < CROWD; i++)
-		KUNIT_ASSERT_EQ(test,
-				schedule_timer(party->client,
+		crowd[i].id = must_schedule_in(test,
 					       random_below(state, 2 * TICK),
-					       (unsigned long)&crowd[i],
-					       &crowd[i].id),
-				0);
+					       (unsigned long)&crowd[i]);
 }
 
 static void crowd_cancel(struct kunit *test, struct witness *crowd,
@@ -519,10 +527,9 @@ static void cancel_is_in_time_before_the_callback(struct kunit *test)
 static void cancel_sync_waits_for_the_callback(struct kunit *test)
 {
 	struct party *party = begin(test, expire_slowly);
-	u64 id;
+	u64 id = must_schedule_in(test, 0, 0);
 	int err;
 
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
 	WAIT_FOR(test, party, READ_ONCE(party->entered));
 	err = hwtimer_client_cancel_sync(party->client, id);
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(party->left));
@@ -613,7 +620,7 @@ static void what_would_deadlock_is_refused(struct kunit *test)
 	u64 id;
 	int i;
 
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	must_schedule_in(test, 0, 0);
 	WAIT_FOR(test, party, READ_ONCE(party->left));
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ_MSG(test, party->results[i], -EDEADLK,
@@ -658,10 +665,9 @@ static void callback_may_do_all_else(struct kunit *test)
 {
 	static const int expected[8] = { [5] = -EALREADY };
 	struct party *party = begin(test, expire_doing_all_else);
-	u64 id;
 	int i;
 
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	must_schedule_in(test, 0, 0);
 	WAIT_FOR(test, party, READ_ONCE(party->left));
 	for (i = 0; i < 8; i++)
 		KUNIT_EXPECT_EQ_MSG(test, party->results[i], expected[i],
@@ -687,11 +693,9 @@ static void timer_may_schedule_the_next(struct kunit *test)
 {
 	u32 wanted = hwtimer_test_scaled(1000);
 	struct party *party = begin(test, expire_rearming);
-	u64 id;
 
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, TICK, TICK, &id),
-			0);
+	must_schedule_in(test, 0, 0);
+	must_schedule_in(test, TICK, TICK);
 	WAIT_FOR(test, party, atomic_read(&party->calls) >= wanted);
 	KUNIT_EXPECT_GE(test,
 			hwtimer_client_stop(party->client, count_returned), 0);
@@ -841,12 +845,10 @@ static void stop_hands_back_what_was_not_processed(struct kunit *test)
 	struct stopper stopper = { .client = party->client,
 				   .unprocessed = check_returned };
 	struct hwtimer_stats stats;
-	u64 id;
 	u32 i;
 
 	for (i = 0; i < 500; i++)
-		KUNIT_ASSERT_EQ(test,
-				schedule_timer(party->client, HOUR, 0, &id), 0);
+		must_schedule_in(test, HOUR, 0);
 	now.time = ktime_get_ns() + 20 * NSEC_PER_MSEC;
 	for (i = 0; i < 300; i++) {
 		now.interval = i % 2 ? HOUR : 0;
@@ -954,9 +956,7 @@ static void nothing_is_scheduled_after_stop(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < 10; i++)
-		KUNIT_ASSERT_EQ(test,
-				schedule_timer(party->client, HOUR, 0, &ids[i]),
-				0);
+		ids[i] = must_schedule_in(test, HOUR, 0);
 	KUNIT_EXPECT_EQ(test, hwtimer_client_stop(party->client, NULL), 0);
 	KUNIT_EXPECT_EQ(test, schedule_timer(party->client, 0, 0, &id),
 			-ESHUTDOWN);
@@ -1005,7 +1005,6 @@ static void destroy_waits_for_callbacks(struct kunit *test)
 	u32 round, rounds = hwtimer_test_scaled(60);
 	struct party *party;
 	struct rnd_state state;
-	u64 id;
 	u32 i;
 
 	hwtimer_test_seed(test, &state);
@@ -1013,12 +1012,8 @@ static void destroy_waits_for_callbacks(struct kunit *test)
 		party = begin(test, expire_rearming);
 		WRITE_ONCE(party->gone, false);
 		for (i = 0; i < 5; i++)
-			KUNIT_ASSERT_EQ(test,
-					schedule_timer(party->client, i * TICK,
-						       i * TICK, &id),
-					0);
-		KUNIT_ASSERT_EQ(test,
-				schedule_timer(party->client, HOUR, 0, &id), 0);
+			must_schedule_in(test, i * TICK, i * TICK);
+		must_schedule_in(test, HOUR, 0);
 		usleep_range(0, 1 + random_below(&state, 2000));
 		end(test);
 	}
@@ -1044,11 +1039,10 @@ static void return_slowly(struct hwtimer_client *client,
 static void slow_hand_back_holds_up_nobody_else(struct kunit *test)
 {
 	struct party *party = begin(test, expire_counted);
-	u64 id;
 
 	party->other = create(test, expire_counted, NULL);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(party->other));
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, HOUR, 0, &id), 0);
+	must_schedule_in(test, HOUR, 0);
 	KUNIT_EXPECT_EQ(test, hwtimer_client_stop(party->client, return_slowly),
 			1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
@@ -1057,9 +1051,8 @@ static void slow_hand_back_holds_up_nobody_else(struct kunit *test)
 static void stop_is_over_after_a_slow_callback(struct kunit *test)
 {
 	struct party *party = begin(test, expire_slowly);
-	u64 id;
 
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	must_schedule_in(test, 0, 0);
 	WAIT_FOR(test, party, READ_ONCE(party->entered));
 	KUNIT_EXPECT_EQ(test, hwtimer_client_stop(party->client, NULL), 0);
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(party->left));
@@ -1069,9 +1062,8 @@ static void stop_is_over_after_a_slow_callback(struct kunit *test)
 static void destroy_is_over_after_a_slow_callback(struct kunit *test)
 {
 	struct party *party = begin(test, expire_slowly);
-	u64 id;
 
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	must_schedule_in(test, 0, 0);
 	WAIT_FOR(test, party, READ_ONCE(party->entered));
 	end(test);
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(party->left));
@@ -1344,38 +1336,31 @@ static void clock_may_be_another(struct kunit *test)
 }
 
 static struct kunit_case client_test_cases[] = {
-	KUNIT_CASE_PARAM(callbacks_come_once_and_never_early, mode_gen_params),
-	KUNIT_CASE_PARAM(callbacks_come_in_order, mode_gen_params),
-	KUNIT_CASE_PARAM(slow_callback_holds_up_nobody_else, mode_gen_params),
-	KUNIT_CASE_PARAM(cancelled_or_called_but_not_both, mode_gen_params),
-	KUNIT_CASE_PARAM(cancel_is_in_time_before_the_callback,
-			 mode_gen_params),
-	KUNIT_CASE_PARAM(cancel_sync_waits_for_the_callback, mode_gen_params),
-	KUNIT_CASE_PARAM(cancel_sync_lets_memory_be_freed, mode_gen_params),
-	KUNIT_CASE_PARAM(what_would_deadlock_is_refused, mode_gen_params),
-	KUNIT_CASE_PARAM(callback_may_do_all_else, mode_gen_params),
-	KUNIT_CASE_PARAM(timer_may_schedule_the_next, mode_gen_params),
-	KUNIT_CASE_PARAM(periodic_timer_ends_with_cancel_sync, mode_gen_params),
-	KUNIT_CASE_PARAM(periodic_timer_ends_with_its_count, mode_gen_params),
-	KUNIT_CASE_PARAM(fixed_delay_counts_from_the_return, mode_gen_params),
-	KUNIT_CASE_PARAM(stop_hands_back_what_was_not_processed,
-			 mode_gen_params),
-	KUNIT_CASE_PARAM(family_ends_as_an_expired_one_is_handed_back,
-			 mode_gen_params),
-	KUNIT_CASE_PARAM(family_ends_as_a_pending_one_is_handed_back,
-			 mode_gen_params),
-	KUNIT_CASE_PARAM(running_periodic_timer_is_handed_back,
-			 mode_gen_params),
-	KUNIT_CASE_PARAM(nothing_is_scheduled_after_stop, mode_gen_params),
-	KUNIT_CASE_PARAM(expired_timer_is_cancelled_after_stop,
-			 mode_gen_params),
-	KUNIT_CASE_PARAM(destroy_waits_for_callbacks, mode_gen_params),
-	KUNIT_CASE_PARAM(slow_hand_back_holds_up_nobody_else, mode_gen_params),
-	KUNIT_CASE_PARAM(stop_is_over_after_a_slow_callback, mode_gen_params),
-	KUNIT_CASE_PARAM(destroy_is_over_after_a_slow_callback,
-			 mode_gen_params),
-	KUNIT_CASE_PARAM(every_timer_ends_once, mode_gen_params),
-	KUNIT_CASE_PARAM(bad_requests_are_refused, mode_gen_params),
+	MODE_CASE(callbacks_come_once_and_never_early),
+	MODE_CASE(callbacks_come_in_order),
+	MODE_CASE(slow_callback_holds_up_nobody_else),
+	MODE_CASE(cancelled_or_called_but_not_both),
+	MODE_CASE(cancel_is_in_time_before_the_callback),
+	MODE_CASE(cancel_sync_waits_for_the_callback),
+	MODE_CASE(cancel_sync_lets_memory_be_freed),
+	MODE_CASE(what_would_deadlock_is_refused),
+	MODE_CASE(callback_may_do_all_else),
+	MODE_CASE(timer_may_schedule_the_next),
+	MODE_CASE(periodic_timer_ends_with_cancel_sync),
+	MODE_CASE(periodic_timer_ends_with_its_count),
+	MODE_CASE(fixed_delay_counts_from_the_return),
+	MODE_CASE(stop_hands_back_what_was_not_processed),
+	MODE_CASE(family_ends_as_an_expired_one_is_handed_back),
+	MODE_CASE(family_ends_as_a_pending_one_is_handed_back),
+	MODE_CASE(running_periodic_timer_is_handed_back),
+	MODE_CASE(nothing_is_scheduled_after_stop),
+	MODE_CASE(expired_timer_is_cancelled_after_stop),
+	MODE_CASE(destroy_waits_for_callbacks),
+	MODE_CASE(slow_hand_back_holds_up_nobody_else),
+	MODE_CASE(stop_is_over_after_a_slow_callback),
+	MODE_CASE(destroy_is_over_after_a_slow_callback),
+	MODE_CASE(every_timer_ends_once),
+	MODE_CASE(bad_requests_are_refused),
 	KUNIT_CASE(bad_options_are_refused),
 	KUNIT_CASE(out_of_memory_is_clean),
 	KUNIT_CASE(limit_is_the_clients_own),

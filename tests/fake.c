@@ -2,6 +2,8 @@
 /*
  * An instance under a clock of the test's own; see fake.h.
  */
+#include <linux/slab.h>
+
 #include "fake.h"
 
 u64 fake_now;
@@ -44,6 +46,48 @@ struct hwtimer_instance *fake_create(u32 kind, u32 timers)
 	return instance;
 }
 
+/**
+ * fake_test_init - create the instance that a suite's tests have in test->priv
+ * @test: the test
+ * @kind: the kind of its wheel
+ * @timers: its limit
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int fake_test_init(struct kunit *test, u32 kind, u32 timers)
+{
+	test->priv = fake_create(kind, timers);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+/* The exit function of a suite whose tests have an instance in test->priv. */
+void fake_test_exit(struct kunit *test)
+{
+	if (test->priv)
+		hwtimer_instance_destroy(test->priv);
+}
+
+/**
+ * fake_add_rings - give an instance its rings
+ * @instance: the instance, which has none; hwtimer_instance_destroy() frees them
+ * @submissions: number of slots for requests
+ * @completions: number of slots for events
+ *
+ * Return: whether memory was available.
+ */
+bool fake_add_rings(struct hwtimer_instance *instance, u32 submissions,
+		    u32 completions)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+
+	instance->settings.submissions = submissions;
+	instance->settings.completions = completions;
+	exchange->requests =
+		kvcalloc(HWTIMER_HOLD, sizeof(*exchange->requests), GFP_KERNEL);
+	exchange->ring = hwtimer_ring_create(submissions, completions);
+	return exchange->requests && exchange->ring;
+}
+
 /* Lets the clock of @instance, which has not started, be one that is set. */
 void fake_settable(struct hwtimer_instance *instance)
 {
@@ -67,6 +111,16 @@ int fake_schedule(struct hwtimer_instance *instance, u64 delay, u64 *id)
 	return err;
 }
 
+/* Schedules a timer with a deadline, ns, instead of a delay. */
+int fake_schedule_at(struct hwtimer_instance *instance, u64 deadline)
+{
+	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
+					   .flags = HWTIMER_ABSOLUTE,
+					   .time = deadline };
+
+	return fake_run(instance, &request);
+}
+
 int fake_cancel(struct hwtimer_instance *instance, u64 id, u32 flags)
 {
 	struct hwtimer_request request = { .op = HWTIMER_OP_CANCEL,
@@ -85,6 +139,15 @@ int fake_reschedule(struct hwtimer_instance *instance, u64 id, u64 delay)
 	};
 
 	return fake_run(instance, &request);
+}
+
+/* Submits a request through the ring, as a program does. */
+void fake_submit(struct hwtimer_instance *instance,
+		 struct hwtimer_request request)
+{
+	struct hwtimer_ring *ring = instance->exchange.ring;
+
+	*hwtimer_ring_request(ring, ring->shared->submission_tail++) = request;
 }
 
 /**

@@ -20,13 +20,20 @@
 extern u64 fake_now;
 
 struct hwtimer_instance *fake_create(u32 kind, u32 timers);
+int fake_test_init(struct kunit *test, u32 kind, u32 timers);
+void fake_test_exit(struct kunit *test);
 void fake_settable(struct hwtimer_instance *instance);
+bool fake_add_rings(struct hwtimer_instance *instance, u32 submissions,
+		    u32 completions);
 
 int fake_run(struct hwtimer_instance *instance,
 	     struct hwtimer_request *request);
 int fake_schedule(struct hwtimer_instance *instance, u64 delay, u64 *id);
+int fake_schedule_at(struct hwtimer_instance *instance, u64 deadline);
 int fake_cancel(struct hwtimer_instance *instance, u64 id, u32 flags);
 int fake_reschedule(struct hwtimer_instance *instance, u64 id, u64 delay);
+void fake_submit(struct hwtimer_instance *instance,
+		 struct hwtimer_request request);
 
 unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time);
 u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event);

@@ -17,14 +17,7 @@
 
 static int instance_test_init(struct kunit *test)
 {
-	test->priv = fake_create(kind_of(test), LIMIT);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void instance_test_exit(struct kunit *test)
-{
-	if (test->priv)
-		hwtimer_instance_destroy(test->priv);
+	return fake_test_init(test, kind_of(test), LIMIT);
 }
 
 /* Turns the wheel as if it were @hours later, and goes back to the start. */
@@ -35,15 +28,22 @@ static void turn(struct kunit *test, struct hwtimer_instance *instance,
 	fake_now = FAKE_START;
 }
 
+/* Schedules @count timers, all for the same time. */
+static void schedule_many(struct kunit *test, u32 count)
+{
+	u64 id;
+
+	while (count--)
+		KUNIT_ASSERT_EQ(test, fake_schedule(test->priv, HOUR, &id), 0);
+}
+
 static void limit_refuses_and_lifts(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	u64 id, first;
-	u32 i;
 
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
-	for (i = 1; i < LIMIT; i++)
-		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	schedule_many(test, LIMIT - 1);
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, id, 0);
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, first, 0), 0);
@@ -62,14 +62,12 @@ static void spent_record_leaves_none_within_the_limit(struct kunit *test)
 		{ .op = HWTIMER_OP_SCHEDULE, .time = HOUR },
 	};
 	u64 first, id;
-	u32 i;
 
 	/* As many as the first slot has records to use; no other is added. */
 	settings.timers = HWTIMER_SLOT_RECORDS - 1;
 	KUNIT_ASSERT_EQ(test, hwtimer_instance_setup(instance, &settings), 0);
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
-	for (i = 1; i < settings.timers; i++)
-		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	schedule_many(test, settings.timers - 1);
 	KUNIT_ASSERT_EQ(test, hwtimer_table_spare(&instance->table), 0);
 	hwtimer_table_find(&instance->table, first)->generation = U32_MAX;
 	requests[0].id = (u64)U32_MAX << 32 | lower_32_bits(first);
@@ -87,10 +85,8 @@ static void unread_events_count_against_the_limit(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	u64 id;
-	u32 i;
 
-	for (i = 0; i < LIMIT; i++)
-		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	schedule_many(test, LIMIT);
 	turn(test, instance, 2);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, LIMIT);
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ENOSPC);
@@ -321,14 +317,10 @@ static void nothing_expires_after_stop(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* What it takes so many timers to show, selftests/memory.c shows, too. */
-static void skip_if_scaled(struct kunit *test)
-{
-	if (hwtimer_test_scaled(2) < 2)
-		kunit_skip(test, "it takes long, and not less will do");
-}
-
-/* A timeout far away, cancelled at once, again and again. */
+/*
+ * A timeout far away, cancelled at once, again and again. Where this test and the next one
+ * are skipped, selftests/memory.c still shows the same.
+ */
 static void dead_entries_are_bounded(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -336,9 +328,8 @@ static void dead_entries_are_bounded(struct kunit *test)
 	u64 id, most = 0;
 	u32 i;
 
-	skip_if_scaled(test);
-	for (i = 0; i < LIMIT / 2; i++)
-		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	hwtimer_test_skip_if_scaled(test);
+	schedule_many(test, LIMIT / 2);
 	for (i = 0; i < 200000; i++) {
 		KUNIT_ASSERT_EQ(test,
 				fake_schedule(instance,
@@ -364,7 +355,7 @@ static void cancelling_all_leaves_little(struct kunit *test)
 	u64 *ids;
 	u32 i;
 
-	skip_if_scaled(test);
+	hwtimer_test_skip_if_scaled(test);
 	instance = fake_create(kind, 200000);
 	ids = kunit_kcalloc(test, 100000, sizeof(*ids), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, instance);
@@ -574,21 +565,17 @@ static void resting_timer_goes_on_after_a_gap(struct kunit *test)
 /* A clock that is set back after the wheel has followed it. */
 static void wheel_follows_both_ways(struct kunit *test)
 {
-	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
-					   .flags = HWTIMER_ABSOLUTE };
 	struct hwtimer_instance *instance = test->priv;
 
 	fake_settable(instance);
-	request.time = FAKE_START + 10 * HOUR;
-	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	KUNIT_ASSERT_EQ(test,
+			fake_schedule_at(instance, FAKE_START + 10 * HOUR), 0);
 	idle(instance, HOUR);
-	request.id = 0;
-	request.time = FAKE_START + 2 * HOUR;
-	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	KUNIT_ASSERT_EQ(test, fake_schedule_at(instance, FAKE_START + 2 * HOUR),
+			0);
 	fake_now = FAKE_START - HOUR;
-	request.id = 0;
-	request.time = FAKE_START - HOUR / 2;
-	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	KUNIT_ASSERT_EQ(test, fake_schedule_at(instance, FAKE_START - HOUR / 2),
+			0);
 	fake_turn_until(instance, FAKE_START - HOUR / 2 - 1);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
 	fake_turn_until(instance, FAKE_START - HOUR / 2);
@@ -818,23 +805,18 @@ static void huge_slack_hides_nothing(struct kunit *test)
 
 static void timers_follow_a_clock_that_is_set_back(struct kunit *test)
 {
-	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
-					   .flags = HWTIMER_ABSOLUTE };
 	struct hwtimer_instance *instance = test->priv;
+	u64 deadline = FAKE_START + HOUR;
 	u32 i;
 
 	fake_settable(instance);
-	for (i = 0; i < LIMIT / 2; i++) {
-		request.id = 0;
-		request.time = FAKE_START + HOUR + i * NSEC_PER_SEC;
-		KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
-	}
+	for (i = 0; i < LIMIT / 2; i++, deadline += NSEC_PER_SEC)
+		KUNIT_ASSERT_EQ(test, fake_schedule_at(instance, deadline), 0);
 	fake_turn_until(instance, FAKE_START + HOUR / 2);
 	fake_now = FAKE_START - 10 * HOUR;
 	/* The module learns of it with the next request. */
-	request.id = 0;
-	request.time = FAKE_START - 9 * HOUR;
-	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	KUNIT_ASSERT_EQ(test, fake_schedule_at(instance, FAKE_START - 9 * HOUR),
+			0);
 	KUNIT_EXPECT_LE(test, instance->wake, fake_now);
 	fake_turn_until(instance, FAKE_START - 9 * HOUR - 1);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
@@ -876,49 +858,39 @@ static void closing_instance_brings_no_memory(struct kunit *test)
 }
 
 static struct kunit_case instance_test_cases[] = {
-	KUNIT_CASE_PARAM(limit_refuses_and_lifts, kind_gen_params),
-	KUNIT_CASE_PARAM(spent_record_leaves_none_within_the_limit,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(unread_events_count_against_the_limit,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(discarded_events_make_room, kind_gen_params),
-	KUNIT_CASE_PARAM(nobody_finds_what_is_being_read, kind_gen_params),
-	KUNIT_CASE_PARAM(timer_ends_once, kind_gen_params),
-	KUNIT_CASE_PARAM(rescheduled_timer_keeps_its_id, kind_gen_params),
-	KUNIT_CASE_PARAM(sums_saturate, kind_gen_params),
-	KUNIT_CASE_PARAM(bad_requests_are_refused, kind_gen_params),
-	KUNIT_CASE_PARAM(settings_are_over_with_the_first_timer,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(nothing_expires_after_stop, kind_gen_params),
-	KUNIT_CASE_PARAM(far_timers_wake_the_worker_once_each, kind_gen_params),
-	KUNIT_CASE_PARAM(burst_after_a_gap_moves_down_no_level,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(cancelled_timers_do_not_hold_the_wheel_back,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(resting_timer_goes_on_after_a_gap, kind_gen_params),
-	KUNIT_CASE_PARAM(wheel_follows_both_ways, kind_gen_params),
-	KUNIT_CASE_PARAM(refused_reader_is_told, kind_gen_params),
-	KUNIT_CASE_PARAM(showing_an_instance_holds_up_no_other,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(shown_instance_ends_when_it_has_been_shown,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(errors_of_interval_and_slack, kind_gen_params),
-	KUNIT_CASE_PARAM(huge_slack_hides_nothing, kind_gen_params),
-	KUNIT_CASE_PARAM(timers_follow_a_clock_that_is_set_back,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM_ATTR(dead_entries_are_bounded, kind_gen_params,
-			      { .speed = KUNIT_SPEED_SLOW }),
-	KUNIT_CASE_PARAM_ATTR(cancelling_all_leaves_little, kind_gen_params,
-			      { .speed = KUNIT_SPEED_SLOW }),
-	KUNIT_CASE_PARAM(closing_instance_brings_no_memory, kind_gen_params),
-	KUNIT_CASE_PARAM(random_requests_keep_the_books, kind_gen_params),
+	KIND_CASE(limit_refuses_and_lifts),
+	KIND_CASE(spent_record_leaves_none_within_the_limit),
+	KIND_CASE(unread_events_count_against_the_limit),
+	KIND_CASE(discarded_events_make_room),
+	KIND_CASE(nobody_finds_what_is_being_read),
+	KIND_CASE(timer_ends_once),
+	KIND_CASE(rescheduled_timer_keeps_its_id),
+	KIND_CASE(sums_saturate),
+	KIND_CASE(bad_requests_are_refused),
+	KIND_CASE(settings_are_over_with_the_first_timer),
+	KIND_CASE(nothing_expires_after_stop),
+	KIND_CASE(far_timers_wake_the_worker_once_each),
+	KIND_CASE(burst_after_a_gap_moves_down_no_level),
+	KIND_CASE(cancelled_timers_do_not_hold_the_wheel_back),
+	KIND_CASE(resting_timer_goes_on_after_a_gap),
+	KIND_CASE(wheel_follows_both_ways),
+	KIND_CASE(refused_reader_is_told),
+	KIND_CASE(showing_an_instance_holds_up_no_other),
+	KIND_CASE(shown_instance_ends_when_it_has_been_shown),
+	KIND_CASE(errors_of_interval_and_slack),
+	KIND_CASE(huge_slack_hides_nothing),
+	KIND_CASE(timers_follow_a_clock_that_is_set_back),
+	KIND_CASE_SLOW(dead_entries_are_bounded),
+	KIND_CASE_SLOW(cancelling_all_leaves_little),
+	KIND_CASE(closing_instance_brings_no_memory),
+	KIND_CASE(random_requests_keep_the_books),
 	{}
 };
 
 static struct kunit_suite instance_test_suite = {
 	.name = "hwtimer_instance",
 	.init = instance_test_init,
-	.exit = instance_test_exit,
+	.exit = fake_test_exit,
 	.test_cases = instance_test_cases,
 };
 

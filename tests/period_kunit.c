@@ -14,14 +14,7 @@
 
 static int period_test_init(struct kunit *test)
 {
-	test->priv = fake_create(kind_of(test), LIMIT);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void period_test_exit(struct kunit *test)
-{
-	if (test->priv)
-		hwtimer_instance_destroy(test->priv);
+	return fake_test_init(test, kind_of(test), LIMIT);
 }
 
 /* A timer that is due one interval from now, and then again and again. */
@@ -259,17 +252,13 @@ static void phase_survives_a_clock_that_is_set_back(struct kunit *test)
 		.time = FAKE_START + 10 * TICK,
 		.interval = 10 * TICK,
 	};
-	struct hwtimer_request later = {
-		.op = HWTIMER_OP_SCHEDULE,
-		.flags = HWTIMER_ABSOLUTE,
-		.time = FAKE_START + 500 * TICK,
-	};
 	struct hwtimer_instance *instance = test->priv;
 	struct hwtimer_event event;
 
 	fake_settable(instance);
 	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
-	KUNIT_ASSERT_EQ(test, fake_run(instance, &later), 0);
+	KUNIT_ASSERT_EQ(test,
+			fake_schedule_at(instance, FAKE_START + 500 * TICK), 0);
 	/* The wheel has gone beyond the next deadline meanwhile. */
 	turn_until(test, FAKE_START + 600 * TICK);
 	fake_now = FAKE_START - FAKE_HOUR;
@@ -477,37 +466,33 @@ static void random_life(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
 }
 
-#define PERIOD_CASE(name) KUNIT_CASE_PARAM(name, kind_gen_params)
-
 static struct kunit_case period_test_cases[] = {
-	KUNIT_CASE_PARAM_ATTR(rate_does_not_drift, kind_gen_params,
-			      { .speed = KUNIT_SPEED_SLOW }),
-	PERIOD_CASE(missed_ones_are_counted_and_do_not_pile_up),
-	PERIOD_CASE(fixed_delay_counts_from_delivery),
-	PERIOD_CASE(count_is_exact),
-	PERIOD_CASE(cancel_while_pending),
-	PERIOD_CASE(cancel_while_the_event_waits),
-	PERIOD_CASE(discard_while_the_event_waits),
-	PERIOD_CASE(cancel_while_the_event_leaves),
-	PERIOD_CASE(event_that_did_not_arrive_is_told_again),
-	PERIOD_CASE(reschedule_moves_the_phase),
-	PERIOD_CASE(phase_survives_a_clock_that_is_set_back),
-	PERIOD_CASE(nothing_is_counted_after_the_end),
-	PERIOD_CASE(nothing_is_counted_after_stop),
-	PERIOD_CASE(stop_is_final_though_the_clock_is_set_back),
-	PERIOD_CASE(limit_counts_a_periodic_timer_once),
-	PERIOD_CASE(extension_has_no_id),
-	PERIOD_CASE(query_tells_all),
-	PERIOD_CASE(interval_without_end_waits_for_ever),
-	KUNIT_CASE_PARAM_ATTR(random_life, kind_gen_params,
-			      { .speed = KUNIT_SPEED_SLOW }),
+	KIND_CASE_SLOW(rate_does_not_drift),
+	KIND_CASE(missed_ones_are_counted_and_do_not_pile_up),
+	KIND_CASE(fixed_delay_counts_from_delivery),
+	KIND_CASE(count_is_exact),
+	KIND_CASE(cancel_while_pending),
+	KIND_CASE(cancel_while_the_event_waits),
+	KIND_CASE(discard_while_the_event_waits),
+	KIND_CASE(cancel_while_the_event_leaves),
+	KIND_CASE(event_that_did_not_arrive_is_told_again),
+	KIND_CASE(reschedule_moves_the_phase),
+	KIND_CASE(phase_survives_a_clock_that_is_set_back),
+	KIND_CASE(nothing_is_counted_after_the_end),
+	KIND_CASE(nothing_is_counted_after_stop),
+	KIND_CASE(stop_is_final_though_the_clock_is_set_back),
+	KIND_CASE(limit_counts_a_periodic_timer_once),
+	KIND_CASE(extension_has_no_id),
+	KIND_CASE(query_tells_all),
+	KIND_CASE(interval_without_end_waits_for_ever),
+	KIND_CASE_SLOW(random_life),
 	{}
 };
 
 static struct kunit_suite period_test_suite = {
 	.name = "hwtimer_period",
 	.init = period_test_init,
-	.exit = period_test_exit,
+	.exit = fake_test_exit,
 	.test_cases = period_test_cases,
 };
 

@@ -24,6 +24,13 @@ u32 hwtimer_test_scaled(u32 count)
 	return max(count / max(kunit_scale, 1U), 1U);
 }
 
+/* Skips @test, which does not shrink, if kunit_scale asks for less. */
+void hwtimer_test_skip_if_scaled(struct kunit *test)
+{
+	if (hwtimer_test_scaled(2) < 2)
+		kunit_skip(test, "takes long, and less would show nothing");
+}
+
 /* Begins random numbers for @test, and prints how to repeat them. */
 void hwtimer_test_seed(struct kunit *test, struct rnd_state *state)
 {

@@ -10,6 +10,7 @@
 #include <linux/prandom.h>
 
 u32 hwtimer_test_scaled(u32 count);
+void hwtimer_test_skip_if_scaled(struct kunit *test);
 void hwtimer_test_seed(struct kunit *test, struct rnd_state *state);
 
 /* A number below @below. */

@@ -21,19 +21,24 @@
 /* Where numbers begin: so few of them are left before 0. */
 #define BEGIN (0U - 5)
 
-static struct hwtimer_ring *new_ring(u32 submissions, u32 completions)
+/* Lets the numbers of @ring, which is new, begin there. */
+static void begin_late(struct hwtimer_ring *ring)
 {
-	struct hwtimer_ring *ring =
-		hwtimer_ring_create(submissions, completions);
-
-	if (!ring)
-		return NULL;
 	ring->taken = BEGIN;
 	ring->put = BEGIN;
 	ring->shared->submission_head = BEGIN;
 	ring->shared->submission_tail = BEGIN;
 	ring->shared->completion_head = BEGIN;
 	ring->shared->completion_tail = BEGIN;
+}
+
+static struct hwtimer_ring *new_ring(u32 submissions, u32 completions)
+{
+	struct hwtimer_ring *ring =
+		hwtimer_ring_create(submissions, completions);
+
+	if (ring)
+		begin_late(ring);
 	return ring;
 }
 
@@ -226,33 +231,22 @@ static struct kunit_suite ring_test_suite = {
 #define SUBMISSIONS 8U
 #define COMPLETIONS 4U
 
-/* Gives @instance, which is new, rings; whether there was the memory. */
+/* Gives @instance, which is new, rings; returns whether memory was available. */
 static bool add_rings(struct hwtimer_instance *instance)
 {
-	struct hwtimer_exchange *exchange = &instance->exchange;
-	size_t size = sizeof(struct hwtimer_request);
-
-	instance->settings.submissions = SUBMISSIONS;
-	instance->settings.completions = COMPLETIONS;
-	exchange->requests = kvcalloc(HWTIMER_HOLD, size, GFP_KERNEL);
-	exchange->ring = new_ring(SUBMISSIONS, COMPLETIONS);
-	return exchange->requests && exchange->ring;
+	if (!fake_add_rings(instance, SUBMISSIONS, COMPLETIONS))
+		return false;
+	begin_late(instance->exchange.ring);
+	return true;
 }
 
 static int exchange_test_init(struct kunit *test)
 {
-	struct hwtimer_instance *instance = fake_create(kind_of(test), LIMIT);
+	int err = fake_test_init(test, kind_of(test), LIMIT);
 
-	if (!instance)
-		return -ENOMEM;
-	test->priv = instance;
-	return add_rings(instance) ? 0 : -ENOMEM;
-}
-
-static void exchange_test_exit(struct kunit *test)
-{
-	if (test->priv)
-		hwtimer_instance_destroy(test->priv);
+	if (!err && !add_rings(test->priv))
+		err = -ENOMEM;
+	return err;
 }
 
 static struct hwtimer_ring *ring_of(struct kunit *test)
@@ -260,12 +254,9 @@ static struct hwtimer_ring *ring_of(struct kunit *test)
 	return ((struct hwtimer_instance *)test->priv)->exchange.ring;
 }
 
-/* What the program does: one request more. */
 static void submit(struct kunit *test, struct hwtimer_request request)
 {
-	struct hwtimer_ring *ring = ring_of(test);
-
-	*hwtimer_ring_request(ring, ring->shared->submission_tail++) = request;
+	fake_submit(test->priv, request);
 }
 
 /* The result of the latest request, which must be done. */
@@ -694,32 +685,29 @@ static void stopped_instance_empties_its_queue(struct kunit *test)
 }
 
 static struct kunit_case exchange_test_cases[] = {
-	KUNIT_CASE_PARAM(events_are_delivered_at_once, kind_gen_params),
-	KUNIT_CASE_PARAM(those_without_room_follow_in_order, kind_gen_params),
-	KUNIT_CASE_PARAM(nobody_passes_a_reader, kind_gen_params),
-	KUNIT_CASE_PARAM(discarded_ones_make_room_in_the_queue,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(periodic_timer_goes_on_at_once, kind_gen_params),
-	KUNIT_CASE_PARAM(requests_that_need_memory_are_done, kind_gen_params),
-	KUNIT_CASE_PARAM(kick_finishes_what_was_begun, kind_gen_params),
-	KUNIT_CASE_PARAM(garbage_is_refused, kind_gen_params),
-	KUNIT_CASE_PARAM(early_looks_do_not_count, kind_gen_params),
-	KUNIT_CASE_PARAM(worker_dozes_off_and_is_woken, kind_gen_params),
-	KUNIT_CASE_PARAM(kick_moves_events_while_others_drain, kind_gen_params),
-	KUNIT_CASE_PARAM(work_item_keeps_the_worker_awake, kind_gen_params),
-	KUNIT_CASE_PARAM(unfinished_requests_keep_the_worker_awake,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(worker_sees_what_comes_as_it_dozes_off,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(only_the_first_stop_puts_off_a_look, kind_gen_params),
-	KUNIT_CASE_PARAM(stopped_instance_empties_its_queue, kind_gen_params),
+	KIND_CASE(events_are_delivered_at_once),
+	KIND_CASE(those_without_room_follow_in_order),
+	KIND_CASE(nobody_passes_a_reader),
+	KIND_CASE(discarded_ones_make_room_in_the_queue),
+	KIND_CASE(periodic_timer_goes_on_at_once),
+	KIND_CASE(requests_that_need_memory_are_done),
+	KIND_CASE(kick_finishes_what_was_begun),
+	KIND_CASE(garbage_is_refused),
+	KIND_CASE(early_looks_do_not_count),
+	KIND_CASE(worker_dozes_off_and_is_woken),
+	KIND_CASE(kick_moves_events_while_others_drain),
+	KIND_CASE(work_item_keeps_the_worker_awake),
+	KIND_CASE(unfinished_requests_keep_the_worker_awake),
+	KIND_CASE(worker_sees_what_comes_as_it_dozes_off),
+	KIND_CASE(only_the_first_stop_puts_off_a_look),
+	KIND_CASE(stopped_instance_empties_its_queue),
 	{}
 };
 
 static struct kunit_suite exchange_test_suite = {
 	.name = "hwtimer_exchange",
 	.init = exchange_test_init,
-	.exit = exchange_test_exit,
+	.exit = fake_test_exit,
 	.test_cases = exchange_test_cases,
 };
 
@@ -748,7 +736,6 @@ static void wait_for_memory(struct work_struct *work)
 static struct hwtimer_instance *new_needy(work_func_t func)
 {
 	struct hwtimer_instance *instance = fake_create(HWTIMER_KIND_HASHED, 1);
-	struct hwtimer_ring *ring;
 
 	if (!instance)
 		return NULL;
@@ -758,9 +745,8 @@ static struct hwtimer_instance *new_needy(work_func_t func)
 	}
 	if (func)
 		INIT_WORK(&instance->exchange.work, func);
-	ring = instance->exchange.ring;
-	*hwtimer_ring_request(ring, ring->shared->submission_tail++) =
-		(struct hwtimer_request){ .op = HWTIMER_OP_SCHEDULE };
+	fake_submit(instance,
+		    (struct hwtimer_request){ .op = HWTIMER_OP_SCHEDULE });
 	hwtimer_exchange_serve(instance);
 	return instance;
 }

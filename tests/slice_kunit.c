@@ -55,7 +55,6 @@ static void do_nothing(struct work_struct *work)
 
 static int slice_test_init(struct kunit *test)
 {
-	size_t size = sizeof(struct hwtimer_request);
 	struct hwtimer_exchange *exchange;
 	struct slice_test *slice;
 
@@ -67,14 +66,12 @@ static int slice_test_init(struct kunit *test)
 		return -ENOMEM;
 	test->priv = slice;
 	slice->instance->settings.shape.buckets = BUCKETS;
-	slice->instance->settings.submissions = SUBMISSIONS;
-	slice->instance->settings.completions = COMPLETIONS;
 	exchange = &slice->instance->exchange;
-	exchange->requests = kvcalloc(HWTIMER_HOLD, size, GFP_KERNEL);
-	exchange->ring = hwtimer_ring_create(SUBMISSIONS, COMPLETIONS);
 	slice->drain = exchange->work.func;
 	exchange->work.func = do_nothing;
-	return exchange->requests && exchange->ring ? 0 : -ENOMEM;
+	if (!fake_add_rings(slice->instance, SUBMISSIONS, COMPLETIONS))
+		return -ENOMEM;
+	return 0;
 }
 
 static void slice_test_exit(struct kunit *test)
@@ -143,14 +140,6 @@ static void cancel_all(struct kunit *test, const u64 *ids, u32 count)
 	run(test, count);
 }
 
-/* What the program does: one request more. */
-static void submit(struct slice_test *slice, struct hwtimer_request request)
-{
-	struct hwtimer_ring *ring = slice->instance->exchange.ring;
-
-	*hwtimer_ring_request(ring, ring->shared->submission_tail++) = request;
-}
-
 /* Fills the ring with requests to cancel the first of the timers @ids. */
 static void submit_cancels(struct slice_test *slice, const u64 *ids)
 {
@@ -162,7 +151,7 @@ static void submit_cancels(struct slice_test *slice, const u64 *ids)
 			.id = ids[i],
 		};
 
-		submit(slice, request);
+		fake_submit(slice->instance, request);
 	}
 }
 
@@ -290,8 +279,7 @@ static void dead_entries_from_the_ring_are_bounded(struct kunit *test)
 	u32 first = 0, round, i;
 	s64 most = 0;
 
-	if (hwtimer_test_scaled(2) < 2)
-		kunit_skip(test, "it takes long, and not less will do");
+	hwtimer_test_skip_if_scaled(test);
 	KUNIT_ASSERT_EQ(test, hwtimer_instance_start(instance), 0);
 	for (round = 0; round < 400; round++) {
 		for (i = 0; i < SUBMISSIONS; i++) {
@@ -306,7 +294,7 @@ static void dead_entries_from_the_ring_are_bounded(struct kunit *test)
 					.id = *hwtimer_ring_result(ring,
 								   first + i),
 				};
-			submit(slice, request);
+			fake_submit(slice->instance, request);
 		}
 		first = ring->shared->submission_head;
 		while (unanswered(slice)) {
@@ -429,13 +417,10 @@ static void slice_of_a_client_is_bounded(struct kunit *test)
 }
 
 static struct kunit_case slice_test_cases[] = {
-	KUNIT_CASE_PARAM_ATTR(longest_slice_is_bounded, kind_gen_params,
-			      { .speed = KUNIT_SPEED_SLOW }),
-	KUNIT_CASE_PARAM_ATTR(dead_entries_from_the_ring_are_bounded,
-			      kind_gen_params, { .speed = KUNIT_SPEED_SLOW }),
-	KUNIT_CASE_PARAM(slice_that_rewinds_is_bounded, kind_gen_params),
-	KUNIT_CASE_PARAM_ATTR(slice_of_a_client_is_bounded, kind_gen_params,
-			      { .speed = KUNIT_SPEED_SLOW }),
+	KIND_CASE_SLOW(longest_slice_is_bounded),
+	KIND_CASE_SLOW(dead_entries_from_the_ring_are_bounded),
+	KIND_CASE(slice_that_rewinds_is_bounded),
+	KIND_CASE_SLOW(slice_of_a_client_is_bounded),
 	{}
 };
 

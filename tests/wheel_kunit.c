@@ -18,20 +18,8 @@
 /* In the configurations of each kind together more than 200,000. */
 #define OPERATIONS 50000
 
-/* A wheel of the kind that the test is run with. */
-static struct oracle *create(struct kunit *test, u32 buckets, u64 base)
-{
-	struct hwtimer_shape shape = {
-		.tick = TICK,
-		.kind = kind_of(test),
-		.buckets = buckets,
-	};
-
-	return oracle_create(test, &shape, base);
-}
-
-/* A wheel of one kind, for what only that kind does. */
-static struct oracle *create_kind(struct kunit *test, u32 kind, u32 buckets)
+static struct oracle *create_at(struct kunit *test, u32 kind, u32 buckets,
+				u64 base)
 {
 	struct hwtimer_shape shape = {
 		.tick = TICK,
@@ -39,7 +27,36 @@ static struct oracle *create_kind(struct kunit *test, u32 kind, u32 buckets)
 		.buckets = buckets,
 	};
 
-	return oracle_create(test, &shape, 0);
+	return oracle_create(test, &shape, base);
+}
+
+/* Creates a wheel of the kind that the test runs with. */
+static struct oracle *create(struct kunit *test, u32 buckets, u64 base)
+{
+	return create_at(test, kind_of(test), buckets, base);
+}
+
+/* Creates a wheel of one kind, for a test of what only that kind does. */
+static struct oracle *create_kind(struct kunit *test, u32 kind, u32 buckets)
+{
+	return create_at(test, kind, buckets, 0);
+}
+
+/* Turns the wheel at the time for which it asks, as the worker does. */
+static void turn_next(struct oracle *oracle)
+{
+	oracle_turn(oracle,
+		    oracle_time(oracle, hwtimer_wheel_next(&oracle->wheel)));
+}
+
+/* Does so until no timer is left; returns the number of turns. */
+static unsigned int turn_until_empty(struct oracle *oracle)
+{
+	unsigned int turns = 0;
+
+	for (; oracle->nr_live; turns++)
+		turn_next(oracle);
+	return turns;
 }
 
 static void wheel_test_exit(struct kunit *test)
@@ -423,16 +440,26 @@ static void stamp_wraps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
 }
 
-/* An entry that outlived 2^32 stamps is taken for another one of its record. */
-static void revived_entry_does_no_harm(struct kunit *test)
+/*
+ * Leaves the entry of a timer that was cancelled, 5 ticks from now, and revives it: its
+ * stamp is its record's again, as if it had outlived 2^32 stamps.
+ */
+static void leave_revived_entry(struct oracle *oracle)
 {
-	struct oracle *oracle = create(test, BUCKETS, 0);
 	struct oracle_timer *timer = oracle_schedule(oracle, 5 * TICK);
 	struct hwtimer_record *record = oracle_record(oracle, timer);
 	u32 stamp = record->stamp;
 
 	oracle_cancel(oracle, timer);
 	record->stamp = stamp;
+}
+
+/* The revived entry is taken for that of the record's next timer. */
+static void revived_entry_does_no_harm(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+
+	leave_revived_entry(oracle);
 	oracle_schedule(oracle, 9 * TICK);
 	oracle_turn(oracle, 8 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 0);
@@ -444,12 +471,8 @@ static void revived_entry_does_no_harm(struct kunit *test)
 static void revived_twins_expire_once(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
-	struct oracle_timer *timer = oracle_schedule(oracle, 5 * TICK);
-	struct hwtimer_record *record = oracle_record(oracle, timer);
-	u32 stamp = record->stamp;
 
-	oracle_cancel(oracle, timer);
-	record->stamp = stamp;
+	leave_revived_entry(oracle);
 	oracle_schedule(oracle, 5 * TICK);
 	oracle_turn(oracle, 5 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
@@ -459,12 +482,8 @@ static void revived_twins_expire_once(struct kunit *test)
 static void revived_entry_of_a_free_record_stays_dead(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
-	struct oracle_timer *timer = oracle_schedule(oracle, 5 * TICK);
-	struct hwtimer_record *record = oracle_record(oracle, timer);
-	u32 stamp = record->stamp;
 
-	oracle_cancel(oracle, timer);
-	record->stamp = stamp;
+	leave_revived_entry(oracle);
 	oracle_turn(oracle, 1000 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 0);
 	KUNIT_EXPECT_EQ(test, oracle->wheel.entries, 0);
@@ -510,18 +529,12 @@ static void slack_is_kept(struct kunit *test)
 static void slack_lets_timers_meet(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
-	unsigned int i, turns = 0;
+	unsigned int i;
 
 	/* The slacks overlap, so 16 ticks hold at most two meeting points. */
 	for (i = 0; i < 16; i++)
 		oracle_schedule_slack(oracle, (100 + i) * TICK, 15 * TICK);
-	while (oracle->nr_live) {
-		oracle_turn(oracle,
-			    oracle_time(oracle,
-					hwtimer_wheel_next(&oracle->wheel)));
-		turns++;
-	}
-	KUNIT_EXPECT_LE(test, turns, 2);
+	KUNIT_EXPECT_LE(test, turn_until_empty(oracle), 2);
 }
 
 static void slack_of_a_postponed_timer_is_kept(struct kunit *test)
@@ -696,18 +709,6 @@ static void rewinding_clears_in_pieces(struct kunit *test)
 /*
  * What only the hierarchical wheel does
  */
-
-/* Turned as by the worker: when it asks for it, and at no other time. */
-static unsigned int turn_until_empty(struct oracle *oracle)
-{
-	unsigned int turns = 0;
-
-	for (; oracle->nr_live; turns++)
-		oracle_turn(oracle,
-			    oracle_time(oracle,
-					hwtimer_wheel_next(&oracle->wheel)));
-	return turns;
-}
 
 static void lone_timer_wakes_up_once(struct kunit *test)
 {
@@ -908,9 +909,7 @@ static void lonely_crowd_moves_down_ahead(struct kunit *test)
 	for (i = 0; i < 3000; i++)
 		oracle_schedule(oracle, (100000 + i % 500) * TICK);
 	while (hwtimer_wheel_next(&oracle->wheel) < 100000)
-		oracle_turn(oracle,
-			    oracle_time(oracle,
-					hwtimer_wheel_next(&oracle->wheel)));
+		turn_next(oracle);
 	walked = oracle->wheel.stats.walked;
 	oracle_turn(oracle, 100000 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 6);
@@ -1269,58 +1268,48 @@ static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE(ticks_do_not_wrap),
 	KUNIT_CASE(time_of_saturates),
 	KUNIT_CASE(reciprocal_divides),
-	KUNIT_CASE_PARAM(delays_around_the_size_of_the_wheel, kind_gen_params),
-	KUNIT_CASE_PARAM(ticks_pass_powers_of_two, kind_gen_params),
-	KUNIT_CASE_PARAM(timer_for_ever_stays, kind_gen_params),
-	KUNIT_CASE_PARAM(past_deadline_expires_on_the_next_turn,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(compaction_does_not_delay_past_deadlines,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(empty_wheel_wants_no_turn, kind_gen_params),
-	KUNIT_CASE_PARAM(later_round_is_not_walked, kind_gen_params),
+	KIND_CASE(delays_around_the_size_of_the_wheel),
+	KIND_CASE(ticks_pass_powers_of_two),
+	KIND_CASE(timer_for_ever_stays),
+	KIND_CASE(past_deadline_expires_on_the_next_turn),
+	KIND_CASE(compaction_does_not_delay_past_deadlines),
+	KIND_CASE(empty_wheel_wants_no_turn),
+	KIND_CASE(later_round_is_not_walked),
 	KUNIT_CASE(mixed_bucket_is_counted),
-	KUNIT_CASE_PARAM(sleeper_catches_up_in_order, kind_gen_params),
-	KUNIT_CASE_PARAM(skim_goes_on_to_the_first_live_timer, kind_gen_params),
-	KUNIT_CASE_PARAM(later_deadline_writes_no_entry, kind_gen_params),
-	KUNIT_CASE_PARAM(earlier_deadline_leaves_a_dead_entry, kind_gen_params),
-	KUNIT_CASE_PARAM(moved_timers_expire_by_tick_in_a_late_turn,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(postponed_crowd_scatters, kind_gen_params),
-	KUNIT_CASE_PARAM(postponed_timers_meet_in_full_buckets,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(stamp_wraps, kind_gen_params),
-	KUNIT_CASE_PARAM(revived_entry_does_no_harm, kind_gen_params),
-	KUNIT_CASE_PARAM(revived_twins_expire_once, kind_gen_params),
-	KUNIT_CASE_PARAM(revived_entry_of_a_free_record_stays_dead,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(compaction_removes_the_dead, kind_gen_params),
-	KUNIT_CASE_PARAM(slack_is_kept, kind_gen_params),
-	KUNIT_CASE_PARAM(slack_lets_timers_meet, kind_gen_params),
-	KUNIT_CASE_PARAM(slack_of_a_postponed_timer_is_kept, kind_gen_params),
-	KUNIT_CASE_PARAM(timers_wait_when_the_clock_is_set_back,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(overdue_timer_waits_when_the_clock_is_set_back,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(overdue_crowd_scatters_when_the_clock_is_set_back,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(clock_is_set_back_again_meanwhile, kind_gen_params),
-	KUNIT_CASE_PARAM(rewinding_delays_nothing, kind_gen_params),
-	KUNIT_CASE_PARAM(rewinding_clears_in_pieces, kind_gen_params),
-	KUNIT_CASE_PARAM(lone_timer_wakes_up_once, kind_gen_params),
-	KUNIT_CASE_PARAM(order_holds_across_levels, kind_gen_params),
+	KIND_CASE(sleeper_catches_up_in_order),
+	KIND_CASE(skim_goes_on_to_the_first_live_timer),
+	KIND_CASE(later_deadline_writes_no_entry),
+	KIND_CASE(earlier_deadline_leaves_a_dead_entry),
+	KIND_CASE(moved_timers_expire_by_tick_in_a_late_turn),
+	KIND_CASE(postponed_crowd_scatters),
+	KIND_CASE(postponed_timers_meet_in_full_buckets),
+	KIND_CASE(stamp_wraps),
+	KIND_CASE(revived_entry_does_no_harm),
+	KIND_CASE(revived_twins_expire_once),
+	KIND_CASE(revived_entry_of_a_free_record_stays_dead),
+	KIND_CASE(compaction_removes_the_dead),
+	KIND_CASE(slack_is_kept),
+	KIND_CASE(slack_lets_timers_meet),
+	KIND_CASE(slack_of_a_postponed_timer_is_kept),
+	KIND_CASE(timers_wait_when_the_clock_is_set_back),
+	KIND_CASE(overdue_timer_waits_when_the_clock_is_set_back),
+	KIND_CASE(overdue_crowd_scatters_when_the_clock_is_set_back),
+	KIND_CASE(clock_is_set_back_again_meanwhile),
+	KIND_CASE(rewinding_delays_nothing),
+	KIND_CASE(rewinding_clears_in_pieces),
+	KIND_CASE(lone_timer_wakes_up_once),
+	KIND_CASE(order_holds_across_levels),
 	KUNIT_CASE(order_holds_when_a_compaction_meets_what_is_due),
 	KUNIT_CASE(compaction_sees_who_comes_meanwhile),
 	KUNIT_CASE(newcomers_do_not_hold_up_what_is_due),
-	KUNIT_CASE_PARAM(order_holds_while_a_crowd_moves_down, kind_gen_params),
-	KUNIT_CASE_PARAM(one_tick_and_a_century_in_one_wheel, kind_gen_params),
+	KIND_CASE(order_holds_while_a_crowd_moves_down),
+	KIND_CASE(one_tick_and_a_century_in_one_wheel),
 	KUNIT_CASE(far_timer_is_touched_once_a_level),
 	KUNIT_CASE(near_timers_never_move_down),
 	KUNIT_CASE(near_timers_never_move_down_after_a_gap),
-	KUNIT_CASE_PARAM(wheel_does_not_follow_past_what_is_to_do,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(following_does_not_delay_past_deadlines,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(order_holds_across_gaps, kind_gen_params),
+	KIND_CASE(wheel_does_not_follow_past_what_is_to_do),
+	KIND_CASE(following_does_not_delay_past_deadlines),
+	KIND_CASE(order_holds_across_gaps),
 	KUNIT_CASE(crowd_moves_down_ahead),
 	KUNIT_CASE(lonely_crowd_moves_down_ahead),
 	KUNIT_CASE(slack_as_wide_as_the_bucket_needs_no_cascade),
