@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An instance under a clock of the test's own; see fake.h.
+ * Creates instances under a fake clock, and does what their callers and workers do;
+ * see fake.h.
  */
 #include <linux/slab.h>
 
@@ -19,7 +20,7 @@ static const struct hwtimer_clock fake_clock = {
 	.nr = HWTIMER_MONOTONIC,
 };
 
-/* As CLOCK_REALTIME, which can be set back. */
+/* Like CLOCK_REALTIME, this clock can be set back. */
 static const struct hwtimer_clock fake_settable_clock = {
 	.now = fake_clock_now,
 	.id = CLOCK_REALTIME,
@@ -27,8 +28,8 @@ static const struct hwtimer_clock fake_settable_clock = {
 };
 
 /**
- * fake_create - an instance that no worker turns, at FAKE_START
- * @kind: of its wheel
+ * fake_create - create an instance that no worker turns, and set the time to FAKE_START
+ * @kind: the kind of its wheel
  * @timers: its limit
  *
  * Return: the instance, or NULL.
@@ -88,7 +89,7 @@ bool fake_add_rings(struct hwtimer_instance *instance, u32 submissions,
 	return exchange->requests && exchange->ring;
 }
 
-/* Lets the clock of @instance, which has not started, be one that is set. */
+/* Gives @instance, which has not started, a clock that can be set back. */
 void fake_settable(struct hwtimer_instance *instance)
 {
 	instance->settings.clock = &fake_settable_clock;
@@ -151,11 +152,11 @@ void fake_submit(struct hwtimer_instance *instance,
 }
 
 /**
- * fake_turn_until - be the worker until a time
- * @instance: that is turned whenever it asks for it
- * @time: ns, to which the clock has come in the end
+ * fake_turn_until - do what the worker does until a time
+ * @instance: the instance, which is turned whenever it asks for a turn
+ * @time: the time on the clock at the end, ns; the clock does not go back for it
  *
- * Return: how often a worker would have woken up.
+ * Return: the number of times that a worker would have woken up.
  */
 unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time)
 {
@@ -172,11 +173,11 @@ unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time)
 }
 
 /**
- * fake_read - what read() does, but to the kernel's own memory
- * @instance: from which
- * @event: out
+ * fake_read - do what read() does with one event, but into kernel memory
+ * @instance: the instance
+ * @event: the memory for the event
  *
- * Return: 1, or 0 if there is none.
+ * Return: 1, or 0 if no event waits.
  */
 u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event)
 {
@@ -194,7 +195,7 @@ u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event)
 	return taken;
 }
 
-/* What <linux/hwtimer.h> says of the counters. */
+/* Checks the books: the equations between counters that <linux/hwtimer.h> states. */
 void fake_check_books(struct kunit *test,
 		      const struct hwtimer_instance *instance)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An instance whose clock is a variable, and whose worker is the test: for unit
- * tests of what an instance does over hours and years, and how often it asks
- * its worker to come.
+ * An instance whose clock is a variable, and whose worker is the test. Unit tests
+ * use it to see what an instance does over hours and years, and how often it asks
+ * to be turned.
  */
 #ifndef HWTIMER_TESTS_FAKE_H
 #define HWTIMER_TESTS_FAKE_H
@@ -13,10 +13,10 @@
 
 #define FAKE_HOUR (3600ULL * NSEC_PER_SEC)
 
-/* Where the clock begins: not 0, so that there is something before it. */
+/* Where the clock begins: not at 0, so that it can be set back. */
 #define FAKE_START (1000 * FAKE_HOUR)
 
-/* The time, ns. */
+/* The time on the fake clock, ns. */
 extern u64 fake_now;
 
 struct hwtimer_instance *fake_create(u32 kind, u32 timers);

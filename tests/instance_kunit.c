@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the instance and its requests, under a fake clock.
+ * Unit tests of an instance and its requests, under a fake clock.
  */
 #include <kunit/test.h>
 #include <linux/completion.h>
@@ -20,7 +20,7 @@ static int instance_test_init(struct kunit *test)
 	return fake_test_init(test, kind_of(test), LIMIT);
 }
 
-/* Turns the wheel as if it were @hours later, and goes back to the start. */
+/* Turns the wheel until @hours after FAKE_START; then resets the clock to FAKE_START. */
 static void turn(struct kunit *test, struct hwtimer_instance *instance,
 		 unsigned int hours)
 {
@@ -52,7 +52,10 @@ static void limit_refuses_and_lifts(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* The last timer that the limit allows has spent its record's generations. */
+/*
+ * A record that has spent all its generations cannot be used again. So no record is free,
+ * although the limit allows another timer.
+ */
 static void spent_record_leaves_none_within_the_limit(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -63,7 +66,7 @@ static void spent_record_leaves_none_within_the_limit(struct kunit *test)
 	};
 	u64 first, id;
 
-	/* As many as the first slot has records to use; no other is added. */
+	/* All usable records are in the first slot, so the table adds no other slot. */
 	settings.timers = HWTIMER_SLOT_RECORDS - 1;
 	KUNIT_ASSERT_EQ(test, hwtimer_instance_setup(instance, &settings), 0);
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
@@ -75,7 +78,7 @@ static void spent_record_leaves_none_within_the_limit(struct kunit *test)
 	hwtimer_request_run(instance, requests, 2);
 	KUNIT_EXPECT_EQ(test, requests[0].result, 0);
 	KUNIT_EXPECT_EQ(test, requests[1].result, -ENOMEM);
-	/* The next one can have memory brought. */
+	/* Memory for another slot can be brought in for the next request. */
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ENOSPC);
 	fake_check_books(test, instance);
@@ -92,7 +95,10 @@ static void unread_events_count_against_the_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ENOSPC);
 }
 
-/* From the last to the first, so that none is at the front until the end. */
+/*
+ * The test discards events from the last to the first, so that none of them is at the
+ * front of the queue until the end.
+ */
 static void discarded_events_make_room(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -128,8 +134,8 @@ static int fake_query(struct hwtimer_instance *instance, u64 id)
 }
 
 /*
- * As if read() were copying three events just now, of which the first arrives. A
- * periodic timer that comes meanwhile makes no difference.
+ * The test takes three events like a read() that is still copying them. Then only the
+ * first one arrives. A periodic timer that is scheduled meanwhile makes no difference.
  */
 static void nobody_finds_what_is_being_read(struct kunit *test)
 {
@@ -157,7 +163,7 @@ static void nobody_finds_what_is_being_read(struct kunit *test)
 				fake_cancel(instance, ids[i], HWTIMER_DISCARD),
 				-ENOENT);
 	}
-	/* The records are not used again before it is known what has arrived. */
+	/* No record is used again before the read() knows which events have arrived. */
 	KUNIT_EXPECT_EQ(test, fake_run(instance, &periodic), 0);
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, 9 * HOUR, &later), 0);
 	for (i = 0; i < 3; i++) {
@@ -278,7 +284,7 @@ static void bad_requests_are_refused(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, fake_run(instance, &request), -EINVAL,
 				    "request %u", i);
 	}
-	/* Nothing of it made the instance start. */
+	/* None of the requests has started the instance. */
 	KUNIT_EXPECT_FALSE(test, instance->started);
 }
 
@@ -318,8 +324,8 @@ static void nothing_expires_after_stop(struct kunit *test)
 }
 
 /*
- * A timeout far away, cancelled at once, again and again. Where this test and the next one
- * are skipped, selftests/memory.c still shows the same.
+ * Timeouts far away are scheduled and cancelled again and again. Where this test and the
+ * next one are skipped, selftests/memory.c still covers the same.
  */
 static void dead_entries_are_bounded(struct kunit *test)
 {
@@ -375,7 +381,7 @@ static void cancelling_all_leaves_little(struct kunit *test)
 	hwtimer_instance_destroy(instance);
 }
 
-/* Requests and turns in any order: each timer ends in exactly one way. */
+/* Requests and turns come in any order, and each timer ends in exactly one way. */
 static void random_requests_keep_the_books(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -395,7 +401,10 @@ static void random_requests_keep_the_books(struct kunit *test)
 		case 0 ... 3:
 			fake_cancel(instance, *id, HWTIMER_DISCARD);
 			err = fake_schedule(instance, delay, id);
-			/* Discarded events behind an unread one still count. */
+			/*
+			 * Discarded events behind an unread one still count
+			 * against the limit.
+			 */
 			KUNIT_ASSERT_EQ(test, err,
 					instance->discards && !*id ? -ENOSPC :
 								     0);
@@ -424,7 +433,7 @@ static void random_requests_keep_the_books(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* Kafka's property: a timer far away costs its own wake-up, and no other. */
+/* As in Kafka's timing wheel, a timer far away costs one wake-up, its own. */
 static void far_timers_wake_the_worker_once_each(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -436,20 +445,20 @@ static void far_timers_wake_the_worker_once_each(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, 10 * HOUR, &id), 0);
 	wakeups = fake_turn_until(instance, FAKE_START + 20 * HOUR);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 2);
-	kunit_info(test, "%u wake-ups, %llu entries looked at\n", wakeups,
+	kunit_info(test, "%u wake-ups, %llu entries walked\n", wakeups,
 		   instance->wheel.stats.walked);
 	KUNIT_EXPECT_EQ(test, wakeups, 2);
 }
 
-/* Both clocks go on by @gap ns, in which nobody asks for anything. */
+/* Lets @gap ns pass on both clocks, the instance's and jiffies, without any request. */
 static void idle(struct hwtimer_instance *instance, u64 gap)
 {
 	fake_turn_until(instance, fake_now + gap);
-	/* As if the instance had waited for that. */
+	/* As far as the instance can tell, it has waited long enough. */
 	instance->follow_at = get_jiffies_64();
 }
 
-/* Timers of 1 to 2,000 ms, absolute or relative, singly or together, all come. */
+/* Schedules timers of 1 to 1,981 ms singly and in a bulk; all expire, none moves down. */
 static void check_burst(struct kunit *test, struct hwtimer_instance *instance,
 			u32 flags)
 {
@@ -497,19 +506,22 @@ static void bursts_after_gaps(struct kunit *test,
 	check_burst(test, instance, HWTIMER_ABSOLUTE);
 }
 
-/* A second of ticks that the lowest level does not reach after a gap by itself. */
+/*
+ * After a gap, the lowest level does not reach the next 2 s of timers unless the wheel
+ * has followed the clock.
+ */
 static void burst_after_a_gap_moves_down_no_level(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	u64 id;
 
 	check_burst(test, instance, 0);
-	/* By default, an eighth of 4 s, as the jiffies tell it. */
+	/* By default an eighth of the lowest level's 4,096 ms, in jiffies. */
 	if (kind_of(test) == HWTIMER_KIND_HIERARCHICAL)
 		KUNIT_EXPECT_EQ(test, instance->follow_after,
 				nsecs_to_jiffies64(512 * NSEC_PER_MSEC) + 1);
 	bursts_after_gaps(test, instance);
-	/* And while timers pend that are far away. */
+	/* The same while timers are pending that are far away. */
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, 10 * HOUR, &id), 0);
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, S64_MAX, &id), 0);
 	bursts_after_gaps(test, instance);
@@ -517,8 +529,8 @@ static void burst_after_a_gap_moves_down_no_level(struct kunit *test)
 }
 
 /*
- * The worker comes once for the entries of cancelled timers, and while nothing pends
- * it does not come again; but it does for the next timer.
+ * The worker wakes up once for the entries of cancelled timers. It does not wake up again
+ * while no timer is pending, but it does for the next timer.
  */
 static void cancelled_timers_do_not_hold_the_wheel_back(struct kunit *test)
 {
@@ -545,7 +557,7 @@ static void cancelled_timers_do_not_hold_the_wheel_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, instance->wheel.entries, 1);
 }
 
-/* A periodic timer that rests goes on when its event is read. */
+/* A periodic timer rests while its event waits, and goes on when the event is read. */
 static void resting_timer_goes_on_after_a_gap(struct kunit *test)
 {
 	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
@@ -562,7 +574,7 @@ static void resting_timer_goes_on_after_a_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, instance->wheel.stats.cascaded, 0);
 }
 
-/* A clock that is set back after the wheel has followed it. */
+/* The clock is set back after the wheel has followed it forward. */
 static void wheel_follows_both_ways(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -596,7 +608,7 @@ static int count_wakeup(struct wait_queue_entry *entry, unsigned int mode,
 	return 0;
 }
 
-/* Takes a reader's turn, with no room for anything. */
+/* Takes a turn as a reader, and ends it; the buffer has no room for anything. */
 static ssize_t take_turn(struct hwtimer_instance *instance)
 {
 	u64 left;
@@ -604,7 +616,7 @@ static ssize_t take_turn(struct hwtimer_instance *instance)
 	return hwtimer_harvest_unprocessed(instance, NULL, 0, &left);
 }
 
-/* A reader that must not wait comes while another has its turn. */
+/* A reader that must not wait is refused while another reader has its turn. */
 static void expect_refusal(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -617,7 +629,7 @@ static void expect_refusal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
 }
 
-/* It is refused, and told when the other's turn ends. */
+/* A reader that was refused is woken when the other reader's turn ends. */
 static void refused_reader_is_told(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -630,7 +642,7 @@ static void refused_reader_is_told(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	turn(test, instance, 2);
 	add_wait_queue(&instance->readers, &sleeper);
-	/* Without a refused reader, a turn that ends wakes nobody. */
+	/* Unless a reader was refused, the end of a turn wakes nobody. */
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
 	KUNIT_EXPECT_EQ(test, nr_woken, 0);
 
@@ -641,7 +653,7 @@ static void refused_reader_is_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
 	KUNIT_EXPECT_EQ(test, nr_woken, 1);
 
-	/* Nothing is left to tell of. */
+	/* No event is left, so the end of a turn wakes nobody. */
 	expect_refusal(test);
 	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
@@ -649,7 +661,7 @@ static void refused_reader_is_told(struct kunit *test)
 	remove_wait_queue(&instance->readers, &sleeper);
 }
 
-/* As a program that opens and closes while somebody else looks. */
+/* A program that opens and closes an instance while debugfs shows one. */
 struct opener {
 	struct work_struct work;
 	struct completion done;
@@ -682,14 +694,14 @@ static void work_begin(struct opener *opener, work_func_t work)
 	schedule_work(&opener->work);
 }
 
-/* Has @work done elsewhere; whether it was soon. */
+/* Runs @work in a work item; returns whether it finished within 60 s. */
 static bool done_soon(struct opener *opener, work_func_t work)
 {
 	work_begin(opener, work);
 	return wait_for_completion_timeout(&opener->done, 60 * HZ);
 }
 
-/* While one instance is shown in debugfs others come and go, but it stays. */
+/* While debugfs shows one instance, others can be opened and closed. */
 static void showing_an_instance_holds_up_no_other(struct kunit *test)
 {
 	struct opener *opener =
@@ -704,14 +716,17 @@ static void showing_an_instance_holds_up_no_other(struct kunit *test)
 	flush_work(&opener->work);
 	KUNIT_EXPECT_NOT_NULL(test, opener->instance);
 	closed = opener->instance && done_soon(opener, close_it);
-	/* From now on nobody has to wait, if anybody had to. */
+	/* If open or close had to wait for debugfs, they go on now. */
 	hwtimer_debug_put(shown);
 	flush_work(&opener->work);
 	KUNIT_EXPECT_TRUE(test, opened);
 	KUNIT_EXPECT_TRUE(test, closed);
 }
 
-/* Another one opens, and while it is shown it is closed, from which on it is gone. */
+/*
+ * An instance that is closed while debugfs shows it can no longer be found, but it stays
+ * until it has been shown.
+ */
 static void shown_instance_ends_when_it_has_been_shown(struct kunit *test)
 {
 	struct opener *opener =
@@ -728,7 +743,10 @@ static void shown_instance_ends_when_it_has_been_shown(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, shown, opener->instance);
 
 	work_begin(opener, close_it);
-	/* It comes to be unknown; of what comes later any may be found. */
+	/*
+	 * Wait until its number is not found any more. The search may then find an
+	 * instance with a higher number.
+	 */
 	for (i = 0; i < 500; i++) {
 		next = hwtimer_debug_get(opener->nr);
 		if (next)
@@ -742,7 +760,7 @@ static void shown_instance_ends_when_it_has_been_shown(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, completion_done(&opener->done));
 	KUNIT_EXPECT_EQ(test, shown->nr, opener->nr);
 	hwtimer_debug_put(shown);
-	/* It ends now. */
+	/* Now close_it() can finish. */
 	flush_work(&opener->work);
 	KUNIT_EXPECT_TRUE(test, completion_done(&opener->done));
 }
@@ -779,7 +797,7 @@ static void errors_of_interval_and_slack(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, instance->started);
 }
 
-/* For ever, with the widest slack and the nearest timers beside it. */
+/* A timer that never expires, with the widest slack, does not hide nearer timers. */
 static void huge_slack_hides_nothing(struct kunit *test)
 {
 	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
@@ -814,7 +832,7 @@ static void timers_follow_a_clock_that_is_set_back(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fake_schedule_at(instance, deadline), 0);
 	fake_turn_until(instance, FAKE_START + HOUR / 2);
 	fake_now = FAKE_START - 10 * HOUR;
-	/* The module learns of it with the next request. */
+	/* The module notices the new time with the next request. */
 	KUNIT_ASSERT_EQ(test, fake_schedule_at(instance, FAKE_START - 9 * HOUR),
 			0);
 	KUNIT_EXPECT_LE(test, instance->wake, fake_now);
@@ -829,7 +847,10 @@ static void timers_follow_a_clock_that_is_set_back(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* Nobody would see the results, and close() would wait for each allocation. */
+/*
+ * Requests of an instance that is being closed get no memory: nobody would see their
+ * results, and close() would wait for each allocation.
+ */
 static void closing_instance_brings_no_memory(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -843,14 +864,14 @@ static void closing_instance_brings_no_memory(struct kunit *test)
 	instance->exchange.closing = false;
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
 
-	/* Each in a bucket of its own, so that each needs a chunk. */
+	/* Each timer is in a bucket of its own, so each needs a chunk. */
 	instance->exchange.closing = true;
 	bytes = instance->stats.bytes;
 	for (i = 1; i < LIMIT && !err; i++)
 		err = fake_schedule(instance, i * NSEC_PER_MSEC, &id);
 	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, instance->stats.bytes, bytes);
-	/* What needs none is done. */
+	/* A request that needs no memory is done. */
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, first, 0), 0);
 	instance->exchange.closing = false;
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), 0);

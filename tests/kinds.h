@@ -26,7 +26,7 @@ KUNIT_ARRAY_PARAM(kind, kinds, kind_name);
 	KUNIT_CASE_PARAM_ATTR(test_name, kind_gen_params, \
 			      { .speed = KUNIT_SPEED_SLOW })
 
-/* The kind of wheel that @test runs with. */
+/* Returns the kind of wheel that @test runs with. */
 static inline u32 kind_of(const struct kunit *test)
 {
 	return *(const u32 *)test->param_value;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the rings: the kernel's end of them by itself, and what an
- * instance does with them under a fake clock. All numbers begin shortly before
- * they wrap.
+ * Unit tests of the rings. They first test the kernel's end of the rings by itself, and
+ * then what an instance does with its rings under a fake clock. The numbers of requests
+ * and events begin shortly before they wrap.
  */
 #include <kunit/test.h>
 #include <linux/completion.h>
@@ -18,10 +18,10 @@
 #define TICK NSEC_PER_MSEC
 #define LIMIT 500
 
-/* Where numbers begin: so few of them are left before 0. */
+/* Where numbers begin: 5 before they wrap to 0. */
 #define BEGIN (0U - 5)
 
-/* Lets the numbers of @ring, which is new, begin there. */
+/* Lets the numbers of @ring, which is new, begin at BEGIN. */
 static void begin_late(struct hwtimer_ring *ring)
 {
 	ring->taken = BEGIN;
@@ -55,7 +55,7 @@ static void ring_test_exit(struct kunit *test)
 	hwtimer_ring_destroy(test->priv);
 }
 
-/* Any number of requests, across the end of the array and of the numbers. */
+/* Takes up to 8 requests at a time, across the ends of the array and of the numbers. */
 static void requests_are_taken_and_answered(struct kunit *test)
 {
 	struct hwtimer_ring *ring = test->priv;
@@ -74,7 +74,7 @@ static void requests_are_taken_and_answered(struct kunit *test)
 		ring->shared->submission_tail = number + count;
 		KUNIT_ASSERT_EQ(test, hwtimer_ring_submitted(ring), count);
 		hwtimer_ring_take(ring, requests, count);
-		/* They are in use until they are answered. */
+		/* Their slots are in use until they are answered. */
 		KUNIT_ASSERT_EQ(test, hwtimer_ring_submitted(ring), count);
 		for (i = 0; i < count; i++) {
 			KUNIT_ASSERT_EQ(test, requests[i].user_data,
@@ -168,7 +168,7 @@ static void events_fill_the_ring_and_no_more(struct kunit *test)
 	KUNIT_EXPECT_LT(test, number, BEGIN);
 }
 
-/* Whatever stands there: never more room than there are slots. */
+/* Whatever head the program writes, the ring never has more room than slots. */
 static void heads_that_cannot_be_mean_full(struct kunit *test)
 {
 	struct hwtimer_ring *ring = test->priv;
@@ -259,7 +259,7 @@ static void submit(struct kunit *test, struct hwtimer_request request)
 	fake_submit(test->priv, request);
 }
 
-/* The result of the latest request, which must be done. */
+/* Returns the result of the latest request, which must be done. */
 static s64 result(struct kunit *test)
 {
 	struct hwtimer_ring *ring = ring_of(test);
@@ -269,7 +269,7 @@ static s64 result(struct kunit *test)
 	return *hwtimer_ring_result(ring, ring->shared->submission_head - 1);
 }
 
-/* Takes the next event out of the ring; it has user_data @user_data. */
+/* Takes the next event out of the ring, and checks its user_data. */
 static void expect_event(struct kunit *test, u64 user_data)
 {
 	struct hwtimer_ring *ring = ring_of(test);
@@ -281,7 +281,7 @@ static void expect_event(struct kunit *test, u64 user_data)
 	ring->shared->completion_head++;
 }
 
-/* Schedules @count timers, a tick apart, and lets them expire. */
+/* Lets @count timers expire, a tick apart, with user_data from @first on. */
 static void expire(struct kunit *test, u64 first, u32 count)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -335,7 +335,7 @@ static void those_without_room_follow_in_order(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* While a reader has the front of the queue in its hands, nobody passes it. */
+/* While a reader holds the front of the queue, no later event passes it. */
 static void nobody_passes_a_reader(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -352,7 +352,7 @@ static void nobody_passes_a_reader(struct kunit *test)
 	expire(test, COMPLETIONS + 3, 1);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_unread(instance), 0);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 4);
-	/* It fails: the event is where it was. */
+	/* The reader fails, so its event is at the front of the queue again. */
 	hwtimer_harvest_finish(instance, taken, 0, now);
 	mutex_unlock(&instance->harvest);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 4);
@@ -401,7 +401,7 @@ static void periodic_timer_goes_on_at_once(struct kunit *test)
 		expect_event(test, 3);
 		KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
 	}
-	/* Nobody comes: it fills the ring, and then rests. */
+	/* No program reads: the timer fills the ring, and then rests. */
 	fake_turn_until(instance, FAKE_START + 10000 * TICK);
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, 0);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 1);
@@ -413,7 +413,7 @@ static void periodic_timer_goes_on_at_once(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* The worker leaves to others what needs memory, and nothing is lost. */
+/* The worker leaves requests that need memory to the work item, and none is lost. */
 static void requests_that_need_memory_are_done(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -422,7 +422,7 @@ static void requests_that_need_memory_are_done(struct kunit *test)
 					   .time = FAKE_HOUR };
 	u32 i;
 
-	/* The first request makes the wheel. */
+	/* The first request allocates the wheel. */
 	submit(test, request);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
 	flush_work(&exchange->work);
@@ -444,7 +444,7 @@ static void requests_that_need_memory_are_done(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, instance->stats.submitted, LIMIT + 1);
 }
 
-/* What the worker holds is done by a KICK before what comes after it. */
+/* A KICK does the requests that the worker has taken before it does later ones. */
 static void kick_finishes_what_was_begun(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -480,7 +480,7 @@ static void garbage_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
 	shared->submission_tail -= SUBMISSIONS + 1;
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 0);
-	/* A head from nowhere: the ring is full until it is put right. */
+	/* With a wrong head, the ring counts as full until the head is right again. */
 	shared->completion_head += 100;
 	expire(test, 1, COMPLETIONS);
 	shared->completion_head -= 100;
@@ -489,14 +489,21 @@ static void garbage_is_refused(struct kunit *test)
 	expect_event(test, 1);
 }
 
-/* The worker looks, when it was to do so at @time. */
+/*
+ * Polls the rings as the worker does, which planned this poll for @time. After several
+ * polls in vain, the worker becomes idle: it stops polling, and tells the program so
+ * with HWTIMER_RING_NEED_KICK.
+ */
 static void look(struct hwtimer_instance *instance, u64 time)
 {
 	instance->exchange.look_at = time;
 	hwtimer_exchange_look(instance);
 }
 
-/* Who comes for something else does not make the worker doze off. */
+/*
+ * If the worker comes for something else and polls before the planned time, this does not
+ * count as a poll in vain.
+ */
 static void early_looks_do_not_count(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -524,7 +531,7 @@ static void worker_dozes_off_and_is_woken(struct kunit *test)
 	KUNIT_EXPECT_LT(test, looks, 100);
 	most = looks;
 
-	/* Whatever it finds, and whenever, makes it stay. */
+	/* Any request that it finds, even at the last poll, makes it go on polling. */
 	expire(test, 0, 1);
 	hwtimer_exchange_kick(instance);
 	for (i = 0; i < 10; i++) {
@@ -538,13 +545,13 @@ static void worker_dozes_off_and_is_woken(struct kunit *test)
 			look(instance, 0);
 		KUNIT_EXPECT_EQ(test, result(test), -EINVAL);
 	}
-	/* It does not doze off with something to be done. */
+	/* If it finds nothing, it becomes idle after as many polls as before. */
 	for (looks = 0; looks < most; looks++)
 		look(instance, 0);
 	KUNIT_EXPECT_EQ(test, shared->flags, HWTIMER_RING_NEED_KICK);
 }
 
-/* Who kicks for events does not wait for somebody else who is about requests. */
+/* A KICK moves events without waiting for another thread that drains requests. */
 static void kick_moves_events_while_others_drain(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -560,7 +567,7 @@ static void kick_moves_events_while_others_drain(struct kunit *test)
 	expect_event(test, COMPLETIONS + 1);
 }
 
-/* Has the worker look in vain until its next look in vain makes it doze off. */
+/* Polls in vain until one more poll in vain would make the worker idle. */
 static void look_till_the_last(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -571,7 +578,7 @@ static void look_till_the_last(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ring_of(test)->shared->flags, 0);
 }
 
-/* What the work item does for the program shows the worker that the program is busy. */
+/* A request that the work item does shows the worker that the program is busy. */
 static void work_item_keeps_the_worker_awake(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -590,7 +597,10 @@ static void work_item_keeps_the_worker_awake(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_of(test)->shared->flags, 0);
 }
 
-/* So does what is not done yet, because somebody else is about it, for however long. */
+/*
+ * A request that another thread is still draining also keeps the worker polling, however
+ * long that thread takes.
+ */
 static void unfinished_requests_keep_the_worker_awake(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -612,7 +622,7 @@ static void unfinished_requests_keep_the_worker_awake(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_of(test)->shared->flags, 0);
 }
 
-/* The worker dozes off at last: what does the program find? */
+/* Lets the worker become idle; returns the flags that the program then finds. */
 static u32 flags_after_dozing(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -626,8 +636,8 @@ static u32 flags_after_dozing(struct kunit *test)
 }
 
 /*
- * A program that submits, or makes room, just before the flag is set has not seen it,
- * and kicks nobody: the worker has to see it.
+ * A program that submits or makes room just before the flag is set does not see the flag,
+ * and does not KICK. So the worker has to see what the program did.
  */
 static void worker_sees_what_comes_as_it_dozes_off(struct kunit *test)
 {
@@ -641,7 +651,7 @@ static void worker_sees_what_comes_as_it_dozes_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 1);
 	KUNIT_EXPECT_EQ(test, flags_after_dozing(test), HWTIMER_RING_NEED_KICK);
 
-	/* Events that wait without room are no reason to stay. */
+	/* Events that find no room do not keep the worker polling. */
 	expire(test, 0, COMPLETIONS + 1);
 	look_till_the_last(test);
 	KUNIT_EXPECT_EQ(test, flags_after_dozing(test), HWTIMER_RING_NEED_KICK);
@@ -650,7 +660,7 @@ static void worker_sees_what_comes_as_it_dozes_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flags_after_dozing(test), 0);
 }
 
-/* Who asks for STOP again and again does not keep the worker from the rings. */
+/* A program that repeats STOP does not keep the worker from polling the rings. */
 static void only_the_first_stop_puts_off_a_look(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -713,16 +723,16 @@ static struct kunit_suite exchange_test_suite = {
 
 /* ---- the work items of many instances ---- */
 
-/* As many items as a workqueue runs at a time if nobody asks for more */
+/* Number of work items that a workqueue runs at a time by default */
 #define STUCK WQ_DFL_ACTIVE
 
-/* After so long without any progress, s, there will be none. */
+/* Time without progress after which the test gives up, s. */
 #define HANG 60
 
 static DECLARE_COMPLETION(memory_there);
 static atomic_t waiting;
 
-/* As a work item that waits for memory. */
+/* Stands in for a work item that waits for memory. */
 static void wait_for_memory(struct work_struct *work)
 {
 	atomic_inc(&waiting);
@@ -730,8 +740,8 @@ static void wait_for_memory(struct work_struct *work)
 }
 
 /*
- * An instance whose first request has been left to its work item, which runs @func, or if
- * that is NULL, what it always does. NULL: no memory.
+ * Creates an instance whose worker has left the first request to the work item. The work
+ * item runs @func, or its usual function if @func is NULL. Returns NULL without memory.
  */
 static struct hwtimer_instance *new_needy(work_func_t func)
 {
@@ -751,7 +761,10 @@ static struct hwtimer_instance *new_needy(work_func_t func)
 	return instance;
 }
 
-/* Waits for @count items to begin: each needs a thread that has yet to be made. */
+/*
+ * Waits for @count work items to begin, and returns whether all have. The kernel has to
+ * create a thread for each.
+ */
 static bool all_wait(u32 count)
 {
 	unsigned long end = jiffies + HANG * HZ;
