@@ -148,17 +148,13 @@ void hwtimer_exchange_poll(struct hwtimer_instance *instance)
 
 /**
  * hwtimer_exchange_stopped - have the rings of a stopped instance polled once more
- * @instance: the instance; its lock is not held
- *
- * For the thread that has stopped it: the worker has forgotten its alarms, and so the poll
- * that was due.
+ * @instance: the instance; its lock is held, and its worker has just forgotten its alarms
  */
 void hwtimer_exchange_stopped(struct hwtimer_instance *instance)
 {
-	spin_lock(&instance->lock);
+	lockdep_assert_held(&instance->lock);
 	if (instance->exchange.ring)
 		hwtimer_completion_poll_in(instance, HWTIMER_POLL_INTERVAL);
-	spin_unlock(&instance->lock);
 }
 
 /* Moves all events that wait into the ring, as long as there is room. */

@@ -152,6 +152,8 @@ static void stop_first(struct hwtimer_instance *instance)
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_drained(). */
 	smp_store_release(&instance->stopped, true);
 	hwtimer_worker_forget(&instance->job);
+	/* What the worker has to come for in spite of that. */
+	hwtimer_exchange_stopped(instance);
 	if (instance->trim.at != HWTIMER_TICK_NONE)
 		hwtimer_wakeup_chores(instance, instance->trim.at);
 }
@@ -160,12 +162,9 @@ static void stop_first(struct hwtimer_instance *instance)
  * hwtimer_instance_stop - let no timer expire, and none be scheduled, any more
  * @instance: the instance; its lock is not held. May be stopped already
  *
- * The worker forgets its alarms. The caller has other parts of the instance kick them again
- * if they need the worker: see hwtimer_exchange_stopped().
- *
- * Return: whether this call has stopped it. Does not sleep.
+ * Does not sleep.
  */
-bool hwtimer_instance_stop(struct hwtimer_instance *instance)
+void hwtimer_instance_stop(struct hwtimer_instance *instance)
 {
 	__poll_t mask = 0;
 
@@ -179,5 +178,4 @@ bool hwtimer_instance_stop(struct hwtimer_instance *instance)
 	spin_unlock(&instance->lock);
 	if (mask)
 		hwtimer_notice_wake(instance, mask);
-	return mask;
 }

@@ -16,6 +16,6 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers);
 void hwtimer_instance_destroy(struct hwtimer_instance *instance);
 int hwtimer_instance_query(struct hwtimer_instance *instance,
 			   struct hwtimer_query *query);
-bool hwtimer_instance_stop(struct hwtimer_instance *instance);
+void hwtimer_instance_stop(struct hwtimer_instance *instance);
 
 #endif /* HWTIMER_INSTANCE_H */

@@ -214,8 +214,7 @@ static long ioctl_stop(struct hwtimer_instance *instance, void __user *argument)
 	/* Before anything is handed back, as it could not be taken back. */
 	if (put_user(stop.left, &user_stop->left))
 		return -EFAULT;
-	if (hwtimer_instance_stop(instance))
-		hwtimer_exchange_stopped(instance);
+	hwtimer_instance_stop(instance);
 	timers = u64_to_user_ptr(stop.timers);
 	ret = hwtimer_harvest_unprocessed(instance, timers, stop.count,
 					  &stop.left);

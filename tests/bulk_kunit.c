@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of hwtimer_bulk.c: a bulk does what as many requests do, to the order
- * of what expires at the same tick.
+ * Unit tests of hwtimer_bulk.c: a bulk does the same as single requests, down to the
+ * order of timers that expire at the same tick.
  */
 #include <kunit/test.h>
 #include <linux/ktime.h>
@@ -14,24 +14,24 @@
 #define LIMIT 20000
 #define ROUNDS 800
 
-/* Of the lowest level of either kind, and beyond it. */
+/* A time that the lowest level of either kind of wheel reaches, and one beyond it, ns. */
 #define NEAR (3 * NSEC_PER_SEC)
 #define FAR (40 * FAKE_HOUR)
 
 /**
- * struct twins - two instances to which the same is done
- * @test: that they belong to
- * @state: of the random numbers
- * @bulk: by bulks
- * @single: by requests
- * @settable: their clock may be set, so there are no delays
- * @flags: of the operations that come next: HWTIMER_ABSOLUTE, or none
- * @refused: so many timers were refused as delays of HWTIMER_NEVER
- * @timers: so many were scheduled, each with its number as user_data
- * @ids: of the last LIMIT of them
- * @expired: so many events were the same
- * @words: of a bulk
- * @requests: that ask for the same
+ * struct twins - two instances that get the same operations
+ * @test: the test that they belong to
+ * @state: state of the random numbers
+ * @bulk: the instance that gets bulks
+ * @single: the instance that gets requests
+ * @settable: their clock may be set, so every time is a deadline and not a delay
+ * @flags: flags of the next operations: HWTIMER_ABSOLUTE or 0
+ * @refused: number of operations refused because of a delay of HWTIMER_NEVER
+ * @timers: number of timers scheduled so far; each has its number as user_data
+ * @ids: ids of the last LIMIT timers
+ * @expired: number of events that were the same for both
+ * @words: words of the next bulk
+ * @requests: requests that ask for the same as @words
  */
 struct twins {
 	struct kunit *test;
@@ -75,7 +75,7 @@ static void twins_destroy(struct twins *twins)
 	hwtimer_instance_destroy(twins->single);
 }
 
-/* Some of many that are near, and share ticks; few that are far, or have passed. */
+/* Most deadlines are near, so that timers share ticks; a few are far, or have passed. */
 static u64 random_deadline(struct twins *twins)
 {
 	u32 which = random_below(&twins->state, 20);
@@ -86,7 +86,10 @@ static u64 random_deadline(struct twins *twins)
 	return fake_now + mul_u64_u32_shr(which == 1 ? FAR : NEAR, part, 32);
 }
 
-/* The same as deadlines or as delays, which ever comes next; now and then never. */
+/*
+ * Returns a random deadline, or the delay until then, as twins->flags says; now and then
+ * HWTIMER_NEVER.
+ */
 static u64 random_time(struct twins *twins)
 {
 	u64 deadline = random_deadline(twins);
@@ -103,7 +106,7 @@ static void choose_flags(struct twins *twins)
 			       0;
 }
 
-/* Of a timer that may have ended. */
+/* Returns the id of a timer, which may have ended. */
 static u64 random_id(struct twins *twins)
 {
 	u32 among = min_t(u64, twins->timers, LIMIT);
@@ -111,7 +114,7 @@ static u64 random_id(struct twins *twins)
 	return among ? twins->ids[random_below(&twins->state, among)] : 1;
 }
 
-/* Does the bulk in @twins->words, and the same by requests; compares the results. */
+/* Does the bulk in twins->words and the same by requests; compares the results. */
 static void do_both(struct twins *twins, u32 op, u32 count)
 {
 	struct hwtimer_bulk bulk = { .op = op };
@@ -187,7 +190,7 @@ static void reschedule_both(struct twins *twins, u32 count)
 	do_both(twins, HWTIMER_OP_RESCHEDULE, count);
 }
 
-/* Some of a pass, which may end in the middle of a bucket. */
+/* Does one step of a compaction, which may end in the middle of a bucket. */
 static void compact_one(struct hwtimer_instance *instance)
 {
 	spin_lock(&instance->lock);
@@ -264,7 +267,7 @@ static void do_much(struct kunit *test, bool settable)
 		do_something(twins, settable);
 	turn(twins, 2 * FAR);
 	compare_events(twins);
-	/* Otherwise the test has shown nothing. */
+	/* With fewer events, the test has shown nothing. */
 	KUNIT_EXPECT_GT(test, twins->expired, twins->timers / 4);
 	KUNIT_EXPECT_EQ(test, twins->refused > 0, !twins->settable);
 	twins_destroy(twins);
@@ -281,9 +284,8 @@ static void bulks_do_so_while_the_clock_is_set_back(struct kunit *test)
 }
 
 static struct kunit_case bulk_test_cases[] = {
-	KUNIT_CASE_PARAM(bulks_do_what_requests_do, kind_gen_params),
-	KUNIT_CASE_PARAM(bulks_do_so_while_the_clock_is_set_back,
-			 kind_gen_params),
+	KIND_CASE(bulks_do_what_requests_do),
+	KIND_CASE(bulks_do_so_while_the_clock_is_set_back),
 	{}
 };
 

@@ -73,7 +73,7 @@ static void pool_merges_all_of_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pool->chunks, ENTRIES + 70);
 	KUNIT_EXPECT_EQ(test, more.chunks, 0);
 
-	/* Into an empty one, and an empty one into it. */
+	/* Merge into an empty pool, and then merge an empty pool into that one. */
 	hwtimer_pool_merge(&more, pool);
 	hwtimer_pool_merge(&more, pool);
 	KUNIT_EXPECT_EQ(test, more.spares, ENTRIES + 70);
@@ -98,8 +98,8 @@ static void pool_gives_up_what_is_trimmed(struct kunit *test)
 }
 
 /*
- * What hwtimer_pool_take() does with an empty pool, but for the warning, which would end the
- * test.
+ * Tests hwtimer_pool_alloc(), which hwtimer_pool_take() calls for an empty pool.
+ * hwtimer_pool_take() itself would also warn, and the warning would end the test.
  */
 static void empty_pool_has_chunks_made(struct kunit *test)
 {
@@ -146,7 +146,7 @@ static void queue_of_indices_is_first_in_first_out(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(indices); i++)
 		indices[i] = i;
-	/* 1, 2, 4, ... 64 of them, and the rest. */
+	/* Add 1, 2, 4, ... 64 indices at a time, and then the rest. */
 	for (i = 0; i < ARRAY_SIZE(indices); i += count) {
 		count = min_t(u32, i + 1, ARRAY_SIZE(indices) - i);
 		hwtimer_queue_add_indices(&queue, pool, &indices[i], count);
@@ -166,7 +166,7 @@ static void splice_keeps_the_order(struct kunit *test)
 	struct hwtimer_pool *pool = test->priv;
 	unsigned int i, j, taken;
 
-	/* All lengths on both sides, with something taken from both already. */
+	/* Try all pairs of lengths, after some entries were taken from both queues. */
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
 		for (j = 0; j < ARRAY_SIZE(lengths); j++) {
 			for (taken = 0; taken <= min(lengths[i], lengths[j]);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of kernel clients, with the module's own workers and clocks: what the
- * exported functions promise, and each race between a callback and those who
- * cancel, stop and destroy. They know nothing but <linux/hwtimer_client.h>.
+ * Unit tests of kernel clients, with the module's own workers and clocks. They test
+ * what the exported functions promise, and each race between a callback and a thread
+ * that cancels, stops or destroys. They use nothing but <linux/hwtimer_client.h>.
  *
- * All are run with callbacks in the worker and on a workqueue. None expects a
- * machine to be quick.
+ * MODE_CASE() runs a test with callbacks in the worker and again with callbacks on a
+ * workqueue. No test expects a fast machine.
  */
 #include <kunit/test.h>
 #include <linux/atomic.h>
@@ -24,7 +24,7 @@
 #define TICK (100 * NSEC_PER_USEC)
 #define HOUR (3600ULL * NSEC_PER_SEC)
 
-/* After so long a callback is taken for lost; KUnit gives a test 300 s. */
+/* Time after which a callback counts as lost, jiffies; KUnit gives a test 300 s. */
 #define PATIENCE (240 * HZ)
 
 enum mode {
@@ -42,21 +42,23 @@ static void mode_name(const enum mode *mode, char *name)
 
 KUNIT_ARRAY_PARAM(mode, modes, mode_name);
 
+#define MODE_CASE(test_name) KUNIT_CASE_PARAM(test_name, mode_gen_params)
+
 /**
  * struct party - a client, and what its callbacks have seen
- * @client: it; NULL: none any more
- * @other: another, where a test needs one
- * @queue: for callbacks, and for what is to be done beside the test
- * @changed: woken when something below has
- * @calls: callbacks that have begun
- * @bad: things that must not be
- * @returned: timers that were handed back
+ * @client: the client, or NULL if none exists
+ * @other: a second client, where a test needs one
+ * @queue: workqueue for callbacks, and for the work items of rivals
+ * @changed: wait queue, woken when a callback has changed a field below
+ * @calls: number of callbacks that have begun
+ * @bad: number of things that must not happen
+ * @returned: number of timers handed back; with expire_summing(), of expirations
  * @gone: no callback may run any more
  * @entered: a callback has begun
- * @left: it is about to return
- * @release: lets a callback return that waits for it
- * @id: of a timer
- * @results: of what a callback has tried
+ * @left: a callback is about to return
+ * @release: completion for which the callback expire_released() waits
+ * @id: time at which expire_late() last returned, ns; 0 before
+ * @results: results of the calls that a callback has tried
  */
 struct party {
 	struct hwtimer_client *client;
@@ -97,7 +99,7 @@ static int client_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Also after a test that has given up half way. */
+/* Runs also after a test that has failed half way. */
 static void client_test_exit(struct kunit *test)
 {
 	struct party *party = test->priv;
@@ -135,7 +137,7 @@ static struct party *begin(struct kunit *test, expire_fn expire)
 	return party;
 }
 
-/* No callback may run after this. */
+/* Destroys the client; no callback may run after this. */
 static void end(struct kunit *test)
 {
 	struct party *party = test->priv;
@@ -166,6 +168,16 @@ static void must_schedule(struct kunit *test, struct hwtimer_request *request)
 			0);
 }
 
+/* Schedules a timer with a delay, and returns its id. */
+static u64 must_schedule_in(struct kunit *test, u64 delay, u64 user_data)
+{
+	struct hwtimer_request request = { .time = delay,
+					   .user_data = user_data };
+
+	must_schedule(test, &request);
+	return request.id;
+}
+
 /* Schedules a periodic timer. */
 static void must_repeat(struct kunit *test, u64 interval, u32 flags, u32 count,
 			u64 *id)
@@ -185,11 +197,11 @@ static void must_repeat(struct kunit *test, u64 interval, u32 flags, u32 count,
 	KUNIT_ASSERT_GT_MSG(test,                                           \
 			    wait_event_timeout((party)->changed, condition, \
 					       PATIENCE),                   \
-			    0, "waiting in vain: " #condition)
+			    0, "timed out waiting for: " #condition)
 
 /*
- * Waits until so many callbacks have begun, in all, and says so at once, while
- * they run: who is woken up for it comes too late to meet them.
+ * Waits until @calls callbacks have begun in all. Spins, because a thread that sleeps is
+ * woken too late to meet the last callback while it runs.
  */
 static void spin_for_calls(struct kunit *test, int calls)
 {
@@ -203,7 +215,7 @@ static void spin_for_calls(struct kunit *test, int calls)
 	}
 }
 
-/* Every callback begins with this, and ends with saw_end() if it takes a while. */
+/* Every callback calls this first, and if it takes a while, saw_end() last. */
 static struct party *saw(struct hwtimer_client *client,
 			 const struct hwtimer_event *event)
 {
@@ -255,7 +267,7 @@ static void count_returned(struct hwtimer_client *client,
 	atomic_inc(&party->returned);
 }
 
-/* What must hold of the counters once all timers have ended. */
+/* Checks the counters once all timers have ended. */
 static void check_books(struct kunit *test)
 {
 	struct party *party = test->priv;
@@ -272,7 +284,7 @@ static void check_books(struct kunit *test)
 
 /* ---- callbacks ---- */
 
-/* A timer that knows how often it was called. */
+/* A timer that counts its callbacks. */
 struct witness {
 	u64 id;
 	u64 deadline;
@@ -327,7 +339,7 @@ static void callbacks_come_once_and_never_early(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
 }
 
-/* In the order of their deadlines, many more than are called at a time. */
+/* Callbacks must come in the order of deadlines, also across slices of the worker. */
 static void expire_in_order(struct hwtimer_client *client,
 			    const struct hwtimer_event *event)
 {
@@ -351,7 +363,7 @@ static void callbacks_come_in_order(struct kunit *test)
 			.user_data = i,
 		};
 
-		/* What is overdue when it is scheduled has no place in it. */
+		/* A timer that is already overdue has no place in the order. */
 		if (ktime_get_ns() + NSEC_PER_MSEC > deadline)
 			break;
 		must_schedule(test, &request);
@@ -388,7 +400,7 @@ static void slow_callback_holds_up_nobody_else(struct kunit *test)
 
 /* ---- cancel ---- */
 
-/* What three ways of cancelling say, and how often it was so. */
+/* How many timers were cancelled in time, were running, or were over. */
 struct tally {
 	u32 in_time;
 	u32 running;
@@ -412,21 +424,17 @@ static void tally_show(struct kunit *test, const struct tally *tally)
 
 #define CROWD 20
 
-/* All at the same time, more or less. */
+/* Schedules a crowd of timers for nearly the same time. */
 static void crowd_schedule(struct kunit *test, struct witness *crowd,
 			   struct rnd_state *state)
 {
-	struct party *party = test->priv;
 	u32 i;
 
 	memset(crowd, 0, CROWD * sizeof(*crowd));
 	for (i = 0; i < CROWD; i++)
-		KUNIT_ASSERT_EQ(test,
-				schedule_timer(party->client,
+		crowd[i].id = must_schedule_in(test,
 					       random_below(state, 2 * TICK),
-					       (unsigned long)&crowd[i],
-					       &crowd[i].id),
-				0);
+					       (unsigned long)&crowd[i]);
 }
 
 static void crowd_cancel(struct kunit *test, struct witness *crowd,
@@ -441,7 +449,7 @@ static void crowd_cancel(struct kunit *test, struct witness *crowd,
 		witness->cancelled =
 			hwtimer_client_cancel(party->client, witness->id);
 		tally_add(test, tally, witness->cancelled);
-		/* What is over has been. */
+		/* A timer that is over was called. */
 		if (witness->cancelled == -ENOENT)
 			KUNIT_ASSERT_EQ(test, atomic_read(&witness->calls), 1);
 	}
@@ -474,12 +482,12 @@ static void cancelled_or_called_but_not_both(struct kunit *test)
 	tally_show(test, &tally);
 	KUNIT_EXPECT_GT(test, tally.over, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
-	/* The last callback may not have returned yet. */
+	/* The last callback may not have returned yet; stop waits for it. */
 	KUNIT_EXPECT_EQ(test, hwtimer_client_stop(party->client, NULL), 0);
 	check_books(test);
 }
 
-/* It has expired, and its callback has not begun, as another one runs. */
+/* The second timer has expired, but the callback of the first still runs. */
 static void cancel_is_in_time_before_the_callback(struct kunit *test)
 {
 	struct party *party = begin(test, expire_released);
@@ -519,21 +527,20 @@ static void cancel_is_in_time_before_the_callback(struct kunit *test)
 static void cancel_sync_waits_for_the_callback(struct kunit *test)
 {
 	struct party *party = begin(test, expire_slowly);
-	u64 id;
+	u64 id = must_schedule_in(test, 0, 0);
 	int err;
 
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
 	WAIT_FOR(test, party, READ_ONCE(party->entered));
 	err = hwtimer_client_cancel_sync(party->client, id);
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(party->left));
-	/* A slow machine may have come too late to find it running. */
+	/* On a slow machine, the callback may have returned before the call. */
 	KUNIT_EXPECT_TRUE(test, err == -EALREADY || err == -ENOENT);
 	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel_sync(party->client, id),
 			-ENOENT);
 	check_books(test);
 }
 
-/* What a timer uses, and whoever cancels it frees. */
+/* Memory that a timer's callback uses, and that the test frees after cancelling it. */
 struct belongings {
 	u32 magic;
 	u32 touched;
@@ -555,8 +562,8 @@ static void expire_touching(struct hwtimer_client *client,
 }
 
 /*
- * Every other timer is periodic, so that it runs again and again; and most are
- * cancelled as the callback begins.
+ * Every other timer is periodic, so that its callback runs again and again. Most timers
+ * are cancelled as a callback begins.
  */
 static void cancel_sync_lets_memory_be_freed(struct kunit *test)
 {
@@ -606,14 +613,17 @@ static void expire_deadlocking(struct hwtimer_client *client,
 	saw_end(party);
 }
 
-/* For once, and in a periodic timer, which goes on. */
+/*
+ * The callbacks of a one-shot timer and of a periodic one try each call. The periodic
+ * timer goes on.
+ */
 static void what_would_deadlock_is_refused(struct kunit *test)
 {
 	struct party *party = begin(test, expire_deadlocking);
 	u64 id;
 	int i;
 
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	must_schedule_in(test, 0, 0);
 	WAIT_FOR(test, party, READ_ONCE(party->left));
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ_MSG(test, party->results[i], -EDEADLK,
@@ -621,7 +631,7 @@ static void what_would_deadlock_is_refused(struct kunit *test)
 	must_repeat(test, TICK, 0, 0, &id);
 	WAIT_FOR(test, party, atomic_read(&party->calls) >= 4);
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->returned), 0);
-	/* We are nobody's callback. */
+	/* The test is not a callback, so its own call is not refused. */
 	KUNIT_EXPECT_NE(test, hwtimer_client_cancel_sync(party->client, id),
 			-EDEADLK);
 	end(test);
@@ -658,10 +668,9 @@ static void callback_may_do_all_else(struct kunit *test)
 {
 	static const int expected[8] = { [5] = -EALREADY };
 	struct party *party = begin(test, expire_doing_all_else);
-	u64 id;
 	int i;
 
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	must_schedule_in(test, 0, 0);
 	WAIT_FOR(test, party, READ_ONCE(party->left));
 	for (i = 0; i < 8; i++)
 		KUNIT_EXPECT_EQ_MSG(test, party->results[i], expected[i],
@@ -670,7 +679,7 @@ static void callback_may_do_all_else(struct kunit *test)
 	check_books(test);
 }
 
-/* Schedules the next one, as long as that is possible. */
+/* Schedules the next timer, until the client is stopped. */
 static void expire_rearming(struct hwtimer_client *client,
 			    const struct hwtimer_event *event)
 {
@@ -687,11 +696,9 @@ static void timer_may_schedule_the_next(struct kunit *test)
 {
 	u32 wanted = hwtimer_test_scaled(1000);
 	struct party *party = begin(test, expire_rearming);
-	u64 id;
 
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, TICK, TICK, &id),
-			0);
+	must_schedule_in(test, 0, 0);
+	must_schedule_in(test, TICK, TICK);
 	WAIT_FOR(test, party, atomic_read(&party->calls) >= wanted);
 	KUNIT_EXPECT_GE(test,
 			hwtimer_client_stop(party->client, count_returned), 0);
@@ -749,7 +756,7 @@ static void periodic_timer_ends_with_its_count(struct kunit *test)
 	check_books(test);
 }
 
-/* Keeps in @id when it last returned. */
+/* Keeps the time of its last return in party->id. */
 static void expire_late(struct hwtimer_client *client,
 			const struct hwtimer_event *event)
 {
@@ -774,7 +781,7 @@ static void fixed_delay_counts_from_the_return(struct kunit *test)
 
 /* ---- stop and destroy ---- */
 
-/* A stop beside the test, which goes on meanwhile. */
+/* A work item that stops a client while the test goes on. */
 struct stopper {
 	struct work_struct work;
 	struct hwtimer_client *client;
@@ -790,7 +797,7 @@ static void stopper_work(struct work_struct *work)
 		hwtimer_client_stop(stopper->client, stopper->unprocessed);
 }
 
-/* Returns when the stop has begun: nothing can be scheduled any more. */
+/* Returns once the stop has begun, and no timer can be scheduled any more. */
 static void stopper_start(struct kunit *test, struct stopper *stopper)
 {
 	int err;
@@ -814,7 +821,7 @@ static int stopper_join(struct stopper *stopper)
 	return stopper->result;
 }
 
-/* Those with user_data had a deadline that has passed. */
+/* The deadline of a timer must have passed if the timer has user_data, and only then. */
 static void check_returned(struct hwtimer_client *client,
 			   const struct hwtimer_unprocessed *timer)
 {
@@ -832,7 +839,7 @@ static void check_returned(struct hwtimer_client *client,
 	atomic_inc(&party->returned);
 }
 
-/* One callback runs, others should, and most timers are pending. */
+/* One callback runs, other timers are due, and most timers are pending. */
 static void stop_hands_back_what_was_not_processed(struct kunit *test)
 {
 	struct party *party = begin(test, expire_released);
@@ -841,19 +848,17 @@ static void stop_hands_back_what_was_not_processed(struct kunit *test)
 	struct stopper stopper = { .client = party->client,
 				   .unprocessed = check_returned };
 	struct hwtimer_stats stats;
-	u64 id;
 	u32 i;
 
 	for (i = 0; i < 500; i++)
-		KUNIT_ASSERT_EQ(test,
-				schedule_timer(party->client, HOUR, 0, &id), 0);
+		must_schedule_in(test, HOUR, 0);
 	now.time = ktime_get_ns() + 20 * NSEC_PER_MSEC;
 	for (i = 0; i < 300; i++) {
 		now.interval = i % 2 ? HOUR : 0;
 		must_schedule(test, &now);
 	}
 	WAIT_FOR(test, party, READ_ONCE(party->entered));
-	/* One of those that wait is cancelled, and is not handed back. */
+	/* A due timer that is cancelled is not handed back. */
 	KUNIT_EXPECT_EQ(test, hwtimer_client_cancel(party->client, now.id), 0);
 
 	stopper_start(test, &stopper);
@@ -870,7 +875,7 @@ static void stop_hands_back_what_was_not_processed(struct kunit *test)
 
 #define FAMILY 200
 
-/* Timers that end together: whichever is handed back first ends the others. */
+/* Timers that end together: the first one to be handed back cancels the others. */
 struct family {
 	struct party *party;
 	u64 ids[FAMILY];
@@ -892,7 +897,7 @@ static void end_family(struct hwtimer_client *client,
 	kfree(family);
 }
 
-/* The first @expired of them have expired, and the callback of one more runs. */
+/* The first @expired timers of a family have expired; another timer's callback runs. */
 static void check_family(struct kunit *test, u32 expired)
 {
 	struct party *party = begin(test, expire_released);
@@ -954,9 +959,7 @@ static void nothing_is_scheduled_after_stop(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < 10; i++)
-		KUNIT_ASSERT_EQ(test,
-				schedule_timer(party->client, HOUR, 0, &ids[i]),
-				0);
+		ids[i] = must_schedule_in(test, HOUR, 0);
 	KUNIT_EXPECT_EQ(test, hwtimer_client_stop(party->client, NULL), 0);
 	KUNIT_EXPECT_EQ(test, schedule_timer(party->client, 0, 0, &id),
 			-ESHUTDOWN);
@@ -976,7 +979,10 @@ static void nothing_is_scheduled_after_stop(struct kunit *test)
 	check_books(test);
 }
 
-/* It was due, but its callback had not begun; and the end comes right after it. */
+/*
+ * The timer was due at the stop, but its callback had not begun. The client is destroyed
+ * right after the cancel.
+ */
 static void expired_timer_is_cancelled_after_stop(struct kunit *test)
 {
 	struct party *party = begin(test, expire_released);
@@ -999,13 +1005,12 @@ static void expired_timer_is_cancelled_after_stop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
 }
 
-/* Timers that go on for ever, and are pending, and run. */
+/* Some timers rearm themselves for ever, one is pending, and callbacks may be running. */
 static void destroy_waits_for_callbacks(struct kunit *test)
 {
 	u32 round, rounds = hwtimer_test_scaled(60);
 	struct party *party;
 	struct rnd_state state;
-	u64 id;
 	u32 i;
 
 	hwtimer_test_seed(test, &state);
@@ -1013,12 +1018,8 @@ static void destroy_waits_for_callbacks(struct kunit *test)
 		party = begin(test, expire_rearming);
 		WRITE_ONCE(party->gone, false);
 		for (i = 0; i < 5; i++)
-			KUNIT_ASSERT_EQ(test,
-					schedule_timer(party->client, i * TICK,
-						       i * TICK, &id),
-					0);
-		KUNIT_ASSERT_EQ(test,
-				schedule_timer(party->client, HOUR, 0, &id), 0);
+			must_schedule_in(test, i * TICK, i * TICK);
+		must_schedule_in(test, HOUR, 0);
 		usleep_range(0, 1 + random_below(&state, 2000));
 		end(test);
 	}
@@ -1027,7 +1028,7 @@ static void destroy_waits_for_callbacks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
 }
 
-/* What is handed back waits until another client's callback has been called. */
+/* Does not return before the callback of another client has begun. */
 static void return_slowly(struct hwtimer_client *client,
 			  const struct hwtimer_unprocessed *timer)
 {
@@ -1044,11 +1045,10 @@ static void return_slowly(struct hwtimer_client *client,
 static void slow_hand_back_holds_up_nobody_else(struct kunit *test)
 {
 	struct party *party = begin(test, expire_counted);
-	u64 id;
 
 	party->other = create(test, expire_counted, NULL);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(party->other));
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, HOUR, 0, &id), 0);
+	must_schedule_in(test, HOUR, 0);
 	KUNIT_EXPECT_EQ(test, hwtimer_client_stop(party->client, return_slowly),
 			1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
@@ -1057,9 +1057,8 @@ static void slow_hand_back_holds_up_nobody_else(struct kunit *test)
 static void stop_is_over_after_a_slow_callback(struct kunit *test)
 {
 	struct party *party = begin(test, expire_slowly);
-	u64 id;
 
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	must_schedule_in(test, 0, 0);
 	WAIT_FOR(test, party, READ_ONCE(party->entered));
 	KUNIT_EXPECT_EQ(test, hwtimer_client_stop(party->client, NULL), 0);
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(party->left));
@@ -1069,9 +1068,8 @@ static void stop_is_over_after_a_slow_callback(struct kunit *test)
 static void destroy_is_over_after_a_slow_callback(struct kunit *test)
 {
 	struct party *party = begin(test, expire_slowly);
-	u64 id;
 
-	KUNIT_ASSERT_EQ(test, schedule_timer(party->client, 0, 0, &id), 0);
+	must_schedule_in(test, 0, 0);
 	WAIT_FOR(test, party, READ_ONCE(party->entered));
 	end(test);
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(party->left));
@@ -1087,7 +1085,7 @@ static void destroy_is_over_after_a_slow_callback(struct kunit *test)
 /* How far a rival may be ahead of the callbacks, in timers of its own. */
 #define RIVAL_LEAD 500
 
-/* Somebody who schedules and ends timers of the same client as others. */
+/* A work item that schedules and ends timers of a client, together with other rivals. */
 struct rival {
 	struct work_struct work;
 	struct party *party;
@@ -1098,7 +1096,7 @@ struct rival {
 	int result;
 };
 
-/* Returns an error that must not be, or -ESHUTDOWN. */
+/* Returns 0, -ESHUTDOWN, or an error that must not happen. */
 static int rival_act(struct rival *rival)
 {
 	struct hwtimer_client *client = rival->party->client;
@@ -1132,7 +1130,7 @@ static bool rival_leads(const struct rival *rival)
 	return rival->scheduled - rival->ended > calls / RIVALS + RIVAL_LEAD;
 }
 
-/* Without a rest, rivals may leave those who call back hardly any processor time. */
+/* Rivals that do not rest may leave callbacks hardly any processor time. */
 static void rival_work(struct work_struct *work)
 {
 	struct rival *rival = container_of(work, struct rival, work);
@@ -1207,13 +1205,13 @@ static void bad_options_are_refused(struct kunit *test)
 }
 
 #ifdef CONFIG_FAULT_INJECTION
-/* Lets the @nth allocation of this thread from now on fail; 0: none. */
+/* Makes the @nth allocation of this thread from now on fail; 0: none. */
 static void fail_allocation(unsigned int nth)
 {
 	WRITE_ONCE(current->fail_nth, nth);
 }
 
-/* Whether one has failed. */
+/* Returns whether that allocation has failed. */
 static bool allocation_failed(void)
 {
 	return !READ_ONCE(current->fail_nth);
@@ -1229,7 +1227,7 @@ static bool allocation_failed(void)
 }
 #endif
 
-/* The first allocation fails, then the second..., until there is none left. */
+/* Makes the first allocation fail, then the second, and so on, until none is left. */
 static void out_of_memory_is_clean(struct kunit *test)
 {
 	unsigned int nth = 0, refused = 0;
@@ -1250,11 +1248,11 @@ static void out_of_memory_is_clean(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, !err || (failed && err == -ENOMEM));
 		refused += !!err;
 	} while (failed && nth < 1000);
-	kunit_info(test, "%u of %u allocations made it fail\n", refused,
-		   nth - 1);
+	kunit_info(test, "%u of %u failed allocations made a call fail\n",
+		   refused, nth - 1);
 	if (nth == 1)
 		kunit_skip(test, "this kernel lets no allocation fail");
-	/* At least for want of the client, and of its instance. */
+	/* At least the allocations of the client and of its instance make a call fail. */
 	KUNIT_EXPECT_GE(test, refused, 2);
 	KUNIT_EXPECT_LT(test, nth, 1000);
 }
@@ -1344,38 +1342,31 @@ static void clock_may_be_another(struct kunit *test)
 }
 
 static struct kunit_case client_test_cases[] = {
-	KUNIT_CASE_PARAM(callbacks_come_once_and_never_early, mode_gen_params),
-	KUNIT_CASE_PARAM(callbacks_come_in_order, mode_gen_params),
-	KUNIT_CASE_PARAM(slow_callback_holds_up_nobody_else, mode_gen_params),
-	KUNIT_CASE_PARAM(cancelled_or_called_but_not_both, mode_gen_params),
-	KUNIT_CASE_PARAM(cancel_is_in_time_before_the_callback,
-			 mode_gen_params),
-	KUNIT_CASE_PARAM(cancel_sync_waits_for_the_callback, mode_gen_params),
-	KUNIT_CASE_PARAM(cancel_sync_lets_memory_be_freed, mode_gen_params),
-	KUNIT_CASE_PARAM(what_would_deadlock_is_refused, mode_gen_params),
-	KUNIT_CASE_PARAM(callback_may_do_all_else, mode_gen_params),
-	KUNIT_CASE_PARAM(timer_may_schedule_the_next, mode_gen_params),
-	KUNIT_CASE_PARAM(periodic_timer_ends_with_cancel_sync, mode_gen_params),
-	KUNIT_CASE_PARAM(periodic_timer_ends_with_its_count, mode_gen_params),
-	KUNIT_CASE_PARAM(fixed_delay_counts_from_the_return, mode_gen_params),
-	KUNIT_CASE_PARAM(stop_hands_back_what_was_not_processed,
-			 mode_gen_params),
-	KUNIT_CASE_PARAM(family_ends_as_an_expired_one_is_handed_back,
-			 mode_gen_params),
-	KUNIT_CASE_PARAM(family_ends_as_a_pending_one_is_handed_back,
-			 mode_gen_params),
-	KUNIT_CASE_PARAM(running_periodic_timer_is_handed_back,
-			 mode_gen_params),
-	KUNIT_CASE_PARAM(nothing_is_scheduled_after_stop, mode_gen_params),
-	KUNIT_CASE_PARAM(expired_timer_is_cancelled_after_stop,
-			 mode_gen_params),
-	KUNIT_CASE_PARAM(destroy_waits_for_callbacks, mode_gen_params),
-	KUNIT_CASE_PARAM(slow_hand_back_holds_up_nobody_else, mode_gen_params),
-	KUNIT_CASE_PARAM(stop_is_over_after_a_slow_callback, mode_gen_params),
-	KUNIT_CASE_PARAM(destroy_is_over_after_a_slow_callback,
-			 mode_gen_params),
-	KUNIT_CASE_PARAM(every_timer_ends_once, mode_gen_params),
-	KUNIT_CASE_PARAM(bad_requests_are_refused, mode_gen_params),
+	MODE_CASE(callbacks_come_once_and_never_early),
+	MODE_CASE(callbacks_come_in_order),
+	MODE_CASE(slow_callback_holds_up_nobody_else),
+	MODE_CASE(cancelled_or_called_but_not_both),
+	MODE_CASE(cancel_is_in_time_before_the_callback),
+	MODE_CASE(cancel_sync_waits_for_the_callback),
+	MODE_CASE(cancel_sync_lets_memory_be_freed),
+	MODE_CASE(what_would_deadlock_is_refused),
+	MODE_CASE(callback_may_do_all_else),
+	MODE_CASE(timer_may_schedule_the_next),
+	MODE_CASE(periodic_timer_ends_with_cancel_sync),
+	MODE_CASE(periodic_timer_ends_with_its_count),
+	MODE_CASE(fixed_delay_counts_from_the_return),
+	MODE_CASE(stop_hands_back_what_was_not_processed),
+	MODE_CASE(family_ends_as_an_expired_one_is_handed_back),
+	MODE_CASE(family_ends_as_a_pending_one_is_handed_back),
+	MODE_CASE(running_periodic_timer_is_handed_back),
+	MODE_CASE(nothing_is_scheduled_after_stop),
+	MODE_CASE(expired_timer_is_cancelled_after_stop),
+	MODE_CASE(destroy_waits_for_callbacks),
+	MODE_CASE(slow_hand_back_holds_up_nobody_else),
+	MODE_CASE(stop_is_over_after_a_slow_callback),
+	MODE_CASE(destroy_is_over_after_a_slow_callback),
+	MODE_CASE(every_timer_ends_once),
+	MODE_CASE(bad_requests_are_refused),
 	KUNIT_CASE(bad_options_are_refused),
 	KUNIT_CASE(out_of_memory_is_clean),
 	KUNIT_CASE(limit_is_the_clients_own),

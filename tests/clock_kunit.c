@@ -9,7 +9,7 @@
 
 #define HOUR ((s64)3600 * NSEC_PER_SEC)
 
-/* What an alarm of an instance of a time namespace is armed for. */
+/* The alarm of an instance in a time namespace is armed for the host's time. */
 static void times_of_a_namespace_become_the_hosts(struct kunit *test)
 {
 	static const struct {
@@ -28,7 +28,7 @@ static void times_of_a_namespace_become_the_hosts(struct kunit *test)
 		{ KTIME_MAX - HOUR, -HOUR - 1, KTIME_MAX },
 		{ KTIME_MAX - 1, S64_MIN, KTIME_MAX },
 		{ KTIME_MAX - 1, HOUR, KTIME_MAX - 1 - HOUR },
-		/* Never stays so, or a worker would be armed for it. */
+		/* KTIME_MAX means never, so no offset may change it. */
 		{ KTIME_MAX, HOUR, KTIME_MAX },
 		{ KTIME_MAX + 1ULL, HOUR, KTIME_MAX },
 		{ U64_MAX, S64_MAX, KTIME_MAX },
@@ -44,7 +44,7 @@ static void times_of_a_namespace_become_the_hosts(struct kunit *test)
 				    cases[i].host, "case %u", i);
 }
 
-/* Each clock is found by what user space calls it. */
+/* Each clock is found by its id in user space. */
 static void clocks_are_found(struct kunit *test)
 {
 	unsigned int nr;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An instance under a clock of the test's own; see fake.h.
+ * Creates instances under a fake clock, and does what their callers and workers do;
+ * see fake.h.
  */
+#include <linux/slab.h>
+
+#include "../hwtimer_ring.h"
 #include "fake.h"
 
 u64 fake_now;
@@ -17,7 +21,7 @@ static const struct hwtimer_clock fake_clock = {
 	.nr = HWTIMER_MONOTONIC,
 };
 
-/* As CLOCK_REALTIME, which can be set back. */
+/* Like CLOCK_REALTIME, this clock can be set back. */
 static const struct hwtimer_clock fake_settable_clock = {
 	.now = fake_clock_now,
 	.id = CLOCK_REALTIME,
@@ -25,8 +29,8 @@ static const struct hwtimer_clock fake_settable_clock = {
 };
 
 /**
- * fake_create - an instance that no worker turns, at FAKE_START
- * @kind: of its wheel
+ * fake_create - create an instance that no worker turns, and set the time to FAKE_START
+ * @kind: the kind of its wheel
  * @timers: its limit
  *
  * Return: the instance, or NULL.
@@ -44,7 +48,49 @@ struct hwtimer_instance *fake_create(u32 kind, u32 timers)
 	return instance;
 }
 
-/* Lets the clock of @instance, which has not started, be one that is set. */
+/**
+ * fake_test_init - create the instance that a suite's tests have in test->priv
+ * @test: the test
+ * @kind: the kind of its wheel
+ * @timers: its limit
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int fake_test_init(struct kunit *test, u32 kind, u32 timers)
+{
+	test->priv = fake_create(kind, timers);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+/* The exit function of a suite whose tests have an instance in test->priv. */
+void fake_test_exit(struct kunit *test)
+{
+	if (test->priv)
+		hwtimer_instance_destroy(test->priv);
+}
+
+/**
+ * fake_add_rings - give an instance its rings
+ * @instance: the instance, which has none; hwtimer_instance_destroy() frees them
+ * @submissions: number of slots for requests
+ * @completions: number of slots for events
+ *
+ * Return: whether memory was available.
+ */
+bool fake_add_rings(struct hwtimer_instance *instance, u32 submissions,
+		    u32 completions)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+
+	instance->settings.submissions = submissions;
+	instance->settings.completions = completions;
+	exchange->requests =
+		kvcalloc(HWTIMER_HOLD, sizeof(*exchange->requests), GFP_KERNEL);
+	exchange->ring = hwtimer_ring_create(submissions, completions);
+	return exchange->requests && exchange->ring;
+}
+
+/* Gives @instance, which has not started, a clock that can be set back. */
 void fake_settable(struct hwtimer_instance *instance)
 {
 	instance->settings.clock = &fake_settable_clock;
@@ -67,6 +113,16 @@ int fake_schedule(struct hwtimer_instance *instance, u64 delay, u64 *id)
 	return err;
 }
 
+/* Schedules a timer with a deadline, ns, instead of a delay. */
+int fake_schedule_at(struct hwtimer_instance *instance, u64 deadline)
+{
+	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
+					   .flags = HWTIMER_ABSOLUTE,
+					   .time = deadline };
+
+	return fake_run(instance, &request);
+}
+
 int fake_cancel(struct hwtimer_instance *instance, u64 id, u32 flags)
 {
 	struct hwtimer_request request = { .op = HWTIMER_OP_CANCEL,
@@ -87,12 +143,21 @@ int fake_reschedule(struct hwtimer_instance *instance, u64 id, u64 delay)
 	return fake_run(instance, &request);
 }
 
+/* Submits a request through the ring, as a program does. */
+void fake_submit(struct hwtimer_instance *instance,
+		 struct hwtimer_request request)
+{
+	struct hwtimer_ring *ring = instance->exchange.ring;
+
+	*hwtimer_ring_request(ring, ring->shared->submission_tail++) = request;
+}
+
 /**
- * fake_turn_until - be the worker until a time
- * @instance: that is turned whenever it asks for it
- * @time: ns, to which the clock has come in the end
+ * fake_turn_until - do what the worker does until a time
+ * @instance: the instance, which is turned whenever it asks for a turn
+ * @time: the time on the clock at the end, ns; the clock does not go back for it
  *
- * Return: how often a worker would have woken up.
+ * Return: the number of times that a worker would have woken up.
  */
 unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time)
 {
@@ -109,11 +174,11 @@ unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time)
 }
 
 /**
- * fake_read - what read() does, but to the kernel's own memory
- * @instance: from which
- * @event: out
+ * fake_read - do what read() does with one event, but into kernel memory
+ * @instance: the instance
+ * @event: the memory for the event
  *
- * Return: 1, or 0 if there is none.
+ * Return: 1, or 0 if no event waits.
  */
 u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event)
 {
@@ -131,7 +196,7 @@ u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event)
 	return taken;
 }
 
-/* What <linux/hwtimer.h> says of the counters. */
+/* Checks the books: the equations between counters that <linux/hwtimer.h> states. */
 void fake_check_books(struct kunit *test,
 		      const struct hwtimer_instance *instance)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An instance whose clock is a variable, and whose worker is the test: for unit
- * tests of what an instance does over hours and years, and how often it asks
- * its worker to come.
+ * An instance whose clock is a variable, and whose worker is the test. Unit tests
+ * use it to see what an instance does over hours and years, and how often it asks
+ * to be turned.
  */
 #ifndef HWTIMER_TESTS_FAKE_H
 #define HWTIMER_TESTS_FAKE_H
@@ -16,20 +16,27 @@
 
 #define FAKE_HOUR (3600ULL * NSEC_PER_SEC)
 
-/* Where the clock begins: not 0, so that there is something before it. */
+/* Where the clock begins: not at 0, so that it can be set back. */
 #define FAKE_START (1000 * FAKE_HOUR)
 
-/* The time, ns. */
+/* The time on the fake clock, ns. */
 extern u64 fake_now;
 
 struct hwtimer_instance *fake_create(u32 kind, u32 timers);
+int fake_test_init(struct kunit *test, u32 kind, u32 timers);
+void fake_test_exit(struct kunit *test);
 void fake_settable(struct hwtimer_instance *instance);
+bool fake_add_rings(struct hwtimer_instance *instance, u32 submissions,
+		    u32 completions);
 
 int fake_run(struct hwtimer_instance *instance,
 	     struct hwtimer_request *request);
 int fake_schedule(struct hwtimer_instance *instance, u64 delay, u64 *id);
+int fake_schedule_at(struct hwtimer_instance *instance, u64 deadline);
 int fake_cancel(struct hwtimer_instance *instance, u64 id, u32 flags);
 int fake_reschedule(struct hwtimer_instance *instance, u64 id, u64 delay);
+void fake_submit(struct hwtimer_instance *instance,
+		 struct hwtimer_request request);
 
 unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time);
 u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the instance and its requests, under a fake clock.
+ * Unit tests of an instance and its requests, under a fake clock.
  */
 #include <kunit/test.h>
 #include <linux/completion.h>
@@ -19,17 +19,10 @@
 
 static int instance_test_init(struct kunit *test)
 {
-	test->priv = fake_create(kind_of(test), LIMIT);
-	return test->priv ? 0 : -ENOMEM;
+	return fake_test_init(test, kind_of(test), LIMIT);
 }
 
-static void instance_test_exit(struct kunit *test)
-{
-	if (test->priv)
-		hwtimer_instance_destroy(test->priv);
-}
-
-/* Turns the wheel as if it were @hours later, and goes back to the start. */
+/* Turns the wheel until @hours after FAKE_START; then resets the clock to FAKE_START. */
 static void turn(struct kunit *test, struct hwtimer_instance *instance,
 		 unsigned int hours)
 {
@@ -37,15 +30,22 @@ static void turn(struct kunit *test, struct hwtimer_instance *instance,
 	fake_now = FAKE_START;
 }
 
+/* Schedules @count timers, all for the same time. */
+static void schedule_many(struct kunit *test, u32 count)
+{
+	u64 id;
+
+	while (count--)
+		KUNIT_ASSERT_EQ(test, fake_schedule(test->priv, HOUR, &id), 0);
+}
+
 static void limit_refuses_and_lifts(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	u64 id, first;
-	u32 i;
 
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
-	for (i = 1; i < LIMIT; i++)
-		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	schedule_many(test, LIMIT - 1);
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, id, 0);
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, first, 0), 0);
@@ -54,7 +54,10 @@ static void limit_refuses_and_lifts(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* The last timer that the limit allows has spent its record's generations. */
+/*
+ * A record that has spent all its generations cannot be used again. So no record is free,
+ * although the limit allows another timer.
+ */
 static void spent_record_leaves_none_within_the_limit(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -64,14 +67,12 @@ static void spent_record_leaves_none_within_the_limit(struct kunit *test)
 		{ .op = HWTIMER_OP_SCHEDULE, .time = HOUR },
 	};
 	u64 first, id;
-	u32 i;
 
-	/* As many as the first slot has records to use; no other is added. */
+	/* All usable records are in the first slot, so the table adds no other slot. */
 	settings.timers = HWTIMER_SLOT_RECORDS - 1;
 	KUNIT_ASSERT_EQ(test, hwtimer_settings_set(instance, &settings), 0);
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
-	for (i = 1; i < settings.timers; i++)
-		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	schedule_many(test, settings.timers - 1);
 	KUNIT_ASSERT_EQ(test, hwtimer_table_spare(&instance->table), 0);
 	hwtimer_table_find(&instance->table, first)->generation = U32_MAX;
 	requests[0].id = (u64)U32_MAX << 32 | lower_32_bits(first);
@@ -79,7 +80,7 @@ static void spent_record_leaves_none_within_the_limit(struct kunit *test)
 	hwtimer_request_run(instance, requests, 2);
 	KUNIT_EXPECT_EQ(test, requests[0].result, 0);
 	KUNIT_EXPECT_EQ(test, requests[1].result, -ENOMEM);
-	/* The next one can have memory brought. */
+	/* Memory for another slot can be brought in for the next request. */
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ENOSPC);
 	fake_check_books(test, instance);
@@ -89,16 +90,17 @@ static void unread_events_count_against_the_limit(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	u64 id;
-	u32 i;
 
-	for (i = 0; i < LIMIT; i++)
-		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	schedule_many(test, LIMIT);
 	turn(test, instance, 2);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, LIMIT);
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ENOSPC);
 }
 
-/* From the last to the first, so that none is at the front until the end. */
+/*
+ * The test discards events from the last to the first, so that none of them is at the
+ * front of the queue until the end.
+ */
 static void discarded_events_make_room(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -134,8 +136,8 @@ static int fake_query(struct hwtimer_instance *instance, u64 id)
 }
 
 /*
- * As if read() were copying three events just now, of which the first arrives. A
- * periodic timer that comes meanwhile makes no difference.
+ * The test takes three events like a read() that is still copying them. Then only the
+ * first one arrives. A periodic timer that is scheduled meanwhile makes no difference.
  */
 static void nobody_finds_what_is_being_read(struct kunit *test)
 {
@@ -163,7 +165,7 @@ static void nobody_finds_what_is_being_read(struct kunit *test)
 				fake_cancel(instance, ids[i], HWTIMER_DISCARD),
 				-ENOENT);
 	}
-	/* The records are not used again before it is known what has arrived. */
+	/* No record is used again before the read() knows which events have arrived. */
 	KUNIT_EXPECT_EQ(test, fake_run(instance, &periodic), 0);
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, 9 * HOUR, &later), 0);
 	for (i = 0; i < 3; i++) {
@@ -284,7 +286,7 @@ static void bad_requests_are_refused(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, fake_run(instance, &request), -EINVAL,
 				    "request %u", i);
 	}
-	/* Nothing of it made the instance start. */
+	/* None of the requests has started the instance. */
 	KUNIT_EXPECT_FALSE(test, instance->started);
 }
 
@@ -323,14 +325,10 @@ static void nothing_expires_after_stop(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* What it takes so many timers to show, selftests/memory.c shows, too. */
-static void skip_if_scaled(struct kunit *test)
-{
-	if (hwtimer_test_scaled(2) < 2)
-		kunit_skip(test, "it takes long, and not less will do");
-}
-
-/* A timeout far away, cancelled at once, again and again. */
+/*
+ * Timeouts far away are scheduled and cancelled again and again. Where this test and the
+ * next one are skipped, selftests/memory.c still covers the same.
+ */
 static void dead_entries_are_bounded(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -338,9 +336,8 @@ static void dead_entries_are_bounded(struct kunit *test)
 	u64 id, most = 0;
 	u32 i;
 
-	skip_if_scaled(test);
-	for (i = 0; i < LIMIT / 2; i++)
-		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	hwtimer_test_skip_if_scaled(test);
+	schedule_many(test, LIMIT / 2);
 	for (i = 0; i < 200000; i++) {
 		KUNIT_ASSERT_EQ(test,
 				fake_schedule(instance,
@@ -366,7 +363,7 @@ static void cancelling_all_leaves_little(struct kunit *test)
 	u64 *ids;
 	u32 i;
 
-	skip_if_scaled(test);
+	hwtimer_test_skip_if_scaled(test);
 	instance = fake_create(kind, 200000);
 	ids = kunit_kcalloc(test, 100000, sizeof(*ids), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, instance);
@@ -386,7 +383,7 @@ static void cancelling_all_leaves_little(struct kunit *test)
 	hwtimer_instance_destroy(instance);
 }
 
-/* Requests and turns in any order: each timer ends in exactly one way. */
+/* Requests and turns come in any order, and each timer ends in exactly one way. */
 static void random_requests_keep_the_books(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -406,7 +403,10 @@ static void random_requests_keep_the_books(struct kunit *test)
 		case 0 ... 3:
 			fake_cancel(instance, *id, HWTIMER_DISCARD);
 			err = fake_schedule(instance, delay, id);
-			/* Discarded events behind an unread one still count. */
+			/*
+			 * Discarded events behind an unread one still count
+			 * against the limit.
+			 */
 			KUNIT_ASSERT_EQ(test, err,
 					instance->discards && !*id ? -ENOSPC :
 								     0);
@@ -435,7 +435,7 @@ static void random_requests_keep_the_books(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* Kafka's property: a timer far away costs its own wake-up, and no other. */
+/* As in Kafka's timing wheel, a timer far away costs one wake-up, its own. */
 static void far_timers_wake_the_worker_once_each(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -447,20 +447,20 @@ static void far_timers_wake_the_worker_once_each(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, 10 * HOUR, &id), 0);
 	wakeups = fake_turn_until(instance, FAKE_START + 20 * HOUR);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 2);
-	kunit_info(test, "%u wake-ups, %llu entries looked at\n", wakeups,
+	kunit_info(test, "%u wake-ups, %llu entries walked\n", wakeups,
 		   instance->wheel.stats.walked);
 	KUNIT_EXPECT_EQ(test, wakeups, 2);
 }
 
-/* Both clocks go on by @gap ns, in which nobody asks for anything. */
+/* Lets @gap ns pass on both clocks, the instance's and jiffies, without any request. */
 static void idle(struct hwtimer_instance *instance, u64 gap)
 {
 	fake_turn_until(instance, fake_now + gap);
-	/* As if the instance had waited for that. */
+	/* As far as the instance can tell, it has waited long enough. */
 	instance->wakeup.follow_at = get_jiffies_64();
 }
 
-/* Timers of 1 to 2,000 ms, absolute or relative, singly or together, all come. */
+/* Schedules timers of 1 to 1,981 ms singly and in a bulk; all expire, none moves down. */
 static void check_burst(struct kunit *test, struct hwtimer_instance *instance,
 			u32 flags)
 {
@@ -508,19 +508,22 @@ static void bursts_after_gaps(struct kunit *test,
 	check_burst(test, instance, HWTIMER_ABSOLUTE);
 }
 
-/* A second of ticks that the lowest level does not reach after a gap by itself. */
+/*
+ * After a gap, the lowest level does not reach the next 2 s of timers unless the wheel
+ * has followed the clock.
+ */
 static void burst_after_a_gap_moves_down_no_level(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	u64 id;
 
 	check_burst(test, instance, 0);
-	/* By default, an eighth of 4 s, as the jiffies tell it. */
+	/* By default an eighth of the lowest level's 4,096 ms, in jiffies. */
 	if (kind_of(test) == HWTIMER_KIND_HIERARCHICAL)
 		KUNIT_EXPECT_EQ(test, instance->wakeup.follow_after,
 				nsecs_to_jiffies64(512 * NSEC_PER_MSEC) + 1);
 	bursts_after_gaps(test, instance);
-	/* And while timers pend that are far away. */
+	/* The same while timers are pending that are far away. */
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, 10 * HOUR, &id), 0);
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, S64_MAX, &id), 0);
 	bursts_after_gaps(test, instance);
@@ -528,8 +531,8 @@ static void burst_after_a_gap_moves_down_no_level(struct kunit *test)
 }
 
 /*
- * The worker comes once for the entries of cancelled timers, and while nothing pends
- * it does not come again; but it does for the next timer.
+ * The worker wakes up once for the entries of cancelled timers. It does not wake up again
+ * while no timer is pending, but it does for the next timer.
  */
 static void cancelled_timers_do_not_hold_the_wheel_back(struct kunit *test)
 {
@@ -556,7 +559,7 @@ static void cancelled_timers_do_not_hold_the_wheel_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, instance->wheel.entries, 1);
 }
 
-/* A periodic timer that rests goes on when its event is read. */
+/* A periodic timer rests while its event waits, and goes on when the event is read. */
 static void resting_timer_goes_on_after_a_gap(struct kunit *test)
 {
 	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
@@ -573,24 +576,20 @@ static void resting_timer_goes_on_after_a_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, instance->wheel.stats.cascaded, 0);
 }
 
-/* A clock that is set back after the wheel has followed it. */
+/* The clock is set back after the wheel has followed it forward. */
 static void wheel_follows_both_ways(struct kunit *test)
 {
-	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
-					   .flags = HWTIMER_ABSOLUTE };
 	struct hwtimer_instance *instance = test->priv;
 
 	fake_settable(instance);
-	request.time = FAKE_START + 10 * HOUR;
-	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	KUNIT_ASSERT_EQ(test,
+			fake_schedule_at(instance, FAKE_START + 10 * HOUR), 0);
 	idle(instance, HOUR);
-	request.id = 0;
-	request.time = FAKE_START + 2 * HOUR;
-	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	KUNIT_ASSERT_EQ(test, fake_schedule_at(instance, FAKE_START + 2 * HOUR),
+			0);
 	fake_now = FAKE_START - HOUR;
-	request.id = 0;
-	request.time = FAKE_START - HOUR / 2;
-	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	KUNIT_ASSERT_EQ(test, fake_schedule_at(instance, FAKE_START - HOUR / 2),
+			0);
 	fake_turn_until(instance, FAKE_START - HOUR / 2 - 1);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
 	fake_turn_until(instance, FAKE_START - HOUR / 2);
@@ -611,7 +610,7 @@ static int count_wakeup(struct wait_queue_entry *entry, unsigned int mode,
 	return 0;
 }
 
-/* Takes a reader's turn, with no room for anything. */
+/* Takes a turn as a reader, and ends it; the buffer has no room for anything. */
 static ssize_t take_turn(struct hwtimer_instance *instance)
 {
 	u64 left;
@@ -619,7 +618,7 @@ static ssize_t take_turn(struct hwtimer_instance *instance)
 	return hwtimer_harvest_unprocessed(instance, NULL, 0, &left);
 }
 
-/* A reader that must not wait comes while another has its turn. */
+/* A reader that must not wait is refused while another reader has its turn. */
 static void expect_refusal(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -632,7 +631,7 @@ static void expect_refusal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
 }
 
-/* It is refused, and told when the other's turn ends. */
+/* A reader that was refused is woken when the other reader's turn ends. */
 static void refused_reader_is_told(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -645,7 +644,7 @@ static void refused_reader_is_told(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	turn(test, instance, 2);
 	add_wait_queue(&instance->readers, &sleeper);
-	/* Without a refused reader, a turn that ends wakes nobody. */
+	/* Unless a reader was refused, the end of a turn wakes nobody. */
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
 	KUNIT_EXPECT_EQ(test, nr_woken, 0);
 
@@ -656,7 +655,7 @@ static void refused_reader_is_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
 	KUNIT_EXPECT_EQ(test, nr_woken, 1);
 
-	/* Nothing is left to tell of. */
+	/* No event is left, so the end of a turn wakes nobody. */
 	expect_refusal(test);
 	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
@@ -664,7 +663,7 @@ static void refused_reader_is_told(struct kunit *test)
 	remove_wait_queue(&instance->readers, &sleeper);
 }
 
-/* As a program that opens and closes while somebody else looks. */
+/* A program that opens and closes an instance while debugfs shows one. */
 struct opener {
 	struct work_struct work;
 	struct completion done;
@@ -697,14 +696,14 @@ static void work_begin(struct opener *opener, work_func_t work)
 	schedule_work(&opener->work);
 }
 
-/* Has @work done elsewhere; whether it was soon. */
+/* Runs @work in a work item; returns whether it finished within 60 s. */
 static bool done_soon(struct opener *opener, work_func_t work)
 {
 	work_begin(opener, work);
 	return wait_for_completion_timeout(&opener->done, 60 * HZ);
 }
 
-/* While one instance is shown in debugfs others come and go, but it stays. */
+/* While debugfs shows one instance, others can be opened and closed. */
 static void showing_an_instance_holds_up_no_other(struct kunit *test)
 {
 	struct opener *opener =
@@ -719,14 +718,17 @@ static void showing_an_instance_holds_up_no_other(struct kunit *test)
 	flush_work(&opener->work);
 	KUNIT_EXPECT_NOT_NULL(test, opener->instance);
 	closed = opener->instance && done_soon(opener, close_it);
-	/* From now on nobody has to wait, if anybody had to. */
+	/* If open or close had to wait for debugfs, they go on now. */
 	hwtimer_registry_put(shown);
 	flush_work(&opener->work);
 	KUNIT_EXPECT_TRUE(test, opened);
 	KUNIT_EXPECT_TRUE(test, closed);
 }
 
-/* Another one opens, and while it is shown it is closed, from which on it is gone. */
+/*
+ * An instance that is closed while debugfs shows it can no longer be found, but it stays
+ * until it has been shown.
+ */
 static void shown_instance_ends_when_it_has_been_shown(struct kunit *test)
 {
 	struct opener *opener =
@@ -743,7 +745,10 @@ static void shown_instance_ends_when_it_has_been_shown(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, shown, opener->instance);
 
 	work_begin(opener, close_it);
-	/* It comes to be unknown; of what comes later any may be found. */
+	/*
+	 * Wait until its number is not found any more. The search may then find an
+	 * instance with a higher number.
+	 */
 	for (i = 0; i < 500; i++) {
 		next = hwtimer_registry_get(opener->nr);
 		if (next)
@@ -757,7 +762,7 @@ static void shown_instance_ends_when_it_has_been_shown(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, completion_done(&opener->done));
 	KUNIT_EXPECT_EQ(test, shown->nr, opener->nr);
 	hwtimer_registry_put(shown);
-	/* It ends now. */
+	/* Now close_it() can finish. */
 	flush_work(&opener->work);
 	KUNIT_EXPECT_TRUE(test, completion_done(&opener->done));
 }
@@ -794,7 +799,7 @@ static void errors_of_interval_and_slack(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, instance->started);
 }
 
-/* For ever, with the widest slack and the nearest timers beside it. */
+/* A timer that never expires, with the widest slack, does not hide nearer timers. */
 static void huge_slack_hides_nothing(struct kunit *test)
 {
 	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
@@ -820,23 +825,18 @@ static void huge_slack_hides_nothing(struct kunit *test)
 
 static void timers_follow_a_clock_that_is_set_back(struct kunit *test)
 {
-	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
-					   .flags = HWTIMER_ABSOLUTE };
 	struct hwtimer_instance *instance = test->priv;
+	u64 deadline = FAKE_START + HOUR;
 	u32 i;
 
 	fake_settable(instance);
-	for (i = 0; i < LIMIT / 2; i++) {
-		request.id = 0;
-		request.time = FAKE_START + HOUR + i * NSEC_PER_SEC;
-		KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
-	}
+	for (i = 0; i < LIMIT / 2; i++, deadline += NSEC_PER_SEC)
+		KUNIT_ASSERT_EQ(test, fake_schedule_at(instance, deadline), 0);
 	fake_turn_until(instance, FAKE_START + HOUR / 2);
 	fake_now = FAKE_START - 10 * HOUR;
-	/* The module learns of it with the next request. */
-	request.id = 0;
-	request.time = FAKE_START - 9 * HOUR;
-	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	/* The module notices the new time with the next request. */
+	KUNIT_ASSERT_EQ(test, fake_schedule_at(instance, FAKE_START - 9 * HOUR),
+			0);
 	KUNIT_EXPECT_LE(test, instance->wakeup.at, fake_now);
 	fake_turn_until(instance, FAKE_START - 9 * HOUR - 1);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
@@ -849,7 +849,10 @@ static void timers_follow_a_clock_that_is_set_back(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* Nobody would see the results, and close() would wait for each allocation. */
+/*
+ * Requests of an instance that is being closed get no memory: nobody would see their
+ * results, and close() would wait for each allocation.
+ */
 static void closing_instance_brings_no_memory(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -863,14 +866,14 @@ static void closing_instance_brings_no_memory(struct kunit *test)
 	instance->exchange.closing = false;
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
 
-	/* Each in a bucket of its own, so that each needs a chunk. */
+	/* Each timer is in a bucket of its own, so each needs a chunk. */
 	instance->exchange.closing = true;
 	bytes = instance->stats.bytes;
 	for (i = 1; i < LIMIT && !err; i++)
 		err = fake_schedule(instance, i * NSEC_PER_MSEC, &id);
 	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, instance->stats.bytes, bytes);
-	/* What needs none is done. */
+	/* A request that needs no memory is done. */
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, first, 0), 0);
 	instance->exchange.closing = false;
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
@@ -878,49 +881,39 @@ static void closing_instance_brings_no_memory(struct kunit *test)
 }
 
 static struct kunit_case instance_test_cases[] = {
-	KUNIT_CASE_PARAM(limit_refuses_and_lifts, kind_gen_params),
-	KUNIT_CASE_PARAM(spent_record_leaves_none_within_the_limit,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(unread_events_count_against_the_limit,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(discarded_events_make_room, kind_gen_params),
-	KUNIT_CASE_PARAM(nobody_finds_what_is_being_read, kind_gen_params),
-	KUNIT_CASE_PARAM(timer_ends_once, kind_gen_params),
-	KUNIT_CASE_PARAM(rescheduled_timer_keeps_its_id, kind_gen_params),
-	KUNIT_CASE_PARAM(sums_saturate, kind_gen_params),
-	KUNIT_CASE_PARAM(bad_requests_are_refused, kind_gen_params),
-	KUNIT_CASE_PARAM(settings_are_over_with_the_first_timer,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(nothing_expires_after_stop, kind_gen_params),
-	KUNIT_CASE_PARAM(far_timers_wake_the_worker_once_each, kind_gen_params),
-	KUNIT_CASE_PARAM(burst_after_a_gap_moves_down_no_level,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(cancelled_timers_do_not_hold_the_wheel_back,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(resting_timer_goes_on_after_a_gap, kind_gen_params),
-	KUNIT_CASE_PARAM(wheel_follows_both_ways, kind_gen_params),
-	KUNIT_CASE_PARAM(refused_reader_is_told, kind_gen_params),
-	KUNIT_CASE_PARAM(showing_an_instance_holds_up_no_other,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(shown_instance_ends_when_it_has_been_shown,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(errors_of_interval_and_slack, kind_gen_params),
-	KUNIT_CASE_PARAM(huge_slack_hides_nothing, kind_gen_params),
-	KUNIT_CASE_PARAM(timers_follow_a_clock_that_is_set_back,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM_ATTR(dead_entries_are_bounded, kind_gen_params,
-			      { .speed = KUNIT_SPEED_SLOW }),
-	KUNIT_CASE_PARAM_ATTR(cancelling_all_leaves_little, kind_gen_params,
-			      { .speed = KUNIT_SPEED_SLOW }),
-	KUNIT_CASE_PARAM(closing_instance_brings_no_memory, kind_gen_params),
-	KUNIT_CASE_PARAM(random_requests_keep_the_books, kind_gen_params),
+	KIND_CASE(limit_refuses_and_lifts),
+	KIND_CASE(spent_record_leaves_none_within_the_limit),
+	KIND_CASE(unread_events_count_against_the_limit),
+	KIND_CASE(discarded_events_make_room),
+	KIND_CASE(nobody_finds_what_is_being_read),
+	KIND_CASE(timer_ends_once),
+	KIND_CASE(rescheduled_timer_keeps_its_id),
+	KIND_CASE(sums_saturate),
+	KIND_CASE(bad_requests_are_refused),
+	KIND_CASE(settings_are_over_with_the_first_timer),
+	KIND_CASE(nothing_expires_after_stop),
+	KIND_CASE(far_timers_wake_the_worker_once_each),
+	KIND_CASE(burst_after_a_gap_moves_down_no_level),
+	KIND_CASE(cancelled_timers_do_not_hold_the_wheel_back),
+	KIND_CASE(resting_timer_goes_on_after_a_gap),
+	KIND_CASE(wheel_follows_both_ways),
+	KIND_CASE(refused_reader_is_told),
+	KIND_CASE(showing_an_instance_holds_up_no_other),
+	KIND_CASE(shown_instance_ends_when_it_has_been_shown),
+	KIND_CASE(errors_of_interval_and_slack),
+	KIND_CASE(huge_slack_hides_nothing),
+	KIND_CASE(timers_follow_a_clock_that_is_set_back),
+	KIND_CASE_SLOW(dead_entries_are_bounded),
+	KIND_CASE_SLOW(cancelling_all_leaves_little),
+	KIND_CASE(closing_instance_brings_no_memory),
+	KIND_CASE(random_requests_keep_the_books),
 	{}
 };
 
 static struct kunit_suite instance_test_suite = {
 	.name = "hwtimer_instance",
 	.init = instance_test_init,
-	.exit = instance_test_exit,
+	.exit = fake_test_exit,
 	.test_cases = instance_test_cases,
 };
 

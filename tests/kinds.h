@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * For unit tests that are run with each kind of wheel: kind_gen_params(), for
- * KUNIT_CASE_PARAM(), makes test->param_value point to the kind.
+ * Runs a unit test once with each kind of wheel. A suite lists such a test as
+ * KIND_CASE() or KIND_CASE_SLOW(); the test asks kind_of() for its kind.
  */
 #ifndef HWTIMER_TESTS_KINDS_H
 #define HWTIMER_TESTS_KINDS_H
@@ -20,7 +20,13 @@ static void kind_name(const u32 *kind, char *name)
 
 KUNIT_ARRAY_PARAM(kind, kinds, kind_name);
 
-/* The kind with which @test is run. */
+/* A test case that runs once with each kind of wheel. */
+#define KIND_CASE(test_name) KUNIT_CASE_PARAM(test_name, kind_gen_params)
+#define KIND_CASE_SLOW(test_name)                         \
+	KUNIT_CASE_PARAM_ATTR(test_name, kind_gen_params, \
+			      { .speed = KUNIT_SPEED_SLOW })
+
+/* Returns the kind of wheel that @test runs with. */
 static inline u32 kind_of(const struct kunit *test)
 {
 	return *(const u32 *)test->param_value;

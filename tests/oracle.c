@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The oracle of the wheel's unit tests; see oracle.h.
+ * Drives a wheel under test and compares it with the oracle; see oracle.h.
  */
 #include <linux/mm.h>
 
@@ -20,10 +20,11 @@ static void grow_table(struct oracle *oracle)
 }
 
 /**
- * oracle_create - an empty wheel
- * @test: that it belongs to; owns its memory
- * @shape: of the wheel
- * @base: ns
+ * oracle_create - create an empty wheel with an oracle
+ * @test: the test, whose priv will be the oracle; its exit function has to call
+ *	oracle_destroy()
+ * @shape: the shape of the wheel
+ * @base: the time at tick 0, ns
  */
 struct oracle *oracle_create(struct kunit *test,
 			     const struct hwtimer_shape *shape, u64 base)
@@ -63,8 +64,8 @@ void oracle_destroy(struct oracle *oracle)
 }
 
 /*
- * Leaves exactly the spare chunks that one more timer or move may need, besides those
- * that repeat.
+ * Leaves exactly the spare chunks that one move (@moves is 1) or one new timer (@moves is
+ * 0) may need, and that @repeating timers may need besides.
  */
 static void provide_chunks(struct oracle *oracle, u32 moves, u32 repeating)
 {
@@ -96,21 +97,21 @@ static void expect_at(struct oracle *oracle, struct oracle_timer *timer,
 	timerqueue_add(&oracle->pending, &timer->node);
 }
 
-/* The last tick at which a timer may expire. */
+/* Returns the last tick at which a timer may expire. */
 static u64 tick_allowed(const struct oracle *oracle, u64 deadline, u64 slack)
 {
 	return hwtimer_wheel_tick_of(&oracle->wheel,
 				     deadline + min(slack, U64_MAX - deadline));
 }
 
-/* A deadline that has passed may wait for the next turn. */
+/* The last tick for a timer filed now: an overdue one may wait for the next turn. */
 static u64 tick_expected(const struct oracle *oracle, u64 deadline, u64 slack)
 {
 	return max(tick_allowed(oracle, deadline, slack),
 		   oracle->wheel.current_tick + 1);
 }
 
-/* Files a new timer with what chunks there are. */
+/* Files a new timer; takes only chunks that the pool has already. */
 static struct oracle_timer *file_timer(struct oracle *oracle, u64 deadline,
 				       u64 slack, bool repeats)
 {
@@ -141,10 +142,10 @@ static struct oracle_timer *file_timer(struct oracle *oracle, u64 deadline,
 }
 
 /**
- * oracle_schedule_slack - a new timer
- * @oracle: with fewer than ORACLE_TIMERS
- * @deadline: ns
- * @slack: ns
+ * oracle_schedule_slack - schedule a timer with slack
+ * @oracle: the oracle, with fewer than ORACLE_TIMERS pending timers
+ * @deadline: deadline, ns
+ * @slack: slack, ns
  */
 struct oracle_timer *oracle_schedule_slack(struct oracle *oracle, u64 deadline,
 					   u64 slack)
@@ -157,7 +158,7 @@ struct oracle_timer *oracle_schedule_slack(struct oracle *oracle, u64 deadline,
 	return file_timer(oracle, deadline, slack, repeats);
 }
 
-/* As oracle_schedule_slack(), without slack. */
+/* Does the same as oracle_schedule_slack(), without slack. */
 struct oracle_timer *oracle_schedule(struct oracle *oracle, u64 deadline)
 {
 	return oracle_schedule_slack(oracle, deadline, 0);
@@ -173,7 +174,7 @@ static void forget(struct oracle *oracle, struct oracle_timer *timer)
 	hwtimer_table_put(&oracle->table, timer->index);
 }
 
-/* Ends a timer before it expires. */
+/* Cancels a pending timer. */
 void oracle_cancel(struct oracle *oracle, struct oracle_timer *timer)
 {
 	hwtimer_wheel_remove(&oracle->wheel, oracle_record(oracle, timer));
@@ -181,13 +182,13 @@ void oracle_cancel(struct oracle *oracle, struct oracle_timer *timer)
 	forget(oracle, timer);
 }
 
-/* Gives a timer another deadline, ns. */
+/* Gives a pending timer another deadline, ns. */
 void oracle_move(struct oracle *oracle, struct oracle_timer *timer,
 		 u64 deadline)
 {
 	u64 tick = tick_expected(oracle, deadline, timer->slack);
 
-	/* To a later one its entry moves when its old tick comes, not before. */
+	/* With a later deadline, its entry stays where it is until the old tick. */
 	if (deadline >= oracle_record(oracle, timer)->deadline)
 		tick = max_t(u64, timer->node.expires,
 			     tick_allowed(oracle, deadline, timer->slack));
@@ -218,7 +219,7 @@ static void check_expired(struct oracle *oracle, u32 index)
 	struct oracle_timer *timer = &oracle->timers[index];
 	struct kunit *test = oracle->test;
 
-	/* Exactly once: it is pending; and never early. */
+	/* A timer expires only while it is pending, so only once; and never early. */
 	KUNIT_ASSERT_LT(test, timer->position, oracle->nr_live);
 	KUNIT_ASSERT_PTR_EQ(test, oracle->live[timer->position], timer);
 	KUNIT_ASSERT_LE(test, oracle_record(oracle, timer)->deadline,
@@ -231,7 +232,10 @@ static void check_expired(struct oracle *oracle, u32 index)
 	oracle->queued_repeats += timer->repeats;
 }
 
-/* A timer that repeats goes on, without anything having been provided; or ends. */
+/*
+ * Files a repeating timer once more, without another call of provide_chunks(). Ends the
+ * timer if timers no longer repeat, or if too many are pending.
+ */
 static void repeat(struct oracle *oracle)
 {
 	u64 distance = oracle->sequence % ORACLE_REPEATS_WITHIN;
@@ -249,18 +253,21 @@ static void read_events(struct oracle *oracle, u64 count)
 {
 	hwtimer_queue_drop(&oracle->ready, &oracle->pool, count);
 	oracle->queued -= count;
-	/* Whichever these are: it is the number of chunks that matters. */
+	/*
+	 * These may be other timers than those whose events were read. Only the number of
+	 * chunks matters.
+	 */
 	while (count-- && oracle->queued_repeats)
 		repeat(oracle);
 }
 
-/* Leaves some, so that the queue's first chunk is a broken one. */
+/* Leaves a few events, so that the first chunk of the queue is a partly read one. */
 static void read_most_events(struct oracle *oracle)
 {
 	read_events(oracle, oracle->queued - oracle->queued % 59);
 }
 
-/* Reads all events; then the pool is the wheel's alone. */
+/* Reads all events, so that only the wheel uses chunks of the pool. */
 void oracle_read(struct oracle *oracle)
 {
 	read_events(oracle, oracle->queued);
@@ -275,9 +282,9 @@ static void check_bounds(struct oracle *oracle)
 }
 
 /**
- * oracle_turn - let the wheel come to a time, and compare
- * @oracle: of the wheel
- * @now: ns
+ * oracle_turn - turn the wheel to a time, and compare
+ * @oracle: the oracle of the wheel
+ * @now: the time, ns
  */
 void oracle_turn(struct oracle *oracle, u64 now)
 {
@@ -302,26 +309,26 @@ void oracle_turn(struct oracle *oracle, u64 now)
 		check_bounds(oracle);
 		if (oracle->between)
 			oracle->between(oracle);
-		/* Not for ever, though @between may bring more to do. */
+		/* The turn must end, although @between may add work. */
 		KUNIT_ASSERT_LT(test, slices++, 100000);
 	} while (hwtimer_wheel_next(wheel) <= wheel->current_tick);
 
-	/* Never after the turn that passed it. */
+	/* No timer is pending after a turn that has passed its last tick. */
 	first = timerqueue_getnext(&oracle->pending);
 	if (first)
 		KUNIT_ASSERT_GT(test, first->expires, wheel->current_tick);
-	/* And what comes next is not overlooked. */
+	/* The wheel asks for its next turn early enough for the next timer. */
 	if (first && first->expires != KTIME_MAX)
 		KUNIT_ASSERT_LE(test, hwtimer_wheel_next(wheel),
 				first->expires);
 }
 
 /**
- * oracle_idle - time goes on to @now (ns), and the wheel is not turned but follows
- * @oracle: of the wheel
- * @now: ns
+ * oracle_idle - let time go on without a turn, and have the wheel follow the clock
+ * @oracle: the oracle of the wheel
+ * @now: the new time, ns
  *
- * Return: whether nothing was in the way.
+ * Return: true if the wheel could follow; false if a turn has something to do first.
  */
 bool oracle_idle(struct oracle *oracle, u64 now)
 {
@@ -335,7 +342,7 @@ bool oracle_idle(struct oracle *oracle, u64 now)
 	KUNIT_ASSERT_GE(oracle->test, wheel->current_tick, before);
 	KUNIT_ASSERT_LE(oracle->test, wheel->current_tick,
 			max(before, hwtimer_wheel_tick_at(wheel, now)));
-	/* It passes no timer, and wants to be turned no later than before. */
+	/* The wheel passes no timer, and asks for the same next turn as before. */
 	if (first && wheel->current_tick != before)
 		KUNIT_ASSERT_GT(oracle->test, first->expires,
 				wheel->current_tick);
@@ -344,7 +351,7 @@ bool oracle_idle(struct oracle *oracle, u64 now)
 	return followed;
 }
 
-/* One whole pass of the compaction; afterwards no entry is dead. */
+/* Does one whole pass of the compaction, after which no entry is dead. */
 void oracle_compact(struct oracle *oracle)
 {
 	struct hwtimer_wheel *wheel = &oracle->wheel;
@@ -361,20 +368,20 @@ void oracle_compact(struct oracle *oracle)
 	KUNIT_EXPECT_EQ(oracle->test, wheel->entries, oracle->nr_live);
 }
 
-/* Before the first timer: what is reserved depends on it. */
+/* Called before the first timer, because the number of reserved chunks depends on it. */
 void oracle_may_be_set_back(struct oracle *oracle)
 {
 	oracle->wheel.rewinds = true;
 }
 
-/* The clock is set back to @now (ns): every timer has another tick to wait. */
+/* Sets the clock back to @now (ns). The oracle then expects each timer at a new tick. */
 void oracle_set_back(struct oracle *oracle, u64 now)
 {
 	struct hwtimer_wheel *wheel = &oracle->wheel;
 	u32 i;
 
 	oracle->now = now;
-	/* As hwtimer_wakeup_follow(): what has not been turned need not be again. */
+	/* As in hwtimer_wakeup_follow(): no later tick was turned, so rewind none. */
 	if (hwtimer_wheel_tick_at(wheel, now) >= wheel->current_tick)
 		return;
 	hwtimer_wheel_rewind(wheel, now);

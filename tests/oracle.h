@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A wheel under test with an oracle beside it: the same timers in a sorted
- * queue (the kernel's timerqueue), with which every expiration is compared.
- * Whatever kind of wheel is behind hwtimer_wheel.h is tested through this.
+ * A wheel under test, with an oracle beside it. The oracle keeps the same timers in a
+ * sorted queue (the kernel's timerqueue), and compares every expiration with that. The
+ * unit tests of every kind of wheel behind hwtimer_wheel.h use it.
  *
- * What expires goes to a queue of the same pool, as in an instance. The pool is kept
- * at exactly what hwtimer_wheel_reserve() asks for, so that a wheel, or its queue,
- * that takes more than it said finds it empty, and warns.
+ * As in an instance, expired timers go to a queue of events that takes its chunks from
+ * the wheel's pool. The oracle keeps exactly as many spare chunks in the pool as
+ * hwtimer_wheel_reserve() asks for. If the wheel or the queue takes more, the pool is
+ * empty, and the module warns.
  */
 #ifndef HWTIMER_TESTS_ORACLE_H
 #define HWTIMER_TESTS_ORACLE_H
@@ -16,26 +17,30 @@
 
 #include "../hwtimer_wheel.h"
 
-/* Most timers at a time. */
+/* Maximum number of timers at a time. */
 #define ORACLE_TIMERS 4000
 
-/* The queue of events is read every so many turns. */
+/* Number of turns from one reading of the queue of events to the next. */
 #define ORACLE_TURNS_UNREAD 5
 
-/* Of those that may repeat, one of so many does, within so many ticks. */
+/*
+ * While timers may repeat, one of ORACLE_REPEATS_EVERY does, each time after fewer than
+ * ORACLE_REPEATS_WITHIN ticks.
+ */
 #define ORACLE_REPEATS_EVERY 8
 #define ORACLE_REPEATS_WITHIN 200
 
 /**
  * struct oracle_timer - what the oracle knows of one timer
- * @node: in oracle.pending, by the tick at which it must expire
- * @sequence: when it was scheduled
- * @index: of its record
- * @position: in oracle.live
- * @slack: ns
- * @repeats: when its event has been read it is filed again
- * @unordered: it was rescheduled, or scheduled for the past: its place within
- *	its tick is not defined, nor is the tick of one that came too late
+ * @node: node in oracle.pending, sorted by the last tick at which the timer may expire
+ * @sequence: number of timers scheduled up to this one
+ * @index: index of its record
+ * @position: its position in oracle.live
+ * @slack: slack, ns
+ * @repeats: the timer is filed again when its event has been read
+ * @unordered: its place in the order of expiration is not defined, because it was
+ *	rescheduled, has slack, or was overdue when it was scheduled. An overdue timer
+ *	has no defined tick either
  */
 struct oracle_timer {
 	struct timerqueue_node node;
@@ -49,28 +54,29 @@ struct oracle_timer {
 
 /**
  * struct oracle - a wheel and what it should do
- * @test: to which failures are reported
- * @table: of the wheel
- * @pool: of the wheel
- * @wheel: under test
- * @memory: of the wheel
- * @timers: by index
- * @pending: sorted
+ * @test: the test to which failures are reported
+ * @table: the wheel's table
+ * @pool: the wheel's pool
+ * @wheel: the wheel under test
+ * @memory: memory of the wheel's buckets
+ * @timers: all timers, by the index of their record
+ * @pending: pending timers, sorted by the last tick at which they may expire
  * @live: pending timers in no order
- * @nr_live: how many
- * @now: ns
- * @sequence: of the next timer
- * @expired: how many have
- * @ready: indices of those that have
- * @queued: how many they are
- * @nr_turns: so far
+ * @nr_live: number of pending timers
+ * @now: the time, ns
+ * @sequence: number of timers scheduled so far
+ * @expired: number of timers expired so far
+ * @ready: the queue of events: indices of timers that have expired
+ * @queued: number of events in @ready
+ * @nr_turns: number of turns so far
  * @repeats: some of the next timers repeat
- * @repeating: timers that repeat, pending or queued
- * @queued_repeats: those that are queued
- * @order_tick: of the last expired timer
- * @order_sequence: of the last expired one that has a place
- * @between: called between two slices of a turn, if set
- * @due: of one slice
+ * @repeating: number of timers that repeat, pending or queued
+ * @queued_repeats: number of queued events whose timers repeat
+ * @order_tick: tick of the last timer that expired in this turn and has a place in
+ *	the order of expiration
+ * @order_sequence: sequence number of that timer
+ * @between: function to call after each slice of a turn, or NULL
+ * @due: indices of the timers that one slice has found due
  */
 struct oracle {
 	struct kunit *test;
@@ -114,14 +120,14 @@ void oracle_turn(struct oracle *oracle, u64 now);
 void oracle_read(struct oracle *oracle);
 void oracle_compact(struct oracle *oracle);
 
-/* The record of a timer. */
+/* Returns the record of a timer. */
 static inline struct hwtimer_record *
 oracle_record(struct oracle *oracle, const struct oracle_timer *timer)
 {
 	return hwtimer_table_record(&oracle->table, timer->index);
 }
 
-/* The time at which tick @tick begins. */
+/* Returns the time at which tick @tick begins, ns. */
 static inline u64 oracle_time(const struct oracle *oracle, u64 tick)
 {
 	return hwtimer_wheel_time_of(&oracle->wheel, tick);

@@ -14,17 +14,10 @@
 
 static int period_test_init(struct kunit *test)
 {
-	test->priv = fake_create(kind_of(test), LIMIT);
-	return test->priv ? 0 : -ENOMEM;
+	return fake_test_init(test, kind_of(test), LIMIT);
 }
 
-static void period_test_exit(struct kunit *test)
-{
-	if (test->priv)
-		hwtimer_instance_destroy(test->priv);
-}
-
-/* A timer that is due one interval from now, and then again and again. */
+/* Schedules a periodic timer, first due one interval from now; returns its id. */
 static u64 begin(struct kunit *test, u64 interval, u32 count, u32 flags)
 {
 	struct hwtimer_request request = {
@@ -45,7 +38,7 @@ static void turn_until(struct kunit *test, u64 time)
 	fake_turn_until(test->priv, time);
 }
 
-/* The interval is no whole number of ticks, and the reader is not regular. */
+/* The interval is not a whole number of ticks, and the reader reads irregularly. */
 static void rate_does_not_drift(struct kunit *test)
 {
 	const u64 interval = 7 * TICK + 333333;
@@ -57,7 +50,7 @@ static void rate_does_not_drift(struct kunit *test)
 	hwtimer_test_seed(test, &state);
 	while (periods < hwtimer_test_scaled(100000)) {
 		turn_until(test, instance->wakeup.at);
-		/* Mostly at once, and now and then much too late. */
+		/* Most events are read at once, and some are read much too late. */
 		if (!random_below(&state, 10))
 			turn_until(test,
 				   fake_now + random_below(&state, 20 * TICK));
@@ -122,7 +115,7 @@ static void fixed_delay_counts_from_delivery(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* However the reader is, the sum is the count, and then the timer is gone. */
+/* For any @pause of the reader, expirations add up to @count; then the timer is gone. */
 static void check_count(struct kunit *test, u32 count, u64 pause, u32 flags)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -192,7 +185,7 @@ static void discard_while_the_event_waits(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* As if read() were copying just now. */
+/* The test takes the event like a read() that is still copying it. */
 static void cancel_while_the_event_leaves(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -243,7 +236,7 @@ static void reschedule_moves_the_phase(struct kunit *test)
 	turn_until(test, FAKE_START + 13 * TICK);
 	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
 	KUNIT_EXPECT_EQ(test, event.deadline, FAKE_START + 13 * TICK);
-	/* Later, lazily. */
+	/* With a later deadline, the entry does not move before its old tick. */
 	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, id, 50 * TICK), 0);
 	turn_until(test, FAKE_START + 62 * TICK);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
@@ -259,18 +252,14 @@ static void phase_survives_a_clock_that_is_set_back(struct kunit *test)
 		.time = FAKE_START + 10 * TICK,
 		.interval = 10 * TICK,
 	};
-	struct hwtimer_request later = {
-		.op = HWTIMER_OP_SCHEDULE,
-		.flags = HWTIMER_ABSOLUTE,
-		.time = FAKE_START + 500 * TICK,
-	};
 	struct hwtimer_instance *instance = test->priv;
 	struct hwtimer_event event;
 
 	fake_settable(instance);
 	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
-	KUNIT_ASSERT_EQ(test, fake_run(instance, &later), 0);
-	/* The wheel has gone beyond the next deadline meanwhile. */
+	KUNIT_ASSERT_EQ(test,
+			fake_schedule_at(instance, FAKE_START + 500 * TICK), 0);
+	/* The other timer makes the wheel pass the next deadline of the periodic one. */
 	turn_until(test, FAKE_START + 600 * TICK);
 	fake_now = FAKE_START - FAKE_HOUR;
 	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
@@ -306,11 +295,14 @@ static void nothing_is_counted_after_stop(struct kunit *test)
 	turn_until(test, FAKE_START + 1000 * TICK);
 	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
 	KUNIT_EXPECT_EQ(test, event.expirations, 3);
-	/* What is left is for STOP to hand back. */
+	/* The rest of the timer is left for STOP to hand back. */
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
 }
 
-/* Whether STOP counts the timer is final, so that must not depend on the clock. */
+/*
+ * STOP decides whether it counts the timer, and this decision is final. So the decision
+ * must not change when the clock is set back.
+ */
 static void stop_is_final_though_the_clock_is_set_back(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -349,7 +341,7 @@ static void limit_counts_a_periodic_timer_once(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* The second record of a timer is none to user space. */
+/* For user space, the second record of a periodic timer is not a timer. */
 static void extension_has_no_id(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -407,8 +399,9 @@ static void interval_without_end_waits_for_ever(struct kunit *test)
 }
 
 /*
- * Anything, in any order, with all timers unread at times and all in buckets of
- * their own at others: the pool must never run dry, and the books must balance.
+ * Random operations. At times the events of all timers are unread, at other times all
+ * timers are in buckets of their own. The pool must never run dry, and the books must
+ * balance.
  */
 static void random_life(struct kunit *test)
 {
@@ -477,37 +470,33 @@ static void random_life(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
 }
 
-#define PERIOD_CASE(name) KUNIT_CASE_PARAM(name, kind_gen_params)
-
 static struct kunit_case period_test_cases[] = {
-	KUNIT_CASE_PARAM_ATTR(rate_does_not_drift, kind_gen_params,
-			      { .speed = KUNIT_SPEED_SLOW }),
-	PERIOD_CASE(missed_ones_are_counted_and_do_not_pile_up),
-	PERIOD_CASE(fixed_delay_counts_from_delivery),
-	PERIOD_CASE(count_is_exact),
-	PERIOD_CASE(cancel_while_pending),
-	PERIOD_CASE(cancel_while_the_event_waits),
-	PERIOD_CASE(discard_while_the_event_waits),
-	PERIOD_CASE(cancel_while_the_event_leaves),
-	PERIOD_CASE(event_that_did_not_arrive_is_told_again),
-	PERIOD_CASE(reschedule_moves_the_phase),
-	PERIOD_CASE(phase_survives_a_clock_that_is_set_back),
-	PERIOD_CASE(nothing_is_counted_after_the_end),
-	PERIOD_CASE(nothing_is_counted_after_stop),
-	PERIOD_CASE(stop_is_final_though_the_clock_is_set_back),
-	PERIOD_CASE(limit_counts_a_periodic_timer_once),
-	PERIOD_CASE(extension_has_no_id),
-	PERIOD_CASE(query_tells_all),
-	PERIOD_CASE(interval_without_end_waits_for_ever),
-	KUNIT_CASE_PARAM_ATTR(random_life, kind_gen_params,
-			      { .speed = KUNIT_SPEED_SLOW }),
+	KIND_CASE_SLOW(rate_does_not_drift),
+	KIND_CASE(missed_ones_are_counted_and_do_not_pile_up),
+	KIND_CASE(fixed_delay_counts_from_delivery),
+	KIND_CASE(count_is_exact),
+	KIND_CASE(cancel_while_pending),
+	KIND_CASE(cancel_while_the_event_waits),
+	KIND_CASE(discard_while_the_event_waits),
+	KIND_CASE(cancel_while_the_event_leaves),
+	KIND_CASE(event_that_did_not_arrive_is_told_again),
+	KIND_CASE(reschedule_moves_the_phase),
+	KIND_CASE(phase_survives_a_clock_that_is_set_back),
+	KIND_CASE(nothing_is_counted_after_the_end),
+	KIND_CASE(nothing_is_counted_after_stop),
+	KIND_CASE(stop_is_final_though_the_clock_is_set_back),
+	KIND_CASE(limit_counts_a_periodic_timer_once),
+	KIND_CASE(extension_has_no_id),
+	KIND_CASE(query_tells_all),
+	KIND_CASE(interval_without_end_waits_for_ever),
+	KIND_CASE_SLOW(random_life),
 	{}
 };
 
 static struct kunit_suite period_test_suite = {
 	.name = "hwtimer_period",
 	.init = period_test_init,
-	.exit = period_test_exit,
+	.exit = fake_test_exit,
 	.test_cases = period_test_cases,
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the unit tests' random numbers begin, and how many they are for; see
- * random.h.
+ * The seed of the unit tests' random numbers, and the number of their random
+ * operations; see random.h.
  */
 #include <linux/module.h>
 #include <linux/random.h>
@@ -11,20 +11,27 @@
 static unsigned int kunit_seed;
 module_param(kunit_seed, uint, 0444);
 MODULE_PARM_DESC(kunit_seed,
-		 "Seed of the unit tests; 0: another one each time");
+		 "Seed of the unit tests; 0: a new one for each test");
 
 static unsigned int kunit_scale = 1;
 module_param(kunit_scale, uint, 0444);
 MODULE_PARM_DESC(kunit_scale,
-		 "Of very many random operations, the unit tests do an Nth");
+		 "N: the unit tests do one Nth of their random operations");
 
-/* How many of @count operations are to be done here: one at least. */
+/* Scales @count operations by kunit_scale; returns at least 1. */
 u32 hwtimer_test_scaled(u32 count)
 {
 	return max(count / max(kunit_scale, 1U), 1U);
 }
 
-/* Begins random numbers for @test, and prints how to repeat them. */
+/* Skips @test, which cannot do fewer operations, if kunit_scale asks for fewer. */
+void hwtimer_test_skip_if_scaled(struct kunit *test)
+{
+	if (hwtimer_test_scaled(2) < 2)
+		kunit_skip(test, "takes long; fewer operations show nothing");
+}
+
+/* Seeds the random numbers of @test, and prints the seed. */
 void hwtimer_test_seed(struct kunit *test, struct rnd_state *state)
 {
 	u32 seed = kunit_seed ?: get_random_u32();

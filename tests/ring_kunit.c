@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the rings: the kernel's end of them by itself, and what an
- * instance does with them under a fake clock. All numbers begin shortly before
- * they wrap.
+ * Unit tests of the rings. They first test the kernel's end of the rings by itself, and
+ * then what an instance does with its rings under a fake clock. The numbers of requests
+ * and events begin shortly before they wrap.
  */
 #include <kunit/test.h>
 #include <linux/completion.h>
@@ -20,22 +20,27 @@
 #define TICK NSEC_PER_MSEC
 #define LIMIT 500
 
-/* Where numbers begin: so few of them are left before 0. */
+/* Where numbers begin: 5 before they wrap to 0. */
 #define BEGIN (0U - 5)
 
-static struct hwtimer_ring *new_ring(u32 submissions, u32 completions)
+/* Lets the numbers of @ring, which is new, begin at BEGIN. */
+static void begin_late(struct hwtimer_ring *ring)
 {
-	struct hwtimer_ring *ring =
-		hwtimer_ring_create(submissions, completions);
-
-	if (!ring)
-		return NULL;
 	ring->taken = BEGIN;
 	ring->put = BEGIN;
 	ring->shared->submission_head = BEGIN;
 	ring->shared->submission_tail = BEGIN;
 	ring->shared->completion_head = BEGIN;
 	ring->shared->completion_tail = BEGIN;
+}
+
+static struct hwtimer_ring *new_ring(u32 submissions, u32 completions)
+{
+	struct hwtimer_ring *ring =
+		hwtimer_ring_create(submissions, completions);
+
+	if (ring)
+		begin_late(ring);
 	return ring;
 }
 
@@ -52,7 +57,7 @@ static void ring_test_exit(struct kunit *test)
 	hwtimer_ring_destroy(test->priv);
 }
 
-/* Any number of requests, across the end of the array and of the numbers. */
+/* Takes up to 8 requests at a time, across the ends of the array and of the numbers. */
 static void requests_are_taken_and_answered(struct kunit *test)
 {
 	struct hwtimer_ring *ring = test->priv;
@@ -71,7 +76,7 @@ static void requests_are_taken_and_answered(struct kunit *test)
 		ring->shared->submission_tail = number + count;
 		KUNIT_ASSERT_EQ(test, hwtimer_ring_submitted(ring), count);
 		hwtimer_ring_take(ring, requests, count);
-		/* They are in use until they are answered. */
+		/* Their slots are in use until they are answered. */
 		KUNIT_ASSERT_EQ(test, hwtimer_ring_submitted(ring), count);
 		for (i = 0; i < count; i++) {
 			KUNIT_ASSERT_EQ(test, requests[i].user_data,
@@ -165,7 +170,7 @@ static void events_fill_the_ring_and_no_more(struct kunit *test)
 	KUNIT_EXPECT_LT(test, number, BEGIN);
 }
 
-/* Whatever stands there: never more room than there are slots. */
+/* Whatever head the program writes, the ring never has more room than slots. */
 static void heads_that_cannot_be_mean_full(struct kunit *test)
 {
 	struct hwtimer_ring *ring = test->priv;
@@ -227,33 +232,22 @@ static struct kunit_suite ring_test_suite = {
 #define SUBMISSIONS 8U
 #define COMPLETIONS 4U
 
-/* Gives @instance, which is new, rings; whether there was the memory. */
+/* Gives @instance, which is new, rings; returns whether memory was available. */
 static bool add_rings(struct hwtimer_instance *instance)
 {
-	struct hwtimer_exchange *exchange = &instance->exchange;
-	size_t size = sizeof(struct hwtimer_request);
-
-	instance->settings.submissions = SUBMISSIONS;
-	instance->settings.completions = COMPLETIONS;
-	exchange->requests = kvcalloc(HWTIMER_HOLD, size, GFP_KERNEL);
-	exchange->ring = new_ring(SUBMISSIONS, COMPLETIONS);
-	return exchange->requests && exchange->ring;
+	if (!fake_add_rings(instance, SUBMISSIONS, COMPLETIONS))
+		return false;
+	begin_late(instance->exchange.ring);
+	return true;
 }
 
 static int exchange_test_init(struct kunit *test)
 {
-	struct hwtimer_instance *instance = fake_create(kind_of(test), LIMIT);
+	int err = fake_test_init(test, kind_of(test), LIMIT);
 
-	if (!instance)
-		return -ENOMEM;
-	test->priv = instance;
-	return add_rings(instance) ? 0 : -ENOMEM;
-}
-
-static void exchange_test_exit(struct kunit *test)
-{
-	if (test->priv)
-		hwtimer_instance_destroy(test->priv);
+	if (!err && !add_rings(test->priv))
+		err = -ENOMEM;
+	return err;
 }
 
 static struct hwtimer_ring *ring_of(struct kunit *test)
@@ -261,15 +255,12 @@ static struct hwtimer_ring *ring_of(struct kunit *test)
 	return ((struct hwtimer_instance *)test->priv)->exchange.ring;
 }
 
-/* What the program does: one request more. */
 static void submit(struct kunit *test, struct hwtimer_request request)
 {
-	struct hwtimer_ring *ring = ring_of(test);
-
-	*hwtimer_ring_request(ring, ring->shared->submission_tail++) = request;
+	fake_submit(test->priv, request);
 }
 
-/* The result of the latest request, which must be done. */
+/* Returns the result of the latest request, which must be done. */
 static s64 result(struct kunit *test)
 {
 	struct hwtimer_ring *ring = ring_of(test);
@@ -279,7 +270,7 @@ static s64 result(struct kunit *test)
 	return *hwtimer_ring_result(ring, ring->shared->submission_head - 1);
 }
 
-/* Takes the next event out of the ring; it has user_data @user_data. */
+/* Takes the next event out of the ring, and checks its user_data. */
 static void expect_event(struct kunit *test, u64 user_data)
 {
 	struct hwtimer_ring *ring = ring_of(test);
@@ -291,7 +282,7 @@ static void expect_event(struct kunit *test, u64 user_data)
 	ring->shared->completion_head++;
 }
 
-/* Schedules @count timers, a tick apart, and lets them expire. */
+/* Lets @count timers expire, a tick apart, with user_data from @first on. */
 static void expire(struct kunit *test, u64 first, u32 count)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -345,7 +336,7 @@ static void those_without_room_follow_in_order(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* While a reader has the front of the queue in its hands, nobody passes it. */
+/* While a reader holds the front of the queue, no later event passes it. */
 static void nobody_passes_a_reader(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -362,7 +353,7 @@ static void nobody_passes_a_reader(struct kunit *test)
 	expire(test, COMPLETIONS + 3, 1);
 	KUNIT_EXPECT_EQ(test, hwtimer_completion_unread(instance), 0);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 4);
-	/* It fails: the event is where it was. */
+	/* The reader fails, so its event is at the front of the queue again. */
 	hwtimer_harvest_finish(instance, taken, 0, now);
 	mutex_unlock(&instance->harvest);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 4);
@@ -411,7 +402,7 @@ static void periodic_timer_goes_on_at_once(struct kunit *test)
 		expect_event(test, 3);
 		KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
 	}
-	/* Nobody comes: it fills the ring, and then rests. */
+	/* No program reads: the timer fills the ring, and then rests. */
 	fake_turn_until(instance, FAKE_START + 10000 * TICK);
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, 0);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 1);
@@ -423,7 +414,7 @@ static void periodic_timer_goes_on_at_once(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* The worker leaves to others what needs memory, and nothing is lost. */
+/* The worker leaves requests that need memory to the work item, and none is lost. */
 static void requests_that_need_memory_are_done(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -432,7 +423,7 @@ static void requests_that_need_memory_are_done(struct kunit *test)
 					   .time = FAKE_HOUR };
 	u32 i;
 
-	/* The first request makes the wheel. */
+	/* The first request allocates the wheel. */
 	submit(test, request);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
 	flush_work(&exchange->work);
@@ -454,7 +445,7 @@ static void requests_that_need_memory_are_done(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, instance->stats.submitted, LIMIT + 1);
 }
 
-/* What the worker holds is done by a KICK before what comes after it. */
+/* A KICK does the requests that the worker has taken before it does later ones. */
 static void kick_finishes_what_was_begun(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -490,7 +481,7 @@ static void garbage_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
 	shared->submission_tail -= SUBMISSIONS + 1;
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 0);
-	/* A head from nowhere: the ring is full until it is put right. */
+	/* With a wrong head, the ring counts as full until the head is right again. */
 	shared->completion_head += 100;
 	expire(test, 1, COMPLETIONS);
 	shared->completion_head -= 100;
@@ -499,62 +490,69 @@ static void garbage_is_refused(struct kunit *test)
 	expect_event(test, 1);
 }
 
-/* The worker looks, when it was to do so at @time. */
-static void look(struct hwtimer_instance *instance, u64 time)
+/*
+ * Polls the rings as the worker does, which planned this poll for @time. After several
+ * polls in vain, the worker becomes idle: it stops polling, and tells the program so
+ * with HWTIMER_RING_NEED_KICK.
+ */
+static void poll_rings(struct hwtimer_instance *instance, u64 time)
 {
 	instance->exchange.poll_at = time;
 	hwtimer_exchange_poll(instance);
 }
 
-/* Who comes for something else does not make the worker doze off. */
-static void early_looks_do_not_count(struct kunit *test)
+/*
+ * If the worker comes for something else and polls before the planned time, this does not
+ * count as a poll in vain.
+ */
+static void early_polls_do_not_count(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	u32 i;
 
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 0);
 	for (i = 0; i < 1000; i++)
-		look(instance, ktime_get_ns() + NSEC_PER_SEC * 3600);
+		poll_rings(instance, ktime_get_ns() + NSEC_PER_SEC * 3600);
 	KUNIT_EXPECT_EQ(test, ring_of(test)->shared->flags, 0);
 }
 
-static void worker_dozes_off_and_is_woken(struct kunit *test)
+static void worker_stops_polling_and_is_woken(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	struct hwtimer_rings *shared = ring_of(test)->shared;
-	u32 looks, most = 0, i;
+	u32 polls, most = 0, i;
 
 	KUNIT_EXPECT_EQ(test, shared->flags, HWTIMER_RING_NEED_KICK);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 0);
 	KUNIT_EXPECT_EQ(test, shared->flags, 0);
-	for (looks = 0; !shared->flags && looks < 1000; looks++)
-		look(instance, 0);
+	for (polls = 0; !shared->flags && polls < 1000; polls++)
+		poll_rings(instance, 0);
 	KUNIT_EXPECT_EQ(test, shared->flags, HWTIMER_RING_NEED_KICK);
-	KUNIT_EXPECT_GT(test, looks, 1);
-	KUNIT_EXPECT_LT(test, looks, 100);
-	most = looks;
+	KUNIT_EXPECT_GT(test, polls, 1);
+	KUNIT_EXPECT_LT(test, polls, 100);
+	most = polls;
 
-	/* Whatever it finds, and whenever, makes it stay. */
+	/* Any request that it finds, even at the last poll, makes it go on polling. */
 	expire(test, 0, 1);
 	hwtimer_exchange_kick(instance);
 	for (i = 0; i < 10; i++) {
-		for (looks = 1; looks < most; looks++)
-			look(instance, 0);
+		for (polls = 1; polls < most; polls++)
+			poll_rings(instance, 0);
 		KUNIT_EXPECT_EQ(test, shared->flags, 0);
 		submit(test, (struct hwtimer_request){ .op = 99 });
 		if (i % 2)
 			hwtimer_exchange_serve(instance);
 		else
-			look(instance, 0);
+			poll_rings(instance, 0);
 		KUNIT_EXPECT_EQ(test, result(test), -EINVAL);
 	}
-	/* It does not doze off with something to be done. */
-	for (looks = 0; looks < most; looks++)
-		look(instance, 0);
+	/* If it finds nothing, it becomes idle after as many polls as before. */
+	for (polls = 0; polls < most; polls++)
+		poll_rings(instance, 0);
 	KUNIT_EXPECT_EQ(test, shared->flags, HWTIMER_RING_NEED_KICK);
 }
 
-/* Who kicks for events does not wait for somebody else who is about requests. */
+/* A KICK moves events without waiting for another thread that drains requests. */
 static void kick_moves_events_while_others_drain(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -570,60 +568,63 @@ static void kick_moves_events_while_others_drain(struct kunit *test)
 	expect_event(test, COMPLETIONS + 1);
 }
 
-/* Has the worker look in vain until its next look in vain makes it doze off. */
-static void look_till_the_last(struct kunit *test)
+/* Polls in vain until one more poll in vain would make the worker idle. */
+static void poll_till_the_last(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 
 	KUNIT_ASSERT_EQ(test, hwtimer_exchange_kick(instance), 0);
 	while (instance->exchange.polls > 1)
-		look(instance, 0);
+		poll_rings(instance, 0);
 	KUNIT_ASSERT_EQ(test, ring_of(test)->shared->flags, 0);
 }
 
-/* What the work item does for the program shows the worker that the program is busy. */
-static void work_item_keeps_the_worker_awake(struct kunit *test)
+/* A request that the work item does shows the worker that the program is busy. */
+static void work_item_keeps_the_worker_polling(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	struct hwtimer_exchange *exchange = &instance->exchange;
 	struct hwtimer_request first = { .op = HWTIMER_OP_SCHEDULE,
 					 .time = FAKE_HOUR };
 
-	look_till_the_last(test);
+	poll_till_the_last(test);
 	exchange->polls++;
 	/* The first timer needs a wheel, so the worker leaves it to the work item. */
 	submit(test, first);
-	look(instance, 0);
+	poll_rings(instance, 0);
 	flush_work(&exchange->work);
 	KUNIT_EXPECT_GT(test, result(test), 0);
-	look(instance, 0);
+	poll_rings(instance, 0);
 	KUNIT_EXPECT_EQ(test, ring_of(test)->shared->flags, 0);
 }
 
-/* So does what is not done yet, because somebody else is about it, for however long. */
-static void unfinished_requests_keep_the_worker_awake(struct kunit *test)
+/*
+ * A request that another thread is still draining also keeps the worker polling, however
+ * long that thread takes.
+ */
+static void unfinished_requests_keep_the_worker_polling(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	struct hwtimer_exchange *exchange = &instance->exchange;
 	u32 i, flags = 0;
 
 	expire(test, 0, 1);
-	look_till_the_last(test);
+	poll_till_the_last(test);
 	submit(test, (struct hwtimer_request){ .op = 99 });
 	mutex_lock(&exchange->drain);
 	for (i = 0; i < 100; i++) {
-		look(instance, 0);
+		poll_rings(instance, 0);
 		flags |= ring_of(test)->shared->flags;
 	}
 	mutex_unlock(&exchange->drain);
 	KUNIT_EXPECT_EQ(test, flags, 0);
-	look(instance, 0);
+	poll_rings(instance, 0);
 	KUNIT_EXPECT_EQ(test, result(test), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ring_of(test)->shared->flags, 0);
 }
 
-/* The worker dozes off at last: what does the program find? */
-static u32 flags_after_dozing(struct kunit *test)
+/* Lets the worker become idle; returns the flags that the program then finds. */
+static u32 flags_after_polling(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 
@@ -636,42 +637,44 @@ static u32 flags_after_dozing(struct kunit *test)
 }
 
 /*
- * A program that submits, or makes room, just before the flag is set has not seen it,
- * and kicks nobody: the worker has to see it.
+ * A program that submits or makes room just before the flag is set does not see the flag,
+ * and does not KICK. So the worker has to see what the program did.
  */
-static void worker_sees_what_comes_as_it_dozes_off(struct kunit *test)
+static void worker_sees_what_comes_as_it_stops_polling(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 
 	expire(test, 0, 1);
 	expect_event(test, 0);
-	look_till_the_last(test);
+	poll_till_the_last(test);
 	submit(test, (struct hwtimer_request){ .op = 99 });
-	KUNIT_EXPECT_EQ(test, flags_after_dozing(test), 0);
+	KUNIT_EXPECT_EQ(test, flags_after_polling(test), 0);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 1);
-	KUNIT_EXPECT_EQ(test, flags_after_dozing(test), HWTIMER_RING_NEED_KICK);
+	KUNIT_EXPECT_EQ(test, flags_after_polling(test),
+			HWTIMER_RING_NEED_KICK);
 
-	/* Events that wait without room are no reason to stay. */
+	/* Events that find no room do not keep the worker polling. */
 	expire(test, 0, COMPLETIONS + 1);
-	look_till_the_last(test);
-	KUNIT_EXPECT_EQ(test, flags_after_dozing(test), HWTIMER_RING_NEED_KICK);
-	look_till_the_last(test);
+	poll_till_the_last(test);
+	KUNIT_EXPECT_EQ(test, flags_after_polling(test),
+			HWTIMER_RING_NEED_KICK);
+	poll_till_the_last(test);
 	expect_event(test, 0);
-	KUNIT_EXPECT_EQ(test, flags_after_dozing(test), 0);
+	KUNIT_EXPECT_EQ(test, flags_after_polling(test), 0);
 }
 
-/* Who asks for STOP again and again does not keep the worker from the rings. */
-static void only_the_first_stop_puts_off_a_look(struct kunit *test)
+/* A program that repeats STOP does not keep the worker from polling the rings. */
+static void only_the_first_stop_puts_off_a_poll(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
-	u64 look_at, i;
+	u64 poll_at, i;
 
 	expire(test, 0, COMPLETIONS + 2);
 	hwtimer_instance_stop(instance);
-	look_at = instance->exchange.poll_at;
+	poll_at = instance->exchange.poll_at;
 	for (i = 0; i < 10; i++)
 		hwtimer_instance_stop(instance);
-	KUNIT_EXPECT_EQ(test, instance->exchange.poll_at, look_at);
+	KUNIT_EXPECT_EQ(test, instance->exchange.poll_at, poll_at);
 }
 
 static void stopped_instance_empties_its_queue(struct kunit *test)
@@ -695,47 +698,44 @@ static void stopped_instance_empties_its_queue(struct kunit *test)
 }
 
 static struct kunit_case exchange_test_cases[] = {
-	KUNIT_CASE_PARAM(events_are_delivered_at_once, kind_gen_params),
-	KUNIT_CASE_PARAM(those_without_room_follow_in_order, kind_gen_params),
-	KUNIT_CASE_PARAM(nobody_passes_a_reader, kind_gen_params),
-	KUNIT_CASE_PARAM(discarded_ones_make_room_in_the_queue,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(periodic_timer_goes_on_at_once, kind_gen_params),
-	KUNIT_CASE_PARAM(requests_that_need_memory_are_done, kind_gen_params),
-	KUNIT_CASE_PARAM(kick_finishes_what_was_begun, kind_gen_params),
-	KUNIT_CASE_PARAM(garbage_is_refused, kind_gen_params),
-	KUNIT_CASE_PARAM(early_looks_do_not_count, kind_gen_params),
-	KUNIT_CASE_PARAM(worker_dozes_off_and_is_woken, kind_gen_params),
-	KUNIT_CASE_PARAM(kick_moves_events_while_others_drain, kind_gen_params),
-	KUNIT_CASE_PARAM(work_item_keeps_the_worker_awake, kind_gen_params),
-	KUNIT_CASE_PARAM(unfinished_requests_keep_the_worker_awake,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(worker_sees_what_comes_as_it_dozes_off,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(only_the_first_stop_puts_off_a_look, kind_gen_params),
-	KUNIT_CASE_PARAM(stopped_instance_empties_its_queue, kind_gen_params),
+	KIND_CASE(events_are_delivered_at_once),
+	KIND_CASE(those_without_room_follow_in_order),
+	KIND_CASE(nobody_passes_a_reader),
+	KIND_CASE(discarded_ones_make_room_in_the_queue),
+	KIND_CASE(periodic_timer_goes_on_at_once),
+	KIND_CASE(requests_that_need_memory_are_done),
+	KIND_CASE(kick_finishes_what_was_begun),
+	KIND_CASE(garbage_is_refused),
+	KIND_CASE(early_polls_do_not_count),
+	KIND_CASE(worker_stops_polling_and_is_woken),
+	KIND_CASE(kick_moves_events_while_others_drain),
+	KIND_CASE(work_item_keeps_the_worker_polling),
+	KIND_CASE(unfinished_requests_keep_the_worker_polling),
+	KIND_CASE(worker_sees_what_comes_as_it_stops_polling),
+	KIND_CASE(only_the_first_stop_puts_off_a_poll),
+	KIND_CASE(stopped_instance_empties_its_queue),
 	{}
 };
 
 static struct kunit_suite exchange_test_suite = {
 	.name = "hwtimer_exchange",
 	.init = exchange_test_init,
-	.exit = exchange_test_exit,
+	.exit = fake_test_exit,
 	.test_cases = exchange_test_cases,
 };
 
 /* ---- the work items of many instances ---- */
 
-/* As many items as a workqueue runs at a time if nobody asks for more */
+/* Number of work items that a workqueue runs at a time by default */
 #define STUCK WQ_DFL_ACTIVE
 
-/* After so long without any progress, s, there will be none. */
+/* Time without progress after which the test gives up, s. */
 #define HANG 60
 
 static DECLARE_COMPLETION(memory_there);
 static atomic_t waiting;
 
-/* As a work item that waits for memory. */
+/* Stands in for a work item that waits for memory. */
 static void wait_for_memory(struct work_struct *work)
 {
 	atomic_inc(&waiting);
@@ -743,13 +743,12 @@ static void wait_for_memory(struct work_struct *work)
 }
 
 /*
- * An instance whose first request has been left to its work item, which runs @func, or if
- * that is NULL, what it always does. NULL: no memory.
+ * Creates an instance whose worker has left the first request to the work item. The work
+ * item runs @func, or its usual function if @func is NULL. Returns NULL without memory.
  */
 static struct hwtimer_instance *new_needy(work_func_t func)
 {
 	struct hwtimer_instance *instance = fake_create(HWTIMER_KIND_HASHED, 1);
-	struct hwtimer_ring *ring;
 
 	if (!instance)
 		return NULL;
@@ -759,14 +758,16 @@ static struct hwtimer_instance *new_needy(work_func_t func)
 	}
 	if (func)
 		INIT_WORK(&instance->exchange.work, func);
-	ring = instance->exchange.ring;
-	*hwtimer_ring_request(ring, ring->shared->submission_tail++) =
-		(struct hwtimer_request){ .op = HWTIMER_OP_SCHEDULE };
+	fake_submit(instance,
+		    (struct hwtimer_request){ .op = HWTIMER_OP_SCHEDULE });
 	hwtimer_exchange_serve(instance);
 	return instance;
 }
 
-/* Waits for @count items to begin: each needs a thread that has yet to be made. */
+/*
+ * Waits for @count work items to begin, and returns whether all have. The kernel has to
+ * create a thread for each.
+ */
 static bool all_wait(u32 count)
 {
 	unsigned long end = jiffies + HANG * HZ;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of a slice: what the worker does for one instance before it goes to the
- * next. They count, and measure no time: whatever there is to be done, one slice does
- * no more than the list in hwtimer_worker.c says.
+ * Unit tests of a slice: the work that the worker does for one instance before it goes
+ * to the next. They count work, and measure no time. However much work waits, one slice
+ * does no more than the list in hwtimer_turn.c says.
  *
- * The test is the worker, under a fake clock. The work item of the rings does nothing
- * by itself: the test runs it when the worker has handed requests to it, so that what
- * is counted in a slice was done by the worker.
+ * The test is the worker, under a fake clock. The work item of the rings does nothing by
+ * itself. When the worker has handed requests to it, the test runs the work item's
+ * function after the slice, so that only the worker's work counts in a slice.
  */
 #include <kunit/test.h>
 #include <linux/err.h>
@@ -27,19 +27,19 @@
 #define COMPLETIONS 4096U
 
 /*
- * Entries and buckets of the wheel that a slice looks at: a step of a compaction or a
- * rewind, the turn itself, and the dead that are skimmed.
+ * Maximum number of entries and buckets of the wheel that a slice walks: HWTIMER_HOLD
+ * each in a step of a compaction or a rewind, in the turn itself, and among dead entries.
  */
 #define LOOKED_MAX (3 * HWTIMER_HOLD)
 
 /**
  * struct slice_test - an instance with rings, and how its work item is run
  * @instance: the instance
- * @client: a client of the test's, or NULL
- * @drain: the function of the work item
+ * @client: a kernel client that the test has created, or NULL
+ * @drain: the usual function of the work item
  * @handed_over: number of times that the worker left requests to the work item
- * @longest: most entries and buckets that one slice has looked at
- * @requests: of one hold of the lock
+ * @longest: maximum number of entries and buckets that one slice has walked
+ * @requests: requests for one hold of the lock
  */
 struct slice_test {
 	struct hwtimer_instance *instance;
@@ -56,7 +56,6 @@ static void do_nothing(struct work_struct *work)
 
 static int slice_test_init(struct kunit *test)
 {
-	size_t size = sizeof(struct hwtimer_request);
 	struct hwtimer_exchange *exchange;
 	struct slice_test *slice;
 
@@ -68,14 +67,12 @@ static int slice_test_init(struct kunit *test)
 		return -ENOMEM;
 	test->priv = slice;
 	slice->instance->settings.shape.buckets = BUCKETS;
-	slice->instance->settings.submissions = SUBMISSIONS;
-	slice->instance->settings.completions = COMPLETIONS;
 	exchange = &slice->instance->exchange;
-	exchange->requests = kvcalloc(HWTIMER_HOLD, size, GFP_KERNEL);
-	exchange->ring = hwtimer_ring_create(SUBMISSIONS, COMPLETIONS);
 	slice->drain = exchange->work.func;
 	exchange->work.func = do_nothing;
-	return exchange->requests && exchange->ring ? 0 : -ENOMEM;
+	if (!fake_add_rings(slice->instance, SUBMISSIONS, COMPLETIONS))
+		return -ENOMEM;
+	return 0;
 }
 
 static void slice_test_exit(struct kunit *test)
@@ -88,7 +85,10 @@ static void slice_test_exit(struct kunit *test)
 	hwtimer_instance_destroy(slice->instance);
 }
 
-/* Entries and buckets that have been looked at so far; the wheel rewinds once. */
+/*
+ * Returns the number of entries and buckets that have been walked so far. This is right
+ * only for a wheel that rewinds at most once.
+ */
 static u64 looked(const struct hwtimer_wheel *wheel)
 {
 	u64 compactions = wheel->stats.compactions;
@@ -98,7 +98,7 @@ static u64 looked(const struct hwtimer_wheel *wheel)
 	       wheel->sweep_next + wheel->rewind.next;
 }
 
-/* Does the first @count of slice->requests, as SUBMIT does; none fails. */
+/* Does the first @count of slice->requests, as SUBMIT does; none may fail. */
 static void run(struct kunit *test, u32 count)
 {
 	struct slice_test *slice = test->priv;
@@ -109,7 +109,7 @@ static void run(struct kunit *test, u32 count)
 		KUNIT_ASSERT_EQ(test, slice->requests[i].result, 0);
 }
 
-/* Schedules @count timers, @apart ns apart from @time on; their ids are in @ids. */
+/* Schedules @count timers, @apart ns apart, from @time on; puts their ids into @ids. */
 static void schedule_all(struct kunit *test, u64 time, u64 apart, u32 count,
 			 u64 *ids)
 {
@@ -130,7 +130,7 @@ static void schedule_all(struct kunit *test, u64 time, u64 apart, u32 count,
 	}
 }
 
-/* Cancels HWTIMER_HOLD timers at the most: who does so pays for a compaction. */
+/* Cancels up to HWTIMER_HOLD timers, and does the steps of a compaction that they owe. */
 static void cancel_all(struct kunit *test, const u64 *ids, u32 count)
 {
 	struct slice_test *slice = test->priv;
@@ -144,15 +144,7 @@ static void cancel_all(struct kunit *test, const u64 *ids, u32 count)
 	run(test, count);
 }
 
-/* What the program does: one request more. */
-static void submit(struct slice_test *slice, struct hwtimer_request request)
-{
-	struct hwtimer_ring *ring = slice->instance->exchange.ring;
-
-	*hwtimer_ring_request(ring, ring->shared->submission_tail++) = request;
-}
-
-/* Fills the ring with requests to cancel the first of the timers @ids. */
+/* Fills the ring with requests to cancel the first SUBMISSIONS timers of @ids. */
 static void submit_cancels(struct slice_test *slice, const u64 *ids)
 {
 	u32 i;
@@ -163,11 +155,11 @@ static void submit_cancels(struct slice_test *slice, const u64 *ids)
 			.id = ids[i],
 		};
 
-		submit(slice, request);
+		fake_submit(slice->instance, request);
 	}
 }
 
-/* Requests that were submitted, and are not done yet. */
+/* Returns the number of requests that were submitted and are not done yet. */
 static u32 unanswered(const struct slice_test *slice)
 {
 	struct hwtimer_rings *shared = slice->instance->exchange.ring->shared;
@@ -175,7 +167,7 @@ static u32 unanswered(const struct slice_test *slice)
 	return shared->submission_tail - shared->submission_head;
 }
 
-/* The program takes all events out of its ring. */
+/* Takes all events out of the ring, as a program does. */
 static void consume(struct slice_test *slice)
 {
 	struct hwtimer_rings *shared = slice->instance->exchange.ring->shared;
@@ -183,7 +175,7 @@ static void consume(struct slice_test *slice)
 	shared->completion_head = shared->completion_tail;
 }
 
-/* The worker comes for one slice, of which everything is counted. */
+/* Does one slice as the worker does, and checks how much work it was. */
 static void serve(struct kunit *test, bool chores)
 {
 	struct slice_test *slice = test->priv;
@@ -205,7 +197,7 @@ static void serve(struct kunit *test, bool chores)
 			HWTIMER_HOLD);
 	KUNIT_ASSERT_LE(test, instance->stats.expired - before.expired,
 			HWTIMER_HOLD);
-	/* Those that waited, and those that expired just now. */
+	/* Events that waited for room, and events of timers that have just expired. */
 	KUNIT_ASSERT_LE(test, instance->stats.completed - before.completed,
 			2 * HWTIMER_HOLD);
 
@@ -237,9 +229,9 @@ static void make_dead(struct kunit *test)
 }
 
 /*
- * The longest slice: the ring is full of requests which make entries dead, so that a
- * compaction of the whole wheel begins; events wait for room in the other ring; and a
- * crowd is due.
+ * The longest slice has three kinds of work. The submission ring is full of requests that
+ * make entries dead, so that a compaction of the whole wheel begins. Events wait for room
+ * in the completion ring. And a crowd of timers is due.
  */
 static void longest_slice_is_bounded(struct kunit *test)
 {
@@ -268,7 +260,7 @@ static void longest_slice_is_bounded(struct kunit *test)
 		serve(test, false);
 		serve(test, true);
 		consume(slice);
-		/* What goes on without requests costs the worker nothing. */
+		/* Without requests, the worker does not go on with a compaction. */
 		if (!unanswered(slice))
 			hwtimer_wheel_compact(wheel, false);
 	}
@@ -282,7 +274,7 @@ static void longest_slice_is_bounded(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* A program that makes nothing but dead entries, and all of it through its ring. */
+/* A program makes nothing but dead entries, all of them through its ring. */
 static void dead_entries_from_the_ring_are_bounded(struct kunit *test)
 {
 	struct slice_test *slice = test->priv;
@@ -291,8 +283,7 @@ static void dead_entries_from_the_ring_are_bounded(struct kunit *test)
 	u32 first = 0, round, i;
 	s64 most = 0;
 
-	if (hwtimer_test_scaled(2) < 2)
-		kunit_skip(test, "it takes long, and not less will do");
+	hwtimer_test_skip_if_scaled(test);
 	KUNIT_ASSERT_EQ(test, hwtimer_supply_start(instance), 0);
 	for (round = 0; round < 400; round++) {
 		for (i = 0; i < SUBMISSIONS; i++) {
@@ -307,7 +298,7 @@ static void dead_entries_from_the_ring_are_bounded(struct kunit *test)
 					.id = *hwtimer_ring_result(ring,
 								   first + i),
 				};
-			submit(slice, request);
+			fake_submit(slice->instance, request);
 		}
 		first = ring->shared->submission_head;
 		while (unanswered(slice)) {
@@ -317,7 +308,7 @@ static void dead_entries_from_the_ring_are_bounded(struct kunit *test)
 					     2 * instance->stats.pending);
 		}
 	}
-	kunit_info(test, "%lld more dead than live, %u times handed over\n",
+	kunit_info(test, "%lld more dead entries than live, %u handovers\n",
 		   most, slice->handed_over);
 	KUNIT_EXPECT_GT(test, most, 0);
 	KUNIT_EXPECT_LE(test, most, 65536);
@@ -365,7 +356,7 @@ static void count_call(struct hwtimer_client *client,
 	client_calls++;
 }
 
-/* All of a client's timers expire; then all but one of so many are discarded. */
+/* Lets a client's timers expire, and leaves one of CLIENT_DISCARDS + 1 events. */
 static void make_client_events(struct kunit *test,
 			       struct hwtimer_client *client,
 			       struct hwtimer_instance *instance)
@@ -384,7 +375,7 @@ static void make_client_events(struct kunit *test,
 		KUNIT_ASSERT_EQ(test, err, 0);
 		ids[i] = request.id;
 	}
-	/* By the module's own clock. */
+	/* The client uses the module's own clock, so the timers do expire. */
 	while (instance->stats.ready < count)
 		hwtimer_turn(&instance->job.turns, due);
 	/* From the last to the first, so that none is at the front until the end. */
@@ -396,7 +387,7 @@ static void make_client_events(struct kunit *test,
 	}
 }
 
-/* A client whose callbacks the worker calls, and which cancels nearly all of them. */
+/* The worker calls the callbacks of a client that has cancelled nearly all timers. */
 static void slice_of_a_client_is_bounded(struct kunit *test)
 {
 	struct hwtimer_client_options options = {
@@ -411,7 +402,7 @@ static void slice_of_a_client_is_bounded(struct kunit *test)
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(client));
 	slice->client = client;
-	/* Its first member; the worker leaves it to the test. */
+	/* The instance is the first member of its client. The test becomes its worker. */
 	instance = *(struct hwtimer_instance **)client;
 	KUNIT_ASSERT_NOT_NULL(test, instance->chore);
 	hwtimer_worker_detach(&instance->job);
@@ -430,13 +421,10 @@ static void slice_of_a_client_is_bounded(struct kunit *test)
 }
 
 static struct kunit_case slice_test_cases[] = {
-	KUNIT_CASE_PARAM_ATTR(longest_slice_is_bounded, kind_gen_params,
-			      { .speed = KUNIT_SPEED_SLOW }),
-	KUNIT_CASE_PARAM_ATTR(dead_entries_from_the_ring_are_bounded,
-			      kind_gen_params, { .speed = KUNIT_SPEED_SLOW }),
-	KUNIT_CASE_PARAM(slice_that_rewinds_is_bounded, kind_gen_params),
-	KUNIT_CASE_PARAM_ATTR(slice_of_a_client_is_bounded, kind_gen_params,
-			      { .speed = KUNIT_SPEED_SLOW }),
+	KIND_CASE_SLOW(longest_slice_is_bounded),
+	KIND_CASE_SLOW(dead_entries_from_the_ring_are_bounded),
+	KIND_CASE(slice_that_rewinds_is_bounded),
+	KIND_CASE_SLOW(slice_of_a_client_is_bounded),
 	{}
 };
 

@@ -43,7 +43,7 @@ static void grow(struct kunit *test, struct hwtimer_table *table)
 	KUNIT_ASSERT_NULL(test, block.map);
 }
 
-/* A record in use, from a table that grows as needed. */
+/* Takes a record into use; the table grows if needed. */
 static u32 get(struct kunit *test, struct hwtimer_table *table)
 {
 	u32 index;
@@ -89,7 +89,7 @@ static void refuses_a_block_beyond_its_limit(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, block.map);
 }
 
-/* A table takes the memory of its slots and no more, however large a page is. */
+/* A table allocates the memory of its slots and no more, however large a page is. */
 static void units_of_slots_are_whole_pages_of_any_size(struct kunit *test)
 {
 	static const size_t page_sizes[] = { SZ_4K,  SZ_8K,  SZ_16K,
@@ -102,7 +102,7 @@ static void units_of_slots_are_whole_pages_of_any_size(struct kunit *test)
 		size_t bytes = unit * sizeof(struct hwtimer_slot);
 
 		KUNIT_EXPECT_EQ(test, bytes % page_size, 0);
-		/* No more of them than are needed for that. */
+		/* A unit has no more slots than it needs for whole pages. */
 		KUNIT_EXPECT_TRUE(test, unit == 1 || bytes == page_size);
 	}
 }
@@ -119,7 +119,10 @@ static void account_is_what_was_allocated(struct kunit *test)
 		struct page *page;
 		size_t block;
 
-		/* Only where memory is scattered; then the test says so. */
+		/*
+		 * The slots are mapped only if memory is scattered. The test then
+		 * fails, because it cannot count them.
+		 */
 		KUNIT_ASSERT_FALSE(test, is_vmalloc_addr(table->slots[i]));
 		page = virt_to_head_page(table->slots[i]);
 		block = PAGE_SIZE << compound_order(page);
@@ -133,7 +136,10 @@ static void account_is_what_was_allocated(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwtimer_table_bytes(table) - before, bytes);
 }
 
-/* What a table gets where memory is scattered. Its end is the test's end. */
+/*
+ * Where memory is scattered, the slots of a table are mapped from single pages. The exit
+ * function of the test frees them.
+ */
 static void slots_may_be_mapped_from_single_pages(struct kunit *test)
 {
 	struct hwtimer_table *table = test->priv;
@@ -180,7 +186,10 @@ static void lowest_free_record_comes_first(struct kunit *test)
 	KUNIT_EXPECT_GT(test, get(test, table), index[99]);
 }
 
-/* The records at hand are no exception, nor are those that were. */
+/*
+ * The lowest free record may be one of those that the table has at hand, outside its map,
+ * or one that the table has put back into the map.
+ */
 static void lowest_free_record_comes_first_wherever_it_is(struct kunit *test)
 {
 	struct hwtimer_table *table = test->priv;
@@ -243,7 +252,7 @@ static void forged_id_finds_nothing(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, U64_MAX));
 }
 
-/* Each record has its bit, whichever page of maps that is in. */
+/* Each record has its own bit, whichever page of maps the bit is in. */
 static void all_records_are_used_but_none(struct kunit *test)
 {
 	struct hwtimer_table *table = test->priv;
@@ -281,7 +290,7 @@ static void spent_generation_is_never_used_again(struct kunit *test)
 	id = id_of(table, index);
 	KUNIT_EXPECT_EQ(test, upper_32_bits(id), U32_MAX);
 	hwtimer_table_put(table, index);
-	/* It, and HWTIMER_NO_RECORD. */
+	/* This record, and HWTIMER_NO_RECORD. */
 	KUNIT_EXPECT_EQ(test, table->retired, 2);
 	KUNIT_EXPECT_NE(test, get(test, table), index);
 	KUNIT_EXPECT_NULL(test, hwtimer_table_find(table, id));
@@ -312,7 +321,7 @@ static void next_steps_through_all_in_use(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen, table->used);
 }
 
-/* Against a bitmap: no record is handed out twice, each id finds its own. */
+/* Compares with an array of ids: no record is handed out twice, each id finds its own. */
 static void random_operations_match_the_oracle(struct kunit *test)
 {
 	struct hwtimer_table *table = test->priv;
@@ -323,7 +332,7 @@ static void random_operations_match_the_oracle(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, ids);
 	hwtimer_test_seed(test, &state);
 	for (i = 0; i < hwtimer_test_scaled(OPERATIONS); i++) {
-		/* Now growing, now shrinking. */
+		/* The table fills for 5,000 operations, then empties for 5,000. */
 		bool more = random_below(&state, 100) <
 			    (i / 5000 % 2 ? 30 : 70);
 		u32 victim;

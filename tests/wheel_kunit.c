@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the wheel: the arithmetic of ticks, every boundary by example,
- * and everything else by random operations against the oracle.
+ * Unit tests of the wheel. They test the arithmetic of ticks and every boundary by
+ * example, and everything else by random operations that the oracle checks.
  */
 #include <kunit/test.h>
 #include <linux/ktime.h>
@@ -15,23 +15,11 @@
 #define CENTURY (100ULL * 366 * 24 * HOUR)
 #define BUCKETS 64U
 
-/* In the configurations of each kind together more than 200,000. */
+/* Random operations per configuration: 250,000 for each kind of wheel. */
 #define OPERATIONS 50000
 
-/* A wheel of the kind that the test is run with. */
-static struct oracle *create(struct kunit *test, u32 buckets, u64 base)
-{
-	struct hwtimer_shape shape = {
-		.tick = TICK,
-		.kind = kind_of(test),
-		.buckets = buckets,
-	};
-
-	return oracle_create(test, &shape, base);
-}
-
-/* A wheel of one kind, for what only that kind does. */
-static struct oracle *create_kind(struct kunit *test, u32 kind, u32 buckets)
+static struct oracle *create_at(struct kunit *test, u32 kind, u32 buckets,
+				u64 base)
 {
 	struct hwtimer_shape shape = {
 		.tick = TICK,
@@ -39,7 +27,36 @@ static struct oracle *create_kind(struct kunit *test, u32 kind, u32 buckets)
 		.buckets = buckets,
 	};
 
-	return oracle_create(test, &shape, 0);
+	return oracle_create(test, &shape, base);
+}
+
+/* Creates a wheel of the kind that the test runs with. */
+static struct oracle *create(struct kunit *test, u32 buckets, u64 base)
+{
+	return create_at(test, kind_of(test), buckets, base);
+}
+
+/* Creates a wheel of one kind, for a test of what only that kind does. */
+static struct oracle *create_kind(struct kunit *test, u32 kind, u32 buckets)
+{
+	return create_at(test, kind, buckets, 0);
+}
+
+/* Turns the wheel at the time for which it asks, as the worker does. */
+static void turn_next(struct oracle *oracle)
+{
+	oracle_turn(oracle,
+		    oracle_time(oracle, hwtimer_wheel_next(&oracle->wheel)));
+}
+
+/* Calls turn_next() until no timer is left; returns the number of turns. */
+static unsigned int turn_until_empty(struct oracle *oracle)
+{
+	unsigned int turns = 0;
+
+	for (; oracle->nr_live; turns++)
+		turn_next(oracle);
+	return turns;
 }
 
 static void wheel_test_exit(struct kunit *test)
@@ -109,7 +126,10 @@ static void time_of_saturates(struct kunit *test)
 			HWTIMER_TICK_NONE);
 }
 
-/* Times around the multiples of a tick, where the reciprocal may be off. */
+/*
+ * Half of the times are a multiple of the tick or 1 ns less, where the reciprocal may be
+ * off.
+ */
 static void reciprocal_divides(struct kunit *test)
 {
 	static const u64 ticks[] = { 1000,     1024,	     9999,     10000,
@@ -143,7 +163,7 @@ static void reciprocal_divides(struct kunit *test)
  * Boundaries
  */
 
-/* A timer of @delay ticks is not a nanosecond early, but then expires. */
+/* A timer of @delay ticks is pending until 1 ns before it is due, and then expires. */
 static void check_delay(struct kunit *test, u32 buckets, u64 base, u64 delay)
 {
 	struct oracle *oracle = create(test, buckets, base);
@@ -184,7 +204,7 @@ static void delays_around_the_size_of_the_wheel(struct kunit *test)
 	}
 }
 
-/* Not the base but the wheel itself goes past 2^32 and 2^48 ticks. */
+/* The tick of the wheel, and not its base, passes 2^31, 2^32 and 2^48. */
 static void ticks_pass_powers_of_two(struct kunit *test)
 {
 	static const unsigned int shifts[] = { 31, 32, 48 };
@@ -216,7 +236,7 @@ static void timer_for_ever_stays(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 0);
 	oracle_compact(oracle);
 	KUNIT_EXPECT_EQ(test, oracle->nr_live, 2);
-	/* It can still be given a nearer deadline. */
+	/* The timer can still get an earlier deadline. */
 	oracle_move(oracle, timer, KTIME_MAX + 5 * TICK);
 	oracle_turn(oracle, KTIME_MAX + 6 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
@@ -246,7 +266,7 @@ static void compaction_does_not_delay_past_deadlines(struct kunit *test)
 }
 
 /*
- * What is walked, and when the wheel wants to be turned
+ * Which entries a turn walks, and when the wheel asks for a turn
  */
 
 static void empty_wheel_wants_no_turn(struct kunit *test)
@@ -286,7 +306,7 @@ static void mixed_bucket_is_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel), 5 + BUCKETS);
 }
 
-/* Late by many rounds. The oracle compares the order. */
+/* The turn is many rounds late. The oracle compares the order. */
 static void sleeper_catches_up_in_order(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
@@ -354,7 +374,10 @@ static void moved_timers_expire_by_tick_in_a_late_turn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 2);
 }
 
-/* All in one bucket, then each to a bucket of its own: the chunks must do. */
+/*
+ * All timers are in one bucket, and then are postponed to 1,023 different ticks. The
+ * chunks that were reserved must be enough.
+ */
 static void postponed_crowd_scatters(struct kunit *test)
 {
 	struct oracle *oracle = create(test, 1024, 0);
@@ -371,9 +394,9 @@ static void postponed_crowd_scatters(struct kunit *test)
 }
 
 /*
- * Full buckets whose timers were postponed to a later round of the same bucket,
- * and a crowd that was postponed into all of them: each bucket then takes a
- * chunk before it is walked, and another one while it is.
+ * Each bucket is full, and one of its timers was postponed to a later round of the same
+ * bucket. A crowd was postponed into all of these buckets. So each bucket takes a chunk
+ * before it is walked, and another one while it is walked.
  */
 static void postponed_timers_meet_in_full_buckets(struct kunit *test)
 {
@@ -423,16 +446,26 @@ static void stamp_wraps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
 }
 
-/* An entry that outlived 2^32 stamps is taken for another one of its record. */
-static void revived_entry_does_no_harm(struct kunit *test)
+/*
+ * Leaves the dead entry of a cancelled timer at tick 5, and revives it: the record gets
+ * the stamp of the entry again, as if the entry had outlived 2^32 stamps.
+ */
+static void leave_revived_entry(struct oracle *oracle)
 {
-	struct oracle *oracle = create(test, BUCKETS, 0);
 	struct oracle_timer *timer = oracle_schedule(oracle, 5 * TICK);
 	struct hwtimer_record *record = oracle_record(oracle, timer);
 	u32 stamp = record->stamp;
 
 	oracle_cancel(oracle, timer);
 	record->stamp = stamp;
+}
+
+/* The wheel mistakes the revived entry for the entry of the record's next timer. */
+static void revived_entry_does_no_harm(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+
+	leave_revived_entry(oracle);
 	oracle_schedule(oracle, 9 * TICK);
 	oracle_turn(oracle, 8 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 0);
@@ -440,16 +473,12 @@ static void revived_entry_does_no_harm(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
 }
 
-/* Both are looked at together, but the timer expires once. */
+/* One turn walks the revived entry and the new one, but the timer expires once. */
 static void revived_twins_expire_once(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
-	struct oracle_timer *timer = oracle_schedule(oracle, 5 * TICK);
-	struct hwtimer_record *record = oracle_record(oracle, timer);
-	u32 stamp = record->stamp;
 
-	oracle_cancel(oracle, timer);
-	record->stamp = stamp;
+	leave_revived_entry(oracle);
 	oracle_schedule(oracle, 5 * TICK);
 	oracle_turn(oracle, 5 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
@@ -459,12 +488,8 @@ static void revived_twins_expire_once(struct kunit *test)
 static void revived_entry_of_a_free_record_stays_dead(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
-	struct oracle_timer *timer = oracle_schedule(oracle, 5 * TICK);
-	struct hwtimer_record *record = oracle_record(oracle, timer);
-	u32 stamp = record->stamp;
 
-	oracle_cancel(oracle, timer);
-	record->stamp = stamp;
+	leave_revived_entry(oracle);
 	oracle_turn(oracle, 1000 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 0);
 	KUNIT_EXPECT_EQ(test, oracle->wheel.entries, 0);
@@ -501,7 +526,7 @@ static void slack_is_kept(struct kunit *test)
 		for (tick = 1; tick < 40; tick++)
 			oracle_schedule_slack(oracle, tick * TICK,
 					      slack * TICK);
-	/* The oracle says when each must have expired. */
+	/* The oracle knows by when each timer must have expired. */
 	for (tick = 1; tick < 120; tick++)
 		oracle_turn(oracle, tick * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->nr_live, 0);
@@ -510,18 +535,12 @@ static void slack_is_kept(struct kunit *test)
 static void slack_lets_timers_meet(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
-	unsigned int i, turns = 0;
+	unsigned int i;
 
-	/* The slacks overlap, so 16 ticks hold at most two meeting points. */
+	/* The slacks overlap, so the 16 timers meet at two ticks at most. */
 	for (i = 0; i < 16; i++)
 		oracle_schedule_slack(oracle, (100 + i) * TICK, 15 * TICK);
-	while (oracle->nr_live) {
-		oracle_turn(oracle,
-			    oracle_time(oracle,
-					hwtimer_wheel_next(&oracle->wheel)));
-		turns++;
-	}
-	KUNIT_EXPECT_LE(test, turns, 2);
+	KUNIT_EXPECT_LE(test, turn_until_empty(oracle), 2);
 }
 
 static void slack_of_a_postponed_timer_is_kept(struct kunit *test)
@@ -564,7 +583,7 @@ static void timers_wait_when_the_clock_is_set_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 3002);
 }
 
-/* Scheduled for the past, which then lies ahead. */
+/* The deadline has passed already, but lies ahead once the clock is set back. */
 static void overdue_timer_waits_when_the_clock_is_set_back(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
@@ -580,8 +599,9 @@ static void overdue_timer_waits_when_the_clock_is_set_back(struct kunit *test)
 }
 
 /*
- * Full chunks of timers that were overdue, all in one bucket, and each belongs
- * to another one when the clock is set back: the chunks must do.
+ * All timers are overdue, so one bucket holds them in full chunks. When the clock is set
+ * back, they belong to 1,024 different ticks. The chunks that were reserved must be
+ * enough.
  */
 static void
 overdue_crowd_scatters_when_the_clock_is_set_back(struct kunit *test)
@@ -600,7 +620,7 @@ overdue_crowd_scatters_when_the_clock_is_set_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, ORACLE_TIMERS);
 }
 
-/* Set back again and again, before the wheel has come to the end of it. */
+/* Sets the clock back again and again, before the wheel has finished rewinding. */
 static void set_back_between(struct oracle *oracle)
 {
 	static unsigned int calls;
@@ -618,7 +638,7 @@ static void clock_is_set_back_again_meanwhile(struct kunit *test)
 
 	oracle_may_be_set_back(oracle);
 	oracle_turn(oracle, 5000 * TICK);
-	/* One entry to a bucket, as far as they go, and a few far away. */
+	/* Spread the timers over the buckets, and put some of them far away. */
 	for (i = 0; i < ORACLE_TIMERS - 100; i++)
 		oracle_schedule(oracle, (5001 + (i << i % 13)) * TICK);
 	oracle->between = set_back_between;
@@ -631,7 +651,7 @@ static void clock_is_set_back_again_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->nr_live, 0);
 }
 
-/* What is due by the time that the wheel has been filed anew is not late. */
+/* A timer that becomes due while the wheel is filed anew does not expire late. */
 static void rewinding_delays_nothing(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
@@ -642,12 +662,15 @@ static void rewinding_delays_nothing(struct kunit *test)
 	for (i = 0; i < 1000; i++)
 		oracle_schedule(oracle, (6000 + i) * TICK);
 	oracle_set_back(oracle, 1000 * TICK);
-	/* The oracle says what must have expired after one turn. */
+	/* The oracle knows which timers must have expired after one turn. */
 	oracle_turn(oracle, 6500 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 501);
 }
 
-/* Words beside the buckets in which a kind notes what is occupied, if not empty. */
+/*
+ * Returns the number of words in use beside the buckets. In these words, a kind of wheel
+ * notes which buckets are occupied.
+ */
 static u32 words_in_use(const struct hwtimer_wheel *wheel)
 {
 	bool hashed = wheel->shape.kind == HWTIMER_KIND_HASHED;
@@ -663,8 +686,8 @@ static u32 words_in_use(const struct hwtimer_wheel *wheel)
 }
 
 /*
- * As the clock is set back, a wheel of any size is emptied in pieces, and so is what
- * the kind keeps beside the buckets, for each step is a hold of the lock.
+ * When the clock is set back, a wheel of any size is emptied in pieces, because each step
+ * is one hold of the lock. The words beside the buckets are cleared in pieces, too.
  */
 static void rewinding_clears_in_pieces(struct kunit *test)
 {
@@ -694,20 +717,8 @@ static void rewinding_clears_in_pieces(struct kunit *test)
 }
 
 /*
- * What only the hierarchical wheel does
+ * Levels, crowds and idle gaps
  */
-
-/* Turned as by the worker: when it asks for it, and at no other time. */
-static unsigned int turn_until_empty(struct oracle *oracle)
-{
-	unsigned int turns = 0;
-
-	for (; oracle->nr_live; turns++)
-		oracle_turn(oracle,
-			    oracle_time(oracle,
-					hwtimer_wheel_next(&oracle->wheel)));
-	return turns;
-}
 
 static void lone_timer_wakes_up_once(struct kunit *test)
 {
@@ -718,7 +729,7 @@ static void lone_timer_wakes_up_once(struct kunit *test)
 	KUNIT_EXPECT_LE(test, oracle->wheel.stats.walked, 2);
 }
 
-/* Turned at every power of two on the way, so that each level is there once. */
+/* There are 8 turns for each halving of the distance, so each level gets some. */
 static void far_timer_is_touched_once_a_level(struct kunit *test)
 {
 	struct oracle *oracle =
@@ -726,7 +737,7 @@ static void far_timer_is_touched_once_a_level(struct kunit *test)
 	u64 year = 366ULL * 24 * HOUR / TICK;
 	unsigned int i, j;
 
-	/* More than a chunkful, so that it is worth to move them ahead. */
+	/* Only a bucket with more than a chunkful is moved down ahead of time. */
 	for (i = 0; i < 100; i++)
 		oracle_schedule(oracle, (year + 77 + i) * TICK);
 	for (i = 1; i < 45; i++)
@@ -735,7 +746,7 @@ static void far_timer_is_touched_once_a_level(struct kunit *test)
 				    (year - (j * year >> (i + 4))) * TICK);
 	oracle_turn(oracle, (year + 1000) * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 100);
-	kunit_info(test, "%llu looked at, %llu cascades, %u levels\n",
+	kunit_info(test, "%llu entries walked, %llu moved down, %u levels\n",
 		   oracle->wheel.stats.walked, oracle->wheel.stats.cascaded,
 		   oracle->wheel.hierarchy.nr_levels);
 	KUNIT_EXPECT_LE(test, oracle->wheel.stats.walked,
@@ -743,7 +754,7 @@ static void far_timer_is_touched_once_a_level(struct kunit *test)
 	KUNIT_EXPECT_GE(test, oracle->wheel.stats.cascaded, 200);
 }
 
-/* The same tick, from ever nearer: each time it begins at a lower level. */
+/* Timers of the same ticks, scheduled from ever nearer, begin at ever lower levels. */
 static void order_holds_across_levels(struct kunit *test)
 {
 	struct oracle *oracle = create(test, 8, 0);
@@ -761,7 +772,7 @@ static void order_holds_across_levels(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 60);
 }
 
-/* Wherever the position is: a delay of 7/8 of the lowest level stays there. */
+/* A delay of 7/8 of the lowest level stays on that level, wherever the position is. */
 static void near_timers_never_move_down(struct kunit *test)
 {
 	struct oracle *oracle =
@@ -777,7 +788,7 @@ static void near_timers_never_move_down(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.cascaded, 0);
 }
 
-/* Schedules a timer for each tick that the lowest level reaches, and turns to them. */
+/* Schedules a timer for each tick that the lowest level surely reaches; turns to each. */
 static void check_near_timers(struct kunit *test, struct oracle *oracle)
 {
 	u64 begin = hwtimer_wheel_tick_at(&oracle->wheel, oracle->now);
@@ -807,7 +818,7 @@ static void near_timers_never_move_down_after_a_gap(struct kunit *test)
 					      oracle->now + gaps[i] * TICK));
 		check_near_timers(test, oracle);
 	}
-	/* The same while others pend, one of each level. */
+	/* The same while timers are pending on many levels. */
 	for (i = 10; i < 30; i++)
 		oracle_schedule(oracle, oracle->now + (5ULL << i) * TICK);
 	for (i = 0; i < 3; i++) {
@@ -820,7 +831,7 @@ static void near_timers_never_move_down_after_a_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->nr_live, 0);
 }
 
-/* What is due by now, or should move down by now, is not passed. */
+/* The wheel does not pass a timer that is due or should move down. */
 static void wheel_does_not_follow_past_what_is_to_do(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
@@ -844,7 +855,7 @@ static void wheel_does_not_follow_past_what_is_to_do(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1001);
 }
 
-/* What is overdue when it is scheduled comes with the tick that has begun. */
+/* A timer that is overdue when it is scheduled expires with the tick that has begun. */
 static void following_does_not_delay_past_deadlines(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
@@ -856,8 +867,8 @@ static void following_does_not_delay_past_deadlines(struct kunit *test)
 }
 
 /*
- * Timers of one tick, scheduled as it comes nearer: the first are levels above the
- * last. The oracle compares the order.
+ * Timers of the same ticks are scheduled again as these ticks come nearer, so the first
+ * timers are levels above the last ones. The oracle compares the order.
  */
 static void order_holds_across_gaps(struct kunit *test)
 {
@@ -883,8 +894,8 @@ static void crowd_moves_down_ahead(struct kunit *test)
 	unsigned int i;
 
 	/*
-	 * A bucket of level 1 is 8 ticks wide: this is that of 96 to 103. It
-	 * comes down when the position is no more than 4 buckets before it.
+	 * A bucket of level 1 is 8 ticks wide; this one holds ticks 96 to 103. It
+	 * moves down once the position is at most 4 buckets before it.
 	 */
 	for (i = 0; i < 1000; i++)
 		oracle_schedule(oracle, (97 + i % 7) * TICK);
@@ -897,7 +908,10 @@ static void crowd_moves_down_ahead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.cascaded, 1000);
 }
 
-/* Nothing else wakes the worker, so that it must come for them in time. */
+/*
+ * Nothing else wakes the worker, so the wheel must ask for the turns that move the crowd
+ * down.
+ */
 static void lonely_crowd_moves_down_ahead(struct kunit *test)
 {
 	struct oracle *oracle =
@@ -908,9 +922,7 @@ static void lonely_crowd_moves_down_ahead(struct kunit *test)
 	for (i = 0; i < 3000; i++)
 		oracle_schedule(oracle, (100000 + i % 500) * TICK);
 	while (hwtimer_wheel_next(&oracle->wheel) < 100000)
-		oracle_turn(oracle,
-			    oracle_time(oracle,
-					hwtimer_wheel_next(&oracle->wheel)));
+		turn_next(oracle);
 	walked = oracle->wheel.stats.walked;
 	oracle_turn(oracle, 100000 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 6);
@@ -919,8 +931,9 @@ static void lonely_crowd_moves_down_ahead(struct kunit *test)
 }
 
 /*
- * A late turn moves a crowd down a level in part, and a compaction comes upon
- * what is due there already: what is still above must not pass it.
+ * A late turn moves part of a crowd down a level. Then a compaction walks the entries
+ * that have moved, which are due already. The rest of the crowd, still on the level
+ * above, must not expire before them.
  */
 static void order_holds_when_a_compaction_meets_what_is_due(struct kunit *test)
 {
@@ -940,8 +953,8 @@ static void order_holds_when_a_compaction_meets_what_is_due(struct kunit *test)
 }
 
 /*
- * A compaction has got to the middle of a bucket, of which it has removed the
- * earliest entry, a dead one, when an earlier one than the rest comes.
+ * A compaction is in the middle of a bucket, and has removed its earliest entry, a dead
+ * one. Then an entry is added that is earlier than the rest of the bucket.
  */
 static void compaction_sees_who_comes_meanwhile(struct kunit *test)
 {
@@ -955,14 +968,14 @@ static void compaction_sees_who_comes_meanwhile(struct kunit *test)
 	hwtimer_wheel_compact(&oracle->wheel, true);
 	KUNIT_ASSERT_TRUE(test, oracle->wheel.sweep.active);
 	oracle_schedule(oracle, 108 * TICK);
-	/* This pass and no other, which would see it anyway. */
+	/* Finish this pass only: a new pass would see the entry anyway. */
 	while (oracle->wheel.sweeping)
 		hwtimer_wheel_compact(&oracle->wheel, false);
 	oracle_turn(oracle, 108 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
 }
 
-/* However many come for the bucket that is due, it is done with in the end. */
+/* A bucket that is due is finished in the end, however many timers are added to it. */
 static void newcomers_do_not_hold_up_what_is_due(struct kunit *test)
 {
 	struct oracle *oracle =
@@ -981,7 +994,7 @@ static void newcomers_do_not_hold_up_what_is_due(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, expired, 101);
 }
 
-/* What is scheduled while a crowd moves down stays behind it. */
+/* Schedules a timer while a crowd moves down; the timer must stay behind the crowd. */
 static void schedule_between(struct oracle *oracle)
 {
 	if (oracle->nr_live < ORACLE_TIMERS - 40)
@@ -1036,9 +1049,9 @@ static void one_tick_and_a_century_in_one_wheel(struct kunit *test)
  */
 
 /**
- * struct wheel_config - a wheel to play with
- * @shape: of it
- * @base: ns
+ * struct wheel_config - a wheel for random operations
+ * @shape: the shape of the wheel
+ * @base: the time at tick 0, ns
  */
 struct wheel_config {
 	struct hwtimer_shape shape;
@@ -1073,7 +1086,7 @@ KUNIT_ARRAY_PARAM(wheel_config, wheel_configs, wheel_config_name);
 
 static struct rnd_state random_state;
 
-/* Deadlines of all kinds: past, now, in this round, rounds away, never. */
+/* Returns a deadline in the past, now, in this round, rounds away, or never. */
 static u64 random_deadline(struct oracle *oracle)
 {
 	u64 tick = oracle->wheel.shape.tick;
@@ -1092,7 +1105,7 @@ static u64 random_deadline(struct oracle *oracle)
 		return oracle->now + random_below(&random_state, 5) * tick +
 		       within_tick;
 	case 6:
-		/* Each level of a hierarchy is as likely as the others. */
+		/* Each level of a hierarchy is equally likely. */
 		return oracle->now +
 		       ((tick << random_below(&random_state, 30)) / 7) *
 			       (1 + random_below(&random_state, 7));
@@ -1108,7 +1121,7 @@ static u64 random_deadline(struct oracle *oracle)
 	}
 }
 
-/* Mostly none. */
+/* Returns a slack, ns; 0 in four of five cases. */
 static u64 random_slack(struct oracle *oracle)
 {
 	if (random_below(&random_state, 5))
@@ -1128,14 +1141,14 @@ static void random_move(struct oracle *oracle)
 	u64 old = oracle_record(oracle, timer)->deadline;
 	u64 new = random_deadline(oracle);
 
-	/* Later as often as earlier, whatever the old one was. */
+	/* Otherwise far timers would hardly ever move to a later deadline. */
 	if (random_below(&random_state, 2) && new < old && old != U64_MAX)
 		new = old + (old - new) % (3 * oracle->wheel.shape.tick *
 					   oracle->wheel.shape.buckets);
 	oracle_move(oracle, timer, new);
 }
 
-/* Time goes on, seldom past what is due, and nobody turns the wheel. */
+/* Lets time go on without a turn, seldom past the next deadline. */
 static void random_idle(struct oracle *oracle)
 {
 	u64 round = oracle->wheel.shape.tick * oracle->wheel.shape.buckets;
@@ -1144,7 +1157,7 @@ static void random_idle(struct oracle *oracle)
 	oracle_idle(oracle, oracle->now + gap * random_below(&random_state, 4));
 }
 
-/* What callers may do at any time, between two slices of a turn too. */
+/* Does what callers may do at any time, even between two slices of a turn. */
 static void random_request(struct oracle *oracle)
 {
 	switch (random_below(&random_state, 10)) {
@@ -1180,7 +1193,7 @@ static void random_requests(struct oracle *oracle)
 		random_request(oracle);
 }
 
-/* Seldom, and not before the base. */
+/* Sets the clock back, in one of ten calls, but never to before the base. */
 static void random_set_back(struct oracle *oracle)
 {
 	u64 since = oracle->now - oracle->wheel.scale.base;
@@ -1232,7 +1245,7 @@ static void random_operations_match_the_oracle(struct kunit *test)
 	oracle->repeats = random_below(&random_state, 2);
 	oracle->between = random_requests;
 	for (i = 0; i < operations; i++) {
-		/* Now and then nobody turns the wheel, and it fills. */
+		/* In every second 2,000 operations no turn comes; the wheel fills. */
 		if (i / 2000 % 2 || random_below(&random_state, 10))
 			random_request(oracle);
 		else
@@ -1242,7 +1255,7 @@ static void random_operations_match_the_oracle(struct kunit *test)
 		   operations, oracle->expired, stats->refiled);
 	kunit_info(test, "%llu buried, %llu passed over, %llu cascaded\n",
 		   stats->buried, stats->passed_over, stats->cascaded);
-	/* What did not happen was not tested. */
+	/* An operation that never happened was not tested. */
 	KUNIT_EXPECT_GT(test, oracle->expired, 100);
 	KUNIT_EXPECT_GT(test, stats->refiled, 100);
 	KUNIT_EXPECT_GT(test, stats->buried, 100);
@@ -1269,58 +1282,48 @@ static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE(ticks_do_not_wrap),
 	KUNIT_CASE(time_of_saturates),
 	KUNIT_CASE(reciprocal_divides),
-	KUNIT_CASE_PARAM(delays_around_the_size_of_the_wheel, kind_gen_params),
-	KUNIT_CASE_PARAM(ticks_pass_powers_of_two, kind_gen_params),
-	KUNIT_CASE_PARAM(timer_for_ever_stays, kind_gen_params),
-	KUNIT_CASE_PARAM(past_deadline_expires_on_the_next_turn,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(compaction_does_not_delay_past_deadlines,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(empty_wheel_wants_no_turn, kind_gen_params),
-	KUNIT_CASE_PARAM(later_round_is_not_walked, kind_gen_params),
+	KIND_CASE(delays_around_the_size_of_the_wheel),
+	KIND_CASE(ticks_pass_powers_of_two),
+	KIND_CASE(timer_for_ever_stays),
+	KIND_CASE(past_deadline_expires_on_the_next_turn),
+	KIND_CASE(compaction_does_not_delay_past_deadlines),
+	KIND_CASE(empty_wheel_wants_no_turn),
+	KIND_CASE(later_round_is_not_walked),
 	KUNIT_CASE(mixed_bucket_is_counted),
-	KUNIT_CASE_PARAM(sleeper_catches_up_in_order, kind_gen_params),
-	KUNIT_CASE_PARAM(skim_goes_on_to_the_first_live_timer, kind_gen_params),
-	KUNIT_CASE_PARAM(later_deadline_writes_no_entry, kind_gen_params),
-	KUNIT_CASE_PARAM(earlier_deadline_leaves_a_dead_entry, kind_gen_params),
-	KUNIT_CASE_PARAM(moved_timers_expire_by_tick_in_a_late_turn,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(postponed_crowd_scatters, kind_gen_params),
-	KUNIT_CASE_PARAM(postponed_timers_meet_in_full_buckets,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(stamp_wraps, kind_gen_params),
-	KUNIT_CASE_PARAM(revived_entry_does_no_harm, kind_gen_params),
-	KUNIT_CASE_PARAM(revived_twins_expire_once, kind_gen_params),
-	KUNIT_CASE_PARAM(revived_entry_of_a_free_record_stays_dead,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(compaction_removes_the_dead, kind_gen_params),
-	KUNIT_CASE_PARAM(slack_is_kept, kind_gen_params),
-	KUNIT_CASE_PARAM(slack_lets_timers_meet, kind_gen_params),
-	KUNIT_CASE_PARAM(slack_of_a_postponed_timer_is_kept, kind_gen_params),
-	KUNIT_CASE_PARAM(timers_wait_when_the_clock_is_set_back,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(overdue_timer_waits_when_the_clock_is_set_back,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(overdue_crowd_scatters_when_the_clock_is_set_back,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(clock_is_set_back_again_meanwhile, kind_gen_params),
-	KUNIT_CASE_PARAM(rewinding_delays_nothing, kind_gen_params),
-	KUNIT_CASE_PARAM(rewinding_clears_in_pieces, kind_gen_params),
-	KUNIT_CASE_PARAM(lone_timer_wakes_up_once, kind_gen_params),
-	KUNIT_CASE_PARAM(order_holds_across_levels, kind_gen_params),
+	KIND_CASE(sleeper_catches_up_in_order),
+	KIND_CASE(skim_goes_on_to_the_first_live_timer),
+	KIND_CASE(later_deadline_writes_no_entry),
+	KIND_CASE(earlier_deadline_leaves_a_dead_entry),
+	KIND_CASE(moved_timers_expire_by_tick_in_a_late_turn),
+	KIND_CASE(postponed_crowd_scatters),
+	KIND_CASE(postponed_timers_meet_in_full_buckets),
+	KIND_CASE(stamp_wraps),
+	KIND_CASE(revived_entry_does_no_harm),
+	KIND_CASE(revived_twins_expire_once),
+	KIND_CASE(revived_entry_of_a_free_record_stays_dead),
+	KIND_CASE(compaction_removes_the_dead),
+	KIND_CASE(slack_is_kept),
+	KIND_CASE(slack_lets_timers_meet),
+	KIND_CASE(slack_of_a_postponed_timer_is_kept),
+	KIND_CASE(timers_wait_when_the_clock_is_set_back),
+	KIND_CASE(overdue_timer_waits_when_the_clock_is_set_back),
+	KIND_CASE(overdue_crowd_scatters_when_the_clock_is_set_back),
+	KIND_CASE(clock_is_set_back_again_meanwhile),
+	KIND_CASE(rewinding_delays_nothing),
+	KIND_CASE(rewinding_clears_in_pieces),
+	KIND_CASE(lone_timer_wakes_up_once),
+	KIND_CASE(order_holds_across_levels),
 	KUNIT_CASE(order_holds_when_a_compaction_meets_what_is_due),
 	KUNIT_CASE(compaction_sees_who_comes_meanwhile),
 	KUNIT_CASE(newcomers_do_not_hold_up_what_is_due),
-	KUNIT_CASE_PARAM(order_holds_while_a_crowd_moves_down, kind_gen_params),
-	KUNIT_CASE_PARAM(one_tick_and_a_century_in_one_wheel, kind_gen_params),
+	KIND_CASE(order_holds_while_a_crowd_moves_down),
+	KIND_CASE(one_tick_and_a_century_in_one_wheel),
 	KUNIT_CASE(far_timer_is_touched_once_a_level),
 	KUNIT_CASE(near_timers_never_move_down),
 	KUNIT_CASE(near_timers_never_move_down_after_a_gap),
-	KUNIT_CASE_PARAM(wheel_does_not_follow_past_what_is_to_do,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(following_does_not_delay_past_deadlines,
-			 kind_gen_params),
-	KUNIT_CASE_PARAM(order_holds_across_gaps, kind_gen_params),
+	KIND_CASE(wheel_does_not_follow_past_what_is_to_do),
+	KIND_CASE(following_does_not_delay_past_deadlines),
+	KIND_CASE(order_holds_across_gaps),
 	KUNIT_CASE(crowd_moves_down_ahead),
 	KUNIT_CASE(lonely_crowd_moves_down_ahead),
 	KUNIT_CASE(slack_as_wide_as_the_bucket_needs_no_cascade),
