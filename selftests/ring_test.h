@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the selftests of the rings share: an instance with rings, requests
- * through them and waiting for what comes of it.
+ * Shared code of the selftests of the rings: the fixture "rings", functions that send
+ * a request through the rings and wait for its result, and functions that wait for
+ * events and flags.
  */
 #ifndef RING_TEST_H
 #define RING_TEST_H
@@ -33,7 +34,7 @@ static inline __u64 rings_bytes(int fd)
 	return info.rings_bytes;
 }
 
-/* Chooses the sizes of the rings, and maps them. */
+/* Sets up rings of these sizes and maps them. */
 static inline void ring_open(struct __test_metadata *_metadata,
 			     struct hwtimer_ring *ring, int fd,
 			     __u32 submissions, __u32 completions)
@@ -42,7 +43,7 @@ static inline void ring_open(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, hwtimer_ring_map(ring, fd));
 }
 
-/* Fills one slot; there must be one. */
+/* Fills the next slot, which must be free. */
 static inline void ring_fill(struct __test_metadata *_metadata,
 			     struct hwtimer_ring *ring,
 			     struct hwtimer_request request)
@@ -53,7 +54,7 @@ static inline void ring_fill(struct __test_metadata *_metadata,
 	*slot = request;
 }
 
-/* The next result, which must come in time. */
+/* Returns the next result, which must come within HANG_MS. */
 static inline __u64 ring_result(struct __test_metadata *_metadata,
 				struct hwtimer_ring *ring)
 {
@@ -70,7 +71,7 @@ static inline __u64 ring_result(struct __test_metadata *_metadata,
 	return result;
 }
 
-/* One request, and what comes of it: an id, 0, or -errno as a signed number. */
+/* Sends one request and returns its result: an id, 0, or -errno. */
 static inline __s64 ring_do(struct __test_metadata *_metadata,
 			    struct hwtimer_ring *ring,
 			    struct hwtimer_request request)
@@ -116,7 +117,7 @@ static inline __s64 ring_reschedule(struct __test_metadata *_metadata,
 		       });
 }
 
-/* Takes the next event and gives its slot back; whether one came in time. */
+/* Takes the next event and frees its slot; returns whether one came within @wait ns. */
 static inline bool ring_event_within(struct hwtimer_ring *ring,
 				     struct hwtimer_event *event, __u64 wait)
 {
@@ -147,14 +148,14 @@ static inline __u32 ring_waiting(const struct hwtimer_ring *ring)
 	return hwtimer_ring_load(&ring->shared->waiting);
 }
 
-/* How many events are in the ring, by the numbers in it. */
+/* Returns the number of events in the ring, by its head and tail. */
 static inline __u32 ring_unread(const struct hwtimer_ring *ring)
 {
 	return hwtimer_ring_load(&ring->shared->completion_tail) -
 	       hwtimer_ring_load(&ring->shared->completion_head);
 }
 
-/* Waits until @word, which the kernel writes, has @bits set. */
+/* Waits until all of @bits are set in @word, which the kernel writes. */
 static inline bool ring_wait_bits(const __u32 *word, __u32 bits)
 {
 	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
@@ -165,12 +166,13 @@ static inline bool ring_wait_bits(const __u32 *word, __u32 bits)
 	return false;
 }
 
+/* Waits until the worker is idle: from then on, requests need a KICK. */
 static inline bool ring_wait_doze(const struct hwtimer_ring *ring)
 {
 	return ring_wait_bits(&ring->shared->flags, HWTIMER_RING_NEED_KICK);
 }
 
-/* An instance with rings still to be chosen, whose books balance at the end. */
+/* An instance whose test sets up the rings, and whose counters balance at the end. */
 FIXTURE(rings)
 {
 	int fd;
@@ -186,13 +188,8 @@ FIXTURE_SETUP(rings)
 
 FIXTURE_TEARDOWN(rings)
 {
-	struct hwtimer_stats stats;
-
-	if (self->fd >= 0) { /* otherwise the test closed it */
-		EXPECT_EQ(0, dev_stats(self->fd, &stats));
-		expect_balance(_metadata, &stats);
-		EXPECT_EQ(0, close(self->fd));
-	}
+	if (self->fd >= 0) /* otherwise the test closed it */
+		expect_close(_metadata, self->fd);
 	if (self->ring.shared)
 		hwtimer_ring_unmap(&self->ring);
 }
