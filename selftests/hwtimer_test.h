@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/time.h>
@@ -83,6 +84,13 @@ static inline unsigned int scaled(unsigned int n)
 	if (divisor <= 1)
 		return n;
 	return n > divisor ? n / divisor : 1;
+}
+
+/* Returns a pseudo-random number of 24 bits, the same ones for the same first @seed. */
+static inline unsigned int next_random(unsigned int *seed)
+{
+	*seed = *seed * 1103515245 + 12345;
+	return *seed >> 8;
 }
 
 static inline int result_of(long ret)
@@ -248,6 +256,17 @@ static inline int dev_query(int fd, __u64 id, struct hwtimer_query *query)
 	memset(query, 0, sizeof(*query));
 	query->id = id;
 	return dev_ioctl(fd, HWTIMER_IOC_QUERY, query);
+}
+
+/* Queries a timer, which must exist. */
+static inline struct hwtimer_query query_of(struct __test_metadata *_metadata,
+					    int fd, __u64 id)
+{
+	struct hwtimer_query query;
+
+	ASSERT_EQ(0, dev_query(fd, id, &query));
+	EXPECT_EQ(id, query.id);
+	return query;
 }
 
 /**
@@ -484,6 +503,19 @@ static inline bool dev_rests(int fd)
 		before = after;
 	}
 	return false;
+}
+
+static inline int make_eventfd(void)
+{
+	return result_of(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+}
+
+/* Returns what was added to the eventfd since the last call. */
+static inline __u64 eventfd_take(int fd)
+{
+	__u64 count;
+
+	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
 }
 
 /**

@@ -34,6 +34,20 @@ static inline __u64 rings_bytes(int fd)
 	return info.rings_bytes;
 }
 
+/* A request whose op is HWTIMER_OP_@which. */
+#define OP(which, ...) \
+	((struct hwtimer_request){ .op = HWTIMER_OP_##which, __VA_ARGS__ })
+
+/* Sets up an instance with rings, and maps them. The clock is CLOCK_MONOTONIC. */
+static inline void ring_open_as(struct __test_metadata *_metadata,
+				struct hwtimer_ring *ring, int fd,
+				struct hwtimer_setup setup)
+{
+	setup.clock = CLOCK_MONOTONIC;
+	ASSERT_EQ(0, dev_setup_as(fd, setup));
+	ASSERT_EQ(0, hwtimer_ring_map(ring, fd));
+}
+
 /* Sets up rings of these sizes and maps them. */
 static inline void ring_open(struct __test_metadata *_metadata,
 			     struct hwtimer_ring *ring, int fd,
@@ -86,23 +100,14 @@ static inline __s64 ring_after(struct __test_metadata *_metadata,
 			       __u64 user_data)
 {
 	return ring_do(_metadata, ring,
-		       (struct hwtimer_request){
-			       .op = HWTIMER_OP_SCHEDULE,
-			       .time = delay,
-			       .user_data = user_data,
-		       });
+		       OP(SCHEDULE, .time = delay, .user_data = user_data));
 }
 
 static inline __s64 ring_cancel(struct __test_metadata *_metadata,
 				struct hwtimer_ring *ring, __u64 id,
 				__u32 flags)
 {
-	return ring_do(_metadata, ring,
-		       (struct hwtimer_request){
-			       .op = HWTIMER_OP_CANCEL,
-			       .flags = flags,
-			       .id = id,
-		       });
+	return ring_do(_metadata, ring, OP(CANCEL, .flags = flags, .id = id));
 }
 
 static inline __s64 ring_reschedule(struct __test_metadata *_metadata,
@@ -110,11 +115,7 @@ static inline __s64 ring_reschedule(struct __test_metadata *_metadata,
 				    __u64 delay)
 {
 	return ring_do(_metadata, ring,
-		       (struct hwtimer_request){
-			       .op = HWTIMER_OP_RESCHEDULE,
-			       .id = id,
-			       .time = delay,
-		       });
+		       OP(RESCHEDULE, .id = id, .time = delay));
 }
 
 /* Takes the next event and frees its slot; returns whether one came within @wait ns. */
