@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -481,6 +482,16 @@ static inline bool dev_wait_ready(int fd, __u64 count)
 	return false;
 }
 
+/* Schedules @n timers that are due now, and waits until they are ready. */
+static inline void make_ready(struct __test_metadata *_metadata, int fd,
+			      unsigned int n)
+{
+	__u64 ready = stats_of(fd).ready;
+
+	ASSERT_EQ(n, dev_schedule_many(fd, n, 0, 0, NULL));
+	ASSERT_TRUE(dev_wait_ready(fd, ready + n));
+}
+
 /**
  * dev_rests() - wait until the worker has not woken up for 100 ms
  *
@@ -503,6 +514,17 @@ static inline bool dev_rests(int fd)
 		before = after;
 	}
 	return false;
+}
+
+/* Returns an epoll descriptor that watches @fd for @events, or -1. */
+static inline int epoll_watch(int fd, __u32 events)
+{
+	struct epoll_event event = { .events = events };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
+		return -1;
+	return epoll;
 }
 
 static inline int make_eventfd(void)

@@ -6,8 +6,6 @@
  */
 #include "ring_test.h"
 
-#include <sys/epoll.h>
-
 /* Schedules @count timers that are due now; their user_data counts up from @first. */
 static void schedule_now(struct __test_metadata *_metadata, int fd,
 			 unsigned int first, unsigned int count)
@@ -504,19 +502,14 @@ struct edges {
 static struct edges edges_open(struct __test_metadata *_metadata, int fd,
 			       bool tell)
 {
-	struct edges edges = {
-		.epoll = epoll_create1(EPOLL_CLOEXEC),
-		.tell = tell ? make_eventfd() : -1,
-	};
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	struct edges edges = { .tell = tell ? make_eventfd() : -1 };
 
-	ASSERT_LE(0, edges.epoll);
 	if (tell) {
 		ASSERT_LE(0, edges.tell);
 		ASSERT_EQ(0, dev_notify(fd, 1, 0, edges.tell));
 	}
-	ASSERT_EQ(0, epoll_ctl(edges.epoll, EPOLL_CTL_ADD,
-			       tell ? edges.tell : fd, &event));
+	edges.epoll = epoll_watch(tell ? edges.tell : fd, EPOLLIN | EPOLLET);
+	ASSERT_LE(0, edges.epoll);
 	return edges;
 }
 
