@@ -192,15 +192,13 @@ TEST_F(hwtimer, two_processes_and_eight_threads)
 {
 	unsigned int n = 8 * GROUP * scaled(125);
 	struct fate *fates = shared_memory(n * sizeof(*fates));
-	int status;
 	pid_t pid;
 
 	pid = fork();
 	if (!pid)
 		_exit(four_threads(self->fd, 0, n / 2, fates) ? 1 : 0);
 	EXPECT_EQ(0, four_threads(self->fd, n / 2, n / 2, fates));
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, wait_for_child(pid));
 	read_the_rest(_metadata, self->fd, fates);
 	expect_fates(_metadata, self->fd, fates, n);
 }

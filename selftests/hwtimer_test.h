@@ -21,6 +21,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include <linux/hwtimer.h>
@@ -661,6 +662,16 @@ static inline void join_threads(pthread_t *threads, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
+}
+
+/* Waits for a child to end; returns its exit status, or -signal. */
+static inline int wait_for_child(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid)
+		abort();
+	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 /* The argument of read_one(), which reads one event in a thread of its own. */

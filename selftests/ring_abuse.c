@@ -6,8 +6,6 @@
  */
 #include "ring_test.h"
 
-#include <sys/wait.h>
-
 /* ---- books ---- */
 
 /* What the program knows about a timer; arrays are indexed by user_data. */
@@ -666,7 +664,6 @@ TEST(killed_while_kicking)
 
 	for (unsigned int i = 0; i < rounds; i++) {
 		pid_t pid = fork();
-		int status;
 
 		ASSERT_LE(0, pid);
 		if (!pid) {
@@ -675,8 +672,7 @@ TEST(killed_while_kicking)
 		}
 		sleep_ns(next_random(&seed) % (20 * MS));
 		ASSERT_EQ(0, kill(pid, SIGKILL));
-		ASSERT_EQ(pid, waitpid(pid, &status, 0));
-		ASSERT_TRUE(WIFSIGNALED(status));
+		ASSERT_EQ(-SIGKILL, wait_for_child(pid));
 	}
 }
 

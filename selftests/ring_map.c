@@ -5,8 +5,6 @@
  */
 #include "ring_test.h"
 
-#include <sys/wait.h>
-
 #define RW (PROT_READ | PROT_WRITE)
 
 static int map_result(int fd, size_t length, int prot, int flags, off_t offset)
@@ -24,7 +22,6 @@ static int in_child(int (*run)(struct hwtimer_ring *ring),
 		    struct hwtimer_ring *ring)
 {
 	pid_t pid = fork();
-	int status;
 
 	if (pid < 0)
 		abort();
@@ -33,9 +30,7 @@ static int in_child(int (*run)(struct hwtimer_ring *ring),
 		signal(SIGBUS, SIG_DFL);
 		_exit(run(ring));
 	}
-	if (waitpid(pid, &status, 0) != pid)
-		abort();
-	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+	return wait_for_child(pid);
 }
 
 /* Schedules a timer that is due now through the ring, and takes its event. */

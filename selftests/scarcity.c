@@ -10,7 +10,6 @@
 #include "ring_test.h"
 
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 /* The module leaves 1/64 of the memory to others, but at most this many bytes. */
 #define KEPT_MAX (64LL << 20)
