@@ -411,7 +411,9 @@ TEST_F(hwtimer, wrong_operations_flags_and_counts_are_einval)
 	EXPECT_EQ(0, stats_of(self->fd).scheduled);
 }
 
-/* A delay has no meaning that survives a set of CLOCK_REALTIME. */
+/*
+ * CLOCK_REALTIME takes no delays: after a set of the clock, they would have no meaning.
+ */
 TEST_F(hwtimer, delays_of_the_realtime_clock_are_einval)
 {
 	struct hwtimer_setup setup = { .clock = CLOCK_REALTIME };

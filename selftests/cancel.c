@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CANCEL: a cancelled timer never comes. Timers that have expired or never existed. Ids
- * that are stale, forged or of another instance do not reach any timer.
+ * CANCEL: a cancelled timer never comes; a timer that has expired or never existed is an
+ * error; an id that is stale, forged or of another instance does not reach any timer.
  */
 #include "hwtimer_test.h"
 

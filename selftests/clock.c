@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The clocks. CLOCK_BOOTTIME. CLOCK_REALTIME, whose timers follow the clock when it is
- * set forwards or backwards. And the report that the clock was set. These tests set the
- * machine's clock, and set it right again by CLOCK_MONOTONIC.
+ * Timers by CLOCK_BOOTTIME, and timers by CLOCK_REALTIME. The latter follow the clock
+ * when somebody sets it, forwards or backwards, and an instance can ask for a report of
+ * that. These tests set the machine's clock, and set it right again by CLOCK_MONOTONIC.
  */
 #include "hwtimer_test.h"
 
@@ -490,7 +490,7 @@ TEST_F(realtime, forward_set_over_many_rounds_of_a_small_wheel)
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
-/* The clock is set to before the instance was started; it has old and new timers. */
+/* The clock is set to a time before the instance was started, with old and new timers. */
 TEST_F(realtime, new_timers_after_a_backward_set)
 {
 	__u64 old = realtime() + HOUR, deadline;

@@ -409,7 +409,7 @@ TEST_F(hwtimer, books_balance_at_all_times)
 	pthread_t thread;
 
 	start_threads(&thread, 1, audit, &auditor, 0);
-	/* If the load ends before the auditor has run twice, it starts again. */
+	/* If the load ends before the auditor has run twice, the load starts again. */
 	for (unsigned int i = 0; i < 20 && audits_of(&auditor) < 2; i++)
 		EXPECT_EQ(0, four_threads(self->fd, 0, n, fates));
 	__atomic_store_n(&auditor.stop, true, __ATOMIC_RELAXED);
@@ -596,8 +596,8 @@ static void *read_until_drained(void *arg)
 }
 
 /*
- * STOP returns each periodic timer that is at rest once, while other threads read, cancel
- * or discard.
+ * While other threads read, each periodic timer either comes back by STOP, once, or ends
+ * by a cancel or a discard.
  */
 TEST_F(hwtimer, stop_against_readers_of_periodic_timers)
 {

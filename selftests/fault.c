@@ -24,10 +24,10 @@
 #define FAULTS_EACH 32
 #define FAULTS_EACH_MIN 5
 
-/* Where the worker may do part of a call, so many tries in a row must meet no fault. */
+/* If the worker may do part of a call, this many tries in a row must meet no fault. */
 #define QUIET_MAX 8
 
-/* A call with more faults than this does not end. */
+/* A call in which more faults than this can be injected counts as endless. */
 #define FAULTS_MAX 5000
 
 /* The data of a call. All of it exists before the fault is armed. */
@@ -642,7 +642,7 @@ static void prepare(struct __test_metadata *_metadata, struct subject *self,
 	ASSERT_TRUE(dev_wait_ready(self->fd, ready));
 }
 
-/* Makes the @nth thing that can fail in this thread, counted from now on, fail. */
+/* Makes the @nth allocation or copy of this thread, counted from now, fail. */
 static void arm(int fail_nth, unsigned int nth)
 {
 	char text[16];

@@ -34,7 +34,7 @@
 #define HOUR (3600 * SEC)
 #define YEAR (365 * 24 * HOUR)
 
-/* How long a test waits for what must come before it takes it for lost. */
+/* A test that has waited so many ms for something that must come takes it for lost. */
 #define HANG_MS 20000
 
 /*
@@ -88,7 +88,7 @@ static inline unsigned int scaled(unsigned int n)
 	return n > divisor ? n / divisor : 1;
 }
 
-/* Returns a pseudo-random number of 24 bits, the same ones for the same first @seed. */
+/* Returns the next pseudo-random number, of 24 bits. Equal seeds give equal sequences. */
 static inline unsigned int next_random(unsigned int *seed)
 {
 	*seed = *seed * 1103515245 + 12345;
@@ -185,7 +185,7 @@ static inline __u64 dev_at(int fd, __u64 deadline, __u64 user_data)
 		       id;
 }
 
-/* Schedules as @request says; returns 0 or -errno. */
+/* Makes one SCHEDULE call; returns 0 or -errno. */
 static inline int dev_try(int fd, struct hwtimer_request request)
 {
 	return dev_ioctl(fd, HWTIMER_IOC_SCHEDULE, &request);
@@ -470,7 +470,7 @@ static inline unsigned int dev_cancel_many(int fd, unsigned int count,
 	return cancelled;
 }
 
-/* Waits until @count events are ready; false if it is more, or takes HANG_MS. */
+/* Waits until @count events are ready; returns false if more are, or after HANG_MS. */
 static inline bool dev_wait_ready(int fd, __u64 count)
 {
 	struct hwtimer_stats stats;
@@ -784,7 +784,7 @@ static inline void expect_same_timer(struct __test_metadata *_metadata, int fd,
 	EXPECT_EQ(theirs.flags, ours.flags);
 }
 
-/* Expects of the counters what the header says of them at all times. */
+/* Expects that the counters balance, as the header promises at all times. */
 static inline void expect_balance(struct __test_metadata *_metadata,
 				  const struct hwtimer_stats *s)
 {
@@ -801,8 +801,8 @@ static inline void expect_balance(struct __test_metadata *_metadata,
 }
 
 /*
- * Expects that an event that was read came not early by the instance's clock, and was
- * queued at a time that has passed.
+ * Expects that an event was not early by the instance's clock, and was queued at a time
+ * that has passed. Call it after the event was read.
  */
 static inline void expect_not_early(struct __test_metadata *_metadata,
 				    const struct hwtimer_event *event,
@@ -815,7 +815,7 @@ static inline void expect_not_early(struct __test_metadata *_metadata,
 		EXPECT_LE(event->deadline + event->lateness, now);
 }
 
-/* Expects the same of a timer that is not periodic. */
+/* Expects the same by CLOCK_MONOTONIC, of a timer that expired once. */
 static inline void expect_due(struct __test_metadata *_metadata,
 			      const struct hwtimer_event *event)
 {
@@ -876,9 +876,10 @@ static inline __u64 schedule_in_time(struct __test_metadata *_metadata, int fd,
 
 /**
  * cancel_in_time() - schedule a timer and cancel it before it is due
- * @delay: ns, for the first try; longer on each further try
+ * @delay: ns until the timer is due, for the first try
  *
- * The timers of tries in which the machine was too slow expire; their events are read.
+ * If the machine was too slow, the timer expires. Then its event is read, and the next
+ * try has more time.
  *
  * Return: the delay of the timer that was cancelled.
  */

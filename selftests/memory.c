@@ -202,7 +202,7 @@ static void schedule_until_it_fails(void)
 	_exit(3);
 }
 
-/* Runs @run in a child, with little memory in the cgroup; returns what wait_for_child() does. */
+/* Runs @run in a child whose cgroup has little memory; returns as wait_for_child(). */
 static int run_in_little_memory(struct __test_metadata *_metadata,
 				void (*run)(void))
 {
@@ -302,7 +302,7 @@ static void leave_to_the_worker(struct __test_metadata *_metadata,
 	}
 }
 
-/* Ring work is charged to the cgroup of the last KICK, not of the one that mapped. */
+/* Ring work is charged to the cgroup of the last KICK, not to that of the mmap(). */
 TEST_F(cgroup, is_charged_for_ring_work_once_it_kicks)
 {
 	const unsigned int slots = 4096, n = 200000;
@@ -408,7 +408,9 @@ TEST_F(hwtimer, memory_is_used_again)
 		  stats_of(self->fd).bytes_peak);
 }
 
-/* Waits until the worker has freed memory, which it does once a second has passed. */
+/*
+ * Waits for less than @bytes: the worker frees memory that was not needed for a second.
+ */
 static void await_less(struct __test_metadata *_metadata, int fd, __u64 bytes)
 {
 	__u64 end = now_ns() + 60 * SEC;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * NOTIFY: after how many events, or after which delay, readers are woken; and the eventfd
- * that is signalled as well. Which arguments are refused, and when NOTIFY may be called.
+ * NOTIFY: the number of events, or the delay, after which readers are woken; the eventfd
+ * that is signalled as well; the arguments that are refused; when NOTIFY may be called.
  */
 #include "hwtimer_test.h"
 
@@ -29,7 +29,7 @@ static void expect_told(struct __test_metadata *_metadata, int fd, int eventfd)
 
 /*
  * The worker signals events after it has released the lock; by then they may have been
- * read. It handles the other instance after that.
+ * read. It serves another instance only after that: wait for an event of one.
  */
 static void await_worker(struct __test_metadata *_metadata)
 {
@@ -632,7 +632,7 @@ TEST_F(hwtimer, eventfd_is_told_of_the_end_once)
 	EXPECT_EQ(0, eventfd_take(eventfd));
 }
 
-/* The delay after the first event ends later; nothing is new then. */
+/* When the delay since the first event ends, the watermark was reached: no new signal. */
 TEST_F(hwtimer, eventfd_is_not_told_of_the_delay_after_the_watermark)
 {
 	int eventfd = make_eventfd();

@@ -215,7 +215,7 @@ TEST_F(order, from_afar_before_those_scheduled_near)
 	unsigned int n = 0, passers_by = 0, nth = 0;
 	struct hwtimer_event event;
 
-	/* If the machine was too slow, the next try begins and ends earlier. */
+	/* If the machine was too slow, the next try is further ahead of the deadline. */
 	for (bool in_time = false; !in_time; nearest *= 2, ahead *= 2) {
 		ASSERT_GT(HANG_MS * MS, ahead);
 		ASSERT_EQ(n + passers_by,

@@ -2,8 +2,8 @@
 /*
  * Periodic timers. At a fixed rate no expiration is lost and no phase drifts, however
  * slowly the events are read. With a fixed delay the next period counts from the read. A
- * limited count is exact. And what every call does with a periodic timer that is pending,
- * expired with its event unread, or ended.
+ * limited count is exact. The tests also check what every call does with a periodic timer
+ * that is pending, expired with its event unread, or ended.
  */
 #include "hwtimer_test.h"
 

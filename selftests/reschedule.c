@@ -43,9 +43,9 @@ TEST_F(hwtimer, earlier)
 
 /*
  * Schedules a timer that is due at *@due, and reschedules it before that to *@due plus
- * @more, or to HWTIMER_NEVER. With @pulled, the timer was first scheduled an hour later and
- * rescheduled to *@due. If the machine was too slow, tries again with more time. Returns
- * the timer's id.
+ * @more, or to HWTIMER_NEVER. With @pulled, the timer was first scheduled an hour later,
+ * and rescheduled to *@due. If the machine was too slow, tries again with more time.
+ * Returns the timer's id.
  */
 static __u64 postpone_in_time(struct __test_metadata *_metadata, int fd,
 			      bool pulled, __u64 more, __u64 *due)

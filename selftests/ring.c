@@ -240,7 +240,7 @@ TEST_F(rings, periodic_timer)
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
-/* Without room, a periodic timer does not go on; its next event has all expirations. */
+/* Without room, a periodic timer pauses. Its next event counts all expirations since. */
 TEST_F(rings, periodic_timer_without_room)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -340,7 +340,9 @@ TEST_F(rings, events_are_those_of_read)
 	free(requests);
 }
 
-/* By tick, and within a tick as they were scheduled, whether the ring is full or not. */
+/*
+ * Events come by tick, and within a tick as scheduled, whether or not the ring is full.
+ */
 TEST_F(rings, order)
 {
 	unsigned int n = scaled(5000) + 100, seed = 2;
@@ -440,9 +442,9 @@ TEST_F(rings, nobody_passes_those_that_wait)
 #define AWAKE (7 * MS)
 
 /*
- * Whether the worker is idle; if so, it was by *@seen. The worker first sets the flag,
- * and clears it if it finds a reason to stay awake, both under the lock that STATS
- * takes.
+ * Returns whether the worker is idle; if so, it went idle before *@seen. The worker first
+ * sets the flag, and clears it if it finds a reason to stay awake, both under the lock
+ * that STATS takes.
  */
 static bool worker_dozes(int fd, const struct hwtimer_ring *ring, __u64 *seen)
 {
@@ -454,8 +456,8 @@ static bool worker_dozes(int fd, const struct hwtimer_ring *ring, __u64 *seen)
 }
 
 /*
- * While the worker is awake it sees room without a kick. It found room after the last but
- * one event was taken, so it goes idle only if this program was held up since then.
+ * While the worker is awake it sees room without a kick. It found room when the last
+ * event but one was taken. So it goes idle only if this program was held up since then.
  */
 TEST_F(rings, awake_worker_sees_room)
 {
@@ -978,7 +980,7 @@ static void *wait_for_hangup(void *arg)
 {
 	struct hangup *hangup = arg;
 
-	/* Without a timeout, as poll() checks once more when its timeout ends. */
+	/* No timeout: at its end, poll() would check again and hide a lost wake-up. */
 	hangup->result = dev_poll(hangup->fd, 0, -1);
 	return NULL;
 }

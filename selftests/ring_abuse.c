@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rings under load and under attack: random operations with books in user space,
- * requests that come just as the worker goes idle, readers beside the ring, garbage in
- * every word of the mapping, and processes that end at any moment.
+ * The rings under load and under attack: random operations, checked against books in
+ * user space that record each timer; requests that come just as the worker goes idle;
+ * readers beside the ring; garbage in every word of the mapping; processes that end at
+ * any moment.
  */
 #include "ring_test.h"
 
@@ -298,7 +299,7 @@ static void spin_ns(__u64 ns)
 		;
 }
 
-/* The worker goes idle after it has polled eight times in vain, 1 ms apart. */
+/* Longer than eight polls in vain, 1 ms apart, after which the worker goes idle */
 #define DOZES_OFF_NS (12 * MS)
 
 /*
@@ -311,7 +312,7 @@ TEST_F(rings, request_while_the_worker_dozes_off)
 	struct hwtimer_ring *ring = &self->ring;
 
 	open_with_short_tick(_metadata, self->fd, ring);
-	/* The wheel has started, so that no memory has to be brought. */
+	/* The wheel has started, so that no memory has to be allocated for it. */
 	ASSERT_EQ(-ENOENT, ring_reschedule(_metadata, ring, 1, 0));
 	for (unsigned int i = 0; i < rounds; i++) {
 		__u64 end, result;

@@ -28,7 +28,7 @@
 /* The program stops after so many refusals. */
 #define REFUSALS 50
 
-/* More instances than there is memory for, each with its largest part */
+/* More instances than there is memory for, each with a large wheel or large rings */
 #define INSTANCES 512
 
 static long long available(void)

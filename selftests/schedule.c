@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * SCHEDULE: timers come, never early and in order, with the data that they were given.
- * Every kind of time, from the distant past to never. Every refusal.
+ * The tests use every kind of time, from the distant past to never, and every refusal.
  */
 #include "hwtimer_test.h"
 

@@ -187,7 +187,7 @@ TEST_F(slack, query_after_expiration)
 	EXPECT_EQ(0, query.remaining);
 }
 
-/* After its deadline a timer with slack may still be pending; nothing remains then. */
+/* After its deadline a timer with slack may still be pending; its remaining time is 0. */
 TEST_F(slack, query_between_deadline_and_expiration)
 {
 	struct hwtimer_query query;
@@ -322,7 +322,8 @@ TEST_F(slack, no_longer_than_the_interval)
 }
 
 /*
- * A timer that never comes may have any slack up to its interval, and may be rescheduled.
+ * A timer for HWTIMER_NEVER may have any slack, up to its interval if it has one, and can
+ * be rescheduled.
  */
 TEST_F(slack, of_what_never_comes)
 {

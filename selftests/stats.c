@@ -160,7 +160,7 @@ TEST_F(hwtimer, lateness_of_the_events_is_in_the_histogram)
 	struct hwtimer_event events[50];
 	struct hwtimer_stats stats;
 
-	/* An event with UINT_MAX may be later than that: then try again. */
+	/* A lateness of UINT_MAX means that or more: then try again. */
 	for (unsigned int tries = 0; max == UINT_MAX && tries < 20; tries++) {
 		ASSERT_TRUE(dev_renew(&self->fd));
 		memset(counts, 0, sizeof(counts));
@@ -276,7 +276,7 @@ TEST_F(hwtimer, instances_have_numbers)
 	EXPECT_EQ(0, close(other));
 }
 
-/* A level of a wheel, as fdinfo reports it */
+/* A level of a wheel, as fdinfo reports it: the occupied buckets in each strip of it */
 struct level {
 	unsigned long long width;
 	unsigned int buckets;
@@ -339,7 +339,7 @@ TEST_F(hwtimer, before_the_first_timer_there_is_no_wheel)
 	EXPECT_EQ(module_parameter("default_kind"), told(self->fd, "kind"));
 }
 
-/* Expects a timer that is @ahead ns ahead of the clock to be in the right strip. */
+/* Expects one timer in level @nr, in the strip that covers @ahead ns from now. */
 static void expect_timer_ahead(struct __test_metadata *_metadata, int fd,
 			       unsigned int nr, __u64 ahead)
 {

@@ -30,7 +30,7 @@ FIXTURE(timens)
 	int host; /* the host's namespace */
 	int inner; /* the namespace with the offsets */
 	clockid_t clock;
-	bool ancient; /* the test has timers that are due years before they are scheduled */
+	bool ancient; /* the test has deadlines that are years in the past */
 };
 
 FIXTURE_VARIANT(timens)

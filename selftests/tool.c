@@ -520,10 +520,7 @@ TEST(watch_tells_errors_on_the_ordinary_screen)
 
 /* ---- as a job of a shell ---- */
 
-/*
- * Sets the terminal as a shell has it while it edits a line, or as it leaves it to
- * programs.
- */
+/* Sets the terminal for a shell that edits a line (@edit), or for its programs. */
 static void terminal_edit(struct terminal *terminal, bool edit)
 {
 	struct termios termios;
@@ -535,7 +532,7 @@ static void terminal_edit(struct terminal *terminal, bool edit)
 	tcsetattr(terminal->theirs, TCSANOW, &termios);
 }
 
-/* Returns whether the terminal is as a shell leaves it to programs. */
+/* Returns whether the terminal is set for programs. */
 static bool terminal_echoes(struct terminal *terminal)
 {
 	struct termios termios;
