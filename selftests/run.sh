@@ -78,7 +78,7 @@ limits       -    -     x      .       a       a      -       x      -
 SMALL_PROGRAMS="limits"
 SMALL="max_instances=10 default_timers=50 max_timers=100"
 
-# Entries of the table whose programs run
+# The entries of the table with which a program runs
 WANTED=x
 
 KERNEL=

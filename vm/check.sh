@@ -42,7 +42,7 @@ SELFTESTS_TIMEOUT=2700
 PROGRAM_TIMEOUT=900
 EXAMPLES_TIMEOUT=1800
 
-# The step that takes longest; it runs with the highest priority
+# The step that takes longest; it alone keeps its priority
 LONGEST=selftests-$DEBUG_KERNEL
 
 # Maximum number of steps that run at a time
@@ -312,8 +312,8 @@ program_step()
 }
 
 # prepare COMMAND...: build what a step needs, as the step may run alone. Each COMMAND
-# runs once, however many steps need it. If it fails, that counts as a failure: the step
-# would find an older build.
+# runs once, however many steps need it. If it fails, that counts as a failure, as the step
+# would test an older build.
 declare -A PREPARED=()
 prepare()
 {

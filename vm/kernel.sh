@@ -383,8 +383,8 @@ fetch()
 	exec {fd}>&-
 }
 
-# forget_debs LIST: remove unpacked packages, from packages(), that are small to fetch
-# again
+# forget_debs LIST: remove the files of packages that have been unpacked, and are small to
+# fetch again; LIST is from packages()
 forget_debs()
 {
 	local package version

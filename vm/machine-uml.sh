@@ -24,10 +24,10 @@ machine_command()
 		 console=ttyS0 ssl0="$console" ssl1="$results" "${arguments[@]}")
 }
 
-# memory_command: sets MEMORY to a command that gives another one the place for the
-# machine's memory. Large pages halve what a benchmark takes: with small pages, the host's
-# processor misses an address translation for each timer. If we may, mounts a file system
-# with large pages for this machine alone.
+# memory_command: sets MEMORY to a prefix of the machine's command that provides the
+# directory for the machine's memory. If we may, that is a file system with large pages,
+# mounted for this machine alone. Large pages halve the time that a benchmark takes: with
+# small pages, the host's processor misses an address translation for each timer.
 memory_command()
 {
 	local dir=$TEMP/memory
