@@ -160,14 +160,15 @@ recipe_hash()
 	} | sha256sum | sed 's/^\(.\{10\}\).*/-\1/'
 }
 
-# config_of NAME: the lines of the configuration of a kernel that is built here
+# config_of NAME: the options of a kernel that is built here. Other lines of its files are
+# left out, so that a comment does not make another kernel of it.
 config_of()
 {
 	case $1 in
 	debug-6.12) cat "$VM_DIR/debug.config" ;;
 	kcsan-6.12) config_changed "$VM_DIR/debug.config" "$VM_DIR/kcsan.config" ;;
 	uml-7.3) cat "$VM_DIR/uml-7.3.config" ;;
-	esac
+	esac | { grep -E '^(# )?CONFIG_' || true; }
 }
 
 # config_changed CONFIG CHANGES: CONFIG, with CHANGES in place of the options they name
