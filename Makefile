@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# hwtimer: every command that there is. `make help` lists them.
+# hwtimer: all commands. `make help` lists them.
 #
-# How the module itself is built is in Kbuild; how kernels and virtual machines
-# come about is in vm/.
+# Kbuild says how the module itself is built; vm/ has the scripts that make kernels and
+# virtual machines.
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
 KVER = $(shell cat $(KDIR)/include/config/kernel.release)
 PREFIX ?= /usr/local
 
-# The kernel of `make demo` and `make vm`: see vm/kernel.sh
+# The kernel of `make demo` and `make vm`, by its name in vm/kernel.sh
 KERNEL ?= stock-6.12
 
 .PHONY: modules
@@ -20,7 +20,7 @@ help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]*:.*## / { printf "  make %-16s%s\n", $$1, $$2 }' \
 		Makefile
 
-# ---- what is run ----
+# ---- demo, benchmarks and tests ----
 
 GUEST_DEMO = --kernel $(KERNEL) \
 	--file build/$(KERNEL)/hwtimer.ko=/hwtimer/hwtimer.ko \
@@ -58,20 +58,20 @@ bench: ## hwtimer and its rivals: table, build/bench.json and .png
 bench-host: ## the same on this machine's own module (as root)
 	@bench/bench.sh --places this $(BENCH)
 
-# Options of hwtimer-wheel-bench
+# Options of hwtimer-wheel-bench, as the defaults of `make bench-wheel`
 BENCH_WHEEL ?= --buckets 1024,2048,4096,8192 --reps 5
 
 .PHONY: bench-wheel
-bench-wheel: bench-programs ## the kinds of wheel compared, on this machine
+bench-wheel: bench-programs ## compare the kinds of wheel, on this machine
 	@build/bench/hwtimer-wheel-bench $(BENCH_WHEEL)
 	@build/bench/hwtimer-wheel-bench --slack
 
 .PHONY: check
-check: ## builds, lint, KUnit, selftests, demo: each test where it is quick
+check: ## builds, lint, KUnit, selftests, demo: each where it is quick
 	@vm/check.sh
 
 .PHONY: check-all
-check-all: ## before a release: every test on every kernel, some for data races, too
+check-all: ## before a release: every test on every kernel, and check-races
 	@vm/check.sh --all
 
 .PHONY: check-trace
@@ -79,7 +79,7 @@ check-trace: ## the bpftrace one-liners of Documentation/tracing.md, in a VM
 	@vm/check.sh trace
 
 .PHONY: check-races
-check-races: ## what threads do at the same time, on a kernel that sees data races
+check-races: ## tests with several threads, on a kernel that reports data races
 	@vm/check.sh races
 
 .PHONY: lint
@@ -87,7 +87,7 @@ lint: ## sparse, checkpatch, clang-format, compiler warnings
 	@vm/check.sh lint
 
 .PHONY: interface
-interface: | compiler ## Documentation/interface.md, from the header
+interface: | compiler ## make Documentation/interface.md from the header
 	@bash -c '. vm/lib.sh && need_packages python3'
 	@mkdir -p build
 	@Documentation/interface.py >build/interface.md.new
@@ -102,7 +102,7 @@ selftests: ## the selftests, as `make check` runs them
 	@vm/check.sh selftests
 
 # ---- programs ----
-# All are static, as a test machine holds nothing else.
+# All programs are static, as a test machine has no libraries.
 
 .PHONY: compiler
 compiler:
@@ -117,13 +117,13 @@ bench-programs: | compiler
 	@bash -c '. vm/lib.sh && need_packages liburing-dev libuv1-dev libevent-dev'
 	@$(MAKE) --no-print-directory -C bench OUT='$(CURDIR)/build/bench'
 
-# One of them talks to Redis.
+# One example talks to Redis, with hiredis.
 .PHONY: examples
-examples: | compiler ## programs that do what a user would do, in build/examples
+examples: | compiler ## programs as a user would write them, in build/examples
 	@bash -c '. vm/lib.sh && need_packages libhiredis-dev'
 	@$(MAKE) --no-print-directory -C examples OUT='$(CURDIR)/build/examples'
 
-# On the kernel's own test harness
+# The selftests use the kernel's own test harness.
 .PHONY: selftest-programs
 selftest-programs: | compiler
 	@bash -c '. vm/lib.sh && need_packages libuv1-dev libevent-dev'
@@ -131,7 +131,7 @@ selftest-programs: | compiler
 	$(MAKE) --no-print-directory -C selftests \
 		OUT='$(CURDIR)/build/selftests' KSELFTEST_DIR="$$tools"
 
-# The README's examples: each block of C that has a main()
+# The README's examples are its blocks of C that have a main().
 README_EXAMPLES = example-1 example-2
 # The guide's examples are among them.
 EXAMPLE_PAGES = README.md Documentation/guide.md
@@ -158,24 +158,24 @@ PAGES = $(wildcard man/*.[0-9])
 page_dir = $(DESTDIR)$(PREFIX)/share/man
 completion_dir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 
-# What the system is told, by its place below $(PREFIX)/lib. To have the module loaded
-# when the machine starts is for who asks for it: AUTOLOAD=1.
+# Files for the rest of the system, by their path below $(PREFIX)/lib. Only AUTOLOAD=1
+# installs the file that loads the module at boot.
 SYSTEM_FILES = udev/rules.d/60-hwtimer.rules sysusers.d/hwtimer.conf
 AUTOLOAD_FILE = modules-load.d/hwtimer.conf
 AUTOLOAD ?=
 system_dir = $(DESTDIR)$(PREFIX)/lib
 
-# The module's source, for DKMS: what Kbuild builds from, and no tests
+# The module's source for DKMS: all that Kbuild builds from, without the tests
 VERSION = $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 DKMS_SOURCES = dkms.conf Kbuild \
 	$(wildcard *.[ch] include/linux/*.h uapi/linux/*.h)
 dkms_dir = $(DESTDIR)/usr/src/hwtimer-$(VERSION)
 
 .PHONY: install
-install: install-module install-programs install-system ## install all of it (as root)
+install: install-module install-programs install-system ## install everything (as root)
 
 .PHONY: uninstall
-uninstall: ## remove what install installed (as root)
+uninstall: ## remove the installed files (as root)
 	rm -f '$(DESTDIR)/lib/modules/$(KVER)/updates'/hwtimer.ko*
 	$(if $(DESTDIR),,depmod $(KVER))
 	+$(LIBRARY) uninstall
@@ -193,7 +193,7 @@ install-module: modules
 		INSTALL_MOD_DIR=updates $(if $(DESTDIR),INSTALL_MOD_PATH='$(DESTDIR)')
 	$(if $(DESTDIR),,depmod $(KVER))
 
-# Library, tool and manual
+# The library, the tool and the manual
 .PHONY: install-programs
 install-programs:
 	+$(LIBRARY) install
@@ -207,7 +207,7 @@ install-programs:
 	done
 	$(if $(DESTDIR),,ldconfig)
 
-# Who may open the device, and whether the module is loaded at boot
+# The group that may open the device, and, if asked for, loading at boot
 .PHONY: install-system
 install-system:
 	for file in $(SYSTEM_FILES) $(if $(AUTOLOAD),$(AUTOLOAD_FILE)); do \
@@ -224,7 +224,7 @@ install-dkms: ## have DKMS build the module for each kernel (as root)
 	$(if $(DESTDIR),,dkms install 'hwtimer/$(VERSION)')
 
 .PHONY: uninstall-dkms
-uninstall-dkms: ## remove what install-dkms installed (as root)
+uninstall-dkms: ## undo install-dkms (as root)
 	$(if $(DESTDIR),,dkms remove 'hwtimer/$(VERSION)' --all)
 	rm -rf '$(dkms_dir)'
 
@@ -242,5 +242,5 @@ tool: | compiler ## hwtimerctl, in build/tool
 	+@$(TOOL)
 
 .PHONY: clean
-clean: ## remove what was built here (kernels stay in the cache)
+clean: ## remove build/ (kernels stay in the cache)
 	rm -rf build

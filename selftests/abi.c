@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What all calls have in common: the layout of the structures and the numbers
- * of the commands, the same for 32- and 64-bit programs; the growable
- * structures' sizes; bad addresses; unknown commands; the device itself.
+ * What all calls have in common: the layout of the structures and the numbers of the
+ * commands, which are the same in 32- and 64-bit programs; structures that may grow; bad
+ * addresses; unknown commands; the device itself.
  */
 #include "hwtimer_test.h"
 
@@ -292,7 +292,7 @@ TEST_F(hwtimer, opens_are_independent)
 	EXPECT_EQ(0, close(other));
 }
 
-/* A valid argument of any command, at the start of @arg. */
+/* Writes a valid argument of any command to @arg. */
 static void valid_argument(void *arg, unsigned long number, size_t size,
 			   __u64 id)
 {
@@ -330,7 +330,7 @@ static void valid_argument(void *arg, unsigned long number, size_t size,
 	}
 }
 
-/* Bad addresses, for each command. */
+/* Bad addresses, tried with each command */
 FIXTURE(command)
 {
 	int fd;
@@ -463,7 +463,7 @@ TEST_F(command, read_only_memory_is_efault_where_there_is_an_answer)
 			    read_only_copy(arg, variant->size)));
 }
 
-/* The structures that carry their size. */
+/* The structures that carry their size, and so may grow */
 FIXTURE(growable)
 {
 	int fd;
@@ -474,7 +474,7 @@ FIXTURE_VARIANT(growable)
 {
 	unsigned long number;
 	size_t size;
-	size_t first; /* when it was first published */
+	size_t first; /* size when it was first published */
 };
 
 /* clang-format off */
@@ -522,7 +522,7 @@ FIXTURE_VARIANT_ADD(growable, notify)
 
 /* clang-format on */
 
-/* What a newer program knows beyond this one's structure. */
+/* Bytes that a newer program's structure has beyond this one's */
 #define GROWTH 64
 
 FIXTURE_SETUP(growable)
@@ -551,7 +551,7 @@ TEST_F(growable, smaller_than_the_first_published_is_einval)
 	}
 }
 
-/* What lies beyond its structure is not looked at, and not written to. */
+/* The kernel neither reads nor writes beyond an older program's structure. */
 TEST_F(growable, older_program_is_served_as_far_as_it_reaches)
 {
 	for (size_t size = variant->first; size <= variant->size; size += 4) {

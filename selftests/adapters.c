@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libhwtimer in loops of epoll, libevent and libuv: each timer's callback is called
- * once; the loop's other business goes on; and the loop ends when the instance does.
+ * libhwtimer in loops of epoll, libevent and libuv. Each timer's callback is called once,
+ * the loop's other work goes on, and the loop ends when the instance does.
  */
 #include "hwtimer_test.h"
 
@@ -34,7 +34,7 @@ FIXTURE_SETUP(adapter)
 			  hwt_schedule(self->timers.hwt, i * 10 * US, i, NULL));
 }
 
-/* A stopped instance is what ends a loop that has nothing else. */
+/* Stops the instance after the last timer, which ends a loop that has nothing else. */
 static void on_timer(void *arg, const struct hwtimer_event *event)
 {
 	struct timers *timers = arg;
@@ -141,8 +141,8 @@ TEST_F(adapter, libuv)
 }
 
 /*
- * More events than a turn of the loop takes, of which the descriptor would not be
- * ready for the rest.
+ * There are more events than one turn of the loop takes. With this watermark, the
+ * descriptor is not ready for the rest.
  */
 TEST_F(adapter, libevent_takes_what_notify_leaves)
 {

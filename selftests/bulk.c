@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * BULK: one operation on many timers. The same as SUBMIT, which it is compared
- * with; arrays of every length; results over the timers; memory that faults half
- * way; a signal half way.
+ * BULK: one operation on many timers. It does the same as SUBMIT, to which it is
+ * compared; takes arrays of every length; may write results over the timers; and handles
+ * memory that faults half way, and a signal half way.
  */
 #include "hwtimer_test.h"
 
@@ -24,22 +24,13 @@ static int bulk_schedule(int fd, __u64 time, unsigned int count, __u64 *ids)
 	return dev_bulk(fd, HWTIMER_OP_SCHEDULE, 0, timers, ids, count);
 }
 
-/* The negative errno that a result stands for; 0: it is none. */
+/* Returns the negative errno in a result, or 0 if it has none. */
 static int error_of(__u64 result)
 {
 	return result >= (__u64)-4095LL ? (int)result : 0;
 }
 
-static struct hwtimer_query query_of(int fd, __u64 id)
-{
-	struct hwtimer_query query;
-
-	if (dev_query(fd, id, &query))
-		memset(&query, 0, sizeof(query));
-	return query;
-}
-
-/* Delays count from when the kernel takes them, and deadlines from never. */
+/* Delays count from when the kernel takes them; deadlines are absolute. */
 TEST_F(hwtimer, delays_and_deadlines)
 {
 	const __s64 delays[] = { HOUR, 2 * HOUR, -2, INT64_MAX, INT64_MIN };
@@ -60,26 +51,34 @@ TEST_F(hwtimer, delays_and_deadlines)
 				      first ? ids : results, 5));
 		after = now_ns();
 		for (unsigned int i = 0; i < 2; i++) {
-			__u64 deadline = query_of(self->fd, ids[i]).deadline;
+			__u64 deadline =
+				query_of(_metadata, self->fd, ids[i]).deadline;
 
 			EXPECT_LE(before + delays[i], deadline);
 			EXPECT_GE(after + delays[i], deadline);
 		}
-		EXPECT_EQ(HWTIMER_NEVER, query_of(self->fd, ids[3]).deadline);
+		EXPECT_EQ(HWTIMER_NEVER,
+			  query_of(_metadata, self->fd, ids[3]).deadline);
 	}
 	for (unsigned int i = 2; i < 5; i += 2) {
-		EXPECT_LE(before, query_of(self->fd, ids[i]).deadline);
-		EXPECT_GE(after, query_of(self->fd, ids[i]).deadline);
+		EXPECT_LE(before,
+			  query_of(_metadata, self->fd, ids[i]).deadline);
+		EXPECT_GE(after,
+			  query_of(_metadata, self->fd, ids[i]).deadline);
 	}
 	timers[0] = (struct hwtimer_bulk_timer){ .time = HWTIMER_NEVER };
 	timers[1] = (struct hwtimer_bulk_timer){ .time = after + HOUR };
 	ASSERT_EQ(2, dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE,
 			      timers, ids, 2));
-	EXPECT_EQ(HWTIMER_NEVER, query_of(self->fd, ids[0]).deadline);
-	EXPECT_EQ(after + HOUR, query_of(self->fd, ids[1]).deadline);
+	EXPECT_EQ(HWTIMER_NEVER,
+		  query_of(_metadata, self->fd, ids[0]).deadline);
+	EXPECT_EQ(after + HOUR, query_of(_metadata, self->fd, ids[1]).deadline);
 }
 
-/* In between, at both ends, and beyond the limit; and it leaves room for others. */
+/*
+ * Delays of HWTIMER_NEVER are refused within an array, at both its ends, and beyond the
+ * limit. A refused delay does not count towards the limit.
+ */
 TEST_F(hwtimer, a_delay_of_never_is_refused)
 {
 	const unsigned int count = 300, limit = 250;
@@ -101,7 +100,8 @@ TEST_F(hwtimer, a_delay_of_never_is_refused)
 			ASSERT_EQ(-ENOSPC, error_of(results[i]));
 		} else {
 			ASSERT_EQ(0, error_of(results[i]));
-			ASSERT_EQ(i, query_of(self->fd, results[i]).user_data);
+			ASSERT_EQ(i, query_of(_metadata, self->fd, results[i])
+					     .user_data);
 			ids[filed++] = results[i];
 		}
 	}
@@ -119,9 +119,10 @@ TEST_F(hwtimer, a_delay_of_never_is_refused)
 	for (unsigned int i = 0; i < filed; i++) {
 		ASSERT_EQ(i % 3 ? 0 : -EINVAL, error_of(results[i]));
 		ASSERT_EQ(i % 3 == 0,
-			  query_of(self->fd, ids[i]).remaining <= HOUR);
+			  query_of(_metadata, self->fd, ids[i]).remaining <=
+				  HOUR);
 	}
-	/* Whether there is such a timer does not matter. */
+	/* The delay is refused whether or not the timer exists. */
 	timers[0] =
 		(struct hwtimer_bulk_timer){ .id = 1, .time = HWTIMER_NEVER };
 	ASSERT_EQ(1, dev_bulk(self->fd, HWTIMER_OP_RESCHEDULE, 0, timers,
@@ -211,7 +212,7 @@ TEST_F(hwtimer, each_entry_gets_its_own_result)
 	EXPECT_EQ(1, stats_of(self->fd).discarded);
 }
 
-/* Whether the same came of all operations in both instances. */
+/* Expects the same results of all operations in both instances. */
 static void check_same(struct __test_metadata *_metadata,
 		       const struct hwtimer_request *requests,
 		       const __u64 *results, unsigned int count)
@@ -228,9 +229,8 @@ static void check_same(struct __test_metadata *_metadata,
 }
 
 /*
- * Two instances, to which the same is done by SUBMIT and by BULK: all results
- * are the same, the timers, and the ids, as records are handed out in the same
- * order.
+ * Two instances do the same, one by SUBMIT and one by BULK. All results and timers are
+ * the same, and so are the ids, as both hand out records in the same order.
  */
 TEST_F(hwtimer, random_bulks_are_the_same_as_submits)
 {
@@ -313,7 +313,7 @@ TEST_F(hwtimer, arrays_of_every_length)
 	}
 }
 
-/* The results of one part must not spoil the timers of the next. */
+/* The results of one part of the array must not spoil the timers of the next part. */
 TEST_F(hwtimer, results_may_overwrite_the_timers)
 {
 	struct hwtimer_bulk_timer timers[BATCH];
@@ -329,7 +329,7 @@ TEST_F(hwtimer, results_may_overwrite_the_timers)
 	}
 }
 
-/* The same of ids and of new deadlines, which go on being right in all parts. */
+/* The same for ids and new deadlines: every part gets the right ones. */
 TEST_F(hwtimer, each_of_many_parts_is_done)
 {
 	struct hwtimer_bulk_timer timers[BATCH];
@@ -358,7 +358,7 @@ TEST_F(hwtimer, each_of_many_parts_is_done)
 			  dev_query(self->fd, ids[i], &query));
 }
 
-/* Of ids, too, those up to the edge are dealt with. */
+/* Ids up to the edge are handled, too. */
 TEST_F(hwtimer, ids_that_fault_half_way)
 {
 	for (unsigned int whole = 0; whole <= 520; whole += 65) {
@@ -411,7 +411,9 @@ TEST_F(hwtimer, wrong_operations_flags_and_counts_are_einval)
 	EXPECT_EQ(0, stats_of(self->fd).scheduled);
 }
 
-/* As what a delay means when the clock is set nobody can say. */
+/*
+ * CLOCK_REALTIME takes no delays: after a set of the clock, they would have no meaning.
+ */
 TEST_F(hwtimer, delays_of_the_realtime_clock_are_einval)
 {
 	struct hwtimer_setup setup = { .clock = CLOCK_REALTIME };
@@ -472,7 +474,7 @@ TEST_F(hwtimer, bad_addresses_are_efault)
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
-/* Timers up to the edge are scheduled, whatever part of the next one is there. */
+/* Timers up to the edge are scheduled, whatever part of the next one can be read. */
 TEST_F(hwtimer, timers_that_fault_half_way)
 {
 	for (unsigned int whole = 0; whole <= 520; whole += 65)
@@ -490,7 +492,7 @@ TEST_F(hwtimer, timers_that_fault_half_way)
 		}
 }
 
-/* What the program cannot be told of is undone, and told is what is not. */
+/* A schedule is undone if its id cannot be written; every other id is written. */
 TEST_F(hwtimer, schedules_whose_ids_cannot_be_written_are_undone)
 {
 	struct hwtimer_bulk_timer timers[BATCH];
@@ -513,7 +515,7 @@ TEST_F(hwtimer, schedules_whose_ids_cannot_be_written_are_undone)
 }
 
 /*
- * Mostly they are not due yet when they are undone; with the shortest tick, some
+ * Most timers are not due yet when their schedule is undone; with the shortest tick, some
  * are.
  */
 TEST_F(hwtimer, undone_schedules_that_were_due_do_not_come)

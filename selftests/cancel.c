@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CANCEL: a timer that was cancelled never comes; what is too late to cancel,
- * what never was; ids that are stale, foreign or forged reach nobody's timer.
+ * CANCEL: a cancelled timer never comes; a timer that has expired or never existed is an
+ * error; an id that is stale, forged or of another instance does not reach any timer.
  */
 #include "hwtimer_test.h"
 
-/* An id whose event waits to be read. */
+/* Returns the id of a timer whose event is ready, or 0. */
 static __u64 expired_timer(int fd, __u64 user_data)
 {
 	__u64 id = dev_after(fd, 0, user_data);
@@ -145,7 +145,7 @@ TEST_F(hwtimer, stale_id_does_not_reach_the_next_timer)
 	__u64 stale = dev_after(self->fd, HOUR, 1), id = stale;
 	struct hwtimer_query query;
 
-	/* The record is used again and again. */
+	/* The same record is used for each timer. */
 	for (unsigned int i = 0; i < 1000; i++) {
 		ASSERT_EQ(0, dev_cancel(self->fd, id, 0));
 		id = dev_after(self->fd, HOUR, 2);

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The clocks: CLOCK_BOOTTIME; CLOCK_REALTIME, whose deadlines follow it when
- * somebody sets it, forwards and backwards; and the report of that. These tests
- * set the machine's clock, and put it right again from CLOCK_MONOTONIC.
+ * Timers by CLOCK_BOOTTIME, and timers by CLOCK_REALTIME. The latter follow the clock
+ * when somebody sets it, forwards or backwards, and an instance can ask for a report of
+ * that. These tests set the machine's clock, and set it right again by CLOCK_MONOTONIC.
  */
 #include "hwtimer_test.h"
 
-#include <sys/eventfd.h>
-
-/* The true CLOCK_REALTIME minus CLOCK_MONOTONIC, from before the first test. */
+/* The true CLOCK_REALTIME minus CLOCK_MONOTONIC, taken before the first test. */
 static __u64 true_offset;
 
 static void __attribute__((constructor)) remember_the_time(void)
@@ -16,7 +14,7 @@ static void __attribute__((constructor)) remember_the_time(void)
 	true_offset = clock_ns(CLOCK_REALTIME) - now_ns();
 }
 
-/* Sets CLOCK_REALTIME to the true time and @shift; -errno if it may not be. */
+/* Sets CLOCK_REALTIME to the true time plus @shift; returns 0 or -errno. */
 static int shift_clock(__s64 shift)
 {
 	__u64 time = now_ns() + true_offset + shift;
@@ -40,15 +38,6 @@ static int open_clock(__u32 clock, __u32 kind, __u32 flags)
 	int fd = dev_open(O_NONBLOCK);
 
 	return fd < 0 ? fd : dev_setup_as(fd, setup) ?: fd;
-}
-
-static struct hwtimer_query query_of(struct __test_metadata *_metadata, int fd,
-				     __u64 id)
-{
-	struct hwtimer_query query;
-
-	ASSERT_EQ(0, dev_query(fd, id, &query));
-	return query;
 }
 
 /* ---- CLOCK_BOOTTIME ---- */
@@ -84,10 +73,7 @@ FIXTURE_SETUP(boottime)
 
 FIXTURE_TEARDOWN(boottime)
 {
-	struct hwtimer_stats stats = stats_of(self->fd);
-
-	expect_balance(_metadata, &stats);
-	EXPECT_EQ(0, close(self->fd));
+	expect_close(_metadata, self->fd);
 }
 
 TEST_F(boottime, relative_timer_comes)
@@ -208,13 +194,14 @@ FIXTURE_TEARDOWN(realtime)
 
 	EXPECT_EQ(0, shift_clock(0));
 	expect_balance(_metadata, &stats);
-	EXPECT_EQ(0, stats.clock_sets); /* as nobody asked */
+	/* Sets are counted only with HWTIMER_REPORT_CLOCK_SET. */
+	EXPECT_EQ(0, stats.clock_sets);
 	EXPECT_EQ(0, close(self->fd));
 }
 
 /*
- * Events of timers whose user_data are their places in the order: each once,
- * none early by the clock as it is now, in order.
+ * Expects @n events in order, each once. A timer's user_data is its place in the order;
+ * no event may be early by the clock as it is now.
  */
 static void expect_all(struct __test_metadata *_metadata, int fd,
 		       unsigned int first, unsigned int n)
@@ -230,8 +217,9 @@ static void expect_all(struct __test_metadata *_metadata, int fd,
 }
 
 /*
- * @n timers, @spacing apart, scheduled in another order, and all of them before
- * the first is due, @lead from now or more. Returns its deadline.
+ * Schedules @n timers, @spacing apart, in another order than that of their deadlines. All
+ * are scheduled before the first is due, which is @lead from now or later. Returns the
+ * first deadline.
  */
 static __u64 schedule_shuffled(struct __test_metadata *_metadata, int fd,
 			       unsigned int n, __u64 spacing, __u64 lead)
@@ -241,7 +229,7 @@ static __u64 schedule_shuffled(struct __test_metadata *_metadata, int fd,
 	ASSERT_GE(BATCH, n);
 	fill_schedules(requests, n, HWTIMER_ABSOLUTE, 0, 0);
 	for (unsigned int i = 0; i < n; i++) {
-		/* 37 is prime to all the numbers of timers below */
+		/* 37 has no common factor with any of the numbers of timers below. */
 		requests[i].user_data = i * 37 % n;
 		requests[i].time = requests[i].user_data * spacing;
 	}
@@ -366,7 +354,7 @@ TEST_F(realtime, forward_set_makes_a_pending_timer_due)
 	TH_LOG("after %llu us", (now_ns() - start) / US);
 	expect_not_early(_metadata, &event, CLOCK_REALTIME);
 	EXPECT_EQ(deadline, event.deadline);
-	/* An hour late, by the clock that it goes by. */
+	/* By its own clock the timer is an hour late. */
 	EXPECT_EQ(UINT_MAX, event.lateness);
 	EXPECT_LE(HOUR / 2, stats_of(self->fd).lateness_max);
 }
@@ -390,8 +378,8 @@ TEST_F(realtime, forward_set_leaves_what_is_still_ahead)
 }
 
 /*
- * The same, and the clock is set back before the first of them is due. Returns
- * when that would have been; ns of CLOCK_MONOTONIC.
+ * Like schedule_shuffled(), and then sets the clock to @shift, before the first timer is
+ * due. Returns when that timer would have been due, in ns of CLOCK_MONOTONIC.
  */
 static __u64 set_back_in_time(struct __test_metadata *_metadata, int fd,
 			      unsigned int n, __u64 spacing, __s64 shift)
@@ -425,7 +413,9 @@ TEST_F(realtime, backward_set_puts_a_pending_timer_off)
 	EXPECT_EQ(due + true_offset, event.deadline);
 }
 
-/* By no more than it was: the timer comes although nobody sets it again. */
+/*
+ * The timers come late by as much as the clock was set back, though nobody sets it again.
+ */
 TEST_F(realtime, timer_comes_in_the_end_after_a_backward_set)
 {
 	__u64 due;
@@ -450,7 +440,7 @@ TEST_F(realtime, many_timers_stay_in_order_across_a_backward_set)
 	for (unsigned int i = 0; i < 1000; i++) {
 		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 		expect_not_early(_metadata, &event, CLOCK_REALTIME);
-		/* 10 of them share a tick; where it begins is not known. */
+		/* 10 of them share a tick; the test does not know where a tick begins. */
 		EXPECT_LE(i, event.user_data + 10);
 		EXPECT_GE(i + 10, event.user_data);
 	}
@@ -464,7 +454,7 @@ TEST_F(realtime, backward_set_in_the_middle_of_them)
 	expect_all(_metadata, self->fd, 0, 20);
 	ASSERT_EQ(0, shift_clock(-(__s64)HOUR));
 	sleep_ns(20 * MS);
-	/* Those that had been queued before can be read: not early then. */
+	/* Events that were queued before can still be read: they were not early then. */
 	for (struct hwtimer_event event; dev_read(self->fd, &event, 1) == 1;
 	     came++)
 		ASSERT_EQ(20 + came, event.user_data);
@@ -484,7 +474,7 @@ TEST_F(realtime, forward_set_in_the_middle_of_them)
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
-/* Much later than a round of the wheel they are still in order. */
+/* Deadlines that are many rounds of the wheel ago are still delivered in order. */
 TEST_F(realtime, forward_set_over_many_rounds_of_a_small_wheel)
 {
 	struct hwtimer_setup setup = {
@@ -500,7 +490,7 @@ TEST_F(realtime, forward_set_over_many_rounds_of_a_small_wheel)
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
-/* To before the instance was started, with timers old and new. */
+/* The clock is set to a time before the instance was started, with old and new timers. */
 TEST_F(realtime, new_timers_after_a_backward_set)
 {
 	__u64 old = realtime() + HOUR, deadline;
@@ -526,7 +516,7 @@ TEST_F(realtime, new_timers_after_a_backward_set)
 	EXPECT_EQ(old, event.deadline);
 }
 
-/* It waits for the next tick of a clock that then is an hour away. */
+/* The timer waits for the next tick, which is an hour away after the clock is set. */
 TEST_F(realtime, overdue_timer_comes_after_a_backward_set)
 {
 	struct hwtimer_setup setup = {
@@ -582,7 +572,7 @@ TEST_F(realtime, cancelled_and_stopped_after_a_backward_set)
 	EXPECT_GE(25 * HOUR, timers[0].remaining);
 }
 
-/* To and fro, again and again, over timers near and far: each comes once. */
+/* The clock is set to and fro, over near and far timers: each comes once. */
 TEST_F(realtime, set_again_and_again)
 {
 	bool came[200] = { false };
@@ -593,7 +583,7 @@ TEST_F(realtime, set_again_and_again)
 		struct hwtimer_event events[16];
 		int got;
 
-		/* On the whole it goes forward. */
+		/* On the whole the clock goes forward. */
 		ASSERT_EQ(0, shift_clock(i * 100 * MS +
 					 (i * 7919ULL % 100) * 30 * MS));
 		dev_poll(self->fd, POLLIN, 1);
@@ -604,7 +594,7 @@ TEST_F(realtime, set_again_and_again)
 			came[events[j].user_data] = true;
 		}
 	}
-	/* What a slow worker had no time for between the sets */
+	/* Events that a slow worker did not queue between the sets. */
 	ASSERT_EQ(0, shift_clock(HOUR));
 	for (; total < 200; total++) {
 		struct hwtimer_event event;
@@ -657,7 +647,7 @@ TEST_F(realtime, backward_set_keeps_the_phase_of_a_periodic_timer)
 			       });
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	ASSERT_EQ(0, shift_clock(-(__s64)HOUR));
-	/* It had expired; the next deadline is an hour away. */
+	/* The timer had expired; its next deadline is an hour away. */
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(first, event.deadline);
 	EXPECT_EQ(1, event.expirations);
@@ -671,7 +661,7 @@ TEST_F(realtime, backward_set_keeps_the_phase_of_a_periodic_timer)
 	EXPECT_EQ(first + 10 * MS, event.deadline);
 }
 
-/* The number of expirations has 32 bits; what is beyond comes afterwards. */
+/* An event counts expirations in 32 bits; the next event has the rest. */
 TEST_F(realtime, more_expirations_than_an_event_can_tell)
 {
 	__u64 first = realtime() - 43000 * SEC, before, after, rest;
@@ -743,8 +733,8 @@ TEST_F(realtime, slack_and_a_backward_set)
 }
 
 /*
- * As if it had never been set forward: those that had no chance to expire before
- * it was set back come at their time.
+ * The clock is set forward and back again. Timers that did not expire in between come at
+ * their time, as if the clock had not been set.
  */
 TEST_F(realtime, forward_set_that_is_taken_back_while_they_expire)
 {
@@ -764,7 +754,7 @@ TEST_F(realtime, forward_set_that_is_taken_back_while_they_expire)
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
-/* Within a tick, too, those that were scheduled before and after it. */
+/* Timers within a tick keep their order, whether scheduled before or after a set. */
 TEST_F(realtime, order_within_a_tick_across_sets_of_both_sorts)
 {
 	enum { EACH = 100, SETS = 3, N = SETS * EACH, TICKS = 5 };
@@ -774,7 +764,7 @@ TEST_F(realtime, order_within_a_tick_across_sets_of_both_sorts)
 	struct hwtimer_event event;
 
 	for (unsigned int i = 0; i < SETS; i++) {
-		/* The wheel has turned, and will have to go back. */
+		/* The wheel has turned, and must go back. */
 		if (shifts[i] < 0) {
 			ASSERT_NE(0, dev_at(self->fd, realtime(), N));
 			ASSERT_EQ(1, dev_discard_events(self->fd, 1));
@@ -798,7 +788,7 @@ TEST_F(realtime, order_within_a_tick_across_sets_of_both_sorts)
 	}
 }
 
-/* Others do not go by that clock. */
+/* Instances with another clock do not notice the set. */
 TEST_F(realtime, other_clocks_are_not_set)
 {
 	const __u32 clocks[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME };
@@ -820,7 +810,7 @@ TEST_F(realtime, other_clocks_are_not_set)
 	}
 }
 
-/* NOTIFY's delay does not follow it either. */
+/* NOTIFY's delay does not follow the clock either. */
 TEST_F(realtime, delay_of_notify_is_not_set_back)
 {
 	ASSERT_EQ(0, dev_notify(self->fd, 10, 100 * MS, -1));
@@ -868,7 +858,7 @@ FIXTURE_TEARDOWN(report)
 	EXPECT_EQ(0, close(self->fd));
 }
 
-/* Wait until the instance has noticed that the clock was set @sets times. */
+/* Waits until the instance has counted @sets sets of the clock, and no more. */
 static bool wait_for_sets(int fd, __u64 sets)
 {
 	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
@@ -879,7 +869,7 @@ static bool wait_for_sets(int fd, __u64 sets)
 	return false;
 }
 
-/* It is told, and only once. */
+/* Expects that a reader gets the report, and gets it only once. */
 static void expect_report(struct __test_metadata *_metadata, int fd)
 {
 	struct hwtimer_event event;
@@ -904,7 +894,7 @@ TEST_F(report, each_set_is_told_once)
 		EXPECT_EQ(i + 1, stats_of(self->fd).clock_sets);
 		EXPECT_EQ(1, stats_of(self->fd).pending);
 	}
-	/* And not again. */
+	/* No further report comes. */
 	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 1100));
 	EXPECT_EQ(3, stats_of(self->fd).clock_sets);
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", self->fd);
@@ -1033,7 +1023,7 @@ TEST_F(report, every_instance_that_asked_is_told)
 
 TEST_F(report, is_ready_below_the_watermark_and_adds_to_the_eventfd)
 {
-	int eventfd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	int eventfd_ = make_eventfd();
 	struct hwtimer_event event;
 	eventfd_t count = 0;
 

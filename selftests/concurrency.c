@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many threads and processes on one instance: every timer ends exactly once,
- * and all counts are exact at the end, whoever raced with whom. And bursts: a
- * million timers in one tick keep nobody else from working.
+ * Many threads and processes use one instance at once. Every timer ends exactly once, and
+ * all counts are exact at the end, whichever calls raced. A burst of a million timers in
+ * one tick does not block other calls or other instances.
  */
 #include "hwtimer_test.h"
 
-/* How a timer ended, and how often. Arrays of them go by user_data. */
+/* How often a timer ended in each way. Arrays of fates are indexed by user_data. */
 struct fate {
 	unsigned char cancelled; /* or discarded */
 	unsigned char delivered;
@@ -27,13 +27,7 @@ static void *shared_memory(size_t size)
 	return memory;
 }
 
-static unsigned int next_random(unsigned int *seed)
-{
-	*seed = *seed * 1103515245 + 12345;
-	return *seed >> 8;
-}
-
-/* Read what is ready, up to a batch. */
+/* Reads up to 64 events that are ready. */
 static void read_some(int fd, struct fate *fates)
 {
 	struct hwtimer_event events[64];
@@ -43,7 +37,7 @@ static void read_some(int fd, struct fate *fates)
 		count(&fates[events[i].user_data].delivered);
 }
 
-/* Read until nothing is pending or ready. */
+/* Reads until no timer is pending and no event is ready. */
 static void read_the_rest(struct __test_metadata *_metadata, int fd,
 			  struct fate *fates)
 {
@@ -55,7 +49,7 @@ static void read_the_rest(struct __test_metadata *_metadata, int fd,
 	} while (stats.pending || stats.ready);
 }
 
-/* Every timer ended once, and the counters agree. */
+/* Expects that every timer ended once, and that the counters agree. */
 static void expect_fates(struct __test_metadata *_metadata, int fd,
 			 const struct fate *fates, unsigned int n)
 {
@@ -80,9 +74,9 @@ static void expect_fates(struct __test_metadata *_metadata, int fd,
 	expect_balance(_metadata, &stats);
 }
 
-#define GROUP 64 /* timers that a thread deals with at a time */
+#define GROUP 64 /* timers that a thread handles at a time */
 
-/* One thread's share of a mixed load: its timers are first to first + n. */
+/* One thread's share of a mixed load: the timers from @first to @first + @n - 1. */
 struct mixed {
 	int fd;
 	unsigned int first;
@@ -91,7 +85,7 @@ struct mixed {
 	unsigned int failures;
 };
 
-/* Both schedule a group, and return how many they could not. */
+/* The next two schedule a group, and return the number of failures. */
 static unsigned int schedule_group(int fd, unsigned int first,
 				   unsigned int *seed, __u64 *ids)
 {
@@ -171,7 +165,7 @@ static void *mixed_load(void *arg)
 	return NULL;
 }
 
-/* Four threads, which have a quarter of the timers from @first on each. */
+/* Runs four threads, each with a quarter of the @n timers from @first on. */
 static unsigned int four_threads(int fd, unsigned int first, unsigned int n,
 				 struct fate *fates)
 {
@@ -198,32 +192,30 @@ TEST_F(hwtimer, two_processes_and_eight_threads)
 {
 	unsigned int n = 8 * GROUP * scaled(125);
 	struct fate *fates = shared_memory(n * sizeof(*fates));
-	int status;
 	pid_t pid;
 
 	pid = fork();
 	if (!pid)
 		_exit(four_threads(self->fd, 0, n / 2, fates) ? 1 : 0);
 	EXPECT_EQ(0, four_threads(self->fd, n / 2, n / 2, fates));
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, wait_for_child(pid));
 	read_the_rest(_metadata, self->fd, fates);
 	expect_fates(_metadata, self->fd, fates, n);
 }
 
-/* Threads that all deal with the same timers, each in an order of its own. */
+/* One of the threads that race for the same timers, each in its own order. */
 struct rival {
 	int fd;
 	unsigned int number;
 	const __u64 *ids;
 	struct fate *fates; /* of all timers */
-	struct fate *raced; /* of those that ids are of */
+	struct fate *raced; /* of the timers in ids */
 	pthread_barrier_t *barrier;
 	unsigned int failures;
 };
 
 #define RIVALS 4
-#define RACE 1024 /* timers that they race for; a power of two */
+#define RACE 1024 /* timers that the threads race for; a power of two */
 #define ROUNDS 10
 
 /* Odd factors shuffle, as RACE is a power of two. */
@@ -282,7 +274,7 @@ static void *read_all(void *arg)
 	return NULL;
 }
 
-/* What the threads do, to timers that expire meanwhile or have done so. */
+/* What each thread does, to timers that expire meanwhile or, if expired, before. */
 FIXTURE(rivals)
 {
 	int fd;
@@ -329,7 +321,7 @@ FIXTURE_TEARDOWN(rivals)
 	EXPECT_EQ(0, close(self->fd));
 }
 
-/* The timers that a race is about. */
+/* Schedules the timers that the threads race for. */
 static void schedule_race(struct __test_metadata *_metadata, int fd,
 			  __u64 first_user_data, bool expired, __u64 *ids)
 {
@@ -383,7 +375,7 @@ TEST_F(rivals, every_timer_ends_once)
 	TH_LOG("%u of %u were cancelled", cancelled, ROUNDS * RACE);
 }
 
-/* A thread that looks whether the books balance while others work. */
+/* A thread that checks that the counters balance while other threads work. */
 struct auditor {
 	int fd;
 	bool stop;
@@ -417,7 +409,7 @@ TEST_F(hwtimer, books_balance_at_all_times)
 	pthread_t thread;
 
 	start_threads(&thread, 1, audit, &auditor, 0);
-	/* Where they are done before the auditor comes, they begin anew. */
+	/* If the load ends before the auditor has run twice, the load starts again. */
 	for (unsigned int i = 0; i < 20 && audits_of(&auditor) < 2; i++)
 		EXPECT_EQ(0, four_threads(self->fd, 0, n, fates));
 	__atomic_store_n(&auditor.stop, true, __ATOMIC_RELAXED);
@@ -426,7 +418,7 @@ TEST_F(hwtimer, books_balance_at_all_times)
 	EXPECT_LT(1, auditor.audits);
 }
 
-/* Both kinds of wheel, and all sizes. */
+/* A setup for the @nth instance: both kinds of wheel, and all sizes. */
 static struct hwtimer_setup setup_of(unsigned int nth)
 {
 	return (struct hwtimer_setup){
@@ -438,7 +430,7 @@ static struct hwtimer_setup setup_of(unsigned int nth)
 	};
 }
 
-/* Instances beside each other, each with timers that only it may deliver. */
+/* Instances work at the same time, and each delivers only its own timers. */
 TEST_F(hwtimer, many_instances)
 {
 	struct hwtimer_event events[100];
@@ -468,7 +460,7 @@ TEST_F(hwtimer, many_instances)
 	}
 }
 
-/* A thread that schedules until the instance is stopped, be it full before. */
+/* A thread that schedules until the instance is stopped; ENOSPC does not end it. */
 struct scheduler {
 	int fd;
 	unsigned int scheduled;
@@ -521,7 +513,7 @@ TEST_F(hwtimer, stop_against_schedule)
 	EXPECT_EQ(scheduled, came);
 }
 
-/* A thread that takes back what it can by STOP. */
+/* A thread that takes timers back by STOP until it gets no more. */
 struct stopper {
 	int fd;
 	unsigned char *came;
@@ -560,11 +552,11 @@ TEST_F(hwtimer, stop_against_stop)
 		EXPECT_EQ(1, came[i]);
 }
 
-/* A thread that stops until nothing is left, though there may be events to read. */
+/* A thread that calls STOP until nothing is left, though events may be unread. */
 struct patient {
 	int fd;
 	unsigned char *came;
-	unsigned int failures; /* answers that contradict others */
+	unsigned int failures; /* answers that contradict each other */
 };
 
 static void *stop_until_none_is_left(void *arg)
@@ -594,7 +586,7 @@ static void *read_until_drained(void *arg)
 	struct hwtimer_event events[3];
 	int ret;
 
-	/* EAGAIN: another reader, or STOP, has its turn. */
+	/* EAGAIN: another reader, or STOP, is taking events. */
 	do {
 		ret = dev_read(patient->fd, events, 3);
 		patient->failures += ret < 0 && ret != -EAGAIN;
@@ -603,7 +595,10 @@ static void *read_until_drained(void *arg)
 	return NULL;
 }
 
-/* Those that rest come back, each once, while others read, cancel or discard. */
+/*
+ * While other threads read, each periodic timer either comes back by STOP, once, or ends
+ * by a cancel or a discard.
+ */
 TEST_F(hwtimer, stop_against_readers_of_periodic_timers)
 {
 	const unsigned int n = 3000;
@@ -623,7 +618,7 @@ TEST_F(hwtimer, stop_against_readers_of_periodic_timers)
 		patients[i] = (struct patient){ .fd = self->fd, .came = came };
 	start_threads(threads, 2, stop_until_none_is_left, patients,
 		      sizeof(patients[0]));
-	/* Before the readers begin, as they go away when it is drained. */
+	/* STOP comes before the readers: they end when the instance is drained. */
 	ASSERT_LE(0, dev_stop(self->fd, NULL, 0, NULL));
 	start_threads(threads + 2, 2, read_until_drained, patients + 2,
 		      sizeof(patients[0]));
@@ -644,7 +639,7 @@ TEST_F(hwtimer, stop_against_readers_of_periodic_timers)
 	free(ids);
 }
 
-/* Enough that others have the time to do something meanwhile. */
+/* A burst is so large that other threads have time to run meanwhile. */
 static unsigned int burst_size(void)
 {
 	unsigned int n = scaled(1000000);
@@ -653,15 +648,15 @@ static unsigned int burst_size(void)
 }
 
 /*
- * Schedules @n timers for one moment that lies ahead when all are scheduled.
- * Returns the moment, or 0. Before events are waited for it should have come: it is
- * far ahead, if the machine was busy when it was chosen.
+ * Schedules @n timers for one moment, which is still ahead when all are scheduled. If the
+ * machine was busy, the moment is far ahead: sleep until then before you wait for events.
+ * Returns the moment, or 0.
  */
 static __u64 schedule_burst(int fd, unsigned int n)
 {
 	__u64 ids[BATCH], start = now_ns(), moment;
 
-	/* How long will it take? */
+	/* Measure how long it takes. */
 	for (unsigned int i = 0; i < 10; i++) {
 		if (dev_schedule_many(fd, BATCH, 0, HOUR, ids) != BATCH ||
 		    dev_cancel_many(fd, BATCH, ids) != BATCH)
@@ -676,7 +671,7 @@ static __u64 schedule_burst(int fd, unsigned int n)
 /* A thread that schedules and cancels while a burst expires. */
 struct bystander {
 	int fd;
-	unsigned int during; /* calls while it was going on */
+	unsigned int during; /* calls while the burst expired */
 	unsigned int failures;
 };
 
@@ -699,7 +694,7 @@ static void *stand_by(void *arg)
 	return NULL;
 }
 
-/* Takes all events of a burst at @moment: each timer once, no other. */
+/* Takes all events of a burst at @moment: each timer once, and no other event. */
 static void collect_burst(struct __test_metadata *_metadata, int fd,
 			  unsigned int n, __u64 moment)
 {
@@ -707,7 +702,7 @@ static void collect_burst(struct __test_metadata *_metadata, int fd,
 	struct hwtimer_event events[BATCH];
 
 	ASSERT_NE(NULL, came);
-	/* On a slow machine it lies further ahead than anybody waits for an event. */
+	/* On a slow machine the moment is further ahead than dev_collect() waits. */
 	sleep_until(moment);
 	for (unsigned int got = 0; got < n;) {
 		unsigned int want = n - got < BATCH ? n - got : BATCH;
@@ -724,8 +719,8 @@ static void collect_burst(struct __test_metadata *_metadata, int fd,
 }
 
 /*
- * A machine with few processors may not let the bystander run at all during one
- * burst, whatever the module does: there are more of them until it has.
+ * On a machine with few processors the bystander may not run at all during a burst,
+ * whatever the module does. So bursts are repeated until it has run.
  */
 TEST_F(hwtimer, burst_leaves_room_for_other_calls)
 {
@@ -756,9 +751,9 @@ TEST_F(hwtimer, burst_leaves_room_for_other_calls)
 }
 
 /*
- * By the kernel's own clock: it was queued before the last of the burst was.
- * Where the burst has a worker, or a processor, of its own it may be over before
- * the other one's wake-up comes: so there may be more of them.
+ * By the kernel's own clock, the other instance's event was queued before the last event
+ * of the burst. A burst that has its own worker or processor may be over before the other
+ * instance's worker wakes up. So bursts are repeated.
  */
 TEST_F(hwtimer, burst_leaves_room_for_other_instances)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All instances in debugfs: they come and go with the descriptors, the files are for
- * root only, and tell what STATS tells. Skipped where a kernel has no debugfs.
+ * The instances in debugfs. They come and go with the descriptors; the files are for root
+ * only, and agree with STATS. Skipped on a kernel without debugfs.
  */
 #include "hwtimer_test.h"
 
 #include <sys/stat.h>
 
-/* Room for a line */
+/* The longest line, in bytes */
 #define LINE 4096
 
 #define DIR "/sys/kernel/debug/hwtimer/"
@@ -36,7 +36,7 @@ FIXTURE_TEARDOWN(debugfs)
 		EXPECT_EQ(0, close(self->fd));
 }
 
-/* The last line of the file that begins with instance @nr; how many there are. */
+/* Stores the file's last line about instance @nr; returns the number of such lines. */
 static unsigned int lines_of(const char *name, long long nr, char line[LINE])
 {
 	char path[64], read[LINE];
@@ -155,7 +155,7 @@ TEST_F(debugfs, many_instances_are_all_there)
 		EXPECT_EQ(0, close(fds[i]));
 }
 
-/* Where others end between two of a reader's buffers, it misses none that stays. */
+/* Instances end while a reader reads; it misses none that stays. */
 TEST_F(debugfs, reader_misses_none_that_stays)
 {
 	long long nr, last = 0;
@@ -171,7 +171,7 @@ TEST_F(debugfs, reader_misses_none_that_stays)
 	nr = told(fds[0], "instance");
 	file = fopen(DIR "instances", "r");
 	ASSERT_NE(NULL, file);
-	/* A line at a time, so that the kernel fills its buffer again and again. */
+	/* Unbuffered, so that the kernel fills its buffer again and again. */
 	setvbuf(file, NULL, _IONBF, 0);
 	while (fgets(line, sizeof(line), file)) {
 		long long shown = strtoll(line, NULL, 10);
@@ -181,7 +181,7 @@ TEST_F(debugfs, reader_misses_none_that_stays)
 		if (shown < nr || shown >= nr + (long long)ARRAY_SIZE(fds))
 			continue;
 		came[shown - nr] = true;
-		/* Of what was shown, each second ends. */
+		/* Every other instance that was shown ends. */
 		if ((shown - nr) % 2) {
 			ASSERT_EQ(0, close(fds[shown - nr]));
 			fds[shown - nr] = -1;

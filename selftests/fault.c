@@ -1,43 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fault injection: every call is tried again and again while the first, the
- * second, the third... allocation or copy in it fails, until it has no more that
- * could. Each time the error is a clean one and the counts are exact:
- * what the program was told is what the kernel has.
+ * Fault injection. Every call is repeated while the first, the second, the third...
+ * allocation or copy in it fails, until no fault is left to inject. Each time the call
+ * returns a clean error, and the counts are exact: the kernel has what the program was
+ * told.
  */
 #include "ring_test.h"
-
-#include <sys/eventfd.h>
 
 #define DEBUGFS "/sys/kernel/debug/"
 #define FAIL_NTH "/proc/thread-self/fail-nth"
 
-/* Enough timers that tables grow and that arrays are dealt with in parts. */
+/* Enough timers to make tables grow and to have arrays handled in parts. */
 #define N 300
 
-/* Slots of the rings; more than N, and more than fit into a page. */
+/* Slots of the rings: more than N, and more than fit into a page. */
 #define SLOTS 512
 
 /*
- * So many faults are tried one after the other, and then ever fewer. What a slow
- * machine leaves out are faults like those before and after them: of the copies of
- * an array's entries.
+ * The first FAULTS_EACH faults are all tried, then ever fewer of the next ones. A slow
+ * machine tries fewer. The faults that are left out are like those around them: in the
+ * copies of an array's entries.
  */
 #define FAULTS_EACH 32
 #define FAULTS_EACH_MIN 5
 
-/* So often in a row no fault met a call, of which the worker may do a part. */
+/* If the worker may do part of a call, this many tries in a row must meet no fault. */
 #define QUIET_MAX 8
 
-/* If a call has more than these it does not end. */
+/* A call in which more faults than this can be injected counts as endless. */
 #define FAULTS_MAX 5000
 
-/* What a call works on. All of it exists before the fault is armed. */
+/* The data of a call. All of it exists before the fault is armed. */
 struct subject {
 	int fd;
 	int eventfd;
 	struct hwtimer_ring ring;
-	__u64 deadline; /* of the timers that are pending before */
+	__u64 deadline; /* of the timers that are pending before the call */
 	struct hwtimer_info info;
 	struct hwtimer_stats stats;
 	struct hwtimer_query query;
@@ -47,21 +45,21 @@ struct subject {
 	__u64 results[N];
 	struct hwtimer_event events[N];
 	struct hwtimer_unprocessed timers[N];
-	__u64 ids[N]; /* by user_data; 0: no timer that the program knows of */
+	__u64 ids[N]; /* by user_data; 0: the program knows of no such timer */
 };
 
 /**
- * struct trial - a call that is to be tried
- * @kind: of wheel
- * @pending: so many timers are pending before
- * @ready: so many events are ready before
- * @interval: of the timers of those events; 0: they are for once
- * @slots: of both rings; 0: there are none
- * @mapped: the rings are mapped before
- * @makes_good: what fails once is tried in another way, or by the worker, so
- *	that the call need not fail
- * @call: what fails
- * @check: whether what it told is so, and which timers there are; may be NULL
+ * struct trial - a call to try
+ * @kind: the kind of wheel
+ * @pending: number of timers that are pending before the call
+ * @ready: number of events that are ready before the call
+ * @interval: the interval of those events' timers; 0: they are not periodic
+ * @slots: size of both rings; 0: no rings
+ * @mapped: the rings are mapped before the call
+ * @makes_good: after a fault the work is done in another way, or by the worker, so the
+ *	call need not fail
+ * @call: the call
+ * @check: checks what the call reported, and which timers exist; may be NULL
  */
 struct trial {
 	__u32 kind;
@@ -178,7 +176,7 @@ static int call_submit_schedules(struct subject *self)
 	return ret;
 }
 
-/* Each entry that was done was done well, or there was no memory for it. */
+/* Each entry that was handled succeeded or had no memory. */
 static void check_submit(struct __test_metadata *_metadata,
 			 struct subject *self, int ret)
 {
@@ -198,7 +196,7 @@ static int call_submit_cancels(struct subject *self)
 	return dev_submit(self->fd, self->requests, N);
 }
 
-/* Those of which the program was not told may stand as well. */
+/* Cancels that were not reported to the program may have been done, too. */
 static void check_cancels(struct __test_metadata *_metadata,
 			  struct subject *self, int ret)
 {
@@ -245,7 +243,7 @@ static void check_reschedules(struct __test_metadata *_metadata,
 	}
 }
 
-/* A timer for which there was no memory counts for none. */
+/* A timer without memory gets no id. */
 static int call_bulk(struct subject *self)
 {
 	int ret;
@@ -288,7 +286,7 @@ static void check_bulk_reschedule(struct __test_metadata *_metadata,
 	}
 }
 
-/* Those of which the program was not told may stand as well. */
+/* Cancels that were not reported to the program may have been done, too. */
 static int call_bulk_cancel(struct subject *self)
 {
 	struct hwtimer_query query;
@@ -307,7 +305,7 @@ static int call_read(struct subject *self)
 	return dev_read(self->fd, self->events, N);
 }
 
-/* The rest is read; each event came once. */
+/* Reads the rest; each event came once. */
 static void check_read(struct __test_metadata *_metadata, struct subject *self,
 		       int ret)
 {
@@ -327,7 +325,7 @@ static void check_read(struct __test_metadata *_metadata, struct subject *self,
 	}
 }
 
-/* Periodic timers are pending again, and no memory was needed for that. */
+/* Periodic timers are pending again, which needed no memory. */
 static void check_periodic_read(struct __test_metadata *_metadata,
 				struct subject *self, int ret)
 {
@@ -346,7 +344,7 @@ static void check_periodic_read(struct __test_metadata *_metadata,
 	}
 }
 
-/* After it, poll() is ready as before, or when it was told to be. */
+/* A successful call raises the watermark: one event no longer makes poll() ready. */
 static int call_notify(struct subject *self)
 {
 	return dev_notify(self->fd, 2, HWTIMER_NEVER, self->eventfd);
@@ -369,7 +367,7 @@ static int call_stop(struct subject *self)
 	return dev_ioctl(self->fd, HWTIMER_IOC_STOP, &self->stop);
 }
 
-/* Those that were handed back are not known to the kernel any more. */
+/* The kernel no longer knows timers that were handed back. */
 static void check_stop(struct __test_metadata *_metadata, struct subject *self,
 		       int ret)
 {
@@ -388,7 +386,7 @@ static int call_mmap(struct subject *self)
 	return result_of(hwtimer_ring_map(&self->ring, self->fd));
 }
 
-/* If not now, then later; there are no rings before there are whole ones. */
+/* If it failed, it works now. Before that there are no rings, not even in part. */
 static void check_mmap(struct __test_metadata *_metadata, struct subject *self,
 		       int ret)
 {
@@ -401,7 +399,7 @@ static void check_mmap(struct __test_metadata *_metadata, struct subject *self,
 	hwtimer_ring_unmap(&self->ring);
 }
 
-/* A KICK does not fail for want of memory, but requests may. */
+/* KICK itself does not fail for lack of memory, but requests may. */
 static int call_kick(struct subject *self)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -594,7 +592,7 @@ FIXTURE_VARIANT_ADD(fault, kick_of_schedules)
 FIXTURE_SETUP(fault)
 {
 	self->fail_nth = open(FAIL_NTH, O_RDWR | O_CLOEXEC);
-	/* Allocations that may sleep are to fail too, and without a word. */
+	/* Allocations that may sleep fail too, and nothing is logged. */
 	write_file(DEBUGFS "failslab/ignore-gfp-wait", "N");
 	write_file(DEBUGFS "failslab/verbose", "0");
 	write_file(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N");
@@ -602,7 +600,7 @@ FIXTURE_SETUP(fault)
 	write_file(DEBUGFS "fail_page_alloc/min-order", "0");
 	write_file(DEBUGFS "fail_page_alloc/verbose", "0");
 	write_file(DEBUGFS "fail_usercopy/verbose", "0");
-	/* A page fault must not be what fails. */
+	/* The fault must not hit a page fault. */
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 }
 
@@ -611,7 +609,7 @@ FIXTURE_TEARDOWN(fault)
 	close(self->fail_nth);
 }
 
-/* An instance as the call wants it. */
+/* Makes an instance as the trial says. */
 static void prepare(struct __test_metadata *_metadata, struct subject *self,
 		    const struct trial *trial)
 {
@@ -625,7 +623,7 @@ static void prepare(struct __test_metadata *_metadata, struct subject *self,
 
 	memset(self, 0, sizeof(*self));
 	self->deadline = now_ns() + HOUR;
-	self->eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	self->eventfd = make_eventfd();
 	ASSERT_LE(0, self->eventfd);
 	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
@@ -644,7 +642,7 @@ static void prepare(struct __test_metadata *_metadata, struct subject *self,
 	ASSERT_TRUE(dev_wait_ready(self->fd, ready));
 }
 
-/* Lets the @nth thing from now on fail that can fail in this thread. */
+/* Makes the @nth allocation or copy of this thread, counted from now, fail. */
 static void arm(int fail_nth, unsigned int nth)
 {
 	char text[16];
@@ -654,7 +652,7 @@ static void arm(int fail_nth, unsigned int nth)
 		abort();
 }
 
-/* Whether it has failed. Until it has, it may be this read that does. */
+/* Returns whether the fault has happened. If not, it may hit this read. */
 static bool disarm(int fail_nth)
 {
 	char text[16] = { 0 };
@@ -666,7 +664,7 @@ static bool disarm(int fail_nth)
 	return fired;
 }
 
-/* What the kernel has is what the program knows. */
+/* Expects that the kernel has the timers that the program knows of, and no others. */
 static void expect_known(struct __test_metadata *_metadata,
 			 struct subject *self)
 {
@@ -717,7 +715,7 @@ TEST_F(fault, every_failure_is_clean)
 		expect_known(_metadata, subject);
 		ASSERT_EQ(0, close(subject->fd));
 		ASSERT_EQ(0, close(subject->eventfd));
-		/* The worker may have been faster this once. */
+		/* The worker may have been faster this time. */
 		quiet = fired || !trial->makes_good ? 0 : quiet + 1;
 	} while ((fired || (quiet && quiet < QUIET_MAX)) && nth < FAULTS_MAX);
 	TH_LOG("%u of up to %u faults, %u made the call fail", tries - 1,
@@ -729,10 +727,10 @@ TEST_F(fault, every_failure_is_clean)
 
 #define FAIL_PAGES DEBUGFS "fail_page_alloc/"
 
-/* More than three slots of records, and more than a page of requests at a time. */
+/* More than three slots of records, and more than a page of requests in a call. */
 #define MANY 4000
 
-/* Of this process, all allocations of neighbouring pages fail once it asks for that. */
+/* Makes allocations of neighbouring pages fail for a process that asks for it. */
 static bool prepare_scattering(void)
 {
 	return write_file(FAIL_PAGES "task-filter", "Y") &&
@@ -752,7 +750,7 @@ static bool end_scattering(void)
 	       write_file(FAIL_PAGES "task-filter", "N");
 }
 
-/* Where no two free pages are neighbours, single pages will do for all that there is. */
+/* Where no two free pages are neighbours, single pages are enough for everything. */
 TEST(scattered_memory_is_enough)
 {
 	int asks = open("/proc/self/make-it-fail", O_WRONLY | O_CLOEXEC);
@@ -763,7 +761,7 @@ TEST(scattered_memory_is_enough)
 	if (asks < 0 || access(FAIL_PAGES "min-order", W_OK))
 		SKIP(return, "this kernel has no " FAIL_PAGES);
 	ASSERT_LE(0, fd);
-	/* A page that lists those of the buckets does not need a neighbour. */
+	/* With 256 buckets, the list of their pages fits into one page. */
 	ASSERT_EQ(0, dev_setup(fd, 0, 256, MANY));
 	before = stats_of(fd);
 	ASSERT_TRUE(prepare_scattering());

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the selftests share: every call of uapi/linux/hwtimer.h as a function
- * that returns its result or -errno, helpers to schedule and to collect many
- * timers, memory with an edge that faults, threads, and the fixture that gives
- * each test an instance of its own and checks its books at the end.
+ * Shared code of the selftests: a function for every call of uapi/linux/hwtimer.h,
+ * helpers that schedule and collect many timers, memory that faults beyond its end,
+ * threads, and the fixture "hwtimer". The fixture gives each test its own instance and
+ * checks at the end that the instance's counters balance.
  */
 #ifndef HWTIMER_TEST_H
 #define HWTIMER_TEST_H
@@ -16,9 +16,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include <linux/hwtimer.h>
@@ -31,18 +34,18 @@
 #define HOUR (3600 * SEC)
 #define YEAR (365 * 24 * HOUR)
 
-/* When something that must come is given up as lost. */
+/* A test that has waited so many ms for something that must come takes it for lost. */
 #define HANG_MS 20000
 
 /*
  * How long a test may take, in seconds. The harness's 30 are too few for an emulated
- * machine with sanitizers, or one that others leave hardly any processor time.
+ * machine with sanitizers, or for a machine that gets hardly any processor time.
  */
 #define TEST_TIMEOUT 150
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT TEST_TIMEOUT
 
-/* The most entries that the bulk helpers hand over in one call. */
+/* The bulk helpers pass at most this many entries in one call. */
 #define BATCH 1024
 
 static inline __u64 clock_ns(clockid_t clock)
@@ -74,9 +77,7 @@ static inline void sleep_until(__u64 time)
 		sleep_ns(time - now);
 }
 
-/**
- * scaled() - @n, or less of it where HWTIMER_SCALE says the machine is slow
- */
+/* Returns @n, or @n divided by HWTIMER_SCALE, but at least 1, if that is set. */
 static inline unsigned int scaled(unsigned int n)
 {
 	const char *scale = getenv("HWTIMER_SCALE");
@@ -87,12 +88,19 @@ static inline unsigned int scaled(unsigned int n)
 	return n > divisor ? n / divisor : 1;
 }
 
+/* Returns the next pseudo-random number, of 24 bits. Equal seeds give equal sequences. */
+static inline unsigned int next_random(unsigned int *seed)
+{
+	*seed = *seed * 1103515245 + 12345;
+	return *seed >> 8;
+}
+
 static inline int result_of(long ret)
 {
 	return ret < 0 ? -errno : ret;
 }
 
-/* The calls. All return what the kernel returned, or -errno. */
+/* The calls. Each returns what the kernel returned, or -errno. */
 
 static inline int dev_open(int flags)
 {
@@ -111,7 +119,7 @@ static inline int dev_info(int fd, struct hwtimer_info *info)
 	return dev_ioctl(fd, HWTIMER_IOC_INFO, info);
 }
 
-/* Of @setup all counts but the size; mind that CLOCK_REALTIME is 0. */
+/* Uses all fields of @setup but the size. A zero @clock is CLOCK_REALTIME. */
 static inline int dev_setup_as(int fd, struct hwtimer_setup setup)
 {
 	setup.size = sizeof(setup);
@@ -158,7 +166,7 @@ static inline int dev_schedule(int fd, __u32 flags, __u64 time, __u64 user_data,
 /**
  * dev_after() - schedule a timer with a delay
  *
- * Return: its id, or 0 with errno.
+ * Return: the timer's id, or 0 with errno set.
  */
 static inline __u64 dev_after(int fd, __u64 delay, __u64 user_data)
 {
@@ -167,7 +175,7 @@ static inline __u64 dev_after(int fd, __u64 delay, __u64 user_data)
 	return dev_schedule(fd, 0, delay, user_data, &id) ? 0 : id;
 }
 
-/* As dev_after(), with a deadline. */
+/* Like dev_after(), with a deadline. */
 static inline __u64 dev_at(int fd, __u64 deadline, __u64 user_data)
 {
 	__u64 id;
@@ -177,19 +185,19 @@ static inline __u64 dev_at(int fd, __u64 deadline, __u64 user_data)
 		       id;
 }
 
-/* What comes of a SCHEDULE of @request. */
+/* Makes one SCHEDULE call; returns 0 or -errno. */
 static inline int dev_try(int fd, struct hwtimer_request request)
 {
 	return dev_ioctl(fd, HWTIMER_IOC_SCHEDULE, &request);
 }
 
-/* As dev_after(), with all that a request can say. */
+/* Like dev_after(), with every field of a request. */
 static inline __u64 dev_add(int fd, struct hwtimer_request request)
 {
 	return dev_ioctl(fd, HWTIMER_IOC_SCHEDULE, &request) ? 0 : request.id;
 }
 
-/* As dev_after(), and then again every @interval. */
+/* Like dev_after(), for a timer that repeats every @interval. */
 static inline __u64 dev_every(int fd, __u64 delay, __u64 interval,
 			      __u64 user_data)
 {
@@ -229,7 +237,7 @@ static inline int dev_submit(int fd, struct hwtimer_request *requests,
 	return dev_ioctl(fd, HWTIMER_IOC_SUBMIT, &submit);
 }
 
-/* One BULK; @timers are ids for CANCEL, struct hwtimer_bulk_timer otherwise. */
+/* One BULK call. For CANCEL, @timers are ids; otherwise, struct hwtimer_bulk_timer. */
 static inline int dev_bulk(int fd, __u32 op, __u32 flags, const void *timers,
 			   __u64 *results, unsigned int count)
 {
@@ -252,9 +260,20 @@ static inline int dev_query(int fd, __u64 id, struct hwtimer_query *query)
 	return dev_ioctl(fd, HWTIMER_IOC_QUERY, query);
 }
 
+/* Queries a timer, which must exist. */
+static inline struct hwtimer_query query_of(struct __test_metadata *_metadata,
+					    int fd, __u64 id)
+{
+	struct hwtimer_query query;
+
+	ASSERT_EQ(0, dev_query(fd, id, &query));
+	EXPECT_EQ(id, query.id);
+	return query;
+}
+
 /**
  * dev_stop() - one STOP with room for @count timers
- * @left: where to put how many are left; may be NULL
+ * @left: where to store how many timers are left; may be NULL
  */
 static inline int dev_stop(int fd, struct hwtimer_unprocessed *timers,
 			   unsigned int count, __u64 *left)
@@ -271,7 +290,7 @@ static inline int dev_stop(int fd, struct hwtimer_unprocessed *timers,
 	return ret;
 }
 
-/* A new instance in place of that of *@fd, whose reads do not block; no books. */
+/* Closes *@fd unchecked and opens a new instance there, whose reads do not block. */
 static inline bool dev_renew(int *fd)
 {
 	close(*fd);
@@ -298,7 +317,7 @@ static inline struct hwtimer_stats stats_of(int fd)
 /**
  * dev_read() - read up to @count events
  *
- * Return: how many came; 0 at the end; -errno; -EPROTO if half an event came.
+ * Return: the number of events; 0 at the end; -errno; -EPROTO after half an event.
  */
 static inline int dev_read(int fd, struct hwtimer_event *events,
 			   unsigned int count)
@@ -310,7 +329,7 @@ static inline int dev_read(int fd, struct hwtimer_event *events,
 	return ret % sizeof(*events) ? -EPROTO : ret / (int)sizeof(*events);
 }
 
-/* Poll for what @events asks; returns what came, 0 after @timeout_ms. */
+/* Polls for @events; returns the events that came, or 0 after @timeout_ms. */
 static inline short dev_poll(int fd, short events, int timeout_ms)
 {
 	struct pollfd pfd = { .fd = fd, .events = events };
@@ -325,8 +344,8 @@ static inline short dev_poll(int fd, short events, int timeout_ms)
 /**
  * dev_collect() - read until @count events came
  *
- * Return: how many came; less at the end of a stopped instance, or when
- * nothing more came for HANG_MS.
+ * Return: the number of events. It is less than @count at the end of a stopped
+ * instance, or if no event came for HANG_MS.
  */
 static inline unsigned int dev_collect(int fd, struct hwtimer_event *events,
 				       unsigned int count)
@@ -350,7 +369,7 @@ static inline unsigned int dev_collect(int fd, struct hwtimer_event *events,
 /**
  * dev_discard_events() - read @count events and forget them
  *
- * Return: how many came.
+ * Return: the number of events.
  */
 static inline unsigned int dev_discard_events(int fd, unsigned int count)
 {
@@ -368,7 +387,7 @@ static inline unsigned int dev_discard_events(int fd, unsigned int count)
 	return got;
 }
 
-/* @user_data counts up from @first_user_data from one request to the next. */
+/* Fills in SCHEDULEs; their user_data counts up from @first_user_data. */
 static inline void fill_schedules(struct hwtimer_request *requests,
 				  unsigned int count, __u32 flags, __u64 time,
 				  __u64 first_user_data)
@@ -394,11 +413,11 @@ static inline void fill_cancels(struct hwtimer_request *requests,
 
 /**
  * dev_schedule_many() - schedule @count timers for the same time
- * @ids: where to put their ids; may be NULL
+ * @ids: where to store the timers' ids; may be NULL
  *
- * Their user_data count from 0.
+ * The timers' user_data counts up from 0.
  *
- * Return: how many were scheduled; less than @count after the first refusal.
+ * Return: the number of timers scheduled; less than @count if one was refused.
  */
 static inline unsigned int dev_schedule_many(int fd, unsigned int count,
 					     __u32 flags, __u64 time,
@@ -428,7 +447,7 @@ static inline unsigned int dev_schedule_many(int fd, unsigned int count,
 /**
  * dev_cancel_many() - cancel @count timers
  *
- * Return: how many were cancelled.
+ * Return: the number of timers cancelled.
  */
 static inline unsigned int dev_cancel_many(int fd, unsigned int count,
 					   const __u64 *ids)
@@ -451,7 +470,7 @@ static inline unsigned int dev_cancel_many(int fd, unsigned int count,
 	return cancelled;
 }
 
-/* Wait until all that is due has expired: @count events are ready. */
+/* Waits until @count events are ready; returns false if more are, or after HANG_MS. */
 static inline bool dev_wait_ready(int fd, __u64 count)
 {
 	struct hwtimer_stats stats;
@@ -464,11 +483,23 @@ static inline bool dev_wait_ready(int fd, __u64 count)
 	return false;
 }
 
+/* Schedules @n timers that are due now, and waits until they are ready. */
+static inline void make_ready(struct __test_metadata *_metadata, int fd,
+			      unsigned int n)
+{
+	__u64 ready = stats_of(fd).ready;
+
+	ASSERT_EQ(n, dev_schedule_many(fd, n, 0, 0, NULL));
+	ASSERT_TRUE(dev_wait_ready(fd, ready + n));
+}
+
 /**
- * dev_rests() - wait until nobody wakes the worker up for 100 ms
+ * dev_rests() - wait until the worker has not woken up for 100 ms
  *
- * Before that it may give back memory that was not needed for a second, several
- * times.
+ * Before it rests, the worker may wake up several times to free memory that was not
+ * needed for a second.
+ *
+ * Return: whether it rested within HANG_MS.
  */
 static inline bool dev_rests(int fd)
 {
@@ -486,9 +517,33 @@ static inline bool dev_rests(int fd)
 	return false;
 }
 
+/* Returns an epoll descriptor that watches @fd for @events, or -1. */
+static inline int epoll_watch(int fd, __u32 events)
+{
+	struct epoll_event event = { .events = events };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
+		return -1;
+	return epoll;
+}
+
+static inline int make_eventfd(void)
+{
+	return result_of(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+}
+
+/* Returns what was added to the eventfd since the last call. */
+static inline __u64 eventfd_take(int fd)
+{
+	__u64 count;
+
+	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
+}
+
 /**
  * number_after() - the number that follows @key in the file @path
- * @key: at the start of a line; "" for the file's first number
+ * @key: text at the start of a line; "" for the first line that starts with a number
  *
  * Return: the number, or -1 if there is none.
  */
@@ -511,7 +566,7 @@ static inline long long number_after(const char *path, const char *key)
 	return value;
 }
 
-/* The number of @name in what the kernel tells of @fd, or -1. */
+/* The value of hwtimer-@name in @fd's fdinfo, or -1. */
 static inline long long told(int fd, const char *name)
 {
 	char path[64], key[64];
@@ -549,11 +604,13 @@ static inline size_t whole_pages(size_t bytes)
 }
 
 /**
- * page_edge() - the end of memory that can be used, before what faults
- * @room: bytes before the edge to return the address of
+ * page_edge() - an address shortly before memory that faults
+ * @room: bytes between the address and the memory that faults
  *
- * What lies beyond the edge stays mapped, so that nothing else gets there, but
- * cannot be touched.
+ * The memory beyond the edge stays mapped without access, so that no other mapping can
+ * take its place.
+ *
+ * Return: the address.
  */
 static inline void *page_edge(size_t room)
 {
@@ -567,7 +624,7 @@ static inline void *page_edge(size_t room)
 	return map + usable - room;
 }
 
-/* A copy of @size bytes that can be read but not written. */
+/* Returns a copy of @size bytes that can be read but not written. */
 static inline void *read_only_copy(const void *from, size_t size)
 {
 	char *map = mmap(NULL, whole_pages(size), PROT_READ | PROT_WRITE,
@@ -581,7 +638,7 @@ static inline void *read_only_copy(const void *from, size_t size)
 	return map;
 }
 
-/* An address at which nothing can be read or written. */
+/* Returns an address that can be neither read nor written. */
 static inline void *bad_address(void)
 {
 	return page_edge(0);
@@ -589,8 +646,8 @@ static inline void *bad_address(void)
 
 /**
  * start_threads() - run @run in @count threads
- * @args: array of arguments, one for each thread
- * @size: of one argument
+ * @args: array of the threads' arguments
+ * @size: size of one argument in bytes
  */
 static inline void start_threads(pthread_t *threads, unsigned int count,
 				 void *(*run)(void *), void *args, size_t size)
@@ -607,10 +664,20 @@ static inline void join_threads(pthread_t *threads, unsigned int count)
 		pthread_join(threads[i], NULL);
 }
 
-/* A thread that reads one event, and what came of it. */
+/* Waits for a child to end; returns its exit status, or -signal. */
+static inline int wait_for_child(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid)
+		abort();
+	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The argument of read_one(), which reads one event in a thread of its own. */
 struct reader {
 	int fd;
-	int result; /* as dev_read(), once it has ended */
+	int result; /* of dev_read(), once the thread has ended */
 	struct hwtimer_event event;
 };
 
@@ -622,7 +689,7 @@ static inline void *read_one(void *arg)
 	return NULL;
 }
 
-/* A signal handler that does nothing, so that the signal only interrupts. */
+/* A signal handler that does nothing: the signal only interrupts calls. */
 static inline void ignore_signal(int signal)
 {
 	(void)signal;
@@ -638,7 +705,7 @@ static inline void interrupt_by(int signal, int flags)
 	sigaction(signal, &action, NULL);
 }
 
-/* Interrupt this process every @microseconds from now on; 0: no more. */
+/* Interrupts this process every @microseconds from now on; 0 ends that. */
 static inline void interrupt_every(unsigned int microseconds)
 {
 	const struct itimerval interval = {
@@ -651,20 +718,24 @@ static inline void interrupt_every(unsigned int microseconds)
 		abort();
 }
 
-/* Does those of @all from @done on, at most @count; returns as dev_submit(). */
+/*
+ * Handles entries of @all from index @done on, at most @count of them. Returns what
+ * dev_submit() would return.
+ */
 typedef int (*some_fn)(int fd, void *all, unsigned int done,
 		       unsigned int count);
 
 /**
- * do_interrupted() - have @some do all of @count in as many calls as it takes, while
- * signals interrupt them
- * @fd: of an instance that becomes a new one
- * @count: how many there are in @all
- * @some: does some of them
+ * do_interrupted() - have @some handle all of @all while signals interrupt its calls
+ * @fd: a descriptor, replaced by that of a new instance
+ * @count: number of entries in @all
+ * @some: function that handles some of the entries
+ * @all: the entries
  *
- * Signals may come so late that they find nothing to interrupt: then anew.
+ * All signals may come between calls and interrupt none. Then it tries again with
+ * another instance, up to 20 times.
  *
- * Return: whether there were more calls than it takes without signals.
+ * Return: whether it took more than one call.
  */
 static inline bool do_interrupted(struct __test_metadata *_metadata, int *fd,
 				  unsigned int count, some_fn some, void *all)
@@ -690,7 +761,10 @@ static inline bool do_interrupted(struct __test_metadata *_metadata, int *fd,
 	return false;
 }
 
-/* An id names the same timer in two instances, to which the same was done, or none. */
+/*
+ * Expects that @id names the same timer in both instances, or a timer in neither. The
+ * test did the same to both instances.
+ */
 static inline void expect_same_timer(struct __test_metadata *_metadata, int fd,
 				     int other, __u64 id)
 {
@@ -710,7 +784,7 @@ static inline void expect_same_timer(struct __test_metadata *_metadata, int fd,
 	EXPECT_EQ(theirs.flags, ours.flags);
 }
 
-/* What the header says of the counters at all times. */
+/* Expects that the counters balance, as the header promises at all times. */
 static inline void expect_balance(struct __test_metadata *_metadata,
 				  const struct hwtimer_stats *s)
 {
@@ -727,8 +801,8 @@ static inline void expect_balance(struct __test_metadata *_metadata,
 }
 
 /*
- * Never early by the instance's clock, and queued at a time that has been. Call
- * it after the read.
+ * Expects that an event was not early by the instance's clock, and was queued at a time
+ * that has passed. Call it after the event was read.
  */
 static inline void expect_not_early(struct __test_metadata *_metadata,
 				    const struct hwtimer_event *event,
@@ -741,7 +815,7 @@ static inline void expect_not_early(struct __test_metadata *_metadata,
 		EXPECT_LE(event->deadline + event->lateness, now);
 }
 
-/* The same, of a timer that is for once. */
+/* Expects the same by CLOCK_MONOTONIC, of a timer that expired once. */
 static inline void expect_due(struct __test_metadata *_metadata,
 			      const struct hwtimer_event *event)
 {
@@ -749,7 +823,7 @@ static inline void expect_due(struct __test_metadata *_metadata,
 	EXPECT_EQ(1, event->expirations);
 }
 
-/* Submits @count SCHEDULEs in as many calls as it takes. */
+/* Submits all of @requests, in as many calls as it takes; none may be refused. */
 static inline void schedule_all(struct __test_metadata *_metadata, int fd,
 				struct hwtimer_request *requests,
 				unsigned int count)
@@ -765,12 +839,14 @@ static inline void schedule_all(struct __test_metadata *_metadata, int fd,
 
 /**
  * schedule_in_time() - schedule all of @requests before the first is due
- * @clock: the instance's
- * @requests: SCHEDULEs whose @time counts from the moment that is returned
- * @lead: ns from now to that moment, for a start
+ * @clock: the instance's clock
+ * @requests: SCHEDULEs; each @time is relative to the moment that is returned
+ * @lead: ns from now to that moment, for the first try
  *
- * What was due when it was scheduled has no set place in the order. A machine
- * that was too slow gets more time, and all timers anew.
+ * Timers that are due when they are scheduled have no defined order. If the machine was
+ * too slow, the timers are cancelled and scheduled again with a longer @lead.
+ *
+ * Return: the moment, by @clock.
  */
 static inline __u64 schedule_in_time(struct __test_metadata *_metadata, int fd,
 				     clockid_t clock,
@@ -800,9 +876,12 @@ static inline __u64 schedule_in_time(struct __test_metadata *_metadata, int fd,
 
 /**
  * cancel_in_time() - schedule a timer and cancel it before it is due
- * @delay: ns, for a start; a machine that was too slow gets more time
+ * @delay: ns until the timer is due, for the first try
  *
- * Return: the delay of the one that was cancelled. The others' events are read.
+ * If the machine was too slow, the timer expires. Then its event is read, and the next
+ * try has more time.
+ *
+ * Return: the delay of the timer that was cancelled.
  */
 static inline __u64 cancel_in_time(struct __test_metadata *_metadata, int fd,
 				   __u64 delay)
@@ -819,7 +898,17 @@ static inline __u64 cancel_in_time(struct __test_metadata *_metadata, int fd,
 	}
 }
 
-/* An instance whose reads do not block, and whose books must balance. */
+/* Expects that the counters of the instance balance, and closes it. */
+static inline void expect_close(struct __test_metadata *_metadata, int fd)
+{
+	struct hwtimer_stats stats;
+
+	EXPECT_EQ(0, dev_stats(fd, &stats));
+	expect_balance(_metadata, &stats);
+	EXPECT_EQ(0, close(fd));
+}
+
+/* An instance whose reads do not block and whose counters balance at the end. */
 FIXTURE(hwtimer)
 {
 	int fd;
@@ -833,13 +922,8 @@ FIXTURE_SETUP(hwtimer)
 
 FIXTURE_TEARDOWN(hwtimer)
 {
-	struct hwtimer_stats stats;
-
-	if (self->fd < 0) /* the test closed it */
-		return;
-	EXPECT_EQ(0, dev_stats(self->fd, &stats));
-	expect_balance(_metadata, &stats);
-	EXPECT_EQ(0, close(self->fd));
+	if (self->fd >= 0) /* otherwise the test closed it */
+		expect_close(_metadata, self->fd);
 }
 
 #endif /* HWTIMER_TEST_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libhwtimer: that each function does what its header says, with the device's own
- * tests behind it: values arrive, errors come back negative, arrays are dealt with
- * to their end whatever interrupts them.
+ * libhwtimer: whether each function does what its header says. Values arrive, errors are
+ * negative, and arrays are handled to their end whatever interrupts the calls. The device
+ * itself has tests of its own.
  */
 #include "hwtimer_test.h"
 
@@ -25,7 +25,7 @@ FIXTURE_TEARDOWN(library)
 	hwt_close(self->hwt);
 }
 
-/* The next event, which is waited for. */
+/* Waits for the next event. */
 static int wait_next(struct hwt *hwt, struct hwtimer_event *event)
 {
 	int ret;
@@ -259,7 +259,7 @@ TEST_F(library, stop_hands_back_what_is_left)
 	EXPECT_EQ(-ENOTCONN, hwt_dispatch(self->hwt, NULL, NULL, 1));
 }
 
-/* It is nobody's HWTIMER_NEVER there, but what comes of a computation. */
+/* To the library a delay of -1 is a negative delay, not HWTIMER_NEVER. */
 TEST_F(library, a_delay_of_minus_1_is_over)
 {
 	struct hwtimer_event event;
@@ -306,7 +306,7 @@ static void count_and_go_on(void *arg, const struct hwtimer_event *event)
 		hwt_schedule(calls->hwt, 0, event->user_data - 1, NULL);
 }
 
-/* What is beyond the most that was asked for makes poll() ready. */
+/* The events beyond the maximum keep poll() ready. */
 TEST_F(library, dispatch_leaves_the_rest)
 {
 	struct calls calls = { .hwt = self->hwt };
@@ -325,7 +325,7 @@ TEST_F(library, dispatch_leaves_the_rest)
 		  hwt_dispatch(self->hwt, count_and_go_on, &calls, 10));
 }
 
-/* What hwt_next() has read is given away first. */
+/* Events that hwt_next() has read come first. */
 TEST_F(library, dispatch_after_next)
 {
 	struct calls calls = { .hwt = self->hwt };
@@ -356,7 +356,7 @@ TEST_F(library, what_a_loop_cannot_serve_is_told)
 	hwt_close(blocking);
 }
 
-/* That the clock was set is told once, whatever else there was to tell. */
+/* A set of the clock is reported once, whatever events come with it. */
 TEST_F(library, set_clock_is_told_by_dispatch)
 {
 	struct hwtimer_setup setup = { .clock = CLOCK_REALTIME,
@@ -384,8 +384,8 @@ TEST_F(library, set_clock_is_told_by_dispatch)
 }
 
 /*
- * A periodic timer whose event has been read is pending again: it can be cancelled,
- * and its event comes nevertheless.
+ * A periodic timer whose event the library has read is pending again. It can be
+ * cancelled, and the event still comes.
  */
 TEST_F(library, event_that_was_read_comes)
 {
@@ -407,14 +407,14 @@ TEST_F(library, event_that_was_read_comes)
 	EXPECT_EQ(-EAGAIN, hwt_next(self->hwt, &event));
 }
 
-/* An older program's structures are shorter than the library's. */
+/* The structures of an older program are shorter than the library's. */
 TEST_F(library, structures_of_an_older_header)
 {
 	struct {
 		struct hwtimer_stats stats;
 		char beyond[64];
 	} room;
-	const size_t first = 688; /* when it was first published */
+	const size_t first = 688; /* its size when it was first published */
 
 	memset(&room, 0x5a, sizeof(room));
 	ASSERT_EQ(0, hwt_stats_sized(self->hwt, &room.stats, first));

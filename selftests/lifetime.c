@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How long an instance lives: as long as its last descriptor, wherever fork,
- * dup or a socket took it; and that nothing of it stays when a process ends,
- * with a million timers pending, in mid-call, or by SIGKILL.
+ * How long an instance lives: as long as its last descriptor, wherever fork, dup or a
+ * socket took that. Nothing of it stays when a process ends, with a million timers
+ * pending, in the middle of a call, or by SIGKILL.
  */
 #include "hwtimer_test.h"
 
 #include <sys/socket.h>
 
-/* Instances, and whoever else holds the module. */
+/* Returns the number of references to the module: one for each instance, and others. */
 static long long module_references(void)
 {
 	return number_after("/sys/module/hwtimer/refcnt", "");
@@ -22,16 +22,6 @@ static bool wait_for_references(long long count)
 		sleep_ns(MS);
 	}
 	return false;
-}
-
-/* How the child ended: its exit status, or minus the signal. */
-static int wait_for_child(pid_t pid)
-{
-	int status;
-
-	if (waitpid(pid, &status, 0) != pid)
-		return 255;
-	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 TEST_F(hwtimer, forked_child_uses_the_same_instance)
@@ -202,10 +192,10 @@ TEST_F(hwtimer, blocked_read_outlives_close)
 	struct reader reader;
 	pthread_t thread;
 
-	/* The one that was set up will not do: here it is closed several times. */
+	/* Not self->fd: the test closes its descriptor several times. */
 	ASSERT_EQ(0, close(self->fd));
 	self->fd = -1;
-	/* A thread that was not there by the time gets more of it. */
+	/* If the thread did not read before the close, it gets more time. */
 	for (__u64 lead = 100 * MS; lead < HANG_MS * MS; lead *= 3) {
 		int fd = dev_open(0);
 
@@ -252,7 +242,7 @@ TEST_F(hwtimer, open_and_close_again_and_again)
 	EXPECT_TRUE(wait_for_references(references));
 }
 
-/* The last descriptor goes while the worker is busy with the instance. */
+/* The last descriptor is closed while the worker is busy with the instance. */
 TEST_F(hwtimer, close_while_timers_expire)
 {
 	long long references = module_references();
@@ -269,7 +259,7 @@ TEST_F(hwtimer, close_while_timers_expire)
 	EXPECT_TRUE(wait_for_references(references));
 }
 
-/* In a child: an instance of its own with @n timers pending. */
+/* In a child: opens an instance with @n timers pending. */
 static int instance_with_pending(unsigned int n)
 {
 	int fd = dev_open(0);
@@ -318,7 +308,7 @@ TEST_F(hwtimer, sigkill_in_read_with_a_million_pending)
 	EXPECT_TRUE(wait_for_references(references));
 }
 
-/* Schedule, cancel and read, for ever. */
+/* A thread that schedules, cancels and reads for ever. */
 static void *churn(void *arg)
 {
 	struct hwtimer_event events[BATCH];

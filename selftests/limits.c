@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The limits: of timers in an instance, of what SETUP may ask for, and of
- * instances. run.sh loads the module with small ones for this program.
+ * The limits: of an instance's timers, of SETUP's arguments, and of the number of
+ * instances. run.sh loads the module with small limits for this program.
  *
- * A timer counts until its event was read or it was cancelled: expired events
- * that nobody reads are as bounded as timers that are pending.
+ * A timer counts until it is cancelled or its event is read. So expired events that
+ * nobody reads are limited just as pending timers are.
  */
 #include "hwtimer_test.h"
 
@@ -12,7 +12,7 @@
 
 #define LIMIT 10
 
-/* An instance with room for LIMIT timers, all taken. */
+/* An instance with room for LIMIT timers, which are all scheduled */
 FIXTURE(full)
 {
 	int fd;
@@ -253,7 +253,7 @@ TEST_F(hwtimer, instances_beyond_max_instances_are_enfile)
 	ASSERT_LT(0, limit);
 	if (limit > 1000)
 		SKIP(return, "max_instances is too large to try");
-	/* The fixture has one. */
+	/* The fixture has one instance. */
 	for (; n < limit - 1; n++) {
 		fds[n] = dev_open(0);
 		ASSERT_LE(0, fds[n]);

@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory: what a pending timer costs, that the kernel's own count agrees with
- * STATS, that all of it is charged to the memory cgroup and given back, and
- * that dead entries are bounded.
+ * Memory: what a pending timer costs; that the kernel's own count agrees with STATS; that
+ * all memory is charged to the memory cgroup and freed again; and that dead entries are
+ * bounded.
  */
 #include "ring_test.h"
 
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #define CGROUPS "/sys/fs/cgroup/"
 #define CGROUP CGROUPS "hwtimer-memory/"
 
-/* What the kernel keeps in stock for each CPU without telling. */
+/* Bytes that the kernel may keep in stock for its processors without reporting them */
 #define SLACK (2 << 20)
 
-/* So many timers that what the instance needs besides does not weigh. */
+/* So many timers that the rest of the instance's memory hardly counts */
 #define MANY 1000000
 
-/* Chunks that are not full: one for each bucket, at the most. */
+/* Bytes in chunks that are not full: at most one chunk in each bucket */
 #define BUCKETS_MAX (2 << 20)
 
-/* Dead entries are fewer than those that are pending and this together. */
+/* There are fewer dead entries than pending timers plus this. */
 #define DEAD_MAX 65536
 
-/* More than could be dead if nothing was done about it. */
+/* More dead entries than DEAD_MAX, if nothing removed them */
 #define ENOUGH (96 * BATCH)
 
-/* Times for @n timers, so that they spread over the buckets. */
+/* Schedules @n timers that spread over the buckets; returns how many were scheduled. */
 static unsigned int schedule_spread(int fd, unsigned int n, __u64 over)
 {
 	struct hwtimer_request requests[BATCH];
@@ -48,7 +47,7 @@ static unsigned int schedule_spread(int fd, unsigned int n, __u64 over)
 	return done;
 }
 
-/* What an instance for @n timers may have besides what they need. */
+/* Returns the bytes that an instance for @n timers may have besides the timers' own. */
 static __u64 bytes_besides(unsigned int n)
 {
 	int fd = dev_open(0);
@@ -87,39 +86,40 @@ TEST_F(hwtimer, at_most_64_bytes_a_timer_in_one_tick)
 	EXPECT_GE(64ULL * n + bytes_besides(n), bytes);
 }
 
-/* A memory cgroup that the test is in. */
-FIXTURE(cgroup)
-{
-	bool usable;
-};
-
-FIXTURE_SETUP(cgroup)
-{
-	/* What we shall touch is there before we are charged for it. */
-	ASSERT_EQ(0, mlockall(MCL_CURRENT));
-	write_file(CGROUPS "cgroup.subtree_control", "+memory");
-	mkdir(CGROUP, 0755);
-	self->usable = access(CGROUP "memory.current", R_OK) == 0 &&
-		       write_file(CGROUP "cgroup.procs", "0");
-}
-
-FIXTURE_TEARDOWN(cgroup)
-{
-	if (!self->usable)
-		return;
-	EXPECT_TRUE(write_file(CGROUPS "cgroup.procs", "0"));
-	EXPECT_EQ(0, rmdir(CGROUP));
-}
-
 static long long charged(void)
 {
 	return number_after(CGROUP "memory.current", "");
 }
 
-/* The most that may be charged for what STATS tells. */
+/* A memory cgroup with the test in it */
+FIXTURE(cgroup)
+{
+	long long before; /* bytes charged when the test begins */
+};
+
+FIXTURE_SETUP(cgroup)
+{
+	/* The memory that the test touches must not be charged later. */
+	ASSERT_EQ(0, mlockall(MCL_CURRENT));
+	write_file(CGROUPS "cgroup.subtree_control", "+memory");
+	mkdir(CGROUP, 0755);
+	if (access(CGROUP "memory.current", R_OK) ||
+	    !write_file(CGROUP "cgroup.procs", "0"))
+		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
+	self->before = charged();
+	ASSERT_LE(0, self->before);
+}
+
+FIXTURE_TEARDOWN(cgroup)
+{
+	EXPECT_TRUE(write_file(CGROUPS "cgroup.procs", "0"));
+	EXPECT_EQ(0, rmdir(CGROUP));
+}
+
+/* Returns the largest charge for memory that STATS reports as @bytes. */
 static long long charge_max(long long bytes)
 {
-	/* Sanitizers, where there are any, make each object larger. */
+	/* Sanitizers, if there are any, make each object larger. */
 	if (scaled(2) < 2)
 		return 2 * bytes + SLACK;
 	return bytes + bytes / 20 + SLACK;
@@ -128,13 +128,9 @@ static long long charge_max(long long bytes)
 TEST_F(cgroup, is_charged_for_all_of_it_and_gets_all_back)
 {
 	unsigned int n = scaled(1000000);
-	long long before, during, after = 0, bytes;
+	long long during, after = 0, bytes;
 	int fd;
 
-	if (!self->usable)
-		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
-	before = charged();
-	ASSERT_LE(0, before);
 	fd = dev_open(0);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, dev_setup(fd, 0, 0, n));
@@ -142,52 +138,49 @@ TEST_F(cgroup, is_charged_for_all_of_it_and_gets_all_back)
 	during = charged();
 	bytes = stats_of(fd).bytes;
 	TH_LOG("%lld bytes by STATS, %lld by the cgroup", bytes,
-	       during - before);
-	EXPECT_LE(bytes - bytes / 20 - SLACK, during - before);
-	EXPECT_GE(charge_max(bytes), during - before);
+	       during - self->before);
+	EXPECT_LE(bytes - bytes / 20 - SLACK, during - self->before);
+	EXPECT_GE(charge_max(bytes), during - self->before);
 	ASSERT_EQ(0, close(fd));
 	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
 		after = charged();
-		if (after <= before + SLACK)
+		if (after <= self->before + SLACK)
 			break;
 		sleep_ns(10 * MS);
 	}
-	TH_LOG("%lld bytes after close", after - before);
-	EXPECT_GE(before + SLACK, after);
+	TH_LOG("%lld bytes after close", after - self->before);
+	EXPECT_GE(self->before + SLACK, after);
 }
 
 TEST_F(cgroup, is_charged_for_unread_events)
 {
 	unsigned int n = scaled(200000);
-	long long before, now, bytes;
+	long long now, bytes;
 	int fd;
 
-	if (!self->usable)
-		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
-	before = charged();
 	fd = dev_open(0);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, dev_setup(fd, 0, 0, n));
 	ASSERT_EQ(n, dev_schedule_many(fd, n, 0, 0, NULL));
 	ASSERT_TRUE(dev_wait_ready(fd, n));
-	/* Meanwhile the worker may give some back. */
+	/* Meanwhile the worker may free some. */
 	do {
 		bytes = stats_of(fd).bytes;
 		now = charged();
 	} while ((long long)stats_of(fd).bytes != bytes);
-	EXPECT_LE(bytes - bytes / 20 - SLACK, now - before);
-	EXPECT_GE(charge_max(bytes), now - before);
+	EXPECT_LE(bytes - bytes / 20 - SLACK, now - self->before);
+	EXPECT_GE(charge_max(bytes), now - self->before);
 	ASSERT_EQ(0, close(fd));
 }
 
-/* What the cgroup may have, and more than there can be instances in it. */
+/* The cgroup's limit in bytes, and more instances than it has room for */
 #define CGROUP_MAX "33554432"
 #define MAPPINGS_MAX 64
 
-/* Schedules in instance after instance. Exit status 0: until ENOMEM. */
+/* Schedules timers in one instance after another. Exits with 0 after ENOMEM. */
 static void schedule_until_it_fails(void)
 {
-	/* What the program itself needs it has before the limit is reached. */
+	/* The program's own memory must be there before the limit is reached. */
 	if (mlockall(MCL_CURRENT | MCL_FUTURE))
 		_exit(1);
 	for (unsigned int i = 0; i < MAPPINGS_MAX; i++) {
@@ -209,30 +202,35 @@ static void schedule_until_it_fails(void)
 	_exit(3);
 }
 
-/* The cgroup's OOM killer takes nobody: that a program has too many timers, it is told. */
-TEST_F(cgroup, refuses_timers_and_kills_nobody)
+/* Runs @run in a child whose cgroup has little memory; returns as wait_for_child(). */
+static int run_in_little_memory(struct __test_metadata *_metadata,
+				void (*run)(void))
 {
-	int status;
+	int result;
 	pid_t pid;
 
-	if (!self->usable)
-		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
 	ASSERT_TRUE(write_file(CGROUP "memory.max", CGROUP_MAX));
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		/* If any, then this one, and not the test. */
+		/* If the OOM killer kills a process, then the child, not the test. */
 		write_file("/proc/self/oom_score_adj", "1000");
-		schedule_until_it_fails();
+		run();
 	}
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	EXPECT_EQ(0, status);
-	EXPECT_EQ(0, number_after(CGROUP "memory.events", "oom_kill "));
-	EXPECT_LT(0, number_after(CGROUP "memory.events", "max "));
+	result = wait_for_child(pid);
 	EXPECT_TRUE(write_file(CGROUP "memory.max", "max"));
+	return result;
 }
 
-/* Maps the largest rings again and again. Exit status 0: until ENOMEM. */
+/* A program with too many timers gets ENOMEM; the cgroup's OOM killer kills nobody. */
+TEST_F(cgroup, refuses_timers_and_kills_nobody)
+{
+	EXPECT_EQ(0, run_in_little_memory(_metadata, schedule_until_it_fails));
+	EXPECT_EQ(0, number_after(CGROUP "memory.events", "oom_kill "));
+	EXPECT_LT(0, number_after(CGROUP "memory.events", "max "));
+}
+
+/* Maps the largest rings again and again. Exits with 0 after ENOMEM. */
 static void map_until_it_fails(void)
 {
 	for (unsigned int i = 0; i < MAPPINGS_MAX; i++) {
@@ -248,57 +246,39 @@ static void map_until_it_fails(void)
 	_exit(3);
 }
 
-/* A program that takes too much fails, or is killed, and all comes back. */
+/* A program that maps too much gets ENOMEM or is killed, and all memory is freed. */
 TEST_F(cgroup, limits_the_rings)
 {
-	long long before;
-	int status;
-	pid_t pid;
+	int result = run_in_little_memory(_metadata, map_until_it_fails);
 
-	if (!self->usable)
-		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
-	before = charged();
-	ASSERT_TRUE(write_file(CGROUP "memory.max", CGROUP_MAX));
-	pid = fork();
-	ASSERT_LE(0, pid);
-	if (!pid) {
-		/* The kernel is to choose this one, and not the test. */
-		write_file("/proc/self/oom_score_adj", "1000");
-		map_until_it_fails();
-	}
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	EXPECT_EQ(WIFSIGNALED(status) ? SIGKILL : 0, status);
+	EXPECT_TRUE(!result || result == -SIGKILL);
 	for (__u64 end = now_ns() + HANG_MS * MS;
-	     now_ns() < end && charged() > before + SLACK;)
+	     now_ns() < end && charged() > self->before + SLACK;)
 		sleep_ns(10 * MS);
-	EXPECT_GE(before + SLACK, charged());
-	EXPECT_TRUE(write_file(CGROUP "memory.max", "max"));
+	EXPECT_GE(self->before + SLACK, charged());
 }
 
 TEST_F(cgroup, is_charged_for_the_rings)
 {
-	long long before, during;
+	long long during;
 	struct hwtimer_ring ring;
 	int fd;
 
-	if (!self->usable)
-		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
-	before = charged();
 	fd = dev_open(0);
 	ASSERT_LE(0, fd);
 	ring_open(_metadata, &ring, fd, HWTIMER_SUBMISSIONS_MAX,
 		  HWTIMER_SUBMISSIONS_MAX);
 	during = charged();
-	/* What was charged before may be given back meanwhile. */
-	EXPECT_LE((long long)ring.bytes, during - before + SLACK);
-	EXPECT_GE(charge_max(stats_of(fd).bytes), during - before);
+	/* Memory that was charged before may be freed meanwhile. */
+	EXPECT_LE((long long)ring.bytes, during - self->before + SLACK);
+	EXPECT_GE(charge_max(stats_of(fd).bytes), during - self->before);
 	hwtimer_ring_unmap(&ring);
 	ASSERT_EQ(0, close(fd));
 }
 
 /*
- * Has @count requests done by the kernel alone: it is awake before they are there. One that
- * dozed off meanwhile is woken by a KICK, which does some of them itself.
+ * Has the worker handle @count requests: it is awake before they are published. If it
+ * goes idle meanwhile, a KICK wakes it and handles some requests itself.
  */
 static void leave_to_the_worker(struct __test_metadata *_metadata,
 				struct hwtimer_ring *ring, unsigned int count)
@@ -306,11 +286,7 @@ static void leave_to_the_worker(struct __test_metadata *_metadata,
 	__u64 end = now_ns() + HANG_MS * MS, result;
 
 	for (unsigned int i = 0; i < count; i++)
-		ring_fill(_metadata, ring,
-			  (struct hwtimer_request){
-				  .op = HWTIMER_OP_SCHEDULE,
-				  .time = HOUR,
-			  });
+		ring_fill(_metadata, ring, OP(SCHEDULE, .time = HOUR));
 	ASSERT_EQ(0, ring_kick(ring->fd));
 	hwtimer_ring_store(&ring->shared->submission_tail, ring->tail);
 	for (unsigned int i = 0; i < count;) {
@@ -326,7 +302,7 @@ static void leave_to_the_worker(struct __test_metadata *_metadata,
 	}
 }
 
-/* Ring work is charged to who kicked last, not to who mapped the rings. */
+/* Ring work is charged to the cgroup of the last KICK, not to that of the mmap(). */
 TEST_F(cgroup, is_charged_for_ring_work_once_it_kicks)
 {
 	const unsigned int slots = 4096, n = 200000;
@@ -334,8 +310,6 @@ TEST_F(cgroup, is_charged_for_ring_work_once_it_kicks)
 	long long before, bytes;
 	int fd;
 
-	if (!self->usable)
-		SKIP(return, "no memory cgroup (v2) at " CGROUPS);
 	ASSERT_TRUE(write_file(CGROUPS "cgroup.procs", "0"));
 	fd = dev_open(0);
 	ASSERT_LE(0, fd);
@@ -355,7 +329,7 @@ TEST_F(cgroup, is_charged_for_ring_work_once_it_kicks)
 	ASSERT_EQ(0, close(fd));
 }
 
-/* @n timers are scheduled and cancelled, a batch at a time. */
+/* Schedules and cancels @n timers, 256 at a time; checks the bound on dead entries. */
 static void schedule_and_cancel(struct __test_metadata *_metadata, int fd,
 				unsigned int n, __u64 delay)
 {
@@ -396,7 +370,7 @@ TEST_F(hwtimer, entries_of_rescheduled_timers_are_bounded)
 	struct hwtimer_request requests[BATCH];
 	__u64 ids[BATCH];
 
-	/* Each time earlier than before leaves an entry behind. */
+	/* Each earlier deadline leaves a dead entry behind. */
 	ASSERT_EQ(BATCH, dev_schedule_many(self->fd, BATCH, 0, 2 * HOUR, ids));
 	for (unsigned int done = 0; done < ENOUGH; done += BATCH) {
 		struct hwtimer_stats stats;
@@ -429,12 +403,14 @@ TEST_F(hwtimer, memory_is_used_again)
 		ASSERT_EQ(n, dev_cancel_many(self->fd, n, ids));
 		ASSERT_EQ(n, dev_schedule_many(self->fd, n, 0, HOUR, ids));
 	}
-	/* The records are, and the entries are bounded. */
+	/* Records are used again, and dead entries are bounded. */
 	EXPECT_GE(full + (full - first) + DEAD_MAX * 16,
 		  stats_of(self->fd).bytes_peak);
 }
 
-/* The worker gives back what has not been needed for a second. */
+/*
+ * Waits for less than @bytes: the worker frees memory that was not needed for a second.
+ */
 static void await_less(struct __test_metadata *_metadata, int fd, __u64 bytes)
 {
 	__u64 end = now_ns() + 60 * SEC;
@@ -445,7 +421,9 @@ static void await_less(struct __test_metadata *_metadata, int fd, __u64 bytes)
 	}
 }
 
-/* @n timers that are pending all at once, and expire. Returns the bytes by then. */
+/*
+ * Schedules @n timers that are all pending before they expire; returns the peak in bytes.
+ */
 static __u64 schedule_to_expire(struct __test_metadata *_metadata, int fd,
 				unsigned int n)
 {
@@ -493,14 +471,14 @@ TEST_F(hwtimer, discarded_events_are_given_back)
 	ASSERT_NE(NULL, ids);
 	ASSERT_EQ(n, dev_schedule_many(self->fd, n, 0, 100 * MS, ids));
 	ASSERT_TRUE(dev_wait_ready(self->fd, n));
-	/* Until nothing more goes back of what held the entries */
+	/* Wait until the memory of the entries has been freed. */
 	do {
 		before = stats_of(self->fd).bytes;
 		sleep_ns(3 * SEC);
 	} while (stats_of(self->fd).bytes < before);
 	discard_all(_metadata, self->fd, ids, n);
 	EXPECT_EQ(n, stats_of(self->fd).discarded);
-	/* An event in the queue takes a bit more than 4 bytes. */
+	/* An event in the queue takes somewhat more than 4 bytes. */
 	await_less(_metadata, self->fd, before - 3ULL * n);
 }
 

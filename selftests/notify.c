@@ -1,41 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * NOTIFY: from how many events on, and after which delay, readers are told; and
- * the eventfd that is told as well. What is refused, and when it may be called.
+ * NOTIFY: the number of events, or the delay, after which readers are woken; the eventfd
+ * that is signalled as well; the arguments that are refused; when NOTIFY may be called.
  */
 #include "hwtimer_test.h"
 
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-
-/* Long enough for the worker to do what it must not do. */
+/* Long enough for the worker to do something that it must not do. */
 #define A_WHILE (20 * MS)
 
-/* @n more events wait to be read. */
-static void make_ready(struct __test_metadata *_metadata, int fd,
-		       unsigned int n)
-{
-	__u64 ready = stats_of(fd).ready;
-
-	ASSERT_EQ(n, dev_schedule_many(fd, n, 0, 0, NULL));
-	ASSERT_TRUE(dev_wait_ready(fd, ready + n));
-}
-
-static int make_eventfd(void)
-{
-	return result_of(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-}
-
-/* What was added to the eventfd since the last time. */
-static __u64 take_count(int eventfd)
-{
-	__u64 count;
-
-	return read(eventfd, &count, sizeof(count)) == sizeof(count) ? count :
-								       0;
-}
-
-/* An event comes, and is read. */
+/* Expects that an event comes, and reads it. */
 static void expect_one_event(struct __test_metadata *_metadata, int fd)
 {
 	struct hwtimer_event event;
@@ -44,19 +17,19 @@ static void expect_one_event(struct __test_metadata *_metadata, int fd)
 	ASSERT_EQ(1, dev_collect(fd, &event, 1));
 }
 
-/* The same, with an eventfd that is told of it, once. */
+/* The same, and expects that the eventfd is signalled once. */
 static void expect_told(struct __test_metadata *_metadata, int fd, int eventfd)
 {
 	ASSERT_NE(0, dev_after(fd, 0, 0));
 	EXPECT_EQ(POLLIN, dev_poll(eventfd, POLLIN, HANG_MS));
 	sleep_ns(A_WHILE);
-	EXPECT_EQ(1, take_count(eventfd));
+	EXPECT_EQ(1, eventfd_take(eventfd));
 	ASSERT_EQ(1, dev_discard_events(fd, 1));
 }
 
 /*
- * The worker tells of events when it has let go of the lock; by then they may have
- * been read. What it does for another instance comes after that.
+ * The worker signals events after it has released the lock; by then they may have been
+ * read. It serves another instance only after that: wait for an event of one.
  */
 static void await_worker(struct __test_metadata *_metadata)
 {
@@ -67,10 +40,10 @@ static void await_worker(struct __test_metadata *_metadata)
 	ASSERT_EQ(0, close(other));
 }
 
-/* A thread that reads up to 16 events, and what came of it. */
+/* The argument of read_batch(), which reads up to 16 events in a thread of its own. */
 struct batch_reader {
 	int fd;
-	int result; /* as dev_read(), once it has ended; INT_MIN before */
+	int result; /* of dev_read(), once the thread has ended; INT_MIN before */
 	struct hwtimer_event events[16];
 };
 
@@ -150,7 +123,7 @@ TEST_F(hwtimer, ready_at_the_limit_of_timers)
 	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
 }
 
-/* Discarded ones that wait behind another take up the limit, too. */
+/* Discarded events behind an unread one count towards the limit, too. */
 TEST_F(hwtimer, ready_when_nothing_more_can_come)
 {
 	__u64 ids[10], unused;
@@ -168,7 +141,7 @@ TEST_F(hwtimer, ready_when_nothing_more_can_come)
 	EXPECT_EQ(5, dev_discard_events(self->fd, 5));
 }
 
-/* SETUP comes later here, and is what counts. */
+/* SETUP comes after NOTIFY here; its limit counts. */
 TEST_F(hwtimer, ready_at_the_limit_of_timers_that_was_set_afterwards)
 {
 	ASSERT_EQ(0, dev_notify(self->fd, UINT_MAX, HWTIMER_NEVER, -1));
@@ -218,7 +191,7 @@ TEST_F(hwtimer, blocking_read_comes_when_so_many_wait_already)
 	EXPECT_EQ(4, dev_read(self->fd, events, 10));
 }
 
-/* So the reader of a busy instance is woken for ten events at a time. */
+/* The reader of a busy instance is woken for ten events at a time. */
 TEST_F(hwtimer, blocking_reads_get_at_least_so_many)
 {
 	struct hwtimer_event events[200];
@@ -240,12 +213,12 @@ TEST_F(hwtimer, blocking_reads_get_at_least_so_many)
 
 TEST_F(hwtimer, edge_triggered_once_at_so_many)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET }, out;
-	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event out;
+	int epoll;
 
-	ASSERT_LE(0, epoll);
 	ASSERT_EQ(0, dev_notify(self->fd, 3, HWTIMER_NEVER, -1));
-	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, self->fd, &event));
+	epoll = epoll_watch(self->fd, EPOLLIN | EPOLLET);
+	ASSERT_LE(0, epoll);
 	make_ready(_metadata, self->fd, 2);
 	EXPECT_EQ(0, epoll_wait(epoll, &out, 1, 20));
 	ASSERT_NE(0, dev_after(self->fd, 0, 0));
@@ -257,7 +230,7 @@ TEST_F(hwtimer, edge_triggered_once_at_so_many)
 TEST_F(hwtimer, periodic_events_count_too)
 {
 	ASSERT_EQ(0, dev_notify(self->fd, 3, HWTIMER_NEVER, -1));
-	/* A single one has one event at a time, so it never gets there. */
+	/* One timer has one event at a time, so it never reaches the watermark. */
 	ASSERT_NE(0, dev_every(self->fd, 0, MS, 0));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 20));
@@ -280,7 +253,7 @@ TEST_F(hwtimer, ready_after_the_delay_however_few)
 		EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
 		ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 		expect_due(_metadata, &event);
-		/* Not before: it counts from when the event was queued. */
+		/* Not before the delay, which counts from when the event was queued. */
 		EXPECT_LE(event.deadline + event.lateness + 50 * MS, now_ns());
 		EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
 	}
@@ -449,7 +422,7 @@ TEST_F(hwtimer, eventfd_counts_each_arrival)
 
 	ASSERT_LE(0, eventfd);
 	ASSERT_EQ(0, dev_notify(self->fd, 0, 0, eventfd));
-	EXPECT_EQ(0, take_count(eventfd));
+	EXPECT_EQ(0, eventfd_take(eventfd));
 	for (unsigned int i = 0; i < 3; i++)
 		expect_told(_metadata, self->fd, eventfd);
 }
@@ -465,11 +438,11 @@ TEST_F(hwtimer, eventfd_adds_up_while_nobody_looks)
 		make_ready(_metadata, self->fd, 1);
 	for (__u64 end = now_ns() + HANG_MS * MS;
 	     total < 4 && now_ns() < end;) {
-		total += take_count(eventfd);
+		total += eventfd_take(eventfd);
 		sleep_ns(MS);
 	}
 	sleep_ns(A_WHILE);
-	EXPECT_EQ(4, total + take_count(eventfd));
+	EXPECT_EQ(4, total + eventfd_take(eventfd));
 }
 
 TEST_F(hwtimer, eventfd_is_told_of_what_waits_already)
@@ -480,9 +453,9 @@ TEST_F(hwtimer, eventfd_is_told_of_what_waits_already)
 	make_ready(_metadata, self->fd, 2);
 	await_worker(_metadata);
 	ASSERT_EQ(0, dev_notify(self->fd, 3, HWTIMER_NEVER, eventfd));
-	EXPECT_EQ(0, take_count(eventfd));
+	EXPECT_EQ(0, eventfd_take(eventfd));
 	ASSERT_EQ(0, dev_notify(self->fd, 2, HWTIMER_NEVER, eventfd));
-	EXPECT_EQ(1, take_count(eventfd));
+	EXPECT_EQ(1, eventfd_take(eventfd));
 }
 
 TEST_F(hwtimer, eventfd_waits_for_the_watermark)
@@ -494,14 +467,14 @@ TEST_F(hwtimer, eventfd_waits_for_the_watermark)
 	for (unsigned int i = 0; i < 2; i++) {
 		make_ready(_metadata, self->fd, 1);
 		sleep_ns(A_WHILE);
-		EXPECT_EQ(0, take_count(eventfd));
+		EXPECT_EQ(0, eventfd_take(eventfd));
 	}
-	/* Then each arrival finds poll() ready. */
+	/* From then on, each arrival finds poll() ready. */
 	for (unsigned int i = 0; i < 2; i++) {
 		ASSERT_NE(0, dev_after(self->fd, 0, 0));
 		EXPECT_EQ(POLLIN, dev_poll(eventfd, POLLIN, HANG_MS));
 		sleep_ns(A_WHILE);
-		EXPECT_EQ(1, take_count(eventfd));
+		EXPECT_EQ(1, eventfd_take(eventfd));
 	}
 }
 
@@ -516,24 +489,23 @@ TEST_F(hwtimer, eventfd_is_told_after_the_delay)
 	EXPECT_EQ(POLLIN, dev_poll(eventfd, POLLIN, HANG_MS));
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_LE(event.deadline + event.lateness + 30 * MS, now_ns());
-	EXPECT_EQ(1, take_count(eventfd));
+	EXPECT_EQ(1, eventfd_take(eventfd));
 }
 
 TEST_F(hwtimer, eventfd_in_epoll)
 {
-	struct epoll_event event = { .events = EPOLLIN }, out = { 0 };
-	int eventfd = make_eventfd(), epoll = epoll_create1(EPOLL_CLOEXEC);
+	int eventfd = make_eventfd(), epoll = epoll_watch(eventfd, EPOLLIN);
+	struct epoll_event out = { 0 };
 
 	ASSERT_LE(0, eventfd);
 	ASSERT_LE(0, epoll);
-	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, eventfd, &event));
 	ASSERT_EQ(0, dev_notify(self->fd, 0, 0, eventfd));
 	EXPECT_EQ(0, epoll_wait(epoll, &out, 1, 2));
 	for (unsigned int i = 0; i < 3; i++) {
 		ASSERT_NE(0, dev_after(self->fd, i * MS, 0));
 		ASSERT_EQ(1, epoll_wait(epoll, &out, 1, HANG_MS));
 		EXPECT_EQ(EPOLLIN, out.events);
-		EXPECT_LE(1, take_count(eventfd));
+		EXPECT_LE(1, eventfd_take(eventfd));
 		EXPECT_EQ(1, dev_discard_events(self->fd, 1));
 	}
 }
@@ -547,7 +519,7 @@ TEST_F(hwtimer, eventfd_that_is_detached_is_left_alone)
 	ASSERT_EQ(0, dev_notify(self->fd, 0, 0, -1));
 	expect_one_event(_metadata, self->fd);
 	sleep_ns(A_WHILE);
-	EXPECT_EQ(0, take_count(eventfd));
+	EXPECT_EQ(0, eventfd_take(eventfd));
 }
 
 TEST_F(hwtimer, eventfd_that_is_replaced_is_left_alone)
@@ -559,7 +531,7 @@ TEST_F(hwtimer, eventfd_that_is_replaced_is_left_alone)
 	ASSERT_EQ(0, dev_notify(self->fd, 0, 0, old));
 	ASSERT_EQ(0, dev_notify(self->fd, 0, 0, new));
 	expect_told(_metadata, self->fd, new);
-	EXPECT_EQ(0, take_count(old));
+	EXPECT_EQ(0, eventfd_take(old));
 }
 
 TEST_F(hwtimer, eventfd_that_is_given_again_counts_once)
@@ -588,7 +560,7 @@ TEST_F(hwtimer, eventfd_that_the_program_closed_does_no_harm)
 	ASSERT_EQ(0, dev_notify(self->fd, 0, 0, eventfd));
 	expect_told(_metadata, self->fd, eventfd);
 	ASSERT_EQ(0, close(eventfd));
-	/* And the instance goes, with it attached. */
+	/* The instance is closed with the eventfd attached. */
 }
 
 TEST_F(hwtimer, eventfd_outlives_the_instance)
@@ -601,7 +573,7 @@ TEST_F(hwtimer, eventfd_outlives_the_instance)
 	ASSERT_EQ(0, close(self->fd));
 	self->fd = -1;
 	EXPECT_EQ(0, eventfd_write(eventfd, 5));
-	EXPECT_EQ(5, take_count(eventfd));
+	EXPECT_EQ(5, eventfd_take(eventfd));
 }
 
 TEST_F(hwtimer, eventfd_that_is_full_holds_nobody_up)
@@ -614,7 +586,7 @@ TEST_F(hwtimer, eventfd_that_is_full_holds_nobody_up)
 	for (unsigned int i = 0; i < 3; i++)
 		expect_one_event(_metadata, self->fd);
 	await_worker(_metadata);
-	EXPECT_LE(UINT64_MAX - 1, take_count(eventfd));
+	EXPECT_LE(UINT64_MAX - 1, eventfd_take(eventfd));
 	expect_told(_metadata, self->fd, eventfd);
 }
 
@@ -641,7 +613,7 @@ TEST_F(hwtimer, eventfd_is_told_of_the_end)
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
 	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
 	EXPECT_EQ(POLLIN, dev_poll(eventfd, POLLIN, HANG_MS));
-	EXPECT_EQ(1, take_count(eventfd));
+	EXPECT_EQ(1, eventfd_take(eventfd));
 }
 
 TEST_F(hwtimer, eventfd_is_told_of_the_end_once)
@@ -652,15 +624,15 @@ TEST_F(hwtimer, eventfd_is_told_of_the_end_once)
 	ASSERT_LE(0, eventfd);
 	ASSERT_EQ(0, dev_notify(self->fd, 0, 0, eventfd));
 	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
-	EXPECT_EQ(1, take_count(eventfd));
+	EXPECT_EQ(1, eventfd_take(eventfd));
 	EXPECT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
 	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
 	EXPECT_EQ(-ENOENT, dev_cancel(self->fd, id, 0));
 	EXPECT_EQ(0, dev_after(self->fd, HOUR, 0));
-	EXPECT_EQ(0, take_count(eventfd));
+	EXPECT_EQ(0, eventfd_take(eventfd));
 }
 
-/* The delay after the first of them is over later, and nothing is new then. */
+/* When the delay since the first event ends, the watermark was reached: no new signal. */
 TEST_F(hwtimer, eventfd_is_not_told_of_the_delay_after_the_watermark)
 {
 	int eventfd = make_eventfd();
@@ -669,9 +641,9 @@ TEST_F(hwtimer, eventfd_is_not_told_of_the_delay_after_the_watermark)
 	ASSERT_EQ(0, dev_notify(self->fd, 2, 100 * MS, eventfd));
 	make_ready(_metadata, self->fd, 2);
 	EXPECT_EQ(POLLIN, dev_poll(eventfd, POLLIN, HANG_MS));
-	EXPECT_LE(1, take_count(eventfd));
+	EXPECT_LE(1, eventfd_take(eventfd));
 	sleep_ns(200 * MS);
-	EXPECT_EQ(0, take_count(eventfd));
+	EXPECT_EQ(0, eventfd_take(eventfd));
 }
 
 TEST_F(hwtimer, eventfd_is_told_of_the_end_when_the_last_event_was_read)
@@ -683,7 +655,7 @@ TEST_F(hwtimer, eventfd_is_told_of_the_end_when_the_last_event_was_read)
 	make_ready(_metadata, self->fd, 1);
 	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
 	ASSERT_EQ(0, dev_notify(self->fd, 0, 0, eventfd));
-	take_count(eventfd);
+	eventfd_take(eventfd);
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(POLLIN, dev_poll(eventfd, POLLIN, HANG_MS));
 }
@@ -793,14 +765,14 @@ TEST_F(hwtimer, refusal_changes_nothing)
 	make_ready(_metadata, self->fd, 2);
 	sleep_ns(A_WHILE);
 	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
-	EXPECT_EQ(0, take_count(eventfd));
+	EXPECT_EQ(0, eventfd_take(eventfd));
 	ASSERT_NE(0, dev_after(self->fd, 0, 0));
 	EXPECT_EQ(POLLIN, dev_poll(eventfd, POLLIN, HANG_MS));
 	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, 0));
-	EXPECT_EQ(0, take_count(other));
+	EXPECT_EQ(0, eventfd_take(other));
 }
 
-/* Threads that change all of it while events come by the thousand. */
+/* A thread that changes all settings while thousands of events come. */
 struct changer {
 	int fd;
 	int eventfd;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The order of events, on both kinds of wheel: by tick, and within a tick as
- * the timers were scheduled, whether they came down from far ahead or were near
- * all the time. And all horizons at once: deadlines a tick and a century away
- * in one instance.
+ * The order of events, on both kinds of wheel. Events come by tick; within a tick they
+ * come in the order in which their timers were scheduled, whether far ahead or near.
+ * Also, deadlines a tick and a century away in one instance.
  */
 #include "hwtimer_test.h"
 
@@ -65,16 +64,13 @@ FIXTURE_SETUP(order)
 
 FIXTURE_TEARDOWN(order)
 {
-	struct hwtimer_stats stats = stats_of(self->fd);
-
-	expect_balance(_metadata, &stats);
-	EXPECT_EQ(0, close(self->fd));
+	expect_close(_metadata, self->fd);
 }
 
 /*
- * @user_data tells the order of scheduling. Of two deadlines that are less than
- * a tick apart, only the kernel knows whether they are in the same one; but the
- * later one cannot be in an earlier tick.
+ * Expects events in order; @user_data is the order of scheduling. If two deadlines are
+ * less than a tick apart, only the kernel knows whether they are in the same tick. But
+ * the later one cannot be in an earlier tick.
  */
 static void expect_order(struct __test_metadata *_metadata,
 			 const FIXTURE_DATA(order) * self,
@@ -88,7 +84,7 @@ static void expect_order(struct __test_metadata *_metadata,
 	}
 }
 
-/* Events of one-shot timers: each once, none early. */
+/* Collects the events of one-shot timers: each once, none early. */
 static void collect_each_once(struct __test_metadata *_metadata, int fd,
 			      struct hwtimer_event *events, unsigned int n)
 {
@@ -96,7 +92,7 @@ static void collect_each_once(struct __test_metadata *_metadata, int fd,
 	unsigned int got = 0;
 
 	ASSERT_NE(NULL, came);
-	/* In reads of all sizes, which must not matter to the order. */
+	/* The sizes of the reads must not matter to the order. */
 	for (unsigned int size = 1; got < n; size = size % 50 + 3) {
 		unsigned int want = n - got < size ? n - got : size;
 
@@ -128,9 +124,9 @@ TEST_F(order, burst_in_one_tick_comes_as_it_was_scheduled)
 }
 
 /*
- * Within a tick it is not the deadline that counts: of deadlines that go down
- * by a little, the last come first if a new tick begins between them, and that
- * happens once at the most.
+ * Within a tick the deadlines do not matter. The deadlines here go down, by 1/100 tick
+ * each. The last timers come first only if a new tick begins between two deadlines, which
+ * can happen once at most.
  */
 TEST_F(order, deadlines_within_a_tick_come_as_they_were_scheduled)
 {
@@ -176,7 +172,7 @@ TEST_F(order, deadlines_all_over)
 	static struct hwtimer_event events[N];
 
 	fill_schedules(requests, N, HWTIMER_ABSOLUTE, 0, 0);
-	/* 7919 is prime: a shuffle of 0 to 100 ms. */
+	/* 7919 is a prime, which shuffles 0 to 100 ms. */
 	for (unsigned int i = 0; i < N; i++)
 		requests[i].time = i * 7919 % N * (100 * US + 1);
 	schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests, N,
@@ -185,7 +181,7 @@ TEST_F(order, deadlines_all_over)
 	expect_order(_metadata, self, events, N);
 }
 
-/* Around each power of two and of eight, where levels and rounds end. */
+/* Deadlines around each power of two, and so of eight, where levels and rounds end. */
 TEST_F(order, deadlines_where_levels_end)
 {
 	static const int offsets[] = { 1, -1, 0, 2, -2 };
@@ -210,8 +206,8 @@ TEST_F(order, deadlines_where_levels_end)
 	1000 /* user_data of timers that only keep the wheel turning */
 
 /*
- * A timer that was scheduled when its tick was far ahead comes before those
- * that were scheduled later for the same tick, from ever nearer.
+ * A timer that was scheduled when its tick was far ahead comes before timers that were
+ * scheduled later for the same tick, when it was nearer and nearer.
  */
 TEST_F(order, from_afar_before_those_scheduled_near)
 {
@@ -219,7 +215,7 @@ TEST_F(order, from_afar_before_those_scheduled_near)
 	unsigned int n = 0, passers_by = 0, nth = 0;
 	struct hwtimer_event event;
 
-	/* A machine that was too slow begins earlier the next time, and ends so. */
+	/* If the machine was too slow, the next try is further ahead of the deadline. */
 	for (bool in_time = false; !in_time; nearest *= 2, ahead *= 2) {
 		ASSERT_GT(HANG_MS * MS, ahead);
 		ASSERT_EQ(n + passers_by,
@@ -246,15 +242,9 @@ TEST_F(order, from_afar_before_those_scheduled_near)
 	EXPECT_EQ(n, nth);
 }
 
-static unsigned int next_random(unsigned int *seed)
-{
-	*seed = *seed * 1103515245 + 12345;
-	return *seed >> 8;
-}
-
 /*
- * Timers for the same few ticks, @batch every ms while the wheel turns, so that
- * those of one tick are at all levels at the same time.
+ * Schedules timers for the same few ticks, @batch every ms while the wheel turns, so that
+ * the timers of one tick are at all levels at the same time.
  */
 static void schedule_while_it_turns(struct __test_metadata *_metadata, int fd,
 				    unsigned int batch)
@@ -287,7 +277,7 @@ static void schedule_while_it_turns(struct __test_metadata *_metadata, int fd,
 		ASSERT_GT(n, nth);
 		ASSERT_FALSE(came[nth]);
 		came[nth] = true;
-		if (late[nth]) /* when it was scheduled */
+		if (late[nth]) /* it was due when it was scheduled */
 			continue;
 		EXPECT_LE(last, event.deadline);
 		last = event.deadline;
@@ -307,7 +297,7 @@ TEST_F(order, many_scheduled_while_the_wheel_turns)
 	schedule_while_it_turns(_metadata, self->fd, 20);
 }
 
-/* The wheel stands still while nothing is pending, and then finds its place. */
+/* The wheel does not turn while nothing is pending; then it catches up. */
 TEST_F(order, after_idle_times)
 {
 	struct hwtimer_request requests[20];
@@ -352,7 +342,7 @@ TEST_F(order, every_power_of_two_at_once)
 			    now_ns() >= base + (1ULL << i));
 		EXPECT_EQ(base + (1ULL << i), query.deadline);
 	}
-	/* A slow machine may have got to some of them. */
+	/* On a slow machine, some of the far timers may have expired. */
 	ASSERT_LE(0, dev_stop(self->fd, NULL, 0, &left));
 	ASSERT_GE(far, left);
 	far = left;
@@ -368,7 +358,7 @@ TEST_F(order, every_power_of_two_at_once)
 	}
 }
 
-/* One tick and a century away, and the past, and never. */
+/* Deadlines one tick and a century away, in the past, and never. */
 TEST_F(order, all_horizons_in_one_instance)
 {
 	enum { EACH = 100 };
@@ -397,7 +387,7 @@ TEST_F(order, all_horizons_in_one_instance)
 	EXPECT_EQ(0, stats.ready);
 }
 
-/* Wherever in the wheel it has been, a timer that is set to soon comes soon. */
+/* A timer that is rescheduled to soon comes soon, wherever in the wheel it was. */
 TEST_F(order, from_any_distance_rescheduled_to_near_and_back)
 {
 	struct hwtimer_event events[POWERS];
@@ -438,7 +428,7 @@ TEST_F(order, those_far_ahead_are_not_touched)
 		EXPECT_EQ(0, after.cascaded);
 		return;
 	}
-	/* "a timer moves down at most once a level" */
+	/* The documentation says: "a timer moves down at most once a level". */
 	EXPECT_GE(NEARBY * info.levels, after.walked - before.walked);
 	EXPECT_GE(NEARBY * (info.levels - 1), after.cascaded - before.cascaded);
 }
@@ -479,13 +469,13 @@ TEST_F(order, cancelled_on_their_way_down_do_not_come)
 		requests[i].time = i * 400 * US;
 	base = schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests,
 				N, 50 * MS);
-	/* From the last to the first, while the first expire. */
+	/* Cancel from the last to the first, while the first ones expire. */
 	for (unsigned int i = N; i--;) {
 		if (i % 3 == 0 && !dev_cancel(self->fd, requests[i].id, 0)) {
 			ended[i] = true;
 			cancelled++;
 		}
-		/* The first cancel has come before its timer was due. */
+		/* Was the first cancel made before its timer was due? */
 		if (i == N - 1)
 			in_time = now_ns() < base + i * 400 * US;
 		if (i % 30 == 0)
@@ -504,7 +494,7 @@ TEST_F(order, cancelled_on_their_way_down_do_not_come)
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 }
 
-/* Both kinds beside each other, on one worker, with the same timers. */
+/* Both kinds run at the same time, on one worker, with the same timers. */
 TEST(both_kinds_in_one_program)
 {
 	enum { N = 60 };
@@ -523,7 +513,7 @@ TEST(both_kinds_in_one_program)
 		setup.kind = HWTIMER_KIND_HASHED + kind;
 		ASSERT_EQ(0, dev_setup_as(fds[kind], setup));
 		fill_schedules(requests[kind], N, HWTIMER_ABSOLUTE, 0, 0);
-		/* Two ticks apart, so that their order is a strict one. */
+		/* Two ticks apart, so that their order is strict. */
 		for (unsigned int i = 0; i < N; i++)
 			requests[kind][i].time = i * 37 % N * 2 * MS;
 		base[kind] = schedule_in_time(_metadata, fds[kind],

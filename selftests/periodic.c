@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Periodic timers: at a fixed rate no expiration is lost and no phase drifts,
- * however slowly they are read; with a fixed delay they count from the read; a
- * limited count is exact. And what every call makes of them at each point of
- * their life: pending, expired with the event unread, ended.
+ * Periodic timers. At a fixed rate no expiration is lost and no phase drifts, however
+ * slowly the events are read. With a fixed delay the next period counts from the read. A
+ * limited count is exact. The tests also check what every call does with a periodic timer
+ * that is pending, expired with its event unread, or ended.
  */
 #include "hwtimer_test.h"
 
 #define INTERVAL (5 * MS)
 
-/* How many deadlines from @first on, @interval apart, have passed at @time. */
+/* Returns how many deadlines, @interval apart from @first on, have passed at @time. */
 static __u64 due_at(__u64 time, __u64 first, __u64 interval)
 {
 	return time < first ? 0 : (time - first) / interval + 1;
 }
 
-/* Each deadline is told once, none is left out, and none before its time. */
+/* Expects that the events report each deadline once, without a gap, and none early. */
 static void expect_chain(struct __test_metadata *_metadata,
 			 const struct hwtimer_event *events, unsigned int n,
 			 __u64 first, __u64 interval)
@@ -30,7 +30,7 @@ static void expect_chain(struct __test_metadata *_metadata,
 	EXPECT_LE(deadline - interval, now);
 }
 
-/* Reads an event that waits, and bounds what it can tell. */
+/* Reads a ready event and expects a plausible number of expirations. */
 static struct hwtimer_event read_event(struct __test_metadata *_metadata,
 				       int fd, __u64 interval)
 {
@@ -44,17 +44,7 @@ static struct hwtimer_event read_event(struct __test_metadata *_metadata,
 	return event;
 }
 
-static struct hwtimer_query query_of(struct __test_metadata *_metadata, int fd,
-				     __u64 id)
-{
-	struct hwtimer_query query;
-
-	ASSERT_EQ(0, dev_query(fd, id, &query));
-	EXPECT_EQ(id, query.id);
-	return query;
-}
-
-/* The timer is no more, for any call. */
+/* Expects that no call finds the timer any more. */
 static void expect_ended(struct __test_metadata *_metadata, int fd, __u64 id)
 {
 	struct hwtimer_query query;
@@ -183,7 +173,9 @@ TEST_F(hwtimer, slow_reader_finds_one_event)
 	EXPECT_EQ(1, stats.expired);
 	EXPECT_EQ(0, stats.pending);
 	EXPECT_EQ(0, stats.rearmed);
-	/* With room for more, it might come again before read() has ended. */
+	/*
+	 * Read one: with room for more, the timer might expire again before read() ends.
+	 */
 	EXPECT_EQ(1, dev_read(self->fd, &event, 1));
 }
 
@@ -667,7 +659,7 @@ TEST_F(hwtimer, rescheduled_to_never_and_back)
 	int ret;
 
 	ASSERT_NE(0, id);
-	/* It is pending between the read and the next expiration only. */
+	/* The timer is pending only between the read and its next expiration. */
 	do {
 		ASSERT_EQ(1, dev_collect(self->fd, events, 1));
 		ret = dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
@@ -744,7 +736,7 @@ TEST_F(hwtimer, fixed_delay_that_nobody_reads_expires_once)
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	sleep_ns(20 * MS);
 	EXPECT_EQ(1, stats_of(self->fd).expired);
-	/* One: on a slow machine the next is due before the call returns. */
+	/* Read one: on a slow machine the next is due before the call returns. */
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(1, event.expirations);
 }
@@ -902,7 +894,7 @@ TEST_F(hwtimer, stop_hands_back_what_was_read_before)
 	EXPECT_EQ(0, timers[0].flags);
 }
 
-/* In a stopped instance the event that waits is read, and nothing after it. */
+/* In a stopped instance, expects one unread event and then the end; returns the event. */
 static struct hwtimer_event read_last(struct __test_metadata *_metadata, int fd)
 {
 	struct hwtimer_event event, none;
@@ -1024,7 +1016,7 @@ TEST_F(hwtimer, stop_and_a_fixed_delay_that_counts_from_the_read)
 	EXPECT_EQ(HWTIMER_FIXED_DELAY, timers[0].flags);
 }
 
-/* Schedules @n, all but the user_data as @request says. */
+/* Schedules @n timers as @request says. */
 static void add_many(struct __test_metadata *_metadata, int fd, unsigned int n,
 		     struct hwtimer_request request)
 {
@@ -1033,12 +1025,12 @@ static void add_many(struct __test_metadata *_metadata, int fd, unsigned int n,
 }
 
 /*
- * What is left is told exactly, and comes back to whoever does what the errors say,
- * in parts or not.
+ * STOP reports exactly how many timers are left. A program that does what the errors say
+ * gets all of them back, in parts or at once.
  */
 TEST_F(hwtimer, stop_tells_how_many_are_left)
 {
-	/* On behalf of others that rest in between: more than one look at records. */
+	/* So many that STOP walks the records in more than one part. */
 	const unsigned int n = 300, expect = 3 * n;
 	struct hwtimer_unprocessed timers[64];
 	struct hwtimer_event event;
@@ -1046,13 +1038,13 @@ TEST_F(hwtimer, stop_tells_how_many_are_left)
 	__u64 left = 0, id;
 
 	for (unsigned int i = 0; i < n; i += 50) {
-		/* Pending: for once, and periodic. */
+		/* Pending: one-shot and periodic timers. */
 		add_many(_metadata, self->fd, 50,
 			 (struct hwtimer_request){ .time = HOUR });
 		add_many(_metadata, self->fd, 50,
 			 (struct hwtimer_request){ .time = HOUR,
 						   .interval = HOUR });
-		/* Their events wait: not the last ones, and the last ones. */
+		/* Expired, events unread: not the last expiration, and the last one. */
 		add_many(_metadata, self->fd, 50,
 			 (struct hwtimer_request){ .interval = HOUR,
 						   .count = i ? 2 : 0 });
@@ -1094,7 +1086,7 @@ TEST_F(hwtimer, stop_tells_how_many_are_left)
 	EXPECT_EQ(expect, stats_of(self->fd).unprocessed);
 }
 
-/* In parts, with events of the next parts read only after the first ones. */
+/* STOP returns timers in parts; some events are read only after the first part. */
 TEST_F(hwtimer, stop_hands_back_timers_behind_those_already_handed_back)
 {
 	struct hwtimer_unprocessed timers[64];
@@ -1126,7 +1118,7 @@ TEST_F(hwtimer, stop_hands_back_timers_behind_those_already_handed_back)
 	EXPECT_EQ(60, stats_of(self->fd).unprocessed);
 }
 
-/* As Dubbo does it: each expiration schedules the next one. */
+/* Like Dubbo: each event schedules the next timer. */
 TEST_F(hwtimer, one_shot_that_is_scheduled_anew_from_each_event)
 {
 	struct hwtimer_event events[16];
@@ -1169,7 +1161,7 @@ TEST_F(hwtimer, timer_that_reschedules_others_from_its_event)
 	__u64 id = dev_every(self->fd, 0, 2 * MS, 1), timeout;
 	struct hwtimer_event event;
 
-	/* A connection's idle timeout, put off by each heartbeat. */
+	/* The timeout is a connection's, which each heartbeat postpones. */
 	timeout = dev_after(self->fd, HOUR, 2);
 	ASSERT_NE(0, id);
 	ASSERT_NE(0, timeout);
@@ -1265,7 +1257,7 @@ TEST_F(hwtimer, read_that_faults_half_way_loses_nothing)
 		ASSERT_GE(whole, got);
 		EXPECT_EQ(stats.rearmed + got, stats_of(self->fd).rearmed);
 		EXPECT_EQ(stats.delivered + got, stats_of(self->fd).delivered);
-		/* Some of the first may have come again by now. */
+		/* Some of the timers that were read may have expired again. */
 		more = dev_read(self->fd, rest, PARTLY);
 		ASSERT_LE(PARTLY - got, more);
 		for (int i = 0; i < got + more; i++) {
@@ -1347,7 +1339,7 @@ TEST_F(hwtimer, many_that_nobody_reads_cost_nothing)
 	}
 }
 
-/* Of very many timers, every single deadline is told once, to the end. */
+/* Events of very many timers report every deadline once, to the end. */
 TEST_F(hwtimer, many_that_are_read_tell_of_every_deadline)
 {
 	unsigned int n = scaled(10000), handed_back = 0;
@@ -1394,15 +1386,15 @@ TEST_F(hwtimer, many_that_are_read_tell_of_every_deadline)
 	EXPECT_EQ(n, handed_back);
 }
 
-/* Threads that share an instance full of periodic timers. */
+/* Timers that several threads read and change at once. */
 #define CROWD 64
 
 struct crowd {
 	int fd;
 	__u64 ids[CROWD];
 	unsigned int expirations[CROWD]; /* by user_data */
-	unsigned char cancelled[CROWD]; /* a CANCEL has said 0 */
-	unsigned int came_after; /* events although it had */
+	unsigned char cancelled[CROWD]; /* CANCEL has returned 0 */
+	unsigned int came_after; /* events that came after that */
 	unsigned int failures;
 	bool stop;
 };
@@ -1474,7 +1466,7 @@ TEST_F(hwtimer, many_readers_of_limited_timers_get_the_exact_count)
 	EXPECT_EQ(stats.delivered - CROWD, stats.rearmed);
 }
 
-/* Whether the timer has ended, by what CANCEL with DISCARD said of it. */
+/* A thread that cancels all timers and notes which of the cancels succeeded. */
 static void *cancel_crowd(void *arg)
 {
 	struct crowd *crowd = *(struct crowd **)arg;
@@ -1524,7 +1516,7 @@ TEST_F(hwtimer, cancels_against_reads_end_every_timer)
 	}
 }
 
-/* A thread that moves the timers about, whatever else happens to them. */
+/* A thread that reschedules the timers again and again. */
 static void *reschedule_crowd(void *arg)
 {
 	struct crowd *crowd = *(struct crowd **)arg;

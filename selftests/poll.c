@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * poll() and epoll: readable exactly while events wait, level- and
- * edge-triggered, and hung up once stopped and drained.
+ * poll() and epoll: readable exactly while events wait, level- and edge-triggered, and a
+ * hangup once the instance is stopped and drained.
  */
 #include "hwtimer_test.h"
 
-#include <sys/epoll.h>
-
 #define ALL_EVENTS (POLLIN | POLLPRI | POLLOUT | POLLRDHUP)
 
-/* An epoll instance that watches @fd. */
-static int watch(int fd, __u32 events)
-{
-	struct epoll_event event = { .events = events };
-	int epoll = epoll_create1(EPOLL_CLOEXEC);
-
-	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
-		return -1;
-	return epoll;
-}
-
-/* What epoll reports within @timeout_ms; 0 if nothing. */
+/* Returns what epoll reports within @timeout_ms, or 0. */
 static __u32 watched(int epoll, int timeout_ms)
 {
 	struct epoll_event event = { 0 };
@@ -110,7 +97,7 @@ TEST_F(hwtimer, readable_means_that_read_gets_something)
 
 TEST_F(hwtimer, level_triggered_reports_while_events_wait)
 {
-	int epoll = watch(self->fd, EPOLLIN);
+	int epoll = epoll_watch(self->fd, EPOLLIN);
 	struct hwtimer_event events[2];
 
 	ASSERT_LE(0, epoll);
@@ -127,7 +114,7 @@ TEST_F(hwtimer, level_triggered_reports_while_events_wait)
 
 TEST_F(hwtimer, edge_triggered_reports_each_arrival_once)
 {
-	int epoll = watch(self->fd, EPOLLIN | EPOLLET);
+	int epoll = epoll_watch(self->fd, EPOLLIN | EPOLLET);
 	struct hwtimer_event event;
 
 	ASSERT_LE(0, epoll);
@@ -147,7 +134,7 @@ TEST_F(hwtimer, edge_triggered_reports_each_arrival_once)
 
 TEST_F(hwtimer, edge_triggered_after_draining)
 {
-	int epoll = watch(self->fd, EPOLLIN | EPOLLET);
+	int epoll = epoll_watch(self->fd, EPOLLIN | EPOLLET);
 	struct hwtimer_event events[8];
 
 	ASSERT_LE(0, epoll);
@@ -164,7 +151,7 @@ TEST_F(hwtimer, edge_triggered_after_draining)
 TEST_F(hwtimer, one_shot_reports_once_until_rearmed)
 {
 	struct epoll_event again = { .events = EPOLLIN | EPOLLONESHOT };
-	int epoll = watch(self->fd, EPOLLIN | EPOLLONESHOT);
+	int epoll = epoll_watch(self->fd, EPOLLIN | EPOLLONESHOT);
 
 	ASSERT_LE(0, epoll);
 	ASSERT_NE(0, dev_after(self->fd, 0, 0));
@@ -180,12 +167,12 @@ TEST_F(hwtimer, added_to_epoll_when_events_wait_already)
 
 	ASSERT_NE(0, dev_after(self->fd, 0, 0));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	epoll = watch(self->fd, EPOLLIN | EPOLLET);
+	epoll = epoll_watch(self->fd, EPOLLIN | EPOLLET);
 	ASSERT_LE(0, epoll);
 	EXPECT_EQ(EPOLLIN, watched(epoll, 0));
 }
 
-/* A thread that polls until something happens, and what it was. */
+/* A thread that polls until something happens, and the events that it got */
 struct poller {
 	int fd;
 	short events;
@@ -241,7 +228,7 @@ TEST_F(hwtimer, hangs_up_when_the_last_event_is_discarded)
 TEST_F(hwtimer, stop_wakes_pollers)
 {
 	struct poller waiting = { .fd = self->fd };
-	int epoll = watch(self->fd, EPOLLIN | EPOLLET);
+	int epoll = epoll_watch(self->fd, EPOLLIN | EPOLLET);
 	pthread_t thread;
 
 	ASSERT_LE(0, epoll);
@@ -256,7 +243,7 @@ TEST_F(hwtimer, stop_wakes_pollers)
 
 TEST_F(hwtimer, last_read_after_stop_wakes_pollers)
 {
-	int epoll = watch(self->fd, EPOLLET);
+	int epoll = epoll_watch(self->fd, EPOLLET);
 	struct hwtimer_event event;
 
 	ASSERT_LE(0, epoll);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * QUERY: what it says of a timer in each state of its life.
+ * QUERY: what it reports of a timer in each state of the timer's life.
  */
 #include "hwtimer_test.h"
 

@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * read(): whole events into whatever room there is, blocking and not, ended by
- * signals and by bad addresses, and no event lost by any of it.
+ * read(): whole events into a buffer of any size, blocking or not, ended by signals and
+ * by bad addresses. No event is lost.
  */
 #include "hwtimer_test.h"
 
 #include <linux/userfaultfd.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/syscall.h>
-
-/* @n events wait to be read. */
-static void make_ready(struct __test_metadata *_metadata, int fd,
-		       unsigned int n)
-{
-	ASSERT_EQ(n, dev_schedule_many(fd, n, 0, 0, NULL));
-	ASSERT_TRUE(dev_wait_ready(fd, n));
-}
 
 static __u64 ready_events(int fd)
 {
@@ -138,7 +128,7 @@ TEST_F(hwtimer, signal_ends_a_blocked_read)
 	set_nonblocking(_metadata, self->fd, false);
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
 	start_threads(&thread, 1, read_one, &reader, sizeof(reader));
-	/* It may not have come to block yet: try until it has ended. */
+	/* The read may not block yet: try until the thread has ended. */
 	do {
 		sleep_ns(20 * MS);
 		ASSERT_EQ(0, pthread_kill(thread, SIGUSR1));
@@ -252,7 +242,7 @@ TEST_F(hwtimer, one_event_ends_one_of_two_reads)
 	EXPECT_EQ(2, stats.delivered);
 }
 
-/* A read into @buffer fails with EFAULT; afterwards all @n events come. */
+/* Expects EFAULT from a read into @buffer; afterwards all @n events come. */
 static void expect_fault(struct __test_metadata *_metadata, int fd,
 			 void *buffer, unsigned int n)
 {
@@ -350,7 +340,7 @@ TEST_F(hwtimer, blocked_read_into_a_bad_buffer_loses_nothing)
 	expect_fault(_metadata, self->fd, page_edge(16), 1);
 }
 
-/* The first and the last of many, with nothing but discarded ones between. */
+/* Reads the first and the last of many events; all between them are discarded. */
 TEST_F(hwtimer, discarded_events_do_not_shorten_a_read)
 {
 	struct hwtimer_event events[4];
@@ -365,15 +355,15 @@ TEST_F(hwtimer, discarded_events_do_not_shorten_a_read)
 	EXPECT_EQ(ids[599], events[1].id);
 }
 
-/* ---- a reader that is held up by a page of its buffer ---- */
+/* ---- a reader that waits for a page of its buffer ---- */
 
-/* A page that is missing until it is provided. */
+/* A page of memory that is missing until missing_provide() */
 struct missing {
-	int fd; /* of a userfaultfd */
+	int fd; /* the userfaultfd */
 	char *page;
 };
 
-/* Whether the kernel lets pages be provided by a program. */
+/* Makes such a page; returns whether the kernel and our permissions allow it. */
 static bool missing_make(struct missing *missing)
 {
 	struct uffdio_api api = { .api = UFFD_API };
@@ -393,7 +383,7 @@ static bool missing_make(struct missing *missing)
 	       !ioctl(missing->fd, UFFDIO_REGISTER, &range);
 }
 
-/* Waits until somebody waits for the page. */
+/* Waits until a thread waits for the page. */
 static bool missing_wanted(const struct missing *missing)
 {
 	struct pollfd pfd = { .fd = missing->fd, .events = POLLIN };
@@ -414,7 +404,7 @@ static bool missing_provide(const struct missing *missing)
 	return !ioctl(missing->fd, UFFDIO_ZEROPAGE, &zeros);
 }
 
-/* A thread that takes one timer, by read() or STOP, to a page that is missing. */
+/* A thread that takes one timer, by read() or STOP, into the missing page */
 struct taker {
 	int fd;
 	bool stops;
@@ -432,7 +422,7 @@ static void *take_one(void *arg)
 	return NULL;
 }
 
-/* Starts it without the signals that are to interrupt others. */
+/* Starts the thread with SIGALRM blocked, which is to interrupt only other threads. */
 static bool start_taker(pthread_t *thread, struct taker *taker)
 {
 	sigset_t alarm_only;
@@ -445,7 +435,7 @@ static bool start_taker(pthread_t *thread, struct taker *taker)
 	return missing_wanted(&taker->missing);
 }
 
-/* read() by a call that does not wait: if it did, a signal would end it. */
+/* Calls read(), which must not wait: if it does, SIGALRM ends it. */
 static int read_at_once(int fd, struct hwtimer_event *events,
 			unsigned int count)
 {
@@ -458,20 +448,9 @@ static int read_at_once(int fd, struct hwtimer_event *events,
 	return ret;
 }
 
-/* An epoll that says once of each wake-up that there are events. */
-static int edges_of(struct __test_metadata *_metadata, int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
-	int epoll = epoll_create1(EPOLL_CLOEXEC);
-
-	ASSERT_LE(0, epoll);
-	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
-	return epoll;
-}
-
 /*
- * The descriptor is O_NONBLOCK. While one call waits for its page, a read() does not
- * wait for that; and it is told when it need not wait any more.
+ * The descriptor is O_NONBLOCK. While one call waits for its page, a read() does not wait
+ * for that call. The reader is woken when it could read.
  */
 static void check_refused(struct __test_metadata *_metadata, int fd, bool stops)
 {
@@ -484,12 +463,13 @@ static void check_refused(struct __test_metadata *_metadata, int fd, bool stops)
 
 	if (!missing_make(&taker.missing))
 		SKIP(return, "this kernel has no userfaultfd");
-	counter = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	counter = make_eventfd();
 	ASSERT_LE(0, counter);
 	make_ready(_metadata, fd, 3);
 	ASSERT_NE(0, dev_after(fd, HOUR, 3));
 	ASSERT_TRUE(start_taker(&thread, &taker));
-	epoll = edges_of(_metadata, fd);
+	epoll = epoll_watch(fd, EPOLLIN | EPOLLET);
+	ASSERT_LE(0, epoll);
 	ASSERT_EQ(1, epoll_wait(epoll, &edge, 1, HANG_MS));
 	ASSERT_EQ(0, dev_notify(fd, 1, 0, counter));
 	ASSERT_EQ(8, read(counter, &count, 8));
@@ -522,7 +502,7 @@ TEST_F(hwtimer, nonblocking_read_does_not_wait_for_stop)
 	check_refused(_metadata, self->fd, true);
 }
 
-/* The end is the end, whoever hands timers back. */
+/* After STOP, read() reports the end, whether or not STOP still hands back timers. */
 TEST_F(hwtimer, nonblocking_read_sees_the_end_while_stop_waits)
 {
 	struct taker taker = { .fd = self->fd, .stops = true };

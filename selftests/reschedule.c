@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RESCHEDULE: a pending timer's deadline moves, earlier or later, as often as
- * one likes; it comes once, at the last of its deadlines, under its old id.
+ * RESCHEDULE: a pending timer's deadline moves, earlier or later, any number of times.
+ * The timer comes once, at its last deadline, with its old id.
  */
 #include "hwtimer_test.h"
 
@@ -17,7 +17,7 @@ static __u64 deadline_of(int fd, __u64 id)
 	return dev_query(fd, id, &query) ? 0 : query.deadline;
 }
 
-/* The timer comes, and nothing else after it. */
+/* Expects this timer's event, and no other one after it. */
 static void expect_only(struct __test_metadata *_metadata, int fd, __u64 id,
 			__u64 deadline)
 {
@@ -42,9 +42,10 @@ TEST_F(hwtimer, earlier)
 }
 
 /*
- * A timer that was due at *@due and has been rescheduled before that, to @more later or
- * HWTIMER_NEVER. On a machine that was too slow it is another, with more time. @pulled:
- * it was rescheduled from far away to *@due. Returns its id.
+ * Schedules a timer that is due at *@due, and reschedules it before that to *@due plus
+ * @more, or to HWTIMER_NEVER. With @pulled, the timer was first scheduled an hour later,
+ * and rescheduled to *@due. If the machine was too slow, tries again with more time.
+ * Returns the timer's id.
  */
 static __u64 postpone_in_time(struct __test_metadata *_metadata, int fd,
 			      bool pulled, __u64 more, __u64 *due)
@@ -169,8 +170,9 @@ TEST_F(hwtimer, thousands_of_times_in_both_directions)
 }
 
 /*
- * Has timer @id, which is due at *@deadline, come always a little later. On a machine
- * that holds us up it may expire in between: then returns false.
+ * Reschedules timer @id, which is due at *@deadline, again and again to a little later.
+ * If the machine holds this program up, the timer may expire meanwhile: then returns
+ * false.
  */
 static bool postpone_often(struct __test_metadata *_metadata, int fd, __u64 id,
 			   __u64 delay, __u64 *deadline)

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests and events through the rings: that they do what the ioctls and
- * read() do, what happens when there is no room, how poll() and STOP go with
- * them, and who wakes up when.
+ * Requests and events through the rings: whether they do what the ioctls and read() do,
+ * what happens when there is no room, how poll() and STOP work with rings, and when the
+ * worker or the consumer is woken.
  */
 #include "ring_test.h"
 
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-
-#define OP(which, ...) \
-	((struct hwtimer_request){ .op = HWTIMER_OP_##which, __VA_ARGS__ })
-
-/* Schedules @count timers for now, as user_data @first and on. */
+/* Schedules @count timers that are due now; their user_data counts up from @first. */
 static void schedule_now(struct __test_metadata *_metadata, int fd,
 			 unsigned int first, unsigned int count)
 {
@@ -23,7 +17,7 @@ static void schedule_now(struct __test_metadata *_metadata, int fd,
 	schedule_all(_metadata, fd, requests, count);
 }
 
-/* Waits until so many events wait in the kernel, and the program can see it. */
+/* Waits until the ring says that @count events wait in the kernel. */
 static bool wait_waiting(const struct hwtimer_ring *ring, __u32 count)
 {
 	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
@@ -94,7 +88,7 @@ TEST_F(rings, errors_are_results)
 	unsigned int n = ARRAY_SIZE(cases);
 
 	ring_open(_metadata, ring, self->fd, 64, 4);
-	/* A result that stands in a slot is not the request's. */
+	/* A result that was left in a slot must not become the request's result. */
 	for (unsigned int i = 0; i < n; i++) {
 		ring_fill(_metadata, ring, cases[i].request);
 		ring_fill(_metadata, ring,
@@ -116,13 +110,12 @@ TEST_F(rings, limit_is_a_result)
 	struct hwtimer_ring *ring = &self->ring;
 	__s64 id;
 
-	ASSERT_EQ(0, dev_setup_as(self->fd, (struct hwtimer_setup){
-						    .clock = CLOCK_MONOTONIC,
-						    .timers = 2,
-						    .submissions = 4,
-						    .completions = 1,
-					    }));
-	ASSERT_EQ(0, hwtimer_ring_map(ring, self->fd));
+	ring_open_as(_metadata, ring, self->fd,
+		     (struct hwtimer_setup){
+			     .timers = 2,
+			     .submissions = 4,
+			     .completions = 1,
+		     });
 	id = ring_after(_metadata, ring, HOUR, 0);
 	ASSERT_LT(0, id);
 	ASSERT_LT(0, ring_after(_metadata, ring, HOUR, 1));
@@ -131,7 +124,7 @@ TEST_F(rings, limit_is_a_result)
 	EXPECT_LT(0, ring_after(_metadata, ring, HOUR, 3));
 }
 
-/* EALREADY is for events that wait in the kernel; what is in the ring is gone. */
+/* EALREADY means that the event waits in the kernel; events in the ring are gone. */
 TEST_F(rings, too_late_for_the_ring)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -181,7 +174,7 @@ TEST_F(rings, ids_are_the_same_everywhere)
 	EXPECT_EQ(2, stats_of(self->fd).rescheduled);
 }
 
-/* One that passes through many laps of a small ring. */
+/* Requests and events pass through many laps of small rings. */
 TEST_F(rings, many_laps)
 {
 	unsigned int n = scaled(20000), next = 0;
@@ -202,7 +195,7 @@ TEST_F(rings, many_laps)
 			slot->user_data = submitted++;
 		}
 		ASSERT_EQ(0, hwtimer_ring_publish(ring));
-		/* No need to wait for the tick. */
+		/* Do not wait for the worker's next poll. */
 		ASSERT_LE(0, hwtimer_ring_kick(ring));
 		while (hwtimer_ring_next_result(ring, &result)) {
 			ASSERT_EQ(0, hwtimer_ring_error(result));
@@ -247,7 +240,7 @@ TEST_F(rings, periodic_timer)
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
-/* Without room it rests, and tells later of all that has passed. */
+/* Without room, a periodic timer pauses. Its next event counts all expirations since. */
 TEST_F(rings, periodic_timer_without_room)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -304,7 +297,7 @@ TEST_F(rings, slack)
 	expect_due(_metadata, &event);
 }
 
-/* The same timers in two instances: what read() gives, the ring gives. */
+/* The same timers in two instances: the ring delivers what read() delivers. */
 TEST_F(rings, events_are_those_of_read)
 {
 	unsigned int n = scaled(5000) + 100, seed = 1;
@@ -330,7 +323,7 @@ TEST_F(rings, events_are_those_of_read)
 		requests[i].id = 0;
 	}
 	schedule_all(_metadata, self->fd, requests, n);
-	/* The first fill the ring, for nobody takes them yet. */
+	/* The first events fill the ring, as nobody takes them yet. */
 	while (!stats_of(self->fd).overflowed)
 		sleep_ns(MS);
 	for (unsigned int i = 0; i < n; i++) {
@@ -347,7 +340,9 @@ TEST_F(rings, events_are_those_of_read)
 	free(requests);
 }
 
-/* By tick, and within a tick as they were scheduled; rings being full or not. */
+/*
+ * Events come by tick, and within a tick as scheduled, whether or not the ring is full.
+ */
 TEST_F(rings, order)
 {
 	unsigned int n = scaled(5000) + 100, seed = 2;
@@ -357,7 +352,7 @@ TEST_F(rings, order)
 	__u64 base;
 
 	ASSERT_NE(NULL, requests);
-	/* What was due when it was scheduled has no set place: then anew. */
+	/* Timers due when they are scheduled have no defined order: then try again. */
 	for (__u64 lead = SEC / 2;; lead *= 3) {
 		base = now_ns() + lead;
 		ring_open(_metadata, ring, self->fd, 4, 32);
@@ -386,7 +381,9 @@ TEST_F(rings, order)
 	free(requests);
 }
 
-/* The kernel keeps them, tells how many, and read() gives them in order. */
+/*
+ * The kernel keeps further events, reports their number, and read() gets them in order.
+ */
 TEST_F(rings, full_ring)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -408,7 +405,7 @@ TEST_F(rings, full_ring)
 		ASSERT_NE(NULL, event);
 		EXPECT_EQ(i, event->user_data);
 	}
-	/* Not given back yet. */
+	/* The slots are not free yet. */
 	EXPECT_EQ(NULL, hwtimer_ring_next_event(ring));
 	EXPECT_EQ(42, ring_waiting(ring));
 	ASSERT_EQ(0, hwtimer_ring_consume(ring));
@@ -420,7 +417,7 @@ TEST_F(rings, full_ring)
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, events, 1));
 }
 
-/* Those that come later wait behind those that wait. */
+/* New events queue behind those that wait. */
 TEST_F(rings, nobody_passes_those_that_wait)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -441,13 +438,13 @@ TEST_F(rings, nobody_passes_those_that_wait)
 	}
 }
 
-/* For so long a worker stays awake at least after it has found something to do. */
+/* After it has found work, the worker stays awake for at least this long. */
 #define AWAKE (7 * MS)
 
 /*
- * Whether the worker has dozed off; if so, it had done so by *@seen. Before it does, it
- * sets the flag, and clears it if it finds a reason to stay, both under the lock that
- * STATS takes.
+ * Returns whether the worker is idle; if so, it went idle before *@seen. The worker first
+ * sets the flag, and clears it if it finds a reason to stay awake, both under the lock
+ * that STATS takes.
  */
 static bool worker_dozes(int fd, const struct hwtimer_ring *ring, __u64 *seen)
 {
@@ -459,8 +456,8 @@ static bool worker_dozes(int fd, const struct hwtimer_ring *ring, __u64 *seen)
 }
 
 /*
- * With the worker awake, room is enough: nobody has to say so. It has come after the
- * last room but one, and dozes off only if this program was held up since then.
+ * While the worker is awake it sees room without a kick. It found room when the last
+ * event but one was taken. So it goes idle only if this program was held up since then.
  */
 TEST_F(rings, awake_worker_sees_room)
 {
@@ -495,38 +492,26 @@ TEST_F(rings, awake_worker_sees_room)
 	TH_LOG("%u calls", kicks);
 }
 
-static __u64 eventfd_take(int fd)
-{
-	__u64 value;
-
-	return read(fd, &value, sizeof(value)) < 0 ? 0 : value;
-}
-
 /*
- * How a consumer of the completion ring waits that hears of events only when they
- * come: by an edge of epoll, or by an eventfd.
+ * How a consumer of the completion ring waits for events, if it is woken only when they
+ * come: by epoll with EPOLLET, or by an eventfd.
  */
 struct edges {
 	int epoll;
-	int tell; /* -1: the edges are the instance's own */
+	int tell; /* an eventfd; -1: epoll waits for the instance itself */
 };
 
 static struct edges edges_open(struct __test_metadata *_metadata, int fd,
 			       bool tell)
 {
-	struct edges edges = {
-		.epoll = epoll_create1(EPOLL_CLOEXEC),
-		.tell = tell ? eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC) : -1,
-	};
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	struct edges edges = { .tell = tell ? make_eventfd() : -1 };
 
-	ASSERT_LE(0, edges.epoll);
 	if (tell) {
 		ASSERT_LE(0, edges.tell);
 		ASSERT_EQ(0, dev_notify(fd, 1, 0, edges.tell));
 	}
-	ASSERT_EQ(0, epoll_ctl(edges.epoll, EPOLL_CTL_ADD,
-			       tell ? edges.tell : fd, &event));
+	edges.epoll = epoll_watch(tell ? edges.tell : fd, EPOLLIN | EPOLLET);
+	ASSERT_LE(0, edges.epoll);
 	return edges;
 }
 
@@ -544,7 +529,7 @@ static bool edges_wait(const struct edges *edges)
 	return epoll_wait(edges->epoll, &event, 1, HANG_MS) == 1;
 }
 
-/* Makes room for the worker to find; it is asked for only if the worker sleeps. */
+/* Makes room, and kicks the worker only if it is idle while events wait. */
 static void make_room(struct hwtimer_ring *ring)
 {
 	hwtimer_ring_store(&ring->shared->completion_head, ring->head);
@@ -566,7 +551,7 @@ static void consume(struct hwtimer_ring *ring)
 
 typedef void (*give_back_fn)(struct hwtimer_ring *ring);
 
-/* Each time that events come into an empty ring its consumer hears of it. */
+/* Each time that events come into an empty ring, its consumer is woken. */
 static void take_by_edges(struct __test_metadata *_metadata, bool tell,
 			  give_back_fn give_back)
 {
@@ -578,7 +563,7 @@ static void take_by_edges(struct __test_metadata *_metadata, bool tell,
 	ASSERT_LE(0, fd);
 	ring_open(_metadata, &ring, fd, 4, 8);
 	edges = edges_open(_metadata, fd, tell);
-	/* From now on the worker comes by itself, if it is not held up. */
+	/* From now on the worker is awake, unless it is held up. */
 	ASSERT_EQ(0, ring_kick(fd));
 	schedule_now(_metadata, fd, 0, 100);
 	while (next < 100) {
@@ -630,10 +615,10 @@ TEST(eventfd_hears_of_what_consume_asks_for)
 	take_by_edges(_metadata, true, consume);
 }
 
-/* Of what moves into the ring the consumer is told only as NOTIFY says. */
+/* When events move into the ring, the consumer is woken only at the watermark. */
 TEST_F(rings, watermark_holds_for_what_moves)
 {
-	int tell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	int tell = make_eventfd();
 	struct hwtimer_ring *ring = &self->ring;
 	struct pollfd told = { .fd = tell, .events = POLLIN };
 
@@ -642,7 +627,7 @@ TEST_F(rings, watermark_holds_for_what_moves)
 	ASSERT_EQ(0, dev_notify(self->fd, 50, HWTIMER_NEVER, tell));
 	schedule_now(_metadata, self->fd, 0, 100);
 	for (unsigned int left = 100; left > 0;) {
-		/* More may come than those of which it is told. */
+		/* More events may come than make up the watermark. */
 		ASSERT_TRUE(wait_waiting(ring, left > 8 ? left - 8 : 0));
 		if (left >= 50) {
 			ASSERT_EQ(1, poll(&told, 1, HANG_MS));
@@ -658,7 +643,7 @@ TEST_F(rings, watermark_holds_for_what_moves)
 	close(tell);
 }
 
-/* What came before there was a ring follows into it, and its consumer is told. */
+/* Events from before the mapping move into the ring, and its consumer is woken. */
 TEST_F(rings, events_from_before_the_mapping_follow)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -682,7 +667,7 @@ TEST_F(rings, events_from_before_the_mapping_follow)
 	edges_close(&edges);
 }
 
-/* A consumer that takes all need not wait for the worker while others wait. */
+/* A consumer that takes all events gets the next ones at once, without the worker. */
 TEST_F(rings, consume_asks_for_more)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -691,7 +676,7 @@ TEST_F(rings, consume_asks_for_more)
 	ring_open(_metadata, ring, self->fd, 4, 1);
 	schedule_now(_metadata, self->fd, 0, 1000);
 	ASSERT_TRUE(wait_waiting(ring, 999));
-	/* So that the worker is awake, and need not be asked for its own sake. */
+	/* The worker is awake, so that only the waiting events need a kick. */
 	ASSERT_EQ(0, ring_kick(self->fd));
 	for (unsigned int i = 0; i < 1000; i++) {
 		event = hwtimer_ring_next_event(ring);
@@ -702,7 +687,7 @@ TEST_F(rings, consume_asks_for_more)
 	EXPECT_EQ(NULL, hwtimer_ring_next_event(ring));
 }
 
-/* A program that asks again and again for what is left gets its events all the same. */
+/* A program that calls STOP again and again still gets its events. */
 TEST_F(rings, repeated_stops_hold_nothing_up)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -716,7 +701,7 @@ TEST_F(rings, repeated_stops_hold_nothing_up)
 			  ring_do(_metadata, ring,
 				  OP(SCHEDULE, .time = MS, .interval = HOUR)));
 	ASSERT_TRUE(wait_waiting(ring, 39));
-	/* The worker is awake, so nobody asks it to come. */
+	/* The worker is awake, so that no kick is needed. */
 	ASSERT_EQ(0, ring_kick(self->fd));
 	for (end = now_ns() + HANG_MS * MS; taken < 40; stops++) {
 		ASSERT_GT(end, now_ns())
@@ -744,7 +729,7 @@ TEST_F(rings, discard_of_those_that_wait)
 	for (unsigned int i = 0; i < 40; i++)
 		ids[i] = ring_after(_metadata, ring, 0, i);
 	ASSERT_TRUE(wait_waiting(ring, 36));
-	/* In front, in the middle, at the end; by ring and ioctl. */
+	/* Discard in front, in the middle and at the end; by ring and by ioctl. */
 	for (unsigned int i = 4; i < 40; i += i == 10 ? 20 : 1) {
 		int ret = i % 2 ? ring_cancel(_metadata, ring, ids[i],
 					      HWTIMER_DISCARD) :
@@ -761,7 +746,7 @@ TEST_F(rings, discard_of_those_that_wait)
 	EXPECT_EQ(17, stats_of(self->fd).discarded);
 }
 
-/* What the program goes by must not tell of events that there are not. */
+/* The ring must not report waiting events that do not exist. */
 TEST_F(rings, none_waits_when_all_are_discarded)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -833,7 +818,7 @@ TEST_F(rings, delay_of_the_first_in_the_ring)
 
 TEST_F(rings, eventfd_tells_of_the_ring)
 {
-	int tell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	int tell = make_eventfd();
 	struct hwtimer_ring *ring = &self->ring;
 	struct pollfd told = { .fd = tell, .events = POLLIN };
 	struct hwtimer_event event;
@@ -851,10 +836,12 @@ TEST_F(rings, eventfd_tells_of_the_ring)
 	close(tell);
 }
 
-/* An event that was taken out of the ring in time needs no reminder. */
+/*
+ * An event that was taken out of the ring before the delay ends is not signalled again.
+ */
 TEST_F(rings, no_reminder_of_what_was_consumed)
 {
-	int tell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	int tell = make_eventfd();
 	struct pollfd told = { .fd = tell, .events = POLLIN };
 	struct hwtimer_ring *ring = &self->ring;
 	struct hwtimer_event event;
@@ -863,7 +850,7 @@ TEST_F(rings, no_reminder_of_what_was_consumed)
 
 	ASSERT_LE(0, tell);
 	ring_open(_metadata, ring, self->fd, 4, 4);
-	/* A program that was held up is reminded rightly: then anew. */
+	/* If this program was held up, the signal is right: then try again. */
 	for (delay = 300 * MS; !in_time; delay *= 3) {
 		ASSERT_GT(HANG_MS * MS, delay);
 		ASSERT_EQ(0, dev_notify(self->fd, 10, delay, tell));
@@ -874,7 +861,7 @@ TEST_F(rings, no_reminder_of_what_was_consumed)
 		sleep_ns(2 * delay);
 		EXPECT_TRUE(!eventfd_take(tell) || !in_time);
 	}
-	/* And the delay begins anew with the next one. */
+	/* With the next event the delay starts again. */
 	start = now_ns();
 	ASSERT_LT(0, ring_after(_metadata, ring, 0, 0));
 	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
@@ -941,7 +928,7 @@ TEST_F(rings, stop)
 	EXPECT_EQ(0, ring_kick(self->fd));
 }
 
-/* Periodic timers come back once their events are out of the ring. */
+/* Periodic timers are returned once their events have left the ring. */
 TEST_F(rings, stop_of_periodic_timers_without_room)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -955,7 +942,7 @@ TEST_F(rings, stop_of_periodic_timers_without_room)
 	for (unsigned int i = 0; i < 6; i++)
 		ASSERT_NE(0, dev_every(self->fd, 0, HOUR, i));
 	ASSERT_TRUE(wait_waiting(ring, 5));
-	/* The one whose event is in the ring has gone on. */
+	/* The timer whose event is in the ring is pending again. */
 	EXPECT_EQ(0, dev_stop(self->fd, NULL, 0, &left));
 	EXPECT_EQ(6, left);
 	ASSERT_EQ(1, dev_stop(self->fd, timers, 8, &left));
@@ -993,15 +980,17 @@ static void *wait_for_hangup(void *arg)
 {
 	struct hangup *hangup = arg;
 
-	/* Without an end, as poll() looks again when its time is over. */
+	/* No timeout: at its end, poll() would check again and hide a lost wake-up. */
 	hangup->result = dev_poll(hangup->fd, 0, -1);
 	return NULL;
 }
 
-/* The last event goes to the ring, not to a reader: the end is told as well. */
+/*
+ * The last event goes to the ring, not to a reader; the hangup is signalled all the same.
+ */
 TEST_F(rings, hangup_is_told_when_the_ring_has_all)
 {
-	int tell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	int tell = make_eventfd();
 	struct pollfd told = { .fd = tell, .events = POLLIN };
 	struct hangup hangup = { .fd = self->fd };
 	struct hwtimer_ring *ring = &self->ring;
@@ -1025,7 +1014,7 @@ TEST_F(rings, hangup_is_told_when_the_ring_has_all)
 	EXPECT_EQ(POLLHUP, hangup.result);
 	ASSERT_EQ(1, poll(&told, 1, HANG_MS));
 	EXPECT_EQ(1, eventfd_take(tell));
-	/* What is in the ring is still there. */
+	/* The events in the ring are still there. */
 	EXPECT_EQ(POLLIN | POLLHUP, dev_poll(self->fd, POLLIN, 0));
 	ASSERT_TRUE(ring_event(ring, &event));
 	ASSERT_TRUE(ring_event(ring, &event));
@@ -1034,7 +1023,7 @@ TEST_F(rings, hangup_is_told_when_the_ring_has_all)
 	close(tell);
 }
 
-/* STOP while all is under way: everything is accounted for. */
+/* STOP while requests are under way: each is scheduled or refused. */
 TEST_F(rings, stop_with_submissions_under_way)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -1075,7 +1064,7 @@ TEST_F(rings, idle_worker_sleeps)
 	EXPECT_EQ(before, stats_of(self->fd).wakeups);
 }
 
-/* A consumer that does not come costs no wake-ups either. */
+/* Events that nobody takes cost no wake-ups either. */
 TEST_F(rings, full_ring_wakes_nobody)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -1092,7 +1081,9 @@ TEST_F(rings, full_ring_wakes_nobody)
 	EXPECT_EQ(before, stats_of(self->fd).wakeups);
 }
 
-/* One that submits all the time makes hardly any call; all is done the same. */
+/*
+ * A program that submits all the time hardly ever needs a kick; all requests are handled.
+ */
 TEST_F(rings, busy_program_makes_no_call)
 {
 	unsigned int rounds = scaled(500) + 100, kicks = 0, answered = 0;
@@ -1107,7 +1098,9 @@ TEST_F(rings, busy_program_makes_no_call)
 		hwtimer_ring_store(&ring->shared->submission_tail, ring->tail);
 		atomic_thread_fence(memory_order_seq_cst);
 		if (worker_dozes(self->fd, ring, &seen)) {
-			/* It was held up since it submitted the last one. */
+			/*
+			 * This program was held up since it submitted the last request.
+			 */
 			EXPECT_LE(last + AWAKE, seen);
 			kicks++;
 			ASSERT_LE(0, ring_kick(self->fd));

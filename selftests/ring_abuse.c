@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rings under load and under attack: random operations with books kept in
- * user space, requests that come just when the worker dozes off, readers beside
- * the ring, garbage in every word of the mapping, and processes that end in the
- * middle of it all.
+ * The rings under load and under attack: random operations, checked against books in
+ * user space that record each timer; requests that come just as the worker goes idle;
+ * readers beside the ring; garbage in every word of the mapping; processes that end at
+ * any moment.
  */
 #include "ring_test.h"
 
-#include <sys/wait.h>
-
-#define OP(which, ...) \
-	((struct hwtimer_request){ .op = HWTIMER_OP_##which, __VA_ARGS__ })
-
-static unsigned int next_random(unsigned int *seed)
-{
-	*seed = *seed * 1103515245 + 12345;
-	return *seed >> 8;
-}
-
 /* ---- books ---- */
 
-/* What the program knows of a timer; by user_data. */
+/* What the program knows about a timer; arrays are indexed by user_data. */
 struct account {
 	__u64 id; /* 0: not known yet */
-	unsigned char ended; /* how often: cancelled, discarded, delivered */
+	unsigned char ended; /* how often, in any way */
 };
 
-/* What a request in the submission ring was about. */
+/* What the program knows about a request in the submission ring. */
 struct pending {
 	__u32 op;
 	unsigned int timer;
@@ -40,10 +29,10 @@ struct books {
 	unsigned int ended;
 	unsigned int seed;
 	struct account *accounts;
-	struct pending *pending; /* by the number of the slot */
-	unsigned int early;
-	unsigned int wrong; /* results that cannot be */
-	unsigned int strange; /* events of nobody */
+	struct pending *pending; /* by the slot's number */
+	unsigned int early; /* events that came too early */
+	unsigned int wrong; /* impossible results */
+	unsigned int strange; /* events of unknown timers */
 };
 
 static void end_timer(struct books *books, unsigned int timer)
@@ -118,7 +107,7 @@ static void read_events(struct books *books)
 		take_event(books, &events[i]);
 }
 
-/* A timer that was scheduled lately, or any. */
+/* Returns one of the last 64 timers that were scheduled. */
 static unsigned int some_timer(struct books *books)
 {
 	unsigned int back = next_random(&books->seed) % 64;
@@ -213,7 +202,7 @@ static void expect_books(struct __test_metadata *_metadata, struct books *books)
 {
 	struct hwtimer_stats stats;
 
-	/* The last answers are there before they are counted. */
+	/* The kernel writes the last results before it counts them. */
 	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
 		stats = stats_of(books->fd);
 		if (stats.submitted == books->ring->tail &&
@@ -240,7 +229,7 @@ static void expect_books(struct __test_metadata *_metadata, struct books *books)
 	       stats.delivered - stats.completed, stats.delivered);
 }
 
-/* Every timer ends once, by whichever way. */
+/* Expects that every timer ends once, in one of the ways. */
 static void random_operations(struct __test_metadata *_metadata, int fd,
 			      struct hwtimer_ring *ring, __u32 submissions,
 			      __u32 completions)
@@ -262,7 +251,7 @@ static void random_operations(struct __test_metadata *_metadata, int fd,
 		random_step(&books);
 	while (ring->reaped != ring->tail && now_ns() < end)
 		take_results(&books);
-	/* What comes twice would come now. */
+	/* An event that is delivered twice would come now. */
 	sleep_ns(20 * MS);
 	read_events(&books);
 	take_events(&books, UINT_MAX);
@@ -286,20 +275,19 @@ TEST_F(rings, random_operations_with_large_rings)
 	random_operations(_metadata, self->fd, &self->ring, 4096, 1024);
 }
 
-/* ---- the moment when the worker dozes off ---- */
+/* ---- the moment when the worker goes idle ---- */
 
 #define SHORT_TICK (10 * US)
 
 static void open_with_short_tick(struct __test_metadata *_metadata, int fd,
 				 struct hwtimer_ring *ring)
 {
-	ASSERT_EQ(0, dev_setup_as(fd, (struct hwtimer_setup){
-					      .clock = CLOCK_MONOTONIC,
-					      .tick = SHORT_TICK,
-					      .submissions = 4,
-					      .completions = 1,
-				      }));
-	ASSERT_EQ(0, hwtimer_ring_map(ring, fd));
+	ring_open_as(_metadata, ring, fd,
+		     (struct hwtimer_setup){
+			     .tick = SHORT_TICK,
+			     .submissions = 4,
+			     .completions = 1,
+		     });
 }
 
 /* Lets some time pass without giving up the processor. */
@@ -311,13 +299,12 @@ static void spin_ns(__u64 ns)
 		;
 }
 
-/* Longer than it takes the worker to look eight times, 1 ms apart */
+/* Longer than eight polls in vain, 1 ms apart, after which the worker goes idle */
 #define DOZES_OFF_NS (12 * MS)
 
 /*
- * It dozes off after it has looked some times. Requests that are published at
- * just about that time are done all the same; nothing else goes on that the
- * worker would come for.
+ * The worker goes idle after some polls in vain. Requests that are published at about
+ * that time are handled all the same. No timer expires that would wake the worker.
  */
 TEST_F(rings, request_while_the_worker_dozes_off)
 {
@@ -325,7 +312,7 @@ TEST_F(rings, request_while_the_worker_dozes_off)
 	struct hwtimer_ring *ring = &self->ring;
 
 	open_with_short_tick(_metadata, self->fd, ring);
-	/* The wheel has started, so that nothing has to be brought. */
+	/* The wheel has started, so that no memory has to be allocated for it. */
 	ASSERT_EQ(-ENOENT, ring_reschedule(_metadata, ring, 1, 0));
 	for (unsigned int i = 0; i < rounds; i++) {
 		__u64 end, result;
@@ -402,7 +389,7 @@ static void *read_beside(void *arg)
 	return NULL;
 }
 
-/* Each event goes one way, and each way is in order. */
+/* Each event goes either to the ring or to read(), and each of the two is in order. */
 TEST_F(rings, reader_while_there_is_room)
 {
 	unsigned int n = scaled(8000) + BATCH, done = 0, by_ring = 0;
@@ -427,7 +414,7 @@ TEST_F(rings, reader_while_there_is_room)
 			ASSERT_EQ(count, dev_submit(self->fd, requests, count));
 			done += count;
 		}
-		/* Of the first, some are for the reader, when it comes. */
+		/* Leave some of the first events to the reader. */
 		while (!__atomic_load_n(&reader.got, __ATOMIC_RELAXED) &&
 		       now_ns() < end)
 			sleep_ns(MS);
@@ -464,11 +451,11 @@ struct vandal {
 	unsigned int seed;
 	unsigned int kicks;
 	unsigned int refused;
-	unsigned int wrong; /* what KICK must not return */
+	unsigned int wrong; /* results that KICK must not return */
 	bool stop;
 };
 
-/* Mostly something that might be meant, so that it is looked at. */
+/* Mostly writes a plausible request, so that the kernel does not refuse it at once. */
 static void forge_request(struct vandal *vandal)
 {
 	struct hwtimer_ring *ring = vandal->ring;
@@ -495,7 +482,7 @@ static void forge_numbers(struct vandal *vandal)
 	struct hwtimer_stats stats = stats_of(vandal->ring->fd);
 	unsigned int *seed = &vandal->seed;
 
-	/* What the kernel's numbers were lately, whatever stands in the ring. */
+	/* Near the kernel's own numbers, whatever the ring holds now. */
 	hwtimer_ring_store(&shared->submission_tail,
 			   stats.submitted +
 				   next_random(seed) %
@@ -517,7 +504,7 @@ static void scribble(struct vandal *vandal, size_t first, size_t count)
 				 __ATOMIC_RELAXED);
 }
 
-/* All words, and the first ones often; and then again something plausible. */
+/* Writes garbage to all words, more often to the first ones; then something plausible. */
 static void *write_garbage(void *arg)
 {
 	struct vandal *vandal = arg;
@@ -556,7 +543,7 @@ static void *kick_all_the_time(void *arg)
 	return NULL;
 }
 
-/* A neighbour's life: its timers come once each, and not early. */
+/* Uses a neighbour's rings: its timers come once each, and not early. */
 static unsigned int live_beside(struct __test_metadata *_metadata,
 				struct hwtimer_ring *ring, __u64 until)
 {
@@ -597,18 +584,17 @@ TEST_F(rings, garbage_harms_nobody)
 
 	ASSERT_LE(0, beside);
 	ring_open(_metadata, &neighbour, beside, 64, 16);
-	ASSERT_EQ(0, dev_setup_as(self->fd, (struct hwtimer_setup){
-						    .clock = CLOCK_MONOTONIC,
-						    .timers = 1000,
-						    .submissions = 64,
-						    .completions = 32,
-					    }));
-	ASSERT_EQ(0, hwtimer_ring_map(victim, self->fd));
+	ring_open_as(_metadata, victim, self->fd,
+		     (struct hwtimer_setup){
+			     .timers = 1000,
+			     .submissions = 64,
+			     .completions = 32,
+		     });
 	vandals[0] = (struct vandal){ .ring = victim, .seed = 7 };
 	vandals[1] = vandals[0];
 	start_threads(&threads[0], 1, write_garbage, &vandals[0], 0);
 	start_threads(&threads[1], 1, kick_all_the_time, &vandals[1], 0);
-	/* Until all of them have had their turn. */
+	/* Until the vandals and the neighbour have all done something. */
 	do {
 		rounds += live_beside(_metadata, &neighbour,
 				      now_ns() + GARBAGE_TIME);
@@ -626,13 +612,13 @@ TEST_F(rings, garbage_harms_nobody)
 	EXPECT_LT(0, stats.scheduled);
 	EXPECT_LT(0, stats.completed);
 	EXPECT_LT(0, rounds);
-	/* The ioctls work as ever. */
+	/* The ioctls still work. */
 	EXPECT_LE(0, dev_stop(self->fd, NULL, 0, NULL));
 	hwtimer_ring_unmap(&neighbour);
 	EXPECT_EQ(0, close(beside));
 }
 
-/* ---- the end at the worst moment ---- */
+/* ---- processes that end at any moment ---- */
 
 static void *submit_all_the_time(void *arg)
 {
@@ -679,7 +665,6 @@ TEST(killed_while_kicking)
 
 	for (unsigned int i = 0; i < rounds; i++) {
 		pid_t pid = fork();
-		int status;
 
 		ASSERT_LE(0, pid);
 		if (!pid) {
@@ -688,12 +673,11 @@ TEST(killed_while_kicking)
 		}
 		sleep_ns(next_random(&seed) % (20 * MS));
 		ASSERT_EQ(0, kill(pid, SIGKILL));
-		ASSERT_EQ(pid, waitpid(pid, &status, 0));
-		ASSERT_TRUE(WIFSIGNALED(status));
+		ASSERT_EQ(-SIGKILL, wait_for_child(pid));
 	}
 }
 
-/* Requests that nobody asks about any more are on their way at the end. */
+/* The descriptor is closed while requests are under way whose results nobody reads. */
 TEST(closed_with_requests_under_way)
 {
 	unsigned int rounds = scaled(100) + 3;
@@ -704,7 +688,7 @@ TEST(closed_with_requests_under_way)
 
 		ASSERT_LE(0, fd);
 		ring_open(_metadata, &ring, fd, 512, 16);
-		/* The worker is awake, and has to bring memory. */
+		/* The worker is awake, and must allocate memory. */
 		ASSERT_EQ(0, ring_kick(fd));
 		for (unsigned int j = 0; j < 512; j++)
 			ring_fill(_metadata, &ring,

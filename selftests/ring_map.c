@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The mapping of the rings: how large it is, what is in it, who may map it, and
- * all that a program can do to a mapping.
+ * The mapping of the rings: its size, its contents, who may map it, and everything that a
+ * program can do to a mapping.
  */
 #include "ring_test.h"
-
-#include <sys/wait.h>
 
 #define RW (PROT_READ | PROT_WRITE)
 
@@ -24,7 +22,6 @@ static int in_child(int (*run)(struct hwtimer_ring *ring),
 		    struct hwtimer_ring *ring)
 {
 	pid_t pid = fork();
-	int status;
 
 	if (pid < 0)
 		abort();
@@ -33,12 +30,10 @@ static int in_child(int (*run)(struct hwtimer_ring *ring),
 		signal(SIGBUS, SIG_DFL);
 		_exit(run(ring));
 	}
-	if (waitpid(pid, &status, 0) != pid)
-		abort();
-	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+	return wait_for_child(pid);
 }
 
-/* Schedules a timer for now, and gets its event, as a program does. */
+/* Schedules a timer that is due now through the ring, and takes its event. */
 static void expect_works(struct __test_metadata *_metadata,
 			 struct hwtimer_ring *ring, __u64 user_data)
 {
@@ -128,7 +123,7 @@ TEST_F(rings, what_cannot_be_mapped)
 	EXPECT_EQ(-EINVAL, map_result(self->fd, bytes, RW, MAP_PRIVATE, 0));
 	EXPECT_EQ(-EINVAL,
 		  map_result(self->fd, bytes, PROT_READ, MAP_PRIVATE, 0));
-	/* None of these was a mapping. */
+	/* None of these calls made the rings. */
 	EXPECT_EQ(-ENXIO, ring_kick(self->fd));
 	EXPECT_EQ(0, ring_setup(self->fd, 256, 256));
 	EXPECT_EQ(0, map_result(self->fd, bytes, RW, MAP_SHARED, 0));
@@ -211,7 +206,7 @@ TEST_F(rings, completions_only)
 	ASSERT_NE(0, dev_after(self->fd, 0, 9));
 	ASSERT_TRUE(ring_event(&self->ring, &event));
 	EXPECT_EQ(9, event.user_data);
-	/* There is nothing to be submitted to. */
+	/* Without a submission ring, this tail means nothing. */
 	hwtimer_ring_store(&self->ring.shared->submission_tail, 77);
 	EXPECT_GE(0, ring_kick(self->fd));
 	ASSERT_NE(0, dev_after(self->fd, 0, 10));
@@ -265,7 +260,7 @@ TEST_F(rings, descriptor_for_reading_only)
 	EXPECT_EQ(0, close(fd));
 }
 
-/* What is written through one is seen through the other. */
+/* What is written through one mapping is seen through the other. */
 TEST_F(rings, mapped_twice)
 {
 	struct hwtimer_ring other;
@@ -280,7 +275,7 @@ TEST_F(rings, mapped_twice)
 		EXPECT_EQ(i, event.user_data);
 	}
 	hwtimer_ring_unmap(&self->ring);
-	/* As if it had been mapped now. */
+	/* Set the numbers that mapping the rings now would give. */
 	other.tail = 30;
 	other.done = 30;
 	other.reaped = 30;
@@ -289,8 +284,8 @@ TEST_F(rings, mapped_twice)
 }
 
 /*
- * The next user of the rings finds requests that were published, and maybe not
- * done yet: he must not fill their slots.
+ * The next user of the rings finds published requests that may not be handled yet, and
+ * must not fill their slots.
  */
 TEST_F(rings, next_user_finds_requests)
 {
@@ -300,19 +295,17 @@ TEST_F(rings, next_user_finds_requests)
 	ring_open(_metadata, ring, self->fd, 4, 4);
 	for (unsigned int i = 0; i < 4; i++)
 		ring_fill(_metadata, ring,
-			  (struct hwtimer_request){
-				  .op = HWTIMER_OP_SCHEDULE,
-				  .time = HOUR,
-				  .user_data = i,
-			  });
-	/* Nobody is told: the worker dozes, as it has never been called. */
+			  OP(SCHEDULE, .time = HOUR, .user_data = i));
+	/* No kick: the worker is idle, as nothing has woken it yet. */
 	hwtimer_ring_store(&ring->shared->submission_tail, ring->tail);
 	hwtimer_ring_unmap(ring);
 
 	ASSERT_EQ(0, hwtimer_ring_map(ring, self->fd));
 	EXPECT_EQ(NULL, hwtimer_ring_get_slot(ring));
 	EXPECT_FALSE(hwtimer_ring_next_result(ring, &result));
-	/* The worker, which this wakes up, may be about them before it. */
+	/*
+	 * The kick wakes the worker, which may handle the requests before the call does.
+	 */
 	EXPECT_LE(0, ring_kick(self->fd));
 	for (unsigned int i = 0; i < 4; i++)
 		EXPECT_LT(0, (__s64)ring_result(_metadata, ring));
@@ -320,7 +313,7 @@ TEST_F(rings, next_user_finds_requests)
 	expect_works(_metadata, ring, 5);
 }
 
-/* Requests and events stay where they are while nobody has them mapped. */
+/* Requests and events stay in the rings while nobody maps them. */
 TEST_F(rings, unmapped_while_in_use)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -329,11 +322,7 @@ TEST_F(rings, unmapped_while_in_use)
 	ring_open(_metadata, ring, self->fd, 16, 16);
 	for (unsigned int i = 0; i < 10; i++)
 		ring_fill(_metadata, ring,
-			  (struct hwtimer_request){
-				  .op = HWTIMER_OP_SCHEDULE,
-				  .time = i * MS,
-				  .user_data = i,
-			  });
+			  OP(SCHEDULE, .time = i * MS, .user_data = i));
 	ASSERT_EQ(0, hwtimer_ring_publish(ring));
 	hwtimer_ring_unmap(ring);
 	sleep_ns(20 * MS);
@@ -404,7 +393,7 @@ TEST_F(rings, protected_and_back)
 	ASSERT_LT(0, ring_after(_metadata, ring, 10 * MS, 1));
 	ASSERT_EQ(0, mprotect(ring->shared, ring->bytes, PROT_READ));
 	EXPECT_EQ(-SIGSEGV, in_child(write_a_word, ring));
-	/* The kernel writes all the same. */
+	/* The kernel still writes. */
 	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
 	EXPECT_EQ(1, ring_unread(ring));
 	ASSERT_EQ(0, mprotect(ring->shared, ring->bytes, PROT_NONE));
@@ -419,7 +408,7 @@ TEST_F(rings, protected_and_back)
 	expect_works(_metadata, ring, 3);
 }
 
-/* What a program does to its own mapping is its own affair. */
+/* What a program does to one mapping does not harm the other one. */
 TEST_F(rings, advice_harms_nobody)
 {
 	static const int advices[] = { MADV_DONTNEED, MADV_PAGEOUT,
@@ -457,7 +446,7 @@ static int use_once(struct hwtimer_ring *ring)
 	return hwtimer_ring_error(result);
 }
 
-/* A child uses the rings of its parent, and the parent gets what comes of it. */
+/* A child uses its parent's rings, and the parent gets the event. */
 TEST_F(rings, shared_with_a_child)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -468,7 +457,7 @@ TEST_F(rings, shared_with_a_child)
 	ASSERT_EQ(0, in_child(use_once, ring));
 	ASSERT_TRUE(ring_event(ring, &event));
 	EXPECT_EQ(4711, event.user_data);
-	/* Whoever goes on has to know what the other did. */
+	/* The parent must map again to learn what the child did. */
 	hwtimer_ring_unmap(ring);
 	ASSERT_EQ(0, hwtimer_ring_map(ring, self->fd));
 	expect_works(_metadata, ring, 2);
@@ -493,7 +482,7 @@ TEST_F(rings, child_executes_something_else)
 	expect_works(_metadata, ring, 2);
 }
 
-/* The mapping keeps the instance: its timers expire into the ring. */
+/* The mapping keeps the instance alive: its timers expire into the ring. */
 TEST_F(rings, descriptor_closed_while_mapped)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -515,7 +504,7 @@ TEST_F(rings, descriptor_closed_while_mapped)
 	}
 }
 
-/* What there is for those who come when all is over. */
+/* Rings that are mapped after STOP refuse requests, and poll() reports a hangup. */
 TEST_F(rings, mapped_in_a_stopped_instance)
 {
 	struct hwtimer_ring *ring = &self->ring;
@@ -536,7 +525,7 @@ TEST_F(rings, bytes_are_counted)
 	ASSERT_EQ(0, hwtimer_ring_map(&self->ring, self->fd));
 	after = stats_of(self->fd).bytes;
 	EXPECT_LE(before + self->ring.bytes, after);
-	/* And not much else. */
+	/* Little else is counted. */
 	EXPECT_GE(before + self->ring.bytes + 32768, after);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the selftests of the rings share: an instance with rings, requests
- * through them and waiting for what comes of it.
+ * Shared code of the selftests of the rings: the fixture "rings", functions that send
+ * a request through the rings and wait for its result, and functions that wait for
+ * events and flags.
  */
 #ifndef RING_TEST_H
 #define RING_TEST_H
@@ -33,7 +34,21 @@ static inline __u64 rings_bytes(int fd)
 	return info.rings_bytes;
 }
 
-/* Chooses the sizes of the rings, and maps them. */
+/* A request whose op is HWTIMER_OP_@which. */
+#define OP(which, ...) \
+	((struct hwtimer_request){ .op = HWTIMER_OP_##which, __VA_ARGS__ })
+
+/* Sets up an instance with rings, and maps them. The clock is CLOCK_MONOTONIC. */
+static inline void ring_open_as(struct __test_metadata *_metadata,
+				struct hwtimer_ring *ring, int fd,
+				struct hwtimer_setup setup)
+{
+	setup.clock = CLOCK_MONOTONIC;
+	ASSERT_EQ(0, dev_setup_as(fd, setup));
+	ASSERT_EQ(0, hwtimer_ring_map(ring, fd));
+}
+
+/* Sets up rings of these sizes and maps them. */
 static inline void ring_open(struct __test_metadata *_metadata,
 			     struct hwtimer_ring *ring, int fd,
 			     __u32 submissions, __u32 completions)
@@ -42,7 +57,7 @@ static inline void ring_open(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, hwtimer_ring_map(ring, fd));
 }
 
-/* Fills one slot; there must be one. */
+/* Fills the next slot, which must be free. */
 static inline void ring_fill(struct __test_metadata *_metadata,
 			     struct hwtimer_ring *ring,
 			     struct hwtimer_request request)
@@ -53,7 +68,7 @@ static inline void ring_fill(struct __test_metadata *_metadata,
 	*slot = request;
 }
 
-/* The next result, which must come in time. */
+/* Returns the next result, which must come within HANG_MS. */
 static inline __u64 ring_result(struct __test_metadata *_metadata,
 				struct hwtimer_ring *ring)
 {
@@ -70,7 +85,7 @@ static inline __u64 ring_result(struct __test_metadata *_metadata,
 	return result;
 }
 
-/* One request, and what comes of it: an id, 0, or -errno as a signed number. */
+/* Sends one request and returns its result: an id, 0, or -errno. */
 static inline __s64 ring_do(struct __test_metadata *_metadata,
 			    struct hwtimer_ring *ring,
 			    struct hwtimer_request request)
@@ -85,23 +100,14 @@ static inline __s64 ring_after(struct __test_metadata *_metadata,
 			       __u64 user_data)
 {
 	return ring_do(_metadata, ring,
-		       (struct hwtimer_request){
-			       .op = HWTIMER_OP_SCHEDULE,
-			       .time = delay,
-			       .user_data = user_data,
-		       });
+		       OP(SCHEDULE, .time = delay, .user_data = user_data));
 }
 
 static inline __s64 ring_cancel(struct __test_metadata *_metadata,
 				struct hwtimer_ring *ring, __u64 id,
 				__u32 flags)
 {
-	return ring_do(_metadata, ring,
-		       (struct hwtimer_request){
-			       .op = HWTIMER_OP_CANCEL,
-			       .flags = flags,
-			       .id = id,
-		       });
+	return ring_do(_metadata, ring, OP(CANCEL, .flags = flags, .id = id));
 }
 
 static inline __s64 ring_reschedule(struct __test_metadata *_metadata,
@@ -109,14 +115,10 @@ static inline __s64 ring_reschedule(struct __test_metadata *_metadata,
 				    __u64 delay)
 {
 	return ring_do(_metadata, ring,
-		       (struct hwtimer_request){
-			       .op = HWTIMER_OP_RESCHEDULE,
-			       .id = id,
-			       .time = delay,
-		       });
+		       OP(RESCHEDULE, .id = id, .time = delay));
 }
 
-/* Takes the next event and gives its slot back; whether one came in time. */
+/* Takes the next event and frees its slot; returns whether one came within @wait ns. */
 static inline bool ring_event_within(struct hwtimer_ring *ring,
 				     struct hwtimer_event *event, __u64 wait)
 {
@@ -147,14 +149,14 @@ static inline __u32 ring_waiting(const struct hwtimer_ring *ring)
 	return hwtimer_ring_load(&ring->shared->waiting);
 }
 
-/* How many events are in the ring, by the numbers in it. */
+/* Returns the number of events in the ring, by its head and tail. */
 static inline __u32 ring_unread(const struct hwtimer_ring *ring)
 {
 	return hwtimer_ring_load(&ring->shared->completion_tail) -
 	       hwtimer_ring_load(&ring->shared->completion_head);
 }
 
-/* Waits until @word, which the kernel writes, has @bits set. */
+/* Waits until all of @bits are set in @word, which the kernel writes. */
 static inline bool ring_wait_bits(const __u32 *word, __u32 bits)
 {
 	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
@@ -165,12 +167,13 @@ static inline bool ring_wait_bits(const __u32 *word, __u32 bits)
 	return false;
 }
 
+/* Waits until the worker is idle: from then on, requests need a KICK. */
 static inline bool ring_wait_doze(const struct hwtimer_ring *ring)
 {
 	return ring_wait_bits(&ring->shared->flags, HWTIMER_RING_NEED_KICK);
 }
 
-/* An instance with rings still to be chosen, whose books balance at the end. */
+/* An instance whose test sets up the rings, and whose counters balance at the end. */
 FIXTURE(rings)
 {
 	int fd;
@@ -186,13 +189,8 @@ FIXTURE_SETUP(rings)
 
 FIXTURE_TEARDOWN(rings)
 {
-	struct hwtimer_stats stats;
-
-	if (self->fd >= 0) { /* otherwise the test closed it */
-		EXPECT_EQ(0, dev_stats(self->fd, &stats));
-		expect_balance(_metadata, &stats);
-		EXPECT_EQ(0, close(self->fd));
-	}
+	if (self->fd >= 0) /* otherwise the test closed it */
+		expect_close(_metadata, self->fd);
 	if (self->ring.shared)
 		hwtimer_ring_unmap(&self->ring);
 }

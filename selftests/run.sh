@@ -1,41 +1,42 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs the selftests in a test machine: every program, and then what only the
-# module's loading and unloading shows. Started in the directory that has
-# hwtimer.ko, the sample hwtimer_watchdog.ko and the programs: NAME, and NAME.32
-# where there are both kinds; a program may be of either kind by any name.
+# Runs the selftests in a test machine: every program, and then the checks of loading and
+# unloading the module. Runs in the directory that has hwtimer.ko, the sample
+# hwtimer_watchdog.ko and the programs. Where a program is built for 64 and for 32 bits,
+# the 32-bit one is NAME.32; elsewhere NAME may be either.
 #
 #	usage: run.sh [--all | PROGRAM...]
 #
-# Without an argument that is run which the table below has an `x` for; with --all,
-# what it has an `a` for, too. Prints TAP; what is left out is a SKIP that says why.
+# Without an argument, runs the programs with an `x` in the table below; with --all, also
+# those with an `a`. Prints TAP; programs that are left out are a SKIP with the reason.
 # Exit status 0: nothing failed.
 #
-# HWTIMER_SCALE=N in the environment lets the tests with very many timers take
-# an Nth of them. It is chosen here if it is not set.
+# HWTIMER_SCALE=N in the environment makes the tests with very many timers use an Nth of
+# them. If it is not set, it is chosen here.
 
-# Which kernel runs which program, in this order. The columns:
+# The table of programs says which kernel runs which program; they run in this order. The
+# columns:
 #
 #	uml	the newest kernel, at native speed; it has no 32-bit programs
 #	stock	Debian's kernel, emulated
-#	older	the oldest kernel there is support for, emulated
-#	debug	emulated, with sanitizers and fault injection, and small numbers
+#	older	the oldest supported kernel, emulated
+#	debug	emulated, with sanitizers and fault injection, with fewer timers
 #	*-32	32-bit programs
 #	*-k	with the kind of wheel that is not the default
 #
-# What they say:
+# The entries:
 #
-#	x	always
-#	a	before a release (make check-all)
-#	-	never: it would show nothing that it does not show elsewhere, or the
+#	x	runs always
+#	a	runs before a release (make check-all)
+#	-	never runs: it shows nothing that it does not show elsewhere, or the
 #		machine is not fit for it
-#	.	there is none
+#	.	does not exist
 #
-# Each program is run always where it is quick, and as 32-bit program if it hands over
-# pointers or sizes of several kinds; on debug, if a sanitizer may find something in
-# what it has the module do; on older, if it is about what differs between kernels
-# (memory maps, clocks, eventfds, tracing) or the shape of the interface.
+# Each program always runs where it is quick. It always runs as a 32-bit program if it
+# passes pointers or sizes of several kinds; on debug, if a sanitizer may find something
+# in what it makes the module do; on older, if it is about differences between kernels
+# (memory maps, clocks, eventfds, tracing) or about the interface's layout.
 PROGRAMS="
 program     uml uml-k stock stock-k stock-32 older older-32 debug debug-32
 abi          x    .     a      .       x       x      x       x      a
@@ -73,11 +74,11 @@ debugfs      .    .     x      .       .       a      .       x      .
 limits       -    -     x      .       a       a      -       x      -
 "
 
-# Those that want to be alone with small limits.
+# Programs that run alone, with small limits
 SMALL_PROGRAMS="limits"
 SMALL="max_instances=10 default_timers=50 max_timers=100"
 
-# What is to be run, of what the table says
+# The entries of the table with which a program runs
 WANTED=x
 
 KERNEL=
@@ -89,7 +90,7 @@ main()
 	find_kernel
 	choose_scale
 	echo "TAP version 13"
-	export KSFT_TAP_LEVEL=1 # the programs need not say it again
+	export KSFT_TAP_LEVEL=1 # the programs must not repeat that line
 	if [ "${1-}" = --all ]; then
 		WANTED=xa
 		run_all
@@ -101,7 +102,8 @@ main()
 	[ "$FAILED" = 0 ]
 }
 
-# What the table calls it. A kernel that has kmemleak has KASAN and lockdep, too.
+# Sets KERNEL to the table's name of this kernel. A kernel with kmemleak is the debug
+# kernel.
 find_kernel()
 {
 	if grep -q 'User Mode Linux' /proc/cpuinfo; then
@@ -121,13 +123,13 @@ choose_scale()
 	SCALE_DEBUG=1
 	[ "$KERNEL" != debug ] || SCALE_DEBUG=40
 	SCALE_64=${HWTIMER_SCALE:-$SCALE_DEBUG}
-	# What depends on numbers does not depend on the program's word size.
+	# What depends on the number of timers does not depend on the word size.
 	SCALE_32=${HWTIMER_SCALE:-$((SCALE_DEBUG * 5))}
 }
 
 # ---- the table ----
 
-# listed WHAT COLUMN...: the programs for which it says a character of WHAT there
+# listed WHAT COLUMN...: the programs whose entry in a COLUMN is one of WHAT's characters
 listed()
 {
 	local what=$1
@@ -144,7 +146,7 @@ listed()
 		}'
 }
 
-# Nothing is forgotten: what was built is listed, and run always by some kernel.
+# Checks that each program that was built always runs on some kernel.
 check_table()
 {
 	local program
@@ -154,28 +156,31 @@ check_table()
 		*.* | hwtimerctl | guest-*) continue ;;
 		esac
 		[ -x "$program" ] || continue
-		check "$program is run always on some kernel" 			is_in "$program" "$(listed x uml stock debug | xargs)"
+		check "$program always runs on some kernel" \
+			is_in "$program" "$(listed x uml stock debug | xargs)"
 	done
 }
 
-# is_in WORD WORDS
+# is_in WORD WORDS: whether WORD is one of WORDS
 is_in()
 {
 	case " $2 " in *" $1 "*) return 0 ;; esac
 	return 1
 }
 
-# tell_left_out HOW COLUMN...
+# tell_left_out HOW COLUMN...: print a SKIP for the programs that do not run
 tell_left_out()
 {
 	local how=$1 later never
 
 	shift
 	never=$(listed - "$@" | xargs)
-	[ -z "$never" ] || skip "$(echo "$never" | wc -w) programs$how" 		"they show nothing more on this kernel: $never"
+	[ -z "$never" ] || skip "$(echo "$never" | wc -w) programs$how" \
+		"they show nothing more on this kernel: $never"
 	[ "$WANTED" = x ] || return 0
 	later=$(listed a "$@" | xargs)
-	[ -z "$later" ] || skip "$(echo "$later" | wc -w) programs$how" 		"make check-all runs them on this kernel: $later"
+	[ -z "$later" ] || skip "$(echo "$later" | wc -w) programs$how" \
+		"make check-all runs them on this kernel: $later"
 }
 
 # ---- the programs ----
@@ -225,7 +230,7 @@ run_small()
 	unload
 }
 
-# What does not ask for a kind itself gets that of the parameter default_kind.
+# The parameter default_kind sets the kind of wheel for programs that choose none.
 run_other_kind()
 {
 	local program programs kind
@@ -259,12 +264,12 @@ run_program()
 	echo "# ==== $program, $bits-bit$how: exit status $status, $(($(date +%s) - start)) s"
 	case $status in
 	0) ;;
-	1) FAILED=1 ;; # it has said what
+	1) FAILED=1 ;; # the program has printed which test failed
 	*) not_ok "$program, $bits-bit$how: exit status $status" ;;
 	esac
 }
 
-# 64 or 32, by the fifth byte of the file.
+# bits_of PROGRAM: 64 or 32, by the fifth byte of the file
 bits_of()
 {
 	case $(dd if="./$1" bs=1 skip=4 count=1 2>/dev/null | od -An -tu1) in
@@ -294,7 +299,7 @@ skip()
 	echo "ok $NUMBER - $1 # SKIP $2"
 }
 
-# check NAME COMMAND...: whether the command succeeds
+# check NAME COMMAND...: a test that passes if the command succeeds
 check()
 {
 	local name=$1
@@ -309,7 +314,7 @@ check()
 
 # ---- the module ----
 
-# load [PARAMETER...]: for tests that need it loaded
+# load [PARAMETER...]: load the module for tests that need it
 load()
 {
 	insmod hwtimer.ko "$@" && return
@@ -334,14 +339,14 @@ parameter()
 	cat "/sys/module/hwtimer/parameters/$1"
 }
 
-# The process ids of the workers. One command for all processes: where a kernel is slow,
-# so is each command.
+# The process ids of the workers. One command searches all processes: on a slow kernel,
+# each command is slow.
 worker_pids()
 {
 	grep -l '^hwtimer/' /proc/[0-9]*/comm 2>/dev/null | tr -dc '0-9\n'
 }
 
-# A thread has ended a moment before /proc loses it.
+# Tries for 20 s, as a thread ends a moment before it leaves /proc.
 no_worker_is_left()
 {
 	for _ in $(seq 20); do
@@ -356,8 +361,8 @@ worker_names()
 	grep -h '^hwtimer/' /proc/[0-9]*/comm 2>/dev/null | sort | xargs
 }
 
-# Which parameters are good does not depend on the kernel, and a slow one shows
-# nothing of priorities.
+# The debug kernel tries few parameters: which values are valid does not depend on the
+# kernel, and a slow kernel shows nothing about priorities.
 check_module()
 {
 	check_leaves_nothing "after all programs"
@@ -418,8 +423,8 @@ check_parameters()
 	check_refused default_kind default_kind=hashed
 }
 
-# check_refused NAME PARAMETER...: the module does not load, and the kernel's
-# log says which parameter is wrong
+# check_refused NAME PARAMETER...: the module does not load, and the kernel's log names
+# the wrong parameter
 check_refused()
 {
 	local name=$1
@@ -444,7 +449,7 @@ check_workers()
 	check "one worker by default" [ "$(worker_names)" = hwtimer/0 ]
 	unload
 	load workers=3 || return
-	check "workers=3 gives three" \
+	check "workers=3 starts three" \
 		[ "$(worker_names)" = "hwtimer/0 hwtimer/1 hwtimer/2" ]
 	check "timers work with three workers" quietly ./read
 	check "races are safe with three workers" quietly ./concurrency
@@ -479,8 +484,8 @@ check_priority()
 	load rt_prio=1 workers=2 || return
 	# shellcheck disable=SC2046 # one word each
 	set -- $(worker_pids)
-	check "rt_prio=1 is for the first worker" [ "$(policy_of "$1")" = "1 1" ]
-	check "rt_prio=1 is for the second worker" [ "$(policy_of "$2")" = "1 1" ]
+	check "rt_prio=1 holds for the first worker" [ "$(policy_of "$1")" = "1 1" ]
+	check "rt_prio=1 holds for the second worker" [ "$(policy_of "$2")" = "1 1" ]
 	unload
 }
 
@@ -493,11 +498,11 @@ check_in_use()
 	check "the module is still there" loaded
 	check "the device still works" quietly ./query
 	exec 9>&-
-	check "unload works once it is closed" rmmod hwtimer
+	check "unload works once the device is closed" rmmod hwtimer
 	check_leaves_nothing "after being in use"
 }
 
-# A module that uses ours. It checks itself what it sees, and tells.
+# The sample is a module that uses ours. It checks what it sees, and reports that.
 check_sample()
 {
 	load || return
@@ -514,7 +519,7 @@ check_sample()
 		not rmmod hwtimer 2>/dev/null
 	check "programs use the device beside the sample" quietly ./query
 	check "the sample unloads" rmmod hwtimer_watchdog
-	check "the sample gets back the timer that was pending" \
+	check "the sample gets its pending timer back" \
 		in_log "a timer was not processed, with 3[0-9][0-9][0-9] s left"
 	check "the sample refuses a heart that never beats" \
 		not insmod hwtimer_watchdog.ko beats=0 2>/dev/null
@@ -522,7 +527,8 @@ check_sample()
 	check_leaves_nothing "after the sample"
 }
 
-# What a test allows must fit few timers, too. UML is quick, and knows all of it.
+# The tests' tolerances must hold with few timers, too. UML is quick, and has a memory
+# cgroup.
 check_small_scale()
 {
 	[ "$KERNEL" = uml ] || return 0
@@ -537,7 +543,7 @@ in_log()
 	dmesg | grep -q "hwtimer_watchdog: .*$1"
 }
 
-# What there would be if something of the module was left.
+# check_leaves_nothing WHEN: nothing of the module is left
 check_leaves_nothing()
 {
 	check "no module is left $1" not loaded
@@ -551,15 +557,15 @@ not()
 	! "$@"
 }
 
-# The module's slab caches, by all places that tell of them. A cache that the
-# kernel merged with another has a link, which stays; so links do not count.
+# The module's slab caches, from all places that list them. A cache that the kernel merged
+# with another one leaves a symbolic link; so links do not count.
 slab_caches()
 {
 	find /sys/kernel/slab -maxdepth 1 -type d -name 'hwtimer*' 2>/dev/null
 	grep '^hwtimer' /proc/slabinfo 2>/dev/null
 }
 
-# Memory that the kernel uses for itself, kB
+# The memory that the kernel uses for itself, in kB
 kernel_memory()
 {
 	echo 3 >/proc/sys/vm/drop_caches
@@ -569,8 +575,9 @@ kernel_memory()
 		END { print sum }' /proc/meminfo
 }
 
-# Loads and unloads. In between a program opens instances, schedules, and closes
-# them while their timers expire; an attempt to unload meets it, and fails.
+# rounds COUNT: load and unload COUNT times. In between, a program opens instances,
+# schedules timers, and closes the instances while their timers expire. An attempt to
+# unload the module meanwhile must fail.
 rounds()
 {
 	local round=0 user
@@ -589,8 +596,8 @@ rounds()
 	done
 }
 
-# Many where that takes seconds. The debug kernel has kmemleak, which needs no large
-# numbers.
+# Many rounds where that takes seconds. The debug kernel does few: it has kmemleak, which
+# finds a leak without many rounds.
 check_rounds()
 {
 	local before after first=3 more=7

@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When the machine's memory runs out: a program that schedules timers until there is
- * no more memory is told ENOMEM, and the OOM killer takes nobody for it. The memory of
- * timers is in no process, so the program is the smallest of all, and others would die.
+ * The machine's memory runs out. A program that schedules timers until there is no more
+ * memory gets ENOMEM, and the OOM killer kills nobody. The memory of timers belongs to no
+ * process; so the program itself is the smallest of all, and others would be killed.
  *
- * The machine is made small first: what there is beyond what the tests need is taken by
- * a file without a name, which is in no process either.
+ * First, the tests make the machine small: a file without a name takes all memory but
+ * what the tests need. This memory belongs to no process either.
  */
 #include "ring_test.h"
 
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
-/* What the module leaves to others: a 64th of the memory, and so much at the most. */
+/* The module leaves 1/64 of the memory to others, but at most this many bytes. */
 #define KEPT_MAX (64LL << 20)
 
-/* Memory that the tests leave to the timers. */
+/* Bytes that the tests leave to the timers */
 #define FOR_TIMERS (80LL << 20)
 
-/* What a bystander holds all the time: more than anybody else. */
+/* Bytes that a bystander holds all the time: more than any other process */
 #define HELD (4 << 20)
 
-/* What it takes in addition, again and again. */
+/* Bytes that a bystander allocates in addition, and frees, again and again */
 #define TAKEN (256 << 10)
 
 #define BYSTANDERS 3
 
-/* As often as this the module refuses before the program believes it. */
+/* The program stops after so many refusals. */
 #define REFUSALS 50
 
-/* More instances than there is memory for, each with what weighs most in it. */
+/* More instances than there is memory for, each with a large wheel or large rings */
 #define INSTANCES 512
 
 static long long available(void)
@@ -42,7 +41,7 @@ static long long oom_kills(void)
 	return number_after("/proc/vmstat", "oom_kill ");
 }
 
-/* What the module leaves to others on this machine. */
+/* Returns the bytes that the module leaves to others on this machine. */
 static long long kept(void)
 {
 	long long total = number_after("/proc/meminfo", "MemTotal:") << 10;
@@ -50,7 +49,7 @@ static long long kept(void)
 	return total / 64 < KEPT_MAX ? total / 64 : KEPT_MAX;
 }
 
-/* Takes all but what the tests need; returns the file that holds it, or -1. */
+/* Takes all memory but what the tests need; returns the file that holds it, or -1. */
 static int take_memory(void)
 {
 	int fd = syscall(SYS_memfd_create, "hwtimer-scarcity", 0);
@@ -64,8 +63,8 @@ static int take_memory(void)
 }
 
 /*
- * A program like others: it has some memory, and takes and gives back some more. Tells by
- * a byte each time that it is alive.
+ * Runs as an ordinary program: holds some memory, and allocates and frees some more.
+ * Writes a byte to @to each time, as a sign that it is alive.
  */
 static void be_a_bystander(int to)
 {
@@ -142,7 +141,7 @@ FIXTURE_TEARDOWN(scarce)
 	}
 }
 
-/* Each bystander is alive, and goes on: what it told before does not count. */
+/* Expects that each bystander is alive and still writes; drops what it wrote before. */
 static void expect_bystanders(struct __test_metadata *_metadata,
 			      const struct bystander *bystanders)
 {
@@ -161,7 +160,7 @@ static void expect_bystanders(struct __test_metadata *_metadata,
 	}
 }
 
-/* Schedules until it is refused; returns the error. */
+/* Schedules until a timer is refused; returns the error. */
 static int schedule_until_refused(int fd, __u64 *scheduled)
 {
 	struct hwtimer_request requests[256];
@@ -194,13 +193,13 @@ static void schedule_until_enomem(struct __test_metadata *_metadata)
 	}
 	TH_LOG("%llu timers, then ENOMEM; %lld kB are available", scheduled,
 	       available() >> 10);
-	/* There was not as little memory as that. */
+	/* There was enough memory for at least this many. */
 	EXPECT_LT(FOR_TIMERS / 2 / 64, scheduled);
 	EXPECT_EQ(scheduled, stats_of(fd).pending);
 	EXPECT_GT(kept() + FOR_TIMERS / 2, available());
 }
 
-/* The program that schedules stays, and keeps its memory, while others go on. */
+/* The program that schedules lives on and keeps its memory, and so do the others. */
 TEST_F(scarce, timers_stop_at_enomem_and_bystanders_live)
 {
 	schedule_until_enomem(_metadata);
@@ -208,7 +207,7 @@ TEST_F(scarce, timers_stop_at_enomem_and_bystanders_live)
 	EXPECT_EQ(self->killed, oom_kills());
 }
 
-/* Has instances made by @make, which returns 0 or an error, until there is no memory. */
+/* Makes instances with @make, which returns 0 or -errno, until memory runs out. */
 static void make_until_enomem(struct __test_metadata *_metadata,
 			      int (*make)(int fd))
 {
@@ -230,7 +229,7 @@ static void make_until_enomem(struct __test_metadata *_metadata,
 	EXPECT_LT(REFUSALS, i);
 }
 
-/* The wheel is made with the first timer. */
+/* The first timer makes the wheel. */
 static int make_wheel(int fd)
 {
 	__u64 id;

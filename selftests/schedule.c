@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SCHEDULE: timers come, never early and in order, with what they were given;
- * every kind of time from the distant past to never; every refusal.
+ * SCHEDULE: timers come, never early and in order, with the data that they were given.
+ * The tests use every kind of time, from the distant past to never, and every refusal.
  */
 #include "hwtimer_test.h"
 
-/* A timer that must expire at once comes with its user_data. */
+/* Expects the event of a timer that expires at once, with its user_data. */
 static void expect_event(struct __test_metadata *_metadata, int fd, __u64 id,
 			 __u64 user_data)
 {
@@ -17,7 +17,7 @@ static void expect_event(struct __test_metadata *_metadata, int fd, __u64 id,
 	expect_due(_metadata, &event);
 }
 
-/* The timers that are pending never expire: they have a century left. */
+/* Expects that no timer expires, and that this one has a century left. */
 static void expect_waits(struct __test_metadata *_metadata, int fd, __u64 id)
 {
 	struct hwtimer_event event;
@@ -141,7 +141,7 @@ TEST_F(hwtimer, latest_deadline_waits)
 	expect_waits(_metadata, self->fd, id);
 }
 
-/* It would be a delay of -1, and due at once: that is what nobody means by it. */
+/* As a delay it would mean -1, due at once, which nobody means by HWTIMER_NEVER. */
 TEST_F(hwtimer, never_is_no_delay)
 {
 	struct hwtimer_request requests[3];
@@ -166,7 +166,7 @@ TEST_F(hwtimer, never_is_no_delay)
 	EXPECT_EQ(0, requests[2].result);
 	EXPECT_EQ(2, stats_of(self->fd).pending);
 
-	/* Any other number that is less than 0 is one. */
+	/* Any other negative number is a delay. */
 	EXPECT_NE(0, dev_after(self->fd, HWTIMER_NEVER - 1, 0));
 	EXPECT_EQ(1, dev_discard_events(self->fd, 1));
 }
@@ -206,7 +206,7 @@ TEST_F(hwtimer, earlier_timer_overtakes_a_pending_one)
 	expect_event(_metadata, self->fd, requests[0].id, 0);
 }
 
-/* Ticks and wheels, from the finest to coarse, within a turn and beyond. */
+/* Ticks and wheels, from fine to coarse, with deadlines within a round and beyond */
 FIXTURE(wheel)
 {
 	int fd;
@@ -262,7 +262,7 @@ FIXTURE_TEARDOWN(wheel)
 
 #define TIMERS_MAX 100
 
-/* Whether the events came in the order of their ticks. */
+/* Expects that the events came in the order of their ticks. */
 static void expect_order(struct __test_metadata *_metadata,
 			 const struct hwtimer_event *events, unsigned int n,
 			 __u64 tick)
@@ -281,7 +281,7 @@ TEST_F(wheel, all_come_never_early_and_in_order)
 	bool in_time;
 
 	fill_schedules(requests, n, HWTIMER_ABSOLUTE, 0, 0);
-	/* 37 has no common divisor with the number of timers: a shuffle. */
+	/* 37 has no common factor with the number of timers, which shuffles them. */
 	for (unsigned int i = 0; i < n; i++) {
 		requests[i].user_data = i * 37 % n;
 		requests[i].time =

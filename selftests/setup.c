@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * INFO and SETUP: the defaults, the range of every setting, what is refused
- * and when, and that a refusal leaves all as it was.
+ * INFO and SETUP: the defaults, the range of every setting, what is refused and when, and
+ * that a refused SETUP changes nothing.
  */
 #include "hwtimer_test.h"
 
@@ -145,7 +145,7 @@ TEST_F(hwtimer, buckets_are_rounded_up_to_a_power_of_two)
 	EXPECT_EQ(1 << 20, buckets_of(self->fd));
 }
 
-/* Of either kind, a wheel with these settings takes timers near and far. */
+/* Expects that wheels of both kinds with these settings take near and far timers. */
 static void expect_works(struct __test_metadata *_metadata, __u64 tick,
 			 __u32 buckets)
 {
@@ -191,7 +191,7 @@ TEST_F(hwtimer, range_of_the_limit)
 	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 0, 0, UINT64_MAX));
 }
 
-/* The kind and the levels that INFO tells, after a SETUP with this kind. */
+/* Expects the kind and the levels that INFO reports after a SETUP with this kind. */
 static void expect_kind(struct __test_metadata *_metadata, int fd, __u32 kind,
 			__u32 buckets, __u32 expected)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Slack: how late a timer may be, so that it shares a wake-up with others. It
- * is never early for that, and its deadline and phase stay what they are; the
- * worker turns less often; and what slack makes no sense is refused.
+ * Slack: how late a timer may be, so that it shares a wake-up with others. Slack makes no
+ * timer early, and changes neither deadline nor phase; the worker turns less often; slack
+ * that makes no sense is refused.
  */
 #include "hwtimer_test.h"
 
@@ -29,7 +29,7 @@ FIXTURE_VARIANT_ADD(slack, hierarchical)
 
 /* clang-format on */
 
-/* An instance with a wheel of this kind. */
+/* Opens an instance with a wheel of this kind; returns the descriptor or -errno. */
 static int open_kind(__u32 kind)
 {
 	struct hwtimer_setup setup = {
@@ -49,10 +49,7 @@ FIXTURE_SETUP(slack)
 
 FIXTURE_TEARDOWN(slack)
 {
-	struct hwtimer_stats stats = stats_of(self->fd);
-
-	expect_balance(_metadata, &stats);
-	EXPECT_EQ(0, close(self->fd));
+	expect_close(_metadata, self->fd);
 }
 
 TEST_F(slack, comes_with_its_own_deadline_and_never_early)
@@ -84,7 +81,7 @@ TEST_F(slack, comes_with_its_own_deadline_and_never_early)
 
 #define SHARED 50
 
-/* How often the worker turns for timers that are 4 ms apart. */
+/* Returns how often the worker turns for timers that are 4 ms apart. */
 static __u64 turns_with(struct __test_metadata *_metadata, __u32 kind,
 			__u64 slack)
 {
@@ -109,8 +106,8 @@ static __u64 turns_with(struct __test_metadata *_metadata, __u32 kind,
 }
 
 /*
- * The same timers, with and without. A machine that is too busy to turn for
- * each of them is asked again.
+ * The same timers, with and without slack. A machine may be too busy to turn for each
+ * timer without slack; then the test tries again.
  */
 TEST_F(slack, timers_share_wakeups)
 {
@@ -131,7 +128,7 @@ TEST_F(slack, without_it_beside_those_that_have_it)
 	struct hwtimer_event event;
 	unsigned int strict = 0;
 
-	/* Those that have it may wait, which does not hold up the others. */
+	/* Timers with slack may wait, and do not delay the others. */
 	for (unsigned int i = 0; i < 20; i++) {
 		ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 						       .time = HOUR,
@@ -148,13 +145,10 @@ TEST_F(slack, without_it_beside_those_that_have_it)
 	EXPECT_EQ(20, stats_of(self->fd).pending);
 }
 
-/* What QUERY tells of a timer's slack. */
+/* Returns a timer's slack as QUERY reports it. */
 static __u64 slack_of(struct __test_metadata *_metadata, int fd, __u64 id)
 {
-	struct hwtimer_query query;
-
-	ASSERT_EQ(0, dev_query(fd, id, &query));
-	return query.slack;
+	return query_of(_metadata, fd, id).slack;
 }
 
 TEST_F(slack, query_tells_no_more_than_was_scheduled)
@@ -193,7 +187,7 @@ TEST_F(slack, query_after_expiration)
 	EXPECT_EQ(0, query.remaining);
 }
 
-/* While it may still be late, nothing remains until its deadline. */
+/* After its deadline a timer with slack may still be pending; its remaining time is 0. */
 TEST_F(slack, query_between_deadline_and_expiration)
 {
 	struct hwtimer_query query;
@@ -317,7 +311,7 @@ TEST_F(slack, no_longer_than_the_interval)
 	request.time = now_ns() + HOUR;
 	request.slack = SEC + 1;
 	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	/* Nor than the first delay, when that is the shorter one. */
+	/* Nor longer than the first delay, if that is shorter than the interval. */
 	request = (struct hwtimer_request){
 		.time = MS,
 		.interval = SEC,
@@ -327,7 +321,10 @@ TEST_F(slack, no_longer_than_the_interval)
 	EXPECT_EQ(2, stats_of(self->fd).scheduled);
 }
 
-/* It may be parked, as RESCHEDULE parks it; up to the interval, slack may be any. */
+/*
+ * A timer for HWTIMER_NEVER may have any slack, up to its interval if it has one, and can
+ * be rescheduled.
+ */
 TEST_F(slack, of_what_never_comes)
 {
 	struct hwtimer_request request = {
@@ -376,7 +373,7 @@ TEST_F(slack, submit_refuses_what_schedule_refuses)
 	EXPECT_EQ(2, stats.pending);
 }
 
-/* It stays, whatever the new deadline; and it may be longer than what is left. */
+/* Rescheduling keeps the slack, which may then be longer than the rest of the delay. */
 TEST_F(slack, stays_when_rescheduled)
 {
 	struct hwtimer_event event;
@@ -424,7 +421,7 @@ TEST_F(slack, rescheduled_to_and_fro_comes_once)
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 }
 
-/* While they may still be late, they are cancelled or come, and not both. */
+/* Until they expire, timers with slack can be cancelled; each is cancelled or comes. */
 TEST_F(slack, cancelled_between_deadline_and_expiration)
 {
 	unsigned int n = 0, came = 0;
@@ -494,7 +491,7 @@ TEST_F(slack, longest_waits)
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
-/* Of a delay as of a deadline. */
+/* The end of the clock limits the slack of a delay and of a deadline. */
 TEST_F(slack, no_longer_than_the_clock)
 {
 	struct hwtimer_request request = { .flags = 0 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * STATS and fdinfo: the counters through a timer's life, the histogram of
- * lateness, and the worker's sleep while nothing is due.
+ * STATS and fdinfo: the counters through a timer's life, the histogram of lateness, the
+ * wheel's occupancy, and the worker's wake-ups.
  */
 #include "hwtimer_test.h"
 
@@ -15,7 +15,7 @@ TEST_F(hwtimer, all_is_zero_at_first)
 	EXPECT_EQ(0, memcmp(&zero, &stats, sizeof(zero)));
 }
 
-/* The counter does not reveal what the worker does for other instances. */
+/* An instance's counter does not show wake-ups of the worker for other instances. */
 TEST_F(hwtimer, busy_neighbour_wakes_up_for_itself)
 {
 	unsigned int rounds = scaled(30) + 3, woken = 0;
@@ -23,7 +23,7 @@ TEST_F(hwtimer, busy_neighbour_wakes_up_for_itself)
 	__u64 before, last = 0;
 
 	ASSERT_LE(0, other);
-	/* Served once, and idle since: with a timer, too. */
+	/* This instance was served once and is idle since, with a pending timer. */
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
 	ASSERT_NE(0, dev_after(self->fd, 0, 0));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
@@ -88,8 +88,8 @@ TEST_F(hwtimer, cancelled_timers_leave_dead_entries)
 }
 
 /*
- * Schedules @n timers, each 1 ms after the last, and cancels the first @cancelled of
- * them before they are due; on a machine that was too slow, anew and with more time.
+ * Schedules @n timers, each 1 ms after the last, and cancels the first @cancelled of them
+ * before they are due. If the machine was too slow, tries again with more time.
  */
 static void schedule_and_cancel(struct __test_metadata *_metadata, int *fd,
 				unsigned int n, unsigned int cancelled,
@@ -160,7 +160,7 @@ TEST_F(hwtimer, lateness_of_the_events_is_in_the_histogram)
 	struct hwtimer_event events[50];
 	struct hwtimer_stats stats;
 
-	/* An event that says UINT_MAX may be later than that: then anew. */
+	/* A lateness of UINT_MAX means that or more: then try again. */
 	for (unsigned int tries = 0; max == UINT_MAX && tries < 20; tries++) {
 		ASSERT_TRUE(dev_renew(&self->fd));
 		memset(counts, 0, sizeof(counts));
@@ -186,7 +186,7 @@ TEST_F(hwtimer, very_late_events_are_counted_too)
 	struct hwtimer_event event;
 	struct hwtimer_stats stats;
 
-	/* As late as the machine is up, and more than 4.3 s. */
+	/* As late as the machine's uptime, which must be more than 4.3 s */
 	while (now_ns() < 5 * SEC)
 		sleep_ns(100 * MS);
 	ASSERT_NE(0, dev_at(self->fd, 1, 0));
@@ -232,7 +232,7 @@ TEST_F(hwtimer, what_was_in_the_buffer_does_not_matter)
 	EXPECT_EQ(0, stats.lateness[HWTIMER_LATENESS_BUCKETS - 1]);
 }
 
-/* Whether the file has this line. */
+/* Returns whether the file has this line. */
 static bool has_line(const char *path, const char *expected)
 {
 	char line[2048];
@@ -276,7 +276,7 @@ TEST_F(hwtimer, instances_have_numbers)
 	EXPECT_EQ(0, close(other));
 }
 
-/* A level of a wheel, as fdinfo tells it. */
+/* A level of a wheel, as fdinfo reports it: the occupied buckets in each strip of it */
 struct level {
 	unsigned long long width;
 	unsigned int buckets;
@@ -284,7 +284,7 @@ struct level {
 	unsigned int occupied[64];
 };
 
-/* Whether @fd has @level; then what is in it. */
+/* Reads level @nr from fdinfo; returns whether there is one. */
 static bool level_of(int fd, unsigned int nr, struct level *level)
 {
 	char path[64], key[64], line[2048] = "", *text;
@@ -339,7 +339,7 @@ TEST_F(hwtimer, before_the_first_timer_there_is_no_wheel)
 	EXPECT_EQ(module_parameter("default_kind"), told(self->fd, "kind"));
 }
 
-/* Timers that are @strips strips ahead, by the clock. */
+/* Expects one timer in level @nr, in the strip that covers @ahead ns from now. */
 static void expect_timer_ahead(struct __test_metadata *_metadata, int fd,
 			       unsigned int nr, __u64 ahead)
 {
@@ -350,7 +350,7 @@ static void expect_timer_ahead(struct __test_metadata *_metadata, int fd,
 	EXPECT_EQ(1, occupied_in(&level));
 	for (i = 0; !level.occupied[i]; i++)
 		;
-	/* The first strip has begun, and the clock has gone on. */
+	/* The first strip has begun, and the clock has advanced. */
 	EXPECT_LE(ahead / level.width, i + 1);
 	EXPECT_GE((ahead + 60 * SEC) / level.width + 1, i);
 }
@@ -372,7 +372,7 @@ TEST_F(hwtimer, fdinfo_tells_where_a_timer_is)
 	EXPECT_EQ(64, lowest.buckets);
 	EXPECT_EQ(64, lowest.strips);
 	EXPECT_EQ(0, occupied_in(&lowest));
-	/* Levels without a timer are not told of. */
+	/* Levels without timers are not reported. */
 	while (nr < 16 && !level_of(self->fd, nr, &level))
 		nr++;
 	expect_timer_ahead(_metadata, self->fd, nr, HOUR);
@@ -409,7 +409,7 @@ TEST(occupied_buckets_are_counted)
 
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, dev_setup_as(fd, setup));
-		/* No two of them in a bucket, and none soon. */
+		/* Each hour has a bucket of its own; none is due soon. */
 		for (unsigned int n = 2; n < 8; n++) {
 			ASSERT_NE(0, dev_at(fd, now + n * HOUR, n));
 			ASSERT_NE(0, dev_at(fd, now + n * HOUR, n));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * STOP: the wheel ends; what it never processed comes back, each timer once,
- * in as many calls as one likes; what was ready can still be read.
+ * STOP: the wheel ends. Timers that it never processed come back, each once, in any
+ * number of calls. Ready events can still be read.
  */
 #include "hwtimer_test.h"
 
@@ -17,7 +17,7 @@ static struct hwtimer_stop stop_argument(struct hwtimer_unprocessed *timers,
 	};
 }
 
-/* STOP in calls with room for @room timers until none is left. */
+/* Calls STOP with room for @room timers until none is left; expects @n timers. */
 static void expect_handed_back(struct __test_metadata *_metadata, int fd,
 			       unsigned int room, unsigned int n)
 {
@@ -180,7 +180,7 @@ TEST_F(hwtimer, nothing_expires_any_more)
 	struct hwtimer_unprocessed timer;
 	struct hwtimer_event event;
 
-	/* Where it has expired before STOP: anew, with more time. */
+	/* If the timer has expired before STOP, try again with more time. */
 	for (__u64 delay = 300 * MS; delay < HANG_MS * MS; delay *= 3) {
 		deadline = now_ns() + delay;
 		ASSERT_NE(0, dev_at(self->fd, deadline, 0));

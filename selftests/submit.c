@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SUBMIT: many operations in one call, each with its own result; arrays of
- * every length; memory that faults half way; a signal half way.
+ * SUBMIT: many operations in one call, each with its own result; arrays of every length;
+ * memory that faults half way; a signal half way.
  */
 #include "hwtimer_test.h"
 
@@ -75,7 +75,7 @@ TEST_F(hwtimer, every_entry_gets_its_own_result)
 	EXPECT_EQ(1, stats.rescheduled);
 }
 
-/* Of any kind, with a deadline hours away, or one of @n @ids. */
+/* Returns a random request: with a deadline hours away, or about one of @n @ids. */
 static struct hwtimer_request random_request(unsigned int *seed,
 					     const __u64 *ids, unsigned int n)
 {
@@ -119,7 +119,7 @@ static void expect_as_asked(struct __test_metadata *_metadata, int fd,
 	EXPECT_EQ(!request->slack, !query.slack);
 }
 
-/* What is done for several at once is done as for each alone. */
+/* Several requests at once have the same effect as each alone. */
 TEST_F(hwtimer, any_mixture_is_done_as_one_by_one)
 {
 	enum { ROUNDS = 20, N = 100 };
@@ -128,7 +128,7 @@ TEST_F(hwtimer, any_mixture_is_done_as_one_by_one)
 	__u64 ids[ROUNDS * N];
 
 	ASSERT_LE(0, other);
-	/* In the end there is room for some only. */
+	/* In the end there is room only for some. */
 	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, 900));
 	ASSERT_EQ(0, dev_setup(other, 0, 0, 900));
 	for (unsigned int round = 0; round < ROUNDS; round++) {
@@ -257,8 +257,8 @@ TEST_F(hwtimer, array_at_a_bad_address_is_efault)
 }
 
 /*
- * The last whole entries before the edge are done, the one that lies across it
- * and those beyond are not; none of them is lost and none done twice.
+ * Whole entries before the edge are handled. The entry across the edge and those beyond
+ * it are not. No entry is lost or handled twice.
  */
 static void check_edge(struct __test_metadata *_metadata, int fd, __u64 time,
 		       unsigned int whole, size_t part)
@@ -299,7 +299,7 @@ TEST_F(hwtimer, array_that_faults_half_way)
 	}
 }
 
-/* The kernel copies 256 requests at a time: the edge lies between two copies. */
+/* The kernel copies 256 requests at a time; the edge lies between two copies. */
 TEST_F(hwtimer, array_that_faults_between_two_batches)
 {
 	check_edge(_metadata, self->fd, HOUR, 256, 0);
@@ -315,7 +315,7 @@ TEST_F(hwtimer, array_that_faults_half_way_with_timers_that_are_due)
 	}
 }
 
-/* Requests of which the first @writable can be written, the @others only read. */
+/* Returns requests; the first @writable can be written, the @others only read. */
 static struct hwtimer_request *half_read_only(unsigned int writable,
 					      unsigned int others, __u64 time)
 {
@@ -347,7 +347,7 @@ TEST_F(hwtimer, schedules_whose_ids_cannot_be_written_are_undone)
 	EXPECT_EQ(10, stats.pending);
 }
 
-/* The first batch is done and told; of the second nothing can be written. */
+/* The first batch is handled and reported; nothing of the second can be written. */
 TEST_F(hwtimer, batch_whose_ids_cannot_be_written_is_undone)
 {
 	struct hwtimer_request *requests = half_read_only(256, 256, HOUR);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Time namespaces: an instance goes by the clocks of the namespace in which it was
- * opened, and keeps them when its descriptor is used elsewhere. All that is told and
- * asked of times is held against clock_gettime() in that namespace: never early, and
- * not hours late.
+ * Time namespaces. An instance uses the clocks of the namespace in which it was opened,
+ * also when its descriptor is used in another one. All times that the kernel reports and
+ * takes are compared with clock_gettime() in that namespace: never early, and not hours
+ * late.
  */
 #include "ring_test.h"
 
@@ -13,30 +13,30 @@
 #define CLONE_NEWTIME 0x00000080
 #endif
 
-/* How far ahead clocks are in variants that look into the future: not whole ticks. */
+/* How far ahead clocks are in the variants "ahead": not whole ticks. */
 #define YEARS 10
 #define FAR_SECONDS (YEARS * (__s64)(YEAR / SEC))
 #define FAR_NS 123456789
 
-/* What is due after so long. Shorter than the offset of any variant. */
+/* A delay that is shorter than the offset of any variant. */
 #define SOON (300 * MS)
 
-/* The host's clocks must have come so far that others can be behind them, s. */
+/* The host's clocks must show so many seconds that other clocks can be behind them. */
 #define UPTIME 5
 
 FIXTURE(timens)
 {
 	int fd;
-	int host; /* the namespace that we come from */
-	int inner; /* the one with the offsets */
+	int host; /* the host's namespace */
+	int inner; /* the namespace with the offsets */
 	clockid_t clock;
-	bool ancient; /* a deadline has passed years before it was asked for */
+	bool ancient; /* the test has deadlines that are years in the past */
 };
 
 FIXTURE_VARIANT(timens)
 {
 	clockid_t clock;
-	bool ahead; /* by years; otherwise the clock has only just begun */
+	bool ahead; /* by years; otherwise the clock starts at about 0 */
 };
 
 /* clang-format off */
@@ -74,13 +74,13 @@ static int open_namespace(const char *name)
 	return result_of(open(path, O_RDONLY | O_CLOEXEC));
 }
 
-/* Writes by how much each clock of the namespace that was just made is ahead. */
+/* Writes the offsets of the clocks of the new namespace. */
 static bool write_offsets(clockid_t clock, bool ahead)
 {
 	__s64 behind = -(__s64)(clock_ns(clock) / SEC);
 	char text[128];
 
-	/* The other clock has another offset, so that it is not taken for this one. */
+	/* The other clock has another offset: a mix-up of the two shows. */
 	snprintf(text, sizeof(text), "monotonic %lld %d\nboottime %lld %d\n",
 		 clock != CLOCK_MONOTONIC ? 1000 :
 		 ahead			  ? (long long)FAR_SECONDS :
@@ -93,13 +93,13 @@ static bool write_offsets(clockid_t clock, bool ahead)
 	return write_file("/proc/self/timens_offsets", text);
 }
 
-/* From now on this process is in @namespace. */
+/* Moves this process into @namespace. */
 static void enter(struct __test_metadata *_metadata, int namespace)
 {
 	ASSERT_EQ(0, result_of(setns(namespace, CLONE_NEWTIME)));
 }
 
-/* A new instance of the namespace in which we are, by @clock. */
+/* Opens an instance with @clock, and rings, in the current namespace. */
 static int open_by(clockid_t clock, __u32 submissions, __u32 completions)
 {
 	int fd = dev_open(O_NONBLOCK);
@@ -113,7 +113,7 @@ static int open_by(clockid_t clock, __u32 submissions, __u32 completions)
 	return err ?: fd;
 }
 
-/* The clock of the namespace in which we are. */
+/* Returns the time of the instance's clock in the current namespace. */
 static __u64 inner_now(const FIXTURE_DATA(timens) * self)
 {
 	return clock_ns(self->clock);
@@ -136,7 +136,7 @@ FIXTURE_SETUP(timens)
 	ASSERT_LE(0, self->inner);
 	outside = clock_ns(variant->clock);
 	enter(_metadata, self->inner);
-	/* Whether this test would see anything. */
+	/* The clocks differ enough for a mix-up to show. */
 	ASSERT_EQ(variant->ahead, inner_now(self) > outside);
 	ASSERT_LT(SOON, variant->ahead ? inner_now(self) - outside :
 					 outside - inner_now(self));
@@ -150,13 +150,13 @@ FIXTURE_TEARDOWN(timens)
 
 	EXPECT_EQ(0, dev_stats(self->fd, &stats));
 	expect_balance(_metadata, &stats);
-	/* An error in a time would be one of years. */
+	/* An error in a time would be an error of years. */
 	if (!self->ancient)
 		EXPECT_GT(YEAR, stats.lateness_max);
 	EXPECT_EQ(0, close(self->fd));
 }
 
-/* The next event is that of @user_data, is due at @deadline, and not early. */
+/* Expects that the next event has this @user_data and @deadline, and is not early. */
 static void expect_event(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(timens) * self, __u64 user_data,
 			 __u64 deadline)
@@ -169,7 +169,7 @@ static void expect_event(struct __test_metadata *_metadata,
 	expect_not_early(_metadata, &event, self->clock);
 }
 
-/* @deadline is @delay after a moment between @before and now. */
+/* Expects that @deadline is @delay after a moment between @before and now. */
 static void expect_delay(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(timens) * self, __u64 deadline,
 			 __u64 delay, __u64 before)
@@ -197,7 +197,7 @@ TEST_F(timens, delay)
 	expect_delay(_metadata, self, event.deadline, SOON, before);
 }
 
-/* Also the very first moment of the clock, and what lies before it. */
+/* Deadlines at the first moment of the clock and before it are in the past, too. */
 TEST_F(timens, past_deadlines)
 {
 	__u64 now = inner_now(self);
@@ -213,7 +213,7 @@ TEST_F(timens, past_deadlines)
 	expect_event(_metadata, self, 4, 0);
 }
 
-/* The host's clock may have no such time. */
+/* The host's clock may not be able to show such a time. */
 TEST_F(timens, end_of_time)
 {
 	static const __u64 times[] = { HWTIMER_NEVER, LLONG_MAX, LLONG_MAX - 1,
@@ -289,7 +289,7 @@ TEST_F(timens, reschedule)
 	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 2 * HOUR));
 	ASSERT_EQ(0, dev_query(self->fd, id, &query));
 	expect_delay(_metadata, self, query.deadline, 2 * HOUR, before);
-	/* Earlier, and then later than that, in one and the same bucket or not. */
+	/* Earlier, and then later than that, in the same bucket or in another one. */
 	deadline = inner_now(self) + SOON;
 	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
 	if (!dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline + SOON))
@@ -327,7 +327,7 @@ TEST_F(timens, stop)
 	EXPECT_LE(deadline - after, timer.remaining);
 }
 
-/* What became due while nobody read, up to STOP, and not one more. */
+/* After STOP, the last event counts what became due up to STOP, and no more. */
 TEST_F(timens, periodic)
 {
 	__u64 first = inner_now(self) + SOON, told = 0;
@@ -380,7 +380,7 @@ TEST_F(timens, fixed_delay)
 	expect_delay(_metadata, self, query.deadline, HOUR, before);
 }
 
-/* The worker does what is in the rings, and is of the host's namespace. */
+/* The worker, which is in the host's namespace, handles the requests in the rings. */
 TEST_F(timens, rings)
 {
 	struct hwtimer_event event;
@@ -394,12 +394,8 @@ TEST_F(timens, rings)
 	ASSERT_EQ(0, hwtimer_ring_map(&ring, self->fd));
 	deadline = inner_now(self) + SOON;
 	id = ring_do(_metadata, &ring,
-		     (struct hwtimer_request){
-			     .op = HWTIMER_OP_SCHEDULE,
-			     .flags = HWTIMER_ABSOLUTE,
-			     .time = deadline,
-			     .user_data = 1,
-		     });
+		     OP(SCHEDULE, .flags = HWTIMER_ABSOLUTE, .time = deadline,
+			.user_data = 1));
 	ASSERT_LT(0, id);
 	ASSERT_TRUE(ring_event(&ring, &event));
 	EXPECT_EQ(deadline, event.deadline);
@@ -414,7 +410,7 @@ TEST_F(timens, rings)
 	hwtimer_ring_unmap(&ring);
 }
 
-/* The instance stays in the namespace of whoever opened it. */
+/* An instance keeps the namespace in which it was opened. */
 TEST_F(timens, descriptor_is_used_on_the_host)
 {
 	__u64 deadline = inner_now(self) + HOUR;
@@ -446,7 +442,7 @@ TEST_F(timens, descriptor_is_used_on_the_host)
 	enter(_metadata, self->inner);
 }
 
-/* And the other way round; the clock is chosen, and the wheel begins, elsewhere. */
+/* The other way round; SETUP and the first timer come from another namespace. */
 TEST_F(timens, descriptor_of_the_host)
 {
 	struct hwtimer_query query;
@@ -475,7 +471,7 @@ TEST_F(timens, descriptor_of_the_host)
 	expect_event(_metadata, self, 2, soon);
 }
 
-/* There is one CLOCK_REALTIME for all. */
+/* All namespaces have the same CLOCK_REALTIME. */
 TEST_F(timens, realtime)
 {
 	struct hwtimer_event event;
@@ -491,7 +487,7 @@ TEST_F(timens, realtime)
 	expect_not_early(_metadata, &event, CLOCK_REALTIME);
 }
 
-/* The delay of NOTIFY is a time between two moments, and so the same everywhere. */
+/* The delay of NOTIFY is a span of time, which is the same in all namespaces. */
 TEST_F(timens, notify)
 {
 	__u64 before = now_ns();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hwtimerctl, as a user calls it: what it prints, its exit status, and that its
- * errors say what to do.
+ * hwtimerctl, called as a user calls it: its output, its exit status, and whether its
+ * error messages say what to do.
  */
 #include "hwtimer_test.h"
 
@@ -9,15 +9,14 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <termios.h>
 
 #define TOOL "./hwtimerctl"
 
-/* What a call printed, errors included */
+/* Output of the last call, errors included */
 static char output[65536];
 
-/* Runs it with @arguments, as the shell takes them; returns its exit status. */
+/* Runs the tool with @arguments, which the shell splits; returns its exit status. */
 static int run_tool(const char *arguments)
 {
 	char command[512];
@@ -178,7 +177,7 @@ TEST_F(hwtimer, watch_shows_this_process)
 		 self->fd, "tool", 100, 10);
 	EXPECT_TRUE(says(line));
 	EXPECT_TRUE(says("99%<"));
-	/* Nothing to compare with, no terminal, and nobody said UTF-8. */
+	/* Nothing to compare with; no terminal; the locale is not UTF-8. */
 	EXPECT_TRUE(says(" - "));
 	EXPECT_FALSE(says("\033"));
 	for (const char *c = output; *c; c++)
@@ -199,17 +198,17 @@ TEST_F(hwtimer, watch_has_a_line_for_each_level)
 	EXPECT_EQ(0, run_tool("watch --once"));
 	EXPECT_FALSE(says("no timer yet"));
 	EXPECT_TRUE(says(" 64.0ms |"));
-	/* A summary, the headlines, this instance with its levels */
+	/* A summary, the headlines, and this instance with its levels */
 	EXPECT_EQ(3 + 1 + 1 + 3, lines());
 }
 
-/* One frame of watch: the first two lines, and that of the only instance */
+/* One frame of watch: its headline's time, and the line of the only instance */
 struct frame {
 	double seconds;
 	unsigned int rates[4];
 };
 
-/* The time of a headline, in seconds: 501ms, 1.20s, 1.00min; 0: there is none */
+/* Returns the time in a headline, in seconds: 501ms, 1.20s, 1.00min; 0 if it has none. */
 static double time_of(const char *line)
 {
 	const char *time = strstr(line, "of the last ");
@@ -236,7 +235,7 @@ static bool read_frame(FILE *pipe, struct frame *frame)
 			   &rates[1], &rates[2], &rates[3]) == 4)
 			return true;
 		if (strstr(line, " tool ") && !frame->seconds)
-			return true; /* the first one has no rates */
+			return true; /* the first frame has no rates */
 	}
 	return false;
 }
@@ -251,7 +250,7 @@ TEST_F(hwtimer, watch_tells_rates)
 	ASSERT_NE(NULL, pipe);
 	ASSERT_TRUE(read_frame(pipe, &frame));
 	EXPECT_EQ(0, frame.seconds);
-	/* In one call, and so between the same two looks, whenever those are */
+	/* One call: the timers are all scheduled between the same two frames. */
 	ASSERT_EQ(50, dev_schedule_many(self->fd, 50, 0, HOUR, NULL));
 	do {
 		ASSERT_TRUE(read_frame(pipe, &frame));
@@ -260,12 +259,12 @@ TEST_F(hwtimer, watch_tells_rates)
 		EXPECT_EQ(0, frame.rates[2]);
 		EXPECT_EQ(0, frame.rates[3]);
 	} while (!frame.rates[0]);
-	/* Both are rounded, to three digits and to a whole number. */
+	/* The time is rounded to three digits, the rate to a whole number. */
 	EXPECT_LE(49, (frame.rates[0] + 1) * frame.seconds);
 	EXPECT_GE(51, frame.rates[0] * frame.seconds);
 	ASSERT_TRUE(read_frame(pipe, &frame));
 	EXPECT_EQ(0, frame.rates[0]);
-	/* It ends as nobody reads any more. */
+	/* The tool ends because nobody reads any more. */
 	pclose(pipe);
 }
 
@@ -293,7 +292,7 @@ TEST_F(hwtimer, watch_follows_the_locale)
 
 /* ---- on a terminal ---- */
 
-/* What a user sees at the other end of a terminal that programs are given */
+/* A pseudo terminal: the user's end, and the end of the programs */
 struct terminal {
 	int ours;
 	int theirs;
@@ -326,7 +325,7 @@ static struct terminal terminal_new(unsigned short rows, unsigned short columns)
 	return terminal;
 }
 
-/* The shell's @command on it, as a job that is not in the foreground */
+/* Runs the shell's @command on the terminal, as a job in the background. */
 static pid_t terminal_start(struct terminal *terminal, const char *command)
 {
 	pid_t child = fork();
@@ -343,7 +342,7 @@ static pid_t terminal_start(struct terminal *terminal, const char *command)
 	return child;
 }
 
-/* Adds to output what comes in the next moment. */
+/* Appends to output whatever comes within a millisecond. */
 static void terminal_read(struct terminal *terminal)
 {
 	struct pollfd pollfd = { .fd = terminal->ours, .events = POLLIN };
@@ -357,7 +356,7 @@ static void terminal_read(struct terminal *terminal)
 	output[length + (ret > 0 ? ret : 0)] = '\0';
 }
 
-/* Reads until @text has come. */
+/* Reads until @text has come; returns whether it has. */
 static bool terminal_shows(struct terminal *terminal, const char *text)
 {
 	__u64 end = now_ns() + HANG_MS * MS;
@@ -380,7 +379,7 @@ static int run_on_terminal(const char *command, unsigned short rows,
 	close(terminal.theirs);
 	while (waitpid(child, &status, WNOHANG) != child)
 		terminal_read(&terminal);
-	/* What is on its way */
+	/* Read the rest of the output. */
 	for (size_t length = 1; length != strlen(output);) {
 		length = strlen(output);
 		terminal_read(&terminal);
@@ -389,7 +388,7 @@ static int run_on_terminal(const char *command, unsigned short rows,
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* What was drawn on the screen of its own: the most of it in one frame */
+/* What watch drew on the alternate screen; maxima over all frames, but for marks */
 struct drawn {
 	unsigned int rows;
 	unsigned int columns;
@@ -404,7 +403,7 @@ static const char *skip_escape(const char *c)
 	return c;
 }
 
-/* Characters are ASCII, as nobody said UTF-8. */
+/* Each byte is a character, as the locale is not UTF-8. */
 static struct drawn what_was_drawn(void)
 {
 	struct drawn drawn = { 0 };
@@ -457,7 +456,7 @@ TEST(watch_fits_a_terminal)
 					     " watch --count 2 --interval 20ms",
 					     sizes[i].ws_row, sizes[i].ws_col));
 		drawn = what_was_drawn();
-		/* Lines are of 65 characters at least, and of 87 at most. */
+		/* A line has at least 65 characters and at most 87. */
 		if (sizes[i].ws_col <= 65)
 			EXPECT_EQ(sizes[i].ws_col, drawn.columns);
 		EXPECT_GE(sizes[i].ws_row, drawn.rows);
@@ -485,7 +484,10 @@ TEST(watch_shows_what_fits)
 		ASSERT_LE(0, fds[i]);
 	}
 	EXPECT_EQ(0, run_on_terminal(watch, 14, 80));
-	/* A screen of its own, and the last frame, all of it, on the ordinary one. */
+	/*
+	 * watch uses the alternate screen, and then prints the whole last frame on the
+	 * other.
+	 */
 	EXPECT_EQ(0, strncmp(output, "\033[?1049h", 8));
 	after = strstr(output, "\033[?1049l");
 	ASSERT_NE(NULL, after);
@@ -508,7 +510,7 @@ TEST(watch_tells_errors_on_the_ordinary_screen)
 
 	if (no_terminals())
 		SKIP(return, "this kernel has no pseudo terminals");
-	/* With no descriptor left it cannot read /proc. */
+	/* Without a free descriptor, watch cannot read /proc. */
 	EXPECT_EQ(1,
 		  run_on_terminal("ulimit -n 3; exec " TOOL " watch", 24, 80));
 	after = strstr(output, "\033[?1049l");
@@ -518,7 +520,7 @@ TEST(watch_tells_errors_on_the_ordinary_screen)
 
 /* ---- as a job of a shell ---- */
 
-/* As a shell that edits its line has a terminal, or as programs are to find it */
+/* Sets the terminal for a shell that edits a line (@edit), or for its programs. */
 static void terminal_edit(struct terminal *terminal, bool edit)
 {
 	struct termios termios;
@@ -530,7 +532,7 @@ static void terminal_edit(struct terminal *terminal, bool edit)
 	tcsetattr(terminal->theirs, TCSANOW, &termios);
 }
 
-/* Whether it is as programs are to find it */
+/* Returns whether the terminal is set for programs. */
 static bool terminal_echoes(struct terminal *terminal)
 {
 	struct termios termios;
@@ -539,7 +541,7 @@ static bool terminal_echoes(struct terminal *terminal)
 	return (termios.c_lflag & ICANON) && (termios.c_lflag & ECHO);
 }
 
-/* What shells do for fg */
+/* Does what a shell does for fg. */
 static void foreground(struct terminal *terminal, pid_t job)
 {
 	terminal_edit(terminal, false);
@@ -547,7 +549,7 @@ static void foreground(struct terminal *terminal, pid_t job)
 	kill(-job, SIGCONT);
 }
 
-/* What shells do for bg */
+/* Does what a shell does for bg. */
 static void background(struct terminal *terminal, pid_t job)
 {
 	tcsetpgrp(terminal->theirs, getpgrp());
@@ -568,7 +570,7 @@ static void press(struct terminal *terminal, char key)
 		abort();
 }
 
-/* Each of these is a shell; it returns at which step something was wrong, or 0. */
+/* The next functions act as a shell. Each returns the step that went wrong, or 0. */
 
 static int starts_in_background(struct terminal *terminal)
 {
@@ -601,7 +603,10 @@ static int starts_in_background(struct terminal *terminal)
 	return terminal_echoes(terminal) ? 0 : 8;
 }
 
-/* By @key; or, if that is 0, by a signal. @signal_nr: what it dies of; 0: it exits. */
+/*
+ * watch ends by @key or, if that is 0, by the signal @signal_nr. With both, the key makes
+ * the signal. Without a signal, watch exits.
+ */
 static int ends_by(struct terminal *terminal, char key, int signal_nr)
 {
 	pid_t job = terminal_start(terminal, "exec " TOOL " watch");
@@ -639,7 +644,7 @@ static int ends_by_sigterm(struct terminal *terminal)
 	return ends_by(terminal, 0, SIGTERM);
 }
 
-/* Has a session of its own run @shell; returns what that does, or -1. */
+/* Runs @shell in a session of its own; returns what it returns, or -1. */
 static int in_a_session(int (*shell)(struct terminal *terminal))
 {
 	struct terminal terminal = terminal_new(24, 80);
@@ -685,7 +690,7 @@ TEST_F(hwtimer, plot_writes_what_gnuplot_is_told)
 	EXPECT_TRUE(says("$rates << EOD\n"));
 	EXPECT_FALSE(says("$rates << EOD\nEOD"));
 	EXPECT_TRUE(says("$lateness << EOD\n"));
-	/* There is none in a test machine. */
+	/* A test machine has no gnuplot. */
 	EXPECT_EQ(1, run_tool("plot --count 2 --interval 10ms x.png"));
 	EXPECT_TRUE(says("apt install gnuplot"));
 }
@@ -706,7 +711,7 @@ TEST(stats_without_instances)
 	EXPECT_EQ(0, strcmp(output, "[\n]\n"));
 }
 
-/* A file system in user space whose server never answers */
+/* A file in a FUSE file system whose server never answers does not block the tool. */
 TEST(a_dead_server_holds_up_nobody)
 {
 	int server = open("/dev/fuse", O_RDWR | O_CLOEXEC), root;
@@ -729,7 +734,7 @@ TEST(a_dead_server_holds_up_nobody)
 
 TEST(without_the_device_it_says_what_to_do)
 {
-	/* Only for this process and its children. */
+	/* /dev is hidden only from this process and its children. */
 	ASSERT_EQ(0, unshare(CLONE_NEWNS));
 	ASSERT_EQ(0, mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
 	ASSERT_EQ(0, mount("none", "/dev", "ramfs", 0, NULL));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tracepoints: each timer's story is told, from its beginning to its end, however
- * it was asked for, and by its id one timer can be followed among others.
+ * The tracepoints. They report each timer's life from its beginning to its end, whichever
+ * call made it, and one timer can be followed among others by its id.
  *
- * They use the machine's one trace buffer: another one for each test would take seconds
- * on older kernels. Without tracing in the kernel all of them are skipped.
+ * The tests use the machine's one trace buffer: a new one for each test would take
+ * seconds on older kernels. Without tracing in the kernel, all of them are skipped.
  */
 #include "ring_test.h"
 
@@ -13,13 +13,13 @@
 #define TRACING "/sys/kernel/tracing"
 #define EVENTS TRACING "/events/hwtimer"
 
-/* Room for the names of what happened to a timer */
+/* Room for the names of a timer's events */
 #define STORY 512
 
 /* Room for a line of the trace */
 #define LINE 1024
 
-/* May be mounted already. */
+/* Mounts tracefs, unless it is mounted already; returns whether there are our events. */
 static bool have_tracing(void)
 {
 	if (access(EVENTS, F_OK))
@@ -46,7 +46,7 @@ FIXTURE_SETUP(trace)
 	self->fd = -1;
 	if (!have_tracing())
 		SKIP(return, "this kernel has no tracing");
-	/* One order for all processors */
+	/* A clock that orders the events of all processors */
 	ASSERT_TRUE(write_file(TRACING "/trace_clock", "global"));
 	clear_trace();
 	ASSERT_TRUE(write_file(EVENTS "/enable", "1"));
@@ -62,7 +62,7 @@ FIXTURE_TEARDOWN(trace)
 	write_file(EVENTS "/filter", "0");
 }
 
-/* A line of the trace, without what comes before the event's name; or NULL. */
+/* Returns the part of a trace line from the event's name on; NULL if it is not ours. */
 static const char *event_in(const char *line)
 {
 	const char *event = strstr(line, ": hwtimer_");
@@ -70,7 +70,7 @@ static const char *event_in(const char *line)
 	return event ? event + strlen(": hwtimer_") : NULL;
 }
 
-/* The number of @field in an event, or -1. */
+/* Returns the number of @field in an event, or -1. */
 static long long field_of(const char *event, const char *field)
 {
 	char key[32];
@@ -82,8 +82,8 @@ static long long field_of(const char *event, const char *field)
 }
 
 /*
- * What happened where @field is @value, as the names of the events, a space behind
- * each; @last, if it is not NULL, is the last of those lines.
+ * Returns the names of all events whose @field is @value, with a space behind each.
+ * Copies the last of these events to @last, unless that is NULL.
  */
 static const char *story(const char *field, __u64 value, char *last)
 {
@@ -109,7 +109,7 @@ static const char *story(const char *field, __u64 value, char *last)
 	return names;
 }
 
-/* The same of one timer. */
+/* The same for one timer */
 static const char *story_of(__u64 id)
 {
 	return story("id", id, NULL);
@@ -149,7 +149,7 @@ TEST_F(trace, one_timer_among_others_by_its_id)
 	ASSERT_EQ(40, dev_schedule_many(self->fd, 40, 0, HOUR, ids));
 	snprintf(filter, sizeof(filter), "id == %llu", ids[17]);
 	clear_trace();
-	/* Turns are of no timer. */
+	/* Turns belong to no timer. */
 	ASSERT_TRUE(write_file(EVENTS "/hwtimer_turn/enable", "0"));
 	ASSERT_TRUE(write_file(EVENTS "/hwtimer_reschedule/filter", filter));
 	ASSERT_TRUE(write_file(EVENTS "/hwtimer_expire/filter", filter));
@@ -227,7 +227,7 @@ TEST_F(trace, timers_of_a_submit)
 	fill_cancels(requests, 6, ids);
 	requests[1].op = HWTIMER_OP_RESCHEDULE;
 	requests[1].time = 2 * HOUR;
-	/* Twice the same: the second time it is no timer any more. */
+	/* The second cancel of the same timer finds no timer. */
 	requests[2].id = ids[0];
 	ASSERT_EQ(6, dev_submit(self->fd, requests, 6));
 	EXPECT_STREQ("schedule cancel ", story_of(ids[0]));
@@ -302,9 +302,7 @@ TEST_F(trace, a_timer_of_the_rings)
 
 	ring_open(_metadata, &ring, self->fd, 16, 16);
 	id = ring_do(_metadata, &ring,
-		     (struct hwtimer_request){ .op = HWTIMER_OP_SCHEDULE,
-					       .time = MS,
-					       .user_data = 31 });
+		     OP(SCHEDULE, .time = MS, .user_data = 31));
 	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
 		event = hwtimer_ring_next_event(&ring);
 		if (event)

@@ -1,21 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Builds the module, each kernel and variant in a directory of its own under
-# build/, so that they do not overwrite each other's objects. Called by the
-# Makefile, vm/lint.sh and vm/check.sh.
+# Builds the module. Each kernel and variant has its own directory under build/, so that
+# builds do not overwrite each other's objects. Called by the Makefile, vm/lint.sh and
+# vm/check.sh.
 #
 #	usage: vm/build.sh NAME[-kunit] [MAKE-ARGUMENT...]
 #	       vm/build.sh --kdir KDIR [MAKE-ARGUMENT...]
 #
-# NAME is a kernel of vm/kernel.sh; -kunit links the KUnit suites in. With
-# --kdir it is built for that kernel, in build/RELEASE. Prints the directory.
+# NAME is a kernel of vm/kernel.sh; -kunit links in the KUnit suites. --kdir builds for
+# the kernel of that build directory, in build/RELEASE. Prints the directory.
 #
-# For the kernels of the test machines the samples are built, too, against what
-# was built of the module, as other people's modules are.
+# For the test machines' kernels the samples are built, too. They are built against the
+# module as other people's modules are.
 #
-# The sources are copied into the directory: `make MO=`, which would build
-# elsewhere than in the source, is newer than the kernels we support.
+# The sources are copied into the directory: `make MO=`, which builds outside of the
+# source directory, is newer than the oldest kernels we support.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -56,7 +56,7 @@ take_directory()
 	flock "$fd"
 }
 
-# Newer files only, or each build would begin from the start.
+# Copies newer files only. Otherwise each build would compile every file.
 copy_sources()
 {
 	local dir=$1 file
@@ -66,7 +66,7 @@ copy_sources()
 	cp --parents --preserve=mode,timestamps --update \
 		Kbuild ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch] \
 		samples/*/Kbuild samples/*/*.c "$dir"
-	# A source that was removed or renamed is not to be built from its copy.
+	# The copy of a source that was removed or renamed must not be built.
 	cd "$dir"
 	for file in ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch] \
 		samples/*/*.c; do
@@ -86,8 +86,8 @@ build_samples()
 	done
 }
 
-# The compiler's messages are about the sources, not about their copies; and
-# that there is no BTF is as it should be.
+# Compiler messages name the sources, not the copies. A missing BTF is not worth a
+# message.
 build()
 {
 	local kdir=$1 dir=$2 filter

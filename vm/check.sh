@@ -1,27 +1,26 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make check: the tests, and one summary of them all.
+# make check: runs the tests and prints one summary of them all.
 #
 #	usage: vm/check.sh [--all] [STEP...]
 #
-# The steps: builds selftests kunit lint packages examples demo readme bench userland
-# litmus. Without a STEP all of these are run. Two more are run if they are asked for:
-# trace, which takes a minute and needs bpftrace, and races, which needs a kernel of its
-# own and is run with --all, too.
+# The steps are: builds selftests kunit lint packages examples demo readme bench userland
+# litmus. Without a STEP, all of these run. Two more steps run only on request: trace,
+# which takes a minute and needs bpftrace; and races, which needs a kernel of its own and
+# is also part of --all.
 #
-# With --all (make check-all), every kernel runs all selftests that it can, and KUnit
-# does all of its random operations under the sanitizers, too: before a release.
-# Otherwise each test is run where it is quick, or where it may find most:
-# selftests/run.sh has the table.
+# --all (make check-all) is for releases: every kernel runs all selftests that it can, and
+# KUnit does all of its random operations under the sanitizers, too. Otherwise each test
+# runs only where it is quick or may find most, as the table in selftests/run.sh says.
 #
-# What is built is built first. The steps run beside each other, some more than there
-# are processors, as most wait for clocks; what each prints is shown when it ends, and
-# is meanwhile in build/check/STEP-WHERE.log.
+# Builds come first. Then the steps run at the same time, one more of them than there are
+# processors, as most steps wait for clocks. A step's output is shown when the step ends;
+# meanwhile it is in build/check/STEP-WHERE.log.
 #
-# Each step prints TAP, or something that is made into counts here; one that fails in
-# another way, or that tests nothing, counts as one failure. Nothing can make a
-# failure disappear: the last line has them all.
+# Each step prints TAP, or output that this script turns into counts. A step that fails in
+# another way, or that tests nothing, counts as one failure. No failure can get lost: the
+# last line counts them all.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -30,34 +29,35 @@ STOCK_KERNELS="stock-6.12 stock-6.1"
 DEBUG_KERNEL="debug-6.12"
 RACES_KERNEL="kcsan-6.12"
 
-# KCSAN is to watch one access in 200, not one in 4,000: only the module's are looked at,
-# and they are few. For 200 us each, as an emulated processor is slow to come by.
+# KCSAN watches one access in 200, not one in 4,000: only the module's accesses are
+# instrumented, and they are few. It watches each for 200 us, as an emulated processor may
+# not run for a while.
 RACES_ARGUMENTS="kcsan.skip_watch=200 kcsan.udelay_task=200 kcsan.report_once_in_ms=0"
 UML_KERNEL="uml-7.3"
 
-# How long a machine may take, in seconds, before it is taken for hung. In the slow hours
-# of a shared host, one that makes room for another gets a tenth of a processor.
+# How long a machine may take, in seconds, before it counts as hung. On a shared and busy
+# host, a step with a low priority may get a tenth of a processor.
 KUNIT_TIMEOUT=1800
 SELFTESTS_TIMEOUT=2700
 PROGRAM_TIMEOUT=900
 EXAMPLES_TIMEOUT=1800
 
-# The step that takes longest
+# The step that takes longest; it alone keeps its priority
 LONGEST=selftests-$DEBUG_KERNEL
 
-# How many steps may run at a time
+# Maximum number of steps that run at a time
 PLACES=$((JOBS + 1))
 
-# Of the random operations of KUnit, the debug kernel does one of so many.
+# The debug kernel does one in this many of KUnit's random operations.
 KUNIT_SCALE=10
 
-# What selftests/run.sh is told
+# Arguments for selftests/run.sh
 SELFTESTS=()
 
-# Steps that are run with --all only
+# Steps that run only with --all
 MORE_STEPS=()
 
-# What each step printed, and the console of its machine
+# Directory of each step's output and of its machine's console log
 RESULTS=$BUILD_DIR/check
 ROWS=()
 FAILED_TESTS=()
@@ -74,14 +74,14 @@ main()
 		choose_all
 	fi
 	steps=("$@")
-	# What takes longest comes first.
+	# The steps that take longest come first.
 	[ $# -gt 0 ] ||
 		steps=(builds selftests kunit lint packages examples demo
 		       readme bench userland litmus
 		       ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
 	cd "$REPO_DIR"
 	need_packages make python3
-	# If a password is to be typed, then now.
+	# as_root may ask for a password: let it ask now.
 	[ $# -gt 0 ] || as_root true
 	mkdir -p "$RESULTS"
 	on_exit end_steps
@@ -151,8 +151,7 @@ step_packages()
 	queue packages stock-6.12 tap "$VM_DIR/packages.sh"
 }
 
-# With all random operations where they take seconds, and with a part of them
-# under the sanitizers.
+# UML does all random operations in seconds. The debug kernel does one in KUNIT_SCALE.
 step_kunit()
 {
 	kunit_on "$DEBUG_KERNEL" kunit_scale="$KUNIT_SCALE"
@@ -174,8 +173,8 @@ kunit_on()
 		-- sh guest-kunit "$@"
 }
 
-# The guest's side is selftests/run.sh, started in /hwtimer, where the module
-# and all programs lie, each for 64 and for 32 bits (NAME.32).
+# In the machine, selftests/run.sh runs in /hwtimer, beside the module and all programs,
+# each for 64 and for 32 bits (NAME.32).
 step_selftests()
 {
 	local kernel
@@ -188,8 +187,8 @@ step_selftests()
 	done
 }
 
-# The programs in which several threads meet, on a kernel that sees two of them at the
-# same word. A report of KCSAN is trouble with the kernel, as any other.
+# Runs the programs with several threads on a kernel that reports data races. A report of
+# KCSAN counts as trouble of the kernel, as any other report does.
 step_races()
 {
 	prepare make --no-print-directory -j"$JOBS" selftest-programs
@@ -243,7 +242,7 @@ step_readme()
 			rmmod hwtimer'
 }
 
-# One machine for all of them, with TCP/IP.
+# One machine, with TCP/IP, runs all examples.
 step_examples()
 {
 	local kernel=stock-6.12
@@ -254,8 +253,8 @@ step_examples()
 	queue examples "$kernel" tap examples_on "$kernel"
 }
 
-# Redis comes with its libraries and the loader, each at the path where it expects the
-# others.
+# Redis comes with its libraries and the loader, each at the path where the others expect
+# it.
 examples_on()
 {
 	local kernel=$1 file root files=()
@@ -273,13 +272,13 @@ examples_on()
 		"${files[@]}" -- sh check.sh
 }
 
-# Only whether each system delivers all timers once and none early: what they
-# take is no matter of pass or fail.
+# Checks only that each system delivers every timer exactly once and none early. How long
+# they take is no reason to fail.
 step_bench()
 {
 	prepare make --no-print-directory bench-programs
 	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
-	# The wheels natively, as the benchmark turns them
+	# The wheels run natively, as in the benchmark.
 	queue wheel native status build/bench/hwtimer-wheel-bench --check
 	queue bench native tap build/bench/timer-bench --check \
 		--timers 2000 --systems \
@@ -292,14 +291,14 @@ step_bench()
 			--systems hwtimer,timerfd,posix && rmmod hwtimer'
 }
 
-# The one-liners of the documentation. That tracing tells each timer's story, a
-# selftest says.
+# Runs the documentation's one-liners. The selftest `trace` tests the tracepoints
+# themselves.
 step_trace()
 {
 	queue trace stock-6.12 tap "$VM_DIR/trace.sh"
 }
 
-# A program that loads nothing and tells by its exit status how it went.
+# program_step NAME PROGRAM: a step that runs PROGRAM, whose exit status is the result
 program_step()
 {
 	local name=$1 program=$2 kernel=$UML_KERNEL
@@ -312,9 +311,9 @@ program_step()
 		-- sh -c 'insmod hwtimer.ko && ./program && rmmod hwtimer'
 }
 
-# What a step needs is built by it too, as it may be run alone; once, however many
-# steps need it. If that fails, that is a failure: the step would find what was built
-# before.
+# prepare COMMAND...: build what a step needs, as the step may run alone. Each COMMAND
+# runs once, however many steps need it. If it fails, that counts as a failure, as the step
+# would test an older build.
 declare -A PREPARED=()
 prepare()
 {
@@ -338,14 +337,14 @@ guest()
 
 # ---- running ----
 
-# What is to be run: a line of quoted words each, NAME WHERE KIND COMMAND...
+# The steps still to run, a line of quoted words each: NAME WHERE KIND COMMAND...
 QUEUE=()
 
-# What runs, by its process: NAME WHERE KIND, and when it was started
+# The steps that run, by process id: NAME WHERE KIND, and the time of their start
 declare -A RUNNING=()
 declare -A STARTED=()
 
-# Whether what the only step prints is shown while it prints it
+# Not empty if there is only one step: its output is then shown as it comes
 WATCHED=
 
 # queue NAME WHERE KIND COMMAND...: see finish_step() for KIND
@@ -372,8 +371,8 @@ run_queue()
 	QUEUE=()
 }
 
-# start_step NAME WHERE KIND COMMAND...: in a process group of its own, so that all of
-# it can be ended
+# start_step NAME WHERE KIND COMMAND...: the step gets a process group of its own, so that
+# all of its processes can be ended
 start_step()
 {
 	local name=$1 where=$2 kind=$3 log
@@ -388,8 +387,8 @@ start_step()
 	STARTED[$!]=$SECONDS
 }
 
-# run_into LOG STEP COMMAND...: leaves in LOG.time what it took of the processors. All
-# others make room for the one that takes longest.
+# run_into LOG STEP COMMAND...: run COMMAND with its output in LOG and its processor time
+# in LOG.time. All steps but the longest one lower their priority.
 run_into()
 {
 	local log=$1 step=$2 TIMEFORMAT='%0U %0S'
@@ -413,7 +412,7 @@ wait_for_step()
 	finish_step "$status" $((SECONDS - STARTED[$pid])) "${words[@]}"
 }
 
-# Each ends its machine when it is told to.
+# A step ends its machine when it gets SIGTERM.
 # shellcheck disable=SC2317 # called by on_exit
 end_steps()
 {
@@ -434,10 +433,10 @@ end_steps()
 
 # ---- counting ----
 
-# finish_step STATUS SECONDS NAME WHERE KIND: shows what it printed, unless that was
-# seen, and counts its results in the way of its KIND:
-#	tap	by its lines of TAP
-#	kunit	by what the kernel's kunit.py makes of its KTAP
+# finish_step STATUS SECONDS NAME WHERE KIND: show the step's output, unless it was shown
+# as it came, and count its results by KIND:
+#	tap	by the lines of TAP
+#	kunit	by what the kernel's kunit.py makes of the KTAP
 #	status	as one test
 finish_step()
 {
@@ -452,7 +451,7 @@ finish_step()
 		note_failure "$name $where: exit status $status"
 	elif [ $((passed + failed + skipped)) -eq 0 ]; then
 		failed=1
-		note_failure "$name $where: not a single test"
+		note_failure "$name $where: it ran no test"
 	fi
 	PASSED=$((PASSED + passed))
 	FAILED=$((FAILED + failed))
@@ -473,8 +472,8 @@ count_status()
 	[ "$2" -ne 0 ] || passed=1
 }
 
-# A program prints its plan, then its results. Where results are missing (it
-# died half way), each is a failure.
+# A program prints its plan, then its results. If it died half way, each missing result is
+# a failure.
 count_tap()
 {
 	local log=$1 what=$3 counts missing line

@@ -1,18 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Makes sure that a freshly installed Debian of this machine's release is in the cache,
-# and prints the tarball that it is. Called by vm/packages.sh.
+# Installs a clean Debian of this machine's release into a tarball in the cache, unless it
+# is there, and prints the tarball's path. Called by vm/packages.sh.
 #
 #	usage: vm/chroot.sh PACKAGE...
 #
-# It has the essential packages, and those given with what they depend on. They come
-# from where this machine's own packages do. Needs root, as its files are root's.
+# The tarball has Debian's essential packages, and each PACKAGE with its dependencies.
+# They come from where this machine's own packages come from. Needs root, as the files in
+# the tarball belong to root.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# To be raised when what this script puts into a tarball changes.
+# Raise this when what this script puts into a tarball changes.
 RECIPE=1
 
 main()
@@ -35,7 +36,7 @@ recipe_hash()
 	echo "$RECIPE" "$@" | sha256sum | cut -c -10
 }
 
-# Renamed into place when it is complete.
+# The tarball is renamed into place when it is complete.
 make_tarball()
 {
 	local name=$1 dir
@@ -46,7 +47,7 @@ make_tarball()
 	on_exit rm -rf "$dir"
 	own_sources | source_lines >"$dir/sources.list"
 	say "preparing a clean Debian, once, for $*"
-	run_long "installing it (some 1 minute)" "$CACHE_DIR/log/chroot.log" \
+	run_long "installing it (about 1 minute)" "$CACHE_DIR/log/chroot.log" \
 		as_root mmdebstrap --variant=minbase \
 		--include="$(tr ' ' , <<<"$*")" "$(release_codename)" \
 		"$dir/$name.tar.zst" "$dir/sources.list" ||
@@ -55,8 +56,8 @@ make_tarball()
 	forget_old
 }
 
-# Those of other packages go, once nobody has used them for a week: until then
-# another may be about to unpack one.
+# Removes tarballs that were not used for a week. Another process may be about to unpack
+# a younger one.
 forget_old()
 {
 	find "$CACHE_DIR" -mindepth 1 -maxdepth 1 -type f \

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Makes the root file system of a test machine: busybox, vm/init and the files
-# given. Called by vm/run.sh.
+# Makes the root file system of a test machine from busybox, vm/init and the given files.
+# Called by vm/run.sh.
 #
 #	usage: vm/initramfs.sh OUTPUT HOSTPATH=GUESTPATH...
 #
-# There is no library in it but those given: programs are best statically linked.
+# It has no libraries but those among the given files: link programs statically.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -28,7 +28,7 @@ main()
 		[[ $file == *=/* ]] || die "not HOSTPATH=GUESTPATH: $file"
 		add "${file%%=*}" "$root/${file#*=/}"
 	done
-	# Not compressed: emulated, to inflate takes longer than to copy.
+	# Not compressed: under emulation, inflating takes longer than copying.
 	(cd "$root" && find . | cpio --quiet --create --format newc \
 		--owner +0:+0) >"$output"
 }

@@ -1,42 +1,42 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Makes sure that a kernel for the test machines is in the cache, and prints
-# the directory of its cache entry. Called by the Makefile, vm/run.sh,
-# vm/build.sh, vm/lint.sh and vm/check.sh.
+# Makes sure that a kernel for the test machines is in the cache, and prints the directory
+# of its cache entry. Called by the Makefile, vm/run.sh, vm/build.sh, vm/lint.sh and
+# vm/check.sh.
 #
 #	usage: vm/kernel.sh NAME
 #
 #	stock-6.1	Debian's kernels and headers: what users have
 #	stock-6.12
 #	debug-6.12	built from Debian's source with vm/debug.config
-#	kcsan-6.12	the same as vm/kcsan.config changes it: it finds data races
-#	uml-7.3		a kernel as a program of this machine (User-Mode Linux), with
-#			vm/uml-7.3.config: the newest there is, and at full speed
+#	kcsan-6.12	debug-6.12 with the changes of vm/kcsan.config: finds data races
+#	uml-7.3		User-Mode Linux, a kernel as a program of this machine, with
+#			vm/uml-7.3.config: the newest kernel, at native speed
 #	tools-6.12	the kernel's own tools: checkpatch, kselftest, kunit.py
-#	redis		no kernel: Debian's Redis, for the examples to run against
+#	redis		no kernel: Debian's Redis, for the examples
 #
 # A kernel's entry has `vmlinuz` (uml-7.3: `linux`), `build` (the KDIR for external
-# modules), `release` and `version`; tools-6.12 has `source`; redis has `root`, which
-# are the files that a test machine needs of it.
+# modules), `release` and `version`. tools-6.12 has `source`. redis has `root`, the files
+# of Redis that a test machine needs.
 #
-# Packages are downloaded and unpacked, never installed: a demo must not change
-# what the machine boots. Where they come from is read from the machine's own
-# apt configuration. An entry's name holds the package's version and a hash of
-# all else that shaped it, and it is renamed into place when it is complete: an
-# interrupted build leaves nothing that could be taken for an entry.
+# Packages are downloaded and unpacked, never installed: a demo must not change what the
+# machine boots. They come from the archive in the machine's own apt configuration. An
+# entry's name has the package's version and a hash of everything else that shaped the
+# entry. A complete entry is renamed into place, so that an interrupted build leaves
+# nothing that looks like an entry.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# To be raised when what this script puts into an entry changes.
+# Raise this when what this script puts into an entry changes.
 RECIPE=1
 
-# How long an index of the archive is taken for current, in minutes.
+# Minutes for which a package index counts as current, and until a failed fetch is retried
 INDEX_MAX_AGE=720
 INDEX_RETRY_AGE=10
 
-# Debian releases that may have linux-source-7.3, the oldest first.
+# Debian releases that may have linux-source-7.3, the oldest first
 LATER_SUITES="trixie-backports forky-backports forky sid experimental"
 
 UML_SCHED_CLOCK=$VM_DIR/uml-sched-clock.c
@@ -49,7 +49,7 @@ main()
 	[ "$(dpkg --print-architecture)" = amd64 ] ||
 		die "the test machines are amd64 only"
 	case $name in
-	# The headers' own programs need the library of libelf-dev.
+	# The programs in the header packages need the library of libelf-dev.
 	stock-6.1 | stock-6.12) need_packages build-essential libelf-dev ;;
 	debug-6.12 | kcsan-6.12 | uml-7.3)
 		need_packages build-essential bc bison cpio flex kmod \
@@ -61,11 +61,11 @@ main()
 
 	mkdir -p "$CACHE_DIR"/{apt,deb,lock,log,tmp}
 	take_lock "$name"
-	# With the lock held, whatever is left of this name is of a dead run.
+	# We hold the lock: temporary files of this name belong to a run that died.
 	rm -rf "$CACHE_DIR/tmp/$name".*
 
-	# Where what the index has cannot be downloaded, the index may be too
-	# old: then fetch() marks it, and a newer one is worth a second try.
+	# If a package of the index cannot be downloaded, the index may be too old.
+	# fetch() then marks the index, and a newer one is worth a second try.
 	read_index "$name" || true
 	newest_entry "$name"
 	if [ -z "$ENTRY" ] && [ ! -e "$INDEX/fresh" ] && read_index "$name"; then
@@ -84,11 +84,11 @@ read_index()
 	esac
 }
 
-# Where the entry is, once there is one
+# The directory of the entry, once there is one
 ENTRY=
 
-# The entry of the newest version, made if need be. There is none where that
-# version is not known, or cannot be downloaded.
+# newest_entry NAME: sets ENTRY to the entry of the newest version, and makes that entry
+# if necessary. Leaves ENTRY empty if the version is not known or cannot be downloaded.
 newest_entry()
 {
 	local name=$1 version dir
@@ -111,12 +111,12 @@ cached_entry()
 
 	version=$(cached_version "$name")
 	[ -n "$version" ] ||
-		die "$name: not to be had from the archive now, and not in $CACHE_DIR"
-	say "$name: no newer one to be had, using the cached $version"
+		die "$name: the archive does not have it now, and neither does $CACHE_DIR"
+	say "$name: the archive has no newer one now, using the cached $version"
 	ENTRY=$(entry_dir "$name" "$version")
 }
 
-# The package whose version is the version of the entry.
+# package_of NAME: the package whose version is the version of the entry
 package_of()
 {
 	case $1 in
@@ -130,8 +130,8 @@ package_of()
 
 # ---- the cache ----
 
-# One process at a time makes an entry. The lock is held until we exit, and by
-# what we started for as long as that still runs.
+# One process at a time makes an entry. The lock is held until we exit and all processes
+# that we started have ended.
 take_lock()
 {
 	local fd
@@ -147,7 +147,7 @@ entry_dir()
 	printf '%s/%s-%s%s\n' "$CACHE_DIR" "$1" "$2" "$(recipe_hash "$1")"
 }
 
-# What besides the version makes an entry what it is.
+# recipe_hash NAME: a hash of everything but the version that shapes an entry
 recipe_hash()
 {
 	local config
@@ -160,24 +160,25 @@ recipe_hash()
 	} | sha256sum | sed 's/^\(.\{10\}\).*/-\1/'
 }
 
-# The configuration of what is built here: its lines
+# config_of NAME: the options of a kernel that is built here. Other lines of its files are
+# left out, so that a comment does not make another kernel of it.
 config_of()
 {
 	case $1 in
 	debug-6.12) cat "$VM_DIR/debug.config" ;;
 	kcsan-6.12) config_changed "$VM_DIR/debug.config" "$VM_DIR/kcsan.config" ;;
 	uml-7.3) cat "$VM_DIR/uml-7.3.config" ;;
-	esac
+	esac | { grep -E '^(# )?CONFIG_' || true; }
 }
 
-# config_changed CONFIG CHANGES: CONFIG with what CHANGES says of the same options
+# config_changed CONFIG CHANGES: CONFIG, with CHANGES in place of the options they name
 config_changed()
 {
 	grep -o -E 'CONFIG_[A-Z0-9_]+' "$2" |
 		grep -v -w -F -f - "$1" | cat - "$2"
 }
 
-# The newest cached version that was made as we would make it now.
+# cached_version NAME: the newest cached version with our recipe_hash
 cached_version()
 {
 	local dir hash
@@ -188,8 +189,7 @@ cached_version()
 	done | sort --version-sort | tail -n 1
 }
 
-# forget_old NAME ENTRY: other versions than ENTRY go, once nobody has used
-# them for a week.
+# forget_old NAME ENTRY: remove other versions than ENTRY that were not used for a week
 forget_old()
 {
 	find "$CACHE_DIR" -mindepth 1 -maxdepth 1 -type d -name "$1-*" \
@@ -198,8 +198,8 @@ forget_old()
 
 # ---- the archive ----
 
-# apt_with DIR COMMAND...: an apt command on a package index of our own, so
-# that neither root is needed nor the machine's index changed.
+# apt_with DIR COMMAND...: run an apt command on our own package index, so that it neither
+# needs root nor changes the machine's index
 apt_with()
 {
 	local dir=$1 command=$2
@@ -223,8 +223,8 @@ apt_with()
 		"$@" </dev/null
 }
 
-# refresh_index DIR WHAT: fetch the index whose sources.list is on stdin,
-# unless it was fetched lately. Fails where that was not possible.
+# refresh_index DIR WHAT: fetch the index of the sources.list on stdin, unless it was
+# fetched lately. Fails if the index could not be fetched.
 refresh_index()
 {
 	local dir=$1 what=$2 fd
@@ -246,7 +246,7 @@ refresh_index()
 	else
 		touch "$dir/failed"
 		sed -n 's/^[EW]: /    /p' "$dir/log" | head -n 3 >&2
-		say "the package index of $what cannot be fetched now: going on with what there is"
+		say "the package index of $what cannot be fetched now; going on with the old one, if any"
 		return 1
 	fi
 	exec {fd}>&-
@@ -265,7 +265,7 @@ base_index()
 	own_sources | source_lines | refresh_index "$INDEX" "this release"
 }
 
-# later_index PACKAGE: find a suite of the machine's archive that has PACKAGE
+# later_index PACKAGE: choose the first of LATER_SUITES that has PACKAGE
 later_index()
 {
 	local uri suite
@@ -292,14 +292,14 @@ newest_version()
 	field "$1" Version
 }
 
-# depends PACKAGE PATTERN: the packages it depends on whose name matches
+# depends PACKAGE PATTERN: the packages that PACKAGE depends on and whose names match
 depends()
 {
 	field "$1" Depends | sed 's/ *[,|] */\n/g' | sed 's/ .*//' |
 		grep -E -x -e "$2"
 }
 
-# All packages that an entry is made of, one a line as PACKAGE VERSION.
+# packages NAME VERSION: all packages of an entry, a line "PACKAGE VERSION" each
 packages()
 {
 	local name=$1 version=$2 image headers package
@@ -326,7 +326,7 @@ packages()
 	esac
 }
 
-# with_libraries PACKAGE: it, and all packages of libraries that it needs
+# with_libraries PACKAGE: PACKAGE and all library packages that it needs
 with_libraries()
 {
 	local found=" $1 " todo=("$1") package
@@ -347,8 +347,8 @@ deb_file()
 	printf '%s/deb/%s_%s.deb\n' "$CACHE_DIR" "$1" "$2"
 }
 
-# fetch_all NAME VERSION: download what the entry is made of. Its caller tests
-# the result, so errexit is off in here.
+# fetch_all NAME VERSION: download all packages of the entry. Its caller tests the result,
+# which turns errexit off in here.
 fetch_all()
 {
 	local package version list
@@ -374,7 +374,7 @@ fetch()
 		if ! (cd "$dir" && apt_with "$INDEX" apt-get download \
 			"$package=$version") >"$dir/log" 2>&1; then
 			sed -n 's/^[EW]: /    /p' "$dir/log" >&2
-			# Perhaps the index is older than the archive.
+			# Perhaps the archive has changed since the index was fetched.
 			rm -f "$INDEX/fresh"
 			return 1
 		fi
@@ -384,7 +384,8 @@ fetch()
 	exec {fd}>&-
 }
 
-# forget_debs LIST: of packages() that have been unpacked, and are small to fetch again
+# forget_debs LIST: remove the files of packages that have been unpacked, and are small to
+# fetch again; LIST is from packages()
 forget_debs()
 {
 	local package version
@@ -405,7 +406,7 @@ make_entry()
 	chmod 755 "$dir"
 	mkdir "$dir/entry"
 	echo "$version" >"$dir/entry/version"
-	# For each make of the kernel's
+	# For every make in a kernel's source
 	export ARCH=x86_64
 	case $name in
 	stock-*) make_stock "$name" "$version" "$dir/entry" ;;
@@ -417,8 +418,8 @@ make_entry()
 	mv --no-target-directory "$dir/entry" "$(entry_dir "$name" "$version")"
 }
 
-# Debian's headers, taken where they lie rather than where they expect to be
-# installed: their one absolute path becomes relative.
+# make_stock NAME VERSION ENTRY: Debian's headers are used where they are unpacked, not
+# where they expect to be installed. So their one absolute path is made relative.
 make_stock()
 {
 	local name=$1 version=$2 entry=$3 package package_version headers list
@@ -435,7 +436,7 @@ make_stock()
 	# shellcheck disable=SC2016 # make's variables, not ours
 	sed -i 's|^include /usr/src/|include $(dir $(lastword $(MAKEFILE_LIST)))../|' \
 		"$entry/usr/src/$headers/Makefile"
-	# This vmlinux is there for BTF only, which would need pahole.
+	# This vmlinux serves only to make BTF, which also needs pahole.
 	rm -f "$entry/usr/src/$headers/vmlinux"
 	rmdir "$entry/boot"
 	ln -s "usr/src/$headers" "$entry/build"
@@ -460,7 +461,7 @@ unpack_stock()
 	esac
 }
 
-# source_tar NAME VERSION: the kernel source of a linux-source package, as tar
+# source_tar NAME VERSION: the kernel source of a linux-source package, as a tarball
 source_tar()
 {
 	local package
@@ -471,7 +472,7 @@ source_tar()
 		xz --decompress --stdout --threads=0
 }
 
-# unpack_source NAME VERSION DIR [TAR-OPTION...]: what is wanted of it, in DIR
+# unpack_source NAME VERSION DIR [TAR-OPTION...]: unpack what the options choose into DIR
 unpack_source()
 {
 	local name=$1 version=$2 dir=$3
@@ -496,8 +497,8 @@ make_tools()
 		'*/tools/testing/selftests/kselftest_harness.h'
 }
 
-# The server, its libraries and the loader, each at the path where it expects the
-# others.
+# Redis's server, its libraries and the loader, each at the path where the others expect
+# it
 make_redis()
 {
 	local name=$1 version=$2 dir=$3 package package_version list
@@ -509,14 +510,15 @@ make_redis()
 		dpkg-deb --extract "$(deb_file "$package" "$package_version")" \
 			"$dir/all"
 	done <<<"$list"
-	# The package redis-server has but a link to this, by that name.
+	# The server is redis-check-rdb by another name; package redis-server has only a
+	# link.
 	install -D "$dir/all/usr/bin/redis-check-rdb" \
 		"$root/usr/bin/redis-server"
 	add_libraries "$dir/all" "$root" usr/bin/redis-server
 	forget_debs "$list"
 }
 
-# add_libraries FROM ROOT PROGRAM: what ROOT/PROGRAM is linked with, out of FROM
+# add_libraries FROM ROOT PROGRAM: copy the libraries of ROOT/PROGRAM from FROM to ROOT
 add_libraries()
 {
 	local from=$1 root=$2 program=$3 loader=lib64/ld-linux-x86-64.so.2
@@ -532,8 +534,8 @@ add_libraries()
 		done
 }
 
-# The kernel itself is not what KCSAN is to look at: it would report what the kernel's
-# own people let be, and be ten times as slow. The module is.
+# KCSAN instruments the module only. In the kernel itself it would report races that the
+# kernel's developers accept, and make the kernel ten times as slow.
 make_debug()
 {
 	local name=$1 version=$2 dir=$3 options=()
@@ -542,8 +544,8 @@ make_debug()
 		--exclude='*/Documentation/*.rst'
 	configure "$dir/src" "$name"
 	[[ $name != kcsan-* ]] || options+=(KCSAN_SANITIZE=n)
-	# `modules` writes Module.symvers, though all modules are ours.
-	run_long "building $name (some 6 minutes on two cores)" \
+	# `modules` writes Module.symvers, though no module is built.
+	run_long "building $name (about 6 minutes on two cores)" \
 		"$CACHE_DIR/log/$name.log" \
 		make -C "$dir/src" -j"$JOBS" "${options[@]}" bzImage modules ||
 		die "$name could not be built"
@@ -559,7 +561,7 @@ check_symbols()
 		die "$1: Module.symvers lists no symbol of the kernel's"
 }
 
-# What nothing in vm/uml-7.3.config needs is left out.
+# Leaves out source files that nothing in vm/uml-7.3.config needs.
 make_uml()
 {
 	local name=$1 version=$2 dir=$3
@@ -575,23 +577,23 @@ make_uml()
 	cat "$UML_SCHED_CLOCK" >>"$dir/src/arch/um/kernel/time.c"
 	ARCH=um
 	configure "$dir/src" "$name"
-	# `modules` writes Module.symvers, though all modules are ours.
-	run_long "building $name (some 3 minutes on two cores)" \
+	# `modules` writes Module.symvers, though no module is built.
+	run_long "building $name (about 3 minutes on two cores)" \
 		"$CACHE_DIR/log/$name.log" \
 		make -C "$dir/src" -j"$JOBS" linux modules ||
 		die "$name could not be built"
 	check_symbols "$name" "$dir/src"
 	cp "$dir/src/linux" "$dir/entry/linux"
 	keep_build "$dir/src" "$dir/entry"
-	# Its packaging knows nothing of the architecture that UML is built on.
+	# The kernel's packaging leaves out arch/x86, which UML is built on.
 	(cd "$dir/src" && cp --parents --recursive arch/x86/Makefile* \
 		arch/x86/include arch/x86/um/asm arch/x86/um/shared \
 		"$dir/entry/build")
 }
 
-# configure SOURCE NAME: tinyconfig plus the configuration of NAME. olddefconfig drops
-# without a word what does not fit together, so that a kernel without KASAN would run
-# every test and find nothing: insist on each line.
+# configure SOURCE NAME: tinyconfig plus the configuration of NAME. olddefconfig silently
+# drops options that do not fit together; a kernel without KASAN would then pass every
+# test. So each line of the configuration is checked.
 configure()
 {
 	local src=$1 name=$2 line option
@@ -618,8 +620,8 @@ configure()
 	done < <(config_of "$name")
 }
 
-# keep_build SOURCE ENTRY: of a built tree only what modules are built with, as
-# the kernel's own packaging chooses it
+# keep_build SOURCE ENTRY: copy from a built tree only what modules are built with. The
+# kernel's own packaging chooses the files.
 keep_build()
 {
 	local src=$1 entry=$2

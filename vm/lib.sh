@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the host scripts of the test machines share: messages, the cache,
-# temporary files, packages, the archive, and lines of TAP. Sourced by vm/*.sh; never run by itself.
+# Shared code of the host scripts: messages, clean-up on exit, long commands, Debian
+# packages, Debian's archive, and lines of TAP. Sourced by vm/*.sh; never run by itself.
 
-# shellcheck disable=SC2034 # some of the variables are for who sources this
+# shellcheck disable=SC2034 # some of the variables are for the scripts that source this
 
 set -euo pipefail
 export LC_ALL=C
 
-# We may be a grandchild of make, whose options are not for our own makes.
+# make may have called us. Its options must not reach the makes that we call.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -30,9 +30,9 @@ die()
 	exit 1
 }
 
-# on_exit COMMAND...: run COMMAND when the script ends, also by a signal, in
-# the reverse of the order given. A signal is turned into an exit, as bash
-# runs no EXIT trap for a script that a signal kills.
+# on_exit COMMAND...: run COMMAND when the script ends, also by a signal. The command
+# given last runs first. bash runs no EXIT trap for a script that a signal kills; so a
+# signal is turned into an exit.
 EXIT_COMMANDS=()
 on_exit()
 {
@@ -54,7 +54,7 @@ run_exit_commands()
 	exit "$status"
 }
 
-# end_jobs: stop what we started in the background and that still runs.
+# end_jobs: stop our background jobs that still run
 end_jobs()
 {
 	local pids
@@ -64,9 +64,8 @@ end_jobs()
 	[ -z "$pids" ] || { kill $pids; wait $pids; } 2>/dev/null || true
 }
 
-# run_long WHAT LOG COMMAND...: run a command that takes minutes with its
-# output in LOG. Says every half minute that it is alive, and shows the end of
-# the log where it fails.
+# run_long WHAT LOG COMMAND...: run a command that takes minutes, with its output in LOG.
+# Reports every 30 s that the command still runs. If it fails, shows the log's last lines.
 run_long()
 {
 	local what=$1 log=$2 start=$SECONDS beat status=0
@@ -76,7 +75,7 @@ run_long()
 	on_exit end_jobs
 	heartbeat "$what" "$log" &
 	beat=$!
-	# In the background, for bash sees to a signal only between commands.
+	# In the background: bash handles a signal only between foreground commands.
 	"$@" >"$log" 2>&1 </dev/null &
 	wait $! || status=$?
 	kill "$beat" 2>/dev/null || true
@@ -92,7 +91,7 @@ heartbeat()
 {
 	local what=$1 log=$2 start=$SECONDS nap=
 
-	# An ended heartbeat must not leave its sleep behind, holding our
+	# An ended heartbeat must not leave its sleep running: the sleep would keep our
 	# caller's stderr open.
 	trap 'kill $nap 2>/dev/null; exit 0' TERM
 	while :; do
@@ -103,7 +102,7 @@ heartbeat()
 	done
 }
 
-# need_packages PACKAGE...: install those Debian packages that are missing.
+# need_packages PACKAGE...: install those of these Debian packages that are missing
 need_packages()
 {
 	local package
@@ -116,8 +115,8 @@ need_packages()
 	done
 }
 
-# One process at a time, as apt-get does not wait for another: what is missing is seen
-# once it is our turn.
+# One process at a time, as apt-get does not wait for another one. Which packages are
+# missing is therefore checked with the lock held.
 install_packages()
 {
 	local package missing=() install fd
@@ -134,7 +133,7 @@ install_packages()
 		say "installing packages: ${missing[*]}"
 		install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes
 			 --quiet --no-install-recommends "${missing[@]}")
-		# The package lists may be missing or too old; only then fetch them.
+		# Fails if the package lists are missing or too old: then fetch them.
 		as_root "${install[@]}" >&2 </dev/null || {
 			say "fetching the package lists, then again"
 			as_root apt-get update --quiet >&2 </dev/null ||
@@ -162,7 +161,7 @@ as_root()
 	elif command -v sudo >/dev/null; then
 		sudo -- "$@"
 	else
-		die "needs root, and there is no sudo; run as root: $*"
+		die "this needs root, and sudo is not installed; run as root: $*"
 	fi
 }
 
@@ -176,13 +175,13 @@ release_codename()
 	(. /etc/os-release && echo "${VERSION_CODENAME-}")
 }
 
-# The machine's own sources of its own release, as "URI RELEASE".
+# own_sources: where apt gets this machine's release from, a line "URI RELEASE" each
 own_sources()
 {
 	local codename
 
 	codename=$(release_codename)
-	# A machine that never ran apt-get update has only --no-release-info.
+	# Without --no-release-info, apt prints nothing before the first apt-get update.
 	# shellcheck disable=SC2016 # apt's variables, not ours
 	apt-get indextargets --no-release-info \
 		--format '$(REPO_URI) $(RELEASE) $(COMPONENT) $(CREATED_BY)' |
@@ -193,7 +192,7 @@ own_sources()
 			}' | sort -u
 }
 
-# source_lines: from "URI RELEASE" on stdin to lines for sources.list
+# source_lines: turns lines "URI RELEASE" on stdin into lines for sources.list
 source_lines()
 {
 	local options=arch=amd64
@@ -208,7 +207,7 @@ CHECKS=0
 FAILURES=0
 CHECK_OUTPUT=
 
-# check NAME COMMAND...: one line of TAP. What the command says is shown if it fails.
+# check NAME COMMAND...: one line of TAP. If COMMAND fails, its output is shown first.
 check()
 {
 	local name=$1
@@ -228,14 +227,14 @@ check()
 	fi
 }
 
-# skip NAME REASON: what cannot be checked here
+# skip NAME REASON: a line of TAP for what cannot be checked here
 skip()
 {
 	CHECKS=$((CHECKS + 1))
 	echo "ok $CHECKS $1 # SKIP $2"
 }
 
-# Succeeds if there is nothing to be read, and shows what there is.
+# silent: succeeds if stdin is empty, and otherwise shows it
 silent()
 {
 	! grep .

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Everything that can be said of the sources without running them, one TAP
-# line for each check of each file. Called by vm/check.sh, which counts them.
+# Checks the sources without running them, and prints a line of TAP for each check of each
+# file. Called by vm/check.sh, which counts the lines.
 #
 # The rules are the kernel's own: its checkpatch, its .clang-format, its sparse
 # annotations.
@@ -10,33 +10,33 @@
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# checkpatch's findings that do not apply, and why:
-# FILE_PATH_CHANGES: asks for a MAINTAINERS file, which a module has not
+# checkpatch's findings that do not apply here, and why:
+# FILE_PATH_CHANGES: asks for a MAINTAINERS file, which a module does not have
 IGNORED=FILE_PATH_CHANGES
-# LINUX_VERSION_CODE: kernel code must not ask for the version, but a module
-# for several kernels has to, in the one file that is for it
+# LINUX_VERSION_CODE: kernel code must not ask for the version, but a module for several
+# kernels has to, in the one file that is for it
 # CONSTANT_COMPARISON: takes the name of that macro for a constant
 IGNORED_IN_COMPAT_H=LINUX_VERSION_CODE,CONSTANT_COMPARISON
-# Tracepoints are declared by macros that look like functions, and are not indented
-# like their arguments
+# Tracepoints are declared by macros that look like functions; their arguments are
+# indented in another way
 IGNORED_IN_TRACE_H=PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE
-# BIT_MACRO: user space has no BIT(); checkpatch itself knows that of
-# include/uapi, which is where the kernel keeps such headers
+# BIT_MACRO: user space has no BIT(). checkpatch knows that only of include/uapi, where
+# the kernel keeps such headers
 IGNORED_IN_UAPI=BIT_MACRO
-# MACRO_ARG_REUSE: a macro about a structure's member has to name it twice, and
-# a name has no side effects
+# MACRO_ARG_REUSE: a macro about a structure's member has to name it twice, and a name has
+# no side effects
 IGNORED_IN_ABI_TEST=MACRO_ARG_REUSE
 
-# In a library and a tool for user space: the types, macros and format names of the
-# C library are the ones to use
+# The library, the tool and the examples are user-space programs: they use the types,
+# macros and format names of the C library.
 IGNORED_IN_USER_SPACE=PREFER_KERNEL_TYPES,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_SIZE,CAMELCASE,BIT_MACRO
 
 SPARSE_FLAGS='-D__CHECK_ENDIAN__ -Wbitwise -Wcontext -Wdecl -Wnon-pointer-null'
 
 TEMP=
 
-# What has passed is not looked at again: an empty file for each, named by a hash of
-# all that it depends on.
+# A check that passed is not run again until something that it depends on changes: here is
+# an empty file for each, named by a hash of all that it depends on.
 KNOWN=$BUILD_DIR/lint
 RULES=
 SCRIPT_RULES=
@@ -48,7 +48,7 @@ main()
 	cd "$REPO_DIR"
 	need_packages perl sparse clang-format shellcheck
 	tools=$("$VM_DIR/kernel.sh" tools-6.12)/source
-	# Here, as it may take minutes, and tells of it; a check is silent.
+	# Built here, as this may take minutes and reports progress; a check is silent.
 	"$VM_DIR/kernel.sh" debug-6.12 >/dev/null
 	"$VM_DIR/kernel.sh" uml-7.3 >/dev/null
 	TEMP=$(mktemp -d)
@@ -78,7 +78,7 @@ main()
 	[ "$FAILURES" -eq 0 ]
 }
 
-# check_each CHECK FILE...: as many at a time as there are processors
+# check_each CHECK FILE...: run as many checks at a time as there are processors
 check_each()
 {
 	local what=$1 file i=0
@@ -99,7 +99,7 @@ check_each()
 	rm -f "$TEMP"/said.* "$TEMP"/passed.*
 }
 
-# Of the checks' rules: the tools, and, as scripts include each other, all scripts
+# rules: a hash of what the checks depend on, besides the file: the tools and this script
 rules()
 {
 	{
@@ -108,6 +108,7 @@ rules()
 	} | sha256sum
 }
 
+# rules_of_scripts: the same for scripts. They include each other, so any may matter.
 rules_of_scripts()
 {
 	{
@@ -116,7 +117,7 @@ rules_of_scripts()
 	} | sha256sum
 }
 
-# look_at CHECK FILE: unless it passed as it is
+# look_at CHECK FILE: run CHECK, unless it passed before
 look_at()
 {
 	local rules=$RULES known
@@ -128,7 +129,7 @@ look_at()
 	"$1" "$2" && : >"$known"
 }
 
-# has_passed NUMBER: of what check_each() has run; repeats what it said
+# has_passed NUMBER: whether the check of that number passed; prints what it printed
 has_passed()
 {
 	cat "$TEMP/said.$1"
@@ -147,7 +148,7 @@ checkpatch()
 		ignored+=,$IGNORED_IN_USER_SPACE ;;
 	selftests/abi.c) ignored+=,$IGNORED_IN_ABI_TEST ;;
 	esac
-	# It leaves a file behind where it is run.
+	# checkpatch leaves a file in the directory where it runs.
 	(cd "$(mktemp -d -p "$TEMP")" && perl "$tools/scripts/checkpatch.pl" --strict --no-tree \
 		--terse --show-types --no-summary --ignore "$ignored" \
 		--file "$REPO_DIR/$1" | sed "s|$REPO_DIR/||g")
@@ -160,12 +161,12 @@ format()
 
 shell()
 {
-	# SC2187: that it takes busybox's ash for dash is what we want.
+	# SC2187: shellcheck treats busybox's ash as dash, which is what we want.
 	shellcheck --external-sources --exclude=SC2187 "$1"
 }
 
-# compiles NAME: for the module's files warnings are errors anyway; but what
-# the tests, or modpost, warn of is no better.
+# compiles NAME: fails on any warning. In the module's files warnings are errors anyway;
+# this catches those of the tests and of modpost.
 compiles()
 {
 	"$VM_DIR/build.sh" "$1" 2>&1 >/dev/null | tee "$TEMP/compiler" ||
@@ -173,8 +174,8 @@ compiles()
 	! grep -q -i 'warning' "$TEMP/compiler"
 }
 
-# sparse finds much in the kernel's headers. What counts is what it finds in
-# our own files, each of which is a check.
+# sparse finds much in the kernel's headers. Only what it finds in our own files counts;
+# each file is a check.
 check_sparse()
 {
 	local file
@@ -187,7 +188,7 @@ check_sparse()
 
 run_sparse()
 {
-	# C=2: check all files, not only those that have to be compiled
+	# C=2: check all files, not only those that must be compiled
 	if ! "$VM_DIR/build.sh" debug-6.12-kunit C=2 CF="$SPARSE_FLAGS" \
 		>/dev/null 2>"$TEMP/sparse"; then
 		tail -n 40 "$TEMP/sparse"

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Has spin look at every order in which the two ends of the rings can meet, and
-# prints a line of TAP for each model of tests/litmus/: as it is, nothing is
-# ever left lying; without any one of its fences, something is. Called by
-# vm/check.sh.
+# Checks the protocol of the rings with spin, which tries every order in which the two
+# ends can meet. Prints a line of TAP for each variant of tests/litmus/rings.pml: with
+# all of its fences nothing is ever left waiting; without any one of them something is.
+# Called by vm/check.sh.
 #
-# The .litmus files there are for herd7, which knows the kernel's memory model
-# but is not in Debian 12: in tools/memory-model of a kernel's source,
+# The .litmus files in that directory are for herd7, which knows the kernel's memory model
+# but is not in Debian 12. Run it in tools/memory-model of a kernel's source:
 #
 #	herd7 -conf linux-kernel.cfg .../tests/litmus/rings-doze.litmus
 
@@ -29,17 +29,17 @@ main()
 	cd "$TEMP"
 	echo "TAP version 13"
 	echo "1..$((2 + $(wc -w <<<"$FENCES")))"
-	check "nothing is left lying" finds_no_error
+	check "no request or event is left waiting" finds_no_error
 	for fence in $FENCES; do
-		check "something is, without the fence $fence" \
+		check "without the fence $fence something is left waiting" \
 			finds_an_error "-DNO_${fence}_FENCE"
 	done
-	check "something is, if nobody is told of what moves into the ring" \
+	check "if events move into the ring without a wake-up, something is left waiting" \
 		finds_an_error -DNO_FLUSH_EDGE
 	[ "$FAILURES" -eq 0 ]
 }
 
-# verify [DEFINE]: looks at all states, until an error is found
+# verify [DEFINE]: try all states, until an error is found
 verify()
 {
 	rm -f pan* ./*.trail
@@ -47,7 +47,7 @@ verify()
 		./pan -m200000 | tee verified
 }
 
-# That all states were looked at, and that there was more than one to look at.
+# Also makes sure that spin searched all states, and that it had many to search.
 finds_no_error()
 {
 	verify && grep -q 'errors: 0$' verified &&
@@ -56,7 +56,7 @@ finds_no_error()
 			-gt 1000 ]
 }
 
-# Something is left lying: a process waits for ever.
+# An invalid end state: a process waits for ever.
 finds_an_error()
 {
 	verify "$1" && grep -q 'invalid end state' verified

@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A test machine that QEMU makes. Sourced by vm/run.sh, which says what each
-# kind of machine has to define; never run by itself.
+# The test machines that QEMU runs. Sourced by vm/run.sh, which says what each kind of
+# machine has to define; never run by itself.
 
 # shellcheck disable=SC2034,SC2153 # vm/run.sh sets and uses these
 
 MACHINE_PACKAGES=(qemu-system-x86)
 
-# /dev/kvm may exist and open, and yet a kernel hangs under it: only what the
-# processor says counts.
+# /dev/kvm proves nothing: it may exist and open, and a kernel still hangs under it. Only
+# what the processor says counts.
 machine_command()
 {
 	local entry=$1 accel
@@ -31,10 +31,10 @@ machine_command()
 			  mitigations=off random.trust_cpu=on $APPEND")
 }
 
-# QEMU before 8.1 emulates code that one processor changes while another runs
-# it (static keys, in the kernel) not quite right: about one boot in 200 ends in
-# `Oops: int3`. Before /init runs nothing of ours does, so that no fault of ours
-# is hidden by another try. Afterwards there is none.
+# QEMU before 8.1 does not correctly emulate code that one processor changes while
+# another runs it, as the kernel does for static keys: about one boot in 200 ends in
+# `Oops: int3`. A machine may boot again only if it died before /init ran: none of our
+# code has run then, so no fault of ours is hidden.
 machine_may_boot_again()
 {
 	[ "$MACHINE_SAID" = emulated ] &&

@@ -1,17 +1,16 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A test machine that is a kernel run as a program: User-Mode Linux. Sourced by
-# vm/run.sh, which says what each kind of machine has to define; never run by
-# itself.
+# The test machine that is a kernel run as a program: User-Mode Linux. Sourced by
+# vm/run.sh, which says what each kind of machine has to define; never run by itself.
 
 # shellcheck disable=SC2034,SC2153 # vm/run.sh sets and uses these
 
 MACHINE_PACKAGES=()
 MACHINE_SAID="User-Mode Linux"
 
-# Without seccomp there is one processor only, and user space dies where the
-# registers of the machine's processor are large.
+# Without seccomp, User-Mode Linux has only one processor, and its user space dies on
+# processors with large register state.
 machine_command()
 {
 	local entry=$1 console="null,fd:2" results="null,fd:1" arguments
@@ -25,10 +24,10 @@ machine_command()
 		 console=ttyS0 ssl0="$console" ssl1="$results" "${arguments[@]}")
 }
 
-# What gives a command the place for its memory; in MEMORY. Large pages are half
-# of what a benchmark takes: with small ones the host's processor misses an
-# address translation for each timer. A file system that has them is mounted for
-# the machine alone, if we may.
+# memory_command: sets MEMORY to a prefix of the machine's command that provides the
+# directory for the machine's memory. If we may, that is a file system with large pages,
+# mounted for this machine alone. Large pages halve the time that a benchmark takes: with
+# small pages, the host's processor misses an address translation for each timer.
 memory_command()
 {
 	local dir=$TEMP/memory
@@ -46,8 +45,8 @@ memory_command()
 	fi
 }
 
-# The machine's memory is a file, unlinked, on which pages with code are mapped
-# too. Where it is on a disk, the machine's own writing to it slows it down.
+# The machine's memory is an unlinked file. Pages with code are mapped from it too, so the
+# file system must not be noexec. On a disk, writing the file back slows the machine down.
 memory_dir()
 {
 	local dir
@@ -58,9 +57,9 @@ memory_dir()
 			echo "$dir"
 			return
 		fi
-		say "no room for the machine's memory of $MEM MiB in $dir"
+		say "$dir has no room for the machine's memory of $MEM MiB"
 	done
-	die "no room for the machine's memory: free some, or set TMPDIR"
+	die "no room for the machine's memory: free some space, or set TMPDIR"
 }
 
 mounted_noexec()
@@ -74,7 +73,7 @@ megabytes_free()
 	df --output=avail --block-size=1M "$1" | tail -n 1
 }
 
-# Nothing is known that would be a reason.
+# No failure is known that would be a reason to try again.
 machine_may_boot_again()
 {
 	return 1

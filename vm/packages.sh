@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a user of Debian gets: builds the Debian packages in a copy of the tree, has
-# lintian look at them, installs them in a clean Debian, where DKMS builds the module
-# for a stock kernel, boots that kernel with what was installed, and purges them again.
+# Tests the Debian packages as a user would: builds them in a copy of the tree, checks
+# them with lintian, installs them in a clean Debian, where DKMS builds the module for a
+# stock kernel, boots that kernel with the installed files, and purges the packages.
 # Prints TAP. Called by vm/check.sh. Needs root, as the clean Debian is a chroot.
 
 # shellcheck source=vm/lib.sh
@@ -11,12 +11,12 @@
 
 KERNEL=stock-6.12
 
-# What the clean Debian has: what the packages depend on and what comes with a machine
-# that boots, DKMS's compiler and signer, and what the kernel's own programs need.
+# Packages of the clean Debian: those that ours depend on, those of a machine that boots,
+# DKMS's compiler and signer, and what the programs in the kernel's headers need
 CHROOT_PACKAGES="dkms openssl gcc libc6-dev make libelf1 systemd udev pkg-config"
 
-# What is left after a purge, and is nobody's fault: dpkg's own notes, caches, logs,
-# what depmod makes of all modules, and the key that DKMS signs them with.
+# Files that a purge leaves and that are not ours: dpkg's own notes, caches, logs,
+# depmod's lists of all modules, and the key that DKMS signs modules with
 NOT_OURS='^/var/(lib/dpkg|cache|log)/|^/etc/[^/]*-$|/modules\.[a-z.]*$'
 NOT_OURS+='|^/var/lib/dkms/(mok\.|dkms_dbversion$)|^/etc/ld\.so\.cache'
 
@@ -35,25 +35,25 @@ main()
 	prepare_selftest
 
 	echo "TAP version 13"
-	check "the version is the same everywhere" versions_match
+	check "all versions agree" versions_match
 	say "building the packages"
 	check "dpkg-buildpackage builds the packages" packages_built
 	check "lintian finds no error" lintian_finds_none
 	show_warnings
 	say "installing them in a clean Debian, where DKMS builds the module"
-	check "they are installed, and DKMS builds the module" packages_installed
-	check "DKMS has installed the module for $RELEASE" dkms_installed
-	check "DKMS has signed the module" module_signed
-	check "there is a group hwtimer" in_chroot getent group hwtimer
-	check "a program is built with libhwtimer-dev, and runs" program_runs
+	check "the packages install, and DKMS builds the module" packages_installed
+	check "DKMS installed the module for $RELEASE" dkms_installed
+	check "DKMS signed the module" module_signed
+	check "the group hwtimer exists" in_chroot getent group hwtimer
+	check "a program builds with libhwtimer-dev, and runs" program_runs
 	check_booted
 	say "purging them"
-	check "they are purged" packages_purged
-	check "nothing is left but the group" nothing_left
+	check "the packages are purged" packages_purged
+	check "the purge leaves nothing but the group" nothing_left
 	[ "$FAILURES" -eq 0 ]
 }
 
-# ---- what is needed ----
+# ---- preparations ----
 
 prepare_chroot()
 {
@@ -83,8 +83,8 @@ prepare_selftest()
 		"$TEMP/query" >&2
 }
 
-# in_chroot COMMAND...: with nothing of this machine's environment. What it mounts, and
-# what it leaves running, ends with it.
+# in_chroot COMMAND...: run COMMAND with a clean environment. Its mounts and the processes
+# that it leaves running end with it.
 in_chroot()
 {
 	as_root unshare --fork --pid --kill-child --mount-proc="$CHROOT/proc" \
@@ -93,7 +93,7 @@ in_chroot()
 		DEBIAN_FRONTEND=noninteractive "$@" </dev/null
 }
 
-# All files of the clean Debian
+# Lists all files of the clean Debian.
 files()
 {
 	as_root find "$CHROOT" -xdev \( -path "$CHROOT/proc" -o \
@@ -102,7 +102,7 @@ files()
 
 # ---- the packages ----
 
-# The library's is the one that the others have to be.
+# The versions in dkms.conf and debian/changelog must be the library's.
 versions_match()
 {
 	local version
@@ -177,7 +177,7 @@ nothing_left()
 			'/hwtimer/ || $0 !~ ENVIRON["NOT_OURS"]' | silent
 }
 
-# ---- what they have installed ----
+# ---- the installed files ----
 
 dkms_installed()
 {
@@ -195,7 +195,7 @@ module_signed()
 	modinfo "$(module)" && modinfo -F signer "$(module)" | grep -q .
 }
 
-# Without the device it tells that there is none.
+# Without the device, the program must get ENOENT.
 # shellcheck disable=SC2016 # the other shell's variables
 program_runs()
 {
@@ -218,19 +218,19 @@ END
 		./program'
 }
 
-# ---- a machine that has them ----
+# ---- a machine with the installed files ----
 
 check_booted()
 {
-	check "a machine boots with what was installed" boots
+	check "a machine boots with the installed files" boots
 	check "the module is loaded at boot" booted "loaded at boot: hwtimer"
-	check "the device is the group's" booted "device: root hwtimer 660"
+	check "the device belongs to the group" booted "device: root hwtimer 660"
 	check "hwtimerctl works" booted "tool: ABI .*1"
 	check "the selftest query passes" booted "selftest: 0"
 	check "the module can be unloaded" booted "unloaded: 0"
 }
 
-# booted PATTERN: whether the machine said so. Shows all it said if not.
+# booted PATTERN: whether the machine printed such a line. If not, shows all it printed.
 booted()
 {
 	grep -q -x "$1" "$TEMP/booted" || { cat "$TEMP/booted" && return 1; }
@@ -250,8 +250,8 @@ boots()
 		"${arguments[@]}" -- sh guest-packages >"$TEMP/booted"
 }
 
-# What udev, the loader of modules, and the tool need of the clean Debian, and what the
-# packages have put there: a line "FILE WHERE-IT-LEADS" each
+# guest_files: the files of the clean Debian that udev, the loader of modules and the tool
+# need, and the files of our packages: a line "FILE RESOLVED-FILE" each
 guest_files()
 {
 	# shellcheck disable=SC2016 # the other shell's variables

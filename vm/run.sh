@@ -1,34 +1,34 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Boots a test machine, runs one command in it, and ends with the command's
-# exit status. Called by the Makefile and vm/check.sh.
+# Boots a test machine, runs one command in it, and exits with the command's status.
+# Called by the Makefile and vm/check.sh.
 #
 #	usage: vm/run.sh --kernel NAME [OPTION...] -- COMMAND [ARGUMENT...]
 #
-#	--kernel NAME		as for vm/kernel.sh
+#	--kernel NAME		a kernel of vm/kernel.sh
 #	--file HOST=GUEST	put a file into the machine (repeatable)
-#	--timeout SECONDS	how long it may take (default 300)
-#	--mem MEGABYTES		(default 1024)
-#	--cpus NUMBER		(default 2)
-#	--append "ARGUMENTS"	more for the kernel's command line
-#	--log FILE		keep the console's log there
-#	--quiet			say nothing as long as all is well
+#	--timeout SECONDS	time limit (default 300)
+#	--mem MEGABYTES		memory (default 1024)
+#	--cpus NUMBER		processors (default 2)
+#	--append "ARGUMENTS"	more arguments for the kernel's command line
+#	--log FILE		keep the console's log in FILE
+#	--quiet			print nothing unless something goes wrong
 #	--interactive		the command has the terminal, and no time limit
 #
-# Kernels uml-* are programs of this machine; for all others there is QEMU.
+# The kernels uml-* run as programs of this machine; all others run in QEMU.
 #
-# The command runs in /hwtimer; what it writes comes out here as it is written.
-# The kernel's console goes to a log of its own. A machine passes only if it
-# reported the command's exit status (see vm/init) and the kernel had nothing
-# to report. Exit status, where it is not the command's: 124 the machine hung,
-# 125 it died, 126 the kernel reported something.
+# The command runs in /hwtimer; its output appears here as it is written. The kernel's
+# console goes to a log of its own. A machine passes only if it reported the command's
+# exit status (see vm/init) and its kernel printed no report of trouble. If the exit
+# status is not the command's, it is 124 if the machine hung, 125 if it died, 126 if the
+# kernel reported trouble.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Headlines of what a kernel prints when something is wrong with it. That a
-# program crashed is not its fault, and the test's exit status tells that.
+# Patterns of what a kernel prints when something is wrong with it. A program's crash is
+# not among them: the command's exit status shows it.
 REPORTS='WARNING:|BUG:|BUG [a-z]|KASAN:|KCSAN:|KFENCE:|UBSAN:|ODEBUG:'
 REPORTS+='|cut here|Oops|Kernel panic|general protection fault[,:]'
 REPORTS+='|possible (circular|recursive|irq)|inconsistent lock state'
@@ -40,7 +40,7 @@ REPORTS+='|list_(add|del) corruption|still has objects|Objects remaining'
 REPORTS+='|Bad page|bad unlock|Out of memory|double free|use-after-free'
 REPORTS+='|out-of-bounds'
 
-# What every kernel is told
+# Arguments of every kernel
 KERNEL_ARGUMENTS="rdinit=/init panic=-1 oops=panic"
 
 KERNEL=
@@ -56,11 +56,12 @@ COMMAND=()
 TEMP=
 CONSOLE=
 
-# What vm/machine-KIND.sh defines: the packages it needs; machine_command ENTRY,
-# which sets the command and what is said of the machine; and whether one that
-# died may be booted again. The command has the second serial line for its
-# standard input and output; the first, and what it says itself, it appends to
-# $CONSOLE, which is its standard error.
+# vm/machine-KIND.sh defines MACHINE_PACKAGES, the packages it needs; machine_command
+# ENTRY, which sets MACHINE (the command that runs the machine) and MACHINE_SAID (a
+# description of the machine); and machine_may_boot_again, which says whether a machine
+# that died may be booted again. The machine's second serial line is MACHINE's standard
+# input and output. The first serial line and MACHINE's own messages are appended to
+# $CONSOLE, to which its standard error goes.
 MACHINE_PACKAGES=()
 MACHINE=()
 MACHINE_SAID=
@@ -139,8 +140,7 @@ keep_log()
 	cp "$CONSOLE" "$LOG"
 }
 
-# What is to run goes into the machine as files: a kernel's command line has
-# no room for it.
+# The command goes into the machine as a file: a kernel's command line has no room for it.
 make_guest()
 {
 	local term=dumb rows=24 columns=80
@@ -160,9 +160,9 @@ make_guest()
 		${FILES[@]+"${FILES[@]}"}
 }
 
-# A machine makes its standard output non-blocking, which would be felt by all
-# who share it with us; so there is a cat in between. One that hung is killed:
-# asked to end, a kernel of User-Mode Linux complains.
+# The machine makes its standard output non-blocking. All processes that share ours would
+# notice that; so a cat is between the two. A machine that hung is killed, as a kernel of
+# User-Mode Linux complains if it is asked to end.
 run_unattended()
 {
 	local status=0
@@ -174,9 +174,9 @@ run_unattended()
 		timeout --signal KILL --kill-after 5 "$TIMEOUT" \
 		"${MACHINE[@]}" </dev/null >"$TEMP/results" 2>>"$CONSOLE" &
 	on_exit end_jobs
-	# Bash would report that it was killed.
+	# Without the redirection, bash would report that a process was killed.
 	{ wait $! || status=$?; } 2>/dev/null
-	wait # for the last of the results
+	wait # until cat has copied the last of the output
 	[ "$status" -ne 137 ] || HUNG=1
 }
 
@@ -200,7 +200,7 @@ run_on_terminal()
 	if state=$(stty --save 2>/dev/null); then
 		on_exit stty "$state"
 	fi
-	# Opened anew, for the same reason as above.
+	# Opened anew, so that the machine does not make our caller's files non-blocking.
 	[ ! -t 0 ] || exec </proc/self/fd/0
 	[ ! -t 1 ] || exec >/proc/self/fd/1
 	"${MACHINE[@]}" 2>>"$CONSOLE" || true

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What tracepoints cost when nobody listens: the machine code of what timers go through,
-# with them and without; and, if it is asked for, the time that a timer takes, both
-# modules in turns in one machine with Debian's kernel.
+# Measures what tracepoints cost when nobody listens: compares the machine code of the
+# functions that every timer passes through, with and without tracepoints. With --run,
+# also compares the time that a timer takes, with both modules in turn in one machine
+# with Debian's kernel.
 #
 #	usage: vm/trace-cost.sh [--run ROUNDS]
 #
-# User-Mode Linux, where the benchmark runs, has no tracepoints: there is nothing to
-# be seen.
+# The benchmark's User-Mode Linux has no tracepoints, so there is nothing to compare.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -45,7 +45,7 @@ module()
 	cp "build/$KERNEL/hwtimer.ko" "$TEMP/$name.ko"
 }
 
-# run ROUNDS: lines of the benchmark, before each the name of the module
+# run ROUNDS: prints the benchmark's lines, each after the name of the module
 run()
 {
 	make --no-print-directory bench-programs >&2
@@ -65,7 +65,7 @@ run()
 		done'
 }
 
-# Minima of all rounds; life-cycle as in the README
+# Prints the minima of all rounds; the life-cycle is defined as in the README.
 summary()
 {
 	awk '/hierarchical, bulks/ && match($0, /"phase": "(schedule|cancel|expire|deliver)"/) {

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Runs the one-liners of Documentation/tracing.md with this machine's bpftrace in a
-# test machine with Debian's kernel. Prints TAP. Called by vm/check.sh.
+# Runs the one-liners of Documentation/tracing.md with this machine's bpftrace in a test
+# machine with Debian's kernel. Prints TAP. Called by vm/check.sh.
 #
-# bpftrace needs 200 MB of libraries, which it finds where they are here.
+# bpftrace needs 200 MB of libraries. They go into the machine at the paths they have
+# here.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -33,13 +34,13 @@ main()
 		"${FILES[@]}" -- sh guest-trace
 }
 
-# The commands in the documentation that begin with bpftrace, a line each
+# Prints the documentation's commands that begin with bpftrace, one per line.
 one_liners()
 {
 	grep '^sudo bpftrace -e' Documentation/tracing.md
 }
 
-# with_libraries PROGRAM GUESTPATH: adds to FILES what it needs
+# with_libraries PROGRAM GUESTPATH: add PROGRAM and its libraries to FILES
 with_libraries()
 {
 	local library

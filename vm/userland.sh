@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What can be said of the library, the tool, the manual and the guide for kernel
-# clients without the device: what is installed, what the library exports, whether
-# programs can be built with it, and whether the pages tell of all there is. Prints
-# TAP. Called by vm/check.sh.
+# Tests the library, the tool, the manual and the guide for kernel clients as far as that
+# needs no device: which files are installed, which functions the library exports, whether
+# programs build with it, and whether the pages describe everything. Prints TAP. Called by
+# vm/check.sh.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -23,7 +23,7 @@ main()
 	installed install >"$ROOT/log" 2>&1 || die "$(cat "$ROOT/log")"
 
 	echo "TAP version 13"
-	check "all is installed" all_installed
+	check "all files are installed" all_installed
 	check "the library exports what its header declares" exports_match
 	check "the manual has every function" page_has_functions
 	check "the manual of the device has every command" \
@@ -33,16 +33,16 @@ main()
 	check "interface.md is what the header says" interface_is_current
 	check "the guide for kernel clients has every function" \
 		guide_has_functions
-	check "its code is the sample's" guide_has_samples_code
+	check "the guide's code is the sample's" guide_has_samples_code
 	for page in man/*.[0-9]; do
-		check "mandoc has nothing to say of $page" \
+		check "mandoc finds nothing wrong with $page" \
 			mandoc -T lint -W warning "$page"
 	done
-	check "a C program is built with the shared library" \
+	check "a C program builds with the shared library" \
 		program gcc -std=c11 -x c
-	check "a C++ program is built with the shared library" \
+	check "a C++ program builds with the shared library" \
 		program g++ -std=c++17 -x c++
-	check "a program is built with the static library" static_program
+	check "a program builds with the static library" static_program
 	check "a C program uses the rings" rings_program gcc -std=c11 -x c
 	check "a 32-bit C program uses the rings" \
 		rings_program gcc -m32 -std=c11 -x c
@@ -50,23 +50,23 @@ main()
 		rings_program g++ -std=c++11 -x c++
 	check "bash completes the commands of hwtimerctl" completes
 	check "bash completes names of files" completes_files
-	check "hwtimerctl plot makes rates of records" plots_rates
-	check "restarts of the module and the machine do no harm to rates" \
+	check "hwtimerctl plot computes rates from records" plots_rates
+	check "restarts of the module and the machine do not spoil the rates" \
 		plots_restarts
-	check "a last record that is cut is left out" plots_what_was_cut
-	check "gnuplot takes the name of a picture for nothing else" \
+	check "an incomplete last record is left out" plots_what_was_cut
+	check "gnuplot runs nothing that is in the name of a picture" \
 		names_are_no_commands
 	check "gnuplot draws a PNG of them" draws png PNG
 	check "gnuplot draws an SVG of them" draws svg '<svg'
-	check "without gnuplot hwtimerctl says what to do" without_gnuplot
-	check "wrong records are told" wrong_records
-	check "wrong arguments of watch and plot are told" wrong_arguments
-	check "a time to look is in seconds if it has no unit" seconds_have_units
+	check "without gnuplot, hwtimerctl says what to do" without_gnuplot
+	check "wrong records are reported" wrong_records
+	check "wrong arguments of watch and plot are reported" wrong_arguments
+	check "--seconds is in seconds if it has no unit" seconds_have_units
 	if grep -q hwtimer /proc/misc; then
-		skip "without the module hwtimerctl says what to do" \
+		skip "without the module, hwtimerctl says what to do" \
 			"this machine has the module loaded"
 	else
-		check "without the module hwtimerctl says what to do" \
+		check "without the module, hwtimerctl says what to do" \
 			without_module
 	fi
 	installed uninstall >/dev/null
@@ -74,7 +74,7 @@ main()
 	[ "$FAILURES" -eq 0 ]
 }
 
-# installed TARGET: make install, or uninstall
+# installed TARGET: run make install or make uninstall
 installed()
 {
 	make --no-print-directory DESTDIR="$ROOT/root" PREFIX=/usr \
@@ -95,7 +95,7 @@ all_installed()
 	done | silent && compgen -G "$ROOT/root/lib/modules/*/updates/hwtimer.ko*"
 }
 
-# functions [inline]: without an argument, all that the header declares
+# functions [inline]: all functions that the header declares, or only the inline ones
 functions()
 {
 	sed -n "s/^${1:+static }[a-z].*[ *]\(hwt_[a-z_]*\)(.*/\1/p" \
@@ -160,7 +160,7 @@ guide_has_functions()
 		  Documentation/kernel-clients.md | sort)
 }
 
-# Each block of C in the guide is in the sample, as it is.
+# Each block of C in the guide must be in the sample, unchanged.
 guide_has_samples_code()
 {
 	perl -0777 -e '
@@ -173,8 +173,8 @@ guide_has_samples_code()
 		samples/watchdog/hwtimer_watchdog.c | silent
 }
 
-# program COMPILER...: compiled and linked as pkg-config says, it tells what it
-# finds here: no device, or one that works
+# program COMPILER...: build the program with the flags of pkg-config, and run it. It
+# finds no device here, or one that works.
 program()
 {
 	local flags=() file=$ROOT/program.source
@@ -188,8 +188,8 @@ program()
 	LD_LIBRARY_PATH=$ROOT/root/usr/lib "$ROOT/program"
 }
 
-# rings_program COMPILER...: <hwtimer_ring.h> takes results of either type of 64
-# bits, and no others; and all that is in it compiles.
+# rings_program COMPILER...: <hwtimer_ring.h> compiles, and takes a result of either
+# 64-bit type, and of no other type.
 rings_program()
 {
 	local file=$ROOT/rings.source
@@ -202,7 +202,7 @@ rings_program()
 	! "$@" -c -o "$ROOT/rings.o" "$file" 2>"$ROOT/log"
 }
 
-# source_of_rings TYPE: of one result; the other is __u64
+# source_of_rings TYPE: a program with one result of TYPE and another of __u64
 source_of_rings()
 {
 	cat <<END
@@ -259,7 +259,7 @@ int main(void)
 END
 }
 
-# completes: what completion offers is what the tool takes
+# completes: the tool knows every command and option that completion offers
 completes()
 {
 	make --no-print-directory -C tool OUT="$BUILD_DIR/tool" >&2 || return
@@ -281,7 +281,7 @@ completes()
 		done' | diff - <(echo "info stats watch plot schedule --help --version")
 }
 
-# For the picture of plot, files that are one, and where there may be some
+# Completion offers pictures for plot's picture, and all files where any may be given.
 completes_files()
 {
 	local script=$PWD/tool/hwtimerctl.bash
@@ -313,9 +313,9 @@ END
 	) && cd "$REPO_DIR"
 }
 
-# One look of 'stats --json' at the time $1 (s), after $2 timers, of which a half was
-# cancelled, a quarter expired, and a tenth was delivered. The second instance is a
-# descriptor more for the first.
+# record SECONDS TIMERS: a record of 'stats --json' at that time. Of the timers a half was
+# cancelled, a quarter expired, and a tenth was delivered. The second entry is another
+# descriptor of the first instance.
 record()
 {
 	local fd expired=$(($2 / 4)) instances=()
@@ -334,7 +334,7 @@ records()
 	record 10 1100
 }
 
-# What gnuplot is told: 200 timers in a second, then 800 in four
+# gnuplot's input: 200 timers in a second, then 800 in four seconds
 plots_rates()
 {
 	make --no-print-directory -C tool OUT="$BUILD_DIR/tool" >&2 || return
@@ -359,8 +359,8 @@ data()
 	sed -n '/^.rates <</,/^EOD/p; /^.lateness <</,/^EOD/p' "$ROOT/script"
 }
 
-# The module was loaded again, and so another instance is number 1; and after the third
-# look the machine was restarted.
+# Before the second record the module was loaded again, so another instance is number 1.
+# After the third record the machine was restarted.
 plots_restarts()
 {
 	(record 5 1000; record 6 200; record 7 400; record 2 0; record 4 80) \
@@ -378,7 +378,7 @@ END
 	)
 }
 
-# What is left when the loop that writes records is stopped: it can be cut anywhere.
+# A loop that writes records may be stopped anywhere, so the last one can be cut anywhere.
 plots_what_was_cut()
 {
 	local length last
@@ -394,7 +394,7 @@ plots_what_was_cut()
 	! data "$ROOT/whole" 2>&1 | diff -q "$ROOT/expected" -
 }
 
-# To gnuplot a name may be a command, or several.
+# gnuplot may take a name for a command, or for several.
 names_are_no_commands()
 {
 	local name tool=$PWD/build/tool/hwtimerctl
@@ -408,7 +408,7 @@ names_are_no_commands()
 		[ ! -e ran ] && cd "$REPO_DIR"
 }
 
-# draws SUFFIX PATTERN: the picture is one, by its first bytes
+# draws SUFFIX PATTERN: gnuplot draws a picture whose first bytes match PATTERN
 draws()
 {
 	records >"$ROOT/records"
@@ -418,7 +418,7 @@ draws()
 		[ "$(stat --format %s "$ROOT/it's a picture.$1")" -gt 5000 ]
 }
 
-# says STATUS TEXT ARGUMENT...: the tool ends with STATUS, and an error that has TEXT
+# says STATUS TEXT ARGUMENT...: the tool exits with STATUS, and its message has TEXT
 says()
 {
 	local expected=$1 text=$2 status=0
@@ -465,7 +465,8 @@ wrong_arguments()
 		says 2 '--pid' plot x.png --pid 0
 }
 
-# Where the interval is what the time allows once, a shorter time is an error.
+# Each time equals one interval and is long enough; with a longer interval it is too
+# short.
 seconds_have_units()
 {
 	local seconds
@@ -500,7 +501,7 @@ wrong_records()
 
 nothing_left()
 {
-	# What depmod makes is of all modules.
+	# depmod's files are about all modules.
 	find "$ROOT/root" ! -type d ! -name 'modules.*' | silent
 }
 

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The protocol of the rings as a model for spin, which looks at every order in
- * which it can happen: who sleeps, who kicks, and that nothing is left lying.
- * Run by vm/litmus.sh, with the fences and without either of them.
+ * A model of the rings' protocol for spin, which tries every order in which its steps can
+ * happen. It checks that the worker and the consumer sleep and are woken such that no
+ * request or event is left waiting. vm/litmus.sh runs it with all fences, and without
+ * each one.
  *
- * Memory is that of a machine that buffers stores, each in a queue of its own
- * for each word, so that stores to different words pass each other: weaker than
- * x86, where there is one queue. A store gets to memory at any time; a fence
- * waits until those of its side have. Loads are done in their order, as both
- * sides' are acquire loads. What is locked is done by one at a time; a lock
- * lets the next holder see all that the last one did, but nobody else.
+ * The modelled machine buffers stores, each word's in a queue of its own, so that stores
+ * to different words pass each other. That is weaker than x86, which has one queue. A
+ * store reaches memory at any time; a fence waits until all stores of its side have.
+ * Loads happen in program order, as both sides' are acquire loads. One process at a time
+ * holds the lock; it sees all that the last holder did, but no other process does.
  *
- * The program submits REQUESTS requests in one thread, and takes EVENTS events
- * out of a ring of one slot in another, which sleeps when it has emptied the ring
- * until it is told of an event: an edge. The worker looks LOOKS times in vain
- * before it dozes off; from then on only a kick helps, or the look that it is
- * told to take.
+ * One thread of the program submits REQUESTS requests. Another one takes EVENTS events
+ * out of a ring of one slot; once it has emptied the ring, it sleeps until the kernel
+ * wakes it for an event: an edge. The worker polls the rings LOOKS times in vain before
+ * it goes idle. From then on it polls only after a kick, or when it is told to.
  *
- * With -DNO_DOZE_FENCE and its like one of the fences is missing, and spin has to
- * find out; with -DNO_FLUSH_EDGE nobody is told of events that move into the ring.
+ * -DNO_DOZE_FENCE and similar options remove one of the fences, and spin must find an
+ * error. With -DNO_FLUSH_EDGE, nobody wakes the consumer for events that move from the
+ * kernel's queue into the ring.
  */
 #define REQUESTS 2
 #define EVENTS 2
 #define LOOKS 1
 
-/* The words in memory, and the stores to them on their way. */
+/* The words in memory, and stores to them that have not arrived yet */
 #define TAIL 0    /* by the program: submission_tail */
 #define HEAD 1    /* by the program: completion_head */
 #define FLAGS 2   /* by the kernel; 1 where HWTIMER_RING_NEED_KICK is not set */
@@ -33,10 +33,10 @@
 #define WORDS 5
 
 byte memory[WORDS];
-byte stored[WORDS];	/* what its writer knows it to be */
+byte stored[WORDS];	/* the value that the word's writer sees */
 bool on_its_way[WORDS];
 
-/* The latest store to a word replaces one that is still on its way. */
+/* A new store to a word replaces one that has not arrived yet. */
 #define STORE(word, value)                                      \
 	d_step {                                                \
 		stored[word] = value;                           \
@@ -45,7 +45,7 @@ bool on_its_way[WORDS];
 #define ARRIVE(word)                                            \
 	d_step { memory[word] = stored[word]; on_its_way[word] = false }
 #define LOAD(word) memory[word]
-/* Whoever wrote it sees it at once. */
+/* The writer of a word sees its own store at once. */
 #define OWN(word) stored[word]
 
 #define KERNEL_WORDS_ARRIVED \
@@ -72,16 +72,16 @@ bool on_its_way[WORDS];
 #define CONSUME_FENCE !on_its_way[HEAD]
 #endif
 
-/* The instance, under its lock. */
+/* The instance's state, protected by its lock */
 bool locked;
 byte done;		/* requests done */
 byte unexpired = EVENTS;
-byte ready;		/* events that wait in the kernel */
+byte ready;		/* events waiting in the kernel */
 bool awake;
 byte looks;
-bool look;		/* the worker is to look */
+bool look;		/* the worker must poll the rings */
 
-/* The consumer is told of an event, as hwtimer_notice_wake() does: a full fence. */
+/* Wakes the consumer, as hwtimer_notice_wake() does, which is a full fence. */
 bool edge;
 #define TELL KERNEL_WORDS_ARRIVED; edge = true
 #ifdef NO_FLUSH_EDGE
@@ -93,7 +93,7 @@ bool edge;
 #define LOCK atomic { !locked -> locked = true }
 #define UNLOCK locked = false
 
-/* hwtimer_ring_has_room(): a ring of one slot */
+/* hwtimer_ring_has_room(), for a ring of one slot */
 #define ROOM (OWN(CTAIL) == LOAD(HEAD))
 
 /* hwtimer_exchange_told() */
@@ -111,7 +111,7 @@ inline told()
 	fi
 }
 
-/* exchange_flush(): one event at the most, as there is one slot */
+/* exchange_flush(): moves at most one event, as the ring has one slot */
 inline flush()
 {
 	LOCK;
@@ -127,7 +127,7 @@ inline flush()
 	fi
 }
 
-/* worker_drain(), exchange_drain(): drain is a mutex of its own; done under lock */
+/* worker_drain(), exchange_drain(). The mutex "drain" is modelled by the lock. */
 inline drain()
 {
 	LOCK;
@@ -146,7 +146,7 @@ inline stay_awake()
 	look = true
 }
 
-/* An event expires: hwtimer_harvest_at_once(), or it is queued. */
+/* An event expires: hwtimer_harvest_at_once() puts it into the ring, or it is queued. */
 active proctype wheel()
 {
 	do
@@ -198,7 +198,7 @@ end:	do
 	od
 }
 
-/* HWTIMER_IOC_KICK, by whoever wrote to @word: he sees what he wrote. */
+/* HWTIMER_IOC_KICK by the writer of @word: the call sees its caller's stores. */
 inline kick(word)
 {
 	!on_its_way[word];
@@ -220,7 +220,7 @@ inline kick_if_needed(word)
 	fi
 }
 
-/* One thread submits, and another one takes events. */
+/* One thread submits requests, another one takes events. */
 active proctype producer()
 {
 	bool served;
@@ -234,7 +234,7 @@ active proctype producer()
 		kick_if_needed(TAIL)
 	:: else -> break
 	od;
-	/* The end of the program's interest: the result has come. */
+	/* The producer ends when its results have come. */
 	done == REQUESTS
 }
 
@@ -261,7 +261,7 @@ active proctype consumer()
 	od
 }
 
-/* Stores arrive, each word's when it likes. */
+/* Stores arrive in memory, each word's at any time. */
 active proctype machine()
 {
 end:	do
