@@ -9,13 +9,13 @@
 # The .litmus files in that directory are for herd7, which knows the kernel's memory model
 # but is not in Debian 12. Run it in tools/memory-model of a kernel's source:
 #
-#	herd7 -conf linux-kernel.cfg .../tests/litmus/rings-doze.litmus
+#	herd7 -conf linux-kernel.cfg .../tests/litmus/rings-idle.litmus
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 MODEL=$REPO_DIR/tests/litmus/rings.pml
-FENCES="DOZE TOLD PUBLISH CONSUME"
+FENCES="IDLE PUBLISH_EVENTS PUBLISH CONSUME"
 
 TEMP=
 

@@ -13,16 +13,16 @@
  *
  * One thread of the program submits REQUESTS requests. Another one takes EVENTS events
  * out of a ring of one slot; once it has emptied the ring, it sleeps until the kernel
- * wakes it for an event: an edge. The worker polls the rings LOOKS times in vain before
+ * wakes it for an event: an edge. The worker polls the rings POLLS times in vain before
  * it goes idle. From then on it polls only after a kick, or when it is told to.
  *
- * -DNO_DOZE_FENCE and similar options remove one of the fences, and spin must find an
+ * -DNO_IDLE_FENCE and similar options remove one of the fences, and spin must find an
  * error. With -DNO_FLUSH_EDGE, nobody wakes the consumer for events that move from the
  * kernel's queue into the ring.
  */
 #define REQUESTS 2
 #define EVENTS 2
-#define LOOKS 1
+#define POLLS 1
 
 /* The words in memory, and stores to them that have not arrived yet */
 #define TAIL 0    /* by the program: submission_tail */
@@ -51,15 +51,15 @@ bool on_its_way[WORDS];
 #define KERNEL_WORDS_ARRIVED \
 	(!on_its_way[FLAGS] && !on_its_way[WAITING] && !on_its_way[CTAIL])
 
-#ifdef NO_DOZE_FENCE
-#define DOZE_FENCE skip
+#ifdef NO_IDLE_FENCE
+#define IDLE_FENCE skip
 #else
-#define DOZE_FENCE KERNEL_WORDS_ARRIVED
+#define IDLE_FENCE KERNEL_WORDS_ARRIVED
 #endif
-#ifdef NO_TOLD_FENCE
-#define TOLD_FENCE skip
+#ifdef NO_PUBLISH_EVENTS_FENCE
+#define PUBLISH_EVENTS_FENCE skip
 #else
-#define TOLD_FENCE KERNEL_WORDS_ARRIVED
+#define PUBLISH_EVENTS_FENCE KERNEL_WORDS_ARRIVED
 #endif
 #ifdef NO_PUBLISH_FENCE
 #define PUBLISH_FENCE skip
@@ -77,9 +77,9 @@ bool locked;
 byte done;		/* requests done */
 byte unexpired = EVENTS;
 byte ready;		/* events waiting in the kernel */
-bool awake;
-byte looks;
-bool look;		/* the worker must poll the rings */
+bool polling;
+byte polls;
+bool poll;		/* the worker must poll the rings */
 
 /* Wakes the consumer, as hwtimer_notice_wake() does, which is a full fence. */
 bool edge;
@@ -96,15 +96,15 @@ bool edge;
 /* hwtimer_ring_has_room(), for a ring of one slot */
 #define ROOM (OWN(CTAIL) == LOAD(HEAD))
 
-/* hwtimer_exchange_told() */
-inline told()
+/* hwtimer_completion_publish() */
+inline publish_events()
 {
 	STORE(WAITING, ready);
 	if
 	:: ready ->
-		TOLD_FENCE;
+		PUBLISH_EVENTS_FENCE;
 		if
-		:: ROOM -> look = true
+		:: ROOM -> poll = true
 		:: else
 		fi
 	:: else
@@ -119,7 +119,7 @@ inline flush()
 	:: ready && ROOM ->
 		d_step { ready--; served = true }
 		STORE(CTAIL, OWN(CTAIL) + 1);
-		told();
+		publish_events();
 		UNLOCK;
 		TELL_OF_FLUSH
 	:: else ->
@@ -127,7 +127,7 @@ inline flush()
 	fi
 }
 
-/* worker_drain(), exchange_drain(). The mutex "drain" is modelled by the lock. */
+/* hwtimer_submission_try(), hwtimer_submission_drain(). The mutex "drain" is modelled by the lock. */
 inline drain()
 {
 	LOCK;
@@ -141,9 +141,9 @@ inline drain()
 /* exchange_stay_awake() */
 inline stay_awake()
 {
-	d_step { awake = true; looks = LOOKS };
+	d_step { polling = true; polls = POLLS };
 	STORE(FLAGS, 1);
-	look = true
+	poll = true
 }
 
 /* An event expires: hwtimer_harvest_at_once() puts it into the ring, or it is queued. */
@@ -157,37 +157,37 @@ active proctype wheel()
 		:: !ready && ROOM -> STORE(CTAIL, OWN(CTAIL) + 1)
 		:: else -> ready++
 		fi;
-		told();
+		publish_events();
 		UNLOCK;
 		TELL
 	:: else -> break
 	od
 }
 
-/* hwtimer_exchange_look() */
+/* hwtimer_exchange_poll() */
 active proctype worker()
 {
 	bool served;
 
 end:	do
-	:: look ->
-		look = false;
+	:: poll ->
+		poll = false;
 		served = false;
 		drain();
 		flush();
 		LOCK;
 		if
-		:: served -> looks = LOOKS
-		:: !served && looks -> looks--
+		:: served -> polls = POLLS
+		:: !served && polls -> polls--
 		:: else
 		fi;
 		if
-		:: awake && looks -> look = true
-		:: awake && !looks ->
-			/* hwtimer_exchange_doze() */
-			awake = false;
+		:: polling && polls -> poll = true
+		:: polling && !polls ->
+			/* hwtimer_exchange_stop_polling() */
+			polling = false;
 			STORE(FLAGS, 0);
-			DOZE_FENCE;
+			IDLE_FENCE;
 			if
 			:: done < LOAD(TAIL) || (ready && ROOM) -> stay_awake()
 			:: else
@@ -204,7 +204,7 @@ inline kick(word)
 	!on_its_way[word];
 	LOCK;
 	if
-	:: awake -> looks = LOOKS
+	:: polling -> polls = POLLS
 	:: else -> stay_awake()
 	fi;
 	UNLOCK;
