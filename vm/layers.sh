@@ -28,14 +28,16 @@ main()
 	on_exit rm -rf "$TEMP"
 
 	echo "TAP version 13"
-	uses "$REPO_DIR/Kbuild" "$dir" >"$TEMP/uses" || true
+	check "layers: Kbuild lists the module's objects" \
+		lists_all "$REPO_DIR/Kbuild" "$dir"
+	check "layers: nm reads the objects" \
+		write_uses "$REPO_DIR/Kbuild" "$dir" "$TEMP/uses"
 	while read -r object; do
 		check "layers: $object uses nothing above it" \
-			uses_nothing_above "$object"
+			uses_nothing_above "$object" "$TEMP/uses"
 	done < <(objects "$REPO_DIR/Kbuild")
 	check "layers: objects use each other" grep -q '^down' "$TEMP/uses"
-	check "layers: an upward use is found" finds_upward_use
-	check "layers: an object that is not built is found" finds_missing_object
+	test_of_itself
 	echo "# $(objects "$REPO_DIR/Kbuild" | wc -l) objects," \
 		"$(grep -c '^down' "$TEMP/uses") downward uses," \
 		"$(grep -c '^UP' "$TEMP/uses") upward uses"
@@ -45,38 +47,48 @@ main()
 # objects KBUILD: the module's objects, from the highest layer down
 objects()
 {
-	sed -n '/^hwtimer-y :=/,/[^\\]$/ s/^\t\([a-z_]*\.o\).*/\1/p' "$1"
+	sed -n '/^hwtimer-y :=/,/[^\\]$/ s/^\t\([a-z0-9_]*\.o\).*/\1/p' "$1"
 }
 
-# uses KBUILD DIR: a line for each use of a symbol of another object:
+# lists_all KBUILD DIR: whether objects() finds what the module in DIR is made of, without its
+# unit tests. Fails if the list is written in a way that objects() does not understand.
+lists_all()
+{
+	diff <(objects "$1" | sort) \
+		<(grep -o '[^/ ]*\.o$' <(grep -v '/tests/\|^tests/' "$2/hwtimer.mod") | sort)
+}
+
+# write_uses KBUILD DIR FILE: writes a line for each use of a symbol of another object:
 #
 #	down|UP USER OWNER SYMBOL
 #
-# and "missing OBJECT" for an object that is not in DIR.
-uses()
+# Fails if an object is missing or has no symbols, or if two objects define the same symbol.
+write_uses()
 {
-	local object built=()
+	local object
 
+	: >"$3"
 	for object in $(objects "$1"); do
-		if [ -e "$2/$object" ]; then
-			built+=("$object")
-		else
-			echo "missing $object"
-		fi
-	done
-	(cd "$2" && nm -A -g "${built[@]}") |
-		awk -v order="$(objects "$1" | tr '\n' ' ')" '
+		nm --format=posix --extern-only "$2/$object" | grep . |
+			sed "s/^/$object /" || return
+	done >"$TEMP/symbols"
+	# A symbol that is undefined has type U; or v or w if it may stay so.
+	awk -v order="$(objects "$1" | tr '\n' ' ')" '
 	BEGIN {
 		count = split(order, names, " ")
 		for (i = 1; i <= count; i++)
 			layer[names[i]] = i
 	}
+	$3 == "U" || NF == 3 && ($3 == "v" || $3 == "w") {
+		used[$1, $2] = 1
+		next
+	}
 	{
-		object = substr($1, 1, index($1, ":") - 1)
-		if ($(NF - 1) ~ /U$/)
-			used[object, $NF] = 1
-		else
-			owner[$NF] = object
+		if ($2 in owner) {
+			print $1 " and " owner[$2] " define " $2 >"/dev/stderr"
+			failed = 1
+		}
+		owner[$2] = $1
 	}
 	END {
 		for (use in used) {
@@ -86,45 +98,75 @@ uses()
 			print layer[owner[part[2]]] < layer[part[1]] ? \
 				"UP" : "down", part[1], owner[part[2]], part[2]
 		}
-	}'
+		exit failed
+	}' "$TEMP/symbols" >"$3"
 }
 
+# uses_nothing_above OBJECT USES
 uses_nothing_above()
 {
 	local object=$1 owner symbol
 
-	! grep "^missing $object\$" "$TEMP/uses" || return
-	! grep -q "^UP $object " "$TEMP/uses" && return
+	grep -q "^UP $object " "$2" || return 0
 	while read -r _ _ owner symbol; do
 		echo "$object uses $symbol of $owner, which is above it in Kbuild"
-	done < <(grep "^UP $object " "$TEMP/uses")
+	done < <(grep "^UP $object " "$2")
 	echo "Move $object, or what it uses, or have the upper one hand a function down."
 	return 1
 }
 
-# Makes a Kbuild of two layers, and their objects; the low one uses a symbol of the high one.
+# ---- the test of this script: two layers of its own ----
+
+test_of_itself()
+{
+	two_layers 'int high(void);'
+	check "layers: an upward use is found" finds_upward_use
+	two_layers 'int high(void) __attribute__((weak));'
+	check "layers: a weak upward use is found" finds_upward_use
+	two_layers 'int high(void);' && rm "$TEMP/hwtimer_high.o"
+	check "layers: an object that is missing is found" \
+		fails write_uses "$TEMP/Kbuild" "$TEMP" "$TEMP/own"
+	two_layers 'int high(void);' && : >"$TEMP/hwtimer_high.o"
+	check "layers: an object without symbols is found" \
+		fails write_uses "$TEMP/Kbuild" "$TEMP" "$TEMP/own"
+	two_layers 'int high(void);' &&
+		cp "$TEMP/hwtimer_low2.o" "$TEMP/hwtimer_high.o"
+	check "layers: a symbol that is defined twice is found" \
+		fails write_uses "$TEMP/Kbuild" "$TEMP" "$TEMP/own"
+	two_layers 'int high(void);' &&
+		sed -i 's/^hwtimer-y := .*/&\nhwtimer-y += hwtimer_more.o/' "$TEMP/Kbuild"
+	check "layers: an object that is not in the list is found" \
+		fails lists_all "$TEMP/Kbuild" "$TEMP"
+}
+
+# two_layers DECLARATION: a Kbuild with two layers, and their objects. The low one uses a
+# symbol of the high one, which DECLARATION declares.
 two_layers()
 {
-	printf 'hwtimer-y := \\\n\thwtimer_high.o \\\n\thwtimer_low.o\n\n' \
+	printf 'hwtimer-y := \\\n\thwtimer_high.o \\\n\thwtimer_low2.o\n\n' \
 		>"$TEMP/Kbuild"
-	echo 'int high(void); int low(void); int high(void) { return low(); }' |
+	printf '%s\n' /x/hwtimer_high.o /x/hwtimer_low2.o /x/hwtimer_more.o \
+		/x/tests/own.o >"$TEMP/hwtimer.mod"
+	echo 'int low(void); int high(void); int high(void) { return low(); }' |
 		gcc -x c -c -o "$TEMP/hwtimer_high.o" -
-	echo 'int high(void); int low(void); int low(void) { return high(); }' |
-		gcc -x c -c -o "$TEMP/hwtimer_low.o" -
+	echo "$1 int low(void); int low(void) { return high(); }" |
+		gcc -x c -c -o "$TEMP/hwtimer_low2.o" -
 }
 
+# Only the upward use is one: the high object may use the low one.
 finds_upward_use()
 {
-	two_layers &&
-		[ "$(uses "$TEMP/Kbuild" "$TEMP" | sort)" = \
-			"$(printf '%s\n' 'UP hwtimer_low.o hwtimer_high.o high' \
-				'down hwtimer_high.o hwtimer_low.o low')" ]
+	local said
+
+	write_uses "$TEMP/Kbuild" "$TEMP" "$TEMP/own" &&
+		uses_nothing_above hwtimer_high.o "$TEMP/own" || return
+	said=$(uses_nothing_above hwtimer_low2.o "$TEMP/own") && return 1
+	grep -q '^hwtimer_low2.o uses high of hwtimer_high.o' <<<"$said"
 }
 
-finds_missing_object()
+fails()
 {
-	two_layers && rm "$TEMP/hwtimer_high.o" &&
-		uses "$TEMP/Kbuild" "$TEMP" | grep -q '^missing hwtimer_high.o$'
+	! "$@"
 }
 
 main "$@"
