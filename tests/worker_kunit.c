@@ -37,7 +37,7 @@ static void serve_turn(struct hwtimer_alarm *alarm, u32 *due)
 {
 	struct test_job *job = container_of(alarm, struct test_job, job.turns);
 
-	/* The room that it promises, which KASAN watches. */
+	/* KASAN checks that there is as much room as the worker promises. */
 	memset(due, 0xff, HWTIMER_HOLD * sizeof(*due));
 	job->turns++;
 	job->at = ktime_get_ns();
@@ -62,6 +62,12 @@ static void serve_until_released(struct hwtimer_alarm *alarm, u32 *due)
 	/* If detach did not wait for this, it would mostly return before. */
 	msleep(20);
 	WRITE_ONCE(job->left, true);
+}
+
+/* Waits until the worker has served @job once more; false: it does not come. */
+static bool is_served(struct test_job *job)
+{
+	return wait_for_completion_timeout(&job->served, 120 * HZ);
 }
 
 static void job_init(struct test_job *job, hwtimer_serve_fn *turn)
@@ -107,10 +113,12 @@ static void worker_test_exit(struct kunit *test)
 	hwtimer_worker_detach(&priv->busy.job);
 }
 
-static void pass_fence(struct worker_test *priv, u64 time)
+static void pass_fence(struct kunit *test, u64 time)
 {
+	struct worker_test *priv = test->priv;
+
 	hwtimer_worker_kick(&priv->fence.job.turns, time);
-	wait_for_completion(&priv->fence.served);
+	KUNIT_ASSERT_TRUE(test, is_served(&priv->fence));
 }
 
 /* Each alarm is served by its own function, and only by that. */
@@ -120,11 +128,11 @@ static void an_alarm_is_served_by_its_function(struct kunit *test)
 	struct test_job *job = &priv->job;
 
 	hwtimer_worker_kick(&job->job.turns, 0);
-	wait_for_completion(&job->served);
+	KUNIT_ASSERT_TRUE(test, is_served(job));
 	KUNIT_EXPECT_EQ(test, job->turns, 1);
 	KUNIT_EXPECT_EQ(test, job->chores, 0);
 	hwtimer_worker_kick(&job->job.chores, 0);
-	wait_for_completion(&job->served);
+	KUNIT_ASSERT_TRUE(test, is_served(job));
 	KUNIT_EXPECT_EQ(test, job->turns, 1);
 	KUNIT_EXPECT_EQ(test, job->chores, 1);
 }
@@ -140,34 +148,38 @@ static void the_earliest_kick_counts(struct kunit *test)
 	hwtimer_worker_kick(&job->job.turns, now + 3600 * NSEC_PER_SEC);
 	hwtimer_worker_kick(&job->job.turns, time);
 	hwtimer_worker_kick(&job->job.turns, now + 7200 * NSEC_PER_SEC);
-	wait_for_completion(&job->served);
+	KUNIT_ASSERT_TRUE(test, is_served(job));
 	KUNIT_EXPECT_GE(test, job->at, time);
-	pass_fence(priv, ktime_get_ns());
+	pass_fence(test, ktime_get_ns());
 	KUNIT_EXPECT_EQ(test, job->turns, 1);
 }
 
-/* The offset of an alarm is taken off its times. */
+/* The offset of an alarm is taken off the times that kicks give. */
 static void times_are_by_the_alarms_own_clock(struct kunit *test)
 {
 	struct worker_test *priv = test->priv;
-	struct test_job *job = &priv->job;
+	struct test_job *job = &priv->job, *later = &priv->busy;
 	s64 hour = 3600 * (s64)NSEC_PER_SEC;
+	u64 now = ktime_get_ns();
 
 	job->job.turns.offset = hour;
-	hwtimer_worker_kick(&job->job.turns, ktime_get_ns() + hour);
-	wait_for_completion(&job->served);
-	job->job.turns.offset = -hour;
-	hwtimer_worker_kick(&job->job.turns, ktime_get_ns());
-	pass_fence(priv, ktime_get_ns());
-	/* The second is due in an hour. */
-	KUNIT_EXPECT_EQ(test, job->turns, 1);
+	later->job.turns.offset = -hour;
+	hwtimer_worker_kick(&later->job.turns, now);
+	hwtimer_worker_kick(&job->job.turns, now + hour);
+	KUNIT_EXPECT_TRUE(test, is_served(job));
+	pass_fence(test, ktime_get_ns());
+	/* The other one is due in an hour. */
+	KUNIT_EXPECT_FALSE(test, completion_done(&later->entered));
 }
 
 /* Has the worker serve the busy job, until that is released. */
-static void keep_busy(struct worker_test *priv)
+static void keep_busy(struct kunit *test)
 {
+	struct worker_test *priv = test->priv;
+
 	hwtimer_worker_kick(&priv->busy.job.turns, 0);
-	wait_for_completion(&priv->busy.entered);
+	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&priv->busy.entered,
+							    120 * HZ));
 }
 
 /* Alarms are served in the order of their times, not in that of the kicks. */
@@ -175,11 +187,11 @@ static void alarms_are_served_in_order(struct kunit *test)
 {
 	struct worker_test *priv = test->priv;
 
-	keep_busy(priv);
+	keep_busy(test);
 	hwtimer_worker_kick(&priv->fence.job.turns, 2);
 	hwtimer_worker_kick(&priv->job.job.turns, 1);
 	complete(&priv->busy.released);
-	wait_for_completion(&priv->fence.served);
+	KUNIT_ASSERT_TRUE(test, is_served(&priv->fence));
 	KUNIT_EXPECT_EQ(test, priv->job.turns, 1);
 }
 
@@ -199,7 +211,7 @@ static void a_forgotten_alarm_is_not_served(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, RB_EMPTY_NODE(&job->job.chores.node.node));
 	hwtimer_worker_forget(&job->job);
 	KUNIT_EXPECT_TRUE(test, RB_EMPTY_NODE(&job->job.turns.node.node));
-	pass_fence(priv, 0);
+	pass_fence(test, 0);
 	KUNIT_EXPECT_EQ(test, job->turns + job->chores, 0);
 }
 
@@ -213,7 +225,7 @@ static void a_detached_job_is_not_served(struct kunit *test)
 	hwtimer_worker_detach(&job->job);
 	hwtimer_worker_kick(&job->job.turns, 0);
 	hwtimer_worker_kick(&job->job.chores, 0);
-	pass_fence(priv, 0);
+	pass_fence(test, 0);
 	KUNIT_EXPECT_EQ(test, job->turns + job->chores, 0);
 	/* Once more changes nothing. */
 	hwtimer_worker_detach(&job->job);
@@ -224,7 +236,7 @@ static void detach_waits_for_a_slice(struct kunit *test)
 {
 	struct worker_test *priv = test->priv;
 
-	keep_busy(priv);
+	keep_busy(test);
 	complete(&priv->busy.released);
 	hwtimer_worker_detach(&priv->busy.job);
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(priv->busy.left));
@@ -237,11 +249,11 @@ static void wakeups_are_counted_for_each_job(struct kunit *test)
 	struct test_job *job = &priv->job;
 
 	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&job->job), 0);
-	pass_fence(priv, 0);
+	pass_fence(test, 0);
 	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&job->job), 0);
 	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&priv->fence.job), 1);
 	hwtimer_worker_kick(&job->job.turns, 0);
-	wait_for_completion(&job->served);
+	KUNIT_ASSERT_TRUE(test, is_served(job));
 	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&job->job), 1);
 	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&priv->fence.job), 1);
 }
