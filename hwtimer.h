@@ -3,8 +3,9 @@
  * Defines the instance, its locks, and the layers of the module. Included by every source
  * file that handles instances.
  *
- * One open("/dev/hwtimer") or one hwtimer_client_create() creates one instance. The file or
- * the kernel client owns it. The worker uses it too, until hwtimer_worker_detach() returns.
+ * One open("/dev/hwtimer") or one hwtimer_client_create() creates one instance. The file
+ * or the kernel client owns it. The worker uses it too, until hwtimer_worker_detach()
+ * returns.
  *
  *   owner ─> instance ──> wheel    which timers are due
  *                    ├──> table    the state of each timer
@@ -14,10 +15,11 @@
  *                    ├──> notice   when and how readers are told
  *                    └──> job      the alarms by which the worker serves it
  *
- * Layers. The order of the objects in Kbuild is the order of the layers, with the faces at
- * the top and the memory at the bottom. No object uses a symbol of an object above it;
- * `make lint` checks that. To tell a higher layer something, a lower layer calls a function
- * pointer that the higher layer has set: in an alarm, a wait-queue entry, or a chore.
+ * Layers. The order of the objects in Kbuild is the order of the layers, with the faces
+ * at the top and the memory at the bottom. No object uses a symbol of an object above it;
+ * `make lint` checks that. To tell a higher layer something, a lower layer calls a
+ * function pointer that the higher layer has set: in an alarm, a wait-queue entry, or a
+ * chore.
  *
  *   faces        main, ioctl, batch, client, debug, stats, occupancy
  *   whole        instance, turn
@@ -40,16 +42,17 @@
  * A thread holds at most one of an instance's three mutexes, with one exception: if the
  * first timer comes through the ring, setup is taken inside drain. instance->lock and
  * readers.lock are never held together. mmap() takes setup inside mmap_lock. A client's
- * functions run with the client's harvest held, and may take locks of their own; lockdep has
- * a class for each client's harvest. open() is called with the mutex of all misc devices
- * held, and takes none of these mutexes. No interrupt handler takes any of these locks: the
- * hrtimer's callback only wakes the worker.
+ * functions run with the client's harvest held, and may take locks of their own; lockdep
+ * has a class for each client's harvest. open() is called with the mutex of all misc
+ * devices held, and takes none of these mutexes. No interrupt handler takes any of these
+ * locks: the hrtimer's callback only wakes the worker.
  *
- * The registry of all instances has its own spinlock, see hwtimer_registry.c. Of the locks
- * above, only a client's harvest may be held when it is taken.
+ * The registry of all instances has its own spinlock, see hwtimer_registry.c. Of the
+ * locks above, only a client's harvest may be held when it is taken.
  *
- * One hold of instance->lock handles at most HWTIMER_HOLD timers. Nothing under it sleeps or
- * allocates memory; hwtimer_supply_reserve() allocates the memory before it takes the lock.
+ * One hold of instance->lock handles at most HWTIMER_HOLD timers. Nothing under it sleeps
+ * or allocates memory; hwtimer_supply_reserve() allocates the memory before it takes the
+ * lock.
  */
 #ifndef HWTIMER_H
 #define HWTIMER_H
@@ -84,28 +87,29 @@ struct hwtimer_chore;
  * @setup: mutex; see above
  * @harvest: mutex; see above
  * @lock: spinlock; protects all members below that name no other protection
- * @settings: the settings; written with both @setup and @lock held, so either is enough to
- *	read them. Constant once @started. hwtimer_settings_get() is for callers that hold
- *	neither
+ * @settings: the settings; written with both @setup and @lock held, so either is enough
+ *	to read them. Constant once @started. hwtimer_settings_get() is for callers that
+ *	hold neither
  * @offsets: ns by which each clock of the time namespace in which the file was opened is
- *	ahead of the host's clock, by the number of the clock; 0 for a kernel client. Written
- *	by open() only
- * @started: the wheel and the table exist; set once, with both @setup and @lock held. Read
- *	without a lock by hwtimer_instance_started()
+ *	ahead of the host's clock, by the number of the clock; 0 for a kernel client.
+ *	Written by open() only
+ * @started: the wheel and the table exist; set once, with both @setup and @lock held.
+ *	Read without a lock by hwtimer_instance_started()
  * @stopped: the instance was stopped; set once. Also read without the lock
  * @wheel: the wheel; empty until @started
  * @wheel_memory: the memory of its buckets; constant once @started
  * @table: the records
  * @pool: the chunks
- * @ready: indices of expired records, in the order in which they expired. Records that are
- *	being delivered stay at the front until the holder of @harvest takes them out; no
- *	other thread takes records from behind them
- * @discards: number of records in @ready that are to be dropped; also read without the lock
+ * @ready: indices of expired records, in the order in which they expired. Records that
+ *	are being delivered stay at the front until the holder of @harvest takes them out;
+ *	no other thread takes records from behind them
+ * @discards: number of records in @ready that are to be dropped; also read without the
+ *	lock
  * @periodic: number of periodic timers, each of which has two records
  * @exchange: the rings; see struct hwtimer_exchange for its locks
  * @notice: when and how readers are told; see struct hwtimer_notice for its protection
- * @stats: the counters. hwtimer_stats_get() adds those that the wheel and the worker keep.
- *	pending and ready are always exact. ready is also read without the lock
+ * @stats: the counters. hwtimer_stats_get() adds those that the wheel and the worker
+ *	keep. pending and ready are always exact. ready is also read without the lock
  * @wakeup: the time of the next turn of the wheel
  * @trim: the spare chunks that are freed if they stay unused
  * @stopping: the progress of STOP
@@ -116,7 +120,8 @@ struct hwtimer_chore;
  * @chore: function of a kernel client that the worker calls; NULL: none. Constant before
  *	the first timer, as is @callbacks
  * @callbacks: a kernel client gets the events by callbacks. A client can wait until a
- *	callback has returned, so CANCEL still knows the id of a timer that is being delivered
+ *	callback has returned, so CANCEL still knows the id of a timer that is being
+ *	delivered
  * @nr: number of the instance, 1 or higher, never reused while the module is loaded;
  *	constant
  * @opener: process that created the instance, as its pid in the initial pid namespace;
@@ -206,12 +211,12 @@ hwtimer_instance_timers(const struct hwtimer_instance *instance)
  * hwtimer_instance_now - read the instance's clock
  * @instance: the instance; its settings are constant, or @setup or @lock is held
  *
- * This is the time that clock_gettime() returns in the time namespace in which the file was
- * opened, no matter in which namespace the caller runs. All times of an instance are on this
- * clock: deadlines, ticks, wakeup.at, stopping.at, and all times that user space and tracing
- * get. The alarm job.turns converts them to the host's clock, see hwtimer_worker_kick().
- * Only job.chores, the notice, the exchange and the trim use the host's CLOCK_MONOTONIC,
- * because they measure nothing but durations.
+ * This is the time that clock_gettime() returns in the time namespace in which the file
+ * was opened, no matter in which namespace the caller runs. All times of an instance are
+ * on this clock: deadlines, ticks, wakeup.at, stopping.at, and all times that user space
+ * and tracing get. The alarm job.turns converts them to the host's clock, see
+ * hwtimer_worker_kick(). Only job.chores, the notice, the exchange and the trim use the
+ * host's CLOCK_MONOTONIC, because they measure nothing but durations.
  *
  * Return: the time, ns. Does not sleep.
  */

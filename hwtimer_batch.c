@@ -36,8 +36,8 @@ struct batch {
 };
 
 /*
- * Copies elements @first to @first + @count - 1 of the user's array at @address in, each of
- * @size bytes. Returns the number of elements that were copied whole.
+ * Copies elements @first to @first + @count - 1 of the user's array at @address in, each
+ * of @size bytes. Returns the number of elements that were copied whole.
  */
 static u32 elements_in(void *to, u64 address, u64 first, u32 count, size_t size)
 {
@@ -152,8 +152,8 @@ static long batch_run_with(struct batch *batch, size_t size)
  * @instance: the instance; none of its locks is held
  * @submit: argument of the ioctl; its flags and its count are valid
  *
- * Return: the number of requests done; if none was, 0 (the count is 0), -EFAULT or -ENOMEM.
- * May sleep.
+ * Return: the number of requests done; if none was, 0 (the count is 0), -EFAULT or
+ * -ENOMEM. May sleep.
  */
 long hwtimer_batch_submit(struct hwtimer_instance *instance,
 			  const struct hwtimer_submit *submit)
@@ -172,8 +172,8 @@ long hwtimer_batch_submit(struct hwtimer_instance *instance,
  * @instance: the instance; none of its locks is held
  * @bulk: argument of the ioctl; its size and its count are valid, the rest is unchecked
  *
- * Return: the number of operations done; if none was, 0 (the count is 0), -EINVAL, -EFAULT
- * or -ENOMEM. May sleep.
+ * Return: the number of operations done; if none was, 0 (the count is 0), -EINVAL,
+ * -EFAULT or -ENOMEM. May sleep.
  */
 long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shows all instances to root, in three text files of debugfs, /sys/kernel/debug/hwtimer/:
+ * Shows all instances to root, in three text files of debugfs,
+ * /sys/kernel/debug/hwtimer/:
  *
  *	instances	process that created the instance, settings of the wheel, counters
  *	occupancy	number of buckets with entries, see hwtimer_occupancy_show()
  *	lateness	number of late events, by powers of two ns
  *
- * hwtimer_main.c creates and removes the files, and seq_file calls the functions that show
- * them. Not a directory for each instance: that would more than double the time of open().
- * On a kernel without debugfs the files are missing, and nothing else changes.
+ * hwtimer_main.c creates and removes the files, and seq_file calls the functions that
+ * show them. Not a directory for each instance: that would more than double the time of
+ * open(). On a kernel without debugfs the files are missing, and nothing else changes.
  *
- * Readers go through the registry in the order of the instances' numbers. So they show every
- * instance that exists from the beginning of the reading to its end.
+ * Readers go through the registry in the order of the instances' numbers. So they show
+ * every instance that exists from the beginning of the reading to its end.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -58,7 +59,8 @@ static void registry_stop(struct seq_file *seq, void *element)
 		hwtimer_registry_put(instance);
 }
 
-static void *registry_next(struct seq_file *seq, void *element, loff_t *position)
+static void *registry_next(struct seq_file *seq, void *element,
+			   loff_t *position)
 {
 	registry_stop(seq, element);
 	++*position;
@@ -126,12 +128,12 @@ static int lateness_show(struct seq_file *seq, void *element)
 	return 0;
 }
 
-/* Defines NAME_fops for the file NAME, which NAME_show() shows, one instance at a time. */
+/* Defines NAME_fops for the file NAME. NAME_show() shows one instance. */
 #define DEBUG_FILE(name)                                   \
 	static const struct seq_operations name##_sops = { \
-		.start = registry_start,                      \
-		.next = registry_next,                        \
-		.stop = registry_stop,                        \
+		.start = registry_start,                   \
+		.next = registry_next,                     \
+		.stop = registry_stop,                     \
 		.show = name##_show,                       \
 	};                                                 \
 	DEFINE_SEQ_ATTRIBUTE(name)

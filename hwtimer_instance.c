@@ -25,8 +25,8 @@ static atomic64_t hwtimer_last_nr;
  * hwtimer_instance_create - create an instance with the default settings
  * @timers: limit of pending timers and unread events
  *
- * Return: the instance, attached to a worker and entered in the registry; NULL: no memory.
- * May sleep.
+ * Return: the instance, attached to a worker and entered in the registry; NULL: no
+ * memory. May sleep.
  */
 struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 {
@@ -164,12 +164,12 @@ static void stop_first(struct hwtimer_instance *instance)
  * hwtimer_instance_stop - stop an instance for good
  * @instance: the instance; its lock is not held. May be stopped already
  *
- * From now on no timer expires, none can be scheduled, and readers are told so. The worker
- * forgets the alarms of the instance, except for trimming memory. If the instance has rings,
- * the caller has them polled again by hwtimer_exchange_stopped().
+ * From now on no timer expires, none can be scheduled, and readers are told so. The
+ * worker forgets the alarms of the instance, except for trimming memory. If the instance
+ * has rings, the caller has them polled again by hwtimer_exchange_stopped().
  *
- * Return: whether this call has stopped the instance. Does not sleep; takes the instance's
- * lock, and then the lock of its wait queue.
+ * Return: whether this call has stopped the instance. Does not sleep; takes the
+ * instance's lock, and then the lock of its wait queue.
  */
 bool hwtimer_instance_stop(struct hwtimer_instance *instance)
 {

@@ -24,8 +24,8 @@
 	 HWTIMER_FEATURE_BULK)
 
 /*
- * Structures that may grow begin with a u32, the size that user space knows. It must be at
- * least the size of the first published version.
+ * Structures that may grow begin with a u32, the size that user space knows. It must be
+ * at least the size of the first published version.
  */
 #define HWTIMER_INFO_SIZE_V1 80
 #define HWTIMER_SETUP_SIZE_V1 40
@@ -54,10 +54,10 @@ static_assert(sizeof(struct hwtimer_unprocessed) == 56);
 static_assert(sizeof(struct hwtimer_event) == 32);
 
 /*
- * Copies in a structure that may grow. Sets *@user_size to the size that user space gives.
- * Later code uses *@user_size, not the size in the copy, because another thread may have
- * changed it in between. Returns 0, -EFAULT, -EINVAL (smaller than @size_v1) or -E2BIG (more
- * than a page, or members that the kernel does not know are not 0).
+ * Copies in a structure that may grow. Sets *@user_size to the size that user space
+ * gives. Later code uses *@user_size, not the size in the copy, because another thread
+ * may have changed it in between. Returns 0, -EFAULT, -EINVAL (smaller than @size_v1) or
+ * -E2BIG (more than a page, or members that the kernel does not know are not 0).
  */
 static int copy_in_sized(void *structure, size_t size, size_t size_v1,
 			 void __user *argument, u32 *user_size)

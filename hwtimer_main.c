@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Starts and stops the module, and has the file operations of the misc device /dev/hwtimer,
- * and the module parameters max_instances, workers and rt_prio.
+ * Starts and stops the module, and has the file operations of the misc device
+ * /dev/hwtimer, and the module parameters max_instances, workers and rt_prio.
  *
  * Called by the kernel. The file operations leave their work to other files:
  * hwtimer_instance.c (open and release), hwtimer_harvest.c and hwtimer_notice.c (read and

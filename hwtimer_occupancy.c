@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Counts the buckets of a wheel that have entries, and shows the counts; see
- * hwtimer_occupancy.h. Each level of the wheel is divided into strips, neighbouring buckets
- * that are counted together.
+ * hwtimer_occupancy.h. Each level of the wheel is divided into strips, neighbouring
+ * buckets that are counted together.
  *
- * Dead entries, left by timers that were cancelled or moved, count too: the wheel does not
- * know that an entry is dead before it walks it. A wheel may have a million buckets, so one
- * hold of the instance's lock covers only some of them. The counts need not have been true
- * at any one moment.
+ * Dead entries, left by timers that were cancelled or moved, count too: the wheel does
+ * not know that an entry is dead before it walks it. A wheel may have a million buckets,
+ * so one hold of the instance's lock covers only some of them. The counts need not have
+ * been true at any one moment.
  */
 #include <linux/bitmap.h>
 #include <linux/overflow.h>
@@ -26,8 +26,8 @@
  * @width: time that a strip covers, ns; U64_MAX if it is longer
  * @buckets: number of buckets in a strip
  * @strips: number of strips
- * @occupied: number of buckets with entries, for each strip. The first strip is the one in
- *	which the wheel stands; the others follow in the order of time
+ * @occupied: number of buckets with entries, for each strip. The first strip is the one
+ *	in which the wheel stands; the others follow in the order of time
  *
  * Only one thread uses an occupancy, so no lock protects the members.
  */
@@ -39,8 +39,8 @@ struct hwtimer_occupancy {
 };
 
 /*
- * Maximum number of buckets of the lowest level that are checked in one hold of the lock. A
- * hierarchical wheel has a bit for each bucket, and checks a word at a time.
+ * Maximum number of buckets of the lowest level that are checked in one hold of the lock.
+ * A hierarchical wheel has a bit for each bucket, and checks a word at a time.
  */
 static u32 buckets_per_hold(const struct hwtimer_wheel *wheel)
 {
@@ -172,10 +172,10 @@ static bool occupancy_empty(const struct hwtimer_occupancy *occupancy)
  * @instance: the instance; its lock is not held
  * @prefix: text in front of the number of the level, in each line
  *
- * After the number, a line has the width of a strip in ns, the number of buckets in a strip,
- * and the number of occupied buckets in each strip, beginning with the strip in which the
- * wheel stands. Upper levels without entries are left out. An instance that has not started
- * gets no line. May sleep; takes the instance's lock.
+ * After the number, a line has the width of a strip in ns, the number of buckets in a
+ * strip, and the number of occupied buckets in each strip, beginning with the strip in
+ * which the wheel stands. Upper levels without entries are left out. An instance that has
+ * not started gets no line. May sleep; takes the instance's lock.
  */
 void hwtimer_occupancy_show(struct seq_file *seq,
 			    struct hwtimer_instance *instance,

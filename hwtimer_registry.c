@@ -3,10 +3,10 @@
  * Finds instances by their numbers, and keeps them from being freed while they are shown;
  * see hwtimer_registry.h.
  *
- * open() must not wait for readers of the registry, because it is called with the mutex of
- * all misc devices held. So there is no lock around the showing of an instance, only a count
- * of its readers. The end of an instance waits for the readers that are showing that
- * instance, and for no others.
+ * open() must not wait for readers of the registry, because it is called with the mutex
+ * of all misc devices held. So there is no lock around the showing of an instance, only a
+ * count of its readers. The end of an instance waits for the readers that are showing
+ * that instance, and for no others.
  */
 #include <linux/xarray.h>
 
@@ -34,8 +34,8 @@ int hwtimer_registry_add(struct hwtimer_instance *instance)
  * @nr: lowest number that the instance may have
  *
  * Return: the instance with the lowest number from @nr on; NULL if there is none. The
- * instance is not freed before hwtimer_registry_put(). Does not sleep; takes the registry's
- * spinlock.
+ * instance is not freed before hwtimer_registry_put(). Does not sleep; takes the
+ * registry's spinlock.
  */
 struct hwtimer_instance *hwtimer_registry_get(u64 nr)
 {

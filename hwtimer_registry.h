@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The registry finds all instances by their numbers. hwtimer_instance.c enters and removes
- * instances; hwtimer_debug.c looks them up to show them.
+ * The registry finds all instances by their numbers. hwtimer_instance.c enters and
+ * removes instances; hwtimer_debug.c looks them up to show them.
  */
 #ifndef HWTIMER_REGISTRY_H
 #define HWTIMER_REGISTRY_H

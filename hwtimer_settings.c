@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks settings against the limits of the module parameters, and gives them to instances;
- * see hwtimer_settings.h. HWTIMER_IOC_SETUP and kernel clients share these checks.
+ * Checks settings against the limits of the module parameters, and gives them to
+ * instances; see hwtimer_settings.h. HWTIMER_IOC_SETUP and kernel clients share these
+ * checks.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -131,8 +132,8 @@ static void settings_write(struct hwtimer_instance *instance,
  * @instance: the instance; neither its mutex setup nor its lock is held
  * @settings: settings from hwtimer_settings_choose()
  *
- * Return: 0; -EBUSY: the instance has started, or has rings; -ESHUTDOWN: it is stopped. May
- * sleep; takes the mutex setup and the instance's lock.
+ * Return: 0; -EBUSY: the instance has started, or has rings; -ESHUTDOWN: it is stopped.
+ * May sleep; takes the mutex setup and the instance's lock.
  */
 int hwtimer_settings_set(struct hwtimer_instance *instance,
 			 const struct hwtimer_settings *settings)

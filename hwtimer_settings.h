@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Checks and sets the settings of an instance, and has the module parameters that limit
- * them. hwtimer_ioctl.c and hwtimer_client.c choose settings. Code that holds no lock of the
- * instance reads its settings by hwtimer_settings_get(). hwtimer_main.c has the module
- * parameters checked.
+ * them. hwtimer_ioctl.c and hwtimer_client.c choose settings. Code that holds no lock of
+ * the instance reads its settings by hwtimer_settings_get(). hwtimer_main.c has the
+ * module parameters checked.
  */
 #ifndef HWTIMER_SETTINGS_H
 #define HWTIMER_SETTINGS_H

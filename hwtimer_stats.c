@@ -3,8 +3,8 @@
  * Reads the counters of an instance, and shows them as text; see hwtimer_stats.h.
  *
  * Most counters are in instance->stats, where the code that does the counted work updates
- * them under the instance's lock. The wheel and the worker keep some of their own, because
- * they do not know the instance.
+ * them under the instance's lock. The wheel and the worker keep some of their own,
+ * because they do not know the instance.
  */
 #include <linux/seq_file.h>
 
@@ -74,9 +74,9 @@ void hwtimer_stats_show_lateness(struct seq_file *seq,
  * @seq: the file to write to
  * @instance: the instance; none of its locks is held
  *
- * Also shows the number of the instance, which tracing uses, the settings of its wheel, and
- * its occupancy. May sleep; takes the mutex setup, the instance's lock and the worker's
- * lock, one after the other.
+ * Also shows the number of the instance, which tracing uses, the settings of its wheel,
+ * and its occupancy. May sleep; takes the mutex setup, the instance's lock and the
+ * worker's lock, one after the other.
  */
 void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 {

@@ -5,18 +5,18 @@
  * A worker keeps the alarms of its jobs in timerqueues, one for each clock. It takes the
  * queues in turn, and serves the first alarm of a queue when it is due. Serving an alarm
  * takes one slice, which hwtimer_turn.c bounds. An instance that has more to do kicks its
- * alarm for the present time. That puts the alarm behind all alarms that are already due, so
- * a burst in one instance does not hold up the others.
+ * alarm for the present time. That puts the alarm behind all alarms that are already due,
+ * so a burst in one instance does not hold up the others.
  *
  * Each hrtimer is armed for the first alarm of its queue and for nothing else. While the
- * queues are empty, or their first alarms are an hour ahead, the worker sleeps. An hrtimer
- * follows its clock, so alarms follow CLOCK_REALTIME when it is set.
+ * queues are empty, or their first alarms are an hour ahead, the worker sleeps. An
+ * hrtimer follows its clock, so alarms follow CLOCK_REALTIME when it is set.
  *
  * An alarm goes into and out of its queue in O(log n). After CLOCK_REALTIME was set,
- * worker_follow_clock() changes all alarms by that clock in one hold of the worker's lock.
- * There is one such alarm for each instance by that clock; programs can have max_instances
- * instances, 4,096 by default. Only a suspend causes this, and setting the clock, which needs
- * CAP_SYS_TIME.
+ * worker_follow_clock() changes all alarms by that clock in one hold of the worker's
+ * lock. There is one such alarm for each instance by that clock; programs can have
+ * max_instances instances, 4,096 by default. Only a suspend causes this, and setting the
+ * clock, which needs CAP_SYS_TIME.
  */
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
@@ -47,8 +47,8 @@ struct hwtimer_worker_queue {
 /**
  * struct hwtimer_worker - one kthread
  * @task: the kthread; constant
- * @lock: spinlock; protects all members below, except for @due. Taken inside an instance's
- *	lock, or inside the lock of an instance's wait queue
+ * @lock: spinlock; protects all members below, except for @due. Taken inside an
+ *	instance's lock, or inside the lock of an instance's wait queue
  * @queues: the alarms, by the number of their clock
  * @next_queue: number of the queue to check first, so that the queues take turns
  * @offset: hwtimer_clock_offset() when the worker last read it
@@ -56,8 +56,8 @@ struct hwtimer_worker_queue {
  *	it is another one
  * @idle: wait queue of hwtimer_worker_detach(), woken when @running has changed; its own
  *	lock is taken inside @lock
- * @sleeping: the worker found no due alarm and armed the hrtimers; so a kick has to arm them
- *	anew
+ * @sleeping: the worker found no due alarm and armed the hrtimers; so a kick has to arm
+ *	them anew
  * @wakeups: number of times the worker woke up
  * @due: room for the indices of the timers that expire in one slice; used by the kthread
  *	only
@@ -106,13 +106,14 @@ static void queue_arm(struct hwtimer_worker_queue *queue)
 }
 
 /*
- * Returns whether CLOCK_REALTIME was set. If it was, makes all alarms by that clock due now,
- * in the order of their queue. If the clock was set back while the worker was busy, an alarm
- * that was kicked for the present time of the old clock would otherwise come much too late.
+ * Returns whether CLOCK_REALTIME was set. If it was, makes all alarms by that clock due
+ * now, in the order of their queue. If the clock was set back while the worker was busy,
+ * an alarm that was kicked for the present time of the old clock would otherwise come
+ * much too late.
  *
- * The loop runs over all alarms by that clock. It cannot be done in pieces, because an alarm
- * that is not changed yet could stand behind one that is not due. It is rare: see the top of
- * this file.
+ * The loop runs over all alarms by that clock. It cannot be done in pieces, because an
+ * alarm that is not changed yet could stand behind one that is not due. It is rare: see
+ * the top of this file.
  */
 static bool worker_follow_clock(struct hwtimer_worker *worker)
 {
@@ -174,8 +175,8 @@ static void worker_set_running(struct hwtimer_worker *worker,
 }
 
 /*
- * Takes out a due alarm, as queues_pick(). If the clock is set while the queues are checked,
- * checks them again.
+ * Takes out a due alarm, as queues_pick(). If the clock is set while the queues are
+ * checked, checks them again.
  */
 static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker)
 {
@@ -191,9 +192,10 @@ static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker)
 /*
  * Prepares the worker to sleep until the first alarm of a queue is due.
  *
- * The task's state is set before the hrtimers are armed. Otherwise an hrtimer could wake the
- * worker before the state is set, and the wake-up would be lost. The state is also set
- * before the lock is dropped, because a kick that finds @sleeping set arms an hrtimer, too.
+ * The task's state is set before the hrtimers are armed. Otherwise an hrtimer could wake
+ * the worker before the state is set, and the wake-up would be lost. The state is also
+ * set before the lock is dropped, because a kick that finds @sleeping set arms an
+ * hrtimer, too.
  */
 static void worker_falls_asleep(struct hwtimer_worker *worker)
 {
@@ -213,7 +215,7 @@ static void worker_wakes_up(struct hwtimer_worker *worker)
 	worker->wakeups++;
 }
 
-/* Counts the last wake-up for @job, which the worker serves now; once for each wake-up. */
+/* Counts the last wake-up for @job, which the worker serves now; each wake-up once. */
 static void worker_count_wakeup(const struct hwtimer_worker *worker,
 				struct hwtimer_job *job)
 {
@@ -259,12 +261,12 @@ static int hwtimer_worker_run(void *data)
 /**
  * hwtimer_worker_kick - have the worker serve an alarm at a given time
  * @alarm: the alarm; its job was attached
- * @time: ns on the alarm's clock, plus the alarm's offset; a time beyond the range of that
- *	clock never comes
+ * @time: ns on the alarm's clock, plus the alarm's offset; a time beyond the range of
+ *	that clock never comes
  *
- * An earlier time that the alarm already has stays. If the job is detached, nothing happens.
- * A caller that computes @time from the state of an instance holds that instance's lock. Any
- * context but an interrupt; does not sleep; takes the worker's lock.
+ * An earlier time that the alarm already has stays. If the job is detached, nothing
+ * happens. A caller that computes @time from the state of an instance holds that
+ * instance's lock. Any context but an interrupt; does not sleep; takes the worker's lock.
  */
 void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time)
 {
@@ -289,7 +291,7 @@ unlock:
 	spin_unlock(&worker->lock);
 }
 
-/* Takes an alarm out of its queue. If the worker sleeps, arms the hrtimer for the next one. */
+/* Takes an alarm out of its queue; while the worker sleeps, arms the hrtimer anew. */
 static void worker_forget(struct hwtimer_worker *worker,
 			  struct hwtimer_alarm *alarm)
 {
@@ -308,8 +310,9 @@ static void worker_forget(struct hwtimer_worker *worker,
  * hwtimer_worker_forget - take the alarms of a job out of the worker's queues
  * @job: the job; was attached
  *
- * The worker serves the alarms again only after another hwtimer_worker_kick(). Does not wait
- * if the worker is just serving one of them. Does not sleep; takes the worker's lock.
+ * The worker serves the alarms again only after another hwtimer_worker_kick(). Does not
+ * wait if the worker is just serving one of them. Does not sleep; takes the worker's
+ * lock.
  */
 void hwtimer_worker_forget(struct hwtimer_job *job)
 {
@@ -355,8 +358,8 @@ static void worker_alarm_init(struct hwtimer_alarm *alarm,
  * @turn: function that serves the alarm @job->turns
  * @chores: function that serves the alarm @job->chores
  *
- * Jobs go to the workers in turn. The worker does not serve the job before one of its alarms
- * is kicked. Does not sleep; takes no lock.
+ * Jobs go to the workers in turn. The worker does not serve the job before one of its
+ * alarms is kicked. Does not sleep; takes no lock.
  */
 void hwtimer_worker_attach(struct hwtimer_job *job, hwtimer_serve_fn *turn,
 			   hwtimer_serve_fn *chores)
@@ -385,9 +388,9 @@ static bool worker_left(struct hwtimer_worker *worker,
  * hwtimer_worker_detach - take a job away from its worker
  * @job: the job; was attached, and may be detached already
  *
- * Afterwards the worker does not touch the job, even if one of its alarms is kicked. Sleeps
- * until the worker has finished the slice of this job that is running, if one is. Takes the
- * worker's lock. Must not be called by a function that serves the job.
+ * Afterwards the worker does not touch the job, even if one of its alarms is kicked.
+ * Sleeps until the worker has finished the slice of this job that is running, if one is.
+ * Takes the worker's lock. Must not be called by a function that serves the job.
  */
 void hwtimer_worker_detach(struct hwtimer_job *job)
 {
@@ -402,11 +405,11 @@ void hwtimer_worker_detach(struct hwtimer_job *job)
 }
 
 /*
- * Not sched_set_fifo(): it is for drivers, which cannot know what else runs on the machine.
- * Here the administrator chooses the number, to rank the worker among the machine's other
- * real-time threads. By default the worker is an ordinary thread. chrt can change the
- * priority later; the module parameter sets it before the first timer, each time the module
- * is loaded.
+ * Not sched_set_fifo(): it is for drivers, which cannot know what else runs on the
+ * machine. Here the administrator chooses the number, to rank the worker among the
+ * machine's other real-time threads. By default the worker is an ordinary thread. chrt
+ * can change the priority later; the module parameter sets it before the first timer,
+ * each time the module is loaded.
  */
 static int worker_set_priority(struct hwtimer_worker *worker,
 			       unsigned int rt_prio)
@@ -472,8 +475,8 @@ static void worker_stop(struct hwtimer_worker *worker)
  * @count: number of workers, at least 1
  * @rt_prio: SCHED_FIFO priority of the workers; 0: ordinary threads
  *
- * Return: 0, -ENOMEM, or the error of kthread_create() or of setting the priority; after an
- * error no worker is left. May sleep.
+ * Return: 0, -ENOMEM, or the error of kthread_create() or of setting the priority; after
+ * an error no worker is left. May sleep.
  */
 int hwtimer_workers_start(unsigned int count, unsigned int rt_prio)
 {

@@ -3,9 +3,10 @@
  * Workers call functions at given times. A worker is a kthread hwtimer/N with one hrtimer
  * for each clock, which wakes the worker for the earliest alarm.
  *
- * hwtimer_main.c starts and stops the workers. hwtimer_instance.c attaches the job of each
- * instance to a worker; hwtimer_instance.c and hwtimer_client.c detach it. hwtimer_wakeup.c
- * and hwtimer_client.c kick the alarms of a job when the instance has something to do.
+ * hwtimer_main.c starts and stops the workers. hwtimer_instance.c attaches the job of
+ * each instance to a worker; hwtimer_instance.c and hwtimer_client.c detach it.
+ * hwtimer_wakeup.c and hwtimer_client.c kick the alarms of a job when the instance has
+ * something to do.
  *
  * A worker knows nothing of instances: an alarm carries the function that serves it, as a
  * work item does. One kthread serves many instances, because a thread for each would cost
@@ -26,8 +27,8 @@ struct hwtimer_worker;
  * @alarm: the alarm, which is not in its queue any more
  * @due: room for HWTIMER_HOLD indices of records; belongs to the worker
  *
- * The worker calls the function with no lock held. The function does one slice of its work.
- * It may sleep, but not for long, because other instances wait for the worker.
+ * The worker calls the function with no lock held. The function does one slice of its
+ * work. It may sleep, but not for long, because other instances wait for the worker.
  */
 typedef void hwtimer_serve_fn(struct hwtimer_alarm *alarm, u32 *due);
 
@@ -56,8 +57,8 @@ struct hwtimer_alarm {
  *	several reasons, its time is the earliest
  * @wakeups: number of wake-ups of the worker after which it served this job; protected by
  *	the worker's lock
- * @served_at: number of the wake-up after which the worker last served this job; protected
- *	by the worker's lock
+ * @served_at: number of the wake-up after which the worker last served this job;
+ *	protected by the worker's lock
  * @detached: the alarms can no longer be queued; protected by the worker's lock
  */
 struct hwtimer_job {
