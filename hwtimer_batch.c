@@ -3,9 +3,9 @@
  * Does many operations in one ioctl: copies at most HWTIMER_HOLD of them in, does them,
  * copies their results out, and goes on with the next ones.
  *
- * Called by hwtimer_ioctl.c, which has checked the sizes, the counts and the flags of a
- * SUBMIT. Works in pieces, so that the kernel needs little memory for a long array, and a
- * signal can end the call.
+ * Called by hwtimer_ioctl.c, which has checked the number of operations and, for SUBMIT,
+ * the flags. Works in pieces, so that the kernel needs little memory for a long array,
+ * and a signal can end the call.
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>

@@ -285,7 +285,7 @@ static void bulk_run_singly(struct hwtimer_instance *instance,
 		u64 one[2] = { words[2 * i], words[2 * i + 1] };
 		int err = bulk_reserve(instance, bulk, 1);
 
-		/* To refuse a time needs no memory. */
+		/* To refuse the time of a timer needs no memory. */
 		if (err && !hwtimer_op_no_time(one[1], bulk->flags)) {
 			spin_unlock(&instance->lock);
 			one[0] = err;
@@ -300,7 +300,7 @@ static void bulk_run_singly(struct hwtimer_instance *instance,
  * hwtimer_bulk_run - do the operations of a bulk, in their order
  * @instance: the instance; neither its mutex setup nor its lock is held
  * @bulk: the bulk; only op and flags are used
- * @words: in: the timers; out: the results. See the top of hwtimer_bulk.c
+ * @words: in: the timers; out: the results; see the top of this file
  * @count: number of operations, at most HWTIMER_HOLD
  *
  * Frees discarded events first, which makes room for new timers.
@@ -332,8 +332,8 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
  * @results: results of a SCHEDULE by hwtimer_bulk_run(); overwritten
  * @count: number of results, at most HWTIMER_HOLD
  *
- * Discards the event of a timer that has expired meanwhile. A timer whose event was
- * delivered stays so. May reschedule; takes the instance's lock.
+ * Discards the event of a timer that has expired meanwhile. A timer that was delivered or
+ * handed back meanwhile cannot be undone. May reschedule; takes the instance's lock.
  */
 void hwtimer_bulk_undo(struct hwtimer_instance *instance, u64 *results,
 		       u32 count)

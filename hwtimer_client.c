@@ -16,8 +16,10 @@
  * until the callback has returned and the event is finished. Therefore
  *
  *   a record in state HWTIMER_LEAVING is one whose callback runs, or is about to run;
- *   a thread that then takes the mutex knows that this callback has returned;
- *   a thread that stopped the instance first knows that no further callback will start.
+ *   a thread that finds such a record, and then takes the mutex, knows that this callback
+ *   has returned;
+ *   a thread that stops the instance, and then takes the mutex, knows that no further
+ *   callback will start.
  *
  * One event is taken at a time, so that all other timers can still be cancelled. One
  * slice has up to HWTIMER_CLIENT_SLICE callbacks. Then the next slice is queued again,
@@ -50,10 +52,10 @@
  * @reader: entry in the wait queue of the instance; protected by that queue's lock
  * @chore: has the worker call callbacks, if there is no workqueue; constant
  * @work: work item that calls callbacks on options.workqueue
- * @caller: the task in which a function of the client's runs; NULL: none runs. Written
- *	with the instance's harvest held. Any task may read it without a lock, to see
- *	whether the function runs in that task itself
- * @called: id of the timer for which the function runs; written with the instance's
+ * @caller: the task that is calling a function of the client's, options.expire or that of
+ *	hwtimer_client_stop(); NULL: none. Written with the instance's harvest held. A
+ *	task may read it without a lock, but learns only whether it is the caller itself
+ * @called: id of the timer for which the function is called; written with the instance's
  *	harvest held, read by @caller only
  * @harvest_key: lockdep's class of the instance's harvest
  * @work_key: lockdep's class of @work
@@ -520,8 +522,9 @@ EXPORT_SYMBOL_GPL(hwtimer_client_cancel);
  * this: then it does not wait, because the client's callbacks never run at the same time.
  *
  * Return: as hwtimer_client_cancel(), where -EALREADY means that this function has
- * waited; -EDEADLK: the caller is the callback for this very timer, or is just getting it
- * back, and nothing has changed. May sleep; takes the mutex harvest to wait.
+ * waited; -EDEADLK: the caller is the callback for this very timer, or the function to
+ * which hwtimer_client_stop() is handing it back, and nothing has changed. May sleep;
+ * takes the mutex harvest to wait.
  */
 int hwtimer_client_cancel_sync(struct hwtimer_client *client, u64 id)
 {

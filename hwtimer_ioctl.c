@@ -215,7 +215,7 @@ static long ioctl_stop(struct hwtimer_instance *instance, void __user *argument)
 		return ret;
 	if (stop.flags || stop.reserved || stop.count > INT_MAX)
 		return -EINVAL;
-	/* Fail here, while no timer has been handed back: that cannot be undone. */
+	/* Fail before a timer is handed back, because that cannot be undone. */
 	if (put_user(stop.left, &user_stop->left))
 		return -EFAULT;
 	if (hwtimer_instance_stop(instance))

@@ -27,8 +27,9 @@
  * @now: time on the instance's clock, ns; 0: the clock has not been read yet. Protected
  *	by the instance's lock
  *
- * Reading the clock takes as long as scheduling a timer. Absolute deadlines mostly need
- * no clock, so it is read when it is first needed, and once in each hold of the lock.
+ * Reading the clock takes as long as scheduling a timer, and absolute deadlines mostly
+ * need no clock. So it is read when it is first needed, and at most once in each hold of
+ * the lock.
  */
 struct hwtimer_moment {
 	const struct hwtimer_instance *instance;

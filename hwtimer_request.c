@@ -402,8 +402,8 @@ bool hwtimer_request_try(struct hwtimer_instance *instance,
  *	each SCHEDULE that succeeded is undone
  * @count: number of requests, at most HWTIMER_HOLD
  *
- * Discards the event of a timer that has expired meanwhile. A timer whose event was
- * delivered stays so. May reschedule; takes the instance's lock.
+ * Discards the event of a timer that has expired meanwhile. A timer that was delivered or
+ * handed back meanwhile cannot be undone. May reschedule; takes the instance's lock.
  */
 void hwtimer_request_undo(struct hwtimer_instance *instance,
 			  struct hwtimer_request *requests, u32 count)

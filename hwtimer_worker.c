@@ -15,8 +15,8 @@
  * An alarm goes into and out of its queue in O(log n). After CLOCK_REALTIME was set,
  * worker_follow_clock() changes all alarms by that clock in one hold of the worker's
  * lock. There is one such alarm for each instance by that clock; programs can have
- * max_instances instances, 4,096 by default. Only a suspend causes this, and setting the
- * clock, which needs CAP_SYS_TIME.
+ * max_instances instances, 4,096 by default. Only a suspend, or setting the clock, which
+ * needs CAP_SYS_TIME, causes this.
  */
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
@@ -52,8 +52,8 @@ struct hwtimer_worker_queue {
  * @queues: the alarms, by the number of their clock
  * @next_queue: number of the queue to check first, so that the queues take turns
  * @offset: hwtimer_clock_offset() when the worker last read it
- * @running: the job that is being served; NULL: none. hwtimer_worker_detach() waits until
- *	it is another one
+ * @running: the job that is being served; NULL: none. hwtimer_worker_detach() waits while
+ *	it is the job to be detached
  * @idle: wait queue of hwtimer_worker_detach(), woken when @running has changed; its own
  *	lock is taken inside @lock
  * @sleeping: the worker found no due alarm and armed the hrtimers; so a kick has to arm
@@ -448,7 +448,7 @@ static int worker_start(struct hwtimer_worker *worker, unsigned int nr,
 		kthread_create(hwtimer_worker_run, worker, "hwtimer/%u", nr);
 	if (IS_ERR(worker->task))
 		return PTR_ERR(worker->task);
-	/* An hrtimer that is still armed wakes the task after the thread has ended. */
+	/* An armed hrtimer may wake the task even after the thread has ended. */
 	get_task_struct(worker->task);
 	err = worker_set_priority(worker, rt_prio);
 	if (err) {
