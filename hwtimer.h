@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The instance, its locks, and the layers of the module.
+ * Defines the instance, its locks, and the layers of the module. Included by every source
+ * file that handles instances.
  *
- * An instance is what one open("/dev/hwtimer") or one hwtimer_client_create() gives. Its
- * owner is the file or the kernel client. The worker only borrows it, until
- * hwtimer_worker_detach() returns.
+ * One open("/dev/hwtimer") or one hwtimer_client_create() creates one instance. The file
+ * or the kernel client owns it. The worker uses it too, until hwtimer_worker_detach()
+ * returns.
  *
- *   file ──> instance ──> wheel    which timers are due
+ *   owner ─> instance ──> wheel    which timers are due
  *                    ├──> table    the state of each timer
  *                    ├──> pool     memory for buckets and events
  *                    ├──> ready    events that wait to be read
  *                    ├──> exchange requests and events through mapped rings
  *                    ├──> notice   when and how readers are told
- *                    └──> job      what the worker does for it
+ *                    └──> job      the alarms by which the worker serves it
  *
- * Layers. The order of the objects in Kbuild is the order of the layers, with the faces at
- * the top and the memory at the bottom. No object uses a symbol of an object above it;
- * `make lint` checks that. A low layer that has to tell a high one something calls a function
- * that the high one gave it: an alarm's, a wait-queue entry's, or a chore's.
+ * Layers. The order of the objects in Kbuild is the order of the layers, with the faces
+ * at the top and the memory at the bottom. No object uses a symbol of an object above it;
+ * `make lint` checks that. To tell a higher layer something, a lower layer calls a
+ * function pointer that the higher layer has set: in an alarm, a wait-queue entry, or a
+ * chore.
  *
  *   faces        main, ioctl, batch, client, debug, stats, occupancy
  *   whole        instance, turn
@@ -37,18 +39,20 @@
  *     readers.lock       spinlock of the wait queue
  *       worker->lock     spinlock: the worker's queues of alarms
  *
- * No two of the mutexes are held together, with one exception: the first timer takes setup
- * inside drain. instance->lock and readers.lock are not held together either. mmap() takes
- * setup inside mmap_lock. A client's functions run with its harvest held, and may take locks
- * of their own; lockdep has a class for each client's harvest. open() is called with the
- * mutex of all misc devices held, and takes none of these mutexes. No interrupt takes any of
- * these locks: the hrtimer's callback only wakes the worker.
+ * A thread holds at most one of an instance's three mutexes, with one exception: if the
+ * first timer comes through the ring, setup is taken inside drain. instance->lock and
+ * readers.lock are never held together. mmap() takes setup inside mmap_lock. A client's
+ * functions run with the client's harvest held, and may take locks of their own; lockdep
+ * has a class for each client's harvest. open() is called with the mutex of all misc
+ * devices held, and takes none of these mutexes. No interrupt handler takes any of these
+ * locks: the hrtimer's callback only wakes the worker.
  *
- * The registry of all instances has a spinlock of its own, see hwtimer_registry.c. It is
- * taken with none of the above held but a client's harvest.
+ * The registry of all instances has its own spinlock, see hwtimer_registry.c. Of the
+ * locks above, only a client's harvest may be held when it is taken.
  *
- * One hold of instance->lock deals with HWTIMER_HOLD timers at most, and nothing under it
- * sleeps or allocates. hwtimer_supply_reserve() brings the memory before.
+ * One hold of instance->lock handles at most HWTIMER_HOLD timers. Nothing under it sleeps
+ * or allocates memory; hwtimer_supply_reserve() allocates the memory before it takes the
+ * lock.
  */
 #ifndef HWTIMER_H
 #define HWTIMER_H
@@ -79,44 +83,50 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
 struct hwtimer_chore;
 
 /**
- * struct hwtimer_instance - one wheel and all that belongs to it
- * @setup: see above
- * @harvest: see above
- * @lock: see above; protects all members of which nothing else is said
- * @settings: written with both @setup and @lock held, so read with either; constant once
- *	@started. hwtimer_settings_get() reads them without a lock
- * @offsets: how far each clock in the time namespace in which the file was opened is ahead
- *	of the host's clock, ns, by the number of the clock; 0 for a kernel client. Constant
- *	before the first timer
- * @started: the wheel and the table exist; set once
- * @stopped: STOP was called; set once
- * @wheel: the wheel
+ * struct hwtimer_instance - one wheel and everything that belongs to it
+ * @setup: mutex; see above
+ * @harvest: mutex; see above
+ * @lock: spinlock; protects all members below that name no other protection
+ * @settings: the settings; written with both @setup and @lock held, so either is enough
+ *	to read them. Constant once @started. hwtimer_settings_get() is for callers that
+ *	hold neither
+ * @offsets: ns by which each clock of the time namespace in which the file was opened is
+ *	ahead of the host's clock, by the number of the clock; 0 for a kernel client.
+ *	Written by open() only
+ * @started: the wheel and the table exist; set once, with both @setup and @lock held.
+ *	Read without a lock by hwtimer_instance_started()
+ * @stopped: the instance was stopped; set once. Also read without the lock
+ * @wheel: the wheel; empty until @started
  * @wheel_memory: the memory of its buckets; constant once @started
  * @table: the records
  * @pool: the chunks
- * @ready: indices of expired records, in the order in which they expired. Records that are
- *	leaving stay at the front until the holder of @harvest takes them out, and nobody
- *	else passes them
- * @discards: number of records in @ready that are to be dropped; also read without the lock
- * @periodic: number of periodic timers, which have two records each
- * @exchange: the rings; see there for its locks
- * @notice: when and how readers are told
- * @stats: the counters. hwtimer_stats_get() adds those that the wheel and the worker keep;
- *	pending and ready are always exact. ready is also read without the lock
- * @wakeup: when the wheel has to be turned
- * @trim: spare chunks on trial
- * @stopping: how far STOP has come
- * @leaving: the timers that are leaving at the moment; protected by @harvest
- * @readers: the readers that wait for events, or for the end
- * @job: what the worker does for the instance; protected by the worker's lock
- * @chore: what a kernel client has the worker do; NULL: nothing. Constant before the first
- *	timer, as is @callbacks
- * @callbacks: a kernel client gets the events by callbacks. It can wait until a callback has
- *	finished, so a timer that is leaving is still known by its id
- * @nr: number of the instance, from 1 on; never used again while the module is loaded;
+ * @ready: indices of expired records, in the order in which they expired. Records that
+ *	are being delivered stay at the front until the holder of @harvest takes them out;
+ *	no other thread takes records from behind them
+ * @discards: number of records in @ready that are to be dropped; also read without the
+ *	lock
+ * @periodic: number of periodic timers, each of which has two records
+ * @exchange: the rings; see struct hwtimer_exchange for its locks
+ * @notice: when and how readers are told; see struct hwtimer_notice for its protection
+ * @stats: the counters. hwtimer_stats_get() adds those that the wheel and the worker
+ *	keep. pending and ready are always exact. ready is also read without the lock
+ * @wakeup: the time of the next turn of the wheel
+ * @trim: the spare chunks that are freed if they stay unused
+ * @stopping: the progress of STOP
+ * @leaving: the timers that are being delivered or handed back; protected by @harvest
+ * @readers: wait queue of the readers, which wait for events or for the end; has its own
+ *	lock. A kernel client has an entry here, too
+ * @job: the alarms by which the worker serves the instance; see struct hwtimer_job
+ * @chore: function of a kernel client that the worker calls; NULL: none. Constant before
+ *	the first timer, as is @callbacks
+ * @callbacks: a kernel client gets the events by callbacks. A client can wait until a
+ *	callback has returned, so CANCEL still knows the id of a timer that is being
+ *	delivered
+ * @nr: number of the instance, 1 or higher, never reused while the module is loaded;
  *	constant
- * @opener: process that opened it; constant
- * @listing: the place in the registry
+ * @opener: process that created the instance, as its pid in the initial pid namespace;
+ *	constant
+ * @listing: entry in the registry; protected by the registry
  */
 struct hwtimer_instance {
 	struct mutex setup; /* see above */
@@ -154,7 +164,12 @@ struct hwtimer_instance {
 	struct hwtimer_listing listing;
 };
 
-/* Whether the wheel and the table exist, and the settings are constant; no lock needed. */
+/**
+ * hwtimer_instance_started - whether the wheel exists and the settings are constant
+ * @instance: the instance; no lock is needed
+ *
+ * Return: whether the wheel and the table exist. Any context.
+ */
 static inline bool
 hwtimer_instance_started(const struct hwtimer_instance *instance)
 {
@@ -162,9 +177,15 @@ hwtimer_instance_started(const struct hwtimer_instance *instance)
 	return smp_load_acquire(&instance->started);
 }
 
-/*
- * Whether no event is left, and none will come; no lock needed. Nothing is queued once
- * @stopped is set, so the number of events that is read after it is final.
+/**
+ * hwtimer_instance_drained - whether no event waits, and none will come
+ * @instance: the instance; no lock is needed
+ *
+ * No event is queued after @stopped is set. So if the number of events is read after
+ * @stopped, it cannot rise any more.
+ *
+ * Return: whether the instance is stopped and no event waits to be read. Events in the
+ * completion ring do not count. Any context.
  */
 static inline bool
 hwtimer_instance_drained(const struct hwtimer_instance *instance)
@@ -174,22 +195,30 @@ hwtimer_instance_drained(const struct hwtimer_instance *instance)
 	       !READ_ONCE(instance->stats.ready);
 }
 
-/* The number of timers that count against the limit. */
+/**
+ * hwtimer_instance_timers - count the timers that count against the limit
+ * @instance: the instance; its lock is held
+ *
+ * Return: the number of timers. A periodic timer has two records, but counts once.
+ */
 static inline u32
 hwtimer_instance_timers(const struct hwtimer_instance *instance)
 {
 	return instance->table.used - instance->periodic;
 }
 
-/*
- * The time on the instance's clock, ns: what clock_gettime() returns in the time namespace
- * in which the file was opened, wherever the caller runs. All times of an instance
- * (deadlines, ticks, wakeup.at, stopping.at, what user space and tracing are told) are of
- * this clock. The alarm job.turns converts to the host's clock, see hwtimer_worker_kick().
- * Only job.chores, the notice and the exchange go by the host's CLOCK_MONOTONIC, as they
- * measure nothing but durations.
+/**
+ * hwtimer_instance_now - read the instance's clock
+ * @instance: the instance; its settings are constant, or @setup or @lock is held
  *
- * The settings are locked, or constant.
+ * This is the time that clock_gettime() returns in the time namespace in which the file
+ * was opened, no matter in which namespace the caller runs. All times of an instance are
+ * on this clock: deadlines, ticks, wakeup.at, stopping.at, and all times that user space
+ * and tracing get. The alarm job.turns converts them to the host's clock, see
+ * hwtimer_worker_kick(). Only job.chores, the notice, the exchange and the trim use the
+ * host's CLOCK_MONOTONIC, because they measure nothing but durations.
+ *
+ * Return: the time, ns. Does not sleep.
  */
 static inline u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
 {
@@ -198,9 +227,13 @@ static inline u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
 	return clock->now() + instance->offsets[clock->nr];
 }
 
-/*
- * Adds @count, which may be negative, to the number of events that wait. Readers read the
- * number with no lock held, and are woken after it has changed.
+/**
+ * hwtimer_instance_add_ready - change the number of events that wait to be read
+ * @instance: the instance; its lock is held
+ * @count: number to add; may be negative
+ *
+ * Readers read the number without the lock. A caller that adds events wakes the readers
+ * afterwards.
  */
 static inline void hwtimer_instance_add_ready(struct hwtimer_instance *instance,
 					      s64 count)
@@ -209,7 +242,13 @@ static inline void hwtimer_instance_add_ready(struct hwtimer_instance *instance,
 	WRITE_ONCE(instance->stats.ready, instance->stats.ready + count);
 }
 
-/* The same for discarded events that are still in the queue. */
+/**
+ * hwtimer_instance_add_discards - change the number of discarded events in the queue
+ * @instance: the instance; its lock is held
+ * @count: number to add; may be negative
+ *
+ * Other threads read the number without the lock.
+ */
 static inline void
 hwtimer_instance_add_discards(struct hwtimer_instance *instance, s64 count)
 {
@@ -217,9 +256,13 @@ hwtimer_instance_add_discards(struct hwtimer_instance *instance, s64 count)
 	WRITE_ONCE(instance->discards, instance->discards + count);
 }
 
-/*
- * Whether the wheel may stand too far behind the clock; the instance's lock is held. Goes by
- * jiffies, as reading a clock takes as long as scheduling a timer.
+/**
+ * hwtimer_instance_behind - whether the wheel may stand too far behind the clock
+ * @instance: the instance; its lock is held
+ *
+ * Uses jiffies, because reading a clock takes as long as scheduling a timer.
+ *
+ * Return: whether hwtimer_wakeup_follow() has to move the wheel before a timer is added.
  */
 static inline bool
 hwtimer_instance_behind(const struct hwtimer_instance *instance)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many operations in one ioctl: they are copied in, done, and their results
- * copied out, HWTIMER_HOLD at a time. Called by hwtimer_ioctl.c, which has
- * checked what holds for all of them.
+ * Does many operations in one ioctl: copies at most HWTIMER_HOLD of them in, does them,
+ * copies their results out, and goes on with the next ones.
+ *
+ * Called by hwtimer_ioctl.c, which has checked the number of operations and, for SUBMIT,
+ * the flags. Works in pieces, so that the kernel needs little memory for a long array,
+ * and a signal can end the call.
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -15,12 +18,14 @@
 #include "hwtimer_request.h"
 
 /**
- * struct batch - an ioctl of many operations
- * @instance: for which
- * @count: how many
- * @memory: of so many operations as are done at a time
- * @submit: what is asked for; or NULL, then
- * @bulk: is
+ * struct batch - one ioctl that does many operations
+ * @instance: the instance
+ * @count: number of operations
+ * @memory: room for the operations that are done at a time, @count or HWTIMER_HOLD
+ * @submit: argument of the ioctl, if it is SUBMIT; otherwise NULL
+ * @bulk: argument of the ioctl, if it is BULK; otherwise NULL
+ *
+ * Only one thread uses a batch, so no lock protects the members.
  */
 struct batch {
 	struct hwtimer_instance *instance;
@@ -30,7 +35,10 @@ struct batch {
 	const struct hwtimer_bulk *bulk;
 };
 
-/* Copies in; returns how many of @count elements have arrived. */
+/*
+ * Copies elements @first to @first + @count - 1 of the user's array at @address in, each
+ * of @size bytes. Returns the number of elements that were copied whole.
+ */
 static u32 elements_in(void *to, u64 address, u64 first, u32 count, size_t size)
 {
 	const void __user *from = u64_to_user_ptr(address) + first * size;
@@ -39,7 +47,7 @@ static u32 elements_in(void *to, u64 address, u64 first, u32 count, size_t size)
 	return count - DIV_ROUND_UP(left, size);
 }
 
-/* Copies out; returns how many of @count elements have arrived. */
+/* Copies elements out to the user's array, as elements_in() copies them in. */
 static u32 elements_out(u64 address, u64 first, const void *from, u32 count,
 			size_t size)
 {
@@ -49,7 +57,10 @@ static u32 elements_out(u64 address, u64 first, const void *from, u32 count,
 	return count - DIV_ROUND_UP(left, size);
 }
 
-/* Returns how many of @count requests were done and told so, or -EFAULT. */
+/*
+ * Does @count requests from @first on. Returns the number of requests whose results were
+ * copied out, or -EFAULT if there is none.
+ */
 static long submit_some(const struct batch *batch, u32 first, u32 count)
 {
 	struct hwtimer_request *requests = batch->memory;
@@ -67,7 +78,11 @@ static long submit_some(const struct batch *batch, u32 first, u32 count)
 	return done ? (long)done : -EFAULT;
 }
 
-/* Returns how many of @count operations were done and told so, or an error. */
+/*
+ * Does @count operations of a bulk from @first on. Returns the number of operations that
+ * were done and, if results are wanted, whose results were copied out. If there is none,
+ * returns -EFAULT or the error of hwtimer_bulk_run().
+ */
 static long bulk_some(const struct batch *batch, u32 first, u32 count)
 {
 	const struct hwtimer_bulk *bulk = batch->bulk;
@@ -93,7 +108,7 @@ static long bulk_some(const struct batch *batch, u32 first, u32 count)
 	return done ? (long)done : -EFAULT;
 }
 
-/* Does all of a batch that has memory; returns how many, or an error. */
+/* Does a batch that has memory; returns the number of operations done, or an error. */
 static long batch_run(const struct batch *batch)
 {
 	u32 done = 0;
@@ -116,7 +131,7 @@ static long batch_run(const struct batch *batch)
 	return done ? (long)done : ret;
 }
 
-/* The same, with memory for elements of @size bytes. */
+/* Does a batch, and allocates and frees its memory: @size bytes for each operation. */
 static long batch_run_with(struct batch *batch, size_t size)
 {
 	long ret;
@@ -133,11 +148,12 @@ static long batch_run_with(struct batch *batch, size_t size)
 }
 
 /**
- * hwtimer_batch_submit - HWTIMER_IOC_SUBMIT
- * @instance: for which
- * @submit: valid
+ * hwtimer_batch_submit - HWTIMER_IOC_SUBMIT: do many requests
+ * @instance: the instance; none of its locks is held
+ * @submit: argument of the ioctl; its flags and its count are valid
  *
- * Return: as struct hwtimer_submit says. May sleep.
+ * Return: the number of requests done; if none was, 0 (the count is 0), -EFAULT or
+ * -ENOMEM. May sleep.
  */
 long hwtimer_batch_submit(struct hwtimer_instance *instance,
 			  const struct hwtimer_submit *submit)
@@ -152,11 +168,12 @@ long hwtimer_batch_submit(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_batch_bulk - HWTIMER_IOC_BULK
- * @instance: for which
- * @bulk: any, but for the size
+ * hwtimer_batch_bulk - HWTIMER_IOC_BULK: do one operation on many timers
+ * @instance: the instance; none of its locks is held
+ * @bulk: argument of the ioctl; its size and its count are valid, the rest is unchecked
  *
- * Return: as struct hwtimer_bulk says. May sleep.
+ * Return: the number of operations done; if none was, 0 (the count is 0), -EINVAL,
+ * -EFAULT or -ENOMEM. May sleep.
  */
 long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk)
@@ -170,7 +187,7 @@ long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 
 	if (err)
 		return err;
-	/* Before there are timers of which nobody would hear. */
+	/* The program would never learn the ids of its new timers. */
 	if (bulk->op == HWTIMER_OP_SCHEDULE && bulk->count && !bulk->results)
 		return -EFAULT;
 	return batch_run_with(&batch, sizeof(struct hwtimer_bulk_timer));

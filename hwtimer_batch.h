@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Many operations in one ioctl: SUBMIT and BULK. Called by hwtimer_ioctl.c.
+ * Executes the ioctls that do many operations, SUBMIT and BULK. Called by
+ * hwtimer_ioctl.c.
  */
 #ifndef HWTIMER_BATCH_H
 #define HWTIMER_BATCH_H

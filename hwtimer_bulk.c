@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bulks: one operation on many timers, which have all but the time, user_data
- * and id in common. Asked by hwtimer_batch.c, which has copied them into the
- * kernel.
+ * Does bulks: the same operation on many timers, which differ only in time, user_data and
+ * id. Called by hwtimer_batch.c, which has copied the timers into the kernel.
  *
- * The words of a bulk are, before, a struct hwtimer_bulk_timer for each timer, or
- * only the id for each CANCEL; from the front on they become the results, one for
- * each. Nothing but them is touched for what a program asks, and each loop knows
- * what is constant: that is what makes a bulk faster than requests.
+ * The words of a bulk are an array of u64. Before the operations it has a struct
+ * hwtimer_bulk_timer, two words, for each timer; for CANCEL, only the id. Each operation
+ * then writes its result, one word, so the results overwrite the array from its front on.
+ *
+ * A bulk is faster than requests for two reasons: its input and output are these words
+ * only, and each loop knows at compile time what is constant.
  */
 #include "hwtimer_bulk.h"
 #include "hwtimer_intake.h"
@@ -15,11 +16,11 @@
 #include "hwtimer_request.h"
 
 /**
- * hwtimer_bulk_check - what is wrong with all of a bulk
- * @instance: for which
- * @bulk: of it, the op and the flags
+ * hwtimer_bulk_check - check the operation and the flags of a bulk
+ * @instance: the instance; its lock is not held
+ * @bulk: the bulk; only op and flags are used
  *
- * Return: 0 or -EINVAL.
+ * Return: 0 or -EINVAL. Does not sleep; may take the instance's lock.
  */
 int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		       const struct hwtimer_bulk *bulk)
@@ -35,9 +36,9 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 }
 
 /*
- * Schedules timers @first to @last - 1, or as many as there are records at hand, or up
- * to one that is refused; returns how many. Not inline, so that the loop has all the
- * registers.
+ * Schedules timers @first to @last - 1, but ends when the table's hand has no more
+ * records, and before a timer whose time is refused. Returns the number of timers
+ * scheduled. Not inline, so that the loop has all registers for itself.
  */
 static noinline u32 bulk_schedule_hand(struct hwtimer_table *table,
 				       const struct hwtimer_intake *intake,
@@ -71,7 +72,7 @@ static noinline u32 bulk_schedule_hand(struct hwtimer_table *table,
 	return i - first;
 }
 
-/* Why a timer was not scheduled, for which there is room, or is not. */
+/* The error for a timer that was not scheduled. @room: the limit leaves room for it. */
 static int bulk_refusal(const struct hwtimer_instance *instance, u64 time,
 			u32 flags, bool room)
 {
@@ -80,7 +81,7 @@ static int bulk_refusal(const struct hwtimer_instance *instance, u64 time,
 	return room ? -ENOMEM : hwtimer_op_refusal(instance);
 }
 
-/* Schedules @count timers; returns how many it could. */
+/* Schedules @count timers, and writes their results. Returns how many it scheduled. */
 static u32 bulk_schedule(struct hwtimer_instance *instance, u32 flags,
 			 u64 *words, u32 count, struct hwtimer_moment *moment)
 {
@@ -146,13 +147,13 @@ static __always_inline int bulk_reschedule(struct hwtimer_instance *instance,
 					   u64 id, u64 time, u32 flags,
 					   struct hwtimer_moment *moment)
 {
-	/* As of a request: before it is seen whether there is such a timer. */
+	/* A request checks its time before its id, too. */
 	if (hwtimer_op_no_time(time, flags))
 		return -EINVAL;
 	return hwtimer_op_reschedule(instance, id, time, flags, moment);
 }
 
-/* @flags are a constant: in the loop they are not asked about. */
+/* Always inline: @flags are constant, so the loop does not test them. */
 static __always_inline void
 bulk_reschedule_all(struct hwtimer_instance *instance, u32 flags, u64 *words,
 		    u32 count, struct hwtimer_moment *moment)
@@ -170,7 +171,10 @@ bulk_reschedule_all(struct hwtimer_instance *instance, u32 flags, u64 *words,
 	}
 }
 
-/* The same two while tracing listens: that takes far longer than a cache miss. */
+/*
+ * bulk_cancel_all() and bulk_reschedule_all() while their tracepoints are enabled. They
+ * do not prefetch, because tracing takes far longer than a cache miss.
+ */
 static noinline void bulk_cancel_traced(struct hwtimer_instance *instance,
 					u32 flags, u64 *words, u32 count,
 					struct hwtimer_moment *moment)
@@ -200,7 +204,7 @@ static noinline void bulk_reschedule_traced(struct hwtimer_instance *instance,
 	}
 }
 
-/* Does it all. The lock is held, and let go. */
+/* Does @count operations. Called with the instance's lock held; releases it. */
 static void bulk_run_locked(struct hwtimer_instance *instance,
 			    const struct hwtimer_bulk *bulk, u64 *words,
 			    u32 count) __releases(&instance->lock)
@@ -235,8 +239,8 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 }
 
 /*
- * Lets the instance start if it has to. Until then the settings may become
- * others, so what was checked before is checked again.
+ * Checks the bulk, and starts the instance if the operation needs that. Until the
+ * instance has started, SETUP may change the settings, so checks again afterwards.
  */
 static int bulk_prepare(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk)
@@ -253,7 +257,7 @@ static int bulk_prepare(struct hwtimer_instance *instance,
 	}
 }
 
-/* Locks the instance; returns 0 if there is room for @count operations. */
+/* Locks the instance; returns 0 if it has memory for @count operations, or -ENOMEM. */
 static int bulk_reserve(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk, u32 count)
 	__acquires(&instance->lock)
@@ -267,8 +271,9 @@ static int bulk_reserve(struct hwtimer_instance *instance,
 }
 
 /*
- * Without the memory for all of it at once, there may be enough for some. It is no
- * CANCEL: that needs none.
+ * Does @count operations one by one, when there is not enough memory for all at once:
+ * there may be enough for some of them. CANCEL never gets here, because it needs no
+ * memory.
  */
 static void bulk_run_singly(struct hwtimer_instance *instance,
 			    const struct hwtimer_bulk *bulk, u64 *words,
@@ -280,7 +285,7 @@ static void bulk_run_singly(struct hwtimer_instance *instance,
 		u64 one[2] = { words[2 * i], words[2 * i + 1] };
 		int err = bulk_reserve(instance, bulk, 1);
 
-		/* It needs no memory to be refused. */
+		/* To refuse the time of a timer needs no memory. */
 		if (err && !hwtimer_op_no_time(one[1], bulk->flags)) {
 			spin_unlock(&instance->lock);
 			one[0] = err;
@@ -292,13 +297,16 @@ static void bulk_run_singly(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_bulk_run - do operations of one kind, in their order
- * @instance: for which
- * @bulk: of it, the op and the flags
- * @words: see above
- * @count: at most HWTIMER_HOLD
+ * hwtimer_bulk_run - do the operations of a bulk, in their order
+ * @instance: the instance; neither its mutex setup nor its lock is held
+ * @bulk: the bulk; only op and flags are used
+ * @words: in: the timers; out: the results; see the top of this file
+ * @count: number of operations, at most HWTIMER_HOLD
  *
- * Return: 0; -EINVAL, -ENOMEM: nothing was done. May sleep.
+ * Frees discarded events first, which makes room for new timers.
+ *
+ * Return: 0: each operation has a result; -EINVAL, -ENOMEM: no operation was done. May
+ * sleep.
  */
 int hwtimer_bulk_run(struct hwtimer_instance *instance,
 		     const struct hwtimer_bulk *bulk, u64 *words, u32 count)
@@ -319,10 +327,13 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_bulk_undo - take back timers of which user space did not hear
- * @instance: for which
- * @results: of a SCHEDULE by hwtimer_bulk_run(); garbage afterwards
- * @count: at most HWTIMER_HOLD
+ * hwtimer_bulk_undo - cancel new timers whose ids user space did not get
+ * @instance: the instance; its lock is not held
+ * @results: results of a SCHEDULE by hwtimer_bulk_run(); overwritten
+ * @count: number of results, at most HWTIMER_HOLD
+ *
+ * Discards the event of a timer that has expired meanwhile. A timer that was delivered or
+ * handed back meanwhile cannot be undone. May reschedule; takes the instance's lock.
  */
 void hwtimer_bulk_undo(struct hwtimer_instance *instance, u64 *results,
 		       u32 count)
@@ -333,6 +344,6 @@ void hwtimer_bulk_undo(struct hwtimer_instance *instance, u64 *results,
 	};
 
 	spin_lock(&instance->lock);
-	/* A result that is no id names no timer. */
+	/* A result that is an error is no timer's id, so it cancels nothing. */
 	bulk_run_locked(instance, &cancel, results, count);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Bulks: one operation on many timers. Called by hwtimer_batch.c.
+ * Does bulks: the same operation on many timers. Called by hwtimer_batch.c.
  */
 #ifndef HWTIMER_BULK_H
 #define HWTIMER_BULK_H

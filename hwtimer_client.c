@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Kernel clients: an instance that belongs to another module, whose events are
- * callbacks instead of what read() delivers. The functions are exported; see
- * <linux/hwtimer_client.h>.
+ * Gives other modules timers: each client owns an instance, and its events are callbacks.
+ * Other modules call the functions here, which are exported; see
+ * <linux/hwtimer_client.h>. The worker and the instance call functions that the client
+ * registers with them.
  *
- * Whoever calls callbacks, the worker or a work item, does what read() does, one
- * event at a time: takes it, calls, and finishes it, and holds instance->harvest
- * from before it takes the event until it has finished it. So
+ * A client waits for events as a thread in read() does, by an entry in instance->readers.
+ * The entry has a function of the client's, client_wake(). When the instance wakes its
+ * readers, that function queues the client's work item or, if the client has no
+ * workqueue, kicks the alarm job.chores. The worker then calls client_chore(), which the
+ * client has registered as instance->chore.
  *
- *   a record that is leaving is one whose callback runs, or is about to;
- *   who then takes the mutex knows that this callback is over;
- *   who has stopped the instance before that knows that no other will begin.
+ * So callbacks run in the worker or in a work item. Either one handles events the way
+ * read() does, one at a time, and holds instance->harvest from before it takes an event
+ * until the callback has returned and the event is finished. Therefore
  *
- * Batches of one, as any other timer can still be cancelled then. What is done a
- * slice at a time is HWTIMER_CLIENT_SLICE callbacks, after which others that wait
- * for the worker, or for the workqueue, have their turn.
+ *   a record in state HWTIMER_LEAVING is one whose callback runs, or is about to run;
+ *   a thread that finds such a record, and then takes the mutex, knows that this callback
+ *   has returned;
+ *   a thread that stops the instance, and then takes the mutex, knows that no further
+ *   callback will start.
  *
- * Lockdep has a class for the mutex, and one for the work item, of each client:
- * so it sees whoever waits for a callback with a lock held that the callback
- * takes, and lets the callback of one client wait for another's.
+ * One event is taken at a time, so that all other timers can still be cancelled. One
+ * slice has up to HWTIMER_CLIENT_SLICE callbacks. Then the next slice is queued again,
+ * behind other work that waits for the worker, or for the workqueue.
+ *
+ * Lockdep has a class of its own for the mutex and for the work item of each client. So
+ * it notices a thread that waits for a callback while it holds a lock that the callback
+ * takes, and it allows a callback of one client to wait for a callback of another.
  */
 #include <linux/export.h>
 #include <linux/ktime.h>
@@ -33,20 +42,21 @@
 #include "hwtimer_stats.h"
 #include "hwtimer_turn.h"
 
-/* So many callbacks the worker, or a work item, calls at a time. */
+/* Maximum number of callbacks per slice */
 #define HWTIMER_CLIENT_SLICE 32
 
 /**
- * struct hwtimer_client - a module's own instance
- * @instance: its
- * @options: as created; constant
- * @reader: waits in the instance's wait queue, as a thread in read() does
- * @chore: calls callbacks in the worker
- * @work: calls callbacks on options.workqueue
- * @caller: the task in which a function of the client's runs; NULL: none does.
- *	Written with the instance's harvest held; what others read of it tells
- *	them only whether it is they
- * @called: the timer that it runs for; for @caller only
+ * struct hwtimer_client - an instance that belongs to another module
+ * @instance: the instance; constant
+ * @options: the options of hwtimer_client_create(); constant
+ * @reader: entry in the wait queue of the instance; protected by that queue's lock
+ * @chore: has the worker call callbacks, if there is no workqueue; constant
+ * @work: work item that calls callbacks on options.workqueue
+ * @caller: the task that is calling a function of the client's, options.expire or that of
+ *	hwtimer_client_stop(); NULL: none. Written with the instance's harvest held. A
+ *	task may read it without a lock, but learns only whether it is the caller itself
+ * @called: id of the timer for which the function is called; written with the instance's
+ *	harvest held, read by @caller only
  * @harvest_key: lockdep's class of the instance's harvest
  * @work_key: lockdep's class of @work
  */
@@ -66,13 +76,13 @@ static_assert((int)HWTIMER_CLIENT_MONOTONIC == (int)HWTIMER_MONOTONIC);
 static_assert((int)HWTIMER_CLIENT_BOOTTIME == (int)HWTIMER_BOOTTIME);
 static_assert((int)HWTIMER_CLIENT_REALTIME == (int)HWTIMER_REALTIME);
 
-/* Whether we are in a function of the client's. */
+/* Whether the current task is in a function of the client's. */
 static bool client_calls_us(const struct hwtimer_client *client)
 {
 	return READ_ONCE(client->caller) == current;
 }
 
-/* A function of the client's is about to be called for timer @id. */
+/* To be called before a function of the client's is called for timer @id. */
 static void client_enter(struct hwtimer_client *client, u64 id)
 {
 	lockdep_assert_held(&client->instance->harvest);
@@ -80,6 +90,7 @@ static void client_enter(struct hwtimer_client *client, u64 id)
 	WRITE_ONCE(client->caller, current);
 }
 
+/* To be called after that function has returned. */
 static void client_leave(struct hwtimer_client *client)
 {
 	lockdep_assert_held(&client->instance->harvest);
@@ -89,22 +100,22 @@ static void client_leave(struct hwtimer_client *client)
 /* ---- callbacks ---- */
 
 /*
- * Takes the first event, of which a callback is to be told; false: none. Adds to
- * @discarded how many discarded ones were before it.
+ * Takes the first event out for a callback; returns whether it could. Frees discarded
+ * events in front of it, HWTIMER_HOLD at most, and adds their number to @discarded.
  */
 static bool client_take(struct hwtimer_client *client, u32 *discarded)
 {
 	struct hwtimer_instance *instance = client->instance;
 	u64 now;
 
-	/* Whoever has stopped it waits until we leave. */
+	/* The thread that has stopped the instance is waiting for this slice to end. */
 	if (READ_ONCE(instance->stopped))
 		return false;
 	*discarded += hwtimer_harvest_discarded(instance);
 	return hwtimer_harvest_take(instance, 1, &now);
 }
 
-/* Calls the callback for the first event, as client_take() has it; false: none. */
+/* Calls the callback for the first event; otherwise as client_take(). */
 static bool client_call(struct hwtimer_client *client, u32 *discarded)
 {
 	struct hwtimer_instance *instance = client->instance;
@@ -124,22 +135,28 @@ static bool client_call(struct hwtimer_client *client, u32 *discarded)
 	return taken;
 }
 
-/* Has some callbacks called, by the worker or a work item; any context but an interrupt. */
+/*
+ * Has a slice of callbacks called, by the worker or the work item. Any context but an
+ * interrupt; client_wake() holds the lock of the wait queue.
+ */
 static void client_kick(struct hwtimer_client *client)
 {
 	struct hwtimer_instance *instance = client->instance;
 
-	/* A stopped client calls no callbacks, but the last event to go wakes readers, too. */
+	/*
+	 * A stopped client calls no callbacks. The stop wakes its entry all the same, and
+	 * so does the end of the last event.
+	 */
 	if (READ_ONCE(instance->stopped))
 		return;
 	if (client->options.workqueue)
 		queue_work(client->options.workqueue, &client->work);
 	else
-		/* Behind the other alarms that are due by now. */
+		/* The present time puts the alarm behind others that are due. */
 		hwtimer_worker_kick(&instance->job.chores, ktime_get_ns());
 }
 
-/* Calls some callbacks; if events are left, has others called later. */
+/* One slice: calls callbacks, and kicks the next slice if events are left. */
 static void client_serve(struct hwtimer_client *client)
 {
 	const struct hwtimer_instance *instance = client->instance;
@@ -158,7 +175,7 @@ static void client_work(struct work_struct *work)
 	client_serve(container_of(work, struct hwtimer_client, work));
 }
 
-/* The worker does its chores; the reason may be another one. */
+/* Called by the worker at each of the instance's chores, whatever the reason for them. */
 static void client_chore(struct hwtimer_chore *chore)
 {
 	struct hwtimer_client *client =
@@ -168,7 +185,7 @@ static void client_chore(struct hwtimer_chore *chore)
 		client_serve(client);
 }
 
-/* The instance wakes its readers; called with the lock of the wait queue held. */
+/* Called when the instance wakes its readers, with the lock of the wait queue held. */
 static int client_wake(wait_queue_entry_t *reader, unsigned int mode, int flags,
 		       void *key)
 {
@@ -176,7 +193,7 @@ static int client_wake(wait_queue_entry_t *reader, unsigned int mode, int flags,
 	return 1;
 }
 
-/* ---- a client's life ---- */
+/* ---- creating and ending a client ---- */
 
 static int client_settings(const struct hwtimer_client_options *options,
 			   struct hwtimer_settings *settings)
@@ -211,7 +228,7 @@ static void client_register_keys(struct hwtimer_client *client)
 				   &client->harvest_key, "hwtimer_client");
 }
 
-/* Nobody knows @client any more, but maybe the work item, which has nothing to do. */
+/* Frees a client that no thread uses. If its work item is queued, it finds nothing to do. */
 static void client_free(struct hwtimer_client *client)
 {
 	remove_wait_queue(&client->instance->readers, &client->reader);
@@ -222,7 +239,7 @@ static void client_free(struct hwtimer_client *client)
 	kfree(client);
 }
 
-/* From now on the client is the reader of its instance. */
+/* Makes the client the reader of its instance, as the top of this file says. */
 static void client_attach(struct hwtimer_client *client)
 {
 	struct hwtimer_instance *instance = client->instance;
@@ -234,7 +251,7 @@ static void client_attach(struct hwtimer_client *client)
 	add_wait_queue(&instance->readers, &client->reader);
 }
 
-/* A client with the default settings, or NULL. */
+/* Returns a client whose instance has the default settings, or NULL. */
 static struct hwtimer_client *
 client_alloc(const struct hwtimer_client_options *options, u32 timers)
 {
@@ -255,13 +272,13 @@ client_alloc(const struct hwtimer_client_options *options, u32 timers)
 }
 
 /**
- * hwtimer_client_create - a client, with its wheel
- * @options: need not live on
+ * hwtimer_client_create - create a client, with its wheel
+ * @options: the options; copied, so they may be freed afterwards
  *
- * Clients do not count against max_instances, which is for programs.
+ * The module parameter max_instances limits programs only; clients do not count.
  *
- * Return: the client, or ERR_PTR(): -EINVAL (an option out of range or unknown,
- * no callback), -ENOMEM. May sleep.
+ * Return: the client, or ERR_PTR(): -EINVAL (an option is out of range or unknown, or
+ * there is no callback), -ENOMEM. May sleep.
  */
 struct hwtimer_client *
 hwtimer_client_create(const struct hwtimer_client_options *options)
@@ -287,23 +304,24 @@ hwtimer_client_create(const struct hwtimer_client_options *options)
 EXPORT_SYMBOL_GPL(hwtimer_client_create);
 
 /*
- * Afterwards no callback runs, and none will be called, see client_kick(). So neither the
- * worker nor the workqueue waits for the mutex while timers are handed back.
+ * Stops the instance, and waits until no callback runs. Afterwards none will be called,
+ * see client_kick(). So neither the worker nor the workqueue waits for the mutex harvest
+ * while timers are handed back.
  */
 static void client_quiesce(struct hwtimer_client *client)
 {
 	struct hwtimer_instance *instance = client->instance;
 
-	/* That it is a callback that we wait for, lockdep cannot see below. */
+	/* Lockdep does not see that hwtimer_worker_detach() may wait for a callback. */
 	might_lock(&instance->harvest);
 	hwtimer_instance_stop(instance);
 	hwtimer_worker_detach(&instance->job);
 	cancel_work_sync(&client->work);
 }
 
-/* Hands the timer in the batch to the client. */
-static void client_give(struct hwtimer_client *client,
-			hwtimer_return_fn unprocessed)
+/* Hands the timer in instance->leaving.page back to the client. */
+static void client_return(struct hwtimer_client *client,
+			  hwtimer_return_fn unprocessed)
 {
 	const struct hwtimer_unprocessed *timer =
 		client->instance->leaving.page;
@@ -314,8 +332,9 @@ static void client_give(struct hwtimer_client *client,
 }
 
 /*
- * Hands all timers back, those that are due first; returns how many. One at a time,
- * as @unprocessed may cancel any of the others, and free what they point to.
+ * Hands all timers back to the client, expired ones first; returns the number of timers.
+ * Takes one timer at a time, because @unprocessed may cancel any of the others, and free
+ * what their user_data points to.
  */
 static u32 client_hand_back(struct hwtimer_client *client,
 			    hwtimer_return_fn unprocessed)
@@ -328,7 +347,7 @@ static u32 client_hand_back(struct hwtimer_client *client,
 	do {
 		taken = hwtimer_harvest_take_expired(instance, &more);
 		if (taken) {
-			client_give(client, unprocessed);
+			client_return(client, unprocessed);
 			hwtimer_harvest_finish_expired(instance);
 		}
 		count += taken;
@@ -337,7 +356,7 @@ static u32 client_hand_back(struct hwtimer_client *client,
 	do {
 		taken = hwtimer_harvest_take_pending(instance, 1, &more);
 		if (taken)
-			client_give(client, unprocessed);
+			client_return(client, unprocessed);
 		hwtimer_harvest_finish_pending(instance, taken, taken);
 		count += taken;
 		cond_resched();
@@ -346,17 +365,19 @@ static u32 client_hand_back(struct hwtimer_client *client,
 }
 
 /**
- * hwtimer_client_stop - let no callback begin any more, and wait for one that runs
- * @client: of which; may be stopped already
- * @unprocessed: called for each timer that was not processed, that is, whose
- *	callback has not begun; NULL: they are not handed back yet
+ * hwtimer_client_stop - stop a client, wait for its callback, and get its timers back
+ * @client: the client; may be stopped already
+ * @unprocessed: function to call for each timer that was not processed, that is, whose
+ *	callback has not begun; NULL: no timer is handed back yet
  *
- * From the beginning of the call on nothing can be scheduled. A timer is handed
- * back once, whichever call it is that does so; a periodic one is, if it had not
- * come to its end. Afterwards, if @unprocessed is not NULL, there is no timer.
+ * From the beginning of the call no timer can be scheduled. Before any timer is handed
+ * back, the call waits until no callback runs; from then on none begins. Each timer is
+ * handed back once, even if several calls hand timers back; so is a periodic timer that
+ * has not ended. If @unprocessed is not NULL, the client has no timers afterwards.
  *
- * Return: how many were handed back; -EDEADLK from a function of this client's:
- * nothing has changed. May sleep.
+ * Return: the number of timers handed back; -EDEADLK: the caller is a function of this
+ * client's, and nothing has changed. May sleep; takes the mutex harvest, and holds it
+ * while @unprocessed runs.
  */
 int hwtimer_client_stop(struct hwtimer_client *client,
 			hwtimer_return_fn unprocessed)
@@ -378,20 +399,20 @@ int hwtimer_client_stop(struct hwtimer_client *client,
 EXPORT_SYMBOL_GPL(hwtimer_client_stop);
 
 /**
- * hwtimer_client_destroy - the end of a client and of all its timers
- * @client: in whose functions nobody else is, or will be. NULL and ERR_PTR() are
- *	nobody
+ * hwtimer_client_destroy - free a client and all its timers
+ * @client: the client; with NULL or an ERR_PTR() nothing happens. No other thread is in
+ *	one of these functions for this client, or will call one
  *
- * Stops it, which waits for a callback that runs. Timers that were not processed
- * are dropped: call hwtimer_client_stop() before to have them.
+ * Stops the client, and waits for a callback that runs. Timers that were not processed
+ * are dropped; to get them back, call hwtimer_client_stop() first.
  *
- * A module has to do this before it goes away: in its exit function, and in its
- * init function if that fails. Before, it must have ended all that may use the
- * client, but callbacks, which may until this waits for them; afterwards it may
- * destroy the workqueue.
+ * A module has to call this before it is unloaded: in its exit function, and in its init
+ * function if that fails. Before the call, the module must end everything that may use
+ * the client, except for callbacks: they may use it until this function has waited for
+ * them. After the call, the module may destroy the workqueue.
  *
- * Return: 0; -EDEADLK from a function of this client's: nothing has changed. May
- * sleep.
+ * Return: 0; -EDEADLK: the caller is a function of this client's, and nothing has
+ * changed. May sleep.
  */
 int hwtimer_client_destroy(struct hwtimer_client *client)
 {
@@ -418,19 +439,17 @@ static int client_run(struct hwtimer_client *client,
 }
 
 /**
- * hwtimer_client_schedule - a new timer
- * @client: whose
- * @request: as for HWTIMER_IOC_SCHEDULE: in: time, user_data and, if wanted,
- *	flags, interval, slack, count; all else 0. Out: id, and result
+ * hwtimer_client_schedule - schedule a new timer
+ * @client: the client
+ * @request: as for HWTIMER_IOC_SCHEDULE. In: time, user_data and, if wanted, flags,
+ *	interval, slack and count; everything else 0. Out: id and result
  *
- * The callback may begin before this returns.
+ * The callback may begin before this function returns. With HWTIMER_FIXED_DELAY, the
+ * interval counts from the return of the callback.
  *
- * With HWTIMER_FIXED_DELAY, the interval counts from when the callback returns.
- *
- * Return: 0, -EINVAL, -ERANGE, -EDOM, -ENOSPC, -ENOMEM as struct hwtimer_request
- * says (-ENOMEM also where memory has to be brought, but the calling task is being
- * killed), -ESHUTDOWN (stopped). May sleep; from a callback too it may have to wait
- * for memory.
+ * Return: 0; -EINVAL, -ERANGE, -EDOM, -ENOSPC or -ENOMEM, as struct hwtimer_request says;
+ * -ENOMEM also if memory has to be allocated while the calling task is being killed;
+ * -ESHUTDOWN: the client is stopped. May sleep to wait for memory, in a callback, too.
  */
 int hwtimer_client_schedule(struct hwtimer_client *client,
 			    struct hwtimer_request *request)
@@ -444,15 +463,15 @@ int hwtimer_client_schedule(struct hwtimer_client *client,
 EXPORT_SYMBOL_GPL(hwtimer_client_schedule);
 
 /**
- * hwtimer_client_reschedule - another deadline for a timer
- * @client: whose
- * @id: of the timer; stays
- * @time: ns, as in struct hwtimer_request
- * @flags: HWTIMER_ABSOLUTE
+ * hwtimer_client_reschedule - give a pending timer another deadline
+ * @client: the client
+ * @id: id of the timer, any number; the timer keeps it
+ * @time: delay or deadline, ns, as in struct hwtimer_request
+ * @flags: HWTIMER_ABSOLUTE or 0
  *
- * Return: 0; -EALREADY (it has expired: its callback runs, or will), -ENOENT
- * (there is no such timer any more), -EINVAL, -ENOMEM, -ESHUTDOWN (stopped):
- * nothing has changed. May sleep.
+ * Return: 0; -EALREADY: the timer has expired, and its callback runs or will run;
+ * -ENOENT: the client has no such timer; -EINVAL; -ENOMEM; -ESHUTDOWN: the client is
+ * stopped. After an error the timer has not changed. May sleep.
  */
 int hwtimer_client_reschedule(struct hwtimer_client *client, u64 id, u64 time,
 			      u32 flags)
@@ -469,21 +488,21 @@ int hwtimer_client_reschedule(struct hwtimer_client *client, u64 id, u64 time,
 EXPORT_SYMBOL_GPL(hwtimer_client_reschedule);
 
 /**
- * hwtimer_client_cancel - end a timer
- * @client: whose
- * @id: of the timer; anything
+ * hwtimer_client_cancel - cancel a timer
+ * @client: the client
+ * @id: id of the timer; any number
  *
- * Return: 0: its callback has not begun, and will not (of a periodic timer: not
- * again); -EALREADY: its callback is just running, or being entered, and is the
- * last, or it is just being handed back by hwtimer_client_stop(); -ENOENT: there
- * is no such timer any more: its last callback has returned, or it was cancelled
- * or handed back. May sleep.
+ * Return: 0: the callback has not begun, and will not begin (of a periodic timer: not
+ * again); -EALREADY: the callback is running or about to run, and this is its last run,
+ * or hwtimer_client_stop() is just handing the timer back; -ENOENT: the client has no
+ * such timer: its last callback has returned, or it was cancelled or handed back. May
+ * sleep.
  */
 int hwtimer_client_cancel(struct hwtimer_client *client, u64 id)
 {
 	struct hwtimer_request request = {
 		.op = HWTIMER_OP_CANCEL,
-		/* Of what waits for its callback, too. */
+		/* Cancels an expired timer that waits for its callback, too. */
 		.flags = HWTIMER_DISCARD,
 		.id = id,
 	};
@@ -493,17 +512,19 @@ int hwtimer_client_cancel(struct hwtimer_client *client, u64 id)
 EXPORT_SYMBOL_GPL(hwtimer_client_cancel);
 
 /**
- * hwtimer_client_cancel_sync - end a timer, and wait for its callback
- * @client: whose
- * @id: of the timer; anything
+ * hwtimer_client_cancel_sync - cancel a timer, and wait for its callback
+ * @client: the client
+ * @id: id of the timer; any number
  *
- * Afterwards the callback does not run for this timer, and will not: what it uses
- * may be freed. Waits only if it is just running.
+ * Afterwards the callback does not run for this timer and will not run, so memory that it
+ * uses may be freed. Waits only if the callback is running or about to run, or if the
+ * timer is just being handed back. A callback of another timer of this client may call
+ * this: then it does not wait, because the client's callbacks never run at the same time.
  *
- * Return: as hwtimer_client_cancel(), -EALREADY meaning that it was waited for.
- * -EDEADLK from the callback of this very timer: nothing has changed. From that of
- * another timer of this client's it does not wait, as they never run at the same
- * time. May sleep.
+ * Return: as hwtimer_client_cancel(), where -EALREADY means that this function has
+ * waited; -EDEADLK: the caller is the callback for this very timer, or the function to
+ * which hwtimer_client_stop() is handing it back, and nothing has changed. May sleep;
+ * takes the mutex harvest to wait.
  */
 int hwtimer_client_cancel_sync(struct hwtimer_client *client, u64 id)
 {
@@ -523,9 +544,14 @@ int hwtimer_client_cancel_sync(struct hwtimer_client *client, u64 id)
 }
 EXPORT_SYMBOL_GPL(hwtimer_client_cancel_sync);
 
-/* ---- what it tells of itself ---- */
+/* ---- information about a client ---- */
 
-/* What the options said. Any context. */
+/**
+ * hwtimer_client_private - get the private pointer of a client
+ * @client: the client
+ *
+ * Return: the member private of the options. Any context.
+ */
 void *hwtimer_client_private(const struct hwtimer_client *client)
 {
 	return client->options.private;
@@ -533,11 +559,11 @@ void *hwtimer_client_private(const struct hwtimer_client *client)
 EXPORT_SYMBOL_GPL(hwtimer_client_private);
 
 /**
- * hwtimer_client_stats - counters
- * @client: of which
- * @stats: out, as HWTIMER_IOC_STATS: delivered are the callbacks that have
- *	returned; of what stop has handed back, unprocessed are the timers that
- *	were pending, discarded those that had expired
+ * hwtimer_client_stats - read the counters of a client
+ * @client: the client
+ * @stats: out: the counters, as HWTIMER_IOC_STATS. delivered counts callbacks that have
+ *	returned. Of the timers that hwtimer_client_stop() has handed back, unprocessed
+ *	counts those that were pending, and discarded those that had expired
  *
  * May sleep.
  */

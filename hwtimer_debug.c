@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shows all instances to root, in debugfs: three text files in /sys/kernel/debug/hwtimer/,
- * each with one line or more for each instance:
+ * Shows all instances to root, in three text files of debugfs,
+ * /sys/kernel/debug/hwtimer/:
  *
- *	instances	the process that opened it, its wheel, its counters
- *	occupancy	which buckets have entries, see hwtimer_occupancy_show()
- *	lateness	how many events were late by which power of two ns
+ *	instances	process that created the instance, settings of the wheel, counters
+ *	occupancy	number of buckets with entries, see hwtimer_occupancy_show()
+ *	lateness	number of late events, by powers of two ns
  *
- * hwtimer_main.c creates and removes the files. A directory for each instance would make
- * open() slower by more than everything else that it does. On a kernel without debugfs the
- * files are missing, and nothing else changes.
+ * hwtimer_main.c creates and removes the files, and seq_file calls the functions that
+ * show them. Not a directory for each instance: that would more than double the time of
+ * open(). On a kernel without debugfs the files are missing, and nothing else changes.
  *
- * Readers go through the registry by the numbers of the instances, so they miss no instance
- * that stays.
+ * Readers go through the registry in the order of the instances' numbers. So they show
+ * every instance that exists from the beginning of the reading to its end.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -32,14 +32,14 @@ static const char lateness_headline[] =
 
 static struct dentry *hwtimer_debug_dir;
 
-/* Returns the instance that @element is, or NULL for the headline and for the end. */
+/* Returns the instance of an element; NULL if it is the headline, or if there is none. */
 static struct hwtimer_instance *instance_of(void *element)
 {
 	return element == SEQ_START_TOKEN ? NULL : element;
 }
 
 /* A position is the number of an instance; 0 is the headline. */
-static void *debug_start(struct seq_file *seq, loff_t *position)
+static void *registry_start(struct seq_file *seq, loff_t *position)
 {
 	struct hwtimer_instance *instance;
 
@@ -51,7 +51,7 @@ static void *debug_start(struct seq_file *seq, loff_t *position)
 	return instance;
 }
 
-static void debug_stop(struct seq_file *seq, void *element)
+static void registry_stop(struct seq_file *seq, void *element)
 {
 	struct hwtimer_instance *instance = instance_of(element);
 
@@ -59,11 +59,12 @@ static void debug_stop(struct seq_file *seq, void *element)
 		hwtimer_registry_put(instance);
 }
 
-static void *debug_next(struct seq_file *seq, void *element, loff_t *position)
+static void *registry_next(struct seq_file *seq, void *element,
+			   loff_t *position)
 {
-	debug_stop(seq, element);
+	registry_stop(seq, element);
 	++*position;
-	return debug_start(seq, position);
+	return registry_start(seq, position);
 }
 
 static void show_instance(struct seq_file *seq,
@@ -127,12 +128,12 @@ static int lateness_show(struct seq_file *seq, void *element)
 	return 0;
 }
 
-/* All files go through the instances in the same way. */
+/* Defines NAME_fops for the file NAME. NAME_show() shows one instance. */
 #define DEBUG_FILE(name)                                   \
 	static const struct seq_operations name##_sops = { \
-		.start = debug_start,                      \
-		.next = debug_next,                        \
-		.stop = debug_stop,                        \
+		.start = registry_start,                   \
+		.next = registry_next,                     \
+		.stop = registry_stop,                     \
 		.show = name##_show,                       \
 	};                                                 \
 	DEFINE_SEQ_ATTRIBUTE(name)
@@ -141,7 +142,11 @@ DEBUG_FILE(instances);
 DEBUG_FILE(occupancy);
 DEBUG_FILE(lateness);
 
-/* Creates the files, at module load. A file that cannot be created is missing. May sleep. */
+/**
+ * hwtimer_debug_start - create the files, at module load
+ *
+ * Does not fail: a file that cannot be created is missing. May sleep.
+ */
 void hwtimer_debug_start(void)
 {
 	struct dentry *dir = debugfs_create_dir("hwtimer", NULL);
@@ -152,7 +157,11 @@ void hwtimer_debug_start(void)
 	hwtimer_debug_dir = dir;
 }
 
-/* Removes the files, at module unload. May sleep. */
+/**
+ * hwtimer_debug_stop - remove the files, at module unload
+ *
+ * Waits for reads that are in progress. May sleep.
+ */
 void hwtimer_debug_stop(void)
 {
 	debugfs_remove(hwtimer_debug_dir);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The files in debugfs that show all instances. hwtimer_main.c creates and removes them.
+ * Creates and removes the files in debugfs that show all instances. Called by
+ * hwtimer_main.c.
  */
 #ifndef HWTIMER_DEBUG_H
 #define HWTIMER_DEBUG_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes an instance out of its parts, stops it and takes it apart; see hwtimer_instance.h.
+ * Puts an instance together from its parts, stops it, and takes it apart; see
+ * hwtimer_instance.h.
  */
 #include <linux/atomic.h>
 #include <linux/mm.h>
@@ -21,10 +22,11 @@
 static atomic64_t hwtimer_last_nr;
 
 /**
- * hwtimer_instance_create - make an instance with the default settings
+ * hwtimer_instance_create - create an instance with the default settings
  * @timers: limit of pending timers and unread events
  *
- * Return: the instance, attached to a worker, or NULL: no memory. May sleep.
+ * Return: the instance, attached to a worker and entered in the registry; NULL: no
+ * memory. May sleep.
  */
 struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 {
@@ -49,7 +51,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	hwtimer_notice_init(&instance->notice);
 	instance->trim.at = HWTIMER_TICK_NONE;
 	instance->wakeup.at = HWTIMER_TICK_NONE;
-	/* Never, until there is a wheel. */
+	/* hwtimer_instance_behind() is false until there is a wheel. */
 	instance->wakeup.follow_at = MAX_JIFFY_OFFSET;
 	hwtimer_worker_attach(&instance->job, hwtimer_turn,
 			      hwtimer_turn_chores);
@@ -64,9 +66,11 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 
 /**
  * hwtimer_instance_destroy - free an instance and all its timers
- * @instance: the instance; only its worker and debugfs still know it
+ * @instance: the instance; nothing but its worker, the work item of its rings and readers
+ *	of debugfs still uses it
  *
- * Takes time in proportion to the number of timers. May sleep.
+ * Takes time in proportion to the number of timers. May sleep; no lock of the instance is
+ * held.
  */
 void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 {
@@ -107,8 +111,8 @@ static void query_fill(const struct hwtimer_instance *instance,
 	};
 }
 
-/* Whether QUERY finds a timer. It finds a periodic one while its event is being read, too. */
-static bool record_found(const struct hwtimer_record *record)
+/* Whether QUERY finds the timer. While its event is being read, only a periodic one. */
+static bool query_finds(const struct hwtimer_record *record)
 {
 	switch (record->state) {
 	case HWTIMER_PENDING:
@@ -122,11 +126,11 @@ static bool record_found(const struct hwtimer_record *record)
 }
 
 /**
- * hwtimer_instance_query - tell about one timer
+ * hwtimer_instance_query - HWTIMER_IOC_QUERY: describe one timer
  * @instance: the instance; its lock is not held
- * @query: in: the id; out: everything else
+ * @query: in: the id; out: all other members, unless there is an error
  *
- * Return: 0 or -ENOENT. Does not sleep.
+ * Return: 0; -ENOENT: no such timer. Does not sleep; takes the instance's lock.
  */
 int hwtimer_instance_query(struct hwtimer_instance *instance,
 			   struct hwtimer_query *query)
@@ -136,7 +140,7 @@ int hwtimer_instance_query(struct hwtimer_instance *instance,
 
 	spin_lock(&instance->lock);
 	record = hwtimer_table_find(&instance->table, query->id);
-	if (record && record_found(record)) {
+	if (record && query_finds(record)) {
 		query_fill(instance, query, record);
 		err = 0;
 	}
@@ -144,7 +148,7 @@ int hwtimer_instance_query(struct hwtimer_instance *instance,
 	return err;
 }
 
-/* What the first STOP does, and no later one. */
+/* Stops an instance that is not stopped yet. */
 static void stop_first(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
@@ -159,10 +163,12 @@ static void stop_first(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_instance_stop - let no timer expire, and none be scheduled, any more
+ * hwtimer_instance_stop - stop an instance for good
  * @instance: the instance; its lock is not held. May be stopped already
  *
- * Does not sleep.
+ * From now on no timer expires, none can be scheduled, and readers are told so. The worker
+ * forgets the alarms of the instance, except for a last poll of the rings and for trimming
+ * memory. Does not sleep; takes the instance's lock, and wakes readers without it.
  */
 void hwtimer_instance_stop(struct hwtimer_instance *instance)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The life of an instance, from open() or hwtimer_client_create() to its end, and what can be
- * asked of it as a whole. Called by its owners, hwtimer_main.c and hwtimer_client.c, and by
- * hwtimer_ioctl.c. It stands above the parts that it puts together.
+ * Creates an instance, stops it, destroys it, and looks up one of its timers. Called by
+ * the owners of instances, hwtimer_main.c and hwtimer_client.c, and by hwtimer_ioctl.c.
+ * This layer stands above the parts of an instance, because it puts them together.
  */
 #ifndef HWTIMER_INSTANCE_H
 #define HWTIMER_INSTANCE_H

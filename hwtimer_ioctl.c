@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ioctls: arguments are copied in, checked, handed on, and copied out.
- * Called by the device's file operations with whatever user space gives them.
+ * Executes the ioctls: copies the arguments in, checks them, calls the layer below, and
+ * copies the results out. Called by the file operations in hwtimer_main.c, with unchecked
+ * arguments from user space.
  */
 #include <linux/compat.h>
 #include <linux/eventfd.h>
@@ -15,7 +16,7 @@
 #include "hwtimer_request.h"
 #include "hwtimer_stats.h"
 
-/* What user space finds in hwtimer_info.features */
+/* The value of hwtimer_info.features */
 #define HWTIMER_FEATURES                                           \
 	(HWTIMER_FEATURE_HIERARCHICAL | HWTIMER_FEATURE_PERIODIC | \
 	 HWTIMER_FEATURE_CLOCKS | HWTIMER_FEATURE_SLACK |          \
@@ -23,8 +24,8 @@
 	 HWTIMER_FEATURE_BULK)
 
 /*
- * The structures that may grow begin with a u32 that is their size. The sizes
- * of the first published version are what must be there at least.
+ * Structures that may grow begin with a u32, the size that user space knows. It must be
+ * at least the size of the first published version.
  */
 #define HWTIMER_INFO_SIZE_V1 80
 #define HWTIMER_SETUP_SIZE_V1 40
@@ -53,8 +54,10 @@ static_assert(sizeof(struct hwtimer_unprocessed) == 56);
 static_assert(sizeof(struct hwtimer_event) == 32);
 
 /*
- * Copies in a structure that may grow. *@user_size is how much of it user space
- * has room for; the size is read once.
+ * Copies in a structure that may grow. Sets *@user_size to the size that user space
+ * gives. Later code uses *@user_size, not the size in the copy, because another thread
+ * may have changed it in between. Returns 0, -EFAULT, -EINVAL (smaller than @size_v1) or
+ * -E2BIG (more than a page, or members that the kernel does not know are not 0).
  */
 static int copy_in_sized(void *structure, size_t size, size_t size_v1,
 			 void __user *argument, u32 *user_size)
@@ -68,6 +71,7 @@ static int copy_in_sized(void *structure, size_t size, size_t size_v1,
 	return copy_struct_from_user(structure, size, argument, *user_size);
 }
 
+/* Copies out as much of a structure as user space has room for; returns 0 or -EFAULT. */
 static int copy_out_sized(void __user *argument, void *structure, size_t size,
 			  u32 user_size)
 {
@@ -132,7 +136,7 @@ static long ioctl_setup(struct hwtimer_instance *instance,
 	return hwtimer_settings_set(instance, &settings);
 }
 
-/* SCHEDULE, CANCEL or RESCHEDULE. */
+/* Does one SCHEDULE, CANCEL or RESCHEDULE. */
 static long ioctl_request(struct hwtimer_instance *instance,
 			  void __user *argument, enum hwtimer_op op)
 {
@@ -211,7 +215,7 @@ static long ioctl_stop(struct hwtimer_instance *instance, void __user *argument)
 		return ret;
 	if (stop.flags || stop.reserved || stop.count > INT_MAX)
 		return -EINVAL;
-	/* Before anything is handed back, as it could not be taken back. */
+	/* Fail before a timer is handed back, because that cannot be undone. */
 	if (put_user(stop.left, &user_stop->left))
 		return -EFAULT;
 	hwtimer_instance_stop(instance);
@@ -274,12 +278,13 @@ static long ioctl_notify(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_ioctl - one ioctl
- * @instance: of the file
- * @command: anything
- * @argument: anything
+ * hwtimer_ioctl - execute one ioctl
+ * @instance: the instance of the file; none of its locks is held
+ * @command: the command, unchecked
+ * @argument: the argument, unchecked
  *
- * Return: as <linux/hwtimer.h> says. May sleep.
+ * Return: the result that <linux/hwtimer.h> documents for the command; -ENOTTY: unknown
+ * command. May sleep.
  */
 long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
 		   void __user *argument)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The ioctls of a file. Called by hwtimer_main.c.
+ * Executes the ioctls of /dev/hwtimer. Called by hwtimer_main.c.
  */
 #ifndef HWTIMER_IOCTL_H
 #define HWTIMER_IOCTL_H

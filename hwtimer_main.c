@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The door: module parameters, the misc device /dev/hwtimer and its file
- * operations. What they do is in hwtimer_ioctl.c, hwtimer_harvest.c and
- * hwtimer_instance.c.
+ * Starts and stops the module, and has the file operations of the misc device
+ * /dev/hwtimer, and the module parameters max_instances, workers and rt_prio.
+ *
+ * Called by the kernel. The file operations leave their work to other files:
+ * hwtimer_instance.c (open and release), hwtimer_harvest.c and hwtimer_notice.c (read and
+ * poll), hwtimer_ioctl.c, hwtimer_exchange.c (mmap) and hwtimer_stats.c (fdinfo).
  */
 #include <linux/atomic.h>
 #include <linux/fs.h>
@@ -24,17 +27,18 @@
 
 static unsigned int max_instances = 4096;
 module_param(max_instances, uint, 0444);
-MODULE_PARM_DESC(max_instances, "How many instances there may be at a time");
+MODULE_PARM_DESC(max_instances, "Maximum number of open instances of programs");
 
 static unsigned int workers = 1;
 module_param(workers, uint, 0444);
-MODULE_PARM_DESC(workers, "How many kthreads the instances are spread over");
+MODULE_PARM_DESC(workers, "Number of kthreads that share the instances");
 
 static unsigned int worker_rt_prio;
 module_param_named(rt_prio, worker_rt_prio, uint, 0444);
 MODULE_PARM_DESC(rt_prio,
-		 "SCHED_FIFO priority of the kthreads, at a price; 0: none");
+		 "SCHED_FIFO priority of kthreads, can starve others; 0: none");
 
+/* The number of open files; kernel clients do not count. */
 static atomic_t hwtimer_instances = ATOMIC_INIT(0);
 
 static int hwtimer_open(struct inode *inode, struct file *file)
@@ -75,7 +79,7 @@ static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 			return ret;
 		if (hwtimer_notice_take_report(instance))
 			return -ECANCELED;
-		/* Another reader may have had the report for which it woke. */
+		/* Another reader may have taken the report or the events. */
 		if (!nonblock && !hwtimer_notice_readable(instance))
 			continue;
 		ret = hwtimer_harvest_events(instance, buffer, count, nonblock);
@@ -85,7 +89,7 @@ static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 			return 0;
 		if (ret || (nonblock && !READ_ONCE(instance->stats.ready)))
 			return -EAGAIN;
-		/* Discarded events were in front, or another reader came. */
+		/* Another thread has read or discarded the events meanwhile. */
 		if (signal_pending(current))
 			return -ERESTARTSYS;
 		cond_resched();

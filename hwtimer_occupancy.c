@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which buckets of a wheel have entries, in strips, for those who look at it: fdinfo
- * (hwtimer_stats.c) and debugfs (hwtimer_debug.c). Dead entries count: nobody knows
- * of them before he comes along.
+ * Counts the buckets of a wheel that have entries, and shows the counts; see
+ * hwtimer_occupancy.h. Each level of the wheel is divided into strips, neighbouring
+ * buckets that are counted together.
  *
- * A wheel may have a million buckets: the lock is held for some of them at a time,
- * and what is told need never have been so at one moment.
+ * Dead entries, left by timers that were cancelled or moved, count too: the wheel does
+ * not know that an entry is dead before it walks it. A wheel may have a million buckets,
+ * so one hold of the instance's lock covers only some of them. The counts need not have
+ * been true at any one moment.
  */
 #include <linux/bitmap.h>
 #include <linux/overflow.h>
@@ -16,16 +18,18 @@
 #include "hwtimer_kinds.h"
 #include "hwtimer_occupancy.h"
 
-/* In so many strips a level is told: as many as the upper ones have buckets. */
+/* Maximum number of strips of a level. An upper level has this number of buckets. */
 #define HWTIMER_STRIPS_MAX 64U
 
 /**
- * struct hwtimer_occupancy - where in a level of a wheel there are entries
- * @width: of a strip, ns; saturated
- * @buckets: in a strip
- * @strips: how many there are
- * @occupied: of each strip, how many buckets have entries; the first is that in
- *	which the wheel stands, and the others follow in the order of time
+ * struct hwtimer_occupancy - the occupied buckets of one level of a wheel
+ * @width: time that a strip covers, ns; U64_MAX if it is longer
+ * @buckets: number of buckets in a strip
+ * @strips: number of strips
+ * @occupied: number of buckets with entries, for each strip. The first strip is the one
+ *	in which the wheel stands; the others follow in the order of time
+ *
+ * Only one thread uses an occupancy, so no lock protects the members.
  */
 struct hwtimer_occupancy {
 	u64 width;
@@ -34,13 +38,17 @@ struct hwtimer_occupancy {
 	u32 occupied[HWTIMER_STRIPS_MAX];
 };
 
-/* So many buckets of the lowest level are looked at in one hold of the lock. */
-static u32 buckets_a_hold(const struct hwtimer_wheel *wheel)
+/*
+ * Maximum number of buckets of the lowest level that are checked in one hold of the lock.
+ * A hierarchical wheel has a bit for each bucket, and checks a word at a time.
+ */
+static u32 buckets_per_hold(const struct hwtimer_wheel *wheel)
 {
 	return hwtimer_is_hashed(wheel) ? HWTIMER_HOLD :
 					  HWTIMER_HOLD * BITS_PER_LONG;
 }
 
+/* Counts the occupied buckets among @count buckets of a hashed wheel from @first on. */
 static u32 hashed_count(const struct hwtimer_wheel *wheel, u32 first, u32 count)
 {
 	u32 i, sum = 0;
@@ -50,7 +58,7 @@ static u32 hashed_count(const struct hwtimer_wheel *wheel, u32 first, u32 count)
 	return sum;
 }
 
-/* @count is a power of two, and @first a multiple of it. */
+/* Counts as hashed_count(). @count is a power of two, and @first a multiple of it. */
 static u32 hierarchy_count(const struct hwtimer_wheel *wheel, u32 first,
 			   u32 count)
 {
@@ -62,11 +70,11 @@ static u32 hierarchy_count(const struct hwtimer_wheel *wheel, u32 first,
 	return hweight_long(*words >> first % BITS_PER_LONG & (BIT(count) - 1));
 }
 
-/* Of the @count buckets of the lowest level from @first on, the occupied ones. */
+/* Counts the occupied buckets among @count buckets of the lowest level from @first on. */
 static u32 strip_count(struct hwtimer_instance *instance, u32 first, u32 count)
 {
 	const struct hwtimer_wheel *wheel = &instance->wheel;
-	u32 step = min(count, buckets_a_hold(wheel));
+	u32 step = min(count, buckets_per_hold(wheel));
 	u32 end = first + count, sum = 0;
 
 	for (; first < end; first += step) {
@@ -80,7 +88,7 @@ static u32 strip_count(struct hwtimer_instance *instance, u32 first, u32 count)
 	return sum;
 }
 
-/* The tick in which the wheel stands. */
+/* Returns the tick at which the wheel stands. */
 static u64 wheel_position(struct hwtimer_instance *instance)
 {
 	const struct hwtimer_wheel *wheel = &instance->wheel;
@@ -135,7 +143,7 @@ static void occupancy_upper(struct hwtimer_instance *instance,
 		occupancy->occupied[i] = occupied >> i & 1;
 }
 
-/* Whether the wheel has @level; then what is in it. */
+/* Fills in the occupancy of a level; returns whether the wheel has that level. */
 static bool occupancy_get(struct hwtimer_instance *instance, unsigned int level,
 			  struct hwtimer_occupancy *occupancy)
 {
@@ -159,15 +167,15 @@ static bool occupancy_empty(const struct hwtimer_occupancy *occupancy)
 }
 
 /**
- * hwtimer_occupancy_show - where there are entries, a line for each level
- * @seq: where to
- * @instance: of which
- * @prefix: of each line, before the number of the level
+ * hwtimer_occupancy_show - show which buckets have entries, in one line for each level
+ * @seq: the file to write to
+ * @instance: the instance; its lock is not held
+ * @prefix: text in front of the number of the level, in each line
  *
- * The line goes on with the width of a strip in ns, how many buckets are in one, and
- * of each strip how many of them are occupied, from that in which the wheel stands
- * on. Levels without entries are left out, but for the lowest; all are in an instance
- * that has had no timer yet. May sleep.
+ * After the number, a line has the width of a strip in ns, the number of buckets in a
+ * strip, and the number of occupied buckets in each strip, beginning with the strip in
+ * which the wheel stands. Upper levels without entries are left out. An instance that has
+ * not started gets no line. May sleep; takes the instance's lock.
  */
 void hwtimer_occupancy_show(struct seq_file *seq,
 			    struct hwtimer_instance *instance,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which buckets of a wheel have entries, as text for fdinfo (hwtimer_stats.c) and debugfs
- * (hwtimer_debug.c).
+ * Shows as text which buckets of a wheel have entries. Called by hwtimer_stats.c for
+ * fdinfo, and by hwtimer_debug.c.
  */
 #ifndef HWTIMER_OCCUPANCY_H
 #define HWTIMER_OCCUPANCY_H

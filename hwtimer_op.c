@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is done before and after operations on timers, and what is rare in them;
+ * Does the rare cases of operations on timers, and the work before and after operations;
  * see hwtimer_op.h.
  */
 #include <linux/sched.h>
@@ -11,15 +11,16 @@
 #include "hwtimer_period.h"
 
 /*
- * Dead entries that are let be, beyond as many as there are timers. Beyond
- * those a compaction begins; before one pass is over, at most
- * HWTIMER_DEAD_DURING more can come (see compaction_steps()). In fact hardly more than
- * half as many come, as a step does nearly twice what is asked of it: that leaves room
- * for requests for which the worker has not paid (see hwtimer_op_end()).
+ * A compaction begins when the dead entries outnumber the pending timers by more than
+ * HWTIMER_DEAD_SPARED. Before it has gone through the wheel, at most HWTIMER_DEAD_DURING
+ * more can come, see compaction_steps(). In fact hardly more than half as many come,
+ * because a step does nearly twice the work that is asked of it. That leaves room for the
+ * steps that the worker does not do, see hwtimer_op_end().
  */
 #define HWTIMER_DEAD_SPARED 32768
 #define HWTIMER_DEAD_DURING 16384
 
+/* CANCEL with HWTIMER_DISCARD of an expired timer: drops its event. Returns 0. */
 static int event_discard(struct hwtimer_instance *instance,
 			 struct hwtimer_record *record, u32 index)
 {
@@ -35,12 +36,12 @@ static int event_discard(struct hwtimer_instance *instance,
 }
 
 /*
- * Too late for this event. But it is the last: a periodic timer does not go on
- * after it.
+ * CANCEL of an expired timer whose event stays. That event is the last: a periodic timer
+ * ends with it. Returns the error.
  */
-static int event_is_last(struct hwtimer_instance *instance,
-			 struct hwtimer_record *record,
-			 struct hwtimer_moment *moment)
+static int cancel_expired(struct hwtimer_instance *instance,
+			  struct hwtimer_record *record,
+			  struct hwtimer_moment *moment)
 {
 	if (hwtimer_record_periodic(record))
 		hwtimer_period_end(instance, record,
@@ -49,10 +50,11 @@ static int event_is_last(struct hwtimer_instance *instance,
 }
 
 /*
- * What is said of a timer that is just being handed over. A client in the kernel
- * can wait until that is done; for a program it is as good as gone.
+ * The error for a timer that is just being delivered or handed back. A kernel client gets
+ * -EALREADY, because it can wait until that is done. To a program the timer does not
+ * exist any more.
  */
-static int timer_leaves(const struct hwtimer_instance *instance)
+static int leaving_error(const struct hwtimer_instance *instance)
 {
 	return instance->callbacks ? -EALREADY : -ENOENT;
 }
@@ -67,7 +69,17 @@ static int cancel_pending(struct hwtimer_instance *instance,
 	return 0;
 }
 
-/* CANCEL of the timer that any id names; returns 0 or the error. */
+/**
+ * hwtimer_op_cancel_other - CANCEL a timer that hwtimer_op_cancel_plain() does not cancel
+ * @instance: the instance; its lock is held
+ * @id: id of the timer; any number
+ * @flags: HWTIMER_DISCARD or 0
+ * @moment: this hold of the instance's lock
+ *
+ * Counts the timer, too.
+ *
+ * Return: 0, -ENOENT or -EALREADY, as struct hwtimer_request says.
+ */
 int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 			    u32 flags, struct hwtimer_moment *moment)
 {
@@ -83,19 +95,25 @@ int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 	case HWTIMER_EXPIRED:
 		if (flags & HWTIMER_DISCARD)
 			return event_discard(instance, record, index);
-		return event_is_last(instance, record, moment);
+		return cancel_expired(instance, record, moment);
 	case HWTIMER_LEAVING:
 		if (hwtimer_record_periodic(record))
-			return event_is_last(instance, record, moment);
-		return timer_leaves(instance);
+			return cancel_expired(instance, record, moment);
+		return leaving_error(instance);
 	case HWTIMER_RETURNING:
-		return timer_leaves(instance);
+		return leaving_error(instance);
 	default:
 		return -ENOENT;
 	}
 }
 
-/* RESCHEDULE of a timer that is not pending; returns the error. */
+/**
+ * hwtimer_op_reschedule_late - the error of RESCHEDULE for a timer that is not pending
+ * @instance: the instance; its lock is held
+ * @record: the record of the timer
+ *
+ * Return: -EALREADY or -ENOENT, as struct hwtimer_request says.
+ */
 int hwtimer_op_reschedule_late(const struct hwtimer_instance *instance,
 			       const struct hwtimer_record *record)
 {
@@ -105,26 +123,43 @@ int hwtimer_op_reschedule_late(const struct hwtimer_instance *instance,
 	case HWTIMER_LEAVING:
 		if (hwtimer_record_periodic(record))
 			return -EALREADY;
-		return timer_leaves(instance);
+		return leaving_error(instance);
 	default:
 		return -ENOENT;
 	}
 }
 
-/* CANCEL, as hwtimer_op_cancel(), and tracing is told. */
+/**
+ * hwtimer_op_cancel_traced - CANCEL a timer, and trace that
+ * @instance: the instance; its lock is held
+ * @id: id of the timer; any number
+ * @flags: HWTIMER_DISCARD or 0
+ * @moment: this hold of the instance's lock
+ *
+ * Return: as hwtimer_op_cancel().
+ */
 int hwtimer_op_cancel_traced(struct hwtimer_instance *instance, u64 id,
 			     u32 flags, struct hwtimer_moment *moment)
 {
 	const struct hwtimer_record *record =
 		hwtimer_table_find(&instance->table, id);
 
-	/* It succeeds; and afterwards there is nothing to tell of. */
+	/* To cancel a pending timer succeeds; afterwards its record is gone. */
 	if (record && record->state == HWTIMER_PENDING)
 		hwtimer_trace_cancel(instance, lower_32_bits(id));
 	return hwtimer_op_cancel(instance, id, flags, moment);
 }
 
-/* RESCHEDULE, as hwtimer_op_reschedule(), and tracing is told. */
+/**
+ * hwtimer_op_reschedule_traced - RESCHEDULE a timer, and trace that
+ * @instance: the instance; its lock is held, and memory for the move is reserved
+ * @id: id of the timer; any number
+ * @time: delay or deadline, ns, which hwtimer_op_no_time() does not refuse
+ * @flags: HWTIMER_ABSOLUTE or 0
+ * @moment: this hold of the instance's lock
+ *
+ * Return: as hwtimer_op_reschedule().
+ */
 int hwtimer_op_reschedule_traced(struct hwtimer_instance *instance, u64 id,
 				 u64 time, u32 flags,
 				 struct hwtimer_moment *moment)
@@ -148,9 +183,9 @@ static bool compaction_due(const struct hwtimer_instance *instance)
 }
 
 /*
- * How many steps of a compaction are due after @requests requests. Whoever
- * makes dead entries helps to remove them, in proportion: a pass looks at all
- * entries and buckets, so it is over after HWTIMER_DEAD_DURING requests.
+ * The number of steps of a compaction that @requests requests owe. Requests make dead
+ * entries, so they help to remove them, in proportion: a compaction checks all entries
+ * and buckets, and is over after HWTIMER_DEAD_DURING requests.
  */
 static u64 compaction_steps(const struct hwtimer_instance *instance,
 			    u32 requests)
@@ -179,8 +214,10 @@ static void instance_compact(struct hwtimer_instance *instance, u64 steps)
 }
 
 /*
- * While the wheel is filed anew, whoever may add to it helps: a slice files
- * more than half as many as HWTIMER_HOLD, so twice as many are filed as come.
+ * The number of steps of a rewind that @requests requests owe. While a rewind files all
+ * entries of the wheel anew, requests may add entries, so they help. A step files more
+ * than HWTIMER_HOLD / 2 entries, so at least twice as many entries are filed anew as are
+ * added.
  */
 static u64 rewind_steps(const struct hwtimer_instance *instance, u32 requests)
 {
@@ -203,16 +240,16 @@ static void instance_rewind(struct hwtimer_instance *instance, u64 steps)
 }
 
 /**
- * hwtimer_op_fits_slice - whether requests owe no more than a slice of the worker does
+ * hwtimer_op_fits_slice - whether requests owe at most the steps of one slice
  * @instance: the instance; its lock is held
  * @count: number of requests
  *
- * That is one step of a compaction or of a rewind. The steps that requests owe grow
- * with the wheel. A thread of the program, or a work item, does them all; but other
- * instances wait for the worker.
+ * A slice has HWTIMER_STEPS_SLICE steps, that is, one step of a compaction or of a
+ * rewind. The number of steps that requests owe grows with the wheel. A thread of the
+ * program, or a work item, does all of them, but other instances wait for the worker.
  *
  * Return: whether the worker may do the requests, and call hwtimer_op_end() with
- * %HWTIMER_STEPS_SLICE.
+ * HWTIMER_STEPS_SLICE.
  */
 bool hwtimer_op_fits_slice(const struct hwtimer_instance *instance, u32 count)
 {
@@ -222,7 +259,11 @@ bool hwtimer_op_fits_slice(const struct hwtimer_instance *instance, u32 count)
 	       HWTIMER_STEPS_SLICE;
 }
 
-/* Before requests are done in a hold of the lock, the time of which is @moment. */
+/**
+ * hwtimer_op_begin - have the wheel follow the clock before requests are done
+ * @instance: the instance; its lock is held
+ * @moment: this hold of the lock
+ */
 void hwtimer_op_begin(struct hwtimer_instance *instance,
 		      struct hwtimer_moment *moment)
 {
@@ -233,14 +274,19 @@ void hwtimer_op_begin(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_op_end - after requests: unlock, and do what they owe
- * @instance: the instance; its lock is held, and released
+ * hwtimer_op_end - release the lock after requests, and do the steps that they owe
+ * @instance: the instance; its lock is held, and this function releases it
  * @count: number of requests
- * @ready: number of events that were waiting before them
- * @most: HWTIMER_STEPS_OWED; HWTIMER_STEPS_SLICE for the worker, after
- *	hwtimer_op_fits_slice(). The requests with which a compaction or a
- *	rewind begins may owe more than @most; the rest is never done. These are
- *	HWTIMER_HOLD requests at the most: later ones do not fit into a slice
+ * @ready: number of events that waited before the requests
+ * @most: maximum number of steps of a compaction, and of a rewind: HWTIMER_STEPS_OWED, or
+ *	HWTIMER_STEPS_SLICE for the worker, after hwtimer_op_fits_slice()
+ *
+ * The requests with which a compaction or a rewind begins may owe more than @most steps;
+ * the rest is never done. That concerns at most HWTIMER_HOLD requests, because later ones
+ * do not fit into a slice.
+ *
+ * Tells the worker if a timer is now the earliest, and the readers if no event will come
+ * any more. Takes the lock again for each step, and may reschedule between two steps.
  */
 void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready,
 		    u64 most) __releases(&instance->lock)
@@ -255,7 +301,7 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready,
 	hwtimer_notice_watch_clock(instance);
 	compaction = compaction_steps(instance, count);
 	rewind = rewind_steps(instance, count);
-	/* If it was so before, everybody knows. */
+	/* If no event waited before the requests, the readers know already. */
 	drained = ready && hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
 

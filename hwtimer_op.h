@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What SCHEDULE, CANCEL and RESCHEDULE do to a timer, and what is to be done
- * before and after some of them, in one hold of the instance's lock. Used by
- * hwtimer_request.c and hwtimer_bulk.c, which differ in how they are asked.
+ * Does SCHEDULE, CANCEL and RESCHEDULE to a timer, and the work before and after the
+ * operations of one hold of the instance's lock. Called by hwtimer_request.c, whose
+ * operations are of mixed kinds, and by hwtimer_bulk.c, whose operations are all alike.
  *
- * The operations are inline, so that a loop of one kind knows what is constant. Those
- * that tell tracing of it are not: there are other loops for them, chosen once a hold,
- * so that a loop that is not traced is the same as if there were no tracing.
+ * The operations are inline, so that in a loop over operations of one kind the compiler
+ * knows what is constant. The traced versions are not inline. They have loops of their
+ * own, which are chosen once in each hold of the lock, so tracing adds nothing to the
+ * other loops.
  */
 #ifndef HWTIMER_OP_H
 #define HWTIMER_OP_H
@@ -17,22 +18,30 @@
 #include "hwtimer.h"
 #include "hwtimer_trace.h"
 
-/* Operations between the prefetch of a record and its use. */
+/* Number of operations between the prefetch of a record and its use */
 #define HWTIMER_AHEAD 32
 
 /**
- * struct hwtimer_moment - one hold of an instance's lock, as a point in time
- * @instance: whose
- * @now: ns on its clock; 0: nobody has asked yet
+ * struct hwtimer_moment - the time of one hold of an instance's lock
+ * @instance: the instance
+ * @now: time on the instance's clock, ns; 0: the clock has not been read yet. Protected
+ *	by the instance's lock
  *
- * A clock takes as long to read as a timer to schedule, and one with an absolute
- * deadline mostly needs none.
+ * Reading the clock takes as long as scheduling a timer, and absolute deadlines mostly
+ * need no clock. So it is read when it is first needed, and at most once in each hold of
+ * the lock.
  */
 struct hwtimer_moment {
 	const struct hwtimer_instance *instance;
 	u64 now;
 };
 
+/**
+ * hwtimer_moment_now - the time of a hold of the lock
+ * @moment: the hold; the instance's lock is held
+ *
+ * Return: ns on the instance's clock.
+ */
 static inline u64 hwtimer_moment_now(struct hwtimer_moment *moment)
 {
 	if (!moment->now)
@@ -40,10 +49,12 @@ static inline u64 hwtimer_moment_now(struct hwtimer_moment *moment)
 	return moment->now;
 }
 
-/* Steps of a compaction or a rewind after requests: all that they owe. */
+/*
+ * Requests owe steps of a compaction or a rewind: they pay for the work that they cause,
+ * see hwtimer_op_end(). A thread of the program, or a work item, does all steps that are
+ * owed. The worker does one at most, because other instances wait for it.
+ */
 #define HWTIMER_STEPS_OWED U64_MAX
-
-/* In the worker, for which other instances wait. */
 #define HWTIMER_STEPS_SLICE 1ULL
 
 void hwtimer_op_begin(struct hwtimer_instance *instance,
@@ -63,7 +74,12 @@ int hwtimer_op_reschedule_traced(struct hwtimer_instance *instance, u64 id,
 				 u64 time, u32 flags,
 				 struct hwtimer_moment *moment);
 
-/* Whether tracing is told of what operations do. */
+/**
+ * hwtimer_op_traced - whether a tracepoint of an operation is enabled
+ *
+ * Return: whether the caller has to use the traced versions of the operations. Any
+ * context.
+ */
 static inline bool hwtimer_op_traced(void)
 {
 	return trace_hwtimer_schedule_enabled() ||
@@ -71,16 +87,29 @@ static inline bool hwtimer_op_traced(void)
 	       trace_hwtimer_reschedule_enabled();
 }
 
-/*
- * Whether @time is refused: as a delay, HWTIMER_NEVER would be -1, and expire at once.
- * No caller wants that.
+/**
+ * hwtimer_op_no_time - whether a time must be refused
+ * @time: delay or deadline, as in struct hwtimer_request
+ * @flags: HWTIMER_ABSOLUTE or not; other flags are ignored
+ *
+ * As a delay, HWTIMER_NEVER would be -1 and expire at once, which no caller wants.
+ *
+ * Return: whether @time is the delay HWTIMER_NEVER. Any context.
  */
 static __always_inline bool hwtimer_op_no_time(u64 time, u32 flags)
 {
 	return unlikely(time == HWTIMER_NEVER) && !(flags & HWTIMER_ABSOLUTE);
 }
 
-/* The absolute deadline that @time means; see struct hwtimer_request. */
+/**
+ * hwtimer_op_deadline - convert the time of a request to a deadline
+ * @time: delay or deadline, ns, as in struct hwtimer_request
+ * @flags: HWTIMER_ABSOLUTE or not; other flags are ignored
+ * @moment: this hold of the instance's lock
+ *
+ * Return: the deadline, ns on the instance's clock; HWTIMER_NEVER if it is beyond the
+ * range of that clock.
+ */
 static __always_inline u64 hwtimer_op_deadline(u64 time, u32 flags,
 					       struct hwtimer_moment *moment)
 {
@@ -97,7 +126,12 @@ static __always_inline u64 hwtimer_op_deadline(u64 time, u32 flags,
 	return now + max_t(s64, time, 0);
 }
 
-/* How many more timers there may be. */
+/**
+ * hwtimer_op_room - count the timers that may still be added
+ * @instance: the instance; its lock is held
+ *
+ * Return: the number of timers below the limit; 0 if the instance is stopped.
+ */
 static __always_inline u32
 hwtimer_op_room(const struct hwtimer_instance *instance)
 {
@@ -106,14 +140,26 @@ hwtimer_op_room(const struct hwtimer_instance *instance)
 					   hwtimer_instance_timers(instance);
 }
 
-/* Why there may be none. */
+/**
+ * hwtimer_op_refusal - the error when hwtimer_op_room() is 0
+ * @instance: the instance; its lock is held
+ *
+ * Return: -ESHUTDOWN or -ENOSPC.
+ */
 static __always_inline int
 hwtimer_op_refusal(const struct hwtimer_instance *instance)
 {
 	return instance->stopped ? -ESHUTDOWN : -ENOSPC;
 }
 
-/* What all timers have; one for once and without slack has no more. */
+/**
+ * hwtimer_op_fill - fill in the record of a new timer
+ * @record: the record; free
+ * @deadline: deadline, ns on the instance's clock
+ * @user_data: number for the event
+ *
+ * That is all for a timer that expires once and has no slack. The caller adds the rest.
+ */
 static __always_inline void hwtimer_op_fill(struct hwtimer_record *record,
 					    u64 deadline, u64 user_data)
 {
@@ -124,6 +170,11 @@ static __always_inline void hwtimer_op_fill(struct hwtimer_record *record,
 	record->status = pending.status;
 }
 
+/**
+ * hwtimer_op_count_filed - count timers that were scheduled
+ * @instance: the instance; its lock is held
+ * @count: number of timers
+ */
 static inline void hwtimer_op_count_filed(struct hwtimer_instance *instance,
 					  u32 count)
 {
@@ -131,9 +182,16 @@ static inline void hwtimer_op_count_filed(struct hwtimer_instance *instance,
 	instance->stats.pending += count;
 }
 
-/*
- * CANCEL of the timer that @id names, if nothing is to be done but that; otherwise
- * returns false. It is still to be counted.
+/**
+ * hwtimer_op_cancel_plain - CANCEL a timer, if it is plain
+ * @instance: the instance; its lock is held
+ * @id: id of the timer; any number
+ *
+ * A plain timer is pending and not periodic. The caller counts the timer by
+ * hwtimer_op_count_cancelled().
+ *
+ * Return: whether it was cancelled. Otherwise nothing has changed, and
+ * hwtimer_op_cancel_other() is to be called.
  */
 static __always_inline bool
 hwtimer_op_cancel_plain(struct hwtimer_instance *instance, u64 id)
@@ -149,6 +207,11 @@ hwtimer_op_cancel_plain(struct hwtimer_instance *instance, u64 id)
 	return true;
 }
 
+/**
+ * hwtimer_op_count_cancelled - count timers that hwtimer_op_cancel_plain() cancelled
+ * @instance: the instance; its lock is held
+ * @count: number of timers
+ */
 static inline void hwtimer_op_count_cancelled(struct hwtimer_instance *instance,
 					      u32 count)
 {
@@ -156,7 +219,15 @@ static inline void hwtimer_op_count_cancelled(struct hwtimer_instance *instance,
 	instance->stats.cancelled += count;
 }
 
-/* CANCEL of the timer that @id names; returns 0 or the error. */
+/**
+ * hwtimer_op_cancel - CANCEL a timer
+ * @instance: the instance; its lock is held
+ * @id: id of the timer; any number
+ * @flags: HWTIMER_DISCARD or 0
+ * @moment: this hold of the instance's lock
+ *
+ * Return: 0, -ENOENT or -EALREADY, as struct hwtimer_request says.
+ */
 static __always_inline int hwtimer_op_cancel(struct hwtimer_instance *instance,
 					     u64 id, u32 flags,
 					     struct hwtimer_moment *moment)
@@ -167,7 +238,16 @@ static __always_inline int hwtimer_op_cancel(struct hwtimer_instance *instance,
 	return 0;
 }
 
-/* RESCHEDULE of the timer that @id names; returns 0 or the error. */
+/**
+ * hwtimer_op_reschedule - RESCHEDULE a timer
+ * @instance: the instance; its lock is held, and memory for the move is reserved
+ * @id: id of the timer; any number
+ * @time: delay or deadline, ns, which hwtimer_op_no_time() does not refuse
+ * @flags: HWTIMER_ABSOLUTE or 0
+ * @moment: this hold of the instance's lock
+ *
+ * Return: 0, -ESHUTDOWN, -ENOENT or -EALREADY, as struct hwtimer_request says.
+ */
 static __always_inline int
 hwtimer_op_reschedule(struct hwtimer_instance *instance, u64 id, u64 time,
 		      u32 flags, struct hwtimer_moment *moment)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds instances by their numbers, and keeps them while they are shown; see
- * hwtimer_registry.h.
+ * Finds instances by their numbers, and keeps them from being freed while they are shown;
+ * see hwtimer_registry.h.
  *
- * Instances come with open() and hwtimer_client_create(), and go with the last close() and
- * hwtimer_client_destroy(). open() waits for no reader here, because it is called with the
- * mutex of all misc devices held. The end of an instance waits for readers that are showing
- * that very instance, and for no others.
+ * open() must not wait for readers of the registry, because it is called with the mutex
+ * of all misc devices held. So there is no lock around the showing of an instance, only a
+ * count of its readers. The end of an instance waits for the readers that are showing
+ * that instance, and for no others.
  */
 #include <linux/xarray.h>
 
@@ -17,10 +17,9 @@ static DEFINE_XARRAY_FLAGS(hwtimer_registry, XA_FLAGS_ACCOUNT);
 
 /**
  * hwtimer_registry_add - enter a new instance
- * @instance: the instance; has its number, and is complete: it may be shown at any time from
- *	now on
+ * @instance: the instance; complete, number included, because readers may show it at once
  *
- * Return: 0 or -ENOMEM. May sleep.
+ * Return: 0 or -ENOMEM. May sleep; takes the registry's spinlock.
  */
 int hwtimer_registry_add(struct hwtimer_instance *instance)
 {
@@ -31,11 +30,12 @@ int hwtimer_registry_add(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_registry_get - find an instance, and keep it
- * @nr: the lowest number that it may have
+ * hwtimer_registry_get - find an instance, and keep it from being freed
+ * @nr: lowest number that the instance may have
  *
- * Return: the instance with the lowest number from @nr on, which is not freed before
- * hwtimer_registry_put(); NULL if there is none. Takes the registry's spinlock.
+ * Return: the instance with the lowest number from @nr on; NULL if there is none. The
+ * instance is not freed before hwtimer_registry_put(). Does not sleep; takes the
+ * registry's spinlock.
  */
 struct hwtimer_instance *hwtimer_registry_get(u64 nr)
 {
@@ -52,8 +52,10 @@ struct hwtimer_instance *hwtimer_registry_get(u64 nr)
 }
 
 /**
- * hwtimer_registry_put - end what hwtimer_registry_get() began
- * @instance: the instance; must not be used afterwards
+ * hwtimer_registry_put - allow an instance to be freed again
+ * @instance: the instance from hwtimer_registry_get(); must not be used afterwards
+ *
+ * Does not sleep.
  */
 void hwtimer_registry_put(struct hwtimer_instance *instance)
 {
@@ -62,10 +64,11 @@ void hwtimer_registry_put(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_registry_remove - remove an instance that ends
- * @instance: the instance
+ * hwtimer_registry_remove - remove an instance that is about to be freed
+ * @instance: the instance; entered
  *
- * Afterwards nobody finds it, and nobody shows it any more. May sleep.
+ * Waits until no reader shows the instance. Afterwards no reader can find it. May sleep;
+ * takes the registry's spinlock.
  */
 void hwtimer_registry_remove(struct hwtimer_instance *instance)
 {

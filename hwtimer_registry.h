@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The registry: all instances by their numbers, for hwtimer_debug.c, which shows them.
- * hwtimer_instance.c enters and removes them.
+ * The registry finds all instances by their numbers. hwtimer_instance.c enters and
+ * removes instances; hwtimer_debug.c looks them up to show them.
  */
 #ifndef HWTIMER_REGISTRY_H
 #define HWTIMER_REGISTRY_H
@@ -13,9 +13,11 @@
 struct hwtimer_instance;
 
 /**
- * struct hwtimer_listing - an instance's place in the registry
- * @shown: number of readers that show the instance, plus one until it is removed
- * @unshown: completed when @shown has come to 0
+ * struct hwtimer_listing - an instance's entry in the registry
+ * @shown: number of readers that are showing the instance, plus 1 until it is removed
+ * @unshown: completed when @shown has dropped to 0
+ *
+ * No lock protects the members: @shown is atomic.
  */
 struct hwtimer_listing {
 	refcount_t shown;

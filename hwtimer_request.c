@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests: operations of any kind, each with all that it may ask for. They come
- * from hwtimer_ioctl.c, hwtimer_batch.c and hwtimer_exchange.c, which have copied
- * them into the kernel: nothing here changes behind anybody's back.
+ * Checks requests, and does them; see hwtimer_request.h.
  */
 #include <linux/ktime.h>
 
@@ -10,7 +8,7 @@
 #include "hwtimer_period.h"
 #include "hwtimer_request.h"
 
-/* Fields that must be 0, and flags that there are not. */
+/* Whether all fields that must be 0 are 0, and no unknown flag is set. */
 static bool fields_valid(const struct hwtimer_request *request)
 {
 	if (request->reserved)
@@ -33,14 +31,14 @@ static bool fields_valid(const struct hwtimer_request *request)
 	}
 }
 
-/* Each field may be what it is, but not all of them together. */
+/* Whether the fields, which are valid one by one, make sense together. */
 static bool combination_valid(const struct hwtimer_settings *settings,
 			      const struct hwtimer_request *request)
 {
 	bool absolute = request->flags & HWTIMER_ABSOLUTE;
 	bool fixed_delay = request->flags & HWTIMER_FIXED_DELAY;
 
-	/* What a delay means when the clock is set, nobody can say. */
+	/* If CLOCK_REALTIME is set, nothing says what a delay would mean. */
 	if (settings->clock->nr == HWTIMER_REALTIME &&
 	    (!absolute || fixed_delay))
 		return false;
@@ -50,8 +48,10 @@ static bool combination_valid(const struct hwtimer_settings *settings,
 }
 
 /*
- * The longest slack that makes sense, of delays and deadlines alike. Of what never
- * comes it may be any: it is for when it is rescheduled.
+ * The maximum slack of a request. It is the time, no matter whether that is a delay or a
+ * deadline, but the two together must not exceed KTIME_MAX, and a periodic timer's slack
+ * must not exceed its interval. With HWTIMER_NEVER as the time, it is KTIME_MAX: such a
+ * slack takes effect when the timer is rescheduled.
  */
 static u64 slack_max(const struct hwtimer_request *request)
 {
@@ -66,9 +66,10 @@ static u64 slack_max(const struct hwtimer_request *request)
 }
 
 /*
- * Whether a request is for one expiration without slack, or to cancel. Most are. Only the
- * time can be wrong in them: a delay where the clock takes none, or HWTIMER_NEVER as a
- * delay. One test of all fields that must be 0 is cheaper than a test of each.
+ * Whether a request is valid, and is the SCHEDULE of one expiration without slack, or a
+ * CANCEL without flags. Most requests are. One test of all fields that must be 0 is
+ * cheaper than a test of each. Then only the time can be wrong: a delay, if the clock
+ * takes none (@delays), or HWTIMER_NEVER as a delay.
  */
 static bool request_plain(const struct hwtimer_request *request, bool delays)
 {
@@ -84,11 +85,11 @@ static bool request_plain(const struct hwtimer_request *request, bool delays)
 }
 
 /**
- * hwtimer_request_check - what is wrong with a request, whatever timers there are
- * @settings: of the instance
- * @request: its result does not count
+ * hwtimer_request_check - check a request, without regard to the timers of an instance
+ * @settings: the settings of the instance; constant, or a copy
+ * @request: the request; its result is ignored
  *
- * Return: 0, -EINVAL, -ERANGE, -EDOM.
+ * Return: 0, -EINVAL, -ERANGE or -EDOM, as struct hwtimer_request says. Any context.
  */
 int hwtimer_request_check(const struct hwtimer_settings *settings,
 			  const struct hwtimer_request *request)
@@ -107,11 +108,11 @@ int hwtimer_request_check(const struct hwtimer_settings *settings,
 	return request->slack > slack_max(request) ? -EDOM : 0;
 }
 
-/* A free record for a timer, for which there is room; 0, or why there is none. */
+/* Takes a free record for a timer within the limit. Returns 0 or -ENOMEM. */
 static int record_get(struct hwtimer_instance *instance, bool periodic,
 		      u32 *index)
 {
-	/* The last one that ended may have spent its record's generations. */
+	/* If CANCEL made this room, the record it freed may have no generation left. */
 	if (unlikely(periodic) && hwtimer_table_spare(&instance->table) < 2)
 		return -ENOMEM;
 	*index = hwtimer_table_get(&instance->table);
@@ -190,7 +191,7 @@ static void requests_run_all(struct hwtimer_instance *instance,
 	}
 }
 
-/* The same while tracing listens. */
+/* Does one request, as request_run(), while a tracepoint of an operation is enabled. */
 static noinline int request_run_traced(struct hwtimer_instance *instance,
 				       struct hwtimer_request *request,
 				       struct hwtimer_moment *moment)
@@ -231,8 +232,8 @@ static noinline void requests_run_traced(struct hwtimer_instance *instance,
 }
 
 /*
- * Runs those of @requests whose result is 0, and up to @most of the steps that they
- * owe, see hwtimer_op_end(). The lock is held, and let go.
+ * Does the requests whose result is 0, and then the steps that they owe, @most at most,
+ * see hwtimer_op_end(). Called with the instance's lock held; releases it.
  */
 static void requests_run_locked(struct hwtimer_instance *instance,
 				struct hwtimer_request *requests, u32 count,
@@ -249,7 +250,7 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 	hwtimer_op_end(instance, count, ready, most);
 }
 
-/* Adds what @request will need, if it is valid. */
+/* Adds the memory that @request may need, if the request is valid. */
 static void request_demand(struct hwtimer_demand *demand,
 			   const struct hwtimer_request *request)
 {
@@ -261,7 +262,7 @@ static void request_demand(struct hwtimer_demand *demand,
 	demand->moves += request->op == HWTIMER_OP_RESCHEDULE;
 }
 
-/* Sets the results of those that are not valid, and adds up the demand. */
+/* Sets each result, 0 if the request is valid. Adds up what the valid requests need. */
 static void requests_check(struct hwtimer_instance *instance,
 			   struct hwtimer_request *requests, u32 count,
 			   struct hwtimer_demand *demand)
@@ -289,8 +290,8 @@ static void requests_check(struct hwtimer_instance *instance,
 }
 
 /*
- * Checks the requests, and lets the instance start if it has to. Until then the
- * settings may become others, so what was checked before is checked again.
+ * Checks the requests, and starts the instance if one of them needs that. Until the
+ * instance has started, SETUP may change the settings, so checks again afterwards.
  */
 static int requests_prepare(struct hwtimer_instance *instance,
 			    struct hwtimer_request *requests, u32 count,
@@ -309,7 +310,10 @@ static int requests_prepare(struct hwtimer_instance *instance,
 	}
 }
 
-/* Without the memory for all requests at once, there may be enough for some. */
+/*
+ * Does the valid requests one by one, when there is not enough memory for all at once:
+ * there may be enough for some of them.
+ */
 static void requests_run_singly(struct hwtimer_instance *instance,
 				struct hwtimer_request *requests, u32 count)
 {
@@ -328,12 +332,12 @@ static void requests_run_singly(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_request_run - do what requests ask for, in their order
- * @instance: for which
- * @requests: in: all but the results; out: results, and ids of new timers
- * @count: at most HWTIMER_HOLD
+ * hwtimer_request_run - do requests, in their order
+ * @instance: the instance; neither its mutex setup nor its lock is held
+ * @requests: in: the requests, unchecked; out: their results, and the ids of new timers
+ * @count: number of requests, at most HWTIMER_HOLD
  *
- * May sleep.
+ * Frees discarded events first, which makes room for new timers. May sleep.
  */
 void hwtimer_request_run(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count)
@@ -345,7 +349,7 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 	hwtimer_harvest_discarded(instance);
 	err = requests_prepare(instance, requests, count, &demand);
 	if (err) {
-		/* No wheel yet, so there is nothing to cancel or move either. */
+		/* Without a wheel, there is no timer to cancel or move either. */
 		for (i = 0; i < count; i++)
 			requests[i].result = requests[i].result ?: err;
 		return;
@@ -361,15 +365,17 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_request_try - do the same if that is a matter of one slice
- * @instance: as there
- * @requests: as there
- * @count: as there
+ * hwtimer_request_try - do requests, if the worker can do them in one slice
+ * @instance: the instance; its lock is not held
+ * @requests: in: the requests, unchecked; out: their results, and the ids of new timers
+ * @count: number of requests, at most HWTIMER_HOLD
  *
- * For the worker: only if no memory has to be brought, and if the requests do not owe
- * more of a compaction or a rewind than one step.
+ * The worker can do requests if the instance has started, no memory has to be allocated,
+ * and the requests owe at most one step of a compaction or a rewind. Called by the
+ * worker, in hwtimer_submission_try().
  *
- * Return: whether it was done; otherwise nothing was. Does not sleep.
+ * Return: whether the requests were done; otherwise none was, and their results mean
+ * nothing. Does not wait, but may reschedule; takes the instance's lock.
  */
 bool hwtimer_request_try(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count)
@@ -390,10 +396,14 @@ bool hwtimer_request_try(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_request_undo - take back timers of which user space did not hear
- * @instance: for which
- * @requests: that hwtimer_request_run() has run
- * @count: at most HWTIMER_HOLD
+ * hwtimer_request_undo - cancel new timers whose ids user space did not get
+ * @instance: the instance; its lock is not held
+ * @requests: requests that hwtimer_request_run() has done, of any kind; overwritten. Only
+ *	each SCHEDULE that succeeded is undone
+ * @count: number of requests, at most HWTIMER_HOLD
+ *
+ * Discards the event of a timer that has expired meanwhile. A timer that was delivered or
+ * handed back meanwhile cannot be undone. May reschedule; takes the instance's lock.
  */
 void hwtimer_request_undo(struct hwtimer_instance *instance,
 			  struct hwtimer_request *requests, u32 count)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks and keeps the settings of an instance, within the limits that the module
- * parameters give; see hwtimer_settings.h. HWTIMER_IOC_SETUP and kernel clients get the
- * same answers from here.
+ * Checks settings against the limits of the module parameters, and gives them to
+ * instances; see hwtimer_settings.h. HWTIMER_IOC_SETUP and kernel clients share these
+ * checks.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -16,7 +16,10 @@
 #define HWTIMER_TICK_DEFAULT (1ULL * NSEC_PER_MSEC)
 #define HWTIMER_BUCKETS_DEFAULT 4096U
 
-/* So that a bit for each slot of records is found in a few cache lines. */
+/*
+ * Highest limit of timers. SCHEDULE searches a bitmap for a slot with a free record. With
+ * two records for each timer and 1,024 records in a slot, the bitmap has 32 KiB at most.
+ */
 #define HWTIMER_TIMERS_CEILING BIT(27)
 
 unsigned int hwtimer_default_timers = 1U << 20;
@@ -57,19 +60,20 @@ static bool limits_valid(const struct hwtimer_setup *setup)
 	       setup->completions <= HWTIMER_COMPLETIONS_MAX;
 }
 
-/* The number of slots for a wish of @slots. */
+/* The number of slots of a ring for which @slots were asked. */
 static u32 ring_slots(u32 slots)
 {
 	return slots ? roundup_pow_of_two(slots) : 0;
 }
 
 /**
- * hwtimer_settings_choose - make settings of a wish
+ * hwtimer_settings_choose - check a wish, and turn it into settings
  * @settings: out: the settings, if the wish is valid
- * @wish: the wish, not checked yet but for its size; 0 means the default in each field
- *	that has one
+ * @wish: the wish, with any values; its member size is ignored. 0 in a field that has a
+ *	default means the default
  *
- * Return: 0 or -EINVAL, as struct hwtimer_setup says. Any context.
+ * Return: 0; -EINVAL: a value is out of range or unknown, see struct hwtimer_setup. Any
+ * context.
  */
 int hwtimer_settings_choose(struct hwtimer_settings *settings,
 			    const struct hwtimer_setup *wish)
@@ -98,7 +102,7 @@ int hwtimer_settings_choose(struct hwtimer_settings *settings,
 }
 
 /**
- * hwtimer_settings_default - the settings of a new instance
+ * hwtimer_settings_default - get the settings of a new instance
  * @timers: limit of pending timers and unread events
  *
  * Return: the settings. Any context.
@@ -125,10 +129,10 @@ static void settings_write(struct hwtimer_instance *instance,
 
 /**
  * hwtimer_settings_set - give an instance other settings
- * @instance: the instance
- * @settings: valid settings
+ * @instance: the instance; neither its mutex setup nor its lock is held
+ * @settings: settings from hwtimer_settings_choose()
  *
- * Return: 0, -EBUSY (the instance has started, or has rings), -ESHUTDOWN (it is stopped).
+ * Return: 0; -EBUSY: the instance has started, or has rings; -ESHUTDOWN: it is stopped.
  * May sleep; takes the mutex setup and the instance's lock.
  */
 int hwtimer_settings_set(struct hwtimer_instance *instance,
@@ -148,12 +152,13 @@ int hwtimer_settings_set(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_settings_get - read the settings without a lock of the instance held
- * @instance: the instance
- * @copy: room for a copy, in case that SETUP may still change the settings
+ * hwtimer_settings_get - read the settings of an instance
+ * @instance: the instance; its lock is not held
+ * @copy: room for a copy, which is needed until the instance has started
  *
- * Return: @copy, with the settings of some moment during this call; or the instance's own
- * settings, which are constant once it has started. Takes the instance's lock.
+ * Return: the instance's own settings, which are constant, if it has started. Otherwise
+ * @copy, with settings that a SETUP may have changed since. Does not sleep; may take the
+ * instance's lock.
  */
 const struct hwtimer_settings *
 hwtimer_settings_get(struct hwtimer_instance *instance,
@@ -167,7 +172,12 @@ hwtimer_settings_get(struct hwtimer_instance *instance,
 	return copy;
 }
 
-/* The number of bytes that mmap() has to ask for with these settings; 0: no rings. */
+/**
+ * hwtimer_settings_ring_bytes - compute the size of the rings
+ * @settings: the settings; constant, or locked
+ *
+ * Return: the bytes that mmap() has to ask for; 0: no rings. Any context.
+ */
 size_t hwtimer_settings_ring_bytes(const struct hwtimer_settings *settings)
 {
 	if (!settings->submissions && !settings->completions)
@@ -177,12 +187,12 @@ size_t hwtimer_settings_ring_bytes(const struct hwtimer_settings *settings)
 
 /**
  * hwtimer_settings_in_range - check a module parameter, at module load
- * @name: its name
- * @value: its value
+ * @name: name of the parameter
+ * @value: value of the parameter
  * @min: lowest valid value
  * @max: highest valid value
  *
- * Return: whether the value is valid; if it is not, the log says why.
+ * Return: whether the value is valid; if it is not, the log gives the range. Any context.
  */
 bool hwtimer_settings_in_range(const char *name, unsigned int value,
 			       unsigned int min, unsigned int max)
@@ -196,7 +206,7 @@ bool hwtimer_settings_in_range(const char *name, unsigned int value,
 /**
  * hwtimer_settings_parameters_valid - check this file's module parameters
  *
- * Return: whether all are in range; the log names the first that is not.
+ * Return: whether all are in range; the log names the first that is not. Any context.
  */
 bool hwtimer_settings_parameters_valid(void)
 {

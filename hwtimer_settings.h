@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What can be chosen for an instance: its settings, and the module parameters that limit
- * them. hwtimer_ioctl.c and hwtimer_client.c choose settings; everyone who needs the
- * settings of an instance without its locks reads them by hwtimer_settings_get().
+ * Checks and sets the settings of an instance, and has the module parameters that limit
+ * them. hwtimer_ioctl.c and hwtimer_client.c choose settings. Code that holds no lock of
+ * the instance reads its settings by hwtimer_settings_get(). hwtimer_main.c has the
+ * module parameters checked.
  */
 #ifndef HWTIMER_SETTINGS_H
 #define HWTIMER_SETTINGS_H
@@ -21,18 +22,20 @@
 
 struct hwtimer_instance;
 
-/* The module parameters of the same names; constant once the module is loaded */
+/* Module parameters default_timers and max_timers; constant once the module is loaded */
 extern unsigned int hwtimer_default_timers;
 extern unsigned int hwtimer_max_timers;
 
 /**
- * struct hwtimer_settings - what SETUP chooses
+ * struct hwtimer_settings - the settings of an instance
  * @shape: tick, kind and buckets of the wheel
  * @timers: limit of pending timers and unread events
  * @flags: HWTIMER_REPORT_CLOCK_SET, or 0
- * @submissions: number of slots of the submission ring
- * @completions: number of slots of the completion ring
+ * @submissions: number of slots of the submission ring, a power of two; 0: none
+ * @completions: number of slots of the completion ring, a power of two; 0: none
  * @clock: the clock by which the wheel turns
+ *
+ * struct hwtimer_instance says how those of an instance are protected.
  */
 struct hwtimer_settings {
 	struct hwtimer_shape shape;

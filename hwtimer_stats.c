@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an instance tells of itself: STATS and /proc/PID/fdinfo. The counters
- * are kept in instance->stats by whoever changes what they count.
+ * Reads the counters of an instance, and shows them as text; see hwtimer_stats.h.
+ *
+ * Most counters are in instance->stats, where the code that does the counted work updates
+ * them under the instance's lock. The wheel and the worker keep some of their own,
+ * because they do not know the instance.
  */
 #include <linux/seq_file.h>
 
@@ -10,9 +13,11 @@
 #include "hwtimer_stats.h"
 
 /**
- * hwtimer_stats_get - what the counters say now
- * @instance: of which
- * @stats: out, but for its size
+ * hwtimer_stats_get - read all counters
+ * @instance: the instance; its lock is not held
+ * @stats: out: the counters; the caller sets the member size afterwards
+ *
+ * Does not sleep; takes the instance's lock, then the worker's lock.
  */
 void hwtimer_stats_get(struct hwtimer_instance *instance,
 		       struct hwtimer_stats *stats)
@@ -47,7 +52,13 @@ static void show_settings(struct seq_file *seq,
 	mutex_unlock(&instance->setup);
 }
 
-/* The histogram, up to the end of the line. */
+/**
+ * hwtimer_stats_show_lateness - show the histogram of lateness
+ * @seq: the file to write to
+ * @stats: the counters
+ *
+ * Writes the counts, separated by spaces, and ends the line. Does not sleep.
+ */
 void hwtimer_stats_show_lateness(struct seq_file *seq,
 				 const struct hwtimer_stats *stats)
 {
@@ -59,12 +70,13 @@ void hwtimer_stats_show_lateness(struct seq_file *seq,
 }
 
 /**
- * hwtimer_stats_show - the same as text, for fdinfo
- * @seq: where to
- * @instance: of which
+ * hwtimer_stats_show - show the counters as text, for fdinfo
+ * @seq: the file to write to
+ * @instance: the instance; none of its locks is held
  *
- * And by which number tracing knows the instance, what its wheel is like, and where in
- * it there are entries. May sleep.
+ * Also shows the number of the instance, which tracing uses, the settings of its wheel,
+ * and its occupancy. May sleep; takes the mutex setup, the instance's lock and the
+ * worker's lock, one after the other.
  */
 void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an instance tells about itself: HWTIMER_IOC_STATS, fdinfo, debugfs and the counters
- * of a kernel client. The counters are kept in instance->stats by the code that does what
- * they count.
+ * Reads the counters of an instance, and shows them as text. Called by hwtimer_ioctl.c
+ * (STATS), hwtimer_main.c (fdinfo), hwtimer_debug.c and hwtimer_client.c.
  */
 #ifndef HWTIMER_STATS_H
 #define HWTIMER_STATS_H

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs the workers; see hwtimer_worker.h. The instances attach their jobs when they are
- * created, and tell the worker by hwtimer_worker_kick() when to come.
+ * Runs the workers; see hwtimer_worker.h.
  *
- * A worker keeps the alarms of its jobs in timerqueues, one for each clock. It serves the
- * first alarm that is due in one slice, whose length hwtimer_turn.c bounds. An instance
- * with more to do kicks its alarm as of now, which puts it behind all alarms that are due
- * already: a burst in one instance does not hold up the others.
+ * A worker keeps the alarms of its jobs in timerqueues, one for each clock. It takes the
+ * queues in turn, and serves the first alarm of a queue when it is due. Serving an alarm
+ * takes one slice, which hwtimer_turn.c bounds. An instance that has more to do kicks its
+ * alarm for the present time. That puts the alarm behind all alarms that are already due,
+ * so a burst in one instance does not hold up the others.
  *
- * The hrtimers are armed for the first alarm of each queue and for nothing else. While the
- * queues are empty, or their first timer is an hour ahead, the worker sleeps. An hrtimer
- * follows its clock, so the alarms follow CLOCK_REALTIME when it is set.
+ * Each hrtimer is armed for the first alarm of its queue and for nothing else. While the
+ * queues are empty, or their first alarms are an hour ahead, the worker sleeps. An
+ * hrtimer follows its clock, so alarms follow CLOCK_REALTIME when it is set.
  *
- * An alarm goes into and out of its queue in O(log n). When CLOCK_REALTIME was set,
- * worker_follow_clock() goes through the alarms by that clock once, under the worker's
- * lock: one for each instance, of which programs have max_instances, 4,096 by default. Only
- * a suspend and setting the clock, which needs CAP_SYS_TIME, cause that.
+ * An alarm goes into and out of its queue in O(log n). After CLOCK_REALTIME was set,
+ * worker_follow_clock() changes all alarms by that clock in one hold of the worker's
+ * lock. There is one such alarm for each instance by that clock; programs can have
+ * max_instances instances, 4,096 by default. Only a suspend, or setting the clock, which
+ * needs CAP_SYS_TIME, causes this.
  */
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
@@ -31,9 +32,10 @@
 #include "hwtimer_worker.h"
 
 /**
- * struct hwtimer_worker_queue - the alarms that go by one clock
+ * struct hwtimer_worker_queue - a worker's alarms by one clock
  * @alarms: the alarms in the order of their times; protected by the worker's lock
- * @timer: wakes the worker for the first alarm; armed while the worker sleeps
+ * @timer: hrtimer that wakes the worker for the first alarm; armed with the worker's lock
+ *	held, while the worker sleeps
  * @worker: the worker; constant
  */
 struct hwtimer_worker_queue {
@@ -45,16 +47,20 @@ struct hwtimer_worker_queue {
 /**
  * struct hwtimer_worker - one kthread
  * @task: the kthread; constant
- * @lock: protects all members below but @due; taken inside an instance's lock, or inside
- *	the lock of its wait queue
+ * @lock: spinlock; protects all members below, except for @due. Taken inside an
+ *	instance's lock, or inside the lock of an instance's wait queue
  * @queues: the alarms, by the number of their clock
- * @next_queue: the queue to be checked first, so that each has its turn
+ * @next_queue: number of the queue to check first, so that the queues take turns
  * @offset: hwtimer_clock_offset() when the worker last read it
- * @running: the job that is being served; its instance is not freed meanwhile
- * @idle: woken when @running has changed
- * @sleeping: the worker has checked all queues, and armed their timers
+ * @running: the job that is being served; NULL: none. hwtimer_worker_detach() waits while
+ *	it is the job to be detached
+ * @idle: wait queue of hwtimer_worker_detach(), woken when @running has changed; its own
+ *	lock is taken inside @lock
+ * @sleeping: the worker found no due alarm and armed the hrtimers; so a kick has to arm
+ *	them anew
  * @wakeups: number of times the worker woke up
- * @due: room for the timers that expire in one slice; used by the kthread only
+ * @due: room for the indices of the timers that expire in one slice; used by the kthread
+ *	only
  */
 struct hwtimer_worker {
 	struct task_struct *task;
@@ -75,8 +81,8 @@ static struct hwtimer_worker *hwtimer_workers;
 static unsigned int hwtimer_nr_workers;
 static atomic_t hwtimer_next_worker;
 
-/* Runs in hard interrupt context, on PREEMPT_RT too. */
-static enum hrtimer_restart hwtimer_worker_tick(struct hrtimer *timer)
+/* Wakes the worker. Runs in hard interrupt context, on PREEMPT_RT, too. */
+static enum hrtimer_restart queue_timer_fn(struct hrtimer *timer)
 {
 	struct hwtimer_worker_queue *queue =
 		container_of(timer, struct hwtimer_worker_queue, timer);
@@ -85,7 +91,7 @@ static enum hrtimer_restart hwtimer_worker_tick(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Arms the timer for the first alarm of the queue, or for none. */
+/* Arms the hrtimer for the first alarm of the queue; cancels it if there is none. */
 static void queue_arm(struct hwtimer_worker_queue *queue)
 {
 	struct timerqueue_node *first = timerqueue_getnext(&queue->alarms);
@@ -100,11 +106,12 @@ static void queue_arm(struct hwtimer_worker_queue *queue)
 }
 
 /*
- * If CLOCK_REALTIME was set back while the worker was busy, alarms that were put behind
- * others by the old time would come much too late. So all of them become due now, in
- * the order that they have in the queue. Returns whether the clock was set.
+ * Returns whether CLOCK_REALTIME was set. If it was, makes all alarms by that clock due
+ * now, in the order of their queue. If the clock was set back while the worker was busy,
+ * an alarm that was kicked for the present time of the old clock would otherwise come
+ * much too late.
  *
- * The loop runs over all instances by that clock. It cannot be done in pieces, because an
+ * The loop runs over all alarms by that clock. It cannot be done in pieces, because an
  * alarm that is not changed yet could stand behind one that is not due. It is rare: see
  * the top of this file.
  */
@@ -127,7 +134,7 @@ static bool worker_follow_clock(struct hwtimer_worker *worker)
 	return true;
 }
 
-/* Takes out the first alarm of queue @nr if it is due; otherwise returns NULL. */
+/* Takes the first alarm out of queue @nr if it is due; otherwise returns NULL. */
 static struct hwtimer_alarm *queue_pick(struct hwtimer_worker *worker,
 					unsigned int nr)
 {
@@ -141,7 +148,7 @@ static struct hwtimer_alarm *queue_pick(struct hwtimer_worker *worker,
 	return container_of(first, struct hwtimer_alarm, node);
 }
 
-/* Takes out an alarm that is due in one of the queues; NULL if none is. */
+/* Takes a due alarm out of one of the queues, which take turns; NULL: none is due. */
 static struct hwtimer_alarm *queues_pick(struct hwtimer_worker *worker)
 {
 	unsigned int i;
@@ -167,7 +174,10 @@ static void worker_set_running(struct hwtimer_worker *worker,
 		wake_up(&worker->idle);
 }
 
-/* The same, without missing an alarm because the clock was set just then. */
+/*
+ * Takes out a due alarm, as queues_pick(). If the clock is set while the queues are
+ * checked, checks them again.
+ */
 static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker)
 {
 	struct hwtimer_alarm *alarm;
@@ -180,11 +190,12 @@ static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker)
 }
 
 /*
- * The worker is about to sleep until the first alarm of a queue is due.
+ * Prepares the worker to sleep until the first alarm of a queue is due.
  *
- * The task's state is set before the timers are armed and before the lock is dropped.
- * Otherwise a timer, or a thread that finds @sleeping set, could wake the worker before it
- * sleeps, and the wake-up would be lost.
+ * The task's state is set before the hrtimers are armed. Otherwise an hrtimer could wake
+ * the worker before the state is set, and the wake-up would be lost. The state is also
+ * set before the lock is dropped, because a kick that finds @sleeping set arms an
+ * hrtimer, too.
  */
 static void worker_falls_asleep(struct hwtimer_worker *worker)
 {
@@ -204,7 +215,7 @@ static void worker_wakes_up(struct hwtimer_worker *worker)
 	worker->wakeups++;
 }
 
-/* Counts the last wake-up for @job, once, as the worker serves it now. */
+/* Counts the last wake-up for @job, which the worker serves now; each wake-up once. */
 static void worker_count_wakeup(const struct hwtimer_worker *worker,
 				struct hwtimer_job *job)
 {
@@ -248,13 +259,14 @@ static int hwtimer_worker_run(void *data)
 }
 
 /**
- * hwtimer_worker_kick - have the worker serve an alarm
- * @alarm: the alarm of an attached job
- * @time: ns on the alarm's clock, plus the alarm's offset; a time beyond the range of that
- *	clock never comes
+ * hwtimer_worker_kick - have the worker serve an alarm at a given time
+ * @alarm: the alarm; its job was attached
+ * @time: ns on the alarm's clock, plus the alarm's offset; a time beyond the range of
+ *	that clock never comes
  *
- * If the alarm has an earlier time already, that one stays. Any context but an interrupt;
- * takes the worker's lock. Callers hold the instance's lock if they kick by its state.
+ * An earlier time that the alarm already has stays. If the job is detached, nothing
+ * happens. A caller that computes @time from the state of an instance holds that
+ * instance's lock. Any context but an interrupt; does not sleep; takes the worker's lock.
  */
 void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time)
 {
@@ -279,7 +291,7 @@ unlock:
 	spin_unlock(&worker->lock);
 }
 
-/* Takes an alarm out of its queue, so that the worker does not wake up for it. */
+/* Takes an alarm out of its queue; while the worker sleeps, arms the hrtimer anew. */
 static void worker_forget(struct hwtimer_worker *worker,
 			  struct hwtimer_alarm *alarm)
 {
@@ -299,10 +311,11 @@ static void worker_forget(struct hwtimer_worker *worker,
 
 /**
  * hwtimer_worker_forget - take the alarms of a job out of the worker's queues
- * @job: the job; attached
+ * @job: the job; was attached
  *
- * The worker serves them again only after another hwtimer_worker_kick(). If it is just
- * serving one, that goes on. Takes the worker's lock.
+ * The worker serves the alarms again only after another hwtimer_worker_kick(). Does not
+ * wait if the worker is just serving one of them. Does not sleep; takes the worker's
+ * lock.
  */
 void hwtimer_worker_forget(struct hwtimer_job *job)
 {
@@ -315,11 +328,11 @@ void hwtimer_worker_forget(struct hwtimer_job *job)
 }
 
 /**
- * hwtimer_worker_wakeups - how often the worker woke up and served a job
- * @job: the job; attached
+ * hwtimer_worker_wakeups - count the wake-ups after which a worker served a job
+ * @job: the job; was attached
  *
- * Return: the number of wake-ups. One after which the worker served other jobs only does
- * not count. Takes the worker's lock.
+ * Return: the number of wake-ups. A wake-up after which the worker served only other jobs
+ * does not count. Does not sleep; takes the worker's lock.
  */
 u64 hwtimer_worker_wakeups(const struct hwtimer_job *job)
 {
@@ -344,11 +357,12 @@ static void worker_alarm_init(struct hwtimer_alarm *alarm,
 
 /**
  * hwtimer_worker_attach - give a job to a worker
- * @job: the job; new
- * @turn: serves the alarm @job->turns
- * @chores: serves the alarm @job->chores
+ * @job: the job; all 0
+ * @turn: function that serves the alarm @job->turns
+ * @chores: function that serves the alarm @job->chores
  *
- * The workers are chosen in turn. They do not serve the job before it is kicked.
+ * Jobs go to the workers in turn. The worker does not serve the job before one of its
+ * alarms is kicked. Does not sleep; takes no lock.
  */
 void hwtimer_worker_attach(struct hwtimer_job *job, hwtimer_serve_fn *turn,
 			   hwtimer_serve_fn *chores)
@@ -358,7 +372,7 @@ void hwtimer_worker_attach(struct hwtimer_job *job, hwtimer_serve_fn *turn,
 	worker_alarm_init(&job->turns, job, turn);
 	worker_alarm_init(&job->chores, job, chores);
 	job->worker = &hwtimer_workers[nr % hwtimer_nr_workers];
-	/* So that the first time that the job is served counts. */
+	/* No wake-up has this number, so the first one for the job counts. */
 	job->served_at = U64_MAX;
 }
 
@@ -375,10 +389,11 @@ static bool worker_left(struct hwtimer_worker *worker,
 
 /**
  * hwtimer_worker_detach - take a job away from its worker
- * @job: the job; attached, or detached already
+ * @job: the job; was attached, and may be detached already
  *
- * Afterwards the worker does not touch the job, whoever kicks it. Sleeps for one slice of
- * this job at most.
+ * Afterwards the worker does not touch the job, even if one of its alarms is kicked.
+ * Sleeps until the worker has finished the slice of this job that is running, if one is.
+ * Takes the worker's lock. Must not be called by a function that serves the job.
  */
 void hwtimer_worker_detach(struct hwtimer_job *job)
 {
@@ -393,11 +408,11 @@ void hwtimer_worker_detach(struct hwtimer_job *job)
 }
 
 /*
- * sched_set_fifo() is for drivers, which cannot know what else runs on the machine. Here
- * the administrator chooses the number, to rank the worker among the machine's other
- * real-time threads; by default the worker is an ordinary thread. chrt can change the
- * priority later, but the module parameter holds from the first timer on, whenever the
- * module is loaded.
+ * Not sched_set_fifo(): it is for drivers, which cannot know what else runs on the
+ * machine. Here the administrator chooses the number, to rank the worker among the
+ * machine's other real-time threads. By default the worker is an ordinary thread. chrt
+ * can change the priority later; the module parameter sets it before the first timer,
+ * each time the module is loaded.
  */
 static int worker_set_priority(struct hwtimer_worker *worker,
 			       unsigned int rt_prio)
@@ -416,8 +431,8 @@ static void queue_init(struct hwtimer_worker_queue *queue,
 {
 	queue->worker = worker;
 	timerqueue_init_head(&queue->alarms);
-	hrtimer_setup(&queue->timer, hwtimer_worker_tick,
-		      hwtimer_clocks[clock].id, HRTIMER_MODE_ABS_HARD);
+	hrtimer_setup(&queue->timer, queue_timer_fn, hwtimer_clocks[clock].id,
+		      HRTIMER_MODE_ABS_HARD);
 }
 
 static int worker_start(struct hwtimer_worker *worker, unsigned int nr,
@@ -436,7 +451,7 @@ static int worker_start(struct hwtimer_worker *worker, unsigned int nr,
 		kthread_create(hwtimer_worker_run, worker, "hwtimer/%u", nr);
 	if (IS_ERR(worker->task))
 		return PTR_ERR(worker->task);
-	/* A timer that is still armed uses the task after the thread has ended. */
+	/* An armed hrtimer may wake the task even after the thread has ended. */
 	get_task_struct(worker->task);
 	err = worker_set_priority(worker, rt_prio);
 	if (err) {
@@ -461,9 +476,10 @@ static void worker_stop(struct hwtimer_worker *worker)
 /**
  * hwtimer_workers_start - start the workers, at module load
  * @count: number of workers, at least 1
- * @rt_prio: their SCHED_FIFO priority; 0 for ordinary threads
+ * @rt_prio: SCHED_FIFO priority of the workers; 0: ordinary threads
  *
- * Return: 0 or a negative errno. May sleep.
+ * Return: 0, -ENOMEM, or the error of kthread_create() or of setting the priority; after
+ * an error no worker is left. May sleep.
  */
 int hwtimer_workers_start(unsigned int count, unsigned int rt_prio)
 {
@@ -484,7 +500,11 @@ int hwtimer_workers_start(unsigned int count, unsigned int rt_prio)
 	return 0;
 }
 
-/* Stops the workers, at module unload, when no instance is left. May sleep. */
+/**
+ * hwtimer_workers_stop - stop the workers, at module unload
+ *
+ * No instance is left. May sleep.
+ */
 void hwtimer_workers_stop(void)
 {
 	while (hwtimer_nr_workers)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Workers: the kthreads hwtimer/N, each with an hrtimer for every clock, which wakes it
- * for the earliest alarm. hwtimer_main.c starts and stops them; hwtimer_instance.c
- * attaches and detaches the job of each instance; whoever finds that an instance has
- * something to do kicks one of its alarms.
+ * Workers call functions at given times. A worker is a kthread hwtimer/N with one hrtimer
+ * for each clock, which wakes the worker for the earliest alarm.
  *
- * A worker knows of no instance: an alarm carries the function that serves it, as a work
- * item does. One kthread serves many instances, as a thread for each would cost memory and
- * a switch of threads for each tick.
+ * hwtimer_main.c starts and stops the workers. hwtimer_instance.c attaches the job of
+ * each instance to a worker; hwtimer_instance.c and hwtimer_client.c detach it.
+ * hwtimer_wakeup.c and hwtimer_client.c kick the alarms of a job when the instance has
+ * something to do.
+ *
+ * A worker knows nothing of instances: an alarm carries the function that serves it, as a
+ * work item does. One kthread serves many instances, because a thread for each would cost
+ * memory, and a switch of threads for each tick.
  */
 #ifndef HWTIMER_WORKER_H
 #define HWTIMER_WORKER_H
@@ -20,23 +23,23 @@ struct hwtimer_job;
 struct hwtimer_worker;
 
 /**
- * typedef hwtimer_serve_fn - serves an alarm whose time has come
+ * typedef hwtimer_serve_fn - function that serves an alarm whose time has come
  * @alarm: the alarm, which is not in its queue any more
- * @due: room for HWTIMER_HOLD indices of records; the worker's own
+ * @due: room for HWTIMER_HOLD indices of records; belongs to the worker
  *
- * The worker calls it with no lock held, for one slice. Should not sleep for long: other
- * instances wait for the worker.
+ * The worker calls the function with no lock held. The function does one slice of its
+ * work. It may sleep, but not for long, because other instances wait for the worker.
  */
 typedef void hwtimer_serve_fn(struct hwtimer_alarm *alarm, u32 *due);
 
 /**
  * struct hwtimer_alarm - a time at which a job needs its worker
- * @node: the place in the worker's queue; protected by the worker's lock
+ * @node: entry in the worker's queue, with the time; protected by the worker's lock
  * @job: the job; constant
- * @serve: called when the time has come; constant
- * @clock: number of the clock that the time is of; written before the first kick
- * @offset: how far the times that kicks give are ahead of that clock, ns; written before
- *	the first kick
+ * @serve: function that is called when the time has come; constant
+ * @clock: number of the clock of the alarm; written before the first kick
+ * @offset: ns by which the times that callers pass to hwtimer_worker_kick() are ahead of
+ *	that clock; written before the first kick
  */
 struct hwtimer_alarm {
 	struct timerqueue_node node;
@@ -47,15 +50,16 @@ struct hwtimer_alarm {
 };
 
 /**
- * struct hwtimer_job - what a worker does for one instance
+ * struct hwtimer_job - the alarms by which a worker serves one instance
  * @worker: the worker; constant
  * @turns: the alarm for turning the wheel, on the instance's clock
- * @chores: the alarm for all other reasons, on the host's CLOCK_MONOTONIC; if there are
- *	several, for the earliest
+ * @chores: the alarm for everything else, on the host's CLOCK_MONOTONIC. If there are
+ *	several reasons, its time is the earliest
  * @wakeups: number of wake-ups of the worker after which it served this job; protected by
- *	the worker's lock, as are the members below
- * @served_at: number of the wake-up after which the worker last served this job
- * @detached: the alarms are not queued any more
+ *	the worker's lock
+ * @served_at: number of the wake-up after which the worker last served this job;
+ *	protected by the worker's lock
+ * @detached: the alarms can no longer be queued; protected by the worker's lock
  */
 struct hwtimer_job {
 	struct hwtimer_worker *worker;
