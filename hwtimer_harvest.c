@@ -5,8 +5,9 @@
  * read() and STOP work in three steps, with instance->harvest held so that no second
  * reader takes the same batch:
  *
- *   take	under instance->lock, writes a batch to instance->leaving.page. The records
- *		become LEAVING (events) or RETURNING (STOP), so CANCEL cannot free them
+ *   take	under instance->lock, writes a batch to instance->leaving.page. The
+ *		records become LEAVING (events) or RETURNING (STOP), so CANCEL cannot free
+ *		them
  *   copy	without the lock, copies the page to user space, which may sleep. For a
  *		kernel client, a function of the client is called instead
  *   finish	under the lock again, frees the records that were copied, or makes their

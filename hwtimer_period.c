@@ -15,6 +15,7 @@
 #include "hwtimer_period.h"
 #include "hwtimer_trace.h"
 
+/* The second record of a periodic timer. */
 static struct hwtimer_record *
 extension_of(const struct hwtimer_instance *instance,
 	     const struct hwtimer_record *record)
