@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tells readers that events wait, or that the clock was set; see hwtimer_notice.h.
- * Readers are threads in read() and poll(), epoll instances, an eventfd, and a kernel
- * client.
+ * Readers are threads in read() and poll(), epoll instances, and a kernel client.
  */
 #include <linux/eventfd.h>
 #include <linux/ktime.h>
@@ -14,8 +13,8 @@
 #include "hwtimer_notice.h"
 
 /*
- * Whether readers have to be told, if @events events wait. Once events and discarded
- * events use up the limit of timers, too few others may be left to reach the threshold.
+ * Whether readers have to be told, if @events events wait. When events, discarded ones
+ * included, reach the limit of timers, no more can come. So these are enough.
  */
 static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 {
