@@ -66,11 +66,11 @@ void hwtimer_completion_alive(struct hwtimer_instance *instance)
 
 /**
  * hwtimer_completion_publish - let user space see the events in the ring
- * @instance: the instance; its lock is held. Events were queued, put into the ring, read
- *	or discarded; it need not have rings
+ * @instance: the instance, with or without rings; its lock is held
  *
- * Also tells user space how many events wait in the queue. If some do although the ring
- * has room, has the worker poll at once.
+ * Called after events were queued, put into the ring, read or discarded. Also tells user
+ * space how many events wait in the queue. If some wait although the ring has room, has
+ * the worker poll at once.
  */
 void hwtimer_completion_publish(struct hwtimer_instance *instance)
 {

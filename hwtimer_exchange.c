@@ -183,8 +183,8 @@ static void exchange_flush_all(struct hwtimer_instance *instance)
  * @instance: the instance
  *
  * Return: the number of requests run; -ENXIO (the rings are not mapped), -EINVAL (user
- * space's tail is impossible), -ERESTARTSYS (a signal came while another
- * thread drained the ring). Takes the lock, and the mutex exchange.drain. May sleep.
+ * space's tail is impossible), -ERESTARTSYS (a signal came while another thread drained
+ * the ring). Takes the lock, and the mutex exchange.drain. May sleep.
  */
 long hwtimer_exchange_kick(struct hwtimer_instance *instance)
 {

@@ -26,8 +26,8 @@ struct vm_area_struct;
  *	the instance's mutex setup and its lock. The submission ring is protected by
  *	@drain, the completion ring by the instance's lock
  * @drain: held by the thread that takes requests out of the submission ring
- * @requests: room for HWTIMER_HOLD requests that were taken out of the submission ring;
- *	written before @ring, the requests are protected by @drain
+ * @requests: array of HWTIMER_HOLD requests that were taken out of the submission ring;
+ *	allocated before @ring is written, its content is protected by @drain
  * @held: number of requests in @requests that were not run yet; protected by @drain
  * @polls: number of polls that may still find nothing before the worker stops polling;
  *	protected by the instance's lock

@@ -407,8 +407,8 @@ void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
  * Takes instance->harvest for read() or STOP. Returns 0, -ERESTARTSYS or -EAGAIN.
  *
  * The holder may wait for a page of its buffer, with userfaultfd for ever. So a reader
- * that must not wait (@nonblock) is refused. It sets instance->leaving.refused first, so
- * that harvest_unlock() wakes it.
+ * that must not wait (@nonblock) is refused. That reader sets instance->leaving.refused
+ * first, so that harvest_unlock() wakes it.
  */
 static int harvest_lock(struct hwtimer_instance *instance, bool nonblock)
 {

@@ -21,9 +21,7 @@
 
 struct hwtimer_instance;
 
-/*
- * Maximum number of events, or of timers from STOP, that one copy to user space delivers
- */
+/* Maximum number of events, or of timers from STOP, in one copy to user space */
 #define HWTIMER_BATCH (2U * HWTIMER_CHUNK_INDICES)
 #define HWTIMER_STOP_BATCH \
 	((u32)(PAGE_SIZE / sizeof(struct hwtimer_unprocessed)))
@@ -50,11 +48,10 @@ struct hwtimer_leaving {
 /**
  * struct hwtimer_stopping - progress of STOP
  * @at: time at which the instance was stopped, ns on its clock; constant once stopped
- * @cursor: index of a record; no record below it is pending
- * @surveyed: index of a record; all records below it have been checked for periodic
- *	timers that rest
- * @resting: number of timers found to rest so far: periodic timers that become pending
- *	again when their event is read
+ * @cursor: index of the record from which STOP goes on; no record below it is pending
+ * @surveyed: index of the record from which STOP goes on to count timers that rest
+ * @resting: number of timers counted so far that rest: periodic timers that become
+ *	pending again when their event is read, see hwtimer_period.c
  *
  * Protected by the instance's lock.
  */

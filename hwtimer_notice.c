@@ -14,7 +14,8 @@
 
 /*
  * Whether readers have to be told, if @events events wait. When events, discarded ones
- * included, reach the limit of timers, no more can come. So these are enough.
+ * included, reach the limit of timers, no more can come. Then readers are told
+ * whatever the threshold is.
  */
 static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 {
@@ -45,12 +46,10 @@ bool hwtimer_notice_readable(const struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_ready - check whether a reader, or a consumer of the ring, has to be
- * told
+ * hwtimer_notice_ready - check whether readers or consumers of the ring have to be told
  * @instance: the instance; no lock is needed
  *
- * Return: the same as hwtimer_notice_readable(), but unread events in the ring count,
- * too.
+ * Return: as hwtimer_notice_readable(), but unread events in the ring count, too.
  */
 bool hwtimer_notice_ready(const struct hwtimer_instance *instance)
 {
@@ -123,10 +122,7 @@ void hwtimer_notice_hang_up(struct hwtimer_instance *instance)
 	hwtimer_notice_wake(instance, EPOLLHUP);
 }
 
-/*
- * If readers are to be told of few events after a delay, has the worker come at that
- * time.
- */
+/* If few events are to be announced after a delay, has the worker come then. */
 static void notice_delay(struct hwtimer_instance *instance)
 {
 	struct hwtimer_notice *notice = &instance->notice;
@@ -237,9 +233,7 @@ static u64 next_check(u64 now)
 	return now - now % NSEC_PER_SEC + NSEC_PER_SEC;
 }
 
-/*
- * Whether setting the clock affects a timer: a pending one, or a periodic one that rests.
- */
+/* Whether setting the clock affects a timer: a pending one, or one that rests. */
 static bool watched(const struct hwtimer_instance *instance)
 {
 	return (instance->stats.pending || instance->periodic) &&

@@ -93,11 +93,10 @@ static void batch_done(struct hwtimer_instance *instance)
 
 /**
  * hwtimer_submission_drain - run the requests in the submission ring
- * @instance: the instance; it has rings, its mutex exchange.drain is held and its lock is
- *	not
+ * @instance: the instance, which has rings; exchange.drain is held, the lock is not
  *
- * Runs at most as many requests as the ring has slots, so that it ends although
- * user space adds more. A fatal signal leaves the rest to the work item, because other
+ * Runs at most as many requests as the ring has slots, so that it ends although user
+ * space adds more. A fatal signal leaves the rest to the work item, because other
  * processes may share the rings. Any other signal leaves the rest in the ring.
  *
  * Return: the number of requests that were run, or -EINVAL if none was run and user
@@ -113,9 +112,7 @@ int hwtimer_submission_drain(struct hwtimer_instance *instance)
 	while (left) {
 		int count;
 
-		/*
-		 * A task that is being killed must not allocate, see supply_unwanted().
-		 */
+		/* A killed task must not allocate memory, see supply_unwanted(). */
 		if (fatal_signal_pending(current)) {
 			queue_work(hwtimer_submission_queue, &exchange->work);
 			break;
@@ -175,8 +172,7 @@ void hwtimer_submission_charge_caller(struct hwtimer_exchange *exchange)
 }
 
 /**
- * hwtimer_submission_try - run a batch of the requests in the submission ring, for the
- * worker
+ * hwtimer_submission_try - run a batch of submitted requests, for the worker
  * @instance: the instance; it has rings, and its lock is not held
  *
  * If another thread is draining the ring, it will run these requests, too. A batch that

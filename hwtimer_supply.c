@@ -231,7 +231,7 @@ static int supply_get(const struct hwtimer_instance *instance,
 }
 
 /*
- * Moves @supply into the instance. Leaves a block that the table has no room for.
+ * Moves @supply into the instance, except for a block for which the table has no room.
  */
 static void supply_deliver(struct hwtimer_instance *instance,
 			   struct supply *supply)
@@ -280,7 +280,7 @@ int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 			slots = hwtimer_table_growth(&instance->table);
 		else if (!chunks)
 			return 0;
-		/* Only now: other threads may have freed enough memory meanwhile. */
+		/* @err counts only here: another thread may have freed memory. */
 		if (err || (!chunks && !slots))
 			return -ENOMEM;
 		ahead = chunks_ahead(instance);
@@ -349,8 +349,7 @@ void hwtimer_supply_trim(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_supply_trim_some - if it is time, take chunks that stayed unused out of the
- * pool
+ * hwtimer_supply_trim_some - take unused chunks out of the pool, if it is time
  * @instance: the instance; its lock is held
  * @surplus: an empty pool, which gets up to HWTIMER_TRIM_CHUNKS chunks; the caller frees
  *	them by hwtimer_pool_drain() without the lock

@@ -22,7 +22,7 @@ struct hwtimer_instance;
 struct hwtimer_pool;
 
 /**
- * struct hwtimer_demand - the most that some requests may need memory for
+ * struct hwtimer_demand - upper bounds of what requests need memory for
  * @timers: number of timers to be added; those beyond the limit of timers need no memory
  * @periodic: number of @timers that are periodic
  * @moves: number of timers to be rescheduled

@@ -66,10 +66,7 @@
 #include "hwtimer_trace.h"
 #include "hwtimer_turn.h"
 
-/*
- * The element of stats.lateness that counts an event: the bit length of its lateness in
- * ns.
- */
+/* The index of an event in stats.lateness: the bit length of its lateness in ns. */
 static unsigned int lateness_class(u64 lateness)
 {
 	return min(fls64(lateness), HWTIMER_LATENESS_BUCKETS - 1);
@@ -122,10 +119,7 @@ static noinline void expired_drop(struct hwtimer_instance *instance,
 	}
 }
 
-/*
- * Turns pending timers that the wheel has found due into events, in the ring or the
- * queue.
- */
+/* Makes events of timers that the wheel has found due, in the ring or in the queue. */
 static void turn_expire(struct hwtimer_instance *instance, const u32 *due,
 			unsigned int count, u64 now)
 {
@@ -225,9 +219,8 @@ void hwtimer_turn(struct hwtimer_alarm *alarm, u32 *due)
 }
 
 /**
- * hwtimer_turn_chores - do one slice of all work that is due by the host's
- * CLOCK_MONOTONIC
- * @alarm: the alarm job.chores of an instance
+ * hwtimer_turn_chores - do one slice of all work that goes by CLOCK_MONOTONIC
+ * @alarm: the alarm job.chores of an instance, on the host's clock
  * @due: not used
  *
  * Called by the worker with no lock held. All chores share the alarm. So each chore

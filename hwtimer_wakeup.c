@@ -4,9 +4,9 @@
  * hwtimer_wakeup.h.
  *
  * The worker turns the wheel for the earliest timer and for nothing else. So while no
- * timer is pending, or only timers far ahead, the wheel falls behind the clock. A wheel
- * that is behind would file a new timer in a higher level than necessary. So the wheel is
- * moved to the clock before timers are added.
+ * timer is pending, or only timers far ahead, the wheel falls behind the clock. A
+ * hierarchical wheel that is behind would file a new timer in a higher level than
+ * necessary. So the wheel is moved to the clock before timers are added.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -53,8 +53,7 @@ static void guard_overdue(struct hwtimer_instance *instance, u64 next, u64 now)
 }
 
 /**
- * hwtimer_wakeup_guard_overdue - have an overdue timer expire even if the clock is set
- * back
+ * hwtimer_wakeup_guard_overdue - let overdue timers expire even if the clock is set back
  * @instance: the instance; its lock is held
  * @now: ns on the instance's clock
  *
@@ -129,7 +128,7 @@ void hwtimer_wakeup_followed(struct hwtimer_instance *instance)
  *
  * If the clock was set back, begins to move the wheel back. If the wheel may stand far
  * behind the clock, moves it forward, unless it has to be turned first. In that case the
- * worker is on its way, or only dead entries are in the way, and the worker removes them
+ * worker is on its way, or only dead entries are in the way. The worker removes those
  * when it comes for the next timer.
  */
 void hwtimer_wakeup_follow(struct hwtimer_instance *instance, u64 now)
