@@ -2,9 +2,9 @@
 /*
  * Publishes and counts the events in the completion ring; see hwtimer_completion.h.
  *
- * hwtimer_harvest.c puts events into the ring as they expire, under the instance's lock. An
- * event that finds no room waits in the queue of events. hwtimer_exchange.c moves it when
- * user space has made room.
+ * When timers expire, hwtimer_harvest.c puts their events into the ring, under the
+ * instance's lock. An event that finds no room waits in the queue of events.
+ * hwtimer_exchange.c has it moved when user space has made room.
  */
 #include <linux/ktime.h>
 
@@ -13,10 +13,10 @@
 #include "hwtimer_ring.h"
 
 /**
- * hwtimer_completion_ring - the rings of an instance
+ * hwtimer_completion_ring - get the rings of an instance
  * @instance: the instance; no lock is needed
  *
- * Return: the rings, which stay as long as the instance, or NULL: none yet.
+ * Return: the rings, which exist as long as the instance; NULL: not mapped yet.
  */
 struct hwtimer_ring *
 hwtimer_completion_ring(const struct hwtimer_instance *instance)
@@ -41,7 +41,7 @@ u32 hwtimer_completion_unread(const struct hwtimer_instance *instance)
 /**
  * hwtimer_completion_poll_in - have the worker poll the rings
  * @instance: the instance; its lock is held
- * @delay: ns until then
+ * @delay: time until the poll, ns
  */
 void hwtimer_completion_poll_in(struct hwtimer_instance *instance, u64 delay)
 {
@@ -51,10 +51,11 @@ void hwtimer_completion_poll_in(struct hwtimer_instance *instance, u64 delay)
 }
 
 /**
- * hwtimer_completion_alive - the program has done something: poll on
+ * hwtimer_completion_alive - note that the program is active, so that polling goes on
  * @instance: the instance; its lock is held
  *
- * Anybody who notices the program calls this. A KICK and the work item often leave nothing
+ * Called for each KICK, each batch of requests and each event that is moved into the
+ * ring, not only if the worker finds them: a KICK and the work item often leave nothing
  * for the worker to find, however busy the program is.
  */
 void hwtimer_completion_alive(struct hwtimer_instance *instance)
@@ -64,9 +65,12 @@ void hwtimer_completion_alive(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_completion_publish - let user space see which events there are
- * @instance: the instance; its lock is held, and events were queued, put into the ring,
- *	read or discarded
+ * hwtimer_completion_publish - let user space see the events in the ring
+ * @instance: the instance, with or without rings; its lock is held
+ *
+ * Called after events were queued, put into the ring, read or discarded. Also tells user
+ * space how many events wait in the queue. If some wait although the ring has room, has
+ * the worker poll at once.
  */
 void hwtimer_completion_publish(struct hwtimer_instance *instance)
 {
@@ -80,7 +84,7 @@ void hwtimer_completion_publish(struct hwtimer_instance *instance)
 	WRITE_ONCE(ring->shared->waiting, min_t(u64, ready, U32_MAX));
 	if (!ready)
 		return;
-	/* Pairs with the fence in hwtimer_ring_consume(). */
+	/* Pairs with the fence in user space's hwtimer_ring_consume(). */
 	smp_mb();
 	if (hwtimer_ring_has_room(ring))
 		hwtimer_completion_poll_in(instance, 0);

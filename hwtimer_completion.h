@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The completion ring as the rest of the module sees it: how many events are in it, letting
- * user space see them, and having the worker poll. Called under the instance's lock by
- * everyone who queues, delivers or discards events.
+ * Publishes and counts the events in the completion ring, and schedules the worker's
+ * polls of the rings.
+ *
+ * hwtimer_turn.c, hwtimer_harvest.c, hwtimer_op.c and hwtimer_exchange.c publish, after
+ * they have queued, moved, delivered or discarded events. hwtimer_notice.c counts, to
+ * decide whether readers have to be told. hwtimer_submission.c and hwtimer_exchange.c
+ * keep the worker polling. hwtimer_harvest.c itself puts the events into the ring.
  */
 #ifndef HWTIMER_COMPLETION_H
 #define HWTIMER_COMPLETION_H
@@ -12,7 +16,7 @@
 struct hwtimer_instance;
 struct hwtimer_ring;
 
-/* Number of polls that find nothing before the worker stops polling */
+/* Number of polls in a row that find nothing before the worker stops polling */
 #define HWTIMER_IDLE_POLLS 8
 
 /* Time between two polls, ns */

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes, maps and serves the rings of an instance; see hwtimer_exchange.h.
+ * Creates, maps and serves the rings of an instance; see hwtimer_exchange.h.
  *
- * While the worker is polling, it serves the rings once in a millisecond, until it has found
- * nothing HWTIMER_IDLE_POLLS times. It also serves them at each turn. Before it stops
- * polling it says so in the flags, and checks once more:
+ * While the worker is polling, it serves the rings once per millisecond, until
+ * HWTIMER_IDLE_POLLS polls in a row have found nothing. It also serves them at each turn.
+ * Before it stops polling, it tells user space so in the flags, and checks once more:
  *
  *	worker					program
  *	flags = NEED_KICK			submission_tail = ...
  *	smp_mb()				atomic_thread_fence(seq_cst)
  *	submission_tail?			flags?
  *
- * At least one of them sees what the other has written. So the program kicks, or the worker
- * goes on polling. In the same way, one of them sees that there is room for an event that
- * waits (completion_head and waiting). The models in tests/litmus/ prove this.
+ * At least one of them sees what the other has written. So the program kicks, or the
+ * worker goes on polling. In the same way, with completion_head and waiting, at least one
+ * of them sees that the ring has room for an event that waits. The models in
+ * tests/litmus/ prove this.
  */
 #include <linux/ktime.h>
 #include <linux/memcontrol.h>
@@ -30,9 +31,9 @@
 #include "hwtimer_submission.h"
 
 /*
- * Moves events that wait in the kernel into the ring, HWTIMER_HOLD at most; returns the
- * number of events that have left the queue. A consumer may have emptied the ring and gone
- * to sleep before they came, so it is woken as if they had just expired.
+ * Moves events from the queue into the ring, HWTIMER_HOLD at most; returns the number of
+ * events that left the queue. A consumer may have emptied the ring and gone to sleep
+ * before the events are moved. So it is woken as if they had just expired.
  */
 static u32 exchange_flush(struct hwtimer_instance *instance)
 {
@@ -62,10 +63,11 @@ static u32 exchange_flush(struct hwtimer_instance *instance)
  * hwtimer_exchange_serve - serve both rings for one slice of the worker
  * @instance: the instance; its lock is not held, and it need not have rings
  *
- * Each request that is done and each event that is moved has the worker poll on.
+ * Each request that is run and each event that is moved makes polling go on.
  *
- * Return: the number of requests done, or of events moved, whichever is more; if it is
- * HWTIMER_HOLD there may be more to do. Does not sleep.
+ * Return: the number of requests run, or of events moved, whichever is more; if it is
+ * HWTIMER_HOLD, there may be more to do. May reschedule, but waits for no mutex and no
+ * memory.
  */
 u32 hwtimer_exchange_serve(struct hwtimer_instance *instance)
 {
@@ -74,7 +76,7 @@ u32 hwtimer_exchange_serve(struct hwtimer_instance *instance)
 	return max(hwtimer_submission_try(instance), exchange_flush(instance));
 }
 
-/* Whether a poll would find something to do. */
+/* Whether a poll would find something to do; the instance's lock is held. */
 static bool exchange_busy(struct hwtimer_instance *instance)
 {
 	struct hwtimer_ring *ring = instance->exchange.ring;
@@ -98,10 +100,11 @@ static void exchange_start_polling(struct hwtimer_instance *instance, u64 delay)
  * hwtimer_exchange_stop_polling - stop polling the rings, unless there is something to do
  * @instance: the instance; its lock is held, and its rings are being polled
  *
- * The program may submit a request, or make room for an event, at this very moment. If the
- * program has not seen the flag, the worker sees what the program did, and goes on polling.
+ * The program may submit a request, or make room for an event, at this very moment. If
+ * the program has not seen the flag, the worker sees what the program did, and goes on
+ * polling.
  *
- * Called from here, and by the unit test of just that.
+ * Called in this file and by tests/ring_kunit.c.
  */
 void hwtimer_exchange_stop_polling(struct hwtimer_instance *instance)
 {
@@ -110,7 +113,7 @@ void hwtimer_exchange_stop_polling(struct hwtimer_instance *instance)
 	lockdep_assert_held(&instance->lock);
 	exchange->polling = false;
 	WRITE_ONCE(exchange->ring->shared->flags, HWTIMER_RING_NEED_KICK);
-	/* Pairs with the fence in hwtimer_ring_publish() and _consume(). */
+	/* Pairs with the fences in user space's hwtimer_ring_publish() and _consume(). */
 	smp_mb();
 	if (exchange_busy(instance))
 		exchange_start_polling(instance, HWTIMER_POLL_INTERVAL);
@@ -120,7 +123,7 @@ void hwtimer_exchange_stop_polling(struct hwtimer_instance *instance)
  * hwtimer_exchange_poll - serve the rings, and decide when to poll them again
  * @instance: the instance; its lock is not held, and it need not have rings
  *
- * For the worker's chores. Does not sleep.
+ * For the worker's chores. May reschedule, but waits for no mutex and no memory.
  */
 void hwtimer_exchange_poll(struct hwtimer_instance *instance)
 {
@@ -133,10 +136,10 @@ void hwtimer_exchange_poll(struct hwtimer_instance *instance)
 	served = hwtimer_exchange_serve(instance);
 	more = served >= HWTIMER_HOLD;
 	spin_lock(&instance->lock);
-	/* A poll before its time is for another chore, and does not count. */
+	/* Before @poll_at, the chores run for another reason: not an idle poll. */
 	if (!served && exchange->polls && exchange->poll_at <= ktime_get_ns())
 		exchange->polls--;
-	/* While the work item has not finished its requests, the program is not idle. */
+	/* A request that the work item has not finished keeps polling going. */
 	if (more ||
 	    (exchange->polling && (exchange->polls || exchange_busy(instance))))
 		hwtimer_completion_poll_in(instance,
@@ -149,6 +152,8 @@ void hwtimer_exchange_poll(struct hwtimer_instance *instance)
 /**
  * hwtimer_exchange_stopped - have the rings of a stopped instance polled once more
  * @instance: the instance; its lock is held, and its worker has just forgotten its alarms
+ *
+ * Called when the instance is stopped. The poll that was due is among the alarms.
  */
 void hwtimer_exchange_stopped(struct hwtimer_instance *instance)
 {
@@ -157,7 +162,10 @@ void hwtimer_exchange_stopped(struct hwtimer_instance *instance)
 		hwtimer_completion_poll_in(instance, HWTIMER_POLL_INTERVAL);
 }
 
-/* Moves all events that wait into the ring, as long as there is room. */
+/*
+ * Moves events from the queue into the ring while it has room, at most as many as it has
+ * slots, rounded up to HWTIMER_HOLD. May reschedule.
+ */
 static void exchange_flush_all(struct hwtimer_instance *instance)
 {
 	u32 left = instance->exchange.ring->completions;
@@ -172,8 +180,9 @@ static void exchange_flush_all(struct hwtimer_instance *instance)
  * hwtimer_exchange_kick - HWTIMER_IOC_KICK: serve the rings at once, and start polling
  * @instance: the instance
  *
- * Return: the number of requests done; -ENXIO, -EINVAL, -ERESTARTSYS as HWTIMER_IOC_KICK.
- * May sleep.
+ * Return: the number of requests run; -ENXIO (the rings are not mapped), -EINVAL (user
+ * space's tail is impossible), -ERESTARTSYS (a signal came while another thread drained
+ * the ring). Takes the lock, and the mutex exchange.drain. May sleep.
  */
 long hwtimer_exchange_kick(struct hwtimer_instance *instance)
 {
@@ -189,7 +198,7 @@ long hwtimer_exchange_kick(struct hwtimer_instance *instance)
 		exchange_start_polling(instance, HWTIMER_POLL_INTERVAL);
 	spin_unlock(&instance->lock);
 
-	/* Events go first: requests may wait for memory, and a consumer should not. */
+	/* Events first: requests may wait for memory, and a consumer should not. */
 	exchange_flush_all(instance);
 	if (!hwtimer_ring_submitted(exchange->ring)) {
 		if (mutex_trylock(&exchange->drain)) {
@@ -207,7 +216,7 @@ long hwtimer_exchange_kick(struct hwtimer_instance *instance)
 	return done;
 }
 
-/* Makes the rings that the settings ask for, as mmap() needs them. */
+/* Creates the rings for the settings, at the first mmap(). Returns 0 or -ENOMEM. */
 static int exchange_open(struct hwtimer_instance *instance)
 {
 	const struct hwtimer_settings *settings = &instance->settings;
@@ -228,23 +237,24 @@ static int exchange_open(struct hwtimer_instance *instance)
 		exchange->requests = NULL;
 		return -ENOMEM;
 	}
-	/* No thread drains the rings before they are published below. */
+	/* Written without @drain: no thread uses it before @ring is published below. */
 	exchange->memcg = get_mem_cgroup_from_mm(current->mm);
 	spin_lock(&instance->lock);
 	/* Pairs with the smp_load_acquire() in hwtimer_completion_ring(). */
 	smp_store_release(&exchange->ring, ring);
-	/* Has the events polled that are waiting already. */
+	/* If events wait already, this has the worker poll. */
 	hwtimer_completion_publish(instance);
 	spin_unlock(&instance->lock);
 	return 0;
 }
 
 /**
- * hwtimer_exchange_map - mmap(): map the rings, and make them if there are none yet
+ * hwtimer_exchange_map - mmap(): create the rings at the first call, and map them
  * @instance: the instance
- * @vma: the mapping, as mmap() made it
+ * @vma: the mapping that mmap() has created
  *
- * Return: 0, -EINVAL, -ENOMEM. May sleep; the caller's mmap_lock is held.
+ * Return: 0; -EINVAL (not shared, an offset, or not the size of the rings), -ENOMEM.
+ * Takes the mutex setup and the lock. May sleep; the caller's mmap_lock is held.
  */
 int hwtimer_exchange_map(struct hwtimer_instance *instance,
 			 struct vm_area_struct *vma)
@@ -265,7 +275,10 @@ int hwtimer_exchange_map(struct hwtimer_instance *instance,
 	return err ?: hwtimer_ring_map(exchange->ring, vma);
 }
 
-/* Prepares the exchange of a new instance, which has no rings yet. */
+/**
+ * hwtimer_exchange_init - initialize the exchange of a new instance, without rings
+ * @exchange: the exchange, zeroed
+ */
 void hwtimer_exchange_init(struct hwtimer_exchange *exchange)
 {
 	mutex_init(&exchange->drain);
@@ -273,14 +286,14 @@ void hwtimer_exchange_init(struct hwtimer_exchange *exchange)
 }
 
 /**
- * hwtimer_exchange_release - free the rings of an instance that ends
- * @exchange: the exchange; the worker does not serve the instance any more
+ * hwtimer_exchange_release - free the rings of an instance that is being freed
+ * @exchange: the exchange; neither a program nor the worker uses it any more
  *
- * May sleep.
+ * Waits for the work item. May sleep.
  */
 void hwtimer_exchange_release(struct hwtimer_exchange *exchange)
 {
-	/* Otherwise the work item would do as many requests as the ring has slots. */
+	/* Otherwise the work item would run as many requests as the ring has slots. */
 	WRITE_ONCE(exchange->closing, true);
 	cancel_work_sync(&exchange->work);
 	hwtimer_ring_destroy(exchange->ring);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How an instance uses its rings: when they are made and mapped, who serves them, and when
- * the worker polls them. Called by the file operations (mmap, KICK), by the worker's turn
- * and chores, and by the life of the instance. hwtimer_submission.c and
- * hwtimer_completion.c are the two directions.
+ * Creates, maps and serves the rings of an instance, and decides when the worker polls
+ * them.
+ *
+ * hwtimer_main.c calls this for mmap(), hwtimer_ioctl.c for KICK and STOP, hwtimer_turn.c
+ * for each turn and the chores, hwtimer_instance.c when an instance is created and freed.
+ * hwtimer_submission.c handles requests, hwtimer_completion.c events.
  */
 #ifndef HWTIMER_EXCHANGE_H
 #define HWTIMER_EXCHANGE_H
@@ -19,23 +21,26 @@ struct mem_cgroup;
 struct vm_area_struct;
 
 /**
- * struct hwtimer_exchange - an instance's rings, and what is going on in them
- * @ring: the rings; NULL until they are mapped for the first time. Written once, under the
- *	instance's mutex setup and its lock. The submission ring is protected by @drain, the
- *	completion ring by the instance's lock
+ * struct hwtimer_exchange - the rings of an instance, and how they are served
+ * @ring: the rings; NULL until they are mapped for the first time. Written once, under
+ *	the instance's mutex setup and its lock. The submission ring is protected by
+ *	@drain, the completion ring by the instance's lock
  * @drain: held by the thread that takes requests out of the submission ring
- * @requests: room for HWTIMER_HOLD requests; protected by @drain
- * @held: number of requests that were taken but could not be done yet; protected by @drain
+ * @requests: array of HWTIMER_HOLD requests that were taken out of the submission ring;
+ *	allocated before @ring is written, its content is protected by @drain
+ * @held: number of requests in @requests that were not run yet; protected by @drain
  * @polls: number of polls that may still find nothing before the worker stops polling;
- *	protected by the instance's lock, as are @poll_at and @polling
- * @poll_at: when the worker polls next, ns on CLOCK_MONOTONIC
- * @polling: the worker polls the rings within a millisecond
- * @closing: nobody will see the results of requests any more; written once, read without
- *	a lock
- * @work: drains the submission ring where the worker cannot, as that may sleep
+ *	protected by the instance's lock
+ * @poll_at: time of the worker's next poll, ns on CLOCK_MONOTONIC; protected by the
+ *	instance's lock
+ * @closing: the instance is being freed, so nobody will read the results of requests;
+ *	written once, read without a lock
+ * @polling: the worker polls the rings every millisecond; protected by the instance's
+ *	lock
+ * @work: drains the submission ring if the worker must not, because that may sleep
  * @memcg: the memory cgroup that pays for what @work allocates: that of the process that
- *	kicked last or, until the first KICK, mapped the rings first. Written before @ring,
- *	then protected by @drain
+ *	kicked last or, until the first KICK, mapped the rings first. Written before
+ *	@ring, then protected by @drain
  */
 struct hwtimer_exchange {
 	struct hwtimer_ring *ring;

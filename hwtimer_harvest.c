@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How timers leave the instance: events that read() delivers, that are put into
- * the completion ring or that a client's callback gets, timers that STOP hands
- * back.
+ * Delivers events and hands timers back; see hwtimer_harvest.h.
  *
- * The ring is memory of the kernel's, so an event is there at once: the record
- * is freed, or goes on, in the same hold of the lock. It never passes those that
- * wait in the queue, nor those that a reader is just taking out of its front.
+ * read() and STOP work in three steps, with instance->harvest held so that no second
+ * reader takes the same batch:
  *
- * read() and STOP work in the same way. Under the lock a batch is written to a
- * page of the kernel's, and its records are marked as leaving, or returning, so
- * that nobody can cancel them. Without the lock the page is copied to user space,
- * which may sleep. Under the lock again, what has arrived is freed, and the rest
- * is what it was: a timer leaves only when user space has it. In an instance without
- * periodic timers and without a client, a timer that leaves is marked free at once,
- * which saves a second look at its record; the record is not used again before the
- * event has arrived. instance->harvest keeps a second reader from taking the same
- * batch. A client in the kernel has its functions called instead of the copy.
+ *   take	under instance->lock, writes a batch to instance->leaving.page. The
+ *		records become LEAVING (events) or RETURNING (STOP), so CANCEL cannot free
+ *		them
+ *   copy	without the lock, copies the page to user space, which may sleep. For a
+ *		kernel client, a function of the client is called instead
+ *   finish	under the lock again, frees the records that were copied, or makes their
+ *		timers pending again if they are periodic. The other records get their
+ *		former state back. So a timer leaves only when user space has it
+ *
+ * In an instance without periodic timers and without a client, the first step marks the
+ * records of events FREE at once, so that the last step need not access them again.
+ * Nothing uses such a record again before the last step.
+ *
+ * The completion ring is kernel memory, so putting an event into it delivers the event:
+ * the record is freed, or becomes pending again, in the same hold of the lock. An event
+ * does not overtake events that wait in the queue, or that a reader is taking out of it.
  */
 #include <linux/prefetch.h>
 #include <linux/sched/signal.h>
@@ -30,7 +34,7 @@
 #include "hwtimer_ring.h"
 #include "hwtimer_trace.h"
 
-/* The record at slot @slot of the head of the queue of events. */
+/* The record whose index is in slot @slot of @chunk, a chunk of the queue of events. */
 static struct hwtimer_record *
 ready_record(const struct hwtimer_instance *instance,
 	     const struct hwtimer_chunk *chunk, unsigned int slot)
@@ -38,7 +42,7 @@ ready_record(const struct hwtimer_instance *instance,
 	return hwtimer_table_record(&instance->table, chunk->indices[slot]);
 }
 
-/* Takes the first index out of the queue of events. */
+/* Takes the first index out of the queue of events, which is not empty. */
 static u32 ready_take(struct hwtimer_instance *instance)
 {
 	struct hwtimer_queue *ready = &instance->ready;
@@ -49,10 +53,11 @@ static u32 ready_take(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_harvest_discarded - free discarded events that have got to the front
- * @instance: its lock is not held
+ * hwtimer_harvest_discarded - free discarded events at the front of the queue
+ * @instance: the instance; its lock is not held
  *
- * Return: how many they were, HWTIMER_HOLD at the most.
+ * Return: the number of events freed, HWTIMER_HOLD at most. Takes the lock; does not
+ * sleep.
  */
 u32 hwtimer_harvest_discarded(struct hwtimer_instance *instance)
 {
@@ -61,7 +66,7 @@ u32 hwtimer_harvest_discarded(struct hwtimer_instance *instance)
 	u64 discards;
 	u32 freed;
 
-	/* Mostly there are none, and if there is a new one it can wait. */
+	/* Usually 0. An event that is discarded just now can wait for the next call. */
 	if (!READ_ONCE(instance->discards))
 		return 0;
 	spin_lock(&instance->lock);
@@ -98,9 +103,9 @@ static void event_fill(const struct hwtimer_instance *instance,
 }
 
 /*
- * Writes the events from slot @slot of @chunk on to @events, and returns how
- * many they are: less than @max if the chunk ends or a discarded event is in
- * the way. Meanwhile the records of the next chunk come in.
+ * Writes the events from slot @slot of @chunk on to @events, and prefetches the records
+ * of the next chunk. Returns the number of events: less than @max if the chunk ends or a
+ * discarded event comes first.
  */
 static u32 events_take_chunk(struct hwtimer_instance *instance,
 			     const struct hwtimer_chunk *chunk,
@@ -132,8 +137,8 @@ static u32 events_take_chunk(struct hwtimer_instance *instance,
 }
 
 /*
- * Writes events to the page until it is full, the queue ends, or a discarded
- * event is in the way. Their records are leaving afterwards; returns how many.
+ * Writes events to the page, until there are @max, the queue ends, or a discarded event
+ * comes first. Their records become LEAVING, or FREE. Returns the number of events.
  */
 static u32 events_take(struct hwtimer_instance *instance, u32 max, u64 now)
 {
@@ -157,7 +162,7 @@ static u32 events_take(struct hwtimer_instance *instance, u32 max, u64 now)
 	return taken;
 }
 
-/* The first @count events have arrived, of records that are free already. */
+/* Finishes the first @count events on the page, whose records are FREE already. */
 static void events_release(struct hwtimer_instance *instance, u32 count)
 {
 	const struct hwtimer_event *events = instance->leaving.page;
@@ -173,8 +178,8 @@ static void events_release(struct hwtimer_instance *instance, u32 count)
 }
 
 /*
- * An event has arrived, and is not in the queue any more: its timer has ended,
- * or goes on.
+ * Finishes an event that was delivered and is out of the queue: its timer becomes pending
+ * again, or ends. With HWTIMER_FIXED_DELAY, the interval counts from @now.
  */
 static void event_finish(struct hwtimer_instance *instance, u32 index,
 			 u32 expirations, u64 now)
@@ -185,19 +190,25 @@ static void event_finish(struct hwtimer_instance *instance, u32 index,
 		hwtimer_period_free(instance, index);
 		return;
 	}
-	/* STOP may have come past it already. */
+	/* STOP may have passed this record already, and now finds it pending. */
 	instance->stopping.cursor =
 		min_t(u64, instance->stopping.cursor, index);
 }
 
-/* Before events are finished: timers that go on may lie before the tick. */
+/*
+ * Called before event_finish() for any number of events: timers that become pending again
+ * need a wheel that has followed the clock.
+ */
 static void rearm_begin(struct hwtimer_instance *instance)
 {
 	if (instance->periodic)
 		hwtimer_wakeup_follow(instance, hwtimer_instance_now(instance));
 }
 
-/* Afterwards; @rearmed is what the counter was before. */
+/*
+ * Called after event_finish(), once for all events. @rearmed is the value that
+ * stats.rearmed had before.
+ */
 static void rearm_end(struct hwtimer_instance *instance, u64 rearmed)
 {
 	if (instance->stats.rearmed == rearmed)
@@ -207,8 +218,8 @@ static void rearm_end(struct hwtimer_instance *instance, u64 rearmed)
 }
 
 /*
- * The first @copied of the @taken events have arrived; the others stay. They
- * were taken at @now.
+ * Finishes the first @copied of the @taken events on the page; the others stay in the
+ * queue. The interval of a timer with HWTIMER_FIXED_DELAY counts from @now.
  */
 static void events_finish(struct hwtimer_instance *instance, u32 taken,
 			  u32 copied, u64 now)
@@ -237,7 +248,10 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 	rearm_end(instance, rearmed);
 }
 
-/* Tracing is told what event_put() will do; that keeps its event in registers. */
+/*
+ * Traces what event_put() is about to do. Not inline: tracing needs the address of an
+ * event, and without that event_put() keeps its own in registers.
+ */
 static noinline void event_put_traced(const struct hwtimer_instance *instance,
 				      u32 index, u64 now)
 {
@@ -248,7 +262,7 @@ static noinline void event_put_traced(const struct hwtimer_instance *instance,
 	hwtimer_trace_deliver(instance, &event, 1, true);
 }
 
-/* Puts the event of an expired record, not in the queue, into the ring. */
+/* Puts the event of an expired record, which is not in the queue, into the ring. */
 static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
 {
 	const struct hwtimer_record *record =
@@ -264,15 +278,17 @@ static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
 }
 
 /**
- * hwtimer_harvest_at_once - deliver events through the ring as they come
- * @instance: whose; its lock is held
- * @due: records that have expired, and are not in the queue of events
- * @count: how many
- * @now: ns on the instance's clock
+ * hwtimer_harvest_at_once - put the events of timers that just expired into the ring
+ * @instance: the instance; its lock is held
+ * @due: indices of the expired records, which are not in the queue of events
+ * @count: number of records
+ * @now: the time, ns on the instance's clock
  *
- * hwtimer_completion_publish() is to follow, and the wheel to be looked at anew.
+ * The caller then calls hwtimer_completion_publish(), and hwtimer_wakeup_requeue()
+ * because periodic timers have become pending again.
  *
- * Return: how many. For the others there is no room, or others come first.
+ * Return: the number of events put into the ring, from the first on. The rest have to
+ * wait in the queue: the ring is full, or earlier events wait.
  */
 unsigned int hwtimer_harvest_at_once(struct hwtimer_instance *instance,
 				     const u32 *due, unsigned int count,
@@ -291,7 +307,10 @@ unsigned int hwtimer_harvest_at_once(struct hwtimer_instance *instance,
 	return done;
 }
 
-/* Moves the first of the events that wait into the ring, if it may go. */
+/*
+ * Moves the first event of the queue into the ring, or frees it if it is discarded.
+ * Returns false if the ring is full, or if a reader is taking the event.
+ */
 static bool event_flush(struct hwtimer_instance *instance, u64 now)
 {
 	const struct hwtimer_queue *ready = &instance->ready;
@@ -313,12 +332,13 @@ static bool event_flush(struct hwtimer_instance *instance, u64 now)
 }
 
 /**
- * hwtimer_harvest_flush - move events that wait into the ring
- * @instance: whose; its lock is held, and it has rings
+ * hwtimer_harvest_flush - move events from the queue into the ring
+ * @instance: the instance; its lock is held, and it has rings
  *
- * hwtimer_completion_publish() is to follow.
+ * The caller then calls hwtimer_completion_publish().
  *
- * Return: how many have left the queue, HWTIMER_HOLD at the most.
+ * Return: the number of events that left the queue, discarded ones included; HWTIMER_HOLD
+ * at most.
  */
 u32 hwtimer_harvest_flush(struct hwtimer_instance *instance)
 {
@@ -338,11 +358,12 @@ u32 hwtimer_harvest_flush(struct hwtimer_instance *instance)
 
 /**
  * hwtimer_harvest_take - begin to deliver events
- * @instance: whose; its harvest mutex is held, and its lock is not
- * @max: so many at the most, up to HWTIMER_BATCH
- * @now: out: when they were taken, ns on the instance's clock
+ * @instance: the instance; its mutex harvest is held, and its lock is not
+ * @max: maximum number of events, up to HWTIMER_BATCH
+ * @now: out: the time at which the events were taken, ns on the instance's clock
  *
- * Return: how many are in instance->leaving.page, until hwtimer_harvest_finish().
+ * Return: the number of events in instance->leaving.page. They stay there until
+ * hwtimer_harvest_finish(). Takes the lock; does not sleep.
  */
 u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now)
 {
@@ -357,11 +378,15 @@ u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now)
 }
 
 /**
- * hwtimer_harvest_finish - end what hwtimer_harvest_take() has begun
- * @instance: as there
- * @taken: what it returned
- * @copied: of those, how many have arrived; the others stay
- * @now: ns on the instance's clock, from when on those with a fixed delay wait
+ * hwtimer_harvest_finish - finish what hwtimer_harvest_take() has begun
+ * @instance: the instance; its mutex harvest is held, and its lock is not
+ * @taken: what hwtimer_harvest_take() returned
+ * @copied: number of these events that were delivered; the others stay in the queue
+ * @now: the time from which the interval of a timer with HWTIMER_FIXED_DELAY counts, ns
+ *	on the instance's clock
+ *
+ * If a stopped instance has no events left, wakes readers. Takes the lock; does not
+ * sleep.
  */
 void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 			    u32 copied, u64 now)
@@ -379,9 +404,11 @@ void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 }
 
 /*
- * Takes instance->harvest for read(). The holder may wait for a page of its buffer; with
- * userfaultfd, for ever. So a reader that must not wait is refused. It sets
- * instance->leaving.refused first, so that harvest_unlock() wakes it.
+ * Takes instance->harvest for read() or STOP. Returns 0, -ERESTARTSYS or -EAGAIN.
+ *
+ * The holder may wait for a page of its buffer, with userfaultfd for ever. So a reader
+ * that must not wait (@nonblock) is refused. That reader sets instance->leaving.refused
+ * first, so that harvest_unlock() wakes it.
  */
 static int harvest_lock(struct hwtimer_instance *instance, bool nonblock)
 {
@@ -392,19 +419,22 @@ static int harvest_lock(struct hwtimer_instance *instance, bool nonblock)
 	if (likely(mutex_trylock(&instance->harvest)))
 		return 0;
 	WRITE_ONCE(instance->leaving.refused, true);
-	/* Pairs with that in harvest_unlock(): it sees this, or we find it free. */
+	/*
+	 * Pairs with the barrier in harvest_unlock(): either harvest_unlock() sees
+	 * @refused, or this thread gets the mutex.
+	 */
 	smp_mb();
 	return mutex_trylock(&instance->harvest) ? 0 : -EAGAIN;
 }
 
 /*
- * A reader that was refused may have been told of events that are left now, and may
- * not look again before it is told again.
+ * Releases instance->harvest. A reader that was refused may wait for the next wake-up,
+ * although events are left that were announced before. So it is woken again.
  */
 static void harvest_unlock(struct hwtimer_instance *instance)
 {
 	mutex_unlock(&instance->harvest);
-	/* Pairs with that in harvest_lock(). */
+	/* Pairs with the barrier in harvest_lock(). */
 	smp_mb();
 	if (likely(!READ_ONCE(instance->leaving.refused)))
 		return;
@@ -414,15 +444,16 @@ static void harvest_unlock(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_harvest_events - deliver events
- * @instance: whose
- * @buffer: in user space
- * @count: bytes, enough for one event
+ * hwtimer_harvest_events - deliver events to read()
+ * @instance: the instance
+ * @buffer: the buffer in user space
+ * @count: size of the buffer in bytes, enough for one event
  * @nonblock: do not wait for another reader
  *
- * Return: bytes written, whole events; 0 if there is none; -EFAULT,
- * -ERESTARTSYS; -EAGAIN: another reader is at it, or STOP. May sleep, but does not
- * wait for events.
+ * Return: the number of bytes written, in whole events; 0 if no event waits. If nothing
+ * was written: -EFAULT, -ERESTARTSYS, or -EAGAIN (@nonblock, and another thread is in
+ * read() or STOP). Takes the mutex harvest and the lock. May sleep, but does not wait for
+ * events.
  */
 ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 			       char __user *buffer, size_t count, bool nonblock)
@@ -442,7 +473,7 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 
 		hwtimer_harvest_discarded(instance);
 		taken = hwtimer_harvest_take(instance, max, &now);
-		/* None, but some are ready: discarded ones are in front. */
+		/* If events are ready but none was taken, discarded ones come first. */
 		if (!taken && !READ_ONCE(instance->stats.ready))
 			break;
 
@@ -482,7 +513,10 @@ static void unprocessed_fill(const struct hwtimer_instance *instance,
 	};
 }
 
-/* An expired timer, out of the queue, becomes one that was never processed. */
+/*
+ * Writes an expired timer, which is out of the queue, to the page as one that was never
+ * processed. Its record becomes RETURNING.
+ */
 static void expired_return(struct hwtimer_instance *instance, u32 index)
 {
 	struct hwtimer_unprocessed *timer = instance->leaving.page;
@@ -492,16 +526,16 @@ static void expired_return(struct hwtimer_instance *instance, u32 index)
 	if (trace_hwtimer_discard_enabled())
 		hwtimer_trace_discard(instance, index);
 	record->state = HWTIMER_RETURNING;
-	/* Nothing remains, whatever the clock was set to since it has expired. */
+	/* Its deadline as the time: 0 ns remain, even if the clock was set back since. */
 	unprocessed_fill(instance, timer, record, index, record->deadline);
 	hwtimer_instance_add_ready(instance, -1);
 	instance->stats.discarded++;
 }
 
 /*
- * Writes the first timer whose event waits to the page, as what was never processed,
- * unless HWTIMER_HOLD discarded ones come first. Its record is returning afterwards,
- * and not in the queue any more; returns how many: 1 or 0.
+ * Takes the first event that is not discarded out of the queue, and writes its timer to
+ * the page. Frees up to HWTIMER_HOLD discarded events that come before it. Returns the
+ * number of timers: 1 or 0.
  */
 static u32 expired_take(struct hwtimer_instance *instance)
 {
@@ -523,11 +557,11 @@ static u32 expired_take(struct hwtimer_instance *instance)
 
 /**
  * hwtimer_harvest_take_expired - begin to hand back a timer whose event waits
- * @instance: stopped; its harvest mutex is held, and its lock is not
- * @more: out: whether there may be others
+ * @instance: the instance, which is stopped; its mutex harvest is held, its lock is not
+ * @more: out: whether more events may wait
  *
- * Return: how many are in instance->leaving.page, 1 or 0, until
- * hwtimer_harvest_finish_expired().
+ * Return: the number of timers in instance->leaving.page, 1 or 0. It stays there until
+ * hwtimer_harvest_finish_expired(). Takes the lock; does not sleep.
  */
 u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more)
 {
@@ -541,7 +575,12 @@ u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more)
 	return taken;
 }
 
-/* It has arrived. */
+/**
+ * hwtimer_harvest_finish_expired - free the timer that was handed back
+ * @instance: the instance; its mutex harvest is held, and its lock is not
+ *
+ * Takes the lock; does not sleep.
+ */
 void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance)
 {
 	const struct hwtimer_unprocessed *timer = instance->leaving.page;
@@ -553,9 +592,9 @@ void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance)
 }
 
 /*
- * Writes pending timers to the page, from record *@cursor on, until it is full
- * or HWTIMER_HOLD records have been looked at. Those are returning afterwards;
- * returns how many.
+ * Writes pending timers to the page, from record *@cursor on, until there are @max or
+ * HWTIMER_HOLD records have been checked. Their records become RETURNING. Returns the
+ * number of timers.
  */
 static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor,
 			    u32 max)
@@ -582,7 +621,7 @@ static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor,
 	return taken;
 }
 
-/* The first @copied of the @taken timers have arrived; the others stay. */
+/* Frees the first @copied of the @taken timers on the page; the others stay pending. */
 static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken,
 			       u32 copied)
 {
@@ -605,7 +644,7 @@ static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken,
 	}
 	instance->stats.pending -= copied;
 	instance->stats.unprocessed += copied;
-	/* A periodic timer before it may have become pending meanwhile. */
+	/* The cursor may be lower: periodic timers have become pending meanwhile. */
 	if (copied < taken)
 		instance->stopping.cursor =
 			min_t(u64, instance->stopping.cursor,
@@ -614,12 +653,12 @@ static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken,
 
 /**
  * hwtimer_harvest_take_pending - begin to hand back pending timers
- * @instance: stopped; its harvest mutex is held, and its lock is not
- * @max: so many at the most, up to HWTIMER_STOP_BATCH
- * @more: out: whether there may be others
+ * @instance: the instance, which is stopped; its mutex harvest is held, its lock is not
+ * @max: maximum number of timers, up to HWTIMER_STOP_BATCH
+ * @more: out: whether more timers may be pending
  *
- * Return: how many are in instance->leaving.page, until
- * hwtimer_harvest_finish_pending().
+ * Return: the number of timers in instance->leaving.page. They stay there until
+ * hwtimer_harvest_finish_pending(). Takes the lock; does not sleep.
  */
 u32 hwtimer_harvest_take_pending(struct hwtimer_instance *instance, u32 max,
 				 bool *more)
@@ -634,7 +673,14 @@ u32 hwtimer_harvest_take_pending(struct hwtimer_instance *instance, u32 max,
 	return taken;
 }
 
-/* The first @copied of the @taken timers have arrived; the others stay. */
+/**
+ * hwtimer_harvest_finish_pending - free the timers that were handed back
+ * @instance: the instance; its mutex harvest is held, and its lock is not
+ * @taken: what hwtimer_harvest_take_pending() returned
+ * @copied: number of these timers that were handed back; the others are pending again
+ *
+ * Takes the lock; does not sleep.
+ */
 void hwtimer_harvest_finish_pending(struct hwtimer_instance *instance,
 				    u32 taken, u32 copied)
 {
@@ -645,8 +691,9 @@ void hwtimer_harvest_finish_pending(struct hwtimer_instance *instance,
 }
 
 /*
- * Counts the periodic timers that rest, once, HWTIMER_HOLD records at a time; an
- * instance without any is not looked at. Returns 0 or -EINTR: to be continued.
+ * Counts the periodic timers that rest, in instance->stopping.resting. Each record is
+ * checked once, HWTIMER_HOLD records per hold of the lock; in an instance without
+ * periodic timers, none is. Returns 0, or -EINTR: the next call goes on. May sleep.
  */
 static int survey_resting(struct hwtimer_instance *instance)
 {
@@ -678,8 +725,8 @@ static int survey_resting(struct hwtimer_instance *instance)
 }
 
 /*
- * How many timers are still to be handed back. Returns whether there are some, and
- * all of them rest.
+ * Sets *@left to the number of timers that are still to be handed back. Returns whether
+ * there are any and all of them rest.
  */
 static bool timers_left(struct hwtimer_instance *instance, u64 *left)
 {
@@ -693,16 +740,17 @@ static bool timers_left(struct hwtimer_instance *instance, u64 *left)
 }
 
 /**
- * hwtimer_harvest_unprocessed - hand back pending timers
- * @instance: stopped
- * @timers: in user space
- * @count: length of @timers
- * @left: out: how many are still to be handed back, those that rest included
+ * hwtimer_harvest_unprocessed - hand back pending timers to STOP
+ * @instance: the instance, which is stopped
+ * @timers: an array in user space
+ * @count: number of elements of @timers
+ * @left: out: number of timers still to be handed back, including those that rest
  *
- * Each timer is handed back once, in whichever call has room for it.
+ * Each timer is handed back once, by the call that has room for it.
  *
- * Return: how many were written; -EAGAIN (all that are left rest), -EFAULT, -EINTR,
- * -ERESTARTSYS (@left is not written). May sleep.
+ * Return: the number of timers written. If none was written: -EAGAIN (all timers that are
+ * left rest), -EFAULT, -EINTR, -ERESTARTSYS (@left is not set). Takes the mutex harvest
+ * and the lock. May sleep.
  */
 ssize_t hwtimer_harvest_unprocessed(struct hwtimer_instance *instance,
 				    struct hwtimer_unprocessed __user *timers,

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How timers leave an instance: as events, by read(), the completion ring or a callback, or
- * handed back by STOP. Called by the file operations, hwtimer_ioctl.c, hwtimer_client.c, the
- * worker's turn, and by everyone who brings requests, to free discarded events first.
+ * Delivers events to read(), to the completion ring and to callbacks, and hands timers
+ * back for STOP.
+ *
+ * hwtimer_main.c calls this for read(), hwtimer_ioctl.c for STOP, hwtimer_client.c for
+ * callbacks, hwtimer_turn.c when timers expire, and hwtimer_exchange.c when the
+ * completion ring has room again. hwtimer_request.c and hwtimer_bulk.c free discarded
+ * events before they run requests.
  */
 #ifndef HWTIMER_HARVEST_H
 #define HWTIMER_HARVEST_H
@@ -17,7 +21,7 @@
 
 struct hwtimer_instance;
 
-/* Maximum number of events, or of timers from STOP, that go to user space at a time */
+/* Maximum number of events, or of timers from STOP, in one copy to user space */
 #define HWTIMER_BATCH (2U * HWTIMER_CHUNK_INDICES)
 #define HWTIMER_STOP_BATCH \
 	((u32)(PAGE_SIZE / sizeof(struct hwtimer_unprocessed)))
@@ -26,14 +30,14 @@ static_assert(HWTIMER_BATCH <= HWTIMER_HOLD);
 static_assert(HWTIMER_BATCH * sizeof(struct hwtimer_event) <= PAGE_SIZE);
 
 /**
- * struct hwtimer_leaving - the timers that are leaving at the moment
- * @page: one page of events or of unprocessed timers on their way to user space, or to a
- *	client
- * @free: the records of these timers are in state HWTIMER_FREE already
- * @refused: a reader that must not wait did not get the mutex harvest, and has to be woken
- *	when it is free; no lock, see harvest_lock()
+ * struct hwtimer_leaving - the batch of timers that is being delivered or handed back
+ * @page: one page of events, or of unprocessed timers, for user space or a client
+ * @free: the records of the batch are in state HWTIMER_FREE already
+ * @refused: a reader that must not wait did not get the mutex harvest; the holder has to
+ *	wake readers when it unlocks. No lock, see harvest_lock()
  *
- * Protected by the instance's mutex harvest, except for @refused.
+ * Protected by the instance's mutex harvest, except for @refused. @page itself is
+ * constant.
  */
 struct hwtimer_leaving {
 	void *page;
@@ -42,12 +46,12 @@ struct hwtimer_leaving {
 };
 
 /**
- * struct hwtimer_stopping - how far STOP has come
- * @at: when the instance was stopped, ns on its clock; constant once it is stopped
- * @cursor: STOP has handed back all pending timers of the records before this one
- * @surveyed: STOP has checked all records before this one for periodic timers that rest
- * @resting: number of periodic timers among those that rest: they become pending again when
- *	their event has been read
+ * struct hwtimer_stopping - progress of STOP
+ * @at: time at which the instance was stopped, ns on its clock; constant once stopped
+ * @cursor: index of the record from which STOP goes on; no record below it is pending
+ * @surveyed: index of the record from which STOP goes on to count timers that rest
+ * @resting: number of timers counted so far that rest: periodic timers that become
+ *	pending again when their event is read, see hwtimer_period.c
  *
  * Protected by the instance's lock.
  */

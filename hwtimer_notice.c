@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tells readers that there are events, or that the clock was set; see hwtimer_notice.h.
+ * Tells readers that events wait, or that the clock was set; see hwtimer_notice.h.
  * Readers are threads in read() and poll(), epoll instances, and a kernel client.
  */
 #include <linux/eventfd.h>
@@ -12,7 +12,11 @@
 #include "hwtimer_completion.h"
 #include "hwtimer_notice.h"
 
-/* Whether readers have to be told of @events that wait. */
+/*
+ * Whether readers have to be told, if @events events wait. When events, discarded ones
+ * included, reach the limit of timers, no more can come. Then readers are told
+ * whatever the threshold is.
+ */
 static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 {
 	const struct hwtimer_notice *notice = &instance->notice;
@@ -29,12 +33,12 @@ static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 }
 
 /**
- * hwtimer_notice_readable - whether read() has something to return
+ * hwtimer_notice_readable - check whether read() has to stop waiting
  * @instance: the instance; no lock is needed
  *
- * Events in the completion ring do not count, as read() does not deliver them.
+ * Events in the completion ring do not count, because read() does not deliver them.
  *
- * Return: whether read() should go on: events, a report, or the end.
+ * Return: whether enough events or a report wait, or the instance is stopped.
  */
 bool hwtimer_notice_readable(const struct hwtimer_instance *instance)
 {
@@ -42,10 +46,10 @@ bool hwtimer_notice_readable(const struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_ready - whether a reader or a consumer of the ring has something to do
+ * hwtimer_notice_ready - check whether readers or consumers of the ring have to be told
  * @instance: the instance; no lock is needed
  *
- * Return: the same as hwtimer_notice_readable(), with the events in the ring counted.
+ * Return: as hwtimer_notice_readable(), but unread events in the ring count, too.
  */
 bool hwtimer_notice_ready(const struct hwtimer_instance *instance)
 {
@@ -55,11 +59,11 @@ bool hwtimer_notice_ready(const struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_mask - the mask that poll() returns
+ * hwtimer_notice_mask - compute the mask that poll() returns
  * @instance: the instance; its lock is held
  *
- * Events are queued under the lock too, and the wake-up follows. So either this function
- * sees the event, or the wake-up sees the poller.
+ * Events are queued under the lock, too, and the wake-up follows. So either this function
+ * sees the event, or the wake-up finds the poller.
  *
  * Return: EPOLLIN | EPOLLRDNORM, EPOLLHUP, both, or 0.
  */
@@ -75,10 +79,10 @@ __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_wait - wait until the instance is readable
+ * hwtimer_notice_wait - wait until hwtimer_notice_readable()
  * @instance: the instance; its lock is not held
  *
- * Return: 0 or -ERESTARTSYS. May sleep.
+ * Return: 0, or -ERESTARTSYS: a signal came. May sleep.
  */
 int hwtimer_notice_wait(struct hwtimer_instance *instance)
 {
@@ -87,11 +91,12 @@ int hwtimer_notice_wait(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_wake - wake all readers
+ * hwtimer_notice_wake - wake all readers, and signal the eventfd
  * @instance: the instance; its lock is not held
  * @mask: the mask that poll() will return
  *
- * Does not sleep; takes the instance's lock, and that of its wait queue.
+ * Takes the instance's lock if there is an eventfd, releases it, and then takes the lock
+ * of the wait queue. Does not sleep.
  */
 void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask)
 {
@@ -106,13 +111,18 @@ void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask)
 		wake_up_interruptible_poll(&instance->readers, mask);
 }
 
-/* Tells all readers that no more events will come. */
+/**
+ * hwtimer_notice_hang_up - tell all readers that no event is left and none will come
+ * @instance: the instance; its lock is not held
+ *
+ * Does not sleep.
+ */
 void hwtimer_notice_hang_up(struct hwtimer_instance *instance)
 {
 	hwtimer_notice_wake(instance, EPOLLHUP);
 }
 
-/* Has the worker come when the first of the events that wait has waited long enough. */
+/* If few events are to be announced after a delay, has the worker come then. */
 static void notice_delay(struct hwtimer_instance *instance)
 {
 	struct hwtimer_notice *notice = &instance->notice;
@@ -129,7 +139,7 @@ static void notice_delay(struct hwtimer_instance *instance)
  * hwtimer_notice_queued - note that events were queued, or put into the ring
  * @instance: the instance; its lock is held
  *
- * Return: whether hwtimer_notice_wake() has to follow, without the lock.
+ * Return: whether the caller has to call hwtimer_notice_wake() without the lock.
  */
 bool hwtimer_notice_queued(struct hwtimer_instance *instance)
 {
@@ -144,7 +154,8 @@ bool hwtimer_notice_queued(struct hwtimer_instance *instance)
  * hwtimer_notice_taken - note that events were read or discarded, or may have been
  * @instance: the instance; its lock is held
  *
- * As long as an event is left, the delay counts from the first one that came.
+ * As long as any event is left, the delay still counts from the time at which events
+ * began to wait.
  */
 void hwtimer_notice_taken(struct hwtimer_instance *instance)
 {
@@ -160,10 +171,11 @@ void hwtimer_notice_taken(struct hwtimer_instance *instance)
  * hwtimer_notice_set - HWTIMER_IOC_NOTIFY: choose when and how readers are told
  * @instance: the instance; its lock is not held
  * @events: number of events that make poll() ready
- * @delay: ns after the first event at which poll() is ready anyway; HWTIMER_NEVER: never
- * @eventfd: an eventfd that becomes the instance's; NULL: none
+ * @delay: time after the first event at which poll() becomes ready anyway, ns;
+ *	HWTIMER_NEVER: it does not
+ * @eventfd: an eventfd, whose reference passes to the instance; NULL: none
  *
- * May sleep, to put the eventfd that was there before.
+ * May sleep: it puts the former eventfd. Takes the lock.
  */
 void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
 			u64 delay, struct eventfd_ctx *eventfd)
@@ -190,27 +202,38 @@ void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
 		eventfd_ctx_put(before);
 }
 
-/* For a new instance. */
+/**
+ * hwtimer_notice_init - initialize the notice of a new instance
+ * @notice: the notice, zeroed
+ */
 void hwtimer_notice_init(struct hwtimer_notice *notice)
 {
 	notice->first = HWTIMER_TICK_NONE;
 	notice->due = HWTIMER_TICK_NONE;
 }
 
-/* For an instance that ends. */
+/**
+ * hwtimer_notice_release - put the eventfd of an instance that is being freed
+ * @notice: the notice, which nobody else uses any more
+ *
+ * May sleep.
+ */
 void hwtimer_notice_release(struct hwtimer_notice *notice)
 {
 	if (notice->eventfd)
 		eventfd_ctx_put(notice->eventfd);
 }
 
-/* When to check the clock next. All instances do so at the same time. */
+/*
+ * The time to check the clock next: the next full second, so that all instances of a
+ * worker share the wake-up.
+ */
 static u64 next_check(u64 now)
 {
 	return now - now % NSEC_PER_SEC + NSEC_PER_SEC;
 }
 
-/* Whether a timer goes by the clock: a pending one, or one that rests. */
+/* Whether setting the clock affects a timer: a pending one, or one that rests. */
 static bool watched(const struct hwtimer_instance *instance)
 {
 	return (instance->stats.pending || instance->periodic) &&
@@ -218,8 +241,10 @@ static bool watched(const struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_watch_clock - begin to check whether the clock is set, if timers need it
- * @instance: the instance; its lock is held, and a timer may have become pending
+ * hwtimer_notice_watch_clock - if timers need it, begin to check whether the clock is set
+ * @instance: the instance; its lock is held
+ *
+ * Called after a timer may have become pending.
  */
 void hwtimer_notice_watch_clock(struct hwtimer_instance *instance)
 {
@@ -238,7 +263,7 @@ void hwtimer_notice_watch_clock(struct hwtimer_instance *instance)
  * hwtimer_notice_check_clock - check whether the clock was set
  * @instance: the instance; its lock is held
  *
- * Return: whether hwtimer_notice_wake() has to follow, without the lock.
+ * Return: whether the caller has to call hwtimer_notice_wake() without the lock.
  */
 bool hwtimer_notice_check_clock(struct hwtimer_instance *instance)
 {
@@ -257,7 +282,12 @@ bool hwtimer_notice_check_clock(struct hwtimer_instance *instance)
 	return true;
 }
 
-/* Takes the report that the clock was set; returns whether there was one. No lock needed. */
+/**
+ * hwtimer_notice_take_report - take the report that the clock was set
+ * @instance: the instance; no lock is needed
+ *
+ * Return: whether the caller got it. Of several readers, one does.
+ */
 bool hwtimer_notice_take_report(struct hwtimer_instance *instance)
 {
 	return READ_ONCE(instance->notice.clock_set) &&
@@ -265,10 +295,10 @@ bool hwtimer_notice_take_report(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_chores - tell readers what is due by now
+ * hwtimer_notice_chores - tell readers if a delay has passed or the clock was set
  * @instance: the instance; its lock is not held
  *
- * For the worker's chores. Does not sleep.
+ * For the worker's chores. Takes the lock; does not sleep.
  */
 void hwtimer_notice_chores(struct hwtimer_instance *instance)
 {
@@ -278,10 +308,10 @@ void hwtimer_notice_chores(struct hwtimer_instance *instance)
 
 	spin_lock(&instance->lock);
 	tell = hwtimer_notice_check_clock(instance);
-	/* User space empties the ring without a call, so look at it now. */
+	/* User space takes events out of the ring without a call, so check it now. */
 	hwtimer_notice_taken(instance);
 	if (notice->due <= now) {
-		/* If there were enough events before, readers know of them. */
+		/* If enough events waited before, readers were told already. */
 		tell |= !hwtimer_notice_ready(instance);
 		notice->due = HWTIMER_TICK_NONE;
 		WRITE_ONCE(notice->overdue, true);

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How readers are told: when poll() is ready, who is woken, the eventfd, and the report that
- * CLOCK_REALTIME was set. Called by everyone who queues events or takes them, and by the
- * worker's turn and chores for what is due at a time.
+ * Tells readers that an instance has something to read: by read() and poll(), by
+ * wake-ups, by an eventfd; also reports that CLOCK_REALTIME was set.
  *
- * Whatever makes an instance readable has to wake its readers. Functions here that may make
- * it readable return whether hwtimer_notice_wake() has to follow, because that must not be
- * called with the instance's lock held.
+ * hwtimer_main.c calls this for read() and poll(), hwtimer_ioctl.c for
+ * HWTIMER_IOC_NOTIFY. hwtimer_turn.c, hwtimer_harvest.c, hwtimer_op.c and
+ * hwtimer_exchange.c report events that were queued, moved or taken. hwtimer_turn.c also
+ * checks the clock, and does the chores. hwtimer_instance.c wakes readers when an
+ * instance is stopped.
+ *
+ * Code that makes an instance readable has to wake its readers, without the instance's
+ * lock. So functions here that may make it readable, and that are called with the lock
+ * held, return whether the caller has to call hwtimer_notice_wake() after it has released
+ * the lock.
  */
 #ifndef HWTIMER_NOTICE_H
 #define HWTIMER_NOTICE_H
@@ -20,18 +26,21 @@ struct hwtimer_instance;
 /**
  * struct hwtimer_notice - when and how readers are told
  * @events: number of events that make poll() ready
- * @clock_set: 1 if the clock was set, and no reader has been told yet
- * @first: when the first of the events that wait came, on CLOCK_MONOTONIC;
- *	HWTIMER_TICK_NONE: no event waits
- * @delay: ns after the first event at which poll() is ready, however few events there are
- * @due: when that is, on CLOCK_MONOTONIC; HWTIMER_TICK_NONE: never, or it has passed
- * @offset: hwtimer_clock_offset() when the clock was last checked
- * @eventfd: signalled whenever readers are woken; NULL: none
- * @overdue: @due has come, and events have been waiting ever since
- * @watching: the worker checks the clock every second
+ * @clock_set: 1 if the clock was set and no reader has been told yet; otherwise 0
+ * @first: time at which events began to wait, that is, at which the first event came
+ *	after there was none; ns on CLOCK_MONOTONIC; HWTIMER_TICK_NONE: no event waits
+ * @delay: time after @first at which poll() becomes ready however few events wait, ns;
+ *	HWTIMER_NEVER: it does not
+ * @due: time at which poll() becomes ready by @delay, ns on CLOCK_MONOTONIC;
+ *	HWTIMER_TICK_NONE: never, or the time has passed
+ * @offset: hwtimer_clock_offset() at the last check of the clock
+ * @eventfd: the eventfd to signal whenever readers are woken; NULL: none
+ * @overdue: @due has passed, and events have been waiting ever since
+ * @watching: the worker checks every second whether the clock was set
  *
- * Protected by the instance's lock. hwtimer_notice_readable() reads some members without it:
- * those are written by WRITE_ONCE(), and a wake-up follows. @clock_set is taken by xchg().
+ * Protected by the instance's lock. Some functions read members without it: those members
+ * are written by WRITE_ONCE(), and a wake-up follows. A reader takes @clock_set by xchg()
+ * without the lock.
  */
 struct hwtimer_notice {
 	u32 events;

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Periodic timers: their second record, what their events tell, and how they
- * become pending again. Called for timers of any kind by whoever begins or ends
- * them; see struct hwtimer_request in <linux/hwtimer.h> for what they do.
+ * Makes timers periodic, and makes them pending again; see hwtimer_period.h.
  *
- * While the event of a periodic timer waits, the timer rests: it is not in the
- * wheel. So it has one event at the most, a slow reader costs nothing, and all
- * that is counted is counted when read() takes the event, from the deadlines
- * alone.
+ * While the event of a periodic timer waits, the timer rests: it is not in the wheel. So
+ * it never has more than one event, and a slow reader costs nothing. The number of
+ * expirations is computed from the deadlines when the event is delivered.
  *
- * All of this is done with the lock of the instance held.
+ * Callers of all these functions hold the instance's lock.
  */
 #include <linux/math64.h>
 #include <linux/overflow.h>
@@ -18,6 +15,7 @@
 #include "hwtimer_period.h"
 #include "hwtimer_trace.h"
 
+/* The second record of a periodic timer. */
 static struct hwtimer_record *
 extension_of(const struct hwtimer_instance *instance,
 	     const struct hwtimer_record *record)
@@ -27,9 +25,11 @@ extension_of(const struct hwtimer_instance *instance,
 
 /**
  * hwtimer_period_begin - make a timer periodic
- * @instance: of which; hwtimer_table_spare() of its table is not 0
- * @record: its user_data set
- * @request: with an interval
+ * @instance: the instance; its lock is held, and its table has a spare record
+ * @record: the timer's record
+ * @request: the request that schedules the timer, with an interval
+ *
+ * Takes a second record, and moves the user_data there.
  */
 void hwtimer_period_begin(struct hwtimer_instance *instance,
 			  struct hwtimer_record *record,
@@ -51,7 +51,11 @@ void hwtimer_period_begin(struct hwtimer_instance *instance,
 	instance->periodic++;
 }
 
-/* Frees the second record of a periodic timer that ends. */
+/**
+ * hwtimer_period_free_extension - free the second record of a periodic timer that ends
+ * @instance: the instance; its lock is held
+ * @record: the timer's first record
+ */
 void hwtimer_period_free_extension(struct hwtimer_instance *instance,
 				   const struct hwtimer_record *record)
 {
@@ -61,9 +65,11 @@ void hwtimer_period_free_extension(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_period_get - what a timer of any kind was scheduled with
- * @instance: of which
- * @record: its
+ * hwtimer_period_get - get what a timer of any kind was scheduled with
+ * @instance: the instance; its lock is held
+ * @record: the timer's record
+ *
+ * Return: user_data, interval, flags, and the number of expirations left.
  */
 struct hwtimer_period
 hwtimer_period_get(const struct hwtimer_instance *instance,
@@ -87,10 +93,11 @@ hwtimer_period_get(const struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_period_end - the event of a periodic timer that waits is its last
- * @instance: of which
- * @record: of a periodic timer that has expired
- * @now: ns on the instance's clock; what becomes due later does not count
+ * hwtimer_period_end - make the event of a periodic timer its last
+ * @instance: the instance; its lock is held
+ * @record: the record of a periodic timer whose event waits or is being delivered
+ * @now: the time, ns on the instance's clock; deadlines after it do not count as
+ *	expirations
  */
 void hwtimer_period_end(struct hwtimer_instance *instance,
 			struct hwtimer_record *record, u64 now)
@@ -103,13 +110,13 @@ void hwtimer_period_end(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_period_survey - count a timer in instance->stopping.resting if it belongs there
- * @instance: stopped; its lock and its harvest mutex are held
- * @record: of a timer of any kind, not counted yet
+ * hwtimer_period_survey - count a timer in instance->stopping.resting if it rests
+ * @instance: the instance, which is stopped; its lock and its mutex harvest are held
+ * @record: a record that is in use and was not surveyed yet
  *
- * What counts is a periodic timer whose event waits and is not its last. As nothing
- * expires after STOP, that is certain: hwtimer_period_rearm() will let such a timer
- * go on, and no other. With the harvest mutex, no event is just being read.
+ * Counts periodic timers whose event waits and is not the last. Nothing expires after
+ * STOP, so these are exactly the timers that hwtimer_period_rearm() will make pending
+ * again. The mutex excludes events that are being delivered.
  */
 void hwtimer_period_survey(struct hwtimer_instance *instance,
 			   struct hwtimer_record *record)
@@ -131,9 +138,11 @@ void hwtimer_period_survey(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_period_rests_no_more - an event was taken, dropped, or has become the last
- * @instance: of which; its lock is held
- * @record: of a timer of any kind, which may rest
+ * hwtimer_period_rests_no_more - take a timer out of instance->stopping.resting
+ * @instance: the instance; its lock is held
+ * @record: the record of a timer of any kind, whether it was counted or not
+ *
+ * Called when its event is delivered, discarded, or becomes the last.
  */
 void hwtimer_period_rests_no_more(struct hwtimer_instance *instance,
 				  struct hwtimer_record *record)
@@ -146,12 +155,13 @@ void hwtimer_period_rests_no_more(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_period_expirations - how many deadlines of a timer have passed
- * @instance: of which
- * @record: of a periodic timer that has expired
- * @now: ns on the instance's clock
+ * hwtimer_period_expirations - count the deadlines of a timer that have passed
+ * @instance: the instance; its lock is held
+ * @record: the record of a periodic timer that has expired
+ * @now: the time, ns on the instance's clock
  *
- * Return: at least 1, at most what is left of its count.
+ * Return: the number of deadlines: at least 1, at most the expirations that the timer has
+ * left. It is 1 with HWTIMER_FIXED_DELAY.
  */
 u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 			       const struct hwtimer_record *record, u64 now)
@@ -161,12 +171,12 @@ u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 
 	lockdep_assert_held(&instance->lock);
 	/*
-	 * Nothing expires after STOP, as often as it may be periodic; and what was due
-	 * by then stays so, whatever the clock is set to later.
+	 * Deadlines after STOP do not count. Those that had passed before STOP do, even
+	 * if the clock is set back later.
 	 */
 	if (instance->stopped)
 		now = instance->stopping.at;
-	/* A clock may have been set back since it expired. */
+	/* The deadline is later than @now if the clock was set back since. */
 	if (!(record->flags & HWTIMER_RECORD_FIXED_DELAY) &&
 	    now > record->deadline)
 		expirations +=
@@ -174,7 +184,10 @@ u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 	return min_t(u64, expirations, extension->count ?: U32_MAX);
 }
 
-/* The deadline after @expirations of a timer; saturates. */
+/*
+ * The deadline of a timer after @expirations expirations; HWTIMER_NEVER if it is beyond
+ * KTIME_MAX.
+ */
 static u64 next_deadline(const struct hwtimer_record *record, u64 interval,
 			 u32 expirations, u64 now)
 {
@@ -191,16 +204,18 @@ static u64 next_deadline(const struct hwtimer_record *record, u64 interval,
 }
 
 /**
- * hwtimer_period_rearm - let a periodic timer go on
- * @instance: of which
- * @index: of its record; its event was taken, and is out of the queue
- * @expirations: that the event told of
- * @now: when it was taken, ns on the instance's clock
+ * hwtimer_period_rearm - make a periodic timer pending again
+ * @instance: the instance; its lock is held
+ * @index: index of the timer's record; its event was delivered, and is out of the queue
+ * @expirations: number of expirations in the event
+ * @now: the time from which the interval counts with HWTIMER_FIXED_DELAY, ns on the
+ *	instance's clock
  *
- * Memory for its entry is reserved as long as there are periodic timers. In a
- * stopped instance it becomes pending, too, so that STOP can hand it back.
+ * Needs no new memory: hwtimer_supply_reserve() keeps chunks for all periodic timers.
+ * In a stopped instance the timer becomes pending, too, so that STOP can hand it back.
  *
- * Return: false if that was its last event: it has to be freed.
+ * Return: false if the timer is not periodic or this was its last event; then the caller
+ * frees it.
  */
 bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
 			  u32 expirations, u64 now)

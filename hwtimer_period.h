@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Periodic timers: their second record, what their events tell, and how they become pending
- * again. Called for timers of any kind by everyone who begins or ends one, under the instance's
- * lock. struct hwtimer_request in <linux/hwtimer.h> says what periodic timers do.
+ * Makes timers periodic, counts their expirations, and makes them pending again after
+ * each event. struct hwtimer_request in <linux/hwtimer.h> says what periodic timers do.
+ *
+ * Callers hold the instance's lock: hwtimer_request.c begins periodic timers;
+ * hwtimer_op.c, hwtimer_harvest.c and hwtimer_turn.c end timers of any kind;
+ * hwtimer_harvest.c and hwtimer_instance.c ask for what a timer was scheduled with.
+ *
+ * A record has 32 bytes, too few for an interval and a count. So a periodic timer has a
+ * second record, its extension.
  */
 #ifndef HWTIMER_PERIOD_H
 #define HWTIMER_PERIOD_H
@@ -11,8 +17,8 @@
 
 /**
  * struct hwtimer_period - what a timer was scheduled with
- * @user_data: as scheduled
- * @interval: ns; 0: the timer expires once
+ * @user_data: user_data of the request
+ * @interval: interval, ns; 0: the timer expires once
  * @count: number of expirations left; 0: no limit
  * @flags: HWTIMER_FIXED_DELAY, or 0
  */
@@ -45,7 +51,7 @@ bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
 /**
  * hwtimer_period_free - free a timer of any kind that ends
  * @instance: the instance; its lock is held
- * @index: index of the timer's record, which is not in the wheel any more
+ * @index: index of the timer's record, which is neither in the wheel nor in the queue
  */
 static inline void hwtimer_period_free(struct hwtimer_instance *instance,
 				       u32 index)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel's end of a pair of rings; see hwtimer_ring.h.
+ * Implements the kernel's end of a pair of rings; see hwtimer_ring.h.
  *
- * The memory is single pages, charged to the process that maps them first. The kernel uses
- * them where they are, and does not map them anew: there its pages are large, so
- * that it seldom has to look up an address.
+ * The memory consists of single pages, charged to the process that maps the rings first.
+ * The kernel accesses them through its direct mapping, without vmap(): the direct mapping
+ * uses large pages, so TLB misses are rare.
  */
 #include <linux/align.h>
 #include <linux/cache.h>
@@ -24,7 +24,13 @@ static_assert(offsetof(struct hwtimer_rings, submission_head) == 3 * 64);
 static_assert(offsetof(struct hwtimer_rings, completion_tail) == 4 * 64);
 static_assert(offsetof(struct hwtimer_rings, flags) == 5 * 64);
 
-/* Where what is in the memory: offsets from its beginning, each aligned. */
+/**
+ * struct ring_layout - the layout of the shared memory
+ * @results: offset of the results, in bytes
+ * @requests: offset of the slots of the submission ring, in bytes
+ * @events: offset of the slots of the completion ring, in bytes
+ * @bytes: size of the memory, whole pages
+ */
 struct ring_layout {
 	size_t results;
 	size_t requests;
@@ -45,12 +51,19 @@ static struct ring_layout ring_layout(u32 submissions, u32 completions)
 	return layout;
 }
 
-/* How much memory user space maps. */
+/**
+ * hwtimer_ring_bytes - the size of the memory that user space maps
+ * @submissions: number of slots of the submission ring
+ * @completions: number of slots of the completion ring
+ *
+ * Return: bytes, whole pages.
+ */
 size_t hwtimer_ring_bytes(u32 submissions, u32 completions)
 {
 	return ring_layout(submissions, completions).bytes;
 }
 
+/* Frees the pages, or those that pages_alloc() has allocated so far. */
 static void pages_free(struct hwtimer_ring *ring)
 {
 	while (ring->nr_pages)
@@ -58,6 +71,7 @@ static void pages_free(struct hwtimer_ring *ring)
 	kvfree(ring->pages);
 }
 
+/* Allocates @count pages. Returns 0 or -ENOMEM. May sleep. */
 static int pages_alloc(struct hwtimer_ring *ring, unsigned long count)
 {
 	ring->pages =
@@ -76,7 +90,7 @@ static int pages_alloc(struct hwtimer_ring *ring, unsigned long count)
 	return 0;
 }
 
-/* Tells user space where what is; the kernel does not look at it again. */
+/* Writes the layout for user space. The kernel never reads it back. */
 static void ring_describe(struct hwtimer_ring *ring)
 {
 	ring->shared->submissions = ring->submissions;
@@ -88,11 +102,11 @@ static void ring_describe(struct hwtimer_ring *ring)
 }
 
 /**
- * hwtimer_ring_create - a pair of empty rings
- * @submissions: slots of the submission ring: a power of two, or 0
- * @completions: slots of the completion ring: a power of two, or 0
+ * hwtimer_ring_create - create a pair of empty rings
+ * @submissions: number of slots of the submission ring: a power of two, or 0
+ * @completions: number of slots of the completion ring: a power of two, or 0
  *
- * Return: the pair, or NULL: no memory. May sleep.
+ * Return: the rings, or NULL: no memory. May sleep.
  */
 struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions)
 {
@@ -116,10 +130,10 @@ struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions)
 }
 
 /**
- * hwtimer_ring_destroy - the end of a pair of rings
- * @ring: in nobody's use; NULL is fine
+ * hwtimer_ring_destroy - free a pair of rings
+ * @ring: the rings, which the kernel no longer uses; or NULL
  *
- * What user space has mapped stays there until it is unmapped. May sleep.
+ * Pages that user space has mapped are freed when they are unmapped. May sleep.
  */
 void hwtimer_ring_destroy(struct hwtimer_ring *ring)
 {
@@ -130,11 +144,11 @@ void hwtimer_ring_destroy(struct hwtimer_ring *ring)
 }
 
 /**
- * hwtimer_ring_map - map the memory into user space
- * @ring: which
- * @vma: as mmap() made it
+ * hwtimer_ring_map - map the rings into user space
+ * @ring: the rings
+ * @vma: the mapping; mmap() has created it, and the caller has checked its size
  *
- * Return: 0 or a negative errno. May sleep.
+ * Return: 0 or the negative errno of vm_map_pages(). May sleep.
  */
 int hwtimer_ring_map(struct hwtimer_ring *ring, struct vm_area_struct *vma)
 {
@@ -143,25 +157,27 @@ int hwtimer_ring_map(struct hwtimer_ring *ring, struct vm_area_struct *vma)
 }
 
 /**
- * hwtimer_ring_submitted - how many requests can be taken
- * @ring: the rings; the caller need not be the one that takes requests, but what it
- *	gets then may be out of date
+ * hwtimer_ring_submitted - count the requests that can be taken
+ * @ring: the rings; without exchange.drain held, the result may be out of date
  *
- * Return: the number, or -EINVAL: what user space says cannot be.
+ * Return: the number of requests, or -EINVAL: user space's tail is impossible.
  */
 int hwtimer_ring_submitted(const struct hwtimer_ring *ring)
 {
-	/* Pairs with the release of the tail in hwtimer_ring_publish() there. */
+	/* Pairs with the release in user space's hwtimer_ring_publish(). */
 	u32 tail = smp_load_acquire(&ring->shared->submission_tail);
-	/* Without the lock, @taken may be of later than @tail: -EINVAL, as for none. */
+	/*
+	 * Without exchange.drain, @taken may be newer than @tail, which gives -EINVAL.
+	 * Only a caller that holds the mutex reports that error.
+	 */
 	u32 count = tail - READ_ONCE(ring->taken);
 
 	return count <= ring->submissions ? (int)count : -EINVAL;
 }
 
 /*
- * Reads a slot, each field of it once: user space may write to it at the same time, so
- * what has been checked must not be read there again.
+ * Copies a slot, and reads each of its fields only once: user space may change them at
+ * any time, so the kernel has to use the values that it has checked.
  */
 static void slot_read(struct hwtimer_request *request,
 		      const struct hwtimer_request *slot)
@@ -180,10 +196,10 @@ static void slot_read(struct hwtimer_request *request,
 }
 
 /**
- * hwtimer_ring_take - read requests
- * @ring: from which
- * @requests: where to
- * @count: at most hwtimer_ring_submitted()
+ * hwtimer_ring_take - copy requests out of the submission ring
+ * @ring: the rings; exchange.drain is held
+ * @requests: out: the requests
+ * @count: number of requests, at most hwtimer_ring_submitted()
  *
  * Their slots stay in use until hwtimer_ring_answer().
  */
@@ -197,6 +213,7 @@ void hwtimer_ring_take(struct hwtimer_ring *ring,
 			  hwtimer_ring_request(ring, ring->taken + i));
 }
 
+/* What user space gets as the result: an id, 0, or a negative errno. */
 static u64 request_result(const struct hwtimer_request *request)
 {
 	if (request->result)
@@ -205,10 +222,10 @@ static u64 request_result(const struct hwtimer_request *request)
 }
 
 /**
- * hwtimer_ring_answer - requests are done
- * @ring: of which
- * @requests: as taken, with their results
- * @count: how many
+ * hwtimer_ring_answer - give user space the results of requests, and their slots
+ * @ring: the rings; exchange.drain is held
+ * @requests: the requests from hwtimer_ring_take(), with their results
+ * @count: number of requests
  */
 void hwtimer_ring_answer(struct hwtimer_ring *ring,
 			 const struct hwtimer_request *requests, u32 count)
@@ -219,36 +236,45 @@ void hwtimer_ring_answer(struct hwtimer_ring *ring,
 	for (i = 0; i < count; i++)
 		*hwtimer_ring_result(ring, taken++) =
 			request_result(&requests[i]);
-	/* hwtimer_ring_submitted() reads it with no lock held. */
+	/* hwtimer_ring_submitted() reads @taken without the mutex. */
 	WRITE_ONCE(ring->taken, taken);
-	/* Pairs with the acquire of the head in hwtimer_ring_next_result(). */
+	/* Pairs with the acquire in user space's hwtimer_ring_next_result(). */
 	smp_store_release(&ring->shared->submission_head, taken);
 }
 
 /**
- * hwtimer_ring_unread - how many events user space has not taken out yet
- * @ring: of which
+ * hwtimer_ring_unread - count the events that user space has not taken out yet
+ * @ring: the rings; without the instance's lock held, the result may be out of date
  *
- * If user space says what cannot be, the ring is full.
+ * Return: the number of events. If user space's head is impossible, the ring counts as
+ * full.
  */
 u32 hwtimer_ring_unread(const struct hwtimer_ring *ring)
 {
-	/* Pairs with the release in hwtimer_ring_consume(). */
+	/* Pairs with the release in user space's hwtimer_ring_consume(). */
 	u32 head = smp_load_acquire(&ring->shared->completion_head);
 
 	return min(READ_ONCE(ring->put) - head, ring->completions);
 }
 
-/* Reads how much room user space has made by now; returns whether there is any. */
+/**
+ * hwtimer_ring_find_room - read how much room user space has made
+ * @ring: the rings; the instance's lock is held
+ *
+ * Return: whether there is room for an event.
+ */
 bool hwtimer_ring_find_room(struct hwtimer_ring *ring)
 {
 	ring->room = ring->completions - hwtimer_ring_unread(ring);
 	return ring->room;
 }
 
-/* Lets user space see the events that were put in. */
+/**
+ * hwtimer_ring_publish - let user space see the events that were put
+ * @ring: the rings; the instance's lock is held
+ */
 void hwtimer_ring_publish(struct hwtimer_ring *ring)
 {
-	/* Pairs with the acquire in hwtimer_ring_next_event(). */
+	/* Pairs with the acquire in user space's hwtimer_ring_next_event(). */
 	smp_store_release(&ring->shared->completion_tail, ring->put);
 }

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel's end of a pair of rings that user space maps: memory, numbers and
- * barriers; see struct hwtimer_rings. Used by hwtimer_exchange.c, and for events
- * by hwtimer_harvest.c.
+ * Implements the kernel's end of a pair of rings that user space maps: memory, counters
+ * and barriers. struct hwtimer_rings in <linux/hwtimer.h> describes what is shared;
+ * <hwtimer_ring.h> in uapi/ is user space's end.
  *
- * User space may write to all of the memory at any time. So the kernel keeps
- * its own numbers and sizes here, reads of the shared ones only what user space
- * has to say, and bounds it; and it reads each slot once, into memory of its
- * own.
+ * hwtimer_exchange.c creates, maps and destroys rings; hwtimer_submission.c takes
+ * requests; hwtimer_harvest.c puts events, and hwtimer_completion.c publishes them.
  *
- * Submission and completion have nothing to do with each other. Callers see to
- * it that there is one at a time for each.
+ * User space may write to all of the shared memory at any time. So the kernel keeps its
+ * own counters and sizes in struct hwtimer_ring. It reads only user space's counters from
+ * the shared memory, and bounds them. It reads each slot once, into memory of its own.
+ *
+ * The two rings are independent. Callers of each ring's functions hold a lock:
+ * exchange.drain for the submission ring, the instance's lock for the completion ring.
+ * Without it they may only call hwtimer_ring_submitted() and hwtimer_ring_unread().
  */
 #ifndef HWTIMER_RING_H
 #define HWTIMER_RING_H
@@ -23,19 +26,23 @@
 struct vm_area_struct;
 
 /**
- * struct hwtimer_ring - a pair of rings
- * @shared: the beginning of the mapped memory
- * @results: where the results of submissions are in it, in bytes
- * @requests: where the slots of the submission ring are
- * @events: where the slots of the completion ring are
- * @submissions: how many slots the submission ring has
- * @completions: how many slots the completion ring has
- * @taken: requests that were taken so far; written by the one that takes them
- * @put: events that were put in so far, or are about to be published; written by the
- *	one that puts them in
- * @room: events that may be put in before user space's head is looked at again
- * @pages: of the memory
- * @nr_pages: how many
+ * struct hwtimer_ring - the kernel's end of a pair of rings
+ * @shared: the beginning of the shared memory
+ * @results: offset of the results of requests in the shared memory, in bytes
+ * @requests: offset of the slots of the submission ring, in bytes
+ * @events: offset of the slots of the completion ring, in bytes
+ * @submissions: number of slots of the submission ring
+ * @completions: number of slots of the completion ring
+ * @taken: number of requests that were answered so far, modulo 2^32; written under
+ *	exchange.drain, also read without it
+ * @put: number of events that were put so far, published or not, modulo 2^32; written
+ *	under the instance's lock, also read without it
+ * @room: number of events that may be put before user space's head has to be read again;
+ *	protected by the instance's lock
+ * @pages: the pages of the shared memory
+ * @nr_pages: number of @pages
+ *
+ * The other members are constant.
  */
 struct hwtimer_ring {
 	struct hwtimer_rings *shared;
@@ -66,13 +73,13 @@ u32 hwtimer_ring_unread(const struct hwtimer_ring *ring);
 bool hwtimer_ring_find_room(struct hwtimer_ring *ring);
 void hwtimer_ring_publish(struct hwtimer_ring *ring);
 
-/* Whether an event may be put in; mostly without a look at shared memory. */
+/* Whether an event may be put into the ring. Usually does not read the shared memory. */
 static inline bool hwtimer_ring_has_room(struct hwtimer_ring *ring)
 {
 	return ring->room || hwtimer_ring_find_room(ring);
 }
 
-/* What is @offset bytes from the beginning; no slot is in two pages. */
+/* The shared memory at @offset bytes. No slot crosses the boundary of a page. */
 static inline void *hwtimer_ring_at(const struct hwtimer_ring *ring,
 				    size_t offset)
 {
@@ -80,7 +87,7 @@ static inline void *hwtimer_ring_at(const struct hwtimer_ring *ring,
 	       offset_in_page(offset);
 }
 
-/* The slots by their numbers, which count on for ever. */
+/* The slot of request @number. Numbers count up for ever, modulo 2^32. */
 static inline struct hwtimer_request *
 hwtimer_ring_request(const struct hwtimer_ring *ring, u32 number)
 {
@@ -90,6 +97,7 @@ hwtimer_ring_request(const struct hwtimer_ring *ring, u32 number)
 	return hwtimer_ring_at(ring, ring->requests + offset);
 }
 
+/* The result of request @number. */
 static inline u64 *hwtimer_ring_result(const struct hwtimer_ring *ring,
 				       u32 number)
 {
@@ -99,6 +107,7 @@ static inline u64 *hwtimer_ring_result(const struct hwtimer_ring *ring,
 	return hwtimer_ring_at(ring, ring->results + offset);
 }
 
+/* The slot of event @number. */
 static inline struct hwtimer_event *
 hwtimer_ring_event(const struct hwtimer_ring *ring, u32 number)
 {
@@ -108,12 +117,18 @@ hwtimer_ring_event(const struct hwtimer_ring *ring, u32 number)
 	return hwtimer_ring_at(ring, ring->events + offset);
 }
 
-/* There is room; hwtimer_ring_publish() follows. */
+/**
+ * hwtimer_ring_put - put an event into the completion ring
+ * @ring: the rings; hwtimer_ring_has_room() has returned true
+ * @event: the event
+ *
+ * User space sees the event after hwtimer_ring_publish().
+ */
 static inline void hwtimer_ring_put(struct hwtimer_ring *ring,
 				    const struct hwtimer_event *event)
 {
 	*hwtimer_ring_event(ring, ring->put) = *event;
-	/* hwtimer_ring_unread() reads it with no lock held. */
+	/* hwtimer_ring_unread() reads @put without the lock. */
 	WRITE_ONCE(ring->put, ring->put + 1);
 	ring->room--;
 }

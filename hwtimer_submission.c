@@ -3,9 +3,9 @@
  * Drains the submission ring; see hwtimer_submission.h.
  *
  * The worker takes requests when it serves an instance, and a thread of the program takes
- * them by KICK. Other instances wait for the worker, so it does only requests that need no
- * memory and no waiting, and after which no long compaction is due. It leaves the others to
- * a work item, which may sleep.
+ * them by KICK. Other instances wait for the worker. So it only runs batches that need no
+ * new memory, and that owe no more than one step of a compaction or a rewind. It leaves
+ * the others to a work item, which may sleep.
  */
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
@@ -30,27 +30,33 @@ static struct workqueue_struct *hwtimer_submission_queue;
 int hwtimer_submission_start(void)
 {
 	/*
-	 * All instances share the queue, each with one work item at most. A work item may
-	 * wait for memory, but not for ever: HWTIMER_GFP fails. As many items as possible
-	 * run at a time, so that instances whose memory cgroup is full delay others as
-	 * late as possible. Not WQ_MEM_RECLAIM: the items free no memory. Not a thread for
-	 * each instance: most instances have no rings, and few of the others need the work
-	 * item. A program whose requests wait here can do them by KICK in its own time.
+	 * All instances share the workqueue; each has one work item. An item may wait for
+	 * memory, but not for ever: HWTIMER_GFP fails. The limit of items that run at a
+	 * time is as high as possible: items whose memory cgroup is full hold up those of
+	 * other instances only when they use up that limit. Not WQ_MEM_RECLAIM: the items
+	 * free no memory. Not a thread for each instance: most instances have no rings,
+	 * and few of the others need the work item. A program whose requests wait here
+	 * can run them by KICK in its own thread.
 	 */
 	hwtimer_submission_queue =
 		alloc_workqueue("hwtimer", WQ_UNBOUND, WQ_UNBOUND_MAX_ACTIVE);
 	return hwtimer_submission_queue ? 0 : -ENOMEM;
 }
 
-/* Destroys the workqueue, at module unload, when no instance is left. May sleep. */
+/**
+ * hwtimer_submission_stop - destroy the workqueue, at module unload
+ *
+ * Called when no instance is left. May sleep.
+ */
 void hwtimer_submission_stop(void)
 {
 	destroy_workqueue(hwtimer_submission_queue);
 }
 
 /*
- * Takes the next requests, @max at most, into exchange->requests. If some were taken before
- * but could not be done, these come first. Returns the number of requests, or -EINVAL.
+ * Takes the next requests, @max at most, into exchange->requests. If an earlier call took
+ * requests that were not run, returns those instead. Returns the number of requests, or
+ * -EINVAL: user space's tail is impossible.
  */
 static int batch_fetch(struct hwtimer_exchange *exchange, u32 max)
 {
@@ -68,9 +74,9 @@ static int batch_fetch(struct hwtimer_exchange *exchange, u32 max)
 }
 
 /*
- * Answers the requests from batch_fetch(), which are done. hwtimer_completion_alive() comes
- * before the answer: otherwise the worker could find the ring empty, and count a poll in
- * vain.
+ * Writes the results of the requests from batch_fetch(), after they ran. Calls
+ * hwtimer_completion_alive() before that: otherwise the worker could find the ring empty,
+ * and count an idle poll.
  */
 static void batch_done(struct hwtimer_instance *instance)
 {
@@ -86,15 +92,15 @@ static void batch_done(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_submission_drain - do what has been submitted
- * @instance: the instance; it has rings, and its mutex exchange.drain is held
+ * hwtimer_submission_drain - run the requests in the submission ring
+ * @instance: the instance, which has rings; exchange.drain is held, the lock is not
  *
- * Does as many requests at most as the ring has slots, so that it ends. A fatal signal has
- * the work item do the rest, as other processes may share the rings; any other signal ends
- * it.
+ * Runs at most as many requests as the ring has slots, so that it ends although user
+ * space adds more. A fatal signal leaves the rest to the work item, because other
+ * processes may share the rings. Any other signal leaves the rest in the ring.
  *
- * Return: the number of requests that were done, or -EINVAL if none was and the tail that
- * user space wrote is impossible. May sleep.
+ * Return: the number of requests that were run, or -EINVAL if none was run and user
+ * space's tail is impossible. May sleep.
  */
 int hwtimer_submission_drain(struct hwtimer_instance *instance)
 {
@@ -106,7 +112,7 @@ int hwtimer_submission_drain(struct hwtimer_instance *instance)
 	while (left) {
 		int count;
 
-		/* A task that is being killed gets no memory for requests. */
+		/* A killed task must not allocate memory, see supply_unwanted(). */
 		if (fatal_signal_pending(current)) {
 			queue_work(hwtimer_submission_queue, &exchange->work);
 			break;
@@ -125,7 +131,12 @@ int hwtimer_submission_drain(struct hwtimer_instance *instance)
 	return done;
 }
 
-/* Drains the ring in a work item. */
+/**
+ * hwtimer_submission_work - drain the submission ring in a work item
+ * @work: the member work of an instance's exchange
+ *
+ * Memory is charged to exchange->memcg. Takes the mutex exchange.drain. May sleep.
+ */
 void hwtimer_submission_work(struct work_struct *work)
 {
 	struct hwtimer_exchange *exchange =
@@ -143,13 +154,13 @@ void hwtimer_submission_work(struct work_struct *work)
 
 /**
  * hwtimer_submission_charge_caller - charge the caller for what the work item allocates
- * @exchange: the rings; their mutex drain is held
+ * @exchange: the exchange of an instance; its mutex drain is held
  *
  * The memory cgroup of the caller pays from now on. The kernel cannot know which process
- * wrote a request into memory that several share; the process that kicked last is the best
- * guess. So a process pays for another only if both share the rings, and stops paying when
- * the other kicks. mmap() does not take over the charge: it holds mmap_lock, and a drain
- * may wait for memory.
+ * wrote a request into shared memory; the process that kicked last is the best guess. So
+ * a process pays for another only if both share the rings, and stops paying when the
+ * other one kicks. mmap() does not change who pays after the first one: it holds
+ * mmap_lock, and the holder of the mutex drain may wait for memory.
  */
 void hwtimer_submission_charge_caller(struct hwtimer_exchange *exchange)
 {
@@ -161,13 +172,15 @@ void hwtimer_submission_charge_caller(struct hwtimer_exchange *exchange)
 }
 
 /**
- * hwtimer_submission_try - do some of what has been submitted, for the worker
+ * hwtimer_submission_try - run a batch of submitted requests, for the worker
  * @instance: the instance; it has rings, and its lock is not held
  *
- * If another thread is draining the ring, it does these requests, too. Requests that the
- * worker must not do are left to the work item.
+ * If another thread is draining the ring, it will run these requests, too. A batch that
+ * the worker must not run is left to the work item.
  *
- * Return: the number of requests that were done, HWTIMER_HOLD at most. Does not sleep.
+ * Return: the number of requests that were run, HWTIMER_HOLD at most. Tries to take the
+ * mutex exchange.drain, and takes the lock. May reschedule, but waits for no mutex and no
+ * memory.
  */
 u32 hwtimer_submission_try(struct hwtimer_instance *instance)
 {

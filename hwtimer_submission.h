@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The submission ring: takes the requests that user space has submitted, has them done, and
- * answers them. Called by hwtimer_exchange.c for a KICK and for the worker; what the worker
- * cannot do runs in a work item.
+ * Drains the submission ring: takes requests that user space has submitted, runs them,
+ * and writes their results. hwtimer_exchange.c calls it for KICK, and for the worker when
+ * it serves the rings; hwtimer_main.c, when the module is loaded and unloaded. A work
+ * item runs the requests that the worker must not run, because they may sleep or take
+ * long.
  */
 #ifndef HWTIMER_SUBMISSION_H
 #define HWTIMER_SUBMISSION_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Brings and returns the memory of an instance; see hwtimer_supply.h.
+ * Allocates and frees the memory of an instance; see hwtimer_supply.h.
  */
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -10,28 +10,33 @@
 #include "hwtimer_memory.h"
 
 /*
- * Spare chunks that are kept beyond what is reserved: as many as a full batch of requests
- * may need, so that they are not freed between two batches.
+ * Number of spare chunks that an instance keeps beyond those that it has to reserve. A
+ * full batch of requests may need as many, so they are not freed between two batches.
  */
 #define HWTIMER_SPARE_CHUNKS (HWTIMER_HOLD + 64)
 
-/* Maximum number of chunks that are brought before they are needed */
+/*
+ * Maximum number of chunks that are allocated in advance; also the number of chunks that
+ * are allocated between two checks of supply_unwanted()
+ */
 #define HWTIMER_AHEAD_CHUNKS 64U
 
-/* Maximum number of chunks that go back to the slab at a time */
+/* Maximum number of chunks that one slice of the worker's chores frees */
 #define HWTIMER_TRIM_CHUNKS 128U
 
 /*
- * Chunks beyond those go back when they have been unused for this long, in ns. If timers
- * come in bursts, the next burst finds the chunks there: the slab takes as long for a chunk
- * as scheduling several timers does.
+ * Time after which surplus chunks that stayed unused are freed, ns. A chunk is surplus if
+ * it is neither reserved nor one of HWTIMER_SPARE_CHUNKS. If timers come in bursts, the
+ * next burst finds the chunks still there: allocating one costs as much as scheduling
+ * several timers.
  */
 #define HWTIMER_SPARE_TIME NSEC_PER_SEC
 
 /*
- * Whether the caller must not wait for memory, because it is being killed, or is the work
- * item of an instance that closes. Its requests fail with ENOMEM. Only a process that
- * shares rings with one that was killed in the middle of a KICK can see that.
+ * Whether the caller must not allocate, because it is being killed, or because it is the
+ * work item of an instance that is being freed. Its requests fail with ENOMEM. Only
+ * another process that shares the rings can see that error, if the caller is killed
+ * during a KICK.
  */
 static bool supply_unwanted(const struct hwtimer_instance *instance)
 {
@@ -39,7 +44,7 @@ static bool supply_unwanted(const struct hwtimer_instance *instance)
 	       READ_ONCE(instance->exchange.closing);
 }
 
-/* Makes the wheel and the table that the settings ask for. */
+/* Allocates the wheel and the table for the settings. Returns 0 or -ENOMEM. May sleep. */
 static int wheel_begin(struct hwtimer_instance *instance)
 {
 	const struct hwtimer_settings *settings = &instance->settings;
@@ -58,15 +63,15 @@ static int wheel_begin(struct hwtimer_instance *instance)
 	memory = hwtimer_memory_get(hwtimer_wheel_memory(&settings->shape), 0);
 	if (!memory)
 		return -ENOMEM;
-	/* Each timer may be a periodic one, and have two records. */
+	/* Each timer may be periodic, and then has two records. */
 	err = hwtimer_table_init(&table, 2 * settings->timers);
 	if (err) {
 		kvfree(memory);
 		return err;
 	}
 	/*
-	 * Ticks count from the beginning of the clock, as the clock may be set back
-	 * to that. It also makes instances with the same tick share wake-ups.
+	 * Tick 0 is at time 0 of the clock, because the clock may be set back to that. It
+	 * also makes instances with the same tick share wake-ups.
 	 */
 	hwtimer_wheel_init(&wheel, &settings->shape, memory, 0,
 			   hwtimer_instance_now(instance));
@@ -87,8 +92,8 @@ static int wheel_begin(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_supply_start - make the wheel and the table, before the first timer
- * @instance: the instance; may have started already
+ * hwtimer_supply_start - allocate the wheel and the table, before the first timer
+ * @instance: the instance, which may have started already; its lock is not held
  *
  * Return: 0 or -ENOMEM. May sleep; takes the mutex setup and the instance's lock.
  */
@@ -106,7 +111,7 @@ int hwtimer_supply_start(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_supply_account - bring the account of memory in the counters up to date
+ * hwtimer_supply_account - update the counters bytes and bytes_peak
  * @instance: the instance; its lock is held
  */
 void hwtimer_supply_account(struct hwtimer_instance *instance)
@@ -125,7 +130,7 @@ void hwtimer_supply_account(struct hwtimer_instance *instance)
 	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);
 }
 
-/* The number of spare chunks that must be there to meet @demand. */
+/* The number of spare chunks that the pool must have to meet @demand. */
 static u32 chunks_wanted(const struct hwtimer_instance *instance,
 			 const struct hwtimer_demand *demand)
 {
@@ -141,6 +146,7 @@ static u32 chunks_wanted(const struct hwtimer_instance *instance,
 	return hwtimer_wheel_reserve(&instance->wheel, &outlook);
 }
 
+/* The number of chunks to be allocated to meet @demand. */
 static u32 chunks_missing(const struct hwtimer_instance *instance,
 			  const struct hwtimer_demand *demand)
 {
@@ -150,16 +156,16 @@ static u32 chunks_missing(const struct hwtimer_instance *instance,
 }
 
 /*
- * The number of chunks to bring besides those that are missing. While an instance grows,
- * each timer may need a chunk, and one call of the slab for each would take longer than
- * everything else.
+ * The number of chunks to allocate beyond those that are missing. While an instance
+ * grows, each timer may need a chunk, and one call of the slab allocator for each chunk
+ * would take longer than everything else.
  */
 static u32 chunks_ahead(const struct hwtimer_instance *instance)
 {
 	return min(instance->pool.chunks / 2, HWTIMER_AHEAD_CHUNKS);
 }
 
-/* Whether records are missing to meet @demand, as far as the limit allows it. */
+/* Whether the table has too few free records for those timers that the limit allows. */
 static bool records_missing(const struct hwtimer_instance *instance,
 			    const struct hwtimer_demand *demand)
 {
@@ -171,13 +177,20 @@ static bool records_missing(const struct hwtimer_instance *instance,
 		       min(demand->periodic, below_limit);
 }
 
-/* Memory on its way to an instance. */
+/**
+ * struct supply - memory that was allocated, and that the instance has not got yet
+ * @chunks: spare chunks
+ * @block: slots for the table
+ */
 struct supply {
 	struct hwtimer_pool chunks;
 	struct hwtimer_block block;
 };
 
-/* Brings @count chunks, a few at a time, until the caller is killed. */
+/*
+ * Allocates @count chunks, a few at a time; stops when supply_unwanted(). Returns 0 or
+ * -ENOMEM. May sleep.
+ */
 static int supply_chunks(const struct hwtimer_instance *instance,
 			 struct supply *supply, u32 count)
 {
@@ -195,8 +208,9 @@ static int supply_chunks(const struct hwtimer_instance *instance,
 }
 
 /*
- * Brings @chunks chunks, tries to bring @ahead more, and brings a block of @slots slots.
- * Returns 0 or -ENOMEM; in both cases @supply has what could be brought. May sleep.
+ * Allocates @chunks chunks and a block of @slots slots; if @chunks is not 0, also tries
+ * to allocate @ahead more chunks. Returns 0 or -ENOMEM; in both cases @supply holds all
+ * that was allocated. May sleep.
  */
 static int supply_get(const struct hwtimer_instance *instance,
 		      struct supply *supply, u32 chunks, u32 ahead, u32 slots)
@@ -216,7 +230,9 @@ static int supply_get(const struct hwtimer_instance *instance,
 	return hwtimer_table_alloc_block(slots, &supply->block);
 }
 
-/* Gives @supply to the instance, except for a block that the table has no room for. */
+/*
+ * Moves @supply into the instance, except for a block for which the table has no room.
+ */
 static void supply_deliver(struct hwtimer_instance *instance,
 			   struct supply *supply)
 {
@@ -228,14 +244,15 @@ static void supply_deliver(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_supply_reserve - lock an instance that has the memory for some requests
- * @instance: the instance; started, unless @demand is all 0
+ * hwtimer_supply_reserve - allocate the memory for some requests, and lock the instance
+ * @instance: the instance, which has started unless @demand is all 0; its lock is not
+ *	held
  * @demand: what the requests in this hold of the lock may need
  *
- * Afterwards all memory is there that the timers will need until their events are read, so
- * nothing that comes later can fail.
+ * After success, the instance has all memory that the timers will need until their events
+ * are read.
  *
- * Return: 0 or -ENOMEM, both with the lock held. May sleep.
+ * Return: 0 or -ENOMEM; the lock is held in both cases. May sleep.
  */
 int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 			   const struct hwtimer_demand *demand)
@@ -252,7 +269,7 @@ int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 			return 0;
 		if (unlikely(supply.chunks.spares || supply.block.slots))
 			supply_deliver(instance, &supply);
-		/* The table is full: another caller took what the limit leaves. */
+		/* The table has no room: another thread has added slots meanwhile. */
 		if (unlikely(supply.block.slots)) {
 			spin_unlock(&instance->lock);
 			hwtimer_table_free_block(&supply.block);
@@ -263,7 +280,7 @@ int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 			slots = hwtimer_table_growth(&instance->table);
 		else if (!chunks)
 			return 0;
-		/* After an error too, as others may have freed what was missing. */
+		/* @err counts only here: another thread may have freed memory. */
 		if (err || (!chunks && !slots))
 			return -ENOMEM;
 		ahead = chunks_ahead(instance);
@@ -275,10 +292,12 @@ int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 
 /**
  * hwtimer_supply_lock_ready - lock an instance, and check whether it has enough memory
- * @instance: the instance; started
+ * @instance: the instance, which has started; its lock is not held
  * @demand: what the requests in this hold of the lock may need
  *
- * Return: whether no memory has to be brought; the lock is held in both cases. Does not
+ * For the worker, which must not allocate.
+ *
+ * Return: whether no memory has to be allocated; the lock is held in both cases. Does not
  * sleep.
  */
 bool hwtimer_supply_lock_ready(struct hwtimer_instance *instance,
@@ -291,7 +310,7 @@ bool hwtimer_supply_lock_ready(struct hwtimer_instance *instance,
 		!chunks_missing(instance, demand));
 }
 
-/* The number of spare chunks that are not needed now. */
+/* The number of surplus chunks, see HWTIMER_SPARE_TIME. */
 static u32 chunks_surplus(const struct hwtimer_instance *instance)
 {
 	static const struct hwtimer_demand nothing;
@@ -300,7 +319,7 @@ static u32 chunks_surplus(const struct hwtimer_instance *instance)
 	return instance->pool.spares - min(keep, instance->pool.spares);
 }
 
-/* Begins to watch how much of the surplus stays unused. */
+/* If the instance has surplus chunks, begins to watch how many of them stay unused. */
 static void trim_begin(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
@@ -314,10 +333,10 @@ static void trim_begin(struct hwtimer_instance *instance)
 
 /**
  * hwtimer_supply_trim - have surplus chunks freed if they stay unused
- * @instance: the instance; started, its lock is held
+ * @instance: the instance, which has started; its lock is held
  *
- * Called after anything that may have freed chunks. The worker frees the surplus
- * HWTIMER_SPARE_TIME later.
+ * Called after anything that may have freed chunks. HWTIMER_SPARE_TIME after the first
+ * call, the worker frees the chunks that were surplus at all calls since.
  */
 void hwtimer_supply_trim(struct hwtimer_instance *instance)
 {
@@ -330,12 +349,12 @@ void hwtimer_supply_trim(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_supply_trim_some - take chunks that stayed unused out of the pool, if it is time
+ * hwtimer_supply_trim_some - take unused chunks out of the pool, if it is time
  * @instance: the instance; its lock is held
- * @surplus: an empty pool, which gets HWTIMER_TRIM_CHUNKS chunks at most; the caller frees
+ * @surplus: an empty pool, which gets up to HWTIMER_TRIM_CHUNKS chunks; the caller frees
  *	them by hwtimer_pool_drain() without the lock
  *
- * Has the worker come again for the others.
+ * For the worker's chores. Kicks their alarm for the chunks that are left.
  */
 void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
 			      struct hwtimer_pool *surplus)
@@ -356,7 +375,7 @@ void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
 			trim_begin(instance);
 			return;
 		}
-		/* Behind the other alarms that are due by now. */
+		/* This queues the alarm behind all others that are due by now. */
 		instance->trim.at = now;
 	}
 	hwtimer_wakeup_chores(instance, instance->trim.at);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Brings memory to an instance, and returns what it does not need any more: the wheel and
- * the table before the first timer, records and chunks before each timer that may need
- * one. Called by everyone who is about to schedule, and, to trim, by everyone who may
- * have freed something.
+ * Allocates the memory of an instance, and frees what the instance no longer needs. The
+ * wheel and the table are allocated before the first timer; records and chunks, before
+ * each request that may need them.
  *
- * All memory is brought when a timer is scheduled, which can fail. So nothing that a timer
- * needs later, until its event is read, can fail.
+ * hwtimer_request.c and hwtimer_bulk.c reserve memory before they run requests;
+ * hwtimer_client.c starts an instance in advance. hwtimer_op.c, hwtimer_harvest.c and
+ * hwtimer_turn.c ask for a trim after they may have freed chunks. hwtimer_stats.c asks
+ * for the account.
+ *
+ * All memory that a timer needs until its event is read is allocated when the timer is
+ * scheduled or rescheduled, which can fail. So no later step can fail.
  */
 #ifndef HWTIMER_SUPPLY_H
 #define HWTIMER_SUPPLY_H
@@ -18,10 +22,10 @@ struct hwtimer_instance;
 struct hwtimer_pool;
 
 /**
- * struct hwtimer_demand - what requests may need
- * @timers: number of timers that may be added, if the limit allows it
- * @periodic: number of those that are periodic
- * @moves: number of timers that may get a new deadline
+ * struct hwtimer_demand - upper bounds of what requests need memory for
+ * @timers: number of timers to be added; those beyond the limit of timers need no memory
+ * @periodic: number of @timers that are periodic
+ * @moves: number of timers to be rescheduled
  */
 struct hwtimer_demand {
 	u32 timers;
@@ -30,10 +34,12 @@ struct hwtimer_demand {
 };
 
 /**
- * struct hwtimer_trim - spare chunks on trial; protected by the instance's lock
- * @at: when chunks that stayed unused are freed, on CLOCK_MONOTONIC; HWTIMER_TICK_NONE:
- *	there are none
- * @unused: number of spare chunks that have stayed unused so far
+ * struct hwtimer_trim - spare chunks that will be freed if they stay unused
+ * @at: time at which they are freed, ns on CLOCK_MONOTONIC; HWTIMER_TICK_NONE: no
+ *	chunks are watched
+ * @unused: number of surplus chunks that have stayed unused so far
+ *
+ * Protected by the instance's lock.
  */
 struct hwtimer_trim {
 	u64 at;

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Emits the tracepoints; see hwtimer_trace.h. Called only while a tracepoint is enabled, so
- * that its code is not in the way of code that is not traced.
+ * Emits the tracepoints; see hwtimer_trace.h. Callers check that a tracepoint is enabled
+ * before they call anything here, so all code that only tracing needs is out of their
+ * way.
  */
 #include "hwtimer.h"
 
 #define CREATE_TRACE_POINTS
 #include "hwtimer_trace.h"
 
-/* What each event of a timer tells */
+/**
+ * struct trace_timer - the fields that all events of a timer have
+ * @id: id of the timer
+ * @user_data: user_data that the timer was scheduled with
+ * @deadline: deadline of the timer, ns on the instance's clock
+ */
 struct trace_timer {
 	u64 id;
 	u64 user_data;
@@ -29,7 +35,7 @@ static struct trace_timer timer_at(const struct hwtimer_instance *instance,
 	};
 }
 
-/* A tracepoint that tells about a timer and nothing else */
+/* A tracepoint that has no other fields */
 typedef void tell_timer(u64 instance, u64 id, u64 user_data, u64 deadline);
 
 static __always_inline void
@@ -41,8 +47,8 @@ tell(tell_timer *trace, const struct hwtimer_instance *instance, u32 index)
 }
 
 /*
- * hwtimer_trace_EVENT(): the instance's lock is held. @index is the index of the timer's
- * record, which is still in use and has the deadline to be told.
+ * All functions below are called with the instance's lock held. @index is the index of
+ * the timer's record, which is still in use and holds the deadline to be reported.
  */
 
 void hwtimer_trace_schedule(const struct hwtimer_instance *instance, u32 index)
@@ -71,7 +77,12 @@ void hwtimer_trace_discard(const struct hwtimer_instance *instance, u32 index)
 	tell(trace_hwtimer_discard, instance, index);
 }
 
-/* @results are those of a bulk of SCHEDULEs: ids, or negative errnos. */
+/**
+ * hwtimer_trace_bulk - emit hwtimer_schedule for the timers of a bulk
+ * @instance: the instance; its lock is held
+ * @results: results of a bulk of SCHEDULE operations: ids, or negative errnos
+ * @count: number of results
+ */
 void hwtimer_trace_bulk(const struct hwtimer_instance *instance,
 			const u64 *results, u32 count)
 {
@@ -83,7 +94,13 @@ void hwtimer_trace_bulk(const struct hwtimer_instance *instance,
 					       lower_32_bits(results[i]));
 }
 
-/* @due are the indices of @count records, which expire at @now. */
+/**
+ * hwtimer_trace_expire - emit hwtimer_expire for timers that expire
+ * @instance: the instance; its lock is held
+ * @due: indices of the timers' records
+ * @count: number of records
+ * @now: the time at which they expire, ns on the instance's clock
+ */
 void hwtimer_trace_expire(const struct hwtimer_instance *instance,
 			  const u32 *due, u32 count, u64 now)
 {
@@ -97,7 +114,14 @@ void hwtimer_trace_expire(const struct hwtimer_instance *instance,
 	}
 }
 
-/* @ring: the events are in the completion ring; otherwise read() has copied them. */
+/**
+ * hwtimer_trace_deliver - emit hwtimer_deliver for events
+ * @instance: the instance; its lock is held
+ * @events: the events
+ * @count: number of events
+ * @ring: the events go to the completion ring; otherwise read() has copied them, or the
+ *	callback of a kernel client has returned
+ */
 void hwtimer_trace_deliver(const struct hwtimer_instance *instance,
 			   const struct hwtimer_event *events, u32 count,
 			   bool ring)
@@ -109,7 +133,12 @@ void hwtimer_trace_deliver(const struct hwtimer_instance *instance,
 		trace_hwtimer_deliver(instance->nr, &events[i], ring);
 }
 
-/* STOP has copied @timers to user space. */
+/**
+ * hwtimer_trace_unprocessed - emit hwtimer_unprocessed for timers that were handed back
+ * @instance: the instance; its lock is held
+ * @timers: the timers, which user space or the kernel client has got
+ * @count: number of timers
+ */
 void hwtimer_trace_unprocessed(const struct hwtimer_instance *instance,
 			       const struct hwtimer_unprocessed *timers,
 			       u32 count)
@@ -123,7 +152,13 @@ void hwtimer_trace_unprocessed(const struct hwtimer_instance *instance,
 					  timers[i].deadline);
 }
 
-/* Called in a turn at @now, before the time of the next turn is computed. */
+/**
+ * hwtimer_trace_turn - emit hwtimer_turn for one slice
+ * @instance: the instance; its lock is held, and instance->wakeup.at is still the time
+ *	for which the worker was armed
+ * @now: the time of the turn, ns on the instance's clock
+ * @expired: number of timers that expired in this slice
+ */
 void hwtimer_trace_turn(const struct hwtimer_instance *instance, u64 now,
 			u32 expired)
 {

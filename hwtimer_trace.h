@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tracepoints hwtimer:hwtimer_*, by which perf and bpftrace follow one timer by its id;
- * Documentation/tracing.md says how. Called by everyone to whom something happens that can
- * be traced.
+ * Defines the tracepoints hwtimer:hwtimer_*. With them, perf and bpftrace can follow one
+ * timer by its id; see Documentation/tracing.md.
  *
- * A tracepoint that is disabled costs one branch, which the kernel patches out; in a loop
- * over many timers, wherever possible, one branch for the loop. So callers ask
- * trace_..._enabled(), and leave everything else to hwtimer_trace.c.
+ * The functions hwtimer_trace_*() are called where timers change: in hwtimer_request.c,
+ * hwtimer_bulk.c, hwtimer_op.c, hwtimer_turn.c, hwtimer_harvest.c and hwtimer_period.c.
+ * hwtimer_instance.c calls the tracepoints hwtimer_open and hwtimer_close directly.
  *
- * All events but those of instances are emitted with the lock of the instance held, so they
- * come in the order in which things happen to a timer. Times are ns on the instance's clock,
- * in the time namespace in which it was opened. An instance is named by its number, which is
- * not used again until the module is unloaded.
+ * A disabled tracepoint costs one branch, which the kernel patches out. A loop over many
+ * timers has one branch for the whole loop where possible. So callers check
+ * trace_..._enabled(), and hwtimer_trace.c does the rest.
+ *
+ * The events of timers and turns are emitted with the instance's lock held, so they come
+ * in the order in which things happen. Only hwtimer_open and hwtimer_close are emitted
+ * without it. Times are ns on the instance's clock, in the time namespace in which the
+ * instance was opened. An instance is identified by its number, which is not used again
+ * until the module is unloaded.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM hwtimer
@@ -27,7 +31,7 @@ struct hwtimer_event;
 struct hwtimer_instance;
 struct hwtimer_unprocessed;
 
-/* What traced code calls instead of the tracepoints; see hwtimer_trace.c */
+/* Called instead of the tracepoints; see hwtimer_trace.c */
 void hwtimer_trace_schedule(const struct hwtimer_instance *instance, u32 index);
 void hwtimer_trace_reschedule(const struct hwtimer_instance *instance,
 			      u32 index);
@@ -49,7 +53,7 @@ void hwtimer_trace_turn(const struct hwtimer_instance *instance, u64 now,
 
 #endif /* TRACE_HEADER_MULTI_READ */
 
-/* In the form that such headers have in the kernel. */
+/* Formatted as trace headers are in the kernel. */
 /* clang-format off */
 
 DECLARE_EVENT_CLASS(hwtimer_timer,
@@ -84,7 +88,7 @@ DEFINE_EVENT(hwtimer_timer, hwtimer_reschedule,
 	TP_ARGS(instance, id, user_data, deadline)
 );
 
-/* A periodic timer goes on after its event was delivered. */
+/* A periodic timer became pending again after its event was delivered. */
 DEFINE_EVENT(hwtimer_timer, hwtimer_rearm,
 	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
 	TP_ARGS(instance, id, user_data, deadline)
@@ -96,19 +100,22 @@ DEFINE_EVENT(hwtimer_timer, hwtimer_cancel,
 	TP_ARGS(instance, id, user_data, deadline)
 );
 
-/* A timer was cancelled when it had expired: nobody will get its event. */
+/*
+ * An event was discarded: its timer was cancelled after it had expired, or was handed
+ * back when a kernel client stopped. Nobody gets the event.
+ */
 DEFINE_EVENT(hwtimer_timer, hwtimer_discard,
 	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
 	TP_ARGS(instance, id, user_data, deadline)
 );
 
-/* STOP has handed back a timer that was pending. */
+/* A pending timer was handed back, by STOP or when a kernel client stopped. */
 DEFINE_EVENT(hwtimer_timer, hwtimer_unprocessed,
 	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
 	TP_ARGS(instance, id, user_data, deadline)
 );
 
-/* A timer has expired: there is an event of it. */
+/* A timer expired: its event is about to be queued, or put into the completion ring. */
 TRACE_EVENT(hwtimer_expire,
 	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline,
 		 u64 lateness),
@@ -133,8 +140,8 @@ TRACE_EVENT(hwtimer_expire,
 );
 
 /*
- * An event has got to the program, by read() or through the completion ring; or the
- * callback of a client in the kernel has returned.
+ * An event was delivered: read() has copied it, it is about to be put into the completion
+ * ring, or the callback of a kernel client has returned. @ring: by the completion ring.
  */
 TRACE_EVENT(hwtimer_deliver,
 	TP_PROTO(u64 instance, const struct hwtimer_event *event, bool ring),
@@ -164,8 +171,9 @@ TRACE_EVENT(hwtimer_deliver,
 );
 
 /*
- * The worker has turned a wheel. @late: how long after it should have come; @expired:
- * how many timers did in this slice; @pending, @ready: how many there are afterwards.
+ * The worker turned the wheel of an instance for one slice. @late: ns after the time for
+ * which the worker was armed; @expired: number of timers that expired in this slice;
+ * @pending, @ready: number of pending timers and of waiting events afterwards.
  */
 TRACE_EVENT(hwtimer_turn,
 	TP_PROTO(u64 instance, u64 now, u64 late, u32 expired, u64 pending,
@@ -209,13 +217,13 @@ DECLARE_EVENT_CLASS(hwtimer_instance,
 		  __entry->instance, __entry->pending, __entry->ready)
 );
 
-/* There is a new instance. */
+/* An instance was created. */
 DEFINE_EVENT(hwtimer_instance, hwtimer_open,
 	TP_PROTO(u64 instance, u64 pending, u64 ready),
 	TP_ARGS(instance, pending, ready)
 );
 
-/* An instance ends, and so do its timers, of which nothing else is told. */
+/* An instance is freed with all its timers. These emit no events of their own. */
 DEFINE_EVENT(hwtimer_instance, hwtimer_close,
 	TP_PROTO(u64 instance, u64 pending, u64 ready),
 	TP_ARGS(instance, pending, ready)
@@ -225,7 +233,7 @@ DEFINE_EVENT(hwtimer_instance, hwtimer_close,
 
 #endif /* HWTIMER_TRACE_H */
 
-/* Found by -I, see Kbuild. */
+/* <trace/define_trace.h> finds this file by the -I in Kbuild. */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Turns the wheel of an instance, and does its chores; see hwtimer_turn.h. Called by the
- * worker.
+ * Turns the wheel of an instance, and does its chores; see hwtimer_turn.h.
  *
- * One slice does no more than the following for an instance, however much there is to do;
- * the rest waits for the next slice. H is HWTIMER_HOLD, 256.
+ * Other instances wait for the same worker. So one slice does at most the following for
+ * an instance; the rest waits for the next slice. H is HWTIMER_HOLD, 256.
  *
  * A turn, hwtimer_turn():
  *
@@ -13,41 +12,45 @@
  *				or buckets of the wheel. A work item does requests
  *				that owe more steps, see hwtimer_op_fits_slice()
  *	completion ring		H events that waited for room
- *	wheel			H entries or buckets that are due, to be moved down, or
- *				being filed anew; so H timers expire. If none expires, H
- *				dead entries are removed, too
+ *	wheel			H entries or buckets that are due, that move down a
+ *				level, or that a rewind files anew; so at most H timers
+ *				expire. If none expires, H dead entries are removed, too
  *	readers			woken once for each of these
  *
  * Chores, hwtimer_turn_chores():
  *
  *	both rings		as above
- *	readers			whether they have to be told by now, and whether the clock
- *				was set
+ *	readers			woken if a delay of HWTIMER_IOC_NOTIFY has passed, or if
+ *				the clock was set
  *	memory			128 chunks go back to the slab
  *	kernel client		32 callbacks, which last as long as the client wants (a
  *				client with long ones should have a workqueue); fewer
  *				than 2 * H discarded events freed before them
  *
- * tests/slice_kunit.c counts that. The cost of a single one of these is bounded, too:
+ * tests/slice_kunit.c checks these numbers. The cost of a single step is bounded, too:
  *
  *	an entry or a bucket	checks each level of the wheel, 12 at most. The last entry
  *				of the lowest level of a hierarchical wheel with 2^20
  *				buckets searches a bitmap of 256 words
- *	a request		SCHEDULE of a record searches a bitmap with a bit for each
- *				1,024 records, and passes slots whose last record was
- *				taken meanwhile, each once
+ *	a request		SCHEDULE searches a bitmap with a bit for each 1,024
+ *				records. It may find slots whose last free record was
+ *				taken meanwhile; it skips each of them once
  *	an alarm		see hwtimer_worker.c
  *
- * The locks that the worker waits for: instance->lock is held for H timers at most, by one
- * thread on each processor, and a spinlock is fair. exchange->drain is only tried. The
- * harvest mutex is taken for a kernel client only. Stopping or destroying a client takes the
- * instance from the worker before it takes the mutex.
+ * The worker waits for these locks:
  *
- * hwtimer has no bound on the number of tasks that one wake-up wakes: a program may let many
- * threads wait in read(), or enter the descriptor in many epoll instances, as far as its
- * limits of threads and of epoll watches go, and an eventfd has waiters of its own. Every
- * file that can be polled has this problem: a timerfd wakes as many in hard interrupt
- * context. A wait queue cannot be woken in pieces, and does not tell how many wait. A work
+ *	instance->lock		each holder deals with H timers at most; at most one
+ *				thread on each processor waits; the spinlock is fair
+ *	exchange->drain		the worker only tries to take it
+ *	instance->harvest	the worker takes it for a kernel client only. Stopping or
+ *				destroying a client detaches the instance from the worker
+ *				before it takes the mutex
+ *
+ * The number of tasks that one wake-up wakes is not bounded: many threads may wait in
+ * read(), and many epoll instances may watch the descriptor, up to the program's limits
+ * of threads and of epoll watches. An eventfd has waiters of its own. Every file that can
+ * be polled has this problem; a timerfd wakes its waiters even in hard interrupt context.
+ * A wait queue cannot be woken in pieces, and does not tell how many tasks wait. A work
  * item for each wake-up would cost every program a switch of threads for each event.
  */
 #include <linux/bitops.h>
@@ -63,7 +66,7 @@
 #include "hwtimer_trace.h"
 #include "hwtimer_turn.h"
 
-/* Where stats.lateness counts an event: by the power of two of its lateness (ns). */
+/* The index of an event in stats.lateness: the bit length of its lateness in ns. */
 static unsigned int lateness_class(u64 lateness)
 {
 	return min(fls64(lateness), HWTIMER_LATENESS_BUCKETS - 1);
@@ -71,8 +74,8 @@ static unsigned int lateness_class(u64 lateness)
 
 /*
  * Marks the records as expired, and counts how late they are. Timers that expire together
- * are mostly of the same class of lateness, so this counts them in a register. In memory,
- * each count would have to wait for the one before.
+ * usually have the same class of lateness. So the loop counts them in a register; in
+ * memory, each increment would have to wait for the one before.
  */
 static void expired_note(struct hwtimer_instance *instance, const u32 *due,
 			 unsigned int count, u64 now)
@@ -101,8 +104,8 @@ static void expired_note(struct hwtimer_instance *instance, const u32 *due,
 }
 
 /*
- * Frees expired timers if, against all reservations, there is no memory to keep their events
- * (see hwtimer_pool_take()). They count as discarded.
+ * Frees expired timers whose events found no chunk in the pool, although chunks were
+ * reserved for them; see hwtimer_pool_take(). They count as discarded.
  */
 static noinline void expired_drop(struct hwtimer_instance *instance,
 				  const u32 *due, unsigned int count)
@@ -116,7 +119,7 @@ static noinline void expired_drop(struct hwtimer_instance *instance,
 	}
 }
 
-/* Makes events of pending records that the wheel has given out as due. */
+/* Makes events of timers that the wheel has found due, in the ring or in the queue. */
 static void turn_expire(struct hwtimer_instance *instance, const u32 *due,
 			unsigned int count, u64 now)
 {
@@ -135,7 +138,7 @@ static void turn_expire(struct hwtimer_instance *instance, const u32 *due,
 		expired_drop(instance, due + queued, count - queued);
 }
 
-/* Has due timers expire, HWTIMER_HOLD at most; returns their number. */
+/* Lets due timers expire, HWTIMER_HOLD at most. Returns their number. */
 static unsigned int turn_advance(struct hwtimer_instance *instance, u64 now,
 				 u32 *due)
 {
@@ -155,15 +158,16 @@ static unsigned int turn_advance(struct hwtimer_instance *instance, u64 now,
 }
 
 /*
- * Nothing was due: the wheel woke the worker for dead entries. Removes those, and the next
- * ones, so that the worker need not come for them.
+ * Called when no timer expired: usually the worker came for entries of timers that were
+ * cancelled. Removes those and the next dead ones, so that the worker need not come for
+ * them.
  */
 static void turn_skim(struct hwtimer_instance *instance)
 {
 	u64 now;
 
 	spin_lock(&instance->lock);
-	/* The clock may have been set since it was read. */
+	/* The clock may have been set since hwtimer_turn() read it. */
 	now = hwtimer_instance_now(instance);
 	if (!instance->stopped) {
 		hwtimer_wakeup_follow(instance, now);
@@ -177,12 +181,12 @@ static void turn_skim(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_turn - one slice of turning the wheel
+ * hwtimer_turn - turn the wheel for one slice
  * @alarm: the alarm job.turns of an instance
- * @due: room for HWTIMER_HOLD records
+ * @due: scratch space for HWTIMER_HOLD indices of records
  *
- * Called by the worker with no lock held. Leaves the alarm in the worker's queue if there is
- * more to come. Does not sleep.
+ * Called by the worker with no lock held. Kicks the alarm for the next turn, if any.
+ * Takes the lock; may reschedule, but waits for no mutex and no memory.
  */
 void hwtimer_turn(struct hwtimer_alarm *alarm, u32 *due)
 {
@@ -215,13 +219,13 @@ void hwtimer_turn(struct hwtimer_alarm *alarm, u32 *due)
 }
 
 /**
- * hwtimer_turn_chores - one slice of everything that goes by the host's CLOCK_MONOTONIC
- * @alarm: the alarm job.chores of an instance
+ * hwtimer_turn_chores - do one slice of all work that goes by CLOCK_MONOTONIC
+ * @alarm: the alarm job.chores of an instance, on the host's clock
  * @due: not used
  *
- * Called by the worker with no lock held. The alarm has one of several reasons, so each
- * chore checks whether its time has come, and kicks the alarm for its next time. A chore of
- * the owner may sleep.
+ * Called by the worker with no lock held. All chores share the alarm. So each chore
+ * checks whether its time has come, and kicks the alarm for its next time. Takes the
+ * lock. May sleep: the owner's chore may, and freeing chunks may.
  */
 void hwtimer_turn_chores(struct hwtimer_alarm *alarm, u32 *due)
 {

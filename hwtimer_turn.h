@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the worker does for an instance in one slice: a turn of the wheel, or chores. An
- * instance hands these functions to its worker when it is created.
+ * Does the worker's work for an instance, one slice at a time: turns of the wheel, and
+ * chores. The worker calls these two functions, which hwtimer_instance_create() hands to
+ * it for each instance; so the worker need not know what an instance is.
  */
 #ifndef HWTIMER_TURN_H
 #define HWTIMER_TURN_H
@@ -9,10 +10,11 @@
 #include "hwtimer_worker.h"
 
 /**
- * struct hwtimer_chore - something else that the worker does at each of its chores
- * @run: does it; called by the worker with no lock held
+ * struct hwtimer_chore - work of an instance's owner that is part of each slice of chores
+ * @run: function that does the work; called by the worker with no lock held; may sleep.
+ *	Constant
  *
- * The owner of an instance may register one, see struct hwtimer_instance.
+ * See the member chore of struct hwtimer_instance.
  */
 struct hwtimer_chore {
 	void (*run)(struct hwtimer_chore *chore);

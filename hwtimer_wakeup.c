@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tells the worker when to come to an instance, and has the wheel follow the clock; see
+ * Tells the worker when to come to an instance, and moves the wheel to the clock; see
  * hwtimer_wakeup.h.
  *
- * The worker comes for the earliest timer and for nothing else, so nothing turns the wheel
- * while no timer is pending, or only timers far ahead. Who adds a timer then moves the
- * wheel to the clock first: its levels reach further from there.
+ * The worker turns the wheel for the earliest timer and for nothing else. So while no
+ * timer is pending, or only timers far ahead, the wheel falls behind the clock. A
+ * hierarchical wheel that is behind would file a new timer in a higher level than
+ * necessary. So the wheel is moved to the clock before timers are added.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -13,9 +14,9 @@
 #include "hwtimer.h"
 
 /**
- * hwtimer_wakeup_chores - have the worker come for chores
+ * hwtimer_wakeup_chores - have the worker do its chores for an instance
  * @instance: the instance; its lock is held
- * @time: when it has to come at the latest, ns on CLOCK_MONOTONIC
+ * @time: latest time for that, ns on the host's CLOCK_MONOTONIC
  */
 void hwtimer_wakeup_chores(struct hwtimer_instance *instance, u64 time)
 {
@@ -23,12 +24,15 @@ void hwtimer_wakeup_chores(struct hwtimer_instance *instance, u64 time)
 	hwtimer_worker_kick(&instance->job.chores, time);
 }
 
-/* When the worker has to turn the wheel next, ns; HWTIMER_TICK_NONE: not at all. */
+/*
+ * The time at which the worker has to turn the wheel next, ns on the instance's clock;
+ * HWTIMER_TICK_NONE: never.
+ */
 static u64 wakeup_next(const struct hwtimer_instance *instance)
 {
 	if (instance->stopped)
 		return HWTIMER_TICK_NONE;
-	/* A bucket that is being walked is walked to its end. */
+	/* Without pending timers, only what the wheel has begun has to be finished. */
 	if (!instance->stats.pending && !hwtimer_wheel_busy(&instance->wheel))
 		return HWTIMER_TICK_NONE;
 	return hwtimer_wheel_time_of(&instance->wheel,
@@ -43,19 +47,20 @@ static void guard_overdue(struct hwtimer_instance *instance, u64 next, u64 now)
 	if (likely(!wheel->rewinds) || next == HWTIMER_TICK_NONE ||
 	    hwtimer_wheel_next(wheel) > wheel->current_tick + 1)
 		return;
-	/* It is more than a tick only if the clock was set back just now. */
+	/* The rest is more than a tick only if the clock was set back just now. */
 	delay = min(next - min(next, now), wheel->shape.tick);
 	hwtimer_wakeup_chores(instance, ktime_get_ns() + delay);
 }
 
 /**
- * hwtimer_wakeup_guard_overdue - have an overdue timer expire even if the clock is set back
+ * hwtimer_wakeup_guard_overdue - let overdue timers expire even if the clock is set back
  * @instance: the instance; its lock is held
  * @now: ns on the instance's clock
  *
- * A timer that was overdue when it was scheduled waits for the next tick. If
- * CLOCK_REALTIME is set back before that tick, the alarm by that clock comes too late by
- * as much. So the worker wakes up by CLOCK_MONOTONIC, too, and sees that the clock was set.
+ * A timer that was overdue when it was scheduled expires at the next tick. If
+ * CLOCK_REALTIME is set back before that tick, the alarm on that clock comes late by as
+ * much. So the chores' alarm, on CLOCK_MONOTONIC, wakes the worker, too, and the worker
+ * sees that the clock was set.
  */
 void hwtimer_wakeup_guard_overdue(struct hwtimer_instance *instance, u64 now)
 {
@@ -67,9 +72,9 @@ void hwtimer_wakeup_guard_overdue(struct hwtimer_instance *instance, u64 now)
  * hwtimer_wakeup_rearm - tell the worker that the earliest timer may have become earlier
  * @instance: the instance; its lock is held
  *
- * The worker finds out by itself, when it wakes up, that the earliest timer has become
- * later. A worker that should have come by now is on its way, or has put this instance
- * behind others that are due; then nothing changes.
+ * If the earliest timer has become later, the worker finds that out when it wakes up. If
+ * the worker should have come by now, it is on its way, or has queued this instance
+ * behind others that are due. In both cases nothing changes.
  */
 void hwtimer_wakeup_rearm(struct hwtimer_instance *instance)
 {
@@ -87,7 +92,7 @@ void hwtimer_wakeup_rearm(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_wakeup_requeue - after a turn, have the worker come again for what is left
+ * hwtimer_wakeup_requeue - after a turn, tell the worker when to turn the wheel next
  * @instance: the instance; its lock is held
  * @now: ns on the instance's clock
  */
@@ -106,7 +111,7 @@ void hwtimer_wakeup_requeue(struct hwtimer_instance *instance, u64 now)
 }
 
 /**
- * hwtimer_wakeup_followed - note that the wheel stands where the clock is
+ * hwtimer_wakeup_followed - note that the wheel was just moved to the clock
  * @instance: the instance; its lock is held
  */
 void hwtimer_wakeup_followed(struct hwtimer_instance *instance)
@@ -117,13 +122,14 @@ void hwtimer_wakeup_followed(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_wakeup_follow - have the wheel follow the clock
+ * hwtimer_wakeup_follow - move the wheel to the clock
  * @instance: the instance; its lock is held
  * @now: ns on the instance's clock, read under the lock
  *
- * The wheel goes back if the clock was set back, and forward if the clock may have gone on
- * for long. If the wheel has to be turned before it can go forward, the worker is on its
- * way, or only dead entries are in the way and the worker comes for the next timer.
+ * If the clock was set back, begins to move the wheel back. If the wheel may stand far
+ * behind the clock, moves it forward, unless it has to be turned first. In that case the
+ * worker is on its way, or only dead entries are in the way. The worker removes those
+ * when it comes for the next timer.
  */
 void hwtimer_wakeup_follow(struct hwtimer_instance *instance, u64 now)
 {

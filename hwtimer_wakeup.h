@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Keeps an instance in step with its clock: tells the worker when to turn the wheel next,
- * and moves a wheel that stands behind the clock, or ahead of it. Called by everyone who
- * adds timers to the wheel, and by the worker's turn.
+ * and moves a wheel that stands behind the clock or ahead of it.
+ *
+ * hwtimer_op.c and hwtimer_harvest.c call this before and after they add timers to the
+ * wheel; hwtimer_turn.c, at each turn. Everyone who needs the worker at some time for
+ * another reason calls hwtimer_wakeup_chores().
  */
 #ifndef HWTIMER_WAKEUP_H
 #define HWTIMER_WAKEUP_H
@@ -12,12 +15,13 @@
 struct hwtimer_instance;
 
 /**
- * struct hwtimer_wakeup - when the wheel has to be turned
- * @at: when the worker turns the wheel at the latest, ns on the instance's clock;
- *	HWTIMER_TICK_NONE: not at all. Protected by the instance's lock
- * @follow_at: from this time on, in jiffies, the wheel may stand so far behind the clock
- *	that it has to follow before timers are added; protected by the instance's lock
- * @follow_after: jiffies that this takes; constant once the instance has started
+ * struct hwtimer_wakeup - when the wheel has to be turned, or moved to the clock
+ * @at: latest time at which the worker turns the wheel, ns on the instance's clock;
+ *	HWTIMER_TICK_NONE: never. Protected by the instance's lock
+ * @follow_at: time in jiffies from which on the wheel may stand so far behind the clock
+ *	that it has to be moved before timers are added; protected by the instance's lock
+ * @follow_after: number of jiffies between moving the wheel and @follow_at; constant once
+ *	the instance has started
  */
 struct hwtimer_wakeup {
 	u64 at;
