@@ -18,8 +18,7 @@
  * Layers. The order of the objects in Kbuild is the order of the layers, with the faces
  * at the top and the memory at the bottom. No object uses a symbol of an object above it;
  * `make lint` checks that. To tell a higher layer something, a lower layer calls a
- * function pointer that the higher layer has set: in an alarm, a wait-queue entry, or a
- * chore.
+ * function pointer that the higher layer has set: in an alarm, a work item, or a consumer.
  *
  *   faces        main, ioctl, batch, client, debug, stats, occupancy
  *   whole        instance, turn
@@ -36,12 +35,11 @@
  *                        Held while user memory is accessed, or a client's function runs
  *   exchange->drain      mutex: taking requests out of the submission ring
  *     instance->lock     spinlock: everything else in the instance
- *     readers.lock       spinlock of the wait queue
  *       worker->lock     spinlock: the worker's queues of alarms
  *
  * A thread holds at most one of an instance's three mutexes, with one exception: if the
  * first timer comes through the ring, setup is taken inside drain. instance->lock and
- * readers.lock are never held together. mmap() takes setup inside mmap_lock. A client's
+ * the lock of the wait queue readers are never held together. mmap() takes setup inside mmap_lock. A client's
  * functions run with the client's harvest held, and may take locks of their own; lockdep
  * has a class for each client's harvest. open() is called with the mutex of all misc
  * devices held, and takes none of these mutexes. No interrupt handler takes any of these
@@ -80,8 +78,6 @@
 
 static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
 
-struct hwtimer_chore;
-
 /**
  * struct hwtimer_instance - one wheel and everything that belongs to it
  * @setup: mutex; see above
@@ -93,6 +89,10 @@ struct hwtimer_chore;
  * @offsets: ns by which each clock of the time namespace in which the file was opened is
  *	ahead of the host's clock, by the number of the clock; 0 for a kernel client.
  *	Written by open() only
+ * @nr: number of the instance, 1 or higher, never reused while the module is loaded;
+ *	constant
+ * @opener: process that created the instance, as its pid in the initial pid namespace;
+ *	constant
  * @started: the wheel and the table exist; set once, with both @setup and @lock held.
  *	Read without a lock by hwtimer_instance_started()
  * @stopped: the instance was stopped; set once. Also read without the lock
@@ -115,17 +115,11 @@ struct hwtimer_chore;
  * @stopping: the progress of STOP
  * @leaving: the timers that are being delivered or handed back; protected by @harvest
  * @readers: wait queue of the readers, which wait for events or for the end; has its own
- *	lock. A kernel client has an entry here, too
+ *	lock
  * @job: the alarms by which the worker serves the instance; see struct hwtimer_job
- * @chore: function of a kernel client that the worker calls; NULL: none. Constant before
- *	the first timer, as is @callbacks
- * @callbacks: a kernel client gets the events by callbacks. A client can wait until a
- *	callback has returned, so CANCEL still knows the id of a timer that is being
- *	delivered
- * @nr: number of the instance, 1 or higher, never reused while the module is loaded;
- *	constant
- * @opener: process that created the instance, as its pid in the initial pid namespace;
- *	constant
+ * @consumer: the kernel client that takes the events; NULL: programs read them. Constant
+ *	before the first timer. A consumer can wait until an event is finished, so a timer
+ *	that is leaving still has its id
  * @listing: entry in the registry; protected by the registry
  */
 struct hwtimer_instance {
@@ -135,6 +129,8 @@ struct hwtimer_instance {
 
 	struct hwtimer_settings settings;
 	s64 offsets[HWTIMER_CLOCKS];
+	u64 nr;
+	pid_t opener;
 	bool started;
 	bool stopped;
 
@@ -156,11 +152,8 @@ struct hwtimer_instance {
 	wait_queue_head_t readers;
 
 	struct hwtimer_job job;
-	struct hwtimer_chore *chore;
-	bool callbacks;
+	struct hwtimer_consumer *consumer;
 
-	u64 nr;
-	pid_t opener;
 	struct hwtimer_listing listing;
 };
 

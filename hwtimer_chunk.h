@@ -116,7 +116,7 @@ struct hwtimer_chunk *hwtimer_pool_alloc(struct hwtimer_pool *pool);
  * @pool: the pool to take it from
  *
  * Does not fail: before a queue grows, its owner has made sure, in a context that can
- * fail, that the pool has the chunk (hwtimer_instance_reserve()). If that went wrong,
+ * fail, that the pool has the chunk (hwtimer_supply_reserve()). If that went wrong,
  * hwtimer_pool_take_unreserved() warns and tries to allocate one.
  *
  * Return: the chunk; NULL only if the reservation was wrong and memory is used up, too.

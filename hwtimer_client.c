@@ -5,11 +5,9 @@
  * <linux/hwtimer_client.h>. The worker and the instance call functions that the client
  * registers with them.
  *
- * A client waits for events as a thread in read() does, by an entry in instance->readers.
- * The entry has a function of the client's, client_wake(). When the instance wakes its
- * readers, that function queues the client's work item or, if the client has no
- * workqueue, kicks the alarm job.chores. The worker then calls client_chore(), which the
- * client has registered as instance->chore.
+ * A client registers itself as instance->consumer. When the instance wakes its readers, it
+ * calls client_wake(), which queues the client's work item or, if the client has no
+ * workqueue, kicks the alarm job.chores. The worker then calls client_chore().
  *
  * So callbacks run in the worker or in a work item. Either one handles events the way
  * read() does, one at a time, and holds instance->harvest from before it takes an event
@@ -49,8 +47,7 @@
  * struct hwtimer_client - an instance that belongs to another module
  * @instance: the instance; constant
  * @options: the options of hwtimer_client_create(); constant
- * @reader: entry in the wait queue of the instance; protected by that queue's lock
- * @chore: has the worker call callbacks, if there is no workqueue; constant
+ * @consumer: what the instance knows of the client; constant
  * @work: work item that calls callbacks on options.workqueue
  * @caller: the task that is calling a function of the client's, options.expire or that of
  *	hwtimer_client_stop(); NULL: none. Written with the instance's harvest held. A
@@ -63,8 +60,7 @@
 struct hwtimer_client {
 	struct hwtimer_instance *instance;
 	struct hwtimer_client_options options;
-	wait_queue_entry_t reader;
-	struct hwtimer_chore chore;
+	struct hwtimer_consumer consumer;
 	struct work_struct work;
 	struct task_struct *caller;
 	u64 called;
@@ -135,24 +131,25 @@ static bool client_call(struct hwtimer_client *client, u32 *discarded)
 	return taken;
 }
 
-/*
- * Has a slice of callbacks called, by the worker or the work item. Any context but an
- * interrupt; client_wake() holds the lock of the wait queue.
- */
+/* Has a slice of callbacks called, by the worker or the work item. Does not sleep. */
 static void client_kick(struct hwtimer_client *client)
 {
 	struct hwtimer_instance *instance = client->instance;
 
 	/*
-	 * A stopped client calls no callbacks. The stop wakes its entry all the same, and
-	 * so does the end of the last event.
+	 * A stopped client calls no callbacks. The stop wakes it all the same, and so
+	 * does the end of the last event.
 	 */
 	if (READ_ONCE(instance->stopped))
 		return;
 	if (client->options.workqueue)
 		queue_work(client->options.workqueue, &client->work);
 	else
-		/* The present time puts the alarm behind others that are due. */
+		/*
+		 * The present time puts the alarm behind others that are due. A kick that
+		 * is not needed any more does no harm, and none is served once the job is
+		 * detached; so the instance's lock need not be held.
+		 */
 		hwtimer_worker_kick(&instance->job.chores, ktime_get_ns());
 }
 
@@ -176,21 +173,19 @@ static void client_work(struct work_struct *work)
 }
 
 /* Called by the worker at each of the instance's chores, whatever the reason for them. */
-static void client_chore(struct hwtimer_chore *chore)
+static void client_chore(struct hwtimer_consumer *consumer)
 {
 	struct hwtimer_client *client =
-		container_of(chore, struct hwtimer_client, chore);
+		container_of(consumer, struct hwtimer_client, consumer);
 
 	if (!client->options.workqueue)
 		client_serve(client);
 }
 
-/* Called when the instance wakes its readers, with the lock of the wait queue held. */
-static int client_wake(wait_queue_entry_t *reader, unsigned int mode, int flags,
-		       void *key)
+/* Called when the instance wakes its readers. */
+static void client_wake(struct hwtimer_consumer *consumer)
 {
-	client_kick(container_of(reader, struct hwtimer_client, reader));
-	return 1;
+	client_kick(container_of(consumer, struct hwtimer_client, consumer));
 }
 
 /* ---- creating and ending a client ---- */
@@ -231,24 +226,11 @@ static void client_register_keys(struct hwtimer_client *client)
 /* Frees a client that no thread uses. If its work item is queued, it finds nothing to do. */
 static void client_free(struct hwtimer_client *client)
 {
-	remove_wait_queue(&client->instance->readers, &client->reader);
 	cancel_work_sync(&client->work);
 	hwtimer_instance_destroy(client->instance);
 	lockdep_unregister_key(&client->harvest_key);
 	lockdep_unregister_key(&client->work_key);
 	kfree(client);
-}
-
-/* Makes the client the reader of its instance, as the top of this file says. */
-static void client_attach(struct hwtimer_client *client)
-{
-	struct hwtimer_instance *instance = client->instance;
-
-	client->chore.run = client_chore;
-	instance->chore = &client->chore;
-	instance->callbacks = true;
-	init_waitqueue_func_entry(&client->reader, client_wake);
-	add_wait_queue(&instance->readers, &client->reader);
 }
 
 /* Returns a client whose instance has the default settings, or NULL. */
@@ -267,7 +249,9 @@ client_alloc(const struct hwtimer_client_options *options, u32 timers)
 	client->options = *options;
 	client_register_keys(client);
 	client_init_work(client);
-	client_attach(client);
+	client->consumer = (struct hwtimer_consumer){ .wake = client_wake,
+						      .chore = client_chore };
+	client->instance->consumer = &client->consumer;
 	return client;
 }
 

@@ -12,6 +12,9 @@
 #include "hwtimer_completion.h"
 #include "hwtimer_ring.h"
 
+/* Number of polls in a row that find nothing before the worker stops polling */
+#define HWTIMER_IDLE_POLLS 8
+
 /**
  * hwtimer_completion_ring - get the rings of an instance
  * @instance: the instance; no lock is needed

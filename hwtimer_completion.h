@@ -16,12 +16,6 @@
 struct hwtimer_instance;
 struct hwtimer_ring;
 
-/* Number of polls in a row that find nothing before the worker stops polling */
-#define HWTIMER_IDLE_POLLS 8
-
-/* Time between two polls, ns */
-#define HWTIMER_POLL_INTERVAL NSEC_PER_MSEC
-
 struct hwtimer_ring *
 hwtimer_completion_ring(const struct hwtimer_instance *instance);
 u32 hwtimer_completion_unread(const struct hwtimer_instance *instance);

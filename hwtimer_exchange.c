@@ -30,6 +30,9 @@
 #include "hwtimer_ring.h"
 #include "hwtimer_submission.h"
 
+/* Time between two polls, ns */
+#define HWTIMER_POLL_INTERVAL NSEC_PER_MSEC
+
 /*
  * Moves events from the queue into the ring, HWTIMER_HOLD at most; returns the number of
  * events that left the queue. A consumer may have emptied the ring and gone to sleep
@@ -273,16 +276,6 @@ int hwtimer_exchange_map(struct hwtimer_instance *instance,
 		err = exchange_open(instance);
 	mutex_unlock(&instance->setup);
 	return err ?: hwtimer_ring_map(exchange->ring, vma);
-}
-
-/**
- * hwtimer_exchange_init - initialize the exchange of a new instance, without rings
- * @exchange: the exchange, zeroed
- */
-void hwtimer_exchange_init(struct hwtimer_exchange *exchange)
-{
-	mutex_init(&exchange->drain);
-	INIT_WORK(&exchange->work, hwtimer_submission_work);
 }
 
 /**

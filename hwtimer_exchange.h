@@ -55,7 +55,6 @@ struct hwtimer_exchange {
 	struct mem_cgroup *memcg;
 };
 
-void hwtimer_exchange_init(struct hwtimer_exchange *exchange);
 void hwtimer_exchange_release(struct hwtimer_exchange *exchange);
 int hwtimer_exchange_map(struct hwtimer_instance *instance,
 			 struct vm_area_struct *vma);

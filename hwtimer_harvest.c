@@ -22,6 +22,7 @@
  * the record is freed, or becomes pending again, in the same hold of the lock. An event
  * does not overtake events that wait in the queue, or that a reader is taking out of it.
  */
+#include <linux/mm.h>
 #include <linux/prefetch.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
@@ -33,6 +34,14 @@
 #include "hwtimer_period.h"
 #include "hwtimer_ring.h"
 #include "hwtimer_trace.h"
+
+/* Maximum number of events, or of timers from STOP, in one copy to user space */
+#define HWTIMER_BATCH (2U * HWTIMER_CHUNK_INDICES)
+#define HWTIMER_STOP_BATCH \
+	((u32)(PAGE_SIZE / sizeof(struct hwtimer_unprocessed)))
+
+static_assert(HWTIMER_BATCH <= HWTIMER_HOLD);
+static_assert(HWTIMER_BATCH * sizeof(struct hwtimer_event) <= PAGE_SIZE);
 
 /* The record whose index is in slot @slot of @chunk, a chunk of the queue of events. */
 static struct hwtimer_record *
@@ -148,7 +157,7 @@ static u32 events_take(struct hwtimer_instance *instance, u32 max, u64 now)
 	unsigned int slot = ready->first;
 	u32 taken = 0;
 
-	instance->leaving.free = !instance->periodic && !instance->callbacks;
+	instance->leaving.free = !instance->periodic && !instance->consumer;
 	while (chunk && taken < max) {
 		u32 count = events_take_chunk(instance, chunk, slot,
 					      &events[taken], max - taken, now);

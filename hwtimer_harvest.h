@@ -11,7 +11,6 @@
 #ifndef HWTIMER_HARVEST_H
 #define HWTIMER_HARVEST_H
 
-#include <linux/mm.h>
 #include <linux/types.h>
 
 #include <uapi/linux/hwtimer.h>
@@ -20,14 +19,6 @@
 #include "hwtimer_wheel.h"
 
 struct hwtimer_instance;
-
-/* Maximum number of events, or of timers from STOP, in one copy to user space */
-#define HWTIMER_BATCH (2U * HWTIMER_CHUNK_INDICES)
-#define HWTIMER_STOP_BATCH \
-	((u32)(PAGE_SIZE / sizeof(struct hwtimer_unprocessed)))
-
-static_assert(HWTIMER_BATCH <= HWTIMER_HOLD);
-static_assert(HWTIMER_BATCH * sizeof(struct hwtimer_event) <= PAGE_SIZE);
 
 /**
  * struct hwtimer_leaving - the batch of timers that is being delivered or handed back

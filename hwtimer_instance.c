@@ -16,6 +16,7 @@
 #include "hwtimer_notice.h"
 #include "hwtimer_period.h"
 #include "hwtimer_registry.h"
+#include "hwtimer_submission.h"
 #include "hwtimer_trace.h"
 #include "hwtimer_turn.h"
 
@@ -47,7 +48,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	spin_lock_init(&instance->lock);
 	init_waitqueue_head(&instance->readers);
 	instance->settings = hwtimer_settings_default(timers);
-	hwtimer_exchange_init(&instance->exchange);
+	hwtimer_submission_init(&instance->exchange);
 	hwtimer_notice_init(&instance->notice);
 	instance->trim.at = HWTIMER_TICK_NONE;
 	instance->wakeup.at = HWTIMER_TICK_NONE;

@@ -100,13 +100,21 @@ int hwtimer_notice_wait(struct hwtimer_instance *instance)
  */
 void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask)
 {
+	lockdep_assert_not_held(&instance->lock);
+	if (unlikely(instance->consumer)) {
+		instance->consumer->wake(instance->consumer);
+		return;
+	}
 	if (READ_ONCE(instance->notice.eventfd)) {
 		spin_lock(&instance->lock);
 		if (instance->notice.eventfd)
 			eventfd_signal(instance->notice.eventfd);
 		spin_unlock(&instance->lock);
 	}
-	/* Pairs with the barrier of a reader, in prepare_to_wait() or poll_wait(). */
+	/*
+	 * Pairs with the barrier in prepare_to_wait(). poll() needs none: it reads the
+	 * state under the instance's lock after it has added its entry.
+	 */
 	if (wq_has_sleeper(&instance->readers))
 		wake_up_interruptible_poll(&instance->readers, mask);
 }

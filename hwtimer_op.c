@@ -56,7 +56,7 @@ static int cancel_expired(struct hwtimer_instance *instance,
  */
 static int leaving_error(const struct hwtimer_instance *instance)
 {
-	return instance->callbacks ? -EALREADY : -ENOENT;
+	return instance->consumer ? -EALREADY : -ENOENT;
 }
 
 static int cancel_pending(struct hwtimer_instance *instance,

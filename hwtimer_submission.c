@@ -131,13 +131,8 @@ int hwtimer_submission_drain(struct hwtimer_instance *instance)
 	return done;
 }
 
-/**
- * hwtimer_submission_work - drain the submission ring in a work item
- * @work: the member work of an instance's exchange
- *
- * Memory is charged to exchange->memcg. Takes the mutex exchange.drain. May sleep.
- */
-void hwtimer_submission_work(struct work_struct *work)
+/* Drains the ring in a work item. Memory is charged to exchange->memcg. */
+static void submission_work(struct work_struct *work)
 {
 	struct hwtimer_exchange *exchange =
 		container_of(work, struct hwtimer_exchange, work);
@@ -150,6 +145,16 @@ void hwtimer_submission_work(struct work_struct *work)
 	hwtimer_submission_drain(instance);
 	set_active_memcg(memcg);
 	mutex_unlock(&exchange->drain);
+}
+
+/**
+ * hwtimer_submission_init - prepare the submissions of a new instance
+ * @exchange: the exchange of the instance, zeroed
+ */
+void hwtimer_submission_init(struct hwtimer_exchange *exchange)
+{
+	mutex_init(&exchange->drain);
+	INIT_WORK(&exchange->work, submission_work);
 }
 
 /**

@@ -13,14 +13,13 @@
 
 struct hwtimer_exchange;
 struct hwtimer_instance;
-struct work_struct;
 
 int hwtimer_submission_start(void);
 void hwtimer_submission_stop(void);
 
+void hwtimer_submission_init(struct hwtimer_exchange *exchange);
 int hwtimer_submission_drain(struct hwtimer_instance *instance);
 u32 hwtimer_submission_try(struct hwtimer_instance *instance);
-void hwtimer_submission_work(struct work_struct *work);
 void hwtimer_submission_charge_caller(struct hwtimer_exchange *exchange);
 
 #endif /* HWTIMER_SUBMISSION_H */

@@ -47,7 +47,7 @@ enum hwtimer_record_state {
 #define HWTIMER_RECORD_FIXED_DELAY BIT(1)
 /* The event that is queued or being delivered is the timer's last. */
 #define HWTIMER_RECORD_ENDING BIT(2)
-/* The timer is counted in instance->resting. */
+/* The timer is counted in stopping.resting. */
 #define HWTIMER_RECORD_RESTING BIT(3)
 
 /**

@@ -244,6 +244,6 @@ void hwtimer_turn_chores(struct hwtimer_alarm *alarm, u32 *due)
 	hwtimer_supply_trim_some(instance, &surplus);
 	spin_unlock(&instance->lock);
 	hwtimer_pool_drain(&surplus);
-	if (instance->chore)
-		instance->chore->run(instance->chore);
+	if (instance->consumer)
+		instance->consumer->chore(instance->consumer);
 }

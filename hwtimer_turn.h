@@ -9,17 +9,6 @@
 
 #include "hwtimer_worker.h"
 
-/**
- * struct hwtimer_chore - work of an instance's owner that is part of each slice of chores
- * @run: function that does the work; called by the worker with no lock held; may sleep.
- *	Constant
- *
- * See the member chore of struct hwtimer_instance.
- */
-struct hwtimer_chore {
-	void (*run)(struct hwtimer_chore *chore);
-};
-
 void hwtimer_turn(struct hwtimer_alarm *alarm, u32 *due);
 void hwtimer_turn_chores(struct hwtimer_alarm *alarm, u32 *due);
 

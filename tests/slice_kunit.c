@@ -404,7 +404,7 @@ static void slice_of_a_client_is_bounded(struct kunit *test)
 	slice->client = client;
 	/* The instance is the first member of its client. The test becomes its worker. */
 	instance = *(struct hwtimer_instance **)client;
-	KUNIT_ASSERT_NOT_NULL(test, instance->chore);
+	KUNIT_ASSERT_NOT_NULL(test, instance->consumer);
 	hwtimer_worker_detach(&instance->job);
 	make_client_events(test, client, instance);
 	client_calls = 0;
