@@ -86,14 +86,15 @@ build_samples()
 	done
 }
 
-# Compiler messages name the sources, not the copies. A missing BTF is not worth a
-# message.
+# Compiler messages name the sources, not the copies. Neither a missing BTF is worth a
+# message, nor that this machine has a pahole that was not there when the kernel was built.
 build()
 {
 	local kdir=$1 dir=$2 filter
 
 	shift 2
-	filter=(-e "s|$dir/||g" -e '/^Skipping BTF generation/d')
+	filter=(-e "s|$dir/||g" -e '/^Skipping BTF generation/d'
+		-e '/^warning: pahole version differs/,+2d')
 	make --silent -j"$JOBS" -C "$kdir" M="$dir" "$@" modules 2>&1 |
 		sed --unbuffered "${filter[@]}" >&2
 }
