@@ -76,44 +76,32 @@ DECLARE_EVENT_CLASS(hwtimer_timer,
 		  __entry->deadline)
 );
 
+#define DEFINE_TIMER_EVENT(name)						\
+DEFINE_EVENT(hwtimer_timer, name,					\
+	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),	\
+	TP_ARGS(instance, id, user_data, deadline)			\
+)
+
 /* A timer was scheduled. */
-DEFINE_EVENT(hwtimer_timer, hwtimer_schedule,
-	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
-	TP_ARGS(instance, id, user_data, deadline)
-);
+DEFINE_TIMER_EVENT(hwtimer_schedule);
 
 /* A timer got another deadline. */
-DEFINE_EVENT(hwtimer_timer, hwtimer_reschedule,
-	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
-	TP_ARGS(instance, id, user_data, deadline)
-);
+DEFINE_TIMER_EVENT(hwtimer_reschedule);
 
 /* A periodic timer became pending again after its event was delivered. */
-DEFINE_EVENT(hwtimer_timer, hwtimer_rearm,
-	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
-	TP_ARGS(instance, id, user_data, deadline)
-);
+DEFINE_TIMER_EVENT(hwtimer_rearm);
 
 /* A timer was cancelled before it expired. */
-DEFINE_EVENT(hwtimer_timer, hwtimer_cancel,
-	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
-	TP_ARGS(instance, id, user_data, deadline)
-);
+DEFINE_TIMER_EVENT(hwtimer_cancel);
 
 /*
  * An event was discarded: its timer was cancelled after it had expired, or was handed
  * back when a kernel client stopped. Nobody gets the event.
  */
-DEFINE_EVENT(hwtimer_timer, hwtimer_discard,
-	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
-	TP_ARGS(instance, id, user_data, deadline)
-);
+DEFINE_TIMER_EVENT(hwtimer_discard);
 
 /* A pending timer was handed back, by STOP or when a kernel client stopped. */
-DEFINE_EVENT(hwtimer_timer, hwtimer_unprocessed,
-	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
-	TP_ARGS(instance, id, user_data, deadline)
-);
+DEFINE_TIMER_EVENT(hwtimer_unprocessed);
 
 /* A timer expired: its event is about to be queued, or put into the completion ring. */
 TRACE_EVENT(hwtimer_expire,
@@ -217,17 +205,17 @@ DECLARE_EVENT_CLASS(hwtimer_instance,
 		  __entry->instance, __entry->pending, __entry->ready)
 );
 
+#define DEFINE_INSTANCE_EVENT(name)				\
+DEFINE_EVENT(hwtimer_instance, name,				\
+	TP_PROTO(u64 instance, u64 pending, u64 ready),		\
+	TP_ARGS(instance, pending, ready)			\
+)
+
 /* An instance was created. */
-DEFINE_EVENT(hwtimer_instance, hwtimer_open,
-	TP_PROTO(u64 instance, u64 pending, u64 ready),
-	TP_ARGS(instance, pending, ready)
-);
+DEFINE_INSTANCE_EVENT(hwtimer_open);
 
 /* An instance is freed with all its timers. These emit no events of their own. */
-DEFINE_EVENT(hwtimer_instance, hwtimer_close,
-	TP_PROTO(u64 instance, u64 pending, u64 ready),
-	TP_ARGS(instance, pending, ready)
-);
+DEFINE_INSTANCE_EVENT(hwtimer_close);
 
 /* clang-format on */
 
