@@ -131,9 +131,8 @@ selftest-programs: | compiler
 	$(MAKE) --no-print-directory -C selftests \
 		OUT='$(CURDIR)/build/selftests' KSELFTEST_DIR="$$tools"
 
-# The README's examples are its blocks of C that have a main().
+# The examples of the README and the guide are their blocks of C that have a main().
 README_EXAMPLES = example-1 example-2
-# The guide's examples are among them.
 EXAMPLE_PAGES = README.md Documentation/guide.md
 
 .PHONY: readme-programs

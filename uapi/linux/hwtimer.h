@@ -276,12 +276,12 @@ enum hwtimer_op {
  * the phase never drifts. With HWTIMER_FIXED_DELAY each event is one expiration,
  * and the next deadline is @interval after the read() that took the event.
  *
- * Errors of CANCEL: EINVAL, ENOENT (the timer never existed or was cancelled, or
- * its event was delivered or is being read), EALREADY (the timer has expired and
- * its event waits to be read; with HWTIMER_DISCARD that event is dropped and the
- * call succeeds). After success no event comes. CANCEL works in a stopped instance,
- * too. EALREADY also ends a periodic timer: its event that waits, or is being read,
- * is the last one, and reports no expiration after the CANCEL.
+ * Errors of CANCEL: EINVAL, ENOENT (the timer never existed, was cancelled or was
+ * handed back, or its event was delivered or is being read), EALREADY (the timer has
+ * expired and its event waits to be read; with HWTIMER_DISCARD that event is dropped
+ * and the call succeeds). After success no event comes. CANCEL works in a stopped
+ * instance, too. EALREADY also ends a periodic timer: its event that waits, or is
+ * being read, is the last one, and reports no expiration after the CANCEL.
  *
  * Errors of RESCHEDULE: EINVAL (as SCHEDULE), ENOENT, EALREADY, ENOMEM, ESHUTDOWN.
  * The id, user_data, slack, interval and count stay; later deadlines of a periodic
@@ -654,9 +654,9 @@ struct hwtimer_event {
  * time.
  *
  * Submission: the program fills slots from its tail on. It must not reuse the slot
- * of a request whose result it still wants. It then stores the new
- * @submission_tail (release). The kernel reads each slot once, does what
- * HWTIMER_IOC_SUBMIT would do, stores the results, and then stores
+ * of a request that the kernel has not done, or whose result it still wants. It then
+ * stores the new @submission_tail (release). The kernel reads each slot once, does
+ * what HWTIMER_IOC_SUBMIT would do, stores the results, and then stores
  * @submission_head (release). Result n belongs to request n: the id of a new timer,
  * 0 for another success, or a negative errno (see struct hwtimer_bulk). A delay
  * counts from the moment when the kernel does the request, not from when the program
