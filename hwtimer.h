@@ -38,12 +38,13 @@
  *       worker->lock     spinlock: the worker's queues of alarms
  *
  * A thread holds at most one of an instance's three mutexes, with one exception: if the
- * first timer comes through the ring, setup is taken inside drain. instance->lock and
- * the lock of the wait queue readers are never held together. mmap() takes setup inside mmap_lock. A client's
- * functions run with the client's harvest held, and may take locks of their own; lockdep
- * has a class for each client's harvest. open() is called with the mutex of all misc
- * devices held, and takes none of these mutexes. No interrupt handler takes any of these
- * locks: the hrtimer's callback only wakes the worker.
+ * first timer comes through the ring, setup is taken inside drain. mmap() takes setup
+ * inside mmap_lock. open() is called with the mutex of all misc devices held, and takes
+ * none of these mutexes. A client's functions run with the client's harvest held, and may
+ * take locks of their own; lockdep has a class for each client's harvest.
+ *
+ * The lock of the wait queue readers is never taken with instance->lock held. No interrupt
+ * handler takes any of these locks: the hrtimer's callback only wakes the worker.
  *
  * The registry of all instances has its own spinlock, see hwtimer_registry.c. Of the
  * locks above, only a client's harvest may be held when it is taken.

@@ -243,7 +243,7 @@ static void detach_waits_for_a_slice(struct kunit *test)
 }
 
 /* A wake-up counts for the jobs that were served after it, once for each. */
-static void wakeups_are_counted_for_each_job(struct kunit *test)
+static void wakeups_are_counted_by_job(struct kunit *test)
 {
 	struct worker_test *priv = test->priv;
 	struct test_job *job = &priv->job;
@@ -266,7 +266,7 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(a_forgotten_alarm_is_not_served),
 	KUNIT_CASE(a_detached_job_is_not_served),
 	KUNIT_CASE(detach_waits_for_a_slice),
-	KUNIT_CASE(wakeups_are_counted_for_each_job),
+	KUNIT_CASE(wakeups_are_counted_by_job),
 	{}
 };
 
