@@ -4,21 +4,21 @@
  * file that handles instances.
  *
  * One open("/dev/hwtimer") or one hwtimer_client_create() creates one instance. The file
- * or the kernel client owns it. The worker uses it too, until hwtimer_worker_detach()
- * returns.
+ * or the kernel client owns it. Until hwtimer_worker_detach() returns, a worker uses the
+ * instance, too.
  *
  *   owner ─> instance ──> wheel    which timers are due
  *                    ├──> table    the state of each timer
  *                    ├──> pool     memory for buckets and events
  *                    ├──> ready    events that wait to be read
  *                    ├──> exchange requests and events through mapped rings
- *                    ├──> notice   when and how readers are told
- *                    └──> job      the alarms by which the worker serves it
+ *                    ├──> notice   when and how readers are told of events
+ *                    └──> job      the alarms at which the worker serves the instance
  *
- * Layers. The order of the objects in Kbuild is the order of the layers, with the faces
- * at the top and the memory at the bottom. No object uses a symbol of an object above it;
- * `make lint` checks that. To tell a higher layer something, a lower layer calls a
- * function pointer that the higher layer has set: in an alarm, a work item, or a consumer.
+ * Layers. Kbuild lists the objects in the order of the layers below. No object uses a
+ * symbol of an object above it; `make lint` checks that. To tell a higher layer
+ * something, a lower layer calls a function pointer that the higher layer has set: in an
+ * alarm, a work item, or a consumer.
  *
  *   faces        main, ioctl, batch, client, debug, stats, occupancy
  *   whole        instance, turn
@@ -28,11 +28,11 @@
  *   services     supply, wakeup, registry, trace, settings, ring, worker, clock
  *   wheel        wheel, hashed, hierarchy, table, chunk
  *
- * Locks, in the order in which they are taken:
+ * Locks. A lock is taken inside the locks that are indented less:
  *
  *   instance->setup      mutex: the settings, until the instance starts
- *   instance->harvest    mutex: taking timers out, by read(), STOP or a client's callbacks.
- *                        Held while user memory is accessed, or a client's function runs
+ *   instance->harvest    mutex: delivering events and handing timers back. Held while
+ *                        user memory is accessed, or a client's function runs
  *   exchange->drain      mutex: taking requests out of the submission ring
  *     instance->lock     spinlock: everything else in the instance
  *       worker->lock     spinlock: the worker's queues of alarms
@@ -46,11 +46,11 @@
  * The lock of the wait queue readers is never taken with instance->lock held. No interrupt
  * handler takes any of these locks: the hrtimer's callback only wakes the worker.
  *
- * The registry of all instances has its own spinlock, see hwtimer_registry.c. Of the
- * locks above, only a client's harvest may be held when it is taken.
+ * The registry of all instances has its own spinlock, see hwtimer_registry.c. A thread
+ * that takes that lock holds none of the locks above, except for a client's harvest.
  *
- * One hold of instance->lock handles at most HWTIMER_HOLD timers. Nothing under it sleeps
- * or allocates memory; hwtimer_supply_reserve() allocates the memory before it takes the
+ * One hold of instance->lock handles at most HWTIMER_HOLD timers. The holder neither
+ * sleeps nor allocates memory: hwtimer_supply_reserve() allocates before it takes the
  * lock.
  */
 #ifndef HWTIMER_H
@@ -84,12 +84,11 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @setup: mutex; see above
  * @harvest: mutex; see above
  * @lock: spinlock; protects all members below that name no other protection
- * @settings: the settings; written with both @setup and @lock held, so either is enough
- *	to read them. Constant once @started. hwtimer_settings_get() is for callers that
- *	hold neither
- * @offsets: ns by which each clock of the time namespace in which the file was opened is
- *	ahead of the host's clock, by the number of the clock; 0 for a kernel client.
- *	Written by open() only
+ * @settings: the settings; constant once @started. Before that, written with both @setup
+ *	and @lock held, so a reader needs one of the two. A reader that holds neither
+ *	calls hwtimer_settings_get()
+ * @offsets: for each clock, by its number: ns by which the clock of the file's time
+ *	namespace is ahead of the host's; 0 for a kernel client. Written by open() only
  * @nr: number of the instance, 1 or higher, never reused while the module is loaded;
  *	constant
  * @opener: process that created the instance, as its pid in the initial pid namespace;
@@ -98,29 +97,28 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  *	Read without a lock by hwtimer_instance_started()
  * @stopped: the instance was stopped; set once. Also read without the lock
  * @wheel: the wheel; empty until @started
- * @wheel_memory: the memory of its buckets; constant once @started
+ * @wheel_memory: memory of the wheel's buckets; constant once @started
  * @table: the records
  * @pool: the chunks
  * @ready: indices of expired records, in the order in which they expired. Records that
  *	are being delivered stay at the front until the holder of @harvest takes them out;
- *	no other thread takes records from behind them
- * @discards: number of records in @ready that are to be dropped; also read without the
- *	lock
- * @periodic: number of periodic timers, each of which has two records
+ *	until then no thread takes out a record behind them
+ * @discards: number of discarded events in @ready; also read without the lock
+ * @periodic: number of periodic timers; each has two records
  * @exchange: the rings; see struct hwtimer_exchange for its locks
- * @notice: when and how readers are told; see struct hwtimer_notice for its protection
+ * @notice: when and how readers are told of events; see struct hwtimer_notice for its
+ *	protection
  * @stats: the counters. hwtimer_stats_get() adds those that the wheel and the worker
  *	keep. pending and ready are always exact. ready is also read without the lock
  * @wakeup: the time of the next turn of the wheel
  * @trim: the spare chunks that are freed if they stay unused
  * @stopping: the progress of STOP
  * @leaving: the timers that are being delivered or handed back; protected by @harvest
- * @readers: wait queue of the readers, which wait for events or for the end; has its own
- *	lock
- * @job: the alarms by which the worker serves the instance; see struct hwtimer_job
- * @consumer: the kernel client that takes the events; NULL: programs read them. Constant
- *	before the first timer. A consumer can wait until an event is finished, so a timer
- *	that is leaving still has its id
+ * @readers: wait queue of read() and poll(); has its own lock
+ * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
+ * @consumer: the kernel client that takes the events; NULL: programs read them. Set
+ *	before the first timer, then constant. A client can wait for the end of a
+ *	callback, so its timers keep their ids until then
  * @listing: entry in the registry; protected by the registry
  */
 struct hwtimer_instance {
@@ -159,10 +157,11 @@ struct hwtimer_instance {
 };
 
 /**
- * hwtimer_instance_started - whether the wheel exists and the settings are constant
+ * hwtimer_instance_started - check whether an instance has started
  * @instance: the instance; no lock is needed
  *
- * Return: whether the wheel and the table exist. Any context.
+ * Return: whether the wheel and the table exist, and the settings are constant. Any
+ * context.
  */
 static inline bool
 hwtimer_instance_started(const struct hwtimer_instance *instance)
@@ -175,8 +174,8 @@ hwtimer_instance_started(const struct hwtimer_instance *instance)
  * hwtimer_instance_drained - whether no event waits, and none will come
  * @instance: the instance; no lock is needed
  *
- * No event is queued after @stopped is set. So if the number of events is read after
- * @stopped, it cannot rise any more.
+ * No event is queued once @stopped is set. So the number of events, which is read after
+ * @stopped, can only fall.
  *
  * Return: whether the instance is stopped and no event waits to be read. Events in the
  * completion ring do not count. Any context.
@@ -190,7 +189,7 @@ hwtimer_instance_drained(const struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_instance_timers - count the timers that count against the limit
+ * hwtimer_instance_timers - number of timers that count against the limit
  * @instance: the instance; its lock is held
  *
  * Return: the number of timers. A periodic timer has two records, but counts once.
@@ -206,11 +205,11 @@ hwtimer_instance_timers(const struct hwtimer_instance *instance)
  * @instance: the instance; its settings are constant, or @setup or @lock is held
  *
  * This is the time that clock_gettime() returns in the time namespace in which the file
- * was opened, no matter in which namespace the caller runs. All times of an instance are
- * on this clock: deadlines, ticks, wakeup.at, stopping.at, and all times that user space
- * and tracing get. The alarm job.turns converts them to the host's clock, see
- * hwtimer_worker_kick(). Only job.chores, the notice, the exchange and the trim use the
- * host's CLOCK_MONOTONIC, because they measure nothing but durations.
+ * was opened; the caller's namespace does not matter. Most times of an instance are on
+ * this clock: deadlines, ticks, wakeup.at, stopping.at, and all times that user space and
+ * tracing get. For the alarm job.turns, hwtimer_worker_kick() converts them to the host's
+ * clock. job.chores, the notice, the exchange and the trim use the host's
+ * CLOCK_MONOTONIC, because they only measure durations.
  *
  * Return: the time, ns. Does not sleep.
  */

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gives other modules timers: each client owns an instance, and its events are callbacks.
- * Other modules call the functions here, which are exported; see
- * <linux/hwtimer_client.h>. The worker and the instance call functions that the client
- * registers with them.
+ * Gives other modules timers: each client owns an instance, whose events are delivered by
+ * callbacks. Other modules call the exported functions; see <linux/hwtimer_client.h>.
  *
- * A client registers itself as instance->consumer. When the instance wakes its readers, it
- * calls client_wake(), which queues the client's work item or, if the client has no
- * workqueue, kicks the alarm job.chores. The worker then calls client_chore().
+ * A client is the consumer of its instance. hwtimer_notice_wake() calls client_wake(),
+ * which queues the client's work item. For a client without a workqueue, it kicks the
+ * alarm job.chores instead, and the worker calls client_chore().
  *
- * So callbacks run in the worker or in a work item. Either one handles events the way
- * read() does, one at a time, and holds instance->harvest from before it takes an event
- * until the callback has returned and the event is finished. Therefore
+ * So callbacks run in the worker or in a work item. Both handle events as read() does,
+ * but one at a time. They hold instance->harvest from before they take an event until the
+ * callback has returned and the event is finished. Therefore
  *
  *   a record in state HWTIMER_LEAVING is one whose callback runs, or is about to run;
  *   a thread that finds such a record, and then takes the mutex, knows that this callback
@@ -19,13 +17,13 @@
  *   a thread that stops the instance, and then takes the mutex, knows that no further
  *   callback will start.
  *
- * One event is taken at a time, so that all other timers can still be cancelled. One
- * slice has up to HWTIMER_CLIENT_SLICE callbacks. Then the next slice is queued again,
- * behind other work that waits for the worker, or for the workqueue.
+ * One event is taken at a time, so that all other timers can still be cancelled. After
+ * HWTIMER_CLIENT_SLICE callbacks, the next slice is queued behind other work that waits
+ * for the worker or the workqueue.
  *
- * Lockdep has a class of its own for the mutex and for the work item of each client. So
- * it notices a thread that waits for a callback while it holds a lock that the callback
- * takes, and it allows a callback of one client to wait for a callback of another.
+ * Each client has its own lockdep classes, for the mutex and for the work item. So
+ * lockdep reports a thread that waits for a callback and holds a lock that the callback
+ * takes, but lets a callback of one client wait for a callback of another.
  */
 #include <linux/export.h>
 #include <linux/ktime.h>
@@ -47,12 +45,12 @@
  * struct hwtimer_client - an instance that belongs to another module
  * @instance: the instance; constant
  * @options: the options of hwtimer_client_create(); constant
- * @consumer: what the instance knows of the client; constant
+ * @consumer: functions that the instance calls; constant
  * @work: work item that calls callbacks on options.workqueue
- * @caller: the task that is calling a function of the client's, options.expire or that of
- *	hwtimer_client_stop(); NULL: none. Written with the instance's harvest held. A
- *	task may read it without a lock, but learns only whether it is the caller itself
- * @called: id of the timer for which the function is called; written with the instance's
+ * @caller: task that runs a function of the client: options.expire, or the one passed to
+ *	hwtimer_client_stop(); NULL: none. Written with the instance's harvest held. Read
+ *	without a lock, but only to compare it with the current task
+ * @called: id of the timer that the function is called for; written with the instance's
  *	harvest held, read by @caller only
  * @harvest_key: lockdep's class of the instance's harvest
  * @work_key: lockdep's class of @work
@@ -72,13 +70,13 @@ static_assert((int)HWTIMER_CLIENT_MONOTONIC == (int)HWTIMER_MONOTONIC);
 static_assert((int)HWTIMER_CLIENT_BOOTTIME == (int)HWTIMER_BOOTTIME);
 static_assert((int)HWTIMER_CLIENT_REALTIME == (int)HWTIMER_REALTIME);
 
-/* Whether the current task is in a function of the client's. */
+/* Whether the current task runs a function of the client, see @caller. */
 static bool client_calls_us(const struct hwtimer_client *client)
 {
 	return READ_ONCE(client->caller) == current;
 }
 
-/* To be called before a function of the client's is called for timer @id. */
+/* Notes that the current task is about to call a function of the client for timer @id. */
 static void client_enter(struct hwtimer_client *client, u64 id)
 {
 	lockdep_assert_held(&client->instance->harvest);
@@ -86,7 +84,7 @@ static void client_enter(struct hwtimer_client *client, u64 id)
 	WRITE_ONCE(client->caller, current);
 }
 
-/* To be called after that function has returned. */
+/* Notes that the function has returned. */
 static void client_leave(struct hwtimer_client *client)
 {
 	lockdep_assert_held(&client->instance->harvest);
@@ -96,22 +94,22 @@ static void client_leave(struct hwtimer_client *client)
 /* ---- callbacks ---- */
 
 /*
- * Takes the first event out for a callback; returns whether it could. Frees discarded
- * events in front of it, HWTIMER_HOLD at most, and adds their number to @discarded.
+ * Takes the first event for a callback; returns whether one was taken. Before that, frees
+ * up to HWTIMER_HOLD discarded events in front, and adds their number to @discarded.
  */
 static bool client_take(struct hwtimer_client *client, u32 *discarded)
 {
 	struct hwtimer_instance *instance = client->instance;
 	u64 now;
 
-	/* The thread that has stopped the instance is waiting for this slice to end. */
+	/* The thread that stopped the client waits for this slice, so end it. */
 	if (READ_ONCE(instance->stopped))
 		return false;
 	*discarded += hwtimer_harvest_discarded(instance);
 	return hwtimer_harvest_take(instance, 1, &now);
 }
 
-/* Calls the callback for the first event; otherwise as client_take(). */
+/* Delivers the first event by a callback. Parameters and result as client_take(). */
 static bool client_call(struct hwtimer_client *client, u32 *discarded)
 {
 	struct hwtimer_instance *instance = client->instance;
@@ -131,14 +129,14 @@ static bool client_call(struct hwtimer_client *client, u32 *discarded)
 	return taken;
 }
 
-/* Has a slice of callbacks called, by the worker or the work item. Does not sleep. */
+/* Queues a slice of callbacks, in the worker or the work item. Does not sleep. */
 static void client_kick(struct hwtimer_client *client)
 {
 	struct hwtimer_instance *instance = client->instance;
 
 	/*
-	 * A stopped client calls no callbacks. The stop wakes it all the same, and so
-	 * does the end of the last event.
+	 * A stop wakes readers, and so does the end of the last event after it. But a
+	 * stopped client calls no callbacks.
 	 */
 	if (READ_ONCE(instance->stopped))
 		return;
@@ -146,9 +144,9 @@ static void client_kick(struct hwtimer_client *client)
 		queue_work(client->options.workqueue, &client->work);
 	else
 		/*
-		 * The present time puts the alarm behind others that are due. A kick that
-		 * is not needed any more does no harm, and none is served once the job is
-		 * detached; so the instance's lock need not be held.
+		 * The present time puts the alarm behind others that are due. The
+		 * instance's lock is not needed: an unnecessary kick does no harm, and no
+		 * kick is served once the job is detached.
 		 */
 		hwtimer_worker_kick(&instance->job.chores, ktime_get_ns());
 }
@@ -172,7 +170,7 @@ static void client_work(struct work_struct *work)
 	client_serve(container_of(work, struct hwtimer_client, work));
 }
 
-/* Called by the worker at each of the instance's chores, whatever the reason for them. */
+/* Called by the worker in each slice of chores, even if it is due for another reason. */
 static void client_chore(struct hwtimer_consumer *consumer)
 {
 	struct hwtimer_client *client =
@@ -223,7 +221,7 @@ static void client_register_keys(struct hwtimer_client *client)
 				   &client->harvest_key, "hwtimer_client");
 }
 
-/* Frees a client that no thread uses. If its work item is queued, it finds nothing to do. */
+/* Frees a client that no thread uses. A work item still queued would have no effect. */
 static void client_free(struct hwtimer_client *client)
 {
 	cancel_work_sync(&client->work);
@@ -288,7 +286,7 @@ hwtimer_client_create(const struct hwtimer_client_options *options)
 EXPORT_SYMBOL_GPL(hwtimer_client_create);
 
 /*
- * Stops the instance, and waits until no callback runs. Afterwards none will be called,
+ * Stops the instance, and waits until no callback runs. Afterwards no callback begins,
  * see client_kick(). So neither the worker nor the workqueue waits for the mutex harvest
  * while timers are handed back.
  */
@@ -316,9 +314,9 @@ static void client_return(struct hwtimer_client *client,
 }
 
 /*
- * Hands all timers back to the client, expired ones first; returns the number of timers.
- * Takes one timer at a time, because @unprocessed may cancel any of the others, and free
- * what their user_data points to.
+ * Hands all timers back to the client, expired ones first; returns their number. Takes
+ * one timer at a time, because @unprocessed may cancel any other timer, and free the
+ * memory to which the user_data of that timer points.
  */
 static u32 client_hand_back(struct hwtimer_client *client,
 			    hwtimer_return_fn unprocessed)
@@ -351,17 +349,17 @@ static u32 client_hand_back(struct hwtimer_client *client,
 /**
  * hwtimer_client_stop - stop a client, wait for its callback, and get its timers back
  * @client: the client; may be stopped already
- * @unprocessed: function to call for each timer that was not processed, that is, whose
- *	callback has not begun; NULL: no timer is handed back yet
+ * @unprocessed: function to call for each timer whose callback has not begun, and each
+ *	periodic timer that has not ended; NULL: no timer is handed back yet
  *
- * From the beginning of the call no timer can be scheduled. Before any timer is handed
- * back, the call waits until no callback runs; from then on none begins. Each timer is
- * handed back once, even if several calls hand timers back; so is a periodic timer that
- * has not ended. If @unprocessed is not NULL, the client has no timers afterwards.
+ * No timer can be scheduled any more. Before the function hands timers back, it waits
+ * until no callback runs; then no further callback begins. Each timer is handed back
+ * once, even if several calls hand timers back. If @unprocessed is not NULL, the client
+ * has no timers afterwards.
  *
- * Return: the number of timers handed back; -EDEADLK: the caller is a function of this
- * client's, and nothing has changed. May sleep; takes the mutex harvest, and holds it
- * while @unprocessed runs.
+ * Return: the number of timers handed back; -EDEADLK: a function of this client called
+ * this, and nothing has changed. May sleep; takes the mutex harvest, and holds it while
+ * @unprocessed runs.
  */
 int hwtimer_client_stop(struct hwtimer_client *client,
 			hwtimer_return_fn unprocessed)
@@ -384,19 +382,19 @@ EXPORT_SYMBOL_GPL(hwtimer_client_stop);
 
 /**
  * hwtimer_client_destroy - free a client and all its timers
- * @client: the client; with NULL or an ERR_PTR() nothing happens. No other thread is in
- *	one of these functions for this client, or will call one
+ * @client: the client, which no other thread but its callbacks uses now or later. With
+ *	NULL or an ERR_PTR() nothing happens
  *
- * Stops the client, and waits for a callback that runs. Timers that were not processed
- * are dropped; to get them back, call hwtimer_client_stop() first.
+ * Stops the client, and waits for a running callback. Timers that were not processed are
+ * dropped; to get them back, call hwtimer_client_stop() first.
  *
  * A module has to call this before it is unloaded: in its exit function, and in its init
  * function if that fails. Before the call, the module must end everything that may use
- * the client, except for callbacks: they may use it until this function has waited for
- * them. After the call, the module may destroy the workqueue.
+ * the client, except for callbacks: this function waits for those. After the call, the
+ * module may destroy the workqueue.
  *
- * Return: 0; -EDEADLK: the caller is a function of this client's, and nothing has
- * changed. May sleep.
+ * Return: 0; -EDEADLK: a function of this client called this, and nothing has changed.
+ * May sleep.
  */
 int hwtimer_client_destroy(struct hwtimer_client *client)
 {
@@ -433,7 +431,7 @@ static int client_run(struct hwtimer_client *client,
  *
  * Return: 0; -EINVAL, -ERANGE, -EDOM, -ENOSPC or -ENOMEM, as struct hwtimer_request says;
  * -ENOMEM also if memory has to be allocated while the calling task is being killed;
- * -ESHUTDOWN: the client is stopped. May sleep to wait for memory, in a callback, too.
+ * -ESHUTDOWN: the client is stopped. May sleep to wait for memory, even in a callback.
  */
 int hwtimer_client_schedule(struct hwtimer_client *client,
 			    struct hwtimer_request *request)
@@ -476,11 +474,10 @@ EXPORT_SYMBOL_GPL(hwtimer_client_reschedule);
  * @client: the client
  * @id: id of the timer; any number
  *
- * Return: 0: the callback has not begun, and will not begin (of a periodic timer: not
- * again); -EALREADY: the callback is running or about to run, and this is its last run,
- * or hwtimer_client_stop() is just handing the timer back; -ENOENT: the client has no
- * such timer: its last callback has returned, or it was cancelled or handed back. May
- * sleep.
+ * Return: 0: the timer's callback is not running, and will not run (again); -EALREADY:
+ * the callback is running or about to run, for the last time, or hwtimer_client_stop() is
+ * handing the timer back; -ENOENT: the client has no such timer: its last callback has
+ * returned, or it was cancelled or handed back. May sleep.
  */
 int hwtimer_client_cancel(struct hwtimer_client *client, u64 id)
 {
@@ -500,15 +497,15 @@ EXPORT_SYMBOL_GPL(hwtimer_client_cancel);
  * @client: the client
  * @id: id of the timer; any number
  *
- * Afterwards the callback does not run for this timer and will not run, so memory that it
- * uses may be freed. Waits only if the callback is running or about to run, or if the
- * timer is just being handed back. A callback of another timer of this client may call
- * this: then it does not wait, because the client's callbacks never run at the same time.
+ * Afterwards the callback is not running for this timer and will not run, so memory that
+ * the callback uses may be freed. Waits only if the callback is running or about to run,
+ * or if the timer is being handed back. A callback of another timer of this client may
+ * call this and does not wait: a client's callbacks never run at the same time.
  *
  * Return: as hwtimer_client_cancel(), where -EALREADY means that this function has
- * waited; -EDEADLK: the caller is the callback for this very timer, or the function to
- * which hwtimer_client_stop() is handing it back, and nothing has changed. May sleep;
- * takes the mutex harvest to wait.
+ * waited; -EDEADLK: called from the callback of this very timer, or from the function to
+ * which hwtimer_client_stop() is handing the timer back, and nothing has changed. May
+ * sleep; takes the mutex harvest to wait.
  */
 int hwtimer_client_cancel_sync(struct hwtimer_client *client, u64 id)
 {

@@ -3,8 +3,9 @@
  * Creates, maps and serves the rings of an instance; see hwtimer_exchange.h.
  *
  * While the worker is polling, it serves the rings once per millisecond, until
- * HWTIMER_IDLE_POLLS polls in a row have found nothing. It also serves them at each turn.
- * Before it stops polling, it tells user space so in the flags, and checks once more:
+ * HWTIMER_IDLE_POLLS polls in a row have found nothing. It also serves them at each turn
+ * of the wheel. When it stops polling, it tells user space by the flag NEED_KICK, and
+ * checks once more:
  *
  *	worker					program
  *	flags = NEED_KICK			submission_tail = ...
@@ -12,9 +13,9 @@
  *	submission_tail?			flags?
  *
  * At least one of them sees what the other has written. So the program kicks, or the
- * worker goes on polling. In the same way, with completion_head and waiting, at least one
- * of them sees that the ring has room for an event that waits. The models in
- * tests/litmus/ prove this.
+ * worker goes on polling. The same holds for completion_head, which the program writes,
+ * and waiting, which the kernel writes: at least one side sees that an event waits and
+ * the ring has room. The models in tests/litmus/ prove this.
  */
 #include <linux/ktime.h>
 #include <linux/memcontrol.h>
@@ -35,8 +36,8 @@
 
 /*
  * Moves events from the queue into the ring, HWTIMER_HOLD at most; returns the number of
- * events that left the queue. A consumer may have emptied the ring and gone to sleep
- * before the events are moved. So it is woken as if they had just expired.
+ * events that left the queue. Readers are woken as if the events had just expired,
+ * because a program may have emptied the ring and gone to sleep before.
  */
 static u32 exchange_flush(struct hwtimer_instance *instance)
 {
@@ -66,11 +67,11 @@ static u32 exchange_flush(struct hwtimer_instance *instance)
  * hwtimer_exchange_serve - serve both rings for one slice of the worker
  * @instance: the instance; its lock is not held, and it need not have rings
  *
- * Each request that is run and each event that is moved makes polling go on.
+ * Each request that is run and each event that is moved keeps polling going.
  *
- * Return: the number of requests run, or of events moved, whichever is more; if it is
- * HWTIMER_HOLD, there may be more to do. May reschedule, but waits for no mutex and no
- * memory.
+ * Return: the number of requests run, or of events that left the queue, whichever is
+ * more; if it is HWTIMER_HOLD, there may be more to do. May reschedule, but waits for no
+ * mutex and no memory.
  */
 u32 hwtimer_exchange_serve(struct hwtimer_instance *instance)
 {
@@ -103,9 +104,9 @@ static void exchange_start_polling(struct hwtimer_instance *instance, u64 delay)
  * hwtimer_exchange_stop_polling - stop polling the rings, unless there is something to do
  * @instance: the instance; its lock is held, and its rings are being polled
  *
- * The program may submit a request, or make room for an event, at this very moment. If
- * the program has not seen the flag, the worker sees what the program did, and goes on
- * polling.
+ * At the same time, the program may submit a request or make room for an event. If the
+ * program did that without seeing the flag NEED_KICK, the worker sees the request or the
+ * room, and goes on polling.
  *
  * Called in this file and by tests/ring_kunit.c.
  */
@@ -139,7 +140,7 @@ void hwtimer_exchange_poll(struct hwtimer_instance *instance)
 	served = hwtimer_exchange_serve(instance);
 	more = served >= HWTIMER_HOLD;
 	spin_lock(&instance->lock);
-	/* Before @poll_at, the chores run for another reason: not an idle poll. */
+	/* Chores that run before @poll_at have another reason, and are no idle poll. */
 	if (!served && exchange->polls && exchange->poll_at <= ktime_get_ns())
 		exchange->polls--;
 	/* A request that the work item has not finished keeps polling going. */
@@ -156,7 +157,7 @@ void hwtimer_exchange_poll(struct hwtimer_instance *instance)
  * hwtimer_exchange_stopped - have the rings of a stopped instance polled once more
  * @instance: the instance; its lock is held, and its worker has just forgotten its alarms
  *
- * Called when the instance is stopped. The poll that was due is among the alarms.
+ * Called when the instance is stopped, which also forgets the next poll.
  */
 void hwtimer_exchange_stopped(struct hwtimer_instance *instance)
 {
@@ -166,8 +167,8 @@ void hwtimer_exchange_stopped(struct hwtimer_instance *instance)
 }
 
 /*
- * Moves events from the queue into the ring while it has room, at most as many as it has
- * slots, rounded up to HWTIMER_HOLD. May reschedule.
+ * Moves events from the queue into the ring while the ring has room, but no more events
+ * than the ring has slots, rounded up to a multiple of HWTIMER_HOLD. May reschedule.
  */
 static void exchange_flush_all(struct hwtimer_instance *instance)
 {
@@ -201,7 +202,7 @@ long hwtimer_exchange_kick(struct hwtimer_instance *instance)
 		exchange_start_polling(instance, HWTIMER_POLL_INTERVAL);
 	spin_unlock(&instance->lock);
 
-	/* Events first: requests may wait for memory, and a consumer should not. */
+	/* Events first: they should not wait while requests wait for memory. */
 	exchange_flush_all(instance);
 	if (!hwtimer_ring_submitted(exchange->ring)) {
 		if (mutex_trylock(&exchange->drain)) {
@@ -240,12 +241,12 @@ static int exchange_open(struct hwtimer_instance *instance)
 		exchange->requests = NULL;
 		return -ENOMEM;
 	}
-	/* Written without @drain: no thread uses it before @ring is published below. */
+	/* No need for @drain: no thread uses @memcg before @ring is published below. */
 	exchange->memcg = get_mem_cgroup_from_mm(current->mm);
 	spin_lock(&instance->lock);
 	/* Pairs with the smp_load_acquire() in hwtimer_completion_ring(). */
 	smp_store_release(&exchange->ring, ring);
-	/* If events wait already, this has the worker poll. */
+	/* If events wait already, this makes the worker poll the rings. */
 	hwtimer_completion_publish(instance);
 	spin_unlock(&instance->lock);
 	return 0;
@@ -256,8 +257,9 @@ static int exchange_open(struct hwtimer_instance *instance)
  * @instance: the instance
  * @vma: the mapping that mmap() has created
  *
- * Return: 0; -EINVAL (not shared, an offset, or not the size of the rings), -ENOMEM.
- * Takes the mutex setup and the lock. May sleep; the caller's mmap_lock is held.
+ * Return: 0; -EINVAL (not shared, an offset, or not the size of the rings), -ENOMEM, or
+ * an error of vm_map_pages(). Takes the mutex setup and the lock. May sleep; the caller's
+ * mmap_lock is held.
  */
 int hwtimer_exchange_map(struct hwtimer_instance *instance,
 			 struct vm_area_struct *vma)
@@ -265,7 +267,7 @@ int hwtimer_exchange_map(struct hwtimer_instance *instance,
 	struct hwtimer_exchange *exchange = &instance->exchange;
 	int err = 0;
 
-	/* VM_SHARED is gone if the descriptor is for reading only. */
+	/* Not VM_SHARED, which mmap() clears if the descriptor is read-only. */
 	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_pgoff)
 		return -EINVAL;
 	mutex_lock(&instance->setup);

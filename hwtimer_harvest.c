@@ -9,18 +9,18 @@
  *		records become LEAVING (events) or RETURNING (STOP), so CANCEL cannot free
  *		them
  *   copy	without the lock, copies the page to user space, which may sleep. For a
- *		kernel client, a function of the client is called instead
- *   finish	under the lock again, frees the records that were copied, or makes their
- *		timers pending again if they are periodic. The other records get their
- *		former state back. So a timer leaves only when user space has it
+ *		kernel client, calls a function of the client instead
+ *   finish	under the lock again, frees the records that were copied. If events were
+ *		copied, periodic timers become pending again instead. Records that were
+ *		not copied get their former state back, so no timer is lost
  *
- * In an instance without periodic timers and without a client, the first step marks the
- * records of events FREE at once, so that the last step need not access them again.
- * Nothing uses such a record again before the last step.
+ * In an instance without periodic timers and without a client, take marks the records of
+ * events FREE at once, so that finish need not access them. The table does not hand out
+ * such a record before finish has released it.
  *
- * The completion ring is kernel memory, so putting an event into it delivers the event:
- * the record is freed, or becomes pending again, in the same hold of the lock. An event
- * does not overtake events that wait in the queue, or that a reader is taking out of it.
+ * The completion ring is kernel memory, so an event that is put into it is delivered: the
+ * record is freed, or becomes pending again, in the same hold of the lock. An event is
+ * put there only if no earlier event waits in the queue or is being read.
  */
 #include <linux/mm.h>
 #include <linux/prefetch.h>
@@ -43,7 +43,7 @@
 static_assert(HWTIMER_BATCH <= HWTIMER_HOLD);
 static_assert(HWTIMER_BATCH * sizeof(struct hwtimer_event) <= PAGE_SIZE);
 
-/* The record whose index is in slot @slot of @chunk, a chunk of the queue of events. */
+/* The record of the event in slot @slot of @chunk, which is in the queue of events. */
 static struct hwtimer_record *
 ready_record(const struct hwtimer_instance *instance,
 	     const struct hwtimer_chunk *chunk, unsigned int slot)
@@ -75,7 +75,7 @@ u32 hwtimer_harvest_discarded(struct hwtimer_instance *instance)
 	u64 discards;
 	u32 freed;
 
-	/* Usually 0. An event that is discarded just now can wait for the next call. */
+	/* Usually 0. An event that is being discarded can wait for the next call. */
 	if (!READ_ONCE(instance->discards))
 		return 0;
 	spin_lock(&instance->lock);
@@ -112,9 +112,9 @@ static void event_fill(const struct hwtimer_instance *instance,
 }
 
 /*
- * Writes the events from slot @slot of @chunk on to @events, and prefetches the records
- * of the next chunk. Returns the number of events: less than @max if the chunk ends or a
- * discarded event comes first.
+ * Writes events to @events, beginning with slot @slot of @chunk, and prefetches the
+ * records of the next chunk. Returns the number of events: less than @max if the chunk
+ * ends, or if a discarded event is in the way.
  */
 static u32 events_take_chunk(struct hwtimer_instance *instance,
 			     const struct hwtimer_chunk *chunk,
@@ -146,8 +146,8 @@ static u32 events_take_chunk(struct hwtimer_instance *instance,
 }
 
 /*
- * Writes events to the page, until there are @max, the queue ends, or a discarded event
- * comes first. Their records become LEAVING, or FREE. Returns the number of events.
+ * Writes events to the page, up to @max, the end of the queue, or a discarded event.
+ * Their records become LEAVING or FREE. Returns the number of events.
  */
 static u32 events_take(struct hwtimer_instance *instance, u32 max, u64 now)
 {
@@ -187,8 +187,8 @@ static void events_release(struct hwtimer_instance *instance, u32 count)
 }
 
 /*
- * Finishes an event that was delivered and is out of the queue: its timer becomes pending
- * again, or ends. With HWTIMER_FIXED_DELAY, the interval counts from @now.
+ * Finishes a delivered event, which is not in the queue: its timer becomes pending again,
+ * or ends. With HWTIMER_FIXED_DELAY, the interval counts from @now.
  */
 static void event_finish(struct hwtimer_instance *instance, u32 index,
 			 u32 expirations, u64 now)
@@ -199,14 +199,14 @@ static void event_finish(struct hwtimer_instance *instance, u32 index,
 		hwtimer_period_free(instance, index);
 		return;
 	}
-	/* STOP may have passed this record already, and now finds it pending. */
+	/* If STOP has passed this record already, STOP has to come back to it. */
 	instance->stopping.cursor =
 		min_t(u64, instance->stopping.cursor, index);
 }
 
 /*
- * Called before event_finish() for any number of events: timers that become pending again
- * need a wheel that has followed the clock.
+ * Called once before event_finish() for one or more events. Moves the wheel to the clock,
+ * because periodic timers will be added to it.
  */
 static void rearm_begin(struct hwtimer_instance *instance)
 {
@@ -215,8 +215,8 @@ static void rearm_begin(struct hwtimer_instance *instance)
 }
 
 /*
- * Called after event_finish(), once for all events. @rearmed is the value that
- * stats.rearmed had before.
+ * Called once after event_finish() for one or more events. @rearmed is stats.rearmed
+ * before the first of them.
  */
 static void rearm_end(struct hwtimer_instance *instance, u64 rearmed)
 {
@@ -258,8 +258,8 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 }
 
 /*
- * Traces what event_put() is about to do. Not inline: tracing needs the address of an
- * event, and without that event_put() keeps its own in registers.
+ * Traces the event that event_put() is about to put. Not inline: tracing needs an event
+ * in memory, and event_put() is to keep its own event in registers.
  */
 static noinline void event_put_traced(const struct hwtimer_instance *instance,
 				      u32 index, u64 now)
@@ -271,7 +271,7 @@ static noinline void event_put_traced(const struct hwtimer_instance *instance,
 	hwtimer_trace_deliver(instance, &event, 1, true);
 }
 
-/* Puts the event of an expired record, which is not in the queue, into the ring. */
+/* Puts an expired timer's event, which is not in the queue, into the ring. */
 static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
 {
 	const struct hwtimer_record *record =
@@ -293,11 +293,11 @@ static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
  * @count: number of records
  * @now: the time, ns on the instance's clock
  *
- * The caller then calls hwtimer_completion_publish(), and hwtimer_wakeup_requeue()
- * because periodic timers have become pending again.
+ * The caller then calls hwtimer_completion_publish(). It also calls
+ * hwtimer_wakeup_requeue(), because periodic timers may be pending again.
  *
- * Return: the number of events put into the ring, from the first on. The rest have to
- * wait in the queue: the ring is full, or earlier events wait.
+ * Return: the number of events put into the ring, from the first on. The others have to
+ * go into the queue, because there is no ring, it is full, or earlier events wait.
  */
 unsigned int hwtimer_harvest_at_once(struct hwtimer_instance *instance,
 				     const u32 *due, unsigned int count,
@@ -318,7 +318,7 @@ unsigned int hwtimer_harvest_at_once(struct hwtimer_instance *instance,
 
 /*
  * Moves the first event of the queue into the ring, or frees it if it is discarded.
- * Returns false if the ring is full, or if a reader is taking the event.
+ * Returns false if the ring is full, or if the event is being read.
  */
 static bool event_flush(struct hwtimer_instance *instance, u64 now)
 {
@@ -387,14 +387,14 @@ u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now)
 }
 
 /**
- * hwtimer_harvest_finish - finish what hwtimer_harvest_take() has begun
+ * hwtimer_harvest_finish - finish the events from hwtimer_harvest_take()
  * @instance: the instance; its mutex harvest is held, and its lock is not
- * @taken: what hwtimer_harvest_take() returned
+ * @taken: number of events that hwtimer_harvest_take() returned
  * @copied: number of these events that were delivered; the others stay in the queue
  * @now: the time from which the interval of a timer with HWTIMER_FIXED_DELAY counts, ns
  *	on the instance's clock
  *
- * If a stopped instance has no events left, wakes readers. Takes the lock; does not
+ * Wakes readers if the instance is stopped and no event is left. Takes the lock; does not
  * sleep.
  */
 void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
@@ -415,9 +415,9 @@ void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 /*
  * Takes instance->harvest for read() or STOP. Returns 0, -ERESTARTSYS or -EAGAIN.
  *
- * The holder may wait for a page of its buffer, with userfaultfd for ever. So a reader
- * that must not wait (@nonblock) is refused. That reader sets instance->leaving.refused
- * first, so that harvest_unlock() wakes it.
+ * The holder may wait for a page of its buffer; with userfaultfd, for ever. So a reader
+ * that must not wait (@nonblock) is refused. Such a reader first sets
+ * instance->leaving.refused, so that harvest_unlock() wakes readers.
  */
 static int harvest_lock(struct hwtimer_instance *instance, bool nonblock)
 {
@@ -437,8 +437,8 @@ static int harvest_lock(struct hwtimer_instance *instance, bool nonblock)
 }
 
 /*
- * Releases instance->harvest. A reader that was refused may wait for the next wake-up,
- * although events are left that were announced before. So it is woken again.
+ * Releases instance->harvest. A reader that was refused may now wait for a wake-up, in
+ * edge-triggered epoll or on the eventfd, although events are left. So readers are woken.
  */
 static void harvest_unlock(struct hwtimer_instance *instance)
 {
@@ -482,7 +482,7 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 
 		hwtimer_harvest_discarded(instance);
 		taken = hwtimer_harvest_take(instance, max, &now);
-		/* If events are ready but none was taken, discarded ones come first. */
+		/* Ready but none taken: discarded ones are still in front. Try again. */
 		if (!taken && !READ_ONCE(instance->stats.ready))
 			break;
 
@@ -523,8 +523,8 @@ static void unprocessed_fill(const struct hwtimer_instance *instance,
 }
 
 /*
- * Writes an expired timer, which is out of the queue, to the page as one that was never
- * processed. Its record becomes RETURNING.
+ * Writes an expired timer to the page, as one that was not processed. Its event is not in
+ * the queue any more. Its record becomes RETURNING.
  */
 static void expired_return(struct hwtimer_instance *instance, u32 index)
 {
@@ -535,16 +535,15 @@ static void expired_return(struct hwtimer_instance *instance, u32 index)
 	if (trace_hwtimer_discard_enabled())
 		hwtimer_trace_discard(instance, index);
 	record->state = HWTIMER_RETURNING;
-	/* Its deadline as the time: 0 ns remain, even if the clock was set back since. */
+	/* With the deadline as the time, 0 ns remain even if the clock was set back. */
 	unprocessed_fill(instance, timer, record, index, record->deadline);
 	hwtimer_instance_add_ready(instance, -1);
 	instance->stats.discarded++;
 }
 
 /*
- * Takes the first event that is not discarded out of the queue, and writes its timer to
- * the page. Frees up to HWTIMER_HOLD discarded events that come before it. Returns the
- * number of timers: 1 or 0.
+ * Takes an event out of the queue, and writes its timer to the page. Frees discarded
+ * events in front of it, HWTIMER_HOLD at most. Returns the number of timers: 1 or 0.
  */
 static u32 expired_take(struct hwtimer_instance *instance)
 {
@@ -565,12 +564,12 @@ static u32 expired_take(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_harvest_take_expired - begin to hand back a timer whose event waits
+ * hwtimer_harvest_take_expired - begin to hand a client a timer whose event waits
  * @instance: the instance, which is stopped; its mutex harvest is held, its lock is not
  * @more: out: whether more events may wait
  *
- * Return: the number of timers in instance->leaving.page, 1 or 0. It stays there until
- * hwtimer_harvest_finish_expired(). Takes the lock; does not sleep.
+ * Return: the number of timers in instance->leaving.page, 1 or 0. The timer stays there
+ * until hwtimer_harvest_finish_expired(). Takes the lock; does not sleep.
  */
 u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more)
 {
@@ -601,9 +600,8 @@ void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance)
 }
 
 /*
- * Writes pending timers to the page, from record *@cursor on, until there are @max or
- * HWTIMER_HOLD records have been checked. Their records become RETURNING. Returns the
- * number of timers.
+ * Writes up to @max pending timers to the page. Checks up to HWTIMER_HOLD records, from
+ * record *@cursor on. The timers' records become RETURNING. Returns the number of timers.
  */
 static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor,
 			    u32 max)
@@ -653,7 +651,7 @@ static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken,
 	}
 	instance->stats.pending -= copied;
 	instance->stats.unprocessed += copied;
-	/* The cursor may be lower: periodic timers have become pending meanwhile. */
+	/* event_finish() may have moved the cursor even lower meanwhile. */
 	if (copied < taken)
 		instance->stopping.cursor =
 			min_t(u64, instance->stopping.cursor,
@@ -685,7 +683,7 @@ u32 hwtimer_harvest_take_pending(struct hwtimer_instance *instance, u32 max,
 /**
  * hwtimer_harvest_finish_pending - free the timers that were handed back
  * @instance: the instance; its mutex harvest is held, and its lock is not
- * @taken: what hwtimer_harvest_take_pending() returned
+ * @taken: number of timers that hwtimer_harvest_take_pending() returned
  * @copied: number of these timers that were handed back; the others are pending again
  *
  * Takes the lock; does not sleep.
@@ -700,9 +698,9 @@ void hwtimer_harvest_finish_pending(struct hwtimer_instance *instance,
 }
 
 /*
- * Counts the periodic timers that rest, in instance->stopping.resting. Each record is
- * checked once, HWTIMER_HOLD records per hold of the lock; in an instance without
- * periodic timers, none is. Returns 0, or -EINTR: the next call goes on. May sleep.
+ * Counts in instance->stopping.resting the timers that rest, see hwtimer_period.c. Checks
+ * each record once, HWTIMER_HOLD records per hold of the lock; none if no timer is
+ * periodic. Returns 0, or -EINTR: the next call goes on. May sleep.
  */
 static int survey_resting(struct hwtimer_instance *instance)
 {
@@ -734,8 +732,8 @@ static int survey_resting(struct hwtimer_instance *instance)
 }
 
 /*
- * Sets *@left to the number of timers that are still to be handed back. Returns whether
- * there are any and all of them rest.
+ * Sets *@left to the number of timers still to be handed back. Returns whether timers are
+ * left, and all of them rest.
  */
 static bool timers_left(struct hwtimer_instance *instance, u64 *left)
 {

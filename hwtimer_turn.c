@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Turns the wheel of an instance, and does its chores; see hwtimer_turn.h.
+ * Turns the wheel of an instance, and does the instance's chores; see hwtimer_turn.h.
  *
- * Other instances wait for the same worker. So one slice does at most the following for
- * an instance; the rest waits for the next slice. H is HWTIMER_HOLD, 256.
+ * The worker serves an instance in slices, because other instances wait for the worker.
+ * One slice does at most the following; the rest waits for the next slice. H is
+ * HWTIMER_HOLD, 256.
  *
  * A turn, hwtimer_turn():
  *
- *	submission ring		H requests; H discarded events freed before them; one
- *				step of a compaction or a rewind after them: H entries
- *				or buckets of the wheel. A work item does requests
- *				that owe more steps, see hwtimer_op_fits_slice()
- *	completion ring		H events that waited for room
+ *	submission ring		frees H discarded events, runs H requests, and does one
+ *				step of a compaction or a rewind: H entries or buckets
+ *				of the wheel. A work item runs requests that owe more
+ *				steps, see hwtimer_op_fits_slice()
+ *	completion ring		H events that waited for room, or were discarded
  *	wheel			H entries or buckets that are due, that move down a
  *				level, or that a rewind files anew; so at most H timers
  *				expire. If none expires, H dead entries are removed, too
- *	readers			woken once for each of these
+ *	readers			woken once for each of the three above
  *
  * Chores, hwtimer_turn_chores():
  *
@@ -23,27 +24,28 @@
  *	readers			woken if a delay of HWTIMER_IOC_NOTIFY has passed, or if
  *				the clock was set
  *	memory			128 chunks go back to the slab
- *	kernel client		32 callbacks, which last as long as the client wants (a
- *				client with long ones should have a workqueue); fewer
- *				than 2 * H discarded events freed before them
+ *	kernel client		32 callbacks, and fewer than 2 * H discarded events that
+ *				are freed. Nothing bounds the time of a callback: for
+ *				long ones, a client should have a workqueue
  *
  * tests/slice_kunit.c checks these numbers. The cost of a single step is bounded, too:
  *
- *	an entry or a bucket	checks each level of the wheel, 12 at most. The last entry
- *				of the lowest level of a hierarchical wheel with 2^20
- *				buckets searches a bitmap of 256 words
- *	a request		SCHEDULE searches a bitmap with a bit for each 1,024
- *				records. It may find slots whose last free record was
- *				taken meanwhile; it skips each of them once
+ *	an entry or a bucket	each level of the wheel is checked, 12 at most. In the
+ *				lowest level of a hierarchical wheel with 2^20 buckets,
+ *				a bitmap of 256 words may be searched
+ *	a request		SCHEDULE searches a bitmap with a bit for each slot of
+ *				1,024 records. The bit of a slot may be set although its
+ *				last free record is taken; each such bit is cleared
  *	an alarm		see hwtimer_worker.c
  *
- * The worker waits for these locks:
+ * The locks that the worker takes for an instance:
  *
- *	instance->lock		each holder deals with H timers at most; at most one
- *				thread on each processor waits; the spinlock is fair
- *	exchange->drain		the worker only tries to take it
- *	instance->harvest	the worker takes it for a kernel client only. Stopping or
- *				destroying a client detaches the instance from the worker
+ *	instance->lock		each holder handles H timers at most. Without PREEMPT_RT,
+ *				one thread on each processor waits at most, and the
+ *				spinlock is fair
+ *	exchange->drain		never waited for: the worker only tries to take it
+ *	instance->harvest	taken for a kernel client only. A thread that stops or
+ *				destroys a client detaches the instance from the worker
  *				before it takes the mutex
  *
  * The number of tasks that one wake-up wakes is not bounded: many threads may wait in
@@ -104,8 +106,8 @@ static void expired_note(struct hwtimer_instance *instance, const u32 *due,
 }
 
 /*
- * Frees expired timers whose events found no chunk in the pool, although chunks were
- * reserved for them; see hwtimer_pool_take(). They count as discarded.
+ * Frees expired timers for whose events the pool had no chunk. That is a bug, because
+ * chunks were reserved: see hwtimer_pool_take(). The events count as discarded.
  */
 static noinline void expired_drop(struct hwtimer_instance *instance,
 				  const u32 *due, unsigned int count)
@@ -119,7 +121,7 @@ static noinline void expired_drop(struct hwtimer_instance *instance,
 	}
 }
 
-/* Makes events of timers that the wheel has found due, in the ring or in the queue. */
+/* Makes due timers expire: puts their events into the ring, or else into the queue. */
 static void turn_expire(struct hwtimer_instance *instance, const u32 *due,
 			unsigned int count, u64 now)
 {
@@ -158,9 +160,9 @@ static unsigned int turn_advance(struct hwtimer_instance *instance, u64 now,
 }
 
 /*
- * Called when no timer expired: usually the worker came for entries of timers that were
- * cancelled. Removes those and the next dead ones, so that the worker need not come for
- * them.
+ * Called when no timer expired: usually the worker woke up for timers that were
+ * cancelled. Removes their entries and the next dead ones, so that the worker need not
+ * wake up for those.
  */
 static void turn_skim(struct hwtimer_instance *instance)
 {
@@ -181,7 +183,7 @@ static void turn_skim(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_turn - turn the wheel for one slice
+ * hwtimer_turn - serve the rings and turn the wheel, for one slice
  * @alarm: the alarm job.turns of an instance
  * @due: scratch space for HWTIMER_HOLD indices of records
  *
@@ -219,13 +221,13 @@ void hwtimer_turn(struct hwtimer_alarm *alarm, u32 *due)
 }
 
 /**
- * hwtimer_turn_chores - do one slice of all work that goes by CLOCK_MONOTONIC
+ * hwtimer_turn_chores - do one slice of an instance's chores
  * @alarm: the alarm job.chores of an instance, on the host's clock
  * @due: not used
  *
  * Called by the worker with no lock held. All chores share the alarm. So each chore
  * checks whether its time has come, and kicks the alarm for its next time. Takes the
- * lock. May sleep: the owner's chore may, and freeing chunks may.
+ * lock. May sleep, in the consumer's chore and when it frees chunks.
  */
 void hwtimer_turn_chores(struct hwtimer_alarm *alarm, u32 *due)
 {

@@ -2,21 +2,21 @@
 /*
  * Runs the workers; see hwtimer_worker.h.
  *
- * A worker keeps the alarms of its jobs in timerqueues, one for each clock. It takes the
- * queues in turn, and serves the first alarm of a queue when it is due. Serving an alarm
- * takes one slice, which hwtimer_turn.c bounds. An instance that has more to do kicks its
- * alarm for the present time. That puts the alarm behind all alarms that are already due,
- * so a burst in one instance does not hold up the others.
+ * A worker keeps the alarms of its jobs in timerqueues, one for each clock. It checks the
+ * queues in turn, and serves the first alarm of a queue if that alarm is due. Serving an
+ * alarm takes one slice, which hwtimer_turn.c bounds. An instance that has more to do
+ * kicks its alarm for the present time. That puts the alarm behind all alarms that are
+ * already due, so a burst in one instance does not hold up the others.
  *
- * Each hrtimer is armed for the first alarm of its queue and for nothing else. While the
- * queues are empty, or their first alarms are an hour ahead, the worker sleeps. An
- * hrtimer follows its clock, so alarms follow CLOCK_REALTIME when it is set.
+ * Each hrtimer is armed for the first alarm of its queue only. Until one of these alarms
+ * is due, the worker sleeps. An hrtimer follows its clock, so alarms follow
+ * CLOCK_REALTIME when it is set.
  *
  * An alarm goes into and out of its queue in O(log n). After CLOCK_REALTIME was set,
- * worker_follow_clock() changes all alarms by that clock in one hold of the worker's
- * lock. There is one such alarm for each instance by that clock; programs can have
- * max_instances instances, 4,096 by default. Only a suspend, or setting the clock, which
- * needs CAP_SYS_TIME, causes this.
+ * worker_follow_clock() changes all alarms on that clock in one hold of the worker's
+ * lock: one alarm for each instance on that clock. Programs can have max_instances
+ * instances, 4,096 by default. The causes are rare: a suspend, a leap second, or setting
+ * the clock, which needs CAP_SYS_TIME.
  */
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
@@ -32,7 +32,7 @@
 #include "hwtimer_worker.h"
 
 /**
- * struct hwtimer_worker_queue - a worker's alarms by one clock
+ * struct hwtimer_worker_queue - a worker's alarms on one clock
  * @alarms: the alarms in the order of their times; protected by the worker's lock
  * @timer: hrtimer that wakes the worker for the first alarm; armed with the worker's lock
  *	held, while the worker sleeps
@@ -48,16 +48,15 @@ struct hwtimer_worker_queue {
  * struct hwtimer_worker - one kthread
  * @task: the kthread; constant
  * @lock: spinlock; protects all members below, except for @due. Taken inside an
- *	instance's lock, or inside the lock of an instance's wait queue
+ *	instance's lock
  * @queues: the alarms, by the number of their clock
  * @next_queue: number of the queue to check first, so that the queues take turns
  * @offset: hwtimer_clock_offset() when the worker last read it
- * @running: the job that is being served; NULL: none. hwtimer_worker_detach() waits while
- *	it is the job to be detached
+ * @running: the job that is being served; NULL: none
  * @idle: wait queue of hwtimer_worker_detach(), woken when @running has changed; its own
  *	lock is taken inside @lock
- * @sleeping: the worker found no due alarm and armed the hrtimers; so a kick has to arm
- *	them anew
+ * @sleeping: the worker found no due alarm and armed the hrtimers; a kick that changes
+ *	the first alarm of a queue arms that queue's hrtimer anew
  * @wakeups: number of times the worker woke up
  * @due: room for the indices of the timers that expire in one slice; used by the kthread
  *	only
@@ -91,7 +90,7 @@ static enum hrtimer_restart queue_timer_fn(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Arms the hrtimer for the first alarm of the queue; cancels it if there is none. */
+/* Arms the hrtimer for the first alarm; cancels the hrtimer if no alarm can come due. */
 static void queue_arm(struct hwtimer_worker_queue *queue)
 {
 	struct timerqueue_node *first = timerqueue_getnext(&queue->alarms);
@@ -106,14 +105,14 @@ static void queue_arm(struct hwtimer_worker_queue *queue)
 }
 
 /*
- * Returns whether CLOCK_REALTIME was set. If it was, makes all alarms by that clock due
- * now, in the order of their queue. If the clock was set back while the worker was busy,
- * an alarm that was kicked for the present time of the old clock would otherwise come
- * much too late.
+ * Returns whether CLOCK_REALTIME was set. If it was, makes all alarms on that clock due
+ * now, in the order of their queue. Otherwise, if the clock was set back while the worker
+ * was busy, an alarm kicked for the present time of the old clock would come much too
+ * late.
  *
- * The loop runs over all alarms by that clock. It cannot be done in pieces, because an
- * alarm that is not changed yet could stand behind one that is not due. It is rare: see
- * the top of this file.
+ * The loop keeps the lock until it has changed all alarms: otherwise an alarm that is not
+ * changed yet could stand behind one that is not due. See the top of this file for the
+ * number of alarms.
  */
 static bool worker_follow_clock(struct hwtimer_worker *worker)
 {
@@ -148,7 +147,7 @@ static struct hwtimer_alarm *queue_pick(struct hwtimer_worker *worker,
 	return container_of(first, struct hwtimer_alarm, node);
 }
 
-/* Takes a due alarm out of one of the queues, which take turns; NULL: none is due. */
+/* Takes a due alarm out of the queues, which take turns. Returns NULL if none is due. */
 static struct hwtimer_alarm *queues_pick(struct hwtimer_worker *worker)
 {
 	unsigned int i;
@@ -175,8 +174,8 @@ static void worker_set_running(struct hwtimer_worker *worker,
 }
 
 /*
- * Takes out a due alarm, as queues_pick(). If the clock is set while the queues are
- * checked, checks them again.
+ * Does queues_pick(), after it has followed the clock. If no alarm is due but the clock
+ * was set meanwhile, checks the queues again.
  */
 static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker)
 {
@@ -192,10 +191,9 @@ static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker)
 /*
  * Prepares the worker to sleep until the first alarm of a queue is due.
  *
- * The task's state is set before the hrtimers are armed. Otherwise an hrtimer could wake
- * the worker before the state is set, and the wake-up would be lost. The state is also
- * set before the lock is dropped, because a kick that finds @sleeping set arms an
- * hrtimer, too.
+ * The task's state is set before the hrtimers are armed: a wake-up before that would be
+ * lost. It is also set before the lock is released, because a kick that finds @sleeping
+ * set arms an hrtimer, too.
  */
 static void worker_falls_asleep(struct hwtimer_worker *worker)
 {
@@ -215,7 +213,7 @@ static void worker_wakes_up(struct hwtimer_worker *worker)
 	worker->wakeups++;
 }
 
-/* Counts the last wake-up for @job, which the worker serves now; each wake-up once. */
+/* Counts the worker's latest wake-up for @job, unless it is counted for @job already. */
 static void worker_count_wakeup(const struct hwtimer_worker *worker,
 				struct hwtimer_job *job)
 {
@@ -264,9 +262,9 @@ static int hwtimer_worker_run(void *data)
  * @time: ns on the alarm's clock, plus the alarm's offset; a time beyond the range of
  *	that clock never comes
  *
- * An earlier time that the alarm already has stays. If the job is detached, nothing
- * happens. A caller that computes @time from the state of an instance holds that
- * instance's lock. Any context but an interrupt; does not sleep; takes the worker's lock.
+ * Nothing happens if the alarm has an earlier time already, or if the job is detached. A
+ * caller that computes @time from the state of an instance holds that instance's lock.
+ * Any context but an interrupt; does not sleep; takes the worker's lock.
  */
 void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time)
 {
@@ -299,7 +297,7 @@ static void worker_forget(struct hwtimer_worker *worker,
 	bool first;
 
 	lockdep_assert_held(&worker->lock);
-	/* Its clock may not be final before the first kick. */
+	/* An alarm that was never kicked may have no valid @clock yet. */
 	if (RB_EMPTY_NODE(&alarm->node.node))
 		return;
 	queue = &worker->queues[alarm->clock];
@@ -313,9 +311,9 @@ static void worker_forget(struct hwtimer_worker *worker,
  * hwtimer_worker_forget - take the alarms of a job out of the worker's queues
  * @job: the job; was attached
  *
- * The worker serves the alarms again only after another hwtimer_worker_kick(). Does not
- * wait if the worker is just serving one of them. Does not sleep; takes the worker's
- * lock.
+ * The worker serves the alarms again only after another hwtimer_worker_kick(). A slice
+ * that is running goes on; the function does not wait for it. Does not sleep; takes the
+ * worker's lock.
  */
 void hwtimer_worker_forget(struct hwtimer_job *job)
 {
@@ -328,11 +326,11 @@ void hwtimer_worker_forget(struct hwtimer_job *job)
 }
 
 /**
- * hwtimer_worker_wakeups - count the wake-ups after which a worker served a job
+ * hwtimer_worker_wakeups - number of wake-ups after which a worker served a job
  * @job: the job; was attached
  *
- * Return: the number of wake-ups. A wake-up after which the worker served only other jobs
- * does not count. Does not sleep; takes the worker's lock.
+ * Return: the number, without wake-ups after which the worker served only other jobs.
+ * Does not sleep; takes the worker's lock.
  */
 u64 hwtimer_worker_wakeups(const struct hwtimer_job *job)
 {
@@ -357,11 +355,11 @@ static void worker_alarm_init(struct hwtimer_alarm *alarm,
 
 /**
  * hwtimer_worker_attach - give a job to a worker
- * @job: the job; all 0
+ * @job: the job; zeroed
  * @turn: function that serves the alarm @job->turns
  * @chores: function that serves the alarm @job->chores
  *
- * Jobs go to the workers in turn. The worker does not serve the job before one of its
+ * The workers get new jobs in turn. A worker does not serve a job before one of the job's
  * alarms is kicked. Does not sleep; takes no lock.
  */
 void hwtimer_worker_attach(struct hwtimer_job *job, hwtimer_serve_fn *turn,
@@ -372,7 +370,7 @@ void hwtimer_worker_attach(struct hwtimer_job *job, hwtimer_serve_fn *turn,
 	worker_alarm_init(&job->turns, job, turn);
 	worker_alarm_init(&job->chores, job, chores);
 	job->worker = &hwtimer_workers[nr % hwtimer_nr_workers];
-	/* No wake-up has this number, so the first one for the job counts. */
+	/* No wake-up has this number, so the job's first wake-up counts. */
 	job->served_at = U64_MAX;
 }
 
@@ -391,9 +389,9 @@ static bool worker_left(struct hwtimer_worker *worker,
  * hwtimer_worker_detach - take a job away from its worker
  * @job: the job; was attached, and may be detached already
  *
- * Afterwards the worker does not touch the job, even if one of its alarms is kicked.
- * Sleeps until the worker has finished the slice of this job that is running, if one is.
- * Takes the worker's lock. Must not be called by a function that serves the job.
+ * Afterwards the worker does not touch the job, even if one of its alarms is kicked. If
+ * the worker is serving the job, sleeps until that slice is finished. Takes the worker's
+ * lock. Must not be called by a function that serves the job.
  */
 void hwtimer_worker_detach(struct hwtimer_job *job)
 {
@@ -408,11 +406,10 @@ void hwtimer_worker_detach(struct hwtimer_job *job)
 }
 
 /*
- * Not sched_set_fifo(): it is for drivers, which cannot know what else runs on the
- * machine. Here the administrator chooses the number, to rank the worker among the
- * machine's other real-time threads. By default the worker is an ordinary thread. chrt
- * can change the priority later; the module parameter sets it before the first timer,
- * each time the module is loaded.
+ * Not sched_set_fifo(), which is for drivers: they cannot know the machine's other
+ * real-time threads. The administrator knows them, and ranks the worker among them by a
+ * module parameter, which works before the first timer, each time the module is loaded.
+ * chrt can change the priority later. By default the worker is an ordinary thread.
  */
 static int worker_set_priority(struct hwtimer_worker *worker,
 			       unsigned int rt_prio)
@@ -478,8 +475,8 @@ static void worker_stop(struct hwtimer_worker *worker)
  * @count: number of workers, at least 1
  * @rt_prio: SCHED_FIFO priority of the workers; 0: ordinary threads
  *
- * Return: 0, -ENOMEM, or the error of kthread_create() or of setting the priority; after
- * an error no worker is left. May sleep.
+ * Return: 0, -ENOMEM, or the error of kthread_create() or sched_setattr_nocheck(). After
+ * an error no worker runs. May sleep.
  */
 int hwtimer_workers_start(unsigned int count, unsigned int rt_prio)
 {
@@ -503,7 +500,7 @@ int hwtimer_workers_start(unsigned int count, unsigned int rt_prio)
 /**
  * hwtimer_workers_stop - stop the workers, at module unload
  *
- * No instance is left. May sleep.
+ * Called when no instance is left. May sleep.
  */
 void hwtimer_workers_stop(void)
 {
