@@ -18,7 +18,7 @@
  * Layers. The order of the objects in Kbuild is the order of the layers, with the faces
  * at the top and the memory at the bottom. No object uses a symbol of an object above it;
  * `make lint` checks that. To tell a higher layer something, a lower layer calls a
- * function pointer that the higher layer has set: in an alarm, a work item, or a consumer.
+ * function pointer that the higher layer has set: in an alarm, a work item or a consumer.
  *
  *   faces        main, ioctl, batch, client, debug, stats, occupancy
  *   whole        instance, turn
@@ -31,26 +31,26 @@
  * Locks, in the order in which they are taken:
  *
  *   instance->setup      mutex: the settings, until the instance starts
- *   instance->harvest    mutex: taking timers out, by read(), STOP or a client's callbacks.
+ *   instance->harvest    mutex: taking timers out, by read(), STOP or a kernel client.
  *                        Held while user memory is accessed, or a client's function runs
  *   exchange->drain      mutex: taking requests out of the submission ring
  *     instance->lock     spinlock: everything else in the instance
  *       worker->lock     spinlock: the worker's queues of alarms
  *
  * A thread holds at most one of an instance's three mutexes, with one exception: if the
- * first timer comes through the ring, setup is taken inside drain. instance->lock and
- * the lock of the wait queue readers are never held together. mmap() takes setup inside mmap_lock. A client's
- * functions run with the client's harvest held, and may take locks of their own; lockdep
- * has a class for each client's harvest. open() is called with the mutex of all misc
- * devices held, and takes none of these mutexes. No interrupt handler takes any of these
- * locks: the hrtimer's callback only wakes the worker.
+ * first timer comes through the ring, setup is taken inside drain. instance->lock and the
+ * lock of the wait queue readers are never held together. mmap() takes setup inside
+ * mmap_lock. A client's functions run with the client's harvest held, and may take locks
+ * of their own; lockdep has a class for each client's harvest. open() is called with the
+ * mutex of all misc devices held, and takes none of these mutexes. No interrupt handler
+ * takes any of these locks: the hrtimer's callback only wakes the worker.
  *
  * The registry of all instances has its own spinlock, see hwtimer_registry.c. Of the
  * locks above, only a client's harvest may be held when it is taken.
  *
  * One hold of instance->lock handles at most HWTIMER_HOLD timers. Nothing under it sleeps
  * or allocates memory; hwtimer_supply_reserve() allocates the memory before it takes the
- * lock.
+ * lock. If a reservation was wrong, hwtimer_pool_take() warns, and tries GFP_ATOMIC.
  */
 #ifndef HWTIMER_H
 #define HWTIMER_H

@@ -56,8 +56,8 @@ struct hwtimer_notice {
 
 /**
  * struct hwtimer_consumer - a reader in the kernel, which takes events in place of read()
- * @wake: called when the readers of the instance are woken, with no lock held; must not
- *	sleep
+ * @wake: called when the readers of the instance are woken, without the instance's lock,
+ *	but perhaps with its mutex harvest held; must not sleep
  * @chore: called by the worker in each slice of chores, with no lock held; may sleep
  *
  * Not an entry in the wait queue, as epoll has: that is woken with interrupts off, and

@@ -47,8 +47,8 @@ struct hwtimer_worker_queue {
 /**
  * struct hwtimer_worker - one kthread
  * @task: the kthread; constant
- * @lock: spinlock; protects all members below, except for @due. Taken inside an
- *	instance's lock, or inside the lock of an instance's wait queue
+ * @lock: spinlock; protects all members below, except for @due. May be taken inside an
+ *	instance's lock
  * @queues: the alarms, by the number of their clock
  * @next_queue: number of the queue to check first, so that the queues take turns
  * @offset: hwtimer_clock_offset() when the worker last read it
