@@ -297,7 +297,7 @@ static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
  * because periodic timers have become pending again.
  *
  * Return: the number of events put into the ring, from the first on. The rest have to
- * wait in the queue: the ring is full, or earlier events wait.
+ * wait in the queue: there is no completion ring, it is full, or earlier events wait.
  */
 unsigned int hwtimer_harvest_at_once(struct hwtimer_instance *instance,
 				     const u32 *due, unsigned int count,
