@@ -5,8 +5,8 @@
  * <linux/hwtimer_client.h>. The worker and the instance call functions that the client
  * registers with them.
  *
- * A client registers itself as instance->consumer. When the instance wakes its readers, it
- * calls client_wake(), which queues the client's work item or, if the client has no
+ * A client registers itself as instance->consumer. When the instance wakes its readers,
+ * it calls client_wake(), which queues the client's work item or, if the client has no
  * workqueue, kicks the alarm job.chores. The worker then calls client_chore().
  *
  * So callbacks run in the worker or in a work item. Either one handles events the way
@@ -223,7 +223,7 @@ static void client_register_keys(struct hwtimer_client *client)
 				   &client->harvest_key, "hwtimer_client");
 }
 
-/* Frees a client that no thread uses. If its work item is queued, it finds nothing to do. */
+/* Frees a client that no thread uses. Its work item may be queued: it does nothing. */
 static void client_free(struct hwtimer_client *client)
 {
 	cancel_work_sync(&client->work);
