@@ -51,7 +51,7 @@
  *
  * One hold of instance->lock handles at most HWTIMER_HOLD timers. The holder neither
  * sleeps nor allocates memory: hwtimer_supply_reserve() allocates before it takes the
- * lock.
+ * lock. Only if a reservation was wrong, hwtimer_pool_take() warns, and tries GFP_ATOMIC.
  */
 #ifndef HWTIMER_H
 #define HWTIMER_H

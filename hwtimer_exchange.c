@@ -117,7 +117,10 @@ void hwtimer_exchange_stop_polling(struct hwtimer_instance *instance)
 	lockdep_assert_held(&instance->lock);
 	exchange->polling = false;
 	WRITE_ONCE(exchange->ring->shared->flags, HWTIMER_RING_NEED_KICK);
-	/* Pairs with the fences in user space's hwtimer_ring_publish() and _consume(). */
+	/*
+	 * Pairs with the fences in user space's hwtimer_ring_publish() and
+	 * hwtimer_ring_consume().
+	 */
 	smp_mb();
 	if (exchange_busy(instance))
 		exchange_start_polling(instance, HWTIMER_POLL_INTERVAL);
@@ -288,7 +291,10 @@ int hwtimer_exchange_map(struct hwtimer_instance *instance,
  */
 void hwtimer_exchange_release(struct hwtimer_exchange *exchange)
 {
-	/* Otherwise the work item would run as many requests as the ring has slots. */
+	/*
+	 * Otherwise the work item would run as many requests as the ring has slots, and
+	 * might wait for memory for each.
+	 */
 	WRITE_ONCE(exchange->closing, true);
 	cancel_work_sync(&exchange->work);
 	hwtimer_ring_destroy(exchange->ring);

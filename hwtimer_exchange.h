@@ -3,8 +3,8 @@
  * Creates, maps and serves the rings of an instance, and decides when the worker polls
  * them.
  *
- * hwtimer_main.c calls this for mmap(), hwtimer_ioctl.c for KICK and STOP, hwtimer_turn.c
- * for each turn and the chores, hwtimer_instance.c when an instance is created and freed.
+ * hwtimer_main.c calls this for mmap(), hwtimer_ioctl.c for KICK, hwtimer_turn.c for each
+ * turn and the chores, hwtimer_instance.c when an instance is stopped and freed.
  * hwtimer_submission.c handles requests, hwtimer_completion.c events.
  */
 #ifndef HWTIMER_EXCHANGE_H
@@ -37,7 +37,8 @@ struct vm_area_struct;
  *	written once, read without a lock
  * @polling: the worker polls the rings every millisecond; protected by the instance's
  *	lock
- * @work: drains the submission ring if the worker must not, because that may sleep
+ * @work: drains the submission ring if the worker must not, because that may sleep or
+ *	take long
  * @memcg: the memory cgroup that pays for what @work allocates: that of the process that
  *	kicked last or, until the first KICK, mapped the rings first. Written before
  *	@ring, then protected by @drain

@@ -4,9 +4,9 @@
  * back for STOP.
  *
  * hwtimer_main.c calls this for read(), hwtimer_ioctl.c for STOP, hwtimer_client.c for
- * callbacks, hwtimer_turn.c when timers expire, and hwtimer_exchange.c when the
- * completion ring has room again. hwtimer_request.c and hwtimer_bulk.c free discarded
- * events before they run requests.
+ * callbacks and to hand timers back to a client, hwtimer_turn.c when timers expire, and
+ * hwtimer_exchange.c when the completion ring has room again. hwtimer_request.c and
+ * hwtimer_bulk.c free discarded events before they run requests.
  */
 #ifndef HWTIMER_HARVEST_H
 #define HWTIMER_HARVEST_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The hierarchical kind of wheel: what hwtimer_hierarchy.c offers to hwtimer_kinds.h,
- * which says what each function is for, and to hwtimer_occupancy.c.
+ * which says what each function is for. hwtimer_wheel.c and hwtimer_occupancy.c call
+ * hwtimer_hierarchy_shift(), too.
  */
 #ifndef HWTIMER_HIERARCHY_H
 #define HWTIMER_HIERARCHY_H

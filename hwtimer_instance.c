@@ -167,9 +167,10 @@ static void stop_first(struct hwtimer_instance *instance)
  * hwtimer_instance_stop - stop an instance for good
  * @instance: the instance; its lock is not held. May be stopped already
  *
- * From now on no timer expires, none can be scheduled, and readers are told so. The worker
- * forgets the alarms of the instance, except for a last poll of the rings and for trimming
- * memory. Does not sleep; takes the instance's lock, and wakes readers without it.
+ * From now on no timer expires, none can be scheduled, and readers are told so. The
+ * worker forgets the alarms of the instance, except for a last poll of the rings and for
+ * trimming memory. Does not sleep; takes the instance's lock, and wakes readers without
+ * it.
  */
 void hwtimer_instance_stop(struct hwtimer_instance *instance)
 {

@@ -13,9 +13,10 @@
 #include "hwtimer_notice.h"
 
 /*
- * Whether readers have to be told, if @events events wait. When events, discarded ones
- * included, reach the limit of timers, no more can come. Then readers are told
- * whatever the threshold is.
+ * Whether readers have to be told, if @events events wait. When the events in the queue,
+ * discarded ones included, reach the limit of timers, no more can come. Then readers are
+ * told whatever the threshold is. Unread events in the ring, which do not use up the
+ * limit, may make this true earlier.
  */
 static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 {

@@ -17,7 +17,8 @@ static DEFINE_XARRAY_FLAGS(hwtimer_registry, XA_FLAGS_ACCOUNT);
 
 /**
  * hwtimer_registry_add - enter a new instance
- * @instance: the instance; complete, number included, because readers may show it at once
+ * @instance: the instance; its number is set, and it can be shown, because readers may
+ *	show it at once
  *
  * Return: 0 or -ENOMEM. May sleep; takes the registry's spinlock.
  */

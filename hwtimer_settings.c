@@ -18,7 +18,7 @@
 
 /*
  * Highest limit of timers. SCHEDULE searches a bitmap for a slot with a free record. With
- * two records for each timer and 1,024 records in a slot, the bitmap has 32 KiB at most.
+ * two records for each timer and 1,024 records in a slot, the bitmap has about 32 KiB.
  */
 #define HWTIMER_TIMERS_CEILING BIT(27)
 

@@ -2,9 +2,9 @@
 /*
  * Drains the submission ring: takes requests that user space has submitted, runs them,
  * and writes their results. hwtimer_exchange.c calls it for KICK, and for the worker when
- * it serves the rings; hwtimer_main.c, when the module is loaded and unloaded. A work
- * item runs the requests that the worker must not run, because they may sleep or take
- * long.
+ * it serves the rings; hwtimer_instance.c, when it creates an instance; hwtimer_main.c,
+ * when the module is loaded and unloaded. A work item runs the requests that the worker
+ * must not run, because they may sleep or take long.
  */
 #ifndef HWTIMER_SUBMISSION_H
 #define HWTIMER_SUBMISSION_H

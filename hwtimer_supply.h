@@ -4,10 +4,10 @@
  * wheel and the table are allocated before the first timer; records and chunks, before
  * each request that may need them.
  *
- * hwtimer_request.c and hwtimer_bulk.c reserve memory before they run requests;
- * hwtimer_client.c starts an instance in advance. hwtimer_op.c, hwtimer_harvest.c and
- * hwtimer_turn.c ask for a trim after they may have freed chunks. hwtimer_stats.c asks
- * for the account.
+ * hwtimer_request.c and hwtimer_bulk.c start an instance before its first timer, and
+ * reserve memory before they run requests; hwtimer_client.c starts one in advance.
+ * hwtimer_op.c, hwtimer_harvest.c and hwtimer_turn.c ask for a trim after they may have
+ * freed chunks. hwtimer_stats.c asks for the account.
  *
  * All memory that a timer needs until its event is read is allocated when the timer is
  * scheduled or rescheduled, which can fail. So no later step can fail.

@@ -50,10 +50,11 @@
  *
  * The number of tasks that one wake-up wakes is not bounded: many threads may wait in
  * read(), and many epoll instances may watch the descriptor, up to the program's limits
- * of threads and of epoll watches. An eventfd has waiters of its own. Every file that can
- * be polled has this problem; a timerfd wakes its waiters even in hard interrupt context.
- * A wait queue cannot be woken in pieces, and does not tell how many tasks wait. A work
- * item for each wake-up would cost every program a switch of threads for each event.
+ * of threads and of epoll watches. An eventfd has waiters of its own, which are woken
+ * with instance->lock held. Every file that can be polled has this problem; a timerfd
+ * wakes its waiters even in hard interrupt context. A wait queue cannot be woken in
+ * pieces, and does not tell how many tasks wait. A work item for each wake-up would cost
+ * every program a switch of threads for each event.
  */
 #include <linux/bitops.h>
 #include <linux/ktime.h>

@@ -3,8 +3,8 @@
  * Tells the worker when to come to an instance, and moves the wheel to the clock; see
  * hwtimer_wakeup.h.
  *
- * The worker turns the wheel for the earliest timer and for nothing else. So while no
- * timer is pending, or only timers far ahead, the wheel falls behind the clock. A
+ * The worker turns the wheel only when the wheel has something to do. So while no timer
+ * is pending, or only timers far ahead, the wheel falls behind the clock. A
  * hierarchical wheel that is behind would file a new timer in a higher level than
  * necessary. So the wheel is moved to the clock before timers are added.
  */

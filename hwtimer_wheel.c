@@ -11,8 +11,9 @@
  * - Ending a timer only changes the stamp in its record. The entry that stays in the
  *   bucket is dead, and to bury it is to remove it. The worker buries dead entries at
  *   their tick (hwtimer_wheel_advance()). It also skims: before it goes to sleep, it
- *   buries those at the front of the next bucket (hwtimer_wheel_skim()). A compaction
- *   sweeps: it goes through all buckets (hwtimer_wheel_compact()).
+ *   buries those that come next, up to the first chunk with a live entry
+ *   (hwtimer_wheel_skim()). A compaction sweeps: it goes through all buckets
+ *   (hwtimer_wheel_compact()).
  * - Moving a timer to a later time only writes the record. The entry moves on when its
  *   old tick comes.
  *
@@ -90,7 +91,7 @@ void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base)
  * @base: time of tick 0, ns
  * @now: the time, ns; not before @base
  *
- * Takes time in proportion to the number of buckets. Not to be called under a lock.
+ * Takes time in proportion to the number of buckets. Not to be called under a spinlock.
  */
 void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 			const struct hwtimer_shape *shape, void *memory,
@@ -882,7 +883,7 @@ static unsigned int head_bury(struct hwtimer_wheel *wheel,
 }
 
 /**
- * hwtimer_wheel_skim - remove dead entries from the front of the next bucket
+ * hwtimer_wheel_skim - remove the dead entries that come next
  * @wheel: the wheel
  * @max: maximum number of entries to visit
  *

@@ -3,8 +3,8 @@
  * Unit tests of hwtimer_worker.c: jobs of no instance, in the module's own workers. KUnit
  * runs these.
  *
- * The fence is a second job of the same worker. When the worker has served an alarm of the
- * fence, it has served or dropped everything that was due before that alarm.
+ * The fence is a second job of the same worker. When the worker has served an alarm of
+ * the fence, it has served or dropped everything that was due before that alarm.
  */
 #include <kunit/test.h>
 #include <linux/completion.h>

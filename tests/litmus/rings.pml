@@ -127,7 +127,10 @@ inline flush()
 	fi
 }
 
-/* hwtimer_submission_try(), hwtimer_submission_drain(). The mutex "drain" is modelled by the lock. */
+/*
+ * hwtimer_submission_try(), hwtimer_submission_drain(). They run under the mutex
+ * exchange.drain, for which the model uses its one lock.
+ */
 inline drain()
 {
 	LOCK;
@@ -138,7 +141,7 @@ inline drain()
 	UNLOCK
 }
 
-/* exchange_stay_awake() */
+/* exchange_start_polling() */
 inline stay_awake()
 {
 	d_step { polling = true; polls = POLLS };
