@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hierarchical wheel has levels of buckets. From level 2 on, a level is 32 times as
- * coarse as the one below. Its functions are called through hwtimer_kinds.h.
+ * The hierarchical wheel has levels of buckets. A bucket of level 0, the lowest, is one
+ * tick wide. From level 2 on, a bucket is 32 times as wide as one of the level below. The
+ * functions here are called through hwtimer_kinds.h.
  *
  * This is scheme 7 of George Varghese and Tony Lauck, "Hashed and Hierarchical Timing
  * Wheels" (SOSP 1987). To cascade means to move the entries of a bucket down to lower
- * levels. The wheel has these properties:
+ * levels. The position is the tick that distances are measured from; no entry is before
+ * it. The wheel has these properties:
  *
- * - A bucket of level n + 1 is half as wide as all of level n. Each level reaches from
- *   the position to the end of the next bucket of the level above. So one bucket cascades
- *   while the one before it is being turned, in the time that the worker has left; once
- *   a tick is due, that time is over. For the lowest level, where most timers come and
- *   go, an eighth is enough for that: a bucket of level 1 is an eighth as wide, and the
- *   lowest level reaches seven of them beyond the position's.
+ * - From level 1 on, a level is as long as two buckets of the level above, and reaches to
+ *   the end of the bucket after the position's. So one bucket can cascade while the one
+ *   before it is being turned, whenever no tick is due. The lowest level, where most
+ *   timers come and go, is usually as long as eight buckets of level 1, and reaches seven
+ *   of them beyond the position's.
  * - A bucket knows its earliest tick, and is due at that tick on whatever level it is. A
- *   lone timer ten hours away causes one wake-up, its own. Only a heavy bucket, one of
- *   more than a chunkful, is moved down by the worker before it is due. Otherwise the
- *   first of a million timers would be late by the time that moving all of them takes.
- * - A timer whose tick is the first of its bucket expires from there without a cascade. A
- *   timer whose slack is as wide as the bucket has such a tick.
+ *   lone timer ten hours away causes one wake-up, its own. The worker moves only a heavy
+ *   bucket, one with more than a chunkful, down before it is due. If a million timers
+ *   moved down when the first is due, that one would be late by the time this takes.
+ * - A timer whose tick is the first of its bucket expires from that bucket, without a
+ *   cascade. A timer whose slack is as wide as the bucket has such a tick.
  * - The position follows the clock before timers are added, even when nothing is due.
  *   Otherwise timers added after an idle gap would be filed too high, and would have to
  *   move down.
@@ -58,7 +59,7 @@ static unsigned int shift_of(const struct hwtimer_hierarchy *hierarchy,
 	return level ? hierarchy->shift + (level - 1) * LEVEL_SHIFT : 0;
 }
 
-/* The same for hwtimer_occupancy.c and hwtimer_wheel.c. */
+/* shift_of() for hwtimer_occupancy.c and hwtimer_wheel.c. */
 unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
 				     unsigned int level)
 {
@@ -66,8 +67,9 @@ unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
 }
 
 /*
- * log2 of the width of a bucket of level 1. That is an eighth of the lowest level, which
- * so always reaches 7/8 of its length ahead; half of it if the level is very short.
+ * log2 of the width of a bucket of level 1. The width is an eighth of the lowest level,
+ * which then always reaches 7/8 of its length ahead. If the lowest level has fewer than
+ * 64 buckets, the width is half of that level.
  */
 static unsigned int first_shift(const struct hwtimer_shape *shape)
 {
@@ -83,8 +85,8 @@ static unsigned int parents_of(const struct hwtimer_hierarchy *hierarchy,
 }
 
 /*
- * How many buckets of @level beyond the position's come down ahead of time: half of those
- * that the level below has room for, and at least one. @level is not the lowest.
+ * How many buckets of @level beyond the position's may come down before they are due:
+ * half as many as the level below has room for, at least one. @level is not the lowest.
  */
 static unsigned int ahead_of(const struct hwtimer_hierarchy *hierarchy,
 			     unsigned int level)
@@ -92,7 +94,7 @@ static unsigned int ahead_of(const struct hwtimer_hierarchy *hierarchy,
 	return parents_of(hierarchy, level - 1) / 2;
 }
 
-/* Enough levels for the last one to reach beyond the last tick of a u64 of ns. */
+/* How many levels it takes to reach beyond the last tick that a u64 of ns has. */
 unsigned int hwtimer_hierarchy_levels(const struct hwtimer_shape *shape)
 {
 	unsigned int bits = fls64(U64_MAX / shape->tick + 1);
@@ -146,8 +148,8 @@ static u32 mask_of(const struct hwtimer_hierarchy *hierarchy,
 }
 
 /*
- * The beginning of the position's bucket of the level above @level, in widths of a bucket
- * of @level.
+ * Where the position's bucket of the level above @level begins, counted in buckets of
+ * @level.
  */
 static u64 parent_begin(const struct hwtimer_hierarchy *hierarchy,
 			unsigned int level)
@@ -305,7 +307,7 @@ static bool walk_cascades(const struct hwtimer_walk *walk, u32 nr)
 	return walk->active && walk->cascades && walk->bucket == nr;
 }
 
-/* Whether @level may hold an entry of @tick. The level reaches that tick. */
+/* Whether @level, which reaches @tick, may hold an entry of that tick. */
 static bool level_may_hold(const struct hwtimer_wheel *wheel,
 			   unsigned int level, u64 tick)
 {
@@ -356,8 +358,8 @@ u32 hwtimer_hierarchy_place_above(const struct hwtimer_wheel *wheel, u64 tick)
 }
 
 /*
- * An entry belongs elsewhere if its timer was postponed. So does an entry that has
- * outlived 2^32 stamps of its record, and stands for another timer than it was made for.
+ * An entry no longer belongs in the bucket of @walk if its timer was postponed. The same
+ * is true if its record has had 2^32 stamps since, and the entry matches another timer.
  */
 u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
 			   const struct hwtimer_walk *walk, u64 tick)
@@ -408,7 +410,7 @@ void hwtimer_hierarchy_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 	hierarchy->nonempty |= BIT(level);
 	if (is_loose(hierarchy, level, tick)) {
 		here->loose |= bit;
-		/* Up to one chunk of entries moves down in no time when it is due. */
+		/* A single chunk need not move down early: that takes no time. */
 		if (bucket->entries.head != bucket->entries.tail)
 			here->heavy |= bit;
 	}
@@ -514,7 +516,7 @@ void hwtimer_hierarchy_loosen(struct hwtimer_wheel *wheel, u32 nr, bool loose)
 	}
 }
 
-/* True of the bucket that the position is in and of those that come down ahead. */
+/* True of the position's bucket and of those that ahead_of() counts. */
 bool hwtimer_hierarchy_cascades(const struct hwtimer_wheel *wheel, u32 nr)
 {
 	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;

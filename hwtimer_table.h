@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The table of records holds the state of every timer of an instance, 32 bytes each, and
- * the ids that name the timers to user space. A record is found by its index in two
- * loads. The instance owns the table. The wheel reads deadlines and stamps in it.
+ * The table of records holds the state of every timer of an instance, in records of 32
+ * bytes. An id, which names a timer to user space, consists of a record's generation and
+ * index. Two loads find a record by its index. The instance owns the table. The wheel
+ * uses some of a record's fields.
  *
  * No function here takes a lock. Callers hold the lock of the instance, except for
  * hwtimer_table_alloc_block() and hwtimer_table_free_block().
@@ -21,8 +22,8 @@
 
 /**
  * enum hwtimer_record_state - what a record is in use for
- * @HWTIMER_FREE: nothing; or it is being delivered and its id is no longer valid, but the
- *	record must not be used again before the delivery has finished
+ * @HWTIMER_FREE: nothing; its id is not valid. If an event is being delivered, its record
+ *	may be free already, but is not handed out before the delivery has finished
  * @HWTIMER_PENDING: the timer is in the wheel
  * @HWTIMER_EXPIRED: the timer is in the queue of events
  * @HWTIMER_LEAVING: the event is being delivered; the record then becomes free, or
@@ -42,7 +43,6 @@ enum hwtimer_record_state {
 	HWTIMER_EXTENSION,
 };
 
-/* Flags of a record. */
 #define HWTIMER_RECORD_PERIODIC BIT(0)
 #define HWTIMER_RECORD_FIXED_DELAY BIT(1)
 /* The event that is queued or being delivered is the timer's last. */
@@ -63,7 +63,7 @@ enum hwtimer_record_state {
  * @count: in an extension: number of expirations left; 0: no limit
  * @state: enum hwtimer_record_state
  * @postponed: set by the wheel: the entry is filed under an earlier tick than @deadline
- * @align: used by the wheel: log2 of the number that the timer's tick is a multiple of
+ * @align: used by the wheel: the timer expires at a tick that is a multiple of 2^@align
  * @flags: HWTIMER_RECORD_*
  * @status: the last four fields as one number
  */
@@ -95,7 +95,6 @@ struct hwtimer_record {
 
 static_assert(sizeof(struct hwtimer_record) == 32);
 
-/* Records come in slots of 1,024. */
 #define HWTIMER_SLOT_SHIFT 10
 #define HWTIMER_SLOT_RECORDS 1024U
 
@@ -158,11 +157,11 @@ struct hwtimer_hand {
  * @maps: pointers to maps, a page for each HWTIMER_MAP_SLOTS slots; a set bit is a free
  *	record that can be used
  * @vacant: a bit for each slot; clear if the slot has no free record
- * @max_slots: number of slots that the limit of timers needs; a multiple of
- *	HWTIMER_SLOT_UNIT
+ * @max_slots: maximum of @nr_slots: what the limit of records needs, and a few for
+ *	@retired; a multiple of HWTIMER_SLOT_UNIT
  * @nr_slots: number of slots allocated; only grows, by multiples of HWTIMER_SLOT_UNIT
  * @lowest: no record with a lower index is free, except for those in @hand
- * @hand: the records to be handed out next; those free in it are not free in the maps
+ * @hand: the records to be handed out next; the maps do not show which of them are free
  * @used: number of records in use
  * @retired: number of free records that are not used again because their generations are
  *	spent, and HWTIMER_NO_RECORD
@@ -244,7 +243,7 @@ hwtimer_table_word(const struct hwtimer_table *table, u32 index)
 
 /*
  * Whether *@index, which may be anything, is the index of a record. If so, *@index does
- * not change. Where the processor wrongly guesses so, *@index stays within the table.
+ * not change. If the processor mispredicts the answer, *@index stays within the table.
  */
 static __always_inline bool hwtimer_table_has(const struct hwtimer_table *table,
 					      u32 *index)
@@ -269,7 +268,7 @@ hwtimer_table_prefetch(const struct hwtimer_table *table, u64 id)
 		prefetchw(hwtimer_table_record(table, index));
 }
 
-/* The same, and starts to fetch the word of the maps in which freeing it sets a bit. */
+/* The same, and also for the word of the maps that changes when the record is freed. */
 static __always_inline void
 hwtimer_table_prefetch_put(const struct hwtimer_table *table, u64 id)
 {
@@ -311,7 +310,7 @@ hwtimer_hand_take(struct hwtimer_hand *hand, u32 *index)
 	hand->free &= hand->free - 1;
 	*index = hand->base + bit;
 	record->generation++;
-	/* Usually one of the next calls takes that record. At worst no call does. */
+	/* Usually a later call takes that record. Otherwise the prefetch is in vain. */
 	prefetchw(record + HWTIMER_GET_AHEAD);
 	return record;
 }
@@ -361,8 +360,8 @@ static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
  * @index: index of a record
  *
  * Reads the maps, which are small enough to be cached. A free record may be fetched all
- * the same. The function has no branch, because the processor would guess it wrong as
- * often as right. Instead, it masks out one of two addresses.
+ * the same. A mask selects one of two addresses, because the processor would mispredict a
+ * branch as often as not.
  *
  * Return: whether the record is known to be free.
  */

@@ -6,24 +6,23 @@
  * Memory is slow. That is why this wheel differs from those in the literature and in user
  * space:
  *
- * - A bucket is a queue of 8-byte entries, not a list of timers. A walk fetches the
- *   records of the next chunk while it works on those of the current one.
- * - Ending a timer only changes the stamp in its record. The entry that stays in the
- *   bucket is dead, and to bury it is to remove it. The worker buries dead entries at
- *   their tick (hwtimer_wheel_advance()). It also skims: before it goes to sleep, it
- *   buries those that come next, up to the first chunk with a live entry
- *   (hwtimer_wheel_skim()). A compaction sweeps: it goes through all buckets
- *   (hwtimer_wheel_compact()).
+ * - A bucket is a queue of 8-byte entries in chunks of 30, not a list of timers. An entry
+ *   refers to a timer's record. A walk through a bucket fetches the records of the next
+ *   chunk while it works on those of the current one.
+ * - Ending a timer only changes the stamp in its record. Its entry stays in the bucket
+ *   with the old stamp: it is dead. To bury a dead entry is to remove it. The worker
+ *   buries dead entries at their tick (hwtimer_wheel_advance()). Before it goes to sleep,
+ *   it skims: it buries those at the front of the next bucket (hwtimer_wheel_skim()). A
+ *   compaction sweeps: it goes through all buckets (hwtimer_wheel_compact()).
  * - Moving a timer to a later time only writes the record. The entry moves on when its
  *   old tick comes.
  *
- * A timer with slack gets the first tick at or after its deadline that is a multiple of
- * a power of two: the largest power of which the slack is sure to contain a multiple. So
- * timers that can share a wake-up do share it, whenever they were scheduled and whatever
- * their slack is.
+ * A timer with slack expires at a multiple of a power of two ticks, the first one that is
+ * not before its deadline. The power is the largest that has a multiple within the slack
+ * wherever the deadline is. So timers with slack gather at few ticks.
  *
- * An append takes at most one chunk. hwtimer_wheel_reserve() tells how many chunks the
- * pool must hold so that it never runs dry.
+ * Appending an entry takes at most one chunk from the pool. hwtimer_wheel_reserve() tells
+ * how many chunks the pool must hold so that it never runs dry.
  */
 #include <linux/bitops.h>
 #include <linux/bits.h>
@@ -46,7 +45,6 @@ size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape)
 	       hwtimer_kind_memory(shape);
 }
 
-/* How many levels of buckets a wheel of this shape has. */
 unsigned int hwtimer_wheel_levels(const struct hwtimer_shape *shape)
 {
 	return hwtimer_kind_levels(shape);
@@ -167,9 +165,10 @@ u64 hwtimer_wheel_time_of(const struct hwtimer_wheel *wheel, u64 tick)
  * @wheel: the wheel
  * @slack: the slack, ns
  *
- * Return: log2 of a number of ticks, the largest power of two that is not above the
- * number of ticks at which the slack lets a timer expire. One of these ticks is always a
- * multiple of it.
+ * The slack lets a timer expire at any of n successive ticks. If 2^k is at most n, one of
+ * them is a multiple of 2^k.
+ *
+ * Return: the largest such k.
  */
 u8 hwtimer_wheel_align(const struct hwtimer_wheel *wheel, u64 slack)
 {
@@ -189,14 +188,14 @@ static __always_inline u64 record_tick(const struct hwtimer_wheel *wheel,
 	u64 tick = hwtimer_wheel_tick_of(wheel, record->deadline);
 	u64 mask;
 
-	/* A timer that never expires shares no wake-up. Its tick must not overflow. */
+	/* A timer that never expires shares no wake-up, and aligning it might overflow. */
 	if (likely(!record->align) || record->deadline > KTIME_MAX)
 		return tick;
 	mask = BIT_ULL(record->align) - 1;
 	return (tick + mask) & ~mask;
 }
 
-/* The walk without expirations that is in bucket @nr, or NULL. */
+/* The walk in bucket @nr that expires nothing, @ahead or @sweep; NULL: none. */
 static struct hwtimer_walk *walk_in(struct hwtimer_wheel *wheel, u32 nr)
 {
 	if (wheel->ahead.bucket == nr && wheel->ahead.active)
@@ -207,10 +206,9 @@ static struct hwtimer_walk *walk_in(struct hwtimer_wheel *wheel, u32 nr)
 }
 
 /*
- * A new entry for a bucket that is being walked goes to the end of the entries not
- * visited yet, so that older entries of its tick move down before it. A walk of what is
- * due may cut this walk short, so the bucket's earliest tick has to include the new
- * entry.
+ * A new entry for the bucket of @walk, which expires nothing, goes behind the entries not
+ * visited yet. So older entries of its tick move down before it. The walk of a due bucket
+ * may cut @walk short, so the bucket's earliest tick has to include the new entry.
  */
 static void walk_append(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 			struct hwtimer_entry entry, u64 tick)
@@ -225,8 +223,8 @@ static void walk_append(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 }
 
 /*
- * During a walk of a due bucket, new entries for it wait in the bucket itself. Otherwise
- * the walk might never end.
+ * While a due bucket is being walked, new entries for that bucket wait in the bucket
+ * itself. Otherwise the walk might never end.
  */
 static noinline void bucket_append_slowly(struct hwtimer_wheel *wheel, u32 nr,
 					  struct hwtimer_entry entry, u64 tick)
@@ -243,8 +241,8 @@ static noinline void bucket_append_slowly(struct hwtimer_wheel *wheel, u32 nr,
 }
 
 /*
- * Appends an entry of @tick to bucket @nr. Usually the last chunk has room. In a bucket
- * with a walk without expirations it has none, because the walk has taken all chunks.
+ * Appends an entry of @tick to bucket @nr. Usually the last chunk has room. If walk_in()
+ * would find a walk, the bucket has no chunk: the walk has taken them all.
  */
 static __always_inline void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
 					  struct hwtimer_entry entry, u64 tick)
@@ -318,8 +316,8 @@ void hwtimer_wheel_add(struct hwtimer_wheel *wheel,
  * @index: index of the record
  * @deadline: the new deadline, ns
  *
- * For a later deadline, the entry moves lazily, when its tick comes. For an earlier one,
- * a new entry is added, which takes at most one chunk from the pool.
+ * For a later deadline, the entry moves lazily, when its old tick comes. For an earlier
+ * one, a new entry is added, which takes at most one chunk from the pool.
  */
 void hwtimer_wheel_move(struct hwtimer_wheel *wheel,
 			struct hwtimer_record *record, u32 index, u64 deadline)
@@ -335,7 +333,7 @@ void hwtimer_wheel_move(struct hwtimer_wheel *wheel,
 	hwtimer_wheel_add(wheel, record, index);
 }
 
-/* Whether a walk or a rewind is under way that the next turn should go on with. */
+/* Whether the next turn has a walk or a rewind to go on with. */
 bool hwtimer_wheel_busy(const struct hwtimer_wheel *wheel)
 {
 	return wheel->walk.active || wheel->ahead.active ||
@@ -361,9 +359,9 @@ u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel)
 }
 
 /*
- * An entry is alive if its timer is still the one it was made for. The state is checked,
- * too, because of entries that have outlived 2^32 stamps of their record. A timer that
- * STOP is handing back counts as alive, because it stays if the copy fails.
+ * An entry is alive if its record still has the timer that the entry was made for. After
+ * 2^32 changes of the stamp, an old entry matches again, so the state is checked, too. A
+ * timer that STOP is handing back counts as alive, because it stays if the copy fails.
  */
 static bool entry_alive(const struct hwtimer_record *record,
 			struct hwtimer_entry entry)
@@ -383,7 +381,7 @@ static __always_inline void chunk_fetch(const struct hwtimer_wheel *wheel,
 					       chunk->entries[begin].index));
 }
 
-/* The same for records in use only. Entries of free records are marked dead. */
+/* Fetches no record that is known to be free, but marks its entry dead. */
 static __always_inline void chunk_sift(const struct hwtimer_wheel *wheel,
 				       struct hwtimer_chunk *chunk,
 				       unsigned int begin, unsigned int end)
@@ -400,9 +398,9 @@ static __always_inline void chunk_sift(const struct hwtimer_wheel *wheel,
 }
 
 /*
- * Prepares a walk of entries @begin to @end - 1. Most timeouts are cancelled, and their
- * records are free. Where that is so, it pays to find out without touching the records.
- * Where no timer is cancelled it does not pay.
+ * Prepares a walk of entries @begin to @end - 1. If most timers are cancelled, most of
+ * the records are free, and it pays to find that out without touching them. If none is
+ * cancelled, it does not pay.
  */
 static void chunk_look(const struct hwtimer_wheel *wheel,
 		       struct hwtimer_chunk *chunk, unsigned int begin,
@@ -414,7 +412,6 @@ static void chunk_look(const struct hwtimer_wheel *wheel,
 		chunk_fetch(wheel, chunk, begin, end);
 }
 
-/* Prepares a walk of the first chunk of @queue. */
 static void queue_look(const struct hwtimer_wheel *wheel,
 		       const struct hwtimer_queue *queue)
 {
@@ -528,7 +525,7 @@ static void bury(struct hwtimer_wheel *wheel, unsigned int count)
 
 /*
  * Visits one entry. If its timer expires, the index goes to *@due, which is advanced; the
- * caller subtracts it from wheel->entries.
+ * caller subtracts the entry from wheel->entries.
  */
 static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		       struct hwtimer_entry entry,
@@ -547,7 +544,7 @@ static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 	} else if (walk->floor) {
 		walk_file(wheel, walk, entry, record, walk->floor);
 	} else {
-		/* It is due, but this walk expires nothing. It waits in its bucket. */
+		/* This walk does not expire it, though it is due: it waits in its bucket. */
 		if (walk->cascades)
 			hwtimer_kind_loosen(wheel, walk->bucket, true);
 		walk_keep(wheel, walk, entry,
@@ -555,7 +552,7 @@ static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 	}
 }
 
-/* Visits the entries of the head chunk of @walk, drops it, and returns their number. */
+/* Visits the entries of @walk's head chunk, drops the chunk, returns their number. */
 static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
 			       struct hwtimer_walk *walk, u32 **due)
 {
@@ -599,7 +596,7 @@ static void due_begin(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 	walk_begin(wheel, walk, nr, tick);
 	walk->floor = tick;
 	walk->expires = hwtimer_kind_expires(wheel, nr, tick);
-	/* From now on, it is the earliest tick of entries that come during the walk. */
+	/* From now on, @earliest is that of the entries that come during the walk. */
 	wheel->buckets[nr].earliest = HWTIMER_TICK_NONE;
 }
 
@@ -645,7 +642,7 @@ static unsigned int advance_due(struct hwtimer_wheel *wheel,
 	return budget;
 }
 
-/* One step of a walk without expirations. Returns how much of the budget it took. */
+/* One step of @ahead or @sweep. Returns how much of the budget it took. */
 static unsigned int walk_step(struct hwtimer_wheel *wheel,
 			      struct hwtimer_walk *walk)
 {
@@ -674,7 +671,7 @@ static bool ahead_next(struct hwtimer_wheel *wheel)
 	return true;
 }
 
-/* When nothing is due: moves heavy buckets down before they are. */
+/* Moves heavy buckets down before they are due. Called when nothing is due. */
 static void advance_ahead(struct hwtimer_wheel *wheel, unsigned int budget)
 {
 	while (budget > HWTIMER_CHUNK_ENTRIES && ahead_next(wheel))
@@ -724,7 +721,7 @@ static void rewind_file_begin(struct hwtimer_wheel *wheel)
 	hwtimer_kind_restart(wheel, rewind->walk.tick);
 }
 
-/* Files entries anew, from the earlier tick on. */
+/* Files the entries anew, a slice per call. */
 static void rewind_file(struct hwtimer_wheel *wheel)
 {
 	struct hwtimer_rewind *rewind = &wheel->rewind;
@@ -745,8 +742,8 @@ static void rewind_file(struct hwtimer_wheel *wheel)
  * hwtimer_wheel_rewind_step - do one slice of a rewind
  * @wheel: the wheel; nothing happens if it is not being rewound
  *
- * Expires nothing. Besides the worker, each thread that adds timers during a rewind calls
- * this, in proportion to their number. Otherwise more timers might come than are filed.
+ * Expires nothing. The worker calls this. So does each thread that adds timers during a
+ * rewind, in proportion to their number: otherwise more might come than are filed.
  */
 void hwtimer_wheel_rewind_step(struct hwtimer_wheel *wheel)
 {
@@ -764,9 +761,10 @@ void hwtimer_wheel_rewind_step(struct hwtimer_wheel *wheel)
  * @now: the new time, ns
  *
  * All entries are filed anew. A hierarchical wheel can hold nothing before its position,
- * and nothing beyond the reach of its levels from there. And in a wheel of either kind, a
- * timer that was overdue is filed under a tick that now lies ahead.
- * hwtimer_wheel_advance() does the work in slices. Until it is done, nothing expires.
+ * and nothing beyond the reach of its levels from there. In a wheel of either kind, a
+ * timer that was overdue when scheduled is filed under a later tick than its own, which
+ * the clock may now take long to reach. hwtimer_wheel_advance() does the work in slices.
+ * Until all is filed, nothing expires.
  *
  * If the clock is set back during a rewind, that rewind is finished, and another one
  * follows. Beginning again halfway would take up more and more chunks.
@@ -816,10 +814,10 @@ unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
  * hwtimer_wheel_stride - how far a wheel may stand behind the clock
  * @wheel: the wheel
  *
- * A hierarchical wheel measures from its position. The further the position is behind the
- * clock, the higher a new timer is filed, from where it has to move down. A wheel that is
- * behind by one bucket of level 1, usually an eighth of the lowest level, seldom files a
- * timer too high. A hashed wheel may be behind by any distance.
+ * A hierarchical wheel measures from its position. If the position is far behind the
+ * clock, a new timer is filed on too high a level, and has to move down. That is rare if
+ * the distance is at most one bucket of level 1, usually an eighth of the lowest level. A
+ * hashed wheel may be behind by any distance.
  *
  * Return: the distance, ns; HWTIMER_TICK_NONE: any distance.
  */
@@ -835,8 +833,8 @@ u64 hwtimer_wheel_stride(const struct hwtimer_wheel *wheel)
  * @wheel: the wheel
  * @now: the time, ns
  *
- * Goes to where hwtimer_wheel_advance() would go if nothing is due and nothing is under
- * way, but stops one tick before the tick of @now. So a timer that is overdue when it is
+ * If nothing is due and nothing is under way, does what hwtimer_wheel_advance() would do,
+ * but stops one tick before the tick of @now. So a timer that is overdue when it is
  * scheduled can expire at the tick of @now and need not wait for the next one.
  *
  * Return: false if hwtimer_wheel_advance() has something to do first.
@@ -913,7 +911,7 @@ void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max)
 	}
 }
 
-/* Goes to the next bucket with entries; false: no bucket or no budget is left. */
+/* Begins a walk unless one is active; false: no bucket or no budget is left. */
 static bool sweep_seek(struct hwtimer_wheel *wheel, unsigned int *budget)
 {
 	if (wheel->sweep.active)
@@ -962,8 +960,8 @@ void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin)
 /*
  * The maximum number of chunks that @entries entries can take, whatever happens to them.
  * No chunk is without an entry. All chunks of a bucket are full except two: the last one
- * that a walk kept and the last one that has come since. Each walk may have begun another
- * chunk, and may have left one when it was cut.
+ * of the entries that a walk kept, and the last one of those that came later. Each walk
+ * may have begun one more chunk, and may have left one when it was cut.
  */
 static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
 {
@@ -974,7 +972,7 @@ static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
 					 partial * (u64)wheel->nr_buckets);
 }
 
-/* The minimum number of chunks of the wheel's pool that are in its buckets. */
+/* The minimum number of the pool's chunks that are in the wheel's buckets. */
 static u64 chunks_in_use(const struct hwtimer_wheel *wheel, u64 queued)
 {
 	u64 in_use = wheel->pool->chunks - wheel->pool->spares;
@@ -987,20 +985,19 @@ static u64 chunks_in_use(const struct hwtimer_wheel *wheel, u64 queued)
  * @wheel: the wheel
  * @outlook: what may happen to the timers, and to the queue of those that expire
  *
+ * To scatter entries means to move them to other buckets, at worst with a chunk for each.
  * A hierarchical wheel may have to scatter all of its entries, and so may a wheel that
- * rewinds. A hashed wheel may have to scatter the entries of @resting timers. Of its
- * other entries it has to scatter only the postponed ones. Moving many of those takes, in
- * each bucket, one chunk for each chunkful that came before the bucket was walked, one
- * for each chunkful that came during the walk, and a partly filled chunk for either.
- * What a walk keeps takes no more chunks than the walk has emptied, except for the chunk
- * that it is in. A wheel has three walks.
+ * rewinds or has resting timers. Any other wheel scatters only the postponed entries. If
+ * these are many, they take a chunk for each chunkful and, in each bucket, two partly
+ * filled chunks: one of entries that came before the bucket was walked, and one of
+ * entries that came during the walk. What a walk keeps takes at most one chunk more than
+ * the walk has emptied: the chunk that it is in. A wheel has three walks.
  *
  * A pool with enough chunks for all entries, however scattered, has enough for the queue,
- * too. A timer that expires takes a 60th of a chunk in the queue. In return, the other
- * entries may need at least a 30th of a chunk less from then on.
- * (The other entries never need more than that, because a full chunk keeps its entries
- * until all of it is walked.) The smaller number for a hashed wheel gives no such return,
- * so it includes the queue.
+ * too. A timer that expires takes a 60th of a chunk in the queue. In return, the maximum
+ * for the other entries falls by at least a 30th of a chunk. (They keep within that
+ * maximum, because a full chunk keeps its entries until all of it is walked.) The smaller
+ * number for a hashed wheel does not fall like that, so it includes the queue.
  */
 u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
 			  const struct hwtimer_outlook *outlook)

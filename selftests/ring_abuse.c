@@ -12,7 +12,7 @@
 /* What the program knows about a timer; arrays are indexed by user_data. */
 struct account {
 	__u64 id; /* 0: not known yet */
-	unsigned char ended; /* how often, in any way */
+	unsigned char ended; /* number of events and successful CANCELs */
 };
 
 /* What the program knows about a request in the submission ring. */
@@ -229,7 +229,7 @@ static void expect_books(struct __test_metadata *_metadata, struct books *books)
 	       stats.delivered - stats.completed, stats.delivered);
 }
 
-/* Expects that every timer ends once, in one of the ways. */
+/* Expects that every timer ends exactly once: by its event or by a CANCEL. */
 static void random_operations(struct __test_metadata *_metadata, int fd,
 			      struct hwtimer_ring *ring, __u32 submissions,
 			      __u32 completions)
@@ -251,7 +251,7 @@ static void random_operations(struct __test_metadata *_metadata, int fd,
 		random_step(&books);
 	while (ring->reaped != ring->tail && now_ns() < end)
 		take_results(&books);
-	/* An event that is delivered twice would come now. */
+	/* If an event is delivered twice, the second one comes now. */
 	sleep_ns(20 * MS);
 	read_events(&books);
 	take_events(&books, UINT_MAX);
@@ -290,7 +290,7 @@ static void open_with_short_tick(struct __test_metadata *_metadata, int fd,
 		     });
 }
 
-/* Lets some time pass without giving up the processor. */
+/* Waits without giving up the processor. */
 static void spin_ns(__u64 ns)
 {
 	__u64 end = now_ns() + ns;
@@ -304,7 +304,7 @@ static void spin_ns(__u64 ns)
 
 /*
  * The worker goes idle after some polls in vain. Requests that are published at about
- * that time are handled all the same. No timer expires that would wake the worker.
+ * that time are handled all the same, although no timer is pending to wake the worker.
  */
 TEST_F(rings, request_while_the_worker_dozes_off)
 {
@@ -312,7 +312,7 @@ TEST_F(rings, request_while_the_worker_dozes_off)
 	struct hwtimer_ring *ring = &self->ring;
 
 	open_with_short_tick(_metadata, self->fd, ring);
-	/* The wheel has started, so that no memory has to be allocated for it. */
+	/* Starts the wheel, so that no later request has to allocate memory for it. */
 	ASSERT_EQ(-ENOENT, ring_reschedule(_metadata, ring, 1, 0));
 	for (unsigned int i = 0; i < rounds; i++) {
 		__u64 end, result;
@@ -455,7 +455,7 @@ struct vandal {
 	bool stop;
 };
 
-/* Mostly writes a plausible request, so that the kernel does not refuse it at once. */
+/* Writes a request, mostly so plausible that the kernel does not refuse it at once. */
 static void forge_request(struct vandal *vandal)
 {
 	struct hwtimer_ring *ring = vandal->ring;
@@ -482,7 +482,7 @@ static void forge_numbers(struct vandal *vandal)
 	struct hwtimer_stats stats = stats_of(vandal->ring->fd);
 	unsigned int *seed = &vandal->seed;
 
-	/* Near the kernel's own numbers, whatever the ring holds now. */
+	/* Near the kernel's own head and tail, which the ring may no longer show. */
 	hwtimer_ring_store(&shared->submission_tail,
 			   stats.submitted +
 				   next_random(seed) %
@@ -504,7 +504,7 @@ static void scribble(struct vandal *vandal, size_t first, size_t count)
 				 __ATOMIC_RELAXED);
 }
 
-/* Writes garbage to all words, more often to the first ones; then something plausible. */
+/* Writes garbage, mostly to the header, at times to all words; then plausible data. */
 static void *write_garbage(void *arg)
 {
 	struct vandal *vandal = arg;
@@ -543,7 +543,7 @@ static void *kick_all_the_time(void *arg)
 	return NULL;
 }
 
-/* Uses a neighbour's rings: its timers come once each, and not early. */
+/* Uses the rings of another instance: each timer comes once, and not early. */
 static unsigned int live_beside(struct __test_metadata *_metadata,
 				struct hwtimer_ring *ring, __u64 until)
 {
@@ -594,7 +594,7 @@ TEST_F(rings, garbage_harms_nobody)
 	vandals[1] = vandals[0];
 	start_threads(&threads[0], 1, write_garbage, &vandals[0], 0);
 	start_threads(&threads[1], 1, kick_all_the_time, &vandals[1], 0);
-	/* Until the vandals and the neighbour have all done something. */
+	/* Until timers of both instances have expired. */
 	do {
 		rounds += live_beside(_metadata, &neighbour,
 				      now_ns() + GARBAGE_TIME);
@@ -688,7 +688,7 @@ TEST(closed_with_requests_under_way)
 
 		ASSERT_LE(0, fd);
 		ring_open(_metadata, &ring, fd, 512, 16);
-		/* The worker is awake, and must allocate memory. */
+		/* The worker polls from now on; the requests need memory for the wheel. */
 		ASSERT_EQ(0, ring_kick(fd));
 		for (unsigned int j = 0; j < 512; j++)
 			ring_fill(_metadata, &ring,

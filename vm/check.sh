@@ -12,15 +12,15 @@
 #
 # --all (make check-all) is for releases: every kernel runs all selftests that it can, and
 # KUnit does all of its random operations under the sanitizers, too. Otherwise each test
-# runs only where it is quick or may find most, as the table in selftests/run.sh says.
+# runs only where it is quick or finds most bugs, as the table in selftests/run.sh says.
 #
-# Builds come first. Then the steps run at the same time, one more of them than there are
+# Builds come first. Then the steps run in parallel, one more of them than the machine has
 # processors, as most steps wait for clocks. A step's output is shown when the step ends;
-# meanwhile it is in build/check/STEP-WHERE.log.
+# meanwhile it is in build/check/STEP-WHERE.log, where WHERE is mostly a kernel.
 #
 # Each step prints TAP, or output that this script turns into counts. A step that fails in
-# another way, or that tests nothing, counts as one failure. No failure can get lost: the
-# last line counts them all.
+# another way, or that tests nothing, counts as one failure. The last line counts all
+# failures.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -30,8 +30,8 @@ DEBUG_KERNEL="debug-6.12"
 RACES_KERNEL="kcsan-6.12"
 
 # KCSAN watches one access in 200, not one in 4,000: only the module's accesses are
-# instrumented, and they are few. It watches each for 200 us, as an emulated processor may
-# not run for a while.
+# instrumented, and they are few. It watches each for 200 us, because the other processor
+# is emulated, too, and may pause for a while.
 RACES_ARGUMENTS="kcsan.skip_watch=200 kcsan.udelay_task=200 kcsan.report_once_in_ms=0"
 UML_KERNEL="uml-7.3"
 
@@ -81,7 +81,7 @@ main()
 		       ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
 	cd "$REPO_DIR"
 	need_packages make python3
-	# as_root may ask for a password: let it ask now.
+	# as_root may ask for a password now, but not in the middle of the run.
 	[ $# -gt 0 ] || as_root true
 	mkdir -p "$RESULTS"
 	on_exit end_steps
@@ -151,7 +151,8 @@ step_packages()
 	queue packages stock-6.12 tap "$VM_DIR/packages.sh"
 }
 
-# UML does all random operations in seconds. The debug kernel does one in KUNIT_SCALE.
+# UML does all of KUnit's random operations in seconds, the debug kernel one in
+# KUNIT_SCALE.
 step_kunit()
 {
 	kunit_on "$DEBUG_KERNEL" kunit_scale="$KUNIT_SCALE"
@@ -187,8 +188,8 @@ step_selftests()
 	done
 }
 
-# Runs the programs with several threads on a kernel that reports data races. A report of
-# KCSAN counts as trouble of the kernel, as any other report does.
+# Runs the programs with several threads on a kernel that reports data races. vm/run.sh
+# fails at such a report, as at any other report of the kernel.
 step_races()
 {
 	prepare make --no-print-directory -j"$JOBS" selftest-programs
@@ -253,8 +254,7 @@ step_examples()
 	queue examples "$kernel" tap examples_on "$kernel"
 }
 
-# Redis comes with its libraries and the loader, each at the path where the others expect
-# it.
+# Redis needs its libraries and the loader, each file at its path in the package.
 examples_on()
 {
 	local kernel=$1 file root files=()
@@ -272,8 +272,8 @@ examples_on()
 		"${files[@]}" -- sh check.sh
 }
 
-# Checks only that each system delivers every timer exactly once and none early. How long
-# they take is no reason to fail.
+# Checks only that each system delivers every timer exactly once and none early. No system
+# fails by being slow.
 step_bench()
 {
 	prepare make --no-print-directory bench-programs
@@ -312,7 +312,7 @@ program_step()
 }
 
 # prepare COMMAND...: build what a step needs, as the step may run alone. Each COMMAND
-# runs once, however many steps need it. If it fails, that counts as a failure, as the step
+# runs once, however many steps need it. One that fails counts as a failure, as the step
 # would test an older build.
 declare -A PREPARED=()
 prepare()

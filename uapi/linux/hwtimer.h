@@ -3,16 +3,15 @@
  * The contract between /dev/hwtimer and user space.
  *
  * Each open("/dev/hwtimer") creates an instance: a timing wheel with its own
- * timers, events, limits and statistics. The instance lives until the last
- * descriptor of that open (dup, fork, SCM_RIGHTS) is closed and the last mapping
- * of its rings is removed; everything it holds is freed with it. An id is valid
- * only in the instance that gave it.
+ * timers, events, limits and statistics. A kernel thread, the worker, turns the
+ * wheel. The instance lives until the last descriptor of that open (dup, fork,
+ * SCM_RIGHTS) is closed and the last mapping of its rings is removed; everything it
+ * holds is freed with it. A timer's id is valid only in its instance.
  *
  * An instance stays in the time namespace of the process that opened it: its
  * clock reads what clock_gettime() returns there. A descriptor that is passed to
- * another time namespace keeps that clock, so all deadlines given and returned
- * through it are times of the opener's namespace. CLOCK_REALTIME is the same in
- * all namespaces.
+ * another time namespace keeps that clock, so all its deadlines are times of the
+ * opener's namespace. CLOCK_REALTIME is the same in all namespaces.
  *
  * Times are nanoseconds. Every structure has the same layout for 32- and
  * 64-bit programs; pointers travel as __u64. The kernel refuses unknown flags and
@@ -20,15 +19,14 @@
  *
  * Structures that may grow start with their own size. The kernel fills a shorter
  * structure (of an older program) as far as it reaches. It accepts a longer one
- * (of a newer program) if the part that it does not know is zero, and otherwise
- * refuses it with E2BIG. A structure longer than a page is always refused with
- * E2BIG.
+ * (of a newer program), up to a page, if the part that it does not know is zero,
+ * and otherwise refuses it with E2BIG.
  *
  * An ioctl returns 0 or a count, or -1 with errno. Errors of any ioctl: EFAULT (an
  * address cannot be read or written), ENOTTY (an unknown command). A call that
- * needs memory fails with ENOMEM when a memory cgroup is at its limit. It also fails
- * before the machine runs out of memory, so that some is left for other programs.
- * No process is killed to get memory for timers.
+ * needs memory fails with ENOMEM when a memory cgroup is at its limit, and before
+ * the machine runs out of memory for others. No process is killed to get memory for
+ * timers.
  *
  * Errors of open(): ENFILE (the limit of instances, the module's parameter
  * max_instances, is reached), ENOMEM.
@@ -173,10 +171,10 @@ struct hwtimer_info {
  *	rounded up to a power of two; 0: no such ring
  *
  * SETUP is possible until the wheel starts or mmap() creates the rings, whichever is
- * first. Until then SETUP may be repeated; each call replaces all settings. The first
- * SCHEDULE or RESCHEDULE starts the wheel. One that fails starts it, too, unless its
- * arguments are refused (EINVAL, ERANGE, EDOM) or there is no memory for the wheel
- * (ENOMEM). INFO returns the resulting settings, with rounded numbers and defaults.
+ * first. Until then SETUP may be repeated; each call replaces all settings. The wheel
+ * starts at the first SCHEDULE or RESCHEDULE with valid arguments (no EINVAL, ERANGE,
+ * EDOM) that finds memory for the wheel (no ENOMEM), even if the call then fails. INFO
+ * returns the resulting settings, with rounded numbers and defaults.
  *
  * Errors: EINVAL (a value out of range or unknown, or
  * HWTIMER_REPORT_CLOCK_SET without CLOCK_REALTIME), E2BIG, ESHUTDOWN (stopped),
@@ -233,28 +231,28 @@ enum hwtimer_op {
 
 /**
  * struct hwtimer_request - one timer operation
- * @op: enum hwtimer_op in a SUBMIT; in the ioctl for one operation, 0 or that
- *	operation
+ * @op: in a SUBMIT or a ring: enum hwtimer_op. In the ioctl of one operation: 0 or
+ *	that operation
  * @flags: HWTIMER_ABSOLUTE, HWTIMER_DISCARD, HWTIMER_FIXED_DELAY
  * @id: SCHEDULE: out, the new timer's id, never 0 (in: must be 0);
  *	CANCEL, RESCHEDULE: in, the timer's id
  * @time: SCHEDULE, RESCHEDULE: ns, as a signed number. Without HWTIMER_ABSOLUTE it
- *	is a delay from now. A negative delay means now, but HWTIMER_NEVER, the
- *	number -1, is refused: a program whose computed delay may be negative
- *	should use 0 instead, or ask for a deadline. A sum beyond the clock's
- *	range becomes HWTIMER_NEVER. With HWTIMER_ABSOLUTE @time is a deadline: a
- *	negative deadline becomes 0, except HWTIMER_NEVER, which never expires. A
- *	timer that is already due, by delay or deadline, expires when the next
- *	tick begins, up to one tick later. CANCEL: must be 0
+ *	is a delay from now. A negative delay means now, except HWTIMER_NEVER, the
+ *	number -1, which is refused. So a program whose computed delay may be
+ *	negative should use 0 instead, or a deadline. If the delay ends beyond the
+ *	clock's range, the deadline is HWTIMER_NEVER. With HWTIMER_ABSOLUTE @time
+ *	is a deadline: a negative one becomes 0, except HWTIMER_NEVER, which never
+ *	expires. A timer that is already due, by delay or deadline, expires when
+ *	the next tick begins. CANCEL: must be 0
  * @interval: SCHEDULE: ns from one deadline of a periodic timer to the next, from
  *	one tick to 9,223,372,036,854,775,807; 0: the timer expires once. CANCEL,
  *	RESCHEDULE: must be 0
  * @slack: SCHEDULE: ns by which the timer may be late in addition to the tick, so
  *	that it can share a wake-up with other timers. At most @time, whether
  *	that is a delay or a deadline; a negative @time counts as 0. @time and
- *	@slack together must not exceed 9,223,372,036,854,775,807. If @time is
- *	HWTIMER_NEVER, @slack may be up to that number. In a periodic timer, at
- *	most @interval. CANCEL, RESCHEDULE: must be 0
+ *	@slack together must not exceed 9,223,372,036,854,775,807, but if @time is
+ *	HWTIMER_NEVER, @slack alone may reach that number. For a periodic timer,
+ *	@slack must not exceed @interval. CANCEL, RESCHEDULE: must be 0
  * @user_data: SCHEDULE: returned in the event. CANCEL, RESCHEDULE: must be 0
  * @count: SCHEDULE: number of expirations after which a periodic timer ends; 0: it
  *	does not end. Must be 0 without an interval. CANCEL, RESCHEDULE: must be 0
@@ -272,16 +270,17 @@ enum hwtimer_op {
  * A periodic timer has one event at a time. At its deadline the event is queued,
  * and the timer rests until read() takes the event. The event then reports all
  * expirations due by that moment, and the timer becomes pending again for the
- * first deadline after it. So a slow reader costs nothing and loses nothing, and
- * the phase never drifts. With HWTIMER_FIXED_DELAY each event is one expiration,
- * and the next deadline is @interval after the read() that took the event.
+ * first deadline after that moment. So a slow reader costs nothing and loses
+ * nothing, and the phase never drifts. With HWTIMER_FIXED_DELAY each event is one
+ * expiration, and the next deadline is @interval after the read() that took it.
  *
  * Errors of CANCEL: EINVAL, ENOENT (the timer never existed, was cancelled or was
- * handed back, or its event was delivered or is being read), EALREADY (the timer has
- * expired and its event waits to be read; with HWTIMER_DISCARD that event is dropped
- * and the call succeeds). After success no event comes. CANCEL works in a stopped
- * instance, too. EALREADY also ends a periodic timer: its event that waits, or is
- * being read, is the last one, and reports no expiration after the CANCEL.
+ * handed back, its last event was delivered, or the event of a timer without an
+ * interval is being read), EALREADY (the timer's event waits to be read, or the event of a periodic
+ * timer is being read; with HWTIMER_DISCARD an event that waits is dropped and the
+ * call succeeds). After success no event comes. CANCEL works in a stopped instance,
+ * too. EALREADY also ends a periodic timer: the event that waits, or is being read,
+ * is the last one, and reports no expiration after the CANCEL.
  *
  * Errors of RESCHEDULE: EINVAL (as SCHEDULE), ENOENT, EALREADY, ENOMEM, ESHUTDOWN.
  * The id, user_data, slack, interval and count stay; later deadlines of a periodic
@@ -310,8 +309,8 @@ struct hwtimer_request {
  * Returns the number of entries that were done. The kernel does the entries in
  * order and writes a @result to each. A refused entry counts as done and does not
  * stop the entries after it. The call ends early at a signal or at an address that
- * faults. If the id of a SCHEDULE cannot be written back, the timer is undone and
- * the entry is not counted, unless the event has already been delivered, by another
+ * faults. If the id of a SCHEDULE cannot be written back, the entry is not counted.
+ * Its timer is undone, unless the event has already been delivered, by another
  * thread's read() or into the completion ring, or another thread's STOP has handed
  * the timer back. A CANCEL or RESCHEDULE whose result cannot be written back stands.
  *
@@ -549,12 +548,12 @@ struct hwtimer_stats {
  * @size: in: sizeof(struct hwtimer_notify)
  * @flags: must be 0
  * @events: number of waiting events at which poll() is ready and a blocking read()
- *	returns; both also happen when events alone reach the limit of timers; 0
- *	and 1: at the first event
- * @eventfd: descriptor of an eventfd to which 1 is added whenever poll() would wake
- *	up: when events came, or moved into the completion ring, and poll() is
- *	ready; at a report of HWTIMER_REPORT_CLOCK_SET; at POLLHUP; and by this
- *	call if poll() is ready already; -1: none
+ *	returns; both also happen when the events, discarded ones included, reach
+ *	the limit of timers; 0 and 1: at the first event
+ * @eventfd: descriptor of an eventfd; -1: none. 1 is added to it whenever a waiting
+ *	poll() would return: if poll() is ready after events came or moved into
+ *	the completion ring; at a report of HWTIMER_REPORT_CLOCK_SET; at POLLHUP;
+ *	and by this call if poll() is ready already
  * @delay: ns after the first event at which poll() is ready, however few events
  *	wait; measured by CLOCK_MONOTONIC, whatever the instance's clock.
  *	HWTIMER_NEVER: poll() waits for @events, however long. Otherwise at most
@@ -590,9 +589,9 @@ struct hwtimer_notify {
  *	the next event
  *
  * read() fills the buffer with as many whole events as fit, and returns the number of
- * bytes. It blocks until there is an event, unless O_NONBLOCK is set. 0 means that
- * the instance is stopped and drained: all its events have been read. Only events
- * that arrived in the buffer are consumed.
+ * bytes. Without O_NONBLOCK it blocks until events wait (see HWTIMER_IOC_NOTIFY).
+ * It returns 0 once the instance is stopped and drained: all its events have been
+ * read. Only events that arrived in the buffer are consumed.
  *
  * Events come in the order of the ticks at which they expired, and within a tick in
  * the order in which their timers were scheduled. Three kinds of timers have no set
@@ -649,9 +648,9 @@ struct hwtimer_event {
  * them. Programs use the rings through <hwtimer_ring.h>, which has the barriers.
  * The rest of this text is for programs that cannot use that header.
  *
- * Heads and tails count up for ever, modulo 2^32. Number n uses the slot n modulo
- * the number of slots. Each ring may be used by one thread of the program at a
- * time.
+ * Heads and tails count up for ever, modulo 2^32. Request or event n uses slot n
+ * modulo the number of slots. Each ring may be used by one thread of the program at
+ * a time.
  *
  * Submission: the program fills slots from its tail on. It must not reuse the slot
  * of a request that the kernel has not done, or whose result it still wants. It then
@@ -659,14 +658,13 @@ struct hwtimer_event {
  * what HWTIMER_IOC_SUBMIT would do, stores the results, and then stores
  * @submission_head (release). Result n belongs to request n: the id of a new timer,
  * 0 for another success, or a negative errno (see struct hwtimer_bulk). A delay
- * counts from the moment when the kernel does the request, not from when the program
- * submitted it.
+ * counts from when the kernel does the request, not from when the program submits it.
  *
  * Completion: while the ring has room, events go into the ring, and count as
  * delivered then, as if read() had taken them. Other events wait in the kernel,
- * where read() finds them, and move into the ring as soon as it has room. The
- * program takes events from @completion_head to @completion_tail (acquire), and
- * then stores the new @completion_head (release).
+ * where read() finds them, and move into the ring when the worker or a KICK finds
+ * room. The program takes events from @completion_head to @completion_tail
+ * (acquire), and then stores the new @completion_head (release).
  *
  * While the program is busy, the worker polls the rings once in 1 ms, and whenever
  * timers are due. When it has found nothing for some ms, it sets
