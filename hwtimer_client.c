@@ -36,7 +36,6 @@
 #include "hwtimer_instance.h"
 #include "hwtimer_request.h"
 #include "hwtimer_stats.h"
-#include "hwtimer_turn.h"
 
 /* Maximum number of callbacks per slice */
 #define HWTIMER_CLIENT_SLICE 32

@@ -11,14 +11,11 @@
 #ifndef HWTIMER_HARVEST_H
 #define HWTIMER_HARVEST_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 
-#include <uapi/linux/hwtimer.h>
-
-#include "hwtimer_chunk.h"
-#include "hwtimer_wheel.h"
-
 struct hwtimer_instance;
+struct hwtimer_unprocessed;
 
 /**
  * struct hwtimer_leaving - the batch of timers that is being delivered or handed back

@@ -46,13 +46,11 @@ bool hwtimer_notice_readable(const struct hwtimer_instance *instance)
 	return notice_due(instance, READ_ONCE(instance->stats.ready));
 }
 
-/**
- * hwtimer_notice_ready - check whether readers or consumers of the ring have to be told
- * @instance: the instance; no lock is needed
- *
- * Return: as hwtimer_notice_readable(), but unread events in the ring count, too.
+/*
+ * Whether readers, or a consumer of the completion ring, have to be told: as
+ * hwtimer_notice_readable(), but the events in the ring count, too.
  */
-bool hwtimer_notice_ready(const struct hwtimer_instance *instance)
+static bool notice_ready(const struct hwtimer_instance *instance)
 {
 	return notice_due(instance,
 			  READ_ONCE(instance->stats.ready) +
@@ -72,7 +70,7 @@ __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
 {
 	bool drained = hwtimer_instance_drained(instance);
 	bool ready = drained ? hwtimer_completion_unread(instance) > 0 :
-			       hwtimer_notice_ready(instance);
+			       notice_ready(instance);
 
 	lockdep_assert_held(&instance->lock);
 	ready |= READ_ONCE(instance->notice.clock_set);
@@ -156,7 +154,7 @@ bool hwtimer_notice_queued(struct hwtimer_instance *instance)
 	if (instance->notice.first == HWTIMER_TICK_NONE)
 		instance->notice.first = ktime_get_ns();
 	notice_delay(instance);
-	return hwtimer_notice_ready(instance);
+	return notice_ready(instance);
 }
 
 /**
@@ -202,7 +200,7 @@ void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
 	WRITE_ONCE(notice->overdue, false);
 	if (instance->stats.ready || hwtimer_completion_unread(instance))
 		notice_delay(instance);
-	ready = hwtimer_notice_ready(instance);
+	ready = notice_ready(instance);
 	spin_unlock(&instance->lock);
 
 	if (ready)
@@ -321,7 +319,7 @@ void hwtimer_notice_chores(struct hwtimer_instance *instance)
 	hwtimer_notice_taken(instance);
 	if (notice->due <= now) {
 		/* If enough events waited before, readers were told already. */
-		tell |= !hwtimer_notice_ready(instance);
+		tell |= !notice_ready(instance);
 		notice->due = HWTIMER_TICK_NONE;
 		WRITE_ONCE(notice->overdue, true);
 	} else if (notice->due != HWTIMER_TICK_NONE && !instance->stopped) {

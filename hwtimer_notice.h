@@ -74,7 +74,6 @@ void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
 			u64 delay, struct eventfd_ctx *eventfd);
 
 bool hwtimer_notice_readable(const struct hwtimer_instance *instance);
-bool hwtimer_notice_ready(const struct hwtimer_instance *instance);
 __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance);
 int hwtimer_notice_wait(struct hwtimer_instance *instance);
 void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask);

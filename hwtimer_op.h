@@ -75,19 +75,6 @@ int hwtimer_op_reschedule_traced(struct hwtimer_instance *instance, u64 id,
 				 struct hwtimer_moment *moment);
 
 /**
- * hwtimer_op_traced - whether a tracepoint of an operation is enabled
- *
- * Return: whether the caller has to use the traced versions of the operations. Any
- * context.
- */
-static inline bool hwtimer_op_traced(void)
-{
-	return trace_hwtimer_schedule_enabled() ||
-	       trace_hwtimer_cancel_enabled() ||
-	       trace_hwtimer_reschedule_enabled();
-}
-
-/**
  * hwtimer_op_no_time - whether a time must be refused
  * @time: delay or deadline, as in struct hwtimer_request
  * @flags: HWTIMER_ABSOLUTE or not; other flags are ignored

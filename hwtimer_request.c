@@ -231,6 +231,13 @@ static noinline void requests_run_traced(struct hwtimer_instance *instance,
 	}
 }
 
+static bool requests_traced(void)
+{
+	return trace_hwtimer_schedule_enabled() ||
+	       trace_hwtimer_cancel_enabled() ||
+	       trace_hwtimer_reschedule_enabled();
+}
+
 /*
  * Does the requests whose result is 0, and then the steps that they owe, @most at most,
  * see hwtimer_op_end(). Called with the instance's lock held; releases it.
@@ -243,7 +250,7 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 	u64 ready = instance->stats.ready;
 
 	hwtimer_op_begin(instance, &moment);
-	if (hwtimer_op_traced())
+	if (requests_traced())
 		requests_run_traced(instance, requests, count, &moment);
 	else
 		requests_run_all(instance, requests, count, &moment);

@@ -23,8 +23,6 @@
 
 #include <uapi/linux/hwtimer.h>
 
-struct vm_area_struct;
-
 /**
  * struct hwtimer_ring - the kernel's end of a pair of rings
  * @shared: the beginning of the shared memory

@@ -8,7 +8,6 @@
 #ifndef HWTIMER_SETTINGS_H
 #define HWTIMER_SETTINGS_H
 
-#include <linux/bits.h>
 #include <linux/time64.h>
 #include <linux/types.h>
 

@@ -7,7 +7,9 @@
 #ifndef HWTIMER_TURN_H
 #define HWTIMER_TURN_H
 
-#include "hwtimer_worker.h"
+#include <linux/types.h>
+
+struct hwtimer_alarm;
 
 void hwtimer_turn(struct hwtimer_alarm *alarm, u32 *due);
 void hwtimer_turn_chores(struct hwtimer_alarm *alarm, u32 *due);

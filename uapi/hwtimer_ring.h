@@ -310,7 +310,10 @@ hwtimer_ring_next_event(struct hwtimer_ring *ring)
 static inline int hwtimer_ring_consume(struct hwtimer_ring *ring)
 {
 	hwtimer_ring_store(&ring->shared->completion_head, ring->head);
-	/* Pairs with the smp_mb() in the kernel's hwtimer_completion_publish(). */
+	/*
+	 * Pairs with the smp_mb() in the kernel's hwtimer_completion_publish() and
+	 * hwtimer_exchange_stop_polling().
+	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!hwtimer_ring_load(&ring->shared->waiting))
 		return 0;

@@ -96,7 +96,7 @@ void harness_reserve(struct harness *harness, u32 timers)
 	harness->chunks_peak = max(harness->chunks_peak, harness->pool.chunks);
 }
 
-/* instance_next() */
+/* wakeup_next() */
 static u64 next_turn(const struct harness *harness)
 {
 	if (!harness->pending && !hwtimer_wheel_busy(&harness->wheel))
@@ -207,7 +207,7 @@ bool harness_compact(struct harness *harness)
 	return harness->wheel.sweeping;
 }
 
-/* instance_expire() */
+/* turn_expire() */
 static void expire(struct harness *harness, u32 index)
 {
 	struct hwtimer_record *record =
