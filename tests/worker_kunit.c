@@ -215,7 +215,7 @@ static void a_forgotten_alarm_is_not_served(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, job->turns + job->chores, 0);
 }
 
-/* A job that was detached is not served, whoever kicks it. */
+/* The worker does not serve a job that was detached, even if it is kicked. */
 static void a_detached_job_is_not_served(struct kunit *test)
 {
 	struct worker_test *priv = test->priv;
