@@ -36,16 +36,23 @@ demo: demo-programs ## a million timers in a VM with Debian's kernel
 demo-host: demo-programs ## the same program on this machine's own module
 	@[ -c /dev/hwtimer ] || { \
 		echo "/dev/hwtimer does not exist: load the module first," \
-		     "with 'make && sudo insmod build/$(KVER)/hwtimer.ko'" \
+		     "with 'make && sudo insmod build/$$(uname -r)/hwtimer.ko'" \
 		     "or 'sudo make install && sudo modprobe hwtimer'" >&2; \
 		exit 1; }
 	@build/demo/hwtimer-demo
 
+# More programs for the machine of `make vm`: it has no C library, so link them -static
+FILES ?=
+
 .PHONY: vm
-vm: demo-programs ## a shell in a VM with the module loaded
+vm: demo-programs | compiler ## a shell in a VM with the module loaded (FILES="program ...")
 	@vm/build.sh $(KERNEL) >/dev/null
-	@vm/run.sh $(GUEST_DEMO) --interactive -- sh -c \
-		'insmod hwtimer.ko; echo "/dev/hwtimer is ready; exit ends the VM"; sh; exit 0'
+	@$(MAKE) --silent -C tool OUT=$(CURDIR)/build/tool-static LDFLAGS=-static
+	@vm/run.sh $(GUEST_DEMO) \
+		--file build/tool-static/hwtimerctl=/hwtimer/hwtimerctl \
+		$(foreach file,$(FILES),--file '$(file)=/hwtimer/$(notdir $(file))') \
+		--interactive -- sh -c \
+		'insmod hwtimer.ko; echo "/dev/hwtimer is ready; exit ends the VM"; ls; sh; exit 0'
 
 # Options of bench/bench.sh: --quick, --no-netty, --reps 3 ...
 BENCH ?=
@@ -67,7 +74,7 @@ bench-wheel: bench-programs ## compare the kinds of wheel, on this machine
 	@build/bench/hwtimer-wheel-bench --slack
 
 .PHONY: check
-check: ## builds, lint, KUnit, selftests, demo: each where it is quick
+check: ## all tests, each where it is quick or finds most
 	@vm/check.sh
 
 .PHONY: check-all
@@ -83,7 +90,7 @@ check-races: ## tests with several threads, on a kernel that reports data races
 	@vm/check.sh races
 
 .PHONY: lint
-lint: ## sparse, checkpatch, clang-format, compiler warnings
+lint: ## sparse, checkpatch, clang-format, compiler warnings, layers
 	@vm/check.sh lint
 
 .PHONY: interface

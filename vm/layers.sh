@@ -9,7 +9,8 @@
 # NAME is a kernel as in vm/build.sh; the module is built for it if it has to be. The symbols
 # are those that nm finds in the built objects, so what the compiler has inlined does not
 # count. A reader who follows a call downwards never has to come back up: that is what the
-# order is for. The drawing of the layers is in hwtimer.h.
+# order is for. Documentation/how-it-works.md has the drawing of
+# the layers.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"

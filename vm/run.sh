@@ -114,6 +114,8 @@ parse_arguments()
 	done
 	[ -n "$KERNEL" ] || die "vm/run.sh: --kernel is missing"
 	[ "${#COMMAND[@]}" -gt 0 ] || die "vm/run.sh: the command is missing"
+	[ "$INTERACTIVE" = 0 ] || [ -t 0 ] ||
+		die "vm/run.sh: --interactive (make vm) needs a terminal for its standard input"
 }
 
 kind_of_machine()
