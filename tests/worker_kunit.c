@@ -258,6 +258,23 @@ static void wakeups_are_counted_by_job(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&priv->fence.job), 1);
 }
 
+/* The worker does not sleep between two alarms that are due: that is one wake-up. */
+static void two_alarms_are_one_wakeup(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct test_job *job = &priv->job;
+
+	keep_busy(test);
+	hwtimer_worker_kick(&job->job.turns, 0);
+	hwtimer_worker_kick(&job->job.chores, 0);
+	complete(&priv->busy.released);
+	KUNIT_ASSERT_TRUE(test, is_served(job));
+	KUNIT_ASSERT_TRUE(test, is_served(job));
+	KUNIT_EXPECT_EQ(test, job->turns, 1);
+	KUNIT_EXPECT_EQ(test, job->chores, 1);
+	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&job->job), 1);
+}
+
 static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(an_alarm_is_served_by_its_function),
 	KUNIT_CASE(the_earliest_kick_counts),
@@ -267,6 +284,7 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(a_detached_job_is_not_served),
 	KUNIT_CASE(detach_waits_for_a_slice),
 	KUNIT_CASE(wakeups_are_counted_by_job),
+	KUNIT_CASE(two_alarms_are_one_wakeup),
 	{}
 };
 
