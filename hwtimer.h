@@ -62,6 +62,7 @@
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include <uapi/linux/hwtimer.h>
 
@@ -117,8 +118,9 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @leaving: the timers that are being delivered or handed back; protected by @harvest
  * @readers: wait queue of read() and poll(); has its own lock
  * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
- * @serving: number of jobs, @job and exchange.errand, that a worker may still serve; the
- *	instance is freed when it drops to 0
+ * @users: number of those that may still use the instance: its file or client, and the
+ *	workers of @job and exchange.errand. The last one has it freed
+ * @free_work: frees the instance if the last one is a worker
  * @consumer: the kernel client that takes the events; NULL: programs read them. Set
  *	before the first timer, then constant. A client can wait for the end of a
  *	callback, so its timers keep their ids until then
@@ -154,7 +156,8 @@ struct hwtimer_instance {
 	wait_queue_head_t readers;
 
 	struct hwtimer_job job;
-	refcount_t serving;
+	refcount_t users;
+	struct work_struct free_work;
 	struct hwtimer_consumer *consumer;
 
 	struct hwtimer_listing listing;

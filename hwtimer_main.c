@@ -149,9 +149,12 @@ static int __init hwtimer_init(void)
 	err = hwtimer_chunk_cache_create();
 	if (err)
 		return err;
-	err = hwtimer_owner_start();
+	err = hwtimer_instance_start();
 	if (err)
 		goto err_cache;
+	err = hwtimer_owner_start();
+	if (err)
+		goto err_instance;
 	err = misc_register(&hwtimer_device);
 	if (err)
 		goto err_owner;
@@ -160,6 +163,8 @@ static int __init hwtimer_init(void)
 
 err_owner:
 	hwtimer_owner_stop();
+err_instance:
+	hwtimer_instance_finish();
 err_cache:
 	hwtimer_chunk_cache_destroy();
 	return err;
@@ -170,6 +175,7 @@ static void __exit hwtimer_exit(void)
 	hwtimer_debug_stop();
 	misc_deregister(&hwtimer_device);
 	hwtimer_owner_stop();
+	hwtimer_instance_finish();
 	hwtimer_chunk_cache_destroy();
 }
 
