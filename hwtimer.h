@@ -25,7 +25,7 @@
  *   rings        exchange, submission
  *   operations   bulk, request, op
  *   delivery     harvest, period, notice, completion
- *   services     supply, wakeup, registry, trace, settings, ring, worker, clock
+ *   services     supply, wakeup, registry, trace, settings, ring, crowd, worker, clock
  *   wheel        wheel, hashed, hierarchy, table, chunk
  *
  * Locks. A lock is taken inside the locks that are indented less:
@@ -66,6 +66,7 @@
 
 #include "hwtimer_chunk.h"
 #include "hwtimer_clock.h"
+#include "hwtimer_crowd.h"
 #include "hwtimer_exchange.h"
 #include "hwtimer_harvest.h"
 #include "hwtimer_notice.h"
@@ -114,7 +115,7 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @trim: the spare chunks that are freed if they stay unused
  * @stopping: the progress of STOP
  * @leaving: the timers that are being delivered or handed back; protected by @harvest
- * @readers: wait queue of read() and poll(); has its own lock
+ * @readers: wait queue of read() and poll(); has its own lock. See struct hwtimer_crowd
  * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
  * @consumer: the kernel client that takes the events; NULL: programs read them. Set
  *	before the first timer, then constant. A client can wait for the end of a
@@ -148,7 +149,7 @@ struct hwtimer_instance {
 
 	struct hwtimer_stopping stopping;
 	struct hwtimer_leaving leaving;
-	wait_queue_head_t readers;
+	struct hwtimer_crowd readers;
 
 	struct hwtimer_job job;
 	struct hwtimer_consumer *consumer;

@@ -46,7 +46,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	mutex_init(&instance->setup);
 	mutex_init(&instance->harvest);
 	spin_lock_init(&instance->lock);
-	init_waitqueue_head(&instance->readers);
+	hwtimer_crowd_init(&instance->readers);
 	instance->settings = hwtimer_settings_default(timers);
 	hwtimer_submission_init(&instance->exchange);
 	hwtimer_notice_init(&instance->notice);
