@@ -363,7 +363,7 @@ static void expect_worker_wakes(struct kunit *test, unsigned int times)
 	struct crowd_test *crowd = test->priv;
 	unsigned int i;
 
-	for (i = 0; i < 60 * 50 && READ_ONCE(crowd->woken) < times * CROWD; i++)
+	for (i = 0; i < 20 * 50 && READ_ONCE(crowd->woken) < times * CROWD; i++)
 		msleep(20);
 	expect_woken(test, 0, CROWD, times);
 }
@@ -419,7 +419,7 @@ static void stop_does_not_forget_those_that_are_left(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test,
 			  hwtimer_crowd_wake(&instance->readers, EPOLLIN));
 	hwtimer_instance_stop(instance);
-	for (i = 0; i < 60 * 50 && READ_ONCE(instance->readers.left); i++)
+	for (i = 0; i < 20 * 50 && READ_ONCE(instance->readers.left); i++)
 		msleep(20);
 	for (i = 0; i < CROWD; i++)
 		KUNIT_EXPECT_TRUE_MSG(test, crowd->waiters[i].masks & EPOLLHUP,
