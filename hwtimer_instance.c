@@ -41,6 +41,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 		kfree(instance);
 		return NULL;
 	}
+	/* Counts all instances of the machine, so programs must not see it. */
 	instance->nr = atomic64_inc_return(&hwtimer_last_nr);
 	instance->opener = task_tgid_nr(current);
 	mutex_init(&instance->setup);
