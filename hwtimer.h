@@ -25,7 +25,8 @@
  *   rings        exchange, submission
  *   operations   bulk, request, op
  *   delivery     harvest, period, notice, completion
- *   services     supply, wakeup, registry, trace, settings, ring, owner, worker, clock
+ *   services     supply, wakeup, registry, trace, settings, ring, crowd, owner, worker,
+ *                clock
  *   wheel        wheel, hashed, hierarchy, table, chunk
  *
  * Locks. A lock is taken inside the locks that are indented less:
@@ -68,6 +69,7 @@
 
 #include "hwtimer_chunk.h"
 #include "hwtimer_clock.h"
+#include "hwtimer_crowd.h"
 #include "hwtimer_exchange.h"
 #include "hwtimer_harvest.h"
 #include "hwtimer_notice.h"
@@ -116,7 +118,7 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @trim: the spare chunks that are freed if they stay unused
  * @stopping: the progress of STOP
  * @leaving: the timers that are being delivered or handed back; protected by @harvest
- * @readers: wait queue of read() and poll(); has its own lock
+ * @readers: wait queue of read() and poll(); has its own lock. See struct hwtimer_crowd
  * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
  * @users: number of those that may still use the instance: its file or client, and the
  *	workers of @job and exchange.errand. The last one has it freed
@@ -153,7 +155,7 @@ struct hwtimer_instance {
 
 	struct hwtimer_stopping stopping;
 	struct hwtimer_leaving leaving;
-	wait_queue_head_t readers;
+	struct hwtimer_crowd readers;
 
 	struct hwtimer_job job;
 	refcount_t users;

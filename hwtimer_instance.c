@@ -70,12 +70,13 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 		kfree(instance);
 		return NULL;
 	}
+	/* Counts all instances of the machine, so programs must not see it. */
 	instance->nr = atomic64_inc_return(&hwtimer_last_nr);
 	instance->opener = task_tgid_nr(current);
 	mutex_init(&instance->setup);
 	mutex_init(&instance->harvest);
 	spin_lock_init(&instance->lock);
-	init_waitqueue_head(&instance->readers);
+	hwtimer_crowd_init(&instance->readers);
 	instance->settings = hwtimer_settings_default(timers);
 	hwtimer_submission_init(&instance->exchange);
 	hwtimer_notice_init(&instance->notice);

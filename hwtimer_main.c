@@ -90,7 +90,7 @@ static __poll_t hwtimer_poll(struct file *file, poll_table *wait)
 	struct hwtimer_instance *instance = file->private_data;
 	__poll_t mask;
 
-	poll_wait(file, &instance->readers, wait);
+	poll_wait(file, &instance->readers.queue, wait);
 	spin_lock(&instance->lock);
 	mask = hwtimer_notice_mask(instance);
 	spin_unlock(&instance->lock);
