@@ -2,13 +2,16 @@
 /*
  * Makes up for the differences between the kernels that hwtimer builds on. A source file
  * that needs one of these functions includes this header. No other file tests the version
- * of the kernel; all are written against the newest one.
+ * or the configuration of the kernel; all are written against the newest one.
  */
 #ifndef HWTIMER_COMPAT_H
 #define HWTIMER_COMPAT_H
 
+#include <linux/cgroup.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/version.h>
 
 /* 6.13 added hrtimer_setup(); 6.16 removed hrtimer_init(). */
@@ -35,5 +38,19 @@ static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 	vma->vm_flags |= flags;
 }
 #endif
+
+/* The id of the caller's cgroup, in the version 2 hierarchy. */
+static inline u64 hwtimer_cgroup_of_caller(void)
+{
+	u64 id = 0;
+
+/* Without CONFIG_CGROUPS there is no task_dfl_cgroup(). */
+#ifdef CONFIG_CGROUPS
+	rcu_read_lock();
+	id = cgroup_id(task_dfl_cgroup(current));
+	rcu_read_unlock();
+#endif
+	return id;
+}
 
 #endif /* HWTIMER_COMPAT_H */

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shows all instances to root, in three text files of debugfs,
+ * Shows all instances and users to root, in four text files of debugfs,
  * /sys/kernel/debug/hwtimer/:
  *
  *	instances	process that created the instance, settings of the wheel, counters
  *	occupancy	number of buckets with entries, see hwtimer_occupancy_show()
  *	lateness	number of late events, by powers of two ns
+ *	users		what each user's instances have together, see hwtimer_account.h
  *
  * hwtimer_main.c creates and removes the files, and seq_file calls the functions that
  * show them. Not a directory for each instance: that would more than double the time of
  * open(). On a kernel without debugfs the files are missing, and nothing else changes.
  *
  * Readers go through the registry in the order of the instances' numbers. So they show
- * every instance that exists from the beginning of the reading to its end.
+ * every instance that exists from the beginning of the reading to its end. The accounts
+ * of users have no numbers, only places in a list: if one before the reader's place goes
+ * between two calls of read(), the reader misses one.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
+#include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 
 #include "hwtimer.h"
+#include "hwtimer_account.h"
 #include "hwtimer_debug.h"
 #include "hwtimer_occupancy.h"
 #include "hwtimer_stats.h"
@@ -29,6 +35,9 @@ static const char occupancy_headline[] =
 	"instance level:\twidth of a strip (ns), buckets in it, occupied ones of each strip\n";
 static const char lateness_headline[] =
 	"instance:\tevents that were not late; late by less than 2 ns, 4 ns, 8 ns ...\n";
+
+static const char users_headline[] =
+	"uid\tcgroup\tcreator\tinstances\ttimers\tbytes\n";
 
 static struct dentry *hwtimer_debug_dir;
 
@@ -128,19 +137,70 @@ static int lateness_show(struct seq_file *seq, void *element)
 	return 0;
 }
 
-/* Defines NAME_fops for the file NAME. NAME_show() shows one instance. */
-#define DEBUG_FILE(name)                                   \
+/* A position is the number of accounts before the element, plus 1; 0 is the headline. */
+static void *accounts_start(struct seq_file *seq, loff_t *position)
+{
+	return *position ? hwtimer_account_at(*position - 1) : SEQ_START_TOKEN;
+}
+
+static void accounts_stop(struct seq_file *seq, void *element)
+{
+	if (element != SEQ_START_TOKEN)
+		hwtimer_account_put(element);
+}
+
+static void *accounts_next(struct seq_file *seq, void *element,
+			   loff_t *position)
+{
+	++*position;
+	return element == SEQ_START_TOKEN ? hwtimer_account_at(0) :
+					    hwtimer_account_after(element);
+}
+
+/* Shows a user's number, as in the initial user namespace. */
+static void show_uid(struct seq_file *seq, kuid_t uid)
+{
+	seq_printf(seq, "%u\t", from_kuid(&init_user_ns, uid));
+}
+
+static int users_show(struct seq_file *seq, void *element)
+{
+	const struct hwtimer_account *account = element;
+
+	if (element == SEQ_START_TOKEN) {
+		seq_puts(seq, users_headline);
+		return 0;
+	}
+	show_uid(seq, account->uid);
+	seq_printf(seq, "%llu\t", account->cgroup);
+	if (account->parent)
+		show_uid(seq, account->parent->uid);
+	else
+		seq_puts(seq, "-\t");
+	seq_printf(seq, "%lld\t%lld\t%lld\n",
+		   atomic64_read(&account->used[HWTIMER_INSTANCES]),
+		   atomic64_read(&account->used[HWTIMER_TIMERS]),
+		   atomic64_read(&account->used[HWTIMER_BYTES]));
+	return 0;
+}
+
+/*
+ * Defines NAME_fops for the file NAME. NAME_show() shows one element, ELEMENTS_start() and
+ * its like find it.
+ */
+#define DEBUG_FILE(name, elements)                         \
 	static const struct seq_operations name##_sops = { \
-		.start = registry_start,                   \
-		.next = registry_next,                     \
-		.stop = registry_stop,                     \
+		.start = elements##_start,                 \
+		.next = elements##_next,                   \
+		.stop = elements##_stop,                   \
 		.show = name##_show,                       \
 	};                                                 \
 	DEFINE_SEQ_ATTRIBUTE(name)
 
-DEBUG_FILE(instances);
-DEBUG_FILE(occupancy);
-DEBUG_FILE(lateness);
+DEBUG_FILE(instances, registry);
+DEBUG_FILE(occupancy, registry);
+DEBUG_FILE(lateness, registry);
+DEBUG_FILE(users, accounts);
 
 /**
  * hwtimer_debug_start - create the files, at module load
@@ -154,6 +214,7 @@ void hwtimer_debug_start(void)
 	debugfs_create_file("instances", 0400, dir, NULL, &instances_fops);
 	debugfs_create_file("occupancy", 0400, dir, NULL, &occupancy_fops);
 	debugfs_create_file("lateness", 0400, dir, NULL, &lateness_fops);
+	debugfs_create_file("users", 0400, dir, NULL, &users_fops);
 	hwtimer_debug_dir = dir;
 }
 

@@ -22,25 +22,56 @@
 
 static atomic64_t hwtimer_last_nr;
 
+/* Allocates an instance, and charges for it. Returns NULL: no memory. May sleep. */
+static struct hwtimer_instance *instance_alloc(struct hwtimer_account *account)
+{
+	struct hwtimer_instance *instance;
+	u64 bytes = hwtimer_supply_base_bytes();
+
+	if (!hwtimer_account_charge(account, HWTIMER_BYTES, bytes))
+		return NULL;
+	instance = kzalloc(sizeof(*instance), HWTIMER_GFP);
+	if (!instance)
+		goto err_charge;
+	instance->leaving.page = (void *)get_zeroed_page(HWTIMER_GFP);
+	if (!instance->leaving.page)
+		goto err_instance;
+	instance->account = account;
+	instance->charged = bytes;
+	return instance;
+
+err_instance:
+	kfree(instance);
+err_charge:
+	hwtimer_account_uncharge(account, HWTIMER_BYTES, bytes);
+	return NULL;
+}
+
+/* Frees an instance that has nothing but what instance_alloc() gave it. */
+static void instance_free(struct hwtimer_instance *instance)
+{
+	free_page((unsigned long)instance->leaving.page);
+	hwtimer_allowance_end(instance);
+	hwtimer_supply_release(instance);
+	kfree(instance);
+}
+
 /**
  * hwtimer_instance_create - create an instance with the default settings
  * @timers: limit of pending timers and unread events
+ * @account: the account from hwtimer_account_open(), or NULL. After success,
+ *	hwtimer_instance_destroy() closes it
  *
  * Return: the instance, attached to a worker and entered in the registry; NULL: no
- * memory. May sleep.
+ * memory, or the account has no room for it. May sleep.
  */
-struct hwtimer_instance *hwtimer_instance_create(u32 timers)
+struct hwtimer_instance *
+hwtimer_instance_create(u32 timers, struct hwtimer_account *account)
 {
-	struct hwtimer_instance *instance =
-		kzalloc(sizeof(*instance), HWTIMER_GFP);
+	struct hwtimer_instance *instance = instance_alloc(account);
 
 	if (!instance)
 		return NULL;
-	instance->leaving.page = (void *)get_zeroed_page(HWTIMER_GFP);
-	if (!instance->leaving.page) {
-		kfree(instance);
-		return NULL;
-	}
 	instance->nr = atomic64_inc_return(&hwtimer_last_nr);
 	instance->opener = task_tgid_nr(current);
 	mutex_init(&instance->setup);
@@ -50,6 +81,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	instance->settings = hwtimer_settings_default(timers);
 	hwtimer_submission_init(&instance->exchange);
 	hwtimer_notice_init(&instance->notice);
+	instance->allowance.bound = U32_MAX;
 	instance->trim.at = HWTIMER_TICK_NONE;
 	instance->wakeup.at = HWTIMER_TICK_NONE;
 	/* hwtimer_instance_behind() is false until there is a wheel. */
@@ -57,8 +89,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	hwtimer_worker_attach(&instance->job, hwtimer_turn,
 			      hwtimer_turn_chores);
 	if (hwtimer_registry_add(instance)) {
-		free_page((unsigned long)instance->leaving.page);
-		kfree(instance);
+		instance_free(instance);
 		return NULL;
 	}
 	trace_hwtimer_open(instance->nr, 0, 0);
@@ -66,7 +97,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 }
 
 /**
- * hwtimer_instance_destroy - free an instance and all its timers
+ * hwtimer_instance_destroy - free an instance and all its timers, and close its account
  * @instance: the instance; nothing but its worker, the work item of its rings and readers
  *	of debugfs still uses it
  *
@@ -75,6 +106,8 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
  */
 void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 {
+	struct hwtimer_account *account = instance->account;
+
 	hwtimer_registry_remove(instance);
 	hwtimer_worker_detach(&instance->job);
 	hwtimer_exchange_release(&instance->exchange);
@@ -86,8 +119,8 @@ void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 	hwtimer_pool_drain(&instance->pool);
 	hwtimer_table_destroy(&instance->table);
 	kvfree(instance->wheel_memory);
-	free_page((unsigned long)instance->leaving.page);
-	kfree(instance);
+	instance_free(instance);
+	hwtimer_account_close(account);
 }
 
 static void query_fill(const struct hwtimer_instance *instance,

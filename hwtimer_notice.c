@@ -14,9 +14,9 @@
 
 /*
  * Whether readers have to be told, if @events events wait. When the events in the queue,
- * discarded ones included, reach the limit of timers, no more can come. Then readers are
- * told whatever the threshold is. Unread events in the ring, which do not use up the
- * limit, may make this true earlier.
+ * discarded ones included, reach the limit of timers, or the user's limit has left room
+ * for no other timer, no more can come. Then readers are told whatever the threshold is.
+ * Unread events in the ring, which do not use up the limit, may make this true earlier.
  */
 static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 {
@@ -29,7 +29,7 @@ static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 	if (!events || !hwtimer_instance_started(instance))
 		return false;
 	return events >= READ_ONCE(notice->events) ||
-	       events + discards >= instance->settings.timers ||
+	       events + discards >= READ_ONCE(instance->allowance.bound) ||
 	       READ_ONCE(notice->overdue);
 }
 

@@ -748,7 +748,8 @@ static void wait_for_memory(struct work_struct *work)
  */
 static struct hwtimer_instance *new_needy(work_func_t func)
 {
-	struct hwtimer_instance *instance = fake_create(HWTIMER_KIND_HASHED, 1);
+	struct hwtimer_instance *instance =
+		fake_create_on(HWTIMER_KIND_HASHED, 1, NULL);
 
 	if (!instance)
 		return NULL;
