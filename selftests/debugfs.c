@@ -12,7 +12,8 @@
 
 #define DIR "/sys/kernel/debug/hwtimer/"
 
-static const char *const files[] = { "instances", "occupancy", "lateness" };
+static const char *const files[] = { "instances", "occupancy", "lateness",
+				     "users" };
 
 FIXTURE(debugfs)
 {
