@@ -19,6 +19,8 @@ struct hwtimer_ring;
 struct hwtimer_ring *
 hwtimer_completion_ring(const struct hwtimer_instance *instance);
 u32 hwtimer_completion_unread(const struct hwtimer_instance *instance);
+u32 hwtimer_completion_paused(const struct hwtimer_instance *instance);
+bool hwtimer_completion_due(const struct hwtimer_instance *instance);
 void hwtimer_completion_publish(struct hwtimer_instance *instance);
 
 void hwtimer_completion_poll_in(struct hwtimer_instance *instance, u64 delay);

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "hwtimer.h"
+#include "hwtimer_completion.h"
 #include "hwtimer_exchange.h"
 #include "hwtimer_instance.h"
 #include "hwtimer_memory.h"
@@ -75,10 +76,13 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
  */
 void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 {
+	u32 paused;
+
 	hwtimer_registry_remove(instance);
 	hwtimer_worker_detach(&instance->job);
+	paused = hwtimer_completion_paused(instance);
 	hwtimer_exchange_release(&instance->exchange);
-	trace_hwtimer_close(instance->nr, instance->stats.pending,
+	trace_hwtimer_close(instance->nr, instance->stats.pending + paused,
 			    instance->stats.ready);
 	hwtimer_notice_release(&instance->notice);
 	hwtimer_queue_drain(&instance->ready);
@@ -104,7 +108,8 @@ static void query_fill(const struct hwtimer_instance *instance,
 		.remaining = record->deadline - min(record->deadline, now),
 		.interval = period.interval,
 		.slack = hwtimer_wheel_slack(&instance->wheel, record->align),
-		.state = record->state == HWTIMER_PENDING ?
+		.state = record->state == HWTIMER_PENDING ||
+					 record->state == HWTIMER_PAUSED ?
 				 HWTIMER_STATE_PENDING :
 				 HWTIMER_STATE_EXPIRED,
 		.count = period.count,
@@ -117,6 +122,7 @@ static bool query_finds(const struct hwtimer_record *record)
 {
 	switch (record->state) {
 	case HWTIMER_PENDING:
+	case HWTIMER_PAUSED:
 	case HWTIMER_EXPIRED:
 		return true;
 	case HWTIMER_LEAVING:

@@ -8,6 +8,7 @@
 
 #include "hwtimer.h"
 #include "hwtimer_memory.h"
+#include "hwtimer_ring.h"
 
 /*
  * Number of spare chunks that an instance keeps beyond those that it has to reserve. A
@@ -125,6 +126,8 @@ void hwtimer_supply_account(struct hwtimer_instance *instance)
 		bytes += hwtimer_wheel_memory(&instance->settings.shape);
 	if (instance->exchange.ring)
 		bytes += hwtimer_settings_ring_bytes(&instance->settings) +
+			 hwtimer_ring_private_bytes(
+				 instance->settings.completions) +
 			 HWTIMER_HOLD * sizeof(struct hwtimer_request);
 	instance->stats.bytes = bytes;
 	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);

@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 
+#include "../hwtimer_completion.h"
 #include "../hwtimer_ring.h"
 #include "fake.h"
 
@@ -201,12 +202,13 @@ void fake_check_books(struct kunit *test,
 		      const struct hwtimer_instance *instance)
 {
 	const struct hwtimer_stats *stats = &instance->stats;
+	u64 pending = stats->pending + hwtimer_completion_paused(instance);
 
 	KUNIT_EXPECT_EQ(test, stats->scheduled + stats->rearmed,
-			stats->pending + stats->cancelled + stats->expired +
+			pending + stats->cancelled + stats->expired +
 				stats->unprocessed);
 	KUNIT_EXPECT_EQ(test, stats->expired,
 			stats->ready + stats->delivered + stats->discarded);
 	KUNIT_EXPECT_EQ(test, hwtimer_instance_timers(instance),
-			stats->pending + stats->ready + instance->discards);
+			pending + stats->ready + instance->discards);
 }
