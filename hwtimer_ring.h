@@ -40,15 +40,16 @@
  * @head: number of events, modulo 2^32, whose slots are free: user space has taken these
  *	events out, and no timer is paused on their slots. At most @completions less than
  *	@put; protected by the instance's lock
+ * @pages: the pages of the shared memory
+ * @nr_pages: number of @pages
  * @pauses: for each slot of the completion ring, the index of the timer that is paused
  *	until user space has taken out the event there, or HWTIMER_NO_RECORD; protected
  *	by the instance's lock
  * @paused: number of timers in @pauses; written under the instance's lock, also read
  *	without it
- * @pages: the pages of the shared memory
- * @nr_pages: number of @pages
  *
- * The other members are constant.
+ * The other members are constant. Putting an event uses only the members before
+ * @nr_pages, which are 64 bytes.
  */
 struct hwtimer_ring {
 	struct hwtimer_rings *shared;
@@ -61,10 +62,10 @@ struct hwtimer_ring {
 	u32 put;
 	u32 room;
 	u32 head;
-	u32 paused;
-	u32 *pauses;
 	struct page **pages;
 	unsigned long nr_pages;
+	u32 *pauses;
+	u32 paused;
 };
 
 size_t hwtimer_ring_bytes(u32 submissions, u32 completions);
