@@ -245,10 +245,8 @@ bool hwtimer_period_pause(struct hwtimer_instance *instance, u32 index)
 	u32 *pause;
 
 	lockdep_assert_held(&instance->lock);
-	if (!(record->flags & HWTIMER_RECORD_IN_RING))
-		return false;
-	record->flags &= ~HWTIMER_RECORD_IN_RING;
-	if (!last_event_unread(ring, record))
+	if (!(record->flags & HWTIMER_RECORD_IN_RING) ||
+	    !last_event_unread(ring, record))
 		return false;
 	pause = hwtimer_ring_pause(ring, record->last_event);
 	/* It is taken only if numbers repeat, see hwtimer_ring_holds(). */
@@ -257,7 +255,6 @@ bool hwtimer_period_pause(struct hwtimer_instance *instance, u32 index)
 	*pause = index;
 	WRITE_ONCE(ring->paused, ring->paused + 1);
 	record->state = HWTIMER_PAUSED;
-	record->flags |= HWTIMER_RECORD_IN_RING;
 	instance->stats.pending--;
 	return true;
 }

@@ -53,7 +53,7 @@ enum hwtimer_record_state {
 #define HWTIMER_RECORD_ENDING BIT(2)
 /* The timer is counted in stopping.resting. */
 #define HWTIMER_RECORD_RESTING BIT(3)
-/* The timer's previous event went into the completion ring, and may be unread there. */
+/* An event of the timer, @last_event, went into the completion ring. */
 #define HWTIMER_RECORD_IN_RING BIT(4)
 
 /**
@@ -63,7 +63,7 @@ enum hwtimer_record_state {
  * @user_data: user data as scheduled; a periodic timer has it in its extension
  * @extension: in the record of a periodic timer: index of a second record, its extension,
  *	which has room for the interval and the count
- * @last_event: with HWTIMER_RECORD_IN_RING: number of the timer's previous event in the
+ * @last_event: with HWTIMER_RECORD_IN_RING: number of the timer's latest event in the
  *	completion ring, modulo 2^32
  * @generation: number of times that this record has been used, the high half of its id
  * @stamp: set by the wheel: changes when the entry in the wheel becomes dead
