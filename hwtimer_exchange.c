@@ -231,13 +231,13 @@ static int exchange_open(struct hwtimer_instance *instance)
 {
 	const struct hwtimer_settings *settings = &instance->settings;
 	struct hwtimer_exchange *exchange = &instance->exchange;
+	size_t private = hwtimer_ring_private_bytes(settings->completions);
 	size_t size = sizeof(*exchange->requests);
 	struct hwtimer_ring *ring;
 
 	lockdep_assert_held(&instance->setup);
-	if (!hwtimer_memory_allows(
-		    hwtimer_settings_ring_bytes(settings) +
-		    hwtimer_ring_private_bytes(settings->completions)))
+	if (!hwtimer_memory_allows(hwtimer_settings_ring_bytes(settings) +
+				   private))
 		return -ENOMEM;
 	exchange->requests = hwtimer_memory_get(HWTIMER_HOLD * size, 0);
 	if (!exchange->requests)

@@ -392,7 +392,7 @@ static u32 pauses_flush(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_harvest_flush - resume paused timers, and move events from the queue to the ring
+ * hwtimer_harvest_flush - resume paused timers, and move queued events into the ring
  * @instance: the instance; its lock is held, and it has rings
  *
  * The caller then calls hwtimer_completion_publish().
@@ -652,8 +652,9 @@ void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance)
 }
 
 /*
- * Writes up to @max pending timers, paused ones included, to the page. Checks up to HWTIMER_HOLD records, from
- * record *@cursor on. The timers' records become RETURNING. Returns the number of timers.
+ * Writes up to @max pending timers, paused ones included, to the page. Checks up to
+ * HWTIMER_HOLD records, from record *@cursor on. The timers' records become RETURNING.
+ * Returns the number of timers.
  */
 static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor,
 			    u32 max)

@@ -122,12 +122,12 @@ static void ring_describe(struct hwtimer_ring *ring)
 struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions)
 {
 	struct ring_layout layout = ring_layout(submissions, completions);
+	size_t private = hwtimer_ring_private_bytes(completions);
 	struct hwtimer_ring *ring = kzalloc(sizeof(*ring), HWTIMER_GFP);
 
 	if (!ring)
 		return NULL;
-	ring->pauses = hwtimer_memory_get(
-		hwtimer_ring_private_bytes(completions), __GFP_ZERO);
+	ring->pauses = hwtimer_memory_get(private, __GFP_ZERO);
 	if (!ring->pauses)
 		goto err_ring;
 	if (pages_alloc(ring, layout.bytes >> PAGE_SHIFT))

@@ -117,17 +117,17 @@ int hwtimer_supply_start(struct hwtimer_instance *instance)
  */
 void hwtimer_supply_account(struct hwtimer_instance *instance)
 {
+	const struct hwtimer_settings *settings = &instance->settings;
 	u64 bytes = sizeof(*instance) + PAGE_SIZE +
 		    hwtimer_table_bytes(&instance->table) +
 		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES;
 
 	lockdep_assert_held(&instance->lock);
 	if (instance->started)
-		bytes += hwtimer_wheel_memory(&instance->settings.shape);
+		bytes += hwtimer_wheel_memory(&settings->shape);
 	if (instance->exchange.ring)
-		bytes += hwtimer_settings_ring_bytes(&instance->settings) +
-			 hwtimer_ring_private_bytes(
-				 instance->settings.completions) +
+		bytes += hwtimer_settings_ring_bytes(settings) +
+			 hwtimer_ring_private_bytes(settings->completions) +
 			 HWTIMER_HOLD * sizeof(struct hwtimer_request);
 	instance->stats.bytes = bytes;
 	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);

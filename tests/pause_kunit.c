@@ -358,12 +358,13 @@ static void stop_hands_back_paused_timers(struct kunit *test)
 static void stop_counts_paused_timers(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
+	ssize_t ret;
 	u64 left = 0;
 
 	pause_many(test, 7);
 	hwtimer_instance_stop(instance);
-	KUNIT_EXPECT_EQ(
-		test, hwtimer_harvest_unprocessed(instance, NULL, 0, &left), 0);
+	ret = hwtimer_harvest_unprocessed(instance, NULL, 0, &left);
+	KUNIT_EXPECT_EQ(test, ret, 0);
 	KUNIT_EXPECT_EQ(test, left, 7);
 	KUNIT_EXPECT_TRUE(test, hwtimer_instance_drained(instance));
 }
@@ -570,7 +571,7 @@ static void numbers_that_repeat_do_no_harm(struct kunit *test)
 	check(test);
 }
 
-/* Whatever head the program writes, the worst that happens is a pause until it is right. */
+/* Whatever head the program writes, no more happens than pauses until it is right. */
 static void heads_that_cannot_be(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
