@@ -5,7 +5,8 @@
  * <hwtimer_ring.h> in uapi/ is user space's end.
  *
  * hwtimer_exchange.c creates, maps and destroys rings; hwtimer_submission.c takes
- * requests; hwtimer_harvest.c puts events, and hwtimer_completion.c publishes them.
+ * requests; hwtimer_harvest.c puts events, and hwtimer_completion.c publishes them;
+ * hwtimer_period.c notes which timer is paused on which slot.
  *
  * User space may write to all of the shared memory at any time. So the kernel keeps its
  * own counters and sizes in struct hwtimer_ring. It reads only user space's counters from
