@@ -6,8 +6,9 @@
  * hwtimer_turn.c, hwtimer_harvest.c, hwtimer_op.c and hwtimer_exchange.c publish, after
  * they have queued, moved, delivered or discarded events. hwtimer_notice.c counts, to
  * decide whether readers have to be told. hwtimer_stats.c, hwtimer_harvest.c and
- * hwtimer_instance.c count paused timers as pending. hwtimer_submission.c and hwtimer_exchange.c
- * keep the worker polling. hwtimer_harvest.c itself puts the events into the ring.
+ * hwtimer_instance.c count paused timers as pending. hwtimer_submission.c and
+ * hwtimer_exchange.c keep the worker polling. hwtimer_harvest.c itself puts the events
+ * into the ring.
  */
 #ifndef HWTIMER_COMPLETION_H
 #define HWTIMER_COMPLETION_H
