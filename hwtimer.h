@@ -124,7 +124,9 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @notice: when and how readers are told of events; see struct hwtimer_notice for its
  *	protection
  * @stats: the counters. hwtimer_stats_get() adds those that the wheel and the worker
- *	keep. pending and ready are always exact. ready is also read without the lock
+ *	keep. pending and ready are always exact. pending are the timers in the wheel;
+ *	hwtimer_stats_get() adds those that are paused, see hwtimer_period.c. ready is
+ *	also read without the lock
  * @wakeup: the time of the next turn of the wheel
  * @trim: the spare chunks that are freed if they stay unused
  * @stopping: the progress of STOP

@@ -42,6 +42,36 @@ u32 hwtimer_completion_unread(const struct hwtimer_instance *instance)
 }
 
 /**
+ * hwtimer_completion_paused - count the timers that are paused, see hwtimer_period.c
+ * @instance: the instance; without its lock, the result may be out of date
+ *
+ * Return: the number of timers. They are pending to user space, but stats.pending does
+ * not count them.
+ */
+u32 hwtimer_completion_paused(const struct hwtimer_instance *instance)
+{
+	const struct hwtimer_ring *ring = hwtimer_completion_ring(instance);
+
+	return ring ? READ_ONCE(ring->paused) : 0;
+}
+
+/**
+ * hwtimer_completion_due - check whether a poll of the completion ring has work to do
+ * @instance: the instance, which has rings; its lock is held
+ *
+ * Return: whether user space has made room for an event that waits, or has taken out
+ * events that timers may be paused for.
+ */
+bool hwtimer_completion_due(const struct hwtimer_instance *instance)
+{
+	struct hwtimer_ring *ring = instance->exchange.ring;
+
+	lockdep_assert_held(&instance->lock);
+	return (ring->paused && hwtimer_ring_consumed(ring)) ||
+	       (instance->stats.ready && hwtimer_ring_has_room(ring));
+}
+
+/**
  * hwtimer_completion_poll_in - have the worker poll the rings
  * @instance: the instance; its lock is held
  * @delay: time until the poll, ns
@@ -71,24 +101,26 @@ void hwtimer_completion_alive(struct hwtimer_instance *instance)
  * hwtimer_completion_publish - let user space see the events in the ring
  * @instance: the instance, with or without rings; its lock is held
  *
- * Called after events were queued, put into the ring, read or discarded. Also tells user
- * space how many events wait in the queue. If some wait although the ring has room, has
- * the worker poll at once.
+ * Called after events were queued, put into the ring, read or discarded, and after timers
+ * were paused or are paused no longer. Also tells user space how many of both wait for it
+ * to take events out of the ring. If it has taken out some meanwhile, has the worker poll
+ * at once.
  */
 void hwtimer_completion_publish(struct hwtimer_instance *instance)
 {
 	struct hwtimer_ring *ring = instance->exchange.ring;
-	u64 ready = instance->stats.ready;
+	u64 waiting;
 
 	lockdep_assert_held(&instance->lock);
 	if (!ring)
 		return;
 	hwtimer_ring_publish(ring);
-	WRITE_ONCE(ring->shared->waiting, min_t(u64, ready, U32_MAX));
-	if (!ready)
+	waiting = instance->stats.ready + ring->paused;
+	WRITE_ONCE(ring->shared->waiting, min_t(u64, waiting, U32_MAX));
+	if (!waiting)
 		return;
 	/* Pairs with the fence in user space's hwtimer_ring_consume(). */
 	smp_mb();
-	if (hwtimer_ring_has_room(ring))
+	if (hwtimer_completion_due(instance))
 		hwtimer_completion_poll_in(instance, 0);
 }

@@ -15,7 +15,8 @@
  * At least one of them sees what the other has written. So the program kicks, or the
  * worker goes on polling. The same holds for completion_head, which the program writes,
  * and waiting, which the kernel writes: at least one side sees that an event waits and
- * the ring has room. The models in tests/litmus/ prove this.
+ * the ring has room, or that a timer is paused for an event that the program has taken
+ * out. The models in tests/litmus/ prove this.
  */
 #include <linux/ktime.h>
 #include <linux/memcontrol.h>
@@ -35,27 +36,29 @@
 #define HWTIMER_POLL_INTERVAL NSEC_PER_MSEC
 
 /*
- * Moves events from the queue into the ring, HWTIMER_HOLD at most; returns the number of
- * events that left the queue. Readers are woken as if the events had just expired,
- * because a program may have emptied the ring and gone to sleep before.
+ * Lets paused timers go on, and moves events from the queue into the ring. Returns as
+ * hwtimer_harvest_flush(). Readers are woken as if the events had just expired, because a
+ * program may have emptied the ring and gone to sleep before.
  */
 static u32 exchange_flush(struct hwtimer_instance *instance)
 {
 	__poll_t mask = 0;
-	u64 completed;
+	u64 completed, ready;
 	u32 moved;
 
-	if (!READ_ONCE(instance->stats.ready))
+	if (!READ_ONCE(instance->stats.ready) &&
+	    !hwtimer_completion_paused(instance))
 		return 0;
 	spin_lock(&instance->lock);
 	completed = instance->stats.completed;
+	ready = instance->stats.ready;
 	moved = hwtimer_harvest_flush(instance);
 	if (moved) {
 		hwtimer_completion_alive(instance);
 		hwtimer_completion_publish(instance);
 	}
 	if (completed != instance->stats.completed ||
-	    (moved && hwtimer_instance_drained(instance)))
+	    (ready && hwtimer_instance_drained(instance)))
 		mask = hwtimer_notice_mask(instance);
 	spin_unlock(&instance->lock);
 	if (mask)
@@ -69,7 +72,7 @@ static u32 exchange_flush(struct hwtimer_instance *instance)
  *
  * Each request that is run and each event that is moved keeps polling going.
  *
- * Return: the number of requests run, or of events that left the queue, whichever is
+ * Return: the number of requests run, or what exchange_flush() returned, whichever is
  * more; if it is HWTIMER_HOLD, there may be more to do. May reschedule, but waits for no
  * mutex and no memory.
  */
@@ -83,10 +86,8 @@ u32 hwtimer_exchange_serve(struct hwtimer_instance *instance)
 /* Whether a poll would find something to do; the instance's lock is held. */
 static bool exchange_busy(struct hwtimer_instance *instance)
 {
-	struct hwtimer_ring *ring = instance->exchange.ring;
-
-	return hwtimer_ring_submitted(ring) > 0 ||
-	       (instance->stats.ready && hwtimer_ring_find_room(ring));
+	return hwtimer_ring_submitted(instance->exchange.ring) > 0 ||
+	       hwtimer_completion_due(instance);
 }
 
 static void exchange_start_polling(struct hwtimer_instance *instance, u64 delay)
@@ -170,12 +171,14 @@ void hwtimer_exchange_stopped(struct hwtimer_instance *instance)
 }
 
 /*
- * Moves events from the queue into the ring while the ring has room, but no more events
- * than the ring has slots, rounded up to a multiple of HWTIMER_HOLD. May reschedule.
+ * Lets timers go on that are paused for events that the program has taken out, and moves
+ * events from the queue into the ring while the ring has room. Each slot of the ring is
+ * checked and filled once at most, with the total rounded up to a multiple of
+ * HWTIMER_HOLD. May reschedule.
  */
 static void exchange_flush_all(struct hwtimer_instance *instance)
 {
-	u32 left = instance->exchange.ring->completions;
+	u32 left = 2 * instance->exchange.ring->completions;
 
 	while (left && exchange_flush(instance)) {
 		left -= min(left, HWTIMER_HOLD);

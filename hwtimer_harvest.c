@@ -20,7 +20,8 @@
  *
  * The completion ring is kernel memory, so an event that is put into it is delivered: the
  * record is freed, or becomes pending again, in the same hold of the lock. An event is
- * put there only if no earlier event waits in the queue or is being read.
+ * put there only if no earlier event waits in the queue or is being read. A periodic
+ * timer whose previous event is unread in the ring is paused, see hwtimer_period.c.
  */
 #include <linux/mm.h>
 #include <linux/prefetch.h>
@@ -215,12 +216,12 @@ static void rearm_begin(struct hwtimer_instance *instance)
 }
 
 /*
- * Called once after event_finish() for one or more events. @rearmed is stats.rearmed
- * before the first of them.
+ * Called once after event_finish() for one or more events, and after timers were resumed.
+ * @pending is stats.pending before the first of them.
  */
-static void rearm_end(struct hwtimer_instance *instance, u64 rearmed)
+static void rearm_end(struct hwtimer_instance *instance, u64 pending)
 {
-	if (instance->stats.rearmed == rearmed)
+	if (instance->stats.pending == pending)
 		return;
 	hwtimer_wakeup_rearm(instance);
 	hwtimer_notice_watch_clock(instance);
@@ -234,7 +235,7 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 			  u32 copied, u64 now)
 {
 	const struct hwtimer_event *events = instance->leaving.page;
-	u64 rearmed = instance->stats.rearmed;
+	u64 pending = instance->stats.pending;
 	u32 i;
 
 	if (trace_hwtimer_deliver_enabled())
@@ -254,7 +255,7 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 	hwtimer_instance_add_ready(instance, -(s64)copied);
 	hwtimer_completion_publish(instance);
 	hwtimer_notice_taken(instance);
-	rearm_end(instance, rearmed);
+	rearm_end(instance, pending);
 }
 
 /*
@@ -274,16 +275,46 @@ static noinline void event_put_traced(const struct hwtimer_instance *instance,
 /* Puts an expired timer's event, which is not in the queue, into the ring. */
 static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
 {
-	const struct hwtimer_record *record =
+	struct hwtimer_record *record =
 		hwtimer_table_record(&instance->table, index);
+	struct hwtimer_ring *ring = instance->exchange.ring;
 	struct hwtimer_event event;
 
 	if (trace_hwtimer_deliver_enabled())
 		event_put_traced(instance, index, now);
 	event_fill(instance, &event, record, index, now);
-	hwtimer_ring_put(instance->exchange.ring, &event);
+	if (unlikely(hwtimer_record_periodic(record))) {
+		record->last_event = ring->put;
+		record->flags |= HWTIMER_RECORD_IN_RING;
+	}
+	hwtimer_ring_put(ring, &event);
 	instance->stats.completed++;
 	event_finish(instance, index, event.expirations, now);
+}
+
+/**
+ * hwtimer_harvest_pause - pause due timers whose previous event is unread in the ring
+ * @instance: the instance; its lock is held
+ * @due: in: indices of records that the wheel has just given out; out: the records of the
+ *	timers that are not paused, in the same order
+ * @count: number of records
+ *
+ * The caller then calls hwtimer_completion_publish().
+ *
+ * Return: the number of timers that are not paused, and now expire.
+ */
+unsigned int hwtimer_harvest_pause(struct hwtimer_instance *instance, u32 *due,
+				   unsigned int count)
+{
+	unsigned int i, kept = 0;
+
+	lockdep_assert_held(&instance->lock);
+	if (likely(!instance->periodic || !instance->exchange.ring))
+		return count;
+	for (i = 0; i < count; i++)
+		if (!hwtimer_period_pause(instance, due[i]))
+			due[kept++] = due[i];
+	return kept;
 }
 
 /**
@@ -340,27 +371,48 @@ static bool event_flush(struct hwtimer_instance *instance, u64 now)
 	}
 }
 
+/*
+ * Resumes the timers that are paused on slots whose events user space has taken out.
+ * Returns the number of slots checked, HWTIMER_HOLD at most.
+ */
+static u32 pauses_flush(struct hwtimer_instance *instance)
+{
+	struct hwtimer_ring *ring = instance->exchange.ring;
+	u32 count = min(hwtimer_ring_consumed(ring), HWTIMER_HOLD);
+	u32 checked = 0;
+
+	/* Without paused timers, hwtimer_ring_find_room() skips the other slots. */
+	for (; ring->paused && checked < count; checked++) {
+		u32 index = *hwtimer_ring_pause(ring, ring->head++);
+
+		if (index != HWTIMER_NO_RECORD)
+			hwtimer_period_resume(instance, index);
+	}
+	return checked;
+}
+
 /**
- * hwtimer_harvest_flush - move events from the queue into the ring
+ * hwtimer_harvest_flush - resume paused timers, and move queued events into the ring
  * @instance: the instance; its lock is held, and it has rings
  *
  * The caller then calls hwtimer_completion_publish().
  *
- * Return: the number of events that left the queue, discarded ones included; HWTIMER_HOLD
- * at most.
+ * Return: the number of slots that were checked for paused timers, plus the number of
+ * events that left the queue, discarded ones included; HWTIMER_HOLD at most.
  */
 u32 hwtimer_harvest_flush(struct hwtimer_instance *instance)
 {
 	u64 now = hwtimer_instance_now(instance);
-	u64 rearmed = instance->stats.rearmed;
-	u32 moved = 0;
+	u64 pending = instance->stats.pending;
+	u32 moved;
 
 	lockdep_assert_held(&instance->lock);
 	rearm_begin(instance);
+	moved = pauses_flush(instance);
 	while (moved < HWTIMER_HOLD && !hwtimer_queue_empty(&instance->ready) &&
 	       event_flush(instance, now))
 		moved++;
-	rearm_end(instance, rearmed);
+	rearm_end(instance, pending);
 	hwtimer_supply_trim(instance);
 	return moved;
 }
@@ -600,8 +652,9 @@ void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance)
 }
 
 /*
- * Writes up to @max pending timers to the page. Checks up to HWTIMER_HOLD records, from
- * record *@cursor on. The timers' records become RETURNING. Returns the number of timers.
+ * Writes up to @max pending timers, paused ones included, to the page. Checks up to
+ * HWTIMER_HOLD records, from record *@cursor on. The timers' records become RETURNING.
+ * Returns the number of timers.
  */
 static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor,
 			    u32 max)
@@ -618,6 +671,8 @@ static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor,
 					    end - *cursor);
 		if (!record)
 			break;
+		if (unlikely(record->state == HWTIMER_PAUSED))
+			hwtimer_period_resume(instance, *cursor);
 		if (record->state == HWTIMER_PENDING) {
 			record->state = HWTIMER_RETURNING;
 			unprocessed_fill(instance, &timers[taken++], record,
@@ -740,9 +795,12 @@ static bool timers_left(struct hwtimer_instance *instance, u64 *left)
 {
 	bool all_rest;
 
+	u64 pending;
+
 	spin_lock(&instance->lock);
-	*left = instance->stats.pending + instance->stopping.resting;
-	all_rest = instance->stopping.resting && !instance->stats.pending;
+	pending = instance->stats.pending + hwtimer_completion_paused(instance);
+	*left = pending + instance->stopping.resting;
+	all_rest = instance->stopping.resting && !pending;
 	spin_unlock(&instance->lock);
 	return all_rest;
 }

@@ -50,6 +50,8 @@ struct hwtimer_stopping {
 	u32 resting;
 };
 
+unsigned int hwtimer_harvest_pause(struct hwtimer_instance *instance, u32 *due,
+				   unsigned int count);
 unsigned int hwtimer_harvest_at_once(struct hwtimer_instance *instance,
 				     const u32 *due, unsigned int count,
 				     u64 now);

@@ -11,6 +11,7 @@
 #include <linux/workqueue.h>
 
 #include "hwtimer.h"
+#include "hwtimer_completion.h"
 #include "hwtimer_exchange.h"
 #include "hwtimer_instance.h"
 #include "hwtimer_memory.h"
@@ -69,11 +70,12 @@ static void instance_free_shell(struct hwtimer_instance *instance)
 static void instance_free(struct hwtimer_instance *instance)
 {
 	struct hwtimer_account *account = instance->account;
+	u32 paused = hwtimer_completion_paused(instance);
 
 	hwtimer_owner_dismiss(&instance->exchange.errand);
 	hwtimer_owner_dismiss(&instance->job);
 	hwtimer_exchange_release(&instance->exchange);
-	trace_hwtimer_close(instance->nr, instance->stats.pending,
+	trace_hwtimer_close(instance->nr, instance->stats.pending + paused,
 			    instance->stats.ready);
 	hwtimer_notice_release(&instance->notice);
 	hwtimer_queue_drain(&instance->ready);
@@ -223,7 +225,8 @@ static void query_fill(const struct hwtimer_instance *instance,
 		.remaining = record->deadline - min(record->deadline, now),
 		.interval = period.interval,
 		.slack = hwtimer_wheel_slack(&instance->wheel, record->align),
-		.state = record->state == HWTIMER_PENDING ?
+		.state = record->state == HWTIMER_PENDING ||
+					 record->state == HWTIMER_PAUSED ?
 				 HWTIMER_STATE_PENDING :
 				 HWTIMER_STATE_EXPIRED,
 		.count = period.count,
@@ -236,6 +239,7 @@ static bool query_finds(const struct hwtimer_record *record)
 {
 	switch (record->state) {
 	case HWTIMER_PENDING:
+	case HWTIMER_PAUSED:
 	case HWTIMER_EXPIRED:
 		return true;
 	case HWTIMER_LEAVING:

@@ -47,15 +47,35 @@ bool hwtimer_notice_readable(const struct hwtimer_instance *instance)
 	return notice_due(instance, READ_ONCE(instance->stats.ready));
 }
 
+/**
+ * hwtimer_notice_stuck - check whether the events that poll() waits for may never come
+ * @instance: the instance; its lock is held
+ *
+ * A paused timer puts no event before the program has taken out an event. A program that
+ * waits for a number of events, however long that takes, would wait for ever.
+ *
+ * Return: whether a timer is paused, and a consumer of the completion ring has to be told
+ * for that reason.
+ */
+bool hwtimer_notice_stuck(const struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	return unlikely(instance->notice.delay == HWTIMER_NEVER) &&
+	       hwtimer_completion_paused(instance) &&
+	       hwtimer_completion_unread(instance);
+}
+
 /*
  * Whether readers, or a consumer of the completion ring, have to be told: as
- * hwtimer_notice_readable(), but the events in the ring count, too.
+ * hwtimer_notice_readable(), but the events in the ring count, too. The instance's lock
+ * is held.
  */
 static bool notice_ready(const struct hwtimer_instance *instance)
 {
 	return notice_due(instance,
 			  READ_ONCE(instance->stats.ready) +
-				  hwtimer_completion_unread(instance));
+				  hwtimer_completion_unread(instance)) ||
+	       hwtimer_notice_stuck(instance);
 }
 
 /**

@@ -79,6 +79,7 @@ int hwtimer_notice_wait(struct hwtimer_instance *instance);
 void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask);
 void hwtimer_notice_hang_up(struct hwtimer_instance *instance);
 
+bool hwtimer_notice_stuck(const struct hwtimer_instance *instance);
 bool hwtimer_notice_queued(struct hwtimer_instance *instance);
 void hwtimer_notice_taken(struct hwtimer_instance *instance);
 

@@ -69,6 +69,17 @@ static int cancel_pending(struct hwtimer_instance *instance,
 	return 0;
 }
 
+/* CANCEL of a paused timer. Its event in the ring stays there. Returns 0. */
+static int cancel_paused(struct hwtimer_instance *instance,
+			 struct hwtimer_record *record, u32 index)
+{
+	hwtimer_period_end_pause(instance, record);
+	hwtimer_period_free(instance, index);
+	instance->stats.cancelled++;
+	hwtimer_completion_publish(instance);
+	return 0;
+}
+
 /**
  * hwtimer_op_cancel_other - CANCEL a timer that hwtimer_op_cancel_plain() does not cancel
  * @instance: the instance; its lock is held
@@ -92,6 +103,8 @@ int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 	switch (record->state) {
 	case HWTIMER_PENDING:
 		return cancel_pending(instance, record, index);
+	case HWTIMER_PAUSED:
+		return cancel_paused(instance, record, index);
 	case HWTIMER_EXPIRED:
 		if (flags & HWTIMER_DISCARD)
 			return event_discard(instance, record, index);
@@ -107,17 +120,40 @@ int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 	}
 }
 
-/**
- * hwtimer_op_reschedule_late - the error of RESCHEDULE for a timer that is not pending
- * @instance: the instance; its lock is held
- * @record: the record of the timer
- *
- * Return: -EALREADY or -ENOENT, as struct hwtimer_request says.
- */
-int hwtimer_op_reschedule_late(const struct hwtimer_instance *instance,
-			       const struct hwtimer_record *record)
+/* RESCHEDULE of a paused timer, to @deadline. Returns 0. */
+static int reschedule_paused(struct hwtimer_instance *instance,
+			     struct hwtimer_record *record, u32 index,
+			     u64 deadline)
 {
+	record->deadline = deadline;
+	hwtimer_period_resume(instance, index);
+	instance->stats.rescheduled++;
+	hwtimer_completion_publish(instance);
+	return 0;
+}
+
+/**
+ * hwtimer_op_reschedule_other - RESCHEDULE a timer that is not in the wheel
+ * @instance: the instance, which is not stopped; its lock is held
+ * @index: index of the timer's record
+ * @time: delay or deadline, ns
+ * @flags: HWTIMER_ABSOLUTE or 0
+ * @moment: this hold of the instance's lock
+ *
+ * Return: 0 (the timer was paused), -EALREADY or -ENOENT, as struct hwtimer_request says.
+ */
+int hwtimer_op_reschedule_other(struct hwtimer_instance *instance, u32 index,
+				u64 time, u32 flags,
+				struct hwtimer_moment *moment)
+{
+	struct hwtimer_record *record =
+		hwtimer_table_record(&instance->table, index);
+
 	switch (record->state) {
+	case HWTIMER_PAUSED:
+		return reschedule_paused(instance, record, index,
+					 hwtimer_op_deadline(time, flags,
+							     moment));
 	case HWTIMER_EXPIRED:
 		return -EALREADY;
 	case HWTIMER_LEAVING:
@@ -145,7 +181,8 @@ int hwtimer_op_cancel_traced(struct hwtimer_instance *instance, u64 id,
 		hwtimer_table_find(&instance->table, id);
 
 	/* To cancel a pending timer succeeds; afterwards its record is gone. */
-	if (record && record->state == HWTIMER_PENDING)
+	if (record && (record->state == HWTIMER_PENDING ||
+		       record->state == HWTIMER_PAUSED))
 		hwtimer_trace_cancel(instance, lower_32_bits(id));
 	return hwtimer_op_cancel(instance, id, flags, moment);
 }

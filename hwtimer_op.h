@@ -65,8 +65,9 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready,
 
 int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 			    u32 flags, struct hwtimer_moment *moment);
-int hwtimer_op_reschedule_late(const struct hwtimer_instance *instance,
-			       const struct hwtimer_record *record);
+int hwtimer_op_reschedule_other(struct hwtimer_instance *instance, u32 index,
+				u64 time, u32 flags,
+				struct hwtimer_moment *moment);
 
 int hwtimer_op_cancel_traced(struct hwtimer_instance *instance, u64 id,
 			     u32 flags, struct hwtimer_moment *moment);
@@ -254,7 +255,8 @@ hwtimer_op_reschedule(struct hwtimer_instance *instance, u64 id, u64 time,
 	if (!record)
 		return -ENOENT;
 	if (unlikely(record->state != HWTIMER_PENDING))
-		return hwtimer_op_reschedule_late(instance, record);
+		return hwtimer_op_reschedule_other(instance, lower_32_bits(id),
+						   time, flags, moment);
 	hwtimer_wheel_move(&instance->wheel, record, lower_32_bits(id),
 			   hwtimer_op_deadline(time, flags, moment));
 	instance->stats.rescheduled++;

@@ -63,6 +63,17 @@ size_t hwtimer_ring_bytes(u32 submissions, u32 completions)
 	return ring_layout(submissions, completions).bytes;
 }
 
+/**
+ * hwtimer_ring_private_bytes - the size of the memory that only the kernel uses
+ * @completions: number of slots of the completion ring
+ *
+ * Return: bytes.
+ */
+size_t hwtimer_ring_private_bytes(u32 completions)
+{
+	return completions * sizeof(u32);
+}
+
 /* Frees the pages, or those that pages_alloc() has allocated so far. */
 static void pages_free(struct hwtimer_ring *ring)
 {
@@ -111,14 +122,16 @@ static void ring_describe(struct hwtimer_ring *ring)
 struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions)
 {
 	struct ring_layout layout = ring_layout(submissions, completions);
+	size_t private = hwtimer_ring_private_bytes(completions);
 	struct hwtimer_ring *ring = kzalloc(sizeof(*ring), HWTIMER_GFP);
 
 	if (!ring)
 		return NULL;
-	if (pages_alloc(ring, layout.bytes >> PAGE_SHIFT)) {
-		kfree(ring);
-		return NULL;
-	}
+	ring->pauses = hwtimer_memory_get(private, __GFP_ZERO);
+	if (!ring->pauses)
+		goto err_ring;
+	if (pages_alloc(ring, layout.bytes >> PAGE_SHIFT))
+		goto err_pauses;
 	ring->shared = page_address(ring->pages[0]);
 	ring->results = layout.results;
 	ring->requests = layout.requests;
@@ -127,6 +140,12 @@ struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions)
 	ring->completions = completions;
 	ring_describe(ring);
 	return ring;
+
+err_pauses:
+	kvfree(ring->pauses);
+err_ring:
+	kfree(ring);
+	return NULL;
 }
 
 /**
@@ -140,6 +159,7 @@ void hwtimer_ring_destroy(struct hwtimer_ring *ring)
 	if (!ring)
 		return;
 	pages_free(ring);
+	kvfree(ring->pauses);
 	kfree(ring);
 }
 
@@ -258,14 +278,36 @@ u32 hwtimer_ring_unread(const struct hwtimer_ring *ring)
 }
 
 /**
+ * hwtimer_ring_consumed - count the events that user space has taken out since @head
+ * @ring: the rings; the instance's lock is held
+ *
+ * Return: the number of events; 0 if user space's head is impossible or went back.
+ */
+u32 hwtimer_ring_consumed(const struct hwtimer_ring *ring)
+{
+	u32 unread = hwtimer_ring_unread(ring);
+	u32 before = ring->put - ring->head;
+
+	return before - min(before, unread);
+}
+
+/**
  * hwtimer_ring_find_room - read how much room user space has made
  * @ring: the rings; the instance's lock is held
+ *
+ * If timers are paused, ring->head does not change: a slot is not used again before the
+ * caller of hwtimer_ring_consumed() has gone past it. So the timer that is paused there
+ * cannot be missed, and there is at most one.
  *
  * Return: whether there is room for an event.
  */
 bool hwtimer_ring_find_room(struct hwtimer_ring *ring)
 {
-	ring->room = ring->completions - hwtimer_ring_unread(ring);
+	u32 unread = hwtimer_ring_unread(ring);
+
+	if (!ring->paused)
+		ring->head = ring->put - unread;
+	ring->room = ring->completions - max(unread, ring->put - ring->head);
 	return ring->room;
 }
 

@@ -5,7 +5,8 @@
  * <hwtimer_ring.h> in uapi/ is user space's end.
  *
  * hwtimer_exchange.c creates, maps and destroys rings; hwtimer_submission.c takes
- * requests; hwtimer_harvest.c puts events, and hwtimer_completion.c publishes them.
+ * requests; hwtimer_harvest.c puts events, and hwtimer_completion.c publishes them;
+ * hwtimer_period.c notes which timer is paused on which slot.
  *
  * User space may write to all of the shared memory at any time. So the kernel keeps its
  * own counters and sizes in struct hwtimer_ring. It reads only user space's counters from
@@ -37,10 +38,19 @@
  *	under the instance's lock, also read without it
  * @room: number of events that may be put before user space's head has to be read again;
  *	protected by the instance's lock
+ * @head: number of events, modulo 2^32, whose slots are free: user space has taken these
+ *	events out, and no timer is paused on their slots. At most @completions less than
+ *	@put; protected by the instance's lock
  * @pages: the pages of the shared memory
  * @nr_pages: number of @pages
+ * @pauses: for each slot of the completion ring, the index of the timer that is paused
+ *	until user space has taken out the event there, or HWTIMER_NO_RECORD; protected
+ *	by the instance's lock
+ * @paused: number of timers in @pauses; written under the instance's lock, also read
+ *	without it
  *
- * The other members are constant.
+ * The other members are constant. Putting an event uses only the members before
+ * @nr_pages, which are 64 bytes.
  */
 struct hwtimer_ring {
 	struct hwtimer_rings *shared;
@@ -52,11 +62,15 @@ struct hwtimer_ring {
 	u32 taken;
 	u32 put;
 	u32 room;
+	u32 head;
 	struct page **pages;
 	unsigned long nr_pages;
+	u32 *pauses;
+	u32 paused;
 };
 
 size_t hwtimer_ring_bytes(u32 submissions, u32 completions);
+size_t hwtimer_ring_private_bytes(u32 completions);
 struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions);
 void hwtimer_ring_destroy(struct hwtimer_ring *ring);
 int hwtimer_ring_map(struct hwtimer_ring *ring, struct vm_area_struct *vma);
@@ -68,6 +82,7 @@ void hwtimer_ring_answer(struct hwtimer_ring *ring,
 			 const struct hwtimer_request *requests, u32 count);
 
 u32 hwtimer_ring_unread(const struct hwtimer_ring *ring);
+u32 hwtimer_ring_consumed(const struct hwtimer_ring *ring);
 bool hwtimer_ring_find_room(struct hwtimer_ring *ring);
 void hwtimer_ring_publish(struct hwtimer_ring *ring);
 
@@ -75,6 +90,29 @@ void hwtimer_ring_publish(struct hwtimer_ring *ring);
 static inline bool hwtimer_ring_has_room(struct hwtimer_ring *ring)
 {
 	return ring->room || hwtimer_ring_find_room(ring);
+}
+
+/**
+ * hwtimer_ring_holds - whether an event may be unread in the completion ring
+ * @ring: the rings; the instance's lock is held
+ * @number: number of an event that was put
+ *
+ * Does not read the shared memory. 2^32 events later, the answer for the same number may
+ * be wrong.
+ *
+ * Return: false if user space has taken the event out, and the kernel has seen that.
+ */
+static inline bool hwtimer_ring_holds(const struct hwtimer_ring *ring,
+				      u32 number)
+{
+	return number - ring->head < ring->put - ring->head;
+}
+
+/* The timer that is paused on the slot of event @number. */
+static inline u32 *hwtimer_ring_pause(const struct hwtimer_ring *ring,
+				      u32 number)
+{
+	return &ring->pauses[number & (ring->completions - 1)];
 }
 
 /* The shared memory at @offset bytes. No slot crosses the boundary of a page. */

@@ -13,6 +13,7 @@
 #include <linux/user_namespace.h>
 
 #include "hwtimer.h"
+#include "hwtimer_completion.h"
 #include "hwtimer_occupancy.h"
 #include "hwtimer_stats.h"
 
@@ -33,6 +34,7 @@ void hwtimer_stats_get(struct hwtimer_instance *instance,
 	*stats = instance->stats;
 	stats->entries = wheel->entries;
 	stats->dead = wheel->entries - stats->pending;
+	stats->pending += hwtimer_completion_paused(instance);
 	stats->walked = wheel->stats.walked;
 	stats->passed_over = wheel->stats.passed_over;
 	stats->refiled = wheel->stats.refiled;

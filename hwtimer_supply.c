@@ -10,6 +10,7 @@
 #include "hwtimer.h"
 #include "hwtimer_memory.h"
 #include "hwtimer_owner.h"
+#include "hwtimer_ring.h"
 
 /*
  * Number of spare chunks that an instance keeps beyond those that it has to reserve. A
@@ -158,12 +159,12 @@ u64 hwtimer_supply_base_bytes(void)
  * hwtimer_supply_rings_bytes - compute what rings take
  * @settings: the settings; constant, or locked
  *
- * Return: bytes of kernel memory, with the room for requests that were taken. Any
- * context.
+ * Return: bytes of kernel memory, with what only the kernel uses. Any context.
  */
 u64 hwtimer_supply_rings_bytes(const struct hwtimer_settings *settings)
 {
 	return hwtimer_settings_ring_bytes(settings) +
+	       hwtimer_ring_private_bytes(settings->completions) +
 	       HWTIMER_HOLD * sizeof(struct hwtimer_request);
 }
 
@@ -173,15 +174,16 @@ u64 hwtimer_supply_rings_bytes(const struct hwtimer_settings *settings)
  */
 void hwtimer_supply_account(struct hwtimer_instance *instance)
 {
+	const struct hwtimer_settings *settings = &instance->settings;
 	u64 bytes = hwtimer_supply_base_bytes() +
 		    hwtimer_table_bytes(&instance->table) +
 		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES;
 
 	lockdep_assert_held(&instance->lock);
 	if (instance->started)
-		bytes += hwtimer_wheel_memory(&instance->settings.shape);
+		bytes += hwtimer_wheel_memory(&settings->shape);
 	if (instance->exchange.ring)
-		bytes += hwtimer_supply_rings_bytes(&instance->settings);
+		bytes += hwtimer_supply_rings_bytes(settings);
 	instance->stats.bytes = bytes;
 	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);
 }

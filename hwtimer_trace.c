@@ -5,6 +5,7 @@
  * way.
  */
 #include "hwtimer.h"
+#include "hwtimer_ring.h"
 
 #define CREATE_TRACE_POINTS
 #include "hwtimer_trace.h"
@@ -162,8 +163,11 @@ void hwtimer_trace_unprocessed(const struct hwtimer_instance *instance,
 void hwtimer_trace_turn(const struct hwtimer_instance *instance, u64 now,
 			u32 expired)
 {
+	const struct hwtimer_ring *ring = instance->exchange.ring;
+
 	lockdep_assert_held(&instance->lock);
 	trace_hwtimer_turn(instance->nr, now,
 			   now - min(now, instance->wakeup.at), expired,
-			   instance->stats.pending, instance->stats.ready);
+			   instance->stats.pending + (ring ? ring->paused : 0),
+			   instance->stats.ready);
 }

@@ -14,10 +14,12 @@
  *				step of a compaction or a rewind: H entries or buckets
  *				of the wheel. Requests that owe more steps become an
  *				errand of another worker, see hwtimer_op_fits_slice()
- *	completion ring		H events that waited for room, or were discarded
+ *	completion ring		H events that waited for room, or were discarded; H slots
+ *				are checked for timers that are paused
  *	wheel			H entries or buckets that are due, that move down a
  *				level, or that a rewind files anew; so at most H timers
- *				expire. If none expires, H dead entries are removed, too
+ *				expire or are paused. If none is due, H dead entries are
+ *				removed, too
  *	readers			woken once for each of the three above: R readers each
  *
  * Chores, hwtimer_turn_chores():
@@ -147,27 +149,32 @@ static void turn_expire(struct hwtimer_instance *instance, const u32 *due,
 		expired_drop(instance, due + queued, count - queued);
 }
 
-/* Lets due timers expire, HWTIMER_HOLD at most. Returns their number. */
+/*
+ * Lets due timers expire or be paused, HWTIMER_HOLD at most. Returns their number, and in
+ * *@expired the number of those that expired.
+ */
 static unsigned int turn_advance(struct hwtimer_instance *instance, u64 now,
-				 u32 *due)
+				 u32 *due, unsigned int *expired)
 {
-	unsigned int expired;
+	unsigned int found;
 
 	lockdep_assert_held(&instance->lock);
+	*expired = 0;
 	if (instance->stopped)
 		return 0;
 	hwtimer_wakeup_followed(instance);
 	hwtimer_wakeup_follow(instance, now);
-	expired = hwtimer_wheel_advance(&instance->wheel, now, due);
+	found = hwtimer_wheel_advance(&instance->wheel, now, due);
+	*expired = hwtimer_harvest_pause(instance, due, found);
 	if (trace_hwtimer_expire_enabled())
-		hwtimer_trace_expire(instance, due, expired, now);
-	turn_expire(instance, due, expired, now);
-	instance->stats.turns += expired > 0;
-	return expired;
+		hwtimer_trace_expire(instance, due, *expired, now);
+	turn_expire(instance, due, *expired, now);
+	instance->stats.turns += found > 0;
+	return found;
 }
 
 /*
- * Called when no timer expired: usually the worker woke up for timers that were
+ * Called when no timer was due: usually the worker woke up for timers that were
  * cancelled. Removes their entries and the next dead ones, so that the worker need not
  * wake up for those.
  */
@@ -221,7 +228,7 @@ void hwtimer_turn(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
 {
 	struct hwtimer_instance *instance =
 		container_of(alarm, struct hwtimer_instance, job.turns);
-	unsigned int expired;
+	unsigned int found, expired;
 	bool tell;
 	u64 now;
 
@@ -231,12 +238,13 @@ void hwtimer_turn(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
 	now = hwtimer_instance_now(instance);
 	tell = hwtimer_notice_check_clock(instance);
 	hwtimer_notice_taken(instance);
-	expired = turn_advance(instance, now, slice->due);
+	found = turn_advance(instance, now, slice->due, &expired);
 	if (trace_hwtimer_turn_enabled())
 		hwtimer_trace_turn(instance, now, expired);
-	if (expired) {
+	if (found) {
 		hwtimer_completion_publish(instance);
-		tell |= hwtimer_notice_queued(instance);
+		tell |= expired ? hwtimer_notice_queued(instance) :
+				  hwtimer_notice_stuck(instance);
 		hwtimer_supply_trim(instance);
 		hwtimer_wakeup_requeue(instance, now);
 	}
@@ -244,7 +252,7 @@ void hwtimer_turn(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
 
 	if (tell)
 		hwtimer_notice_wake(instance, EPOLLIN | EPOLLRDNORM);
-	if (!expired)
+	if (!found)
 		turn_skim(instance);
 }
 

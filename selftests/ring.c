@@ -240,28 +240,135 @@ TEST_F(rings, periodic_timer)
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
-/* Without room, a periodic timer pauses. Its next event counts all expirations since. */
-TEST_F(rings, periodic_timer_without_room)
+/*
+ * While its event is unread, a periodic timer is paused. Its next event counts all
+ * expirations since.
+ */
+TEST_F(rings, unread_periodic_timer)
 {
 	struct hwtimer_ring *ring = &self->ring;
+	struct hwtimer_query query;
 	struct hwtimer_event event;
 	struct hwtimer_stats stats;
 	__u64 deadline;
+	__s64 id;
 
-	ring_open(_metadata, ring, self->fd, 4, 1);
-	ASSERT_LT(0, ring_do(_metadata, ring,
-			     OP(SCHEDULE, .time = MS, .interval = MS)));
+	ring_open(_metadata, ring, self->fd, 4, 4);
+	id = ring_do(_metadata, ring, OP(SCHEDULE, .time = MS, .interval = MS));
+	ASSERT_LT(0, id);
 	ASSERT_TRUE(wait_waiting(ring, 1));
 	sleep_ns(50 * MS);
 	stats = stats_of(self->fd);
-	EXPECT_EQ(2, stats.expired);
-	EXPECT_EQ(1, stats.overflowed);
+	EXPECT_EQ(1, stats.expired);
+	EXPECT_EQ(1, stats.pending);
+	EXPECT_EQ(0, stats.overflowed);
+	ASSERT_EQ(0, dev_query(self->fd, id, &query));
+	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
+	EXPECT_EQ(0, query.remaining);
 	ASSERT_TRUE(ring_event(ring, &event));
 	deadline = event.deadline + event.expirations * MS;
+	EXPECT_EQ(deadline, query.deadline);
 	ASSERT_TRUE(ring_event(ring, &event));
 	EXPECT_EQ(deadline, event.deadline);
 	EXPECT_LT(40, event.expirations);
+	expect_not_early(_metadata, &event, CLOCK_MONOTONIC);
 	ASSERT_TRUE(ring_event(ring, &event));
+}
+
+/* Operations on a paused timer are those on a pending one. */
+TEST_F(rings, operations_on_a_paused_timer)
+{
+	struct hwtimer_ring *ring = &self->ring;
+	struct hwtimer_event event;
+	__s64 ids[2];
+
+	ring_open(_metadata, ring, self->fd, 4, 4);
+	for (unsigned int i = 0; i < 2; i++) {
+		ids[i] = ring_do(_metadata, ring,
+				 OP(SCHEDULE, .time = MS, .interval = MS,
+				    .user_data = i));
+		ASSERT_LT(0, ids[i]);
+	}
+	ASSERT_TRUE(wait_waiting(ring, 2));
+	EXPECT_EQ(0, ring_cancel(_metadata, ring, ids[0], 0));
+	EXPECT_EQ(-ENOENT, ring_cancel(_metadata, ring, ids[0], 0));
+	EXPECT_EQ(0, ring_reschedule(_metadata, ring, ids[1], HOUR));
+	EXPECT_EQ(0, ring_waiting(ring));
+	for (unsigned int i = 0; i < 2; i++)
+		ASSERT_TRUE(ring_event(ring, &event));
+	EXPECT_FALSE(ring_event_within(ring, &event, 20 * MS));
+	EXPECT_EQ(1, stats_of(self->fd).pending);
+	EXPECT_EQ(1, stats_of(self->fd).cancelled);
+	EXPECT_EQ(1, stats_of(self->fd).rescheduled);
+}
+
+#define STOPPED_TIMERS 100
+
+/*
+ * Reads all events that are in the ring; each continues where the previous event of its
+ * timer ended. Returns their number.
+ */
+static unsigned int read_periodic(struct __test_metadata *_metadata,
+				  struct hwtimer_ring *ring, __u64 *next)
+{
+	const struct hwtimer_event *event;
+	unsigned int count = 0;
+
+	for (; (event = hwtimer_ring_next_event(ring)); count++) {
+		ASSERT_EQ(next[event->user_data], event->deadline);
+		next[event->user_data] += event->expirations * MS;
+		expect_not_early(_metadata, event, CLOCK_MONOTONIC);
+	}
+	return count;
+}
+
+/*
+ * A program that does not run causes no work, however many periodic timers it has. When
+ * it runs again, it sleeps in poll() after it has read the events, and is woken.
+ */
+TEST_F(rings, stopped_program_causes_no_work)
+{
+	struct hwtimer_ring *ring = &self->ring;
+	struct hwtimer_stats before, after;
+	__u64 next[STOPPED_TIMERS];
+	unsigned int events;
+	__u64 start;
+
+	ring_open(_metadata, ring, self->fd, 4, 256);
+	start = now_ns();
+	for (unsigned int i = 0; i < STOPPED_TIMERS; i++) {
+		next[i] = start + (i % 10) * MS;
+		ASSERT_NE(0, dev_add(self->fd,
+				     OP(SCHEDULE, .interval = MS,
+					.flags = HWTIMER_ABSOLUTE,
+					.time = next[i], .user_data = i)));
+	}
+	for (unsigned int round = 0; round < 5; round++) {
+		ASSERT_TRUE(wait_waiting(ring, STOPPED_TIMERS));
+		ASSERT_TRUE(ring_wait_doze(ring));
+		sleep_ns(10 * MS);
+		before = stats_of(self->fd);
+		EXPECT_EQ(STOPPED_TIMERS, ring_unread(ring));
+		EXPECT_EQ((round + 1) * STOPPED_TIMERS, before.expired);
+		EXPECT_EQ((round + 1) * STOPPED_TIMERS, before.completed);
+		EXPECT_EQ(STOPPED_TIMERS, before.pending);
+		EXPECT_EQ(0, before.ready);
+		sleep_ns(50 * MS);
+		after = stats_of(self->fd);
+		EXPECT_EQ(before.turns, after.turns);
+		EXPECT_EQ(before.expired, after.expired);
+		EXPECT_EQ(before.wakeups, after.wakeups);
+		EXPECT_EQ(before.walked, after.walked);
+
+		events = read_periodic(_metadata, ring, next);
+		EXPECT_EQ(STOPPED_TIMERS, events);
+		ASSERT_EQ(0, hwtimer_ring_consume(ring));
+		EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+		EXPECT_LT(0, ring_unread(ring));
+	}
+	/* The events count what was due while the program slept four times. */
+	for (unsigned int i = 0; i < STOPPED_TIMERS; i++)
+		EXPECT_LT(start + 200 * MS, next[i]);
 }
 
 TEST_F(rings, fixed_delay_counts_from_delivery)

@@ -473,6 +473,7 @@ static struct kunit_case crowd_cases[] = {
 	KUNIT_CASE(worker_wakes_those_that_are_left),
 	KUNIT_CASE(stop_does_not_forget_those_that_are_left),
 	KUNIT_CASE(instance_ends_in_a_round),
+	KUNIT_CASE(without_a_worker_the_waker_wakes_all),
 	{}
 };
 

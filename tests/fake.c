@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 
+#include "../hwtimer_completion.h"
 #include "../hwtimer_ring.h"
 #include "fake.h"
 
@@ -268,17 +269,18 @@ void fake_check_books(struct kunit *test, struct hwtimer_instance *instance)
 {
 	const struct hwtimer_stats *stats = &instance->stats;
 	const struct hwtimer_allowance *allowance = &instance->allowance;
+	u64 pending = stats->pending + hwtimer_completion_paused(instance);
 
 	spin_lock(&instance->lock);
 	hwtimer_supply_account(instance);
 	spin_unlock(&instance->lock);
 	KUNIT_EXPECT_EQ(test, stats->scheduled + stats->rearmed,
-			stats->pending + stats->cancelled + stats->expired +
+			pending + stats->cancelled + stats->expired +
 				stats->unprocessed);
 	KUNIT_EXPECT_EQ(test, stats->expired,
 			stats->ready + stats->delivered + stats->discarded);
 	KUNIT_EXPECT_EQ(test, hwtimer_instance_timers(instance),
-			stats->pending + stats->ready + instance->discards);
+			pending + stats->ready + instance->discards);
 	KUNIT_EXPECT_EQ(test, instance->charged, stats->bytes);
 	KUNIT_EXPECT_LE(test, hwtimer_instance_timers(instance),
 			allowance->max);

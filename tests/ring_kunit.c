@@ -29,6 +29,7 @@ static void begin_late(struct hwtimer_ring *ring)
 {
 	ring->taken = BEGIN;
 	ring->put = BEGIN;
+	ring->head = BEGIN;
 	ring->shared->submission_head = BEGIN;
 	ring->shared->submission_tail = BEGIN;
 	ring->shared->completion_head = BEGIN;
@@ -403,15 +404,35 @@ static void periodic_timer_goes_on_at_once(struct kunit *test)
 		expect_event(test, 3);
 		KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
 	}
-	/* No program reads: the timer fills the ring, and then rests. */
-	fake_turn_until(instance, FAKE_START + 10000 * TICK);
+	KUNIT_EXPECT_EQ(test, instance->stats.missed, 0);
+	fake_check_books(test, instance);
+}
+
+/* Without room for its first event, it rests in the queue, as if read() were to come. */
+static void periodic_timer_without_room_rests(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_request request = {
+		.op = HWTIMER_OP_SCHEDULE,
+		.time = 10 * TICK,
+		.interval = 10 * TICK,
+		.user_data = 7,
+	};
+	u32 i;
+
+	expire(test, 0, COMPLETIONS);
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	fake_turn_until(instance, fake_now + 10000 * TICK);
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, 0);
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 1);
 	KUNIT_EXPECT_EQ(test, instance->wakeup.at, HWTIMER_TICK_NONE);
-	expect_event(test, 3);
+	expect_event(test, 0);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 1);
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
-	KUNIT_EXPECT_GT(test, instance->stats.missed, 900);
+	KUNIT_EXPECT_EQ(test, instance->stats.missed, 999);
+	for (i = 1; i < COMPLETIONS; i++)
+		expect_event(test, i);
+	expect_event(test, 7);
 	fake_check_books(test, instance);
 }
 
@@ -703,6 +724,7 @@ static struct kunit_case exchange_test_cases[] = {
 	KIND_CASE(nobody_passes_a_reader),
 	KIND_CASE(discarded_ones_make_room_in_the_queue),
 	KIND_CASE(periodic_timer_goes_on_at_once),
+	KIND_CASE(periodic_timer_without_room_rests),
 	KIND_CASE(requests_that_need_memory_are_done),
 	KIND_CASE(kick_finishes_what_was_begun),
 	KIND_CASE(garbage_is_refused),

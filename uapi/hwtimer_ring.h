@@ -301,11 +301,12 @@ hwtimer_ring_next_event(struct hwtimer_ring *ring)
  * @ring: the rings
  *
  * If events wait in the kernel and none is left in the ring, the kernel moves as many of
- * them as fit into the ring before this returns. That takes one HWTIMER_IOC_KICK each
- * time, which also does the requests in the submission ring.
+ * them as fit into the ring before this returns. If periodic timers are paused for events
+ * that were in the ring, the kernel lets them go on. Either takes one HWTIMER_IOC_KICK
+ * each time, which also does the requests in the submission ring.
  *
- * Return: 0, or -1 with errno: the slots are free, but the kernel was not told that there
- * is room for the events that wait (EINTR: kick).
+ * Return: 0, or -1 with errno: the slots are free, but the kernel was not told so, and
+ * the events or timers still wait (EINTR: kick).
  */
 static inline int hwtimer_ring_consume(struct hwtimer_ring *ring)
 {

@@ -231,6 +231,7 @@ enum hwtimer_op {
 /**
  * HWTIMER_FIXED_DELAY - @interval counts from the read() that takes the event
  *
+ * If the event goes into the completion ring, @interval counts from that moment.
  * For SCHEDULE with an interval, not with CLOCK_REALTIME. Without this flag the
  * rate is fixed: deadlines are @interval apart, no matter when events are read.
  */
@@ -281,6 +282,13 @@ enum hwtimer_op {
  * first deadline after that moment. So a slow reader costs nothing and loses
  * nothing, and the phase never drifts. With HWTIMER_FIXED_DELAY each event is one
  * expiration, and the next deadline is @interval after the read() that took it.
+ *
+ * With a completion ring, the timer is pending again as soon as the event is in the
+ * ring. But if it is due while the program has not taken that event out, the timer
+ * pauses: it puts no other event, and stays pending with its deadline. After the
+ * program has taken the event out, the timer expires, and the next event reports all
+ * deadlines that have passed. So a program that does not run causes no work. See
+ * struct hwtimer_rings.
  *
  * Errors of CANCEL: EINVAL, ENOENT (the timer never existed, was cancelled or was
  * handed back, its last event was delivered, or the event of a timer without an
@@ -455,7 +463,8 @@ struct hwtimer_unprocessed {
  * been read or has moved into the completion ring. The event reports no expiration
  * after the first STOP. Such a timer is counted in @left unless that event is its
  * last. If only such timers are left, a STOP with non-zero @count fails with EAGAIN:
- * read events or make room in the ring, then call again.
+ * read events or make room in the ring, then call again. A timer that is paused is
+ * handed back as any pending one.
  *
  * Errors: EINVAL, E2BIG, EAGAIN (nothing was handed back; @left timers will be
  * once their events have been read), EFAULT and EINTR (only if nothing was
@@ -477,7 +486,8 @@ struct hwtimer_stop {
  * struct hwtimer_stats - HWTIMER_IOC_STATS: counters since open()
  * @size: in: sizeof(struct hwtimer_stats)
  * @reserved: must be 0
- * @pending: timers that wait for their deadline
+ * @pending: timers that wait for their deadline, or are paused, see struct
+ *	hwtimer_request
  * @ready: events that wait to be read
  * @scheduled: timers ever scheduled. At all times: @scheduled + @rearmed =
  *	@pending + @cancelled + @expired + @unprocessed
@@ -503,7 +513,7 @@ struct hwtimer_stop {
  * @bytes: kernel memory that this instance holds now
  * @bytes_peak: largest value that @bytes has had
  * @lateness_max: longest lateness (time queued minus deadline), ns; includes the
- *	lateness that slack allows
+ *	lateness that slack allows, and the time for which a periodic timer paused
  * @lateness: number of events with a lateness of [2^(i-1), 2^i) ns; [0]: 0 ns
  * @rearmed: number of times that a periodic timer became pending again
  * @missed: expirations of periodic timers that events reported in addition to their
@@ -567,7 +577,9 @@ struct hwtimer_stats {
  *	wait; measured by CLOCK_MONOTONIC, whatever the instance's clock.
  *	HWTIMER_NEVER: poll() waits for @events, however long. Otherwise at most
  *	9,223,372,036,854,775,807. Must be 0 if @events is 0 or 1, and must not
- *	be 0 if @events is more
+ *	be 0 if @events is more. With HWTIMER_NEVER, poll() is also ready when an
+ *	event is in the completion ring and a periodic timer is paused, because
+ *	@events events might never come
  *
  * May be called at any time, and replaces the previous choice. A read() with
  * O_NONBLOCK takes all events that wait, however few. A stopped instance is ready
@@ -592,10 +604,11 @@ struct hwtimer_notify {
  * @deadline: absolute, ns on the instance's clock; the first deadline that this
  *	event reports
  * @lateness: ns from @deadline until the event was queued; 4,294,967,295
- *	stands for that and anything longer
+ *	stands for that and anything longer. Includes the time for which a
+ *	periodic timer paused, see struct hwtimer_request
  * @expirations: 1; of a periodic timer, the number of its deadlines that had passed
- *	when read() took the event, 4,294,967,295 at most: the rest comes with
- *	the next event
+ *	when read() took the event, or when the event went into the completion
+ *	ring, 4,294,967,295 at most: the rest comes with the next event
  *
  * read() fills the buffer with as many whole events as fit, and returns the number of
  * bytes. Without O_NONBLOCK it blocks until events wait (see HWTIMER_IOC_NOTIFY).
@@ -648,7 +661,7 @@ struct hwtimer_event {
  * @submission_head: written by the kernel: requests it has done so far
  * @completion_tail: written by the kernel: events it has put in so far
  * @waiting: written by the kernel: events that wait in the kernel for room in
- *	the completion ring, saturated
+ *	the completion ring, and periodic timers that are paused, saturated
  * @flags: written by the kernel: HWTIMER_RING_*
  *
  * With a pair of rings a program schedules and cancels timers and gets events
@@ -673,7 +686,10 @@ struct hwtimer_event {
  * delivered then, as if read() had taken them. Other events wait in the kernel,
  * where read() finds them, and move into the ring when the worker or a KICK finds
  * room. The program takes events from @completion_head to @completion_tail
- * (acquire), and then stores the new @completion_head (release).
+ * (acquire), and then stores the new @completion_head (release). A periodic timer has
+ * at most one event in the ring that the program has not taken out: if the timer is
+ * due while that event is there, it pauses until the worker or a KICK finds that the
+ * program has taken the event out.
  *
  * While the program is busy, the worker polls the rings once in 1 ms, and whenever
  * timers are due. When it has found nothing for some ms, it sets
@@ -683,7 +699,7 @@ struct hwtimer_event {
  * HWTIMER_IOC_KICK. After each store of @completion_head, it does the same, but
  * calls HWTIMER_IOC_KICK only if the bit is set and @waiting is not 0. A program that
  * cannot wait for 1 ms may kick at any time: hwtimer_ring_consume() does so when the
- * ring is empty and events wait in the kernel.
+ * ring is empty and events wait in the kernel, or timers are paused.
  *
  * poll() also says POLLIN while events are in the ring. It says POLLHUP, perhaps
  * with POLLIN, when no more events will come into the ring. When events that
@@ -738,9 +754,9 @@ struct hwtimer_rings {
 /**
  * HWTIMER_IOC_KICK - serve the rings at once
  *
- * Does the requests in the submission ring, and moves events that wait in the kernel
- * into the completion ring as far as there is room. Returns the number of requests
- * that were done.
+ * Does the requests in the submission ring, moves events that wait in the kernel into
+ * the completion ring as far as there is room, and lets paused timers go on whose
+ * events the program has taken out. Returns the number of requests that were done.
  *
  * Errors: ENXIO (no rings are mapped), EINVAL (hwtimer_rings.submission_tail is
  * ahead of submission_head by more than the number of slots), EINTR.
