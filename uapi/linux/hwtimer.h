@@ -37,6 +37,11 @@
  * ENOMEM). Whoever uses the descriptor later, the opener stays charged. In a user
  * namespace, the user who created it is charged, too. A process that opens an
  * instance with CAP_SYS_RESOURCE in the initial user namespace has no such limits.
+ *
+ * The first call of SETUP, or else the first timer, starts the instance: it gets a
+ * thread in the cgroups of the calling process. That call can also fail with EPERM
+ * (another user than the one who opened the instance, unless the opener had
+ * CAP_SYS_RESOURCE), EAGAIN (too many threads) or EINTR (the caller is being killed).
  */
 #ifndef _UAPI_LINUX_HWTIMER_H
 #define _UAPI_LINUX_HWTIMER_H
@@ -185,8 +190,9 @@ struct hwtimer_info {
  *
  * Errors: EINVAL (a value out of range or unknown, or
  * HWTIMER_REPORT_CLOCK_SET without CLOCK_REALTIME), E2BIG, ESHUTDOWN (stopped),
- * EBUSY (too late). After an error the old settings remain. SETUP allocates no
- * memory; the first timer does, and may fail with ENOMEM.
+ * EBUSY (too late), EPERM, EAGAIN, ENOMEM and EINTR (the thread could not be
+ * created, see above). After an error the old settings remain. The memory of the wheel
+ * is allocated by the first timer, which may fail with ENOMEM.
  */
 struct hwtimer_setup {
 	__u32 size;
