@@ -1,0 +1,621 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Attackers beside a victim. Both are unprivileged users in cgroups of their own. Whatever
+ * the attacker does, the victim's timers stay in time, the attacker's cgroup pays for what
+ * it causes, and the attacker's limits hold.
+ *
+ * Times are measured in turns, without and with the attack, and medians are compared: so a
+ * host that is slow for a while cancels out. A row that fails is measured again, up to
+ * TRIES times, with new measurements of the victim alone.
+ *
+ * HWTIMER_TENANTS=full in the environment takes more and longer measurements.
+ */
+#include "attacks.h"
+#include "cgroup.h"
+#include "victim.h"
+
+#include <sys/socket.h>
+
+/* Measurements of a row, and how often a row that fails is measured */
+#define ROUNDS_MAX 7
+#define TRIES 3
+
+/* The victim's 99th percentile may grow by this factor. */
+#define LATER 3
+
+/* A part of the attacker's processor time that others may pay for: 1 / UNPAID */
+#define UNPAID 10
+
+/* Processor time that is not worth a comparison: one in so many ns */
+#define NOISE 100
+
+/* Deviation from the share that the weights grant, in percent */
+#define UNFAIR 20
+
+/* How long an attacker may take to make its objects, and a cgroup to freeze */
+#define READY_MS 60000
+#define FREEZE_MS 5000
+
+/* Nobody waits longer than this to close a descriptor, however slow the attacker is. */
+#define CLOSE_MAX (5 * SEC)
+
+/* The memory that the attacker of memory may have */
+#define MEMORY_MAX (64LL << 20)
+#define MEMORY_SLACK (2LL << 20)
+
+static bool full(void)
+{
+	const char *wanted = getenv("HWTIMER_TENANTS");
+
+	return wanted && !strcmp(wanted, "full");
+}
+
+static int rounds(void)
+{
+	return full() ? ROUNDS_MAX : 3;
+}
+
+static __u64 window_ns(void)
+{
+	return full() ? SEC : 300 * MS;
+}
+
+static double ms(__u64 ns)
+{
+	return (double)ns / MS;
+}
+
+static double percent(__u64 part, __u64 whole)
+{
+	return whole ? 100.0 * part / whole : 0;
+}
+
+/* ---- the fixture: two cgroups, and the board ---- */
+
+FIXTURE(tenants)
+{
+	struct board *board;
+};
+
+static void make_cgroups(struct __test_metadata *_metadata,
+			 struct board **board)
+{
+	*board = mmap(NULL, sizeof(**board), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, *board);
+	/* Pages that are touched for the first time would delay the victim. */
+	memset(*board, 0, sizeof(**board));
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, (*board)->socket));
+	ASSERT_EQ(0, chmod(DEVICE, 0666));
+	ASSERT_TRUE(cgroup_make(""));
+	ASSERT_TRUE(cgroup_make(ATTACKER));
+	ASSERT_TRUE(cgroup_make(VICTIM));
+	ASSERT_TRUE(cgroup_make(TESTER));
+	ASSERT_TRUE(cgroup_join(TESTER));
+	ASSERT_EQ(0, prctl(PR_SET_CHILD_SUBREAPER, 1));
+}
+
+/* A tenant whose processes are dead leaves nothing in its cgroup. */
+static void remove_cgroups(struct __test_metadata *_metadata,
+			   struct board *board)
+{
+	close(board->socket[0]);
+	close(board->socket[1]);
+	cgroup_kill(ATTACKER);
+	cgroup_kill(VICTIM);
+	EXPECT_TRUE(cgroup_remove(ATTACKER));
+	EXPECT_TRUE(cgroup_remove(VICTIM));
+}
+
+FIXTURE_SETUP(tenants)
+{
+	make_cgroups(_metadata, &self->board);
+}
+
+FIXTURE_TEARDOWN(tenants)
+{
+	remove_cgroups(_metadata, self->board);
+}
+
+static bool wait_until_ready(struct board *board)
+{
+	for (__u64 end = now_ns() + READY_MS * MS; now_ns() < end;) {
+		if (board_get(&board->ready))
+			return true;
+		sleep_ns(MS);
+	}
+	return false;
+}
+
+/* Starts the attack; gives it no more than @percent of a processor once it is ready. */
+static bool start_attack(struct board *board, void (*attack)(struct board *),
+			 unsigned int percent)
+{
+	board->made = 0;
+	board->refused = 0;
+	board_set(&board->ready, 0);
+	tenant_start(ATTACKER, ATTACKER_UID, attack, board);
+	if (!wait_until_ready(board))
+		return false;
+	cgroup_throttle(ATTACKER, percent);
+	return true;
+}
+
+/* ---- what is measured ---- */
+
+/**
+ * struct window - what happened in a window of time
+ * @lateness: 99th percentile of the victim's lateness, ns
+ * @forks: 99th percentile of the time in which the victim forked, ns
+ * @used: processor time that was used in it
+ */
+struct window {
+	__u64 lateness;
+	__u64 forks;
+	struct usage used;
+};
+
+static struct window watch(struct board *board, __u64 ns)
+{
+	unsigned int lateness = board->lateness.count;
+	unsigned int forks = board->forks.count;
+	struct usage before = usage_now(), after;
+	struct window window;
+	__u64 now;
+
+	sleep_ns(ns);
+	now = now_ns();
+	window.lateness = log_p99(&board->lateness, lateness, now);
+	window.forks = log_p99(&board->forks, forks, now);
+	after = usage_now();
+	window.used = (struct usage){
+		.time = after.time - before.time,
+		.attacker = after.attacker - before.attacker,
+		.victim = after.victim - before.victim,
+		.root = after.root > before.root ? after.root - before.root : 0,
+	};
+	return window;
+}
+
+/**
+ * struct pair - a figure without and with the attack, in each round
+ */
+struct pair {
+	__u64 alone[ROUNDS_MAX];
+	__u64 beside[ROUNDS_MAX];
+};
+
+/**
+ * struct figures - the figures of a row
+ * @lateness: of the victim's timers
+ * @forks: of the victim's forks
+ * @alone: processor time while the victim was alone, sum of all rounds
+ * @beside: the same, beside the attack
+ */
+struct figures {
+	struct pair lateness;
+	struct pair forks;
+	struct usage alone;
+	struct usage beside;
+};
+
+static void add_usage(struct usage *sum, struct usage used)
+{
+	sum->time += used.time;
+	sum->attacker += used.attacker;
+	sum->victim += used.victim;
+	sum->root += used.root;
+}
+
+static void sort_pair(struct pair *pair)
+{
+	qsort(pair->alone, rounds(), sizeof(__u64), compare_times);
+	qsort(pair->beside, rounds(), sizeof(__u64), compare_times);
+}
+
+/*
+ * The highest bearable median of a figure beside the attack. To its multiple without the
+ * attack comes what the measurements without the attack differ by, the noise of this
+ * machine at this time, and one tick of the victim.
+ */
+static __u64 bearable(const struct pair *pair)
+{
+	return LATER * pair->alone[rounds() / 2] + pair->alone[rounds() - 1] -
+	       pair->alone[0] + 100 * US;
+}
+
+static bool is_bearable(const struct pair *pair)
+{
+	return pair->beside[rounds() / 2] <= bearable(pair);
+}
+
+/* Processor time that the attack caused in threads of the kernel's */
+static __u64 unpaid(const struct figures *figures)
+{
+	__u64 usual = figures->alone.root * figures->beside.time /
+		      figures->alone.time;
+
+	return figures->beside.root > usual ? figures->beside.root - usual : 0;
+}
+
+static bool is_paid(const struct figures *figures)
+{
+	__u64 others = unpaid(figures);
+
+	return others <= figures->beside.time / NOISE ||
+	       others <= (figures->beside.attacker + others) / UNPAID;
+}
+
+/* ---- attacks on the victim's time ---- */
+
+FIXTURE(beside)
+{
+	struct board *board;
+};
+
+/**
+ * @name: the row's name
+ * @attack: what the attacker does
+ * @percent: of a processor, its cpu.max
+ * @forks: the victim forks, too
+ * @receives: the victim takes descriptors from the attacker
+ * @sets_clock: root sets the clock to and fro
+ */
+FIXTURE_VARIANT(beside)
+{
+	const char *name;
+	void (*attack)(struct board * board);
+	unsigned int percent;
+	bool forks;
+	bool receives;
+	bool sets_clock;
+};
+
+/* Sets the clock back and forth. */
+static void set_clock(struct board *board)
+{
+	struct timeval time;
+
+	(void)board;
+	for (int seconds = 10;; seconds = -seconds) {
+		sleep_ns(20 * MS);
+		gettimeofday(&time, NULL);
+		time.tv_sec += seconds;
+		settimeofday(&time, NULL);
+	}
+}
+
+FIXTURE_SETUP(beside)
+{
+	make_cgroups(_metadata, &self->board);
+	if (!cgroup_has("cpu"))
+		SKIP(return, "no cpu controller of cgroup v2 in this kernel");
+	tenant_start(VICTIM, VICTIM_UID, victim_run, self->board);
+	if (variant->forks)
+		tenant_start(VICTIM, VICTIM_UID, victim_fork, self->board);
+	if (variant->receives)
+		tenant_start(VICTIM, VICTIM_UID, victim_receive, self->board);
+	if (variant->sets_clock)
+		tenant_start(TESTER, 0, set_clock, self->board);
+	sleep_ns(100 * MS);
+}
+
+FIXTURE_TEARDOWN(beside)
+{
+	remove_cgroups(_metadata, self->board);
+}
+
+#define ROW(row, ...)                                             \
+	FIXTURE_VARIANT_ADD(beside, row)                          \
+	{                                                         \
+		.name = #row, .attack = attack_##row, __VA_ARGS__ \
+	}
+
+ROW(ring_timers, .percent = 2);
+ROW(many_instances, .percent = 5);
+ROW(opens, .percent = 30);
+ROW(epolls, .percent = 30);
+ROW(eventfd_epolls, .percent = 30);
+ROW(cancels, .percent = 30);
+ROW(due_at_once, .percent = 30);
+ROW(clock, .percent = 30, .sets_clock = true);
+ROW(kicks, .percent = 30);
+ROW(garbage, .percent = 30);
+ROW(sends, .percent = 30, .receives = true);
+ROW(bomb, .percent = 5, .forks = true);
+ROW(exits, .percent = 30);
+ROW(stats, .percent = 30);
+ROW(fdinfo, .percent = 30);
+ROW(polls, .percent = 30);
+ROW(eventfds, .percent = 30);
+ROW(maps, .percent = 30);
+
+/* Measures in turns, without and with the attack. */
+static void measure(struct __test_metadata *_metadata, struct board *board,
+		    const FIXTURE_VARIANT(beside) * variant,
+		    struct figures *figures)
+{
+	memset(figures, 0, sizeof(*figures));
+	for (int i = 0; i < rounds(); i++) {
+		struct window window = watch(board, window_ns());
+
+		figures->lateness.alone[i] = window.lateness;
+		figures->forks.alone[i] = window.forks;
+		add_usage(&figures->alone, window.used);
+
+		ASSERT_TRUE(
+			start_attack(board, variant->attack, variant->percent));
+		/* The debt of the time without a limit is paid off meanwhile. */
+		sleep_ns(4 * PERIOD_US * US);
+		window = watch(board, window_ns());
+		cgroup_kill(ATTACKER);
+		figures->lateness.beside[i] = window.lateness;
+		figures->forks.beside[i] = window.forks;
+		add_usage(&figures->beside, window.used);
+		sleep_ns(50 * MS);
+	}
+	sort_pair(&figures->lateness);
+	sort_pair(&figures->forks);
+}
+
+static void show_pair(const char *what, const struct pair *pair)
+{
+	__u64 alone = pair->alone[rounds() / 2];
+	__u64 beside = pair->beside[rounds() / 2];
+
+	printf(" %s p99 %.2f ms alone (%.2f to %.2f), %.2f ms beside the attack (x%.1f, bearable %.2f);",
+	       what, ms(alone), ms(pair->alone[0]),
+	       ms(pair->alone[rounds() - 1]), ms(beside),
+	       alone ? (double)beside / alone : 0, ms(bearable(pair)));
+}
+
+static void show(const char *row, const struct board *board,
+		 const struct figures *figures, bool forks)
+{
+	printf("# %s: victim", row);
+	show_pair("lateness", &figures->lateness);
+	if (forks)
+		show_pair("fork", &figures->forks);
+	printf(" of a processor: attacker's cgroup %.1f%%, kernel threads of nobody's %+.1f%%, victim %.1f%% (alone %.1f%%); %lu made, errno %d\n",
+	       percent(figures->beside.attacker, figures->beside.time),
+	       percent(unpaid(figures), figures->beside.time),
+	       percent(figures->beside.victim, figures->beside.time),
+	       percent(figures->alone.victim, figures->alone.time), board->made,
+	       board->refused);
+	fflush(stdout);
+}
+
+/* Returns whether the attacker's cgroup got no more than its cpu.max, within a period. */
+static bool is_throttled(const struct figures *figures, unsigned int percent)
+{
+	__u64 granted = figures->beside.time * percent / 100;
+
+	return figures->beside.attacker <=
+	       granted + granted / UNPAID +
+		       rounds() * percent * PERIOD_US * US / 100;
+}
+
+TEST_F(beside, harms_nobody)
+{
+	struct figures figures;
+
+	for (int try = 0; try < TRIES; try++) {
+		measure(_metadata, self->board, variant, &figures);
+		show(variant->name, self->board, &figures, variant->forks);
+		if (is_bearable(&figures.lateness) && is_paid(&figures) &&
+		    is_throttled(&figures, variant->percent) &&
+		    is_bearable(&figures.forks))
+			break;
+	}
+	EXPECT_GE(bearable(&figures.lateness),
+		  figures.lateness.beside[rounds() / 2]);
+	EXPECT_GE(bearable(&figures.forks), figures.forks.beside[rounds() / 2]);
+	EXPECT_TRUE(is_paid(&figures));
+	EXPECT_TRUE(is_throttled(&figures, variant->percent));
+}
+
+/* ---- limits ---- */
+
+/* What the victim's try at using the device came to: 0 or an errno */
+static void try_device(struct board *board)
+{
+	struct hwtimer_event event;
+	int fd = dev_open(0);
+
+	(void)board;
+	if (fd < 0)
+		_exit(-fd);
+	if (!dev_after(fd, MS, 0))
+		_exit(errno);
+	_exit(dev_read(fd, &event, 1) == 1 ? 0 : EIO);
+}
+
+static int victim_tries_device(struct board *board)
+{
+	return wait_for_child(
+		tenant_start(VICTIM, VICTIM_UID, try_device, board));
+}
+
+TEST_F(tenants, who_opens_all_gets_emfile_and_others_can_open)
+{
+	int victim;
+
+	ASSERT_TRUE(start_attack(self->board, attack_opens, 0));
+	victim = victim_tries_device(self->board);
+	printf("# opens: attacker opened %lu of %lld instances and got errno %d (EMFILE is %d, ENFILE %d); the victim then got %d\n",
+	       self->board->made, module_parameter("max_instances"),
+	       self->board->refused, EMFILE, ENFILE, victim);
+	EXPECT_EQ(EMFILE, self->board->refused);
+	EXPECT_GT(module_parameter("max_instances"),
+		  (long long)self->board->made);
+	EXPECT_EQ(0, victim);
+}
+
+TEST_F(tenants, memory_is_in_the_attackers_cgroup)
+{
+	long long charged, before;
+
+	if (!cgroup_has("memory"))
+		SKIP(return,
+			   "no memory controller of cgroup v2 in this kernel");
+	ASSERT_TRUE(cgroup_set(ATTACKER, "memory.max", "%lld", MEMORY_MAX));
+	before = cgroup_get(ATTACKER, "memory.current", "");
+	ASSERT_TRUE(start_attack(self->board, attack_memory, 0));
+	charged = cgroup_get(ATTACKER, "memory.current", "") - before;
+	printf("# memory: attacker made %lu timers and got errno %d; %.1f MiB by STATS, %.1f MiB by its cgroup of at most %lld\n",
+	       self->board->made, self->board->refused,
+	       (double)self->board->bytes / (1 << 20),
+	       (double)charged / (1 << 20), MEMORY_MAX >> 20);
+	EXPECT_TRUE(self->board->refused == ENOMEM ||
+		    self->board->refused == ENOSPC ||
+		    self->board->refused == EMFILE);
+	EXPECT_LE((long long)self->board->bytes * 95 / 100 - MEMORY_SLACK,
+		  charged);
+	EXPECT_GE(MEMORY_MAX, charged);
+	EXPECT_EQ(0, cgroup_get(ATTACKER, "memory.events", "oom_kill "));
+	EXPECT_EQ(0, victim_tries_device(self->board));
+	cgroup_kill(ATTACKER);
+	cgroup_set(ATTACKER, "memory.max", "max");
+}
+
+/* An attacker with hardly any time sends the victim instances, which it then closes. */
+TEST_F(tenants, closing_what_the_attacker_sent_does_not_hang)
+{
+	struct durations *closes = &self->board->closes;
+	__u64 longest = 0;
+
+	if (!cgroup_has("cpu"))
+		SKIP(return, "no cpu controller of cgroup v2 in this kernel");
+	tenant_start(VICTIM, VICTIM_UID, victim_receive, self->board);
+	ASSERT_TRUE(start_attack(self->board, attack_sends, 2));
+	for (int i = 0; i < (full() ? 100 : 30); i++) {
+		__u64 since;
+
+		sleep_ns(100 * MS);
+		since = __atomic_load_n(&closes->since, __ATOMIC_ACQUIRE);
+		if (since && now_ns() > since && now_ns() - since > longest)
+			longest = now_ns() - since;
+	}
+	for (unsigned int i = 0; i < closes->count; i++)
+		if (closes->ns[i % SAMPLES_MAX] > longest)
+			longest = closes->ns[i % SAMPLES_MAX];
+	printf("# sends: victim closed %u busy instances of an attacker that has 2%% of a processor; the longest close took %.1f ms\n",
+	       closes->count, ms(longest));
+	EXPECT_LT(0, closes->count);
+	EXPECT_GE(CLOSE_MAX, longest);
+}
+
+/* ---- shares ---- */
+
+/* Two cgroups on one processor, both of which want it whole. */
+FIXTURE(shares)
+{
+	struct board *board;
+};
+
+/**
+ * @name: the row's name
+ * @attack: what the attacker does
+ * @weight: cpu.weight of the attacker's cgroup; the other one has 100
+ */
+FIXTURE_VARIANT(shares)
+{
+	const char *name;
+	void (*attack)(struct board * board);
+	unsigned int weight;
+};
+
+FIXTURE_VARIANT_ADD(shares, equal){ .name = "equal",
+				    .attack = attack_due_at_once,
+				    .weight = 100 };
+
+FIXTURE_VARIANT_ADD(shares, a_third){ .name = "a_third",
+				      .attack = attack_due_at_once,
+				      .weight = 33 };
+
+FIXTURE_VARIANT_ADD(shares, twenty_programs){ .name = "twenty_programs",
+					      .attack = attack_crowd,
+					      .weight = 100 };
+
+FIXTURE_SETUP(shares)
+{
+	make_cgroups(_metadata, &self->board);
+	if (!cgroup_has("cpu") || !cgroup_has("cpuset"))
+		SKIP(return,
+			   "no cpu and cpuset controllers of cgroup v2 in this kernel");
+	ASSERT_TRUE(cgroup_set(ATTACKER, "cpuset.cpus", "1"));
+	ASSERT_TRUE(cgroup_set(VICTIM, "cpuset.cpus", "1"));
+	ASSERT_TRUE(cgroup_set(ATTACKER, "cpu.weight", "%u", variant->weight));
+}
+
+FIXTURE_TEARDOWN(shares)
+{
+	cgroup_kill(ATTACKER);
+	cgroup_kill(VICTIM);
+	cgroup_set(ATTACKER, "cpu.weight", "100");
+	cgroup_set(ATTACKER, "cpuset.cpus", "\n");
+	cgroup_set(VICTIM, "cpuset.cpus", "\n");
+	remove_cgroups(_metadata, self->board);
+}
+
+TEST_F(shares, are_as_the_weights)
+{
+	unsigned int share = 100 * variant->weight / (variant->weight + 100);
+	struct figures figures;
+	double got = 0;
+	bool fair = false;
+
+	for (int try = 0; try < TRIES && !fair; try++) {
+		memset(&figures, 0, sizeof(figures));
+		figures.alone = watch(self->board, window_ns()).used;
+		tenant_start(VICTIM, VICTIM_UID, spin, self->board);
+		ASSERT_TRUE(start_attack(self->board, variant->attack, 0));
+		sleep_ns(200 * MS);
+		figures.beside = watch(self->board, 4 * window_ns()).used;
+		cgroup_kill(ATTACKER);
+		cgroup_kill(VICTIM);
+		got = percent(figures.beside.attacker,
+			      figures.beside.attacker + figures.beside.victim);
+		printf("# %s: attacker %.1f%% of a processor, kernel threads of nobody's %+.1f%%, victim %.1f%%; share %.1f%%, by weight %u%%\n",
+		       variant->name,
+		       percent(figures.beside.attacker, figures.beside.time),
+		       percent(unpaid(&figures), figures.beside.time),
+		       percent(figures.beside.victim, figures.beside.time), got,
+		       share);
+		fair = got * 100 <= share * (100 + UNFAIR) && is_paid(&figures);
+	}
+	EXPECT_GE(share * (100 + UNFAIR) / 100.0, got);
+	EXPECT_TRUE(is_paid(&figures));
+}
+
+/* ---- the cgroup's own life ---- */
+
+/*
+ * Others hold an instance of a tenant whose processes are dead. Its cgroup can be removed
+ * all the same, as container managers do.
+ */
+TEST_F(tenants, an_instance_held_by_others_does_not_keep_the_cgroup)
+{
+	ASSERT_TRUE(start_attack(self->board, attack_sends_one, 0));
+	cgroup_kill(ATTACKER);
+	EXPECT_EQ(0, cgroup_get(ATTACKER, "cgroup.events", "populated "));
+	EXPECT_TRUE(cgroup_remove(ATTACKER));
+}
+
+/* `docker pause` freezes the cgroup, and waits until the kernel says that it is frozen. */
+TEST_F(tenants, a_cgroup_with_instances_can_be_frozen)
+{
+	bool frozen = false;
+
+	ASSERT_TRUE(start_attack(self->board, attack_polls, 0));
+	ASSERT_TRUE(cgroup_set(ATTACKER, "cgroup.freeze", "1"));
+	for (__u64 end = now_ns() + FREEZE_MS * MS;
+	     !frozen && now_ns() < end;) {
+		frozen = cgroup_get(ATTACKER, "cgroup.events", "frozen ") == 1;
+		sleep_ns(MS);
+	}
+	EXPECT_TRUE(frozen);
+	EXPECT_TRUE(cgroup_set(ATTACKER, "cgroup.freeze", "0"));
+}
+
+TEST_HARNESS_MAIN
