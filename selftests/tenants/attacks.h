@@ -107,16 +107,17 @@ static inline void attack_many_instances(struct board *board)
 
 	while (made < n) {
 		int fd = instance(board,
-				  ON_MONOTONIC(.tick = TICK_MIN, .timers = 64,
+				  ON_MONOTONIC(.tick = TICK_MIN, .buckets = 64,
 					       .submissions = 8,
-					       .completions = 64));
+
+					       .completions = 256));
 
 		if (fd < 0 || hwtimer_ring_map(&rings[made], fd))
 			break;
 		made++;
 	}
 	for (unsigned int i = 0; i < made; i++)
-		every(board, rings[i].fd, 4, MS);
+		every(board, rings[i].fd, 4, 2 * MS);
 	ready(board, made);
 	for (;;) {
 		for (unsigned int i = 0; i < made; i++)

@@ -65,20 +65,13 @@ static inline bool cgroup_has(const char *controller)
 	return false;
 }
 
-/* Makes a cgroup below TENANTS, or TENANTS itself if @name is "". */
+/* Makes a cgroup below TENANTS. */
 static inline bool cgroup_make(const char *name)
 {
-	static const char *const controllers[] = { "+cpu", "+cpuset", "+memory",
-						   "+pids" };
 	char path[256];
 
 	cgroup_path(path, sizeof(path), name, "");
-	if (mkdir(path, 0755) && errno != EEXIST)
-		return false;
-	/* A controller that the kernel does not have is refused. */
-	for (unsigned int i = 0; !*name && i < 4; i++)
-		cgroup_set("", "cgroup.subtree_control", "%s", controllers[i]);
-	return true;
+	return !mkdir(path, 0755) || errno == EEXIST;
 }
 
 /* Returns whether the cgroup is gone: a cgroup with a thread in it stays. */
@@ -136,8 +129,7 @@ static inline unsigned int cgroup_kill_some(const char *name, pid_t *pids)
 	if (!file)
 		return 0;
 	/* A kernel thread ignores the signal. */
-	while (found < PROCESSES_MAX &&
-	       fscanf(file, "%d", &pids[found]) == 1)
+	while (found < PROCESSES_MAX && fscanf(file, "%d", &pids[found]) == 1)
 		kill(pids[found++], SIGKILL);
 	fclose(file);
 	return found;
