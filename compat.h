@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Makes up for the differences between the kernels that hwtimer builds on. A source file
+ * Makes up for the differences between the kernels that hwtimer builds on: their versions,
+ * and options without which some of their functions do not exist. A source file
  * that needs one of these functions includes this header. No other file tests the version
  * of the kernel; all are written against the newest one.
  */
 #ifndef HWTIMER_COMPAT_H
 #define HWTIMER_COMPAT_H
 
+#include <linux/cgroup.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
+#include <linux/nsproxy.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/version.h>
 
 /* 6.13 added hrtimer_setup(); 6.16 removed hrtimer_init(). */
@@ -35,5 +40,48 @@ static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 	vma->vm_flags |= flags;
 }
 #endif
+
+/*
+ * Identifies the cgroups of a task in all hierarchies: tasks in the same cgroups share one
+ * css_set. Only good for comparing while the task stays where it is. Does not sleep.
+ */
+static inline const void *hwtimer_cgroups(struct task_struct *task)
+{
+	const void *cgroups = NULL;
+
+#ifdef CONFIG_CGROUPS
+	rcu_read_lock();
+	cgroups = task_css_set(task);
+	rcu_read_unlock();
+#endif
+	return cgroups;
+}
+
+/*
+ * Writes the path of a task's cgroup in the unified hierarchy, as the current task sees
+ * it. Returns its length, -ENODEV (there are no cgroups, or it is just being removed), or
+ * an error of cgroup_path_ns(). May sleep.
+ */
+static inline int hwtimer_cgroup_path(struct task_struct *task, char *path,
+				      size_t size)
+{
+	int length = -ENODEV;
+
+#ifdef CONFIG_CGROUPS
+	struct cgroup *cgroup;
+
+	rcu_read_lock();
+	cgroup = task_dfl_cgroup(task);
+	if (!cgroup_tryget(cgroup))
+		cgroup = NULL;
+	rcu_read_unlock();
+	if (cgroup) {
+		length = cgroup_path_ns(cgroup, path, size,
+					current->nsproxy->cgroup_ns);
+		cgroup_put(cgroup);
+	}
+#endif
+	return length;
+}
 
 #endif /* HWTIMER_COMPAT_H */

@@ -4,8 +4,8 @@
  * file that handles instances.
  *
  * One open("/dev/hwtimer") or one hwtimer_client_create() creates one instance. The file
- * or the kernel client owns it. Until hwtimer_worker_detach() returns, a worker uses the
- * instance, too.
+ * or the kernel client owns it. Until they have left it, one or two workers use the
+ * instance, too: one that turns the wheel, and one for errands of the submission ring.
  *
  *   owner ─> instance ──> wheel    which timers are due
  *                    ├──> table    the state of each timer
@@ -25,7 +25,7 @@
  *   rings        exchange, submission
  *   operations   bulk, request, op
  *   delivery     harvest, period, notice, completion
- *   services     supply, wakeup, registry, trace, settings, ring, worker, clock
+ *   services     supply, wakeup, registry, trace, settings, ring, owner, worker, clock
  *   wheel        wheel, hashed, hierarchy, table, chunk
  *
  * Locks. A lock is taken inside the locks that are indented less:
@@ -59,6 +59,7 @@
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
@@ -116,6 +117,8 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @leaving: the timers that are being delivered or handed back; protected by @harvest
  * @readers: wait queue of read() and poll(); has its own lock
  * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
+ * @serving: number of jobs, @job and exchange.errand, that a worker may still serve; the
+ *	instance is freed when it drops to 0
  * @consumer: the kernel client that takes the events; NULL: programs read them. Set
  *	before the first timer, then constant. A client can wait for the end of a
  *	callback, so its timers keep their ids until then
@@ -151,6 +154,7 @@ struct hwtimer_instance {
 	wait_queue_head_t readers;
 
 	struct hwtimer_job job;
+	refcount_t serving;
 	struct hwtimer_consumer *consumer;
 
 	struct hwtimer_listing listing;

@@ -34,6 +34,7 @@
 
 #include "hwtimer.h"
 #include "hwtimer_instance.h"
+#include "hwtimer_owner.h"
 #include "hwtimer_request.h"
 #include "hwtimer_stats.h"
 
@@ -274,7 +275,8 @@ hwtimer_client_create(const struct hwtimer_client_options *options)
 	client = client_alloc(options, settings.timers);
 	if (!client)
 		return ERR_PTR(-ENOMEM);
-	err = hwtimer_settings_set(client->instance, &settings) ?:
+	err = hwtimer_owner_employ(&client->instance->job, HWTIMER_DUTY_KERNEL) ?:
+		      hwtimer_settings_set(client->instance, &settings) ?:
 		      hwtimer_supply_start(client->instance);
 	if (err) {
 		client_free(client);

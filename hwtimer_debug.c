@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shows all instances to root, in three text files of debugfs,
+ * Shows all instances and workers to root, in text files of debugfs,
  * /sys/kernel/debug/hwtimer/:
  *
  *	instances	process that created the instance, settings of the wheel, counters
+ *	workers		threads, whose they are, and the processor time that they used
  *	occupancy	number of buckets with entries, see hwtimer_occupancy_show()
  *	lateness	number of late events, by powers of two ns
  *
@@ -15,20 +16,28 @@
  * every instance that exists from the beginning of the reading to its end.
  */
 #include <linux/debugfs.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
 #include <linux/seq_file.h>
 
+#include "compat.h"
 #include "hwtimer.h"
 #include "hwtimer_debug.h"
 #include "hwtimer_occupancy.h"
+#include "hwtimer_owner.h"
 #include "hwtimer_stats.h"
 
 static const char instances_headline[] =
 	"instance\topener\tkind\tclock\ttick\tbuckets\tlimit\t"
-	"pending\tready\tscheduled\tcancelled\texpired\tdelivered\tbytes\n";
+	"pending\tready\tscheduled\tcancelled\texpired\tdelivered\tbytes\t"
+	"thread\tspent\n";
 static const char occupancy_headline[] =
 	"instance level:\twidth of a strip (ns), buckets in it, occupied ones of each strip\n";
 static const char lateness_headline[] =
 	"instance:\tevents that were not late; late by less than 2 ns, 4 ns, 8 ns ...\n";
+
+static const char workers_headline[] =
+	"thread\tuser\tduty\tinstances\ttime\tcgroup\n";
 
 static struct dentry *hwtimer_debug_dir;
 
@@ -67,6 +76,14 @@ static void *registry_next(struct seq_file *seq, void *element,
 	return registry_start(seq, position);
 }
 
+/* The thread of a job's worker, as its pid in the initial pid namespace; 0: none yet. */
+static pid_t thread_of(const struct hwtimer_job *job)
+{
+	struct hwtimer_worker *worker = hwtimer_worker_of(job);
+
+	return worker ? task_pid_nr(hwtimer_worker_task(worker)) : 0;
+}
+
 static void show_instance(struct seq_file *seq,
 			  struct hwtimer_instance *instance)
 {
@@ -83,9 +100,12 @@ static void show_instance(struct seq_file *seq,
 	seq_printf(seq, "%d\t%llu\t%u\t%u\t", settings->clock->id,
 		   settings->shape.tick, settings->shape.buckets,
 		   settings->timers);
-	seq_printf(seq, "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\n",
+	seq_printf(seq, "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t",
 		   stats.pending, stats.ready, stats.scheduled, stats.cancelled,
 		   stats.expired, stats.delivered, stats.bytes);
+	seq_printf(seq, "%d\t%llu\n", thread_of(&instance->job),
+		   hwtimer_worker_spent(&instance->job) +
+			   hwtimer_worker_spent(&instance->exchange.errand));
 }
 
 static int instances_show(struct seq_file *seq, void *element)
@@ -128,6 +148,96 @@ static int lateness_show(struct seq_file *seq, void *element)
 	return 0;
 }
 
+/* A position is the number of a worker; 0 is the headline. */
+static void *workers_start(struct seq_file *seq, loff_t *position)
+{
+	struct hwtimer_staff_info *info = seq->private;
+
+	if (!*position)
+		return SEQ_START_TOKEN;
+	info->nr = *position;
+	if (!hwtimer_owner_describe(info))
+		return NULL;
+	*position = info->nr;
+	return info;
+}
+
+static void workers_stop(struct seq_file *seq, void *element)
+{
+	struct hwtimer_staff_info *info = seq->private;
+
+	if (element == info)
+		put_task_struct(info->task);
+}
+
+static void *workers_next(struct seq_file *seq, void *element, loff_t *position)
+{
+	workers_stop(seq, element);
+	++*position;
+	return workers_start(seq, position);
+}
+
+/* Shows the path of a task's cgroup as the reader sees it, "-" if it has none. */
+static void show_cgroup(struct seq_file *seq, struct task_struct *task)
+{
+	char *path;
+	size_t size = seq_get_buf(seq, &path);
+	int length = hwtimer_cgroup_path(task, path, size);
+
+	if (length >= 0 || length == -E2BIG)
+		/* If the path is too long for the buffer, seq_file enlarges it. */
+		seq_commit(seq, length < 0 || length >= size ? -1 : length);
+	else
+		seq_putc(seq, '-');
+}
+
+static void show_worker(struct seq_file *seq,
+			const struct hwtimer_staff_info *info)
+{
+	static const char *const duties[] = {
+		[HWTIMER_DUTY_TURN] = "turns",
+		[HWTIMER_DUTY_ERRAND] = "errands",
+		[HWTIMER_DUTY_KERNEL] = "kernel",
+	};
+
+	seq_printf(seq, "%d\t%u\t%s\t%u\t%llu\t", task_pid_nr(info->task),
+		   __kuid_val(info->uid),
+		   info->fixed ? "shared" : duties[info->duty], info->jobs,
+		   info->task->se.sum_exec_runtime);
+	show_cgroup(seq, info->task);
+	seq_putc(seq, '\n');
+}
+
+static int workers_show(struct seq_file *seq, void *element)
+{
+	if (element == SEQ_START_TOKEN)
+		seq_puts(seq, workers_headline);
+	else
+		show_worker(seq, element);
+	return 0;
+}
+
+static const struct seq_operations workers_sops = {
+	.start = workers_start,
+	.next = workers_next,
+	.stop = workers_stop,
+	.show = workers_show,
+};
+
+static int workers_open(struct inode *inode, struct file *file)
+{
+	return seq_open_private(file, &workers_sops,
+				sizeof(struct hwtimer_staff_info));
+}
+
+static const struct file_operations workers_fops = {
+	.owner = THIS_MODULE,
+	.open = workers_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = seq_release_private,
+};
+
 /* Defines NAME_fops for the file NAME. NAME_show() shows one instance. */
 #define DEBUG_FILE(name)                                   \
 	static const struct seq_operations name##_sops = { \
@@ -152,6 +262,7 @@ void hwtimer_debug_start(void)
 	struct dentry *dir = debugfs_create_dir("hwtimer", NULL);
 
 	debugfs_create_file("instances", 0400, dir, NULL, &instances_fops);
+	debugfs_create_file("workers", 0400, dir, NULL, &workers_fops);
 	debugfs_create_file("occupancy", 0400, dir, NULL, &occupancy_fops);
 	debugfs_create_file("lateness", 0400, dir, NULL, &lateness_fops);
 	hwtimer_debug_dir = dir;

@@ -146,7 +146,7 @@ void hwtimer_exchange_poll(struct hwtimer_instance *instance)
 	/* Chores that run before @poll_at have another reason, and are no idle poll. */
 	if (!served && exchange->polls && exchange->poll_at <= ktime_get_ns())
 		exchange->polls--;
-	/* A request that the work item has not finished keeps polling going. */
+	/* A request that no errand has finished keeps polling going. */
 	if (more ||
 	    (exchange->polling && (exchange->polls || exchange_busy(instance))))
 		hwtimer_completion_poll_in(instance,
@@ -285,18 +285,12 @@ int hwtimer_exchange_map(struct hwtimer_instance *instance,
 
 /**
  * hwtimer_exchange_release - free the rings of an instance that is being freed
- * @exchange: the exchange; neither a program nor the worker uses it any more
+ * @exchange: the exchange; neither a program nor a worker uses it any more
  *
- * Waits for the work item. May sleep.
+ * May sleep.
  */
 void hwtimer_exchange_release(struct hwtimer_exchange *exchange)
 {
-	/*
-	 * Otherwise the work item would run as many requests as the ring has slots, and
-	 * might wait for memory for each.
-	 */
-	WRITE_ONCE(exchange->closing, true);
-	cancel_work_sync(&exchange->work);
 	hwtimer_ring_destroy(exchange->ring);
 	kvfree(exchange->requests);
 	mem_cgroup_put(exchange->memcg);

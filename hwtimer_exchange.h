@@ -12,7 +12,8 @@
 
 #include <linux/mutex.h>
 #include <linux/types.h>
-#include <linux/workqueue.h>
+
+#include "hwtimer_worker.h"
 
 struct hwtimer_instance;
 struct hwtimer_request;
@@ -37,9 +38,9 @@ struct vm_area_struct;
  *	written once, read without a lock
  * @polling: the worker polls the rings every millisecond; protected by the instance's
  *	lock
- * @work: drains the submission ring if the worker must not, because that may sleep or
- *	take long
- * @memcg: the memory cgroup that pays for what @work allocates: that of the process that
+ * @errand: drains the submission ring, in another worker, if the worker must not, because
+ *	that may sleep or take long. Only its alarm turns is used
+ * @memcg: the memory cgroup that pays for what @errand allocates: that of the process that
  *	kicked last or, until the first KICK, mapped the rings first. Written before
  *	@ring, then protected by @drain
  */
@@ -52,7 +53,7 @@ struct hwtimer_exchange {
 	u64 poll_at;
 	bool closing;
 	bool polling;
-	struct work_struct work;
+	struct hwtimer_job errand;
 	struct mem_cgroup *memcg;
 };
 

@@ -14,6 +14,7 @@
 #include "hwtimer_instance.h"
 #include "hwtimer_memory.h"
 #include "hwtimer_notice.h"
+#include "hwtimer_owner.h"
 #include "hwtimer_period.h"
 #include "hwtimer_registry.h"
 #include "hwtimer_submission.h"
@@ -26,8 +27,8 @@ static atomic64_t hwtimer_last_nr;
  * hwtimer_instance_create - create an instance with the default settings
  * @timers: limit of pending timers and unread events
  *
- * Return: the instance, attached to a worker and entered in the registry; NULL: no
- * memory. May sleep.
+ * Return: the instance, entered in the registry; NULL: no memory. It has no worker before
+ * hwtimer_owner_employ(). May sleep.
  */
 struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 {
@@ -54,8 +55,8 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	instance->wakeup.at = HWTIMER_TICK_NONE;
 	/* hwtimer_instance_behind() is false until there is a wheel. */
 	instance->wakeup.follow_at = MAX_JIFFY_OFFSET;
-	hwtimer_worker_attach(&instance->job, hwtimer_turn,
-			      hwtimer_turn_chores);
+	hwtimer_job_init(&instance->job, hwtimer_turn, hwtimer_turn_chores);
+	refcount_set(&instance->serving, 2);
 	if (hwtimer_registry_add(instance)) {
 		free_page((unsigned long)instance->leaving.page);
 		kfree(instance);
@@ -65,18 +66,11 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	return instance;
 }
 
-/**
- * hwtimer_instance_destroy - free an instance and all its timers
- * @instance: the instance; nothing but its worker, the work item of its rings and readers
- *	of debugfs still uses it
- *
- * Takes time in proportion to the number of timers. May sleep; no lock of the instance is
- * held.
- */
-void hwtimer_instance_destroy(struct hwtimer_instance *instance)
+/* Frees an instance that nobody uses, and gives its workers back. May sleep. */
+static void instance_free(struct hwtimer_instance *instance)
 {
-	hwtimer_registry_remove(instance);
-	hwtimer_worker_detach(&instance->job);
+	hwtimer_owner_dismiss(&instance->exchange.errand);
+	hwtimer_owner_dismiss(&instance->job);
 	hwtimer_exchange_release(&instance->exchange);
 	trace_hwtimer_close(instance->nr, instance->stats.pending,
 			    instance->stats.ready);
@@ -88,6 +82,46 @@ void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 	kvfree(instance->wheel_memory);
 	free_page((unsigned long)instance->leaving.page);
 	kfree(instance);
+}
+
+/* Called when one of the two workers has left the instance; the last one frees it. */
+static void instance_left(struct hwtimer_instance *instance)
+{
+	if (refcount_dec_and_test(&instance->serving))
+		instance_free(instance);
+}
+
+static void instance_job_left(struct hwtimer_job *job)
+{
+	instance_left(container_of(job, struct hwtimer_instance, job));
+}
+
+static void instance_errand_left(struct hwtimer_job *job)
+{
+	struct hwtimer_exchange *exchange =
+		container_of(job, struct hwtimer_exchange, errand);
+	struct hwtimer_instance *instance =
+		container_of(exchange, struct hwtimer_instance, exchange);
+
+	instance_left(instance);
+}
+
+/**
+ * hwtimer_instance_destroy - free an instance and all its timers
+ * @instance: the instance; nothing but its workers and readers of debugfs still uses it
+ *
+ * Takes time in proportion to the number of timers. Does not wait for a worker: it may
+ * belong to somebody else, who passed the descriptor to the caller, and may hardly get
+ * any processor time. A worker that is just serving the instance frees it after that
+ * slice. May sleep; no lock of the instance is held.
+ */
+void hwtimer_instance_destroy(struct hwtimer_instance *instance)
+{
+	hwtimer_registry_remove(instance);
+	/* Otherwise an errand might wait for memory many times. */
+	WRITE_ONCE(instance->exchange.closing, true);
+	hwtimer_worker_leave(&instance->exchange.errand, instance_errand_left);
+	hwtimer_worker_leave(&instance->job, instance_job_left);
 }
 
 static void query_fill(const struct hwtimer_instance *instance,

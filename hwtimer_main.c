@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Starts and stops the module, and has the file operations of the misc device
- * /dev/hwtimer, and the module parameters max_instances, workers and rt_prio.
+ * /dev/hwtimer, and the module parameter max_instances.
  *
  * Called by the kernel. The file operations leave their work to other files:
  * hwtimer_instance.c (open and release), hwtimer_harvest.c and hwtimer_notice.c (read and
@@ -20,23 +20,12 @@
 #include "hwtimer_exchange.h"
 #include "hwtimer_instance.h"
 #include "hwtimer_ioctl.h"
+#include "hwtimer_owner.h"
 #include "hwtimer_stats.h"
-#include "hwtimer_submission.h"
-
-#define HWTIMER_WORKERS_MAX 1024
 
 static unsigned int max_instances = 4096;
 module_param(max_instances, uint, 0444);
 MODULE_PARM_DESC(max_instances, "Maximum number of open instances of programs");
-
-static unsigned int workers = 1;
-module_param(workers, uint, 0444);
-MODULE_PARM_DESC(workers, "Number of kthreads that share the instances");
-
-static unsigned int worker_rt_prio;
-module_param_named(rt_prio, worker_rt_prio, uint, 0444);
-MODULE_PARM_DESC(rt_prio,
-		 "SCHED_FIFO priority of kthreads, can starve others; 0: none");
 
 /* The number of open files; kernel clients do not count. */
 static atomic_t hwtimer_instances = ATOMIC_INIT(0);
@@ -148,10 +137,7 @@ static bool parameters_valid(void)
 	return hwtimer_settings_parameters_valid() &&
 	       hwtimer_settings_in_range("max_instances", max_instances, 1,
 					 INT_MAX) &&
-	       hwtimer_settings_in_range("workers", workers, 1,
-					 HWTIMER_WORKERS_MAX) &&
-	       hwtimer_settings_in_range("rt_prio", worker_rt_prio, 0,
-					 MAX_RT_PRIO - 1);
+	       hwtimer_owner_parameters_valid();
 }
 
 static int __init hwtimer_init(void)
@@ -163,22 +149,17 @@ static int __init hwtimer_init(void)
 	err = hwtimer_chunk_cache_create();
 	if (err)
 		return err;
-	err = hwtimer_submission_start();
+	err = hwtimer_owner_start();
 	if (err)
 		goto err_cache;
-	err = hwtimer_workers_start(workers, worker_rt_prio);
-	if (err)
-		goto err_submission;
 	err = misc_register(&hwtimer_device);
 	if (err)
-		goto err_workers;
+		goto err_owner;
 	hwtimer_debug_start();
 	return 0;
 
-err_workers:
-	hwtimer_workers_stop();
-err_submission:
-	hwtimer_submission_stop();
+err_owner:
+	hwtimer_owner_stop();
 err_cache:
 	hwtimer_chunk_cache_destroy();
 	return err;
@@ -188,8 +169,7 @@ static void __exit hwtimer_exit(void)
 {
 	hwtimer_debug_stop();
 	misc_deregister(&hwtimer_device);
-	hwtimer_workers_stop();
-	hwtimer_submission_stop();
+	hwtimer_owner_stop();
 	hwtimer_chunk_cache_destroy();
 }
 

@@ -11,6 +11,7 @@
 #include <linux/time.h>
 
 #include "hwtimer.h"
+#include "hwtimer_owner.h"
 #include "hwtimer_ring.h"
 
 #define HWTIMER_TICK_DEFAULT (1ULL * NSEC_PER_MSEC)
@@ -127,19 +128,38 @@ static void settings_write(struct hwtimer_instance *instance,
 	spin_unlock(&instance->lock);
 }
 
+/*
+ * Gives an instance the workers that it needs with @settings. Rings need them as soon as
+ * they are mapped, and mmap() must not wait for cgroups; see hwtimer_owner_employ().
+ * Returns 0 or an error.
+ */
+static int settings_employ(struct hwtimer_instance *instance,
+			   const struct hwtimer_settings *settings)
+{
+	int err = hwtimer_owner_employ(&instance->job, HWTIMER_DUTY_TURN);
+
+	if (err || !settings->submissions)
+		return err;
+	return hwtimer_owner_employ(&instance->exchange.errand,
+				    HWTIMER_DUTY_ERRAND);
+}
+
 /**
- * hwtimer_settings_set - give an instance other settings
+ * hwtimer_settings_set - give an instance other settings, and the workers for them
  * @instance: the instance; neither its mutex setup nor its lock is held
  * @settings: settings from hwtimer_settings_choose()
  *
- * Return: 0; -EBUSY: the instance has started, or has rings; -ESHUTDOWN: it is stopped.
- * May sleep; takes the mutex setup and the instance's lock.
+ * Return: 0; -EBUSY: the instance has started, or has rings; -ESHUTDOWN: it is stopped;
+ * or an error of hwtimer_owner_employ(). May sleep; takes the mutex setup and the
+ * instance's lock.
  */
 int hwtimer_settings_set(struct hwtimer_instance *instance,
 			 const struct hwtimer_settings *settings)
 {
-	int err = 0;
+	int err = settings_employ(instance, settings);
 
+	if (err)
+		return err;
 	mutex_lock(&instance->setup);
 	if (READ_ONCE(instance->stopped))
 		err = -ESHUTDOWN;

@@ -6,6 +6,8 @@
  * them under the instance's lock. The wheel and the worker keep some of their own,
  * because they do not know the instance.
  */
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 
 #include "hwtimer.h"
@@ -52,6 +54,22 @@ static void show_settings(struct seq_file *seq,
 	mutex_unlock(&instance->setup);
 }
 
+/*
+ * Shows the thread that turns the wheel, as its pid in the reader's pid namespace; 0: the
+ * instance has not started, or the thread is not in that namespace.
+ */
+static void show_worker(struct seq_file *seq,
+			const struct hwtimer_instance *instance)
+{
+	struct hwtimer_worker *worker = hwtimer_worker_of(&instance->job);
+	pid_t pid = 0;
+
+	if (worker)
+		pid = task_pid_nr_ns(hwtimer_worker_task(worker),
+				     task_active_pid_ns(current));
+	seq_printf(seq, "hwtimer-worker:\t%d\n", pid);
+}
+
 /**
  * hwtimer_stats_show_lateness - show the histogram of lateness
  * @seq: the file to write to
@@ -75,8 +93,8 @@ void hwtimer_stats_show_lateness(struct seq_file *seq,
  * @instance: the instance; none of its locks is held
  *
  * Also shows the number of the instance, which tracing uses, the settings of its wheel,
- * and its occupancy. May sleep; takes the mutex setup, the instance's lock and the
- * worker's lock, one after the other.
+ * the thread of its worker, and its occupancy. May sleep; takes the mutex setup, the
+ * instance's lock and the worker's lock, one after the other.
  */
 void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 {
@@ -101,6 +119,7 @@ void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 	unsigned int i;
 
 	show_settings(seq, instance);
+	show_worker(seq, instance);
 	hwtimer_stats_get(instance, &stats);
 	for (i = 0; i < ARRAY_SIZE(fields); i++)
 		seq_printf(seq, "hwtimer-%s:\t%llu\n", fields[i].name,

@@ -5,14 +5,15 @@
  * The worker takes requests when it serves an instance, and a thread of the program takes
  * them by KICK. Other instances wait for the worker. So it only runs batches that need no
  * new memory, and that owe no more than one step of a compaction or a rewind. It leaves
- * the others to a work item, which may sleep.
+ * the others to an errand of another worker, which may sleep. That is a worker of the same
+ * owner, so that the owner pays for the time, and only its own instances wait.
  */
+#include <linux/ktime.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
-#include <linux/workqueue.h>
 
 #include "hwtimer.h"
 #include "hwtimer_completion.h"
@@ -20,37 +21,10 @@
 #include "hwtimer_ring.h"
 #include "hwtimer_submission.h"
 
-static struct workqueue_struct *hwtimer_submission_queue;
-
-/**
- * hwtimer_submission_start - create the workqueue, at module load
- *
- * Return: 0 or -ENOMEM. May sleep.
- */
-int hwtimer_submission_start(void)
+/* Has the owner's other worker run the requests in the ring. Does not sleep. */
+static void submission_send_errand(struct hwtimer_exchange *exchange)
 {
-	/*
-	 * All instances share the workqueue; each has one work item. An item may wait for
-	 * memory, but not for ever: HWTIMER_GFP fails. The limit of items that run at a
-	 * time is as high as possible: items whose memory cgroup is full hold up those of
-	 * other instances only when they use up that limit. Not WQ_MEM_RECLAIM: the items
-	 * free no memory. Not a thread for each instance: most instances have no rings,
-	 * and few of the others need the work item. A program whose requests wait here
-	 * can run them by KICK in its own thread.
-	 */
-	hwtimer_submission_queue =
-		alloc_workqueue("hwtimer", WQ_UNBOUND, WQ_UNBOUND_MAX_ACTIVE);
-	return hwtimer_submission_queue ? 0 : -ENOMEM;
-}
-
-/**
- * hwtimer_submission_stop - destroy the workqueue, at module unload
- *
- * Called when no instance is left. May sleep.
- */
-void hwtimer_submission_stop(void)
-{
-	destroy_workqueue(hwtimer_submission_queue);
+	hwtimer_worker_kick(&exchange->errand.turns, ktime_get_ns());
 }
 
 /*
@@ -96,8 +70,8 @@ static void batch_done(struct hwtimer_instance *instance)
  * @instance: the instance, which has rings; exchange.drain is held, the lock is not
  *
  * Runs at most as many requests as the ring has slots, so that it ends although user
- * space adds more. A fatal signal leaves the rest to the work item, because other
- * processes may share the rings. Any other signal leaves the rest in the ring.
+ * space adds more. A fatal signal leaves the rest to an errand, because other processes
+ * may share the rings. Any other signal leaves the rest in the ring.
  *
  * Return: the number of requests that were run, or -EINVAL if none was run and user
  * space's tail is impossible. May sleep.
@@ -114,7 +88,7 @@ int hwtimer_submission_drain(struct hwtimer_instance *instance)
 
 		/* A killed task must not allocate memory, see supply_unwanted(). */
 		if (fatal_signal_pending(current)) {
-			queue_work(hwtimer_submission_queue, &exchange->work);
+			submission_send_errand(exchange);
 			break;
 		}
 		count = batch_fetch(exchange, left);
@@ -131,18 +105,41 @@ int hwtimer_submission_drain(struct hwtimer_instance *instance)
 	return done;
 }
 
-/* Drains the ring in a work item. Memory is charged to exchange->memcg. */
-static void submission_work(struct work_struct *work)
+/* Runs one batch of requests. Returns whether there may be more. */
+static bool errand_run(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	int count;
+
+	lockdep_assert_held(&exchange->drain);
+	count = batch_fetch(exchange, HWTIMER_HOLD);
+	if (count <= 0)
+		return false;
+	hwtimer_request_run(instance, exchange->requests, count);
+	batch_done(instance);
+	return true;
+}
+
+/*
+ * Serves the alarm of the errand: runs one batch, so that other instances of the owner
+ * get their turn. Memory is charged to exchange->memcg. If a thread of the program is
+ * draining the ring, it does the errand, or, interrupted by a signal, leaves requests in
+ * the ring; then the worker goes on polling, and finds them.
+ */
+static void submission_errand(struct hwtimer_alarm *alarm,
+			      struct hwtimer_slice *slice)
 {
 	struct hwtimer_exchange *exchange =
-		container_of(work, struct hwtimer_exchange, work);
+		container_of(alarm, struct hwtimer_exchange, errand.turns);
 	struct hwtimer_instance *instance =
 		container_of(exchange, struct hwtimer_instance, exchange);
 	struct mem_cgroup *memcg;
 
-	mutex_lock(&exchange->drain);
+	if (!mutex_trylock(&exchange->drain))
+		return;
 	memcg = set_active_memcg(exchange->memcg);
-	hwtimer_submission_drain(instance);
+	if (errand_run(instance) && !READ_ONCE(exchange->closing))
+		submission_send_errand(exchange);
 	set_active_memcg(memcg);
 	mutex_unlock(&exchange->drain);
 }
@@ -154,11 +151,11 @@ static void submission_work(struct work_struct *work)
 void hwtimer_submission_init(struct hwtimer_exchange *exchange)
 {
 	mutex_init(&exchange->drain);
-	INIT_WORK(&exchange->work, submission_work);
+	hwtimer_job_init(&exchange->errand, submission_errand, NULL);
 }
 
 /**
- * hwtimer_submission_charge_caller - charge the caller for what the work item allocates
+ * hwtimer_submission_charge_caller - charge the caller for what errands allocate
  * @exchange: the exchange of an instance; its mutex drain is held
  *
  * The memory cgroup of the caller pays from now on. The kernel cannot know which process
@@ -181,7 +178,7 @@ void hwtimer_submission_charge_caller(struct hwtimer_exchange *exchange)
  * @instance: the instance; it has rings, and its lock is not held
  *
  * If another thread is draining the ring, it will run these requests, too. A batch that
- * the worker must not run is left to the work item.
+ * the worker must not run becomes an errand.
  *
  * Return: the number of requests that were run, HWTIMER_HOLD at most. Tries to take the
  * mutex exchange.drain, and takes the lock. May reschedule, but waits for no mutex and no
@@ -200,7 +197,7 @@ u32 hwtimer_submission_try(struct hwtimer_instance *instance)
 		if (hwtimer_request_try(instance, exchange->requests, count)) {
 			batch_done(instance);
 		} else {
-			queue_work(hwtimer_submission_queue, &exchange->work);
+			submission_send_errand(exchange);
 			count = 0;
 		}
 	}

@@ -2,9 +2,9 @@
 /*
  * Drains the submission ring: takes requests that user space has submitted, runs them,
  * and writes their results. hwtimer_exchange.c calls it for KICK, and for the worker when
- * it serves the rings; hwtimer_instance.c, when it creates an instance; hwtimer_main.c,
- * when the module is loaded and unloaded. A work item runs the requests that the worker
- * must not run, because they may sleep or take long.
+ * it serves the rings; hwtimer_instance.c, when it creates an instance. Another worker of
+ * the same owner does errands: it runs the requests that the first one must not run,
+ * because they may sleep or take long.
  */
 #ifndef HWTIMER_SUBMISSION_H
 #define HWTIMER_SUBMISSION_H
@@ -13,9 +13,6 @@
 
 struct hwtimer_exchange;
 struct hwtimer_instance;
-
-int hwtimer_submission_start(void);
-void hwtimer_submission_stop(void);
 
 void hwtimer_submission_init(struct hwtimer_exchange *exchange);
 int hwtimer_submission_drain(struct hwtimer_instance *instance);

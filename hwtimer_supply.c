@@ -8,6 +8,7 @@
 
 #include "hwtimer.h"
 #include "hwtimer_memory.h"
+#include "hwtimer_owner.h"
 
 /*
  * Number of spare chunks that an instance keeps beyond those that it has to reserve. A
@@ -33,8 +34,8 @@
 #define HWTIMER_SPARE_TIME NSEC_PER_SEC
 
 /*
- * Whether the caller must not allocate, because it is being killed, or because it is the
- * work item of an instance that is being freed. Its requests fail with ENOMEM. Only
+ * Whether the caller must not allocate, because it is being killed, or because it does
+ * an errand for an instance that is being freed. Its requests fail with ENOMEM. Only
  * another process that shares the rings can see that error, if the caller is killed
  * during a KICK.
  */
@@ -95,14 +96,20 @@ static int wheel_begin(struct hwtimer_instance *instance)
  * hwtimer_supply_start - allocate the wheel and the table, before the first timer
  * @instance: the instance, which may have started already; its lock is not held
  *
- * Return: 0 or -ENOMEM. May sleep; takes the mutex setup and the instance's lock.
+ * Unless the instance has a worker, also gives it one.
+ *
+ * Return: 0, -ENOMEM, or an error of hwtimer_owner_employ(). May sleep; takes the mutex
+ * setup and the instance's lock.
  */
 int hwtimer_supply_start(struct hwtimer_instance *instance)
 {
-	int err = 0;
+	int err;
 
 	if (likely(hwtimer_instance_started(instance)))
 		return 0;
+	err = hwtimer_owner_employ(&instance->job, HWTIMER_DUTY_TURN);
+	if (err)
+		return err;
 	mutex_lock(&instance->setup);
 	if (!instance->started)
 		err = wheel_begin(instance);

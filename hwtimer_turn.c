@@ -4,14 +4,15 @@
  *
  * The worker serves an instance in slices, because other instances wait for the worker.
  * One slice does at most the following; the rest waits for the next slice. H is
- * HWTIMER_HOLD, 256.
+ * HWTIMER_HOLD, 256. If the rings have taken HWTIMER_SLICE_TIME, the wheel turns in the
+ * next slice. So a slice takes that time, and that of one step after it.
  *
  * A turn, hwtimer_turn():
  *
  *	submission ring		frees H discarded events, runs H requests, and does one
  *				step of a compaction or a rewind: H entries or buckets
- *				of the wheel. A work item runs requests that owe more
- *				steps, see hwtimer_op_fits_slice()
+ *				of the wheel. Requests that owe more steps become an
+ *				errand of another worker, see hwtimer_op_fits_slice()
  *	completion ring		H events that waited for room, or were discarded
  *	wheel			H entries or buckets that are due, that move down a
  *				level, or that a rewind files anew; so at most H timers
@@ -183,15 +184,35 @@ static void turn_skim(struct hwtimer_instance *instance)
 	spin_unlock(&instance->lock);
 }
 
+/*
+ * Serves the rings before a turn. If that takes all the time of the slice, leaves the
+ * turn to the next slice, which then begins with it. Returns whether it did that.
+ */
+static bool turn_rings_first(struct hwtimer_instance *instance,
+			     const struct hwtimer_slice *slice)
+{
+	bool wheel_first = instance->wakeup.wheel_first;
+
+	instance->wakeup.wheel_first = false;
+	if (wheel_first || !hwtimer_exchange_serve(instance) ||
+	    ktime_get_ns() - slice->start < HWTIMER_SLICE_TIME)
+		return false;
+	instance->wakeup.wheel_first = true;
+	spin_lock(&instance->lock);
+	hwtimer_wakeup_again(instance);
+	spin_unlock(&instance->lock);
+	return true;
+}
+
 /**
  * hwtimer_turn - serve the rings and turn the wheel, for one slice
  * @alarm: the alarm job.turns of an instance
- * @due: scratch space for HWTIMER_HOLD indices of records
+ * @slice: the slice; its room for indices is scratch space
  *
  * Called by the worker with no lock held. Kicks the alarm for the next turn, if any.
  * Takes the lock; may reschedule, but waits for no mutex and no memory.
  */
-void hwtimer_turn(struct hwtimer_alarm *alarm, u32 *due)
+void hwtimer_turn(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
 {
 	struct hwtimer_instance *instance =
 		container_of(alarm, struct hwtimer_instance, job.turns);
@@ -199,12 +220,13 @@ void hwtimer_turn(struct hwtimer_alarm *alarm, u32 *due)
 	bool tell;
 	u64 now;
 
-	hwtimer_exchange_serve(instance);
+	if (turn_rings_first(instance, slice))
+		return;
 	spin_lock(&instance->lock);
 	now = hwtimer_instance_now(instance);
 	tell = hwtimer_notice_check_clock(instance);
 	hwtimer_notice_taken(instance);
-	expired = turn_advance(instance, now, due);
+	expired = turn_advance(instance, now, slice->due);
 	if (trace_hwtimer_turn_enabled())
 		hwtimer_trace_turn(instance, now, expired);
 	if (expired) {
@@ -224,13 +246,14 @@ void hwtimer_turn(struct hwtimer_alarm *alarm, u32 *due)
 /**
  * hwtimer_turn_chores - do one slice of an instance's chores
  * @alarm: the alarm job.chores of an instance, on the host's clock
- * @due: not used
+ * @slice: not used
  *
  * Called by the worker with no lock held. All chores share the alarm. So each chore
  * checks whether its time has come, and kicks the alarm for its next time. Takes the
  * lock. May sleep, in the consumer's chore and when it frees chunks.
  */
-void hwtimer_turn_chores(struct hwtimer_alarm *alarm, u32 *due)
+void hwtimer_turn_chores(struct hwtimer_alarm *alarm,
+			 struct hwtimer_slice *slice)
 {
 	struct hwtimer_instance *instance =
 		container_of(alarm, struct hwtimer_instance, job.chores);

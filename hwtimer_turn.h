@@ -7,11 +7,11 @@
 #ifndef HWTIMER_TURN_H
 #define HWTIMER_TURN_H
 
-#include <linux/types.h>
-
 struct hwtimer_alarm;
+struct hwtimer_slice;
 
-void hwtimer_turn(struct hwtimer_alarm *alarm, u32 *due);
-void hwtimer_turn_chores(struct hwtimer_alarm *alarm, u32 *due);
+void hwtimer_turn(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice);
+void hwtimer_turn_chores(struct hwtimer_alarm *alarm,
+			 struct hwtimer_slice *slice);
 
 #endif /* HWTIMER_TURN_H */

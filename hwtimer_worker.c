@@ -2,33 +2,44 @@
 /*
  * Runs the workers; see hwtimer_worker.h.
  *
- * A worker keeps the alarms of its jobs in timerqueues, one for each clock. It checks the
- * queues in turn, and serves the first alarm of a queue if that alarm is due. Serving an
- * alarm takes one slice, which hwtimer_turn.c bounds. An instance that has more to do
- * kicks its alarm for the present time. That puts the alarm behind all alarms that are
- * already due, so a burst in one instance does not hold up the others.
+ * A worker keeps the alarms of its jobs in timerqueues, one for each clock. Alarms that
+ * are due move to one more queue, the ready queue, where they stand in the order of their
+ * jobs' ranks. The worker serves the first of them. Serving an alarm takes one slice,
+ * which hwtimer_turn.c bounds. An instance that has more to do kicks its alarm for the
+ * present time.
+ *
+ * The rank of a job grows by the time that its slices take. So jobs that are always due
+ * share the worker by time, not by turns, and a burst in one instance does not hold up
+ * the others. A job that was not due for a while gets no credit for that: its rank is
+ * raised to that of the job which was served last. That is still the lowest rank of all,
+ * or nearly, so a job that is rarely due is served at once. This is how virtual time
+ * works in fair schedulers of processors.
  *
  * Each hrtimer is armed for the first alarm of its queue only. Until one of these alarms
  * is due, the worker sleeps. An hrtimer follows its clock, so alarms follow
  * CLOCK_REALTIME when it is set.
  *
- * An alarm goes into and out of its queue in O(log n). After CLOCK_REALTIME was set,
+ * An alarm goes into and out of a queue in O(log n). After CLOCK_REALTIME was set,
  * worker_follow_clock() changes all alarms on that clock in one hold of the worker's
  * lock: one alarm for each instance on that clock. Programs can have max_instances
  * instances, 4,096 by default. The causes are rare: a suspend, a leap second, or setting
  * the clock, which needs CAP_SYS_TIME.
+ *
+ * Nobody waits for a worker's end, because the worker may belong to a tenant that hardly
+ * gets any processor time, and the one who closes the last instance may be another. The
+ * thread frees what it needs, and exits. Only the end of the module waits for it.
  */
+#include <linux/completion.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
-#include <uapi/linux/sched/types.h>
+#include <linux/topology.h>
 
 #include "compat.h"
 #include "hwtimer_clock.h"
-#include "hwtimer_wheel.h"
 #include "hwtimer_worker.h"
 
 /**
@@ -44,41 +55,56 @@ struct hwtimer_worker_queue {
 	struct hwtimer_worker *worker;
 };
 
+/* Number of due alarms that one look at the queues moves to the ready queue */
+#define HWTIMER_COLLECT 16
+
 /**
  * struct hwtimer_worker - one kthread
  * @task: the kthread; constant
- * @lock: spinlock; protects all members below, except for @due. Taken inside an
+ * @context: what hwtimer_worker_create() was given; constant
+ * @started: completed when the thread runs
+ * @rcu: frees the worker; see hwtimer_worker_end()
+ * @lock: spinlock; protects all members below, except for @slice. Taken inside an
  *	instance's lock
  * @queues: the alarms, by the number of their clock
- * @next_queue: number of the queue to check first, so that the queues take turns
+ * @ready: alarms that are due, by the rank of their jobs, which stands in their times
+ * @rank: the rank of the job that was picked last, or a higher one that was picked before
  * @offset: hwtimer_clock_offset() when the worker last read it
  * @running: the job that is being served; NULL: none
  * @idle: wait queue of hwtimer_worker_detach(), woken when @running has changed; its own
  *	lock is taken inside @lock
  * @sleeping: the worker found no due alarm and armed the hrtimers; a kick that changes
  *	the first alarm of a queue arms that queue's hrtimer anew
+ * @ending: the worker has no job and gets none; the thread is to exit
  * @wakeups: number of times the worker woke up
- * @due: room for the indices of the timers that expire in one slice; used by the kthread
- *	only
+ * @slice: what the worker lends to the functions that it calls; used by the kthread only
  */
 struct hwtimer_worker {
 	struct task_struct *task;
+	void *context;
+	struct completion started;
+	struct rcu_head rcu;
 
 	spinlock_t lock; /* see above */
 	struct hwtimer_worker_queue queues[HWTIMER_CLOCKS];
-	unsigned int next_queue;
+	struct timerqueue_head ready;
+	u64 rank;
 	s64 offset;
 	const struct hwtimer_job *running;
 	wait_queue_head_t idle;
 	bool sleeping;
+	bool ending;
 	u64 wakeups;
 
-	u32 due[HWTIMER_HOLD];
+	struct hwtimer_slice slice;
 };
 
-static struct hwtimer_worker *hwtimer_workers;
-static unsigned int hwtimer_nr_workers;
-static atomic_t hwtimer_next_worker;
+/*
+ * The number of threads whose end nobody has noticed yet, and the completion that each
+ * thread completes when it exits.
+ */
+static atomic_t hwtimer_threads = ATOMIC_INIT(0);
+static DECLARE_COMPLETION(hwtimer_thread_ended);
 
 /* Wakes the worker. Runs in hard interrupt context, on PREEMPT_RT, too. */
 static enum hrtimer_restart queue_timer_fn(struct hrtimer *timer)
@@ -133,34 +159,66 @@ static bool worker_follow_clock(struct hwtimer_worker *worker)
 	return true;
 }
 
-/* Takes the first alarm out of queue @nr if it is due; otherwise returns NULL. */
-static struct hwtimer_alarm *queue_pick(struct hwtimer_worker *worker,
-					unsigned int nr)
+/* The alarm of a node of any queue; NULL if there is no node. */
+static struct hwtimer_alarm *alarm_of(struct timerqueue_node *node)
 {
-	struct timerqueue_head *alarms = &worker->queues[nr].alarms;
-	struct timerqueue_node *first = timerqueue_getnext(alarms);
-
-	lockdep_assert_held(&worker->lock);
-	if (!first || first->expires > (s64)hwtimer_clocks[nr].now())
-		return NULL;
-	timerqueue_del(alarms, first);
-	return container_of(first, struct hwtimer_alarm, node);
+	return node ? container_of(node, struct hwtimer_alarm, node) : NULL;
 }
 
-/* Takes a due alarm out of the queues, which take turns. Returns NULL if none is due. */
-static struct hwtimer_alarm *queues_pick(struct hwtimer_worker *worker)
+/* Moves an alarm that is due from the queue of its clock to the ready queue. */
+static void worker_make_ready(struct hwtimer_worker *worker,
+			      struct hwtimer_alarm *alarm)
 {
-	unsigned int i;
+	lockdep_assert_held(&worker->lock);
+	timerqueue_del(&worker->queues[alarm->clock].alarms, &alarm->node);
+	alarm->ready = true;
+	alarm->node.expires = max(alarm->job->rank, worker->rank);
+	timerqueue_add(&worker->ready, &alarm->node);
+}
 
-	for (i = 0; i < HWTIMER_CLOCKS; i++) {
-		unsigned int nr = worker->next_queue;
-		struct hwtimer_alarm *alarm = queue_pick(worker, nr);
+/*
+ * Moves alarms of queue @nr that are due to the ready queue, HWTIMER_COLLECT at most. If
+ * more are due, later calls move them.
+ */
+static void queue_collect(struct hwtimer_worker *worker, unsigned int nr,
+			  u64 now)
+{
+	struct timerqueue_head *alarms = &worker->queues[nr].alarms;
+	unsigned int left = HWTIMER_COLLECT;
 
-		worker->next_queue = (nr + 1) % HWTIMER_CLOCKS;
-		if (alarm)
-			return alarm;
+	lockdep_assert_held(&worker->lock);
+	while (left--) {
+		struct timerqueue_node *first = timerqueue_getnext(alarms);
+
+		if (!first || first->expires > (s64)now)
+			return;
+		worker_make_ready(worker, alarm_of(first));
 	}
-	return NULL;
+}
+
+/*
+ * Takes the first alarm out of the ready queue, after it has collected those that are due
+ * at @now, ns on CLOCK_MONOTONIC. Returns NULL if none is due.
+ */
+static struct hwtimer_alarm *queues_pick(struct hwtimer_worker *worker, u64 now)
+{
+	struct hwtimer_alarm *alarm;
+	unsigned int nr;
+
+	lockdep_assert_held(&worker->lock);
+	for (nr = 0; nr < HWTIMER_CLOCKS; nr++)
+		if (timerqueue_getnext(&worker->queues[nr].alarms))
+			queue_collect(worker, nr,
+				      nr == HWTIMER_MONOTONIC ?
+					      now :
+					      hwtimer_clocks[nr].now());
+	alarm = alarm_of(timerqueue_getnext(&worker->ready));
+	if (!alarm)
+		return NULL;
+	timerqueue_del(&worker->ready, &alarm->node);
+	alarm->ready = false;
+	worker->rank = max_t(u64, worker->rank, alarm->node.expires);
+	return alarm;
 }
 
 static void worker_set_running(struct hwtimer_worker *worker,
@@ -177,13 +235,13 @@ static void worker_set_running(struct hwtimer_worker *worker,
  * Does queues_pick(), after it has followed the clock. If no alarm is due but the clock
  * was set meanwhile, checks the queues again.
  */
-static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker)
+static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker, u64 now)
 {
 	struct hwtimer_alarm *alarm;
 
 	worker_follow_clock(worker);
 	do {
-		alarm = queues_pick(worker);
+		alarm = queues_pick(worker, now);
 	} while (!alarm && worker_follow_clock(worker));
 	return alarm;
 }
@@ -224,36 +282,97 @@ static void worker_count_wakeup(const struct hwtimer_worker *worker,
 	job->wakeups++;
 }
 
+/*
+ * Notes that a slice of @job has ended at @now. The rank does not count the time for
+ * which the thread did not run in the middle of the slice: that would hold the job back
+ * for as long again.
+ */
+static void worker_count_slice(struct hwtimer_worker *worker,
+			       struct hwtimer_job *job, u64 now)
+{
+	u64 time = now - worker->slice.start;
+
+	lockdep_assert_held(&worker->lock);
+	job->spent += time;
+	job->rank = max(job->rank, worker->rank) +
+		    clamp(time, 1ULL, 2 * HWTIMER_SLICE_TIME);
+}
+
+/* Has the hrtimers wake the thread for the next alarm, and sleeps. Releases the lock. */
+static void worker_sleep(struct hwtimer_worker *worker)
+	__must_hold(&worker->lock)
+{
+	worker_falls_asleep(worker);
+	spin_unlock(&worker->lock);
+	schedule();
+	__set_current_state(TASK_RUNNING);
+	spin_lock(&worker->lock);
+	worker_wakes_up(worker);
+}
+
+/*
+ * Serves an alarm for one slice. Releases the lock meanwhile. Returns the time at which
+ * the slice ended, ns on CLOCK_MONOTONIC.
+ */
+static u64 worker_serve(struct hwtimer_worker *worker,
+			struct hwtimer_alarm *alarm) __must_hold(&worker->lock)
+{
+	struct hwtimer_job *job = alarm->job;
+	hwtimer_left_fn *left;
+	u64 now;
+
+	worker_set_running(worker, job);
+	worker_count_wakeup(worker, job);
+	spin_unlock(&worker->lock);
+
+	alarm->serve(alarm, &worker->slice);
+	cond_resched();
+
+	spin_lock(&worker->lock);
+	now = ktime_get_ns();
+	worker_count_slice(worker, job, now);
+	left = job->left;
+	worker_set_running(worker, NULL);
+	if (unlikely(left)) {
+		spin_unlock(&worker->lock);
+		left(job);
+		spin_lock(&worker->lock);
+	}
+	return now;
+}
+
+/* Frees a worker whose thread is about to exit. */
+static void worker_free(struct hwtimer_worker *worker)
+{
+	unsigned int clock;
+
+	for (clock = 0; clock < HWTIMER_CLOCKS; clock++)
+		hrtimer_cancel(&worker->queues[clock].timer);
+	kfree_rcu(worker, rcu);
+}
+
 static int hwtimer_worker_run(void *data)
 {
 	struct hwtimer_worker *worker = data;
 
+	complete(&worker->started);
 	spin_lock(&worker->lock);
-	while (!kthread_should_stop()) {
-		struct hwtimer_alarm *alarm = worker_pick(worker);
+	worker->slice.start = ktime_get_ns();
+	while (!worker->ending) {
+		struct hwtimer_alarm *alarm =
+			worker_pick(worker, worker->slice.start);
 
-		if (!alarm) {
-			worker_falls_asleep(worker);
-			spin_unlock(&worker->lock);
-			if (!kthread_should_stop())
-				schedule();
-			__set_current_state(TASK_RUNNING);
-			spin_lock(&worker->lock);
-			worker_wakes_up(worker);
-			continue;
+		if (alarm) {
+			worker->slice.start = worker_serve(worker, alarm);
+		} else {
+			worker_sleep(worker);
+			worker->slice.start = ktime_get_ns();
 		}
-		worker_set_running(worker, alarm->job);
-		worker_count_wakeup(worker, alarm->job);
-		spin_unlock(&worker->lock);
-
-		alarm->serve(alarm, worker->due);
-		cond_resched();
-
-		spin_lock(&worker->lock);
-		worker_set_running(worker, NULL);
 	}
 	spin_unlock(&worker->lock);
-	return 0;
+	worker_free(worker);
+	/* The module may be gone as soon as this is completed. */
+	kthread_complete_and_exit(&hwtimer_thread_ended, 0);
 }
 
 /**
@@ -262,20 +381,26 @@ static int hwtimer_worker_run(void *data)
  * @time: ns on the alarm's clock, plus the alarm's offset; a time beyond the range of
  *	that clock never comes
  *
- * Nothing happens if the alarm has an earlier time already, or if the job is detached. A
- * caller that computes @time from the state of an instance holds that instance's lock.
+ * Nothing happens if the alarm has an earlier time already, or if the job is detached.
+ * Every job that is not detached has a worker before it is kicked. A caller that computes
+ * @time from the state of an instance holds that instance's lock.
  * Any context but an interrupt; does not sleep; takes the worker's lock.
  */
 void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time)
 {
 	const struct hwtimer_job *job = alarm->job;
-	struct hwtimer_worker *worker = job->worker;
-	struct hwtimer_worker_queue *queue = &worker->queues[alarm->clock];
+	struct hwtimer_worker *worker = hwtimer_worker_of(job);
 	struct timerqueue_node *node = &alarm->node;
-	ktime_t expires = hwtimer_clock_host_time(time, alarm->offset);
+	struct hwtimer_worker_queue *queue;
+	ktime_t expires;
 
+	if (WARN_ON_ONCE(!worker && !job->detached) || !worker)
+		return;
+	queue = &worker->queues[alarm->clock];
+	expires = hwtimer_clock_host_time(time, alarm->offset);
 	spin_lock(&worker->lock);
-	if (job->detached)
+	/* An alarm that is ready already could not come earlier. */
+	if (job->detached || alarm->ready)
 		goto unlock;
 	if (!RB_EMPTY_NODE(&node->node)) {
 		if (node->expires <= expires)
@@ -300,6 +425,11 @@ static void worker_forget(struct hwtimer_worker *worker,
 	/* An alarm that was never kicked may have no valid @clock yet. */
 	if (RB_EMPTY_NODE(&alarm->node.node))
 		return;
+	if (alarm->ready) {
+		timerqueue_del(&worker->ready, &alarm->node);
+		alarm->ready = false;
+		return;
+	}
 	queue = &worker->queues[alarm->clock];
 	first = timerqueue_getnext(&queue->alarms) == &alarm->node;
 	timerqueue_del(&queue->alarms, &alarm->node);
@@ -307,9 +437,17 @@ static void worker_forget(struct hwtimer_worker *worker,
 		queue_arm(queue);
 }
 
+/* Takes both alarms of a job out of the queues. */
+static void worker_forget_job(struct hwtimer_worker *worker,
+			      struct hwtimer_job *job)
+{
+	worker_forget(worker, &job->turns);
+	worker_forget(worker, &job->chores);
+}
+
 /**
  * hwtimer_worker_forget - take the alarms of a job out of the worker's queues
- * @job: the job; was attached
+ * @job: the job, which may have no worker yet
  *
  * The worker serves the alarms again only after another hwtimer_worker_kick(). A slice
  * that is running goes on; the function does not wait for it. Does not sleep; takes the
@@ -317,61 +455,127 @@ static void worker_forget(struct hwtimer_worker *worker,
  */
 void hwtimer_worker_forget(struct hwtimer_job *job)
 {
-	struct hwtimer_worker *worker = job->worker;
+	struct hwtimer_worker *worker = hwtimer_worker_of(job);
 
+	if (!worker)
+		return;
 	spin_lock(&worker->lock);
-	worker_forget(worker, &job->turns);
-	worker_forget(worker, &job->chores);
+	worker_forget_job(worker, job);
 	spin_unlock(&worker->lock);
+}
+
+/* Reads one of the numbers that the worker keeps for a job. */
+static u64 job_read(const struct hwtimer_job *job, const u64 *number)
+{
+	struct hwtimer_worker *worker = hwtimer_worker_of(job);
+	u64 value;
+
+	if (!worker)
+		return 0;
+	spin_lock(&worker->lock);
+	value = *number;
+	spin_unlock(&worker->lock);
+	return value;
 }
 
 /**
  * hwtimer_worker_wakeups - number of wake-ups after which a worker served a job
- * @job: the job; was attached
+ * @job: the job, which may have no worker yet
  *
  * Return: the number, without wake-ups after which the worker served only other jobs.
  * Does not sleep; takes the worker's lock.
  */
 u64 hwtimer_worker_wakeups(const struct hwtimer_job *job)
 {
-	struct hwtimer_worker *worker = job->worker;
-	u64 wakeups;
-
-	spin_lock(&worker->lock);
-	wakeups = job->wakeups;
-	spin_unlock(&worker->lock);
-	return wakeups;
+	return job_read(job, &job->wakeups);
 }
 
-static void worker_alarm_init(struct hwtimer_alarm *alarm,
-			      struct hwtimer_job *job, hwtimer_serve_fn *serve)
+/**
+ * hwtimer_worker_spent - the time that a worker has spent for a job
+ * @job: the job, which may have no worker yet
+ *
+ * Return: the time from the beginning to the end of each of its slices, ns; that includes
+ * time for which the thread had to wait for a processor. Does not sleep; takes the
+ * worker's lock.
+ */
+u64 hwtimer_worker_spent(const struct hwtimer_job *job)
+{
+	return job_read(job, &job->spent);
+}
+
+/**
+ * hwtimer_worker_of - the worker of a job
+ * @job: the job
+ *
+ * Return: the worker; NULL: none yet. Any context.
+ */
+struct hwtimer_worker *hwtimer_worker_of(const struct hwtimer_job *job)
+{
+	/* Pairs with the cmpxchg_release() in hwtimer_worker_attach(). */
+	return smp_load_acquire(&job->worker);
+}
+
+static void job_alarm_init(struct hwtimer_alarm *alarm, struct hwtimer_job *job,
+			   hwtimer_serve_fn *serve)
 {
 	timerqueue_init(&alarm->node);
 	alarm->job = job;
 	alarm->serve = serve;
 	alarm->clock = HWTIMER_MONOTONIC;
-	alarm->offset = 0;
+}
+
+/**
+ * hwtimer_job_init - prepare a job
+ * @job: the job; zeroed
+ * @turn: function that serves the alarm @job->turns
+ * @chores: function that serves the alarm @job->chores; NULL: it is never kicked
+ *
+ * The job has no worker yet. Any context.
+ */
+void hwtimer_job_init(struct hwtimer_job *job, hwtimer_serve_fn *turn,
+		      hwtimer_serve_fn *chores)
+{
+	job_alarm_init(&job->turns, job, turn);
+	job_alarm_init(&job->chores, job, chores);
+	/* No wake-up has this number, so the job's first wake-up counts. */
+	job->served_at = U64_MAX;
 }
 
 /**
  * hwtimer_worker_attach - give a job to a worker
- * @job: the job; zeroed
- * @turn: function that serves the alarm @job->turns
- * @chores: function that serves the alarm @job->chores
+ * @job: the job
+ * @worker: the worker, which must not end before it has left the job
  *
- * The workers get new jobs in turn. A worker does not serve a job before one of the job's
- * alarms is kicked. Does not sleep; takes no lock.
+ * The worker does not serve a job before one of the job's alarms is kicked. Any context;
+ * takes no lock.
+ *
+ * Return: whether the worker got the job; if not, another thread was faster, and gave the
+ * job to another worker.
  */
-void hwtimer_worker_attach(struct hwtimer_job *job, hwtimer_serve_fn *turn,
-			   hwtimer_serve_fn *chores)
+bool hwtimer_worker_attach(struct hwtimer_job *job,
+			   struct hwtimer_worker *worker)
 {
-	unsigned int nr = (unsigned int)atomic_inc_return(&hwtimer_next_worker);
+	/* Pairs with the smp_load_acquire() in hwtimer_worker_of(). */
+	return !cmpxchg_release(&job->worker, NULL, worker);
+}
 
-	worker_alarm_init(&job->turns, job, turn);
-	worker_alarm_init(&job->chores, job, chores);
-	job->worker = &hwtimer_workers[nr % hwtimer_nr_workers];
-	/* No wake-up has this number, so the job's first wake-up counts. */
-	job->served_at = U64_MAX;
+/*
+ * Detaches a job. Returns whether the worker is serving it; if so, the worker will call
+ * @left.
+ */
+static bool worker_drop(struct hwtimer_worker *worker, struct hwtimer_job *job,
+			hwtimer_left_fn *left)
+{
+	bool running;
+
+	spin_lock(&worker->lock);
+	job->detached = true;
+	worker_forget_job(worker, job);
+	running = worker->running == job;
+	if (running)
+		job->left = left;
+	spin_unlock(&worker->lock);
+	return running;
 }
 
 static bool worker_left(struct hwtimer_worker *worker,
@@ -386,8 +590,8 @@ static bool worker_left(struct hwtimer_worker *worker,
 }
 
 /**
- * hwtimer_worker_detach - take a job away from its worker
- * @job: the job; was attached, and may be detached already
+ * hwtimer_worker_detach - take a job away from its worker, and wait
+ * @job: the job, which may have no worker, and may be detached already
  *
  * Afterwards the worker does not touch the job, even if one of its alarms is kicked. If
  * the worker is serving the job, sleeps until that slice is finished. Takes the worker's
@@ -395,32 +599,50 @@ static bool worker_left(struct hwtimer_worker *worker,
  */
 void hwtimer_worker_detach(struct hwtimer_job *job)
 {
-	struct hwtimer_worker *worker = job->worker;
+	struct hwtimer_worker *worker = hwtimer_worker_of(job);
 
-	spin_lock(&worker->lock);
-	job->detached = true;
-	worker_forget(worker, &job->turns);
-	worker_forget(worker, &job->chores);
-	spin_unlock(&worker->lock);
-	wait_event(worker->idle, worker_left(worker, job));
+	if (!worker)
+		job->detached = true;
+	else if (worker_drop(worker, job, NULL))
+		wait_event(worker->idle, worker_left(worker, job));
 }
 
-/*
- * Not sched_set_fifo(), which is for drivers: they cannot know the machine's other
- * real-time threads. The administrator knows them, and ranks the worker among them by a
- * module parameter, which works before the first timer, each time the module is loaded.
- * chrt can change the priority later. By default the worker is an ordinary thread.
+/**
+ * hwtimer_worker_leave - take a job away from its worker, without waiting
+ * @job: the job, which may have no worker, and may be detached already
+ * @left: called once, when the worker does not touch the job any more
+ *
+ * If the worker is serving the job, the worker calls @left when that slice is finished.
+ * Otherwise this function calls it. May sleep if @left may; takes the worker's lock.
  */
-static int worker_set_priority(struct hwtimer_worker *worker,
-			       unsigned int rt_prio)
+void hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left)
 {
-	struct sched_attr attr = {
-		.size = sizeof(attr),
-		.sched_policy = SCHED_FIFO,
-		.sched_priority = rt_prio,
-	};
+	struct hwtimer_worker *worker = hwtimer_worker_of(job);
 
-	return rt_prio ? sched_setattr_nocheck(worker->task, &attr) : 0;
+	if (!worker || !worker_drop(worker, job, left))
+		left(job);
+}
+
+/**
+ * hwtimer_worker_task - the thread of a worker
+ * @worker: the worker
+ *
+ * Return: the thread, which lives as long as the worker. Any context.
+ */
+struct task_struct *hwtimer_worker_task(const struct hwtimer_worker *worker)
+{
+	return worker->task;
+}
+
+/**
+ * hwtimer_worker_context - what belongs to a worker
+ * @worker: the worker
+ *
+ * Return: the pointer that hwtimer_worker_create() was given. Any context.
+ */
+void *hwtimer_worker_context(const struct hwtimer_worker *worker)
+{
+	return worker->context;
 }
 
 static void queue_init(struct hwtimer_worker_queue *queue,
@@ -432,80 +654,89 @@ static void queue_init(struct hwtimer_worker_queue *queue,
 		      HRTIMER_MODE_ABS_HARD);
 }
 
-static int worker_start(struct hwtimer_worker *worker, unsigned int nr,
-			unsigned int rt_prio)
+static void worker_init(struct hwtimer_worker *worker, void *context)
 {
 	unsigned int clock;
-	int err;
 
+	worker->context = context;
+	init_completion(&worker->started);
 	spin_lock_init(&worker->lock);
 	init_waitqueue_head(&worker->idle);
+	timerqueue_init_head(&worker->ready);
 	worker->offset = hwtimer_clock_offset();
 	for (clock = 0; clock < HWTIMER_CLOCKS; clock++)
 		queue_init(&worker->queues[clock], worker, clock);
+}
 
-	worker->task =
-		kthread_create(hwtimer_worker_run, worker, "hwtimer/%u", nr);
-	if (IS_ERR(worker->task))
-		return PTR_ERR(worker->task);
-	/* An armed hrtimer may wake the task even after the thread has ended. */
-	get_task_struct(worker->task);
-	err = worker_set_priority(worker, rt_prio);
-	if (err) {
-		kthread_stop(worker->task);
-		put_task_struct(worker->task);
-		return err;
+/* Forgets the threads that have ended; without that, their number would only grow. */
+static void threads_forget_ended(void)
+{
+	while (try_wait_for_completion(&hwtimer_thread_ended))
+		atomic_dec(&hwtimer_threads);
+}
+
+/**
+ * hwtimer_worker_create - create a worker without jobs
+ * @name: name of the thread
+ * @context: what hwtimer_worker_context() is to return
+ *
+ * The thread's memory is on the caller's node. It runs when the function returns, so it
+ * may be moved to another cgroup.
+ *
+ * Return: the worker, or ERR_PTR(): -ENOMEM, -EINTR (the caller is being killed). May
+ * sleep.
+ */
+struct hwtimer_worker *hwtimer_worker_create(const char *name, void *context)
+{
+	struct hwtimer_worker *worker =
+		kzalloc(sizeof(*worker), GFP_KERNEL_ACCOUNT);
+
+	if (!worker)
+		return ERR_PTR(-ENOMEM);
+	worker_init(worker, context);
+	worker->task = kthread_create_on_node(hwtimer_worker_run, worker,
+					      numa_node_id(), "%s", name);
+	if (IS_ERR(worker->task)) {
+		int err = PTR_ERR(worker->task);
+
+		kfree(worker);
+		return ERR_PTR(err);
 	}
+	threads_forget_ended();
+	atomic_inc(&hwtimer_threads);
 	wake_up_process(worker->task);
-	return 0;
-}
-
-static void worker_stop(struct hwtimer_worker *worker)
-{
-	unsigned int clock;
-
-	kthread_stop(worker->task);
-	for (clock = 0; clock < HWTIMER_CLOCKS; clock++)
-		hrtimer_cancel(&worker->queues[clock].timer);
-	put_task_struct(worker->task);
+	wait_for_completion(&worker->started);
+	return worker;
 }
 
 /**
- * hwtimer_workers_start - start the workers, at module load
- * @count: number of workers, at least 1
- * @rt_prio: SCHED_FIFO priority of the workers; 0: ordinary threads
+ * hwtimer_worker_end - end a worker that has no job
+ * @worker: the worker; must not be used afterwards
  *
- * Return: 0, -ENOMEM, or the error of kthread_create() or sched_setattr_nocheck(). After
- * an error no worker runs. May sleep.
+ * Does not wait for the thread. Does not sleep; takes the worker's lock. The worker
+ * itself may call this, when it has left its last job.
  */
-int hwtimer_workers_start(unsigned int count, unsigned int rt_prio)
+void hwtimer_worker_end(struct hwtimer_worker *worker)
 {
-	int err;
+	/* The thread may free the worker before the lock is wholly released. */
+	rcu_read_lock();
+	spin_lock(&worker->lock);
+	worker->ending = true;
+	wake_up_process(worker->task);
+	spin_unlock(&worker->lock);
+	rcu_read_unlock();
+}
 
-	hwtimer_workers = kcalloc(count, sizeof(*hwtimer_workers), GFP_KERNEL);
-	if (!hwtimer_workers)
-		return -ENOMEM;
-	for (hwtimer_nr_workers = 0; hwtimer_nr_workers < count;
-	     hwtimer_nr_workers++) {
-		err = worker_start(&hwtimer_workers[hwtimer_nr_workers],
-				   hwtimer_nr_workers, rt_prio);
-		if (err) {
-			hwtimer_workers_stop();
-			return err;
-		}
+/**
+ * hwtimer_workers_await_end - wait until the threads of all workers have ended
+ *
+ * Called when the module is unloaded, after hwtimer_worker_end() for each worker. May
+ * sleep.
+ */
+void hwtimer_workers_await_end(void)
+{
+	while (atomic_read(&hwtimer_threads)) {
+		wait_for_completion(&hwtimer_thread_ended);
+		atomic_dec(&hwtimer_threads);
 	}
-	return 0;
-}
-
-/**
- * hwtimer_workers_stop - stop the workers, at module unload
- *
- * Called when no instance is left. May sleep.
- */
-void hwtimer_workers_stop(void)
-{
-	while (hwtimer_nr_workers)
-		worker_stop(&hwtimer_workers[--hwtimer_nr_workers]);
-	kfree(hwtimer_workers);
-	hwtimer_workers = NULL;
 }

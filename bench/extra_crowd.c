@@ -116,7 +116,7 @@ void extra_crowd(const struct run *run)
 	fd = device_open();
 	device_setup(fd, HWTIMER_KIND_DEFAULT, 0, 0, run->timers + 1);
 	processor_pin(0, 0);
-	processor_pin(hwtimer_worker_pid(), run->cpu);
+	processor_pin(device_worker_pid(fd), run->cpu);
 	watching = lock_wait_begin();
 	deadline = now_ns() + LEAD * run->lead;
 	fill(run->timers, deadline);

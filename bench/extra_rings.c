@@ -29,6 +29,8 @@
 #define FAR (3600 * NSEC_PER_SEC)
 
 static struct hwtimer_ring ring;
+/* The thread that turns the wheel */
+static int worker;
 static struct workload load;
 static __u64 *ids;
 static __u64 *aimed;
@@ -184,7 +186,6 @@ static void emit_part(const char *whose, const char *phase, double ns,
 /* Emits the costs of @phase per timer, the program's and the worker's. */
 static void measure_part(const char *phase, double (*what)(void), __u32 count)
 {
-	int worker = hwtimer_worker_pid();
 	double before = processor_time(worker);
 	double ns = what();
 
@@ -212,11 +213,12 @@ void extra_rings(const struct run *run)
 	int fd;
 
 	processor_pin(0, 0);
-	processor_pin(hwtimer_worker_pid(), run->cpu);
 	workload_init(&load, run->timers, NSEC_PER_MSEC, run->seed);
 	ids = allocate_touched(load.timers, sizeof(*ids));
 	aimed = allocate_touched(load.timers, sizeof(*aimed));
 	fd = set_up(run->timers);
+	worker = device_worker_pid(fd);
+	processor_pin(worker, run->cpu);
 	warm_up(fd);
 	measure_life(DELAY * run->lead);
 	hwtimer_ring_unmap(&ring);

@@ -6,7 +6,6 @@
  * The time of a call includes filling the requests in and taking the ids out, because
  * a program has to do both.
  */
-#include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <poll.h>
@@ -599,40 +598,28 @@ static double hwtimer_lateness(void)
 	return stats.lateness_max;
 }
 
-static bool is_worker(const char *pid)
+int device_worker_pid(int file)
 {
-	char path[64], name[32] = "";
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%.20s/comm", pid);
-	file = fopen(path, "r");
-	if (!file)
-		return false;
-	if (!fgets(name, sizeof(name), file))
-		name[0] = '\0';
-	fclose(file);
-	return !strncmp(name, "hwtimer/", 8);
-}
-
-int hwtimer_worker_pid(void)
-{
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
+	char path[64], line[256];
+	FILE *info;
 	int pid = 0;
 
-	if (!proc)
-		err(1, "/proc");
-	while ((entry = readdir(proc)))
-		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-		    is_worker(entry->d_name)) {
-			if (pid)
-				errx(1, "load the module with workers=1");
-			pid = atoi(entry->d_name);
-		}
-	closedir(proc);
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", file);
+	info = fopen(path, "r");
+	if (!info)
+		err(1, "%s", path);
+	while (fgets(line, sizeof(line), info))
+		if (sscanf(line, "hwtimer-worker: %d", &pid) == 1)
+			break;
+	fclose(info);
 	if (!pid)
-		errx(1, "no kthread hwtimer/0 is running");
+		errx(1, "%s names no worker", path);
 	return pid;
+}
+
+static int hwtimer_worker_pid(void)
+{
+	return device_worker_pid(fd);
 }
 
 const struct system system_hwtimer = {

@@ -19,7 +19,7 @@ void hwtimer_stats(struct hwtimer_stats *stats);
 __u32 hwtimer_take_events(struct hwtimer_ring *from, struct workload *to,
 			  __u32 most);
 
-/* Returns the worker's process id; ends the program unless it is the only one. */
-int hwtimer_worker_pid(void);
+/* Returns the process id of the worker that turns the wheel of @file, which has started. */
+int device_worker_pid(int file);
 
 #endif /* BENCH_SYSTEM_HWTIMER_H */

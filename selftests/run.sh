@@ -58,6 +58,7 @@ timens       -    -     x      .       a       x      -       -      -
 notify       -    -     x      .       x       x      -       x      -
 stats        x    .     a      .       a       a      -       x      -
 lifetime     x    .     a      .       a       a      -       x      -
+owner        x    .     x      .       a       x      -       x      -
 concurrency  x    .     a      .       -       a      -       x      -
 ring_map     -    -     x      .       x       x      -       x      -
 ring         -    -     x      .       x       x      -       x      -
@@ -407,12 +408,13 @@ check_parameters()
 	local parameters kind
 
 	load || return
-	for parameters in default_timers max_timers max_instances workers \
+	for parameters in default_timers max_timers max_instances \
 		default_kind; do
 		check "$parameters has a default" \
 			[ "$(parameter $parameters)" -gt 0 ]
 	done
 	check "rt_prio is 0 by default" [ "$(parameter rt_prio)" = 0 ]
+	check "workers is 0 by default" [ "$(parameter workers)" = 0 ]
 	unload
 	# shellcheck disable=SC2086 # several parameters
 	load $SMALL || return
@@ -428,7 +430,6 @@ check_parameters()
 		unload
 	done
 
-	check_refused workers workers=0
 	check_refused workers workers=1000000
 	check_refused workers workers=-1
 	check_refused workers workers=many
@@ -437,8 +438,9 @@ check_parameters()
 	check_refused default_timers default_timers=101 max_timers=100
 	check_refused max_timers max_timers=99999999999
 	check_refused max_instances max_instances=0
-	check_refused rt_prio rt_prio=100
-	check_refused rt_prio rt_prio=-1
+	check_refused rt_prio rt_prio=100 workers=1
+	check_refused rt_prio rt_prio=-1 workers=1
+	check_refused rt_prio rt_prio=1
 	check_refused default_kind default_kind=0
 	check_refused default_kind default_kind=3
 	check_refused default_kind default_kind=hashed
@@ -467,13 +469,15 @@ check_refused()
 check_workers()
 {
 	load || return
-	check "one worker by default" [ "$(worker_names)" = hwtimer/0 ]
+	check "no worker without an instance" [ -z "$(worker_names)" ]
 	unload
 	load workers=3 || return
 	check "workers=3 starts three" \
-		[ "$(worker_names)" = "hwtimer/0 hwtimer/1 hwtimer/2" ]
+		[ "$(worker_names)" = "hwtimer/w0 hwtimer/w1 hwtimer/w2" ]
 	check "timers work with three workers" quietly ./read
 	check "races are safe with three workers" quietly ./concurrency
+	check "no other worker is left" \
+		[ "$(worker_names)" = "hwtimer/w0 hwtimer/w1 hwtimer/w2" ]
 	unload
 	check "unload ends the workers" no_worker_is_left
 }
@@ -493,11 +497,11 @@ policy_of()
 
 check_priority()
 {
-	load || return
+	load workers=1 || return
 	check "workers are SCHED_OTHER by default" \
 		[ "$(policy_of "$(worker_pids)")" = "0 0" ]
 	unload
-	load rt_prio=7 || return
+	load rt_prio=7 workers=1 || return
 	check "rt_prio=7 makes the worker SCHED_FIFO, 7" \
 		[ "$(policy_of "$(worker_pids)")" = "1 7" ]
 	check "timers work with a real-time worker" quietly ./poll

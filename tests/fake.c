@@ -43,6 +43,7 @@ struct hwtimer_instance *fake_create(u32 kind, u32 timers)
 	if (!instance)
 		return NULL;
 	hwtimer_worker_detach(&instance->job);
+	hwtimer_worker_detach(&instance->exchange.errand);
 	instance->settings.shape.kind = kind;
 	instance->settings.clock = &fake_clock;
 	return instance;
@@ -153,6 +154,33 @@ void fake_submit(struct hwtimer_instance *instance,
 }
 
 /**
+ * fake_slice - begin a slice, as the worker does
+ * @slice: the slice
+ *
+ * Return: @slice.
+ */
+struct hwtimer_slice *fake_slice(struct hwtimer_slice *slice)
+{
+	slice->start = ktime_get_ns();
+	return slice;
+}
+
+/**
+ * fake_do_errand - do what the worker for errands does, if it has been sent
+ * @instance: the instance
+ *
+ * A batch that the worker has taken out of the ring and not run is an errand. Without
+ * one, later requests stay in the ring.
+ */
+void fake_do_errand(struct hwtimer_instance *instance)
+{
+	struct hwtimer_alarm *alarm = &instance->exchange.errand.turns;
+
+	while (instance->exchange.held)
+		alarm->serve(alarm, NULL);
+}
+
+/**
  * fake_turn_until - do what the worker does until a time
  * @instance: the instance, which is turned whenever it asks for a turn
  * @time: the time on the clock at the end, ns; the clock does not go back for it
@@ -161,13 +189,13 @@ void fake_submit(struct hwtimer_instance *instance,
  */
 unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time)
 {
-	static u32 due[HWTIMER_HOLD];
+	static struct hwtimer_slice slice;
 	unsigned int wakeups = 0;
 
 	while (instance->wakeup.at <= time) {
 		wakeups += instance->wakeup.at > fake_now;
 		fake_now = max(fake_now, instance->wakeup.at);
-		hwtimer_turn(&instance->job.turns, due);
+		hwtimer_turn(&instance->job.turns, fake_slice(&slice));
 	}
 	fake_now = max(fake_now, time);
 	return wakeups;

@@ -38,6 +38,8 @@ int fake_reschedule(struct hwtimer_instance *instance, u64 id, u64 delay);
 void fake_submit(struct hwtimer_instance *instance,
 		 struct hwtimer_request request);
 
+struct hwtimer_slice *fake_slice(struct hwtimer_slice *slice);
+void fake_do_errand(struct hwtimer_instance *instance);
 unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time);
 u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event);
 void fake_check_books(struct kunit *test,

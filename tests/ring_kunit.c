@@ -13,6 +13,7 @@
 
 #include "../hwtimer_completion.h"
 #include "../hwtimer_ring.h"
+#include "../hwtimer_owner.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"
@@ -414,7 +415,7 @@ static void periodic_timer_goes_on_at_once(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* The worker leaves requests that need memory to the work item, and none is lost. */
+/* The worker leaves requests that need memory to an errand, and none is lost. */
 static void requests_that_need_memory_are_done(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -426,7 +427,7 @@ static void requests_that_need_memory_are_done(struct kunit *test)
 	/* The first request allocates the wheel. */
 	submit(test, request);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
-	flush_work(&exchange->work);
+	fake_do_errand(instance);
 	KUNIT_EXPECT_GT(test, result(test), 0);
 	KUNIT_EXPECT_TRUE(test, instance->started);
 	KUNIT_EXPECT_EQ(test, exchange->held, 0);
@@ -434,12 +435,12 @@ static void requests_that_need_memory_are_done(struct kunit *test)
 		request.time = i * FAKE_HOUR;
 		submit(test, request);
 		if (!hwtimer_exchange_serve(instance))
-			flush_work(&exchange->work);
+			fake_do_errand(instance);
 		KUNIT_ASSERT_GT(test, result(test), 0);
 	}
 	submit(test, request);
 	if (!hwtimer_exchange_serve(instance))
-		flush_work(&exchange->work);
+		fake_do_errand(instance);
 	KUNIT_EXPECT_EQ(test, result(test), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, LIMIT);
 	KUNIT_EXPECT_EQ(test, instance->stats.submitted, LIMIT + 1);
@@ -449,7 +450,6 @@ static void requests_that_need_memory_are_done(struct kunit *test)
 static void kick_finishes_what_was_begun(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
-	struct hwtimer_exchange *exchange = &instance->exchange;
 	u32 i;
 
 	for (i = 0; i < SUBMISSIONS; i++)
@@ -457,7 +457,7 @@ static void kick_finishes_what_was_begun(struct kunit *test)
 		       (struct hwtimer_request){ .op = HWTIMER_OP_SCHEDULE,
 						 .time = FAKE_HOUR });
 	hwtimer_exchange_serve(instance);
-	flush_work(&exchange->work);
+	fake_do_errand(instance);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 0);
 	for (i = 0; i < SUBMISSIONS; i++)
 		submit(test,
@@ -579,8 +579,8 @@ static void poll_till_the_last(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ring_of(test)->shared->flags, 0);
 }
 
-/* A request that the work item does shows the worker that the program is busy. */
-static void work_item_keeps_the_worker_polling(struct kunit *test)
+/* A request that an errand does shows the worker that the program is busy. */
+static void errands_keep_the_worker_polling(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	struct hwtimer_exchange *exchange = &instance->exchange;
@@ -589,10 +589,10 @@ static void work_item_keeps_the_worker_polling(struct kunit *test)
 
 	poll_till_the_last(test);
 	exchange->polls++;
-	/* The first timer needs a wheel, so the worker leaves it to the work item. */
+	/* The first timer needs a wheel, so the worker leaves it to an errand. */
 	submit(test, first);
 	poll_rings(instance, 0);
-	flush_work(&exchange->work);
+	fake_do_errand(instance);
 	KUNIT_EXPECT_GT(test, result(test), 0);
 	poll_rings(instance, 0);
 	KUNIT_EXPECT_EQ(test, ring_of(test)->shared->flags, 0);
@@ -709,7 +709,7 @@ static struct kunit_case exchange_test_cases[] = {
 	KIND_CASE(early_polls_do_not_count),
 	KIND_CASE(worker_stops_polling_and_is_woken),
 	KIND_CASE(kick_moves_events_while_others_drain),
-	KIND_CASE(work_item_keeps_the_worker_polling),
+	KIND_CASE(errands_keep_the_worker_polling),
 	KIND_CASE(unfinished_requests_keep_the_worker_polling),
 	KIND_CASE(worker_sees_what_comes_as_it_stops_polling),
 	KIND_CASE(only_the_first_stop_puts_off_a_poll),
@@ -724,114 +724,100 @@ static struct kunit_suite exchange_test_suite = {
 	.test_cases = exchange_test_cases,
 };
 
-/* ---- the work items of many instances ---- */
-
-/* Number of work items that a workqueue runs at a time by default */
-#define STUCK WQ_DFL_ACTIVE
+/* ---- errands ---- */
 
 /* Time without progress after which the test gives up, s. */
 #define HANG 60
 
+/* What a stuck errand and its test tell each other */
 static DECLARE_COMPLETION(memory_there);
-static atomic_t waiting;
+static DECLARE_COMPLETION(errand_begun);
+static DECLARE_COMPLETION(errand_left);
+static hwtimer_left_fn *usual_left;
 
-/* Stands in for a work item that waits for memory. */
-static void wait_for_memory(struct work_struct *work)
+/* Stands in for an errand that waits for memory. */
+static void wait_for_memory(struct hwtimer_alarm *alarm,
+			    struct hwtimer_slice *slice)
 {
-	atomic_inc(&waiting);
-	wait_for_completion_interruptible(&memory_there);
+	complete(&errand_begun);
+	wait_for_completion(&memory_there);
 }
 
-/*
- * Creates an instance whose worker has left the first request to the work item. The work
- * item runs @func, or its usual function if @func is NULL. Returns NULL without memory.
- */
-static struct hwtimer_instance *new_needy(work_func_t func)
+static bool comes(struct completion *event)
 {
-	struct hwtimer_instance *instance = fake_create(HWTIMER_KIND_HASHED, 1);
+	return wait_for_completion_timeout(event, HANG * HZ);
+}
+
+/* Creates an instance whose first request has become an errand that is stuck, or NULL. */
+static struct hwtimer_instance *new_stuck(void)
+{
+	struct hwtimer_instance *instance = hwtimer_instance_create(LIMIT);
+	struct hwtimer_job *errand;
 
 	if (!instance)
 		return NULL;
-	if (!add_rings(instance)) {
+	errand = &instance->exchange.errand;
+	if (!add_rings(instance) ||
+	    hwtimer_owner_employ(&instance->job, HWTIMER_DUTY_TURN) ||
+	    hwtimer_owner_employ(errand, HWTIMER_DUTY_ERRAND)) {
 		hwtimer_instance_destroy(instance);
 		return NULL;
 	}
-	if (func)
-		INIT_WORK(&instance->exchange.work, func);
+	errand->turns.serve = wait_for_memory;
 	fake_submit(instance,
 		    (struct hwtimer_request){ .op = HWTIMER_OP_SCHEDULE });
 	hwtimer_exchange_serve(instance);
 	return instance;
 }
 
-/*
- * Waits for @count work items to begin, and returns whether all have. The kernel has to
- * create a thread for each.
- */
-static bool all_wait(u32 count)
+/* An errand that waits for memory keeps nobody from turning wheels. */
+static void errands_are_not_for_the_worker_that_turns(struct kunit *test)
 {
-	unsigned long end = jiffies + HANG * HZ;
-	u32 before = 0, now;
+	struct hwtimer_instance *instance = new_stuck();
 
-	while ((now = atomic_read(&waiting)) < count) {
-		if (now > before)
-			end = jiffies + HANG * HZ;
-		else if (time_after(jiffies, end))
-			return false;
-		before = now;
-		msleep(20);
-	}
-	return true;
+	KUNIT_ASSERT_NOT_NULL(test, instance);
+	KUNIT_EXPECT_TRUE(test, comes(&errand_begun));
+	KUNIT_EXPECT_NOT_NULL(test, instance->job.worker);
+	KUNIT_EXPECT_PTR_NE(test, instance->job.worker,
+			    instance->exchange.errand.worker);
+	complete(&memory_there);
+	hwtimer_instance_destroy(instance);
 }
 
-static bool all_answered(const struct hwtimer_rings *shared)
+static void note_left(struct hwtimer_job *job)
 {
-	unsigned long end = jiffies + HANG * HZ;
-
-	while (READ_ONCE(shared->submission_head) != shared->submission_tail) {
-		if (time_after(jiffies, end))
-			return false;
-		msleep(20);
-	}
-	return true;
+	usual_left(job);
+	complete(&errand_left);
 }
 
-static void stuck_instances_hold_up_no_other(struct kunit *test)
+/* close() waits for no worker: the worker frees an instance that it is serving. */
+static void destroy_waits_for_no_errand(struct kunit *test)
 {
-	struct hwtimer_instance **stuck, *other;
-	u32 count;
+	struct hwtimer_instance *instance = new_stuck();
+	struct hwtimer_job *errand;
 
-	stuck = kunit_kcalloc(test, STUCK, sizeof(*stuck), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, stuck);
-	reinit_completion(&memory_there);
-	atomic_set(&waiting, 0);
-	for (count = 0; count < STUCK; count++) {
-		stuck[count] = new_needy(wait_for_memory);
-		if (!stuck[count])
-			break;
-	}
-	KUNIT_EXPECT_EQ(test, count, STUCK);
-	KUNIT_EXPECT_TRUE(test, all_wait(count));
-	other = new_needy(NULL);
-	KUNIT_EXPECT_NOT_NULL(test, other);
-	if (other) {
-		KUNIT_EXPECT_TRUE(test,
-				  all_answered(other->exchange.ring->shared));
-		hwtimer_instance_destroy(other);
-	}
-	complete_all(&memory_there);
-	while (count--)
-		hwtimer_instance_destroy(stuck[count]);
+	KUNIT_ASSERT_NOT_NULL(test, instance);
+	errand = &instance->exchange.errand;
+	KUNIT_EXPECT_TRUE(test, comes(&errand_begun));
+	hwtimer_instance_destroy(instance);
+	/* The instance still exists, because its errand is stuck. */
+	KUNIT_EXPECT_TRUE(test, errand->detached);
+	KUNIT_EXPECT_NOT_NULL(test, errand->left);
+	usual_left = errand->left;
+	errand->left = note_left;
+	complete(&memory_there);
+	KUNIT_EXPECT_TRUE(test, comes(&errand_left));
 }
 
-static struct kunit_case work_test_cases[] = {
-	KUNIT_CASE_SLOW(stuck_instances_hold_up_no_other),
+static struct kunit_case errand_test_cases[] = {
+	KUNIT_CASE(errands_are_not_for_the_worker_that_turns),
+	KUNIT_CASE(destroy_waits_for_no_errand),
 	{}
 };
 
-static struct kunit_suite work_test_suite = {
-	.name = "hwtimer_work",
-	.test_cases = work_test_cases,
+static struct kunit_suite errand_test_suite = {
+	.name = "hwtimer_errand",
+	.test_cases = errand_test_cases,
 };
 
-kunit_test_suites(&ring_test_suite, &exchange_test_suite, &work_test_suite);
+kunit_test_suites(&ring_test_suite, &exchange_test_suite, &errand_test_suite);

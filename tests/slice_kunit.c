@@ -36,7 +36,6 @@
  * struct slice_test - an instance with rings, and how its work item is run
  * @instance: the instance
  * @client: a kernel client that the test has created, or NULL
- * @drain: the usual function of the work item
  * @handed_over: number of times that the worker left requests to the work item
  * @longest: maximum number of entries and buckets that one slice has walked
  * @requests: requests for one hold of the lock
@@ -44,19 +43,13 @@
 struct slice_test {
 	struct hwtimer_instance *instance;
 	struct hwtimer_client *client;
-	work_func_t drain;
 	u32 handed_over;
 	u64 longest;
 	struct hwtimer_request requests[HWTIMER_HOLD];
 };
 
-static void do_nothing(struct work_struct *work)
-{
-}
-
 static int slice_test_init(struct kunit *test)
 {
-	struct hwtimer_exchange *exchange;
 	struct slice_test *slice;
 
 	slice = kunit_kzalloc(test, sizeof(*slice), GFP_KERNEL);
@@ -67,9 +60,6 @@ static int slice_test_init(struct kunit *test)
 		return -ENOMEM;
 	test->priv = slice;
 	slice->instance->settings.shape.buckets = BUCKETS;
-	exchange = &slice->instance->exchange;
-	slice->drain = exchange->work.func;
-	exchange->work.func = do_nothing;
 	if (!fake_add_rings(slice->instance, SUBMISSIONS, COMPLETIONS))
 		return -ENOMEM;
 	return 0;
@@ -183,12 +173,12 @@ static void serve(struct kunit *test, bool chores)
 	struct hwtimer_exchange *exchange = &instance->exchange;
 	struct hwtimer_stats before = instance->stats;
 	u64 looked_before = looked(&instance->wheel);
-	static u32 due[HWTIMER_HOLD];
+	static struct hwtimer_slice idle;
 
 	if (chores)
 		hwtimer_turn_chores(&instance->job.chores, NULL);
 	else
-		hwtimer_turn(&instance->job.turns, due);
+		hwtimer_turn(&instance->job.turns, fake_slice(&idle));
 	slice->longest =
 		max(slice->longest, looked(&instance->wheel) - looked_before);
 	KUNIT_ASSERT_LE(test, looked(&instance->wheel) - looked_before,
@@ -201,10 +191,9 @@ static void serve(struct kunit *test, bool chores)
 	KUNIT_ASSERT_LE(test, instance->stats.completed - before.completed,
 			2 * HWTIMER_HOLD);
 
-	flush_work(&exchange->work);
 	if (exchange->held) {
 		slice->handed_over++;
-		slice->drain(&exchange->work);
+		fake_do_errand(instance);
 		KUNIT_ASSERT_EQ(test, exchange->held, 0);
 	}
 }
@@ -363,7 +352,7 @@ static void make_client_events(struct kunit *test,
 {
 	const u32 count = CLIENT_EVENTS * (CLIENT_DISCARDS + 1);
 	u64 *ids = kunit_kcalloc(test, count, sizeof(*ids), GFP_KERNEL);
-	static u32 due[HWTIMER_HOLD];
+	static struct hwtimer_slice idle;
 	u32 i;
 	int err;
 
@@ -377,7 +366,7 @@ static void make_client_events(struct kunit *test,
 	}
 	/* The client uses the module's own clock, so the timers do expire. */
 	while (instance->stats.ready < count)
-		hwtimer_turn(&instance->job.turns, due);
+		hwtimer_turn(&instance->job.turns, fake_slice(&idle));
 	/* From the last to the first, so that none is at the front until the end. */
 	for (i = count; i-- > 0;) {
 		if (i % (CLIENT_DISCARDS + 1) == 0)

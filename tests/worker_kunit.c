@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of hwtimer_worker.c: jobs of no instance, in the module's own workers. KUnit
- * runs these.
+ * Unit tests of hwtimer_worker.c: jobs of no instance, in a worker of no owner. KUnit runs
+ * these.
  *
  * The fence is a second job of the same worker. When the worker has served an alarm of
  * the fence, it has served or dropped everything that was due before that alarm.
@@ -12,7 +12,6 @@
 #include <linux/ktime.h>
 
 #include "../hwtimer_clock.h"
-#include "../hwtimer_wheel.h"
 #include "../hwtimer_worker.h"
 
 /* A job, and what the worker did for it */
@@ -28,23 +27,25 @@ struct test_job {
 };
 
 struct worker_test {
+	struct hwtimer_worker *worker;
 	struct test_job job;
 	struct test_job fence;
 	struct test_job busy;
 };
 
-static void serve_turn(struct hwtimer_alarm *alarm, u32 *due)
+static void serve_turn(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
 {
 	struct test_job *job = container_of(alarm, struct test_job, job.turns);
 
 	/* KASAN checks that there is as much room as the worker promises. */
-	memset(due, 0xff, HWTIMER_HOLD * sizeof(*due));
+	memset(slice->due, 0xff, HWTIMER_HOLD * sizeof(*slice->due));
 	job->turns++;
 	job->at = ktime_get_ns();
 	complete(&job->served);
 }
 
-static void serve_chores(struct hwtimer_alarm *alarm, u32 *due)
+static void serve_chores(struct hwtimer_alarm *alarm,
+			 struct hwtimer_slice *slice)
 {
 	struct test_job *job = container_of(alarm, struct test_job, job.chores);
 
@@ -53,7 +54,8 @@ static void serve_chores(struct hwtimer_alarm *alarm, u32 *due)
 }
 
 /* Keeps the worker busy until the test lets it go on. */
-static void serve_until_released(struct hwtimer_alarm *alarm, u32 *due)
+static void serve_until_released(struct hwtimer_alarm *alarm,
+				 struct hwtimer_slice *slice)
 {
 	struct test_job *job = container_of(alarm, struct test_job, job.turns);
 
@@ -70,21 +72,14 @@ static bool is_served(struct test_job *job)
 	return wait_for_completion_timeout(&job->served, 120 * HZ);
 }
 
-static void job_init(struct test_job *job, hwtimer_serve_fn *turn)
+static void job_init(struct worker_test *priv, struct test_job *job,
+		     hwtimer_serve_fn *turn)
 {
 	init_completion(&job->served);
 	init_completion(&job->entered);
 	init_completion(&job->released);
-	hwtimer_worker_attach(&job->job, turn, serve_chores);
-}
-
-/* Attaches @job to the worker of @other. The workers are chosen in turn. */
-static void job_init_beside(struct test_job *job, hwtimer_serve_fn *turn,
-			    const struct test_job *other)
-{
-	do {
-		job_init(job, turn);
-	} while (job->job.worker != other->job.worker);
+	hwtimer_job_init(&job->job, turn, serve_chores);
+	hwtimer_worker_attach(&job->job, priv->worker);
 }
 
 static int worker_test_init(struct kunit *test)
@@ -94,9 +89,12 @@ static int worker_test_init(struct kunit *test)
 
 	if (!priv)
 		return -ENOMEM;
-	job_init(&priv->job, serve_turn);
-	job_init_beside(&priv->fence, serve_turn, &priv->job);
-	job_init_beside(&priv->busy, serve_until_released, &priv->job);
+	priv->worker = hwtimer_worker_create("hwtimer/test", priv);
+	if (IS_ERR(priv->worker))
+		return PTR_ERR(priv->worker);
+	job_init(priv, &priv->job, serve_turn);
+	job_init(priv, &priv->fence, serve_turn);
+	job_init(priv, &priv->busy, serve_until_released);
 	test->priv = priv;
 	return 0;
 }
@@ -111,6 +109,7 @@ static void worker_test_exit(struct kunit *test)
 	hwtimer_worker_detach(&priv->fence.job);
 	complete(&priv->busy.released);
 	hwtimer_worker_detach(&priv->busy.job);
+	hwtimer_worker_end(priv->worker);
 }
 
 static void pass_fence(struct kunit *test, u64 time)
@@ -275,6 +274,141 @@ static void two_alarms_are_one_wakeup(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&job->job), 1);
 }
 
+/* A job has one worker, whoever else would serve it. */
+static void the_first_worker_gets_a_job(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct hwtimer_worker *other =
+		hwtimer_worker_create("hwtimer/other", NULL);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
+	KUNIT_EXPECT_FALSE(test, hwtimer_worker_attach(&priv->job.job, other));
+	KUNIT_EXPECT_PTR_EQ(test, hwtimer_worker_of(&priv->job.job),
+			    priv->worker);
+	KUNIT_EXPECT_PTR_EQ(test, hwtimer_worker_context(priv->worker), priv);
+	hwtimer_worker_end(other);
+}
+
+static void note_left(struct hwtimer_job *job)
+{
+	complete(&container_of(job, struct test_job, job)->served);
+}
+
+/* leave does not wait: the worker itself tells that it has left. */
+static void a_worker_tells_that_it_has_left(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+
+	hwtimer_worker_leave(&priv->job.job, note_left);
+	KUNIT_EXPECT_TRUE(test, completion_done(&priv->job.served));
+	keep_busy(test);
+	hwtimer_worker_leave(&priv->busy.job, note_left);
+	KUNIT_EXPECT_FALSE(test, completion_done(&priv->busy.served));
+	complete(&priv->busy.released);
+	KUNIT_ASSERT_TRUE(test, is_served(&priv->busy));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(priv->busy.left));
+}
+
+/* Jobs that are always due, and how many slices of each make the test end */
+#define RIVALS 8
+#define RIVAL_SLICES 200
+
+struct rival {
+	struct test_job job;
+	struct rivals *all;
+	unsigned int us;
+};
+
+struct rivals {
+	struct rival rivals[RIVALS];
+	struct test_job late;
+	unsigned int slices;
+	unsigned int kicked_at;
+	unsigned int waited;
+};
+
+static void serve_rival(struct hwtimer_alarm *alarm,
+			struct hwtimer_slice *slice)
+{
+	struct rival *rival = container_of(alarm, struct rival, job.job.turns);
+	u64 start = ktime_get_ns();
+
+	udelay(rival->us);
+	rival->job.at += ktime_get_ns() - start;
+	rival->all->slices++;
+	if (++rival->job.turns == RIVAL_SLICES)
+		complete(&rival->job.served);
+	if (rival == &rival->all->rivals[RIVALS / 2] &&
+	    rival->job.turns % 10 == 0) {
+		rival->all->kicked_at = rival->all->slices;
+		hwtimer_worker_kick(&rival->all->late.job.turns, 0);
+	}
+	hwtimer_worker_kick(alarm, ktime_get_ns());
+}
+
+static void serve_late(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
+{
+	struct rivals *all = container_of(alarm, struct rivals, late.job.turns);
+
+	all->late.turns++;
+	all->waited = max(all->waited, all->slices - all->kicked_at);
+}
+
+/* Has several jobs compete for the worker. @us is how long a slice of the first takes. */
+static struct rivals *compete(struct kunit *test, unsigned int us)
+{
+	struct worker_test *priv = test->priv;
+	struct rivals *all = kunit_kzalloc(test, sizeof(*all), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	keep_busy(test);
+	job_init(priv, &all->late, serve_late);
+	for (i = 0; i < RIVALS; i++) {
+		all->rivals[i].all = all;
+		all->rivals[i].us = i ? 10 : us;
+		job_init(priv, &all->rivals[i].job, serve_rival);
+		hwtimer_worker_kick(&all->rivals[i].job.job.turns, 0);
+	}
+	complete(&priv->busy.released);
+	return all;
+}
+
+static void end_competition(struct rivals *all)
+{
+	unsigned int i;
+
+	for (i = 0; i < RIVALS; i++)
+		hwtimer_worker_detach(&all->rivals[i].job.job);
+	hwtimer_worker_detach(&all->late.job);
+}
+
+/* A job whose slices take long gets fewer of them. */
+static void jobs_share_by_time(struct kunit *test)
+{
+	struct rivals *all = compete(test, 100);
+
+	KUNIT_EXPECT_TRUE(test, is_served(&all->rivals[1].job));
+	end_competition(all);
+	/* By turns it would be as many, by time a tenth. */
+	KUNIT_EXPECT_LT(test, all->rivals[0].job.turns, RIVAL_SLICES / 2);
+	KUNIT_EXPECT_GT(test, all->rivals[0].job.turns, 0);
+	KUNIT_EXPECT_GT(test, all->rivals[2].job.turns, RIVAL_SLICES / 4);
+	KUNIT_EXPECT_GE(test, all->rivals[0].job.job.spent,
+			all->rivals[0].job.at);
+}
+
+/* A job that is rarely due does not wait for a whole round of the others. */
+static void a_job_that_is_rarely_due_is_served_soon(struct kunit *test)
+{
+	struct rivals *all = compete(test, 10);
+
+	KUNIT_EXPECT_TRUE(test, is_served(&all->rivals[1].job));
+	end_competition(all);
+	KUNIT_EXPECT_GT(test, all->late.turns, 10);
+	KUNIT_EXPECT_LE(test, all->waited, RIVALS / 2);
+}
+
 static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(an_alarm_is_served_by_its_function),
 	KUNIT_CASE(the_earliest_kick_counts),
@@ -285,6 +419,10 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(detach_waits_for_a_slice),
 	KUNIT_CASE(wakeups_are_counted_by_job),
 	KUNIT_CASE(two_alarms_are_one_wakeup),
+	KUNIT_CASE(the_first_worker_gets_a_job),
+	KUNIT_CASE(a_worker_tells_that_it_has_left),
+	KUNIT_CASE(jobs_share_by_time),
+	KUNIT_CASE(a_job_that_is_rarely_due_is_served_soon),
 	{}
 };
 

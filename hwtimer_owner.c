@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Gives each owner workers of its own; see hwtimer_owner.h.
+ *
+ * The owner of an instance is the process that first gives it something to do, by SETUP
+ * or by its first timer: its user, its cgroups, and its nice value. An owner's workers
+ * are in those cgroups, so the scheduler counts their time, limits it and weighs it as
+ * that of the owner's own threads. Not the process that opened the file: a service
+ * manager may open it for a service, and pass it on. And not within open(), which runs
+ * with the mutex of all misc devices held: to join cgroups takes milliseconds.
+ *
+ * The threads are kthreads that join the cgroups of their owner by
+ * cgroup_attach_task_all(), as those of vhost did first, and may do again since 6.17.
+ * They are not threads of the process, as vhost_task_create() would make them: a
+ * descriptor may outlive the process that opened it, because it was inherited or passed
+ * on, and execve() ends all other threads of a process.
+ *
+ * A process gets a worker of its own, so that two programs meet at no lock, until the
+ * owner has as many workers as the machine has processors. A process with more than
+ * STAFF_JOBS instances gets another worker, within the same bound. Beyond it, instances
+ * share the owner's workers. A worker ends with its last instance. So there are never
+ * more workers than instances, and those are limited.
+ *
+ * With the module parameter workers, there is a fixed number of threads instead, which
+ * all programs share. They belong to nobody, and their time is nobody's. Only such
+ * threads may have a real-time priority, because no cgroup limits that of a kthread.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/hashtable.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/uidgid.h>
+#include <linux/wait.h>
+#include <uapi/linux/sched/types.h>
+
+#include "compat.h"
+#include "hwtimer_owner.h"
+#include "hwtimer_worker.h"
+
+#define WORKERS_MAX 1024
+
+/* Number of instances of a process from which on it gets one more worker */
+#define STAFF_JOBS 64
+
+static unsigned int workers;
+module_param(workers, uint, 0444);
+MODULE_PARM_DESC(workers, "Shared kthreads; 0: each owner has its own");
+
+static unsigned int worker_rt_prio;
+module_param_named(rt_prio, worker_rt_prio, uint, 0444);
+MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of shared kthreads; 0: none");
+
+/**
+ * struct hwtimer_staff - a worker, and for whom it works
+ * @node: entry in hwtimer_staffs
+ * @nr: number of the entry, 1 or higher, never used again
+ * @worker: the worker; NULL: it is just being created
+ * @duty: what it does
+ * @fixed: module parameter workers made it, and the module is not being unloaded
+ * @uid: user of the owner
+ * @nice: nice value of the owner
+ * @cgroups: hwtimer_cgroups() of the process that creates the worker. Only used until
+ *	there is a worker: an administrator may move its thread
+ * @process: the process for which the worker was created, as its pid in the initial pid
+ *	namespace. Only a preference, so it does no harm that pids are used again
+ * @jobs: number of jobs of the worker, plus 1 if it is @fixed
+ *
+ * hwtimer_staff_lock protects @node, @worker, @fixed and @jobs; all others are constant.
+ */
+struct hwtimer_staff {
+	struct hlist_node node;
+	u64 nr;
+	struct hwtimer_worker *worker;
+	enum hwtimer_duty duty;
+	bool fixed;
+	kuid_t uid;
+	int nice;
+	const void *cgroups;
+	pid_t process;
+	unsigned int jobs;
+};
+
+/*
+ * All workers, by uid. Taken inside no other lock of the module. Not a mutex, because its
+ * holder might be a tenant that hardly gets any processor time.
+ */
+static DEFINE_HASHTABLE(hwtimer_staffs, 8);
+static DEFINE_SPINLOCK(hwtimer_staff_lock);
+static u64 hwtimer_staff_last_nr;
+
+/* Those who wait until a worker of their owner has been created, or could not be. */
+static DECLARE_WAIT_QUEUE_HEAD(hwtimer_staff_changed);
+
+/**
+ * hwtimer_owner_parameters_valid - check this file's module parameters
+ *
+ * Return: whether they are valid; if not, the log says why. Any context.
+ */
+bool hwtimer_owner_parameters_valid(void)
+{
+	if (workers > WORKERS_MAX) {
+		pr_err("workers=%u is out of range: 0 to %u\n", workers,
+		       WORKERS_MAX);
+		return false;
+	}
+	if (worker_rt_prio >= MAX_RT_PRIO) {
+		pr_err("rt_prio=%u is out of range: 0 to %u\n", worker_rt_prio,
+		       MAX_RT_PRIO - 1);
+		return false;
+	}
+	if (worker_rt_prio && !workers) {
+		pr_err("rt_prio=%u needs shared threads: add workers=1 or more\n",
+		       worker_rt_prio);
+		return false;
+	}
+	return true;
+}
+
+static void staff_add(struct hwtimer_staff *staff)
+{
+	lockdep_assert_held(&hwtimer_staff_lock);
+	staff->nr = ++hwtimer_staff_last_nr;
+	hash_add(hwtimer_staffs, &staff->node, __kuid_val(staff->uid));
+}
+
+/* Whether a worker has the duty and the owner of @wish. */
+static bool staff_suits(const struct hwtimer_staff *staff,
+			const struct hwtimer_staff *wish)
+{
+	if (staff->duty != wish->duty || staff->fixed != wish->fixed)
+		return false;
+	if (wish->fixed || wish->duty == HWTIMER_DUTY_KERNEL)
+		return true;
+	if (!uid_eq(staff->uid, wish->uid) || staff->nice != wish->nice)
+		return false;
+	return wish->cgroups ==
+	       (staff->worker ?
+			hwtimer_cgroups(hwtimer_worker_task(staff->worker)) :
+			staff->cgroups);
+}
+
+/* Whether a worker has so little to do that the process of @wish needs no other one. */
+static bool staff_has_time(const struct hwtimer_staff *staff,
+			   const struct hwtimer_staff *wish)
+{
+	if (wish->fixed || wish->duty != HWTIMER_DUTY_TURN)
+		return true;
+	return staff->process == wish->process && staff->jobs < STAFF_JOBS;
+}
+
+/* The number of workers that an owner may have. */
+static unsigned int staff_limit(const struct hwtimer_staff *wish)
+{
+	return wish->duty == HWTIMER_DUTY_TURN ? num_online_cpus() : 1;
+}
+
+/* Whether @staff is a better choice than @best, which may be NULL. */
+static bool staff_better(const struct hwtimer_staff *staff,
+			 const struct hwtimer_staff *best,
+			 const struct hwtimer_staff *wish)
+{
+	if (!best)
+		return true;
+	if (staff_has_time(staff, wish) != staff_has_time(best, wish))
+		return staff_has_time(staff, wish);
+	return staff->jobs < best->jobs;
+}
+
+/*
+ * Gives one more job to the best worker that suits @fresh; or enters @fresh, if the owner
+ * may have one more worker; the caller then creates it. Returns the entry; NULL: the
+ * owner's workers are just being created.
+ */
+static struct hwtimer_staff *staff_choose(struct hwtimer_staff *fresh)
+{
+	struct hwtimer_staff *staff, *best = NULL;
+	unsigned int count = 0;
+
+	spin_lock(&hwtimer_staff_lock);
+	hash_for_each_possible(hwtimer_staffs, staff, node,
+			       __kuid_val(fresh->uid)) {
+		if (!staff_suits(staff, fresh))
+			continue;
+		count++;
+		if (staff->worker && staff_better(staff, best, fresh))
+			best = staff;
+	}
+	if (count < staff_limit(fresh) &&
+	    !(best && staff_has_time(best, fresh))) {
+		staff_add(fresh);
+		best = fresh;
+	} else if (best) {
+		best->jobs++;
+	}
+	spin_unlock(&hwtimer_staff_lock);
+	return best;
+}
+
+static void staff_name(const struct hwtimer_staff *staff, char *name,
+		       size_t size)
+{
+	uid_t uid = __kuid_val(staff->uid);
+
+	if (staff->duty == HWTIMER_DUTY_KERNEL)
+		strscpy(name, "hwtimer/kernel", size);
+	else
+		snprintf(name, size, "hwtimer/%u%s", uid,
+			 staff->duty == HWTIMER_DUTY_ERRAND ? "+" : "");
+}
+
+/*
+ * Has a new worker's thread belong to the current process. Usually that takes some
+ * milliseconds, but none if the process is in the cgroups in which kthreads begin.
+ * Returns 0 or an error. May sleep.
+ */
+static int staff_join(const struct hwtimer_staff *staff,
+		      struct task_struct *task)
+{
+	if (staff->duty == HWTIMER_DUTY_KERNEL)
+		return 0;
+	set_user_nice(task, staff->nice);
+	if (hwtimer_cgroups(task) == hwtimer_cgroups(current))
+		return 0;
+	return cgroup_attach_task_all(current, task);
+}
+
+/* Notes that the worker of an entry has been created, and lets others give it jobs. */
+static void staff_ready(struct hwtimer_staff *staff,
+			struct hwtimer_worker *worker)
+{
+	spin_lock(&hwtimer_staff_lock);
+	staff->worker = worker;
+	spin_unlock(&hwtimer_staff_lock);
+	wake_up_all(&hwtimer_staff_changed);
+}
+
+/* Frees an entry whose worker could not be created. */
+static void staff_cancel(struct hwtimer_staff *staff)
+{
+	spin_lock(&hwtimer_staff_lock);
+	hash_del(&staff->node);
+	spin_unlock(&hwtimer_staff_lock);
+	wake_up_all(&hwtimer_staff_changed);
+	kfree(staff);
+}
+
+/* Creates the worker of an entry, for the current process. Returns 0 or an error. */
+static int staff_create(struct hwtimer_staff *staff)
+{
+	struct hwtimer_worker *worker;
+	char name[TASK_COMM_LEN];
+	int err;
+
+	staff_name(staff, name, sizeof(name));
+	worker = hwtimer_worker_create(name, staff);
+	if (IS_ERR(worker))
+		return PTR_ERR(worker);
+	err = staff_join(staff, hwtimer_worker_task(worker));
+	if (err) {
+		hwtimer_worker_end(worker);
+		return err;
+	}
+	staff_ready(staff, worker);
+	return 0;
+}
+
+/* Takes one job from a worker, which ends with its last job. Does not sleep. */
+static void staff_put(struct hwtimer_staff *staff)
+{
+	bool last;
+
+	spin_lock(&hwtimer_staff_lock);
+	last = !--staff->jobs;
+	if (last)
+		hash_del(&staff->node);
+	spin_unlock(&hwtimer_staff_lock);
+	if (!last)
+		return;
+	/* Another process of the owner may have waited for a place for its worker. */
+	wake_up_all(&hwtimer_staff_changed);
+	hwtimer_worker_end(staff->worker);
+	kfree(staff);
+}
+
+/* What a worker has to be to serve one more job of the current process. */
+static struct hwtimer_staff staff_wish(enum hwtimer_duty duty)
+{
+	if (workers && duty != HWTIMER_DUTY_ERRAND)
+		return (struct hwtimer_staff){ .fixed = true };
+	if (duty == HWTIMER_DUTY_KERNEL)
+		return (struct hwtimer_staff){ .duty = duty, .jobs = 1 };
+	return (struct hwtimer_staff){
+		.duty = duty,
+		.uid = current_uid(),
+		.nice = task_nice(current),
+		.cgroups = hwtimer_cgroups(current),
+		.process = task_tgid_nr(current),
+		.jobs = 1,
+	};
+}
+
+/* Finds or creates a worker for one more job of the current process. May sleep. */
+static struct hwtimer_staff *staff_get(enum hwtimer_duty duty)
+{
+	const struct hwtimer_staff wish = staff_wish(duty);
+	struct hwtimer_staff *fresh, *staff;
+	int err;
+
+	fresh = kmemdup(&wish, sizeof(wish), GFP_KERNEL_ACCOUNT);
+	if (!fresh)
+		return ERR_PTR(-ENOMEM);
+	err = wait_event_killable(hwtimer_staff_changed,
+				  (staff = staff_choose(fresh)));
+	if (err || staff != fresh) {
+		kfree(fresh);
+		return err ? ERR_PTR(-EINTR) : staff;
+	}
+	err = staff_create(fresh);
+	if (err) {
+		staff_cancel(fresh);
+		return ERR_PTR(err);
+	}
+	return fresh;
+}
+
+/**
+ * hwtimer_owner_employ - give a job a worker, unless it has one
+ * @job: the job
+ * @duty: what its worker has to do for it
+ *
+ * The job's owner is the current process, except for HWTIMER_DUTY_KERNEL.
+ *
+ * Return: 0; -ENOMEM; -EINTR (the caller is being killed); or an error of
+ * cgroup_attach_task_all(), for instance -ENOSPC (the caller's cpuset has no processor).
+ * May sleep, for some milliseconds if a worker joins cgroups. The caller holds no lock:
+ * to join cgroups takes cgroup_mutex, inside which mmap_lock may be taken.
+ */
+int hwtimer_owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty)
+{
+	struct hwtimer_staff *staff;
+
+	might_sleep();
+	if (hwtimer_worker_of(job))
+		return 0;
+	staff = staff_get(duty);
+	if (IS_ERR(staff))
+		return PTR_ERR(staff);
+	if (!hwtimer_worker_attach(job, staff->worker))
+		staff_put(staff);
+	return 0;
+}
+
+/**
+ * hwtimer_owner_dismiss - give the worker of a job back
+ * @job: the job, which its worker has left, and which may have had none
+ *
+ * Ends the worker if that was its last job. Does not wait for the thread: it may hardly
+ * get any processor time. May sleep. The worker itself may call this.
+ */
+void hwtimer_owner_dismiss(struct hwtimer_job *job)
+{
+	struct hwtimer_worker *worker = hwtimer_worker_of(job);
+
+	if (worker)
+		staff_put(hwtimer_worker_context(worker));
+}
+
+/*
+ * Not sched_set_fifo(), which is for drivers: they cannot know the machine's other
+ * real-time threads. The administrator knows them, and ranks the worker among them by a
+ * module parameter, which works before the first timer, each time the module is loaded.
+ * chrt can change the priority later. By default the worker is an ordinary thread.
+ */
+static int task_set_priority(struct task_struct *task)
+{
+	struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = SCHED_FIFO,
+		.sched_priority = worker_rt_prio,
+	};
+
+	return worker_rt_prio ? sched_setattr_nocheck(task, &attr) : 0;
+}
+
+/* Creates one of the workers that all programs share. Returns 0 or an error. */
+static int fixed_create(unsigned int nr)
+{
+	struct hwtimer_staff *staff = kzalloc(sizeof(*staff), GFP_KERNEL);
+	char name[TASK_COMM_LEN];
+	int err;
+
+	if (!staff)
+		return -ENOMEM;
+	snprintf(name, sizeof(name), "hwtimer/w%u", nr);
+	staff->worker = hwtimer_worker_create(name, staff);
+	if (IS_ERR(staff->worker)) {
+		err = PTR_ERR(staff->worker);
+		goto err_staff;
+	}
+	err = task_set_priority(hwtimer_worker_task(staff->worker));
+	if (err)
+		goto err_worker;
+	staff->fixed = true;
+	/* The module's own, until hwtimer_owner_stop() */
+	staff->jobs = 1;
+	spin_lock(&hwtimer_staff_lock);
+	staff_add(staff);
+	spin_unlock(&hwtimer_staff_lock);
+	return 0;
+
+err_worker:
+	hwtimer_worker_end(staff->worker);
+err_staff:
+	kfree(staff);
+	return err;
+}
+
+/**
+ * hwtimer_owner_start - start the shared workers, at module load
+ *
+ * Return: 0, -ENOMEM, or an error of kthread_create() or sched_setattr_nocheck(). After
+ * an error no worker runs. May sleep.
+ */
+int hwtimer_owner_start(void)
+{
+	unsigned int nr;
+	int err;
+
+	for (nr = 0; nr < workers; nr++) {
+		err = fixed_create(nr);
+		if (err) {
+			hwtimer_owner_stop();
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* Finds a shared worker that the module holds, for staff_put(); NULL: none. */
+static struct hwtimer_staff *fixed_take(void)
+{
+	struct hwtimer_staff *staff;
+	unsigned int bucket;
+
+	spin_lock(&hwtimer_staff_lock);
+	hash_for_each(hwtimer_staffs, bucket, staff, node) {
+		if (!staff->fixed)
+			continue;
+		staff->fixed = false;
+		break;
+	}
+	spin_unlock(&hwtimer_staff_lock);
+	return staff;
+}
+
+/**
+ * hwtimer_owner_stop - end the shared workers, at module unload
+ *
+ * Called when no file is open. Waits for the threads of all workers. They may still have
+ * to free instances that were closed while they served them. May sleep.
+ */
+void hwtimer_owner_stop(void)
+{
+	struct hwtimer_staff *staff;
+
+	while ((staff = fixed_take()))
+		staff_put(staff);
+	hwtimer_workers_await_end();
+}
+
+/* The entry with the lowest number from @nr on; NULL: none. */
+static struct hwtimer_staff *staff_from(u64 nr)
+{
+	struct hwtimer_staff *staff, *first = NULL;
+	unsigned int bucket;
+
+	lockdep_assert_held(&hwtimer_staff_lock);
+	hash_for_each(hwtimer_staffs, bucket, staff, node)
+		if (staff->worker && staff->nr >= nr &&
+		    (!first || staff->nr < first->nr))
+			first = staff;
+	return first;
+}
+
+/**
+ * hwtimer_owner_describe - describe a worker
+ * @info: in: the lowest number that the worker may have; out: the worker with the lowest
+ *	number from that on. The caller calls put_task_struct() for its thread
+ *
+ * Return: whether there is such a worker. Does not sleep.
+ */
+bool hwtimer_owner_describe(struct hwtimer_staff_info *info)
+{
+	const struct hwtimer_staff *staff;
+
+	spin_lock(&hwtimer_staff_lock);
+	staff = staff_from(info->nr);
+	if (staff) {
+		*info = (struct hwtimer_staff_info){
+			.nr = staff->nr,
+			.task = hwtimer_worker_task(staff->worker),
+			.duty = staff->duty,
+			.fixed = staff->fixed,
+			.uid = staff->uid,
+			.jobs = staff->jobs - staff->fixed,
+		};
+		get_task_struct(info->task);
+	}
+	spin_unlock(&hwtimer_staff_lock);
+	return staff;
+}
