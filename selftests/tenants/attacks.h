@@ -86,9 +86,10 @@ static inline void consume_all(const struct hwtimer_ring *ring)
 static inline void attack_ring_timers(struct board *board)
 {
 	unsigned int n = 20000;
-	int fd = need_instance(
-		board, ON_MONOTONIC(.tick = TICK_MIN, .timers = 2 * n,
-				    .submissions = 8, .completions = 4 * n));
+	struct hwtimer_setup setup =
+		ON_MONOTONIC(.tick = TICK_MIN, .timers = 2 * n,
+			     .submissions = 8, .completions = 4 * n);
+	int fd = need_instance(board, setup);
 	struct hwtimer_ring ring;
 
 	if (hwtimer_ring_map(&ring, fd))
@@ -250,6 +251,8 @@ static inline void attack_due_at_once(struct board *board)
 	static struct hwtimer_event events[BATCH];
 	static __u64 ids[BATCH];
 
+	if (!dev_after(fd, 0, 0))
+		_exit(2);
 	ready(board, 0);
 	for (;;) {
 		dev_bulk(fd, HWTIMER_OP_SCHEDULE, 0, timers, ids, BATCH);
@@ -386,6 +389,22 @@ static inline void attack_bomb(struct board *board)
 	}
 }
 
+/*
+ * The same, by a program that hardly gets any time, as others of its cgroup use it up. It
+ * may have to wait for the processor while it holds a lock of the kernel's.
+ */
+static inline void attack_starved_bomb(struct board *board)
+{
+	for (int i = 0; i < 10; i++) {
+		if (!fork()) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				__asm__ volatile("");
+		}
+	}
+	attack_bomb(board);
+}
+
 /* Has its children killed while they have very many timers. */
 static inline void attack_exits(struct board *board)
 {
@@ -423,9 +442,10 @@ static inline void attack_exits(struct board *board)
 /* An instance whose description takes long: as many buckets as there can be */
 static inline int long_story(struct board *board)
 {
-	int fd = need_instance(
-		board, ON_MONOTONIC(.buckets = 1 << 20, .timers = 100000,
-				    .kind = HWTIMER_KIND_HASHED));
+	struct hwtimer_setup setup = ON_MONOTONIC(.buckets = 1 << 20,
+						  .timers = 100000,
+						  .kind = HWTIMER_KIND_HASHED);
+	int fd = need_instance(board, setup);
 
 	ready(board, dev_schedule_many(fd, 100000, 0, HOUR, NULL));
 	return fd;

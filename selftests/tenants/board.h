@@ -77,6 +77,7 @@ static inline __u64 log_p99(struct durations *log, unsigned int since,
  * @lateness: of the victim's timers
  * @forks: time that the victim needs for fork() and wait()
  * @closes: time that the victim needs to close a descriptor that the attacker sent
+ * @start: time that the attacker needed until it was ready, ns
  * @made: number of objects that the attacker has made (instances, timers, waiters)
  * @bytes: kernel memory of the attacker's instances by STATS
  * @refused: errno with which the attacker was refused; 0: it was not
@@ -87,6 +88,7 @@ struct board {
 	struct durations lateness;
 	struct durations forks;
 	struct durations closes;
+	__u64 start;
 	unsigned long made;
 	unsigned long long bytes;
 	int refused;

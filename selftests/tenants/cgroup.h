@@ -6,7 +6,6 @@
 #include "board.h"
 
 #include <grp.h>
-#include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -34,17 +33,22 @@ static inline void cgroup_path(char *path, size_t size, const char *name,
 }
 
 /* Writes to a file of a cgroup; returns whether the kernel took it. */
-__attribute__((format(printf, 3, 4))) static inline bool
-cgroup_set(const char *name, const char *file, const char *format, ...)
+static inline bool cgroup_set(const char *name, const char *file,
+			      const char *text)
 {
-	char path[256], text[128];
-	va_list args;
+	char path[256];
 
 	cgroup_path(path, sizeof(path), name, file);
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
 	return write_file(path, text);
+}
+
+static inline bool cgroup_set_number(const char *name, const char *file,
+				     long long number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lld", number);
+	return cgroup_set(name, file, text);
 }
 
 /* Returns whether the cgroups below TENANTS have @controller. */
@@ -58,7 +62,7 @@ static inline bool cgroup_has(const char *controller)
 	if (read(fd, text, sizeof(text) - 1) < 0)
 		text[0] = 0;
 	close(fd);
-	while ((word = strsep(&rest, " \n"))) {
+	while ((word = strsep(&rest, "\n "))) {
 		if (!strcmp(word, controller))
 			return true;
 	}
@@ -107,11 +111,11 @@ static inline long long cgroup_get(const char *name, const char *file,
 /* Gives the cgroup at most @percent of one processor; 0: no limit. */
 static inline void cgroup_throttle(const char *name, unsigned int percent)
 {
-	if (percent)
-		cgroup_set(name, "cpu.max", "%u %u", percent * PERIOD_US / 100,
-			   PERIOD_US);
-	else
-		cgroup_set(name, "cpu.max", "max %u", PERIOD_US);
+	char text[64];
+
+	snprintf(text, sizeof(text), "%u %u", percent * PERIOD_US / 100,
+		 PERIOD_US);
+	cgroup_set(name, "cpu.max", percent ? text : "max");
 }
 
 /* More processes than any tenant has */
@@ -170,6 +174,34 @@ struct usage {
 	__u64 root;
 };
 
+/**
+ * struct spender - a thread of the kernel's
+ * @pid: its process id
+ * @time: its processor time when it was last read, ns
+ * @ns: what it used from one usage_now() to the next, ns
+ * @name: its name
+ */
+struct spender {
+	pid_t pid;
+	__u64 time;
+	__u64 ns;
+	char name[64];
+};
+
+/* The threads in the root cgroup at the last usage_now(), by pid modulo their number */
+#define SPENDERS 4096
+static struct spender spenders[SPENDERS];
+
+static inline void spend(pid_t pid, __u64 time)
+{
+	struct spender *spender = &spenders[pid % SPENDERS];
+
+	if (spender->pid != pid)
+		*spender = (struct spender){ .pid = pid };
+	spender->ns = time - spender->time;
+	spender->time = time;
+}
+
 /* Returns the processor time of all threads in the root cgroup, ns. */
 static inline __u64 root_time(void)
 {
@@ -179,17 +211,40 @@ static inline __u64 root_time(void)
 
 	if (!procs)
 		return 0;
+	for (unsigned int i = 0; i < SPENDERS; i++)
+		spenders[i].ns = 0;
 	while (fscanf(procs, "%d", &pid) == 1) {
 		char path[64];
 		long long ns;
 
 		snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
 		ns = number_after(path, "");
-		if (ns > 0)
-			sum += ns;
+		if (ns <= 0)
+			continue;
+		sum += ns;
+		spend(pid, ns);
 	}
 	fclose(procs);
 	return sum;
+}
+
+/* Returns the thread in the root cgroup that used most before the last usage_now(). */
+static inline struct spender biggest_spender(void)
+{
+	struct spender *biggest = &spenders[0];
+	char path[64];
+	FILE *file;
+
+	for (unsigned int i = 0; i < SPENDERS; i++)
+		if (spenders[i].ns > biggest->ns)
+			biggest = &spenders[i];
+	snprintf(path, sizeof(path), "/proc/%d/comm", biggest->pid);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%63s", biggest->name) != 1)
+		snprintf(biggest->name, sizeof(biggest->name), "a dead thread");
+	if (file)
+		fclose(file);
+	return *biggest;
 }
 
 static inline struct usage usage_now(void)
