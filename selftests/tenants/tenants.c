@@ -118,11 +118,17 @@ FIXTURE_TEARDOWN(tenants)
 	remove_cgroups(_metadata, self->board);
 }
 
-static bool wait_until_ready(struct board *board)
+/* Returns false if the attacker could not make its objects. */
+static bool wait_until_ready(struct board *board, pid_t attacker)
 {
 	for (__u64 end = now_ns() + READY_MS * MS; now_ns() < end;) {
 		if (board_get(&board->ready))
 			return true;
+		if (waitpid(attacker, NULL, WNOHANG) == attacker) {
+			printf("# the attacker gave up: errno %d\n",
+			       board->refused);
+			return false;
+		}
 		sleep_ns(MS);
 	}
 	return false;
@@ -133,12 +139,13 @@ static bool start_attack(struct board *board, void (*attack)(struct board *),
 			 unsigned int percent)
 {
 	__u64 begun = now_ns();
+	pid_t attacker;
 
 	board->made = 0;
 	board->refused = 0;
 	board_set(&board->ready, 0);
-	tenant_start(ATTACKER, ATTACKER_UID, attack, board);
-	if (!wait_until_ready(board))
+	attacker = tenant_start(ATTACKER, ATTACKER_UID, attack, board);
+	if (!wait_until_ready(board, attacker))
 		return false;
 	board->start = now_ns() - begun;
 	cgroup_throttle(ATTACKER, percent);
