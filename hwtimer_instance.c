@@ -32,12 +32,13 @@ static atomic64_t hwtimer_last_nr;
  */
 struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 {
+	/* open() holds the mutex of all misc devices, so this must not reclaim for long. */
 	struct hwtimer_instance *instance =
-		kzalloc(sizeof(*instance), HWTIMER_GFP);
+		kzalloc(sizeof(*instance), HWTIMER_GFP_AHEAD);
 
 	if (!instance)
 		return NULL;
-	instance->leaving.page = (void *)get_zeroed_page(HWTIMER_GFP);
+	instance->leaving.page = (void *)get_zeroed_page(HWTIMER_GFP_AHEAD);
 	if (!instance->leaving.page) {
 		kfree(instance);
 		return NULL;

@@ -28,7 +28,10 @@
  */
 #define HWTIMER_GFP (GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
-/* For memory beyond what is needed now, which is not worth reclaiming much for. */
+/*
+ * For memory that is not worth reclaiming much for: what is not needed yet, and what is
+ * needed while others wait.
+ */
 #define HWTIMER_GFP_AHEAD ((HWTIMER_GFP & ~__GFP_RETRY_MAYFAIL) | __GFP_NORETRY)
 
 /**

@@ -37,6 +37,7 @@
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <uapi/linux/sched/types.h>
 
 #include "compat.h"
@@ -94,6 +95,8 @@ static DEFINE_HASHTABLE(hwtimer_staffs, 8);
 static DEFINE_SPINLOCK(hwtimer_staff_lock);
 static u64 hwtimer_staff_last_nr;
 
+static struct workqueue_struct *hwtimer_attach_queue;
+
 /* Those who wait until a worker of their owner has been created, or could not be. */
 static DECLARE_WAIT_QUEUE_HEAD(hwtimer_staff_changed);
 
@@ -129,7 +132,18 @@ static void staff_add(struct hwtimer_staff *staff)
 	hash_add(hwtimer_staffs, &staff->node, __kuid_val(staff->uid));
 }
 
-/* Whether a worker has the duty and the owner of @wish. */
+/* Whether a worker has the user and the cgroups of @wish. */
+static bool staff_same_owner(const struct hwtimer_staff *staff,
+			     const struct hwtimer_staff *wish)
+{
+	return uid_eq(staff->uid, wish->uid) &&
+	       wish->cgroups == (staff->worker ?
+					 hwtimer_cgroups(hwtimer_worker_task(
+						 staff->worker)) :
+					 staff->cgroups);
+}
+
+/* Whether a worker may do what @wish asks for. */
 static bool staff_suits(const struct hwtimer_staff *staff,
 			const struct hwtimer_staff *wish)
 {
@@ -137,12 +151,7 @@ static bool staff_suits(const struct hwtimer_staff *staff,
 		return false;
 	if (wish->fixed || wish->duty == HWTIMER_DUTY_KERNEL)
 		return true;
-	if (!uid_eq(staff->uid, wish->uid) || staff->nice != wish->nice)
-		return false;
-	return wish->cgroups ==
-	       (staff->worker ?
-			hwtimer_cgroups(hwtimer_worker_task(staff->worker)) :
-			staff->cgroups);
+	return staff->nice == wish->nice && staff_same_owner(staff, wish);
 }
 
 /* Whether a worker has so little to do that the process of @wish needs no other one. */
@@ -174,29 +183,37 @@ static bool staff_better(const struct hwtimer_staff *staff,
 
 /*
  * Gives one more job to the best worker that suits @fresh; or enters @fresh, if the owner
- * may have one more worker; the caller then creates it. Returns the entry; NULL: the
- * owner's workers are just being created.
+ * may have one more worker; the caller then creates it. Returns the entry; NULL: a worker
+ * of the owner is just being created. An owner creates one at a time, because each holds
+ * up all others that fork or join cgroups.
  */
 static struct hwtimer_staff *staff_choose(struct hwtimer_staff *fresh)
 {
 	struct hwtimer_staff *staff, *best = NULL;
 	unsigned int count = 0;
+	bool coming = false;
 
 	spin_lock(&hwtimer_staff_lock);
 	hash_for_each_possible(hwtimer_staffs, staff, node,
 			       __kuid_val(fresh->uid)) {
+		if (!staff->worker) {
+			coming |= staff_same_owner(staff, fresh);
+			continue;
+		}
 		if (!staff_suits(staff, fresh))
 			continue;
 		count++;
-		if (staff->worker && staff_better(staff, best, fresh))
+		if (staff_better(staff, best, fresh))
 			best = staff;
 	}
-	if (count < staff_limit(fresh) &&
-	    !(best && staff_has_time(best, fresh))) {
+	if (best &&
+	    (count >= staff_limit(fresh) || staff_has_time(best, fresh))) {
+		best->jobs++;
+	} else if (coming) {
+		best = NULL;
+	} else {
 		staff_add(fresh);
 		best = fresh;
-	} else if (best) {
-		best->jobs++;
 	}
 	spin_unlock(&hwtimer_staff_lock);
 	return best;
@@ -214,6 +231,45 @@ static void staff_name(const struct hwtimer_staff *staff, char *name,
 			 staff->duty == HWTIMER_DUTY_ERRAND ? "+" : "");
 }
 
+/**
+ * struct attachment - a thread that is to join the cgroups of another
+ * @work: work item that does it
+ * @from: the thread that is in these cgroups, and stays there until @work is done
+ * @task: the thread that is to join them
+ * @err: 0 or an error
+ */
+struct attachment {
+	struct work_struct work;
+	struct task_struct *from;
+	struct task_struct *task;
+	int err;
+};
+
+static void attachment_work(struct work_struct *work)
+{
+	struct attachment *attachment =
+		container_of(work, struct attachment, work);
+
+	attachment->err =
+		cgroup_attach_task_all(attachment->from, attachment->task);
+}
+
+/*
+ * Has @task join the cgroups of the current process. A work item does that, because it
+ * holds cgroup_mutex and stops all forks. A tenant's thread might have to wait for its
+ * share of a processor while it holds them. Returns 0 or an error. May sleep.
+ */
+static int attach_to_current(struct task_struct *task)
+{
+	struct attachment attachment = { .from = current, .task = task };
+
+	INIT_WORK_ONSTACK(&attachment.work, attachment_work);
+	queue_work(hwtimer_attach_queue, &attachment.work);
+	flush_work(&attachment.work);
+	destroy_work_on_stack(&attachment.work);
+	return attachment.err;
+}
+
 /*
  * Has a new worker's thread belong to the current process. Usually that takes some
  * milliseconds, but none if the process is in the cgroups in which kthreads begin.
@@ -227,7 +283,7 @@ static int staff_join(const struct hwtimer_staff *staff,
 	set_user_nice(task, staff->nice);
 	if (hwtimer_cgroups(task) == hwtimer_cgroups(current))
 		return 0;
-	return cgroup_attach_task_all(current, task);
+	return attach_to_current(task);
 }
 
 /* Notes that the worker of an entry has been created, and lets others give it jobs. */
@@ -422,7 +478,7 @@ err_staff:
 }
 
 /**
- * hwtimer_owner_start - start the shared workers, at module load
+ * hwtimer_owner_start - prepare for workers, and start the shared ones, at module load
  *
  * Return: 0, -ENOMEM, or an error of kthread_create() or sched_setattr_nocheck(). After
  * an error no worker runs. May sleep.
@@ -432,6 +488,9 @@ int hwtimer_owner_start(void)
 	unsigned int nr;
 	int err;
 
+	hwtimer_attach_queue = alloc_workqueue("hwtimer", WQ_UNBOUND, 0);
+	if (!hwtimer_attach_queue)
+		return -ENOMEM;
 	for (nr = 0; nr < workers; nr++) {
 		err = fixed_create(nr);
 		if (err) {
@@ -472,6 +531,7 @@ void hwtimer_owner_stop(void)
 	while ((staff = fixed_take()))
 		staff_put(staff);
 	hwtimer_workers_await_end();
+	destroy_workqueue(hwtimer_attach_queue);
 }
 
 /* The entry with the lowest number from @nr on; NULL: none. */

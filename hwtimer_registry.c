@@ -27,7 +27,7 @@ int hwtimer_registry_add(struct hwtimer_instance *instance)
 	refcount_set(&instance->listing.shown, 1);
 	init_completion(&instance->listing.unshown);
 	return xa_err(xa_store(&hwtimer_registry, instance->nr, instance,
-			       HWTIMER_GFP));
+			       HWTIMER_GFP_AHEAD));
 }
 
 /**

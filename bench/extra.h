@@ -22,4 +22,10 @@ void extra_rings(const struct run *run);
 /* The throughput of two processes on two processors, against one */
 void extra_producers(const struct run *run);
 
+/* The times of the first calls of an instance, which start the worker */
+void extra_start(const struct run *run);
+
+/* Events and lateness of 64 instances with a timer of 1 ms, of one user and of 64 */
+void extra_owners(const struct run *run);
+
 #endif /* BENCH_EXTRA_H */

@@ -141,6 +141,8 @@ static void measure_extras(const struct options *options)
 		return;
 	ask(options, &run, 1, extra_producers);
 	ask(options, &run, 1, extra_single);
+	ask(options, &run, 1, extra_start);
+	ask(options, &run, 1, extra_owners);
 	ask(options, &run, options->crowd, extra_rings);
 	ask(options, &run, options->crowd, extra_crowd);
 	ask(options, &run, options->pairs, extra_dead);

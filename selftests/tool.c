@@ -54,6 +54,7 @@ TEST(help_is_there)
 	EXPECT_TRUE(says("info"));
 	EXPECT_TRUE(says("stats"));
 	EXPECT_TRUE(says("schedule"));
+	EXPECT_TRUE(says("owners"));
 	EXPECT_TRUE(says("watch"));
 	EXPECT_TRUE(says("plot"));
 	EXPECT_EQ(0, run_tool("help"));
@@ -66,6 +67,7 @@ TEST(help_is_there)
 	EXPECT_EQ(2, run_tool("info now"));
 	EXPECT_EQ(2, run_tool("stats --xml"));
 	EXPECT_EQ(2, run_tool("stats --json --json"));
+	EXPECT_EQ(2, run_tool("owners all"));
 }
 
 TEST(info_tells_what_there_is)
@@ -161,6 +163,48 @@ TEST_F(hwtimer, stats_finds_this_process)
 	EXPECT_TRUE(says("\"pending\": 2, \"ready\": 1, \"scheduled\": 3,"));
 	EXPECT_TRUE(says("\"lateness\": ["));
 	EXPECT_TRUE(says("\"occupancy\": [{\"level\": 0, "));
+}
+
+/* Starts @fd as an ordinary user, so that this user owns its worker. */
+static int start_as(int fd, uid_t user)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child)
+		_exit(setgid(user) || setuid(user) || !dev_after(fd, HOUR, 0));
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		return -1;
+	return status;
+}
+
+TEST_F(hwtimer, owners_are_told_apart)
+{
+	int other = open(DEVICE, O_RDWR);
+
+	if (module_parameter("workers"))
+		SKIP(close(other); return, "the module has shared workers");
+	if (access("/sys/kernel/debug/hwtimer/workers", R_OK))
+		SKIP(close(other); return, "the kernel has no debugfs");
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, start_as(other, 4711));
+	for (unsigned int i = 0; i < 5; i++)
+		ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	ASSERT_NE(0, dev_after(self->fd, 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(0, run_tool("owners --json"));
+	EXPECT_TRUE(says("{\"user\": 0, \"cgroup\": \"/"));
+	EXPECT_TRUE(says("\"workers\": 1, \"instances\": 1, \"timers\": 6, "));
+	EXPECT_TRUE(says("{\"user\": 4711, \"cgroup\": \"/"));
+	EXPECT_TRUE(says("\"workers\": 1, \"instances\": 1, \"timers\": 1, "));
+	EXPECT_EQ(0, run_tool("owners"));
+	EXPECT_TRUE(says("4711"));
+	EXPECT_LE(3, lines());
+	close(other);
+	EXPECT_EQ(0, seteuid(4711));
+	EXPECT_NE(0, run_tool("owners"));
+	EXPECT_TRUE(says("root"));
+	EXPECT_EQ(0, seteuid(0));
 }
 
 TEST_F(hwtimer, watch_shows_this_process)

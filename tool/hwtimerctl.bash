@@ -25,12 +25,13 @@ _hwtimerctl()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		words="info stats watch plot schedule --help --version"
+		words="info stats owners watch plot schedule --help --version"
 	else
 		case ${COMP_WORDS[1]},$previous in
 		schedule,--clock) words="monotonic boottime" ;;
 		watch,--interval | plot,--interval) words="100ms 500ms 1s 5s" ;;
 		watch,--count | plot,--count) words="1 10 100" ;;
+		owners,*) words="--json" ;;
 		watch,*) words="--interval --count --once" ;;
 		plot,--seconds) words="10 60" ;;
 		plot,--pid)

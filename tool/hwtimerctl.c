@@ -21,6 +21,8 @@ static const struct command {
 	  "info                          features and limits of the module\n" },
 	{ "stats", command_stats,
 	  "stats [--json]                counters of all instances that you may see\n" },
+	{ "owners", command_owners,
+	  "owners [--json]               timers, memory and time by user and cgroup\n" },
 	{ "watch", command_watch,
 	  "watch [--interval TIME] [--count N] [--once]\n"
 	  "                              live view: rates, lateness, where timers are\n" },
