@@ -224,6 +224,41 @@ static inline void attack_memory(struct board *board)
 		pause();
 }
 
+/* The same through a submission ring, without a system call for each timer */
+static inline void attack_ring_memory(struct board *board)
+{
+	struct hwtimer_setup setup = ON_MONOTONIC(.timers = 10000000,
+						  .submissions = 4096,
+						  .completions = 8);
+	struct hwtimer_ring ring;
+	int fd;
+
+	mlockall(MCL_CURRENT | MCL_FUTURE);
+	fd = need_instance(board, setup);
+	if (hwtimer_ring_map(&ring, fd))
+		_exit(2);
+	while (!board->refused) {
+		struct hwtimer_request *request;
+		__u64 result;
+
+		while ((request = hwtimer_ring_get_slot(&ring))) {
+			request->op = HWTIMER_OP_SCHEDULE;
+			request->time = HOUR;
+		}
+		hwtimer_ring_publish(&ring);
+		while (hwtimer_ring_next_result(&ring, &result)) {
+			board->refused = hwtimer_ring_error(result);
+			board->made += !board->refused;
+			if (board->refused)
+				break;
+		}
+	}
+	board->bytes = stats_of(fd).bytes;
+	board_set(&board->ready, 1);
+	for (;;)
+		pause();
+}
+
 /* Schedules far timers and cancels them: dead entries, and compactions. */
 static inline void attack_cancels(struct board *board)
 {
@@ -403,6 +438,19 @@ static inline void attack_starved_bomb(struct board *board)
 		}
 	}
 	attack_bomb(board);
+}
+
+/* Many programs that do so at a time */
+static inline void attack_bombs(struct board *board)
+{
+	for (int i = 0; i < 20; i++) {
+		if (!fork()) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			attack_bomb(board);
+		}
+	}
+	for (;;)
+		pause();
 }
 
 /* Has its children killed while they have very many timers. */

@@ -76,6 +76,7 @@ static inline __u64 log_p99(struct durations *log, unsigned int since,
  * struct board - what the tenants tell the tester
  * @lateness: of the victim's timers
  * @forks: time that the victim needs for fork() and wait()
+ * @starts: time that the victim needs for open(), a first timer and close()
  * @closes: time that the victim needs to close a descriptor that the attacker sent
  * @start: time that the attacker needed until it was ready, ns
  * @made: number of objects that the attacker has made (instances, timers, waiters)
@@ -87,6 +88,7 @@ static inline __u64 log_p99(struct durations *log, unsigned int since,
 struct board {
 	struct durations lateness;
 	struct durations forks;
+	struct durations starts;
 	struct durations closes;
 	__u64 start;
 	unsigned long made;

@@ -49,7 +49,23 @@ static inline void victim_fork(struct board *board)
 			_exit(0);
 		wait_for_child(pid);
 		log_end(&board->forks, now_ns());
-		sleep_ns(2 * MS);
+		sleep_ns(10 * MS);
+	}
+}
+
+/* Opens the device, schedules a timer, and closes it, again and again. */
+static inline void victim_start(struct board *board)
+{
+	for (;;) {
+		int fd;
+
+		log_begin(&board->starts, now_ns());
+		fd = dev_open(0);
+		if (fd < 0 || !dev_after(fd, HOUR, 0))
+			_exit(1);
+		close(fd);
+		log_end(&board->starts, now_ns());
+		sleep_ns(50 * MS);
 	}
 }
 
