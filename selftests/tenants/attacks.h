@@ -44,6 +44,26 @@ static inline int need_instance(struct board *board, struct hwtimer_setup setup)
 	return fd;
 }
 
+/* Has @n children run the same, until they are killed. */
+static inline void crowd(struct board *board, unsigned int n,
+			 void (*run)(struct board *board))
+{
+	while (n--) {
+		if (!fork()) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			run(board);
+		}
+	}
+}
+
+/* Needs a processor, and nothing of the device's. */
+static inline void spin(struct board *board)
+{
+	(void)board;
+	for (;;)
+		__asm__ volatile("");
+}
+
 #define ON_MONOTONIC(...) \
 	((struct hwtimer_setup){ .clock = CLOCK_MONOTONIC, __VA_ARGS__ })
 
@@ -430,25 +450,14 @@ static inline void attack_bomb(struct board *board)
  */
 static inline void attack_starved_bomb(struct board *board)
 {
-	for (int i = 0; i < 10; i++) {
-		if (!fork()) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			for (;;)
-				__asm__ volatile("");
-		}
-	}
+	crowd(board, 10, spin);
 	attack_bomb(board);
 }
 
 /* Many programs that do so at a time */
 static inline void attack_bombs(struct board *board)
 {
-	for (int i = 0; i < 20; i++) {
-		if (!fork()) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			attack_bomb(board);
-		}
-	}
+	crowd(board, 20, attack_bomb);
 	for (;;)
 		pause();
 }
@@ -560,26 +569,27 @@ static inline void attack_maps(struct board *board)
 /* Many programs, each of which wants a whole processor */
 static inline void attack_crowd(struct board *board)
 {
-	for (int i = 0; i < 20; i++) {
-		pid_t pid = fork();
-
-		if (pid < 0)
-			break;
-		if (!pid) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			attack_due_at_once(board);
-		}
-	}
+	crowd(board, 20, attack_due_at_once);
 	for (;;)
 		pause();
 }
 
-/* Needs a processor, and nothing of the device's. */
-static inline void spin(struct board *board)
+/* As many threads as attack_due_at_once() with its worker, without the device */
+static inline void spin_twice(struct board *board)
 {
-	(void)board;
+	crowd(board, 2, spin);
+	ready(board, 0);
 	for (;;)
-		__asm__ volatile("");
+		pause();
+}
+
+/* The same, for attack_crowd() */
+static inline void spin_crowd(struct board *board)
+{
+	crowd(board, 21, spin);
+	ready(board, 0);
+	for (;;)
+		pause();
 }
 
 #endif /* TENANTS_ATTACKS_H */
