@@ -57,8 +57,8 @@ make_cgroups()
 	mkdir -p $CGROUPS/tenants
 	for controller in cpu cpuset memory pids; do
 		for dir in $CGROUPS $CGROUPS/tenants; do
-			grep -q -w $controller $dir/cgroup.controllers &&
-				echo +$controller >$dir/cgroup.subtree_control
+			grep -q -w $controller "$dir/cgroup.controllers" &&
+				echo +$controller >"$dir/cgroup.subtree_control"
 		done
 	done
 	mkdir -p $TESTER

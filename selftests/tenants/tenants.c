@@ -868,8 +868,7 @@ TEST_F(tenants, a_cgroup_with_instances_can_be_frozen)
 	}
 	EXPECT_TRUE(cgroup_set(ATTACKER, "cgroup.freeze", "0"));
 	if (!frozen)
-		SKIP(return,
-			   "known: the kernel freezes no cgroup with a kthread");
+		SKIP(return, "known: no cgroup with a kthread freezes");
 }
 
 TEST_HARNESS_MAIN
