@@ -108,7 +108,8 @@ static inline void attack_ring_timers(struct board *board)
 	unsigned int n = 20000;
 	struct hwtimer_setup setup =
 		ON_MONOTONIC(.tick = TICK_MIN, .timers = 2 * n,
-			     .submissions = 8, .completions = 4 * n);
+			     .submissions = 8,
+			     .completions = HWTIMER_COMPLETIONS_MAX);
 	int fd = need_instance(board, setup);
 	struct hwtimer_ring ring;
 
