@@ -25,7 +25,8 @@
  *   rings        exchange, submission
  *   operations   bulk, request, op
  *   delivery     harvest, period, notice, completion
- *   services     supply, wakeup, registry, trace, settings, ring, owner, worker, clock
+ *   services     supply, wakeup, registry, trace, settings, ring, crowd, owner, worker,
+ *                clock
  *   wheel        wheel, hashed, hierarchy, table, chunk
  *
  * Locks. A lock is taken inside the locks that are indented less:
@@ -62,11 +63,13 @@
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include <uapi/linux/hwtimer.h>
 
 #include "hwtimer_chunk.h"
 #include "hwtimer_clock.h"
+#include "hwtimer_crowd.h"
 #include "hwtimer_exchange.h"
 #include "hwtimer_harvest.h"
 #include "hwtimer_notice.h"
@@ -115,10 +118,11 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @trim: the spare chunks that are freed if they stay unused
  * @stopping: the progress of STOP
  * @leaving: the timers that are being delivered or handed back; protected by @harvest
- * @readers: wait queue of read() and poll(); has its own lock
+ * @readers: wait queue of read() and poll(); has its own lock. See struct hwtimer_crowd
  * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
- * @serving: number of jobs, @job and exchange.errand, that a worker may still serve; the
- *	instance is freed when it drops to 0
+ * @users: number of those that may still use the instance: its file or client, and the
+ *	workers of @job and exchange.errand. The last one has it freed
+ * @free_work: frees the instance if the last one is a worker
  * @consumer: the kernel client that takes the events; NULL: programs read them. Set
  *	before the first timer, then constant. A client can wait for the end of a
  *	callback, so its timers keep their ids until then
@@ -151,10 +155,11 @@ struct hwtimer_instance {
 
 	struct hwtimer_stopping stopping;
 	struct hwtimer_leaving leaving;
-	wait_queue_head_t readers;
+	struct hwtimer_crowd readers;
 
 	struct hwtimer_job job;
-	refcount_t serving;
+	refcount_t users;
+	struct work_struct free_work;
 	struct hwtimer_consumer *consumer;
 
 	struct hwtimer_listing listing;

@@ -144,7 +144,7 @@ static void client_kick(struct hwtimer_client *client)
 		queue_work(client->options.workqueue, &client->work);
 	else
 		/*
-		 * The present time puts the alarm behind others that are due. The
+		 * The present time has the worker do it after this slice. The
 		 * instance's lock is not needed: an unnecessary kick does no harm, and no
 		 * kick is served once the job is detached.
 		 */

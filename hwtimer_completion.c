@@ -58,7 +58,7 @@ void hwtimer_completion_poll_in(struct hwtimer_instance *instance, u64 delay)
  * @instance: the instance; its lock is held
  *
  * Called for each KICK, each batch of requests and each event that is moved into the
- * ring, not only if the worker finds them: a KICK and the work item often leave nothing
+ * ring, not only if the worker finds them: a KICK and errands often leave nothing
  * for the worker to find, however busy the program is.
  */
 void hwtimer_completion_alive(struct hwtimer_instance *instance)

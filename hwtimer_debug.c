@@ -203,7 +203,7 @@ static void show_worker(struct seq_file *seq,
 	seq_printf(seq, "%d\t%u\t%s\t%u\t%llu\t", task_pid_nr(info->task),
 		   __kuid_val(info->uid),
 		   info->fixed ? "shared" : duties[info->duty], info->jobs,
-		   info->task->se.sum_exec_runtime);
+		   data_race(info->task->se.sum_exec_runtime));
 	show_cgroup(seq, info->task);
 	seq_putc(seq, '\n');
 }

@@ -8,6 +8,7 @@
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "hwtimer.h"
 #include "hwtimer_exchange.h"
@@ -22,6 +23,32 @@
 #include "hwtimer_turn.h"
 
 static atomic64_t hwtimer_last_nr;
+
+/* Frees instances that were closed while a worker served them */
+static struct workqueue_struct *hwtimer_free_queue;
+
+/* Frees an instance that nobody uses, and gives its workers back. May sleep. */
+static void instance_free(struct hwtimer_instance *instance)
+{
+	hwtimer_owner_dismiss(&instance->exchange.errand);
+	hwtimer_owner_dismiss(&instance->job);
+	hwtimer_exchange_release(&instance->exchange);
+	trace_hwtimer_close(instance->nr, instance->stats.pending,
+			    instance->stats.ready);
+	hwtimer_notice_release(&instance->notice);
+	hwtimer_queue_drain(&instance->ready);
+	hwtimer_wheel_drain(&instance->wheel);
+	hwtimer_pool_drain(&instance->pool);
+	hwtimer_table_destroy(&instance->table);
+	kvfree(instance->wheel_memory);
+	free_page((unsigned long)instance->leaving.page);
+	kfree(instance);
+}
+
+static void instance_free_work(struct work_struct *work)
+{
+	instance_free(container_of(work, struct hwtimer_instance, free_work));
+}
 
 /**
  * hwtimer_instance_create - create an instance with the default settings
@@ -43,12 +70,13 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 		kfree(instance);
 		return NULL;
 	}
+	/* Counts all instances of the machine, so programs must not see it. */
 	instance->nr = atomic64_inc_return(&hwtimer_last_nr);
 	instance->opener = task_tgid_nr(current);
 	mutex_init(&instance->setup);
 	mutex_init(&instance->harvest);
 	spin_lock_init(&instance->lock);
-	init_waitqueue_head(&instance->readers);
+	hwtimer_crowd_init(&instance->readers);
 	instance->settings = hwtimer_settings_default(timers);
 	hwtimer_submission_init(&instance->exchange);
 	hwtimer_notice_init(&instance->notice);
@@ -57,7 +85,11 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	/* hwtimer_instance_behind() is false until there is a wheel. */
 	instance->wakeup.follow_at = MAX_JIFFY_OFFSET;
 	hwtimer_job_init(&instance->job, hwtimer_turn, hwtimer_turn_chores);
-	refcount_set(&instance->serving, 2);
+	hwtimer_owner_init(&instance->job);
+	hwtimer_owner_init(&instance->exchange.errand);
+	/* The caller and two workers */
+	refcount_set(&instance->users, 3);
+	INIT_WORK(&instance->free_work, instance_free_work);
 	if (hwtimer_registry_add(instance)) {
 		free_page((unsigned long)instance->leaving.page);
 		kfree(instance);
@@ -67,29 +99,12 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	return instance;
 }
 
-/* Frees an instance that nobody uses, and gives its workers back. May sleep. */
-static void instance_free(struct hwtimer_instance *instance)
-{
-	hwtimer_owner_dismiss(&instance->exchange.errand);
-	hwtimer_owner_dismiss(&instance->job);
-	hwtimer_exchange_release(&instance->exchange);
-	trace_hwtimer_close(instance->nr, instance->stats.pending,
-			    instance->stats.ready);
-	hwtimer_notice_release(&instance->notice);
-	hwtimer_queue_drain(&instance->ready);
-	hwtimer_wheel_drain(&instance->wheel);
-	hwtimer_pool_drain(&instance->pool);
-	hwtimer_table_destroy(&instance->table);
-	kvfree(instance->wheel_memory);
-	free_page((unsigned long)instance->leaving.page);
-	kfree(instance);
-}
-
-/* Called when one of the two workers has left the instance; the last one frees it. */
+/* Called by a worker that has left the instance. The last one has it freed. */
 static void instance_left(struct hwtimer_instance *instance)
 {
-	if (refcount_dec_and_test(&instance->serving))
-		instance_free(instance);
+	/* Not here: other instances of the worker would wait. */
+	if (refcount_dec_and_test(&instance->users))
+		queue_work(hwtimer_free_queue, &instance->free_work);
 }
 
 static void instance_job_left(struct hwtimer_job *job)
@@ -107,22 +122,55 @@ static void instance_errand_left(struct hwtimer_job *job)
 	instance_left(instance);
 }
 
+/* Has the workers leave the instance. Those that do not serve it now are no users. */
+static void instance_leave(struct hwtimer_instance *instance)
+{
+	struct hwtimer_job *errand = &instance->exchange.errand;
+
+	if (!hwtimer_worker_leave(errand, instance_errand_left))
+		refcount_dec(&instance->users);
+	if (!hwtimer_worker_leave(&instance->job, instance_job_left))
+		refcount_dec(&instance->users);
+}
+
 /**
  * hwtimer_instance_destroy - free an instance and all its timers
  * @instance: the instance; nothing but its workers and readers of debugfs still uses it
  *
  * Takes time in proportion to the number of timers. Does not wait for a worker: it may
  * belong to somebody else, who passed the descriptor to the caller, and may hardly get
- * any processor time. A worker that is just serving the instance frees it after that
- * slice. May sleep; no lock of the instance is held.
+ * any processor time. If a worker is just serving the instance, a work item frees it
+ * after that slice. May sleep; no lock of the instance is held.
  */
 void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 {
 	hwtimer_registry_remove(instance);
 	/* Otherwise an errand might wait for memory many times. */
 	WRITE_ONCE(instance->exchange.closing, true);
-	hwtimer_worker_leave(&instance->exchange.errand, instance_errand_left);
-	hwtimer_worker_leave(&instance->job, instance_job_left);
+	instance_leave(instance);
+	if (refcount_dec_and_test(&instance->users))
+		instance_free(instance);
+}
+
+/**
+ * hwtimer_instance_start - create the workqueue that frees instances, at module load
+ *
+ * Return: 0 or -ENOMEM. May sleep.
+ */
+int hwtimer_instance_start(void)
+{
+	hwtimer_free_queue = alloc_workqueue("hwtimer_free", WQ_UNBOUND, 0);
+	return hwtimer_free_queue ? 0 : -ENOMEM;
+}
+
+/**
+ * hwtimer_instance_finish - wait until all instances are freed, at module unload
+ *
+ * Called when no file is open, and after the workers have ended. May sleep.
+ */
+void hwtimer_instance_finish(void)
+{
+	destroy_workqueue(hwtimer_free_queue);
 }
 
 static void query_fill(const struct hwtimer_instance *instance,

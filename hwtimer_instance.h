@@ -12,6 +12,9 @@
 struct hwtimer_instance;
 struct hwtimer_query;
 
+int hwtimer_instance_start(void);
+void hwtimer_instance_finish(void);
+
 struct hwtimer_instance *hwtimer_instance_create(u32 timers);
 void hwtimer_instance_destroy(struct hwtimer_instance *instance);
 int hwtimer_instance_query(struct hwtimer_instance *instance,

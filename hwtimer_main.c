@@ -90,7 +90,7 @@ static __poll_t hwtimer_poll(struct file *file, poll_table *wait)
 	struct hwtimer_instance *instance = file->private_data;
 	__poll_t mask;
 
-	poll_wait(file, &instance->readers, wait);
+	poll_wait(file, &instance->readers.queue, wait);
 	spin_lock(&instance->lock);
 	mask = hwtimer_notice_mask(instance);
 	spin_unlock(&instance->lock);
@@ -149,9 +149,12 @@ static int __init hwtimer_init(void)
 	err = hwtimer_chunk_cache_create();
 	if (err)
 		return err;
-	err = hwtimer_owner_start();
+	err = hwtimer_instance_start();
 	if (err)
 		goto err_cache;
+	err = hwtimer_owner_start();
+	if (err)
+		goto err_instance;
 	err = misc_register(&hwtimer_device);
 	if (err)
 		goto err_owner;
@@ -160,6 +163,8 @@ static int __init hwtimer_init(void)
 
 err_owner:
 	hwtimer_owner_stop();
+err_instance:
+	hwtimer_instance_finish();
 err_cache:
 	hwtimer_chunk_cache_destroy();
 	return err;
@@ -170,6 +175,7 @@ static void __exit hwtimer_exit(void)
 	hwtimer_debug_stop();
 	misc_deregister(&hwtimer_device);
 	hwtimer_owner_stop();
+	hwtimer_instance_finish();
 	hwtimer_chunk_cache_destroy();
 }
 

@@ -85,8 +85,16 @@ __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
  */
 int hwtimer_notice_wait(struct hwtimer_instance *instance)
 {
-	return wait_event_interruptible(instance->readers,
+	return wait_event_interruptible(instance->readers.queue,
 					hwtimer_notice_readable(instance));
+}
+
+/* Has the worker wake the readers that were too many for one wake-up. */
+static noinline void notice_wake_others(struct hwtimer_instance *instance)
+{
+	spin_lock(&instance->lock);
+	hwtimer_wakeup_chores(instance, ktime_get_ns());
+	spin_unlock(&instance->lock);
 }
 
 /**
@@ -94,8 +102,13 @@ int hwtimer_notice_wait(struct hwtimer_instance *instance)
  * @instance: the instance; its lock is not held
  * @mask: the mask that poll() will return
  *
+ * If many readers wait, wakes the first HWTIMER_WAITERS, and has the worker wake the
+ * others. STOP makes the worker forget the others that it still has to wake, and then
+ * calls this function, which tells the worker again.
+ *
  * Takes the instance's lock if there is an eventfd, releases it, and then takes the lock
- * of the wait queue. Does not sleep.
+ * of the wait queue. If many readers wait, takes the instance's lock once more. Does not
+ * sleep.
  */
 void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask)
 {
@@ -110,12 +123,8 @@ void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask)
 			eventfd_signal(instance->notice.eventfd);
 		spin_unlock(&instance->lock);
 	}
-	/*
-	 * Pairs with the barrier in prepare_to_wait(). poll() needs none: it reads the
-	 * state under the instance's lock after it has added its entry.
-	 */
-	if (wq_has_sleeper(&instance->readers))
-		wake_up_interruptible_poll(&instance->readers, mask);
+	if (unlikely(hwtimer_crowd_wake(&instance->readers, mask)))
+		notice_wake_others(instance);
 }
 
 /**
@@ -305,15 +314,18 @@ bool hwtimer_notice_take_report(struct hwtimer_instance *instance)
  * hwtimer_notice_chores - tell readers if a delay has passed or the clock was set
  * @instance: the instance; its lock is not held
  *
- * For the worker's chores. Takes the lock; does not sleep.
+ * Also wakes some of the readers that former wake-ups have left to the worker. For the
+ * worker's chores. Takes the lock; does not sleep.
  */
 void hwtimer_notice_chores(struct hwtimer_instance *instance)
 {
 	struct hwtimer_notice *notice = &instance->notice;
+	bool tell, left = hwtimer_crowd_go_on(&instance->readers);
 	u64 now = ktime_get_ns();
-	bool tell;
 
 	spin_lock(&instance->lock);
+	if (left)
+		hwtimer_wakeup_chores(instance, now);
 	tell = hwtimer_notice_check_clock(instance);
 	/* User space takes events out of the ring without a call, so check it now. */
 	hwtimer_notice_taken(instance);

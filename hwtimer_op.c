@@ -246,7 +246,7 @@ static void instance_rewind(struct hwtimer_instance *instance, u64 steps)
  *
  * A slice has HWTIMER_STEPS_SLICE steps, that is, one step of a compaction or of a
  * rewind. The number of steps that requests owe grows with the wheel. A thread of the
- * program, or a work item, does all of them, but other instances wait for the worker.
+ * program, or an errand, does all of them, but other instances wait for the worker.
  *
  * Return: whether the worker may do the requests, and call hwtimer_op_end() with
  * HWTIMER_STEPS_SLICE.

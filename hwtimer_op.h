@@ -51,7 +51,7 @@ static inline u64 hwtimer_moment_now(struct hwtimer_moment *moment)
 
 /*
  * Requests owe steps of a compaction or a rewind: they pay for the work that they cause,
- * see hwtimer_op_end(). A thread of the program, or a work item, does all steps that are
+ * see hwtimer_op_end(). A thread of the program, or an errand, does all steps that are
  * owed. The worker does one at most, because other instances wait for it.
  */
 #define HWTIMER_STEPS_OWED U64_MAX

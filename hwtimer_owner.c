@@ -6,8 +6,10 @@
  * or by its first timer: its user, its cgroups, and its nice value. An owner's workers
  * are in those cgroups, so the scheduler counts their time, limits it and weighs it as
  * that of the owner's own threads. Not the process that opened the file: a service
- * manager may open it for a service, and pass it on. And not within open(), which runs
- * with the mutex of all misc devices held: to join cgroups takes milliseconds.
+ * manager may open it for a service, and pass it on. An ordinary user, though, can only
+ * pass an instance to another user after its start; otherwise the other one would pay.
+ * And not within open(), which runs with the mutex of all misc devices held: to join
+ * cgroups takes milliseconds.
  *
  * The threads are kthreads that join the cgroups of their owner by
  * cgroup_attach_task_all(), as those of vhost did first, and may do again since 6.17.
@@ -18,8 +20,8 @@
  * A process gets a worker of its own, so that two programs meet at no lock, until the
  * owner has as many workers as the machine has processors. A process with more than
  * STAFF_JOBS instances gets another worker, within the same bound. Beyond it, instances
- * share the owner's workers. A worker ends with its last instance. So there are never
- * more workers than instances, and those are limited.
+ * share the owner's workers. A worker ends with its last instance, and its thread counts
+ * until it has exited. A user's threads are limited, too; see USER_THREADS.
  *
  * With the module parameter workers, there is a fixed number of threads instead, which
  * all programs share. They belong to nobody, and their time is nobody's. Only such
@@ -27,6 +29,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/hashtable.h>
@@ -36,11 +39,13 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <uapi/linux/sched/types.h>
 
 #include "compat.h"
+#include "hwtimer_memory.h"
 #include "hwtimer_owner.h"
 #include "hwtimer_worker.h"
 
@@ -48,6 +53,15 @@
 
 /* Number of instances of a process from which on it gets one more worker */
 #define STAFF_JOBS 64
+
+/*
+ * Maximum number of threads of a user in all cgroups. Not for uid 0, which many containers
+ * share: those cannot make cgroups.
+ */
+#define USER_THREADS 1024
+
+/* Room for the longest name. ps shows more than the TASK_COMM_LEN of other threads. */
+#define NAME_SIZE 32
 
 static unsigned int workers;
 module_param(workers, uint, 0444);
@@ -62,37 +76,42 @@ MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of shared kthreads; 0: none");
  * @node: entry in hwtimer_staffs
  * @nr: number of the entry, 1 or higher, never used again
  * @worker: the worker; NULL: it is just being created
+ * @ending: the worker has no job and gets none, but its thread has not exited yet
  * @duty: what it does
  * @fixed: module parameter workers made it, and the module is not being unloaded
  * @uid: user of the owner
  * @nice: nice value of the owner
+ * @policy: its scheduling policy: SCHED_BATCH, SCHED_IDLE, or for all others SCHED_NORMAL
  * @cgroups: hwtimer_cgroups() of the process that creates the worker. Only used until
  *	there is a worker: an administrator may move its thread
  * @process: the process for which the worker was created, as its pid in the initial pid
  *	namespace. Only a preference, so it does no harm that pids are used again
  * @jobs: number of jobs of the worker, plus 1 if it is @fixed
  *
- * hwtimer_staff_lock protects @node, @worker, @fixed and @jobs; all others are constant.
+ * hwtimer_staff_lock protects @node, @worker, @ending, @fixed and @jobs; all others are constant.
  */
 struct hwtimer_staff {
 	struct hlist_node node;
 	u64 nr;
 	struct hwtimer_worker *worker;
+	bool ending;
 	enum hwtimer_duty duty;
 	bool fixed;
 	kuid_t uid;
 	int nice;
+	int policy;
 	const void *cgroups;
 	pid_t process;
 	unsigned int jobs;
 };
 
 /*
- * All workers, by uid. Taken inside no other lock of the module. Not a mutex, because its
- * holder might be a tenant that hardly gets any processor time.
+ * All workers, by uid. The lock is taken inside no other lock of the module. It is a raw
+ * spinlock, because a holder that can be preempted might be a tenant that hardly gets any
+ * processor time, and everybody would wait.
  */
-static DEFINE_HASHTABLE(hwtimer_staffs, 8);
-static DEFINE_SPINLOCK(hwtimer_staff_lock);
+static DEFINE_HASHTABLE(hwtimer_staffs, 10);
+static DEFINE_RAW_SPINLOCK(hwtimer_staff_lock);
 static u64 hwtimer_staff_last_nr;
 
 static struct workqueue_struct *hwtimer_attach_queue;
@@ -132,6 +151,12 @@ static void staff_add(struct hwtimer_staff *staff)
 	hash_add(hwtimer_staffs, &staff->node, __kuid_val(staff->uid));
 }
 
+/* Whether a worker belongs to an owner, and so to the owner's cgroups. */
+static bool uses_cgroups(const struct hwtimer_staff *staff)
+{
+	return !staff->fixed && staff->duty != HWTIMER_DUTY_KERNEL;
+}
+
 /* Whether a worker has the user and the cgroups of @wish. */
 static bool staff_same_owner(const struct hwtimer_staff *staff,
 			     const struct hwtimer_staff *wish)
@@ -149,9 +174,10 @@ static bool staff_suits(const struct hwtimer_staff *staff,
 {
 	if (staff->duty != wish->duty || staff->fixed != wish->fixed)
 		return false;
-	if (wish->fixed || wish->duty == HWTIMER_DUTY_KERNEL)
+	if (!uses_cgroups(wish))
 		return true;
-	return staff->nice == wish->nice && staff_same_owner(staff, wish);
+	return staff->nice == wish->nice && staff->policy == wish->policy &&
+	       staff_same_owner(staff, wish);
 }
 
 /* Whether a worker has so little to do that the process of @wish needs no other one. */
@@ -181,42 +207,89 @@ static bool staff_better(const struct hwtimer_staff *staff,
 	return staff->jobs < best->jobs;
 }
 
+/**
+ * struct staff_choice - what there is for one more job of an owner
+ * @best: the worker that is to get it, if no other one is created; NULL: none
+ * @count: number of workers that could serve it, those that are ending included
+ * @user_count: number of all workers of the user
+ * @coming: a worker of the owner is just being created
+ */
+struct staff_choice {
+	struct hwtimer_staff *best;
+	unsigned int count;
+	unsigned int user_count;
+	bool coming;
+};
+
+static void staff_consider(struct staff_choice *choice,
+			   struct hwtimer_staff *staff,
+			   const struct hwtimer_staff *wish)
+{
+	choice->user_count += uid_eq(staff->uid, wish->uid);
+	if (!staff->worker) {
+		choice->coming |= staff_same_owner(staff, wish);
+		return;
+	}
+	if (!staff_suits(staff, wish))
+		return;
+	choice->count++;
+	if (!staff->ending && staff_better(staff, choice->best, wish))
+		choice->best = staff;
+}
+
+static struct staff_choice staff_survey(const struct hwtimer_staff *wish)
+{
+	struct staff_choice choice = {};
+	struct hwtimer_staff *staff;
+
+	lockdep_assert_held(&hwtimer_staff_lock);
+	hash_for_each_possible(hwtimer_staffs, staff, node,
+			       __kuid_val(wish->uid))
+		staff_consider(&choice, staff, wish);
+	return choice;
+}
+
+/* Whether the user of @wish has too many threads. */
+static bool staff_user_full(const struct staff_choice *choice,
+			    const struct hwtimer_staff *wish)
+{
+	return choice->user_count >= USER_THREADS &&
+	       !uid_eq(wish->uid, GLOBAL_ROOT_UID);
+}
+
 /*
  * Gives one more job to the best worker that suits @fresh; or enters @fresh, if the owner
- * may have one more worker; the caller then creates it. Returns the entry; NULL: a worker
- * of the owner is just being created. An owner creates one at a time, because each holds
- * up all others that fork or join cgroups.
+ * may have one more worker; the caller then creates it. Returns the entry; -EAGAIN: the
+ * user has too many threads; NULL: the caller has to wait until another worker of the
+ * owner has been created, or its thread has exited. An owner creates one at a time,
+ * because each holds up all others that fork or join cgroups.
  */
 static struct hwtimer_staff *staff_choose(struct hwtimer_staff *fresh)
 {
-	struct hwtimer_staff *staff, *best = NULL;
-	unsigned int count = 0;
-	bool coming = false;
+	struct hwtimer_staff *staff;
+	struct staff_choice choice;
+	bool full;
 
-	spin_lock(&hwtimer_staff_lock);
-	hash_for_each_possible(hwtimer_staffs, staff, node,
-			       __kuid_val(fresh->uid)) {
-		if (!staff->worker) {
-			coming |= staff_same_owner(staff, fresh);
-			continue;
-		}
-		if (!staff_suits(staff, fresh))
-			continue;
-		count++;
-		if (staff_better(staff, best, fresh))
-			best = staff;
-	}
-	if (best &&
-	    (count >= staff_limit(fresh) || staff_has_time(best, fresh))) {
-		best->jobs++;
-	} else if (coming) {
-		best = NULL;
+	/* An administrator may have moved the process while it waited. */
+	if (uses_cgroups(fresh))
+		fresh->cgroups = hwtimer_cgroups(current);
+	raw_spin_lock(&hwtimer_staff_lock);
+	choice = staff_survey(fresh);
+	full = choice.count >= staff_limit(fresh) ||
+	       staff_user_full(&choice, fresh);
+	staff = choice.best;
+	if (staff && (full || staff_has_time(staff, fresh))) {
+		staff->jobs++;
+	} else if (staff_user_full(&choice, fresh)) {
+		staff = ERR_PTR(-EAGAIN);
+	} else if (full || choice.coming) {
+		staff = NULL;
 	} else {
 		staff_add(fresh);
-		best = fresh;
+		staff = fresh;
 	}
-	spin_unlock(&hwtimer_staff_lock);
-	return best;
+	raw_spin_unlock(&hwtimer_staff_lock);
+	return staff;
 }
 
 static void staff_name(const struct hwtimer_staff *staff, char *name,
@@ -234,7 +307,7 @@ static void staff_name(const struct hwtimer_staff *staff, char *name,
 /**
  * struct attachment - a thread that is to join the cgroups of another
  * @work: work item that does it
- * @from: the thread that is in these cgroups, and stays there until @work is done
+ * @from: the thread that is in these cgroups; it lives until @work is done
  * @task: the thread that is to join them
  * @err: 0 or an error
  */
@@ -257,7 +330,8 @@ static void attachment_work(struct work_struct *work)
 /*
  * Has @task join the cgroups of the current process. A work item does that, because it
  * holds cgroup_mutex and stops all forks. A tenant's thread might have to wait for its
- * share of a processor while it holds them. Returns 0 or an error. May sleep.
+ * share of a processor while it holds them. A work item also has the privileges that some
+ * cpusets ask of the thread that moves another. Returns 0 or an error. May sleep.
  */
 static int attach_to_current(struct task_struct *task)
 {
@@ -278,11 +352,18 @@ static int attach_to_current(struct task_struct *task)
 static int staff_join(const struct hwtimer_staff *staff,
 		      struct task_struct *task)
 {
-	if (staff->duty == HWTIMER_DUTY_KERNEL)
+	const struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = staff->policy,
+		.sched_nice = staff->nice,
+	};
+	int err;
+
+	if (!uses_cgroups(staff))
 		return 0;
-	set_user_nice(task, staff->nice);
-	if (hwtimer_cgroups(task) == hwtimer_cgroups(current))
-		return 0;
+	err = sched_setattr_nocheck(task, &attr);
+	if (err || hwtimer_cgroups(task) == hwtimer_cgroups(current))
+		return err;
 	return attach_to_current(task);
 }
 
@@ -290,58 +371,75 @@ static int staff_join(const struct hwtimer_staff *staff,
 static void staff_ready(struct hwtimer_staff *staff,
 			struct hwtimer_worker *worker)
 {
-	spin_lock(&hwtimer_staff_lock);
+	raw_spin_lock(&hwtimer_staff_lock);
 	staff->worker = worker;
-	spin_unlock(&hwtimer_staff_lock);
+	raw_spin_unlock(&hwtimer_staff_lock);
 	wake_up_all(&hwtimer_staff_changed);
 }
 
-/* Frees an entry whose worker could not be created. */
-static void staff_cancel(struct hwtimer_staff *staff)
+/* Frees an entry that has no worker: not yet, or not any more. */
+static void staff_free(struct hwtimer_staff *staff)
 {
-	spin_lock(&hwtimer_staff_lock);
+	raw_spin_lock(&hwtimer_staff_lock);
 	hash_del(&staff->node);
-	spin_unlock(&hwtimer_staff_lock);
+	raw_spin_unlock(&hwtimer_staff_lock);
 	wake_up_all(&hwtimer_staff_changed);
 	kfree(staff);
 }
 
-/* Creates the worker of an entry, for the current process. Returns 0 or an error. */
-static int staff_create(struct hwtimer_staff *staff)
+/* Called by a worker's thread when it exits: frees the entry. */
+static void staff_ended(void *context)
 {
-	struct hwtimer_worker *worker;
-	char name[TASK_COMM_LEN];
-	int err;
-
-	staff_name(staff, name, sizeof(name));
-	worker = hwtimer_worker_create(name, staff);
-	if (IS_ERR(worker))
-		return PTR_ERR(worker);
-	err = staff_join(staff, hwtimer_worker_task(worker));
-	if (err) {
-		hwtimer_worker_end(worker);
-		return err;
-	}
-	staff_ready(staff, worker);
-	return 0;
+	staff_free(context);
 }
 
 /* Takes one job from a worker, which ends with its last job. Does not sleep. */
 static void staff_put(struct hwtimer_staff *staff)
 {
+	struct hwtimer_worker *worker = staff->worker;
 	bool last;
 
-	spin_lock(&hwtimer_staff_lock);
+	raw_spin_lock(&hwtimer_staff_lock);
 	last = !--staff->jobs;
+	staff->ending = last;
+	raw_spin_unlock(&hwtimer_staff_lock);
 	if (last)
-		hash_del(&staff->node);
-	spin_unlock(&hwtimer_staff_lock);
-	if (!last)
-		return;
-	/* Another process of the owner may have waited for a place for its worker. */
-	wake_up_all(&hwtimer_staff_changed);
-	hwtimer_worker_end(staff->worker);
-	kfree(staff);
+		hwtimer_worker_end(worker);
+}
+
+/*
+ * Creates the worker of an entry, for the current process. Returns 0 or an error; after
+ * an error, the entry is freed. May sleep.
+ */
+static int staff_create(struct hwtimer_staff *staff)
+{
+	struct hwtimer_worker *worker;
+	char name[NAME_SIZE];
+	int err;
+
+	staff_name(staff, name, sizeof(name));
+	worker = hwtimer_worker_create(name, staff_ended, staff);
+	if (IS_ERR(worker)) {
+		staff_free(staff);
+		return PTR_ERR(worker);
+	}
+	err = staff_join(staff, hwtimer_worker_task(worker));
+	staff_ready(staff, worker);
+	if (err)
+		staff_put(staff);
+	return err;
+}
+
+/* The scheduling policy of a worker for the current process. */
+static int own_policy(void)
+{
+	switch (current->policy) {
+	case SCHED_BATCH:
+	case SCHED_IDLE:
+		return current->policy;
+	default:
+		return SCHED_NORMAL;
+	}
 }
 
 /* What a worker has to be to serve one more job of the current process. */
@@ -355,7 +453,7 @@ static struct hwtimer_staff staff_wish(enum hwtimer_duty duty)
 		.duty = duty,
 		.uid = current_uid(),
 		.nice = task_nice(current),
-		.cgroups = hwtimer_cgroups(current),
+		.policy = own_policy(),
 		.process = task_tgid_nr(current),
 		.jobs = 1,
 	};
@@ -368,7 +466,7 @@ static struct hwtimer_staff *staff_get(enum hwtimer_duty duty)
 	struct hwtimer_staff *fresh, *staff;
 	int err;
 
-	fresh = kmemdup(&wish, sizeof(wish), GFP_KERNEL_ACCOUNT);
+	fresh = kmemdup(&wish, sizeof(wish), HWTIMER_GFP_AHEAD);
 	if (!fresh)
 		return ERR_PTR(-ENOMEM);
 	err = wait_event_killable(hwtimer_staff_changed,
@@ -378,11 +476,20 @@ static struct hwtimer_staff *staff_get(enum hwtimer_duty duty)
 		return err ? ERR_PTR(-EINTR) : staff;
 	}
 	err = staff_create(fresh);
-	if (err) {
-		staff_cancel(fresh);
-		return ERR_PTR(err);
-	}
-	return fresh;
+	return err ? ERR_PTR(err) : fresh;
+}
+
+/**
+ * hwtimer_owner_init - note who may give a job a worker
+ * @job: the job of a new instance
+ *
+ * If the current process has no privilege, only its user may. Any context.
+ */
+void hwtimer_owner_init(struct hwtimer_job *job)
+{
+	job->starter = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE) ?
+			       INVALID_UID :
+			       current_uid();
 }
 
 /**
@@ -392,8 +499,10 @@ static struct hwtimer_staff *staff_get(enum hwtimer_duty duty)
  *
  * The job's owner is the current process, except for HWTIMER_DUTY_KERNEL.
  *
- * Return: 0; -ENOMEM; -EINTR (the caller is being killed); or an error of
- * cgroup_attach_task_all(), for instance -ENOSPC (the caller's cpuset has no processor).
+ * Return: 0; -EPERM (another user must do this, see hwtimer_owner_init()); -ENOMEM;
+ * -EAGAIN (the user or the machine has too many threads); -EINTR (the caller is being
+ * killed); or an error of cgroup_attach_task_all(), for instance -ENOSPC (the caller's
+ * cpuset has no processor).
  * May sleep, for some milliseconds if a worker joins cgroups. The caller holds no lock:
  * to join cgroups takes cgroup_mutex, inside which mmap_lock may be taken.
  */
@@ -404,6 +513,9 @@ int hwtimer_owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty)
 	might_sleep();
 	if (hwtimer_worker_of(job))
 		return 0;
+	if (duty != HWTIMER_DUTY_KERNEL && uid_valid(job->starter) &&
+	    !uid_eq(job->starter, current_uid()))
+		return -EPERM;
 	staff = staff_get(duty);
 	if (IS_ERR(staff))
 		return PTR_ERR(staff);
@@ -448,33 +560,26 @@ static int task_set_priority(struct task_struct *task)
 static int fixed_create(unsigned int nr)
 {
 	struct hwtimer_staff *staff = kzalloc(sizeof(*staff), GFP_KERNEL);
-	char name[TASK_COMM_LEN];
+	char name[NAME_SIZE];
 	int err;
 
 	if (!staff)
 		return -ENOMEM;
 	snprintf(name, sizeof(name), "hwtimer/w%u", nr);
-	staff->worker = hwtimer_worker_create(name, staff);
+	staff->worker = hwtimer_worker_create(name, staff_ended, staff);
 	if (IS_ERR(staff->worker)) {
 		err = PTR_ERR(staff->worker);
-		goto err_staff;
+		kfree(staff);
+		return err;
 	}
-	err = task_set_priority(hwtimer_worker_task(staff->worker));
-	if (err)
-		goto err_worker;
 	staff->fixed = true;
 	/* The module's own, until hwtimer_owner_stop() */
 	staff->jobs = 1;
-	spin_lock(&hwtimer_staff_lock);
+	raw_spin_lock(&hwtimer_staff_lock);
 	staff_add(staff);
-	spin_unlock(&hwtimer_staff_lock);
-	return 0;
-
-err_worker:
-	hwtimer_worker_end(staff->worker);
-err_staff:
-	kfree(staff);
-	return err;
+	raw_spin_unlock(&hwtimer_staff_lock);
+	/* After an error, hwtimer_owner_stop() ends the worker. */
+	return task_set_priority(hwtimer_worker_task(staff->worker));
 }
 
 /**
@@ -488,7 +593,8 @@ int hwtimer_owner_start(void)
 	unsigned int nr;
 	int err;
 
-	hwtimer_attach_queue = alloc_workqueue("hwtimer", WQ_UNBOUND, 0);
+	/* One at a time: all of them need the same mutex. */
+	hwtimer_attach_queue = alloc_workqueue("hwtimer", WQ_UNBOUND, 1);
 	if (!hwtimer_attach_queue)
 		return -ENOMEM;
 	for (nr = 0; nr < workers; nr++) {
@@ -507,14 +613,14 @@ static struct hwtimer_staff *fixed_take(void)
 	struct hwtimer_staff *staff;
 	unsigned int bucket;
 
-	spin_lock(&hwtimer_staff_lock);
+	raw_spin_lock(&hwtimer_staff_lock);
 	hash_for_each(hwtimer_staffs, bucket, staff, node) {
 		if (!staff->fixed)
 			continue;
 		staff->fixed = false;
 		break;
 	}
-	spin_unlock(&hwtimer_staff_lock);
+	raw_spin_unlock(&hwtimer_staff_lock);
 	return staff;
 }
 
@@ -542,7 +648,7 @@ static struct hwtimer_staff *staff_from(u64 nr)
 
 	lockdep_assert_held(&hwtimer_staff_lock);
 	hash_for_each(hwtimer_staffs, bucket, staff, node)
-		if (staff->worker && staff->nr >= nr &&
+		if (staff->worker && !staff->ending && staff->nr >= nr &&
 		    (!first || staff->nr < first->nr))
 			first = staff;
 	return first;
@@ -559,7 +665,7 @@ bool hwtimer_owner_describe(struct hwtimer_staff_info *info)
 {
 	const struct hwtimer_staff *staff;
 
-	spin_lock(&hwtimer_staff_lock);
+	raw_spin_lock(&hwtimer_staff_lock);
 	staff = staff_from(info->nr);
 	if (staff) {
 		*info = (struct hwtimer_staff_info){
@@ -572,6 +678,6 @@ bool hwtimer_owner_describe(struct hwtimer_staff_info *info)
 		};
 		get_task_struct(info->task);
 	}
-	spin_unlock(&hwtimer_staff_lock);
+	raw_spin_unlock(&hwtimer_staff_lock);
 	return staff;
 }

@@ -51,6 +51,7 @@ bool hwtimer_owner_parameters_valid(void);
 int hwtimer_owner_start(void);
 void hwtimer_owner_stop(void);
 
+void hwtimer_owner_init(struct hwtimer_job *job);
 int hwtimer_owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty);
 void hwtimer_owner_dismiss(struct hwtimer_job *job);
 

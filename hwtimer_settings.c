@@ -129,6 +129,20 @@ static void settings_write(struct hwtimer_instance *instance,
 }
 
 /*
+ * Returns 0, or the error for an instance whose settings cannot change any more. Without
+ * the mutex setup, an instance for which it returns 0 may start or stop meanwhile.
+ */
+static int settings_refused(struct hwtimer_instance *instance)
+{
+	if (READ_ONCE(instance->stopped))
+		return -ESHUTDOWN;
+	return hwtimer_instance_started(instance) ||
+			       READ_ONCE(instance->exchange.ring) ?
+		       -EBUSY :
+		       0;
+}
+
+/*
  * Gives an instance the workers that it needs with @settings. Rings need them as soon as
  * they are mapped, and mmap() must not wait for cgroups; see hwtimer_owner_employ().
  * Returns 0 or an error.
@@ -156,16 +170,14 @@ static int settings_employ(struct hwtimer_instance *instance,
 int hwtimer_settings_set(struct hwtimer_instance *instance,
 			 const struct hwtimer_settings *settings)
 {
-	int err = settings_employ(instance, settings);
+	int err = settings_refused(instance) ?:
+			  settings_employ(instance, settings);
 
 	if (err)
 		return err;
 	mutex_lock(&instance->setup);
-	if (READ_ONCE(instance->stopped))
-		err = -ESHUTDOWN;
-	else if (instance->started || instance->exchange.ring)
-		err = -EBUSY;
-	else
+	err = settings_refused(instance);
+	if (!err)
 		settings_write(instance, settings);
 	mutex_unlock(&instance->setup);
 	return err;

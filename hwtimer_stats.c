@@ -6,9 +6,11 @@
  * them under the instance's lock. The wheel and the worker keep some of their own,
  * because they do not know the instance.
  */
+#include <linux/capability.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
+#include <linux/user_namespace.h>
 
 #include "hwtimer.h"
 #include "hwtimer_occupancy.h"
@@ -41,13 +43,26 @@ void hwtimer_stats_get(struct hwtimer_instance *instance,
 	stats->wakeups = hwtimer_worker_wakeups(&instance->job);
 }
 
+/*
+ * Whether the process that opened the file may see the numbers of instances. The numbers
+ * count all instances of the machine, so they would tell a program how many others are
+ * opened. Only tracing and debugfs need them; so who may trace may see them. That is a
+ * matter of the whole machine: the capabilities of a container's root do not suffice.
+ */
+static bool numbers_allowed(const struct seq_file *seq)
+{
+	return file_ns_capable(seq->file, &init_user_ns, CAP_PERFMON) ||
+	       file_ns_capable(seq->file, &init_user_ns, CAP_SYS_ADMIN);
+}
+
 static void show_settings(struct seq_file *seq,
 			  struct hwtimer_instance *instance)
 {
 	const struct hwtimer_settings *settings = &instance->settings;
 
+	if (numbers_allowed(seq))
+		seq_printf(seq, "hwtimer-instance:\t%llu\n", instance->nr);
 	mutex_lock(&instance->setup);
-	seq_printf(seq, "hwtimer-instance:\t%llu\n", instance->nr);
 	seq_printf(seq, "hwtimer-kind:\t%u\n", settings->shape.kind);
 	seq_printf(seq, "hwtimer-tick:\t%llu\n", settings->shape.tick);
 	seq_printf(seq, "hwtimer-buckets:\t%u\n", settings->shape.buckets);
@@ -92,9 +107,10 @@ void hwtimer_stats_show_lateness(struct seq_file *seq,
  * @seq: the file to write to
  * @instance: the instance; none of its locks is held
  *
- * Also shows the number of the instance, which tracing uses, the settings of its wheel,
- * the thread of its worker, and its occupancy. May sleep; takes the mutex setup, the
- * instance's lock and the worker's lock, one after the other.
+ * Also shows the settings of the instance's wheel, the thread of its worker, and its
+ * occupancy; and the number of the instance, which tracing uses, if the process that
+ * opened the file may trace. May sleep; takes the mutex setup, the instance's lock and the
+ * worker's lock, one after the other.
  */
 void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 {

@@ -187,20 +187,22 @@ void hwtimer_submission_charge_caller(struct hwtimer_exchange *exchange)
 u32 hwtimer_submission_try(struct hwtimer_instance *instance)
 {
 	struct hwtimer_exchange *exchange = &instance->exchange;
+	bool refused;
 	int count;
 
 	if (!hwtimer_ring_submitted(exchange->ring) ||
 	    !mutex_trylock(&exchange->drain))
 		return 0;
 	count = batch_fetch(exchange, HWTIMER_HOLD);
-	if (count > 0) {
-		if (hwtimer_request_try(instance, exchange->requests, count)) {
-			batch_done(instance);
-		} else {
-			submission_send_errand(exchange);
-			count = 0;
-		}
-	}
+	refused = count > 0 &&
+		  !hwtimer_request_try(instance, exchange->requests, count);
+	if (count > 0 && !refused)
+		batch_done(instance);
 	mutex_unlock(&exchange->drain);
+	/* Without the mutex, which the errand only tries to take. */
+	if (refused) {
+		submission_send_errand(exchange);
+		return 0;
+	}
 	return max(count, 0);
 }

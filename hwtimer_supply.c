@@ -382,7 +382,7 @@ void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
 			trim_begin(instance);
 			return;
 		}
-		/* This queues the alarm behind all others that are due by now. */
+		/* Others that are due by now may come before the next slice. */
 		instance->trim.at = now;
 	}
 	hwtimer_wakeup_chores(instance, instance->trim.at);

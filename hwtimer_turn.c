@@ -4,8 +4,9 @@
  *
  * The worker serves an instance in slices, because other instances wait for the worker.
  * One slice does at most the following; the rest waits for the next slice. H is
- * HWTIMER_HOLD, 256. If the rings have taken HWTIMER_SLICE_TIME, the wheel turns in the
- * next slice. So a slice takes that time, and that of one step after it.
+ * HWTIMER_HOLD, 256, and R is HWTIMER_WAITERS, 64. If the rings have taken
+ * HWTIMER_SLICE_TIME, the wheel turns in the next slice. So a slice takes that time, and
+ * that of one step after it.
  *
  * A turn, hwtimer_turn():
  *
@@ -17,13 +18,14 @@
  *	wheel			H entries or buckets that are due, that move down a
  *				level, or that a rewind files anew; so at most H timers
  *				expire. If none expires, H dead entries are removed, too
- *	readers			woken once for each of the three above
+ *	readers			woken once for each of the three above: R readers each
  *
  * Chores, hwtimer_turn_chores():
  *
  *	both rings		as above
- *	readers			woken if a delay of HWTIMER_IOC_NOTIFY has passed, or if
- *				the clock was set
+ *	readers			R of those that wake-ups have left to the chores, and R
+ *				if a delay of HWTIMER_IOC_NOTIFY has passed, or if the
+ *				clock was set
  *	memory			128 chunks go back to the slab
  *	kernel client		32 callbacks, and fewer than 2 * H discarded events that
  *				are freed. Nothing bounds the time of a callback: for
@@ -49,13 +51,16 @@
  *				destroys a client detaches the instance from the worker
  *				before it takes the mutex
  *
- * The number of tasks that one wake-up wakes is not bounded: many threads may wait in
- * read(), and many epoll instances may watch the descriptor, up to the program's limits
- * of threads and of epoll watches. An eventfd has waiters of its own, which are woken
- * with instance->lock held. Every file that can be polled has this problem; a timerfd
- * wakes its waiters even in hard interrupt context. A wait queue cannot be woken in
- * pieces, and does not tell how many tasks wait. A work item for each wake-up would cost
- * every program a switch of threads for each event.
+ * Many threads may wait in read(), and many epoll instances may watch the descriptor, up
+ * to the program's limits of threads and of epoll watches. A wake-up wakes R of them, and
+ * leaves the others to the chores; see hwtimer_crowd.c. Each of them may be an epoll
+ * instance that others watch in turn; the kernel allows 660 of these for one descriptor
+ * (path_limits in fs/eventpoll.c).
+ *
+ * The number of tasks that an eventfd wakes is not bounded. The eventfd is the program's
+ * own, and has waiters of its own, which are woken with instance->lock held and with
+ * interrupts off. A program can do the same without hwtimer: each file that can be polled
+ * wakes all its waiters in one go, and a timerfd does so in hard interrupt context.
  */
 #include <linux/bitops.h>
 #include <linux/ktime.h>

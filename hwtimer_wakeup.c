@@ -104,7 +104,7 @@ void hwtimer_wakeup_requeue(struct hwtimer_instance *instance, u64 now)
 	instance->wakeup.at = next;
 	if (next == HWTIMER_TICK_NONE)
 		return;
-	/* If this instance is still due, it goes behind those that are due by now. */
+	/* If this instance is still due, the worker ranks it among all that are. */
 	instance->wakeup.at = max(next, now);
 	hwtimer_worker_kick(&instance->job.turns, instance->wakeup.at);
 	guard_overdue(instance, next, now);

@@ -36,10 +36,10 @@
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
-#include <linux/topology.h>
 
 #include "compat.h"
 #include "hwtimer_clock.h"
+#include "hwtimer_memory.h"
 #include "hwtimer_worker.h"
 
 /**
@@ -62,9 +62,10 @@ struct hwtimer_worker_queue {
  * struct hwtimer_worker - one kthread
  * @task: the kthread; constant
  * @context: what hwtimer_worker_create() was given; constant
+ * @ended: called by the thread before it exits; constant
  * @started: completed when the thread runs
  * @rcu: frees the worker; see hwtimer_worker_end()
- * @lock: spinlock; protects all members below, except for @slice. Taken inside an
+ * @lock: spinlock; protects all members below, up to @wakeups. Taken inside an
  *	instance's lock
  * @queues: the alarms, by the number of their clock
  * @ready: alarms that are due, by the rank of their jobs, which stands in their times
@@ -78,10 +79,12 @@ struct hwtimer_worker_queue {
  * @ending: the worker has no job and gets none; the thread is to exit
  * @wakeups: number of times the worker woke up
  * @slice: what the worker lends to the functions that it calls; used by the kthread only
+ * @slice_ran: processor time of the thread when the slice began, ns; used by it only
  */
 struct hwtimer_worker {
 	struct task_struct *task;
 	void *context;
+	hwtimer_ended_fn *ended;
 	struct completion started;
 	struct rcu_head rcu;
 
@@ -97,6 +100,7 @@ struct hwtimer_worker {
 	u64 wakeups;
 
 	struct hwtimer_slice slice;
+	u64 slice_ran;
 };
 
 /*
@@ -283,19 +287,30 @@ static void worker_count_wakeup(const struct hwtimer_worker *worker,
 }
 
 /*
- * Notes that a slice of @job has ended at @now. The rank does not count the time for
- * which the thread did not run in the middle of the slice: that would hold the job back
- * for as long again.
+ * The processor time of this thread, ns. The scheduler brings it up to date at each tick,
+ * and whenever the thread stops running.
+ */
+static u64 thread_time(void)
+{
+	return READ_ONCE(current->se.sum_exec_runtime);
+}
+
+/*
+ * Notes that a slice of @job has ended. The rank does not count the time for which the
+ * thread had to wait for a processor in the middle of the slice: that would hold the job
+ * back for as long again. A slice that was not interrupted is short, or the scheduler has
+ * counted most of it.
  */
 static void worker_count_slice(struct hwtimer_worker *worker,
-			       struct hwtimer_job *job, u64 now)
+			       struct hwtimer_job *job)
 {
-	u64 time = now - worker->slice.start;
+	u64 time = ktime_get_ns() - worker->slice.start;
+	u64 ran = thread_time() - worker->slice_ran;
 
 	lockdep_assert_held(&worker->lock);
 	job->spent += time;
 	job->rank = max(job->rank, worker->rank) +
-		    clamp(time, 1ULL, 2 * HWTIMER_SLICE_TIME);
+		    max3(ran, min(time, 2 * HWTIMER_SLICE_TIME), 1ULL);
 }
 
 /* Has the hrtimers wake the thread for the next alarm, and sleeps. Releases the lock. */
@@ -310,17 +325,14 @@ static void worker_sleep(struct hwtimer_worker *worker)
 	worker_wakes_up(worker);
 }
 
-/*
- * Serves an alarm for one slice. Releases the lock meanwhile. Returns the time at which
- * the slice ended, ns on CLOCK_MONOTONIC.
- */
-static u64 worker_serve(struct hwtimer_worker *worker,
-			struct hwtimer_alarm *alarm) __must_hold(&worker->lock)
+/* Serves an alarm for one slice. Releases the lock meanwhile. */
+static void worker_serve(struct hwtimer_worker *worker,
+			 struct hwtimer_alarm *alarm) __must_hold(&worker->lock)
 {
 	struct hwtimer_job *job = alarm->job;
 	hwtimer_left_fn *left;
-	u64 now;
 
+	worker->slice_ran = thread_time();
 	worker_set_running(worker, job);
 	worker_count_wakeup(worker, job);
 	spin_unlock(&worker->lock);
@@ -329,16 +341,15 @@ static u64 worker_serve(struct hwtimer_worker *worker,
 	cond_resched();
 
 	spin_lock(&worker->lock);
-	now = ktime_get_ns();
-	worker_count_slice(worker, job, now);
+	worker_count_slice(worker, job);
 	left = job->left;
+	job->left = NULL;
 	worker_set_running(worker, NULL);
 	if (unlikely(left)) {
 		spin_unlock(&worker->lock);
 		left(job);
 		spin_lock(&worker->lock);
 	}
-	return now;
 }
 
 /* Frees a worker whose thread is about to exit. */
@@ -357,19 +368,18 @@ static int hwtimer_worker_run(void *data)
 
 	complete(&worker->started);
 	spin_lock(&worker->lock);
-	worker->slice.start = ktime_get_ns();
 	while (!worker->ending) {
-		struct hwtimer_alarm *alarm =
-			worker_pick(worker, worker->slice.start);
+		struct hwtimer_alarm *alarm;
 
-		if (alarm) {
-			worker->slice.start = worker_serve(worker, alarm);
-		} else {
+		worker->slice.start = ktime_get_ns();
+		alarm = worker_pick(worker, worker->slice.start);
+		if (alarm)
+			worker_serve(worker, alarm);
+		else
 			worker_sleep(worker);
-			worker->slice.start = ktime_get_ns();
-		}
 	}
 	spin_unlock(&worker->lock);
+	worker->ended(worker->context);
 	worker_free(worker);
 	/* The module may be gone as soon as this is completed. */
 	kthread_complete_and_exit(&hwtimer_thread_ended, 0);
@@ -610,17 +620,16 @@ void hwtimer_worker_detach(struct hwtimer_job *job)
 /**
  * hwtimer_worker_leave - take a job away from its worker, without waiting
  * @job: the job, which may have no worker, and may be detached already
- * @left: called once, when the worker does not touch the job any more
+ * @left: called when the worker does not touch the job any more, unless it does not now
  *
- * If the worker is serving the job, the worker calls @left when that slice is finished.
- * Otherwise this function calls it. May sleep if @left may; takes the worker's lock.
+ * Return: whether the worker is serving the job, and will call @left when that slice is
+ * finished. If not, @left is not called. Does not sleep; takes the worker's lock.
  */
-void hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left)
+bool hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left)
 {
 	struct hwtimer_worker *worker = hwtimer_worker_of(job);
 
-	if (!worker || !worker_drop(worker, job, left))
-		left(job);
+	return worker && worker_drop(worker, job, left);
 }
 
 /**
@@ -654,11 +663,13 @@ static void queue_init(struct hwtimer_worker_queue *queue,
 		      HRTIMER_MODE_ABS_HARD);
 }
 
-static void worker_init(struct hwtimer_worker *worker, void *context)
+static void worker_init(struct hwtimer_worker *worker, hwtimer_ended_fn *ended,
+			void *context)
 {
 	unsigned int clock;
 
 	worker->context = context;
+	worker->ended = ended;
 	init_completion(&worker->started);
 	spin_lock_init(&worker->lock);
 	init_waitqueue_head(&worker->idle);
@@ -678,24 +689,26 @@ static void threads_forget_ended(void)
 /**
  * hwtimer_worker_create - create a worker without jobs
  * @name: name of the thread
- * @context: what hwtimer_worker_context() is to return
+ * @ended: called by the thread before it exits, after hwtimer_worker_end()
+ * @context: passed to @ended, and what hwtimer_worker_context() is to return
  *
- * The thread's memory is on the caller's node. It runs when the function returns, so it
- * may be moved to another cgroup.
+ * The thread runs when the function returns, so it may be moved to another cgroup. It
+ * prefers no node: since 6.14 kthreads that do are reset to its processors when one comes
+ * online, although a cpuset may not allow them.
  *
- * Return: the worker, or ERR_PTR(): -ENOMEM, -EINTR (the caller is being killed). May
- * sleep.
+ * Return: the worker, or ERR_PTR(): -ENOMEM, -EINTR (the caller is being killed), -EAGAIN
+ * (the machine has too many threads). May sleep.
  */
-struct hwtimer_worker *hwtimer_worker_create(const char *name, void *context)
+struct hwtimer_worker *
+hwtimer_worker_create(const char *name, hwtimer_ended_fn *ended, void *context)
 {
 	struct hwtimer_worker *worker =
-		kzalloc(sizeof(*worker), GFP_KERNEL_ACCOUNT);
+		kzalloc(sizeof(*worker), HWTIMER_GFP_AHEAD);
 
 	if (!worker)
 		return ERR_PTR(-ENOMEM);
-	worker_init(worker, context);
-	worker->task = kthread_create_on_node(hwtimer_worker_run, worker,
-					      numa_node_id(), "%s", name);
+	worker_init(worker, ended, context);
+	worker->task = kthread_create(hwtimer_worker_run, worker, "%s", name);
 	if (IS_ERR(worker->task)) {
 		int err = PTR_ERR(worker->task);
 

@@ -19,6 +19,7 @@
 #include <linux/time64.h>
 #include <linux/timerqueue.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 #include "hwtimer_wheel.h"
 
@@ -63,6 +64,14 @@ typedef void hwtimer_serve_fn(struct hwtimer_alarm *alarm,
 typedef void hwtimer_left_fn(struct hwtimer_job *job);
 
 /**
+ * typedef hwtimer_ended_fn - function that is called when a worker's thread exits
+ * @context: what hwtimer_worker_create() was given
+ *
+ * The thread calls it with no lock held. May sleep.
+ */
+typedef void hwtimer_ended_fn(void *context);
+
+/**
  * struct hwtimer_alarm - a time at which a job needs its worker
  * @node: entry in the worker's queue, with the time; protected by the worker's lock
  * @job: the job; constant
@@ -84,6 +93,7 @@ struct hwtimer_alarm {
 /**
  * struct hwtimer_job - the alarms by which a worker serves one instance
  * @worker: the worker; NULL: none yet. Written once, see hwtimer_worker_attach()
+ * @starter: the user who may give the job a worker; INVALID_UID: every user. Constant
  * @turns: the alarm for turning the wheel, on the instance's clock
  * @chores: the alarm for everything else, on the host's CLOCK_MONOTONIC. If there are
  *	several reasons, its time is the earliest
@@ -100,6 +110,7 @@ struct hwtimer_alarm {
  */
 struct hwtimer_job {
 	struct hwtimer_worker *worker;
+	kuid_t starter;
 	struct hwtimer_alarm turns;
 	struct hwtimer_alarm chores;
 	u64 wakeups;
@@ -110,7 +121,8 @@ struct hwtimer_job {
 	bool detached;
 };
 
-struct hwtimer_worker *hwtimer_worker_create(const char *name, void *context);
+struct hwtimer_worker *
+hwtimer_worker_create(const char *name, hwtimer_ended_fn *ended, void *context);
 void hwtimer_worker_end(struct hwtimer_worker *worker);
 void hwtimer_workers_await_end(void);
 struct task_struct *hwtimer_worker_task(const struct hwtimer_worker *worker);
@@ -122,7 +134,7 @@ bool hwtimer_worker_attach(struct hwtimer_job *job,
 			   struct hwtimer_worker *worker);
 struct hwtimer_worker *hwtimer_worker_of(const struct hwtimer_job *job);
 void hwtimer_worker_detach(struct hwtimer_job *job);
-void hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left);
+bool hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left);
 void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time);
 void hwtimer_worker_forget(struct hwtimer_job *job);
 u64 hwtimer_worker_wakeups(const struct hwtimer_job *job);

@@ -266,6 +266,7 @@ TEST_F(hwtimer, fdinfo_tells_the_histogram)
 	EXPECT_TRUE(has_line(path, line));
 }
 
+/* This test is root; privacy.c has those who see no number. */
 TEST_F(hwtimer, instances_have_numbers)
 {
 	int other = dev_open(0);

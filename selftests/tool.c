@@ -5,10 +5,12 @@
  */
 #include "hwtimer_test.h"
 
+#include <linux/kcmp.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <termios.h>
 
 #define TOOL "./hwtimerctl"
@@ -321,6 +323,25 @@ TEST_F(hwtimer, watch_shows_what_is_shared_once)
 	EXPECT_TRUE(says("1 instance,"));
 	EXPECT_TRUE(says("tool +"));
 	EXPECT_EQ(0, close(other));
+}
+
+/* Who is not told the number of the instance sees it once, too. */
+TEST_F(hwtimer, watch_shows_ordinary_users_what_is_shared_once)
+{
+	int other = dup(self->fd);
+	pid_t pid = getpid();
+
+	ASSERT_LE(0, other);
+	if (syscall(SYS_kcmp, pid, pid, KCMP_FILE, other, other))
+		SKIP(return, "this kernel has no kcmp()");
+	ASSERT_EQ(0, setuid(1000));
+	ASSERT_EQ(0, prctl(PR_SET_DUMPABLE, 1));
+	EXPECT_EQ(0, run_tool("stats --json"));
+	EXPECT_FALSE(says("\"instance\":"));
+	EXPECT_TRUE(says("\"pending\":"));
+	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_TRUE(says("1 instance,"));
+	EXPECT_TRUE(says("tool +"));
 }
 
 TEST_F(hwtimer, watch_follows_the_locale)

@@ -643,7 +643,7 @@ static void refused_reader_is_told(struct kunit *test)
 	init_waitqueue_func_entry(&sleeper, count_wakeup);
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	turn(test, instance, 2);
-	add_wait_queue(&instance->readers, &sleeper);
+	add_wait_queue(&instance->readers.queue, &sleeper);
 	/* Unless a reader was refused, the end of a turn wakes nobody. */
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
 	KUNIT_EXPECT_EQ(test, nr_woken, 0);
@@ -660,7 +660,7 @@ static void refused_reader_is_told(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
 	KUNIT_EXPECT_EQ(test, nr_woken, 1);
-	remove_wait_queue(&instance->readers, &sleeper);
+	remove_wait_queue(&instance->readers.queue, &sleeper);
 }
 
 /* A program that opens and closes an instance while debugfs shows one. */

@@ -82,6 +82,13 @@ static void job_init(struct worker_test *priv, struct test_job *job,
 	hwtimer_worker_attach(&job->job, priv->worker);
 }
 
+/* The worker of a test may end after the test. */
+static void note_end(void *context)
+{
+	if (context)
+		complete(context);
+}
+
 static int worker_test_init(struct kunit *test)
 {
 	struct worker_test *priv =
@@ -89,7 +96,7 @@ static int worker_test_init(struct kunit *test)
 
 	if (!priv)
 		return -ENOMEM;
-	priv->worker = hwtimer_worker_create("hwtimer/test", priv);
+	priv->worker = hwtimer_worker_create("hwtimer/test", note_end, NULL);
 	if (IS_ERR(priv->worker))
 		return PTR_ERR(priv->worker);
 	job_init(priv, &priv->job, serve_turn);
@@ -279,13 +286,12 @@ static void the_first_worker_gets_a_job(struct kunit *test)
 {
 	struct worker_test *priv = test->priv;
 	struct hwtimer_worker *other =
-		hwtimer_worker_create("hwtimer/other", NULL);
+		hwtimer_worker_create("hwtimer/other", note_end, NULL);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
 	KUNIT_EXPECT_FALSE(test, hwtimer_worker_attach(&priv->job.job, other));
 	KUNIT_EXPECT_PTR_EQ(test, hwtimer_worker_of(&priv->job.job),
 			    priv->worker);
-	KUNIT_EXPECT_PTR_EQ(test, hwtimer_worker_context(priv->worker), priv);
 	hwtimer_worker_end(other);
 }
 
@@ -299,14 +305,32 @@ static void a_worker_tells_that_it_has_left(struct kunit *test)
 {
 	struct worker_test *priv = test->priv;
 
-	hwtimer_worker_leave(&priv->job.job, note_left);
-	KUNIT_EXPECT_TRUE(test, completion_done(&priv->job.served));
+	KUNIT_EXPECT_FALSE(test,
+			   hwtimer_worker_leave(&priv->job.job, note_left));
+	KUNIT_EXPECT_FALSE(test, completion_done(&priv->job.served));
 	keep_busy(test);
-	hwtimer_worker_leave(&priv->busy.job, note_left);
+	KUNIT_EXPECT_TRUE(test,
+			  hwtimer_worker_leave(&priv->busy.job, note_left));
 	KUNIT_EXPECT_FALSE(test, completion_done(&priv->busy.served));
 	complete(&priv->busy.released);
 	KUNIT_ASSERT_TRUE(test, is_served(&priv->busy));
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(priv->busy.left));
+}
+
+/* The thread tells when it exits, and whose it was. */
+static void a_worker_tells_that_it_ends(struct kunit *test)
+{
+	DECLARE_COMPLETION_ONSTACK(ended);
+	struct hwtimer_worker *worker =
+		hwtimer_worker_create("hwtimer/ending", note_end, &ended);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(worker));
+	KUNIT_EXPECT_PTR_EQ(test, hwtimer_worker_context(worker),
+			    (void *)&ended);
+	KUNIT_EXPECT_FALSE(test, completion_done(&ended));
+	hwtimer_worker_end(worker);
+	/* Without a limit, because the thread uses the completion on this stack. */
+	wait_for_completion(&ended);
 }
 
 /* Jobs that are always due, and how many slices of each make the test end */
@@ -421,6 +445,7 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(two_alarms_are_one_wakeup),
 	KUNIT_CASE(the_first_worker_gets_a_job),
 	KUNIT_CASE(a_worker_tells_that_it_has_left),
+	KUNIT_CASE(a_worker_tells_that_it_ends),
 	KUNIT_CASE(jobs_share_by_time),
 	KUNIT_CASE(a_job_that_is_rarely_due_is_served_soon),
 	{}

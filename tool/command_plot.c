@@ -166,15 +166,25 @@ static void sleep_until(uint64_t time)
 		;
 }
 
+static bool chosen(const struct wish *wish, const struct instance *instance)
+{
+	return !wish->pid || instance->pid == wish->pid;
+}
+
 static bool wanted(const struct wish *wish, const struct instances *now,
 		   unsigned int i)
 {
 	const struct instance *instance = &now->list[i];
+	unsigned int j;
 
-	if (wish->pid && instance->pid != wish->pid)
+	if (!chosen(wish, instance))
 		return false;
 	/* An instance that several descriptors share counts once. */
-	return !instance->nr || instances_same(now, instance) == instance;
+	for (j = 0; j < i; j++)
+		if (chosen(wish, &now->list[j]) &&
+		    instances_shared(&now->list[j], instance))
+			return false;
+	return true;
 }
 
 static void add_point(struct curve *curve, const struct wish *wish,

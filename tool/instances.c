@@ -12,7 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
+
+#include <linux/kcmp.h>
 
 #define MISC_MAJOR 10
 #define PREFIX "hwtimer-"
@@ -222,6 +226,18 @@ void instances_free(struct instances *instances)
 {
 	free(instances->list);
 	*instances = (struct instances){ 0 };
+}
+
+/*
+ * Returns whether two descriptors of one sample are of the same instance. Where the
+ * kernel shows no number, kcmp() tells; without it, the descriptors count as different.
+ */
+bool instances_shared(const struct instance *one, const struct instance *other)
+{
+	if (one->nr && other->nr)
+		return one->nr == other->nr;
+	return !syscall(SYS_kcmp, one->pid, other->pid, KCMP_FILE, one->fd,
+			other->fd);
 }
 
 /* Finds @instance in @instances, a sample of another time; NULL: it is not there. */

@@ -52,7 +52,7 @@ struct level {
  * @comm: name of the process
  * @counters: counters in the order of fdinfo
  * @nr_counters: number of counters
- * @nr: number of the instance; 0: the module is too old to show it
+ * @nr: number of the instance; 0: unknown, because only root is told
  * @lateness: histogram of lateness
  * @levels: levels of the wheel that hold timers, and always the lowest level; none
  *	before the first timer
@@ -87,6 +87,7 @@ struct instances {
 void instances_find(struct instances *instances);
 void instances_free(struct instances *instances);
 struct instance *instances_add(struct instances *instances);
+bool instances_shared(const struct instance *one, const struct instance *other);
 const struct instance *instances_same(const struct instances *instances,
 				      const struct instance *instance);
 

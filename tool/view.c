@@ -184,10 +184,7 @@ static void put_wheel(const struct view *view, const struct instance *instance)
 {
 	unsigned int i;
 
-	if (!instance->nr)
-		fputs("  wheel  the module is too old: install module and tool of one version\n",
-		      view->to);
-	else if (!instance->nr_levels)
+	if (!instance->nr_levels)
 		fputs("  wheel  no timer yet\n", view->to);
 	for (i = 0; i < instance->nr_levels; i++)
 		put_level(view, &instance->levels[i]);
@@ -237,8 +234,8 @@ static struct shown *shown_already(const struct view *view,
 {
 	unsigned int i;
 
-	for (i = 0; instance->nr && i < view->count; i++)
-		if (view->list[i].instance->nr == instance->nr)
+	for (i = 0; i < view->count; i++)
+		if (instances_shared(view->list[i].instance, instance))
 			return &view->list[i];
 	return NULL;
 }
