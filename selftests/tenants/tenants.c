@@ -18,7 +18,7 @@
 #include <sys/utsname.h>
 
 /* Measurements of a row, and how often a row that fails is measured */
-#define ROUNDS_MAX 7
+#define ROUNDS_MAX 5
 #define TRIES 3
 
 /* The victim's 99th percentile may grow by this factor. */
