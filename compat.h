@@ -3,7 +3,7 @@
  * Makes up for the differences between the kernels that hwtimer builds on: their versions,
  * and options without which some of their functions do not exist. A source file
  * that needs one of these functions includes this header. No other file tests the version
- * of the kernel; all are written against the newest one.
+ * or the configuration of the kernel; all are written against the newest one.
  */
 #ifndef HWTIMER_COMPAT_H
 #define HWTIMER_COMPAT_H
@@ -82,6 +82,20 @@ static inline int hwtimer_cgroup_path(struct task_struct *task, char *path,
 	}
 #endif
 	return length;
+}
+
+/* The id of the caller's cgroup, in the version 2 hierarchy. */
+static inline u64 hwtimer_cgroup_of_caller(void)
+{
+	u64 id = 0;
+
+/* Without CONFIG_CGROUPS there is no task_dfl_cgroup(). */
+#ifdef CONFIG_CGROUPS
+	rcu_read_lock();
+	id = cgroup_id(task_dfl_cgroup(current));
+	rcu_read_unlock();
+#endif
+	return id;
 }
 
 #endif /* HWTIMER_COMPAT_H */

@@ -25,8 +25,8 @@
  *   rings        exchange, submission
  *   operations   bulk, request, op
  *   delivery     harvest, period, notice, completion
- *   services     supply, wakeup, registry, trace, settings, ring, crowd, owner, worker,
- *                clock
+ *   services     supply, wakeup, registry, allowance, account, trace, settings, ring,
+ *                crowd, owner, worker, clock
  *   wheel        wheel, hashed, hierarchy, table, chunk
  *
  * Locks. A lock is taken inside the locks that are indented less:
@@ -50,6 +50,9 @@
  * The registry of all instances has its own spinlock, see hwtimer_registry.c. A thread
  * that takes that lock holds none of the locks above, except for a client's harvest.
  *
+ * The accounts have a spinlock for opening and closing, see hwtimer_account.c; a thread
+ * that takes it holds none of the locks above. Charging an account takes no lock.
+ *
  * One hold of instance->lock handles at most HWTIMER_HOLD timers. The holder neither
  * sleeps nor allocates memory: hwtimer_supply_reserve() allocates before it takes the
  * lock. Only if a reservation was wrong, hwtimer_pool_take() warns, and tries GFP_ATOMIC.
@@ -67,6 +70,8 @@
 
 #include <uapi/linux/hwtimer.h>
 
+#include "hwtimer_account.h"
+#include "hwtimer_allowance.h"
 #include "hwtimer_chunk.h"
 #include "hwtimer_clock.h"
 #include "hwtimer_crowd.h"
@@ -97,9 +102,15 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  *	constant
  * @opener: process that created the instance, as its pid in the initial pid namespace;
  *	constant
+ * @account: the account of the process that opened the instance, whoever uses it now;
+ *	NULL: no limits. Constant
+ * @charged: bytes of kernel memory that the instance has charged to @account, apart from
+ *	memory that is just being allocated
  * @started: the wheel and the table exist; set once, with both @setup and @lock held.
  *	Read without a lock by hwtimer_instance_started()
  * @stopped: the instance was stopped; set once. Also read without the lock
+ * @allowance: the timers that the instance may have without asking @account; none until
+ *	@started
  * @wheel: the wheel; empty until @started
  * @wheel_memory: memory of the wheel's buckets; constant once @started
  * @table: the records
@@ -136,9 +147,12 @@ struct hwtimer_instance {
 	struct hwtimer_settings settings;
 	s64 offsets[HWTIMER_CLOCKS];
 	u64 nr;
+	struct hwtimer_account *account;
+	u64 charged;
 	pid_t opener;
 	bool started;
 	bool stopped;
+	struct hwtimer_allowance allowance;
 
 	struct hwtimer_wheel wheel;
 	void *wheel_memory;
@@ -207,6 +221,31 @@ static inline u32
 hwtimer_instance_timers(const struct hwtimer_instance *instance)
 {
 	return instance->table.used - instance->periodic;
+}
+
+/**
+ * hwtimer_instance_has_surplus - whether the instance is to give timers back
+ * @instance: the instance; its lock is held
+ *
+ * Return: whether hwtimer_allowance_settle() would give something back.
+ */
+static inline bool
+hwtimer_instance_has_surplus(const struct hwtimer_instance *instance)
+{
+	return hwtimer_instance_timers(instance) < instance->allowance.low;
+}
+
+/**
+ * hwtimer_instance_refused - whether the account has refused a timer
+ * @instance: the instance; its lock is held
+ *
+ * Return: whether the last attempt to go beyond the allowance failed, although the
+ * instance's own limit left room.
+ */
+static inline bool
+hwtimer_instance_refused(const struct hwtimer_instance *instance)
+{
+	return instance->allowance.bound < instance->settings.timers;
 }
 
 /**

@@ -89,7 +89,7 @@ static u32 bulk_schedule(struct hwtimer_instance *instance, u32 flags,
 	u32 i = 0, filed = 0;
 
 	while (i < count) {
-		u32 room = min(count - i, hwtimer_op_room(instance));
+		u32 room = hwtimer_op_room(instance, count - i);
 		u32 done = 0;
 
 		if (room && hwtimer_table_ready(&instance->table))

@@ -239,7 +239,7 @@ client_alloc(const struct hwtimer_client_options *options, u32 timers)
 
 	if (!client)
 		return NULL;
-	client->instance = hwtimer_instance_create(timers);
+	client->instance = hwtimer_instance_create(timers, NULL);
 	if (!client->instance) {
 		kfree(client);
 		return NULL;
@@ -257,7 +257,7 @@ client_alloc(const struct hwtimer_client_options *options, u32 timers)
  * hwtimer_client_create - create a client, with its wheel
  * @options: the options; copied, so they may be freed afterwards
  *
- * The module parameter max_instances limits programs only; clients do not count.
+ * The limits of instances and of users are for programs only; clients do not count.
  *
  * Return: the client, or ERR_PTR(): -EINVAL (an option is out of range or unknown, or
  * there is no callback), -ENOMEM. May sleep.

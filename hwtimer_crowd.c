@@ -173,7 +173,7 @@ bool hwtimer_crowd_wake(struct hwtimer_crowd *crowd, __poll_t mask)
  * hwtimer_crowd_go_on - wake some of the waiters that are left
  * @crowd: the crowd
  *
- * For the worker's chores. Wakes HWTIMER_WAITERS waiters at most. Calls their functions
+ * For the worker's chores, and for a waker where there is no worker. Wakes HWTIMER_WAITERS waiters at most. Calls their functions
  * with interrupts off.
  *
  * Return: whether waiters are left, and the caller has to call this again. Any context
@@ -188,7 +188,9 @@ bool hwtimer_crowd_go_on(struct hwtimer_crowd *crowd)
 	if (likely(!READ_ONCE(crowd->left)))
 		return false;
 	spin_lock_irqsave(&crowd->queue.lock, flags);
-	wake_left(crowd);
+	/* Another caller may have come first. */
+	if (crowd->left)
+		wake_left(crowd);
 	note_left(crowd);
 	left = crowd->left;
 	spin_unlock_irqrestore(&crowd->queue.lock, flags);

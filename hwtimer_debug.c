@@ -1,27 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shows all instances and workers to root, in text files of debugfs,
+ * Shows all instances, workers and users to root, in text files of debugfs,
  * /sys/kernel/debug/hwtimer/:
  *
  *	instances	process that created the instance, settings of the wheel, counters
  *	workers		threads, whose they are, and the processor time that they used
  *	occupancy	number of buckets with entries, see hwtimer_occupancy_show()
  *	lateness	number of late events, by powers of two ns
+ *	users		what each user's instances have together, see hwtimer_account.h
  *
  * hwtimer_main.c creates and removes the files, and seq_file calls the functions that
  * show them. Not a directory for each instance: that would more than double the time of
  * open(). On a kernel without debugfs the files are missing, and nothing else changes.
  *
  * Readers go through the registry in the order of the instances' numbers. So they show
- * every instance that exists from the beginning of the reading to its end.
+ * every instance that exists from the beginning of the reading to its end. The accounts
+ * of users have no numbers, only places in a list: if one before the reader's place goes
+ * between two calls of read(), the reader misses one.
  */
 #include <linux/debugfs.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/seq_file.h>
+#include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 
 #include "compat.h"
 #include "hwtimer.h"
+#include "hwtimer_account.h"
 #include "hwtimer_debug.h"
 #include "hwtimer_occupancy.h"
 #include "hwtimer_owner.h"
@@ -38,6 +44,8 @@ static const char lateness_headline[] =
 
 static const char workers_headline[] =
 	"thread\tuser\tduty\tinstances\ttime\tcgroup\n";
+static const char users_headline[] =
+	"uid\tcgroup\tcreator\tinstances\ttimers\tbytes\n";
 
 static struct dentry *hwtimer_debug_dir;
 
@@ -238,19 +246,70 @@ static const struct file_operations workers_fops = {
 	.release = seq_release_private,
 };
 
-/* Defines NAME_fops for the file NAME. NAME_show() shows one instance. */
-#define DEBUG_FILE(name)                                   \
+/* A position is the number of accounts before the element, plus 1; 0 is the headline. */
+static void *accounts_start(struct seq_file *seq, loff_t *position)
+{
+	return *position ? hwtimer_account_at(*position - 1) : SEQ_START_TOKEN;
+}
+
+static void accounts_stop(struct seq_file *seq, void *element)
+{
+	if (element != SEQ_START_TOKEN)
+		hwtimer_account_put(element);
+}
+
+static void *accounts_next(struct seq_file *seq, void *element,
+			   loff_t *position)
+{
+	++*position;
+	return element == SEQ_START_TOKEN ? hwtimer_account_at(0) :
+					    hwtimer_account_after(element);
+}
+
+/* Shows a user's number, as in the initial user namespace. */
+static void show_uid(struct seq_file *seq, kuid_t uid)
+{
+	seq_printf(seq, "%u\t", from_kuid(&init_user_ns, uid));
+}
+
+static int users_show(struct seq_file *seq, void *element)
+{
+	const struct hwtimer_account *account = element;
+
+	if (element == SEQ_START_TOKEN) {
+		seq_puts(seq, users_headline);
+		return 0;
+	}
+	show_uid(seq, account->uid);
+	seq_printf(seq, "%llu\t", account->cgroup);
+	if (account->parent)
+		show_uid(seq, account->parent->uid);
+	else
+		seq_puts(seq, "-\t");
+	seq_printf(seq, "%lld\t%lld\t%lld\n",
+		   atomic64_read(&account->used[HWTIMER_INSTANCES]),
+		   atomic64_read(&account->used[HWTIMER_TIMERS]),
+		   atomic64_read(&account->used[HWTIMER_BYTES]));
+	return 0;
+}
+
+/*
+ * Defines NAME_fops for the file NAME. NAME_show() shows one element, ELEMENTS_start() and
+ * its like find it.
+ */
+#define DEBUG_FILE(name, elements)                         \
 	static const struct seq_operations name##_sops = { \
-		.start = registry_start,                   \
-		.next = registry_next,                     \
-		.stop = registry_stop,                     \
+		.start = elements##_start,                 \
+		.next = elements##_next,                   \
+		.stop = elements##_stop,                   \
 		.show = name##_show,                       \
 	};                                                 \
 	DEFINE_SEQ_ATTRIBUTE(name)
 
-DEBUG_FILE(instances);
-DEBUG_FILE(occupancy);
-DEBUG_FILE(lateness);
+DEBUG_FILE(instances, registry);
+DEBUG_FILE(occupancy, registry);
+DEBUG_FILE(lateness, registry);
+DEBUG_FILE(users, accounts);
 
 /**
  * hwtimer_debug_start - create the files, at module load
@@ -265,6 +324,7 @@ void hwtimer_debug_start(void)
 	debugfs_create_file("workers", 0400, dir, NULL, &workers_fops);
 	debugfs_create_file("occupancy", 0400, dir, NULL, &occupancy_fops);
 	debugfs_create_file("lateness", 0400, dir, NULL, &lateness_fops);
+	debugfs_create_file("users", 0400, dir, NULL, &users_fops);
 	hwtimer_debug_dir = dir;
 }
 

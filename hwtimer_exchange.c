@@ -223,30 +223,51 @@ long hwtimer_exchange_kick(struct hwtimer_instance *instance)
 	return done;
 }
 
-/* Creates the rings for the settings, at the first mmap(). Returns 0 or -ENOMEM. */
-static int exchange_open(struct hwtimer_instance *instance)
+/*
+ * Allocates the rings and the room for requests, for which the account was charged.
+ * Returns the rings, or NULL: no memory. May sleep.
+ */
+static struct hwtimer_ring *
+exchange_alloc(struct hwtimer_exchange *exchange,
+	       const struct hwtimer_settings *settings)
 {
-	const struct hwtimer_settings *settings = &instance->settings;
-	struct hwtimer_exchange *exchange = &instance->exchange;
 	size_t size = sizeof(*exchange->requests);
 	struct hwtimer_ring *ring;
 
-	lockdep_assert_held(&instance->setup);
-	if (!hwtimer_memory_allows(hwtimer_settings_ring_bytes(settings)))
-		return -ENOMEM;
 	exchange->requests = hwtimer_memory_get(HWTIMER_HOLD * size, 0);
 	if (!exchange->requests)
-		return -ENOMEM;
+		return NULL;
 	ring = hwtimer_ring_create(settings->submissions,
 				   settings->completions);
 	if (!ring) {
 		kvfree(exchange->requests);
 		exchange->requests = NULL;
+	}
+	return ring;
+}
+
+/* Creates the rings for the settings, at the first mmap(). Returns 0 or -ENOMEM. */
+static int exchange_open(struct hwtimer_instance *instance)
+{
+	const struct hwtimer_settings *settings = &instance->settings;
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	u64 bytes = hwtimer_supply_rings_bytes(settings);
+	struct hwtimer_ring *ring;
+
+	lockdep_assert_held(&instance->setup);
+	if (!hwtimer_memory_allows(bytes) ||
+	    !hwtimer_account_charge(instance->account, HWTIMER_BYTES, bytes))
+		return -ENOMEM;
+	ring = exchange_alloc(exchange, settings);
+	if (!ring) {
+		hwtimer_account_uncharge(instance->account, HWTIMER_BYTES,
+					 bytes);
 		return -ENOMEM;
 	}
 	/* No need for @drain: no thread uses @memcg before @ring is published below. */
 	exchange->memcg = get_mem_cgroup_from_mm(current->mm);
 	spin_lock(&instance->lock);
+	instance->charged += bytes;
 	/* Pairs with the smp_load_acquire() in hwtimer_completion_ring(). */
 	smp_store_release(&exchange->ring, ring);
 	/* If events wait already, this makes the worker poll the rings. */

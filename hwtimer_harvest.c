@@ -694,6 +694,7 @@ void hwtimer_harvest_finish_pending(struct hwtimer_instance *instance,
 	lockdep_assert_held(&instance->harvest);
 	spin_lock(&instance->lock);
 	unprocessed_finish(instance, taken, copied);
+	hwtimer_allowance_settle(instance);
 	spin_unlock(&instance->lock);
 }
 

@@ -27,9 +27,49 @@ static atomic64_t hwtimer_last_nr;
 /* Frees instances that were closed while a worker served them */
 static struct workqueue_struct *hwtimer_free_queue;
 
-/* Frees an instance that nobody uses, and gives its workers back. May sleep. */
+/* Allocates an instance, and charges for it. Returns NULL: no memory. May sleep. */
+static struct hwtimer_instance *instance_alloc(struct hwtimer_account *account)
+{
+	struct hwtimer_instance *instance;
+	u64 bytes = hwtimer_supply_base_bytes();
+
+	if (!hwtimer_account_charge(account, HWTIMER_BYTES, bytes))
+		return NULL;
+	/* open() holds the mutex of all misc devices, so this must not reclaim for long. */
+	instance = kzalloc(sizeof(*instance), HWTIMER_GFP_AHEAD);
+	if (!instance)
+		goto err_charge;
+	instance->leaving.page = (void *)get_zeroed_page(HWTIMER_GFP_AHEAD);
+	if (!instance->leaving.page)
+		goto err_instance;
+	instance->account = account;
+	instance->charged = bytes;
+	return instance;
+
+err_instance:
+	kfree(instance);
+err_charge:
+	hwtimer_account_uncharge(account, HWTIMER_BYTES, bytes);
+	return NULL;
+}
+
+/* Frees an instance that has nothing but what instance_alloc() gave it. */
+static void instance_free_shell(struct hwtimer_instance *instance)
+{
+	free_page((unsigned long)instance->leaving.page);
+	hwtimer_allowance_end(instance);
+	hwtimer_supply_release(instance);
+	kfree(instance);
+}
+
+/*
+ * Frees an instance that nobody uses, gives its workers back, and closes its account. May
+ * sleep.
+ */
 static void instance_free(struct hwtimer_instance *instance)
 {
+	struct hwtimer_account *account = instance->account;
+
 	hwtimer_owner_dismiss(&instance->exchange.errand);
 	hwtimer_owner_dismiss(&instance->job);
 	hwtimer_exchange_release(&instance->exchange);
@@ -41,8 +81,8 @@ static void instance_free(struct hwtimer_instance *instance)
 	hwtimer_pool_drain(&instance->pool);
 	hwtimer_table_destroy(&instance->table);
 	kvfree(instance->wheel_memory);
-	free_page((unsigned long)instance->leaving.page);
-	kfree(instance);
+	instance_free_shell(instance);
+	hwtimer_account_close(account);
 }
 
 static void instance_free_work(struct work_struct *work)
@@ -53,23 +93,19 @@ static void instance_free_work(struct work_struct *work)
 /**
  * hwtimer_instance_create - create an instance with the default settings
  * @timers: limit of pending timers and unread events
+ * @account: the account from hwtimer_account_open(), or NULL. After success, it is closed
+ *	when the instance is freed
  *
- * Return: the instance, entered in the registry; NULL: no memory. It has no worker before
- * hwtimer_owner_employ(). May sleep.
+ * Return: the instance, entered in the registry; NULL: no memory, or the account has no
+ * room for it. It has no worker before hwtimer_owner_employ(). May sleep.
  */
-struct hwtimer_instance *hwtimer_instance_create(u32 timers)
+struct hwtimer_instance *
+hwtimer_instance_create(u32 timers, struct hwtimer_account *account)
 {
-	/* open() holds the mutex of all misc devices, so this must not reclaim for long. */
-	struct hwtimer_instance *instance =
-		kzalloc(sizeof(*instance), HWTIMER_GFP_AHEAD);
+	struct hwtimer_instance *instance = instance_alloc(account);
 
 	if (!instance)
 		return NULL;
-	instance->leaving.page = (void *)get_zeroed_page(HWTIMER_GFP_AHEAD);
-	if (!instance->leaving.page) {
-		kfree(instance);
-		return NULL;
-	}
 	/* Counts all instances of the machine, so programs must not see it. */
 	instance->nr = atomic64_inc_return(&hwtimer_last_nr);
 	instance->opener = task_tgid_nr(current);
@@ -80,6 +116,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	instance->settings = hwtimer_settings_default(timers);
 	hwtimer_submission_init(&instance->exchange);
 	hwtimer_notice_init(&instance->notice);
+	instance->allowance.bound = U32_MAX;
 	instance->trim.at = HWTIMER_TICK_NONE;
 	instance->wakeup.at = HWTIMER_TICK_NONE;
 	/* hwtimer_instance_behind() is false until there is a wheel. */
@@ -91,8 +128,7 @@ struct hwtimer_instance *hwtimer_instance_create(u32 timers)
 	refcount_set(&instance->users, 3);
 	INIT_WORK(&instance->free_work, instance_free_work);
 	if (hwtimer_registry_add(instance)) {
-		free_page((unsigned long)instance->leaving.page);
-		kfree(instance);
+		instance_free_shell(instance);
 		return NULL;
 	}
 	trace_hwtimer_open(instance->nr, 0, 0);

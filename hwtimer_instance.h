@@ -9,13 +9,15 @@
 
 #include <linux/types.h>
 
+struct hwtimer_account;
 struct hwtimer_instance;
 struct hwtimer_query;
 
 int hwtimer_instance_start(void);
 void hwtimer_instance_finish(void);
 
-struct hwtimer_instance *hwtimer_instance_create(u32 timers);
+struct hwtimer_instance *
+hwtimer_instance_create(u32 timers, struct hwtimer_account *account);
 void hwtimer_instance_destroy(struct hwtimer_instance *instance);
 int hwtimer_instance_query(struct hwtimer_instance *instance,
 			   struct hwtimer_query *query);

@@ -4,8 +4,9 @@
  * /dev/hwtimer, and the module parameter max_instances.
  *
  * Called by the kernel. The file operations leave their work to other files:
- * hwtimer_instance.c (open and release), hwtimer_harvest.c and hwtimer_notice.c (read and
- * poll), hwtimer_ioctl.c, hwtimer_exchange.c (mmap) and hwtimer_stats.c (fdinfo).
+ * hwtimer_account.c and hwtimer_instance.c (open and release), hwtimer_harvest.c and
+ * hwtimer_notice.c (read and poll), hwtimer_ioctl.c, hwtimer_exchange.c (mmap) and
+ * hwtimer_stats.c (fdinfo).
  */
 #include <linux/atomic.h>
 #include <linux/fs.h>
@@ -16,6 +17,7 @@
 #include <linux/seq_file.h>
 
 #include "hwtimer.h"
+#include "hwtimer_account.h"
 #include "hwtimer_debug.h"
 #include "hwtimer_exchange.h"
 #include "hwtimer_instance.h"
@@ -33,17 +35,28 @@ static atomic_t hwtimer_instances = ATOMIC_INIT(0);
 static int hwtimer_open(struct inode *inode, struct file *file)
 {
 	struct hwtimer_instance *instance;
+	struct hwtimer_account *account;
+	int err;
 
 	if (!atomic_add_unless(&hwtimer_instances, 1, max_instances))
 		return -ENFILE;
-	instance = hwtimer_instance_create(hwtimer_default_timers);
+	err = hwtimer_account_open(&account);
+	if (err)
+		goto err_count;
+	instance = hwtimer_instance_create(hwtimer_default_timers, account);
 	if (!instance) {
-		atomic_dec(&hwtimer_instances);
-		return -ENOMEM;
+		err = -ENOMEM;
+		goto err_account;
 	}
 	hwtimer_clock_namespace(instance->offsets);
 	file->private_data = instance;
 	return nonseekable_open(inode, file);
+
+err_account:
+	hwtimer_account_close(account);
+err_count:
+	atomic_dec(&hwtimer_instances);
+	return err;
 }
 
 static int hwtimer_release(struct inode *inode, struct file *file)
@@ -137,6 +150,7 @@ static bool parameters_valid(void)
 	return hwtimer_settings_parameters_valid() &&
 	       hwtimer_settings_in_range("max_instances", max_instances, 1,
 					 INT_MAX) &&
+	       hwtimer_account_start(max_instances) &&
 	       hwtimer_owner_parameters_valid();
 }
 

@@ -6,6 +6,7 @@
 #include <linux/eventfd.h>
 #include <linux/ktime.h>
 #include <linux/poll.h>
+#include <linux/sched.h>
 
 #include "compat.h"
 #include "hwtimer.h"
@@ -14,9 +15,9 @@
 
 /*
  * Whether readers have to be told, if @events events wait. When the events in the queue,
- * discarded ones included, reach the limit of timers, no more can come. Then readers are
- * told whatever the threshold is. Unread events in the ring, which do not use up the
- * limit, may make this true earlier.
+ * discarded ones included, reach the limit of timers, or the user's limit has left room
+ * for no other timer, no more can come. Then readers are told whatever the threshold is.
+ * Unread events in the ring, which do not use up the limit, may make this true earlier.
  */
 static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 {
@@ -29,7 +30,7 @@ static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 	if (!events || !hwtimer_instance_started(instance))
 		return false;
 	return events >= READ_ONCE(notice->events) ||
-	       events + discards >= instance->settings.timers ||
+	       events + discards >= READ_ONCE(instance->allowance.bound) ||
 	       READ_ONCE(notice->overdue);
 }
 
@@ -89,9 +90,18 @@ int hwtimer_notice_wait(struct hwtimer_instance *instance)
 					hwtimer_notice_readable(instance));
 }
 
-/* Has the worker wake the readers that were too many for one wake-up. */
+/*
+ * Has the worker wake the readers that were too many for one wake-up. Before an instance
+ * has a worker, only threads of programs wake its readers. They wake them all, and may
+ * take their time.
+ */
 static noinline void notice_wake_others(struct hwtimer_instance *instance)
 {
+	if (!hwtimer_worker_of(&instance->job)) {
+		while (hwtimer_crowd_go_on(&instance->readers))
+			cond_resched();
+		return;
+	}
 	spin_lock(&instance->lock);
 	hwtimer_wakeup_chores(instance, ktime_get_ns());
 	spin_unlock(&instance->lock);

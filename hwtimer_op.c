@@ -286,12 +286,14 @@ void hwtimer_op_begin(struct hwtimer_instance *instance,
  * do not fit into a slice.
  *
  * Tells the worker if a timer is now the earliest, and the readers if no event will come
- * any more. Takes the lock again for each step, and may reschedule between two steps.
+ * any more. Gives the account what cancelled timers leave of the allowance. Takes the
+ * lock again for each step, and may reschedule between two steps.
  */
 void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready,
 		    u64 most) __releases(&instance->lock)
 {
 	u64 compaction, rewind;
+	__poll_t mask = 0;
 	bool drained;
 
 	lockdep_assert_held(&instance->lock);
@@ -301,12 +303,19 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready,
 	hwtimer_notice_watch_clock(instance);
 	compaction = compaction_steps(instance, count);
 	rewind = rewind_steps(instance, count);
+	if (unlikely(hwtimer_instance_has_surplus(instance)))
+		hwtimer_allowance_settle(instance);
+	/* All of its timers may have expired, so that readers wait for nothing. */
+	if (unlikely(hwtimer_instance_refused(instance)))
+		mask = hwtimer_notice_mask(instance);
 	/* If no event waited before the requests, the readers know already. */
 	drained = ready && hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
 
 	if (drained)
 		hwtimer_notice_hang_up(instance);
+	if (unlikely(mask))
+		hwtimer_notice_wake(instance, mask);
 	if (unlikely(rewind))
 		instance_rewind(instance, min(rewind, most));
 	instance_compact(instance, min(compaction, most));

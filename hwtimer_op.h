@@ -114,17 +114,24 @@ static __always_inline u64 hwtimer_op_deadline(u64 time, u32 flags,
 }
 
 /**
- * hwtimer_op_room - count the timers that may still be added
- * @instance: the instance; its lock is held
+ * hwtimer_op_room - count the timers that may be added now
+ * @instance: the instance, which has started; its lock is held
+ * @wanted: number of timers that are to be added
  *
- * Return: the number of timers below the limit; 0 if the instance is stopped.
+ * Return: @wanted, or fewer if the instance's limit or its account allows no more; 0 if
+ * the instance is stopped.
  */
-static __always_inline u32
-hwtimer_op_room(const struct hwtimer_instance *instance)
+static __always_inline u32 hwtimer_op_room(struct hwtimer_instance *instance,
+					   u32 wanted)
 {
-	return instance->stopped ? 0 :
-				   instance->settings.timers -
-					   hwtimer_instance_timers(instance);
+	u32 room;
+
+	if (instance->stopped)
+		return 0;
+	room = instance->allowance.max - hwtimer_instance_timers(instance);
+	if (unlikely(room < wanted))
+		return hwtimer_allowance_grow(instance, wanted);
+	return wanted;
 }
 
 /**

@@ -127,7 +127,7 @@ static __always_inline int request_schedule(struct hwtimer_instance *instance,
 	u32 index;
 	int err;
 
-	if (unlikely(!hwtimer_op_room(instance)))
+	if (unlikely(!hwtimer_op_room(instance, 1)))
 		return hwtimer_op_refusal(instance);
 	err = record_get(instance, request->interval, &index);
 	if (unlikely(err))

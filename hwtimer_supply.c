@@ -3,6 +3,7 @@
  * Allocates and frees the memory of an instance; see hwtimer_supply.h.
  */
 #include <linux/ktime.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 
@@ -45,6 +46,32 @@ static bool supply_unwanted(const struct hwtimer_instance *instance)
 	       READ_ONCE(instance->exchange.closing);
 }
 
+/* The bytes of a wheel and a table without records. */
+static u64 wheel_bytes(const struct hwtimer_settings *settings)
+{
+	/* Each timer may be periodic, and then has two records. */
+	return hwtimer_wheel_memory(&settings->shape) +
+	       hwtimer_table_empty_bytes(2 * settings->timers);
+}
+
+/*
+ * Allocates @memory for the wheel, and the table, for which the account was charged.
+ * Returns 0 or -ENOMEM. May sleep.
+ */
+static int wheel_alloc(const struct hwtimer_settings *settings, void **memory,
+		       struct hwtimer_table *table)
+{
+	int err;
+
+	*memory = hwtimer_memory_get(hwtimer_wheel_memory(&settings->shape), 0);
+	if (!*memory)
+		return -ENOMEM;
+	err = hwtimer_table_init(table, 2 * settings->timers);
+	if (err)
+		kvfree(*memory);
+	return err;
+}
+
 /* Allocates the wheel and the table for the settings. Returns 0 or -ENOMEM. May sleep. */
 static int wheel_begin(struct hwtimer_instance *instance)
 {
@@ -53,21 +80,19 @@ static int wheel_begin(struct hwtimer_instance *instance)
 	struct hwtimer_wheel wheel = { .table = &instance->table,
 				       .pool = &instance->pool,
 				       .rewinds = settable };
+	u64 bytes = wheel_bytes(settings);
 	struct hwtimer_table table = {};
 	void *memory;
 	int err;
 
 	lockdep_assert_held(&instance->setup);
-	if (supply_unwanted(instance) ||
-	    !hwtimer_memory_allows(hwtimer_wheel_memory(&settings->shape)))
+	if (supply_unwanted(instance) || !hwtimer_memory_allows(bytes) ||
+	    !hwtimer_account_charge(instance->account, HWTIMER_BYTES, bytes))
 		return -ENOMEM;
-	memory = hwtimer_memory_get(hwtimer_wheel_memory(&settings->shape), 0);
-	if (!memory)
-		return -ENOMEM;
-	/* Each timer may be periodic, and then has two records. */
-	err = hwtimer_table_init(&table, 2 * settings->timers);
+	err = wheel_alloc(settings, &memory, &table);
 	if (err) {
-		kvfree(memory);
+		hwtimer_account_uncharge(instance->account, HWTIMER_BYTES,
+					 bytes);
 		return err;
 	}
 	/*
@@ -81,6 +106,8 @@ static int wheel_begin(struct hwtimer_instance *instance)
 	instance->wheel_memory = memory;
 	instance->wheel = wheel;
 	instance->table = table;
+	instance->charged += bytes;
+	hwtimer_allowance_begin(instance);
 	instance->job.turns.clock = settings->clock->nr;
 	instance->job.turns.offset = instance->offsets[settings->clock->nr];
 	instance->wakeup.follow_after =
@@ -118,12 +145,35 @@ int hwtimer_supply_start(struct hwtimer_instance *instance)
 }
 
 /**
+ * hwtimer_supply_base_bytes - compute what an instance takes before its first timer
+ *
+ * Return: bytes of kernel memory, without rings. Any context.
+ */
+u64 hwtimer_supply_base_bytes(void)
+{
+	return sizeof(struct hwtimer_instance) + PAGE_SIZE;
+}
+
+/**
+ * hwtimer_supply_rings_bytes - compute what rings take
+ * @settings: the settings; constant, or locked
+ *
+ * Return: bytes of kernel memory, with the room for requests that were taken. Any
+ * context.
+ */
+u64 hwtimer_supply_rings_bytes(const struct hwtimer_settings *settings)
+{
+	return hwtimer_settings_ring_bytes(settings) +
+	       HWTIMER_HOLD * sizeof(struct hwtimer_request);
+}
+
+/**
  * hwtimer_supply_account - update the counters bytes and bytes_peak
  * @instance: the instance; its lock is held
  */
 void hwtimer_supply_account(struct hwtimer_instance *instance)
 {
-	u64 bytes = sizeof(*instance) + PAGE_SIZE +
+	u64 bytes = hwtimer_supply_base_bytes() +
 		    hwtimer_table_bytes(&instance->table) +
 		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES;
 
@@ -131,8 +181,7 @@ void hwtimer_supply_account(struct hwtimer_instance *instance)
 	if (instance->started)
 		bytes += hwtimer_wheel_memory(&instance->settings.shape);
 	if (instance->exchange.ring)
-		bytes += hwtimer_settings_ring_bytes(&instance->settings) +
-			 HWTIMER_HOLD * sizeof(struct hwtimer_request);
+		bytes += hwtimer_supply_rings_bytes(&instance->settings);
 	instance->stats.bytes = bytes;
 	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);
 }
@@ -172,7 +221,10 @@ static u32 chunks_ahead(const struct hwtimer_instance *instance)
 	return min(instance->pool.chunks / 2, HWTIMER_AHEAD_CHUNKS);
 }
 
-/* Whether the table has too few free records for those timers that the limit allows. */
+/*
+ * Whether the table has too few free records for those timers that the instance's limit
+ * allows. What the account allows is known only when they are scheduled.
+ */
 static bool records_missing(const struct hwtimer_instance *instance,
 			    const struct hwtimer_demand *demand)
 {
@@ -194,6 +246,38 @@ struct supply {
 	struct hwtimer_block block;
 };
 
+/* Undoes a charge for memory that was not allocated, or was freed. */
+static void supply_uncharge(const struct hwtimer_instance *instance, u64 bytes)
+{
+	hwtimer_account_uncharge(instance->account, HWTIMER_BYTES, bytes);
+}
+
+/* What the account was charged for @supply. */
+static u64 supply_bytes(const struct supply *supply)
+{
+	u64 bytes = (u64)supply->chunks.chunks * HWTIMER_CHUNK_BYTES;
+
+	if (supply->block.slots)
+		bytes += hwtimer_table_block_bytes(supply->block.nr_slots);
+	return bytes;
+}
+
+/* Charges for @count chunks, and allocates them. Returns 0 or -ENOMEM. May sleep. */
+static int chunks_get(const struct hwtimer_instance *instance,
+		      struct hwtimer_pool *chunks, u32 count)
+{
+	u32 wanted = chunks->chunks + count;
+	int err;
+
+	if (!hwtimer_account_charge(instance->account, HWTIMER_BYTES,
+				    (u64)count * HWTIMER_CHUNK_BYTES))
+		return -ENOMEM;
+	err = hwtimer_pool_fill(chunks, count);
+	supply_uncharge(instance,
+			(u64)(wanted - chunks->chunks) * HWTIMER_CHUNK_BYTES);
+	return err;
+}
+
 /*
  * Allocates @count chunks, a few at a time; stops when supply_unwanted(). Returns 0 or
  * -ENOMEM. May sleep.
@@ -208,16 +292,44 @@ static int supply_chunks(const struct hwtimer_instance *instance,
 
 		if (supply_unwanted(instance))
 			return -ENOMEM;
-		err = hwtimer_pool_fill(&supply->chunks, some);
+		err = chunks_get(instance, &supply->chunks, some);
 		count -= some;
 	}
 	return err;
 }
 
 /*
+ * Charges for a block of up to @slots slots, and allocates it; a smaller one if the
+ * account or the memory has no room. Returns 0 or -ENOMEM. May sleep.
+ */
+static int supply_block(const struct hwtimer_instance *instance,
+			struct supply *supply, u32 slots)
+{
+	u32 count = max_t(u32, rounddown_pow_of_two(slots), HWTIMER_SLOT_UNIT);
+	u64 charged;
+	int err;
+
+	if (supply_unwanted(instance))
+		return -ENOMEM;
+	for (;; count /= 2) {
+		charged = hwtimer_table_block_bytes(count);
+		if (hwtimer_account_charge(instance->account, HWTIMER_BYTES,
+					   charged))
+			break;
+		if (count == HWTIMER_SLOT_UNIT)
+			return -ENOMEM;
+	}
+	err = hwtimer_table_alloc_block(count, &supply->block);
+	if (!err)
+		charged -= hwtimer_table_block_bytes(supply->block.nr_slots);
+	supply_uncharge(instance, charged);
+	return err;
+}
+
+/*
  * Allocates @chunks chunks and a block of @slots slots; if @chunks is not 0, also tries
  * to allocate @ahead more chunks. Returns 0 or -ENOMEM; in both cases @supply holds all
- * that was allocated. May sleep.
+ * that was allocated, and the account is charged for it. May sleep.
  */
 static int supply_get(const struct hwtimer_instance *instance,
 		      struct supply *supply, u32 chunks, u32 ahead, u32 slots)
@@ -232,22 +344,28 @@ static int supply_get(const struct hwtimer_instance *instance,
 		supply_chunks(instance, supply, ahead);
 	if (err || !slots)
 		return err;
-	if (supply_unwanted(instance))
-		return -ENOMEM;
-	return hwtimer_table_alloc_block(slots, &supply->block);
+	return supply_block(instance, supply, slots);
 }
 
 /*
  * Moves @supply into the instance, except for a block for which the table has no room.
+ * Undoes the charge for that block, which the caller frees, and for a page of maps that
+ * the table did not need.
  */
 static void supply_deliver(struct hwtimer_instance *instance,
 			   struct supply *supply)
 {
+	u64 charged = supply_bytes(supply);
+	u64 gained;
+
 	lockdep_assert_held(&instance->lock);
 	hwtimer_pool_merge(&instance->pool, &supply->chunks);
 	if (supply->block.slots)
 		hwtimer_table_add_block(&instance->table, &supply->block);
 	hwtimer_supply_account(instance);
+	gained = min(instance->stats.bytes - instance->charged, charged);
+	instance->charged += gained;
+	supply_uncharge(instance, charged - gained);
 }
 
 /**
@@ -343,16 +461,34 @@ static void trim_begin(struct hwtimer_instance *instance)
  * @instance: the instance, which has started; its lock is held
  *
  * Called after anything that may have freed chunks. HWTIMER_SPARE_TIME after the first
- * call, the worker frees the chunks that were surplus at all calls since.
+ * call, the worker frees the chunks that were surplus at all calls since. Also calls
+ * hwtimer_allowance_settle(), because timers may have ended.
  */
 void hwtimer_supply_trim(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
+	hwtimer_allowance_settle(instance);
 	if (instance->trim.at == HWTIMER_TICK_NONE)
 		trim_begin(instance);
 	else
 		instance->trim.unused =
 			min(instance->trim.unused, chunks_surplus(instance));
+}
+
+/*
+ * Undoes the charge for chunks that were taken out of the pool. The caller frees them as
+ * soon as it has released the lock.
+ */
+static void trim_uncharge(struct hwtimer_instance *instance)
+{
+	u64 lost;
+
+	lockdep_assert_held(&instance->lock);
+	hwtimer_supply_account(instance);
+	lost = instance->charged -
+	       min(instance->charged, instance->stats.bytes);
+	instance->charged -= lost;
+	supply_uncharge(instance, lost);
 }
 
 /**
@@ -376,7 +512,7 @@ void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
 		hwtimer_supply_trim(instance);
 		count = min(instance->trim.unused, HWTIMER_TRIM_CHUNKS);
 		hwtimer_pool_trim(&instance->pool, count, surplus);
-		hwtimer_supply_account(instance);
+		trim_uncharge(instance);
 		instance->trim.unused -= count;
 		if (!instance->trim.unused) {
 			trim_begin(instance);
@@ -386,4 +522,16 @@ void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
 		instance->trim.at = now;
 	}
 	hwtimer_wakeup_chores(instance, instance->trim.at);
+}
+
+/**
+ * hwtimer_supply_release - undo the charge for all memory of an instance
+ * @instance: an instance that is being freed, which nobody uses any more, and whose
+ *	memory is freed but for its own
+ *
+ * Does not sleep.
+ */
+void hwtimer_supply_release(struct hwtimer_instance *instance)
+{
+	supply_uncharge(instance, instance->charged);
 }

@@ -46,6 +46,15 @@ static void *array_get(size_t count, size_t size)
 	return hwtimer_memory_get(count * size, __GFP_ZERO);
 }
 
+/* The maximum number of slots of a table for @limit records. */
+static u32 max_slots_for(u32 limit)
+{
+	u32 slots = DIV_ROUND_UP_ULL((u64)limit + 1, HWTIMER_SLOT_RECORDS) +
+		    HWTIMER_SLOTS_RETIRED;
+
+	return round_up(slots, HWTIMER_SLOT_UNIT);
+}
+
 /**
  * hwtimer_table_init - set up an empty table
  * @table: the table; zeroed
@@ -55,10 +64,7 @@ static void *array_get(size_t count, size_t size)
  */
 int hwtimer_table_init(struct hwtimer_table *table, u32 limit)
 {
-	u32 max_slots = DIV_ROUND_UP_ULL((u64)limit + 1, HWTIMER_SLOT_RECORDS) +
-			HWTIMER_SLOTS_RETIRED;
-
-	max_slots = round_up(max_slots, HWTIMER_SLOT_UNIT);
+	u32 max_slots = max_slots_for(limit);
 
 	table->slots = array_get(max_slots, sizeof(*table->slots));
 	if (!table->slots)
@@ -158,6 +164,31 @@ u64 hwtimer_table_bytes(const struct hwtimer_table *table)
 	       (u64)table->max_slots * sizeof(*table->slots) +
 	       (u64)maps_for(table->max_slots) * sizeof(*table->maps) +
 	       BITS_TO_LONGS(table->max_slots) * sizeof(long);
+}
+
+/**
+ * hwtimer_table_empty_bytes - compute what an empty table takes
+ * @limit: maximum number of records that will be in use at a time
+ *
+ * Return: bytes of kernel memory that hwtimer_table_init() allocates. Any context.
+ */
+u64 hwtimer_table_empty_bytes(u32 limit)
+{
+	const struct hwtimer_table empty = { .max_slots =
+						     max_slots_for(limit) };
+
+	return hwtimer_table_bytes(&empty);
+}
+
+/**
+ * hwtimer_table_block_bytes - compute what a block takes
+ * @nr_slots: number of slots of the block
+ *
+ * Return: bytes of kernel memory, with the page for the maps. Any context.
+ */
+u64 hwtimer_table_block_bytes(u32 nr_slots)
+{
+	return (u64)nr_slots * sizeof(struct hwtimer_slot) + PAGE_SIZE;
 }
 
 /**

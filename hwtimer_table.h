@@ -193,6 +193,8 @@ struct hwtimer_block {
 int hwtimer_table_init(struct hwtimer_table *table, u32 limit);
 void hwtimer_table_destroy(struct hwtimer_table *table);
 u64 hwtimer_table_bytes(const struct hwtimer_table *table);
+u64 hwtimer_table_empty_bytes(u32 limit);
+u64 hwtimer_table_block_bytes(u32 nr_slots);
 
 u32 hwtimer_table_growth(const struct hwtimer_table *table);
 int hwtimer_table_alloc_block(u32 nr_slots, struct hwtimer_block *block);

@@ -12,7 +12,8 @@
 
 #define DIR "/sys/kernel/debug/hwtimer/"
 
-static const char *const files[] = { "instances", "occupancy", "lateness" };
+static const char *const files[] = { "instances", "occupancy", "lateness",
+				     "users" };
 
 FIXTURE(debugfs)
 {
@@ -56,6 +57,16 @@ static unsigned int lines_of(const char *name, long long nr, char line[LINE])
 	return count;
 }
 
+/* The number of characters at the start of @text that are those of @expected. */
+static size_t common_start(const char *text, const char *expected)
+{
+	size_t count = 0;
+
+	while (expected[count] && text[count] == expected[count])
+		count++;
+	return count;
+}
+
 TEST_F(debugfs, instances_come_and_go)
 {
 	char line[LINE];
@@ -94,9 +105,33 @@ TEST_F(debugfs, an_instance_tells_who_it_is)
 	ASSERT_EQ(1, lines_of("instances", self->nr, line));
 	sprintf(expected, "%lld\t%d\thashed\t%d\t2000000\t512\t1000\t",
 		self->nr, getpid(), CLOCK_BOOTTIME);
-	sprintf(expected + strlen(expected), "17\t1\t21\t3\t1\t0\t%llu\n",
-		stats_of(self->fd).bytes);
-	EXPECT_STREQ(expected, line);
+	sprintf(expected + strlen(expected), "17\t1\t21\t3\t1\t0\t%llu\t%lld\t",
+		stats_of(self->fd).bytes, told(self->fd, "worker"));
+	/* The last column is the time that the worker has spent. */
+	EXPECT_EQ(strlen(expected), common_start(line, expected));
+	EXPECT_LT(0, strtoll(line + strlen(expected), NULL, 10));
+}
+
+/* A worker is shown with its owner, from its first instance to its last. */
+TEST_F(debugfs, a_worker_tells_whose_it_is)
+{
+	char line[LINE], expected[256];
+	long long worker;
+
+	if (module_parameter("workers"))
+		SKIP(return, "the module has shared workers");
+	ASSERT_NE(0, dev_after(self->fd, 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	worker = told(self->fd, "worker");
+	ASSERT_LT(0, worker);
+	ASSERT_EQ(1, lines_of("workers", worker, line));
+	sprintf(expected, "%lld\t%u\tturns\t1\t", worker, getuid());
+	EXPECT_EQ(strlen(expected), common_start(line, expected));
+	EXPECT_LT(0, strtoll(line + strlen(expected), NULL, 10));
+	EXPECT_NE(NULL, strstr(line, "\t/"));
+	close(self->fd);
+	EXPECT_EQ(0, lines_of("workers", worker, line));
+	self->fd = dev_open(O_NONBLOCK);
 }
 
 TEST_F(debugfs, lateness_is_that_of_stats)

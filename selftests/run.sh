@@ -36,7 +36,8 @@
 # Each program always runs where it is quick. It always runs as a 32-bit program if it
 # passes pointers or sizes of several kinds; on debug, if a sanitizer may find something
 # in what it makes the module do; on older, if it is about differences between kernels
-# (memory maps, clocks, eventfds, tracing) or about the interface's layout.
+# (memory maps, clocks, eventfds, tracing, users and cgroups) or about the interface's
+# layout.
 PROGRAMS="
 program     uml uml-k stock stock-k stock-32 older older-32 debug debug-32
 abi          x    .     a      .       x       x      x       x      a
@@ -74,6 +75,7 @@ tool         x    .     x      .       .       a      .       -      .
 trace        .    .     x      .       .       x      .       x      .
 debugfs      .    .     x      .       .       a      .       x      .
 limits       -    -     x      .       a       a      -       x      -
+user_limits  x    .     x      .       a       x      -       x      -
 "
 
 # Programs that have the kernel change its own code: each tracepoint that is switched on or
@@ -81,8 +83,9 @@ limits       -    -     x      .       a       a      -       x      -
 PATCHING_PROGRAMS="trace"
 
 # Programs that run alone, with small limits
-SMALL_PROGRAMS="limits"
-SMALL="max_instances=10 default_timers=50 max_timers=100"
+SMALL_PROGRAMS="limits user_limits"
+SMALL="max_instances=10 default_timers=50 max_timers=100 max_instances_user=3
+	max_timers_user=80 max_memory_user=1"
 
 # The entries of the table with which a program runs
 WANTED=x
@@ -410,18 +413,32 @@ check_parameters()
 
 	load || return
 	for parameters in default_timers max_timers max_instances \
+		max_instances_user max_timers_user max_memory_user \
 		default_kind; do
 		check "$parameters has a default" \
 			[ "$(parameter $parameters)" -gt 0 ]
 	done
 	check "rt_prio is 0 by default" [ "$(parameter rt_prio)" = 0 ]
 	check "workers is 0 by default" [ "$(parameter workers)" = 0 ]
+	check "a user may have an eighth of all instances" \
+		[ "$(parameter max_instances_user)" = \
+			$(($(parameter max_instances) / 8)) ]
 	unload
 	# shellcheck disable=SC2086 # several parameters
 	load $SMALL || return
 	check "max_instances can be chosen" [ "$(parameter max_instances)" = 10 ]
 	check "default_timers can be chosen" [ "$(parameter default_timers)" = 50 ]
 	check "max_timers can be chosen" [ "$(parameter max_timers)" = 100 ]
+	check "max_instances_user can be chosen" \
+		[ "$(parameter max_instances_user)" = 3 ]
+	check "max_timers_user can be chosen" \
+		[ "$(parameter max_timers_user)" = 80 ]
+	check "max_memory_user can be chosen" \
+		[ "$(parameter max_memory_user)" = 1 ]
+	unload
+	load max_instances=3 || return
+	check "a user may always have one instance" \
+		[ "$(parameter max_instances_user)" = 1 ]
 	unload
 	for kind in 1 2; do
 		load default_kind=$kind || return
@@ -442,6 +459,11 @@ check_parameters()
 	check_refused rt_prio rt_prio=100 workers=1
 	check_refused rt_prio rt_prio=-1 workers=1
 	check_refused rt_prio rt_prio=1
+	check_refused max_instances_user max_instances_user=2147483648
+	check_refused max_instances_user max_instances_user=-1
+	check_refused max_timers_user max_timers_user=0
+	check_refused max_timers_user max_timers_user=4294967296
+	check_refused max_memory_user max_memory_user=-1
 	check_refused default_kind default_kind=0
 	check_refused default_kind default_kind=3
 	check_refused default_kind default_kind=hashed

@@ -9,6 +9,7 @@
 #include <linux/poll.h>
 
 #include "../hwtimer_crowd.h"
+#include "../hwtimer_owner.h"
 #include "fake.h"
 #include "random.h"
 
@@ -384,11 +385,15 @@ static void crowded_destroy(struct kunit *test,
 /* Lets all waiters wait for an instance that has a worker. */
 static struct hwtimer_instance *crowded_instance(struct kunit *test)
 {
-	struct hwtimer_instance *instance = hwtimer_instance_create(LIMIT);
+	struct hwtimer_instance *instance = hwtimer_instance_create(LIMIT, NULL);
 	struct crowd_test *crowd = test->priv;
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, instance);
+	KUNIT_ASSERT_EQ(test,
+			hwtimer_owner_employ(&instance->job,
+					     HWTIMER_DUTY_TURN),
+			0);
 	for (i = 0; i < CROWD; i++)
 		add_wait_queue(&instance->readers.queue,
 			       &crowd->waiters[i].entry);
@@ -403,6 +408,23 @@ static void worker_wakes_those_that_are_left(struct kunit *test)
 	expect_worker_wakes(test, 1);
 	hwtimer_notice_wake(instance, EPOLLIN);
 	expect_worker_wakes(test, 2);
+	crowded_destroy(test, instance);
+}
+
+/* Before the first timer there is no worker. Whoever stops the instance wakes them all. */
+static void without_a_worker_the_waker_wakes_all(struct kunit *test)
+{
+	struct hwtimer_instance *instance = hwtimer_instance_create(LIMIT, NULL);
+	struct crowd_test *crowd = test->priv;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, instance);
+	for (i = 0; i < CROWD; i++)
+		add_wait_queue(&instance->readers.queue,
+			       &crowd->waiters[i].entry);
+	hwtimer_instance_stop(instance);
+	for (i = 0; i < CROWD; i++)
+		KUNIT_EXPECT_EQ(test, crowd->waiters[i].woken, 1);
 	crowded_destroy(test, instance);
 }
 

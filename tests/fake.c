@@ -29,23 +29,52 @@ static const struct hwtimer_clock fake_settable_clock = {
 };
 
 /**
+ * fake_create_on - create an instance on an account; otherwise as fake_create()
+ * @kind: the kind of its wheel
+ * @timers: its limit
+ * @account: the account, or NULL; the caller keeps its reference
+ *
+ * Return: the instance, or NULL.
+ */
+struct hwtimer_instance *fake_create_on(u32 kind, u32 timers,
+					struct hwtimer_account *account)
+{
+	struct hwtimer_instance *instance;
+
+	fake_now = FAKE_START;
+	if (!hwtimer_account_charge(account, HWTIMER_INSTANCES, 1))
+		return NULL;
+	if (account)
+		refcount_inc(&account->users);
+	instance = hwtimer_instance_create(timers, account);
+	if (!instance) {
+		hwtimer_account_close(account);
+		return NULL;
+	}
+	hwtimer_worker_detach(&instance->job);
+	hwtimer_worker_detach(&instance->exchange.errand);
+	instance->settings.shape.kind = kind;
+	instance->settings.clock = &fake_clock;
+	return instance;
+}
+
+/**
  * fake_create - create an instance that no worker turns, and set the time to FAKE_START
  * @kind: the kind of its wheel
  * @timers: its limit
+ *
+ * The instance is on an account, which warns if the instance leaves something charged.
  *
  * Return: the instance, or NULL.
  */
 struct hwtimer_instance *fake_create(u32 kind, u32 timers)
 {
-	struct hwtimer_instance *instance = hwtimer_instance_create(timers);
+	struct hwtimer_account *account =
+		hwtimer_account_get(KUIDT_INIT(FAKE_UID), 0, NULL);
+	struct hwtimer_instance *instance =
+		account ? fake_create_on(kind, timers, account) : NULL;
 
-	fake_now = FAKE_START;
-	if (!instance)
-		return NULL;
-	hwtimer_worker_detach(&instance->job);
-	hwtimer_worker_detach(&instance->exchange.errand);
-	instance->settings.shape.kind = kind;
-	instance->settings.clock = &fake_clock;
+	hwtimer_account_put(account);
 	return instance;
 }
 
@@ -82,13 +111,20 @@ bool fake_add_rings(struct hwtimer_instance *instance, u32 submissions,
 		    u32 completions)
 {
 	struct hwtimer_exchange *exchange = &instance->exchange;
+	u64 bytes;
 
 	instance->settings.submissions = submissions;
 	instance->settings.completions = completions;
 	exchange->requests =
 		kvcalloc(HWTIMER_HOLD, sizeof(*exchange->requests), GFP_KERNEL);
 	exchange->ring = hwtimer_ring_create(submissions, completions);
-	return exchange->requests && exchange->ring;
+	if (!exchange->requests || !exchange->ring)
+		return false;
+	bytes = hwtimer_supply_rings_bytes(&instance->settings);
+	if (!hwtimer_account_charge(instance->account, HWTIMER_BYTES, bytes))
+		return false;
+	instance->charged += bytes;
+	return true;
 }
 
 /* Gives @instance, which has not started, a clock that can be set back. */
@@ -224,12 +260,18 @@ u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event)
 	return taken;
 }
 
-/* Checks the books: the equations between counters that <linux/hwtimer.h> states. */
-void fake_check_books(struct kunit *test,
-		      const struct hwtimer_instance *instance)
+/*
+ * Checks the books: the equations between counters that <linux/hwtimer.h> states, and
+ * that the instance has charged exactly what it takes.
+ */
+void fake_check_books(struct kunit *test, struct hwtimer_instance *instance)
 {
 	const struct hwtimer_stats *stats = &instance->stats;
+	const struct hwtimer_allowance *allowance = &instance->allowance;
 
+	spin_lock(&instance->lock);
+	hwtimer_supply_account(instance);
+	spin_unlock(&instance->lock);
 	KUNIT_EXPECT_EQ(test, stats->scheduled + stats->rearmed,
 			stats->pending + stats->cancelled + stats->expired +
 				stats->unprocessed);
@@ -237,4 +279,8 @@ void fake_check_books(struct kunit *test,
 			stats->ready + stats->delivered + stats->discarded);
 	KUNIT_EXPECT_EQ(test, hwtimer_instance_timers(instance),
 			stats->pending + stats->ready + instance->discards);
+	KUNIT_EXPECT_EQ(test, instance->charged, stats->bytes);
+	KUNIT_EXPECT_LE(test, hwtimer_instance_timers(instance),
+			allowance->max);
+	KUNIT_EXPECT_LE(test, allowance->max, instance->settings.timers);
 }

@@ -14,6 +14,9 @@
 #include "../hwtimer_request.h"
 #include "../hwtimer_turn.h"
 
+/* The user whose account fake_create() uses */
+#define FAKE_UID 4711
+
 #define FAKE_HOUR (3600ULL * NSEC_PER_SEC)
 
 /* Where the clock begins: not at 0, so that it can be set back. */
@@ -23,6 +26,8 @@
 extern u64 fake_now;
 
 struct hwtimer_instance *fake_create(u32 kind, u32 timers);
+struct hwtimer_instance *fake_create_on(u32 kind, u32 timers,
+					struct hwtimer_account *account);
 int fake_test_init(struct kunit *test, u32 kind, u32 timers);
 void fake_test_exit(struct kunit *test);
 void fake_settable(struct hwtimer_instance *instance);
@@ -42,7 +47,6 @@ struct hwtimer_slice *fake_slice(struct hwtimer_slice *slice);
 void fake_do_errand(struct hwtimer_instance *instance);
 unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time);
 u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event);
-void fake_check_books(struct kunit *test,
-		      const struct hwtimer_instance *instance);
+void fake_check_books(struct kunit *test, struct hwtimer_instance *instance);
 
 #endif /* HWTIMER_TESTS_FAKE_H */

@@ -675,7 +675,7 @@ static void open_another(struct work_struct *work)
 {
 	struct opener *opener = container_of(work, struct opener, work);
 
-	opener->instance = hwtimer_instance_create(LIMIT);
+	opener->instance = hwtimer_instance_create(LIMIT, NULL);
 	if (opener->instance)
 		opener->nr = opener->instance->nr;
 	complete(&opener->done);
@@ -737,7 +737,7 @@ static void shown_instance_ends_when_it_has_been_shown(struct kunit *test)
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, opener);
-	opener->instance = hwtimer_instance_create(LIMIT);
+	opener->instance = hwtimer_instance_create(LIMIT, NULL);
 	KUNIT_ASSERT_NOT_NULL(test, opener->instance);
 	opener->nr = opener->instance->nr;
 	KUNIT_EXPECT_GT(test, opener->nr, instance->nr);

@@ -116,6 +116,8 @@ static const char *advice(int error)
 		return "no permission: run hwtimerctl as root, or see \"udev\" in hwtimerctl(1)";
 	case EPROTO:
 		return "the module has another ABI version: install the same version of both";
+	case EMFILE:
+		return "the limit max_instances_user, or this process's of files, is reached";
 	case ENFILE:
 		return "the limit max_instances, or the machine's limit of open files, is reached";
 	default:

@@ -24,12 +24,19 @@
  *
  * An ioctl returns 0 or a count, or -1 with errno. Errors of any ioctl: EFAULT (an
  * address cannot be read or written), ENOTTY (an unknown command). A call that
- * needs memory fails with ENOMEM when a memory cgroup is at its limit, and before
- * the machine runs out of memory for others. No process is killed to get memory for
- * timers.
+ * needs memory fails with ENOMEM when a memory cgroup or the user is at its limit,
+ * and before the machine runs out of memory for others. No process is killed to get
+ * memory for timers.
  *
- * Errors of open(): ENFILE (the limit of instances, the module's parameter
- * max_instances, is reached), ENOMEM.
+ * Errors of open(): ENFILE (the machine's limit of instances, the module's parameter
+ * max_instances, is reached), EMFILE (the user's limit of instances, the parameter
+ * max_instances_user, is reached, or the process's limit of descriptors), ENOMEM.
+ *
+ * The user who opens an instance has limits for all their instances together: of
+ * instances, of timers (max_timers_user: ENOSPC) and of memory (max_memory_user:
+ * ENOMEM). Whoever uses the descriptor later, the opener stays charged. In a user
+ * namespace, the user who created it is charged, too. A process that opens an
+ * instance with CAP_SYS_RESOURCE in the initial user namespace has no such limits.
  */
 #ifndef _UAPI_LINUX_HWTIMER_H
 #define _UAPI_LINUX_HWTIMER_H
@@ -261,9 +268,10 @@ enum hwtimer_op {
  *
  * Errors of SCHEDULE: EINVAL (also: HWTIMER_NEVER without HWTIMER_ABSOLUTE), ERANGE
  * (@interval shorter than a tick, or too long), EDOM (@slack longer than allowed),
- * ENOSPC (the instance's limit of timers is reached; cancelling timers and reading
- * events makes room), ENOMEM, ESHUTDOWN (stopped). A timer is never early. It is
- * late by at most its slack and one tick, plus the time that the machine needs.
+ * ENOSPC (the instance's limit of timers is reached, or the limit of its user;
+ * cancelling timers and reading events makes room), ENOMEM, ESHUTDOWN (stopped). A
+ * timer is never early. It is late by at most its slack and one tick, plus the time
+ * that the machine needs.
  * The same holds for a deadline that has passed: nothing expires between two
  * ticks, so with a tick of 2 s an overdue timer may take 2 s to expire.
  *
