@@ -138,6 +138,13 @@ selftest-programs: | compiler
 	$(MAKE) --no-print-directory -C selftests \
 		OUT='$(CURDIR)/build/selftests' KSELFTEST_DIR="$$tools"
 
+# Attackers beside a victim: `vm/check.sh tenants`
+.PHONY: tenants-programs
+tenants-programs: | compiler
+	@tools=$$(vm/kernel.sh tools-6.12)/source/tools/testing/selftests && \
+	$(MAKE) --no-print-directory -C selftests/tenants \
+		OUT='$(CURDIR)/build/tenants' KSELFTEST_DIR="$$tools"
+
 # The examples of the README and the guide are their blocks of C that have a main().
 README_EXAMPLES = example-1 example-2
 EXAMPLE_PAGES = README.md Documentation/guide.md

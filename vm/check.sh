@@ -5,8 +5,8 @@
 #
 #	usage: vm/check.sh [--all] [STEP...]
 #
-# The steps are: builds selftests kunit lint packages examples demo readme bench userland
-# litmus. Without a STEP, all of these run. Two more steps run only on request: trace,
+# The steps are: builds selftests tenants kunit lint packages examples demo readme bench
+# userland litmus. Without a STEP, all of these run. Two more steps run only on request: trace,
 # which takes a minute and needs bpftrace; and races, which needs a kernel of its own and
 # is also part of --all.
 #
@@ -41,6 +41,7 @@ KUNIT_TIMEOUT=1800
 SELFTESTS_TIMEOUT=2700
 PROGRAM_TIMEOUT=900
 EXAMPLES_TIMEOUT=1800
+TENANTS_TIMEOUT=1800
 
 # The step that takes longest; it alone keeps its priority
 LONGEST=selftests-$DEBUG_KERNEL
@@ -53,6 +54,12 @@ KUNIT_SCALE=10
 
 # Arguments for selftests/run.sh
 SELFTESTS=()
+
+# Kernels of the step tenants, and the arguments for selftests/tenants/run.sh. The machine
+# has more processors than an attack and the victim can use.
+TENANTS_KERNELS=$UML_KERNEL
+TENANTS_CPUS=3
+TENANTS=()
 
 # Steps that run only with --all
 MORE_STEPS=()
@@ -76,7 +83,7 @@ main()
 	steps=("$@")
 	# The steps that take longest come first.
 	[ $# -gt 0 ] ||
-		steps=(builds selftests kunit lint packages examples demo
+		steps=(builds selftests tenants kunit lint packages examples demo
 		       readme bench userland litmus
 		       ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
 	cd "$REPO_DIR"
@@ -98,9 +105,12 @@ main()
 choose_all()
 {
 	SELFTESTS=(--all)
+	TENANTS=(--full)
+	TENANTS_KERNELS="$UML_KERNEL $STOCK_KERNELS"
 	MORE_STEPS=(races)
 	KUNIT_SCALE=1
 	SELFTESTS_TIMEOUT=3600
+	TENANTS_TIMEOUT=3600
 	KUNIT_TIMEOUT=3600
 }
 
@@ -185,6 +195,25 @@ step_selftests()
 		prepare "$VM_DIR/build.sh" "$kernel"
 		queue selftests "$kernel" tap selftests_on "$kernel" -- \
 			sh run.sh ${SELFTESTS[@]+"${SELFTESTS[@]}"}
+	done
+}
+
+# Attackers beside a victim. The suite compares times that were measured in turns, so other
+# steps may run meanwhile.
+step_tenants()
+{
+	local kernel
+
+	prepare make --no-print-directory tenants-programs
+	for kernel in $TENANTS_KERNELS; do
+		prepare "$VM_DIR/build.sh" "$kernel"
+		queue tenants "$kernel" tap \
+			guest tenants "$kernel" "$TENANTS_TIMEOUT" \
+			--cpus "$TENANTS_CPUS" \
+			--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
+			--file build/tenants/tenants=/hwtimer/tenants \
+			--file selftests/tenants/run.sh=/hwtimer/run.sh \
+			-- sh run.sh ${TENANTS[@]+"${TENANTS[@]}"}
 	done
 }
 

@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The attackers. Each function first makes its objects, tells the tester that it is ready,
+ * and then does its worst until it is killed. A refusal is no failure: the attacker goes
+ * on with what it has got.
+ */
+#ifndef TENANTS_ATTACKS_H
+#define TENANTS_ATTACKS_H
+
+#include "board.h"
+
+#include <sys/socket.h>
+
+#define TICK_MIN (10 * US)
+
+static inline void ready(struct board *board, unsigned long made)
+{
+	board->made = made;
+	board_set(&board->ready, 1);
+}
+
+/* Opens an instance; notes a refusal. Returns a descriptor or -errno. */
+static inline int instance(struct board *board, struct hwtimer_setup setup)
+{
+	int fd = dev_open(O_NONBLOCK), ret;
+
+	ret = fd < 0 ? fd : dev_setup_as(fd, setup);
+	if (ret < 0) {
+		board->refused = -ret;
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+/* The same, for an attack that is nothing without it */
+static inline int need_instance(struct board *board, struct hwtimer_setup setup)
+{
+	int fd = instance(board, setup);
+
+	if (fd < 0)
+		_exit(1);
+	return fd;
+}
+
+/* Has @n children run the same, until they are killed. */
+static inline void crowd(struct board *board, unsigned int n,
+			 void (*run)(struct board *board))
+{
+	while (n--) {
+		if (!fork()) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			run(board);
+		}
+	}
+}
+
+/* Needs a processor, and nothing of the device's. */
+static inline void spin(struct board *board)
+{
+	(void)board;
+	for (;;)
+		__asm__ volatile("");
+}
+
+#define ON_MONOTONIC(...) \
+	((struct hwtimer_setup){ .clock = CLOCK_MONOTONIC, __VA_ARGS__ })
+
+/* Schedules @n periodic timers; returns how many the kernel took. */
+static inline unsigned int every(struct board *board, int fd, unsigned int n,
+				 __u64 interval)
+{
+	struct hwtimer_request requests[BATCH];
+	unsigned int done = 0;
+
+	while (done < n) {
+		unsigned int count = n - done < BATCH ? n - done : BATCH;
+		int ret;
+
+		fill_schedules(requests, count, 0, interval, done);
+		for (unsigned int i = 0; i < count; i++)
+			requests[i].interval = interval;
+		ret = dev_submit(fd, requests, count);
+		for (int i = 0; i < ret; i++, done++) {
+			if (requests[i].result) {
+				board->refused = -requests[i].result;
+				return done;
+			}
+		}
+		if (ret <= 0)
+			break;
+	}
+	return done;
+}
+
+/* Tells the kernel that all events of the ring have been taken. */
+static inline void consume_all(const struct hwtimer_ring *ring)
+{
+	struct hwtimer_rings *shared = ring->shared;
+
+	hwtimer_ring_store(&shared->completion_head,
+			   hwtimer_ring_load(&shared->completion_tail));
+}
+
+static inline void attack_ring_timers(struct board *board)
+{
+	unsigned int n = 20000;
+	struct hwtimer_setup setup =
+		ON_MONOTONIC(.tick = TICK_MIN, .timers = 2 * n,
+			     .submissions = 8,
+			     .completions = HWTIMER_COMPLETIONS_MAX);
+	int fd = need_instance(board, setup);
+	struct hwtimer_ring ring;
+
+	if (hwtimer_ring_map(&ring, fd))
+		_exit(2);
+	ready(board, every(board, fd, n, TICK_MIN));
+	for (;;) {
+		consume_all(&ring);
+		sleep_ns(5 * MS);
+	}
+}
+
+static inline void attack_many_instances(struct board *board)
+{
+	unsigned int n = scaled(3000), made = 0;
+	struct hwtimer_ring *rings = calloc(n, sizeof(*rings));
+
+	while (made < n) {
+		int fd = instance(board,
+				  ON_MONOTONIC(.tick = TICK_MIN, .buckets = 64,
+					       .submissions = 8,
+
+					       .completions = 256));
+
+		if (fd < 0 || hwtimer_ring_map(&rings[made], fd))
+			break;
+		made++;
+	}
+	for (unsigned int i = 0; i < made; i++)
+		every(board, rings[i].fd, 4, 2 * MS);
+	ready(board, made);
+	for (;;) {
+		for (unsigned int i = 0; i < made; i++)
+			consume_all(&rings[i]);
+		sleep_ns(MS);
+	}
+}
+
+/* Opens instances, with a timer each, until it is refused. */
+static inline void attack_opens(struct board *board)
+{
+	unsigned long made = 0;
+
+	for (;; made++) {
+		int fd = instance(board, ON_MONOTONIC(.buckets = 8));
+
+		if (fd < 0)
+			break;
+		if (!dev_after(fd, HOUR, 0)) {
+			board->refused = errno;
+			break;
+		}
+	}
+	ready(board, made);
+	for (;;)
+		pause();
+}
+
+/* Has @n epolls wait for @fd; returns how many the kernel allowed. */
+static inline unsigned int epolls(struct board *board, int fd, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		struct epoll_event event = { .events = EPOLLIN };
+		int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+		if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event)) {
+			board->refused = errno;
+			return i;
+		}
+	}
+	return n;
+}
+
+/* Reads the events of @fd, which has timers that are due again and again. */
+static inline void read_for_ever(int fd)
+{
+	struct hwtimer_event events[64];
+
+	for (;;) {
+		while (dev_read(fd, events, 64) > 0)
+			;
+		sleep_ns(MS / 2);
+	}
+}
+
+static inline void attack_epolls(struct board *board)
+{
+	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN));
+	unsigned int made = epolls(board, fd, scaled(100000));
+
+	every(board, fd, 4, MS);
+	ready(board, made);
+	read_for_ever(fd);
+}
+
+/* The same, but the epolls wait for an eventfd that the instance adds to */
+static inline void attack_eventfd_epolls(struct board *board)
+{
+	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN));
+	int eventfd = make_eventfd();
+	unsigned int made = epolls(board, eventfd, scaled(100000));
+
+	if (dev_notify(fd, 0, 0, eventfd))
+		_exit(2);
+	every(board, fd, 4, MS);
+	ready(board, made);
+	read_for_ever(fd);
+}
+
+/* Schedules timers until it is refused, in one instance after another. */
+static inline void attack_memory(struct board *board)
+{
+	unsigned long made = 0;
+	int fd, fds[256];
+	unsigned int n = 0;
+
+	mlockall(MCL_CURRENT | MCL_FUTURE);
+	while (n < 256) {
+		fd = instance(board, ON_MONOTONIC());
+		if (fd < 0)
+			break;
+		fds[n++] = fd;
+		made += dev_schedule_many(fd, 100000, 0, HOUR, NULL);
+		if (!dev_after(fd, HOUR, 0)) {
+			board->refused = errno;
+			break;
+		}
+	}
+	while (n)
+		board->bytes += stats_of(fds[--n]).bytes;
+	ready(board, made);
+	for (;;)
+		pause();
+}
+
+/* The same through a submission ring, without a system call for each timer */
+static inline void attack_ring_memory(struct board *board)
+{
+	struct hwtimer_setup setup = ON_MONOTONIC(.timers = 10000000,
+						  .submissions = 4096,
+						  .completions = 8);
+	struct hwtimer_ring ring;
+	int fd;
+
+	mlockall(MCL_CURRENT | MCL_FUTURE);
+	fd = need_instance(board, setup);
+	if (hwtimer_ring_map(&ring, fd))
+		_exit(2);
+	while (!board->refused) {
+		struct hwtimer_request *request;
+		__u64 result;
+
+		while ((request = hwtimer_ring_get_slot(&ring))) {
+			request->op = HWTIMER_OP_SCHEDULE;
+			request->time = HOUR;
+		}
+		hwtimer_ring_publish(&ring);
+		while (hwtimer_ring_next_result(&ring, &result)) {
+			board->refused = hwtimer_ring_error(result);
+			board->made += !board->refused;
+			if (board->refused)
+				break;
+		}
+	}
+	board->bytes = stats_of(fd).bytes;
+	board_set(&board->ready, 1);
+	for (;;)
+		pause();
+}
+
+/* Schedules far timers and cancels them: dead entries, and compactions. */
+static inline void attack_cancels(struct board *board)
+{
+	int fd = need_instance(board, ON_MONOTONIC(.timers = 300000));
+	static struct hwtimer_bulk_timer timers[BATCH];
+	static __u64 ids[BATCH], results[BATCH];
+
+	dev_schedule_many(fd, 100000, 0, HOUR, NULL);
+	ready(board, 100000);
+	for (unsigned int round = 0;; round++) {
+		for (unsigned int i = 0; i < BATCH; i++)
+			timers[i].time =
+				SEC + (round * 7919ULL + i) % 100000 * 10 * MS;
+		dev_bulk(fd, HWTIMER_OP_SCHEDULE, 0, timers, ids, BATCH);
+		dev_bulk(fd, HWTIMER_OP_CANCEL, 0, ids, results, BATCH);
+	}
+}
+
+/* Schedules timers that are due at once, and reads their events. */
+static inline void attack_due_at_once(struct board *board)
+{
+	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN,
+						   .timers = 300000));
+	static struct hwtimer_bulk_timer timers[BATCH];
+	static struct hwtimer_event events[BATCH];
+	static __u64 ids[BATCH];
+
+	if (!dev_after(fd, 0, 0))
+		_exit(2);
+	ready(board, 0);
+	for (;;) {
+		dev_bulk(fd, HWTIMER_OP_SCHEDULE, 0, timers, ids, BATCH);
+		dev_read(fd, events, BATCH);
+	}
+}
+
+/* Has a big wheel on the clock that the tester sets to and fro. */
+static inline void attack_clock(struct board *board)
+{
+	__u64 now = clock_ns(CLOCK_REALTIME);
+	unsigned int n = scaled(100000), made;
+	int fd = need_instance(board, (struct hwtimer_setup){
+					      .flags = HWTIMER_REPORT_CLOCK_SET,
+					      .timers = n,
+					      .tick = TICK_MIN,
+					      .clock = CLOCK_REALTIME });
+
+	made = dev_schedule_many(fd, n, HWTIMER_ABSOLUTE, now + HOUR, NULL);
+	ready(board, made);
+	for (;;)
+		pause();
+}
+
+static inline void attack_kicks(struct board *board)
+{
+	int fd = need_instance(board, ON_MONOTONIC(.submissions = 64,
+						   .completions = 64));
+	struct hwtimer_ring ring;
+
+	if (hwtimer_ring_map(&ring, fd))
+		_exit(2);
+	ready(board, 0);
+	for (;;)
+		hwtimer_ring_kick(&ring);
+}
+
+/* Writes garbage to the rings at full speed. */
+static inline void attack_garbage(struct board *board)
+{
+	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN,
+						   .submissions = 65536,
+						   .completions = 65536));
+	unsigned int seed = 1;
+	struct hwtimer_ring ring;
+
+	if (hwtimer_ring_map(&ring, fd))
+		_exit(2);
+	for (unsigned int i = 0; i < 65536; i++) {
+		ring.requests[i].op = next_random(&seed) % 5;
+		ring.requests[i].time = next_random(&seed);
+		ring.requests[i].id =
+			next_random(&seed) % 3 ? 0 : next_random(&seed);
+	}
+	ready(board, 0);
+	for (;;) {
+		struct hwtimer_rings *shared = ring.shared;
+
+		hwtimer_ring_store(&shared->submission_tail,
+				   hwtimer_ring_load(&shared->submission_head) +
+					   next_random(&seed) % 70000);
+		hwtimer_ring_store(&shared->completion_head,
+				   next_random(&seed));
+		consume_all(&ring);
+		if (!(next_random(&seed) & 1023))
+			hwtimer_ring_kick(&ring);
+	}
+}
+
+/* Sends a copy of @fd to the victim. */
+static inline bool send_to_victim(struct board *board, int fd)
+{
+	char byte = 0, control[CMSG_SPACE(sizeof(int))] = "";
+	struct iovec data = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr message = {
+		.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	return sendmsg(board->socket[0], &message, 0) == 1;
+}
+
+/* Sends the victim instances that are busy, for it to close them. */
+static inline void attack_sends(struct board *board)
+{
+	ready(board, 0);
+	for (;;) {
+		int fd = instance(board, ON_MONOTONIC(.tick = TICK_MIN,
+						      .timers = 5000));
+
+		if (fd < 0) {
+			sleep_ns(MS);
+			continue;
+		}
+		every(board, fd, 1000, TICK_MIN);
+		dev_schedule_many(fd, 1000, 0, MS, NULL);
+		if (send_to_victim(board, fd))
+			board->made++;
+		close(fd);
+	}
+}
+
+/* Sends one instance, which has a timer that never expires. */
+static inline void attack_sends_one(struct board *board)
+{
+	int fd = need_instance(board, ON_MONOTONIC());
+
+	if (!dev_after(fd, HOUR, 0) || !send_to_victim(board, fd))
+		_exit(2);
+	ready(board, 1);
+	for (;;)
+		pause();
+}
+
+/* Makes and frees instances: threads, memory and numbers come and go. */
+static inline void attack_bomb(struct board *board)
+{
+	ready(board, 0);
+	for (;;) {
+		int fd = instance(board, ON_MONOTONIC());
+
+		if (fd < 0)
+			continue;
+		dev_after(fd, HOUR, 0);
+		close(fd);
+		board->made++;
+	}
+}
+
+/*
+ * The same, by a program that hardly gets any time, as others of its cgroup use it up. It
+ * may have to wait for the processor while it holds a lock of the kernel's.
+ */
+static inline void attack_starved_bomb(struct board *board)
+{
+	crowd(board, 10, spin);
+	attack_bomb(board);
+}
+
+/* Many programs that do so at a time */
+static inline void attack_bombs(struct board *board)
+{
+	crowd(board, 20, attack_bomb);
+	for (;;)
+		pause();
+}
+
+/* Has its children killed while they have very many timers. */
+static inline void attack_exits(struct board *board)
+{
+	unsigned int n = scaled(1000000);
+
+	ready(board, n);
+	for (;;) {
+		int fds[2];
+		pid_t pid;
+		char byte;
+
+		if (pipe(fds))
+			_exit(2);
+		pid = fork();
+		if (!pid) {
+			int fd =
+				need_instance(board, ON_MONOTONIC(.timers = n));
+
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			dev_schedule_many(fd, n, 0, HOUR, NULL);
+			byte = 1;
+			if (write(fds[1], &byte, 1) == 1)
+				pause();
+			_exit(0);
+		}
+		if (read(fds[0], &byte, 1) == 1)
+			board->made++;
+		kill(pid, SIGKILL);
+		wait_for_child(pid);
+		close(fds[0]);
+		close(fds[1]);
+	}
+}
+
+/* An instance whose description takes long: as many buckets as there can be */
+static inline int long_story(struct board *board)
+{
+	struct hwtimer_setup setup = ON_MONOTONIC(.buckets = 1 << 20,
+						  .timers = 100000,
+						  .kind = HWTIMER_KIND_HASHED);
+	int fd = need_instance(board, setup);
+
+	ready(board, dev_schedule_many(fd, 100000, 0, HOUR, NULL));
+	return fd;
+}
+
+static inline void attack_stats(struct board *board)
+{
+	int fd = long_story(board);
+	struct hwtimer_stats stats;
+
+	for (;;)
+		dev_stats(fd, &stats);
+}
+
+static inline void attack_fdinfo(struct board *board)
+{
+	int fd = long_story(board);
+
+	for (;;)
+		told(fd, "pending");
+}
+
+static inline void attack_polls(struct board *board)
+{
+	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN));
+
+	every(board, fd, 100, TICK_MIN);
+	ready(board, 0);
+	for (;;)
+		dev_poll(fd, POLLIN | POLLPRI | POLLOUT, 0);
+}
+
+/* Changes the eventfd all the time, while timers are due. */
+static inline void attack_eventfds(struct board *board)
+{
+	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN));
+	int eventfds[2] = { make_eventfd(), make_eventfd() };
+	struct hwtimer_event events[64];
+
+	every(board, fd, 1000, TICK_MIN);
+	ready(board, 0);
+	for (unsigned int i = 0;; i++) {
+		dev_notify(fd, 0, 0, eventfds[i & 1]);
+		dev_read(fd, events, 64);
+	}
+}
+
+/* Maps and unmaps the rings. */
+static inline void attack_maps(struct board *board)
+{
+	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN,
+						   .submissions = 1024,
+						   .completions = 1024));
+	struct hwtimer_ring ring;
+
+	every(board, fd, 100, TICK_MIN);
+	ready(board, 0);
+	for (;;) {
+		if (!hwtimer_ring_map(&ring, fd))
+			hwtimer_ring_unmap(&ring);
+	}
+}
+
+/* Many programs, each of which wants a whole processor */
+static inline void attack_crowd(struct board *board)
+{
+	crowd(board, 20, attack_due_at_once);
+	for (;;)
+		pause();
+}
+
+/* As many threads as attack_due_at_once() with its worker, without the device */
+static inline void spin_twice(struct board *board)
+{
+	crowd(board, 2, spin);
+	ready(board, 0);
+	for (;;)
+		pause();
+}
+
+/* The same, for attack_crowd() */
+static inline void spin_crowd(struct board *board)
+{
+	crowd(board, 21, spin);
+	ready(board, 0);
+	for (;;)
+		pause();
+}
+
+#endif /* TENANTS_ATTACKS_H */
