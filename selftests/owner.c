@@ -8,7 +8,11 @@
  */
 #include <dirent.h>
 #include <grp.h>
+#include <linux/sched.h>
+#include <sched.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "hwtimer_test.h"
 
@@ -74,6 +78,11 @@ static void become(uid_t uid)
 {
 	if (setgroups(0, NULL) || setgid(uid) || setuid(uid))
 		_exit(99);
+}
+
+static int set_uids(uid_t real, uid_t effective, uid_t saved)
+{
+	return syscall(SYS_setresuid, real, effective, saved);
 }
 
 /* Gives the instance its first timer. */
@@ -269,6 +278,66 @@ TEST_F(owner, has_its_nice_value)
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	ASSERT_EQ(0, status);
 	EXPECT_EQ(7, getpriority(PRIO_PROCESS, worker_of(self->fd)));
+}
+
+TEST_F(owner, has_its_policy)
+{
+	const struct sched_param none = {};
+	int status;
+	pid_t child;
+
+	child = fork();
+	if (!child)
+		_exit(sched_setscheduler(0, SCHED_IDLE, &none) ||
+		      start(self->fd));
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	ASSERT_EQ(0, status);
+	EXPECT_EQ(SCHED_IDLE, sched_getscheduler(worker_of(self->fd)));
+}
+
+/* Takes a real-time policy for itself only: no cgroup limits that of a kthread. */
+TEST_F(owner, does_not_pass_real_time_on)
+{
+	const struct sched_param high = { .sched_priority = 5 };
+	int status;
+	pid_t child;
+
+	child = fork();
+	if (!child)
+		_exit(sched_setscheduler(0, SCHED_FIFO, &high) ||
+		      start(self->fd));
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	ASSERT_EQ(0, status);
+	EXPECT_EQ(SCHED_OTHER, sched_getscheduler(worker_of(self->fd)));
+}
+
+/*
+ * Whoever starts an instance pays for its thread. So an ordinary user must not get another
+ * user to do that, not even root.
+ */
+TEST_F(owner, cannot_be_made_another_user)
+{
+	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC };
+	struct stat device;
+	int fd;
+
+	ASSERT_EQ(0, stat(DEVICE, &device));
+	ASSERT_EQ(0, chmod(DEVICE, 0666));
+	ASSERT_EQ(0, set_uids(USER, USER, 0));
+	fd = dev_open(0);
+	EXPECT_LE(0, fd);
+	ASSERT_EQ(0, set_uids(0, 0, 0));
+	ASSERT_EQ(0, chmod(DEVICE, device.st_mode & 07777));
+	EXPECT_EQ(-EPERM, dev_setup_as(fd, setup));
+	EXPECT_EQ(0, dev_after(fd, HOUR, 0));
+	EXPECT_EQ(EPERM, errno);
+	EXPECT_EQ(0, worker_of(fd));
+	/* Its user starts it; then others may use it. */
+	ASSERT_EQ(0, set_uids(USER, USER, 0));
+	EXPECT_EQ(0, start(fd));
+	ASSERT_EQ(0, set_uids(0, 0, 0));
+	EXPECT_EQ(0, start(fd));
+	EXPECT_EQ(0, close(fd));
 }
 
 /* Many instances that come and go at the same time: no thread is lost, none is left. */
