@@ -40,7 +40,7 @@
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
-#include <linux/wait.h>
+#include <linux/wait_bit.h>
 #include <linux/workqueue.h>
 #include <uapi/linux/sched/types.h>
 
@@ -116,9 +116,6 @@ static u64 hwtimer_staff_last_nr;
 
 static struct workqueue_struct *hwtimer_attach_queue;
 
-/* Those who wait until a worker of their owner has been created, or could not be. */
-static DECLARE_WAIT_QUEUE_HEAD(hwtimer_staff_changed);
-
 /**
  * hwtimer_owner_parameters_valid - check this file's module parameters
  *
@@ -142,6 +139,25 @@ bool hwtimer_owner_parameters_valid(void)
 		return false;
 	}
 	return true;
+}
+
+/*
+ * What those of a user wait for whose owner has to wait until a worker has been created,
+ * or has ended. Only those are woken, and few others: a tenant must not be able to make
+ * wake-ups long for all.
+ */
+static void *staff_event(kuid_t uid)
+{
+	return &hwtimer_staffs[hash_min(__kuid_val(uid),
+					HASH_BITS(hwtimer_staffs))];
+}
+
+/* Wakes those who wait for staff_event(). */
+static void staff_tell(kuid_t uid)
+{
+	/* Pairs with the barrier in prepare_to_wait_event(), before staff_choose(). */
+	smp_mb();
+	wake_up_var(staff_event(uid));
 }
 
 static void staff_add(struct hwtimer_staff *staff)
@@ -374,7 +390,7 @@ static void staff_ready(struct hwtimer_staff *staff,
 	raw_spin_lock(&hwtimer_staff_lock);
 	staff->worker = worker;
 	raw_spin_unlock(&hwtimer_staff_lock);
-	wake_up_all(&hwtimer_staff_changed);
+	staff_tell(staff->uid);
 }
 
 /* Frees an entry that has no worker: not yet, or not any more. */
@@ -383,7 +399,7 @@ static void staff_free(struct hwtimer_staff *staff)
 	raw_spin_lock(&hwtimer_staff_lock);
 	hash_del(&staff->node);
 	raw_spin_unlock(&hwtimer_staff_lock);
-	wake_up_all(&hwtimer_staff_changed);
+	staff_tell(staff->uid);
 	kfree(staff);
 }
 
@@ -469,8 +485,8 @@ static struct hwtimer_staff *staff_get(enum hwtimer_duty duty)
 	fresh = kmemdup(&wish, sizeof(wish), HWTIMER_GFP_AHEAD);
 	if (!fresh)
 		return ERR_PTR(-ENOMEM);
-	err = wait_event_killable(hwtimer_staff_changed,
-				  (staff = staff_choose(fresh)));
+	err = wait_var_event_killable(staff_event(wish.uid),
+				      (staff = staff_choose(fresh)));
 	if (err || staff != fresh) {
 		kfree(fresh);
 		return err ? ERR_PTR(-EINTR) : staff;
