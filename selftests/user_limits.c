@@ -433,7 +433,10 @@ TEST_F(users, a_descriptor_that_is_passed_stays_the_openers)
 	become(ALICE);
 	n = open_many(fds, MANY, &err);
 	ASSERT_EQ(self->instances, n);
+	/* Before ALICE has started the instance, nobody else can use it. */
+	ASSERT_EQ(1, dev_schedule_many(fds[0], 1, 0, 0, NULL));
 	become_root();
+	EXPECT_EQ(-EPERM, try_schedule(fds[1]));
 	pid = fork();
 	if (!pid) {
 		int fd;
@@ -442,8 +445,8 @@ TEST_F(users, a_descriptor_that_is_passed_stays_the_openers)
 		become(BOB);
 		fd = receive_descriptor(sockets[1]);
 		/* BOB's own instance does not count ALICE's timers. */
-		if (dev_schedule_many(fd, self->of_one, 0, HOUR, NULL) !=
-		    self->of_one)
+		if (dev_schedule_many(fd, self->of_one - 1, 0, HOUR, NULL) !=
+		    self->of_one - 1)
 			_exit(1);
 		fd = dev_open(0);
 		if (dev_schedule_many(fd, self->of_one, 0, HOUR, NULL) !=
