@@ -20,8 +20,8 @@
  * A process gets a worker of its own, so that two programs meet at no lock, until the
  * owner has as many workers as the machine has processors. A process with more than
  * STAFF_JOBS instances gets another worker, within the same bound. Beyond it, instances
- * share the owner's workers. A worker ends with its last instance, and its thread counts
- * until it has exited. A user's threads are limited, too; see USER_THREADS.
+ * share the owner's workers. A worker ends a moment after its last instance, and its
+ * thread counts until it has exited. A user's threads are limited, too; see USER_THREADS.
  *
  * With the module parameter workers, there is a fixed number of threads instead, which
  * all programs share. They belong to nobody, and their time is nobody's. Only such
@@ -33,7 +33,9 @@
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/hashtable.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -60,6 +62,14 @@
  */
 #define USER_THREADS 1024
 
+/*
+ * Time for which a worker without jobs waits for another one, ns. To create one and have
+ * it join cgroups takes time of everybody's, so a program that opens and closes instances
+ * in a loop must not cause that each time. Not longer, because a cgroup with a worker
+ * cannot be removed.
+ */
+#define LINGER_TIME (100 * NSEC_PER_MSEC)
+
 /* Room for the longest name. ps shows more than the TASK_COMM_LEN of other threads. */
 #define NAME_SIZE 32
 
@@ -84,11 +94,14 @@ MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of shared kthreads; 0: none");
  * @policy: its scheduling policy: SCHED_BATCH, SCHED_IDLE, or for all others SCHED_NORMAL
  * @cgroups: hwtimer_cgroups() of the process that creates the worker. Only used until
  *	there is a worker: an administrator may move its thread
- * @process: the process for which the worker was created, as its pid in the initial pid
- *	namespace. Only a preference, so it does no harm that pids are used again
+ * @process: the process that gave the worker its first job, since it last had none, as
+ *	its pid in the initial pid namespace. Only a preference, so it does no harm that pids are used again
  * @jobs: number of jobs of the worker, plus 1 if it is @fixed
+ * @idle: a job of the worker's own, which ends it if it has had no other for LINGER_TIME
+ * @rcu: frees the entry; see staff_put()
  *
- * hwtimer_staff_lock protects @node, @worker, @ending, @fixed and @jobs; all others are constant.
+ * hwtimer_staff_lock protects @node, @worker, @ending, @fixed and @jobs; all
+ * others but @idle are constant.
  */
 struct hwtimer_staff {
 	struct hlist_node node;
@@ -103,6 +116,8 @@ struct hwtimer_staff {
 	const void *cgroups;
 	pid_t process;
 	unsigned int jobs;
+	struct hwtimer_job idle;
+	struct rcu_head rcu;
 };
 
 /*
@@ -200,7 +215,7 @@ static bool staff_suits(const struct hwtimer_staff *staff,
 static bool staff_has_time(const struct hwtimer_staff *staff,
 			   const struct hwtimer_staff *wish)
 {
-	if (wish->fixed || wish->duty != HWTIMER_DUTY_TURN)
+	if (wish->fixed || wish->duty != HWTIMER_DUTY_TURN || !staff->jobs)
 		return true;
 	return staff->process == wish->process && staff->jobs < STAFF_JOBS;
 }
@@ -295,6 +310,8 @@ static struct hwtimer_staff *staff_choose(struct hwtimer_staff *fresh)
 	       staff_user_full(&choice, fresh);
 	staff = choice.best;
 	if (staff && (full || staff_has_time(staff, fresh))) {
+		if (!staff->jobs)
+			staff->process = fresh->process;
 		staff->jobs++;
 	} else if (staff_user_full(&choice, fresh)) {
 		staff = ERR_PTR(-EAGAIN);
@@ -400,7 +417,7 @@ static void staff_free(struct hwtimer_staff *staff)
 	hash_del(&staff->node);
 	raw_spin_unlock(&hwtimer_staff_lock);
 	staff_tell(staff->uid);
-	kfree(staff);
+	kfree_rcu(staff, rcu);
 }
 
 /* Called by a worker's thread when it exits: frees the entry. */
@@ -409,18 +426,38 @@ static void staff_ended(void *context)
 	staff_free(context);
 }
 
-/* Takes one job from a worker, which ends with its last job. Does not sleep. */
+/* Takes one job from a worker, which ends a moment after its last job. Does not sleep. */
 static void staff_put(struct hwtimer_staff *staff)
 {
-	struct hwtimer_worker *worker = staff->worker;
-	bool last;
+	/* An earlier kick may end the worker now; it and @staff are freed by RCU. */
+	rcu_read_lock();
+	raw_spin_lock(&hwtimer_staff_lock);
+	staff->jobs--;
+	raw_spin_unlock(&hwtimer_staff_lock);
+	hwtimer_worker_kick(&staff->idle.turns, ktime_get_ns() + LINGER_TIME);
+	rcu_read_unlock();
+}
+
+/* Serves the alarm of a worker's own job: ends the worker if it has no other job. */
+static void staff_idle(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
+{
+	struct hwtimer_staff *staff =
+		container_of(alarm, struct hwtimer_staff, idle.turns);
+	struct hwtimer_worker *worker = hwtimer_worker_of(&staff->idle);
 
 	raw_spin_lock(&hwtimer_staff_lock);
-	last = !--staff->jobs;
-	staff->ending = last;
+	staff->ending = !staff->jobs;
 	raw_spin_unlock(&hwtimer_staff_lock);
-	if (last)
+	if (staff->ending)
 		hwtimer_worker_end(worker);
+}
+
+/* Gives a new worker the job that ends it. */
+static void staff_give_idle(struct hwtimer_staff *staff,
+			    struct hwtimer_worker *worker)
+{
+	hwtimer_job_init(&staff->idle, staff_idle, NULL);
+	hwtimer_worker_attach(&staff->idle, worker);
 }
 
 /*
@@ -439,6 +476,7 @@ static int staff_create(struct hwtimer_staff *staff)
 		staff_free(staff);
 		return PTR_ERR(worker);
 	}
+	staff_give_idle(staff, worker);
 	err = staff_join(staff, hwtimer_worker_task(worker));
 	staff_ready(staff, worker);
 	if (err)
@@ -588,6 +626,7 @@ static int fixed_create(unsigned int nr)
 		kfree(staff);
 		return err;
 	}
+	staff_give_idle(staff, staff->worker);
 	staff->fixed = true;
 	/* The module's own, until hwtimer_owner_stop() */
 	staff->jobs = 1;

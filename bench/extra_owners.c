@@ -22,7 +22,7 @@
 #include "processor.h"
 #include "system_hwtimer.h"
 
-#define STARTS 51
+#define STARTS 21
 #define FAR (3600 * NSEC_PER_SEC)
 #define CGROUP "/sys/fs/cgroup/timer-bench"
 
@@ -64,8 +64,8 @@ static void emit_starts(const char *const phases[STEPS])
 
 	for (i = 0; i < STARTS; i++) {
 		live(times, i);
-		/* The worker that close() has ended must not be found again. */
-		usleep(2000);
+		/* The worker lingers for 100 ms, and must not be found again. */
+		usleep(200000);
 	}
 	for (step = OPEN; step < STEPS; step++)
 		emit(phases[step], quantile(times[step], STARTS, 0.5), "ns");
@@ -109,8 +109,6 @@ void extra_start(const struct run *run)
 		return;
 	emit_starts(in_cgroup);
 	join("/sys/fs/cgroup");
-	/* It stays if a worker is just ending in it. */
-	usleep(100000);
 	rmdir(CGROUP);
 }
 
