@@ -95,13 +95,14 @@ MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of shared kthreads; 0: none");
  * @cgroups: hwtimer_cgroups() of the process that creates the worker. Only used until
  *	there is a worker: an administrator may move its thread
  * @process: the process that gave the worker its first job, since it last had none, as
- *	its pid in the initial pid namespace. Only a preference, so it does no harm that pids are used again
+ *	its pid in the initial pid namespace. Only a preference, so it does no harm that
+ *	pids are used again
  * @jobs: number of jobs of the worker, plus 1 if it is @fixed
  * @idle: a job of the worker's own, which ends it if it has had no other for LINGER_TIME
  * @rcu: frees the entry; see staff_put()
  *
- * hwtimer_staff_lock protects @node, @worker, @ending, @fixed and @jobs; all
- * others but @idle are constant.
+ * hwtimer_staff_lock protects @node, @worker, @ending, @fixed, @process and @jobs;
+ * all others but @idle are constant.
  */
 struct hwtimer_staff {
 	struct hlist_node node;
