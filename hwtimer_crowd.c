@@ -173,8 +173,8 @@ bool hwtimer_crowd_wake(struct hwtimer_crowd *crowd, __poll_t mask)
  * hwtimer_crowd_go_on - wake some of the waiters that are left
  * @crowd: the crowd
  *
- * For the worker's chores, and for a waker where there is no worker. Wakes HWTIMER_WAITERS waiters at most. Calls their functions
- * with interrupts off.
+ * For the worker's chores, and for a waker where there is no worker. Wakes
+ * HWTIMER_WAITERS waiters at most. Calls their functions with interrupts off.
  *
  * Return: whether waiters are left, and the caller has to call this again. Any context
  * but an interrupt; does not sleep; takes the queue's lock if waiters are left.

@@ -207,11 +207,14 @@ static void show_worker(struct seq_file *seq,
 		[HWTIMER_DUTY_ERRAND] = "errands",
 		[HWTIMER_DUTY_KERNEL] = "kernel",
 	};
+	u64 time;
 
+	/* The scheduler adds to the time meanwhile, without a lock that we could take. */
+	time = data_race(info->task->se.sum_exec_runtime);
 	seq_printf(seq, "%d\t%u\t%s\t%u\t%llu\t", task_pid_nr(info->task),
 		   __kuid_val(info->uid),
 		   info->fixed ? "shared" : duties[info->duty], info->jobs,
-		   data_race(info->task->se.sum_exec_runtime));
+		   time);
 	show_cgroup(seq, info->task);
 	seq_putc(seq, '\n');
 }

@@ -164,8 +164,9 @@ bool hwtimer_owner_parameters_valid(void)
  */
 static void *staff_event(kuid_t uid)
 {
-	return &hwtimer_staffs[hash_min(__kuid_val(uid),
-					HASH_BITS(hwtimer_staffs))];
+	unsigned int bits = HASH_BITS(hwtimer_staffs);
+
+	return &hwtimer_staffs[hash_min(__kuid_val(uid), bits)];
 }
 
 /* Wakes those who wait for staff_event(). */
@@ -189,15 +190,20 @@ static bool uses_cgroups(const struct hwtimer_staff *staff)
 	return !staff->fixed && staff->duty != HWTIMER_DUTY_KERNEL;
 }
 
+/* The cgroups in which a worker is, or will be when it has been created. */
+static const void *staff_cgroups(const struct hwtimer_staff *staff)
+{
+	if (!staff->worker)
+		return staff->cgroups;
+	return hwtimer_cgroups(hwtimer_worker_task(staff->worker));
+}
+
 /* Whether a worker has the user and the cgroups of @wish. */
 static bool staff_same_owner(const struct hwtimer_staff *staff,
 			     const struct hwtimer_staff *wish)
 {
 	return uid_eq(staff->uid, wish->uid) &&
-	       wish->cgroups == (staff->worker ?
-					 hwtimer_cgroups(hwtimer_worker_task(
-						 staff->worker)) :
-					 staff->cgroups);
+	       staff_cgroups(staff) == wish->cgroups;
 }
 
 /* Whether a worker may do what @wish asks for. */

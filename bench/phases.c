@@ -469,8 +469,16 @@ static void begin(struct trial *trial, const struct run *run)
 	workload_init(&trial->load, run->timers,
 		      run->tick ? run->tick : tick_of(run), run->seed);
 	processor_pin(0, run->cpu);
+}
+
+/* Sets the system up. Its worker, which that creates, shares the processor. */
+static void set_up(struct trial *trial)
+{
+	const struct system *system = trial->system;
+
+	system->setup(&trial->load, trial->run->variant);
 	if (system->expiry == EXPIRY_HELD)
-		processor_pin(system->worker_pid(), run->cpu);
+		processor_pin(system->worker_pid(), trial->run->cpu);
 }
 
 static void end(struct trial *trial)
@@ -492,7 +500,7 @@ void phases_run(const struct run *run)
 
 	begin(&trial, run);
 	before = memory_bytes();
-	run->system->setup(&trial.load, run->variant);
+	set_up(&trial);
 	if (run->system->expiry == EXPIRY_INTERRUPT)
 		measure_quiet(&trial);
 	trial.measured = true;
@@ -542,7 +550,7 @@ void phases_burst(const struct run *run)
 	    (run->system->expiry == EXPIRY_INTERRUPT && run->unseen))
 		return;
 	begin(&trial, run);
-	run->system->setup(load, run->variant);
+	set_up(&trial);
 	warm_up(&trial, 0);
 	memset(load->offsets, 0, load->timers * sizeof(*load->offsets));
 	load->base = now_ns() + trial.lead;
@@ -562,7 +570,7 @@ void phases_ticks(const struct run *run)
 	double ns;
 
 	begin(&trial, run);
-	run->system->setup(&trial.load, run->variant);
+	set_up(&trial);
 	measure_quiet(&trial);
 	warm_up(&trial, 0);
 	fill(&trial);
@@ -609,7 +617,7 @@ void phases_check(const struct run *run)
 	struct trial trial;
 
 	begin(&trial, run);
-	run->system->setup(&trial.load, run->variant);
+	set_up(&trial);
 	warm_up(&trial, 0);
 	fill(&trial);
 	if (real_time(&trial))

@@ -79,8 +79,9 @@ TEST_F(hwtimer, no_wakeup_with_nothing_scheduled)
 	int other = dev_open(0);
 
 	/* Without this, there would be no worker. */
-	ASSERT_EQ(0, dev_setup_as(self->fd, (struct hwtimer_setup){
-						    .clock = CLOCK_MONOTONIC }));
+	ASSERT_EQ(0,
+		  dev_setup_as(self->fd, (struct hwtimer_setup){
+						 .clock = CLOCK_MONOTONIC }));
 	/* A timer of a closed instance is no longer scheduled. */
 	ASSERT_LE(0, other);
 	ASSERT_NE(0, dev_after(other, 3 * SEC, 0));

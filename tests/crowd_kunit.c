@@ -385,14 +385,14 @@ static void crowded_destroy(struct kunit *test,
 /* Lets all waiters wait for an instance that has a worker. */
 static struct hwtimer_instance *crowded_instance(struct kunit *test)
 {
-	struct hwtimer_instance *instance = hwtimer_instance_create(LIMIT, NULL);
+	struct hwtimer_instance *instance =
+		hwtimer_instance_create(LIMIT, NULL);
 	struct crowd_test *crowd = test->priv;
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, instance);
 	KUNIT_ASSERT_EQ(test,
-			hwtimer_owner_employ(&instance->job,
-					     HWTIMER_DUTY_TURN),
+			hwtimer_owner_employ(&instance->job, HWTIMER_DUTY_TURN),
 			0);
 	for (i = 0; i < CROWD; i++)
 		add_wait_queue(&instance->readers.queue,
@@ -414,7 +414,8 @@ static void worker_wakes_those_that_are_left(struct kunit *test)
 /* Before the first timer there is no worker. Whoever stops the instance wakes them all. */
 static void without_a_worker_the_waker_wakes_all(struct kunit *test)
 {
-	struct hwtimer_instance *instance = hwtimer_instance_create(LIMIT, NULL);
+	struct hwtimer_instance *instance =
+		hwtimer_instance_create(LIMIT, NULL);
 	struct crowd_test *crowd = test->priv;
 	unsigned int i;
 

@@ -278,7 +278,7 @@ completes()
 					grep -q -e "$option" ||
 					echo "unknown to $command: $option"
 			done
-		done' | diff - <(echo "info stats watch plot schedule --help --version")
+		done' | diff - <(echo "info stats owners watch plot schedule --help --version")
 }
 
 # Completion offers pictures for plot's picture, and all files where any may be given.
