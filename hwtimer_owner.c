@@ -92,8 +92,8 @@ MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of shared kthreads; 0: none");
  * @uid: user of the owner
  * @nice: nice value of the owner
  * @policy: its scheduling policy: SCHED_BATCH, SCHED_IDLE, or for all others SCHED_NORMAL
- * @cgroups: hwtimer_cgroups() of the process that creates the worker. Only used until
- *	there is a worker: an administrator may move its thread
+ * @cgroups: hwtimer_cgroups() of the process that creates the worker. Used for the key,
+ *	and until there is a worker: an administrator may move its thread
  * @process: the process that gave the worker its first job, since it last had none, as
  *	its pid in the initial pid namespace. Only a preference, so it does no harm that
  *	pids are used again
@@ -122,7 +122,7 @@ struct hwtimer_staff {
 };
 
 /*
- * All workers, by uid. The lock is taken inside no other lock of the module. It is a raw
+ * All workers, by staff_key(). The lock is taken inside no other lock of the module. It is a raw
  * spinlock, because a holder that can be preempted might be a tenant that hardly gets any
  * processor time, and everybody would wait.
  */
@@ -177,11 +177,22 @@ static void staff_tell(kuid_t uid)
 	wake_up_var(staff_event(uid));
 }
 
+/*
+ * The key of an entry, or of what is looked for. Many containers share uid 0, so their
+ * entries are told apart by cgroups.
+ */
+static unsigned long staff_key(const struct hwtimer_staff *staff)
+{
+	if (uid_eq(staff->uid, GLOBAL_ROOT_UID))
+		return (unsigned long)staff->cgroups;
+	return __kuid_val(staff->uid);
+}
+
 static void staff_add(struct hwtimer_staff *staff)
 {
 	lockdep_assert_held(&hwtimer_staff_lock);
 	staff->nr = ++hwtimer_staff_last_nr;
-	hash_add(hwtimer_staffs, &staff->node, __kuid_val(staff->uid));
+	hash_add(hwtimer_staffs, &staff->node, staff_key(staff));
 }
 
 /* Whether a worker belongs to an owner, and so to the owner's cgroups. */
@@ -281,8 +292,7 @@ static struct staff_choice staff_survey(const struct hwtimer_staff *wish)
 	struct hwtimer_staff *staff;
 
 	lockdep_assert_held(&hwtimer_staff_lock);
-	hash_for_each_possible(hwtimer_staffs, staff, node,
-			       __kuid_val(wish->uid))
+	hash_for_each_possible(hwtimer_staffs, staff, node, staff_key(wish))
 		staff_consider(&choice, staff, wish);
 	return choice;
 }
