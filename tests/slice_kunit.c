@@ -409,10 +409,43 @@ static void slice_of_a_client_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_LT(test, most, 2 * HWTIMER_HOLD);
 }
 
+/*
+ * Rings that take all the time of a slice do not keep the wheel from turning: it turns in
+ * the next slice, before the rings.
+ */
+static void rings_and_wheel_take_turns(struct kunit *test)
+{
+	/* A slice that began when the machine was booted has no time left. */
+	static struct hwtimer_slice over;
+	struct slice_test *slice = test->priv;
+	struct hwtimer_instance *instance = slice->instance;
+	const struct hwtimer_stats *stats = &instance->stats;
+	u64 *ids =
+		kunit_kcalloc(test, 2 * SUBMISSIONS, sizeof(*ids), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ids);
+	schedule_all(test, FAKE_START + HOUR, TICK, 2 * SUBMISSIONS, ids);
+	schedule_all(test, FAKE_START + TICK, 0, 1, &slice->requests[0].id);
+	fake_now = FAKE_START + 2 * TICK;
+	submit_cancels(slice, ids);
+
+	hwtimer_turn(&instance->job.turns, &over);
+	KUNIT_EXPECT_EQ(test, stats->submitted, HWTIMER_HOLD);
+	KUNIT_EXPECT_EQ(test, stats->expired, 0);
+	/* The worker is to come again at once. */
+	KUNIT_EXPECT_EQ(test, instance->wakeup.at, fake_now);
+	hwtimer_turn(&instance->job.turns, &over);
+	KUNIT_EXPECT_EQ(test, stats->submitted, HWTIMER_HOLD);
+	KUNIT_EXPECT_EQ(test, stats->expired, 1);
+	hwtimer_turn(&instance->job.turns, &over);
+	KUNIT_EXPECT_EQ(test, stats->submitted, 2 * HWTIMER_HOLD);
+}
+
 static struct kunit_case slice_test_cases[] = {
 	KIND_CASE_SLOW(longest_slice_is_bounded),
 	KIND_CASE_SLOW(dead_entries_from_the_ring_are_bounded),
 	KIND_CASE(slice_that_rewinds_is_bounded),
+	KIND_CASE(rings_and_wheel_take_turns),
 	KIND_CASE_SLOW(slice_of_a_client_is_bounded),
 	{}
 };

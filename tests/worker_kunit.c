@@ -31,6 +31,7 @@ struct worker_test {
 	struct test_job job;
 	struct test_job fence;
 	struct test_job busy;
+	struct test_job busy_too;
 };
 
 static void serve_turn(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
@@ -102,6 +103,7 @@ static int worker_test_init(struct kunit *test)
 	job_init(priv, &priv->job, serve_turn);
 	job_init(priv, &priv->fence, serve_turn);
 	job_init(priv, &priv->busy, serve_until_released);
+	job_init(priv, &priv->busy_too, serve_until_released);
 	test->priv = priv;
 	return 0;
 }
@@ -116,6 +118,8 @@ static void worker_test_exit(struct kunit *test)
 	hwtimer_worker_detach(&priv->fence.job);
 	complete(&priv->busy.released);
 	hwtimer_worker_detach(&priv->busy.job);
+	complete(&priv->busy_too.released);
+	hwtimer_worker_detach(&priv->busy_too.job);
 	hwtimer_worker_end(priv->worker);
 }
 
@@ -219,6 +223,31 @@ static void a_forgotten_alarm_is_not_served(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, RB_EMPTY_NODE(&job->job.turns.node.node));
 	pass_fence(test, 0);
 	KUNIT_EXPECT_EQ(test, job->turns + job->chores, 0);
+}
+
+/* Neither is one that waits for its turn, because it is due. */
+static void a_due_alarm_can_be_forgotten(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct hwtimer_alarm *alarm = &priv->job.job.turns;
+
+	keep_busy(test);
+	hwtimer_worker_kick(&priv->busy_too.job.turns, 0);
+	hwtimer_worker_kick(alarm, 0);
+	complete(&priv->busy.released);
+	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(
+					&priv->busy_too.entered, 120 * HZ));
+	/* The worker has found both due, and serves the other one. */
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(alarm->ready));
+	hwtimer_worker_forget(&priv->job.job);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(alarm->ready));
+	KUNIT_EXPECT_TRUE(test, RB_EMPTY_NODE(&alarm->node.node));
+	complete(&priv->busy_too.released);
+	pass_fence(test, 0);
+	KUNIT_EXPECT_EQ(test, priv->job.turns, 0);
+	/* It can be kicked again. */
+	hwtimer_worker_kick(alarm, 0);
+	KUNIT_EXPECT_TRUE(test, is_served(&priv->job));
 }
 
 /* The worker does not serve a job that was detached, even if it is kicked. */
@@ -349,6 +378,7 @@ struct rivals {
 	unsigned int slices;
 	unsigned int kicked_at;
 	unsigned int waited;
+	unsigned int row;
 };
 
 static void serve_rival(struct hwtimer_alarm *alarm,
@@ -398,6 +428,20 @@ static struct rivals *compete(struct kunit *test, unsigned int us)
 	return all;
 }
 
+/* Is always due from the first kick on, and notes how often it is served in a row. */
+static void serve_greedy(struct hwtimer_alarm *alarm,
+			 struct hwtimer_slice *slice)
+{
+	struct rivals *all = container_of(alarm, struct rivals, late.job.turns);
+
+	udelay(all->rivals[1].us);
+	all->row = all->slices == all->kicked_at ? all->row + 1 : 1;
+	all->kicked_at = all->slices;
+	all->waited = max(all->waited, all->row);
+	all->late.turns++;
+	hwtimer_worker_kick(alarm, ktime_get_ns());
+}
+
 static void end_competition(struct rivals *all)
 {
 	unsigned int i;
@@ -433,12 +477,26 @@ static void a_job_that_is_rarely_due_is_served_soon(struct kunit *test)
 	KUNIT_EXPECT_LE(test, all->waited, RIVALS / 2);
 }
 
+/* A job gets no credit for the time in which it was not due. */
+static void a_job_that_rested_does_not_catch_up(struct kunit *test)
+{
+	struct rivals *all = compete(test, 10);
+
+	all->late.job.turns.serve = serve_greedy;
+	KUNIT_EXPECT_TRUE(test, is_served(&all->rivals[1].job));
+	end_competition(all);
+	KUNIT_EXPECT_GT(test, all->late.turns, 3);
+	/* Others come between its slices. */
+	KUNIT_EXPECT_LT(test, all->waited, RIVALS);
+}
+
 static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(an_alarm_is_served_by_its_function),
 	KUNIT_CASE(the_earliest_kick_counts),
 	KUNIT_CASE(times_are_by_the_alarms_own_clock),
 	KUNIT_CASE(alarms_are_served_in_order),
 	KUNIT_CASE(a_forgotten_alarm_is_not_served),
+	KUNIT_CASE(a_due_alarm_can_be_forgotten),
 	KUNIT_CASE(a_detached_job_is_not_served),
 	KUNIT_CASE(detach_waits_for_a_slice),
 	KUNIT_CASE(wakeups_are_counted_by_job),
@@ -448,6 +506,7 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(a_worker_tells_that_it_ends),
 	KUNIT_CASE(jobs_share_by_time),
 	KUNIT_CASE(a_job_that_is_rarely_due_is_served_soon),
+	KUNIT_CASE(a_job_that_rested_does_not_catch_up),
 	{}
 };
 

@@ -604,7 +604,7 @@ TEST_F(beside, harms_nobody)
 
 	for (int try = 0; try < TRIES; try++) {
 		if (try)
-			printf("# %s: again; \"alone\" is now beside a program that has the same cpu.max and spins\n",
+			printf("# %s: again; \"alone\" is now beside a spinning program\n",
 			       row->name);
 		measure(_metadata, self->board, row, try > 0, &figures);
 		show(row, self->board, &figures);
