@@ -50,8 +50,10 @@
  * The registry of all instances has its own spinlock, see hwtimer_registry.c. A thread
  * that takes that lock holds none of the locks above, except for a client's harvest.
  *
- * The accounts have a spinlock for opening and closing, see hwtimer_account.c; a thread
- * that takes it holds none of the locks above. Charging an account takes no lock.
+ * The accounts and the list of workers have a raw spinlock each, for open(), SETUP, the
+ * first timer and close(); see hwtimer_account.c and hwtimer_owner.c. A thread that takes
+ * one of them holds none of the locks above, except for a client's harvest. Charging an
+ * account takes no lock.
  *
  * One hold of instance->lock handles at most HWTIMER_HOLD timers. The holder neither
  * sleeps nor allocates memory: hwtimer_supply_reserve() allocates before it takes the

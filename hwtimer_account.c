@@ -68,7 +68,7 @@ static u64 account_limits[HWTIMER_RESOURCES];
 static u32 account_step;
 
 /* Protects the table and the list. Taken inside no other lock of the module. */
-static DEFINE_SPINLOCK(accounts_lock);
+static DEFINE_RAW_SPINLOCK(accounts_lock);
 static DEFINE_HASHTABLE(accounts_table, 8);
 static LIST_HEAD(accounts_list);
 
@@ -159,8 +159,9 @@ static struct hwtimer_account *account_find(kuid_t uid, u64 cgroup,
 static struct hwtimer_account *account_create(kuid_t uid, u64 cgroup,
 					      struct hwtimer_account *parent)
 {
+	/* open() holds the mutex of all misc devices, so this must not reclaim for long. */
 	struct hwtimer_account *account =
-		kzalloc(sizeof(*account), HWTIMER_GFP);
+		kzalloc(sizeof(*account), HWTIMER_GFP_AHEAD);
 
 	if (!account)
 		return NULL;
@@ -179,7 +180,7 @@ static struct hwtimer_account *account_enter(struct hwtimer_account *account)
 {
 	struct hwtimer_account *other;
 
-	spin_lock(&accounts_lock);
+	raw_spin_lock(&accounts_lock);
 	other = account_find(account->uid, account->cgroup, account->parent);
 	if (!other) {
 		hash_add(accounts_table, &account->bucket,
@@ -189,7 +190,7 @@ static struct hwtimer_account *account_enter(struct hwtimer_account *account)
 		if (account->parent)
 			refcount_inc(&account->parent->users);
 	}
-	spin_unlock(&accounts_lock);
+	raw_spin_unlock(&accounts_lock);
 	if (!other)
 		return account;
 	kfree(account);
@@ -210,9 +211,9 @@ struct hwtimer_account *hwtimer_account_get(kuid_t uid, u64 cgroup,
 {
 	struct hwtimer_account *account;
 
-	spin_lock(&accounts_lock);
+	raw_spin_lock(&accounts_lock);
 	account = account_find(uid, cgroup, parent);
-	spin_unlock(&accounts_lock);
+	raw_spin_unlock(&accounts_lock);
 	if (account)
 		return account;
 	account = account_create(uid, cgroup, parent);
@@ -224,13 +225,13 @@ static bool account_drop(struct hwtimer_account *account)
 {
 	bool last;
 
-	spin_lock(&accounts_lock);
+	raw_spin_lock(&accounts_lock);
 	last = refcount_dec_and_test(&account->users);
 	if (last) {
 		hash_del(&account->bucket);
 		list_del(&account->listing);
 	}
-	spin_unlock(&accounts_lock);
+	raw_spin_unlock(&accounts_lock);
 	return last;
 }
 
@@ -285,9 +286,9 @@ struct hwtimer_account *hwtimer_account_at(loff_t position)
 {
 	struct hwtimer_account *account;
 
-	spin_lock(&accounts_lock);
+	raw_spin_lock(&accounts_lock);
 	account = listed_account(seq_list_start(&accounts_list, position));
-	spin_unlock(&accounts_lock);
+	raw_spin_unlock(&accounts_lock);
 	return account;
 }
 
@@ -302,16 +303,19 @@ struct hwtimer_account *hwtimer_account_after(struct hwtimer_account *account)
 {
 	struct hwtimer_account *next;
 
-	spin_lock(&accounts_lock);
+	raw_spin_lock(&accounts_lock);
 	next = listed_account(account->listing.next);
-	spin_unlock(&accounts_lock);
+	raw_spin_unlock(&accounts_lock);
 	hwtimer_account_put(account);
 	return next;
 }
 
 /*
  * Stores the users who are charged for what the caller opens, the caller first; returns
- * their number. A user who created the namespace that it is in counts once.
+ * their number. A user who created the namespace that it is in counts once. If root
+ * created a namespace, as Docker does with userns-remap, this is a container like one
+ * without a namespace: root is charged alone, and so the container's cgroup. The root of
+ * the container can become any of its many users, and containers may share them.
  */
 static unsigned int users_of_caller(kuid_t uids[HWTIMER_ACCOUNTS_NESTED])
 {
@@ -320,8 +324,11 @@ static unsigned int users_of_caller(kuid_t uids[HWTIMER_ACCOUNTS_NESTED])
 
 	uids[0] = current_uid();
 	for (; ns->parent; ns = ns->parent) {
-		if (uid_eq(ns->owner, GLOBAL_ROOT_UID) ||
-		    WARN_ON_ONCE(count == HWTIMER_ACCOUNTS_NESTED))
+		if (uid_eq(ns->owner, GLOBAL_ROOT_UID)) {
+			uids[0] = GLOBAL_ROOT_UID;
+			return 1;
+		}
+		if (WARN_ON_ONCE(count == HWTIMER_ACCOUNTS_NESTED))
 			break;
 		if (!uid_eq(ns->owner, uids[count - 1]))
 			uids[count++] = ns->owner;

@@ -260,7 +260,8 @@ client_alloc(const struct hwtimer_client_options *options, u32 timers)
  * The limits of instances and of users are for programs only; clients do not count.
  *
  * Return: the client, or ERR_PTR(): -EINVAL (an option is out of range or unknown, or
- * there is no callback), -ENOMEM. May sleep.
+ * there is no callback), -ENOMEM; for the first client also -EAGAIN (the machine has too
+ * many threads) and -EINTR (the caller is being killed). May sleep.
  */
 struct hwtimer_client *
 hwtimer_client_create(const struct hwtimer_client_options *options)

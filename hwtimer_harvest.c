@@ -749,6 +749,8 @@ void hwtimer_harvest_finish_pending(struct hwtimer_instance *instance,
 	lockdep_assert_held(&instance->harvest);
 	spin_lock(&instance->lock);
 	unprocessed_finish(instance, taken, copied);
+	/* Timers that were paused are so no more, and nothing waits for the ring. */
+	hwtimer_completion_publish(instance);
 	hwtimer_allowance_settle(instance);
 	spin_unlock(&instance->lock);
 }

@@ -90,7 +90,7 @@ MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of shared kthreads; 0: none");
  * @duty: what it does
  * @fixed: module parameter workers made it, and the module is not being unloaded
  * @uid: user of the owner
- * @nice: nice value of the owner
+ * @nice: nice value of the process that gave the worker its first job
  * @policy: its scheduling policy: SCHED_BATCH, SCHED_IDLE, or for all others SCHED_NORMAL
  * @cgroups: hwtimer_cgroups() of the process that creates the worker. Used for the key,
  *	and until there is a worker: an administrator may move its thread
@@ -101,8 +101,8 @@ MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of shared kthreads; 0: none");
  * @idle: a job of the worker's own, which ends it if it has had no other for LINGER_TIME
  * @rcu: frees the entry; see staff_put()
  *
- * hwtimer_staff_lock protects @node, @worker, @ending, @fixed, @process and @jobs;
- * all others but @idle are constant.
+ * hwtimer_staff_lock protects @node, @worker, @ending, @fixed, @nice, @policy,
+ * @process and @jobs; all others but @idle are constant.
  */
 struct hwtimer_staff {
 	struct hlist_node node;
@@ -223,10 +223,7 @@ static bool staff_suits(const struct hwtimer_staff *staff,
 {
 	if (staff->duty != wish->duty || staff->fixed != wish->fixed)
 		return false;
-	if (!uses_cgroups(wish))
-		return true;
-	return staff->nice == wish->nice && staff->policy == wish->policy &&
-	       staff_same_owner(staff, wish);
+	return !uses_cgroups(wish) || staff_same_owner(staff, wish);
 }
 
 /* Whether a worker has so little to do that the process of @wish needs no other one. */
@@ -235,7 +232,8 @@ static bool staff_has_time(const struct hwtimer_staff *staff,
 {
 	if (wish->fixed || wish->duty != HWTIMER_DUTY_TURN || !staff->jobs)
 		return true;
-	return staff->process == wish->process && staff->jobs < STAFF_JOBS;
+	return staff->process == wish->process && staff->jobs < STAFF_JOBS &&
+	       staff->nice == wish->nice && staff->policy == wish->policy;
 }
 
 /* The number of workers that an owner may have. */
@@ -305,14 +303,26 @@ static bool staff_user_full(const struct staff_choice *choice,
 	       !uid_eq(wish->uid, GLOBAL_ROOT_UID);
 }
 
+/* Lets a worker without jobs work for another process of its owner. */
+static void staff_begin_anew(struct hwtimer_staff *staff,
+			     const struct hwtimer_staff *wish)
+{
+	lockdep_assert_held(&hwtimer_staff_lock);
+	staff->process = wish->process;
+	staff->nice = wish->nice;
+	staff->policy = wish->policy;
+}
+
 /*
  * Gives one more job to the best worker that suits @fresh; or enters @fresh, if the owner
  * may have one more worker; the caller then creates it. Returns the entry; -EAGAIN: the
  * user has too many threads; NULL: the caller has to wait until another worker of the
  * owner has been created, or its thread has exited. An owner creates one at a time,
- * because each holds up all others that fork or join cgroups.
+ * because each holds up all others that fork or join cgroups. Sets @anew if the worker
+ * had no job, so that the caller has to give it the scheduler of @fresh.
  */
-static struct hwtimer_staff *staff_choose(struct hwtimer_staff *fresh)
+static struct hwtimer_staff *staff_choose(struct hwtimer_staff *fresh,
+					  bool *anew)
 {
 	struct hwtimer_staff *staff;
 	struct staff_choice choice;
@@ -327,8 +337,9 @@ static struct hwtimer_staff *staff_choose(struct hwtimer_staff *fresh)
 	       staff_user_full(&choice, fresh);
 	staff = choice.best;
 	if (staff && (full || staff_has_time(staff, fresh))) {
-		if (!staff->jobs)
-			staff->process = fresh->process;
+		*anew = !staff->jobs;
+		if (*anew)
+			staff_begin_anew(staff, fresh);
 		staff->jobs++;
 	} else if (staff_user_full(&choice, fresh)) {
 		staff = ERR_PTR(-EAGAIN);
@@ -394,6 +405,19 @@ static int attach_to_current(struct task_struct *task)
 	return attachment.err;
 }
 
+/* Gives a worker's thread the policy and the nice value of @wish. Returns 0 or an error. */
+static int set_scheduler(struct task_struct *task,
+			 const struct hwtimer_staff *wish)
+{
+	const struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = wish->policy,
+		.sched_nice = wish->nice,
+	};
+
+	return sched_setattr_nocheck(task, &attr);
+}
+
 /*
  * Has a new worker's thread belong to the current process. Usually that takes some
  * milliseconds, but none if the process is in the cgroups in which kthreads begin.
@@ -402,16 +426,11 @@ static int attach_to_current(struct task_struct *task)
 static int staff_join(const struct hwtimer_staff *staff,
 		      struct task_struct *task)
 {
-	const struct sched_attr attr = {
-		.size = sizeof(attr),
-		.sched_policy = staff->policy,
-		.sched_nice = staff->nice,
-	};
 	int err;
 
 	if (!uses_cgroups(staff))
 		return 0;
-	err = sched_setattr_nocheck(task, &attr);
+	err = set_scheduler(task, staff);
 	if (err || hwtimer_cgroups(task) == hwtimer_cgroups(current))
 		return err;
 	return attach_to_current(task);
@@ -446,12 +465,16 @@ static void staff_ended(void *context)
 /* Takes one job from a worker, which ends a moment after its last job. Does not sleep. */
 static void staff_put(struct hwtimer_staff *staff)
 {
+	u64 end = ktime_get_ns() + LINGER_TIME;
+	bool last;
+
 	/* An earlier kick may end the worker now; it and @staff are freed by RCU. */
 	rcu_read_lock();
 	raw_spin_lock(&hwtimer_staff_lock);
-	staff->jobs--;
+	last = !--staff->jobs;
 	raw_spin_unlock(&hwtimer_staff_lock);
-	hwtimer_worker_kick(&staff->idle.turns, ktime_get_ns() + LINGER_TIME);
+	if (last)
+		hwtimer_worker_kick(&staff->idle.turns, end);
 	rcu_read_unlock();
 }
 
@@ -535,14 +558,19 @@ static struct hwtimer_staff *staff_get(enum hwtimer_duty duty)
 {
 	const struct hwtimer_staff wish = staff_wish(duty);
 	struct hwtimer_staff *fresh, *staff;
+	bool anew = false;
 	int err;
 
 	fresh = kmemdup(&wish, sizeof(wish), HWTIMER_GFP_AHEAD);
 	if (!fresh)
 		return ERR_PTR(-ENOMEM);
 	err = wait_var_event_killable(staff_event(wish.uid),
-				      (staff = staff_choose(fresh)));
+				      (staff = staff_choose(fresh, &anew)));
 	if (err || staff != fresh) {
+		/* An error would only leave the worker the scheduler that it had. */
+		if (!err && anew && uses_cgroups(fresh))
+			set_scheduler(hwtimer_worker_task(staff->worker),
+				      fresh);
 		kfree(fresh);
 		return err ? ERR_PTR(-EINTR) : staff;
 	}
@@ -550,14 +578,34 @@ static struct hwtimer_staff *staff_get(enum hwtimer_duty duty)
 	return err ? ERR_PTR(err) : fresh;
 }
 
+/* The cgroup by which a user is told apart from others who share the uid; 0: none do. */
+static u64 own_cgroup(void)
+{
+	return uid_eq(current_uid(), GLOBAL_ROOT_UID) ?
+		       hwtimer_cgroup_of_caller() :
+		       0;
+}
+
+/* Whether the current process may give a job a worker. */
+static bool may_start(const struct hwtimer_job *job, enum hwtimer_duty duty)
+{
+	/* A shared worker costs nobody anything. */
+	if (duty == HWTIMER_DUTY_KERNEL || workers || !uid_valid(job->starter))
+		return true;
+	return uid_eq(job->starter, current_uid()) &&
+	       job->starter_cgroup == own_cgroup();
+}
+
 /**
  * hwtimer_owner_init - note who may give a job a worker
  * @job: the job of a new instance
  *
- * If the current process has no privilege, only its user may. Any context.
+ * If the current process has no privilege, only its user may; if that is root of a
+ * container, only in its cgroup. Any context.
  */
 void hwtimer_owner_init(struct hwtimer_job *job)
 {
+	job->starter_cgroup = own_cgroup();
 	job->starter = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE) ?
 			       INVALID_UID :
 			       current_uid();
@@ -584,8 +632,7 @@ int hwtimer_owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty)
 	might_sleep();
 	if (hwtimer_worker_of(job))
 		return 0;
-	if (duty != HWTIMER_DUTY_KERNEL && uid_valid(job->starter) &&
-	    !uid_eq(job->starter, current_uid()))
+	if (!may_start(job, duty))
 		return -EPERM;
 	staff = staff_get(duty);
 	if (IS_ERR(staff))
@@ -599,8 +646,8 @@ int hwtimer_owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty)
  * hwtimer_owner_dismiss - give the worker of a job back
  * @job: the job, which its worker has left, and which may have had none
  *
- * Ends the worker if that was its last job. Does not wait for the thread: it may hardly
- * get any processor time. May sleep. The worker itself may call this.
+ * If that was its last job, the worker ends a moment later; nobody waits for that. Does
+ * not sleep. The worker itself may call this.
  */
 void hwtimer_owner_dismiss(struct hwtimer_job *job)
 {

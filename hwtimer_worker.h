@@ -94,6 +94,7 @@ struct hwtimer_alarm {
  * struct hwtimer_job - the alarms by which a worker serves one instance
  * @worker: the worker; NULL: none yet. Written once, see hwtimer_worker_attach()
  * @starter: the user who may give the job a worker; INVALID_UID: every user. Constant
+ * @starter_cgroup: if @starter is 0, the cgroup in which that is; otherwise 0. Constant
  * @turns: the alarm for turning the wheel, on the instance's clock
  * @chores: the alarm for everything else, on the host's CLOCK_MONOTONIC. If there are
  *	several reasons, its time is the earliest
@@ -111,6 +112,7 @@ struct hwtimer_alarm {
 struct hwtimer_job {
 	struct hwtimer_worker *worker;
 	kuid_t starter;
+	u64 starter_cgroup;
 	struct hwtimer_alarm turns;
 	struct hwtimer_alarm chores;
 	u64 wakeups;

@@ -342,16 +342,16 @@ TEST_F(users, other_users_are_counted_across_cgroups)
 }
 
 /*
- * In a user namespace of ALICE: opens instances as several users of the namespace, ALICE's
- * limit in all. Exit status: 0, or the number of the check that failed; 100: there is
+ * In a user namespace of @creator: opens instances as several users of the namespace, the
+ * limit of a user in all. Exit status: 0, or the number of the check that failed; 100: there is
  * no user namespace. Reads a byte of @go when the users are mapped.
  */
-static int open_as_mapped_users(int instances, int ready, int go)
+static int open_as_mapped_users(uid_t creator, int instances, int ready, int go)
 {
 	char byte = 0;
 	int i;
 
-	if (syscall(SYS_setresuid, ALICE, ALICE, ALICE))
+	if (syscall(SYS_setresuid, creator, creator, creator))
 		return 1;
 	if (unshare(CLONE_NEWUSER))
 		byte = 1;
@@ -362,7 +362,7 @@ static int open_as_mapped_users(int instances, int ready, int go)
 	if (read(go, &byte, 1) != 1)
 		return 3;
 	for (i = 0; i < instances; i++) {
-		/* The saved uid 0 of the namespace is ALICE's own. */
+		/* The saved uid 0 of the namespace is the creator's own. */
 		if (syscall(SYS_setresuid, 1 + i, 1 + i, 0))
 			return 4;
 		if (dev_open(0) < 0)
@@ -391,7 +391,8 @@ TEST_F(users, mapped_users_count_against_the_creator)
 	ASSERT_EQ(0, pipe(go));
 	pid = fork();
 	if (!pid)
-		_exit(open_as_mapped_users(self->instances, ready[1], go[0]));
+		_exit(open_as_mapped_users(ALICE, self->instances, ready[1],
+					   go[0]));
 	close(ready[1]);
 	ASSERT_EQ(1, read(ready[0], &byte, 1));
 	if (byte) {
@@ -421,6 +422,43 @@ TEST_F(users, mapped_users_count_against_the_creator)
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	EXPECT_EQ(-SIGKILL, wait_for_child(pid));
 	expect_no_account(_metadata, ALICE);
+	expect_no_account(_metadata, SUBUIDS);
+}
+
+/* Docker's userns-remap: root of the container can become any of its users. */
+TEST_F(users, mapped_users_of_a_namespace_of_roots_share_the_limits)
+{
+	int ready[2], go[2];
+	char path[64], byte = 0;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(ready));
+	ASSERT_EQ(0, pipe(go));
+	pid = fork();
+	if (!pid)
+		_exit(open_as_mapped_users(0, self->instances, ready[1],
+					   go[0]));
+	close(ready[1]);
+	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	if (byte) {
+		EXPECT_EQ(100, wait_for_child(pid));
+		SKIP(return, "this kernel has no user namespaces");
+	}
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
+	ASSERT_TRUE(write_file(path, "0 500000 200\n"));
+	ASSERT_EQ(1, write(go[1], &byte, 1));
+	ASSERT_EQ(1, read(ready[0], &byte, 1))
+	{
+		TH_LOG("check %d failed", wait_for_child(pid));
+	}
+	if (accounts_shown())
+		EXPECT_EQ(self->instances, account_of(0, 3));
+	/* Nobody else is affected. */
+	become(ALICE);
+	EXPECT_LE(0, dev_open(0));
+	become_root();
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	EXPECT_EQ(-SIGKILL, wait_for_child(pid));
 	expect_no_account(_metadata, SUBUIDS);
 }
 

@@ -32,8 +32,8 @@ struct table {
 	FILE *file;
 	char *headline;
 	char *line;
-	char *names[COLUMNS_MAX];
-	char *values[COLUMNS_MAX];
+	const char *names[COLUMNS_MAX];
+	const char *values[COLUMNS_MAX];
 	unsigned int columns;
 };
 
@@ -78,18 +78,22 @@ static void *grown(void *array, unsigned int count, size_t size)
 	return more;
 }
 
-/* Splits @line at its tabs; returns the number of parts. */
-static unsigned int split(char *line, char *parts[COLUMNS_MAX])
+/*
+ * Splits @line at its tabs into @most parts at most; returns their number. The last part
+ * may contain tabs: tenants choose the names of cgroups.
+ */
+static unsigned int split(char *line, const char *parts[COLUMNS_MAX],
+			  unsigned int most)
 {
 	unsigned int count = 0;
 
 	line[strcspn(line, "\n")] = '\0';
 	do {
 		parts[count++] = line;
-		line = strchr(line, '\t');
+		line = count < most ? strchr(line, '\t') : NULL;
 		if (line)
 			*line++ = '\0';
-	} while (line && count < COLUMNS_MAX);
+	} while (line);
 	return count;
 }
 
@@ -115,14 +119,19 @@ static void table_open(struct table *table, const char *path)
 		err(1, "%s", path);
 	if (!table_read(table, &table->headline))
 		errx(1, "%s is empty", path);
-	table->columns = split(table->headline, table->names);
+	table->columns = split(table->headline, table->names, COLUMNS_MAX);
 }
 
 static bool table_next(struct table *table)
 {
+	unsigned int i, found;
+
 	if (!table_read(table, &table->line))
 		return false;
-	return split(table->line, table->values) == table->columns;
+	found = split(table->line, table->values, table->columns);
+	for (i = found; i < table->columns; i++)
+		table->values[i] = "";
+	return true;
 }
 
 static void table_close(struct table *table)
