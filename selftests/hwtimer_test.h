@@ -709,7 +709,7 @@ static inline int receive_descriptor(int socket)
 	struct cmsghdr *header;
 	int fd;
 
-	if (recvmsg(socket, &message, 0) != 1)
+	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1)
 		return -errno;
 	header = CMSG_FIRSTHDR(&message);
 	if (!header || header->cmsg_type != SCM_RIGHTS)

@@ -381,9 +381,14 @@ static int open_as_mapped_users(uid_t creator, int instances, int ready, int go)
 	return 10;
 }
 
-TEST_F(users, mapped_users_count_against_the_creator)
+/*
+ * Starts open_as_mapped_users() in a process, and waits until it has opened instances. @map
+ * is the namespace's map of users. Returns the process; 0: there is no user namespace.
+ */
+static pid_t spawn_mapped(struct __test_metadata *_metadata, uid_t creator,
+			  const char *map, int instances)
 {
-	int ready[2], go[2], fd;
+	int ready[2], go[2];
 	char path[64], byte = 0;
 	pid_t pid;
 
@@ -391,21 +396,32 @@ TEST_F(users, mapped_users_count_against_the_creator)
 	ASSERT_EQ(0, pipe(go));
 	pid = fork();
 	if (!pid)
-		_exit(open_as_mapped_users(ALICE, self->instances, ready[1],
+		_exit(open_as_mapped_users(creator, instances, ready[1],
 					   go[0]));
 	close(ready[1]);
 	ASSERT_EQ(1, read(ready[0], &byte, 1));
 	if (byte) {
 		EXPECT_EQ(100, wait_for_child(pid));
-		SKIP(return, "this kernel has no user namespaces for users");
+		return 0;
 	}
 	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
-	ASSERT_TRUE(write_file(path, "0 40001 1\n1 500000 100\n"));
+	ASSERT_TRUE(write_file(path, map));
 	ASSERT_EQ(1, write(go[1], &byte, 1));
 	ASSERT_EQ(1, read(ready[0], &byte, 1))
 	{
 		TH_LOG("check %d failed", wait_for_child(pid));
 	}
+	return pid;
+}
+
+TEST_F(users, mapped_users_count_against_the_creator)
+{
+	pid_t pid = spawn_mapped(_metadata, ALICE, "0 40001 1\n1 500000 100\n",
+				 self->instances);
+	int fd;
+
+	if (!pid)
+		SKIP(return, "this kernel has no user namespaces for users");
 	if (accounts_shown()) {
 		EXPECT_EQ(self->instances, account_of(ALICE, 3));
 		EXPECT_EQ(1, account_of(SUBUIDS, 3));
@@ -428,29 +444,11 @@ TEST_F(users, mapped_users_count_against_the_creator)
 /* Docker's userns-remap: root of the container can become any of its users. */
 TEST_F(users, mapped_users_of_a_namespace_of_roots_share_the_limits)
 {
-	int ready[2], go[2];
-	char path[64], byte = 0;
-	pid_t pid;
+	pid_t pid =
+		spawn_mapped(_metadata, 0, "0 500000 200\n", self->instances);
 
-	ASSERT_EQ(0, pipe(ready));
-	ASSERT_EQ(0, pipe(go));
-	pid = fork();
 	if (!pid)
-		_exit(open_as_mapped_users(0, self->instances, ready[1],
-					   go[0]));
-	close(ready[1]);
-	ASSERT_EQ(1, read(ready[0], &byte, 1));
-	if (byte) {
-		EXPECT_EQ(100, wait_for_child(pid));
 		SKIP(return, "this kernel has no user namespaces");
-	}
-	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
-	ASSERT_TRUE(write_file(path, "0 500000 200\n"));
-	ASSERT_EQ(1, write(go[1], &byte, 1));
-	ASSERT_EQ(1, read(ready[0], &byte, 1))
-	{
-		TH_LOG("check %d failed", wait_for_child(pid));
-	}
 	if (accounts_shown())
 		EXPECT_EQ(self->instances, account_of(0, 3));
 	/* Nobody else is affected. */

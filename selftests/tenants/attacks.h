@@ -381,21 +381,7 @@ static inline void attack_garbage(struct board *board)
 /* Sends a copy of @fd to the victim. */
 static inline bool send_to_victim(struct board *board, int fd)
 {
-	char byte = 0, control[CMSG_SPACE(sizeof(int))] = "";
-	struct iovec data = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr message = {
-		.msg_iov = &data,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	return sendmsg(board->socket[0], &message, 0) == 1;
+	return send_descriptor(board->socket[0], fd) == 1;
 }
 
 /* Sends the victim instances that are busy, for it to close them. */

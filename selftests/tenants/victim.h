@@ -72,25 +72,13 @@ static inline void victim_start(struct board *board)
 /* Closes each descriptor that comes. */
 static inline void victim_receive(struct board *board)
 {
-	char byte, control[CMSG_SPACE(sizeof(int))];
-	struct iovec data = { .iov_base = &byte, .iov_len = 1 };
-
 	for (;;) {
-		struct msghdr message = {
-			.msg_iov = &data,
-			.msg_iovlen = 1,
-			.msg_control = control,
-			.msg_controllen = sizeof(control),
-		};
-		struct cmsghdr *header;
-		int fd;
+		int fd = receive_descriptor(board->socket[1]);
 
-		if (recvmsg(board->socket[1], &message, MSG_CMSG_CLOEXEC) <= 0)
-			_exit(1);
-		header = CMSG_FIRSTHDR(&message);
-		if (!header || header->cmsg_type != SCM_RIGHTS)
+		if (fd == -EPROTO)
 			continue;
-		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+		if (fd < 0)
+			_exit(1);
 		log_begin(&board->closes, now_ns());
 		close(fd);
 		log_end(&board->closes, now_ns());
