@@ -348,6 +348,8 @@ static void stop_hands_back_paused_timers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_of(test)->paused, 70);
 	KUNIT_EXPECT_EQ(test, hand_back(test, 3), 200);
 	KUNIT_EXPECT_EQ(test, ring_of(test)->paused, 0);
+	/* So a program that empties the ring need not kick. */
+	KUNIT_EXPECT_EQ(test, ring_of(test)->shared->waiting, 0);
 	KUNIT_EXPECT_EQ(test, instance->stats.unprocessed, 200);
 	KUNIT_EXPECT_EQ(test, instance->stats.expired, 100);
 	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
