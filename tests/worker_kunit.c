@@ -73,6 +73,12 @@ static bool is_served(struct test_job *job)
 	return wait_for_completion_timeout(&job->served, 120 * HZ);
 }
 
+/* Waits until the worker has begun to serve a busy job; false: it does not come. */
+static bool is_entered(struct test_job *job)
+{
+	return wait_for_completion_timeout(&job->entered, 120 * HZ);
+}
+
 static void job_init(struct worker_test *priv, struct test_job *job,
 		     hwtimer_serve_fn *turn)
 {
@@ -188,8 +194,7 @@ static void keep_busy(struct kunit *test)
 	struct worker_test *priv = test->priv;
 
 	hwtimer_worker_kick(&priv->busy.job.turns, 0);
-	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&priv->busy.entered,
-							    120 * HZ));
+	KUNIT_ASSERT_TRUE(test, is_entered(&priv->busy));
 }
 
 /* Alarms are served in the order of their times, not in that of the kicks. */
@@ -235,8 +240,7 @@ static void a_due_alarm_can_be_forgotten(struct kunit *test)
 	hwtimer_worker_kick(&priv->busy_too.job.turns, 0);
 	hwtimer_worker_kick(alarm, 0);
 	complete(&priv->busy.released);
-	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(
-					&priv->busy_too.entered, 120 * HZ));
+	KUNIT_ASSERT_TRUE(test, is_entered(&priv->busy_too));
 	/* The worker has found both due, and serves the other one. */
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(alarm->ready));
 	hwtimer_worker_forget(&priv->job.job);
@@ -446,9 +450,10 @@ static void end_competition(struct rivals *all)
 {
 	unsigned int i;
 
+	/* The late job first: it must not be alone. */
+	hwtimer_worker_detach(&all->late.job);
 	for (i = 0; i < RIVALS; i++)
 		hwtimer_worker_detach(&all->rivals[i].job.job);
-	hwtimer_worker_detach(&all->late.job);
 }
 
 /* A job whose slices take long gets fewer of them. */
