@@ -296,21 +296,29 @@ static u64 thread_time(void)
 }
 
 /*
- * Notes that a slice of @job has ended. The rank does not count the time for which the
- * thread had to wait for a processor in the middle of the slice: that would hold the job
+ * The time of a slice, by which the rank of its job grows. That is not the time for which
+ * the thread had to wait for a processor in the middle of the slice: it would hold the job
  * back for as long again. A slice that was not interrupted is short, or the scheduler has
- * counted most of it.
+ * counted most of it. The scheduler may also count a time for which the machine itself
+ * stood still; so there is a limit to that, too.
  */
+static u64 slice_charge(const struct hwtimer_worker *worker, u64 time)
+{
+	u64 ran = thread_time() - worker->slice_ran;
+
+	return max3(min(ran, 20 * HWTIMER_SLICE_TIME),
+		    min(time, 2 * HWTIMER_SLICE_TIME), 1ULL);
+}
+
+/* Notes that a slice of @job has ended. */
 static void worker_count_slice(struct hwtimer_worker *worker,
 			       struct hwtimer_job *job)
 {
 	u64 time = ktime_get_ns() - worker->slice.start;
-	u64 ran = thread_time() - worker->slice_ran;
 
 	lockdep_assert_held(&worker->lock);
 	job->spent += time;
-	job->rank = max(job->rank, worker->rank) +
-		    max3(ran, min(time, 2 * HWTIMER_SLICE_TIME), 1ULL);
+	job->rank = max(job->rank, worker->rank) + slice_charge(worker, time);
 }
 
 /* Has the hrtimers wake the thread for the next alarm, and sleeps. Releases the lock. */
