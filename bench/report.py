@@ -420,6 +420,21 @@ def print_targets(targets):
               f"{verdicts[target['met']]}{'; ' + more if more else ''}")
 
 
+# ---- owners ----
+
+# How the names of the phases begin that say what workers of owners cost
+OWNERS = ("start", "one instance", "64 instances")
+
+
+def print_owners(results):
+    """Prints what it costs that each owner has a worker of its own."""
+    print()
+    for row in results.rows():
+        if row["phase"].startswith(OWNERS):
+            print(f"{row['phase']:<45} {row['where']:<5} "
+                  f"{number(row['median']):>12} {row['unit']}")
+
+
 # ---- the plot ----
 
 def plot(results, output):
@@ -476,6 +491,7 @@ def main():
 
     print("\n".join(table(results, largest(timed))))
     print_targets(targets)
+    print_owners(results)
     with open(output + ".txt", "w", encoding="utf-8") as file:
         file.write("\n".join(table(results, timed)) + "\n")
     with open(output + ".json", "w", encoding="utf-8") as file:
