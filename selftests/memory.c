@@ -110,23 +110,10 @@ FIXTURE_SETUP(cgroup)
 	ASSERT_LE(0, self->before);
 }
 
-/* Removes the cgroup, which a worker leaves a moment after close(). */
-static bool cgroup_goes(void)
-{
-	__u64 end = now_ns() + HANG_MS * MS;
-
-	while (rmdir(CGROUP)) {
-		if (errno != EBUSY || now_ns() > end)
-			return false;
-		sleep_ns(10 * MS);
-	}
-	return true;
-}
-
 FIXTURE_TEARDOWN(cgroup)
 {
 	EXPECT_TRUE(write_file(CGROUPS "cgroup.procs", "0"));
-	EXPECT_TRUE(cgroup_goes());
+	EXPECT_TRUE(cgroup_goes(CGROUP));
 }
 
 /* Returns the largest charge for memory that STATS reports as @bytes. */

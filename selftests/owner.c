@@ -155,6 +155,19 @@ TEST_F(owner, has_a_second_thread_for_submission_rings)
 	self->fd = open(DEVICE, O_RDWR);
 }
 
+/* A SETUP that comes too late changes nothing, and creates no thread either. */
+TEST_F(owner, gets_no_thread_by_a_setup_that_is_refused)
+{
+	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC,
+				       .submissions = 8 };
+
+	/* Threads of an earlier test may just be ending. */
+	ASSERT_TRUE(comes_to("hwtimer/0+", 0));
+	ASSERT_EQ(0, start(self->fd));
+	EXPECT_EQ(-EBUSY, dev_setup_as(self->fd, setup));
+	EXPECT_EQ(0, threads_called("hwtimer/0+"));
+}
+
 TEST_F(owner, instances_of_a_process_share_a_worker)
 {
 	int fd = open(DEVICE, O_RDWR);

@@ -322,6 +322,29 @@ TEST_F(users, root_without_the_capability_is_counted_by_its_cgroup)
 		EXPECT_EQ(-1, account_of(0, 3));
 }
 
+/* Whoever starts an instance pays for its thread, and uid 0 is not one tenant. */
+TEST_F(users, root_of_a_container_cannot_have_another_start_an_instance)
+{
+	int fd;
+
+	if (module_parameter("workers"))
+		SKIP(return, "the module has shared workers");
+	if (!enter_cgroup("hwtimer-a/"))
+		SKIP(return, "no cgroup (v2) at " CGROUPS);
+	set_capabilities(~SYS_RESOURCE);
+	fd = dev_open(0);
+	EXPECT_LE(0, fd);
+	ASSERT_TRUE(enter_cgroup("hwtimer-b/"));
+	EXPECT_EQ(-EPERM, try_schedule(fd));
+	ASSERT_TRUE(enter_cgroup("hwtimer-a/"));
+	EXPECT_EQ(0, try_schedule(fd));
+	set_capabilities(ALL_CAPABILITIES);
+	EXPECT_EQ(0, close(fd));
+	ASSERT_TRUE(enter_cgroup(""));
+	EXPECT_TRUE(cgroup_goes(CGROUPS "hwtimer-a"));
+	EXPECT_TRUE(cgroup_goes(CGROUPS "hwtimer-b"));
+}
+
 /* A cgroup matters only for uid 0: no user gets more by moving to another one. */
 TEST_F(users, other_users_are_counted_across_cgroups)
 {
