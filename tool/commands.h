@@ -19,6 +19,7 @@ int command_owners(int argc, char **argv);
 int command_schedule(int argc, char **argv);
 int command_watch(int argc, char **argv);
 int command_plot(int argc, char **argv);
+int command_list(int argc, char **argv);
 
 /* Functions of hwtimerctl.c for several commands */
 

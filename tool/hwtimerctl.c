@@ -30,6 +30,9 @@ static const struct command {
 	  "plot FILE.png|FILE.svg [--seconds N] [--count N] [--interval TIME]\n"
 	  "         [--from FILE] [--pid PID] [--script]\n"
 	  "                              draw rates and lateness with gnuplot\n" },
+	{ "list", command_list,
+	  "list PID FD | --fd N [--sort] [--json]\n"
+	  "                              the timers of an instance\n" },
 	{ "schedule", command_schedule,
 	  "schedule TIME [--repeat TIME] [--count N] [--slack TIME]\n"
 	  "         [--clock monotonic|boottime]\n"

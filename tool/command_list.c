@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+/* hwtimerctl list: prints the timers of an instance, as a table or as JSON. */
+#include "commands.h"
+#include "listing.h"
+#include "units.h"
+
+#include <err.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/**
+ * struct list - the arguments
+ * @place: the instance
+ * @json: print JSON, not a table
+ * @sort: print the timers in the order of their deadlines
+ */
+struct list {
+	struct place place;
+	bool json;
+	bool sort;
+};
+
+/* Prints a timer; @first: it is the first one */
+typedef void (*show_fn)(const struct hwtimer_listed *timer, bool first);
+
+static struct list parse(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "fd", required_argument, NULL, 'f' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "sort", no_argument, NULL, 's' },
+		{ NULL, 0, NULL, 0 },
+	};
+	const char *inherited = NULL;
+	struct list list = { 0 };
+	int option;
+
+	while ((option = next_option(argc, argv, options)) != -1)
+		switch (option) {
+		case 'f':
+			inherited = optarg;
+			break;
+		case 'j':
+			list.json = true;
+			break;
+		case 's':
+			list.sort = true;
+			break;
+		}
+	list.place = place_arguments("list", argc - optind, argv + optind,
+				     inherited);
+	return list;
+}
+
+static const char *state_name(const struct hwtimer_listed *timer)
+{
+	return timer->state == HWTIMER_STATE_EXPIRED ? "expired" : "pending";
+}
+
+/* ---- the table ---- */
+
+static const char *type_name(const struct hwtimer_listed *timer)
+{
+	if (!timer->interval)
+		return "once";
+	return timer->flags & HWTIMER_FIXED_DELAY ? "delay" : "rate";
+}
+
+static const char *due(const struct hwtimer_listed *timer,
+		       char room[UNITS_ROOM])
+{
+	if (timer->state == HWTIMER_STATE_EXPIRED)
+		return "-";
+	if (timer->deadline == HWTIMER_NEVER)
+		return "never";
+	return units_format_time(timer->remaining, room);
+}
+
+static const char *left(const struct hwtimer_listed *timer,
+			char room[UNITS_ROOM])
+{
+	if (!timer->interval)
+		return "1";
+	if (!timer->count)
+		return "unlimited";
+	snprintf(room, UNITS_ROOM, "%u", timer->count);
+	return room;
+}
+
+static void show_row(const struct hwtimer_listed *timer, bool first)
+{
+	char time[UNITS_ROOM], interval[UNITS_ROOM], slack[UNITS_ROOM],
+		count[UNITS_ROOM];
+
+	if (first)
+		printf("%20s %-7s %9s %-5s %9s %10s %9s %20s\n", "ID", "STATE",
+		       "DUE IN", "TYPE", "INTERVAL", "COUNT", "SLACK",
+		       "USER DATA");
+	printf("%20llu %-7s %9s %-5s %9s %10s %9s %20llu\n", timer->id,
+	       state_name(timer), due(timer, time), type_name(timer),
+	       timer->interval ? units_format_time(timer->interval, interval) :
+				 "-",
+	       left(timer, count),
+	       timer->slack ? units_format_time(timer->slack, slack) : "-",
+	       timer->user_data);
+}
+
+/* ---- JSON ---- */
+
+static void show_object(const struct hwtimer_listed *timer, bool first)
+{
+	printf("%s  {\"id\": %llu, \"user_data\": %llu, \"state\": \"%s\"",
+	       first ? "" : ",\n", timer->id, timer->user_data,
+	       state_name(timer));
+	printf(", \"deadline\": %llu, \"remaining\": %llu, \"interval\": %llu",
+	       timer->deadline, timer->remaining, timer->interval);
+	printf(", \"slack\": %llu, \"count\": %u, \"fixed_delay\": %s",
+	       timer->slack, timer->count,
+	       timer->flags & HWTIMER_FIXED_DELAY ? "true" : "false");
+	printf(", \"expirations\": %u}", timer->expirations);
+}
+
+/* ---- all timers ---- */
+
+/* Shows each page as it comes, so that millions of timers take no memory. */
+static uint64_t show_pages(struct listing *listing, show_fn show)
+{
+	uint64_t shown = 0;
+	unsigned int i, count;
+
+	while ((count = listing_next(listing)))
+		for (i = 0; i < count; i++)
+			show(&listing->page[i], !shown++);
+	return shown;
+}
+
+/* By deadline; timers of the same deadline by id, so that the order is defined. */
+static int compare(const void *a, const void *b)
+{
+	const struct hwtimer_listed *first = a, *second = b;
+
+	if (first->deadline != second->deadline)
+		return first->deadline < second->deadline ? -1 : 1;
+	return (first->id > second->id) - (first->id < second->id);
+}
+
+static uint64_t show_sorted(struct listing *listing, show_fn show)
+{
+	struct hwtimer_listed *all = NULL;
+	size_t i, room = 0, total = 0;
+	unsigned int count;
+
+	while ((count = listing_next(listing))) {
+		if (total + count > room) {
+			room = 2 * room + count;
+			all = reallocarray(all, room, sizeof(*all));
+			if (!all)
+				err(1, "no memory to sort more than %zu timers",
+				    total);
+		}
+		memcpy(all + total, listing->page, count * sizeof(*all));
+		total += count;
+	}
+	if (total)
+		qsort(all, total, sizeof(*all), compare);
+	for (i = 0; i < total; i++)
+		show(&all[i], !i);
+	free(all);
+	return total;
+}
+
+int command_list(int argc, char **argv)
+{
+	struct list list = parse(argc, argv);
+	show_fn show = list.json ? show_object : show_row;
+	struct hwt *hwt = place_open(&list.place);
+	struct listing *listing = listing_open(hwt);
+	uint64_t shown;
+
+	if (list.json)
+		puts("[");
+	shown = list.sort ? show_sorted(listing, show) :
+			    show_pages(listing, show);
+	if (list.json)
+		puts(shown ? "\n]" : "]");
+	else if (!shown)
+		puts("The instance has no timers.");
+	listing_close(listing);
+	hwt_close(hwt);
+	return 0;
+}
