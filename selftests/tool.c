@@ -3,7 +3,7 @@
  * hwtimerctl, called as a user calls it: its output, its exit status, and whether its
  * error messages say what to do.
  */
-#include "hwtimer_test.h"
+#include "tool_test.h"
 
 #include <linux/kcmp.h>
 #include <sched.h>
@@ -12,43 +12,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <termios.h>
-
-#define TOOL "./hwtimerctl"
-
-/* Output of the last call, errors included */
-static char output[65536];
-
-/* Runs the tool with @arguments, which the shell splits; returns its exit status. */
-static int run_tool(const char *arguments)
-{
-	char command[512];
-	size_t length;
-	FILE *pipe;
-	int status;
-
-	snprintf(command, sizeof(command), TOOL " %s 2>&1", arguments);
-	pipe = popen(command, "r");
-	if (!pipe)
-		abort();
-	length = fread(output, 1, sizeof(output) - 1, pipe);
-	output[length] = '\0';
-	status = pclose(pipe);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static bool says(const char *text)
-{
-	return strstr(output, text);
-}
-
-static unsigned int lines(void)
-{
-	unsigned int count = 0;
-
-	for (const char *c = output; *c; c++)
-		count += *c == '\n';
-	return count;
-}
 
 TEST(help_is_there)
 {

@@ -20,6 +20,8 @@ int command_schedule(int argc, char **argv);
 int command_watch(int argc, char **argv);
 int command_plot(int argc, char **argv);
 int command_list(int argc, char **argv);
+int command_save(int argc, char **argv);
+int command_restore(int argc, char **argv);
 
 /* Functions of hwtimerctl.c for several commands */
 

@@ -33,6 +33,14 @@ static const struct command {
 	{ "list", command_list,
 	  "list PID FD | --fd N [--sort] [--json]\n"
 	  "                              the timers of an instance\n" },
+	{ "save", command_save,
+	  "save PID FD FILE | --fd N FILE\n"
+	  "                              write the timers of an instance to a file\n" },
+	{ "restore", command_restore,
+	  "restore FILE [--paused] [--limit N] [--ids FILE] [--name NAME]\n"
+	  "         -- COMMAND ...       give them to a command, in a new instance\n"
+	  "  restore FILE --check [--paused]\n"
+	  "                              check the file, and say what is in it\n" },
 	{ "schedule", command_schedule,
 	  "schedule TIME [--repeat TIME] [--count N] [--slack TIME]\n"
 	  "         [--clock monotonic|boottime]\n"

@@ -1,0 +1,1067 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * hwtimerctl list, save and restore, called as a user calls them: what a snapshot has of
+ * a running instance, what comes back from it, and what happens to the old file when
+ * something fails. tool/test/snapshot_test.c tests damaged files, without a device.
+ *
+ * `snapshot send` is the command that takes a restored instance: it sends the descriptor
+ * to the test.
+ */
+#include "ring_test.h"
+#include "tool_test.h"
+
+#include <sched.h>
+#include <stdarg.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+#define DIRECTORY "/tmp/snapshot"
+#define FILE_NAME DIRECTORY "/timers"
+#define COMMAND "./snapshot send"
+
+/* The command's end of a socket, and the descriptor that it should inherit */
+#define SOCKET 20
+#define INHERITED 3
+
+/* The most timers of a test that looks at each */
+#define MOST 2000
+
+/* Runs the tool with arguments as for printf(); returns its exit status. */
+static int __attribute__((format(printf, 1, 2))) run(const char *format, ...)
+{
+	char arguments[900];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(arguments, sizeof(arguments), format, list);
+	va_end(list);
+	return run_tool(arguments);
+}
+
+static int save(int fd)
+{
+	return run("save %d %d " FILE_NAME, getpid(), fd);
+}
+
+/* What the command does. Returns its exit status. */
+static int send_what_was_inherited(void)
+{
+	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS"),
+		   *names = getenv("LISTEN_FDNAMES");
+
+	if (!pid || atoi(pid) != getpid() || !fds || strcmp(fds, "1") ||
+	    !names || strcmp(names, "hwtimer"))
+		return 100;
+	if (fcntl(INHERITED, F_GETFD) != 0)
+		return 101;
+	/* The tool leaves nothing else open. */
+	if (fcntl(INHERITED + 1, F_GETFD) >= 0)
+		return 102;
+	return send_descriptor(SOCKET, INHERITED) == 1 ? 0 : 103;
+}
+
+/* Restores the file; returns the new instance's descriptor, or the negative status. */
+static int restore(const char *options)
+{
+	int sockets[2], status, fd;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) ||
+	    dup2(sockets[1], SOCKET) != SOCKET)
+		abort();
+	close(sockets[1]);
+	status = run("restore %s " FILE_NAME " -- " COMMAND, options);
+	close(SOCKET);
+	fd = status ? -status : receive_descriptor(sockets[0]);
+	close(sockets[0]);
+	return fd;
+}
+
+/* An instance, and an empty directory for files */
+FIXTURE(snapshot)
+{
+	int fd;
+};
+
+FIXTURE_SETUP(snapshot)
+{
+	ASSERT_EQ(0, system("rm -rf " DIRECTORY "; mkdir " DIRECTORY));
+	self->fd = dev_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(snapshot)
+{
+	if (self->fd >= 0)
+		expect_close(_metadata, self->fd);
+	EXPECT_EQ(0, system("rm -rf " DIRECTORY));
+}
+
+/* Returns the number of files in the directory. */
+static unsigned int files(void)
+{
+	FILE *pipe = popen("ls -A " DIRECTORY " | wc -l", "r");
+	unsigned int count = 0;
+
+	if (!pipe || fscanf(pipe, "%u", &count) != 1)
+		abort();
+	pclose(pipe);
+	return count;
+}
+
+/* ---- the timers of an instance ---- */
+
+static int by_user_data(const void *a, const void *b)
+{
+	const struct hwtimer_listed *first = a, *second = b;
+
+	return (first->user_data > second->user_data) -
+	       (first->user_data < second->user_data);
+}
+
+/* Lists an instance with at most MOST timers, in the order of user_data. */
+static unsigned int list_all(struct __test_metadata *_metadata, int fd,
+			     struct hwtimer_listed *timers)
+{
+	unsigned int listed = 0;
+	__u64 cursor = 0;
+	int ret;
+
+	do {
+		ret = dev_list(fd, timers + listed, MOST - listed, &cursor);
+		ASSERT_LE(0, ret);
+		listed += ret;
+	} while (ret && listed < MOST);
+	qsort(timers, listed, sizeof(*timers), by_user_data);
+	return listed;
+}
+
+/* Expects that each restored timer is as the one with the same user_data. */
+static void expect_same_timers(struct __test_metadata *_metadata,
+			       const struct hwtimer_listed *old,
+			       unsigned int count, int fd)
+{
+	static struct hwtimer_listed new[MOST];
+
+	ASSERT_EQ(count, list_all(_metadata, fd, new));
+	for (unsigned int i = 0; i < count; i++) {
+		EXPECT_EQ(old[i].user_data, new[i].user_data);
+		EXPECT_EQ(old[i].deadline, new[i].deadline);
+		EXPECT_EQ(old[i].interval, new[i].interval);
+		EXPECT_EQ(old[i].slack, new[i].slack);
+		EXPECT_EQ(old[i].count, new[i].count);
+		EXPECT_EQ(old[i].flags, new[i].flags);
+		EXPECT_EQ(old[i].state, new[i].state);
+	}
+}
+
+/* Schedules timers of all kinds, whose user_data counts up; returns their number. */
+static unsigned int schedule_all_kinds(struct __test_metadata *_metadata,
+				       int fd, clockid_t clock)
+{
+	const struct hwtimer_request kinds[] = {
+		{ .time = HOUR },
+		{ .time = HWTIMER_NEVER },
+		{ .time = HOUR, .slack = SEC },
+		{ .time = HOUR, .interval = MS },
+		{ .time = HOUR, .interval = HOUR, .count = 7 },
+		{ .time = HOUR, .interval = SEC, .slack = SEC, .count = 1 },
+		{ .time = HOUR, .interval = SEC, .flags = HWTIMER_FIXED_DELAY },
+	};
+	unsigned int done = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		struct hwtimer_request request = kinds[i];
+
+		if (request.flags && clock == CLOCK_REALTIME)
+			continue;
+		request.flags |= HWTIMER_ABSOLUTE;
+		if (request.time != HWTIMER_NEVER)
+			request.time += clock_ns(clock) + i;
+		request.user_data = ~0ULL - 1000 + done++;
+		ASSERT_NE(0, dev_add(fd, request));
+	}
+	return done;
+}
+
+/* ---- list ---- */
+
+TEST_F(snapshot, list_shows_timers)
+{
+	struct hwtimer_listed timer;
+	char line[256];
+
+	EXPECT_EQ(0, run("list %d %d", getpid(), self->fd));
+	EXPECT_TRUE(says("no timers"));
+	EXPECT_EQ(0, run("list %d %d --json", getpid(), self->fd));
+	EXPECT_EQ(0, strcmp(output, "[\n]\n"));
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
+					       .time = HOUR,
+					       .interval = SEC,
+					       .slack = MS,
+					       .count = 5,
+					       .user_data = ~0ULL - 7,
+				       }));
+	ASSERT_EQ(1, list_all(_metadata, self->fd, &timer));
+	EXPECT_EQ(0, run("list %d %d", getpid(), self->fd));
+	EXPECT_EQ(2, lines());
+	EXPECT_TRUE(says(" rate "));
+	EXPECT_TRUE(says(" pending "));
+	EXPECT_TRUE(says(" 18446744073709551608\n"));
+	EXPECT_EQ(0, run("list %d %d --json", getpid(), self->fd));
+	snprintf(
+		line, sizeof(line),
+		"{\"id\": %llu, \"user_data\": 18446744073709551608, \"state\": \"pending\", \"deadline\": %llu, ",
+		timer.id, timer.deadline);
+	EXPECT_TRUE(says(line));
+	EXPECT_TRUE(says("\"count\": 5, \"fixed_delay\": false"));
+}
+
+TEST_F(snapshot, list_shows_what_waits)
+{
+	ASSERT_NE(0, dev_after(self->fd, 0, 1));
+	ASSERT_NE(0, dev_at(self->fd, HWTIMER_NEVER, 2));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(0, run("list --sort %d %d", getpid(), self->fd));
+	EXPECT_TRUE(says(" expired         - once "));
+	EXPECT_TRUE(says(" pending     never once "));
+	/* The tool takes nothing. */
+	EXPECT_EQ(1, stats_of(self->fd).ready);
+	EXPECT_EQ(1, stats_of(self->fd).pending);
+}
+
+TEST_F(snapshot, list_sorts)
+{
+	const char *last = output;
+
+	for (unsigned int i = 0; i < 100; i++)
+		ASSERT_NE(0, dev_after(self->fd, HOUR + i * 37 % 100 * SEC, i));
+	EXPECT_EQ(0,
+		  run("list --sort --json %d %d | grep -o 'deadline\": [0-9]*'",
+		      getpid(), self->fd));
+	EXPECT_EQ(100, lines());
+	for (unsigned int i = 1; i < 100; i++) {
+		const char *next = strchr(last, '\n') + 1;
+
+		EXPECT_LE(strtoull(last + strlen("deadline\": "), NULL, 10),
+			  strtoull(next + strlen("deadline\": "), NULL, 10));
+		last = next;
+	}
+}
+
+TEST_F(snapshot, list_has_all_pages)
+{
+	unsigned int count = scaled(50000);
+
+	ASSERT_EQ(count, dev_schedule_many(self->fd, count, 0, HOUR, NULL));
+	EXPECT_EQ(0, run("list --json %d %d | grep -c pending", getpid(),
+			 self->fd));
+	EXPECT_EQ(count, strtoul(output, NULL, 10));
+	EXPECT_EQ(0, run("list --json --sort %d %d | grep -c pending", getpid(),
+			 self->fd));
+	EXPECT_EQ(count, strtoul(output, NULL, 10));
+}
+
+TEST_F(snapshot, list_takes_an_inherited_descriptor)
+{
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 4711));
+	ASSERT_EQ(SOCKET, dup2(self->fd, SOCKET));
+	EXPECT_EQ(0, run("list --fd %d", SOCKET));
+	EXPECT_TRUE(says(" 4711\n"));
+	EXPECT_EQ(0, run("save --fd %d " FILE_NAME, SOCKET));
+	EXPECT_EQ(0, close(SOCKET));
+	EXPECT_EQ(1, run("list --fd %d", SOCKET));
+	EXPECT_TRUE(says("not open"));
+}
+
+TEST_F(snapshot, wrong_places_are_told)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	EXPECT_EQ(0, wait_for_child(child));
+	EXPECT_EQ(2, run("list"));
+	EXPECT_EQ(2, run("list 1"));
+	EXPECT_EQ(2, run("list 1 2 3"));
+	EXPECT_EQ(2, run("list one 2"));
+	EXPECT_EQ(2, run("list 0 2"));
+	EXPECT_EQ(2, run("list 1 -- -2"));
+	EXPECT_EQ(2, run("list 1 99999999999"));
+	EXPECT_EQ(2, run("list --fd 1 1 2"));
+	EXPECT_EQ(2, run("list --fd one"));
+	EXPECT_EQ(2, run("save 1 2"));
+	EXPECT_EQ(2, run("save"));
+	EXPECT_EQ(1, run("list %d 3", child));
+	EXPECT_TRUE(says("no process"));
+	EXPECT_EQ(1, run("list %d 999", getpid()));
+	EXPECT_TRUE(says("no descriptor 999"));
+	EXPECT_TRUE(says("hwtimerctl stats"));
+	EXPECT_EQ(1, run("list %d 0", getpid()));
+	EXPECT_TRUE(says("not an instance"));
+	EXPECT_EQ(1, run("list --fd 0 </dev/null"));
+	EXPECT_TRUE(says("not an instance"));
+	EXPECT_EQ(1, run("save %d 0 " FILE_NAME, getpid()));
+	EXPECT_EQ(0, files());
+}
+
+TEST_F(snapshot, without_permission_it_says_what_to_do)
+{
+	pid_t pid = getpid(), child = fork();
+
+	if (!child) {
+		if (setuid(1000))
+			_exit(1);
+		_exit(run("list %d %d", pid, self->fd) != 1 ||
+		      !says("run hwtimerctl as root"));
+	}
+	EXPECT_EQ(0, wait_for_child(child));
+}
+
+/* ---- save and restore ---- */
+
+TEST_F(snapshot, everything_comes_back)
+{
+	static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME,
+					    CLOCK_REALTIME };
+	static struct hwtimer_listed old[MOST];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(clocks); i++) {
+		unsigned int count;
+		int fd;
+
+		ASSERT_TRUE(dev_renew(&self->fd));
+		ASSERT_EQ(0, dev_setup_as(self->fd, (struct hwtimer_setup){
+							    .clock = clocks[i],
+						    }));
+		count = schedule_all_kinds(_metadata, self->fd, clocks[i]);
+		ASSERT_EQ(count, list_all(_metadata, self->fd, old));
+		ASSERT_EQ(0, save(self->fd))
+		{
+			TH_LOG("%s", output);
+		}
+		fd = restore("");
+		ASSERT_LE(0, fd)
+		{
+			TH_LOG("%s", output);
+		}
+		expect_same_timers(_metadata, old, count, fd);
+		/* Nothing was taken from the old instance. */
+		EXPECT_EQ(count, stats_of(self->fd).pending);
+		expect_close(_metadata, fd);
+	}
+}
+
+TEST_F(snapshot, settings_come_back)
+{
+	static const struct hwtimer_setup setups[] = {
+		{ .clock = CLOCK_MONOTONIC },
+		{ .clock = CLOCK_BOOTTIME,
+		  .tick = 2 * MS,
+		  .buckets = 64,
+		  .kind = HWTIMER_KIND_HASHED,
+		  .timers = 4711 },
+		{ .clock = CLOCK_REALTIME,
+		  .flags = HWTIMER_REPORT_CLOCK_SET,
+		  .kind = HWTIMER_KIND_HIERARCHICAL,
+		  .submissions = 8,
+		  .completions = 16 },
+	};
+	struct hwtimer_info old, new;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(setups); i++) {
+		int fd, flags = i % 2 ? O_NONBLOCK : 0;
+
+		close(self->fd);
+		self->fd = dev_open(flags);
+		ASSERT_EQ(0, dev_setup_as(self->fd, setups[i]));
+		ASSERT_EQ(0, save(self->fd));
+		fd = restore("");
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, dev_info(self->fd, &old));
+		ASSERT_EQ(0, dev_info(fd, &new));
+		EXPECT_EQ(old.tick, new.tick);
+		EXPECT_EQ(old.buckets, new.buckets);
+		EXPECT_EQ(old.kind, new.kind);
+		EXPECT_EQ(old.clock, new.clock);
+		EXPECT_EQ(old.timers, new.timers);
+		EXPECT_EQ(old.flags, new.flags);
+		EXPECT_EQ(old.submissions, new.submissions);
+		EXPECT_EQ(old.completions, new.completions);
+		EXPECT_EQ(flags, fcntl(fd, F_GETFL) & O_NONBLOCK);
+		expect_close(_metadata, fd);
+	}
+}
+
+/* Reads until @count timers have come, each once, and none early. */
+static void expect_each_once(struct __test_metadata *_metadata, int fd,
+			     const __u64 *deadlines, unsigned int count)
+{
+	bool *came = calloc(count, sizeof(*came));
+	struct hwtimer_event event;
+
+	for (unsigned int i = 0; i < count; i++) {
+		ASSERT_EQ(1, dev_collect(fd, &event, 1));
+		ASSERT_GT(count, event.user_data);
+		EXPECT_FALSE(came[event.user_data]);
+		EXPECT_EQ(deadlines[event.user_data], event.deadline);
+		expect_due(_metadata, &event);
+		came[event.user_data] = true;
+	}
+	EXPECT_EQ(-EAGAIN, dev_read(fd, &event, 1));
+	EXPECT_EQ(0, stats_of(fd).pending);
+	free(came);
+}
+
+/* Some wait to be read, some expire between save and restore, and some later. */
+TEST_F(snapshot, each_event_comes_once)
+{
+	static __u64 deadlines[MOST];
+	__u64 begin = now_ns();
+	int fd;
+
+	for (unsigned int i = 0; i < MOST; i++) {
+		deadlines[i] = begin + i * MS;
+		ASSERT_NE(0, dev_at(self->fd, deadlines[i], i));
+	}
+	sleep_until(begin + 500 * MS);
+	ASSERT_EQ(0, save(self->fd));
+	EXPECT_EQ(0, close(self->fd));
+	self->fd = -1;
+	sleep_until(begin + 1000 * MS);
+	fd = restore("");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(O_NONBLOCK, fcntl(fd, F_GETFL) & O_NONBLOCK);
+	expect_each_once(_metadata, fd, deadlines, MOST);
+	expect_close(_metadata, fd);
+}
+
+/* The event of a periodic timer waits, and then its phase and its count go on. */
+TEST_F(snapshot, periodic_timers_keep_their_phase)
+{
+	__u64 first = now_ns() + 10 * MS;
+	unsigned int expirations = 0;
+	struct hwtimer_event event;
+	int fd;
+
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
+					       .flags = HWTIMER_ABSOLUTE,
+					       .time = first,
+					       .interval = 70 * MS,
+					       .count = 10,
+				       }));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	expirations += event.expirations;
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, save(self->fd));
+	fd = restore("");
+	ASSERT_LE(0, fd);
+	while (expirations < 10) {
+		__u64 expected = first + expirations * 70 * MS;
+
+		ASSERT_EQ(1, dev_collect(fd, &event, 1));
+		EXPECT_EQ(expected, event.deadline);
+		expect_not_early(_metadata, &event, CLOCK_MONOTONIC);
+		expirations += event.expirations;
+	}
+	EXPECT_EQ(10, expirations);
+	EXPECT_EQ(0, stats_of(fd).pending);
+	expect_close(_metadata, fd);
+}
+
+TEST_F(snapshot, ids_are_told)
+{
+	struct hwtimer_listed timers[MOST];
+	unsigned long long old, new;
+	unsigned int pairs = 0;
+	__u64 ids[100];
+	FILE *file;
+	int fd;
+
+	ASSERT_EQ(100, dev_schedule_many(self->fd, 100, 0, HOUR, ids));
+	/* Other ids than in a new instance */
+	ASSERT_EQ(50, dev_cancel_many(self->fd, 50, ids));
+	ASSERT_EQ(50, dev_schedule_many(self->fd, 50, 0, HOUR, ids));
+	ASSERT_EQ(0, save(self->fd));
+	fd = restore("--ids " DIRECTORY "/ids");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(100, list_all(_metadata, fd, timers));
+	file = fopen(DIRECTORY "/ids", "r");
+	ASSERT_NE(NULL, file);
+	while (fscanf(file, "%llu %llu", &old, &new) == 2) {
+		struct hwtimer_query before =
+			query_of(_metadata, self->fd, old);
+		struct hwtimer_query after = query_of(_metadata, fd, new);
+
+		EXPECT_EQ(before.user_data, after.user_data);
+		EXPECT_EQ(before.deadline, after.deadline);
+		pairs++;
+	}
+	EXPECT_EQ(100, pairs);
+	fclose(file);
+	expect_close(_metadata, fd);
+}
+
+/* Events that the program has not taken out of its ring are not lost. */
+TEST_F(snapshot, the_completion_ring_is_saved)
+{
+	struct hwtimer_listed timer;
+	struct hwtimer_event event;
+	struct hwtimer_ring ring;
+	__u64 first;
+	int fd;
+
+	ring_open(_metadata, &ring, self->fd, 8, 64);
+	first = now_ns();
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
+					       .flags = HWTIMER_ABSOLUTE,
+					       .time = first,
+					       .interval = HOUR,
+					       .count = 5,
+					       .user_data = 1,
+				       }));
+	ASSERT_NE(0, dev_after(self->fd, 0, 2));
+	ASSERT_NE(0, dev_after(self->fd, 0, 3));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 4));
+	for (__u64 end = now_ns() + HANG_MS * MS;
+	     stats_of(self->fd).completed < 3 && now_ns() < end;)
+		sleep_ns(MS);
+	/* One event was taken out, and is done. */
+	ASSERT_NE(NULL, hwtimer_ring_next_event(&ring));
+	event = ring.events[0];
+	ASSERT_EQ(0, hwtimer_ring_consume(&ring));
+	ASSERT_EQ(0, save(self->fd))
+	{
+		TH_LOG("%s", output);
+	}
+	EXPECT_TRUE(says("2 timers, 2 events in the completion ring"));
+	fd = restore("");
+	ASSERT_LE(0, fd);
+	hwtimer_ring_unmap(&ring);
+	for (unsigned int i = 0, seen = 1U << event.user_data; i < 2; i++) {
+		ASSERT_EQ(1, dev_collect(fd, &event, 1));
+		EXPECT_FALSE(seen & 1U << event.user_data);
+		seen |= 1U << event.user_data;
+		EXPECT_GE(3, event.user_data);
+		if (event.user_data == 1)
+			EXPECT_EQ(first, event.deadline);
+	}
+	EXPECT_EQ(2, stats_of(fd).pending);
+	for (__u64 cursor = 0; dev_list(fd, &timer, 1, &cursor) == 1;)
+		if (timer.user_data == 1) {
+			EXPECT_EQ(first + HOUR, timer.deadline);
+			EXPECT_EQ(4, timer.count);
+		}
+	expect_close(_metadata, fd);
+}
+
+/* save must not create rings: events would go there, and the program reads. */
+TEST_F(snapshot, rings_that_nobody_mapped_stay_so)
+{
+	struct hwtimer_event event;
+
+	ASSERT_EQ(0, ring_setup(self->fd, 8, 8));
+	ASSERT_NE(0, dev_after(self->fd, 0, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, save(self->fd));
+	EXPECT_EQ(-ENXIO, ring_kick(self->fd));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	EXPECT_EQ(0, stats_of(self->fd).completed);
+}
+
+/* A program that writes nonsense into its ring harms nobody else. */
+TEST_F(snapshot, a_damaged_ring_is_told)
+{
+	struct hwtimer_ring ring;
+
+	ring_open(_metadata, &ring, self->fd, 8, 8);
+	ASSERT_NE(0, dev_after(self->fd, 0, 1));
+	for (__u64 end = now_ns() + HANG_MS * MS;
+	     !stats_of(self->fd).completed && now_ns() < end;)
+		sleep_ns(MS);
+	ring.shared->events = ~0ULL - 64;
+	EXPECT_EQ(1, save(self->fd));
+	EXPECT_TRUE(says("damaged its completion ring"));
+	ring.shared->events = 1ULL << 40;
+	EXPECT_EQ(1, save(self->fd));
+	EXPECT_TRUE(says("damaged its completion ring"));
+	ring.shared->events = (char *)ring.events - (char *)ring.shared;
+	((struct hwtimer_event *)ring.events)[0].id = 0;
+	EXPECT_EQ(1, save(self->fd));
+	EXPECT_TRUE(says("damaged its completion ring"));
+	ring.shared->completion_head = 77;
+	EXPECT_EQ(1, save(self->fd));
+	EXPECT_TRUE(says("damaged its completion ring"));
+	EXPECT_EQ(0, files());
+	hwtimer_ring_unmap(&ring);
+}
+
+/* ---- a snapshot of an instance that is busy ---- */
+
+#define STABLE 1000
+
+/* A thread that keeps the instance busy until @done, beside the stable timers */
+struct busy {
+	int fd;
+	bool done;
+	__u64 stable[STABLE];
+};
+
+static void *be_busy(void *arg)
+{
+	struct busy *busy = arg;
+	unsigned int seed = 1;
+
+	while (!__atomic_load_n(&busy->done, __ATOMIC_RELAXED)) {
+		struct hwtimer_event events[64];
+		unsigned int n = next_random(&seed) % STABLE;
+		__u64 ids[64];
+
+		dev_schedule_many(busy->fd, 64, 0, HOUR, ids);
+		dev_cancel_many(busy->fd, 32, ids);
+		for (unsigned int i = 32; i < 64; i++)
+			dev_reschedule(busy->fd, ids[i], 0, 0);
+		dev_reschedule(busy->fd, busy->stable[n], 0,
+			       next_random(&seed) % 10 * MS);
+		dev_read(busy->fd, events, 64);
+	}
+	return NULL;
+}
+
+/* Expects each stable timer exactly once in the file, by its id. */
+static void expect_stable_once(struct __test_metadata *_metadata,
+			       const struct busy *busy)
+{
+	unsigned int seen[STABLE] = { 0 };
+	FILE *file = fopen(FILE_NAME, "r");
+	char line[256];
+
+	ASSERT_NE(NULL, file);
+	while (fgets(line, sizeof(line), file)) {
+		unsigned long long id, user_data;
+
+		if (sscanf(line, "timer %llu %llu ", &id, &user_data) != 2 ||
+		    user_data < HOUR)
+			continue;
+		user_data -= HOUR;
+		ASSERT_GT(STABLE, user_data);
+		EXPECT_EQ(busy->stable[user_data], id);
+		seen[user_data]++;
+	}
+	fclose(file);
+	for (unsigned int i = 0; i < STABLE; i++)
+		EXPECT_EQ(1, seen[i]);
+}
+
+/*
+ * The stable timers are periodic: they expire, are read, become pending again, and are
+ * rescheduled. Their user_data counts up from HOUR; that of others is smaller.
+ */
+TEST_F(snapshot, a_busy_instance_is_saved_whole)
+{
+	struct busy busy = { .fd = self->fd };
+	pthread_t threads[2];
+
+	for (unsigned int i = 0; i < STABLE; i++) {
+		busy.stable[i] = dev_every(self->fd, i * MS, 10 * MS, HOUR + i);
+		ASSERT_NE(0, busy.stable[i]);
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, be_busy, &busy));
+	for (unsigned int i = 0; i < 10; i++) {
+		EXPECT_EQ(0, save(self->fd));
+		expect_stable_once(_metadata, &busy);
+		EXPECT_EQ(0, run("restore --check " FILE_NAME));
+	}
+	__atomic_store_n(&busy.done, true, __ATOMIC_RELAXED);
+	join_threads(threads, 2);
+}
+
+/* ---- other boots ---- */
+
+static __u32 sum_of(__u32 sum, const char *text, size_t length)
+{
+	sum = ~sum;
+	for (; length; length--) {
+		sum ^= (unsigned char)*text++;
+		for (unsigned int bit = 0; bit < 8; bit++)
+			sum = sum >> 1 ^ (sum & 1 ? 0xedb88320 : 0);
+	}
+	return ~sum;
+}
+
+/*
+ * Replaces the line that begins with @key by @line, or the next one after the headline if
+ * @key is "", and writes the right checksums.
+ */
+static void edit(const char *key, const char *line)
+{
+	FILE *old = fopen(FILE_NAME, "r"), *new = fopen(FILE_NAME ".new", "w");
+	char text[256];
+	__u32 sum = 0;
+
+	if (!old || !new)
+		abort();
+	while (fgets(text, sizeof(text), old)) {
+		if (!strncmp(text, key, strlen(key)))
+			strcpy(text, line);
+		else
+			text[strlen(text) - strlen(" 01234567\n")] = '\0';
+		sum = sum_of(sum, text, strlen(text));
+		fprintf(new, "%s %08x\n", text, sum);
+	}
+	fclose(old);
+	fclose(new);
+	if (rename(FILE_NAME ".new", FILE_NAME))
+		abort();
+}
+
+#define OTHER_BOOT "boot-id 00000000-0000-0000-0000-000000000000"
+
+/* After another boot the real time that has passed counts, or, with --paused, none. */
+TEST_F(snapshot, deadlines_after_another_boot)
+{
+	struct hwtimer_listed old, new;
+	__u64 saved, before, after;
+	char line[64];
+	int fd;
+
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	ASSERT_EQ(1, list_all(_metadata, self->fd, &old));
+	saved = clock_ns(CLOCK_REALTIME);
+	ASSERT_EQ(0, save(self->fd));
+	edit("boot-id", OTHER_BOOT);
+	/* A machine that was up for longer, and was down for 1,000 s */
+	snprintf(line, sizeof(line), "clock-now %llu", now_ns() + YEAR);
+	edit("clock-now", line);
+	old.deadline += YEAR;
+	snprintf(line, sizeof(line), "realtime-now %llu", saved - 1000 * SEC);
+	edit("realtime-now", line);
+	snprintf(line, sizeof(line), "timer 1 1 %llu 0 0 0 once pending",
+		 old.deadline);
+	edit("timer", line);
+	before = now_ns();
+	fd = restore("");
+	ASSERT_LE(0, fd)
+	{
+		TH_LOG("%s", output);
+	}
+	after = now_ns();
+	ASSERT_EQ(1, list_all(_metadata, fd, &new));
+	EXPECT_LE(before + HOUR - 1000 * SEC - (after - before) - HANG_MS * MS,
+		  new.deadline);
+	EXPECT_GE(after + HOUR - 1000 * SEC, new.deadline);
+	close(fd);
+	before = now_ns();
+	fd = restore("--paused");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(1, list_all(_metadata, fd, &new));
+	EXPECT_LE(before + HOUR - HANG_MS * MS, new.deadline);
+	EXPECT_GE(now_ns() + HOUR, new.deadline);
+	close(fd);
+	/* Now it is before the save. */
+	snprintf(line, sizeof(line), "realtime-now %llu", saved + HOUR);
+	edit("realtime-now", line);
+	fd = restore("");
+	ASSERT_LE(0, fd);
+	EXPECT_TRUE(says("earlier time"));
+	ASSERT_EQ(1, list_all(_metadata, fd, &new));
+	EXPECT_LE(before + HOUR - HANG_MS * MS, new.deadline);
+	close(fd);
+}
+
+/* ---- time namespaces ---- */
+
+/* Opens an instance with a timer and saves it, in a namespace an hour ahead. */
+static int save_elsewhere(void)
+{
+	pid_t child;
+
+	if (unshare(CLONE_NEWTIME))
+		return 100;
+	if (!write_file("/proc/self/timens_offsets", "monotonic 3600 5\n"))
+		return 101;
+	/* Its children are in the namespace. */
+	child = fork();
+	if (!child) {
+		int fd = dev_open(0);
+
+		_exit(!dev_after(fd, HOUR, 1) || save(fd));
+	}
+	return wait_for_child(child);
+}
+
+TEST_F(snapshot, deadlines_follow_to_another_namespace)
+{
+	struct hwtimer_listed timer;
+	__u64 before = now_ns();
+	pid_t child = fork();
+	int fd, status;
+
+	if (!child)
+		_exit(save_elsewhere());
+	status = wait_for_child(child);
+	if (status == 100)
+		SKIP(return, "this kernel has no time namespaces");
+	ASSERT_EQ(0, status);
+	fd = restore("");
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(1, list_all(_metadata, fd, &timer));
+	EXPECT_LE(before + HOUR, timer.deadline);
+	EXPECT_GE(now_ns() + HOUR, timer.deadline);
+	close(fd);
+}
+
+TEST_F(snapshot, the_wrong_namespace_is_told)
+{
+	pid_t pid = getpid(), child;
+
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	child = fork();
+	if (!child) {
+		if (unshare(CLONE_NEWTIME))
+			_exit(100);
+		if (!write_file("/proc/self/timens_offsets",
+				"monotonic 3600 5\n"))
+			_exit(101);
+		_exit(run("save %d %d " FILE_NAME, pid, self->fd) != 1 ||
+		      !says("nsenter"));
+	}
+	if (wait_for_child(child) == 100)
+		SKIP(return, "this kernel has no time namespaces");
+	EXPECT_EQ(0, files());
+}
+
+/* ---- what fails ---- */
+
+TEST_F(snapshot, a_damaged_file_is_refused)
+{
+	int file;
+
+	ASSERT_EQ(100, dev_schedule_many(self->fd, 100, 0, HOUR, NULL));
+	ASSERT_EQ(0, save(self->fd));
+	file = open(FILE_NAME, O_WRONLY | O_CLOEXEC);
+	ASSERT_LE(0, file);
+	/* Damages the boot id. */
+	ASSERT_EQ(1, pwrite(file, "x", 1, 50));
+	close(file);
+	EXPECT_EQ(-1, restore(""));
+	EXPECT_TRUE(says(FILE_NAME ":2: "));
+	EXPECT_EQ(1, run("restore --check " FILE_NAME));
+	EXPECT_TRUE(says(FILE_NAME ":2: "));
+	ASSERT_EQ(0, save(self->fd));
+	ASSERT_EQ(0, truncate(FILE_NAME, 2000));
+	EXPECT_EQ(-1, restore(""));
+	EXPECT_TRUE(says("cut off"));
+	EXPECT_EQ(1, run("restore --check ./hwtimerctl"));
+	EXPECT_TRUE(says("hwtimerctl:1: this is not a file of"));
+	EXPECT_EQ(1, run("restore --check /dev/zero"));
+	EXPECT_EQ(1, run("restore --check " DIRECTORY));
+	EXPECT_EQ(1, run("restore --check " FILE_NAME ".none"));
+}
+
+TEST_F(snapshot, restore_needs_a_command)
+{
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	ASSERT_EQ(0, save(self->fd));
+	EXPECT_EQ(2, run("restore"));
+	EXPECT_EQ(2, run("restore " FILE_NAME));
+	EXPECT_TRUE(says("ends with its last descriptor"));
+	EXPECT_EQ(2, run("restore " FILE_NAME " --"));
+	EXPECT_EQ(2, run("restore " FILE_NAME " true"));
+	EXPECT_TRUE(says("--"));
+	EXPECT_EQ(2, run("restore --check " FILE_NAME " -- true"));
+	EXPECT_EQ(2, run("restore --name a:b " FILE_NAME " -- true"));
+	EXPECT_EQ(2, run("restore --limit 0 " FILE_NAME " -- true"));
+	EXPECT_EQ(1, run("restore " FILE_NAME " -- ./no-such-command"));
+	EXPECT_TRUE(says("no-such-command"));
+	EXPECT_EQ(7, run("restore " FILE_NAME " -- sh -c 'exit 7'"));
+	EXPECT_EQ(0, run("restore --check " FILE_NAME));
+	EXPECT_TRUE(says("1 timers, of which 0 are due"));
+	EXPECT_TRUE(says("this boot, clock monotonic"));
+}
+
+/* The descriptor comes after those that the command inherits by the same protocol. */
+TEST_F(snapshot, other_descriptors_keep_their_numbers)
+{
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	ASSERT_EQ(0, save(self->fd));
+	EXPECT_EQ(1, run("restore " FILE_NAME " -- true 3</dev/null"));
+	EXPECT_TRUE(says("3<&-"));
+	EXPECT_EQ(0,
+		  run("--version; export LISTEN_FDS=1 LISTEN_PID=$$; exec " TOOL
+		      " restore --name x " FILE_NAME
+		      " -- sh -c 'echo $LISTEN_FDS $LISTEN_FDNAMES; " TOOL
+		      " list --fd 4' 3</dev/null"));
+	EXPECT_TRUE(says("2 unknown:x\n"));
+	EXPECT_TRUE(says(" pending "));
+	EXPECT_EQ(
+		0,
+		run("--version; export LISTEN_FDS=1 LISTEN_PID=$$ LISTEN_FDNAMES=a; exec " TOOL
+		    " restore " FILE_NAME
+		    " -- sh -c 'echo $LISTEN_FDNAMES' 3</dev/null"));
+	EXPECT_TRUE(says("a:hwtimer\n"));
+}
+
+TEST_F(snapshot, limits_are_told)
+{
+	int fd;
+
+	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, 100));
+	ASSERT_EQ(100, dev_schedule_many(self->fd, 100, 0, HOUR, NULL));
+	ASSERT_EQ(0, save(self->fd));
+	EXPECT_EQ(-1, restore("--limit 99"));
+	EXPECT_TRUE(says("more than the limit of 99"));
+	EXPECT_TRUE(says("--limit"));
+	fd = restore("--limit 101");
+	ASSERT_LE(0, fd);
+	EXPECT_NE(0, dev_after(fd, HOUR, 0));
+	EXPECT_EQ(0, dev_after(fd, HOUR, 0));
+	close(fd);
+	edit("limit", "limit 9223372036854775807");
+	EXPECT_EQ(-1, restore(""));
+	EXPECT_TRUE(says("--limit"));
+	edit("limit", "limit 100");
+	edit("tick", "tick 1");
+	EXPECT_EQ(-1, restore(""));
+	EXPECT_TRUE(says("hwtimerctl info"));
+}
+
+/* Writes a small file; its content shows later whether it is the old one. */
+static void write_old(void)
+{
+	FILE *file = fopen(FILE_NAME, "w");
+
+	if (!file || fputs("old", file) < 0 || fclose(file))
+		abort();
+}
+
+static bool is_old(void)
+{
+	char text[8] = "";
+	FILE *file = fopen(FILE_NAME, "r");
+
+	if (!file || !fgets(text, sizeof(text), file))
+		abort();
+	fclose(file);
+	return !strcmp(text, "old");
+}
+
+TEST_F(snapshot, a_full_disk_leaves_the_old_file)
+{
+	ASSERT_EQ(0, unshare(CLONE_NEWNS));
+	ASSERT_EQ(0, mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	ASSERT_EQ(0, mount("small", DIRECTORY, "tmpfs", 0, "size=64k"));
+	write_old();
+	ASSERT_EQ(5000, dev_schedule_many(self->fd, 5000, 0, HOUR, NULL));
+	EXPECT_EQ(1, save(self->fd));
+	EXPECT_TRUE(says("No space left"));
+	EXPECT_TRUE(says("unchanged"));
+	EXPECT_TRUE(is_old());
+	EXPECT_EQ(1, files());
+	ASSERT_EQ(0, umount(DIRECTORY));
+}
+
+TEST_F(snapshot, what_cannot_be_replaced_is_told)
+{
+	pid_t child;
+	struct stat st;
+
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	EXPECT_EQ(1, run("save %d %d " DIRECTORY "/none/timers", getpid(),
+			 self->fd));
+	EXPECT_EQ(1, run("save %d %d " DIRECTORY, getpid(), self->fd));
+	EXPECT_TRUE(says("not a regular file"));
+	EXPECT_EQ(1, run("save %d %d /dev/null", getpid(), self->fd));
+	EXPECT_TRUE(says("not a regular file"));
+	/* The device is inherited, so only the directory is not for this user. */
+	child = fork();
+	if (!child) {
+		if (dup2(self->fd, SOCKET) != SOCKET || setuid(1000))
+			_exit(1);
+		_exit(run("save --fd %d " FILE_NAME, SOCKET) != 1 ||
+		      !says("Permission denied"));
+	}
+	EXPECT_EQ(0, wait_for_child(child));
+	EXPECT_EQ(0, files());
+	/* A link stays, and so do the owner and the mode of the file. */
+	write_old();
+	ASSERT_EQ(0, chown(FILE_NAME, 1000, 1000));
+	ASSERT_EQ(0, chmod(FILE_NAME, 0640));
+	ASSERT_EQ(0, symlink("timers", DIRECTORY "/link"));
+	EXPECT_EQ(0, run("save %d %d " DIRECTORY "/link", getpid(), self->fd));
+	ASSERT_EQ(0, lstat(DIRECTORY "/link", &st));
+	EXPECT_TRUE(S_ISLNK(st.st_mode));
+	ASSERT_EQ(0, stat(FILE_NAME, &st));
+	EXPECT_EQ(1000, st.st_uid);
+	EXPECT_EQ(0640, st.st_mode & 07777);
+	EXPECT_FALSE(is_old());
+	/* A new file is for its owner alone: user_data may be addresses. */
+	EXPECT_EQ(0, run("save %d %d " DIRECTORY "/new", getpid(), self->fd));
+	ASSERT_EQ(0, stat(DIRECTORY "/new", &st));
+	EXPECT_EQ(0600, st.st_mode & 07777);
+	EXPECT_EQ(3, files());
+}
+
+/* Runs save, and kills it after @delay. Returns its exit status, or -signal. */
+static int save_and_kill(int fd, int signal, __u64 delay)
+{
+	char pid[16], number[16];
+	pid_t child;
+
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	snprintf(number, sizeof(number), "%d", fd);
+	child = fork();
+	if (!child) {
+		close(STDOUT_FILENO);
+		open("/dev/null", O_WRONLY);
+		execl(TOOL, TOOL, "save", pid, number, FILE_NAME, NULL);
+		_exit(127);
+	}
+	sleep_ns(delay);
+	kill(child, signal);
+	return wait_for_child(child);
+}
+
+/*
+ * At whatever time it is killed, the file is the old one or a whole new one. SIGTERM
+ * leaves no temporary file. The delays grow until save has ended before the kill.
+ */
+TEST_F(snapshot, whoever_kills_it_finds_a_whole_file)
+{
+	static const int signals[] = { SIGKILL, SIGTERM, SIGINT };
+	unsigned int count = scaled(20000), killed = 0;
+
+	ASSERT_EQ(count, dev_schedule_many(self->fd, count, 0, HOUR, NULL));
+	for (unsigned int i = 0; i < ARRAY_SIZE(signals); i++) {
+		int status = -1;
+
+		for (__u64 delay = 100 * US; status < 0; delay += delay / 3) {
+			write_old();
+			status = save_and_kill(self->fd, signals[i], delay);
+			if (status < 0) {
+				EXPECT_EQ(-signals[i], status);
+				killed += is_old();
+			}
+			if (!is_old())
+				ASSERT_EQ(0, run("restore --check " FILE_NAME));
+			/* SIGKILL leaves a temporary file; nothing can remove it. */
+			EXPECT_GE(1 + (signals[i] == SIGKILL), files());
+			EXPECT_EQ(0, system("rm -f " FILE_NAME ".*"));
+		}
+		EXPECT_EQ(0, status);
+	}
+	TH_LOG("killed %u times before the end", killed);
+	EXPECT_LE(10, killed);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "send"))
+		return send_what_was_inherited();
+	return test_harness_run(argc, argv);
+}

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: MIT
+/*
+ * hwtimerctl restore: makes an instance of a file of hwtimerctl save, and runs a command
+ * that inherits it. The file is read twice: what it says is checked and counted before
+ * anything is created, and no memory is needed for its timers.
+ */
+#include "clocks.h"
+#include "commands.h"
+#include "handover.h"
+#include "replacement.h"
+#include "revival.h"
+#include "snapshot.h"
+#include "units.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Number of timers that are scheduled with one system call */
+#define BATCH 1024
+
+/**
+ * struct restore - the arguments
+ * @path: the file
+ * @command: the command that inherits the instance, with its arguments
+ * @name: name of the descriptor
+ * @ids: file for the pairs of old and new ids; NULL: none
+ * @limit: limit of timers of the instance; 0: as it was
+ * @check: only check the file
+ * @paused: give each timer the time that it had left at the save
+ */
+struct restore {
+	const char *path;
+	char **command;
+	const char *name;
+	const char *ids;
+	uint32_t limit;
+	bool check;
+	bool paused;
+};
+
+/* An event of the completion ring, and whether its timer brings it */
+struct ring_event {
+	struct snapshot_event event;
+	bool merged;
+};
+
+/**
+ * struct source - a file of hwtimerctl save
+ * @path: its name
+ * @file: the file
+ * @reader: where its next line is read
+ * @sum: checksum of the whole file, once it was checked
+ * @events: events of the completion ring, sorted by the id of the timer
+ * @nr_events: number of events in @events
+ * @revival: how times change
+ */
+struct source {
+	const char *path;
+	FILE *file;
+	struct snapshot_reader reader;
+	uint32_t sum;
+	struct ring_event *events;
+	size_t nr_events;
+	struct revival revival;
+};
+
+/*
+ * Takes what is to be scheduled for a line of the file. @old_id: id of the timer that
+ * @request makes go on; 0: @request brings only an event.
+ */
+typedef void (*take_fn)(void *arg, const struct hwtimer_request *request,
+			uint64_t old_id);
+
+/* ---- arguments ---- */
+
+static void parse_operands(struct restore *restore, int argc, char **argv)
+{
+	bool dashes = optind > 1 && !strcmp(argv[optind - 1], "--");
+
+	if (optind == argc)
+		usage("restore needs the name of a file of 'hwtimerctl save'");
+	restore->path = argv[optind];
+	restore->command = argv + optind + 1;
+	if (*restore->command && !dashes)
+		usage("restore: -- must be before the command: %s",
+		      *restore->command);
+	if (restore->check && *restore->command)
+		usage("restore: --check takes no command");
+	if (!restore->check && !*restore->command)
+		usage("restore needs a command that takes the instance, after --: an instance ends with its last descriptor. --check only checks the file");
+}
+
+static struct restore parse(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "check", no_argument, NULL, 'c' },
+		{ "paused", no_argument, NULL, 'p' },
+		{ "limit", required_argument, NULL, 'l' },
+		{ "ids", required_argument, NULL, 'i' },
+		{ "name", required_argument, NULL, 'n' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct restore restore = { .name = "hwtimer" };
+	int option;
+
+	while ((option = next_option(argc, argv, options)) != -1)
+		switch (option) {
+		case 'c':
+			restore.check = true;
+			break;
+		case 'p':
+			restore.paused = true;
+			break;
+		case 'l':
+			restore.limit = count_argument("--limit", optarg);
+			break;
+		case 'i':
+			restore.ids = optarg;
+			break;
+		case 'n':
+			handover_check_name(optarg);
+			restore.name = optarg;
+			break;
+		}
+	parse_operands(&restore, argc, argv);
+	return restore;
+}
+
+/* ---- the file ---- */
+
+static void __attribute__((noreturn)) refuse(const struct source *source)
+{
+	errx(1, "%s:%lu: %s", source->path, source->reader.line,
+	     source->reader.problem);
+}
+
+static void source_open(struct source *source, const char *path)
+{
+	struct stat st;
+
+	*source = (struct source){ .path = path };
+	source->file = fopen(path, "re");
+	if (!source->file || fstat(fileno(source->file), &st))
+		err(1, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		errx(1, "%s is not a regular file", path);
+}
+
+static void source_rewind(struct source *source)
+{
+	rewind(source->file);
+	if (!snapshot_read_header(&source->reader, source->file))
+		refuse(source);
+}
+
+static void source_close(struct source *source)
+{
+	fclose(source->file);
+	free(source->events);
+}
+
+/* Events of the same timer, which only a hostile file has, are in any order. */
+static int compare(const void *a, const void *b)
+{
+	const struct ring_event *first = a, *second = b;
+
+	return (first->event.id > second->event.id) -
+	       (first->event.id < second->event.id);
+}
+
+/* The reader sees to it that there are not more events than a ring can hold. */
+static void add_event(struct source *source, const struct snapshot_event *event)
+{
+	size_t count = source->nr_events;
+
+	/* The array is full when the count is a power of two, or 0. */
+	if (!(count & (count - 1))) {
+		source->events = reallocarray(source->events,
+					      count ? 2 * count : 1,
+					      sizeof(*source->events));
+		if (!source->events)
+			err(1, "no memory");
+	}
+	source->events[source->nr_events++] =
+		(struct ring_event){ .event = *event };
+}
+
+/* Reads the whole file, and refuses it if it is damaged. Keeps the events. */
+static void source_check(struct source *source)
+{
+	union snapshot_any record;
+	enum snapshot_record kind;
+
+	source_rewind(source);
+	while ((kind = snapshot_read(&source->reader, &record)) != SNAPSHOT_END)
+		if (kind == SNAPSHOT_WRONG)
+			refuse(source);
+		else if (kind == SNAPSHOT_EVENT)
+			add_event(source, &record.event);
+	source->sum = source->reader.sum;
+	if (source->nr_events)
+		qsort(source->events, source->nr_events,
+		      sizeof(*source->events), compare);
+}
+
+/* ---- what is to be scheduled ---- */
+
+/* Has the timer bring its event, if it has one in the ring and can. */
+static void merge_event(struct source *source, struct snapshot_timer *timer)
+{
+	const struct ring_event key = { .event.id = timer->id };
+	struct ring_event *found = NULL;
+
+	if (source->nr_events)
+		found = bsearch(&key, source->events, source->nr_events,
+				sizeof(key), compare);
+	if (found && !found->merged)
+		found->merged = revival_merge(timer, &found->event);
+}
+
+static void take_timer(struct source *source, struct snapshot_timer *timer,
+		       take_fn take, void *arg)
+{
+	struct hwtimer_request requests[2];
+
+	merge_event(source, timer);
+	if (revival_timer(&source->revival, timer, requests) == 2)
+		take(arg, &requests[1], 0);
+	take(arg, &requests[0], timer->id);
+}
+
+/* Takes the events that no timer brings. */
+static void take_events(struct source *source, take_fn take, void *arg)
+{
+	struct hwtimer_request requests[2];
+	struct snapshot_timer timer;
+	size_t i;
+
+	for (i = 0; i < source->nr_events; i++) {
+		if (source->events[i].merged)
+			continue;
+		timer = revival_event(&source->events[i].event);
+		revival_timer(&source->revival, &timer, requests);
+		take(arg, requests, 0);
+	}
+}
+
+/* Calls @take for all that is to be scheduled. The file was checked before. */
+static void source_take(struct source *source, take_fn take, void *arg)
+{
+	union snapshot_any record;
+	enum snapshot_record kind;
+
+	source_rewind(source);
+	while ((kind = snapshot_read(&source->reader, &record)) != SNAPSHOT_END)
+		if (kind == SNAPSHOT_WRONG)
+			refuse(source);
+		else if (kind == SNAPSHOT_TIMER)
+			take_timer(source, &record.timer, take, arg);
+	take_events(source, take, arg);
+	if (source->reader.sum != source->sum)
+		errx(1, "%s has changed while it was read", source->path);
+}
+
+/* ---- check ---- */
+
+/**
+ * struct tally - what restore would do now
+ * @now: time on the clock of the instance, ns
+ * @timers: number of timers
+ * @due: of these, timers that are due already
+ */
+struct tally {
+	uint64_t now;
+	uint64_t timers;
+	uint64_t due;
+};
+
+static void count(void *arg, const struct hwtimer_request *request,
+		  uint64_t old_id)
+{
+	struct tally *tally = arg;
+
+	(void)old_id;
+	tally->timers++;
+	tally->due += request->time <= tally->now;
+}
+
+static void show_summary(struct source *source)
+{
+	const struct snapshot_header *header = &source->reader.header;
+	struct tally tally = { .now = source->revival.now };
+	char passed[UNITS_ROOM], saved[32] = "";
+	time_t seconds = header->real_now / 1000000000;
+	struct tm date;
+
+	if (localtime_r(&seconds, &date))
+		strftime(saved, sizeof(saved), " %Y-%m-%d %H:%M:%S", &date);
+	printf("%s: saved%s, %s boot, clock %s, limit of %llu timers\n",
+	       source->path, saved,
+	       source->revival.same_boot ? "this" : "another",
+	       snapshot_clock_name(header->setup.clock), header->setup.timers);
+	source_take(source, count, &tally);
+	printf("%s: %" PRIu64 " timers, of which %" PRIu64
+	       " are due, %s after the save\n",
+	       source->path, tally.timers, tally.due,
+	       units_format_time(source->revival.passed, passed));
+}
+
+/* ---- restore ---- */
+
+/**
+ * struct sink - the new instance, and what is about to be scheduled in it
+ * @hwt: the instance
+ * @limit: its limit of timers
+ * @path: name of the file with the timers
+ * @requests: the next timers
+ * @old_ids: for each of @requests, the id that the timer had; 0: none
+ * @count: number of @requests
+ * @restored: number of timers that were scheduled
+ * @ids: file for pairs of ids, or NULL
+ */
+struct sink {
+	struct hwt *hwt;
+	uint64_t limit;
+	const char *path;
+	struct hwtimer_request requests[BATCH];
+	uint64_t old_ids[BATCH];
+	unsigned int count;
+	uint64_t restored;
+	FILE *ids;
+};
+
+static struct hwt *new_instance(const struct source *source,
+				const struct restore *restore)
+{
+	struct hwtimer_setup setup = source->reader.header.setup;
+	struct hwt *hwt = open_device();
+	int error;
+
+	if (restore->limit)
+		setup.timers = restore->limit;
+	error = -hwt_setup(hwt, &setup);
+	if (error == EINVAL)
+		errx(1,
+		     "%s: the module refuses the settings: 'hwtimerctl info' prints what it takes; --limit changes the limit of %llu timers",
+		     source->path, setup.timers);
+	if (error)
+		errx(1, "%s: HWTIMER_IOC_SETUP: %s", source->path,
+		     strerror(error));
+	if (source->reader.header.nonblock &&
+	    fcntl(hwt_fd(hwt), F_SETFL, O_RDWR | O_NONBLOCK))
+		err(1, "O_NONBLOCK");
+	return hwt;
+}
+
+/* The error of a timer ends the program, and with it the instance and its timers. */
+static void __attribute__((noreturn))
+refused(const struct sink *sink, int error)
+{
+	struct hwtimer_stats stats = { 0 };
+
+	if (error != ENOSPC)
+		errx(1, "%s: cannot schedule a timer: %s", sink->path,
+		     strerror(error));
+	if (!hwt_stats(sink->hwt, &stats) &&
+	    stats.pending + stats.ready >= sink->limit)
+		errx(1,
+		     "%s has more timers than the limit of %" PRIu64
+		     ": --limit allows more",
+		     sink->path, sink->limit);
+	errx(1,
+	     "%s: the user's limit of timers is reached: see max_timers_user in hwtimer(4)",
+	     sink->path);
+}
+
+/* Schedules what has been collected. */
+static void flush(struct sink *sink)
+{
+	unsigned int i;
+	int done = hwt_submit(sink->hwt, sink->requests, sink->count);
+
+	if (done < 0)
+		refused(sink, -done);
+	for (i = 0; i < (unsigned int)done; i++)
+		if (sink->requests[i].result)
+			refused(sink, -sink->requests[i].result);
+	if (i < sink->count)
+		refused(sink, ENOMEM);
+	for (i = 0; sink->ids && i < sink->count; i++)
+		if (sink->old_ids[i] &&
+		    fprintf(sink->ids, "%" PRIu64 " %llu\n", sink->old_ids[i],
+			    sink->requests[i].id) < 0)
+			replacement_failed();
+	sink->restored += sink->count;
+	sink->count = 0;
+}
+
+static void collect(void *arg, const struct hwtimer_request *request,
+		    uint64_t old_id)
+{
+	struct sink *sink = arg;
+
+	sink->requests[sink->count] = *request;
+	sink->old_ids[sink->count++] = old_id;
+	if (sink->count == BATCH)
+		flush(sink);
+}
+
+/* Returns the new instance with all timers. */
+static struct hwt *revive(struct source *source, const struct restore *restore)
+{
+	static struct sink sink;
+
+	sink.path = restore->path;
+	sink.limit = restore->limit ? restore->limit :
+				      source->reader.header.setup.timers;
+	/* The number of lines is not all of it: flush() finds the rest. */
+	if (source->reader.counts.timers > sink.limit)
+		errx(1,
+		     "%s has %" PRIu64
+		     " timers, more than the limit of %" PRIu64
+		     ": --limit allows more",
+		     sink.path, source->reader.counts.timers, sink.limit);
+	sink.hwt = new_instance(source, restore);
+	if (restore->ids)
+		sink.ids = replacement_open(restore->ids);
+	source_take(source, collect, &sink);
+	flush(&sink);
+	if (sink.ids)
+		replacement_commit();
+	fprintf(stderr, "hwtimerctl: %s: restored %" PRIu64 " timers\n",
+		sink.path, sink.restored);
+	return sink.hwt;
+}
+
+static void source_prepare(struct source *source, bool paused)
+{
+	const struct snapshot_header *header = &source->reader.header;
+	struct moment now;
+
+	source_check(source);
+	now = clocks_moment(header->setup.clock);
+	source->revival = revival_of(header, &now, paused);
+	if (source->revival.set_back)
+		warnx("%s: CLOCK_REALTIME shows an earlier time than at the save, so nobody knows how much time has passed: it counts as none",
+		      source->path);
+}
+
+int command_restore(int argc, char **argv)
+{
+	struct restore restore = parse(argc, argv);
+	int number = restore.check ? 0 : handover_number();
+	struct source source;
+	struct hwt *hwt;
+
+	source_open(&source, restore.path);
+	source_prepare(&source, restore.paused);
+	if (restore.check) {
+		show_summary(&source);
+		source_close(&source);
+		return 0;
+	}
+	hwt = revive(&source, &restore);
+	source_close(&source);
+	handover_run(hwt_fd(hwt), number, restore.name, restore.command);
+}

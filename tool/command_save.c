@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/* hwtimerctl save: writes the timers of an instance to a file, and takes none. */
+#include "clocks.h"
+#include "commands.h"
+#include "listing.h"
+#include "replacement.h"
+#include "ring_events.h"
+#include "snapshot.h"
+
+#include <err.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+/**
+ * struct save - the arguments
+ * @place: the instance
+ * @path: the file
+ */
+struct save {
+	struct place place;
+	const char *path;
+};
+
+static struct save parse(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "fd", required_argument, NULL, 'f' },
+		{ NULL, 0, NULL, 0 },
+	};
+	const char *inherited = NULL;
+	struct save save;
+
+	while (next_option(argc, argv, options) != -1)
+		inherited = optarg;
+	if (optind == argc)
+		usage("save needs the name of a file");
+	save.path = argv[argc - 1];
+	save.place = place_arguments("save", argc - 1 - optind, argv + optind,
+				     inherited);
+	return save;
+}
+
+/* ---- the header ---- */
+
+static struct hwtimer_setup settings_of(struct hwt *hwt)
+{
+	struct hwtimer_info info;
+	int error = -hwt_info(hwt, &info);
+
+	if (error)
+		errx(1, "HWTIMER_IOC_INFO: %s", strerror(error));
+	if (info.kind > HWTIMER_KIND_HIERARCHICAL ||
+	    info.clock > CLOCK_BOOTTIME || !snapshot_clock_name(info.clock) ||
+	    info.flags & ~HWTIMER_REPORT_CLOCK_SET)
+		errx(1,
+		     "the instance has settings of a newer module: install the same version of both");
+	return (struct hwtimer_setup){
+		.flags = info.flags,
+		.tick = info.tick,
+		.buckets = info.buckets,
+		.kind = info.kind,
+		.clock = info.clock,
+		.timers = info.timers,
+		.submissions = info.submissions,
+		.completions = info.completions,
+	};
+}
+
+static struct snapshot_header header_of(struct hwt *hwt)
+{
+	struct snapshot_header header = { .setup = settings_of(hwt) };
+	struct moment now = clocks_moment(header.setup.clock);
+
+	memcpy(header.boot_id, now.boot_id, sizeof(now.boot_id));
+	header.clock_now = now.clock_now;
+	header.real_now = now.real_after;
+	header.clock_offset = now.clock_offset;
+	header.nonblock = fcntl(hwt_fd(hwt), F_GETFL) & O_NONBLOCK;
+	return header;
+}
+
+/* ---- timers and events ---- */
+
+/*
+ * An instance keeps the clock of the time namespace in which it was opened, and does not
+ * tell which that is. A pending timer does: it shows the time at which it was listed.
+ */
+static void check_clock(const struct hwtimer_listed *timer, uint64_t begin,
+			uint64_t end)
+{
+	uint64_t now = timer->deadline - timer->remaining;
+
+	if (timer->remaining && timer->deadline != HWTIMER_NEVER &&
+	    (now < begin || now > end))
+		errx(1,
+		     "the instance was opened in another time namespace: run hwtimerctl there, with 'nsenter --time --target PID'");
+}
+
+static void save_timer(struct snapshot_writer *writer,
+		       const struct hwtimer_listed *listed)
+{
+	const struct snapshot_timer timer = {
+		.id = listed->id,
+		.user_data = listed->user_data,
+		.deadline = listed->deadline,
+		.interval = listed->interval,
+		.slack = listed->slack,
+		.count = listed->count,
+		.flags = listed->flags,
+		.state = listed->state,
+	};
+
+	if (!snapshot_write_timer(writer, &timer))
+		replacement_failed();
+}
+
+static void save_timers(struct snapshot_writer *writer, struct hwt *hwt,
+			clockid_t clock)
+{
+	struct listing *listing = listing_open(hwt);
+	uint64_t begin = clocks_now(clock), end;
+	unsigned int i, count;
+
+	while ((count = listing_next(listing))) {
+		end = clocks_now(clock);
+		for (i = 0; i < count; i++) {
+			/* CLOCK_REALTIME may be set, and has no namespaces. */
+			if (clock != CLOCK_REALTIME)
+				check_clock(&listing->page[i], begin, end);
+			save_timer(writer, &listing->page[i]);
+		}
+		begin = clocks_now(clock);
+	}
+	listing_close(listing);
+}
+
+/*
+ * A timer may expire into the ring while the timers are listed. The ring is read later,
+ * so that it is in one of the two at least. Restore uses one.
+ */
+static void save_events(struct snapshot_writer *writer, struct hwt *hwt)
+{
+	struct ring_events events = ring_events_copy(hwt);
+	unsigned int i;
+
+	for (i = 0; i < events.count; i++) {
+		const struct hwtimer_event *event = &events.list[i];
+		const struct snapshot_event saved = {
+			.id = event->id,
+			.user_data = event->user_data,
+			.deadline = event->deadline,
+			.expirations = event->expirations,
+		};
+
+		if (!saved.id || saved.deadline > INT64_MAX)
+			errx(1, "the program has damaged its completion ring");
+		if (!snapshot_write_event(writer, &saved))
+			replacement_failed();
+	}
+	ring_events_free(&events);
+}
+
+int command_save(int argc, char **argv)
+{
+	struct save save = parse(argc, argv);
+	struct hwt *hwt = place_open(&save.place);
+	struct snapshot_header header = header_of(hwt);
+	struct snapshot_writer writer = {
+		.file = replacement_open(save.path),
+	};
+
+	if (!snapshot_write_header(&writer, &header))
+		replacement_failed();
+	save_timers(&writer, hwt, header.setup.clock);
+	save_events(&writer, hwt);
+	if (!snapshot_write_end(&writer))
+		replacement_failed();
+	replacement_commit();
+	printf("%s: %" PRIu64 " timers", save.path, writer.counts.timers);
+	if (writer.counts.events)
+		printf(", %" PRIu64 " events in the completion ring",
+		       writer.counts.events);
+	putchar('\n');
+	hwt_close(hwt);
+	return 0;
+}

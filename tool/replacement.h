@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a file so that its name always stands for a whole file, the old one or the new
+ * one, whatever happens meanwhile: to a temporary file in the same directory, which is
+ * then renamed. Every function ends the program on failure; then the old file is as it
+ * was. Used by save and restore.
+ */
+#ifndef REPLACEMENT_H
+#define REPLACEMENT_H
+
+#include <stdio.h>
+
+/* Begins; the caller writes to the file that this returns. One file at a time. */
+FILE *replacement_open(const char *path);
+
+/* Ends the program if the caller cannot write to the file; errno has the reason. */
+void replacement_failed(void) __attribute__((noreturn));
+
+/* Puts the file in the place of the old one, for good even if the machine fails. */
+void replacement_commit(void);
+
+#endif /* REPLACEMENT_H */
