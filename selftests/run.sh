@@ -73,6 +73,7 @@ idle         -    -     x      .       -       -      -       -      -
 library      x    .     a      .       x       a      a       a      -
 adapters     x    .     a      .       .       a      .       -      .
 tool         x    .     x      .       .       a      .       -      .
+snapshot     x    .     x      .       .       a      .       -      .
 trace        .    .     x      .       .       x      .       x      .
 debugfs      .    .     x      .       .       a      .       x      .
 limits       -    -     x      .       a       a      -       x      -

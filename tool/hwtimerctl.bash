@@ -18,6 +18,19 @@ _hwtimerctl_files()
 	)
 }
 
+# _hwtimerctl_processes: the processes that have instances
+_hwtimerctl_processes()
+{
+	hwtimerctl stats --json 2>/dev/null | sed -n 's/.*"pid": \([0-9]*\).*/\1/p'
+}
+
+# _hwtimerctl_descriptors PROCESS: the descriptors of its instances
+_hwtimerctl_descriptors()
+{
+	hwtimerctl stats --json 2>/dev/null |
+		sed -n "s/.*\"pid\": $1, \"fd\": \([0-9]*\).*/\1/p"
+}
+
 _hwtimerctl()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
@@ -25,7 +38,8 @@ _hwtimerctl()
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		words="info stats owners watch plot schedule --help --version"
+		words="info stats owners watch plot list save restore"
+		words+=" schedule --help --version"
 	else
 		case ${COMP_WORDS[1]},$previous in
 		schedule,--clock) words="monotonic boottime" ;;
@@ -35,8 +49,7 @@ _hwtimerctl()
 		watch,*) words="--interval --count --once" ;;
 		plot,--seconds) words="10 60" ;;
 		plot,--pid)
-			words=$(hwtimerctl stats --json 2>/dev/null |
-				sed -n 's/.*"pid": \([0-9]*\).*/\1/p')
+			words=$(_hwtimerctl_processes)
 			;;
 		plot,--from)
 			_hwtimerctl_files
@@ -45,6 +58,27 @@ _hwtimerctl()
 		plot,*)
 			words="--seconds --count --interval --from --pid --script"
 			_hwtimerctl_files png svg
+			;;
+		list,list) words="--fd --sort --json $(_hwtimerctl_processes)" ;;
+		save,save) words="--fd $(_hwtimerctl_processes)" ;;
+		list,--fd | save,--fd | restore,--limit | restore,--name) return ;;
+		list,* | save,*)
+			if [ "$COMP_CWORD" -eq 3 ] && [[ $previous = [0-9]* ]]; then
+				words=$(_hwtimerctl_descriptors "$previous")
+			elif [ "${COMP_WORDS[1]}" = list ]; then
+				words="--sort --json"
+			else
+				words="--fd"
+				_hwtimerctl_files
+			fi
+			;;
+		restore,--)
+			mapfile -t COMPREPLY < <(compgen -c -- "$word")
+			return
+			;;
+		restore,*)
+			words="--check --paused --limit --ids --name"
+			_hwtimerctl_files
 			;;
 		schedule,--repeat | schedule,--slack) words="100us 1ms 200ms 1s" ;;
 		schedule,--count) words="1 10 100" ;;

@@ -108,10 +108,12 @@ static int take_descriptor(const struct place *place)
  */
 struct hwt *place_open(const struct place *place)
 {
-	int fd = place->pid ? take_descriptor(place) : place->fd;
 	struct hwt *hwt;
-	int error = -hwt_from_fd(&hwt, fd, 0);
+	int fd, error;
 
+	need_module();
+	fd = place->pid ? take_descriptor(place) : place->fd;
+	error = -hwt_from_fd(&hwt, fd, 0);
 	if (error == EBADF)
 		errx(1, "descriptor %d is not open", place->fd);
 	if (error == ENOTTY)

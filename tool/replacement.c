@@ -14,6 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Signals that end a program in the middle, but leave it time to clean up */
+static const int deadly[] = {
+	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ
+};
+
+#define NR_DEADLY (sizeof(deadly) / sizeof(deadly[0]))
+
 static char target[PATH_MAX];
 static FILE *file;
 
@@ -33,7 +40,7 @@ static void remove_and_die(int signal)
 	raise(signal);
 }
 
-static void clean_up_after(int signal)
+static void clean_up_at(int signal)
 {
 	struct sigaction action;
 
@@ -45,6 +52,27 @@ static void clean_up_after(int signal)
 		.sa_flags = SA_RESETHAND,
 	};
 	sigaction(signal, &action, NULL);
+}
+
+/* Creates the temporary file. A signal comes before that, or finds what to remove. */
+static int create_temporary(void)
+{
+	sigset_t signals, before;
+	unsigned int i;
+	int fd;
+
+	sigemptyset(&signals);
+	for (i = 0; i < NR_DEADLY; i++)
+		sigaddset(&signals, deadly[i]);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	snprintf(temporary, sizeof(temporary), "%s.XXXXXX", target);
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
+		*temporary = '\0';
+	for (i = 0; i < NR_DEADLY; i++)
+		clean_up_at(deadly[i]);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return fd;
 }
 
 void replacement_failed(void)
@@ -79,18 +107,11 @@ FILE *replacement_open(const char *path)
 {
 	struct stat old;
 	bool replaces = find_target(path, &old);
-	int fd;
+	int fd = create_temporary();
 
-	snprintf(temporary, sizeof(temporary), "%s.XXXXXX", target);
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0) {
-		*temporary = '\0';
+	if (fd < 0)
 		err(1, "cannot write to the directory of %s", path);
-	}
 	atexit(remove_temporary);
-	clean_up_after(SIGHUP);
-	clean_up_after(SIGINT);
-	clean_up_after(SIGTERM);
 	/* Whoever could read the old file can read the new one. */
 	if (replaces && !fchown(fd, old.st_uid, old.st_gid) &&
 	    fchmod(fd, old.st_mode & 0777))

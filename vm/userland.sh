@@ -62,6 +62,11 @@ main()
 	check "wrong records are reported" wrong_records
 	check "wrong arguments of watch and plot are reported" wrong_arguments
 	check "--seconds is in seconds if it has no unit" seconds_have_units
+	check "snapshots that are damaged or lie do no harm" snapshots
+	check "hwtimerctl restore checks a file without the module" \
+		checks_snapshots
+	check "wrong arguments of list, save and restore are reported" \
+		wrong_snapshot_arguments
 	if grep -q hwtimer /proc/misc; then
 		skip "without the module, hwtimerctl says what to do" \
 			"this machine has the module loaded"
@@ -268,7 +273,7 @@ completes()
 		COMP_CWORD=1
 		_hwtimerctl
 		echo "${COMPREPLY[*]}"
-		for command in stats watch plot schedule; do
+		for command in stats watch plot list save restore schedule; do
 			COMP_WORDS=(hwtimerctl $command --)
 			COMP_CWORD=2
 			_hwtimerctl
@@ -278,7 +283,7 @@ completes()
 					grep -q -e "$option" ||
 					echo "unknown to $command: $option"
 			done
-		done' | diff - <(echo "info stats owners watch plot schedule --help --version")
+		done' | diff - <(echo "info stats owners watch plot list save restore schedule --help --version")
 }
 
 # Completion offers pictures for plot's picture, and all files where any may be given.
@@ -441,7 +446,60 @@ without_module()
 {
 	says 1 'modprobe hwtimer' stats &&
 		says 1 'modprobe hwtimer' watch --once &&
-		says 1 'modprobe hwtimer' plot x.png
+		says 1 'modprobe hwtimer' plot x.png &&
+		says 1 'modprobe hwtimer' list 1 1 &&
+		says 1 'modprobe hwtimer' save 1 1 "$ROOT/none" &&
+		says 1 'modprobe hwtimer' restore "$ROOT/snapshot" -- true &&
+		[ ! -e "$ROOT/none" ]
+}
+
+# Builds the test of the file format with sanitizers, and runs it.
+snapshots()
+{
+	gcc -std=gnu11 -O1 -g -Wall -Wextra -Werror \
+		-Wno-missing-field-initializers -fsanitize=address,undefined \
+		-fno-sanitize-recover=all -Ilib -Iuapi -o "$ROOT/snapshot_test" \
+		tool/test/snapshot_test.c tool/snapshot.c tool/revival.c &&
+		"$ROOT/snapshot_test"
+}
+
+# The sample was saved in another boot, and at a time to come.
+checks_snapshots()
+{
+	"$ROOT/snapshot_test" "$ROOT/snapshot" &&
+		says 0 'another boot, clock monotonic' restore --check \
+			"$ROOT/snapshot" &&
+		says 0 'earlier time' restore --check "$ROOT/snapshot" &&
+		says 0 '6 timers, of which 3 are due' restore --check \
+			"$ROOT/snapshot" || return
+	sed 's/^timer 5/timer 6/' "$ROOT/snapshot" >"$ROOT/damaged"
+	says 1 'damaged:19: the checksum' restore --check "$ROOT/damaged" || return
+	head -n 20 "$ROOT/snapshot" >"$ROOT/damaged"
+	says 1 'damaged:21: the file is cut off' restore --check "$ROOT/damaged" ||
+		return
+	head -c 100000 /dev/urandom >"$ROOT/damaged"
+	says 1 'damaged:1: ' restore --check "$ROOT/damaged"
+}
+
+wrong_snapshot_arguments()
+{
+	says 2 'a process' list &&
+		says 2 'a process' list 1 &&
+		says 2 'not the number of a process' list one 2 &&
+		says 2 'not the number of a descriptor' list 1 two &&
+		says 2 'without PID' list --fd 3 1 2 &&
+		says 2 '--backwards' list --backwards &&
+		says 2 'name of a file' save &&
+		says 2 'a process' save file &&
+		says 2 'a process' save 1 file &&
+		says 2 'name of a file' restore &&
+		says 2 'last descriptor' restore file &&
+		says 2 'before the command' restore file true &&
+		says 2 'takes no command' restore --check file -- true &&
+		says 2 '--limit' restore --limit none file -- true &&
+		says 2 '--name' restore --name 'a b' file -- true &&
+		says 1 'No such file' restore --check "$ROOT/nothing" &&
+		says 1 'not a regular file' restore --check /dev/null
 }
 
 wrong_arguments()

@@ -3,7 +3,7 @@
  * Tests what hwtimerctl save and restore do without the module: the file format, with
  * files that are damaged or lie, and what restore computes of a timer. Built with
  * sanitizers and run by vm/userland.sh. Prints what is wrong; the exit status is 0 if
- * nothing is.
+ * nothing is. With the name of a file, writes a snapshot there.
  */
 #include "../revival.h"
 #include "../snapshot.h"
@@ -442,6 +442,10 @@ static void test_problems(const struct text *text)
 		       "completions");
 	expect_problem(text, "timer 1 ", "timer 0 ", "the id");
 	expect_problem(text, "timer 1 ", "timer 01 ", "the id");
+	expect_problem(text, "timer 2 0 ", "timer 2 184467440737095516150 ",
+		       "user_data");
+	expect_problem(text, "timer 2 0 ", "timer 2 18446744073709551616 ",
+		       "user_data");
 	expect_problem(text, "timer 2 0 18446744073709551615",
 		       "timer 2 0 18446744073709551614", "deadline");
 	expect_problem(text, "timer 3 7 0 1000000000", "timer 3 7 0 999999",
@@ -682,16 +686,31 @@ static void test_merge(void)
 	copy = timer;
 	copy.flags = HWTIMER_FIXED_DELAY;
 	EXPECT(!revival_merge(&copy, &event) && copy.deadline == 130);
+	/* It is parked, and never is a whole number of intervals later, too. */
+	copy = timer;
+	copy.interval = HWTIMER_NEVER / 3;
+	copy.deadline = HWTIMER_NEVER;
+	EXPECT(!revival_merge(&copy, &(struct snapshot_event){ 1, 42, 0, 3 }));
 	/* A timer that expires once */
 	copy = timer;
 	copy.interval = 0;
 	EXPECT(revival_merge(&copy, &event) && copy.deadline == 130);
 }
 
-int main(void)
+static int write_to(const char *path, const struct text *text)
+{
+	FILE *file = fopen(path, "w");
+
+	return !file || !fwrite(text->bytes, text->length, 1, file) ||
+	       fclose(file);
+}
+
+int main(int argc, char **argv)
 {
 	struct text text = written();
 
+	if (argc > 1)
+		return write_to(argv[1], &text);
 	test_round_trip(&text);
 	test_truncated(&text);
 	test_flipped(&text);
