@@ -69,6 +69,16 @@ static void expect_listed(struct kunit *test, u64 id, u32 state)
 	KUNIT_EXPECT_EQ(test, times, state ? 1 : 0);
 }
 
+/* Expects that QUERY finds the timer @id in @state, or not at all if that is 0. */
+static void expect_found(struct kunit *test, u64 id, u32 state)
+{
+	struct hwtimer_query query = { .id = id };
+
+	KUNIT_EXPECT_EQ(test, hwtimer_query_timer(test->priv, &query),
+			state ? 0 : -ENOENT);
+	KUNIT_EXPECT_EQ(test, query.state, state);
+}
+
 static void before_the_first_timer_there_is_none(struct kunit *test)
 {
 	struct hwtimer_listed timer;
@@ -122,7 +132,8 @@ static void any_cursor_is_harmless(struct kunit *test)
 
 /*
  * The test takes events like a read() that is still copying them. The first of them
- * arrives, and the others do not.
+ * arrives, and the others do not. Meanwhile LIST lists them all. To QUERY, as to CANCEL,
+ * those that will not come back if the read() succeeds are gone.
  */
 static void read_fails(struct kunit *test, const u64 *ids, u32 count,
 		       u32 first_state)
@@ -136,6 +147,8 @@ static void read_fails(struct kunit *test, const u64 *ids, u32 count,
 			count);
 	for (i = 0; i < count; i++)
 		expect_listed(test, ids[i], HWTIMER_STATE_EXPIRED);
+	expect_found(test, ids[0], first_state ? HWTIMER_STATE_EXPIRED : 0);
+	expect_found(test, ids[1], 0);
 	hwtimer_harvest_finish(instance, count, 1, now);
 	mutex_unlock(&instance->harvest);
 	expect_listed(test, ids[0], first_state);
@@ -201,6 +214,8 @@ static void what_is_being_handed_back_is_listed(struct kunit *test)
 			2);
 	expect_listed(test, ids[0], HWTIMER_STATE_PENDING);
 	expect_listed(test, ids[1], HWTIMER_STATE_PENDING);
+	expect_found(test, ids[0], 0);
+	expect_found(test, ids[1], 0);
 	hwtimer_harvest_finish_pending(instance, 2, 1);
 	mutex_unlock(&instance->harvest);
 	expect_listed(test, ids[0], 0);
