@@ -581,8 +581,8 @@ static int open_misc(const char *name)
 /* They have the major number of hwtimer, and refuse the ioctl with various errors. */
 TEST(from_fd_refuses_other_misc_devices)
 {
-	const char *names[] = { "cpu_dma_latency", "userfaultfd",
-				"loop-control" };
+	static const char *const names[] = { "cpu_dma_latency", "userfaultfd",
+					     "loop-control" };
 	unsigned int refused = 0;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
