@@ -69,15 +69,25 @@ static void expect_listed(struct kunit *test, u64 id, u32 state)
 	KUNIT_EXPECT_EQ(test, times, state ? 1 : 0);
 }
 
+/* Expects that QUERY finds the timer @id in @state, or not at all if that is 0. */
+static void expect_found(struct kunit *test, u64 id, u32 state)
+{
+	struct hwtimer_query query = { .id = id };
+
+	KUNIT_EXPECT_EQ(test, hwtimer_query_timer(test->priv, &query),
+			state ? 0 : -ENOENT);
+	KUNIT_EXPECT_EQ(test, query.state, state);
+}
+
 static void before_the_first_timer_there_is_none(struct kunit *test)
 {
 	struct hwtimer_listed timer;
 	u64 cursor = 0;
 	bool more = true;
+	u32 listed;
 
-	KUNIT_EXPECT_EQ(
-		test, hwtimer_query_some(test->priv, &timer, &cursor, 1, &more),
-		0);
+	listed = hwtimer_query_some(test->priv, &timer, &cursor, 1, &more);
+	KUNIT_EXPECT_EQ(test, listed, 0);
 	KUNIT_EXPECT_FALSE(test, more);
 	KUNIT_EXPECT_EQ(test, cursor, 0);
 }
@@ -122,7 +132,8 @@ static void any_cursor_is_harmless(struct kunit *test)
 
 /*
  * The test takes events like a read() that is still copying them. The first of them
- * arrives, and the others do not.
+ * arrives, and the others do not. Meanwhile LIST lists them all. To QUERY, as to CANCEL,
+ * those that will not come back if the read() succeeds are gone.
  */
 static void read_fails(struct kunit *test, const u64 *ids, u32 count,
 		       u32 first_state)
@@ -136,6 +147,8 @@ static void read_fails(struct kunit *test, const u64 *ids, u32 count,
 			count);
 	for (i = 0; i < count; i++)
 		expect_listed(test, ids[i], HWTIMER_STATE_EXPIRED);
+	expect_found(test, ids[0], first_state ? HWTIMER_STATE_EXPIRED : 0);
+	expect_found(test, ids[1], 0);
 	hwtimer_harvest_finish(instance, count, 1, now);
 	mutex_unlock(&instance->harvest);
 	expect_listed(test, ids[0], first_state);
@@ -177,9 +190,8 @@ static void what_is_being_read_is_listed_wherever_it_is(struct kunit *test)
 
 	for (i = 0; i < n; i++) {
 		u32 nr = i % (n / BATCH) ? BATCH : i / (n / BATCH);
-		u64 id = begin(
-			test,
-			nr < BATCH ? (BATCH - nr) * HOUR : BATCH * 2 * HOUR, 0);
+		u32 hours = nr < BATCH ? BATCH - nr : 2 * BATCH;
+		u64 id = begin(test, hours * HOUR, 0);
 
 		if (nr < BATCH)
 			ids[BATCH - 1 - nr] = id;
@@ -201,6 +213,8 @@ static void what_is_being_handed_back_is_listed(struct kunit *test)
 			2);
 	expect_listed(test, ids[0], HWTIMER_STATE_PENDING);
 	expect_listed(test, ids[1], HWTIMER_STATE_PENDING);
+	expect_found(test, ids[0], 0);
+	expect_found(test, ids[1], 0);
 	hwtimer_harvest_finish_pending(instance, 2, 1);
 	mutex_unlock(&instance->harvest);
 	expect_listed(test, ids[0], 0);
@@ -349,7 +363,7 @@ static void fate_begins(struct kunit *test, struct rnd_state *state, u32 nr)
 	fates[nr].id = request.id;
 }
 
-/* A read() of up to @max events, of which some arrive; maybe it lists in the middle. */
+/* A read() of up to @max events, of which some arrive. */
 static void fates_read(struct kunit *test, struct rnd_state *state, u32 max)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -363,8 +377,9 @@ static void fates_read(struct kunit *test, struct rnd_state *state, u32 max)
 					  random_below(state, taken + 1);
 	for (i = 0; i < copied; i++) {
 		struct fate *fate = &fates[events[i].user_data];
-		const struct hwtimer_record *record = hwtimer_table_record(
-			&instance->table, lower_32_bits(events[i].id));
+		u32 index = lower_32_bits(events[i].id);
+		const struct hwtimer_record *record =
+			hwtimer_table_record(&instance->table, index);
 
 		KUNIT_ASSERT_EQ(test, fate->id, events[i].id);
 		if (!hwtimer_record_periodic(record) ||
