@@ -11,7 +11,6 @@
 #include "tool_test.h"
 
 #include <sched.h>
-#include <stdarg.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -31,19 +30,14 @@
 /* The most timers of a test that looks at each */
 #define MOST 2000
 
+static char arguments[900];
+
 /* Runs the tool with arguments as for printf(); returns its exit status. */
-static int __attribute__((format(printf, 1, 2))) run(const char *format, ...)
-{
-	char arguments[900];
-	va_list list;
+#define run(...)                                              \
+	(snprintf(arguments, sizeof(arguments), __VA_ARGS__), \
+	 run_tool(arguments))
 
-	va_start(list, format);
-	vsnprintf(arguments, sizeof(arguments), format, list);
-	va_end(list);
-	return run_tool(arguments);
-}
-
-static int save(int fd)
+static int save_instance(int fd)
 {
 	return run("save %d %d " FILE_NAME, getpid(), fd);
 }
@@ -67,7 +61,7 @@ static int send_what_was_inherited(void)
 }
 
 /* Restores the file; returns the new instance's descriptor, or the negative status. */
-static int restore(const char *options)
+static int restore_instance(const char *options)
 {
 	int sockets[2], status, fd;
 
@@ -214,10 +208,11 @@ TEST_F(snapshot, list_shows_timers)
 	EXPECT_TRUE(says(" pending "));
 	EXPECT_TRUE(says(" 18446744073709551608\n"));
 	EXPECT_EQ(0, run("list %d %d --json", getpid(), self->fd));
-	snprintf(
-		line, sizeof(line),
-		"{\"id\": %llu, \"user_data\": 18446744073709551608, \"state\": \"pending\", \"deadline\": %llu, ",
-		timer.id, timer.deadline);
+	snprintf(line, sizeof(line),
+		 "{\"id\": %llu, \"user_data\": %llu, \"state\": \"%s\", ",
+		 timer.id, ~0ULL - 7, "pending");
+	EXPECT_TRUE(says(line));
+	snprintf(line, sizeof(line), "\"deadline\": %llu, ", timer.deadline);
 	EXPECT_TRUE(says(line));
 	EXPECT_TRUE(says("\"count\": 5, \"fixed_delay\": false"));
 }
@@ -341,11 +336,11 @@ TEST_F(snapshot, everything_comes_back)
 						    }));
 		count = schedule_all_kinds(_metadata, self->fd, clocks[i]);
 		ASSERT_EQ(count, list_all(_metadata, self->fd, old));
-		ASSERT_EQ(0, save(self->fd))
+		ASSERT_EQ(0, save_instance(self->fd))
 		{
 			TH_LOG("%s", output);
 		}
-		fd = restore("");
+		fd = restore_instance("");
 		ASSERT_LE(0, fd)
 		{
 			TH_LOG("%s", output);
@@ -380,8 +375,8 @@ TEST_F(snapshot, settings_come_back)
 		close(self->fd);
 		self->fd = dev_open(flags);
 		ASSERT_EQ(0, dev_setup_as(self->fd, setups[i]));
-		ASSERT_EQ(0, save(self->fd));
-		fd = restore("");
+		ASSERT_EQ(0, save_instance(self->fd));
+		fd = restore_instance("");
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, dev_info(self->fd, &old));
 		ASSERT_EQ(0, dev_info(fd, &new));
@@ -430,11 +425,11 @@ TEST_F(snapshot, each_event_comes_once)
 		ASSERT_NE(0, dev_at(self->fd, deadlines[i], i));
 	}
 	sleep_until(begin + 500 * MS);
-	ASSERT_EQ(0, save(self->fd));
+	ASSERT_EQ(0, save_instance(self->fd));
 	EXPECT_EQ(0, close(self->fd));
 	self->fd = -1;
 	sleep_until(begin + 1000 * MS);
-	fd = restore("");
+	fd = restore_instance("");
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(O_NONBLOCK, fcntl(fd, F_GETFL) & O_NONBLOCK);
 	expect_each_once(_metadata, fd, deadlines, MOST);
@@ -458,8 +453,8 @@ TEST_F(snapshot, periodic_timers_keep_their_phase)
 	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	expirations += event.expirations;
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	ASSERT_EQ(0, save(self->fd));
-	fd = restore("");
+	ASSERT_EQ(0, save_instance(self->fd));
+	fd = restore_instance("");
 	ASSERT_LE(0, fd);
 	while (expirations < 10) {
 		__u64 expected = first + expirations * 70 * MS;
@@ -487,8 +482,8 @@ TEST_F(snapshot, ids_are_told)
 	/* Other ids than in a new instance */
 	ASSERT_EQ(50, dev_cancel_many(self->fd, 50, ids));
 	ASSERT_EQ(50, dev_schedule_many(self->fd, 50, 0, HOUR, ids));
-	ASSERT_EQ(0, save(self->fd));
-	fd = restore("--ids " DIRECTORY "/ids");
+	ASSERT_EQ(0, save_instance(self->fd));
+	fd = restore_instance("--ids " DIRECTORY "/ids");
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(100, list_all(_metadata, fd, timers));
 	file = fopen(DIRECTORY "/ids", "r");
@@ -535,12 +530,12 @@ TEST_F(snapshot, the_completion_ring_is_saved)
 	ASSERT_NE(NULL, hwtimer_ring_next_event(&ring));
 	event = ring.events[0];
 	ASSERT_EQ(0, hwtimer_ring_consume(&ring));
-	ASSERT_EQ(0, save(self->fd))
+	ASSERT_EQ(0, save_instance(self->fd))
 	{
 		TH_LOG("%s", output);
 	}
 	EXPECT_TRUE(says("2 timers, 2 events in the completion ring"));
-	fd = restore("");
+	fd = restore_instance("");
 	ASSERT_LE(0, fd);
 	hwtimer_ring_unmap(&ring);
 	for (unsigned int i = 0, seen = 1U << event.user_data; i < 2; i++) {
@@ -568,7 +563,7 @@ TEST_F(snapshot, rings_that_nobody_mapped_stay_so)
 	ASSERT_EQ(0, ring_setup(self->fd, 8, 8));
 	ASSERT_NE(0, dev_after(self->fd, 0, 1));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	ASSERT_EQ(0, save(self->fd));
+	ASSERT_EQ(0, save_instance(self->fd));
 	EXPECT_EQ(-ENXIO, ring_kick(self->fd));
 	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(0, stats_of(self->fd).completed);
@@ -585,17 +580,17 @@ TEST_F(snapshot, a_damaged_ring_is_told)
 	     !stats_of(self->fd).completed && now_ns() < end;)
 		sleep_ns(MS);
 	ring.shared->events = ~0ULL - 64;
-	EXPECT_EQ(1, save(self->fd));
+	EXPECT_EQ(1, save_instance(self->fd));
 	EXPECT_TRUE(says("damaged its completion ring"));
 	ring.shared->events = 1ULL << 40;
-	EXPECT_EQ(1, save(self->fd));
+	EXPECT_EQ(1, save_instance(self->fd));
 	EXPECT_TRUE(says("damaged its completion ring"));
 	ring.shared->events = (char *)ring.events - (char *)ring.shared;
 	((struct hwtimer_event *)ring.events)[0].id = 0;
-	EXPECT_EQ(1, save(self->fd));
+	EXPECT_EQ(1, save_instance(self->fd));
 	EXPECT_TRUE(says("damaged its completion ring"));
 	ring.shared->completion_head = 77;
-	EXPECT_EQ(1, save(self->fd));
+	EXPECT_EQ(1, save_instance(self->fd));
 	EXPECT_TRUE(says("damaged its completion ring"));
 	EXPECT_EQ(0, files());
 	hwtimer_ring_unmap(&ring);
@@ -674,7 +669,7 @@ TEST_F(snapshot, a_busy_instance_is_saved_whole)
 	for (unsigned int i = 0; i < 2; i++)
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, be_busy, &busy));
 	for (unsigned int i = 0; i < 10; i++) {
-		EXPECT_EQ(0, save(self->fd));
+		EXPECT_EQ(0, save_instance(self->fd));
 		expect_stable_once(_metadata, &busy);
 		EXPECT_EQ(0, run("restore --check " FILE_NAME));
 	}
@@ -722,7 +717,7 @@ TEST_F(snapshot, a_ring_that_fills_is_saved_whole)
 	}
 	sleep_until(begin);
 	do {
-		ASSERT_EQ(0, save(self->fd));
+		ASSERT_EQ(0, save_instance(self->fd));
 		count_lines(_metadata, seen);
 		for (unsigned int i = 0; i < EXPIRING; i++) {
 			EXPECT_LE(1, seen[i]);
@@ -730,7 +725,7 @@ TEST_F(snapshot, a_ring_that_fills_is_saved_whole)
 			twice += seen[i] == 2;
 		}
 	} while (!twice && stats_of(self->fd).pending);
-	fd = restore("--limit 10000");
+	fd = restore_instance("--limit 10000");
 	ASSERT_LE(0, fd);
 	fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK);
 	expect_each_once(_metadata, fd, deadlines, EXPIRING);
@@ -766,7 +761,7 @@ static void edit(const char *key, const char *line)
 		abort();
 	while (fgets(text, sizeof(text), old)) {
 		if (!strncmp(text, key, strlen(key)))
-			strcpy(text, line);
+			snprintf(text, sizeof(text), "%s", line);
 		else
 			text[strlen(text) - strlen(" 01234567\n")] = '\0';
 		sum = sum_of(sum, text, strlen(text));
@@ -791,7 +786,7 @@ TEST_F(snapshot, deadlines_after_another_boot)
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
 	ASSERT_EQ(1, list_all(_metadata, self->fd, &old));
 	saved = clock_ns(CLOCK_REALTIME);
-	ASSERT_EQ(0, save(self->fd));
+	ASSERT_EQ(0, save_instance(self->fd));
 	edit("boot-id", OTHER_BOOT);
 	/* A machine that was up for longer, and was down for 1,000 s */
 	snprintf(line, sizeof(line), "clock-now %llu", now_ns() + YEAR);
@@ -803,7 +798,7 @@ TEST_F(snapshot, deadlines_after_another_boot)
 		 old.deadline);
 	edit("timer", line);
 	before = now_ns();
-	fd = restore("");
+	fd = restore_instance("");
 	ASSERT_LE(0, fd)
 	{
 		TH_LOG("%s", output);
@@ -815,7 +810,7 @@ TEST_F(snapshot, deadlines_after_another_boot)
 	EXPECT_GE(after + HOUR - 1000 * SEC, new.deadline);
 	close(fd);
 	before = now_ns();
-	fd = restore("--paused");
+	fd = restore_instance("--paused");
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(1, list_all(_metadata, fd, &new));
 	EXPECT_LE(before + HOUR - HANG_MS * MS, new.deadline);
@@ -824,9 +819,9 @@ TEST_F(snapshot, deadlines_after_another_boot)
 	/* Now it is before the save. */
 	snprintf(line, sizeof(line), "realtime-now %llu", saved + HOUR);
 	edit("realtime-now", line);
-	fd = restore("");
+	fd = restore_instance("");
 	ASSERT_LE(0, fd);
-	EXPECT_TRUE(says("earlier time"));
+	EXPECT_TRUE(says("set back"));
 	ASSERT_EQ(1, list_all(_metadata, fd, &new));
 	EXPECT_LE(before + HOUR - HANG_MS * MS, new.deadline);
 	close(fd);
@@ -848,7 +843,7 @@ static int save_elsewhere(void)
 	if (!child) {
 		int fd = dev_open(0);
 
-		_exit(!dev_after(fd, HOUR, 1) || save(fd));
+		_exit(!dev_after(fd, HOUR, 1) || save_instance(fd));
 	}
 	return wait_for_child(child);
 }
@@ -866,7 +861,7 @@ TEST_F(snapshot, deadlines_follow_to_another_namespace)
 	if (status == 100)
 		SKIP(return, "this kernel has no time namespaces");
 	ASSERT_EQ(0, status);
-	fd = restore("");
+	fd = restore_instance("");
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(1, list_all(_metadata, fd, &timer));
 	EXPECT_LE(before + HOUR, timer.deadline);
@@ -901,19 +896,19 @@ TEST_F(snapshot, a_damaged_file_is_refused)
 	int file;
 
 	ASSERT_EQ(100, dev_schedule_many(self->fd, 100, 0, HOUR, NULL));
-	ASSERT_EQ(0, save(self->fd));
+	ASSERT_EQ(0, save_instance(self->fd));
 	file = open(FILE_NAME, O_WRONLY | O_CLOEXEC);
 	ASSERT_LE(0, file);
 	/* Damages the boot id. */
 	ASSERT_EQ(1, pwrite(file, "x", 1, 50));
 	close(file);
-	EXPECT_EQ(-1, restore(""));
+	EXPECT_EQ(-1, restore_instance(""));
 	EXPECT_TRUE(says(FILE_NAME ":2: "));
 	EXPECT_EQ(1, run("restore --check " FILE_NAME));
 	EXPECT_TRUE(says(FILE_NAME ":2: "));
-	ASSERT_EQ(0, save(self->fd));
+	ASSERT_EQ(0, save_instance(self->fd));
 	ASSERT_EQ(0, truncate(FILE_NAME, 2000));
-	EXPECT_EQ(-1, restore(""));
+	EXPECT_EQ(-1, restore_instance(""));
 	EXPECT_TRUE(says("cut off"));
 	EXPECT_EQ(1, run("restore --check ./hwtimerctl"));
 	EXPECT_TRUE(says("hwtimerctl:1: this is not a file of"));
@@ -925,7 +920,7 @@ TEST_F(snapshot, a_damaged_file_is_refused)
 TEST_F(snapshot, restore_needs_a_command)
 {
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
-	ASSERT_EQ(0, save(self->fd));
+	ASSERT_EQ(0, save_instance(self->fd));
 	EXPECT_EQ(2, run("restore"));
 	EXPECT_EQ(2, run("restore " FILE_NAME));
 	EXPECT_TRUE(says("ends with its last descriptor"));
@@ -943,25 +938,25 @@ TEST_F(snapshot, restore_needs_a_command)
 	EXPECT_TRUE(says("this boot, clock monotonic"));
 }
 
+/* Has the shell become a program that was given a descriptor by the same protocol. */
+#define GIVEN "--version; export LISTEN_FDS=1 LISTEN_PID=$$; exec "
+
 /* The descriptor comes after those that the command inherits by the same protocol. */
 TEST_F(snapshot, other_descriptors_keep_their_numbers)
 {
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
-	ASSERT_EQ(0, save(self->fd));
+	ASSERT_EQ(0, save_instance(self->fd));
 	EXPECT_EQ(1, run("restore " FILE_NAME " -- true 3</dev/null"));
 	EXPECT_TRUE(says("3<&-"));
-	EXPECT_EQ(0,
-		  run("--version; export LISTEN_FDS=1 LISTEN_PID=$$; exec " TOOL
-		      " restore --name x " FILE_NAME
-		      " -- sh -c 'echo $LISTEN_FDS $LISTEN_FDNAMES; " TOOL
-		      " list --fd 4' 3</dev/null"));
+	EXPECT_EQ(0, run(GIVEN TOOL
+			 " restore --name x " FILE_NAME
+			 " -- sh -c 'echo $LISTEN_FDS $LISTEN_FDNAMES; " TOOL
+			 " list --fd 4' 3</dev/null"));
 	EXPECT_TRUE(says("2 unknown:x\n"));
 	EXPECT_TRUE(says(" pending "));
-	EXPECT_EQ(
-		0,
-		run("--version; export LISTEN_FDS=1 LISTEN_PID=$$ LISTEN_FDNAMES=a; exec " TOOL
-		    " restore " FILE_NAME
-		    " -- sh -c 'echo $LISTEN_FDNAMES' 3</dev/null"));
+	EXPECT_EQ(0,
+		  run(GIVEN "env LISTEN_FDNAMES=a " TOOL " restore " FILE_NAME
+			    " -- sh -c 'echo $LISTEN_FDNAMES' 3</dev/null"));
 	EXPECT_TRUE(says("a:hwtimer\n"));
 }
 
@@ -971,21 +966,21 @@ TEST_F(snapshot, limits_are_told)
 
 	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, 100));
 	ASSERT_EQ(100, dev_schedule_many(self->fd, 100, 0, HOUR, NULL));
-	ASSERT_EQ(0, save(self->fd));
-	EXPECT_EQ(-1, restore("--limit 99"));
+	ASSERT_EQ(0, save_instance(self->fd));
+	EXPECT_EQ(-1, restore_instance("--limit 99"));
 	EXPECT_TRUE(says("more than the limit of 99"));
 	EXPECT_TRUE(says("--limit"));
-	fd = restore("--limit 101");
+	fd = restore_instance("--limit 101");
 	ASSERT_LE(0, fd);
 	EXPECT_NE(0, dev_after(fd, HOUR, 0));
 	EXPECT_EQ(0, dev_after(fd, HOUR, 0));
 	close(fd);
 	edit("limit", "limit 9223372036854775807");
-	EXPECT_EQ(-1, restore(""));
+	EXPECT_EQ(-1, restore_instance(""));
 	EXPECT_TRUE(says("--limit"));
 	edit("limit", "limit 100");
 	edit("tick", "tick 1");
-	EXPECT_EQ(-1, restore(""));
+	EXPECT_EQ(-1, restore_instance(""));
 	EXPECT_TRUE(says("hwtimerctl info"));
 }
 
@@ -1016,7 +1011,7 @@ TEST_F(snapshot, a_full_disk_leaves_the_old_file)
 	ASSERT_EQ(0, mount("small", DIRECTORY, "tmpfs", 0, "size=64k"));
 	write_old();
 	ASSERT_EQ(5000, dev_schedule_many(self->fd, 5000, 0, HOUR, NULL));
-	EXPECT_EQ(1, save(self->fd));
+	EXPECT_EQ(1, save_instance(self->fd));
 	EXPECT_TRUE(says("No space left"));
 	EXPECT_TRUE(says("unchanged"));
 	EXPECT_TRUE(is_old());

@@ -95,7 +95,7 @@ static void parse_operands(struct restore *restore, int argc, char **argv)
 	if (restore->check && *restore->command)
 		usage("restore: --check takes no command");
 	if (!restore->check && !*restore->command)
-		usage("restore needs a command that takes the instance, after --: an instance ends with its last descriptor. --check only checks the file");
+		usage("restore needs -- and a command: an instance ends with its last descriptor");
 }
 
 static struct restore parse(int argc, char **argv)
@@ -451,7 +451,7 @@ static void source_prepare(struct source *source, bool paused)
 	now = clocks_moment(header->setup.clock);
 	source->revival = revival_of(header, &now, paused);
 	if (source->revival.set_back)
-		warnx("%s: CLOCK_REALTIME shows an earlier time than at the save, so nobody knows how much time has passed: it counts as none",
+		warnx("%s: the clock was set back: time since the save counts as none",
 		      source->path);
 }
 

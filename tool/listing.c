@@ -15,7 +15,7 @@
 /* ---- the instance ---- */
 
 /* Returns the number of a @what, from @least on, or ends the program. */
-static int number(const char *what, const char *text, long least)
+static int parse_number(const char *what, const char *text, long least)
 {
 	char *end;
 	long value;
@@ -45,14 +45,14 @@ struct place place_arguments(const char *command, int count, char **arguments,
 		      command);
 	if (inherited)
 		return (struct place){
-			.fd = number("descriptor", inherited, 0),
+			.fd = parse_number("descriptor", inherited, 0),
 		};
 	if (count != 2)
-		usage("%s needs a process and the number of its descriptor: 'hwtimerctl stats' lists them",
+		usage("%s needs a process and a descriptor: 'hwtimerctl stats' lists them",
 		      command);
 	return (struct place){
-		.pid = number("process", arguments[0], 1),
-		.fd = number("descriptor", arguments[1], 0),
+		.pid = parse_number("process", arguments[0], 1),
+		.fd = parse_number("descriptor", arguments[1], 0),
 	};
 }
 

@@ -91,7 +91,7 @@ static bool find_target(const char *path, struct stat *st)
 			err(1, "%s", path);
 		if (strlen(path) >= sizeof(target))
 			errx(1, "%s: the name is too long", path);
-		strcpy(target, path);
+		memcpy(target, path, strlen(path) + 1);
 	}
 	if (stat(target, st)) {
 		if (errno != ENOENT)

@@ -14,7 +14,7 @@
 FILE *replacement_open(const char *path);
 
 /* Ends the program if the caller cannot write to the file; errno has the reason. */
-void replacement_failed(void) __attribute__((noreturn));
+_Noreturn void replacement_failed(void);
 
 /* Puts the file in the place of the old one, for good even if the machine fails. */
 void replacement_commit(void);

@@ -201,9 +201,8 @@ static bool read_line(struct snapshot_reader *reader)
 	length -= SUM_LENGTH;
 	reader->sum = sum_of(reader->sum, reader->text, length);
 	if (!is_sum(reader->text + length, reader->sum))
-		return wrong(
-			reader,
-			"the checksum is wrong: this line was changed, or those before it");
+		return wrong(reader,
+			     "the checksum is wrong: the file was changed");
 	reader->text[length] = '\0';
 	reader->rest = reader->text;
 	return true;
@@ -362,7 +361,7 @@ static bool need_boot_id(struct snapshot_reader *reader)
 	if (strlen(reader->rest) != SNAPSHOT_BOOT_ID - 1 ||
 	    strspn(reader->rest, "0123456789abcdef-") != SNAPSHOT_BOOT_ID - 1)
 		return wrong(reader, "boot-id is not the id of a boot");
-	strcpy(boot_id, reader->rest);
+	memcpy(boot_id, reader->rest, SNAPSHOT_BOOT_ID);
 	return true;
 }
 
@@ -437,8 +436,9 @@ static bool timer_valid(struct snapshot_reader *reader,
 			const struct snapshot_timer *timer, uint32_t type)
 {
 	const struct hwtimer_setup *setup = &reader->header.setup;
+	bool once = type == ONCE;
 
-	if (!timer->interval != (type == ONCE))
+	if (!timer->interval != once)
 		return wrong(reader, "the interval is not one of \"%s\"",
 			     type_names[type]);
 	if (!timer->interval && timer->count)

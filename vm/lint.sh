@@ -57,7 +57,8 @@ main()
 	kernel_sources=(*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch]
 		samples/*/*.c)
 	user_sources=(selftests/*.[ch] selftests/tenants/*.[ch] demo/*.[ch] bench/*.[ch] vm/*.c
-		lib/*.[ch] lib/adapters/*.h tool/*.[ch] examples/*.[ch]
+		lib/*.[ch] lib/adapters/*.h tool/*.[ch] tool/test/*.c
+		examples/*.[ch]
 		bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h)
 	scripts=(vm/*.sh vm/init vm/guest-* .ci/run selftests/*.sh selftests/tenants/*.sh bench/*.sh
 		examples/*.sh tool/*.bash)

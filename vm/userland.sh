@@ -469,7 +469,7 @@ checks_snapshots()
 	"$ROOT/snapshot_test" "$ROOT/snapshot" &&
 		says 0 'another boot, clock monotonic' restore --check \
 			"$ROOT/snapshot" &&
-		says 0 'earlier time' restore --check "$ROOT/snapshot" &&
+		says 0 'set back' restore --check "$ROOT/snapshot" &&
 		says 0 '6 timers, of which 3 are due' restore --check \
 			"$ROOT/snapshot" || return
 	sed 's/^timer 5/timer 6/' "$ROOT/snapshot" >"$ROOT/damaged"

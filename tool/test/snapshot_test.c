@@ -328,9 +328,9 @@ static struct text lie(const struct text *text)
 	size_t begin = next_random() % text->length, end;
 	struct text out = { 0 };
 
-	while (begin && !strchr(" \n", text->bytes[begin - 1]))
+	while (begin && !strchr("\n ", text->bytes[begin - 1]))
 		begin--;
-	end = begin + strcspn(text->bytes + begin, " \n");
+	end = begin + strcspn(text->bytes + begin, "\n ");
 	out.length = snprintf(out.bytes, ROOM, "%.*s%s%s", (int)begin,
 			      text->bytes, value, text->bytes + end);
 	return out;
@@ -496,7 +496,7 @@ static struct moment moment_after(const char *boot_id, int64_t clock,
 		.clock_offset = header.clock_offset,
 	};
 
-	strcpy(moment.boot_id, boot_id);
+	memcpy(moment.boot_id, boot_id, sizeof(moment.boot_id));
 	return moment;
 }
 
