@@ -22,6 +22,9 @@ TEST(help_is_there)
 	EXPECT_TRUE(says("owners"));
 	EXPECT_TRUE(says("watch"));
 	EXPECT_TRUE(says("plot"));
+	EXPECT_TRUE(says("list"));
+	EXPECT_TRUE(says("save"));
+	EXPECT_TRUE(says("restore"));
 	EXPECT_EQ(0, run_tool("help"));
 	EXPECT_EQ(0, run_tool("--version"));
 	EXPECT_TRUE(says("libhwtimer 1.0"));
