@@ -20,7 +20,7 @@
  * something, a lower layer calls a function pointer that the higher layer has set: in an
  * alarm, a work item, or a consumer.
  *
- *   faces        main, ioctl, batch, client, debug, stats, occupancy
+ *   faces        main, ioctl, batch, query, client, debug, stats, occupancy
  *   whole        instance, turn
  *   rings        exchange, submission
  *   operations   bulk, request, op

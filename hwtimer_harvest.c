@@ -23,6 +23,7 @@
  * put there only if no earlier event waits in the queue or is being read. A periodic
  * timer whose previous event is unread in the ring is paused, see hwtimer_period.c.
  */
+#include <linux/bitmap.h>
 #include <linux/mm.h>
 #include <linux/prefetch.h>
 #include <linux/sched/signal.h>
@@ -41,7 +42,7 @@
 #define HWTIMER_STOP_BATCH \
 	((u32)(PAGE_SIZE / sizeof(struct hwtimer_unprocessed)))
 
-static_assert(HWTIMER_BATCH <= HWTIMER_HOLD);
+static_assert(HWTIMER_BATCH < HWTIMER_HOLD);
 static_assert(HWTIMER_BATCH * sizeof(struct hwtimer_event) <= PAGE_SIZE);
 
 /* The record of the event in slot @slot of @chunk, which is in the queue of events. */
@@ -464,6 +465,46 @@ void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 		hwtimer_notice_hang_up(instance);
 }
 
+/**
+ * hwtimer_harvest_leaving - find records that only seem to be free
+ * @instance: the instance; its lock is held
+ * @first: index of the first record that the caller is interested in
+ * @leaving: out: bitmap of HWTIMER_HOLD bits: bit i is set if record @first + i is
+ *	HWTIMER_FREE, but its event is just being read. If that read fails, the record is
+ *	HWTIMER_EXPIRED again; until then its timer is all there
+ *
+ * A record that is LEAVING needs no bit.
+ *
+ * Return: the number of records that were checked, up to HWTIMER_BATCH + 1.
+ */
+u32 hwtimer_harvest_leaving(const struct hwtimer_instance *instance, u64 first,
+			    unsigned long *leaving)
+{
+	const struct hwtimer_queue *ready = &instance->ready;
+	const struct hwtimer_chunk *chunk = ready->head;
+	unsigned int slot = ready->first;
+	u32 checked = 0;
+
+	lockdep_assert_held(&instance->lock);
+	bitmap_zero(leaving, HWTIMER_HOLD);
+	while (chunk) {
+		for (; slot < hwtimer_queue_end(ready, chunk); slot++) {
+			u64 offset = chunk->indices[slot] - first;
+
+			checked++;
+			/* What is being read is at the front of the queue. */
+			if (ready_record(instance, chunk, slot)->state !=
+			    HWTIMER_FREE)
+				return checked;
+			if (offset < HWTIMER_HOLD)
+				__set_bit(offset, leaving);
+		}
+		chunk = chunk == ready->tail ? NULL : chunk->next;
+		slot = chunk ? chunk->first : 0;
+	}
+	return checked;
+}
+
 /*
  * Takes instance->harvest for read() or STOP. Returns 0, -ERESTARTSYS or -EAGAIN.
  *
@@ -555,25 +596,6 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 	return done ? (ssize_t)(done * sizeof(*event)) : err;
 }
 
-static void unprocessed_fill(const struct hwtimer_instance *instance,
-			     struct hwtimer_unprocessed *timer,
-			     const struct hwtimer_record *record, u32 index,
-			     u64 now)
-{
-	struct hwtimer_period period = hwtimer_period_get(instance, record);
-
-	*timer = (struct hwtimer_unprocessed){
-		.id = hwtimer_table_id(record, index),
-		.user_data = period.user_data,
-		.deadline = record->deadline,
-		.remaining = record->deadline - min(record->deadline, now),
-		.interval = period.interval,
-		.slack = hwtimer_wheel_slack(&instance->wheel, record->align),
-		.count = period.count,
-		.flags = period.flags,
-	};
-}
-
 /*
  * Writes an expired timer to the page, as one that was not processed. Its event is not in
  * the queue any more. Its record becomes RETURNING.
@@ -588,7 +610,7 @@ static void expired_return(struct hwtimer_instance *instance, u32 index)
 		hwtimer_trace_discard(instance, index);
 	record->state = HWTIMER_RETURNING;
 	/* With the deadline as the time, 0 ns remain even if the clock was set back. */
-	unprocessed_fill(instance, timer, record, index, record->deadline);
+	hwtimer_period_describe(instance, index, record->deadline, timer);
 	hwtimer_instance_add_ready(instance, -1);
 	instance->stats.discarded++;
 }
@@ -675,8 +697,8 @@ static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor,
 			hwtimer_period_resume(instance, *cursor);
 		if (record->state == HWTIMER_PENDING) {
 			record->state = HWTIMER_RETURNING;
-			unprocessed_fill(instance, &timers[taken++], record,
-					 *cursor, now);
+			hwtimer_period_describe(instance, *cursor, now,
+						&timers[taken++]);
 		}
 		++*cursor;
 	}

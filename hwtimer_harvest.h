@@ -6,7 +6,8 @@
  * hwtimer_main.c calls this for read(), hwtimer_ioctl.c for STOP, hwtimer_client.c for
  * callbacks and to hand timers back to a client, hwtimer_turn.c when timers expire, and
  * hwtimer_exchange.c when the completion ring has room again. hwtimer_request.c and
- * hwtimer_bulk.c free discarded events before they run requests.
+ * hwtimer_bulk.c free discarded events before they run requests. hwtimer_query.c asks
+ * which events are being read.
  */
 #ifndef HWTIMER_HARVEST_H
 #define HWTIMER_HARVEST_H
@@ -61,6 +62,8 @@ u32 hwtimer_harvest_discarded(struct hwtimer_instance *instance);
 u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now);
 void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 			    u32 copied, u64 now);
+u32 hwtimer_harvest_leaving(const struct hwtimer_instance *instance, u64 first,
+			    unsigned long *leaving);
 ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 			       char __user *buffer, size_t count,
 			       bool nonblock);

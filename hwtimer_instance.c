@@ -17,7 +17,6 @@
 #include "hwtimer_memory.h"
 #include "hwtimer_notice.h"
 #include "hwtimer_owner.h"
-#include "hwtimer_period.h"
 #include "hwtimer_registry.h"
 #include "hwtimer_submission.h"
 #include "hwtimer_trace.h"
@@ -209,67 +208,6 @@ int hwtimer_instance_start(void)
 void hwtimer_instance_finish(void)
 {
 	destroy_workqueue(hwtimer_free_queue);
-}
-
-static void query_fill(const struct hwtimer_instance *instance,
-		       struct hwtimer_query *query,
-		       const struct hwtimer_record *record)
-{
-	struct hwtimer_period period = hwtimer_period_get(instance, record);
-	u64 now = hwtimer_instance_now(instance);
-
-	*query = (struct hwtimer_query){
-		.id = query->id,
-		.user_data = period.user_data,
-		.deadline = record->deadline,
-		.remaining = record->deadline - min(record->deadline, now),
-		.interval = period.interval,
-		.slack = hwtimer_wheel_slack(&instance->wheel, record->align),
-		.state = record->state == HWTIMER_PENDING ||
-					 record->state == HWTIMER_PAUSED ?
-				 HWTIMER_STATE_PENDING :
-				 HWTIMER_STATE_EXPIRED,
-		.count = period.count,
-		.flags = period.flags,
-	};
-}
-
-/* Whether QUERY finds the timer. While its event is being read, only a periodic one. */
-static bool query_finds(const struct hwtimer_record *record)
-{
-	switch (record->state) {
-	case HWTIMER_PENDING:
-	case HWTIMER_PAUSED:
-	case HWTIMER_EXPIRED:
-		return true;
-	case HWTIMER_LEAVING:
-		return hwtimer_record_periodic(record);
-	default:
-		return false;
-	}
-}
-
-/**
- * hwtimer_instance_query - HWTIMER_IOC_QUERY: describe one timer
- * @instance: the instance; its lock is not held
- * @query: in: the id; out: all other members, unless there is an error
- *
- * Return: 0; -ENOENT: no such timer. Does not sleep; takes the instance's lock.
- */
-int hwtimer_instance_query(struct hwtimer_instance *instance,
-			   struct hwtimer_query *query)
-{
-	const struct hwtimer_record *record;
-	int err = -ENOENT;
-
-	spin_lock(&instance->lock);
-	record = hwtimer_table_find(&instance->table, query->id);
-	if (record && query_finds(record)) {
-		query_fill(instance, query, record);
-		err = 0;
-	}
-	spin_unlock(&instance->lock);
-	return err;
 }
 
 /* Stops an instance that is not stopped yet. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Creates an instance, stops it, destroys it, and looks up one of its timers. Called by
- * the owners of instances, hwtimer_main.c and hwtimer_client.c, and by hwtimer_ioctl.c.
- * This layer stands above the parts of an instance, because it puts them together.
+ * Creates an instance, stops it and destroys it. Called by the owners of instances,
+ * hwtimer_main.c and hwtimer_client.c, and by hwtimer_ioctl.c. This layer stands above
+ * the parts of an instance, because it puts them together.
  */
 #ifndef HWTIMER_INSTANCE_H
 #define HWTIMER_INSTANCE_H
@@ -11,7 +11,6 @@
 
 struct hwtimer_account;
 struct hwtimer_instance;
-struct hwtimer_query;
 
 int hwtimer_instance_start(void);
 void hwtimer_instance_finish(void);
@@ -19,8 +18,6 @@ void hwtimer_instance_finish(void);
 struct hwtimer_instance *
 hwtimer_instance_create(u32 timers, struct hwtimer_account *account);
 void hwtimer_instance_destroy(struct hwtimer_instance *instance);
-int hwtimer_instance_query(struct hwtimer_instance *instance,
-			   struct hwtimer_query *query);
 void hwtimer_instance_stop(struct hwtimer_instance *instance);
 
 #endif /* HWTIMER_INSTANCE_H */

@@ -13,6 +13,7 @@
 #include "hwtimer_exchange.h"
 #include "hwtimer_instance.h"
 #include "hwtimer_ioctl.h"
+#include "hwtimer_query.h"
 #include "hwtimer_request.h"
 #include "hwtimer_stats.h"
 
@@ -21,7 +22,7 @@
 	(HWTIMER_FEATURE_HIERARCHICAL | HWTIMER_FEATURE_PERIODIC | \
 	 HWTIMER_FEATURE_CLOCKS | HWTIMER_FEATURE_SLACK |          \
 	 HWTIMER_FEATURE_NOTIFY | HWTIMER_FEATURE_RINGS |          \
-	 HWTIMER_FEATURE_BULK)
+	 HWTIMER_FEATURE_BULK | HWTIMER_FEATURE_LIST)
 
 /*
  * Structures that may grow begin with a u32, the size that user space knows. It must be
@@ -33,6 +34,7 @@
 #define HWTIMER_STATS_SIZE_V1 688
 #define HWTIMER_NOTIFY_SIZE_V1 24
 #define HWTIMER_BULK_SIZE_V1 32
+#define HWTIMER_LIST_SIZE_V1 32
 
 static_assert(offsetofend(struct hwtimer_info, started) ==
 	      HWTIMER_INFO_SIZE_V1);
@@ -43,6 +45,7 @@ static_assert(offsetofend(struct hwtimer_stats, lateness) ==
 	      HWTIMER_STATS_SIZE_V1);
 static_assert(sizeof(struct hwtimer_notify) == HWTIMER_NOTIFY_SIZE_V1);
 static_assert(sizeof(struct hwtimer_bulk) == HWTIMER_BULK_SIZE_V1);
+static_assert(sizeof(struct hwtimer_list) == HWTIMER_LIST_SIZE_V1);
 static_assert(sizeof(struct hwtimer_bulk_timer) == 16);
 static_assert(sizeof(struct hwtimer_info) == 104);
 static_assert(sizeof(struct hwtimer_setup) == 48);
@@ -51,6 +54,7 @@ static_assert(sizeof(struct hwtimer_request) == 64);
 static_assert(sizeof(struct hwtimer_submit) == 16);
 static_assert(sizeof(struct hwtimer_query) == 64);
 static_assert(sizeof(struct hwtimer_unprocessed) == 56);
+static_assert(sizeof(struct hwtimer_listed) == 64);
 static_assert(sizeof(struct hwtimer_event) == 32);
 
 /*
@@ -195,10 +199,27 @@ static long ioctl_query(struct hwtimer_instance *instance,
 		return -EFAULT;
 	if (query.reserved)
 		return -EINVAL;
-	err = hwtimer_instance_query(instance, &query);
+	err = hwtimer_query_timer(instance, &query);
 	if (err)
 		return err;
 	return copy_to_user(argument, &query, sizeof(query)) ? -EFAULT : 0;
+}
+
+static long ioctl_list(struct hwtimer_instance *instance, void __user *argument)
+{
+	struct hwtimer_list __user *user_list = argument;
+	struct hwtimer_list list;
+	u32 user_size;
+	long ret;
+
+	ret = copy_in_sized(&list, sizeof(list), HWTIMER_LIST_SIZE_V1, argument,
+			    &user_size);
+	if (ret)
+		return ret;
+	if (list.flags || list.reserved || !list.count || list.count > INT_MAX)
+		return -EINVAL;
+	ret = hwtimer_query_list(instance, &list);
+	return put_user(list.cursor, &user_list->cursor) ? -EFAULT : ret;
 }
 
 static long ioctl_stop(struct hwtimer_instance *instance, void __user *argument)
@@ -306,6 +327,8 @@ long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
 		return ioctl_bulk(instance, argument);
 	case HWTIMER_IOC_QUERY:
 		return ioctl_query(instance, argument);
+	case HWTIMER_IOC_LIST:
+		return ioctl_list(instance, argument);
 	case HWTIMER_IOC_STOP:
 		return ioctl_stop(instance, argument);
 	case HWTIMER_IOC_STATS:

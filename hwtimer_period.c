@@ -79,31 +79,35 @@ void hwtimer_period_free_extension(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_period_get - get what a timer of any kind was scheduled with
+ * hwtimer_period_describe - say what a timer of any kind is
  * @instance: the instance; its lock is held
- * @record: the timer's record
- *
- * Return: user_data, interval, flags, and the number of expirations left.
+ * @index: index of the timer's record
+ * @now: the time from which the remaining time counts, ns on the instance's clock
+ * @timer: out: the timer; for an expired one, @count includes the event that waits
  */
-struct hwtimer_period
-hwtimer_period_get(const struct hwtimer_instance *instance,
-		   const struct hwtimer_record *record)
+void hwtimer_period_describe(const struct hwtimer_instance *instance, u32 index,
+			     u64 now, struct hwtimer_unprocessed *timer)
 {
+	const struct hwtimer_record *record =
+		hwtimer_table_record(&instance->table, index);
 	const struct hwtimer_record *extension;
 
 	lockdep_assert_held(&instance->lock);
-	if (likely(!hwtimer_record_periodic(record)))
-		return (struct hwtimer_period){ .user_data =
-							record->user_data };
-	extension = extension_of(instance, record);
-	return (struct hwtimer_period){
-		.user_data = extension->user_data,
-		.interval = extension->interval,
-		.count = extension->count,
-		.flags = record->flags & HWTIMER_RECORD_FIXED_DELAY ?
-				 HWTIMER_FIXED_DELAY :
-				 0,
+	*timer = (struct hwtimer_unprocessed){
+		.id = hwtimer_table_id(record, index),
+		.user_data = record->user_data,
+		.deadline = record->deadline,
+		.remaining = record->deadline - min(record->deadline, now),
+		.slack = hwtimer_wheel_slack(&instance->wheel, record->align),
 	};
+	if (likely(!hwtimer_record_periodic(record)))
+		return;
+	extension = extension_of(instance, record);
+	timer->user_data = extension->user_data;
+	timer->interval = extension->interval;
+	timer->count = extension->count;
+	if (record->flags & HWTIMER_RECORD_FIXED_DELAY)
+		timer->flags = HWTIMER_FIXED_DELAY;
 }
 
 /**

@@ -6,7 +6,7 @@
  * Callers hold the instance's lock: hwtimer_request.c begins periodic timers;
  * hwtimer_op.c, hwtimer_harvest.c and hwtimer_turn.c end timers of any kind;
  * hwtimer_harvest.c pauses and resumes timers, and hwtimer_op.c resumes or ends paused
- * ones; hwtimer_harvest.c and hwtimer_instance.c ask for what a timer was scheduled with.
+ * ones; hwtimer_harvest.c and hwtimer_query.c have timers described.
  *
  * A record has 32 bytes, too few for an interval and a count. So a periodic timer has a
  * second record, its extension.
@@ -16,28 +16,13 @@
 
 #include "hwtimer.h"
 
-/**
- * struct hwtimer_period - what a timer was scheduled with
- * @user_data: user_data of the request
- * @interval: interval, ns; 0: the timer expires once
- * @count: number of expirations left; 0: no limit
- * @flags: HWTIMER_FIXED_DELAY, or 0
- */
-struct hwtimer_period {
-	u64 user_data;
-	u64 interval;
-	u32 count;
-	u32 flags;
-};
-
 void hwtimer_period_begin(struct hwtimer_instance *instance,
 			  struct hwtimer_record *record,
 			  const struct hwtimer_request *request);
 void hwtimer_period_free_extension(struct hwtimer_instance *instance,
 				   const struct hwtimer_record *record);
-struct hwtimer_period
-hwtimer_period_get(const struct hwtimer_instance *instance,
-		   const struct hwtimer_record *record);
+void hwtimer_period_describe(const struct hwtimer_instance *instance, u32 index,
+			     u64 now, struct hwtimer_unprocessed *timer);
 void hwtimer_period_end(struct hwtimer_instance *instance,
 			struct hwtimer_record *record, u64 now);
 void hwtimer_period_survey(struct hwtimer_instance *instance,

@@ -12,9 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define DEVICE "/dev/hwtimer"
+
+/* The major number of all misc devices. */
+#define MISC_MAJOR 10
 
 /* The number of events that the module copies at a time. */
 #define EVENTS 120
@@ -47,28 +52,80 @@ unsigned int hwt_version(void)
 	return HWT_VERSION;
 }
 
-/* Opens the device, and checks that the module's ABI is the library's. */
-static int device_open(struct hwt *hwt, unsigned int flags)
+/* Checks that the descriptor is an hwtimer whose ABI is the library's. */
+static int check_abi(struct hwt *hwt)
 {
 	struct hwtimer_info info;
+	int err = hwt_info(hwt, &info);
+
+	if (err)
+		return err;
+	if (info.abi_version != HWTIMER_ABI_VERSION)
+		return -EPROTO;
+	hwt->features = info.features;
+	return 0;
+}
+
+static int device_open(struct hwt *hwt, unsigned int flags)
+{
 	int err;
 
 	hwt->fd = open(DEVICE, O_RDWR | O_CLOEXEC |
 				       (flags & HWT_NONBLOCK ? O_NONBLOCK : 0));
 	if (hwt->fd < 0)
 		return -errno;
-	err = hwt_info(hwt, &info);
-	if (!err && info.abi_version != HWTIMER_ABI_VERSION)
-		err = -EPROTO;
+	err = check_abi(hwt);
 	if (err) {
 		close(hwt->fd);
 		return err == -ENOTTY ? -EPROTO : err;
 	}
-	hwt->features = info.features;
 	return 0;
 }
 
-int hwt_open(struct hwt **hwt, unsigned int flags)
+/*
+ * Checks that a descriptor may be an hwtimer. The ioctl that makes sure of it must not
+ * reach other drivers, to which its number may mean something else. The device file may
+ * have another name here, or none.
+ */
+static int check_device(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISCHR(st.st_mode) && major(st.st_rdev) == MISC_MAJOR ? 0 :
+									-ENOTTY;
+}
+
+/* Makes a descriptor what hwt_open() would have made of it. */
+static int device_set_flags(int fd, unsigned int flags)
+{
+	int status = fcntl(fd, F_GETFL);
+
+	if (status < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+		return -errno;
+	if (flags & HWT_NONBLOCK && !(status & O_NONBLOCK) &&
+	    fcntl(fd, F_SETFL, status | O_NONBLOCK) < 0)
+		return -errno;
+	return 0;
+}
+
+static int device_adopt(struct hwt *hwt, int fd, unsigned int flags)
+{
+	int err = check_device(fd);
+
+	if (err)
+		return err;
+	hwt->fd = fd;
+	err = check_abi(hwt);
+	/* Other drivers refuse the ioctl in different ways. */
+	if (err)
+		return err == -EBADF || err == -EPROTO ? err : -ENOTTY;
+	return device_set_flags(fd, flags);
+}
+
+/* Makes *@hwt of descriptor *@fd, or opens the device if @fd is NULL. */
+static int instance_new(struct hwt **hwt, const int *fd, unsigned int flags)
 {
 	struct hwt *new;
 	int err;
@@ -78,13 +135,23 @@ int hwt_open(struct hwt **hwt, unsigned int flags)
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return -ENOMEM;
-	err = device_open(new, flags);
+	err = fd ? device_adopt(new, *fd, flags) : device_open(new, flags);
 	if (err) {
 		free(new);
 		return err;
 	}
 	*hwt = new;
 	return 0;
+}
+
+int hwt_open(struct hwt **hwt, unsigned int flags)
+{
+	return instance_new(hwt, NULL, flags);
+}
+
+int hwt_from_fd(struct hwt **hwt, int fd, unsigned int flags)
+{
+	return instance_new(hwt, &fd, flags);
 }
 
 void hwt_close(struct hwt *hwt)
@@ -284,6 +351,22 @@ int hwt_query(struct hwt *hwt, struct hwtimer_query *query)
 {
 	query->reserved = 0;
 	return call(hwt, HWTIMER_IOC_QUERY, query);
+}
+
+int hwt_list(struct hwt *hwt, uint64_t *cursor, struct hwtimer_listed *timers,
+	     unsigned int count)
+{
+	struct hwtimer_list list = {
+		.size = sizeof(list),
+		.timers = (uintptr_t)timers,
+		.count = count,
+		.cursor = *cursor,
+	};
+	int ret = call(hwt, HWTIMER_IOC_LIST, &list);
+
+	/* After an error, too, the module leaves in it where to go on. */
+	*cursor = list.cursor;
+	return ret;
 }
 
 int hwt_stop(struct hwt *hwt, struct hwtimer_unprocessed *timers,

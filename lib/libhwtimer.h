@@ -38,7 +38,7 @@ extern "C" {
 /** struct hwt - an instance: an open /dev/hwtimer */
 struct hwt;
 
-/** HWT_NONBLOCK - flag for hwt_open(): reading does not wait for events */
+/** HWT_NONBLOCK - flag for hwt_open(), hwt_from_fd(): reading does not wait for events */
 #define HWT_NONBLOCK (1U << 0)
 
 /* Returns the version of the library in use: major << 16 | minor. */
@@ -56,7 +56,32 @@ unsigned int hwt_version(void);
  */
 int hwt_open(struct hwt **hwt, unsigned int flags);
 
-/* Closes an instance, which ends all its timers. NULL is allowed. */
+/**
+ * hwt_from_fd - use an instance that another process, or a former program, has opened
+ * @hwt: out: the instance
+ * @fd: a descriptor of /dev/hwtimer: inherited, received with SCM_RIGHTS, or from the
+ *	descriptor store of systemd. After success it belongs to @hwt: hwt_close() closes
+ *	it, and nobody else may. After an error it is still the caller's, and unchanged
+ * @flags: HWT_NONBLOCK or 0
+ *
+ * All who hold a descriptor of the same open() share its timers and its events, and its
+ * O_NONBLOCK: HWT_NONBLOCK makes reading not wait for any of them. Without HWT_NONBLOCK
+ * that stays as it is. @fd will be closed on exec, as a descriptor of hwt_open(); this
+ * is a property of @fd alone. Nothing else changes: settings, timers and events stay,
+ * and hwt_list() finds them.
+ *
+ * Events that another process has read, but not handled, are gone. See "Sharing an
+ * instance between processes" in the guide.
+ *
+ * Return: 0; -EBADF (@fd is not open), -ENOTTY (@fd is not an hwtimer), -EPROTO (the
+ * module has another ABI version), -EINVAL (@flags), -ENOMEM.
+ */
+int hwt_from_fd(struct hwt **hwt, int fd, unsigned int flags);
+
+/*
+ * Closes the descriptor. The instance and all its timers end with the last descriptor and
+ * mapping. NULL is allowed.
+ */
 void hwt_close(struct hwt *hwt);
 
 /* Returns the descriptor, for poll() and the like; only hwt_close() may close it. */
@@ -163,6 +188,23 @@ static inline int hwt_error(uint64_t result)
 
 /* HWTIMER_IOC_QUERY; @query: in: the timer's id; out: all other fields. */
 int hwt_query(struct hwt *hwt, struct hwtimer_query *query);
+
+/**
+ * hwt_list - list pending timers and waiting events, page by page, and take none
+ * @hwt: the instance
+ * @cursor: in: 0 for the first page; out: where the next page begins
+ * @timers: out: array with room for @count timers
+ * @count: length of @timers, at least 1
+ *
+ * Lists each timer that exists all the while exactly once, even if it expires or is
+ * rescheduled meanwhile; see struct hwtimer_list. Events in the buffer of hwt_next() have
+ * been read, so they are not listed.
+ *
+ * Return: number of timers written to @timers, which may be less than @count before the
+ * end; 0: the end. -EINTR: nothing was written; call again with the same @cursor.
+ */
+int hwt_list(struct hwt *hwt, uint64_t *cursor, struct hwtimer_listed *timers,
+	     unsigned int count);
 
 /**
  * hwt_stop - stop the wheel, and take back timers that have not expired

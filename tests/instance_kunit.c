@@ -9,6 +9,7 @@
 #include <linux/workqueue.h>
 
 #include "../hwtimer_bulk.h"
+#include "../hwtimer_query.h"
 #include "../hwtimer_stats.h"
 #include "fake.h"
 #include "kinds.h"
@@ -132,7 +133,7 @@ static int fake_query(struct hwtimer_instance *instance, u64 id)
 {
 	struct hwtimer_query query = { .id = id };
 
-	return hwtimer_instance_query(instance, &query);
+	return hwtimer_query_timer(instance, &query);
 }
 
 /*
@@ -235,7 +236,7 @@ static void sums_saturate(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
 	query.id = request.id;
-	KUNIT_ASSERT_EQ(test, hwtimer_instance_query(instance, &query), 0);
+	KUNIT_ASSERT_EQ(test, hwtimer_query_timer(instance, &query), 0);
 	KUNIT_EXPECT_EQ(test, query.deadline, HWTIMER_NEVER);
 
 	request = (struct hwtimer_request){

@@ -10,6 +10,7 @@
 
 #include "../hwtimer_completion.h"
 #include "../hwtimer_notice.h"
+#include "../hwtimer_query.h"
 #include "../hwtimer_ring.h"
 #include "../hwtimer_stats.h"
 #include "fake.h"
@@ -305,7 +306,7 @@ static void query_says_pending(struct kunit *test)
 	struct hwtimer_instance *instance = test->priv;
 	struct hwtimer_query query = { .id = pause_one(test, 5, 0) };
 
-	KUNIT_ASSERT_EQ(test, hwtimer_instance_query(instance, &query), 0);
+	KUNIT_ASSERT_EQ(test, hwtimer_query_timer(instance, &query), 0);
 	KUNIT_EXPECT_EQ(test, query.state, HWTIMER_STATE_PENDING);
 	KUNIT_EXPECT_EQ(test, query.deadline, FAKE_START + 20 * TICK);
 	KUNIT_EXPECT_EQ(test, query.remaining, 0);
@@ -741,7 +742,7 @@ static void accounts_balance(struct kunit *test)
 	for (nr = 0; nr < ACCOUNTS; nr++) {
 		struct hwtimer_query query = { .id = timers[nr].id };
 
-		KUNIT_ASSERT_EQ(test, hwtimer_instance_query(instance, &query),
+		KUNIT_ASSERT_EQ(test, hwtimer_query_timer(instance, &query),
 				0);
 		KUNIT_ASSERT_EQ(test, query.deadline, timers[nr].next);
 	}

@@ -5,6 +5,7 @@
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
+#include "../hwtimer_query.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"
@@ -358,7 +359,7 @@ static void extension_has_no_id(struct kunit *test)
 			-ENOENT);
 	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, query.id, TICK),
 			-ENOENT);
-	KUNIT_EXPECT_EQ(test, hwtimer_instance_query(instance, &query),
+	KUNIT_EXPECT_EQ(test, hwtimer_query_timer(instance, &query),
 			-ENOENT);
 }
 
@@ -369,13 +370,13 @@ static void query_tells_all(struct kunit *test)
 		.id = begin(test, 10 * TICK, 5, HWTIMER_FIXED_DELAY),
 	};
 
-	KUNIT_ASSERT_EQ(test, hwtimer_instance_query(instance, &query), 0);
+	KUNIT_ASSERT_EQ(test, hwtimer_query_timer(instance, &query), 0);
 	KUNIT_EXPECT_EQ(test, query.interval, 10 * TICK);
 	KUNIT_EXPECT_EQ(test, query.count, 5);
 	KUNIT_EXPECT_EQ(test, query.flags, HWTIMER_FIXED_DELAY);
 	KUNIT_EXPECT_EQ(test, query.user_data, (10 * TICK) ^ 5);
 	turn_until(test, FAKE_START + 10 * TICK);
-	KUNIT_ASSERT_EQ(test, hwtimer_instance_query(instance, &query), 0);
+	KUNIT_ASSERT_EQ(test, hwtimer_query_timer(instance, &query), 0);
 	KUNIT_EXPECT_EQ(test, query.state, HWTIMER_STATE_EXPIRED);
 	KUNIT_EXPECT_EQ(test, query.count, 5);
 }
@@ -393,7 +394,7 @@ static void interval_without_end_waits_for_ever(struct kunit *test)
 	turn_until(test, FAKE_START + TICK);
 	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
 	query.id = request.id;
-	KUNIT_ASSERT_EQ(test, hwtimer_instance_query(instance, &query), 0);
+	KUNIT_ASSERT_EQ(test, hwtimer_query_timer(instance, &query), 0);
 	KUNIT_EXPECT_EQ(test, query.deadline, HWTIMER_NEVER);
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, request.id, 0), 0);
 }

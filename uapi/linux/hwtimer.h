@@ -78,6 +78,8 @@
 #define HWTIMER_FEATURE_RINGS (1ULL << 5)
 /** HWTIMER_FEATURE_BULK - HWTIMER_IOC_BULK */
 #define HWTIMER_FEATURE_BULK (1ULL << 6)
+/** HWTIMER_FEATURE_LIST - HWTIMER_IOC_LIST */
+#define HWTIMER_FEATURE_LIST (1ULL << 7)
 
 /**
  * enum hwtimer_kind - kinds of wheel, for hwtimer_setup.kind
@@ -392,7 +394,7 @@ struct hwtimer_bulk {
 };
 
 /**
- * enum hwtimer_state - the state of a timer, for hwtimer_query.state
+ * enum hwtimer_state - the state of a timer, for hwtimer_query and hwtimer_listed
  * @HWTIMER_STATE_PENDING: the timer waits for its deadline
  * @HWTIMER_STATE_EXPIRED: the timer's event waits to be read
  */
@@ -483,6 +485,78 @@ struct hwtimer_stop {
 	__u32 count;
 	__u32 reserved;
 	__u64 left;
+};
+
+/**
+ * struct hwtimer_listed - a timer that LIST describes
+ * @id: the timer's id, which stays valid
+ * @user_data: as scheduled
+ * @deadline: absolute, ns on the instance's clock; of an expired timer, the
+ *	first deadline that its event reports
+ * @remaining: ns until @deadline; 0 if it has passed
+ * @interval: as scheduled
+ * @slack: as in struct hwtimer_query
+ * @count: expirations left, including those of an event that waits; 0: no limit
+ * @flags: HWTIMER_FIXED_DELAY, as scheduled
+ * @state: enum hwtimer_state
+ * @expirations: of an expired timer, what its event would report if it was read now;
+ *	0 if the timer is pending. If it equals @count, the event is the timer's last
+ */
+struct hwtimer_listed {
+	__u64 id;
+	__u64 user_data;
+	__u64 deadline;
+	__u64 remaining;
+	__u64 interval;
+	__u64 slack;
+	__u32 count;
+	__u32 flags;
+	__u32 state;
+	__u32 expirations;
+};
+
+/**
+ * struct hwtimer_list - HWTIMER_IOC_LIST: list timers, and take none
+ * @size: in: sizeof(struct hwtimer_list)
+ * @flags: must be 0
+ * @timers: address of an array of struct hwtimer_listed
+ * @count: length of the array, 1 to 2,147,483,647
+ * @reserved: must be 0
+ * @cursor: in: 0 to begin, or the value that the previous call left here; out: where
+ *	the next call goes on. Its value has no other meaning
+ *
+ * Returns the number of timers written to @timers; 0: the end. A page may be shorter
+ * than @count before the end, so call until the result is 0. Lists the timers that are
+ * pending, paused ones included, and those whose events wait to be read, in no
+ * particular order. Works in a running and in a stopped instance, and also before the
+ * first timer: then there is none.
+ *
+ * Each timer is described as it is at one moment; different timers may be described
+ * at different moments. A timer that exists from the first call to the last one is
+ * listed exactly once, even if meanwhile it is rescheduled, expires, or has its event
+ * read and becomes pending again. A timer that begins or ends meanwhile is
+ * listed once or not at all.
+ *
+ * A timer whose event is just being read is listed as expired, because the read may
+ * yet fail; so is a timer that STOP is just handing back, as pending. Not listed are
+ * events that HWTIMER_DISCARD dropped, and events that are in the completion ring,
+ * where the program finds them: of those, only the periodic timers that go on are
+ * listed, as pending.
+ *
+ * Other calls go on meanwhile, and LIST never waits for readers. Any holder of the
+ * descriptor may list all timers of the instance.
+ *
+ * Errors: EINVAL (also: @count is 0), E2BIG, ENOMEM, EFAULT (not even one timer could be
+ * written, or not @cursor) and EINTR (no timer was written, but @cursor has moved on over
+ * unused records: call again with it). After other errors @cursor has not changed.
+ */
+struct hwtimer_list {
+	__u32 size;
+	__u32 flags;
+	__u64 timers;
+	__u32 count;
+	__u32 reserved;
+	__u64 cursor;
 };
 
 /** HWTIMER_LATENESS_BUCKETS - length of hwtimer_stats.lateness */
@@ -769,5 +843,6 @@ struct hwtimer_rings {
  */
 #define HWTIMER_IOC_KICK _IO(HWTIMER_IOC_MAGIC, 10)
 #define HWTIMER_IOC_BULK _IO(HWTIMER_IOC_MAGIC, 11)
+#define HWTIMER_IOC_LIST _IO(HWTIMER_IOC_MAGIC, 12)
 
 #endif /* _UAPI_LINUX_HWTIMER_H */
