@@ -23,7 +23,7 @@
 #include <hwtimer_ring.h>
 
 /* Numbers of timers for a call, and of events between two stores to the ring */
-#define BATCH 1000
+#define BATCH 100
 #define ROUND 64
 
 #define NAME "timers" /* of the descriptor */
@@ -49,6 +49,7 @@ static void open_or_adopt(void)
 {
 	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC,
 				       .completions = timers };
+	const struct hwtimer_event nothing = { .id = 0 };
 	int fd = fdstore_take(NAME);
 
 	if (fd >= 0) {
@@ -56,6 +57,7 @@ static void open_or_adopt(void)
 	} else {
 		hwt = open_wheel(HWT_NONBLOCK, CLOCK_MONOTONIC);
 		must(hwt_setup(hwt, &setup));
+		journal_write("opened", &nothing);
 		step();
 		fdstore_put(hwt_fd(hwt), NAME);
 	}
@@ -89,12 +91,14 @@ static void find_known(void)
 
 static void schedule(const struct hwtimer_bulk_timer *some, unsigned int count)
 {
+	const struct hwtimer_event number = { .user_data = count };
 	uint64_t results[BATCH];
 	unsigned int i;
 
 	must(hwt_schedule_many(hwt, HWTIMER_ABSOLUTE, some, results, count));
 	for (i = 0; i < count; i++)
 		must(hwt_error(results[i]));
+	journal_write("sched", &number);
 	step();
 }
 

@@ -5,8 +5,11 @@
  * time when the line was written.
  *
  *	start	a process has begun; user_data is its process id
+ *	opened	it has opened an instance, because none was kept
+ *	sched	it has scheduled timers; user_data is their number
  *	acted	a timer was acted on
  *	again	the event of a timer that was acted on before has come again
+ *	killed	written by a test after it has killed the process user_data
  */
 #ifndef EXAMPLE_SURVIVE_H
 #define EXAMPLE_SURVIVE_H
