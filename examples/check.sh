@@ -396,12 +396,14 @@ reload()
 # ---- survive, keeper ----
 
 # The process kills itself at its 20th step, be it in the middle of scheduling, or after it
-# has acted and before it has consumed.
+# has acted and before it has consumed. The next one begins only after a while, so that
+# timers expire meanwhile.
 survivals()
 {
-	local keeper timers=3000 span=3000
+	local keeper timers=3000 span=5000
 
-	./keeper ./survive /tmp/journal --timers $timers --span $span --die 20
+	timeout 600 ./keeper sh -c "usleep 20000; exec ./survive /tmp/journal \
+		--timers $timers --span $span --die 20"
 	check "survive ends with success, and so does keeper" [ $? = 0 ]
 	account /tmp/journal $timers $span
 	check "it was killed more often than $((timers / 20)) times" \
