@@ -142,6 +142,29 @@ TEST(layout_of_stop_and_unprocessed)
 	EXPECT_MEMBER(hwtimer_unprocessed, flags, 52, 4);
 }
 
+TEST(layout_of_list_and_listed)
+{
+	EXPECT_EQ(32, sizeof(struct hwtimer_list));
+	EXPECT_MEMBER(hwtimer_list, size, 0, 4);
+	EXPECT_MEMBER(hwtimer_list, flags, 4, 4);
+	EXPECT_MEMBER(hwtimer_list, timers, 8, 8);
+	EXPECT_MEMBER(hwtimer_list, count, 16, 4);
+	EXPECT_MEMBER(hwtimer_list, reserved, 20, 4);
+	EXPECT_MEMBER(hwtimer_list, cursor, 24, 8);
+
+	EXPECT_EQ(64, sizeof(struct hwtimer_listed));
+	EXPECT_MEMBER(hwtimer_listed, id, 0, 8);
+	EXPECT_MEMBER(hwtimer_listed, user_data, 8, 8);
+	EXPECT_MEMBER(hwtimer_listed, deadline, 16, 8);
+	EXPECT_MEMBER(hwtimer_listed, remaining, 24, 8);
+	EXPECT_MEMBER(hwtimer_listed, interval, 32, 8);
+	EXPECT_MEMBER(hwtimer_listed, slack, 40, 8);
+	EXPECT_MEMBER(hwtimer_listed, count, 48, 4);
+	EXPECT_MEMBER(hwtimer_listed, flags, 52, 4);
+	EXPECT_MEMBER(hwtimer_listed, state, 56, 4);
+	EXPECT_MEMBER(hwtimer_listed, expirations, 60, 4);
+}
+
 TEST(layout_of_stats)
 {
 	EXPECT_EQ(744, sizeof(struct hwtimer_stats));
@@ -212,6 +235,7 @@ TEST(numbers)
 	EXPECT_EQ(0x0000bb09U, HWTIMER_IOC_NOTIFY);
 	EXPECT_EQ(0x0000bb0aU, HWTIMER_IOC_KICK);
 	EXPECT_EQ(0x0000bb0bU, HWTIMER_IOC_BULK);
+	EXPECT_EQ(0x0000bb0cU, HWTIMER_IOC_LIST);
 	EXPECT_EQ(0, HWTIMER_KIND_DEFAULT);
 	EXPECT_EQ(1, HWTIMER_KIND_HASHED);
 	EXPECT_EQ(2, HWTIMER_KIND_HIERARCHICAL);
@@ -222,6 +246,7 @@ TEST(numbers)
 	EXPECT_EQ(16, HWTIMER_FEATURE_NOTIFY);
 	EXPECT_EQ(32, HWTIMER_FEATURE_RINGS);
 	EXPECT_EQ(64, HWTIMER_FEATURE_BULK);
+	EXPECT_EQ(128, HWTIMER_FEATURE_LIST);
 	EXPECT_EQ(1, HWTIMER_REPORT_CLOCK_SET);
 	EXPECT_EQ(1, HWTIMER_OP_SCHEDULE);
 	EXPECT_EQ(2, HWTIMER_OP_CANCEL);
@@ -247,7 +272,7 @@ TEST(device_is_a_misc_device_that_only_root_opens)
 TEST_F(hwtimer, unknown_commands_are_enotty)
 {
 	const unsigned long commands[] = {
-		_IO(HWTIMER_IOC_MAGIC, 12),
+		_IO(HWTIMER_IOC_MAGIC, 13),
 		_IO(HWTIMER_IOC_MAGIC, 255),
 		_IO(HWTIMER_IOC_MAGIC, 2),
 		_IO(0xba, 0),
@@ -298,6 +323,12 @@ static void valid_argument(void *arg, unsigned long number, size_t size,
 {
 	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC };
 	struct hwtimer_notify notify = { .eventfd = -1 };
+	static struct hwtimer_listed timer;
+	struct hwtimer_list list = {
+		.timers = (uintptr_t)&timer,
+		.count = 1,
+		.cursor = UINT_MAX, /* the end, so the call returns 0 */
+	};
 
 	memset(arg, 0, size);
 	switch (number) {
@@ -306,6 +337,9 @@ static void valid_argument(void *arg, unsigned long number, size_t size,
 		break;
 	case HWTIMER_IOC_NOTIFY:
 		memcpy(arg, &notify, MIN(size, sizeof(notify)));
+		break;
+	case HWTIMER_IOC_LIST:
+		memcpy(arg, &list, MIN(size, sizeof(list)));
 		break;
 	case HWTIMER_IOC_CANCEL:
 	case HWTIMER_IOC_RESCHEDULE:
@@ -325,6 +359,7 @@ static void valid_argument(void *arg, unsigned long number, size_t size,
 	case HWTIMER_IOC_STATS:
 	case HWTIMER_IOC_NOTIFY:
 	case HWTIMER_IOC_BULK:
+	case HWTIMER_IOC_LIST:
 		*(__u32 *)arg = size;
 		break;
 	}
@@ -393,6 +428,13 @@ FIXTURE_VARIANT_ADD(command, query)
 {
 	.number = HWTIMER_IOC_QUERY,
 	.size = sizeof(struct hwtimer_query),
+	.writes = true,
+};
+
+FIXTURE_VARIANT_ADD(command, list)
+{
+	.number = HWTIMER_IOC_LIST,
+	.size = sizeof(struct hwtimer_list),
 	.writes = true,
 };
 
@@ -510,6 +552,13 @@ FIXTURE_VARIANT_ADD(growable, bulk)
 {
 	.number = HWTIMER_IOC_BULK,
 	.size = sizeof(struct hwtimer_bulk),
+	.first = 32,
+};
+
+FIXTURE_VARIANT_ADD(growable, list)
+{
+	.number = HWTIMER_IOC_LIST,
+	.size = sizeof(struct hwtimer_list),
 	.first = 32,
 };
 

@@ -291,6 +291,22 @@ static inline int dev_stop(int fd, struct hwtimer_unprocessed *timers,
 	return ret;
 }
 
+/* One LIST with room for @count timers, which begins at *@cursor and moves it. */
+static inline int dev_list(int fd, struct hwtimer_listed *timers,
+			   unsigned int count, __u64 *cursor)
+{
+	struct hwtimer_list list = {
+		.size = sizeof(list),
+		.timers = (uintptr_t)timers,
+		.count = count,
+		.cursor = *cursor,
+	};
+	int ret = dev_ioctl(fd, HWTIMER_IOC_LIST, &list);
+
+	*cursor = list.cursor;
+	return ret;
+}
+
 /* Closes *@fd unchecked and opens a new instance there, whose reads do not block. */
 static inline bool dev_renew(int *fd)
 {

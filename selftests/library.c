@@ -7,6 +7,8 @@
 #include "hwtimer_test.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "libhwtimer.h"
 
@@ -434,6 +436,207 @@ TEST_F(library, callbacks_may_schedule)
 					  1000));
 	}
 	EXPECT_EQ(21, calls.count);
+}
+
+TEST_F(library, list_goes_on_where_it_ended)
+{
+	struct hwtimer_listed timers[4];
+	uint64_t cursor = 0, ids[5], before;
+	unsigned int got = 0;
+	int ret;
+
+	EXPECT_EQ(0, hwt_list(self->hwt, &cursor, timers, 4));
+	for (unsigned int i = 0; i < 5; i++)
+		ASSERT_EQ(0, hwt_schedule(self->hwt, HOUR, i, &ids[i]));
+	EXPECT_EQ(-EINVAL, hwt_list(self->hwt, &cursor, timers, 0));
+	EXPECT_EQ(-EFAULT, hwt_list(self->hwt, &cursor, NULL, 4));
+	cursor = 0;
+	while ((ret = hwt_list(self->hwt, &cursor, timers, 4)) > 0) {
+		for (int i = 0; i < ret; i++, got++) {
+			EXPECT_EQ(ids[timers[i].user_data], timers[i].id);
+			ids[timers[i].user_data] = 0;
+		}
+		before = cursor;
+	}
+	EXPECT_EQ(0, ret);
+	EXPECT_EQ(5, got);
+	EXPECT_EQ(before, cursor);
+	EXPECT_EQ(0, hwt_list(self->hwt, &cursor, timers, 4));
+}
+
+/* ---- descriptors that somebody else has opened ---- */
+
+/* Makes the library use a descriptor that a test has opened. */
+static struct hwt *adopt(struct __test_metadata *_metadata, int fd,
+			 unsigned int flags)
+{
+	struct hwt *hwt = NULL;
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(0, hwt_from_fd(&hwt, fd, flags));
+	ASSERT_NE(NULL, hwt);
+	EXPECT_EQ(fd, hwt_fd(hwt));
+	return hwt;
+}
+
+TEST(from_fd_finds_what_is_there)
+{
+	int fd = result_of(open(DEVICE, O_RDWR));
+	__u64 id = dev_after(fd, HOUR, 42);
+	struct hwt *hwt = adopt(_metadata, fd, 0);
+	struct hwtimer_listed timer;
+	struct hwtimer_info info;
+	uint64_t cursor = 0;
+
+	ASSERT_EQ(0, hwt_info(hwt, &info));
+	EXPECT_EQ(info.features, hwt_features(hwt));
+	ASSERT_EQ(1, hwt_list(hwt, &cursor, &timer, 1));
+	EXPECT_EQ(id, timer.id);
+	EXPECT_EQ(42, timer.user_data);
+	EXPECT_EQ(0, hwt_cancel(hwt, id));
+	hwt_close(hwt);
+	EXPECT_EQ(-EBADF, dev_ioctl(fd, HWTIMER_IOC_KICK, NULL));
+}
+
+/* Close-on-exec is the descriptor's own; O_NONBLOCK is shared by all its duplicates. */
+TEST(from_fd_sets_flags)
+{
+	int fd = result_of(open(DEVICE, O_RDWR)), other = dup(fd);
+	struct hwt *hwt = adopt(_metadata, fd, 0);
+
+	EXPECT_EQ(FD_CLOEXEC, fcntl(fd, F_GETFD));
+	EXPECT_EQ(0, fcntl(other, F_GETFD));
+	EXPECT_EQ(0, fcntl(other, F_GETFL) & O_NONBLOCK);
+	EXPECT_EQ(-EINVAL, hwt_dispatch_check(hwt));
+	hwt_close(hwt);
+
+	hwt = adopt(_metadata, dup(other), HWT_NONBLOCK);
+	EXPECT_EQ(O_RDWR, fcntl(other, F_GETFL) & O_ACCMODE);
+	EXPECT_NE(0, fcntl(other, F_GETFL) & O_NONBLOCK);
+	EXPECT_EQ(0, hwt_dispatch_check(hwt));
+	hwt_close(hwt);
+
+	/* Without HWT_NONBLOCK, O_NONBLOCK stays as others may have set it. */
+	hwt = adopt(_metadata, dup(other), 0);
+	EXPECT_NE(0, fcntl(other, F_GETFL) & O_NONBLOCK);
+	hwt_close(hwt);
+	EXPECT_EQ(0, close(other));
+}
+
+/* Expects that @fd is refused, and is as it was. */
+static void expect_refused(struct __test_metadata *_metadata, int fd, int error)
+{
+	int descriptor = fcntl(fd, F_GETFD), status = fcntl(fd, F_GETFL);
+	struct hwt *hwt = NULL;
+
+	EXPECT_EQ(error, hwt_from_fd(&hwt, fd, HWT_NONBLOCK));
+	EXPECT_EQ(NULL, hwt);
+	EXPECT_EQ(descriptor, fcntl(fd, F_GETFD));
+	EXPECT_EQ(status, fcntl(fd, F_GETFL));
+	close(fd);
+}
+
+TEST(from_fd_refuses_what_is_no_hwtimer)
+{
+	int fd = dev_open(0), sockets[2];
+	struct hwt *hwt;
+
+	EXPECT_EQ(-EINVAL, hwt_from_fd(&hwt, fd, ~HWT_NONBLOCK));
+	EXPECT_EQ(0, close(fd));
+	expect_refused(_metadata, fd, -EBADF);
+	expect_refused(_metadata, -1, -EBADF);
+	expect_refused(_metadata, INT_MAX, -EBADF);
+	expect_refused(_metadata, open(DEVICE, O_PATH), -EBADF);
+	expect_refused(_metadata, open("/dev/null", O_RDWR), -ENOTTY);
+	expect_refused(_metadata, open("/", O_RDONLY), -ENOTTY);
+	expect_refused(_metadata, make_eventfd(), -ENOTTY);
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
+	expect_refused(_metadata, sockets[0], -ENOTTY);
+	close(sockets[1]);
+}
+
+/* Opens the misc device @name of another driver; returns -1 if this kernel lacks it. */
+static int open_misc(const char *name)
+{
+	const char *path = "misc-device";
+	char line[64], found[32];
+	int fd = -1, minor;
+	FILE *misc = fopen("/proc/misc", "r");
+
+	while (misc && fd < 0 && fgets(line, sizeof(line), misc)) {
+		if (sscanf(line, "%d %31s", &minor, found) != 2 ||
+		    strcmp(name, found))
+			continue;
+		unlink(path);
+		if (!mknod(path, S_IFCHR | 0600, makedev(10, minor)))
+			fd = open(path, O_RDONLY);
+		unlink(path);
+	}
+	if (misc)
+		fclose(misc);
+	return fd;
+}
+
+/* They have the major number of hwtimer, and refuse the ioctl with various errors. */
+TEST(from_fd_refuses_other_misc_devices)
+{
+	const char *names[] = { "cpu_dma_latency", "userfaultfd",
+				"loop-control" };
+	unsigned int refused = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
+		int fd = open_misc(names[i]);
+
+		if (fd < 0)
+			continue;
+		TH_LOG("%s", names[i]);
+		expect_refused(_metadata, fd, -ENOTTY);
+		refused++;
+	}
+	if (!refused)
+		SKIP(return, "this kernel has no such device");
+}
+
+/*
+ * A process opens an instance, passes it on, and ends. The other one goes on: it lists
+ * the timers, and gets the events that nobody has read.
+ */
+TEST(instance_outlives_the_process_that_opened_it)
+{
+	struct hwtimer_listed timers[4];
+	struct hwtimer_event event;
+	uint64_t cursor = 0;
+	struct hwt *hwt;
+	int sockets[2];
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
+	pid = fork();
+	if (!pid) {
+		if (hwt_open(&hwt, HWT_NONBLOCK) ||
+		    hwt_schedule(hwt, 0, 1, NULL) ||
+		    hwt_schedule(hwt, HOUR, 2, NULL) ||
+		    send_descriptor(sockets[1], hwt_fd(hwt)) != 1)
+			_exit(1);
+		hwt_close(hwt);
+		_exit(0);
+	}
+	ASSERT_EQ(0, wait_for_child(pid));
+	hwt = adopt(_metadata, receive_descriptor(sockets[0]), HWT_NONBLOCK);
+	ASSERT_TRUE(dev_wait_ready(hwt_fd(hwt), 1));
+	ASSERT_EQ(2, hwt_list(hwt, &cursor, timers, 4));
+	for (int i = 0; i < 2; i++)
+		EXPECT_EQ(timers[i].user_data == 1 ? HWTIMER_STATE_EXPIRED :
+						     HWTIMER_STATE_PENDING,
+			  timers[i].state);
+	ASSERT_EQ(1, hwt_next(hwt, &event));
+	EXPECT_EQ(1, event.user_data);
+	ASSERT_EQ(0, hwt_schedule(hwt, 0, 3, NULL));
+	ASSERT_EQ(1, wait_next(hwt, &event));
+	EXPECT_EQ(3, event.user_data);
+	hwt_close(hwt);
+	close(sockets[0]);
+	close(sockets[1]);
 }
 
 static void *schedule_and_cancel(void *arg)

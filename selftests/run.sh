@@ -51,6 +51,7 @@ read         x    x     a      a       x       x      a       x      a
 poll         x    .     a      .       a       x      -       x      -
 stop         x    x     a      a       x       a      -       x      -
 query        x    .     a      .       a       a      -       x      -
+list         x    .     x      .       x       a      a       x      -
 privacy      x    .     a      .       a       x      -       x      -
 order        -    -     x      x       -       -      -       -      -
 periodic     -    -     x      x       a       a      -       x      -

@@ -19,6 +19,7 @@ static const struct {
 	{ HWTIMER_FEATURE_NOTIFY, "notify" },
 	{ HWTIMER_FEATURE_RINGS, "rings" },
 	{ HWTIMER_FEATURE_BULK, "bulk" },
+	{ HWTIMER_FEATURE_LIST, "list" },
 };
 
 static void show_features(uint64_t bits)

@@ -538,17 +538,17 @@ struct hwtimer_listed {
  * listed once or not at all.
  *
  * A timer whose event is just being read is listed as expired, because the read may
- * yet fail; so is a timer that STOP is just handing back, as pending. Not listed are
- * events that HWTIMER_DISCARD dropped, and events that are in the completion ring,
- * where the program finds them: of those, only the periodic timers that go on are
+ * yet fail. For the same reason, a timer that STOP is just handing back is listed as
+ * pending. Events that HWTIMER_DISCARD dropped are not listed. Nor are events in the
+ * completion ring, where the program finds them; but a periodic timer that goes on is
  * listed, as pending.
  *
- * Other calls go on meanwhile, and LIST never waits for readers. Any holder of the
- * descriptor may list all timers of the instance.
+ * Other calls go on meanwhile, and LIST does not wait for readers. Whoever holds a
+ * descriptor of the instance may list all its timers.
  *
- * Errors: EINVAL (also: @count is 0), E2BIG, ENOMEM, EFAULT (not even one timer could be
- * written, or not @cursor) and EINTR (no timer was written, but @cursor has moved on over
- * unused records: call again with it). After other errors @cursor has not changed.
+ * Errors: EINVAL (also: @count is 0), E2BIG, ENOMEM, EFAULT (not one timer could be
+ * written, or @cursor could not), EINTR (no timer was written). After an error, too,
+ * @cursor says where to go on: it may have moved over unused records.
  */
 struct hwtimer_list {
 	__u32 size;
