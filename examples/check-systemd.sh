@@ -11,6 +11,8 @@
 # for a time that is chosen by how long a restart takes here, and for twice as long if
 # that was too short.
 
+# shellcheck disable=SC3028 # busybox has RANDOM
+
 TIMERS=$1
 KILLS=$2
 
@@ -48,7 +50,12 @@ rehearse()
 	kill_and_await 3
 	RESTART=$((($(uptime_ms) - start) / 2))
 	echo "# a restart takes $RESTART ms"
-	check "systemd still keeps the descriptor" [ "$(kept)" = 1 ]
+	systemctl restart survive
+	check "after a restart on demand there is another process" await processes 4
+	systemctl daemon-reexec
+	check "systemd still keeps the descriptor after starting anew" \
+		[ "$(kept)" = 1 ]
+	kill_and_await 5
 	check "the service has opened one instance" [ "$(lines opened)" = 1 ]
 	systemctl stop survive
 	check "a service that is stopped keeps nothing" await unloads
@@ -84,13 +91,13 @@ kill_in_time()
 # before the last timer.
 kill_often()
 {
-	local start number=1 slots=$((KILLS + 4))
+	local start number=1 slot=$(($1 / (KILLS + 4)))
 
 	PATIENCE=$((120 + $1 / 500))
 	begin "$TIMERS" "$1"
 	start=$(uptime_ms)
 	while [ $number -le "$KILLS" ] && await begun_or_ended $number && ! ended; do
-		pause_until $((start + $1 / slots * number - RANDOM % ($1 / slots)))
+		pause_until $((start + number * slot - RANDOM % slot))
 		kill_once
 		number=$((number + 1))
 	done

@@ -26,8 +26,7 @@
 struct fdstore_message {
 	struct iovec text;
 	/* Room for SCM_RIGHTS and, for a receiver, SCM_CREDENTIALS */
-	char control[CMSG_SPACE(sizeof(int)) +
-		     CMSG_SPACE(sizeof(struct ucred))]
+	char control[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))]
 		__attribute__((aligned(__alignof__(struct cmsghdr))));
 	struct msghdr header;
 };
@@ -40,18 +39,18 @@ static inline void notify(const char *text, int fd)
 		.text = { (char *)text, strlen(text) },
 	};
 	const char *path = getenv("NOTIFY_SOCKET");
+	size_t length = path ? strlen(path) : 0;
 	struct cmsghdr *rights;
 	int socket_fd;
 
-	if (!path || strlen(path) >= sizeof(address.sun_path))
+	if (!length || length >= sizeof(address.sun_path))
 		errx(1, "NOTIFY_SOCKET: start this with systemd or keeper");
-	strcpy(address.sun_path, path);
+	memcpy(address.sun_path, path, length);
 	if (*path == '@') /* an address without a file */
 		address.sun_path[0] = 0;
 	message.header = (struct msghdr){
 		.msg_name = &address,
-		.msg_namelen = offsetof(struct sockaddr_un, sun_path) +
-			       strlen(path),
+		.msg_namelen = offsetof(struct sockaddr_un, sun_path) + length,
 		.msg_iov = &message.text,
 		.msg_iovlen = 1,
 	};

@@ -32,7 +32,8 @@ static int open_socket(char text[16])
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	/* Anybody can send to it; so the kernel has to tell who did. */
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) ||
+	if (fd < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) ||
 	    bind(fd, (struct sockaddr *)&address, sizeof(sa_family_t)) ||
 	    getsockname(fd, (struct sockaddr *)&address, &length))
 		err(1, "socket");
@@ -121,24 +122,30 @@ static pid_t start(char **command)
 	err(127, "%s", *command);
 }
 
-/*
- * Serves the child until it has ended. Return: its status, as from waitpid(). All that it
- * sent before it ended is in the socket by then.
- */
-static int serve(int socket_fd, int signals[2], pid_t child)
+static bool took_signal(const struct pollfd *ready)
 {
-	struct pollfd ready[] = { { .fd = socket_fd, .events = POLLIN },
-				  { .fd = signals[0], .events = POLLIN },
-				  { .fd = signals[1], .events = POLLIN } };
 	struct signalfd_siginfo signal;
+
+	return ready->revents && read(ready->fd, &signal, sizeof(signal)) > 0;
+}
+
+/*
+ * Serves the child until it has ended. All that it sent before that is in the socket by
+ * then. Return: its status, as from waitpid().
+ */
+static int serve(int socket_fd, const int signals[2], pid_t child)
+{
+	struct pollfd ready[] = { { .fd = signals[0], .events = POLLIN },
+				  { .fd = signals[1], .events = POLLIN },
+				  { .fd = socket_fd, .events = POLLIN } };
 	pid_t ended = 0;
 	int status = 0;
 
 	while (ended != child) {
 		poll(ready, 3, -1);
-		if (ready[1].revents && read(signals[0], &signal, sizeof(signal)) > 0)
+		if (took_signal(&ready[0]))
 			ended = waitpid(child, &status, WNOHANG);
-		if (ready[2].revents && read(signals[1], &signal, sizeof(signal)) > 0) {
+		if (took_signal(&ready[1])) {
 			ending = true;
 			kill(child, SIGTERM);
 		}
