@@ -27,12 +27,13 @@ NR == FNR {
 }
 
 $1 == "start" {
-	died = process in killed ? killed[process] : last_sign
+	died[++processes] = process in killed ? killed[process] : last_sign
+	began[processes] = $6
 	process = $2
-	began = $6
-	processes++
-	if (!first)
-		first = began
+	if (!first) {
+		first = $6
+		absence = 2
+	}
 }
 
 $1 == "opened" && acted {
@@ -58,7 +59,10 @@ $1 == "acted" {
 		moved++
 	if ($6 < $4)
 		early++
-	if (processes > 1 && $5 > died && $5 < began)
+	# Events come in the order in which they expired, perhaps long after that.
+	while (absence <= processes && $5 >= began[absence])
+		absence++
+	if (absence <= processes && $5 > died[absence])
 		waited++
 	if ($5 > last)
 		last = $5
