@@ -106,7 +106,7 @@ check_account()
 	for what in lost twice early moved strange doubled reopened excess unconsumed; do
 		check "no timer: $what" [ "$(value $what account)" = 0 ]
 	done
-	check "timers expired while there was no process" \
+	check "timers came due while there was no process" \
 		[ "$(value waited account)" -gt 0 ]
 }
 

@@ -59,13 +59,13 @@ $1 == "acted" {
 		moved++
 	if ($6 < $4)
 		early++
-	# Events come in the order in which they expired, perhaps long after that.
-	while (absence <= processes && $5 >= began[absence])
+	# Events come in the order of their deadlines, perhaps long after that.
+	while (absence <= processes && $4 >= began[absence])
 		absence++
-	if (absence <= processes && $5 > died[absence])
+	if (absence <= processes && $4 > died[absence])
 		waited++
-	if ($5 > last)
-		last = $5
+	if ($4 > last)
+		last = $4
 }
 
 # The event of the same timer, or of another one that was scheduled by mistake?

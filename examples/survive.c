@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Timers that outlive their process. The service manager keeps the descriptor of the
- * instance while the service is down; the timers go on, and what expires meanwhile waits
- * for the next process.
+ * instance while the service is down. What comes due meanwhile is there for the next
+ * process.
  *
  *	survive FILE [--timers 100000] [--span 60000] (ms) [--die 0]
  *
