@@ -26,7 +26,7 @@ main()
 	echo "TAP version 13"
 	insmod hwtimer.ko || exit
 	rehearse
-	kill_in_time $((KILLS * (4 * RESTART + 200)))
+	kill_in_time $((KILLS * (6 * RESTART + 400)))
 	check "it was killed $KILLS times while timers ran" \
 		[ "$(value kills account) $(value after account)" = "$KILLS 0" ]
 	check "there was a process after each kill" \
