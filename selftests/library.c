@@ -510,9 +510,10 @@ TEST(from_fd_sets_flags)
 	EXPECT_EQ(-EINVAL, hwt_dispatch_check(hwt));
 	hwt_close(hwt);
 
+	ASSERT_EQ(0, fcntl(other, F_SETFL, O_APPEND));
 	hwt = adopt(_metadata, dup(other), HWT_NONBLOCK);
-	EXPECT_EQ(O_RDWR, fcntl(other, F_GETFL) & O_ACCMODE);
-	EXPECT_NE(0, fcntl(other, F_GETFL) & O_NONBLOCK);
+	EXPECT_EQ(O_APPEND | O_NONBLOCK,
+		  fcntl(other, F_GETFL) & (O_APPEND | O_NONBLOCK));
 	EXPECT_EQ(0, hwt_dispatch_check(hwt));
 	hwt_close(hwt);
 
@@ -580,8 +581,8 @@ static int open_misc(const char *name)
 /* They have the major number of hwtimer, and refuse the ioctl with various errors. */
 TEST(from_fd_refuses_other_misc_devices)
 {
-	const char *names[] = { "cpu_dma_latency", "userfaultfd",
-				"loop-control" };
+	static const char *const names[] = { "cpu_dma_latency", "userfaultfd",
+					     "loop-control" };
 	unsigned int refused = 0;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {

@@ -84,10 +84,10 @@ static void before_the_first_timer_there_is_none(struct kunit *test)
 	struct hwtimer_listed timer;
 	u64 cursor = 0;
 	bool more = true;
+	u32 listed;
 
-	KUNIT_EXPECT_EQ(
-		test, hwtimer_query_some(test->priv, &timer, &cursor, 1, &more),
-		0);
+	listed = hwtimer_query_some(test->priv, &timer, &cursor, 1, &more);
+	KUNIT_EXPECT_EQ(test, listed, 0);
 	KUNIT_EXPECT_FALSE(test, more);
 	KUNIT_EXPECT_EQ(test, cursor, 0);
 }
@@ -190,9 +190,8 @@ static void what_is_being_read_is_listed_wherever_it_is(struct kunit *test)
 
 	for (i = 0; i < n; i++) {
 		u32 nr = i % (n / BATCH) ? BATCH : i / (n / BATCH);
-		u64 id = begin(
-			test,
-			nr < BATCH ? (BATCH - nr) * HOUR : BATCH * 2 * HOUR, 0);
+		u32 hours = nr < BATCH ? BATCH - nr : 2 * BATCH;
+		u64 id = begin(test, hours * HOUR, 0);
 
 		if (nr < BATCH)
 			ids[BATCH - 1 - nr] = id;
@@ -364,7 +363,7 @@ static void fate_begins(struct kunit *test, struct rnd_state *state, u32 nr)
 	fates[nr].id = request.id;
 }
 
-/* A read() of up to @max events, of which some arrive; maybe it lists in the middle. */
+/* A read() of up to @max events, of which some arrive. */
 static void fates_read(struct kunit *test, struct rnd_state *state, u32 max)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -378,8 +377,9 @@ static void fates_read(struct kunit *test, struct rnd_state *state, u32 max)
 					  random_below(state, taken + 1);
 	for (i = 0; i < copied; i++) {
 		struct fate *fate = &fates[events[i].user_data];
-		const struct hwtimer_record *record = hwtimer_table_record(
-			&instance->table, lower_32_bits(events[i].id));
+		u32 index = lower_32_bits(events[i].id);
+		const struct hwtimer_record *record =
+			hwtimer_table_record(&instance->table, index);
 
 		KUNIT_ASSERT_EQ(test, fate->id, events[i].id);
 		if (!hwtimer_record_periodic(record) ||

@@ -742,8 +742,7 @@ static void accounts_balance(struct kunit *test)
 	for (nr = 0; nr < ACCOUNTS; nr++) {
 		struct hwtimer_query query = { .id = timers[nr].id };
 
-		KUNIT_ASSERT_EQ(test, hwtimer_query_timer(instance, &query),
-				0);
+		KUNIT_ASSERT_EQ(test, hwtimer_query_timer(instance, &query), 0);
 		KUNIT_ASSERT_EQ(test, query.deadline, timers[nr].next);
 	}
 	/* After a turn with an empty ring, all deadlines have been told. */

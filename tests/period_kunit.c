@@ -359,8 +359,7 @@ static void extension_has_no_id(struct kunit *test)
 			-ENOENT);
 	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, query.id, TICK),
 			-ENOENT);
-	KUNIT_EXPECT_EQ(test, hwtimer_query_timer(instance, &query),
-			-ENOENT);
+	KUNIT_EXPECT_EQ(test, hwtimer_query_timer(instance, &query), -ENOENT);
 }
 
 static void query_tells_all(struct kunit *test)
