@@ -19,6 +19,7 @@ void hwtimer_instance_finish(void);
 struct hwtimer_instance *
 hwtimer_instance_create(u32 timers, struct hwtimer_account *account);
 void hwtimer_instance_destroy(struct hwtimer_instance *instance);
+void hwtimer_instance_let_go(struct hwtimer_instance *instance);
 int hwtimer_instance_query(struct hwtimer_instance *instance,
 			   struct hwtimer_query *query);
 void hwtimer_instance_stop(struct hwtimer_instance *instance);
