@@ -23,10 +23,11 @@ run()
 	echo "# ==== $1: $(($(uptime_s) - start)) s"
 }
 
-# The resolution is 10 ms. Nothing suspends this machine, so uptime is CLOCK_MONOTONIC.
+# The resolution is 10 ms. Nothing suspends this machine, so uptime is CLOCK_MONOTONIC. In
+# the first second there is no leading 0, which would make the number octal.
 uptime_ms()
 {
-	sed 's/\.\([0-9]*\) .*/\10/' /proc/uptime
+	sed 's/\.\([0-9]*\) .*/\10/; s/^0*\(.\)/\1/' /proc/uptime
 }
 
 uptime_s()
