@@ -58,6 +58,19 @@ static inline const void *hwtimer_cgroups(struct task_struct *task)
 }
 
 /*
+ * The number of tasks in what hwtimer_cgroups() has returned, as css_set_lock protects it;
+ * without that lock, a snapshot. The caller has held the RCU read lock since then.
+ */
+static inline int hwtimer_cgroups_tasks(const void *cgroups)
+{
+#ifdef CONFIG_CGROUPS
+	return READ_ONCE(((const struct css_set *)cgroups)->nr_tasks);
+#else
+	return INT_MAX;
+#endif
+}
+
+/*
  * Writes the path of a task's cgroup in the unified hierarchy, as the current task sees
  * it. Returns its length, -ENODEV (there are no cgroups, or it is just being removed), or
  * an error of cgroup_path_ns(). May sleep.

@@ -25,8 +25,8 @@
  *   rings        exchange, submission
  *   operations   bulk, request, op
  *   delivery     harvest, period, notice, completion
- *   services     supply, wakeup, registry, allowance, account, trace, settings, ring,
- *                crowd, owner, worker, clock
+ *   services     supply, adopt, wakeup, registry, allowance, account, trace, settings,
+ *                ring, crowd, owner, cgroup, worker, clock
  *   wheel        wheel, hashed, hierarchy, table, chunk
  *
  * Locks. A lock is taken inside the locks that are indented less:
@@ -50,10 +50,10 @@
  * The registry of all instances has its own spinlock, see hwtimer_registry.c. A thread
  * that takes that lock holds none of the locks above, except for a client's harvest.
  *
- * The accounts and the list of workers have a raw spinlock each, for open(), SETUP, the
- * first timer and close(); see hwtimer_account.c and hwtimer_owner.c. A thread that takes
- * one of them holds none of the locks above, except for a client's harvest. Charging an
- * account takes no lock.
+ * The accounts, the list of workers and that of residents have a raw spinlock each, for
+ * open(), SETUP, the first timer, adoption and close(); see hwtimer_account.c,
+ * hwtimer_owner.c and hwtimer_cgroup.c. A thread that takes one of them holds none of the
+ * locks above, except for a client's harvest. Charging an account takes no lock.
  *
  * One hold of instance->lock handles at most HWTIMER_HOLD timers. The holder neither
  * sleeps nor allocates memory: hwtimer_supply_reserve() allocates before it takes the
@@ -110,6 +110,9 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  *	memory that is just being allocated
  * @started: the wheel and the table exist; set once, with both @setup and @lock held.
  *	Read without a lock by hwtimer_instance_started()
+ * @manned: @started and not @deserted. Read without a lock by hwtimer_instance_manned()
+ * @deserted: a worker has left the instance because its owner was gone, and no process has
+ *	adopted it since; see hwtimer_adopt.c. Also read without the lock
  * @stopped: the instance was stopped; set once. Also read without the lock
  * @allowance: the timers that the instance may have without asking @account; none until
  *	@started
@@ -155,6 +158,8 @@ struct hwtimer_instance {
 	u64 charged;
 	pid_t opener;
 	bool started;
+	bool manned;
+	bool deserted;
 	bool stopped;
 	struct hwtimer_allowance allowance;
 
@@ -195,6 +200,20 @@ hwtimer_instance_started(const struct hwtimer_instance *instance)
 {
 	/* Pairs with the smp_store_release() in wheel_begin(). */
 	return smp_load_acquire(&instance->started);
+}
+
+/**
+ * hwtimer_instance_manned - check whether an instance is ready for requests
+ * @instance: the instance; no lock is needed
+ *
+ * Return: whether hwtimer_instance_started(), and no worker has deserted the instance. A
+ * worker may do that right afterwards; then the next call finds out. Any context.
+ */
+static inline bool
+hwtimer_instance_manned(const struct hwtimer_instance *instance)
+{
+	/* Pairs with the smp_store_release() in wheel_begin() and in adopt_finish(). */
+	return smp_load_acquire(&instance->manned);
 }
 
 /**

@@ -239,20 +239,21 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 }
 
 /*
- * Checks the bulk, and starts the instance if the operation needs that. Until the
- * instance has started, SETUP may change the settings, so checks again afterwards.
+ * Checks the bulk, and starts or adopts the instance if the operation needs that. Until
+ * the instance has started, SETUP may change the settings, so checks again afterwards.
  */
 static int bulk_prepare(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk)
 {
 	for (;;) {
-		bool started = hwtimer_instance_started(instance);
+		bool manned = hwtimer_instance_manned(instance);
+		bool started = manned || hwtimer_instance_started(instance);
 		int err = hwtimer_bulk_check(instance, bulk);
 
-		if (err || started || bulk->op == HWTIMER_OP_CANCEL)
+		if (err || manned || bulk->op == HWTIMER_OP_CANCEL)
 			return err;
 		err = hwtimer_supply_start(instance);
-		if (err)
+		if (err || started)
 			return err;
 	}
 }

@@ -84,14 +84,6 @@ static void *registry_next(struct seq_file *seq, void *element,
 	return registry_start(seq, position);
 }
 
-/* The thread of a job's worker, as its pid in the initial pid namespace; 0: none yet. */
-static pid_t thread_of(const struct hwtimer_job *job)
-{
-	struct hwtimer_worker *worker = hwtimer_worker_of(job);
-
-	return worker ? task_pid_nr(hwtimer_worker_task(worker)) : 0;
-}
-
 static void show_instance(struct seq_file *seq,
 			  struct hwtimer_instance *instance)
 {
@@ -111,7 +103,8 @@ static void show_instance(struct seq_file *seq,
 	seq_printf(seq, "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t",
 		   stats.pending, stats.ready, stats.scheduled, stats.cancelled,
 		   stats.expired, stats.delivered, stats.bytes);
-	seq_printf(seq, "%d\t%llu\n", thread_of(&instance->job),
+	seq_printf(seq, "%d\t%llu\n",
+		   hwtimer_worker_pid(&instance->job, &init_pid_ns),
 		   hwtimer_worker_spent(&instance->job) +
 			   hwtimer_worker_spent(&instance->exchange.errand));
 }

@@ -25,6 +25,7 @@
 #include <linux/slab.h>
 
 #include "hwtimer.h"
+#include "hwtimer_adopt.h"
 #include "hwtimer_completion.h"
 #include "hwtimer_harvest.h"
 #include "hwtimer_memory.h"
@@ -186,13 +187,63 @@ static void exchange_flush_all(struct hwtimer_instance *instance)
 	}
 }
 
+/*
+ * Does what the worker may do for both rings. Runs about as many requests as the ring has
+ * slots; leaves those to the errand that the worker must not run. May reschedule.
+ */
+static void exchange_serve_all(struct hwtimer_instance *instance)
+{
+	u32 left = instance->exchange.ring->submissions;
+
+	while (left && hwtimer_submission_try(instance)) {
+		left -= min(left, HWTIMER_HOLD);
+		cond_resched();
+	}
+	exchange_flush_all(instance);
+}
+
+/**
+ * hwtimer_exchange_desert - serve the rings once more before a worker gives up a job
+ * @instance: the instance; its lock is not held, and it need not have rings
+ * @job: the job; the caller is its worker
+ *
+ * Tells user space to kick from now on. Each KICK adopts the instance. But a program that
+ * shares the rings and is no process of the owner may have submitted a request, or made
+ * room for an event, without seeing the flag, and may wait for the result in memory. So
+ * the worker that is the first to leave looks once more after it has set the flag.
+ *
+ * May sleep if @job is the errand.
+ */
+void hwtimer_exchange_desert(struct hwtimer_instance *instance,
+			     const struct hwtimer_job *job)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	struct hwtimer_ring *ring = hwtimer_completion_ring(instance);
+
+	if (!ring)
+		return;
+	spin_lock(&instance->lock);
+	exchange->polling = false;
+	WRITE_ONCE(ring->shared->flags, HWTIMER_RING_NEED_KICK);
+	spin_unlock(&instance->lock);
+	/* Pairs with the fences that hwtimer_exchange_stop_polling() names. */
+	smp_mb();
+	if (job == &exchange->errand)
+		hwtimer_submission_finish(instance);
+	else
+		exchange_serve_all(instance);
+}
+
 /**
  * hwtimer_exchange_kick - HWTIMER_IOC_KICK: serve the rings at once, and start polling
  * @instance: the instance
  *
+ * If the instance is deserted, the current process adopts it.
+ *
  * Return: the number of requests run; -ENXIO (the rings are not mapped), -EINVAL (user
  * space's tail is impossible), -ERESTARTSYS (a signal came while another thread drained
- * the ring). Takes the lock, and the mutex exchange.drain. May sleep.
+ * the ring), or an error of hwtimer_adopt(). Takes the lock, and the mutex exchange.drain.
+ * May sleep.
  */
 long hwtimer_exchange_kick(struct hwtimer_instance *instance)
 {
@@ -201,6 +252,9 @@ long hwtimer_exchange_kick(struct hwtimer_instance *instance)
 
 	if (!hwtimer_completion_ring(instance))
 		return -ENXIO;
+	done = hwtimer_adopt(instance);
+	if (done)
+		return done;
 	spin_lock(&instance->lock);
 	if (exchange->polling)
 		hwtimer_completion_alive(instance);

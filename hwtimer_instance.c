@@ -91,6 +91,53 @@ static void instance_free_work(struct work_struct *work)
 	instance_free(container_of(work, struct hwtimer_instance, free_work));
 }
 
+/* Called by a worker that has left the instance. The last one has it freed. */
+static void instance_left(struct hwtimer_instance *instance)
+{
+	/* Not here: other instances of the worker would wait. */
+	if (refcount_dec_and_test(&instance->users))
+		queue_work(hwtimer_free_queue, &instance->free_work);
+}
+
+static struct hwtimer_instance *instance_of_errand(struct hwtimer_job *job)
+{
+	return container_of(job, struct hwtimer_instance, exchange.errand);
+}
+
+/*
+ * A worker gives up a job of the instance, because no process of the owner is left. Tells
+ * the readers: the first one that then comes back adopts the instance.
+ */
+static void instance_desert(struct hwtimer_instance *instance,
+			    struct hwtimer_job *job)
+{
+	bool deserted;
+
+	/* The worker is no user any more once it has released the job. */
+	refcount_inc(&instance->users);
+	hwtimer_exchange_desert(instance, job);
+	spin_lock(&instance->lock);
+	deserted = hwtimer_worker_release(job);
+	if (deserted) {
+		WRITE_ONCE(instance->deserted, true);
+		WRITE_ONCE(instance->manned, false);
+	}
+	spin_unlock(&instance->lock);
+	if (deserted)
+		hwtimer_notice_wake(instance, EPOLLIN | EPOLLRDNORM);
+	instance_left(instance);
+}
+
+static void instance_job_desert(struct hwtimer_job *job)
+{
+	instance_desert(container_of(job, struct hwtimer_instance, job), job);
+}
+
+static void instance_errand_desert(struct hwtimer_job *job)
+{
+	instance_desert(instance_of_errand(job), job);
+}
+
 /**
  * hwtimer_instance_create - create an instance with the default settings
  * @timers: limit of pending timers and unread events
@@ -125,6 +172,8 @@ hwtimer_instance_create(u32 timers, struct hwtimer_account *account)
 	hwtimer_job_init(&instance->job, hwtimer_turn, hwtimer_turn_chores);
 	hwtimer_owner_init(&instance->job);
 	hwtimer_owner_init(&instance->exchange.errand);
+	instance->job.desert = instance_job_desert;
+	instance->exchange.errand.desert = instance_errand_desert;
 	/* The caller and two workers */
 	refcount_set(&instance->users, 3);
 	INIT_WORK(&instance->free_work, instance_free_work);
@@ -136,14 +185,6 @@ hwtimer_instance_create(u32 timers, struct hwtimer_account *account)
 	return instance;
 }
 
-/* Called by a worker that has left the instance. The last one has it freed. */
-static void instance_left(struct hwtimer_instance *instance)
-{
-	/* Not here: other instances of the worker would wait. */
-	if (refcount_dec_and_test(&instance->users))
-		queue_work(hwtimer_free_queue, &instance->free_work);
-}
-
 static void instance_job_left(struct hwtimer_job *job)
 {
 	instance_left(container_of(job, struct hwtimer_instance, job));
@@ -151,12 +192,7 @@ static void instance_job_left(struct hwtimer_job *job)
 
 static void instance_errand_left(struct hwtimer_job *job)
 {
-	struct hwtimer_exchange *exchange =
-		container_of(job, struct hwtimer_exchange, errand);
-	struct hwtimer_instance *instance =
-		container_of(exchange, struct hwtimer_instance, exchange);
-
-	instance_left(instance);
+	instance_left(instance_of_errand(job));
 }
 
 /* Has the workers leave the instance. Those that do not serve it now are no users. */
@@ -187,6 +223,18 @@ void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 	instance_leave(instance);
 	if (refcount_dec_and_test(&instance->users))
 		instance_free(instance);
+}
+
+/**
+ * hwtimer_instance_let_go - a process closes one of several descriptors of an instance
+ * @instance: the instance
+ *
+ * If no process of the owner is left, the workers find that out soon. Does not sleep.
+ */
+void hwtimer_instance_let_go(struct hwtimer_instance *instance)
+{
+	hwtimer_owner_suspect(&instance->job);
+	hwtimer_owner_suspect(&instance->exchange.errand);
 }
 
 /**

@@ -18,6 +18,7 @@ void hwtimer_instance_finish(void);
 struct hwtimer_instance *
 hwtimer_instance_create(u32 timers, struct hwtimer_account *account);
 void hwtimer_instance_destroy(struct hwtimer_instance *instance);
+void hwtimer_instance_let_go(struct hwtimer_instance *instance);
 void hwtimer_instance_stop(struct hwtimer_instance *instance);
 
 #endif /* HWTIMER_INSTANCE_H */

@@ -9,6 +9,7 @@
 #include <linux/uaccess.h>
 
 #include "hwtimer.h"
+#include "hwtimer_adopt.h"
 #include "hwtimer_batch.h"
 #include "hwtimer_exchange.h"
 #include "hwtimer_instance.h"
@@ -289,6 +290,10 @@ static long ioctl_notify(struct hwtimer_instance *instance,
 		return err;
 	if (!notify_valid(&notify))
 		return -EINVAL;
+	/* A program that then waits for the eventfd does not call poll(). */
+	err = hwtimer_adopt(instance);
+	if (err)
+		return err;
 	if (notify.eventfd >= 0) {
 		eventfd = eventfd_ctx_fdget(notify.eventfd);
 		if (IS_ERR(eventfd))

@@ -18,6 +18,7 @@
 
 #include "hwtimer.h"
 #include "hwtimer_account.h"
+#include "hwtimer_adopt.h"
 #include "hwtimer_debug.h"
 #include "hwtimer_exchange.h"
 #include "hwtimer_instance.h"
@@ -59,6 +60,15 @@ err_count:
 	return err;
 }
 
+/* Called for each close() of a descriptor, that is, also when a process exits. */
+static int hwtimer_flush(struct file *file, fl_owner_t id)
+{
+	/* Whoever has the last one frees the instance now. */
+	if (file_count(file) > 1)
+		hwtimer_instance_let_go(file->private_data);
+	return 0;
+}
+
 static int hwtimer_release(struct inode *inode, struct file *file)
 {
 	hwtimer_instance_destroy(file->private_data);
@@ -76,19 +86,28 @@ static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 		return -EINVAL;
 	for (;;) {
 		ssize_t ret = nonblock ? 0 : hwtimer_notice_wait(instance);
+		int err;
 
 		if (ret)
 			return ret;
 		if (hwtimer_notice_take_report(instance))
 			return -ECANCELED;
 		/* Another reader may have taken the report or the events. */
-		if (!nonblock && !hwtimer_notice_readable(instance))
+		if (!nonblock && !hwtimer_notice_readable(instance)) {
+			ret = hwtimer_adopt(instance);
+			if (ret)
+				return ret;
 			continue;
+		}
 		ret = hwtimer_harvest_events(instance, buffer, count, nonblock);
 		if (ret && ret != -EAGAIN)
 			return ret;
 		if (hwtimer_instance_drained(instance))
 			return 0;
+		/* Nobody else would see to it that events come. */
+		err = hwtimer_adopt(instance);
+		if (err)
+			return err;
 		if (ret || (nonblock && !READ_ONCE(instance->stats.ready)))
 			return -EAGAIN;
 		/* Another thread has read or discarded the events meanwhile. */
@@ -98,15 +117,30 @@ static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 	}
 }
 
+/*
+ * Whether a caller of poll() waits for events. A service manager that only keeps the
+ * descriptor for a service waits for EPOLLHUP and EPOLLERR; it need not pay for timers.
+ */
+static bool poll_wants_events(const poll_table *wait)
+{
+	return poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM);
+}
+
 static __poll_t hwtimer_poll(struct file *file, poll_table *wait)
 {
 	struct hwtimer_instance *instance = file->private_data;
 	__poll_t mask;
+	bool adopt;
 
 	poll_wait(file, &instance->readers.queue, wait);
 	spin_lock(&instance->lock);
 	mask = hwtimer_notice_mask(instance);
+	adopt = instance->deserted && !instance->stopped;
 	spin_unlock(&instance->lock);
+	/* If this process cannot adopt the instance, read() waits, or says why not. */
+	if (unlikely(adopt) && poll_wants_events(wait) &&
+	    hwtimer_adopt_try(instance))
+		mask |= EPOLLIN | EPOLLRDNORM;
 	return mask;
 }
 
@@ -130,6 +164,7 @@ static void hwtimer_show_fdinfo(struct seq_file *seq, struct file *file)
 static const struct file_operations hwtimer_fops = {
 	.owner = THIS_MODULE,
 	.open = hwtimer_open,
+	.flush = hwtimer_flush,
 	.release = hwtimer_release,
 	.read = hwtimer_read,
 	.poll = hwtimer_poll,

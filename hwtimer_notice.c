@@ -99,7 +99,7 @@ __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_wait - wait until hwtimer_notice_readable()
+ * hwtimer_notice_wait - wait until hwtimer_notice_readable(), or until it is deserted
  * @instance: the instance; its lock is not held
  *
  * Return: 0, or -ERESTARTSYS: a signal came. May sleep.
@@ -107,13 +107,15 @@ __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
 int hwtimer_notice_wait(struct hwtimer_instance *instance)
 {
 	return wait_event_interruptible(instance->readers.queue,
-					hwtimer_notice_readable(instance));
+					hwtimer_notice_readable(instance) ||
+						READ_ONCE(instance->deserted));
 }
 
 /*
  * Has the worker wake the readers that were too many for one wake-up. Before an instance
  * has a worker, only threads of programs wake its readers. They wake them all, and may
- * take their time.
+ * take their time. So does a worker that has just deserted the instance. It tells the
+ * readers so after it has left; so if this kick comes too late, no reader is forgotten.
  */
 static noinline void notice_wake_others(struct hwtimer_instance *instance)
 {

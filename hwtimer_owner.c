@@ -13,9 +13,16 @@
  *
  * The threads are kthreads that join the cgroups of their owner by
  * cgroup_attach_task_all(), as those of vhost did first, and may do again since 6.17.
- * They are not threads of the process, as vhost_task_create() would make them: a
- * descriptor may outlive the process that opened it, because it was inherited or passed
- * on, and execve() ends all other threads of a process.
+ * They are not threads of the process, as vhost_task_create() would make them: other
+ * processes of the owner may have the descriptor, too, and execve() ends all other threads
+ * of a process.
+ *
+ * But a cgroup with a thread cannot be removed, and service managers wait for that. So
+ * when no process is left in an owner's cgroups, its workers give up their instances, and
+ * end. hwtimer_adopt.c tells what comes then. The last process of a cgroup may be one that
+ * knows nothing of hwtimer. So from the time at which a process closes a descriptor that
+ * others have, too, the worker looks for processes in its cgroups; see CHECK_FIRST. It
+ * does so itself, since that is the owner's business, and the owner's time.
  *
  * A process gets a worker of its own, so that two programs meet at no lock, until the
  * owner has as many workers as the machine has processors. A process with more than
@@ -43,10 +50,10 @@
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 #include <linux/wait_bit.h>
-#include <linux/workqueue.h>
 #include <uapi/linux/sched/types.h>
 
 #include "compat.h"
+#include "hwtimer_cgroup.h"
 #include "hwtimer_memory.h"
 #include "hwtimer_owner.h"
 #include "hwtimer_worker.h"
@@ -69,6 +76,19 @@
  * cannot be removed.
  */
 #define LINGER_TIME (100 * NSEC_PER_MSEC)
+
+/*
+ * When a worker checks whether its owner is gone, ns. The last process leaves its cgroups
+ * a moment after it has closed its descriptors, and processes that never had one may stay
+ * longer. So the worker checks CHECK_FIRST after the last close, when twice as long has
+ * passed, and so on, at least each CHECK_STEADY. If other processes stay on, the checks
+ * become rare: they come after a CHECK_PART of the time that has passed. But at least each
+ * CHECK_LAST, so that no service manager gives up waiting.
+ */
+#define CHECK_FIRST ((u64)NSEC_PER_MSEC)
+#define CHECK_STEADY (250ULL * NSEC_PER_MSEC)
+#define CHECK_PART 256
+#define CHECK_LAST (10ULL * NSEC_PER_SEC)
 
 /* Room for the longest name. ps shows more than the TASK_COMM_LEN of other threads. */
 #define NAME_SIZE 32
@@ -98,11 +118,15 @@ MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of shared kthreads; 0: none");
  *	its pid in the initial pid namespace. Only a preference, so it does no harm that
  *	pids are used again
  * @jobs: number of jobs of the worker, plus 1 if it is @fixed
- * @idle: a job of the worker's own, which ends it if it has had no other for LINGER_TIME
+ * @resident: the worker's thread in the owner's cgroups; joins before @worker is set
+ * @suspected: time from which on the owner's processes may be gone, ns on CLOCK_MONOTONIC;
+ *	read and written without a lock
+ * @idle: a job of the worker's own. Its alarm turns ends the worker if it has had no other
+ *	job for LINGER_TIME; its alarm chores checks whether the owner is gone
  * @rcu: frees the entry; see staff_put()
  *
  * hwtimer_staff_lock protects @node, @worker, @ending, @fixed, @nice, @policy,
- * @process and @jobs; all others but @idle are constant.
+ * @process and @jobs; all others but @resident, @suspected and @idle are constant.
  */
 struct hwtimer_staff {
 	struct hlist_node node;
@@ -117,6 +141,8 @@ struct hwtimer_staff {
 	const void *cgroups;
 	pid_t process;
 	unsigned int jobs;
+	struct hwtimer_resident resident;
+	u64 suspected;
 	struct hwtimer_job idle;
 	struct rcu_head rcu;
 };
@@ -129,8 +155,6 @@ struct hwtimer_staff {
 static DEFINE_HASHTABLE(hwtimer_staffs, 10);
 static DEFINE_RAW_SPINLOCK(hwtimer_staff_lock);
 static u64 hwtimer_staff_last_nr;
-
-static struct workqueue_struct *hwtimer_attach_queue;
 
 /**
  * hwtimer_owner_parameters_valid - check this file's module parameters
@@ -365,46 +389,6 @@ static void staff_name(const struct hwtimer_staff *staff, char *name,
 			 staff->duty == HWTIMER_DUTY_ERRAND ? "+" : "");
 }
 
-/**
- * struct attachment - a thread that is to join the cgroups of another
- * @work: work item that does it
- * @from: the thread that is in these cgroups; it lives until @work is done
- * @task: the thread that is to join them
- * @err: 0 or an error
- */
-struct attachment {
-	struct work_struct work;
-	struct task_struct *from;
-	struct task_struct *task;
-	int err;
-};
-
-static void attachment_work(struct work_struct *work)
-{
-	struct attachment *attachment =
-		container_of(work, struct attachment, work);
-
-	attachment->err =
-		cgroup_attach_task_all(attachment->from, attachment->task);
-}
-
-/*
- * Has @task join the cgroups of the current process. A work item does that, because it
- * holds cgroup_mutex and stops all forks. A tenant's thread might have to wait for its
- * share of a processor while it holds them. A work item also has the privileges that some
- * cpusets ask of the thread that moves another. Returns 0 or an error. May sleep.
- */
-static int attach_to_current(struct task_struct *task)
-{
-	struct attachment attachment = { .from = current, .task = task };
-
-	INIT_WORK_ONSTACK(&attachment.work, attachment_work);
-	queue_work(hwtimer_attach_queue, &attachment.work);
-	flush_work(&attachment.work);
-	destroy_work_on_stack(&attachment.work);
-	return attachment.err;
-}
-
 /* Gives a worker's thread the policy and the nice value of @wish. Returns 0 or an error. */
 static int set_scheduler(struct task_struct *task,
 			 const struct hwtimer_staff *wish)
@@ -418,22 +402,15 @@ static int set_scheduler(struct task_struct *task,
 	return sched_setattr_nocheck(task, &attr);
 }
 
-/*
- * Has a new worker's thread belong to the current process. Usually that takes some
- * milliseconds, but none if the process is in the cgroups in which kthreads begin.
- * Returns 0 or an error. May sleep.
- */
-static int staff_join(const struct hwtimer_staff *staff,
-		      struct task_struct *task)
+/* Has a new worker's thread belong to the current process. Returns 0 or an error. */
+static int staff_join(struct hwtimer_staff *staff, struct task_struct *task)
 {
 	int err;
 
 	if (!uses_cgroups(staff))
 		return 0;
 	err = set_scheduler(task, staff);
-	if (err || hwtimer_cgroups(task) == hwtimer_cgroups(current))
-		return err;
-	return attach_to_current(task);
+	return err ?: hwtimer_resident_join(&staff->resident, task);
 }
 
 /* Notes that the worker of an entry has been created, and lets others give it jobs. */
@@ -459,11 +436,14 @@ static void staff_free(struct hwtimer_staff *staff)
 /* Called by a worker's thread when it exits: frees the entry. */
 static void staff_ended(void *context)
 {
-	staff_free(context);
+	struct hwtimer_staff *staff = context;
+
+	hwtimer_resident_leave(&staff->resident);
+	staff_free(staff);
 }
 
-/* Takes one job from a worker, which ends a moment after its last job. Does not sleep. */
-static void staff_put(struct hwtimer_staff *staff)
+/* Takes jobs from a worker, which ends a moment after its last job. Does not sleep. */
+static void staff_put_some(struct hwtimer_staff *staff, unsigned int count)
 {
 	u64 end = ktime_get_ns() + LINGER_TIME;
 	bool last;
@@ -471,32 +451,98 @@ static void staff_put(struct hwtimer_staff *staff)
 	/* An earlier kick may end the worker now; it and @staff are freed by RCU. */
 	rcu_read_lock();
 	raw_spin_lock(&hwtimer_staff_lock);
-	last = !--staff->jobs;
+	staff->jobs -= count;
+	last = !staff->jobs;
 	raw_spin_unlock(&hwtimer_staff_lock);
 	if (last)
 		hwtimer_worker_kick(&staff->idle.turns, end);
 	rcu_read_unlock();
 }
 
+static void staff_put(struct hwtimer_staff *staff)
+{
+	staff_put_some(staff, 1);
+}
+
+/*
+ * Ends a worker if it has no job but its own. Called by the worker itself. Returns whether
+ * it ends.
+ */
+static bool staff_end_idle(struct hwtimer_staff *staff)
+{
+	bool ending;
+
+	raw_spin_lock(&hwtimer_staff_lock);
+	ending = !staff->jobs;
+	staff->ending = ending;
+	raw_spin_unlock(&hwtimer_staff_lock);
+	if (ending)
+		hwtimer_worker_end(hwtimer_worker_of(&staff->idle));
+	return ending;
+}
+
 /* Serves the alarm of a worker's own job: ends the worker if it has no other job. */
 static void staff_idle(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
 {
+	staff_end_idle(container_of(alarm, struct hwtimer_staff, idle.turns));
+}
+
+/* Kicks the alarm for the next check of whether the owner is gone. Does not sleep. */
+static void staff_check_again(struct hwtimer_staff *staff)
+{
+	u64 now = ktime_get_ns();
+	u64 passed = now - min(now, READ_ONCE(staff->suspected));
+	u64 wait = max(clamp(passed, CHECK_FIRST, CHECK_STEADY),
+		       passed / CHECK_PART);
+
+	hwtimer_worker_kick(&staff->idle.chores, now + min(wait, CHECK_LAST));
+}
+
+/*
+ * Serves the other alarm of a worker's own job: if no process is left in the owner's
+ * cgroups, leaves all instances without a worker, and ends. Otherwise checks again later.
+ */
+static void staff_check(struct hwtimer_alarm *alarm,
+			struct hwtimer_slice *slice)
+{
 	struct hwtimer_staff *staff =
-		container_of(alarm, struct hwtimer_staff, idle.turns);
+		container_of(alarm, struct hwtimer_staff, idle.chores);
 	struct hwtimer_worker *worker = hwtimer_worker_of(&staff->idle);
 
-	raw_spin_lock(&hwtimer_staff_lock);
-	staff->ending = !staff->jobs;
-	raw_spin_unlock(&hwtimer_staff_lock);
-	if (staff->ending)
-		hwtimer_worker_end(worker);
+	if (hwtimer_resident_alone()) {
+		staff_put_some(staff, hwtimer_worker_desert(worker));
+		/* A process that came just now may have given the worker a job. */
+		if (staff_end_idle(staff))
+			return;
+	}
+	staff_check_again(staff);
+}
+
+/*
+ * Has the worker check whether its owner is gone, if the current process may have been the
+ * owner. A process that exits may have been moved since it became the owner. One that
+ * does not exit was not: a service manager closes copies of all the descriptors that it
+ * keeps whenever it starts a service.
+ */
+static void staff_suspect(struct hwtimer_staff *staff)
+{
+	struct task_struct *task = staff->resident.task;
+	u64 now = ktime_get_ns();
+
+	if (!hwtimer_resident_away(&staff->resident))
+		return;
+	if (!(current->flags & PF_EXITING) &&
+	    hwtimer_cgroups(task) != hwtimer_cgroups(current))
+		return;
+	WRITE_ONCE(staff->suspected, now);
+	hwtimer_worker_kick(&staff->idle.chores, now + CHECK_FIRST);
 }
 
 /* Gives a new worker the job that ends it. */
 static void staff_give_idle(struct hwtimer_staff *staff,
 			    struct hwtimer_worker *worker)
 {
-	hwtimer_job_init(&staff->idle, staff_idle, NULL);
+	hwtimer_job_init(&staff->idle, staff_idle, staff_check);
 	hwtimer_worker_attach(&staff->idle, worker);
 }
 
@@ -510,6 +556,7 @@ static int staff_create(struct hwtimer_staff *staff)
 	char name[NAME_SIZE];
 	int err;
 
+	hwtimer_resident_init(&staff->resident);
 	staff_name(staff, name, sizeof(name));
 	worker = hwtimer_worker_create(name, staff_ended, staff);
 	if (IS_ERR(worker)) {
@@ -553,8 +600,27 @@ static struct hwtimer_staff staff_wish(enum hwtimer_duty duty)
 	};
 }
 
+/*
+ * Does staff_choose() when no other worker of the owner is in the way. Until then, waits if
+ * @wait, or else returns -EBUSY.
+ */
+static struct hwtimer_staff *staff_await(struct hwtimer_staff *fresh,
+					 bool *anew, bool wait)
+{
+	struct hwtimer_staff *staff = staff_choose(fresh, anew);
+	int err;
+
+	if (staff)
+		return staff;
+	if (!wait)
+		return ERR_PTR(-EBUSY);
+	err = wait_var_event_killable(staff_event(fresh->uid),
+				      (staff = staff_choose(fresh, anew)));
+	return err ? ERR_PTR(-EINTR) : staff;
+}
+
 /* Finds or creates a worker for one more job of the current process. May sleep. */
-static struct hwtimer_staff *staff_get(enum hwtimer_duty duty)
+static struct hwtimer_staff *staff_get(enum hwtimer_duty duty, bool wait)
 {
 	const struct hwtimer_staff wish = staff_wish(duty);
 	struct hwtimer_staff *fresh, *staff;
@@ -564,15 +630,14 @@ static struct hwtimer_staff *staff_get(enum hwtimer_duty duty)
 	fresh = kmemdup(&wish, sizeof(wish), HWTIMER_GFP_AHEAD);
 	if (!fresh)
 		return ERR_PTR(-ENOMEM);
-	err = wait_var_event_killable(staff_event(wish.uid),
-				      (staff = staff_choose(fresh, &anew)));
-	if (err || staff != fresh) {
+	staff = staff_await(fresh, &anew, wait);
+	if (staff != fresh) {
 		/* An error would only leave the worker the scheduler that it had. */
-		if (!err && anew && uses_cgroups(fresh))
+		if (!IS_ERR(staff) && anew && uses_cgroups(fresh))
 			set_scheduler(hwtimer_worker_task(staff->worker),
 				      fresh);
 		kfree(fresh);
-		return err ? ERR_PTR(-EINTR) : staff;
+		return staff;
 	}
 	err = staff_create(fresh);
 	return err ? ERR_PTR(err) : fresh;
@@ -589,6 +654,9 @@ static u64 own_cgroup(void)
 /* Whether the current process may give a job a worker. */
 static bool may_start(const struct hwtimer_job *job, enum hwtimer_duty duty)
 {
+	/* An errand of an owner who is gone, or aio, which polls in a work item. */
+	if (READ_ONCE(job->deserted) && (current->flags & PF_KTHREAD))
+		return false;
 	/* A shared worker costs nobody anything. */
 	if (duty == HWTIMER_DUTY_KERNEL || workers || !uid_valid(job->starter))
 		return true;
@@ -611,21 +679,9 @@ void hwtimer_owner_init(struct hwtimer_job *job)
 			       current_uid();
 }
 
-/**
- * hwtimer_owner_employ - give a job a worker, unless it has one
- * @job: the job
- * @duty: what its worker has to do for it
- *
- * The job's owner is the current process, except for HWTIMER_DUTY_KERNEL.
- *
- * Return: 0; -EPERM (another user must do this, see hwtimer_owner_init()); -ENOMEM;
- * -EAGAIN (the user or the machine has too many threads); -EINTR (the caller is being
- * killed); or an error of cgroup_attach_task_all(), for instance -ENOSPC (the caller's
- * cpuset has no processor).
- * May sleep, for some milliseconds if a worker joins cgroups. The caller holds no lock:
- * to join cgroups takes cgroup_mutex, inside which mmap_lock may be taken.
- */
-int hwtimer_owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty)
+/* Does what hwtimer_owner_employ() and hwtimer_owner_try() do. */
+static int owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty,
+			bool wait)
 {
 	struct hwtimer_staff *staff;
 
@@ -634,12 +690,48 @@ int hwtimer_owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty)
 		return 0;
 	if (!may_start(job, duty))
 		return -EPERM;
-	staff = staff_get(duty);
+	staff = staff_get(duty, wait);
 	if (IS_ERR(staff))
 		return PTR_ERR(staff);
 	if (!hwtimer_worker_attach(job, staff->worker))
 		staff_put(staff);
 	return 0;
+}
+
+/**
+ * hwtimer_owner_employ - give a job a worker, unless it has one
+ * @job: the job
+ * @duty: what its worker has to do for it
+ *
+ * The job's owner is the current process, except for HWTIMER_DUTY_KERNEL.
+ *
+ * Return: 0; -EPERM (another user must do this, see hwtimer_owner_init(); or the job is
+ * deserted, and the caller is a kernel thread, which must not become its owner); -ENOMEM;
+ * -EAGAIN (the user or the machine has too many threads); -EINTR (the caller is being
+ * killed); or an error of cgroup_attach_task_all(), for instance -ENOSPC (the caller's
+ * cpuset has no processor).
+ * May sleep, for some milliseconds if a worker joins cgroups. The caller holds no lock:
+ * to join cgroups takes cgroup_mutex, inside which mmap_lock may be taken.
+ */
+int hwtimer_owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty)
+{
+	return owner_employ(job, duty, true);
+}
+
+/**
+ * hwtimer_owner_try - hwtimer_owner_employ(), unless that waits for other workers
+ * @job: the job
+ * @duty: what its worker has to do for it
+ *
+ * To create a worker still takes milliseconds. But another worker of the owner may be in
+ * the way until it has got processor time, of which the owner may have hardly any.
+ *
+ * Return: as hwtimer_owner_employ(), or -EBUSY. May sleep; the same holds for locks, except
+ * that the caller may hold those that epoll holds when it calls poll().
+ */
+int hwtimer_owner_try(struct hwtimer_job *job, enum hwtimer_duty duty)
+{
+	return owner_employ(job, duty, false);
 }
 
 /**
@@ -655,6 +747,25 @@ void hwtimer_owner_dismiss(struct hwtimer_job *job)
 
 	if (worker)
 		staff_put(hwtimer_worker_context(worker));
+}
+
+/**
+ * hwtimer_owner_suspect - check soon whether the owner of a job is gone
+ * @job: the job, which may have no worker. The current process is letting go of its
+ *	descriptor, which others hold, too
+ *
+ * Called for each close() of such a descriptor and at each exit. Does not sleep; takes the
+ * worker's lock.
+ */
+void hwtimer_owner_suspect(const struct hwtimer_job *job)
+{
+	struct hwtimer_worker *worker;
+
+	rcu_read_lock();
+	worker = hwtimer_worker_of(job);
+	if (worker)
+		staff_suspect(hwtimer_worker_context(worker));
+	rcu_read_unlock();
 }
 
 /*
@@ -690,6 +801,7 @@ static int fixed_create(unsigned int nr)
 		kfree(staff);
 		return err;
 	}
+	hwtimer_resident_init(&staff->resident);
 	staff_give_idle(staff, staff->worker);
 	staff->fixed = true;
 	/* The module's own, until hwtimer_owner_stop() */
@@ -712,10 +824,9 @@ int hwtimer_owner_start(void)
 	unsigned int nr;
 	int err;
 
-	/* One at a time: all of them need the same mutex. */
-	hwtimer_attach_queue = alloc_workqueue("hwtimer", WQ_UNBOUND, 1);
-	if (!hwtimer_attach_queue)
-		return -ENOMEM;
+	err = hwtimer_cgroup_start();
+	if (err)
+		return err;
 	for (nr = 0; nr < workers; nr++) {
 		err = fixed_create(nr);
 		if (err) {
@@ -756,7 +867,7 @@ void hwtimer_owner_stop(void)
 	while ((staff = fixed_take()))
 		staff_put(staff);
 	hwtimer_workers_await_end();
-	destroy_workqueue(hwtimer_attach_queue);
+	hwtimer_cgroup_stop();
 }
 
 /* The entry with the lowest number from @nr on; NULL: none. */

@@ -53,7 +53,9 @@ void hwtimer_owner_stop(void);
 
 void hwtimer_owner_init(struct hwtimer_job *job);
 int hwtimer_owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty);
+int hwtimer_owner_try(struct hwtimer_job *job, enum hwtimer_duty duty);
 void hwtimer_owner_dismiss(struct hwtimer_job *job);
+void hwtimer_owner_suspect(const struct hwtimer_job *job);
 
 bool hwtimer_owner_describe(struct hwtimer_staff_info *info);
 

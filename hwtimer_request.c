@@ -297,22 +297,23 @@ static void requests_check(struct hwtimer_instance *instance,
 }
 
 /*
- * Checks the requests, and starts the instance if one of them needs that. Until the
- * instance has started, SETUP may change the settings, so checks again afterwards.
+ * Checks the requests, and starts or adopts the instance if one of them needs that. Until
+ * the instance has started, SETUP may change the settings, so checks again afterwards.
  */
 static int requests_prepare(struct hwtimer_instance *instance,
 			    struct hwtimer_request *requests, u32 count,
 			    struct hwtimer_demand *demand)
 {
 	for (;;) {
-		bool started = hwtimer_instance_started(instance);
+		bool manned = hwtimer_instance_manned(instance);
+		bool started = manned || hwtimer_instance_started(instance);
 		int err;
 
 		requests_check(instance, requests, count, demand);
-		if (started || !(demand->timers || demand->moves))
+		if (manned || !(demand->timers || demand->moves))
 			return 0;
 		err = hwtimer_supply_start(instance);
-		if (err)
+		if (err || started)
 			return err;
 	}
 }
@@ -356,7 +357,7 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 	hwtimer_harvest_discarded(instance);
 	err = requests_prepare(instance, requests, count, &demand);
 	if (err) {
-		/* Without a wheel, there is no timer to cancel or move either. */
+		/* A CANCEL fails with the others; alone, it would need no worker. */
 		for (i = 0; i < count; i++)
 			requests[i].result = requests[i].result ?: err;
 		return;

@@ -73,18 +73,14 @@ static void show_settings(struct seq_file *seq,
 
 /*
  * Shows the thread that turns the wheel, as its pid in the reader's pid namespace; 0: the
- * instance has not started, or the thread is not in that namespace.
+ * instance has not started, or is deserted, or the thread is not in that namespace.
  */
 static void show_worker(struct seq_file *seq,
 			const struct hwtimer_instance *instance)
 {
-	struct hwtimer_worker *worker = hwtimer_worker_of(&instance->job);
-	pid_t pid = 0;
-
-	if (worker)
-		pid = task_pid_nr_ns(hwtimer_worker_task(worker),
-				     task_active_pid_ns(current));
-	seq_printf(seq, "hwtimer-worker:\t%d\n", pid);
+	seq_printf(seq, "hwtimer-worker:\t%d\n",
+		   hwtimer_worker_pid(&instance->job,
+				      task_active_pid_ns(current)));
 }
 
 /**

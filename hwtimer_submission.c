@@ -121,10 +121,29 @@ static bool errand_run(struct hwtimer_instance *instance)
 }
 
 /*
+ * Runs one batch, unless a thread of the program is draining the ring. Memory is charged to
+ * exchange->memcg. Returns whether there may be more to do.
+ */
+static bool errand_try(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	struct mem_cgroup *memcg;
+	bool more;
+
+	if (!mutex_trylock(&exchange->drain))
+		return false;
+	memcg = set_active_memcg(exchange->memcg);
+	more = errand_run(instance) && !READ_ONCE(exchange->closing);
+	set_active_memcg(memcg);
+	mutex_unlock(&exchange->drain);
+	return more;
+}
+
+/*
  * Serves the alarm of the errand: runs one batch, so that other instances of the owner
- * get their turn. Memory is charged to exchange->memcg. If a thread of the program is
- * draining the ring, it does the errand, or, interrupted by a signal, leaves requests in
- * the ring; then the worker goes on polling, and finds them.
+ * get their turn. If a thread of the program is draining the ring, it does the errand, or,
+ * interrupted by a signal, leaves requests in the ring; then the worker goes on polling,
+ * and finds them.
  */
 static void submission_errand(struct hwtimer_alarm *alarm,
 			      struct hwtimer_slice *slice)
@@ -133,15 +152,27 @@ static void submission_errand(struct hwtimer_alarm *alarm,
 		container_of(alarm, struct hwtimer_exchange, errand.turns);
 	struct hwtimer_instance *instance =
 		container_of(exchange, struct hwtimer_instance, exchange);
-	struct mem_cgroup *memcg;
 
-	if (!mutex_trylock(&exchange->drain))
-		return;
-	memcg = set_active_memcg(exchange->memcg);
-	if (errand_run(instance) && !READ_ONCE(exchange->closing))
+	if (errand_try(instance))
 		submission_send_errand(exchange);
-	set_active_memcg(memcg);
-	mutex_unlock(&exchange->drain);
+}
+
+/**
+ * hwtimer_submission_finish - run the requests in the submission ring, for a last time
+ * @instance: the instance, which has rings; its lock is not held
+ *
+ * For the worker of the errand, which gives it up. Runs about as many requests as the ring
+ * has slots, so that it ends although user space adds more. May sleep; tries to take the
+ * mutex exchange.drain.
+ */
+void hwtimer_submission_finish(struct hwtimer_instance *instance)
+{
+	u32 left = instance->exchange.ring->submissions;
+
+	while (left && errand_try(instance)) {
+		left -= min(left, HWTIMER_HOLD);
+		cond_resched();
+	}
 }
 
 /**

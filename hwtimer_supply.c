@@ -8,6 +8,7 @@
 #include <linux/sched/signal.h>
 
 #include "hwtimer.h"
+#include "hwtimer_adopt.h"
 #include "hwtimer_memory.h"
 #include "hwtimer_owner.h"
 #include "hwtimer_ring.h"
@@ -116,15 +117,31 @@ static int wheel_begin(struct hwtimer_instance *instance)
 	hwtimer_wakeup_followed(instance);
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_started(). */
 	smp_store_release(&instance->started, true);
+	/* Pairs with the smp_load_acquire() in hwtimer_instance_manned(). */
+	smp_store_release(&instance->manned, !instance->deserted);
 	spin_unlock(&instance->lock);
 	return 0;
 }
 
+/* Gives the instance a worker, unless it has one. Returns 0 or an error. May sleep. */
+static int supply_employ(struct hwtimer_instance *instance)
+{
+	int err =
+		hwtimer_adopt(instance) ?:
+			hwtimer_owner_employ(&instance->job, HWTIMER_DUTY_TURN);
+
+	/*
+	 * If the owner is gone, a worker that does an errand ends what it has begun. The
+	 * next process that uses the instance adopts it.
+	 */
+	return err == -EPERM && (current->flags & PF_KTHREAD) ? 0 : err;
+}
+
 /**
- * hwtimer_supply_start - allocate the wheel and the table, before the first timer
+ * hwtimer_supply_start - prepare for timers: get a worker, and allocate wheel and table
  * @instance: the instance, which may have started already; its lock is not held
  *
- * Unless the instance has a worker, also gives it one.
+ * If the instance is deserted, the current process adopts it.
  *
  * Return: 0, -ENOMEM, or an error of hwtimer_owner_employ(). May sleep; takes the mutex
  * setup and the instance's lock.
@@ -133,9 +150,9 @@ int hwtimer_supply_start(struct hwtimer_instance *instance)
 {
 	int err;
 
-	if (likely(hwtimer_instance_started(instance)))
+	if (likely(hwtimer_instance_manned(instance)))
 		return 0;
-	err = hwtimer_owner_employ(&instance->job, HWTIMER_DUTY_TURN);
+	err = supply_employ(instance);
 	if (err)
 		return err;
 	mutex_lock(&instance->setup);

@@ -28,11 +28,20 @@
  * Nobody waits for a worker's end, because the worker may belong to a tenant that hardly
  * gets any processor time, and the one who closes the last instance may be another. The
  * thread frees what it needs, and exits. Only the end of the module waits for it.
+ *
+ * A worker may also give up its jobs while their instances live on; see
+ * hwtimer_worker_desert(). So a job's worker changes: from none to a worker in
+ * hwtimer_worker_attach(), back to none in hwtimer_worker_release(). Whoever wants to use
+ * the worker of a job takes the worker's lock, and then checks that it still is the job's
+ * worker; see job_lock().
  */
 #include <linux/completion.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -67,6 +76,7 @@ struct hwtimer_worker_queue {
  * @rcu: frees the worker; see hwtimer_worker_end()
  * @lock: spinlock; protects all members below, up to @wakeups. Taken inside an
  *	instance's lock
+ * @jobs: the jobs that the worker may give up
  * @queues: the alarms, by the number of their clock
  * @ready: alarms that are due, by the rank of their jobs, which stands in their times
  * @rank: the rank of the job that was picked last, or a higher one that was picked before
@@ -89,6 +99,7 @@ struct hwtimer_worker {
 	struct rcu_head rcu;
 
 	spinlock_t lock; /* see above */
+	struct list_head jobs;
 	struct hwtimer_worker_queue queues[HWTIMER_CLOCKS];
 	struct timerqueue_head ready;
 	u64 rank;
@@ -333,12 +344,29 @@ static void worker_sleep(struct hwtimer_worker *worker)
 	worker_wakes_up(worker);
 }
 
+/*
+ * Notes that the worker does not serve @job any more. If hwtimer_worker_leave() has come
+ * meanwhile, tells that the worker has left the job, and releases the lock meanwhile.
+ */
+static void worker_end_slice(struct hwtimer_worker *worker,
+			     struct hwtimer_job *job) __must_hold(&worker->lock)
+{
+	hwtimer_left_fn *left = job->left;
+
+	job->left = NULL;
+	worker_set_running(worker, NULL);
+	if (unlikely(left)) {
+		spin_unlock(&worker->lock);
+		left(job);
+		spin_lock(&worker->lock);
+	}
+}
+
 /* Serves an alarm for one slice. Releases the lock meanwhile. */
 static void worker_serve(struct hwtimer_worker *worker,
 			 struct hwtimer_alarm *alarm) __must_hold(&worker->lock)
 {
 	struct hwtimer_job *job = alarm->job;
-	hwtimer_left_fn *left;
 
 	worker->slice_ran = thread_time();
 	worker_set_running(worker, job);
@@ -350,14 +378,7 @@ static void worker_serve(struct hwtimer_worker *worker,
 
 	spin_lock(&worker->lock);
 	worker_count_slice(worker, job);
-	left = job->left;
-	job->left = NULL;
-	worker_set_running(worker, NULL);
-	if (unlikely(left)) {
-		spin_unlock(&worker->lock);
-		left(job);
-		spin_lock(&worker->lock);
-	}
+	worker_end_slice(worker, job);
 }
 
 /* Frees a worker whose thread is about to exit. */
@@ -393,30 +414,66 @@ static int hwtimer_worker_run(void *data)
 	kthread_complete_and_exit(&hwtimer_thread_ended, 0);
 }
 
+/*
+ * Takes the lock of a job's worker. While it is held, the worker keeps the job. Returns
+ * NULL, without a lock, if the job has no worker. The RCU read lock is held, too, because
+ * the worker may give up the job and end as soon as the lock is free again, before
+ * spin_unlock() has returned.
+ */
+static struct hwtimer_worker *job_lock(const struct hwtimer_job *job)
+{
+	struct hwtimer_worker *worker;
+
+	rcu_read_lock();
+	worker = hwtimer_worker_of(job);
+	if (likely(worker)) {
+		spin_lock(&worker->lock);
+		if (likely(READ_ONCE(job->worker) == worker))
+			return worker;
+		spin_unlock(&worker->lock);
+	}
+	rcu_read_unlock();
+	return NULL;
+}
+
+static void job_unlock(struct hwtimer_worker *worker)
+{
+	spin_unlock(&worker->lock);
+	rcu_read_unlock();
+}
+
+/* Whether somebody may still use the alarms of a job, although it has no worker. */
+static bool job_may_be_kicked(const struct hwtimer_job *job)
+{
+	return job->detached || READ_ONCE(job->deserted);
+}
+
 /**
  * hwtimer_worker_kick - have the worker serve an alarm at a given time
  * @alarm: the alarm; its job was attached
  * @time: ns on the alarm's clock, plus the alarm's offset; a time beyond the range of
  *	that clock never comes
  *
- * Nothing happens if the alarm has an earlier time already, or if the job is detached.
- * Every job that is not detached has a worker before it is kicked. A caller that computes
+ * Nothing happens if the alarm has an earlier time already, or if the job is detached, or
+ * if its worker has given it up: who then attaches the job to another worker kicks both
+ * alarms. Any other job has a worker before it is kicked. A caller that computes
  * @time from the state of an instance holds that instance's lock.
  * Any context but an interrupt; does not sleep; takes the worker's lock.
  */
 void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time)
 {
 	const struct hwtimer_job *job = alarm->job;
-	struct hwtimer_worker *worker = hwtimer_worker_of(job);
+	struct hwtimer_worker *worker = job_lock(job);
 	struct timerqueue_node *node = &alarm->node;
 	struct hwtimer_worker_queue *queue;
 	ktime_t expires;
 
-	if (WARN_ON_ONCE(!worker && !job->detached) || !worker)
+	if (unlikely(!worker)) {
+		WARN_ON_ONCE(!job_may_be_kicked(job));
 		return;
+	}
 	queue = &worker->queues[alarm->clock];
 	expires = hwtimer_clock_host_time(time, alarm->offset);
-	spin_lock(&worker->lock);
 	/* An alarm that is ready already could not come earlier. */
 	if (job->detached || alarm->ready)
 		goto unlock;
@@ -429,7 +486,7 @@ void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time)
 	if (timerqueue_add(&queue->alarms, node) && worker->sleeping)
 		queue_arm(queue);
 unlock:
-	spin_unlock(&worker->lock);
+	job_unlock(worker);
 }
 
 /* Takes an alarm out of its queue; while the worker sleeps, arms the hrtimer anew. */
@@ -473,26 +530,28 @@ static void worker_forget_job(struct hwtimer_worker *worker,
  */
 void hwtimer_worker_forget(struct hwtimer_job *job)
 {
-	struct hwtimer_worker *worker = hwtimer_worker_of(job);
+	struct hwtimer_worker *worker = job_lock(job);
 
 	if (!worker)
 		return;
-	spin_lock(&worker->lock);
 	worker_forget_job(worker, job);
-	spin_unlock(&worker->lock);
+	job_unlock(worker);
 }
 
-/* Reads one of the numbers that the worker keeps for a job. */
+/*
+ * Reads one of the numbers that the worker keeps for a job. Without a worker, nobody
+ * changes them, unless the job is just getting one.
+ */
 static u64 job_read(const struct hwtimer_job *job, const u64 *number)
 {
-	struct hwtimer_worker *worker = hwtimer_worker_of(job);
+	struct hwtimer_worker *worker = job_lock(job);
 	u64 value;
 
 	if (!worker)
-		return 0;
-	spin_lock(&worker->lock);
+		/* At worst, the count of a moment ago */
+		return data_race(*number);
 	value = *number;
-	spin_unlock(&worker->lock);
+	job_unlock(worker);
 	return value;
 }
 
@@ -525,11 +584,14 @@ u64 hwtimer_worker_spent(const struct hwtimer_job *job)
  * hwtimer_worker_of - the worker of a job
  * @job: the job
  *
- * Return: the worker; NULL: none yet. Any context.
+ * The worker may give up the job, and end. So a caller that uses the worker either owns
+ * the job, and nobody else uses it any more, or holds the RCU read lock.
+ *
+ * Return: the worker; NULL: none. Any context.
  */
 struct hwtimer_worker *hwtimer_worker_of(const struct hwtimer_job *job)
 {
-	/* Pairs with the cmpxchg_release() in hwtimer_worker_attach(). */
+	/* Pairs with the cmpxchg() in hwtimer_worker_attach(). */
 	return smp_load_acquire(&job->worker);
 }
 
@@ -555,6 +617,7 @@ void hwtimer_job_init(struct hwtimer_job *job, hwtimer_serve_fn *turn,
 {
 	job_alarm_init(&job->turns, job, turn);
 	job_alarm_init(&job->chores, job, chores);
+	INIT_LIST_HEAD(&job->entry);
 	/* No wake-up has this number, so the job's first wake-up counts. */
 	job->served_at = U64_MAX;
 }
@@ -564,8 +627,8 @@ void hwtimer_job_init(struct hwtimer_job *job, hwtimer_serve_fn *turn,
  * @job: the job
  * @worker: the worker, which must not end before it has left the job
  *
- * The worker does not serve a job before one of the job's alarms is kicked. Any context;
- * takes no lock.
+ * The worker does not serve a job before one of the job's alarms is kicked. Any context
+ * but an interrupt; does not sleep; takes the worker's lock.
  *
  * Return: whether the worker got the job; if not, another thread was faster, and gave the
  * job to another worker.
@@ -573,26 +636,39 @@ void hwtimer_job_init(struct hwtimer_job *job, hwtimer_serve_fn *turn,
 bool hwtimer_worker_attach(struct hwtimer_job *job,
 			   struct hwtimer_worker *worker)
 {
-	/* Pairs with the smp_load_acquire() in hwtimer_worker_of(). */
-	return !cmpxchg_release(&job->worker, NULL, worker);
+	bool first;
+
+	spin_lock(&worker->lock);
+	/*
+	 * Another thread may try the same with another worker, whose lock it holds. Pairs
+	 * with the smp_load_acquire() in hwtimer_worker_of(), and with the
+	 * smp_store_release() in hwtimer_worker_release().
+	 */
+	first = !cmpxchg(&job->worker, NULL, worker);
+	if (first && job->desert)
+		list_add_tail(&job->entry, &worker->jobs);
+	spin_unlock(&worker->lock);
+	return first;
 }
 
 /*
- * Detaches a job. Returns whether the worker is serving it; if so, the worker will call
+ * Detaches a job. Returns whether a worker is serving it; if so, the worker will call
  * @left.
  */
-static bool worker_drop(struct hwtimer_worker *worker, struct hwtimer_job *job,
-			hwtimer_left_fn *left)
+static bool job_drop(struct hwtimer_job *job, hwtimer_left_fn *left)
 {
+	struct hwtimer_worker *worker = job_lock(job);
 	bool running;
 
-	spin_lock(&worker->lock);
+	if (!worker)
+		return false;
 	job->detached = true;
+	list_del_init(&job->entry);
 	worker_forget_job(worker, job);
 	running = worker->running == job;
 	if (running)
 		job->left = left;
-	spin_unlock(&worker->lock);
+	job_unlock(worker);
 	return running;
 }
 
@@ -609,7 +685,8 @@ static bool worker_left(struct hwtimer_worker *worker,
 
 /**
  * hwtimer_worker_detach - take a job away from its worker, and wait
- * @job: the job, which may have no worker, and may be detached already
+ * @job: the job, which may have no worker, and may be detached already. No worker has
+ *	ever given it up, nor does so now
  *
  * Afterwards the worker does not touch the job, even if one of its alarms is kicked. If
  * the worker is serving the job, sleeps until that slice is finished. Takes the worker's
@@ -619,9 +696,10 @@ void hwtimer_worker_detach(struct hwtimer_job *job)
 {
 	struct hwtimer_worker *worker = hwtimer_worker_of(job);
 
+	WARN_ON_ONCE(READ_ONCE(job->deserted));
 	if (!worker)
 		job->detached = true;
-	else if (worker_drop(worker, job, NULL))
+	else if (job_drop(job, NULL))
 		wait_event(worker->idle, worker_left(worker, job));
 }
 
@@ -635,9 +713,76 @@ void hwtimer_worker_detach(struct hwtimer_job *job)
  */
 bool hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left)
 {
-	struct hwtimer_worker *worker = hwtimer_worker_of(job);
+	return job_drop(job, left);
+}
 
-	return worker && worker_drop(worker, job, left);
+/**
+ * hwtimer_worker_desert - give up all jobs that have a function for that
+ * @worker: the worker, in which the caller runs: it is serving another job
+ *
+ * Afterwards these jobs have no worker, and can be attached to another one. Calls the
+ * function desert of each job with no lock held. May sleep; takes the worker's lock.
+ *
+ * Return: the number of jobs that the worker has given up. Jobs that were detached are
+ * not among them.
+ */
+unsigned int hwtimer_worker_desert(struct hwtimer_worker *worker)
+{
+	const struct hwtimer_job *self;
+	struct hwtimer_job *job;
+	unsigned int count = 0;
+
+	spin_lock(&worker->lock);
+	self = worker->running;
+	while ((job = list_first_entry_or_null(&worker->jobs,
+					       struct hwtimer_job, entry))) {
+		worker_set_running(worker, job);
+		spin_unlock(&worker->lock);
+		job->desert(job);
+		cond_resched();
+		spin_lock(&worker->lock);
+		/* A job that was released may be gone. */
+		if (worker->running)
+			worker_end_slice(worker, job);
+		else
+			count++;
+	}
+	worker_set_running(worker, self);
+	spin_unlock(&worker->lock);
+	return count;
+}
+
+/**
+ * hwtimer_worker_release - give up a job
+ * @job: the job, whose worker calls its function desert
+ *
+ * The worker does not touch the job any more. What keeps others from freeing the job is
+ * the caller's business. Does not sleep; takes the worker's lock.
+ *
+ * Return: whether the worker has given up the job; if not, it is detached, and whoever
+ * has done that waits for the end of the function desert.
+ */
+bool hwtimer_worker_release(struct hwtimer_job *job)
+{
+	struct hwtimer_worker *worker = job->worker;
+	bool released;
+
+	spin_lock(&worker->lock);
+	lockdep_assert(worker->running == job);
+	released = !job->detached;
+	if (released) {
+		worker_forget_job(worker, job);
+		list_del_init(&job->entry);
+		/* The numbers of another worker mean something else. */
+		job->served_at = U64_MAX;
+		job->rank = 0;
+		WRITE_ONCE(job->deserted, true);
+		worker_set_running(worker, NULL);
+		/* Pairs with the cmpxchg() in hwtimer_worker_attach(). */
+		smp_store_release(&job->worker, NULL);
+	}
+	spin_unlock(&worker->lock);
+	return released;
 }
 
 /**
@@ -662,6 +807,28 @@ void *hwtimer_worker_context(const struct hwtimer_worker *worker)
 	return worker->context;
 }
 
+/**
+ * hwtimer_worker_pid - the thread of a job's worker
+ * @job: the job
+ * @namespace: a pid namespace
+ *
+ * Return: the pid of the thread in that namespace; 0: the job has no worker, or its thread
+ * has no pid there. Does not sleep.
+ */
+pid_t hwtimer_worker_pid(const struct hwtimer_job *job,
+			 struct pid_namespace *namespace)
+{
+	struct hwtimer_worker *worker;
+	pid_t pid = 0;
+
+	rcu_read_lock();
+	worker = hwtimer_worker_of(job);
+	if (worker)
+		pid = task_pid_nr_ns(worker->task, namespace);
+	rcu_read_unlock();
+	return pid;
+}
+
 static void queue_init(struct hwtimer_worker_queue *queue,
 		       struct hwtimer_worker *worker, unsigned int clock)
 {
@@ -681,6 +848,7 @@ static void worker_init(struct hwtimer_worker *worker, hwtimer_ended_fn *ended,
 	init_completion(&worker->started);
 	spin_lock_init(&worker->lock);
 	init_waitqueue_head(&worker->idle);
+	INIT_LIST_HEAD(&worker->jobs);
 	timerqueue_init_head(&worker->ready);
 	worker->offset = hwtimer_clock_offset();
 	for (clock = 0; clock < HWTIMER_CLOCKS; clock++)

@@ -16,6 +16,7 @@
 #ifndef HWTIMER_WORKER_H
 #define HWTIMER_WORKER_H
 
+#include <linux/list.h>
 #include <linux/time64.h>
 #include <linux/timerqueue.h>
 #include <linux/types.h>
@@ -32,6 +33,7 @@
 struct hwtimer_alarm;
 struct hwtimer_job;
 struct hwtimer_worker;
+struct pid_namespace;
 struct task_struct;
 
 /**
@@ -64,6 +66,15 @@ typedef void hwtimer_serve_fn(struct hwtimer_alarm *alarm,
 typedef void hwtimer_left_fn(struct hwtimer_job *job);
 
 /**
+ * typedef hwtimer_desert_fn - function that is called when a worker gives up a job
+ * @job: the job
+ *
+ * The worker calls the function with no lock held. The function must call
+ * hwtimer_worker_release(), unless the job is detached. May sleep.
+ */
+typedef void hwtimer_desert_fn(struct hwtimer_job *job);
+
+/**
  * typedef hwtimer_ended_fn - function that is called when a worker's thread exits
  * @context: what hwtimer_worker_create() was given
  *
@@ -92,12 +103,17 @@ struct hwtimer_alarm {
 
 /**
  * struct hwtimer_job - the alarms by which a worker serves one instance
- * @worker: the worker; NULL: none yet. Written once, see hwtimer_worker_attach()
+ * @worker: the worker; NULL: none yet, or none any more. Written with the lock of that
+ *	worker held. A reader without the lock holds the RCU read lock, see job_lock()
  * @starter: the user who may give the job a worker; INVALID_UID: every user. Constant
  * @starter_cgroup: if @starter is 0, the cgroup in which that is; otherwise 0. Constant
  * @turns: the alarm for turning the wheel, on the instance's clock
  * @chores: the alarm for everything else, on the host's CLOCK_MONOTONIC. If there are
  *	several reasons, its time is the earliest
+ * @desert: called when the worker gives up the job; NULL: the worker never does that.
+ *	Constant
+ * @deserted: a worker has given up the job, some time; also read without the lock
+ * @entry: entry in the worker's list of the jobs that it could give up
  * @wakeups: number of wake-ups of the worker after which it served this job
  * @served_at: number of the wake-up after which the worker last served this job
  * @spent: time that the worker has spent in this job's slices, ns
@@ -107,7 +123,8 @@ struct hwtimer_alarm {
  *	slice runs, or hwtimer_worker_detach() waits for its end
  * @detached: the alarms can no longer be queued
  *
- * The worker's lock protects all members from @wakeups on.
+ * The worker's lock protects all members from @deserted on. Without a worker, only who
+ * frees the job writes them.
  */
 struct hwtimer_job {
 	struct hwtimer_worker *worker;
@@ -115,6 +132,9 @@ struct hwtimer_job {
 	u64 starter_cgroup;
 	struct hwtimer_alarm turns;
 	struct hwtimer_alarm chores;
+	hwtimer_desert_fn *desert;
+	bool deserted;
+	struct list_head entry;
 	u64 wakeups;
 	u64 served_at;
 	u64 spent;
@@ -129,6 +149,8 @@ void hwtimer_worker_end(struct hwtimer_worker *worker);
 void hwtimer_workers_await_end(void);
 struct task_struct *hwtimer_worker_task(const struct hwtimer_worker *worker);
 void *hwtimer_worker_context(const struct hwtimer_worker *worker);
+pid_t hwtimer_worker_pid(const struct hwtimer_job *job,
+			 struct pid_namespace *namespace);
 
 void hwtimer_job_init(struct hwtimer_job *job, hwtimer_serve_fn *turn,
 		      hwtimer_serve_fn *chores);
@@ -137,6 +159,8 @@ bool hwtimer_worker_attach(struct hwtimer_job *job,
 struct hwtimer_worker *hwtimer_worker_of(const struct hwtimer_job *job);
 void hwtimer_worker_detach(struct hwtimer_job *job);
 bool hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left);
+unsigned int hwtimer_worker_desert(struct hwtimer_worker *worker);
+bool hwtimer_worker_release(struct hwtimer_job *job);
 void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time);
 void hwtimer_worker_forget(struct hwtimer_job *job);
 u64 hwtimer_worker_wakeups(const struct hwtimer_job *job);

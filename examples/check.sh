@@ -13,13 +13,10 @@ CONNECTIONS=10000
 LOCKS=1000
 TTL=15000 # ms
 
-# How long await() waits, in seconds
-PATIENCE=30
-
 export PATH=$PATH:/usr/bin
 
-NUMBER=0
-FAILED=0
+# shellcheck source=examples/helpers.sh
+. ./helpers.sh
 
 main()
 {
@@ -30,6 +27,7 @@ main()
 	run heartbeats
 	run leases
 	run restores
+	run survivals
 	check "nothing keeps the module loaded" rmmod hwtimer
 	[ "$FAILED" = 0 ]
 }
@@ -395,95 +393,34 @@ reload()
 	check "the module is loaded again" insmod hwtimer.ko
 }
 
-# ---- helpers ----
+# ---- survive, keeper ----
 
-# run EXAMPLE: runs the checks of an example, and prints the time they took
-run()
+# The process kills itself at its 20th step, be it in the middle of scheduling, or after it
+# has acted and before it has consumed. The next one begins only after a while, so that
+# timers expire meanwhile.
+survivals()
 {
-	local start
+	local keeper timers=3000 span=5000
 
-	start=$(uptime_s)
-	echo "# ==== $1"
-	"$1"
-	echo "# ==== $1: $(($(uptime_s) - start)) s"
-}
+	timeout 600 ./keeper sh -c "usleep 20000; exec ./survive /tmp/journal \
+		--timers $timers --span $span --die 20"
+	check "survive ends with success, and so does keeper" [ $? = 0 ]
+	account /tmp/journal $timers $span
+	check "it was killed more often than $((timers / 20)) times" \
+		[ "$(value processes account)" -gt $((timers / 20)) ]
+	check "some had to schedule what others had not" \
+		[ "$(value schedulers account)" -gt 1 ]
+	check "events came again that were acted on and not consumed" \
+		[ "$(value again account)" -gt 0 ]
+	check_account $timers
 
-# The resolution is 10 ms. Nothing suspends this machine, so uptime is CLOCK_MONOTONIC.
-uptime_ms()
-{
-	sed 's/\.\([0-9]*\) .*/\10/' /proc/uptime
-}
-
-uptime_s()
-{
-	sed 's/\..*//' /proc/uptime
-}
-
-# check NAME COMMAND...: prints whether the command succeeds, as a test of TAP
-check()
-{
-	local name=$1
-
-	shift
-	NUMBER=$((NUMBER + 1))
-	if "$@"; then
-		echo "ok $NUMBER - $name"
-	else
-		FAILED=1
-		echo "not ok $NUMBER - $name"
-		return 1
-	fi
-}
-
-not()
-{
-	! "$@"
-}
-
-# await COMMAND...: repeats the command until it succeeds
-await()
-{
-	local end
-
-	end=$(($(uptime_s) + PATIENCE))
-	until "$@"; do
-		[ "$(uptime_s)" -le $end ] || {
-			echo "# timed out: $*"
-			return 1
-		}
-		usleep 50000
-	done
-}
-
-# listens PORT tcp|udp: whether a socket listens there; states: 0A for TCP, 07 for UDP
-listens()
-{
-	grep -q "$(printf ':%04X 00000000:0000 0[7A]' "$1")" "/proc/net/$2"
-}
-
-# said WORDS FILE: whether a program printed the words to that file
-said()
-{
-	grep -q -e "$1" "/tmp/$2"
-}
-
-# value NAME FILE: prints the value of NAME=VALUE; -1, which matches nothing, if missing
-value()
-{
-	sed -n "s/.* $1=\\([0-9]*\\).*/\\1/p" "/tmp/$2" | grep . || echo -1
-}
-
-# stop SIGNAL PID: ends a process and leaves its exit status in STATUS
-stop()
-{
-	kill "-$1" "$2"
-	STATUS=0
-	wait "$2" 2>/dev/null || STATUS=$?
-}
-
-show()
-{
-	sed 's/^/# /; 12q' "$@"
+	./keeper ./survive /tmp/journal.2 --timers 1 --span 3600000 &
+	keeper=$!
+	check "another one begins" await grep -q start /tmp/journal.2
+	stop TERM $keeper
+	check "SIGTERM ends both" not pidof survive
+	./keeper false
+	check "keeper passes an exit status on" [ $? = 1 ]
 }
 
 main

@@ -62,6 +62,7 @@ notify       -    -     x      .       x       x      -       x      -
 stats        x    .     a      .       a       a      -       x      -
 lifetime     x    .     a      .       a       a      -       x      -
 owner        x    .     x      .       a       x      -       x      -
+desert       x    .     x      .       a       x      -       x      -
 concurrency  x    .     a      .       -       a      -       x      -
 ring_map     -    -     x      .       x       x      -       x      -
 ring         -    -     x      .       x       x      -       x      -

@@ -24,6 +24,8 @@ struct test_job {
 	unsigned int chores;
 	u64 at;
 	bool left;
+	unsigned int deserts;
+	bool released_it;
 };
 
 struct worker_test {
@@ -350,6 +352,126 @@ static void a_worker_tells_that_it_has_left(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(priv->busy.left));
 }
 
+/* ---- giving up jobs ---- */
+
+static void release(struct hwtimer_job *job)
+{
+	struct test_job *test_job = container_of(job, struct test_job, job);
+
+	test_job->released_it = hwtimer_worker_release(job);
+	test_job->deserts++;
+}
+
+/* A detached job is left as after any slice. */
+static void leave_and_release(struct hwtimer_job *job)
+{
+	struct test_job *test_job = container_of(job, struct test_job, job);
+
+	test_job->left = hwtimer_worker_leave(job, note_left);
+	release(job);
+}
+
+static unsigned int given_up;
+
+static void serve_by_deserting(struct hwtimer_alarm *alarm,
+			       struct hwtimer_slice *slice)
+{
+	given_up = hwtimer_worker_desert(hwtimer_worker_of(alarm->job));
+	serve_turn(alarm, slice);
+}
+
+/* Gives @job to the worker of the test, as a job that it may give up. */
+static void add_to_desert(struct worker_test *priv, struct test_job *job,
+			  hwtimer_desert_fn *desert)
+{
+	init_completion(&job->served);
+	hwtimer_job_init(&job->job, serve_turn, serve_chores);
+	job->job.desert = desert;
+	hwtimer_worker_attach(&job->job, priv->worker);
+}
+
+/* Has the worker of the test give up its jobs. */
+static void have_deserted(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+
+	priv->fence.job.turns.serve = serve_by_deserting;
+	pass_fence(test, 0);
+}
+
+/* A job that was given up is served by another worker, from now on; the counts go on. */
+static void a_deserted_job_moves(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct hwtimer_worker *other =
+		hwtimer_worker_create("hwtimer/other", note_end, NULL);
+	struct test_job *job = kunit_kzalloc(test, sizeof(*job), GFP_KERNEL);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
+	KUNIT_ASSERT_NOT_NULL(test, job);
+	add_to_desert(priv, job, release);
+	hwtimer_worker_kick(&job->job.turns, 0);
+	KUNIT_ASSERT_TRUE(test, is_served(job));
+	hwtimer_worker_kick(&job->job.turns, KTIME_MAX - 1);
+	hwtimer_worker_kick(&job->job.chores, KTIME_MAX - 1);
+	have_deserted(test);
+	KUNIT_EXPECT_EQ(test, given_up, 1);
+	KUNIT_EXPECT_EQ(test, job->deserts, 1);
+	KUNIT_EXPECT_TRUE(test, job->released_it);
+	KUNIT_EXPECT_NULL(test, hwtimer_worker_of(&job->job));
+	/* The ranks of another worker mean something else. */
+	KUNIT_EXPECT_EQ(test, job->job.rank, 0);
+	KUNIT_EXPECT_NOT_NULL(test, hwtimer_worker_of(&priv->job.job));
+
+	/* Nobody serves it, whatever is kicked. */
+	hwtimer_worker_kick(&job->job.turns, 0);
+	hwtimer_worker_forget(&job->job);
+	pass_fence(test, 0);
+	KUNIT_EXPECT_EQ(test, given_up, 0);
+	KUNIT_EXPECT_EQ(test, job->turns, 1);
+	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&job->job), 1);
+
+	KUNIT_EXPECT_TRUE(test, hwtimer_worker_attach(&job->job, other));
+	hwtimer_worker_kick(&job->job.turns, 0);
+	KUNIT_EXPECT_TRUE(test, is_served(job));
+	KUNIT_EXPECT_EQ(test, job->turns, 2);
+	KUNIT_EXPECT_EQ(test, job->chores, 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&job->job), 2);
+	KUNIT_EXPECT_FALSE(test, hwtimer_worker_leave(&job->job, note_left));
+	hwtimer_worker_end(other);
+}
+
+/* The worker does not give up a job that was detached before. */
+static void a_detached_job_is_not_deserted(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct test_job *job = kunit_kzalloc(test, sizeof(*job), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, job);
+	add_to_desert(priv, job, release);
+	KUNIT_EXPECT_FALSE(test, hwtimer_worker_leave(&job->job, note_left));
+	have_deserted(test);
+	KUNIT_EXPECT_EQ(test, given_up, 0);
+	KUNIT_EXPECT_EQ(test, job->deserts, 0);
+}
+
+/* Nor one that is detached just then; it tells when it has left it. */
+static void a_job_may_leave_while_it_is_deserted(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct test_job *job = kunit_kzalloc(test, sizeof(*job), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, job);
+	add_to_desert(priv, job, leave_and_release);
+	have_deserted(test);
+	KUNIT_EXPECT_EQ(test, given_up, 0);
+	KUNIT_EXPECT_EQ(test, job->deserts, 1);
+	KUNIT_EXPECT_TRUE(test, job->left);
+	KUNIT_EXPECT_FALSE(test, job->released_it);
+	KUNIT_EXPECT_TRUE(test, is_served(job));
+	KUNIT_EXPECT_PTR_EQ(test, hwtimer_worker_of(&job->job), priv->worker);
+}
+
 /* The thread tells when it exits, and whose it was. */
 static void a_worker_tells_that_it_ends(struct kunit *test)
 {
@@ -512,6 +634,9 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(two_alarms_are_one_wakeup),
 	KUNIT_CASE(the_first_worker_gets_a_job),
 	KUNIT_CASE(a_worker_tells_that_it_has_left),
+	KUNIT_CASE(a_deserted_job_moves),
+	KUNIT_CASE(a_detached_job_is_not_deserted),
+	KUNIT_CASE(a_job_may_leave_while_it_is_deserted),
 	KUNIT_CASE(a_worker_tells_that_it_ends),
 	KUNIT_CASE(jobs_share_by_time),
 	KUNIT_CASE(a_job_that_is_rarely_due_is_served_soon),

@@ -5,8 +5,8 @@
 #
 #	usage: vm/check.sh [--all] [STEP...]
 #
-# The steps are: builds selftests tenants kunit lint packages examples demo readme bench
-# userland litmus. Without a STEP, all of these run. Two more steps run only on request: trace,
+# The steps are: builds selftests tenants kunit lint packages examples survive demo readme
+# bench userland litmus. Without a STEP, all of these run. Two more steps run only on request: trace,
 # which takes a minute and needs bpftrace; and races, which needs a kernel of its own and
 # is also part of --all.
 #
@@ -41,6 +41,7 @@ KUNIT_TIMEOUT=1800
 SELFTESTS_TIMEOUT=2700
 PROGRAM_TIMEOUT=900
 EXAMPLES_TIMEOUT=1800
+SURVIVE_TIMEOUT=3600
 TENANTS_TIMEOUT=1800
 
 # The step that takes longest; it alone keeps its priority
@@ -60,6 +61,9 @@ SELFTESTS=()
 TENANTS_KERNELS=$UML_KERNEL
 TENANTS_CPUS=3
 TENANTS=()
+
+# Arguments for examples/check-systemd.sh: numbers of timers and kills
+SURVIVE=(10000 20)
 
 # Steps that run only with --all
 MORE_STEPS=()
@@ -83,8 +87,8 @@ main()
 	steps=("$@")
 	# The steps that take longest come first.
 	[ $# -gt 0 ] ||
-		steps=(builds selftests tenants kunit lint packages examples demo
-		       readme bench userland litmus
+		steps=(builds selftests tenants kunit lint packages examples survive
+		       demo readme bench userland litmus
 		       ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
 	cd "$REPO_DIR"
 	need_packages make python3
@@ -107,6 +111,7 @@ choose_all()
 	SELFTESTS=(--all)
 	TENANTS=(--full)
 	TENANTS_KERNELS="$UML_KERNEL $STOCK_KERNELS"
+	SURVIVE=(100000 100)
 	MORE_STEPS=(races)
 	KUNIT_SCALE=1
 	SELFTESTS_TIMEOUT=3600
@@ -298,7 +303,28 @@ examples_on()
 	guest examples "$kernel" "$EXAMPLES_TIMEOUT" \
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file examples/check.sh=/hwtimer/check.sh \
+		--file examples/helpers.sh=/hwtimer/helpers.sh \
+		--file examples/survive.awk=/hwtimer/survive.awk \
 		"${files[@]}" -- sh check.sh
+}
+
+# A service of systemd that is killed again and again. A restart takes ten times as long
+# where processors are emulated.
+step_survive()
+{
+	local kernel=$UML_KERNEL
+
+	prepare make --no-print-directory -j"$JOBS" examples
+	prepare "$VM_DIR/build.sh" "$kernel"
+	queue survive "$kernel" tap \
+		guest survive "$kernel" "$SURVIVE_TIMEOUT" --systemd \
+		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file build/examples/survive=/usr/local/bin/survive \
+		--file examples/survive.service=/etc/systemd/system/survive.service \
+		--file examples/check-systemd.sh=/hwtimer/check-systemd.sh \
+		--file examples/helpers.sh=/hwtimer/helpers.sh \
+		--file examples/survive.awk=/hwtimer/survive.awk \
+		-- sh check-systemd.sh "${SURVIVE[@]}"
 }
 
 # Checks only that each system delivers every timer exactly once and none early. No system

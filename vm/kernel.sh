@@ -15,10 +15,11 @@
 #			vm/uml-7.3.config: the newest kernel, at native speed
 #	tools-6.12	the kernel's own tools: checkpatch, kselftest, kunit.py
 #	redis		no kernel: Debian's Redis, for the examples
+#	systemd		no kernel: Debian's systemd, the first process of a machine
 #
 # A kernel's entry has `vmlinuz` (uml-7.3: `linux`), `build` (the KDIR for external
-# modules), `release` and `version`. tools-6.12 has `source`. redis has `root`, the files
-# of Redis that a test machine needs.
+# modules), `release` and `version`. tools-6.12 has `source`. redis and systemd have `root`,
+# the files that a test machine needs, each at its path there.
 #
 # Packages are downloaded and unpacked, never installed: a demo must not change what the
 # machine boots. They come from the archive in the machine's own apt configuration. An
@@ -55,12 +56,12 @@ main()
 		need_packages build-essential bc bison cpio flex kmod \
 			libelf-dev libssl-dev rsync xz-utils ;;
 	tools-6.12) need_packages xz-utils ;;
-	redis) ;;
+	redis | systemd) ;;
 	*) die "no such kernel: $name" ;;
 	esac
 
 	mkdir -p "$CACHE_DIR"/{apt,deb,lock,log,tmp}
-	take_lock "$name"
+	take_lock "$(lock_of "$name")"
 	# We hold the lock: temporary files of this name belong to a run that died.
 	rm -rf "$CACHE_DIR/tmp/$name".*
 
@@ -125,10 +126,21 @@ package_of()
 	debug-6.12 | kcsan-6.12 | tools-6.12) echo linux-source-6.12 ;;
 	uml-7.3) echo linux-source-7.3 ;;
 	redis) echo redis-tools ;; # redis-server would only start it
+	systemd) echo systemd ;;
 	esac
 }
 
 # ---- the cache ----
+
+# lock_of NAME: the name of the lock. Entries that share packages share a lock, as the first
+# one that is complete removes its packages.
+lock_of()
+{
+	case $1 in
+	redis | systemd) echo roots ;;
+	*) echo "$1" ;;
+	esac
+}
 
 # One process at a time makes an entry. The lock is held until we exit and all processes
 # that we started have ended.
@@ -295,7 +307,7 @@ newest_version()
 # depends PACKAGE PATTERN: the packages that PACKAGE depends on and whose names match
 depends()
 {
-	field "$1" Depends | sed 's/ *[,|] */\n/g' | sed 's/ .*//' |
+	{ field "$1" Pre-Depends && field "$1" Depends; } | sed 's/ *[,|] */\n/g' | sed 's/ .*//' |
 		grep -E -x -e "$2"
 }
 
@@ -315,8 +327,8 @@ packages()
 			echo "$package $(newest_version "$package")"
 		done
 		;;
-	redis)
-		for package in $(with_libraries redis-tools); do
+	redis | systemd)
+		for package in $(with_libraries "$(package_of "$name")"); do
 			echo "$package $(newest_version "$package")"
 		done
 		;;
@@ -413,7 +425,7 @@ make_entry()
 	debug-* | kcsan-*) make_debug "$name" "$version" "$dir" ;;
 	uml-*) make_uml "$name" "$version" "$dir" ;;
 	tools-*) make_tools "$name" "$version" "$dir" ;;
-	redis) make_redis "$name" "$version" "$dir" ;;
+	redis | systemd) make_root "$name" "$version" "$dir" ;;
 	esac
 	mv --no-target-directory "$dir/entry" "$(entry_dir "$name" "$version")"
 }
@@ -497,12 +509,11 @@ make_tools()
 		'*/tools/testing/selftests/kselftest_harness.h'
 }
 
-# Redis's server, its libraries and the loader, each at the path where the others expect
-# it
-make_redis()
+# make_root NAME VERSION DIR: chosen files of the packages, the libraries that they need,
+# and the loader, each at the path where the others expect it
+make_root()
 {
 	local name=$1 version=$2 dir=$3 package package_version list
-	local root=$dir/entry/root
 
 	list=$(packages "$name" "$version")
 	while read -r package package_version; do
@@ -510,22 +521,43 @@ make_redis()
 		dpkg-deb --extract "$(deb_file "$package" "$package_version")" \
 			"$dir/all"
 	done <<<"$list"
-	# The server is redis-check-rdb by another name; package redis-server has only a
-	# link.
-	install -D "$dir/all/usr/bin/redis-check-rdb" \
-		"$root/usr/bin/redis-server"
-	add_libraries "$dir/all" "$root" usr/bin/redis-server
+	"add_$name" "$dir/all" "$dir/entry/root"
 	forget_debs "$list"
+}
+
+# The server is redis-check-rdb by another name; package redis-server has only a link.
+add_redis()
+{
+	install -D "$1/usr/bin/redis-check-rdb" "$2/usr/bin/redis-server"
+	add_libraries "$1" "$2" usr/bin/redis-server
+}
+
+# The targets, and no services. A machine with an id is not at its first boot, which would
+# have systemd enable services.
+add_systemd()
+{
+	local from=$1 root=$2 program units=lib/systemd/system
+
+	for program in lib/systemd/systemd bin/systemctl; do
+		install -D "$from/$program" "$root/$program"
+		add_libraries "$from" "$root" "$program"
+	done
+	install -D --mode 644 -t "$root/$units" "$from/$units"/*.target
+	install -D --mode 644 /dev/stdin "$root/etc/machine-id" \
+		<<<0123456789abcdef0123456789abcdef
 }
 
 # add_libraries FROM ROOT PROGRAM: copy the libraries of ROOT/PROGRAM from FROM to ROOT
 add_libraries()
 {
 	local from=$1 root=$2 program=$3 loader=lib64/ld-linux-x86-64.so.2
-	local paths=lib/x86_64-linux-gnu library list
+	local paths=lib/x86_64-linux-gnu directory path="" library list
 
-	list=$("$from/$loader" --inhibit-cache --library-path \
-		"$from/$paths:$from/usr/$paths" --list "$root/$program") ||
+	for directory in "$paths" "usr/$paths" "usr/$paths/systemd"; do
+		path+=$from/$directory:
+	done
+	list=$("$from/$loader" --inhibit-cache --library-path "${path%:}" \
+		--list "$root/$program") ||
 		die "$program does not find its libraries"
 	install -D "$from/$loader" "$root/$loader"
 	sed -n "s|.*=> $from/\([^ ]*\) .*|\1|p" <<<"$list" |

@@ -15,6 +15,7 @@
 #	--log FILE		keep the console's log in FILE
 #	--quiet			print nothing unless something goes wrong
 #	--interactive		the command has the terminal, and no time limit
+#	--systemd		the first process is systemd, and runs the command as a unit
 #
 # The kernels uml-* run as programs of this machine; all others run in QEMU.
 #
@@ -51,6 +52,7 @@ APPEND=
 LOG=
 QUIET=0
 INTERACTIVE=0
+SYSTEMD=0
 FILES=()
 COMMAND=()
 TEMP=
@@ -81,6 +83,7 @@ main()
 	: >"$CONSOLE"
 	[ -z "$LOG" ] || on_exit keep_log
 
+	[ "$SYSTEMD" = 0 ] || add_systemd
 	make_guest
 	machine_command "$entry"
 	tell "booting $KERNEL ($(<"$entry/release"), $MACHINE_SAID)"
@@ -106,6 +109,7 @@ parse_arguments()
 		--log) LOG=${2-} ;;
 		--quiet) QUIET=1; shift; continue ;;
 		--interactive) INTERACTIVE=1; shift; continue ;;
+		--systemd) SYSTEMD=1; shift; continue ;;
 		--) shift; COMMAND=("$@"); break ;;
 		*) die "vm/run.sh: no such option: $1" ;;
 		esac
@@ -142,6 +146,18 @@ keep_log()
 	cp "$CONSOLE" "$LOG"
 }
 
+# add_systemd: systemd, its libraries and the loader, each at its path in the package
+add_systemd()
+{
+	local root file
+
+	root=$("$VM_DIR/kernel.sh" systemd)/root
+	while read -r file; do
+		FILES+=("$root$file=$file")
+	done < <(find "$root" ! -type d -printf '/%P\n')
+	FILES+=("$VM_DIR/guest.service=/etc/systemd/system/guest.service")
+}
+
 # The command goes into the machine as a file: a kernel's command line has no room for it.
 make_guest()
 {
@@ -153,7 +169,7 @@ make_guest()
 	fi
 	[ "${rows:-0}" -gt 0 ] || rows=24
 	[ "${columns:-0}" -gt 0 ] || columns=80
-	printf '%s=%q\n' INTERACTIVE "$INTERACTIVE" TERM "$term" \
+	printf '%s=%q\n' INTERACTIVE "$INTERACTIVE" SYSTEMD "$SYSTEMD" TERM "$term" \
 		ROWS "$rows" COLUMNS "$columns" CPUS "$CPUS" >"$TEMP/conf"
 	printf 'exec %s\n' "${COMMAND[*]@Q}" >"$TEMP/command"
 	"$VM_DIR/initramfs.sh" "$TEMP/initramfs" \

@@ -42,6 +42,20 @@
  * thread in the cgroups of the calling process. That call can also fail with EPERM
  * (another user than the one who opened the instance, unless the opener had
  * CAP_SYS_RESOURCE), EAGAIN (too many threads) or EINTR (the caller is being killed).
+ *
+ * An instance lives as long as anyone has its descriptor or its rings, but the thread
+ * only as long as a process is in those cgroups. Within about a second after the last
+ * process has left them, the thread leaves, too. From then on the instance is
+ * deserted: it keeps all timers and events, but no timer expires. Readers, pollers and
+ * the eventfd are woken. The next process that uses the instance adopts it, that is,
+ * the instance gets a thread in the cgroups of that process. These calls adopt it:
+ * SCHEDULE, RESCHEDULE (in any form), NOTIFY, KICK, a read() that finds no event, and
+ * poll() and epoll if they ask for POLLIN or POLLRDNORM. They can fail as the first
+ * call of SETUP can; if poll() cannot adopt the instance, it says POLLIN, and read()
+ * fails with the reason. Timers that came due meanwhile expire after the adoption,
+ * late; a periodic one reports all of its deadlines. All other calls leave the
+ * instance as it is. A program that only looks at the rings in memory does not adopt
+ * it; HWTIMER_RING_NEED_KICK is set.
  */
 #ifndef _UAPI_LINUX_HWTIMER_H
 #define _UAPI_LINUX_HWTIMER_H

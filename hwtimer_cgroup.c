@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Has kthreads join the cgroups of programs; see hwtimer_cgroup.h.
+ *
+ * The kernel tells nobody that the last process has left a cgroup in which kthreads are:
+ * to the kernel they are tasks like others. So the threads ask. A css_set, that is, a
+ * combination of one cgroup in each hierarchy, counts its tasks. If it counts no more of
+ * them than there are residents, no program is left.
+ *
+ * That is only a snapshot, because the lock of the count is the kernel's own: css_set_lock
+ * is not exported. A process may be moved into the cgroup meanwhile. So whoever acts on
+ * the answer must do nothing that such a process cannot undo.
+ */
+#include <linux/rculist.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "compat.h"
+#include "hwtimer_cgroup.h"
+
+/* All residents. Raw spinlocks for the reason that hwtimer_owner.c gives. */
+static LIST_HEAD(hwtimer_residents);
+static DEFINE_RAW_SPINLOCK(hwtimer_residents_lock);
+
+static struct workqueue_struct *hwtimer_attach_queue;
+
+/**
+ * struct attachment - a thread that is to join the cgroups of another
+ * @work: work item that does it
+ * @from: the thread that is in these cgroups; it lives until @work is done
+ * @task: the thread that is to join them
+ * @err: 0 or an error
+ */
+struct attachment {
+	struct work_struct work;
+	struct task_struct *from;
+	struct task_struct *task;
+	int err;
+};
+
+static void attachment_work(struct work_struct *work)
+{
+	struct attachment *attachment =
+		container_of(work, struct attachment, work);
+
+	attachment->err =
+		cgroup_attach_task_all(attachment->from, attachment->task);
+}
+
+/*
+ * Has @task join the cgroups of the current process. A work item does that, because it
+ * holds cgroup_mutex and stops all forks. A tenant's thread might have to wait for its
+ * share of a processor while it holds them. A work item also has the privileges that some
+ * cpusets ask of the thread that moves another. Returns 0 or an error. May sleep.
+ */
+static int attach_to_current(struct task_struct *task)
+{
+	struct attachment attachment = { .from = current, .task = task };
+
+	INIT_WORK_ONSTACK(&attachment.work, attachment_work);
+	queue_work(hwtimer_attach_queue, &attachment.work);
+	flush_work(&attachment.work);
+	destroy_work_on_stack(&attachment.work);
+	return attachment.err;
+}
+
+/**
+ * hwtimer_resident_init - prepare a resident that has not joined any cgroup
+ * @resident: the resident
+ */
+void hwtimer_resident_init(struct hwtimer_resident *resident)
+{
+	INIT_LIST_HEAD(&resident->node);
+}
+
+/**
+ * hwtimer_resident_join - have a kthread join the cgroups of the current process
+ * @resident: the resident, freed by RCU; hwtimer_resident_leave() ends it, after an error,
+ *	too
+ * @task: the kthread; its task_struct lives until then
+ *
+ * Usually that takes some milliseconds, but none if the process is in the cgroups in which
+ * kthreads begin.
+ *
+ * Return: 0 or an error of cgroup_attach_task_all(). May sleep. The caller holds no lock:
+ * joining takes cgroup_mutex, inside which mmap_lock may be taken.
+ */
+int hwtimer_resident_join(struct hwtimer_resident *resident,
+			  struct task_struct *task)
+{
+	int err;
+
+	if (hwtimer_cgroups(task) == hwtimer_cgroups(current))
+		return 0;
+	err = attach_to_current(task);
+	if (err)
+		return err;
+	resident->task = task;
+	raw_spin_lock(&hwtimer_residents_lock);
+	list_add_rcu(&resident->node, &hwtimer_residents);
+	raw_spin_unlock(&hwtimer_residents_lock);
+	return 0;
+}
+
+/**
+ * hwtimer_resident_leave - forget a resident
+ * @resident: the resident, whose thread is about to exit
+ *
+ * Does not sleep; takes a spinlock.
+ */
+void hwtimer_resident_leave(struct hwtimer_resident *resident)
+{
+	if (list_empty(&resident->node))
+		return;
+	raw_spin_lock(&hwtimer_residents_lock);
+	list_del_rcu(&resident->node);
+	raw_spin_unlock(&hwtimer_residents_lock);
+}
+
+/**
+ * hwtimer_resident_away - whether a thread has joined the cgroups of a program
+ * @resident: the resident; nobody has it join or leave meanwhile
+ *
+ * Return: false, too, if these were the cgroups in which kthreads begin. Those are never
+ * removed. Any context.
+ */
+bool hwtimer_resident_away(const struct hwtimer_resident *resident)
+{
+	return !list_empty(&resident->node);
+}
+
+/* The number of residents that are in @cgroups. */
+static int residents_in(const void *cgroups)
+{
+	const struct hwtimer_resident *resident;
+	int count = 0;
+
+	list_for_each_entry_rcu(resident, &hwtimer_residents, node)
+		count += hwtimer_cgroups(resident->task) == cgroups;
+	return count;
+}
+
+/**
+ * hwtimer_resident_alone - whether no program is left in the cgroups of the current thread
+ *
+ * Called by a thread that has joined them. Threads that are exiting are tasks until they
+ * have left the cgroup. Child cgroups do not count.
+ *
+ * Return: whether all tasks there are residents. Does not sleep. Takes time in proportion
+ * to the number of residents on the machine, but no lock, so that nobody else waits.
+ */
+bool hwtimer_resident_alone(void)
+{
+	const void *cgroups;
+	int tasks, residents;
+
+	rcu_read_lock();
+	cgroups = hwtimer_cgroups(current);
+	/*
+	 * A resident that comes or goes between the counts must not hide a program. One that
+	 * goes was in the first number of tasks, one that comes is in the second.
+	 */
+	tasks = hwtimer_cgroups_tasks(cgroups);
+	residents = residents_in(cgroups);
+	tasks = max(tasks, hwtimer_cgroups_tasks(cgroups));
+	rcu_read_unlock();
+	return tasks <= residents;
+}
+
+/**
+ * hwtimer_cgroup_start - create the workqueue for joining, at module load
+ *
+ * Return: 0 or -ENOMEM. May sleep.
+ */
+int hwtimer_cgroup_start(void)
+{
+	/* One at a time: all of them need the same mutex. */
+	hwtimer_attach_queue = alloc_workqueue("hwtimer", WQ_UNBOUND, 1);
+	return hwtimer_attach_queue ? 0 : -ENOMEM;
+}
+
+/**
+ * hwtimer_cgroup_stop - destroy the workqueue, at module unload
+ *
+ * Called when there is no resident any more. May sleep.
+ */
+void hwtimer_cgroup_stop(void)
+{
+	destroy_workqueue(hwtimer_attach_queue);
+}
