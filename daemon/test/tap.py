@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs test functions and prints TAP; the first line of a docstring is the test's name."""
 
+import signal
 import sys
 import time
 import traceback
@@ -29,6 +30,8 @@ def main(title):
     """Without arguments all tests; otherwise those whose function names begin so"""
     chosen = [t for t in TESTS if not sys.argv[1:] or
               any(t.__name__.startswith(prefix) for prefix in sys.argv[1:])]
+    # An exit by exception ends the servers, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     failures = 0
     print('TAP version 13\n1..%d' % len(chosen), flush=True)
     for number, function in enumerate(chosen, 1):
