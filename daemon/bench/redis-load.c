@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loads a Redis server with pipelined commands and prints how many items it handled in a
- * second. Called by daemon/bench/redis.sh, which compares workloads.
+ * Loads a Redis server with pipelined commands and prints how many timers it handled in a
+ * second, and the server's processor time for each in ns. Called by daemon/bench/redis.sh, which compares workloads.
  *
- *	usage: redis-load PORT WORKLOAD COUNT [FIRST]
+ *	usage: redis-load PORT WORKLOAD COUNT
  *
- * Each workload handles COUNT timers with different ids and deadlines, those from number
- * FIRST (0) on:
+ * Each workload handles COUNT timers with different ids:
  *
  *	hset		HSET of id and record, one timer a command: what hwt_schedule is compared to
  *	schedule	hwt_schedule, one timer a call
- *	batch		hwt_schedule, 100 timers a call
+ *	batch		hwt_schedule, 100 timers a call, with deadlines all over the hour
+ *	fanout		hwt_schedule, 100 timers a call, which have the same delay
  *	zset		ZADD and HSET of the same timers: what the memory is compared to
  *	xadd		XADD of the fields that a fired timer has
  *	due		hwt_schedule of timers of the past, then one daemon's turns that load them
@@ -37,6 +37,7 @@
 #define BATCH	     100
 #define FIRE_BATCH   256
 #define HOUR	     3600000
+#define BATCH_MS     360 /* between two batches, of 10,000 in the hour */
 #define FIRST_MS     4000000000000ULL /* 2096, 13 digits */
 #define PAST_MS	     1600000000000ULL /* 2020 */
 #define COMMAND_SIZE 65536
@@ -140,6 +141,17 @@ static void format_schedule(struct command *cmd, unsigned long item, unsigned in
 	}
 }
 
+/* What a program does that collects its timeouts for a while */
+static void format_fanout(struct command *cmd, unsigned long item, unsigned int count)
+{
+	begin_call(cmd, "hwt_schedule", 3 * count);
+	for (; count; item++, count--) {
+		id(cmd, item);
+		number(cmd, FIRST_MS + item / BATCH * BATCH_MS % HOUR);
+		WORD(cmd, payload);
+	}
+}
+
 static void format_zset(struct command *cmd, unsigned long item, unsigned int count)
 {
 	(void)count;
@@ -198,6 +210,7 @@ static const struct workload workloads[] = {
 	{ "hset", 1, PIPELINE, CONNECTIONS, format_hset },
 	{ "schedule", 1, PIPELINE, CONNECTIONS, format_schedule },
 	{ "batch", BATCH, 2, CONNECTIONS, format_schedule },
+	{ "fanout", BATCH, 2, CONNECTIONS, format_fanout },
 	{ "zset", 1, PIPELINE, CONNECTIONS, format_zset },
 	{ "xadd", 1, PIPELINE, CONNECTIONS, format_xadd },
 	{ "due", BATCH, 2, CONNECTIONS, format_due },
@@ -337,15 +350,33 @@ static double seconds(void)
 	return now.tv_sec + now.tv_nsec / 1e9;
 }
 
+/* Processor time of the server's main thread */
+static double server_seconds(int port)
+{
+	redisContext *redis = connect_to(port);
+	redisReply *reply = redisCommand(redis, "INFO cpu");
+	const char *user, *system;
+	double sum;
+
+	user = reply ? strstr(reply->str, "used_cpu_user_main_thread:") : NULL;
+	system = reply ? strstr(reply->str, "used_cpu_sys_main_thread:") : NULL;
+	if (!user || !system)
+		die("INFO cpu lacks the main thread");
+	sum = atof(strchr(user, ':') + 1) + atof(strchr(system, ':') + 1);
+	freeReplyObject(reply);
+	redisFree(redis);
+	return sum;
+}
+
 int main(int argc, char **argv)
 {
 	struct run run = { 0 };
-	double start;
+	double start, used;
 	int port;
 	size_t i;
 
-	if (argc < 4)
-		die("usage: redis-load PORT WORKLOAD COUNT [FIRST]");
+	if (argc != 4)
+		die("usage: redis-load PORT WORKLOAD COUNT");
 	port = atoi(argv[1]);
 	for (i = 0; i < sizeof(workloads) / sizeof(*workloads); i++) {
 		if (!strcmp(workloads[i].name, argv[2]))
@@ -353,18 +384,20 @@ int main(int argc, char **argv)
 	}
 	if (!run.work)
 		die("no such workload");
-	run.next = argc > 4 ? strtoul(argv[4], NULL, 10) : 0;
-	run.end = run.next + strtoul(argv[3], NULL, 10);
+	run.end = strtoul(argv[3], NULL, 10);
 	run.cmd.text = malloc(COMMAND_SIZE);
 	if (!run.cmd.text)
 		die("out of memory");
 	if (run.work->format == format_fire)
 		load_due(port);
 
+	used = server_seconds(port);
 	start = seconds();
 	run_all(&run, port);
-	printf("%.0f\n", strtoul(argv[3], NULL, 10) / (seconds() - start));
-	if (run.work->format == format_fire && run.fired != strtoul(argv[3], NULL, 10))
+	start = seconds() - start;
+	used = server_seconds(port) - used;
+	printf("%.0f %.0f\n", run.end / start, used / run.end * 1e9);
+	if (run.work->format == format_fire && run.fired != run.end)
 		die("not all timers were fired");
 	return 0;
 }

@@ -99,7 +99,7 @@ def cancel_counts():
 @test
 def bytes_are_bytes():
     """ids and payloads have any bytes"""
-    s = fresh(key='{a b\n\0c:0}', max_payload=100000)
+    s = fresh(key='{a b\n\0%d%%c:0}', max_payload=100000)
     ids = [bytes([i]) for i in range(256)] + [b'\0\0', b'}', b'{x}', b'a b', b'\r\n', b'5 5',
                                               b'%s', b'%d%n', b' ', b'lua "quote" \\']
     timers = {name: (2000000000000 + i, name * i) for i, name in enumerate(ids)}
@@ -266,7 +266,7 @@ def turn_checks():
 def fires_once_and_not_early():
     """an id fires if it is due, once, whoever sends it and how often"""
     s = fresh()
-    daemons = Daemon(s, 'd1'), Daemon(s, 'd2')
+    daemons = Daemon(s, 'd1', ahead=2000), Daemon(s, 'd2', ahead=2000)
     for d in daemons:
         d.settle()
     s.schedule('past', 5, 'p', 'later', '+500', 'l', 'far', '+100000', 'f')
