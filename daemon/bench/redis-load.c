@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Loads a Redis server with pipelined commands and prints how many timers it handled in a
- * second, and the server's processor time for each in ns. Called by daemon/bench/redis.sh, which compares workloads.
+ * second, and the server's processor time for each in ns. Called by daemon/bench/redis.sh,
+ * which compares workloads.
  *
  *	usage: redis-load PORT WORKLOAD COUNT
  *
@@ -31,15 +32,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KEY	     "{bench:0}"
-#define CONNECTIONS  8
-#define PIPELINE     128
-#define BATCH	     100
-#define FIRE_BATCH   256
-#define HOUR	     3600000
-#define BATCH_MS     360 /* between two batches, of 10,000 in the hour */
-#define FIRST_MS     4000000000000ULL /* 2096, 13 digits */
-#define PAST_MS	     1600000000000ULL /* 2020 */
+#define KEY "{bench:0}"
+#define CONNECTIONS 8
+#define PIPELINE 128
+#define BATCH 100
+#define FIRE_BATCH 256
+#define HOUR 3600000
+#define BATCH_MS 360 /* between two batches, of 10,000 in the hour */
+#define FIRST_MS 4000000000000ULL /* 2096, 13 digits */
+#define PAST_MS 1600000000000ULL /* 2020 */
 #define COMMAND_SIZE 65536
 
 static const char payload[] = "0123456789abcdef0123456789abcdef";
@@ -57,7 +58,8 @@ struct workload {
 	unsigned int items; /* of one command */
 	unsigned int commands; /* without waiting for a reply */
 	unsigned int connections;
-	void (*format)(struct command *cmd, unsigned long item, unsigned int count);
+	void (*format)(struct command *cmd, unsigned long item,
+		       unsigned int count);
 };
 
 static void die(const char *what)
@@ -112,7 +114,8 @@ static void record(struct command *cmd, unsigned long item)
 	word(cmd, text, sprintf(text, "%llu %s", deadline_of(item), payload));
 }
 
-static void format_hset(struct command *cmd, unsigned long item, unsigned int count)
+static void format_hset(struct command *cmd, unsigned long item,
+			unsigned int count)
 {
 	(void)count;
 	begin(cmd, 4);
@@ -122,7 +125,8 @@ static void format_hset(struct command *cmd, unsigned long item, unsigned int co
 	record(cmd, item);
 }
 
-static void begin_call(struct command *cmd, const char *function, unsigned int args)
+static void begin_call(struct command *cmd, const char *function,
+		       unsigned int args)
 {
 	begin(cmd, args + 4);
 	WORD(cmd, "FCALL");
@@ -131,7 +135,8 @@ static void begin_call(struct command *cmd, const char *function, unsigned int a
 	WORD(cmd, KEY);
 }
 
-static void format_schedule(struct command *cmd, unsigned long item, unsigned int count)
+static void format_schedule(struct command *cmd, unsigned long item,
+			    unsigned int count)
 {
 	begin_call(cmd, "hwt_schedule", 3 * count);
 	for (; count; item++, count--) {
@@ -142,7 +147,8 @@ static void format_schedule(struct command *cmd, unsigned long item, unsigned in
 }
 
 /* What a program does that collects its timeouts for a while */
-static void format_fanout(struct command *cmd, unsigned long item, unsigned int count)
+static void format_fanout(struct command *cmd, unsigned long item,
+			  unsigned int count)
 {
 	begin_call(cmd, "hwt_schedule", 3 * count);
 	for (; count; item++, count--) {
@@ -152,7 +158,8 @@ static void format_fanout(struct command *cmd, unsigned long item, unsigned int 
 	}
 }
 
-static void format_zset(struct command *cmd, unsigned long item, unsigned int count)
+static void format_zset(struct command *cmd, unsigned long item,
+			unsigned int count)
 {
 	(void)count;
 	begin(cmd, 4);
@@ -167,7 +174,8 @@ static void format_zset(struct command *cmd, unsigned long item, unsigned int co
 	WORD(cmd, payload);
 }
 
-static void format_xadd(struct command *cmd, unsigned long item, unsigned int count)
+static void format_xadd(struct command *cmd, unsigned long item,
+			unsigned int count)
 {
 	(void)count;
 	begin(cmd, 9);
@@ -183,7 +191,8 @@ static void format_xadd(struct command *cmd, unsigned long item, unsigned int co
 }
 
 /* Timers that expire in the order of their numbers, four a ms */
-static void format_due(struct command *cmd, unsigned long item, unsigned int count)
+static void format_due(struct command *cmd, unsigned long item,
+		       unsigned int count)
 {
 	begin_call(cmd, "hwt_schedule", 3 * count);
 	for (; count; item++, count--) {
@@ -193,7 +202,8 @@ static void format_due(struct command *cmd, unsigned long item, unsigned int cou
 	}
 }
 
-static void format_fire(struct command *cmd, unsigned long item, unsigned int count)
+static void format_fire(struct command *cmd, unsigned long item,
+			unsigned int count)
 {
 	begin_call(cmd, "hwt_turn", 5 + count);
 	WORD(cmd, "bench");
@@ -251,7 +261,8 @@ static unsigned int send_some(struct run *run, redisContext *redis)
 	unsigned int sent;
 
 	run->cmd.len = 0;
-	for (sent = 0; sent < run->work->commands && run->next < run->end; sent++) {
+	for (sent = 0; sent < run->work->commands && run->next < run->end;
+	     sent++) {
 		unsigned long count = run->end - run->next;
 
 		if (count > run->work->items)
@@ -301,7 +312,8 @@ static void run_all(struct run *run, int port)
 
 	for (i = 0; i < connections; i++) {
 		redis[i] = connect_to(port);
-		fds[i] = (struct pollfd){ .fd = redis[i]->fd, .events = POLLIN };
+		fds[i] =
+			(struct pollfd){ .fd = redis[i]->fd, .events = POLLIN };
 		waiting[i] = send_some(run, redis[i]);
 		busy += waiting[i] > 0;
 	}
@@ -309,7 +321,8 @@ static void run_all(struct run *run, int port)
 		if (poll(fds, connections, -1) < 0)
 			die(strerror(errno));
 		for (i = 0; i < connections; i++) {
-			if (!(fds[i].revents & (POLLIN | POLLHUP)) || !waiting[i])
+			if (!(fds[i].revents & (POLLIN | POLLHUP)) ||
+			    !waiting[i])
 				continue;
 			receive(run, redis[i], &waiting[i]);
 			if (!waiting[i])
@@ -327,15 +340,17 @@ static void load_due(int port)
 	redisContext *redis = connect_to(port);
 	long long more = 1;
 
-	strcpy(position, "0");
+	snprintf(position, sizeof(position), "0");
 	while (more) {
-		redisReply *reply = redisCommand(redis, "FCALL hwt_turn 1 %s bench %s %s 0 10000",
-						 KEY, cursor, position);
+		redisReply *reply = redisCommand(
+			redis, "FCALL hwt_turn 1 %s bench %s %s 0 10000", KEY,
+			cursor, position);
 
 		if (!reply || reply->type == REDIS_REPLY_ERROR)
 			die(reply ? reply->str : redis->errstr);
 		snprintf(cursor, sizeof(cursor), "%s", reply->element[2]->str);
-		snprintf(position, sizeof(position), "%s", reply->element[3]->str);
+		snprintf(position, sizeof(position), "%s",
+			 reply->element[3]->str);
 		more = reply->element[5]->integer;
 		freeReplyObject(reply);
 	}

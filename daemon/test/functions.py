@@ -449,6 +449,40 @@ def lagging_daemon_silences_nobody():
 
 
 @test
+def slots_are_corrected():
+    """entries in the wrong slot, as an old cache leaves them, are told of and corrected"""
+    s = fresh(width=64)
+    now = s.now()
+    soon, later = now + 400 - (now + 400) % 64, now + 3000 - (now + 3000) % 64
+    timers = {'soon': soon, 'later': later, 'past': now - 5000, 'gone': now, 'twice': soon}
+    for name, deadline in timers.items():
+        s.schedule(name, deadline, '')
+    for start, names in s.slots().items():
+        if set(names) - {b'twice'}:
+            s.client.delete(s.sub(start))
+            s.client.zrem(s.sub('slots'), start)
+    wrong = now - now % 64 - 64
+
+    def put(start, *names):
+        s.client.hset(s.sub(start), mapping={'': '', **{name: '' for name in names}})
+        s.client.zadd(s.sub('slots'), {start: start})
+
+    put(wrong, 'soon', 'later', 'gone', 'twice')
+    put(soon, 'twice')
+    put(wrong + 64, 'past')
+    s.client.hdel(s.key, 'gone')
+    daemon = Daemon(s, ahead=1000)
+    daemon.settle()
+    assert daemon.fired == [b'past']
+    assert {name for name, _ in daemon.armed} == {b'soon', b'twice'}
+    assert set(s.check()) == {b'soon', b'later', b'twice'}
+    while s.now() < later + 50:
+        daemon.settle()
+        time.sleep(0.01)
+    assert sorted(daemon.fired) == [b'later', b'past', b'soon', b'twice'] and s.slots() == {}
+
+
+@test
 def idle_writes_nothing():
     """a timer in a slot that has one costs no entry in near"""
     s = fresh()
