@@ -6,9 +6,9 @@
 #	usage: vm/check.sh [--all] [STEP...]
 #
 # The steps are: builds selftests tenants kunit lint packages examples demo readme bench
-# userland functions litmus. Without a STEP, all of these run. Two more steps run only on request: trace,
-# which takes a minute and needs bpftrace; and races, which needs a kernel of its own and
-# is also part of --all.
+# userland functions litmus. Without a STEP, all of these run. Two more steps run only on
+# request: trace, which takes a minute and needs bpftrace; and races, which needs a kernel
+# of its own and is also part of --all.
 #
 # --all (make check-all) is for releases: every kernel runs all selftests that it can, and
 # KUnit does all of its random operations under the sanitizers, too. Otherwise each test

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Measures hwtimerd's functions in Redis: the rates at which timers are scheduled and fired,
-# beside those of Redis's own commands, and the memory of a timer. Needs no device.
+# Measures hwtimerd's functions in Redis: the rates at which timers are scheduled and
+# fired, beside those of Redis's own commands, and the memory of a timer. Needs no device.
 #
 #	usage: daemon/bench/redis.sh [--check] [TIMERS [ROUNDS [WIDTH]]]
 #
-# Prints a table with lines of tabs: name, figure, bound, ratio. A ratio is the median of those
-# of ROUNDS (5) rounds. In each round all workloads run one after another, so that a machine
-# with other work slows them alike. The bounds are for 1,000,000 TIMERS. --check fails if
-# one is missed; otherwise "missed" stands behind the line. Lines with # tell the same
-# ratios by the processor time of Redis, which other programs disturb less.
+# Prints a table with lines of tabs: name, figure, bound, ratio. A ratio is the median of
+# those of ROUNDS (5) rounds. In each round all workloads run one after another, so that a
+# machine with other work slows them alike. The bounds are for 1,000,000 TIMERS. --check
+# fails if one is missed; otherwise "missed" stands behind the line. Lines with # tell the
+# same ratios by the processor time of Redis, which other programs disturb less.
 #
 # WIDTH (128 ms) makes slots of 36 timers: 1,000,000 timers in an hour.
 

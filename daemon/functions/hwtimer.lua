@@ -2,49 +2,53 @@
 --
 -- SPDX-License-Identifier: GPL-2.0-only
 --
--- hwtimerd's half of the work that happens in Redis: a library of Redis Functions (Redis 7.0
--- or later) that keeps timers, and hands them out when they are due. Clients call
+-- hwtimerd's half of the work that happens in Redis: a library of Redis Functions (Redis
+-- 7.0 or later) that keeps timers, and hands them out when they are due. Clients call
 -- hwt_schedule, hwt_cancel and hwt_query; hwtimerd calls hwt_turn and the functions for
 -- leases. Documentation/hwtimerd.md describes all of them.
 --
--- Keys. A queue has shards; the shard's key is like {orders:0}. All other keys of the shard
--- begin with it, so Redis Cluster keeps them on one node. One key is passed, the others are
--- computed.
+-- Keys. A queue has shards; the shard's key is like {orders:0}. All other keys of the
+-- shard begin with it, so Redis Cluster keeps them on one node. One key is passed, the
+-- others are computed.
 --
---	{orders:0}		hash: id -> "<deadline in ms> <payload>", the timer's record; the
---				field "" has the shard's settings
---	{orders:0}:<start>	hash: the ids of one slot of time, with empty values; the field ""
---				marks the slot, so HSET's reply tells whether the slot is new
+--	{orders:0}		hash: id -> "<deadline in ms> <payload>", the timer's
+--				record; the field "" has the shard's settings
+--	{orders:0}:<start>	hash: the ids of one slot of time, with empty values; the
+--				field "" marks the slot, so HSET's reply tells whether
+--				the slot is new
 --	{orders:0}:slots	sorted set: the starts of all slots that are not empty
 --	{orders:0}:near		stream: what the daemons must hear about at once
 --	{orders:0}:due		stream: the timers that have expired
 --	{orders:0}:lease	string: the daemon that serves the shard
---	{orders}:daemons	sorted set: the queue's live daemons, by the end of their lives
+--	{orders}:daemons	sorted set: the queue's live daemons, by the ends of their
+--				lives
 --	{orders}:changes	stream: daemons that came and went
 --
--- The slots are the truth: a daemon that reads all of them knows all timers. A daemon loads
--- each slot shortly before it begins. `loaded` is the first start that no daemon has loaded,
--- and `wake` the first slot from there on that has timers. So hwt_schedule must tell the
--- daemons only about timers in slots before `wake`, and mostly tells them nothing:
+-- The slots are the truth: a daemon that reads all of them knows all timers. A daemon
+-- loads each slot shortly before it begins. `loaded` is the first start that no daemon
+-- has loaded, and `wake` the first slot from there on that has timers. So hwt_schedule
+-- must tell the daemons only about timers in slots before `wake`, and mostly tells them
+-- nothing:
 --
 --	start < loaded		near gets id, deadline: the slot will not be read again
 --	loaded <= start < wake	near gets wake: wake up earlier; `wake` = start
 --	wake <= start		nothing: each daemon wakes up at `wake` or before it
 --
--- For the last line, hwt_turn computes `wake` from `loaded` and not from the position of the
--- daemon that calls it, which may lag behind that of another one.
+-- For the last line, hwt_turn computes `wake` from `loaded` and not from the position of
+-- the daemon that calls it, which may lag behind that of another one.
 --
--- Speed. Each redis.call costs about a microsecond, as much as its work. A new timer in a slot
--- that exists costs two. Therefore the settings are cached, and can be out of date after a
--- failover, a FLUSHALL, or if a slot of the cluster went away and came back. That does no harm:
--- all of that makes the daemons reset, which means to read all slots; and a slot has its start in its
--- name, so one of another width is found and loaded like any other one. Entries of slots
--- whose timer is gone, or belongs in another slot, are corrected when a slot is loaded.
--- The cache knows keys, but not databases: use one database only (hwtimerd uses 0).
+-- Speed. Each redis.call costs about a microsecond, as much as its work. A new timer in a
+-- slot that exists costs two. Therefore the settings are cached, and can be out of date
+-- after a failover, a FLUSHALL, or if a slot of the cluster went away and came back. That
+-- does no harm: all of that makes the daemons reset, which means to read all slots; and a
+-- slot has its start in its name, so one of another width is found and loaded like any
+-- other one. Entries of slots whose timer is gone, or belongs in another slot, are
+-- corrected when a slot is loaded. The cache knows keys, but not databases: use one
+-- database only (hwtimerd uses 0).
 --
--- Cluster. While a slot of the cluster moves to another node, some keys of a shard are here
--- and some there. Keys that were created then would exist twice. So what may create a key
--- answers TRYAGAIN at such times.
+-- Cluster. While a slot of the cluster moves to another node, some keys of a shard are
+-- here and some there. Keys that were created then would exist twice. So what may create
+-- a key answers TRYAGAIN at such times.
 
 local LIBRARY = '1.0'
 local FORMAT = 1		-- of the keys; a shard of a later format is refused
@@ -59,8 +63,8 @@ local MAX_NAME = 255		-- bytes of a daemon's name
 local MAX_TTL = 86400000	-- ms
 local MAX_AHEAD = 86400000	-- ms
 
--- Lua's unpack() takes about 8,000 arguments, and a timer of a batch needs two. The limit also
--- bounds how long Redis does nothing else.
+-- Lua's unpack() takes about 8,000 arguments, and a timer of a batch needs two. The limit
+-- also bounds how long Redis does nothing else.
 local MAX_BATCH = 1000
 local MAX_LOAD = 10000		-- timers that one hwt_turn may be asked to load
 
@@ -70,7 +74,8 @@ local NEAR_AGE = 60000		-- ms that entries of near are kept for daemons that lag
 local CHANGES_LENGTH = '100'
 local MAX_SHARDS = 4096		-- that are cached
 
--- Redis defines no globals while a library is loaded; bind() takes these at the first call.
+-- Redis defines no globals while a library is loaded; bind() takes these at the first
+-- call.
 local call, pcall_, error_reply, status_reply
 local find, format, gsub, match, sub
 local tonumber_, unpack_, next, concat, sort
@@ -93,7 +98,7 @@ local function text_of(number)
 	return format('%d', number)
 end
 
----- Errors ----------------------------------------------------------------------------------
+---- Errors ------------------------------------------------------------------------------
 
 -- Functions return an error as their last value, and nothing is written before all of the
 -- arguments have been checked. The first word is the code, which programs may rely on.
@@ -139,7 +144,7 @@ local function is_key(key)
 	return key and find(key, '^{[^{}]+}$')
 end
 
----- Settings --------------------------------------------------------------------------------
+---- Settings ----------------------------------------------------------------------------
 
 local shards, shard_count = {}, 0
 
@@ -193,8 +198,8 @@ local function read_settings(shard)
 	return true
 end
 
--- save(shard, loaded, wake): the cache changes after Redis has changed, because what Redis
--- refused has not happened.
+-- save(shard, loaded, wake): the cache changes after Redis has changed, because what
+-- Redis refused has not happened.
 local function save(shard, loaded, wake)
 	call('HSET', shard.key, '',
 	     format('%d %d %d %d %d %d', FORMAT, shard.width, loaded, wake == NEVER and -1 or wake,
@@ -202,9 +207,9 @@ local function save(shard, loaded, wake)
 	shard.loaded, shard.wake = loaded, wake
 end
 
--- moving(key): an error if the shard's keys are on their way to another node. The second key
--- never exists. A node refuses a command with a key that it lacks while it gives the slot
--- away, and one with several keys while it receives the slot.
+-- moving(key): an error if the shard's keys are on their way to another node. The second
+-- key never exists. A node refuses a command with a key that it lacks while it gives the
+-- slot away, and one with several keys while it receives the slot.
 local function moving(key)
 	if not in_cluster then
 		return nil
@@ -216,8 +221,8 @@ local function moving(key)
 	return error_reply('TRYAGAIN the keys of ' .. key .. ' are moving to another node')
 end
 
--- load_shard(keys): the shard, with its settings read from Redis and cached, or nil and an
--- error. For functions that write.
+-- load_shard(keys): the shard, with its settings read from Redis and cached, or nil and
+-- an error. For functions that write.
 local function load_shard(keys)
 	local key = keys[1]
 	if #keys ~= 1 or not is_key(key) then
@@ -241,8 +246,8 @@ local function load_shard(keys)
 	return shard
 end
 
--- peek_shard(keys): like load_shard(), for functions that must not write. On a replica, what
--- is read here is soon out of date, so it is not cached.
+-- peek_shard(keys): like load_shard(), for functions that must not write. On a replica,
+-- what is read here is soon out of date, so it is not cached.
 local function peek_shard(keys)
 	local key = keys[1]
 	if #keys ~= 1 or not is_key(key) then
@@ -256,7 +261,7 @@ local function peek_shard(keys)
 	return shard
 end
 
----- Records and slots -----------------------------------------------------------------------
+---- Records and slots -------------------------------------------------------------------
 
 local function deadline_of(record)
 	return tonumber_(match(record, '^%d+'))
@@ -267,8 +272,8 @@ local function payload_of(record)
 	return sub(record, match(record, '^%d+ ()'))
 end
 
--- drop_if_empty(shard, start): a slot ceases to exist when only its marker is left, so nothing
--- is left of a timer however often it is moved
+-- drop_if_empty(shard, start): a slot ceases to exist when only its marker is left, so
+-- nothing is left of a timer however often it is moved
 local function drop_if_empty(shard, start)
 	local text = text_of(start)
 	local slot = format(shard.slot, start)
@@ -278,8 +283,8 @@ local function drop_if_empty(shard, start)
 	end
 end
 
--- drop_from_slots(shard, doomed): take ids out of their slots. `doomed` has a list of ids by
--- the start of the slot
+-- drop_from_slots(shard, doomed): take ids out of their slots. `doomed` has a list of ids
+-- by the start of the slot
 local function drop_from_slots(shard, doomed)
 	for start, ids in next, doomed do
 		call('HDEL', format(shard.slot, start), unpack_(ids))
@@ -287,8 +292,8 @@ local function drop_from_slots(shard, doomed)
 	end
 end
 
--- put_into_slots(shard, wanted): like drop_from_slots(), the other way. Returns how many of
--- the ids were in their slot before, by start.
+-- put_into_slots(shard, wanted): like drop_from_slots(), the other way. Returns how many
+-- of the ids were in their slot before, by start.
 local function put_into_slots(shard, wanted)
 	local fresh = { 'ZADD', shard.slots }
 	for start, fields in next, wanted do
@@ -317,15 +322,15 @@ local function group(groups, start, value, value2)
 	end
 end
 
----- hwt_schedule ----------------------------------------------------------------------------
+---- hwt_schedule ------------------------------------------------------------------------
 
 local function tell_timer(shard, id, deadline)
 	call('XADD', shard.near, 'MAXLEN', '~', NEAR_LENGTH, '*', 'id', id,
 	     'deadline', deadline)
 end
 
--- wake_earlier(shard, start): the settings are read again, as what an old cache has must not
--- become the truth. If it was old, the daemons read all slots soon.
+-- wake_earlier(shard, start): the settings are read again, as what an old cache has must
+-- not become the truth. If it was old, the daemons read all slots soon.
 local function wake_earlier(shard, start)
 	read_settings(shard)
 	if shard.loaded <= start and start < shard.wake then
@@ -378,8 +383,8 @@ local function too_long(shard, id, payload)
 	return bad_payload(shard.max_payload)
 end
 
--- replace(shard, id, record, start): give a timer that exists another record. It is in the
--- slot at `start` already, and leaves the one that it was in.
+-- replace(shard, id, record, start): give a timer that exists another record. It is in
+-- the slot at `start` already, and leaves the one that it was in.
 local function replace(shard, id, record, start)
 	local old = deadline_of(call('HGET', shard.key, id))
 	local old_start = old - old % shard.width
@@ -389,9 +394,9 @@ local function replace(shard, id, record, start)
 	end
 end
 
--- schedule_one(): hwt_schedule of one timer, the function that must be fast. The slot comes
--- first, and what is not sure to exist is looked at first, so that nothing is left of a timer
--- that was refused because its keys are moving.
+-- schedule_one(): hwt_schedule of one timer, the function that must be fast. The slot
+-- comes first, and what is not sure to exist is looked at first, so that nothing is left
+-- of a timer that was refused because its keys are moving.
 local function schedule_one(shard, id, text, payload)
 	if #id > shard.max_id or #payload > shard.max_payload or id == '' then
 		return too_long(shard, id, payload)
@@ -443,12 +448,13 @@ local function schedule_one(shard, id, text, payload)
 	return is_new
 end
 
--- A batch is in these arrays while it is worked on. To grow new ones each time would take as
--- long as all else that Lua does for it.
+-- A batch is in these arrays while it is worked on. To grow new ones each time would take
+-- as long as all else that Lua does for it.
 local ids, deadlines, starts, writes = {}, {}, {}, {}
 local chain, heads, fields = {}, {}, {}
 
--- parse_timers(shard, args): fill the arrays. Returns the number of timers, or nil and an error.
+-- parse_timers(shard, args): fill the arrays. Returns the number of timers, or nil and an
+-- error.
 local function parse_timers(shard, args)
 	local max_id, max_payload, width = shard.max_id, shard.max_payload, shard.width
 	local n = 0
@@ -468,7 +474,8 @@ local function parse_timers(shard, args)
 	return n
 end
 
--- keep_last(n): drop all but the last timer of each id from the arrays; returns how many stay
+-- keep_last(n): drop all but the last timer of each id from the arrays; returns how many
+-- stay
 local function keep_last(n)
 	local last, kept = {}, 0
 	for i = 1, n do
@@ -514,7 +521,8 @@ local function file(shard, n)
 	end
 end
 
--- leave_old_slots(shard, n, old): take timers that were moved out of the slots they were in
+-- leave_old_slots(shard, n, old): take timers that were moved out of the slots they were
+-- in
 local function leave_old_slots(shard, n, old)
 	local doomed, width = {}, shard.width
 	for i = 1, n do
@@ -553,8 +561,8 @@ local function read_old(shard, n)
 	return old, missing
 end
 
--- Of timers with the same id, the last one wins. They are rare, so they are looked for only
--- where counts do not agree, or when old slots are looked at, anyway.
+-- Of timers with the same id, the last one wins. They are rare, so they are looked for
+-- only where counts do not agree, or when old slots are looked at, anyway.
 local function schedule_batch(shard, args)
 	local n, problem = parse_timers(shard, args)
 	problem = problem or moving(shard.key)
@@ -603,10 +611,11 @@ local function hwt_schedule(keys, args)
 	return schedule_batch(shard, args)
 end
 
----- hwt_cancel, hwt_query -------------------------------------------------------------------
+---- hwt_cancel, hwt_query ---------------------------------------------------------------
 
--- check_ids(args, first): an error unless there are 1 to MAX_BATCH ids from that argument on.
--- The empty one is no id but the settings. Long ones may be from a time with another limit.
+-- check_ids(args, first): an error unless there are 1 to MAX_BATCH ids from that argument
+-- on. The empty one is no id but the settings. Long ones may be from a time with another
+-- limit.
 local function check_ids(args, first)
 	if #args < first or #args >= first + MAX_BATCH then
 		return bad_batch('ids', MAX_BATCH)
@@ -661,7 +670,7 @@ local function hwt_query(keys, ids)
 	return reply
 end
 
----- hwt_setup, hwt_stats --------------------------------------------------------------------
+---- hwt_setup, hwt_stats ----------------------------------------------------------------
 
 local function first_slot(shard, from)
 	local reply = call('ZRANGE', shard.slots, text_of(from), '+inf', 'BYSCORE', 'LIMIT', '0', '1')
@@ -736,12 +745,12 @@ local function hwt_stats(keys, args)
 	}
 end
 
----- hwt_turn --------------------------------------------------------------------------------
+---- hwt_turn ----------------------------------------------------------------------------
 
--- A daemon's position is what it has loaded: all slots before `start`, and, if it has `scan`,
--- a part of the slot at `start`, where HSCAN goes on at that cursor. Timers that came to a
--- slot after its loading began are in near. `known` is the first start of which the daemon
--- need not be told, as it will load it.
+-- A daemon's position is what it has loaded: all slots before `start`, and, if it has
+-- `scan`, a part of the slot at `start`, where HSCAN goes on at that cursor. Timers that
+-- came to a slot after its loading began are in near. `known` is the first start of which
+-- the daemon need not be told, as it will load it.
 
 -- parse_position(text): nil if it is none
 local function parse_position(text)
@@ -843,9 +852,9 @@ local function tell(turn, id, deadline)
 	news[#news + 1] = deadline
 end
 
--- reset(shard, turn): the daemon will read all slots, and near from now on. `loaded` may be
--- far ahead, because a clock went back or another daemon looks farther. The entry in near makes
--- the other daemons see that it moved back.
+-- reset(shard, turn): the daemon will read all slots, and near from now on. `loaded` may
+-- be far ahead, because a clock went back or another daemon looks farther. The entry in
+-- near makes the other daemons see that it moved back.
 local function reset(shard, turn)
 	turn.cursor = call('XADD', shard.near, 'MAXLEN', '~', NEAR_LENGTH, '*', 'reset', turn.daemon)
 	turn.position = { start = 0, known = 0 }
@@ -874,8 +883,8 @@ local function read_near(shard, turn)
 	return true
 end
 
--- trim_near(shard, turn): remove what this daemon has read, unless it is so new that another
--- daemon may not have read it. The entry at the cursor stays, see read_near().
+-- trim_near(shard, turn): remove what this daemon has read, unless it is so new that
+-- another daemon may not have read it. The entry at the cursor stays, see read_near().
 local function trim_near(shard, turn)
 	local before = turn.now - NEAR_AGE
 	if before <= 0 then
@@ -910,8 +919,9 @@ local function load_ids(shard, turn, start, ids)
 	end
 end
 
--- load_slot(shard, turn, start, scan, room): load the slot, or as much of it as there is room
--- for. Returns the cursor of HSCAN to go on with, '0' at the end, and the number of entries.
+-- load_slot(shard, turn, start, scan, room): load the slot, or as much of it as there is
+-- room for. Returns the cursor of HSCAN to go on with, '0' at the end, and the number of
+-- entries.
 local function load_slot(shard, turn, start, scan, room)
 	local slot = format(shard.slot, start)
 	local count = 0
@@ -939,8 +949,8 @@ local function horizon(shard, now)
 	return now - now % shard.width + shard.width
 end
 
--- load_slots(shard, turn): load the slots from the daemon's position to the horizon, or as
--- many as `max` allows
+-- load_slots(shard, turn): load the slots from the daemon's position to the horizon, or
+-- as many as `max` allows
 local function load_slots(shard, turn)
 	local position, room = turn.position, turn.max
 	local starts = call('ZRANGE', shard.slots, text_of(position.start), text_of(turn.horizon - 1),
@@ -971,8 +981,8 @@ local function load_slots(shard, turn)
 	end
 end
 
--- settle(shard, turn): save how far the daemons have loaded, and answer when this one must
--- call again
+-- settle(shard, turn): save how far the daemons have loaded, and answer when this one
+-- must call again
 local function settle(shard, turn)
 	local position = turn.position
 	local reached = position.scan and position.start + shard.width or position.start
@@ -1018,10 +1028,10 @@ local function hwt_turn(keys, args)
 	}
 end
 
----- Leases and members ----------------------------------------------------------------------
+---- Leases and members ------------------------------------------------------------------
 
--- parse_daemon(keys, args, count): the daemon's name and, if count is 2, its time to live, or
--- nil and an error
+-- parse_daemon(keys, args, count): the daemon's name and, if count is 2, its time to
+-- live, or nil and an error
 local function parse_daemon(keys, args, count)
 	if #keys ~= 1 or not is_key(keys[1]) then
 		return nil, bad_key()
@@ -1106,7 +1116,7 @@ local function hwt_leave(keys, args)
 	return removed
 end
 
----- hwt_ack, hwt_trim -----------------------------------------------------------------------
+---- hwt_ack, hwt_trim -------------------------------------------------------------------
 
 -- groups_of(due): what XINFO tells of each group, by name
 local function groups_of(due)
@@ -1157,8 +1167,8 @@ local function hwt_ack(keys, args)
 	return #doomed - 2
 end
 
--- number_less(a, b): whether a is less than b, both digits without leading zeros. The parts of
--- an entry's id have 64 bits, more than a number of Lua.
+-- number_less(a, b): whether a is less than b, both digits without leading zeros. The
+-- parts of an entry's id have 64 bits, more than a number of Lua.
 local function number_less(a, b)
 	if #a ~= #b then
 		return #a < #b
@@ -1175,8 +1185,8 @@ local function entry_less(a, b)
 	return number_less(a_seq, b_seq)
 end
 
--- first_needed(due, info): the first entry that the group has not acknowledged, or the first
--- that could be one
+-- first_needed(due, info): the first entry that the group has not acknowledged, or the
+-- first that could be one
 local function first_needed(due, info)
 	local last = info['last-delivered-id']
 	if info.pending > 0 then
@@ -1212,10 +1222,10 @@ local function hwt_version()
 	return LIBRARY
 end
 
----- Registration ----------------------------------------------------------------------------
+---- Registration ------------------------------------------------------------------------
 
--- allow-oom is for all that makes room, and for what keeps the daemons going, so timers that
--- are there fire although Redis is full.
+-- allow-oom is for all that makes room, and for what keeps the daemons going, so timers
+-- that are there fire although Redis is full.
 local function register(name, callback, ...)
 	local function bound(keys, args)
 		if not call then

@@ -689,7 +689,8 @@ def flushed_and_forgotten():
         daemon = Daemon(s)
         s.schedule('far', '+%d' % FAR, '')
         daemon.settle()
-        # A stream that begins anew in the same ms could have the entry at the daemon's place.
+        # A stream that begins anew in the same ms could have the entry at the daemon's
+        # place.
         time.sleep(0.01)
         s.client.flushall()
         if reload:
@@ -729,7 +730,8 @@ def failover_and_back():
         a.wait_for_link(b)
         a.promote()
         b.replicate(a)
-        # With the old width and the old horizon: new ones, and some that are in slots of width 16
+        # With the old width and the old horizon: new ones, and some that are in slots of
+        # width 16
         for i in range(100, 150):
             sa.schedule('b%d' % i, now + 1500 + i * 5, 'moved')
             sa.schedule('a%d' % i, now + 1000 + i * 5, '')
@@ -805,7 +807,8 @@ def killed_with_aof():
 @test
 def moving_slot():
     """while Cluster moves the shard's slot: TRYAGAIN or ASK, and nothing is in two places"""
-    options = {'cluster_enabled': 'yes', 'cluster_node_timeout': '2000'}
+    options = {'cluster_enabled': 'yes', 'cluster_node_timeout': '2000',
+               'cluster_allow_replica_migration': 'no'}
     with Server(**options) as a, Server(**options) as b:
         run, run_b = a.client.execute_command, b.client.execute_command
         run('CLUSTER', 'ADDSLOTSRANGE', 0, 16383)
@@ -813,8 +816,20 @@ def moving_slot():
         ids = [x.execute_command('CLUSTER', 'MYID').decode() for x in (a.client, b.client)]
         wait_until(lambda: cluster_ok(a) and cluster_ok(b))
         s, t = Shard(a.client), Shard(b.client)
-        daemon = Daemon(s)
+        slot = run('CLUSTER', 'KEYSLOT', s.key)
         now = s.now()
+
+        def give(new, node):
+            new.client.execute_command('CLUSTER', 'BUMPEPOCH')
+            for server in a, b:
+                server.client.execute_command('CLUSTER', 'SETSLOT', slot, 'NODE', node)
+
+        # The other node has had the shard before, so it has settings in its cache.
+        give(b, ids[1])
+        t.schedule('warm', now + FAR // 2, '')
+        run_b('FLUSHALL')
+        give(a, ids[0])
+        daemon = Daemon(s)
         s.schedule('a', now + FAR, 'x', 'b', now + FAR + 5000, '')
         daemon.settle()
         s.schedule('c', '+0', '')
@@ -825,7 +840,6 @@ def moving_slot():
         assert len(s.due()) == 3
         s.check()
         expect_error('MOVED', t.schedule, 'a', 5, '')
-        slot = run('CLUSTER', 'KEYSLOT', s.key)
         run_b('CLUSTER', 'SETSLOT', slot, 'IMPORTING', ids[0])
         run('CLUSTER', 'SETSLOT', slot, 'MIGRATING', ids[1])
         before = a.client.debug_object(s.key), set(run('CLUSTER', 'GETKEYSINSLOT', slot, 100))
