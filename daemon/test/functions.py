@@ -31,6 +31,21 @@ def fresh(key='{test:0}', **setup):
     return shard
 
 
+def wait_until(condition, *daemons, limit=60):
+    """Runs the daemons until the condition holds. The limit is no bound on lateness."""
+    end = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < end, 'it never happens'
+        for daemon in daemons:
+            daemon.settle()
+        time.sleep(0.005)
+
+
+def fires(s, *names):
+    """A condition: these timers, and no others, have fired"""
+    return lambda: sorted(entry[1].decode() for entry in s.due()) == sorted(names)
+
+
 # ---- single functions ----
 
 @test
@@ -266,20 +281,20 @@ def turn_checks():
 def fires_once_and_not_early():
     """an id fires if it is due, once, whoever sends it and how often"""
     s = fresh()
-    daemons = Daemon(s, 'd1', ahead=2000), Daemon(s, 'd2', ahead=2000)
+    daemons = Daemon(s, 'd1', ahead=200000), Daemon(s, 'd2', ahead=200000)
     for d in daemons:
         d.settle()
-    s.schedule('past', 5, 'p', 'later', '+500', 'l', 'far', '+100000', 'f')
+    s.schedule('past', 5, 'p', 'later', '+60000', 'l', 'far', '+900000', 'f')
     later = s.query('later')[0][0]
     for d in daemons:
         d.turn()
     assert daemons[0].turn('past', 'past', 'later', 'far', 'none') == '10200'
     assert daemons[1].turn('past', 'later', 'far', 'none', 'later') == '02002'
     assert (b'later', later) in daemons[1].armed
-    time.sleep(0.6)
+    s.schedule('later', 6, 'l')
     assert daemons[1].turn('later', 'past', 'later') == '100'
     assert daemons[0].turn('later') == '0'
-    assert [entry[1:] for entry in s.due()] == [(b'past', 5, b'p'), (b'later', later, b'l')]
+    assert [entry[1:] for entry in s.due()] == [(b'past', 5, b'p'), (b'later', 6, b'l')]
     assert set(s.check()) == {b'far'}
 
 
@@ -310,10 +325,8 @@ def slots_are_loaded_in_parts():
     assert daemon.resets == 0
     known = {name for name, _ in daemon.armed}
     assert set(s.check()) <= known, set(s.check()) - known
-    while s.now() < deadline + 100:
-        daemon.settle()
-        time.sleep(0.01)
-    assert s.check() == {} and len(s.due()) == count + len(extra) - turns
+    wait_until(lambda: len(s.due()) == count + len(extra) - turns, daemon)
+    assert s.check() == {}
 
 
 @test
@@ -442,10 +455,7 @@ def lagging_daemon_silences_nobody():
         leader.turn()
     s.schedule('sooner', now + 600, '')
     assert leader.has_news()
-    while s.now() < now + 800:
-        leader.settle()
-        time.sleep(0.01)
-    assert {entry[1] for entry in s.due()} == {b'a', b'b', b'sooner'}
+    wait_until(fires(s, 'a', 'b', 'sooner'), leader)
 
 
 @test
@@ -453,7 +463,7 @@ def slots_are_corrected():
     """entries in the wrong slot, as an old cache leaves them, are told of and corrected"""
     s = fresh(width=64)
     now = s.now()
-    soon, later = now + 400 - (now + 400) % 64, now + 3000 - (now + 3000) % 64
+    soon, later = (t - t % 64 for t in (now + 2000, now + FAR))
     timers = {'soon': soon, 'later': later, 'past': now - 5000, 'gone': now, 'twice': soon}
     for name, deadline in timers.items():
         s.schedule(name, deadline, '')
@@ -471,15 +481,12 @@ def slots_are_corrected():
     put(soon, 'twice')
     put(wrong + 64, 'past')
     s.client.hdel(s.key, 'gone')
-    daemon = Daemon(s, ahead=1000)
-    daemon.settle()
-    assert daemon.fired == [b'past']
-    assert {name for name, _ in daemon.armed} == {b'soon', b'twice'}
-    assert set(s.check()) == {b'soon', b'later', b'twice'}
-    while s.now() < later + 50:
-        daemon.settle()
-        time.sleep(0.01)
-    assert sorted(daemon.fired) == [b'later', b'past', b'soon', b'twice'] and s.slots() == {}
+    daemon = Daemon(s, ahead=60000)
+    daemon.turn()
+    assert {name for name, _ in daemon.armed} == {b'soon', b'twice', b'past'}
+    assert set(s.check()) == {b'soon', b'later', b'twice', b'past'}
+    wait_until(fires(s, 'past', 'soon', 'twice'), daemon)
+    assert s.cancel('later') == 1 and s.slots() == {}
 
 
 @test
@@ -513,18 +520,13 @@ def far_ahead_goes_back():
     ahead.settle()
     length = s.near_length()
     s.schedule('x', now + 60000, '')
-    daemons = usual, ahead
-    for d in daemons:
-        d.settle()
+    usual.settle()
+    ahead.settle()
     assert s.near_length() == length + 1
     s.schedule('y', now + 70000, '', 'z', now + 900, '')
-    for d in daemons:
-        s.schedule(d.name, s.now() + 900, '')
-        end = s.now() + 1100
-        while s.now() < end:
-            d.settle()
-            time.sleep(0.01)
-    assert {entry[1] for entry in s.due()} == {b'z', b'usual', b'ahead'}, s.due()
+    wait_until(fires(s, 'z'), usual)
+    s.schedule('z2', now + 1800, '')
+    wait_until(fires(s, 'z', 'z2'), ahead)
     assert set(s.check()) == {b'x', b'y'}
 
 
@@ -538,9 +540,10 @@ def leases():
     ours, now, holder, left = s.call('hwt_lease', 'd2', 60000)
     assert (ours, holder) == (0, b'd1') and 0 < left <= 60000 and abs(now / 1000 - s.now()) < 60000
     assert s.call('hwt_release', 'd2') == 0
-    assert s.call('hwt_lease', 'd1', 200)[0] == 1
-    assert s.call('hwt_lease', 'd2', 1)[3] <= 200
-    time.sleep(0.25)
+    assert s.call('hwt_lease', 'd1', 50000)[0] == 1
+    assert s.call('hwt_lease', 'd2', 1)[3] <= 50000
+    s.client.pexpire(s.sub('lease'), 1)
+    wait_until(lambda: not s.client.exists(s.sub('lease')))
     assert s.call('hwt_lease', 'd2', 60000)[0] == 1 and s.call('hwt_lease', 'd1', 5)[0] == 0
     assert s.call('hwt_release', 'd2') == 1 and s.call('hwt_release', 'd2') == 0
     assert s.call('hwt_lease', 'd1', 86400000)[0] == 1
@@ -556,9 +559,10 @@ def members():
     q = fresh(key='{test}')
     assert q.call('hwt_join', 'b', 60000) == [b'b']
     assert q.call('hwt_join', 'a', 60000) == [b'a', b'b']
-    assert q.call('hwt_join', 'c', 100) == [b'a', b'b', b'c']
+    assert q.call('hwt_join', 'c', 60000) == [b'a', b'b', b'c']
     assert q.call('hwt_join', 'b', 60000) == [b'a', b'b', b'c']
-    time.sleep(0.15)
+    assert 0 < q.client.zscore('{test}:daemons', 'c') - q.now() <= 60000
+    q.client.zadd('{test}:daemons', {'c': q.now()})
     assert q.call('hwt_join', 'b', 60000) == [b'a', b'b']
     assert q.call('hwt_leave', 'a') == 1 and q.call('hwt_leave', 'a') == 0
     changes = [list(fields.items())[0] for _, fields in q.client.xrange('{test}:changes')]
@@ -698,10 +702,7 @@ def flushed_and_forgotten():
         t = s.now()
         s.schedule('a', t + 300, '')
         s.schedule('b', t + 200, '', 'c', t + 400, '')
-        while s.now() < t + 600:
-            daemon.settle()
-            time.sleep(0.01)
-        assert sorted(entry[1] for entry in s.due()) == [b'a', b'b', b'c']
+        wait_until(fires(s, 'a', 'b', 'c'), daemon)
         s.schedule('d', '+99999', '')
         assert set(s.check()) == {b'd'}
 
@@ -741,9 +742,7 @@ def failover_and_back():
         expected = set(sa.records()) - {b'far'}
         assert len(expected) == 298
         da = Daemon(sa, 'again', ahead=100)
-        while sa.now() < now + 3500:
-            da.settle()
-            time.sleep(0.005)
+        wait_until(lambda: set(sa.records()) == {b'far'}, da)
         due = sa.due()
         assert {entry[1] for entry in due} == expected and len(due) == 298
         assert all(ms >= deadline for ms, _, deadline, _ in due)
@@ -779,9 +778,7 @@ def killed_with_aof():
         daemon = Daemon(s)
         thread = threading.Thread(target=produce)
         thread.start()
-        end = time.monotonic() + 1
-        while time.monotonic() < end:
-            daemon.settle()
+        wait_until(lambda: len(acknowledged) > 500 and len(daemon.fired) > 50, daemon)
         server.kill()
         thread.join()
         server.start()
@@ -790,7 +787,7 @@ def killed_with_aof():
         fired = [entry[1] for entry in s.due()]
         assert len(fired) == len(set(fired)) and not set(fired) & set(records)
         assert acknowledged <= set(fired) | set(records)
-        assert set(daemon.fired) <= set(fired) and len(acknowledged) > 100
+        assert set(daemon.fired) <= set(fired)
         daemon = Daemon(s, 'again')
         last = max(deadline for deadline, _ in records.values())
         for name, (deadline, _) in records.items():
@@ -885,11 +882,6 @@ def moving_slot():
         assert len(t.due()) == 5 and set(t.check()) == {b'b', b'c'}
 
 
-def wait_until(condition):
-    while not condition():
-        time.sleep(0.05)
-
-
 def cluster_ok(server):
     info = server.client.execute_command('CLUSTER', 'INFO')
     text = info if isinstance(info, dict) else dict(
@@ -918,17 +910,15 @@ def replaced_under_load():
     thread.start()
     daemon = Daemon(s)
     replaced = 0
-    while s.now() < t + 2000:
+    while s.now() < t + 2000 or replaced < 20 or count[0] < 1000:
         daemon.step()
         SHARED.load()
         replaced += 1
     stop.set()
     thread.join()
-    while s.now() < t + 3200:
-        daemon.settle()
-        time.sleep(0.005)
+    wait_until(lambda: len(s.due()) >= count[0], daemon)
     due = [entry[1] for entry in s.due()]
-    assert s.check() == {} and len(due) == len(set(due)) == count[0] > 50 and replaced > 10
+    assert s.check() == {} and len(due) == len(set(due)) == count[0]
     assert daemon.resets == 0
 
 
@@ -1033,7 +1023,8 @@ def random_operations(seed, width, count, ahead, seconds, trouble):
         del model.timers[name]
     # One daemon ends; the other one must know all.
     survivor = daemons[-1]
-    while model.timers and s.now() < now + 2000 + width + 1500:
+    end = time.monotonic() + 30
+    while model.timers and time.monotonic() < end:
         survivor.settle()
         model.fired([survivor])
         time.sleep(0.005)
