@@ -80,7 +80,8 @@ local call, pcall_, error_reply, status_reply
 local find, format, gsub, match, sub
 local tonumber_, unpack_, next, concat, sort
 
--- Whether Redis is part of a cluster; that does not change while it runs.
+-- Whether Redis is part of a cluster; that does not change while it runs. If the first
+-- caller may not ask, we take it for one, which only costs time.
 local in_cluster
 
 local function bind()
@@ -89,7 +90,8 @@ local function bind()
 	gsub = string.gsub
 	tonumber_, unpack_, next = tonumber, unpack, _G.next
 	concat, sort = table.concat, table.sort
-	in_cluster = not pcall_('CLUSTER', 'INFO').err
+	local problem = pcall_('CLUSTER', 'INFO').err
+	in_cluster = not (problem and find(problem, 'cluster support disabled', 1, true))
 	call = redis.call
 end
 

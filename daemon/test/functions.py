@@ -637,6 +637,80 @@ def trim_compares_entries():
         assert have in (left, [name] + left), (name, have)
 
 
+# What a user needs besides +fcall: a function may do only what its caller may do.
+PRODUCER = 'hget hset hsetnx hmget hdel hlen del zadd zrem xadd time exists'.split()
+READER = 'hget hmget hlen hexists zcard zrange xlen time'.split()
+DAEMON = ('hget hset hmget hdel hlen hscan del zadd zrem zrange xadd xrange xtrim time exists '
+          'get set pttl xread').split()
+CONSUMER = 'exists xack xdel xtrim xpending xinfo|groups xreadgroup xautoclaim'.split()
+
+
+def as_user(s, name, commands, key='{test:0}'):
+    """The shard as a user sees it who has these rights and no others"""
+    s.client.execute_command('ACL', 'SETUSER', name, 'reset', 'on', '>secret', '~{test:0}*',
+                             '~{test}*', '+fcall', '+fcall_ro', '+client|setname',
+                             *['+' + command for command in commands])
+    return Shard(redis.Redis(port=SHARED.port, username=name, password='secret'), key)
+
+
+@test
+def least_rights():
+    """the rights that each kind of user needs suffice, and each of them is needed"""
+    s = fresh()
+
+    def produce(user):
+        SHARED.load()
+        user.schedule('a', '+60000', '')
+        user.schedule('a', '+1', '', 'b', '+90000', '', 'c', '+99999', '')
+        user.cancel('b', 'x')
+
+    def read(user):
+        user.query('a')
+        user.stats()
+
+    def serve(user):
+        SHARED.load()
+        Daemon(user).settle()
+        s.schedule('a', 5, '')
+        s.client.hset(s.sub(0), mapping={'': '', 'c': ''})
+        s.client.zadd(s.sub('slots'), {'0': 0})
+        daemon = Daemon(user)
+        wait_until(lambda: s.client.xlen(s.sub('due')) > 0, daemon)
+        daemon.reset()
+        daemon.settle()
+        user.call('hwt_lease', 'd', 60000)
+        user.call('hwt_lease', 'e', 60000)
+        user.call('hwt_release', 'd')
+        queue = Shard(user.client, '{test}')
+        queue.call('hwt_join', 'd', 60000)
+        s.client.zadd('{test}:daemons', {'old': 1})
+        queue.call('hwt_join', 'd', 60000)
+        queue.call('hwt_leave', 'd')
+
+    def consume_all(user):
+        due = s.sub('due')
+        s.client.xgroup_create(due, 'g', '0', mkstream=True)
+        s.schedule('x', 1, '', 'y', 2, '')
+        Daemon(s).settle()
+        first = consume(user, 'g', 1)
+        user.client.execute_command('XAUTOCLAIM', due, 'g', 'c', 0, '0')
+        user.call('hwt_trim')
+        user.call('hwt_ack', 'g', *first)
+
+    for work, commands in (produce, PRODUCER), (read, READER), (serve, DAEMON), \
+            (consume_all, CONSUMER):
+        for missing in [None] + commands:
+            s.client.flushall()
+            user = as_user(s, 'limited', [c for c in commands if c != missing])
+            try:
+                work(user)
+                failed = None
+            except redis.RedisError as error:
+                failed = str(error)
+            assert (failed is None) == (missing is None), (work.__name__, missing, failed)
+    s.client.execute_command('ACL', 'DELUSER', 'limited')
+
+
 # ---- Redis in trouble ----
 
 @test
