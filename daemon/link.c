@@ -3,6 +3,7 @@
 #include "link.h"
 #include "reply.h"
 #include "say.h"
+#include "tls.h"
 
 #include <arpa/inet.h>
 #include <hiredis/adapters/libevent.h>
@@ -462,7 +463,8 @@ static void make_prompt(int fd)
 
 static bool attach(struct link *link, redisAsyncContext *redis)
 {
-	if (redis->err || redisLibeventAttach(redis, link->base) != REDIS_OK) {
+	if (redis->err || !tls_begin(&redis->c) ||
+	    redisLibeventAttach(redis, link->base) != REDIS_OK) {
 		link_break(link, "cannot connect: %s", redis->errstr);
 		redisAsyncFree(redis);
 		return false;

@@ -3,6 +3,7 @@
 #include "talk.h"
 #include "link.h"
 #include "say.h"
+#include "tls.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -49,7 +50,7 @@ redisContext *talk_to(const struct options *options,
 	redisContext *redis = redisConnectWithTimeout(
 		address->host, address->port, patience(options));
 
-	if (!redis || redis->err) {
+	if (!redis || redis->err || !tls_begin(redis)) {
 		say(LOG_ERR, "Redis at %s port %u: %s", address->host,
 		    address->port, redis ? redis->errstr : "no memory");
 	} else if (redisSetTimeout(redis, patience(options)) == REDIS_OK &&
