@@ -7,7 +7,7 @@
 #include <hiredis/hiredis_ssl.h>
 #include <stddef.h>
 
-static redisSSLContext *context;
+static struct redisSSLContext *context;
 
 /* Reads the certificates, once. Returns false after a message. */
 bool tls_init(const struct options *options)

@@ -183,6 +183,7 @@ pending()
 # Ids and payloads may have any bytes; redis-cli takes them from a pipe only.
 any_bytes()
 {
+	# shellcheck disable=SC2016 # that is no variable
 	{
 		printf '*3\r\n$4\r\nAUTH\r\n$8\r\nproducer\r\n$15\r\nsecret-producer\r\n'
 		printf '*7\r\n$5\r\nFCALL\r\n$12\r\nhwt_schedule\r\n$1\r\n1\r\n'
@@ -384,7 +385,7 @@ check()
 		echo "not ok $NUMBER $name"
 		FAILED=$((FAILED + 1))
 		for file in $WORK/a $WORK/b $WORK/said; do
-			[ ! -s $file ] || tail -n 5 $file | sed "s|^|# $(basename $file): |"
+			[ ! -s "$file" ] || tail -n 5 "$file" | sed "s|^|# $file: |"
 		done
 	fi
 }
