@@ -3,6 +3,7 @@
 #include "link.h"
 #include "reply.h"
 #include "say.h"
+#include "timer.h"
 #include "tls.h"
 
 #include <arpa/inet.h>
@@ -51,13 +52,6 @@ bool link_is_up(const struct link *link)
 	return link->state == LINK_UP;
 }
 
-static void set_timer(struct link *link, uint64_t ms)
-{
-	struct timeval delay = { ms / 1000, ms % 1000 * 1000 };
-
-	evtimer_add(link->timer, &delay);
-}
-
 /* Ends the connection. hiredis then calls our callbacks, which must find no link. */
 static void drop_connection(struct link *link)
 {
@@ -96,7 +90,7 @@ void link_break(struct link *link, const char *format, ...)
 	link->was_up = link_is_up(link);
 	link->state = LINK_BROKEN;
 	evtimer_del(link->timer);
-	event_active(link->timer, EV_TIMEOUT, 0);
+	timer_now(link->timer);
 }
 
 /* Ends the connection because of an answer to @what that this version does not know. */
@@ -136,7 +130,7 @@ static void clean_up(struct link *link)
 	if (!was_up && !link->directed)
 		link->next++;
 	link->state = LINK_WAITING;
-	set_timer(link, wait_of(link));
+	timer_set(link->timer, wait_of(link));
 	link->failures++;
 	link->counters->reconnects++;
 	if (was_up)
@@ -157,8 +151,7 @@ static bool has_room(struct link *link)
 static void on_reply(struct redisAsyncContext *redis, void *reply,
 		     void *unused);
 
-static bool has_sent(struct link *link, enum command kind, int result,
-		     struct link_command command)
+static bool has_sent(struct link *link, struct link_command command, int result)
 {
 	if (result != REDIS_OK) {
 		link_break(link, "no memory for a command");
@@ -166,9 +159,9 @@ static bool has_sent(struct link *link, enum command kind, int result,
 	}
 	link->pending[(link->first + link->count++) % LINK_PENDING_MAX] =
 		command;
-	link->counters->commands[kind]++;
+	link->counters->commands[command.kind]++;
 	if (link->count == 1 && !(link->patient && link_is_up(link)))
-		set_timer(link, link->options->lease);
+		timer_set(link->timer, link->options->lease);
 	return true;
 }
 
@@ -186,36 +179,33 @@ static bool has_sent(struct link *link, enum command kind, int result,
 bool link_send(struct link *link, enum command kind, link_answer answer,
 	       int argc, const char **argv, const size_t *lengths)
 {
-	struct link_command command = { answer, link->arg, false };
+	struct link_command command = { kind, answer, link->arg, false };
 
 	return has_room(link) &&
-	       has_sent(link, kind,
+	       has_sent(link, command,
 			redisAsyncCommandArgv(link->redis, on_reply, NULL, argc,
-					      argv, lengths),
-			command);
+					      argv, lengths));
 }
 
-static bool send_format(struct link *link, enum command kind,
-			struct link_command command, const char *format,
-			va_list arguments)
+static bool send_format(struct link *link, struct link_command command,
+			const char *format, va_list arguments)
 {
 	return has_room(link) &&
-	       has_sent(link, kind,
+	       has_sent(link, command,
 			redisvAsyncCommand(link->redis, on_reply, NULL, format,
-					   arguments),
-			command);
+					   arguments));
 }
 
 /* As link_send(), with a format of hiredis: %s, %b, %llu ... each is one argument. */
 bool link_command(struct link *link, enum command kind, link_answer answer,
 		  const char *format, ...)
 {
-	struct link_command command = { answer, link->arg, false };
+	struct link_command command = { kind, answer, link->arg, false };
 	va_list arguments;
 	bool sent;
 
 	va_start(arguments, format);
-	sent = send_format(link, kind, command, format, arguments);
+	sent = send_format(link, command, format, arguments);
 	va_end(arguments);
 	return sent;
 }
@@ -224,12 +214,12 @@ bool link_command(struct link *link, enum command kind, link_answer answer,
 bool link_try(struct link *link, enum command kind, link_answer answer,
 	      const char *format, ...)
 {
-	struct link_command command = { answer, link->arg, true };
+	struct link_command command = { kind, answer, link->arg, true };
 	va_list arguments;
 	bool sent;
 
 	va_start(arguments, format);
-	sent = send_format(link, kind, command, format, arguments);
+	sent = send_format(link, command, format, arguments);
 	va_end(arguments);
 	return sent;
 }
@@ -292,7 +282,7 @@ static struct link_command take_command(struct link *link)
 	link->first = (link->first + 1) % LINK_PENDING_MAX;
 	link->count--;
 	if (link->count && !(link->patient && link_is_up(link)))
-		set_timer(link, link->options->lease);
+		timer_set(link->timer, link->options->lease);
 	else
 		evtimer_del(link->timer);
 	return command;
@@ -314,7 +304,7 @@ static void on_reply(struct redisAsyncContext *redis, void *answer,
 		on_error(link, reply);
 		return;
 	}
-	if (link_is_up(link))
+	if (link_is_up(link) && command.kind != COMMAND_TIME)
 		link->failures = 0;
 	command.answer(command.arg, reply);
 }
@@ -496,7 +486,7 @@ static void connect_to(struct link *link, const char *address)
 	link->state = LINK_CONNECTING;
 	link->first = 0;
 	link->count = 0;
-	set_timer(link, link->options->lease);
+	timer_set(link->timer, link->options->lease);
 	if (!redis) {
 		link_break(link, "no memory to connect");
 	} else if (attach(link, redis)) {
@@ -543,7 +533,7 @@ static void begin_attempt(struct link *link)
 		return;
 	}
 	link->state = LINK_RESOLVING;
-	set_timer(link, link->options->lease);
+	timer_set(link->timer, link->options->lease);
 	lookup_start(&link->lookup, link->base, link->address.host,
 		     link->failures, on_lookup, link);
 }
@@ -574,7 +564,7 @@ static void start(struct link *link)
 	link->state = LINK_WAITING;
 	link->failures = 0;
 	link->directed = false;
-	event_active(link->timer, EV_TIMEOUT, 0);
+	timer_now(link->timer);
 }
 
 /* Connects to the master among the addresses of the options. */

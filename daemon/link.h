@@ -47,11 +47,13 @@ typedef void (*link_answer)(void *arg, const struct redisReply *reply);
 
 /**
  * struct link_command - a command without an answer yet
+ * @kind: kind of the command
  * @answer: function for the answer
  * @arg: its argument
  * @tolerant: whether an error is an answer as any other
  */
 struct link_command {
+	enum command kind;
 	link_answer answer;
 	void *arg;
 	bool tolerant;

@@ -175,7 +175,8 @@ static bool queue_parse(struct queue_options *queue, const char *text)
 	size_t name = strcspn(text, ":"), shards;
 	uint64_t number;
 
-	if (!take_name(queue->name, sizeof(queue->name), text, name, "{}") ||
+	if (!take_name(queue->name, sizeof(queue->name), text, name,
+		       "{}\"\\") ||
 	    !text[name])
 		return false;
 	text += name + 1;
@@ -203,7 +204,7 @@ static void take_queue(struct options *options, const char *text)
 		      QUEUES_MAX);
 	if (!queue_parse(queue, text))
 		usage("--queue: \"%s\" is not NAME:SHARDS[:WIDTH]; NAME is up to %d bytes\n"
-		      "without spaces, braces and colons, SHARDS 1 to %d, WIDTH a power of two of ms",
+		      "without spaces, braces, quotes, backslashes and colons, SHARDS 1 to %d, WIDTH a power of two of ms",
 		      text, NAME_ROOM - 1, SHARDS_MAX);
 	for (i = 0; i < options->nr_queues; i++)
 		if (!strcmp(options->queues[i].name, queue->name))

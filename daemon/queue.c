@@ -3,6 +3,7 @@
 #include "queue.h"
 #include "reply.h"
 #include "say.h"
+#include "timer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +12,8 @@
 /* ms from the news of a change to hwt_join: changes come in swarms */
 #define CHANGE_PAUSE 20
 
-static void set_beat(struct queue *queue, uint64_t ms)
-{
-	struct timeval delay = { ms / 1000, ms % 1000 * 1000 };
-
-	evtimer_add(queue->beat, &delay);
-}
+/* Leases for which a daemon stays away that cannot serve its shards */
+#define ABSENCE 10
 
 /* ---- who serves what ---- */
 
@@ -99,14 +96,72 @@ static void join(struct queue *queue)
 				      queue->options->name, lease);
 }
 
+/* Whether none of the shards that we should serve can be served here */
+static bool is_unable(const struct queue *queue, bool *apart)
+{
+	const struct shard *shard;
+	bool unable = false;
+	unsigned int i;
+
+	*apart = false;
+	for (i = 0; i < queue->config->shards; i++) {
+		shard = &queue->shards[i];
+		if (!shard->wanted)
+			continue;
+		if (!shard->apart && !shard->failed)
+			return false;
+		*apart |= shard->apart;
+		unable = true;
+	}
+	return unable;
+}
+
+static void on_absent(void *arg, const struct redisReply *reply)
+{
+	(void)arg;
+	(void)reply;
+}
+
+static void be_absent(struct queue *queue)
+{
+	int64_t time = ABSENCE * (int64_t)queue->options->lease * NS_PER_MS;
+
+	say(LOG_ERR,
+	    "%s: leaving it to other daemons, as no shard can be served here",
+	    queue->key);
+	queue->absent_until = clock_steady() + time;
+	if (link_is_up(&queue->control))
+		link_command(&queue->control, COMMAND_LEAVE, on_absent,
+			     "FCALL hwt_leave 1 %s %s", queue->key,
+			     queue->options->name);
+}
+
+/*
+ * Members that cannot serve their shards would keep others from that. What only an attempt
+ * can tell is tried again after a while; the clocks are looked at all the time.
+ */
+static bool is_absent(struct queue *queue)
+{
+	bool apart, unable = is_unable(queue, &apart);
+
+	if (!unable || queue->options->serve_always)
+		queue->absent_until = 0;
+	else if (!queue->absent_until)
+		be_absent(queue);
+	else if (!apart && clock_steady() >= queue->absent_until)
+		queue->absent_until = 0;
+	return queue->absent_until;
+}
+
 static void on_beat(evutil_socket_t unused, short what, void *arg)
 {
 	struct queue *queue = arg;
 
 	(void)unused;
 	(void)what;
-	set_beat(queue, queue->options->lease / 3);
-	join(queue);
+	timer_set(queue->beat, queue->options->lease / 3);
+	if (!is_absent(queue))
+		join(queue);
 }
 
 /* ---- changes of other members ---- */
@@ -135,7 +190,7 @@ static void on_changes(void *arg, const struct redisReply *reply)
 
 	queue->listening = false;
 	take_last_id(queue, reply);
-	set_beat(queue, CHANGE_PAUSE);
+	timer_set(queue->beat, CHANGE_PAUSE);
 	listen_to_changes(queue);
 }
 
@@ -183,14 +238,13 @@ static void on_left(void *arg, const struct redisReply *reply)
 	has_left(arg);
 }
 
-static bool all_idle(const struct queue *queue)
+/* While we are leaving, no shard ceases to be idle; so each is looked at once. */
+static bool all_idle(struct queue *queue)
 {
-	unsigned int i;
-
-	for (i = 0; i < queue->config->shards; i++)
-		if (queue->shards[i].state != SHARD_IDLE)
-			return false;
-	return true;
+	while (queue->idle < queue->config->shards &&
+	       queue->shards[queue->idle].state == SHARD_IDLE)
+		queue->idle++;
+	return queue->idle == queue->config->shards;
 }
 
 /* Only then, as the others take over when they hear of it */
@@ -225,10 +279,29 @@ void queue_leave(struct queue *queue)
 	leave_if_idle(queue);
 }
 
-static void on_ignored(void *arg, const struct redisReply *reply)
+static void tell_release(struct queue *queue);
+
+static void on_told(void *arg, const struct redisReply *reply)
 {
-	(void)arg;
+	struct queue *queue = arg;
+
 	(void)reply;
+	queue->telling = false;
+	if (queue->released)
+		tell_release(queue);
+}
+
+/* One entry for all that are released while another one is on its way */
+static void tell_release(struct queue *queue)
+{
+	queue->released = queue->telling;
+	if (queue->telling || queue->state != QUEUE_JOINED ||
+	    !link_is_up(&queue->control))
+		return;
+	queue->telling =
+		link_command(&queue->control, COMMAND_CHANGES, on_told,
+			     "XADD %s:changes MAXLEN ~ 100 * released %s",
+			     queue->key, queue->options->name);
 }
 
 /* The member that should serve it hears of it, and need not ask all the time. */
@@ -236,10 +309,7 @@ static void on_released(void *arg)
 {
 	struct queue *queue = arg;
 
-	if (queue->state == QUEUE_JOINED && link_is_up(&queue->control))
-		link_command(&queue->control, COMMAND_CHANGES, on_ignored,
-			     "XADD %s:changes MAXLEN ~ 100 * released %s",
-			     queue->key, queue->options->name);
+	tell_release(queue);
 	leave_if_idle(queue);
 }
 
@@ -251,8 +321,7 @@ static void on_control_up(void *arg)
 {
 	struct queue *queue = arg;
 
-	set_beat(queue, queue->options->lease / 3);
-	join(queue);
+	timer_now(queue->beat);
 	link_stop(&queue->listener);
 	queue->listening = false;
 	link_start_at(&queue->listener, &queue->control.address);
@@ -263,6 +332,7 @@ static void on_control_down(void *arg)
 	struct queue *queue = arg;
 
 	queue->joining = false;
+	queue->telling = false;
 	link_stop(&queue->listener);
 	queue->listening = false;
 	if (queue->state == QUEUE_LEAVING)

@@ -42,6 +42,11 @@ enum queue_state {
  * @seen: last entry of "changes" that we know, or $
  * @beat: timer for hwt_join
  * @joining: hwt_join is in flight
+ * @telling: the news of a released shard is in flight
+ * @released: other shards were released meanwhile
+ * @absent_until: CLOCK_BOOTTIME in ns until which we are no member, because we cannot
+ *	serve; 0: we are
+ * @idle: number of shards at the front that are idle, while we leave
  * @shards: the shards
  */
 struct queue {
@@ -58,6 +63,10 @@ struct queue {
 	char seen[CURSOR_ROOM];
 	struct event *beat;
 	bool joining;
+	bool telling;
+	bool released;
+	int64_t absent_until;
+	unsigned int idle;
 	struct shard *shards;
 };
 

@@ -3,6 +3,7 @@
 #include "shard.h"
 #include "reply.h"
 #include "say.h"
+#include "timer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,13 +17,6 @@
 
 static void want_turn(struct shard *shard);
 static void listen_to_near(struct shard *shard);
-
-static void set_timer(struct event *timer, int64_t ms)
-{
-	struct timeval delay = { ms / 1000, ms % 1000 * 1000 };
-
-	evtimer_add(timer, &delay);
-}
 
 /* ---- serving ---- */
 
@@ -152,6 +146,9 @@ static bool learn_time(struct shard *shard,
 	if (!clock_answer(&shard->clock, question, us))
 		shard->counters->clock_jumps++;
 	check_clock(shard);
+	/* The turn arms all timers anew, and computes the alarm. */
+	if (shard->state == SHARD_SERVING && wheel_is_off(&shard->wheel))
+		want_turn(shard);
 	return !shard->apart;
 }
 
@@ -170,11 +167,6 @@ static void give_back(struct shard *shard, link_answer answer)
 		     shard->options->name);
 }
 
-static void set_beat(struct shard *shard, int64_t ms)
-{
-	set_timer(shard->beat, ms > 0 ? ms : 1);
-}
-
 /* A daemon whose clock is apart must not keep others from serving the shard. */
 static void refuse_to_serve(struct shard *shard)
 {
@@ -187,9 +179,9 @@ static void granted(struct shard *shard)
 {
 	shard->lease_until =
 		shard->asked.steady + shard->options->lease * NS_PER_MS;
-	if (shard->state == SHARD_SERVING || begin_serving(shard))
-		return;
-	give_back(shard, on_ignored);
+	shard->failed = shard->state != SHARD_SERVING && !begin_serving(shard);
+	if (shard->failed)
+		give_back(shard, on_ignored);
 }
 
 /* The holder's lease ends in @reply's ms, if it is not renewed. */
@@ -205,7 +197,7 @@ static void refused(struct shard *shard, const struct redisReply *reply)
 	}
 	if (reply->elements > 3)
 		reply_number(reply->element[3], &rest);
-	set_beat(shard, rest >= 0 && rest < third ? rest + 1 : third);
+	timer_set(shard->beat, rest >= 0 && rest < third ? rest + 1 : third);
 }
 
 static void on_lease(void *arg, const struct redisReply *reply)
@@ -303,7 +295,7 @@ static void on_beat(evutil_socket_t unused, short what, void *arg)
 
 	(void)unused;
 	(void)what;
-	set_beat(shard, shard->options->lease / 3);
+	timer_set(shard->beat, shard->options->lease / 3);
 	check_lease(shard);
 	shard_ask(shard);
 }
@@ -327,16 +319,16 @@ static void want_turn(struct shard *shard)
 	if (!may_send_turn(shard))
 		return;
 	if (wait > 0)
-		set_timer(shard->pace, (wait + NS_PER_MS - 1) / NS_PER_MS);
+		timer_set(shard->pace, (wait + NS_PER_MS - 1) / NS_PER_MS);
 	else
-		event_active(shard->pace, EV_TIMEOUT, 0);
+		timer_now(shard->pace);
 }
 
 static void want_turn_at_once(struct shard *shard)
 {
 	shard->turn_wanted = true;
 	if (may_send_turn(shard))
-		event_active(shard->pace, EV_TIMEOUT, 0);
+		timer_now(shard->pace);
 }
 
 /**
@@ -553,7 +545,7 @@ static void wait_for_room(struct shard *shard, int error)
 	    "%s: no room for more timers (%s); they stay in Redis, and may be late: see the limits of the module in hwtimer(4)",
 	    shard->key, strerror(-error));
 	shard->counters->refused++;
-	set_timer(shard->pace, ROOM_RETRY);
+	timer_set(shard->pace, ROOM_RETRY);
 }
 
 static void set_alarm(struct shard *shard, int64_t slot)
@@ -561,7 +553,7 @@ static void set_alarm(struct shard *shard, int64_t slot)
 	int64_t time = slot - (int64_t)shard->options->ahead;
 
 	if (wheel_alarm(&shard->wheel, slot < 0 ? -1 : time < 0 ? 0 : time))
-		set_timer(shard->pace, ROOM_RETRY);
+		timer_set(shard->pace, ROOM_RETRY);
 }
 
 static void take_position(struct shard *shard, const struct turn *turn)
@@ -582,14 +574,27 @@ static void plan_next(struct shard *shard, const struct turn *turn)
 		listen_to_near(shard);
 }
 
+/* The kernel has timers with wrong deadlines: away with all of them. */
+static void start_anew(struct shard *shard)
+{
+	stop_serving(shard);
+	shard->failed = !begin_serving(shard);
+}
+
 static void take_turn(struct shard *shard, const struct turn *turn)
 {
-	int error = take_results(shard, turn), more;
+	int error = take_results(shard, turn), next;
 
-	if (wheel_is_off(&shard->wheel))
-		wheel_rearm(&shard->wheel);
-	more = take_news(shard, turn->news);
-	error = error ?: more;
+	if (wheel_is_off(&shard->wheel)) {
+		next = wheel_rearm(&shard->wheel);
+		error = error ?: next;
+	}
+	next = take_news(shard, turn->news);
+	if (error == -ESTALE || next == -ESTALE) {
+		start_anew(shard);
+		return;
+	}
+	error = error ?: next;
 	if (error) {
 		wait_for_room(shard, error);
 		return;
@@ -791,7 +796,7 @@ void shard_want(struct shard *shard, bool wanted)
 		shard->state = SHARD_ASKING;
 		clock_forget(&shard->clock);
 		link_start(&shard->commander);
-		set_beat(shard, shard->options->lease / 3);
+		timer_set(shard->beat, shard->options->lease / 3);
 	} else if (!wanted && (shard->state == SHARD_ASKING ||
 			       shard->state == SHARD_SERVING)) {
 		release(shard);

@@ -53,6 +53,7 @@ struct shard_events {
  * @listener: the connection for the one that waits for entries in "near"
  * @clock: difference to the clock of the shard's Redis
  * @apart: the difference is too large to serve the shard
+ * @failed: no wheel could be opened when it was tried last
  * @state: state of the shard
  * @wanted: this daemon should serve the shard
  * @beat: timer for the lease
@@ -85,6 +86,7 @@ struct shard {
 	struct link listener;
 	struct clock clock;
 	bool apart;
+	bool failed;
 	enum shard_state state;
 	bool wanted;
 	struct event *beat;

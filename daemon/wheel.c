@@ -234,29 +234,41 @@ static int flush_arming(struct wheel *wheel)
 	return error;
 }
 
-/*
- * A timer that has just expired cannot be moved; the turn for it then says that it is
- * early. So the results do not matter.
- */
-static void flush_moving(struct wheel *wheel)
+/* A timer that has just expired cannot be moved; the turn for it then says what is true. */
+static bool is_moved(uint64_t result)
 {
-	if (moving.count)
-		hwt_reschedule_many(wheel->hwt, HWTIMER_ABSOLUTE, moving.timers,
-				    NULL, moving.count);
+	int error = hwt_error(result);
+
+	return !error || error == -ENOENT || error == -EALREADY;
+}
+
+static int flush_moving(struct wheel *wheel)
+{
+	static uint64_t results[BATCH_MAX];
+	int i, count = moving.count, done = 0;
+
 	moving.count = 0;
+	if (count)
+		done = hwt_reschedule_many(wheel->hwt, HWTIMER_ABSOLUTE,
+					   moving.timers, results, count);
+	for (i = 0; i < done; i++)
+		if (!is_moved(results[i]))
+			return -ESTALE;
+	return done == count ? 0 : -ESTALE;
 }
 
 /**
  * wheel_arm - give all timers that were learned to the kernel
  * @wheel: the wheel
  *
- * Return: 0, or a negative errno: the kernel has no room for some timers, which are
- * forgotten.
+ * Return: 0. -ESTALE: armed timers could not be moved; the wheel must be closed. Another
+ * negative errno: the kernel has no room for some new timers, which are forgotten.
  */
 int wheel_arm(struct wheel *wheel)
 {
-	flush_moving(wheel);
-	return flush_arming(wheel);
+	int moved = flush_moving(wheel), armed = flush_arming(wheel);
+
+	return moved ?: armed;
 }
 
 static int add_to_batch(struct wheel *wheel, struct record *record)
@@ -338,6 +350,7 @@ bool wheel_is_off(const struct wheel *wheel)
  */
 int wheel_rearm(struct wheel *wheel)
 {
+	int error = 0, one;
 	struct record *record;
 	size_t i;
 
@@ -345,9 +358,12 @@ int wheel_rearm(struct wheel *wheel)
 	for (i = 0; i < wheel->table.size; i++)
 		for (record = wheel->table.chains[i]; record;
 		     record = record->next)
-			if (record->state == RECORD_ARMED)
-				add_to_batch(wheel, record);
-	return wheel_arm(wheel);
+			if (record->state == RECORD_ARMED) {
+				one = add_to_batch(wheel, record);
+				error = error ?: one;
+			}
+	one = wheel_arm(wheel);
+	return error ?: one;
 }
 
 /**
