@@ -25,15 +25,16 @@ ROUNDS=2
 KILLS=8
 UPGRADES=10
 
-SHARDS=4
-LEASE=1000 # ms
+# With so many, two daemons hardly ever agree that one of them should serve all.
+SHARDS=8
+LEASE=3000 # ms
 PORTS="7001 7002 7003 7004 7005 7006"
 FIRST=127.0.0.1:7001
 FAKETIME=/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1
 YEAR=31536000 # s
 
 # How often await() looks, ten times a second
-PATIENCE=6000
+PATIENCE=${PATIENCE:-3000}
 
 WORK=/tmp/chaos
 REDIS=
@@ -950,6 +951,8 @@ await()
 		polls=$((polls + 1))
 		[ $polls -lt $PATIENCE ] || {
 			echo "# timed out: $*"
+			echo "# leases: $(holders | tr '\n' ' ')"
+			tail -n 5 $WORK/*.log $WORK/accounts | sed 's/^/# /'
 			return 1
 		}
 		usleep 100000
