@@ -30,7 +30,6 @@ SHARDS=8
 LEASE=3000 # ms
 PORTS="7001 7002 7003 7004 7005 7006"
 FIRST=127.0.0.1:7001
-FAKETIME=/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1
 YEAR=31536000 # s
 
 # How often await() looks, ten times a second
@@ -38,7 +37,7 @@ PATIENCE=${PATIENCE:-3000}
 
 WORK=/tmp/chaos
 REDIS=
-RUN= # what daemons are run with
+RUN= # what daemons and servers are run with
 NUMBER=0
 FAILED=0
 SEED=${SEED:-$(date +%s)}
@@ -403,40 +402,43 @@ elsewhere()
 
 # ---- clocks ----
 
-# Redis lives in another time than the daemon, by libfaketime.
+# Redis lives in another time than the daemon.
 clocks_apart()
 {
 	local round=0
 
-	fake_clock +0
-	export LD_PRELOAD=$FAKETIME FAKETIME_NO_CACHE=1 FAKETIME_DONT_FAKE_MONOTONIC=1 \
-		FAKETIME_TIMESTAMP_FILE=$WORK/clock
-	one_redis
-	unset LD_PRELOAD
+	shift_clock 0
+	one_redis_elsewhen
 	daemon a --max-clock-offset 60000
 	user --moving-clock
 	await_all_fire
 	while [ $round -lt $ROUNDS ]; do
-		fake_clock +3
+		shift_clock 3000
 		check "timers fire when Redis is 3 s ahead" await_all_fire
-		fake_clock -3
+		shift_clock -3000
 		check "timers fire when Redis is 3 s behind" await_all_fire
 		round=$((round + 1))
 	done
-	fake_clock +600
+	shift_clock 600000
 	check "beyond the bound, the daemon says so" await said clock a.log
-	fake_clock +1
+	shift_clock 1000
 	check "within the bound again, timers fire" await_all_fire
 	check_accounts "a Redis with a clock of its own"
 	check_daemons a
 }
 
-# fake_clock SECONDS: set the clock of Redis, relative to ours
-fake_clock()
+one_redis_elsewhen()
+{
+	RUN="env CLOCK_SHIFT=$WORK/clock LD_PRELOAD=/hwtimer/clock_shift.so"
+	one_redis
+	RUN=
+}
+
+# shift_clock MS: set the clock of Redis, relative to ours
+shift_clock()
 {
 	hold_redis
-	echo "${1}s" >$WORK/clock.new
-	mv $WORK/clock.new $WORK/clock
+	printf '%-63s\n' "$1" | dd of=$WORK/clock conv=notrunc 2>/dev/null
 	release_redis
 }
 
@@ -584,7 +586,8 @@ redis()
 
 	shift
 	mkdir -p "$WORK/$port"
-	redis-server --port "$port" --dir "$WORK/$port" --save '' "$@" \
+	# shellcheck disable=SC2086 # several words
+	$RUN redis-server --port "$port" --dir "$WORK/$port" --save '' "$@" \
 		>>"$WORK/redis-$port.log" 2>&1 &
 	keep "redis-$port" $!
 	await answers "$port"
