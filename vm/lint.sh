@@ -58,9 +58,9 @@ main()
 		samples/*/*.c)
 	user_sources=(selftests/*.[ch] selftests/tenants/*.[ch] demo/*.[ch] bench/*.[ch] vm/*.c
 		lib/*.[ch] lib/adapters/*.h tool/*.[ch] examples/*.[ch]
-		bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h)
+		daemon/*.[ch] bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h)
 	scripts=(vm/*.sh vm/init vm/guest-* .ci/run selftests/*.sh selftests/tenants/*.sh bench/*.sh
-		examples/*.sh tool/*.bash)
+		examples/*.sh daemon/test/*.sh tool/*.bash)
 
 	mkdir -p "$KNOWN"
 	RULES=$(rules)
@@ -144,7 +144,7 @@ checkpatch()
 	compat.h) ignored+=,$IGNORED_IN_COMPAT_H ;;
 	hwtimer_trace.h) ignored+=,$IGNORED_IN_TRACE_H ;;
 	uapi/*) ignored+=,$IGNORED_IN_UAPI ;;
-	lib/* | tool/* | examples/* | selftests/library.c)
+	lib/* | tool/* | examples/* | daemon/* | selftests/library.c)
 		ignored+=,$IGNORED_IN_USER_SPACE ;;
 	selftests/abi.c) ignored+=,$IGNORED_IN_ABI_TEST ;;
 	esac
