@@ -5,8 +5,8 @@
 #
 #	usage: vm/check.sh [--all] [STEP...]
 #
-# The steps are: builds selftests tenants kunit lint packages examples demo readme bench
-# userland litmus. Without a STEP, all of these run. Two more steps run only on request: trace,
+# The steps are: builds selftests tenants kunit hwtimerd lint packages examples demo readme
+# bench userland litmus. Without a STEP, all of these run. Two more steps run only on request: trace,
 # which takes a minute and needs bpftrace; and races, which needs a kernel of its own and
 # is also part of --all.
 #
@@ -42,6 +42,7 @@ SELFTESTS_TIMEOUT=2700
 PROGRAM_TIMEOUT=900
 EXAMPLES_TIMEOUT=1800
 TENANTS_TIMEOUT=1800
+HWTIMERD_TIMEOUT=1800
 
 # The step that takes longest; it alone keeps its priority
 LONGEST=selftests-$DEBUG_KERNEL
@@ -60,6 +61,9 @@ SELFTESTS=()
 TENANTS_KERNELS=$UML_KERNEL
 TENANTS_CPUS=3
 TENANTS=()
+
+# Arguments for daemon/test/chaos.sh
+CHAOS=()
 
 # Steps that run only with --all
 MORE_STEPS=()
@@ -83,7 +87,7 @@ main()
 	steps=("$@")
 	# The steps that take longest come first.
 	[ $# -gt 0 ] ||
-		steps=(builds selftests tenants kunit lint packages examples demo
+		steps=(builds selftests tenants kunit hwtimerd lint packages examples demo
 		       readme bench userland litmus
 		       ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
 	cd "$REPO_DIR"
@@ -111,6 +115,8 @@ choose_all()
 	KUNIT_SCALE=1
 	SELFTESTS_TIMEOUT=3600
 	TENANTS_TIMEOUT=3600
+	CHAOS=(--full)
+	HWTIMERD_TIMEOUT=10800
 	KUNIT_TIMEOUT=3600
 }
 
@@ -283,22 +289,61 @@ step_examples()
 	queue examples "$kernel" tap examples_on "$kernel"
 }
 
-# Redis needs its libraries and the loader, each file at its path in the package.
-examples_on()
+# Puts into REDIS_FILES the options that bring Redis into a machine. Redis needs its
+# libraries and the loader, each file at its path in the package.
+find_redis()
 {
-	local kernel=$1 file root files=()
+	local root file
 
+	REDIS_FILES=()
 	root=$("$VM_DIR/kernel.sh" redis)/root || return
 	while read -r file; do
-		files+=(--file "$root$file=$file")
+		REDIS_FILES+=(--file "$root$file=$file")
 	done < <(find "$root" -type f -printf '/%P\n')
+}
+
+examples_on()
+{
+	local kernel=$1 file files=()
+
+	find_redis || return
 	for file in build/examples/*; do
 		files+=(--file "$file=/hwtimer/$(basename "$file")")
 	done
 	guest examples "$kernel" "$EXAMPLES_TIMEOUT" \
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file examples/check.sh=/hwtimer/check.sh \
-		"${files[@]}" -- sh check.sh
+		"${REDIS_FILES[@]}" "${files[@]}" -- sh check.sh
+}
+
+# The daemon, as a user sees it, and as it is killed, cut off and stopped. Both on the
+# kernel that is as fast as this machine.
+step_hwtimerd()
+{
+	local kernel=$UML_KERNEL
+
+	prepare make --no-print-directory -j"$JOBS" daemon-static daemon-tests
+	prepare "$VM_DIR/build.sh" "$kernel"
+	queue hwtimerd-smoke "$kernel" tap hwtimerd_on "$kernel" hwtimerd-smoke smoke.sh
+	queue hwtimerd "$kernel" tap hwtimerd_on "$kernel" hwtimerd \
+		chaos.sh ${CHAOS[@]+"${CHAOS[@]}"}
+}
+
+# hwtimerd_on KERNEL NAME SCRIPT [ARGUMENT...]: run a script of daemon/test
+hwtimerd_on()
+{
+	local kernel=$1 name=$2 script=$3
+
+	shift 3
+	find_redis || return
+	guest "$name" "$kernel" "$HWTIMERD_TIMEOUT" --mem 2048 \
+		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file build/daemon-static/hwtimerd=/hwtimer/hwtimerd \
+		--file build/daemon-tests/accounts=/hwtimer/accounts \
+		--file build/daemon-tests/clock_shift.so=/hwtimer/clock_shift.so \
+		--file daemon/functions/hwtimer.lua=/hwtimer/hwtimer.lua \
+		--file "daemon/test/$script=/hwtimer/$script" \
+		"${REDIS_FILES[@]}" -- sh "$script" "$@"
 }
 
 # Checks only that each system delivers every timer exactly once and none early. No system
