@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The library of Redis Functions, functions/hwtimer.lua; the Makefile makes functions.c. */
+/* The library of Redis Functions, functions/hwtimer.lua, as the Makefile embeds it */
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
 

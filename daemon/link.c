@@ -100,7 +100,7 @@ void link_puzzled(struct link *link, const char *what)
 		   "hwtimerd load installs the right functions");
 }
 
-/* The wait doubles with each failure; half of it is random, so that not all come at once. */
+/* The wait doubles with each failure. Half of it is random: not all come at once. */
 static uint64_t wait_of(const struct link *link)
 {
 	unsigned int doublings = link->failures < 8 ? link->failures : 8;
@@ -226,7 +226,7 @@ bool link_try(struct link *link, enum command kind, link_answer answer,
 
 /* ---- answers ---- */
 
-/* What the user can do about an error; others pass by themselves, or speak for themselves. */
+/* What the user can do about an error. Other errors pass, or speak for themselves. */
 static const struct advice {
 	const char *error;
 	const char *text;

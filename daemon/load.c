@@ -27,7 +27,7 @@ static void add_master(const struct address *address)
 		masters[nr_masters++] = *address;
 }
 
-/* Fills in @address from host and port. An empty or missing host is that of the server. */
+/* Fills in @address from host and port. An empty host is that of the server. */
 static bool take_address(struct address *address, const struct redisReply *host,
 			 const struct redisReply *port)
 {

@@ -336,7 +336,7 @@ static void on_request(struct evhttp_request *request, void *arg)
 	ask_all(metrics);
 }
 
-/* A socket of a daemon that died is in the way; one that answers is not ours to remove. */
+/* The socket of a daemon that died is in the way; one that answers stays. */
 static void remove_dead_socket(const struct sockaddr_un *address)
 {
 	struct stat found;

@@ -2,8 +2,8 @@
 /*
  * Metrics in the format of OpenMetrics, over HTTP on a Unix socket.
  *
- * A scrape is answered at once. What only Redis knows, as the number of pending timers, is
- * asked for at each scrape, and shown by the next one.
+ * A scrape is answered at once. What only Redis knows, as the number of pending timers,
+ * is asked for at each scrape, and shown by the next one.
  */
 #ifndef METRICS_H
 #define METRICS_H

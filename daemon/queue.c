@@ -137,8 +137,8 @@ static void be_absent(struct queue *queue)
 }
 
 /*
- * Members that cannot serve their shards would keep others from that. What only an attempt
- * can tell is tried again after a while; the clocks are looked at all the time.
+ * Members that cannot serve their shards would keep others from that. What only an
+ * attempt can tell is tried again after a while; the clocks are watched all the time.
  */
 static bool is_absent(struct queue *queue)
 {

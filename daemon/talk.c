@@ -74,7 +74,7 @@ struct redisContext *talk_to_any(const struct options *options)
 	return redis;
 }
 
-/* Sends a command in hiredis' format. Returns the answer; NULL: none, see redis->errstr. */
+/* Sends a command in hiredis' format. Returns the answer, or NULL and redis->errstr. */
 struct redisReply *talk(struct redisContext *redis, const char *format, ...)
 {
 	struct redisReply *reply;

@@ -25,7 +25,7 @@ void timer_set(struct event *timer, int64_t ms)
 	_Exit(1);
 }
 
-/* Has the loop call the timer's function as soon as it can; no function is called here. */
+/* Has the loop call the timer's function as soon as it can. */
 void timer_now(struct event *timer)
 {
 	event_active(timer, EV_TIMEOUT, 0);

@@ -25,7 +25,7 @@ bool tls_init(const struct options *options)
 	return context;
 }
 
-/* Uses TLS on a connection, if the options say so; the handshake comes with the first bytes. */
+/* Uses TLS on a connection, if the options say so. The first bytes are the handshake. */
 bool tls_begin(struct redisContext *redis)
 {
 	return !context ||

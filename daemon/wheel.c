@@ -234,7 +234,7 @@ static int flush_arming(struct wheel *wheel)
 	return error;
 }
 
-/* A timer that has just expired cannot be moved; the turn for it then says what is true. */
+/* A timer that has just expired cannot be moved; its turn will say what is true. */
 static bool is_moved(uint64_t result)
 {
 	int error = hwt_error(result);

@@ -5,10 +5,17 @@
 #
 #	usage: vm/check.sh [--all] [STEP...]
 #
+<<<<<<< HEAD
 # The steps are: builds selftests tenants kunit hwtimerd lint packages examples demo readme
 # bench userland litmus. Without a STEP, all of these run. Two more steps run only on request: trace,
 # which takes a minute and needs bpftrace; and races, which needs a kernel of its own and
 # is also part of --all.
+=======
+# The steps are: builds selftests tenants kunit lint packages examples demo readme bench
+# userland functions litmus. Without a STEP, all of these run. Two more steps run only on
+# request: trace, which takes a minute and needs bpftrace; and races, which needs a kernel
+# of its own and is also part of --all.
+>>>>>>> h-daemon
 #
 # --all (make check-all) is for releases: every kernel runs all selftests that it can, and
 # KUnit does all of its random operations under the sanitizers, too. Otherwise each test
@@ -53,6 +60,9 @@ PLACES=$((JOBS + 1))
 # The debug kernel does one in this many of KUnit's random operations.
 KUNIT_SCALE=10
 
+# Random operations on hwtimerd's functions, in multiples of what `make check` does
+FUNCTIONS_SCALE=1
+
 # Arguments for selftests/run.sh
 SELFTESTS=()
 
@@ -87,8 +97,13 @@ main()
 	steps=("$@")
 	# The steps that take longest come first.
 	[ $# -gt 0 ] ||
+<<<<<<< HEAD
 		steps=(builds selftests tenants kunit hwtimerd lint packages examples demo
 		       readme bench userland litmus
+=======
+		steps=(builds selftests tenants kunit lint packages examples demo
+		       readme bench userland functions litmus
+>>>>>>> h-daemon
 		       ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
 	cd "$REPO_DIR"
 	need_packages make python3
@@ -113,6 +128,7 @@ choose_all()
 	TENANTS_KERNELS="$UML_KERNEL $STOCK_KERNELS"
 	MORE_STEPS=(races)
 	KUNIT_SCALE=1
+	FUNCTIONS_SCALE=10
 	SELFTESTS_TIMEOUT=3600
 	TENANTS_TIMEOUT=3600
 	CHAOS=(--full)
@@ -160,6 +176,13 @@ step_litmus()
 step_userland()
 {
 	queue userland native tap "$VM_DIR/userland.sh"
+}
+
+# hwtimerd's functions in Redis
+step_functions()
+{
+	queue functions native tap env HWTIMER_SCALE="$FUNCTIONS_SCALE" \
+		"$VM_DIR/functions.sh"
 }
 
 step_packages()

@@ -2,49 +2,53 @@
 --
 -- SPDX-License-Identifier: GPL-2.0-only
 --
--- hwtimerd's half of the work that happens in Redis: a library of Redis Functions (Redis 7.0
--- or later) that keeps timers, and hands them out when they are due. Clients call
+-- hwtimerd's half of the work that happens in Redis: a library of Redis Functions (Redis
+-- 7.0 or later) that keeps timers, and hands them out when they are due. Clients call
 -- hwt_schedule, hwt_cancel and hwt_query; hwtimerd calls hwt_turn and the functions for
 -- leases. Documentation/hwtimerd.md describes all of them.
 --
--- Keys. A queue has shards; the shard's key is like {orders:0}. All other keys of the shard
--- begin with it, so Redis Cluster keeps them on one node. One key is passed, the others are
--- computed.
+-- Keys. A queue has shards; the shard's key is like {orders:0}. All other keys of the
+-- shard begin with it, so Redis Cluster keeps them on one node. One key is passed, the
+-- others are computed.
 --
---	{orders:0}		hash: id -> "<deadline in ms> <payload>", the timer's record; the
---				field "" has the shard's settings
---	{orders:0}:<start>	hash: the ids of one slot of time, with empty values; the field ""
---				marks the slot, so HSET's reply tells whether the slot is new
+--	{orders:0}		hash: id -> "<deadline in ms> <payload>", the timer's
+--				record; the field "" has the shard's settings
+--	{orders:0}:<start>	hash: the ids of one slot of time, with empty values; the
+--				field "" marks the slot, so HSET's reply tells whether
+--				the slot is new
 --	{orders:0}:slots	sorted set: the starts of all slots that are not empty
 --	{orders:0}:near		stream: what the daemons must hear about at once
 --	{orders:0}:due		stream: the timers that have expired
 --	{orders:0}:lease	string: the daemon that serves the shard
---	{orders}:daemons	sorted set: the queue's live daemons, by the end of their lives
+--	{orders}:daemons	sorted set: the queue's live daemons, by the ends of their
+--				lives
 --	{orders}:changes	stream: daemons that came and went
 --
--- The slots are the truth: a daemon that reads all of them knows all timers. A daemon loads
--- each slot shortly before it begins. `loaded` is the first start that no daemon has loaded,
--- and `wake` the first slot from there on that has timers. So hwt_schedule must tell the
--- daemons only about timers in slots before `wake`, and mostly tells them nothing:
+-- The slots are the truth: a daemon that reads all of them knows all timers. A daemon
+-- loads each slot shortly before it begins. `loaded` is the first start that no daemon
+-- has loaded, and `wake` the first slot from there on that has timers. So hwt_schedule
+-- must tell the daemons only about timers in slots before `wake`, and mostly tells them
+-- nothing:
 --
 --	start < loaded		near gets id, deadline: the slot will not be read again
 --	loaded <= start < wake	near gets wake: wake up earlier; `wake` = start
 --	wake <= start		nothing: each daemon wakes up at `wake` or before it
 --
--- For the last line, hwt_turn computes `wake` from `loaded` and not from the position of the
--- daemon that calls it, which may lag behind that of another one.
+-- For the last line, hwt_turn computes `wake` from `loaded` and not from the position of
+-- the daemon that calls it, which may lag behind that of another one.
 --
--- Speed. Each redis.call costs about a microsecond, as much as its work. A new timer in a slot
--- that exists costs two. Therefore the settings are cached, and can be out of date after a
--- failover, a FLUSHALL, or if a slot of the cluster went away and came back. That does no harm:
--- all of that makes the daemons reset, which means to read all slots; and a slot has its start in its
--- name, so one of another width is found and loaded like any other one. Entries of slots
--- whose timer is gone, or belongs in another slot, are corrected when a slot is loaded.
--- The cache knows keys, but not databases: use one database only (hwtimerd uses 0).
+-- Speed. Each redis.call costs about a microsecond, as much as its work. A new timer in a
+-- slot that exists costs two. Therefore the settings are cached, and can be out of date
+-- after a failover, a FLUSHALL, or if a slot of the cluster went away and came back. That
+-- does no harm: all of that makes the daemons reset, which means to read all slots; and a
+-- slot has its start in its name, so one of another width is found and loaded like any
+-- other one. Entries of slots whose timer is gone, or belongs in another slot, are
+-- corrected when a slot is loaded. The cache knows keys, but not databases: use one
+-- database only (hwtimerd uses 0).
 --
--- Cluster. While a slot of the cluster moves to another node, some keys of a shard are here
--- and some there. Keys that were created then would exist twice. So what may create a key
--- answers TRYAGAIN at such times.
+-- Cluster. While a slot of the cluster moves to another node, some keys of a shard are
+-- here and some there. Keys that were created then would exist twice. So what may create
+-- a key answers TRYAGAIN at such times.
 
 local LIBRARY = '1.0'
 local FORMAT = 1		-- of the keys; a shard of a later format is refused
@@ -59,8 +63,8 @@ local MAX_NAME = 255		-- bytes of a daemon's name
 local MAX_TTL = 86400000	-- ms
 local MAX_AHEAD = 86400000	-- ms
 
--- Lua's unpack() takes about 8,000 arguments, and a timer of a batch needs two. The limit also
--- bounds how long Redis does nothing else.
+-- Lua's unpack() takes about 8,000 arguments, and a timer of a batch needs two. The limit
+-- also bounds how long Redis does nothing else.
 local MAX_BATCH = 1000
 local MAX_LOAD = 10000		-- timers that one hwt_turn may be asked to load
 
@@ -70,15 +74,22 @@ local NEAR_AGE = 60000		-- ms that entries of near are kept for daemons that lag
 local CHANGES_LENGTH = '100'
 local MAX_SHARDS = 4096		-- that are cached
 
--- Redis defines no globals while a library is loaded; bind() takes these at the first call.
+-- Redis defines no globals while a library is loaded; bind() takes these at the first
+-- call.
 local call, pcall_, error_reply, status_reply
-local find, format, match, sub, tonumber_, unpack_, next, concat, sort
+local find, format, gsub, match, sub
+local tonumber_, unpack_, next, concat, sort
+
+-- Whether Redis is part of a cluster; that does not change while it runs.
+local in_cluster
 
 local function bind()
 	pcall_, error_reply, status_reply = redis.pcall, redis.error_reply, redis.status_reply
 	find, format, match, sub = string.find, string.format, string.match, string.sub
+	gsub = string.gsub
 	tonumber_, unpack_, next = tonumber, unpack, _G.next
 	concat, sort = table.concat, table.sort
+	in_cluster = not pcall_('CLUSTER', 'INFO').err
 	call = redis.call
 end
 
@@ -87,7 +98,7 @@ local function text_of(number)
 	return format('%d', number)
 end
 
----- Errors ----------------------------------------------------------------------------------
+---- Errors ------------------------------------------------------------------------------
 
 -- Functions return an error as their last value, and nothing is written before all of the
 -- arguments have been checked. The first word is the code, which programs may rely on.
@@ -133,7 +144,7 @@ local function is_key(key)
 	return key and find(key, '^{[^{}]+}$')
 end
 
----- Settings --------------------------------------------------------------------------------
+---- Settings ----------------------------------------------------------------------------
 
 local shards, shard_count = {}, 0
 
@@ -157,7 +168,7 @@ end
 local function new_shard(key)
 	return {
 		key = key,
-		prefix = key .. ':',
+		slot = gsub(key, '%%', '%%%%') .. ':%d',	-- format of the slots' keys
 		slots = key .. ':slots',
 		near = key .. ':near',
 		due = key .. ':due',
@@ -187,8 +198,8 @@ local function read_settings(shard)
 	return true
 end
 
--- save(shard, loaded, wake): the cache changes after Redis has changed, because what Redis
--- refused has not happened.
+-- save(shard, loaded, wake): the cache changes after Redis has changed, because what
+-- Redis refused has not happened.
 local function save(shard, loaded, wake)
 	call('HSET', shard.key, '',
 	     format('%d %d %d %d %d %d', FORMAT, shard.width, loaded, wake == NEVER and -1 or wake,
@@ -196,10 +207,13 @@ local function save(shard, loaded, wake)
 	shard.loaded, shard.wake = loaded, wake
 end
 
--- moving(key): an error if the shard's keys are on their way to another node. The second key
--- never exists. A node refuses a command with a key that it lacks while it gives the slot
--- away, and one with several keys while it receives the slot.
+-- moving(key): an error if the shard's keys are on their way to another node. The second
+-- key never exists. A node refuses a command with a key that it lacks while it gives the
+-- slot away, and one with several keys while it receives the slot.
 local function moving(key)
+	if not in_cluster then
+		return nil
+	end
 	local reply = pcall_('EXISTS', key, key .. ':')
 	if reply == 0 or reply == 1 then
 		return nil
@@ -207,8 +221,8 @@ local function moving(key)
 	return error_reply('TRYAGAIN the keys of ' .. key .. ' are moving to another node')
 end
 
--- load_shard(keys): the shard, with its settings read from Redis and cached, or nil and an
--- error. For functions that write.
+-- load_shard(keys): the shard, with its settings read from Redis and cached, or nil and
+-- an error. For functions that write.
 local function load_shard(keys)
 	local key = keys[1]
 	if #keys ~= 1 or not is_key(key) then
@@ -232,8 +246,8 @@ local function load_shard(keys)
 	return shard
 end
 
--- peek_shard(keys): like load_shard(), for functions that must not write. On a replica, what
--- is read here is soon out of date, so it is not cached.
+-- peek_shard(keys): like load_shard(), for functions that must not write. On a replica,
+-- what is read here is soon out of date, so it is not cached.
 local function peek_shard(keys)
 	local key = keys[1]
 	if #keys ~= 1 or not is_key(key) then
@@ -247,7 +261,7 @@ local function peek_shard(keys)
 	return shard
 end
 
----- Records and slots -----------------------------------------------------------------------
+---- Records and slots -------------------------------------------------------------------
 
 local function deadline_of(record)
 	return tonumber_(match(record, '^%d+'))
@@ -255,37 +269,37 @@ end
 
 -- Payloads may have any bytes, so no pattern touches them.
 local function payload_of(record)
-	return sub(record, find(record, ' ', 1, true) + 1)
+	return sub(record, match(record, '^%d+ ()'))
 end
 
--- drop_if_empty(shard, start): a slot ceases to exist when only its marker is left, so nothing
--- is left of a timer however often it is moved
+-- drop_if_empty(shard, start): a slot ceases to exist when only its marker is left, so
+-- nothing is left of a timer however often it is moved
 local function drop_if_empty(shard, start)
 	local text = text_of(start)
-	local slot = shard.prefix .. text
+	local slot = format(shard.slot, start)
 	if call('HLEN', slot) <= 1 then
 		call('DEL', slot)
 		call('ZREM', shard.slots, text)
 	end
 end
 
--- drop_from_slots(shard, doomed): take ids out of their slots. `doomed` has a list of ids by
--- the start of the slot
+-- drop_from_slots(shard, doomed): take ids out of their slots. `doomed` has a list of ids
+-- by the start of the slot
 local function drop_from_slots(shard, doomed)
 	for start, ids in next, doomed do
-		call('HDEL', shard.prefix .. text_of(start), unpack_(ids))
+		call('HDEL', format(shard.slot, start), unpack_(ids))
 		drop_if_empty(shard, start)
 	end
 end
 
--- put_into_slots(shard, wanted): like drop_from_slots(), the other way. Returns how many of
--- the ids were in their slot before, by start.
+-- put_into_slots(shard, wanted): like drop_from_slots(), the other way. Returns how many
+-- of the ids were in their slot before, by start.
 local function put_into_slots(shard, wanted)
 	local fresh = { 'ZADD', shard.slots }
 	for start, fields in next, wanted do
 		local text = text_of(start)
 		-- The marker counts only in a new slot, where all ids are new, too.
-		if call('HSET', shard.prefix .. text, '', '', unpack_(fields)) > #fields / 2 then
+		if call('HSET', format(shard.slot, start), '', '', unpack_(fields)) > #fields / 2 then
 			fresh[#fresh + 1] = text
 			fresh[#fresh + 1] = text
 		end
@@ -308,15 +322,20 @@ local function group(groups, start, value, value2)
 	end
 end
 
----- hwt_schedule ----------------------------------------------------------------------------
+---- hwt_schedule ------------------------------------------------------------------------
 
 local function tell_timer(shard, id, deadline)
 	call('XADD', shard.near, 'MAXLEN', '~', NEAR_LENGTH, '*', 'id', id,
 	     'deadline', deadline)
 end
 
+-- wake_earlier(shard, start): the settings are read again, as what an old cache has must
+-- not become the truth. If it was old, the daemons read all slots soon.
 local function wake_earlier(shard, start)
-	save(shard, shard.loaded, start)
+	read_settings(shard)
+	if shard.loaded <= start and start < shard.wake then
+		save(shard, shard.loaded, start)
+	end
 	call('XADD', shard.near, 'MAXLEN', '~', NEAR_LENGTH, '*', 'wake', text_of(start))
 end
 
@@ -356,19 +375,16 @@ local function parse_deadline(text)
 	return deadline, text_of(deadline)
 end
 
--- check_timer(shard, id, payload): an error if one of them is too long
-local function check_timer(shard, id, payload)
-	if #id == 0 or #id > shard.max_id then
+-- too_long(shard, id, payload): the error for an id or a payload
+local function too_long(shard, id, payload)
+	if #id > shard.max_id or id == '' then
 		return bad_id(shard.max_id)
 	end
-	if #payload > shard.max_payload then
-		return bad_payload(shard.max_payload)
-	end
-	return nil
+	return bad_payload(shard.max_payload)
 end
 
--- replace(shard, id, record, start): give a timer that exists another record. It is in the
--- slot at `start` already, and leaves the one that it was in.
+-- replace(shard, id, record, start): give a timer that exists another record. It is in
+-- the slot at `start` already, and leaves the one that it was in.
 local function replace(shard, id, record, start)
 	local old = deadline_of(call('HGET', shard.key, id))
 	local old_start = old - old % shard.width
@@ -378,10 +394,13 @@ local function replace(shard, id, record, start)
 	end
 end
 
--- schedule_one(): hwt_schedule of one timer, the function that must be fast. The slot comes
--- first, and what is not sure to exist is looked at first, so that nothing is left of a timer
--- that was refused because its keys are moving.
+-- schedule_one(): hwt_schedule of one timer, the function that must be fast. The slot
+-- comes first, and what is not sure to exist is looked at first, so that nothing is left
+-- of a timer that was refused because its keys are moving.
 local function schedule_one(shard, id, text, payload)
+	if #id > shard.max_id or #payload > shard.max_payload or id == '' then
+		return too_long(shard, id, payload)
+	end
 	local deadline, canonical = parse_deadline(text)
 	if not deadline then
 		return bad_deadline()
@@ -392,23 +411,28 @@ local function schedule_one(shard, id, text, payload)
 	if problem then
 		return problem
 	end
-	local start_text = format('%d', start)
-	local slot = shard.prefix .. start_text
+	local slot = format(shard.slot, start)
 	local record = canonical .. ' ' .. payload
 
-	local added = call('HSET', slot, '', '', id, '')
+	local added = pcall_('HSET', slot, '', '', id, '')
 	if added == 2 then
 		problem = moving(shard.key)
 		if problem then
 			call('DEL', slot)
 			return problem
 		end
-		call('ZADD', shard.slots, start_text, start_text)
+		local score = text_of(start)
+		call('ZADD', shard.slots, score, score)
+	elseif added ~= 1 and added ~= 0 then
+		return moving(shard.key) or added
 	end
 	local is_new = call('HSETNX', shard.key, id, record)
 	if is_new == 0 then
 		problem = moving(shard.key)
 		if problem then
+			if added == 1 then
+				call('HDEL', slot, id)
+			end
 			return problem
 		end
 		replace(shard, id, record, start)
@@ -424,38 +448,99 @@ local function schedule_one(shard, id, text, payload)
 	return is_new
 end
 
--- parse_timers(shard, args): what a batch wants, or nil and an error. The last one of several
--- timers with the same id wins.
+-- A batch is in these arrays while it is worked on. To grow new ones each time would take
+-- as long as all else that Lua does for it.
+local ids, deadlines, starts, writes = {}, {}, {}, {}
+local chain, heads, fields = {}, {}, {}
+
+-- parse_timers(shard, args): fill the arrays. Returns the number of timers, or nil and an
+-- error.
 local function parse_timers(shard, args)
-	local ids, deadlines, records = {}, {}, {}
+	local max_id, max_payload, width = shard.max_id, shard.max_payload, shard.width
+	local n = 0
 	for i = 1, #args, 3 do
-		local id, text, payload = args[i], args[i + 1], args[i + 2]
-		local problem = check_timer(shard, id, payload)
-		if problem then
-			return nil, problem
+		local id, payload = args[i], args[i + 2]
+		if #id > max_id or #payload > max_payload or id == '' then
+			return nil, too_long(shard, id, payload)
 		end
-		local deadline, canonical = parse_deadline(text)
+		local deadline, text = parse_deadline(args[i + 1])
 		if not deadline then
 			return nil, bad_deadline()
 		end
-		if not deadlines[id] then
-			ids[#ids + 1] = id
-		end
-		deadlines[id] = deadline
-		records[id] = canonical .. ' ' .. payload
+		n = n + 1
+		ids[n], deadlines[n], starts[n] = id, deadline, deadline - deadline % width
+		writes[2 * n - 1], writes[2 * n] = id, text .. ' ' .. payload
 	end
-	return { ids = ids, deadlines = deadlines, records = records }
+	return n
 end
 
--- tell_batch(shard, timers): tell the daemons what they must hear about
-local function tell_batch(shard, timers)
-	local width, loaded = shard.width, shard.loaded
+-- keep_last(n): drop all but the last timer of each id from the arrays; returns how many
+-- stay
+local function keep_last(n)
+	local last, kept = {}, 0
+	for i = 1, n do
+		last[ids[i]] = i
+	end
+	for i = 1, n do
+		if last[ids[i]] == i then
+			kept = kept + 1
+			ids[kept], deadlines[kept], starts[kept] = ids[i], deadlines[i], starts[i]
+			writes[2 * kept - 1], writes[2 * kept] = writes[2 * i - 1], writes[2 * i]
+		end
+	end
+	return kept
+end
+
+-- file(shard, n): put the ids into their slots, with one call for each slot
+local function file(shard, n)
+	local slot_format, slots = shard.slot, shard.slots
+	local tail, slot_count = {}, 0
+	for i = 1, n do
+		local before = tail[starts[i]]
+		if before then
+			chain[before] = i
+		else
+			slot_count = slot_count + 1
+			heads[slot_count] = i
+		end
+		tail[starts[i]], chain[i] = i, 0
+	end
+	for j = 1, slot_count do
+		local i, count = heads[j], 0
+		local start = starts[i]
+		repeat
+			fields[2 * count + 1], fields[2 * count + 2] = ids[i], ''
+			count, i = count + 1, chain[i]
+		until i == 0
+		-- The marker counts only in a new slot, where all ids are new, too.
+		local slot = format(slot_format, start)
+		if call('HSET', slot, '', '', unpack_(fields, 1, 2 * count)) > count then
+			local score = text_of(start)
+			call('ZADD', slots, score, score)
+		end
+	end
+end
+
+-- leave_old_slots(shard, n, old): take timers that were moved out of the slots they were
+-- in
+local function leave_old_slots(shard, n, old)
+	local doomed, width = {}, shard.width
+	for i = 1, n do
+		local deadline = old[i] and deadline_of(old[i])
+		if deadline and deadline - deadline % width ~= starts[i] then
+			group(doomed, deadline - deadline % width, ids[i])
+		end
+	end
+	drop_from_slots(shard, doomed)
+end
+
+-- tell_batch(shard, n): tell the daemons what they must hear about
+local function tell_batch(shard, n)
 	local earliest = shard.wake
-	for _, id in next, timers.ids do
-		local deadline = timers.deadlines[id]
-		local start = deadline - deadline % width
-		if start < loaded then
-			tell_timer(shard, id, text_of(deadline))
+	for i = 1, n do
+		local start = starts[i]
+		if start < shard.loaded then
+			tell_timer(shard, ids[i], text_of(deadlines[i]))
 		elseif start < earliest then
 			earliest = start
 		end
@@ -465,43 +550,49 @@ local function tell_batch(shard, timers)
 	end
 end
 
+-- read_old(shard, n): the records that the ids have now, and how many have none
+local function read_old(shard, n)
+	local old, missing = call('HMGET', shard.key, unpack_(ids, 1, n)), 0
+	for i = 1, n do
+		if not old[i] then
+			missing = missing + 1
+		end
+	end
+	return old, missing
+end
+
+-- Of timers with the same id, the last one wins. They are rare, so they are looked for
+-- only where counts do not agree, or when old slots are looked at, anyway.
 local function schedule_batch(shard, args)
-	local timers, problem = parse_timers(shard, args)
+	local n, problem = parse_timers(shard, args)
 	problem = problem or moving(shard.key)
 	if problem then
 		return problem
 	end
-	local ids, deadlines, width = timers.ids, timers.deadlines, shard.width
-	local old = call('HMGET', shard.key, unpack_(ids))
-	local write, wanted, doomed = { 'HSET', shard.key }, {}, {}
-	local is_new, n = 0, 2
-	for i = 1, #ids do
-		local id = ids[i]
-		local deadline = deadlines[id]
-		local start = deadline - deadline % width
-		write[n + 1], write[n + 2] = id, timers.records[id]
-		n = n + 2
-		group(wanted, start, id, '')
-		if not old[i] then
-			is_new = is_new + 1
-		else
-			local before = deadline_of(old[i])
-			local old_start = before - before % width
-			if old_start ~= start then
-				group(doomed, old_start, id)
-			end
-		end
+	local old, missing = read_old(shard, n)
+	local moves = missing < n
+	if moves then
+		n = keep_last(n)
+		old, missing = read_old(shard, n)
 	end
-	call(unpack_(write))
-	put_into_slots(shard, wanted)
-	drop_from_slots(shard, doomed)
-	tell_batch(shard, timers)
-	return is_new
+	local added = call('HSET', shard.key, unpack_(writes, 1, 2 * n))
+	if added < missing then
+		n = keep_last(n)
+	end
+	file(shard, n)
+	if moves then
+		leave_old_slots(shard, n, old)
+	end
+	tell_batch(shard, n)
+	return added
 end
 
 local function hwt_schedule(keys, args)
+	if not call then
+		bind()
+	end
 	local shard, problem = shards[keys[1]]
-	if not shard or #keys ~= 1 then
+	if not shard or keys[2] then
 		shard, problem = load_shard(keys)
 		if not shard then
 			return problem
@@ -509,8 +600,7 @@ local function hwt_schedule(keys, args)
 	end
 	local n = #args
 	if n == 3 then
-		return check_timer(shard, args[1], args[3]) or
-		       schedule_one(shard, args[1], args[2], args[3])
+		return schedule_one(shard, args[1], args[2], args[3])
 	end
 	if n % 3 ~= 0 then
 		return bad_argument('timers are id deadline payload, each')
@@ -521,10 +611,11 @@ local function hwt_schedule(keys, args)
 	return schedule_batch(shard, args)
 end
 
----- hwt_cancel, hwt_query -------------------------------------------------------------------
+---- hwt_cancel, hwt_query ---------------------------------------------------------------
 
--- check_ids(args, first): an error unless there are 1 to MAX_BATCH ids from that argument on.
--- The empty one is no id but the settings. Long ones may be from a time with another limit.
+-- check_ids(args, first): an error unless there are 1 to MAX_BATCH ids from that argument
+-- on. The empty one is no id but the settings. Long ones may be from a time with another
+-- limit.
 local function check_ids(args, first)
 	if #args < first or #args >= first + MAX_BATCH then
 		return bad_batch('ids', MAX_BATCH)
@@ -579,7 +670,7 @@ local function hwt_query(keys, ids)
 	return reply
 end
 
----- hwt_setup, hwt_stats --------------------------------------------------------------------
+---- hwt_setup, hwt_stats ----------------------------------------------------------------
 
 local function first_slot(shard, from)
 	local reply = call('ZRANGE', shard.slots, text_of(from), '+inf', 'BYSCORE', 'LIMIT', '0', '1')
@@ -654,12 +745,12 @@ local function hwt_stats(keys, args)
 	}
 end
 
----- hwt_turn --------------------------------------------------------------------------------
+---- hwt_turn ----------------------------------------------------------------------------
 
--- A daemon's position is what it has loaded: all slots before `start`, and, if it has `scan`,
--- a part of the slot at `start`, where HSCAN goes on at that cursor. Timers that came to a
--- slot after its loading began are in near. `known` is the first start of which the daemon
--- need not be told, as it will load it.
+-- A daemon's position is what it has loaded: all slots before `start`, and, if it has
+-- `scan`, a part of the slot at `start`, where HSCAN goes on at that cursor. Timers that
+-- came to a slot after its loading began are in near. `known` is the first start of which
+-- the daemon need not be told, as it will load it.
 
 -- parse_position(text): nil if it is none
 local function parse_position(text)
@@ -729,16 +820,19 @@ local function fire(shard, turn)
 	local gone, doomed = { 'HDEL', shard.key }, {}
 	for i, id in next, turn.ids do
 		local record = not seen[id] and records[i]
-		local deadline = record and deadline_of(record)
+		local text, payload
+		if record then
+			text, payload = match(record, '^(%d+) ()')
+		end
+		local deadline = record and tonumber_(text)
 		local start = record and deadline - deadline % width
 		results[i] = '0'
-		seen[id] = true
 		if record and deadline <= now then
-			call('XADD', due, '*', 'id', id, 'deadline', text_of(deadline),
-			     'payload', payload_of(record))
+			call('XADD', due, '*', 'id', id, 'deadline', text,
+			     'payload', sub(record, payload))
 			gone[#gone + 1] = id
 			group(doomed, start, id)
-			results[i] = '1'
+			results[i], seen[id] = '1', true
 		elseif record and start < known then
 			early[#early + 1] = id
 			early[#early + 1] = deadline
@@ -758,9 +852,9 @@ local function tell(turn, id, deadline)
 	news[#news + 1] = deadline
 end
 
--- reset(shard, turn): the daemon will read all slots, and near from now on. `loaded` may be
--- far ahead, because a clock went back or another daemon looks farther. The entry in near makes
--- the other daemons see that it moved back.
+-- reset(shard, turn): the daemon will read all slots, and near from now on. `loaded` may
+-- be far ahead, because a clock went back or another daemon looks farther. The entry in
+-- near makes the other daemons see that it moved back.
 local function reset(shard, turn)
 	turn.cursor = call('XADD', shard.near, 'MAXLEN', '~', NEAR_LENGTH, '*', 'reset', turn.daemon)
 	turn.position = { start = 0, known = 0 }
@@ -789,8 +883,8 @@ local function read_near(shard, turn)
 	return true
 end
 
--- trim_near(shard, turn): remove what this daemon has read, unless it is so new that another
--- daemon may not have read it. The entry at the cursor stays, see read_near().
+-- trim_near(shard, turn): remove what this daemon has read, unless it is so new that
+-- another daemon may not have read it. The entry at the cursor stays, see read_near().
 local function trim_near(shard, turn)
 	local before = turn.now - NEAR_AGE
 	if before <= 0 then
@@ -825,10 +919,11 @@ local function load_ids(shard, turn, start, ids)
 	end
 end
 
--- load_slot(shard, turn, start, scan, room): load the slot, or as much of it as there is room
--- for. Returns the cursor of HSCAN to go on with, '0' at the end, and the number of entries.
+-- load_slot(shard, turn, start, scan, room): load the slot, or as much of it as there is
+-- room for. Returns the cursor of HSCAN to go on with, '0' at the end, and the number of
+-- entries.
 local function load_slot(shard, turn, start, scan, room)
-	local slot = shard.prefix .. text_of(start)
+	local slot = format(shard.slot, start)
 	local count = 0
 	repeat
 		local reply = call('HSCAN', slot, scan, 'COUNT', room - count)
@@ -854,8 +949,8 @@ local function horizon(shard, now)
 	return now - now % shard.width + shard.width
 end
 
--- load_slots(shard, turn): load the slots from the daemon's position to the horizon, or as
--- many as `max` allows
+-- load_slots(shard, turn): load the slots from the daemon's position to the horizon, or
+-- as many as `max` allows
 local function load_slots(shard, turn)
 	local position, room = turn.position, turn.max
 	local starts = call('ZRANGE', shard.slots, text_of(position.start), text_of(turn.horizon - 1),
@@ -886,8 +981,8 @@ local function load_slots(shard, turn)
 	end
 end
 
--- settle(shard, turn): save how far the daemons have loaded, and answer when this one must
--- call again
+-- settle(shard, turn): save how far the daemons have loaded, and answer when this one
+-- must call again
 local function settle(shard, turn)
 	local position = turn.position
 	local reached = position.scan and position.start + shard.width or position.start
@@ -933,10 +1028,10 @@ local function hwt_turn(keys, args)
 	}
 end
 
----- Leases and members ----------------------------------------------------------------------
+---- Leases and members ------------------------------------------------------------------
 
--- parse_daemon(keys, args, count): the daemon's name and, if count is 2, its time to live, or
--- nil and an error
+-- parse_daemon(keys, args, count): the daemon's name and, if count is 2, its time to
+-- live, or nil and an error
 local function parse_daemon(keys, args, count)
 	if #keys ~= 1 or not is_key(keys[1]) then
 		return nil, bad_key()
@@ -1021,7 +1116,7 @@ local function hwt_leave(keys, args)
 	return removed
 end
 
----- hwt_ack, hwt_trim -----------------------------------------------------------------------
+---- hwt_ack, hwt_trim -------------------------------------------------------------------
 
 -- groups_of(due): what XINFO tells of each group, by name
 local function groups_of(due)
@@ -1072,8 +1167,8 @@ local function hwt_ack(keys, args)
 	return #doomed - 2
 end
 
--- number_less(a, b): whether a is less than b, both digits without leading zeros. The parts of
--- an entry's id have 64 bits, more than a number of Lua.
+-- number_less(a, b): whether a is less than b, both digits without leading zeros. The
+-- parts of an entry's id have 64 bits, more than a number of Lua.
 local function number_less(a, b)
 	if #a ~= #b then
 		return #a < #b
@@ -1090,8 +1185,8 @@ local function entry_less(a, b)
 	return number_less(a_seq, b_seq)
 end
 
--- first_needed(due, info): the first entry that the group has not acknowledged, or the first
--- that could be one
+-- first_needed(due, info): the first entry that the group has not acknowledged, or the
+-- first that could be one
 local function first_needed(due, info)
 	local last = info['last-delivered-id']
 	if info.pending > 0 then
@@ -1127,10 +1222,10 @@ local function hwt_version()
 	return LIBRARY
 end
 
----- Registration ----------------------------------------------------------------------------
+---- Registration ------------------------------------------------------------------------
 
--- allow-oom is for all that makes room, and for what keeps the daemons going, so timers that
--- are there fire although Redis is full.
+-- allow-oom is for all that makes room, and for what keeps the daemons going, so timers
+-- that are there fire although Redis is full.
 local function register(name, callback, ...)
 	local function bound(keys, args)
 		if not call then
@@ -1141,7 +1236,7 @@ local function register(name, callback, ...)
 	redis.register_function { function_name = name, callback = bound, flags = { ... } }
 end
 
-register('hwt_schedule', hwt_schedule)
+redis.register_function('hwt_schedule', hwt_schedule)	-- binds itself: it must be fast
 register('hwt_cancel', hwt_cancel, 'allow-oom')
 register('hwt_query', hwt_query, 'no-writes')
 register('hwt_stats', hwt_stats, 'no-writes')

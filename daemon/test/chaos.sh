@@ -21,13 +21,13 @@ SCENARIOS="can_fail daemon_killed two_daemons handover daemon_stopped redis_kill
 # Sizes: timers of a scenario and how many a second; how often it does its worst
 TIMERS=1500
 RATE=1000
-ROUNDS=2
-KILLS=8
+ROUNDS=1
+KILLS=6
 UPGRADES=10
 
 # With so many, two daemons hardly ever agree that one of them should serve all.
 SHARDS=8
-LEASE=3000 # ms
+LEASE=2000 # ms
 PORTS="7001 7002 7003 7004 7005 7006"
 FIRST=127.0.0.1:7001
 YEAR=31536000 # s
@@ -40,6 +40,7 @@ REDIS=
 RUN= # what daemons and servers are run with
 NUMBER=0
 FAILED=0
+HOPELESS=0 # something has failed in this scenario
 SEED=${SEED:-$(date +%s)}
 
 export PATH=$PATH:/usr/bin
@@ -378,13 +379,13 @@ another_host()
 	unshare -n sleep 1000000 &
 	keep host $!
 	await elsewhere host
+	# The kernel names the other end.
 	ip link add here type veth
-	ip link set dev veth0 name here 2>/dev/null
-	ip link set dev veth1 netns "$(pid host)"
+	ip link set veth0 netns "$(pid host)"
 	ip addr add 10.77.0.1/24 dev here
 	ip link set here up
-	nsenter -t "$(pid host)" -n sh -c 'ip link set lo up; ip link set veth1 up
-		ip addr add 10.77.0.2/24 dev veth1'
+	nsenter -t "$(pid host)" -n sh -c 'ip link set lo up; ip link set veth0 up
+		ip addr add 10.77.0.2/24 dev veth0'
 }
 
 daemon_elsewhere()
@@ -590,7 +591,8 @@ redis()
 	shift
 	mkdir -p "$WORK/$port"
 	# shellcheck disable=SC2086 # several words
-	$RUN redis-server --port "$port" --dir "$WORK/$port" --save '' "$@" \
+	$RUN redis-server --port "$port" --dir "$WORK/$port" --save '' \
+		--repl-diskless-sync-delay 0 "$@" \
 		>>"$WORK/redis-$port.log" 2>&1 &
 	keep "redis-$port" $!
 	await answers "$port"
@@ -656,7 +658,7 @@ six_redis()
 
 cluster_node()
 {
-	redis "$1" --cluster-enabled yes --cluster-node-timeout 3000 --appendonly yes
+	redis "$1" --cluster-enabled yes --cluster-node-timeout 2000 --appendonly yes
 }
 
 # joined PORT: whether the node knows of all slots, and is in step if it is a replica
@@ -680,8 +682,8 @@ master_of()
 {
 	local slot
 
-	slot=$(ask 7001 cluster keyslot "{q:$1}")
-	ask 7001 cluster nodes | awk -v slot="$slot" '
+	slot=$(ask "$(alive)" cluster keyslot "{q:$1}")
+	ask "$(alive)" cluster nodes | awk -v slot="$slot" '
 		$3 ~ /master/ && $3 !~ /fail/ {
 			for (i = 9; i <= NF; i++) {
 				split($i "-" $i, range, "-")
@@ -696,13 +698,13 @@ master_of()
 # Prints the port of a replica of the master at that port.
 replica_of()
 {
-	ask "$1" role | sed -n 5p
+	ask "$1" role | sed -n 4p
 }
 
 # another_master PORT: prints the port of a master that is not this one
 another_master()
 {
-	ask 7001 cluster nodes | awk -v port="$1" '
+	ask "$(alive)" cluster nodes | awk -v port="$1" '
 		$3 ~ /master/ && $3 !~ /fail/ {
 			split($2, address, /[:@]/)
 			if (address[2] != port) {
@@ -790,7 +792,7 @@ holders()
 	while [ $shard -lt $SHARDS ]; do
 		echo "get {q:$shard}:lease"
 		shard=$((shard + 1))
-	done | redis-cli -c -p 7001
+	done | redis-cli -c -p "$(alive)" | grep -v '^->'
 }
 
 served_by()
@@ -872,6 +874,7 @@ run()
 	local start file
 
 	start=$(uptime_s)
+	HOPELESS=0
 	echo "# ==== $1"
 	rm -rf $WORK
 	mkdir -p $WORK
@@ -937,7 +940,7 @@ check()
 	if "$@"; then
 		echo "ok $NUMBER - $name"
 	else
-		FAILED=1
+		FAILED=1 HOPELESS=1
 		echo "not ok $NUMBER - $name"
 		return 1
 	fi
@@ -948,17 +951,18 @@ not()
 	! "$@"
 }
 
-# await COMMAND...: repeats the command until it succeeds
+# await COMMAND...: repeats the command until it succeeds. Once something has failed, the
+# rest of the scenario is not waited for.
 await()
 {
 	local polls=0
 
 	until "$@"; do
 		polls=$((polls + 1))
-		[ $polls -lt $PATIENCE ] || {
+		[ $polls -lt $PATIENCE ] && [ $HOPELESS = 0 ] || {
 			echo "# timed out: $*"
-			echo "# leases: $(holders | tr '\n' ' ')"
-			tail -n 5 $WORK/*.log $WORK/accounts | sed 's/^/# /'
+			[ $HOPELESS = 1 ] || show_all
+			HOPELESS=1
 			return 1
 		}
 		usleep 100000
@@ -975,6 +979,13 @@ said()
 value()
 {
 	sed -n "s/.* $1=\\([0-9]*\\).*/\\1/p" "$WORK/$2" | tail -n 1 | grep . || echo -1
+}
+
+# What may tell why something did not come about
+show_all()
+{
+	echo "# leases: $(holders | tr '\n' ' ')"
+	tail -n 3 $WORK/*.log $WORK/accounts | sed 's/^/# /'
 }
 
 show()
