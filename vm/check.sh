@@ -5,17 +5,10 @@
 #
 #	usage: vm/check.sh [--all] [STEP...]
 #
-<<<<<<< HEAD
 # The steps are: builds selftests tenants kunit hwtimerd lint packages examples demo readme
-# bench userland litmus. Without a STEP, all of these run. Two more steps run only on request: trace,
-# which takes a minute and needs bpftrace; and races, which needs a kernel of its own and
-# is also part of --all.
-=======
-# The steps are: builds selftests tenants kunit lint packages examples demo readme bench
-# userland functions litmus. Without a STEP, all of these run. Two more steps run only on
-# request: trace, which takes a minute and needs bpftrace; and races, which needs a kernel
-# of its own and is also part of --all.
->>>>>>> h-daemon
+# bench userland functions litmus. Without a STEP, all of these run. Two more steps run
+# only on request: trace, which takes a minute and needs bpftrace; and races, which needs a
+# kernel of its own and is also part of --all.
 #
 # --all (make check-all) is for releases: every kernel runs all selftests that it can, and
 # KUnit does all of its random operations under the sanitizers, too. Otherwise each test
@@ -97,13 +90,8 @@ main()
 	steps=("$@")
 	# The steps that take longest come first.
 	[ $# -gt 0 ] ||
-<<<<<<< HEAD
 		steps=(builds selftests tenants kunit hwtimerd lint packages examples demo
-		       readme bench userland litmus
-=======
-		steps=(builds selftests tenants kunit lint packages examples demo
 		       readme bench userland functions litmus
->>>>>>> h-daemon
 		       ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
 	cd "$REPO_DIR"
 	need_packages make python3
