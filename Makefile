@@ -100,6 +100,10 @@ interface: | compiler ## make Documentation/interface.md from the header
 	@Documentation/interface.py >build/interface.md.new
 	@mv build/interface.md.new Documentation/interface.md
 
+.PHONY: check-hwtimerd
+check-hwtimerd: ## hwtimerd in a VM, while it and Redis are killed and cut off
+	@vm/check.sh hwtimerd
+
 .PHONY: kunit
 kunit: ## the KUnit suites, on a kernel with sanitizers
 	@vm/check.sh kunit
@@ -140,6 +144,11 @@ daemon: | daemon-packages ## hwtimerd, which fires timers kept in Redis, in buil
 .PHONY: daemon-static
 daemon-static: | daemon-packages
 	+@$(DAEMON) OUT='$(CURDIR)/build/daemon-static' LDFLAGS=-static
+
+# The user who keeps accounts, and what else its tests need
+.PHONY: daemon-tests
+daemon-tests: | daemon-packages
+	@$(MAKE) --no-print-directory -C daemon/test OUT='$(CURDIR)/build/daemon-tests'
 
 .PHONY: daemon-packages
 daemon-packages: | compiler

@@ -5,10 +5,10 @@
 #
 #	usage: vm/check.sh [--all] [STEP...]
 #
-# The steps are: builds selftests tenants kunit lint packages examples survive demo readme
-# bench userland functions litmus. Without a STEP, all of these run. Two more steps run only
-# on request: trace, which takes a minute and needs bpftrace; and races, which needs a kernel
-# of its own and is also part of --all.
+# The steps are: builds selftests tenants kunit hwtimerd lint packages examples survive demo
+# readme bench userland functions litmus. Without a STEP, all of these run. Two more steps
+# run only on request: trace, which takes a minute and needs bpftrace; and races, which needs
+# a kernel of its own and is also part of --all.
 #
 # --all (make check-all) is for releases: every kernel runs all selftests that it can, and
 # KUnit does all of its random operations under the sanitizers, too. Otherwise each test
@@ -43,6 +43,7 @@ PROGRAM_TIMEOUT=900
 EXAMPLES_TIMEOUT=1800
 SURVIVE_TIMEOUT=3600
 TENANTS_TIMEOUT=1800
+HWTIMERD_TIMEOUT=1800
 
 # The step that takes longest; it alone keeps its priority
 LONGEST=selftests-$DEBUG_KERNEL
@@ -68,6 +69,9 @@ TENANTS=()
 # Arguments for examples/check-systemd.sh: numbers of timers and kills
 SURVIVE=(10000 20)
 
+# Arguments for daemon/test/chaos.sh
+CHAOS=()
+
 # Steps that run only with --all
 MORE_STEPS=()
 
@@ -90,8 +94,8 @@ main()
 	steps=("$@")
 	# The steps that take longest come first.
 	[ $# -gt 0 ] ||
-		steps=(builds selftests tenants kunit lint packages examples survive
-		       demo readme bench userland functions litmus
+		steps=(builds selftests tenants kunit hwtimerd lint packages examples
+		       survive demo readme bench userland functions litmus
 		       ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
 	cd "$REPO_DIR"
 	need_packages make python3
@@ -120,6 +124,8 @@ choose_all()
 	FUNCTIONS_SCALE=10
 	SELFTESTS_TIMEOUT=3600
 	TENANTS_TIMEOUT=3600
+	CHAOS=(--full)
+	HWTIMERD_TIMEOUT=10800
 	KUNIT_TIMEOUT=3600
 }
 
@@ -299,15 +305,24 @@ step_examples()
 	queue examples "$kernel" tap examples_on "$kernel"
 }
 
-# Redis needs its libraries and the loader, each file at its path in the package.
-examples_on()
+# Puts into REDIS_FILES the options that bring Redis into a machine. Redis needs its
+# libraries and the loader, each file at its path in the package.
+find_redis()
 {
-	local kernel=$1 file root files=()
+	local root file
 
+	REDIS_FILES=()
 	root=$("$VM_DIR/kernel.sh" redis)/root || return
 	while read -r file; do
-		files+=(--file "$root$file=$file")
+		REDIS_FILES+=(--file "$root$file=$file")
 	done < <(find "$root" -type f -printf '/%P\n')
+}
+
+examples_on()
+{
+	local kernel=$1 file files=()
+
+	find_redis || return
 	for file in build/examples/*; do
 		files+=(--file "$file=/hwtimer/$(basename "$file")")
 	done
@@ -316,7 +331,37 @@ examples_on()
 		--file examples/check.sh=/hwtimer/check.sh \
 		--file examples/helpers.sh=/hwtimer/helpers.sh \
 		--file examples/survive.awk=/hwtimer/survive.awk \
-		"${files[@]}" -- sh check.sh
+		"${REDIS_FILES[@]}" "${files[@]}" -- sh check.sh
+}
+
+# The daemon, as a user sees it, and as it is killed, cut off and stopped. Both on the
+# kernel that is as fast as this machine.
+step_hwtimerd()
+{
+	local kernel=$UML_KERNEL
+
+	prepare make --no-print-directory -j"$JOBS" daemon-static daemon-tests
+	prepare "$VM_DIR/build.sh" "$kernel"
+	queue hwtimerd-smoke "$kernel" tap hwtimerd_on "$kernel" hwtimerd-smoke smoke.sh
+	queue hwtimerd "$kernel" tap hwtimerd_on "$kernel" hwtimerd \
+		chaos.sh ${CHAOS[@]+"${CHAOS[@]}"}
+}
+
+# hwtimerd_on KERNEL NAME SCRIPT [ARGUMENT...]: run a script of daemon/test
+hwtimerd_on()
+{
+	local kernel=$1 name=$2 script=$3
+
+	shift 3
+	find_redis || return
+	guest "$name" "$kernel" "$HWTIMERD_TIMEOUT" --mem 2048 \
+		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file build/daemon-static/hwtimerd=/hwtimer/hwtimerd \
+		--file build/daemon-tests/accounts=/hwtimer/accounts \
+		--file build/daemon-tests/clock_shift.so=/hwtimer/clock_shift.so \
+		--file daemon/functions/hwtimer.lua=/hwtimer/hwtimer.lua \
+		--file "daemon/test/$script=/hwtimer/$script" \
+		"${REDIS_FILES[@]}" -- sh "$script" "$@"
 }
 
 # A service of systemd that is killed again and again. A restart takes ten times as long

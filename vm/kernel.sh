@@ -14,7 +14,7 @@
 #	uml-7.3		User-Mode Linux, a kernel as a program of this machine, with
 #			vm/uml-7.3.config: the newest kernel, at native speed
 #	tools-6.12	the kernel's own tools: checkpatch, kselftest, kunit.py
-#	redis		no kernel: Debian's Redis, for the examples
+#	redis		no kernel: Debian's Redis, for the examples and hwtimerd
 #	systemd		no kernel: Debian's systemd, the first process of a machine
 #
 # A kernel's entry has `vmlinuz` (uml-7.3: `linux`), `build` (the KDIR for external
@@ -169,6 +169,7 @@ recipe_hash()
 		echo "$RECIPE"
 		[ -z "$config" ] || { gcc --version; printf '%s\n' "$config"; }
 		[[ $1 != uml-* ]] || cat "$UML_SCHED_CLOCK"
+		[ "$1" != redis ] || echo "server cli"
 	} | sha256sum | sed 's/^\(.\{10\}\).*/-\1/'
 }
 
@@ -529,7 +530,9 @@ make_root()
 add_redis()
 {
 	install -D "$1/usr/bin/redis-check-rdb" "$2/usr/bin/redis-server"
+	install -t "$2/usr/bin" "$1/usr/bin/redis-cli"
 	add_libraries "$1" "$2" usr/bin/redis-server
+	add_libraries "$1" "$2" usr/bin/redis-cli
 }
 
 # The targets, and no services. A machine with an id is not at its first boot, which would
