@@ -583,8 +583,8 @@ count_status()
 	[ "$2" -ne 0 ] || passed=1
 }
 
-# A program prints its plan, then its results. If it died half way, each missing result is
-# a failure.
+# A program prints its plan, then its results, or the other way round. If it died half way,
+# each missing result is a failure.
 count_tap()
 {
 	local log=$1 what=$3 counts missing line
@@ -595,7 +595,11 @@ count_tap()
 				missing += plan - seen
 			plan = seen = 0
 		}
-		/^1\.\.[0-9]+/ { settle(); plan = substr($1, 4) + 0 }
+		/^1\.\.[0-9]+/ {
+			if (plan || !seen)
+				settle()
+			plan = substr($1, 4) + 0
+		}
 		/^(not )?ok [0-9]+/ { seen++ }
 		/^(not )?ok [0-9]+.*# *SKIP/ { skipped++; next }
 		/^ok [0-9]+/ { passed++ }

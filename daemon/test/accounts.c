@@ -71,7 +71,7 @@ static const struct setting {
 
 static const char *addresses = "127.0.0.1:6379";
 static const char *queue = "q";
-static volatile sig_atomic_t told_to_end;
+static bool told_to_end; /* by a signal */
 static uint64_t random_state;
 
 /* ---- helpers ---- */
@@ -85,7 +85,7 @@ uint64_t below(uint64_t limit)
 	return (random_state * 2685821657736338717ULL >> 32) % limit;
 }
 
-int64_t reply_time(const redisReply *reply)
+int64_t reply_time(const struct redisReply *reply)
 {
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2)
 		errx(1, "TIME: %s",
@@ -109,7 +109,7 @@ static void usage(void)
 	size_t i;
 
 	fprintf(stderr,
-		"usage: accounts [--redis HOST:PORT[,HOST:PORT...]] [--queue NAME] [OPTION...]\n");
+		"accounts [--redis HOST:PORT[,HOST:PORT...]] [--queue NAME] [OPTION...]\n");
 	for (i = 0; i < NR_SETTINGS; i++)
 		fprintf(stderr, "  --%-12s %s (%lu)\n", settings[i].name,
 			settings[i].help, *settings[i].value);
@@ -161,12 +161,12 @@ static void parse(int argc, char **argv)
 
 static void on_signal(int signal)
 {
-	told_to_end = 1;
+	__atomic_store_n(&told_to_end, true, __ATOMIC_RELAXED);
 }
 
 static bool has_more(void)
 {
-	if (told_to_end)
+	if (__atomic_load_n(&told_to_end, __ATOMIC_RELAXED))
 		return false;
 	return options.hold || counts.ids < options.timers;
 }

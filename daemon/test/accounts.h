@@ -28,7 +28,7 @@ static inline bool percent(unsigned int chance)
 }
 
 /* Returns the time in ms in a reply to TIME. */
-int64_t reply_time(const redisReply *reply);
+int64_t reply_time(const struct redisReply *reply);
 
 /* produce.c */
 void produce_open(void);

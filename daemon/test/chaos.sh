@@ -61,7 +61,9 @@ main()
 	echo "# SEED=$SEED"
 	insmod hwtimer.ko || exit
 	ip link set lo up
-	for scenario in ${*:-$SCENARIOS}; do
+	# shellcheck disable=SC2086 # several words
+	[ $# -gt 0 ] || set -- $SCENARIOS
+	for scenario; do
 		run "$scenario"
 	done
 	check "nothing keeps the module loaded" rmmod hwtimer
@@ -209,16 +211,16 @@ daemon_stopped()
 
 redis_killed()
 {
-	local round=0 always="--appendonly yes --appendfsync always"
+	local round=0
 
-	one_redis $always
+	one_redis --appendonly yes --appendfsync always
 	daemon a
 	user
 	while [ $round -lt $ROUNDS ]; do
 		nap 2000
 		end KILL redis-7001
 		nap 500
-		redis 7001 $always
+		redis 7001 --appendonly yes --appendfsync always
 		check "after Redis was killed, timers fire" await_all_fire
 		round=$((round + 1))
 	done
@@ -722,9 +724,8 @@ migrate()
 	slot=$(ask 7001 cluster keyslot "{q:$1}")
 	from_id=$(ask "$from" cluster myid)
 	to_id=$(ask "$to" cluster myid)
-	[ "$(ask "$to" cluster setslot "$slot" importing "$from_id")" = OK ] &&
-		[ "$(ask "$from" cluster setslot "$slot" migrating "$to_id")" = OK ] ||
-		return
+	ask "$to" cluster setslot "$slot" importing "$from_id" >/dev/null
+	ask "$from" cluster setslot "$slot" migrating "$to_id" >/dev/null
 	nap 300
 	while key=$(ask "$from" cluster getkeysinslot "$slot" 1) && [ -n "$key" ]; do
 		ask "$from" migrate 127.0.0.1 "$to" "$key" 0 60000 >$WORK/migrate
@@ -959,12 +960,12 @@ await()
 
 	until "$@"; do
 		polls=$((polls + 1))
-		[ $polls -lt $PATIENCE ] && [ $HOPELESS = 0 ] || {
+		if [ "$HOPELESS" = 1 ] || [ $polls -ge "$PATIENCE" ]; then
 			echo "# timed out: $*"
-			[ $HOPELESS = 1 ] || show_all
+			[ "$HOPELESS" = 1 ] || show_all
 			HOPELESS=1
 			return 1
-		}
+		fi
 		usleep 100000
 	done
 }

@@ -42,27 +42,28 @@ static void expect_array(const redisReply *reply, const char *command)
 		errx(1, "%s: the reply is no array", command);
 }
 
-static const redisReply *field(const redisReply *fields, const char *name)
+static const redisReply *value_of(const redisReply *fields, const char *name)
 {
 	size_t i;
 
 	for (i = 0; i + 1 < fields->elements; i += 2)
 		if (!strcmp(fields->element[i]->str, name))
 			return fields->element[i + 1];
-	errx(1, "an entry of due has no field `%s`", name);
+	errx(1, "`%s` is missing in a reply", name);
 }
 
 /* Takes an entry apart: [entry id, [name, value, ...]] */
 static struct entry entry_of(unsigned int shard, const redisReply *reply)
 {
 	const redisReply *fields = reply->element[1];
-	const redisReply *id = field(fields, "id");
-	const redisReply *payload = field(fields, "payload");
+	const redisReply *id = value_of(fields, "id");
+	const redisReply *payload = value_of(fields, "payload");
 
 	return (struct entry){
 		.shard = shard,
 		.time = strtoll(reply->element[0]->str, NULL, 10),
-		.deadline = strtoll(field(fields, "deadline")->str, NULL, 10),
+		.deadline =
+			strtoll(value_of(fields, "deadline")->str, NULL, 10),
 		.id = id->str,
 		.id_length = id->len,
 		.payload = payload->str,
@@ -124,8 +125,7 @@ void consume_open(void)
 	if (!streams)
 		errx(1, "no memory for %lu shards", options.shards);
 	for (shard = 0; shard < options.shards; shard++) {
-		strcpy(streams[shard].audited, "0-0");
-		strcpy(streams[shard].cursor, "0-0");
+		streams[shard] = (struct stream){ "0-0", "0-0" };
 		/* If it exists, this fails, and that is as good. */
 		command_words(pipeline_add(&pipeline, true),
 			      "XGROUP CREATE %s " GROUP " 0 MKSTREAM",
@@ -302,7 +302,7 @@ static long long statistic(const redisReply *reply, const char *name)
 	const redisReply *value;
 
 	expect_array(reply, "hwt_stats");
-	value = field(reply, name);
+	value = value_of(reply, name);
 	return value->type == REDIS_REPLY_INTEGER ?
 		       value->integer :
 		       strtoll(value->str, NULL, 10);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The ledger: see ledger.h. */
-#include <err.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "ledger.h"
 
 /* How many findings of one kind are printed. */
@@ -13,65 +12,48 @@
 
 struct counts counts;
 
-/*
- * An array that grows. Its elements move, so no pointer to one outlives a call that adds
- * to it.
- */
-#define ARRAY(type)            \
-	struct {               \
-		type *at;      \
-		uint32_t used; \
-		uint32_t room; \
-	}
-
-static ARRAY(struct version) versions;
-
 /* An id, with its last version */
 struct id {
 	uint32_t shard;
 	uint32_t last;
 };
 
-static ARRAY(struct id) ids;
-static ARRAY(uint32_t) victims; /* versions that cancels were sent for */
-
-/* A call, and its answer. Its versions are [first, first + count) of its array. */
+/* A call, and its answer. Its versions or victims are [first, first + count). */
 struct call {
 	uint32_t first;
 	uint32_t count;
 	long answer;
 };
 
-static ARRAY(struct call) schedules;
-static ARRAY(struct call) cancels;
+static struct array versions = { .size = sizeof(struct version) };
+static struct array ids = { .size = sizeof(struct id) };
+static struct array schedules = { .size = sizeof(struct call) };
+static struct array cancels = { .size = sizeof(struct call) };
 
-static void *grown(void *at, uint32_t *room, size_t size)
-{
-	*room = *room ? *room * 2 : 1024;
-	at = realloc(at, *room * size);
-	if (!at)
-		errx(1, "no memory for %u of %zu bytes", *room, size);
-	return at;
-}
-
-#define ADD(array, ...)                                               \
-	do {                                                          \
-		if ((array).used == (array).room)                     \
-			(array).at = grown((array).at, &(array).room, \
-					   sizeof(*(array).at));      \
-		(array).at[(array).used++] =                          \
-			(__typeof__(*(array).at))__VA_ARGS__;         \
-	} while (0)
+/* The versions that cancels were sent for */
+static struct array victims = { .size = sizeof(uint32_t) };
 
 static struct version *version_at(uint32_t version)
 {
-	return &versions.at[version];
+	return array_at(&versions, version);
+}
+
+static struct id *id_at(uint32_t id)
+{
+	return array_at(&ids, id);
+}
+
+static uint32_t victim_at(uint32_t index)
+{
+	return *(uint32_t *)array_at(&victims, index);
 }
 
 /* Returns a new id, which has no version yet. */
 uint32_t ledger_new_id(uint32_t shard)
 {
-	ADD(ids, { shard, NO_VERSION });
+	struct id *id = array_add(&ids);
+
+	*id = (struct id){ shard, NO_VERSION };
 	counts.ids++;
 	return ids.used - 1;
 }
@@ -83,7 +65,7 @@ uint32_t ledger_ids(void)
 
 uint32_t ledger_shard(uint32_t id)
 {
-	return ids.at[id].shard;
+	return id_at(id)->shard;
 }
 
 /* Writes the text of @id, and returns its length. Some have bytes that need care. */
@@ -135,7 +117,7 @@ uint32_t ledger_payload_version(const char *payload, size_t length)
 /* Returns the last version of @id that was scheduled, or NO_VERSION. */
 uint32_t ledger_last(uint32_t id)
 {
-	return ids.at[id].last;
+	return id_at(id)->last;
 }
 
 const struct version *ledger_version(uint32_t version)
@@ -186,7 +168,7 @@ static long true_cancel(const struct call *call)
 	uint32_t i;
 
 	for (i = 0; i < call->count; i++)
-		count += was_cancelled(version_at(victims.at[call->first + i]));
+		count += was_cancelled(version_at(victim_at(call->first + i)));
 	return count;
 }
 
@@ -195,24 +177,28 @@ uint32_t ledger_schedule(uint32_t id, int64_t deadline, bool relative)
 {
 	uint32_t previous = ledger_last(id);
 
-	ADD(versions, { .id = id,
-			.previous = previous,
-			.deadline = deadline,
-			.relative = relative });
+	struct version *version = array_add(&versions);
+
+	*version = (struct version){ .id = id,
+				     .previous = previous,
+				     .deadline = deadline,
+				     .relative = relative };
 	if (previous != NO_VERSION)
 		version_at(previous)->superseded = true;
-	ids.at[id].last = versions.used - 1;
+	id_at(id)->last = versions.used - 1;
 	return versions.used - 1;
 }
 
 /* @answer: the number of new timers, or NO_ANSWER if all are known to be scheduled */
 void ledger_scheduled(uint32_t first, uint32_t count, long answer)
 {
-	ADD(schedules, { first, count, answer });
+	struct call *call = array_add(&schedules);
+
+	*call = (struct call){ first, count, answer };
 	counts.calls++;
 	counts.uncertain += answer == NO_ANSWER;
 	if (answer == NO_ANSWER)
-		answer = true_schedule(&schedules.at[schedules.used - 1]);
+		answer = true_schedule(call);
 	counts.waiting += answer;
 }
 
@@ -225,7 +211,7 @@ void ledger_not_scheduled(uint32_t first, uint32_t count)
 	while (count--) {
 		version = version_at(first + count);
 		version->refused = true;
-		ids.at[version->id].last = version->previous;
+		id_at(version->id)->last = version->previous;
 		if (version->previous != NO_VERSION)
 			version_at(version->previous)->superseded = false;
 	}
@@ -234,30 +220,35 @@ void ledger_not_scheduled(uint32_t first, uint32_t count)
 /* Begins to cancel the ids @which, and returns the number of the cancel. */
 uint32_t ledger_cancel(const uint32_t *which, uint32_t count)
 {
-	uint32_t first = victims.used, last, i;
+	uint32_t first = victims.used, *victim, last, i;
+	struct call *call;
 
 	for (i = 0; i < count; i++) {
 		last = ledger_last(which[i]);
 		if (last == NO_VERSION || version_at(last)->cancelling)
 			continue;
 		version_at(last)->cancelling = true;
-		ADD(victims, last);
+		victim = array_add(&victims);
+		*victim = last;
 	}
-	ADD(cancels, { first, victims.used - first, 0 });
+	call = array_add(&cancels);
+	*call = (struct call){ .first = first, .count = victims.used - first };
 	return cancels.used - 1;
 }
 
 /* Returns the versions that are gone once the cancel was executed, and their @count. */
 const uint32_t *ledger_victims(uint32_t cancel, uint32_t *count)
 {
-	*count = cancels.at[cancel].count;
-	return victims.at + cancels.at[cancel].first;
+	const struct call *call = array_at(&cancels, cancel);
+
+	*count = call->count;
+	return array_at(&victims, call->first);
 }
 
 /* @answer: the number that was cancelled, or NO_ANSWER if none of them is pending now */
 void ledger_cancelled(uint32_t cancel, long answer)
 {
-	struct call *call = &cancels.at[cancel];
+	struct call *call = array_at(&cancels, cancel);
 
 	call->answer = answer;
 	counts.calls++;
@@ -268,12 +259,12 @@ void ledger_cancelled(uint32_t cancel, long answer)
 /* The cancel was refused. */
 void ledger_not_cancelled(uint32_t cancel)
 {
-	struct call *call = &cancels.at[cancel];
+	struct call *call = array_at(&cancels, cancel);
 	uint32_t i;
 
 	counts.calls++;
 	for (i = 0; i < call->count; i++)
-		version_at(victims.at[call->first + i])->cancelling = false;
+		version_at(victim_at(call->first + i))->cancelling = false;
 	call->count = 0;
 }
 
@@ -330,20 +321,19 @@ void ledger_wrong(const char *format, ...)
 
 static void note_wrong(const char *where, const struct entry *entry)
 {
-	ledger_wrong(
-		"%s of id %.*s, deadline %lld, payload %.*s: no such timer",
-		where, (int)entry->id_length, entry->id,
-		(long long)entry->deadline, (int)entry->payload_length,
-		entry->payload);
+	ledger_wrong("%s of id %.*s, deadline %lld, payload %.*s: unknown",
+		     where, (int)entry->id_length, entry->id,
+		     (long long)entry->deadline, (int)entry->payload_length,
+		     entry->payload);
 }
 
 static void note_early(const char *where, uint32_t version, int64_t deadline,
 		       int64_t time)
 {
 	if (may_print(&counts.early))
-		printf("accounts: early: id %u, version %u, in %s: %lld ms before its deadline %lld\n",
+		printf("accounts: early: id %u, version %u, in %s: by %lld ms\n",
 		       version_at(version)->id, version, where,
-		       (long long)(deadline - time), (long long)deadline);
+		       (long long)(deadline - time));
 }
 
 /* Takes note of an entry of `due`. Each is seen once. */
@@ -405,19 +395,21 @@ bool ledger_acknowledged(uint32_t version)
  * Checks the answers, and returns their sum. One that was lost counts as what it must have
  * been.
  */
-static long sum_of(const char *what, const struct call *calls, uint32_t count,
+static long sum_of(const char *what, const struct array *calls,
 		   long (*true_answer)(const struct call *),
 		   unsigned long *wrong)
 {
 	const struct call *call;
 	long sum = 0, right;
+	uint32_t i;
 
-	for (call = calls; call < calls + count; call++) {
+	for (i = 0; i < calls->used; i++) {
+		call = array_at(calls, i);
 		right = true_answer(call);
 		sum += call->answer == NO_ANSWER ? right : call->answer;
 		if (call->answer != NO_ANSWER && call->answer != right &&
 		    may_print(wrong))
-			printf("accounts: answer: a %s of %u said %ld, but it was %ld\n",
+			printf("accounts: answer: a %s of %u said %ld, not %ld\n",
 			       what, call->count, call->answer, right);
 	}
 	return sum;
@@ -460,10 +452,9 @@ bool ledger_balance(bool drained)
 {
 	unsigned long answers = 0, lost = count_lost();
 	unsigned long undelivered = count_undelivered();
-	long scheduled = sum_of("schedule", schedules.at, schedules.used,
-				true_schedule, &answers);
-	long cancelled = sum_of("cancel", cancels.at, cancels.used, true_cancel,
-				&answers);
+	long scheduled =
+		sum_of("schedule", &schedules, true_schedule, &answers);
+	long cancelled = sum_of("cancel", &cancels, true_cancel, &answers);
 	bool balanced = scheduled == cancelled + (long)counts.due;
 
 	printf("accounts: ids=%lu calls=%lu uncertain=%lu refused=%lu errors=%lu\n",

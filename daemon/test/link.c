@@ -207,6 +207,11 @@ static void *allocated(void *memory)
 	return memory;
 }
 
+static void *resized(void *memory, size_t count, size_t size)
+{
+	return allocated(realloc(memory, count * size));
+}
+
 /* Returns a new command, valid until the next one is added. */
 struct command *pipeline_add(struct pipeline *pipeline, bool repeatable)
 {
@@ -214,9 +219,8 @@ struct command *pipeline_add(struct pipeline *pipeline, bool repeatable)
 
 	if (pipeline->used == pipeline->room) {
 		pipeline->room = pipeline->room ? pipeline->room * 2 : 16;
-		pipeline->commands = allocated(
-			realloc(pipeline->commands,
-				pipeline->room * sizeof(*pipeline->commands)));
+		pipeline->commands = resized(pipeline->commands, pipeline->room,
+					     sizeof(*command));
 	}
 	command = &pipeline->commands[pipeline->used++];
 	*command = (struct command){ .repeatable = repeatable };
@@ -227,12 +231,12 @@ void command_arg(struct command *command, const void *arg, size_t length)
 {
 	int argc = command->argc;
 
-	/* Their room is a power of two. */
+	/* The room is for argc * 2 + 1, with the last argc that was a power of two. */
 	if (!(argc & (argc - 1))) {
-		command->argv = allocated(realloc(
-			command->argv, (argc * 2 + 1) * sizeof(char *)));
-		command->lengths = allocated(realloc(
-			command->lengths, (argc * 2 + 1) * sizeof(size_t)));
+		command->argv = resized(command->argv, argc * 2 + 1,
+					sizeof(*command->argv));
+		command->lengths = resized(command->lengths, argc * 2 + 1,
+					   sizeof(*command->lengths));
 	}
 	command->argv[argc] = allocated(malloc(length + 1));
 	memcpy(command->argv[argc], arg, length);

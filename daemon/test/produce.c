@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "accounts.h"
+#include "array.h"
 #include "ledger.h"
 #include "link.h"
 
@@ -34,32 +35,29 @@ struct plan {
 	uint32_t number; /* CANCEL: of the ledger; QUERY: an id */
 };
 
-/* The ids of a shard, and the last round that each id was part of */
+/* A shard, with the ids of its timers */
 struct shard {
-	uint32_t *ids;
-	uint32_t used, room;
+	struct array ids;
 	int64_t now; /* Redis's time, in ms, at its last reply */
 };
 
 static struct shard *shards;
-static uint32_t *rounds; /* for each id: the last round that it was part of */
-static uint32_t rounds_room, round_number;
+static uint32_t round_number;
+
+/* For each id, the last round that it was part of */
+static struct array rounds = { .size = sizeof(uint32_t) };
+
 static struct plan plans[MAX_CALLS + 2];
 
 void produce_open(void)
 {
+	unsigned int shard;
+
 	shards = calloc(options.shards, sizeof(*shards));
 	if (!shards)
 		errx(1, "no memory for %lu shards", options.shards);
-}
-
-static void *grown(void *at, uint32_t *room, size_t size)
-{
-	*room = *room ? *room * 2 : 4096;
-	at = realloc(at, *room * size);
-	if (!at)
-		errx(1, "no memory for %u of %zu bytes", *room, size);
-	return at;
+	for (shard = 0; shard < options.shards; shard++)
+		shards[shard].ids.size = sizeof(uint32_t);
 }
 
 /* ---- choosing ids and deadlines ---- */
@@ -67,29 +65,29 @@ static void *grown(void *at, uint32_t *room, size_t size)
 /* Returns whether @id was not yet part of this round, and makes it so. */
 static bool enters_round(uint32_t id)
 {
-	uint32_t old = rounds_room;
+	uint32_t *last;
 
-	while (id >= rounds_room) {
-		rounds = grown(rounds, &rounds_room, sizeof(*rounds));
-		memset(rounds + old, 0, (rounds_room - old) * sizeof(*rounds));
-		old = rounds_room;
-	}
-	if (rounds[id] == round_number)
+	while (id >= rounds.used)
+		array_add(&rounds);
+	last = array_at(&rounds, id);
+	if (*last == round_number)
 		return false;
-	rounds[id] = round_number;
+	*last = round_number;
 	return true;
+}
+
+static uint32_t id_at(const struct array *ids, uint32_t index)
+{
+	return *(uint32_t *)array_at(ids, index);
 }
 
 static uint32_t new_id(unsigned int shard)
 {
-	struct shard *own = &shards[shard];
-	uint32_t id = ledger_new_id(shard);
+	uint32_t *id = array_add(&shards[shard].ids);
 
-	if (own->used == own->room)
-		own->ids = grown(own->ids, &own->room, sizeof(*own->ids));
-	own->ids[own->used++] = id;
-	enters_round(id);
-	return id;
+	*id = ledger_new_id(shard);
+	enters_round(*id);
+	return *id;
 }
 
 /*
@@ -98,13 +96,13 @@ static uint32_t new_id(unsigned int shard)
  */
 static uint32_t old_id(unsigned int shard)
 {
-	const struct shard *own = &shards[shard];
-	uint32_t recent = own->used < RECENT ? own->used : RECENT;
+	const struct array *ids = &shards[shard].ids;
+	uint32_t recent = ids->used < RECENT ? ids->used : RECENT;
 	unsigned int tries;
 	uint32_t id;
 
 	for (tries = 0; recent && tries < 20; tries++) {
-		id = own->ids[own->used - 1 - below(recent)];
+		id = id_at(ids, ids->used - 1 - below(recent));
 		if ((ledger_pending(id) || percent(3)) && enters_round(id))
 			return id;
 	}
@@ -447,8 +445,8 @@ static uint32_t next_far(unsigned int shard, uint32_t *from)
 	const struct shard *own = &shards[shard];
 	uint32_t id;
 
-	while (*from < own->used) {
-		id = own->ids[(*from)++];
+	while (*from < own->ids.used) {
+		id = id_at(&own->ids, (*from)++);
 		if (ledger_pending(id) &&
 		    ledger_version(ledger_last(id))->deadline >
 			    own->now + 2 * (int64_t)options.spread)
@@ -464,11 +462,11 @@ static void plan_nearer(struct pipeline *pipeline, unsigned int shard,
 	struct command *command =
 		function(pipeline, "hwt_schedule", shard, false);
 	uint32_t i, version = NO_VERSION;
+	int64_t deadline;
 
 	for (i = 0; i < count; i++) {
-		version = ledger_schedule(
-			ids[i], shards[shard].now + below(options.spread),
-			false);
+		deadline = shards[shard].now + below(options.spread);
+		version = ledger_schedule(ids[i], deadline, false);
 		add_version(command, version);
 	}
 	*plan = (struct plan){ .kind = SCHEDULE,
