@@ -934,6 +934,7 @@ local function load_slot(shard, turn, start, scan, room)
 		for i = 1, #fields, 2 do
 			if fields[i] ~= '' then
 				ids[#ids + 1] = fields[i]
+				count = count + 1
 			end
 			if #ids == MAX_BATCH or (i == #fields - 1 and #ids > 0) then
 				load_ids(shard, turn, start, ids)
@@ -941,7 +942,6 @@ local function load_slot(shard, turn, start, scan, room)
 			end
 		end
 		scan = reply[1]
-		count = count + #fields / 2
 	until scan == '0' or count >= room
 	return scan, count
 end
