@@ -1,0 +1,390 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Measures hwtimerd and its rivals, each with a Redis server of its own on this machine,
+# and prints one table. The Makefile calls this script for make bench-redis.
+#
+#	usage: daemon/bench/bench.sh [OPTION...]
+#
+#	--quick			fewer timers, one repetition
+#	--reps NUMBER		number of repetitions (default 3)
+#	--only NUMBER		run this repetition only and keep the results of the others
+#	--places "NAME..."	of host, uml (default: both)
+#	--no-bullmq		leave BullMQ out, which npm fetches
+#	--check			no figures: TAP, whether each system delivers each timer
+#				exactly once, and none early
+#
+# host is this machine without the module: the rivals, and what hwtimerd's functions cost
+# Redis. uml is User-Mode Linux, where the daemon runs, because it needs /dev/hwtimer; and
+# a rival beside it. Documentation/benchmark.md tells what is measured, and what distorts
+# it.
+#
+# build/bench-redis/results keeps all results, one JSON object per line;
+# daemon/bench/report.py makes build/bench-redis.txt and .json from them.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/../../vm/lib.sh"
+
+HERE=daemon/bench
+OUT=$BUILD_DIR/bench-redis
+RESULTS=$OUT/results
+LOAD=$OUT/redis-load
+SERVER=$OUT/redis-server
+FUNCTIONS=daemon/functions/hwtimer.lua
+
+REPS=3
+ONLY=
+PLACES=(host uml)
+BULLMQ=1
+CHECK=0
+QUICK=0
+
+# Sizes; --quick divides them
+MANY=1000000
+SOME=300000
+FEW=100000
+SECONDS_OF_LATENESS=10
+SECONDS_OF_IDLE=10
+
+# Rates that a system may try until it keeps up with one
+RATES="10000 5000 2000 1000 500"
+# A system keeps up if its last timer comes so soon after its deadline, in ms.
+BEHIND=1000
+
+main()
+{
+	local rep place
+
+	parse_arguments "$@"
+	cd "$REPO_DIR"
+	prepare
+	if [ "$CHECK" = 1 ]; then
+		check_all
+		return
+	fi
+	[ -n "$ONLY" ] || rm -rf "$RESULTS"
+	mkdir -p "$RESULTS"
+	for rep in ${ONLY:-$(seq "$REPS")}; do
+		for place in "${PLACES[@]}"; do
+			measure "$place" "$rep"
+		done
+	done
+	python3 "$HERE/report.py" "$RESULTS" "$BUILD_DIR/bench-redis"
+}
+
+parse_arguments()
+{
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--quick) QUICK=1; REPS=1; shift; continue ;;
+		--no-bullmq) BULLMQ=0; shift; continue ;;
+		--check) CHECK=1; shift; continue ;;
+		--reps) REPS=${2-} ;;
+		--only) ONLY=${2-} ;;
+		--places) read -r -a PLACES <<<"${2-}" ;;
+		*) die "$HERE/bench.sh: no such option: $1" ;;
+		esac
+		[ $# -ge 2 ] || die "$HERE/bench.sh: $1 needs a value"
+		shift 2
+	done
+	[ "$QUICK" = 0 ] || {
+		MANY=100000 SOME=50000 FEW=20000
+		SECONDS_OF_LATENESS=3 SECONDS_OF_IDLE=3
+	}
+}
+
+# Debian's package redis-server would start a server of its own; its program is also
+# redis-check-rdb, under another name.
+prepare()
+{
+	need_packages make python3 libhiredis-dev redis-tools
+	make --no-print-directory -C "$HERE" OUT="$OUT" >&2
+	cp /usr/bin/redis-check-rdb "$SERVER"
+	if [ "$CHECK" = 1 ]; then
+		command -v npm >/dev/null || BULLMQ=0 # it is skipped, not installed
+	fi
+	[ "$BULLMQ" = 0 ] || prepare_bullmq
+	! places_have uml || prepare_guest
+}
+
+places_have()
+{
+	[[ " ${PLACES[*]} " == *" $1 "* ]]
+}
+
+# ---- servers of this machine ----
+
+# The running server: its process, directory and port
+SERVER_PID=
+SERVER_DIR=
+PORT=
+
+start_server()
+{
+	SERVER_DIR=$(mktemp -d)
+	PORT=$(python3 -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])')
+	"$SERVER" --port "$PORT" --bind 127.0.0.1 --save '' --appendonly no \
+		--dir "$SERVER_DIR" >"$SERVER_DIR/log" 2>&1 &
+	SERVER_PID=$!
+	on_exit stop_server
+	until redis-cli -p "$PORT" ping >/dev/null 2>&1; do
+		kill -0 "$SERVER_PID" || die "Redis does not start: $(<"$SERVER_DIR/log")"
+		sleep 0.05
+	done
+}
+
+stop_server()
+{
+	[ -n "$SERVER_PID" ] || return 0
+	kill -KILL "$SERVER_PID" 2>/dev/null
+	wait "$SERVER_PID" 2>/dev/null || true
+	rm -rf "$SERVER_DIR"
+	SERVER_PID=
+}
+
+load_functions()
+{
+	redis-cli -p "$PORT" -x FUNCTION LOAD REPLACE <"$FUNCTIONS" >/dev/null
+}
+
+# with_server COMMAND...: runs a command beside a server without data, with its --port
+with_server()
+{
+	local status=0
+
+	start_server
+	load_functions
+	"$@" --port "$PORT" || status=$?
+	stop_server
+	return "$status"
+}
+
+# ---- this machine ----
+
+measure()
+{
+	local start=$SECONDS file=$RESULTS/$1-$2
+
+	say "repetition $2 of $REPS, $1"
+	"measure_$1" "$2" >"$file.part" || {
+		tail -n 3 "$file.part" >&2
+		die "repetition $2, $1 failed; see $file.part"
+	}
+	mv "$file.part" "$file"
+	say "repetition $2 of $REPS, $1: $((SECONDS - start)) s"
+}
+
+measure_host()
+{
+	local rep=$1
+
+	measure_functions "$rep"
+	measure_pollers "$rep"
+	[ "$BULLMQ" = 0 ] || measure_bullmq "$rep"
+}
+
+# What does not need the daemon
+measure_functions()
+{
+	load_on_host "$1" hwtimerd --measure schedule --timers "$SOME" --batch 1
+	load_on_host "$1" hwtimerd --measure schedule --timers "$SOME"
+	load_on_host "$1" hwtimerd --measure memory --timers "$MANY"
+}
+
+measure_pollers()
+{
+	local rep=$1 period variant
+
+	load_on_host "$rep" poller --measure schedule --timers "$SOME" --batch 1
+	load_on_host "$rep" poller --measure schedule --timers "$SOME"
+	load_on_host "$rep" poller --measure memory --timers "$MANY"
+	for period in 10 1; do
+		for system in poller stream-poller; do
+			variant="every $period ms"
+			load_on_host "$rep" "$system" --variant "$variant" \
+				--period "$period" --measure burst --timers "$FEW"
+			load_on_host "$rep" "$system" --variant "$variant" \
+				--period "$period" --measure idle \
+				--timers "$MANY" --seconds "$SECONDS_OF_IDLE"
+			lateness load_on_host "$rep" "$system" \
+				--variant "$variant" --period "$period"
+		done
+	done
+}
+
+# load_on_host REP SYSTEM OPTION...
+load_on_host()
+{
+	local rep=$1 system=$2
+
+	shift 2
+	with_server "$LOAD" --where host --rep "$rep" --system "$system" "$@"
+}
+
+# lateness COMMAND...: runs COMMAND at falling rates until it keeps up with one, and
+# prints the results of that one
+lateness()
+{
+	local rate results behind
+
+	for rate in $RATES; do
+		results=$("$@" --measure lateness --rate "$rate" \
+			--timers $((rate * SECONDS_OF_LATENESS)))
+		behind=$(sed -n 's/.*"behind", *"value": *\(-\?[0-9]*\).*/\1/p' \
+			<<<"${results//\":/\": }")
+		if [ "$behind" -lt "$BEHIND" ]; then
+			printf '%s\n' "$results"
+			return
+		fi
+		say "$* fell $behind ms behind at $rate timers a second"
+	done
+	printf '%s\n' "$results"
+}
+
+# ---- BullMQ ----
+
+# bullmq/package.json has its version and that of its client. It pins the versions of its
+# other dependencies itself.
+BULLMQ_DIR=
+
+prepare_bullmq()
+{
+	local version
+
+	command -v npm >/dev/null || need_packages nodejs npm
+	version=$(sha256sum <"$HERE/bullmq/package.json")
+	BULLMQ_DIR=$CACHE_DIR/bullmq-${version:0:10}
+	[ ! -d "$BULLMQ_DIR" ] || return 0
+	say "fetching BullMQ with npm"
+	mkdir -p "$CACHE_DIR"
+	rm -rf "$BULLMQ_DIR.new"
+	mkdir "$BULLMQ_DIR.new"
+	cp "$HERE/bullmq/package.json" "$BULLMQ_DIR.new"
+	(cd "$BULLMQ_DIR.new" && npm install --ignore-scripts --no-package-lock --no-audit \
+		--no-fund) >&2 || {
+		[ "$CHECK" = 1 ] || die "npm could not fetch BullMQ"
+		BULLMQ=0
+		return
+	}
+	mv "$BULLMQ_DIR.new" "$BULLMQ_DIR"
+}
+
+measure_bullmq()
+{
+	local rep=$1
+
+	bullmq "$rep" --measure schedule --timers $((SOME / 5)) --batch 1
+	bullmq "$rep" --measure schedule --timers $((SOME / 5))
+	bullmq "$rep" --measure memory --timers "$FEW"
+	bullmq "$rep" --measure burst --timers $((FEW / 2)) --lead 20000
+	bullmq_idle "$rep"
+	lateness bullmq "$rep" --lead 20000
+}
+
+# bullmq REP OPTION...
+bullmq()
+{
+	local rep=$1
+
+	shift
+	NODE_PATH=$BULLMQ_DIR/node_modules with_server \
+		node "$HERE/bullmq/bullmq.js" --where host --rep "$rep" "$@"
+}
+
+# A worker waits at a server full of jobs, and redis-load watches.
+bullmq_idle()
+{
+	local worker line
+
+	start_server
+	coproc WORKER {
+		NODE_PATH=$BULLMQ_DIR/node_modules exec node \
+			"$HERE/bullmq/bullmq.js" --port "$PORT" --measure idle \
+			--timers "$FEW"
+	}
+	worker=$WORKER_PID
+	read -r line <&"${WORKER[0]}" || line=
+	[ "$line" = idle ] || die "BullMQ's worker did not start"
+	sleep 5
+	"$LOAD" --port "$PORT" --where host --rep "$1" --system BullMQ \
+		--measure monitor --timers "$FEW" --seconds $((SECONDS_OF_IDLE * 2))
+	kill "$worker"
+	wait "$worker" 2>/dev/null || true
+	stop_server
+}
+
+# ---- User-Mode Linux ----
+
+KERNEL=uml-7.3
+GUEST_FILES=()
+
+# Redis needs its libraries and the loader, each file at its path in the package.
+prepare_guest()
+{
+	local root file
+
+	"$VM_DIR/build.sh" "$KERNEL" >/dev/null
+	make --no-print-directory -C daemon OUT="$BUILD_DIR/daemon-static" \
+		LDFLAGS=-static >&2
+	root=$("$VM_DIR/kernel.sh" redis)/root
+	while read -r file; do
+		GUEST_FILES+=(--file "$root$file=$file")
+	done < <(find "$root" -type f -printf '/%P\n')
+	GUEST_FILES+=(
+		--file "$BUILD_DIR/$KERNEL/hwtimer.ko=/hwtimer/hwtimer.ko"
+		--file "$BUILD_DIR/daemon-static/hwtimerd=/hwtimer/hwtimerd"
+		--file "$FUNCTIONS=/hwtimer/hwtimer.lua"
+		--file "$LOAD=/hwtimer/redis-load"
+		--file "$HERE/guest.sh=/hwtimer/guest.sh")
+}
+
+# guest ARGUMENT...: runs guest.sh in a virtual machine
+guest()
+{
+	"$VM_DIR/run.sh" --kernel "$KERNEL" --mem 4096 --cpus 2 --timeout 1800 \
+		--quiet "${GUEST_FILES[@]}" -- sh guest.sh "$@"
+}
+
+measure_uml()
+{
+	guest measure "$1" "$MANY" "$FEW" "$SECONDS_OF_LATENESS" "$SECONDS_OF_IDLE"
+}
+
+# ---- the check ----
+
+# Few timers, slow enough for an emulated machine
+CHECKED=(--measure check --timers 2000 --rate 1000 --lead 3000)
+
+check_all()
+{
+	local system
+
+	echo "TAP version 13"
+	if places_have host; then
+		for system in poller stream-poller; do
+			check "$system delivers each timer once, none early" \
+				with_server "$LOAD" --system "$system" "${CHECKED[@]}"
+		done
+		check_bullmq
+	fi
+	! places_have uml || check "hwtimerd delivers each timer once, none early" \
+		guest check
+	echo "1..$CHECKS"
+	[ "$FAILURES" -eq 0 ]
+}
+
+check_bullmq()
+{
+	local name="BullMQ delivers each timer once, none early"
+
+	if [ "$BULLMQ" = 1 ]; then
+		check "$name" bullmq 1 "${CHECKED[@]}"
+	else
+		skip "$name" "there is no npm, or it could not fetch BullMQ"
+	fi
+}
+
+main "$@"

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * hwtimerd: functions schedule, the daemon fires, and a consumer takes.
+ */
+#include "stream.h"
+#include "system.h"
+
+static void call(struct connection *connection, const char *function)
+{
+	command_add(connection, "FCALL");
+	command_add(connection, function);
+	command_add(connection, "1");
+	command_add(connection, SHARD);
+}
+
+static void schedule(struct connection *connection, const struct timer *timers,
+		     __u32 count)
+{
+	__u32 i;
+
+	call(connection, "hwt_schedule");
+	for (i = 0; i < count; i++) {
+		command_add(connection, timers[i].id);
+		command_add(connection, timers[i].deadline);
+		command_add(connection, timers[i].payload);
+	}
+	command_queue(connection);
+}
+
+static void cancel(struct connection *connection, const struct timer *timers,
+		   __u32 count)
+{
+	__u32 i;
+
+	call(connection, "hwt_cancel");
+	for (i = 0; i < count; i++)
+		command_add(connection, timers[i].id);
+	command_queue(connection);
+}
+
+/*
+ * Entries are acknowledged at once, because the accounts are all that is done with them.
+ * The acknowledgement goes out with the next read, in one round trip.
+ */
+static void take(struct connection *connection, struct ledger *ledger)
+{
+	redisReply *answer = stream_read(connection, ledger);
+
+	call(connection, "hwt_ack");
+	command_add(connection, GROUP);
+	if (stream_ids(connection, answer))
+		command_queue(connection);
+	else
+		command_drop(connection);
+	freeReplyObject(answer);
+}
+
+const struct system system_hwtimerd = {
+	.name = "hwtimerd",
+	.replies = 1,
+	.prepare = stream_prepare,
+	.schedule = schedule,
+	.cancel = cancel,
+	.take = take,
+};
