@@ -130,6 +130,21 @@ examples: | compiler ## programs as a user would write them, in build/examples
 	@bash -c '. vm/lib.sh && need_packages libhiredis-dev'
 	@$(MAKE) --no-print-directory -C examples OUT='$(CURDIR)/build/examples'
 
+DAEMON = $(MAKE) --no-print-directory -C daemon
+
+.PHONY: daemon
+daemon: | daemon-packages ## hwtimerd, which fires timers kept in Redis, in build/daemon
+	+@$(DAEMON) OUT='$(CURDIR)/build/daemon'
+
+# For virtual machines, which have no libraries
+.PHONY: daemon-static
+daemon-static: | daemon-packages
+	+@$(DAEMON) OUT='$(CURDIR)/build/daemon-static' LDFLAGS=-static
+
+.PHONY: daemon-packages
+daemon-packages: | compiler
+	@bash -c '. vm/lib.sh && need_packages libhiredis-dev libevent-dev'
+
 # The selftests use the kernel's own test harness.
 .PHONY: selftest-programs
 selftest-programs: | compiler

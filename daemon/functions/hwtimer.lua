@@ -1,0 +1,1156 @@
+#!lua name=hwtimer
+--
+-- SPDX-License-Identifier: GPL-2.0-only
+--
+-- hwtimerd's half of the work that happens in Redis: a library of Redis Functions (Redis 7.0
+-- or later) that keeps timers, and hands them out when they are due. Clients call
+-- hwt_schedule, hwt_cancel and hwt_query; hwtimerd calls hwt_turn and the functions for
+-- leases. Documentation/hwtimerd.md describes all of them.
+--
+-- Keys. A queue has shards; the shard's key is like {orders:0}. All other keys of the shard
+-- begin with it, so Redis Cluster keeps them on one node. One key is passed, the others are
+-- computed.
+--
+--	{orders:0}		hash: id -> "<deadline in ms> <payload>", the timer's record; the
+--				field "" has the shard's settings
+--	{orders:0}:<start>	hash: the ids of one slot of time, with empty values; the field ""
+--				marks the slot, so HSET's reply tells whether the slot is new
+--	{orders:0}:slots	sorted set: the starts of all slots that are not empty
+--	{orders:0}:near		stream: what the daemons must hear about at once
+--	{orders:0}:due		stream: the timers that have expired
+--	{orders:0}:lease	string: the daemon that serves the shard
+--	{orders}:daemons	sorted set: the queue's live daemons, by the end of their lives
+--	{orders}:changes	stream: daemons that came and went
+--
+-- The slots are the truth: a daemon that reads all of them knows all timers. A daemon loads
+-- each slot shortly before it begins. `loaded` is the first start that no daemon has loaded,
+-- and `wake` the first slot from there on that has timers. So hwt_schedule must tell the
+-- daemons only about timers in slots before `wake`, and mostly tells them nothing:
+--
+--	start < loaded		near gets id, deadline: the slot will not be read again
+--	loaded <= start < wake	near gets wake: wake up earlier; `wake` = start
+--	wake <= start		nothing: each daemon wakes up at `wake` or before it
+--
+-- For the last line, hwt_turn computes `wake` from `loaded` and not from the position of the
+-- daemon that calls it, which may lag behind that of another one.
+--
+-- Speed. Each redis.call costs about a microsecond, as much as its work. A new timer in a slot
+-- that exists costs two. Therefore the settings are cached, and can be out of date after a
+-- failover, a FLUSHALL, or if a slot of the cluster went away and came back. That does no harm:
+-- all of that makes the daemons reset, which means to read all slots; and a slot has its start in its
+-- name, so one of another width is found and loaded like any other one. Entries of slots
+-- whose timer is gone, or belongs in another slot, are corrected when a slot is loaded.
+-- The cache knows keys, but not databases: use one database only (hwtimerd uses 0).
+--
+-- Cluster. While a slot of the cluster moves to another node, some keys of a shard are here
+-- and some there. Keys that were created then would exist twice. So what may create a key
+-- answers TRYAGAIN at such times.
+
+local LIBRARY = '1.0'
+local FORMAT = 1		-- of the keys; a shard of a later format is refused
+
+local DEFAULT_WIDTH = 1024	-- ms
+local MAX_WIDTH = 1073741824	-- 2^30
+local DEFAULT_ID = 256		-- bytes
+local MAX_ID = 1024
+local DEFAULT_PAYLOAD = 65536	-- bytes
+local MAX_PAYLOAD = 1048576
+local MAX_NAME = 255		-- bytes of a daemon's name
+local MAX_TTL = 86400000	-- ms
+local MAX_AHEAD = 86400000	-- ms
+
+-- Lua's unpack() takes about 8,000 arguments, and a timer of a batch needs two. The limit also
+-- bounds how long Redis does nothing else.
+local MAX_BATCH = 1000
+local MAX_LOAD = 10000		-- timers that one hwt_turn may be asked to load
+
+local NEVER = 9007199254740992	-- 2^53: after all deadlines; every integer below is exact
+local NEAR_LENGTH = '100000'	-- entries of near, if no daemon reads and trims it
+local NEAR_AGE = 60000		-- ms that entries of near are kept for daemons that lag
+local CHANGES_LENGTH = '100'
+local MAX_SHARDS = 4096		-- that are cached
+
+-- Redis defines no globals while a library is loaded; bind() takes these at the first call.
+local call, pcall_, error_reply, status_reply
+local find, format, match, sub, tonumber_, unpack_, next, concat, sort
+
+local function bind()
+	pcall_, error_reply, status_reply = redis.pcall, redis.error_reply, redis.status_reply
+	find, format, match, sub = string.find, string.format, string.match, string.sub
+	tonumber_, unpack_, next = tonumber, unpack, _G.next
+	concat, sort = table.concat, table.sort
+	call = redis.call
+end
+
+-- Lua's own conversion of numbers to text (%.14g) loses digits, and is slower.
+local function text_of(number)
+	return format('%d', number)
+end
+
+---- Errors ----------------------------------------------------------------------------------
+
+-- Functions return an error as their last value, and nothing is written before all of the
+-- arguments have been checked. The first word is the code, which programs may rely on.
+
+local function bad_key()
+	return error_reply('HWTKEY one key is needed, like {orders:0}, with no other brace in it')
+end
+
+local function bad_argument(what)
+	return error_reply('HWTARG ' .. what)
+end
+
+local function bad_id(limit)
+	return error_reply(format('HWTID an id has 1 to %d bytes', limit))
+end
+
+local function bad_payload(limit)
+	return error_reply(format('HWTPAYLOAD a payload has at most %d bytes', limit))
+end
+
+local function bad_deadline()
+	return error_reply('HWTDEADLINE a deadline is a number of ms since 1970, ' ..
+			   'or +ms from now, below 2^53')
+end
+
+local function bad_batch(what, limit)
+	return error_reply(format('HWTBATCH 1 to %d %s a call', limit, what))
+end
+
+-- integer(text, low, high): the number, or nil if the text is anything else
+local function integer(text, low, high)
+	if not text or #text > 16 or not find(text, '^%d+$') then
+		return nil
+	end
+	local number = tonumber_(text)
+	if number < low or number > high then
+		return nil
+	end
+	return number
+end
+
+local function is_key(key)
+	return key and find(key, '^{[^{}]+}$')
+end
+
+---- Settings --------------------------------------------------------------------------------
+
+local shards, shard_count = {}, 0
+
+local function forget(key)
+	if shards[key] then
+		shards[key] = nil
+		shard_count = shard_count - 1
+	end
+end
+
+local function remember(key, shard)
+	if not shards[key] then
+		if shard_count >= MAX_SHARDS then
+			shards, shard_count = {}, 0
+		end
+		shard_count = shard_count + 1
+	end
+	shards[key] = shard
+end
+
+local function new_shard(key)
+	return {
+		key = key,
+		prefix = key .. ':',
+		slots = key .. ':slots',
+		near = key .. ':near',
+		due = key .. ':due',
+		width = DEFAULT_WIDTH,
+		loaded = 0,
+		wake = NEVER,
+		max_id = DEFAULT_ID,
+		max_payload = DEFAULT_PAYLOAD,
+	}
+end
+
+-- read_settings(shard): whether the shard has settings, and an error
+local function read_settings(shard)
+	local text = call('HGET', shard.key, '')
+	if not text then
+		return false
+	end
+	local version, width, loaded, wake, max_id, max_payload =
+		match(text, '^(%d+) (%d+) (%d+) (%-?%d+) (%d+) (%d+)')
+	if tonumber_(version) ~= FORMAT then
+		return true, error_reply('HWTVERSION ' .. shard.key .. ' has a format that library ' ..
+					 LIBRARY .. ' does not know; run hwtimerd load')
+	end
+	shard.width, shard.loaded = tonumber_(width), tonumber_(loaded)
+	shard.wake = wake == '-1' and NEVER or tonumber_(wake)
+	shard.max_id, shard.max_payload = tonumber_(max_id), tonumber_(max_payload)
+	return true
+end
+
+-- save(shard, loaded, wake): the cache changes after Redis has changed, because what Redis
+-- refused has not happened.
+local function save(shard, loaded, wake)
+	call('HSET', shard.key, '',
+	     format('%d %d %d %d %d %d', FORMAT, shard.width, loaded, wake == NEVER and -1 or wake,
+		    shard.max_id, shard.max_payload))
+	shard.loaded, shard.wake = loaded, wake
+end
+
+-- moving(key): an error if the shard's keys are on their way to another node. The second key
+-- never exists. A node refuses a command with a key that it lacks while it gives the slot
+-- away, and one with several keys while it receives the slot.
+local function moving(key)
+	local reply = pcall_('EXISTS', key, key .. ':')
+	if reply == 0 or reply == 1 then
+		return nil
+	end
+	return error_reply('TRYAGAIN the keys of ' .. key .. ' are moving to another node')
+end
+
+-- load_shard(keys): the shard, with its settings read from Redis and cached, or nil and an
+-- error. For functions that write.
+local function load_shard(keys)
+	local key = keys[1]
+	if #keys ~= 1 or not is_key(key) then
+		return nil, bad_key()
+	end
+	local problem = moving(key)
+	if problem then
+		return nil, problem
+	end
+	local shard = new_shard(key)
+	local found
+	found, problem = read_settings(shard)
+	if problem then
+		forget(key)
+		return nil, problem
+	end
+	if not found then
+		save(shard, shard.loaded, shard.wake)
+	end
+	remember(key, shard)
+	return shard
+end
+
+-- peek_shard(keys): like load_shard(), for functions that must not write. On a replica, what
+-- is read here is soon out of date, so it is not cached.
+local function peek_shard(keys)
+	local key = keys[1]
+	if #keys ~= 1 or not is_key(key) then
+		return nil, bad_key()
+	end
+	local shard = new_shard(key)
+	local _, problem = read_settings(shard)
+	if problem then
+		return nil, problem
+	end
+	return shard
+end
+
+---- Records and slots -----------------------------------------------------------------------
+
+local function deadline_of(record)
+	return tonumber_(match(record, '^%d+'))
+end
+
+-- Payloads may have any bytes, so no pattern touches them.
+local function payload_of(record)
+	return sub(record, find(record, ' ', 1, true) + 1)
+end
+
+-- drop_if_empty(shard, start): a slot ceases to exist when only its marker is left, so nothing
+-- is left of a timer however often it is moved
+local function drop_if_empty(shard, start)
+	local text = text_of(start)
+	local slot = shard.prefix .. text
+	if call('HLEN', slot) <= 1 then
+		call('DEL', slot)
+		call('ZREM', shard.slots, text)
+	end
+end
+
+-- drop_from_slots(shard, doomed): take ids out of their slots. `doomed` has a list of ids by
+-- the start of the slot
+local function drop_from_slots(shard, doomed)
+	for start, ids in next, doomed do
+		call('HDEL', shard.prefix .. text_of(start), unpack_(ids))
+		drop_if_empty(shard, start)
+	end
+end
+
+-- put_into_slots(shard, wanted): like drop_from_slots(), the other way. Returns how many of
+-- the ids were in their slot before, by start.
+local function put_into_slots(shard, wanted)
+	local fresh = { 'ZADD', shard.slots }
+	for start, fields in next, wanted do
+		local text = text_of(start)
+		-- The marker counts only in a new slot, where all ids are new, too.
+		if call('HSET', shard.prefix .. text, '', '', unpack_(fields)) > #fields / 2 then
+			fresh[#fresh + 1] = text
+			fresh[#fresh + 1] = text
+		end
+	end
+	if #fresh > 2 then
+		call(unpack_(fresh))
+	end
+end
+
+-- group(groups, start, ...): add one or two values to the list of a slot
+local function group(groups, start, value, value2)
+	local list = groups[start]
+	if not list then
+		list = {}
+		groups[start] = list
+	end
+	list[#list + 1] = value
+	if value2 then
+		list[#list + 1] = value2
+	end
+end
+
+---- hwt_schedule ----------------------------------------------------------------------------
+
+local function tell_timer(shard, id, deadline)
+	call('XADD', shard.near, 'MAXLEN', '~', NEAR_LENGTH, '*', 'id', id,
+	     'deadline', deadline)
+end
+
+local function wake_earlier(shard, start)
+	save(shard, shard.loaded, start)
+	call('XADD', shard.near, 'MAXLEN', '~', NEAR_LENGTH, '*', 'wake', text_of(start))
+end
+
+-- now_us(): Redis's clock, by which all deadlines are
+local function now_us()
+	local time = call('TIME')
+	return tonumber_(time[1]) * 1000000 + tonumber_(time[2])
+end
+
+-- ms_of(us): the ms that have passed, so nothing counts as due before it is
+local function ms_of(us)
+	return (us - us % 1000) / 1000
+end
+
+-- relative(text, now): the deadline that "+<ms>" means, or nil
+local function relative(text, now)
+	local delay = sub(text, 1, 1) == '+' and integer(sub(text, 2), 0, NEVER - 1)
+	if not delay or now + delay >= NEVER then
+		return nil
+	end
+	return now + delay
+end
+
+-- parse_deadline(text): the deadline and its text without leading zeros, or nil
+local function parse_deadline(text)
+	if #text <= 16 and find(text, '^[1-9]%d*$') then
+		local deadline = tonumber_(text)
+		if deadline < NEVER then
+			return deadline, text
+		end
+		return nil
+	end
+	local deadline = integer(text, 0, NEVER - 1) or relative(text, ms_of(now_us()))
+	if not deadline then
+		return nil
+	end
+	return deadline, text_of(deadline)
+end
+
+-- check_timer(shard, id, payload): an error if one of them is too long
+local function check_timer(shard, id, payload)
+	if #id == 0 or #id > shard.max_id then
+		return bad_id(shard.max_id)
+	end
+	if #payload > shard.max_payload then
+		return bad_payload(shard.max_payload)
+	end
+	return nil
+end
+
+-- replace(shard, id, record, start): give a timer that exists another record. It is in the
+-- slot at `start` already, and leaves the one that it was in.
+local function replace(shard, id, record, start)
+	local old = deadline_of(call('HGET', shard.key, id))
+	local old_start = old - old % shard.width
+	call('HSET', shard.key, id, record)
+	if old_start ~= start then
+		drop_from_slots(shard, { [old_start] = { id } })
+	end
+end
+
+-- schedule_one(): hwt_schedule of one timer, the function that must be fast. The slot comes
+-- first, and what is not sure to exist is looked at first, so that nothing is left of a timer
+-- that was refused because its keys are moving.
+local function schedule_one(shard, id, text, payload)
+	local deadline, canonical = parse_deadline(text)
+	if not deadline then
+		return bad_deadline()
+	end
+	local start = deadline - deadline % shard.width
+	local urgent = start < shard.wake
+	local problem = urgent and moving(shard.key)
+	if problem then
+		return problem
+	end
+	local start_text = format('%d', start)
+	local slot = shard.prefix .. start_text
+	local record = canonical .. ' ' .. payload
+
+	local added = call('HSET', slot, '', '', id, '')
+	if added == 2 then
+		problem = moving(shard.key)
+		if problem then
+			call('DEL', slot)
+			return problem
+		end
+		call('ZADD', shard.slots, start_text, start_text)
+	end
+	local is_new = call('HSETNX', shard.key, id, record)
+	if is_new == 0 then
+		problem = moving(shard.key)
+		if problem then
+			return problem
+		end
+		replace(shard, id, record, start)
+	end
+	if not urgent then
+		return is_new
+	end
+	if start < shard.loaded then
+		tell_timer(shard, id, canonical)
+	else
+		wake_earlier(shard, start)
+	end
+	return is_new
+end
+
+-- parse_timers(shard, args): what a batch wants, or nil and an error. The last one of several
+-- timers with the same id wins.
+local function parse_timers(shard, args)
+	local ids, deadlines, records = {}, {}, {}
+	for i = 1, #args, 3 do
+		local id, text, payload = args[i], args[i + 1], args[i + 2]
+		local problem = check_timer(shard, id, payload)
+		if problem then
+			return nil, problem
+		end
+		local deadline, canonical = parse_deadline(text)
+		if not deadline then
+			return nil, bad_deadline()
+		end
+		if not deadlines[id] then
+			ids[#ids + 1] = id
+		end
+		deadlines[id] = deadline
+		records[id] = canonical .. ' ' .. payload
+	end
+	return { ids = ids, deadlines = deadlines, records = records }
+end
+
+-- tell_batch(shard, timers): tell the daemons what they must hear about
+local function tell_batch(shard, timers)
+	local width, loaded = shard.width, shard.loaded
+	local earliest = shard.wake
+	for _, id in next, timers.ids do
+		local deadline = timers.deadlines[id]
+		local start = deadline - deadline % width
+		if start < loaded then
+			tell_timer(shard, id, text_of(deadline))
+		elseif start < earliest then
+			earliest = start
+		end
+	end
+	if earliest < shard.wake then
+		wake_earlier(shard, earliest)
+	end
+end
+
+local function schedule_batch(shard, args)
+	local timers, problem = parse_timers(shard, args)
+	problem = problem or moving(shard.key)
+	if problem then
+		return problem
+	end
+	local ids, deadlines, width = timers.ids, timers.deadlines, shard.width
+	local old = call('HMGET', shard.key, unpack_(ids))
+	local write, wanted, doomed = { 'HSET', shard.key }, {}, {}
+	local is_new, n = 0, 2
+	for i = 1, #ids do
+		local id = ids[i]
+		local deadline = deadlines[id]
+		local start = deadline - deadline % width
+		write[n + 1], write[n + 2] = id, timers.records[id]
+		n = n + 2
+		group(wanted, start, id, '')
+		if not old[i] then
+			is_new = is_new + 1
+		else
+			local before = deadline_of(old[i])
+			local old_start = before - before % width
+			if old_start ~= start then
+				group(doomed, old_start, id)
+			end
+		end
+	end
+	call(unpack_(write))
+	put_into_slots(shard, wanted)
+	drop_from_slots(shard, doomed)
+	tell_batch(shard, timers)
+	return is_new
+end
+
+local function hwt_schedule(keys, args)
+	local shard, problem = shards[keys[1]]
+	if not shard or #keys ~= 1 then
+		shard, problem = load_shard(keys)
+		if not shard then
+			return problem
+		end
+	end
+	local n = #args
+	if n == 3 then
+		return check_timer(shard, args[1], args[3]) or
+		       schedule_one(shard, args[1], args[2], args[3])
+	end
+	if n % 3 ~= 0 then
+		return bad_argument('timers are id deadline payload, each')
+	end
+	if n == 0 or n > 3 * MAX_BATCH then
+		return bad_batch('timers', MAX_BATCH)
+	end
+	return schedule_batch(shard, args)
+end
+
+---- hwt_cancel, hwt_query -------------------------------------------------------------------
+
+-- check_ids(args, first): an error unless there are 1 to MAX_BATCH ids from that argument on.
+-- The empty one is no id but the settings. Long ones may be from a time with another limit.
+local function check_ids(args, first)
+	if #args < first or #args >= first + MAX_BATCH then
+		return bad_batch('ids', MAX_BATCH)
+	end
+	for i = first, #args do
+		if args[i] == '' then
+			return error_reply('HWTID an id has at least 1 byte')
+		end
+	end
+	return nil
+end
+
+local function hwt_cancel(keys, ids)
+	local shard, problem = shards[keys[1]]
+	if not shard or #keys ~= 1 then
+		shard, problem = load_shard(keys)
+	end
+	problem = problem or check_ids(ids, 1) or moving(shard.key)
+	if problem then
+		return problem
+	end
+	local records = call('HMGET', shard.key, unpack_(ids))
+	local doomed, seen, gone = {}, {}, { 'HDEL', shard.key }
+	for i = 1, #ids do
+		local id, record = ids[i], records[i]
+		if record and not seen[id] then
+			local deadline = deadline_of(record)
+			seen[id] = true
+			gone[#gone + 1] = id
+			group(doomed, deadline - deadline % shard.width, id)
+		end
+	end
+	if #gone == 2 then
+		return 0
+	end
+	call(unpack_(gone))
+	drop_from_slots(shard, doomed)
+	return #gone - 2
+end
+
+local function hwt_query(keys, ids)
+	local shard, problem = peek_shard(keys)
+	problem = problem or check_ids(ids, 1)
+	if problem then
+		return problem
+	end
+	local reply = call('HMGET', shard.key, unpack_(ids))
+	for i = 1, #reply do
+		local record = reply[i]
+		reply[i] = record and { deadline_of(record), payload_of(record) }
+	end
+	return reply
+end
+
+---- hwt_setup, hwt_stats --------------------------------------------------------------------
+
+local function first_slot(shard, from)
+	local reply = call('ZRANGE', shard.slots, text_of(from), '+inf', 'BYSCORE', 'LIMIT', '0', '1')
+	return reply[1] and tonumber_(reply[1]) or NEVER
+end
+
+-- pending(shard): the number of timers; after a FLUSHALL there may be no settings
+local function pending(shard)
+	return call('HLEN', shard.key) - call('HEXISTS', shard.key, '')
+end
+
+local function or_minus_one(start)
+	return start == NEVER and -1 or start
+end
+
+local function is_width(width)
+	while width and width > 1 do
+		width = width / 2
+	end
+	return width == 1
+end
+
+local function hwt_setup(keys, args)
+	local shard, problem = load_shard(keys)
+	if problem then
+		return problem
+	end
+	if #args ~= 3 then
+		return bad_argument('width max_id max_payload are needed')
+	end
+	local width = integer(args[1], 1, MAX_WIDTH)
+	local max_id = integer(args[2], 1, MAX_ID)
+	local max_payload = integer(args[3], 0, MAX_PAYLOAD)
+	if not is_width(width) then
+		return bad_argument(format('width is a power of two of ms, 1 to %d', MAX_WIDTH))
+	end
+	if not max_id then
+		return bad_argument(format('max_id is 1 to %d bytes', MAX_ID))
+	end
+	if not max_payload then
+		return bad_argument(format('max_payload is 0 to %d bytes', MAX_PAYLOAD))
+	end
+	if width ~= shard.width and pending(shard) > 0 then
+		return error_reply(format('HWTCONFIG the shard has timers and width %d', shard.width))
+	end
+	shard.width, shard.max_id, shard.max_payload = width, max_id, max_payload
+	save(shard, shard.loaded, shard.wake)
+	return status_reply('OK')
+end
+
+local function hwt_stats(keys, args)
+	local shard, problem = peek_shard(keys)
+	if problem then
+		return problem
+	end
+	if #args > 0 then
+		return bad_argument('there are none')
+	end
+	return {
+		'version', LIBRARY,
+		'width', shard.width,
+		'pending', pending(shard),
+		'slots', call('ZCARD', shard.slots),
+		'loaded', shard.loaded,
+		'wake', or_minus_one(shard.wake),
+		'first_slot', or_minus_one(first_slot(shard, 0)),
+		'due', call('XLEN', shard.due),
+		'near', call('XLEN', shard.near),
+		'max_id', shard.max_id,
+		'max_payload', shard.max_payload,
+		'time', now_us(),
+	}
+end
+
+---- hwt_turn --------------------------------------------------------------------------------
+
+-- A daemon's position is what it has loaded: all slots before `start`, and, if it has `scan`,
+-- a part of the slot at `start`, where HSCAN goes on at that cursor. Timers that came to a
+-- slot after its loading began are in near. `known` is the first start of which the daemon
+-- need not be told, as it will load it.
+
+-- parse_position(text): nil if it is none
+local function parse_position(text)
+	local start, scan = match(text, '^(%d+):(%d+)$')
+	start = integer(start or text, 0, NEVER)
+	if not start or (scan and #scan > 20) then
+		return nil
+	end
+	return { start = start, scan = scan, known = scan and start + 1 or start }
+end
+
+local function text_of_position(position)
+	local text = text_of(position.start)
+	return position.scan and text .. ':' .. position.scan or text
+end
+
+local function parse_turn(args)
+	if #args < 5 then
+		return nil, bad_argument('daemon cursor loaded ahead_ms max [id...] are needed')
+	end
+	if #args > 5 then
+		local problem = check_ids(args, 6)
+		if problem then
+			return nil, problem
+		end
+	end
+	local turn = {
+		daemon = args[1],
+		cursor = args[2],
+		position = parse_position(args[3]),
+		ahead = integer(args[4], 0, MAX_AHEAD),
+		max = integer(args[5], 1, MAX_LOAD),
+		ids = { unpack_(args, 6) },
+		fired = '',
+		early = {},
+		news = {},
+	}
+	if turn.daemon == '' or #turn.daemon > MAX_NAME then
+		return nil, bad_argument(format('a daemon\'s name has 1 to %d bytes', MAX_NAME))
+	end
+	if turn.cursor ~= '' and not find(turn.cursor, '^%d+%-%d+$') then
+		return nil, bad_argument('cursor is empty or an entry of near')
+	end
+	if not turn.position then
+		return nil, bad_argument('loaded is 0 or from the last reply')
+	end
+	if not turn.ahead then
+		return nil, bad_argument(format('ahead_ms is 0 to %d', MAX_AHEAD))
+	end
+	if not turn.max then
+		return nil, bad_argument(format('max is 1 to %d', MAX_LOAD))
+	end
+	return turn
+end
+
+-- fire(shard, turn): move what is due to the stream. `fired` tells for each id
+--	0	it is gone, or moved to a slot that this daemon will load: forget it
+--	1	it is in due now
+--	2	it is early, because it was moved, and is in `early` with its deadline
+local function fire(shard, turn)
+	if #turn.ids == 0 then
+		return
+	end
+	local width, due, now, known = shard.width, shard.due, turn.now, turn.position.known
+	local records = call('HMGET', shard.key, unpack_(turn.ids))
+	local results, early, seen = {}, turn.early, {}
+	local gone, doomed = { 'HDEL', shard.key }, {}
+	for i, id in next, turn.ids do
+		local record = not seen[id] and records[i]
+		local deadline = record and deadline_of(record)
+		local start = record and deadline - deadline % width
+		results[i] = '0'
+		seen[id] = true
+		if record and deadline <= now then
+			call('XADD', due, '*', 'id', id, 'deadline', text_of(deadline),
+			     'payload', payload_of(record))
+			gone[#gone + 1] = id
+			group(doomed, start, id)
+			results[i] = '1'
+		elseif record and start < known then
+			early[#early + 1] = id
+			early[#early + 1] = deadline
+			results[i] = '2'
+		end
+	end
+	if #gone > 2 then
+		call(unpack_(gone))
+		drop_from_slots(shard, doomed)
+	end
+	turn.fired = concat(results)
+end
+
+local function tell(turn, id, deadline)
+	local news = turn.news
+	news[#news + 1] = id
+	news[#news + 1] = deadline
+end
+
+-- reset(shard, turn): the daemon will read all slots, and near from now on. `loaded` may be
+-- far ahead, because a clock went back or another daemon looks farther. The entry in near makes
+-- the other daemons see that it moved back.
+local function reset(shard, turn)
+	turn.cursor = call('XADD', shard.near, 'MAXLEN', '~', NEAR_LENGTH, '*', 'reset', turn.daemon)
+	turn.position = { start = 0, known = 0 }
+	if turn.loaded > turn.horizon then
+		turn.loaded = turn.horizon
+	end
+end
+
+-- read_near(shard, turn): take what is new in near. Returns false if entries are missing
+-- there, which shows by the absence of the one that was read last.
+local function read_near(shard, turn)
+	local entries = call('XRANGE', shard.near, turn.cursor, '+', 'COUNT', turn.max + 1)
+	if not entries[1] or entries[1][1] ~= turn.cursor then
+		return false
+	end
+	local width, known = shard.width, turn.position.known
+	for i = 2, #entries do
+		local fields = entries[i][2]
+		local deadline = fields[1] == 'id' and tonumber_(fields[4])
+		if deadline and deadline - deadline % width < known then
+			tell(turn, fields[2], deadline)
+		end
+	end
+	turn.cursor = entries[#entries][1]
+	turn.more = #entries > turn.max
+	return true
+end
+
+-- trim_near(shard, turn): remove what this daemon has read, unless it is so new that another
+-- daemon may not have read it. The entry at the cursor stays, see read_near().
+local function trim_near(shard, turn)
+	local before = turn.now - NEAR_AGE
+	if before <= 0 then
+		return
+	end
+	local cursor_ms = tonumber_(match(turn.cursor, '^%d+'))
+	call('XTRIM', shard.near, 'MINID', '~', cursor_ms < before and turn.cursor or text_of(before))
+end
+
+-- load_ids(shard, turn, start, ids): tell of the timers of a slot, or of a part of it
+local function load_ids(shard, turn, start, ids)
+	local width = shard.width
+	local records = call('HMGET', shard.key, unpack_(ids))
+	local doomed, lost = {}, {}
+	for i, id in next, ids do
+		local record = records[i]
+		local deadline = record and deadline_of(record)
+		local home = record and deadline - deadline % width
+		if home ~= start then
+			doomed[#doomed + 1] = id
+		end
+		if record and home ~= start then
+			group(lost, home, id, '')
+		end
+		if record and home < turn.horizon then
+			tell(turn, id, deadline)
+		end
+	end
+	put_into_slots(shard, lost)
+	if #doomed > 0 then
+		drop_from_slots(shard, { [start] = doomed })
+	end
+end
+
+-- load_slot(shard, turn, start, scan, room): load the slot, or as much of it as there is room
+-- for. Returns the cursor of HSCAN to go on with, '0' at the end, and the number of entries.
+local function load_slot(shard, turn, start, scan, room)
+	local slot = shard.prefix .. text_of(start)
+	local count = 0
+	repeat
+		local reply = call('HSCAN', slot, scan, 'COUNT', room - count)
+		local fields = reply[2]
+		local ids = {}
+		for i = 1, #fields, 2 do
+			if fields[i] ~= '' then
+				ids[#ids + 1] = fields[i]
+			end
+			if #ids == MAX_BATCH or (i == #fields - 1 and #ids > 0) then
+				load_ids(shard, turn, start, ids)
+				ids = {}
+			end
+		end
+		scan = reply[1]
+		count = count + #fields / 2
+	until scan == '0' or count >= room
+	return scan, count
+end
+
+-- horizon(shard, now): the first slot that begins after `now`
+local function horizon(shard, now)
+	return now - now % shard.width + shard.width
+end
+
+-- load_slots(shard, turn): load the slots from the daemon's position to the horizon, or as
+-- many as `max` allows
+local function load_slots(shard, turn)
+	local position, room = turn.position, turn.max
+	local starts = call('ZRANGE', shard.slots, text_of(position.start), text_of(turn.horizon - 1),
+			    'BYSCORE', 'LIMIT', '0', turn.max)
+	for i = 1, #starts do
+		local start = tonumber_(starts[i])
+		local scan = start == position.start and position.scan or '0'
+		if room <= 0 then
+			turn.position, turn.more = { start = start }, true
+			return
+		end
+		local count
+		scan, count = load_slot(shard, turn, start, scan, room)
+		room = room - count
+		if scan ~= '0' then
+			turn.position, turn.more = { start = start, scan = scan }, true
+			return
+		end
+		drop_if_empty(shard, start)
+	end
+	if #starts == turn.max then
+		turn.position = { start = tonumber_(starts[#starts]) + shard.width }
+		turn.more = true
+	elseif position.start < turn.horizon then
+		turn.position = { start = turn.horizon }
+	else
+		position.scan = nil
+	end
+end
+
+-- settle(shard, turn): save how far the daemons have loaded, and answer when this one must
+-- call again
+local function settle(shard, turn)
+	local position = turn.position
+	local reached = position.scan and position.start + shard.width or position.start
+	local loaded = turn.loaded > reached and turn.loaded or reached
+	local alarm = first_slot(shard, position.start)
+	local wake = loaded == position.start and alarm or first_slot(shard, loaded)
+	if loaded ~= shard.loaded or wake ~= shard.wake then
+		save(shard, loaded, wake)
+	end
+	return alarm
+end
+
+local function hwt_turn(keys, args)
+	local shard, problem = load_shard(keys)
+	if problem then
+		return problem
+	end
+	local turn
+	turn, problem = parse_turn(args)
+	if problem then
+		return problem
+	end
+	turn.now_us = now_us()
+	turn.now = ms_of(turn.now_us)
+	turn.loaded = shard.loaded
+	turn.horizon = horizon(shard, turn.now + turn.ahead)
+	if turn.position.start > shard.loaded then
+		turn.position = { start = shard.loaded, known = shard.loaded }
+	end
+	fire(shard, turn)
+	if turn.cursor == '' then
+		reset(shard, turn)
+	elseif not read_near(shard, turn) then
+		return { 'reset', turn.now_us, '', '0', -1, 1, turn.fired, turn.early, {} }
+	else
+		trim_near(shard, turn)
+	end
+	load_slots(shard, turn)
+	local alarm = settle(shard, turn)
+	return {
+		'ok', turn.now_us, turn.cursor, text_of_position(turn.position),
+		or_minus_one(alarm), turn.more and 1 or 0, turn.fired, turn.early, turn.news,
+	}
+end
+
+---- Leases and members ----------------------------------------------------------------------
+
+-- parse_daemon(keys, args, count): the daemon's name and, if count is 2, its time to live, or
+-- nil and an error
+local function parse_daemon(keys, args, count)
+	if #keys ~= 1 or not is_key(keys[1]) then
+		return nil, bad_key()
+	end
+	if #args ~= count then
+		return nil, bad_argument(count == 2 and 'daemon ttl_ms are needed' or 'daemon is needed')
+	end
+	local name, ttl = args[1], integer(args[2], 1, MAX_TTL)
+	if name == '' or #name > MAX_NAME then
+		return nil, bad_argument(format('a daemon\'s name has 1 to %d bytes', MAX_NAME))
+	end
+	if count == 2 and not ttl then
+		return nil, bad_argument(format('ttl_ms is 1 to %d', MAX_TTL))
+	end
+	local problem = moving(keys[1])
+	if problem then
+		return nil, problem
+	end
+	return name, ttl
+end
+
+local function hwt_lease(keys, args)
+	local daemon, ttl = parse_daemon(keys, args, 2)
+	if not daemon then
+		return ttl
+	end
+	local lease = keys[1] .. ':lease'
+	local holder = call('GET', lease)
+	if holder and holder ~= daemon then
+		return { 0, now_us(), holder, call('PTTL', lease) }
+	end
+	call('SET', lease, daemon, 'PX', text_of(ttl))
+	return { 1, now_us() }
+end
+
+local function hwt_release(keys, args)
+	local daemon, problem = parse_daemon(keys, args, 1)
+	if not daemon then
+		return problem
+	end
+	local lease = keys[1] .. ':lease'
+	if call('GET', lease) ~= daemon then
+		return 0
+	end
+	return call('DEL', lease)
+end
+
+local function note_change(queue, event, daemon)
+	call('XADD', queue .. ':changes', 'MAXLEN', '~', CHANGES_LENGTH, '*', event, daemon)
+end
+
+local function hwt_join(keys, args)
+	local daemon, ttl = parse_daemon(keys, args, 2)
+	if not daemon then
+		return ttl
+	end
+	local daemons = keys[1] .. ':daemons'
+	local now = ms_of(now_us())
+	for _, dead in next, call('ZRANGE', daemons, '-inf', text_of(now), 'BYSCORE') do
+		if dead ~= daemon then
+			call('ZREM', daemons, dead)
+			note_change(keys[1], 'died', dead)
+		end
+	end
+	if call('ZADD', daemons, text_of(now + ttl), daemon) == 1 then
+		note_change(keys[1], 'joined', daemon)
+	end
+	local names = call('ZRANGE', daemons, '0', '-1')
+	sort(names)
+	return names
+end
+
+local function hwt_leave(keys, args)
+	local daemon, problem = parse_daemon(keys, args, 1)
+	if not daemon then
+		return problem
+	end
+	local removed = call('ZREM', keys[1] .. ':daemons', daemon)
+	if removed == 1 then
+		note_change(keys[1], 'left', daemon)
+	end
+	return removed
+end
+
+---- hwt_ack, hwt_trim -----------------------------------------------------------------------
+
+-- groups_of(due): what XINFO tells of each group, by name
+local function groups_of(due)
+	local groups = {}
+	if call('EXISTS', due) == 0 then
+		return groups
+	end
+	for i, info in next, call('XINFO', 'GROUPS', due) do
+		groups[i] = {}
+		for j = 1, #info, 2 do
+			groups[i][info[j]] = info[j + 1]
+		end
+	end
+	return groups
+end
+
+local function is_entry(text)
+	return find(text, '^%d+%-%d+$') and #text <= 41
+end
+
+local function hwt_ack(keys, args)
+	if #keys ~= 1 or not is_key(keys[1]) then
+		return bad_key()
+	end
+	if #args < 2 or #args > MAX_BATCH + 1 then
+		return bad_batch('entries', MAX_BATCH)
+	end
+	for i = 2, #args do
+		if not is_entry(args[i]) then
+			return bad_argument('an entry is like 1763889600123-0')
+		end
+	end
+	local problem = moving(keys[1])
+	if problem then
+		return problem
+	end
+	local due, group_name = keys[1] .. ':due', args[1]
+	local doomed = { 'XDEL', due }
+	for i = 2, #args do
+		if call('XACK', due, group_name, args[i]) == 1 then
+			doomed[#doomed + 1] = args[i]
+		end
+	end
+	-- Other groups have not read it yet, perhaps; hwt_trim finds out.
+	if #doomed > 2 and #groups_of(due) == 1 then
+		call(unpack_(doomed))
+	end
+	return #doomed - 2
+end
+
+-- number_less(a, b): whether a is less than b, both digits without leading zeros. The parts of
+-- an entry's id have 64 bits, more than a number of Lua.
+local function number_less(a, b)
+	if #a ~= #b then
+		return #a < #b
+	end
+	return a < b
+end
+
+local function entry_less(a, b)
+	local a_ms, a_seq = match(a, '^(%d+)%-(%d+)$')
+	local b_ms, b_seq = match(b, '^(%d+)%-(%d+)$')
+	if a_ms ~= b_ms then
+		return number_less(a_ms, b_ms)
+	end
+	return number_less(a_seq, b_seq)
+end
+
+-- first_needed(due, info): the first entry that the group has not acknowledged, or the first
+-- that could be one
+local function first_needed(due, info)
+	local last = info['last-delivered-id']
+	if info.pending > 0 then
+		return call('XPENDING', due, info.name)[2]
+	end
+	local ms, seq = match(last, '^(%d+)%-(%d+)$')
+	seq = tonumber_(seq)
+	return seq < NEVER - 1 and ms .. '-' .. text_of(seq + 1) or last
+end
+
+local function hwt_trim(keys, args)
+	if #keys ~= 1 or not is_key(keys[1]) then
+		return bad_key()
+	end
+	if #args > 0 then
+		return bad_argument('there are none')
+	end
+	local problem = moving(keys[1])
+	if problem then
+		return problem
+	end
+	local due, first = keys[1] .. ':due', nil
+	for _, info in next, groups_of(due) do
+		local needed = first_needed(due, info)
+		if not first or entry_less(needed, first) then
+			first = needed
+		end
+	end
+	return first and call('XTRIM', due, 'MINID', first) or 0
+end
+
+local function hwt_version()
+	return LIBRARY
+end
+
+---- Registration ----------------------------------------------------------------------------
+
+-- allow-oom is for all that makes room, and for what keeps the daemons going, so timers that
+-- are there fire although Redis is full.
+local function register(name, callback, ...)
+	local function bound(keys, args)
+		if not call then
+			bind()
+		end
+		return callback(keys, args)
+	end
+	redis.register_function { function_name = name, callback = bound, flags = { ... } }
+end
+
+register('hwt_schedule', hwt_schedule)
+register('hwt_cancel', hwt_cancel, 'allow-oom')
+register('hwt_query', hwt_query, 'no-writes')
+register('hwt_stats', hwt_stats, 'no-writes')
+register('hwt_setup', hwt_setup)
+register('hwt_turn', hwt_turn, 'allow-oom')
+register('hwt_lease', hwt_lease, 'allow-oom')
+register('hwt_release', hwt_release, 'allow-oom')
+register('hwt_join', hwt_join, 'allow-oom')
+register('hwt_leave', hwt_leave, 'allow-oom')
+register('hwt_ack', hwt_ack, 'allow-oom')
+register('hwt_trim', hwt_trim, 'allow-oom')
+register('hwt_version', hwt_version, 'no-writes', 'allow-stale')

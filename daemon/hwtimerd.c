@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+/* hwtimerd: fires timers that are kept in Redis; see hwtimerd(8). */
+#include "commands.h"
+#include "functions.h"
+
+#include <libhwtimer.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+	const char *name;
+	int (*run)(const struct options *options);
+} commands[] = {
+	{ "load", command_load },
+	{ "serve", command_serve },
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static const char help[] =
+	"usage: hwtimerd COMMAND [OPTION...]\n"
+	"\n"
+	"  load      install the functions in Redis\n"
+	"  serve     fire timers\n"
+	"  status    show the queues' shards, and who serves them\n"
+	"\n"
+	"  --redis HOST:PORT[,HOST:PORT...]   servers of Redis (default 127.0.0.1:6379)\n"
+	"  --queue NAME:SHARDS[:WIDTH]        a queue (repeatable)\n"
+	"  --name NAME                        name of this daemon, which no other has\n"
+	"  --user USER --password-file FILE   who we are\n"
+	"  --tls [--tls-ca FILE] [--tls-cert FILE --tls-key FILE]\n"
+	"  --lease MS                         time until others take over (5000)\n"
+	"  --pace MS                          time between turns of a shard (16)\n"
+	"  --ahead MS                         time by which slots are loaded early (2000)\n"
+	"  --max-clock-offset MS              difference of clocks to work with (60000)\n"
+	"  --metrics PATH                     socket for OpenMetrics over HTTP\n"
+	"  --serve-always                     serve all shards, without leases\n"
+	"\n"
+	"See hwtimerd(8).\n";
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	unsigned int i;
+
+	if (argc < 2)
+		usage("a command is missing");
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+		fputs(help, stdout);
+		return 0;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("hwtimerd %s, with libhwtimer %u.%u\n",
+		       functions_version, hwt_version() >> 16,
+		       hwt_version() & 0xffff);
+		return 0;
+	}
+	for (i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(commands[i].name, argv[1])) {
+			options_parse(&options, argc - 1, argv + 1);
+			return commands[i].run(&options);
+		}
+	usage("unknown command: %s", argv[1]);
+}

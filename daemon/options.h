@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line; see hwtimerd(8). */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ADDRESSES_MAX 32
+#define QUEUES_MAX 64
+#define SHARDS_MAX 16384
+#define NAME_ROOM 65
+#define HOST_ROOM 256
+
+/**
+ * struct address - where a Redis server listens
+ * @host: name or numeric address
+ * @port: TCP port
+ */
+struct address {
+	char host[HOST_ROOM];
+	uint16_t port;
+};
+
+/**
+ * struct queue_options - one --queue
+ * @name: the queue's name
+ * @shards: number of shards
+ * @width: ms that a slot covers; 0: what the queue has already
+ */
+struct queue_options {
+	char name[NAME_ROOM];
+	unsigned int shards;
+	uint64_t width;
+};
+
+/**
+ * struct options - what the command line says
+ * @addresses: the servers of --redis
+ * @nr_addresses: length of @addresses
+ * @queues: the queues of --queue
+ * @nr_queues: length of @queues
+ * @name: name of this daemon, which no other daemon may have
+ * @user: user of Redis; NULL: the default user
+ * @password_file: file with the password; NULL: none
+ * @tls: whether to use TLS
+ * @tls_ca: file of the certificates to trust; NULL: those of the system
+ * @tls_cert: file of our certificate; NULL: none
+ * @tls_key: file of its key; NULL: none
+ * @lease: ms for which a shard stays ours without news of us
+ * @pace: ms between two turns of a shard, at least
+ * @ahead: ms before its begin at which a slot is loaded
+ * @max_clock_offset: ms between Redis's clock and ours from which we do not serve
+ * @metrics: path of the socket for metrics; NULL: none
+ * @serve_always: serve every shard, whoever has the lease
+ */
+struct options {
+	struct address addresses[ADDRESSES_MAX];
+	unsigned int nr_addresses;
+	struct queue_options queues[QUEUES_MAX];
+	unsigned int nr_queues;
+	char name[NAME_ROOM];
+	const char *user;
+	const char *password_file;
+	bool tls;
+	const char *tls_ca;
+	const char *tls_cert;
+	const char *tls_key;
+	uint64_t lease;
+	uint64_t pace;
+	uint64_t ahead;
+	uint64_t max_clock_offset;
+	const char *metrics;
+	bool serve_always;
+};
+
+void usage(const char *format, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+void options_parse(struct options *options, int argc, char **argv);
+bool address_parse(struct address *address, const char *text, size_t length);
+
+#endif /* OPTIONS_H */

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/* Reads answers of Redis; see reply.h. */
+#include "reply.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether the answer is a string or a status; then it has str and len. */
+bool reply_is_text(const redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_STRING ||
+	       reply->type == REDIS_REPLY_STATUS;
+}
+
+bool reply_is(const redisReply *reply, const char *text)
+{
+	return reply_is_text(reply) && (size_t)reply->len == strlen(text) &&
+	       !memcmp(reply->str, text, reply->len);
+}
+
+/* Whether the answer is an array of at least @length elements */
+bool reply_is_array(const redisReply *reply, size_t length)
+{
+	return reply->type == REDIS_REPLY_ARRAY && reply->elements >= length;
+}
+
+/* Takes an integer, or a string that is nothing but one. */
+bool reply_number(const redisReply *reply, int64_t *number)
+{
+	char *end;
+
+	if (reply->type == REDIS_REPLY_INTEGER) {
+		*number = reply->integer;
+		return true;
+	}
+	/* hiredis puts a 0 byte behind each string. */
+	if (!reply_is_text(reply) || !reply->len)
+		return false;
+	errno = 0;
+	*number = strtoll(reply->str, &end, 10);
+	return !errno && end == reply->str + reply->len;
+}

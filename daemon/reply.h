@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads answers of Redis, whose types and lengths nobody guarantees. */
+#ifndef REPLY_H
+#define REPLY_H
+
+#include <hiredis/hiredis.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+bool reply_number(const redisReply *reply, int64_t *number);
+bool reply_is_text(const redisReply *reply);
+bool reply_is(const redisReply *reply, const char *text);
+bool reply_is_array(const redisReply *reply, size_t length);
+
+#endif /* REPLY_H */

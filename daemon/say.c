@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+/* Prints messages; see say.h. */
+#include "say.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define TEXT_MAX 512
+
+/* The messages of the last SAY_AGAIN seconds, the oldest of which is overwritten */
+static struct memory {
+	char text[TEXT_MAX];
+	time_t when;
+} memories[16];
+
+/*
+ * A thousand shards lose the same Redis at the same moment. Returns whether @text was
+ * printed a short time ago; if not, it counts as printed now.
+ */
+static bool just_said(const char *text)
+{
+	struct memory *memory, *oldest = memories;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	for (memory = memories; memory < memories + 16; memory++) {
+		if (memory->text[0] && now.tv_sec - memory->when < SAY_AGAIN &&
+		    !strcmp(memory->text, text))
+			return true;
+		if (memory->when < oldest->when)
+			oldest = memory;
+	}
+	strcpy(oldest->text, text);
+	oldest->when = now.tv_sec;
+	return false;
+}
+
+/* What comes from Redis or the network must not write into a terminal as it likes. */
+static void make_printable(char *text)
+{
+	for (; *text; text++)
+		if (iscntrl((unsigned char)*text))
+			*text = ' ';
+}
+
+/**
+ * say - print a message, unless it was printed less than SAY_AGAIN seconds ago
+ * @level: LOG_ERR, LOG_WARNING ... of syslog(3)
+ * @format: as for printf(), without a newline
+ */
+void say(int level, const char *format, ...)
+{
+	char text[TEXT_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	make_printable(text);
+	if (just_said(text))
+		return;
+	/* The journal takes the level from such a prefix; see sd-daemon(3). */
+	if (getenv("JOURNAL_STREAM"))
+		fprintf(stderr, "<%d>%s\n", level, text);
+	else
+		fprintf(stderr, "hwtimerd: %s\n", text);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages to standard error, which systemd puts into the journal. */
+#ifndef SAY_H
+#define SAY_H
+
+#include <syslog.h>
+
+/* A message that was printed less than this many seconds ago is not printed again. */
+#define SAY_AGAIN 10
+
+void say(int level, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif /* SAY_H */

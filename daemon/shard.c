@@ -1,0 +1,776 @@
+// SPDX-License-Identifier: MIT
+/* Serves a shard; see shard.h. */
+#include "shard.h"
+#include "reply.h"
+#include "say.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Deadlines are smaller; Lua has no larger integers. */
+#define DEADLINE_MAX (1LL << 53)
+
+/* ms until the next attempt when the kernel has no room for more timers */
+#define ROOM_RETRY 200
+
+static void want_turn(struct shard *shard);
+static void listen_to_near(struct shard *shard);
+
+static void set_timer(struct event *timer, int64_t ms)
+{
+	struct timeval delay = { ms / 1000, ms % 1000 * 1000 };
+
+	evtimer_add(timer, &delay);
+}
+
+/* ---- serving ---- */
+
+static void on_fired(void *arg)
+{
+	want_turn(arg);
+}
+
+/* The answer to the turn tells Redis's time, and thereby what has changed. */
+static void on_clock_set(void *arg)
+{
+	struct shard *shard = arg;
+
+	shard->counters->clock_jumps++;
+	clock_forget(&shard->clock);
+	want_turn(shard);
+}
+
+static const struct wheel_events wheel_events = { on_fired, on_clock_set };
+
+static void forget_position(struct shard *shard)
+{
+	strcpy(shard->cursor, "");
+	strcpy(shard->position, "0");
+}
+
+static void stop_serving(struct shard *shard)
+{
+	if (shard->state != SHARD_SERVING)
+		return;
+	shard->state = SHARD_ASKING;
+	shard->stale = shard->in_turn;
+	shard->flying = (struct record_list){ 0 };
+	shard->turn_wanted = false;
+	evtimer_del(shard->pace);
+	link_stop(&shard->listener);
+	shard->listening = false;
+	wheel_close(&shard->wheel);
+}
+
+static bool begin_serving(struct shard *shard)
+{
+	if (wheel_open(&shard->wheel, shard->base, &shard->clock, &wheel_events,
+		       shard))
+		return false;
+	shard->state = SHARD_SERVING;
+	forget_position(shard);
+	want_turn(shard);
+	return true;
+}
+
+/* ---- the clock ---- */
+
+static int64_t offset_ms(const struct shard *shard)
+{
+	return shard->clock.best.offset / NS_PER_MS;
+}
+
+static void check_clock(struct shard *shard)
+{
+	int64_t bound = shard->options->max_clock_offset * NS_PER_MS;
+	bool apart = llabs(shard->clock.best.offset) -
+			     shard->clock.best.error >
+		     bound;
+
+	if (apart)
+		say(LOG_ERR,
+		    "%s: our clock is %lld ms %s that of Redis, more than --max-clock-offset: not serving it; set the clocks (NTP)",
+		    shard->key, (long long)llabs(offset_ms(shard)),
+		    offset_ms(shard) < 0 ? "behind" : "ahead of");
+	else if (shard->apart)
+		say(LOG_NOTICE, "%s: the clocks agree again", shard->key);
+	shard->apart = apart;
+}
+
+/* Returns false if the shard cannot be served by this clock. */
+static bool learn_time(struct shard *shard,
+		       const struct clock_question *question,
+		       const redisReply *reply)
+{
+	int64_t us;
+
+	/* 2^53 us are 285 years. */
+	if (!reply_number(reply, &us) || us < 0 || us > DEADLINE_MAX) {
+		link_break(&shard->commander, "its time is no time");
+		return false;
+	}
+	if (!clock_answer(&shard->clock, question, us))
+		shard->counters->clock_jumps++;
+	check_clock(shard);
+	return !shard->apart;
+}
+
+/* ---- the lease ---- */
+
+static void on_ignored(void *arg, const redisReply *reply)
+{
+	(void)arg;
+	(void)reply;
+}
+
+static void give_back(struct shard *shard, link_answer answer)
+{
+	link_command(&shard->commander, COMMAND_RELEASE, answer,
+		     "FCALL hwt_release 1 %s %s", shard->key,
+		     shard->options->name);
+}
+
+static void set_beat(struct shard *shard, int64_t ms)
+{
+	set_timer(shard->beat, ms > 0 ? ms : 1);
+}
+
+/* A daemon whose clock is apart must not keep others from serving the shard. */
+static void refuse_to_serve(struct shard *shard)
+{
+	if (shard->state == SHARD_SERVING && link_is_up(&shard->commander))
+		give_back(shard, on_ignored);
+	stop_serving(shard);
+}
+
+static void granted(struct shard *shard)
+{
+	shard->lease_until =
+		shard->asked.steady + shard->options->lease * NS_PER_MS;
+	if (shard->state == SHARD_SERVING || begin_serving(shard))
+		return;
+	give_back(shard, on_ignored);
+}
+
+/* The holder's lease ends in @reply's ms, if it is not renewed. */
+static void refused(struct shard *shard, const redisReply *reply)
+{
+	int64_t rest = shard->options->lease / 3, third = rest;
+
+	if (shard->state == SHARD_SERVING) {
+		say(LOG_WARNING, "%s: another daemon has its lease",
+		    shard->key);
+		shard->counters->leases_lost++;
+		stop_serving(shard);
+	}
+	if (reply->elements > 3)
+		reply_number(reply->element[3], &rest);
+	set_beat(shard, rest >= 0 && rest < third ? rest + 1 : third);
+}
+
+static void on_lease(void *arg, const redisReply *reply)
+{
+	struct shard *shard = arg;
+	int64_t ours;
+
+	shard->asking = false;
+	if (!reply_is_array(reply, 2) ||
+	    !reply_number(reply->element[0], &ours)) {
+		link_break(&shard->commander,
+			   "unexpected answer to hwt_lease: hwtimerd load installs the right functions");
+		return;
+	}
+	if (shard->state != SHARD_ASKING && shard->state != SHARD_SERVING)
+		return;
+	if (!learn_time(shard, &shard->asked, reply->element[1]))
+		refuse_to_serve(shard);
+	else if (ours || shard->options->serve_always)
+		granted(shard);
+	else
+		refused(shard, reply);
+}
+
+static void ask_lease(struct shard *shard)
+{
+	shard->asked = clock_ask();
+	shard->asking = link_command(&shard->commander, COMMAND_LEASE, on_lease,
+				     "FCALL hwt_lease 1 %s %s %llu", shard->key,
+				     shard->options->name,
+				     (unsigned long long)shard->options->lease);
+}
+
+/* TIME tells seconds and us. */
+static void on_time(void *arg, const redisReply *reply)
+{
+	struct shard *shard = arg;
+	int64_t seconds, us;
+	redisReply time = { .type = REDIS_REPLY_INTEGER };
+
+	shard->asking = false;
+	if (!reply_is_array(reply, 2) ||
+	    !reply_number(reply->element[0], &seconds) ||
+	    !reply_number(reply->element[1], &us) || seconds < 0 ||
+	    seconds > DEADLINE_MAX / 1000000) {
+		link_break(&shard->commander, "its time is no time");
+		return;
+	}
+	time.integer = seconds * 1000000 + us;
+	if (shard->state == SHARD_ASKING &&
+	    learn_time(shard, &shard->asked, &time))
+		ask_lease(shard);
+}
+
+/* Without a lease, as long as the clocks are apart */
+static void ask_time(struct shard *shard)
+{
+	shard->asked = clock_ask();
+	shard->asking = link_command(&shard->commander, COMMAND_TIME, on_time,
+				     "TIME");
+}
+
+static bool lease_is_over(const struct shard *shard)
+{
+	return !shard->options->serve_always &&
+	       clock_steady() >= shard->lease_until;
+}
+
+static void check_lease(struct shard *shard)
+{
+	if (shard->state != SHARD_SERVING || !lease_is_over(shard))
+		return;
+	say(LOG_WARNING,
+	    "%s: its lease could not be renewed in time, another daemon may serve it",
+	    shard->key);
+	shard->counters->leases_lost++;
+	stop_serving(shard);
+}
+
+/* Asks for the lease, or renews it, now; unless that is in flight. */
+void shard_ask(struct shard *shard)
+{
+	if (shard->state != SHARD_ASKING && shard->state != SHARD_SERVING)
+		return;
+	if (!link_is_up(&shard->commander) || shard->asking)
+		return;
+	if (!shard->clock.count || shard->apart)
+		ask_time(shard);
+	else
+		ask_lease(shard);
+}
+
+static void on_beat(evutil_socket_t unused, short what, void *arg)
+{
+	struct shard *shard = arg;
+
+	(void)unused;
+	(void)what;
+	set_beat(shard, shard->options->lease / 3);
+	check_lease(shard);
+	shard_ask(shard);
+}
+
+/* ---- turns ---- */
+
+static bool may_send_turn(struct shard *shard)
+{
+	return shard->state == SHARD_SERVING && !shard->in_turn &&
+	       link_is_up(&shard->commander);
+}
+
+/* As soon as the pace allows; what prevents a turn now leads to one when it ends. */
+static void want_turn(struct shard *shard)
+{
+	int64_t next = shard->turn_asked.steady +
+		       (int64_t)shard->options->pace * NS_PER_MS;
+	int64_t wait = next - clock_steady();
+
+	shard->turn_wanted = true;
+	if (!may_send_turn(shard))
+		return;
+	if (wait > 0)
+		set_timer(shard->pace, (wait + NS_PER_MS - 1) / NS_PER_MS);
+	else
+		event_active(shard->pace, EV_TIMEOUT, 0);
+}
+
+static void want_turn_at_once(struct shard *shard)
+{
+	shard->turn_wanted = true;
+	if (may_send_turn(shard))
+		event_active(shard->pace, EV_TIMEOUT, 0);
+}
+
+/**
+ * struct call - arguments of a command; one is built at a time
+ * @argv: the arguments
+ * @lengths: their lengths
+ * @argc: their number
+ */
+static struct call {
+	const char *argv[TURN_MAX + 16];
+	size_t lengths[TURN_MAX + 16];
+	int argc;
+} call;
+
+static void add_argument(const char *text, size_t length)
+{
+	call.argv[call.argc] = text;
+	call.lengths[call.argc++] = length;
+}
+
+static void add_text(const char *text)
+{
+	add_argument(text, strlen(text));
+}
+
+static void add_fired(struct shard *shard)
+{
+	struct record *record;
+
+	while (shard->flying.count < TURN_MAX &&
+	       (record = list_take(&shard->wheel.fired))) {
+		list_add(&shard->flying, record);
+		add_argument(record->id, record->length);
+	}
+}
+
+static void on_turn(void *arg, const redisReply *reply);
+
+static void send_turn(struct shard *shard)
+{
+	char ahead[24], max[24];
+
+	snprintf(ahead, sizeof(ahead), "%llu",
+		 (unsigned long long)shard->options->ahead);
+	snprintf(max, sizeof(max), "%d", TURN_MAX);
+	call.argc = 0;
+	add_text("FCALL");
+	add_text("hwt_turn");
+	add_text("1");
+	add_text(shard->key);
+	add_text(shard->options->name);
+	add_text(shard->cursor);
+	add_text(shard->position);
+	add_text(ahead);
+	add_text(max);
+	add_fired(shard);
+	shard->turn_wanted = false;
+	shard->turn_asked = clock_ask();
+	shard->in_turn = link_send(&shard->commander, COMMAND_TURN, on_turn,
+				   call.argc, call.argv, call.lengths);
+	if (!shard->in_turn)
+		list_put_back(&shard->wheel.fired, &shard->flying);
+}
+
+static void on_pace(evutil_socket_t unused, short what, void *arg)
+{
+	struct shard *shard = arg;
+
+	(void)unused;
+	(void)what;
+	/* A daemon that was stopped for a while hears of timers before it hears of that. */
+	check_lease(shard);
+	if (may_send_turn(shard))
+		send_turn(shard);
+}
+
+/* ---- the answer to a turn ---- */
+
+/** struct turn - the answer's elements, in this order */
+struct turn {
+	const redisReply *status;
+	const redisReply *now;
+	const redisReply *cursor;
+	const redisReply *position;
+	const redisReply *alarm;
+	const redisReply *more;
+	const redisReply *results;
+	const redisReply *early;
+	const redisReply *news;
+};
+
+#define TURN_ELEMENTS 9
+
+static bool is_list_of_timers(const redisReply *reply)
+{
+	int64_t deadline;
+	size_t i;
+
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements % 2)
+		return false;
+	for (i = 0; i < reply->elements; i += 2)
+		if (reply->element[i]->type != REDIS_REPLY_STRING ||
+		    !reply_number(reply->element[i + 1], &deadline) ||
+		    deadline < 0 || deadline >= DEADLINE_MAX)
+			return false;
+	return true;
+}
+
+static bool is_position(const redisReply *reply)
+{
+	return reply_is_text(reply) && reply->len < CURSOR_ROOM;
+}
+
+/* Checks everything first, so that no answer is taken by halves. */
+static bool parse_turn(const redisReply *reply, size_t sent, struct turn *turn)
+{
+	int64_t number;
+
+	if (!reply_is_array(reply, TURN_ELEMENTS))
+		return false;
+	*turn = (struct turn){
+		reply->element[0], reply->element[1], reply->element[2],
+		reply->element[3], reply->element[4], reply->element[5],
+		reply->element[6], reply->element[7], reply->element[8],
+	};
+	return reply_is_text(turn->status) && is_position(turn->cursor) &&
+	       is_position(turn->position) &&
+	       reply_number(turn->alarm, &number) && number < DEADLINE_MAX &&
+	       reply_number(turn->more, &number) &&
+	       reply_is_text(turn->results) &&
+	       (size_t)turn->results->len == sent &&
+	       is_list_of_timers(turn->early) && is_list_of_timers(turn->news);
+}
+
+static int64_t number_of(const redisReply *reply)
+{
+	int64_t number = 0;
+
+	reply_number(reply, &number);
+	return number;
+}
+
+/* Arms a timer that was moved; it is the next one of @early. */
+static int arm_again(struct shard *shard, const redisReply *early, size_t i,
+		     struct record *record)
+{
+	const redisReply *id;
+
+	if (i + 1 < early->elements) {
+		id = early->element[i];
+		if ((size_t)id->len == record->length &&
+		    !memcmp(id->str, record->id, id->len))
+			return wheel_again(&shard->wheel, record,
+					   number_of(early->element[i + 1]));
+	}
+	/* It cannot be; then a reset brings the timer. */
+	wheel_forget(&shard->wheel, record);
+	return -EPROTO;
+}
+
+/* Each fired timer has fired, is gone, or was moved. Returns 0 or a negative errno. */
+static int take_results(struct shard *shard, const struct turn *turn)
+{
+	int64_t now = number_of(turn->now) / 1000;
+	const char *result = turn->results->str;
+	struct record *record;
+	size_t early = 0;
+	int error = 0, one;
+
+	while ((record = list_take(&shard->flying))) {
+		switch (*result++) {
+		case '1':
+			count_fired(shard->counters, now - record->deadline);
+			wheel_forget(&shard->wheel, record);
+			break;
+		case '2':
+			shard->counters->early++;
+			one = arm_again(shard, turn->early, early, record);
+			error = error ?: one;
+			early += 2;
+			break;
+		default:
+			shard->counters->gone++;
+			wheel_forget(&shard->wheel, record);
+		}
+	}
+	return error;
+}
+
+/* Returns 0, or a negative errno if not all timers could be taken. */
+static int take_news(struct shard *shard, const redisReply *news)
+{
+	int error = 0, is_new, rest;
+	size_t i;
+
+	for (i = 0; i < news->elements && !error; i += 2) {
+		is_new = wheel_learn(&shard->wheel, news->element[i]->str,
+				     news->element[i]->len,
+				     number_of(news->element[i + 1]));
+		if (is_new < 0)
+			error = is_new;
+		else
+			shard->counters->loaded += is_new;
+	}
+	rest = wheel_arm(&shard->wheel);
+	return error ?: rest;
+}
+
+/* What was not taken is asked for again: the position stays as it was. */
+static void wait_for_room(struct shard *shard, int error)
+{
+	say(LOG_WARNING,
+	    "%s: no room for more timers (%s); they stay in Redis, and may be late: see the limits of the module in hwtimer(4)",
+	    shard->key, strerror(-error));
+	shard->counters->refused++;
+	set_timer(shard->pace, ROOM_RETRY);
+}
+
+static void set_alarm(struct shard *shard, int64_t slot)
+{
+	int64_t time = slot - (int64_t)shard->options->ahead;
+
+	if (wheel_alarm(&shard->wheel, slot < 0 ? -1 : time < 0 ? 0 : time))
+		set_timer(shard->pace, ROOM_RETRY);
+}
+
+static void take_position(struct shard *shard, const struct turn *turn)
+{
+	snprintf(shard->cursor, sizeof(shard->cursor), "%s", turn->cursor->str);
+	snprintf(shard->position, sizeof(shard->position), "%s",
+		 turn->position->str);
+	set_alarm(shard, number_of(turn->alarm));
+}
+
+static void plan_next(struct shard *shard, const struct turn *turn)
+{
+	if (number_of(turn->more) || shard->wheel.fired.count >= TURN_MAX)
+		want_turn_at_once(shard);
+	else if (turn->news->elements || shard->wheel.fired.count ||
+		 shard->turn_wanted)
+		want_turn(shard);
+	else
+		listen_to_near(shard);
+}
+
+static void take_turn(struct shard *shard, const struct turn *turn)
+{
+	int error = take_results(shard, turn), more;
+
+	if (wheel_is_off(&shard->wheel))
+		wheel_rearm(&shard->wheel);
+	more = take_news(shard, turn->news);
+	error = error ?: more;
+	if (error) {
+		wait_for_room(shard, error);
+		return;
+	}
+	if (reply_is(turn->status, "reset")) {
+		shard->counters->resets++;
+		forget_position(shard);
+		want_turn_at_once(shard);
+		return;
+	}
+	take_position(shard, turn);
+	plan_next(shard, turn);
+}
+
+static void on_turn(void *arg, const redisReply *reply)
+{
+	struct shard *shard = arg;
+	bool stale = shard->stale;
+	struct turn turn;
+
+	shard->in_turn = false;
+	shard->stale = false;
+	if (stale || shard->state != SHARD_SERVING) {
+		want_turn(shard);
+		return;
+	}
+	if (!parse_turn(reply, shard->flying.count, &turn)) {
+		shard->in_turn = true;
+		link_break(&shard->commander,
+			   "unexpected answer to hwt_turn: hwtimerd load installs the right functions");
+		return;
+	}
+	if (learn_time(shard, &shard->turn_asked, turn.now))
+		take_turn(shard, &turn);
+	else
+		refuse_to_serve(shard);
+}
+
+/* ---- the listener ---- */
+
+static void on_near(void *arg, const redisReply *reply)
+{
+	struct shard *shard = arg;
+
+	(void)reply;
+	shard->listening = false;
+	want_turn(shard);
+}
+
+/* The entries themselves come with the turn; this only waits for one. */
+static void listen_to_near(struct shard *shard)
+{
+	if (shard->listening || !*shard->cursor)
+		return;
+	if (shard->listener.state == LINK_STOPPED)
+		link_start_at(&shard->listener, &shard->commander.address);
+	else if (link_is_up(&shard->listener))
+		shard->listening = link_command(
+			&shard->listener, COMMAND_LISTEN, on_near,
+			"XREAD COUNT 1 BLOCK 0 STREAMS %s:near %s", shard->key,
+			shard->cursor);
+}
+
+static void on_listener_up(void *arg)
+{
+	listen_to_near(arg);
+}
+
+/* The turn finds out what the commander's connection is worth. */
+static void on_listener_down(void *arg)
+{
+	struct shard *shard = arg;
+
+	shard->listening = false;
+	want_turn(shard);
+}
+
+static const struct link_events listener_events = { on_listener_up,
+						    on_listener_down };
+
+/* ---- the commander ---- */
+
+static void on_commander_up(void *arg)
+{
+	struct shard *shard = arg;
+
+	/* Another server, perhaps, with another clock and without our lease */
+	clock_forget(&shard->clock);
+	if (shard->state == SHARD_SERVING) {
+		forget_position(shard);
+		want_turn(shard);
+	}
+	shard_ask(shard);
+}
+
+static void become_idle(struct shard *shard)
+{
+	shard->state = SHARD_IDLE;
+	link_stop(&shard->commander);
+	evtimer_del(shard->beat);
+	shard->asking = false;
+	shard->in_turn = false;
+	shard->stale = false;
+	if (shard->wanted)
+		shard_want(shard, true);
+	shard->events->released(shard->arg);
+}
+
+static void on_commander_down(void *arg)
+{
+	struct shard *shard = arg;
+
+	shard->asking = false;
+	shard->in_turn = false;
+	shard->stale = false;
+	link_stop(&shard->listener);
+	shard->listening = false;
+	if (shard->state == SHARD_RELEASING)
+		become_idle(shard);
+	else if (shard->state == SHARD_SERVING)
+		list_put_back(&shard->wheel.fired, &shard->flying);
+}
+
+static const struct link_events commander_events = { on_commander_up,
+						     on_commander_down };
+
+/* ---- coming and going ---- */
+
+static void on_released(void *arg, const redisReply *reply)
+{
+	(void)reply;
+	become_idle(arg);
+}
+
+static void release(struct shard *shard)
+{
+	stop_serving(shard);
+	if (link_is_up(&shard->commander)) {
+		shard->state = SHARD_RELEASING;
+		give_back(shard, on_released);
+	} else {
+		become_idle(shard);
+	}
+}
+
+/**
+ * shard_want - tell whether this daemon should serve the shard
+ * @shard: the shard
+ * @wanted: whether it should
+ *
+ * If not, and it does, @released is called, perhaps before this returns.
+ */
+void shard_want(struct shard *shard, bool wanted)
+{
+	shard->wanted = wanted;
+	if (wanted && shard->state == SHARD_IDLE) {
+		shard->state = SHARD_ASKING;
+		clock_forget(&shard->clock);
+		link_start(&shard->commander);
+		set_beat(shard, shard->options->lease / 3);
+	} else if (!wanted && (shard->state == SHARD_ASKING ||
+			       shard->state == SHARD_SERVING)) {
+		release(shard);
+	}
+}
+
+static int init_timers(struct shard *shard)
+{
+	shard->beat = evtimer_new(shard->base, on_beat, shard);
+	shard->pace = evtimer_new(shard->base, on_pace, shard);
+	return shard->beat && shard->pace ? 0 : -1;
+}
+
+/**
+ * shard_init - make an idle shard
+ * @shard: out: the shard; shard_free() may be called, even if this fails
+ * @base: the loop
+ * @options: the options
+ * @queue: the queue
+ * @number: number of the shard in the queue
+ * @counters: counters of the queue
+ * @events: functions of the owner
+ * @arg: their argument
+ *
+ * Return: 0; -1: no memory.
+ */
+int shard_init(struct shard *shard, struct event_base *base,
+	       const struct options *options, const struct queue_options *queue,
+	       unsigned int number, struct counters *counters,
+	       const struct shard_events *events, void *arg)
+{
+	*shard = (struct shard){
+		.options = options,
+		.width = queue->width,
+		.counters = counters,
+		.events = events,
+		.arg = arg,
+		.base = base,
+	};
+	snprintf(shard->key, sizeof(shard->key), "{%s:%u}", queue->name,
+		 number);
+	if (link_init(&shard->commander, base, options, counters,
+		      &commander_events, shard) ||
+	    link_init(&shard->listener, base, options, counters,
+		      &listener_events, shard))
+		return -1;
+	shard->listener.patient = true;
+	return init_timers(shard);
+}
+
+void shard_free(struct shard *shard)
+{
+	wheel_close(&shard->wheel);
+	link_free(&shard->commander);
+	link_free(&shard->listener);
+	if (shard->beat)
+		event_free(shard->beat);
+	if (shard->pace)
+		event_free(shard->pace);
+	shard->beat = NULL;
+	shard->pace = NULL;
+}

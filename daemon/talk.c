@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+/* Talks with Redis and waits for answers; see talk.h. */
+#include "talk.h"
+#include "link.h"
+#include "say.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+static struct timeval patience(const struct options *options)
+{
+	return (struct timeval){ options->lease / 1000,
+				 options->lease % 1000 * 1000 };
+}
+
+static bool authenticate(const struct options *options, redisContext *redis)
+{
+	char password[PASSWORD_ROOM];
+	redisReply *reply;
+	bool fine;
+
+	if (!options->password_file)
+		return true;
+	if (!password_read(options->password_file, password)) {
+		say(LOG_ERR, "no password can be read from %s",
+		    options->password_file);
+		return false;
+	}
+	reply = options->user ?
+			redisCommand(redis, "AUTH %s %s", options->user,
+				     password) :
+			redisCommand(redis, "AUTH %s", password);
+	explicit_bzero(password, sizeof(password));
+	fine = !talk_failed(redis, reply, "AUTH");
+	freeReplyObject(reply);
+	return fine;
+}
+
+/**
+ * talk_to - connect to a server
+ * @options: password and patience
+ * @address: the server
+ *
+ * Return: the connection, for redisFree(); NULL after a message.
+ */
+redisContext *talk_to(const struct options *options,
+		      const struct address *address)
+{
+	redisContext *redis = redisConnectWithTimeout(
+		address->host, address->port, patience(options));
+
+	if (!redis || redis->err) {
+		say(LOG_ERR, "Redis at %s port %u: %s", address->host,
+		    address->port, redis ? redis->errstr : "no memory");
+	} else if (redisSetTimeout(redis, patience(options)) == REDIS_OK &&
+		   authenticate(options, redis)) {
+		return redis;
+	}
+	if (redis)
+		redisFree(redis);
+	return NULL;
+}
+
+/* Connects to the first address at which there is a server. */
+redisContext *talk_to_any(const struct options *options)
+{
+	redisContext *redis = NULL;
+	unsigned int i;
+
+	for (i = 0; !redis && i < options->nr_addresses; i++)
+		redis = talk_to(options, &options->addresses[i]);
+	return redis;
+}
+
+/* Sends a command in hiredis' format. Returns the answer; NULL: none, see redis->errstr. */
+redisReply *talk(redisContext *redis, const char *format, ...)
+{
+	redisReply *reply;
+	va_list arguments;
+
+	va_start(arguments, format);
+	reply = redisvCommand(redis, format, arguments);
+	va_end(arguments);
+	return reply;
+}
+
+/* Whether there is no answer or an error; says so, for the command @what. */
+bool talk_failed(const redisContext *redis, const redisReply *reply,
+		 const char *what)
+{
+	if (reply && reply->type != REDIS_REPLY_ERROR)
+		return false;
+	say(LOG_ERR, "%s: %s%s", what, reply ? reply->str : redis->errstr,
+	    reply ? link_advice(reply->str) : "");
+	return true;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Conversations with Redis that may wait; for the commands other than serve. */
+#ifndef TALK_H
+#define TALK_H
+
+#include "options.h"
+
+#include <hiredis/hiredis.h>
+
+redisContext *talk_to(const struct options *options,
+		      const struct address *address);
+redisContext *talk_to_any(const struct options *options);
+redisReply *talk(redisContext *redis, const char *format, ...);
+bool talk_failed(const redisContext *redis, const redisReply *reply,
+		 const char *what);
+
+#endif /* TALK_H */

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: MIT
+/* Timers of a shard in the kernel; see wheel.h. */
+#include "wheel.h"
+#include "say.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* user_data of the alarm; other timers have the address of their record. */
+#define ALARM 0
+
+/*
+ * Timers to arm, which go to the kernel with one call. One wheel at a time fills it, and
+ * leaves it empty. New timers are scheduled; armed ones are moved.
+ */
+#define BATCH_MAX 1024
+
+struct batch {
+	struct hwtimer_bulk_timer timers[BATCH_MAX];
+	struct record *records[BATCH_MAX];
+	unsigned int count;
+};
+
+static struct batch arming, moving;
+
+/* ---- lists ---- */
+
+void list_add(struct record_list *list, struct record *record)
+{
+	record->next_fired = NULL;
+	if (list->last)
+		list->last->next_fired = record;
+	else
+		list->first = record;
+	list->last = record;
+	list->count++;
+}
+
+/* Takes the first record; NULL: the list is empty. */
+struct record *list_take(struct record_list *list)
+{
+	struct record *record = list->first;
+
+	if (!record)
+		return NULL;
+	list->first = record->next_fired;
+	if (!list->first)
+		list->last = NULL;
+	list->count--;
+	return record;
+}
+
+/* Puts all records of @front before those of @list, and empties @front. */
+void list_put_back(struct record_list *list, struct record_list *front)
+{
+	if (!front->first)
+		return;
+	front->last->next_fired = list->first;
+	list->first = front->first;
+	if (!list->last)
+		list->last = front->last;
+	list->count += front->count;
+	*front = (struct record_list){ 0 };
+}
+
+/* ---- the instance ---- */
+
+static void on_event(void *arg, const struct hwtimer_event *event)
+{
+	struct wheel *wheel = arg;
+	struct record *record = (void *)(uintptr_t)event->user_data;
+
+	if (event->user_data == ALARM) {
+		wheel->alarm = 0;
+	} else {
+		record->state = RECORD_FIRED;
+		list_add(&wheel->fired, record);
+	}
+	/* Whoever knows of the first one takes all. */
+	if (wheel->fired.count <= 1)
+		wheel->events->fired(wheel->arg);
+}
+
+static void on_error(void *arg, int error)
+{
+	struct wheel *wheel = arg;
+
+	if (error == -ECANCELED)
+		wheel->events->clock_set(wheel->arg);
+}
+
+static const char *advice(int error)
+{
+	switch (error) {
+	case -ENOENT:
+	case -ENODEV:
+	case -ENXIO:
+		return "the module is not loaded: modprobe hwtimer";
+	case -EACCES:
+	case -EPERM:
+		return "no permission: run hwtimerd in the group hwtimer";
+	case -EPROTO:
+		return "the module has another ABI version: install the same version of both";
+	case -EMFILE:
+		return "the module's limit max_instances_user, or this process's limit of files, is reached: fewer shards, more daemons, or higher limits";
+	case -ENFILE:
+		return "the module's limit max_instances, or the machine's limit of open files, is reached";
+	default:
+		return strerror(-error);
+	}
+}
+
+static int open_instance(struct hwt **hwt)
+{
+	struct hwtimer_setup setup = { .clock = CLOCK_REALTIME,
+				       .flags = HWTIMER_REPORT_CLOCK_SET };
+	int error = hwt_open(hwt, HWT_NONBLOCK);
+
+	if (!error) {
+		error = hwt_setup(*hwt, &setup);
+		if (error)
+			hwt_close(*hwt);
+	}
+	if (error)
+		say(LOG_ERR, "/dev/hwtimer: %s", advice(error));
+	return error;
+}
+
+/* Returns 0 if instances can be opened; otherwise says what is wrong. */
+int wheel_check(void)
+{
+	struct hwt *hwt;
+	int error = open_instance(&hwt);
+
+	if (!error)
+		hwt_close(hwt);
+	return error;
+}
+
+/**
+ * wheel_open - open a wheel without timers
+ * @wheel: the wheel, which is closed
+ * @base: the loop
+ * @clock: difference to Redis's clock
+ * @events: functions of the owner
+ * @arg: their argument
+ *
+ * Return: 0 or a negative errno, after a message.
+ */
+int wheel_open(struct wheel *wheel, struct event_base *base,
+	       const struct clock *clock, const struct wheel_events *events,
+	       void *arg)
+{
+	int error;
+
+	*wheel = (struct wheel){
+		.events = events,
+		.arg = arg,
+		.clock = clock,
+		.armed_with = clock->best.offset,
+	};
+	error = open_instance(&wheel->hwt);
+	if (error) {
+		wheel->hwt = NULL;
+		return error;
+	}
+	wheel->loop = (struct hwt_libevent){ wheel->hwt, on_event, wheel,
+					     on_error, NULL };
+	error = hwt_libevent_add(&wheel->loop, base);
+	if (error) {
+		say(LOG_ERR, "/dev/hwtimer: %s", strerror(-error));
+		hwt_close(wheel->hwt);
+		wheel->hwt = NULL;
+	}
+	return error;
+}
+
+/* Closes the instance and forgets all timers. A closed wheel stays closed. */
+void wheel_close(struct wheel *wheel)
+{
+	if (!wheel->hwt)
+		return;
+	hwt_libevent_remove(&wheel->loop);
+	hwt_close(wheel->hwt);
+	table_empty(&wheel->table);
+	*wheel = (struct wheel){ 0 };
+}
+
+/* ---- arming ---- */
+
+/* INT64_MAX would be later than a wheel counts, for the kernel as for us. */
+static uint64_t kernel_time(const struct wheel *wheel, int64_t deadline)
+{
+	int64_t time = clock_to_local(wheel->clock, deadline);
+
+	return time == INT64_MAX ? HWTIMER_NEVER : (uint64_t)time;
+}
+
+/* Keeps the kernel's answer to a new timer, or forgets the timer: Redis still has it. */
+static int keep_result(struct wheel *wheel, struct record *record,
+		       uint64_t result)
+{
+	int error = hwt_error(result);
+
+	if (error) {
+		table_remove(&wheel->table, record);
+		return error;
+	}
+	record->timer = result;
+	record->state = RECORD_ARMED;
+	return 0;
+}
+
+static int flush_arming(struct wheel *wheel)
+{
+	static uint64_t results[BATCH_MAX];
+	struct batch *batch = &arming;
+	unsigned int i;
+	int error = 0, done, one;
+
+	if (!batch->count)
+		return 0;
+	done = hwt_schedule_many(wheel->hwt, HWTIMER_ABSOLUTE, batch->timers,
+				 results, batch->count);
+	for (i = 0; i < batch->count; i++) {
+		one = keep_result(wheel, batch->records[i],
+				  (int)i < done ? results[i] :
+				  done < 0	? (uint64_t)(int64_t)done :
+						  (uint64_t)-EAGAIN);
+		error = error ?: one;
+	}
+	batch->count = 0;
+	return error;
+}
+
+/*
+ * A timer that has just expired cannot be moved; the turn for it then says that it is
+ * early. So the results do not matter.
+ */
+static void flush_moving(struct wheel *wheel)
+{
+	if (moving.count)
+		hwt_reschedule_many(wheel->hwt, HWTIMER_ABSOLUTE, moving.timers,
+				    NULL, moving.count);
+	moving.count = 0;
+}
+
+/**
+ * wheel_arm - give all timers that were learned to the kernel
+ * @wheel: the wheel
+ *
+ * Return: 0, or a negative errno: the kernel has no room for some timers, which are
+ * forgotten.
+ */
+int wheel_arm(struct wheel *wheel)
+{
+	flush_moving(wheel);
+	return flush_arming(wheel);
+}
+
+static int add_to_batch(struct wheel *wheel, struct record *record)
+{
+	struct batch *batch = record->state == RECORD_ARMED ? &moving : &arming;
+	struct hwtimer_bulk_timer *timer = &batch->timers[batch->count];
+
+	timer->time = kernel_time(wheel, record->deadline);
+	if (record->state == RECORD_ARMED)
+		timer->id = record->timer;
+	else
+		timer->user_data = (uintptr_t)record;
+	batch->records[batch->count++] = record;
+	return batch->count == BATCH_MAX ? wheel_arm(wheel) : 0;
+}
+
+/**
+ * wheel_learn - get to know a timer, or its new deadline
+ * @wheel: the wheel
+ * @id: the timer's id
+ * @length: length of @id
+ * @deadline: Redis's time, ms
+ *
+ * The kernel knows it after wheel_arm().
+ *
+ * Return: 1: the timer is new; 0: it is not; a negative errno as wheel_arm(), or
+ * -ENOMEM.
+ */
+int wheel_learn(struct wheel *wheel, const char *id, size_t length,
+		int64_t deadline)
+{
+	struct record *record = table_find(&wheel->table, id, length);
+	bool known = record;
+	int error;
+
+	/* A fired timer is on its way to Redis, whose answer says what is true. */
+	if (known && (record->state == RECORD_FIRED ||
+		      record->deadline == deadline))
+		return 0;
+	/* It is in the batch, and may be there once. */
+	if (known && record->state == RECORD_NEW) {
+		error = wheel_arm(wheel);
+		return error ?: wheel_learn(wheel, id, length, deadline);
+	}
+	if (!known)
+		record = table_add(&wheel->table, id, length);
+	if (!record)
+		return -ENOMEM;
+	record->deadline = deadline;
+	error = add_to_batch(wheel, record);
+	return error ?: !known;
+}
+
+/**
+ * wheel_again - arm a fired timer for a later time; see wheel_learn()
+ * @wheel: the wheel
+ * @record: the timer, which is in no list
+ * @deadline: Redis's time, ms
+ */
+int wheel_again(struct wheel *wheel, struct record *record, int64_t deadline)
+{
+	record->state = RECORD_NEW;
+	record->deadline = deadline;
+	return add_to_batch(wheel, record);
+}
+
+/* Whether timers were armed with another difference of the clocks than that of now */
+bool wheel_is_off(const struct wheel *wheel)
+{
+	return llabs(wheel->armed_with - wheel->clock->best.offset) >
+	       CLOCK_JUMP + wheel->clock->best.error;
+}
+
+/**
+ * wheel_rearm - give all timers to the kernel anew, after the clock has jumped
+ * @wheel: the wheel
+ *
+ * Return: as wheel_arm().
+ */
+int wheel_rearm(struct wheel *wheel)
+{
+	struct record *record;
+	size_t i;
+
+	wheel->armed_with = wheel->clock->best.offset;
+	for (i = 0; i < wheel->table.size; i++)
+		for (record = wheel->table.chains[i]; record;
+		     record = record->next)
+			if (record->state == RECORD_ARMED)
+				add_to_batch(wheel, record);
+	return wheel_arm(wheel);
+}
+
+/**
+ * wheel_alarm - have @fired called at a time, too
+ * @wheel: the wheel
+ * @time: Redis's time, ms; -1: no alarm
+ *
+ * Return: 0 or a negative errno.
+ */
+int wheel_alarm(struct wheel *wheel, int64_t time)
+{
+	uint64_t when = kernel_time(wheel, time);
+
+	if (wheel->alarm)
+		hwt_discard(wheel->hwt, wheel->alarm);
+	wheel->alarm = 0;
+	if (time < 0)
+		return 0;
+	return hwt_schedule_at(wheel->hwt, when, ALARM, &wheel->alarm);
+}
+
+/* Forgets a fired timer, which is in no list. */
+void wheel_forget(struct wheel *wheel, struct record *record)
+{
+	table_remove(&wheel->table, record);
+}
