@@ -7,6 +7,8 @@
 #	usage: guest.sh measure REP MANY FEW SECONDS IDLE
 #	       guest.sh check
 
+export PATH=$PATH:/usr/bin
+
 PORT=7000
 QUEUE=bench:1
 
@@ -49,7 +51,7 @@ run()
 	start_server
 	# shellcheck disable=SC2086 # one word each
 	[ "$system" != hwtimerd ] || start_daemon $options
-	./redis-load --port $PORT --where uml --rep "$rep" --system "$system" \
+	./redis-drive --port $PORT --where uml --rep "$rep" --system "$system" \
 		--variant "$variant" "$@"
 	status=$?
 	[ $status -eq 0 ] || [ "$system" != hwtimerd ] || cat /tmp/daemon.log >&2

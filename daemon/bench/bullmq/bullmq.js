@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * BullMQ's delayed jobs, measured as redis-load measures the other systems: the same
- * payloads, deadlines, accounts and lines of JSON. See ../measure.c.
+ * BullMQ's delayed jobs, measured as redis-drive measures the other systems: the same
+ * payloads, deadlines, accounts and lines of JSON. See ../drive/measure.c.
  *
  *	usage: NODE_PATH=... node bullmq.js --port N --measure NAME [--timers N] ...
  */
@@ -12,7 +12,7 @@ const { Redis } = require("ioredis");
 
 const HOUR = 3600000;
 
-// Timers in flight while they are scheduled, as many as redis-load has
+// Timers in flight while they are scheduled, as many as redis-drive has
 const PIPELINED = 200;
 
 // Timers that have not come so long after the last deadline, in ms, are lost.
@@ -161,7 +161,7 @@ async function measureMemory() {
 	     "B");
 }
 
-// Fills the server and waits at it; redis-load --measure monitor watches.
+// Fills the server and waits at it; redis-drive --measure monitor watches.
 async function measureIdle() {
 	await fill();
 	new Worker("bench", async () => {}, {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * redis-load: schedules timers in Redis, takes what fires, and prints figures, one JSON
+ * redis-drive: schedules timers in Redis, takes what fires, and prints figures, one JSON
  * object per line. Documentation/benchmark.md says what the figures mean.
  */
 #include <err.h>

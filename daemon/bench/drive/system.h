@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The systems that redis-load drives.
+ * The systems that redis-drive drives.
  */
 #ifndef REDIS_BENCH_SYSTEM_H
 #define REDIS_BENCH_SYSTEM_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What redis-load measures. Each measure wants a server without timers.
+ * What redis-drive measures. Each measure wants a server without timers.
  */
 #ifndef REDIS_BENCH_MEASURE_H
 #define REDIS_BENCH_MEASURE_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What redis-load measures; see measure.h.
+ * What redis-drive measures; see measure.h.
  */
 #include <err.h>
 #include <poll.h>
