@@ -14,6 +14,7 @@ static const struct command {
 } commands[] = {
 	{ "load", command_load },
 	{ "serve", command_serve },
+	{ "status", command_status },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

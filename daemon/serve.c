@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* hwtimerd serve: the daemon. */
 #include "commands.h"
+#include "metrics.h"
 #include "notify.h"
 #include "queue.h"
 #include "say.h"
@@ -19,6 +20,7 @@
  * @options: the options
  * @base: the loop
  * @queues: the queues of the options
+ * @metrics: the metrics; NULL: none
  * @joined: number of queues that have not been left
  * @stopping: a signal has asked to stop
  * @term: SIGTERM
@@ -29,6 +31,7 @@ struct server {
 	const struct options *options;
 	struct event_base *base;
 	struct queue *queues;
+	struct metrics *metrics;
 	unsigned int joined;
 	bool stopping;
 	struct event *term;
@@ -127,11 +130,24 @@ static void allow_many_files(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static int start_metrics(struct server *server)
+{
+	if (!server->options->metrics)
+		return 0;
+	server->metrics =
+		metrics_start(server->base, server->options, server->queues);
+	return server->metrics ? 0 : -1;
+}
+
 static int start(struct server *server)
 {
 	server->base = event_base_new();
-	return !server->base || catch_signals(server) ||
-	       start_watchdog(server) || join_queues(server);
+	if (!server->base || catch_signals(server) || start_watchdog(server) ||
+	    join_queues(server)) {
+		say(LOG_ERR, "no memory");
+		return -1;
+	}
+	return start_metrics(server);
 }
 
 static void free_event(struct event *event)
@@ -144,6 +160,7 @@ static void end(struct server *server)
 {
 	unsigned int i;
 
+	metrics_stop(server->metrics);
 	for (i = 0; server->queues && i < server->options->nr_queues; i++)
 		queue_free(&server->queues[i]);
 	free(server->queues);
@@ -166,13 +183,11 @@ int command_serve(const struct options *options)
 	if (wheel_check())
 		return 1;
 	failed = start(&server);
-	if (failed) {
-		say(LOG_ERR, "no memory");
-	} else {
+	if (!failed) {
 		say(LOG_NOTICE, "serving as %s", options->name);
 		notify("READY=1");
 		event_base_dispatch(server.base);
 	}
 	end(&server);
-	return failed;
+	return !!failed;
 }

@@ -61,6 +61,45 @@ static void stop_serving(struct shard *shard)
 	link_stop(&shard->listener);
 	shard->listening = false;
 	wheel_close(&shard->wheel);
+	survey_free(&shard->survey);
+	shard->survey = (struct survey){ 0 };
+}
+
+/* ---- the width ---- */
+
+static void on_setup(void *arg, const redisReply *reply)
+{
+	struct shard *shard = arg;
+
+	if (reply->type == REDIS_REPLY_ERROR)
+		say(LOG_WARNING, "%s: its width cannot be %llu ms now: %s",
+		    shard->key, (unsigned long long)shard->width, reply->str);
+	shard->is_set_up = true;
+}
+
+/* Only the width is ours to choose; the limits stay what they are. */
+static void on_settings(void *arg, const redisReply *reply)
+{
+	int64_t width = 0, max_id = 0, max_payload = 0;
+	struct shard *shard = arg;
+
+	survey_field(reply, "width", &width);
+	survey_field(reply, "max_id", &max_id);
+	survey_field(reply, "max_payload", &max_payload);
+	shard->is_set_up = width == (int64_t)shard->width;
+	if (!shard->is_set_up)
+		link_try(&shard->commander, COMMAND_SETUP, on_setup,
+			 "FCALL hwt_setup 1 %s %llu %lld %lld", shard->key,
+			 (unsigned long long)shard->width, (long long)max_id,
+			 (long long)max_payload);
+}
+
+/* Turns need not wait for it: a slot of another width is loaded like any other one. */
+static void set_up(struct shard *shard)
+{
+	if (!shard->is_set_up && link_is_up(&shard->commander))
+		link_command(&shard->commander, COMMAND_SETUP, on_settings,
+			     "FCALL_RO hwt_stats 1 %s", shard->key);
 }
 
 static bool begin_serving(struct shard *shard)
@@ -70,6 +109,7 @@ static bool begin_serving(struct shard *shard)
 		return false;
 	shard->state = SHARD_SERVING;
 	forget_position(shard);
+	set_up(shard);
 	want_turn(shard);
 	return true;
 }
@@ -647,14 +687,21 @@ static void on_commander_up(void *arg)
 	shard_ask(shard);
 }
 
+/* The answers to everything in flight will not come. */
+static void forget_questions(struct shard *shard)
+{
+	shard->asking = false;
+	shard->in_turn = false;
+	shard->stale = false;
+	shard->surveying = 0;
+}
+
 static void become_idle(struct shard *shard)
 {
 	shard->state = SHARD_IDLE;
 	link_stop(&shard->commander);
 	evtimer_del(shard->beat);
-	shard->asking = false;
-	shard->in_turn = false;
-	shard->stale = false;
+	forget_questions(shard);
 	if (shard->wanted)
 		shard_want(shard, true);
 	shard->events->released(shard->arg);
@@ -664,9 +711,7 @@ static void on_commander_down(void *arg)
 {
 	struct shard *shard = arg;
 
-	shard->asking = false;
-	shard->in_turn = false;
-	shard->stale = false;
+	forget_questions(shard);
 	link_stop(&shard->listener);
 	shard->listening = false;
 	if (shard->state == SHARD_RELEASING)
@@ -677,6 +722,40 @@ static void on_commander_down(void *arg)
 
 static const struct link_events commander_events = { on_commander_up,
 						     on_commander_down };
+
+/* ---- the survey ---- */
+
+static void on_stats(void *arg, const redisReply *reply)
+{
+	struct shard *shard = arg;
+
+	shard->surveying--;
+	if (shard->state == SHARD_SERVING)
+		survey_take_stats(&shard->survey, reply);
+}
+
+static void on_groups(void *arg, const redisReply *reply)
+{
+	struct shard *shard = arg;
+
+	shard->surveying--;
+	if (shard->state == SHARD_SERVING)
+		survey_take_groups(&shard->survey, reply);
+}
+
+/* Asks Redis for what the metrics show next time, if the shard is served. */
+void shard_survey(struct shard *shard)
+{
+	if (shard->state != SHARD_SERVING || shard->surveying ||
+	    !link_is_up(&shard->commander))
+		return;
+	shard->surveying += link_try(&shard->commander, COMMAND_METRICS,
+				     on_stats, "FCALL_RO hwt_stats 1 %s",
+				     shard->key);
+	shard->surveying += link_try(&shard->commander, COMMAND_METRICS,
+				     on_groups, "XINFO GROUPS %s:due",
+				     shard->key);
+}
 
 /* ---- coming and going ---- */
 
@@ -746,6 +825,7 @@ int shard_init(struct shard *shard, struct event_base *base,
 	*shard = (struct shard){
 		.options = options,
 		.width = queue->width,
+		.is_set_up = !queue->width,
 		.counters = counters,
 		.events = events,
 		.arg = arg,
@@ -765,6 +845,7 @@ int shard_init(struct shard *shard, struct event_base *base,
 void shard_free(struct shard *shard)
 {
 	wheel_close(&shard->wheel);
+	survey_free(&shard->survey);
 	link_free(&shard->commander);
 	link_free(&shard->listener);
 	if (shard->beat)

@@ -14,6 +14,7 @@
 #define SHARD_H
 
 #include "link.h"
+#include "survey.h"
 #include "wheel.h"
 
 #define KEY_ROOM (NAME_ROOM + 16)
@@ -68,6 +69,9 @@ struct shard_events {
  * @cursor: last entry of "near" that we know; empty: none, read all slots
  * @position: how far the slots are loaded, in the terms of hwt_turn
  * @listening: the listener waits
+ * @is_set_up: @width was asked for, or need not be
+ * @survey: what Redis said for the metrics
+ * @surveying: number of answers for @survey that will come
  */
 struct shard {
 	const struct options *options;
@@ -97,6 +101,9 @@ struct shard {
 	char cursor[CURSOR_ROOM];
 	char position[CURSOR_ROOM];
 	bool listening;
+	bool is_set_up;
+	struct survey survey;
+	unsigned int surveying;
 };
 
 int shard_init(struct shard *shard, struct event_base *base,
@@ -106,5 +113,6 @@ int shard_init(struct shard *shard, struct event_base *base,
 void shard_free(struct shard *shard);
 void shard_want(struct shard *shard, bool wanted);
 void shard_ask(struct shard *shard);
+void shard_survey(struct shard *shard);
 
 #endif /* SHARD_H */

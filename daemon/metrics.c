@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: MIT
+/* Shows counters; see metrics.h. */
+#include "metrics.h"
+#include "say.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define CONTENT_TYPE \
+	"application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+/**
+ * struct metrics - the server of the metrics
+ * @http: the part of libevent
+ * @options: the options
+ * @queues: the queues
+ */
+struct metrics {
+	struct evhttp *http;
+	const struct options *options;
+	struct queue *queues;
+};
+
+/* What a metric shows of a queue */
+typedef double (*queue_value)(const struct queue *queue);
+
+static void add_type(struct evbuffer *page, const char *name, const char *type,
+		     const char *help)
+{
+	evbuffer_add_printf(page,
+			    "# TYPE hwtimerd_%s %s\n# HELP hwtimerd_%s %s\n",
+			    name, type, name, help);
+}
+
+/* ---- counters ---- */
+
+static const struct counter {
+	const char *name;
+	size_t offset;
+	const char *help;
+} plain[] = {
+	{ "fired", offsetof(struct counters, fired),
+	  "Timers moved to the stream due." },
+	{ "gone", offsetof(struct counters, gone),
+	  "Timers that were cancelled or fired elsewhere before we fired them." },
+	{ "early", offsetof(struct counters, early),
+	  "Timers that had been moved to a later time when they expired here." },
+	{ "loaded", offsetof(struct counters, loaded),
+	  "Timers taken from Redis into the kernel." },
+	{ "refused", offsetof(struct counters, refused),
+	  "Times that the kernel or the memory had no room for timers." },
+	{ "resets", offsetof(struct counters, resets),
+	  "Times that all slots of a shard had to be read anew." },
+	{ "reconnects", offsetof(struct counters, reconnects),
+	  "Connections to Redis that failed." },
+	{ "clock_jumps", offsetof(struct counters, clock_jumps),
+	  "Jumps of our clock or Redis's." },
+	{ "leases_lost", offsetof(struct counters, leases_lost),
+	  "Shards lost because the lease was not renewed in time." },
+};
+
+static void add_counter(struct evbuffer *page, const struct metrics *metrics,
+			const struct counter *counter)
+{
+	const struct queue *queue;
+	unsigned int i;
+
+	add_type(page, counter->name, "counter", counter->help);
+	for (i = 0; i < metrics->options->nr_queues; i++) {
+		queue = &metrics->queues[i];
+		evbuffer_add_printf(
+			page, "hwtimerd_%s_total{queue=\"%s\"} %" PRIu64 "\n",
+			counter->name, queue->config->name,
+			*(const uint64_t *)((const char *)&queue->counters +
+					    counter->offset));
+	}
+}
+
+static void add_commands(struct evbuffer *page, const struct metrics *metrics)
+{
+	const struct queue *queue;
+	unsigned int i, kind;
+
+	add_type(page, "commands", "counter", "Commands sent to Redis.");
+	for (i = 0; i < metrics->options->nr_queues; i++) {
+		queue = &metrics->queues[i];
+		for (kind = 0; kind < NR_COMMANDS; kind++)
+			evbuffer_add_printf(
+				page,
+				"hwtimerd_commands_total{queue=\"%s\",command=\"%s\"} %" PRIu64
+				"\n",
+				queue->config->name, command_names[kind],
+				queue->counters.commands[kind]);
+	}
+}
+
+static void add_histogram(struct evbuffer *page, const struct queue *queue)
+{
+	const struct counters *counters = &queue->counters;
+	const char *name = queue->config->name;
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < LATENESS_BUCKETS; i++) {
+		sum += counters->lateness[i];
+		if (i < LATENESS_BUCKETS - 1)
+			evbuffer_add_printf(
+				page,
+				"hwtimerd_lateness_seconds_bucket{queue=\"%s\",le=\"%g\"} %" PRIu64
+				"\n",
+				name, (double)(1 << i) / 1000, sum);
+	}
+	evbuffer_add_printf(
+		page,
+		"hwtimerd_lateness_seconds_bucket{queue=\"%s\",le=\"+Inf\"} %" PRIu64
+		"\n"
+		"hwtimerd_lateness_seconds_count{queue=\"%s\"} %" PRIu64 "\n"
+		"hwtimerd_lateness_seconds_sum{queue=\"%s\"} %.3f\n",
+		name, sum, name, sum, name,
+		(double)counters->lateness_sum / 1000);
+}
+
+static void add_lateness(struct evbuffer *page, const struct metrics *metrics)
+{
+	unsigned int i;
+
+	add_type(page, "lateness_seconds", "histogram",
+		 "Redis's time when a timer was fired, minus its deadline.");
+	for (i = 0; i < metrics->options->nr_queues; i++)
+		add_histogram(page, &metrics->queues[i]);
+}
+
+/* ---- sums over shards ---- */
+
+static double shards_served(const struct queue *queue)
+{
+	unsigned int i, sum = 0;
+
+	for (i = 0; i < queue->config->shards; i++)
+		sum += queue->shards[i].state == SHARD_SERVING;
+	return sum;
+}
+
+static double timers_in_kernel(const struct queue *queue)
+{
+	size_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < queue->config->shards; i++)
+		sum += queue->shards[i].wheel.table.count;
+	return sum;
+}
+
+static double timers_pending(const struct queue *queue)
+{
+	unsigned int i;
+	double sum = 0;
+
+	for (i = 0; i < queue->config->shards; i++)
+		sum += queue->shards[i].survey.pending;
+	return sum;
+}
+
+static double entries_due(const struct queue *queue)
+{
+	unsigned int i;
+	double sum = 0;
+
+	for (i = 0; i < queue->config->shards; i++)
+		sum += queue->shards[i].survey.due;
+	return sum;
+}
+
+/* The largest offset of all shards, with its sign */
+static double clock_offset(const struct queue *queue)
+{
+	int64_t most = 0, offset;
+	unsigned int i;
+
+	for (i = 0; i < queue->config->shards; i++) {
+		offset = queue->shards[i].clock.best.offset;
+		if (queue->shards[i].clock.count && llabs(offset) > llabs(most))
+			most = offset;
+	}
+	return (double)most / 1e9;
+}
+
+static const struct gauge {
+	const char *name;
+	queue_value value;
+	const char *help;
+} gauges[] = {
+	{ "shards_served", shards_served, "Shards that this daemon serves." },
+	{ "timers_in_kernel", timers_in_kernel,
+	  "Timers of served shards that are due soon." },
+	{ "timers_pending", timers_pending,
+	  "Timers of served shards in Redis, at the last scrape." },
+	{ "due_entries", entries_due,
+	  "Entries of the streams due of served shards, at the last scrape." },
+	{ "clock_offset_seconds", clock_offset,
+	  "Our clock minus that of the Redis that differs most." },
+};
+
+static void add_gauge(struct evbuffer *page, const struct metrics *metrics,
+		      const struct gauge *gauge)
+{
+	const struct queue *queue;
+	unsigned int i;
+
+	add_type(page, gauge->name, "gauge", gauge->help);
+	for (i = 0; i < metrics->options->nr_queues; i++) {
+		queue = &metrics->queues[i];
+		evbuffer_add_printf(page, "hwtimerd_%s{queue=\"%s\"} %.15g\n",
+				    gauge->name, queue->config->name,
+				    gauge->value(queue));
+	}
+}
+
+/* ---- consumers ---- */
+
+static void add_groups(struct evbuffer *page, const struct shard *shard)
+{
+	const struct survey_group *group;
+	unsigned int i;
+
+	for (i = 0; i < shard->survey.nr_groups; i++) {
+		group = &shard->survey.groups[i];
+		if (group->lag >= 0)
+			evbuffer_add_printf(
+				page,
+				"hwtimerd_group_lag{shard=\"%s\",group=\"%s\"} %" PRId64
+				"\n",
+				shard->key, group->name, group->lag);
+	}
+}
+
+static void add_unacknowledged(struct evbuffer *page, const struct shard *shard)
+{
+	const struct survey_group *group;
+	unsigned int i;
+
+	for (i = 0; i < shard->survey.nr_groups; i++) {
+		group = &shard->survey.groups[i];
+		evbuffer_add_printf(
+			page,
+			"hwtimerd_group_pending{shard=\"%s\",group=\"%s\"} %" PRId64
+			"\n",
+			shard->key, group->name, group->pending);
+	}
+}
+
+static void add_of_shards(struct evbuffer *page, const struct metrics *metrics,
+			  void (*add)(struct evbuffer *page,
+				      const struct shard *shard))
+{
+	const struct queue *queue;
+	unsigned int i, j;
+
+	for (i = 0; i < metrics->options->nr_queues; i++) {
+		queue = &metrics->queues[i];
+		for (j = 0; j < queue->config->shards; j++)
+			add(page, &queue->shards[j]);
+	}
+}
+
+static void add_consumers(struct evbuffer *page, const struct metrics *metrics)
+{
+	add_type(
+		page, "group_lag", "gauge",
+		"Entries of due that a group has not read, at the last scrape.");
+	add_of_shards(page, metrics, add_groups);
+	add_type(
+		page, "group_pending", "gauge",
+		"Entries of due that a group has not acknowledged, at the last scrape.");
+	add_of_shards(page, metrics, add_unacknowledged);
+}
+
+/* ---- the server ---- */
+
+static void add_all(struct evbuffer *page, const struct metrics *metrics)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(gauges) / sizeof(gauges[0]); i++)
+		add_gauge(page, metrics, &gauges[i]);
+	for (i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		add_counter(page, metrics, &plain[i]);
+	add_commands(page, metrics);
+	add_lateness(page, metrics);
+	add_consumers(page, metrics);
+	evbuffer_add_printf(page, "# EOF\n");
+}
+
+static void ask_all(const struct metrics *metrics)
+{
+	struct queue *queue;
+	unsigned int i, j;
+
+	for (i = 0; i < metrics->options->nr_queues; i++) {
+		queue = &metrics->queues[i];
+		for (j = 0; j < queue->config->shards; j++)
+			shard_survey(&queue->shards[j]);
+	}
+}
+
+static void on_request(struct evhttp_request *request, void *arg)
+{
+	const struct metrics *metrics = arg;
+	struct evbuffer *page = evbuffer_new();
+
+	if (!page) {
+		evhttp_send_error(request, HTTP_SERVUNAVAIL, "no memory");
+		return;
+	}
+	add_all(page, metrics);
+	evhttp_add_header(evhttp_request_get_output_headers(request),
+			  "Content-Type", CONTENT_TYPE);
+	evhttp_send_reply(request, HTTP_OK, "OK", page);
+	evbuffer_free(page);
+	ask_all(metrics);
+}
+
+/* A socket of a daemon that died is in the way; one that answers is not ours to remove. */
+static void remove_dead_socket(const struct sockaddr_un *address)
+{
+	struct stat found;
+	int fd;
+
+	if (lstat(address->sun_path, &found) || !S_ISSOCK(found.st_mode))
+		return;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) &&
+	    errno == ECONNREFUSED)
+		unlink(address->sun_path);
+	close(fd);
+}
+
+/* Returns a descriptor that listens, or -1 with errno. */
+static int open_socket(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd, error;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	strcpy(address.sun_path, path);
+	remove_dead_socket(&address);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -1;
+	if (!bind(fd, (struct sockaddr *)&address, sizeof(address)) &&
+	    !chmod(path, 0660) && !listen(fd, 16))
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+static struct evhttp *open_http(struct event_base *base, int fd)
+{
+	struct evhttp *http = evhttp_new(base);
+
+	if (!http)
+		return NULL;
+	evhttp_set_allowed_methods(http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
+	evhttp_set_max_body_size(http, 4096);
+	evhttp_set_max_headers_size(http, 16384);
+	evhttp_set_timeout(http, 10);
+	if (!evhttp_accept_socket(http, fd))
+		return http;
+	evhttp_free(http);
+	return NULL;
+}
+
+/**
+ * metrics_start - serve metrics at options->metrics
+ * @base: the loop
+ * @options: the options
+ * @queues: the queues, which stay until metrics_stop()
+ *
+ * Return: the server; NULL after a message.
+ */
+struct metrics *metrics_start(struct event_base *base,
+			      const struct options *options,
+			      struct queue *queues)
+{
+	struct metrics *metrics = calloc(1, sizeof(*metrics));
+	int fd = open_socket(options->metrics);
+
+	if (fd < 0)
+		say(LOG_ERR, "--metrics %s: %s", options->metrics,
+		    strerror(errno));
+	if (metrics && fd >= 0)
+		metrics->http = open_http(base, fd);
+	if (!metrics || !metrics->http) {
+		if (fd >= 0)
+			close(fd);
+		free(metrics);
+		return NULL;
+	}
+	metrics->options = options;
+	metrics->queues = queues;
+	evhttp_set_gencb(metrics->http, on_request, metrics);
+	return metrics;
+}
+
+/* Removes the socket, too. NULL is allowed. */
+void metrics_stop(struct metrics *metrics)
+{
+	if (!metrics)
+		return;
+	evhttp_free(metrics->http);
+	unlink(metrics->options->metrics);
+	free(metrics);
+}
