@@ -14,7 +14,8 @@
 #	uml-7.3		User-Mode Linux, a kernel as a program of this machine, with
 #			vm/uml-7.3.config: the newest kernel, at native speed
 #	tools-6.12	the kernel's own tools: checkpatch, kselftest, kunit.py
-#	redis		no kernel: Debian's Redis, for the examples
+#	redis		no kernel: Debian's Redis, for the examples and hwtimerd, and
+#			libfaketime, which sets a program's clock
 #
 # A kernel's entry has `vmlinuz` (uml-7.3: `linux`), `build` (the KDIR for external
 # modules), `release` and `version`. tools-6.12 has `source`. redis has `root`, the files
@@ -40,6 +41,8 @@ INDEX_RETRY_AGE=10
 LATER_SUITES="trixie-backports forky-backports forky sid experimental"
 
 UML_SCHED_CLOCK=$VM_DIR/uml-sched-clock.c
+
+FAKETIME=usr/lib/x86_64-linux-gnu/faketime
 
 main()
 {
@@ -157,6 +160,7 @@ recipe_hash()
 		echo "$RECIPE"
 		[ -z "$config" ] || { gcc --version; printf '%s\n' "$config"; }
 		[[ $1 != uml-* ]] || cat "$UML_SCHED_CLOCK"
+		[ "$1" != redis ] || echo "server cli faketime"
 	} | sha256sum | sed 's/^\(.\{10\}\).*/-\1/'
 }
 
@@ -316,7 +320,7 @@ packages()
 		done
 		;;
 	redis)
-		for package in $(with_libraries redis-tools); do
+		for package in $(with_libraries redis-tools) libfaketime; do
 			echo "$package $(newest_version "$package")"
 		done
 		;;
@@ -497,11 +501,11 @@ make_tools()
 		'*/tools/testing/selftests/kselftest_harness.h'
 }
 
-# Redis's server, its libraries and the loader, each at the path where the others expect
-# it
+# Redis's server and client, libfaketime, their libraries and the loader, each at the path
+# where the others expect it
 make_redis()
 {
-	local name=$1 version=$2 dir=$3 package package_version list
+	local name=$1 version=$2 dir=$3 package package_version list file
 	local root=$dir/entry/root
 
 	list=$(packages "$name" "$version")
@@ -514,7 +518,12 @@ make_redis()
 	# link.
 	install -D "$dir/all/usr/bin/redis-check-rdb" \
 		"$root/usr/bin/redis-server"
-	add_libraries "$dir/all" "$root" usr/bin/redis-server
+	install -t "$root/usr/bin" "$dir/all/usr/bin/redis-cli"
+	install -D -t "$root/$FAKETIME" "$dir/all/$FAKETIME/libfaketimeMT.so.1"
+	for file in usr/bin/redis-server usr/bin/redis-cli \
+		"$FAKETIME/libfaketimeMT.so.1"; do
+		add_libraries "$dir/all" "$root" "$file"
+	done
 	forget_debs "$list"
 }
 

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The side of accounts that consumes.
+ *
+ * The auditor reads every entry of `due` once, without a group. The consumers of the group
+ * read, acknowledge, and sometimes die before that; another one then claims what they
+ * left. An entry is removed only when it is acknowledged, and is acknowledged only when
+ * the auditor has seen it.
+ */
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accounts.h"
+#include "ledger.h"
+#include "link.h"
+
+#define MAX_ENTRIES 400
+
+/* Long enough for an entry's id: two numbers of 20 digits */
+#define ENTRY_ID 48
+
+struct stream {
+	char audited[ENTRY_ID]; /* the last entry that the auditor saw */
+	char cursor[ENTRY_ID]; /* of XAUTOCLAIM */
+};
+
+static struct stream *streams;
+
+/* How many entries the mortal consumer will still read, and not acknowledge */
+static unsigned long mortal;
+
+/* ---- replies ---- */
+
+static void expect_array(const redisReply *reply, const char *command)
+{
+	if (reply->type == REDIS_REPLY_ERROR)
+		errx(1, "%s: %s", command, reply->str);
+	if (reply->type != REDIS_REPLY_ARRAY && reply->type != REDIS_REPLY_NIL)
+		errx(1, "%s: the reply is no array", command);
+}
+
+static const redisReply *field(const redisReply *fields, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < fields->elements; i += 2)
+		if (!strcmp(fields->element[i]->str, name))
+			return fields->element[i + 1];
+	errx(1, "an entry of due has no field `%s`", name);
+}
+
+/* Takes an entry apart: [entry id, [name, value, ...]] */
+static struct entry entry_of(unsigned int shard, const redisReply *reply)
+{
+	const redisReply *fields = reply->element[1];
+	const redisReply *id = field(fields, "id");
+	const redisReply *payload = field(fields, "payload");
+
+	return (struct entry){
+		.shard = shard,
+		.time = strtoll(reply->element[0]->str, NULL, 10),
+		.deadline = strtoll(field(fields, "deadline")->str, NULL, 10),
+		.id = id->str,
+		.id_length = id->len,
+		.payload = payload->str,
+		.payload_length = payload->len,
+	};
+}
+
+static void set_entry_id(char *to, const redisReply *reply)
+{
+	if (snprintf(to, ENTRY_ID, "%s", reply->str) >= ENTRY_ID)
+		errx(1, "not an entry's id: %s", reply->str);
+}
+
+/* ---- the auditor ---- */
+
+/* Returns the number of entries that it read. */
+static size_t audit_some(unsigned int shard)
+{
+	struct stream *stream = &streams[shard];
+	struct pipeline pipeline = {};
+	const redisReply *reply;
+	struct entry entry;
+	size_t i, count;
+
+	command_words(pipeline_add(&pipeline, true), "XRANGE %s (%s + COUNT %d",
+		      link_due(shard), stream->audited, MAX_ENTRIES);
+	pipeline_run(&pipeline, shard);
+	reply = pipeline.commands[0].reply;
+	expect_array(reply, "XRANGE");
+	count = reply->elements;
+	for (i = 0; i < count; i++) {
+		entry = entry_of(shard, reply->element[i]);
+		ledger_due(&entry);
+		set_entry_id(stream->audited, reply->element[i]->element[0]);
+	}
+	if (count)
+		progress();
+	pipeline_clear(&pipeline);
+	free(pipeline.commands);
+	return count;
+}
+
+/* Enters all that is in `due` in the ledger. */
+void audit(unsigned int shard)
+{
+	while (audit_some(shard) == MAX_ENTRIES)
+		;
+}
+
+/* ---- consumers ---- */
+
+void consume_open(void)
+{
+	struct pipeline pipeline = {};
+	unsigned int shard;
+
+	mortal = options.die_with;
+	streams = calloc(options.shards, sizeof(*streams));
+	if (!streams)
+		errx(1, "no memory for %lu shards", options.shards);
+	for (shard = 0; shard < options.shards; shard++) {
+		strcpy(streams[shard].audited, "0-0");
+		strcpy(streams[shard].cursor, "0-0");
+		/* If it exists, this fails, and that is as good. */
+		command_words(pipeline_add(&pipeline, true),
+			      "XGROUP CREATE %s " GROUP " 0 MKSTREAM",
+			      link_due(shard));
+		pipeline_run(&pipeline, shard);
+		pipeline_clear(&pipeline);
+	}
+	free(pipeline.commands);
+}
+
+static struct command *add_ack(struct pipeline *pipeline, unsigned int shard)
+{
+	struct command *command = pipeline_add(pipeline, true);
+
+	/* Both ways to acknowledge: each shard uses one of them. */
+	if (shard % 2)
+		command_words(command, "FCALL hwt_ack 1 %s " GROUP,
+			      link_key(shard));
+	else
+		command_words(command, "XACK %s " GROUP, link_due(shard));
+	return command;
+}
+
+static void trim(struct pipeline *pipeline, unsigned int shard)
+{
+	command_words(pipeline_add(pipeline, true), "FCALL hwt_trim 1 %s",
+		      link_key(shard));
+}
+
+static void check_integers(const struct pipeline *pipeline)
+{
+	const redisReply *reply;
+	size_t i;
+
+	for (i = 0; i < pipeline->used; i++) {
+		reply = pipeline->commands[i].reply;
+		if (reply->type != REDIS_REPLY_INTEGER && !counts.errors++)
+			printf("accounts: error: %s: %s\n",
+			       pipeline->commands[i].argv[1],
+			       reply->str ? reply->str : "no integer");
+	}
+}
+
+static void acknowledge(unsigned int shard, const redisReply *entries)
+{
+	struct pipeline pipeline = {};
+	struct command *command = add_ack(&pipeline, shard);
+	const redisReply *id;
+	struct entry entry;
+	uint32_t version;
+	size_t i;
+
+	for (i = 0; i < entries->elements; i++) {
+		id = entries->element[i]->element[0];
+		command_arg(command, id->str, id->len);
+	}
+	if (!(shard % 2) && percent(20))
+		trim(&pipeline, shard);
+	pipeline_run(&pipeline, shard);
+	check_integers(&pipeline);
+	for (i = 0; i < entries->elements; i++) {
+		entry = entry_of(shard, entries->element[i]);
+		version = ledger_payload_version(entry.payload,
+						 entry.payload_length);
+		if (version != NO_VERSION)
+			ledger_acknowledged(version);
+	}
+	progress();
+	pipeline_clear(&pipeline);
+	free(pipeline.commands);
+}
+
+/*
+ * A consumer has got @entries, at @now. It acknowledges them, unless it dies before that.
+ */
+static void take_entries(unsigned int shard, const redisReply *entries,
+			 int64_t now, bool dies)
+{
+	struct entry entry;
+	size_t i;
+
+	audit(shard);
+	for (i = 0; i < entries->elements; i++) {
+		entry = entry_of(shard, entries->element[i]);
+		ledger_delivered(&entry, options.moving_clock ? 0 : now);
+	}
+	if (entries->elements && !dies)
+		acknowledge(shard, entries);
+}
+
+/* Runs a command that hands out entries, and TIME after it. */
+static void run_with_time(struct pipeline *pipeline, unsigned int shard)
+{
+	command_words(pipeline_add(pipeline, true), "TIME");
+	pipeline_run(pipeline, shard);
+}
+
+/* Returns the entries of a reply to XREADGROUP, or NULL if there are none. */
+static const redisReply *entries_read(const redisReply *reply)
+{
+	if (!reply)
+		return NULL;
+	expect_array(reply, "XREADGROUP");
+	return reply->elements ? reply->element[0]->element[1] : NULL;
+}
+
+/* Returns whether there was anything new. */
+static bool read_new(unsigned int shard)
+{
+	struct pipeline pipeline = {};
+	const redisReply *entries;
+	unsigned long most = mortal && mortal < MAX_ENTRIES ? mortal :
+							      MAX_ENTRIES;
+	char name[32] = "mortal";
+
+	if (!mortal)
+		snprintf(name, sizeof(name), "consumer-%u",
+			 (unsigned int)below(options.consumers));
+	command_words(pipeline_add(&pipeline, false),
+		      "XREADGROUP GROUP " GROUP " %s COUNT %lu STREAMS %s >",
+		      name, most, link_due(shard));
+	run_with_time(&pipeline, shard);
+	entries = entries_read(pipeline.commands[0].reply);
+	if (entries) {
+		take_entries(shard, entries,
+			     reply_time(pipeline.commands[1].reply),
+			     mortal || percent(options.drop));
+		mortal -= mortal < entries->elements ? mortal :
+						       entries->elements;
+	}
+	pipeline_clear(&pipeline);
+	free(pipeline.commands);
+	return entries;
+}
+
+/* Takes over what other consumers have not acknowledged for a while. */
+static void claim(unsigned int shard)
+{
+	struct pipeline pipeline = {};
+	const redisReply *reply;
+
+	command_words(pipeline_add(&pipeline, false),
+		      "XAUTOCLAIM %s " GROUP " claimer-%u %lu %s COUNT %d",
+		      link_due(shard), (unsigned int)below(options.consumers),
+		      options.claim_after, streams[shard].cursor, MAX_ENTRIES);
+	run_with_time(&pipeline, shard);
+	reply = pipeline.commands[0].reply;
+	if (reply) {
+		expect_array(reply, "XAUTOCLAIM");
+		set_entry_id(streams[shard].cursor, reply->element[0]);
+		take_entries(shard, reply->element[1],
+			     reply_time(pipeline.commands[1].reply),
+			     percent(options.drop));
+	}
+	pipeline_clear(&pipeline);
+	free(pipeline.commands);
+}
+
+/* Consumes some, and returns whether there was anything new. */
+bool consume(unsigned int shard)
+{
+	bool found = read_new(shard);
+
+	if (!found || percent(5))
+		claim(shard);
+	return found;
+}
+
+/* ---- the end ---- */
+
+/* Returns the value of @name in a reply to hwt_stats. */
+static long long statistic(const redisReply *reply, const char *name)
+{
+	const redisReply *value;
+
+	expect_array(reply, "hwt_stats");
+	value = field(reply, name);
+	return value->type == REDIS_REPLY_INTEGER ?
+		       value->integer :
+		       strtoll(value->str, NULL, 10);
+}
+
+/*
+ * Returns whether @shard has no timer pending, and nothing in `due` that is not
+ * acknowledged. The auditor has then seen all that was ever in `due`.
+ */
+bool consumed_all(unsigned int shard)
+{
+	struct pipeline pipeline = {};
+	const redisReply *stats;
+	bool done;
+
+	trim(&pipeline, shard);
+	command_words(pipeline_add(&pipeline, true), "FCALL hwt_stats 1 %s",
+		      link_key(shard));
+	pipeline_run(&pipeline, shard);
+	stats = pipeline.commands[1].reply;
+	done = !statistic(stats, "pending") && !statistic(stats, "due");
+	if (done && statistic(stats, "slots"))
+		ledger_wrong("shard %u has no timer, and %lld slots", shard,
+			     statistic(stats, "slots"));
+	pipeline_clear(&pipeline);
+	free(pipeline.commands);
+	audit(shard);
+	return done;
+}
