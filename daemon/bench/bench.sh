@@ -13,6 +13,8 @@
 #	--no-bullmq		leave BullMQ out, which npm fetches
 #	--check			no figures: TAP, whether each system delivers each timer
 #				exactly once, and none early
+#	--fetch			only fetch BullMQ and its client with npm, and print where
+#				they are; nothing if that is not possible
 #
 # host is this machine without the module: the rivals, and what hwtimerd's functions cost
 # Redis. uml is User-Mode Linux, where the daemon runs, because it needs /dev/hwtimer; and
@@ -37,6 +39,7 @@ ONLY=
 PLACES=(host uml)
 BULLMQ=1
 CHECK=0
+FETCH=0
 QUICK=0
 
 # Sizes; --quick divides them
@@ -57,6 +60,12 @@ main()
 
 	parse_arguments "$@"
 	cd "$REPO_DIR"
+	if [ "$FETCH" = 1 ]; then
+		may_have_bullmq
+		prepare_bullmq
+		[ "$BULLMQ" = 0 ] || echo "$BULLMQ_DIR/node_modules"
+		return
+	fi
 	prepare
 	if [ "$CHECK" = 1 ]; then
 		check_all
@@ -79,6 +88,7 @@ parse_arguments()
 		--quick) QUICK=1; REPS=1; shift; continue ;;
 		--no-bullmq) BULLMQ=0; shift; continue ;;
 		--check) CHECK=1; shift; continue ;;
+		--fetch) FETCH=1; CHECK=1; shift; continue ;;
 		--reps) REPS=${2-} ;;
 		--only) ONLY=${2-} ;;
 		--places) read -r -a PLACES <<<"${2-}" ;;
@@ -100,10 +110,8 @@ prepare()
 	need_packages make python3 libhiredis-dev redis-tools
 	make --no-print-directory -C "$HERE/drive" OUT="$OUT" >&2
 	cp /usr/bin/redis-check-rdb "$SERVER"
-	if [ "$CHECK" = 1 ]; then
-		command -v npm >/dev/null || BULLMQ=0 # it is skipped, not installed
-	fi
-	[ "$BULLMQ" = 0 ] || prepare_bullmq
+	may_have_bullmq
+	prepare_bullmq
 	! places_have uml || prepare_guest
 }
 
@@ -250,10 +258,17 @@ lateness()
 # other dependencies itself.
 BULLMQ_DIR=
 
+# A test is skipped without npm, and installs none.
+may_have_bullmq()
+{
+	[ "$CHECK" = 0 ] || command -v npm >/dev/null || BULLMQ=0
+}
+
 prepare_bullmq()
 {
 	local version
 
+	[ "$BULLMQ" = 1 ] || return 0
 	command -v npm >/dev/null || need_packages nodejs npm
 	version=$(sha256sum <"$HERE/bullmq/package.json")
 	BULLMQ_DIR=$CACHE_DIR/bullmq-${version:0:10}
