@@ -58,9 +58,10 @@ main()
 		samples/*/*.c)
 	user_sources=(selftests/*.[ch] selftests/tenants/*.[ch] demo/*.[ch] bench/*.[ch] vm/*.c
 		lib/*.[ch] lib/adapters/*.h tool/*.[ch] examples/*.[ch]
-		bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h)
+		bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h
+		daemon/bench/drive/*.[ch])
 	scripts=(vm/*.sh vm/init vm/guest-* .ci/run selftests/*.sh selftests/tenants/*.sh bench/*.sh
-		examples/*.sh tool/*.bash)
+		examples/*.sh tool/*.bash daemon/bench/*.sh daemon/test/*.sh)
 
 	mkdir -p "$KNOWN"
 	RULES=$(rules)
@@ -144,7 +145,7 @@ checkpatch()
 	compat.h) ignored+=,$IGNORED_IN_COMPAT_H ;;
 	hwtimer_trace.h) ignored+=,$IGNORED_IN_TRACE_H ;;
 	uapi/*) ignored+=,$IGNORED_IN_UAPI ;;
-	lib/* | tool/* | examples/* | selftests/library.c)
+	lib/* | tool/* | examples/* | daemon/* | selftests/library.c)
 		ignored+=,$IGNORED_IN_USER_SPACE ;;
 	selftests/abi.c) ignored+=,$IGNORED_IN_ABI_TEST ;;
 	esac

@@ -9,7 +9,7 @@
 #	--quick			fewer timers, one repetition
 #	--reps NUMBER		number of repetitions (default 3)
 #	--only NUMBER		run this repetition only and keep the results of the others
-#	--places "NAME..."	of host, uml (default: both)
+#	--places "NAME..."	of host, split, uml (default: all)
 #	--no-bullmq		leave BullMQ out, which npm fetches
 #	--check			no figures: TAP, whether each system delivers each timer
 #				exactly once, and none early
@@ -17,9 +17,10 @@
 #				they are; nothing if that is not possible
 #
 # host is this machine without the module: the rivals, and what hwtimerd's functions cost
-# Redis. uml is User-Mode Linux, where the daemon runs, because it needs /dev/hwtimer; and
-# a rival beside it. Documentation/benchmark.md tells what is measured, and what distorts
-# it.
+# Redis. The daemon needs /dev/hwtimer, so it runs in User-Mode Linux: in the place split
+# alone there, with Redis and its clients on this machine; in the place uml with all of
+# them, and a rival beside it. split needs root, for a network between the two.
+# Documentation/benchmark.md tells what is measured, and what distorts it.
 #
 # build/bench-redis/results keeps all results, one JSON object per line;
 # daemon/bench/report.py makes build/bench-redis.txt and .json from them.
@@ -36,7 +37,7 @@ FUNCTIONS=daemon/functions/hwtimer.lua
 
 REPS=3
 ONLY=
-PLACES=(host uml)
+PLACES=(host split uml)
 BULLMQ=1
 CHECK=0
 FETCH=0
@@ -112,7 +113,9 @@ prepare()
 	cp /usr/bin/redis-check-rdb "$SERVER"
 	may_have_bullmq
 	prepare_bullmq
-	! places_have uml || prepare_guest
+	if places_have uml || places_have split; then
+		prepare_guest
+	fi
 }
 
 places_have()
@@ -126,6 +129,7 @@ places_have()
 SERVER_PID=
 SERVER_DIR=
 PORT=
+ADDRESSES=127.0.0.1
 
 start_server()
 {
@@ -134,8 +138,9 @@ start_server()
 s = socket.socket()
 s.bind(("127.0.0.1", 0))
 print(s.getsockname()[1])')
-	"$SERVER" --port "$PORT" --bind 127.0.0.1 --save '' --appendonly no \
-		--dir "$SERVER_DIR" >"$SERVER_DIR/log" 2>&1 &
+	# shellcheck disable=SC2086 # one word each
+	"$SERVER" --port "$PORT" --bind $ADDRESSES --save '' --appendonly no \
+		--protected-mode no --dir "$SERVER_DIR" >"$SERVER_DIR/log" 2>&1 &
 	SERVER_PID=$!
 	on_exit stop_server
 	until redis-cli -p "$PORT" ping >/dev/null 2>&1; do
@@ -372,6 +377,83 @@ measure_uml()
 	guest measure "$1" "$MANY" "$FEW" "$SECONDS_OF_LATENESS" "$SECONDS_OF_IDLE"
 }
 
+# ---- the daemon in User-Mode Linux, all else here ----
+
+# A network of its own, between this machine and the guest
+TAP=hwt-bench
+TAP_HOST=10.213.47.1
+TAP_GUEST=10.213.47.2
+DAEMON_PID=
+
+measure_split()
+{
+	local rep=$1 pace
+
+	make_network
+	for pace in 16 1; do
+		lateness with_daemon "$pace" "$rep" --lead 10000
+	done
+	with_daemon 16 "$rep" --measure burst --timers "$FEW" --lead 10000
+	with_daemon 16 "$rep" --measure idle --timers "$MANY" \
+		--seconds "$SECONDS_OF_IDLE"
+	remove_network
+}
+
+make_network()
+{
+	on_exit remove_network
+	as_root ip tuntap add dev "$TAP" mode tap user "$(id -un)"
+	as_root ip addr add "$TAP_HOST/30" dev "$TAP"
+	as_root ip link set "$TAP" up
+	ADDRESSES="127.0.0.1 $TAP_HOST"
+}
+
+remove_network()
+{
+	ADDRESSES=127.0.0.1
+	[ ! -e "/sys/class/net/$TAP" ] || as_root ip tuntap del dev "$TAP" mode tap
+}
+
+# with_daemon PACE REP OPTION...: redis-drive, beside a server and a daemon
+with_daemon()
+{
+	local pace=$1 rep=$2 status=0
+
+	shift 2
+	start_server
+	load_functions
+	start_daemon "$pace"
+	"$DRIVE" --where split --rep "$rep" --system hwtimerd --port "$PORT" \
+		--variant "pace $pace ms" "$@" || status=$?
+	stop_daemon
+	stop_server
+	return "$status"
+}
+
+start_daemon()
+{
+	taskset --cpu-list $(($(nproc) - 1)) \
+		"$VM_DIR/run.sh" --kernel "$KERNEL" --cpus 1 --timeout 1800 --quiet \
+		--append "vec0:transport=tap,ifname=$TAP" "${GUEST_FILES[@]}" \
+		-- sh guest.sh serve "$TAP_GUEST" "$TAP_HOST:$PORT" "$1" \
+		>"$SERVER_DIR/daemon" 2>&1 &
+	DAEMON_PID=$!
+	on_exit stop_daemon
+	until [ "$(redis-cli -p "$PORT" exists '{bench:0}:lease')" = 1 ]; do
+		kill -0 "$DAEMON_PID" ||
+			die "hwtimerd does not start: $(<"$SERVER_DIR/daemon")"
+		sleep 0.2
+	done
+}
+
+stop_daemon()
+{
+	[ -n "$DAEMON_PID" ] || return 0
+	kill "$DAEMON_PID" 2>/dev/null || true
+	wait "$DAEMON_PID" 2>/dev/null || true
+	DAEMON_PID=
+}
+
 # ---- the check ----
 
 # Few timers, slow enough for an emulated machine
@@ -391,7 +473,6 @@ check_all()
 	fi
 	! places_have uml || check "hwtimerd delivers each timer once, none early" \
 		guest check
-	echo "1..$CHECKS"
 	[ "$FAILURES" -eq 0 ]
 }
 

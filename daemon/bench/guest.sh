@@ -6,6 +6,7 @@
 #
 #	usage: guest.sh measure REP MANY FEW SECONDS IDLE
 #	       guest.sh check
+#	       guest.sh serve OUR-ADDRESS SERVER PACE
 
 export PATH=$PATH:/usr/bin
 
@@ -82,6 +83,9 @@ case $1 in
 measure)
 	rep=$2 many=$3 few=$4 seconds=$5 idle=$6
 	measure ;;
+serve)
+	ifconfig vec0 "$2" netmask 255.255.255.252 up
+	exec ./hwtimerd serve --redis "$3" --queue $QUEUE --pace "$4" ;;
 check)
 	rep=1
 	run hwtimerd '' -- --measure check --timers 2000 --rate 1000 --lead 5000 ;;

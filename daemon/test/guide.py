@@ -81,7 +81,6 @@ class Tap:
         print("ok", self.count, name, "# SKIP", reason, flush=True)
 
     def end(self):
-        print(f"1..{self.count}")
         sys.exit(self.failures > 0)
 
 

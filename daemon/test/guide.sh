@@ -38,6 +38,7 @@ run_commands()
 		files+=(--file "$root$file=$file")
 	done < <(find "$root" -type f -printf '/%P\n')
 	"${GUIDE[@]}" script "$PAGE" >"$TEMP/script"
+	# shellcheck disable=SC2016 # the guest's variables
 	"$VM_DIR/run.sh" --kernel "$KERNEL" --quiet --log "$TEMP/console" \
 		--file "$BUILD_DIR/$KERNEL/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file "$BUILD_DIR/daemon-static/hwtimerd=/usr/bin/hwtimerd" \

@@ -98,7 +98,7 @@ static double info(const char *text, const char *name)
 }
 
 /* A new connection asks: the server counts the buffers of old ones, too. */
-static double used_memory(const struct plan *plan)
+static double memory_used(const struct plan *plan)
 {
 	struct connection connection;
 	redisReply *answer;
@@ -114,10 +114,10 @@ static double used_memory(const struct plan *plan)
 
 void measure_memory(const struct plan *plan)
 {
-	double before = used_memory(plan);
+	double before = memory_used(plan);
 
 	fill(plan);
-	emit("memory", (used_memory(plan) - before) / plan->timers, "B");
+	emit("memory", (memory_used(plan) - before) / plan->timers, "B");
 }
 
 /**

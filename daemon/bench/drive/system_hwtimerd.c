@@ -40,7 +40,7 @@ static void cancel(struct connection *connection, const struct timer *timers,
 
 /*
  * Entries are acknowledged at once, because the accounts are all that is done with them.
- * The acknowledgement goes out with the next read, in one round trip.
+ * That goes out with the next read, in one round trip.
  */
 static void take(struct connection *connection, struct ledger *ledger)
 {
