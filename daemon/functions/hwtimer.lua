@@ -74,11 +74,15 @@ local MAX_SHARDS = 4096		-- that are cached
 local call, pcall_, error_reply, status_reply
 local find, format, match, sub, tonumber_, unpack_, next, concat, sort
 
+-- Whether Redis is part of a cluster; that does not change while it runs.
+local in_cluster
+
 local function bind()
 	pcall_, error_reply, status_reply = redis.pcall, redis.error_reply, redis.status_reply
 	find, format, match, sub = string.find, string.format, string.match, string.sub
 	tonumber_, unpack_, next = tonumber, unpack, _G.next
 	concat, sort = table.concat, table.sort
+	in_cluster = not pcall_('CLUSTER', 'INFO').err
 	call = redis.call
 end
 
@@ -200,6 +204,9 @@ end
 -- never exists. A node refuses a command with a key that it lacks while it gives the slot
 -- away, and one with several keys while it receives the slot.
 local function moving(key)
+	if not in_cluster then
+		return nil
+	end
 	local reply = pcall_('EXISTS', key, key .. ':')
 	if reply == 0 or reply == 1 then
 		return nil
@@ -255,7 +262,7 @@ end
 
 -- Payloads may have any bytes, so no pattern touches them.
 local function payload_of(record)
-	return sub(record, find(record, ' ', 1, true) + 1)
+	return sub(record, match(record, '^%d+ ()'))
 end
 
 -- drop_if_empty(shard, start): a slot ceases to exist when only its marker is left, so nothing
@@ -356,15 +363,12 @@ local function parse_deadline(text)
 	return deadline, text_of(deadline)
 end
 
--- check_timer(shard, id, payload): an error if one of them is too long
-local function check_timer(shard, id, payload)
-	if #id == 0 or #id > shard.max_id then
+-- too_long(shard, id, payload): the error for an id or a payload
+local function too_long(shard, id, payload)
+	if #id > shard.max_id or id == '' then
 		return bad_id(shard.max_id)
 	end
-	if #payload > shard.max_payload then
-		return bad_payload(shard.max_payload)
-	end
-	return nil
+	return bad_payload(shard.max_payload)
 end
 
 -- replace(shard, id, record, start): give a timer that exists another record. It is in the
@@ -382,6 +386,9 @@ end
 -- first, and what is not sure to exist is looked at first, so that nothing is left of a timer
 -- that was refused because its keys are moving.
 local function schedule_one(shard, id, text, payload)
+	if #id > shard.max_id or #payload > shard.max_payload or id == '' then
+		return too_long(shard, id, payload)
+	end
 	local deadline, canonical = parse_deadline(text)
 	if not deadline then
 		return bad_deadline()
@@ -424,38 +431,94 @@ local function schedule_one(shard, id, text, payload)
 	return is_new
 end
 
--- parse_timers(shard, args): what a batch wants, or nil and an error. The last one of several
--- timers with the same id wins.
+-- A batch is in these arrays while it is worked on. To grow new ones each time would take as
+-- long as all else that Lua does for it.
+local ids, deadlines, starts, writes = {}, {}, {}, {}
+local chain, heads, fields = {}, {}, {}
+
+-- parse_timers(shard, args): fill the arrays. Returns the number of timers, or nil and an error.
 local function parse_timers(shard, args)
-	local ids, deadlines, records = {}, {}, {}
+	local max_id, max_payload, width = shard.max_id, shard.max_payload, shard.width
+	local n = 0
 	for i = 1, #args, 3 do
-		local id, text, payload = args[i], args[i + 1], args[i + 2]
-		local problem = check_timer(shard, id, payload)
-		if problem then
-			return nil, problem
+		local id, payload = args[i], args[i + 2]
+		if #id > max_id or #payload > max_payload or id == '' then
+			return nil, too_long(shard, id, payload)
 		end
-		local deadline, canonical = parse_deadline(text)
+		local deadline, text = parse_deadline(args[i + 1])
 		if not deadline then
 			return nil, bad_deadline()
 		end
-		if not deadlines[id] then
-			ids[#ids + 1] = id
-		end
-		deadlines[id] = deadline
-		records[id] = canonical .. ' ' .. payload
+		n = n + 1
+		ids[n], deadlines[n], starts[n] = id, deadline, deadline - deadline % width
+		writes[2 * n - 1], writes[2 * n] = id, text .. ' ' .. payload
 	end
-	return { ids = ids, deadlines = deadlines, records = records }
+	return n
 end
 
--- tell_batch(shard, timers): tell the daemons what they must hear about
-local function tell_batch(shard, timers)
-	local width, loaded = shard.width, shard.loaded
+-- keep_last(n): drop all but the last timer of each id from the arrays; returns how many stay
+local function keep_last(n)
+	local last, kept = {}, 0
+	for i = 1, n do
+		last[ids[i]] = i
+	end
+	for i = 1, n do
+		if last[ids[i]] == i then
+			kept = kept + 1
+			ids[kept], deadlines[kept], starts[kept] = ids[i], deadlines[i], starts[i]
+			writes[2 * kept - 1], writes[2 * kept] = writes[2 * i - 1], writes[2 * i]
+		end
+	end
+	return kept
+end
+
+-- file(shard, n): put the ids into their slots, with one call for each slot
+local function file(shard, n)
+	local prefix, slots = shard.prefix, shard.slots
+	local tail, slot_count = {}, 0
+	for i = 1, n do
+		local before = tail[starts[i]]
+		if before then
+			chain[before] = i
+		else
+			slot_count = slot_count + 1
+			heads[slot_count] = i
+		end
+		tail[starts[i]], chain[i] = i, 0
+	end
+	for j = 1, slot_count do
+		local i, count = heads[j], 0
+		local start = format('%d', starts[i])
+		repeat
+			fields[2 * count + 1], fields[2 * count + 2] = ids[i], ''
+			count, i = count + 1, chain[i]
+		until i == 0
+		-- The marker counts only in a new slot, where all ids are new, too.
+		if call('HSET', prefix .. start, '', '', unpack_(fields, 1, 2 * count)) > count then
+			call('ZADD', slots, start, start)
+		end
+	end
+end
+
+-- leave_old_slots(shard, n, old): take timers that were moved out of the slots they were in
+local function leave_old_slots(shard, n, old)
+	local doomed, width = {}, shard.width
+	for i = 1, n do
+		local deadline = old[i] and deadline_of(old[i])
+		if deadline and deadline - deadline % width ~= starts[i] then
+			group(doomed, deadline - deadline % width, ids[i])
+		end
+	end
+	drop_from_slots(shard, doomed)
+end
+
+-- tell_batch(shard, n): tell the daemons what they must hear about
+local function tell_batch(shard, n)
 	local earliest = shard.wake
-	for _, id in next, timers.ids do
-		local deadline = timers.deadlines[id]
-		local start = deadline - deadline % width
-		if start < loaded then
-			tell_timer(shard, id, text_of(deadline))
+	for i = 1, n do
+		local start = starts[i]
+		if start < shard.loaded then
+			tell_timer(shard, ids[i], text_of(deadlines[i]))
 		elseif start < earliest then
 			earliest = start
 		end
@@ -465,43 +528,46 @@ local function tell_batch(shard, timers)
 	end
 end
 
+-- read_old(shard, n): the records that the ids have now, and how many have none
+local function read_old(shard, n)
+	local old, missing = call('HMGET', shard.key, unpack_(ids, 1, n)), 0
+	for i = 1, n do
+		if not old[i] then
+			missing = missing + 1
+		end
+	end
+	return old, missing
+end
+
+-- Of timers with the same id, the last one wins. They are rare, so they are looked for only
+-- where counts do not agree, or when old slots are looked at, anyway.
 local function schedule_batch(shard, args)
-	local timers, problem = parse_timers(shard, args)
+	local n, problem = parse_timers(shard, args)
 	problem = problem or moving(shard.key)
 	if problem then
 		return problem
 	end
-	local ids, deadlines, width = timers.ids, timers.deadlines, shard.width
-	local old = call('HMGET', shard.key, unpack_(ids))
-	local write, wanted, doomed = { 'HSET', shard.key }, {}, {}
-	local is_new, n = 0, 2
-	for i = 1, #ids do
-		local id = ids[i]
-		local deadline = deadlines[id]
-		local start = deadline - deadline % width
-		write[n + 1], write[n + 2] = id, timers.records[id]
-		n = n + 2
-		group(wanted, start, id, '')
-		if not old[i] then
-			is_new = is_new + 1
-		else
-			local before = deadline_of(old[i])
-			local old_start = before - before % width
-			if old_start ~= start then
-				group(doomed, old_start, id)
-			end
-		end
+	local old, missing = read_old(shard, n)
+	local moves = missing < n
+	if moves then
+		n = keep_last(n)
+		old, missing = read_old(shard, n)
 	end
-	call(unpack_(write))
-	put_into_slots(shard, wanted)
-	drop_from_slots(shard, doomed)
-	tell_batch(shard, timers)
-	return is_new
+	local added = call('HSET', shard.key, unpack_(writes, 1, 2 * n))
+	if added < missing then
+		n = keep_last(n)
+	end
+	file(shard, n)
+	if moves then
+		leave_old_slots(shard, n, old)
+	end
+	tell_batch(shard, n)
+	return added
 end
 
 local function hwt_schedule(keys, args)
 	local shard, problem = shards[keys[1]]
-	if not shard or #keys ~= 1 then
+	if not shard or keys[2] then
 		shard, problem = load_shard(keys)
 		if not shard then
 			return problem
@@ -509,8 +575,7 @@ local function hwt_schedule(keys, args)
 	end
 	local n = #args
 	if n == 3 then
-		return check_timer(shard, args[1], args[3]) or
-		       schedule_one(shard, args[1], args[2], args[3])
+		return schedule_one(shard, args[1], args[2], args[3])
 	end
 	if n % 3 ~= 0 then
 		return bad_argument('timers are id deadline payload, each')
@@ -734,8 +799,9 @@ local function fire(shard, turn)
 		results[i] = '0'
 		seen[id] = true
 		if record and deadline <= now then
-			call('XADD', due, '*', 'id', id, 'deadline', text_of(deadline),
-			     'payload', payload_of(record))
+			local text, payload = match(record, '^(%d+) ()')
+			call('XADD', due, '*', 'id', id, 'deadline', text,
+			     'payload', sub(record, payload))
 			gone[#gone + 1] = id
 			group(doomed, start, id)
 			results[i] = '1'
