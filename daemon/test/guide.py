@@ -89,16 +89,18 @@ class Tap:
 def script(page):
     """The entry's id differs from the page's: the last one that was printed replaces it.
     redis-cli shows types only on a terminal, or with --no-raw."""
-    print('redis-cli() { command redis-cli --no-raw "$@"; }')
     for number, (command, _) in enumerate(steps(page)):
         quoted = re.sub(ENTRY, '"$entry"', command)
+        quoted = re.sub(r"^redis-cli ", "redis-cli --no-raw ", quoted)
         print(f"echo {MARK} {number}")
-        print(f"{quoted} >/tmp/said 2>&1")
         if command.endswith("&"):
             # the next command needs what this one starts
-            print("sleep 2")
+            print(f"{quoted[:-1]} >/tmp/background 2>&1 &")
+            print("sleep 2; : >/tmp/said")
+        else:
+            print(f"{quoted} >/tmp/said 2>&1")
         print("cat /tmp/said")
-        print(f"found=$(grep -o -E '[0-9]{{13}}-[0-9]+' /tmp/said | tail -n 1)")
+        print("found=$(grep -o -E '[0-9]{13}-[0-9]+' /tmp/said | tail -n 1)")
         print('[ -z "$found" ] || entry=$found')
 
 

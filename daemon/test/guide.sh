@@ -51,6 +51,13 @@ run_commands()
 	"${GUIDE[@]}" compare "$PAGE" "$TEMP/output" || FAILURES=$((FAILURES + 1))
 }
 
+# shellcheck disable=SC2317 # called by on_exit
+end()
+{
+	kill -KILL "$1"
+	wait "$1" 2>/dev/null
+}
+
 run_programs()
 {
 	local port server
@@ -63,7 +70,7 @@ print(s.getsockname()[1])')
 	"$TEMP/redis-server" --port "$port" --bind 127.0.0.1 --save '' --dir "$TEMP" \
 		>"$TEMP/redis.log" &
 	server=$!
-	on_exit kill -KILL "$server"
+	on_exit end "$server"
 	until redis-cli -p "$port" ping >/dev/null 2>&1; do
 		kill -0 "$server" || die "Redis does not start: $(<"$TEMP/redis.log")"
 		sleep 0.05
