@@ -6,9 +6,9 @@
 #	usage: vm/check.sh [--all] [STEP...]
 #
 # The steps are: builds selftests tenants kunit lint packages examples demo readme guide
-# bench userland litmus. Without a STEP, all of these run. Three more steps run only on
-# request: trace, which takes a minute and needs bpftrace; races, which needs a kernel of
-# its own; and rivals, which needs npm. The last two are also part of --all.
+# bench userland functions litmus. Without a STEP, all of these run. Three more steps run
+# only on request: trace, which takes a minute and needs bpftrace; races, which needs a
+# kernel of its own; and rivals, which needs npm. The last two are also part of --all.
 #
 # --all (make check-all) is for releases: every kernel runs all selftests that it can, and
 # KUnit does all of its random operations under the sanitizers, too. Otherwise each test
@@ -52,6 +52,9 @@ PLACES=$((JOBS + 1))
 # The debug kernel does one in this many of KUnit's random operations.
 KUNIT_SCALE=10
 
+# Random operations on hwtimerd's functions, in multiples of what `make check` does
+FUNCTIONS_SCALE=1
+
 # Arguments for selftests/run.sh
 SELFTESTS=()
 
@@ -84,7 +87,11 @@ main()
 	# The steps that take longest come first.
 	[ $# -gt 0 ] ||
 		steps=(builds selftests tenants kunit lint packages examples demo
+<<<<<<< HEAD
 		       readme guide bench userland litmus
+=======
+		       readme bench userland functions litmus
+>>>>>>> h-lua
 		       ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
 	cd "$REPO_DIR"
 	need_packages make python3
@@ -109,6 +116,7 @@ choose_all()
 	TENANTS_KERNELS="$UML_KERNEL $STOCK_KERNELS"
 	MORE_STEPS=(races rivals)
 	KUNIT_SCALE=1
+	FUNCTIONS_SCALE=10
 	SELFTESTS_TIMEOUT=3600
 	TENANTS_TIMEOUT=3600
 	KUNIT_TIMEOUT=3600
@@ -154,6 +162,13 @@ step_litmus()
 step_userland()
 {
 	queue userland native tap "$VM_DIR/userland.sh"
+}
+
+# hwtimerd's functions in Redis
+step_functions()
+{
+	queue functions native tap env HWTIMER_SCALE="$FUNCTIONS_SCALE" \
+		"$VM_DIR/functions.sh"
 }
 
 step_packages()

@@ -322,8 +322,13 @@ local function tell_timer(shard, id, deadline)
 	     'deadline', deadline)
 end
 
+-- wake_earlier(shard, start): the settings are read again, as what an old cache has must not
+-- become the truth. If it was old, the daemons read all slots soon.
 local function wake_earlier(shard, start)
-	save(shard, shard.loaded, start)
+	read_settings(shard)
+	if shard.loaded <= start and start < shard.wake then
+		save(shard, shard.loaded, start)
+	end
 	call('XADD', shard.near, 'MAXLEN', '~', NEAR_LENGTH, '*', 'wake', text_of(start))
 end
 
@@ -403,7 +408,7 @@ local function schedule_one(shard, id, text, payload)
 	local slot = shard.prefix .. start_text
 	local record = canonical .. ' ' .. payload
 
-	local added = call('HSET', slot, '', '', id, '')
+	local added = pcall_('HSET', slot, '', '', id, '')
 	if added == 2 then
 		problem = moving(shard.key)
 		if problem then
@@ -411,11 +416,16 @@ local function schedule_one(shard, id, text, payload)
 			return problem
 		end
 		call('ZADD', shard.slots, start_text, start_text)
+	elseif added ~= 1 and added ~= 0 then
+		return moving(shard.key) or added
 	end
 	local is_new = call('HSETNX', shard.key, id, record)
 	if is_new == 0 then
 		problem = moving(shard.key)
 		if problem then
+			if added == 1 then
+				call('HDEL', slot, id)
+			end
 			return problem
 		end
 		replace(shard, id, record, start)
@@ -797,14 +807,13 @@ local function fire(shard, turn)
 		local deadline = record and deadline_of(record)
 		local start = record and deadline - deadline % width
 		results[i] = '0'
-		seen[id] = true
 		if record and deadline <= now then
 			local text, payload = match(record, '^(%d+) ()')
 			call('XADD', due, '*', 'id', id, 'deadline', text,
 			     'payload', sub(record, payload))
 			gone[#gone + 1] = id
 			group(doomed, start, id)
-			results[i] = '1'
+			results[i], seen[id] = '1', true
 		elseif record and start < known then
 			early[#early + 1] = id
 			early[#early + 1] = deadline

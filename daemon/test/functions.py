@@ -1,0 +1,1027 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tests hwtimerd's Redis Functions against real servers. Prints TAP.
+
+    usage: functions.py [TEST...]       tests whose names begin so; HWTIMER_SEED repeats a run
+"""
+
+import os
+import random
+import threading
+import time
+
+import redis
+
+from redis_server import Server
+from shard import Daemon, Shard
+from tap import expect_error, main, test
+
+SEED = int(os.environ.get('HWTIMER_SEED', random.randrange(10 ** 9)))
+SCALE = int(os.environ.get('HWTIMER_SCALE', 1))
+FAR = 3600000
+
+
+def fresh(key='{test:0}', **setup):
+    """A shard on the server that the tests share, with nothing in it"""
+    SHARED.client.flushall()
+    SHARED.client.config_set('maxmemory', 0)
+    SHARED.load()               # an empty cache
+    shard = Shard(SHARED.client, key)
+    shard.setup(**setup)
+    return shard
+
+
+# ---- single functions ----
+
+@test
+def schedule_counts_new():
+    """hwt_schedule returns how many timers are new"""
+    s = fresh()
+    t = s.now() + FAR
+    assert s.schedule('a', t, 'one') == 1
+    assert s.schedule('a', t, 'two') == 0
+    assert s.schedule('a', t + 5000, 'three') == 0
+    assert s.schedule('a', t, 'x', 'b', t, 'y', 'c', t + 70000, 'z') == 2
+    assert s.check() == {b'a': (t, b'x'), b'b': (t, b'y'), b'c': (t + 70000, b'z')}
+    assert s.schedule('a', t + 9000, 'x', 'b', t + 9000, 'y') == 0
+    assert s.check() == {b'a': (t + 9000, b'x'), b'b': (t + 9000, b'y'),
+                         b'c': (t + 70000, b'z')}
+
+
+@test
+def last_of_batch_wins():
+    """of timers with the same id in a batch, the last one wins"""
+    s = fresh()
+    t = s.now() + FAR
+    assert s.schedule('a', t, '1', 'b', t, '2', 'a', t + 5000, '3') == 2
+    assert s.check() == {b'a': (t + 5000, b'3'), b'b': (t, b'2')}
+    assert s.schedule('a', t, '4', 'c', t, '5', 'a', t + 90000, '6', 'c', t + 1, '7') == 1
+    assert s.check() == {b'a': (t + 90000, b'6'), b'b': (t, b'2'), b'c': (t + 1, b'7')}
+
+
+@test
+def deadlines_are_parsed():
+    """deadlines are absolute or relative, 0 to 2^53-1"""
+    s = fresh()
+    largest = 2 ** 53 - 1
+    s.schedule('a', 0, '', 'b', largest, '', 'c', '0001', '')
+    assert s.query('a', 'b', 'c') == [[0, b''], [largest, b''], [1, b'']]
+    before = s.now()
+    s.schedule('d', '+0', '')
+    s.schedule('e', '+5000', '', 'f', '+%d' % (10 ** 15), '')
+    after = s.now()
+    (d, _), (e, _), (f, _) = s.query('d', 'e', 'f')
+    assert before <= d <= after and before <= e - 5000 <= after
+    assert before <= f - 10 ** 15 <= after
+    s.check()
+    records = s.records()
+    for bad in ('', '-1', '+', '+-1', '++1', '1.5', '1e3', '0x10', ' 1', '1 ', 'x', '1763889600123x',
+                '1763889600\0', str(2 ** 53), str(2 ** 53 + 1), '9' * 16, '9' * 17, '0' * 17,
+                '+%d' % largest, '+%d' % (2 ** 53), 'inf', 'nan', '1e12         '):
+        expect_error('HWTDEADLINE', s.schedule, 'z', bad, '')
+        expect_error('HWTDEADLINE', s.schedule, 'y', 5, '', 'z', bad, '')
+    assert s.records() == records
+
+
+@test
+def cancel_counts():
+    """hwt_cancel returns how many timers it found, and leaves nothing of them"""
+    s = fresh()
+    assert s.cancel('a') == 0
+    s.schedule('a', '+9000', '', 'b', '+9000', '', 'c', '+99000', '')
+    assert s.cancel('a', 'a', 'x') == 1
+    s.check()
+    assert s.cancel('a', 'b', 'c') == 2
+    assert s.check() == {} and s.slots() == {}
+    assert s.client.zcard(s.sub('slots')) == 0
+
+
+@test
+def bytes_are_bytes():
+    """ids and payloads have any bytes"""
+    s = fresh(key='{a b\n\0c:0}', max_payload=100000)
+    ids = [bytes([i]) for i in range(256)] + [b'\0\0', b'}', b'{x}', b'a b', b'\r\n', b'5 5',
+                                              b'%s', b'%d%n', b' ', b'lua "quote" \\']
+    timers = {name: (2000000000000 + i, name * i) for i, name in enumerate(ids)}
+    timers[b'long'] = (3, bytes(range(256)) * 300)
+    for name, (deadline, payload) in list(timers.items())[::2]:
+        assert s.schedule(name, deadline, payload) == 1
+    rest = [x for name, (d, p) in list(timers.items())[1::2] for x in (name, d, p)]
+    s.schedule(*rest)
+    assert s.check() == timers
+    assert s.query(*timers) == [list(timer) for timer in timers.values()]
+    assert s.cancel(*timers) == len(timers)
+    for deadline, (name, (_, payload)) in enumerate(timers.items()):
+        s.schedule(name, deadline, payload)
+    daemon = Daemon(s)
+    daemon.settle()
+    assert {name: payload for _, name, _, payload in s.due()} == \
+        {name: payload for name, (_, payload) in timers.items()}
+    assert len(s.due()) == len(timers)
+
+
+@test
+def bad_keys_are_refused():
+    """keys that are not one hash tag: HWTKEY"""
+    s = fresh()
+    calls = {'hwt_schedule': ('a', 5, ''), 'hwt_cancel': ('a',), 'hwt_query': ('a',),
+             'hwt_stats': (), 'hwt_setup': (64, 10, 10), 'hwt_turn': ('d', '', 0, 0, 1),
+             'hwt_lease': ('d', 5), 'hwt_release': ('d',), 'hwt_join': ('d', 5),
+             'hwt_leave': ('d',), 'hwt_ack': ('g', '1-1'), 'hwt_trim': ()}
+    run = s.client.execute_command
+    for function, args in calls.items():
+        for key in ('', 'a', '{a', 'a}', '{}', '{a}b', 'x{a}', '{a}{b}', '{{a}', '{a}}', '{a{b}'):
+            expect_error('HWTKEY', run, 'FCALL', function, 1, key, *args)
+        expect_error('HWTKEY', run, 'FCALL', function, 0, *args)
+        expect_error('HWTKEY', run, 'FCALL', function, 2, s.key, '{b:0}', *args)
+        run('FCALL', function, 1, s.key, *args)
+        expect_error('HWTKEY', run, 'FCALL', function, 2, s.key, s.key, *args)
+    assert {k.split(b'}')[0] for k in s.client.keys()} == {b'{test:0'}
+
+
+@test
+def limits_of_timers():
+    """id, payload and batch: at the limit, and one beyond"""
+    s = fresh(max_id=10, max_payload=20)
+    s.schedule('i' * 10, FAR, 'p' * 20)
+    text = expect_error('HWTID', s.schedule, 'i' * 11, 5, '')
+    assert ' 10 ' in text, text
+    text = expect_error('HWTPAYLOAD', s.schedule, 'i', 5, 'p' * 21)
+    assert ' 20 ' in text, text
+    expect_error('HWTID', s.schedule, '', 5, '')
+    expect_error('HWTID', s.schedule, 'a', 5, '', 'i' * 11, 5, '')
+    expect_error('HWTID', s.schedule, 'a', 5, '', '', 5, '')
+    expect_error('HWTPAYLOAD', s.schedule, 'a', 5, '', 'i', 5, 'p' * 21)
+    for function in s.cancel, s.query:
+        expect_error('HWTID', function, '')
+        expect_error('HWTID', function, 'a', '')
+        expect_error('HWTBATCH', function)
+        expect_error('HWTBATCH', function, *range(1001))
+    expect_error('HWTBATCH', s.schedule)
+    for args in ('a',), ('a', 5), ('a', 5, '', 'b'), ('a', 5, '', 'b', 5):
+        expect_error('HWTARG', s.schedule, *args)
+    batch = [x for i in range(1001) for x in (i, FAR, 'p')]
+    expect_error('HWTBATCH', s.schedule, *batch)
+    assert set(s.check()) == {b'i' * 10}
+    assert s.schedule(*batch[3:]) == 1000
+    assert len(s.query(*range(1, 1001))) == 1000 and None not in s.query(*range(1, 1001))
+    # A thousand slots, too
+    assert s.schedule(*[x for i in range(1, 1001) for x in (i, FAR + 2000 * i, 'p')]) == 0
+    assert len(s.check()) == 1001
+    assert s.cancel(*range(1, 1001)) == 1000
+    # What is there may be longer than the limit is now.
+    s.setup(max_id=5, max_payload=0)
+    assert s.query('i' * 10) == [[FAR, b'p' * 20]] and s.cancel('i' * 10) == 1
+    s.schedule('iiiii', 5, '')
+    expect_error('HWTPAYLOAD', s.schedule, 'i', 5, 'p')
+
+
+@test
+def setup_checks():
+    """hwt_setup: each argument's range, and no other width while there are timers"""
+    s = fresh()
+    for good in (1, 1, 0), (2 ** 30, 1024, 1048576), (1024, 256, 65536):
+        assert s.setup(*good) in (b'OK', True)
+        stats = s.stats()
+        assert (stats['width'], stats['max_id'], stats['max_payload']) == good
+    for bad in (0, 1, 1), (3, 1, 1), (1000, 1, 1), (2 ** 31, 1, 1), ('', 1, 1), (-1, 1, 1), \
+            (64, 0, 1), (64, 1025, 1), (64, 1, 1048577), (64, 1, -1), (64, 'x', 1):
+        expect_error('HWTARG', s.setup, *bad)
+    expect_error('HWTARG', s.call, 'hwt_setup', 64)
+    expect_error('HWTARG', s.call, 'hwt_setup', 64, 1, 1, 1)
+    s.schedule('a', '+99999', '')
+    text = expect_error('HWTCONFIG', s.setup, 64)
+    assert '1024' in text
+    s.setup(1024, 100, 100)
+    s.cancel('a')
+    s.setup(64)
+    s.schedule('a', 6400000000063, '')
+    assert list(s.slots()) == [6400000000000]
+    s.check()
+
+
+@test
+def stats_tell():
+    """hwt_stats tells what is there, and changes nothing"""
+    SHARED.client.flushall()
+    SHARED.load()
+    s = Shard(SHARED.client)
+    empty = s.stats()
+    assert list(empty) == ['version', 'width', 'pending', 'slots', 'loaded', 'wake', 'first_slot',
+                           'due', 'near', 'max_id', 'max_payload', 'time']
+    assert empty['width'] == 1024 and empty['wake'] == empty['first_slot'] == -1
+    assert not s.client.keys()
+    s.schedule('a', 5000, '', 'b', 2 ** 52, '', 'c', 5001, '')
+    daemon = Daemon(s)
+    daemon.turn()
+    daemon.turn('a')
+    stats = s.stats()
+    assert stats['version'] == b'1.0'
+    assert (stats['pending'], stats['slots'], stats['due']) == (2, 2, 1)
+    assert stats['near'] == s.near_length() and stats['first_slot'] == 4096
+    assert stats['wake'] == 2 ** 52 and abs(stats['time'] // 1000 - s.now()) < 60000
+    expect_error('HWTARG', s.call, 'hwt_stats', 'x')
+    run = s.client.execute_command
+    assert run('FCALL_RO', 'hwt_stats', 1, s.key)
+    assert run('FCALL_RO', 'hwt_query', 1, s.key, 'b', 'x') == [[2 ** 52, b''], None]
+    assert run('FCALL', 'hwt_version', 0) == run('FCALL_RO', 'hwt_version', 0) == b'1.0'
+
+
+@test
+def later_formats_are_refused():
+    """a shard of a later format: HWTVERSION, and nothing is changed"""
+    s = fresh()
+    SHARED.load()
+    s.client.hset(s.key, '', '2 1024 0 -1 256 65536 something new')
+    for call in (lambda: s.schedule('a', 5, ''), lambda: s.cancel('a'), lambda: s.query('a'),
+                 s.stats, s.setup, Daemon(s).turn):
+        expect_error('HWTVERSION', call)
+    assert s.client.keys() == [b'{test:0}'] and s.client.hlen(s.key) == 1
+
+
+# ---- turns ----
+
+@test
+def turn_checks():
+    """hwt_turn: its arguments, and its limits"""
+    s = fresh()
+    good = ['d', '', '0', '100', '10']
+    for index, bad in (0, ''), (0, 'd' * 256), (1, '5'), (1, 'x-1'), (2, ''), (2, '-1'), \
+            (2, '1:'), (2, ':1'), (2, str(2 ** 53 + 2)), (2, '1:' + '1' * 21), (3, '-1'), \
+            (3, 86400001), (4, 0), (4, 10001):
+        args = good[:index] + [bad] + good[index + 1:]
+        expect_error('HWTARG', s.call, 'hwt_turn', *args)
+    expect_error('HWTARG', s.call, 'hwt_turn', *good[:4])
+    expect_error('HWTID', s.call, 'hwt_turn', *good, '')
+    expect_error('HWTID', s.call, 'hwt_turn', *good, 'a', '')
+    expect_error('HWTBATCH', s.call, 'hwt_turn', *good, *range(1001))
+    assert s.near_length() == 0
+    s.schedule(*[x for i in range(1000) for x in (i, i, '')])
+    s.call('hwt_turn', 'd' * 255, '', '0', '86400000', '10000')
+    assert len(s.call('hwt_turn', *good, *range(1000))[6]) == 1000
+    assert len(s.due()) == 1000 and s.check() == {}
+
+
+@test
+def fires_once_and_not_early():
+    """an id fires if it is due, once, whoever sends it and how often"""
+    s = fresh()
+    daemons = Daemon(s, 'd1'), Daemon(s, 'd2')
+    for d in daemons:
+        d.settle()
+    s.schedule('past', 5, 'p', 'later', '+500', 'l', 'far', '+100000', 'f')
+    later = s.query('later')[0][0]
+    for d in daemons:
+        d.turn()
+    assert daemons[0].turn('past', 'past', 'later', 'far', 'none') == '10200'
+    assert daemons[1].turn('past', 'later', 'far', 'none', 'later') == '02002'
+    assert (b'later', later) in daemons[1].armed
+    time.sleep(0.6)
+    assert daemons[1].turn('later', 'past', 'later') == '100'
+    assert daemons[0].turn('later') == '0'
+    assert [entry[1:] for entry in s.due()] == [(b'past', 5, b'p'), (b'later', later, b'l')]
+    assert set(s.check()) == {b'far'}
+
+
+@test
+def slots_are_loaded_in_parts():
+    """a slot with more timers than `max` is loaded in parts, while timers come and go"""
+    s = fresh(width=64)
+    count, step = 3000, 500
+    deadline = s.now() + 3000
+    for i in range(0, count, step):
+        s.schedule(*[x for j in range(i, i + step) for x in (j, deadline, '')])
+    daemon = Daemon(s, ahead=60000, maximum=100)
+    turns = 0
+    extra = set()
+    while daemon.more:
+        before = len(daemon.armed)
+        daemon.turn()
+        assert len(daemon.armed) - before < 300
+        turns += 1
+        s.schedule('new%d' % turns, deadline, '')
+        extra.add(b'new%d' % turns)
+        s.schedule('early%d' % turns, deadline - 1000, '')
+        extra.add(b'early%d' % turns)
+        s.cancel(turns)
+        assert turns < 1000
+    assert turns >= 10
+    daemon.settle()
+    assert daemon.resets == 0
+    known = {name for name, _ in daemon.armed}
+    assert set(s.check()) <= known, set(s.check()) - known
+    while s.now() < deadline + 100:
+        daemon.settle()
+        time.sleep(0.01)
+    assert s.check() == {} and len(s.due()) == count + len(extra) - turns
+
+
+@test
+def batches_are_loaded_in_parts():
+    """slots are loaded up to `max` timers a turn"""
+    s = fresh(width=1)
+    for i in range(0, 2000, 1000):
+        s.schedule(*[x for j in range(i, i + 1000) for x in (j, 10 * j + j % 2, '')])
+    daemon = Daemon(s, maximum=64)
+    while daemon.more:
+        before = len(daemon.armed)
+        daemon.turn()
+        assert len(daemon.armed) - before <= 128
+    assert len(daemon.armed) == 2000
+    daemon.settle()
+    assert len(s.due()) == 2000 and s.check() == {}
+
+
+@test
+def trimmed_near_resets():
+    """a daemon whose place in near was trimmed is told, and reads all slots again"""
+    s = fresh()
+    daemon = Daemon(s)
+    daemon.settle()
+    s.schedule('a', '+1', '')
+    s.client.xtrim(s.sub('near'), maxlen=0, approximate=False)
+    time.sleep(0.01)
+    assert not daemon.armed
+    s.schedule('b', '+1', '')
+    daemon.settle()
+    assert daemon.resets == 1
+    time.sleep(0.01)
+    daemon.settle()
+    assert len(s.due()) == 2 and s.check() == {}
+
+
+@test
+def near_is_trimmed():
+    """a daemon trims what it has read and what is old, but neither its place nor news"""
+    s = fresh()
+    near = s.sub('near')
+    for i in range(1, 1001):
+        s.client.xadd(near, {'wake': '5'}, id='%d-0' % i)
+    slow = Daemon(s, 'slow', maximum=10000)
+    slow.turn()
+    assert s.near_length() == 1001      # a reset trims nothing
+    slow.cursor, slow.position = b'500-0', b'0'
+    slow.maximum = 100
+    slow.turn()
+    assert slow.cursor == b'600-0' and s.near_length() <= 501
+    assert s.client.xrange(near, '600-0', '600-0')
+    first = s.client.xrange(near, count=1)[0][0]
+    slow.settle()
+    assert slow.resets == 0 and 1 <= s.near_length() <= 101, s.near_length()
+    s.schedule(*[x for i in range(300) for x in (i, 5, '')])
+    other = Daemon(s, 'other')
+    other.settle()
+    slow.settle()
+    assert slow.resets == 0 and s.near_length() > 300 and first
+
+
+@test
+def near_is_bounded():
+    """near and memory are bounded although no daemon reads"""
+    s = fresh()
+    daemon = Daemon(s)
+    daemon.settle()
+    pipe = s.client.pipeline(transaction=False)
+    for i in range(130):
+        batch = [x for j in range(1000) for x in (j, i + 1, '')]
+        pipe.execute_command('FCALL', 'hwt_schedule', 1, s.key, *batch)
+    assert pipe.execute()[1:] == [0] * 129
+    assert 100000 <= s.near_length() <= 100200
+    assert len(s.check()) == 1000
+    daemon.settle()
+    assert daemon.resets == 1 and len(s.due()) == 1000 and s.check() == {}
+
+
+@test
+def nothing_accumulates():
+    """memory does not grow by moving a timer, or by scheduling and cancelling"""
+    s = fresh(width=64)
+    base = s.now() + FAR
+    s.schedule('first', base, '', 'moved', base + 1, '')
+    keys = s.client.dbsize()
+    def run(commands):
+        pipe = s.client.pipeline(transaction=False)
+        for command in commands:
+            pipe.execute_command('FCALL', command[0], 1, s.key, *command[1:])
+        pipe.execute()
+
+    def rounds():
+        for i in range(10000 * SCALE):
+            yield 'hwt_schedule', 'moved', base + i * 77, 'x' * 32
+        for i in range(5000 * SCALE):
+            yield 'hwt_schedule', 'id%d' % i, base + i * 77, 'x' * 32
+            yield 'hwt_cancel', 'id%d' % i
+        for i in range(200 * SCALE):
+            yield ('hwt_schedule', *[x for j in range(10)
+                                     for x in (j, base + i * 77 + j * 5000, '')])
+        yield ('hwt_cancel', *range(10))
+
+    run(rounds())
+    before, near = s.memory(), s.near_length()
+    run(rounds())
+    run(rounds())
+    assert s.memory() - before < 200000, s.memory() - before
+    assert s.near_length() == near
+    assert s.client.dbsize() <= keys + 2 and len(s.check()) == 2
+
+
+@test
+def lagging_daemon_silences_nobody():
+    """while one daemon lags, another one is still told to wake up earlier"""
+    s = fresh(width=64)
+    leader = Daemon(s, 'leader', ahead=0)
+    now = s.now()
+    s.schedule('a', now - 5000, '', 'b', now - 3000, '', 'far', now + FAR, '')
+    leader.turn()
+    leader.turn()
+    lagging = Daemon(s, 'lagging', ahead=0, maximum=1)
+    lagging.turn()
+    assert lagging.more == 1 and leader.alarm > now + FAR - 64
+    leader.turn()
+    while leader.has_news():
+        leader.turn()
+    s.schedule('sooner', now + 600, '')
+    assert leader.has_news()
+    while s.now() < now + 800:
+        leader.settle()
+        time.sleep(0.01)
+    assert {entry[1] for entry in s.due()} == {b'a', b'b', b'sooner'}
+
+
+@test
+def idle_writes_nothing():
+    """a timer in a slot that has one costs no entry in near"""
+    s = fresh()
+    daemon = Daemon(s)
+    daemon.settle()
+    s.schedule('a', '+%d' % FAR, '')
+    daemon.settle()
+    length = s.near_length()
+    for i in range(100):
+        s.schedule(i, '+%d' % (FAR + 2000 + 1000 * i), '')
+    s.cancel('a', *range(50))
+    assert s.near_length() == length and not daemon.step()
+    s.schedule('b', '+%d' % (FAR // 2), '')
+    assert s.near_length() == length + 1
+
+
+@test
+def far_ahead_goes_back():
+    """a horizon that is far ahead comes back at a reset, for all daemons"""
+    s = fresh(width=64)
+    ahead = Daemon(s, 'ahead', ahead=86400000)
+    ahead.settle()
+    usual = Daemon(s, 'usual', ahead=100)
+    usual.settle()
+    now = s.now()
+    assert s.settings()['loaded'] < now + 10000
+    ahead.ahead = 100
+    ahead.settle()
+    length = s.near_length()
+    s.schedule('x', now + 60000, '')
+    daemons = usual, ahead
+    for d in daemons:
+        d.settle()
+    assert s.near_length() == length + 1
+    s.schedule('y', now + 70000, '', 'z', now + 900, '')
+    for d in daemons:
+        s.schedule(d.name, s.now() + 900, '')
+        end = s.now() + 1100
+        while s.now() < end:
+            d.settle()
+            time.sleep(0.01)
+    assert {entry[1] for entry in s.due()} == {b'z', b'usual', b'ahead'}, s.due()
+    assert set(s.check()) == {b'x', b'y'}
+
+
+# ---- leases, members, consumers ----
+
+@test
+def leases():
+    """a lease is one daemon's, until it ends or is released"""
+    s = fresh()
+    assert s.call('hwt_lease', 'd1', 60000)[0] == 1
+    ours, now, holder, left = s.call('hwt_lease', 'd2', 60000)
+    assert (ours, holder) == (0, b'd1') and 0 < left <= 60000 and abs(now / 1000 - s.now()) < 60000
+    assert s.call('hwt_release', 'd2') == 0
+    assert s.call('hwt_lease', 'd1', 200)[0] == 1
+    assert s.call('hwt_lease', 'd2', 1)[3] <= 200
+    time.sleep(0.25)
+    assert s.call('hwt_lease', 'd2', 60000)[0] == 1 and s.call('hwt_lease', 'd1', 5)[0] == 0
+    assert s.call('hwt_release', 'd2') == 1 and s.call('hwt_release', 'd2') == 0
+    assert s.call('hwt_lease', 'd1', 86400000)[0] == 1
+    for args in ('', 5), ('d' * 256, 5), ('d', 0), ('d', 86400001), ('d', 'x'), ('d',), ('d', 5, 5):
+        expect_error('HWTARG', s.call, 'hwt_lease', *args)
+    for args in ('',), (), ('d', 5):
+        expect_error('HWTARG', s.call, 'hwt_release', *args)
+
+
+@test
+def members():
+    """hwt_join returns the live daemons; changes tells who came and went"""
+    q = fresh(key='{test}')
+    assert q.call('hwt_join', 'b', 60000) == [b'b']
+    assert q.call('hwt_join', 'a', 60000) == [b'a', b'b']
+    assert q.call('hwt_join', 'c', 100) == [b'a', b'b', b'c']
+    assert q.call('hwt_join', 'b', 60000) == [b'a', b'b', b'c']
+    time.sleep(0.15)
+    assert q.call('hwt_join', 'b', 60000) == [b'a', b'b']
+    assert q.call('hwt_leave', 'a') == 1 and q.call('hwt_leave', 'a') == 0
+    changes = [list(fields.items())[0] for _, fields in q.client.xrange('{test}:changes')]
+    assert changes == [(b'joined', b'b'), (b'joined', b'a'), (b'joined', b'c'), (b'died', b'c'),
+                       (b'left', b'a')], changes
+    for i in range(1000):
+        q.call('hwt_join', 'x', 60000)
+        q.call('hwt_leave', 'x')
+    assert 100 <= q.client.xlen('{test}:changes') <= 300
+    expect_error('HWTARG', q.call, 'hwt_join', 'd')
+    expect_error('HWTARG', q.call, 'hwt_leave')
+
+
+def consume(s, group, count):
+    entries = s.client.xreadgroup(group, 'c', {s.sub('due'): '>'}, count=count)
+    return [name for name, _ in entries[0][1]] if entries else []
+
+
+@test
+def consumers_acknowledge():
+    """hwt_ack removes what the only group has acknowledged, hwt_trim what all groups have"""
+    s = fresh()
+    due = s.sub('due')
+    assert s.call('hwt_trim') == 0
+    s.schedule(*[x for i in range(30) for x in (i, i + 1, '')])
+    Daemon(s).settle()
+    assert s.client.xlen(due) == 30 and s.call('hwt_trim') == 0
+    s.client.xgroup_create(due, 'g1', '0')
+    assert s.call('hwt_trim') == 0
+    names = [name for name, _ in s.client.xrange(due)]
+    assert s.call('hwt_ack', 'g1', *names) == 0         # not delivered yet
+    taken = consume(s, 'g1', 10)
+    assert s.call('hwt_ack', 'g1', *taken[:4], taken[0], names[20]) == 4
+    assert s.client.xlen(due) == 26 and s.call('hwt_ack', 'g1', *taken[:4]) == 0
+    assert s.call('hwt_ack', 'none', *taken) == 0 and s.client.xlen(due) == 26
+    s.client.xgroup_create(due, 'g2', '0')
+    assert s.call('hwt_ack', 'g1', *taken[4:]) == 6 and s.client.xlen(due) == 26
+    assert s.call('hwt_trim') == 0
+    others = consume(s, 'g2', 8)
+    s.call('hwt_ack', 'g2', *others[:3], *others[4:])
+    assert s.call('hwt_trim') == 3 and s.client.xrange(due, count=1)[0][0] == others[3]
+    s.call('hwt_ack', 'g2', others[3])
+    assert s.call('hwt_trim') == 3          # up to what g1 has acknowledged
+    consume(s, 'g1', 100)
+    assert s.call('hwt_trim') == 0 and s.client.xlen(due) == 20
+    for args in (), ('g',), ('g', 'x'), ('g', '5'), ('g', '1-1', '1-'):
+        expect_error('HWTARG' if len(args) > 1 else 'HWTBATCH', s.call, 'hwt_ack', *args)
+    expect_error('HWTBATCH', s.call, 'hwt_ack', 'g', *['1-1'] * 1001)
+    expect_error('HWTARG', s.call, 'hwt_trim', 'x')
+
+
+@test
+def trim_compares_entries():
+    """hwt_trim compares ids of entries as 64-bit numbers"""
+    s = fresh()
+    due = s.sub('due')
+    names = ['9-5', '10-1', '10-9', '10-10', '9007199254740993-1', '9007199254740994-0',
+             '9007199254740994-9007199254740993', '9007199254740994-9007199254740994']
+    for name in names:
+        s.client.xadd(due, {'id': 'x'}, id=name)
+    s.client.xgroup_create(due, 'all', '0')
+    s.client.xgroup_create(due, 'g', '0')
+    s.client.xreadgroup('all', 'c', {due: '>'}, noack=True)
+    left = list(names)
+    for name in names:
+        s.client.xreadgroup('g', 'c', {due: '>'}, count=1, noack=True)
+        s.call('hwt_trim')
+        have = [x.decode() for x, _ in s.client.xrange(due)]
+        left = left[1:]
+        if '-90' not in name:           # beyond 2^53, the last one may stay
+            assert have == left, (name, have, left)
+        assert have in (left, [name] + left), (name, have)
+
+
+# ---- Redis in trouble ----
+
+@test
+def full_memory():
+    """when memory is full, hwt_schedule says so, and all that frees memory works"""
+    s = fresh()
+    t = s.now()
+    s.schedule(*[x for i in range(1000) for x in (i, t + i % 2 * FAR, 'x' * 100)])
+    s.client.config_set('maxmemory', s.memory())
+    s.client.config_set('maxmemory-policy', 'noeviction')
+    expect_error('OOM', s.schedule, 'new', FAR, '')
+    expect_error('OOM', s.schedule, 'a', 5, '', 'b', 5, '')
+    expect_error('OOM', s.setup)
+    daemon = Daemon(s, ahead=1000)
+    daemon.settle()
+    time.sleep(0.01)
+    daemon.settle()
+    assert len(s.due()) == 500
+    s.call('hwt_lease', 'd', 5000)
+    s.call('hwt_release', 'd')
+    queue = Shard(s.client, '{test}')
+    queue.call('hwt_join', 'd', 5000)
+    queue.call('hwt_leave', 'd')
+    s.client.config_set('maxmemory', 0)
+    s.client.xgroup_create(s.sub('due'), 'g', '0')
+    taken = consume(s, 'g', 100)
+    s.client.config_set('maxmemory', 1000000)
+    assert s.call('hwt_ack', 'g', *taken) == 100 and s.call('hwt_trim') == 0
+    assert s.cancel(*range(1, 1000, 2)) == 500
+    s.client.config_set('maxmemory', 0)
+    assert s.check() == {}
+
+
+@test
+def replicas_read():
+    """a replica refuses hwt_schedule, and answers hwt_query and hwt_stats"""
+    with Server() as master, Server(load=False) as replica:
+        s = Shard(master.client)
+        s.schedule('a', 5, 'x', 'b', 5, '')
+        replica.replicate(master)
+        replica.wait_for_link(master)
+        r = Shard(replica.client)
+        expect_error('READONLY', r.schedule, 'c', 5, '')
+        expect_error('READONLY', r.cancel, 'a')
+        expect_error('READONLY', Daemon(r).turn)
+        assert r.query('a', 'c') == [[5, b'x'], None] and r.stats()['pending'] == 2
+
+
+@test
+def flushed_and_forgotten():
+    """after FLUSHALL, old settings in the cache lose no timer"""
+    for reload in False, True:
+        s = fresh(width=64)
+        daemon = Daemon(s)
+        s.schedule('far', '+%d' % FAR, '')
+        daemon.settle()
+        # A stream that begins anew in the same ms could have the entry at the daemon's place.
+        time.sleep(0.01)
+        s.client.flushall()
+        if reload:
+            SHARED.load()
+        t = s.now()
+        s.schedule('a', t + 300, '')
+        s.schedule('b', t + 200, '', 'c', t + 400, '')
+        while s.now() < t + 600:
+            daemon.settle()
+            time.sleep(0.01)
+        assert sorted(entry[1] for entry in s.due()) == [b'a', b'b', b'c']
+        s.schedule('d', '+99999', '')
+        assert set(s.check()) == {b'd'}
+
+
+@test
+def failover_and_back():
+    """after a failover and back, old settings in the cache lose no timer"""
+    with Server() as a, Server(load=False) as b:
+        sa, sb = Shard(a.client), Shard(b.client)
+        sa.setup(width=1024)
+        da = Daemon(sa, ahead=0)
+        sa.schedule('x', '+60000', '')
+        da.settle()                     # a's cache: width 1024
+        b.replicate(a)
+        b.wait_for_link(a)
+        b.promote()
+        a.replicate(b)
+        sb.cancel('x')
+        sb.setup(width=16)
+        db = Daemon(sb, ahead=5000)
+        db.settle()
+        now = sb.now()
+        sb.schedule(*[x for i in range(200) for x in ('b%d' % i, now + 1000 + i * 5, '')])
+        sb.schedule('far', now + FAR, '')
+        db.settle()                     # loaded is later than a believes
+        a.wait_for_link(b)
+        a.promote()
+        b.replicate(a)
+        # With the old width and the old horizon: new ones, and some that are in slots of width 16
+        for i in range(100, 150):
+            sa.schedule('b%d' % i, now + 1500 + i * 5, 'moved')
+            sa.schedule('a%d' % i, now + 1000 + i * 5, '')
+        sa.schedule(*[x for i in range(150, 200)
+                      for x in ('b%d' % i, now + 1700 + i * 5, 'moved', 'a%d' % i, now + 900, '')])
+        sa.cancel('b0', 'a199')
+        expected = set(sa.records()) - {b'far'}
+        assert len(expected) == 298
+        da = Daemon(sa, 'again', ahead=100)
+        while sa.now() < now + 3500:
+            da.settle()
+            time.sleep(0.005)
+        due = sa.due()
+        assert {entry[1] for entry in due} == expected and len(due) == 298
+        assert all(ms >= deadline for ms, _, deadline, _ in due)
+        assert set(sa.check(dead=True)) == {b'far'}
+        # A reset finds what is left of timers that were in two slots.
+        da.reset()
+        da.settle()
+        sa.cancel('far')
+        assert sa.check() == {} and sa.slots() == {}
+
+
+@test
+def killed_with_aof():
+    """with appendfsync always, no timer is lost when Redis is killed"""
+    with Server(appendonly='yes', appendfsync='always') as server:
+        s = Shard(server.client)
+        s.setup(width=64)
+        t = s.now()
+        acknowledged = set()
+
+        def produce():
+            client = server.connect()
+            i = 0
+            try:
+                while True:
+                    i += 1
+                    client.execute_command('FCALL', 'hwt_schedule', 1, s.key, i, t + 7 * i, 'x',
+                                           'twin%d' % i, t + 9 * i, 'y')
+                    acknowledged.update((b'%d' % i, b'twin%d' % i))
+            except redis.ConnectionError:
+                pass
+
+        daemon = Daemon(s)
+        thread = threading.Thread(target=produce)
+        thread.start()
+        end = time.monotonic() + 1
+        while time.monotonic() < end:
+            daemon.settle()
+        server.kill()
+        thread.join()
+        server.start()
+        s = Shard(server.client)
+        records = s.check()
+        fired = [entry[1] for entry in s.due()]
+        assert len(fired) == len(set(fired)) and not set(fired) & set(records)
+        assert acknowledged <= set(fired) | set(records)
+        assert set(daemon.fired) <= set(fired) and len(acknowledged) > 100
+        daemon = Daemon(s, 'again')
+        last = max(deadline for deadline, _ in records.values())
+        for name, (deadline, _) in records.items():
+            if deadline > s.now() + 1000:
+                s.cancel(name)
+        rest = set(s.records())
+        while daemon.step() or s.now() < min(last, t + 4000):
+            time.sleep(0.001)
+        due = [entry[1] for entry in s.due()]
+        assert len(due) == len(set(due)) and set(due) <= set(fired) | rest
+        s.check()
+
+
+@test
+def moving_slot():
+    """while Cluster moves the shard's slot: TRYAGAIN or ASK, and nothing is in two places"""
+    options = {'cluster_enabled': 'yes', 'cluster_node_timeout': '2000'}
+    with Server(**options) as a, Server(**options) as b:
+        run, run_b = a.client.execute_command, b.client.execute_command
+        run('CLUSTER', 'ADDSLOTSRANGE', 0, 16383)
+        run('CLUSTER', 'MEET', '127.0.0.1', b.port)
+        ids = [x.execute_command('CLUSTER', 'MYID').decode() for x in (a.client, b.client)]
+        wait_until(lambda: cluster_ok(a) and cluster_ok(b))
+        s, t = Shard(a.client), Shard(b.client)
+        daemon = Daemon(s)
+        now = s.now()
+        s.schedule('a', now + FAR, 'x', 'b', now + FAR + 5000, '')
+        daemon.settle()
+        s.schedule('c', '+0', '')
+        s.schedule('d', '+1', '', 'e', '+2', '')
+        daemon.settle()
+        time.sleep(0.01)
+        daemon.settle()
+        assert len(s.due()) == 3
+        s.check()
+        expect_error('MOVED', t.schedule, 'a', 5, '')
+        slot = run('CLUSTER', 'KEYSLOT', s.key)
+        run_b('CLUSTER', 'SETSLOT', slot, 'IMPORTING', ids[0])
+        run('CLUSTER', 'SETSLOT', slot, 'MIGRATING', ids[1])
+        before = a.client.debug_object(s.key), set(run('CLUSTER', 'GETKEYSINSLOT', slot, 100))
+        calls = (lambda x: x.schedule('new', now + 2 * FAR, ''),
+                 lambda x: x.schedule('a', now + 2 * FAR, ''),
+                 lambda x: x.schedule('a', now + FAR + 5000, ''),
+                 lambda x: x.schedule('new', now + 10, ''),
+                 lambda x: x.schedule('n1', now + FAR, '', 'n2', now + 2 * FAR, ''),
+                 lambda x: x.cancel('a'), lambda x: x.call('hwt_lease', 'd', 5000),
+                 lambda x: x.call('hwt_turn', 'd', '', '0', '0', '1', 'a'), lambda x: x.setup(),
+                 lambda x: x.call('hwt_ack', 'g', '1-1'), lambda x: x.call('hwt_trim'))
+
+        def asking(call):
+            # redis-py's connections are pooled; ASKING is for the next command of one.
+            client = redis.Redis(port=b.port, single_connection_client=True)
+            client.execute_command('ASKING')
+            return call(Shard(client))
+
+        for call in calls:
+            expect_error('TRYAGAIN', call, s)
+        records = {name: value.split(b' ')[0] for name, value in a.client.hgetall(s.key).items()}
+        assert set(records) == {b'', b'a', b'b'}
+        assert set(run('CLUSTER', 'GETKEYSINSLOT', slot, 100)) == before[1]
+        # A new timer in a slot that exists needs no other key.
+        s.schedule('c', now + FAR, '')
+        # The shard's key moves first, so the next calls go to the other node.
+        run('MIGRATE', '127.0.0.1', b.port, s.key, 0, 5000)
+        expect_error('ASK', s.schedule, 'new', 5, '')
+        for call in calls:
+            expect_error('TRYAGAIN', asking, call)
+        assert run_b('CLUSTER', 'GETKEYSINSLOT', slot, 100) == [s.key.encode()]
+        for name in run('CLUSTER', 'GETKEYSINSLOT', slot, 100):
+            run('MIGRATE', '127.0.0.1', b.port, name, 0, 5000)
+        run_b('CLUSTER', 'SETSLOT', slot, 'NODE', ids[1])
+        run('CLUSTER', 'SETSLOT', slot, 'NODE', ids[1])
+        expect_error('MOVED', s.schedule, 'a', 5, '')
+        assert set(t.check()) == {b'a', b'b', b'c'}
+        daemon = Daemon(t)
+        daemon.settle()
+        t.schedule('new', '+1', '', 'a', '+2', '')
+        time.sleep(0.01)
+        daemon.settle()
+        assert len(t.due()) == 5 and set(t.check()) == {b'b', b'c'}
+
+
+def wait_until(condition):
+    while not condition():
+        time.sleep(0.05)
+
+
+def cluster_ok(server):
+    info = server.client.execute_command('CLUSTER', 'INFO')
+    text = info if isinstance(info, dict) else dict(
+        line.split(':') for line in info.decode().split())
+    return text['cluster_state'] == 'ok' and text['cluster_known_nodes'] == '2'
+
+
+@test
+def replaced_under_load():
+    """FUNCTION LOAD REPLACE under load loses nothing"""
+    s = fresh(width=64)
+    t = s.now()
+    stop = threading.Event()
+    count = [0]
+
+    def produce():
+        client = SHARED.connect()
+        while not stop.is_set():
+            pipe = client.pipeline(transaction=False)
+            for i in range(count[0], count[0] + 50):
+                pipe.execute_command('FCALL', 'hwt_schedule', 1, s.key, i, t + i % 3000, 'x')
+            assert pipe.execute() == [1] * 50
+            count[0] += 50
+
+    thread = threading.Thread(target=produce)
+    thread.start()
+    daemon = Daemon(s)
+    replaced = 0
+    while s.now() < t + 2000:
+        daemon.step()
+        SHARED.load()
+        replaced += 1
+    stop.set()
+    thread.join()
+    while s.now() < t + 3200:
+        daemon.settle()
+        time.sleep(0.005)
+    due = [entry[1] for entry in s.due()]
+    assert s.check() == {} and len(due) == len(set(due)) == count[0] > 50 and replaced > 10
+    assert daemon.resets == 0
+
+
+@test
+def many_shards():
+    """the settings of more shards than the cache holds"""
+    fresh()
+    shards = [Shard(SHARED.client, '{many:%d}' % i) for i in range(4100)]
+    for i, s in enumerate(shards):
+        if i % 100 == 0:
+            s.setup(width=64 << (i // 100 % 4))
+        s.schedule('a', 6400000000 + 1000 * i, '')
+    for i, s in enumerate(shards):
+        s.schedule('b', 6400000000 + 1000 * i, '')
+    for s in shards[::100]:
+        assert len(s.check()) == 2
+
+
+# ---- random operations ----
+
+class Model:
+    """What must be in the shard, and what happened"""
+
+    def __init__(self, shard, rng):
+        self.shard = shard
+        self.rng = rng
+        self.timers = {}
+        self.scheduled = self.cancelled = 0
+
+    def ids(self, count):
+        return [b'id%d' % self.rng.randrange(300) for _ in range(count)]
+
+    def schedule(self, horizon):
+        count = self.rng.choice((1, 1, 1, 2, 5, 40))
+        args, new, now = [], {}, self.shard.now()
+        for name in self.ids(count):
+            delay = self.rng.choice((self.rng.randint(-500, horizon), self.rng.randint(-5, 200)))
+            payload = b'%d' % self.rng.randrange(10 ** 9)
+            args += [name, now + delay, payload]
+            new[name] = (now + delay, payload)
+        fresh_ids = set(new) - set(self.timers)
+        assert self.shard.schedule(*args) == len(fresh_ids)
+        self.scheduled += len(fresh_ids)
+        self.timers.update(new)
+
+    def cancel(self):
+        ids = self.ids(self.rng.choice((1, 1, 5, 50)))
+        gone = set(ids) & set(self.timers)
+        assert self.shard.cancel(*ids) == len(gone)
+        self.cancelled += len(gone)
+        for name in gone:
+            del self.timers[name]
+
+    def query(self):
+        ids = self.ids(20)
+        wanted = [list(self.timers[name]) if name in self.timers else None for name in ids]
+        assert self.shard.query(*ids) == wanted
+
+    def fired(self, daemons):
+        """Takes what daemons fired out of the model; each must have been in it"""
+        for daemon in daemons:
+            for name in daemon.fired:
+                self.due.append((name,) + self.timers.pop(name))
+            daemon.fired = []
+
+    due = ()
+
+
+def random_operations(seed, width, count, ahead, seconds, trouble):
+    rng = random.Random(seed)
+    s = fresh(width=width)
+    model = Model(s, rng)
+    model.due = []
+    daemons = [Daemon(s, 'd%d' % i, ahead, rng.choice((3, 50, 1000))) for i in range(count)]
+    lagging = {daemon: 0 for daemon in daemons}
+    end = time.monotonic() + seconds
+    steps = 0
+    while time.monotonic() < end:
+        rng.choice((lambda: model.schedule(2000), lambda: model.schedule(2000),
+                    lambda: model.schedule(20000), model.cancel, model.query))()
+        for daemon in daemons:
+            if rng.random() < 0.01:
+                lagging[daemon] = time.monotonic() + rng.random() * 0.7
+            if time.monotonic() >= lagging[daemon] and rng.random() < 0.7:
+                daemon.step(rng.choice((1, 30, 1000)))
+            if rng.random() < 0.05:
+                # What hwtimerd never does; also a turn that was retried
+                daemon.turn(*model.ids(20))
+            if trouble and rng.random() < 0.01:
+                daemon.reset()
+            model.fired([daemon])
+        if trouble and rng.random() < 0.005:
+            SHARED.load()
+        steps += 1
+        if steps % 50 == 0:
+            assert s.check() == model.timers
+    # What lies far away need not be waited for.
+    now = s.now()
+    far = [name for name, (deadline, _) in model.timers.items() if deadline > now + 2000]
+    for name in far:
+        model.cancelled += s.cancel(name)
+        del model.timers[name]
+    # One daemon ends; the other one must know all.
+    survivor = daemons[-1]
+    while model.timers and s.now() < now + 2000 + width + 1500:
+        survivor.settle()
+        model.fired([survivor])
+        time.sleep(0.005)
+    assert not model.timers, 'lost: %r, daemon %r' % (model.timers, vars(survivor))
+    assert s.check() == {} and s.slots() == {}
+    due = s.due()
+    assert [entry[1:] for entry in due] == model.due
+    assert all(ms >= deadline for ms, _, deadline, _ in due), 'early'
+    assert model.scheduled == model.cancelled + len(due)
+    return model
+
+
+def define_random(name, doc, *args):
+    def run():
+        for i in range(SCALE):
+            try:
+                random_operations(SEED + i, *args)
+            except AssertionError:
+                print('# repeat with HWTIMER_SEED=%d' % (SEED + i))
+                raise
+    run.__name__, run.__doc__ = 'random_' + name, 'random operations: ' + doc
+    test(run)
+
+
+define_random('one', 'one daemon', 64, 1, 100, 3, False)
+define_random('one_wide', 'one daemon, wide slots', 4096, 1, 300, 3, False)
+define_random('one_narrow', 'one daemon, slots of 1 ms, nothing ahead', 1, 1, 0, 3, False)
+define_random('two', 'two daemons', 64, 2, 100, 4, False)
+define_random('two_trouble', 'two daemons that reset, and a library that is replaced',
+              256, 2, 50, 4, True)
+define_random('three_narrow', 'three daemons, slots of 8 ms', 8, 3, 20, 4, True)
+
+if __name__ == '__main__':
+    print('# HWTIMER_SEED=%d' % SEED)
+    SHARED = Server()
+    try:
+        main('functions')
+    finally:
+        SHARED.end()

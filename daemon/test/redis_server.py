@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Redis servers for tests: private ones, on free ports, in directories of their own."""
+
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+import redis
+
+LIBRARY = pathlib.Path(__file__).parent.parent / 'functions' / 'hwtimer.lua'
+
+# Debian's package redis-tools has the server under another name: what it does depends on
+# the name that it is started by.
+SERVER = '/usr/bin/redis-check-rdb'
+
+
+def free_port(also=0):
+    """A port nobody listens on. For a node of a cluster, port + `also` is free, too."""
+    while True:
+        with socket.socket() as one, socket.socket() as two:
+            one.bind(('127.0.0.1', 0))
+            port = one.getsockname()[1]
+            if port + also > 65535:
+                continue
+            try:
+                two.bind(('127.0.0.1', port + also if also else 0))
+            except OSError:
+                continue
+            return port
+
+
+class Server:
+    """A server that dies with this object; options are those of redis.conf."""
+
+    def __init__(self, load=True, **options):
+        self.dir = tempfile.mkdtemp(prefix='hwtimer-redis-')
+        self.options = {key.replace('_', '-'): value for key, value in options.items()}
+        self.port = free_port(10000 if options.get('cluster_enabled') else 0)
+        self.process = None
+        self.start()
+        if load:
+            self.load()
+
+    def start(self):
+        program = pathlib.Path(self.dir) / 'redis-server'
+        if not program.exists():
+            shutil.copy(SERVER, program)
+        options = {'port': str(self.port), 'bind': '127.0.0.1', 'dir': self.dir, 'save': '',
+                   'enable-debug-command': 'yes', 'repl-diskless-sync-delay': '0',
+                   'repl-ping-replica-period': '1', 'logfile': 'log', **self.options}
+        args = [str(program)]
+        for key, value in options.items():
+            args += ['--' + key, value]
+        self.process = subprocess.Popen(args, stdout=subprocess.DEVNULL, cwd=self.dir)
+        self.client = self.connect()
+        while True:
+            try:
+                self.client.ping()
+                return
+            except (redis.ConnectionError, redis.BusyLoadingError):
+                if self.process.poll() is not None:
+                    raise SystemExit('redis-server did not start: ' + self.dir)
+                time.sleep(0.02)
+
+    def connect(self):
+        return redis.Redis(port=self.port)
+
+    def load(self):
+        self.client.execute_command('FUNCTION', 'LOAD', 'REPLACE', LIBRARY.read_bytes())
+
+    def kill(self):
+        """As the machine's end would do it"""
+        self.process.kill()
+        self.process.wait()
+
+    def replicate(self, master):
+        self.client.execute_command('REPLICAOF', '127.0.0.1', master.port)
+
+    def promote(self):
+        self.client.execute_command('REPLICAOF', 'NO', 'ONE')
+
+    def wait_for_link(self, master):
+        """Until this replica has all that the master has"""
+        while True:
+            mine, its = self.client.info('replication'), master.client.info('replication')
+            if (mine['role'] == 'slave' and mine['master_link_status'] == 'up' and
+                    mine['slave_repl_offset'] == its['master_repl_offset'] and
+                    mine['master_replid'] == its['master_replid']):
+                return
+            time.sleep(0.02)
+
+    def end(self):
+        self.kill()
+        shutil.rmtree(self.dir)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
