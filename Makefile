@@ -189,9 +189,13 @@ build/readme/%: build/readme/%.c uapi/linux/hwtimer.h uapi/hwtimer_ring.h | comp
 
 # ---- this machine ----
 
-PAGES = $(wildcard man/*.[0-9])
+PAGES = $(filter-out $(DAEMON_PAGE),$(wildcard man/*.[0-9]))
 page_dir = $(DESTDIR)$(PREFIX)/share/man
 completion_dir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+
+# hwtimerd needs libraries that the rest does not, so `make install` leaves it out.
+DAEMON_PAGE = man/hwtimerd.8
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 
 # Files for the rest of the system, by their path below $(PREFIX)/lib. Only AUTOLOAD=1
 # installs the file that loads the module at boot.
@@ -219,6 +223,8 @@ uninstall: ## remove the installed files (as root)
 	for page in $(PAGES); do \
 		rm -f "$(page_dir)/man$${page##*.}/$${page##*/}"; \
 	done
+	rm -f '$(DESTDIR)$(PREFIX)/sbin/hwtimerd' '$(page_dir)/man8/hwtimerd.8' \
+		'$(DESTDIR)$(UNITDIR)/hwtimerd.service'
 	$(if $(DESTDIR),,ldconfig)
 	rm -f $(SYSTEM_FILES:%='$(system_dir)/%') '$(system_dir)/$(AUTOLOAD_FILE)'
 
@@ -241,6 +247,14 @@ install-programs:
 			exit 1; \
 	done
 	$(if $(DESTDIR),,ldconfig)
+
+.PHONY: install-daemon
+install-daemon: ## install hwtimerd, its manual and its unit (as root)
+	+$(DAEMON) OUT='$(CURDIR)/build/daemon'
+	install -D -m 755 -t '$(DESTDIR)$(PREFIX)/sbin' build/daemon/hwtimerd
+	install -D -m 644 -t '$(page_dir)/man8' $(DAEMON_PAGE)
+	install -D -m 644 -t '$(DESTDIR)$(UNITDIR)' system/systemd/hwtimerd.service
+	sed -i 's|/usr/sbin/|$(PREFIX)/sbin/|' '$(DESTDIR)$(UNITDIR)/hwtimerd.service'
 
 # The group that may open the device, and, if asked for, loading at boot
 .PHONY: install-system

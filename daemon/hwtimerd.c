@@ -2,6 +2,7 @@
 /* hwtimerd: fires timers that are kept in Redis; see hwtimerd(8). */
 #include "commands.h"
 #include "functions.h"
+#include "tls.h"
 
 #include <libhwtimer.h>
 
@@ -40,9 +41,21 @@ static const char help[] =
 	"\n"
 	"See hwtimerd(8).\n";
 
-int main(int argc, char **argv)
+static int run(const struct command *command, int argc, char **argv)
 {
 	struct options options;
+	int status;
+
+	options_parse(&options, argc, argv);
+	if (!tls_init(&options))
+		return 1;
+	status = command->run(&options);
+	tls_end();
+	return status;
+}
+
+int main(int argc, char **argv)
+{
 	unsigned int i;
 
 	if (argc < 2)
@@ -58,9 +71,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	for (i = 0; i < NR_COMMANDS; i++)
-		if (!strcmp(commands[i].name, argv[1])) {
-			options_parse(&options, argc - 1, argv + 1);
-			return commands[i].run(&options);
-		}
+		if (!strcmp(commands[i].name, argv[1]))
+			return run(&commands[i], argc - 1, argv + 1);
 	usage("unknown command: %s", argv[1]);
 }

@@ -3,6 +3,7 @@
 #include "link.h"
 #include "reply.h"
 #include "say.h"
+#include "tls.h"
 
 #include <arpa/inet.h>
 #include <hiredis/adapters/libevent.h>
@@ -60,7 +61,7 @@ static void set_timer(struct link *link, uint64_t ms)
 /* Ends the connection. hiredis then calls our callbacks, which must find no link. */
 static void drop_connection(struct link *link)
 {
-	redisAsyncContext *redis = link->redis;
+	struct redisAsyncContext *redis = link->redis;
 
 	link->redis = NULL;
 	link->count = 0;
@@ -96,6 +97,13 @@ void link_break(struct link *link, const char *format, ...)
 	link->state = LINK_BROKEN;
 	evtimer_del(link->timer);
 	event_active(link->timer, EV_TIMEOUT, 0);
+}
+
+/* Ends the connection because of an answer to @what that this version does not know. */
+void link_puzzled(struct link *link, const char *what)
+{
+	link_break(link, "unexpected answer to %s: %s", what,
+		   "hwtimerd load installs the right functions");
 }
 
 /* The wait doubles with each failure; half of it is random, so that not all come at once. */
@@ -146,7 +154,8 @@ static bool has_room(struct link *link)
 	return false;
 }
 
-static void on_reply(redisAsyncContext *redis, void *reply, void *unused);
+static void on_reply(struct redisAsyncContext *redis, void *reply,
+		     void *unused);
 
 static bool has_sent(struct link *link, enum command kind, int result,
 		     struct link_command command)
@@ -269,7 +278,7 @@ static void follow(struct link *link, const char *text)
 	link->directed = true;
 }
 
-static void on_error(struct link *link, const redisReply *reply)
+static void on_error(struct link *link, const struct redisReply *reply)
 {
 	if (!strncmp(reply->str, "MOVED ", 6) && !link->fixed)
 		follow(link, reply->str);
@@ -289,10 +298,11 @@ static struct link_command take_command(struct link *link)
 	return command;
 }
 
-static void on_reply(redisAsyncContext *redis, void *answer, void *unused)
+static void on_reply(struct redisAsyncContext *redis, void *answer,
+		     void *unused)
 {
 	struct link *link = redis->data;
-	const redisReply *reply = answer;
+	const struct redisReply *reply = answer;
 	struct link_command command;
 
 	(void)unused;
@@ -324,26 +334,28 @@ static void greeting_answered(struct link *link)
 	link->events->up(link->arg);
 }
 
-static void on_auth(void *arg, const redisReply *reply)
+static void on_auth(void *arg, const struct redisReply *reply)
 {
 	(void)reply;
 	greeting_answered(arg);
 }
 
 /* Another major version may mean anything by its functions and keys. */
-static void on_version(void *arg, const redisReply *reply)
+static void on_version(void *arg, const struct redisReply *reply)
 {
+	const char *version = reply_is_text(reply) ? reply->str : "unknown";
 	struct link *link = arg;
 
-	if (!reply_is_text(reply) || strncmp(reply->str, "1.", 2))
+	if (strncmp(version, "1.", 2))
 		link_break(link,
-			   "its functions are version %.20s, and this hwtimerd needs 1.x: install them with this version's hwtimerd load",
-			   reply_is_text(reply) ? reply->str : "unknown");
+			   "its functions have version %.20s, not 1.x: %s",
+			   version,
+			   "install this version's with hwtimerd load");
 	greeting_answered(link);
 }
 
 /* A replica names its master: "slave", host, port ... */
-static void on_role(void *arg, const redisReply *reply)
+static void on_role(void *arg, const struct redisReply *reply)
 {
 	struct link *link = arg;
 	int64_t port;
@@ -352,7 +364,8 @@ static void on_role(void *arg, const redisReply *reply)
 		if (reply_is_text(reply->element[1]) &&
 		    reply_number(reply->element[2], &port) && port > 0 &&
 		    port <= UINT16_MAX && reply->element[1]->len < HOST_ROOM) {
-			strcpy(link->address.host, reply->element[1]->str);
+			copy_text(link->address.host, HOST_ROOM,
+				  reply->element[1]->str);
 			link->address.port = port;
 			link->directed = true;
 		}
@@ -425,7 +438,7 @@ static void greet(struct link *link)
 /* ---- connecting ---- */
 
 /* hiredis frees the context after this, unless @status is REDIS_OK. */
-static void on_connect(const redisAsyncContext *redis, int status)
+static void on_connect(const struct redisAsyncContext *redis, int status)
 {
 	struct link *link = redis->data;
 
@@ -440,7 +453,7 @@ static void on_connect(const redisAsyncContext *redis, int status)
 }
 
 /* hiredis frees the context after this. */
-static void on_disconnect(const redisAsyncContext *redis, int status)
+static void on_disconnect(const struct redisAsyncContext *redis, int status)
 {
 	struct link *link = redis->data;
 
@@ -460,9 +473,10 @@ static void make_prompt(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 }
 
-static bool attach(struct link *link, redisAsyncContext *redis)
+static bool attach(struct link *link, struct redisAsyncContext *redis)
 {
-	if (redis->err || redisLibeventAttach(redis, link->base) != REDIS_OK) {
+	if (redis->err || !tls_begin(&redis->c) ||
+	    redisLibeventAttach(redis, link->base) != REDIS_OK) {
 		link_break(link, "cannot connect: %s", redis->errstr);
 		redisAsyncFree(redis);
 		return false;
@@ -476,7 +490,7 @@ static bool attach(struct link *link, redisAsyncContext *redis)
 
 static void connect_to(struct link *link, const char *address)
 {
-	redisAsyncContext *redis =
+	struct redisAsyncContext *redis =
 		redisAsyncConnect(address, link->address.port);
 
 	link->state = LINK_CONNECTING;

@@ -43,7 +43,7 @@ struct link_events {
 	void (*down)(void *arg);
 };
 
-typedef void (*link_answer)(void *arg, const redisReply *reply);
+typedef void (*link_answer)(void *arg, const struct redisReply *reply);
 
 /**
  * struct link_command - a command without an answer yet
@@ -100,7 +100,7 @@ struct link {
 	void *arg;
 	bool patient;
 	enum link_state state;
-	redisAsyncContext *redis;
+	struct redisAsyncContext *redis;
 	struct lookup *lookup;
 	struct event *timer;
 	struct address address;
@@ -133,6 +133,7 @@ bool link_try(struct link *link, enum command kind, link_answer answer,
 	      const char *format, ...);
 void link_break(struct link *link, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+void link_puzzled(struct link *link, const char *what);
 const char *link_advice(const char *error);
 bool password_read(const char *path, char password[PASSWORD_ROOM]);
 

@@ -28,8 +28,8 @@ static void add_master(const struct address *address)
 }
 
 /* Fills in @address from host and port. An empty or missing host is that of the server. */
-static bool take_address(struct address *address, const redisReply *host,
-			 const redisReply *port)
+static bool take_address(struct address *address, const struct redisReply *host,
+			 const struct redisReply *port)
 {
 	int64_t number;
 
@@ -40,17 +40,18 @@ static bool take_address(struct address *address, const redisReply *host,
 		return true;
 	if ((size_t)host->len >= sizeof(address->host))
 		return false;
-	strcpy(address->host, host->str);
+	copy_text(address->host, HOST_ROOM, host->str);
 	return true;
 }
 
 /* A range of slots is: first, last, (host, port, ...) of the master, of replicas ... */
-static void add_cluster(const struct address *server, const redisReply *slots)
+static void add_cluster(const struct address *server,
+			const struct redisReply *slots)
 {
 	size_t i;
 
 	for (i = 0; i < slots->elements; i++) {
-		const redisReply *range = slots->element[i];
+		const struct redisReply *range = slots->element[i];
 		struct address address = *server;
 
 		if (reply_is_array(range, 3) &&
@@ -62,10 +63,10 @@ static void add_cluster(const struct address *server, const redisReply *slots)
 }
 
 /* A replica gets the functions from its master. */
-static void add_single(const struct address *server, redisContext *redis)
+static void add_single(const struct address *server, struct redisContext *redis)
 {
 	struct address address = *server;
-	redisReply *role = talk(redis, "ROLE");
+	struct redisReply *role = talk(redis, "ROLE");
 
 	if (!talk_failed(redis, role, "ROLE") && reply_is_array(role, 3) &&
 	    reply_is(role->element[0], "slave"))
@@ -78,8 +79,8 @@ static void add_single(const struct address *server, redisContext *redis)
 static bool ask_for_masters(const struct options *options,
 			    const struct address *server)
 {
-	redisContext *redis = talk_to(options, server);
-	redisReply *slots;
+	struct redisContext *redis = talk_to(options, server);
+	struct redisReply *slots;
 
 	if (!redis)
 		return false;
@@ -93,11 +94,10 @@ static bool ask_for_masters(const struct options *options,
 	return true;
 }
 
-static bool install(const struct options *options,
-		    const struct address *server)
+static bool install(const struct options *options, const struct address *server)
 {
-	redisContext *redis = talk_to(options, server);
-	redisReply *reply;
+	struct redisContext *redis = talk_to(options, server);
+	struct redisReply *reply;
 	bool failed;
 
 	if (!redis)

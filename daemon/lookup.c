@@ -44,14 +44,12 @@ static const struct evutil_addrinfo *choose(const struct evutil_addrinfo *list,
 static const char *to_text(const struct sockaddr *address, char *room,
 			   size_t size)
 {
+	const struct sockaddr_in6 *v6 = (const void *)address;
+	const struct sockaddr_in *v4 = (const void *)address;
+
 	if (address->sa_family == AF_INET6)
-		return inet_ntop(
-			AF_INET6,
-			&((const struct sockaddr_in6 *)address)->sin6_addr,
-			room, size);
-	return inet_ntop(AF_INET,
-			 &((const struct sockaddr_in *)address)->sin_addr, room,
-			 size);
+		return inet_ntop(AF_INET6, &v6->sin6_addr, room, size);
+	return inet_ntop(AF_INET, &v4->sin_addr, room, size);
 }
 
 static void on_result(int result, struct evutil_addrinfo *list, void *arg)
@@ -74,11 +72,12 @@ static void on_result(int result, struct evutil_addrinfo *list, void *arg)
 
 static bool have_resolver(struct event_base *base)
 {
+	int flags = EVDNS_BASE_INITIALIZE_NAMESERVERS |
+		    EVDNS_BASE_DISABLE_WHEN_INACTIVE;
+
 	/* A file that is missing or odd leaves 127.0.0.1 as the server to ask. */
 	if (!resolver)
-		resolver = evdns_base_new(
-			base, EVDNS_BASE_INITIALIZE_NAMESERVERS |
-				      EVDNS_BASE_DISABLE_WHEN_INACTIVE);
+		resolver = evdns_base_new(base, flags);
 	return resolver;
 }
 

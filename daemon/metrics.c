@@ -40,6 +40,22 @@ static void add_type(struct evbuffer *page, const char *name, const char *type,
 			    name, type, name, help);
 }
 
+/* Adds a value with the label "queue", and perhaps another one. */
+static void add_value(struct evbuffer *page, const char *name,
+		      const struct queue *queue, const char *label,
+		      uint64_t value)
+{
+	evbuffer_add_printf(page, "hwtimerd_%s{queue=\"%s\"%s} %" PRIu64 "\n",
+			    name, queue->config->name, label, value);
+}
+
+static void add_fraction(struct evbuffer *page, const char *name,
+			 const struct queue *queue, double value)
+{
+	evbuffer_add_printf(page, "hwtimerd_%s{queue=\"%s\"} %.15g\n", name,
+			    queue->config->name, value);
+}
+
 /* ---- counters ---- */
 
 static const struct counter {
@@ -71,16 +87,17 @@ static void add_counter(struct evbuffer *page, const struct metrics *metrics,
 			const struct counter *counter)
 {
 	const struct queue *queue;
+	const uint64_t *value;
+	char name[64];
 	unsigned int i;
 
 	add_type(page, counter->name, "counter", counter->help);
+	snprintf(name, sizeof(name), "%s_total", counter->name);
 	for (i = 0; i < metrics->options->nr_queues; i++) {
 		queue = &metrics->queues[i];
-		evbuffer_add_printf(
-			page, "hwtimerd_%s_total{queue=\"%s\"} %" PRIu64 "\n",
-			counter->name, queue->config->name,
-			*(const uint64_t *)((const char *)&queue->counters +
-					    counter->offset));
+		value = (const void *)((const char *)&queue->counters +
+				       counter->offset);
+		add_value(page, name, queue, "", *value);
 	}
 }
 
@@ -88,44 +105,38 @@ static void add_commands(struct evbuffer *page, const struct metrics *metrics)
 {
 	const struct queue *queue;
 	unsigned int i, kind;
+	char label[64];
 
 	add_type(page, "commands", "counter", "Commands sent to Redis.");
 	for (i = 0; i < metrics->options->nr_queues; i++) {
 		queue = &metrics->queues[i];
-		for (kind = 0; kind < NR_COMMANDS; kind++)
-			evbuffer_add_printf(
-				page,
-				"hwtimerd_commands_total{queue=\"%s\",command=\"%s\"} %" PRIu64
-				"\n",
-				queue->config->name, command_names[kind],
-				queue->counters.commands[kind]);
+		for (kind = 0; kind < NR_COMMANDS; kind++) {
+			snprintf(label, sizeof(label), ",command=\"%s\"",
+				 command_names[kind]);
+			add_value(page, "commands_total", queue, label,
+				  queue->counters.commands[kind]);
+		}
 	}
 }
 
 static void add_histogram(struct evbuffer *page, const struct queue *queue)
 {
 	const struct counters *counters = &queue->counters;
-	const char *name = queue->config->name;
 	uint64_t sum = 0;
+	char label[64];
 	unsigned int i;
 
-	for (i = 0; i < LATENESS_BUCKETS; i++) {
+	for (i = 0; i < LATENESS_BUCKETS - 1; i++) {
 		sum += counters->lateness[i];
-		if (i < LATENESS_BUCKETS - 1)
-			evbuffer_add_printf(
-				page,
-				"hwtimerd_lateness_seconds_bucket{queue=\"%s\",le=\"%g\"} %" PRIu64
-				"\n",
-				name, (double)(1 << i) / 1000, sum);
+		snprintf(label, sizeof(label), ",le=\"%g\"",
+			 (double)(1 << i) / 1000);
+		add_value(page, "lateness_seconds_bucket", queue, label, sum);
 	}
-	evbuffer_add_printf(
-		page,
-		"hwtimerd_lateness_seconds_bucket{queue=\"%s\",le=\"+Inf\"} %" PRIu64
-		"\n"
-		"hwtimerd_lateness_seconds_count{queue=\"%s\"} %" PRIu64 "\n"
-		"hwtimerd_lateness_seconds_sum{queue=\"%s\"} %.3f\n",
-		name, sum, name, sum, name,
-		(double)counters->lateness_sum / 1000);
+	sum += counters->lateness[i];
+	add_value(page, "lateness_seconds_bucket", queue, ",le=\"+Inf\"", sum);
+	add_value(page, "lateness_seconds_count", queue, "", sum);
+	add_fraction(page, "lateness_seconds_sum", queue,
+		     (double)counters->lateness_sum / 1000);
 }
 
 static void add_lateness(struct evbuffer *page, const struct metrics *metrics)
@@ -218,43 +229,42 @@ static void add_gauge(struct evbuffer *page, const struct metrics *metrics,
 	add_type(page, gauge->name, "gauge", gauge->help);
 	for (i = 0; i < metrics->options->nr_queues; i++) {
 		queue = &metrics->queues[i];
-		evbuffer_add_printf(page, "hwtimerd_%s{queue=\"%s\"} %.15g\n",
-				    gauge->name, queue->config->name,
-				    gauge->value(queue));
+		add_fraction(page, gauge->name, queue, gauge->value(queue));
 	}
 }
 
 /* ---- consumers ---- */
 
-static void add_groups(struct evbuffer *page, const struct shard *shard)
+/* A negative value is one that Redis does not know. */
+static void add_group(struct evbuffer *page, const char *name,
+		      const struct shard *shard,
+		      const struct survey_group *group, int64_t value)
 {
-	const struct survey_group *group;
+	const char *format = "hwtimerd_%s{shard=\"%s\",group=\"%s\"} %lld\n";
+
+	if (value >= 0)
+		evbuffer_add_printf(page, format, name, shard->key, group->name,
+				    (long long)value);
+}
+
+static void add_lags(struct evbuffer *page, const struct shard *shard)
+{
+	const struct survey *survey = &shard->survey;
 	unsigned int i;
 
-	for (i = 0; i < shard->survey.nr_groups; i++) {
-		group = &shard->survey.groups[i];
-		if (group->lag >= 0)
-			evbuffer_add_printf(
-				page,
-				"hwtimerd_group_lag{shard=\"%s\",group=\"%s\"} %" PRId64
-				"\n",
-				shard->key, group->name, group->lag);
-	}
+	for (i = 0; i < survey->nr_groups; i++)
+		add_group(page, "group_lag", shard, &survey->groups[i],
+			  survey->groups[i].lag);
 }
 
 static void add_unacknowledged(struct evbuffer *page, const struct shard *shard)
 {
-	const struct survey_group *group;
+	const struct survey *survey = &shard->survey;
 	unsigned int i;
 
-	for (i = 0; i < shard->survey.nr_groups; i++) {
-		group = &shard->survey.groups[i];
-		evbuffer_add_printf(
-			page,
-			"hwtimerd_group_pending{shard=\"%s\",group=\"%s\"} %" PRId64
-			"\n",
-			shard->key, group->name, group->pending);
-	}
+	for (i = 0; i < survey->nr_groups; i++)
+		add_group(page, "group_pending", shard, &survey->groups[i],
+			  survey->groups[i].pending);
 }
 
 static void add_of_shards(struct evbuffer *page, const struct metrics *metrics,
@@ -273,13 +283,11 @@ static void add_of_shards(struct evbuffer *page, const struct metrics *metrics,
 
 static void add_consumers(struct evbuffer *page, const struct metrics *metrics)
 {
-	add_type(
-		page, "group_lag", "gauge",
-		"Entries of due that a group has not read, at the last scrape.");
-	add_of_shards(page, metrics, add_groups);
-	add_type(
-		page, "group_pending", "gauge",
-		"Entries of due that a group has not acknowledged, at the last scrape.");
+	add_type(page, "group_lag", "gauge",
+		 "Entries of due not read by a group, at the last scrape.");
+	add_of_shards(page, metrics, add_lags);
+	add_type(page, "group_pending", "gauge",
+		 "Entries of due not acknowledged, at the last scrape.");
 	add_of_shards(page, metrics, add_unacknowledged);
 }
 
@@ -355,7 +363,7 @@ static int open_socket(const char *path)
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	strcpy(address.sun_path, path);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
 	remove_dead_socket(&address);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)

@@ -3,6 +3,7 @@
 #include "notify.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,7 +23,7 @@ void notify(const char *state)
 
 	if (!path || !*path || strlen(path) >= sizeof(to.sun_path))
 		return;
-	strcpy(to.sun_path, path);
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s", path);
 	length = offsetof(struct sockaddr_un, sun_path) + strlen(path);
 	/* @ stands for the 0 byte of an abstract address. */
 	if (to.sun_path[0] == '@')

@@ -18,6 +18,7 @@
 #define DEFAULT_MAX_CLOCK_OFFSET 60000
 #define WIDTH_MAX (1ULL << 30)
 #define HOUR_MS 3600000ULL
+#define OFFSET_MAX (1000000 * HOUR_MS)
 
 enum {
 	OPTION_REDIS = 1,
@@ -56,6 +57,12 @@ static const struct option known[] = {
 	{ "serve-always", no_argument, NULL, OPTION_SERVE_ALWAYS },
 	{ NULL, 0, NULL, 0 },
 };
+
+/* Copies as much of @text as there is room for. */
+void copy_text(char *room, size_t size, const char *text)
+{
+	snprintf(room, size, "%s", text);
+}
 
 void usage(const char *format, ...)
 {
@@ -195,7 +202,8 @@ static void take_queue(struct options *options, const char *text)
 		usage("more than %d queues: start another daemon for the others",
 		      QUEUES_MAX);
 	if (!queue_parse(queue, text))
-		usage("--queue: \"%s\" is not NAME:SHARDS[:WIDTH]; NAME is up to %d bytes without spaces, braces and colons, SHARDS 1 to %d, WIDTH a power of two of ms",
+		usage("--queue: \"%s\" is not NAME:SHARDS[:WIDTH]; NAME is up to %d bytes\n"
+		      "without spaces, braces and colons, SHARDS 1 to %d, WIDTH a power of two of ms",
 		      text, NAME_ROOM - 1, SHARDS_MAX);
 	for (i = 0; i < options->nr_queues; i++)
 		if (!strcmp(options->queues[i].name, queue->name))
@@ -205,6 +213,8 @@ static void take_queue(struct options *options, const char *text)
 
 static void take_option(struct options *options, int option, const char *text)
 {
+	uint64_t number;
+
 	switch (option) {
 	case OPTION_REDIS:
 		take_addresses(options, text);
@@ -246,8 +256,9 @@ static void take_option(struct options *options, int option, const char *text)
 		options->ahead = number_argument("ahead", text, 1, HOUR_MS);
 		break;
 	case OPTION_MAX_CLOCK_OFFSET:
-		options->max_clock_offset = number_argument(
-			"max-clock-offset", text, 1, 1000000 * HOUR_MS);
+		number = number_argument("max-clock-offset", text, 1,
+					 OFFSET_MAX);
+		options->max_clock_offset = number;
 		break;
 	case OPTION_METRICS:
 		options->metrics = text;

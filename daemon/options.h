@@ -75,6 +75,7 @@ struct options {
 	bool serve_always;
 };
 
+void copy_text(char *room, size_t size, const char *text);
 void usage(const char *format, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 void options_parse(struct options *options, int argc, char **argv);

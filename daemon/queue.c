@@ -20,16 +20,17 @@ static void set_beat(struct queue *queue, uint64_t ms)
 
 /* ---- who serves what ---- */
 
-static uint64_t weight(const redisReply *member, const char *key)
+static uint64_t weight(const struct redisReply *member, const char *key)
 {
 	return hash_bytes(hash_bytes(HASH_START, member->str, member->len), key,
 			  strlen(key));
 }
 
 /* Members are sorted, so all daemons settle a tie in the same way. */
-static const redisReply *server_of(const redisReply *members, const char *key)
+static const struct redisReply *server_of(const struct redisReply *members,
+					  const char *key)
 {
-	const redisReply *best = NULL;
+	const struct redisReply *best = NULL;
 	uint64_t most = 0;
 	size_t i;
 
@@ -44,9 +45,9 @@ static const redisReply *server_of(const redisReply *members, const char *key)
 	return best;
 }
 
-static void assign(struct queue *queue, const redisReply *members)
+static void assign(struct queue *queue, const struct redisReply *members)
 {
-	const redisReply *server;
+	const struct redisReply *server;
 	struct shard *shard;
 	unsigned int i;
 
@@ -63,7 +64,7 @@ static void assign(struct queue *queue, const redisReply *members)
 
 /* ---- membership ---- */
 
-static bool is_list_of_names(const redisReply *reply)
+static bool is_list_of_names(const struct redisReply *reply)
 {
 	size_t i;
 
@@ -75,28 +76,27 @@ static bool is_list_of_names(const redisReply *reply)
 	return true;
 }
 
-static void on_join(void *arg, const redisReply *reply)
+static void on_join(void *arg, const struct redisReply *reply)
 {
 	struct queue *queue = arg;
 
 	queue->joining = false;
 	if (!is_list_of_names(reply))
-		link_break(&queue->control,
-			   "unexpected answer to hwt_join: hwtimerd load installs the right functions");
+		link_puzzled(&queue->control, "hwt_join");
 	else if (queue->state == QUEUE_JOINED && !queue->options->serve_always)
 		assign(queue, reply);
 }
 
 static void join(struct queue *queue)
 {
+	unsigned long long lease = queue->options->lease;
+
 	if (queue->joining || queue->state != QUEUE_JOINED ||
 	    !link_is_up(&queue->control))
 		return;
-	queue->joining =
-		link_command(&queue->control, COMMAND_JOIN, on_join,
-			     "FCALL hwt_join 1 %s %s %llu", queue->key,
-			     queue->options->name,
-			     (unsigned long long)queue->options->lease);
+	queue->joining = link_command(&queue->control, COMMAND_JOIN, on_join,
+				      "FCALL hwt_join 1 %s %s %llu", queue->key,
+				      queue->options->name, lease);
 }
 
 static void on_beat(evutil_socket_t unused, short what, void *arg)
@@ -114,9 +114,9 @@ static void on_beat(evutil_socket_t unused, short what, void *arg)
 static void listen_to_changes(struct queue *queue);
 
 /* An answer is: ((stream, ((id, fields) ...))). */
-static void take_last_id(struct queue *queue, const redisReply *reply)
+static void take_last_id(struct queue *queue, const struct redisReply *reply)
 {
-	const redisReply *entries, *entry;
+	const struct redisReply *entries, *entry;
 
 	if (!reply_is_array(reply, 1) || !reply_is_array(reply->element[0], 2))
 		return;
@@ -126,10 +126,10 @@ static void take_last_id(struct queue *queue, const redisReply *reply)
 	entry = entries->element[entries->elements - 1];
 	if (reply_is_array(entry, 1) && reply_is_text(entry->element[0]) &&
 	    entry->element[0]->len < CURSOR_ROOM)
-		strcpy(queue->seen, entry->element[0]->str);
+		copy_text(queue->seen, CURSOR_ROOM, entry->element[0]->str);
 }
 
-static void on_changes(void *arg, const redisReply *reply)
+static void on_changes(void *arg, const struct redisReply *reply)
 {
 	struct queue *queue = arg;
 
@@ -177,7 +177,7 @@ static void has_left(struct queue *queue)
 	queue->events->left(queue->arg);
 }
 
-static void on_left(void *arg, const redisReply *reply)
+static void on_left(void *arg, const struct redisReply *reply)
 {
 	(void)reply;
 	has_left(arg);
@@ -225,7 +225,7 @@ void queue_leave(struct queue *queue)
 	leave_if_idle(queue);
 }
 
-static void on_ignored(void *arg, const redisReply *reply)
+static void on_ignored(void *arg, const struct redisReply *reply)
 {
 	(void)arg;
 	(void)reply;

@@ -7,26 +7,26 @@
 #include <string.h>
 
 /* Whether the answer is a string or a status; then it has str and len. */
-bool reply_is_text(const redisReply *reply)
+bool reply_is_text(const struct redisReply *reply)
 {
 	return reply->type == REDIS_REPLY_STRING ||
 	       reply->type == REDIS_REPLY_STATUS;
 }
 
-bool reply_is(const redisReply *reply, const char *text)
+bool reply_is(const struct redisReply *reply, const char *text)
 {
 	return reply_is_text(reply) && (size_t)reply->len == strlen(text) &&
 	       !memcmp(reply->str, text, reply->len);
 }
 
 /* Whether the answer is an array of at least @length elements */
-bool reply_is_array(const redisReply *reply, size_t length)
+bool reply_is_array(const struct redisReply *reply, size_t length)
 {
 	return reply->type == REDIS_REPLY_ARRAY && reply->elements >= length;
 }
 
 /* Takes an integer, or a string that is nothing but one. */
-bool reply_number(const redisReply *reply, int64_t *number)
+bool reply_number(const struct redisReply *reply, int64_t *number)
 {
 	char *end;
 

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-bool reply_number(const redisReply *reply, int64_t *number);
-bool reply_is_text(const redisReply *reply);
-bool reply_is(const redisReply *reply, const char *text);
-bool reply_is_array(const redisReply *reply, size_t length);
+bool reply_number(const struct redisReply *reply, int64_t *number);
+bool reply_is_text(const struct redisReply *reply);
+bool reply_is(const struct redisReply *reply, const char *text);
+bool reply_is_array(const struct redisReply *reply, size_t length);
 
 #endif /* REPLY_H */

@@ -35,7 +35,7 @@ static bool just_said(const char *text)
 		if (memory->when < oldest->when)
 			oldest = memory;
 	}
-	strcpy(oldest->text, text);
+	snprintf(oldest->text, TEXT_MAX, "%s", text);
 	oldest->when = now.tv_sec;
 	return false;
 }

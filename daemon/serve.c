@@ -83,8 +83,8 @@ static int start_watchdog(struct server *server)
 
 	if (!ms)
 		return 0;
-	server->watchdog = event_new(server->base, -1, EV_PERSIST, on_watchdog,
-				     server);
+	server->watchdog =
+		event_new(server->base, -1, EV_PERSIST, on_watchdog, server);
 	return server->watchdog ? event_add(server->watchdog, &every) : -1;
 }
 
@@ -92,8 +92,7 @@ static int catch_signals(struct server *server)
 {
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	server->term =
-		evsignal_new(server->base, SIGTERM, on_signal, server);
+	server->term = evsignal_new(server->base, SIGTERM, on_signal, server);
 	server->interrupt =
 		evsignal_new(server->base, SIGINT, on_signal, server);
 	if (!server->term || !server->interrupt)
@@ -106,8 +105,8 @@ static int join_queues(struct server *server)
 {
 	unsigned int i;
 
-	server->queues = calloc(server->options->nr_queues,
-				sizeof(*server->queues));
+	server->queues =
+		calloc(server->options->nr_queues, sizeof(*server->queues));
 	if (!server->queues)
 		return -1;
 	server->joined = server->options->nr_queues;

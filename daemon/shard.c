@@ -45,8 +45,8 @@ static const struct wheel_events wheel_events = { on_fired, on_clock_set };
 
 static void forget_position(struct shard *shard)
 {
-	strcpy(shard->cursor, "");
-	strcpy(shard->position, "0");
+	copy_text(shard->cursor, CURSOR_ROOM, "");
+	copy_text(shard->position, CURSOR_ROOM, "0");
 }
 
 static void stop_serving(struct shard *shard)
@@ -67,7 +67,7 @@ static void stop_serving(struct shard *shard)
 
 /* ---- the width ---- */
 
-static void on_setup(void *arg, const redisReply *reply)
+static void on_setup(void *arg, const struct redisReply *reply)
 {
 	struct shard *shard = arg;
 
@@ -78,7 +78,7 @@ static void on_setup(void *arg, const redisReply *reply)
 }
 
 /* Only the width is ours to choose; the limits stay what they are. */
-static void on_settings(void *arg, const redisReply *reply)
+static void on_settings(void *arg, const struct redisReply *reply)
 {
 	int64_t width = 0, max_id = 0, max_payload = 0;
 	struct shard *shard = arg;
@@ -124,8 +124,7 @@ static int64_t offset_ms(const struct shard *shard)
 static void check_clock(struct shard *shard)
 {
 	int64_t bound = shard->options->max_clock_offset * NS_PER_MS;
-	bool apart = llabs(shard->clock.best.offset) -
-			     shard->clock.best.error >
+	bool apart = llabs(shard->clock.best.offset) - shard->clock.best.error >
 		     bound;
 
 	if (apart)
@@ -141,7 +140,7 @@ static void check_clock(struct shard *shard)
 /* Returns false if the shard cannot be served by this clock. */
 static bool learn_time(struct shard *shard,
 		       const struct clock_question *question,
-		       const redisReply *reply)
+		       const struct redisReply *reply)
 {
 	int64_t us;
 
@@ -158,7 +157,7 @@ static bool learn_time(struct shard *shard,
 
 /* ---- the lease ---- */
 
-static void on_ignored(void *arg, const redisReply *reply)
+static void on_ignored(void *arg, const struct redisReply *reply)
 {
 	(void)arg;
 	(void)reply;
@@ -194,7 +193,7 @@ static void granted(struct shard *shard)
 }
 
 /* The holder's lease ends in @reply's ms, if it is not renewed. */
-static void refused(struct shard *shard, const redisReply *reply)
+static void refused(struct shard *shard, const struct redisReply *reply)
 {
 	int64_t rest = shard->options->lease / 3, third = rest;
 
@@ -209,7 +208,7 @@ static void refused(struct shard *shard, const redisReply *reply)
 	set_beat(shard, rest >= 0 && rest < third ? rest + 1 : third);
 }
 
-static void on_lease(void *arg, const redisReply *reply)
+static void on_lease(void *arg, const struct redisReply *reply)
 {
 	struct shard *shard = arg;
 	int64_t ours;
@@ -217,8 +216,7 @@ static void on_lease(void *arg, const redisReply *reply)
 	shard->asking = false;
 	if (!reply_is_array(reply, 2) ||
 	    !reply_number(reply->element[0], &ours)) {
-		link_break(&shard->commander,
-			   "unexpected answer to hwt_lease: hwtimerd load installs the right functions");
+		link_puzzled(&shard->commander, "hwt_lease");
 		return;
 	}
 	if (shard->state != SHARD_ASKING && shard->state != SHARD_SERVING)
@@ -241,7 +239,7 @@ static void ask_lease(struct shard *shard)
 }
 
 /* TIME tells seconds and us. */
-static void on_time(void *arg, const redisReply *reply)
+static void on_time(void *arg, const struct redisReply *reply)
 {
 	struct shard *shard = arg;
 	int64_t seconds, us;
@@ -265,8 +263,8 @@ static void on_time(void *arg, const redisReply *reply)
 static void ask_time(struct shard *shard)
 {
 	shard->asked = clock_ask();
-	shard->asking = link_command(&shard->commander, COMMAND_TIME, on_time,
-				     "TIME");
+	shard->asking =
+		link_command(&shard->commander, COMMAND_TIME, on_time, "TIME");
 }
 
 static bool lease_is_over(const struct shard *shard)
@@ -375,7 +373,7 @@ static void add_fired(struct shard *shard)
 	}
 }
 
-static void on_turn(void *arg, const redisReply *reply);
+static void on_turn(void *arg, const struct redisReply *reply);
 
 static void send_turn(struct shard *shard)
 {
@@ -419,20 +417,20 @@ static void on_pace(evutil_socket_t unused, short what, void *arg)
 
 /** struct turn - the answer's elements, in this order */
 struct turn {
-	const redisReply *status;
-	const redisReply *now;
-	const redisReply *cursor;
-	const redisReply *position;
-	const redisReply *alarm;
-	const redisReply *more;
-	const redisReply *results;
-	const redisReply *early;
-	const redisReply *news;
+	const struct redisReply *status;
+	const struct redisReply *now;
+	const struct redisReply *cursor;
+	const struct redisReply *position;
+	const struct redisReply *alarm;
+	const struct redisReply *more;
+	const struct redisReply *results;
+	const struct redisReply *early;
+	const struct redisReply *news;
 };
 
 #define TURN_ELEMENTS 9
 
-static bool is_list_of_timers(const redisReply *reply)
+static bool is_list_of_timers(const struct redisReply *reply)
 {
 	int64_t deadline;
 	size_t i;
@@ -447,13 +445,14 @@ static bool is_list_of_timers(const redisReply *reply)
 	return true;
 }
 
-static bool is_position(const redisReply *reply)
+static bool is_position(const struct redisReply *reply)
 {
 	return reply_is_text(reply) && reply->len < CURSOR_ROOM;
 }
 
 /* Checks everything first, so that no answer is taken by halves. */
-static bool parse_turn(const redisReply *reply, size_t sent, struct turn *turn)
+static bool parse_turn(const struct redisReply *reply, size_t sent,
+		       struct turn *turn)
 {
 	int64_t number;
 
@@ -473,7 +472,7 @@ static bool parse_turn(const redisReply *reply, size_t sent, struct turn *turn)
 	       is_list_of_timers(turn->early) && is_list_of_timers(turn->news);
 }
 
-static int64_t number_of(const redisReply *reply)
+static int64_t number_of(const struct redisReply *reply)
 {
 	int64_t number = 0;
 
@@ -482,10 +481,10 @@ static int64_t number_of(const redisReply *reply)
 }
 
 /* Arms a timer that was moved; it is the next one of @early. */
-static int arm_again(struct shard *shard, const redisReply *early, size_t i,
-		     struct record *record)
+static int arm_again(struct shard *shard, const struct redisReply *early,
+		     size_t i, struct record *record)
 {
-	const redisReply *id;
+	const struct redisReply *id;
 
 	if (i + 1 < early->elements) {
 		id = early->element[i];
@@ -529,7 +528,7 @@ static int take_results(struct shard *shard, const struct turn *turn)
 }
 
 /* Returns 0, or a negative errno if not all timers could be taken. */
-static int take_news(struct shard *shard, const redisReply *news)
+static int take_news(struct shard *shard, const struct redisReply *news)
 {
 	int error = 0, is_new, rest;
 	size_t i;
@@ -567,9 +566,8 @@ static void set_alarm(struct shard *shard, int64_t slot)
 
 static void take_position(struct shard *shard, const struct turn *turn)
 {
-	snprintf(shard->cursor, sizeof(shard->cursor), "%s", turn->cursor->str);
-	snprintf(shard->position, sizeof(shard->position), "%s",
-		 turn->position->str);
+	copy_text(shard->cursor, CURSOR_ROOM, turn->cursor->str);
+	copy_text(shard->position, CURSOR_ROOM, turn->position->str);
 	set_alarm(shard, number_of(turn->alarm));
 }
 
@@ -606,7 +604,7 @@ static void take_turn(struct shard *shard, const struct turn *turn)
 	plan_next(shard, turn);
 }
 
-static void on_turn(void *arg, const redisReply *reply)
+static void on_turn(void *arg, const struct redisReply *reply)
 {
 	struct shard *shard = arg;
 	bool stale = shard->stale;
@@ -620,8 +618,7 @@ static void on_turn(void *arg, const redisReply *reply)
 	}
 	if (!parse_turn(reply, shard->flying.count, &turn)) {
 		shard->in_turn = true;
-		link_break(&shard->commander,
-			   "unexpected answer to hwt_turn: hwtimerd load installs the right functions");
+		link_puzzled(&shard->commander, "hwt_turn");
 		return;
 	}
 	if (learn_time(shard, &shard->turn_asked, turn.now))
@@ -632,13 +629,20 @@ static void on_turn(void *arg, const redisReply *reply)
 
 /* ---- the listener ---- */
 
-static void on_near(void *arg, const redisReply *reply)
+static void on_near(void *arg, const struct redisReply *reply)
 {
 	struct shard *shard = arg;
 
 	(void)reply;
 	shard->listening = false;
 	want_turn(shard);
+}
+
+static bool send_listen(struct shard *shard)
+{
+	return link_command(&shard->listener, COMMAND_LISTEN, on_near,
+			    "XREAD COUNT 1 BLOCK 0 STREAMS %s:near %s",
+			    shard->key, shard->cursor);
 }
 
 /* The entries themselves come with the turn; this only waits for one. */
@@ -649,10 +653,7 @@ static void listen_to_near(struct shard *shard)
 	if (shard->listener.state == LINK_STOPPED)
 		link_start_at(&shard->listener, &shard->commander.address);
 	else if (link_is_up(&shard->listener))
-		shard->listening = link_command(
-			&shard->listener, COMMAND_LISTEN, on_near,
-			"XREAD COUNT 1 BLOCK 0 STREAMS %s:near %s", shard->key,
-			shard->cursor);
+		shard->listening = send_listen(shard);
 }
 
 static void on_listener_up(void *arg)
@@ -725,7 +726,7 @@ static const struct link_events commander_events = { on_commander_up,
 
 /* ---- the survey ---- */
 
-static void on_stats(void *arg, const redisReply *reply)
+static void on_stats(void *arg, const struct redisReply *reply)
 {
 	struct shard *shard = arg;
 
@@ -734,7 +735,7 @@ static void on_stats(void *arg, const redisReply *reply)
 		survey_take_stats(&shard->survey, reply);
 }
 
-static void on_groups(void *arg, const redisReply *reply)
+static void on_groups(void *arg, const struct redisReply *reply)
 {
 	struct shard *shard = arg;
 
@@ -759,7 +760,7 @@ void shard_survey(struct shard *shard)
 
 /* ---- coming and going ---- */
 
-static void on_released(void *arg, const redisReply *reply)
+static void on_released(void *arg, const struct redisReply *reply)
 {
 	(void)reply;
 	become_idle(arg);

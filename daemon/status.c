@@ -17,25 +17,26 @@
 #define REDIRECTIONS_MAX 5
 
 /* The server that answered last: mostly it answers the next question, too. */
-static redisContext *server;
+static struct redisContext *server;
 
 /* The commands that show a shard; each takes the shard's key. */
-static redisReply *ask_stats(const char *key)
+static struct redisReply *ask_stats(const char *key)
 {
 	return talk(server, "FCALL_RO hwt_stats 1 %s", key);
 }
 
-static redisReply *ask_holder(const char *key)
+static struct redisReply *ask_holder(const char *key)
 {
 	return talk(server, "GET %s:lease", key);
 }
 
-static redisReply *ask_members(const char *key)
+static struct redisReply *ask_members(const char *key)
 {
 	return talk(server, "ZRANGE %s:daemons 0 -1", key);
 }
 
-static bool follow(const struct options *options, const redisReply *reply)
+static bool follow(const struct options *options,
+		   const struct redisReply *reply)
 {
 	const char *where = strrchr(reply->str, ' ') + 1;
 	struct address address;
@@ -48,10 +49,10 @@ static bool follow(const struct options *options, const redisReply *reply)
 }
 
 /* Asks about a key wherever it is. Returns NULL after a message. */
-static redisReply *ask(const struct options *options, const char *key,
-		       redisReply *(*question)(const char *key))
+static struct redisReply *ask(const struct options *options, const char *key,
+			      struct redisReply *(*question)(const char *key))
 {
-	redisReply *reply = NULL;
+	struct redisReply *reply = NULL;
 	unsigned int i;
 
 	for (i = 0; server && i < REDIRECTIONS_MAX; i++) {
@@ -75,7 +76,7 @@ static redisReply *ask(const struct options *options, const char *key,
 static bool show_members(const struct options *options, const char *name)
 {
 	char key[NAME_ROOM + 4];
-	redisReply *members;
+	struct redisReply *members;
 	size_t i;
 
 	snprintf(key, sizeof(key), "{%s}", name);
@@ -92,7 +93,7 @@ static bool show_members(const struct options *options, const char *name)
 	return true;
 }
 
-static int64_t field(const redisReply *stats, const char *name)
+static int64_t field(const struct redisReply *stats, const char *name)
 {
 	int64_t number = -1;
 
@@ -102,13 +103,14 @@ static int64_t field(const redisReply *stats, const char *name)
 
 static bool show_shard(const struct options *options, const char *key)
 {
-	redisReply *stats = ask(options, key, ask_stats);
-	redisReply *holder = stats ? ask(options, key, ask_holder) : NULL;
+	struct redisReply *stats = ask(options, key, ask_stats);
+	struct redisReply *holder = stats ? ask(options, key, ask_holder) :
+					    NULL;
 	bool fine = stats && holder;
 
 	if (fine)
-		printf("%-24s %12" PRId64 " %8" PRId64 " %8" PRId64 " %10" PRId64
-		       " %8" PRId64 "  %s\n",
+		printf("%-24s %12" PRId64 " %8" PRId64 " %8" PRId64
+		       " %10" PRId64 " %8" PRId64 "  %s\n",
 		       key, field(stats, "pending"), field(stats, "slots"),
 		       field(stats, "width"), field(stats, "due"),
 		       field(stats, "near"),
@@ -159,7 +161,8 @@ static FILE *connect_to(const char *path)
 	if (fd < 0)
 		return NULL;
 	if (strlen(path) < sizeof(address.sun_path)) {
-		strcpy(address.sun_path, path);
+		snprintf(address.sun_path, sizeof(address.sun_path), "%s",
+			 path);
 		if (!connect(fd, (struct sockaddr *)&address, sizeof(address)))
 			file = fdopen(fd, "r+");
 	} else {
@@ -178,7 +181,8 @@ static int show_metrics(const char *path)
 	char line[4096];
 
 	if (!file) {
-		say(LOG_ERR, "--metrics %s: %s; is there a daemon with that option?",
+		say(LOG_ERR,
+		    "--metrics %s: %s; is there a daemon with that option?",
 		    path, strerror(errno));
 		return 1;
 	}

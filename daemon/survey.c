@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Returns the value behind @name in a list of names and values; NULL: there is none. */
-static const redisReply *find(const redisReply *reply, const char *name)
+static const struct redisReply *find(const struct redisReply *reply,
+				     const char *name)
 {
 	size_t i;
 
@@ -20,21 +21,22 @@ static const redisReply *find(const redisReply *reply, const char *name)
 }
 
 /* Takes the number of that name; returns whether there is one. */
-bool survey_field(const redisReply *reply, const char *name, int64_t *number)
+bool survey_field(const struct redisReply *reply, const char *name,
+		  int64_t *number)
 {
-	const redisReply *value = find(reply, name);
+	const struct redisReply *value = find(reply, name);
 
 	return value && reply_number(value, number);
 }
 
-void survey_take_stats(struct survey *survey, const redisReply *reply)
+void survey_take_stats(struct survey *survey, const struct redisReply *reply)
 {
 	survey_field(reply, "pending", &survey->pending);
 	survey_field(reply, "due", &survey->due);
 }
 
 /* The name becomes a label of the metrics, which must be UTF-8 and on one line. */
-static void take_name(char room[GROUP_ROOM], const redisReply *name)
+static void take_name(char room[GROUP_ROOM], const struct redisReply *name)
 {
 	size_t i, length = 0;
 
@@ -52,7 +54,8 @@ static void take_name(char room[GROUP_ROOM], const redisReply *name)
 	room[length] = '\0';
 }
 
-static void take_group(struct survey_group *group, const redisReply *reply)
+static void take_group(struct survey_group *group,
+		       const struct redisReply *reply)
 {
 	group->lag = -1;
 	group->pending = 0;
@@ -62,7 +65,7 @@ static void take_group(struct survey_group *group, const redisReply *reply)
 }
 
 /* Without the stream, the answer is an error, and there are no groups. */
-void survey_take_groups(struct survey *survey, const redisReply *reply)
+void survey_take_groups(struct survey *survey, const struct redisReply *reply)
 {
 	size_t i, count = 0;
 

@@ -34,9 +34,10 @@ struct survey {
 	unsigned int nr_groups;
 };
 
-bool survey_field(const redisReply *reply, const char *name, int64_t *number);
-void survey_take_stats(struct survey *survey, const redisReply *reply);
-void survey_take_groups(struct survey *survey, const redisReply *reply);
+bool survey_field(const struct redisReply *reply, const char *name,
+		  int64_t *number);
+void survey_take_stats(struct survey *survey, const struct redisReply *reply);
+void survey_take_groups(struct survey *survey, const struct redisReply *reply);
 void survey_free(struct survey *survey);
 
 #endif /* SURVEY_H */

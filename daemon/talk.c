@@ -3,6 +3,7 @@
 #include "talk.h"
 #include "link.h"
 #include "say.h"
+#include "tls.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -13,10 +14,11 @@ static struct timeval patience(const struct options *options)
 				 options->lease % 1000 * 1000 };
 }
 
-static bool authenticate(const struct options *options, redisContext *redis)
+static bool authenticate(const struct options *options,
+			 struct redisContext *redis)
 {
 	char password[PASSWORD_ROOM];
-	redisReply *reply;
+	struct redisReply *reply;
 	bool fine;
 
 	if (!options->password_file)
@@ -26,10 +28,9 @@ static bool authenticate(const struct options *options, redisContext *redis)
 		    options->password_file);
 		return false;
 	}
-	reply = options->user ?
-			redisCommand(redis, "AUTH %s %s", options->user,
-				     password) :
-			redisCommand(redis, "AUTH %s", password);
+	reply = options->user ? redisCommand(redis, "AUTH %s %s", options->user,
+					     password) :
+				redisCommand(redis, "AUTH %s", password);
 	explicit_bzero(password, sizeof(password));
 	fine = !talk_failed(redis, reply, "AUTH");
 	freeReplyObject(reply);
@@ -43,13 +44,14 @@ static bool authenticate(const struct options *options, redisContext *redis)
  *
  * Return: the connection, for redisFree(); NULL after a message.
  */
-redisContext *talk_to(const struct options *options,
-		      const struct address *address)
+struct redisContext *talk_to(const struct options *options,
+			     const struct address *address)
 {
-	redisContext *redis = redisConnectWithTimeout(
-		address->host, address->port, patience(options));
+	struct redisContext *redis;
 
-	if (!redis || redis->err) {
+	redis = redisConnectWithTimeout(address->host, address->port,
+					patience(options));
+	if (!redis || redis->err || !tls_begin(redis)) {
 		say(LOG_ERR, "Redis at %s port %u: %s", address->host,
 		    address->port, redis ? redis->errstr : "no memory");
 	} else if (redisSetTimeout(redis, patience(options)) == REDIS_OK &&
@@ -62,9 +64,9 @@ redisContext *talk_to(const struct options *options,
 }
 
 /* Connects to the first address at which there is a server. */
-redisContext *talk_to_any(const struct options *options)
+struct redisContext *talk_to_any(const struct options *options)
 {
-	redisContext *redis = NULL;
+	struct redisContext *redis = NULL;
 	unsigned int i;
 
 	for (i = 0; !redis && i < options->nr_addresses; i++)
@@ -73,9 +75,9 @@ redisContext *talk_to_any(const struct options *options)
 }
 
 /* Sends a command in hiredis' format. Returns the answer; NULL: none, see redis->errstr. */
-redisReply *talk(redisContext *redis, const char *format, ...)
+struct redisReply *talk(struct redisContext *redis, const char *format, ...)
 {
-	redisReply *reply;
+	struct redisReply *reply;
 	va_list arguments;
 
 	va_start(arguments, format);
@@ -85,8 +87,8 @@ redisReply *talk(redisContext *redis, const char *format, ...)
 }
 
 /* Whether there is no answer or an error; says so, for the command @what. */
-bool talk_failed(const redisContext *redis, const redisReply *reply,
-		 const char *what)
+bool talk_failed(const struct redisContext *redis,
+		 const struct redisReply *reply, const char *what)
 {
 	if (reply && reply->type != REDIS_REPLY_ERROR)
 		return false;

@@ -7,11 +7,11 @@
 
 #include <hiredis/hiredis.h>
 
-redisContext *talk_to(const struct options *options,
-		      const struct address *address);
-redisContext *talk_to_any(const struct options *options);
-redisReply *talk(redisContext *redis, const char *format, ...);
-bool talk_failed(const redisContext *redis, const redisReply *reply,
-		 const char *what);
+struct redisContext *talk_to(const struct options *options,
+			     const struct address *address);
+struct redisContext *talk_to_any(const struct options *options);
+struct redisReply *talk(struct redisContext *redis, const char *format, ...);
+bool talk_failed(const struct redisContext *redis,
+		 const struct redisReply *reply, const char *what);
 
 #endif /* TALK_H */

@@ -101,11 +101,11 @@ static const char *advice(int error)
 	case -EPERM:
 		return "no permission: run hwtimerd in the group hwtimer";
 	case -EPROTO:
-		return "the module has another ABI version: install the same version of both";
+		return "the module has another ABI version: install this one's";
 	case -EMFILE:
-		return "the module's limit max_instances_user, or this process's limit of files, is reached: fewer shards, more daemons, or higher limits";
+		return "the limit max_instances_user, or this process's of files, is reached";
 	case -ENFILE:
-		return "the module's limit max_instances, or the machine's limit of open files, is reached";
+		return "the limit max_instances, or the machine's of files, is reached";
 	default:
 		return strerror(-error);
 	}
@@ -293,8 +293,8 @@ int wheel_learn(struct wheel *wheel, const char *id, size_t length,
 	int error;
 
 	/* A fired timer is on its way to Redis, whose answer says what is true. */
-	if (known && (record->state == RECORD_FIRED ||
-		      record->deadline == deadline))
+	if (known &&
+	    (record->state == RECORD_FIRED || record->deadline == deadline))
 		return 0;
 	/* It is in the batch, and may be there once. */
 	if (known && record->state == RECORD_NEW) {

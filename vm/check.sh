@@ -87,11 +87,7 @@ main()
 	# The steps that take longest come first.
 	[ $# -gt 0 ] ||
 		steps=(builds selftests tenants kunit lint packages examples demo
-<<<<<<< HEAD
-		       readme guide bench userland litmus
-=======
-		       readme bench userland functions litmus
->>>>>>> h-lua
+		       readme guide bench userland functions litmus
 		       ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
 	cd "$REPO_DIR"
 	need_packages make python3

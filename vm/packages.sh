@@ -13,7 +13,8 @@ KERNEL=stock-6.12
 
 # Packages of the clean Debian: those that ours depend on, those of a machine that boots,
 # DKMS's compiler and signer, and what the programs in the kernel's headers need
-CHROOT_PACKAGES="dkms openssl gcc libc6-dev make libelf1 systemd udev pkg-config"
+CHROOT_PACKAGES="dkms openssl gcc libc6-dev make libelf1 systemd udev pkg-config
+	libhiredis0.14 libevent-core-2.1-7 libevent-extra-2.1-7"
 
 # Files that a purge leaves and that are not ours: dpkg's own notes, caches, logs,
 # depmod's lists of all modules, and the key that DKMS signs modules with
@@ -27,7 +28,8 @@ RELEASE=
 main()
 {
 	cd "$REPO_DIR"
-	need_packages build-essential debhelper dh-dkms lintian kmod zstd
+	need_packages build-essential debhelper dh-dkms lintian kmod zstd \
+		libhiredis-dev libevent-dev pkg-config
 	TEMP=$(mktemp -d)
 	on_exit as_root rm -rf "$TEMP"
 	CHROOT=$TEMP/chroot
@@ -46,6 +48,9 @@ main()
 	check "DKMS signed the module" module_signed
 	check "the group hwtimer exists" in_chroot getent group hwtimer
 	check "a program builds with libhwtimer-dev, and runs" program_runs
+	check "hwtimerd runs, and misses the module" daemon_runs
+	check "hwtimerd's service is not started by itself" daemon_disabled
+	check "systemd accepts hwtimerd's unit" unit_accepted
 	check_booted
 	say "purging them"
 	check "the packages are purged" packages_purged
@@ -166,7 +171,7 @@ packages_installed()
 packages_purged()
 {
 	in_chroot dpkg --purge hwtimer-dkms hwtimer-tools libhwtimer-dev \
-		libhwtimer1
+		libhwtimer1 hwtimerd
 }
 
 nothing_left()
@@ -216,6 +221,24 @@ END
 		ldd program
 		ldd program | grep -q libhwtimer.so.1
 		./program'
+}
+
+daemon_runs()
+{
+	# shellcheck disable=SC2016 # the other shell's variables
+	in_chroot sh -e -c 'hwtimerd --version
+		said=$(hwtimerd serve --queue q:1 2>&1) && exit 1
+		echo "$said" | grep "modprobe hwtimer"'
+}
+
+daemon_disabled()
+{
+	[ "$(in_chroot systemctl is-enabled hwtimerd)" = disabled ]
+}
+
+unit_accepted()
+{
+	in_chroot systemd-analyze verify --man=no hwtimerd.service | silent
 }
 
 # ---- a machine with the installed files ----

@@ -1,0 +1,393 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Goes once through what hwtimerd does: from a machine without the module to two daemons
+# that share a queue, with users of Redis that have the rights of hwtimerd(8) and no others.
+# Prints TAP. Runs in a test machine, in the directory of hwtimer.ko and hwtimerd, with
+# Redis at its usual place.
+#
+# Nothing depends on speed: each check waits for what must come. What must not come is
+# looked for when something later has come.
+
+# How often await() looks, ten times a second
+PATIENCE=600
+
+WORK=/tmp/smoke
+NUMBER=0
+FAILED=0
+
+export PATH=$PATH:/usr/bin
+
+main()
+{
+	echo "TAP version 13"
+	mkdir -p $WORK
+	hostname smoke
+	wrong_usage
+	without_module
+	insmod hwtimer.ko || exit
+	redis-server --save "" --dir $WORK --daemonize yes >/dev/null
+	await redis ping >/dev/null
+	without_functions
+	make_users
+	daemon a
+	check "the daemon serves all shards" await serves a 4
+	timers
+	any_bytes
+	rights
+	idle
+	two_daemons
+	stale_clock
+	the_end
+	check "nothing keeps the module loaded" rmmod hwtimer
+	echo "1..$NUMBER"
+	[ "$FAILED" = 0 ]
+}
+
+# ---- before it runs ----
+
+wrong_usage()
+{
+	check "a queue without shards is refused" refused serve --queue q
+	check "a brace in a name is refused" refused serve --queue 'q}:1'
+	check "a width that is no power of two is refused" refused serve --queue q:1:1000
+	check "too many shards are refused" refused serve --queue q:16385
+	check "a name with a space is refused" refused serve --queue q:1 --name 'a b'
+	check "an option without its value is refused" refused serve --queue
+	check "serve without a queue is refused" refused serve
+	check "an unknown command is refused" refused server
+}
+
+# refused ARGUMENT...: whether hwtimerd ends with status 2, and says why
+refused()
+{
+	./hwtimerd "$@" 2>$WORK/said
+	[ $? = 2 ] && grep -q "hwtimerd --help" $WORK/said
+}
+
+without_module()
+{
+	./hwtimerd serve --queue q:1 2>$WORK/said
+	check "without the module, the daemon ends" [ $? = 1 ]
+	check "it says how to load it" grep -q "modprobe hwtimer" $WORK/said
+}
+
+without_functions()
+{
+	daemon a
+	check "without the functions, it says how to install them" \
+		await grep -q "hwtimerd load" $WORK/a
+	check "load installs them" ./hwtimerd load
+	check "the daemon then works without being started again" await serves a 4
+	check "SIGTERM ends it with status 0" ends TERM a
+	redis flushall >/dev/null
+}
+
+# The lines of hwtimerd(8), section "RIGHTS"
+make_users()
+{
+	setuser hwtimerd '~{q}*' '~{q:*' -@all +fcall +fcall_ro +role +time +exists \
+		+get +set +del +pttl +hget +hmget +hset +hsetnx +hdel +hlen \
+		+hexists +hscan +zadd +zrem +zrange +zcard +xadd +xread +xrange \
+		+xtrim +xlen '+xinfo|groups'
+	setuser producer '~{q:*' -@all +fcall +fcall_ro +time +exists +hget +hmget \
+		+hset +hsetnx +hdel +hlen +hexists +del +zadd +zrem +zrange +xadd
+	setuser consumer '~{q:*' -@all +fcall +xreadgroup +xack +xautoclaim \
+		'+xgroup|create' '+xinfo|groups' +exists +xdel
+	echo secret-hwtimerd >$WORK/password
+	# Without a user, nothing is allowed: so all that follows shows that rights suffice.
+	redis acl setuser default -@all +acl +flushall +ping +keys +xlen +get +config +client \
+		>/dev/null
+}
+
+setuser()
+{
+	local name=$1
+
+	shift
+	redis acl setuser "$name" on ">secret-$name" "$@" >$WORK/acl
+	grep -q OK $WORK/acl || cat $WORK/acl
+	AS="--user hwtimerd --password-file $WORK/password"
+}
+
+# ---- timers ----
+
+timers()
+{
+	check "the consumers' group is made" \
+		as consumer xgroup create '{q:0}:due' group 0 mkstream
+	check "a timer is scheduled" schedules 1 one +300 payload
+	check "a batch is scheduled" schedules 3 two +400 p2 three 1 p3 four +3600000 p4
+	check "a timer is moved" schedules 0 two +200 moved
+	check "a timer is cancelled" [ "$(produce hwt_cancel four)" = 1 ]
+	check "the three come" await has_due 3
+	as consumer xreadgroup group group me count 10 streams '{q:0}:due' '>' >$WORK/read
+	check "a timer has come once, with its payload" came_once one payload
+	check "the moved one has its last payload" came_once two moved
+	check "the one that was due long ago has come" came_once three p3
+	check "the cancelled one has not" not grep -q four $WORK/read
+	check "none has come before its deadline" none_early
+	check "an entry is acknowledged and removed by hwt_ack" \
+		[ "$(ack)" = 1 ]
+	check "it is gone" [ "$(redis xlen '{q:0}:due')" = 2 ]
+	check "no timer is left" [ "$(pending)" = 0 ]
+}
+
+schedules()
+{
+	local wanted=$1
+
+	shift
+	[ "$(produce hwt_schedule "$@")" = "$wanted" ]
+}
+
+# produce FUNCTION ARGUMENT...: call it for shard 0, as a producer
+produce()
+{
+	local function=$1
+
+	shift
+	as producer fcall "$function" 1 '{q:0}' "$@"
+}
+
+has_due()
+{
+	[ "$(redis xlen '{q:0}:due')" = "$1" ]
+}
+
+# Entries are lines: the entry's id, "id", id, "deadline", deadline, "payload", payload
+came_once()
+{
+	[ "$(grep -x -A 4 "$1" $WORK/read | tail -n 1)" = "$2" ] &&
+		[ "$(grep -c -x "$1" $WORK/read)" = 1 ]
+}
+
+none_early()
+{
+	awk '/^[0-9]+-[0-9]+$/ { split($0, entry, "-") }
+	     before == "deadline" && $0 > entry[1] { early = 1 }
+	     { before = $0 }
+	     END { exit early || !NR }' $WORK/read
+}
+
+ack()
+{
+	as consumer fcall hwt_ack 1 '{q:0}' group "$(grep -m 1 -E '^[0-9]+-[0-9]+$' $WORK/read)"
+}
+
+pending()
+{
+	as producer hlen '{q:0}' | awk '{ print $1 - 1 }'
+}
+
+# Ids and payloads may have any bytes; redis-cli takes them from a pipe only.
+any_bytes()
+{
+	# shellcheck disable=SC2016 # that is no variable
+	{
+		printf '*3\r\n$4\r\nAUTH\r\n$8\r\nproducer\r\n$15\r\nsecret-producer\r\n'
+		printf '*7\r\n$5\r\nFCALL\r\n$12\r\nhwt_schedule\r\n$1\r\n1\r\n'
+		printf '$5\r\n{q:0}\r\n$6\r\na\0\r\n\377b\r\n$4\r\n+500\r\n$4\r\n\0 \n"\r\n'
+	} | redis-cli --pipe >$WORK/pipe 2>&1
+	check "a timer with odd bytes comes" await has_due 3
+	redis-cli --no-raw --no-auth-warning --user consumer --pass secret-consumer \
+		xreadgroup group group me streams '{q:0}:due' '>' >$WORK/read
+	check "with all bytes" grep -q -F '"a\x00\r\n\xffb"' $WORK/read
+	check "so does its payload" grep -q -F '"\x00 \n\""' $WORK/read
+}
+
+# ---- rights ----
+
+rights()
+{
+	check "a producer cannot read what is due" \
+		denied producer xreadgroup group group me streams '{q:0}:due' '>'
+	check "a producer cannot schedule in another queue" \
+		denied producer fcall hwt_schedule 1 '{other:0}' id 1 payload
+	check "a consumer cannot schedule" \
+		denied consumer fcall hwt_schedule 1 '{q:0}' id +1000000 payload
+	check "the daemon cannot do anything else" denied hwtimerd flushall
+	check "the daemon lacked no right" not grep -q NOPERM $WORK/a
+	check "the daemon's metrics lacked none" not grep -q NOPERM $WORK/a
+}
+
+denied()
+{
+	as "$@" >$WORK/said 2>&1
+	grep -q "NOPERM\|No permissions\|can't run this command\|no permissions" $WORK/said
+}
+
+# ---- idle ----
+
+idle()
+{
+	local i before
+
+	# shellcheck disable=SC2046 # many words
+	schedules 300 $(seq 300 | sed 's/.*/far& +3600000 p/')
+	await settled
+	before=$(commands)
+	i=$(metric 'commands_total{queue="q",command="lease"}')
+	check "leases are renewed" await renewed "$i"
+	check "with timers an hour away, nothing else is sent" [ "$(commands)" = "$before" ]
+	check "metrics count the timers that fired" [ "$(metric 'fired_total{queue="q"}')" = 4 ]
+	check "metrics count pending timers" await [ "$(metric 'timers_pending{queue="q"}')" = 300 ]
+	check "metrics tell the lag of consumers" \
+		[ "$(metric 'group_lag{shard="{q:0}",group="group"}')" = 0 ]
+	check "metrics end as OpenMetrics does" [ "$(metrics | tail -n 1)" = "# EOF" ]
+}
+
+metrics()
+{
+	./hwtimerd status --metrics $WORK/a.metrics
+}
+
+metric()
+{
+	metrics | grep -F "hwtimerd_$1 " | sed 's/.* //'
+}
+
+# Commands other than heartbeats and those of the metrics themselves
+commands()
+{
+	metrics | sed -n 's/^hwtimerd_commands_total{.*command="\(.*\)"} /\1 /p' |
+		grep -v "^lease\|^join\|^metrics"
+}
+
+settled()
+{
+	local before
+
+	before=$(commands)
+	sleep 1
+	[ "$(commands)" = "$before" ]
+}
+
+renewed()
+{
+	[ "$(metric 'commands_total{queue="q",command="lease"}')" -ge $(($1 + 12)) ]
+}
+
+# ---- two daemons ----
+
+two_daemons()
+{
+	daemon b
+	check "another daemon gets shards" await not serves b 0
+	check "together they serve all of them" await together 4
+	check "SIGTERM ends the first one with status 0" ends TERM a
+	check "the other one serves all shards" await serves b 4
+	ends KILL b
+	daemon a
+	check "so does a new one, after the second was killed" await serves a 4
+}
+
+# serves NAME NUMBER: whether the daemon has the leases of that many shards
+serves()
+{
+	[ "$(leases | grep -c -x "$1")" = "$2" ]
+}
+
+together()
+{
+	[ "$(leases | grep -c -x 'a\|b')" = "$1" ]
+}
+
+leases()
+{
+	local shard
+
+	for shard in 0 1 2 3; do
+		redis get "{q:$shard}:lease"
+	done
+}
+
+# ---- clocks ----
+
+# The machine's clock is Redis's, too; so what moves is both.
+stale_clock()
+{
+	schedules 1 tomorrow +86400000 payload
+	schedules 1 soon +100 payload
+	check "a timer comes before the clock is moved" await has_due 4
+	date -s "@$(($(date +%s) + 86400))" >/dev/null
+	check "those of tomorrow come when the clock is moved there" await has_due 305
+}
+
+the_end()
+{
+	check "SIGTERM ends the daemon with status 0" ends TERM a
+	check "its leases have ended with it" serves a 0
+	check "its membership has, too" [ -z "$(redis keys '{q}:daemons')" ]
+	check "its socket is gone" not [ -e $WORK/a.metrics ]
+	check "it complained of nothing" not grep -v "serving as\|clocks\|lease" $WORK/a
+}
+
+# ---- parts ----
+
+daemon()
+{
+	# shellcheck disable=SC2086 # several words
+	./hwtimerd serve --queue q:4 --name "$1" --lease 2000 $AS \
+		--metrics $WORK/"$1".metrics 2>$WORK/"$1" &
+	eval "PID_$1=$!"
+}
+
+# ends SIGNAL NAME: whether the daemon ends with status 0
+ends()
+{
+	local pid
+
+	eval "pid=\$PID_$2"
+	kill -"$1" "$pid"
+	wait "$pid"
+}
+
+redis()
+{
+	redis-cli "$@"
+}
+
+as()
+{
+	local user=$1
+
+	shift
+	redis-cli --no-auth-warning --user "$user" --pass "secret-$user" "$@"
+}
+
+not()
+{
+	! "$@"
+}
+
+# await COMMAND...: wait until it succeeds
+await()
+{
+	local left=$PATIENCE
+
+	until "$@"; do
+		left=$((left - 1))
+		[ $left -gt 0 ] || return
+		usleep 100000
+	done
+}
+
+check()
+{
+	local name=$1
+
+	shift
+	NUMBER=$((NUMBER + 1))
+	if "$@"; then
+		echo "ok $NUMBER $name"
+	else
+		echo "not ok $NUMBER $name"
+		FAILED=$((FAILED + 1))
+		for file in $WORK/a $WORK/b $WORK/said; do
+			[ ! -s "$file" ] || tail -n 5 "$file" | sed "s|^|# $file: |"
+		done
+	fi
+}
+
+main
