@@ -7,7 +7,7 @@
 	guide.py compare PAGE OUTPUT
 		compares what that script printed with what the page shows; prints TAP
 	guide.py native PAGE PORT
-		runs the page's Python, JavaScript and ACL rules with the Redis server at PORT,
+		runs the page's Python and JavaScript, and the rights of man/hwtimerd.8, with the Redis server at PORT,
 		which has the functions; prints TAP. A thread calls hwt_turn in place of the
 		daemon. NODE_PATH must have ioredis; if it is not set, JavaScript is skipped
 """
@@ -21,6 +21,7 @@ import time
 
 import redis
 
+MANUAL = "man/hwtimerd.8"
 MARK = "@@@"
 ENTRY = r"\d{13}-\d+"
 
@@ -244,8 +245,6 @@ def as_consumer(call):
     call("XPENDING", due, "mailer")
     call("FCALL", "hwt_ack", 1, key, "mailer", *entries)
     call("FCALL", "hwt_trim", 1, key)
-    call("XGROUP", "DESTROY", due, "other")
-    call("FCALL", "hwt_trim", 1, key)
 
 
 def refused(call, *command):
@@ -256,10 +255,16 @@ def refused(call, *command):
     return False
 
 
-def run_access(tap, page, port):
+def rights(manual):
+    """Yields the rules of the manual: each goes on in lines that are indented."""
+    with open(manual, encoding="utf-8") as file:
+        for rule in re.findall(r"^ACL SETUSER .*\n(?:  .*\n)*", file.read(), re.MULTILINE):
+            yield rule.replace(">SECRET", ">secret").split()
+
+
+def run_access(tap, port):
     admin = redis.Redis(port=port, decode_responses=True)
-    rules = [line.replace(">...", ">secret").split() for block in blocks(page, "")
-             for line in block.splitlines() if line.startswith("ACL SETUSER")]
+    rules = list(rights(MANUAL))
     roles = {"producer": as_producer, "hwtimerd": as_hwtimerd, "consumer": as_consumer}
     for rule in rules:
         admin.execute_command(*rule)
@@ -293,7 +298,7 @@ def native(page, port):
     StandIn(port, [f"{{orders:{number}}}" for number in range(4)]).start()
     run_python(tap, page, port)
     run_javascript(tap, page, port)
-    run_access(tap, page, port)
+    run_access(tap, port)
     tap.end()
 
 
