@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Loads a Redis server with pipelined commands and prints how many items it handled in a
- * second. Called by daemon/bench/redis.sh, which compares workloads.
+ * second. Called by daemon/bench/bench.sh, which compares workloads.
  *
  *	usage: redis-load PORT WORKLOAD COUNT [FIRST]
  *

@@ -62,13 +62,29 @@ void ledger_free(struct ledger *ledger)
 	free(ledger->lateness);
 }
 
+/* Returns NULL if it is none of ours. */
+static struct timer *find(const struct ledger *ledger, const char *id,
+			  const char *payload)
+{
+	struct timer *timer;
+	__u32 number;
+
+	if (!id || !payload || *id != 't')
+		return NULL;
+	number = strtoul(id + 1, NULL, 10);
+	if (number >= ledger->count)
+		return NULL;
+	timer = &ledger->timers[number];
+	if (strcmp(timer->id, id) || strcmp(timer->payload, payload))
+		return NULL;
+	return timer;
+}
+
 void ledger_fired(struct ledger *ledger, const char *id, const char *payload)
 {
-	__u32 number = strtoul(id + 1, NULL, 10);
-	struct timer *timer = &ledger->timers[number];
+	struct timer *timer = find(ledger, id, payload);
 
-	if (number >= ledger->count || strcmp(timer->id, id) ||
-	    strcmp(timer->payload, payload)) {
+	if (!timer) {
 		ledger->strange++;
 		return;
 	}
