@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loads a Redis server with pipelined commands and prints how many items it handled in a
- * second. Called by daemon/bench/bench.sh, which compares workloads.
+ * Loads a Redis server with pipelined commands and prints how many timers it handled in a
+ * second, and the server's processor time for each in ns. Called by daemon/bench/redis.sh,
+ * which compares workloads.
  *
- *	usage: redis-load PORT WORKLOAD COUNT [FIRST]
+ *	usage: redis-load PORT WORKLOAD COUNT
  *
- * Each workload handles COUNT timers with different ids and deadlines, those from number
- * FIRST (0) on:
+ * Each workload handles COUNT timers with different ids:
  *
  *	hset		HSET of id and record, one timer a command: what hwt_schedule is compared to
  *	schedule	hwt_schedule, one timer a call
- *	batch		hwt_schedule, 100 timers a call
+ *	batch		hwt_schedule, 100 timers a call, with deadlines all over the hour
+ *	fanout		hwt_schedule, 100 timers a call, which have the same delay
  *	zset		ZADD and HSET of the same timers: what the memory is compared to
  *	xadd		XADD of the fields that a fired timer has
  *	due		hwt_schedule of timers of the past, then one daemon's turns that load them
@@ -31,14 +32,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KEY	     "{bench:0}"
-#define CONNECTIONS  8
-#define PIPELINE     128
-#define BATCH	     100
-#define FIRE_BATCH   256
-#define HOUR	     3600000
-#define FIRST_MS     4000000000000ULL /* 2096, 13 digits */
-#define PAST_MS	     1600000000000ULL /* 2020 */
+#define KEY "{bench:0}"
+#define CONNECTIONS 8
+#define PIPELINE 128
+#define BATCH 100
+#define FIRE_BATCH 256
+#define HOUR 3600000
+#define BATCH_MS 360 /* between two batches, of 10,000 in the hour */
+#define FIRST_MS 4000000000000ULL /* 2096, 13 digits */
+#define PAST_MS 1600000000000ULL /* 2020 */
 #define COMMAND_SIZE 65536
 
 static const char payload[] = "0123456789abcdef0123456789abcdef";
@@ -56,7 +58,8 @@ struct workload {
 	unsigned int items; /* of one command */
 	unsigned int commands; /* without waiting for a reply */
 	unsigned int connections;
-	void (*format)(struct command *cmd, unsigned long item, unsigned int count);
+	void (*format)(struct command *cmd, unsigned long item,
+		       unsigned int count);
 };
 
 static void die(const char *what)
@@ -111,7 +114,8 @@ static void record(struct command *cmd, unsigned long item)
 	word(cmd, text, sprintf(text, "%llu %s", deadline_of(item), payload));
 }
 
-static void format_hset(struct command *cmd, unsigned long item, unsigned int count)
+static void format_hset(struct command *cmd, unsigned long item,
+			unsigned int count)
 {
 	(void)count;
 	begin(cmd, 4);
@@ -121,7 +125,8 @@ static void format_hset(struct command *cmd, unsigned long item, unsigned int co
 	record(cmd, item);
 }
 
-static void begin_call(struct command *cmd, const char *function, unsigned int args)
+static void begin_call(struct command *cmd, const char *function,
+		       unsigned int args)
 {
 	begin(cmd, args + 4);
 	WORD(cmd, "FCALL");
@@ -130,7 +135,8 @@ static void begin_call(struct command *cmd, const char *function, unsigned int a
 	WORD(cmd, KEY);
 }
 
-static void format_schedule(struct command *cmd, unsigned long item, unsigned int count)
+static void format_schedule(struct command *cmd, unsigned long item,
+			    unsigned int count)
 {
 	begin_call(cmd, "hwt_schedule", 3 * count);
 	for (; count; item++, count--) {
@@ -140,7 +146,20 @@ static void format_schedule(struct command *cmd, unsigned long item, unsigned in
 	}
 }
 
-static void format_zset(struct command *cmd, unsigned long item, unsigned int count)
+/* What a program does that collects its timeouts for a while */
+static void format_fanout(struct command *cmd, unsigned long item,
+			  unsigned int count)
+{
+	begin_call(cmd, "hwt_schedule", 3 * count);
+	for (; count; item++, count--) {
+		id(cmd, item);
+		number(cmd, FIRST_MS + item / BATCH * BATCH_MS % HOUR);
+		WORD(cmd, payload);
+	}
+}
+
+static void format_zset(struct command *cmd, unsigned long item,
+			unsigned int count)
 {
 	(void)count;
 	begin(cmd, 4);
@@ -155,7 +174,8 @@ static void format_zset(struct command *cmd, unsigned long item, unsigned int co
 	WORD(cmd, payload);
 }
 
-static void format_xadd(struct command *cmd, unsigned long item, unsigned int count)
+static void format_xadd(struct command *cmd, unsigned long item,
+			unsigned int count)
 {
 	(void)count;
 	begin(cmd, 9);
@@ -171,7 +191,8 @@ static void format_xadd(struct command *cmd, unsigned long item, unsigned int co
 }
 
 /* Timers that expire in the order of their numbers, four a ms */
-static void format_due(struct command *cmd, unsigned long item, unsigned int count)
+static void format_due(struct command *cmd, unsigned long item,
+		       unsigned int count)
 {
 	begin_call(cmd, "hwt_schedule", 3 * count);
 	for (; count; item++, count--) {
@@ -181,7 +202,8 @@ static void format_due(struct command *cmd, unsigned long item, unsigned int cou
 	}
 }
 
-static void format_fire(struct command *cmd, unsigned long item, unsigned int count)
+static void format_fire(struct command *cmd, unsigned long item,
+			unsigned int count)
 {
 	begin_call(cmd, "hwt_turn", 5 + count);
 	WORD(cmd, "bench");
@@ -198,6 +220,7 @@ static const struct workload workloads[] = {
 	{ "hset", 1, PIPELINE, CONNECTIONS, format_hset },
 	{ "schedule", 1, PIPELINE, CONNECTIONS, format_schedule },
 	{ "batch", BATCH, 2, CONNECTIONS, format_schedule },
+	{ "fanout", BATCH, 2, CONNECTIONS, format_fanout },
 	{ "zset", 1, PIPELINE, CONNECTIONS, format_zset },
 	{ "xadd", 1, PIPELINE, CONNECTIONS, format_xadd },
 	{ "due", BATCH, 2, CONNECTIONS, format_due },
@@ -238,7 +261,8 @@ static unsigned int send_some(struct run *run, redisContext *redis)
 	unsigned int sent;
 
 	run->cmd.len = 0;
-	for (sent = 0; sent < run->work->commands && run->next < run->end; sent++) {
+	for (sent = 0; sent < run->work->commands && run->next < run->end;
+	     sent++) {
 		unsigned long count = run->end - run->next;
 
 		if (count > run->work->items)
@@ -288,7 +312,8 @@ static void run_all(struct run *run, int port)
 
 	for (i = 0; i < connections; i++) {
 		redis[i] = connect_to(port);
-		fds[i] = (struct pollfd){ .fd = redis[i]->fd, .events = POLLIN };
+		fds[i] =
+			(struct pollfd){ .fd = redis[i]->fd, .events = POLLIN };
 		waiting[i] = send_some(run, redis[i]);
 		busy += waiting[i] > 0;
 	}
@@ -296,7 +321,8 @@ static void run_all(struct run *run, int port)
 		if (poll(fds, connections, -1) < 0)
 			die(strerror(errno));
 		for (i = 0; i < connections; i++) {
-			if (!(fds[i].revents & (POLLIN | POLLHUP)) || !waiting[i])
+			if (!(fds[i].revents & (POLLIN | POLLHUP)) ||
+			    !waiting[i])
 				continue;
 			receive(run, redis[i], &waiting[i]);
 			if (!waiting[i])
@@ -314,15 +340,17 @@ static void load_due(int port)
 	redisContext *redis = connect_to(port);
 	long long more = 1;
 
-	strcpy(position, "0");
+	snprintf(position, sizeof(position), "0");
 	while (more) {
-		redisReply *reply = redisCommand(redis, "FCALL hwt_turn 1 %s bench %s %s 0 10000",
-						 KEY, cursor, position);
+		redisReply *reply = redisCommand(
+			redis, "FCALL hwt_turn 1 %s bench %s %s 0 10000", KEY,
+			cursor, position);
 
 		if (!reply || reply->type == REDIS_REPLY_ERROR)
 			die(reply ? reply->str : redis->errstr);
 		snprintf(cursor, sizeof(cursor), "%s", reply->element[2]->str);
-		snprintf(position, sizeof(position), "%s", reply->element[3]->str);
+		snprintf(position, sizeof(position), "%s",
+			 reply->element[3]->str);
 		more = reply->element[5]->integer;
 		freeReplyObject(reply);
 	}
@@ -337,15 +365,33 @@ static double seconds(void)
 	return now.tv_sec + now.tv_nsec / 1e9;
 }
 
+/* Processor time of the server's main thread */
+static double server_seconds(int port)
+{
+	redisContext *redis = connect_to(port);
+	redisReply *reply = redisCommand(redis, "INFO cpu");
+	const char *user, *system;
+	double sum;
+
+	user = reply ? strstr(reply->str, "used_cpu_user_main_thread:") : NULL;
+	system = reply ? strstr(reply->str, "used_cpu_sys_main_thread:") : NULL;
+	if (!user || !system)
+		die("INFO cpu lacks the main thread");
+	sum = atof(strchr(user, ':') + 1) + atof(strchr(system, ':') + 1);
+	freeReplyObject(reply);
+	redisFree(redis);
+	return sum;
+}
+
 int main(int argc, char **argv)
 {
 	struct run run = { 0 };
-	double start;
+	double start, used;
 	int port;
 	size_t i;
 
-	if (argc < 4)
-		die("usage: redis-load PORT WORKLOAD COUNT [FIRST]");
+	if (argc != 4)
+		die("usage: redis-load PORT WORKLOAD COUNT");
 	port = atoi(argv[1]);
 	for (i = 0; i < sizeof(workloads) / sizeof(*workloads); i++) {
 		if (!strcmp(workloads[i].name, argv[2]))
@@ -353,18 +399,20 @@ int main(int argc, char **argv)
 	}
 	if (!run.work)
 		die("no such workload");
-	run.next = argc > 4 ? strtoul(argv[4], NULL, 10) : 0;
-	run.end = run.next + strtoul(argv[3], NULL, 10);
+	run.end = strtoul(argv[3], NULL, 10);
 	run.cmd.text = malloc(COMMAND_SIZE);
 	if (!run.cmd.text)
 		die("out of memory");
 	if (run.work->format == format_fire)
 		load_due(port);
 
+	used = server_seconds(port);
 	start = seconds();
 	run_all(&run, port);
-	printf("%.0f\n", strtoul(argv[3], NULL, 10) / (seconds() - start));
-	if (run.work->format == format_fire && run.fired != strtoul(argv[3], NULL, 10))
+	start = seconds() - start;
+	used = server_seconds(port) - used;
+	printf("%.0f %.0f\n", run.end / start, used / run.end * 1e9);
+	if (run.work->format == format_fire && run.fired != run.end)
 		die("not all timers were fired");
 	return 0;
 }

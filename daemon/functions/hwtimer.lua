@@ -72,7 +72,8 @@ local MAX_SHARDS = 4096		-- that are cached
 
 -- Redis defines no globals while a library is loaded; bind() takes these at the first call.
 local call, pcall_, error_reply, status_reply
-local find, format, match, sub, tonumber_, unpack_, next, concat, sort
+local find, format, gsub, match, sub
+local tonumber_, unpack_, next, concat, sort
 
 -- Whether Redis is part of a cluster; that does not change while it runs.
 local in_cluster
@@ -80,6 +81,7 @@ local in_cluster
 local function bind()
 	pcall_, error_reply, status_reply = redis.pcall, redis.error_reply, redis.status_reply
 	find, format, match, sub = string.find, string.format, string.match, string.sub
+	gsub = string.gsub
 	tonumber_, unpack_, next = tonumber, unpack, _G.next
 	concat, sort = table.concat, table.sort
 	in_cluster = not pcall_('CLUSTER', 'INFO').err
@@ -161,7 +163,7 @@ end
 local function new_shard(key)
 	return {
 		key = key,
-		prefix = key .. ':',
+		slot = gsub(key, '%%', '%%%%') .. ':%d',	-- format of the slots' keys
 		slots = key .. ':slots',
 		near = key .. ':near',
 		due = key .. ':due',
@@ -269,7 +271,7 @@ end
 -- is left of a timer however often it is moved
 local function drop_if_empty(shard, start)
 	local text = text_of(start)
-	local slot = shard.prefix .. text
+	local slot = format(shard.slot, start)
 	if call('HLEN', slot) <= 1 then
 		call('DEL', slot)
 		call('ZREM', shard.slots, text)
@@ -280,7 +282,7 @@ end
 -- the start of the slot
 local function drop_from_slots(shard, doomed)
 	for start, ids in next, doomed do
-		call('HDEL', shard.prefix .. text_of(start), unpack_(ids))
+		call('HDEL', format(shard.slot, start), unpack_(ids))
 		drop_if_empty(shard, start)
 	end
 end
@@ -292,7 +294,7 @@ local function put_into_slots(shard, wanted)
 	for start, fields in next, wanted do
 		local text = text_of(start)
 		-- The marker counts only in a new slot, where all ids are new, too.
-		if call('HSET', shard.prefix .. text, '', '', unpack_(fields)) > #fields / 2 then
+		if call('HSET', format(shard.slot, start), '', '', unpack_(fields)) > #fields / 2 then
 			fresh[#fresh + 1] = text
 			fresh[#fresh + 1] = text
 		end
@@ -404,8 +406,7 @@ local function schedule_one(shard, id, text, payload)
 	if problem then
 		return problem
 	end
-	local start_text = format('%d', start)
-	local slot = shard.prefix .. start_text
+	local slot = format(shard.slot, start)
 	local record = canonical .. ' ' .. payload
 
 	local added = pcall_('HSET', slot, '', '', id, '')
@@ -415,7 +416,8 @@ local function schedule_one(shard, id, text, payload)
 			call('DEL', slot)
 			return problem
 		end
-		call('ZADD', shard.slots, start_text, start_text)
+		local score = text_of(start)
+		call('ZADD', shard.slots, score, score)
 	elseif added ~= 1 and added ~= 0 then
 		return moving(shard.key) or added
 	end
@@ -484,7 +486,7 @@ end
 
 -- file(shard, n): put the ids into their slots, with one call for each slot
 local function file(shard, n)
-	local prefix, slots = shard.prefix, shard.slots
+	local slot_format, slots = shard.slot, shard.slots
 	local tail, slot_count = {}, 0
 	for i = 1, n do
 		local before = tail[starts[i]]
@@ -498,14 +500,16 @@ local function file(shard, n)
 	end
 	for j = 1, slot_count do
 		local i, count = heads[j], 0
-		local start = format('%d', starts[i])
+		local start = starts[i]
 		repeat
 			fields[2 * count + 1], fields[2 * count + 2] = ids[i], ''
 			count, i = count + 1, chain[i]
 		until i == 0
 		-- The marker counts only in a new slot, where all ids are new, too.
-		if call('HSET', prefix .. start, '', '', unpack_(fields, 1, 2 * count)) > count then
-			call('ZADD', slots, start, start)
+		local slot = format(slot_format, start)
+		if call('HSET', slot, '', '', unpack_(fields, 1, 2 * count)) > count then
+			local score = text_of(start)
+			call('ZADD', slots, score, score)
 		end
 	end
 end
@@ -576,6 +580,9 @@ local function schedule_batch(shard, args)
 end
 
 local function hwt_schedule(keys, args)
+	if not call then
+		bind()
+	end
 	local shard, problem = shards[keys[1]]
 	if not shard or keys[2] then
 		shard, problem = load_shard(keys)
@@ -804,11 +811,14 @@ local function fire(shard, turn)
 	local gone, doomed = { 'HDEL', shard.key }, {}
 	for i, id in next, turn.ids do
 		local record = not seen[id] and records[i]
-		local deadline = record and deadline_of(record)
+		local text, payload
+		if record then
+			text, payload = match(record, '^(%d+) ()')
+		end
+		local deadline = record and tonumber_(text)
 		local start = record and deadline - deadline % width
 		results[i] = '0'
 		if record and deadline <= now then
-			local text, payload = match(record, '^(%d+) ()')
 			call('XADD', due, '*', 'id', id, 'deadline', text,
 			     'payload', sub(record, payload))
 			gone[#gone + 1] = id
@@ -903,7 +913,7 @@ end
 -- load_slot(shard, turn, start, scan, room): load the slot, or as much of it as there is room
 -- for. Returns the cursor of HSCAN to go on with, '0' at the end, and the number of entries.
 local function load_slot(shard, turn, start, scan, room)
-	local slot = shard.prefix .. text_of(start)
+	local slot = format(shard.slot, start)
 	local count = 0
 	repeat
 		local reply = call('HSCAN', slot, scan, 'COUNT', room - count)
@@ -1216,7 +1226,7 @@ local function register(name, callback, ...)
 	redis.register_function { function_name = name, callback = bound, flags = { ... } }
 end
 
-register('hwt_schedule', hwt_schedule)
+redis.register_function('hwt_schedule', hwt_schedule)	-- binds itself: it must be fast
 register('hwt_cancel', hwt_cancel, 'allow-oom')
 register('hwt_query', hwt_query, 'no-writes')
 register('hwt_stats', hwt_stats, 'no-writes')

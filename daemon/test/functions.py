@@ -99,7 +99,7 @@ def cancel_counts():
 @test
 def bytes_are_bytes():
     """ids and payloads have any bytes"""
-    s = fresh(key='{a b\n\0c:0}', max_payload=100000)
+    s = fresh(key='{a b\n\0%d%%c:0}', max_payload=100000)
     ids = [bytes([i]) for i in range(256)] + [b'\0\0', b'}', b'{x}', b'a b', b'\r\n', b'5 5',
                                               b'%s', b'%d%n', b' ', b'lua "quote" \\']
     timers = {name: (2000000000000 + i, name * i) for i, name in enumerate(ids)}
@@ -266,7 +266,7 @@ def turn_checks():
 def fires_once_and_not_early():
     """an id fires if it is due, once, whoever sends it and how often"""
     s = fresh()
-    daemons = Daemon(s, 'd1'), Daemon(s, 'd2')
+    daemons = Daemon(s, 'd1', ahead=2000), Daemon(s, 'd2', ahead=2000)
     for d in daemons:
         d.settle()
     s.schedule('past', 5, 'p', 'later', '+500', 'l', 'far', '+100000', 'f')
@@ -446,6 +446,40 @@ def lagging_daemon_silences_nobody():
         leader.settle()
         time.sleep(0.01)
     assert {entry[1] for entry in s.due()} == {b'a', b'b', b'sooner'}
+
+
+@test
+def slots_are_corrected():
+    """entries in the wrong slot, as an old cache leaves them, are told of and corrected"""
+    s = fresh(width=64)
+    now = s.now()
+    soon, later = now + 400 - (now + 400) % 64, now + 3000 - (now + 3000) % 64
+    timers = {'soon': soon, 'later': later, 'past': now - 5000, 'gone': now, 'twice': soon}
+    for name, deadline in timers.items():
+        s.schedule(name, deadline, '')
+    for start, names in s.slots().items():
+        if set(names) - {b'twice'}:
+            s.client.delete(s.sub(start))
+            s.client.zrem(s.sub('slots'), start)
+    wrong = now - now % 64 - 64
+
+    def put(start, *names):
+        s.client.hset(s.sub(start), mapping={'': '', **{name: '' for name in names}})
+        s.client.zadd(s.sub('slots'), {start: start})
+
+    put(wrong, 'soon', 'later', 'gone', 'twice')
+    put(soon, 'twice')
+    put(wrong + 64, 'past')
+    s.client.hdel(s.key, 'gone')
+    daemon = Daemon(s, ahead=1000)
+    daemon.settle()
+    assert daemon.fired == [b'past']
+    assert {name for name, _ in daemon.armed} == {b'soon', b'twice'}
+    assert set(s.check()) == {b'soon', b'later', b'twice'}
+    while s.now() < later + 50:
+        daemon.settle()
+        time.sleep(0.01)
+    assert sorted(daemon.fired) == [b'later', b'past', b'soon', b'twice'] and s.slots() == {}
 
 
 @test
