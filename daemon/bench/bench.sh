@@ -32,7 +32,6 @@ HERE=daemon/bench
 OUT=$BUILD_DIR/bench-redis
 RESULTS=$OUT/results
 DRIVE=$OUT/redis-drive
-LOAD=$OUT/redis-load
 SERVER=$OUT/redis-server
 FUNCTIONS=daemon/functions/hwtimer.lua
 
@@ -76,6 +75,7 @@ main()
 	on_exit tell_of_failure
 	[ -n "$ONLY" ] || rm -rf "$RESULTS"
 	mkdir -p "$RESULTS"
+	! places_have host || measure_functions_alone
 	for rep in ${ONLY:-$(seq "$REPS")}; do
 		for place in "${PLACES[@]}"; do
 			[ -n "$place" ] || continue
@@ -211,39 +211,17 @@ measure_host()
 {
 	local rep=$1
 
-	measure_bounds "$rep"
 	measure_functions "$rep"
 	measure_pollers "$rep"
 	[ "$BULLMQ" = 0 ] || measure_bullmq "$rep"
 }
 
-# The server's rates that the bounds compare. Each pair is measured back to back, because
-# the machine's speed changes.
-measure_bounds()
+# The functions beside Redis's own commands; the report prints the lines as they are
+measure_functions_alone()
 {
-	local rep=$1
-
-	server_rate "$rep" hset "HSET, one per command"
-	server_rate "$rep" schedule "hwt_schedule, one per call"
-	server_rate "$rep" batch "hwt_schedule, batches of 100"
-	server_rate "$rep" hset "HSET, one per command, again"
-	server_rate "$rep" xadd "XADD, one per command"
-	server_rate "$rep" fire "hwt_turn, batches of 256"
-}
-
-# server_rate REP WORKLOAD PHASE: prints a result of redis-load
-server_rate()
-{
-	local rep=$1 workload=$2 phase=$3 rate
-
-	start_server
-	load_functions
-	[ "$workload" != fire ] || "$LOAD" "$PORT" due "$MANY" >&2
-	rate=$("$LOAD" "$PORT" "$workload" "$MANY")
-	stop_server
-	printf '{"system": "Redis alone", "variant": "", "where": "host", '
-	printf '"timers": %d, "rep": %d, "turn": 0, ' "$MANY" "$rep"
-	printf '"phase": "%s", "value": %s, "unit": "1/s"}\n' "$phase" "$rate"
+	say "the functions beside Redis's own commands"
+	"$HERE/redis.sh" "$MANY" "$REPS" >"$RESULTS/functions.part"
+	mv "$RESULTS/functions.part" "$RESULTS/functions"
 }
 
 # What does not need the daemon
@@ -343,9 +321,9 @@ measure_bullmq()
 	bullmq "$rep" --measure schedule --timers $((SOME / 5)) --batch 1
 	bullmq "$rep" --measure schedule --timers $((SOME / 5))
 	bullmq "$rep" --measure memory --timers "$FEW"
-	bullmq "$rep" --measure burst --timers $((FEW / 2)) --lead 20000
+	bullmq "$rep" --measure burst --timers $((FEW / 2))
 	bullmq_idle "$rep"
-	lateness bullmq "$rep" --lead 20000
+	lateness bullmq "$rep"
 }
 
 # bullmq REP OPTION...

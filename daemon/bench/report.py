@@ -92,8 +92,6 @@ def table(results):
     lines = [["system", "variant", "where"] +
              [heading for heading, _, _ in COLUMNS]]
     for subject in results.subjects():
-        if subject[0] == "Redis alone":
-            continue  # only for the bounds
         lines.append(list(subject) + [
             number(results.median(subject, phase), decimals)
             for _, phase, decimals in COLUMNS])
@@ -148,25 +146,12 @@ class Bounds:
 
     def collect(self):
         host = ("hwtimerd", "", "host")
-        self.add_server_rates()
         self.add("bytes per timer against sorted set + hash", 0.7,
                  self.ratio(host, "memory", ("poller", "", "host"), "memory"), 2)
         for subject in self.results.subjects():
             if subject[0] == "hwtimerd" and subject[2] != "host":
                 self.add_daemon(subject)
         return self.lines
-
-    def add_server_rates(self):
-        """hwtimerd's functions against plain commands with the same bytes"""
-        redis = ("Redis alone", "", "host")
-        for phase, plain, bound in [
-                ("hwt_schedule, one per call", "HSET, one per command", 0.25),
-                ("hwt_schedule, batches of 100", "HSET, one per command, again", 0.5),
-                ("hwt_turn, batches of 256", "XADD, one per command", 0.4)]:
-            rate = self.results.median(redis, phase)
-            self.add(f"{phase}, against {plain.split(',')[0]}", bound,
-                     self.ratio(redis, phase, redis, plain), 2, at_least=True,
-                     detail="" if rate is None else f"{rate:,.0f} a second")
 
     def add_daemon(self, subject):
         name = f"{subject[2]}, {subject[1]}: "
@@ -186,8 +171,24 @@ class Bounds:
                             " leases and heartbeats")
 
 
-def bounds(results):
+def functions_alone(directory):
+    """The lines of redis.sh: name, figure, and for some bound and ratio, and "missed" """
+    path = os.path.join(directory, "functions")
+    if not os.path.exists(path):
+        return
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            cells = line.rstrip("\n").split("\t")
+            if line.startswith(("#", "name\t")) or len(cells) < 4:
+                continue
+            name, figure, bound, ratio, *missed = cells
+            verdict = "" if not bound else "MISS" if missed else "pass"
+            yield [name, ratio or figure, bound, verdict, figure if ratio else ""]
+
+
+def bounds(results, directory):
     lines = [["bound", "value", "limit", "verdict", ""]]
+    lines += functions_alone(directory)
     lines += Bounds(results).collect()
     widths = [max(map(len, column)) for column in zip(*lines)]
     for line in lines:
@@ -198,7 +199,7 @@ def bounds(results):
 def main():
     directory, output = sys.argv[1:]
     results = Results(directory)
-    lines = [*table(results), "", *sizes(results), "", *bounds(results)]
+    lines = [*table(results), "", *sizes(results), "", *bounds(results, directory)]
     text = "\n".join(lines) + "\n"
     with open(output + ".json", "w", encoding="utf-8") as file:
         json.dump(list(results.rows()), file, indent="\t")
