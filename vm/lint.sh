@@ -58,7 +58,7 @@ main()
 		samples/*/*.c)
 	user_sources=(selftests/*.[ch] selftests/tenants/*.[ch] demo/*.[ch] bench/*.[ch] vm/*.c
 		lib/*.[ch] lib/adapters/*.h tool/*.[ch] examples/*.[ch]
-		daemon/*.[ch] daemon/bench/drive/*.[ch]
+		daemon/*.[ch] daemon/bench/*.[ch] daemon/bench/drive/*.[ch]
 		bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h)
 	scripts=(vm/*.sh vm/init vm/guest-* .ci/run selftests/*.sh selftests/tenants/*.sh bench/*.sh
 		examples/*.sh daemon/bench/*.sh daemon/test/*.sh tool/*.bash)
