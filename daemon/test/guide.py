@@ -293,8 +293,24 @@ def run_access(tap, port):
         client.close()
 
 
+# ---- completeness ----
+
+def lists_all(tap, page):
+    """The page names every function and every error."""
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    with open("daemon/functions/hwtimer.lua", encoding="utf-8") as file:
+        library = file.read()
+    for kind, names in (
+            ("function", re.findall(r"^register\('(\w+)'", library, re.MULTILINE)),
+            ("error", set(re.findall(r"\bHWT[A-Z]+\b", library)))):
+        missing = [name for name in names if f"`{name}`" not in text]
+        tap.check(f"the page names every {kind}", names and not missing, " ".join(missing))
+
+
 def native(page, port):
     tap = Tap()
+    lists_all(tap, page)
     StandIn(port, [f"{{orders:{number}}}" for number in range(4)]).start()
     run_python(tap, page, port)
     run_javascript(tap, page, port)
