@@ -385,5 +385,8 @@ void measure_check(const struct plan *plan)
 	/* What comes now is one too many. */
 	run.end = now_us() / 1000 - PATIENCE + 1000;
 	run_take(&run, plan, plan->timers);
+	if (plan->system->left(&run.connection))
+		errx(1, "%llu timers are left in Redis",
+		     plan->system->left(&run.connection));
 	run_end(&run);
 }

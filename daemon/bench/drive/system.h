@@ -19,6 +19,7 @@
  * @prepare: prepares an empty server
  * @schedule: queues the commands that schedule timers, one batch
  * @cancel: the same for cancels
+ * @left: returns the number of timers that the server still has
  * @take: takes what has fired, and enters it; waits some ms if there is nothing
  */
 struct system {
@@ -31,6 +32,7 @@ struct system {
 			 const struct timer *timers, __u32 count);
 	void (*cancel)(struct connection *connection,
 		       const struct timer *timers, __u32 count);
+	__u64 (*left)(struct connection *connection);
 	void (*take)(struct connection *connection, struct ledger *ledger);
 };
 

@@ -2,6 +2,8 @@
 /*
  * hwtimerd: functions schedule, the daemon fires, and a consumer takes.
  */
+#include <string.h>
+
 #include "stream.h"
 #include "system.h"
 
@@ -38,6 +40,19 @@ static void cancel(struct connection *connection, const struct timer *timers,
 	command_queue(connection);
 }
 
+static __u64 left(struct connection *connection)
+{
+	redisReply *answer = ask(connection, "FCALL_RO hwt_stats 1 " SHARD);
+	__u64 pending = 0;
+	size_t i;
+
+	for (i = 0; i + 1 < answer->elements; i += 2)
+		if (!strcmp(answer->element[i]->str, "pending"))
+			pending = answer->element[i + 1]->integer;
+	freeReplyObject(answer);
+	return pending;
+}
+
 /*
  * Entries are acknowledged at once, because the accounts are all that is done with them.
  * That goes out with the next read, in one round trip.
@@ -61,5 +76,6 @@ const struct system system_hwtimerd = {
 	.prepare = stream_prepare,
 	.schedule = schedule,
 	.cancel = cancel,
+	.left = left,
 	.take = take,
 };

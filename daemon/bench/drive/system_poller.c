@@ -96,6 +96,17 @@ static void cancel(struct connection *connection, const struct timer *timers,
 	}
 }
 
+static __u64 left(struct connection *connection)
+{
+	redisReply *ids = ask(connection, "ZCARD " SET);
+	redisReply *payloads = ask(connection, "HLEN " PAYLOADS);
+	__u64 sum = ids->integer + payloads->integer;
+
+	freeReplyObject(ids);
+	freeReplyObject(payloads);
+	return sum;
+}
+
 static redisReply *poll_once(struct connection *connection)
 {
 	return ask(connection,
@@ -162,6 +173,7 @@ const struct system system_poller = {
 	.prepare = prepare,
 	.schedule = schedule,
 	.cancel = cancel,
+	.left = left,
 	.take = take,
 };
 
@@ -172,5 +184,6 @@ const struct system system_stream_poller = {
 	.prepare = prepare_stream,
 	.schedule = schedule,
 	.cancel = cancel,
+	.left = left,
 	.take = take_stream,
 };
