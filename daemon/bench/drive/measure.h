@@ -45,7 +45,7 @@ void measure_burst(const struct plan *plan);
 /* How late timers are delivered that are due at a rate, and what the server does */
 void measure_lateness(const struct plan *plan);
 
-/* Ends with status 1 if a timer is not delivered once, or early, or after its cancel; or is left. */
+/* Ends with status 1 if a timer is not delivered once, is early, or is left. */
 void measure_check(const struct plan *plan);
 
 #endif /* REDIS_BENCH_MEASURE_H */
