@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in the virtual machine of bench.sh: Redis, hwtimerd, and what drives them. Each
