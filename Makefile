@@ -65,6 +65,13 @@ bench: ## hwtimer and its rivals: table, build/bench.json and .png
 bench-host: ## the same on this machine's own module (as root)
 	@bench/bench.sh --places this $(BENCH)
 
+# Options of daemon/bench/bench.sh: --quick, --no-bullmq, --reps 3 ...
+BENCH_REDIS ?=
+
+.PHONY: bench-redis
+bench-redis: ## hwtimerd and its rivals, timers in Redis: table
+	@daemon/bench/bench.sh $(BENCH_REDIS)
+
 # Options of hwtimer-wheel-bench, as the defaults of `make bench-wheel`
 BENCH_WHEEL ?= --buckets 1024,2048,4096,8192 --reps 5
 

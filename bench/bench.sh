@@ -62,6 +62,7 @@ main()
 		done
 	done
 	python3 bench/report.py "$RESULTS" "$BUILD_DIR/bench"
+	say "make bench-redis measures timers in Redis: hwtimerd and its rivals"
 }
 
 # shellcheck disable=SC2317 # called by on_exit

@@ -6,9 +6,9 @@
 #	usage: vm/check.sh [--all] [STEP...]
 #
 # The steps are: builds selftests tenants kunit hwtimerd lint packages examples survive demo
-# readme bench userland functions litmus. Without a STEP, all of these run. Two more steps
-# run only on request: trace, which takes a minute and needs bpftrace; and races, which needs
-# a kernel of its own and is also part of --all.
+# readme guide bench userland functions litmus. Without a STEP, all of these run. Three more
+# steps run only on request: trace, which takes a minute and needs bpftrace; races, which
+# needs a kernel of its own; and rivals, which needs npm. The last two are also part of --all.
 #
 # --all (make check-all) is for releases: every kernel runs all selftests that it can, and
 # KUnit does all of its random operations under the sanitizers, too. Otherwise each test
@@ -95,7 +95,7 @@ main()
 	# The steps that take longest come first.
 	[ $# -gt 0 ] ||
 		steps=(builds selftests tenants kunit hwtimerd lint packages examples
-		       survive demo readme bench userland functions litmus
+		       survive demo readme guide bench userland functions litmus
 		       ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
 	cd "$REPO_DIR"
 	need_packages make python3
@@ -119,7 +119,7 @@ choose_all()
 	TENANTS=(--full)
 	TENANTS_KERNELS="$UML_KERNEL $STOCK_KERNELS"
 	SURVIVE=(100000 100)
-	MORE_STEPS=(races)
+	MORE_STEPS=(races rivals)
 	KUNIT_SCALE=1
 	FUNCTIONS_SCALE=10
 	SELFTESTS_TIMEOUT=3600
@@ -294,6 +294,13 @@ step_readme()
 			rmmod hwtimer'
 }
 
+# The examples of the guide to hwtimerd: its commands in a machine, its programs here
+step_guide()
+{
+	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
+	queue guide "$UML_KERNEL" tap daemon/test/guide.sh
+}
+
 # One machine, with TCP/IP, runs all examples.
 step_examples()
 {
@@ -400,6 +407,13 @@ step_bench()
 		--file build/bench/timer-bench=/hwtimer/timer-bench \
 		-- sh -c 'insmod hwtimer.ko && ./timer-bench --check --timers 2000 \
 			--systems hwtimer,timerfd,posix && rmmod hwtimer'
+}
+
+# As step_bench(), for hwtimerd and its rivals
+step_rivals()
+{
+	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
+	queue rivals "$UML_KERNEL" tap daemon/bench/bench.sh --check
 }
 
 # Runs the documentation's one-liners. The selftest `trace` tests the tracepoints

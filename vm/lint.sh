@@ -59,9 +59,10 @@ main()
 	user_sources=(selftests/*.[ch] selftests/tenants/*.[ch] demo/*.[ch] bench/*.[ch] vm/*.c
 		lib/*.[ch] lib/adapters/*.h tool/*.[ch] tool/test/*.c
 		examples/*.[ch] daemon/*.[ch] daemon/test/*.[ch]
+		daemon/bench/*.[ch] daemon/bench/drive/*.[ch]
 		bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h)
 	scripts=(vm/*.sh vm/init vm/guest-* .ci/run selftests/*.sh selftests/tenants/*.sh bench/*.sh
-		examples/*.sh daemon/test/*.sh tool/*.bash)
+		examples/*.sh daemon/bench/*.sh daemon/test/*.sh tool/*.bash)
 
 	mkdir -p "$KNOWN"
 	RULES=$(rules)
