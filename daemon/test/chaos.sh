@@ -516,16 +516,18 @@ year()
 	step_clock $((-YEAR - 3600))
 }
 
-# Whether no shard has a timer within a day
+# Whether there are timers, and none of them within a day
 all_are_far()
 {
-	local shard=0 tomorrow
+	local shard=0 first tomorrow
 
 	tomorrow=$(($(redis_ms) + 86400000))
 	while [ $shard -lt $SHARDS ]; do
-		[ "$(statistic first_slot "{q:$shard}")" -gt $tomorrow ] || return
+		first=$(statistic first_slot "{q:$shard}")
+		[ "$first" = -1 ] || [ "$first" -gt $tomorrow ] || return
 		shard=$((shard + 1))
 	done
+	not pending_is 0
 }
 
 # A timer of another queue, of which accounts knows nothing
