@@ -912,6 +912,7 @@ def moving_slot():
         time.sleep(0.01)
         daemon.settle()
         assert len(s.due()) == 3
+        s.schedule('overdue', 5, '')
         s.check()
         expect_error('MOVED', t.schedule, 'a', 5, '')
         run_b('CLUSTER', 'SETSLOT', slot, 'IMPORTING', ids[0])
@@ -921,6 +922,7 @@ def moving_slot():
                  lambda x: x.schedule('a', now + 2 * FAR, ''),
                  lambda x: x.schedule('a', now + FAR + 5000, ''),
                  lambda x: x.schedule('new', now + 10, ''),
+                 lambda x: x.schedule('new', 6, ''),    # a slot that exists, but near?
                  lambda x: x.schedule('n1', now + FAR, '', 'n2', now + 2 * FAR, ''),
                  lambda x: x.cancel('a'), lambda x: x.call('hwt_lease', 'd', 5000),
                  lambda x: x.call('hwt_turn', 'd', '', '0', '0', '1', 'a'), lambda x: x.setup(),
@@ -935,7 +937,7 @@ def moving_slot():
         for call in calls:
             expect_error('TRYAGAIN', call, s)
         records = {name: value.split(b' ')[0] for name, value in a.client.hgetall(s.key).items()}
-        assert set(records) == {b'', b'a', b'b'}
+        assert set(records) == {b'', b'a', b'b', b'overdue'}
         assert set(run('CLUSTER', 'GETKEYSINSLOT', slot, 100)) == before[1]
         # A new timer in a slot that exists needs no other key.
         s.schedule('c', now + FAR, '')
@@ -950,13 +952,13 @@ def moving_slot():
         run_b('CLUSTER', 'SETSLOT', slot, 'NODE', ids[1])
         run('CLUSTER', 'SETSLOT', slot, 'NODE', ids[1])
         expect_error('MOVED', s.schedule, 'a', 5, '')
-        assert set(t.check()) == {b'a', b'b', b'c'}
+        assert set(t.check()) == {b'a', b'b', b'c', b'overdue'}
         daemon = Daemon(t)
         daemon.settle()
         t.schedule('new', '+1', '', 'a', '+2', '')
         time.sleep(0.01)
         daemon.settle()
-        assert len(t.due()) == 5 and set(t.check()) == {b'b', b'c'}
+        assert len(t.due()) == 6 and set(t.check()) == {b'b', b'c'}
 
 
 def cluster_ok(server):
@@ -1001,17 +1003,23 @@ def replaced_under_load():
 
 @test
 def many_shards():
-    """the settings of more shards than the cache holds"""
-    fresh()
-    shards = [Shard(SHARED.client, '{many:%d}' % i) for i in range(4100)]
-    for i, s in enumerate(shards):
-        if i % 100 == 0:
-            s.setup(width=64 << (i // 100 % 4))
-        s.schedule('a', 6400000000 + 1000 * i, '')
-    for i, s in enumerate(shards):
-        s.schedule('b', 6400000000 + 1000 * i, '')
-    for s in shards[::100]:
-        assert len(s.check()) == 2
+    """more shards than the cache holds: their settings are right, and its memory is bounded"""
+    s = fresh()
+    keys = ['{many:%d}' % i for i in range(12300)]
+
+    def run(*args):
+        pipe = s.client.pipeline(transaction=False)
+        for key in keys:
+            pipe.execute_command('FCALL', 'hwt_schedule', 1, key, *args)
+        assert pipe.execute() == [1] * len(keys)
+
+    for i, key in enumerate(keys[::100]):
+        Shard(s.client, key).setup(width=64 << i % 4)
+    run('a', 6400000000, '')
+    run('b', 6400001000, '')
+    for key in keys[::1500]:
+        assert len(Shard(s.client, key).check()) == 2
+    assert s.client.info('memory')['used_memory_vm_functions'] < 9000000
 
 
 # ---- random operations ----
