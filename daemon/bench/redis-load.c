@@ -334,6 +334,8 @@ static void run_all(struct run *run, int port)
 		redisFree(redis[i]);
 }
 
+#define TURN_TO_LOAD "FCALL hwt_turn 1 %s bench %s %s 0 10000"
+
 /* Turns until the daemon has loaded all, so that later ones only fire */
 static void load_due(int port)
 {
@@ -342,10 +344,10 @@ static void load_due(int port)
 
 	snprintf(position, sizeof(position), "0");
 	while (more) {
-		redisReply *reply = redisCommand(
-			redis, "FCALL hwt_turn 1 %s bench %s %s 0 10000", KEY,
-			cursor, position);
+		redisReply *reply;
 
+		reply = redisCommand(redis, TURN_TO_LOAD, KEY, cursor,
+				     position);
 		if (!reply || reply->type == REDIS_REPLY_ERROR)
 			die(reply ? reply->str : redis->errstr);
 		snprintf(cursor, sizeof(cursor), "%s", reply->element[2]->str);
