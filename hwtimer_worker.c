@@ -428,8 +428,12 @@ static struct hwtimer_worker *job_lock(const struct hwtimer_job *job)
 	worker = hwtimer_worker_of(job);
 	if (likely(worker)) {
 		spin_lock(&worker->lock);
-		if (likely(READ_ONCE(job->worker) == worker))
+		if (likely(READ_ONCE(job->worker) == worker)) {
+			/* Sparse does not know locks that depend on the result. */
+			__release(&worker->lock);
+			__release(RCU);
 			return worker;
+		}
 		spin_unlock(&worker->lock);
 	}
 	rcu_read_unlock();
@@ -438,6 +442,8 @@ static struct hwtimer_worker *job_lock(const struct hwtimer_job *job)
 
 static void job_unlock(struct hwtimer_worker *worker)
 {
+	__acquire(RCU);
+	__acquire(&worker->lock);
 	spin_unlock(&worker->lock);
 	rcu_read_unlock();
 }
