@@ -46,7 +46,8 @@ static void adopt_resume(struct hwtimer_instance *instance)
 	if (instance->started)
 		hwtimer_wakeup_again(instance);
 	hwtimer_wakeup_chores(instance, now);
-	if (hwtimer_worker_of(errand))
+	/* The errand has a worker from SETUP on, but rings only from mmap() on. */
+	if (instance->exchange.ring && hwtimer_worker_of(errand))
 		hwtimer_worker_kick(&errand->turns, now);
 }
 

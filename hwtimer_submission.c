@@ -121,8 +121,8 @@ static bool errand_run(struct hwtimer_instance *instance)
 }
 
 /*
- * Runs one batch, unless a thread of the program is draining the ring. Memory is charged to
- * exchange->memcg. Returns whether there may be more to do.
+ * Runs one batch, unless a thread of the program is draining the ring, or there is no ring
+ * yet. Memory is charged to exchange->memcg. Returns whether there may be more to do.
  */
 static bool errand_try(struct hwtimer_instance *instance)
 {
@@ -130,7 +130,8 @@ static bool errand_try(struct hwtimer_instance *instance)
 	struct mem_cgroup *memcg;
 	bool more;
 
-	if (!mutex_trylock(&exchange->drain))
+	if (!hwtimer_completion_ring(instance) ||
+	    !mutex_trylock(&exchange->drain))
 		return false;
 	memcg = set_active_memcg(exchange->memcg);
 	more = errand_run(instance) && !READ_ONCE(exchange->closing);

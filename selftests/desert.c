@@ -798,6 +798,36 @@ TEST_F(desert, leaves_the_rings_to_be_kicked)
 	hwtimer_ring_unmap(&ring);
 }
 
+/*
+ * The owner has asked for rings, and has not mapped them. Whoever adopts the instance may
+ * map them later.
+ */
+TEST_F(desert, finds_rings_that_nobody_has_mapped)
+{
+	struct hwtimer_ring ring;
+	__u64 result;
+
+	if (!stage_fork(_metadata, &self->owner, OWNER)) {
+		if (ring_setup(self->fd, 8, 8))
+			_exit(92);
+		stage_wait(&self->owner);
+	}
+	stage_hear(_metadata, &self->owner);
+	stage_kill(&self->owner);
+	ASSERT_TRUE(comes_to_be_deserted(self->fd));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
+	EXPECT_LT(0, worker_of(self->fd));
+	/* Time for all that the adoption has the workers do */
+	sleep_ns(100 * MS);
+	ASSERT_EQ(0, hwtimer_ring_map(&ring, self->fd));
+	*hwtimer_ring_get_slot(&ring) = OP(SCHEDULE, .time = 0);
+	ASSERT_LE(0, hwtimer_ring_publish(&ring));
+	while (!hwtimer_ring_next_result(&ring, &result))
+		sleep_ns(MS);
+	EXPECT_EQ(0, hwtimer_ring_error(result));
+	hwtimer_ring_unmap(&ring);
+}
+
 /* Submits requests through the rings, and waits for each result in memory. */
 static int submit_until(struct hwtimer_ring *ring, __u64 end)
 {
