@@ -16,6 +16,7 @@
 #include "ring_test.h"
 
 #define CGROUPS "/sys/fs/cgroup/"
+#define THREADS_MAX "/proc/sys/kernel/threads-max"
 #define OWNER "hwtimer-owner"
 #define HEIR "hwtimer-heir"
 
@@ -493,6 +494,28 @@ TEST_F(desert, ends_with_a_call)
 		}
 		EXPECT_LT(0, worker_of(self->fd));
 	}
+}
+
+/*
+ * Where the machine has too many threads, read() says so. It does not say EAGAIN, at which
+ * a program waits for poll() to be ready, as it is.
+ */
+TEST_F(desert, is_told_from_having_no_event)
+{
+	char limit[32];
+
+	snprintf(limit, sizeof(limit), "%lld", number_after(THREADS_MAX, ""));
+	desert(_metadata, &self->owner, self->fd, 1, 300 * MS);
+	/* The least that the kernel takes; it has more threads of its own. */
+	if (!write_file(THREADS_MAX, "20"))
+		SKIP(return, "the number of threads cannot be limited");
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(-EUSERS, dev_read(self->fd, &(struct hwtimer_event){}, 1));
+	EXPECT_EQ(0, dev_after(self->fd, HOUR, 0));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_TRUE(write_file(THREADS_MAX, limit));
+	EXPECT_EQ(0, worker_of(self->fd));
+	read_all(_metadata, self->fd, 1);
 }
 
 /* CANCEL, STOP and close() need no worker. */
