@@ -46,7 +46,8 @@ static void adopt_resume(struct hwtimer_instance *instance)
 	if (instance->started)
 		hwtimer_wakeup_again(instance);
 	hwtimer_wakeup_chores(instance, now);
-	if (hwtimer_worker_of(errand))
+	/* The errand has a worker from SETUP on, but rings only from mmap() on. */
+	if (instance->exchange.ring && hwtimer_worker_of(errand))
 		hwtimer_worker_kick(&errand->turns, now);
 }
 
@@ -99,6 +100,39 @@ int hwtimer_adopt(struct hwtimer_instance *instance)
 	if (likely(!READ_ONCE(instance->deserted)))
 		return 0;
 	return adopt(instance, hwtimer_owner_employ);
+}
+
+/* Whether a worker has left the instance, although its job had one a moment ago. */
+static bool start_again(struct hwtimer_instance *instance)
+{
+	bool again;
+
+	spin_lock(&instance->lock);
+	again = instance->deserted;
+	spin_unlock(&instance->lock);
+	return again;
+}
+
+/**
+ * hwtimer_adopt_start - give an instance a worker that turns its wheel, unless it has one
+ * @instance: the instance; none of its locks is held
+ *
+ * If the instance is deserted, or just comes to be, the current process adopts it: a job
+ * that has got a new worker without that would have none of its alarms kicked.
+ *
+ * Return: 0 or an error of hwtimer_owner_employ(). May sleep; takes the instance's lock.
+ * The caller holds no lock.
+ */
+int hwtimer_adopt_start(struct hwtimer_instance *instance)
+{
+	int err;
+
+	do {
+		err = hwtimer_adopt(instance) ?:
+			      hwtimer_owner_employ(&instance->job,
+						   HWTIMER_DUTY_TURN);
+	} while (!err && start_again(instance));
+	return err;
 }
 
 /**

@@ -10,6 +10,7 @@
  * A bulk is faster than requests for two reasons: its input and output are these words
  * only, and each loop knows at compile time what is constant.
  */
+#include "hwtimer_adopt.h"
 #include "hwtimer_bulk.h"
 #include "hwtimer_intake.h"
 #include "hwtimer_op.h"
@@ -324,6 +325,9 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 		spin_unlock(&instance->lock);
 		bulk_run_singly(instance, bulk, words, count);
 	}
+	/* As in hwtimer_request_run() */
+	if (bulk->op != HWTIMER_OP_CANCEL)
+		hwtimer_adopt_if_left(instance);
 	return 0;
 }
 

@@ -193,7 +193,7 @@ static void exchange_flush_all(struct hwtimer_instance *instance)
  */
 static void exchange_serve_all(struct hwtimer_instance *instance)
 {
-	u32 left = instance->exchange.ring->submissions;
+	u32 left = hwtimer_submission_room(&instance->exchange);
 
 	while (left && hwtimer_submission_try(instance)) {
 		left -= min(left, HWTIMER_HOLD);

@@ -138,7 +138,10 @@ static long ioctl_setup(struct hwtimer_instance *instance,
 	err = hwtimer_settings_choose(&settings, &setup);
 	if (err)
 		return err;
-	return hwtimer_settings_set(instance, &settings);
+	err = hwtimer_settings_set(instance, &settings);
+	if (!err)
+		hwtimer_adopt_if_left(instance);
+	return err;
 }
 
 /* Does one SCHEDULE, CANCEL or RESCHEDULE. */

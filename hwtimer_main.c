@@ -76,6 +76,18 @@ static int hwtimer_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/*
+ * Has the current process adopt the instance, for read(). Of too many threads it says
+ * EUSERS: EAGAIN means that there is no event. A program that polls would come back at
+ * once, or wait for an edge that does not come.
+ */
+static int read_adopt(struct hwtimer_instance *instance)
+{
+	int err = hwtimer_adopt(instance);
+
+	return err == -EAGAIN ? -EUSERS : err;
+}
+
 static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 			    size_t count, loff_t *position)
 {
@@ -94,7 +106,7 @@ static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 			return -ECANCELED;
 		/* Another reader may have taken the report or the events. */
 		if (!nonblock && !hwtimer_notice_readable(instance)) {
-			ret = hwtimer_adopt(instance);
+			ret = read_adopt(instance);
 			if (ret)
 				return ret;
 			continue;
@@ -105,7 +117,7 @@ static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 		if (hwtimer_instance_drained(instance))
 			return 0;
 		/* Nobody else would see to it that events come. */
-		err = hwtimer_adopt(instance);
+		err = read_adopt(instance);
 		if (err)
 			return err;
 		if (ret || (nonblock && !READ_ONCE(instance->stats.ready)))

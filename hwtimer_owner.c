@@ -657,8 +657,11 @@ static bool may_start(const struct hwtimer_job *job, enum hwtimer_duty duty)
 	/* An errand of an owner who is gone, or aio, which polls in a work item. */
 	if (READ_ONCE(job->deserted) && (current->flags & PF_KTHREAD))
 		return false;
-	/* A shared worker costs nobody anything. */
-	if (duty == HWTIMER_DUTY_KERNEL || workers || !uid_valid(job->starter))
+	/* A shared worker costs nobody anything. None does errands. */
+	if (duty == HWTIMER_DUTY_KERNEL ||
+	    (workers && duty != HWTIMER_DUTY_ERRAND))
+		return true;
+	if (!uid_valid(job->starter))
 		return true;
 	return uid_eq(job->starter, current_uid()) &&
 	       job->starter_cgroup == own_cgroup();

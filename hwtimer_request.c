@@ -4,6 +4,7 @@
  */
 #include <linux/ktime.h>
 
+#include "hwtimer_adopt.h"
 #include "hwtimer_op.h"
 #include "hwtimer_period.h"
 #include "hwtimer_request.h"
@@ -370,6 +371,9 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 		spin_unlock(&instance->lock);
 		requests_run_singly(instance, requests, count);
 	}
+	/* A worker may have left after requests_prepare(). */
+	if (demand.timers || demand.moves)
+		hwtimer_adopt_if_left(instance);
 }
 
 /**

@@ -121,8 +121,8 @@ static bool errand_run(struct hwtimer_instance *instance)
 }
 
 /*
- * Runs one batch, unless a thread of the program is draining the ring. Memory is charged to
- * exchange->memcg. Returns whether there may be more to do.
+ * Runs one batch, unless a thread of the program is draining the ring, or there is no ring
+ * yet. Memory is charged to exchange->memcg. Returns whether there may be more to do.
  */
 static bool errand_try(struct hwtimer_instance *instance)
 {
@@ -130,7 +130,8 @@ static bool errand_try(struct hwtimer_instance *instance)
 	struct mem_cgroup *memcg;
 	bool more;
 
-	if (!mutex_trylock(&exchange->drain))
+	if (!hwtimer_completion_ring(instance) ||
+	    !mutex_trylock(&exchange->drain))
 		return false;
 	memcg = set_active_memcg(exchange->memcg);
 	more = errand_run(instance) && !READ_ONCE(exchange->closing);
@@ -158,16 +159,29 @@ static void submission_errand(struct hwtimer_alarm *alarm,
 }
 
 /**
+ * hwtimer_submission_room - the number of requests that may have been submitted
+ * @exchange: the exchange of an instance with rings
+ *
+ * Return: the slots of the ring, plus one batch that was taken out of it and not run. A
+ * batch may be small; a caller that counts each one as HWTIMER_HOLD still comes to the end
+ * of the ring. Any context.
+ */
+u32 hwtimer_submission_room(const struct hwtimer_exchange *exchange)
+{
+	return exchange->ring->submissions + HWTIMER_HOLD;
+}
+
+/**
  * hwtimer_submission_finish - run the requests in the submission ring, for a last time
  * @instance: the instance, which has rings; its lock is not held
  *
- * For the worker of the errand, which gives it up. Runs about as many requests as the ring
- * has slots, so that it ends although user space adds more. May sleep; tries to take the
- * mutex exchange.drain.
+ * For the worker of the errand, which gives it up. Runs the requests that were taken out
+ * of the ring before, and about as many as the ring has slots, so that it ends although
+ * user space adds more. May sleep; tries to take the mutex exchange.drain.
  */
 void hwtimer_submission_finish(struct hwtimer_instance *instance)
 {
-	u32 left = instance->exchange.ring->submissions;
+	u32 left = hwtimer_submission_room(&instance->exchange);
 
 	while (left && errand_try(instance)) {
 		left -= min(left, HWTIMER_HOLD);

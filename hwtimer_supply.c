@@ -126,9 +126,7 @@ static int wheel_begin(struct hwtimer_instance *instance)
 /* Gives the instance a worker, unless it has one. Returns 0 or an error. May sleep. */
 static int supply_employ(struct hwtimer_instance *instance)
 {
-	int err =
-		hwtimer_adopt(instance) ?:
-			hwtimer_owner_employ(&instance->job, HWTIMER_DUTY_TURN);
+	int err = hwtimer_adopt_start(instance);
 
 	/*
 	 * If the owner is gone, a worker that does an errand ends what it has begun. The

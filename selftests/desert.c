@@ -16,6 +16,7 @@
 #include "ring_test.h"
 
 #define CGROUPS "/sys/fs/cgroup/"
+#define THREADS_MAX "/proc/sys/kernel/threads-max"
 #define OWNER "hwtimer-owner"
 #define HEIR "hwtimer-heir"
 
@@ -495,6 +496,28 @@ TEST_F(desert, ends_with_a_call)
 	}
 }
 
+/*
+ * Where the machine has too many threads, read() says so. It does not say EAGAIN, at which
+ * a program waits for poll() to be ready, as it is.
+ */
+TEST_F(desert, is_told_from_having_no_event)
+{
+	char limit[32];
+
+	snprintf(limit, sizeof(limit), "%lld", number_after(THREADS_MAX, ""));
+	desert(_metadata, &self->owner, self->fd, 1, 300 * MS);
+	/* The least that the kernel takes; it has more threads of its own. */
+	if (!write_file(THREADS_MAX, "20"))
+		SKIP(return, "the number of threads cannot be limited");
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(-EUSERS, dev_read(self->fd, &(struct hwtimer_event){}, 1));
+	EXPECT_EQ(0, dev_after(self->fd, HOUR, 0));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_TRUE(write_file(THREADS_MAX, limit));
+	EXPECT_EQ(0, worker_of(self->fd));
+	read_all(_metadata, self->fd, 1);
+}
+
 /* CANCEL, STOP and close() need no worker. */
 TEST_F(desert, goes_on_for_whom_ends_timers)
 {
@@ -795,6 +818,36 @@ TEST_F(desert, leaves_the_rings_to_be_kicked)
 		EXPECT_EQ(i, event->user_data);
 		EXPECT_EQ(0, hwtimer_ring_consume(&ring));
 	}
+	hwtimer_ring_unmap(&ring);
+}
+
+/*
+ * The owner has asked for rings, and has not mapped them. Whoever adopts the instance may
+ * map them later.
+ */
+TEST_F(desert, finds_rings_that_nobody_has_mapped)
+{
+	struct hwtimer_ring ring;
+	__u64 result;
+
+	if (!stage_fork(_metadata, &self->owner, OWNER)) {
+		if (ring_setup(self->fd, 8, 8))
+			_exit(92);
+		stage_wait(&self->owner);
+	}
+	stage_hear(_metadata, &self->owner);
+	stage_kill(&self->owner);
+	ASSERT_TRUE(comes_to_be_deserted(self->fd));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
+	EXPECT_LT(0, worker_of(self->fd));
+	/* Time for all that the adoption has the workers do */
+	sleep_ns(100 * MS);
+	ASSERT_EQ(0, hwtimer_ring_map(&ring, self->fd));
+	*hwtimer_ring_get_slot(&ring) = OP(SCHEDULE, .time = 0);
+	ASSERT_LE(0, hwtimer_ring_publish(&ring));
+	while (!hwtimer_ring_next_result(&ring, &result))
+		sleep_ns(MS);
+	EXPECT_EQ(0, hwtimer_ring_error(result));
 	hwtimer_ring_unmap(&ring);
 }
 

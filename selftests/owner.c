@@ -4,7 +4,7 @@
  * do. Tests which threads there are, what they are called, and when they end. The suite
  * in tenants/ tests what they cost and whom.
  *
- * With the module parameter workers, the threads are shared, and these tests are skipped.
+ * With the module parameter workers, the threads are shared, and most tests are skipped.
  */
 #include <dirent.h>
 #include <grp.h>
@@ -89,6 +89,22 @@ static int set_uids(uid_t real, uid_t effective, uid_t saved)
 static int start(int fd)
 {
 	return dev_after(fd, HOUR, 0) ? 0 : -1;
+}
+
+/* Opens the device as an ordinary user; the process itself remains that of root. */
+static int open_as(struct __test_metadata *_metadata, uid_t uid)
+{
+	struct stat device;
+	int fd;
+
+	ASSERT_EQ(0, stat(DEVICE, &device));
+	ASSERT_EQ(0, chmod(DEVICE, 0666));
+	ASSERT_EQ(0, set_uids(uid, uid, 0));
+	fd = dev_open(0);
+	EXPECT_LE(0, fd);
+	ASSERT_EQ(0, set_uids(0, 0, 0));
+	ASSERT_EQ(0, chmod(DEVICE, device.st_mode & 07777));
+	return fd;
 }
 
 FIXTURE(owner)
@@ -331,16 +347,8 @@ TEST_F(owner, does_not_pass_real_time_on)
 TEST_F(owner, cannot_be_made_another_user)
 {
 	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC };
-	struct stat device;
-	int fd;
+	int fd = open_as(_metadata, USER);
 
-	ASSERT_EQ(0, stat(DEVICE, &device));
-	ASSERT_EQ(0, chmod(DEVICE, 0666));
-	ASSERT_EQ(0, set_uids(USER, USER, 0));
-	fd = dev_open(0);
-	EXPECT_LE(0, fd);
-	ASSERT_EQ(0, set_uids(0, 0, 0));
-	ASSERT_EQ(0, chmod(DEVICE, device.st_mode & 07777));
 	EXPECT_EQ(-EPERM, dev_setup_as(fd, setup));
 	EXPECT_EQ(0, dev_after(fd, HOUR, 0));
 	EXPECT_EQ(EPERM, errno);
@@ -351,6 +359,22 @@ TEST_F(owner, cannot_be_made_another_user)
 	ASSERT_EQ(0, set_uids(0, 0, 0));
 	EXPECT_EQ(0, start(fd));
 	EXPECT_EQ(0, close(fd));
+}
+
+/* That holds for the thread for errands, too, which is the owner's in any case. */
+TEST(errands_cannot_be_made_another_users)
+{
+	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC,
+				       .submissions = 8,
+				       .completions = 8 };
+	int fd = open_as(_metadata, USER);
+
+	EXPECT_EQ(-EPERM, dev_setup_as(fd, setup));
+	ASSERT_EQ(0, set_uids(USER, USER, 0));
+	EXPECT_EQ(0, dev_setup_as(fd, setup));
+	ASSERT_EQ(0, set_uids(0, 0, 0));
+	EXPECT_EQ(0, close(fd));
+	EXPECT_TRUE(comes_to("hwtimer/4711+", 0));
 }
 
 /* Many instances that come and go at the same time: no thread is lost, none is left. */

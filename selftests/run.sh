@@ -512,6 +512,7 @@ check_workers()
 	check "workers=3 starts three" \
 		[ "$(worker_names)" = "hwtimer/w0 hwtimer/w1 hwtimer/w2" ]
 	check "timers work with three workers" quietly ./read
+	check "errands have owners with three workers" quietly ./owner
 	check "races are safe with three workers" quietly ./concurrency
 	check "no other worker is left" only_shared_workers_are_left
 	unload

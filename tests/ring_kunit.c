@@ -13,6 +13,7 @@
 
 #include "../hwtimer_completion.h"
 #include "../hwtimer_ring.h"
+#include "../hwtimer_submission.h"
 #include "../hwtimer_owner.h"
 #include "fake.h"
 #include "kinds.h"
@@ -491,6 +492,26 @@ static void kick_finishes_what_was_begun(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, instance->stats.cancelled, SUBMISSIONS);
 }
 
+/* So does a worker that does the last errand: what is left in the ring follows. */
+static void last_errand_finishes_what_was_begun(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u32 i;
+
+	for (i = 0; i < SUBMISSIONS; i++) {
+		submit(test,
+		       (struct hwtimer_request){ .op = HWTIMER_OP_SCHEDULE,
+						 .time = FAKE_HOUR });
+		/* The first one is taken out alone: it needs memory. */
+		if (!i)
+			hwtimer_exchange_serve(instance);
+	}
+	KUNIT_EXPECT_EQ(test, instance->exchange.held, 1);
+	hwtimer_submission_finish(instance);
+	KUNIT_EXPECT_EQ(test, instance->stats.submitted, SUBMISSIONS);
+	KUNIT_EXPECT_GT(test, result(test), 0);
+}
+
 static void garbage_is_refused(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -727,6 +748,7 @@ static struct kunit_case exchange_test_cases[] = {
 	KIND_CASE(periodic_timer_without_room_rests),
 	KIND_CASE(requests_that_need_memory_are_done),
 	KIND_CASE(kick_finishes_what_was_begun),
+	KIND_CASE(last_errand_finishes_what_was_begun),
 	KIND_CASE(garbage_is_refused),
 	KIND_CASE(early_polls_do_not_count),
 	KIND_CASE(worker_stops_polling_and_is_woken),

@@ -49,13 +49,13 @@
  * deserted: it keeps all timers and events, but no timer expires. Readers, pollers and
  * the eventfd are woken. The next process that uses the instance adopts it, that is,
  * the instance gets a thread in the cgroups of that process. These calls adopt it:
- * SCHEDULE, RESCHEDULE (in any form), NOTIFY, KICK, a read() that finds no event, and
- * poll() and epoll if they ask for POLLIN or POLLRDNORM. They can fail as the first
- * call of SETUP can; if poll() cannot adopt the instance, it says POLLIN, and read()
- * fails with the reason. Timers that came due meanwhile expire after the adoption,
- * late; a periodic one reports all of its deadlines. All other calls leave the
- * instance as it is. A program that only looks at the rings in memory does not adopt
- * it; HWTIMER_RING_NEED_KICK is set.
+ * SETUP, SCHEDULE, RESCHEDULE (in any form), NOTIFY, KICK, a read() that finds no
+ * event, and poll() and epoll if they ask for POLLIN or POLLRDNORM. They can fail as
+ * the first call of SETUP can; if poll() cannot adopt the instance, it says POLLIN,
+ * and read() fails with the reason, with EUSERS instead of EAGAIN. Timers that came
+ * due meanwhile expire after the adoption, late; a periodic one reports all of its
+ * deadlines. All other calls leave the instance as it is. A program that only looks
+ * at the rings in memory does not adopt it; HWTIMER_RING_NEED_KICK is set.
  */
 #ifndef _UAPI_LINUX_HWTIMER_H
 #define _UAPI_LINUX_HWTIMER_H
@@ -721,7 +721,8 @@ struct hwtimer_notify {
  * HWTIMER_IOC_NOTIFY says.
  *
  * Errors: EINVAL (less room than one event), EAGAIN, EINTR, EFAULT, ECANCELED
- * (HWTIMER_REPORT_CLOCK_SET; nothing is lost, read again).
+ * (HWTIMER_REPORT_CLOCK_SET; nothing is lost, read again), EPERM, ENOMEM and EUSERS
+ * (the instance is deserted, and cannot be adopted, see above).
  *
  * poll() says POLLIN while events wait; HWTIMER_IOC_NOTIFY can make it wait for more
  * events. Once the instance is stopped and drained, poll() says POLLHUP, and POLLIN
