@@ -73,7 +73,9 @@
  * Time for which a worker without jobs waits for another one, ns. To create one and have
  * it join cgroups takes time of everybody's, so a program that opens and closes instances
  * in a loop must not cause that each time. Not longer, because a cgroup with a worker
- * cannot be removed.
+ * cannot be removed. For the same reason, a new worker does not look for its owner's
+ * processes sooner than that: processes that adopt an instance and die could come in a
+ * loop, too.
  */
 #define LINGER_TIME (100 * NSEC_PER_MSEC)
 
@@ -119,6 +121,8 @@ MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of shared kthreads; 0: none");
  *	pids are used again
  * @jobs: number of jobs of the worker, plus 1 if it is @fixed
  * @resident: the worker's thread in the owner's cgroups; joins before @worker is set
+ * @since: time at which the worker joined its owner's cgroups, ns on CLOCK_MONOTONIC;
+ *	written before @worker
  * @suspected: time from which on the owner's processes may be gone, ns on CLOCK_MONOTONIC;
  *	read and written without a lock
  * @idle: a job of the worker's own. Its alarm turns ends the worker if it has had no other
@@ -142,6 +146,7 @@ struct hwtimer_staff {
 	pid_t process;
 	unsigned int jobs;
 	struct hwtimer_resident resident;
+	u64 since;
 	u64 suspected;
 	struct hwtimer_job idle;
 	struct rcu_head rcu;
@@ -417,6 +422,7 @@ static int staff_join(struct hwtimer_staff *staff, struct task_struct *task)
 static void staff_ready(struct hwtimer_staff *staff,
 			struct hwtimer_worker *worker)
 {
+	staff->since = ktime_get_ns();
 	raw_spin_lock(&hwtimer_staff_lock);
 	staff->worker = worker;
 	raw_spin_unlock(&hwtimer_staff_lock);
@@ -508,7 +514,12 @@ static void staff_check(struct hwtimer_alarm *alarm,
 	struct hwtimer_staff *staff =
 		container_of(alarm, struct hwtimer_staff, idle.chores);
 	struct hwtimer_worker *worker = hwtimer_worker_of(&staff->idle);
+	u64 earliest = staff->since + LINGER_TIME;
 
+	if (ktime_get_ns() < earliest) {
+		hwtimer_worker_kick(&staff->idle.chores, earliest);
+		return;
+	}
 	if (hwtimer_resident_alone()) {
 		staff_put_some(staff, hwtimer_worker_desert(worker));
 		/* A process that came just now may have given the worker a job. */

@@ -134,6 +134,15 @@ static pid_t stage_fork(struct __test_metadata *_metadata, struct stage *stage,
 	return 0;
 }
 
+/*
+ * In a child that is to be killed: waits until its worker may leave at once, which is 0.1 s
+ * after it has been created.
+ */
+static void stage_settle(void)
+{
+	sleep_ns(110 * MS);
+}
+
 /* The end of a child that has done its part: it waits to be killed. */
 static void stage_wait(struct stage *stage)
 {
@@ -311,7 +320,7 @@ TEST_F(desert, waits_for_the_last_process)
 {
 	long long worker;
 
-	owner_begin(_metadata, &self->owner, self->fd, 3, 300 * MS);
+	owner_begin(_metadata, &self->owner, self->fd, 3, 600 * MS);
 	if (!stage_fork(_metadata, &self->heir, OWNER)) {
 		close(self->fd);
 		stage_wait(&self->heir);
@@ -395,6 +404,15 @@ TEST_F(desert, takes_all_instances_of_the_cgroup)
 	}
 }
 
+/* Processes that come and die at once do not make as many threads. */
+TEST_F(desert, takes_its_time)
+{
+	__u64 begin = now_ns();
+
+	desert(_metadata, &self->owner, self->fd, 1, HOUR);
+	EXPECT_LE(100 * MS, now_ns() - begin);
+}
+
 /* ---- who adopts, and who does not ---- */
 
 TEST_F(desert, nothing_expires_at_nobodys_expense)
@@ -403,7 +421,7 @@ TEST_F(desert, nothing_expires_at_nobodys_expense)
 	struct hwtimer_stats stats;
 	struct hwtimer_info info;
 
-	desert(_metadata, &self->owner, self->fd, 10, 300 * MS);
+	desert(_metadata, &self->owner, self->fd, 10, 600 * MS);
 	sleep_ns(SEC);
 	/* Whoever only looks does not pay. */
 	memset(&query, 0, sizeof(query));
@@ -419,7 +437,7 @@ TEST_F(desert, nothing_expires_at_nobodys_expense)
 
 TEST_F(desert, ends_with_read)
 {
-	desert(_metadata, &self->owner, self->fd, 10, 300 * MS);
+	desert(_metadata, &self->owner, self->fd, 10, 600 * MS);
 	read_all(_metadata, self->fd, 10);
 	EXPECT_LT(0, worker_of(self->fd));
 }
@@ -507,7 +525,7 @@ TEST_F(desert, is_told_from_having_no_event)
 	int i;
 
 	snprintf(limit, sizeof(limit), "%lld", number_after(THREADS_MAX, ""));
-	desert(_metadata, &self->owner, self->fd, 1, 300 * MS);
+	desert(_metadata, &self->owner, self->fd, 1, 600 * MS);
 	/* The kernel accepts no lower limit than 20. */
 	for (i = 0; i < 20; i++)
 		if (!stage_fork(_metadata, &others[i], HEIR))
@@ -544,7 +562,7 @@ TEST_F(desert, goes_on_for_whom_ends_timers)
 /* A new worker belongs to the heir, and is in its cgroup. */
 TEST_F(desert, makes_the_heir_pay)
 {
-	desert(_metadata, &self->owner, self->fd, 10, 300 * MS);
+	desert(_metadata, &self->owner, self->fd, 10, 600 * MS);
 	EXPECT_TRUE(is_removed(OWNER));
 	if (!stage_fork(_metadata, &self->heir, HEIR)) {
 		if (dev_poll(self->fd, POLLIN, HANG_MS) != POLLIN)
@@ -565,7 +583,7 @@ TEST_F(desert, is_not_where_the_owner_lives)
 {
 	long long worker;
 
-	owner_begin(_metadata, &self->owner, self->fd, 10, 300 * MS);
+	owner_begin(_metadata, &self->owner, self->fd, 10, 600 * MS);
 	worker = worker_of(self->fd);
 	read_all(_metadata, self->fd, 10);
 	EXPECT_NE(0, dev_after(self->fd, HOUR, 0));
@@ -591,7 +609,7 @@ TEST_F(desert, leaves_the_instance_to_its_user)
 	ASSERT_LE(0, self->fd);
 	if (!stage_fork(_metadata, &self->owner, OWNER)) {
 		become(USER);
-		if (!dev_after(self->fd, 300 * MS, 0))
+		if (!dev_after(self->fd, 600 * MS, 0))
 			_exit(92);
 		stage_wait(&self->owner);
 	}
@@ -793,7 +811,7 @@ TEST_F(desert, leaves_the_rings_to_be_kicked)
 		*hwtimer_ring_get_slot(&ring) =
 			OP(SCHEDULE, .time = 0, .user_data = 1);
 		*hwtimer_ring_get_slot(&ring) =
-			OP(SCHEDULE, .time = 300 * MS, .user_data = 2);
+			OP(SCHEDULE, .time = 600 * MS, .user_data = 2);
 		if (hwtimer_ring_publish(&ring) < 0)
 			_exit(93);
 		while (hwtimer_ring_load(&ring.shared->completion_tail) != 1)
@@ -889,6 +907,7 @@ TEST_F(desert, does_what_was_submitted_before)
 		if (!stage_fork(_metadata, &self->owner, OWNER)) {
 			if (ring_setup(self->fd, 8, 8))
 				_exit(92);
+			stage_settle();
 			stage_wait(&self->owner);
 		}
 		stage_hear(_metadata, &self->owner);
@@ -931,7 +950,8 @@ TEST_F_TIMEOUT(desert, loses_nothing_in_many_rounds, 2 * TEST_TIMEOUT)
 		struct stage heirs[2];
 		unsigned int got = 0;
 
-		owner_begin(_metadata, &self->owner, self->fd, 40, 0);
+		/* They come due when the worker leaves. */
+		owner_begin(_metadata, &self->owner, self->fd, 40, 80 * MS);
 		for (i = 0; i < 2; i++) {
 			struct hwtimer_event event;
 			__u64 sum = 0;
@@ -956,8 +976,8 @@ TEST_F_TIMEOUT(desert, loses_nothing_in_many_rounds, 2 * TEST_TIMEOUT)
 		for (i = 0; i < 2; i++)
 			stage_hear(_metadata, &heirs[i]);
 		stage_kill(&self->owner);
-		ASSERT_NE(0, dev_after(self->fd, 50 * MS, 40));
-		ASSERT_NE(0, dev_after(self->fd, 50 * MS, 40));
+		ASSERT_NE(0, dev_after(self->fd, 200 * MS, 40));
+		ASSERT_NE(0, dev_after(self->fd, 200 * MS, 40));
 		for (i = 0; i < 2; i++) {
 			int status = stage_end(&heirs[i]);
 
@@ -990,6 +1010,7 @@ TEST_F(desert, meets_close)
 			for (i = 0; i < 8; i++)
 				if (!dev_after(fds[i], i * MS, 0))
 					_exit(92);
+			stage_settle();
 			stage_wait(&self->owner);
 		}
 		stage_hear(_metadata, &self->owner);
