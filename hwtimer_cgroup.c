@@ -97,6 +97,7 @@ int hwtimer_resident_join(struct hwtimer_resident *resident,
 	if (err)
 		return err;
 	resident->task = task;
+	resident->home = hwtimer_cgroup_of(task);
 	raw_spin_lock(&hwtimer_residents_lock);
 	list_add_rcu(&resident->node, &hwtimer_residents);
 	raw_spin_unlock(&hwtimer_residents_lock);
@@ -142,19 +143,25 @@ static int residents_in(const void *cgroups)
 }
 
 /**
- * hwtimer_resident_alone - whether no program is left in the cgroups of the current thread
+ * hwtimer_resident_alone - whether no program is left in the cgroups of a thread
+ * @resident: the resident, which is the current thread
  *
- * Called by a thread that has joined them. Threads that are exiting are tasks until they
- * have left the cgroup. Child cgroups do not count.
+ * Threads that are exiting are tasks until they have left the cgroup. Child cgroups do not
+ * count.
  *
- * Return: whether all tasks there are residents. Does not sleep. Takes time in proportion
- * to the number of residents on the machine, but no lock, so that nobody else waits.
+ * Return: whether all tasks there are residents; false if an administrator has moved the
+ * thread to another cgroup, because the program may still be where it joined it. That is
+ * told by the cgroup, not by the css_set, which is another one as soon as somebody enables
+ * a controller. Does not sleep. Takes time in proportion to the number of residents on the
+ * machine, but no lock, so that nobody else waits.
  */
-bool hwtimer_resident_alone(void)
+bool hwtimer_resident_alone(const struct hwtimer_resident *resident)
 {
 	const void *cgroups;
 	int tasks, residents;
 
+	if (hwtimer_cgroup_of(current) != resident->home)
+		return false;
 	rcu_read_lock();
 	cgroups = hwtimer_cgroups(current);
 	/*

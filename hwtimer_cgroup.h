@@ -19,10 +19,12 @@ struct task_struct;
  * @node: entry in the list of all residents; protected by the list's lock, also read by
  *	RCU; not in the list: the thread is where kthreads begin
  * @task: the kthread; written before @node
+ * @home: hwtimer_cgroup_of() @task when it had joined; written before @node
  */
 struct hwtimer_resident {
 	struct list_head node;
 	struct task_struct *task;
+	u64 home;
 };
 
 int hwtimer_cgroup_start(void);
@@ -33,6 +35,6 @@ int hwtimer_resident_join(struct hwtimer_resident *resident,
 			  struct task_struct *task);
 void hwtimer_resident_leave(struct hwtimer_resident *resident);
 bool hwtimer_resident_away(const struct hwtimer_resident *resident);
-bool hwtimer_resident_alone(void);
+bool hwtimer_resident_alone(const struct hwtimer_resident *resident);
 
 #endif /* HWTIMER_CGROUP_H */

@@ -520,7 +520,7 @@ static void staff_check(struct hwtimer_alarm *alarm,
 		hwtimer_worker_kick(&staff->idle.chores, earliest);
 		return;
 	}
-	if (hwtimer_resident_alone()) {
+	if (hwtimer_resident_alone(&staff->resident)) {
 		staff_put_some(staff, hwtimer_worker_desert(worker));
 		/* A process that came just now may have given the worker a job. */
 		if (staff_end_idle(staff))

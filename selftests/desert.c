@@ -375,6 +375,35 @@ TEST_F(desert, does_not_come_while_the_owner_lives)
 	EXPECT_TRUE(is_removed(OWNER));
 }
 
+static bool cgroup_take(const char *cgroup, long long pid)
+{
+	char path[128], text[32];
+
+	cgroup_file(path, sizeof(path), cgroup, "cgroup.procs");
+	snprintf(text, sizeof(text), "%lld", pid);
+	return write_file(path, text);
+}
+
+/* So does one whose worker an administrator has moved to where nobody is. */
+TEST_F(desert, does_not_come_when_the_worker_is_moved)
+{
+	long long worker;
+
+	owner_begin(_metadata, &self->owner, self->fd, 1, HOUR);
+	worker = worker_of(self->fd);
+	ASSERT_TRUE(cgroup_take(HEIR, worker));
+	/* A process that ends makes the worker look. */
+	if (!stage_fork(_metadata, &self->heir, OWNER))
+		_exit(0);
+	EXPECT_EQ(0, stage_end(&self->heir));
+	sleep_ns(500 * MS);
+	EXPECT_EQ(worker, worker_of(self->fd));
+	/* Back again, it leaves as others do. */
+	ASSERT_TRUE(cgroup_take(OWNER, worker));
+	stage_kill(&self->owner);
+	EXPECT_TRUE(is_removed(OWNER));
+}
+
 /* Many instances leave together, those of two users, too. */
 TEST_F(desert, takes_all_instances_of_the_cgroup)
 {
