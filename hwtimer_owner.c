@@ -86,6 +86,10 @@
  * passed, and so on, at least each CHECK_STEADY. If other processes stay on, the checks
  * become rare: they come after a CHECK_PART of the time that has passed. But at least each
  * CHECK_LAST, so that no service manager gives up waiting.
+ *
+ * While the kernel moves all tasks of a cgroup to another css_set, because somebody enables
+ * a controller, the worker may be there before the owner's processes, and alone. So it has
+ * to be alone in two checks that are CHECK_FIRST apart or more.
  */
 #define CHECK_FIRST ((u64)NSEC_PER_MSEC)
 #define CHECK_STEADY (250ULL * NSEC_PER_MSEC)
@@ -125,12 +129,15 @@ MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of shared kthreads; 0: none");
  *	written before @worker
  * @suspected: time from which on the owner's processes may be gone, ns on CLOCK_MONOTONIC;
  *	read and written without a lock
+ * @alone: time of the first of the latest checks that all found the worker alone, ns on
+ *	CLOCK_MONOTONIC; 0: the latest one did not. Used by the worker's thread only
  * @idle: a job of the worker's own. Its alarm turns ends the worker if it has had no other
  *	job for LINGER_TIME; its alarm chores checks whether the owner is gone
  * @rcu: frees the entry; see staff_put()
  *
  * hwtimer_staff_lock protects @node, @worker, @ending, @fixed, @nice, @policy,
- * @process and @jobs; all others but @resident, @suspected and @idle are constant.
+ * @process and @jobs; all others but @resident, @since, @suspected, @alone and @idle are
+ * constant.
  */
 struct hwtimer_staff {
 	struct hlist_node node;
@@ -148,6 +155,7 @@ struct hwtimer_staff {
 	struct hwtimer_resident resident;
 	u64 since;
 	u64 suspected;
+	u64 alone;
 	struct hwtimer_job idle;
 	struct rcu_head rcu;
 };
@@ -501,7 +509,23 @@ static void staff_check_again(struct hwtimer_staff *staff)
 	u64 wait = max(clamp(passed, CHECK_FIRST, CHECK_STEADY),
 		       passed / CHECK_PART);
 
+	if (staff->alone)
+		wait = CHECK_FIRST;
 	hwtimer_worker_kick(&staff->idle.chores, now + min(wait, CHECK_LAST));
+}
+
+/* Checks whether no process is left in the owner's cgroups, and has not been for a while. */
+static bool staff_is_alone(struct hwtimer_staff *staff)
+{
+	u64 now = ktime_get_ns();
+
+	if (!hwtimer_resident_alone(&staff->resident)) {
+		staff->alone = 0;
+		return false;
+	}
+	if (!staff->alone)
+		staff->alone = now;
+	return now - staff->alone >= CHECK_FIRST;
 }
 
 /*
@@ -520,7 +544,8 @@ static void staff_check(struct hwtimer_alarm *alarm,
 		hwtimer_worker_kick(&staff->idle.chores, earliest);
 		return;
 	}
-	if (hwtimer_resident_alone(&staff->resident)) {
+	if (staff_is_alone(staff)) {
+		staff->alone = 0;
 		staff_put_some(staff, hwtimer_worker_desert(worker));
 		/* A process that came just now may have given the worker a job. */
 		if (staff_end_idle(staff))
