@@ -10,7 +10,12 @@
  * That is only a snapshot, because the lock of the count is the kernel's own: css_set_lock
  * is not exported. A process may be moved into the cgroup meanwhile. So whoever acts on
  * the answer must do nothing that such a process cannot undo.
+ *
+ * When to ask is for hwtimer_owner.c to decide. But it has to know when the process has
+ * ended that had a thread join. The kernel tells that to those who poll a pidfd, through a
+ * wait queue of the process.
  */
+#include <linux/pid.h>
 #include <linux/rculist.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
@@ -65,13 +70,54 @@ static int attach_to_current(struct task_struct *task)
 	return attachment.err;
 }
 
+static void resident_exited(struct work_struct *work)
+{
+	struct hwtimer_resident *resident =
+		container_of(work, struct hwtimer_resident, work);
+
+	resident->exited(resident);
+}
+
+/*
+ * Called when the process has ended, or one of its threads, as those who poll a pidfd are
+ * told. The caller holds tasklist_lock, so a work item does the rest.
+ */
+static int resident_wake(wait_queue_entry_t *wait, unsigned int mode, int flags,
+			 void *key)
+{
+	struct hwtimer_resident *resident =
+		container_of(wait, struct hwtimer_resident, wait);
+
+	queue_work(hwtimer_attach_queue, &resident->work);
+	return 0;
+}
+
+/* Has the kernel tell when the current process has ended. It cannot before this returns. */
+static void resident_watch(struct hwtimer_resident *resident)
+{
+	resident->process = get_pid(task_tgid(current));
+	add_wait_queue(&resident->process->wait_pidfd, &resident->wait);
+}
+
+static void resident_unwatch(struct hwtimer_resident *resident)
+{
+	remove_wait_queue(&resident->process->wait_pidfd, &resident->wait);
+	put_pid(resident->process);
+	cancel_work_sync(&resident->work);
+}
+
 /**
  * hwtimer_resident_init - prepare a resident that has not joined any cgroup
  * @resident: the resident
+ * @exited: called when the process that had it join has ended
  */
-void hwtimer_resident_init(struct hwtimer_resident *resident)
+void hwtimer_resident_init(struct hwtimer_resident *resident,
+			   hwtimer_exited_fn *exited)
 {
 	INIT_LIST_HEAD(&resident->node);
+	resident->exited = exited;
+	init_waitqueue_func_entry(&resident->wait, resident_wake);
+	INIT_WORK(&resident->work, resident_exited);
 }
 
 /**
@@ -101,6 +147,7 @@ int hwtimer_resident_join(struct hwtimer_resident *resident,
 	raw_spin_lock(&hwtimer_residents_lock);
 	list_add_rcu(&resident->node, &hwtimer_residents);
 	raw_spin_unlock(&hwtimer_residents_lock);
+	resident_watch(resident);
 	return 0;
 }
 
@@ -108,7 +155,7 @@ int hwtimer_resident_join(struct hwtimer_resident *resident,
  * hwtimer_resident_leave - forget a resident
  * @resident: the resident, whose thread is about to exit
  *
- * Does not sleep; takes a spinlock.
+ * Waits until its function is not running. May sleep.
  */
 void hwtimer_resident_leave(struct hwtimer_resident *resident)
 {
@@ -117,6 +164,7 @@ void hwtimer_resident_leave(struct hwtimer_resident *resident)
 	raw_spin_lock(&hwtimer_residents_lock);
 	list_del_rcu(&resident->node);
 	raw_spin_unlock(&hwtimer_residents_lock);
+	resident_unwatch(resident);
 }
 
 /**

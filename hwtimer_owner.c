@@ -21,8 +21,9 @@
  * when no process is left in an owner's cgroups, its workers give up their instances, and
  * end. hwtimer_adopt.c tells what comes then. The last process of a cgroup may be one that
  * knows nothing of hwtimer. So from the time at which a process closes a descriptor that
- * others have, too, the worker looks for processes in its cgroups; see CHECK_FIRST. It
- * does so itself, since that is the owner's business, and the owner's time.
+ * others have, too, or at which the process ends that had the worker created, the worker
+ * looks for processes in its cgroups; see CHECK_FIRST. It does so itself, since that is
+ * the owner's business, and the owner's time. Until then it need not wake up.
  *
  * A process gets a worker of its own, so that two programs meet at no lock, until the
  * owner has as many workers as the machine has processors. A process with more than
@@ -554,6 +555,28 @@ static void staff_check(struct hwtimer_alarm *alarm,
 	staff_check_again(staff);
 }
 
+/* Has the worker check from now on whether its owner is gone. */
+static void staff_check_soon(struct hwtimer_staff *staff)
+{
+	u64 now = ktime_get_ns();
+
+	WRITE_ONCE(staff->suspected, now);
+	hwtimer_worker_kick(&staff->idle.chores, now + CHECK_FIRST);
+}
+
+/*
+ * Called when the process that had the worker created has ended. It may have closed no
+ * descriptor: if it shared its descriptors, if io_uring or epoll kept the file, or if it
+ * had closed them before there was a worker.
+ */
+static void staff_process_exited(struct hwtimer_resident *resident)
+{
+	struct hwtimer_staff *staff =
+		container_of(resident, struct hwtimer_staff, resident);
+
+	staff_check_soon(staff);
+}
+
 /*
  * Has the worker check whether its owner is gone, if the current process may have been the
  * owner. A process that exits may have been moved since it became the owner. One that
@@ -563,15 +586,13 @@ static void staff_check(struct hwtimer_alarm *alarm,
 static void staff_suspect(struct hwtimer_staff *staff)
 {
 	struct task_struct *task = staff->resident.task;
-	u64 now = ktime_get_ns();
 
 	if (!hwtimer_resident_away(&staff->resident))
 		return;
 	if (!(current->flags & PF_EXITING) &&
 	    hwtimer_cgroups(task) != hwtimer_cgroups(current))
 		return;
-	WRITE_ONCE(staff->suspected, now);
-	hwtimer_worker_kick(&staff->idle.chores, now + CHECK_FIRST);
+	staff_check_soon(staff);
 }
 
 /* Gives a new worker the job that ends it. */
@@ -592,7 +613,7 @@ static int staff_create(struct hwtimer_staff *staff)
 	char name[NAME_SIZE];
 	int err;
 
-	hwtimer_resident_init(&staff->resident);
+	hwtimer_resident_init(&staff->resident, staff_process_exited);
 	staff_name(staff, name, sizeof(name));
 	worker = hwtimer_worker_create(name, staff_ended, staff);
 	if (IS_ERR(worker)) {
@@ -840,7 +861,7 @@ static int fixed_create(unsigned int nr)
 		kfree(staff);
 		return err;
 	}
-	hwtimer_resident_init(&staff->resident);
+	hwtimer_resident_init(&staff->resident, staff_process_exited);
 	staff_give_idle(staff, staff->worker);
 	staff->fixed = true;
 	/* The module's own, until hwtimer_owner_stop() */

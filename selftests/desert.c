@@ -8,6 +8,7 @@
  * they wait up to HANG_MS.
  */
 #include <grp.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -352,6 +353,31 @@ TEST_F(desert, comes_after_the_owner_has_closed_it)
 	EXPECT_LT(0, worker_of(self->fd));
 	stage_kill(&self->owner);
 	EXPECT_TRUE(is_removed(OWNER));
+}
+
+/*
+ * An owner may end without closing anything: here it shares its table of descriptors with
+ * another process.
+ */
+TEST_F(desert, comes_without_a_close)
+{
+	pid_t pid;
+	int status;
+
+	/* As fork(), and what it does below is as simple as in a child of vfork(). */
+	pid = syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
+	if (!pid) {
+		if (!cgroup_join(OWNER))
+			_exit(91);
+		if (!dev_after(self->fd, HOUR, 0))
+			_exit(92);
+		_exit(0);
+	}
+	ASSERT_LT(0, pid);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	EXPECT_TRUE(is_removed(OWNER));
+	EXPECT_EQ(0, worker_of(self->fd));
 }
 
 /* While others let go of descriptors, an owner that lives keeps its worker. */
