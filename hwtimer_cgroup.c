@@ -15,8 +15,8 @@
  * ended that had a thread join. The kernel tells that to those who poll a pidfd, through a
  * wait queue of the process.
  */
+#include <linux/hashtable.h>
 #include <linux/pid.h>
-#include <linux/rculist.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -24,8 +24,8 @@
 #include "compat.h"
 #include "hwtimer_cgroup.h"
 
-/* All residents. Raw spinlocks for the reason that hwtimer_owner.c gives. */
-static LIST_HEAD(hwtimer_residents);
+/* All residents, by their home. A raw spinlock for the reason that hwtimer_owner.c gives. */
+static DEFINE_HASHTABLE(hwtimer_residents, 10);
 static DEFINE_RAW_SPINLOCK(hwtimer_residents_lock);
 
 static struct workqueue_struct *hwtimer_attach_queue;
@@ -114,7 +114,7 @@ static void resident_unwatch(struct hwtimer_resident *resident)
 void hwtimer_resident_init(struct hwtimer_resident *resident,
 			   hwtimer_exited_fn *exited)
 {
-	INIT_LIST_HEAD(&resident->node);
+	INIT_HLIST_NODE(&resident->node);
 	resident->exited = exited;
 	init_waitqueue_func_entry(&resident->wait, resident_wake);
 	INIT_WORK(&resident->work, resident_exited);
@@ -145,7 +145,7 @@ int hwtimer_resident_join(struct hwtimer_resident *resident,
 	resident->task = task;
 	resident->home = hwtimer_cgroup_of(task);
 	raw_spin_lock(&hwtimer_residents_lock);
-	list_add_rcu(&resident->node, &hwtimer_residents);
+	hash_add_rcu(hwtimer_residents, &resident->node, resident->home);
 	raw_spin_unlock(&hwtimer_residents_lock);
 	resident_watch(resident);
 	return 0;
@@ -159,10 +159,10 @@ int hwtimer_resident_join(struct hwtimer_resident *resident,
  */
 void hwtimer_resident_leave(struct hwtimer_resident *resident)
 {
-	if (list_empty(&resident->node))
+	if (!hwtimer_resident_away(resident))
 		return;
 	raw_spin_lock(&hwtimer_residents_lock);
-	list_del_rcu(&resident->node);
+	hash_del_rcu(&resident->node);
 	raw_spin_unlock(&hwtimer_residents_lock);
 	resident_unwatch(resident);
 }
@@ -176,17 +176,21 @@ void hwtimer_resident_leave(struct hwtimer_resident *resident)
  */
 bool hwtimer_resident_away(const struct hwtimer_resident *resident)
 {
-	return !list_empty(&resident->node);
+	return !hlist_unhashed(&resident->node);
 }
 
-/* The number of residents that are in @cgroups. */
-static int residents_in(const void *cgroups)
+/*
+ * The number of residents that joined the cgroup @home, and are in @cgroups. One that was
+ * moved there is not among them, and counts as a program does.
+ */
+static int residents_in(u64 home, const void *cgroups)
 {
 	const struct hwtimer_resident *resident;
 	int count = 0;
 
-	list_for_each_entry_rcu(resident, &hwtimer_residents, node)
-		count += hwtimer_cgroups(resident->task) == cgroups;
+	hash_for_each_possible_rcu(hwtimer_residents, resident, node, home)
+		count += resident->home == home &&
+			 hwtimer_cgroups(resident->task) == cgroups;
 	return count;
 }
 
@@ -200,8 +204,8 @@ static int residents_in(const void *cgroups)
  * Return: whether all tasks there are residents; false if an administrator has moved the
  * thread to another cgroup, because the program may still be where it joined it. That is
  * told by the cgroup, not by the css_set, which is another one as soon as somebody enables
- * a controller. Does not sleep. Takes time in proportion to the number of residents on the
- * machine, but no lock, so that nobody else waits.
+ * a controller. Does not sleep. Takes time in proportion to the number of residents that
+ * have joined the cgroup, but no lock, so that nobody else waits.
  */
 bool hwtimer_resident_alone(const struct hwtimer_resident *resident)
 {
@@ -217,7 +221,7 @@ bool hwtimer_resident_alone(const struct hwtimer_resident *resident)
 	 * goes was in the first number of tasks, one that comes is in the second.
 	 */
 	tasks = hwtimer_cgroups_tasks(cgroups);
-	residents = residents_in(cgroups);
+	residents = residents_in(resident->home, cgroups);
 	tasks = max(tasks, hwtimer_cgroups_tasks(cgroups));
 	rcu_read_unlock();
 	return tasks <= residents;

@@ -10,7 +10,7 @@
 #ifndef HWTIMER_CGROUP_H
 #define HWTIMER_CGROUP_H
 
-#include <linux/list.h>
+#include <linux/rculist.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -30,8 +30,8 @@ typedef void hwtimer_exited_fn(struct hwtimer_resident *resident);
 
 /**
  * struct hwtimer_resident - a kthread that has joined the cgroups of a program
- * @node: entry in the list of all residents; protected by the list's lock, also read by
- *	RCU; not in the list: the thread is where kthreads begin
+ * @node: entry in hwtimer_residents by @home; protected by their lock, also read by RCU;
+ *	no entry: the thread is where kthreads begin
  * @task: the kthread; written before @node
  * @home: hwtimer_cgroup_of() @task when it had joined; written before @node
  * @exited: called when @process has ended; constant
@@ -40,7 +40,7 @@ typedef void hwtimer_exited_fn(struct hwtimer_resident *resident);
  * @work: work item that calls @exited
  */
 struct hwtimer_resident {
-	struct list_head node;
+	struct hlist_node node;
 	struct task_struct *task;
 	u64 home;
 	hwtimer_exited_fn *exited;
