@@ -97,18 +97,24 @@ static inline int hwtimer_cgroup_path(struct task_struct *task, char *path,
 	return length;
 }
 
-/* The id of the caller's cgroup, in the version 2 hierarchy. */
-static inline u64 hwtimer_cgroup_of_caller(void)
+/* The id of a task's cgroup, in the version 2 hierarchy. Ids are not used again. */
+static inline u64 hwtimer_cgroup_of(struct task_struct *task)
 {
 	u64 id = 0;
 
 /* Without CONFIG_CGROUPS there is no task_dfl_cgroup(). */
 #ifdef CONFIG_CGROUPS
 	rcu_read_lock();
-	id = cgroup_id(task_dfl_cgroup(current));
+	id = cgroup_id(task_dfl_cgroup(task));
 	rcu_read_unlock();
 #endif
 	return id;
+}
+
+/* The id of the caller's cgroup. */
+static inline u64 hwtimer_cgroup_of_caller(void)
+{
+	return hwtimer_cgroup_of(current);
 }
 
 #endif /* HWTIMER_COMPAT_H */

@@ -10,8 +10,13 @@
  * That is only a snapshot, because the lock of the count is the kernel's own: css_set_lock
  * is not exported. A process may be moved into the cgroup meanwhile. So whoever acts on
  * the answer must do nothing that such a process cannot undo.
+ *
+ * When to ask is for hwtimer_owner.c to decide. But it has to know when the process has
+ * ended that had a thread join. The kernel tells that to those who poll a pidfd, through a
+ * wait queue of the process.
  */
-#include <linux/rculist.h>
+#include <linux/hashtable.h>
+#include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -19,8 +24,8 @@
 #include "compat.h"
 #include "hwtimer_cgroup.h"
 
-/* All residents. Raw spinlocks for the reason that hwtimer_owner.c gives. */
-static LIST_HEAD(hwtimer_residents);
+/* All residents, by their home. A raw spinlock for the reason that hwtimer_owner.c gives. */
+static DEFINE_HASHTABLE(hwtimer_residents, 10);
 static DEFINE_RAW_SPINLOCK(hwtimer_residents_lock);
 
 static struct workqueue_struct *hwtimer_attach_queue;
@@ -65,13 +70,54 @@ static int attach_to_current(struct task_struct *task)
 	return attachment.err;
 }
 
+static void resident_exited(struct work_struct *work)
+{
+	struct hwtimer_resident *resident =
+		container_of(work, struct hwtimer_resident, work);
+
+	resident->exited(resident);
+}
+
+/*
+ * Called when the process has ended, or one of its threads, as those who poll a pidfd are
+ * told. The caller holds tasklist_lock, so a work item does the rest.
+ */
+static int resident_wake(wait_queue_entry_t *wait, unsigned int mode, int flags,
+			 void *key)
+{
+	struct hwtimer_resident *resident =
+		container_of(wait, struct hwtimer_resident, wait);
+
+	queue_work(hwtimer_attach_queue, &resident->work);
+	return 0;
+}
+
+/* Has the kernel tell when the current process has ended. It cannot before this returns. */
+static void resident_watch(struct hwtimer_resident *resident)
+{
+	resident->process = get_pid(task_tgid(current));
+	add_wait_queue(&resident->process->wait_pidfd, &resident->wait);
+}
+
+static void resident_unwatch(struct hwtimer_resident *resident)
+{
+	remove_wait_queue(&resident->process->wait_pidfd, &resident->wait);
+	put_pid(resident->process);
+	cancel_work_sync(&resident->work);
+}
+
 /**
  * hwtimer_resident_init - prepare a resident that has not joined any cgroup
  * @resident: the resident
+ * @exited: called when the process that had it join has ended
  */
-void hwtimer_resident_init(struct hwtimer_resident *resident)
+void hwtimer_resident_init(struct hwtimer_resident *resident,
+			   hwtimer_exited_fn *exited)
 {
-	INIT_LIST_HEAD(&resident->node);
+	INIT_HLIST_NODE(&resident->node);
+	resident->exited = exited;
+	init_waitqueue_func_entry(&resident->wait, resident_wake);
+	INIT_WORK(&resident->work, resident_exited);
 }
 
 /**
@@ -97,9 +143,11 @@ int hwtimer_resident_join(struct hwtimer_resident *resident,
 	if (err)
 		return err;
 	resident->task = task;
+	resident->home = hwtimer_cgroup_of(task);
 	raw_spin_lock(&hwtimer_residents_lock);
-	list_add_rcu(&resident->node, &hwtimer_residents);
+	hash_add_rcu(hwtimer_residents, &resident->node, resident->home);
 	raw_spin_unlock(&hwtimer_residents_lock);
+	resident_watch(resident);
 	return 0;
 }
 
@@ -107,15 +155,16 @@ int hwtimer_resident_join(struct hwtimer_resident *resident,
  * hwtimer_resident_leave - forget a resident
  * @resident: the resident, whose thread is about to exit
  *
- * Does not sleep; takes a spinlock.
+ * Waits until its function is not running. May sleep.
  */
 void hwtimer_resident_leave(struct hwtimer_resident *resident)
 {
-	if (list_empty(&resident->node))
+	if (!hwtimer_resident_away(resident))
 		return;
 	raw_spin_lock(&hwtimer_residents_lock);
-	list_del_rcu(&resident->node);
+	hash_del_rcu(&resident->node);
 	raw_spin_unlock(&hwtimer_residents_lock);
+	resident_unwatch(resident);
 }
 
 /**
@@ -127,34 +176,44 @@ void hwtimer_resident_leave(struct hwtimer_resident *resident)
  */
 bool hwtimer_resident_away(const struct hwtimer_resident *resident)
 {
-	return !list_empty(&resident->node);
+	return !hlist_unhashed(&resident->node);
 }
 
-/* The number of residents that are in @cgroups. */
-static int residents_in(const void *cgroups)
+/*
+ * The number of residents that joined the cgroup @home, and are in @cgroups. One that was
+ * moved there is not among them, and counts as a program does.
+ */
+static int residents_in(u64 home, const void *cgroups)
 {
 	const struct hwtimer_resident *resident;
 	int count = 0;
 
-	list_for_each_entry_rcu(resident, &hwtimer_residents, node)
-		count += hwtimer_cgroups(resident->task) == cgroups;
+	hash_for_each_possible_rcu(hwtimer_residents, resident, node, home)
+		count += resident->home == home &&
+			 hwtimer_cgroups(resident->task) == cgroups;
 	return count;
 }
 
 /**
- * hwtimer_resident_alone - whether no program is left in the cgroups of the current thread
+ * hwtimer_resident_alone - whether no program is left in the cgroups of a thread
+ * @resident: the resident, which is the current thread
  *
- * Called by a thread that has joined them. Threads that are exiting are tasks until they
- * have left the cgroup. Child cgroups do not count.
+ * Threads that are exiting are tasks until they have left the cgroup. Child cgroups do not
+ * count.
  *
- * Return: whether all tasks there are residents. Does not sleep. Takes time in proportion
- * to the number of residents on the machine, but no lock, so that nobody else waits.
+ * Return: whether all tasks there are residents; false if an administrator has moved the
+ * thread to another cgroup, because the program may still be where it joined it. That is
+ * told by the cgroup, not by the css_set, which is another one as soon as somebody enables
+ * a controller. Does not sleep. Takes time in proportion to the number of residents that
+ * have joined the cgroup, but no lock, so that nobody else waits.
  */
-bool hwtimer_resident_alone(void)
+bool hwtimer_resident_alone(const struct hwtimer_resident *resident)
 {
 	const void *cgroups;
 	int tasks, residents;
 
+	if (hwtimer_cgroup_of(current) != resident->home)
+		return false;
 	rcu_read_lock();
 	cgroups = hwtimer_cgroups(current);
 	/*
@@ -162,7 +221,7 @@ bool hwtimer_resident_alone(void)
 	 * goes was in the first number of tasks, one that comes is in the second.
 	 */
 	tasks = hwtimer_cgroups_tasks(cgroups);
-	residents = residents_in(cgroups);
+	residents = residents_in(resident->home, cgroups);
 	tasks = max(tasks, hwtimer_cgroups_tasks(cgroups));
 	rcu_read_unlock();
 	return tasks <= residents;

@@ -203,35 +203,63 @@ static void exchange_serve_all(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_exchange_desert - serve the rings once more before a worker gives up a job
- * @instance: the instance; its lock is not held, and it need not have rings
- * @job: the job; the caller is its worker
+ * hwtimer_exchange_deserted - note that a worker has just given up a job
+ * @instance: the instance; its lock is held, and has been since the worker released the
+ *	job. It need not have rings
  *
- * Tells user space to kick from now on. Each KICK adopts the instance. But a program that
- * shares the rings and is no process of the owner may have submitted a request, or made
- * room for an event, without seeing the flag, and may wait for the result in memory. So
- * the worker that is the first to leave looks once more after it has set the flag.
- *
- * May sleep if @job is the errand.
+ * Tells user space to kick from now on. In the same hold of the lock, so that no KICK that
+ * still found the instance manned takes that back.
  */
-void hwtimer_exchange_desert(struct hwtimer_instance *instance,
-			     const struct hwtimer_job *job)
+void hwtimer_exchange_deserted(struct hwtimer_instance *instance)
 {
 	struct hwtimer_exchange *exchange = &instance->exchange;
-	struct hwtimer_ring *ring = hwtimer_completion_ring(instance);
 
-	if (!ring)
+	lockdep_assert_held(&instance->lock);
+	if (!exchange->ring)
 		return;
-	spin_lock(&instance->lock);
 	exchange->polling = false;
-	WRITE_ONCE(ring->shared->flags, HWTIMER_RING_NEED_KICK);
-	spin_unlock(&instance->lock);
+	WRITE_ONCE(exchange->ring->shared->flags, HWTIMER_RING_NEED_KICK);
+}
+
+/**
+ * hwtimer_exchange_leave - serve the rings once more after hwtimer_exchange_deserted()
+ * @instance: the instance; its lock is not held, and it need not have rings. The caller has
+ *	given up a job of it, and keeps it from being freed
+ *
+ * Each KICK adopts the instance. But a program that shares the rings and is no process of
+ * the owner may have submitted a request, or made room for an event, without seeing the
+ * flag, and may wait for the result in memory. So each worker that leaves looks once more.
+ * It leaves requests that need memory to the worker for errands, unless that is gone; if
+ * it goes just now, it looks later. May sleep.
+ */
+void hwtimer_exchange_leave(struct hwtimer_instance *instance)
+{
+	if (!hwtimer_completion_ring(instance))
+		return;
 	/* Pairs with the fences that hwtimer_exchange_stop_polling() names. */
 	smp_mb();
-	if (job == &exchange->errand)
+	exchange_serve_all(instance);
+	if (!hwtimer_worker_of(&instance->exchange.errand))
 		hwtimer_submission_finish(instance);
-	else
-		exchange_serve_all(instance);
+}
+
+/*
+ * Has the worker poll the rings. Returns false if the instance is deserted, so that nobody
+ * would.
+ */
+static bool kick_polling(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	bool manned;
+
+	spin_lock(&instance->lock);
+	manned = !instance->deserted;
+	if (manned && exchange->polling)
+		hwtimer_completion_alive(instance);
+	else if (manned)
+		exchange_start_polling(instance, HWTIMER_POLL_INTERVAL);
+	spin_unlock(&instance->lock);
+	return manned;
 }
 
 /**
@@ -252,15 +280,11 @@ long hwtimer_exchange_kick(struct hwtimer_instance *instance)
 
 	if (!hwtimer_completion_ring(instance))
 		return -ENXIO;
-	done = hwtimer_adopt(instance);
-	if (done)
-		return done;
-	spin_lock(&instance->lock);
-	if (exchange->polling)
-		hwtimer_completion_alive(instance);
-	else
-		exchange_start_polling(instance, HWTIMER_POLL_INTERVAL);
-	spin_unlock(&instance->lock);
+	do {
+		done = hwtimer_adopt(instance);
+		if (done)
+			return done;
+	} while (!kick_polling(instance));
 
 	/* Events first: they should not wait while requests wait for memory. */
 	exchange_flush_all(instance);

@@ -66,7 +66,7 @@ u32 hwtimer_exchange_serve(struct hwtimer_instance *instance);
 void hwtimer_exchange_poll(struct hwtimer_instance *instance);
 void hwtimer_exchange_stop_polling(struct hwtimer_instance *instance);
 void hwtimer_exchange_stopped(struct hwtimer_instance *instance);
-void hwtimer_exchange_desert(struct hwtimer_instance *instance,
-			     const struct hwtimer_job *job);
+void hwtimer_exchange_deserted(struct hwtimer_instance *instance);
+void hwtimer_exchange_leave(struct hwtimer_instance *instance);
 
 #endif /* HWTIMER_EXCHANGE_H */

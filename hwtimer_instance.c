@@ -115,16 +115,18 @@ static void instance_desert(struct hwtimer_instance *instance,
 
 	/* The worker is no user any more once it has released the job. */
 	refcount_inc(&instance->users);
-	hwtimer_exchange_desert(instance, job);
 	spin_lock(&instance->lock);
 	deserted = hwtimer_worker_release(job);
 	if (deserted) {
 		WRITE_ONCE(instance->deserted, true);
 		WRITE_ONCE(instance->manned, false);
+		hwtimer_exchange_deserted(instance);
 	}
 	spin_unlock(&instance->lock);
-	if (deserted)
+	if (deserted) {
 		hwtimer_notice_wake(instance, EPOLLIN | EPOLLRDNORM);
+		hwtimer_exchange_leave(instance);
+	}
 	instance_left(instance);
 }
 

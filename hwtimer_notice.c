@@ -114,15 +114,16 @@ int hwtimer_notice_wait(struct hwtimer_instance *instance)
 /*
  * Has the worker wake the readers that were too many for one wake-up. Before an instance
  * has a worker, only threads of programs wake its readers. They wake them all, and may
- * take their time. So does a worker that has just deserted the instance. It tells the
- * readers so after it has left; so if this kick comes too late, no reader is forgotten.
+ * take their time, until there is a worker: one of the readers may have adopted the
+ * instance. So does a worker that has just deserted the instance. It tells the readers so
+ * after it has left; so if this kick comes too late, no reader is forgotten.
  */
 static noinline void notice_wake_others(struct hwtimer_instance *instance)
 {
-	if (!hwtimer_worker_of(&instance->job)) {
-		while (hwtimer_crowd_go_on(&instance->readers))
-			cond_resched();
-		return;
+	while (!hwtimer_worker_of(&instance->job)) {
+		if (!hwtimer_crowd_go_on(&instance->readers))
+			return;
+		cond_resched();
 	}
 	spin_lock(&instance->lock);
 	hwtimer_wakeup_chores(instance, ktime_get_ns());

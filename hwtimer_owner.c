@@ -21,8 +21,9 @@
  * when no process is left in an owner's cgroups, its workers give up their instances, and
  * end. hwtimer_adopt.c tells what comes then. The last process of a cgroup may be one that
  * knows nothing of hwtimer. So from the time at which a process closes a descriptor that
- * others have, too, the worker looks for processes in its cgroups; see CHECK_FIRST. It
- * does so itself, since that is the owner's business, and the owner's time.
+ * others have, too, or at which the process ends that had the worker created, the worker
+ * looks for processes in its cgroups; see CHECK_FIRST. It does so itself, since that is
+ * the owner's business, and the owner's time. Until then it need not wake up.
  *
  * A process gets a worker of its own, so that two programs meet at no lock, until the
  * owner has as many workers as the machine has processors. A process with more than
@@ -73,7 +74,9 @@
  * Time for which a worker without jobs waits for another one, ns. To create one and have
  * it join cgroups takes time of everybody's, so a program that opens and closes instances
  * in a loop must not cause that each time. Not longer, because a cgroup with a worker
- * cannot be removed.
+ * cannot be removed. For the same reason, a new worker does not look for its owner's
+ * processes sooner than that: processes that adopt an instance and die could come in a
+ * loop, too.
  */
 #define LINGER_TIME (100 * NSEC_PER_MSEC)
 
@@ -84,6 +87,10 @@
  * passed, and so on, at least each CHECK_STEADY. If other processes stay on, the checks
  * become rare: they come after a CHECK_PART of the time that has passed. But at least each
  * CHECK_LAST, so that no service manager gives up waiting.
+ *
+ * While the kernel moves all tasks of a cgroup to another css_set, because somebody enables
+ * a controller, the worker may be there before the owner's processes, and alone. So it has
+ * to be alone in two checks that are CHECK_FIRST apart or more.
  */
 #define CHECK_FIRST ((u64)NSEC_PER_MSEC)
 #define CHECK_STEADY (250ULL * NSEC_PER_MSEC)
@@ -119,14 +126,19 @@ MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of shared kthreads; 0: none");
  *	pids are used again
  * @jobs: number of jobs of the worker, plus 1 if it is @fixed
  * @resident: the worker's thread in the owner's cgroups; joins before @worker is set
+ * @since: time at which the worker joined its owner's cgroups, ns on CLOCK_MONOTONIC;
+ *	written before @worker
  * @suspected: time from which on the owner's processes may be gone, ns on CLOCK_MONOTONIC;
  *	read and written without a lock
+ * @alone: time of the first of the latest checks that all found the worker alone, ns on
+ *	CLOCK_MONOTONIC; 0: the latest one did not. Used by the worker's thread only
  * @idle: a job of the worker's own. Its alarm turns ends the worker if it has had no other
  *	job for LINGER_TIME; its alarm chores checks whether the owner is gone
  * @rcu: frees the entry; see staff_put()
  *
  * hwtimer_staff_lock protects @node, @worker, @ending, @fixed, @nice, @policy,
- * @process and @jobs; all others but @resident, @suspected and @idle are constant.
+ * @process and @jobs; all others but @resident, @since, @suspected, @alone and @idle are
+ * constant.
  */
 struct hwtimer_staff {
 	struct hlist_node node;
@@ -142,7 +154,9 @@ struct hwtimer_staff {
 	pid_t process;
 	unsigned int jobs;
 	struct hwtimer_resident resident;
+	u64 since;
 	u64 suspected;
+	u64 alone;
 	struct hwtimer_job idle;
 	struct rcu_head rcu;
 };
@@ -417,6 +431,7 @@ static int staff_join(struct hwtimer_staff *staff, struct task_struct *task)
 static void staff_ready(struct hwtimer_staff *staff,
 			struct hwtimer_worker *worker)
 {
+	staff->since = ktime_get_ns();
 	raw_spin_lock(&hwtimer_staff_lock);
 	staff->worker = worker;
 	raw_spin_unlock(&hwtimer_staff_lock);
@@ -495,7 +510,23 @@ static void staff_check_again(struct hwtimer_staff *staff)
 	u64 wait = max(clamp(passed, CHECK_FIRST, CHECK_STEADY),
 		       passed / CHECK_PART);
 
+	if (staff->alone)
+		wait = CHECK_FIRST;
 	hwtimer_worker_kick(&staff->idle.chores, now + min(wait, CHECK_LAST));
+}
+
+/* Checks whether no process is left in the owner's cgroups, and has not been for a while. */
+static bool staff_is_alone(struct hwtimer_staff *staff)
+{
+	u64 now = ktime_get_ns();
+
+	if (!hwtimer_resident_alone(&staff->resident)) {
+		staff->alone = 0;
+		return false;
+	}
+	if (!staff->alone)
+		staff->alone = now;
+	return now - staff->alone >= CHECK_FIRST;
 }
 
 /*
@@ -508,14 +539,42 @@ static void staff_check(struct hwtimer_alarm *alarm,
 	struct hwtimer_staff *staff =
 		container_of(alarm, struct hwtimer_staff, idle.chores);
 	struct hwtimer_worker *worker = hwtimer_worker_of(&staff->idle);
+	u64 earliest = staff->since + LINGER_TIME;
 
-	if (hwtimer_resident_alone()) {
+	if (ktime_get_ns() < earliest) {
+		hwtimer_worker_kick(&staff->idle.chores, earliest);
+		return;
+	}
+	if (staff_is_alone(staff)) {
+		staff->alone = 0;
 		staff_put_some(staff, hwtimer_worker_desert(worker));
 		/* A process that came just now may have given the worker a job. */
 		if (staff_end_idle(staff))
 			return;
 	}
 	staff_check_again(staff);
+}
+
+/* Has the worker check from now on whether its owner is gone. */
+static void staff_check_soon(struct hwtimer_staff *staff)
+{
+	u64 now = ktime_get_ns();
+
+	WRITE_ONCE(staff->suspected, now);
+	hwtimer_worker_kick(&staff->idle.chores, now + CHECK_FIRST);
+}
+
+/*
+ * Called when the process that had the worker created has ended. It may have closed no
+ * descriptor: if it shared its descriptors, if io_uring or epoll kept the file, or if it
+ * had closed them before there was a worker.
+ */
+static void staff_process_exited(struct hwtimer_resident *resident)
+{
+	struct hwtimer_staff *staff =
+		container_of(resident, struct hwtimer_staff, resident);
+
+	staff_check_soon(staff);
 }
 
 /*
@@ -527,15 +586,13 @@ static void staff_check(struct hwtimer_alarm *alarm,
 static void staff_suspect(struct hwtimer_staff *staff)
 {
 	struct task_struct *task = staff->resident.task;
-	u64 now = ktime_get_ns();
 
 	if (!hwtimer_resident_away(&staff->resident))
 		return;
 	if (!(current->flags & PF_EXITING) &&
 	    hwtimer_cgroups(task) != hwtimer_cgroups(current))
 		return;
-	WRITE_ONCE(staff->suspected, now);
-	hwtimer_worker_kick(&staff->idle.chores, now + CHECK_FIRST);
+	staff_check_soon(staff);
 }
 
 /* Gives a new worker the job that ends it. */
@@ -556,7 +613,7 @@ static int staff_create(struct hwtimer_staff *staff)
 	char name[NAME_SIZE];
 	int err;
 
-	hwtimer_resident_init(&staff->resident);
+	hwtimer_resident_init(&staff->resident, staff_process_exited);
 	staff_name(staff, name, sizeof(name));
 	worker = hwtimer_worker_create(name, staff_ended, staff);
 	if (IS_ERR(worker)) {
@@ -804,7 +861,7 @@ static int fixed_create(unsigned int nr)
 		kfree(staff);
 		return err;
 	}
-	hwtimer_resident_init(&staff->resident);
+	hwtimer_resident_init(&staff->resident, staff_process_exited);
 	staff_give_idle(staff, staff->worker);
 	staff->fixed = true;
 	/* The module's own, until hwtimer_owner_stop() */

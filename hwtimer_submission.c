@@ -175,7 +175,7 @@ u32 hwtimer_submission_room(const struct hwtimer_exchange *exchange)
  * hwtimer_submission_finish - run the requests in the submission ring, for a last time
  * @instance: the instance, which has rings; its lock is not held
  *
- * For the worker of the errand, which gives it up. Runs the requests that were taken out
+ * For the last worker that gives the instance up. Runs the requests that were taken out
  * of the ring before, and about as many as the ring has slots, so that it ends although
  * user space adds more. May sleep; tries to take the mutex exchange.drain.
  */

@@ -726,8 +726,9 @@ bool hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left)
  * hwtimer_worker_desert - give up all jobs that have a function for that
  * @worker: the worker, in which the caller runs: it is serving another job
  *
- * Afterwards these jobs have no worker, and can be attached to another one. Calls the
- * function desert of each job with no lock held. May sleep; takes the worker's lock.
+ * Afterwards these jobs have no worker, and can be attached to another one. Jobs that the
+ * worker gets meanwhile are not among them. Calls the function desert of each job with no
+ * lock held. May sleep; takes the worker's lock.
  *
  * Return: the number of jobs that the worker has given up. Jobs that were detached are
  * not among them.
@@ -737,11 +738,14 @@ unsigned int hwtimer_worker_desert(struct hwtimer_worker *worker)
 	const struct hwtimer_job *self;
 	struct hwtimer_job *job;
 	unsigned int count = 0;
+	LIST_HEAD(leaving);
 
 	spin_lock(&worker->lock);
 	self = worker->running;
-	while ((job = list_first_entry_or_null(&worker->jobs,
-					       struct hwtimer_job, entry))) {
+	/* Not those that come meanwhile; otherwise this might never end. */
+	list_splice_init(&worker->jobs, &leaving);
+	while ((job = list_first_entry_or_null(&leaving, struct hwtimer_job,
+					       entry))) {
 		worker_set_running(worker, job);
 		spin_unlock(&worker->lock);
 		job->desert(job);
