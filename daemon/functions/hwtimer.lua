@@ -459,19 +459,23 @@ local chain, heads, fields = {}, {}, {}
 -- error.
 local function parse_timers(shard, args)
 	local max_id, max_payload, width = shard.max_id, shard.max_payload, shard.width
-	local n = 0
+	local n, last, deadline, start, head = 0, nil, nil, nil, nil
 	for i = 1, #args, 3 do
-		local id, payload = args[i], args[i + 2]
+		local id, text, payload = args[i], args[i + 1], args[i + 2]
 		if #id > max_id or #payload > max_payload or id == '' then
 			return nil, too_long(shard, id, payload)
 		end
-		local deadline, text = parse_deadline(args[i + 1])
-		if not deadline then
-			return nil, bad_deadline()
+		-- Many timers of a batch often have the same deadline.
+		if text ~= last then
+			last, deadline, text = text, parse_deadline(text)
+			if not deadline then
+				return nil, bad_deadline()
+			end
+			start, head = deadline - deadline % width, text .. ' '
 		end
 		n = n + 1
-		ids[n], deadlines[n], starts[n] = id, deadline, deadline - deadline % width
-		writes[2 * n - 1], writes[2 * n] = id, text .. ' ' .. payload
+		ids[n], deadlines[n], starts[n] = id, deadline, start
+		writes[2 * n - 1], writes[2 * n] = id, head .. payload
 	end
 	return n
 end
@@ -496,16 +500,25 @@ end
 -- file(shard, n): put the ids into their slots, with one call for each slot
 local function file(shard, n)
 	local slot_format, slots = shard.slot, shard.slots
-	local tail, slot_count = {}, 0
+	local tail, slot_count, previous = {}, 0, nil
 	for i = 1, n do
-		local before = tail[starts[i]]
-		if before then
-			chain[before] = i
+		local start = starts[i]
+		if start == previous then
+			chain[i - 1] = i
 		else
-			slot_count = slot_count + 1
-			heads[slot_count] = i
+			if previous then
+				tail[previous] = i - 1
+			end
+			local before = tail[start]
+			if before then
+				chain[before] = i
+			else
+				slot_count = slot_count + 1
+				heads[slot_count] = i
+			end
+			previous = start
 		end
-		tail[starts[i]], chain[i] = i, 0
+		chain[i] = 0
 	end
 	for j = 1, slot_count do
 		local i, count = heads[j], 0
