@@ -7,8 +7,8 @@ const char *const command_names[NR_COMMANDS] = {
 	[COMMAND_JOIN] = "join",       [COMMAND_LEAVE] = "leave",
 	[COMMAND_CHANGES] = "changes", [COMMAND_LEASE] = "lease",
 	[COMMAND_RELEASE] = "release", [COMMAND_SETUP] = "setup",
-	[COMMAND_TURN] = "turn",       [COMMAND_LISTEN] = "listen",
-	[COMMAND_METRICS] = "metrics",
+	[COMMAND_TURN] = "turn",       [COMMAND_TRIM] = "trim",
+	[COMMAND_LISTEN] = "listen",   [COMMAND_METRICS] = "metrics",
 };
 
 /* @lateness: ms */

@@ -16,6 +16,7 @@ enum command {
 	COMMAND_RELEASE,
 	COMMAND_SETUP,
 	COMMAND_TURN,
+	COMMAND_TRIM,
 	COMMAND_LISTEN,
 	COMMAND_METRICS,
 	NR_COMMANDS
@@ -31,6 +32,7 @@ extern const char *const command_names[NR_COMMANDS];
  * @commands: commands sent, by kind
  * @reconnects: connections to Redis that were lost, or could not be made
  * @fired: timers that this daemon has moved to the stream "due"
+ * @trimmed: entries of "due" that this daemon has removed
  * @gone: timers that were cancelled, or fired by another daemon, before we fired them
  * @early: timers that had been moved to a later time when we fired them
  * @loaded: timers that this daemon got to know
@@ -45,6 +47,7 @@ struct counters {
 	uint64_t commands[NR_COMMANDS];
 	uint64_t reconnects;
 	uint64_t fired;
+	uint64_t trimmed;
 	uint64_t gone;
 	uint64_t early;
 	uint64_t loaded;

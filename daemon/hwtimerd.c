@@ -37,6 +37,7 @@ static const char help[] =
 	"  --ahead MS                         time by which slots are loaded early (2000)\n"
 	"  --max-clock-offset MS              difference of clocks to work with (60000)\n"
 	"  --metrics PATH                     socket for OpenMetrics over HTTP\n"
+	"  --keep                             leave what is acknowledged in the streams\n"
 	"  --serve-always                     serve all shards, without leases\n"
 	"\n"
 	"See hwtimerd(8).\n";

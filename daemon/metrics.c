@@ -65,6 +65,8 @@ static const struct counter {
 } plain[] = {
 	{ "fired", offsetof(struct counters, fired),
 	  "Timers moved to the stream due." },
+	{ "trimmed", offsetof(struct counters, trimmed),
+	  "Entries removed from due after all groups had acknowledged them." },
 	{ "gone", offsetof(struct counters, gone),
 	  "Timers that were cancelled or fired elsewhere before we fired them." },
 	{ "early", offsetof(struct counters, early),

@@ -35,6 +35,7 @@ enum {
 	OPTION_AHEAD,
 	OPTION_MAX_CLOCK_OFFSET,
 	OPTION_METRICS,
+	OPTION_KEEP,
 	OPTION_SERVE_ALWAYS,
 };
 
@@ -54,6 +55,7 @@ static const struct option known[] = {
 	{ "max-clock-offset", required_argument, NULL,
 	  OPTION_MAX_CLOCK_OFFSET },
 	{ "metrics", required_argument, NULL, OPTION_METRICS },
+	{ "keep", no_argument, NULL, OPTION_KEEP },
 	{ "serve-always", no_argument, NULL, OPTION_SERVE_ALWAYS },
 	{ NULL, 0, NULL, 0 },
 };
@@ -263,6 +265,9 @@ static void take_option(struct options *options, int option, const char *text)
 		break;
 	case OPTION_METRICS:
 		options->metrics = text;
+		break;
+	case OPTION_KEEP:
+		options->keep = true;
 		break;
 	case OPTION_SERVE_ALWAYS:
 		options->serve_always = true;

@@ -53,6 +53,7 @@ struct queue_options {
  * @ahead: ms before its begin at which a slot is loaded
  * @max_clock_offset: ms between Redis's clock and ours from which we do not serve
  * @metrics: path of the socket for metrics; NULL: none
+ * @keep: remove no entries that are acknowledged
  * @serve_always: serve every shard, whoever has the lease
  */
 struct options {
@@ -72,6 +73,7 @@ struct options {
 	uint64_t ahead;
 	uint64_t max_clock_offset;
 	const char *metrics;
+	bool keep;
 	bool serve_always;
 };
 

@@ -15,8 +15,18 @@
 /* ms until the next attempt when the kernel has no room for more timers */
 #define ROOM_RETRY 200
 
+/*
+ * hwt_trim leaves some for the next call only if it has removed as many, half of what it
+ * may remove. They also pay for that call.
+ */
+#define TRIM_MANY 5000
+
+/* ms between two calls of hwt_trim, at most, while it finds nothing to remove */
+#define TRIM_WAIT_MAX 600000
+
 static void want_turn(struct shard *shard);
 static void listen_to_near(struct shard *shard);
+static void trim_soon(struct shard *shard);
 
 /* ---- serving ---- */
 
@@ -51,6 +61,7 @@ static void stop_serving(struct shard *shard)
 	shard->stale = shard->in_turn;
 	shard->flying = (struct record_list){ 0 };
 	shard->turn_wanted = false;
+	shard->trim_in = 0;
 	evtimer_del(shard->pace);
 	link_stop(&shard->listener);
 	shard->listening = false;
@@ -105,7 +116,93 @@ static bool begin_serving(struct shard *shard)
 	forget_position(shard);
 	set_up(shard);
 	want_turn(shard);
+	/* Who served it before us may have left entries. */
+	trim_soon(shard);
 	return true;
+}
+
+/* ---- what consumers have acknowledged ---- */
+
+/*
+ * Consumers acknowledge when they like, and nobody tells us. So we call hwt_trim after a
+ * firing, again with waits that double while it finds nothing, and no more once the
+ * stream is empty: whoever fires next will see to it. Leases pace it, as nothing is
+ * urgent.
+ */
+
+static void trim_soon(struct shard *shard)
+{
+	if (shard->options->keep)
+		return;
+	shard->trim_wait = 1;
+	shard->trim_in = 1;
+}
+
+/* Turns go on without it, and an older rule for our user lacks a right. */
+static void complain_of_trim(struct shard *shard,
+			     const struct redisReply *reply)
+{
+	const char *why = reply->type == REDIS_REPLY_ERROR ? reply->str :
+							     "no number";
+
+	if (!shard->trim_failed)
+		say(LOG_WARNING,
+		    "%s: entries that are acknowledged cannot be removed: %s%s",
+		    shard->key, why, link_advice(why));
+	shard->trim_failed = true;
+}
+
+static void trim(struct shard *shard);
+
+static void on_trimmed(void *arg, const struct redisReply *reply)
+{
+	struct shard *shard = arg;
+	int64_t count;
+
+	shard->trimming = false;
+	if (!reply_number(reply, &count) || count < 0) {
+		complain_of_trim(shard, reply);
+		return;
+	}
+	shard->trim_failed = false;
+	shard->counters->trimmed += count;
+	if (count && shard->state == SHARD_SERVING)
+		trim_soon(shard);
+	if (count >= TRIM_MANY && shard->state == SHARD_SERVING)
+		trim(shard);
+}
+
+/* A turn that was sent later and fires something is answered later, too. */
+static void on_length(void *arg, const struct redisReply *reply)
+{
+	struct shard *shard = arg;
+	int64_t length;
+
+	if (reply_number(reply, &length) && !length)
+		shard->trim_in = 0;
+}
+
+static void trim(struct shard *shard)
+{
+	uint64_t most = 3 * TRIM_WAIT_MAX / shard->options->lease;
+
+	if (!link_is_up(&shard->commander))
+		return;
+	shard->trim_in = shard->trim_wait;
+	if (2 * shard->trim_wait <= most)
+		shard->trim_wait *= 2;
+	shard->trimming = link_try(&shard->commander, COMMAND_TRIM, on_trimmed,
+				   "FCALL hwt_trim 1 %s", shard->key);
+	if (shard->trimming)
+		link_try(&shard->commander, COMMAND_TRIM, on_length,
+			 "XLEN %s:due", shard->key);
+}
+
+/* A beat has passed. */
+static void trim_when_due(struct shard *shard)
+{
+	if (!shard->trimming && shard->trim_in && !--shard->trim_in)
+		trim(shard);
 }
 
 /* ---- the clock ---- */
@@ -179,6 +276,7 @@ static void granted(struct shard *shard)
 {
 	shard->lease_until =
 		shard->asked.steady + shard->options->lease * NS_PER_MS;
+	trim_when_due(shard);
 	shard->failed = shard->state != SHARD_SERVING && !begin_serving(shard);
 	if (shard->failed)
 		give_back(shard, on_ignored);
@@ -499,6 +597,8 @@ static int take_results(struct shard *shard, const struct turn *turn)
 	size_t early = 0;
 	int error = 0, one;
 
+	if (memchr(result, '1', turn->results->len))
+		trim_soon(shard);
 	while ((record = list_take(&shard->flying))) {
 		switch (*result++) {
 		case '1':
@@ -689,6 +789,8 @@ static void on_commander_up(void *arg)
 	if (shard->state == SHARD_SERVING) {
 		forget_position(shard);
 		want_turn(shard);
+		/* The answer that was lost may have told of a firing. */
+		trim_soon(shard);
 	}
 	shard_ask(shard);
 }
@@ -700,6 +802,7 @@ static void forget_questions(struct shard *shard)
 	shard->in_turn = false;
 	shard->stale = false;
 	shard->surveying = 0;
+	shard->trimming = false;
 }
 
 static void become_idle(struct shard *shard)

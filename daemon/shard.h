@@ -7,6 +7,9 @@
  * stream "near" and the alarm for the next slot each want a turn; the pace says how soon
  * after the last one it may start.
  *
+ * What all groups of consumers have acknowledged is removed from the stream "due", unless
+ * --keep says otherwise.
+ *
  * The lease only keeps daemons out of each other's way. A turn does no harm if another
  * daemon serves the shard, too.
  */
@@ -70,6 +73,10 @@ struct shard_events {
  * @cursor: last entry of "near" that we know; empty: none, read all slots
  * @position: how far the slots are loaded, in the terms of hwt_turn
  * @listening: the listener waits
+ * @trim_in: grants of the lease until hwt_trim is called; 0: it is not
+ * @trim_wait: grants between that call and the next one
+ * @trimming: hwt_trim is in flight
+ * @trim_failed: the last one failed, and a message said so
  * @is_set_up: @width was asked for, or need not be
  * @survey: what Redis said for the metrics
  * @surveying: number of answers for @survey that will come
@@ -103,6 +110,10 @@ struct shard {
 	char cursor[CURSOR_ROOM];
 	char position[CURSOR_ROOM];
 	bool listening;
+	unsigned int trim_in;
+	unsigned int trim_wait;
+	bool trimming;
+	bool trim_failed;
 	bool is_set_up;
 	struct survey survey;
 	unsigned int surveying;

@@ -67,6 +67,7 @@ local MAX_AHEAD = 86400000	-- ms
 -- also bounds how long Redis does nothing else.
 local MAX_BATCH = 1000
 local MAX_LOAD = 10000		-- timers that one hwt_turn may be asked to load
+local MAX_TRIM = 10000		-- entries that one hwt_trim removes, about
 
 local NEVER = 9007199254740992	-- 2^53: after all deadlines; every integer below is exact
 local NEAR_LENGTH = '100000'	-- entries of near, if no daemon reads and trims it
@@ -1200,16 +1201,36 @@ local function entry_less(a, b)
 	return number_less(a_seq, b_seq)
 end
 
--- first_needed(due, info): the first entry that the group has not acknowledged, or the
--- first that could be one
-local function first_needed(due, info)
-	local last = info['last-delivered-id']
-	if info.pending > 0 then
-		return call('XPENDING', due, info.name)[2]
-	end
-	local ms, seq = match(last, '^(%d+)%-(%d+)$')
+-- entry_after(entry): the next one that could be. Where Lua has no such number, the entry
+-- itself.
+local function entry_after(entry)
+	local ms, seq = match(entry, '^(%d+)%-(%d+)$')
 	seq = tonumber_(seq)
-	return seq < NEVER - 1 and ms .. '-' .. text_of(seq + 1) or last
+	return seq < NEVER - 1 and ms .. '-' .. text_of(seq + 1) or entry
+end
+
+-- first_needed(due, info): the first entry that the group has not acknowledged, or the
+-- first that could be one. XGROUP SETID may have moved the group to before what is
+-- pending: then it reads again what comes in between.
+local function first_needed(due, info)
+	local unread = entry_after(info['last-delivered-id'])
+	if info.pending == 0 then
+		return unread
+	end
+	local pending = call('XPENDING', due, info.name)[2]
+	return entry_less(pending, unread) and pending or unread
+end
+
+-- trim_before(due, first): remove what comes before `first`, or about MAX_TRIM entries of
+-- it, as Redis does nothing else meanwhile. A limit needs ~, which removes whole nodes of
+-- the stream only, of 100 entries or of 4 KB by default.
+local function trim_before(due, first)
+	local count = call('XTRIM', due, 'MINID', '~', first, 'LIMIT', text_of(MAX_TRIM))
+	if count > MAX_TRIM / 2 then
+		return count
+	end
+	-- It was not the limit that ended it, so only a part of a node is left.
+	return count + call('XTRIM', due, 'MINID', first)
 end
 
 local function hwt_trim(keys, args)
@@ -1230,7 +1251,7 @@ local function hwt_trim(keys, args)
 			first = needed
 		end
 	end
-	return first and call('XTRIM', due, 'MINID', first) or 0
+	return first and trim_before(due, first) or 0
 end
 
 local function hwt_version()

@@ -640,11 +640,117 @@ def trim_compares_entries():
         assert have in (left, [name] + left), (name, have)
 
 
+def read_all(s, group, acknowledge=True):
+    """The group reads all that it has not read, and perhaps acknowledges it"""
+    return [name for name, _ in
+            s.client.xreadgroup(group, 'c', {s.sub('due'): '>'}, noack=acknowledge)[0][1]]
+
+
+@test
+def trim_is_bounded():
+    """hwt_trim removes about 10,000 entries a call, and all of them in the end"""
+    s = fresh()
+    due, count = s.sub('due'), 25050
+    old = s.client.config_get('stream-node-max-*')
+    # Debian's nodes, nodes of one entry, and a single one for all entries
+    for entries, size, calls in (100, 4096, 3), (100, 1, 3), (0, 0, 1):
+        s.client.config_set('stream-node-max-entries', entries)
+        s.client.config_set('stream-node-max-bytes', size)
+        s.client.delete(due)
+        add = s.client.pipeline(transaction=False)
+        for i in range(count + 1):
+            add.xadd(due, {'id': i, 'deadline': i, 'payload': ''}, id='5-%d' % (i + 1))
+        add.execute()
+        s.client.xgroup_create(due, 'g', '5-%d' % count)
+        removed = []
+        while s.client.xlen(due) > 1:
+            removed.append(s.call('hwt_trim'))
+            assert removed[-1] > 0 and s.client.xlen(due) == count + 1 - sum(removed)
+        assert len(removed) == calls, removed
+        assert calls == 1 or max(removed) <= 10000, removed
+        assert min(removed[:-1], default=5000) >= 5000, removed     # so the daemon calls again
+        assert s.call('hwt_trim') == 0
+        assert s.client.xrange(due)[0][1][b'id'] == b'%d' % count
+    for name, value in old.items():
+        s.client.config_set(name, value)
+
+
+@test
+def trim_is_replicated():
+    """a replica removes the same entries as hwt_trim, and a server that reads its log does"""
+    with Server(appendonly='yes') as master, Server(load=False) as replica:
+        s = Shard(master.client, '{test:0}')
+        due = s.sub('due')
+        replica.replicate(master)
+        for i in range(12345):
+            master.client.xadd(due, {'id': i})
+        master.client.xgroup_create(due, 'g', '$')
+        for left in 0, 1, 2:
+            s.call('hwt_trim')
+            replica.wait_for_link(master)
+            have = master.client.xrange(due)
+            assert replica.client.xrange(due) == have and (not have) == (left > 0)
+            master.client.wait(1, 0)
+        master.client.execute_command('DEBUG', 'LOADAOF')
+        assert master.client.xlen(due) == 0
+
+
+@test
+def trim_leaves_what_is_needed():
+    """hwt_trim removes nothing that a group has not read, not acknowledged, or reads again"""
+    s = fresh()
+    due = s.sub('due')
+    s.schedule(*[x for i in range(10) for x in (i, i + 1, '')])
+    Daemon(s).settle()
+    names = [name for name, _ in s.client.xrange(due)]
+
+    def trimmed():
+        s.call('hwt_trim')
+        return len(names) - s.client.xlen(due)
+
+    s.client.xgroup_create(due, 'g', '0')
+    s.client.xgroup_create(due, 'late', '0')
+    read_all(s, 'g')
+    assert trimmed() == 0                               # late has read nothing
+    assert read_all(s, 'late', acknowledge=False) == names
+    s.client.xack(due, 'late', *names[:2])
+    assert trimmed() == 2
+    # Taken over, it is pending for another consumer.
+    s.client.execute_command('XAUTOCLAIM', due, 'late', 'other', 0, '0', 'COUNT', 1)
+    assert trimmed() == 2
+    s.client.xack(due, 'late', *names[2:5], *names[6:])
+    assert trimmed() == 5                               # names[5] is pending
+    # A group that is set back reads again what it had acknowledged.
+    s.client.xack(due, 'late', names[5])
+    s.client.xgroup_setid(due, 'g', names[6])
+    assert trimmed() == 7
+    assert read_all(s, 'g', acknowledge=False) == names[7:]
+    s.client.xack(due, 'g', names[7])
+    # names[8] is pending, and names[7] is to be read again.
+    s.client.xgroup_setid(due, 'g', names[6])
+    assert trimmed() == 7
+    assert read_all(s, 'g', acknowledge=False) == names[7:]
+    # A group that is made later gets what is left; and a dead consumer counts.
+    s.client.xgroup_create(due, 'new', '0')
+    s.client.xack(due, 'g', *names[7:])
+    assert trimmed() == 7 and read_all(s, 'new', acknowledge=False) == names[7:]
+    assert trimmed() == 7
+    s.client.xgroup_delconsumer(due, 'new', 'c')        # with what was pending
+    assert trimmed() == 10
+    # Without a group, nothing is known to be done.
+    s.client.xgroup_destroy(due, 'g')
+    s.client.xgroup_destroy(due, 'late')
+    s.client.xgroup_destroy(due, 'new')
+    s.schedule('x', 1, '')
+    Daemon(s).settle()
+    assert s.call('hwt_trim') == 0 and s.client.xlen(due) == 1
+
+
 # What a user needs besides +fcall: a function may do only what its caller may do.
 PRODUCER = 'hget hset hsetnx hmget hdel hlen del zadd zrem xadd time exists'.split()
 READER = 'hget hmget hlen hexists zcard zrange xlen time'.split()
 DAEMON = ('hget hset hmget hdel hlen hscan del zadd zrem zrange xadd xrange xtrim time exists '
-          'get set pttl xread').split()
+          'get set pttl xread xpending xinfo|groups').split()
 CONSUMER = 'exists xack xdel xtrim xpending xinfo|groups xreadgroup xautoclaim'.split()
 
 
@@ -681,6 +787,9 @@ def least_rights():
         wait_until(lambda: s.client.xlen(s.sub('due')) > 0, daemon)
         daemon.reset()
         daemon.settle()
+        s.client.xgroup_create(s.sub('due'), 'g', '0')
+        consume(s, 'g', 1)
+        user.call('hwt_trim')
         user.call('hwt_lease', 'd', 60000)
         user.call('hwt_lease', 'e', 60000)
         user.call('hwt_release', 'd')
