@@ -12,6 +12,8 @@
  *	schedule	hwt_schedule, one timer a call
  *	batch		hwt_schedule, 100 timers a call, with deadlines all over the hour
  *	fanout		hwt_schedule, 100 timers a call, which have the same delay
+ *	floor		bench_floor with the calls of `batch`: only the writes that no library
+ *			can do without
  *	zset		ZADD and HSET of the same timers: what the memory is compared to
  *	xadd		XADD of the fields that a fired timer has
  *	due		hwt_schedule of timers of the past, then one daemon's turns that load them
@@ -135,15 +137,27 @@ static void begin_call(struct command *cmd, const char *function,
 	WORD(cmd, KEY);
 }
 
-static void format_schedule(struct command *cmd, unsigned long item,
-			    unsigned int count)
+static void begin_timers(struct command *cmd, const char *function,
+			 unsigned long item, unsigned int count)
 {
-	begin_call(cmd, "hwt_schedule", 3 * count);
+	begin_call(cmd, function, 3 * count);
 	for (; count; item++, count--) {
 		id(cmd, item);
 		number(cmd, deadline_of(item));
 		WORD(cmd, payload);
 	}
+}
+
+static void format_schedule(struct command *cmd, unsigned long item,
+			    unsigned int count)
+{
+	begin_timers(cmd, "hwt_schedule", item, count);
+}
+
+static void format_floor(struct command *cmd, unsigned long item,
+			 unsigned int count)
+{
+	begin_timers(cmd, "bench_floor", item, count);
 }
 
 /* What a program does that collects its timeouts for a while */
@@ -221,6 +235,7 @@ static const struct workload workloads[] = {
 	{ "schedule", 1, PIPELINE, CONNECTIONS, format_schedule },
 	{ "batch", BATCH, 2, CONNECTIONS, format_schedule },
 	{ "fanout", BATCH, 2, CONNECTIONS, format_fanout },
+	{ "floor", BATCH, 2, CONNECTIONS, format_floor },
 	{ "zset", 1, PIPELINE, CONNECTIONS, format_zset },
 	{ "xadd", 1, PIPELINE, CONNECTIONS, format_xadd },
 	{ "due", BATCH, 2, CONNECTIONS, format_due },

@@ -39,7 +39,7 @@ main()
 	start_redis
 
 	for ((round = 0; round < rounds; round++)); do
-		for workload in hset schedule batch fanout xadd fire; do
+		for workload in hset schedule batch fanout floor xadd fire; do
 			measure "$workload" "$timers" "$width"
 		done
 	done
@@ -48,6 +48,7 @@ main()
 	rate "hwt_schedule, single calls, pipelined" schedule hset 0.25
 	rate "hwt_schedule, batches of 100, same delay" fanout hset 0.5
 	rate "hwt_schedule, batches of 100, delays up to 1 h" batch hset 0.5
+	rate "  the writes of it alone (floor.lua)" floor hset
 	rate "XADD of id, deadline, payload, pipelined" xadd
 	rate "hwt_turn that fires 256" fire xadd 0.4
 	memory "$timers" "$width"
@@ -68,6 +69,7 @@ s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 		sleep 0.1
 	done
 	redis -x FUNCTION LOAD <"$(dirname "$0")/../functions/hwtimer.lua" >/dev/null
+	redis -x FUNCTION LOAD <"$(dirname "$0")/floor.lua" >/dev/null
 }
 
 redis()
@@ -80,6 +82,7 @@ empty()
 {
 	redis FLUSHALL >/dev/null
 	redis FCALL hwt_setup 1 '{bench:0}' "$1" 256 65536 >/dev/null
+	redis FCALL bench_setup 0 "$1" >/dev/null
 }
 
 # measure WORKLOAD TIMERS WIDTH: append a line "rate ns" to the workload's file
@@ -95,29 +98,29 @@ median()
 	sort -g | awk '{ a[NR] = $1 } END { print a[int((NR + 1) / 2)] }'
 }
 
-# rate NAME WORKLOAD [BASE BOUND]
+# rate NAME WORKLOAD [BASE [BOUND]]
 rate()
 {
 	local name=$1 file=$TEMP/$2 base=$TEMP/${3-} bound=${4-}
 	local figure ratio
 
 	figure="$(cut -d' ' -f1 "$file" | median)/s"
-	if [ $# -lt 4 ]; then
+	if [ $# -lt 3 ]; then
 		row "$name" "$figure"
 		return
 	fi
 	ratio=$(paste -d' ' "$file" "$base" | awk '{ print $1 / $3 }' | median)
-	row "$name" "$figure" ">= $bound" "$ratio"
+	row "$name" "$figure" "${bound:+>= $bound}" "$ratio"
 	ratio=$(paste -d' ' "$file" "$base" | awk '{ print $4 / $2 }' | median)
 	printf '# by processor time: %.3f\n' "$ratio"
 }
 
-# row NAME FIGURE [BOUND RATIO]: BOUND is like ">= 0.5" or "<= 0.7"
+# row NAME FIGURE [BOUND RATIO]: BOUND is like ">= 0.5" or "<= 0.7", or empty
 row()
 {
 	local missed=
 
-	if [ $# -gt 2 ] && awk "BEGIN { exit $4 $3 }"; then
+	if [ -n "${3-}" ] && awk "BEGIN { exit $4 $3 }"; then
 		missed=$'\tmissed'
 		MISSED=$((MISSED + 1))
 	fi

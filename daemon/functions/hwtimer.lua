@@ -822,41 +822,48 @@ local function parse_turn(args)
 	return turn
 end
 
+-- fire_one(shard, now, id, record): the timer's start if it was due, and is in the stream
+-- now; otherwise nil, its start and its deadline
+local function fire_one(shard, now, id, record)
+	local text, payload = match(record, '^(%d+) ()')
+	local deadline = tonumber_(text)
+	local start = deadline - deadline % shard.width
+	if deadline > now then
+		return nil, start, deadline
+	end
+	call('XADD', shard.due, '*', 'id', id, 'deadline', text, 'payload', sub(record, payload))
+	return start
+end
+
 -- fire(shard, turn): move what is due to the stream. `fired` tells for each id
 --	0	it is gone, or moved to a slot that this daemon will load: forget it
 --	1	it is in due now
 --	2	it is early, because it was moved, and is in `early` with its deadline
 local function fire(shard, turn)
-	if #turn.ids == 0 then
+	local wanted, now, early = turn.ids, turn.now, turn.early
+	if #wanted == 0 then
 		return
 	end
-	local width, due, now, known = shard.width, shard.due, turn.now, turn.position.known
-	local records = call('HMGET', shard.key, unpack_(turn.ids))
-	local results, early, seen = {}, turn.early, {}
-	local gone, doomed = { 'HDEL', shard.key }, {}
-	for i, id in next, turn.ids do
-		local record = not seen[id] and records[i]
-		local text, payload
-		if record then
-			text, payload = match(record, '^(%d+) ()')
-		end
-		local deadline = record and tonumber_(text)
-		local start = record and deadline - deadline % width
+	local records = call('HMGET', shard.key, unpack_(wanted))
+	local results, seen, gone, doomed = {}, {}, {}, {}
+	for i = 1, #wanted do
+		local id, record = wanted[i], records[i]
 		results[i] = '0'
-		if record and deadline <= now then
-			call('XADD', due, '*', 'id', id, 'deadline', text,
-			     'payload', sub(record, payload))
-			gone[#gone + 1] = id
-			group(doomed, start, id)
-			results[i], seen[id] = '1', true
-		elseif record and start < known then
-			early[#early + 1] = id
-			early[#early + 1] = deadline
-			results[i] = '2'
+		if record and not seen[id] then
+			local start, home, deadline = fire_one(shard, now, id, record)
+			if start then
+				gone[#gone + 1] = id
+				group(doomed, start, id)
+				results[i], seen[id] = '1', true
+			elseif home < turn.position.known then
+				early[#early + 1] = id
+				early[#early + 1] = deadline
+				results[i] = '2'
+			end
 		end
 	end
-	if #gone > 2 then
-		call(unpack_(gone))
+	if #gone > 0 then
+		call('HDEL', shard.key, unpack_(gone))
 		drop_from_slots(shard, doomed)
 	end
 	turn.fired = concat(results)
