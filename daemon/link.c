@@ -234,6 +234,10 @@ static const struct advice {
 	{ "NOAUTH", "; give --password-file, and --user if there is one" },
 	{ "WRONGPASS", "; see --user and --password-file" },
 	{ "NOPERM", "; hwtimerd(8) lists the rights that the user needs" },
+	{ "ERR The user executing the script", /* Redis 7.0, in a function */
+	  "; hwtimerd(8) lists the rights that the user needs" },
+	{ "ERR ACL failure in script", /* later ones */
+	  "; hwtimerd(8) lists the rights that the user needs" },
 	{ "ERR Function not found", "; install the functions: hwtimerd load" },
 	{ "ERR unknown command", "; hwtimerd needs Redis 7.0 or later" },
 	{ "ERR invalid password", "; see --user and --password-file" },

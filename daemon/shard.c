@@ -19,7 +19,7 @@
  * hwt_trim leaves some for the next call only if it has removed as many, half of what it
  * may remove. They also pay for that call.
  */
-#define TRIM_MANY 5000
+#define TRIM_MANY 500
 
 /* ms between two calls of hwt_trim, at most, while it finds nothing to remove */
 #define TRIM_WAIT_MAX 600000
@@ -138,38 +138,19 @@ static void trim_soon(struct shard *shard)
 	shard->trim_in = 1;
 }
 
-/* Turns go on without it, and an older rule for our user lacks a right. */
-static void complain_of_trim(struct shard *shard,
-			     const struct redisReply *reply)
+/*
+ * Turns go on without it, and an older rule for our user lacks a right. What passes is not
+ * worth a word: a shard that has moved, say. Then the next beat ends the connection.
+ */
+static void trim_has_failed(struct shard *shard, const struct redisReply *reply)
 {
 	const char *why = reply->type == REDIS_REPLY_ERROR ? reply->str :
 							     "no number";
 
-	if (!shard->trim_failed)
+	if (++shard->trim_failures == 2)
 		say(LOG_WARNING,
 		    "%s: entries that are acknowledged cannot be removed: %s%s",
 		    shard->key, why, link_advice(why));
-	shard->trim_failed = true;
-}
-
-static void trim(struct shard *shard);
-
-static void on_trimmed(void *arg, const struct redisReply *reply)
-{
-	struct shard *shard = arg;
-	int64_t count;
-
-	shard->trimming = false;
-	if (!reply_number(reply, &count) || count < 0) {
-		complain_of_trim(shard, reply);
-		return;
-	}
-	shard->trim_failed = false;
-	shard->counters->trimmed += count;
-	if (count && shard->state == SHARD_SERVING)
-		trim_soon(shard);
-	if (count >= TRIM_MANY && shard->state == SHARD_SERVING)
-		trim(shard);
 }
 
 /* A turn that was sent later and fires something is answered later, too. */
@@ -182,20 +163,40 @@ static void on_length(void *arg, const struct redisReply *reply)
 		shard->trim_in = 0;
 }
 
+static void trim(struct shard *shard);
+
+static void on_trimmed(void *arg, const struct redisReply *reply)
+{
+	struct shard *shard = arg;
+	int64_t count;
+
+	shard->trimming = false;
+	if (!reply_number(reply, &count) || count < 0) {
+		trim_has_failed(shard, reply);
+		return;
+	}
+	shard->trim_failures = 0;
+	shard->counters->trimmed += count;
+	if (shard->state != SHARD_SERVING)
+		return;
+	if (count)
+		trim_soon(shard);
+	if (count >= TRIM_MANY)
+		trim(shard);
+	else
+		link_try(&shard->commander, COMMAND_TRIM, on_length,
+			 "XLEN %s:due", shard->key);
+}
+
 static void trim(struct shard *shard)
 {
-	uint64_t most = 3 * TRIM_WAIT_MAX / shard->options->lease;
+	unsigned int most = 3 * TRIM_WAIT_MAX / shard->options->lease;
 
-	if (!link_is_up(&shard->commander))
-		return;
 	shard->trim_in = shard->trim_wait;
 	if (2 * shard->trim_wait <= most)
 		shard->trim_wait *= 2;
 	shard->trimming = link_try(&shard->commander, COMMAND_TRIM, on_trimmed,
 				   "FCALL hwt_trim 1 %s", shard->key);
-	if (shard->trimming)
-		link_try(&shard->commander, COMMAND_TRIM, on_length,
-			 "XLEN %s:due", shard->key);
 }
 
 /* A beat has passed. */
@@ -803,6 +804,7 @@ static void forget_questions(struct shard *shard)
 	shard->stale = false;
 	shard->surveying = 0;
 	shard->trimming = false;
+	shard->trim_failures = 0;
 }
 
 static void become_idle(struct shard *shard)

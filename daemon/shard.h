@@ -76,7 +76,7 @@ struct shard_events {
  * @trim_in: grants of the lease until hwt_trim is called; 0: it is not
  * @trim_wait: grants between that call and the next one
  * @trimming: hwt_trim is in flight
- * @trim_failed: the last one failed, and a message said so
+ * @trim_failures: number of calls on this connection that failed since one succeeded
  * @is_set_up: @width was asked for, or need not be
  * @survey: what Redis said for the metrics
  * @surveying: number of answers for @survey that will come
@@ -113,7 +113,7 @@ struct shard {
 	unsigned int trim_in;
 	unsigned int trim_wait;
 	bool trimming;
-	bool trim_failed;
+	unsigned int trim_failures;
 	bool is_set_up;
 	struct survey survey;
 	unsigned int surveying;

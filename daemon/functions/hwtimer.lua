@@ -67,7 +67,7 @@ local MAX_AHEAD = 86400000	-- ms
 -- also bounds how long Redis does nothing else.
 local MAX_BATCH = 1000
 local MAX_LOAD = 10000		-- timers that one hwt_turn may be asked to load
-local MAX_TRIM = 10000		-- entries that one hwt_trim removes, about
+local MAX_TRIM = 1000		-- entries that one hwt_trim removes, about
 
 local NEVER = 9007199254740992	-- 2^53: after all deadlines; every integer below is exact
 local NEAR_LENGTH = '100000'	-- entries of near, if no daemon reads and trims it
@@ -1224,7 +1224,8 @@ local function first_needed(due, info)
 	if info.pending == 0 then
 		return unread
 	end
-	local pending = call('XPENDING', due, info.name)[2]
+	-- Not the summary: it counts for each consumer, and there may be many.
+	local pending = call('XPENDING', due, info.name, '-', '+', 1)[1][1]
 	return entry_less(pending, unread) and pending or unread
 end
 

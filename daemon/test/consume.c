@@ -5,7 +5,8 @@
  * The auditor reads every entry of `due` once, without a group. The consumers of the group
  * read, acknowledge, and sometimes die before that; another one then claims what they
  * left. An entry is removed only when it is acknowledged, and is acknowledged only when
- * the auditor has seen it.
+ * the auditor has seen it. Some shards are never empty unless the daemon removes what is
+ * acknowledged.
  */
 #include <err.h>
 #include <inttypes.h>
@@ -136,12 +137,25 @@ void consume_open(void)
 	free(pipeline.commands);
 }
 
+/*
+ * Two ways to acknowledge, and three to remove what is acknowledged: hwt_ack does that,
+ * consumers call hwt_trim, or the daemon alone does. Each shard uses one of them.
+ */
+static bool uses_hwt_ack(unsigned int shard)
+{
+	return shard % 2;
+}
+
+static bool calls_hwt_trim(unsigned int shard)
+{
+	return shard % 4 == 0;
+}
+
 static struct command *add_ack(struct pipeline *pipeline, unsigned int shard)
 {
 	struct command *command = pipeline_add(pipeline, true);
 
-	/* Both ways to acknowledge: each shard uses one of them. */
-	if (shard % 2)
+	if (uses_hwt_ack(shard))
 		command_words(command, "FCALL hwt_ack 1 %s " GROUP,
 			      link_key(shard));
 	else
@@ -182,7 +196,7 @@ static void acknowledge(unsigned int shard, const redisReply *entries)
 		id = entries->element[i]->element[0];
 		command_arg(command, id->str, id->len);
 	}
-	if (!(shard % 2) && percent(20))
+	if (calls_hwt_trim(shard) && percent(20))
 		trim(&pipeline, shard);
 	pipeline_run(&pipeline, shard);
 	check_integers(&pipeline);
@@ -318,11 +332,12 @@ bool consumed_all(unsigned int shard)
 	const redisReply *stats;
 	bool done;
 
-	trim(&pipeline, shard);
+	if (calls_hwt_trim(shard))
+		trim(&pipeline, shard);
 	command_words(pipeline_add(&pipeline, true), "FCALL hwt_stats 1 %s",
 		      link_key(shard));
 	pipeline_run(&pipeline, shard);
-	stats = pipeline.commands[1].reply;
+	stats = pipeline.commands[pipeline.used - 1].reply;
 	done = !statistic(stats, "pending") && !statistic(stats, "due");
 	if (done && statistic(stats, "slots"))
 		ledger_wrong("shard %u has no timer, and %lld slots", shard,

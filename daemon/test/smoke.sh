@@ -235,6 +235,49 @@ acknowledged()
 	check "it removes what every group has acknowledged" await has_due 0
 	check "metrics count that" await [ "$(metric 'trimmed_total{queue="q"}')" = 4 ]
 	check "the daemon lacks no right for it" not grep -q acknowledged $WORK/a
+	lacks_right
+	many
+}
+
+lacks_right()
+{
+	redis acl setuser hwtimerd -xpending >/dev/null
+	check "without the right for that, timers come" comes_for_both six
+	check "the daemon says what it cannot do, and what is missing" \
+		await grep -q "acknowledged cannot be removed: .*hwtimerd(8)" $WORK/a
+	redis acl setuser hwtimerd +xpending >/dev/null
+	acknowledge group
+	acknowledge slow
+	check "with the right, it removes what is acknowledged" await has_due 0
+	check "it has said that once" [ "$(grep -c acknowledged $WORK/a)" = 1 ]
+}
+
+# With a call at each renewal of the lease, this would take ten of them, for each shard.
+many()
+{
+	local before i=0
+
+	while [ $i -lt 10000 ]; do
+		# shellcheck disable=SC2046 # many words
+		produce hwt_schedule $(seq $i $((i + 999)) | sed 's/$/ 1 p/') >/dev/null
+		i=$((i + 1000))
+	done
+	check "10,000 timers come" await has_due 10000
+	as consumer xreadgroup group group me streams '{q:0}:due' '>' >/dev/null
+	as consumer xreadgroup group slow me streams '{q:0}:due' '>' >/dev/null
+	acknowledge slow
+	before=$(renewals)
+	acknowledge group
+	check "they are removed when they are acknowledged" await has_due 0
+	check "that takes few renewals of the leases" [ $(($(renewals) - before)) -le 24 ]
+}
+
+# comes_for_both ID: whether a timer comes, and both groups read it
+comes_for_both()
+{
+	schedules 1 "$1" 1 payload && await has_due 1 &&
+		as consumer xreadgroup group group me streams '{q:0}:due' '>' >/dev/null &&
+		as consumer xreadgroup group slow me streams '{q:0}:due' '>' >/dev/null
 }
 
 makes_two_groups()
@@ -267,30 +310,31 @@ trims_after()
 
 idle()
 {
-	local i before
+	local before
 
 	# shellcheck disable=SC2046 # many words
 	schedules 300 $(seq 300 | sed 's/.*/far& +3600000 p/')
 	await settled
 	before=$(commands)
-	i=$(metric 'commands_total{queue="q",command="lease"}')
-	check "leases are renewed" await renewed "$i"
+	check "leases are renewed" await renewed "$(renewals)"
 	check "with timers an hour away, nothing else is sent" [ "$(commands)" = "$before" ]
-	check "metrics count the timers that fired" [ "$(metric 'fired_total{queue="q"}')" = 5 ]
+	check "metrics count the timers that fired" [ "$(metric 'fired_total{queue="q"}')" = 10006 ]
 	check "metrics count pending timers" await [ "$(metric 'timers_pending{queue="q"}')" = 300 ]
 	check "metrics tell the lag of consumers" \
 		[ "$(metric 'group_lag{shard="{q:0}",group="group"}')" = 0 ]
 	check "metrics end as OpenMetrics does" [ "$(metrics | tail -n 1)" = "# EOF" ]
 }
 
+# metrics [DAEMON]
 metrics()
 {
-	./hwtimerd status --metrics $WORK/a.metrics
+	./hwtimerd status --metrics $WORK/"${1:-a}".metrics
 }
 
+# metric NAME [DAEMON]
 metric()
 {
-	metrics | grep -F "hwtimerd_$1 " | sed 's/.* //'
+	metrics "$2" | grep -F "hwtimerd_$1 " | sed 's/.* //'
 }
 
 # Commands other than heartbeats and those of the metrics themselves
@@ -309,23 +353,42 @@ settled()
 	[ "$(commands)" = "$before" ]
 }
 
+# renewals [DAEMON]: number of times that it has asked for leases
+renewals()
+{
+	metric 'commands_total{queue="q",command="lease"}' "$1"
+}
+
+# renewed BEFORE [DAEMON]: whether it has asked three times since, for each shard
 renewed()
 {
-	[ "$(metric 'commands_total{queue="q",command="lease"}')" -ge $(($1 + 12)) ]
+	[ "$(renewals "$2")" -ge $(($1 + 12)) ]
 }
 
 # ---- two daemons ----
 
 two_daemons()
 {
-	daemon b
+	daemon b --keep
 	check "another daemon gets shards" await not serves b 0
 	check "together they serve all of them" await together 4
 	check "SIGTERM ends the first one with status 0" ends TERM a
 	check "the other one serves all shards" await serves b 4
+	keeps
 	ends KILL b
 	daemon a
 	check "so does a new one, after the second was killed" await serves a 4
+	check "it removes what was acknowledged before" await has_due 0
+}
+
+# A daemon with --keep serves all shards.
+keeps()
+{
+	check "a timer comes" comes_for_both kept
+	acknowledge group
+	acknowledge slow
+	check "the lease is renewed" await renewed "$(renewals b)" b
+	check "with --keep, what is acknowledged stays" has_due 1
 }
 
 # serves NAME NUMBER: whether the daemon has the leases of that many shards
@@ -374,7 +437,7 @@ the_end()
 daemon()
 {
 	# shellcheck disable=SC2086 # several words
-	./hwtimerd serve --queue q:4 --name "$1" --lease 2000 $AS \
+	./hwtimerd serve --queue q:4 --name "$@" --lease 2000 $AS \
 		--metrics $WORK/"$1".metrics 2>$WORK/"$1" &
 	eval "PID_$1=$!"
 }
