@@ -245,6 +245,13 @@ def as_consumer(call):
     call("XPENDING", due, "mailer")
     call("FCALL", "hwt_ack", 1, key, "mailer", *entries)
     call("FCALL", "hwt_trim", 1, key)
+    call("XREADGROUP", "GROUP", "other", "me", "STREAMS", due, ">")
+
+
+# It does this as long as a consumer has not acknowledged what it has read.
+def as_hwtimerd_later(call):
+    call("FCALL", "hwt_trim", 1, "{orders:9}")
+    call("XLEN", "{orders:9}:due")
 
 
 def refused(call, *command):
@@ -265,11 +272,12 @@ def rights(manual):
 def run_access(tap, port):
     admin = redis.Redis(port=port, decode_responses=True)
     rules = list(rights(MANUAL))
-    roles = {"producer": as_producer, "hwtimerd": as_hwtimerd, "consumer": as_consumer}
+    roles = (("producer", as_producer), ("hwtimerd", as_hwtimerd),
+             ("consumer", as_consumer), ("hwtimerd", as_hwtimerd_later))
     for rule in rules:
         admin.execute_command(*rule)
     # in this order: each needs what those before it have made
-    for user, act in roles.items():
+    for user, act in roles:
         client = redis.Redis(port=port, username=user, password="secret",
                              decode_responses=True)
         raw = redis.connection.Connection(port=port, username=user, password="secret",

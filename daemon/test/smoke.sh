@@ -236,6 +236,7 @@ acknowledged()
 	check "metrics count that" await [ "$(metric 'trimmed_total{queue="q"}')" = 4 ]
 	check "the daemon lacks no right for it" not grep -q acknowledged $WORK/a
 	lacks_right
+	no_answer
 	many
 }
 
@@ -250,6 +251,30 @@ lacks_right()
 	acknowledge slow
 	check "with the right, it removes what is acknowledged" await has_due 0
 	check "it has said that once" [ "$(grep -c acknowledged $WORK/a)" = 1 ]
+}
+
+# hwt_trim takes longer than the daemon waits for answers.
+no_answer()
+{
+	local wait='while keys[1] == "{q:0}" and now_us() < stop do end'
+
+	redis acl setuser default '+function|load' >/dev/null
+	sed "/^local function hwt_trim/a local stop = now_us() + 3000000 $wait" hwtimer.lua \
+		>$WORK/slow.lua
+	check "functions are replaced" await loads $WORK/slow.lua
+	check "a timer comes" comes_for_both seven
+	check "a call without an answer ends the connection" \
+		await grep -q "no answer for" $WORK/a
+	await loads hwtimer.lua
+	redis acl setuser default '-function|load' >/dev/null
+	acknowledge group
+	acknowledge slow
+	check "later, the daemon removes what is acknowledged" await has_due 0
+}
+
+loads()
+{
+	redis -x function load replace <"$1" | grep -q -x hwtimer
 }
 
 # With a call at each renewal of the lease, this would take ten of them, for each shard.
@@ -318,7 +343,7 @@ idle()
 	before=$(commands)
 	check "leases are renewed" await renewed "$(renewals)"
 	check "with timers an hour away, nothing else is sent" [ "$(commands)" = "$before" ]
-	check "metrics count the timers that fired" [ "$(metric 'fired_total{queue="q"}')" = 10006 ]
+	check "metrics count the timers that fired" [ "$(metric 'fired_total{queue="q"}')" = 10007 ]
 	check "metrics count pending timers" await [ "$(metric 'timers_pending{queue="q"}')" = 300 ]
 	check "metrics tell the lag of consumers" \
 		[ "$(metric 'group_lag{shard="{q:0}",group="group"}')" = 0 ]
