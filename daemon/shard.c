@@ -139,8 +139,8 @@ static void trim_soon(struct shard *shard)
 }
 
 /*
- * Turns go on without it, and an older rule for our user lacks a right. What passes is not
- * worth a word: a shard that has moved, say. Then the next beat ends the connection.
+ * Turns go on without it, and an older rule for our user lacks a right. What passes is
+ * not worth a word: a shard that has moved, say. Then the next beat ends the connection.
  */
 static void trim_has_failed(struct shard *shard, const struct redisReply *reply)
 {
