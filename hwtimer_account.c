@@ -359,7 +359,8 @@ static struct hwtimer_account *account_of_caller(void)
 
 /**
  * hwtimer_account_open - charge the caller for an instance
- * @account: out: the account on which the instance is; NULL: the caller has no limits
+ * @account: out: the account on which the instance is, with a reference; NULL: the caller
+ *	has no limits
  *
  * Return: 0; -EMFILE: the caller, or a user above it, has max_instances_user instances;
  * -ENOMEM. May sleep; takes the lock of the accounts.
@@ -379,15 +380,15 @@ int hwtimer_account_open(struct hwtimer_account **account)
 }
 
 /**
- * hwtimer_account_close - undo hwtimer_account_open()
- * @account: the account, to which nothing of the instance is charged any more; or NULL
+ * hwtimer_account_close - undo the charge for an instance
+ * @account: the account that hwtimer_account_open() stored
  *
- * Does not sleep; takes the lock of the accounts.
+ * The caller keeps its reference: the instance's timers and memory may be charged until a
+ * work item has freed them. The user can open another instance meanwhile. Any context.
  */
 void hwtimer_account_close(struct hwtimer_account *account)
 {
 	hwtimer_account_uncharge(account, HWTIMER_INSTANCES, 1);
-	hwtimer_account_put(account);
 }
 
 /*

@@ -63,7 +63,7 @@ static void instance_free_shell(struct hwtimer_instance *instance)
 }
 
 /*
- * Frees an instance that nobody uses, gives its workers back, and closes its account. May
+ * Frees an instance that nobody uses, and gives its workers and its account back. May
  * sleep.
  */
 static void instance_free(struct hwtimer_instance *instance)
@@ -83,7 +83,7 @@ static void instance_free(struct hwtimer_instance *instance)
 	hwtimer_table_destroy(&instance->table);
 	kvfree(instance->wheel_memory);
 	instance_free_shell(instance);
-	hwtimer_account_close(account);
+	hwtimer_account_put(account);
 }
 
 static void instance_free_work(struct work_struct *work)
@@ -220,6 +220,8 @@ static void instance_leave(struct hwtimer_instance *instance)
 void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 {
 	hwtimer_registry_remove(instance);
+	/* Not when it is freed: a user at the limit may close one and open another. */
+	hwtimer_account_close(instance->account);
 	/* Otherwise an errand might wait for memory many times. */
 	WRITE_ONCE(instance->exchange.closing, true);
 	instance_leave(instance);

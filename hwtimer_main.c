@@ -55,6 +55,7 @@ static int hwtimer_open(struct inode *inode, struct file *file)
 
 err_account:
 	hwtimer_account_close(account);
+	hwtimer_account_put(account);
 err_count:
 	atomic_dec(&hwtimer_instances);
 	return err;

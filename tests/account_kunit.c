@@ -676,6 +676,35 @@ static void chunks_that_are_freed_come_back(struct kunit *test)
 	pair_destroy(test, pair);
 }
 
+/*
+ * A worker is just serving an instance that is closed. A user at the limit can open
+ * another one at once, and is charged for the old one's memory until it is freed.
+ */
+static void a_closed_instance_makes_room_before_it_is_freed(struct kunit *test)
+{
+	struct hwtimer_instance *closed;
+	struct pair *pair;
+	u64 before, bytes;
+
+	set_limits(2, LIMIT, BYTES);
+	pair = pair_create(test, LIMIT);
+	before = used(pair->account, HWTIMER_BYTES);
+	closed = pair->a;
+	bytes = closed->charged;
+	refcount_inc(&closed->users);
+	hwtimer_instance_destroy(closed);
+	KUNIT_EXPECT_EQ(test, used(pair->account, HWTIMER_INSTANCES), 1);
+	KUNIT_EXPECT_EQ(test, used(pair->account, HWTIMER_BYTES), before);
+	pair->a = fake_create_on(kind_of(test), LIMIT, pair->account);
+	KUNIT_ASSERT_NOT_NULL(test, pair->a);
+	/* The worker leaves. */
+	KUNIT_EXPECT_TRUE(test, refcount_dec_and_test(&closed->users));
+	closed->free_work.func(&closed->free_work);
+	KUNIT_EXPECT_EQ(test, used(pair->account, HWTIMER_BYTES),
+			before - bytes + pair->a->charged);
+	pair_destroy(test, pair);
+}
+
 /* Not even an instance is created that the user has no memory for. */
 static void an_instance_is_memory_too(struct kunit *test)
 {
@@ -704,6 +733,7 @@ static struct kunit_case account_test_cases[] = {
 	KIND_CASE(readers_do_not_wait_for_refused_timers),
 	KIND_CASE(memory_is_refused),
 	KIND_CASE(chunks_that_are_freed_come_back),
+	KIND_CASE(a_closed_instance_makes_room_before_it_is_freed),
 	KIND_CASE(an_instance_is_memory_too),
 	{}
 };

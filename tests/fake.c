@@ -50,6 +50,7 @@ struct hwtimer_instance *fake_create_on(u32 kind, u32 timers,
 	instance = hwtimer_instance_create(timers, account);
 	if (!instance) {
 		hwtimer_account_close(account);
+		hwtimer_account_put(account);
 		return NULL;
 	}
 	hwtimer_worker_detach(&instance->job);
