@@ -11,6 +11,7 @@ that it does not declare, or if a layout differs between 32- and 64-bit programs
 vm/userland.sh checks that the page is up to date.
 """
 
+import array
 import pathlib
 import re
 import subprocess
@@ -235,19 +236,26 @@ def size_of(struct, field):
 
 
 def compiled(expressions, bits):
-    """The values of EXPRESSIONS in a program of BITS bits"""
-    lines = [f'printf("%llu\\n", (unsigned long long)({expression}));'
-             for expression in expressions]
-    source = ("#include <stddef.h>\n#include <stdio.h>\n#include <linux/hwtimer.h>\n"
-              "int main(void)\n{\n" + "\n".join(lines) + "\nreturn 0;\n}\n")
+    """
+    The values of EXPRESSIONS in a program of BITS bits
+
+    They are read from the object file: a kernel without 32-bit emulation could not run
+    the program.
+    """
+    values = ",\n".join(f"(unsigned long long)({expression})"
+                        for expression in expressions)
+    source = ("#include <stddef.h>\n#include <linux/hwtimer.h>\n"
+              'const unsigned long long numbers[] __attribute__((section(".numbers"))) =\n'
+              "{\n" + values + "\n};\n")
     with tempfile.TemporaryDirectory() as directory:
-        program = f"{directory}/program"
+        compiled_to, numbers = f"{directory}/numbers.o", f"{directory}/numbers"
         subprocess.run(["gcc", f"-m{bits}", "-Wall", "-Werror", f"-I{UAPI}", "-x",
-                        "c", "-o", program, "-"],
+                        "c", "-c", "-o", compiled_to, "-"],
                        input=source, text=True, check=True)
-        output = subprocess.run([program], capture_output=True, text=True,
-                                check=True).stdout
-    return [int(line) for line in output.split()]
+        subprocess.run(["objcopy", "--only-section=.numbers", "-O", "binary",
+                        compiled_to, numbers], check=True)
+        with open(numbers, "rb") as file:
+            return array.array("Q", file.read()).tolist()
 
 
 # ---- the page ----
