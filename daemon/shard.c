@@ -21,6 +21,9 @@
  */
 #define TRIM_MANY 500
 
+/* Leases between two attempts to tell the cursor to functions that refuse it */
+#define UNTOLD_LEASES 100
+
 /* ms between two calls of hwt_trim, at most, while it finds nothing to remove */
 #define TRIM_WAIT_MAX 600000
 
@@ -53,6 +56,12 @@ static void forget_position(struct shard *shard)
 	copy_text(shard->position, CURSOR_ROOM, "0");
 }
 
+static void is_not_listening(struct shard *shard)
+{
+	shard->listening = false;
+	shard->overdue = false;
+}
+
 static void stop_serving(struct shard *shard)
 {
 	if (shard->state != SHARD_SERVING)
@@ -64,7 +73,7 @@ static void stop_serving(struct shard *shard)
 	shard->trim_in = 0;
 	evtimer_del(shard->pace);
 	link_stop(&shard->listener);
-	shard->listening = false;
+	is_not_listening(shard);
 	wheel_close(&shard->wheel);
 	survey_free(&shard->survey);
 	shard->survey = (struct survey){ 0 };
@@ -273,6 +282,35 @@ static void refuse_to_serve(struct shard *shard)
 	stop_serving(shard);
 }
 
+/*
+ * Whether the answer to hwt_lease says that "near" has entries that we do not know. A turn
+ * that was answered meanwhile has brought some of them, perhaps all.
+ */
+static bool is_behind(const struct shard *shard, const struct redisReply *reply)
+{
+	int64_t news;
+
+	return *shard->told && !strcmp(shard->told, shard->cursor) &&
+	       reply->elements > 2 && reply_number(reply->element[2], &news) &&
+	       news;
+}
+
+/*
+ * A turn in flight was sent after that question, and brings the entries. The listener has
+ * until the next answer to tell of them, too; otherwise it is dead.
+ */
+static void check_listener(struct shard *shard, const struct redisReply *reply)
+{
+	if (shard->overdue) {
+		link_break(&shard->listener,
+			   "the connection for news has died without a word");
+	} else if (is_behind(shard, reply)) {
+		shard->overdue = shard->listening;
+		if (!shard->in_turn)
+			want_turn(shard);
+	}
+}
+
 static void granted(struct shard *shard)
 {
 	shard->lease_until =
@@ -318,15 +356,51 @@ static void on_lease(void *arg, const struct redisReply *reply)
 		granted(shard);
 	else
 		refused(shard, reply);
+	if (shard->state == SHARD_SERVING)
+		check_listener(shard, reply);
+}
+
+/* Functions of an older version know no cursor, and may be replaced at any time. */
+static void on_lease_with_cursor(void *arg, const struct redisReply *reply)
+{
+	struct shard *shard = arg;
+
+	if (reply->type != REDIS_REPLY_ERROR) {
+		on_lease(shard, reply);
+		return;
+	}
+	shard->asking = false;
+	if (strncmp(reply->str, "HWTARG ", 7)) {
+		link_refused(&shard->commander, reply);
+		return;
+	}
+	shard->untold = UNTOLD_LEASES;
+	shard_ask(shard);
+}
+
+static bool send_lease(struct shard *shard)
+{
+	unsigned long long lease = shard->options->lease;
+
+	if (*shard->told)
+		return link_try(&shard->commander, COMMAND_LEASE,
+				on_lease_with_cursor,
+				"FCALL hwt_lease 1 %s %s %llu %s", shard->key,
+				shard->options->name, lease, shard->told);
+	return link_command(&shard->commander, COMMAND_LEASE, on_lease,
+			    "FCALL hwt_lease 1 %s %s %llu", shard->key,
+			    shard->options->name, lease);
 }
 
 static void ask_lease(struct shard *shard)
 {
+	bool tell = shard->state == SHARD_SERVING && !shard->untold;
+
+	if (shard->untold)
+		shard->untold--;
+	copy_text(shard->told, CURSOR_ROOM, tell ? shard->cursor : "");
 	shard->asked = clock_ask();
-	shard->asking = link_command(&shard->commander, COMMAND_LEASE, on_lease,
-				     "FCALL hwt_lease 1 %s %s %llu", shard->key,
-				     shard->options->name,
-				     (unsigned long long)shard->options->lease);
+	shard->asking = send_lease(shard);
 }
 
 /* TIME tells seconds and us. */
@@ -740,7 +814,7 @@ static void on_near(void *arg, const struct redisReply *reply)
 	struct shard *shard = arg;
 
 	(void)reply;
-	shard->listening = false;
+	is_not_listening(shard);
 	want_turn(shard);
 }
 
@@ -772,7 +846,7 @@ static void on_listener_down(void *arg)
 {
 	struct shard *shard = arg;
 
-	shard->listening = false;
+	is_not_listening(shard);
 	want_turn(shard);
 }
 
@@ -824,7 +898,7 @@ static void on_commander_down(void *arg)
 
 	forget_questions(shard);
 	link_stop(&shard->listener);
-	shard->listening = false;
+	is_not_listening(shard);
 	if (shard->state == SHARD_RELEASING)
 		become_idle(shard);
 	else if (shard->state == SHARD_SERVING)
