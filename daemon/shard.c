@@ -16,6 +16,14 @@
 #define ROOM_RETRY 200
 
 /*
+ * A wheel that failed is opened anew at once if it had worked for so many ms, otherwise
+ * after a wait that doubles.
+ */
+#define WHEEL_PROVEN 60000
+#define WHEEL_WAIT 200
+#define WHEEL_WAIT_MAX 60000
+
+/*
  * hwt_trim leaves some for the next call only if it has removed as many, half of what it
  * may remove. They also pay for that call.
  */
@@ -48,7 +56,36 @@ static void on_clock_set(void *arg)
 	want_turn(shard);
 }
 
-static const struct wheel_events wheel_events = { on_fired, on_clock_set };
+static int64_t wheel_wait(const struct shard *shard)
+{
+	unsigned int doublings = shard->failures - 1;
+
+	if (!shard->failures)
+		return 0;
+	return doublings < 9 ? WHEEL_WAIT << doublings : WHEEL_WAIT_MAX;
+}
+
+/* The next pace opens another wheel, as this one must not be closed in its own event. */
+static void on_failed(void *arg, int error)
+{
+	struct shard *shard = arg;
+	int64_t now = clock_steady();
+
+	if (now - shard->opened >= WHEEL_PROVEN * NS_PER_MS)
+		shard->failures = 0;
+	if (!shard->failures)
+		say(LOG_ERR,
+		    "%s: /dev/hwtimer cannot be read: %s; opening it anew",
+		    shard->key, strerror(-error));
+	shard->open_next = now + wheel_wait(shard) * NS_PER_MS;
+	shard->failures++;
+	shard->counters->resets++;
+	shard->broken = true;
+	timer_now(shard->pace);
+}
+
+static const struct wheel_events wheel_events = { on_fired, on_clock_set,
+						  on_failed };
 
 static void forget_position(struct shard *shard)
 {
@@ -70,6 +107,7 @@ static void stop_serving(struct shard *shard)
 	shard->stale = shard->in_turn;
 	shard->flying = (struct record_list){ 0 };
 	shard->turn_wanted = false;
+	shard->broken = false;
 	shard->trim_in = 0;
 	evtimer_del(shard->pace);
 	link_stop(&shard->listener);
@@ -118,9 +156,13 @@ static void set_up(struct shard *shard)
 
 static bool begin_serving(struct shard *shard)
 {
-	if (wheel_open(&shard->wheel, shard->base, &shard->clock, &wheel_events,
+	int64_t now = clock_steady();
+
+	if (now < shard->open_next ||
+	    wheel_open(&shard->wheel, shard->base, &shard->clock, &wheel_events,
 		       shard))
 		return false;
+	shard->opened = now;
 	shard->state = SHARD_SERVING;
 	forget_position(shard);
 	set_up(shard);
@@ -475,6 +517,16 @@ static void on_beat(evutil_socket_t unused, short what, void *arg)
 
 /* ---- turns ---- */
 
+/*
+ * The wheel has failed, or has timers with wrong deadlines: away with it. Without another
+ * one, the next beat gives the lease back.
+ */
+static void start_anew(struct shard *shard)
+{
+	stop_serving(shard);
+	shard->failed = !begin_serving(shard);
+}
+
 static bool may_send_turn(struct shard *shard)
 {
 	return shard->state == SHARD_SERVING && !shard->in_turn &&
@@ -574,7 +626,9 @@ static void on_pace(evutil_socket_t unused, short what, void *arg)
 	(void)what;
 	/* A daemon that was stopped for a while hears of timers before it hears of that. */
 	check_lease(shard);
-	if (may_send_turn(shard))
+	if (shard->broken)
+		start_anew(shard);
+	else if (may_send_turn(shard))
 		send_turn(shard);
 }
 
@@ -747,13 +801,6 @@ static void plan_next(struct shard *shard, const struct turn *turn)
 		want_turn(shard);
 	else
 		listen_to_near(shard);
-}
-
-/* The kernel has timers with wrong deadlines: away with all of them. */
-static void start_anew(struct shard *shard)
-{
-	stop_serving(shard);
-	shard->failed = !begin_serving(shard);
 }
 
 static void take_turn(struct shard *shard, const struct turn *turn)

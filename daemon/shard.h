@@ -62,6 +62,10 @@ struct shard_events {
  * @clock: difference to the clock of the shard's Redis
  * @apart: the difference is too large to serve the shard
  * @failed: no wheel could be opened when it was tried last
+ * @broken: the wheel has failed, and must be closed
+ * @opened: CLOCK_BOOTTIME in ns at which it was opened
+ * @open_next: CLOCK_BOOTTIME in ns before which no other one is opened
+ * @failures: number of wheels that failed before they had worked for long
  * @state: state of the shard
  * @wanted: this daemon should serve the shard
  * @beat: timer for the lease
@@ -103,6 +107,10 @@ struct shard {
 	struct clock clock;
 	bool apart;
 	bool failed;
+	bool broken;
+	int64_t opened;
+	int64_t open_next;
+	unsigned int failures;
 	enum shard_state state;
 	bool wanted;
 	struct event *beat;

@@ -88,6 +88,8 @@ static void on_error(void *arg, int error)
 
 	if (error == -ECANCELED)
 		wheel->events->clock_set(wheel->arg);
+	else
+		wheel->events->failed(wheel->arg, error);
 }
 
 static const char *advice(int error)

@@ -18,10 +18,13 @@
  * struct wheel_events - functions of a wheel's owner; they must not close the wheel
  * @fired: timers have fired, or the alarm has
  * @clock_set: this machine's clock was set
+ * @failed: the instance cannot be read, for the reason of that negative errno; nothing
+ *	will come from this wheel any more
  */
 struct wheel_events {
 	void (*fired)(void *arg);
 	void (*clock_set)(void *arg);
+	void (*failed)(void *arg, int error);
 };
 
 /**

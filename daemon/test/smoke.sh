@@ -41,6 +41,7 @@ main()
 	stale_clock
 	the_end
 	lost_connections
+	lost_wheels
 	check "nothing keeps the module loaded" rmmod hwtimer
 	echo "1..$NUMBER"
 	[ "$FAILED" = 0 ]
@@ -548,6 +549,27 @@ older_functions()
 	redis acl setuser default '-function|load' >/dev/null
 }
 
+# ---- instances of the module that fail ----
+
+lost_wheels()
+{
+	redis flushall >/dev/null
+	daemon d
+	check "a daemon serves all shards" await serves d 4
+	as consumer xgroup create '{q:0}:due' group 0 mkstream >/dev/null
+	schedules 1 armed +1000 payload
+	# shellcheck disable=SC2154 # daemon() sets it
+	./stop_wheels "$PID_d"
+	check "a timer comes although its wheel has been stopped" await reads armed
+	./stop_wheels "$PID_d"
+	check "a timer comes after wheels were stopped again" comes again
+	check "none has come before its deadline" none_early
+	check "each has come once" [ "$(entries | wc -l)" = 2 ]
+	check "the daemon has said so once for each shard" \
+		[ "$(grep -c "cannot be read" $WORK/d)" = 4 ]
+	check "SIGTERM ends the daemon with status 0" ends TERM d
+}
+
 # ---- parts ----
 
 daemon()
@@ -609,7 +631,7 @@ check()
 	else
 		echo "not ok $NUMBER $name"
 		FAILED=$((FAILED + 1))
-		for file in $WORK/a $WORK/b $WORK/c $WORK/said; do
+		for file in $WORK/[a-d] $WORK/said; do
 			[ ! -s "$file" ] || tail -n 5 "$file" | sed "s|^|# $file: |"
 		done
 	fi
