@@ -737,7 +737,7 @@ static int take_results(struct shard *shard, const struct turn *turn)
 		case '2':
 			shard->counters->early++;
 			one = arm_again(shard, turn->early, early, record);
-			error = error ?: one;
+			error = graver_error(error, one);
 			early += 2;
 			break;
 		default:
@@ -751,7 +751,7 @@ static int take_results(struct shard *shard, const struct turn *turn)
 /* Returns 0, or a negative errno if not all timers could be taken. */
 static int take_news(struct shard *shard, const struct redisReply *news)
 {
-	int error = 0, is_new, rest;
+	int error = 0, is_new;
 	size_t i;
 
 	for (i = 0; i < news->elements && !error; i += 2) {
@@ -763,8 +763,7 @@ static int take_news(struct shard *shard, const struct redisReply *news)
 		else
 			shard->counters->loaded += is_new;
 	}
-	rest = wheel_arm(&shard->wheel);
-	return error ?: rest;
+	return graver_error(error, wheel_arm(&shard->wheel));
 }
 
 /* What was not taken is asked for again: the position stays as it was. */
@@ -805,14 +804,12 @@ static void plan_next(struct shard *shard, const struct turn *turn)
 
 static void take_turn(struct shard *shard, const struct turn *turn)
 {
-	int error = take_results(shard, turn), next;
+	int error = take_results(shard, turn);
 
-	if (wheel_is_off(&shard->wheel)) {
-		next = wheel_rearm(&shard->wheel);
-		error = error ?: next;
-	}
-	next = take_news(shard, turn->news);
-	if (error == -ESTALE || next == -ESTALE) {
+	if (wheel_is_off(&shard->wheel))
+		error = graver_error(error, wheel_rearm(&shard->wheel));
+	error = graver_error(error, take_news(shard, turn->news));
+	if (error == -ESTALE) {
 		start_anew(shard);
 		return;
 	}

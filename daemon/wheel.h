@@ -76,6 +76,7 @@ int wheel_rearm(struct wheel *wheel);
 bool wheel_is_off(const struct wheel *wheel);
 int wheel_alarm(struct wheel *wheel, int64_t time);
 void wheel_forget(struct wheel *wheel, struct record *record);
+int graver_error(int one, int other);
 
 void list_add(struct record_list *list, struct record *record);
 struct record *list_take(struct record_list *list);
