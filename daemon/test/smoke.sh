@@ -464,7 +464,7 @@ the_end()
 lost_connections()
 {
 	redis flushall >/dev/null
-	./relay 6400 6379 >$WORK/relay &
+	./relay 6400 6379 >>$WORK/relay &
 	RELAY=$!
 	daemon c --redis 127.0.0.1:6400
 	check "a daemon serves through a relay" await serves c 4
@@ -472,6 +472,7 @@ lost_connections()
 	unheard
 	older_functions
 	check "SIGTERM ends the daemon with status 0" ends TERM c
+	unreleased
 	kill $RELAY
 }
 
@@ -482,7 +483,7 @@ unheard()
 
 	await listens
 	before=$(listen_commands)
-	loses_connections
+	loses_connections USR1
 	check "a timer comes that is scheduled after the connection for news was lost" \
 		comes near
 	check "it has not come before its deadline" none_early
@@ -510,9 +511,11 @@ listens()
 	[ "$(redis client list | grep -c "flags=b.* cmd=xread ")" -ge 5 ]
 }
 
+# loses_connections SIGNAL
 loses_connections()
 {
-	kill -USR1 $RELAY
+	: >$WORK/relay
+	kill -"$1" $RELAY
 	await grep -q lost $WORK/relay
 }
 
@@ -549,6 +552,20 @@ older_functions()
 	redis acl setuser default '-function|load' >/dev/null
 }
 
+# Redis does not get to know of releases, because these connections are lost. The daemon
+# could wait for answers as long as its lease is.
+unreleased()
+{
+	LEASE=60000
+	daemon c --redis 127.0.0.1:6400
+	LEASE=
+	check "a daemon with a long lease serves" await serves c 4
+	await listens
+	loses_connections USR2
+	check "SIGTERM ends it with status 0, though releases get no answer" ends TERM c
+	check "it has left the queue before that" [ -z "$(redis keys '{q}:daemons')" ]
+}
+
 # ---- instances of the module that fail ----
 
 lost_wheels()
@@ -575,7 +592,7 @@ lost_wheels()
 daemon()
 {
 	# shellcheck disable=SC2086 # several words
-	./hwtimerd serve --queue q:4 --name "$@" --lease 2000 $AS \
+	./hwtimerd serve --queue q:4 --name "$@" --lease ${LEASE:-2000} $AS \
 		--metrics $WORK/"$1".metrics 2>$WORK/"$1" &
 	eval "PID_$1=$!"
 }
