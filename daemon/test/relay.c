@@ -6,9 +6,10 @@
  *	usage: relay PORT REDIS-PORT
  *
  * Connections to PORT of this machine go to REDIS-PORT of it. On SIGUSR1, the relay stops
- * forwarding each connection whose last request was an XREAD, in both directions, for
- * ever; on SIGUSR2, each one whose last request was hwt_lease. It keeps the connection open and answers TCP's probes, so only a program that
- * expects an answer can notice. Other connections, and new ones, go on.
+ * forwarding each connection that has sent an XREAD, in both directions, for ever; on
+ * SIGUSR2, each one that has sent hwt_lease. It keeps such a connection open, and TCP's
+ * probes are answered, so only a program that expects an answer can notice. Other
+ * connections, and new ones, go on.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,7 +29,7 @@
 /**
  * struct connection - a client and Redis
  * @ends: the client's socket, and the one to Redis
- * @signal: the signal that stops it, by the last request; 0: none
+ * @signal: the signal that stops it, by its requests; 0: none
  * @lost: nothing is forwarded any more
  */
 struct connection {
@@ -52,11 +53,13 @@ static void on_signal(int signal)
 	received = signal;
 }
 
-static int signal_for(const char *request, size_t length)
+static void take_note(struct connection *connection, const char *request,
+		      size_t length)
 {
 	if (memmem(request, length, "XREAD", 5))
-		return SIGUSR1;
-	return memmem(request, length, "hwt_lease", 9) ? SIGUSR2 : 0;
+		connection->signal = SIGUSR1;
+	else if (memmem(request, length, "hwt_lease", 9))
+		connection->signal = SIGUSR2;
 }
 
 static struct sockaddr_in local(const char *port)
@@ -125,7 +128,7 @@ static bool forward(struct connection *connection, int from)
 	if (length <= 0)
 		return false;
 	if (!from)
-		connection->signal = signal_for(bytes, length);
+		take_note(connection, bytes, length);
 	for (; done < length; done += part) {
 		part = write(connection->ends[!from], bytes + done,
 			     length - done);
