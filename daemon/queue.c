@@ -346,7 +346,7 @@ static void on_control_up(void *arg)
 	timer_now(queue->beat);
 	link_stop(&queue->listener);
 	queue->listening = false;
-	link_start_at(&queue->listener, &queue->control.address);
+	link_start_beside(&queue->listener, &queue->control);
 }
 
 static void on_control_down(void *arg)

@@ -892,7 +892,7 @@ static void listen_to_near(struct shard *shard)
 	if (shard->listening || !*shard->cursor)
 		return;
 	if (shard->listener.state == LINK_STOPPED)
-		link_start_at(&shard->listener, &shard->commander.address);
+		link_start_beside(&shard->listener, &shard->commander);
 	else if (link_is_up(&shard->listener))
 		shard->listening = send_listen(shard);
 }

@@ -26,7 +26,7 @@ main()
 	wrong_usage
 	without_module
 	insmod hwtimer.ko || exit
-	redis-server --save "" --dir $WORK --daemonize yes >/dev/null
+	redis-server --bind 127.0.0.1 --save "" --dir $WORK --daemonize yes >/dev/null
 	await redis ping >/dev/null
 	without_functions
 	make_users
@@ -42,6 +42,7 @@ main()
 	the_end
 	lost_connections
 	lost_wheels
+	other_server
 	check "nothing keeps the module loaded" rmmod hwtimer
 	echo "1..$NUMBER"
 	[ "$FAILED" = 0 ]
@@ -587,6 +588,48 @@ lost_wheels()
 	check "SIGTERM ends the daemon with status 0" ends TERM d
 }
 
+# ---- two servers behind one name ----
+
+# A connection that ends is opened anew to the server at which the daemon's main connections
+# are. The other server gets the functions late, so those are all at the first one.
+other_server()
+{
+	redis flushall >/dev/null
+	mkdir -p $WORK/other
+	printf '127.0.0.1 redis\n127.0.0.2 redis\n' >/etc/hosts
+	echo nameserver 127.0.0.1 >/etc/resolv.conf
+	redis-server --bind 127.0.0.2 --save "" --dir $WORK/other --daemonize yes >/dev/null
+	await redis -h 127.0.0.2 ping >/dev/null
+	copy_users
+	daemon e --redis redis:6379
+	check "a daemon serves at a name with two servers" await serves e 4
+	await listens
+	redis -h 127.0.0.2 -x function load <hwtimer.lua >/dev/null
+	end_listeners
+	check "it waits for news there after those connections have ended" await listens
+	as consumer xgroup create '{q:0}:due' group 0 mkstream >/dev/null
+	check "a timer comes" comes named
+	check "SIGTERM ends the daemon with status 0" ends TERM e
+	redis -h 127.0.0.2 shutdown
+}
+
+# The other server has the same users.
+copy_users()
+{
+	redis acl list | sed 's/^user/acl setuser/' | grep -v "setuser default" |
+		redis -h 127.0.0.2 >/dev/null
+}
+
+end_listeners()
+{
+	local id
+
+	redis acl setuser default '+client|kill' >/dev/null
+	for id in $(redis client list | sed -n '/flags=b.* cmd=xread /s/^id=\([0-9]*\) .*/\1/p'); do
+		redis client kill id "$id" >/dev/null
+	done
+}
+
 # ---- parts ----
 
 daemon()
@@ -648,7 +691,7 @@ check()
 	else
 		echo "not ok $NUMBER $name"
 		FAILED=$((FAILED + 1))
-		for file in $WORK/[a-d] $WORK/said; do
+		for file in $WORK/[a-e] $WORK/said; do
 			[ ! -s "$file" ] || tail -n 5 "$file" | sed "s|^|# $file: |"
 		done
 	fi
