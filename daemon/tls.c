@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static SSL_CTX *context;
+static struct ssl_ctx_st *context;
 
 /* Returns false after a message. @file: what could not be used; NULL: no file */
 static bool complain(const char *option, const char *file)

@@ -40,7 +40,8 @@ struct connection {
 
 static struct connection connections[CONNECTIONS_MAX];
 static int nr_connections;
-static volatile sig_atomic_t received;
+/* Signal that came, or 0; set in ppoll() only: otherwise signals are blocked. */
+static sig_atomic_t received;
 
 static void die(const char *what)
 {

@@ -679,10 +679,10 @@ most_files()
 
 	until [ -s $WORK/held ]; do
 		now=$(files)
-		[ "$now" -le $most ] || most=$now
+		[ "$now" -le "$most" ] || most=$now
 		usleep 20000
 	done
-	echo $most
+	echo "$most"
 }
 
 # ---- parts ----
@@ -749,7 +749,7 @@ check()
 	else
 		echo "not ok $NUMBER $name"
 		FAILED=$((FAILED + 1))
-		for file in $WORK/[a-f] $WORK/said; do
+		for file in "$WORK"/[a-f] "$WORK"/said; do
 			[ ! -s "$file" ] || tail -n 5 "$file" | sed "s|^|# $file: |"
 		done
 	fi
