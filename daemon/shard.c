@@ -401,7 +401,8 @@ static void on_lease(void *arg, const struct redisReply *reply)
 		granted(shard);
 	else
 		refused(shard, reply);
-	if (shard->state == SHARD_SERVING)
+	/* Otherwise, the answer tells the holder. */
+	if (ours && shard->state == SHARD_SERVING)
 		check_listener(shard, reply);
 }
 
