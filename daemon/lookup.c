@@ -70,14 +70,18 @@ static void on_result(int result, struct evutil_addrinfo *list, void *arg)
 	free(lookup);
 }
 
+/*
+ * A file that is missing or odd leaves 127.0.0.1 as the server to ask, and /etc/hosts.
+ * evdns_base_new() would fail if it had to read it.
+ */
 static bool have_resolver(struct event_base *base)
 {
-	int flags = EVDNS_BASE_INITIALIZE_NAMESERVERS |
-		    EVDNS_BASE_DISABLE_WHEN_INACTIVE;
-
-	/* A file that is missing or odd leaves 127.0.0.1 as the server to ask. */
-	if (!resolver)
-		resolver = evdns_base_new(base, flags);
+	if (resolver)
+		return true;
+	resolver = evdns_base_new(base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
+	if (resolver)
+		evdns_base_resolv_conf_parse(resolver, DNS_OPTIONS_ALL,
+					     "/etc/resolv.conf");
 	return resolver;
 }
 

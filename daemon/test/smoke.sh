@@ -598,7 +598,6 @@ other_server()
 	redis flushall >/dev/null
 	mkdir -p $WORK/other
 	printf '127.0.0.1 redis\n127.0.0.2 redis\n' >/etc/hosts
-	echo nameserver 127.0.0.1 >/etc/resolv.conf
 	redis-server --bind 127.0.0.2 --save "" --dir $WORK/other --daemonize yes >/dev/null
 	await redis -h 127.0.0.2 ping >/dev/null
 	copy_users
