@@ -1041,14 +1041,11 @@ TEST_F(snapshot, what_cannot_be_replaced_is_told)
 	}
 	EXPECT_EQ(0, wait_for_child(child));
 	EXPECT_EQ(0, files());
-	/* A link stays, and so do the owner and the mode of the file. */
+	/* The owner and the mode of the file stay. */
 	write_old();
 	ASSERT_EQ(0, chown(FILE_NAME, 1000, 1000));
 	ASSERT_EQ(0, chmod(FILE_NAME, 0640));
-	ASSERT_EQ(0, symlink("timers", DIRECTORY "/link"));
-	EXPECT_EQ(0, run("save %d %d " DIRECTORY "/link", getpid(), self->fd));
-	ASSERT_EQ(0, lstat(DIRECTORY "/link", &st));
-	EXPECT_TRUE(S_ISLNK(st.st_mode));
+	EXPECT_EQ(0, save_instance(self->fd));
 	ASSERT_EQ(0, stat(FILE_NAME, &st));
 	EXPECT_EQ(1000, st.st_uid);
 	EXPECT_EQ(0640, st.st_mode & 07777);
@@ -1057,7 +1054,32 @@ TEST_F(snapshot, what_cannot_be_replaced_is_told)
 	EXPECT_EQ(0, run("save %d %d " DIRECTORY "/new", getpid(), self->fd));
 	ASSERT_EQ(0, stat(DIRECTORY "/new", &st));
 	EXPECT_EQ(0600, st.st_mode & 07777);
-	EXPECT_EQ(3, files());
+	EXPECT_EQ(2, files());
+}
+
+/* Whoever may write to the directory could otherwise choose which file is replaced. */
+TEST_F(snapshot, a_symbolic_link_is_refused)
+{
+	struct stat st;
+
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	ASSERT_EQ(0, save_instance(self->fd));
+	ASSERT_EQ(0, rename(FILE_NAME, DIRECTORY "/source"));
+	write_old();
+	ASSERT_EQ(0, symlink("timers", DIRECTORY "/link"));
+	ASSERT_EQ(0, symlink("none", DIRECTORY "/dangling"));
+	EXPECT_EQ(1, run("save %d %d " DIRECTORY "/link", getpid(), self->fd));
+	EXPECT_TRUE(says("link is a symbolic link: name the file"));
+	EXPECT_EQ(1,
+		  run("save %d %d " DIRECTORY "/dangling", getpid(), self->fd));
+	EXPECT_TRUE(says("symbolic link"));
+	EXPECT_EQ(1, run("restore --ids " DIRECTORY "/link " DIRECTORY
+			 "/source -- true"));
+	EXPECT_TRUE(says("symbolic link"));
+	EXPECT_TRUE(is_old());
+	ASSERT_EQ(0, lstat(DIRECTORY "/link", &st));
+	EXPECT_TRUE(S_ISLNK(st.st_mode));
+	EXPECT_EQ(4, files());
 }
 
 /*

@@ -81,23 +81,23 @@ void replacement_failed(void)
 }
 
 /*
- * Sets @target. A symbolic link stays, and the file that it names is replaced. Returns
- * whether there is a file.
+ * Sets @target. Returns whether there is a file. A symbolic link is refused: whoever may
+ * write to its directory would choose which file is replaced.
  */
 static bool find_target(const char *path, struct stat *st)
 {
-	if (!realpath(path, target)) {
-		if (errno != ENOENT)
-			err(1, "%s", path);
-		if (strlen(path) >= sizeof(target))
-			errx(1, "%s: the name is too long", path);
-		memcpy(target, path, strlen(path) + 1);
-	}
-	if (stat(target, st)) {
+	if (strlen(path) >= sizeof(target))
+		errx(1, "%s: the name is too long", path);
+	memcpy(target, path, strlen(path) + 1);
+	if (lstat(target, st)) {
 		if (errno != ENOENT)
 			err(1, "%s", path);
 		return false;
 	}
+	if (S_ISLNK(st->st_mode))
+		errx(1,
+		     "%s is a symbolic link: name the file that it points to",
+		     path);
 	if (!S_ISREG(st->st_mode))
 		errx(1, "%s is not a regular file", path);
 	return true;
