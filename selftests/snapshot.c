@@ -1041,14 +1041,11 @@ TEST_F(snapshot, what_cannot_be_replaced_is_told)
 	}
 	EXPECT_EQ(0, wait_for_child(child));
 	EXPECT_EQ(0, files());
-	/* A link stays, and so do the owner and the mode of the file. */
+	/* The owner and the mode of the file stay. */
 	write_old();
 	ASSERT_EQ(0, chown(FILE_NAME, 1000, 1000));
 	ASSERT_EQ(0, chmod(FILE_NAME, 0640));
-	ASSERT_EQ(0, symlink("timers", DIRECTORY "/link"));
-	EXPECT_EQ(0, run("save %d %d " DIRECTORY "/link", getpid(), self->fd));
-	ASSERT_EQ(0, lstat(DIRECTORY "/link", &st));
-	EXPECT_TRUE(S_ISLNK(st.st_mode));
+	EXPECT_EQ(0, save_instance(self->fd));
 	ASSERT_EQ(0, stat(FILE_NAME, &st));
 	EXPECT_EQ(1000, st.st_uid);
 	EXPECT_EQ(0640, st.st_mode & 07777);
@@ -1057,7 +1054,105 @@ TEST_F(snapshot, what_cannot_be_replaced_is_told)
 	EXPECT_EQ(0, run("save %d %d " DIRECTORY "/new", getpid(), self->fd));
 	ASSERT_EQ(0, stat(DIRECTORY "/new", &st));
 	EXPECT_EQ(0600, st.st_mode & 07777);
-	EXPECT_EQ(3, files());
+	EXPECT_EQ(2, files());
+}
+
+/* Runs save with the instance, as user 1000 in the group 1000; returns its exit status. */
+static int save_as_user(int fd)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		if (dup2(fd, SOCKET) != SOCKET || setgid(1000) || setuid(1000))
+			_exit(100);
+		if (run("save --fd %d " FILE_NAME, SOCKET))
+			_exit(101);
+		_exit(!says("cannot be kept") || is_old());
+	}
+	return wait_for_child(child);
+}
+
+/*
+ * An owner that cannot be kept is told, and nobody can read more than before: the group
+ * is kept if possible; if not, it is another group's file.
+ */
+TEST_F(snapshot, an_owner_that_cannot_be_kept_is_told)
+{
+	static const struct {
+		gid_t group;
+		mode_t mode, expected;
+	} files[] = {
+		{ 1000, 0640, 0640 }, { 1000, 0604, 0604 }, { 0, 0644, 0644 },
+		{ 0, 0640, 0600 },    { 0, 0606, 0600 },    { 0, 0664, 0644 },
+	};
+	struct stat st;
+
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	ASSERT_EQ(0, chmod(DIRECTORY, 0777));
+	for (unsigned int i = 0; i < ARRAY_SIZE(files); i++) {
+		unlink(FILE_NAME);
+		write_old();
+		ASSERT_EQ(0, chown(FILE_NAME, 0, files[i].group));
+		ASSERT_EQ(0, chmod(FILE_NAME, files[i].mode));
+		EXPECT_EQ(0, save_as_user(self->fd));
+		ASSERT_EQ(0, stat(FILE_NAME, &st));
+		EXPECT_EQ(1000, st.st_uid);
+		EXPECT_EQ(1000, st.st_gid);
+		EXPECT_EQ(files[i].expected, st.st_mode & 07777);
+	}
+}
+
+/* In a directory as /tmp, the file may be there because a stranger has made it. */
+TEST_F(snapshot, a_file_of_a_stranger_is_refused)
+{
+	struct stat st;
+
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	ASSERT_EQ(0, chmod(DIRECTORY, 01777));
+	write_old();
+	ASSERT_EQ(0, chown(FILE_NAME, 1000, 1000));
+	EXPECT_EQ(1, save_instance(self->fd));
+	EXPECT_TRUE(says("belongs to another user: remove it first"));
+	EXPECT_TRUE(is_old());
+	EXPECT_EQ(1, files());
+	/* One's own file is replaced, and there may be none. */
+	ASSERT_EQ(0, chown(FILE_NAME, 0, 1000));
+	EXPECT_EQ(0, save_instance(self->fd));
+	ASSERT_EQ(0, stat(FILE_NAME, &st));
+	EXPECT_EQ(1000, st.st_gid);
+	ASSERT_EQ(0, unlink(FILE_NAME));
+	EXPECT_EQ(0, save_instance(self->fd));
+	/* Without the sticky bit, or for a group only, the owner is kept. */
+	ASSERT_EQ(0, chown(FILE_NAME, 1000, 1000));
+	ASSERT_EQ(0, chmod(DIRECTORY, 01775));
+	EXPECT_EQ(0, save_instance(self->fd));
+	ASSERT_EQ(0, stat(FILE_NAME, &st));
+	EXPECT_EQ(1000, st.st_uid);
+}
+
+/* Whoever may write to the directory could otherwise choose which file is replaced. */
+TEST_F(snapshot, a_symbolic_link_is_refused)
+{
+	struct stat st;
+
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	ASSERT_EQ(0, save_instance(self->fd));
+	ASSERT_EQ(0, rename(FILE_NAME, DIRECTORY "/source"));
+	write_old();
+	ASSERT_EQ(0, symlink("timers", DIRECTORY "/link"));
+	ASSERT_EQ(0, symlink("none", DIRECTORY "/dangling"));
+	EXPECT_EQ(1, run("save %d %d " DIRECTORY "/link", getpid(), self->fd));
+	EXPECT_TRUE(says("link is a symbolic link: name the file"));
+	EXPECT_EQ(1,
+		  run("save %d %d " DIRECTORY "/dangling", getpid(), self->fd));
+	EXPECT_TRUE(says("symbolic link"));
+	EXPECT_EQ(1, run("restore --ids " DIRECTORY "/link " DIRECTORY
+			 "/source -- true"));
+	EXPECT_TRUE(says("symbolic link"));
+	EXPECT_TRUE(is_old());
+	ASSERT_EQ(0, lstat(DIRECTORY "/link", &st));
+	EXPECT_TRUE(S_ISLNK(st.st_mode));
+	EXPECT_EQ(4, files());
 }
 
 /*
