@@ -272,11 +272,12 @@ static void follow(struct link *link, const char *text)
 	link->directed = true;
 }
 
-static void on_error(struct link *link, const struct redisReply *reply)
+/* Ends the connection because of an error answer. */
+void link_refused(struct link *link, const struct redisReply *error)
 {
-	if (!strncmp(reply->str, "MOVED ", 6) && !link->fixed)
-		follow(link, reply->str);
-	link_break(link, "%s%s", reply->str, link_advice(reply->str));
+	if (!strncmp(error->str, "MOVED ", 6) && !link->fixed)
+		follow(link, error->str);
+	link_break(link, "%s%s", error->str, link_advice(error->str));
 }
 
 static struct link_command take_command(struct link *link)
@@ -305,10 +306,11 @@ static void on_reply(struct redisAsyncContext *redis, void *answer,
 		return;
 	command = take_command(link);
 	if (reply->type == REDIS_REPLY_ERROR && !command.tolerant) {
-		on_error(link, reply);
+		link_refused(link, reply);
 		return;
 	}
-	if (link_is_up(link) && command.kind != COMMAND_TIME)
+	if (link_is_up(link) && command.kind != COMMAND_TIME &&
+	    reply->type != REDIS_REPLY_ERROR)
 		link->failures = 0;
 	command.answer(command.arg, reply);
 }

@@ -136,6 +136,7 @@ bool link_try(struct link *link, enum command kind, link_answer answer,
 void link_break(struct link *link, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void link_puzzled(struct link *link, const char *what);
+void link_refused(struct link *link, const struct redisReply *error);
 const char *link_advice(const char *error);
 bool password_read(const char *path, char password[PASSWORD_ROOM]);
 

@@ -40,6 +40,8 @@ main()
 	two_daemons
 	stale_clock
 	the_end
+	lost_connections
+	lost_wheels
 	check "nothing keeps the module loaded" rmmod hwtimer
 	echo "1..$NUMBER"
 	[ "$FAILED" = 0 ]
@@ -457,6 +459,117 @@ the_end()
 	check "it complained of nothing" not grep -v "serving as\|clocks\|lease" $WORK/a
 }
 
+# ---- connections that die without a word ----
+
+lost_connections()
+{
+	redis flushall >/dev/null
+	./relay 6400 6379 >$WORK/relay &
+	RELAY=$!
+	daemon c --redis 127.0.0.1:6400
+	check "a daemon serves through a relay" await serves c 4
+	as consumer xgroup create '{q:0}:due' group 0 mkstream >/dev/null
+	unheard
+	older_functions
+	check "SIGTERM ends the daemon with status 0" ends TERM c
+	kill $RELAY
+}
+
+# The daemon waits for news on connections that are lost.
+unheard()
+{
+	local before
+
+	await listens
+	before=$(listen_commands)
+	loses_connections
+	check "a timer comes that is scheduled after the connection for news was lost" \
+		comes near
+	check "it has not come before its deadline" none_early
+	check "the daemon waits on another connection" await listened "$before"
+	check "it says what was wrong" grep -q "died without a word" $WORK/c
+	check "the other connection tells of news" tells_of_news
+	check "each timer has come once" [ "$(entries | wc -l)" = 2 ]
+}
+
+# comes ID: whether a timer comes
+comes()
+{
+	schedules 1 "$1" +300 payload && await reads "$1"
+}
+
+reads()
+{
+	redis xrange '{q:0}:due' - + >$WORK/read
+	came_once "$1" payload
+}
+
+# Connections of Redis that wait at the streams of the four shards
+listens()
+{
+	[ "$(redis client list | grep -c "flags=b.* cmd=xread ")" -ge 5 ]
+}
+
+loses_connections()
+{
+	kill -USR1 $RELAY
+	await grep -q lost $WORK/relay
+}
+
+# After news, the daemon sends a further XREAD.
+tells_of_news()
+{
+	local before
+
+	before=$(listen_commands)
+	comes later && await listened "$before"
+}
+
+listen_commands()
+{
+	metric 'commands_total{queue="q",command="listen"}' c
+}
+
+listened()
+{
+	[ "$(listen_commands)" -gt "$1" ]
+}
+
+# Those of version 1.0.0 took two arguments, and no cursor.
+older_functions()
+{
+	local refuse='if #args > 2 then return bad_argument("daemon ttl_ms are needed") end'
+
+	redis acl setuser default '+function|load' >/dev/null
+	sed "/^local function hwt_lease/a $refuse" hwtimer.lua >$WORK/older.lua
+	check "functions are replaced by older ones" await loads $WORK/older.lua
+	check "leases are renewed" await renewed "$(renewals c)" c
+	check "a timer comes" comes older
+	check "nothing was wrong with that" not grep -q HWTARG $WORK/c
+	redis acl setuser default '-function|load' >/dev/null
+}
+
+# ---- instances of the module that fail ----
+
+lost_wheels()
+{
+	redis flushall >/dev/null
+	daemon d
+	check "a daemon serves all shards" await serves d 4
+	as consumer xgroup create '{q:0}:due' group 0 mkstream >/dev/null
+	schedules 1 armed +1000 payload
+	# shellcheck disable=SC2154 # daemon() sets it
+	./stop_wheels "$PID_d"
+	check "a timer comes although its wheel has been stopped" await reads armed
+	./stop_wheels "$PID_d"
+	check "a timer comes after wheels were stopped again" comes again
+	check "none has come before its deadline" none_early
+	check "each has come once" [ "$(entries | wc -l)" = 2 ]
+	check "the daemon has said so once for each shard" \
+		[ "$(grep -c "cannot be read" $WORK/d)" = 4 ]
+	check "SIGTERM ends the daemon with status 0" ends TERM d
+}
+
 # ---- parts ----
 
 daemon()
@@ -518,7 +631,7 @@ check()
 	else
 		echo "not ok $NUMBER $name"
 		FAILED=$((FAILED + 1))
-		for file in $WORK/a $WORK/b $WORK/said; do
+		for file in $WORK/[a-d] $WORK/said; do
 			[ ! -s "$file" ] || tail -n 5 "$file" | sed "s|^|# $file: |"
 		done
 	fi
