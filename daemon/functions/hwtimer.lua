@@ -61,6 +61,7 @@ local DEFAULT_PAYLOAD = 65536	-- bytes
 local MAX_PAYLOAD = 1048576
 local MAX_NAME = 255		-- bytes of a daemon's name
 local MAX_TTL = 86400000	-- ms
+local LIVES = 10		-- times its own that a daemon gives others to live
 local MAX_AHEAD = 86400000	-- ms
 
 -- Lua's unpack() takes about 8,000 arguments, and a timer of a batch needs two. The limit
@@ -72,8 +73,11 @@ local MAX_TRIM = 1000		-- entries that one hwt_trim removes, about
 local NEVER = 9007199254740992	-- 2^53: after all deadlines; every integer below is exact
 local NEAR_LENGTH = '100000'	-- entries of near, if no daemon reads and trims it
 local NEAR_AGE = 60000		-- ms that entries of near are kept for daemons that lag
+local NEAR_LEFT = '10000'	-- entries of near that are kept if their ages are not known
+local SET_BACK = 60000		-- ms that a clock must go back to make the daemons reset
 local CHANGES_LENGTH = '100'
 local MAX_SHARDS = 4096		-- that are cached
+local ENTRY_MAX = '18446744073709551615'	-- 2^64 - 1, of each part of an entry's id
 
 -- Redis defines no globals while a library is loaded; bind() takes these at the first
 -- call.
@@ -732,8 +736,10 @@ local function hwt_setup(keys, args)
 	if width ~= shard.width and pending(shard) > 0 then
 		return error_reply(format('HWTCONFIG the shard has timers and width %d', shard.width))
 	end
+	forget(shard.key)		-- Redis may refuse to save it
 	shard.width, shard.max_id, shard.max_payload = width, max_id, max_payload
 	save(shard, shard.loaded, shard.wake)
+	remember(shard.key, shard)
 	return status_reply('OK')
 end
 
@@ -875,6 +881,13 @@ local function tell(turn, id, deadline)
 	news[#news + 1] = deadline
 end
 
+-- clock_went_back(turn): whether the daemon has loaded far more than it would by Redis's
+-- clock now. Without a reset, all timers until then would go through near and the kernel.
+-- Small steps, as of NTP, are over before a reset would have been worth it.
+local function clock_went_back(turn)
+	return turn.position.start > turn.horizon + SET_BACK
+end
+
 -- reset(shard, turn): the daemon will read all slots, and near from now on. `loaded` may
 -- be far ahead, because a clock went back or another daemon looks farther. The entry in
 -- near makes the other daemons see that it moved back.
@@ -914,6 +927,13 @@ local function trim_near(shard, turn)
 		return
 	end
 	local cursor_ms = tonumber_(match(turn.cursor, '^%d+'))
+	if cursor_ms > turn.now then
+		-- The clock went back. The names of new entries go on from that of the last one.
+		if not turn.more then
+			call('XTRIM', shard.near, 'MAXLEN', '~', NEAR_LEFT)
+		end
+		return
+	end
 	call('XTRIM', shard.near, 'MINID', '~', cursor_ms < before and turn.cursor or text_of(before))
 end
 
@@ -995,7 +1015,8 @@ local function load_slots(shard, turn)
 		drop_if_empty(shard, start)
 	end
 	if #starts == turn.max then
-		turn.position = { start = tonumber_(starts[#starts]) + shard.width }
+		-- Not a width farther: slots that an old cache made may be narrower.
+		turn.position = { start = tonumber_(starts[#starts]) + 1 }
 		turn.more = true
 	elseif position.start < turn.horizon then
 		turn.position = { start = turn.horizon }
@@ -1036,7 +1057,7 @@ local function hwt_turn(keys, args)
 		turn.position = { start = shard.loaded, known = shard.loaded }
 	end
 	fire(shard, turn)
-	if turn.cursor == '' then
+	if turn.cursor == '' or clock_went_back(turn) then
 		reset(shard, turn)
 	elseif not read_near(shard, turn) then
 		return { 'reset', turn.now_us, '', '0', -1, 1, turn.fired, turn.early, {} }
@@ -1136,6 +1157,12 @@ local function hwt_join(keys, args)
 	if call('ZADD', daemons, text_of(now + ttl), daemon) == 1 then
 		note_change(keys[1], 'joined', daemon)
 	end
+	-- The dead do not stay for as long as the clock was ahead when they joined. Those who
+	-- live renew what is left of their lives.
+	local last = text_of(now + LIVES * ttl)
+	for _, name in next, call('ZRANGE', daemons, '(' .. last, '+inf', 'BYSCORE') do
+		call('ZADD', daemons, last, name)
+	end
 	local names = call('ZRANGE', daemons, '0', '-1')
 	sort(names)
 	return names
@@ -1170,8 +1197,21 @@ local function groups_of(due)
 	return groups
 end
 
+-- number_less(a, b): whether a is less than b, both digits without leading zeros. The
+-- parts of an entry's id have 64 bits, more than a number of Lua.
+local function number_less(a, b)
+	if #a ~= #b then
+		return #a < #b
+	end
+	return a < b
+end
+
+-- is_entry(text): whether Redis takes it for the id of an entry. It may not find out after
+-- it has acknowledged other ones.
 local function is_entry(text)
-	return find(text, '^%d+%-%d+$') and #text <= 41
+	local ms, seq = match(text, '^0*(%d+)%-0*(%d+)$')
+	return ms and #text <= 41 and not number_less(ENTRY_MAX, ms) and
+	       not number_less(ENTRY_MAX, seq)
 end
 
 local function hwt_ack(keys, args)
@@ -1202,15 +1242,6 @@ local function hwt_ack(keys, args)
 		call(unpack_(doomed))
 	end
 	return #doomed - 2
-end
-
--- number_less(a, b): whether a is less than b, both digits without leading zeros. The
--- parts of an entry's id have 64 bits, more than a number of Lua.
-local function number_less(a, b)
-	if #a ~= #b then
-		return #a < #b
-	end
-	return a < b
 end
 
 local function entry_less(a, b)

@@ -490,6 +490,23 @@ def slots_are_corrected():
 
 
 @test
+def narrow_slots_are_all_loaded():
+    """slots that are narrower than the settings say are loaded, all of them"""
+    s = fresh(width=16)
+    s.schedule('first', 32, '')
+    s.client.flushall()                 # the cache has 16, and the settings will have 1024
+    start = s.now() + 20000
+    names = ['t%d' % i for i in range(300)]
+    for i, name in enumerate(names):
+        s.schedule(name, start + 16 * i, '')
+    for maximum in 1, 7, 100, 300:
+        daemon = Daemon(s, ahead=60000, maximum=maximum)
+        daemon.settle()
+        assert {name.decode() for name, _ in daemon.armed} == set(names), maximum
+    assert s.settings()['width'] == 1024 and len(s.check()) == 300
+
+
+@test
 def idle_writes_nothing():
     """a timer in a slot that has one costs no entry in near"""
     s = fresh()
@@ -812,10 +829,10 @@ DAEMON = ('hget hset hmget hdel hlen hscan del zadd zrem zrange xadd xrange xtri
 CONSUMER = 'exists xack xdel xtrim xpending xinfo|groups xreadgroup xautoclaim'.split()
 
 
-def as_user(s, name, commands, key='{test:0}'):
+def as_user(s, name, commands, key='{test:0}', keys=('{test:0}*', '{test}*')):
     """The shard as a user sees it who has these rights and no others"""
-    s.client.execute_command('ACL', 'SETUSER', name, 'reset', 'on', '>secret', '~{test:0}*',
-                             '~{test}*', '+fcall', '+fcall_ro', '+client|setname',
+    s.client.execute_command('ACL', 'SETUSER', name, 'reset', 'on', '>secret',
+                             *['~' + pattern for pattern in keys], '+fcall', '+fcall_ro', '+client|setname',
                              *['+' + command for command in commands])
     return Shard(redis.Redis(port=SHARED.port, username=name, password='secret'), key)
 
@@ -1187,6 +1204,114 @@ def many_shards():
     for key in keys[::1500]:
         assert len(Shard(s.client, key).check()) == 2
     assert s.client.info('memory')['used_memory_vm_functions'] < 9000000
+
+
+# ---- clocks that are set ----
+
+YEAR = 365 * 86400000
+
+
+@test
+def excursion_of_the_clock():
+    """a clock that went ahead and came back leaves the daemon with what is due soon only"""
+    with Server(clock=True) as server:
+        s = Shard(server.client)
+        s.setup(width=64)
+        daemon = Daemon(s)
+        daemon.settle()
+        server.shift(YEAR)
+        s.schedule('there', '+100', '', 'stays', '+60000', '')
+        wait_until(fires(s, 'there'), daemon)
+        server.shift(0)
+        s.schedule('before', '+200', '')
+        daemon.settle()
+        assert s.settings()['loaded'] < s.now() + 10000
+        s.schedule('later', '+%d' % FAR, '')
+        s.schedule('soon', '+300', '')
+        daemon.settle()
+        assert {name for name, _ in daemon.armed} <= {b'stays', b'before', b'soon'}
+        wait_until(fires(s, 'there', 'before', 'soon'), daemon)
+        # A step back of a second does not make the daemon read everything again.
+        server.shift(-1000)
+        length = s.client.xinfo_stream(s.sub('near'))['last-generated-id']
+        daemon.turn()
+        assert s.client.xinfo_stream(s.sub('near'))['last-generated-id'] == length
+        assert set(s.check()) == {b'stays', b'later'}
+
+
+@test
+def near_is_trimmed_after_an_excursion():
+    """near, whose entries have the times of a clock that was ahead, is trimmed all the same"""
+    with Server(clock=True) as server:
+        s = Shard(server.client)
+        other = Daemon(s, 'other')
+        daemon = Daemon(s)
+        server.shift(YEAR)
+        daemon.settle()
+        other.settle()
+        server.shift(0)
+        batch = [x for i in range(1000) for x in (i, 5, '')]
+        for _ in range(30):
+            s.schedule(*batch)
+            daemon.settle()
+            other.settle()
+        resets = daemon.resets, other.resets
+        assert s.near_length() < 12000, s.near_length()
+        s.schedule(*batch)
+        daemon.settle()
+        other.settle()
+        assert (daemon.resets, other.resets) == resets == (0, 0)
+        assert len(s.due()) == 31000 and s.check() == {}
+
+
+@test
+def members_outlive_no_excursion():
+    """a member that died while the clock was ahead is not a member for as long as it was"""
+    q = fresh(key='{test}')
+    now = q.now()
+    q.call('hwt_join', 'a', 5000)
+    q.call('hwt_join', 'slow', 40000)
+    q.client.zadd('{test}:daemons', {'dead': now + YEAR})
+    before = q.client.zscore('{test}:daemons', 'slow')
+    assert q.call('hwt_join', 'a', 5000) == [b'a', b'dead', b'slow']
+    assert q.client.zscore('{test}:daemons', 'dead') - q.now() <= 50000
+    assert q.client.zscore('{test}:daemons', 'slow') == before
+
+
+# ---- calls that fail ----
+
+def fail(function, *args):
+    """Calls it, and returns whether Redis refused that"""
+    try:
+        function(*args)
+    except redis.ResponseError:
+        return True
+    return False
+
+
+@test
+def refused_setup_is_forgotten():
+    """what a user without rights asks hwt_setup for does not become true for others"""
+    s = fresh()
+    user = as_user(s, 'limited', [c for c in PRODUCER if c != 'hset'])
+    assert fail(user.setup, 1024, 1, 0)
+    s.schedule('long', 8000000000000 + 64, 'payload')
+    s.check()
+    s.client.execute_command('ACL', 'DELUSER', 'limited')
+
+
+@test
+def ack_checks_all_entries_first():
+    """hwt_ack of an entry that cannot be acknowledges none of the others"""
+    s = fresh()
+    s.schedule('a', 1, '', 'b', 2, '')
+    Daemon(s).settle()
+    s.client.xgroup_create(s.sub('due'), 'g', '0')
+    a, b = (name.decode() for name in consume(s, 'g', 2))
+    for bad in '%d-1' % 2 ** 64, '1-%d' % 2 ** 64, '9' * 20 + '-0', '9' * 21 + '-0', '1-1-1':
+        expect_error('HWTARG', s.call, 'hwt_ack', 'g', a, bad, b)
+        assert s.client.xpending(s.sub('due'), 'g')['pending'] == 2
+    assert s.call('hwt_ack', 'g', '%d-%d' % (2 ** 64 - 1, 2 ** 64 - 1), a, '0' + b) == 2
 
 
 # ---- random operations ----
