@@ -813,7 +813,6 @@ static void take_turn(struct shard *shard, const struct turn *turn)
 		start_anew(shard);
 		return;
 	}
-	error = error ?: next;
 	if (error) {
 		wait_for_room(shard, error);
 		return;
