@@ -74,9 +74,9 @@ struct source {
 
 /*
  * Takes what is to be scheduled for a line of the file. @old_id: id of the timer that
- * @request makes go on; 0: @request brings only an event.
+ * @revived makes go on; 0: @revived brings only an event.
  */
-typedef void (*take_fn)(void *arg, const struct hwtimer_request *request,
+typedef void (*take_fn)(void *arg, const struct revived *revived,
 			uint64_t old_id);
 
 /* ---- arguments ---- */
@@ -229,27 +229,27 @@ static void merge_event(struct source *source, struct snapshot_timer *timer)
 static void take_timer(struct source *source, struct snapshot_timer *timer,
 		       take_fn take, void *arg)
 {
-	struct hwtimer_request requests[2];
+	struct revived revived[2];
 
 	merge_event(source, timer);
-	if (revival_timer(&source->revival, timer, requests) == 2)
-		take(arg, &requests[1], 0);
-	take(arg, &requests[0], timer->id);
+	if (revival_timer(&source->revival, timer, revived) == 2)
+		take(arg, &revived[1], 0);
+	take(arg, &revived[0], timer->id);
 }
 
 /* Takes the events that no timer brings. */
 static void take_events(struct source *source, take_fn take, void *arg)
 {
-	struct hwtimer_request requests[2];
 	struct snapshot_timer timer;
+	struct revived revived[2];
 	size_t i;
 
 	for (i = 0; i < source->nr_events; i++) {
 		if (source->events[i].merged)
 			continue;
 		timer = revival_event(&source->events[i].event);
-		revival_timer(&source->revival, &timer, requests);
-		take(arg, requests, 0);
+		revival_timer(&source->revival, &timer, revived);
+		take(arg, revived, 0);
 	}
 }
 
@@ -284,14 +284,13 @@ struct tally {
 	uint64_t due;
 };
 
-static void count(void *arg, const struct hwtimer_request *request,
-		  uint64_t old_id)
+static void count(void *arg, const struct revived *revived, uint64_t old_id)
 {
 	struct tally *tally = arg;
 
 	(void)old_id;
 	tally->timers++;
-	tally->due += request->time <= tally->now;
+	tally->due += revived->deadline <= tally->now;
 }
 
 static void show_summary(struct source *source)
@@ -323,6 +322,7 @@ static void show_summary(struct source *source)
  * @limit: its limit of timers
  * @path: name of the file with the timers
  * @requests: the next timers
+ * @deadlines: for each of @requests, the deadline; see struct revived
  * @old_ids: for each of @requests, the id that the timer had; 0: none
  * @count: number of @requests
  * @restored: number of timers that were scheduled
@@ -333,6 +333,7 @@ struct sink {
 	uint64_t limit;
 	const char *path;
 	struct hwtimer_request requests[BATCH];
+	uint64_t deadlines[BATCH];
 	uint64_t old_ids[BATCH];
 	unsigned int count;
 	uint64_t restored;
@@ -382,19 +383,46 @@ refused(const struct sink *sink, int error)
 	     sink->path);
 }
 
-/* Schedules what has been collected. */
-static void flush(struct sink *sink)
+static void submit(const struct sink *sink, struct hwtimer_request *requests,
+		   unsigned int count)
 {
 	unsigned int i;
-	int done = hwt_submit(sink->hwt, sink->requests, sink->count);
+	int done = hwt_submit(sink->hwt, requests, count);
 
 	if (done < 0)
 		refused(sink, -done);
 	for (i = 0; i < (unsigned int)done; i++)
-		if (sink->requests[i].result)
-			refused(sink, -sink->requests[i].result);
-	if (i < sink->count)
+		if (requests[i].result)
+			refused(sink, -requests[i].result);
+	if (i < count)
 		refused(sink, ENOMEM);
+}
+
+/* Gives timers that were scheduled without a deadline theirs; see struct revived. */
+static void set_deadlines(const struct sink *sink)
+{
+	static struct hwtimer_request moves[BATCH];
+	unsigned int i, count = 0;
+
+	for (i = 0; i < sink->count; i++)
+		if (sink->requests[i].time != sink->deadlines[i])
+			moves[count++] = (struct hwtimer_request){
+				.op = HWTIMER_OP_RESCHEDULE,
+				.flags = HWTIMER_ABSOLUTE,
+				.id = sink->requests[i].id,
+				.time = sink->deadlines[i],
+			};
+	if (count)
+		submit(sink, moves, count);
+}
+
+/* Schedules what has been collected. */
+static void flush(struct sink *sink)
+{
+	unsigned int i;
+
+	submit(sink, sink->requests, sink->count);
+	set_deadlines(sink);
 	for (i = 0; sink->ids && i < sink->count; i++)
 		if (sink->old_ids[i] &&
 		    fprintf(sink->ids, "%" PRIu64 " %llu\n", sink->old_ids[i],
@@ -404,12 +432,12 @@ static void flush(struct sink *sink)
 	sink->count = 0;
 }
 
-static void collect(void *arg, const struct hwtimer_request *request,
-		    uint64_t old_id)
+static void collect(void *arg, const struct revived *revived, uint64_t old_id)
 {
 	struct sink *sink = arg;
 
-	sink->requests[sink->count] = *request;
+	sink->requests[sink->count] = revived->request;
+	sink->deadlines[sink->count] = revived->deadline;
 	sink->old_ids[sink->count++] = old_id;
 	if (sink->count == BATCH)
 		flush(sink);
