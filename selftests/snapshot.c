@@ -1015,6 +1015,46 @@ TEST_F(snapshot, restore_needs_a_command)
 	EXPECT_TRUE(says("this boot, clock monotonic"));
 }
 
+/* The first start of a service has no file yet. */
+TEST_F(snapshot, a_missing_file_may_be_no_error)
+{
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	EXPECT_EQ(1, run("restore " FILE_NAME " -- true"));
+	EXPECT_TRUE(says("No such file"));
+	EXPECT_EQ(0, system("echo '1 2' >" DIRECTORY "/ids"));
+	EXPECT_EQ(7,
+		  run("restore --if-exists --ids " DIRECTORY "/ids " FILE_NAME
+		      " -- sh -c 'echo has=$LISTEN_FDS; exit 7'"));
+	EXPECT_TRUE(says("does not exist: no timers\nhas=\n"));
+	EXPECT_EQ(0, system("test -e " DIRECTORY "/ids -a ! -s " DIRECTORY
+			    "/ids"));
+	EXPECT_EQ(0, run("restore --if-exists --check " FILE_NAME));
+	EXPECT_TRUE(says("does not exist: no timers\n"));
+	EXPECT_EQ(1, run("restore --if-exists " FILE_NAME " -- ./none"));
+	/* Anything else that is wrong is an error. */
+	EXPECT_EQ(1, run("restore --if-exists ./hwtimerctl/x -- true"));
+	EXPECT_EQ(1, run("restore --if-exists " DIRECTORY " -- true"));
+	ASSERT_EQ(0, save_instance(self->fd));
+	EXPECT_EQ(0, run("restore --if-exists " FILE_NAME
+			 " -- sh -c 'echo has=$LISTEN_FDS'"));
+	EXPECT_TRUE(says("has=1\n"));
+	edit("tick", "tick x");
+	EXPECT_EQ(1, run("restore --if-exists " FILE_NAME " -- true"));
+}
+
+/* Nobody has the other end of the FIFO open. */
+TEST_F(snapshot, a_fifo_holds_nothing_up)
+{
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	ASSERT_EQ(0, mkfifo(FILE_NAME, 0600));
+	EXPECT_EQ(1, save_instance(self->fd));
+	EXPECT_TRUE(says("not a regular file"));
+	EXPECT_EQ(1, run("restore --check " FILE_NAME));
+	EXPECT_TRUE(says("not a regular file"));
+	EXPECT_EQ(1, run("restore " FILE_NAME " -- true"));
+	EXPECT_TRUE(says("not a regular file"));
+}
+
 /* Has the shell become a program that was given a descriptor by the same protocol. */
 #define GIVEN "--version; export LISTEN_FDS=1 LISTEN_PID=$$; exec "
 

@@ -34,6 +34,7 @@
  * @ids: file for the pairs of old and new ids; NULL: none
  * @limit: limit of timers of the instance; 0: as it was
  * @check: only check the file
+ * @if_exists: a missing file is no error
  * @paused: give each timer the time that it had left at the save
  */
 struct restore {
@@ -43,6 +44,7 @@ struct restore {
 	const char *ids;
 	uint32_t limit;
 	bool check;
+	bool if_exists;
 	bool paused;
 };
 
@@ -102,6 +104,7 @@ static struct restore parse(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "check", no_argument, NULL, 'c' },
+		{ "if-exists", no_argument, NULL, 'e' },
 		{ "paused", no_argument, NULL, 'p' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "ids", required_argument, NULL, 'i' },
@@ -115,6 +118,9 @@ static struct restore parse(int argc, char **argv)
 		switch (option) {
 		case 'c':
 			restore.check = true;
+			break;
+		case 'e':
+			restore.if_exists = true;
 			break;
 		case 'p':
 			restore.paused = true;
@@ -142,16 +148,23 @@ static void __attribute__((noreturn)) refuse(const struct source *source)
 	     source->reader.problem);
 }
 
-static void source_open(struct source *source, const char *path)
+/* Returns false if the file is missing and may be. A FIFO must not hold this up. */
+static bool source_open(struct source *source, const struct restore *restore)
 {
+	int fd = open(restore->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
-	*source = (struct source){ .path = path };
-	source->file = fopen(path, "re");
-	if (!source->file || fstat(fileno(source->file), &st))
-		err(1, "%s", path);
+	if (fd < 0 && errno == ENOENT && restore->if_exists)
+		return false;
+	if (fd < 0 || fstat(fd, &st))
+		err(1, "%s", restore->path);
 	if (!S_ISREG(st.st_mode))
-		errx(1, "%s is not a regular file", path);
+		errx(1, "%s is not a regular file", restore->path);
+	*source = (struct source){ .path = restore->path };
+	source->file = fdopen(fd, "r");
+	if (!source->file)
+		err(1, "%s", restore->path);
+	return true;
 }
 
 static void source_rewind(struct source *source)
@@ -483,6 +496,25 @@ static void source_prepare(struct source *source, bool paused)
 		      source->path);
 }
 
+/*
+ * Without a file, the command opens an instance of its own. It must not find the pairs of
+ * ids of an earlier one.
+ */
+static int run_without_timers(const struct restore *restore)
+{
+	fprintf(stderr, "hwtimerctl: %s does not exist: no timers\n",
+		restore->path);
+	if (restore->check)
+		return 0;
+	if (restore->ids) {
+		replacement_open(restore->ids);
+		replacement_commit();
+	}
+	fflush(NULL);
+	execvp(restore->command[0], restore->command);
+	err(1, "%s", restore->command[0]);
+}
+
 int command_restore(int argc, char **argv)
 {
 	struct restore restore = parse(argc, argv);
@@ -490,7 +522,8 @@ int command_restore(int argc, char **argv)
 	struct source source;
 	struct hwt *hwt;
 
-	source_open(&source, restore.path);
+	if (!source_open(&source, &restore))
+		return run_without_timers(&restore);
 	source_prepare(&source, restore.paused);
 	if (restore.check) {
 		show_summary(&source);

@@ -5,9 +5,11 @@
  * sanitizers and run by vm/userland.sh. Prints what is wrong; the exit status is 0 if
  * nothing is. With the name of a file, writes a snapshot there.
  */
+#define _GNU_SOURCE
 #include "../revival.h"
 #include "../snapshot.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,25 +108,18 @@ static struct text written(void)
 }
 
 /*
- * Reads a file to its end. Returns 0, or the number of the line that is refused. Calls
- * @see for each record.
+ * Reads a file to its end, and closes it. Returns 0, or the number of the line that is
+ * refused. Calls @see for each record.
  */
-static unsigned long read_all(const struct text *text,
-			      struct snapshot_reader *reader,
-			      void (*see)(const struct snapshot_reader *reader,
-					  enum snapshot_record kind,
-					  const union snapshot_any *record))
+static unsigned long read_file(FILE *file, struct snapshot_reader *reader,
+			       void (*see)(const struct snapshot_reader *reader,
+					   enum snapshot_record kind,
+					   const union snapshot_any *record))
 {
-	FILE *file = fmemopen((void *)text->bytes, text->length ?: 1, "r");
 	union snapshot_any record;
 	enum snapshot_record kind;
-	bool good;
+	bool good = snapshot_read_header(reader, file);
 
-	if (!file)
-		abort();
-	if (!text->length)
-		getc(file);
-	good = snapshot_read_header(reader, file);
 	while (good) {
 		kind = snapshot_read(reader, &record);
 		if (kind == SNAPSHOT_END)
@@ -136,6 +131,22 @@ static unsigned long read_all(const struct text *text,
 	fclose(file);
 	EXPECT(good == !*reader->problem);
 	return good ? 0 : reader->line;
+}
+
+/* The same for a file in memory */
+static unsigned long read_all(const struct text *text,
+			      struct snapshot_reader *reader,
+			      void (*see)(const struct snapshot_reader *reader,
+					  enum snapshot_record kind,
+					  const union snapshot_any *record))
+{
+	FILE *file = fmemopen((void *)text->bytes, text->length ?: 1, "r");
+
+	if (!file)
+		abort();
+	if (!text->length)
+		getc(file);
+	return read_file(file, reader, see);
 }
 
 /* ---- good files and damaged ones ---- */
@@ -497,6 +508,47 @@ static void test_too_many_events(void)
 	EXPECT(strstr(reader.problem, "slots"));
 }
 
+/* ---- a file that cannot be read ---- */
+
+/* A file on a bad disk: its first @length bytes can be read */
+struct bad_disk {
+	const struct text *text;
+	size_t length, read;
+};
+
+static ssize_t read_bad_disk(void *cookie, char *buffer, size_t size)
+{
+	struct bad_disk *disk = cookie;
+	size_t rest = disk->length - disk->read;
+
+	if (!rest) {
+		errno = EIO;
+		return -1;
+	}
+	if (size > rest)
+		size = rest;
+	memcpy(buffer, disk->text->bytes + disk->read, size);
+	disk->read += size;
+	return size;
+}
+
+/* Wherever the disk fails, after the last byte, too, the error is told. */
+static void test_read_errors(const struct text *text)
+{
+	const cookie_io_functions_t functions = { .read = read_bad_disk };
+	struct snapshot_reader reader;
+
+	for (size_t length = 0; length <= text->length; length++) {
+		struct bad_disk disk = { .text = text, .length = length };
+		FILE *file = fopencookie(&disk, "r", functions);
+
+		if (!file)
+			abort();
+		EXPECT(read_file(file, &reader, NULL));
+		EXPECT(!strcmp(reader.problem, strerror(EIO)));
+	}
+}
+
 /* ---- times ---- */
 
 static struct moment moment_after(const char *boot_id, int64_t clock,
@@ -791,6 +843,7 @@ int main(int argc, char **argv)
 	test_problems(&text);
 	test_lies(&text);
 	test_too_many_events();
+	test_read_errors(&text);
 	test_same_boot();
 	test_other_boot();
 	test_paused();
