@@ -421,6 +421,10 @@ survivals()
 	check "SIGTERM ends both" not pidof survive
 	./keeper false
 	check "keeper passes an exit status on" [ $? = 1 ]
+	timeout 60 ./keeper ./sender >/tmp/sender 2>/tmp/keeper
+	check "keeper holds one descriptor, however many it is sent" [ $? = 0 ]
+	check "it says that others are closed" said 'more than one descriptor' keeper
+	show /tmp/sender
 	strange_instances
 }
 

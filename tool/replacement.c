@@ -186,7 +186,14 @@ static void sync_directory(void)
 
 void replacement_commit(void)
 {
-	if (fflush(file) || ferror(file) || fsync(fileno(file)) || fclose(file))
+	/* What failed before has left no errno, as fflush() succeeds then. */
+	if (fflush(file) || fsync(fileno(file)))
+		replacement_failed();
+	if (ferror(file)) {
+		errno = EIO;
+		replacement_failed();
+	}
+	if (fclose(file))
 		replacement_failed();
 	if (rename(temporary, target))
 		replacement_failed();

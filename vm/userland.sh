@@ -512,6 +512,7 @@ wrong_snapshot_arguments()
 		says 2 '--limit' restore --limit none file -- true &&
 		says 2 '--name' restore --name 'a b' file -- true &&
 		says 1 'No such file' restore --check "$ROOT/nothing" &&
+		says 0 'does not exist' restore --check --if-exists "$ROOT/nothing" &&
 		says 1 'not a regular file' restore --check /dev/null
 }
 
