@@ -38,6 +38,7 @@
 static void want_turn(struct shard *shard);
 static void listen_to_near(struct shard *shard);
 static void trim_soon(struct shard *shard);
+static void ask(struct shard *shard);
 
 /* ---- serving ---- */
 
@@ -377,6 +378,8 @@ static void refused(struct shard *shard, const struct redisReply *reply)
 	if (reply->elements > 3)
 		reply_number(reply->element[3], &rest);
 	timer_set(shard->beat, rest >= 0 && rest < third ? rest + 1 : third);
+	if (shard->hurried)
+		ask(shard);
 }
 
 static void on_lease(void *arg, const struct redisReply *reply)
@@ -417,7 +420,7 @@ static void on_lease_with_cursor(void *arg, const struct redisReply *reply)
 		return;
 	}
 	shard->untold = UNTOLD_LEASES;
-	shard_ask(shard);
+	ask(shard);
 }
 
 static bool send_lease(struct shard *shard)
@@ -441,6 +444,7 @@ static void ask_lease(struct shard *shard)
 	if (shard->untold)
 		shard->untold--;
 	copy_text(shard->told, CURSOR_ROOM, tell ? shard->cursor : "");
+	shard->hurried = false;
 	shard->asked = clock_ask();
 	shard->asking = send_lease(shard);
 }
@@ -492,7 +496,7 @@ static void check_lease(struct shard *shard)
 }
 
 /* Asks for the lease, or renews it, now; unless that is in flight. */
-void shard_ask(struct shard *shard)
+static void ask(struct shard *shard)
 {
 	if (shard->state != SHARD_ASKING && shard->state != SHARD_SERVING)
 		return;
@@ -504,6 +508,20 @@ void shard_ask(struct shard *shard)
 		ask_lease(shard);
 }
 
+/**
+ * shard_hurry - ask for the lease now, as it may just have been released
+ * @shard: the shard; nothing happens if it is served or not wanted
+ *
+ * Redis may have answered a question in flight before the release.
+ */
+void shard_hurry(struct shard *shard)
+{
+	if (shard->state != SHARD_ASKING)
+		return;
+	shard->hurried = shard->asking;
+	ask(shard);
+}
+
 static void on_beat(evutil_socket_t unused, short what, void *arg)
 {
 	struct shard *shard = arg;
@@ -512,7 +530,7 @@ static void on_beat(evutil_socket_t unused, short what, void *arg)
 	(void)what;
 	timer_set(shard->beat, shard->options->lease / 3);
 	check_lease(shard);
-	shard_ask(shard);
+	ask(shard);
 }
 
 /* ---- turns ---- */
@@ -874,7 +892,7 @@ static void listen_to_near(struct shard *shard)
 	if (shard->listening || !*shard->cursor)
 		return;
 	if (shard->listener.state == LINK_STOPPED)
-		link_start_at(&shard->listener, &shard->commander.address);
+		link_start_beside(&shard->listener, &shard->commander);
 	else if (link_is_up(&shard->listener))
 		shard->listening = send_listen(shard);
 }
@@ -910,7 +928,7 @@ static void on_commander_up(void *arg)
 		/* The answer that was lost may have told of a firing. */
 		trim_soon(shard);
 	}
-	shard_ask(shard);
+	ask(shard);
 }
 
 /* The answers to everything in flight will not come. */

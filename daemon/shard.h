@@ -70,6 +70,7 @@ struct shard_events {
  * @wanted: this daemon should serve the shard
  * @beat: timer for the lease
  * @asking: TIME or hwt_lease is in flight
+ * @hurried: hwt_lease shall be called again if it is refused
  * @asked: when it was sent
  * @told: @cursor in that hwt_lease; empty: none
  * @untold: number of calls of hwt_lease without @cursor to come, because the functions are
@@ -115,6 +116,7 @@ struct shard {
 	bool wanted;
 	struct event *beat;
 	bool asking;
+	bool hurried;
 	struct clock_question asked;
 	char told[CURSOR_ROOM];
 	unsigned int untold;
@@ -145,7 +147,7 @@ int shard_init(struct shard *shard, struct event_base *base,
 	       const struct shard_events *events, void *arg);
 void shard_free(struct shard *shard);
 void shard_want(struct shard *shard, bool wanted);
-void shard_ask(struct shard *shard);
+void shard_hurry(struct shard *shard);
 void shard_survey(struct shard *shard);
 
 #endif /* SHARD_H */

@@ -6,9 +6,10 @@
  *	usage: relay PORT REDIS-PORT
  *
  * Connections to PORT of this machine go to REDIS-PORT of it. On SIGUSR1, the relay stops
- * forwarding each connection whose last request was an XREAD, in both directions, for
- * ever. It keeps the connection open and answers TCP's probes, so only a program that
- * expects an answer can notice. Other connections, and new ones, go on.
+ * forwarding each connection that has sent an XREAD, in both directions, for ever; on
+ * SIGUSR2, each one that has sent hwt_lease. It keeps such a connection open, and TCP's
+ * probes are answered, so only a program that expects an answer can notice. Other
+ * connections, and new ones, go on.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,18 +29,18 @@
 /**
  * struct connection - a client and Redis
  * @ends: the client's socket, and the one to Redis
- * @waits: the last that the client sent was an XREAD
+ * @signal: the signal that stops it, by its requests; 0: none
  * @lost: nothing is forwarded any more
  */
 struct connection {
 	int ends[2];
-	bool waits;
+	int signal;
 	bool lost;
 };
 
 static struct connection connections[CONNECTIONS_MAX];
 static int nr_connections;
-static volatile sig_atomic_t asked;
+static volatile sig_atomic_t received;
 
 static void die(const char *what)
 {
@@ -47,10 +48,18 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void on_signal(int unused)
+static void on_signal(int signal)
 {
-	(void)unused;
-	asked = 1;
+	received = signal;
+}
+
+static void take_note(struct connection *connection, const char *request,
+		      size_t length)
+{
+	if (memmem(request, length, "XREAD", 5))
+		connection->signal = SIGUSR1;
+	else if (memmem(request, length, "hwt_lease", 9))
+		connection->signal = SIGUSR2;
 }
 
 static struct sockaddr_in local(const char *port)
@@ -119,7 +128,7 @@ static bool forward(struct connection *connection, int from)
 	if (length <= 0)
 		return false;
 	if (!from)
-		connection->waits = memmem(bytes, length, "XREAD", 5);
+		take_note(connection, bytes, length);
 	for (; done < length; done += part) {
 		part = write(connection->ends[!from], bytes + done,
 			     length - done);
@@ -130,12 +139,12 @@ static bool forward(struct connection *connection, int from)
 }
 
 /* Prints the number of connections, so that a test knows that it is done. */
-static void lose_those_that_wait(void)
+static void lose_connections(int signal)
 {
 	int i, count = 0;
 
 	for (i = 0; i < nr_connections; i++) {
-		connections[i].lost |= connections[i].waits;
+		connections[i].lost |= connections[i].signal == signal;
 		count += connections[i].lost;
 	}
 	printf("%d lost\n", count);
@@ -164,9 +173,9 @@ static void serve(int listener, const char *redis, const sigset_t *mask)
 	if (ppoll(polls, 1 + 2 * nr_connections, NULL, mask) < 0 &&
 	    errno != EINTR)
 		die("ppoll");
-	if (asked) {
-		asked = 0;
-		lose_those_that_wait();
+	if (received) {
+		lose_connections(received);
+		received = 0;
 		return;
 	}
 	/* From the last one: end() fills a gap with that. */
@@ -191,8 +200,10 @@ int main(int argc, char **argv)
 	}
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGUSR1);
+	sigaddset(&mask, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &mask, &before);
 	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGUSR2, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	listener = listen_at(argv[1]);
 	for (;;)

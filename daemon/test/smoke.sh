@@ -26,7 +26,7 @@ main()
 	wrong_usage
 	without_module
 	insmod hwtimer.ko || exit
-	redis-server --save "" --dir $WORK --daemonize yes >/dev/null
+	redis-server --bind 127.0.0.1 --save "" --dir $WORK --daemonize yes >/dev/null
 	await redis ping >/dev/null
 	without_functions
 	make_users
@@ -42,6 +42,7 @@ main()
 	the_end
 	lost_connections
 	lost_wheels
+	other_server
 	check "nothing keeps the module loaded" rmmod hwtimer
 	echo "1..$NUMBER"
 	[ "$FAILED" = 0 ]
@@ -464,7 +465,7 @@ the_end()
 lost_connections()
 {
 	redis flushall >/dev/null
-	./relay 6400 6379 >$WORK/relay &
+	./relay 6400 6379 >>$WORK/relay &
 	RELAY=$!
 	daemon c --redis 127.0.0.1:6400
 	check "a daemon serves through a relay" await serves c 4
@@ -472,6 +473,7 @@ lost_connections()
 	unheard
 	older_functions
 	check "SIGTERM ends the daemon with status 0" ends TERM c
+	unreleased
 	kill $RELAY
 }
 
@@ -482,7 +484,7 @@ unheard()
 
 	await listens
 	before=$(listen_commands)
-	loses_connections
+	loses_connections USR1
 	check "a timer comes that is scheduled after the connection for news was lost" \
 		comes near
 	check "it has not come before its deadline" none_early
@@ -510,9 +512,11 @@ listens()
 	[ "$(redis client list | grep -c "flags=b.* cmd=xread ")" -ge 5 ]
 }
 
+# loses_connections SIGNAL
 loses_connections()
 {
-	kill -USR1 $RELAY
+	: >$WORK/relay
+	kill -"$1" $RELAY
 	await grep -q lost $WORK/relay
 }
 
@@ -549,6 +553,20 @@ older_functions()
 	redis acl setuser default '-function|load' >/dev/null
 }
 
+# Redis does not get to know of releases, because these connections are lost. The daemon
+# could wait for answers as long as its lease is.
+unreleased()
+{
+	LEASE=60000
+	daemon c --redis 127.0.0.1:6400
+	LEASE=
+	check "a daemon with a long lease serves" await serves c 4
+	await listens
+	loses_connections USR2
+	check "SIGTERM ends it with status 0, though releases get no answer" ends TERM c
+	check "it has left the queue before that" [ -z "$(redis keys '{q}:daemons')" ]
+}
+
 # ---- instances of the module that fail ----
 
 lost_wheels()
@@ -570,12 +588,54 @@ lost_wheels()
 	check "SIGTERM ends the daemon with status 0" ends TERM d
 }
 
+# ---- two servers behind one name ----
+
+# A connection that ends is opened anew to the server at which the daemon's main connections
+# are. The other server gets the functions late, so those are all at the first one.
+other_server()
+{
+	redis flushall >/dev/null
+	mkdir -p $WORK/other
+	printf '127.0.0.1 redis\n127.0.0.2 redis\n' >/etc/hosts
+	echo nameserver 127.0.0.1 >/etc/resolv.conf
+	redis-server --bind 127.0.0.2 --save "" --dir $WORK/other --daemonize yes >/dev/null
+	await redis -h 127.0.0.2 ping >/dev/null
+	copy_users
+	daemon e --redis redis:6379
+	check "a daemon serves at a name with two servers" await serves e 4
+	await listens
+	redis -h 127.0.0.2 -x function load <hwtimer.lua >/dev/null
+	end_listeners
+	check "it waits for news there after those connections have ended" await listens
+	as consumer xgroup create '{q:0}:due' group 0 mkstream >/dev/null
+	check "a timer comes" comes named
+	check "SIGTERM ends the daemon with status 0" ends TERM e
+	redis -h 127.0.0.2 shutdown
+}
+
+# The other server has the same users.
+copy_users()
+{
+	redis acl list | sed 's/^user/acl setuser/' | grep -v "setuser default" |
+		redis -h 127.0.0.2 >/dev/null
+}
+
+end_listeners()
+{
+	local id
+
+	redis acl setuser default '+client|kill' >/dev/null
+	for id in $(redis client list | sed -n '/flags=b.* cmd=xread /s/^id=\([0-9]*\) .*/\1/p'); do
+		redis client kill id "$id" >/dev/null
+	done
+}
+
 # ---- parts ----
 
 daemon()
 {
 	# shellcheck disable=SC2086 # several words
-	./hwtimerd serve --queue q:4 --name "$@" --lease 2000 $AS \
+	./hwtimerd serve --queue q:4 --name "$@" --lease ${LEASE:-2000} $AS \
 		--metrics $WORK/"$1".metrics 2>$WORK/"$1" &
 	eval "PID_$1=$!"
 }
@@ -631,7 +691,7 @@ check()
 	else
 		echo "not ok $NUMBER $name"
 		FAILED=$((FAILED + 1))
-		for file in $WORK/[a-d] $WORK/said; do
+		for file in $WORK/[a-e] $WORK/said; do
 			[ ! -s "$file" ] || tail -n 5 "$file" | sed "s|^|# $file: |"
 		done
 	fi
