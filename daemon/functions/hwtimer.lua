@@ -1178,6 +1178,17 @@ local function parse_daemon(keys, args, count)
 	return name, ttl
 end
 
+-- rest_of(lease, holder, ttl): the ms until another daemon's lease ends. It does not last
+-- for as long as the clock was ahead when its holder got it; one who lives renews it.
+local function rest_of(lease, holder, ttl)
+	local rest = call('PTTL', lease)
+	if rest > LIVES * ttl then
+		rest = LIVES * ttl
+		call('SET', lease, holder, 'PX', text_of(rest))
+	end
+	return rest
+end
+
 local function hwt_lease(keys, args)
 	local daemon, ttl = parse_daemon(keys, args, 2)
 	if not daemon then
@@ -1186,7 +1197,7 @@ local function hwt_lease(keys, args)
 	local lease = keys[1] .. ':lease'
 	local holder = call('GET', lease)
 	if holder and holder ~= daemon then
-		return { 0, now_us(), holder, call('PTTL', lease) }
+		return { 0, now_us(), holder, rest_of(lease, holder, ttl) }
 	end
 	call('SET', lease, daemon, 'PX', text_of(ttl))
 	return { 1, now_us() }

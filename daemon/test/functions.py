@@ -832,8 +832,8 @@ CONSUMER = 'exists xack xdel xtrim xpending xinfo|groups xreadgroup xautoclaim'.
 def as_user(s, name, commands, key='{test:0}', keys=('{test:0}*', '{test}*')):
     """The shard as a user sees it who has these rights and no others"""
     s.client.execute_command('ACL', 'SETUSER', name, 'reset', 'on', '>secret',
-                             *['~' + pattern for pattern in keys], '+fcall', '+fcall_ro', '+client|setname',
-                             *['+' + command for command in commands])
+                             *['~' + pattern for pattern in keys], '+client|setname', '+fcall',
+                             '+fcall_ro', *['+' + command for command in commands])
     return Shard(redis.Redis(port=SHARED.port, username=name, password='secret'), key)
 
 
@@ -1278,6 +1278,22 @@ def members_outlive_no_excursion():
     assert q.client.zscore('{test}:daemons', 'slow') == before
 
 
+@test
+def leases_outlive_no_excursion():
+    """a lease that was granted while the clock was ahead does not last for as long as it was"""
+    with Server(clock=True) as server:
+        s = Shard(server.client)
+        server.shift(YEAR)
+        assert s.call('hwt_lease', 'dead', 60)[0] == 1
+        server.shift(0)
+        ours, _, holder, left = s.call('hwt_lease', 'd', 60)
+        assert (ours, holder) == (0, b'dead') and left <= 600 >= s.client.pttl(s.sub('lease'))
+        wait_until(lambda: s.call('hwt_lease', 'd', 60)[0] == 1)
+        # A daemon that renews it keeps it; others with shorter leases do not shorten that.
+        s.call('hwt_lease', 'd', 60000)
+        assert s.call('hwt_lease', 'short', 6000)[3] > 50000 < s.client.pttl(s.sub('lease'))
+
+
 # ---- calls that fail ----
 
 def fail(function, *args):
@@ -1480,14 +1496,15 @@ class Model:
             daemon.fired = []
 
     def misplace(self):
-        """Puts a timer into a slot of another width, as an old cache does. The slot is narrower,
-        so that it is loaded later, and all daemons load it."""
+        """Puts a timer into a slot of another width, as an old cache does, which no daemon has
+        passed or will sleep through"""
         settings = self.shard.settings()
         name = self.rng.choice(sorted(self.timers) or [b''])
         deadline = self.timers.get(name, (0, b''))[0]
         home = deadline - deadline % settings['width']
-        away = deadline - deadline % (settings['width'] // self.rng.choice((2, 8, 32)))
-        if home >= settings['loaded'] and away != home:
+        away = deadline - deadline % int(settings['width'] * self.rng.choice((1 / 32, 1 / 2, 4)))
+        if home != away and min(home, away) >= max(settings['loaded'], settings['wake']) and \
+                settings['wake'] >= 0:
             self.shard.client.hset(self.shard.sub(away), mapping={'': '', name: ''})
             self.shard.client.zadd(self.shard.sub('slots'), {away: away})
             self.shard.client.hdel(self.shard.sub(home), name)
