@@ -81,7 +81,7 @@ local ENTRY_MAX = '18446744073709551615'	-- 2^64 - 1, of each part of an entry's
 
 -- Redis defines no globals while a library is loaded; bind() takes these at the first
 -- call.
-local call, pcall_, error_reply, status_reply
+local call, pcall_, acl_check, error_reply, status_reply
 local find, format, gsub, match, sub
 local tonumber_, unpack_, next, concat, sort
 
@@ -91,6 +91,7 @@ local in_cluster
 
 local function bind()
 	pcall_, error_reply, status_reply = redis.pcall, redis.error_reply, redis.status_reply
+	acl_check = redis.acl_check_cmd
 	find, format, match, sub = string.find, string.format, string.match, string.sub
 	gsub = string.gsub
 	tonumber_, unpack_, next = tonumber, unpack, _G.next
@@ -109,6 +110,10 @@ end
 
 -- Functions return an error as their last value, and nothing is written before all of the
 -- arguments have been checked. The first word is the code, which programs may rely on.
+--
+-- Redis may refuse each single command, for want of a right or because a key has another
+-- type. So the order of writes is such that those before it do no harm: news in near and
+-- entries of slots, of timers that do not exist, and empty slots in the index.
 
 local function bad_key()
 	return error_reply('HWTKEY one key is needed, like {orders:0}, with no other brace in it')
@@ -299,20 +304,19 @@ local function drop_from_slots(shard, doomed)
 	end
 end
 
--- put_into_slots(shard, wanted): like drop_from_slots(), the other way. Returns how many
--- of the ids were in their slot before, by start.
+-- put_into_slots(shard, wanted): like drop_from_slots(), the other way; '' follows each id.
+-- The index comes first: a slot that it lacks is never found.
 local function put_into_slots(shard, wanted)
-	local fresh = { 'ZADD', shard.slots }
-	for start, fields in next, wanted do
-		local text = text_of(start)
-		-- The marker counts only in a new slot, where all ids are new, too.
-		if call('HSET', format(shard.slot, start), '', '', unpack_(fields)) > #fields / 2 then
-			fresh[#fresh + 1] = text
-			fresh[#fresh + 1] = text
-		end
+	local index = { 'ZADD', shard.slots }
+	for start in next, wanted do
+		index[#index + 1] = text_of(start)
+		index[#index + 1] = index[#index]
 	end
-	if #fresh > 2 then
-		call(unpack_(fresh))
+	if #index > 2 then
+		call(unpack_(index))
+	end
+	for start, fields in next, wanted do
+		call('HSET', format(shard.slot, start), '', '', unpack_(fields))
 	end
 end
 
@@ -339,11 +343,21 @@ end
 -- wake_earlier(shard, start): the settings are read again, as what an old cache has must
 -- not become the truth. If it was old, the daemons read all slots soon.
 local function wake_earlier(shard, start)
+	call('XADD', shard.near, 'MAXLEN', '~', NEAR_LENGTH, '*', 'wake', text_of(start))
 	read_settings(shard)
 	if shard.loaded <= start and start < shard.wake then
 		save(shard, shard.loaded, start)
 	end
-	call('XADD', shard.near, 'MAXLEN', '~', NEAR_LENGTH, '*', 'wake', text_of(start))
+end
+
+-- tell_one(shard, id, deadline, start): what the daemons must hear about a timer before
+-- `wake`
+local function tell_one(shard, id, deadline, start)
+	if start < shard.loaded then
+		tell_timer(shard, id, deadline)
+	else
+		wake_earlier(shard, start)
+	end
 end
 
 -- now_us(): Redis's clock, by which all deadlines are
@@ -401,9 +415,21 @@ local function replace(shard, id, record, start)
 	end
 end
 
--- schedule_one(): hwt_schedule of one timer, the function that must be fast. The slot
--- comes first, and what is not sure to exist is looked at first, so that nothing is left
--- of a timer that was refused because its keys are moving.
+-- list_slot(shard, slot, start): enter a new slot into the index. If Redis refuses that,
+-- the slot must go, as it would not be entered later. Returns nil or an error.
+local function list_slot(shard, slot, start)
+	local score = text_of(start)
+	local reply = pcall_('ZADD', shard.slots, score, score)
+	if reply == 0 or reply == 1 then
+		return nil
+	end
+	call('DEL', slot)
+	return reply
+end
+
+-- schedule_one(): hwt_schedule of one timer, the function that must be fast. The timer's
+-- record comes last, after all that makes it fire. What is not sure to exist is looked at
+-- first, so that nothing is left of a timer that was refused because its keys are moving.
 local function schedule_one(shard, id, text, payload)
 	if #id > shard.max_id or #payload > shard.max_payload or id == '' then
 		return too_long(shard, id, payload)
@@ -413,29 +439,33 @@ local function schedule_one(shard, id, text, payload)
 		return bad_deadline()
 	end
 	local start = deadline - deadline % shard.width
-	local urgent = start < shard.wake
-	local problem = urgent and moving(shard.key)
-	if problem then
-		return problem
+	if start < shard.wake then
+		local problem = moving(shard.key)
+		if problem then
+			return problem
+		end
+		tell_one(shard, id, canonical, start)
 	end
 	local slot = format(shard.slot, start)
 	local record = canonical .. ' ' .. payload
 
 	local added = pcall_('HSET', slot, '', '', id, '')
 	if added == 2 then
-		problem = moving(shard.key)
+		local problem = moving(shard.key)
 		if problem then
 			call('DEL', slot)
 			return problem
 		end
-		local score = text_of(start)
-		call('ZADD', shard.slots, score, score)
+		problem = list_slot(shard, slot, start)
+		if problem then
+			return problem
+		end
 	elseif added ~= 1 and added ~= 0 then
 		return moving(shard.key) or added
 	end
 	local is_new = call('HSETNX', shard.key, id, record)
 	if is_new == 0 then
-		problem = moving(shard.key)
+		local problem = moving(shard.key)
 		if problem then
 			if added == 1 then
 				call('HDEL', slot, id)
@@ -444,14 +474,6 @@ local function schedule_one(shard, id, text, payload)
 		end
 		replace(shard, id, record, start)
 	end
-	if not urgent then
-		return is_new
-	end
-	if start < shard.loaded then
-		tell_timer(shard, id, canonical)
-	else
-		wake_earlier(shard, start)
-	end
 	return is_new
 end
 
@@ -459,11 +481,13 @@ end
 -- as long as all else that Lua does for it.
 local ids, deadlines, starts, writes = {}, {}, {}, {}
 local chain, heads, fields = {}, {}, {}
+local KEPT = 1000000		-- bytes of payloads that may stay in them
 
--- parse_timers(shard, args): fill the arrays. Returns the number of timers, or nil and an
--- error.
+-- parse_timers(shard, args): fill the arrays. Returns the number of timers and the bytes
+-- of their payloads, or nil and an error.
 local function parse_timers(shard, args)
 	local max_id, max_payload, width = shard.max_id, shard.max_payload, shard.width
+	local bytes = 0
 	local n, last, deadline, start, head = 0, nil, nil, nil, nil
 	for i = 1, #args, 3 do
 		local id, text, payload = args[i], args[i + 1], args[i + 2]
@@ -478,11 +502,11 @@ local function parse_timers(shard, args)
 			end
 			start, head = deadline - deadline % width, text .. ' '
 		end
-		n = n + 1
+		n, bytes = n + 1, bytes + #payload
 		ids[n], deadlines[n], starts[n] = id, deadline, start
 		writes[2 * n - 1], writes[2 * n] = id, head .. payload
 	end
-	return n
+	return n, bytes
 end
 
 -- keep_last(n): drop all but the last timer of each id from the arrays; returns how many
@@ -502,9 +526,10 @@ local function keep_last(n)
 	return kept
 end
 
--- file(shard, n): put the ids into their slots, with one call for each slot
+-- file(shard, n): put the ids into their slots, with one call for each slot. Returns nil or
+-- an error.
 local function file(shard, n)
-	local slot_format, slots = shard.slot, shard.slots
+	local slot_format = shard.slot
 	local tail, slot_count, previous = {}, 0, nil
 	for i = 1, n do
 		local start = starts[i]
@@ -535,10 +560,40 @@ local function file(shard, n)
 		-- The marker counts only in a new slot, where all ids are new, too.
 		local slot = format(slot_format, start)
 		if call('HSET', slot, '', '', unpack_(fields, 1, 2 * count)) > count then
-			local score = text_of(start)
-			call('ZADD', slots, score, score)
+			local problem = list_slot(shard, slot, start)
+			if problem then
+				return problem
+			end
 		end
 	end
+	return nil
+end
+
+-- part_twins(shard, n): of new timers with the same id, the last one wins, so the others
+-- leave their slots. Perhaps such a slot is new and not in the index, as its marker seemed
+-- to be an id. Returns nil or an error, and then the timers are gone again.
+local function part_twins(shard, n)
+	local home, wanted, doomed = {}, {}, {}
+	local score = text_of(starts[1])
+	local reply = pcall_('ZADD', shard.slots, score, score)
+	if reply ~= 0 and reply ~= 1 then
+		call('HDEL', shard.key, unpack_(ids, 1, n))
+		return reply
+	end
+	for i = 1, n do
+		home[ids[i]] = starts[i]
+	end
+	for i = 1, n do
+		local id, start = ids[i], starts[i]
+		if start == home[id] then
+			group(wanted, start, id, '')
+		else
+			group(doomed, start, id)
+		end
+	end
+	put_into_slots(shard, wanted)
+	drop_from_slots(shard, doomed)
+	return nil
 end
 
 -- leave_old_slots(shard, n, old): take timers that were moved out of the slots they were
@@ -581,30 +636,41 @@ local function read_old(shard, n)
 	return old, missing
 end
 
--- Of timers with the same id, the last one wins. They are rare, so they are looked for
--- only where counts do not agree, or when old slots are looked at, anyway.
-local function schedule_batch(shard, args)
-	local n, problem = parse_timers(shard, args)
-	problem = problem or moving(shard.key)
-	if problem then
-		return problem
-	end
+-- write_batch(shard, n): hwt_schedule of the timers in the arrays. Of those with the same
+-- id, the last one wins. They are rare, so they are looked for only where counts do not
+-- agree, or when old slots are looked at, anyway.
+local function write_batch(shard, n)
 	local old, missing = read_old(shard, n)
 	local moves = missing < n
 	if moves then
 		n = keep_last(n)
 		old, missing = read_old(shard, n)
 	end
+	tell_batch(shard, n)
+	local problem = file(shard, n)
+	if problem then
+		return problem
+	end
 	local added = call('HSET', shard.key, unpack_(writes, 1, 2 * n))
 	if added < missing then
-		n = keep_last(n)
-	end
-	file(shard, n)
-	if moves then
+		problem = part_twins(shard, n)
+	elseif moves then
 		leave_old_slots(shard, n, old)
 	end
-	tell_batch(shard, n)
-	return added
+	return problem or added
+end
+
+local function schedule_batch(shard, args)
+	local n, bytes = parse_timers(shard, args)
+	local problem = not n and bytes or moving(shard.key)
+	if problem then
+		return problem
+	end
+	local reply = write_batch(shard, n)
+	if bytes > KEPT then
+		writes = {}
+	end
+	return reply
 end
 
 local function hwt_schedule(keys, args)
@@ -828,40 +894,47 @@ local function parse_turn(args)
 	return turn
 end
 
--- fire_one(shard, now, id, record): the timer's start if it was due, and is in the stream
--- now; otherwise nil, its start and its deadline
-local function fire_one(shard, now, id, record)
-	local text, payload = match(record, '^(%d+) ()')
-	local deadline = tonumber_(text)
-	local start = deadline - deadline % shard.width
-	if deadline > now then
-		return nil, start, deadline
-	end
-	call('XADD', shard.due, '*', 'id', id, 'deadline', text, 'payload', sub(record, payload))
-	return start
+-- fire_one(shard, id, text, record): append the timer to the stream. Returns nil or an
+-- error.
+local function fire_one(shard, id, text, record)
+	local reply = pcall_('XADD', shard.due, '*', 'id', id, 'deadline', text, 'payload',
+			     sub(record, #text + 2))
+	return reply.err and reply
 end
 
 -- fire(shard, turn): move what is due to the stream. `fired` tells for each id
 --	0	it is gone, or moved to a slot that this daemon will load: forget it
 --	1	it is in due now
 --	2	it is early, because it was moved, and is in `early` with its deadline
+-- Returns nil or an error. What the stream has taken before is no timer any more.
 local function fire(shard, turn)
 	local wanted, now, early = turn.ids, turn.now, turn.early
 	if #wanted == 0 then
-		return
+		return nil
 	end
+	-- After XADD, it would be too late to learn that this is refused.
+	if not acl_check('HDEL', shard.key, wanted[1]) then
+		call('HDEL', shard.key, wanted[1])
+	end
+	local problem
 	local records = call('HMGET', shard.key, unpack_(wanted))
 	local results, seen, gone, doomed = {}, {}, {}, {}
 	for i = 1, #wanted do
 		local id, record = wanted[i], records[i]
 		results[i] = '0'
 		if record and not seen[id] then
-			local start, home, deadline = fire_one(shard, now, id, record)
-			if start then
+			local text = match(record, '^%d+')
+			local deadline = tonumber_(text)
+			local start = deadline - deadline % shard.width
+			if deadline <= now then
+				problem = fire_one(shard, id, text, record)
+				if problem then
+					break
+				end
 				gone[#gone + 1] = id
 				group(doomed, start, id)
 				results[i], seen[id] = '1', true
-			elseif home < turn.position.known then
+			elseif start < turn.position.known then
 				early[#early + 1] = id
 				early[#early + 1] = deadline
 				results[i] = '2'
@@ -873,6 +946,7 @@ local function fire(shard, turn)
 		drop_from_slots(shard, doomed)
 	end
 	turn.fired = concat(results)
+	return problem
 end
 
 local function tell(turn, id, deadline)
@@ -954,6 +1028,10 @@ local function load_ids(shard, turn, start, ids)
 		end
 		if record and home < turn.horizon then
 			tell(turn, id, deadline)
+			-- Other daemons may have passed that slot already.
+			if home < start then
+				tell_timer(shard, id, text_of(deadline))
+			end
 		end
 	end
 	put_into_slots(shard, lost)
@@ -1056,7 +1134,10 @@ local function hwt_turn(keys, args)
 	if turn.position.start > shard.loaded then
 		turn.position = { start = shard.loaded, known = shard.loaded }
 	end
-	fire(shard, turn)
+	problem = fire(shard, turn)
+	if problem then
+		return problem
+	end
 	if turn.cursor == '' or clock_went_back(turn) then
 		reset(shard, turn)
 	elseif not read_near(shard, turn) then
@@ -1097,6 +1178,17 @@ local function parse_daemon(keys, args, count)
 	return name, ttl
 end
 
+-- rest_of(lease, holder, ttl): the ms until another daemon's lease ends. It does not last
+-- for as long as the clock was ahead when its holder got it; one who lives renews it.
+local function rest_of(lease, holder, ttl)
+	local rest = call('PTTL', lease)
+	if rest > LIVES * ttl then
+		rest = LIVES * ttl
+		call('SET', lease, holder, 'PX', text_of(rest))
+	end
+	return rest
+end
+
 -- has_news(near, cursor): 1 if near does not end with the entry at the cursor, else 0
 local function has_news(near, cursor)
 	local entries = call('XRANGE', near, cursor, '+', 'COUNT', 2)
@@ -1118,7 +1210,7 @@ local function hwt_lease(keys, args)
 	local lease = keys[1] .. ':lease'
 	local holder = call('GET', lease)
 	if holder and holder ~= daemon then
-		return { 0, now_us(), holder, call('PTTL', lease) }
+		return { 0, now_us(), holder, rest_of(lease, holder, ttl) }
 	end
 	local news = cursor and has_news(keys[1] .. ':near', cursor)
 	call('SET', lease, daemon, 'PX', text_of(ttl))

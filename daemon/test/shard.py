@@ -128,6 +128,7 @@ class Daemon:
         self.ahead = ahead
         self.maximum = maximum
         self.fired = []
+        self.now = 0            # Redis's time in ms when it answered the last turn
         self.early = 0
         self.resets = 0
         self.reset()
@@ -143,6 +144,7 @@ class Daemon:
                                 self.maximum, *ids)
         status, now, self.cursor, self.position, self.alarm, self.more = reply[:6]
         assert abs(now / 1000 - self.shard.now()) < 60000
+        self.now = now // 1000
         results, early, news = reply[6].decode(), pairs(reply[7]), pairs(reply[8])
         assert len(results) == len(ids) and set(results) <= set('012'), results
         assert results.count('2') == len(early)
@@ -175,6 +177,12 @@ class Daemon:
             return False
         self.turn(*[name for _, name in expired])
         return True
+
+    def step_in_vain(self):
+        """A step whose answer is lost"""
+        before = self.cursor, self.position, self.alarm, self.more, set(self.armed)
+        self.step()
+        self.cursor, self.position, self.alarm, self.more, self.armed = before
 
     def settle(self):
         while self.step():
