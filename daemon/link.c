@@ -471,7 +471,7 @@ static void make_prompt(int fd)
 
 static bool attach(struct link *link, struct redisAsyncContext *redis)
 {
-	if (redis->err || !tls_begin(&redis->c) ||
+	if (redis->err || !tls_begin(&redis->c, link->address.host) ||
 	    redisLibeventAttach(redis, link->base) != REDIS_OK) {
 		link_break(link, "cannot connect: %s", redis->errstr);
 		redisAsyncFree(redis);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Shows counters; see metrics.h. */
 #include "metrics.h"
+#include "http.h"
 #include "say.h"
 
 #include <errno.h>
-#include <event2/buffer.h>
-#include <event2/http.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +18,12 @@
 
 /**
  * struct metrics - the server of the metrics
- * @http: the part of libevent
+ * @http: the part that talks with clients
  * @options: the options
  * @queues: the queues
  */
 struct metrics {
-	struct evhttp *http;
+	struct http *http;
 	const struct options *options;
 	struct queue *queues;
 };
@@ -321,21 +320,10 @@ static void ask_all(const struct metrics *metrics)
 	}
 }
 
-static void on_request(struct evhttp_request *request, void *arg)
+static void write_page(void *arg, struct evbuffer *page)
 {
-	const struct metrics *metrics = arg;
-	struct evbuffer *page = evbuffer_new();
-
-	if (!page) {
-		evhttp_send_error(request, HTTP_SERVUNAVAIL, "no memory");
-		return;
-	}
-	add_all(page, metrics);
-	evhttp_add_header(evhttp_request_get_output_headers(request),
-			  "Content-Type", CONTENT_TYPE);
-	evhttp_send_reply(request, HTTP_OK, "OK", page);
-	evbuffer_free(page);
-	ask_all(metrics);
+	add_all(page, arg);
+	ask_all(arg);
 }
 
 /* The socket of a daemon that died is in the way; one that answers stays. */
@@ -379,22 +367,6 @@ static int open_socket(const char *path)
 	return -1;
 }
 
-static struct evhttp *open_http(struct event_base *base, int fd)
-{
-	struct evhttp *http = evhttp_new(base);
-
-	if (!http)
-		return NULL;
-	evhttp_set_allowed_methods(http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
-	evhttp_set_max_body_size(http, 4096);
-	evhttp_set_max_headers_size(http, 16384);
-	evhttp_set_timeout(http, 10);
-	if (!evhttp_accept_socket(http, fd))
-		return http;
-	evhttp_free(http);
-	return NULL;
-}
-
 /**
  * metrics_start - serve metrics at options->metrics
  * @base: the loop
@@ -408,22 +380,23 @@ struct metrics *metrics_start(struct event_base *base,
 			      struct queue *queues)
 {
 	struct metrics *metrics = calloc(1, sizeof(*metrics));
-	int fd = open_socket(options->metrics);
+	int fd;
 
+	if (!metrics)
+		return NULL;
+	fd = open_socket(options->metrics);
 	if (fd < 0)
 		say(LOG_ERR, "--metrics %s: %s", options->metrics,
 		    strerror(errno));
-	if (metrics && fd >= 0)
-		metrics->http = open_http(base, fd);
-	if (!metrics || !metrics->http) {
-		if (fd >= 0)
-			close(fd);
+	else
+		metrics->http =
+			http_start(base, fd, CONTENT_TYPE, write_page, metrics);
+	if (!metrics->http) {
 		free(metrics);
 		return NULL;
 	}
 	metrics->options = options;
 	metrics->queues = queues;
-	evhttp_set_gencb(metrics->http, on_request, metrics);
 	return metrics;
 }
 
@@ -432,7 +405,7 @@ void metrics_stop(struct metrics *metrics)
 {
 	if (!metrics)
 		return;
-	evhttp_free(metrics->http);
+	http_stop(metrics->http);
 	unlink(metrics->options->metrics);
 	free(metrics);
 }

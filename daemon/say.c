@@ -3,6 +3,7 @@
 #include "say.h"
 
 #include <ctype.h>
+#include <event2/event.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -69,4 +70,12 @@ void say(int level, const char *format, ...)
 		fprintf(stderr, "<%d>%s\n", level, text);
 	else
 		fprintf(stderr, "hwtimerd: %s\n", text);
+}
+
+/* For event_set_log_callback(): libevent would write to standard error by itself. */
+void say_of_libevent(int severity, const char *text)
+{
+	if (severity >= EVENT_LOG_WARN)
+		say(severity == EVENT_LOG_WARN ? LOG_WARNING : LOG_ERR,
+		    "libevent: %s", text);
 }

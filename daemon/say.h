@@ -10,5 +10,6 @@
 
 void say(int level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+void say_of_libevent(int severity, const char *text);
 
 #endif /* SAY_H */

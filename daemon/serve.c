@@ -179,6 +179,7 @@ int command_serve(const struct options *options)
 	if (!options->nr_queues)
 		usage("serve: --queue is missing");
 	allow_many_files();
+	event_set_log_callback(say_of_libevent);
 	if (wheel_check())
 		return 1;
 	failed = start(&server);

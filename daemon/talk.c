@@ -51,11 +51,13 @@ struct redisContext *talk_to(const struct options *options,
 
 	redis = redisConnectWithTimeout(address->host, address->port,
 					patience(options));
-	if (!redis || redis->err || !tls_begin(redis)) {
+	/* The handshake needs the time limit, too. */
+	if (!redis || redis->err ||
+	    redisSetTimeout(redis, patience(options)) != REDIS_OK ||
+	    !tls_begin(redis, address->host)) {
 		say(LOG_ERR, "Redis at %s port %u: %s", address->host,
 		    address->port, redis ? redis->errstr : "no memory");
-	} else if (redisSetTimeout(redis, patience(options)) == REDIS_OK &&
-		   authenticate(options, redis)) {
+	} else if (authenticate(options, redis)) {
 		return redis;
 	}
 	if (redis)

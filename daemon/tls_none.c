@@ -11,9 +11,10 @@ bool tls_init(const struct options *options)
 	return !options->tls;
 }
 
-bool tls_begin(struct redisContext *redis)
+bool tls_begin(struct redisContext *redis, const char *host)
 {
 	(void)redis;
+	(void)host;
 	return true;
 }
 

@@ -352,6 +352,7 @@ hwtimerd_on()
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file build/daemon-static/hwtimerd=/hwtimer/hwtimerd \
 		--file build/daemon-tests/accounts=/hwtimer/accounts \
+		--file build/daemon-tests/hold=/hwtimer/hold \
 		--file build/daemon-tests/relay=/hwtimer/relay \
 		--file build/daemon-tests/stop_wheels=/hwtimer/stop_wheels \
 		--file build/daemon-tests/clock_shift.so=/hwtimer/clock_shift.so \

@@ -43,6 +43,7 @@ main()
 	lost_connections
 	lost_wheels
 	other_server
+	silent_clients
 	check "nothing keeps the module loaded" rmmod hwtimer
 	echo "1..$NUMBER"
 	[ "$FAILED" = 0 ]
@@ -630,13 +631,70 @@ end_listeners()
 	done
 }
 
+# ---- clients of the metrics that say nothing ----
+
+silent_clients()
+{
+	local before
+
+	redis flushall >/dev/null
+	# Fewer files than clients that the daemon would serve at a time
+	FILES=40
+	daemon f
+	FILES=
+	check "a daemon with few files serves" await serves f 4
+	as consumer xgroup create '{q:0}:due' group 0 mkstream >/dev/null
+	check "clients that say nothing are shown out" ./hold $WORK/f.metrics 60
+	check "the daemon says that it had no files for them" grep -q "Too many open files" $WORK/f
+	check "it says so now and then only" [ "$(wc -l <$WORK/f)" -lt 50 ]
+	check "a timer comes" comes crowd
+	check "metrics are served" [ "$(metric 'fired_total{queue="q"}' f)" = 1 ]
+	check "SIGTERM ends the daemon with status 0" ends TERM f
+
+	daemon f
+	await serves f 4
+	before=$(files)
+	rm -f $WORK/held
+	{
+		./hold $WORK/f.metrics 100
+		echo $? >$WORK/held
+	} &
+	check "at most 32 clients are served at a time" [ "$(most_files)" -le $((before + 33)) ]
+	check "all of them are shown out" grep -q -x 0 $WORK/held
+	check "metrics are served" [ "$(metric 'fired_total{queue="q"}' f)" = 0 ]
+	check "SIGTERM ends the daemon with status 0" ends TERM f
+}
+
+# Number of files that the daemon has open
+files()
+{
+	# shellcheck disable=SC2154 # daemon() sets it
+	find /proc/"$PID_f"/fd -type l | wc -l
+}
+
+# The most that were open at a time while there were clients
+most_files()
+{
+	local most=0 now
+
+	until [ -s $WORK/held ]; do
+		now=$(files)
+		[ "$now" -le $most ] || most=$now
+		usleep 20000
+	done
+	echo $most
+}
+
 # ---- parts ----
 
 daemon()
 {
 	# shellcheck disable=SC2086 # several words
-	./hwtimerd serve --queue q:4 --name "$@" --lease ${LEASE:-2000} $AS \
-		--metrics $WORK/"$1".metrics 2>$WORK/"$1" &
+	(
+		${FILES:+ulimit -n $FILES}
+		exec ./hwtimerd serve --queue q:4 --name "$@" --lease ${LEASE:-2000} $AS \
+			--metrics $WORK/"$1".metrics 2>$WORK/"$1"
+	) &
 	eval "PID_$1=$!"
 }
 
@@ -691,7 +749,7 @@ check()
 	else
 		echo "not ok $NUMBER $name"
 		FAILED=$((FAILED + 1))
-		for file in $WORK/[a-e] $WORK/said; do
+		for file in $WORK/[a-f] $WORK/said; do
 			[ ! -s "$file" ] || tail -n 5 "$file" | sed "s|^|# $file: |"
 		done
 	fi
