@@ -1301,7 +1301,7 @@ def near_is_trimmed_after_an_excursion():
         other.settle()
         assert (daemon.resets, other.resets) == resets == (0, 0)
         # Neither does a daemon trim what it has not read.
-        for _ in range(12):
+        for _ in range(25):
             s.schedule(*batch)
         daemon.settle()
         assert daemon.resets == 0 and len(s.due()) == 32000 and s.check() == {}
