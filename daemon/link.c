@@ -272,11 +272,12 @@ static void follow(struct link *link, const char *text)
 	link->directed = true;
 }
 
-static void on_error(struct link *link, const struct redisReply *reply)
+/* Ends the connection because of an error answer. */
+void link_refused(struct link *link, const struct redisReply *error)
 {
-	if (!strncmp(reply->str, "MOVED ", 6) && !link->fixed)
-		follow(link, reply->str);
-	link_break(link, "%s%s", reply->str, link_advice(reply->str));
+	if (!strncmp(error->str, "MOVED ", 6) && !link->fixed)
+		follow(link, error->str);
+	link_break(link, "%s%s", error->str, link_advice(error->str));
 }
 
 static struct link_command take_command(struct link *link)
@@ -305,10 +306,11 @@ static void on_reply(struct redisAsyncContext *redis, void *answer,
 		return;
 	command = take_command(link);
 	if (reply->type == REDIS_REPLY_ERROR && !command.tolerant) {
-		on_error(link, reply);
+		link_refused(link, reply);
 		return;
 	}
-	if (link_is_up(link) && command.kind != COMMAND_TIME)
+	if (link_is_up(link) && command.kind != COMMAND_TIME &&
+	    reply->type != REDIS_REPLY_ERROR)
 		link->failures = 0;
 	command.answer(command.arg, reply);
 }
@@ -482,10 +484,10 @@ static bool attach(struct link *link, struct redisAsyncContext *redis)
 	return true;
 }
 
-static void connect_to(struct link *link, const char *address)
+static void connect_to_peer(struct link *link)
 {
 	struct redisAsyncContext *redis =
-		redisAsyncConnect(address, link->address.port);
+		redisAsyncConnect(link->peer, link->address.port);
 
 	link->state = LINK_CONNECTING;
 	link->first = 0;
@@ -504,10 +506,12 @@ static void on_lookup(void *arg, const char *address, const char *why)
 {
 	struct link *link = arg;
 
-	if (address)
-		connect_to(link, address);
-	else
+	if (!address) {
 		link_break(link, "its address was not found: %s", why);
+		return;
+	}
+	copy_text(link->peer, sizeof(link->peer), address);
+	connect_to_peer(link);
 }
 
 static bool is_numeric(const char *host)
@@ -532,14 +536,16 @@ static void choose_address(struct link *link)
 static void begin_attempt(struct link *link)
 {
 	choose_address(link);
-	if (is_numeric(link->address.host)) {
-		connect_to(link, link->address.host);
-		return;
+	if (link->fixed) {
+		connect_to_peer(link);
+	} else if (is_numeric(link->address.host)) {
+		on_lookup(link, link->address.host, NULL);
+	} else {
+		link->state = LINK_RESOLVING;
+		timer_set(link->timer, link->options->lease);
+		lookup_start(&link->lookup, link->base, link->address.host,
+			     link->failures, on_lookup, link);
 	}
-	link->state = LINK_RESOLVING;
-	timer_set(link->timer, link->options->lease);
-	lookup_start(&link->lookup, link->base, link->address.host,
-		     link->failures, on_lookup, link);
 }
 
 static void on_timer(evutil_socket_t unused, short what, void *arg)
@@ -578,10 +584,11 @@ void link_start(struct link *link)
 	start(link);
 }
 
-/* Connects to @address, whatever Redis says. */
-void link_start_at(struct link *link, const struct address *address)
+/* Connects to the server at which @other is up, whatever Redis or a look-up says. */
+void link_start_beside(struct link *link, const struct link *other)
 {
 	link->fixed = true;
-	link->address = *address;
+	link->address = other->address;
+	copy_text(link->peer, sizeof(link->peer), other->peer);
 	start(link);
 }

@@ -27,6 +27,7 @@
 
 #include <event2/event.h>
 #include <hiredis/async.h>
+#include <netinet/in.h>
 
 #define LINK_PENDING_MAX 16
 #define PASSWORD_ROOM 1024
@@ -82,8 +83,9 @@ enum link_state {
  * @lookup: search for the address of a name; NULL: none
  * @timer: next attempt, or end of the patience
  * @address: the server of this connection, or of the last one
+ * @peer: its numeric address; a name may have several, with a server at each
  * @directed: Redis has named @address as the one for the next attempt
- * @fixed: @address is given by the owner
+ * @fixed: @address and @peer are given by the owner
  * @next: index of the address for the next attempt
  * @failures: number of failures since the last good answer
  * @was_up: the broken connection was up
@@ -106,6 +108,7 @@ struct link {
 	struct lookup *lookup;
 	struct event *timer;
 	struct address address;
+	char peer[INET6_ADDRSTRLEN];
 	bool directed;
 	bool fixed;
 	unsigned int next;
@@ -124,7 +127,7 @@ int link_init(struct link *link, struct event_base *base,
 	      const struct link_events *events, void *arg);
 void link_free(struct link *link);
 void link_start(struct link *link);
-void link_start_at(struct link *link, const struct address *address);
+void link_start_beside(struct link *link, const struct link *other);
 void link_stop(struct link *link);
 bool link_is_up(const struct link *link);
 bool link_send(struct link *link, enum command kind, link_answer answer,
@@ -136,6 +139,7 @@ bool link_try(struct link *link, enum command kind, link_answer answer,
 void link_break(struct link *link, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void link_puzzled(struct link *link, const char *what);
+void link_refused(struct link *link, const struct redisReply *error);
 const char *link_advice(const char *error);
 bool password_read(const char *path, char password[PASSWORD_ROOM]);
 

@@ -12,6 +12,12 @@
 /* ms from the news of a change to hwt_join: changes come in swarms */
 #define CHANGE_PAUSE 20
 
+/*
+ * ms for which a queue that is left waits for its shards to be released. The node of one
+ * of them may hang, and the other members take over all shards when we leave.
+ */
+#define RELEASE_PATIENCE 500
+
 /* Leases for which a daemon stays away that cannot serve its shards */
 #define ABSENCE 10
 
@@ -53,9 +59,7 @@ static void assign(struct queue *queue, const struct redisReply *members)
 		server = server_of(members, shard->key);
 		shard_want(shard,
 			   server && reply_is(server, queue->options->name));
-		/* It may have been released just now. */
-		if (shard->state == SHARD_ASKING)
-			shard_ask(shard);
+		shard_hurry(shard);
 	}
 }
 
@@ -153,12 +157,18 @@ static bool is_absent(struct queue *queue)
 	return queue->absent_until;
 }
 
+static void leave(struct queue *queue);
+
 static void on_beat(evutil_socket_t unused, short what, void *arg)
 {
 	struct queue *queue = arg;
 
 	(void)unused;
 	(void)what;
+	if (queue->state != QUEUE_JOINED) {
+		leave(queue);
+		return;
+	}
 	timer_set(queue->beat, queue->options->lease / 3);
 	if (!is_absent(queue))
 		join(queue);
@@ -189,6 +199,8 @@ static void on_changes(void *arg, const struct redisReply *reply)
 	struct queue *queue = arg;
 
 	queue->listening = false;
+	if (queue->state != QUEUE_JOINED)
+		return;
 	take_last_id(queue, reply);
 	timer_set(queue->beat, CHANGE_PAUSE);
 	listen_to_changes(queue);
@@ -247,10 +259,10 @@ static bool all_idle(struct queue *queue)
 	return queue->idle == queue->config->shards;
 }
 
-/* Only then, as the others take over when they hear of it */
-static void leave_if_idle(struct queue *queue)
+/* Once */
+static void leave(struct queue *queue)
 {
-	if (queue->state != QUEUE_RELEASING || !all_idle(queue))
+	if (queue->state != QUEUE_RELEASING)
 		return;
 	queue->state = QUEUE_LEAVING;
 	if (!link_is_up(&queue->control) ||
@@ -258,6 +270,13 @@ static void leave_if_idle(struct queue *queue)
 			  "FCALL hwt_leave 1 %s %s", queue->key,
 			  queue->options->name))
 		has_left(queue);
+}
+
+/* Only then, if it does not take long, as the others take over when they hear of it */
+static void leave_if_idle(struct queue *queue)
+{
+	if (queue->state == QUEUE_RELEASING && all_idle(queue))
+		leave(queue);
 }
 
 /**
@@ -274,6 +293,7 @@ void queue_leave(struct queue *queue)
 	if (queue->state != QUEUE_JOINED)
 		return;
 	queue->state = QUEUE_RELEASING;
+	timer_set(queue->beat, RELEASE_PATIENCE);
 	for (i = 0; i < queue->config->shards; i++)
 		shard_want(&queue->shards[i], false);
 	leave_if_idle(queue);
@@ -321,10 +341,12 @@ static void on_control_up(void *arg)
 {
 	struct queue *queue = arg;
 
+	if (queue->state != QUEUE_JOINED)
+		return;
 	timer_now(queue->beat);
 	link_stop(&queue->listener);
 	queue->listening = false;
-	link_start_at(&queue->listener, &queue->control.address);
+	link_start_beside(&queue->listener, &queue->control);
 }
 
 static void on_control_down(void *arg)

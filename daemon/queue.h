@@ -40,7 +40,7 @@ enum queue_state {
  * @listener: the connection that waits for changes
  * @listening: the listener waits
  * @seen: last entry of "changes" that we know, or $
- * @beat: timer for hwt_join
+ * @beat: timer for hwt_join; while we leave, the end of the patience with releases
  * @joining: hwt_join is in flight
  * @telling: the news of a released shard is in flight
  * @released: other shards were released meanwhile

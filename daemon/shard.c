@@ -16,10 +16,21 @@
 #define ROOM_RETRY 200
 
 /*
+ * A wheel that failed is opened anew at once if it had worked for so many ms, otherwise
+ * after a wait that doubles.
+ */
+#define WHEEL_PROVEN 60000
+#define WHEEL_WAIT 200
+#define WHEEL_WAIT_MAX 60000
+
+/*
  * hwt_trim leaves some for the next call only if it has removed as many, half of what it
  * may remove. They also pay for that call.
  */
 #define TRIM_MANY 500
+
+/* Leases between two attempts to tell the cursor to functions that refuse it */
+#define UNTOLD_LEASES 100
 
 /* ms between two calls of hwt_trim, at most, while it finds nothing to remove */
 #define TRIM_WAIT_MAX 600000
@@ -27,6 +38,7 @@
 static void want_turn(struct shard *shard);
 static void listen_to_near(struct shard *shard);
 static void trim_soon(struct shard *shard);
+static void ask(struct shard *shard);
 
 /* ---- serving ---- */
 
@@ -45,12 +57,47 @@ static void on_clock_set(void *arg)
 	want_turn(shard);
 }
 
-static const struct wheel_events wheel_events = { on_fired, on_clock_set };
+static int64_t wheel_wait(const struct shard *shard)
+{
+	unsigned int doublings = shard->failures - 1;
+
+	if (!shard->failures)
+		return 0;
+	return doublings < 9 ? WHEEL_WAIT << doublings : WHEEL_WAIT_MAX;
+}
+
+/* The next pace opens another wheel, as this one must not be closed in its own event. */
+static void on_failed(void *arg, int error)
+{
+	struct shard *shard = arg;
+	int64_t now = clock_steady();
+
+	if (now - shard->opened >= WHEEL_PROVEN * NS_PER_MS)
+		shard->failures = 0;
+	if (!shard->failures)
+		say(LOG_ERR,
+		    "%s: /dev/hwtimer cannot be read: %s; opening it anew",
+		    shard->key, strerror(-error));
+	shard->open_next = now + wheel_wait(shard) * NS_PER_MS;
+	shard->failures++;
+	shard->counters->resets++;
+	shard->broken = true;
+	timer_now(shard->pace);
+}
+
+static const struct wheel_events wheel_events = { on_fired, on_clock_set,
+						  on_failed };
 
 static void forget_position(struct shard *shard)
 {
 	copy_text(shard->cursor, CURSOR_ROOM, "");
 	copy_text(shard->position, CURSOR_ROOM, "0");
+}
+
+static void is_not_listening(struct shard *shard)
+{
+	shard->listening = false;
+	shard->overdue = false;
 }
 
 static void stop_serving(struct shard *shard)
@@ -61,10 +108,11 @@ static void stop_serving(struct shard *shard)
 	shard->stale = shard->in_turn;
 	shard->flying = (struct record_list){ 0 };
 	shard->turn_wanted = false;
+	shard->broken = false;
 	shard->trim_in = 0;
 	evtimer_del(shard->pace);
 	link_stop(&shard->listener);
-	shard->listening = false;
+	is_not_listening(shard);
 	wheel_close(&shard->wheel);
 	survey_free(&shard->survey);
 	shard->survey = (struct survey){ 0 };
@@ -109,9 +157,13 @@ static void set_up(struct shard *shard)
 
 static bool begin_serving(struct shard *shard)
 {
-	if (wheel_open(&shard->wheel, shard->base, &shard->clock, &wheel_events,
+	int64_t now = clock_steady();
+
+	if (now < shard->open_next ||
+	    wheel_open(&shard->wheel, shard->base, &shard->clock, &wheel_events,
 		       shard))
 		return false;
+	shard->opened = now;
 	shard->state = SHARD_SERVING;
 	forget_position(shard);
 	set_up(shard);
@@ -273,6 +325,35 @@ static void refuse_to_serve(struct shard *shard)
 	stop_serving(shard);
 }
 
+/*
+ * Whether the answer to hwt_lease says that "near" has entries that we do not know. A turn
+ * that was answered meanwhile has brought some of them, perhaps all.
+ */
+static bool is_behind(const struct shard *shard, const struct redisReply *reply)
+{
+	int64_t news;
+
+	return *shard->told && !strcmp(shard->told, shard->cursor) &&
+	       reply->elements > 2 && reply_number(reply->element[2], &news) &&
+	       news;
+}
+
+/*
+ * A turn in flight was sent after that question, and brings the entries. The listener has
+ * until the next answer to tell of them, too; otherwise it is dead.
+ */
+static void check_listener(struct shard *shard, const struct redisReply *reply)
+{
+	if (shard->overdue) {
+		link_break(&shard->listener,
+			   "the connection for news has died without a word");
+	} else if (is_behind(shard, reply)) {
+		shard->overdue = shard->listening;
+		if (!shard->in_turn)
+			want_turn(shard);
+	}
+}
+
 static void granted(struct shard *shard)
 {
 	shard->lease_until =
@@ -297,6 +378,8 @@ static void refused(struct shard *shard, const struct redisReply *reply)
 	if (reply->elements > 3)
 		reply_number(reply->element[3], &rest);
 	timer_set(shard->beat, rest >= 0 && rest < third ? rest + 1 : third);
+	if (shard->hurried)
+		ask(shard);
 }
 
 static void on_lease(void *arg, const struct redisReply *reply)
@@ -318,15 +401,52 @@ static void on_lease(void *arg, const struct redisReply *reply)
 		granted(shard);
 	else
 		refused(shard, reply);
+	if (shard->state == SHARD_SERVING)
+		check_listener(shard, reply);
+}
+
+/* Functions of an older version know no cursor, and may be replaced at any time. */
+static void on_lease_with_cursor(void *arg, const struct redisReply *reply)
+{
+	struct shard *shard = arg;
+
+	if (reply->type != REDIS_REPLY_ERROR) {
+		on_lease(shard, reply);
+		return;
+	}
+	shard->asking = false;
+	if (strncmp(reply->str, "HWTARG ", 7)) {
+		link_refused(&shard->commander, reply);
+		return;
+	}
+	shard->untold = UNTOLD_LEASES;
+	ask(shard);
+}
+
+static bool send_lease(struct shard *shard)
+{
+	unsigned long long lease = shard->options->lease;
+
+	if (*shard->told)
+		return link_try(&shard->commander, COMMAND_LEASE,
+				on_lease_with_cursor,
+				"FCALL hwt_lease 1 %s %s %llu %s", shard->key,
+				shard->options->name, lease, shard->told);
+	return link_command(&shard->commander, COMMAND_LEASE, on_lease,
+			    "FCALL hwt_lease 1 %s %s %llu", shard->key,
+			    shard->options->name, lease);
 }
 
 static void ask_lease(struct shard *shard)
 {
+	bool tell = shard->state == SHARD_SERVING && !shard->untold;
+
+	if (shard->untold)
+		shard->untold--;
+	copy_text(shard->told, CURSOR_ROOM, tell ? shard->cursor : "");
+	shard->hurried = false;
 	shard->asked = clock_ask();
-	shard->asking = link_command(&shard->commander, COMMAND_LEASE, on_lease,
-				     "FCALL hwt_lease 1 %s %s %llu", shard->key,
-				     shard->options->name,
-				     (unsigned long long)shard->options->lease);
+	shard->asking = send_lease(shard);
 }
 
 /* TIME tells seconds and us. */
@@ -376,7 +496,7 @@ static void check_lease(struct shard *shard)
 }
 
 /* Asks for the lease, or renews it, now; unless that is in flight. */
-void shard_ask(struct shard *shard)
+static void ask(struct shard *shard)
 {
 	if (shard->state != SHARD_ASKING && shard->state != SHARD_SERVING)
 		return;
@@ -388,6 +508,20 @@ void shard_ask(struct shard *shard)
 		ask_lease(shard);
 }
 
+/**
+ * shard_hurry - ask for the lease now, as it may just have been released
+ * @shard: the shard; nothing happens if it is served or not wanted
+ *
+ * Redis may have answered a question in flight before the release.
+ */
+void shard_hurry(struct shard *shard)
+{
+	if (shard->state != SHARD_ASKING)
+		return;
+	shard->hurried = shard->asking;
+	ask(shard);
+}
+
 static void on_beat(evutil_socket_t unused, short what, void *arg)
 {
 	struct shard *shard = arg;
@@ -396,10 +530,20 @@ static void on_beat(evutil_socket_t unused, short what, void *arg)
 	(void)what;
 	timer_set(shard->beat, shard->options->lease / 3);
 	check_lease(shard);
-	shard_ask(shard);
+	ask(shard);
 }
 
 /* ---- turns ---- */
+
+/*
+ * The wheel has failed, or has timers with wrong deadlines: away with it. Without another
+ * one, the next beat gives the lease back.
+ */
+static void start_anew(struct shard *shard)
+{
+	stop_serving(shard);
+	shard->failed = !begin_serving(shard);
+}
 
 static bool may_send_turn(struct shard *shard)
 {
@@ -500,7 +644,9 @@ static void on_pace(evutil_socket_t unused, short what, void *arg)
 	(void)what;
 	/* A daemon that was stopped for a while hears of timers before it hears of that. */
 	check_lease(shard);
-	if (may_send_turn(shard))
+	if (shard->broken)
+		start_anew(shard);
+	else if (may_send_turn(shard))
 		send_turn(shard);
 }
 
@@ -609,7 +755,7 @@ static int take_results(struct shard *shard, const struct turn *turn)
 		case '2':
 			shard->counters->early++;
 			one = arm_again(shard, turn->early, early, record);
-			error = error ?: one;
+			error = graver_error(error, one);
 			early += 2;
 			break;
 		default:
@@ -623,7 +769,7 @@ static int take_results(struct shard *shard, const struct turn *turn)
 /* Returns 0, or a negative errno if not all timers could be taken. */
 static int take_news(struct shard *shard, const struct redisReply *news)
 {
-	int error = 0, is_new, rest;
+	int error = 0, is_new;
 	size_t i;
 
 	for (i = 0; i < news->elements && !error; i += 2) {
@@ -635,8 +781,7 @@ static int take_news(struct shard *shard, const struct redisReply *news)
 		else
 			shard->counters->loaded += is_new;
 	}
-	rest = wheel_arm(&shard->wheel);
-	return error ?: rest;
+	return graver_error(error, wheel_arm(&shard->wheel));
 }
 
 /* What was not taken is asked for again: the position stays as it was. */
@@ -675,27 +820,17 @@ static void plan_next(struct shard *shard, const struct turn *turn)
 		listen_to_near(shard);
 }
 
-/* The kernel has timers with wrong deadlines: away with all of them. */
-static void start_anew(struct shard *shard)
-{
-	stop_serving(shard);
-	shard->failed = !begin_serving(shard);
-}
-
 static void take_turn(struct shard *shard, const struct turn *turn)
 {
-	int error = take_results(shard, turn), next;
+	int error = take_results(shard, turn);
 
-	if (wheel_is_off(&shard->wheel)) {
-		next = wheel_rearm(&shard->wheel);
-		error = error ?: next;
-	}
-	next = take_news(shard, turn->news);
-	if (error == -ESTALE || next == -ESTALE) {
+	if (wheel_is_off(&shard->wheel))
+		error = graver_error(error, wheel_rearm(&shard->wheel));
+	error = graver_error(error, take_news(shard, turn->news));
+	if (error == -ESTALE) {
 		start_anew(shard);
 		return;
 	}
-	error = error ?: next;
 	if (error) {
 		wait_for_room(shard, error);
 		return;
@@ -740,7 +875,7 @@ static void on_near(void *arg, const struct redisReply *reply)
 	struct shard *shard = arg;
 
 	(void)reply;
-	shard->listening = false;
+	is_not_listening(shard);
 	want_turn(shard);
 }
 
@@ -757,7 +892,7 @@ static void listen_to_near(struct shard *shard)
 	if (shard->listening || !*shard->cursor)
 		return;
 	if (shard->listener.state == LINK_STOPPED)
-		link_start_at(&shard->listener, &shard->commander.address);
+		link_start_beside(&shard->listener, &shard->commander);
 	else if (link_is_up(&shard->listener))
 		shard->listening = send_listen(shard);
 }
@@ -772,7 +907,7 @@ static void on_listener_down(void *arg)
 {
 	struct shard *shard = arg;
 
-	shard->listening = false;
+	is_not_listening(shard);
 	want_turn(shard);
 }
 
@@ -793,7 +928,7 @@ static void on_commander_up(void *arg)
 		/* The answer that was lost may have told of a firing. */
 		trim_soon(shard);
 	}
-	shard_ask(shard);
+	ask(shard);
 }
 
 /* The answers to everything in flight will not come. */
@@ -824,7 +959,7 @@ static void on_commander_down(void *arg)
 
 	forget_questions(shard);
 	link_stop(&shard->listener);
-	shard->listening = false;
+	is_not_listening(shard);
 	if (shard->state == SHARD_RELEASING)
 		become_idle(shard);
 	else if (shard->state == SHARD_SERVING)

@@ -10,6 +10,11 @@
  * What all groups of consumers have acknowledged is removed from the stream "due", unless
  * --keep says otherwise.
  *
+ * The listener's connection may die without a word: a firewall forgets it, say. So each
+ * renewal of the lease tells Redis the last entry of "near" that we know, and the answer
+ * says whether there are later ones. If the listener has not told of them by the answer
+ * to the next renewal, its connection is opened anew.
+ *
  * The lease only keeps daemons out of each other's way. A turn does no harm if another
  * daemon serves the shard, too.
  */
@@ -57,11 +62,19 @@ struct shard_events {
  * @clock: difference to the clock of the shard's Redis
  * @apart: the difference is too large to serve the shard
  * @failed: no wheel could be opened when it was tried last
+ * @broken: the wheel has failed, and must be closed
+ * @opened: CLOCK_BOOTTIME in ns at which it was opened
+ * @open_next: CLOCK_BOOTTIME in ns before which no other one is opened
+ * @failures: number of wheels that failed before they had worked for long
  * @state: state of the shard
  * @wanted: this daemon should serve the shard
  * @beat: timer for the lease
  * @asking: TIME or hwt_lease is in flight
+ * @hurried: hwt_lease shall be called again if it is refused
  * @asked: when it was sent
+ * @told: @cursor in that hwt_lease; empty: none
+ * @untold: number of calls of hwt_lease without @cursor to come, because the functions are
+ *	of an older version, which refuses it
  * @lease_until: CLOCK_BOOTTIME in ns at which our lease may have ended
  * @wheel: timers in the kernel; open while the shard is served
  * @pace: timer for the next turn
@@ -73,6 +86,7 @@ struct shard_events {
  * @cursor: last entry of "near" that we know; empty: none, read all slots
  * @position: how far the slots are loaded, in the terms of hwt_turn
  * @listening: the listener waits
+ * @overdue: there are entries that should have ended that wait
  * @trim_in: grants of the lease until hwt_trim is called; 0: it is not
  * @trim_wait: grants between that call and the next one
  * @trimming: hwt_trim is in flight
@@ -94,11 +108,18 @@ struct shard {
 	struct clock clock;
 	bool apart;
 	bool failed;
+	bool broken;
+	int64_t opened;
+	int64_t open_next;
+	unsigned int failures;
 	enum shard_state state;
 	bool wanted;
 	struct event *beat;
 	bool asking;
+	bool hurried;
 	struct clock_question asked;
+	char told[CURSOR_ROOM];
+	unsigned int untold;
 	int64_t lease_until;
 	struct wheel wheel;
 	struct event *pace;
@@ -110,6 +131,7 @@ struct shard {
 	char cursor[CURSOR_ROOM];
 	char position[CURSOR_ROOM];
 	bool listening;
+	bool overdue;
 	unsigned int trim_in;
 	unsigned int trim_wait;
 	bool trimming;
@@ -125,7 +147,7 @@ int shard_init(struct shard *shard, struct event_base *base,
 	       const struct shard_events *events, void *arg);
 void shard_free(struct shard *shard);
 void shard_want(struct shard *shard, bool wanted);
-void shard_ask(struct shard *shard);
+void shard_hurry(struct shard *shard);
 void shard_survey(struct shard *shard);
 
 #endif /* SHARD_H */

@@ -24,6 +24,15 @@ struct batch {
 
 static struct batch arming, moving;
 
+/*
+ * Returns the error after which more has to be done; 0 if both are 0. After -ESTALE the
+ * wheel must be closed. After any other errno it lacks timers that Redis still has.
+ */
+int graver_error(int one, int other)
+{
+	return other == -ESTALE ? other : one ?: other;
+}
+
 /* ---- lists ---- */
 
 void list_add(struct record_list *list, struct record *record)
@@ -88,6 +97,8 @@ static void on_error(void *arg, int error)
 
 	if (error == -ECANCELED)
 		wheel->events->clock_set(wheel->arg);
+	else
+		wheel->events->failed(wheel->arg, error);
 }
 
 static const char *advice(int error)
@@ -228,7 +239,7 @@ static int flush_arming(struct wheel *wheel)
 				  (int)i < done ? results[i] :
 				  done < 0	? (uint64_t)(int64_t)done :
 						  (uint64_t)-EAGAIN);
-		error = error ?: one;
+		error = graver_error(error, one);
 	}
 	batch->count = 0;
 	return error;
@@ -268,7 +279,7 @@ int wheel_arm(struct wheel *wheel)
 {
 	int moved = flush_moving(wheel), armed = flush_arming(wheel);
 
-	return moved ?: armed;
+	return graver_error(moved, armed);
 }
 
 static int add_to_batch(struct wheel *wheel, struct record *record)
@@ -350,8 +361,8 @@ bool wheel_is_off(const struct wheel *wheel)
  */
 int wheel_rearm(struct wheel *wheel)
 {
-	int error = 0, one;
 	struct record *record;
+	int error = 0, one;
 	size_t i;
 
 	wheel->armed_with = wheel->clock->best.offset;
@@ -360,10 +371,9 @@ int wheel_rearm(struct wheel *wheel)
 		     record = record->next)
 			if (record->state == RECORD_ARMED) {
 				one = add_to_batch(wheel, record);
-				error = error ?: one;
+				error = graver_error(error, one);
 			}
-	one = wheel_arm(wheel);
-	return error ?: one;
+	return graver_error(error, wheel_arm(wheel));
 }
 
 /**

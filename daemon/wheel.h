@@ -18,10 +18,13 @@
  * struct wheel_events - functions of a wheel's owner; they must not close the wheel
  * @fired: timers have fired, or the alarm has
  * @clock_set: this machine's clock was set
+ * @failed: the instance cannot be read, for the reason of that negative errno; nothing
+ *	will come from this wheel any more
  */
 struct wheel_events {
 	void (*fired)(void *arg);
 	void (*clock_set)(void *arg);
+	void (*failed)(void *arg, int error);
 };
 
 /**
@@ -73,6 +76,7 @@ int wheel_rearm(struct wheel *wheel);
 bool wheel_is_off(const struct wheel *wheel);
 int wheel_alarm(struct wheel *wheel, int64_t time);
 void wheel_forget(struct wheel *wheel, struct record *record);
+int graver_error(int one, int other);
 
 void list_add(struct record_list *list, struct record *record);
 struct record *list_take(struct record_list *list);

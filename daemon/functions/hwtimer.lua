@@ -1206,8 +1206,21 @@ local function rest_of(lease, holder, ttl)
 	return rest
 end
 
+-- has_news(near, cursor): 1 if near does not end with the entry at the cursor, else 0
+local function has_news(near, cursor)
+	local entries = call('XRANGE', near, cursor, '+', 'COUNT', 2)
+	return #entries == 1 and entries[1][1] == cursor and 0 or 1
+end
+
+-- The daemon may tell the last entry of near that it has read. If it gets the lease, it is
+-- told whether it should have read more, as the connection on which it waits for that may
+-- be dead.
 local function hwt_lease(keys, args)
-	local daemon, ttl = parse_daemon(keys, args, 2)
+	local cursor = #args == 3 and args[3]
+	if cursor and not find(cursor, '^%d+%-%d+$') then
+		return bad_argument('cursor is an entry of near')
+	end
+	local daemon, ttl = parse_daemon(keys, cursor and { args[1], args[2] } or args, 2)
 	if not daemon then
 		return ttl
 	end
@@ -1216,8 +1229,9 @@ local function hwt_lease(keys, args)
 	if holder and holder ~= daemon then
 		return { 0, now_us(), holder, rest_of(lease, holder, ttl) }
 	end
+	local news = cursor and has_news(keys[1] .. ':near', cursor)
 	call('SET', lease, daemon, 'PX', text_of(ttl))
-	return { 1, now_us() }
+	return { 1, now_us(), news or nil }
 end
 
 local function hwt_release(keys, args)

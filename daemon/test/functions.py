@@ -628,10 +628,32 @@ def leases():
     assert s.call('hwt_lease', 'd2', 60000)[0] == 1 and s.call('hwt_lease', 'd1', 5)[0] == 0
     assert s.call('hwt_release', 'd2') == 1 and s.call('hwt_release', 'd2') == 0
     assert s.call('hwt_lease', 'd1', 86400000)[0] == 1
-    for args in ('', 5), ('d' * 256, 5), ('d', 0), ('d', 86400001), ('d', 'x'), ('d',), ('d', 5, 5):
+    for args in (('', 5), ('d' * 256, 5), ('d', 0), ('d', 86400001), ('d', 'x'), ('d',), ('d', 5, 5),
+                 ('d', 5, ''), ('d', 5, '5-5', '5-5')):
         expect_error('HWTARG', s.call, 'hwt_lease', *args)
     for args in ('',), (), ('d', 5):
         expect_error('HWTARG', s.call, 'hwt_release', *args)
+
+
+@test
+def lease_tells_of_news():
+    """the reply to a lease tells whether near has more than the daemon has read"""
+    s = fresh()
+    daemon = Daemon(s)
+    daemon.settle()
+
+    def lease(*args):
+        return s.call('hwt_lease', 'd', 60000, *args)
+
+    assert len(lease()) == 2 and lease(daemon.cursor)[2:] == [0]
+    s.schedule('a', '+1000', '')
+    assert lease(daemon.cursor)[2:] == [1] and len(lease()) == 2
+    daemon.settle()
+    assert lease(daemon.cursor)[2:] == [0]
+    s.client.delete(s.sub('near'))      # as a failover may do it
+    assert lease(daemon.cursor)[2:] == [1]
+    assert len(s.call('hwt_lease', 'e', 5, daemon.cursor)) == 4
+    wait_until(fires(s, 'a'), daemon)
 
 
 @test

@@ -26,7 +26,7 @@ main()
 	wrong_usage
 	without_module
 	insmod hwtimer.ko || exit
-	redis-server --save "" --dir $WORK --daemonize yes >/dev/null
+	redis-server --bind 127.0.0.1 --save "" --dir $WORK --daemonize yes >/dev/null
 	await redis ping >/dev/null
 	without_functions
 	make_users
@@ -40,6 +40,9 @@ main()
 	two_daemons
 	stale_clock
 	the_end
+	lost_connections
+	lost_wheels
+	other_server
 	check "nothing keeps the module loaded" rmmod hwtimer
 	echo "1..$NUMBER"
 	[ "$FAILED" = 0 ]
@@ -457,12 +460,182 @@ the_end()
 	check "it complained of nothing" not grep -v "serving as\|clocks\|lease" $WORK/a
 }
 
+# ---- connections that die without a word ----
+
+lost_connections()
+{
+	redis flushall >/dev/null
+	./relay 6400 6379 >>$WORK/relay &
+	RELAY=$!
+	daemon c --redis 127.0.0.1:6400
+	check "a daemon serves through a relay" await serves c 4
+	as consumer xgroup create '{q:0}:due' group 0 mkstream >/dev/null
+	unheard
+	older_functions
+	check "SIGTERM ends the daemon with status 0" ends TERM c
+	unreleased
+	kill $RELAY
+}
+
+# The daemon waits for news on connections that are lost.
+unheard()
+{
+	local before
+
+	await listens
+	before=$(listen_commands)
+	loses_connections USR1
+	check "a timer comes that is scheduled after the connection for news was lost" \
+		comes near
+	check "it has not come before its deadline" none_early
+	check "the daemon waits on another connection" await listened "$before"
+	check "it says what was wrong" grep -q "died without a word" $WORK/c
+	check "the other connection tells of news" tells_of_news
+	check "each timer has come once" [ "$(entries | wc -l)" = 2 ]
+}
+
+# comes ID: whether a timer comes
+comes()
+{
+	schedules 1 "$1" +300 payload && await reads "$1"
+}
+
+reads()
+{
+	redis xrange '{q:0}:due' - + >$WORK/read
+	came_once "$1" payload
+}
+
+# Connections of Redis that wait at the streams of the four shards
+listens()
+{
+	[ "$(redis client list | grep -c "flags=b.* cmd=xread ")" -ge 5 ]
+}
+
+# loses_connections SIGNAL
+loses_connections()
+{
+	: >$WORK/relay
+	kill -"$1" $RELAY
+	await grep -q lost $WORK/relay
+}
+
+# After news, the daemon sends a further XREAD.
+tells_of_news()
+{
+	local before
+
+	before=$(listen_commands)
+	comes later && await listened "$before"
+}
+
+listen_commands()
+{
+	metric 'commands_total{queue="q",command="listen"}' c
+}
+
+listened()
+{
+	[ "$(listen_commands)" -gt "$1" ]
+}
+
+# Those of version 1.0.0 took two arguments, and no cursor.
+older_functions()
+{
+	local refuse='if #args > 2 then return bad_argument("daemon ttl_ms are needed") end'
+
+	redis acl setuser default '+function|load' >/dev/null
+	sed "/^local function hwt_lease/a $refuse" hwtimer.lua >$WORK/older.lua
+	check "functions are replaced by older ones" await loads $WORK/older.lua
+	check "leases are renewed" await renewed "$(renewals c)" c
+	check "a timer comes" comes older
+	check "nothing was wrong with that" not grep -q HWTARG $WORK/c
+	redis acl setuser default '-function|load' >/dev/null
+}
+
+# Redis does not get to know of releases, because these connections are lost. The daemon
+# could wait for answers as long as its lease is.
+unreleased()
+{
+	LEASE=60000
+	daemon c --redis 127.0.0.1:6400
+	LEASE=
+	check "a daemon with a long lease serves" await serves c 4
+	await listens
+	loses_connections USR2
+	check "SIGTERM ends it with status 0, though releases get no answer" ends TERM c
+	check "it has left the queue before that" [ -z "$(redis keys '{q}:daemons')" ]
+}
+
+# ---- instances of the module that fail ----
+
+lost_wheels()
+{
+	redis flushall >/dev/null
+	daemon d
+	check "a daemon serves all shards" await serves d 4
+	as consumer xgroup create '{q:0}:due' group 0 mkstream >/dev/null
+	schedules 1 armed +1000 payload
+	# shellcheck disable=SC2154 # daemon() sets it
+	./stop_wheels "$PID_d"
+	check "a timer comes although its wheel has been stopped" await reads armed
+	./stop_wheels "$PID_d"
+	check "a timer comes after wheels were stopped again" comes again
+	check "none has come before its deadline" none_early
+	check "each has come once" [ "$(entries | wc -l)" = 2 ]
+	check "the daemon has said so once for each shard" \
+		[ "$(grep -c "cannot be read" $WORK/d)" = 4 ]
+	check "SIGTERM ends the daemon with status 0" ends TERM d
+}
+
+# ---- two servers behind one name ----
+
+# A connection that ends is opened anew to the server at which the daemon's main connections
+# are. The other server gets the functions late, so those are all at the first one.
+other_server()
+{
+	redis flushall >/dev/null
+	mkdir -p $WORK/other
+	printf '127.0.0.1 redis\n127.0.0.2 redis\n' >/etc/hosts
+	echo nameserver 127.0.0.1 >/etc/resolv.conf
+	redis-server --bind 127.0.0.2 --save "" --dir $WORK/other --daemonize yes >/dev/null
+	await redis -h 127.0.0.2 ping >/dev/null
+	copy_users
+	daemon e --redis redis:6379
+	check "a daemon serves at a name with two servers" await serves e 4
+	await listens
+	redis -h 127.0.0.2 -x function load <hwtimer.lua >/dev/null
+	end_listeners
+	check "it waits for news there after those connections have ended" await listens
+	as consumer xgroup create '{q:0}:due' group 0 mkstream >/dev/null
+	check "a timer comes" comes named
+	check "SIGTERM ends the daemon with status 0" ends TERM e
+	redis -h 127.0.0.2 shutdown
+}
+
+# The other server has the same users.
+copy_users()
+{
+	redis acl list | sed 's/^user/acl setuser/' | grep -v "setuser default" |
+		redis -h 127.0.0.2 >/dev/null
+}
+
+end_listeners()
+{
+	local id
+
+	redis acl setuser default '+client|kill' >/dev/null
+	for id in $(redis client list | sed -n '/flags=b.* cmd=xread /s/^id=\([0-9]*\) .*/\1/p'); do
+		redis client kill id "$id" >/dev/null
+	done
+}
+
 # ---- parts ----
 
 daemon()
 {
 	# shellcheck disable=SC2086 # several words
-	./hwtimerd serve --queue q:4 --name "$@" --lease 2000 $AS \
+	./hwtimerd serve --queue q:4 --name "$@" --lease ${LEASE:-2000} $AS \
 		--metrics $WORK/"$1".metrics 2>$WORK/"$1" &
 	eval "PID_$1=$!"
 }
@@ -518,7 +691,7 @@ check()
 	else
 		echo "not ok $NUMBER $name"
 		FAILED=$((FAILED + 1))
-		for file in $WORK/a $WORK/b $WORK/said; do
+		for file in $WORK/[a-e] $WORK/said; do
 			[ ! -s "$file" ] || tail -n 5 "$file" | sed "s|^|# $file: |"
 		done
 	fi
