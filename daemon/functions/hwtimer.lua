@@ -73,7 +73,7 @@ local MAX_TRIM = 1000		-- entries that one hwt_trim removes, about
 local NEVER = 9007199254740992	-- 2^53: after all deadlines; every integer below is exact
 local NEAR_LENGTH = '100000'	-- entries of near, if no daemon reads and trims it
 local NEAR_AGE = 60000		-- ms that entries of near are kept for daemons that lag
-local NEAR_LEFT = '10000'	-- entries of near that are kept if their ages are not known
+local NEAR_LEFT = '10000'	-- entries of near that are kept whatever their age
 local SET_BACK = 60000		-- ms that a clock must go back to make the daemons reset
 local CHANGES_LENGTH = '100'
 local MAX_SHARDS = 4096		-- that are cached
@@ -83,7 +83,7 @@ local ENTRY_MAX = '18446744073709551615'	-- 2^64 - 1, of each part of an entry's
 -- call.
 local call, pcall_, acl_check, error_reply, status_reply
 local find, format, gsub, match, sub
-local tonumber_, unpack_, next, concat, sort
+local tonumber_, type_, unpack_, next, concat, sort
 
 -- Whether Redis is part of a cluster; that does not change while it runs. If the first
 -- caller may not ask, we take it for one, which only costs time.
@@ -94,7 +94,7 @@ local function bind()
 	acl_check = redis.acl_check_cmd
 	find, format, match, sub = string.find, string.format, string.match, string.sub
 	gsub = string.gsub
-	tonumber_, unpack_, next = tonumber, unpack, _G.next
+	tonumber_, type_, unpack_, next = tonumber, type, unpack, _G.next
 	concat, sort = table.concat, table.sort
 	local problem = pcall_('CLUSTER', 'INFO').err
 	in_cluster = not (problem and find(problem, 'cluster support disabled', 1, true))
@@ -304,8 +304,8 @@ local function drop_from_slots(shard, doomed)
 	end
 end
 
--- put_into_slots(shard, wanted): like drop_from_slots(), the other way; '' follows each id.
--- The index comes first: a slot that it lacks is never found.
+-- put_into_slots(shard, wanted): like drop_from_slots(), the other way; '' follows each
+-- id. The index comes first: a slot that it lacks is never found.
 local function put_into_slots(shard, wanted)
 	local index = { 'ZADD', shard.slots }
 	for start in next, wanted do
@@ -526,8 +526,8 @@ local function keep_last(n)
 	return kept
 end
 
--- file(shard, n): put the ids into their slots, with one call for each slot. Returns nil or
--- an error.
+-- file(shard, n): put the ids into their slots, with one call for each slot. Returns nil
+-- or an error.
 local function file(shard, n)
 	local slot_format = shard.slot
 	local tail, slot_count, previous = {}, 0, nil
@@ -559,25 +559,40 @@ local function file(shard, n)
 		until i == 0
 		-- The marker counts only in a new slot, where all ids are new, too.
 		local slot = format(slot_format, start)
-		if call('HSET', slot, '', '', unpack_(fields, 1, 2 * count)) > count then
-			local problem = list_slot(shard, slot, start)
-			if problem then
-				return problem
-			end
+		local added = pcall_('HSET', slot, '', '', unpack_(fields, 1, 2 * count))
+		if type_(added) ~= 'number' then
+			return added
+		end
+		local problem = added > count and list_slot(shard, slot, start)
+		if problem then
+			return problem
 		end
 	end
 	return nil
 end
 
+-- undo_batch(shard, n): take new timers away again, and with them slots that are new and
+-- may not be in the index
+local function undo_batch(shard, n)
+	for i = 1, n do
+		local slot = format(shard.slot, starts[i])
+		pcall_('HDEL', slot, ids[i])
+		local left = pcall_('HLEN', slot)
+		if left == 0 or left == 1 then
+			pcall_('DEL', slot)
+		end
+	end
+	pcall_('HDEL', shard.key, unpack_(ids, 1, n))
+end
+
 -- part_twins(shard, n): of new timers with the same id, the last one wins, so the others
--- leave their slots. Perhaps such a slot is new and not in the index, as its marker seemed
--- to be an id. Returns nil or an error, and then the timers are gone again.
+-- leave their slots. Perhaps such a slot is new and not in the index, as its marker
+-- seemed to be an id. Returns nil or an error.
 local function part_twins(shard, n)
 	local home, wanted, doomed = {}, {}, {}
 	local score = text_of(starts[1])
 	local reply = pcall_('ZADD', shard.slots, score, score)
 	if reply ~= 0 and reply ~= 1 then
-		call('HDEL', shard.key, unpack_(ids, 1, n))
 		return reply
 	end
 	for i = 1, n do
@@ -647,17 +662,19 @@ local function write_batch(shard, n)
 		old, missing = read_old(shard, n)
 	end
 	tell_batch(shard, n)
-	local problem = file(shard, n)
-	if problem then
-		return problem
+	local added = file(shard, n) or pcall_('HSET', shard.key, unpack_(writes, 1, 2 * n))
+	if type_(added) == 'number' and added < missing then
+		added = part_twins(shard, n) or added
 	end
-	local added = call('HSET', shard.key, unpack_(writes, 1, 2 * n))
-	if added < missing then
-		problem = part_twins(shard, n)
+	if type_(added) ~= 'number' then
+		-- Among timers that existed there are no twins, see above.
+		if not moves then
+			undo_batch(shard, n)
+		end
 	elseif moves then
 		leave_old_slots(shard, n, old)
 	end
-	return problem or added
+	return added
 end
 
 local function schedule_batch(shard, args)
@@ -1002,7 +1019,7 @@ local function trim_near(shard, turn)
 	end
 	local cursor_ms = tonumber_(match(turn.cursor, '^%d+'))
 	if cursor_ms > turn.now then
-		-- The clock went back. The names of new entries go on from that of the last one.
+		-- The clock went back. New entries get names after that of the last one.
 		if not turn.more then
 			call('XTRIM', shard.near, 'MAXLEN', '~', NEAR_LEFT)
 		end
@@ -1249,8 +1266,8 @@ local function hwt_join(keys, args)
 	if call('ZADD', daemons, text_of(now + ttl), daemon) == 1 then
 		note_change(keys[1], 'joined', daemon)
 	end
-	-- The dead do not stay for as long as the clock was ahead when they joined. Those who
-	-- live renew what is left of their lives.
+	-- The dead do not stay for as long as the clock was ahead when they joined. Those
+	-- who live renew their lives.
 	local last = text_of(now + LIVES * ttl)
 	for _, name in next, call('ZRANGE', daemons, '(' .. last, '+inf', 'BYSCORE') do
 		call('ZADD', daemons, last, name)
@@ -1298,8 +1315,8 @@ local function number_less(a, b)
 	return a < b
 end
 
--- is_entry(text): whether Redis takes it for the id of an entry. It may not find out after
--- it has acknowledged other ones.
+-- is_entry(text): whether Redis takes it for the id of an entry. It must not find out
+-- after it has acknowledged other ones.
 local function is_entry(text)
 	local ms, seq = match(text, '^0*(%d+)%-0*(%d+)$')
 	return ms and #text <= 41 and not number_less(ENTRY_MAX, ms) and

@@ -55,6 +55,7 @@ def schedule_counts_new():
     t = s.now() + FAR
     assert s.schedule('a', t, 'one') == 1
     assert s.schedule('a', t, 'two') == 0
+    assert s.check() == {b'a': (t, b'two')}
     assert s.schedule('a', t + 5000, 'three') == 0
     assert s.schedule('a', t, 'x', 'b', t, 'y', 'c', t + 70000, 'z') == 2
     assert s.check() == {b'a': (t, b'x'), b'b': (t, b'y'), b'c': (t + 70000, b'z')}
@@ -72,6 +73,10 @@ def last_of_batch_wins():
     assert s.check() == {b'a': (t + 5000, b'3'), b'b': (t, b'2')}
     assert s.schedule('a', t, '4', 'c', t, '5', 'a', t + 90000, '6', 'c', t + 1, '7') == 1
     assert s.check() == {b'a': (t + 90000, b'6'), b'b': (t, b'2'), b'c': (t + 1, b'7')}
+    s.cancel('a', 'b', 'c')
+    far = t - t % 1024 + 1024000
+    assert s.schedule('d', far, '8', 'd', far + 1, '9') == 1        # a new slot
+    assert s.check() == {b'd': (far + 1, b'9')}
 
 
 @test
@@ -95,6 +100,8 @@ def deadlines_are_parsed():
                 '+%d' % largest, '+%d' % (2 ** 53), 'inf', 'nan', '1e12         '):
         expect_error('HWTDEADLINE', s.schedule, 'z', bad, '')
         expect_error('HWTDEADLINE', s.schedule, 'y', 5, '', 'z', bad, '')
+    for _ in range(20):         # most are 2^53 exactly
+        expect_error('HWTDEADLINE', s.schedule, 'z', '+%d' % (2 ** 53 - s.now()), '')
     assert s.records() == records
 
 
@@ -494,7 +501,7 @@ def narrow_slots_are_all_loaded():
     """slots that are narrower than the settings say are loaded, all of them"""
     s = fresh(width=16)
     s.schedule('first', 32, '')
-    s.client.flushall()                 # the cache has 16, and the settings will have 1024
+    s.client.flushall()         # the cache has 16, and the settings will have 1024
     start = s.now() + 20000
     names = ['t%d' % i for i in range(300)]
     for i, name in enumerate(names):
@@ -543,6 +550,38 @@ def idle_writes_nothing():
     assert s.near_length() == length and not daemon.step()
     s.schedule('b', '+%d' % (FAR // 2), '')
     assert s.near_length() == length + 1
+
+
+@test
+def less_ahead_unloads_nothing():
+    """what one daemon has loaded is announced, although another one looks less far ahead"""
+    s = fresh(width=4096)
+    more, less = Daemon(s, 'more', ahead=60000), Daemon(s, 'less', ahead=0)
+    for daemon in more, less, more:
+        daemon.settle()
+    start = s.now() + 20000
+    start -= start % 4096
+    s.schedule('mark', start + 4000, '')
+    more.settle()
+    less.settle()
+    less.turn()
+    assert not more.has_news()
+    s.schedule('before', start + 10, '')
+    assert more.has_news()
+    more.settle()
+    assert {name for name, _ in more.armed} == {b'mark', b'before'}
+
+
+@test
+def news_of_what_was_unloaded():
+    """a daemon that goes back, as another one looks less far ahead, still hears the news"""
+    s = fresh(width=64)
+    more = Daemon(s, 'more', ahead=86400000)
+    more.settle()
+    Daemon(s, 'less').settle()
+    s.schedule('soon', '+1', '', 'later', '+60000', '')
+    more.turn()
+    assert {name for name, _ in more.armed} == {b'soon', b'later'}
 
 
 @test
@@ -851,11 +890,11 @@ DAEMON = ('hget hset hmget hdel hlen hscan del zadd zrem zrange xadd xrange xtri
 CONSUMER = 'exists xack xdel xtrim xpending xinfo|groups xreadgroup xautoclaim'.split()
 
 
-def as_user(s, name, commands, key='{test:0}', keys=('{test:0}*', '{test}*')):
+def as_user(s, name, commands, key='{test:0}', keys=('~{test:0}*', '~{test}*')):
     """The shard as a user sees it who has these rights and no others"""
     s.client.execute_command('ACL', 'SETUSER', name, 'reset', 'on', '>secret',
-                             *['~' + pattern for pattern in keys], '+client|setname', '+fcall',
-                             '+fcall_ro', *['+' + command for command in commands])
+                             *keys, '+client|setname', '+fcall', '+fcall_ro',
+                             *['+' + command for command in commands])
     return Shard(redis.Redis(port=SHARED.port, username=name, password='secret'), key)
 
 
@@ -1283,7 +1322,11 @@ def near_is_trimmed_after_an_excursion():
         daemon.settle()
         other.settle()
         assert (daemon.resets, other.resets) == resets == (0, 0)
-        assert len(s.due()) == 31000 and s.check() == {}
+        # Neither does a daemon trim what it has not read.
+        for _ in range(25):
+            s.schedule(*batch)
+        daemon.settle()
+        assert daemon.resets == 0 and len(s.due()) == 32000 and s.check() == {}
 
 
 @test
@@ -1311,7 +1354,7 @@ def leases_outlive_no_excursion():
         ours, _, holder, left = s.call('hwt_lease', 'd', 60)
         assert (ours, holder) == (0, b'dead') and left <= 600 >= s.client.pttl(s.sub('lease'))
         wait_until(lambda: s.call('hwt_lease', 'd', 60)[0] == 1)
-        # A daemon that renews it keeps it; others with shorter leases do not shorten that.
+        # A daemon with a somewhat shorter lease does not shorten it.
         s.call('hwt_lease', 'd', 60000)
         assert s.call('hwt_lease', 'short', 6000)[3] > 50000 < s.client.pttl(s.sub('lease'))
 
@@ -1336,7 +1379,10 @@ def troubles(s, commands):
     for missing in commands:
         yield missing, as_user(s, 'limited', [c for c in commands if c != missing]), None
     for missing in KEYS:
-        yield missing, as_user(s, 'limited', commands, keys=[k for k in KEYS if k != missing]), None
+        keys = ['~' + key for key in KEYS if key != missing]
+        yield missing, as_user(s, 'limited', commands, keys=keys), None
+        keys += ['%R~' + missing]
+        yield 'write to ' + missing, as_user(s, 'limited', commands, keys=keys), None
     for name in str(8000000000000 - 8000000000000 % 1024), 'near', 'slots', 'due':
         yield 'type of ' + name, s, s.sub(name)
 
@@ -1349,6 +1395,9 @@ def failed_calls_leave_timers():
         'single': (lambda u: u.schedule('new', far, ''), {b'new'}),
         'batch': (lambda u: u.schedule('new', far, '', 'new2', far + 9000, ''), {b'new', b'new2'}),
         'twins': (lambda u: u.schedule('new', far + 9000, '', 'new', far, ''), {b'new'}),
+        'twins in a slot': (lambda u: u.schedule('new', far, '', 'new', far + 1, ''), {b'new'}),
+        'twins and one': (lambda u: u.schedule('new', far + 9000, '', 'new', far + 9001, '',
+                                               'new2', far, ''), {b'new', b'new2'}),
         'near': (lambda u: u.schedule('new', 5, ''), {b'new'}),
         'near batch': (lambda u: u.schedule('new', 5, '', 'new2', far, ''), {b'new', b'new2'}),
         'move': (lambda u: u.schedule('old', far, 'x'), set()),
