@@ -421,6 +421,25 @@ survivals()
 	check "SIGTERM ends both" not pidof survive
 	./keeper false
 	check "keeper passes an exit status on" [ $? = 1 ]
+	timeout 60 ./keeper ./sender >/tmp/sender 2>/tmp/keeper
+	check "keeper holds one descriptor, however many it is sent" [ $? = 0 ]
+	check "it says that others are closed" said 'more than one descriptor' keeper
+	show /tmp/sender
+	strange_instances
+}
+
+# What another program has done to the instance, survive tells; it neither writes outside
+# of its arrays nor spins.
+strange_instances()
+{
+	timeout 60 ./manager alien ./survive /tmp/journal.3 --timers 10 2>/tmp/alien
+	check "survive refuses an instance with timers that it cannot know" [ $? = 1 ]
+	check "it says why" said 'a run with more timers' alien
+	timeout 60 ./manager stopped ./survive /tmp/journal.4 --timers 10 \
+		--span 3600000 2>/tmp/stopped
+	check "survive ends when its instance is stopped" [ $? = 1 ]
+	check "it says why" said 'the instance is stopped' stopped
+	show /tmp/alien /tmp/stopped
 }
 
 main

@@ -19,6 +19,9 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+/* The most messages before signals get their turn: more than a socket holds */
+#define MESSAGES 1000
+
 static int kept = -1;
 static char name[64];
 static bool ending;
@@ -61,6 +64,23 @@ static void keep(const char *text, int fd)
 		 line + 7);
 }
 
+/* Returns the first descriptor that came with a message, and closes the others. */
+static int only_descriptor(const struct cmsghdr *part, bool *others)
+{
+	size_t i, count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	int fd, first = -1;
+
+	for (i = 0; i < count; i++) {
+		memcpy(&fd, CMSG_DATA(part) + i * sizeof(fd), sizeof(fd));
+		if (i)
+			close(fd);
+		else
+			first = fd;
+	}
+	*others = count > 1;
+	return first;
+}
+
 /* Takes one message; returns false if there is none. */
 static bool take_message(int socket_fd, pid_t child)
 {
@@ -70,6 +90,7 @@ static bool take_message(int socket_fd, pid_t child)
 	};
 	struct ucred sender = { .pid = 0 };
 	struct cmsghdr *part;
+	bool others = false;
 	ssize_t length;
 	int fd = -1;
 
@@ -86,10 +107,14 @@ static bool take_message(int socket_fd, pid_t child)
 	for (part = CMSG_FIRSTHDR(&message.header); part;
 	     part = CMSG_NXTHDR(&message.header, part)) {
 		if (part->cmsg_type == SCM_RIGHTS)
-			memcpy(&fd, CMSG_DATA(part), sizeof(fd));
+			fd = only_descriptor(part, &others);
 		else if (part->cmsg_type == SCM_CREDENTIALS)
 			memcpy(&sender, CMSG_DATA(part), sizeof(sender));
 	}
+	/* The kernel closes what it has no room for, and says so. */
+	if (sender.pid == child &&
+	    (others || message.header.msg_flags & MSG_CTRUNC))
+		warnx("a message had more than one descriptor: at most the first is kept");
 	if (sender.pid == child)
 		keep(text, fd);
 	else if (fd >= 0)
@@ -139,7 +164,7 @@ static int serve(int socket_fd, const int signals[2], pid_t child)
 				  { .fd = signals[1], .events = POLLIN },
 				  { .fd = socket_fd, .events = POLLIN } };
 	pid_t ended = 0;
-	int status = 0;
+	int i, status = 0;
 
 	while (ended != child) {
 		poll(ready, 3, -1);
@@ -149,7 +174,7 @@ static int serve(int socket_fd, const int signals[2], pid_t child)
 			ending = true;
 			kill(child, SIGTERM);
 		}
-		while (take_message(socket_fd, child))
+		for (i = 0; i < MESSAGES && take_message(socket_fd, child); i++)
 			;
 	}
 	return status;

@@ -6,9 +6,9 @@
  *
  *	survive FILE [--timers 100000] [--span 60000] (ms) [--die 0]
  *
- * It needs a service manager: systemd, with survive.service, or keeper, another example.
- * It ends when all timers have expired; FILE is its journal. Three rules make each timer
- * count once, wherever a process is killed:
+ * It needs a service manager: systemd with survive.service, or keeper. It ends when all
+ * timers have expired; FILE is its journal. Three rules make each timer count once,
+ * wherever a process is killed:
  *
  * - The instance is kept before the first timer is scheduled.
  * - An event leaves the completion ring after it was acted on. So it may come again to
@@ -28,18 +28,23 @@
 
 #define NAME "timers" /* of the descriptor */
 
-static unsigned long timers = 100000, span = 60000;
+static unsigned long timers = 100000, span = 60000, left;
 static struct hwt *hwt;
 static struct hwtimer_ring ring;
 static uint64_t begin;
 static bool *acted, *known;
-static unsigned long left;
+
+/* Returns a number from the journal or the instance, if it is that of a timer. */
+static uint64_t checked(uint64_t number)
+{
+	if (number >= timers)
+		errx(1, "something is of a run with more timers");
+	return number;
+}
 
 static void note_acted(uint64_t number)
 {
-	if (number >= timers)
-		errx(1, "the journal belongs to a run with more timers");
-	left -= !acted[number];
+	left -= !acted[checked(number)];
 	acted[number] = true;
 	known[number] = true;
 }
@@ -67,9 +72,9 @@ static void open_or_adopt(void)
 }
 
 /*
- * Notes all timers that former processes have scheduled. A timer that expires meanwhile
- * may be missing in the list, but is in the ring then, so the ring comes second. The
- * events stay in it: another view of the ring does not take them out.
+ * Notes all timers that former processes have scheduled. One that expires meanwhile may
+ * be missing in the list, but is in the ring then, so the ring comes second. The events
+ * stay in it: another view does not take them out.
  */
 static void find_known(void)
 {
@@ -81,11 +86,11 @@ static void find_known(void)
 
 	while ((count = must(hwt_list(hwt, &cursor, some, BATCH))))
 		for (timer = some; timer < some + count; timer++)
-			known[timer->user_data] = true;
+			known[checked(timer->user_data)] = true;
 	if (hwtimer_ring_map(&view, hwt_fd(hwt)))
 		err(1, "mmap");
 	while ((event = hwtimer_ring_next_event(&view)))
-		known[event->user_data] = true;
+		known[checked(event->user_data)] = true;
 	hwtimer_ring_unmap(&view);
 }
 
@@ -128,13 +133,26 @@ static void schedule_unknown(void)
 /* The line in the journal is the action. It exists or not, whenever we are killed. */
 static void act(const struct hwtimer_event *event)
 {
-	if (acted[event->user_data]) {
+	if (acted[checked(event->user_data)]) {
 		journal_write("again", event);
 		return;
 	}
 	journal_write("acted", event);
 	note_acted(event->user_data);
 	step();
+}
+
+/*
+ * The ring is empty. If poll() has said that there is an event, it waits in the kernel:
+ * the kick puts it into the ring, or tells why that fails. Otherwise this would spin.
+ */
+static void await_events(struct pollfd *wheel)
+{
+	if (wheel->revents & ~POLLIN)
+		errx(1, "the instance is stopped");
+	if ((wheel->revents & POLLIN && hwtimer_ring_kick(&ring) < 0) ||
+	    poll(wheel, 1, -1) < 0)
+		err(1, "the instance");
 }
 
 static void serve(void)
@@ -149,11 +167,12 @@ static void serve(void)
 			if (!event)
 				break;
 			act(event);
+			wheel.revents = 0;
 		}
 		if (hwtimer_ring_consume(&ring))
 			err(1, "consume");
 		if (!i)
-			poll(&wheel, 1, -1);
+			await_events(&wheel);
 	}
 }
 

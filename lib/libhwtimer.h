@@ -21,6 +21,7 @@
 #ifndef LIBHWTIMER_H
 #define LIBHWTIMER_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -278,10 +279,20 @@ typedef void (*hwt_callback)(void *arg, const struct hwtimer_event *event);
  *
  * Return: number of events; -EAGAIN: none; -ENOTCONN: the instance is stopped, and no
  * event will come; -EINTR; -ECANCELED: the clock was set, whether there were events
- * before that or not.
+ * before that or not; other errors as hwt_read().
  */
 int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 		 unsigned int max);
+
+/*
+ * Returns a value other than 0 if @ret, which hwt_dispatch() has returned, is an error
+ * that may stay. A loop must remove the instance then, because the descriptor may stay
+ * ready, and the loop would do nothing else.
+ */
+static inline int hwt_dispatch_failed(int ret)
+{
+	return ret < 0 && ret != -EAGAIN && ret != -EINTR && ret != -ECANCELED;
+}
 
 /*
  * Returns 0 if hwt_dispatch() can be used in a loop; -EINVAL if it would block, or if

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * libhwtimer in loops of epoll, libevent and libuv. Each timer's callback is called once,
- * the loop's other work goes on, and the loop ends when the instance does.
+ * the loop's other work goes on, and the loop ends when the instance does, or when it
+ * cannot be read any more.
  */
 #include "hwtimer_test.h"
 
@@ -16,6 +17,7 @@ struct timers {
 	struct hwt *hwt;
 	unsigned int count;
 	bool twice;
+	unsigned int errors;
 	int err;
 	bool came[N];
 };
@@ -48,7 +50,10 @@ static void on_timer(void *arg, const struct hwtimer_event *event)
 
 static void on_error(void *arg, int err)
 {
-	((struct timers *)arg)->err = err;
+	struct timers *timers = arg;
+
+	timers->errors++;
+	timers->err = err;
 }
 
 FIXTURE_TEARDOWN(adapter)
@@ -99,6 +104,7 @@ TEST_F(adapter, libevent)
 		  event_base_once(base, -1, EV_TIMEOUT, on_beat, &beats, &now));
 	EXPECT_EQ(1, event_base_dispatch(base)); /* no events are left */
 	EXPECT_EQ(1, beats);
+	EXPECT_EQ(1, self->timers.errors);
 	EXPECT_EQ(-ENOTCONN, self->timers.err);
 	hwt_libevent_remove(&timers);
 	event_base_free(base);
@@ -131,6 +137,7 @@ TEST_F(adapter, libuv)
 	ASSERT_EQ(0, uv_timer_start(&beat, on_idle, 0, 0));
 	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
 	EXPECT_EQ(1, beats);
+	EXPECT_EQ(1, self->timers.errors);
 	EXPECT_EQ(-ENOTCONN, self->timers.err);
 	timers.poll.data = &closed;
 	hwt_libuv_remove(&timers, on_close);
@@ -158,6 +165,100 @@ TEST_F(adapter, libevent_takes_what_notify_leaves)
 	hwt_libevent_remove(&timers);
 	hwt_libevent_remove(&timers); /* does nothing */
 	event_base_free(base);
+}
+
+/* ---- an instance that cannot be read ---- */
+
+/* An instance whose descriptor stops being one; @keep: a duplicate, which goes on */
+FIXTURE(broken)
+{
+	struct timers timers;
+	int keep;
+};
+
+FIXTURE_SETUP(broken)
+{
+	memset(&self->timers, 0, sizeof(self->timers));
+	ASSERT_EQ(0, hwt_open(&self->timers.hwt, HWT_NONBLOCK));
+	self->keep = dup(hwt_fd(self->timers.hwt));
+	ASSERT_LE(0, self->keep);
+	/* More than the library reads before it calls the first callback */
+	ASSERT_EQ(N, dev_schedule_many(self->keep, N, 0, MS, NULL));
+}
+
+FIXTURE_TEARDOWN(broken)
+{
+	EXPECT_LE(1, self->timers.count);
+	EXPECT_GT(N, self->timers.count);
+	EXPECT_EQ(1, self->timers.errors);
+	EXPECT_EQ(-EISDIR, self->timers.err);
+	hwt_close(self->timers.hwt);
+	EXPECT_EQ(0, close(self->keep));
+}
+
+/*
+ * Puts a directory in the place of the instance. For the loop, the descriptor stays ready:
+ * epoll watches the open file, and the duplicate keeps that.
+ */
+static void break_descriptor(void *arg, const struct hwtimer_event *event)
+{
+	struct timers *timers = arg;
+	int directory;
+
+	(void)event;
+	if (timers->count++)
+		return;
+	directory = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (directory < 0 || dup2(directory, hwt_fd(timers->hwt)) < 0)
+		abort();
+	close(directory);
+}
+
+TEST_F(broken, epoll)
+{
+	int epoll = epoll_create1(EPOLL_CLOEXEC), ret;
+	struct epoll_event ready;
+
+	ASSERT_LE(0, epoll);
+	ASSERT_EQ(0, hwt_epoll_add(epoll, self->timers.hwt));
+	do {
+		ASSERT_EQ(1, epoll_wait(epoll, &ready, 1, HANG_MS));
+		ret = hwt_dispatch(self->timers.hwt, break_descriptor,
+				   &self->timers, 100);
+	} while (!hwt_dispatch_failed(ret));
+	on_error(&self->timers, ret);
+	close(epoll);
+}
+
+TEST_F(broken, libevent)
+{
+	struct hwt_libevent timers = { .hwt = self->timers.hwt,
+				       .callback = break_descriptor,
+				       .arg = &self->timers,
+				       .on_error = on_error };
+	struct event_base *base = event_base_new();
+
+	ASSERT_NE(NULL, base);
+	ASSERT_EQ(0, hwt_libevent_add(&timers, base));
+	EXPECT_EQ(1, event_base_dispatch(base)); /* no events are left */
+	hwt_libevent_remove(&timers);
+	event_base_free(base);
+}
+
+TEST_F(broken, libuv)
+{
+	struct hwt_libuv timers = { .hwt = self->timers.hwt,
+				    .callback = break_descriptor,
+				    .arg = &self->timers,
+				    .on_error = on_error };
+	uv_loop_t loop;
+
+	ASSERT_EQ(0, uv_loop_init(&loop));
+	ASSERT_EQ(0, hwt_libuv_add(&timers, &loop));
+	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
+	hwt_libuv_remove(&timers, NULL);
+	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
+	EXPECT_EQ(0, uv_loop_close(&loop));
 }
 
 TEST_HARNESS_MAIN

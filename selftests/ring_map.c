@@ -284,6 +284,65 @@ TEST_F(rings, mapped_twice)
 }
 
 /*
+ * Whoever shares the rings may have written into them. Arrays that would be outside of
+ * the mapping, or not aligned, are refused.
+ */
+TEST_F(rings, garbled_offsets_are_refused)
+{
+	struct hwtimer_rings *shared;
+	struct hwtimer_ring other;
+	__u64 *offsets[3];
+
+	ring_open(_metadata, &self->ring, self->fd, 8, 8);
+	shared = self->ring.shared;
+	offsets[0] = &shared->results;
+	offsets[1] = &shared->requests;
+	offsets[2] = &shared->events;
+	for (unsigned int i = 0; i < ARRAY_SIZE(offsets); i++) {
+		const __u64 good = *offsets[i], bytes = self->ring.bytes;
+		const __u64 wrong[] = { ~0ULL,	    ~7ULL,
+					1ULL << 63, good + (1ULL << 32),
+					bytes,	    bytes - 8,
+					bytes + 8,  good + 4,
+					good + 1 };
+
+		for (unsigned int j = 0; j < ARRAY_SIZE(wrong); j++) {
+			*offsets[i] = wrong[j];
+			errno = 0;
+			EXPECT_EQ(-1, hwtimer_ring_map(&other, self->fd));
+			EXPECT_EQ(EPROTO, errno);
+		}
+		*offsets[i] = good;
+	}
+	ASSERT_EQ(0, hwtimer_ring_map(&other, self->fd));
+	hwtimer_ring_unmap(&other);
+}
+
+/* Numbers that the kernel cannot have written stand for no event and no result. */
+TEST_F(rings, garbled_numbers_are_ignored)
+{
+	static const __u32 sizes[][2] = { { 8, 8 }, { 8, 0 }, { 0, 8 } };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct hwtimer_ring *ring = &self->ring;
+		__u32 wrong = 9;
+		__u64 result;
+
+		ASSERT_TRUE(dev_renew(&self->fd));
+		ring_open(_metadata, ring, self->fd, sizes[i][0], sizes[i][1]);
+		for (; wrong >= 9; wrong <<= 1) {
+			ring->shared->completion_tail = wrong;
+			ring->shared->submission_head = wrong;
+			ASSERT_EQ(NULL, hwtimer_ring_next_event(ring));
+			ASSERT_FALSE(hwtimer_ring_next_result(ring, &result));
+		}
+		ring->shared->completion_tail = 0;
+		ring->shared->submission_head = 0;
+		hwtimer_ring_unmap(ring);
+	}
+}
+
+/*
  * The next user of the rings finds published requests that may not be handled yet, and
  * must not fill their slots.
  */

@@ -827,6 +827,83 @@ TEST_F(snapshot, deadlines_after_another_boot)
 	close(fd);
 }
 
+/* Slack as the wheel uses it: a power of two of ticks of 1 ms, less one; 18 h */
+#define LONG_SLACK (((1ULL << 26) - 1) * MS)
+
+/* Writes a timer with a long slack in the place of the one that was saved. */
+static void edit_slack(__u64 deadline, unsigned int count, const char *state)
+{
+	char line[128];
+
+	snprintf(line, sizeof(line), "timer 1 1 %llu %llu %llu %u rate %s",
+		 deadline, 24 * HOUR, LONG_SLACK, count, state);
+	edit("timer", line);
+}
+
+/* SCHEDULE refuses slack that is longer than the deadline; restore finds a way. */
+TEST_F(snapshot, slack_is_kept_on_a_young_clock)
+{
+	__u64 deadline = now_ns() + HOUR;
+	struct hwtimer_listed timer;
+	int fd;
+
+	ASSERT_GT(LONG_SLACK, deadline);
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	ASSERT_EQ(0, save_instance(self->fd));
+	edit_slack(deadline, 3, "pending");
+	fd = restore_instance("");
+	ASSERT_LE(0, fd)
+	{
+		TH_LOG("%s", output);
+	}
+	ASSERT_EQ(1, list_all(_metadata, fd, &timer));
+	EXPECT_EQ(deadline, timer.deadline);
+	EXPECT_EQ(LONG_SLACK, timer.slack);
+	EXPECT_EQ(24 * HOUR, timer.interval);
+	EXPECT_EQ(3, timer.count);
+	EXPECT_EQ(HWTIMER_STATE_PENDING, timer.state);
+	expect_close(_metadata, fd);
+}
+
+/*
+ * An event that waited comes at once, though slack rounds up to another moment after the
+ * restart. Its timer keeps the slack, if it goes on.
+ */
+TEST_F(snapshot, slack_does_not_delay_what_waited)
+{
+	for (unsigned int count = 1; count <= 2; count++) {
+		struct hwtimer_event event;
+		struct hwtimer_listed timer;
+		char line[64];
+		__u64 saved;
+		int fd;
+
+		ASSERT_TRUE(dev_renew(&self->fd));
+		ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+		ASSERT_EQ(0, save_instance(self->fd));
+		saved = now_ns() + YEAR;
+		edit("boot-id", OTHER_BOOT);
+		snprintf(line, sizeof(line), "clock-now %llu", saved);
+		edit("clock-now", line);
+		edit_slack(saved - MS, count, "expired");
+		fd = restore_instance("--paused");
+		ASSERT_LE(0, fd)
+		{
+			TH_LOG("%s", output);
+		}
+		ASSERT_EQ(1, dev_collect(fd, &event, 1));
+		EXPECT_EQ(1, event.user_data);
+		EXPECT_EQ(1, event.expirations);
+		ASSERT_EQ(count - 1, list_all(_metadata, fd, &timer));
+		if (count == 2) {
+			EXPECT_EQ(event.deadline + 24 * HOUR, timer.deadline);
+			EXPECT_EQ(LONG_SLACK, timer.slack);
+			EXPECT_EQ(1, timer.count);
+		}
+		expect_close(_metadata, fd);
+	}
+}
+
 /* ---- time namespaces ---- */
 
 /* Opens an instance with a timer and saves it, in a namespace an hour ahead. */
@@ -938,6 +1015,46 @@ TEST_F(snapshot, restore_needs_a_command)
 	EXPECT_TRUE(says("this boot, clock monotonic"));
 }
 
+/* The first start of a service has no file yet. */
+TEST_F(snapshot, a_missing_file_may_be_no_error)
+{
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	EXPECT_EQ(1, run("restore " FILE_NAME " -- true"));
+	EXPECT_TRUE(says("No such file"));
+	EXPECT_EQ(0, system("echo '1 2' >" DIRECTORY "/ids"));
+	EXPECT_EQ(7,
+		  run("restore --if-exists --ids " DIRECTORY "/ids " FILE_NAME
+		      " -- sh -c 'echo has=$LISTEN_FDS; exit 7'"));
+	EXPECT_TRUE(says("does not exist: no timers\nhas=\n"));
+	EXPECT_EQ(0, system("test -e " DIRECTORY "/ids -a ! -s " DIRECTORY
+			    "/ids"));
+	EXPECT_EQ(0, run("restore --if-exists --check " FILE_NAME));
+	EXPECT_TRUE(says("does not exist: no timers\n"));
+	EXPECT_EQ(1, run("restore --if-exists " FILE_NAME " -- ./none"));
+	/* Anything else that is wrong is an error. */
+	EXPECT_EQ(1, run("restore --if-exists ./hwtimerctl/x -- true"));
+	EXPECT_EQ(1, run("restore --if-exists " DIRECTORY " -- true"));
+	ASSERT_EQ(0, save_instance(self->fd));
+	EXPECT_EQ(0, run("restore --if-exists " FILE_NAME
+			 " -- sh -c 'echo has=$LISTEN_FDS'"));
+	EXPECT_TRUE(says("has=1\n"));
+	edit("tick", "tick x");
+	EXPECT_EQ(1, run("restore --if-exists " FILE_NAME " -- true"));
+}
+
+/* Nobody has the other end of the FIFO open. */
+TEST_F(snapshot, a_fifo_holds_nothing_up)
+{
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	ASSERT_EQ(0, mkfifo(FILE_NAME, 0600));
+	EXPECT_EQ(1, save_instance(self->fd));
+	EXPECT_TRUE(says("not a regular file"));
+	EXPECT_EQ(1, run("restore --check " FILE_NAME));
+	EXPECT_TRUE(says("not a regular file"));
+	EXPECT_EQ(1, run("restore " FILE_NAME " -- true"));
+	EXPECT_TRUE(says("not a regular file"));
+}
+
 /* Has the shell become a program that was given a descriptor by the same protocol. */
 #define GIVEN "--version; export LISTEN_FDS=1 LISTEN_PID=$$; exec "
 
@@ -1041,14 +1158,11 @@ TEST_F(snapshot, what_cannot_be_replaced_is_told)
 	}
 	EXPECT_EQ(0, wait_for_child(child));
 	EXPECT_EQ(0, files());
-	/* A link stays, and so do the owner and the mode of the file. */
+	/* The owner and the mode of the file stay. */
 	write_old();
 	ASSERT_EQ(0, chown(FILE_NAME, 1000, 1000));
 	ASSERT_EQ(0, chmod(FILE_NAME, 0640));
-	ASSERT_EQ(0, symlink("timers", DIRECTORY "/link"));
-	EXPECT_EQ(0, run("save %d %d " DIRECTORY "/link", getpid(), self->fd));
-	ASSERT_EQ(0, lstat(DIRECTORY "/link", &st));
-	EXPECT_TRUE(S_ISLNK(st.st_mode));
+	EXPECT_EQ(0, save_instance(self->fd));
 	ASSERT_EQ(0, stat(FILE_NAME, &st));
 	EXPECT_EQ(1000, st.st_uid);
 	EXPECT_EQ(0640, st.st_mode & 07777);
@@ -1057,7 +1171,105 @@ TEST_F(snapshot, what_cannot_be_replaced_is_told)
 	EXPECT_EQ(0, run("save %d %d " DIRECTORY "/new", getpid(), self->fd));
 	ASSERT_EQ(0, stat(DIRECTORY "/new", &st));
 	EXPECT_EQ(0600, st.st_mode & 07777);
-	EXPECT_EQ(3, files());
+	EXPECT_EQ(2, files());
+}
+
+/* Runs save with the instance, as user 1000 in the group 1000; returns its exit status. */
+static int save_as_user(int fd)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		if (dup2(fd, SOCKET) != SOCKET || setgid(1000) || setuid(1000))
+			_exit(100);
+		if (run("save --fd %d " FILE_NAME, SOCKET))
+			_exit(101);
+		_exit(!says("cannot be kept") || is_old());
+	}
+	return wait_for_child(child);
+}
+
+/*
+ * An owner that cannot be kept is told, and nobody can read more than before: the group
+ * is kept if possible; if not, it is another group's file.
+ */
+TEST_F(snapshot, an_owner_that_cannot_be_kept_is_told)
+{
+	static const struct {
+		gid_t group;
+		mode_t mode, expected;
+	} files[] = {
+		{ 1000, 0640, 0640 }, { 1000, 0604, 0604 }, { 0, 0644, 0644 },
+		{ 0, 0640, 0600 },    { 0, 0606, 0600 },    { 0, 0664, 0644 },
+	};
+	struct stat st;
+
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	ASSERT_EQ(0, chmod(DIRECTORY, 0777));
+	for (unsigned int i = 0; i < ARRAY_SIZE(files); i++) {
+		unlink(FILE_NAME);
+		write_old();
+		ASSERT_EQ(0, chown(FILE_NAME, 0, files[i].group));
+		ASSERT_EQ(0, chmod(FILE_NAME, files[i].mode));
+		EXPECT_EQ(0, save_as_user(self->fd));
+		ASSERT_EQ(0, stat(FILE_NAME, &st));
+		EXPECT_EQ(1000, st.st_uid);
+		EXPECT_EQ(1000, st.st_gid);
+		EXPECT_EQ(files[i].expected, st.st_mode & 07777);
+	}
+}
+
+/* In a directory as /tmp, the file may be there because a stranger has made it. */
+TEST_F(snapshot, a_file_of_a_stranger_is_refused)
+{
+	struct stat st;
+
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	ASSERT_EQ(0, chmod(DIRECTORY, 01777));
+	write_old();
+	ASSERT_EQ(0, chown(FILE_NAME, 1000, 1000));
+	EXPECT_EQ(1, save_instance(self->fd));
+	EXPECT_TRUE(says("belongs to another user: remove it first"));
+	EXPECT_TRUE(is_old());
+	EXPECT_EQ(1, files());
+	/* One's own file is replaced, and there may be none. */
+	ASSERT_EQ(0, chown(FILE_NAME, 0, 1000));
+	EXPECT_EQ(0, save_instance(self->fd));
+	ASSERT_EQ(0, stat(FILE_NAME, &st));
+	EXPECT_EQ(1000, st.st_gid);
+	ASSERT_EQ(0, unlink(FILE_NAME));
+	EXPECT_EQ(0, save_instance(self->fd));
+	/* Without the sticky bit, or for a group only, the owner is kept. */
+	ASSERT_EQ(0, chown(FILE_NAME, 1000, 1000));
+	ASSERT_EQ(0, chmod(DIRECTORY, 01775));
+	EXPECT_EQ(0, save_instance(self->fd));
+	ASSERT_EQ(0, stat(FILE_NAME, &st));
+	EXPECT_EQ(1000, st.st_uid);
+}
+
+/* Whoever may write to the directory could otherwise choose which file is replaced. */
+TEST_F(snapshot, a_symbolic_link_is_refused)
+{
+	struct stat st;
+
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	ASSERT_EQ(0, save_instance(self->fd));
+	ASSERT_EQ(0, rename(FILE_NAME, DIRECTORY "/source"));
+	write_old();
+	ASSERT_EQ(0, symlink("timers", DIRECTORY "/link"));
+	ASSERT_EQ(0, symlink("none", DIRECTORY "/dangling"));
+	EXPECT_EQ(1, run("save %d %d " DIRECTORY "/link", getpid(), self->fd));
+	EXPECT_TRUE(says("link is a symbolic link: name the file"));
+	EXPECT_EQ(1,
+		  run("save %d %d " DIRECTORY "/dangling", getpid(), self->fd));
+	EXPECT_TRUE(says("symbolic link"));
+	EXPECT_EQ(1, run("restore --ids " DIRECTORY "/link " DIRECTORY
+			 "/source -- true"));
+	EXPECT_TRUE(says("symbolic link"));
+	EXPECT_TRUE(is_old());
+	ASSERT_EQ(0, lstat(DIRECTORY "/link", &st));
+	EXPECT_TRUE(S_ISLNK(st.st_mode));
+	EXPECT_EQ(4, files());
 }
 
 /*

@@ -34,6 +34,7 @@
  * @ids: file for the pairs of old and new ids; NULL: none
  * @limit: limit of timers of the instance; 0: as it was
  * @check: only check the file
+ * @if_exists: a missing file is no error
  * @paused: give each timer the time that it had left at the save
  */
 struct restore {
@@ -43,6 +44,7 @@ struct restore {
 	const char *ids;
 	uint32_t limit;
 	bool check;
+	bool if_exists;
 	bool paused;
 };
 
@@ -74,9 +76,9 @@ struct source {
 
 /*
  * Takes what is to be scheduled for a line of the file. @old_id: id of the timer that
- * @request makes go on; 0: @request brings only an event.
+ * @revived makes go on; 0: @revived brings only an event.
  */
-typedef void (*take_fn)(void *arg, const struct hwtimer_request *request,
+typedef void (*take_fn)(void *arg, const struct revived *revived,
 			uint64_t old_id);
 
 /* ---- arguments ---- */
@@ -102,6 +104,7 @@ static struct restore parse(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "check", no_argument, NULL, 'c' },
+		{ "if-exists", no_argument, NULL, 'e' },
 		{ "paused", no_argument, NULL, 'p' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "ids", required_argument, NULL, 'i' },
@@ -115,6 +118,9 @@ static struct restore parse(int argc, char **argv)
 		switch (option) {
 		case 'c':
 			restore.check = true;
+			break;
+		case 'e':
+			restore.if_exists = true;
 			break;
 		case 'p':
 			restore.paused = true;
@@ -142,16 +148,23 @@ static void __attribute__((noreturn)) refuse(const struct source *source)
 	     source->reader.problem);
 }
 
-static void source_open(struct source *source, const char *path)
+/* Returns false if the file is missing and may be. A FIFO must not hold this up. */
+static bool source_open(struct source *source, const struct restore *restore)
 {
+	int fd = open(restore->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
-	*source = (struct source){ .path = path };
-	source->file = fopen(path, "re");
-	if (!source->file || fstat(fileno(source->file), &st))
-		err(1, "%s", path);
+	if (fd < 0 && errno == ENOENT && restore->if_exists)
+		return false;
+	if (fd < 0 || fstat(fd, &st))
+		err(1, "%s", restore->path);
 	if (!S_ISREG(st.st_mode))
-		errx(1, "%s is not a regular file", path);
+		errx(1, "%s is not a regular file", restore->path);
+	*source = (struct source){ .path = restore->path };
+	source->file = fdopen(fd, "r");
+	if (!source->file)
+		err(1, "%s", restore->path);
+	return true;
 }
 
 static void source_rewind(struct source *source)
@@ -229,27 +242,27 @@ static void merge_event(struct source *source, struct snapshot_timer *timer)
 static void take_timer(struct source *source, struct snapshot_timer *timer,
 		       take_fn take, void *arg)
 {
-	struct hwtimer_request requests[2];
+	struct revived revived[2];
 
 	merge_event(source, timer);
-	if (revival_timer(&source->revival, timer, requests) == 2)
-		take(arg, &requests[1], 0);
-	take(arg, &requests[0], timer->id);
+	if (revival_timer(&source->revival, timer, revived) == 2)
+		take(arg, &revived[1], 0);
+	take(arg, &revived[0], timer->id);
 }
 
 /* Takes the events that no timer brings. */
 static void take_events(struct source *source, take_fn take, void *arg)
 {
-	struct hwtimer_request requests[2];
 	struct snapshot_timer timer;
+	struct revived revived[2];
 	size_t i;
 
 	for (i = 0; i < source->nr_events; i++) {
 		if (source->events[i].merged)
 			continue;
 		timer = revival_event(&source->events[i].event);
-		revival_timer(&source->revival, &timer, requests);
-		take(arg, requests, 0);
+		revival_timer(&source->revival, &timer, revived);
+		take(arg, revived, 0);
 	}
 }
 
@@ -284,14 +297,13 @@ struct tally {
 	uint64_t due;
 };
 
-static void count(void *arg, const struct hwtimer_request *request,
-		  uint64_t old_id)
+static void count(void *arg, const struct revived *revived, uint64_t old_id)
 {
 	struct tally *tally = arg;
 
 	(void)old_id;
 	tally->timers++;
-	tally->due += request->time <= tally->now;
+	tally->due += revived->deadline <= tally->now;
 }
 
 static void show_summary(struct source *source)
@@ -323,6 +335,7 @@ static void show_summary(struct source *source)
  * @limit: its limit of timers
  * @path: name of the file with the timers
  * @requests: the next timers
+ * @deadlines: for each of @requests, the deadline; see struct revived
  * @old_ids: for each of @requests, the id that the timer had; 0: none
  * @count: number of @requests
  * @restored: number of timers that were scheduled
@@ -333,6 +346,7 @@ struct sink {
 	uint64_t limit;
 	const char *path;
 	struct hwtimer_request requests[BATCH];
+	uint64_t deadlines[BATCH];
 	uint64_t old_ids[BATCH];
 	unsigned int count;
 	uint64_t restored;
@@ -382,19 +396,46 @@ refused(const struct sink *sink, int error)
 	     sink->path);
 }
 
-/* Schedules what has been collected. */
-static void flush(struct sink *sink)
+static void submit(const struct sink *sink, struct hwtimer_request *requests,
+		   unsigned int count)
 {
 	unsigned int i;
-	int done = hwt_submit(sink->hwt, sink->requests, sink->count);
+	int done = hwt_submit(sink->hwt, requests, count);
 
 	if (done < 0)
 		refused(sink, -done);
 	for (i = 0; i < (unsigned int)done; i++)
-		if (sink->requests[i].result)
-			refused(sink, -sink->requests[i].result);
-	if (i < sink->count)
+		if (requests[i].result)
+			refused(sink, -requests[i].result);
+	if (i < count)
 		refused(sink, ENOMEM);
+}
+
+/* Gives timers that were scheduled without a deadline theirs; see struct revived. */
+static void set_deadlines(const struct sink *sink)
+{
+	static struct hwtimer_request moves[BATCH];
+	unsigned int i, count = 0;
+
+	for (i = 0; i < sink->count; i++)
+		if (sink->requests[i].time != sink->deadlines[i])
+			moves[count++] = (struct hwtimer_request){
+				.op = HWTIMER_OP_RESCHEDULE,
+				.flags = HWTIMER_ABSOLUTE,
+				.id = sink->requests[i].id,
+				.time = sink->deadlines[i],
+			};
+	if (count)
+		submit(sink, moves, count);
+}
+
+/* Schedules what has been collected. */
+static void flush(struct sink *sink)
+{
+	unsigned int i;
+
+	submit(sink, sink->requests, sink->count);
+	set_deadlines(sink);
 	for (i = 0; sink->ids && i < sink->count; i++)
 		if (sink->old_ids[i] &&
 		    fprintf(sink->ids, "%" PRIu64 " %llu\n", sink->old_ids[i],
@@ -404,12 +445,12 @@ static void flush(struct sink *sink)
 	sink->count = 0;
 }
 
-static void collect(void *arg, const struct hwtimer_request *request,
-		    uint64_t old_id)
+static void collect(void *arg, const struct revived *revived, uint64_t old_id)
 {
 	struct sink *sink = arg;
 
-	sink->requests[sink->count] = *request;
+	sink->requests[sink->count] = revived->request;
+	sink->deadlines[sink->count] = revived->deadline;
 	sink->old_ids[sink->count++] = old_id;
 	if (sink->count == BATCH)
 		flush(sink);
@@ -455,6 +496,25 @@ static void source_prepare(struct source *source, bool paused)
 		      source->path);
 }
 
+/*
+ * Without a file, the command opens an instance of its own. It must not find the pairs of
+ * ids of an earlier one.
+ */
+static int run_without_timers(const struct restore *restore)
+{
+	fprintf(stderr, "hwtimerctl: %s does not exist: no timers\n",
+		restore->path);
+	if (restore->check)
+		return 0;
+	if (restore->ids) {
+		replacement_open(restore->ids);
+		replacement_commit();
+	}
+	fflush(NULL);
+	execvp(restore->command[0], restore->command);
+	err(1, "%s", restore->command[0]);
+}
+
 int command_restore(int argc, char **argv)
 {
 	struct restore restore = parse(argc, argv);
@@ -462,7 +522,8 @@ int command_restore(int argc, char **argv)
 	struct source source;
 	struct hwt *hwt;
 
-	source_open(&source, restore.path);
+	if (!source_open(&source, &restore))
+		return run_without_timers(&restore);
 	source_prepare(&source, restore.paused);
 	if (restore.check) {
 		show_summary(&source);

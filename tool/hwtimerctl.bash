@@ -77,7 +77,7 @@ _hwtimerctl()
 			return
 			;;
 		restore,*)
-			words="--check --paused --limit --ids --name"
+			words="--check --if-exists --paused --limit --ids --name"
 			_hwtimerctl_files
 			;;
 		schedule,--repeat | schedule,--slack) words="100us 1ms 200ms 1s" ;;

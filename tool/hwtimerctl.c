@@ -38,8 +38,9 @@ static const struct command {
 	  "                              write the timers of an instance to a file\n" },
 	{ "restore", command_restore,
 	  "restore FILE [--paused] [--limit N] [--ids FILE] [--name NAME]\n"
-	  "         -- COMMAND ...       give them to a command, in a new instance\n"
-	  "  restore FILE --check [--paused]\n"
+	  "         [--if-exists] -- COMMAND ...\n"
+	  "                              give them to a command, in a new instance\n"
+	  "  restore FILE --check [--paused] [--if-exists]\n"
 	  "                              check the file, and say what is in it\n" },
 	{ "schedule", command_schedule,
 	  "schedule TIME [--repeat TIME] [--count N] [--slack TIME]\n"

@@ -81,41 +81,92 @@ void replacement_failed(void)
 }
 
 /*
- * Sets @target. A symbolic link stays, and the file that it names is replaced. Returns
- * whether there is a file.
+ * Sets @target. Returns whether there is a file. A symbolic link is refused: whoever may
+ * write to its directory would choose which file is replaced.
  */
 static bool find_target(const char *path, struct stat *st)
 {
-	if (!realpath(path, target)) {
-		if (errno != ENOENT)
-			err(1, "%s", path);
-		if (strlen(path) >= sizeof(target))
-			errx(1, "%s: the name is too long", path);
-		memcpy(target, path, strlen(path) + 1);
-	}
-	if (stat(target, st)) {
+	if (strlen(path) >= sizeof(target))
+		errx(1, "%s: the name is too long", path);
+	memcpy(target, path, strlen(path) + 1);
+	if (lstat(target, st)) {
 		if (errno != ENOENT)
 			err(1, "%s", path);
 		return false;
 	}
+	if (S_ISLNK(st->st_mode))
+		errx(1,
+		     "%s is a symbolic link: name the file that it points to",
+		     path);
 	if (!S_ISREG(st->st_mode))
 		errx(1, "%s is not a regular file", path);
 	return true;
+}
+
+/* Returns a descriptor of the directory of @target, or -1 with errno. */
+static int open_directory(void)
+{
+	const char *slash = strrchr(target, '/');
+	char name[PATH_MAX] = ".";
+
+	/* The slash belongs to the name: "/" is a directory, too. */
+	if (slash)
+		snprintf(name, sizeof(name), "%.*s", (int)(slash - target + 1),
+			 target);
+	return open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/*
+ * Ends the program if the old file is a stranger's. In a directory where everybody may
+ * create files, as /tmp, its owner need not be the one whom the caller has in mind, and
+ * would be able to read and to change the new file.
+ */
+static void check_owner(const struct stat *old)
+{
+	const mode_t shared = 01002; /* sticky, and everybody may write */
+	int fd = open_directory();
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		err(1, "the directory of %s", target);
+	close(fd);
+	if (old->st_uid != geteuid() && (st.st_mode & shared) == shared)
+		errx(1, "%s belongs to another user: remove it first", target);
+}
+
+/*
+ * Gives the new file the owner and the mode of the old one, so that whoever could read
+ * that can read this. Without the old group, nobody gets a right that both the group and
+ * the others did not have.
+ */
+static void keep_owner_and_mode(int fd, const struct stat *old)
+{
+	mode_t mode = old->st_mode & 0777, both = mode >> 3 & mode & 07;
+
+	if (fchown(fd, old->st_uid, old->st_gid)) {
+		warnx("%s: the owner or the group cannot be kept: %s", target,
+		      strerror(errno));
+		if (fchown(fd, -1, old->st_gid))
+			mode = (mode & 0700) | both << 3 | both;
+	}
+	if (fchmod(fd, mode))
+		replacement_failed();
 }
 
 FILE *replacement_open(const char *path)
 {
 	struct stat old;
 	bool replaces = find_target(path, &old);
-	int fd = create_temporary();
+	int fd;
 
+	if (replaces)
+		check_owner(&old);
+	fd = create_temporary();
 	if (fd < 0)
 		err(1, "cannot write to the directory of %s", path);
 	atexit(remove_temporary);
-	/* Whoever could read the old file can read the new one. */
-	if (replaces && !fchown(fd, old.st_uid, old.st_gid) &&
-	    fchmod(fd, old.st_mode & 0777))
-		replacement_failed();
+	if (replaces)
+		keep_owner_and_mode(fd, &old);
 	file = fdopen(fd, "w");
 	if (!file)
 		replacement_failed();
@@ -125,23 +176,24 @@ FILE *replacement_open(const char *path)
 /* Writes the directory's entries to the disk, where its file system can do that. */
 static void sync_directory(void)
 {
-	char *slash = strrchr(target, '/');
-	const char *name = ".";
-	int fd;
+	int fd = open_directory();
 
-	if (slash) {
-		slash[slash == target] = '\0';
-		name = target;
-	}
-	fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || (fsync(fd) && errno != EINVAL && errno != ENOTSUP))
-		err(1, "the file is written, but not its directory %s", name);
+		err(1, "the file is written, but not the directory of %s",
+		    target);
 	close(fd);
 }
 
 void replacement_commit(void)
 {
-	if (fflush(file) || ferror(file) || fsync(fileno(file)) || fclose(file))
+	/* What failed before has left no errno, as fflush() succeeds then. */
+	if (fflush(file) || fsync(fileno(file)))
+		replacement_failed();
+	if (ferror(file)) {
+		errno = EIO;
+		replacement_failed();
+	}
+	if (fclose(file))
 		replacement_failed();
 	if (rename(temporary, target))
 		replacement_failed();

@@ -2,8 +2,8 @@
 /*
  * Writes a file so that its name always stands for a whole file, the old one or the new
  * one, whatever happens meanwhile: to a temporary file in the same directory, which is
- * then renamed. Every function ends the program on failure; then the old file is as it
- * was. Used by save and restore.
+ * then renamed. A symbolic link is not followed. Every function ends the program on
+ * failure; then the old file is as it was. Used by save and restore.
  */
 #ifndef REPLACEMENT_H
 #define REPLACEMENT_H

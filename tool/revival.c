@@ -57,115 +57,146 @@ struct revival revival_of(const struct snapshot_header *header,
 	return revival;
 }
 
-/* Returns the slack, as far as SCHEDULE takes it with this deadline. */
-static uint64_t new_slack(const struct snapshot_timer *timer, uint64_t deadline)
+/* Whether SCHEDULE takes this slack with this deadline, as far as that matters. */
+static bool slack_fits(uint64_t slack, uint64_t deadline)
 {
-	uint64_t most = deadline;
-
-	/* The event of a timer that expires once is due at once. */
-	if (timer->state == HWTIMER_STATE_EXPIRED && !timer->interval)
-		return 0;
-	if (deadline == HWTIMER_NEVER)
-		return timer->slack;
-	if (most > INT64_MAX - deadline)
-		most = INT64_MAX - deadline;
-	return timer->slack < most ? timer->slack : most;
+	return deadline == HWTIMER_NEVER ||
+	       (slack <= deadline && slack <= INT64_MAX - deadline);
 }
 
-/* Fills in a SCHEDULE for @deadline, which is not negative. */
-static void schedule(struct hwtimer_request *request,
+/* Fills in what brings @timer back at @deadline, with its slack. */
+static void schedule(struct revived *revived,
 		     const struct snapshot_timer *timer, uint64_t deadline,
 		     uint32_t count)
 {
-	*request = (struct hwtimer_request){
+	bool fits = slack_fits(timer->slack, deadline);
+
+	revived->deadline = deadline;
+	revived->request = (struct hwtimer_request){
 		.op = HWTIMER_OP_SCHEDULE,
 		.flags = HWTIMER_ABSOLUTE | timer->flags,
-		.time = deadline,
+		.time = fits ? deadline : HWTIMER_NEVER,
 		.interval = timer->interval,
-		.slack = new_slack(timer, deadline),
+		.slack = timer->slack,
 		.user_data = timer->user_data,
 		.count = count,
 	};
 }
 
-/* Fills in the SCHEDULE of a timer whose next expiration is all that matters now. */
+/*
+ * Fills in what brings one event of @timer, without slack. @interval: the timer's, if that
+ * is its last event; 0: the timer goes on without it.
+ */
+static void schedule_event(struct revived *revived,
+			   const struct snapshot_timer *timer,
+			   uint64_t deadline, uint64_t interval)
+{
+	const struct snapshot_timer event = {
+		.user_data = timer->user_data,
+		.interval = interval,
+		.flags = interval ? timer->flags : 0,
+	};
+
+	schedule(revived, &event, deadline, interval ? 1 : 0);
+}
+
+/*
+ * Whether the event of a timer that has expired would wait again. It would if the clock
+ * was set back since. On a clock that has begun anew, its slack may do that: it rounds up
+ * to other moments there.
+ */
+static bool waits_again(const struct revival *revival,
+			const struct snapshot_timer *timer, int64_t deadline)
+{
+	int64_t last = revival->shift ? sum_of(deadline, timer->slack) :
+					deadline;
+
+	return timer->state == HWTIMER_STATE_EXPIRED &&
+	       last > (int64_t)revival->now;
+}
+
+/* Returns a deadline that is due on the new clock, @deadline if possible. */
+static uint64_t due_deadline(const struct revival *revival, int64_t deadline)
+{
+	int64_t now = revival->now;
+
+	return not_negative(deadline < now ? deadline : now);
+}
+
+/* Brings back a timer without an interval, or with a fixed delay. */
 static unsigned int schedule_single(const struct revival *revival,
 				    const struct snapshot_timer *timer,
-				    int64_t deadline,
-				    struct hwtimer_request *request)
+				    int64_t deadline, struct revived *revived)
 {
-	bool waits = timer->state == HWTIMER_STATE_EXPIRED;
+	bool expired = timer->state == HWTIMER_STATE_EXPIRED;
 
-	/* An event that waited waits again, even if the clock was set back since. */
-	if (waits && deadline > (int64_t)revival->now)
-		deadline = revival->now;
-	schedule(request, timer, not_negative(deadline), timer->count);
+	if (expired && (!timer->interval || timer->count == 1))
+		schedule_event(revived, timer, due_deadline(revival, deadline),
+			       timer->interval);
+	else if (waits_again(revival, timer, deadline))
+		/* So early that the slack has passed, too; 0 is never rounded up. */
+		schedule(revived, timer,
+			 not_negative(revival->now - timer->slack),
+			 timer->count);
+	else
+		schedule(revived, timer, not_negative(deadline), timer->count);
 	return 1;
 }
 
 /*
- * Fills in the SCHEDULEs of a timer with a fixed rate. If its next deadline cannot be one
- * of the new instance, the timer goes on at a later one of its deadlines; until then,
- * another timer stands for the expiration that is due already.
+ * Brings back a timer with a fixed rate. If its next deadline cannot be one of the new
+ * instance, the timer goes on at a later one of its deadlines; until then, another timer
+ * stands for the expiration that is due already.
  */
 static unsigned int schedule_rate(const struct revival *revival,
 				  const struct snapshot_timer *timer,
-				  int64_t deadline,
-				  struct hwtimer_request requests[2])
+				  int64_t deadline, struct revived revived[2])
 {
-	int64_t now = revival->now;
-	uint64_t steps;
+	uint64_t steps, due = due_deadline(revival, deadline);
+	int64_t next;
 
 	if (deadline < 0) /* before the beginning of the clock */
 		steps = (-(uint64_t)deadline + timer->interval - 1) /
 			timer->interval;
-	else if (timer->state == HWTIMER_STATE_EXPIRED && deadline > now)
-		steps = 1; /* it has expired, and then the clock was set back */
 	else
-		steps = 0;
+		steps = waits_again(revival, timer, deadline);
 	if (timer->count && steps >= timer->count) {
-		schedule(requests, timer, 0, 1);
+		schedule_event(revived, timer, due, timer->interval);
 		return 1;
 	}
 	/* The product may be larger than any time; the sum is not, except by one step. */
-	deadline = deadline < 0 ?
-			   (int64_t)(deadline + steps * timer->interval) :
-			   sum_of(deadline, steps * timer->interval);
-	schedule(requests, timer, deadline,
-		 timer->count ? timer->count - steps : 0);
-	if (!steps || deadline <= now)
+	next = deadline < 0 ? (int64_t)(deadline + steps * timer->interval) :
+			      sum_of(deadline, steps * timer->interval);
+	schedule(revived, timer, next, timer->count ? timer->count - steps : 0);
+	if (!steps || next <= (int64_t)revival->now)
 		return 1;
-	requests[1] = (struct hwtimer_request){
-		.op = HWTIMER_OP_SCHEDULE,
-		.flags = HWTIMER_ABSOLUTE,
-		.user_data = timer->user_data,
-	};
+	schedule_event(&revived[1], timer, due, 0);
 	return 2;
 }
 
 /**
- * revival_timer - compute what to schedule for a timer
+ * revival_timer - compute what brings a timer back
  * @revival: how times change
  * @timer: the timer
- * @requests: out: the SCHEDULE that makes the timer go on, and another one if the event
- *	that is due now must come from a timer of its own
+ * @revived: out: what makes the timer go on, and what brings the event that is due now if
+ *	that must come from a timer of its own
  *
- * Return: number of @requests, 1 or 2.
+ * Return: number of @revived, 1 or 2.
  */
 unsigned int revival_timer(const struct revival *revival,
 			   const struct snapshot_timer *timer,
-			   struct hwtimer_request requests[2])
+			   struct revived revived[2])
 {
 	int64_t deadline;
 
 	if (timer->deadline == HWTIMER_NEVER) {
-		schedule(requests, timer, HWTIMER_NEVER, timer->count);
+		schedule(revived, timer, HWTIMER_NEVER, timer->count);
 		return 1;
 	}
 	deadline = sum_of(timer->deadline, revival->shift);
 	if (timer->interval && !timer->flags)
-		return schedule_rate(revival, timer, deadline, requests);
-	return schedule_single(revival, timer, deadline, requests);
+		return schedule_rate(revival, timer, deadline, revived);
+	return schedule_single(revival, timer, deadline, revived);
 }
 
 /* Returns a timer that brings an event, whose own timer has ended, once more. */

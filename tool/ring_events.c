@@ -5,6 +5,7 @@
 #include <hwtimer_ring.h>
 
 #include <err.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,31 +37,39 @@ static void __attribute__((noreturn)) damaged(void)
 	errx(1, "the program has damaged its completion ring");
 }
 
-/* The program can write to the whole mapping, so the place of the events may be wrong. */
-static void check_place(const struct hwtimer_ring *ring)
+/*
+ * Returns how many events after @head are to be copied. Meanwhile the program takes events
+ * out, and the kernel puts others in. Those that come after the tail was read are not
+ * needed: their timers were pending when they were listed. So the tail is read first;
+ * then, if the head is beyond it, all are taken out. A head that is beyond the tail even
+ * now, or too far behind, was not written by a program that keeps to the rules.
+ */
+static __u32 count_unread(const struct hwtimer_ring *ring, __u32 *head)
 {
-	size_t length = ring->completions * sizeof(*ring->events);
-	size_t place = (uintptr_t)ring->events - (uintptr_t)ring->shared;
+	const struct hwtimer_rings *shared = ring->shared;
+	__u32 count, tail = hwtimer_ring_load(&shared->completion_tail);
 
-	if (place > ring->bytes || length > ring->bytes - place ||
-	    place % _Alignof(struct hwtimer_event))
+	*head = hwtimer_ring_load(&shared->completion_head);
+	if ((__s32)(hwtimer_ring_load(&shared->completion_tail) - *head) < 0)
 		damaged();
+	count = tail - *head;
+	if ((__s32)count < 0)
+		return 0;
+	if (count > ring->completions)
+		damaged();
+	return count;
 }
 
 /*
- * Copies what is between head and tail. Meanwhile the program may take events out, and
- * the kernel may write others into their slots. So those that are still in the ring
- * after the copy were in it all the while, and their copies are good.
+ * Copies the events. Meanwhile the program may take some out, and the kernel may write
+ * others into their slots. So those that are still in the ring after the copy were in it
+ * all the while, and their copies are good.
  */
 static struct ring_events copy(const struct hwtimer_ring *ring)
 {
-	__u32 i, taken,
-		head = hwtimer_ring_load(&ring->shared->completion_head);
-	__u32 count = hwtimer_ring_load(&ring->shared->completion_tail) - head;
 	struct ring_events events = { 0 };
+	__u32 i, taken, head, count = count_unread(ring, &head);
 
-	if (count > ring->completions)
-		damaged();
 	events.list = room_for(count);
 	for (i = 0; i < count; i++)
 		events.list[i] =
@@ -89,9 +98,11 @@ struct ring_events ring_events_copy(struct hwt *hwt)
 
 	if (!ring_was_used(hwt))
 		return events;
-	if (hwtimer_ring_map(&ring, hwt_fd(hwt)))
+	if (hwtimer_ring_map(&ring, hwt_fd(hwt))) {
+		if (errno == EPROTO)
+			damaged();
 		err(1, "cannot map the rings");
-	check_place(&ring);
+	}
 	events = copy(&ring);
 	hwtimer_ring_unmap(&ring);
 	return events;

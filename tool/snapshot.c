@@ -332,7 +332,7 @@ static bool need_format(struct snapshot_reader *reader)
 	uint64_t version;
 
 	if (!read_line(reader)) {
-		if (reader->line == 1 &&
+		if (reader->line == 1 && !ferror(reader->file) &&
 		    strncmp(reader->text, format, strlen(format))) {
 			*reader->problem = '\0';
 			wrong(reader,
@@ -513,10 +513,11 @@ static bool take_end(struct snapshot_reader *reader)
 			     " events, not %" PRIu64 " and %" PRIu64,
 			     timers, events, reader->counts.timers,
 			     reader->counts.events);
-	if (getc(reader->file) != EOF) {
-		reader->line++;
+	reader->line++;
+	if (getc(reader->file) != EOF)
 		return wrong(reader, "there is something after the end");
-	}
+	if (ferror(reader->file))
+		return wrong(reader, "%s", strerror(errno));
 	return true;
 }
 

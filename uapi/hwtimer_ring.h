@@ -99,6 +99,42 @@ static inline void hwtimer_ring_store(__u32 *word, __u32 value)
 }
 #endif
 
+/*
+ * Returns an array of @length bytes in the mapping, or NULL if it would not be inside.
+ * All who have the mapping can write to it at any time, so its offset is read once.
+ */
+static inline char *hwtimer_ring_array(const struct hwtimer_ring *ring,
+				       const __u64 *where, __u64 length)
+{
+	__u64 offset = *(const volatile __u64 *)where;
+
+	if (offset % sizeof(__u64) || offset > ring->bytes ||
+	    length > ring->bytes - offset)
+		return NULL;
+	return (char *)ring->shared + offset;
+}
+
+/* Finds the arrays in the mapping. Returns false if they are not all inside. */
+static inline bool hwtimer_ring_find_arrays(struct hwtimer_ring *ring)
+{
+	__u64 submissions = ring->submissions, completions = ring->completions;
+	const struct hwtimer_rings *shared = ring->shared;
+	char *results, *requests, *events;
+
+	if (ring->bytes < sizeof(*shared))
+		return false;
+	results = hwtimer_ring_array(ring, &shared->results,
+				     submissions * sizeof(*ring->results));
+	requests = hwtimer_ring_array(ring, &shared->requests,
+				      submissions * sizeof(*ring->requests));
+	events = hwtimer_ring_array(ring, &shared->events,
+				    completions * sizeof(*ring->events));
+	ring->results = (const __u64 *)results;
+	ring->requests = (struct hwtimer_request *)requests;
+	ring->events = (const struct hwtimer_event *)events;
+	return results && requests && events;
+}
+
 /**
  * hwtimer_ring_map - map the rings of an instance
  * @ring: out: the rings
@@ -107,32 +143,39 @@ static inline void hwtimer_ring_store(__u32 *word, __u32 value)
  * If another process or thread has used the rings, @ring continues at their present
  * state: it gets the results of requests that the kernel has not done yet.
  *
- * Return: 0, or -1 with errno, as mmap().
+ * Everybody who has the descriptor or the mapping can write anything into the rings. The
+ * functions here then return wrong requests and events, but do not leave the mapping. So
+ * take a descriptor only from those whom you trust with your timers, and check user_data
+ * before it is an index.
+ *
+ * Return: 0, or -1 with errno, as mmap(); EPROTO: what is mapped cannot be rings, because
+ * somebody has written into it, or @fd is not an instance.
  */
 static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
 {
 	struct hwtimer_info info;
-	char *memory;
+	void *memory;
 
 	memset(&info, 0, sizeof(info));
 	info.size = sizeof(info);
 	if (ioctl(fd, HWTIMER_IOC_INFO, &info))
 		return -1;
-	memory = (char *)mmap(NULL, info.rings_bytes, PROT_READ | PROT_WRITE,
-			      MAP_SHARED, fd, 0);
-	if (memory == MAP_FAILED)
-		return -1;
 	memset(ring, 0, sizeof(*ring));
 	ring->fd = fd;
-	ring->bytes = info.rings_bytes;
-	ring->shared = (struct hwtimer_rings *)memory;
-	ring->results = (const __u64 *)(memory + ring->shared->results);
-	ring->requests =
-		(struct hwtimer_request *)(memory + ring->shared->requests);
-	ring->events =
-		(const struct hwtimer_event *)(memory + ring->shared->events);
+	ring->bytes = (size_t)info.rings_bytes;
 	ring->submissions = info.submissions;
 	ring->completions = info.completions;
+	memory = mmap(NULL, ring->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		      0);
+	if (memory == MAP_FAILED)
+		return -1;
+	ring->shared = (struct hwtimer_rings *)memory;
+	if (!hwtimer_ring_find_arrays(ring)) {
+		munmap(memory, ring->bytes);
+		ring->shared = NULL;
+		errno = EPROTO;
+		return -1;
+	}
 	ring->tail = hwtimer_ring_load(&ring->shared->submission_tail);
 	ring->done = hwtimer_ring_load(&ring->shared->submission_head);
 	ring->reaped = ring->done;
@@ -216,6 +259,9 @@ static inline bool hwtimer_ring_next_long_long(struct hwtimer_ring *ring,
 {
 	if (ring->reaped == ring->done) {
 		ring->done = hwtimer_ring_load(&ring->shared->submission_head);
+		/* A number that is impossible is not the kernel's. */
+		if (ring->done - ring->reaped > ring->submissions)
+			ring->done = ring->reaped;
 		if (ring->reaped == ring->done)
 			return false;
 	}
@@ -290,6 +336,9 @@ hwtimer_ring_next_event(struct hwtimer_ring *ring)
 	if (ring->head == ring->arrived) {
 		ring->arrived =
 			hwtimer_ring_load(&ring->shared->completion_tail);
+		/* A number that is impossible is not the kernel's. */
+		if (ring->arrived - ring->head > ring->completions)
+			ring->arrived = ring->head;
 		if (ring->head == ring->arrived)
 			return NULL;
 	}

@@ -312,19 +312,6 @@ step_examples()
 	queue examples "$kernel" tap examples_on "$kernel"
 }
 
-# Puts into REDIS_FILES the options that bring Redis into a machine. Redis needs its
-# libraries and the loader, each file at its path in the package.
-find_redis()
-{
-	local root file
-
-	REDIS_FILES=()
-	root=$("$VM_DIR/kernel.sh" redis)/root || return
-	while read -r file; do
-		REDIS_FILES+=(--file "$root$file=$file")
-	done < <(find "$root" -type f -printf '/%P\n')
-}
-
 examples_on()
 {
 	local kernel=$1 file files=()

@@ -14,6 +14,6 @@
 . "$(dirname "$0")/lib.sh"
 
 # Not redis-server, which starts a service; redis-tools has the same program by another
-# name.
-need_packages python3 python3-redis redis-tools
+# name. gcc builds the library that sets the clock of a server.
+need_packages python3 python3-redis redis-tools gcc libc6-dev
 PYTHONDONTWRITEBYTECODE=1 exec /usr/bin/python3 "$REPO_DIR/daemon/test/functions.py" "$@"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Shared code of the host scripts: messages, clean-up on exit, long commands, Debian
-# packages, Debian's archive, and lines of TAP. Sourced by vm/*.sh; never run by itself.
+# packages, Debian's archive, Redis, and lines of TAP. Sourced by vm/*.sh; never run by
+# itself.
 
 # shellcheck disable=SC2034 # some of the variables are for the scripts that source this
 
@@ -199,6 +200,21 @@ source_lines()
 
 	[ ! -e "$ARCHIVE_KEYRING" ] || options+=" signed-by=$ARCHIVE_KEYRING"
 	sed "s|^|deb [$options] |; s|\$| main|"
+}
+
+# ---- files for test machines ----
+
+# Puts into REDIS_FILES the options of vm/run.sh that bring Redis into a machine. Redis
+# needs its libraries and the loader, each file at its path in the package.
+find_redis()
+{
+	local root file
+
+	REDIS_FILES=()
+	root=$("$VM_DIR/kernel.sh" redis)/root || return
+	while read -r file; do
+		REDIS_FILES+=(--file "$root$file=$file")
+	done < <(find "$root" -type f -printf '/%P\n')
 }
 
 # ---- TAP ----

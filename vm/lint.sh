@@ -58,7 +58,7 @@ main()
 		samples/*/*.c)
 	user_sources=(selftests/*.[ch] selftests/tenants/*.[ch] demo/*.[ch] bench/*.[ch] vm/*.c
 		lib/*.[ch] lib/adapters/*.h tool/*.[ch] tool/test/*.c
-		examples/*.[ch] daemon/*.[ch] daemon/test/*.[ch]
+		examples/*.[ch] examples/test/*.c daemon/*.[ch] daemon/test/*.[ch]
 		daemon/bench/*.[ch] daemon/bench/drive/*.[ch]
 		bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h)
 	scripts=(vm/*.sh vm/init vm/guest-* .ci/run selftests/*.sh selftests/tenants/*.sh bench/*.sh

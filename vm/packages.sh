@@ -3,7 +3,8 @@
 #
 # Tests the Debian packages as a user would: builds them in a copy of the tree, checks
 # them with lintian, installs them in a clean Debian, where DKMS builds the module for a
-# stock kernel, boots that kernel with the installed files, and purges the packages.
+# stock kernel, boots that kernel with the installed files, has systemd run the service
+# hwtimerd in it, and purges the packages.
 # Prints TAP. Called by vm/check.sh. Needs root, as the clean Debian is a chroot.
 
 # shellcheck source=vm/lib.sh
@@ -24,6 +25,7 @@ NOT_OURS+='|^/var/lib/dkms/(mok\.|dkms_dbversion$)|^/etc/ld\.so\.cache'
 TEMP=
 CHROOT=
 RELEASE=
+FILES=()
 
 main()
 {
@@ -52,6 +54,7 @@ main()
 	check "hwtimerd's service is not started by itself" daemon_disabled
 	check "systemd accepts hwtimerd's unit" unit_accepted
 	check_booted
+	check_service
 	say "purging them"
 	check "the packages are purged" packages_purged
 	check "the purge leaves nothing but the group" nothing_left
@@ -267,35 +270,64 @@ booted()
 
 boots()
 {
-	local file target arguments=()
-
-	while read -r file target; do
-		arguments+=(--file "$CHROOT$target=$file")
-	done < <(guest_files)
+	find_files "/lib/systemd/systemd-udevd /bin/udevadm
+			/lib/systemd/systemd-modules-load /usr/bin/hwtimerctl" \
+		"/lib/modules/$RELEASE/modules.*
+			/lib/modules/$RELEASE/updates/dkms/*
+			/usr/lib/udev/rules.d/*hwtimer*
+			/usr/lib/modules-load.d/hwtimer.conf
+			/etc/group /etc/passwd /etc/nsswitch.conf"
 	"$VM_DIR/run.sh" --kernel "$KERNEL" --timeout 900 \
 		--log "$BUILD_DIR/check/packages-$KERNEL.console" \
 		--file vm/guest-packages=/hwtimer/guest-packages \
 		--file "$TEMP/query=/hwtimer/query" \
-		"${arguments[@]}" -- sh guest-packages >"$TEMP/booted"
+		"${FILES[@]}" -- sh guest-packages >"$TEMP/booted"
 }
 
-# guest_files: the files of the clean Debian that udev, the loader of modules and the tool
-# need, and the files of our packages: a line "FILE RESOLVED-FILE" each
-guest_files()
+# find_files "PROGRAM..." "PATTERN...": puts into FILES the options of vm/run.sh that bring
+# files of the clean Debian into a machine: the programs, their libraries, and the files
+# that match
+find_files()
 {
-	# shellcheck disable=SC2016 # the other shell's variables
-	in_chroot sh -e -c '
-		programs="/lib/systemd/systemd-udevd /bin/udevadm
-			/lib/systemd/systemd-modules-load /usr/bin/hwtimerctl"
-		for file in $programs \
-			$(ldd $programs | sed -n "s|^[^/]*\(/[^: ]*\) (.*|\1|p") \
-			/lib/modules/$0/modules.* \
-			/lib/modules/$0/updates/dkms/* \
-			/usr/lib/udev/rules.d/*hwtimer* \
-			/usr/lib/modules-load.d/hwtimer.conf \
-			/etc/group /etc/passwd /etc/nsswitch.conf; do
-			echo "$file $(readlink -f "$file")"
-		done' "$RELEASE" | sort -u
+	local file target
+
+	FILES=()
+	while read -r file target; do
+		FILES+=(--file "$CHROOT$target=$file")
+	done < <(
+		# shellcheck disable=SC2016 # the other shell's variables
+		in_chroot sh -e -c '
+			for file in $0 \
+				$(ldd $0 | sed -n "s|^[^/]*\(/[^: ]*\) (.*|\1|p") $1; do
+				echo "$file $(readlink -f "$file")"
+			done' "$1" "$2" | sort -u
+	)
+}
+
+# ---- a machine with systemd, Redis and hwtimerd's service ----
+
+check_service()
+{
+	local line
+
+	check "a machine with systemd and Redis runs hwtimerd's service" service_runs
+	while read -r line; do
+		check "there, ${line#*ok * }" [ "${line%% *}" = ok ]
+	done < <(grep -E '^(not )?ok ' "$TEMP/service")
+}
+
+service_runs()
+{
+	find_redis || return
+	find_files /usr/sbin/hwtimerd \
+		"/lib/modules/$RELEASE/updates/dkms/hwtimer.ko
+			/lib/systemd/system/hwtimerd.service /etc/default/hwtimerd
+			/etc/group /etc/passwd /etc/nsswitch.conf"
+	"$VM_DIR/run.sh" --kernel "$KERNEL" --timeout 900 --systemd \
+		--log "$BUILD_DIR/check/service-$KERNEL.console" \
+		--file daemon/test/service.sh=/hwtimer/service.sh \
+		"${REDIS_FILES[@]}" "${FILES[@]}" -- sh service.sh >"$TEMP/service" ||
+		{ cat "$TEMP/service" && return 1; }
 }
 
 main "$@"

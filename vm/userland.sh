@@ -63,6 +63,7 @@ main()
 	check "wrong arguments of watch and plot are reported" wrong_arguments
 	check "--seconds is in seconds if it has no unit" seconds_have_units
 	check "snapshots that are damaged or lie do no harm" snapshots
+	check "events are copied out of a ring that is in use" copies_ring
 	check "hwtimerctl restore checks a file without the module" \
 		checks_snapshots
 	check "wrong arguments of list, save and restore are reported" \
@@ -453,14 +454,26 @@ without_module()
 		[ ! -e "$ROOT/none" ]
 }
 
-# Builds the test of the file format with sanitizers, and runs it.
-snapshots()
+# tool_test NAME SOURCE...: build a test of parts of the tool with sanitizers, and run it
+tool_test()
 {
+	local name=$1
+
+	shift
 	gcc -std=gnu11 -O1 -g -Wall -Wextra -Werror \
 		-Wno-missing-field-initializers -fsanitize=address,undefined \
-		-fno-sanitize-recover=all -Ilib -Iuapi -o "$ROOT/snapshot_test" \
-		tool/test/snapshot_test.c tool/snapshot.c tool/revival.c &&
-		"$ROOT/snapshot_test"
+		-fno-sanitize-recover=all -pthread -Ilib -Iuapi \
+		-o "$ROOT/$name" "tool/test/$name.c" "$@" && "$ROOT/$name"
+}
+
+snapshots()
+{
+	tool_test snapshot_test tool/snapshot.c tool/revival.c
+}
+
+copies_ring()
+{
+	tool_test ring_events_test lib/libhwtimer.c
 }
 
 # The sample was saved in another boot, and at a time to come.
@@ -499,6 +512,7 @@ wrong_snapshot_arguments()
 		says 2 '--limit' restore --limit none file -- true &&
 		says 2 '--name' restore --name 'a b' file -- true &&
 		says 1 'No such file' restore --check "$ROOT/nothing" &&
+		says 0 'does not exist' restore --check --if-exists "$ROOT/nothing" &&
 		says 1 'not a regular file' restore --check /dev/null
 }
 

@@ -61,6 +61,7 @@ local DEFAULT_PAYLOAD = 65536	-- bytes
 local MAX_PAYLOAD = 1048576
 local MAX_NAME = 255		-- bytes of a daemon's name
 local MAX_TTL = 86400000	-- ms
+local LIVES = 10		-- times its own that a daemon gives others to live
 local MAX_AHEAD = 86400000	-- ms
 
 -- Lua's unpack() takes about 8,000 arguments, and a timer of a batch needs two. The limit
@@ -72,14 +73,17 @@ local MAX_TRIM = 1000		-- entries that one hwt_trim removes, about
 local NEVER = 9007199254740992	-- 2^53: after all deadlines; every integer below is exact
 local NEAR_LENGTH = '100000'	-- entries of near, if no daemon reads and trims it
 local NEAR_AGE = 60000		-- ms that entries of near are kept for daemons that lag
+local NEAR_LEFT = '10000'	-- entries of near that are kept whatever their age
+local SET_BACK = 60000		-- ms that a clock must go back to make the daemons reset
 local CHANGES_LENGTH = '100'
 local MAX_SHARDS = 4096		-- that are cached
+local ENTRY_MAX = '18446744073709551615'	-- 2^64 - 1, of each part of an entry's id
 
 -- Redis defines no globals while a library is loaded; bind() takes these at the first
 -- call.
-local call, pcall_, error_reply, status_reply
+local call, pcall_, acl_check, error_reply, status_reply
 local find, format, gsub, match, sub
-local tonumber_, unpack_, next, concat, sort
+local tonumber_, type_, unpack_, next, concat, sort
 
 -- Whether Redis is part of a cluster; that does not change while it runs. If the first
 -- caller may not ask, we take it for one, which only costs time.
@@ -87,9 +91,10 @@ local in_cluster
 
 local function bind()
 	pcall_, error_reply, status_reply = redis.pcall, redis.error_reply, redis.status_reply
+	acl_check = redis.acl_check_cmd
 	find, format, match, sub = string.find, string.format, string.match, string.sub
 	gsub = string.gsub
-	tonumber_, unpack_, next = tonumber, unpack, _G.next
+	tonumber_, type_, unpack_, next = tonumber, type, unpack, _G.next
 	concat, sort = table.concat, table.sort
 	local problem = pcall_('CLUSTER', 'INFO').err
 	in_cluster = not (problem and find(problem, 'cluster support disabled', 1, true))
@@ -105,6 +110,10 @@ end
 
 -- Functions return an error as their last value, and nothing is written before all of the
 -- arguments have been checked. The first word is the code, which programs may rely on.
+--
+-- Redis may refuse each single command, for want of a right or because a key has another
+-- type. So the order of writes is such that those before it do no harm: news in near and
+-- entries of slots, of timers that do not exist, and empty slots in the index.
 
 local function bad_key()
 	return error_reply('HWTKEY one key is needed, like {orders:0}, with no other brace in it')
@@ -295,20 +304,19 @@ local function drop_from_slots(shard, doomed)
 	end
 end
 
--- put_into_slots(shard, wanted): like drop_from_slots(), the other way. Returns how many
--- of the ids were in their slot before, by start.
+-- put_into_slots(shard, wanted): like drop_from_slots(), the other way; '' follows each
+-- id. The index comes first: a slot that it lacks is never found.
 local function put_into_slots(shard, wanted)
-	local fresh = { 'ZADD', shard.slots }
-	for start, fields in next, wanted do
-		local text = text_of(start)
-		-- The marker counts only in a new slot, where all ids are new, too.
-		if call('HSET', format(shard.slot, start), '', '', unpack_(fields)) > #fields / 2 then
-			fresh[#fresh + 1] = text
-			fresh[#fresh + 1] = text
-		end
+	local index = { 'ZADD', shard.slots }
+	for start in next, wanted do
+		index[#index + 1] = text_of(start)
+		index[#index + 1] = index[#index]
 	end
-	if #fresh > 2 then
-		call(unpack_(fresh))
+	if #index > 2 then
+		call(unpack_(index))
+	end
+	for start, fields in next, wanted do
+		call('HSET', format(shard.slot, start), '', '', unpack_(fields))
 	end
 end
 
@@ -335,11 +343,21 @@ end
 -- wake_earlier(shard, start): the settings are read again, as what an old cache has must
 -- not become the truth. If it was old, the daemons read all slots soon.
 local function wake_earlier(shard, start)
+	call('XADD', shard.near, 'MAXLEN', '~', NEAR_LENGTH, '*', 'wake', text_of(start))
 	read_settings(shard)
 	if shard.loaded <= start and start < shard.wake then
 		save(shard, shard.loaded, start)
 	end
-	call('XADD', shard.near, 'MAXLEN', '~', NEAR_LENGTH, '*', 'wake', text_of(start))
+end
+
+-- tell_one(shard, id, deadline, start): what the daemons must hear about a timer before
+-- `wake`
+local function tell_one(shard, id, deadline, start)
+	if start < shard.loaded then
+		tell_timer(shard, id, deadline)
+	else
+		wake_earlier(shard, start)
+	end
 end
 
 -- now_us(): Redis's clock, by which all deadlines are
@@ -397,9 +415,21 @@ local function replace(shard, id, record, start)
 	end
 end
 
--- schedule_one(): hwt_schedule of one timer, the function that must be fast. The slot
--- comes first, and what is not sure to exist is looked at first, so that nothing is left
--- of a timer that was refused because its keys are moving.
+-- list_slot(shard, slot, start): enter a new slot into the index. If Redis refuses that,
+-- the slot must go, as it would not be entered later. Returns nil or an error.
+local function list_slot(shard, slot, start)
+	local score = text_of(start)
+	local reply = pcall_('ZADD', shard.slots, score, score)
+	if reply == 0 or reply == 1 then
+		return nil
+	end
+	call('DEL', slot)
+	return reply
+end
+
+-- schedule_one(): hwt_schedule of one timer, the function that must be fast. The timer's
+-- record comes last, after all that makes it fire. What is not sure to exist is looked at
+-- first, so that nothing is left of a timer that was refused because its keys are moving.
 local function schedule_one(shard, id, text, payload)
 	if #id > shard.max_id or #payload > shard.max_payload or id == '' then
 		return too_long(shard, id, payload)
@@ -409,29 +439,33 @@ local function schedule_one(shard, id, text, payload)
 		return bad_deadline()
 	end
 	local start = deadline - deadline % shard.width
-	local urgent = start < shard.wake
-	local problem = urgent and moving(shard.key)
-	if problem then
-		return problem
+	if start < shard.wake then
+		local problem = moving(shard.key)
+		if problem then
+			return problem
+		end
+		tell_one(shard, id, canonical, start)
 	end
 	local slot = format(shard.slot, start)
 	local record = canonical .. ' ' .. payload
 
 	local added = pcall_('HSET', slot, '', '', id, '')
 	if added == 2 then
-		problem = moving(shard.key)
+		local problem = moving(shard.key)
 		if problem then
 			call('DEL', slot)
 			return problem
 		end
-		local score = text_of(start)
-		call('ZADD', shard.slots, score, score)
+		problem = list_slot(shard, slot, start)
+		if problem then
+			return problem
+		end
 	elseif added ~= 1 and added ~= 0 then
 		return moving(shard.key) or added
 	end
 	local is_new = call('HSETNX', shard.key, id, record)
 	if is_new == 0 then
-		problem = moving(shard.key)
+		local problem = moving(shard.key)
 		if problem then
 			if added == 1 then
 				call('HDEL', slot, id)
@@ -440,14 +474,6 @@ local function schedule_one(shard, id, text, payload)
 		end
 		replace(shard, id, record, start)
 	end
-	if not urgent then
-		return is_new
-	end
-	if start < shard.loaded then
-		tell_timer(shard, id, canonical)
-	else
-		wake_earlier(shard, start)
-	end
 	return is_new
 end
 
@@ -455,11 +481,13 @@ end
 -- as long as all else that Lua does for it.
 local ids, deadlines, starts, writes = {}, {}, {}, {}
 local chain, heads, fields = {}, {}, {}
+local KEPT = 1000000		-- bytes of payloads that may stay in them
 
--- parse_timers(shard, args): fill the arrays. Returns the number of timers, or nil and an
--- error.
+-- parse_timers(shard, args): fill the arrays. Returns the number of timers and the bytes
+-- of their payloads, or nil and an error.
 local function parse_timers(shard, args)
 	local max_id, max_payload, width = shard.max_id, shard.max_payload, shard.width
+	local bytes = 0
 	local n, last, deadline, start, head = 0, nil, nil, nil, nil
 	for i = 1, #args, 3 do
 		local id, text, payload = args[i], args[i + 1], args[i + 2]
@@ -474,11 +502,11 @@ local function parse_timers(shard, args)
 			end
 			start, head = deadline - deadline % width, text .. ' '
 		end
-		n = n + 1
+		n, bytes = n + 1, bytes + #payload
 		ids[n], deadlines[n], starts[n] = id, deadline, start
 		writes[2 * n - 1], writes[2 * n] = id, head .. payload
 	end
-	return n
+	return n, bytes
 end
 
 -- keep_last(n): drop all but the last timer of each id from the arrays; returns how many
@@ -498,9 +526,10 @@ local function keep_last(n)
 	return kept
 end
 
--- file(shard, n): put the ids into their slots, with one call for each slot
+-- file(shard, n): put the ids into their slots, with one call for each slot. Returns nil
+-- or an error.
 local function file(shard, n)
-	local slot_format, slots = shard.slot, shard.slots
+	local slot_format = shard.slot
 	local tail, slot_count, previous = {}, 0, nil
 	for i = 1, n do
 		local start = starts[i]
@@ -530,11 +559,56 @@ local function file(shard, n)
 		until i == 0
 		-- The marker counts only in a new slot, where all ids are new, too.
 		local slot = format(slot_format, start)
-		if call('HSET', slot, '', '', unpack_(fields, 1, 2 * count)) > count then
-			local score = text_of(start)
-			call('ZADD', slots, score, score)
+		local added = pcall_('HSET', slot, '', '', unpack_(fields, 1, 2 * count))
+		if type_(added) ~= 'number' then
+			return added
+		end
+		local problem = added > count and list_slot(shard, slot, start)
+		if problem then
+			return problem
 		end
 	end
+	return nil
+end
+
+-- undo_batch(shard, n): take new timers away again, and with them slots that are new and
+-- may not be in the index
+local function undo_batch(shard, n)
+	for i = 1, n do
+		local slot = format(shard.slot, starts[i])
+		pcall_('HDEL', slot, ids[i])
+		local left = pcall_('HLEN', slot)
+		if left == 0 or left == 1 then
+			pcall_('DEL', slot)
+		end
+	end
+	pcall_('HDEL', shard.key, unpack_(ids, 1, n))
+end
+
+-- part_twins(shard, n): of new timers with the same id, the last one wins, so the others
+-- leave their slots. Perhaps such a slot is new and not in the index, as its marker
+-- seemed to be an id. Returns nil or an error.
+local function part_twins(shard, n)
+	local home, wanted, doomed = {}, {}, {}
+	local score = text_of(starts[1])
+	local reply = pcall_('ZADD', shard.slots, score, score)
+	if reply ~= 0 and reply ~= 1 then
+		return reply
+	end
+	for i = 1, n do
+		home[ids[i]] = starts[i]
+	end
+	for i = 1, n do
+		local id, start = ids[i], starts[i]
+		if start == home[id] then
+			group(wanted, start, id, '')
+		else
+			group(doomed, start, id)
+		end
+	end
+	put_into_slots(shard, wanted)
+	drop_from_slots(shard, doomed)
+	return nil
 end
 
 -- leave_old_slots(shard, n, old): take timers that were moved out of the slots they were
@@ -577,30 +651,43 @@ local function read_old(shard, n)
 	return old, missing
 end
 
--- Of timers with the same id, the last one wins. They are rare, so they are looked for
--- only where counts do not agree, or when old slots are looked at, anyway.
-local function schedule_batch(shard, args)
-	local n, problem = parse_timers(shard, args)
-	problem = problem or moving(shard.key)
-	if problem then
-		return problem
-	end
+-- write_batch(shard, n): hwt_schedule of the timers in the arrays. Of those with the same
+-- id, the last one wins. They are rare, so they are looked for only where counts do not
+-- agree, or when old slots are looked at, anyway.
+local function write_batch(shard, n)
 	local old, missing = read_old(shard, n)
 	local moves = missing < n
 	if moves then
 		n = keep_last(n)
 		old, missing = read_old(shard, n)
 	end
-	local added = call('HSET', shard.key, unpack_(writes, 1, 2 * n))
-	if added < missing then
-		n = keep_last(n)
+	tell_batch(shard, n)
+	local added = file(shard, n) or pcall_('HSET', shard.key, unpack_(writes, 1, 2 * n))
+	if type_(added) == 'number' and added < missing then
+		added = part_twins(shard, n) or added
 	end
-	file(shard, n)
-	if moves then
+	if type_(added) ~= 'number' then
+		-- Among timers that existed there are no twins, see above.
+		if not moves then
+			undo_batch(shard, n)
+		end
+	elseif moves then
 		leave_old_slots(shard, n, old)
 	end
-	tell_batch(shard, n)
 	return added
+end
+
+local function schedule_batch(shard, args)
+	local n, bytes = parse_timers(shard, args)
+	local problem = not n and bytes or moving(shard.key)
+	if problem then
+		return problem
+	end
+	local reply = write_batch(shard, n)
+	if bytes > KEPT then
+		writes = {}
+	end
+	return reply
 end
 
 local function hwt_schedule(keys, args)
@@ -732,8 +819,10 @@ local function hwt_setup(keys, args)
 	if width ~= shard.width and pending(shard) > 0 then
 		return error_reply(format('HWTCONFIG the shard has timers and width %d', shard.width))
 	end
+	forget(shard.key)		-- Redis may refuse to save it
 	shard.width, shard.max_id, shard.max_payload = width, max_id, max_payload
 	save(shard, shard.loaded, shard.wake)
+	remember(shard.key, shard)
 	return status_reply('OK')
 end
 
@@ -822,40 +911,47 @@ local function parse_turn(args)
 	return turn
 end
 
--- fire_one(shard, now, id, record): the timer's start if it was due, and is in the stream
--- now; otherwise nil, its start and its deadline
-local function fire_one(shard, now, id, record)
-	local text, payload = match(record, '^(%d+) ()')
-	local deadline = tonumber_(text)
-	local start = deadline - deadline % shard.width
-	if deadline > now then
-		return nil, start, deadline
-	end
-	call('XADD', shard.due, '*', 'id', id, 'deadline', text, 'payload', sub(record, payload))
-	return start
+-- fire_one(shard, id, text, record): append the timer to the stream. Returns nil or an
+-- error.
+local function fire_one(shard, id, text, record)
+	local reply = pcall_('XADD', shard.due, '*', 'id', id, 'deadline', text, 'payload',
+			     sub(record, #text + 2))
+	return reply.err and reply
 end
 
 -- fire(shard, turn): move what is due to the stream. `fired` tells for each id
 --	0	it is gone, or moved to a slot that this daemon will load: forget it
 --	1	it is in due now
 --	2	it is early, because it was moved, and is in `early` with its deadline
+-- Returns nil or an error. What the stream has taken before is no timer any more.
 local function fire(shard, turn)
 	local wanted, now, early = turn.ids, turn.now, turn.early
 	if #wanted == 0 then
-		return
+		return nil
 	end
+	-- After XADD, it would be too late to learn that this is refused.
+	if not acl_check('HDEL', shard.key, wanted[1]) then
+		call('HDEL', shard.key, wanted[1])
+	end
+	local problem
 	local records = call('HMGET', shard.key, unpack_(wanted))
 	local results, seen, gone, doomed = {}, {}, {}, {}
 	for i = 1, #wanted do
 		local id, record = wanted[i], records[i]
 		results[i] = '0'
 		if record and not seen[id] then
-			local start, home, deadline = fire_one(shard, now, id, record)
-			if start then
+			local text = match(record, '^%d+')
+			local deadline = tonumber_(text)
+			local start = deadline - deadline % shard.width
+			if deadline <= now then
+				problem = fire_one(shard, id, text, record)
+				if problem then
+					break
+				end
 				gone[#gone + 1] = id
 				group(doomed, start, id)
 				results[i], seen[id] = '1', true
-			elseif home < turn.position.known then
+			elseif start < turn.position.known then
 				early[#early + 1] = id
 				early[#early + 1] = deadline
 				results[i] = '2'
@@ -867,12 +963,20 @@ local function fire(shard, turn)
 		drop_from_slots(shard, doomed)
 	end
 	turn.fired = concat(results)
+	return problem
 end
 
 local function tell(turn, id, deadline)
 	local news = turn.news
 	news[#news + 1] = id
 	news[#news + 1] = deadline
+end
+
+-- clock_went_back(turn): whether the daemon has loaded far more than it would by Redis's
+-- clock now. Without a reset, all timers until then would go through near and the kernel.
+-- Small steps, as of NTP, are over before a reset would have been worth it.
+local function clock_went_back(turn)
+	return turn.position.start > turn.horizon + SET_BACK
 end
 
 -- reset(shard, turn): the daemon will read all slots, and near from now on. `loaded` may
@@ -914,6 +1018,13 @@ local function trim_near(shard, turn)
 		return
 	end
 	local cursor_ms = tonumber_(match(turn.cursor, '^%d+'))
+	if cursor_ms > turn.now then
+		-- The clock went back. New entries get names after that of the last one.
+		if not turn.more then
+			call('XTRIM', shard.near, 'MAXLEN', '~', NEAR_LEFT)
+		end
+		return
+	end
 	call('XTRIM', shard.near, 'MINID', '~', cursor_ms < before and turn.cursor or text_of(before))
 end
 
@@ -934,6 +1045,10 @@ local function load_ids(shard, turn, start, ids)
 		end
 		if record and home < turn.horizon then
 			tell(turn, id, deadline)
+			-- Other daemons may have passed that slot already.
+			if home < start then
+				tell_timer(shard, id, text_of(deadline))
+			end
 		end
 	end
 	put_into_slots(shard, lost)
@@ -995,7 +1110,8 @@ local function load_slots(shard, turn)
 		drop_if_empty(shard, start)
 	end
 	if #starts == turn.max then
-		turn.position = { start = tonumber_(starts[#starts]) + shard.width }
+		-- Not a width farther: slots that an old cache made may be narrower.
+		turn.position = { start = tonumber_(starts[#starts]) + 1 }
 		turn.more = true
 	elseif position.start < turn.horizon then
 		turn.position = { start = turn.horizon }
@@ -1035,8 +1151,11 @@ local function hwt_turn(keys, args)
 	if turn.position.start > shard.loaded then
 		turn.position = { start = shard.loaded, known = shard.loaded }
 	end
-	fire(shard, turn)
-	if turn.cursor == '' then
+	problem = fire(shard, turn)
+	if problem then
+		return problem
+	end
+	if turn.cursor == '' or clock_went_back(turn) then
 		reset(shard, turn)
 	elseif not read_near(shard, turn) then
 		return { 'reset', turn.now_us, '', '0', -1, 1, turn.fired, turn.early, {} }
@@ -1076,6 +1195,17 @@ local function parse_daemon(keys, args, count)
 	return name, ttl
 end
 
+-- rest_of(lease, holder, ttl): the ms until another daemon's lease ends. It does not last
+-- for as long as the clock was ahead when its holder got it; one who lives renews it.
+local function rest_of(lease, holder, ttl)
+	local rest = call('PTTL', lease)
+	if rest > LIVES * ttl then
+		rest = LIVES * ttl
+		call('SET', lease, holder, 'PX', text_of(rest))
+	end
+	return rest
+end
+
 -- has_news(near, cursor): 1 if near does not end with the entry at the cursor, else 0
 local function has_news(near, cursor)
 	local entries = call('XRANGE', near, cursor, '+', 'COUNT', 2)
@@ -1097,7 +1227,7 @@ local function hwt_lease(keys, args)
 	local lease = keys[1] .. ':lease'
 	local holder = call('GET', lease)
 	if holder and holder ~= daemon then
-		return { 0, now_us(), holder, call('PTTL', lease) }
+		return { 0, now_us(), holder, rest_of(lease, holder, ttl) }
 	end
 	local news = cursor and has_news(keys[1] .. ':near', cursor)
 	call('SET', lease, daemon, 'PX', text_of(ttl))
@@ -1136,6 +1266,12 @@ local function hwt_join(keys, args)
 	if call('ZADD', daemons, text_of(now + ttl), daemon) == 1 then
 		note_change(keys[1], 'joined', daemon)
 	end
+	-- The dead do not stay for as long as the clock was ahead when they joined. Those
+	-- who live renew their lives.
+	local last = text_of(now + LIVES * ttl)
+	for _, name in next, call('ZRANGE', daemons, '(' .. last, '+inf', 'BYSCORE') do
+		call('ZADD', daemons, last, name)
+	end
 	local names = call('ZRANGE', daemons, '0', '-1')
 	sort(names)
 	return names
@@ -1170,8 +1306,21 @@ local function groups_of(due)
 	return groups
 end
 
+-- number_less(a, b): whether a is less than b, both digits without leading zeros. The
+-- parts of an entry's id have 64 bits, more than a number of Lua.
+local function number_less(a, b)
+	if #a ~= #b then
+		return #a < #b
+	end
+	return a < b
+end
+
+-- is_entry(text): whether Redis takes it for the id of an entry. It must not find out
+-- after it has acknowledged other ones.
 local function is_entry(text)
-	return find(text, '^%d+%-%d+$') and #text <= 41
+	local ms, seq = match(text, '^0*(%d+)%-0*(%d+)$')
+	return ms and #text <= 41 and not number_less(ENTRY_MAX, ms) and
+	       not number_less(ENTRY_MAX, seq)
 end
 
 local function hwt_ack(keys, args)
@@ -1202,15 +1351,6 @@ local function hwt_ack(keys, args)
 		call(unpack_(doomed))
 	end
 	return #doomed - 2
-end
-
--- number_less(a, b): whether a is less than b, both digits without leading zeros. The
--- parts of an entry's id have 64 bits, more than a number of Lua.
-local function number_less(a, b)
-	if #a ~= #b then
-		return #a < #b
-	end
-	return a < b
 end
 
 local function entry_less(a, b)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Redis servers for tests: private ones, on free ports, in directories of their own."""
 
+import functools
+import os
 import pathlib
 import shutil
 import socket
@@ -15,6 +17,16 @@ LIBRARY = pathlib.Path(__file__).parent.parent / 'functions' / 'hwtimer.lua'
 # Debian's package redis-tools has the server under another name: what it does depends on
 # the name that it is started by.
 SERVER = '/usr/bin/redis-check-rdb'
+
+
+@functools.cache
+def clock_shift():
+    """The library that shifts a server's clock, built at its first use"""
+    source = pathlib.Path(__file__).with_name('clock_shift.c')
+    built = tempfile.NamedTemporaryFile(suffix='.so')
+    subprocess.run(['cc', '-D_GNU_SOURCE', '-O2', '-fPIC', '-shared', '-o', built.name, source],
+                   check=True)
+    return built
 
 
 def free_port(also=0):
@@ -33,13 +45,19 @@ def free_port(also=0):
 
 
 class Server:
-    """A server that dies with this object; options are those of redis.conf."""
+    """A server that dies with this object; options are those of redis.conf. With `clock`,
+    its clock can be shifted."""
 
-    def __init__(self, load=True, **options):
+    def __init__(self, load=True, clock=False, **options):
         self.dir = tempfile.mkdtemp(prefix='hwtimer-redis-')
         self.options = {key.replace('_', '-'): value for key, value in options.items()}
         self.port = free_port(10000 if options.get('cluster_enabled') else 0)
         self.process = None
+        self.env = None
+        if clock:
+            self.shift(0)
+            self.env = {**os.environ, 'LD_PRELOAD': clock_shift().name,
+                        'CLOCK_SHIFT': str(self.clock_file())}
         self.start()
         if load:
             self.load()
@@ -54,7 +72,8 @@ class Server:
         args = [str(program)]
         for key, value in options.items():
             args += ['--' + key, value]
-        self.process = subprocess.Popen(args, stdout=subprocess.DEVNULL, cwd=self.dir)
+        self.process = subprocess.Popen(args, stdout=subprocess.DEVNULL, cwd=self.dir,
+                                        env=self.env)
         self.client = self.connect()
         while True:
             try:
@@ -70,6 +89,15 @@ class Server:
 
     def load(self):
         self.client.execute_command('FUNCTION', 'LOAD', 'REPLACE', LIBRARY.read_bytes())
+
+    def clock_file(self):
+        return pathlib.Path(self.dir) / 'clock'
+
+    def shift(self, ms):
+        """Sets the server's clock to the host's and `ms`. It has mapped the file, so the file
+        is written in place, and by one write."""
+        with open(os.open(self.clock_file(), os.O_WRONLY | os.O_CREAT), 'wb', 0) as file:
+            file.write(b'%-64d' % ms)
 
     def kill(self):
         """As the machine's end would do it"""

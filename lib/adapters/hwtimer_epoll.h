@@ -6,7 +6,7 @@
  *
  *	count = epoll_wait(epoll, ready, ...);
  *	if (ready[i].data.ptr == hwt &&
- *	    hwt_dispatch(hwt, on_timer, arg, 1000) == -ENOTCONN)
+ *	    hwt_dispatch_failed(hwt_dispatch(hwt, on_timer, arg, 1000)))
  *		epoll_ctl(epoll, EPOLL_CTL_DEL, hwt_fd(hwt), NULL);
  */
 #ifndef HWTIMER_EPOLL_H

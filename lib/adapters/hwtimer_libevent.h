@@ -25,7 +25,8 @@
  * @callback: function that the loop calls for each event
  * @arg: first argument of @callback and @on_error
  * @on_error: NULL, or a function that is called with a negative errno: -ECANCELED: the
- *	clock was set; -ENOTCONN: the instance is stopped, and removed from the loop
+ *	clock was set, and the loop goes on. After any other errno, the loop serves the
+ *	instance no more: -ENOTCONN: the instance is stopped; others: as hwt_read()
  * @event: libevent's event, used only by the functions below
  */
 struct hwt_libevent {
@@ -47,10 +48,9 @@ static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
 	/* If fewer events are left than hwt_notify() asks for, poll() is not ready. */
 	if (ret == HWT_LIBEVENT_TURN)
 		event_active(timers->event, EV_READ, 0);
-	/* A stopped instance stays ready for ever. */
-	if (ret == -ENOTCONN)
+	if (hwt_dispatch_failed(ret))
 		event_del(timers->event);
-	if ((ret == -ENOTCONN || ret == -ECANCELED) && timers->on_error)
+	if ((hwt_dispatch_failed(ret) || ret == -ECANCELED) && timers->on_error)
 		timers->on_error(timers->arg, ret);
 }
 

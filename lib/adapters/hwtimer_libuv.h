@@ -23,7 +23,8 @@
  * @callback: function that the loop calls for each event
  * @arg: first argument of @callback and @on_error
  * @on_error: NULL, or a function that is called with a negative errno: -ECANCELED: the
- *	clock was set; -ENOTCONN: the instance is stopped, and removed from the loop
+ *	clock was set, and the loop goes on. After any other errno, the loop serves the
+ *	instance no more: -ENOTCONN: the instance is stopped; others: as hwt_read()
  * @poll: libuv's handle, used only by the functions below; the program may use its
  *	data field
  */
@@ -40,16 +41,16 @@ static inline void hwt_libuv_ready(uv_poll_t *poll, int status, int events)
 	struct hwt_libuv *timers =
 		(struct hwt_libuv *)((char *)poll -
 				     offsetof(struct hwt_libuv, poll));
-	/* No limit: poll() is not ready for fewer events than hwt_notify() asks for. */
-	int ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
-			       INT_MAX);
+	int ret = status;
 
-	(void)status;
 	(void)events;
-	/* A stopped instance stays ready for ever. */
-	if (ret == -ENOTCONN)
+	/* No limit: poll() is not ready for fewer events than hwt_notify() asks for. */
+	if (!status)
+		ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
+				   INT_MAX);
+	if (hwt_dispatch_failed(ret))
 		uv_poll_stop(poll);
-	if ((ret == -ENOTCONN || ret == -ECANCELED) && timers->on_error)
+	if ((hwt_dispatch_failed(ret) || ret == -ECANCELED) && timers->on_error)
 		timers->on_error(timers->arg, ret);
 }
 

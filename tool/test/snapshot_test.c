@@ -5,9 +5,11 @@
  * sanitizers and run by vm/userland.sh. Prints what is wrong; the exit status is 0 if
  * nothing is. With the name of a file, writes a snapshot there.
  */
+#define _GNU_SOURCE
 #include "../revival.h"
 #include "../snapshot.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,25 +108,18 @@ static struct text written(void)
 }
 
 /*
- * Reads a file to its end. Returns 0, or the number of the line that is refused. Calls
- * @see for each record.
+ * Reads a file to its end, and closes it. Returns 0, or the number of the line that is
+ * refused. Calls @see for each record.
  */
-static unsigned long read_all(const struct text *text,
-			      struct snapshot_reader *reader,
-			      void (*see)(const struct snapshot_reader *reader,
-					  enum snapshot_record kind,
-					  const union snapshot_any *record))
+static unsigned long read_file(FILE *file, struct snapshot_reader *reader,
+			       void (*see)(const struct snapshot_reader *reader,
+					   enum snapshot_record kind,
+					   const union snapshot_any *record))
 {
-	FILE *file = fmemopen((void *)text->bytes, text->length ?: 1, "r");
 	union snapshot_any record;
 	enum snapshot_record kind;
-	bool good;
+	bool good = snapshot_read_header(reader, file);
 
-	if (!file)
-		abort();
-	if (!text->length)
-		getc(file);
-	good = snapshot_read_header(reader, file);
 	while (good) {
 		kind = snapshot_read(reader, &record);
 		if (kind == SNAPSHOT_END)
@@ -136,6 +131,22 @@ static unsigned long read_all(const struct text *text,
 	fclose(file);
 	EXPECT(good == !*reader->problem);
 	return good ? 0 : reader->line;
+}
+
+/* The same for a file in memory */
+static unsigned long read_all(const struct text *text,
+			      struct snapshot_reader *reader,
+			      void (*see)(const struct snapshot_reader *reader,
+					  enum snapshot_record kind,
+					  const union snapshot_any *record))
+{
+	FILE *file = fmemopen((void *)text->bytes, text->length ?: 1, "r");
+
+	if (!file)
+		abort();
+	if (!text->length)
+		getc(file);
+	return read_file(file, reader, see);
 }
 
 /* ---- good files and damaged ones ---- */
@@ -361,6 +372,18 @@ static bool schedule_valid(const struct hwtimer_request *request,
 	       !(delay && setup->clock == CLOCK_REALTIME);
 }
 
+/* Whether restore can schedule it, and with the deadline that it wants. */
+static bool revived_valid(const struct revived *revived,
+			  const struct hwtimer_setup *setup)
+{
+	const struct hwtimer_request *request = &revived->request;
+
+	return schedule_valid(request, setup) &&
+	       (request->time == revived->deadline ||
+		(request->time == HWTIMER_NEVER &&
+		 revived->deadline <= INT64_MAX));
+}
+
 /* Whatever the file says, what restore would schedule is valid. */
 static void see_lie(const struct snapshot_reader *reader,
 		    enum snapshot_record kind, const union snapshot_any *record)
@@ -372,7 +395,7 @@ static void see_lie(const struct snapshot_reader *reader,
 	};
 	const struct revival revival =
 		revival_of(&reader->header, &now, next_random() % 4 == 0);
-	struct hwtimer_request requests[2];
+	struct revived revived[2];
 	struct snapshot_timer timer;
 	unsigned int count;
 
@@ -382,10 +405,10 @@ static void see_lie(const struct snapshot_reader *reader,
 		timer = record->timer;
 		revival_merge(&timer, &events[next_random() % COUNT(events)]);
 	}
-	count = revival_timer(&revival, &timer, requests);
+	count = revival_timer(&revival, &timer, revived);
 	EXPECT(count == 1 || count == 2);
 	while (count--)
-		EXPECT(schedule_valid(&requests[count], &reader->header.setup));
+		EXPECT(revived_valid(&revived[count], &reader->header.setup));
 	accepted++;
 }
 
@@ -485,6 +508,47 @@ static void test_too_many_events(void)
 	EXPECT(strstr(reader.problem, "slots"));
 }
 
+/* ---- a file that cannot be read ---- */
+
+/* A file on a bad disk: its first @length bytes can be read */
+struct bad_disk {
+	const struct text *text;
+	size_t length, read;
+};
+
+static ssize_t read_bad_disk(void *cookie, char *buffer, size_t size)
+{
+	struct bad_disk *disk = cookie;
+	size_t rest = disk->length - disk->read;
+
+	if (!rest) {
+		errno = EIO;
+		return -1;
+	}
+	if (size > rest)
+		size = rest;
+	memcpy(buffer, disk->text->bytes + disk->read, size);
+	disk->read += size;
+	return size;
+}
+
+/* Wherever the disk fails, after the last byte, too, the error is told. */
+static void test_read_errors(const struct text *text)
+{
+	const cookie_io_functions_t functions = { .read = read_bad_disk };
+	struct snapshot_reader reader;
+
+	for (size_t length = 0; length <= text->length; length++) {
+		struct bad_disk disk = { .text = text, .length = length };
+		FILE *file = fopencookie(&disk, "r", functions);
+
+		if (!file)
+			abort();
+		EXPECT(read_file(file, &reader, NULL));
+		EXPECT(!strcmp(reader.problem, strerror(EIO)));
+	}
+}
+
 /* ---- times ---- */
 
 static struct moment moment_after(const char *boot_id, int64_t clock,
@@ -500,12 +564,12 @@ static struct moment moment_after(const char *boot_id, int64_t clock,
 	return moment;
 }
 
-/* Returns the time of the first SCHEDULE, and keeps all of them. */
-static struct hwtimer_request requests[2];
-static unsigned int nr_requests;
+/* Returns the deadline of what makes the timer go on, and keeps all. */
+static struct revived out[2];
+static unsigned int nr_out;
 
-static uint64_t revived(const struct revival *revival, int64_t deadline,
-			uint64_t interval, uint32_t count, uint32_t state)
+static uint64_t revive(const struct revival *revival, int64_t deadline,
+		       uint64_t interval, uint32_t count, uint32_t state)
 {
 	const struct snapshot_timer timer = {
 		.id = 1,
@@ -516,9 +580,9 @@ static uint64_t revived(const struct revival *revival, int64_t deadline,
 		.state = state,
 	};
 
-	nr_requests = revival_timer(revival, &timer, requests);
-	EXPECT(requests[0].user_data == 42);
-	return requests[0].time;
+	nr_out = revival_timer(revival, &timer, out);
+	EXPECT(out[0].request.user_data == 42);
+	return out[0].deadline;
 }
 
 #define PENDING HWTIMER_STATE_PENDING
@@ -531,18 +595,17 @@ static void test_same_boot(void)
 	struct revival revival = revival_of(&header, &now, false);
 
 	EXPECT(revival.same_boot && revival.passed == 500ULL * SECOND);
-	EXPECT(revived(&revival, 1200 * SECOND, 0, 0, PENDING) ==
+	EXPECT(revive(&revival, 1200 * SECOND, 0, 0, PENDING) ==
 	       1200ULL * SECOND);
-	EXPECT(revived(&revival, HWTIMER_NEVER, 0, 0, PENDING) ==
-	       HWTIMER_NEVER);
-	EXPECT(revived(&revival, 999 * SECOND, 7 * SECOND, 9, EXPIRED) ==
+	EXPECT(revive(&revival, HWTIMER_NEVER, 0, 0, PENDING) == HWTIMER_NEVER);
+	EXPECT(revive(&revival, 999 * SECOND, 7 * SECOND, 9, EXPIRED) ==
 	       999ULL * SECOND);
-	EXPECT(nr_requests == 1 && requests[0].count == 9);
+	EXPECT(nr_out == 1 && out[0].request.count == 9);
 	now.clock_offset += HOUR;
 	now.clock_now += HOUR;
 	revival = revival_of(&header, &now, false);
 	EXPECT(revival.passed == 500ULL * SECOND);
-	EXPECT(revived(&revival, 1200 * SECOND, 0, 0, PENDING) ==
+	EXPECT(revive(&revival, 1200 * SECOND, 0, 0, PENDING) ==
 	       1200ULL * SECOND + HOUR);
 }
 
@@ -555,17 +618,17 @@ static void test_other_boot(void)
 
 	EXPECT(!revival.same_boot && !revival.set_back);
 	/* 1,000 s left at the save, 700 now */
-	EXPECT(revived(&revival, 2000 * SECOND, 0, 0, PENDING) ==
+	EXPECT(revive(&revival, 2000 * SECOND, 0, 0, PENDING) ==
 	       800ULL * SECOND);
 	/* Due 50 s ago, and 250 s ago */
-	EXPECT(revived(&revival, 1250 * SECOND, 0, 0, PENDING) ==
+	EXPECT(revive(&revival, 1250 * SECOND, 0, 0, PENDING) ==
 	       50ULL * SECOND);
-	EXPECT(revived(&revival, 1050 * SECOND, 0, 0, PENDING) == 0);
+	EXPECT(revive(&revival, 1050 * SECOND, 0, 0, PENDING) == 0);
 	/* The clock went back: nothing is early. */
 	now = moment_after(OTHER_BOOT, 100 * SECOND, -300 * SECOND);
 	revival = revival_of(&header, &now, false);
 	EXPECT(revival.set_back && !revival.passed);
-	EXPECT(revived(&revival, 2000 * SECOND, 0, 0, PENDING) ==
+	EXPECT(revive(&revival, 2000 * SECOND, 0, 0, PENDING) ==
 	       1100ULL * SECOND);
 }
 
@@ -576,15 +639,15 @@ static void test_paused(void)
 	struct moment now = moment_after(BOOT, 5000 * SECOND, 4000 * SECOND);
 	struct revival revival = revival_of(&header, &now, true);
 
-	EXPECT(revived(&revival, 1200 * SECOND, 0, 0, PENDING) ==
+	EXPECT(revive(&revival, 1200 * SECOND, 0, 0, PENDING) ==
 	       5200ULL * SECOND);
 	EXPECT(revival.passed == 0);
 	on_realtime.setup.clock = CLOCK_REALTIME;
 	on_realtime.clock_now = on_realtime.real_now;
 	now.clock_now = now.real_before;
 	revival = revival_of(&on_realtime, &now, true);
-	EXPECT(revived(&revival, on_realtime.real_now + SECOND, 0, 0,
-		       PENDING) == now.clock_now + SECOND);
+	EXPECT(revive(&revival, on_realtime.real_now + SECOND, 0, 0, PENDING) ==
+	       now.clock_now + SECOND);
 }
 
 /* The next deadlines keep their phase, and what is due already comes at once. */
@@ -595,22 +658,22 @@ static void test_periodic(void)
 	struct revival revival = revival_of(&header, &now, false);
 
 	/* 260 s ago, every 30 s: the first deadline of this boot was 80 s ago. */
-	EXPECT(revived(&revival, 1040 * SECOND, 30 * SECOND, 20, PENDING) ==
+	EXPECT(revive(&revival, 1040 * SECOND, 30 * SECOND, 20, PENDING) ==
 	       20ULL * SECOND);
-	EXPECT(nr_requests == 1 && requests[0].count == 14);
+	EXPECT(nr_out == 1 && out[0].request.count == 14);
 	/* 250 s ago, every hour: the event is due, and the next in 3,350 s. */
-	EXPECT(revived(&revival, 1050 * SECOND, HOUR, 20, PENDING) ==
+	EXPECT(revive(&revival, 1050 * SECOND, HOUR, 20, PENDING) ==
 	       3450ULL * SECOND);
-	EXPECT(nr_requests == 2 && requests[0].count == 19);
-	EXPECT(!requests[1].time && !requests[1].interval);
-	EXPECT(requests[1].user_data == 42);
-	EXPECT(revived(&revival, 1050 * SECOND, HOUR, 0, PENDING) ==
+	EXPECT(nr_out == 2 && out[0].request.count == 19);
+	EXPECT(!out[1].deadline && !out[1].request.interval);
+	EXPECT(out[1].request.user_data == 42);
+	EXPECT(revive(&revival, 1050 * SECOND, HOUR, 0, PENDING) ==
 	       3450ULL * SECOND);
-	EXPECT(nr_requests == 2 && !requests[0].count);
+	EXPECT(nr_out == 2 && !out[0].request.count);
 	/* The last expiration has passed. */
-	EXPECT(revived(&revival, 1050 * SECOND, HOUR, 1, EXPIRED) == 0);
-	EXPECT(nr_requests == 1 && requests[0].count == 1);
-	EXPECT(requests[0].interval == HOUR);
+	EXPECT(revive(&revival, 1050 * SECOND, HOUR, 1, EXPIRED) == 0);
+	EXPECT(nr_out == 1 && out[0].request.count == 1);
+	EXPECT(out[0].request.interval == HOUR);
 }
 
 /* An event that waited is due although CLOCK_REALTIME was set back. */
@@ -624,14 +687,18 @@ static void test_set_back(void)
 	on_realtime.setup.clock = CLOCK_REALTIME;
 	now.clock_now = now.real_before;
 	revival = revival_of(&on_realtime, &now, false);
-	EXPECT(revived(&revival, saved, 0, 0, PENDING) == (uint64_t)saved);
-	EXPECT(revived(&revival, saved, 0, 0, EXPIRED) == now.clock_now);
-	EXPECT(revived(&revival, saved, SECOND, 3, EXPIRED) ==
+	EXPECT(revive(&revival, saved, 0, 0, PENDING) == (uint64_t)saved);
+	EXPECT(revive(&revival, saved, 0, 0, EXPIRED) == now.clock_now);
+	EXPECT(revive(&revival, saved, SECOND, 3, EXPIRED) ==
 	       (uint64_t)saved + SECOND);
-	EXPECT(nr_requests == 2 && requests[0].count == 2);
-	EXPECT(!requests[1].time);
+	EXPECT(nr_out == 2 && out[0].request.count == 2);
+	EXPECT(out[1].deadline == now.clock_now);
+	/* The last expiration */
+	EXPECT(revive(&revival, saved, SECOND, 1, EXPIRED) == now.clock_now);
+	EXPECT(nr_out == 1 && out[0].request.count == 1);
 }
 
+/* Slack stays, even if SCHEDULE refuses it with the deadline on the new clock. */
 static void test_slack(void)
 {
 	struct moment now =
@@ -644,12 +711,69 @@ static void test_slack(void)
 		.state = PENDING,
 	};
 
-	revival_timer(&revival, &timer, requests);
-	EXPECT(requests[0].time == 2 * SECOND);
-	EXPECT(requests[0].slack == 2 * SECOND);
-	timer.state = EXPIRED;
-	revival_timer(&revival, &timer, requests);
-	EXPECT(!requests[0].slack);
+	EXPECT(revival_timer(&revival, &timer, out) == 1);
+	EXPECT(out[0].deadline == 2 * SECOND);
+	EXPECT(out[0].request.time == HWTIMER_NEVER);
+	EXPECT(out[0].request.slack == 10 * SECOND);
+	timer.deadline = 1210 * SECOND;
+	EXPECT(revival_timer(&revival, &timer, out) == 1);
+	EXPECT(out[0].deadline == 10 * SECOND);
+	EXPECT(out[0].request.time == 10 * SECOND);
+	EXPECT(out[0].request.slack == 10 * SECOND);
+	timer.deadline = HWTIMER_NEVER;
+	EXPECT(revival_timer(&revival, &timer, out) == 1);
+	EXPECT(out[0].deadline == HWTIMER_NEVER);
+	EXPECT(out[0].request.slack == 10 * SECOND);
+}
+
+/* The slack of a timer does not delay an event that waited; the timer keeps it. */
+static void test_slack_of_events(void)
+{
+	struct moment now =
+		moment_after(OTHER_BOOT, 100 * SECOND, 300 * SECOND);
+	struct revival revival = revival_of(&header, &now, false);
+	struct snapshot_timer timer = {
+		.id = 1,
+		.deadline = 1298 * SECOND, /* 2 s ago */
+		.slack = 10 * SECOND,
+		.state = EXPIRED,
+	};
+
+	EXPECT(revival_timer(&revival, &timer, out) == 1);
+	EXPECT(out[0].deadline == 98 * SECOND && !out[0].request.slack);
+	timer.interval = HOUR;
+	timer.count = 3;
+	EXPECT(revival_timer(&revival, &timer, out) == 2);
+	EXPECT(out[0].deadline == 98 * SECOND + HOUR);
+	EXPECT(out[0].request.slack == 10 * SECOND);
+	EXPECT(out[0].request.count == 2);
+	EXPECT(out[1].deadline == 98 * SECOND && !out[1].request.slack);
+	EXPECT(!out[1].request.interval && !out[1].request.count);
+	timer.count = 1;
+	EXPECT(revival_timer(&revival, &timer, out) == 1);
+	EXPECT(out[0].deadline == 98 * SECOND && !out[0].request.slack);
+	EXPECT(out[0].request.interval == HOUR && out[0].request.count == 1);
+	/* Its slack has passed: the event reports all expirations. */
+	timer.count = 3;
+	timer.deadline = 1290 * SECOND;
+	EXPECT(revival_timer(&revival, &timer, out) == 1);
+	EXPECT(out[0].deadline == 90 * SECOND && out[0].request.count == 3);
+	timer.flags = HWTIMER_FIXED_DELAY;
+	timer.deadline = 1298 * SECOND;
+	EXPECT(revival_timer(&revival, &timer, out) == 1);
+	EXPECT(out[0].deadline == 90 * SECOND && out[0].request.count == 3);
+	EXPECT(out[0].request.slack == 10 * SECOND);
+	timer.count = 1;
+	EXPECT(revival_timer(&revival, &timer, out) == 1);
+	EXPECT(out[0].deadline == 98 * SECOND && !out[0].request.slack);
+	EXPECT(out[0].request.flags & HWTIMER_FIXED_DELAY);
+	/* In the same boot, it has been rounded to the same moment before. */
+	now = moment_after(BOOT, 1300 * SECOND, 300 * SECOND);
+	revival = revival_of(&header, &now, false);
+	timer.count = 3;
+	timer.flags = 0;
+	EXPECT(revival_timer(&revival, &timer, out) == 1);
+	EXPECT(out[0].deadline == 1298 * SECOND && out[0].request.count == 3);
 }
 
 /* An event in the ring goes back into its timer, unless that would change the timer. */
@@ -719,12 +843,14 @@ int main(int argc, char **argv)
 	test_problems(&text);
 	test_lies(&text);
 	test_too_many_events();
+	test_read_errors(&text);
 	test_same_boot();
 	test_other_boot();
 	test_paused();
 	test_periodic();
 	test_set_back();
 	test_slack();
+	test_slack_of_events();
 	test_merge();
 	printf("%u failures, %lu records of lies accepted\n", failures,
 	       accepted);
