@@ -3,6 +3,9 @@
  * A small server of HTTP, which answers each GET with the same page and closes the
  * connection. It serves a bounded number of clients for a bounded time each, so that a
  * client that does nothing costs nothing else.
+ *
+ * libevent's own server does not limit the number of clients, gives a client more time with
+ * each byte that comes, and tries again at once, for ever, when a client cannot be accepted.
  */
 #ifndef HTTP_H
 #define HTTP_H
