@@ -585,6 +585,20 @@ def news_of_what_was_unloaded():
 
 
 @test
+def gone_back_unseen():
+    """a daemon hears that what it had loaded was not announced, though all is loaded again"""
+    s = fresh(width=64)
+    more, less = Daemon(s, 'more', ahead=60000), Daemon(s, 'less', ahead=100)
+    more.settle()
+    less.settle()
+    s.schedule('unseen', '+5000', '')
+    less.ahead = 120000
+    less.settle()
+    more.settle()
+    assert {name for name, _ in more.armed} == {b'unseen'}
+
+
+@test
 def far_ahead_goes_back():
     """a horizon that is far ahead comes back at a reset, for all daemons"""
     s = fresh(width=64)
