@@ -981,12 +981,25 @@ end
 
 -- reset(shard, turn): the daemon will read all slots, and near from now on. `loaded` may
 -- be far ahead, because a clock went back or another daemon looks farther. The entry in
--- near makes the other daemons see that it moved back.
+-- near makes the other daemons see that it moved back, even if it moved on since.
 local function reset(shard, turn)
-	turn.cursor = call('XADD', shard.near, 'MAXLEN', '~', NEAR_LENGTH, '*', 'reset', turn.daemon)
-	turn.position = { start = 0, known = 0 }
 	if turn.loaded > turn.horizon then
 		turn.loaded = turn.horizon
+	end
+	turn.cursor = call('XADD', shard.near, 'MAXLEN', '~', NEAR_LENGTH, '*',
+			   'reset', turn.daemon, 'loaded', text_of(turn.loaded))
+	turn.position = { start = 0, known = 0 }
+end
+
+-- go_back(turn, entries): go back to where `loaded` was moved, as timers that came from
+-- there on were not told of
+local function go_back(turn, entries)
+	for i = 2, #entries do
+		local fields = entries[i][2]
+		local loaded = fields[1] == 'reset' and tonumber_(fields[4])
+		if loaded and loaded < turn.position.start then
+			turn.position = { start = loaded, known = loaded }
+		end
 	end
 end
 
@@ -997,6 +1010,7 @@ local function read_near(shard, turn)
 	if not entries[1] or entries[1][1] ~= turn.cursor then
 		return false
 	end
+	go_back(turn, entries)
 	local width, known = shard.width, turn.position.known
 	for i = 2, #entries do
 		local fields = entries[i][2]
