@@ -37,6 +37,7 @@
  */
 #include <linux/completion.h>
 #include <linux/hrtimer.h>
+#include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
@@ -391,10 +392,26 @@ static void worker_free(struct hwtimer_worker *worker)
 	kfree_rcu(worker, rcu);
 }
 
+/*
+ * Runs until the scheduler has counted some time for this thread. Before 6.6, it takes a
+ * thread without any for one that has never run. Then a thread that is moved to another
+ * cgroup keeps the virtual run time that it had in the old one, and may have to wait for
+ * seconds until all others there have caught up. A clock that stands still for a moment,
+ * as that of an emulated processor, counts nothing for the first steps of a thread.
+ */
+static void thread_run_in(void)
+{
+	u64 end = ktime_get_ns() + 10 * TICK_NSEC;
+
+	while (!thread_time() && ktime_get_ns() < end)
+		cond_resched();
+}
+
 static int hwtimer_worker_run(void *data)
 {
 	struct hwtimer_worker *worker = data;
 
+	thread_run_in();
 	complete(&worker->started);
 	spin_lock(&worker->lock);
 	while (!worker->ending) {

@@ -488,6 +488,15 @@ static void a_worker_tells_that_it_ends(struct kunit *test)
 	wait_for_completion(&ended);
 }
 
+/* Otherwise a scheduler may let it wait for long once it is in another cgroup. */
+static void a_new_worker_has_run(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct task_struct *task = hwtimer_worker_task(priv->worker);
+
+	KUNIT_EXPECT_GT(test, READ_ONCE(task->se.sum_exec_runtime), 0ULL);
+}
+
 /* Jobs that are always due, and how many slices of each make the test end */
 #define RIVALS 8
 #define RIVAL_SLICES 200
@@ -638,6 +647,7 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(a_detached_job_is_not_deserted),
 	KUNIT_CASE(a_job_may_leave_while_it_is_deserted),
 	KUNIT_CASE(a_worker_tells_that_it_ends),
+	KUNIT_CASE(a_new_worker_has_run),
 	KUNIT_CASE(jobs_share_by_time),
 	KUNIT_CASE(a_job_that_is_rarely_due_is_served_soon),
 	KUNIT_CASE(a_job_that_rested_does_not_catch_up),
