@@ -138,9 +138,26 @@ static int start_metrics(struct server *server)
 	return server->metrics ? 0 : -1;
 }
 
+/*
+ * libevent's usual clock counts in jiffies, which take up to 10 ms. The timer of the pace
+ * would be as late.
+ */
+static struct event_base *make_base(void)
+{
+	struct event_config *config = event_config_new();
+	struct event_base *base = NULL;
+
+	if (!config)
+		return NULL;
+	if (!event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER))
+		base = event_base_new_with_config(config);
+	event_config_free(config);
+	return base;
+}
+
 static int start(struct server *server)
 {
-	server->base = event_base_new();
+	server->base = make_base();
 	if (!server->base || catch_signals(server) || start_watchdog(server) ||
 	    join_queues(server)) {
 		say(LOG_ERR, "no memory");

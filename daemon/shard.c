@@ -29,6 +29,9 @@
  */
 #define TRIM_MANY 500
 
+/* Timers that a turn loads for each ms of the pace, at most */
+#define LOAD_PER_MS 125
+
 /* Leases between two attempts to tell the cursor to functions that refuse it */
 #define UNTOLD_LEASES 100
 
@@ -563,7 +566,7 @@ static void want_turn(struct shard *shard)
 	if (!may_send_turn(shard))
 		return;
 	if (wait > 0)
-		timer_set(shard->pace, (wait + NS_PER_MS - 1) / NS_PER_MS);
+		timer_set_ns(shard->pace, wait);
 	else
 		timer_now(shard->pace);
 }
@@ -609,6 +612,19 @@ static void add_fired(struct shard *shard)
 	}
 }
 
+/*
+ * How many timers a turn may load. Redis takes some 5 us for each, and what fires
+ * meanwhile waits for the next turn; so a turn does not take much longer than the pace.
+ */
+static unsigned int load_max(const struct shard *shard)
+{
+	uint64_t pace = shard->options->pace;
+
+	if (pace <= 1)
+		return LOAD_PER_MS;
+	return pace < TURN_MAX / LOAD_PER_MS ? pace * LOAD_PER_MS : TURN_MAX;
+}
+
 static void on_turn(void *arg, const struct redisReply *reply);
 
 static void send_turn(struct shard *shard)
@@ -617,7 +633,7 @@ static void send_turn(struct shard *shard)
 
 	snprintf(ahead, sizeof(ahead), "%llu",
 		 (unsigned long long)shard->options->ahead);
-	snprintf(max, sizeof(max), "%d", TURN_MAX);
+	snprintf(max, sizeof(max), "%u", load_max(shard));
 	call.argc = 0;
 	add_text("FCALL");
 	add_text("hwt_turn");

@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: MIT
 /* Sets timers of the loop; see timer.h. */
 #include "timer.h"
+#include "clock.h"
 #include "say.h"
 
 #include <stdlib.h>
 
 /**
- * timer_set - have a timer expire
+ * timer_set_ns - have a timer expire
  * @timer: the timer, which may be set already
- * @ms: ms from now; a negative number counts as 0
+ * @ns: ns from now; a negative number counts as 0
  *
  * Without memory for that, a lease or a connection would be forgotten for ever. So the
  * daemon ends, and what starts it again gets it right: Redis has all timers.
  */
-void timer_set(struct event *timer, int64_t ms)
+void timer_set_ns(struct event *timer, int64_t ns)
 {
-	struct timeval delay = { ms / 1000, ms % 1000 * 1000 };
+	int64_t us = ns > 0 ? (ns + 999) / 1000 : 0;
+	struct timeval delay = { us / 1000000, us % 1000000 };
 
-	if (ms < 0)
-		delay = (struct timeval){ 0 };
 	if (!evtimer_add(timer, &delay))
 		return;
 	say(LOG_ERR, "no memory for a timer: ending");
 	_Exit(1);
+}
+
+/* As timer_set_ns(), for times that need not be exact. */
+void timer_set(struct event *timer, int64_t ms)
+{
+	timer_set_ns(timer, ms * NS_PER_MS);
 }
 
 /* Has the loop call the timer's function as soon as it can. */

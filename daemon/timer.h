@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 void timer_set(struct event *timer, int64_t ms);
+void timer_set_ns(struct event *timer, int64_t ns);
 void timer_now(struct event *timer);
 
 #endif /* TIMER_H */
