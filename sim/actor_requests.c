@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Actors that schedule, cancel and reschedule: one by one, by SUBMIT, and by BULK.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "world.h"
+
+/* ---- random requests ---- */
+
+/* A time span: mostly a few ticks, now and then many. */
+static uint64_t span_random(const struct site *site)
+{
+	uint64_t tick = site->oracle->tick;
+
+	switch (sim_below(16)) {
+	case 0:
+		return 0;
+	case 1:
+		return sim_below(tick);
+	case 2:
+		return sim_below(tick * 2000);
+	case 3:
+	case 4:
+		return tick * sim_below(site->setup.buckets ?: 64);
+	default:
+		return sim_below(tick * 40);
+	}
+}
+
+/* Returns the time of a request, and sets HWTIMER_ABSOLUTE in @flags if it is one. */
+uint64_t request_time(struct site *site, uint32_t *flags)
+{
+	const struct oracle *oracle = site->oracle;
+	uint64_t span = span_random(site);
+
+	if (oracle->clock == CLOCK_REALTIME || sim_below(2)) {
+		*flags |= HWTIMER_ABSOLUTE;
+		switch (sim_below(24)) {
+		case 0:
+			return HWTIMER_NEVER;
+		case 1:
+			return oracle_now(oracle) - span_random(site);
+		case 2:
+			return INT64_MAX - sim_below(3);
+		default:
+			return oracle_now(oracle) + span;
+		}
+	}
+	switch (sim_below(24)) {
+	case 0:
+		return -2 - sim_below(1000);
+	case 1:
+		return INT64_MAX - sim_below(3);
+	default:
+		return span;
+	}
+}
+
+void request_random(struct site *site, struct hwtimer_request *request)
+{
+	uint64_t tick = site->oracle->tick;
+
+	request->op = HWTIMER_OP_SCHEDULE;
+	request->time = request_time(site, &request->flags);
+	if (!sim_below(6)) {
+		request->interval = tick + span_random(site);
+		request->count = sim_below(3) ? sim_between(1, 5) : 0;
+		if (site->oracle->clock != CLOCK_REALTIME && !sim_below(3))
+			request->flags |= HWTIMER_FIXED_DELAY;
+	}
+	if (!sim_below(6) && (int64_t)request->time > 0) {
+		request->slack = sim_below(8 * tick);
+		if (request->slack > request->time)
+			request->slack = request->time;
+		if (request->time > INT64_MAX - request->slack)
+			request->slack = INT64_MAX - request->time;
+		if (request->interval && request->slack > request->interval)
+			request->slack = request->interval;
+	}
+}
+
+void actor_keep(struct actor *actor, struct oracle_timer *timer)
+{
+	if (actor->nr_timers < ACTOR_TIMERS)
+		actor->timers[actor->nr_timers++] = timer;
+	else
+		actor->timers[sim_below(ACTOR_TIMERS)] = timer;
+}
+
+struct oracle_timer *actor_pick(struct actor *actor)
+{
+	struct oracle_timer *timer = NULL;
+
+	if (!sim_below(8)) {
+		struct oracle *oracle = actor->site->oracle;
+
+		sim_lock();
+		if (oracle->nr_timers)
+			timer = oracle->timers[sim_below(oracle->nr_timers)];
+		if (timer && !timer->id)
+			timer = NULL;
+		sim_unlock();
+	} else if (actor->nr_timers) {
+		timer = actor->timers[sim_below(actor->nr_timers)];
+	}
+	return timer;
+}
+
+bool result_excused(long result)
+{
+	switch (result) {
+	case -ENOMEM:
+	case -EAGAIN:
+	case -EINTR:
+	case -ENOSPC:
+	case -ESHUTDOWN:
+	case -EPERM:
+	case -EFAULT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void expect_excused(const char *what, long result)
+{
+	if (!result_excused(result))
+		sim_fail("%s has failed with %ld", what, result);
+}
+
+/* ---- one by one ---- */
+
+static void schedule_one(struct actor *actor)
+{
+	struct hwtimer_request request = {};
+	struct oracle_timer *timer;
+	long ret;
+
+	request_random(actor->site, &request);
+	timer = oracle_schedule(actor->site->oracle, &request);
+	ret = sim_ioctl(actor->file, HWTIMER_IOC_SCHEDULE, &request);
+	/* The id could not be written; the timer is undone unless that came too late. */
+	if (ret == -EFAULT) {
+		oracle_scheduled(timer, 0, -ECANCELED);
+		return;
+	}
+	oracle_scheduled(timer, request.id, ret);
+	if (ret)
+		expect_excused("SCHEDULE", ret);
+	else
+		actor_keep(actor, timer);
+}
+
+/* The results of CANCEL and RESCHEDULE that say something of the timer */
+static int timer_result(long ret)
+{
+	if (ret && ret != -ENOENT && ret != -EALREADY)
+		expect_excused("CANCEL or RESCHEDULE", ret);
+	return ret;
+}
+
+static void cancel_one(struct actor *actor)
+{
+	struct oracle_timer *timer = actor_pick(actor);
+	struct oracle_span span = oracle_begin(actor->site->oracle);
+	struct hwtimer_request request = {
+		.flags = sim_below(2) ? HWTIMER_DISCARD : 0,
+	};
+	long ret;
+
+	if (!timer)
+		return;
+	request.id = timer->id;
+	oracle_change(timer);
+	ret = sim_ioctl(actor->file, HWTIMER_IOC_CANCEL, &request);
+	oracle_cancelled(timer, &span, timer_result(ret));
+}
+
+static void reschedule_one(struct actor *actor)
+{
+	struct oracle_timer *timer = actor_pick(actor);
+	struct hwtimer_request request = {};
+	struct oracle_span span = oracle_begin(actor->site->oracle);
+	long ret;
+
+	if (!timer)
+		return;
+	request.id = timer->id;
+	request.time = request_time(actor->site, &request.flags);
+	oracle_change(timer);
+	ret = sim_ioctl(actor->file, HWTIMER_IOC_RESCHEDULE, &request);
+	oracle_rescheduled(timer, request.time,
+			   request.flags & HWTIMER_ABSOLUTE, &span,
+			   timer_result(ret));
+}
+
+static void query_one(struct actor *actor)
+{
+	struct oracle_timer *timer = actor_pick(actor);
+	struct oracle_span span = oracle_begin(actor->site->oracle);
+	struct hwtimer_query query = {};
+	long ret;
+
+	if (!timer)
+		return;
+	query.id = timer->id;
+	ret = sim_ioctl(actor->file, HWTIMER_IOC_QUERY, &query);
+	if (!ret)
+		oracle_queried(actor->site->oracle, query.user_data, query.id,
+			       query.deadline, &span);
+	else if (ret != -ENOENT)
+		expect_excused("QUERY", ret);
+}
+
+void act_requester(struct actor *actor)
+{
+	while (!sim_ending()) {
+		switch (sim_below(8)) {
+		case 0:
+		case 1:
+			cancel_one(actor);
+			break;
+		case 2:
+			reschedule_one(actor);
+			break;
+		case 3:
+			query_one(actor);
+			break;
+		default:
+			schedule_one(actor);
+			break;
+		}
+		world_count(1);
+		if (!sim_below(24))
+			sim_sleep(sim_below(10 * actor->site->oracle->tick));
+	}
+}
+
+/* ---- SUBMIT and the rings ---- */
+
+#define BATCH 40
+
+static void batch_prepare(struct actor *actor, struct hwtimer_request *request,
+			  struct oracle_timer **timer)
+{
+	memset(request, 0, sizeof(*request));
+	*timer = NULL;
+	if (!sim_below(3))
+		*timer = actor_pick(actor);
+	if (!*timer) {
+		request_random(actor->site, request);
+		*timer = oracle_schedule(actor->site->oracle, request);
+		return;
+	}
+	request->id = (*timer)->id;
+	oracle_change(*timer);
+	if (sim_below(3)) {
+		request->op = HWTIMER_OP_CANCEL;
+		request->flags = sim_below(2) ? HWTIMER_DISCARD : 0;
+	} else {
+		request->op = HWTIMER_OP_RESCHEDULE;
+		request->time = request_time(actor->site, &request->flags);
+	}
+}
+
+/* @result: of the entry; -ECANCELED: not known */
+static void batch_result(struct actor *actor,
+			 const struct hwtimer_request *request, uint64_t id,
+			 struct oracle_timer *timer, int result,
+			 const struct oracle_span *span)
+{
+	switch (request->op) {
+	case HWTIMER_OP_SCHEDULE:
+		oracle_scheduled(timer, id, result);
+		if (!result)
+			actor_keep(actor, timer);
+		else if (result != -ECANCELED)
+			expect_excused("SCHEDULE of a batch", result);
+		break;
+	case HWTIMER_OP_CANCEL:
+		oracle_cancelled(timer, span,
+				 result == -ECANCELED ? result :
+							timer_result(result));
+		break;
+	default:
+		oracle_rescheduled(timer, request->time,
+				   request->flags & HWTIMER_ABSOLUTE, span,
+				   result == -ECANCELED ? result :
+							  timer_result(result));
+		break;
+	}
+}
+
+void act_batcher(struct actor *actor)
+{
+	struct hwtimer_request requests[BATCH];
+	struct oracle_timer *timers[BATCH];
+
+	while (!sim_ending()) {
+		unsigned int i, count = sim_between(1, BATCH);
+		struct oracle_span span = oracle_begin(actor->site->oracle);
+		struct hwtimer_submit submit = {
+			.requests = (uintptr_t)requests,
+			.count = count,
+		};
+		long ret;
+
+		for (i = 0; i < count; i++)
+			batch_prepare(actor, &requests[i], &timers[i]);
+		ret = sim_ioctl(actor->file, HWTIMER_IOC_SUBMIT, &submit);
+		if (ret < 0)
+			expect_excused("SUBMIT", ret);
+		for (i = 0; i < count; i++)
+			batch_result(
+				actor, &requests[i], requests[i].id, timers[i],
+				(long)i < ret ? requests[i].result : -ECANCELED,
+				&span);
+		world_count(count);
+		if (!sim_below(4))
+			sim_sleep(sim_below(20 * actor->site->oracle->tick));
+	}
+}
+
+/* ---- BULK ---- */
+
+static int bulk_result(uint64_t result)
+{
+	return hwtimer_ring_error(result) ? -hwtimer_ring_error(result) : 0;
+}
+
+/* One BULK of the operation @op for @count timers; timers[i] is NULL for a new one. */
+static void bulk_run(struct actor *actor, unsigned int op, unsigned int count)
+{
+	struct hwtimer_bulk_timer entries[BATCH];
+	struct oracle_timer *timers[BATCH];
+	uint64_t ids[BATCH], results[BATCH];
+	struct hwtimer_request request[BATCH] = {};
+	struct oracle_span span = oracle_begin(actor->site->oracle);
+	struct hwtimer_bulk bulk = {
+		.size = sizeof(bulk),
+		.op = op,
+		.timers = (uintptr_t)entries,
+		.results = (uintptr_t)results,
+	};
+	unsigned int i;
+	long ret;
+
+	/* All have the same flags. */
+	if (op == HWTIMER_OP_CANCEL)
+		bulk.flags = sim_below(2) ? HWTIMER_DISCARD : 0;
+	else
+		request_time(actor->site, &bulk.flags);
+	for (i = 0; i < count; i++) {
+		uint32_t flags;
+
+		request[i].op = op;
+		request[i].flags = bulk.flags;
+		do {
+			flags = 0;
+			request[i].time = request_time(actor->site, &flags);
+		} while (op != HWTIMER_OP_CANCEL && flags != bulk.flags);
+		entries[i].time = request[i].time;
+		if (op == HWTIMER_OP_SCHEDULE) {
+			timers[i] = oracle_schedule(actor->site->oracle,
+						    &request[i]);
+			entries[i].user_data = timers[i]->user_data;
+			continue;
+		}
+		timers[i] = actor_pick(actor);
+		if (!timers[i])
+			break;
+		oracle_change(timers[i]);
+		ids[i] = timers[i]->id;
+		entries[i].id = ids[i];
+	}
+	if (op == HWTIMER_OP_CANCEL)
+		bulk.timers = (uintptr_t)ids;
+	count = i;
+	bulk.count = count;
+	ret = sim_ioctl(actor->file, HWTIMER_IOC_BULK, &bulk);
+	if (ret < 0)
+		expect_excused("BULK", ret);
+	for (i = 0; i < count; i++)
+		batch_result(actor, &request[i], results[i], timers[i],
+			     (long)i < ret ? bulk_result(results[i]) :
+					     -ECANCELED,
+			     &span);
+	world_count(count);
+}
+
+void act_bulker(struct actor *actor)
+{
+	static const unsigned int ops[] = {
+		HWTIMER_OP_SCHEDULE,
+		HWTIMER_OP_SCHEDULE,
+		HWTIMER_OP_CANCEL,
+		HWTIMER_OP_RESCHEDULE,
+	};
+
+	while (!sim_ending()) {
+		bulk_run(actor, ops[sim_below(4)], sim_between(1, BATCH));
+		if (!sim_below(4))
+			sim_sleep(sim_below(20 * actor->site->oracle->tick));
+	}
+}
+
+/* ---- the submission ring ---- */
+
+#define IN_FLIGHT 256
+
+/**
+ * struct flight - a request in the ring whose result is not there yet
+ * @request: the request
+ * @timer: its timer
+ * @span: when it was put there
+ */
+struct flight {
+	struct hwtimer_request request;
+	struct oracle_timer *timer;
+	struct oracle_span span;
+};
+
+/* Tells the kernel of requests, again and again until it has heard. */
+static void producer_publish(struct site *site)
+{
+	__atomic_add_fetch(&site->owes, 1, __ATOMIC_RELAXED);
+	if (hwtimer_ring_publish(&site->ring))
+		while (hwtimer_ring_kick(&site->ring) < 0)
+			sim_sleep(1000000);
+	__atomic_sub_fetch(&site->owes, 1, __ATOMIC_RELAXED);
+}
+
+static void producer_results(struct actor *actor, struct flight *flights,
+			     uint64_t *done)
+{
+	unsigned long long result;
+
+	while (hwtimer_ring_next_long_long(&actor->site->ring, &result)) {
+		struct flight *flight = &flights[(*done)++ % IN_FLIGHT];
+
+		batch_result(actor, &flight->request, result, flight->timer,
+			     bulk_result(result), &flight->span);
+	}
+}
+
+/* Often for about as long as the worker goes on polling, which is 8 ms */
+static void producer_pause(void)
+{
+	switch (sim_below(4)) {
+	case 0:
+		sim_sleep(sim_below(30000000));
+		break;
+	case 1:
+		sim_sleep(1000000);
+		break;
+	default:
+		sim_sleep(sim_between(6, 12) * 1000000 + sim_below(3) * 1000);
+		break;
+	}
+}
+
+void act_producer(struct actor *actor)
+{
+	struct site *site = actor->site;
+	struct flight flights[IN_FLIGHT];
+	uint64_t put = 0, done = 0;
+
+	while (!sim_ending() || done < put) {
+		unsigned int count = sim_ending() ? 0 : sim_between(1, BATCH);
+		struct hwtimer_request *slot;
+		unsigned int i;
+
+		for (i = 0; i < count; i++) {
+			struct flight *flight = &flights[put % IN_FLIGHT];
+
+			if (put - done == IN_FLIGHT)
+				break;
+			slot = hwtimer_ring_get_slot(&site->ring);
+			if (!slot)
+				break;
+			put++;
+			flight->span = oracle_begin(site->oracle);
+			batch_prepare(actor, &flight->request, &flight->timer);
+			*slot = flight->request;
+		}
+		if (i)
+			producer_publish(site);
+		producer_results(actor, flights, &done);
+		world_count(i);
+		if (!i || sim_below(2))
+			producer_pause();
+	}
+}

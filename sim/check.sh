@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Runs the simulation in each of its builds, and prints a line of TAP for each.
+#
+#	usage: sim/check.sh [--all]
+#
+# --all: 10^8 operations, in parts, from seeds that `make check` does not use, and all
+# faults. A run that was interrupted goes on with the first part that was not done.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/../vm/lib.sh"
+
+# Number of operations of each build
+PLAIN=10000000
+SMALL=1000000
+SANITIZED=300000
+FREE=3000
+
+# Faults that are found within seconds
+FAULTS=(lost-edge)
+
+# --all: what a part does, how many parts there are, and the first seed
+PART=2000000
+PARTS=50
+FIRST=1000000
+
+main()
+{
+	need_packages build-essential patch
+	cd "$REPO_DIR"
+	echo "TAP version 13"
+	if [ "${1-}" = --all ]; then
+		run_all_parts
+		FAULTS=(sim/faults/*.patch)
+		FAULTS=("${FAULTS[@]##*/}")
+		FAULTS=("${FAULTS[@]%.patch}")
+	else
+		check "$PLAIN operations: no fault" \
+			simulate plain "$PLAIN" 1
+	fi
+	check "$SMALL operations with small limits: no fault" \
+		simulate small "$SMALL" 1
+	check "$SANITIZED operations with AddressSanitizer and UBSan: no fault" \
+		simulate asan "$SANITIZED" 1
+	check "$FREE operations with ThreadSanitizer: no fault" \
+		simulate tsan "$FREE" 1 --run 500
+	for fault in "${FAULTS[@]}"; do
+		check "finds the fault $fault" sim/check-faults.sh "$fault"
+	done
+	echo "1..$CHECKS"
+	[ "$FAILURES" -eq 0 ]
+}
+
+# simulate KIND OPERATIONS SEED [OPTION]...; says how fast that was
+simulate()
+{
+	local kind=$1 operations=$2 seed=$3
+
+	shift 3
+	sim/run.sh "$kind" '' --seeds "$seed" --ops "$operations" "$@"
+	sed 's/^/# /' "$CHECK_OUTPUT" | grep -a 'operations' >&3 || true
+}
+
+# The parts of --all: each has seeds of its own. Those that are done are not run again
+# before something of the simulation or the module changes.
+run_all_parts()
+{
+	local part finished state
+
+	state=$(cat ./*.[ch] sim/*.[ch] | sha256sum)
+	finished=$BUILD_DIR/sim/done-${state%% *}
+	mkdir -p "$finished"
+	for ((part = 1; part <= PARTS; part++)); do
+		[ ! -e "$finished/$part" ] || {
+			check "part $part of $PARTS: done before" true
+			continue
+		}
+		check "part $part of $PARTS, $PART operations: no fault" \
+			simulate plain "$PART" $((FIRST * part))
+		[ "$FAILURES" -gt 0 ] || : >"$finished/$part"
+	done
+}
+
+main "$@" 3>&1

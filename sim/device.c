@@ -1,0 +1,666 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * System calls. They lead to the file operations of hwtimer_main.c; poll(), epoll and
+ * eventfd do step by step what those of the kernel do.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include <linux/eventfd.h>
+#include <linux/fs.h>
+#include <linux/hrtimer.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/xarray.h>
+
+#include "device.h"
+#include "process.h"
+
+static const struct file_operations *fops;
+
+/* ---- those who wait ---- */
+
+/**
+ * struct waiter - a call that may wait for a long time
+ * @entry: entry in the list of all
+ * @file: the file
+ * @how: the call
+ * @events: what it waits for
+ */
+struct waiter {
+	struct list_head entry;
+	struct file *file;
+	const char *how;
+	unsigned int events;
+};
+
+static LIST_HEAD(waiters);
+
+static void waiter_begin(struct waiter *waiter, struct file *file,
+			 const char *how, unsigned int events)
+{
+	*waiter = (struct waiter){ .file = file, .how = how, .events = events };
+	sim_lock();
+	list_add(&waiter->entry, &waiters);
+	sim_unlock();
+}
+
+static void waiter_end(struct waiter *waiter)
+{
+	sim_lock();
+	list_del_init(&waiter->entry);
+	sim_unlock();
+}
+
+void sim_device_waiters(void (*look)(struct file *file, const char *how,
+				     unsigned int events))
+{
+	struct waiter *waiter;
+
+	list_for_each_entry(waiter, &waiters, entry)
+		look(waiter->file, waiter->how, waiter->events);
+}
+
+/* ---- files ---- */
+
+/* A signal is delivered when a system call returns. */
+static long call_end(long ret)
+{
+	sim_point("return to the program");
+	if (__atomic_load_n(&current->signal, __ATOMIC_RELAXED) &&
+	    !__atomic_load_n(&current->killed, __ATOMIC_RELAXED))
+		__atomic_store_n(&current->signal, false, __ATOMIC_RELAXED);
+	return ret == -ERESTARTSYS ? -EINTR : ret;
+}
+
+static struct file *file_get(struct file *file)
+{
+	__atomic_add_fetch(&file->f_count, 1, __ATOMIC_RELAXED);
+	return file;
+}
+
+static void file_put(struct file *file)
+{
+	if (__atomic_sub_fetch(&file->f_count, 1, __ATOMIC_ACQ_REL))
+		return;
+	fops->release(NULL, file);
+	free(file);
+}
+
+struct file *sim_open(int *err)
+{
+	struct file *file = calloc(1, sizeof(*file));
+
+	file->f_count = 1;
+	file->privileged = current->process->privileged;
+	*err = call_end(fops->open(NULL, file));
+	if (!*err)
+		return file;
+	free(file);
+	return NULL;
+}
+
+struct file *sim_dup(struct file *file)
+{
+	return file_get(file);
+}
+
+void sim_close(struct file *file)
+{
+	fops->flush(file, NULL);
+	file_put(file);
+	call_end(0);
+}
+
+ssize_t sim_read(struct file *file, void *buffer, size_t count, bool nonblock)
+{
+	struct waiter waiter;
+	/* The flag is the call's here, so that readers can differ. */
+	struct file own = {
+		.f_flags = nonblock ? O_NONBLOCK : 0,
+		.private_data = file_get(file)->private_data,
+	};
+	ssize_t ret;
+
+	if (!nonblock)
+		waiter_begin(&waiter, file, "read()", EPOLLIN);
+	ret = fops->read(&own, buffer, count, NULL);
+	if (!nonblock)
+		waiter_end(&waiter);
+	file_put(file);
+	return call_end(ret);
+}
+
+long sim_ioctl(struct file *file, unsigned int command, void *argument)
+{
+	long ret;
+
+	file_get(file);
+	ret = fops->unlocked_ioctl(file, command, (unsigned long)argument);
+	file_put(file);
+	return call_end(ret);
+}
+
+void seq_printf(struct seq_file *seq, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	seq->length += vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+}
+
+void sim_show_fdinfo(struct file *file)
+{
+	struct seq_file seq = { .file = file };
+
+	fops->show_fdinfo(&seq, file);
+	call_end(0);
+}
+
+void *sim_mmap(struct file *file, size_t bytes, int *err)
+{
+	void *memory = mmap(NULL, bytes, PROT_NONE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct vm_area_struct vma = {
+		.vm_start = (unsigned long)memory,
+		.vm_end = (unsigned long)memory + bytes,
+		.vm_flags = VM_MAYSHARE,
+	};
+
+	if (memory == MAP_FAILED)
+		sim_fail("no addresses for a mapping");
+	file_get(file);
+	*err = call_end(fops->mmap(file, &vma));
+	if (!*err)
+		return memory;
+	munmap(memory, bytes);
+	file_put(file);
+	return NULL;
+}
+
+void sim_munmap(struct file *file, void *memory, size_t bytes)
+{
+	munmap(memory, bytes);
+	file_put(file);
+}
+
+/* ---- time-outs ---- */
+
+/**
+ * struct timeout - wakes a task after some time
+ * @timer: the timer
+ * @task: the task
+ * @passed: the time has passed
+ */
+struct timeout {
+	struct hrtimer timer;
+	struct task_struct *task;
+	bool passed;
+};
+
+static enum hrtimer_restart timeout_pass(struct hrtimer *timer)
+{
+	struct timeout *timeout = container_of(timer, struct timeout, timer);
+
+	__atomic_store_n(&timeout->passed, true, __ATOMIC_RELEASE);
+	wake_up_process(timeout->task);
+	return HRTIMER_NORESTART;
+}
+
+static void timeout_begin(struct timeout *timeout, uint64_t time)
+{
+	*timeout = (struct timeout){ .task = current };
+	hrtimer_setup(&timeout->timer, timeout_pass, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_HARD);
+	if (time != UINT64_MAX)
+		hrtimer_start(&timeout->timer, sim_now(CLOCK_MONOTONIC) + time,
+			      HRTIMER_MODE_ABS_HARD);
+}
+
+static bool timeout_passed(const struct timeout *timeout)
+{
+	return __atomic_load_n(&timeout->passed, __ATOMIC_ACQUIRE);
+}
+
+/* ---- poll() ---- */
+
+/**
+ * struct poller - a call of poll(), as the kernel's struct poll_wqueues
+ * @table: passed to the file
+ * @entry: entry in the file's wait queue
+ * @queue: that queue; NULL: none yet
+ * @task: the caller
+ * @triggered: it was woken
+ */
+struct poller {
+	poll_table table;
+	wait_queue_entry_t entry;
+	wait_queue_head_t *queue;
+	struct task_struct *task;
+	bool triggered;
+};
+
+static int poller_wake(wait_queue_entry_t *entry, unsigned int mode, int flags,
+		       void *key)
+{
+	struct poller *poller = container_of(entry, struct poller, entry);
+
+	if (key && !(key_to_poll(key) & poller->table.key))
+		return 0;
+	__atomic_store_n(&poller->triggered, true, __ATOMIC_SEQ_CST);
+	return wake_up_state(poller->task, TASK_NORMAL);
+}
+
+static void poller_queue(struct file *file, wait_queue_head_t *queue,
+			 poll_table *table)
+{
+	struct poller *poller = container_of(table, struct poller, table);
+
+	poller->queue = queue;
+	add_wait_queue(queue, &poller->entry);
+}
+
+/* Sleeps until triggered, a signal, or the end of the time. */
+static void poller_sleep(struct poller *poller, const struct timeout *timeout)
+{
+	set_current_state(TASK_INTERRUPTIBLE);
+	if (!__atomic_load_n(&poller->triggered, __ATOMIC_SEQ_CST) &&
+	    !timeout_passed(timeout))
+		schedule();
+	set_current_state(TASK_RUNNING);
+	__atomic_store_n(&poller->triggered, false, __ATOMIC_SEQ_CST);
+}
+
+int sim_poll(struct file *file, unsigned int events, uint64_t time)
+{
+	struct poller poller = {
+		.table = { .proc = poller_queue,
+			   .key = events | EPOLLERR | EPOLLHUP },
+		.task = current,
+	};
+	struct timeout timeout;
+	struct waiter waiter;
+	int ret = 0;
+
+	init_waitqueue_func_entry(&poller.entry, poller_wake);
+	file_get(file);
+	timeout_begin(&timeout, time);
+	waiter_begin(&waiter, file, "poll()", poller.table.key);
+	for (;;) {
+		ret = fops->poll(file, &poller.table) & poller.table.key;
+		poller.table.proc = NULL;
+		if (!ret && signal_pending(current))
+			ret = -EINTR;
+		if (ret || timeout_passed(&timeout))
+			break;
+		poller_sleep(&poller, &timeout);
+	}
+	waiter_end(&waiter);
+	hrtimer_cancel(&timeout.timer);
+	if (poller.queue)
+		remove_wait_queue(poller.queue, &poller.entry);
+	file_put(file);
+	return call_end(ret);
+}
+
+/* ---- epoll ---- */
+
+/**
+ * struct sim_epoll - an epoll instance with one file
+ * @table: passed to the file when it is added
+ * @entry: entry in the file's wait queue
+ * @queue: that queue
+ * @file: the file, of which epoll holds no reference
+ * @events: what is waited for
+ * @ready: the file may be ready: it is in the list of those that are
+ * @wait: where callers of epoll_wait() wait; its lock protects @ready
+ */
+struct sim_epoll {
+	poll_table table;
+	wait_queue_entry_t entry;
+	wait_queue_head_t *queue;
+	struct file *file;
+	unsigned int events;
+	bool ready;
+	wait_queue_head_t wait;
+};
+
+static void epoll_make_ready(struct sim_epoll *epoll)
+{
+	spin_lock(&epoll->wait.lock);
+	epoll->ready = true;
+	spin_unlock(&epoll->wait.lock);
+	wake_up(&epoll->wait);
+}
+
+static int epoll_wake(wait_queue_entry_t *entry, unsigned int mode, int flags,
+		      void *key)
+{
+	struct sim_epoll *epoll = container_of(entry, struct sim_epoll, entry);
+
+	if (key && !(key_to_poll(key) & epoll->events))
+		return 0;
+	epoll_make_ready(epoll);
+	return 1;
+}
+
+static void epoll_queue(struct file *file, wait_queue_head_t *queue,
+			poll_table *table)
+{
+	struct sim_epoll *epoll = container_of(table, struct sim_epoll, table);
+
+	epoll->queue = queue;
+	add_wait_queue(queue, &epoll->entry);
+}
+
+struct sim_epoll *sim_epoll_create(struct file *file, unsigned int events)
+{
+	struct sim_epoll *epoll = calloc(1, sizeof(*epoll));
+
+	epoll->events = events | EPOLLERR | EPOLLHUP;
+	epoll->table =
+		(poll_table){ .proc = epoll_queue, .key = epoll->events };
+	epoll->file = file;
+	init_waitqueue_head(&epoll->wait);
+	init_waitqueue_func_entry(&epoll->entry, epoll_wake);
+	if (fops->poll(file, &epoll->table) & epoll->events)
+		epoll_make_ready(epoll);
+	epoll->table.proc = NULL;
+	call_end(0);
+	return epoll;
+}
+
+void sim_epoll_close(struct sim_epoll *epoll)
+{
+	remove_wait_queue(epoll->queue, &epoll->entry);
+	free(epoll);
+}
+
+static bool epoll_is_ready(struct sim_epoll *epoll)
+{
+	bool ready;
+
+	spin_lock(&epoll->wait.lock);
+	ready = epoll->ready;
+	spin_unlock(&epoll->wait.lock);
+	return ready;
+}
+
+/* Asks the file, if it may be ready. Without EPOLLET it then may be so again. */
+static int epoll_collect(struct sim_epoll *epoll)
+{
+	int ret;
+
+	spin_lock(&epoll->wait.lock);
+	ret = epoll->ready;
+	epoll->ready = false;
+	spin_unlock(&epoll->wait.lock);
+	if (!ret)
+		return 0;
+	ret = fops->poll(epoll->file, &epoll->table) & epoll->events;
+	if (ret && !(epoll->events & EPOLLET))
+		epoll_make_ready(epoll);
+	return ret;
+}
+
+int sim_epoll_wait(struct sim_epoll *epoll, uint64_t time)
+{
+	struct timeout timeout;
+	struct waiter waiter;
+	int ret;
+
+	timeout_begin(&timeout, time);
+	waiter_begin(&waiter, epoll->file,
+		     epoll->events & EPOLLET ? "epoll_wait(), EPOLLET" :
+					       "epoll_wait()",
+		     epoll->events);
+	for (;;) {
+		ret = epoll_collect(epoll);
+		if (ret)
+			break;
+		ret = wait_event_interruptible(
+			epoll->wait,
+			epoll_is_ready(epoll) || timeout_passed(&timeout));
+		if (ret || (timeout_passed(&timeout) && !epoll_is_ready(epoll)))
+			break;
+	}
+	waiter_end(&waiter);
+	hrtimer_cancel(&timeout.timer);
+	return call_end(ret);
+}
+
+/* ---- eventfds ---- */
+
+/**
+ * struct eventfd_ctx - an eventfd
+ * @refs: references, those of the module included
+ * @count: its count; protected by the lock of @wait
+ * @wait: where readers wait
+ */
+struct eventfd_ctx {
+	int refs;
+	u64 count;
+	wait_queue_head_t wait;
+};
+
+#define EVENTFDS 16
+
+static struct eventfd_ctx *eventfds[EVENTFDS];
+
+int sim_eventfd_create(void)
+{
+	struct eventfd_ctx *context = calloc(1, sizeof(*context));
+	int fd;
+
+	context->refs = 1;
+	init_waitqueue_head(&context->wait);
+	sim_lock();
+	for (fd = 0; fd < EVENTFDS - 1 && eventfds[fd]; fd++)
+		;
+	eventfds[fd] = context;
+	sim_unlock();
+	return fd;
+}
+
+struct eventfd_ctx *eventfd_ctx_fdget(int fd)
+{
+	struct eventfd_ctx *context = NULL;
+
+	sim_point("eventfd_ctx_fdget");
+	sim_lock();
+	if (fd < EVENTFDS)
+		context = eventfds[fd];
+	if (context)
+		context->refs++;
+	sim_unlock();
+	return context ?: ERR_PTR(-EBADF);
+}
+
+void eventfd_ctx_put(struct eventfd_ctx *context)
+{
+	bool last;
+
+	sim_lock();
+	last = !--context->refs;
+	sim_unlock();
+	if (last)
+		free(context);
+}
+
+void eventfd_signal(struct eventfd_ctx *context)
+{
+	spin_lock(&context->wait.lock);
+	context->count++;
+	spin_unlock(&context->wait.lock);
+	wake_up_key(&context->wait, TASK_NORMAL, 1, poll_to_key(EPOLLIN));
+}
+
+void sim_eventfd_close(int fd)
+{
+	struct eventfd_ctx *context = eventfds[fd];
+
+	sim_lock();
+	eventfds[fd] = NULL;
+	sim_unlock();
+	eventfd_ctx_put(context);
+}
+
+static u64 eventfd_take(struct eventfd_ctx *context)
+{
+	u64 count;
+
+	spin_lock(&context->wait.lock);
+	count = context->count;
+	context->count = 0;
+	spin_unlock(&context->wait.lock);
+	return count;
+}
+
+int sim_eventfd_read(int fd, uint64_t time)
+{
+	struct eventfd_ctx *context = eventfds[fd];
+	struct timeout timeout;
+	u64 count = 0;
+	int ret;
+
+	timeout_begin(&timeout, time);
+	ret = wait_event_interruptible(context->wait,
+				       (count = eventfd_take(context)) ||
+					       timeout_passed(&timeout));
+	hrtimer_cancel(&timeout.timer);
+	return call_end(ret ?: (int)count);
+}
+
+/* ---- the registry's xarray ---- */
+
+/**
+ * struct xa_entry - an entry
+ * @index: its index; the entries are sorted by that
+ * @value: what is stored
+ * @next: the next one
+ */
+struct xa_entry {
+	unsigned long index;
+	void *value;
+	struct xa_entry *next;
+};
+
+static struct xa_entry **xa_from(struct xarray *array, unsigned long index)
+{
+	struct xa_entry **link = &array->first;
+
+	while (*link && (*link)->index < index)
+		link = &(*link)->next;
+	return link;
+}
+
+void *xa_store(struct xarray *array, unsigned long index, void *value,
+	       gfp_t gfp)
+{
+	struct xa_entry *entry = kmalloc(sizeof(*entry), gfp);
+	struct xa_entry **link;
+
+	if (!entry)
+		return ERR_PTR(-ENOMEM);
+	xa_lock(array);
+	link = xa_from(array, index);
+	*entry = (struct xa_entry){ .index = index,
+				    .value = value,
+				    .next = *link };
+	*link = entry;
+	xa_unlock(array);
+	return NULL;
+}
+
+int xa_err(void *result)
+{
+	return IS_ERR(result) ? PTR_ERR(result) : 0;
+}
+
+void *xa_erase(struct xarray *array, unsigned long index)
+{
+	struct xa_entry *entry, **link;
+	void *value;
+
+	xa_lock(array);
+	link = xa_from(array, index);
+	entry = *link;
+	*link = entry->next;
+	xa_unlock(array);
+	value = entry->value;
+	kfree(entry);
+	return value;
+}
+
+void *xa_find(struct xarray *array, unsigned long *index, unsigned long max,
+	      int filter)
+{
+	struct xa_entry *entry = *xa_from(array, *index);
+
+	lockdep_assert_held(&array->lock);
+	if (!entry)
+		return NULL;
+	*index = entry->index;
+	return entry->value;
+}
+
+/* ---- the module ---- */
+
+/**
+ * struct parameter - a parameter of the module
+ * @name: its name
+ * @value: where its value is
+ */
+struct parameter {
+	const char *name;
+	unsigned int *value;
+};
+
+static struct parameter parameters[32];
+static unsigned int nr_parameters;
+
+void sim_parameter(const char *name, unsigned int *value)
+{
+	parameters[nr_parameters++] =
+		(struct parameter){ .name = name, .value = value };
+}
+
+void sim_parameter_set(const char *name, unsigned int value)
+{
+	unsigned int nr;
+
+	for (nr = 0; nr < nr_parameters; nr++) {
+		if (strcmp(parameters[nr].name, name))
+			continue;
+		*parameters[nr].value = value;
+		return;
+	}
+	sim_fail("the module has no parameter %s", name);
+}
+
+int misc_register(struct miscdevice *device)
+{
+	might_sleep();
+	if (sim_short())
+		return -ENOMEM;
+	fops = device->fops;
+	return 0;
+}
+
+void misc_deregister(struct miscdevice *device)
+{
+	might_sleep();
+}
+
+bool sim_module_load(void)
+{
+	return !sim_module_init();
+}
+
+void sim_module_unload(void)
+{
+	sim_module_exit();
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Files, as far as the device needs them; see sim/device.c */
+#ifndef SIM_LINUX_FS_H
+#define SIM_LINUX_FS_H
+
+#include <fcntl.h>
+
+#include <linux/poll.h>
+#include <linux/types.h>
+
+struct inode;
+struct seq_file;
+struct vm_area_struct;
+
+typedef void *fl_owner_t;
+
+struct file {
+	unsigned int f_flags;
+	void *private_data;
+	long f_count;
+	bool privileged;
+};
+
+struct file_operations {
+	void *owner;
+	int (*open)(struct inode *inode, struct file *file);
+	int (*flush)(struct file *file, fl_owner_t id);
+	int (*release)(struct inode *inode, struct file *file);
+	ssize_t (*read)(struct file *file, char __user *buffer, size_t count,
+			loff_t *position);
+	__poll_t (*poll)(struct file *file, poll_table *wait);
+	long (*unlocked_ioctl)(struct file *file, unsigned int command,
+			       unsigned long argument);
+	long (*compat_ioctl)(struct file *file, unsigned int command,
+			     unsigned long argument);
+	int (*mmap)(struct file *file, struct vm_area_struct *vma);
+	void (*show_fdinfo)(struct seq_file *seq, struct file *file);
+};
+
+#define compat_ptr_ioctl NULL
+#define nonseekable_open(inode, file) 0
+#define file_count(file) READ_ONCE((file)->f_count)
+
+#endif /* SIM_LINUX_FS_H */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef SIM_LINUX_KERNEL_H
+#define SIM_LINUX_KERNEL_H
+
+#include_next <linux/kernel.h>
+
+#include <stdint.h>
+#include <limits.h>
+#include <stdio.h>
+#include <assert.h>
+#include <errno.h>
+
+#include <linux/bug.h>
+
+#define U16_MAX 0xffff
+#define S64_MAX INT64_MAX
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define container_of(p, type, member) \
+	((type *)((char *)(p)-offsetof(type, member)))
+#define offsetofend(type, member) \
+	(offsetof(type, member) + sizeof(((type *)0)->member))
+#define IS_ENABLED(option) 1
+#define CONFIG_64BIT 1
+#define CONFIG_CGROUPS 1
+#define KBUILD_MODNAME "hwtimer"
+#ifndef pr_fmt
+#define pr_fmt(format) format
+#endif
+/* A parameter that is out of range; the caller returns an error, too. */
+#define pr_err(format, ...) ((void)0)
+#define max3(a, b, c) max(max(a, b), c)
+#define clamp(value, low, high) min(max(value, low), high)
+#define clamp_t(type, value, low, high) \
+	min_t(type, max_t(type, value, low), high)
+#define strscpy(to, from, size) snprintf(to, size, "%s", from)
+#define roundup_pow_of_two(n) ((n) <= 1 ? 1UL : 1UL << fls64((n)-1ULL))
+
+#include <linux/bitops.h>
+#include <linux/math64.h>
+#include <linux/cond_resched.h>
+
+#endif /* SIM_LINUX_KERNEL_H */

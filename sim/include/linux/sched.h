@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Threads; see sim/sim.h for what the simulation knows of them. */
+#ifndef SIM_LINUX_SCHED_H
+#define SIM_LINUX_SCHED_H
+
+#include <linux/atomic.h>
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/rcupdate.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+
+#define TASK_RUNNING 0x0000
+#define TASK_INTERRUPTIBLE 0x0001
+#define TASK_UNINTERRUPTIBLE 0x0002
+#define TASK_WAKEKILL 0x0100
+#define TASK_NOLOAD 0x0400
+#define TASK_NEW 0x0800
+#define TASK_KILLABLE (TASK_WAKEKILL | TASK_UNINTERRUPTIBLE)
+#define TASK_IDLE (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)
+#define TASK_NORMAL (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)
+
+#define PF_EXITING 0x00000004
+#define PF_KTHREAD 0x00200000
+
+#define SCHED_NORMAL 0
+#define SCHED_FIFO 1
+#define SCHED_BATCH 3
+#define SCHED_IDLE 5
+#define MAX_RT_PRIO 100
+
+struct css_set;
+struct mm_struct;
+struct nsproxy;
+struct sim_process;
+struct sim_thread;
+struct sched_attr;
+
+/**
+ * struct task_struct - a thread
+ * @state: TASK_*
+ * @flags: PF_*
+ * @policy: scheduling policy
+ * @nice: nice value
+ * @mm: what memory cgroups are charged by
+ * @nsproxy: not used
+ * @se: processor time
+ * @process: the process; of a kthread, that of all of them
+ * @cgroups: the cgroups in which the thread is
+ * @signal: a signal is pending
+ * @killed: the signal is SIGKILL
+ * @usage: references
+ * @spins: number of spinlocks that the thread holds
+ * @rcu: depth of RCU read locks
+ * @thread: what runs it
+ * @rcu_head: frees it after its end
+ */
+struct task_struct {
+	unsigned int state;
+	unsigned int flags;
+	int policy;
+	int nice;
+	struct mm_struct *mm;
+	struct nsproxy *nsproxy;
+	struct {
+		u64 sum_exec_runtime;
+	} se;
+	struct sim_process *process;
+	struct css_set *cgroups;
+	bool signal;
+	bool killed;
+	int usage;
+	unsigned int spins;
+	unsigned int rcu;
+	struct sim_thread *thread;
+	struct rcu_head rcu_head;
+};
+
+struct task_struct *sim_current(void);
+#define current sim_current()
+
+#ifdef SIM_PLAIN
+#define sim_signal_point() ((void)0)
+#endif
+
+void schedule(void);
+void set_current_state(unsigned int state);
+#define __set_current_state(state) set_current_state(state)
+int wake_up_state(struct task_struct *task, unsigned int states);
+#define wake_up_process(task) wake_up_state(task, TASK_NORMAL | TASK_NEW)
+bool signal_pending(const struct task_struct *task);
+bool fatal_signal_pending(const struct task_struct *task);
+
+pid_t task_tgid_nr(const struct task_struct *task);
+int task_nice(const struct task_struct *task);
+unsigned int num_online_cpus(void);
+int sched_setattr_nocheck(struct task_struct *task,
+			  const struct sched_attr *attr);
+
+#endif /* SIM_LINUX_SCHED_H */

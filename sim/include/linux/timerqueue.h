@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel's timerqueue, as a sorted list instead of a tree. As in the kernel, a node
+ * goes behind others with the same time.
+ */
+#ifndef SIM_LINUX_TIMERQUEUE_H
+#define SIM_LINUX_TIMERQUEUE_H
+
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+
+struct rb_node {
+	struct rb_node *next, **link;
+};
+
+struct timerqueue_node {
+	struct rb_node node;
+	ktime_t expires;
+};
+
+struct timerqueue_head {
+	struct rb_node *first;
+};
+
+#define RB_EMPTY_NODE(rb) (!(rb)->link)
+
+static inline void timerqueue_init(struct timerqueue_node *node)
+{
+	node->node.link = NULL;
+}
+
+static inline void timerqueue_init_head(struct timerqueue_head *head)
+{
+	head->first = NULL;
+}
+
+static inline struct timerqueue_node *timerqueue_of(struct rb_node *rb)
+{
+	return rb ? container_of(rb, struct timerqueue_node, node) : NULL;
+}
+
+static inline struct timerqueue_node *
+timerqueue_getnext(struct timerqueue_head *head)
+{
+	return timerqueue_of(head->first);
+}
+
+static inline struct timerqueue_node *
+timerqueue_iterate_next(struct timerqueue_node *node)
+{
+	return timerqueue_of(node->node.next);
+}
+
+/* Returns whether the node is the first now. */
+static inline bool timerqueue_add(struct timerqueue_head *head,
+				  struct timerqueue_node *node)
+{
+	struct rb_node **link = &head->first;
+
+	if (!RB_EMPTY_NODE(&node->node))
+		sim_fail("timerqueue_add() of a node that is in a queue");
+	while (*link && timerqueue_of(*link)->expires <= node->expires)
+		link = &(*link)->next;
+	node->node.next = *link;
+	node->node.link = link;
+	if (*link)
+		(*link)->link = &node->node.next;
+	*link = &node->node;
+	return link == &head->first;
+}
+
+/* Returns whether others are left. */
+static inline bool timerqueue_del(struct timerqueue_head *head,
+				  struct timerqueue_node *node)
+{
+	if (RB_EMPTY_NODE(&node->node))
+		sim_fail("timerqueue_del() of a node that is in no queue");
+	*node->node.link = node->node.next;
+	if (node->node.next)
+		node->node.next->link = node->node.link;
+	timerqueue_init(node);
+	return head->first;
+}
+
+#endif /* SIM_LINUX_TIMERQUEUE_H */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Access to the memory of programs, which may fault, and may sleep; see sim/memory.c */
+#ifndef SIM_LINUX_UACCESS_H
+#define SIM_LINUX_UACCESS_H
+
+#include <linux/err.h>
+#include <linux/kernel.h>
+
+/* Return the number of bytes that were not copied. */
+unsigned long copy_from_user(void *to, const void __user *from,
+			     unsigned long count);
+unsigned long copy_to_user(void __user *to, const void *from,
+			   unsigned long count);
+int copy_struct_from_user(void *to, size_t size, const void __user *from,
+			  size_t user_size);
+
+#define get_user(to, from) \
+	(copy_from_user(&(to), (from), sizeof(to)) ? -EFAULT : 0)
+#define put_user(value, to)                                                   \
+	({                                                                    \
+		typeof(*(to)) put_value = (value);                            \
+		copy_to_user((to), &put_value, sizeof(put_value)) ? -EFAULT : \
+								    0;        \
+	})
+#define u64_to_user_ptr(address) ((void __user *)(uintptr_t)(address))
+
+#endif /* SIM_LINUX_UACCESS_H */

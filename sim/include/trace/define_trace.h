@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Nothing more is needed; see <linux/tracepoint.h>. */

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Looks into the module when no thread can run: nobody may sleep then who has something to
+ * do, unless somebody will come at a known time. Nothing else of the simulation knows the
+ * module's structures.
+ */
+#include <linux/fs.h>
+#include <linux/kernel.h>
+
+#include "hwtimer.h"
+#include "hwtimer_completion.h"
+#include "hwtimer_debug.h"
+#include "hwtimer_notice.h"
+#include "hwtimer_ring.h"
+
+#include "inspect.h"
+#include "process.h"
+
+bool sim_traced;
+
+/* As if the lock was held: no thread runs, and none holds a spinlock. */
+static void pretend(struct hwtimer_instance *instance,
+		    struct task_struct *owner)
+{
+	instance->lock.owner = owner;
+}
+
+static bool queued(struct hwtimer_alarm *alarm)
+{
+	return !RB_EMPTY_NODE(&alarm->node.node);
+}
+
+/* Whether a worker will come to the instance for whatever reason */
+static bool worker_comes(struct hwtimer_instance *instance)
+{
+	return queued(&instance->job.turns) || queued(&instance->job.chores) ||
+	       queued(&instance->exchange.errand.turns);
+}
+
+/**
+ * sim_inspect_waiter - check whether somebody sleeps for a reason
+ * @file: the file that the call is for
+ * @how: the call, for the report
+ * @events: what poll() was asked for
+ */
+void sim_inspect_waiter(struct file *file, const char *how, unsigned int events)
+{
+	struct hwtimer_instance *instance = file->private_data;
+	__poll_t mask;
+
+	pretend(instance, current);
+	mask = hwtimer_notice_mask(instance);
+	pretend(instance, NULL);
+	if (!strcmp(how, "read()"))
+		mask = hwtimer_notice_readable(instance) ? EPOLLIN : 0;
+	if (instance->deserted)
+		mask |= EPOLLIN;
+	if (mask & events)
+		sim_fail(
+			"a thread sleeps in %s, but instance %llu is ready, %#x: %llu events, %u wanted, %llu discards, bound %u, overdue %d, deserted %d, stopped %d",
+			how, instance->nr, mask, instance->stats.ready,
+			instance->notice.events, instance->discards,
+			instance->allowance.bound, instance->notice.overdue,
+			instance->deserted, instance->stopped);
+}
+
+/**
+ * struct hold - what an instance looked like when its lock was released last
+ * @stats: its counters
+ * @polling: its rings were polled
+ * @done: time at which a request was done last while they were, ns; 0: never
+ */
+struct hold {
+	struct hwtimer_stats stats;
+	bool polling;
+	u64 done;
+};
+
+#define INSTANCES 256
+
+/* The worker polls for 8 ms after the last request, or 7 if it was about to poll then. */
+#define POLLS_AT_LEAST (6 * NSEC_PER_MSEC)
+
+/* Checks that the worker has not stopped polling soon after a request was done. */
+static void look_at_polling(const struct hwtimer_instance *instance,
+			    struct hold *hold)
+{
+	u64 now = sim_now(CLOCK_MONOTONIC);
+
+	if (hold->stats.submitted != instance->stats.submitted && hold->polling)
+		hold->done = now;
+	if (hold->done && hold->polling && !instance->exchange.polling &&
+	    !instance->stopped && !instance->deserted &&
+	    now < hold->done + POLLS_AT_LEAST)
+		sim_fail(
+			"the worker of instance %llu polls no more, %llu ns after a request",
+			instance->nr, now - hold->done);
+	hold->polling = instance->exchange.polling;
+}
+
+/* Checks how many timers one hold of the lock has handled in each way. */
+static void look_at_work(const struct hwtimer_instance *instance,
+			 const struct hwtimer_stats *before)
+{
+	const struct hwtimer_stats *now = &instance->stats;
+	u64 requests = now->scheduled - before->scheduled + now->cancelled -
+		       before->cancelled + now->rescheduled -
+		       before->rescheduled;
+
+	if (requests > HWTIMER_HOLD ||
+	    now->expired - before->expired > HWTIMER_HOLD ||
+	    now->delivered - before->delivered > HWTIMER_HOLD ||
+	    now->discarded - before->discarded > HWTIMER_HOLD ||
+	    now->unprocessed - before->unprocessed > HWTIMER_HOLD)
+		sim_fail(
+			"one hold of the lock of instance %llu has handled more than %u timers",
+			instance->nr, HWTIMER_HOLD);
+}
+
+/* Called by the holder of an instance's lock, who is about to release it. */
+static void look(struct spinlock *lock)
+{
+	static struct hold holds[INSTANCES];
+	struct hwtimer_instance *instance =
+		container_of(lock, struct hwtimer_instance, lock);
+	struct hold *hold = &holds[instance->nr % INSTANCES];
+
+	look_at_work(instance, &hold->stats);
+	look_at_polling(instance, hold);
+	hold->stats = instance->stats;
+}
+
+/**
+ * sim_inspect_open - look at an instance from now on whenever its lock is released
+ * @file: its file, which was just opened
+ */
+void sim_inspect_open(struct file *file)
+{
+	struct hwtimer_instance *instance = file->private_data;
+
+	instance->lock.released = look;
+}
+
+/**
+ * sim_inspect_ring - check whether somebody sees to it that the rings are served
+ * @file: the file of the instance
+ *
+ * No program is about to kick.
+ */
+void sim_inspect_ring(struct file *file)
+{
+	struct hwtimer_instance *instance = file->private_data;
+	struct hwtimer_ring *ring = hwtimer_completion_ring(instance);
+	bool due;
+
+	if (!ring)
+		return;
+	if (instance->deserted || worker_comes(instance))
+		return;
+	if (hwtimer_ring_submitted(ring) > 0)
+		sim_fail(
+			"requests are in the ring of instance %llu, and nobody comes for them",
+			instance->nr);
+	pretend(instance, current);
+	due = hwtimer_completion_due(instance);
+	pretend(instance, NULL);
+	if (due)
+		sim_fail(
+			"the ring of instance %llu has room for what waits, and nobody moves it",
+			instance->nr);
+}
+
+/* The files in debugfs are not part of the simulation. */
+void hwtimer_debug_start(void)
+{
+}
+
+void hwtimer_debug_stop(void)
+{
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Looks into the module; see sim/inspect.c. */
+#ifndef SIM_INSPECT_H
+#define SIM_INSPECT_H
+
+struct file;
+
+void sim_inspect_open(struct file *file);
+void sim_inspect_waiter(struct file *file, const char *how,
+			unsigned int events);
+void sim_inspect_ring(struct file *file);
+
+#endif /* SIM_INSPECT_H */

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The allocators, and the access to the memory of programs. Both may fail. All memory must
+ * be free when the module is unloaded.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <linux/bitmap.h>
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "sim.h"
+
+/* Pages that can be mapped: enough for the rings of all instances */
+#define PAGES 16384
+
+static struct sim_held held;
+static u64 nr_allocations;
+static bool calm;
+
+void sim_calm(void)
+{
+	calm = true;
+}
+
+bool sim_short(void)
+{
+	return !calm && sim_chance(sim_run.alloc_fails);
+}
+
+struct sim_held sim_memory_held(void)
+{
+	return held;
+}
+
+void sim_memory_check_empty(void)
+{
+	if (held.allocations)
+		sim_fail("%llu allocations, %llu bytes, are not freed",
+			 (unsigned long long)held.allocations,
+			 (unsigned long long)held.bytes);
+}
+
+/* Whether an allocation fails. One that may sleep does so, or at least might. */
+static bool alloc_fails(gfp_t gfp)
+{
+	if (gfp & __GFP_DIRECT_RECLAIM)
+		might_sleep();
+	sim_point("allocation");
+	if (calm)
+		return false;
+	if (__atomic_add_fetch(&nr_allocations, 1, __ATOMIC_RELAXED) ==
+	    sim_run.alloc_nth)
+		return true;
+	return sim_short();
+}
+
+static void count(s64 allocations, s64 bytes)
+{
+	__atomic_add_fetch(&held.allocations, allocations, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&held.bytes, bytes, __ATOMIC_RELAXED);
+}
+
+/* ---- kmalloc() and vmalloc() ---- */
+
+/**
+ * struct header - what stands before the memory of kmalloc()
+ * @size: its size, without the header
+ * @magic: HEADER_MAGIC; something else: the memory is free, or is not ours
+ */
+struct header {
+	u64 size;
+	u64 magic;
+};
+
+#define HEADER_MAGIC 0x6b6d616c6c6f6321ull
+
+void *kmalloc(size_t size, gfp_t gfp)
+{
+	struct header *header;
+
+	if (alloc_fails(gfp))
+		return NULL;
+	header = malloc(sizeof(*header) + size);
+	*header = (struct header){ .size = size, .magic = HEADER_MAGIC };
+	count(1, size);
+	/* What was not asked for as zeroes may be anything. */
+	return memset(header + 1, gfp & __GFP_ZERO ? 0 : 0x5a, size);
+}
+
+void kfree(const void *memory)
+{
+	struct header *header;
+
+	if (!memory)
+		return;
+	header = (struct header *)memory - 1;
+	if (header->magic != HEADER_MAGIC)
+		sim_fail("kfree() of what is not allocated");
+	count(-1, -(s64)header->size);
+	header->magic = 0;
+	memset(header + 1, 0x6b, header->size);
+	free(header);
+}
+
+void kvfree(const void *memory)
+{
+	sim_point("kvfree");
+	kfree(memory);
+}
+
+void *__vmalloc(unsigned long size, gfp_t gfp)
+{
+	return kmalloc(size, gfp);
+}
+
+/* ---- pages ---- */
+
+/**
+ * struct page - an allocation of pages
+ * @address: where
+ * @order: log2 of their number
+ * @next: another one, in the same bucket of the table, or free
+ */
+struct page {
+	void *address;
+	unsigned int order;
+	struct page *next;
+};
+
+#define BUCKETS 1024
+
+static struct page *pages[BUCKETS];
+
+/* Single pages are parts of a file in memory, so that they can be mapped elsewhere. */
+static int arena_fd;
+static char *arena;
+static unsigned int arena_used;
+static void *arena_free;
+
+static struct page **page_bucket(const void *address)
+{
+	return &pages[(unsigned long)address / PAGE_SIZE % BUCKETS];
+}
+
+static void arena_create(void)
+{
+	arena_fd = memfd_create("pages", 0);
+	if (arena_fd < 0 || ftruncate(arena_fd, PAGES * PAGE_SIZE))
+		sim_fail("no memory for pages");
+	arena = mmap(NULL, PAGES * PAGE_SIZE, PROT_READ | PROT_WRITE,
+		     MAP_SHARED, arena_fd, 0);
+}
+
+static void *arena_get(void)
+{
+	void *memory = arena_free;
+
+	if (memory) {
+		arena_free = *(void **)memory;
+		return memory;
+	}
+	if (!arena)
+		arena_create();
+	if (arena_used == PAGES)
+		sim_fail("no page is left");
+	return arena + PAGE_SIZE * arena_used++;
+}
+
+static void *pages_memory(unsigned int order)
+{
+	return order ? aligned_alloc(PAGE_SIZE, PAGE_SIZE << order) :
+		       arena_get();
+}
+
+struct page *alloc_pages(gfp_t gfp, unsigned int order)
+{
+	struct page *page, **bucket;
+
+	if (alloc_fails(gfp))
+		return NULL;
+	page = malloc(sizeof(*page));
+	sim_lock();
+	page->address = pages_memory(order);
+	page->order = order;
+	bucket = page_bucket(page->address);
+	page->next = *bucket;
+	*bucket = page;
+	sim_unlock();
+	count(1, PAGE_SIZE << order);
+	memset(page->address, gfp & __GFP_ZERO ? 0 : 0x5a, PAGE_SIZE << order);
+	return page;
+}
+
+/* The link to a page in the table; NULL: there is none at that address. */
+static struct page **page_find(const void *address)
+{
+	struct page **link = page_bucket(address);
+
+	while (*link && (*link)->address != address)
+		link = &(*link)->next;
+	return *link ? link : NULL;
+}
+
+void __free_pages(struct page *page, unsigned int order)
+{
+	struct page **link;
+
+	sim_point("__free_pages");
+	sim_lock();
+	link = page_find(page->address);
+	if (!link || *link != page || page->order != order)
+		sim_fail("free of pages that are not allocated");
+	*link = page->next;
+	count(-1, -(s64)(PAGE_SIZE << order));
+	memset(page->address, 0x6b, PAGE_SIZE << order);
+	if (order) {
+		free(page->address);
+	} else {
+		*(void **)page->address = arena_free;
+		arena_free = page->address;
+	}
+	sim_unlock();
+	free(page);
+}
+
+unsigned long get_zeroed_page(gfp_t gfp)
+{
+	struct page *page = alloc_pages(gfp | __GFP_ZERO, 0);
+
+	return page ? (unsigned long)page->address : 0;
+}
+
+struct page *virt_to_page(const void *address)
+{
+	struct page **link;
+
+	sim_lock();
+	link = page_find(address);
+	if (!link)
+		sim_fail("virt_to_page() of what is no page");
+	sim_unlock();
+	return *link;
+}
+
+void free_page(unsigned long address)
+{
+	if (address)
+		__free_pages(virt_to_page((void *)address), 0);
+}
+
+void *page_address(const struct page *page)
+{
+	return page->address;
+}
+
+unsigned int compound_order(const struct page *page)
+{
+	return page->order;
+}
+
+bool is_vmalloc_addr(const void *address)
+{
+	bool found;
+
+	sim_lock();
+	found = page_find(address);
+	sim_unlock();
+	return !found;
+}
+
+unsigned long totalram_pages(void)
+{
+	return 1UL << 22;
+}
+
+long si_mem_available(void)
+{
+	if (sim_short())
+		return 0;
+	return 1L << 21;
+}
+
+int vm_map_pages(struct vm_area_struct *vma, struct page **pages,
+		 unsigned long count)
+{
+	unsigned long i;
+
+	might_sleep();
+	if (vma->vm_end - vma->vm_start != count * PAGE_SIZE)
+		return -EINVAL;
+	if (sim_short())
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		void *where = (void *)(vma->vm_start + i * PAGE_SIZE);
+		off_t offset = (char *)pages[i]->address - arena;
+
+		if (mmap(where, PAGE_SIZE, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_FIXED, arena_fd, offset) != where)
+			sim_fail("mmap() of a page");
+		sim_point("vm_map_pages");
+	}
+	return 0;
+}
+
+/* ---- slab caches ---- */
+
+/**
+ * struct kmem_cache - objects of one size
+ * @size: size of an object
+ * @align: alignment of an object
+ * @used: number of objects that are not free
+ */
+struct kmem_cache {
+	unsigned int size;
+	unsigned int align;
+	u64 used;
+};
+
+struct kmem_cache *kmem_cache_create(const char *name, unsigned int size,
+				     unsigned int align, unsigned int flags,
+				     void (*ctor)(void *object))
+{
+	struct kmem_cache *cache = kzalloc(sizeof(*cache), GFP_KERNEL);
+
+	if (!cache)
+		return NULL;
+	cache->size = size;
+	cache->align = max_t(unsigned int, align, sizeof(long));
+	return cache;
+}
+
+void kmem_cache_destroy(struct kmem_cache *cache)
+{
+	if (cache->used)
+		sim_fail("kmem_cache_destroy(): objects are not freed");
+	kfree(cache);
+}
+
+static void *object_alloc(struct kmem_cache *cache)
+{
+	void *object = aligned_alloc(cache->align,
+				     round_up(cache->size, cache->align));
+
+	count(1, cache->size);
+	__atomic_add_fetch(&cache->used, 1, __ATOMIC_RELAXED);
+	return memset(object, 0x5a, cache->size);
+}
+
+void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
+{
+	return alloc_fails(gfp) ? NULL : object_alloc(cache);
+}
+
+int kmem_cache_alloc_bulk(struct kmem_cache *cache, gfp_t gfp, size_t count,
+			  void **objects)
+{
+	size_t i;
+
+	if (alloc_fails(gfp))
+		return 0;
+	for (i = 0; i < count; i++)
+		objects[i] = object_alloc(cache);
+	return count;
+}
+
+void kmem_cache_free_bulk(struct kmem_cache *cache, size_t nr, void **objects)
+{
+	size_t i;
+
+	sim_point("kmem_cache_free_bulk");
+	for (i = 0; i < nr; i++) {
+		memset(objects[i], 0x6b, cache->size);
+		free(objects[i]);
+	}
+	count(-(s64)nr, -(s64)(nr * cache->size));
+	__atomic_sub_fetch(&cache->used, nr, __ATOMIC_RELAXED);
+}
+
+/* ---- memory cgroups ---- */
+
+/**
+ * struct mem_cgroup - one for all
+ * @refs: references that the module holds
+ */
+struct mem_cgroup {
+	s64 refs;
+};
+
+static struct mem_cgroup only_group;
+
+struct mem_cgroup *get_mem_cgroup_from_mm(struct mm_struct *mm)
+{
+	count(1, 0);
+	__atomic_add_fetch(&only_group.refs, 1, __ATOMIC_RELAXED);
+	return &only_group;
+}
+
+void mem_cgroup_put(struct mem_cgroup *group)
+{
+	if (!group)
+		return;
+	count(-1, 0);
+	if (__atomic_fetch_sub(&group->refs, 1, __ATOMIC_RELAXED) <= 0)
+		sim_fail("mem_cgroup_put() without a reference");
+}
+
+struct mem_cgroup *set_active_memcg(struct mem_cgroup *group)
+{
+	return NULL;
+}
+
+/* ---- memory of programs ---- */
+
+/* How many of @size bytes can be accessed before one faults */
+static size_t accessible(size_t size)
+{
+	might_sleep();
+	sim_point("user memory");
+	if (calm || !sim_chance(sim_run.faults))
+		return size;
+	return sim_below(size + 1) & ~7ul;
+}
+
+unsigned long copy_from_user(void *to, const void __user *from,
+			     unsigned long count)
+{
+	size_t good = accessible(count);
+
+	memcpy(to, from, good);
+	memset((char *)to + good, 0, count - good);
+	sim_point("copy_from_user");
+	return count - good;
+}
+
+unsigned long copy_to_user(void __user *to, const void *from,
+			   unsigned long count)
+{
+	size_t good = accessible(count);
+	size_t half = sim_below(2) ? good / 2 & ~7ul : good;
+
+	memcpy(to, from, half);
+	/* The page behind may have to be brought in first, which takes long. */
+	if (half < good) {
+		sim_point("copy_to_user");
+		memcpy((char *)to + half, (const char *)from + half,
+		       good - half);
+	}
+	return count - good;
+}
+
+int copy_struct_from_user(void *to, size_t size, const void __user *from,
+			  size_t user_size)
+{
+	size_t both = min(size, user_size);
+	size_t i;
+
+	memset(to, 0, size);
+	if (copy_from_user(to, from, both))
+		return -EFAULT;
+	for (i = both; i < user_size; i++)
+		if (((const char *)from)[i])
+			return -E2BIG;
+	return 0;
+}
+
+unsigned long find_next_bit(const unsigned long *words, unsigned long size,
+			    unsigned long begin)
+{
+	unsigned long nr = begin / BITS_PER_LONG;
+	unsigned long word;
+
+	if (begin >= size)
+		return size;
+	word = words[nr] & BITMAP_FIRST_WORD_MASK(begin);
+	while (!word) {
+		if (++nr * BITS_PER_LONG >= size)
+			return size;
+		word = words[nr];
+	}
+	return min(nr * BITS_PER_LONG + __ffs(word), size);
+}

@@ -1,0 +1,823 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Checks what programs get against what they asked for; see sim/oracle.h. The rules:
+ *
+ *   - Each timer ends once: by its last event, by CANCEL, or by STOP.
+ *   - No event before its deadline, and none with another deadline than was asked for.
+ *   - No event of a timer that was refused, or after its end: not after a CANCEL that
+ *     returned 0 before the read began.
+ *   - A periodic timer reports each of its deadlines once: the next event begins where
+ *     this one ends.
+ *   - Events come in the order of their ticks, and within a tick in that of scheduling.
+ *   - CANCEL finds a timer that lives, and none that has ended.
+ *   - LIST shows each timer that lives all the time, and none twice.
+ *   - The counters agree with all of this.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oracle.h"
+
+#define NUMBER_BITS 40
+
+static const char *const states[] = {
+	[ORACLE_COMING] = "is just being scheduled",
+	[ORACLE_LIVE] = "lives",
+	[ORACLE_UNSURE] = "may live",
+	[ORACLE_REFUSED] = "was refused",
+	[ORACLE_DONE] = "has had its last event",
+	[ORACLE_CANCELLED] = "was cancelled",
+	[ORACLE_RETURNED] = "was handed back",
+};
+
+/* The number of a timer in its instance, for reports */
+static unsigned long long number_of(const struct oracle_timer *timer)
+{
+	return timer->user_data & ((1ull << NUMBER_BITS) - 1);
+}
+
+#define TRACE(timer, format, ...)                               \
+	sim_trace("timer %u.%llu " format, (timer)->oracle->nr, \
+		  number_of(timer), ##__VA_ARGS__)
+
+#define FAIL(timer, format, ...)                                               \
+	sim_fail(                                                              \
+		"timer %llu.%llu, id %#llx, which %s, deadline %llu to %llu, " \
+		"interval %llu: " format,                                      \
+		(unsigned long long)(timer)->oracle->nr, number_of(timer),     \
+		(unsigned long long)(timer)->id, states[(timer)->state],       \
+		(unsigned long long)(timer)->low,                              \
+		(unsigned long long)(timer)->high,                             \
+		(unsigned long long)(timer)->interval, ##__VA_ARGS__)
+
+struct oracle *oracle_create(unsigned int nr, clockid_t clock, int64_t offset,
+			     uint64_t tick)
+{
+	struct oracle *oracle = calloc(1, sizeof(*oracle));
+
+	oracle->nr = nr;
+	oracle->clock = clock;
+	oracle->offset = offset;
+	oracle->tick = tick;
+	return oracle;
+}
+
+uint64_t oracle_now(const struct oracle *oracle)
+{
+	return sim_now(oracle->clock) + oracle->offset;
+}
+
+/* The latest time that the clock has shown; it may have been set back since. */
+static uint64_t latest(const struct oracle *oracle)
+{
+	return sim_latest(oracle->clock) + oracle->offset;
+}
+
+/* Whether times that were read before may mean nothing now */
+static bool clock_jumped(const struct oracle *oracle)
+{
+	return oracle->clock == CLOCK_REALTIME && sim_clock_was_set();
+}
+
+struct oracle_span oracle_begin(const struct oracle *oracle)
+{
+	return (struct oracle_span){ .from = sim_step(),
+				     .since = oracle_now(oracle) };
+}
+
+/* ---- finding timers ---- */
+
+static struct oracle_timer *timer_new(struct oracle *oracle)
+{
+	struct oracle_timer *timer = calloc(1, sizeof(*timer));
+
+	if (oracle->nr_timers == oracle->room) {
+		oracle->room = oracle->room * 2 ?: 256;
+		oracle->timers =
+			realloc(oracle->timers, oracle->room * sizeof(timer));
+	}
+	timer->oracle = oracle;
+	timer->user_data = (uint64_t)oracle->nr << NUMBER_BITS |
+			   oracle->nr_timers;
+	oracle->timers[oracle->nr_timers++] = timer;
+	return timer;
+}
+
+static struct oracle_timer *timer_find(struct oracle *oracle,
+				       uint64_t user_data, uint64_t id)
+{
+	uint64_t number = user_data & ((1ull << NUMBER_BITS) - 1);
+	struct oracle_timer *timer;
+
+	if (user_data >> NUMBER_BITS != oracle->nr ||
+	    number >= oracle->nr_timers)
+		sim_fail("instance %u: user_data %#llx was never passed",
+			 oracle->nr, (unsigned long long)user_data);
+	timer = oracle->timers[number];
+	if (!timer->id)
+		timer->id = id;
+	if (timer->id != id)
+		FAIL(timer, "has the id %#llx", (unsigned long long)id);
+	return timer;
+}
+
+static bool has_ended(const struct oracle_timer *timer)
+{
+	return timer->state == ORACLE_DONE ||
+	       timer->state == ORACLE_CANCELLED ||
+	       timer->state == ORACLE_RETURNED;
+}
+
+static void end(struct oracle_timer *timer, enum oracle_state state)
+{
+	if (has_ended(timer))
+		return;
+	timer->state = state;
+	timer->ended = sim_step();
+}
+
+/* ---- deadlines ---- */
+
+static uint64_t deadline_after(uint64_t now, int64_t delay)
+{
+	uint64_t deadline;
+
+	if (delay < 0)
+		delay = 0;
+	deadline = now + delay;
+	return deadline > INT64_MAX ? HWTIMER_NEVER : deadline;
+}
+
+/* Sets the bounds of the deadline that a request asks for; the call is not over yet. */
+static void deadline_begin(struct oracle_timer *timer, uint64_t time,
+			   bool absolute, uint64_t since)
+{
+	if (absolute) {
+		if ((int64_t)time < 0 && time != HWTIMER_NEVER)
+			time = 0;
+		timer->low = time;
+		timer->high = time;
+		timer->delay = -1;
+		return;
+	}
+	timer->delay = (int64_t)time < 0 ? 0 : time;
+	timer->low = deadline_after(since, timer->delay);
+	timer->high = HWTIMER_NEVER;
+}
+
+/* The call is over, so the deadline of a delay cannot be any later. */
+static void deadline_end(struct oracle_timer *timer)
+{
+	if (timer->delay < 0)
+		return;
+	timer->high = deadline_after(latest(timer->oracle), timer->delay);
+}
+
+/* ---- SCHEDULE ---- */
+
+struct oracle_timer *oracle_schedule(struct oracle *oracle,
+				     struct hwtimer_request *request)
+{
+	struct oracle_timer *timer;
+
+	sim_lock();
+	timer = timer_new(oracle);
+	request->user_data = timer->user_data;
+	timer->state = ORACLE_COMING;
+	timer->interval = request->interval;
+	timer->slack = request->slack;
+	timer->left = request->count;
+	timer->fixed_delay = request->flags & HWTIMER_FIXED_DELAY;
+	timer->begun = sim_step();
+	deadline_begin(timer, request->time, request->flags & HWTIMER_ABSOLUTE,
+		       oracle_now(oracle));
+	sim_unlock();
+	return timer;
+}
+
+static void scheduled_well(struct oracle_timer *timer, uint64_t id)
+{
+	struct oracle *oracle = timer->oracle;
+
+	oracle->scheduled++;
+	if (!id || (timer->id && timer->id != id))
+		FAIL(timer, "SCHEDULE has returned the id %#llx",
+		     (unsigned long long)id);
+	timer->id = id;
+	timer->scheduled = sim_step();
+	if (!timer->events)
+		deadline_end(timer);
+	timer->plain = !timer->interval && !timer->slack &&
+		       timer->low > latest(oracle) + oracle->tick;
+	if (timer->state == ORACLE_COMING)
+		timer->state = ORACLE_LIVE;
+}
+
+void oracle_scheduled(struct oracle_timer *timer, uint64_t id, int result)
+{
+	sim_lock();
+	TRACE(timer, "SCHEDULE: %d, id %#llx", result, (unsigned long long)id);
+	if (!result) {
+		scheduled_well(timer, id);
+	} else if (result == -ECANCELED) {
+		timer->oracle->unsure = true;
+		timer->lost_ok = true;
+		timer->vague = true;
+		if (timer->state == ORACLE_COMING)
+			timer->state = ORACLE_UNSURE;
+	} else {
+		if (timer->events || timer->state != ORACLE_COMING)
+			FAIL(timer, "SCHEDULE has failed with %d", result);
+		timer->state = ORACLE_REFUSED;
+	}
+	sim_unlock();
+}
+
+/* ---- CANCEL and RESCHEDULE ---- */
+
+void oracle_change(struct oracle_timer *timer)
+{
+	sim_lock();
+	timer->vague |= timer->changes++ > 0;
+	sim_unlock();
+}
+
+/* Whether a call that found the timer began after another had not: that cannot be. */
+static bool gone_before(const struct oracle_timer *timer,
+			const struct oracle_span *span)
+{
+	return timer->gone && span->from > timer->gone;
+}
+
+/* The same for a LIST that did not show it */
+static bool unlisted_before(const struct oracle_timer *timer,
+			    const struct oracle_span *span)
+{
+	return timer->unlisted && span->from > timer->unlisted;
+}
+
+/* CANCEL was successful. */
+static void cancelled_well(struct oracle_timer *timer,
+			   const struct oracle_span *span)
+{
+	timer->oracle->cancelled++;
+	if (has_ended(timer) || timer->state == ORACLE_REFUSED)
+		FAIL(timer, "CANCEL was successful");
+	if (timer->events && !timer->interval)
+		FAIL(timer, "CANCEL was successful after the event");
+	if (gone_before(timer, span))
+		FAIL(timer,
+		     "CANCEL was successful, but failed with ENOENT before");
+	if (unlisted_before(timer, span))
+		FAIL(timer, "CANCEL was successful, but LIST did not show it");
+	end(timer, ORACLE_CANCELLED);
+}
+
+/* CANCEL or RESCHEDULE found no such timer. */
+static void found_nothing(struct oracle_timer *timer)
+{
+	if (!timer->gone)
+		timer->gone = sim_step();
+}
+
+void oracle_cancelled(struct oracle_timer *timer,
+		      const struct oracle_span *span, int result)
+{
+	sim_lock();
+	TRACE(timer, "CANCEL: %d", result);
+	timer->changes--;
+	switch (result) {
+	case 0:
+		cancelled_well(timer, span);
+		break;
+	case -ENOENT:
+		found_nothing(timer);
+		break;
+	case -EALREADY:
+		if (!timer->last)
+			timer->last = sim_step();
+		break;
+	case -ECANCELED:
+		timer->oracle->unsure = true;
+		timer->lost_ok = true;
+		timer->vague = true;
+		break;
+	default:
+		break;
+	}
+	sim_unlock();
+}
+
+static void rescheduled_well(struct oracle_timer *timer, uint64_t time,
+			     bool absolute, const struct oracle_span *span)
+{
+	timer->oracle->rescheduled++;
+	timer->moved = true;
+	if (timer->state == ORACLE_REFUSED ||
+	    (has_ended(timer) && span->from > timer->ended))
+		FAIL(timer, "RESCHEDULE was successful");
+	if (gone_before(timer, span))
+		FAIL(timer,
+		     "RESCHEDULE was successful, but failed with ENOENT before");
+	timer->changed = sim_step();
+	/* An event that came meanwhile may be from before or after. */
+	if (timer->vague || has_ended(timer)) {
+		timer->vague = true;
+		return;
+	}
+	deadline_begin(timer, time, absolute, span->since);
+	deadline_end(timer);
+}
+
+/* A fault has hidden the result. */
+static void rescheduled_perhaps(struct oracle_timer *timer)
+{
+	timer->oracle->unsure = true;
+	timer->vague = true;
+	timer->moved = true;
+	timer->changed = sim_step();
+}
+
+void oracle_rescheduled(struct oracle_timer *timer, uint64_t time,
+			bool absolute, const struct oracle_span *span,
+			int result)
+{
+	sim_lock();
+	TRACE(timer, "RESCHEDULE: %d", result);
+	timer->changes--;
+	timer->plain = false;
+	if (!result)
+		rescheduled_well(timer, time, absolute, span);
+	else if (result == -ENOENT)
+		found_nothing(timer);
+	else if (result == -ECANCELED)
+		rescheduled_perhaps(timer);
+	sim_unlock();
+}
+
+/* ---- events ---- */
+
+static void event_expected(struct oracle_timer *timer,
+			   const struct hwtimer_event *event,
+			   const struct oracle_span *span, bool ring)
+{
+	/* A read that began before the end may have taken the event before it. */
+	bool after = !ring && timer->ended && span->from > timer->ended;
+
+	if (timer->state == ORACLE_REFUSED)
+		FAIL(timer, "has an event");
+	if (has_ended(timer) && (!timer->interval || after))
+		FAIL(timer, "has an event, its number %llu",
+		     (unsigned long long)timer->events + 1);
+	if (!ring && unlisted_before(timer, span))
+		FAIL(timer, "has an event, but LIST did not show it");
+	if (event->deadline == HWTIMER_NEVER)
+		FAIL(timer, "has expired, but must never");
+}
+
+static void event_timely(struct oracle_timer *timer,
+			 const struct hwtimer_event *event)
+{
+	uint64_t queued = event->deadline + event->lateness;
+
+	if (event->lateness != UINT32_MAX && queued > latest(timer->oracle))
+		FAIL(timer, "expired at %llu, but it is %llu only: too early",
+		     (unsigned long long)queued,
+		     (unsigned long long)latest(timer->oracle));
+	if (event->deadline > latest(timer->oracle))
+		FAIL(timer, "expired before its deadline %llu",
+		     (unsigned long long)event->deadline);
+}
+
+struct oracle_span oracle_read_begin(struct oracle *oracle)
+{
+	struct oracle_span span = oracle_begin(oracle);
+
+	sim_lock();
+	oracle->reads++;
+	span.reads = oracle->reading++ ? 0 : oracle->reads;
+	sim_unlock();
+	return span;
+}
+
+void oracle_read_end(struct oracle *oracle)
+{
+	sim_lock();
+	oracle->reading--;
+	sim_unlock();
+}
+
+/*
+ * Whether the events of a timer are reported in the order in which the kernel delivered
+ * them, and in order with the RESCHEDULEs: not if another read went on meanwhile, or a
+ * RESCHEDULE. Of the ring, nobody knows when it got an event, but there is only one event
+ * of a timer in it.
+ */
+static bool in_order(const struct oracle_timer *timer,
+		     const struct oracle_span *span, bool ring)
+{
+	if (timer->changes || !span->reads ||
+	    span->reads != timer->oracle->reads)
+		return false;
+	return ring ? !timer->moved : span->from > timer->changed;
+}
+
+/*
+ * Whether a call must see @low to @high. While a RESCHEDULE runs, it may see the old
+ * deadline or the new one; so may a call that began before the end of RESCHEDULE. Events
+ * in the ring may have been there for long.
+ */
+static bool deadline_known(const struct oracle_timer *timer,
+			   const struct oracle_span *span, bool ring)
+{
+	if (timer->vague || timer->changes)
+		return false;
+	if (timer->interval)
+		return in_order(timer, span, ring);
+	return ring || span->from > timer->changed;
+}
+
+static void event_deadline(struct oracle_timer *timer,
+			   const struct hwtimer_event *event,
+			   const struct oracle_span *span, bool ring)
+{
+	if (!deadline_known(timer, span, ring))
+		return;
+	if (event->deadline < timer->low || event->deadline > timer->high)
+		FAIL(timer, "has expired for the deadline %llu",
+		     (unsigned long long)event->deadline);
+}
+
+/* How many deadlines the event had to report at least when it was taken */
+static uint64_t expirations_least(const struct oracle_timer *timer,
+				  const struct hwtimer_event *event,
+				  const struct oracle_span *span, bool ring)
+{
+	uint64_t taken = ring ? event->deadline + event->lateness : span->since;
+	uint64_t least;
+
+	/* Another thread may have got expirations that it has not reported yet. */
+	if (timer->left && !in_order(timer, span, ring))
+		return 1;
+	if (timer->fixed_delay || timer->last || timer->changes ||
+	    timer->lost_ok || timer->oracle->stopping ||
+	    clock_jumped(timer->oracle) || taken < event->deadline)
+		return 1;
+	least = (taken - event->deadline) / timer->interval + 1;
+	if (timer->left && least > timer->left)
+		least = timer->left;
+	return least > UINT32_MAX ? UINT32_MAX : least;
+}
+
+static void event_expirations(struct oracle_timer *timer,
+			      const struct hwtimer_event *event,
+			      const struct oracle_span *span, bool ring)
+{
+	uint64_t n = event->expirations;
+	uint64_t least;
+
+	if (!n || (n > 1 && (!timer->interval || timer->fixed_delay)))
+		FAIL(timer, "reports %llu expirations", (unsigned long long)n);
+	if (!timer->interval)
+		return;
+	if (timer->left && n > timer->left)
+		FAIL(timer, "reports %llu expirations of %llu that are left",
+		     (unsigned long long)n, (unsigned long long)timer->left);
+	if (event->deadline + (n - 1) * timer->interval > latest(timer->oracle))
+		FAIL(timer, "reports %llu expirations, some before their time",
+		     (unsigned long long)n);
+	least = expirations_least(timer, event, span, ring);
+	if (n < least)
+		FAIL(timer, "reports %llu expirations from %llu on, not %llu",
+		     (unsigned long long)n, (unsigned long long)event->deadline,
+		     (unsigned long long)least);
+}
+
+/* What is expected next of a periodic timer */
+static void event_next(struct oracle_timer *timer,
+		       const struct hwtimer_event *event,
+		       const struct oracle_span *span, bool ring)
+{
+	if (timer->left) {
+		timer->left -= event->expirations;
+		if (!timer->left) {
+			end(timer, ORACLE_DONE);
+			return;
+		}
+	}
+	/* Of a read that began earlier, nobody knows whether this was the last. */
+	if (timer->last) {
+		timer->vague = true;
+		if (!ring && span->from > timer->last &&
+		    in_order(timer, span, ring))
+			end(timer, ORACLE_DONE);
+		return;
+	}
+	if (!in_order(timer, span, ring)) {
+		timer->vague = true;
+		return;
+	}
+	timer->delay = -1;
+	timer->vague = false;
+	timer->changed = sim_step();
+	timer->low = event->deadline + event->expirations * timer->interval;
+	timer->high = timer->low;
+	if (timer->fixed_delay) {
+		timer->low = (ring ? event->deadline : span->since) +
+			     timer->interval;
+		timer->high = latest(timer->oracle) + timer->interval;
+	}
+}
+
+void oracle_event(struct oracle *oracle, const struct hwtimer_event *event,
+		  const struct oracle_span *span, bool ring)
+{
+	struct oracle_timer *timer;
+
+	sim_lock();
+	timer = timer_find(oracle, event->user_data, event->id);
+	TRACE(timer, "has an event%s: deadline %llu, %u expirations",
+	      ring ? " in the ring" : "", (unsigned long long)event->deadline,
+	      event->expirations);
+	event_expected(timer, event, span, ring);
+	event_timely(timer, event);
+	event_deadline(timer, event, span, ring);
+	event_expirations(timer, event, span, ring);
+	timer->events++;
+	oracle->delivered++;
+	oracle->missed += event->expirations - 1;
+	if (!timer->interval)
+		end(timer, ORACLE_DONE);
+	else
+		event_next(timer, event, span, ring);
+	__atomic_add_fetch(&sim_counts.events, 1, __ATOMIC_RELAXED);
+	sim_unlock();
+}
+
+static uint64_t tick_of(const struct oracle *oracle, uint64_t deadline)
+{
+	return deadline / oracle->tick + !!(deadline % oracle->tick);
+}
+
+/*
+ * Whether the order within a tick means anything. With stamps of 4 bits it does not: an
+ * entry that has outlived all stamps may stand for another timer, and be before its own.
+ */
+static bool ordered_within_ticks(void)
+{
+#ifdef HWTIMER_LIMITS_SMALL
+	return false;
+#else
+	return true;
+#endif
+}
+
+void oracle_order(struct oracle *oracle, const struct hwtimer_event *events,
+		  size_t count)
+{
+	const struct oracle_timer *before = NULL;
+	uint64_t tick_before = 0;
+	size_t i;
+
+	sim_lock();
+	for (i = 0; i < count && !clock_jumped(oracle); i++) {
+		const struct oracle_timer *timer =
+			timer_find(oracle, events[i].user_data, events[i].id);
+		uint64_t tick = tick_of(oracle, events[i].deadline);
+
+		if (!timer->plain || timer->changes)
+			continue;
+		if (before && tick_before > tick)
+			FAIL(timer,
+			     "comes after timer %llu, which is for a later tick",
+			     number_of(before));
+		if (before && tick_before == tick && ordered_within_ticks() &&
+		    before->begun > timer->scheduled)
+			FAIL(timer,
+			     "comes after timer %llu of its tick, which was scheduled later",
+			     number_of(before));
+		before = timer;
+		tick_before = tick;
+	}
+	sim_unlock();
+}
+
+/* ---- STOP ---- */
+
+void oracle_returned(struct oracle *oracle,
+		     const struct hwtimer_unprocessed *entry,
+		     const struct oracle_span *span)
+{
+	struct oracle_timer *timer;
+
+	sim_lock();
+	oracle->returned++;
+	timer = timer_find(oracle, entry->user_data, entry->id);
+	TRACE(timer, "STOP");
+	if (has_ended(timer) || timer->state == ORACLE_REFUSED)
+		FAIL(timer, "STOP has handed it back");
+	if (timer->events && !timer->interval)
+		FAIL(timer, "STOP has handed it back after its event");
+	if (gone_before(timer, span))
+		FAIL(timer,
+		     "STOP has handed it back, but CANCEL did not find it");
+	if (deadline_known(timer, span, false) &&
+	    (entry->deadline < timer->low || entry->deadline > timer->high) &&
+	    !timer->interval)
+		FAIL(timer, "STOP has handed it back with the deadline %llu",
+		     (unsigned long long)entry->deadline);
+	end(timer, ORACLE_RETURNED);
+	sim_unlock();
+}
+
+/* ---- QUERY and LIST ---- */
+
+void oracle_queried(struct oracle *oracle, uint64_t user_data, uint64_t id,
+		    uint64_t deadline, const struct oracle_span *span)
+{
+	struct oracle_timer *timer;
+
+	sim_lock();
+	timer = timer_find(oracle, user_data, id);
+	if (timer->state == ORACLE_REFUSED ||
+	    (has_ended(timer) && span->from > timer->ended))
+		FAIL(timer, "the kernel describes it");
+	if (deadline_known(timer, span, false) && !timer->interval &&
+	    timer->state == ORACLE_LIVE &&
+	    (deadline < timer->low || deadline > timer->high))
+		FAIL(timer, "the kernel says that its deadline is %llu",
+		     (unsigned long long)deadline);
+	sim_unlock();
+}
+
+uint64_t oracle_list_begin(struct oracle *oracle)
+{
+	uint64_t list;
+
+	sim_lock();
+	list = ++oracle->lists;
+	sim_unlock();
+	return list;
+}
+
+void oracle_listed(struct oracle *oracle, uint64_t list,
+		   const struct hwtimer_listed *entry,
+		   const struct oracle_span *span)
+{
+	struct oracle_timer *timer;
+
+	oracle_queried(oracle, entry->user_data, entry->id, entry->deadline,
+		       span);
+	sim_lock();
+	timer = timer_find(oracle, entry->user_data, entry->id);
+	if (timer->listed == list)
+		FAIL(timer, "LIST shows it twice");
+	timer->listed = list;
+	sim_unlock();
+}
+
+/* All pages are there: what they lack must have ended, or had not begun. */
+void oracle_list_end(struct oracle *oracle, uint64_t list,
+		     const struct oracle_span *span)
+{
+	uint64_t nr;
+
+	sim_lock();
+	for (nr = 0; nr < oracle->nr_timers; nr++) {
+		struct oracle_timer *timer = oracle->timers[nr];
+
+		if (timer->state == ORACLE_LIVE && timer->listed != list &&
+		    timer->scheduled < span->from && !timer->unlisted &&
+		    oracle->lists == list)
+			timer->unlisted = sim_step();
+	}
+	sim_unlock();
+}
+
+/* ---- counters ---- */
+
+#define EXPECT(what, left, right)                            \
+	do {                                                 \
+		unsigned long long l = (left), r = (right);  \
+		if (l != r)                                  \
+			sim_fail("instance %u, STATS: " what \
+				 ": %llu, not %llu",         \
+				 oracle->nr, l, r);          \
+	} while (0)
+
+void oracle_stats(struct oracle *oracle, const struct hwtimer_stats *stats)
+{
+	EXPECT("scheduled + rearmed",
+	       stats->pending + stats->cancelled + stats->expired +
+		       stats->unprocessed,
+	       stats->scheduled + stats->rearmed);
+	EXPECT("expired", stats->ready + stats->delivered + stats->discarded,
+	       stats->expired);
+	if (stats->bytes > stats->bytes_peak)
+		sim_fail("instance %u, STATS: bytes %llu, bytes_peak %llu",
+			 oracle->nr, (unsigned long long)stats->bytes,
+			 (unsigned long long)stats->bytes_peak);
+}
+
+static uint64_t lateness_sum(const struct hwtimer_stats *stats)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
+		sum += stats->lateness[i];
+	return sum;
+}
+
+void oracle_stats_at_rest(struct oracle *oracle,
+			  const struct hwtimer_stats *stats)
+{
+	EXPECT("lateness, sum", lateness_sum(stats), stats->expired);
+	EXPECT("unprocessed", stats->unprocessed, oracle->returned);
+	EXPECT("delivered", stats->delivered, oracle->delivered);
+	EXPECT("missed", stats->missed, oracle->missed);
+	if (oracle->unsure)
+		return;
+	EXPECT("scheduled", stats->scheduled, oracle->scheduled);
+	EXPECT("cancelled + discarded", stats->cancelled + stats->discarded,
+	       oracle->cancelled);
+	EXPECT("rescheduled", stats->rescheduled, oracle->rescheduled);
+}
+
+/* ---- the end ---- */
+
+static bool overdue(const struct oracle_timer *timer)
+{
+	const struct oracle *oracle = timer->oracle;
+	uint64_t now = oracle_now(oracle);
+
+	if (timer->high == HWTIMER_NEVER || timer->vague)
+		return false;
+	/* If there are too many for the machine, the next one is always due. */
+	if (timer->interval && timer->events > timer->settled_events)
+		return false;
+	return timer->high < now &&
+	       now - timer->high > timer->slack + 2 * oracle->tick;
+}
+
+void oracle_settle(struct oracle *oracle)
+{
+	uint64_t nr;
+
+	sim_lock();
+	for (nr = 0; nr < oracle->nr_timers; nr++)
+		oracle->timers[nr]->settled_events = oracle->timers[nr]->events;
+	sim_unlock();
+}
+
+/* A timer whose event should be there by now; NULL: none */
+static const struct oracle_timer *missing(const struct oracle *oracle)
+{
+	uint64_t nr;
+
+	for (nr = 0; nr < oracle->nr_timers; nr++) {
+		const struct oracle_timer *timer = oracle->timers[nr];
+
+		if (timer->state == ORACLE_LIVE && !timer->lost_ok &&
+		    !(timer->last && timer->interval) &&
+		    (timer->gone || overdue(timer)))
+			return timer;
+	}
+	return NULL;
+}
+
+bool oracle_settled(struct oracle *oracle)
+{
+	bool settled;
+
+	sim_lock();
+	settled = !missing(oracle);
+	sim_unlock();
+	return settled;
+}
+
+void oracle_unsettled(struct oracle *oracle)
+{
+	const struct oracle_timer *timer = missing(oracle);
+
+	if (timer)
+		FAIL(timer, "is lost: it is %llu%s",
+		     (unsigned long long)oracle_now(oracle),
+		     timer->gone ? ", and the kernel does not know it" : "");
+}
+
+void oracle_stopped(struct oracle *oracle)
+{
+	uint64_t nr;
+
+	sim_lock();
+	for (nr = 0; nr < oracle->nr_timers; nr++) {
+		const struct oracle_timer *timer = oracle->timers[nr];
+
+		if (timer->state == ORACLE_LIVE && !timer->lost_ok &&
+		    !(timer->last && timer->interval))
+			FAIL(timer, "is lost: STOP did not hand it back");
+	}
+	sim_unlock();
+}

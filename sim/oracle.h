@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What programs know of their timers, and what they therefore must not see. Each timer has
+ * a user_data of its own, by which its events are told; so a wrong id is found, too.
+ *
+ * A call that may change a timer begins and ends: what happens meanwhile, another thread
+ * may see. The programs report both, and what they got; the oracle fails the run when that
+ * cannot be. See sim/oracle.c for the rules.
+ */
+#ifndef SIM_ORACLE_H
+#define SIM_ORACLE_H
+
+#include <linux/hwtimer.h>
+
+#include "sim.h"
+
+/**
+ * enum oracle_state - what is known of a timer
+ * @ORACLE_COMING: its SCHEDULE has not returned yet
+ * @ORACLE_LIVE: it has been scheduled, and has not ended as far as is known
+ * @ORACLE_UNSURE: nobody can know whether it has been scheduled, because of a fault
+ * @ORACLE_REFUSED: SCHEDULE has failed
+ * @ORACLE_DONE: its last event was delivered
+ * @ORACLE_CANCELLED: CANCEL has ended it
+ * @ORACLE_RETURNED: STOP has handed it back
+ */
+enum oracle_state {
+	ORACLE_COMING,
+	ORACLE_LIVE,
+	ORACLE_UNSURE,
+	ORACLE_REFUSED,
+	ORACLE_DONE,
+	ORACLE_CANCELLED,
+	ORACLE_RETURNED,
+};
+
+struct oracle;
+
+/**
+ * struct oracle_timer - a timer
+ * @oracle: its instance
+ * @user_data: its number, in the module's structures
+ * @id: its id; 0: not known yet
+ * @state: see above
+ * @low: lowest deadline that its next event may have
+ * @high: highest deadline
+ * @delay: the delay that SCHEDULE or RESCHEDULE was given; -1: it was a deadline
+ * @interval: of a periodic timer
+ * @slack: its slack
+ * @left: expirations left; 0: no limit
+ * @fixed_delay: HWTIMER_FIXED_DELAY
+ * @changes: number of calls that may change it now
+ * @vague: @low and @high mean nothing, because calls overlapped or a fault hid a result
+ * @last: step at which a CANCEL returned that came too late, so that there is at most one
+ *	more event; 0: none
+ * @changed: step at which @low and @high were set last
+ * @moved: it was rescheduled
+ * @gone: step at which a CANCEL or RESCHEDULE returned that found no such timer, so that
+ *	it must have ended; 0: none
+ * @plain: its place in the order of events is known
+ * @lost_ok: it may end without anybody hearing of it: a fault hid that
+ * @begun: step at which its SCHEDULE began
+ * @scheduled: step at which its SCHEDULE returned
+ * @ended: step at which the call returned that ended it
+ * @unlisted: step at which a LIST ended that did not show it; 0: none
+ * @listed: number of the last LIST that showed it
+ * @events: number of its events
+ * @settled_events: the same when the settling began
+ */
+struct oracle_timer {
+	struct oracle *oracle;
+	uint64_t user_data;
+	uint64_t id;
+	enum oracle_state state;
+	uint64_t low;
+	uint64_t high;
+	int64_t delay;
+	uint64_t interval;
+	uint64_t slack;
+	uint64_t left;
+	bool fixed_delay;
+	unsigned int changes;
+	bool vague;
+	uint64_t last;
+	uint64_t changed;
+	bool moved;
+	uint64_t gone;
+	bool plain;
+	bool lost_ok;
+	uint64_t begun;
+	uint64_t scheduled;
+	uint64_t ended;
+	uint64_t unlisted;
+	uint64_t listed;
+	uint64_t events;
+	uint64_t settled_events;
+};
+
+/**
+ * struct oracle - the timers of an instance
+ * @nr: its number
+ * @clock: its clock
+ * @offset: by how much the clock is ahead in its time namespace
+ * @tick: its tick
+ * @timers: all timers, by their number
+ * @nr_timers: their number
+ * @room: size of the array
+ * @stopping: a STOP has begun
+ * @scheduled: number of timers that were scheduled for sure
+ * @cancelled: number of CANCELs that were successful
+ * @rescheduled: number of RESCHEDULEs that were successful
+ * @delivered: number of events that programs got
+ * @missed: expirations that events reported beyond their first
+ * @returned: number of timers handed back
+ * @unsure: a fault or a signal has hidden a result, so the numbers may be too low
+ * @lists: number of LISTs that have begun
+ * @reading: number of reads whose events have not all been reported yet
+ * @reads: number of reads that have begun
+ */
+struct oracle {
+	unsigned int nr;
+	clockid_t clock;
+	int64_t offset;
+	uint64_t tick;
+	struct oracle_timer **timers;
+	uint64_t nr_timers;
+	uint64_t room;
+	bool stopping;
+	uint64_t scheduled;
+	uint64_t cancelled;
+	uint64_t rescheduled;
+	uint64_t delivered;
+	uint64_t missed;
+	uint64_t returned;
+	bool unsure;
+	uint64_t lists;
+	unsigned int reading;
+	uint64_t reads;
+};
+
+/**
+ * struct oracle_span - when a call ran
+ * @from: step at which it began
+ * @since: time at which it began, on the instance's clock
+ * @reads: of a read: oracle.reads when it began; 0: another one was going on
+ */
+struct oracle_span {
+	uint64_t from;
+	uint64_t since;
+	uint64_t reads;
+};
+
+struct oracle *oracle_create(unsigned int nr, clockid_t clock, int64_t offset,
+			     uint64_t tick);
+uint64_t oracle_now(const struct oracle *oracle);
+struct oracle_span oracle_begin(const struct oracle *oracle);
+
+/* @request: what is about to be passed to SCHEDULE; its user_data is set */
+struct oracle_timer *oracle_schedule(struct oracle *oracle,
+				     struct hwtimer_request *request);
+/* @result: 0 or an error; -ECANCELED: it may have been scheduled or not */
+void oracle_scheduled(struct oracle_timer *timer, uint64_t id, int result);
+/* Calls that change a timer: begin, and end with a result as above */
+void oracle_change(struct oracle_timer *timer);
+void oracle_cancelled(struct oracle_timer *timer,
+		      const struct oracle_span *span, int result);
+void oracle_rescheduled(struct oracle_timer *timer, uint64_t time,
+			bool absolute, const struct oracle_span *span,
+			int result);
+
+/* Before and after a read and the report of its events */
+struct oracle_span oracle_read_begin(struct oracle *oracle);
+void oracle_read_end(struct oracle *oracle);
+/* One event; @ring: from the completion ring, so nobody knows when it was put there */
+void oracle_event(struct oracle *oracle, const struct hwtimer_event *event,
+		  const struct oracle_span *span, bool ring);
+/* Events that came in one piece */
+void oracle_order(struct oracle *oracle, const struct hwtimer_event *events,
+		  size_t count);
+void oracle_returned(struct oracle *oracle,
+		     const struct hwtimer_unprocessed *timer,
+		     const struct oracle_span *span);
+void oracle_queried(struct oracle *oracle, uint64_t user_data, uint64_t id,
+		    uint64_t deadline, const struct oracle_span *span);
+
+uint64_t oracle_list_begin(struct oracle *oracle);
+void oracle_listed(struct oracle *oracle, uint64_t list,
+		   const struct hwtimer_listed *timer,
+		   const struct oracle_span *span);
+void oracle_list_end(struct oracle *oracle, uint64_t list,
+		     const struct oracle_span *span);
+
+/* Relations between counters that always hold */
+void oracle_stats(struct oracle *oracle, const struct hwtimer_stats *stats);
+/* When nothing goes on: compares all counters with what programs know. */
+void oracle_stats_at_rest(struct oracle *oracle,
+			  const struct hwtimer_stats *stats);
+/*
+ * From now on no program changes anything. Whether each event that is due has come, and of
+ * periodic timers at least one; fail if that is still not so
+ */
+void oracle_settle(struct oracle *oracle);
+bool oracle_settled(struct oracle *oracle);
+void oracle_unsettled(struct oracle *oracle);
+/* When STOP has handed back all: has each timer ended? */
+void oracle_stopped(struct oracle *oracle);
+
+#endif /* SIM_ORACLE_H */

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A run: loads the module, lets programs use it, looks whether all is as it should be when
+ * they have ended, and unloads the module.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "inspect.h"
+#include "process.h"
+#include "world.h"
+
+struct world world;
+
+/* How often the director looks after the others, ns */
+#define LOOK 5000000
+
+/* Number of looks after which an actor should have ended */
+#define LOOKS_MAX 20000
+
+void world_count(uint64_t operations)
+{
+	uint64_t count = __atomic_add_fetch(&sim_counts.operations, operations,
+					    __ATOMIC_RELAXED);
+
+	if (count >= sim_run.operations)
+		__atomic_store_n(&world.ending, true, __ATOMIC_RELAXED);
+}
+
+static bool ending(void)
+{
+	return __atomic_load_n(&world.ending, __ATOMIC_RELAXED);
+}
+
+bool sim_ending(void)
+{
+	return ending() ||
+	       __atomic_load_n(&current->process->dying, __ATOMIC_RELAXED);
+}
+
+/* ---- instances ---- */
+
+static void setup_choose(struct hwtimer_setup *setup)
+{
+	static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_MONOTONIC,
+					    CLOCK_BOOTTIME, CLOCK_REALTIME };
+#ifdef HWTIMER_LIMITS_SMALL
+	/* Holds of 8 timers cannot keep up with shorter ticks. */
+	static const unsigned int ticks[] = { 1000000, 1000000, 1000000,
+					      2000000, 7777777 };
+#else
+	static const unsigned int ticks[] = { 10000, 100000, 1000000, 1000000,
+					      7777777 };
+#endif
+
+	*setup = (struct hwtimer_setup){
+		.size = sizeof(*setup),
+		.tick = ticks[sim_below(5)],
+		.buckets = 8u << sim_below(5),
+		.kind = sim_between(1, 2),
+		.clock = clocks[sim_below(4)],
+		.timers = sim_below(3) ? 100000 : sim_between(1, 300),
+	};
+	if (setup->clock == CLOCK_REALTIME && sim_below(2))
+		setup->flags = HWTIMER_REPORT_CLOCK_SET;
+	if (sim_below(2)) {
+		setup->submissions = 1u << sim_below(8);
+		setup->completions =
+			sim_below(6) ? 1u << sim_below(sim_below(2) ? 4 : 8) :
+				       0;
+	}
+}
+
+/* Tries until it works: what fails now and then does so here, too. */
+static void site_open(struct site *site)
+{
+	int err;
+
+	while (!(site->file = sim_open(&err))) {
+		if (!result_excused(err) && err != -EMFILE && err != -ENFILE)
+			sim_fail("open() has failed with %d", err);
+		sim_sleep(LOOK);
+	}
+	sim_inspect_open(site->file);
+	for (;;) {
+		long ret =
+			sim_ioctl(site->file, HWTIMER_IOC_SETUP, &site->setup);
+
+		if (!ret)
+			break;
+		if (!result_excused(ret))
+			sim_fail("SETUP has failed with %ld", ret);
+		sim_sleep(LOOK);
+	}
+}
+
+static void site_map(struct site *site)
+{
+	if (!site->setup.submissions && !site->setup.completions)
+		return;
+	while (hwtimer_ring_map(&site->ring, site->nr)) {
+		if (!result_excused(-errno))
+			sim_fail("mmap() has failed with %d", -errno);
+		sim_sleep(LOOK);
+	}
+	site->mapped = true;
+}
+
+/* ---- the rings' system calls ---- */
+
+static long ring_return(long ret)
+{
+	if (ret >= 0)
+		return ret;
+	errno = -ret;
+	return -1;
+}
+
+int sim_ring_ioctl(int fd, unsigned long command, void *argument)
+{
+	long ret = sim_ioctl(world.sites[fd].file, command, argument);
+
+	if (command == HWTIMER_IOC_KICK && ret < 0 && !result_excused(ret))
+		sim_fail("KICK has failed with %ld", ret);
+	return ring_return(ret);
+}
+
+void *sim_ring_mmap(int fd, size_t bytes)
+{
+	int err;
+	void *memory = sim_mmap(world.sites[fd].file, bytes, &err);
+
+	if (memory)
+		return memory;
+	errno = -err;
+	return MAP_FAILED;
+}
+
+int sim_ring_munmap(void *memory, size_t bytes)
+{
+	unsigned int nr;
+
+	for (nr = 0; world.sites[nr].ring.shared != memory; nr++)
+		;
+	sim_munmap(world.sites[nr].file, memory, bytes);
+	return 0;
+}
+
+/* ---- actors ---- */
+
+static void actor_main(void *argument)
+{
+	struct actor *actor = argument;
+
+	actor->act(actor);
+	if (actor->file)
+		sim_close(actor->file);
+	sim_lock();
+	actor->done = true;
+	sim_unlock();
+}
+
+static void actor_add(struct site *site, struct sim_process *process,
+		      const char *name, actor_fn *act)
+{
+	struct actor *actor;
+	char full[32];
+
+	sim_lock();
+	if (world.nr_actors == ACTORS)
+		sim_fail("too many actors");
+	actor = &world.actors[world.nr_actors];
+	*actor = (struct actor){
+		.site = site, .act = act, .name = name, .process = process
+	};
+	if (site)
+		actor->file = sim_dup(site->file);
+	snprintf(full, sizeof(full), "%s/%u", name, site ? site->nr : 0);
+	actor->task = sim_spawn_in(process, full, actor_main, actor);
+	world.nr_actors++;
+	sim_unlock();
+}
+
+struct role {
+	const char *name;
+	actor_fn *act;
+};
+
+static const struct role askers[] = {
+	{ "requester", act_requester },
+	{ "batcher", act_batcher },
+	{ "bulker", act_bulker },
+};
+
+static const struct role takers[] = {
+	{ "reader", act_reader },
+	{ "poller", act_poller },
+	{ "edge", act_edge },
+	{ "eventfd", act_eventfd },
+};
+
+static const struct role others[] = {
+	{ "prober", act_prober },
+	{ "notifier", act_notifier },
+	{ "stopper", act_stopper },
+};
+
+static struct sim_process *either(struct site *site)
+{
+	return sim_below(2) ? site->owner : site->friend;
+}
+
+static void roles_add(struct site *site, const struct role *roles,
+		      unsigned int kinds, unsigned int count)
+{
+	while (count--) {
+		const struct role *role = &roles[sim_below(kinds)];
+
+		actor_add(site, either(site), role->name, role->act);
+	}
+}
+
+/* Opens an instance, and starts all that use it. Runs in the process that owns it. */
+static void site_main(void *argument)
+{
+	struct site *site = argument;
+
+	setup_choose(&site->setup);
+	/* Who does not call read() does not get reports that the clock was set. */
+	site->ring_only = site->setup.completions && sim_below(3);
+	if (site->ring_only)
+		site->setup.flags = 0;
+	site_open(site);
+	site->oracle = oracle_create(
+		site->nr, site->setup.clock,
+		site->setup.clock == CLOCK_REALTIME ? 0 : site->owner->offset,
+		site->setup.tick);
+	site_map(site);
+	site->ready = true;
+	roles_add(site, askers, 3, sim_between(1, 3));
+	if (site->ring_only)
+		roles_add(site, takers + 1, 3, sim_between(1, 2));
+	else
+		roles_add(site, takers, 4, sim_between(1, 3));
+	if (!sim_below(2))
+		actor_add(site, either(site), "prober", act_prober);
+	if (sim_below(2))
+		roles_add(site, others + 1, 2, 1);
+	if (site->mapped && site->setup.submissions)
+		actor_add(site, either(site), "producer", act_producer);
+	if (site_has_ring(site) && (!site->ring_only || sim_below(2)))
+		actor_add(site, either(site), "consumer", act_consumer);
+	sim_process_release(site->friend);
+	__atomic_sub_fetch(&world.opening, 1, __ATOMIC_RELEASE);
+}
+
+static void site_begin(unsigned int nr)
+{
+	struct site *site = &world.sites[nr];
+	bool privileged = sim_below(2);
+	kuid_t uid = KUIDT_INIT(1000 + nr % 2);
+	s64 offset = sim_below(3) ? 0 : sim_below(1000000000000ull);
+
+	site->nr = nr;
+	site->owner =
+		sim_process_create(uid, privileged, 1 + 2 * nr % 7, offset);
+	site->friend = sim_process_create(uid, privileged, 2 + 2 * nr % 6, 0);
+	sim_process_hold(site->friend);
+	__atomic_add_fetch(&world.opening, 1, __ATOMIC_RELAXED);
+	sim_spawn_in(site->owner, "opener", site_main, site);
+}
+
+/* ---- the end ---- */
+
+/* Interrupts those who sleep although they are to end; returns how many have not ended. */
+static unsigned int actors_urge(void)
+{
+	unsigned int nr, left = 0;
+
+	for (nr = 0; nr < world.nr_actors; nr++) {
+		struct actor *actor = &world.actors[nr];
+
+		sim_lock();
+		if (!actor->done) {
+			left++;
+			if (ending() || __atomic_load_n(&actor->process->dying,
+							__ATOMIC_RELAXED))
+				sim_signal(actor->task, false);
+		}
+		sim_unlock();
+	}
+	return left;
+}
+
+/* In some runs, the process that owns an instance dies before the others. */
+static void processes_die(void)
+{
+	unsigned int nr;
+
+	for (nr = 0; nr < world.nr_sites; nr++)
+		if (!sim_below(100))
+			__atomic_store_n(&world.sites[nr].owner->dying, true,
+					 __ATOMIC_RELAXED);
+}
+
+static void actors_await(void)
+{
+	bool deaths = !sim_below(3);
+	unsigned int looks = 0;
+
+	while (__atomic_load_n(&world.opening, __ATOMIC_ACQUIRE) ||
+	       actors_urge()) {
+		sim_sleep(LOOK);
+		if (deaths)
+			processes_die();
+		if (ending() && ++looks > LOOKS_MAX)
+			sim_fail("an actor does not come to its end");
+	}
+}
+
+/* Number of times that the settling looks for events */
+#define SETTLE_TIMES 5000
+
+/* The latest deadline for which the settling waits, ns from now */
+#define HORIZON 30000000000ull
+
+static uint64_t site_horizon(const struct site *site)
+{
+	const struct oracle *oracle = site->oracle;
+	uint64_t now = oracle_now(oracle), latest = now;
+	uint64_t nr;
+
+	for (nr = 0; nr < oracle->nr_timers; nr++) {
+		const struct oracle_timer *timer = oracle->timers[nr];
+
+		if (timer->state == ORACLE_LIVE && !timer->interval &&
+		    timer->high > latest && timer->high < now + HORIZON)
+			latest = timer->high + timer->slack;
+	}
+	return latest - now + 4 * oracle->tick;
+}
+
+/* Takes all events that wait; returns false if the instance is drained. */
+static bool site_drain(struct site *site)
+{
+	ssize_t ret;
+
+	do {
+		ret = site_read(site, site->file, 300, true);
+		if (site_has_ring(site))
+			site_consume(site);
+		if (ret < 0 && ret != -EAGAIN && ret != -ECANCELED)
+			sim_fail("read() has failed with %zd at the end", ret);
+	} while (ret > 0 || ret == -ECANCELED);
+	return ret;
+}
+
+/* Waits until all that is due has come, and takes it. */
+static void site_settle(struct site *site)
+{
+	struct hwtimer_notify notify = { .size = sizeof(notify),
+					 .eventfd = -1 };
+	unsigned int times;
+	long ret;
+
+	ret = sim_ioctl(site->file, HWTIMER_IOC_NOTIFY, &notify);
+	if (ret)
+		sim_fail("NOTIFY has failed with %ld at the end", ret);
+	oracle_settle(site->oracle);
+	if (!site->stopped)
+		sim_sleep(site_horizon(site));
+	/*
+	 * It may take long: if the machine is slow, if the instance gets another worker, and
+	 * until what waits has gone through a small ring. But it comes.
+	 */
+	for (times = 0; times < SETTLE_TIMES; times++) {
+		site_drain(site);
+		sim_sleep(2000000 + 2 * site->oracle->tick);
+		site_drain(site);
+		if (site->stopped || oracle_settled(site->oracle))
+			return;
+	}
+	oracle_unsettled(site->oracle);
+}
+
+static void site_take_back(struct site *site)
+{
+	struct hwtimer_stats stats;
+	uint64_t left;
+	unsigned int times = 0;
+	long ret;
+
+	do {
+		ret = site_stop(site, site->file, 200, &left);
+		site_drain(site);
+		if (++times > 100000)
+			sim_fail("STOP does not come to an end: %llu are left",
+				 (unsigned long long)left);
+		if (ret == -EAGAIN)
+			sim_sleep(2000000);
+	} while (left || ret == -EAGAIN);
+	while (site_drain(site))
+		sim_sleep(2000000);
+	oracle_stopped(site->oracle);
+	site_stats(site, site->file, &stats);
+	oracle_stats_at_rest(site->oracle, &stats);
+	if (stats.pending || stats.ready)
+		sim_fail("instance %u: %llu timers and %llu events are left",
+			 site->nr, (unsigned long long)stats.pending,
+			 (unsigned long long)stats.ready);
+}
+
+/* Runs in a process of the user's. */
+static void site_finish(void *argument)
+{
+	struct site *site = argument;
+
+	sim_trace("settles");
+	site_settle(site);
+	sim_trace("stops");
+	site_take_back(site);
+	__atomic_store_n(&site->ready, false, __ATOMIC_RELEASE);
+}
+
+static void site_end(struct site *site, bool orderly)
+{
+	if (orderly) {
+		sim_spawn_in(sim_process_create(site->owner->uid,
+						site->owner->privileged, 7, 0),
+			     "finisher", site_finish, site);
+		while (__atomic_load_n(&site->ready, __ATOMIC_ACQUIRE))
+			sim_sleep(LOOK);
+	}
+	site->ready = false;
+	if (site->mapped)
+		hwtimer_ring_unmap(&site->ring);
+	sim_close(site->file);
+}
+
+static void world_end(void)
+{
+	bool orderly = sim_below(4);
+	unsigned int nr;
+
+	if (orderly)
+		sim_calm();
+	for (nr = 0; nr < world.nr_sites; nr++)
+		site_end(&world.sites[nr], orderly);
+}
+
+/* ---- the module ---- */
+
+static void parameters_choose(void)
+{
+	sim_parameter_set("workers", sim_below(4) ? 0 : sim_between(1, 3));
+	sim_parameter_set("max_timers_user",
+			  sim_below(3) ? 1 << 24 : sim_between(10, 2000));
+	sim_parameter_set("max_instances", 64);
+}
+
+void world_main(void *unused)
+{
+	unsigned int nr;
+
+	parameters_choose();
+	if (sim_module_load()) {
+		world.nr_sites = sim_between(1, 3);
+		for (nr = 0; nr < world.nr_sites; nr++)
+			site_begin(nr);
+		if (sim_below(2))
+			actor_add(NULL, sim_process_first(), "disturber",
+				  act_disturber);
+		if (!sim_below(3))
+			actor_add(NULL, sim_process_first(), "client",
+				  act_client);
+		actors_await();
+		world_end();
+		sim_calm();
+		sim_module_unload();
+	}
+	sim_rcu_finish();
+	sim_memory_check_empty();
+}
+
+/* ---- when no thread can run ---- */
+
+/* Who sleeps beside a thread that is about to take the events will be told again. */
+static void inspect_waiter(struct file *file, const char *how,
+			   unsigned int events)
+{
+	unsigned int nr;
+
+	for (nr = 0; nr < world.nr_sites; nr++)
+		if (world.sites[nr].file == file && world.sites[nr].owes)
+			return;
+	sim_inspect_waiter(file, how, events);
+}
+
+void sim_inspect_still(void)
+{
+	unsigned int nr;
+
+	sim_device_waiters(inspect_waiter);
+	for (nr = 0; nr < world.nr_sites; nr++) {
+		struct site *site = &world.sites[nr];
+
+		if (site->mapped && site->ready && !site->owes)
+			sim_inspect_ring(site->file);
+	}
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The programs of a run: processes that open instances, and threads of them, the actors,
+ * each of which does one kind of thing again and again. See sim/world.c.
+ */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "device.h"
+#include "oracle.h"
+#include "ring_user.h"
+#include "sim.h"
+
+struct sim_process;
+struct task_struct;
+
+#define SITES 4
+#define ACTORS 40
+
+/**
+ * struct site - an instance, and what its programs know of it
+ * @nr: its number
+ * @file: the file; each actor has a descriptor of its own
+ * @setup: its settings
+ * @oracle: its timers
+ * @ring: the rings, if they are mapped
+ * @mapped: they are
+ * @owes: number of threads that have put something into the rings, or taken something
+ *	out, and may still kick
+ * @ring_only: its programs take events out of the ring, and do not call read()
+ * @consuming: a thread takes events out of the ring
+ * @consume_again: it has to look once more
+ * @owner: the process that opens it
+ * @friend: another process of the same user, in other cgroups
+ * @ready: the file is open and set up
+ * @stopped: a STOP has begun
+ */
+struct site {
+	unsigned int nr;
+	struct file *file;
+	struct hwtimer_setup setup;
+	struct oracle *oracle;
+	struct hwtimer_ring ring;
+	bool mapped;
+	int owes;
+	bool ring_only;
+	bool consuming;
+	bool consume_again;
+	struct sim_process *owner;
+	struct sim_process *friend;
+	bool ready;
+	bool stopped;
+};
+
+struct actor;
+
+typedef void actor_fn(struct actor *actor);
+
+/**
+ * struct actor - a thread that does one kind of thing
+ * @site: its instance
+ * @act: what it does
+ * @name: the name of that
+ * @file: its descriptor
+ * @process: the process
+ * @task: the thread
+ * @done: it has ended
+ * @timers: timers that it has scheduled, and may change
+ * @nr_timers: their number, up to ACTOR_TIMERS
+ */
+#define ACTOR_TIMERS 64
+
+struct actor {
+	struct site *site;
+	actor_fn *act;
+	const char *name;
+	struct file *file;
+	struct sim_process *process;
+	struct task_struct *task;
+	bool done;
+	struct oracle_timer *timers[ACTOR_TIMERS];
+	unsigned int nr_timers;
+};
+
+/**
+ * struct world - all of a run
+ * @sites: the instances
+ * @nr_sites: their number
+ * @actors: the actors
+ * @nr_actors: their number
+ * @opening: number of sites that are not ready yet
+ * @ending: they are to end
+ */
+struct world {
+	struct site sites[SITES];
+	unsigned int nr_sites;
+	struct actor actors[ACTORS];
+	unsigned int nr_actors;
+	unsigned int opening;
+	bool ending;
+};
+
+extern struct world world;
+
+/* What the first thread of a run does */
+void world_main(void *unused);
+
+/* Counts operations; when there were enough, the run comes to its end. */
+void world_count(uint64_t operations);
+
+/* ---- the actors ---- */
+
+actor_fn act_requester, act_batcher, act_bulker;
+actor_fn act_reader, act_poller, act_edge, act_eventfd;
+actor_fn act_producer, act_consumer;
+actor_fn act_prober, act_notifier, act_stopper, act_disturber, act_client;
+
+/* ---- what several of them do ---- */
+
+/* A random request for a new timer; @request is all 0. */
+void request_random(struct site *site, struct hwtimer_request *request);
+uint64_t request_time(struct site *site, uint32_t *flags);
+void actor_keep(struct actor *actor, struct oracle_timer *timer);
+/* A random timer that the actor, or now and then another one, has scheduled; or NULL */
+struct oracle_timer *actor_pick(struct actor *actor);
+
+/* Reads events once; returns what read() returns. */
+ssize_t site_read(struct site *site, struct file *file, size_t events,
+		  bool nonblock);
+/* Takes all events out of the ring; returns their number. */
+unsigned int site_consume(struct site *site);
+/* One STOP for up to @count timers; returns what it returns, and what is left. */
+long site_stop(struct site *site, struct file *file, unsigned int count,
+	       uint64_t *left);
+long site_stats(struct site *site, struct file *file,
+		struct hwtimer_stats *stats);
+bool site_has_ring(const struct site *site);
+
+/* A result whose errors are nobody's fault: no memory, no thread, a signal, ... */
+bool result_excused(long result);
+
+#endif /* SIM_WORLD_H */
