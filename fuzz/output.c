@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Checks of what the kernel gave out; see output.h.
+ *
+ * A kernel with CONFIG_INIT_STACK_ALL_PATTERN fills variables with 0xfe, and one that was
+ * booted with slub_debug=P fills allocated memory with 0x5a and freed memory with 0x6b.
+ * Where that arrives in a program, the kernel gives out what others have left in its
+ * memory. On 64-bit x86, so do addresses in the kernel.
+ */
+#include "output.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The fuzzer itself passes no such number, see rng_hostile(). */
+static const char *leaked(__u64 word)
+{
+	switch (word) {
+	case 0xfefefefefefefefe:
+		return "a variable that was not set";
+	case 0x5a5a5a5a5a5a5a5a:
+		return "allocated memory that was not set";
+	case 0x6b6b6b6b6b6b6b6b:
+		return "freed memory";
+	}
+	if (word >= 0xffff888000000000 && word < 0xffffc88000000000)
+		return "an address in the kernel";
+	return NULL;
+}
+
+/**
+ * output_search - search for memory of the kernel that was given out
+ * @board: the board
+ * @call: the call that gave it out
+ * @memory: what it gave out; need not be aligned
+ * @size: its size; a multiple of 8 is searched
+ */
+void output_search(struct board *board, enum call call, const void *memory,
+		   size_t size)
+{
+	for (size_t i = 0; i + 8 <= size; i += 8) {
+		const char *what;
+		__u64 word;
+
+		memcpy(&word, (const char *)memory + i, 8);
+		what = leaked(word);
+		if (what)
+			board_complain(board,
+				       "%s gave out %s: %#" PRIx64
+				       " at offset %zu",
+				       board_name(call), what, (uint64_t)word,
+				       i);
+	}
+	board_add(&board->checked, size);
+}
+
+/**
+ * output_balance - check the sums that hold at all times
+ * @board: the board
+ * @stats: the counters of an instance
+ */
+void output_balance(struct board *board, const struct hwtimer_stats *stats)
+{
+	if (stats->scheduled + stats->rearmed !=
+	    stats->pending + stats->cancelled + stats->expired +
+		    stats->unprocessed)
+		board_complain(board, "STATS: timers do not add up");
+	if (stats->expired !=
+	    stats->ready + stats->delivered + stats->discarded)
+		board_complain(board, "STATS: events do not add up");
+	if (stats->completed > stats->delivered ||
+	    stats->bytes > stats->bytes_peak)
+		board_complain(board, "STATS: a part is more than the whole");
+	board_add(&board->balanced, 1);
+}
+
+/**
+ * output_query - check the result of a QUERY that succeeded
+ * @board: the board
+ * @query: the result
+ */
+void output_query(struct board *board, const struct hwtimer_query *query)
+{
+	if (query->reserved || query->state < HWTIMER_STATE_PENDING ||
+	    query->state > HWTIMER_STATE_EXPIRED ||
+	    (query->flags & ~HWTIMER_FIXED_DELAY))
+		board_complain(board,
+			       "QUERY: reserved %#x, state %#x, flags %#x",
+			       query->reserved, query->state, query->flags);
+}
+
+/**
+ * output_events - check events from read()
+ * @board: the board
+ * @events: the events; need not be aligned
+ * @bytes: what read() returned
+ */
+void output_events(struct board *board, const struct hwtimer_event *events,
+		   long bytes)
+{
+	struct hwtimer_event event;
+
+	if (bytes % sizeof(event))
+		board_complain(board, "read: %ld bytes", bytes);
+	for (size_t i = 0; (i + 1) * sizeof(event) <= (size_t)bytes; i++) {
+		memcpy(&event, (const char *)events + i * sizeof(event),
+		       sizeof(event));
+		if (!event.id || !event.expirations)
+			board_complain(board, "read: an event without %s",
+				       event.id ? "expirations" : "an id");
+	}
+}

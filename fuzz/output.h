@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Checks of what the kernel gave out: memory that it has not written, counters that do not
+ * add up. Called by the actors.
+ */
+#ifndef FUZZ_OUTPUT_H
+#define FUZZ_OUTPUT_H
+
+#include <stddef.h>
+
+#include <linux/hwtimer.h>
+
+#include "board.h"
+
+void output_search(struct board *board, enum call call, const void *memory,
+		   size_t size);
+void output_balance(struct board *board, const struct hwtimer_stats *stats);
+void output_query(struct board *board, const struct hwtimer_query *query);
+void output_events(struct board *board, const struct hwtimer_event *events,
+		   long bytes);
+
+#endif /* FUZZ_OUTPUT_H */

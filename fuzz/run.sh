@@ -1,0 +1,64 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs the fuzzer in a test machine, in the directory that has hwtimer.ko and the program
+# `fuzz`.
+#
+#	usage: run.sh [ARGUMENT...]
+#
+# The ARGUMENTs go to the program. Without --steps, a phase is shorter where the machine is
+# emulated. Prints TAP. Exit status 0: nothing failed.
+
+# The world with little memory is in this cgroup.
+CGROUP=/sys/fs/cgroup/fuzz
+
+# Its limit, bytes: some instances fit, some do not
+LIMIT=12000000
+
+main()
+{
+	local cgroup=''
+
+	# The kernel changes its own code when the first cgroup gets a limit, and QEMU
+	# before 8.1 does not correctly emulate that with two processors.
+	set_processors 0
+	make_cgroup && cgroup="--cgroup $CGROUP"
+	set_processors 1
+	# shellcheck disable=SC2046,SC2086 # several words, or none
+	exec ./fuzz --module hwtimer.ko $(pace) $cgroup "$@"
+}
+
+# Fewer steps in a phase, and fewer loads with a fault, if each takes long
+pace()
+{
+	if emulated; then
+		echo --steps 60 --faults 40
+	else
+		echo --steps 1500 --faults 400
+	fi
+}
+
+emulated()
+{
+	grep -q '^model name.*TCG' /proc/cpuinfo
+}
+
+make_cgroup()
+{
+	mkdir -p $CGROUP && [ -e $CGROUP/memory.max ] &&
+		echo $LIMIT >$CGROUP/memory.max
+}
+
+# set_processors 0|1: switch all processors of an emulated machine but the first off or on
+set_processors()
+{
+	local online
+
+	emulated || return 0
+	for online in /sys/devices/system/cpu/cpu*/online; do
+		[ ! -e "$online" ] || echo "$1" >"$online" ||
+			echo "# $online cannot be set to $1"
+	done
+}
+
+main "$@"

@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Runs the fuzzer in a test machine. Called by the Makefile, vm/check.sh and
+# fuzz/faults.sh, which build the program (build/fuzz/fuzz) before.
+#
+#	usage: fuzz/vm.sh --kernel NAME [OPTION...] [-- ARGUMENT...]
+#
+#	--kernel NAME		a kernel of vm/kernel.sh
+#	--seconds SECONDS	how long to go on (default 60)
+#	--module FILE		the module (default: built for that kernel, if need be)
+#	--log FILE		keep the console's log in FILE
+#	--append "ARGUMENTS"	more arguments for the kernel's command line
+#
+# The ARGUMENTs go to the program; `build/fuzz/fuzz --help` lists them. Prints TAP. The exit
+# status is that of vm/run.sh: 0 if the program found nothing wrong and the kernel reported
+# nothing.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/../vm/lib.sh"
+
+KERNEL=
+SECONDS_TO_GO=60
+MODULE=
+OPTIONS=()
+ARGUMENTS=()
+
+# Minutes that the machine may need for what is not fuzzing: to boot, to load the module with
+# faults, to end, and to look for leaks, while other programs take most of the processor
+SPARE_MINUTES=15
+
+main()
+{
+	parse_arguments "$@"
+	cd "$REPO_DIR"
+	[ -n "$MODULE" ] || MODULE=$("$VM_DIR/build.sh" "$KERNEL")/hwtimer.ko
+	# Memory has a pattern before it is used. The program looks for the pattern, and the
+	# kernel for writes beyond an object, and for writes to one that is free.
+	case $KERNEL in
+	uml-kasan-*) OPTIONS+=(--append slab_debug=P) ;;
+	uml-*) OPTIONS+=(--append slab_debug=FZP) ;;
+	esac
+	"$VM_DIR/run.sh" --kernel "$KERNEL" \
+		--timeout $((SECONDS_TO_GO * 2 + SPARE_MINUTES * 60)) \
+		--file "$MODULE=/hwtimer/hwtimer.ko" \
+		--file build/fuzz/fuzz=/hwtimer/fuzz \
+		--file fuzz/run.sh=/hwtimer/run.sh \
+		${OPTIONS[@]+"${OPTIONS[@]}"} \
+		-- sh run.sh --seconds "$SECONDS_TO_GO" ${ARGUMENTS[@]+"${ARGUMENTS[@]}"}
+}
+
+parse_arguments()
+{
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--kernel) KERNEL=${2-} ;;
+		--seconds) SECONDS_TO_GO=${2-} ;;
+		--module) MODULE=${2-} ;;
+		--log | --append) OPTIONS+=("$1" "${2-}") ;;
+		--) shift; ARGUMENTS=("$@"); break ;;
+		*) die "fuzz/vm.sh: no such option: $1" ;;
+		esac
+		[ $# -ge 2 ] || die "fuzz/vm.sh: $1 needs a value"
+		shift 2
+	done
+	[ -n "$KERNEL" ] || die "fuzz/vm.sh: --kernel is missing"
+}
+
+main "$@"
