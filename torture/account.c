@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Keeps the accounts of timers; see account.h.
+ */
+#include "account.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "seat.h"
+
+/* user_data is the seat, the number of the use, and the timer. */
+#define TIMER_BITS 16
+#define USE_BITS 32
+
+__u64 account_user_data(const struct seat *seat, __u32 timer)
+{
+	return (__u64)seat->nr << (USE_BITS + TIMER_BITS) |
+	       (__u64)seat->timers[timer].use << TIMER_BITS | timer;
+}
+
+/* Finds the account of a timer; NULL: no use of any timer had this user_data last. */
+static struct account *account_of(struct seat *seat, __u64 user_data)
+{
+	__u32 timer = user_data & ((1U << TIMER_BITS) - 1);
+
+	if (timer >= TIMERS || account_user_data(seat, timer) != user_data)
+		return NULL;
+	return &seat->timers[timer];
+}
+
+static bool settable(const struct seat *seat)
+{
+	return seat->clock == CLOCK_REALTIME;
+}
+
+static bool within(const struct span *span, __u64 deadline)
+{
+	return span->low <= deadline && deadline <= span->high;
+}
+
+static void set_due(const struct seat *seat, struct account *account)
+{
+	__u64 now = seat_now(seat), due = account->next.high;
+
+	if (now > due)
+		due = now;
+	/* A periodic timer rests until its event is read. */
+	if (settable(seat) || account->interval ||
+	    due >= OPEN_END - account->patience)
+		account->due = OPEN_END;
+	else
+		account->due = due + account->patience;
+}
+
+/* ---- operations ---- */
+
+/* Called before an operation is passed to the kernel. */
+void account_begin(struct seat *seat, const struct op *op,
+		   const struct hwtimer_request *request)
+{
+	struct account *account = &seat->timers[op->timer];
+
+	account->busy = true;
+	if (op->what == HWTIMER_OP_SCHEDULE) {
+		*account = (struct account){
+			.use = account->use,
+			.armed = true,
+			.busy = true,
+			.next = op->span,
+			.due = OPEN_END,
+			.patience = request->slack + 2 * seat->tick,
+			.interval = request->interval,
+			.fixed_delay = request->flags & HWTIMER_FIXED_DELAY,
+			.count = request->count,
+			.sets = atomic_load(&board->sets_begun),
+		};
+	} else if (op->what == HWTIMER_OP_RESCHEDULE) {
+		account->moving = true;
+		account->moved = op->span;
+		account->arrived = false;
+		account->due = OPEN_END;
+	}
+}
+
+/* The end of an operation that the kernel has not begun */
+void account_skip(struct seat *seat, const struct op *op)
+{
+	struct account *account = &seat->timers[op->timer];
+
+	account->busy = false;
+	account->moving = false;
+	if (op->what == HWTIMER_OP_SCHEDULE)
+		account->armed = false;
+}
+
+static void finish_schedule(struct seat *seat, const struct op *op, __u64 id)
+{
+	struct account *account = &seat->timers[op->timer];
+
+	did(SCHEDULED);
+	seat->scheduled++;
+	account->id = id;
+	if (account->expirations)
+		return;
+	if (account->next.high == OPEN_END)
+		account->next.high = seat_now(seat) + op->delay;
+	set_due(seat, account);
+}
+
+static void finish_reschedule(struct seat *seat, const struct op *op)
+{
+	struct account *account = &seat->timers[op->timer];
+
+	did(RESCHEDULED);
+	account->moving = false;
+	if (account->arrived)
+		return;
+	/* A periodic timer's last event may be in the ring. */
+	account->past = account->next;
+	account->linger = seat->rings ? seat->drains + 1 : 0;
+	account->next = op->span;
+	if (account->next.high == OPEN_END)
+		account->next.high = seat_now(seat) + op->delay;
+	set_due(seat, account);
+	if (!account->armed)
+		wrong(DEADLINE,
+		      "timer %llx of seat %u was rescheduled, but had expired",
+		      account->id, seat->nr);
+}
+
+static void finish_cancel(struct seat *seat, struct account *account)
+{
+	did(CANCELLED);
+	if (!account->armed)
+		wrong(GHOST,
+		      "timer %llx of seat %u was cancelled, but had ended",
+		      account->id, seat->nr);
+	account->armed = false;
+	if (seat->rings && account->interval) {
+		account->past = account->next;
+		account->linger = seat->drains + 1;
+	}
+}
+
+/* The kernel does not have the timer: its event has come, or is in the ring. */
+static void finish_gone(struct seat *seat, struct account *account)
+{
+	if (!account->armed)
+		return;
+	if (seat->rings) {
+		account->must_come = seat->drains + 1;
+		return;
+	}
+	account->armed = false;
+	wrong(LOST, "the kernel does not know timer %llx of seat %u",
+	      account->id, seat->nr);
+}
+
+/*
+ * A cancel came too late: the event waits to be read. A periodic timer's last event may also
+ * have come through the ring before the result did.
+ */
+static void finish_late(struct seat *seat, struct account *account)
+{
+	account->last = true;
+	if (!seat->rings || !account->interval)
+		return;
+	account->armed = false;
+	account->past = account->next;
+	account->linger = seat->drains + 1;
+}
+
+static void finish_failed(struct seat *seat, const struct op *op, int result)
+{
+	struct account *account = &seat->timers[op->timer];
+
+	account->moving = false;
+	if (op->what == HWTIMER_OP_SCHEDULE) {
+		if (account->expirations)
+			wrong(GHOST,
+			      "a timer of seat %u was refused, and expired",
+			      seat->nr);
+		account->armed = false;
+	}
+	/* There is room for all timers and more, so ENOSPC would be wrong. */
+	if (result == -ENOMEM)
+		did(REFUSED);
+	else if (op->what == HWTIMER_OP_SCHEDULE)
+		wrong(RESULT, "SCHEDULE on seat %u: %s", seat->nr,
+		      strerror(-result));
+	else if (result == -ENOENT)
+		finish_gone(seat, account);
+	else if (result != -EALREADY)
+		wrong(RESULT, "operation %u on seat %u: %s", op->what, seat->nr,
+		      strerror(-result));
+	else if (op->what == HWTIMER_OP_CANCEL)
+		finish_late(seat, account);
+}
+
+/**
+ * account_finish - note the result of an operation
+ * @seat: the seat
+ * @op: the operation
+ * @id: id of a new timer
+ * @result: 0 or a negative errno
+ */
+void account_finish(struct seat *seat, const struct op *op, __u64 id,
+		    int result)
+{
+	struct account *account = &seat->timers[op->timer];
+
+	account->busy = false;
+	if (result)
+		finish_failed(seat, op, result);
+	else if (op->what == HWTIMER_OP_SCHEDULE)
+		finish_schedule(seat, op, id);
+	else if (op->what == HWTIMER_OP_RESCHEDULE)
+		finish_reschedule(seat, op);
+	else
+		finish_cancel(seat, account);
+}
+
+/* ---- events ---- */
+
+static void check_time(const struct seat *seat, const struct account *account,
+		       const struct hwtimer_event *event, __u64 now)
+{
+	/* The clock may have been further ahead when the timer expired. */
+	if (settable(seat))
+		now = clock_ns(CLOCK_MONOTONIC) + board_ahead(account->sets);
+	if (now < event->deadline)
+		wrong(EARLY, "timer %llx of seat %u, by %llu ns", event->id,
+		      seat->nr, event->deadline - now);
+	else if (!settable(seat))
+		late(now - event->deadline);
+}
+
+static void check_order(struct seat *seat, const struct account *account,
+			const struct hwtimer_event *event)
+{
+	if (settable(seat))
+		return;
+	if (seat->horizon > account->due)
+		wrong(ORDER,
+		      "timer %llx of seat %u, due at %llu, after one of %llu",
+		      event->id, seat->nr, account->due, seat->horizon);
+	if (event->deadline > seat->horizon)
+		seat->horizon = event->deadline;
+}
+
+static void go_on(struct account *account, const struct hwtimer_event *event)
+{
+	account->due = OPEN_END;
+	account->must_come = 0;
+	if (!account->interval || account->last ||
+	    (account->count && account->expirations >= account->count)) {
+		account->armed = false;
+		return;
+	}
+	account->next.low =
+		event->deadline + event->expirations * account->interval;
+	account->next.high = account->next.low;
+	if (account->fixed_delay)
+		account->next.high = OPEN_END;
+}
+
+/* Whether the event was in the ring before the last operation */
+static bool lingers(const struct seat *seat, struct account *account,
+		    const struct hwtimer_event *event)
+{
+	if (seat->drains >= account->linger ||
+	    !within(&account->past, event->deadline))
+		return false;
+	account->linger = 0;
+	return true;
+}
+
+static bool expected(struct account *account, const struct hwtimer_event *event)
+{
+	bool arrives = account->moving &&
+		       within(&account->moved, event->deadline);
+
+	account->arrived |= arrives;
+	return arrives || within(&account->next, event->deadline);
+}
+
+static void unexpected(struct seat *seat, const struct account *account,
+		       const struct hwtimer_event *event)
+{
+	bool twice = account && !account->armed && account->expirations &&
+		     !account->interval;
+
+	wrong(twice ? TWICE : GHOST, "timer %llx of seat %u, user_data %llx",
+	      event->id, seat->nr, event->user_data);
+}
+
+/**
+ * account_event - note an event
+ * @seat: the seat
+ * @event: the event
+ * @now: time on the instance's clock after the event was taken, ns
+ */
+void account_event(struct seat *seat, const struct hwtimer_event *event,
+		   __u64 now)
+{
+	struct account *account = account_of(seat, event->user_data);
+
+	did(EXPIRED);
+	seat->taken++;
+	if (account && lingers(seat, account, event)) {
+		account->expirations += event->expirations;
+		return;
+	}
+	if (!account || !account->armed) {
+		unexpected(seat, account, event);
+		return;
+	}
+	account->expirations += event->expirations;
+	check_time(seat, account, event, now);
+	check_order(seat, account, event);
+	if (!expected(account, event))
+		wrong(DEADLINE,
+		      "timer %llx of seat %u: %llu is not in %llu to %llu",
+		      event->id, seat->nr, event->deadline, account->next.low,
+		      account->next.high);
+	if (!event->expirations ||
+	    (account->count && account->expirations > account->count))
+		wrong(COUNT, "timer %llx of seat %u: %llu of %u", event->id,
+		      seat->nr, account->expirations, account->count);
+	go_on(account, event);
+}
+
+/**
+ * account_idle - whether a new use of a timer may begin
+ * @seat: the seat
+ * @timer: index of the timer; no operation is under way
+ *
+ * Finds a timer whose event must have been in the ring, but was not.
+ */
+bool account_idle(struct seat *seat, __u32 timer)
+{
+	struct account *account = &seat->timers[timer];
+
+	if (account->armed && account->must_come &&
+	    seat->drains >= account->must_come) {
+		account->armed = false;
+		wrong(LOST, "timer %llx of seat %u is not in the ring",
+		      account->id, seat->nr);
+	}
+	return !account->armed && seat->drains >= account->linger;
+}
+
+/* ---- what the kernel says of a timer ---- */
+
+void account_list(struct seat *seat, const struct hwtimer_listed *timer)
+{
+	struct account *account = account_of(seat, timer->user_data);
+
+	if (!account || !account->armed) {
+		wrong(GHOST, "LIST has timer %llx of seat %u, user_data %llx",
+		      timer->id, seat->nr, timer->user_data);
+		return;
+	}
+	if (account->listed++)
+		wrong(TWICE, "LIST has timer %llx of seat %u twice", timer->id,
+		      seat->nr);
+	if (timer->id != account->id)
+		wrong(RESULT, "LIST has id %llx, not %llx, on seat %u",
+		      timer->id, account->id, seat->nr);
+	if (!account->interval && !within(&account->next, timer->deadline))
+		wrong(DEADLINE, "LIST has timer %llx of seat %u at %llu",
+		      timer->id, seat->nr, timer->deadline);
+}
+
+void account_hand_back(struct seat *seat,
+		       const struct hwtimer_unprocessed *timer)
+{
+	struct account *account = account_of(seat, timer->user_data);
+
+	did(RETURNED);
+	if (!account || !account->armed) {
+		wrong(GHOST, "STOP has timer %llx of seat %u, user_data %llx",
+		      timer->id, seat->nr, timer->user_data);
+		return;
+	}
+	account->armed = false;
+	if (seat->horizon > account->due)
+		wrong(ORDER,
+		      "STOP has timer %llx of seat %u, due at %llu, after one of %llu",
+		      timer->id, seat->nr, account->due, seat->horizon);
+	/* A periodic timer's last event may be in the ring. */
+	if (seat->rings && account->interval) {
+		account->past = account->next;
+		account->linger = seat->drains + 1;
+	}
+}

@@ -1,0 +1,112 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs hwtimer_torture in a test machine, the module and the program together, in the
+# directory that has hwtimer.ko, hwtimer_torture.ko and `torture`. Started by vm/check.sh and
+# torture/torture.sh.
+#
+#	usage: run.sh MINUTES [ARGUMENT...]
+#
+# The ARGUMENTs go to the program. HWTIMER_TORTURE in the environment has parameters for
+# hwtimer_torture.ko. Prints TAP; both verdicts are among its comments. Exit status 0:
+# nothing failed.
+
+CGROUPS=/sys/fs/cgroup
+GROUPS_OF_WORKERS="g0 g1 g2 g3"
+
+NUMBER=0
+FAILED=0
+
+main()
+{
+	local minutes=$1
+
+	shift
+	echo "TAP version 13"
+	echo 1..5
+	# Suspend, processors and the OOM killer write much, and the console is slow. All
+	# that vm/run.sh looks for is a warning or worse.
+	dmesg -n 6
+	# The kernel changes its own code when the first cgroup gets a controller or a
+	# limit, and QEMU before 8.1 does not correctly emulate that with two processors.
+	set_processors 0
+	make_cgroups
+	set_processors 1
+	check "hwtimer loads" insmod hwtimer.ko
+	chmod 666 /dev/hwtimer
+	# shellcheck disable=SC2086 # several parameters
+	check "hwtimer_torture loads" insmod hwtimer_torture.ko ${HWTIMER_TORTURE-}
+	check "programs under torture" ./torture -m "$minutes" "$@"
+	check "kernel clients under torture" clients_are_well
+	check "both modules unload" unload
+	[ "$FAILED" = 0 ]
+}
+
+# check NAME COMMAND...
+check()
+{
+	local name=$1
+
+	shift
+	NUMBER=$((NUMBER + 1))
+	if "$@"; then
+		echo "ok $NUMBER - $name"
+	else
+		FAILED=1
+		echo "not ok $NUMBER - $name"
+	fi
+}
+
+# Only the end of the module shows whether each timer was called or handed back.
+clients_are_well()
+{
+	rmmod hwtimer_torture || return
+	dmesg | sed -n 's/.*hwtimer-torture: /# clients: /p' | tail -n 30
+	dmesg | grep -q 'hwtimer-torture: End of test: SUCCESS'
+}
+
+# A worker thread of hwtimer may need a moment to end.
+unload()
+{
+	for _ in $(seq 20); do
+		rmmod hwtimer 2>/dev/null && return
+		sleep 1
+	done
+	rmmod hwtimer
+}
+
+# The group `keys` has limits that limit nothing. They keep the kernel's code as it is when
+# the limits of other cgroups come and go.
+make_cgroups()
+{
+	local controller dir group
+
+	mkdir -p $CGROUPS/torture
+	for controller in cpu cpuset memory; do
+		for dir in $CGROUPS $CGROUPS/torture; do
+			grep -q -w $controller "$dir/cgroup.controllers" &&
+				echo +$controller >"$dir/cgroup.subtree_control"
+		done
+	done
+	for group in keys $GROUPS_OF_WORKERS; do
+		mkdir -p "$CGROUPS/torture/$group"
+	done
+	[ ! -e $CGROUPS/torture/keys/cpu.max ] ||
+		echo 10000000 100000 >$CGROUPS/torture/keys/cpu.max
+	[ ! -e $CGROUPS/torture/keys/memory.max ] ||
+		echo 100G >$CGROUPS/torture/keys/memory.max
+}
+
+# set_processors 0|1: switch all processors of an emulated machine but the first off or on
+set_processors()
+{
+	local online
+
+	grep -q '^model name.*TCG' /proc/cpuinfo || return 0
+	for online in /sys/devices/system/cpu/cpu*/online; do
+		[ ! -e "$online" ] || echo "$1" >"$online" ||
+			echo "# $online cannot be set to $1"
+	done
+}
+
+main "$@"

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A seat: the place of a worker process, with the accounts of its instance's timers and
+ * all memory that its calls use. It is part of the board, so another worker can go on
+ * where one was killed.
+ */
+#ifndef TORTURE_SEAT_H
+#define TORTURE_SEAT_H
+
+#include <sys/types.h>
+
+#include <hwtimer_ring.h>
+#include <libhwtimer.h>
+
+#include "account.h"
+#include "board.h"
+
+/* Timers of an instance, operations of a call, events of a read(), slots of the rings */
+#define TIMERS 512
+#define BATCH 64
+#define EVENTS 128
+#define SLOTS 128
+
+/* Results that no call gives: of a BULK, and of a request of SUBMIT */
+#define NO_RESULT ((__u64)0x7eadULL << 48)
+#define NO_REQUEST_RESULT 0x7ead
+
+/* user_data of a timer that never expires, and has no account */
+#define PARKED (~0ULL)
+
+/**
+ * struct op - an operation that is under way
+ * @what: HWTIMER_OP_SCHEDULE, HWTIMER_OP_CANCEL or HWTIMER_OP_RESCHEDULE
+ * @timer: index of the timer
+ * @discard: HWTIMER_DISCARD is set
+ * @span: bounds of the new deadline
+ * @delay: the delay, if @span is open
+ */
+struct op {
+	__u32 what;
+	__u32 timer;
+	bool discard;
+	struct span span;
+	__u64 delay;
+};
+
+/* The call that is under way */
+enum call {
+	CALL_NONE,
+	CALL_SUBMIT,
+	CALL_BULK,
+	CALL_SINGLE,
+	CALL_READ,
+	CALL_STOP
+};
+
+/**
+ * struct seat - a worker's place
+ * @nr: number of the seat
+ * @pid: process id of the worker; 0: there is none
+ * @fd: descriptor that the main process has opened and keeps, so that a worker can be
+ *	killed without an end of the instance; -1: the worker opens its own
+ * @life: number of the instance on this seat
+ * @dice: random numbers of the worker
+ * @ready: the instance is set up
+ * @done: the instance has ended, and all of its timers are accounted for
+ * @clock: clock of the instance
+ * @tick: tick of the instance, ns
+ * @rings: requests and events go through rings
+ * @reports: the instance has HWTIMER_REPORT_CLOCK_SET
+ * @updating: the worker writes into its accounts, so they cannot be judged if it is killed
+ * @call: the call that is under way; its operations are in @ops
+ * @count: number of operations of @call
+ * @ops: operations of @call
+ * @requests: requests of @call
+ * @bulk: timers of a BULK
+ * @ids: ids of a BULK that cancels
+ * @results: results of a BULK
+ * @events: events of a read(); those with an id have been taken
+ * @unprocessed: timers of a STOP; those with an id have been handed back
+ * @stopping: the worker has begun to stop the instance
+ * @ring: the worker's end of the rings
+ * @ring_ops: operations in the submission ring, by slot
+ * @drains: number of times that the completion ring was found empty
+ * @timers: accounts of the timers
+ * @horizon: latest deadline of an event, ns
+ * @scheduled: number of timers scheduled, as STATS counts
+ * @taken: number of events, as STATS counts
+ * @exact: @scheduled and @taken are exact: no worker of this instance was killed
+ * @beat: time of the last beat, ns
+ * @calm: number of beats while timers were due and no event came
+ * @calm_events: value of @taken when @calm was 0
+ * @sets: board->sets_begun when the instance was set up
+ * @reported: number of reports that the clock was set
+ * @sets_done: board->sets_done at the last report
+ * @silent: number of beats since a set that was not reported
+ */
+struct seat {
+	unsigned int nr;
+	pid_t pid;
+	int fd;
+	unsigned int life;
+	struct dice dice;
+	atomic_bool ready;
+	atomic_bool done;
+	clockid_t clock;
+	__u64 tick;
+	bool rings;
+	bool reports;
+	atomic_bool updating;
+	enum call call;
+	unsigned int count;
+	struct op ops[BATCH];
+	struct hwtimer_request requests[BATCH];
+	struct hwtimer_bulk_timer bulk[BATCH];
+	uint64_t ids[BATCH];
+	uint64_t results[BATCH];
+	struct hwtimer_event events[EVENTS];
+	struct hwtimer_unprocessed unprocessed[EVENTS];
+	bool stopping;
+	struct hwtimer_ring ring;
+	struct op ring_ops[SLOTS];
+	__u64 drains;
+	struct account timers[TIMERS];
+	__u64 horizon;
+	__u64 scheduled;
+	__u64 taken;
+	bool exact;
+	__u64 beat;
+	unsigned int calm;
+	__u64 calm_events;
+	unsigned int sets;
+	unsigned int reported;
+	unsigned int sets_done;
+	unsigned int silent;
+};
+
+/* The time on the instance's clock, ns */
+static inline __u64 seat_now(const struct seat *seat)
+{
+	return clock_ns(seat->clock);
+}
+
+#endif /* TORTURE_SEAT_H */

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Tortures hwtimer in a test machine, for minutes or days. Called by the Makefile.
+#
+#	usage: torture/torture.sh [--kernel NAME] [--minutes MINUTES] [--cpus NUMBER]
+#	                          [--log FILE] [-- ARGUMENT...]
+#
+# The ARGUMENTs go to the program, see torture.c. run.sh runs in the machine.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/../vm/lib.sh"
+
+KERNEL=debug-6.12
+MINUTES=5
+CPUS=3
+LOG=$BUILD_DIR/torture/console
+
+main()
+{
+	local dir
+
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--kernel) KERNEL=${2-} ;;
+		--minutes) MINUTES=${2-} ;;
+		--cpus) CPUS=${2-} ;;
+		--log) LOG=${2-} ;;
+		--) shift; break ;;
+		*) die "torture/torture.sh: no such option: $1" ;;
+		esac
+		[ $# -ge 2 ] || die "torture/torture.sh: $1 needs a value"
+		shift 2
+	done
+	[[ $MINUTES =~ ^[0-9]+$ ]] || die "not a number of minutes: $MINUTES"
+	cd "$REPO_DIR"
+	make --no-print-directory torture-program
+	dir=$("$VM_DIR/build.sh" "$KERNEL")
+	# A machine that stands still for half of the time is not hung.
+	"$VM_DIR/run.sh" --kernel "$KERNEL" --cpus "$CPUS" --log "$LOG" \
+		--timeout $((MINUTES * 120 + 1200)) \
+		--append "${HWTIMER_APPEND-}" \
+		--file "$dir/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file "$dir/torture/module/hwtimer_torture.ko=/hwtimer/hwtimer_torture.ko" \
+		--file build/torture/torture=/hwtimer/torture \
+		--file torture/run.sh=/hwtimer/run.sh \
+		-- sh run.sh "$MINUTES" "$@"
+}
+
+main "$@"

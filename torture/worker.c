@@ -1,0 +1,972 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A worker; see worker.h.
+ *
+ * A worker may be killed at any instruction. The next one goes on with the accounts if
+ * seat->updating was false: then the worker was in a system call, or about to make one.
+ * All memory of calls is in the seat, so what the kernel has done can be seen there: a
+ * result is NO_RESULT before the call, the id of an event is 0. Only the result of a single
+ * CANCEL or RESCHEDULE is lost with the process; LIST tells it.
+ */
+#include "worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* A call is stalled if the worker slept and woke up in so many tenths of a second. */
+#define CALM_MAX 200
+#define BEAT (100 * MS)
+
+/* Periodic deadlines and intervals are multiples of it, see other_phase(). */
+#define PHASES 64
+
+/* Rounds of a worker after which its instance ends */
+#define ROUNDS_MAX 3000
+
+/* Maximum number of kicks for an instance to do what is in its rings */
+#define KICKS_MAX 100000
+
+static struct hwt *hwt;
+
+static void begin_update(struct seat *seat)
+{
+	atomic_store(&seat->updating, true);
+}
+
+static void end_update(struct seat *seat)
+{
+	atomic_store(&seat->updating, false);
+}
+
+/* ---- what to ask for ---- */
+
+static __u64 random_delay(struct dice *dice)
+{
+	return dice_time(dice, dice_below(dice, 8) ? 28 : 46);
+}
+
+static __u64 whole_phases(__u64 time)
+{
+	return time < PHASES ? PHASES : time / PHASES * PHASES;
+}
+
+/**
+ * struct wish - which operations a call can do
+ * @what: the only operation; HWTIMER_OP_NONE: any
+ * @plain: no interval and no slack
+ * @absolute: -1: no matter; 0: delays; 1: deadlines
+ * @discard: -1: no matter; otherwise whether CANCEL discards
+ */
+struct wish {
+	__u32 what;
+	bool plain;
+	int absolute;
+	int discard;
+};
+
+static bool choose_absolute(struct seat *seat, const struct wish *wish)
+{
+	if (wish->absolute >= 0)
+		return wish->absolute;
+	return seat->clock == CLOCK_REALTIME || dice_below(&seat->dice, 2);
+}
+
+static void ask_time(struct seat *seat, const struct wish *wish, struct op *op,
+		     struct hwtimer_request *request)
+{
+	__u64 now = seat_now(seat);
+
+	op->delay = random_delay(&seat->dice);
+	request->time = op->delay;
+	op->span = (struct span){ now + op->delay, OPEN_END };
+	if (choose_absolute(seat, wish)) {
+		request->flags |= HWTIMER_ABSOLUTE;
+		request->time += now;
+		op->span = (struct span){ request->time, request->time };
+	}
+}
+
+static void ask_period(struct seat *seat, struct op *op,
+		       struct hwtimer_request *request)
+{
+	__u64 interval = 4 * MS + 2 * seat->tick + dice_time(&seat->dice, 29);
+
+	request->flags = HWTIMER_ABSOLUTE;
+	request->time = whole_phases(op->span.low);
+	request->interval = whole_phases(interval);
+	request->count = dice_below(&seat->dice, 5);
+	if (seat->clock != CLOCK_REALTIME && !dice_below(&seat->dice, 4))
+		request->flags |= HWTIMER_FIXED_DELAY;
+	op->span = (struct span){ request->time, request->time };
+}
+
+static void ask_schedule(struct seat *seat, const struct wish *wish,
+			 struct op *op, struct hwtimer_request *request)
+{
+	ask_time(seat, wish, op, request);
+	if (wish->plain)
+		return;
+	if (!dice_below(&seat->dice, 4))
+		ask_period(seat, op, request);
+	else if (!dice_below(&seat->dice, 4))
+		request->slack = dice_number(&seat->dice) % (op->delay + 1);
+}
+
+/*
+ * The new deadline of a periodic timer has another phase than the old one, so that one can
+ * see which of the two an event has. One with a fixed delay is left alone, as its next
+ * deadline may be anywhere. Returns whether the timer can be rescheduled.
+ */
+static bool other_phase(const struct account *account, struct op *op,
+			struct hwtimer_request *request)
+{
+	if (!account->interval)
+		return true;
+	if (account->fixed_delay || !(request->flags & HWTIMER_ABSOLUTE))
+		return false;
+	request->time =
+		whole_phases(request->time) + (account->next.low + 1) % PHASES;
+	op->span = (struct span){ request->time, request->time };
+	return true;
+}
+
+/* What to do with a timer that the kernel has; HWTIMER_OP_NONE: leave it alone */
+static __u32 choose_op(struct seat *seat, const struct wish *wish)
+{
+	if (wish->what)
+		return wish->what == HWTIMER_OP_SCHEDULE ? HWTIMER_OP_NONE :
+							   wish->what;
+	switch (dice_below(&seat->dice, 6)) {
+	case 0:
+		return HWTIMER_OP_CANCEL;
+	case 1:
+	case 2:
+		return HWTIMER_OP_RESCHEDULE;
+	}
+	return HWTIMER_OP_NONE;
+}
+
+static bool ask_change(struct seat *seat, const struct wish *wish,
+		       struct op *op, struct hwtimer_request *request)
+{
+	struct account *account = &seat->timers[op->timer];
+
+	if (!account->armed || account->last || account->must_come)
+		return false;
+	op->what = choose_op(seat, wish);
+	request->id = account->id;
+	if (op->what == HWTIMER_OP_CANCEL) {
+		op->discard = wish->discard >= 0 ?
+				      wish->discard > 0 :
+				      dice_below(&seat->dice, 2) > 0;
+		request->flags = op->discard ? HWTIMER_DISCARD : 0;
+		return true;
+	}
+	if (op->what != HWTIMER_OP_RESCHEDULE)
+		return false;
+	ask_time(seat, wish, op, request);
+	return other_phase(account, op, request);
+}
+
+/*
+ * Chooses an operation on a random timer, and begins its account. Returns false if there is
+ * nothing to do for this timer.
+ */
+static bool ask(struct seat *seat, const struct wish *wish, struct op *op,
+		struct hwtimer_request *request)
+{
+	struct account *account;
+
+	*op = (struct op){ .timer = dice_below(&seat->dice, TIMERS) };
+	*request = (struct hwtimer_request){ 0 };
+	account = &seat->timers[op->timer];
+	if (account->busy)
+		return false;
+	if (account_idle(seat, op->timer)) {
+		if (wish->what && wish->what != HWTIMER_OP_SCHEDULE)
+			return false;
+		op->what = HWTIMER_OP_SCHEDULE;
+		ask_schedule(seat, wish, op, request);
+	} else if (!ask_change(seat, wish, op, request)) {
+		return false;
+	}
+	account_begin(seat, op, request);
+	request->op = op->what;
+	if (op->what == HWTIMER_OP_SCHEDULE)
+		request->user_data = account_user_data(seat, op->timer);
+	request->result = NO_REQUEST_RESULT;
+	return true;
+}
+
+/* Fills seat->ops and seat->requests with up to @most operations. */
+static void ask_many(struct seat *seat, const struct wish *wish,
+		     unsigned int most)
+{
+	seat->count = 0;
+	for (unsigned int i = 0; i < most; i++) {
+		if (ask(seat, wish, &seat->ops[seat->count],
+			&seat->requests[seat->count]))
+			seat->count++;
+	}
+}
+
+/* ---- calls with many operations ---- */
+
+static void finish_submit(struct seat *seat)
+{
+	for (unsigned int i = 0; i < seat->count; i++) {
+		const struct hwtimer_request *request = &seat->requests[i];
+
+		if (request->result == NO_REQUEST_RESULT)
+			account_skip(seat, &seat->ops[i]);
+		else
+			account_finish(seat, &seat->ops[i], request->id,
+				       request->result);
+	}
+	seat->call = CALL_NONE;
+}
+
+static void submit(struct seat *seat)
+{
+	const struct wish any = { .absolute = -1, .discard = -1 };
+
+	begin_update(seat);
+	ask_many(seat, &any, 1 + dice_below(&seat->dice, BATCH));
+	seat->call = CALL_SUBMIT;
+	end_update(seat);
+	hwt_submit(hwt, seat->requests, seat->count);
+	begin_update(seat);
+	finish_submit(seat);
+	end_update(seat);
+}
+
+static void finish_bulk(struct seat *seat)
+{
+	for (unsigned int i = 0; i < seat->count; i++) {
+		__u64 result = seat->results[i];
+		int error = hwt_error(result);
+
+		if (result == NO_RESULT)
+			account_skip(seat, &seat->ops[i]);
+		else
+			account_finish(seat, &seat->ops[i], result, error);
+	}
+	seat->call = CALL_NONE;
+}
+
+static void fill_bulk(struct seat *seat)
+{
+	for (unsigned int i = 0; i < seat->count; i++) {
+		const struct hwtimer_request *request = &seat->requests[i];
+
+		seat->results[i] = NO_RESULT;
+		seat->ids[i] = request->id;
+		seat->bulk[i].time = request->time;
+		if (request->op == HWTIMER_OP_SCHEDULE)
+			seat->bulk[i].user_data = request->user_data;
+		else
+			seat->bulk[i].id = request->id;
+	}
+}
+
+static void call_bulk(struct seat *seat, const struct wish *wish)
+{
+	unsigned int flags = wish->absolute ? HWTIMER_ABSOLUTE : 0;
+
+	if (wish->what == HWTIMER_OP_SCHEDULE)
+		hwt_schedule_many(hwt, flags, seat->bulk, seat->results,
+				  seat->count);
+	else if (wish->what == HWTIMER_OP_RESCHEDULE)
+		hwt_reschedule_many(hwt, flags, seat->bulk, seat->results,
+				    seat->count);
+	else
+		hwt_cancel_many(hwt, wish->discard ? HWTIMER_DISCARD : 0,
+				seat->ids, seat->results, seat->count);
+}
+
+static void bulk(struct seat *seat)
+{
+	struct wish wish = { .plain = true };
+
+	begin_update(seat);
+	wish.what = HWTIMER_OP_SCHEDULE + dice_below(&seat->dice, 3);
+	wish.absolute = choose_absolute(seat, &(struct wish){ .absolute = -1 });
+	wish.discard = dice_below(&seat->dice, 2);
+	ask_many(seat, &wish, BATCH);
+	fill_bulk(seat);
+	seat->call = CALL_BULK;
+	end_update(seat);
+	if (seat->count)
+		call_bulk(seat, &wish);
+	begin_update(seat);
+	finish_bulk(seat);
+	end_update(seat);
+}
+
+/* ---- calls with one operation ---- */
+
+static int call_single(struct seat *seat)
+{
+	struct hwtimer_request *request = &seat->requests[0];
+	bool absolute = request->flags & HWTIMER_ABSOLUTE;
+
+	switch (request->op) {
+	case HWTIMER_OP_SCHEDULE:
+		request->result = 0;
+		return hwt_schedule_request(hwt, request);
+	case HWTIMER_OP_CANCEL:
+		return seat->ops[0].discard ? hwt_discard(hwt, request->id) :
+					      hwt_cancel(hwt, request->id);
+	default:
+		return absolute ?
+			       hwt_reschedule_at(hwt, request->id,
+						 request->time) :
+			       hwt_reschedule(hwt, request->id, request->time);
+	}
+}
+
+static void single(struct seat *seat)
+{
+	const struct wish any = { .absolute = -1, .discard = -1 };
+	int result = 0;
+
+	begin_update(seat);
+	ask_many(seat, &any, 1);
+	seat->call = CALL_SINGLE;
+	end_update(seat);
+	if (seat->count)
+		result = call_single(seat);
+	begin_update(seat);
+	if (seat->count)
+		account_finish(seat, &seat->ops[0], seat->requests[0].id,
+			       result);
+	seat->call = CALL_NONE;
+	end_update(seat);
+}
+
+/* ---- events ---- */
+
+static void take_events(struct seat *seat)
+{
+	__u64 now = seat_now(seat);
+
+	for (unsigned int i = 0; i < EVENTS && seat->events[i].id; i++)
+		account_event(seat, &seat->events[i], now);
+	seat->call = CALL_NONE;
+}
+
+static void take_report(struct seat *seat)
+{
+	unsigned int begun = atomic_load(&board->sets_begun);
+
+	did(REPORTS);
+	seat->silent = 0;
+	seat->sets_done = atomic_load(&board->sets_done);
+	/*
+	 * Between two reports, the clock was set at least once. When the instance was set
+	 * up, a set may have been under way, and a suspend.
+	 */
+	if (!seat->reports || ++seat->reported > begun - seat->sets + 2)
+		wrong(REPORT, "report %u on seat %u after %u sets",
+		      seat->reported, seat->nr, begun - seat->sets);
+}
+
+/* Whether a call may fail with @error although nothing is wrong */
+static bool passing(int error)
+{
+	return error == -EAGAIN || error == -EINTR || error == -ENOMEM ||
+	       error == -EUSERS;
+}
+
+/* Reads up to @most events; returns what hwt_read() returned. */
+static int read_events(struct seat *seat, unsigned int most)
+{
+	int result;
+
+	begin_update(seat);
+	memset(seat->events, 0, sizeof(seat->events));
+	seat->call = CALL_READ;
+	end_update(seat);
+	result = hwt_read(hwt, seat->events, most);
+	begin_update(seat);
+	take_events(seat);
+	if (result == -ECANCELED)
+		take_report(seat);
+	else if (result < 0 && !passing(result))
+		wrong(RESULT, "read() on seat %u: %s", seat->nr,
+		      strerror(-result));
+	end_update(seat);
+	return result;
+}
+
+/* ---- rings ---- */
+
+static void put_requests(struct seat *seat)
+{
+	const struct wish any = { .absolute = -1, .discard = -1 };
+	unsigned int most = 1 + dice_below(&seat->dice, BATCH);
+
+	while (most--) {
+		struct hwtimer_request request, *slot;
+		struct op op;
+
+		if (seat->ring.tail - seat->ring.reaped >= SLOTS)
+			return;
+		if (!ask(seat, &any, &op, &request))
+			continue;
+		slot = hwtimer_ring_get_slot(&seat->ring);
+		*slot = request;
+		slot->result = 0;
+		seat->ring_ops[(seat->ring.tail - 1) % SLOTS] = op;
+	}
+}
+
+static void take_results(struct seat *seat)
+{
+	__u32 nr = seat->ring.reaped;
+	uint64_t result;
+
+	while (hwtimer_ring_next_result(&seat->ring, &result))
+		account_finish(seat, &seat->ring_ops[nr++ % SLOTS], result,
+			       hwt_error(result));
+}
+
+/* Takes all events that are in the ring; returns whether there was one. */
+static bool take_ring(struct seat *seat)
+{
+	const struct hwtimer_event *event;
+	bool any = false;
+
+	while ((event = hwtimer_ring_next_event(&seat->ring))) {
+		struct hwtimer_event copy = *event;
+
+		account_event(seat, &copy, seat_now(seat));
+		any = true;
+	}
+	return any;
+}
+
+/*
+ * Takes events until there are none, neither in the ring nor in the kernel. An event that
+ * was there before has come then.
+ */
+static void drain_ring(struct seat *seat)
+{
+	bool any;
+
+	do {
+		begin_update(seat);
+		any = take_ring(seat);
+		end_update(seat);
+		hwtimer_ring_consume(&seat->ring);
+	} while (any);
+	begin_update(seat);
+	if (!take_ring(seat) && !hwtimer_ring_load(&seat->ring.shared->waiting))
+		seat->drains++;
+	end_update(seat);
+	hwtimer_ring_consume(&seat->ring);
+}
+
+static void use_ring(struct seat *seat)
+{
+	begin_update(seat);
+	put_requests(seat);
+	end_update(seat);
+	hwtimer_ring_publish(&seat->ring);
+	if (!dice_below(&seat->dice, 4))
+		hwtimer_ring_kick(&seat->ring);
+	begin_update(seat);
+	take_results(seat);
+	end_update(seat);
+	drain_ring(seat);
+}
+
+/* Waits until all requests are done; returns whether they are. */
+static bool settle_ring(struct seat *seat)
+{
+	for (int i = 0; i < KICKS_MAX; i++) {
+		begin_update(seat);
+		take_results(seat);
+		end_update(seat);
+		if (seat->ring.tail == seat->ring.reaped)
+			return true;
+		if (hwtimer_ring_kick(&seat->ring) < 0)
+			sleep_ns(MS);
+	}
+	wrong(STALLED, "the requests in the ring of seat %u are not done",
+	      seat->nr);
+	return false;
+}
+
+/* ---- audits ---- */
+
+/* Has LIST show all timers; returns whether it has shown them all. */
+static bool list_all(struct seat *seat)
+{
+	static struct hwtimer_listed page[128];
+	uint64_t cursor = 0;
+	int count;
+
+	for (int i = 0; i < TIMERS; i++)
+		seat->timers[i].listed = 0;
+	do {
+		count = hwt_list(hwt, &cursor, page, 128);
+		for (int i = 0; i < count; i++) {
+			if (page[i].user_data != PARKED)
+				account_list(seat, &page[i]);
+		}
+	} while (count > 0 || count == -EINTR);
+	if (count && count != -ENOMEM)
+		wrong(RESULT, "LIST on seat %u: %s", seat->nr,
+		      strerror(-count));
+	return !count;
+}
+
+/* A timer that LIST has not shown has put its event into the ring before. */
+static void find_missing(struct seat *seat)
+{
+	for (int i = 0; i < TIMERS; i++) {
+		struct account *account = &seat->timers[i];
+
+		if (!account->armed || account->listed)
+			continue;
+		account->armed = false;
+		wrong(LOST, "LIST does not have timer %llx of seat %u",
+		      account->id, seat->nr);
+	}
+}
+
+/*
+ * A worker makes no other call while LIST runs. If the instance has rings, a timer may
+ * expire before LIST comes to it; its event is in the ring then.
+ */
+static void audit(struct seat *seat)
+{
+	bool whole;
+
+	if (seat->rings) {
+		if (!settle_ring(seat))
+			return;
+		drain_ring(seat);
+	}
+	whole = list_all(seat);
+	begin_update(seat);
+	if (seat->rings)
+		take_ring(seat);
+	if (whole)
+		find_missing(seat);
+	end_update(seat);
+	did(AUDITS);
+}
+
+/* The counters balance, and say what this seat has counted. */
+static void check_stats(struct seat *seat)
+{
+	struct hwtimer_stats stats;
+
+	if (hwt_stats(hwt, &stats))
+		return;
+	if (stats.scheduled + stats.rearmed != stats.pending + stats.cancelled +
+						       stats.expired +
+						       stats.unprocessed ||
+	    stats.expired != stats.ready + stats.delivered + stats.discarded)
+		wrong(STATS, "the counters of seat %u do not balance",
+		      seat->nr);
+	if (seat->exact && !seat->rings &&
+	    (stats.scheduled != seat->scheduled ||
+	     stats.delivered != seat->taken))
+		wrong(STATS,
+		      "seat %u: %llu of %llu scheduled, %llu of %llu delivered",
+		      seat->nr, stats.scheduled, seat->scheduled,
+		      stats.delivered, seat->taken);
+}
+
+/* ---- beats ---- */
+
+static bool overdue(const struct seat *seat)
+{
+	__u64 now = seat_now(seat);
+
+	for (int i = 0; i < TIMERS; i++) {
+		const struct account *account = &seat->timers[i];
+		__u64 due = account->next.high;
+
+		if (account->armed && !account->busy && !account->moving &&
+		    due < OPEN_END - account->patience - SEC &&
+		    due + account->patience + SEC < now)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The kernel's worker is in the same cgroup as this process, so it runs when this process
+ * does. Not time counts, but how often this process woke up while the kernel's worker
+ * ought to have done so.
+ */
+static void check_stall(struct seat *seat)
+{
+	if (seat->taken != seat->calm_events || !overdue(seat)) {
+		seat->calm_events = seat->taken;
+		seat->calm = 0;
+	} else if (++seat->calm == CALM_MAX) {
+		wrong(STALLED, "seat %u: timers are due, and no event comes",
+		      seat->nr);
+	}
+}
+
+static void check_report(struct seat *seat)
+{
+	if (!seat->reports || seat->sets_done == atomic_load(&board->sets_done))
+		seat->silent = 0;
+	else if (++seat->silent == CALM_MAX)
+		wrong(REPORT, "seat %u was not told that the clock was set",
+		      seat->nr);
+}
+
+static void beat(struct seat *seat)
+{
+	__u64 now = clock_ns(CLOCK_MONOTONIC);
+
+	if (now < seat->beat + BEAT)
+		return;
+	begin_update(seat);
+	seat->beat = now;
+	check_stall(seat);
+	check_report(seat);
+	end_update(seat);
+}
+
+/* ---- the beginning and the end of an instance ---- */
+
+static void choose_setup(struct seat *seat, struct hwtimer_setup *setup)
+{
+	static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME,
+					    CLOCK_REALTIME };
+	struct dice *dice = &seat->dice;
+
+	seat->clock = clocks[dice_below(dice, 3)];
+	seat->tick = 10 * US << dice_below(dice, 13);
+	seat->rings = !dice_below(dice, 3);
+	seat->reports = seat->clock == CLOCK_REALTIME && !seat->rings &&
+			dice_below(dice, 4);
+	*setup = (struct hwtimer_setup){
+		.flags = seat->reports ? HWTIMER_REPORT_CLOCK_SET : 0,
+		.tick = seat->tick,
+		.buckets = 8 << dice_below(dice, 10),
+		.kind = 1 + dice_below(dice, 2),
+		.clock = seat->clock,
+		.timers = TIMERS * 4,
+		.submissions = seat->rings ? SLOTS : 0,
+		/* Sometimes fewer than there are timers, so that events wait */
+		.completions = seat->rings ? 16 << dice_below(dice, 7) : 0,
+	};
+}
+
+static int open_instance(struct seat *seat)
+{
+	if (seat->fd >= 0)
+		return hwt_from_fd(&hwt, dup(seat->fd), HWT_NONBLOCK);
+	return hwt_open(&hwt, HWT_NONBLOCK);
+}
+
+/* A timer that never expires, so that setting the clock always matters */
+static bool park(void)
+{
+	struct hwtimer_request request = {
+		.flags = HWTIMER_ABSOLUTE,
+		.time = HWTIMER_NEVER,
+		.user_data = PARKED,
+	};
+
+	return !hwt_schedule_request(hwt, &request);
+}
+
+/* Sets up a new instance; returns whether it is ready. */
+static bool set_up(struct seat *seat)
+{
+	struct hwtimer_setup setup;
+
+	choose_setup(seat, &setup);
+	if (hwt_setup(hwt, &setup))
+		return false;
+	if (seat->rings && hwtimer_ring_map(&seat->ring, hwt_fd(hwt)))
+		return false;
+	seat->sets = atomic_load(&board->sets_begun);
+	seat->sets_done = atomic_load(&board->sets_done);
+	if (seat->reports && !park())
+		return false;
+	if (seat->reports)
+		seat->scheduled++;
+	seat->exact = true;
+	atomic_store(&seat->ready, true);
+	did(STARTED);
+	return true;
+}
+
+static void finish_stop(struct seat *seat)
+{
+	for (unsigned int i = 0; i < EVENTS && seat->unprocessed[i].id; i++) {
+		if (seat->unprocessed[i].user_data != PARKED)
+			account_hand_back(seat, &seat->unprocessed[i]);
+	}
+	seat->call = CALL_NONE;
+}
+
+/* One STOP; returns what hwt_stop() returned. */
+static int stop(struct seat *seat)
+{
+	int count;
+
+	begin_update(seat);
+	memset(seat->unprocessed, 0, sizeof(seat->unprocessed));
+	seat->stopping = true;
+	seat->call = CALL_STOP;
+	end_update(seat);
+	count = hwt_stop(hwt, seat->unprocessed, EVENTS, NULL);
+	begin_update(seat);
+	finish_stop(seat);
+	end_update(seat);
+	return count;
+}
+
+static void take_back(struct seat *seat)
+{
+	int count;
+
+	do {
+		count = stop(seat);
+		if (count == -EAGAIN && seat->rings)
+			drain_ring(seat);
+		else if (count == -EAGAIN)
+			read_events(seat, EVENTS);
+	} while (count > 0 || passing(count));
+	if (count)
+		wrong(RESULT, "STOP on seat %u: %s", seat->nr,
+		      strerror(-count));
+}
+
+/* Stops the instance. Each timer must have ended in one way. */
+static void retire(struct seat *seat)
+{
+	int result = 1;
+
+	if (seat->rings && !settle_ring(seat))
+		return;
+	take_back(seat);
+	if (seat->rings)
+		drain_ring(seat);
+	while (!seat->rings &&
+	       (result > 0 || passing(result) || result == -ECANCELED))
+		result = read_events(seat, EVENTS);
+	begin_update(seat);
+	for (int i = 0; i < TIMERS; i++)
+		seat->timers[i].listed = 0;
+	find_missing(seat);
+	end_update(seat);
+	check_stats(seat);
+	did(RETIRED);
+	atomic_store(&seat->done, true);
+}
+
+/* ---- going on where another worker was killed ---- */
+
+/*
+ * A single CANCEL or RESCHEDULE may have been done or not. It is done again: if it had
+ * been done, the result shows that, or the timer's deadline does.
+ */
+static void resolve_single(struct seat *seat)
+{
+	struct op *op = &seat->ops[0];
+	struct hwtimer_query query = { .id = seat->requests[0].id };
+	int result;
+
+	if (op->what == HWTIMER_OP_SCHEDULE) {
+		if (query.id)
+			account_finish(seat, op, query.id, 0);
+		else
+			account_skip(seat, op);
+		return;
+	}
+	result = call_single(seat);
+	if (op->what == HWTIMER_OP_CANCEL && result == -ENOENT)
+		result = 0;
+	if (op->what == HWTIMER_OP_RESCHEDULE && result == -EALREADY &&
+	    !hwt_query(hwt, &query) && query.deadline >= op->span.low &&
+	    query.deadline <= op->span.high)
+		result = 0;
+	account_finish(seat, op, 0, result);
+}
+
+static void resolve(struct seat *seat)
+{
+	begin_update(seat);
+	if (seat->call != CALL_NONE)
+		did(IN_FLIGHT);
+	switch (seat->call) {
+	case CALL_SUBMIT:
+		finish_submit(seat);
+		break;
+	case CALL_BULK:
+		finish_bulk(seat);
+		break;
+	case CALL_SINGLE:
+		if (seat->count)
+			resolve_single(seat);
+		break;
+	case CALL_READ:
+		take_events(seat);
+		break;
+	case CALL_STOP:
+		finish_stop(seat);
+		break;
+	case CALL_NONE:
+		break;
+	}
+	seat->call = CALL_NONE;
+	seat->beat = clock_ns(CLOCK_MONOTONIC);
+	seat->calm = 0;
+	seat->silent = 0;
+	end_update(seat);
+}
+
+/* Maps the rings again, and goes on where the worker was that was killed. */
+static bool map_again(struct seat *seat)
+{
+	struct hwtimer_ring ring, *old = &seat->ring;
+
+	if (hwtimer_ring_map(&ring, hwt_fd(hwt)))
+		return false;
+	begin_update(seat);
+	ring.tail = old->tail;
+	ring.done = old->done;
+	ring.reaped = old->reaped;
+	ring.head = old->head;
+	ring.arrived = old->arrived;
+	*old = ring;
+	end_update(seat);
+	return true;
+}
+
+static bool inherit(struct seat *seat)
+{
+	if (seat->rings && !map_again(seat))
+		return false;
+	did(INHERITED);
+	seat->exact = false;
+	resolve(seat);
+	if (seat->rings) {
+		hwtimer_ring_publish(&seat->ring);
+		hwtimer_ring_consume(&seat->ring);
+	} else {
+		audit(seat);
+	}
+	return true;
+}
+
+/* ---- the life of a worker ---- */
+
+static void operate(struct seat *seat)
+{
+	if (seat->rings) {
+		use_ring(seat);
+		return;
+	}
+	switch (dice_below(&seat->dice, 4)) {
+	case 0:
+		submit(seat);
+		break;
+	case 1:
+		bulk(seat);
+		break;
+	default:
+		single(seat);
+	}
+}
+
+/*
+ * Reads as a program does that waits for its events: sleeps in the kernel, for a tenth of a
+ * second at most.
+ */
+static void read_blocking(struct seat *seat)
+{
+	const struct itimerval limit = { .it_value = { 0, 100000 },
+					 .it_interval = { 0, 100000 } };
+	int flags = fcntl(hwt_fd(hwt), F_GETFL);
+
+	fcntl(hwt_fd(hwt), F_SETFL, flags & ~O_NONBLOCK);
+	setitimer(ITIMER_REAL, &limit, NULL);
+	read_events(seat, 1 + dice_below(&seat->dice, EVENTS));
+	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
+	fcntl(hwt_fd(hwt), F_SETFL, flags | O_NONBLOCK);
+}
+
+/* Sleeps for a random time, or until an event comes. */
+static void wait_a_moment(struct seat *seat)
+{
+	struct pollfd pfd = { .fd = hwt_fd(hwt), .events = POLLIN };
+
+	if (!seat->rings && !dice_below(&seat->dice, 4)) {
+		read_blocking(seat);
+		return;
+	}
+	if (dice_below(&seat->dice, 4))
+		poll(&pfd, 1,
+		     dice_below(&seat->dice, 8) ?
+			     (int)dice_below(&seat->dice, 10) :
+			     100);
+	if (!seat->rings)
+		read_events(seat, 1 + dice_below(&seat->dice, EVENTS));
+}
+
+static void live(struct seat *seat)
+{
+	unsigned int rounds = dice_below(&seat->dice, ROUNDS_MAX);
+
+	while (rounds-- && !seat->stopping && !atomic_load(&board->over)) {
+		beat(seat);
+		operate(seat);
+		wait_a_moment(seat);
+		if (!dice_below(&seat->dice, 50))
+			audit(seat);
+		if (!dice_below(&seat->dice, 50))
+			check_stats(seat);
+	}
+}
+
+/* The signal of setitimer() only interrupts read(). */
+static void ignore(int signal)
+{
+	(void)signal;
+}
+
+/**
+ * worker_run - the life of a worker process
+ * @seat: its seat
+ *
+ * Returns when the instance has ended, when the run is over, or when something could not
+ * be done: then another worker tries again.
+ */
+void worker_run(struct seat *seat)
+{
+	int result = open_instance(seat);
+
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = ignore }, NULL);
+	if (result) {
+		if (!passing(result))
+			wrong(RESULT, "open() on seat %u: %s", seat->nr,
+			      strerror(-result));
+		return;
+	}
+	if (!(atomic_load(&seat->ready) ? inherit(seat) : set_up(seat)))
+		return;
+	live(seat);
+	retire(seat);
+}
