@@ -750,6 +750,21 @@ TEST_F(rings, watermark_holds_for_what_moves)
 	close(tell);
 }
 
+/*
+ * read() takes only what waits in the kernel. So it waits for the delay, although poll()
+ * has enough events with those in the ring.
+ */
+TEST_F(rings, read_hears_of_the_delay_beside_a_ring_full_of_events)
+{
+	struct hwtimer_event events[12];
+
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, 0));
+	ring_open(_metadata, &self->ring, self->fd, 4, 8);
+	ASSERT_EQ(0, dev_notify(self->fd, 10, 200 * MS, -1));
+	schedule_now(_metadata, self->fd, 0, 12);
+	EXPECT_EQ(4 * sizeof(*events), read(self->fd, events, sizeof(events)));
+}
+
 /* Events from before the mapping move into the ring, and its consumer is woken. */
 TEST_F(rings, events_from_before_the_mapping_follow)
 {

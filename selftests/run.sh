@@ -22,6 +22,7 @@
 #	stock	Debian's kernel, emulated
 #	older	the oldest supported kernel, emulated
 #	debug	emulated, with sanitizers and fault injection, with fewer timers
+#	foreign	a kernel of another architecture, emulated; it has no 32-bit programs
 #	*-32	32-bit programs
 #	*-k	with the kind of wheel that is not the default
 #
@@ -39,46 +40,46 @@
 # (memory maps, clocks, eventfds, tracing, users and cgroups) or about the interface's
 # layout.
 PROGRAMS="
-program     uml uml-k stock stock-k stock-32 older older-32 debug debug-32
-abi          x    .     a      .       x       x      x       x      a
-setup        x    .     a      .       x       x      -       x      -
-schedule     x    x     a      a       a       x      -       x      -
-cancel       x    x     a      a       a       a      -       x      -
-reschedule   x    x     a      a       a       a      -       x      -
-submit       x    x     a      a       x       a      a       x      -
-bulk         x    x     a      a       x       a      a       x      -
-read         x    x     a      a       x       x      a       x      a
-poll         x    .     a      .       a       x      -       x      -
-stop         x    x     a      a       x       a      -       x      -
-query        x    .     a      .       a       a      -       x      -
-list         x    .     x      .       x       a      a       x      -
-privacy      x    .     a      .       a       x      -       x      -
-order        -    -     x      x       -       -      -       -      -
-periodic     -    -     x      x       a       a      -       x      -
-slack        -    -     x      .       a       a      -       -      -
-clock        -    -     x      .       -       a      -       x      -
-timens       -    -     x      .       a       x      -       -      -
-notify       -    -     x      .       x       x      -       x      -
-stats        x    .     a      .       a       a      -       x      -
-lifetime     x    .     a      .       a       a      -       x      -
-owner        x    .     x      .       a       x      -       x      -
-desert       x    .     x      .       a       x      -       x      -
-concurrency  x    .     a      .       -       a      -       x      -
-ring_map     -    -     x      .       x       x      -       x      -
-ring         -    -     x      .       x       x      -       x      -
-ring_abuse   -    -     x      .       -       -      -       x      -
-memory       x    .     a      .       -       a      -       -      -
-scarcity     x    .     a      .       -       a      -       -      -
-fault        .    .     .      .       .       .      .       x      .
-idle         -    -     x      .       -       -      -       -      -
-library      x    .     a      .       x       a      a       a      -
-adapters     x    .     a      .       .       a      .       -      .
-tool         x    .     x      .       .       a      .       -      .
-snapshot     x    .     x      .       .       a      .       -      .
-trace        .    .     x      .       .       x      .       x      .
-debugfs      .    .     x      .       .       a      .       x      .
-limits       -    -     x      .       a       a      -       x      -
-user_limits  x    .     x      .       a       x      -       x      -
+program     uml uml-k stock stock-k stock-32 older older-32 debug debug-32 foreign foreign-k
+abi          x    .     a      .       x       x      x       x      a    a       .
+setup        x    .     a      .       x       x      -       x      -    a       .
+schedule     x    x     a      a       a       x      -       x      -    a       a
+cancel       x    x     a      a       a       a      -       x      -    a       a
+reschedule   x    x     a      a       a       a      -       x      -    a       a
+submit       x    x     a      a       x       a      a       x      -    a       a
+bulk         x    x     a      a       x       a      a       x      -    a       a
+read         x    x     a      a       x       x      a       x      a    a       a
+poll         x    .     a      .       a       x      -       x      -    a       .
+stop         x    x     a      a       x       a      -       x      -    a       a
+query        x    .     a      .       a       a      -       x      -    a       .
+list         x    .     x      .       x       a      a       x      -    a       .
+privacy      x    .     a      .       a       x      -       x      -    a       .
+order        -    -     x      x       -       -      -       -      -    a       a
+periodic     -    -     x      x       a       a      -       x      -    a       a
+slack        -    -     x      .       a       a      -       -      -    a       .
+clock        -    -     x      .       -       a      -       x      -    a       .
+timens       -    -     x      .       a       x      -       -      -    a       .
+notify       -    -     x      .       x       x      -       x      -    a       .
+stats        x    .     a      .       a       a      -       x      -    a       .
+lifetime     x    .     a      .       a       a      -       x      -    a       .
+owner        x    .     x      .       a       x      -       x      -    a       .
+desert       x    .     x      .       a       x      -       x      -    a       .
+concurrency  x    .     a      .       -       a      -       x      -    a       .
+ring_map     -    -     x      .       x       x      -       x      -    a       .
+ring         -    -     x      .       x       x      -       x      -    a       .
+ring_abuse   -    -     x      .       -       -      -       x      -    a       .
+memory       x    .     a      .       -       a      -       -      -    a       .
+scarcity     x    .     a      .       -       a      -       -      -    a       .
+fault        .    .     .      .       .       .      .       x      .    .       .
+idle         -    -     x      .       -       -      -       -      -    -       .
+library      x    .     a      .       x       a      a       a      -    a       .
+adapters     x    .     a      .       .       a      .       -      .    .       .
+tool         x    .     x      .       .       a      .       -      .    a       .
+snapshot     x    .     x      .       .       a      .       -      .    a       .
+trace        .    .     x      .       .       x      .       x      .    a       .
+debugfs      .    .     x      .       .       a      .       x      .    a       .
+limits       -    -     x      .       a       a      -       x      -    a       .
+user_limits  x    .     x      .       a       x      -       x      -    a       .
 "
 
 # Programs that have the kernel change its own code: each tracepoint that is switched on or
@@ -120,6 +121,8 @@ find_kernel()
 {
 	if grep -q 'User Mode Linux' /proc/cpuinfo; then
 		KERNEL=uml
+	elif [ "$(uname -m)" != x86_64 ]; then
+		KERNEL=foreign
 	elif [ -e /sys/kernel/debug/kmemleak ]; then
 		KERNEL=debug
 	else
