@@ -58,13 +58,16 @@ static inline const void *hwtimer_cgroups(struct task_struct *task)
 }
 
 /*
- * The number of tasks in what hwtimer_cgroups() has returned, as css_set_lock protects it;
- * without that lock, a snapshot. The caller has held the RCU read lock since then.
+ * The number of tasks in what hwtimer_cgroups() has returned: a snapshot. The caller has
+ * held the RCU read lock since then.
  */
 static inline int hwtimer_cgroups_tasks(const void *cgroups)
 {
 #ifdef CONFIG_CGROUPS
-	return READ_ONCE(((const struct css_set *)cgroups)->nr_tasks);
+	const struct css_set *set = cgroups;
+
+	/* The kernel writes it under css_set_lock, which modules cannot take. */
+	return data_race(READ_ONCE(set->nr_tasks));
 #else
 	return INT_MAX;
 #endif

@@ -406,6 +406,7 @@ static u64 level_take(struct hwtimer_account *account,
 		taken = min(most, limit - min_t(u64, used, limit));
 		if (!taken || taken < least)
 			return 0;
+		/* Orders nothing: only the number counts. */
 	} while (!atomic64_try_cmpxchg(&account->used[resource], &used,
 				       used + taken));
 	return taken;

@@ -176,7 +176,8 @@ void hwtimer_resident_leave(struct hwtimer_resident *resident)
  */
 bool hwtimer_resident_away(const struct hwtimer_resident *resident)
 {
-	return !hlist_unhashed(&resident->node);
+	/* Others that join or leave the same cgroup change the node's links meanwhile. */
+	return !hlist_unhashed_lockless(&resident->node);
 }
 
 /*

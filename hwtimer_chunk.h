@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Chunks are blocks of 256 bytes. The wheel keeps its entries in queues of chunks; the
- * instance keeps its events in one. The instance also owns the pool of spare chunks, and
- * makes sure that it never runs dry (see hwtimer_pool_take()).
+ * Chunks are blocks of HWTIMER_CHUNK_BYTES, 256. The wheel keeps its entries in queues of
+ * chunks; the instance keeps its events in one. The instance also owns the pool of spare
+ * chunks, and makes sure that it never runs dry (see hwtimer_pool_take()).
  *
  * A queue of chunks is an unrolled linked list. Walking it tells the processor its next
  * cache misses; walking a list of timers would not.
@@ -19,6 +19,8 @@
 #include <linux/prefetch.h>
 #include <linux/types.h>
 
+#include "hwtimer_limits.h"
+
 /*
  * Functions that only prefetch are __always_inline. Where prefetch() is gcc's builtin
  * (not on x86), gcc takes such functions for functions without effect and drops the
@@ -27,10 +29,6 @@
 
 /* The cache line of most processors. With another, some prefetches are of no use. */
 #define HWTIMER_CACHE_LINE 64
-
-#define HWTIMER_CHUNK_BYTES 256
-#define HWTIMER_CHUNK_ENTRIES 30
-#define HWTIMER_CHUNK_INDICES 60
 
 /**
  * struct hwtimer_entry - a bucket's reference to a timer

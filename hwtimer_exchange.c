@@ -230,14 +230,19 @@ void hwtimer_exchange_deserted(struct hwtimer_instance *instance)
  * the owner may have submitted a request, or made room for an event, without seeing the
  * flag, and may wait for the result in memory. So each worker that leaves looks once more.
  * It leaves requests that need memory to the worker for errands, unless that is gone; if
- * it goes just now, it looks later. May sleep.
+ * it goes just now, it looks later. May sleep; waits for the mutex exchange.drain, since
+ * the thread that holds it may have looked before the request came.
  */
 void hwtimer_exchange_leave(struct hwtimer_instance *instance)
 {
 	if (!hwtimer_completion_ring(instance))
 		return;
-	/* Pairs with the fences that hwtimer_exchange_stop_polling() names. */
+	/*
+	 * Pairs with the fences in user space's hwtimer_ring_publish() and
+	 * hwtimer_ring_consume(). hwtimer_exchange_deserted() has written the flag.
+	 */
 	smp_mb();
+	hwtimer_submission_await(&instance->exchange);
 	exchange_serve_all(instance);
 	if (!hwtimer_worker_of(&instance->exchange.errand))
 		hwtimer_submission_finish(instance);

@@ -32,17 +32,16 @@
 #include "hwtimer.h"
 #include "hwtimer_completion.h"
 #include "hwtimer_harvest.h"
+#include "hwtimer_limits.h"
 #include "hwtimer_notice.h"
 #include "hwtimer_period.h"
 #include "hwtimer_ring.h"
 #include "hwtimer_trace.h"
 
-/* Maximum number of events, or of timers from STOP, in one copy to user space */
-#define HWTIMER_BATCH (2U * HWTIMER_CHUNK_INDICES)
+/* Maximum number of timers from STOP in one copy to user space */
 #define HWTIMER_STOP_BATCH \
 	((u32)(PAGE_SIZE / sizeof(struct hwtimer_unprocessed)))
 
-static_assert(HWTIMER_BATCH < HWTIMER_HOLD);
 static_assert(HWTIMER_BATCH * sizeof(struct hwtimer_event) <= PAGE_SIZE);
 
 /* The record of the event in slot @slot of @chunk, which is in the queue of events. */
@@ -128,7 +127,8 @@ static u32 events_take_chunk(struct hwtimer_instance *instance,
 								  chunk->next;
 	u32 next_end = next ? hwtimer_queue_end(ready, next) : 0;
 	u32 i, count = min(max, hwtimer_queue_end(ready, chunk) - slot);
-	u8 state = instance->leaving.free ? HWTIMER_FREE : HWTIMER_LEAVING;
+	enum hwtimer_record_state state =
+		instance->leaving.free ? HWTIMER_FREE : HWTIMER_LEAVING;
 
 	if (next && next != ready->tail)
 		hwtimer_chunk_prefetch(next->next);
@@ -140,7 +140,7 @@ static u32 events_take_chunk(struct hwtimer_instance *instance,
 			prefetchw(ready_record(instance, next, slot));
 		if (record->state == HWTIMER_DISCARDED)
 			break;
-		record->state = state;
+		hwtimer_record_become(record, state);
 		event_fill(instance, &events[i], record, chunk->indices[slot],
 			   now);
 	}
@@ -249,10 +249,13 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 			event_finish(instance, ready_take(instance),
 				     events[i].expirations, now);
 	}
-	for (i = copied; i < taken; i++)
-		hwtimer_table_record(&instance->table,
-				     lower_32_bits(events[i].id))
-			->state = HWTIMER_EXPIRED;
+	for (i = copied; i < taken; i++) {
+		u32 index = lower_32_bits(events[i].id);
+
+		hwtimer_record_become(hwtimer_table_record(&instance->table,
+							   index),
+				      HWTIMER_EXPIRED);
+	}
 	hwtimer_instance_add_ready(instance, -(s64)copied);
 	hwtimer_completion_publish(instance);
 	hwtimer_notice_taken(instance);
@@ -608,7 +611,7 @@ static void expired_return(struct hwtimer_instance *instance, u32 index)
 
 	if (trace_hwtimer_discard_enabled())
 		hwtimer_trace_discard(instance, index);
-	record->state = HWTIMER_RETURNING;
+	hwtimer_record_become(record, HWTIMER_RETURNING);
 	/* With the deadline as the time, 0 ns remain even if the clock was set back. */
 	hwtimer_period_describe(instance, index, record->deadline, timer);
 	hwtimer_instance_add_ready(instance, -1);
@@ -696,7 +699,7 @@ static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor,
 		if (unlikely(record->state == HWTIMER_PAUSED))
 			hwtimer_period_resume(instance, *cursor);
 		if (record->state == HWTIMER_PENDING) {
-			record->state = HWTIMER_RETURNING;
+			hwtimer_record_become(record, HWTIMER_RETURNING);
 			hwtimer_period_describe(instance, *cursor, now,
 						&timers[taken++]);
 		}
@@ -723,7 +726,7 @@ static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken,
 			hwtimer_wheel_remove(&instance->wheel, record);
 			hwtimer_period_free(instance, index);
 		} else {
-			record->state = HWTIMER_PENDING;
+			hwtimer_record_become(record, HWTIMER_PENDING);
 		}
 	}
 	instance->stats.pending -= copied;

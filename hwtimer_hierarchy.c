@@ -43,14 +43,14 @@
 
 #include "hwtimer_hierarchy.h"
 
+/* log2 of how much coarser a level above level 1 is than the one below. */
+#define LEVEL_SHIFT HWTIMER_LEVEL_SHIFT
+
 /* Buckets of each level above the lowest: one bit each in a word. */
-#define LEVEL_BUCKETS 64U
+#define LEVEL_BUCKETS (2U << LEVEL_SHIFT)
 #define LEVEL_MASK (LEVEL_BUCKETS - 1)
 
-/* log2 of how much coarser a level above level 1 is than the one below. */
-#define LEVEL_SHIFT 5
-
-static_assert(LEVEL_BUCKETS == 2U << LEVEL_SHIFT);
+static_assert(LEVEL_BUCKETS <= 64);
 
 /* log2 of the width of a bucket of @level, in ticks. */
 static unsigned int shift_of(const struct hwtimer_hierarchy *hierarchy,

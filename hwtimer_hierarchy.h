@@ -9,6 +9,14 @@
 
 #include "hwtimer_wheel.h"
 
+/*
+ * log2 of how much coarser a level above level 1 is than the one below. tests/states/ makes
+ * it smaller.
+ */
+#ifndef HWTIMER_LEVEL_SHIFT
+#define HWTIMER_LEVEL_SHIFT 5
+#endif
+
 unsigned int hwtimer_hierarchy_levels(const struct hwtimer_shape *shape);
 u32 hwtimer_hierarchy_buckets(const struct hwtimer_shape *shape);
 unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,

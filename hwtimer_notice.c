@@ -339,6 +339,7 @@ bool hwtimer_notice_check_clock(struct hwtimer_instance *instance)
  */
 bool hwtimer_notice_take_report(struct hwtimer_instance *instance)
 {
+	/* Orders nothing: only one reader gets the report. */
 	return READ_ONCE(instance->notice.clock_set) &&
 	       xchg(&instance->notice.clock_set, 0);
 }
@@ -363,8 +364,13 @@ void hwtimer_notice_chores(struct hwtimer_instance *instance)
 	/* User space takes events out of the ring without a call, so check it now. */
 	hwtimer_notice_taken(instance);
 	if (notice->due <= now) {
-		/* If enough events waited before, readers were told already. */
-		tell |= !notice_ready(instance);
+		/*
+		 * If enough events waited before, readers were told already; but read()
+		 * does not count those in the ring.
+		 */
+		tell |= !notice_ready(instance) ||
+			(instance->stats.ready &&
+			 !hwtimer_notice_readable(instance));
 		notice->due = HWTIMER_TICK_NONE;
 		WRITE_ONCE(notice->overdue, true);
 	} else if (notice->due != HWTIMER_TICK_NONE && !instance->stopped) {

@@ -10,23 +10,13 @@
 #include "hwtimer_op.h"
 #include "hwtimer_period.h"
 
-/*
- * A compaction begins when the dead entries outnumber the pending timers by more than
- * HWTIMER_DEAD_SPARED. Before it has gone through the wheel, at most HWTIMER_DEAD_DURING
- * more can come, see compaction_steps(). In fact hardly more than half as many come,
- * because a step does nearly twice the work that is asked of it. That leaves room for the
- * steps that the worker does not do, see hwtimer_op_end().
- */
-#define HWTIMER_DEAD_SPARED 32768
-#define HWTIMER_DEAD_DURING 16384
-
 /* CANCEL with HWTIMER_DISCARD of an expired timer: drops its event. Returns 0. */
 static int event_discard(struct hwtimer_instance *instance,
 			 struct hwtimer_record *record, u32 index)
 {
 	if (trace_hwtimer_discard_enabled())
 		hwtimer_trace_discard(instance, index);
-	record->state = HWTIMER_DISCARDED;
+	hwtimer_record_become(record, HWTIMER_DISCARDED);
 	hwtimer_period_rests_no_more(instance, record);
 	hwtimer_instance_add_ready(instance, -1);
 	instance->stats.discarded++;
@@ -213,6 +203,13 @@ static u64 instance_dead(const struct hwtimer_instance *instance)
 	return instance->wheel.entries - instance->stats.pending;
 }
 
+/*
+ * A compaction begins when the dead entries outnumber the pending timers by more than
+ * HWTIMER_DEAD_SPARED. Before it has gone through the wheel, at most HWTIMER_DEAD_DURING
+ * more can come, see compaction_steps(). In fact hardly more than half as many come,
+ * because a step does nearly twice the work that is asked of it. That leaves room for the
+ * steps that the worker does not do, see hwtimer_op_end().
+ */
 static bool compaction_due(const struct hwtimer_instance *instance)
 {
 	return instance_dead(instance) >

@@ -162,6 +162,7 @@ static __always_inline void hwtimer_op_fill(struct hwtimer_record *record,
 
 	record->deadline = deadline;
 	record->user_data = user_data;
+	hwtimer_record_check(record, HWTIMER_PENDING);
 	record->status = pending.status;
 }
 

@@ -631,10 +631,16 @@ static int staff_create(struct hwtimer_staff *staff)
 /* The scheduling policy of a worker for the current process. */
 static int own_policy(void)
 {
-	switch (current->policy) {
+	/*
+	 * Another process may just be changing it, with a lock that we cannot take. Then
+	 * either policy will do.
+	 */
+	int policy = data_race(READ_ONCE(current->policy));
+
+	switch (policy) {
 	case SCHED_BATCH:
 	case SCHED_IDLE:
-		return current->policy;
+		return policy;
 	default:
 		return SCHED_NORMAL;
 	}

@@ -57,7 +57,7 @@ void hwtimer_period_begin(struct hwtimer_instance *instance,
 	extension->interval = request->interval;
 	extension->user_data = request->user_data;
 	extension->count = request->count;
-	extension->state = HWTIMER_EXTENSION;
+	hwtimer_record_become(extension, HWTIMER_EXTENSION);
 	record->extension = index;
 	record->flags = HWTIMER_RECORD_PERIODIC;
 	if (request->flags & HWTIMER_FIXED_DELAY)
@@ -258,7 +258,7 @@ bool hwtimer_period_pause(struct hwtimer_instance *instance, u32 index)
 		return false;
 	*pause = index;
 	WRITE_ONCE(ring->paused, ring->paused + 1);
-	record->state = HWTIMER_PAUSED;
+	hwtimer_record_become(record, HWTIMER_PAUSED);
 	instance->stats.pending--;
 	return true;
 }
@@ -297,7 +297,7 @@ void hwtimer_period_resume(struct hwtimer_instance *instance, u32 index)
 
 	lockdep_assert_held(&instance->lock);
 	hwtimer_period_end_pause(instance, record);
-	record->state = HWTIMER_PENDING;
+	hwtimer_record_become(record, HWTIMER_PENDING);
 	hwtimer_wheel_add(&instance->wheel, record, index);
 	instance->stats.pending++;
 }
@@ -336,7 +336,7 @@ bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
 	}
 	record->deadline =
 		next_deadline(record, extension->interval, expirations, now);
-	record->state = HWTIMER_PENDING;
+	hwtimer_record_become(record, HWTIMER_PENDING);
 	hwtimer_wheel_add(&instance->wheel, record, index);
 	instance->stats.pending++;
 	instance->stats.rearmed++;

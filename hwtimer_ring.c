@@ -258,7 +258,7 @@ void hwtimer_ring_answer(struct hwtimer_ring *ring,
 			request_result(&requests[i]);
 	/* hwtimer_ring_submitted() reads @taken without the mutex. */
 	WRITE_ONCE(ring->taken, taken);
-	/* Pairs with the acquire in user space's hwtimer_ring_next_result(). */
+	/* Pairs with the acquire in user space's hwtimer_ring_next_long_long(). */
 	smp_store_release(&ring->shared->submission_head, taken);
 }
 

@@ -106,7 +106,7 @@ int hwtimer_submission_drain(struct hwtimer_instance *instance)
 }
 
 /* Runs one batch of requests. Returns whether there may be more. */
-static bool errand_run(struct hwtimer_instance *instance)
+static bool errand_batch(struct hwtimer_instance *instance)
 {
 	struct hwtimer_exchange *exchange = &instance->exchange;
 	int count;
@@ -121,21 +121,41 @@ static bool errand_run(struct hwtimer_instance *instance)
 }
 
 /*
- * Runs one batch, unless a thread of the program is draining the ring, or there is no ring
- * yet. Memory is charged to exchange->memcg. Returns whether there may be more to do.
+ * Runs one batch. Memory is charged to exchange->memcg. Returns whether there may be more
+ * to do.
  */
+static bool errand_run(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	struct mem_cgroup *memcg = set_active_memcg(exchange->memcg);
+	bool more = errand_batch(instance) && !READ_ONCE(exchange->closing);
+
+	set_active_memcg(memcg);
+	return more;
+}
+
+/* Does errand_run(), unless another thread is draining the ring, or there is none yet. */
 static bool errand_try(struct hwtimer_instance *instance)
 {
 	struct hwtimer_exchange *exchange = &instance->exchange;
-	struct mem_cgroup *memcg;
 	bool more;
 
 	if (!hwtimer_completion_ring(instance) ||
 	    !mutex_trylock(&exchange->drain))
 		return false;
-	memcg = set_active_memcg(exchange->memcg);
-	more = errand_run(instance) && !READ_ONCE(exchange->closing);
-	set_active_memcg(memcg);
+	more = errand_run(instance);
+	mutex_unlock(&exchange->drain);
+	return more;
+}
+
+/* Does errand_run(), and waits before that for a thread that is draining the ring. */
+static bool errand_wait(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	bool more;
+
+	mutex_lock(&exchange->drain);
+	more = errand_run(instance);
 	mutex_unlock(&exchange->drain);
 	return more;
 }
@@ -177,16 +197,31 @@ u32 hwtimer_submission_room(const struct hwtimer_exchange *exchange)
  *
  * For the last worker that gives the instance up. Runs the requests that were taken out
  * of the ring before, and about as many as the ring has slots, so that it ends although
- * user space adds more. May sleep; tries to take the mutex exchange.drain.
+ * user space adds more. Another worker of the instance may just be taking out a batch that
+ * it would leave to an errand; so this waits for the mutex exchange.drain. May sleep.
  */
 void hwtimer_submission_finish(struct hwtimer_instance *instance)
 {
 	u32 left = hwtimer_submission_room(&instance->exchange);
 
-	while (left && errand_try(instance)) {
+	while (left && errand_wait(instance)) {
 		left -= min(left, HWTIMER_HOLD);
 		cond_resched();
 	}
+}
+
+/**
+ * hwtimer_submission_await - wait for the thread that is draining the submission ring
+ * @exchange: the exchange of an instance
+ *
+ * That thread may have seen an empty ring just before a request came. A thread that begins
+ * after this call sees all requests that were there before it. May sleep; takes the mutex
+ * exchange.drain.
+ */
+void hwtimer_submission_await(struct hwtimer_exchange *exchange)
+{
+	mutex_lock(&exchange->drain);
+	mutex_unlock(&exchange->drain);
 }
 
 /**

@@ -9,24 +9,10 @@
 
 #include "hwtimer.h"
 #include "hwtimer_adopt.h"
+#include "hwtimer_limits.h"
 #include "hwtimer_memory.h"
 #include "hwtimer_owner.h"
 #include "hwtimer_ring.h"
-
-/*
- * Number of spare chunks that an instance keeps beyond those that it has to reserve. A
- * full batch of requests may need as many, so they are not freed between two batches.
- */
-#define HWTIMER_SPARE_CHUNKS (HWTIMER_HOLD + 64)
-
-/*
- * Maximum number of chunks that are allocated in advance; also the number of chunks that
- * are allocated between two checks of supply_unwanted()
- */
-#define HWTIMER_AHEAD_CHUNKS 64U
-
-/* Maximum number of chunks that one slice of the worker's chores frees */
-#define HWTIMER_TRIM_CHUNKS 128U
 
 /*
  * Time after which surplus chunks that stayed unused are freed, ns. A chunk is surplus if
@@ -305,7 +291,7 @@ static int supply_chunks(const struct hwtimer_instance *instance,
 	int err = 0;
 
 	while (count && !err) {
-		u32 some = min(count, HWTIMER_AHEAD_CHUNKS);
+		u32 some = min(count, HWTIMER_SUPPLY_CHUNKS);
 
 		if (supply_unwanted(instance))
 			return -ENOMEM;

@@ -36,6 +36,58 @@ static_assert(HWTIMER_BLOCK_SLOTS_MAX * sizeof(struct hwtimer_slot) >=
 /* Slots beyond the limit: room for records whose generations are spent. */
 #define HWTIMER_SLOTS_RETIRED 16
 
+#ifdef HWTIMER_CHECKED
+
+/*
+ * Each change of a record's state that may happen. Only a build with the KUnit suites has
+ * this table, and checks each change; tests/states_kunit.c checks that each change happens.
+ * vm/proofs.sh compares the table with the model tests/litmus/record.pml.
+ */
+const unsigned long hwtimer_states_after[HWTIMER_STATES] = {
+	[HWTIMER_FREE] =
+		BIT(HWTIMER_PENDING) | /* SCHEDULE */
+		BIT(HWTIMER_EXTENSION) | /* SCHEDULE of a periodic timer */
+		BIT(HWTIMER_EXPIRED), /* the read that has freed it fails */
+	[HWTIMER_PENDING] =
+		BIT(HWTIMER_FREE) | /* CANCEL */
+		BIT(HWTIMER_EXPIRED) | /* it is due */
+		BIT(HWTIMER_RETURNING), /* STOP takes it */
+	[HWTIMER_EXPIRED] =
+		BIT(HWTIMER_FREE) | /* a read takes it; last event in the ring */
+		BIT(HWTIMER_PENDING) | /* event in the ring, and periodic */
+		BIT(HWTIMER_LEAVING) | /* a read takes it, it may come back */
+		BIT(HWTIMER_PAUSED) | /* its last event is unread */
+		BIT(HWTIMER_RETURNING) | /* a kernel client stops */
+		BIT(HWTIMER_DISCARDED), /* CANCEL with HWTIMER_DISCARD */
+	[HWTIMER_LEAVING] =
+		BIT(HWTIMER_FREE) | /* its last event is read */
+		BIT(HWTIMER_PENDING) | /* its event is read, and it is periodic */
+		BIT(HWTIMER_EXPIRED), /* the read fails */
+	[HWTIMER_RETURNING] = BIT(HWTIMER_FREE) | /* it is handed back */
+			      BIT(HWTIMER_PENDING), /* handing it back fails */
+	[HWTIMER_DISCARDED] = BIT(HWTIMER_FREE), /* it leaves the queue */
+	[HWTIMER_EXTENSION] = BIT(HWTIMER_FREE), /* its timer ends */
+	[HWTIMER_PAUSED] =
+		BIT(HWTIMER_FREE) | /* CANCEL */
+		BIT(HWTIMER_PENDING), /* event is read; RESCHEDULE; STOP */
+};
+
+unsigned long hwtimer_states_seen[HWTIMER_STATES];
+
+/* Warns if @record, in the state that it has, must not change to @state. */
+void hwtimer_record_check(const struct hwtimer_record *record,
+			  enum hwtimer_record_state state)
+{
+	if (WARN(!(hwtimer_states_after[record->state] >> state & 1),
+		 "a record's state changes from %u to %u", record->state,
+		 state))
+		return;
+	if (!test_bit(state, &hwtimer_states_seen[record->state]))
+		set_bit(state, &hwtimer_states_seen[record->state]);
+}
+
+#endif
+
 static u32 maps_for(u32 slots)
 {
 	return DIV_ROUND_UP(slots, HWTIMER_MAP_SLOTS);

@@ -20,6 +20,8 @@
 #include <linux/prefetch.h>
 #include <linux/types.h>
 
+#include "hwtimer_limits.h"
+
 /**
  * enum hwtimer_record_state - what a record is in use for
  * @HWTIMER_FREE: nothing; its id is not valid. If an event is being delivered, its record
@@ -35,6 +37,7 @@
  * @HWTIMER_PAUSED: the timer is periodic and was due, but its previous event is unread in
  *	the completion ring; it is in neither the wheel nor the queue of events. See
  *	hwtimer_period.c. To user space, the timer is pending
+ * @HWTIMER_STATES: number of states
  */
 enum hwtimer_record_state {
 	HWTIMER_FREE,
@@ -45,6 +48,7 @@ enum hwtimer_record_state {
 	HWTIMER_DISCARDED,
 	HWTIMER_EXTENSION,
 	HWTIMER_PAUSED,
+	HWTIMER_STATES,
 };
 
 #define HWTIMER_RECORD_PERIODIC BIT(0)
@@ -105,6 +109,37 @@ struct hwtimer_record {
 };
 
 static_assert(sizeof(struct hwtimer_record) == 32);
+
+#ifdef HWTIMER_CHECKED
+
+/* For each state, a bit for each state that may follow it */
+extern const unsigned long hwtimer_states_after[HWTIMER_STATES];
+
+/* The same for the states that have followed it since the module was loaded */
+extern unsigned long hwtimer_states_seen[HWTIMER_STATES];
+
+void hwtimer_record_check(const struct hwtimer_record *record,
+			  enum hwtimer_record_state state);
+#else
+/* Only a build with the KUnit suites checks the changes of states. */
+static inline void hwtimer_record_check(const struct hwtimer_record *record,
+					enum hwtimer_record_state state)
+{
+}
+#endif
+
+/**
+ * hwtimer_record_become - change the state of a record
+ * @record: the record
+ * @state: its new state; hwtimer_states_after[] says which ones are possible
+ */
+static __always_inline void
+hwtimer_record_become(struct hwtimer_record *record,
+		      enum hwtimer_record_state state)
+{
+	hwtimer_record_check(record, state);
+	record->state = state;
+}
 
 #define HWTIMER_SLOT_SHIFT 10
 #define HWTIMER_SLOT_RECORDS 1024U
@@ -405,7 +440,7 @@ hwtimer_table_prefetch_used(const struct hwtimer_table *table, u32 index)
 static inline void hwtimer_table_release(struct hwtimer_table *table,
 					 u32 generation, u32 index)
 {
-	if (unlikely(generation == U32_MAX))
+	if (unlikely(generation == HWTIMER_GENERATION_MAX))
 		table->retired++;
 	else
 		hwtimer_table_offer(table, index);
@@ -416,7 +451,7 @@ static inline void hwtimer_table_put_record(struct hwtimer_table *table,
 					    struct hwtimer_record *record,
 					    u32 index)
 {
-	record->state = HWTIMER_FREE;
+	hwtimer_record_become(record, HWTIMER_FREE);
 	table->used--;
 	hwtimer_table_release(table, record->generation, index);
 }

@@ -48,7 +48,8 @@
  *	instance->lock		each holder handles H timers at most. Without PREEMPT_RT,
  *				one thread on each processor waits at most, and the
  *				spinlock is fair
- *	exchange->drain		never waited for: the worker only tries to take it
+ *	exchange->drain		never waited for: the worker only tries to take it, but
+ *				when it gives the instance up
  *	instance->harvest	taken for a kernel client only. A thread that stops or
  *				destroys a client detaches the instance from the worker
  *				before it takes the mutex
@@ -84,9 +85,9 @@ static unsigned int lateness_class(u64 lateness)
 }
 
 /*
- * Marks the records as expired, and counts how late they are. Timers that expire together
- * usually have the same class of lateness. So the loop counts them in a register; in
- * memory, each increment would have to wait for the one before.
+ * Counts how late timers are that have expired. Those that expire together usually have the
+ * same class of lateness. So the loop counts them in a register; in memory, each increment
+ * would have to wait for the one before.
  */
 static void expired_note(struct hwtimer_instance *instance, const u32 *due,
 			 unsigned int count, u64 now)
@@ -100,7 +101,6 @@ static void expired_note(struct hwtimer_instance *instance, const u32 *due,
 			hwtimer_table_record(&instance->table, due[i]);
 		u64 lateness = now - record->deadline;
 
-		record->state = HWTIMER_EXPIRED;
 		record->lateness = min_t(u64, lateness, U32_MAX);
 		latest = max(latest, lateness);
 		if (lateness_class(lateness) != class) {

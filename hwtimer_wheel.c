@@ -524,8 +524,8 @@ static void bury(struct hwtimer_wheel *wheel, unsigned int count)
 }
 
 /*
- * Visits one entry. If its timer expires, the index goes to *@due, which is advanced; the
- * caller subtracts the entry from wheel->entries.
+ * Visits one entry. If its timer expires, the record becomes EXPIRED, and the index goes to
+ * *@due, which is advanced; the caller subtracts the entry from wheel->entries.
  */
 static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		       struct hwtimer_entry entry,
@@ -540,6 +540,8 @@ static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 			  record_tick(wheel, record));
 	} else if (walk->expires && record->state == HWTIMER_PENDING) {
 		hwtimer_wheel_remove(wheel, record);
+		/* Another old entry may have the stamp that the record has now. */
+		hwtimer_record_become(record, HWTIMER_EXPIRED);
 		*(*due)++ = entry.index;
 	} else if (walk->floor) {
 		walk_file(wheel, walk, entry, record, walk->floor);
@@ -783,8 +785,8 @@ void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now)
  * hwtimer_wheel_advance - turn the wheel
  * @wheel: the wheel
  * @now: the time, ns
- * @due: out: indices of records that are due, removed from the wheel; in the order of
- *	their ticks, and within a tick as they were scheduled; room for HWTIMER_HOLD
+ * @due: out: indices of records that are due, removed from the wheel and EXPIRED; in the
+ *	order of their ticks, and within a tick as they were scheduled; room for HWTIMER_HOLD
  *
  * Visits at most HWTIMER_HOLD entries or buckets. If more is left to do,
  * hwtimer_wheel_next() is then not later than the tick of @now.

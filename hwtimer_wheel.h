@@ -19,6 +19,7 @@
 #include <uapi/linux/hwtimer.h>
 
 #include "hwtimer_chunk.h"
+#include "hwtimer_limits.h"
 #include "hwtimer_table.h"
 
 /** HWTIMER_TICK_NONE - the tick that never comes; as a time in ns: never */
@@ -26,11 +27,6 @@
 
 #define HWTIMER_BUCKETS_MIN 8U
 #define HWTIMER_BUCKETS_MAX 1048576U
-
-/**
- * HWTIMER_HOLD - maximum number of timers handled in one hold of an instance's lock
- */
-#define HWTIMER_HOLD 256U
 
 /**
  * struct hwtimer_bucket - the timers whose ticks share a place in the wheel
@@ -350,7 +346,7 @@ static inline u64 hwtimer_wheel_tick_of(const struct hwtimer_wheel *wheel,
 static inline void hwtimer_wheel_remove(struct hwtimer_wheel *wheel,
 					struct hwtimer_record *record)
 {
-	record->stamp++;
+	record->stamp = (record->stamp + 1) & HWTIMER_STAMP_MAX;
 	if (unlikely(record->postponed)) {
 		record->postponed = false;
 		wheel->postponed--;

@@ -304,7 +304,11 @@ static void worker_count_wakeup(const struct hwtimer_worker *worker,
  */
 static u64 thread_time(void)
 {
-	return READ_ONCE(current->se.sum_exec_runtime);
+	/*
+	 * The scheduler writes it by plain writes, with a lock that we cannot take. An old
+	 * value makes a slice count for less, and the next one for more.
+	 */
+	return data_race(READ_ONCE(current->se.sum_exec_runtime));
 }
 
 /*
@@ -468,7 +472,7 @@ static void job_unlock(struct hwtimer_worker *worker)
 /* Whether somebody may still use the alarms of a job, although it has no worker. */
 static bool job_may_be_kicked(const struct hwtimer_job *job)
 {
-	return job->detached || READ_ONCE(job->deserted);
+	return READ_ONCE(job->deserted) || job->detached;
 }
 
 /**
@@ -791,7 +795,8 @@ unsigned int hwtimer_worker_desert(struct hwtimer_worker *worker)
  */
 bool hwtimer_worker_release(struct hwtimer_job *job)
 {
-	struct hwtimer_worker *worker = job->worker;
+	/* An attempt of another thread to attach the job writes nothing, but may come now. */
+	struct hwtimer_worker *worker = READ_ONCE(job->worker);
 	bool released;
 
 	spin_lock(&worker->lock);

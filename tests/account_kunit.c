@@ -506,14 +506,15 @@ static void an_instance_keeps_two_steps_at_most(struct kunit *test)
 /* A bulk gets what is left, and its other timers are refused. */
 static void a_bulk_takes_what_is_left(struct kunit *test)
 {
+	const u32 left = HWTIMER_HOLD / 2;
 	struct pair *pair;
 	int err;
 
 	set_limits(512, LIMIT, BYTES);
 	pair = pair_create(test, LIMIT);
-	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, LIMIT - 100, NULL, &err),
-			LIMIT - 100);
-	KUNIT_EXPECT_EQ(test, bulk_up_to(pair->b, HWTIMER_HOLD, &err), 100);
+	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, LIMIT - left, NULL, &err),
+			LIMIT - left);
+	KUNIT_EXPECT_EQ(test, bulk_up_to(pair->b, HWTIMER_HOLD, &err), left);
 	KUNIT_EXPECT_EQ(test, err, -ENOSPC);
 	pair_destroy(test, pair);
 }
@@ -521,16 +522,18 @@ static void a_bulk_takes_what_is_left(struct kunit *test)
 /* An instance that has reached its own limit takes no more from the user. */
 static void the_limit_of_an_instance_holds_too(struct kunit *test)
 {
+	const u32 limit = HWTIMER_HOLD - 3;
 	struct pair *pair;
 	int err;
 
 	set_limits(2, LIMIT, BYTES);
-	pair = pair_create(test, 10);
-	KUNIT_EXPECT_EQ(test, bulk_up_to(pair->a, HWTIMER_HOLD, &err), 10);
+	pair = pair_create(test, limit);
+	KUNIT_EXPECT_EQ(test, bulk_up_to(pair->a, HWTIMER_HOLD, &err), limit);
 	KUNIT_EXPECT_EQ(test, err, -ENOSPC);
-	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->b, 11, NULL, &err), 10);
+	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->b, limit + 1, NULL, &err),
+			limit);
 	KUNIT_EXPECT_EQ(test, err, -ENOSPC);
-	KUNIT_EXPECT_EQ(test, used(pair->account, HWTIMER_TIMERS), 20);
+	KUNIT_EXPECT_EQ(test, used(pair->account, HWTIMER_TIMERS), 2 * limit);
 	KUNIT_EXPECT_FALSE(test, hwtimer_instance_refused(pair->a));
 	pair_destroy(test, pair);
 }
@@ -555,13 +558,14 @@ static void timers_that_end_make_room(struct kunit *test)
 		;
 	KUNIT_EXPECT_EQ(test, used(pair->account, HWTIMER_TIMERS), 1);
 
-	schedule_up_to(pair->a, 10, NULL, &err);
+	/* STOP finds them all in one hold of the lock. */
+	schedule_up_to(pair->a, 5, NULL, &err);
 	hwtimer_instance_stop(pair->a);
 	mutex_lock(&pair->a->harvest);
-	taken = hwtimer_harvest_take_pending(pair->a, 10, &more);
+	taken = hwtimer_harvest_take_pending(pair->a, 5, &more);
 	hwtimer_harvest_finish_pending(pair->a, taken, taken);
 	mutex_unlock(&pair->a->harvest);
-	KUNIT_EXPECT_EQ(test, taken, 10);
+	KUNIT_EXPECT_EQ(test, taken, 5);
 	KUNIT_EXPECT_EQ(test, used(pair->account, HWTIMER_TIMERS), 1);
 	pair_destroy(test, pair);
 }

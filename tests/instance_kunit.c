@@ -75,8 +75,10 @@ static void spent_record_leaves_none_within_the_limit(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
 	schedule_many(test, settings.timers - 1);
 	KUNIT_ASSERT_EQ(test, hwtimer_table_spare(&instance->table), 0);
-	hwtimer_table_find(&instance->table, first)->generation = U32_MAX;
-	requests[0].id = (u64)U32_MAX << 32 | lower_32_bits(first);
+	hwtimer_table_find(&instance->table, first)->generation =
+		HWTIMER_GENERATION_MAX;
+	requests[0].id = (u64)HWTIMER_GENERATION_MAX << 32 |
+			 lower_32_bits(first);
 
 	hwtimer_request_run(instance, requests, 2);
 	KUNIT_EXPECT_EQ(test, requests[0].result, 0);

@@ -17,7 +17,7 @@
 #define LIMIT 5000
 
 /* Maximum number of events that a read() takes at a time, see hwtimer_harvest.c. */
-#define BATCH (2U * HWTIMER_CHUNK_INDICES)
+#define BATCH HWTIMER_BATCH
 
 static int list_test_init(struct kunit *test)
 {

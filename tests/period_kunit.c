@@ -464,8 +464,8 @@ static void random_life(struct kunit *test)
 	KUNIT_EXPECT_GT(test, instance->stats.rearmed, 1000);
 	for (i = 0; i < LIMIT; i++)
 		fake_cancel(instance, ids[i], HWTIMER_DISCARD);
-	hwtimer_harvest_discarded(instance);
-	hwtimer_harvest_discarded(instance);
+	while (hwtimer_harvest_discarded(instance))
+		;
 	KUNIT_EXPECT_EQ(test, instance->periodic, 0);
 	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
 }

@@ -8,6 +8,7 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/jiffies.h>
+#include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -512,6 +513,48 @@ static void last_errand_finishes_what_was_begun(struct kunit *test)
 	KUNIT_EXPECT_GT(test, result(test), 0);
 }
 
+/* What a thread that leaves an instance and its test tell each other */
+static DECLARE_COMPLETION(leaver_left);
+
+/* Time after which a thread that has not left is taken to wait */
+#define LEAVER_WAITS (HZ / 10)
+
+static int leave(void *instance)
+{
+	hwtimer_exchange_leave(instance);
+	kthread_complete_and_exit(&leaver_left, 0);
+}
+
+/*
+ * A program submits a request, and a worker leaves, while another thread still drains the
+ * ring: a KICK, or the other worker. That thread may have looked for requests before this
+ * one came. Nobody comes after the worker, so the worker has to wait for that thread, and
+ * then look once more.
+ */
+static void leaving_worker_waits_for_who_drains(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
+					   .time = FAKE_HOUR };
+	struct task_struct *leaver;
+	bool left;
+
+	reinit_completion(&leaver_left);
+	mutex_lock(&exchange->drain);
+	KUNIT_EXPECT_EQ(test, hwtimer_ring_submitted(exchange->ring), 0);
+	submit(test, request);
+	leaver = kthread_run(leave, instance, "leaver");
+	KUNIT_EXPECT_FALSE(test, IS_ERR(leaver));
+	left = IS_ERR(leaver) ||
+	       wait_for_completion_timeout(&leaver_left, LEAVER_WAITS);
+	mutex_unlock(&exchange->drain);
+	if (!left)
+		wait_for_completion(&leaver_left);
+	KUNIT_EXPECT_EQ(test, instance->stats.submitted, 1);
+	KUNIT_EXPECT_GT(test, result(test), 0);
+}
+
 static void garbage_is_refused(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -749,6 +792,7 @@ static struct kunit_case exchange_test_cases[] = {
 	KIND_CASE(requests_that_need_memory_are_done),
 	KIND_CASE(kick_finishes_what_was_begun),
 	KIND_CASE(last_errand_finishes_what_was_begun),
+	KIND_CASE(leaving_worker_waits_for_who_drains),
 	KIND_CASE(garbage_is_refused),
 	KIND_CASE(early_polls_do_not_count),
 	KIND_CASE(worker_stops_polling_and_is_woken),

@@ -51,7 +51,8 @@ static u32 get(struct kunit *test, struct hwtimer_table *table)
 	if (!hwtimer_table_spare(table))
 		grow(test, table);
 	index = hwtimer_table_get(table);
-	hwtimer_table_record(table, index)->state = HWTIMER_PENDING;
+	hwtimer_record_become(hwtimer_table_record(table, index),
+			      HWTIMER_PENDING);
 	return index;
 }
 
@@ -217,7 +218,7 @@ static void empty_table_tells_so(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwtimer_table_get(table), HWTIMER_NO_RECORD);
 	grow(test, table);
 	while (hwtimer_table_spare(table))
-		index = hwtimer_table_get(table);
+		index = get(test, table);
 	KUNIT_EXPECT_EQ(test, hwtimer_table_get(table), HWTIMER_NO_RECORD);
 	KUNIT_EXPECT_EQ(test, table->used, HWTIMER_SLOT_RECORDS - 1);
 	hwtimer_table_put(table, index);
@@ -285,10 +286,11 @@ static void spent_generation_is_never_used_again(struct kunit *test)
 	u64 id;
 
 	hwtimer_table_put(table, index);
-	hwtimer_table_record(table, index)->generation = U32_MAX - 1;
+	hwtimer_table_record(table, index)->generation =
+		HWTIMER_GENERATION_MAX - 1;
 	KUNIT_ASSERT_EQ(test, get(test, table), index);
 	id = id_of(table, index);
-	KUNIT_EXPECT_EQ(test, upper_32_bits(id), U32_MAX);
+	KUNIT_EXPECT_EQ(test, upper_32_bits(id), HWTIMER_GENERATION_MAX);
 	hwtimer_table_put(table, index);
 	/* This record, and HWTIMER_NO_RECORD. */
 	KUNIT_EXPECT_EQ(test, table->retired, 2);

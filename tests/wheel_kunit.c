@@ -321,13 +321,17 @@ static void sleeper_catches_up_in_order(struct kunit *test)
 static void skim_goes_on_to_the_first_live_timer(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
+	/* All in one record, none of whose stamps comes again */
+	const unsigned int dead = min(50U, HWTIMER_STAMP_MAX);
 	unsigned int i;
 
-	for (i = 1; i <= 50; i++)
+	for (i = 1; i <= dead; i++)
 		oracle_cancel(oracle, oracle_schedule(oracle, i * TICK));
 	oracle_schedule(oracle, 60 * TICK);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel), 1);
-	hwtimer_wheel_skim(&oracle->wheel, HWTIMER_HOLD);
+	/* Each entry is a step, and so is its bucket, which is then empty. */
+	hwtimer_wheel_skim(&oracle->wheel,
+			   2 * dead + HWTIMER_CHUNK_ENTRIES + 1);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel), 60);
 	KUNIT_EXPECT_EQ(test, oracle->wheel.entries, 1);
 }
@@ -433,7 +437,7 @@ static void stamp_wraps(struct kunit *test)
 	u32 index = timer->index;
 
 	oracle_cancel(oracle, timer);
-	hwtimer_table_record(&oracle->table, index)->stamp = U32_MAX;
+	hwtimer_table_record(&oracle->table, index)->stamp = HWTIMER_STAMP_MAX;
 	timer = oracle_schedule(oracle, 9 * TICK);
 	KUNIT_ASSERT_EQ(test, timer->index, index);
 	oracle_cancel(oracle, timer);
@@ -479,6 +483,26 @@ static void revived_twins_expire_once(struct kunit *test)
 	struct oracle *oracle = create(test, BUCKETS, 0);
 
 	leave_revived_entry(oracle);
+	oracle_schedule(oracle, 5 * TICK);
+	oracle_turn(oracle, 5 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.entries, 0);
+}
+
+/*
+ * Another entry of the record has the stamp that comes next, as if it had outlived one
+ * stamp less than 2^32. When the timer expires, its record gets that stamp.
+ */
+static void revived_successor_stays_dead(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	struct oracle_timer *timer = oracle_schedule(oracle, 5 * TICK);
+	struct hwtimer_record *record = oracle_record(oracle, timer);
+	u32 stamp = record->stamp;
+
+	oracle_cancel(oracle, timer);
+	oracle_cancel(oracle, oracle_schedule(oracle, 5 * TICK));
+	record->stamp = stamp;
 	oracle_schedule(oracle, 5 * TICK);
 	oracle_turn(oracle, 5 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
@@ -706,7 +730,7 @@ static void rewinding_clears_in_pieces(struct kunit *test)
 		hwtimer_wheel_rewind_step(wheel);
 		after = words_in_use(wheel);
 		most = max(most, before - min(before, after));
-		KUNIT_ASSERT_LT(test, i, 10000);
+		KUNIT_ASSERT_LE(test, i, wheel->nr_buckets / HWTIMER_HOLD);
 	}
 	kunit_info(test, "%u steps, at most %u words cleared in one\n", i,
 		   most);
@@ -875,12 +899,15 @@ static void order_holds_across_gaps(struct kunit *test)
 	struct oracle *oracle = create(test, BUCKETS, 0);
 	static const u64 ticks[] = { 100000, 100001, 99999, 99968 };
 	unsigned int i, gap;
+	bool followed;
 
 	for (gap = 1 << 16; gap; gap /= 16) {
 		for (i = 0; i < ARRAY_SIZE(ticks); i++)
 			oracle_schedule(oracle, ticks[i] * TICK);
-		KUNIT_EXPECT_TRUE(test,
-				  oracle_idle(oracle, (99960 - gap) * TICK));
+		followed = oracle_idle(oracle, (99960 - gap) * TICK);
+		/* They move down ahead of time only if they fill a chunk. */
+		if (ARRAY_SIZE(ticks) < HWTIMER_CHUNK_ENTRIES)
+			KUNIT_EXPECT_TRUE(test, followed);
 	}
 	oracle_turn(oracle, 99990 * TICK);
 	oracle_turn(oracle, 100100 * TICK);
@@ -981,14 +1008,16 @@ static void newcomers_do_not_hold_up_what_is_due(struct kunit *test)
 	struct oracle *oracle =
 		create_kind(test, HWTIMER_KIND_HIERARCHICAL, BUCKETS);
 	struct hwtimer_wheel *wheel = &oracle->wheel;
+	unsigned int turns = 2816 / HWTIMER_HOLD;
 	unsigned int i, j, expired = 0;
 
 	for (i = 0; i < 500; i++)
 		oracle_schedule(oracle, (2500 + i) * TICK);
-	for (i = 0; i < 11 && expired < 101; i++) {
+	for (i = 0; i < turns && expired < 101; i++) {
 		expired +=
 			hwtimer_wheel_advance(wheel, 2600 * TICK, oracle->due);
-		for (j = 0; j < 300; j++)
+		/* More than a turn can walk */
+		for (j = 0; j < HWTIMER_HOLD * 9 / 8; j++)
 			oracle_schedule(oracle, (2700 + j) * TICK);
 	}
 	KUNIT_EXPECT_EQ(test, expired, 101);
@@ -1300,6 +1329,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KIND_CASE(stamp_wraps),
 	KIND_CASE(revived_entry_does_no_harm),
 	KIND_CASE(revived_twins_expire_once),
+	KIND_CASE(revived_successor_stays_dead),
 	KIND_CASE(revived_entry_of_a_free_record_stays_dead),
 	KIND_CASE(compaction_removes_the_dead),
 	KIND_CASE(slack_is_kept),

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The constants that decide how soon rare things happen: how much one hold of a lock does,
+ * how much memory is kept in advance, and when counters wrap. Users have the first set.
+ *
+ * HWTIMER_SMALL selects the second set, for tests: a timer or two fill a chunk, a hold of
+ * the lock ends after a few timers, stamps wrap after 16, and a record is spent after 63.
+ * The module must be correct with it, too; only its speed and its memory differ. So a test
+ * that depends on one of these constants names it, and the tests run with both sets.
+ */
+#ifndef HWTIMER_LIMITS_H
+#define HWTIMER_LIMITS_H
+
+#include <linux/build_bug.h>
+
+/**
+ * DOC: the constants
+ *
+ * HWTIMER_HOLD
+ *	maximum number of timers handled in one hold of an instance's lock
+ * HWTIMER_CHUNK_BYTES, HWTIMER_CHUNK_ENTRIES, HWTIMER_CHUNK_INDICES
+ *	size of a chunk, and how many entries of a bucket or events it has room for
+ * HWTIMER_BATCH
+ *	maximum number of events in one copy to user space
+ * HWTIMER_STAMP_MAX
+ *	the last stamp of a record, before 0 again; a power of two minus 1
+ * HWTIMER_GENERATION_MAX
+ *	the last generation of a record, after which the record is not used again
+ * HWTIMER_SPARE_CHUNKS
+ *	number of spare chunks that an instance keeps beyond those that it has to reserve. A
+ *	full batch of requests may need HWTIMER_HOLD, so that many are not freed between two
+ *	batches
+ * HWTIMER_AHEAD_CHUNKS
+ *	maximum number of chunks that are allocated in advance
+ * HWTIMER_SUPPLY_CHUNKS
+ *	maximum number of chunks that are allocated between two checks whether they are
+ *	still wanted
+ * HWTIMER_TRIM_CHUNKS
+ *	maximum number of chunks that one slice of the worker's chores frees
+ * HWTIMER_DEAD_SPARED, HWTIMER_DEAD_DURING
+ *	how many dead entries there may be beyond the number of pending timers before a
+ *	compaction begins, and how many more may come until it ends
+ */
+#ifndef HWTIMER_SMALL
+
+#define HWTIMER_HOLD 256U
+#define HWTIMER_CHUNK_BYTES 256
+#define HWTIMER_CHUNK_ENTRIES 30
+#define HWTIMER_CHUNK_INDICES 60
+#define HWTIMER_BATCH 120U
+#define HWTIMER_STAMP_MAX 0xffffffffU
+#define HWTIMER_GENERATION_MAX 0xffffffffU
+#define HWTIMER_SPARE_CHUNKS (HWTIMER_HOLD + 64)
+#define HWTIMER_AHEAD_CHUNKS 64U
+#define HWTIMER_SUPPLY_CHUNKS 64U
+#define HWTIMER_TRIM_CHUNKS 128U
+#define HWTIMER_DEAD_SPARED 32768
+#define HWTIMER_DEAD_DURING 16384
+
+#else
+
+#define HWTIMER_HOLD 8U
+#define HWTIMER_CHUNK_BYTES 32
+#define HWTIMER_CHUNK_ENTRIES 2
+#define HWTIMER_CHUNK_INDICES 4
+#define HWTIMER_BATCH 4U
+#define HWTIMER_STAMP_MAX 15U
+#define HWTIMER_GENERATION_MAX 63U
+#define HWTIMER_SPARE_CHUNKS 0U
+#define HWTIMER_AHEAD_CHUNKS 0U
+#define HWTIMER_SUPPLY_CHUNKS 4U
+#define HWTIMER_TRIM_CHUNKS 4U
+#define HWTIMER_DEAD_SPARED 32
+#define HWTIMER_DEAD_DURING 16
+
+#endif
+
+/* A step of a rewind files more than half of a hold, see rewind_steps(). */
+static_assert(HWTIMER_HOLD - HWTIMER_CHUNK_ENTRIES > HWTIMER_HOLD / 2);
+
+/* A hold of LIST checks all events that are being read, and another record. */
+static_assert(HWTIMER_BATCH + 1 < HWTIMER_HOLD);
+
+static_assert((HWTIMER_STAMP_MAX & (HWTIMER_STAMP_MAX + 1)) == 0);
+
+#endif /* HWTIMER_LIMITS_H */
