@@ -96,6 +96,49 @@ check-trace: ## the bpftrace one-liners of Documentation/tracing.md, in a VM
 check-races: ## tests with several threads, on a kernel that reports data races
 	@vm/check.sh races
 
+# What the threads of the simulation do is decided by SEED, until there were OPS
+# operations. KIND=asan: with sanitizers. FAULT: a fault of sim/faults/ that is to be found
+SEED ?= 1
+OPS ?= 1000000
+KIND ?= plain
+FAULT ?=
+
+.PHONY: simulate
+simulate: | compiler ## the module as a program, its threads driven by SEED= (OPS=, FAULT=)
+	@sim/run.sh '$(KIND)' '$(FAULT)' --seeds '$(SEED)' --ops '$(OPS)'
+
+# Length of `make torture` and `make fuzz`. The KERNEL of torture is one that can do all that
+# disturbs timers. More arguments for its program: TORTURE="-w 8 -x suspend"
+MINUTES ?= 5
+TORTURE ?=
+torture: KERNEL = debug-6.12
+
+.PHONY: torture
+torture: ## kernel clients and programs under torture in a VM (MINUTES=, KERNEL=)
+	@torture/torture.sh --kernel $(KERNEL) --minutes $(MINUTES) -- $(TORTURE)
+
+# FILES: sources to change, by default those that matter most. SAMPLE: number of changes,
+# drawn with SEED. MUTANTS: more options of mutants/mutants.py
+SAMPLE ?=
+MUTANTS ?=
+
+.PHONY: mutants
+mutants: | compiler ## changes of the sources: which ones do the tests find? (FILES=, SAMPLE=)
+	@bash -c '. vm/lib.sh && need_packages python3 rsync'
+	@mutants/mutants.py $(if $(SAMPLE),--sample $(SAMPLE) --seed $(SEED)) \
+		$(MUTANTS) $(FILES)
+
+# The fuzzer's SEED: the seed of a run to be repeated; without it, another one each time
+.PHONY: fuzz
+fuzz: fuzz-programs ## wild calls from many processes, in a VM (SEED= MINUTES= KERNEL=)
+	@fuzz/vm.sh --kernel '$(if $(filter file,$(origin KERNEL)),uml-7.3,$(KERNEL))' \
+		--seconds $$(($(MINUTES) * 60)) -- \
+		--seed '$(if $(filter file,$(origin SEED)),0,$(SEED))'
+
+.PHONY: coverage
+coverage: ## which lines and branches of the module its tests never run
+	@vm/check.sh coverage
+
 .PHONY: lint
 lint: ## sparse, checkpatch, clang-format, compiler warnings, layers
 	@vm/check.sh lint
@@ -161,13 +204,24 @@ daemon-tests: | daemon-packages
 daemon-packages: | compiler
 	@bash -c '. vm/lib.sh && need_packages libhiredis-dev libevent-dev'
 
-# The selftests use the kernel's own test harness.
+# The selftests use the kernel's own test harness. vm/check.sh builds them for other
+# architectures, too, with the variables of vm/arch.sh.
+ARCH_SUFFIX ?=
+CROSS_COMPILE ?=
+ONLY ?=
+
 .PHONY: selftest-programs
 selftest-programs: | compiler
 	@bash -c '. vm/lib.sh && need_packages libuv1-dev libevent-dev'
 	@tools=$$(vm/kernel.sh tools-6.12)/source/tools/testing/selftests && \
 	$(MAKE) --no-print-directory -C selftests \
-		OUT='$(CURDIR)/build/selftests' KSELFTEST_DIR="$$tools"
+		OUT='$(CURDIR)/build/selftests$(ARCH_SUFFIX)' \
+		CROSS_COMPILE='$(CROSS_COMPILE)' ONLY='$(ONLY)' \
+		KSELFTEST_DIR="$$tools"
+
+.PHONY: torture-program
+torture-program: | compiler
+	@$(MAKE) --no-print-directory -C torture OUT='$(CURDIR)/build/torture'
 
 # Attackers beside a victim: `vm/check.sh tenants`
 .PHONY: tenants-programs
@@ -175,6 +229,11 @@ tenants-programs: | compiler
 	@tools=$$(vm/kernel.sh tools-6.12)/source/tools/testing/selftests && \
 	$(MAKE) --no-print-directory -C selftests/tenants \
 		OUT='$(CURDIR)/build/tenants' KSELFTEST_DIR="$$tools"
+
+# Wild calls from many processes: `make fuzz`
+.PHONY: fuzz-programs
+fuzz-programs: | compiler
+	@$(MAKE) --no-print-directory -C fuzz OUT='$(CURDIR)/build/fuzz'
 
 # The examples of the README and the guide are their blocks of C that have a main().
 README_EXAMPLES = example-1 example-2

@@ -5,14 +5,15 @@
 # builds do not overwrite each other's objects. Called by the Makefile, vm/lint.sh and
 # vm/check.sh.
 #
-#	usage: vm/build.sh NAME[-kunit] [MAKE-ARGUMENT...]
+#	usage: vm/build.sh NAME[-coverage][-small][-kunit] [MAKE-ARGUMENT...]
 #	       vm/build.sh --kdir KDIR [MAKE-ARGUMENT...]
 #
-# NAME is a kernel of vm/kernel.sh; -kunit links in the KUnit suites. --kdir builds for
-# the kernel of that build directory, in build/RELEASE. Prints the directory.
+# NAME is a kernel of vm/kernel.sh; -coverage counts what runs, -small builds with the
+# small constants of hwtimer_limits.h, and -kunit links in the KUnit suites. --kdir builds
+# for the kernel of that build directory, in build/RELEASE. Prints the directory.
 #
-# For the test machines' kernels the samples are built, too. They are built against the
-# module as other people's modules are.
+# For the test machines' kernels the samples and torture/module are built, too. They are
+# built against the module as other people's modules are.
 #
 # The sources are copied into the directory: `make MO=`, which builds outside of the
 # source directory, is newer than the oldest kernels we support.
@@ -24,7 +25,7 @@ main()
 {
 	local target=${1-} kernel='' kdir dir options=()
 
-	[ $# -ge 1 ] || die "usage: vm/build.sh NAME[-kunit] | --kdir KDIR"
+	[ $# -ge 1 ] || die "usage: vm/build.sh NAME[-coverage][-small][-kunit] | --kdir KDIR"
 	shift
 	if [ "$target" = --kdir ]; then
 		kdir=${1-}
@@ -34,9 +35,15 @@ main()
 		target=$(<"$kdir/include/config/kernel.release")
 	else
 		kernel=${target%-kunit}
-		kdir=$("$VM_DIR/kernel.sh" "$kernel")/build
 		[ "$kernel" = "$target" ] || options+=(HWTIMER_KUNIT=y)
-		[[ $kernel != uml-* ]] || options+=(ARCH=um)
+		[[ $kernel != *-small ]] || options+=(HWTIMER_SMALL=y)
+		kernel=${kernel%-small}
+		[[ $kernel != *-coverage ]] || options+=(HWTIMER_COVERAGE=y)
+		kernel=${kernel%-coverage}
+		choose_arch "$kernel"
+		kdir=$("$VM_DIR/kernel.sh" "$kernel")/build
+		options+=(ARCH="$KERNEL_ARCH" CROSS_COMPILE="$CROSS_COMPILE")
+		[[ $kernel != kmsan-* ]] || options+=(LLVM="$LLVM_VERSION")
 	fi
 	dir=$BUILD_DIR/$target
 	mkdir -p "$dir"
@@ -44,7 +51,7 @@ main()
 	copy_sources "$dir"
 	say "building the module in build/$target"
 	build "$kdir" "$dir" "${options[@]}" "$@"
-	[ -z "$kernel" ] || build_samples "$kdir" "$dir" "${options[@]}" "$@"
+	[ -z "$kernel" ] || build_clients "$kdir" "$dir" "${options[@]}" "$@"
 	printf '%s\n' "$dir"
 }
 
@@ -65,24 +72,25 @@ copy_sources()
 	shopt -s nullglob
 	cp --parents --preserve=mode,timestamps --update \
 		Kbuild ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch] \
-		samples/*/Kbuild samples/*/*.c "$dir"
+		samples/*/Kbuild samples/*/*.c \
+		torture/module/Kbuild torture/module/*.[ch] "$dir"
 	# The copy of a source that was removed or renamed must not be built.
 	cd "$dir"
 	for file in ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch] \
-		samples/*/*.c; do
+		samples/*/*.c torture/module/*.[ch]; do
 		[[ $file == *.mod.c ]] || [ -e "$REPO_DIR/$file" ] ||
 			rm "$file"
 	done
 }
 
-# build_samples KDIR DIR MAKE-ARGUMENT...
-build_samples()
+# build_clients KDIR DIR MAKE-ARGUMENT...: modules that use ours
+build_clients()
 {
-	local kdir=$1 dir=$2 sample
+	local kdir=$1 dir=$2 client
 
 	shift 2
-	for sample in "$dir"/samples/*/; do
-		build "$kdir" "${sample%/}" "$@" HWTIMER="$dir"
+	for client in "$dir"/samples/*/ "$dir"/torture/module/; do
+		build "$kdir" "${client%/}" "$@" HWTIMER="$dir"
 	done
 }
 

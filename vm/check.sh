@@ -5,14 +5,17 @@
 #
 #	usage: vm/check.sh [--all] [STEP...]
 #
-# The steps are: builds selftests tenants kunit hwtimerd lint packages examples survive demo
-# readme guide bench userland functions litmus. Without a STEP, all of these run. Three more
-# steps run only on request: trace, which takes a minute and needs bpftrace; races, which
-# needs a kernel of its own; and rivals, which needs npm. The last two are also part of --all.
+# Without a STEP, all steps of ALL_STEPS below run, with --all those of MORE_STEPS, too. trace,
+# which needs bpftrace, and coverage and mutants, whose bounds are not reached yet, run only
+# on request.
 #
 # --all (make check-all) is for releases: every kernel runs all selftests that it can, and
 # KUnit does all of its random operations under the sanitizers, too. Otherwise each test
 # runs only where it is quick or finds most bugs, as the table in selftests/run.sh says.
+#
+# A run with --all may take hours. It can be interrupted: the next one leaves out the steps
+# that have passed before, if the sources and the step's kernel are still the same, and says
+# so. `rm -r build/check/passed` has it start anew.
 #
 # Builds come first. Then the steps run in parallel, one more of them than the machine has
 # processors, as most steps wait for clocks. A step's output is shown when the step ends;
@@ -28,12 +31,29 @@
 STOCK_KERNELS="stock-6.12 stock-6.1"
 DEBUG_KERNEL="debug-6.12"
 RACES_KERNEL="kcsan-6.12"
-
-# KCSAN watches one access in 200, not one in 4,000: only the module's accesses are
-# instrumented, and they are few. It watches each for 200 us, because the other processor
-# is emulated, too, and may pause for a while.
-RACES_ARGUMENTS="kcsan.skip_watch=200 kcsan.udelay_task=200 kcsan.report_once_in_ms=0"
+UNINIT_KERNEL="kmsan-6.12"
 UML_KERNEL="uml-7.3"
+
+# The step matrix: the kernels on which selftests run besides those above, and the programs
+# that they run. They are those in which threads meet, on kernels that preempt them
+# elsewhere, and those about layouts and memory, on other architectures.
+RT_KERNELS="rt-6.12"
+FOREIGN_KERNELS="arm64-16k-6.12"
+THREADS=(concurrency ring order periodic stop notify lifetime)
+LAYOUTS=(abi setup schedule read ring_map ring list)
+
+# The programs that are built for other architectures; if this is empty, all
+FOREIGN_PROGRAMS=("${LAYOUTS[@]}")
+
+# All these programs use one in this many of their timers; if this is empty, as many as
+# elsewhere.
+MATRIX_SCALE=10
+
+# Only with --all: a big-endian kernel by whose name the wheels are run as a program of its
+# architecture; what runs KUnit, too; and the models of preemption of a stock kernel
+BIG_ENDIAN=
+MATRIX_KUNIT_KERNELS=
+PREEMPT_MODELS=
 
 # How long a machine may take, in seconds, before it counts as hung. On a shared and busy
 # host, a step with a low priority may get a tenth of a processor.
@@ -44,6 +64,7 @@ EXAMPLES_TIMEOUT=1800
 SURVIVE_TIMEOUT=3600
 TENANTS_TIMEOUT=1800
 HWTIMERD_TIMEOUT=1800
+TORTURE_TIMEOUT=1200
 
 # The step that takes longest; it alone keeps its priority
 LONGEST=selftests-$DEBUG_KERNEL
@@ -53,6 +74,12 @@ PLACES=$((JOBS + 1))
 
 # The debug kernel does one in this many of KUnit's random operations.
 KUNIT_SCALE=10
+
+# Whether KUnit also runs with the small constants of hwtimer_limits.h
+KUNIT_SMALL=
+
+# The kernels that are all instrumented are slower still.
+SANITIZED_SCALE=40
 
 # Random operations on hwtimerd's functions, in multiples of what `make check` does
 FUNCTIONS_SCALE=1
@@ -66,11 +93,38 @@ TENANTS_KERNELS=$UML_KERNEL
 TENANTS_CPUS=3
 TENANTS=()
 
+# Kernels of the step torture, the minutes on each, and the machine's processors. User-Mode
+# Linux does most per second; only the others can switch processors off, and suspend.
+TORTURE_KERNELS=$UML_KERNEL
+TORTURE_MINUTES=1
+TORTURE_CPUS=3
+
+# Kernels of the step fuzz, and the seconds that it takes on each, besides booting: more on
+# the one that is native, which makes most of the steps. None without --all, as a busy
+# machine may not get to each call in time.
+FUZZ_KERNELS=
+FUZZ_SECONDS=15
+FUZZ_SECONDS_NATIVE=30
+
+# Arguments for sim/fuzz.sh, and whether faults are put in that the fuzzer is to find
+FUZZ_CORPUS=()
+FUZZ_FAULTS=
+
 # Arguments for examples/check-systemd.sh: numbers of timers and kills
 SURVIVE=(10000 20)
 
 # Arguments for daemon/test/chaos.sh
 CHAOS=()
+
+# Arguments for vm/proofs.sh
+PROOFS=()
+
+# Arguments for sim/check.sh
+SIMULATE=()
+
+# The steps; those that take longest come first.
+ALL_STEPS=(builds selftests matrix tenants torture simulate kunit hwtimerd lint packages examples
+	   survive demo readme guide bench userland functions litmus proofs fuzz)
 
 # Steps that run only with --all
 MORE_STEPS=()
@@ -92,11 +146,8 @@ main()
 		choose_all
 	fi
 	steps=("$@")
-	# The steps that take longest come first.
 	[ $# -gt 0 ] ||
-		steps=(builds selftests tenants kunit hwtimerd lint packages examples
-		       survive demo readme guide bench userland functions litmus
-		       ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
+		steps=("${ALL_STEPS[@]}" ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
 	cd "$REPO_DIR"
 	need_packages make python3
 	# as_root may ask for a password now, but not in the middle of the run.
@@ -115,16 +166,35 @@ main()
 
 choose_all()
 {
+	PASSED_BEFORE=$RESULTS/passed/$(state_of_sources)
 	SELFTESTS=(--all)
+	RT_KERNELS="rt-6.12 rt-6.1"
+	FOREIGN_PROGRAMS=()
+	MATRIX_SCALE=
+	FOREIGN_KERNELS="arm64-16k-6.12 arm64-6.12"
+	BIG_ENDIAN=s390x-6.12
+	MATRIX_KUNIT_KERNELS="arm64-64k-6.12 s390x-6.12 qemu-7.3"
+	PREEMPT_MODELS="none voluntary full"
 	TENANTS=(--full)
 	TENANTS_KERNELS="$UML_KERNEL $STOCK_KERNELS"
+	TORTURE_KERNELS="$DEBUG_KERNEL $STOCK_KERNELS $UML_KERNEL"
+	TORTURE_MINUTES=30
+	TORTURE_TIMEOUT=7200
 	SURVIVE=(100000 100)
-	MORE_STEPS=(races rivals)
+	MORE_STEPS=(races uninit faults rivals)
+	FUZZ_KERNELS="$UML_KERNEL $DEBUG_KERNEL $RACES_KERNEL"
+	FUZZ_SECONDS=300
+	FUZZ_SECONDS_NATIVE=1200
+	FUZZ_CORPUS=(--minutes 5)
+	FUZZ_FAULTS=1
 	KUNIT_SCALE=1
+	KUNIT_SMALL=1
 	FUNCTIONS_SCALE=10
 	SELFTESTS_TIMEOUT=3600
 	TENANTS_TIMEOUT=3600
 	CHAOS=(--full)
+	PROOFS=(--full)
+	SIMULATE=(--all)
 	HWTIMERD_TIMEOUT=10800
 	KUNIT_TIMEOUT=3600
 }
@@ -161,9 +231,34 @@ step_lint()
 	queue lint all tap "$VM_DIR/lint.sh"
 }
 
+# Which lines and branches of the module its tests run
+step_coverage()
+{
+	queue coverage all tap "$VM_DIR/coverage.sh"
+}
+
 step_litmus()
 {
 	queue litmus spin tap "$VM_DIR/litmus.sh"
+}
+
+# The module as a program, whose threads a seed drives
+step_simulate()
+{
+	queue simulate native tap sim/check.sh ${SIMULATE[@]+"${SIMULATE[@]}"}
+}
+
+# The wheel in all its states, and the states of records in all orders
+step_proofs()
+{
+	queue proofs native tap "$VM_DIR/proofs.sh" ${PROOFS[@]+"${PROOFS[@]}"}
+}
+
+# Changes of the sources that the tests must find: a sample of them. KUnit runs for each one
+# that the native tests do not find.
+step_mutants()
+{
+	queue mutants native status mutants/mutants.py --kunit --sample 200 --require 90
 }
 
 step_userland()
@@ -184,24 +279,25 @@ step_packages()
 }
 
 # UML does all of KUnit's random operations in seconds, the debug kernel one in
-# KUNIT_SCALE.
+# KUNIT_SCALE. In UML, the module with the small constants of hwtimer_limits.h runs, too.
 step_kunit()
 {
-	kunit_on "$DEBUG_KERNEL" kunit_scale="$KUNIT_SCALE"
-	kunit_on "$UML_KERNEL"
+	kunit_on "$DEBUG_KERNEL" "" kunit_scale="$KUNIT_SCALE"
+	kunit_on "$UML_KERNEL" ""
+	[ -z "$KUNIT_SMALL" ] || kunit_on "$UML_KERNEL" -small
 }
 
-# kunit_on KERNEL [PARAMETER...]
+# kunit_on KERNEL VARIANT [PARAMETER...]: VARIANT is one of vm/build.sh's, or empty
 kunit_on()
 {
-	local kernel=$1
+	local kernel=$1 variant=$2
 
-	shift
-	prepare "$VM_DIR/build.sh" "$kernel-kunit"
-	queue kunit "$kernel" kunit \
-		guest kunit "$kernel" "$KUNIT_TIMEOUT" \
+	shift 2
+	prepare "$VM_DIR/build.sh" "$kernel$variant-kunit"
+	queue kunit "$kernel$variant" kunit \
+		guest "kunit$variant" "$kernel" "$KUNIT_TIMEOUT" \
 		--append log_buf_len=4M \
-		--file "build/$kernel-kunit/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file "build/$kernel$variant-kunit/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file vm/guest-kunit=/hwtimer/guest-kunit \
 		-- sh guest-kunit "$@"
 }
@@ -218,6 +314,80 @@ step_selftests()
 		queue selftests "$kernel" tap selftests_on "$kernel" -- \
 			sh run.sh ${SELFTESTS[@]+"${SELFTESTS[@]}"}
 	done
+}
+
+# The same on kernels of other kinds
+step_matrix()
+{
+	local kernel model
+
+	for kernel in $RT_KERNELS; do
+		matrix_on "$kernel" "${THREADS[@]}"
+	done
+	for kernel in $FOREIGN_KERNELS; do
+		matrix_on "$kernel" "${LAYOUTS[@]}"
+	done
+	[ -z "$BIG_ENDIAN" ] || wheels_for "$BIG_ENDIAN"
+	for model in $PREEMPT_MODELS; do
+		prepare_selftests stock-6.12
+		queue "preempt-$model" stock-6.12 tap selftests_on stock-6.12 \
+			--log "$RESULTS/preempt-$model-stock-6.12.console" \
+			--append "preempt=$model" -- sh run.sh "${THREADS[@]}" clock
+	done
+	for kernel in $MATRIX_KUNIT_KERNELS; do
+		matrix_on "$kernel"
+		kunit_on "$kernel" ""
+	done
+}
+
+# wheels_for KERNEL: the wheels and the table, compiled for user space. QEMU runs the program
+# without a kernel, which takes less than a minute.
+wheels_for()
+{
+	local out program
+
+	choose_arch "$1"
+	out=$BUILD_DIR/bench$ARCH_SUFFIX
+	program=$out/hwtimer-wheel-bench
+	need_packages qemu-user
+	prepare make --no-print-directory -C bench OUT="$out" \
+		CC="${CROSS_COMPILE}gcc" "$program"
+	queue wheel "$ARCH_NAME" status "qemu-$ARCH_NAME" "$program" --check
+}
+
+# matrix_on KERNEL PROGRAM...: a kernel's row; with --all, it runs all programs
+matrix_on()
+{
+	local kernel=$1
+
+	shift
+	[ "${#SELFTESTS[@]}" -eq 0 ] || set -- "${SELFTESTS[@]}"
+	prepare_selftests "$kernel"
+	queue matrix "$kernel" tap selftests_on "$kernel" -- \
+		env HWTIMER_SCALE="$MATRIX_SCALE" sh run.sh "$@"
+}
+
+# prepare_selftests KERNEL: the module, and the programs for the kernel's architecture
+prepare_selftests()
+{
+	choose_arch "$1"
+	prepare "$VM_DIR/build.sh" "$1"
+	if [ -z "$CROSS_COMPILE" ]; then
+		prepare make --no-print-directory -j"$JOBS" selftest-programs
+	else
+		prepare make --no-print-directory -j"$JOBS" selftest-programs \
+			ARCH_SUFFIX="$ARCH_SUFFIX" CROSS_COMPILE="$CROSS_COMPILE" \
+			ONLY="${FOREIGN_PROGRAMS[*]}"
+	fi
+}
+
+# Lists the programs for the architecture that was chosen last.
+selftest_names()
+{
+	local only=
+
+	[ -z "$CROSS_COMPILE" ] || only=${FOREIGN_PROGRAMS[*]}
+	make --silent -C selftests CROSS_COMPILE="$CROSS_COMPILE" ONLY="$only" names
 }
 
 # Attackers beside a victim. The suite compares times that were measured in turns, so other
@@ -239,16 +409,104 @@ step_tenants()
 	done
 }
 
-# Runs the programs with several threads on a kernel that reports data races. vm/run.sh
-# fails at such a report, as at any other report of the kernel.
+# Kernel clients and programs beside all that disturbs timers
+step_torture()
+{
+	local kernel
+
+	prepare make --no-print-directory torture-program
+	for kernel in $TORTURE_KERNELS; do
+		prepare "$VM_DIR/build.sh" "$kernel"
+		queue torture "$kernel" tap \
+			guest torture "$kernel" "$TORTURE_TIMEOUT" \
+			--cpus "$TORTURE_CPUS" \
+			--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
+			--file "build/$kernel/torture/module/hwtimer_torture.ko=/hwtimer/hwtimer_torture.ko" \
+			--file build/torture/torture=/hwtimer/torture \
+			--file torture/run.sh=/hwtimer/run.sh \
+			-- sh run.sh "$TORTURE_MINUTES"
+	done
+}
+
+# Programs with several threads or processes, or in which the worker meets a program
+RACES_PROGRAMS="concurrency ring ring_abuse ring_map notify stop debugfs clock owner desert
+	lifetime list poll read periodic stats"
+
+# Runs KUnit and the programs on a kernel that reports data races.
 step_races()
 {
 	prepare make --no-print-directory -j"$JOBS" selftest-programs
-	prepare "$VM_DIR/build.sh" "$RACES_KERNEL"
+	# shellcheck disable=SC2086 # one word each
+	sanitized races "$RACES_KERNEL" $RACES_PROGRAMS
+}
+
+# Programs that make the kernel copy out all that it copies out
+UNINIT_PROGRAMS="abi setup schedule cancel reschedule submit bulk read poll stop query list
+	privacy periodic clock notify stats lifetime owner desert ring_map ring ring_abuse
+	debugfs concurrency"
+
+# Runs KUnit and the programs on a kernel that reports uses of uninitialized memory.
+step_uninit()
+{
+	prepare make --no-print-directory -j"$JOBS" selftest-programs
+	# shellcheck disable=SC2086 # one word each
+	sanitized uninit "$UNINIT_KERNEL" $UNINIT_PROGRAMS
+}
+
+# Whether the two kernels find faults that are put into the module
+step_faults()
+{
+	local kernel
+
+	prepare make --no-print-directory -j"$JOBS" selftest-programs
+	for kernel in "$RACES_KERNEL" "$UNINIT_KERNEL"; do
+		queue faults "$kernel" tap "$VM_DIR/faults.sh" "$kernel"
+	done
+}
+
+# sanitized NAME KERNEL PROGRAM...: run KUnit and the programs with few timers on a kernel
+# that is all instrumented. vm/run.sh fails at a report that names the module.
+sanitized()
+{
+	local name=$1 kernel=$2
+
+	shift 2
+	kunit_on "$kernel" "" kunit_scale="$SANITIZED_SCALE"
+	prepare "$VM_DIR/build.sh" "$kernel"
 	# shellcheck disable=SC2016 # the guest's variables
-	queue races "$RACES_KERNEL" tap selftests_on "$RACES_KERNEL" \
-		--append "$RACES_ARGUMENTS" -- sh -c 'HWTIMER_SCALE=40 exec sh run.sh "$@"' sh \
-		concurrency ring ring_abuse notify stop debugfs clock
+	queue "$name" "$kernel" tap selftests_on "$kernel" -- \
+		sh -c 'HWTIMER_SCALE=$0 exec sh run.sh "$@"' "$SANITIZED_SCALE" "$@"
+}
+
+# The fuzzer, beside neighbours that must not notice it. The inputs that AFL++ found for the
+# simulation. Whether the description for syzkaller is that of the header.
+step_fuzz()
+{
+	local kernel
+
+	queue fuzz description tap fuzz/description.py
+	# Here, as the step simulate builds the same objects.
+	prepare make --no-print-directory -C sim OUT="$BUILD_DIR/sim" KIND=plain \
+		-j"$JOBS" fuzz
+	queue fuzz corpus tap sim/fuzz.sh ${FUZZ_CORPUS[@]+"${FUZZ_CORPUS[@]}"}
+	prepare make --no-print-directory fuzz-programs
+	for kernel in $FUZZ_KERNELS; do
+		prepare "$VM_DIR/build.sh" "$kernel"
+		queue fuzz "$kernel" tap fuzz_on "$kernel"
+	done
+	[ -z "$FUZZ_FAULTS" ] || queue fuzz faults tap fuzz/faults.sh
+}
+
+fuzz_on()
+{
+	local kernel=$1 seconds=$FUZZ_SECONDS
+
+	case $kernel in
+	uml-*) seconds=$FUZZ_SECONDS_NATIVE ;;
+	esac
+	fuzz/vm.sh --kernel "$kernel" --seconds "$seconds" \
+		--module "build/$kernel/hwtimer.ko" \
+		--log "$RESULTS/fuzz-$kernel.console"
 }
 
 # selftests_on KERNEL [RUN-OPTION...] -- COMMAND...: run COMMAND beside all programs
@@ -257,8 +515,9 @@ selftests_on()
 	local kernel=$1 program files=()
 
 	shift
-	for program in $(make --silent -C selftests names); do
-		files+=(--file "build/selftests/$program=/hwtimer/$program")
+	choose_arch "$kernel"
+	for program in $(selftest_names); do
+		files+=(--file "build/selftests$ARCH_SUFFIX/$program=/hwtimer/$program")
 	done
 	guest selftests "$kernel" "$SELFTESTS_TIMEOUT" \
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
@@ -465,7 +724,7 @@ WATCHED=
 # queue NAME WHERE KIND COMMAND...: see finish_step() for KIND
 queue()
 {
-	QUEUE+=("${*@Q}")
+	passed_before "$@" || QUEUE+=("${*@Q}")
 }
 
 run_queue()
@@ -546,6 +805,50 @@ end_steps()
 	done
 }
 
+# ---- what has passed before ----
+
+# The directory of the notes of the steps that have passed with these very sources; empty
+# without --all. A note has the numbers of passed and of skipped tests.
+PASSED_BEFORE=
+
+# A hash of all files that git knows or does not ignore, and of the compiler
+state_of_sources()
+{
+	cd "$REPO_DIR"
+	{
+		git ls-files -z --cached --others --exclude-standard |
+			xargs -0 sha256sum 2>&1 || true
+		gcc --version
+	} | sha256sum | cut -c -20
+}
+
+# note_of NAME WHERE: the file of a step's note. If WHERE is a kernel, its name is followed
+# by the versions of that kernel in the cache.
+note_of()
+{
+	local name=$1 where=$2
+
+	# A kernel may be followed by a kind of build.
+	set -- "$CACHE_DIR/${where%-kunit}"-[0-9]*
+	echo "$PASSED_BEFORE/$name-$where-$(printf '%s\n' "$@" | sha256sum | cut -c -10)"
+}
+
+# passed_before NAME WHERE...: if the step has passed before, count that and succeed. Builds
+# run always: others need what they leave.
+passed_before()
+{
+	local name=$1 where=$2 note passed skipped
+
+	[ -n "$PASSED_BEFORE" ] && [ "$name" != build ] || return 1
+	note=$(note_of "$name" "$where")
+	[ -e "$note" ] || return 1
+	read -r passed skipped <"$note"
+	say "---- $name, $where: passed before with these sources, left out ($note) ----"
+	PASSED=$((PASSED + passed))
+	SKIPPED=$((SKIPPED + skipped))
+	ROWS+=("$name" "$where" "$passed" 0 "$skipped" before -)
+}
+
 # ---- counting ----
 
 # finish_step STATUS SECONDS NAME WHERE KIND: show the step's output, unless it was shown
@@ -575,6 +878,10 @@ finish_step()
 	ROWS+=("$name" "$where" "$passed" "$failed" "$skipped" "$seconds"
 	       "$((user + system))")
 	say "---- $name, $where: $passed passed, $failed failed, $skipped skipped, $seconds s"
+	if [ -n "$PASSED_BEFORE" ] && [ "$failed" -eq 0 ]; then
+		mkdir -p "$PASSED_BEFORE"
+		echo "$passed $skipped" >"$(note_of "$name" "$where")"
+	fi
 }
 
 note_failure()

@@ -45,7 +45,7 @@ make_tarball()
 	need_packages mmdebstrap zstd
 	dir=$(mktemp -d "$CACHE_DIR/tmp/$name.XXXXXX")
 	on_exit rm -rf "$dir"
-	own_sources | source_lines >"$dir/sources.list"
+	own_sources | source_lines amd64 >"$dir/sources.list"
 	say "preparing a clean Debian, once, for $*"
 	run_long "installing it (about 1 minute)" "$CACHE_DIR/log/chroot.log" \
 		as_root mmdebstrap --variant=minbase \

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Makes the root file system of a test machine from busybox, vm/init and the given files.
+# Makes the root file system of a test machine from a busybox, vm/init and the given files.
 # Called by vm/run.sh.
 #
-#	usage: vm/initramfs.sh OUTPUT HOSTPATH=GUESTPATH...
+#	usage: vm/initramfs.sh OUTPUT BUSYBOX HOSTPATH=GUESTPATH...
 #
 # It has no libraries but those among the given files: link programs statically.
 
@@ -13,15 +13,15 @@
 
 main()
 {
-	local output=$1 root file
+	local output=$1 busybox=$2 root file
 
-	shift
+	shift 2
 	need_packages busybox-static cpio
 	root=$(mktemp -d)
 	on_exit rm -rf "$root"
 	chmod 755 "$root"
 
-	add /bin/busybox "$root/bin/busybox"
+	add "$busybox" "$root/bin/busybox"
 	add "$VM_DIR/init" "$root/init"
 	mkdir -p "$root/hwtimer"
 	for file in "$@"; do

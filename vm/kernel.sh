@@ -9,17 +9,32 @@
 #
 #	stock-6.1	Debian's kernels and headers: what users have
 #	stock-6.12
+#	rt-6.1		Debian's kernels with PREEMPT_RT
+#	rt-6.12
+#	arm64-6.12	Debian's kernels for arm64, the second one with pages of 16 KiB
+#	arm64-16k-6.12
+#	arm64-64k-6.12	built from Debian's source, for arm64 with pages of 64 KiB
+#	s390x-6.12	the same for s390x, whose most significant byte comes first
 #	debug-6.12	built from Debian's source with vm/debug.config
+#	qemu-7.3	built from the newest source, small
 #	kcsan-6.12	debug-6.12 with the changes of vm/kcsan.config: finds data races
+#	kmsan-6.12	the same with vm/kmsan.config, built by clang: finds uses of
+#			uninitialized memory
 #	uml-7.3		User-Mode Linux, a kernel as a program of this machine, with
 #			vm/uml-7.3.config: the newest kernel, at native speed
+#	uml-kasan-7.3	uml-7.3 with the changes of vm/uml-kasan.config: sanitizers, at
+#			native speed
 #	tools-6.12	the kernel's own tools: checkpatch, kselftest, kunit.py
 #	redis		no kernel: Debian's Redis, for the examples and hwtimerd
 #	systemd		no kernel: Debian's systemd, the first process of a machine
+#	gcc-arm64	no kernel: Debian's compilers for other architectures, and a
+#	gcc-s390x	C library
 #
-# A kernel's entry has `vmlinuz` (uml-7.3: `linux`), `build` (the KDIR for external
-# modules), `release` and `version`. tools-6.12 has `source`. redis and systemd have `root`,
-# the files that a test machine needs, each at its path there.
+# A kernel's entry has `vmlinuz` (uml-*: `linux`), `build` (the KDIR for external
+# modules), `release` and `version`; one for another architecture than this machine's has
+# `busybox`, too. tools-6.12 has `source`. redis and systemd have `root`,
+# the files that a test machine needs, each at its path there. gcc-arm64 and gcc-s390x have
+# `bin`.
 #
 # Packages are downloaded and unpacked, never installed: a demo must not change what the
 # machine boots. They come from the archive in the machine's own apt configuration. An
@@ -41,26 +56,40 @@ INDEX_RETRY_AGE=10
 LATER_SUITES="trixie-backports forky-backports forky sid experimental"
 
 UML_SCHED_CLOCK=$VM_DIR/uml-sched-clock.c
+KCSAN_WATCH=$VM_DIR/kcsan-watch.c
 
 main()
 {
 	local name=${1-}
 
 	[ $# -eq 1 ] || die "usage: vm/kernel.sh NAME"
+	choose_arch "$name"
 	[ "$(dpkg --print-architecture)" = amd64 ] ||
 		die "the test machines are amd64 only"
 	case $name in
 	# The programs in the header packages need the library of libelf-dev.
-	stock-6.1 | stock-6.12) need_packages build-essential libelf-dev ;;
-	debug-6.12 | kcsan-6.12 | uml-7.3)
+	stock-6.1 | stock-6.12 | rt-6.1 | rt-6.12 | arm64-6.12 | arm64-16k-6.12)
+		need_packages build-essential libelf-dev ;;
+	debug-6.12 | qemu-7.3 | kcsan-6.12 | uml-7.3 | uml-kasan-7.3 | arm64-64k-6.12 | \
+		s390x-6.12)
 		need_packages build-essential bc bison cpio flex kmod \
 			libelf-dev libssl-dev rsync xz-utils ;;
+	kmsan-6.12)
+		need_packages build-essential bc bison cpio flex kmod \
+			libelf-dev libssl-dev rsync xz-utils \
+			"clang$LLVM_VERSION" "lld$LLVM_VERSION" "llvm$LLVM_VERSION" ;;
 	tools-6.12) need_packages xz-utils ;;
+	gcc-arm64 | gcc-s390x) need_packages build-essential ;;
 	redis | systemd) ;;
 	*) die "no such kernel: $name" ;;
 	esac
 
 	mkdir -p "$CACHE_DIR"/{apt,deb,lock,log,tmp}
+	# A compiler need not be the newest, and a build waits for it.
+	if [[ $name == gcc-* ]] && [ -n "$(cached_version "$name")" ]; then
+		entry_dir "$name" "$(cached_version "$name")"
+		return
+	fi
 	take_lock "$(lock_of "$name")"
 	# We hold the lock: temporary files of this name belong to a run that died.
 	rm -rf "$CACHE_DIR/tmp/$name".*
@@ -80,7 +109,7 @@ main()
 read_index()
 {
 	case $1 in
-	uml-*) later_index "$(package_of "$1")" ;;
+	*-7.3) later_index "$(package_of "$1")" ;;
 	*) base_index ;;
 	esac
 }
@@ -123,10 +152,17 @@ package_of()
 	case $1 in
 	stock-6.1) echo linux-image-amd64 ;;
 	stock-6.12) echo linux-image-6.12-amd64 ;;
-	debug-6.12 | kcsan-6.12 | tools-6.12) echo linux-source-6.12 ;;
-	uml-7.3) echo linux-source-7.3 ;;
+	rt-6.1) echo linux-image-rt-amd64 ;;
+	rt-6.12) echo linux-image-6.12-rt-amd64 ;;
+	arm64-6.12) echo linux-image-6.12-arm64:arm64 ;;
+	arm64-16k-6.12) echo linux-image-6.12-arm64-16k:arm64 ;;
+	debug-6.12 | kcsan-6.12 | kmsan-6.12 | tools-6.12 | arm64-64k-6.12 | s390x-6.12)
+		echo linux-source-6.12 ;;
+	uml-7.3 | uml-kasan-7.3 | qemu-7.3) echo linux-source-7.3 ;;
 	redis) echo redis-tools ;; # redis-server would only start it
 	systemd) echo systemd ;;
+	gcc-arm64) echo gcc-12-aarch64-linux-gnu ;;
+	gcc-s390x) echo gcc-12-s390x-linux-gnu ;;
 	esac
 }
 
@@ -138,6 +174,7 @@ lock_of()
 {
 	case $1 in
 	redis | systemd) echo roots ;;
+	stock-* | rt-* | arm64-6.12 | arm64-16k-6.12) echo "debian-${1##*-}" ;;
 	*) echo "$1" ;;
 	esac
 }
@@ -167,8 +204,12 @@ recipe_hash()
 	config=$(config_of "$1")
 	{
 		echo "$RECIPE"
-		[ -z "$config" ] || { gcc --version; printf '%s\n' "$config"; }
-		[[ $1 != uml-* ]] || cat "$UML_SCHED_CLOCK"
+		[ -z "$config" ] || { "${CROSS_COMPILE}gcc" --version; printf '%s\n' "$config"; }
+		case $1 in
+		uml-*) cat "$UML_SCHED_CLOCK" ;;
+		kcsan-*) cat "$KCSAN_WATCH" && declare -f edit_kcsan edit_kunit ;;
+		kmsan-*) "clang$LLVM_VERSION" --version && declare -f edit_kunit ;;
+		esac
 		[ "$1" != redis ] || echo "server cli"
 	} | sha256sum | sed 's/^\(.\{10\}\).*/-\1/'
 }
@@ -180,7 +221,10 @@ config_of()
 	case $1 in
 	debug-6.12) cat "$VM_DIR/debug.config" ;;
 	kcsan-6.12) config_changed "$VM_DIR/debug.config" "$VM_DIR/kcsan.config" ;;
+	kmsan-6.12) config_changed "$VM_DIR/debug.config" "$VM_DIR/kmsan.config" ;;
 	uml-7.3) cat "$VM_DIR/uml-7.3.config" ;;
+	uml-kasan-7.3) config_changed "$VM_DIR/uml-7.3.config" "$VM_DIR/uml-kasan.config" ;;
+	qemu-7.3 | arm64-64k-6.12 | s390x-6.12) cat "$VM_DIR/plain.config" "$VM_DIR/$1.config" ;;
 	esac | { grep -E '^(# )?CONFIG_' || true; }
 }
 
@@ -228,6 +272,8 @@ apt_with()
 		--option Dir::State::Lists="$dir/lists" \
 		--option Dir::Cache="$dir/cache" \
 		--option Dir::Cache::pkgcache=pkgcache.bin \
+		--option APT::Architectures::=amd64 \
+		--option APT::Architectures::="$ARCH_NAME" \
 		--option APT::Sandbox::User="$(id -un)" \
 		--option Acquire::Languages=none \
 		--option Acquire::Retries=2 \
@@ -272,10 +318,16 @@ younger_than()
 
 INDEX=
 
+# An index for another architecture has amd64's packages, too: its kernels are built with
+# programs of this machine.
 base_index()
 {
-	INDEX=$CACHE_DIR/apt/base
-	own_sources | source_lines | refresh_index "$INDEX" "this release"
+	local arches=amd64
+
+	[ "$ARCH_NAME" = amd64 ] || arches+=,$ARCH_NAME
+	INDEX=$CACHE_DIR/apt/base$ARCH_SUFFIX
+	own_sources | source_lines "$arches" |
+		refresh_index "$INDEX" "this release, $arches"
 }
 
 # later_index PACKAGE: choose the first of LATER_SUITES that has PACKAGE
@@ -286,66 +338,84 @@ later_index()
 	uri=$(own_sources | awk '$2 !~ /-/ { print $1; exit }')
 	for suite in $LATER_SUITES; do
 		INDEX=$CACHE_DIR/apt/$suite
-		echo "$uri $suite" | source_lines |
+		echo "$uri $suite" | source_lines amd64 |
 			refresh_index "$INDEX" "$suite" || true
 		[ -z "$(newest_version "$1")" ] || return 0
 	done
 	return 1
 }
 
-# field PACKAGE NAME: a field of the candidate version of a package
-field()
+# show PACKAGE...: all fields of the candidate versions of packages
+show()
 {
-	{ apt_with "$INDEX" apt-cache show --no-all-versions "$1" 2>/dev/null ||
-		true; } | sed -n "s/^$2: //p" | head -n 1
+	apt_with "$INDEX" apt-cache show --no-all-versions "$@" 2>/dev/null ||
+		true
 }
 
 newest_version()
 {
-	field "$1" Version
+	show "$1" | sed -n 's/^Version: //p' | head -n 1
 }
 
 # depends PACKAGE PATTERN: the packages that PACKAGE depends on and whose names match
 depends()
 {
-	{ field "$1" Pre-Depends && field "$1" Depends; } | sed 's/ *[,|] */\n/g' | sed 's/ .*//' |
-		grep -E -x -e "$2"
+	show "$1" | sed -n 's/^\(Pre-\)\?Depends: //p' | sed 's/ *[,|] */\n/g' |
+		sed 's/ .*//' | grep -E -x -e "$2"
 }
 
-# packages NAME VERSION: all packages of an entry, a line "PACKAGE VERSION" each
+# packages NAME VERSION: all packages of an entry, a line "PACKAGE VERSION" each. A package
+# without an architecture in its name is for this machine's, or for all.
 packages()
 {
-	local name=$1 version=$2 image headers package
+	local name=$1 version=$2 image headers foreign=
 
+	if [ "$ARCH_NAME" != amd64 ]; then
+		foreign=:$ARCH_NAME
+		with_versions echo "busybox-static$foreign"
+	fi
 	case $name in
-	stock-*)
+	stock-* | rt-* | arm64-6.12 | arm64-16k-6.12)
 		image=$(depends "$(package_of "$name")" \
-			"linux-image-${name#stock-}\\..*") ||
-			die "$(package_of "$name") is not a kernel ${name#stock-}"
+			"linux-image-${name##*-}\\..*") ||
+			die "$(package_of "$name") is not a kernel ${name##*-}"
 		headers=${image/image/headers}
-		for package in "$image" "$headers" \
-			$(depends "$headers" 'linux-(headers|kbuild)-.*'); do
-			echo "$package $(newest_version "$package")"
-		done
+		with_versions echo "$image$foreign" "$headers$foreign" \
+			"$(depends "$headers$foreign" 'linux-(headers|kbuild)-.*')"
 		;;
 	redis | systemd)
-		for package in $(with_libraries "$(package_of "$name")"); do
-			echo "$package $(newest_version "$package")"
-		done
-		;;
+		with_versions with_needed 'lib.*' "$(package_of "$name")" ;;
+	gcc-*)
+		with_versions with_needed ".*-(${name#gcc-}-cross|linux-gnu.*)" \
+			"$(package_of "$name")" "libc6-dev-${name#gcc-}-cross" ;;
 	*)
 		echo "$(package_of "$name") $version"
 		;;
 	esac
 }
 
-# with_libraries PACKAGE: PACKAGE and all library packages that it needs
-with_libraries()
+# with_versions COMMAND...: the packages that COMMAND prints, and the version of each. All
+# with one question, as each takes apt a second.
+with_versions()
 {
-	local found=" $1 " todo=("$1") package
+	# shellcheck disable=SC2046 # one word each
+	show $("$@") | awk '
+		/^Package: / { name = $2 }
+		/^Version: / { version = $2 }
+		/^Architecture: / && $2 !~ /^(all|amd64)$/ { name = name ":" $2 }
+		/^$/ { print name, version }'
+}
 
+# with_needed PATTERN PACKAGE...: the packages, and all that they need and whose names match
+with_needed()
+{
+	local pattern=$1 found todo package
+
+	shift
+	found=" $* "
+	todo=("$@")
 	while [ "${#todo[@]}" -gt 0 ]; do
-		for package in $(depends "${todo[0]}" 'lib.*'); do
+		for package in $(depends "${todo[0]}" "$pattern"); do
 			[[ $found != *" $package "* ]] || continue
 			found+="$package "
 			todo+=("$package")
@@ -360,16 +430,19 @@ deb_file()
 	printf '%s/deb/%s_%s.deb\n' "$CACHE_DIR" "$1" "$2"
 }
 
-# fetch_all NAME VERSION: download all packages of the entry. Its caller tests the result,
+# The packages of the entry, as packages() prints them
+PACKAGES=
+
+# fetch_all NAME VERSION: set PACKAGES, and download them all. Its caller tests the result,
 # which turns errexit off in here.
 fetch_all()
 {
-	local package version list
+	local package version
 
-	list=$(packages "$1" "$2") || return 1
+	PACKAGES=$(packages "$1" "$2") || return 1
 	while read -r package version; do
 		fetch "$package" "$version" || return 1
-	done <<<"$list"
+	done <<<"$PACKAGES"
 }
 
 fetch()
@@ -397,15 +470,14 @@ fetch()
 	exec {fd}>&-
 }
 
-# forget_debs LIST: remove the files of packages that have been unpacked, and are small to
-# fetch again; LIST is from packages()
+# Removes the files of packages that have been unpacked, and are small to fetch again.
 forget_debs()
 {
 	local package version
 
 	while read -r package version; do
 		rm -f "$(deb_file "$package" "$version")"
-	done <<<"$1"
+	done <<<"$PACKAGES"
 }
 
 # ---- what entries are made of ----
@@ -420,31 +492,31 @@ make_entry()
 	mkdir "$dir/entry"
 	echo "$version" >"$dir/entry/version"
 	# For every make in a kernel's source
-	export ARCH=x86_64
+	export ARCH=$KERNEL_ARCH CROSS_COMPILE
 	case $name in
-	stock-*) make_stock "$name" "$version" "$dir/entry" ;;
-	debug-* | kcsan-*) make_debug "$name" "$version" "$dir" ;;
+	stock-* | rt-* | arm64-6.12 | arm64-16k-6.12) make_stock "$dir/entry" ;;
+	debug-* | kcsan-* | kmsan-* | qemu-* | arm64-64k-* | s390x-*) make_built "$name" "$version" "$dir" ;;
 	uml-*) make_uml "$name" "$version" "$dir" ;;
 	tools-*) make_tools "$name" "$version" "$dir" ;;
-	redis | systemd) make_root "$name" "$version" "$dir" ;;
+	redis | systemd) make_root "$name" "$dir" ;;
+	gcc-*) make_gcc "$dir/entry" ;;
 	esac
 	mv --no-target-directory "$dir/entry" "$(entry_dir "$name" "$version")"
 }
 
-# make_stock NAME VERSION ENTRY: Debian's headers are used where they are unpacked, not
+# make_stock ENTRY: Debian's headers are used where they are unpacked, not
 # where they expect to be installed. So their one absolute path is made relative.
 make_stock()
 {
-	local name=$1 version=$2 entry=$3 package package_version headers list
+	local entry=$1 package package_version headers
 
-	list=$(packages "$name" "$version")
 	while read -r package package_version; do
 		unpack_stock "$(deb_file "$package" "$package_version")" \
 			"$package" "$entry"
-	done <<<"$list"
+	done <<<"$PACKAGES"
 
 	mv "$entry"/boot/vmlinuz-* "$entry/vmlinuz"
-	headers=$(cd "$entry/usr/src" && echo linux-headers-*-amd64)
+	headers=$(cd "$entry/usr/src" && echo linux-headers-*-"$ARCH_NAME"*)
 	echo "${headers#linux-headers-}" >"$entry/release"
 	# shellcheck disable=SC2016 # make's variables, not ours
 	sed -i 's|^include /usr/src/|include $(dir $(lastword $(MAKEFILE_LIST)))../|' \
@@ -454,7 +526,7 @@ make_stock()
 	rmdir "$entry/boot"
 	ln -s "usr/src/$headers" "$entry/build"
 
-	forget_debs "$list"
+	forget_debs
 }
 
 unpack_stock()
@@ -463,6 +535,7 @@ unpack_stock()
 
 	say "unpacking $package"
 	case $package in
+	busybox-static:*) unpack_busybox "$deb" "$entry" ;;
 	linux-image-*)
 		dpkg-deb --fsys-tarfile "$deb" |
 			tar --extract --directory "$entry" --wildcards \
@@ -472,6 +545,13 @@ unpack_stock()
 			tar --extract --directory "$entry" \
 			    --exclude ./usr/share ;;
 	esac
+}
+
+# unpack_busybox DEB ENTRY: a test machine of another architecture cannot run this one's.
+unpack_busybox()
+{
+	dpkg-deb --fsys-tarfile "$1" |
+		tar --extract --directory "$2" --strip-components 2 ./bin/busybox
 }
 
 # source_tar NAME VERSION: the kernel source of a linux-source package, as a tarball
@@ -510,20 +590,49 @@ make_tools()
 		'*/tools/testing/selftests/kselftest_harness.h'
 }
 
-# make_root NAME VERSION DIR: chosen files of the packages, the libraries that they need,
+# make_root NAME DIR: chosen files of the packages, the libraries that they need,
 # and the loader, each at the path where the others expect it
 make_root()
 {
-	local name=$1 version=$2 dir=$3 package package_version list
+	local name=$1 dir=$2
 
-	list=$(packages "$name" "$version")
+	unpack_all "$dir/all"
+	"add_$name" "$dir/all" "$dir/entry/root"
+	forget_debs
+}
+
+# unpack_all DIR: unpack whole packages
+unpack_all()
+{
+	local package package_version
+
 	while read -r package package_version; do
 		say "unpacking $package"
-		dpkg-deb --extract "$(deb_file "$package" "$package_version")" \
-			"$dir/all"
-	done <<<"$list"
-	"add_$name" "$dir/all" "$dir/entry/root"
-	forget_debs "$list"
+		dpkg-deb --extract "$(deb_file "$package" "$package_version")" "$1"
+	done <<<"$PACKAGES"
+}
+
+# make_gcc ENTRY: the compiler cannot be installed beside gcc-multilib, but it
+# works wherever it is, if its programs find its own libraries. So `bin` has a script for
+# each program.
+make_gcc()
+{
+	local entry=$1 program script prefix
+
+	unpack_all "$entry"
+	mkdir "$entry/bin"
+	for program in "$entry"/usr/bin/*-linux-gnu-*; do
+		program=${program##*/}
+		script=$entry/bin/$program
+		# shellcheck disable=SC2016 # the script's variables
+		printf '#!/bin/sh\nroot=${0%%/*}/../usr\nLD_LIBRARY_PATH=%s exec %s "$@"\n' \
+			'"$root/lib/x86_64-linux-gnu"' '"$root/bin/'"$program"'"' \
+			>"$script"
+		chmod +x "$script"
+		prefix=${script%-12}
+		[ "$prefix" = "$script" ] || ln -s "${script##*/}" "$prefix"
+	done
+	forget_debs
 }
 
 # The server is redis-check-rdb by another name; package redis-server has only a link.
@@ -569,25 +678,59 @@ add_libraries()
 		done
 }
 
-# KCSAN instruments the module only. In the kernel itself it would report races that the
-# kernel's developers accept, and make the kernel ten times as slow.
-make_debug()
+# Builds a kernel for QEMU.
+make_built()
 {
-	local name=$1 version=$2 dir=$3 options=()
+	local name=$1 version=$2 dir=$3 busybox
 
+	busybox=$(sed -n 's/^\(busybox[^ ]*\) /\1_/p' <<<"$PACKAGES")
+	[ -z "$busybox" ] || unpack_busybox "$CACHE_DIR/deb/$busybox.deb" "$dir/entry"
 	unpack_source "$name" "$version" "$dir/src" \
 		--exclude='*/Documentation/*.rst'
+	case $name in
+	kcsan-*)
+		edit_kcsan "$dir/src"
+		edit_kunit "$dir/src" ;;
+	kmsan-*)
+		export LLVM=$LLVM_VERSION
+		edit_kunit "$dir/src" ;;
+	esac
 	configure "$dir/src" "$name"
-	[[ $name != kcsan-* ]] || options+=(KCSAN_SANITIZE=n)
 	# `modules` writes Module.symvers, though no module is built.
 	run_long "building $name (about 6 minutes on two cores)" \
 		"$CACHE_DIR/log/$name.log" \
-		make -C "$dir/src" -j"$JOBS" "${options[@]}" bzImage modules ||
+		make -C "$dir/src" -j"$JOBS" "$(basename "$ARCH_IMAGE")" modules ||
 		die "$name could not be built"
 	check_symbols "$name" "$dir/src"
-	cp "$dir/src/arch/x86/boot/bzImage" "$dir/entry/vmlinuz"
+	cp "$dir/src/$ARCH_IMAGE" "$dir/entry/vmlinuz"
 	cp "$dir/src/System.map" "$dir/entry/System.map"
 	keep_build "$dir/src" "$dir/entry"
+}
+
+# edit_kcsan SOURCE: has KCSAN watch the module more often than the kernel
+edit_kcsan()
+{
+	edit "$1/kernel/kcsan/core.c" \
+		-e 's/this_cpu_dec_return(kcsan_skip) >= 0/kcsan_skip_left(_RET_IP_) >= 0/' \
+		-e "/^static DEFINE_PER_CPU(long, kcsan_skip);/r $KCSAN_WATCH"
+}
+
+# edit_kunit SOURCE: gives a test of KUnit half an hour instead of five minutes
+edit_kunit()
+{
+	edit "$1/lib/kunit/try-catch.c" 's/return 300 \* msecs/return 1800 * msecs/'
+}
+
+# edit FILE SED-ARGUMENT...: each of the edits must change the file
+edit()
+{
+	local file=$1
+
+	shift
+	cp "$file" "$file.before"
+	sed -i "$@" "$file"
+	! cmp --silent "$file" "$file.before" ||
+		die "$file is not what vm/kernel.sh expects"
 }
 
 check_symbols()
@@ -610,7 +753,6 @@ make_uml()
 		--exclude='*/sound/*.c' --exclude='*/arch/[!ux]*/*.[chS]' \
 		--exclude='*/arch/*/*.dts*'
 	cat "$UML_SCHED_CLOCK" >>"$dir/src/arch/um/kernel/time.c"
-	ARCH=um
 	configure "$dir/src" "$name"
 	# `modules` writes Module.symvers, though no module is built.
 	run_long "building $name (about 3 minutes on two cores)" \
@@ -656,13 +798,14 @@ configure()
 }
 
 # keep_build SOURCE ENTRY: copy from a built tree only what modules are built with. The
-# kernel's own packaging chooses the files.
+# kernel's own packaging chooses the files. If it could tell that we build for another
+# architecture, it would rebuild the programs among them to run there.
 keep_build()
 {
 	local src=$1 entry=$2
 
 	# shellcheck disable=SC2016 # make's variable, not ours
-	make -C "$src" run-command KBUILD_RUN_COMMAND='sh $(srctree)/scripts/package/install-extmod-build '"$entry/build" \
+	make -C "$src" run-command KBUILD_RUN_COMMAND='HOSTCC="$(CC)" sh $(srctree)/scripts/package/install-extmod-build '"$entry/build" \
 		>"$src/keep.log" 2>&1 || {
 		tail -n 20 "$src/keep.log" >&2
 		die "could not keep what modules are built with"

@@ -19,6 +19,13 @@ BUILD_DIR=$REPO_DIR/build
 CACHE_DIR=${HWTIMER_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/hwtimer}
 JOBS=$(nproc)
 
+# The version of LLVM with which the kernel kmsan-6.12 and its modules are built, as the
+# kernel's make takes it
+LLVM_VERSION=-19
+
+# shellcheck source=vm/arch.sh
+. "$VM_DIR/arch.sh"
+
 # Messages go to stderr: stdout belongs to what a script hands to its caller.
 say()
 {
@@ -193,10 +200,11 @@ own_sources()
 			}' | sort -u
 }
 
-# source_lines: turns lines "URI RELEASE" on stdin into lines for sources.list
+# source_lines [ARCHITECTURES]: turns lines "URI RELEASE" on stdin into lines for
+# sources.list
 source_lines()
 {
-	local options=arch=amd64
+	local options=arch=${1-amd64}
 
 	[ ! -e "$ARCHIVE_KEYRING" ] || options+=" signed-by=$ARCHIVE_KEYRING"
 	sed "s|^|deb [$options] |; s|\$| main|"

@@ -9,7 +9,8 @@
 #	--kernel NAME		a kernel of vm/kernel.sh
 #	--file HOST=GUEST	put a file into the machine (repeatable)
 #	--timeout SECONDS	time limit (default 300)
-#	--mem MEGABYTES		memory (default 1024)
+#	--mem MEGABYTES		memory (default 1024; 3072 with KMSAN, which keeps two
+#				thirds of it)
 #	--cpus NUMBER		processors (default 2)
 #	--append "ARGUMENTS"	more arguments for the kernel's command line
 #	--log FILE		keep the console's log in FILE
@@ -24,13 +25,16 @@
 # exit status (see vm/init) and its kernel printed no report of trouble. If the exit
 # status is not the command's, it is 124 if the machine hung, 125 if it died, 126 if the
 # kernel reported trouble.
+#
+# KCSAN and KMSAN look at the whole kernel, and find faults in it, too. Only reports that
+# name the module are trouble (see vm/foreign.awk). The others are counted and listed.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # Patterns of what a kernel prints when something is wrong with it. A program's crash is
 # not among them: the command's exit status shows it.
-REPORTS='WARNING:|BUG:|BUG [a-z]|KASAN:|KCSAN:|KFENCE:|UBSAN:|ODEBUG:'
+REPORTS='WARNING:|BUG:|BUG [a-z]|KASAN:|K[CM]SAN:|KFENCE:|UBSAN:|ODEBUG:'
 REPORTS+='|cut here|Oops|Kernel panic|general protection fault[,:]'
 REPORTS+='|possible (circular|recursive|irq)|inconsistent lock state'
 REPORTS+='|INFO: (task|rcu|trying|lockdep|possible)|rcu.*(stall|detected)'
@@ -44,9 +48,20 @@ REPORTS+='|out-of-bounds'
 # Arguments of every kernel
 KERNEL_ARGUMENTS="rdinit=/init panic=-1 oops=panic"
 
+# KCSAN watches one in 8,000 of the kernel's accesses, and one in 80 of the module's (see
+# vm/kcsan-watch.c), each for 40 us on average. /init switches it on.
+KCSAN_ARGUMENTS="kcsan.early_enable=0 kcsan.skip_watch=8000 kcsan.module_weight=100
+	kcsan.udelay_task=80"
+
+# How long a task may hang, and whether the kernel dies of a warning. A slow kernel may take
+# minutes for one test of KUnit, which a task waits for. A sanitizer of the whole kernel
+# warns of the kernel's own faults, too.
+HUNG_TASK=60
+PANIC_ON_WARN=1
+
 KERNEL=
 TIMEOUT=300
-MEM=1024
+MEM=
 CPUS=2
 APPEND=
 LOG=
@@ -63,8 +78,10 @@ CONSOLE=
 # description of the machine); and machine_may_boot_again, which says whether a machine
 # that died may be booted again. The machine's second serial line is MACHINE's standard
 # input and output. The first serial line and MACHINE's own messages are appended to
-# $CONSOLE, to which its standard error goes.
+# $CONSOLE, to which its standard error goes. In the machine, the second one is
+# MACHINE_PORT.
 MACHINE_PACKAGES=()
+MACHINE_PORT=ttyS1
 MACHINE=()
 MACHINE_SAID=
 
@@ -73,7 +90,9 @@ main()
 	local entry
 
 	parse_arguments "$@"
+	choose_arch "$KERNEL"
 	kind_of_machine
+	settle_sanitizer
 	need_packages busybox-static cpio "${MACHINE_PACKAGES[@]}"
 	entry=$("$VM_DIR/kernel.sh" "$KERNEL")
 
@@ -84,8 +103,8 @@ main()
 	[ -z "$LOG" ] || on_exit keep_log
 
 	[ "$SYSTEMD" = 0 ] || add_systemd
-	make_guest
 	machine_command "$entry"
+	make_guest "$entry"
 	tell "booting $KERNEL ($(<"$entry/release"), $MACHINE_SAID)"
 	if [ "$INTERACTIVE" = 1 ]; then
 		run_on_terminal
@@ -134,6 +153,21 @@ kind_of_machine()
 	esac
 }
 
+settle_sanitizer()
+{
+	local mem=1024
+
+	[[ $KERNEL != kmsan-* ]] || mem=3072
+	MEM=${MEM:-$mem}
+	case $KERNEL in
+	kcsan-*) KERNEL_ARGUMENTS+=" $KCSAN_ARGUMENTS" ;;
+	kmsan-*) ;;
+	*) return ;;
+	esac
+	HUNG_TASK=1800
+	PANIC_ON_WARN=0
+}
+
 tell()
 {
 	[ "$QUIET" = 1 ] || say "$@"
@@ -158,10 +192,11 @@ add_systemd()
 	FILES+=("$VM_DIR/guest.service=/etc/systemd/system/guest.service")
 }
 
-# The command goes into the machine as a file: a kernel's command line has no room for it.
+# make_guest ENTRY: the command goes into the machine as a file, as a kernel's command line
+# has no room for it.
 make_guest()
 {
-	local term=dumb rows=24 columns=80
+	local busybox=$1/busybox term=dumb rows=24 columns=80
 
 	if [ -t 1 ]; then
 		term=${TERM:-dumb}
@@ -169,10 +204,13 @@ make_guest()
 	fi
 	[ "${rows:-0}" -gt 0 ] || rows=24
 	[ "${columns:-0}" -gt 0 ] || columns=80
-	printf '%s=%q\n' INTERACTIVE "$INTERACTIVE" SYSTEMD "$SYSTEMD" TERM "$term" \
-		ROWS "$rows" COLUMNS "$columns" CPUS "$CPUS" >"$TEMP/conf"
+	[ -e "$busybox" ] || busybox=/bin/busybox
+	printf '%s=%q\n' KERNEL "$KERNEL" PORT "/dev/$MACHINE_PORT" \
+		INTERACTIVE "$INTERACTIVE" SYSTEMD "$SYSTEMD" TERM "$term" \
+		ROWS "$rows" COLUMNS "$columns" CPUS "$CPUS" \
+		HUNG_TASK "$HUNG_TASK" PANIC_ON_WARN "$PANIC_ON_WARN" >"$TEMP/conf"
 	printf 'exec %s\n' "${COMMAND[*]@Q}" >"$TEMP/command"
-	"$VM_DIR/initramfs.sh" "$TEMP/initramfs" \
+	"$VM_DIR/initramfs.sh" "$TEMP/initramfs" "$busybox" \
 		"$TEMP/conf=/etc/hwtimer.conf" \
 		"$TEMP/command=/etc/hwtimer-command" \
 		${FILES[@]+"${FILES[@]}"}
@@ -230,17 +268,47 @@ judge()
 {
 	local status
 
+	: >"$TEMP/foreign"
+	awk -v foreign="$TEMP/foreign" -f "$VM_DIR/foreign.awk" "$CONSOLE" \
+		>"$TEMP/messages"
+	tell_watched
+	tell_foreign
 	status=$(sed -n 's/.*HWTIMER-GUEST-EXIT \([0-9][0-9]*\).*/\1/p' \
 		"$CONSOLE" | tail -n 1)
-	if grep -E -q "$REPORTS" "$CONSOLE"; then
-		grep -E -m 5 "$REPORTS" "$CONSOLE" | sed 's/^/    /' >&2
+	if grep -E -q "$REPORTS" "$TEMP/messages"; then
+		grep -E -m 5 "$REPORTS" "$TEMP/messages" | sed 's/^/    /' >&2
 		fail 126 "the kernel reported trouble (above: its first lines)"
 	elif [ "$HUNG" = 1 ]; then
 		fail 124 "the machine hung: no end after $TIMEOUT s"
 	elif [ -z "$status" ]; then
 		fail 125 "the machine died before it reported an exit status"
+	elif [ "$WATCHED" = 0 ]; then
+		fail 126 "KCSAN watched nothing that the module does"
 	fi
 	exit "$status"
+}
+
+# Number of the module's accesses that KCSAN watched; empty: there is no KCSAN, or the
+# machine did not come to its end
+WATCHED=
+
+# tell_watched: sets WATCHED, and says how much KCSAN watched
+tell_watched()
+{
+	local accesses
+
+	read -r WATCHED accesses < <(
+		sed -n 's/.*HWTIMER-GUEST-WATCHED \([0-9 ]*\).*/\1/p' "$CONSOLE") || return 0
+	say "KCSAN watched $WATCHED of the module's $accesses accesses"
+}
+
+# tell_foreign: says which faults of its own a sanitizer found in the kernel
+tell_foreign()
+{
+	[ -s "$TEMP/foreign" ] || return 0
+	say "$(wc -l <"$TEMP/foreign") reports of the kernel's sanitizer do not name the module:"
+	sed 's/\r$//; s/.*\(K[CM]SAN: \)/\1/' "$TEMP/foreign" | sort | uniq -c |
+		sort -rn | sed 's/^/    /' >&2
 }
 
 fail()

@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+Says which lines and branches of the module have run, in all of several builds together.
+Called by vm/coverage.sh.
+
+    usage: coverage.py --exceptions FILE --branches PERCENT --list FILE DIRECTORY...
+
+Each DIRECTORY has the objects of one build, with gcov's .gcno and .gcda files. Prints a
+table, the lines that never ran, and TAP. Fails if a line never ran and is not in the file
+of exceptions, if an exception has run after all or names no line, or if a smaller part of
+the branches than PERCENT was taken. Writes the branches that were never taken to the file
+that --list names.
+
+What counts:
+
+- Lines and branches of the module's own files: hwtimer*.c, hwtimer*.h and compat.h, but
+  not hwtimer_trace.h, which has nothing but arguments of the kernel's macros.
+- A line has run if it has in any build. A line that no build has code for does not count.
+- A branch is one way out of a condition: each operand of && and || has two. Lines that
+  use one of KERNEL_MACROS do not count here, nor do excepted lines: what gcov sees there
+  are branches of the macro. Inline functions of the kernel's headers do not matter: the
+  builds have -fno-inline, and where a function is inlined nevertheless, gcov counts its
+  branches in the header.
+- Several builds, and several objects that include a header, have copies of a line. A
+  compiler that knows more about a copy leaves branches out. So only those copies that
+  have the most branches count, and each branch has to be taken in one of them.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+# Macros of the kernel with branches of their own, which a line of ours contains therefore.
+# min(), max() and the loops through lists are not among them: both of their ways count.
+KERNEL_MACROS = re.compile(r"""\b(
+    WARN_ON | WARN_ON_ONCE | cond_resched | might_sleep
+    | lockdep_assert\w* | wait_event\w* | trace_hwtimer\w* | pr_\w+
+    | module_param\w* | MODULE_\w+ | kmem_cache_\w+ | DEFINE_\w+
+    )\b""", re.X)
+
+OWN_FILE = re.compile(r"(hwtimer\w*\.[ch]|compat\.h)$")
+LEFT_OUT = {"hwtimer_trace.h"}
+
+
+class Wrong(Exception):
+    """The file of exceptions breaks a rule of this script."""
+
+
+class Line:
+    """What is known of one line of a source"""
+
+    def __init__(self):
+        self.count = 0
+        self.functions = set()
+        self.branches = []
+
+    def add(self, line):
+        """Adds one of gcov's records of the line"""
+        self.count += line["count"]
+        self.functions.add(line.get("function_name", ""))
+        branches = [branch["count"] > 0 for branch in line["branches"]]
+        if len(branches) > len(self.branches):
+            self.branches = branches
+        elif len(branches) == len(self.branches):
+            self.branches = [a or b
+                             for a, b in zip(self.branches, branches)]
+
+
+def gcov(directory):
+    """Yields what gcov knows of each source of each object in a directory."""
+    data = sorted(directory.glob("hwtimer*.gcda"))
+    if not data:
+        sys.exit(f"coverage.py: no counters in {directory}")
+    output = subprocess.run(
+        ["gcov", "--json-format", "--branch-probabilities", "--stdout",
+         *(path.name for path in data)],
+        cwd=directory, check=True, stdout=subprocess.PIPE).stdout
+    for document in output.splitlines():
+        if document:
+            yield from json.loads(document)["files"]
+
+
+def read_builds(directories):
+    """Returns the lines of all builds: file name -> number -> Line"""
+    files = collections.defaultdict(lambda: collections.defaultdict(Line))
+    for directory in directories:
+        for source in gcov(pathlib.Path(directory)):
+            name = pathlib.Path(source["file"]).name
+            if not OWN_FILE.match(name) or name in LEFT_OUT:
+                continue
+            for line in source["lines"]:
+                files[name][line["line_number"]].add(line)
+    return files
+
+
+class ExceptionRule:
+    """A line that need not run: its file, a function, its text, and the reason"""
+
+    def __init__(self, name, function, text):
+        self.name, self.function, self.text = name, function, text
+        self.reason = ""
+
+    def __str__(self):
+        return f"{self.name} {self.function}: {self.text}"
+
+    def covers(self, name, line, text):
+        """Whether the exception is about this line"""
+        return (name == self.name and text == self.text
+                and self.function in line.functions)
+
+
+def read_exceptions(path):
+    """Reads the file of exceptions; its head says what is in it."""
+    rules = []
+    for number, text in enumerate(path.read_text().splitlines(), 1):
+        if not text or text.startswith("#"):
+            continue
+        if text.startswith("\t"):
+            if not rules:
+                raise Wrong(f"{path}:{number}: a reason without a line")
+            rules[-1].reason += text
+            continue
+        match = re.fullmatch(r"(\S+) (\w+): (\S.*)", text)
+        if not match:
+            raise Wrong(f"{path}:{number}: neither a line nor a reason")
+        rules.append(ExceptionRule(*match.groups()))
+    for rule in rules:
+        if not rule.reason:
+            raise Wrong(f"{path}: no reason for {rule}")
+    return rules
+
+
+class Report:
+    """Compares what has run with what should have, and counts the results"""
+
+    def __init__(self, files, sources, rules):
+        self.files = files
+        self.sources = sources
+        self.rules = rules
+        self.never = []    # lines that should have run
+        self.untaken = []  # branches that were not taken
+        self.used = {}     # exception -> whether all of its lines never ran
+        self.rows = []
+
+    def look(self):
+        """Looks at all files."""
+        for name in sorted(self.files):
+            self.look_at(name)
+
+    def look_at(self, name):
+        """Looks at all lines of a file, and counts them."""
+        lines = run = branches = taken = 0
+        for number, line in sorted(self.files[name].items()):
+            text = self.sources[name][number - 1].strip()
+            excepted = self.is_excepted(name, line, text)
+            if not excepted:
+                lines += 1
+                run += line.count > 0
+                if not line.count:
+                    self.never.append(self.describe(name, number, line))
+            if excepted or KERNEL_MACROS.search(text):
+                continue
+            branches += len(line.branches)
+            taken += sum(line.branches)
+            if not all(line.branches):
+                ways = "".join("+" if way else "-" for way in line.branches)
+                self.untaken.append(
+                    f"{self.describe(name, number, line)}\t[{ways}]")
+        self.rows.append((name, run, lines, taken, branches))
+
+    def is_excepted(self, name, line, text):
+        """Whether the line is in the file of exceptions"""
+        for rule in self.rules:
+            if rule.covers(name, line, text):
+                self.used[rule] = self.used.get(rule, True) and not line.count
+                return True
+        return False
+
+    def describe(self, name, number, line):
+        """A line, as the file of exceptions names it, with its number"""
+        text = self.sources[name][number - 1].strip()
+        return f"{number:5} {name} {min(line.functions)}: {text}"
+
+    def total(self):
+        """The sums of all rows"""
+        return [sum(row[i] for row in self.rows) for i in range(1, 5)]
+
+    def print_table(self):
+        """Prints a row for each file, and the sums."""
+        print(f"# {'file':25} {'lines':>17} {'branches':>17}")
+        for name, *numbers in [*self.rows, ("all", *self.total())]:
+            run, lines, taken, branches = numbers
+            print(f"# {name:25} {run:5}/{lines:<4} {percent(run, lines):5.1f}%"
+                  f" {taken:5}/{branches:<4} {percent(taken, branches):5.1f}%")
+
+
+def percent(part, whole):
+    """A part of nothing is all of it."""
+    return 100 * part / whole if whole else 100.0
+
+
+class Tap:
+    """Prints the results"""
+
+    def __init__(self):
+        self.number = 0
+        self.failed = False
+
+    def check(self, name, problems):
+        """A line of TAP, after the problems that make it fail"""
+        self.number += 1
+        self.failed = self.failed or bool(problems)
+        for problem in problems:
+            print(f"#   {problem}")
+        print(f"{'not ok' if problems else 'ok'} {self.number} {name}")
+
+
+def main():
+    """Reads the counters, prints the report, and judges."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--exceptions", type=pathlib.Path, required=True)
+    parser.add_argument("--branches", type=float, required=True)
+    parser.add_argument("--list", type=pathlib.Path, required=True)
+    parser.add_argument("directories", nargs="+")
+    options = parser.parse_args()
+
+    rules = read_exceptions(options.exceptions)
+    files = read_builds(options.directories)
+    top = pathlib.Path(options.directories[0])
+    sources = {name: (top / name).read_text().splitlines() for name in files}
+    report = Report(files, sources, rules)
+    report.look()
+    report.print_table()
+    options.list.write_text("".join(f"{way}\n" for way in report.untaken))
+
+    taken, branches = report.total()[2:]
+    share = percent(taken, branches)
+    few = [] if share >= options.branches else [
+        f"{taken} of {branches} branches, {share:.1f}%: see {options.list}"]
+    tap = Tap()
+    tap.check(f"each line runs, or is one of {len(rules)} exceptions",
+              report.never)
+    tap.check("each exception names a line",
+              [rule for rule in rules if rule not in report.used])
+    tap.check("no exception has run",
+              [rule for rule in rules if not report.used.get(rule, True)])
+    tap.check(f"{options.branches:g}% of the branches are taken", few)
+    print(f"1..{tap.number}")
+    return tap.failed
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Wrong as error:
+        sys.exit(f"coverage.py: {error}")

@@ -1,0 +1,167 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Measures which lines and branches of the module its tests run, and prints TAP: what the
+# tests print, and then what vm/coverage.py prints, which says what counts. Called by
+# vm/check.sh (make coverage).
+#
+#	usage: vm/coverage.sh [kunit | small | selftests | faults]...
+#
+# Runs four builds of the module, each in its own machine, and merges what they have run:
+# the KUnit suites, the same with the small constants of hwtimer_limits.h, the selftests,
+# and, on a kernel that can inject faults, those selftests that need it. With arguments,
+# runs only those parts; what other parts counted earlier still counts, if the sources have
+# not changed. Lists the branches that were never taken in build/coverage/branches.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+PARTS=(kunit small selftests faults)
+RESULTS=$BUILD_DIR/coverage
+EXCEPTIONS=tests/coverage.exceptions
+
+# Of all branches, in percent
+BRANCHES=95
+
+# How long a machine may take, in seconds
+TIMEOUT=3600
+
+main()
+{
+	local parts=("$@") part status=0 directories=()
+
+	[ $# -gt 0 ] || parts=("${PARTS[@]}")
+	cd "$REPO_DIR"
+	need_packages build-essential python3
+	for part in "${parts[@]}"; do
+		measure "$part" || status=1
+	done
+	for part in "${PARTS[@]}"; do
+		[ ! -e "build/$(build_of "$part")/hwtimer_main.gcda" ] ||
+			directories+=("build/$(build_of "$part")")
+	done
+	"$VM_DIR/coverage.py" --exceptions "$EXCEPTIONS" --branches "$BRANCHES" \
+		--list "$RESULTS/branches" "${directories[@]}" || status=1
+	return "$status"
+}
+
+kernel_of()
+{
+	case $1 in
+	kunit | small | selftests) echo uml-7.3 ;;
+	faults) echo debug-6.12 ;;
+	*) die "vm/coverage.sh: no such part: $1" ;;
+	esac
+}
+
+build_of()
+{
+	local kernel
+
+	kernel=$(kernel_of "$1")
+	case $1 in
+	kunit) echo "$kernel-coverage-kunit" ;;
+	small) echo "$kernel-coverage-small-kunit" ;;
+	*) echo "$kernel-coverage" ;;
+	esac
+}
+
+# measure PART: build, run, and put what was counted beside the objects
+measure()
+{
+	local part=$1 build log=$RESULTS/$1.log status=0
+
+	build=$(build_of "$part")
+	"$VM_DIR/build.sh" "$build" >/dev/null
+	rm -f "build/$build"/*.gcda
+	mkdir -p "$RESULTS"
+	case $part in
+	selftests) run_selftests "$part" --everything ;;
+	faults) run_selftests "$part" fault load trace debugfs ;;
+	*) run_kunit "$part" ;;
+	esac >"$log" || status=$?
+	sed '/^HWTIMER-COUNTERS-BEGIN/,$d' "$log"
+	unpack_counters "$part"
+	merge_counters "$part" "build/$build"
+	return "$status"
+}
+
+run_kunit()
+{
+	run_machine "$1" --append log_buf_len=4M \
+		--file vm/guest-kunit=/hwtimer/guest-kunit \
+		-- sh guest-coverage sh guest-kunit
+}
+
+# run_selftests PART ARGUMENT...: with the arguments for selftests/run.sh
+run_selftests()
+{
+	local part=$1 build program files=()
+
+	shift
+	build=$(build_of "$part")
+	make --no-print-directory -j"$JOBS" selftest-programs >&2
+	for program in $(make --silent -C selftests names); do
+		files+=(--file "build/selftests/$program=/hwtimer/$program")
+	done
+	run_machine "$part" \
+		--file "build/$build/samples/watchdog/hwtimer_watchdog.ko=/hwtimer/hwtimer_watchdog.ko" \
+		--file selftests/run.sh=/hwtimer/run.sh "${files[@]}" \
+		-- sh guest-coverage sh run.sh "$@"
+}
+
+# run_machine PART RUN-ARGUMENT...
+run_machine()
+{
+	local part=$1 build
+
+	shift
+	build=build/$(build_of "$part")
+	"$VM_DIR/run.sh" --kernel "$(kernel_of "$part")" --timeout "$TIMEOUT" \
+		--log "$RESULTS/$part.console" \
+		--file "$build/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file "$build/tests/hwtimer_counters.ko=/hwtimer/hwtimer_counters.ko" \
+		--file vm/guest-coverage=/hwtimer/guest-coverage "$@"
+}
+
+# unpack_counters PART: the files that the machine printed, in a directory for each time
+# that the module was unloaded
+unpack_counters()
+{
+	local part=$1 dir=$RESULTS/$1 file name
+
+	rm -rf "$dir"
+	mkdir "$dir"
+	sed '1,/^HWTIMER-COUNTERS-BEGIN/d; /^HWTIMER-COUNTERS-END/,$d' \
+		"$RESULTS/$part.log" | base64 --decode --ignore-garbage |
+		tar --extract --gzip --directory "$dir" ||
+		die "the machine of the part $part left no counters"
+	for file in "$dir"/*-*.gcda; do
+		name=${file##*/}
+		mkdir -p "$dir/${name%%-*}"
+		mv "$file" "$dir/${name%%-*}/${name#*-}"
+	done
+}
+
+# merge_counters PART DIRECTORY: the sums, without those that are all the same
+merge_counters()
+{
+	local part=$1 dir=$2 total=$RESULTS/$1/total set hash
+	declare -A seen=()
+
+	for set in "$RESULTS/$part"/[0-9]*; do
+		hash=$(cat "$set"/*.gcda | sha256sum)
+		[ -z "${seen[$hash]-}" ] || continue
+		seen[$hash]=1
+		if [ -d "$total" ]; then
+			gcov-tool merge --output "$total.new" "$total" "$set"
+			rm -r "$total"
+			mv "$total.new" "$total"
+		else
+			cp -r "$set" "$total"
+		fi
+	done
+	cp "$total"/*.gcda "$dir"
+}
+
+main "$@"

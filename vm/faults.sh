@@ -1,0 +1,169 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Shows that the kernels with KCSAN and KMSAN find faults: puts one fault after the other
+# into a copy of the module, and runs a program of the selftests until the kernel reports
+# it. Called by vm/check.sh, which counts the lines of TAP.
+#
+#	usage: vm/faults.sh NAME [NUMBER...]
+#
+# NAME is kcsan-6.12 or kmsan-6.12; the NUMBERs choose faults. The programs are those of
+# `make selftest-programs`.
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# Times that a program is run until the fault counts as not found
+TRIES=3
+
+# How long a machine may take, s
+TIMEOUT=1200
+
+KERNEL=
+NUMBER=0
+WANTED=
+
+# A copy of the sources, with its own build directory, and another one to mend it from
+TREE=
+CLEAN=
+
+main()
+{
+	KERNEL=${1-}
+	shift || die "usage: vm/faults.sh NAME [NUMBER...]"
+	WANTED=" $* "
+	TREE=$BUILD_DIR/faults/$KERNEL/tree
+	CLEAN=$BUILD_DIR/faults/$KERNEL/clean
+	cd "$REPO_DIR"
+	copy_sources . "$CLEAN"
+	copy_sources "$CLEAN" "$TREE"
+	echo "TAP version 13"
+	case $KERNEL in
+	kcsan-*) races ;;
+	kmsan-*) uninitialized ;;
+	*) die "vm/faults.sh: no faults for $KERNEL" ;;
+	esac
+	echo "1..$CHECKS"
+	[ "$FAILURES" -eq 0 ]
+}
+
+races()
+{
+	fault "a number that readers see without the lock is written plainly" \
+		concurrency hwtimer.h \
+		's/WRITE_ONCE(instance->stats.ready, .*/instance->stats.ready += count;/'
+	fault "requests are counted without the instance's lock" \
+		ring hwtimer_submission.c \
+		'/^static void batch_done/,/^}/ { /spin_/d }'
+	fault "requests are read from the ring by plain reads" \
+		ring_abuse hwtimer_ring.c \
+		'/^static void slot_read/,/^}/ s/READ_ONCE(\([^)]*\))/\1/'
+	fault "the time of a slice is counted without the worker's lock" \
+		debugfs hwtimer_worker.c \
+		'/^static void worker_serve/,/^}/ {
+			/worker_count_slice/d
+			s/^\talarm->serve.*/&\n\tworker_count_slice(worker, job);/
+		}'
+	fault "a reader that was refused notes that plainly" \
+		concurrency hwtimer_harvest.c \
+		's/WRITE_ONCE(instance->leaving.refused, true)/instance->leaving.refused = true/'
+}
+
+# A structure is filled member by member, so that a member that is left out keeps what the
+# memory had.
+ONE_BY_ONE='s/\*\([a-z]*\) = (struct [a-z_]*){$//
+	s/^\t\t\.\([a-z_]*\) = \(.*\),$/\tFILLED->\1 = \2;/
+	s/^\t};$//'
+
+uninitialized()
+{
+	fault "LIST does not set a member of what it copies out" \
+		list hwtimer_query.c \
+		"/^static void listed_fill(/,/^}/ {
+			/\\.slack/d
+			${ONE_BY_ONE//FILLED/listed}
+		}"
+	fault "a new timer keeps the status that its record's memory had" \
+		schedule "hwtimer_op.h hwtimer_table.c" \
+		's/record->status = pending.status;/(void)pending;/
+		 s/gfp | __GFP_ZERO | __GFP_COMP/gfp | __GFP_COMP/'
+	fault "read() copies out a member that nobody has set" \
+		read "hwtimer_harvest.c hwtimer_instance.c" \
+		"s/get_zeroed_page(HWTIMER_GFP_AHEAD)/__get_free_page(HWTIMER_GFP_AHEAD)/
+		 /^static void event_fill(/,/^}/ {
+			/\\.lateness/d
+			${ONE_BY_ONE//FILLED/event}
+		 }"
+}
+
+# copy_sources FROM TO: copies what differs, so that only that is built anew. An earlier run
+# may have been interrupted, and have left a fault.
+copy_sources()
+{
+	local from=$1 to=$2 file
+
+	mkdir -p "$to"
+	(cd "$from" && find Kbuild ./*.[ch] include uapi tests samples vm -type f) |
+		while read -r file; do
+			cmp --silent "$from/$file" "$to/$file" ||
+				install -D --mode 755 "$from/$file" "$to/$file"
+		done
+}
+
+# fault NAME PROGRAM FILES SED: a line of TAP, which says whether the kernel reports the
+# fault that SED puts into the FILES while PROGRAM runs
+fault()
+{
+	local name=$1
+
+	NUMBER=$((NUMBER + 1))
+	[[ $WANTED == "  " || $WANTED == *" $NUMBER "* ]] || return 0
+	check "$KERNEL finds: $name" found "$2" "$3" "$4"
+	sed -n 's/^FOUND/#/p' "$CHECK_OUTPUT"
+	copy_sources "$CLEAN" "$TREE"
+}
+
+# found PROGRAM FILES SED
+found()
+{
+	local program=$1 files=$2 start file try status
+
+	for file in $files; do
+		sed -i "$3" "$TREE/$file"
+		! cmp --silent "$TREE/$file" "$CLEAN/$file" || {
+			echo "$file has no place for the fault"
+			return 1
+		}
+	done
+	"$TREE/vm/build.sh" "$KERNEL" >/dev/null || return
+	start=$SECONDS
+	for try in $(seq "$TRIES"); do
+		status=0
+		run_program "$program" || status=$?
+		if [ "$status" -eq 126 ] && names_module; then
+			echo "FOUND by $program after $((SECONDS - start)) s, run $try of $TRIES:" \
+				"$(names_module)"
+			return 0
+		fi
+	done
+	echo "$program: exit status $status, and no report, after $((SECONDS - start)) s"
+	return 1
+}
+
+run_program()
+{
+	"$VM_DIR/run.sh" --kernel "$KERNEL" --timeout "$TIMEOUT" \
+		--log "$TREE/console" \
+		--file "$TREE/build/$KERNEL/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file "build/selftests/$1=/hwtimer/$1" \
+		-- sh -c "insmod hwtimer.ko && HWTIMER_SCALE=40 ./$1"
+}
+
+# names_module: prints the title of the first report that names the module
+names_module()
+{
+	awk -v foreign=/dev/null -f "$VM_DIR/foreign.awk" "$TREE/console" |
+		sed -n 's/\r$//; s/.*BUG: \(K[CM]SAN: .*\)/\1/p' | head -n 1 | grep .
+}
+
+main "$@"

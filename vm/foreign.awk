@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Tells the module's races from the kernel's own: reads the log of a console, and leaves
+# out the title of each report of KCSAN or KMSAN that does not name the module. So vm/run.sh,
+# which looks for titles, finds only the others. Appends the titles that it leaves out to
+# the file named by the variable `foreign`.
+#
+# A report goes from its title to a line of `=`. It names the module if a frame of any of
+# its stacks does, or if the object that it is about is in the module's own memory: no
+# other module but the sample is ever loaded. All other lines stay, as other processors may
+# have printed them in the middle of a report. A report without an end stays, too.
+
+function flush(whole,    i)
+{
+	if (whole && !named)
+		print title >>foreign
+	else if (lines)
+		print title
+	for (i = 2; i <= lines; i++)
+		print line[i]
+	lines = named = 0
+}
+
+/BUG: K(C|M)SAN: / {
+	flush(0)
+	title = $0
+	line[lines = 1] = $0
+	next
+}
+
+lines {
+	line[++lines] = $0
+	# The kernel maps modules at 0xffffffffa0000000 and above.
+	if (/\[hwtimer[_a-z]*\]/ || /to 0xffffffff[a-f]/)
+		named = 1
+	if (/=====\r?$/)
+		flush(1)
+	next
+}
+
+{ print }
+
+END { flush(0) }
