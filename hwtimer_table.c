@@ -48,10 +48,9 @@ const unsigned long hwtimer_states_after[HWTIMER_STATES] = {
 		BIT(HWTIMER_PENDING) | /* SCHEDULE */
 		BIT(HWTIMER_EXTENSION) | /* SCHEDULE of a periodic timer */
 		BIT(HWTIMER_EXPIRED), /* the read that has freed it fails */
-	[HWTIMER_PENDING] =
-		BIT(HWTIMER_FREE) | /* CANCEL */
-		BIT(HWTIMER_EXPIRED) | /* it is due */
-		BIT(HWTIMER_RETURNING), /* STOP takes it */
+	[HWTIMER_PENDING] = BIT(HWTIMER_FREE) | /* CANCEL */
+			    BIT(HWTIMER_EXPIRED) | /* it is due */
+			    BIT(HWTIMER_RETURNING), /* STOP takes it */
 	[HWTIMER_EXPIRED] =
 		BIT(HWTIMER_FREE) | /* a read takes it; last event in the ring */
 		BIT(HWTIMER_PENDING) | /* event in the ring, and periodic */

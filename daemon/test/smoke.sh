@@ -7,10 +7,13 @@
 # Redis at its usual place.
 #
 # Nothing depends on speed: each check waits for what must come. What must not come is
-# looked for when something later has come.
+# looked for when something later has come. A timer that is to be moved or cancelled is an
+# hour away, as the machine may stand still for a while.
 
-# How often await() looks, ten times a second
+# How often await() looks, at most ten times a second; after a failure, which others may
+# follow, IMPATIENCE
 PATIENCE=600
+IMPATIENCE=50
 
 WORK=/tmp/smoke
 NUMBER=0
@@ -122,7 +125,7 @@ timers()
 	check "the consumers' group is made" \
 		as consumer xgroup create '{q:0}:due' group 0 mkstream
 	check "a timer is scheduled" schedules 1 one +300 payload
-	check "a batch is scheduled" schedules 3 two +400 p2 three 1 p3 four +3600000 p4
+	check "a batch is scheduled" schedules 3 two +3600000 p2 three 1 p3 four +3600000 p4
 	check "a timer is moved" schedules 0 two +200 moved
 	check "a timer is cancelled" [ "$(produce hwt_cancel four)" = 1 ]
 	check "the three come" await has_due 3
@@ -281,24 +284,46 @@ loads()
 	redis -x function load replace <"$1" | grep -q -x hwtimer
 }
 
-# With a call at each renewal of the lease, this would take ten of them, for each shard.
+# With a call at each renewal of the lease, removing 10,000 timers would take ten renewals,
+# for each shard, however fast the machine is. A machine that stands still may need as many
+# once, but not each time.
 many()
 {
-	local before i=0
+	local tries=0
 
+	while [ $tries -lt 5 ]; do
+		tries=$((tries + 1))
+		MANY=$((MANY + 10000))
+		removes_many && break
+	done
+	check "10,000 timers come, and are removed when they are acknowledged" has_due 0
+	check "that takes few renewals of the leases" [ "$RENEWALS" -le 24 ]
+}
+
+# Number of timers that many() has scheduled
+MANY=0
+
+# Schedules 10,000 timers, and puts the number of renewals while they are removed into
+# RENEWALS. Returns whether these were few, or something else went wrong.
+removes_many()
+{
+	local i=0 before
+
+	RENEWALS=1000
 	while [ $i -lt 10000 ]; do
 		# shellcheck disable=SC2046 # many words
 		produce hwt_schedule $(seq $i $((i + 999)) | sed 's/$/ 1 p/') >/dev/null
 		i=$((i + 1000))
 	done
-	check "10,000 timers come" await has_due 10000
+	await has_due 10000 || return 0
 	as consumer xreadgroup group group me streams '{q:0}:due' '>' >/dev/null
 	as consumer xreadgroup group slow me streams '{q:0}:due' '>' >/dev/null
 	acknowledge slow
 	before=$(renewals)
 	acknowledge group
-	check "they are removed when they are acknowledged" await has_due 0
-	check "that takes few renewals of the leases" [ $(($(renewals) - before)) -le 24 ]
+	await has_due 0 || return 0
+	RENEWALS=$(($(renewals) - before))
+	[ $RENEWALS -le 24 ]
 }
 
 # comes_for_both ID: whether a timer comes, and both groups read it
@@ -347,7 +372,7 @@ idle()
 	before=$(commands)
 	check "leases are renewed" await renewed "$(renewals)"
 	check "with timers an hour away, nothing else is sent" [ "$(commands)" = "$before" ]
-	check "metrics count the timers that fired" [ "$(metric 'fired_total{queue="q"}')" = 10007 ]
+	check "metrics count the timers that fired" [ "$(metric 'fired_total{queue="q"}')" = $((MANY + 7)) ]
 	check "metrics count pending timers" await [ "$(metric 'timers_pending{queue="q"}')" = 300 ]
 	check "metrics tell the lag of consumers" \
 		[ "$(metric 'group_lag{shard="{q:0}",group="group"}')" = 0 ]
@@ -748,6 +773,7 @@ check()
 	else
 		echo "not ok $NUMBER $name"
 		FAILED=$((FAILED + 1))
+		PATIENCE=$IMPATIENCE
 		for file in "$WORK"/[a-f] "$WORK"/said; do
 			[ ! -s "$file" ] || tail -n 5 "$file" | sed "s|^|# $file: |"
 		done
