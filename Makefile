@@ -72,6 +72,19 @@ BENCH_REDIS ?=
 bench-redis: ## hwtimerd and its rivals, timers in Redis: table
 	@daemon/bench/bench.sh $(BENCH_REDIS)
 
+# Options of bench-core: --timers 1000,10000 --pairs 21 --only rings
+BENCH_CORE ?=
+
+.PHONY: bench-core
+bench-core: | compiler ## the module as a program, beside the floor, 1k to 10M timers
+	@bash -c '. vm/lib.sh && need_packages valgrind'
+	@$(MAKE) --no-print-directory -C bench OUT='$(CURDIR)/build/bench' core >/dev/null
+	@build/bench/bench-core $(BENCH_CORE)
+
+.PHONY: bench-counts
+bench-counts: ## the instructions that a timer takes, of that program
+	@bench/core/counts.sh --print
+
 # Options of hwtimer-wheel-bench, as the defaults of `make bench-wheel`
 BENCH_WHEEL ?= --buckets 1024,2048,4096,8192 --reps 5
 

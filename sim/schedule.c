@@ -18,6 +18,7 @@
 
 #include "process.h"
 #include "sim.h"
+#include "stack.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SIM_ASAN 1
@@ -172,49 +173,7 @@ void sim_trace(const char *format, ...)
 
 /* ---- stacks ---- */
 
-#ifdef __x86_64__
-/*
- * Saves what a function has to save for its caller on this stack, stores the stack
- * pointer in *@save, and goes on where @sp was saved.
- */
-void sim_context_switch(void **save, void *sp);
-
-__asm__(".text\n"
-	".globl sim_context_switch\n"
-	".type sim_context_switch, @function\n"
-	"sim_context_switch:\n"
-	"	pushq %rbp\n"
-	"	pushq %rbx\n"
-	"	pushq %r12\n"
-	"	pushq %r13\n"
-	"	pushq %r14\n"
-	"	pushq %r15\n"
-	"	movq %rsp, (%rdi)\n"
-	"	movq %rsi, %rsp\n"
-	"	popq %r15\n"
-	"	popq %r14\n"
-	"	popq %r13\n"
-	"	popq %r12\n"
-	"	popq %rbx\n"
-	"	popq %rbp\n"
-	"	ret\n"
-	".size sim_context_switch, .-sim_context_switch\n");
-
 static void thread_begin(void);
-
-static void stack_prepare(struct sim_thread *thread)
-{
-	void **sp = (void **)(thread->stack + STACK_SIZE);
-
-	/* As if the function had been called: the stack is aligned but for an address. */
-	*--sp = NULL;
-	*--sp = (void *)thread_begin;
-	sp -= 6;
-	thread->sp = sp;
-}
-#else
-#error "sim/schedule.c: write sim_context_switch() for this processor"
-#endif
 
 static void stack_free(struct sim_thread *thread)
 {
@@ -260,7 +219,7 @@ static void switch_to(struct sim_thread *next)
 							    &before->fake,
 				       next->stack, next->stack_size);
 #endif
-	sim_context_switch(&before->sp, next->sp);
+	sim_stack_switch(&before->sp, next->sp);
 	after_switch();
 }
 
@@ -465,7 +424,8 @@ struct task_struct *sim_thread_create(const char *name, sim_main_fn *main,
 	thread->task.thread = thread;
 	thread->task.state = TASK_NEW;
 	thread->task.usage = 1;
-	stack_prepare(thread);
+	thread->sp =
+		sim_stack_prepare(thread->stack + STACK_SIZE, thread_begin);
 	threads[nr_threads++] = thread;
 	return &thread->task;
 }

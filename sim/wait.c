@@ -188,6 +188,7 @@ void mutex_init(struct mutex *mutex)
 	init_waitqueue_head(&mutex->waiters);
 }
 
+#ifndef SIM_PLAIN
 bool mutex_trylock(struct mutex *mutex)
 {
 	struct task_struct *nobody = NULL;
@@ -234,6 +235,8 @@ void mutex_unlock(struct mutex *mutex)
 	spin_unlock(&mutex->waiters.lock);
 }
 
+#endif /* SIM_PLAIN */
+
 /* ---- completions ---- */
 
 void init_completion(struct completion *completion)
@@ -271,7 +274,9 @@ void wait_for_completion(struct completion *completion)
 /* ---- RCU ---- */
 
 static struct rcu_head *rcu_waiting;
+#ifndef SIM_PLAIN
 static unsigned int rcu_readers;
+#endif
 
 /* Frees memory, or a thread that has ended. */
 static void rcu_free_one(struct rcu_head *head)
@@ -299,15 +304,16 @@ void sim_rcu_finish(void)
 	sim_unlock();
 }
 
-/* Frees what waits, if there is no reader. In a free run, everything waits for the end. */
+/* Frees what waits, if there is no reader. With real threads, everything waits for the end. */
 static void rcu_free(void)
 {
-#ifndef SIM_FREE
+#if !defined(SIM_FREE) && !defined(SIM_PLAIN)
 	if (!rcu_readers)
 		sim_rcu_finish();
 #endif
 }
 
+#ifndef SIM_PLAIN
 void rcu_read_lock(void)
 {
 	current->rcu++;
@@ -323,6 +329,7 @@ void rcu_read_unlock(void)
 	__atomic_sub_fetch(&rcu_readers, 1, __ATOMIC_ACQ_REL);
 	rcu_free();
 }
+#endif /* SIM_PLAIN */
 
 void sim_free_rcu(struct rcu_head *head, void *memory)
 {

@@ -65,10 +65,11 @@ main()
 		lib/*.[ch] lib/adapters/*.h tool/*.[ch] tool/test/*.c
 		examples/*.[ch] examples/test/*.c daemon/*.[ch] daemon/test/*.[ch]
 		daemon/bench/*.[ch] daemon/bench/drive/*.[ch]
-		bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h
+		bench/core/*.[ch] bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h
 		tests/states/*.[ch] fuzz/*.[ch]
 		sim/*.[ch] sim/include/{linux,linux/sched,sim,trace,uapi/linux/sched}/*.h)
 	scripts=(vm/*.sh vm/init vm/guest-* .ci/run selftests/*.sh selftests/tenants/*.sh bench/*.sh
+		bench/core/*.sh
 		examples/*.sh torture/*.sh daemon/bench/*.sh daemon/test/*.sh tool/*.bash fuzz/*.sh
 		sim/*.sh)
 
@@ -160,7 +161,7 @@ checkpatch()
 	lib/* | tool/* | examples/* | daemon/* | torture/* | fuzz/* | selftests/library.c | \
 		tests/states/*)
 		ignored+=,$IGNORED_IN_USER_SPACE ;;
-	sim/*) ignored+=,$IGNORED_IN_USER_SPACE,$IGNORED_IN_SIMULATION ;;
+	sim/* | bench/core/*) ignored+=,$IGNORED_IN_USER_SPACE,$IGNORED_IN_SIMULATION ;;
 	selftests/abi.c) ignored+=,$IGNORED_IN_ABI_TEST ;;
 	esac
 	# checkpatch leaves a file in the directory where it runs. At a name in CamelCase it

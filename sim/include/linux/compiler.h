@@ -56,9 +56,15 @@
 		sim_point("smp_mb");                     \
 		__atomic_thread_fence(__ATOMIC_SEQ_CST); \
 	} while (0)
+#define barrier() __asm__ __volatile__("" : : : "memory")
+#if defined(SIM_PLAIN) && defined(__x86_64__)
+/* As in the kernel for this processor */
+#define smp_rmb() barrier()
+#define smp_wmb() barrier()
+#else
 #define smp_rmb() smp_mb()
 #define smp_wmb() smp_mb()
-#define barrier() __asm__ __volatile__("" : : : "memory")
+#endif
 
 #define xchg(p, value)                                               \
 	({                                                           \

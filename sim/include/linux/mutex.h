@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Mutexes; see sim/locks.c */
+/* Mutexes; see sim/wait.c */
 #ifndef SIM_LINUX_MUTEX_H
 #define SIM_LINUX_MUTEX_H
 
@@ -15,14 +15,35 @@ struct mutex {
 	wait_queue_head_t waiters;
 };
 
-#ifdef SIM_PLAIN
-#define mutex_init(mutex) ((void)(mutex))
-#define mutex_lock(mutex) ((void)(mutex))
-#define mutex_lock_interruptible(mutex) ((void)(mutex), 0)
-#define mutex_trylock(mutex) ((void)(mutex), true)
-#define mutex_unlock(mutex) ((void)(mutex))
-#else
 void mutex_init(struct mutex *mutex);
+#ifdef SIM_PLAIN
+static inline bool mutex_trylock(struct mutex *mutex)
+{
+	struct task_struct *nobody = NULL;
+
+	return __atomic_compare_exchange_n(&mutex->owner, &nobody, current,
+					   false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+/* No thread sleeps with a mutex held, so this one need not sleep either. */
+static inline void mutex_lock(struct mutex *mutex)
+{
+	while (!mutex_trylock(mutex))
+		__builtin_ia32_pause();
+}
+
+static inline int mutex_lock_interruptible(struct mutex *mutex)
+{
+	mutex_lock(mutex);
+	return 0;
+}
+
+static inline void mutex_unlock(struct mutex *mutex)
+{
+	__atomic_store_n(&mutex->owner, NULL, __ATOMIC_RELEASE);
+}
+#else
 void mutex_lock(struct mutex *mutex);
 int mutex_lock_interruptible(struct mutex *mutex);
 bool mutex_trylock(struct mutex *mutex);

@@ -76,11 +76,12 @@ struct task_struct {
 	struct rcu_head rcu_head;
 };
 
+#ifdef SIM_PLAIN
+extern __thread struct task_struct *sim_task;
+#define current sim_task
+#else
 struct task_struct *sim_current(void);
 #define current sim_current()
-
-#ifdef SIM_PLAIN
-#define sim_signal_point() ((void)0)
 #endif
 
 void schedule(void);

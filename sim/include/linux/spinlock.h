@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Spinlocks; see sim/locks.c. Whoever waits for one does not run. */
+/*
+ * Spinlocks; see sim/schedule.c. Whoever waits for one does not run. Of SIM_PLAIN, they cost
+ * what those of the kernel cost.
+ */
 #ifndef SIM_LINUX_SPINLOCK_H
 #define SIM_LINUX_SPINLOCK_H
 
@@ -17,12 +20,16 @@ struct task_struct;
  * @released: called by the holder before it releases the lock, to look at what it has
  *	done; NULL: nothing
  * @mutex: what real threads use
+ * @locked: what they use in a build with SIM_PLAIN
  */
 typedef struct spinlock {
 	struct task_struct *owner;
 	void (*released)(struct spinlock *lock);
 #ifdef SIM_FREE
 	pthread_mutex_t mutex;
+#endif
+#ifdef SIM_PLAIN
+	unsigned int locked;
 #endif
 } spinlock_t;
 
@@ -42,14 +49,22 @@ typedef struct spinlock raw_spinlock_t;
 #define DEFINE_RAW_SPINLOCK(name) raw_spinlock_t name = SPINLOCK_INIT
 
 #ifdef SIM_PLAIN
-#define spin_lock_init(lock) ((void)(lock))
-#define spin_lock(lock) ((void)(lock))
-#define spin_unlock(lock) ((void)(lock))
+static inline void spin_lock(spinlock_t *lock)
+{
+	while (__atomic_exchange_n(&lock->locked, 1, __ATOMIC_ACQUIRE))
+		while (__atomic_load_n(&lock->locked, __ATOMIC_RELAXED))
+			__builtin_ia32_pause();
+}
+
+static inline void spin_unlock(spinlock_t *lock)
+{
+	__atomic_store_n(&lock->locked, 0, __ATOMIC_RELEASE);
+}
 #else
-#define spin_lock_init(lock) (*(lock) = (spinlock_t)SPINLOCK_INIT)
 void spin_lock(spinlock_t *lock);
 void spin_unlock(spinlock_t *lock);
 #endif
+#define spin_lock_init(lock) (*(lock) = (spinlock_t)SPINLOCK_INIT)
 
 #define raw_spin_lock(lock) spin_lock(lock)
 #define raw_spin_unlock(lock) spin_unlock(lock)

@@ -15,8 +15,8 @@
 #define __GFP_NORETRY 0U
 #define __GFP_RETRY_MAYFAIL 0U
 #define GFP_ATOMIC 0U
-/* All pages are zeroed and compound anyway. */
-#define __GFP_ZERO 0U
+#define __GFP_ZERO 1U
+/* All pages are compound anyway. */
 #define __GFP_COMP 0U
 
 struct page;

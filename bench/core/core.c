@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The module's hot path as a program, beside the floor of ../system_floor.c, in turns. All
+ * sources of the module are compiled for user space, on the shims of sim/include. What is
+ * left out is the entry into the kernel, whose cost is the machine's own; and time passes
+ * only when the program says so. So it can be measured on each machine, without the module,
+ * and its instructions can be counted: see counts.sh.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../clock.h"
+#include "../numbers.h"
+#include "../parse.h"
+#include "../processor.h"
+#include "core.h"
+#include "measure.h"
+#include "threads.h"
+
+#define PAIRS_MAX 1000
+/* Time between two lives: as long as it takes for some buckets of a second level */
+#define PAUSE (1000 * NSEC_PER_MSEC)
+/* More than a revolution of the lowest level of the wheel */
+#define LONG_PAUSE (5000 * NSEC_PER_MSEC)
+/* More timers than this go through the main way only. */
+#define MANY 1000000
+
+/**
+ * struct options - the command line
+ * @timers: numbers of timers
+ * @pairs: number of pairs of each row
+ * @only: part of the names of the rows that are wanted; NULL: all
+ * @counts: have callgrind count instructions
+ */
+struct options {
+	struct list timers;
+	__u32 pairs;
+	const char *only;
+	bool counts;
+};
+
+#define MAIN "bulks"
+
+static const struct row rows[] = {
+	{ MAIN, "hierarchical, bulks of 4096", .idle = PAUSE, .floor = true },
+	{ "SUBMIT", "hierarchical, batches of 4096", .idle = PAUSE,
+	  .floor = true },
+	{ "rings", "hierarchical, rings", .idle = PAUSE, .floor = true },
+	{ "bulks of 256", "hierarchical, bulks of 256", .idle = PAUSE,
+	  .floor = true },
+	{ "bulks of 64", "hierarchical, bulks of 64", .idle = PAUSE,
+	  .floor = true },
+	{ "bulks of 16", "hierarchical, bulks of 16", .idle = PAUSE,
+	  .floor = true },
+	{ "bulks of 4", "hierarchical, bulks of 4", .idle = PAUSE,
+	  .floor = true },
+	{ "bulks of 1", "hierarchical, bulks of 1", .idle = PAUSE,
+	  .floor = true },
+	{ "single calls", "hierarchical, one by one", .idle = PAUSE,
+	  .floor = true },
+	{ "hashed, bulks", "hashed, bulks of 4096", .idle = PAUSE,
+	  .floor = true },
+	{ "bulks, each tick", "hierarchical, bulks of 4096", .idle = PAUSE,
+	  .stepwise = true, .floor = true },
+	{ "bulks, after 5 s", "hierarchical, bulks of 4096", .idle = LONG_PAUSE,
+	  .floor = true },
+	{ "bulks, apart", "hierarchical, bulks of 4096", .idle = PAUSE,
+	  .apart = true, .floor = true },
+};
+
+/* Those whose instructions are counted, and how often the guard wants to know them */
+static const struct {
+	const char *row;
+	__u32 timers_max;
+} counted[] = {
+	{ MAIN, 100000 },
+	{ "SUBMIT", 100000 },
+	{ "rings", 100000 },
+	{ "single calls", 10000 },
+	{ "bulks of 4", 1000 },
+	{ "bulks, each tick", 10000 },
+	{ "bulks, after 5 s", 10000 },
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static void parse(struct options *options, int argc, char **argv)
+{
+	const struct parse_option table[] = {
+		{ "timers", "N,...", "numbers of timers", parse_list,
+		  &options->timers, 100, 20000000, 8 },
+		{ "pairs", "N", "pairs of each row, at most (11)", parse_u32,
+		  &options->pairs, 1, PAIRS_MAX },
+		{ "only", "TEXT", "only rows whose names contain this",
+		  parse_text, &options->only },
+		{ "counts", NULL, "one life, for callgrind; see counts.sh",
+		  parse_flag, &options->counts },
+		{ NULL },
+	};
+
+	*options = (struct options){
+		.timers = { 5, { 1000, 10000, 100000, 1000000, 10000000 } },
+		.pairs = 11,
+	};
+	parse_options(table, argc, argv);
+}
+
+static bool wanted(const struct options *options, const char *name)
+{
+	return !options->only || strstr(name, options->only);
+}
+
+/* ---- the table ---- */
+
+static double median_of(const struct life *lives, __u32 count, size_t what)
+{
+	double values[PAIRS_MAX];
+	__u32 i;
+
+	for (i = 0; i < count; i++)
+		values[i] = *(const double *)((const char *)&lives[i] + what);
+	return quantile(values, count, 0.5);
+}
+
+static double median_whole(const struct life *lives, __u32 count)
+{
+	double values[PAIRS_MAX];
+	__u32 i;
+
+	for (i = 0; i < count; i++)
+		values[i] = life_whole(lives[i].each);
+	return quantile(values, count, 0.5);
+}
+
+static void print_ratio(const struct life *ours, const struct life *floors,
+			__u32 count)
+{
+	double values[PAIRS_MAX];
+	__u32 i;
+
+	for (i = 0; i < count; i++)
+		values[i] =
+			life_whole(ours[i].each) / life_whole(floors[i].each);
+	printf(" %6.2f (%.2f-%.2f)", quantile(values, count, 0.5),
+	       quantile(values, count, 0), quantile(values, count, 1));
+}
+
+static void print_own(const struct life *ours, const struct life *floors,
+		      __u32 count)
+{
+	double values[PAIRS_MAX];
+	__u32 i;
+
+	for (i = 0; i < count; i++)
+		values[i] =
+			life_whole(ours[i].own) / life_whole(floors[i].each);
+	printf("; the program's part %.2f", quantile(values, count, 0.5));
+}
+
+static void print_heading(void)
+{
+	printf("%9s  %-18s %9s %7s %7s %8s %8s %7s  %-18s %s\n", "timers",
+	       "way", "schedule", "cancel", "expire", "deliver", "life",
+	       "floor", "/ floor (min-max)", "bytes");
+}
+
+static void print_row(const struct row *row, __u32 count,
+		      const struct life *ours, const struct life *floors,
+		      double bytes)
+{
+	enum phase phase;
+
+	printf("%9u  %-18s", row->timers, row->name);
+	for (phase = 0; phase < PHASES; phase++)
+		printf(" %*.1f",
+		       phase == SCHEDULE ? 9 :
+		       phase == DELIVER	 ? 8 :
+					   7,
+		       median_of(ours, count,
+				 offsetof(struct life, each[phase])));
+	printf(" %8.1f %7.1f", median_whole(ours, count),
+	       median_whole(floors, count));
+	print_ratio(ours, floors, count);
+	printf("  %.0f", bytes);
+	if (!strcmp(row->name, "rings"))
+		print_own(ours, floors, count);
+	putchar('\n');
+}
+
+/* Lives of few timers are short, and of many take long. */
+static __u32 pairs_for(const struct options *options, __u32 timers)
+{
+	if (timers > MANY)
+		return options->pairs < 5 ? options->pairs : 5;
+	if (timers <= 10000 && options->pairs <= PAIRS_MAX / 9)
+		return options->pairs * 9;
+	return options->pairs;
+}
+
+/* ---- rows, each in a process of its own ---- */
+
+static void in_child(void (*what)(const struct options *options,
+				  const struct row *row),
+		     const struct options *options, const struct row *row)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		err(1, "fork");
+	if (!pid) {
+		core_load();
+		what(options, row);
+		fflush(stdout);
+		_exit(0);
+	}
+	if (waitpid(pid, &status, 0) != pid || status)
+		errx(1, "%s, %u timers: failed", row->name, row->timers);
+}
+
+static void measure(const struct options *options, const struct row *row)
+{
+	static struct life ours[PAIRS_MAX], floors[PAIRS_MAX];
+	__u32 count = pairs_for(options, row->timers);
+	double bytes;
+
+	processor_pin(0, processor_last());
+	bytes = measure_row(row, count, ours, floors);
+	print_row(row, count, ours, floors, bytes);
+}
+
+static void each_row(const struct options *options, __u32 timers)
+{
+	struct row row;
+	size_t i;
+
+	for (i = 0; i < COUNT(rows); i++) {
+		row = rows[i];
+		row.timers = timers;
+		if (!wanted(options, row.name) ||
+		    (timers > MANY && strcmp(row.name, MAIN)) ||
+		    (row.apart && !processor_last()))
+			continue;
+		in_child(measure, options, &row);
+	}
+}
+
+static void print_machine(void)
+{
+	struct utsname name;
+	char line[200] = "";
+	FILE *file = fopen("/proc/cpuinfo", "r");
+
+	while (file && fgets(line, sizeof(line), file) &&
+	       strncmp(line, "model name", 10))
+		;
+	if (file)
+		fclose(file);
+	line[strcspn(line, "\n")] = 0;
+	uname(&name);
+	printf("machine: %s, %d processors, %s %s %s, gcc %s\n",
+	       strchr(line, ':') ? strchr(line, ':') + 2 : "?",
+	       processor_last() + 1, name.sysname, name.release, name.machine,
+	       __VERSION__);
+}
+
+static void measure_all(const struct options *options)
+{
+	__u32 i;
+
+	print_machine();
+	printf("ns a timer, medians; floor: a wheel in the program, in turns with hwtimer\n");
+	print_heading();
+	for (i = 0; i < options->timers.count; i++)
+		each_row(options, options->timers.values[i]);
+	threads_measure(options->only, options->pairs);
+}
+
+/* ---- counts ---- */
+
+static const struct row *row_named(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(rows); i++)
+		if (!strcmp(rows[i].name, name))
+			return &rows[i];
+	errx(1, "no row '%s'", name);
+}
+
+static void count(const struct options *options, const struct row *row)
+{
+	(void)options;
+	measure_counts(row);
+}
+
+/* The floor is counted once for each number of timers. */
+static void count_all(const struct options *options)
+{
+	struct row row;
+	size_t i;
+	__u32 k;
+
+	for (i = 0; i < COUNT(counted); i++)
+		for (k = 0; k < options->timers.count; k++) {
+			row = *row_named(counted[i].row);
+			row.timers = options->timers.values[k];
+			row.floor = !strcmp(row.name, MAIN);
+			if (row.timers <= counted[i].timers_max &&
+			    wanted(options, row.name))
+				in_child(count, options, &row);
+		}
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+
+	parse(&options, argc, argv);
+	clock_init();
+	if (options.counts)
+		count_all(&options);
+	else
+		measure_all(&options);
+	return 0;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What bench/wheel/kernel.c does not provide of the kernel's memory, because the wheel alone
+ * does not use it: access to the memory of programs, mappings, memory cgroups. Nothing fails.
+ */
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "hwtimer_debug.h"
+#include "sim.h"
+
+/* No tracepoint is switched on, and there is no debugfs. */
+bool sim_traced;
+
+void hwtimer_debug_start(void)
+{
+}
+
+void hwtimer_debug_stop(void)
+{
+}
+
+void sim_calm(void)
+{
+}
+
+bool sim_short(void)
+{
+	return false;
+}
+
+void kfree(const void *memory)
+{
+	kvfree(memory);
+}
+
+/* All memory comes from the arena, which has no holes. */
+void *__vmalloc(unsigned long size, gfp_t gfp)
+{
+	return NULL;
+}
+
+bool is_vmalloc_addr(const void *address)
+{
+	return false;
+}
+
+unsigned long totalram_pages(void)
+{
+	return 1UL << 30;
+}
+
+long si_mem_available(void)
+{
+	return totalram_pages();
+}
+
+/*
+ * The program sees the pages where the kernel has them; they are in one piece, as the arena
+ * was not used before.
+ */
+int vm_map_pages(struct vm_area_struct *vma, struct page **pages,
+		 unsigned long count)
+{
+	char *memory = page_address(pages[0]);
+	unsigned long i;
+
+	for (i = 0; i < count; i++)
+		if (page_address(pages[i]) != memory + i * PAGE_SIZE)
+			sim_fail("the pages of the rings are scattered");
+	vma->vm_start = (unsigned long)memory;
+	return 0;
+}
+
+/* ---- memory cgroups: there are none ---- */
+
+struct mem_cgroup *get_mem_cgroup_from_mm(struct mm_struct *mm)
+{
+	return NULL;
+}
+
+void mem_cgroup_put(struct mem_cgroup *group)
+{
+}
+
+struct mem_cgroup *set_active_memcg(struct mem_cgroup *group)
+{
+	return NULL;
+}
+
+/* ---- memory of programs ---- */
+
+/*
+ * Copies as the kernel does: what is short word by word, the rest by a string instruction.
+ * memcpy() would be another function on another processor. Sizes are multiples of 4, and
+ * mostly of 8.
+ */
+static void copy(void *to, const void *from, unsigned long count)
+{
+	if (count % 8) {
+		*(u32 *)to = *(const u32 *)from;
+		to = (u32 *)to + 1;
+		from = (const u32 *)from + 1;
+	}
+	count /= 8;
+#ifdef __x86_64__
+	if (count >= 8) {
+		__asm__ __volatile__("rep movsq"
+				     : "+D"(to), "+S"(from), "+c"(count)
+				     :
+				     : "memory");
+		return;
+	}
+#endif
+	while (count--) {
+		*(u64 *)to = *(const u64 *)from;
+		to = (u64 *)to + 1;
+		from = (const u64 *)from + 1;
+		barrier();
+	}
+}
+
+unsigned long copy_from_user(void *to, const void __user *from,
+			     unsigned long count)
+{
+	copy(to, from, count);
+	return 0;
+}
+
+unsigned long copy_to_user(void __user *to, const void *from,
+			   unsigned long count)
+{
+	copy(to, from, count);
+	return 0;
+}
+
+int copy_struct_from_user(void *to, size_t size, const void __user *from,
+			  size_t user_size)
+{
+	size_t both = min(size, user_size);
+
+	memset((char *)to + both, 0, size - both);
+	copy(to, from, both);
+	return 0;
+}

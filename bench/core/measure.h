@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Takes hwtimer and the floor through the same lives, in turns.
+ */
+#ifndef BENCH_CORE_MEASURE_H
+#define BENCH_CORE_MEASURE_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+enum phase { SCHEDULE, CANCEL, EXPIRE, DELIVER, PHASES };
+
+extern const char *const phase_names[PHASES];
+
+/**
+ * struct row - what is measured
+ * @name: name of the row
+ * @variant: variant of hwtimer, see ../system_hwtimer.c
+ * @timers: number of timers
+ * @idle: time between the end of a life and the next one, ns
+ * @stepwise: the worker wakes up at each tick, not once for all of them
+ * @apart: the worker runs on another processor than the program
+ * @floor: the floor takes turns with hwtimer
+ */
+struct row {
+	const char *name;
+	const char *variant;
+	__u32 timers;
+	__u64 idle;
+	bool stepwise;
+	bool apart;
+	bool floor;
+};
+
+/**
+ * struct life - what a life took
+ * @each: for each phase, ns per timer that went through it
+ * @own: of that, the part of the program, not of the module
+ */
+struct life {
+	double each[PHASES];
+	double own[PHASES];
+};
+
+/* Schedule, half a cancel, half an expire and deliver: what a timer costs */
+double life_whole(const double *each);
+
+/**
+ * measure_row - measure a row
+ * @row: the row
+ * @count: number of pairs
+ * @ours: out: @count lives of hwtimer
+ * @floors: out: @count lives of the floor; nothing without it
+ *
+ * Return: bytes of memory that a timer of hwtimer takes at most.
+ */
+double measure_row(const struct row *row, __u32 count, struct life *ours,
+		   struct life *floors);
+
+/*
+ * For callgrind: takes the row through one life, after a rehearsal, and has callgrind count
+ * each phase. The dumps are named after row, timers and phase, with the number of timers
+ * that went through it.
+ */
+void measure_counts(const struct row *row);
+
+#endif /* BENCH_CORE_MEASURE_H */
