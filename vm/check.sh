@@ -124,7 +124,7 @@ SIMULATE=()
 
 # The steps; those that take longest come first.
 ALL_STEPS=(builds selftests matrix tenants torture simulate kunit hwtimerd lint packages examples
-	   survive demo readme guide bench userland functions litmus proofs fuzz)
+	   survive demo readme guide bench counts userland functions litmus proofs fuzz)
 
 # Steps that run only with --all
 MORE_STEPS=()
@@ -656,6 +656,12 @@ step_bench()
 		--file build/bench/timer-bench=/hwtimer/timer-bench \
 		-- sh -c 'insmod hwtimer.ko && ./timer-bench --check --timers 2000 \
 			--systems hwtimer,timerfd,posix && rmmod hwtimer'
+}
+
+# Instructions that a timer takes, by callgrind on the module as a program
+step_counts()
+{
+	queue counts native tap bench/core/counts.sh
 }
 
 # As step_bench(), for hwtimerd and its rivals
