@@ -116,9 +116,11 @@ static void finish_reschedule(struct seat *seat, const struct op *op)
 	account->moving = false;
 	if (account->arrived)
 		return;
-	/* A periodic timer's last event may be in the ring. */
-	account->past = account->next;
-	account->linger = seat->rings ? seat->drains + 1 : 0;
+	/* A periodic timer's last event may be in the ring; another one would have ended. */
+	if (seat->rings && account->interval) {
+		account->past = account->next;
+		account->linger = seat->drains + 1;
+	}
 	account->next = op->span;
 	if (account->next.high == OPEN_END)
 		account->next.high = seat_now(seat) + op->delay;
@@ -198,6 +200,15 @@ static void finish_failed(struct seat *seat, const struct op *op, int result)
 		finish_late(seat, account);
 }
 
+/*
+ * Whether a call has done nothing because its process was being killed, as its successor
+ * now sees: it was to adopt the instance first.
+ */
+static bool killed_before(const struct seat *seat, int result)
+{
+	return result == -EINTR && !seat->exact;
+}
+
 /**
  * account_finish - note the result of an operation
  * @seat: the seat
@@ -211,7 +222,9 @@ void account_finish(struct seat *seat, const struct op *op, __u64 id,
 	struct account *account = &seat->timers[op->timer];
 
 	account->busy = false;
-	if (result)
+	if (killed_before(seat, result))
+		account_skip(seat, op);
+	else if (result)
 		finish_failed(seat, op, result);
 	else if (op->what == HWTIMER_OP_SCHEDULE)
 		finish_schedule(seat, op, id);

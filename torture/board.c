@@ -107,19 +107,20 @@ void wrong(enum wrong what, const char *format, ...)
  *
  * Called by one process at a time for setting, and by one for suspending.
  *
- * Return: false: there is no room for it, so the clock must not be set.
+ * Return: the new value of sets_begun; 0: there is no room for it, so the clock must not be
+ * set.
  */
-bool board_sets_begin(__s64 ahead)
+unsigned int board_sets_begin(__s64 ahead)
 {
 	__s64 now = realtime_ahead();
 	unsigned int nr = atomic_fetch_add(&board->sets_begun, 1);
 
 	if (nr >= SETS_MAX) {
 		atomic_fetch_sub(&board->sets_begun, 1);
-		return false;
+		return 0;
 	}
 	board->ahead[nr] = ahead > now ? ahead : now;
-	return true;
+	return nr + 1;
 }
 
 /* The largest value of realtime_ahead() since there were @since sets */
@@ -128,9 +129,9 @@ __s64 board_ahead(unsigned int since)
 	__s64 ahead = realtime_ahead();
 	unsigned int end = atomic_load(&board->sets_begun);
 
-	/* The one before may not have been over. */
-	for (unsigned int i = since ? since - 1 : 0; i < end && i < SETS_MAX;
-	     i++) {
+	/* The ones before, a set and a suspend, may not have been over. */
+	for (unsigned int i = since > 2 ? since - 2 : 0;
+	     i < end && i < SETS_MAX; i++) {
 		if (board->ahead[i] > ahead)
 			ahead = board->ahead[i];
 	}

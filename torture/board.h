@@ -102,7 +102,8 @@ struct seat;
  * @dones: what was done, by enum done
  * @late_max: longest time from a deadline to its event, ns
  * @sets_begun: number of times that someone began to set CLOCK_REALTIME, or to suspend
- * @sets_done: number of times that the clock was set
+ * @sets_done: value of @sets_begun after the beginning of the last set that is over
+ * @target: how far CLOCK_REALTIME was last set ahead of CLOCK_MONOTONIC, or is being set, ns
  * @ahead: for each beginning, an upper bound of how far CLOCK_REALTIME may be ahead of
  *	CLOCK_MONOTONIC before or after it, ns
  * @seats: the seats
@@ -116,6 +117,7 @@ struct board {
 	atomic_ullong late_max;
 	atomic_uint sets_begun;
 	atomic_uint sets_done;
+	atomic_llong target;
 	__s64 ahead[SETS_MAX];
 	struct seat *seats;
 };
@@ -127,7 +129,7 @@ void did(enum done what);
 void late(__u64 ns);
 __attribute__((format(printf, 2, 3))) void wrong(enum wrong what,
 						 const char *format, ...);
-bool board_sets_begin(__s64 ahead);
+unsigned int board_sets_begin(__s64 ahead);
 __s64 board_ahead(unsigned int since);
 unsigned long board_faults(void);
 void board_tell(const char *when);

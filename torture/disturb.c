@@ -123,6 +123,14 @@ static bool logged(int log, const char *text)
 	return found;
 }
 
+/* How far CLOCK_REALTIME may be ahead before a suspend: a set may be under way. */
+static __s64 ahead_before(void)
+{
+	__s64 now = realtime_ahead(), target = atomic_load(&board->target);
+
+	return target > now ? target : now;
+}
+
 /*
  * Suspends the machine, up to a random depth; the kernel comes back from there by itself.
  * From `freeze`, and from a `mem` that is the same, it would not come back at the last two.
@@ -136,7 +144,7 @@ static bool suspend(struct dice *dice)
 	bool mem = depth > 2 || dice_below(dice, 2);
 
 	return write_file(POWER "pm_test", depths[depth]) &&
-	       board_sets_begin(realtime_ahead() + SUSPEND_MAX) &&
+	       board_sets_begin(ahead_before() + SUSPEND_MAX) &&
 	       write_file(POWER "state", mem ? "mem" : "freeze");
 }
 
@@ -181,15 +189,18 @@ static bool set_clock(__s64 natural, __s64 distance, unsigned int *steps)
 {
 	__u64 time = clock_ns(CLOCK_MONOTONIC) + natural + distance;
 	struct timespec ts = { .tv_sec = time / SEC, .tv_nsec = time % SEC };
+	unsigned int nr;
 	bool taken;
 
-	if (!board_sets_begin(natural + distance))
+	atomic_store(&board->target, natural + distance);
+	nr = board_sets_begin(natural + distance);
+	if (!nr)
 		return false;
 	step(steps);
 	taken = !clock_settime(CLOCK_REALTIME, &ts);
 	step(steps);
 	if (taken)
-		atomic_fetch_add(&board->sets_done, 1);
+		atomic_store(&board->sets_done, nr);
 	return taken;
 }
 

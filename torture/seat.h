@@ -92,7 +92,7 @@ enum call {
  * @calm_events: value of @taken when @calm was 0
  * @sets: board->sets_begun when the instance was set up
  * @reported: number of reports that the clock was set
- * @sets_done: board->sets_done at the last report
+ * @told: board->sets_begun at the last report; only later sets must be reported
  * @silent: number of beats since a set that was not reported
  */
 struct seat {
@@ -131,7 +131,7 @@ struct seat {
 	__u64 calm_events;
 	unsigned int sets;
 	unsigned int reported;
-	unsigned int sets_done;
+	unsigned int told;
 	unsigned int silent;
 };
 

@@ -6,7 +6,8 @@
  *
  *	usage: torture [-m MINUTES] [-w WORKERS] [-s SEED] [-i SECONDS] [-x DISTURBER,...] [-e]
  *
- *	-m	length of the run (default 1); a fraction is allowed
+ *	-m	length of the run (default 1); a fraction is allowed. It goes on until each
+ *		disturber has succeeded once, or was refused again and again
  *	-w	number of workers at a time (default 4)
  *	-s	seed of all random choices (default: a new one)
  *	-i	seconds between lines of statistics (default 60)
@@ -42,6 +43,9 @@
 
 /* Time for which a worker's place may stay empty, so that its instance is deserted, ns */
 #define EMPTY_MAX (3 * SEC)
+
+/* Tries after which a disturber that has never succeeded cannot */
+#define REFUSED_MAX 20
 
 struct options {
 	double minutes;
@@ -313,6 +317,17 @@ static void tell_disturbers(void)
 	fflush(stdout);
 }
 
+/* Whether a disturber has not had the time yet to succeed once */
+static bool any_waits(void)
+{
+	for (unsigned int i = 0; i < disturbers_count; i++) {
+		if (pids[i] > 0 && !atomic_load(disturbers[i].times) &&
+		    atomic_load(disturbers[i].refused) < REFUSED_MAX)
+			return true;
+	}
+	return false;
+}
+
 /* Writes to @text the disturbers that have never succeeded. */
 static void find_idle(char *text, size_t size)
 {
@@ -365,13 +380,24 @@ static bool is_over(const struct options *options)
 	return true;
 }
 
+/*
+ * Whether the run has tested nothing yet. On a machine that stands still, nothing may have
+ * been done when the time is over; then the run goes on.
+ */
+static bool is_idle(void)
+{
+	return any_waits() ||
+	       (!atomic_load(&board->dones[EXPIRED]) && !board_faults());
+}
+
 static void run(const struct options *options)
 {
 	__u64 start = board->start;
 	__u64 end = start + options->minutes * 60 * SEC;
 	__u64 next = start + options->interval * SEC;
 
-	while (clock_ns(CLOCK_MONOTONIC) < end && !is_over(options)) {
+	while ((clock_ns(CLOCK_MONOTONIC) < end || is_idle()) &&
+	       !is_over(options)) {
 		reap();
 		start_due(options->workers);
 		sleep_ns(10 * MS);

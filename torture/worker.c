@@ -30,8 +30,8 @@
 /* Rounds of a worker after which its instance ends */
 #define ROUNDS_MAX 3000
 
-/* Maximum number of kicks for an instance to do what is in its rings */
-#define KICKS_MAX 100000
+/* Maximum number of calls, with a pause after each that fails, until something is done */
+#define TRIES_MAX 100000
 
 static struct hwt *hwt;
 
@@ -362,13 +362,22 @@ static void take_events(struct seat *seat)
 	seat->call = CALL_NONE;
 }
 
+/*
+ * From now on, only a set that begins later must be reported. One that is under way may
+ * have been.
+ */
+static void expect_report(struct seat *seat)
+{
+	seat->silent = 0;
+	seat->told = atomic_load(&board->sets_begun);
+}
+
 static void take_report(struct seat *seat)
 {
 	unsigned int begun = atomic_load(&board->sets_begun);
 
 	did(REPORTS);
-	seat->silent = 0;
-	seat->sets_done = atomic_load(&board->sets_done);
+	expect_report(seat);
 	/*
 	 * Between two reports, the clock was set at least once. When the instance was set
 	 * up, a set may have been under way, and a suspend.
@@ -454,12 +463,13 @@ static bool take_ring(struct seat *seat)
 }
 
 /*
- * Takes events until there are none, neither in the ring nor in the kernel. An event that
- * was there before has come then.
+ * Takes events until there are none. Returns whether there was none in the kernel, either.
+ * An event that was there before has come then. The kernel may not be able to pass all of
+ * them on, if it has no memory for a worker.
  */
-static void drain_ring(struct seat *seat)
+static bool drain_ring(struct seat *seat)
 {
-	bool any;
+	bool any, waiting;
 
 	do {
 		begin_update(seat);
@@ -468,10 +478,25 @@ static void drain_ring(struct seat *seat)
 		hwtimer_ring_consume(&seat->ring);
 	} while (any);
 	begin_update(seat);
-	if (!take_ring(seat) && !hwtimer_ring_load(&seat->ring.shared->waiting))
+	/* In this order: an event that waits may go into the ring at any time. */
+	waiting = hwtimer_ring_load(&seat->ring.shared->waiting);
+	any = take_ring(seat);
+	if (!any && !waiting)
 		seat->drains++;
 	end_update(seat);
 	hwtimer_ring_consume(&seat->ring);
+	return !any && !waiting;
+}
+
+/* Takes the events of a stopped instance, of which there will be no more. */
+static void empty_ring(struct seat *seat)
+{
+	for (int i = 0; i < TRIES_MAX; i++) {
+		if (drain_ring(seat))
+			return;
+		sleep_ns(MS);
+	}
+	wrong(STALLED, "the events of seat %u do not come", seat->nr);
 }
 
 static void use_ring(struct seat *seat)
@@ -491,7 +516,7 @@ static void use_ring(struct seat *seat)
 /* Waits until all requests are done; returns whether they are. */
 static bool settle_ring(struct seat *seat)
 {
-	for (int i = 0; i < KICKS_MAX; i++) {
+	for (int i = 0; i < TRIES_MAX; i++) {
 		begin_update(seat);
 		take_results(seat);
 		end_update(seat);
@@ -607,9 +632,9 @@ static bool overdue(const struct seat *seat)
 }
 
 /*
- * The kernel's worker is in the same cgroup as this process, so it runs when this process
- * does. Not time counts, but how often this process woke up while the kernel's worker
- * ought to have done so.
+ * Not time counts, but how often this process woke up while the kernel's worker ought to
+ * have done so. The worker may be in another cgroup, where this process was before; but no
+ * cgroup is without processor time for long.
  */
 static void check_stall(struct seat *seat)
 {
@@ -624,7 +649,7 @@ static void check_stall(struct seat *seat)
 
 static void check_report(struct seat *seat)
 {
-	if (!seat->reports || seat->sets_done == atomic_load(&board->sets_done))
+	if (!seat->reports || atomic_load(&board->sets_done) <= seat->told)
 		seat->silent = 0;
 	else if (++seat->silent == CALM_MAX)
 		wrong(REPORT, "seat %u was not told that the clock was set",
@@ -700,7 +725,7 @@ static bool set_up(struct seat *seat)
 	if (seat->rings && hwtimer_ring_map(&seat->ring, hwt_fd(hwt)))
 		return false;
 	seat->sets = atomic_load(&board->sets_begun);
-	seat->sets_done = atomic_load(&board->sets_done);
+	expect_report(seat);
 	if (seat->reports && !park())
 		return false;
 	if (seat->reports)
@@ -762,7 +787,7 @@ static void retire(struct seat *seat)
 		return;
 	take_back(seat);
 	if (seat->rings)
-		drain_ring(seat);
+		empty_ring(seat);
 	while (!seat->rings &&
 	       (result > 0 || passing(result) || result == -ECANCELED))
 		result = read_events(seat, EVENTS);
@@ -777,6 +802,23 @@ static void retire(struct seat *seat)
 }
 
 /* ---- going on where another worker was killed ---- */
+
+/*
+ * Does a single operation again. It must be done, even if there is no memory for a moment:
+ * otherwise nothing would say whether it was done before.
+ */
+static int call_again(struct seat *seat)
+{
+	int result;
+
+	for (int i = 0; i < TRIES_MAX; i++) {
+		result = call_single(seat);
+		if (!passing(result))
+			break;
+		sleep_ns(MS);
+	}
+	return result;
+}
 
 /*
  * A single CANCEL or RESCHEDULE may have been done or not. It is done again: if it had
@@ -795,7 +837,7 @@ static void resolve_single(struct seat *seat)
 			account_skip(seat, op);
 		return;
 	}
-	result = call_single(seat);
+	result = call_again(seat);
 	if (op->what == HWTIMER_OP_CANCEL && result == -ENOENT)
 		result = 0;
 	if (op->what == HWTIMER_OP_RESCHEDULE && result == -EALREADY &&
@@ -823,6 +865,8 @@ static void resolve(struct seat *seat)
 		break;
 	case CALL_READ:
 		take_events(seat);
+		/* A report may have been lost with the process. */
+		expect_report(seat);
 		break;
 	case CALL_STOP:
 		finish_stop(seat);
