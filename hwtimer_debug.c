@@ -202,8 +202,11 @@ static void show_worker(struct seq_file *seq,
 	};
 	u64 time;
 
-	/* The scheduler adds to the time meanwhile, without a lock that we could take. */
-	time = data_race(info->task->se.sum_exec_runtime);
+	/*
+	 * The scheduler writes it by plain writes, with a lock that we cannot take. The
+	 * value of a moment ago is as good.
+	 */
+	time = data_race(READ_ONCE(info->task->se.sum_exec_runtime));
 	seq_printf(seq, "%d\t%u\t%s\t%u\t%llu\t", task_pid_nr(info->task),
 		   __kuid_val(info->uid),
 		   info->fixed ? "shared" : duties[info->duty], info->jobs,

@@ -576,7 +576,7 @@ static u64 job_read(const struct hwtimer_job *job, const u64 *number)
 
 	if (!worker)
 		/* At worst, the count of a moment ago */
-		return data_race(*number);
+		return data_race(READ_ONCE(*number));
 	value = *number;
 	job_unlock(worker);
 	return value;
