@@ -225,7 +225,8 @@ ONLY ?=
 
 .PHONY: selftest-programs
 selftest-programs: | compiler
-	@bash -c '. vm/lib.sh && need_packages libuv1-dev libevent-dev'
+	@bash -c '. vm/lib.sh && need_packages libuv1-dev libevent-dev \
+		libglib2.0-dev pkg-config'
 	@tools=$$(vm/kernel.sh tools-6.12)/source/tools/testing/selftests && \
 	$(MAKE) --no-print-directory -C selftests \
 		OUT='$(CURDIR)/build/selftests$(ARCH_SUFFIX)' \

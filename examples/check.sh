@@ -23,6 +23,7 @@ main()
 	echo "TAP version 13"
 	insmod hwtimer.ko || exit
 	run timeouts
+	run pushes
 	run retries
 	run heartbeats
 	run leases
@@ -40,7 +41,7 @@ timeouts()
 	serve $CONNECTIONS
 	check "no client is cut off too early, or answered unasked" \
 		[ $CLIENTS = 0 ]
-	check "the server's connections and timers add up" [ $SERVER = 0 ]
+	check "the server's connections and timers add up" [ "$SERVER" = 0 ]
 	check "each connection has ended once, and none without an answer" \
 		[ $(($(value answered server) + $(value timed_out server) + \
 		     $(value reaped server))) = $CONNECTIONS ]
@@ -90,6 +91,54 @@ both_agree_on_cuts()
 	reaped=$(($(value reaped server) - $(value reaped clients)))
 	[ $timed_out -ge 0 ] && [ $reaped -ge 0 ] &&
 		[ $((timed_out + reaped)) = "$(value reset clients)" ]
+}
+
+# ---- timeouts-server, and how often it calls the kernel for its timers ----
+
+# As 10,000 connections with a request each second and a timeout of 30 s, but with times
+# that are 2.5 times shorter, and fewer connections. While the module's timers come early in
+# groups, each tick takes two calls at most, however slow the machine is; each pass that
+# accepts connections takes one.
+pushes()
+{
+	local connections most
+
+	# A machine that stands still for a timeout cuts connections off.
+	for connections in 600 100 10; do
+		serve_steadily $connections && break
+	done
+	check "all requests are answered in time" [ "$CLIENTS" = 0 ]
+	check "the server's connections and timers add up" [ "$SERVER" = 0 ]
+	check "clients and server agree on the number of requests" \
+		[ "$(value requests server)" = "$(value answered steady)" ]
+	most=$((2 * $(value ms steady) / 200 + connections + 20))
+	check "at most two system calls for timers in a tick of 200 ms" \
+		[ "$(value calls server)" -le $most ]
+	# A machine that cannot send so many requests has as many ticks for fewer of them.
+	if [ $connections != 600 ] || [ "$(value ms steady)" -gt 25000 ]; then
+		skip "at most 0.01 system calls for timers per request" \
+			"the machine is too slow for the rate"
+	else
+		check "at most 0.01 system calls for timers per request" \
+			[ $(($(value calls server) * 100)) -le "$(value requests server)" ]
+	fi
+}
+
+# serve_steadily CONNECTIONS: leaves the exit statuses in SERVER and CLIENTS
+serve_steadily()
+{
+	local server
+
+	./timeouts-server-counted --connections "$1" --request-timeout 2000 \
+		--idle-timeout 12000 >/tmp/server &
+	server=$!
+	await listens 7171 tcp
+	./steady --connections "$1" --requests 45 --interval 400 >/tmp/steady
+	CLIENTS=$?
+	wait $server
+	SERVER=$?
+	show /tmp/server /tmp/steady
+	[ $CLIENTS = 0 ]
 }
 
 # ---- retry ----

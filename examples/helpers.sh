@@ -51,6 +51,12 @@ check()
 	fi
 }
 
+skip()
+{
+	NUMBER=$((NUMBER + 1))
+	echo "ok $NUMBER - $1 # SKIP $2"
+}
+
 not()
 {
 	! "$@"

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * libhwtimer translates function calls to system calls, and has a buffer of events for
- * hwt_next() and hwt_dispatch(). See libhwtimer.h.
+ * hwt_next() and hwt_dispatch(). See libhwtimer.h. Timer objects are in timer.c.
  */
-#include "libhwtimer.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,25 +19,6 @@
 
 /* The major number of all misc devices. */
 #define MISC_MAJOR 10
-
-/* The number of events that the module copies at a time. */
-#define EVENTS 120
-
-/**
- * struct hwt - see libhwtimer.h
- * @fd: descriptor of the device
- * @features: HWTIMER_FEATURE_* of the module
- * @first: index in @events of the first event that was not returned yet
- * @count: number of events from @first on
- * @events: buffer of events that were read
- */
-struct hwt {
-	int fd;
-	uint64_t features;
-	unsigned int first;
-	unsigned int count;
-	struct hwtimer_event events[EVENTS];
-};
 
 static int call(const struct hwt *hwt, unsigned long command, void *argument)
 {
@@ -140,6 +120,7 @@ static int instance_new(struct hwt **hwt, const int *fd, unsigned int flags)
 		free(new);
 		return err;
 	}
+	new->now = NOW_UNKNOWN;
 	*hwt = new;
 	return 0;
 }
@@ -158,6 +139,7 @@ void hwt_close(struct hwt *hwt)
 {
 	if (!hwt)
 		return;
+	hwt_timers_free(hwt);
 	close(hwt->fd);
 	free(hwt);
 }
@@ -400,13 +382,17 @@ int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay,
 		.eventfd = eventfd,
 		.delay = delay,
 	};
+	int err = call(hwt, HWTIMER_IOC_NOTIFY, &notify);
 
-	return call(hwt, HWTIMER_IOC_NOTIFY, &notify);
+	if (!err)
+		hwt->watermark = events > 1;
+	return err;
 }
 
 /* ---- events ---- */
 
-int hwt_read(struct hwt *hwt, struct hwtimer_event *events, unsigned int count)
+static int read_events(struct hwt *hwt, struct hwtimer_event *events,
+		       unsigned int count)
 {
 	ssize_t bytes;
 
@@ -414,6 +400,12 @@ int hwt_read(struct hwt *hwt, struct hwtimer_event *events, unsigned int count)
 		count = INT_MAX / sizeof(*events);
 	bytes = read(hwt->fd, events, count * sizeof(*events));
 	return bytes < 0 ? -errno : (int)(bytes / sizeof(*events));
+}
+
+/* The events of timer objects are for hwt_dispatch() alone. */
+int hwt_read(struct hwt *hwt, struct hwtimer_event *events, unsigned int count)
+{
+	return hwt->timers ? -EBUSY : read_events(hwt, events, count);
 }
 
 /*
@@ -426,21 +418,45 @@ static int fill(struct hwt *hwt, unsigned int max)
 
 	if (hwt->count)
 		return hwt->count;
-	ret = hwt_read(hwt, hwt->events, max < EVENTS ? max : EVENTS);
+	if (max > EVENTS)
+		max = EVENTS;
+	ret = read_events(hwt, hwt->events, max);
+	hwt->now = NOW_UNKNOWN;
 	hwt->first = 0;
 	hwt->count = ret > 0 ? ret : 0;
+	hwt->drained = ret < (int)max;
 	return ret;
 }
 
 int hwt_next(struct hwt *hwt, struct hwtimer_event *event)
 {
-	int ret = fill(hwt, EVENTS);
+	int ret = hwt->timers ? -EBUSY : fill(hwt, EVENTS);
 
 	if (ret <= 0)
 		return ret;
 	*event = hwt->events[hwt->first++];
 	hwt->count--;
 	return 1;
+}
+
+/* Handles the next event of the buffer. */
+static void dispatch_one(struct hwt *hwt, hwt_callback callback, void *arg)
+{
+	const struct hwtimer_event *event = &hwt->events[hwt->first++];
+
+	hwt->count--;
+	if (!(hwt->timers && hwt_timers_take(hwt, event)) && callback)
+		callback(arg, event);
+}
+
+/*
+ * Whether a read is known to find nothing. What comes later makes poll() ready, but what an
+ * interrupted read has left does not, if there is a watermark.
+ */
+static bool known_empty(const struct hwt *hwt, unsigned int done)
+{
+	return done && !hwt->count && hwt->drained && hwt->timers &&
+	       !hwt->watermark;
 }
 
 int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
@@ -453,18 +469,20 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 		return 0;
 	if (max > INT_MAX)
 		max = INT_MAX;
-	while (done < max) {
+	hwt->drained = false;
+	while (done < max && !known_empty(hwt, done)) {
 		/* Events beyond @max stay unread, so that they make poll() ready. */
 		ret = fill(hwt, max - done);
 		if (ret <= 0)
 			break;
-		hwt->count--;
-		callback(arg, &hwt->events[hwt->first++]);
+		dispatch_one(hwt, callback, arg);
 		done++;
 	}
 	/* The module reports it only once. */
 	if (ret == -ECANCELED)
 		return ret;
+	if (hwt->timers)
+		done += hwt_timers_serve_refused(hwt, max - done);
 	if (done)
 		return done;
 	return ret ?: -ENOTCONN;

@@ -7,16 +7,18 @@
  * the structures; times are nanoseconds.
  *
  * Threads: any number of threads may call any function on the same instance at the
- * same time, with two exceptions. No other call may run beside hwt_close(). Only one
+ * same time, with three exceptions. No other call may run beside hwt_close(). Only one
  * call of hwt_next() or hwt_dispatch() may run at a time, because these two keep a
  * buffer of events that have been read and not been returned yet; after fork(), only
- * one process may use them.
+ * one process may use them. All functions for timer objects of one instance, hwt_flush()
+ * and hwt_dispatch() belong to one thread at a time: the one that runs the loop.
  *
  * A buffered event is still returned, whatever happens to its timer meanwhile.
  * Cancelling the timer then fails with -ENOENT. A periodic timer is pending again by
  * then: cancelling it succeeds, and its buffered event is still returned. So free what
  * user_data points to only after hwt_dispatch() has returned, or hwt_next() has
- * returned -EAGAIN.
+ * returned -EAGAIN. Timer objects (struct hwt_timer) have no such rule: after
+ * hwt_timer_stop() no callback comes.
  */
 #ifndef LIBHWTIMER_H
 #define LIBHWTIMER_H
@@ -270,7 +272,8 @@ typedef void (*hwt_callback)(void *arg, const struct hwtimer_event *event);
  * hwt_dispatch - call a function for each event that waits
  * @hwt: the instance, opened with HWT_NONBLOCK
  * @callback: the function; it may schedule and cancel, but must not call hwt_close(),
- *	hwt_next() or hwt_dispatch()
+ *	hwt_next() or hwt_dispatch(). Events of timer objects go to the callbacks of
+ *	these instead. NULL: there are only timer objects
  * @arg: first argument of @callback
  * @max: maximum number of events, so that other work gets its turn. If hwt_dispatch()
  *	returns @max, remaining events make poll() ready again, unless
@@ -293,6 +296,187 @@ static inline int hwt_dispatch_failed(int ret)
 {
 	return ret < 0 && ret != -EAGAIN && ret != -EINTR && ret != -ECANCELED;
 }
+
+/**
+ * struct hwt_timer - a timer object: a timer with a callback, as a part of another object
+ * @hwt: the instance
+ * @callback: the function
+ * @slot: what the library keeps about an active timer; NULL: not active
+ * @deadline: when the timer is due, ns on the instance's clock
+ * @armed: a later @deadline than this need not be told to the module
+ * @timeout: what hwt_timer_again() adds to the time; negative: there is none
+ * @interval: of a periodic timer; negative: it counts from the end of the callback
+ * @expirations: see hwt_timer_expirations()
+ *
+ *	struct connection {
+ *		int fd;
+ *		struct hwt_timer timeout;
+ *	};
+ *
+ *	static void on_timeout(struct hwt_timer *timer)
+ *	{
+ *		struct connection *connection =
+ *			hwt_timer_object(timer, struct connection, timeout);
+ *		...
+ *	}
+ *
+ *	hwt_timer_init(&connection->timeout, hwt, on_timeout);	once
+ *	hwt_timer_start(&connection->timeout, 30 * SECOND);
+ *	hwt_timer_again(&connection->timeout);	at each request: 30 s from now
+ *	hwt_timer_stop(&connection->timeout);	before the connection is freed
+ *
+ * The timer is active from its start until it is stopped, or, if it is not periodic, until
+ * its callback is called. While it is active, the object must not be moved, copied, freed
+ * or initialized. Otherwise it is plain memory. Programs leave the fields alone.
+ *
+ * What these functions change is told to the module by hwt_flush(), which a loop calls once
+ * before it waits; the adapters do so. A deadline that is made later need not be told: when
+ * the module's timer expires too early, the library gives it the new deadline and calls
+ * nothing. A timer that was stopped may stay in the module, to serve the next one that is
+ * started: as many as there are active timers, and 64.
+ *
+ * Callbacks are called by hwt_dispatch() alone. They may call all functions for timer
+ * objects, their own and others: start, stop, free. They must not call hwt_dispatch() or
+ * hwt_close(). After hwt_timer_stop() no callback comes, whatever has expired and was read
+ * or not.
+ *
+ * A callback is never early. It is late as events are (see struct hwtimer_request), and if
+ * its deadline was made later meanwhile and hwt_dispatch() finds the old one expired, not
+ * later than that. Times are on the instance's clock; if that is CLOCK_REALTIME, deadlines
+ * follow when it is set.
+ *
+ * An instance with timer objects may have other timers, too, whose user_data has not
+ * 0x68777454 in its upper half. hwt_read() and hwt_next() then fail with -EBUSY. The process
+ * must be in the time namespace of the process that opened the instance, and no other one
+ * may read its events.
+ */
+struct hwt_timer {
+	struct hwt *hwt;
+	void (*callback)(struct hwt_timer *timer);
+	struct hwt_slot *slot;
+	int64_t deadline;
+	int64_t armed;
+	int64_t timeout;
+	int64_t interval;
+	uint64_t expirations;
+};
+
+/** hwt_timer_callback - function that is called when the timer is due */
+typedef void (*hwt_timer_callback)(struct hwt_timer *timer);
+
+/* The object of @type whose member @member is *@timer. */
+#define hwt_timer_object(timer, type, member) \
+	((type *)((char *)&(timer)->hwt - offsetof(type, member)))
+
+/**
+ * hwt_timer_init - make a timer object, which is not active
+ * @timer: memory, with any content
+ * @hwt: the instance
+ * @callback: the function
+ */
+void hwt_timer_init(struct hwt_timer *timer, struct hwt *hwt,
+		    hwt_timer_callback callback);
+
+/**
+ * hwt_timer_start - start a timer, or start it anew
+ * @timer: the object; may be active
+ * @delay: ns from this call; a negative delay counts as 0
+ *
+ * Return: 0; the timer expires once. -ENOMEM, or an error of hwt_info() at the first timer of
+ * the instance: nothing has changed.
+ */
+int hwt_timer_start(struct hwt_timer *timer, int64_t delay);
+
+/* The same for a deadline on the instance's clock; HWTIMER_NEVER: active, but never due. */
+int hwt_timer_start_at(struct hwt_timer *timer, uint64_t deadline);
+
+/**
+ * hwt_timer_start_every - start a periodic timer
+ * @timer: the object; may be active
+ * @delay: ns from this call to the first deadline
+ * @interval: ns from one deadline to the next, at least 1
+ * @flags: 0; or HWTIMER_FIXED_DELAY: @interval counts from the end of the callback
+ *
+ * The phase does not drift. The timer has one callback for all deadlines that have passed.
+ *
+ * Return: as hwt_timer_start(); -EINVAL.
+ */
+int hwt_timer_start_every(struct hwt_timer *timer, int64_t delay,
+			  int64_t interval, unsigned int flags);
+
+/**
+ * hwt_timer_again - start a timer anew, as it was started last
+ * @timer: the object; may be active
+ *
+ * As hwt_timer_start() with the same delay, or with the interval of a periodic timer. But
+ * the delay counts from hwt_now(), the loop's time, so that this is only a store in most
+ * cases. After hwt_timer_start_at() there is no delay.
+ *
+ * Return: as hwt_timer_start(); -EINVAL: there is no delay.
+ */
+int hwt_timer_again(struct hwt_timer *timer);
+
+/**
+ * hwt_timer_stop - stop a timer
+ * @timer: the object; may be inactive
+ *
+ * After that its callback is not called, and the object may be freed.
+ */
+void hwt_timer_stop(struct hwt_timer *timer);
+
+/* Returns 1 if the timer is active, and 0 if not. */
+int hwt_timer_active(const struct hwt_timer *timer);
+
+/* Returns the deadline; HWTIMER_NEVER: none. */
+uint64_t hwt_timer_deadline(const struct hwt_timer *timer);
+
+/* For callbacks: the number of deadlines that have passed; 1 if the timer is not periodic. */
+uint64_t hwt_timer_expirations(const struct hwt_timer *timer);
+
+/**
+ * hwt_flush - tell the module what has changed about timer objects
+ * @hwt: the instance
+ *
+ * A loop calls it before it waits. Without changes it makes no system call, with one change
+ * one, with changes of one kind one per 512 of them.
+ *
+ * Return: 0; -ENOSPC, -ENOMEM, -ESHUTDOWN or another error of SCHEDULE or RESCHEDULE. Then
+ * the module has not been told everything, and nothing is lost: the rest waits for the next
+ * call. Until then hwt_dispatch() itself finds which of those timers are due. So the loop
+ * must wait no longer than hwt_wait_ms() says, and then call hwt_dispatch() even if the
+ * descriptor is not ready.
+ */
+int hwt_flush(struct hwt *hwt);
+
+/* Returns the error of the last hwt_flush() if it has left something; 0 if not. */
+int hwt_refused(const struct hwt *hwt);
+
+/* Returns how long, in ms, a loop may wait that would wait for @timeout; -1: for ever. */
+int hwt_wait_ms(const struct hwt *hwt, int timeout);
+
+/**
+ * hwt_now - the time from which hwt_timer_again() counts, ns on the instance's clock
+ * @hwt: the instance
+ *
+ * This is when it was first asked for since the last hwt_flush(), or since hwt_dispatch()
+ * has read events, whichever is later. So it is never from before the loop has waited, and
+ * a pass that takes long makes it old by that time, as in other loops. 0: an error of
+ * hwt_info().
+ */
+uint64_t hwt_now(struct hwt *hwt);
+
+/* With @yes = 0, hwt_now() always reads the clock: for loops that cannot call hwt_flush(). */
+void hwt_cache_time(struct hwt *hwt, int yes);
+
+/**
+ * hwt_on_change - call a function at the first change after hwt_flush()
+ * @hwt: the instance
+ * @callback: the function, which must not call the library; NULL: none
+ * @arg: its argument
+ *
+ * For loops that call nothing before they wait: the function makes the loop call hwt_flush().
+ */
+void hwt_on_change(struct hwt *hwt, void (*callback)(void *arg), void *arg);
 
 /*
  * Returns 0 if hwt_dispatch() can be used in a loop; -EINVAL if it would block, or if

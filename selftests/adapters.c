@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libhwtimer in loops of epoll, libevent and libuv. Each timer's callback is called once,
+ * libhwtimer in loops of epoll, libevent, libuv and GLib. Each timer's callback is called once,
  * the loop's other work goes on, and the loop ends when the instance does, or when it
  * cannot be read any more.
  */
 #include "hwtimer_test.h"
 
 #include "hwtimer_epoll.h"
+#include "hwtimer_glib.h"
 #include "hwtimer_libevent.h"
 #include "hwtimer_libuv.h"
 
@@ -147,6 +148,21 @@ TEST_F(adapter, libuv)
 	EXPECT_EQ(0, uv_loop_close(&loop));
 }
 
+TEST_F(adapter, glib)
+{
+	struct hwt_glib timers = { .hwt = self->timers.hwt,
+				   .callback = on_timer,
+				   .arg = &self->timers,
+				   .on_error = on_error };
+
+	ASSERT_EQ(0, hwt_glib_add(&timers, NULL));
+	while (!self->timers.errors)
+		g_main_context_iteration(NULL, TRUE);
+	EXPECT_EQ(-ENOTCONN, self->timers.err);
+	hwt_glib_remove(&timers);
+	hwt_glib_remove(&timers); /* does nothing */
+}
+
 /*
  * There are more events than one turn of the loop takes. With this watermark, the
  * descriptor is not ready for the rest.
@@ -165,6 +181,158 @@ TEST_F(adapter, libevent_takes_what_notify_leaves)
 	hwt_libevent_remove(&timers);
 	hwt_libevent_remove(&timers); /* does nothing */
 	event_base_free(base);
+}
+
+TEST_F(adapter, glib_takes_what_notify_leaves)
+{
+	struct hwt_glib timers = { .hwt = self->timers.hwt,
+				   .callback = on_timer,
+				   .arg = &self->timers };
+
+	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER, -1));
+	ASSERT_EQ(0, hwt_glib_add(&timers, NULL));
+	while (self->timers.count < N)
+		g_main_context_iteration(NULL, TRUE);
+	hwt_glib_remove(&timers);
+}
+
+/* ---- timer objects ---- */
+
+#define OBJECTS 500
+#define ROUNDS 5
+
+/*
+ * Objects that are started again in their callbacks. The module takes a fifth of them; the
+ * others have to be served nevertheless. @left: callbacks to come; @early: were early
+ */
+FIXTURE(objects)
+{
+	struct timers timers;
+};
+
+struct object {
+	struct hwt_timer timer;
+	unsigned int rounds;
+	__u64 deadline;
+};
+
+static struct object objects[OBJECTS];
+static struct hwt *objects_hwt;
+static unsigned int left, early, refused;
+
+static void on_object(struct hwt_timer *timer)
+{
+	struct object *object = hwt_timer_object(timer, struct object, timer);
+
+	early += now_ns() < object->deadline;
+	left--;
+	if (++object->rounds < ROUNDS) {
+		if (hwt_timer_again(timer))
+			abort();
+		object->deadline = hwt_timer_deadline(timer);
+	}
+	/* This ends a loop that has nothing else. */
+	if (!left)
+		hwt_stop(objects_hwt, NULL, 0, NULL);
+}
+
+static void on_refusal(void *arg, int err)
+{
+	if (err == -ENOSPC)
+		refused++;
+	else
+		on_error(arg, err);
+}
+
+FIXTURE_SETUP(objects)
+{
+	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC,
+				       .timers = OBJECTS / 5 };
+	unsigned int i;
+
+	memset(&self->timers, 0, sizeof(self->timers));
+	ASSERT_EQ(0, hwt_open(&self->timers.hwt, HWT_NONBLOCK));
+	ASSERT_EQ(0, hwt_setup(self->timers.hwt, &setup));
+	objects_hwt = self->timers.hwt;
+	left = OBJECTS * ROUNDS;
+	early = 0;
+	refused = 0;
+	for (i = 0; i < OBJECTS; i++) {
+		hwt_timer_init(&objects[i].timer, objects_hwt, on_object);
+		ASSERT_EQ(0, hwt_timer_start(&objects[i].timer,
+					     (5 + i % 20) * MS));
+		objects[i].rounds = 0;
+		objects[i].deadline = hwt_timer_deadline(&objects[i].timer);
+	}
+}
+
+FIXTURE_TEARDOWN(objects)
+{
+	EXPECT_EQ(0, left);
+	EXPECT_EQ(0, early);
+	EXPECT_LT(0, refused);
+	hwt_close(self->timers.hwt);
+}
+
+TEST_F(objects, epoll)
+{
+	int epoll = epoll_create1(EPOLL_CLOEXEC), count;
+	struct epoll_event ready;
+
+	ASSERT_EQ(0, hwt_epoll_add(epoll, self->timers.hwt));
+	while (left) {
+		count = hwt_epoll_wait(epoll, self->timers.hwt, &ready, 1,
+				       HANG_MS);
+		refused += hwt_refused(self->timers.hwt) == -ENOSPC;
+		if (count || hwt_refused(self->timers.hwt))
+			hwt_dispatch(self->timers.hwt, NULL, NULL, 1000);
+		else
+			break;
+	}
+	close(epoll);
+}
+
+TEST_F(objects, libevent)
+{
+	struct hwt_libevent timers = { .hwt = self->timers.hwt,
+				       .arg = &self->timers,
+				       .on_error = on_refusal };
+	struct event_base *base = event_base_new();
+
+	ASSERT_EQ(0, hwt_libevent_add(&timers, base));
+	EXPECT_EQ(1, event_base_dispatch(base)); /* no events are left */
+	EXPECT_EQ(-ENOTCONN, self->timers.err);
+	hwt_libevent_remove(&timers);
+	event_base_free(base);
+}
+
+TEST_F(objects, libuv)
+{
+	struct hwt_libuv timers = { .hwt = self->timers.hwt,
+				    .arg = &self->timers,
+				    .on_error = on_refusal };
+	uv_loop_t loop;
+
+	ASSERT_EQ(0, uv_loop_init(&loop));
+	ASSERT_EQ(0, hwt_libuv_add(&timers, &loop));
+	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
+	EXPECT_EQ(-ENOTCONN, self->timers.err);
+	hwt_libuv_remove(&timers, NULL);
+	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
+	EXPECT_EQ(0, uv_loop_close(&loop));
+}
+
+TEST_F(objects, glib)
+{
+	struct hwt_glib timers = { .hwt = self->timers.hwt,
+				   .arg = &self->timers,
+				   .on_error = on_refusal };
+
+	ASSERT_EQ(0, hwt_glib_add(&timers, NULL));
+	while (!self->timers.errors)
+		g_main_context_iteration(NULL, TRUE);
+	EXPECT_EQ(-ENOTCONN, self->timers.err);
+	hwt_glib_remove(&timers);
 }
 
 /* ---- an instance that cannot be read ---- */
@@ -259,6 +427,19 @@ TEST_F(broken, libuv)
 	hwt_libuv_remove(&timers, NULL);
 	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
 	EXPECT_EQ(0, uv_loop_close(&loop));
+}
+
+TEST_F(broken, glib)
+{
+	struct hwt_glib timers = { .hwt = self->timers.hwt,
+				   .callback = break_descriptor,
+				   .arg = &self->timers,
+				   .on_error = on_error };
+
+	ASSERT_EQ(0, hwt_glib_add(&timers, NULL));
+	while (!self->timers.errors)
+		g_main_context_iteration(NULL, TRUE);
+	hwt_glib_remove(&timers);
 }
 
 TEST_HARNESS_MAIN

@@ -73,6 +73,7 @@ scarcity     x    .     a      .       -       a      -       -      -    a     
 fault        .    .     .      .       .       .      .       x      .    .       .
 idle         -    -     x      .       -       -      -       -      -    -       .
 library      x    .     a      .       x       a      a       a      -    a       .
+timer_objects x   .     a      .       x       a      a       a      -    a       .
 adapters     x    .     a      .       .       a      .       -      .    .       .
 tool         x    .     x      .       .       a      .       -      .    a       .
 snapshot     x    .     x      .       .       a      .       -      .    a       .

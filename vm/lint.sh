@@ -62,8 +62,8 @@ main()
 	kernel_sources=(*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch]
 		samples/*/*.c torture/module/*.[ch])
 	user_sources=(torture/*.[ch] selftests/*.[ch] selftests/tenants/*.[ch] demo/*.[ch] bench/*.[ch] vm/*.c
-		lib/*.[ch] lib/adapters/*.h tool/*.[ch] tool/test/*.c
-		examples/*.[ch] examples/test/*.c daemon/*.[ch] daemon/test/*.[ch]
+		lib/*.[ch] lib/adapters/*.h lib/test/*.[ch] tool/*.[ch] tool/test/*.c
+		examples/*.[ch] examples/test/*.c examples/test/count/*.[ch] daemon/*.[ch] daemon/test/*.[ch]
 		daemon/bench/*.[ch] daemon/bench/drive/*.[ch]
 		bench/core/*.[ch] bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h
 		tests/states/*.[ch] fuzz/*.[ch]

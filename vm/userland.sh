@@ -16,7 +16,7 @@ main()
 {
 	cd "$REPO_DIR"
 	need_packages build-essential gcc-multilib pkg-config mandoc kmod \
-		python3 gnuplot-nox
+		python3 gnuplot-nox valgrind
 	ROOT=$(mktemp -d)
 	on_exit rm -rf "$ROOT"
 	KDIR=$("$VM_DIR/kernel.sh" stock-6.12)/build
@@ -48,6 +48,9 @@ main()
 		rings_program gcc -m32 -std=c11 -x c
 	check "a C++ program uses the rings" \
 		rings_program g++ -std=c++11 -x c++
+	check "a C program uses the adapters" adapters_program gcc -std=c11 -x c
+	check "a C++ program uses the adapters" \
+		adapters_program g++ -std=c++11 -x c++
 	check "bash completes the commands of hwtimerctl" completes
 	check "bash completes names of files" completes_files
 	check "hwtimerctl plot computes rates from records" plots_rates
@@ -64,6 +67,8 @@ main()
 	check "--seconds is in seconds if it has no unit" seconds_have_units
 	check "snapshots that are damaged or lie do no harm" snapshots
 	check "events are copied out of a ring that is in use" copies_ring
+	check "timer objects do what an oracle expects" timer_objects
+	check "to push a timer out takes 15 instructions at most" pushes_cheaply
 	check "hwtimerctl restore checks a file without the module" \
 		checks_snapshots
 	check "wrong arguments of list, save and restore are reported" \
@@ -92,7 +97,7 @@ all_installed()
 	local file
 
 	for file in include/{libhwtimer,hwtimer_ring,linux/hwtimer}.h \
-		include/hwtimer_{epoll,libevent,libuv}.h \
+		include/hwtimer_{epoll,libevent,libuv,glib,sd_event}.h \
 		lib/libhwtimer.{a,so,so.1} lib/pkgconfig/libhwtimer.pc \
 		bin/hwtimerctl share/bash-completion/completions/hwtimerctl \
 		share/man/man1/hwtimerctl.1 share/man/man3/libhwtimer.3 \
@@ -233,6 +238,20 @@ int use(struct hwtimer_ring *ring, int fd)
 	return errors;
 }
 END
+}
+
+# adapters_program COMPILER...: a program that includes all adapters compiles
+adapters_program()
+{
+	local flags=() header
+
+	need_packages libevent-dev libuv1-dev libglib2.0-dev libsystemd-dev
+	read -r -a flags < <(pkg-config --cflags glib-2.0 libsystemd)
+	for header in "$ROOT"/root/usr/include/hwtimer_*.h; do
+		echo "#include <${header##*/}>"
+	done >"$ROOT/adapters.source"
+	"$@" -D_GNU_SOURCE -fsyntax-only -Wall -Wextra -Werror "${flags[@]}" \
+		-I"$ROOT/root/usr/include" "$ROOT/adapters.source"
 }
 
 static_program()
@@ -473,7 +492,41 @@ snapshots()
 
 copies_ring()
 {
-	tool_test ring_events_test lib/libhwtimer.c
+	tool_test ring_events_test lib/*.c
+}
+
+# library_test NAME CFLAG...: build a test of the library with a module made of functions
+library_test()
+{
+	local name=$1 call wrap=()
+
+	shift
+	for call in open close ioctl read clock_gettime calloc realloc; do
+		wrap+=("-Wl,--wrap=$call")
+	done
+	gcc -std=gnu11 -g -Wall -Wextra -Werror -Wno-missing-field-initializers \
+		-Ilib -Iuapi "$@" "${wrap[@]}" -o "$ROOT/$name" \
+		"lib/test/$name.c" lib/test/module.c lib/*.c
+}
+
+timer_objects()
+{
+	library_test timer_test -O1 -fsanitize=address,undefined \
+		-fno-sanitize-recover=all && "$ROOT/timer_test" 4000
+}
+
+# The library is built as `make library` does.
+pushes_cheaply()
+{
+	local count pushes=1000000
+
+	library_test again -O2 -fPIC || return
+	valgrind --tool=callgrind --toggle-collect=hwt_timer_again \
+		--callgrind-out-file=/dev/null "$ROOT/again" "$pushes" \
+		2>"$ROOT/log" || return
+	count=$(sed -n 's/.*Collected : *//p' "$ROOT/log")
+	echo "$count instructions for $pushes calls"
+	[ "$count" -gt "$pushes" ] && [ "$count" -le $((15 * pushes)) ]
 }
 
 # The sample was saved in another boot, and at a time to come.

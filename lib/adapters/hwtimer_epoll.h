@@ -4,9 +4,12 @@
  *
  *	hwt_epoll_add(epoll, hwt);
  *
- *	count = epoll_wait(epoll, ready, ...);
- *	if (ready[i].data.ptr == hwt &&
- *	    hwt_dispatch_failed(hwt_dispatch(hwt, on_timer, arg, 1000)))
+ *	count = hwt_epoll_wait(epoll, hwt, ready, ...);	tells what has changed, and waits
+ *	for (...)
+ *		if (ready[i].data.ptr == hwt)
+ *			timers = true;
+ *	if ((timers || hwt_refused(hwt)) &&
+ *	    hwt_dispatch_failed(hwt_dispatch(hwt, NULL, NULL, 1000)))
  *		epoll_ctl(epoll, EPOLL_CTL_DEL, hwt_fd(hwt), NULL);
  */
 #ifndef HWTIMER_EPOLL_H
@@ -23,14 +26,27 @@
  */
 static inline int hwt_epoll_add(int epoll, struct hwt *hwt)
 {
-	struct epoll_event event = { .events = EPOLLIN };
 	int err = hwt_dispatch_check(hwt);
+	struct epoll_event event;
 
 	if (err)
 		return err;
+	event.events = EPOLLIN;
 	event.data.ptr = hwt;
 	return epoll_ctl(epoll, EPOLL_CTL_ADD, hwt_fd(hwt), &event) ? -errno :
 								      0;
+}
+
+/*
+ * As epoll_wait(), but first tells the module what has changed about timer objects. If that
+ * fails, hwt_refused() has the error, and this returns soon.
+ */
+static inline int hwt_epoll_wait(int epoll, struct hwt *hwt,
+				 struct epoll_event *ready, int count,
+				 int timeout)
+{
+	hwt_flush(hwt);
+	return epoll_wait(epoll, ready, count, hwt_wait_ms(hwt, timeout));
 }
 
 #endif /* HWTIMER_EPOLL_H */

@@ -4,9 +4,10 @@
  *
  *	struct hwt_libevent timers = { hwt, on_timer, arg };
  *
- *	hwt_libevent_add(&timers, base);	the loop calls on_timer()
+ *	hwt_libevent_add(&timers, base);	the loop calls on_timer(), and the
+ *						callbacks of timer objects
  *	hwt_libevent_remove(&timers);		before hwt_close();
- *						not in on_timer()
+ *						not in a callback
  */
 #ifndef HWTIMER_LIBEVENT_H
 #define HWTIMER_LIBEVENT_H
@@ -22,12 +23,15 @@
 /**
  * struct hwt_libevent - an instance in a loop
  * @hwt: the instance, opened with HWT_NONBLOCK
- * @callback: function that the loop calls for each event
+ * @callback: function that the loop calls for each event that is not of a timer object;
+ *	may be NULL
  * @arg: first argument of @callback and @on_error
  * @on_error: NULL, or a function that is called with a negative errno: -ECANCELED: the
- *	clock was set, and the loop goes on. After any other errno, the loop serves the
- *	instance no more: -ENOTCONN: the instance is stopped; others: as hwt_read()
+ *	clock was set, and the loop goes on. An error of hwt_flush(): the loop goes on, and
+ *	tries again. After any other errno, the loop serves the instance no more:
+ *	-ENOTCONN: the instance is stopped; others: as hwt_read()
  * @event: libevent's event, used only by the functions below
+ * @flush: the same, for hwt_flush()
  */
 struct hwt_libevent {
 	struct hwt *hwt;
@@ -35,6 +39,7 @@ struct hwt_libevent {
 	void *arg;
 	void (*on_error)(void *arg, int err);
 	struct event *event;
+	struct event *flush;
 };
 
 static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
@@ -48,10 +53,52 @@ static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
 	/* If fewer events are left than hwt_notify() asks for, poll() is not ready. */
 	if (ret == HWT_LIBEVENT_TURN)
 		event_active(timers->event, EV_READ, 0);
-	if (hwt_dispatch_failed(ret))
+	if (hwt_dispatch_failed(ret)) {
+		hwt_on_change(timers->hwt, NULL, NULL);
 		event_del(timers->event);
+		event_del(timers->flush);
+	}
 	if ((hwt_dispatch_failed(ret) || ret == -ECANCELED) && timers->on_error)
 		timers->on_error(timers->arg, ret);
+}
+
+/* Called after the callbacks that have changed something, or to try again. */
+static inline void hwt_libevent_flush(evutil_socket_t fd, short what, void *arg)
+{
+	struct hwt_libevent *timers = (struct hwt_libevent *)arg;
+	int err, wait;
+
+	(void)fd;
+	if (what & EV_TIMEOUT && hwt_refused(timers->hwt))
+		event_active(timers->event, EV_READ, 0);
+	err = hwt_flush(timers->hwt);
+	wait = hwt_wait_ms(timers->hwt, -1);
+	if (wait >= 0) {
+		const struct timeval soon = { 0, wait * 1000 };
+
+		event_add(timers->flush, &soon);
+	}
+	if (err && timers->on_error)
+		timers->on_error(timers->arg, err);
+}
+
+/* In libevent 2.1, nothing is called before the loop waits. */
+static inline void hwt_libevent_changed(void *arg)
+{
+	struct hwt_libevent *timers = (struct hwt_libevent *)arg;
+
+	event_active(timers->flush, EV_WRITE, 0);
+}
+
+static inline void hwt_libevent_remove(struct hwt_libevent *timers)
+{
+	hwt_on_change(timers->hwt, NULL, NULL);
+	if (timers->event)
+		event_free(timers->event);
+	if (timers->flush)
+		event_free(timers->flush);
+	timers->event = NULL;
+	timers->flush = NULL;
 }
 
 /* Returns 0 or a negative errno; -EINVAL as hwt_dispatch_check(). */
@@ -61,25 +108,26 @@ static inline int hwt_libevent_add(struct hwt_libevent *timers,
 	int err = hwt_dispatch_check(timers->hwt);
 
 	timers->event = NULL;
+	timers->flush = NULL;
 	if (err)
 		return err;
 	timers->event = event_new(base, hwt_fd(timers->hwt),
 				  EV_READ | EV_PERSIST, hwt_libevent_ready,
 				  timers);
-	if (!timers->event)
-		return -ENOMEM;
-	if (!event_add(timers->event, NULL))
-		return 0;
-	event_free(timers->event);
-	timers->event = NULL;
-	return -EINVAL;
-}
-
-static inline void hwt_libevent_remove(struct hwt_libevent *timers)
-{
-	if (timers->event)
-		event_free(timers->event);
-	timers->event = NULL;
+	timers->flush = event_new(base, -1, 0, hwt_libevent_flush, timers);
+	if (!timers->event || !timers->flush)
+		err = -ENOMEM;
+	else if (event_add(timers->event, NULL))
+		err = -EINVAL;
+	if (err) {
+		hwt_libevent_remove(timers);
+		return err;
+	}
+	/* A pass without a change does not call hwt_flush(). */
+	hwt_cache_time(timers->hwt, 0);
+	hwt_on_change(timers->hwt, hwt_libevent_changed, timers);
+	hwt_libevent_changed(timers);
+	return 0;
 }
 
 #endif /* HWTIMER_LIBEVENT_H */

@@ -4,9 +4,10 @@
  *
  *	struct hwt_libuv timers = { hwt, on_timer, arg };
  *
- *	hwt_libuv_add(&timers, loop);		the loop calls on_timer()
- *	hwt_libuv_remove(&timers, on_close);	not in on_timer(); hwt_close() only
- *						after on_close()
+ *	hwt_libuv_add(&timers, loop);		the loop calls on_timer(), and the
+ *						callbacks of timer objects
+ *	hwt_libuv_remove(&timers, on_close);	not in a callback of a timer;
+ *						hwt_close() only after on_close()
  */
 #ifndef HWTIMER_LIBUV_H
 #define HWTIMER_LIBUV_H
@@ -20,13 +21,17 @@
 /**
  * struct hwt_libuv - an instance in a loop
  * @hwt: the instance, opened with HWT_NONBLOCK
- * @callback: function that the loop calls for each event
+ * @callback: function that the loop calls for each event that is not of a timer object;
+ *	may be NULL
  * @arg: first argument of @callback and @on_error
  * @on_error: NULL, or a function that is called with a negative errno: -ECANCELED: the
- *	clock was set, and the loop goes on. After any other errno, the loop serves the
- *	instance no more: -ENOTCONN: the instance is stopped; others: as hwt_read()
+ *	clock was set, and the loop goes on. An error of hwt_flush(): the loop goes on, and
+ *	tries again. After any other errno, the loop serves the instance no more:
+ *	-ENOTCONN: the instance is stopped; others: as hwt_read()
  * @poll: libuv's handle, used only by the functions below; the program may use its
  *	data field
+ * @prepare: the same, for hwt_flush() before the loop waits
+ * @retry: the same, for when hwt_flush() has failed
  */
 struct hwt_libuv {
 	struct hwt *hwt;
@@ -34,24 +39,52 @@ struct hwt_libuv {
 	void *arg;
 	void (*on_error)(void *arg, int err);
 	uv_poll_t poll;
+	uv_prepare_t prepare;
+	uv_timer_t retry;
 };
+
+static inline void hwt_libuv_serve(struct hwt_libuv *timers, int ret)
+{
+	/* No limit: poll() is not ready for fewer events than hwt_notify() asks for. */
+	if (!ret)
+		ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
+				   INT_MAX);
+	if (hwt_dispatch_failed(ret)) {
+		uv_poll_stop(&timers->poll);
+		uv_prepare_stop(&timers->prepare);
+		uv_timer_stop(&timers->retry);
+	}
+	if ((hwt_dispatch_failed(ret) || ret == -ECANCELED) && timers->on_error)
+		timers->on_error(timers->arg, ret);
+}
 
 static inline void hwt_libuv_ready(uv_poll_t *poll, int status, int events)
 {
-	struct hwt_libuv *timers =
-		(struct hwt_libuv *)((char *)poll -
-				     offsetof(struct hwt_libuv, poll));
-	int ret = status;
-
 	(void)events;
-	/* No limit: poll() is not ready for fewer events than hwt_notify() asks for. */
-	if (!status)
-		ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
-				   INT_MAX);
-	if (hwt_dispatch_failed(ret))
-		uv_poll_stop(poll);
-	if ((hwt_dispatch_failed(ret) || ret == -ECANCELED) && timers->on_error)
-		timers->on_error(timers->arg, ret);
+	hwt_libuv_serve((struct hwt_libuv *)((char *)poll -
+					     offsetof(struct hwt_libuv, poll)),
+			status);
+}
+
+static inline void hwt_libuv_retry(uv_timer_t *retry)
+{
+	hwt_libuv_serve((struct hwt_libuv *)((char *)retry -
+					     offsetof(struct hwt_libuv, retry)),
+			0);
+}
+
+static inline void hwt_libuv_flush(uv_prepare_t *prepare)
+{
+	struct hwt_libuv *timers =
+		(struct hwt_libuv *)((char *)prepare -
+				     offsetof(struct hwt_libuv, prepare));
+	int err = hwt_flush(timers->hwt);
+	int wait = hwt_wait_ms(timers->hwt, -1);
+
+	if (wait >= 0)
+		uv_timer_start(&timers->retry, hwt_libuv_retry, wait, 0);
+	if (err && timers->on_error)
+		timers->on_error(timers->arg, err);
 }
 
 /*
@@ -65,14 +98,24 @@ static inline int hwt_libuv_add(struct hwt_libuv *timers, uv_loop_t *loop)
 	if (err)
 		return err;
 	err = uv_poll_init(loop, &timers->poll, hwt_fd(timers->hwt));
-	return err ? err :
-		     uv_poll_start(&timers->poll, UV_READABLE, hwt_libuv_ready);
+	if (err)
+		return err;
+	uv_prepare_init(loop, &timers->prepare);
+	uv_timer_init(loop, &timers->retry);
+	uv_prepare_start(&timers->prepare, hwt_libuv_flush);
+	/* These two alone do not keep the loop going. */
+	uv_unref((uv_handle_t *)&timers->prepare);
+	uv_unref((uv_handle_t *)&timers->retry);
+	return uv_poll_start(&timers->poll, UV_READABLE, hwt_libuv_ready);
 }
 
+/* libuv finishes what is closed last first; so all three are closed at @on_close. */
 static inline void hwt_libuv_remove(struct hwt_libuv *timers,
 				    uv_close_cb on_close)
 {
 	uv_close((uv_handle_t *)&timers->poll, on_close);
+	uv_close((uv_handle_t *)&timers->prepare, NULL);
+	uv_close((uv_handle_t *)&timers->retry, NULL);
 }
 
 #endif /* HWTIMER_LIBUV_H */

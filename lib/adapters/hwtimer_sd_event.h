@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Adds an instance to a loop of sd-event, which is in libsystemd; see libhwtimer(3).
+ *
+ *	struct hwt_sd_event timers = { hwt, on_timer, arg };
+ *
+ *	hwt_sd_event_add(&timers, event);	the loop calls on_timer(), and the
+ *						callbacks of timer objects
+ *	hwt_sd_event_remove(&timers);		before hwt_close();
+ *						not in a callback
+ */
+#ifndef HWTIMER_SD_EVENT_H
+#define HWTIMER_SD_EVENT_H
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <systemd/sd-event.h>
+#include <time.h>
+
+#include <libhwtimer.h>
+
+/* Maximum number of callbacks before other sources of the loop get their turn */
+#define HWT_SD_EVENT_TURN 1000
+
+/**
+ * struct hwt_sd_event - an instance in a loop
+ * @hwt: the instance, opened with HWT_NONBLOCK
+ * @callback: function that the loop calls for each event that is not of a timer object;
+ *	may be NULL
+ * @arg: first argument of @callback and @on_error
+ * @on_error: NULL, or a function that is called with a negative errno: -ECANCELED: the
+ *	clock was set, and the loop goes on. An error of hwt_flush(): the loop goes on, and
+ *	tries again. After any other errno, the loop serves the instance no more:
+ *	-ENOTCONN: the instance is stopped; others: as hwt_read()
+ * @source: sd-event's source, used only by the functions below
+ * @retry: the same, for when hwt_flush() has failed, or events may be left that do not make
+ *	the descriptor ready
+ */
+struct hwt_sd_event {
+	struct hwt *hwt;
+	hwt_callback callback;
+	void *arg;
+	void (*on_error)(void *arg, int err);
+	sd_event_source *source;
+	sd_event_source *retry;
+};
+
+static inline void hwt_sd_event_retry_in(struct hwt_sd_event *timers, int ms)
+{
+	sd_event_source_set_time_relative(timers->retry, (uint64_t)ms * 1000);
+	sd_event_source_set_enabled(timers->retry, SD_EVENT_ONESHOT);
+}
+
+static inline void hwt_sd_event_serve(struct hwt_sd_event *timers)
+{
+	int ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
+			       HWT_SD_EVENT_TURN);
+
+	if (ret == HWT_SD_EVENT_TURN)
+		hwt_sd_event_retry_in(timers, 0);
+	if (hwt_dispatch_failed(ret)) {
+		sd_event_source_set_enabled(timers->source, SD_EVENT_OFF);
+		sd_event_source_set_enabled(timers->retry, SD_EVENT_OFF);
+	}
+	if ((hwt_dispatch_failed(ret) || ret == -ECANCELED) && timers->on_error)
+		timers->on_error(timers->arg, ret);
+}
+
+static inline int hwt_sd_event_ready(sd_event_source *source, int fd,
+				     uint32_t events, void *arg)
+{
+	(void)source;
+	(void)fd;
+	(void)events;
+	hwt_sd_event_serve((struct hwt_sd_event *)arg);
+	return 0;
+}
+
+static inline int hwt_sd_event_again(sd_event_source *source, uint64_t time,
+				     void *arg)
+{
+	(void)source;
+	(void)time;
+	hwt_sd_event_serve((struct hwt_sd_event *)arg);
+	return 0;
+}
+
+/* Called before the loop waits. */
+static inline int hwt_sd_event_prepare(sd_event_source *source, void *arg)
+{
+	struct hwt_sd_event *timers = (struct hwt_sd_event *)arg;
+	int err = hwt_flush(timers->hwt);
+	int wait = hwt_wait_ms(timers->hwt, -1);
+
+	(void)source;
+	if (wait >= 0)
+		hwt_sd_event_retry_in(timers, wait);
+	if (err && timers->on_error)
+		timers->on_error(timers->arg, err);
+	return 0;
+}
+
+static inline void hwt_sd_event_remove(struct hwt_sd_event *timers)
+{
+	timers->source = sd_event_source_disable_unref(timers->source);
+	timers->retry = sd_event_source_disable_unref(timers->retry);
+}
+
+/* Returns 0 or a negative errno; -EINVAL as hwt_dispatch_check(). */
+static inline int hwt_sd_event_add(struct hwt_sd_event *timers, sd_event *event)
+{
+	int err = hwt_dispatch_check(timers->hwt);
+
+	timers->source = NULL;
+	timers->retry = NULL;
+	if (!err)
+		err = sd_event_add_io(event, &timers->source,
+				      hwt_fd(timers->hwt), EPOLLIN,
+				      hwt_sd_event_ready, timers);
+	if (err >= 0)
+		err = sd_event_add_time_relative(event, &timers->retry,
+						 CLOCK_MONOTONIC, 0, 1,
+						 hwt_sd_event_again, timers);
+	if (err >= 0)
+		err = sd_event_source_set_enabled(timers->retry, SD_EVENT_OFF);
+	if (err >= 0)
+		err = sd_event_source_set_prepare(timers->source,
+						  hwt_sd_event_prepare);
+	if (err >= 0)
+		return 0;
+	hwt_sd_event_remove(timers);
+	return err;
+}
+
+#endif /* HWTIMER_SD_EVENT_H */

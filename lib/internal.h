@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* What the sources of libhwtimer share, and nobody else sees. */
+#ifndef LIBHWTIMER_INTERNAL_H
+#define LIBHWTIMER_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "libhwtimer.h"
+
+/* Number of events that the module copies at a time */
+#define EVENTS 120
+
+/*
+ * Value of hwt.now while the time is not known. The sum of it and a timeout is negative, as
+ * no deadline is.
+ */
+#define NOW_UNKNOWN INT64_MIN
+
+/**
+ * struct hwt - see libhwtimer.h
+ * @fd: descriptor of the device
+ * @features: HWTIMER_FEATURE_* of the module
+ * @now: time of hwt_now(), or NOW_UNKNOWN
+ * @uncached: hwt_now() always reads the clock
+ * @told: @on_change was called since hwt_flush()
+ * @on_change: function to call at the first change after hwt_flush(); NULL: none
+ * @on_change_arg: its argument
+ * @timers: what timer.c keeps; NULL: no timer object was started
+ * @first: index in @events of the first event that was not returned yet
+ * @count: number of events from @first on
+ * @watermark: hwt_notify() asks for more than one event at a time
+ * @drained: the last read found fewer events than there was room for
+ * @events: buffer of events that were read
+ */
+struct hwt {
+	int fd;
+	uint64_t features;
+	int64_t now;
+	bool uncached;
+	bool told;
+	void (*on_change)(void *arg);
+	void *on_change_arg;
+	struct timers *timers;
+	unsigned int first;
+	unsigned int count;
+	bool watermark;
+	bool drained;
+	struct hwtimer_event events[EVENTS];
+};
+
+/*
+ * Handles @event if it is one of a timer object, also of one that was stopped. Returns
+ * whether it is.
+ */
+bool hwt_timers_take(struct hwt *hwt, const struct hwtimer_event *event);
+
+/*
+ * Calls the callbacks of up to @max timer objects that are due and that the module refused
+ * to take. Returns their number.
+ */
+unsigned int hwt_timers_serve_refused(struct hwt *hwt, unsigned int max);
+
+/* Frees what timer.c keeps for @hwt. */
+void hwt_timers_free(struct hwt *hwt);
+
+#endif /* LIBHWTIMER_INTERNAL_H */

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT
+/* See module.h. What it does with timers is plain: arrays, and a search for what is due. */
+#include "module.h"
+#include "wrapped.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/hwtimer.h>
+
+#define MAX 100000
+
+enum state { GONE, PENDING, READY };
+
+/* A timer; its id is its index and a generation. */
+struct record {
+	enum state state;
+	uint32_t generation;
+	uint64_t deadline;
+	uint64_t user_data;
+};
+
+struct module module;
+int allocations_left = -1;
+
+static struct record records[MAX];
+static unsigned int queue[MAX * 2], queue_first, queue_end, next_record;
+static uint64_t random_state;
+
+unsigned int pick(unsigned int limit)
+{
+	random_state = random_state * 6364136223846793005ULL + 1;
+	return (random_state >> 33) % limit;
+}
+
+void module_reset(unsigned int seed)
+{
+	memset(records, 0, sizeof(records));
+	queue_first = 0;
+	queue_end = 0;
+	next_record = 0;
+	random_state = seed * 2654435761ULL + 1;
+	module = (struct module){
+		.now = 1000 * TICK,
+		.limit = MAX,
+		.clock = CLOCK_MONOTONIC,
+	};
+}
+
+static struct record *find(uint64_t id)
+{
+	struct record *record = &records[(uint32_t)id % MAX];
+
+	return record->state != GONE && record->generation == id >> 32 ?
+		       record :
+		       NULL;
+}
+
+static uint64_t id_of(const struct record *record)
+{
+	return (uint64_t)record->generation << 32 | (record - records);
+}
+
+static int64_t round_up(uint64_t deadline)
+{
+	return deadline > INT64_MAX - TICK ?
+		       INT64_MAX :
+		       (int64_t)((deadline + TICK - 1) / TICK * TICK);
+}
+
+static void queue_add(struct record *record)
+{
+	record->state = READY;
+	module.pending--;
+	module.ready++;
+	queue[queue_end++ % (MAX * 2)] = record - records;
+}
+
+void module_set_clock(int64_t now)
+{
+	struct record *record;
+
+	module.now = now;
+	for (record = records; record < records + next_record; record++)
+		if (record->state == PENDING &&
+		    round_up(record->deadline) <= now)
+			queue_add(record);
+}
+
+/* ---- operations ---- */
+
+static int refusal(void)
+{
+	if (module.stopped)
+		return -ESHUTDOWN;
+	return module.no_memory ? -ENOMEM : 0;
+}
+
+static int64_t schedule(uint64_t deadline, uint64_t user_data)
+{
+	struct record *record;
+	int err = refusal();
+
+	if (err)
+		return err;
+	if (module.pending + module.ready >= module.limit)
+		return -ENOSPC;
+	for (record = records; record->state != GONE; record++)
+		if (record == records + MAX - 1)
+			abort();
+	if (record == records + next_record)
+		next_record++;
+	record->state = PENDING;
+	record->generation++;
+	record->deadline = deadline;
+	record->user_data = user_data;
+	module.pending++;
+	return id_of(record);
+}
+
+static int64_t reschedule(uint64_t id, uint64_t deadline)
+{
+	struct record *record = find(id);
+	int err = refusal();
+
+	if (err)
+		return err;
+	if (!record)
+		return -ENOENT;
+	if (record->state == READY)
+		return -EALREADY;
+	record->deadline = deadline;
+	return 0;
+}
+
+static int64_t cancel(uint64_t id, unsigned int flags)
+{
+	struct record *record = find(id);
+
+	if (!record)
+		return -ENOENT;
+	if (record->state == READY) {
+		if (!(flags & HWTIMER_DISCARD))
+			return -EALREADY;
+		module.ready--;
+	} else {
+		module.pending--;
+	}
+	record->state = GONE;
+	return 0;
+}
+
+static int64_t operate(unsigned int op, unsigned int flags, uint64_t id,
+		       uint64_t time, uint64_t user_data)
+{
+	module.operations++;
+	if (op != HWTIMER_OP_CANCEL && !(flags & HWTIMER_ABSOLUTE))
+		abort(); /* the library has no use for delays */
+	switch (op) {
+	case HWTIMER_OP_SCHEDULE:
+		return schedule(time, user_data);
+	case HWTIMER_OP_RESCHEDULE:
+		return reschedule(id, time);
+	default:
+		return cancel(id, flags);
+	}
+}
+
+/* How many of @count operations a call does before a signal comes */
+static unsigned int interrupted(unsigned int count)
+{
+	if (!module.interrupts || pick(module.interrupts))
+		return count;
+	return pick(count + 1);
+}
+
+static int do_bulk(struct hwtimer_bulk *bulk)
+{
+	const struct hwtimer_bulk_timer *timers = (void *)bulk->timers;
+	const uint64_t *ids = (void *)bulk->timers;
+	uint64_t *results = (void *)bulk->results;
+	unsigned int i, count = interrupted(bulk->count);
+
+	for (i = 0; i < count; i++) {
+		int64_t result = bulk->op == HWTIMER_OP_CANCEL ?
+					 cancel(ids[i], bulk->flags) :
+					 operate(bulk->op, bulk->flags,
+						 timers[i].id, timers[i].time,
+						 timers[i].user_data);
+
+		if (results)
+			results[i] = result;
+	}
+	return count || !bulk->count ? (int)count : -EINTR;
+}
+
+static int do_request(struct hwtimer_request *request, unsigned int op)
+{
+	int64_t result = operate(op, request->flags, request->id, request->time,
+				 request->user_data);
+
+	if (result > 0) {
+		request->id = result;
+		result = 0;
+	}
+	return result;
+}
+
+static int do_submit(struct hwtimer_submit *submit)
+{
+	struct hwtimer_request *requests = (void *)submit->requests;
+	unsigned int i, count = interrupted(submit->count);
+
+	for (i = 0; i < count; i++)
+		requests[i].result = do_request(&requests[i], requests[i].op);
+	return count ? (int)count : -EINTR;
+}
+
+static int do_info(struct hwtimer_info *info)
+{
+	info->abi_version = HWTIMER_ABI_VERSION;
+	info->clock = module.clock;
+	return 0;
+}
+
+static int command(unsigned long number, void *argument)
+{
+	switch (number) {
+	case HWTIMER_IOC_INFO:
+		return do_info(argument);
+	case HWTIMER_IOC_SCHEDULE:
+		return do_request(argument, HWTIMER_OP_SCHEDULE);
+	case HWTIMER_IOC_RESCHEDULE:
+		return do_request(argument, HWTIMER_OP_RESCHEDULE);
+	case HWTIMER_IOC_CANCEL:
+		return do_request(argument, HWTIMER_OP_CANCEL);
+	case HWTIMER_IOC_BULK:
+		return do_bulk(argument);
+	case HWTIMER_IOC_SUBMIT:
+		return do_submit(argument);
+	case HWTIMER_IOC_NOTIFY:
+		return 0;
+	default:
+		return -ENOTTY;
+	}
+}
+
+static int read_events(struct hwtimer_event *events, unsigned int count)
+{
+	unsigned int n = 0;
+
+	if (module.report) {
+		module.report = false;
+		return -ECANCELED;
+	}
+	while (n < count && queue_first != queue_end) {
+		struct record *record =
+			&records[queue[queue_first++ % (MAX * 2)]];
+
+		if (record->state != READY)
+			continue; /* discarded, and perhaps used again */
+		record->state = GONE;
+		module.ready--;
+		events[n++] = (struct hwtimer_event){
+			.id = id_of(record),
+			.user_data = record->user_data,
+			.deadline = record->deadline,
+			.expirations = 1,
+		};
+	}
+	return n ? (int)n : -EAGAIN;
+}
+
+/* ---- in place of the C library ---- */
+
+static long returned(long ret)
+{
+	if (ret >= 0)
+		return ret;
+	errno = -ret;
+	return -1;
+}
+
+int __wrap_open(const char *path, int flags, ...)
+{
+	(void)path;
+	(void)flags;
+	return 1000;
+}
+
+int __wrap_close(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+int __wrap_ioctl(int fd, unsigned long number, ...)
+{
+	void *argument;
+	va_list list;
+
+	(void)fd;
+	va_start(list, number);
+	argument = va_arg(list, void *);
+	va_end(list);
+	module.calls++;
+	return returned(command(number, argument));
+}
+
+ssize_t __wrap_read(int fd, void *buffer, size_t size)
+{
+	long n;
+
+	(void)fd;
+	module.calls++;
+	n = returned(read_events(buffer, size / sizeof(struct hwtimer_event)));
+	return n > 0 ? n * (ssize_t)sizeof(struct hwtimer_event) : n;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+	if (clock != (clockid_t)module.clock)
+		abort();
+	time->tv_sec = module.now / 1000000000;
+	time->tv_nsec = module.now % 1000000000;
+	return 0;
+}
+
+static bool allocation_fails(void)
+{
+	if (allocations_left < 0)
+		return false;
+	if (!allocations_left)
+		return true;
+	allocations_left--;
+	return false;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return allocation_fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+	return allocation_fails() ? NULL : __real_realloc(memory, size);
+}

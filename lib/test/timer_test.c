@@ -1,0 +1,698 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Tests timer objects against an oracle: random operations, in callbacks and outside, on
+ * objects that are freed, with a module that refuses, is interrupted, and has its clock
+ * set. No callback is early, none comes twice or after a stop, and none is missing. Some
+ * tests count system calls. Built with sanitizers and run by vm/userland.sh: see module.h.
+ *
+ *	usage: timer_test [PASSES [SEED]]
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <libhwtimer.h>
+
+#include "module.h"
+
+#define SECOND 1000000000LL
+
+/* Objects of a random run */
+#define OBJECTS 3000
+
+enum kind { ONCE, FIXED_RATE, FIXED_DELAY };
+
+/**
+ * struct object - an object with a timer, and what the oracle expects of it
+ * @timer: the timer
+ * @index: its index in @objects, which is NULL while the object is freed
+ * @active: it was started, and its callback has not come
+ * @deadline: before which its callback must not come
+ * @kind: kind of timer
+ * @interval: of a periodic one
+ * @delay: of hwt_timer_again(); negative: none
+ */
+struct object {
+	struct hwt_timer timer;
+	unsigned int index;
+	bool active;
+	int64_t deadline;
+	enum kind kind;
+	int64_t interval;
+	int64_t delay;
+};
+
+static struct object *objects[OBJECTS];
+static struct hwt *hwt;
+static unsigned int seed;
+static unsigned long callbacks, refused_callbacks;
+
+/* The clock has been at least here since the last time it was set back. */
+static int64_t latest;
+
+/* In this pass, callbacks do random operations. */
+static bool wild;
+
+#define CHECK(condition)                                                 \
+	do {                                                             \
+		if (!(condition)) {                                      \
+			printf("seed %u: line %d: %s\n", seed, __LINE__, \
+			       #condition);                              \
+			exit(1);                                         \
+		}                                                        \
+	} while (0)
+
+static void operate(void);
+
+/* ---- the oracle ---- */
+
+static void on_timer(struct hwt_timer *timer)
+{
+	struct object *object = hwt_timer_object(timer, struct object, timer);
+	int64_t missed;
+
+	callbacks++;
+	refused_callbacks += hwt_refused(hwt) != 0;
+	CHECK(objects[object->index] == object);
+	CHECK(object->active);
+	CHECK(object->deadline <= latest);
+	if (object->kind == FIXED_RATE) {
+		missed = (module.now - object->deadline) / object->interval;
+		if (missed < 0)
+			missed = 0;
+		CHECK((int64_t)hwt_timer_expirations(timer) == missed + 1);
+		object->deadline += (missed + 1) * object->interval;
+		CHECK((int64_t)hwt_timer_deadline(timer) == object->deadline);
+	} else if (object->kind == FIXED_DELAY) {
+		CHECK(hwt_timer_expirations(timer) == 1);
+		/* Whatever the callback does counts from here on. */
+		object->deadline = module.now + object->interval;
+	} else {
+		object->active = false;
+	}
+	CHECK(hwt_timer_active(timer) == object->active);
+	if (wild && !pick(4))
+		operate();
+}
+
+/* Most delays are short, so that many timers expire; some are very long. */
+static int64_t random_delay(void)
+{
+	switch (pick(8)) {
+	case 0:
+		return 0;
+	case 1:
+		return -(int64_t)pick(1000);
+	case 2:
+		return 1000 * SECOND + pick(1000);
+	case 3:
+		return INT64_MAX - pick(2);
+	default:
+		return (int64_t)pick(100) * TICK + pick(3);
+	}
+}
+
+static int64_t sum(int64_t time, int64_t delay)
+{
+	if (delay < 0)
+		delay = 0;
+	return delay > INT64_MAX - time ? INT64_MAX : time + delay;
+}
+
+static void expect(struct object *object, int err, int64_t deadline,
+		   enum kind kind, int64_t delay, int64_t interval)
+{
+	CHECK(!err || err == -ENOMEM);
+	if (err) /* nothing has changed */
+		return;
+	object->active = true;
+	object->deadline = deadline;
+	object->kind = kind;
+	object->delay = delay;
+	object->interval = interval;
+}
+
+static void start_once(struct object *object)
+{
+	int64_t delay = random_delay();
+	int err = hwt_timer_start(&object->timer, delay);
+
+	expect(object, err, sum(module.now, delay), ONCE, delay < 0 ? 0 : delay,
+	       0);
+}
+
+static void start_at(struct object *object)
+{
+	uint64_t deadline = pick(20) ?
+				    (uint64_t)sum(module.now, random_delay()) :
+				    HWTIMER_NEVER - pick(2);
+	int err = hwt_timer_start_at(&object->timer, deadline);
+
+	expect(object, err, deadline > INT64_MAX ? INT64_MAX : deadline, ONCE,
+	       -1, 0);
+}
+
+static void start_every(struct object *object)
+{
+	int64_t delay = random_delay(), interval = 1 + pick(20 * TICK);
+	bool fixed = pick(2);
+	int err = hwt_timer_start_every(&object->timer, delay, interval,
+					fixed ? HWTIMER_FIXED_DELAY : 0);
+
+	expect(object, err, sum(module.now, delay),
+	       fixed ? FIXED_DELAY : FIXED_RATE, interval, interval);
+}
+
+static void start_again(struct object *object)
+{
+	int64_t now = hwt_now(hwt);
+	int err = hwt_timer_again(&object->timer);
+
+	if (object->delay < 0)
+		CHECK(err == -EINVAL);
+	else
+		expect(object, err, sum(now, object->delay), object->kind,
+		       object->delay, object->interval);
+}
+
+static struct object *object_new(unsigned int index)
+{
+	struct object *object = malloc(sizeof(*object));
+
+	CHECK(object);
+	memset(object, 0xa5, sizeof(*object));
+	hwt_timer_init(&object->timer, hwt, on_timer);
+	object->index = index;
+	object->active = false;
+	object->delay = -1;
+	objects[index] = object;
+	return object;
+}
+
+static void object_free(struct object *object)
+{
+	if (!object)
+		return;
+	hwt_timer_stop(&object->timer);
+	objects[object->index] = NULL;
+	free(object);
+}
+
+/* Does something with a random object. */
+static void operate(void)
+{
+	unsigned int index = pick(OBJECTS);
+	struct object *object = objects[index];
+
+	if (!object)
+		object = object_new(index);
+	CHECK(hwt_timer_active(&object->timer) == object->active);
+	switch (pick(12)) {
+	case 0:
+	case 1:
+	case 2:
+		start_once(object);
+		break;
+	case 3:
+		start_at(object);
+		break;
+	case 4:
+		start_every(object);
+		break;
+	case 5:
+	case 6:
+	case 7:
+	case 8:
+		start_again(object);
+		break;
+	case 9:
+		object_free(object);
+		break;
+	case 10:
+		hwt_flush(hwt);
+		break;
+	default:
+		hwt_timer_stop(&object->timer);
+		object->active = false;
+	}
+}
+
+/* ---- a loop ---- */
+
+static void set_clock(int64_t now)
+{
+	latest = now > latest ? now : latest;
+	module_set_clock(now);
+}
+
+static void dispatch_all(void)
+{
+	int ret;
+
+	do
+		ret = hwt_dispatch(hwt, NULL, NULL, 1 + pick(2000));
+	while (ret >= 0 || ret == -ECANCELED);
+	CHECK(ret == -EAGAIN);
+}
+
+/* One pass of a loop, in which all calls may fail */
+static void pass(void)
+{
+	unsigned int i, n = pick(40);
+
+	wild = true;
+	allocations_left = pick(50) ? -1 : (int)pick(3);
+	for (i = 0; i < n; i++)
+		operate();
+	allocations_left = -1;
+	if (pick(10))
+		hwt_flush(hwt);
+	set_clock(module.now + pick(pick(10) ? 2 * TICK : 300 * TICK));
+	if (pick(3))
+		hwt_dispatch(hwt, NULL, NULL, 1 + pick(200));
+}
+
+/* When the module can do what it is asked, no timer that is due stays away. */
+static void check_none_missing(void)
+{
+	unsigned int i;
+
+	wild = false;
+	module.limit = 100000;
+	module.no_memory = false;
+	CHECK(!hwt_flush(hwt));
+	CHECK(!hwt_refused(hwt));
+	/* First those that came too early, then, as they were moved, those that did not. */
+	for (i = 0; i < 2; i++) {
+		set_clock(module.now + TICK);
+		dispatch_all();
+		CHECK(!hwt_flush(hwt));
+	}
+	dispatch_all();
+	for (i = 0; i < OBJECTS; i++)
+		CHECK(!objects[i] || !objects[i]->active ||
+		      objects[i]->deadline > module.now - 2 * TICK);
+}
+
+/* Sets the clock while no event waits, as one that waits may seem early afterwards. */
+static void set_clock_back_or_forth(void)
+{
+	wild = false;
+	dispatch_all();
+	latest = 0;
+	set_clock(1000 * TICK + pick(3000) * TICK);
+	module.report = true;
+}
+
+static void random_run(unsigned int passes, uint32_t clock)
+{
+	unsigned int i;
+
+	latest = 0;
+	module_reset(seed);
+	module.clock = clock;
+	set_clock(module.now);
+	module.interrupts = pick(3) ? 0 : 10;
+	CHECK(!hwt_open(&hwt, HWT_NONBLOCK));
+	hwt_cache_time(hwt, pick(2));
+	for (i = 0; i < passes; i++) {
+		if (!pick(100))
+			module.limit = pick(3) ? 100000 : pick(500);
+		if (!pick(50))
+			module.no_memory = !pick(4);
+		pass();
+		if (!pick(100))
+			check_none_missing();
+		if (clock == CLOCK_REALTIME && !pick(200))
+			set_clock_back_or_forth();
+	}
+	check_none_missing();
+	for (i = 0; i < OBJECTS; i++)
+		object_free(objects[i]);
+	CHECK(!hwt_flush(hwt));
+	CHECK(module.pending + module.ready <= 64);
+	set_clock(INT64_MAX / 2);
+	dispatch_all();
+	hwt_close(hwt);
+}
+
+/* ---- what is told to the module, and in how many calls ---- */
+
+#define N 1000
+static struct object many[N];
+
+static void on_any(struct hwt_timer *timer)
+{
+	hwt_timer_object(timer, struct object, timer)->active = false;
+	callbacks++;
+}
+
+static void begin(void)
+{
+	unsigned int i;
+
+	module_reset(1);
+	callbacks = 0;
+	CHECK(!hwt_open(&hwt, HWT_NONBLOCK));
+	for (i = 0; i < N; i++)
+		hwt_timer_init(&many[i].timer, hwt, on_any);
+}
+
+/* Returns the number of system calls since it was called last. */
+static unsigned long calls(void)
+{
+	unsigned long n = module.calls;
+
+	module.calls = 0;
+	return n;
+}
+
+static void start_many(unsigned int n, int64_t delay)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		CHECK(!hwt_timer_start(&many[i].timer, delay));
+}
+
+static void counts_calls(void)
+{
+	unsigned int i;
+
+	begin();
+	start_many(1, 10 * SECOND);
+	calls(); /* INFO, once */
+	CHECK(!hwt_flush(hwt));
+	CHECK(calls() == 1);
+	start_many(500, 10 * SECOND);
+	CHECK(!hwt_flush(hwt));
+	CHECK(calls() == 1);
+	CHECK(module.pending == 500);
+
+	/* Later deadlines are stores, until the module's timers expire. */
+	for (i = 0; i < 500; i++)
+		CHECK(!hwt_timer_again(&many[i].timer));
+	start_many(500, 20 * SECOND);
+	CHECK(!hwt_flush(hwt));
+	CHECK(calls() == 0);
+	module_set_clock(module.now + 10 * SECOND + TICK);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 500) == 500);
+	CHECK(callbacks == 0);
+	calls();
+	CHECK(!hwt_flush(hwt));
+	CHECK(calls() == 1);
+	CHECK(module.pending == 500);
+	module_set_clock(module.now + 10 * SECOND + TICK);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 1000) == 500);
+	CHECK(callbacks == 500);
+
+	/* Sooner ones and new ones: a few are one call, many are two. */
+	start_many(10, 10 * SECOND);
+	CHECK(!hwt_flush(hwt));
+	calls();
+	start_many(12, SECOND);
+	CHECK(!hwt_flush(hwt));
+	CHECK(calls() == 1);
+	start_many(500, SECOND / 2);
+	CHECK(!hwt_flush(hwt));
+	CHECK(calls() == 2);
+	/* Sooner, and later again, is nothing. */
+	start_many(500, SECOND / 4);
+	start_many(500, SECOND);
+	CHECK(!hwt_flush(hwt));
+	CHECK(calls() == 0);
+	hwt_close(hwt);
+}
+
+/* A read that finds fewer events than there is room for is the last one. */
+static void reads_once(void)
+{
+	begin();
+	start_many(100, TICK);
+	CHECK(!hwt_flush(hwt));
+	module_set_clock(module.now + 2 * TICK);
+	calls();
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 1000) == 100);
+	CHECK(calls() == 1);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 1000) == -EAGAIN);
+	CHECK(hwt_next(hwt, NULL) == -EBUSY);
+	CHECK(hwt_read(hwt, NULL, 1) == -EBUSY);
+	hwt_close(hwt);
+}
+
+/* What was stopped serves what is started; only what is too much is cancelled. */
+static void keeps_spares(void)
+{
+	unsigned int i;
+
+	begin();
+	start_many(1000, SECOND);
+	CHECK(!hwt_flush(hwt));
+	for (i = 0; i < 500; i++)
+		hwt_timer_stop(&many[i].timer);
+	calls();
+	CHECK(!hwt_flush(hwt));
+	CHECK(calls() == 0);
+	start_many(500, 2 * SECOND);
+	CHECK(!hwt_flush(hwt));
+	CHECK(calls() == 0);
+	for (i = 0; i < 1000; i++)
+		hwt_timer_stop(&many[i].timer);
+	CHECK(!hwt_flush(hwt));
+	CHECK(calls() == 2); /* 936, 512 at a time */
+	CHECK(module.pending == 64);
+	module_set_clock(module.now + 10 * SECOND);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 1000) == 64);
+	CHECK(callbacks == 0 && !module.pending && !module.ready);
+	hwt_close(hwt);
+}
+
+/* At the limit, spares make room for what is started. */
+static void spares_make_room(void)
+{
+	unsigned int i;
+
+	begin();
+	module.limit = 10;
+	start_many(10, SECOND);
+	CHECK(!hwt_flush(hwt));
+	module_set_clock(module.now + SECOND + TICK);
+	/* Of ten events that wait, eight are not wanted any more. */
+	for (i = 0; i < 8; i++)
+		hwt_timer_stop(&many[i].timer);
+	start_many(8,
+		   SECOND); /* these take over the timers that have expired */
+	CHECK(!hwt_flush(hwt));
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 100) == 10);
+	CHECK(callbacks == 2);
+	CHECK(!hwt_flush(hwt));
+	CHECK(module.pending == 8);
+	hwt_close(hwt);
+}
+
+/* The same for new timers while all that the limit allows are pending. */
+static void pending_spares_make_room(void)
+{
+	unsigned int i;
+
+	begin();
+	module.limit = 10;
+	start_many(10, SECOND);
+	CHECK(!hwt_flush(hwt));
+	for (i = 10; i < 15; i++)
+		CHECK(!hwt_timer_start(&many[i].timer, SECOND));
+	for (i = 0; i < 5; i++)
+		hwt_timer_stop(&many[i].timer);
+	CHECK(!hwt_flush(hwt));
+	CHECK(!hwt_refused(hwt));
+	CHECK(module.pending == 10);
+	module_set_clock(module.now + SECOND + TICK);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 100) == 10);
+	CHECK(callbacks == 10);
+	hwt_close(hwt);
+}
+
+/* What the module refuses is told, and served without it. */
+static void serves_what_is_refused(void)
+{
+	begin();
+	module.no_memory = true;
+	start_many(100, SECOND);
+	CHECK(hwt_flush(hwt) == -ENOMEM);
+	CHECK(hwt_refused(hwt) == -ENOMEM);
+	CHECK(hwt_wait_ms(hwt, -1) > 0 && hwt_wait_ms(hwt, 1) == 1);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 1000) == -EAGAIN);
+	module_set_clock(module.now + SECOND);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 60) == 60);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 1000) == 40);
+	CHECK(callbacks == 100);
+	module.no_memory = false;
+	CHECK(!hwt_flush(hwt));
+	CHECK(hwt_wait_ms(hwt, -1) == -1 && hwt_wait_ms(hwt, 50) == 50);
+	module.stopped = true;
+	start_many(1, SECOND);
+	CHECK(hwt_flush(hwt) == -ESHUTDOWN);
+	CHECK(hwt_wait_ms(hwt, -1) == -1);
+	hwt_close(hwt);
+}
+
+/* The module's timer is too late, and cannot be changed. */
+static void serves_what_cannot_be_sooner(void)
+{
+	begin();
+	start_many(100, 10 * SECOND);
+	CHECK(!hwt_flush(hwt));
+	module.no_memory = true;
+	start_many(50, SECOND);
+	CHECK(hwt_flush(hwt) == -ENOMEM);
+	module_set_clock(module.now + SECOND);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 1000) == 50);
+	CHECK(callbacks == 50);
+	module_set_clock(module.now + 10 * SECOND);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 1000) == 100);
+	CHECK(callbacks == 100);
+	hwt_close(hwt);
+}
+
+/* The time is read again in each pass, and after events were read. */
+static void time_of_a_pass(void)
+{
+	int64_t now;
+
+	begin();
+	start_many(1, SECOND);
+	now = module.now;
+	CHECK(hwt_now(hwt) == (uint64_t)now);
+	module_set_clock(now + TICK);
+	CHECK(hwt_now(hwt) == (uint64_t)now);
+	CHECK(!hwt_timer_again(&many[0].timer));
+	CHECK(hwt_timer_deadline(&many[0].timer) == (uint64_t)now + SECOND);
+	CHECK(!hwt_flush(hwt));
+	CHECK(hwt_now(hwt) == (uint64_t)module.now);
+	module_set_clock(now + 2 * TICK);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 1) == -EAGAIN);
+	CHECK(hwt_now(hwt) == (uint64_t)module.now);
+	hwt_cache_time(hwt, 0);
+	module_set_clock(now + 3 * TICK);
+	CHECK(hwt_now(hwt) == (uint64_t)module.now);
+	CHECK(!hwt_timer_again(&many[0].timer));
+	CHECK(hwt_timer_deadline(&many[0].timer) ==
+	      (uint64_t)module.now + SECOND);
+	hwt_close(hwt);
+}
+
+/* Without memory of its own, the library starts nothing, and changes nothing. */
+static void start_without_memory(void)
+{
+	unsigned int i;
+
+	begin();
+	allocations_left = 0;
+	CHECK(hwt_timer_start(&many[0].timer, 0) == -ENOMEM);
+	for (i = 0; i < 2;
+	     i++) { /* the first of two allocations fails, the second */
+		allocations_left = 1;
+		CHECK(hwt_timer_start(&many[0].timer, 0) == -ENOMEM);
+	}
+	CHECK(!hwt_timer_active(&many[0].timer));
+	CHECK(hwt_timer_again(&many[0].timer) == -EINVAL);
+	allocations_left = -1;
+	start_many(1, 0);
+	CHECK(hwt_timer_start_every(&many[0].timer, 0, 0, 0) == -EINVAL);
+	CHECK(hwt_timer_start_every(&many[0].timer, 0, 1, HWTIMER_ABSOLUTE) ==
+	      -EINVAL);
+	CHECK(hwt_timer_active(&many[0].timer));
+	hwt_close(hwt);
+}
+
+/* Another process has read an event. When the program makes the timer sooner, it works. */
+static void event_taken_by_another(void)
+{
+	struct hwtimer_event event;
+	struct hwt *other;
+
+	begin();
+	start_many(1, SECOND);
+	CHECK(!hwt_flush(hwt));
+	module_set_clock(module.now + SECOND + TICK);
+	CHECK(!hwt_open(&other,
+			HWT_NONBLOCK)); /* the module has one instance */
+	CHECK(hwt_read(other, &event, 1) == 1);
+	start_many(1, 0);
+	CHECK(!hwt_flush(hwt));
+	hwt_timer_start_at(&many[0].timer, 0);
+	CHECK(!hwt_flush(hwt));
+	module_set_clock(module.now + TICK);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 10) == 1);
+	CHECK(callbacks == 1);
+	hwt_close(other);
+	hwt_close(hwt);
+}
+
+static unsigned int changes;
+
+static void on_change(void *arg)
+{
+	CHECK(arg == &changes);
+	changes++;
+}
+
+static void tells_of_changes(void)
+{
+	begin();
+	hwt_on_change(hwt, on_change, &changes);
+	start_many(10, SECOND);
+	CHECK(changes == 1);
+	CHECK(!hwt_flush(hwt));
+	start_many(10, 2 * SECOND);
+	CHECK(changes == 1);
+	start_many(10, SECOND / 2);
+	CHECK(changes == 2);
+	hwt_close(hwt);
+}
+
+/* Other timers of the instance get their events, with any data. */
+static void on_event(void *arg, const struct hwtimer_event *event)
+{
+	CHECK(arg == &callbacks && event->user_data == 5);
+	callbacks += 1000;
+}
+
+static void other_timers(void)
+{
+	begin();
+	start_many(10, SECOND);
+	CHECK(!hwt_schedule_at(hwt, module.now, 5, NULL));
+	CHECK(!hwt_flush(hwt));
+	module_set_clock(module.now + SECOND + TICK);
+	CHECK(hwt_dispatch(hwt, on_event, &callbacks, 100) == 11);
+	CHECK(callbacks == 1010);
+	hwt_close(hwt);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int passes = argc > 1 ? atoi(argv[1]) : 20000;
+	unsigned int first = argc > 2 ? atoi(argv[2]) : 1;
+
+	counts_calls();
+	reads_once();
+	keeps_spares();
+	spares_make_room();
+	pending_spares_make_room();
+	serves_what_is_refused();
+	serves_what_cannot_be_sooner();
+	time_of_a_pass();
+	start_without_memory();
+	event_taken_by_another();
+	tells_of_changes();
+	other_timers();
+	callbacks = 0;
+	for (seed = first; seed < first + 6; seed++)
+		random_run(passes, seed % 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME);
+	printf("%lu callbacks, %lu while the module refused\n", callbacks,
+	       refused_callbacks);
+	return !callbacks || !refused_callbacks;
+}
