@@ -64,7 +64,7 @@ void account_begin(struct seat *seat, const struct op *op,
 	account->busy = true;
 	if (op->what == HWTIMER_OP_SCHEDULE) {
 		*account = (struct account){
-			.use = account->use,
+			.use = account->use + 1,
 			.armed = true,
 			.busy = true,
 			.next = op->span,

@@ -18,6 +18,7 @@
 #define CPUS "/sys/devices/system/cpu/"
 #define POWER "/sys/power/"
 #define DEBUGFS "/sys/kernel/debug/"
+#define MODULE "/sys/module/hwtimer/"
 #define STEPS "/sys/module/hwtimer_torture/parameters/clock_steps"
 
 #define YEAR (365 * 24 * 3600 * SEC)
@@ -182,10 +183,11 @@ static void step(unsigned int *steps)
 }
 
 /*
- * Sets the clock @distance ahead of what it would be if nobody had set it. Returns whether
- * the kernel took it.
+ * Sets the clock @distance ahead of what it would be if nobody had set it. Returns the number
+ * of the set, as board_sets_begin() counts; 0: the kernel did not take it.
  */
-static bool set_clock(__s64 natural, __s64 distance, unsigned int *steps)
+static unsigned int set_clock(__s64 natural, __s64 distance,
+			      unsigned int *steps)
 {
 	__u64 time = clock_ns(CLOCK_MONOTONIC) + natural + distance;
 	struct timespec ts = { .tv_sec = time / SEC, .tv_nsec = time % SEC };
@@ -195,13 +197,34 @@ static bool set_clock(__s64 natural, __s64 distance, unsigned int *steps)
 	atomic_store(&board->target, natural + distance);
 	nr = board_sets_begin(natural + distance);
 	if (!nr)
-		return false;
+		return 0;
 	step(steps);
 	taken = !clock_settime(CLOCK_REALTIME, &ts);
 	step(steps);
-	if (taken)
-		atomic_store(&board->sets_done, nr);
-	return taken;
+	if (!taken)
+		return 0;
+	atomic_store(&board->sets_done, nr);
+	return nr;
+}
+
+/* Whether all instances that must notice set number @nr have done so */
+static bool all_know(unsigned int nr)
+{
+	for (int i = 0; i < SEATS_MAX; i++) {
+		const struct seat *seat = &board->seats[i];
+
+		if (atomic_load(&seat->ready) && !atomic_load(&seat->done) &&
+		    seat->reports && seat->notice.since < nr)
+			return false;
+	}
+	return true;
+}
+
+/* Does not set the clock again before all know, or ought to. Another set would hide it. */
+static void wait_for_all(unsigned int nr)
+{
+	for (int i = 0; i < 600 && going_on() && !all_know(nr); i++)
+		sleep_ns(100 * MS);
 }
 
 /* ms to years, forth or back */
@@ -218,7 +241,11 @@ static void clock_run(struct disturber *disturber, struct dice *dice)
 	unsigned int steps = 0;
 
 	while (going_on()) {
-		count(disturber, set_clock(natural, distance(dice), &steps));
+		unsigned int nr = set_clock(natural, distance(dice), &steps);
+
+		count(disturber, nr);
+		if (nr && !dice_below(dice, 4))
+			wait_for_all(nr);
 		sleep_up_to(dice, dice_below(dice, 4) ? 100 * MS : 3 * SEC);
 		if (dice_below(dice, 2))
 			set_clock(natural, 0, &steps);
@@ -470,15 +497,47 @@ static void faults_run(struct disturber *disturber, struct dice *dice)
 
 /* ---- unloading ---- */
 
-/* The main process has an instance open all the time, so the kernel must refuse it. */
+/* The number of modules that use ours */
+static unsigned int module_holders(void)
+{
+	DIR *holders = opendir(MODULE "holders");
+	struct dirent *entry;
+	unsigned int count = 0;
+
+	if (!holders)
+		return 0;
+	while ((entry = readdir(holders)))
+		count += entry->d_name[0] != '.';
+	closedir(holders);
+	return count;
+}
+
+static unsigned int module_references(void)
+{
+	unsigned int references = 0;
+	FILE *file = fopen(MODULE "refcnt", "r");
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%u", &references) != 1)
+		references = 0;
+	fclose(file);
+	return references;
+}
+
+/*
+ * The main process has an instance open all the time, so the kernel must refuse it; and not
+ * only because another module uses ours.
+ */
 static void unload_run(struct disturber *disturber, struct dice *dice)
 {
 	while (going_on()) {
 		bool gone = !syscall(SYS_delete_module, "hwtimer", O_NONBLOCK);
 
 		count(disturber, !gone);
-		if (gone) {
-			wrong(UNLOADED, "rmmod succeeded");
+		if (gone || module_references() <= module_holders()) {
+			wrong(UNLOADED,
+			      gone ? "rmmod succeeded" : "no open file counts");
 			atomic_store(&board->over, 1);
 		}
 		sleep_up_to(dice, SEC);
@@ -509,12 +568,25 @@ static void stop_calm(void)
 	}
 }
 
+/*
+ * A worker that is killed while it writes its accounts has no successor, and its instance is
+ * not judged. To the kernel, one moment is as good as another. So waits for a better one, and
+ * mostly leaves a worker alone that is stopped at a bad one.
+ */
+static bool await_good_moment(const struct seat *seat, struct dice *dice)
+{
+	for (int i = 0; i < 100 && atomic_load(&seat->updating); i++)
+		sleep_ns(MS);
+	return !atomic_load(&seat->updating) || !dice_below(dice, 8);
+}
+
 static void kill_run(struct disturber *disturber, struct dice *dice)
 {
 	while (going_on()) {
-		pid_t pid = random_seat(dice)->pid;
+		struct seat *seat = random_seat(dice);
+		pid_t pid = seat->pid;
 
-		if (pid > 0)
+		if (pid > 0 && await_good_moment(seat, dice))
 			count(disturber, !kill(pid, SIGKILL));
 		sleep_up_to(dice, 200 * MS);
 	}

@@ -7,7 +7,7 @@
 #	usage: torture/faults.sh [--minutes MINUTES] [FAULT...]
 #
 # FAULT is the name of a patch. A patch begins with what it does, the kernel on which the
-# fault shows, and the counter that must not be 0 then. Prints TAP, with the seconds after
+# fault shows, and the counter that must not be 0 then (or several: a|b). Prints TAP, with the seconds after
 # which the fault was found.
 
 # shellcheck source=vm/lib.sh
@@ -63,7 +63,7 @@ is_found()
 		--minutes "$MINUTES" -- -e -i 30 >"$TEMP/$1.log" 2>&1 || true
 	# The next fault needs only few files compiled.
 	patch --silent -R -p1 -d "$dir" <"$FAULTS/$1.patch"
-	grep "FAULT $(head_of "$1" Shows):" "$TEMP/$1.log" && return
+	grep -E "FAULT ($(head_of "$1" Shows)):" "$TEMP/$1.log" && return
 	tail -n 60 "$TEMP/$1.log"
 	return 1
 }

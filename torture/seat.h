@@ -55,6 +55,16 @@ enum call {
 };
 
 /**
+ * struct watch - whether something follows when CLOCK_REALTIME is set
+ * @since: board->sets_begun when it last did; only later sets count
+ * @beats: number of beats since a set that was not followed
+ */
+struct watch {
+	unsigned int since;
+	unsigned int beats;
+};
+
+/**
  * struct seat - a worker's place
  * @nr: number of the seat
  * @pid: process id of the worker; 0: there is none
@@ -92,8 +102,10 @@ enum call {
  * @calm_events: value of @taken when @calm was 0
  * @sets: board->sets_begun when the instance was set up
  * @reported: number of reports that the clock was set
- * @told: board->sets_begun at the last report; only later sets must be reported
- * @silent: number of beats since a set that was not reported
+ * @report: reports of read() that the clock was set
+ * @notice: changes of @noticed
+ * @noticed: how often the clock was set, as STATS counts
+ * @quiet: number of rounds for which the worker only waits for events
  */
 struct seat {
 	unsigned int nr;
@@ -131,8 +143,10 @@ struct seat {
 	__u64 calm_events;
 	unsigned int sets;
 	unsigned int reported;
-	unsigned int told;
-	unsigned int silent;
+	struct watch report;
+	struct watch notice;
+	__u64 noticed;
+	unsigned int quiet;
 };
 
 /* The time on the instance's clock, ns */

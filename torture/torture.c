@@ -454,7 +454,9 @@ int main(int argc, char **argv)
 		clear_seat(&board->seats[i]);
 	start_disturbers(&options);
 	run(&options);
-	finish(options.workers);
+	/* After a fault, an instance may have no end. */
+	if (!options.hasty || !board_faults())
+		finish(options.workers);
 	find_idle(idle, sizeof(idle));
 	board_tell("in all");
 	return !board_verdict(idle);

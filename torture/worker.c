@@ -20,9 +20,20 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* A call is stalled if the worker slept and woke up in so many tenths of a second. */
-#define CALM_MAX 200
+/* What is due is late if the worker slept and woke up in so many tenths of a second. */
+#define CALM_MAX 100
 #define BEAT (100 * MS)
+
+/* The same for what hwtimer does each second */
+#define UNTOLD_MAX 50
+
+/* Rounds for which a worker only waits for events, and one round in how many begins them */
+#define QUIET_MAX 300
+#define QUIET_ONE_IN 400
+
+/* Longest time for which read() waits for an event: usually, and where none is due */
+#define READ_MAX (100 * MS)
+#define READ_IDLE_MAX (5 * SEC)
 
 /* Periodic deadlines and intervals are multiples of it, see other_phase(). */
 #define PHASES 64
@@ -362,14 +373,11 @@ static void take_events(struct seat *seat)
 	seat->call = CALL_NONE;
 }
 
-/*
- * From now on, only a set that begins later must be reported. One that is under way may
- * have been.
- */
-static void expect_report(struct seat *seat)
+/* From now on, only a set that begins later counts. One under way may have been noticed. */
+static void watch_sets(struct watch *watch)
 {
-	seat->silent = 0;
-	seat->told = atomic_load(&board->sets_begun);
+	watch->beats = 0;
+	watch->since = atomic_load(&board->sets_begun);
 }
 
 static void take_report(struct seat *seat)
@@ -377,7 +385,7 @@ static void take_report(struct seat *seat)
 	unsigned int begun = atomic_load(&board->sets_begun);
 
 	did(REPORTS);
-	expect_report(seat);
+	watch_sets(&seat->report);
 	/*
 	 * Between two reports, the clock was set at least once. When the instance was set
 	 * up, a set may have been under way, and a suspend.
@@ -647,13 +655,28 @@ static void check_stall(struct seat *seat)
 	}
 }
 
+/* Counts a beat if the clock was set and that has not led to something. */
+static void watch_beat(const struct seat *seat, struct watch *watch,
+		       const char *what)
+{
+	if (atomic_load(&board->sets_done) <= watch->since)
+		watch->beats = 0;
+	else if (++watch->beats == UNTOLD_MAX)
+		wrong(REPORT, "seat %u %s that the clock was set", seat->nr,
+		      what);
+}
+
 static void check_report(struct seat *seat)
 {
-	if (!seat->reports || atomic_load(&board->sets_done) <= seat->told)
-		seat->silent = 0;
-	else if (++seat->silent == CALM_MAX)
-		wrong(REPORT, "seat %u was not told that the clock was set",
-		      seat->nr);
+	struct hwtimer_stats stats;
+
+	if (!seat->reports || hwt_stats(hwt, &stats))
+		return;
+	if (stats.clock_sets != seat->noticed)
+		watch_sets(&seat->notice);
+	seat->noticed = stats.clock_sets;
+	watch_beat(seat, &seat->notice, "has not noticed");
+	watch_beat(seat, &seat->report, "was not told");
 }
 
 static void beat(struct seat *seat)
@@ -725,7 +748,8 @@ static bool set_up(struct seat *seat)
 	if (seat->rings && hwtimer_ring_map(&seat->ring, hwt_fd(hwt)))
 		return false;
 	seat->sets = atomic_load(&board->sets_begun);
-	expect_report(seat);
+	watch_sets(&seat->report);
+	watch_sets(&seat->notice);
 	if (seat->reports && !park())
 		return false;
 	if (seat->reports)
@@ -866,7 +890,7 @@ static void resolve(struct seat *seat)
 	case CALL_READ:
 		take_events(seat);
 		/* A report may have been lost with the process. */
-		expect_report(seat);
+		watch_sets(&seat->report);
 		break;
 	case CALL_STOP:
 		finish_stop(seat);
@@ -876,8 +900,6 @@ static void resolve(struct seat *seat)
 	}
 	seat->call = CALL_NONE;
 	seat->beat = clock_ns(CLOCK_MONOTONIC);
-	seat->calm = 0;
-	seat->silent = 0;
 	end_update(seat);
 }
 
@@ -935,14 +957,11 @@ static void operate(struct seat *seat)
 	}
 }
 
-/*
- * Reads as a program does that waits for its events: sleeps in the kernel, for a tenth of a
- * second at most.
- */
-static void read_blocking(struct seat *seat)
+/* Reads as a program does that waits for its events: sleeps in the kernel, up to @most ns. */
+static void read_blocking(struct seat *seat, __u64 most)
 {
-	const struct itimerval limit = { .it_value = { 0, 100000 },
-					 .it_interval = { 0, 100000 } };
+	const struct timeval time = { most / SEC, most % SEC / US };
+	const struct itimerval limit = { time, time };
 	int flags = fcntl(hwt_fd(hwt), F_GETFL);
 
 	fcntl(hwt_fd(hwt), F_SETFL, flags & ~O_NONBLOCK);
@@ -958,7 +977,7 @@ static void wait_a_moment(struct seat *seat)
 	struct pollfd pfd = { .fd = hwt_fd(hwt), .events = POLLIN };
 
 	if (!seat->rings && !dice_below(&seat->dice, 4)) {
-		read_blocking(seat);
+		read_blocking(seat, READ_MAX);
 		return;
 	}
 	if (dice_below(&seat->dice, 4))
@@ -970,19 +989,63 @@ static void wait_a_moment(struct seat *seat)
 		read_events(seat, 1 + dice_below(&seat->dice, EVENTS));
 }
 
+/*
+ * Calls of a program tell the kernel's worker to look, so one that has missed something
+ * finds it then. So sometimes this process only waits. Returns whether it does.
+ */
+static bool is_quiet(struct seat *seat)
+{
+	if (!seat->quiet && !dice_below(&seat->dice, QUIET_ONE_IN))
+		seat->quiet = dice_below(&seat->dice, QUIET_MAX);
+	if (!seat->quiet)
+		return false;
+	if (!seat->calm)
+		seat->quiet--;
+	return true;
+}
+
+/* Whether something is due, and has not been for so long that it is wrong */
+static bool in_suspense(const struct seat *seat)
+{
+	return seat->calm && seat->calm < CALM_MAX;
+}
+
+static void do_something(struct seat *seat)
+{
+	if (!is_quiet(seat))
+		operate(seat);
+	else if (seat->rings)
+		drain_ring(seat);
+}
+
 static void live(struct seat *seat)
 {
-	unsigned int rounds = dice_below(&seat->dice, ROUNDS_MAX);
+	int rounds = dice_below(&seat->dice, ROUNDS_MAX);
 
-	while (rounds-- && !seat->stopping && !atomic_load(&board->over)) {
+	while ((rounds-- > 0 || in_suspense(seat)) && !seat->stopping &&
+	       !atomic_load(&board->over)) {
 		beat(seat);
-		operate(seat);
+		do_something(seat);
 		wait_a_moment(seat);
 		if (!dice_below(&seat->dice, 50))
 			audit(seat);
 		if (!dice_below(&seat->dice, 50))
 			check_stats(seat);
 	}
+}
+
+/* Some instances begin with a reader for whom nothing is due. */
+static void begin(struct seat *seat)
+{
+	if (!seat->rings && !dice_below(&seat->dice, 8))
+		read_blocking(seat, READ_IDLE_MAX);
+}
+
+/* A worker that goes on with an instance may at first only wait for its events. */
+static void go_on(struct seat *seat)
+{
+	if (!seat->quiet && !dice_below(&seat->dice, 3))
+		seat->quiet = dice_below(&seat->dice, QUIET_MAX);
 }
 
 /* The signal of setitimer() only interrupts read(). */
@@ -1001,6 +1064,7 @@ static void ignore(int signal)
 void worker_run(struct seat *seat)
 {
 	int result = open_instance(seat);
+	bool anew = !atomic_load(&seat->ready);
 
 	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = ignore }, NULL);
 	if (result) {
@@ -1009,8 +1073,12 @@ void worker_run(struct seat *seat)
 			      strerror(-result));
 		return;
 	}
-	if (!(atomic_load(&seat->ready) ? inherit(seat) : set_up(seat)))
+	if (!(anew ? set_up(seat) : inherit(seat)))
 		return;
+	if (anew)
+		begin(seat);
+	else
+		go_on(seat);
 	live(seat);
 	retire(seat);
 }
