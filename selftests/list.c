@@ -600,8 +600,8 @@ static void *move_some(void *arg)
 	return NULL;
 }
 
-/* Events that may be unread before churn() waits for the thread that reads them */
-#define UNREAD 10000
+/* Timers and events that there may be before churn() waits for those who take them */
+#define CROWD 10000
 
 /* Schedules timers that expire soon, and cancels half of them. */
 static void *churn(void *arg)
@@ -610,10 +610,11 @@ static void *churn(void *arg)
 	__u64 ids[64];
 
 	while (unrest_goes_on(unrest)) {
+		struct hwtimer_stats stats = stats_of(unrest->fd);
 		struct hwtimer_request requests[64];
 
-		/* A machine may not run the reader for a while. */
-		if (stats_of(unrest->fd).ready > UNREAD) {
+		/* A machine may not run the reader, or the worker, for a while. */
+		if (stats.pending + stats.ready > CROWD) {
 			sched_yield();
 			continue;
 		}

@@ -33,7 +33,8 @@
 . "$(dirname "$0")/lib.sh"
 
 # Patterns of what a kernel prints when something is wrong with it. A program's crash is
-# not among them: the command's exit status shows it.
+# not among them: the command's exit status shows it. Nor is a memory cgroup that is full,
+# "Out of memory and no killable processes": if the machine was, the kernel would panic next.
 REPORTS='WARNING:|BUG:|BUG [a-z]|KASAN:|K[CM]SAN:|KFENCE:|UBSAN:|ODEBUG:'
 REPORTS+='|cut here|Oops|Kernel panic|general protection fault[,:]'
 REPORTS+='|possible (circular|recursive|irq)|inconsistent lock state'
@@ -42,7 +43,7 @@ REPORTS+='|soft lockup|hard lockup|LOCKUP|hung task|scheduling while atomic'
 REPORTS+='|sleeping function called|bad: scheduling|suspicious RCU'
 REPORTS+='|unreferenced object|new suspected memory leak|refcount_t:'
 REPORTS+='|list_(add|del) corruption|still has objects|Objects remaining'
-REPORTS+='|Bad page|bad unlock|Out of memory|double free|use-after-free'
+REPORTS+='|Bad page|bad unlock|Out of memory:|double free|use-after-free'
 REPORTS+='|out-of-bounds'
 
 # Arguments of every kernel

@@ -240,7 +240,7 @@ acknowledged()
 	as consumer xreadgroup group slow me streams '{q:0}:due' '>' >$WORK/read
 	acknowledge slow
 	check "it removes what every group has acknowledged" await has_due 0
-	check "metrics count that" await [ "$(metric 'trimmed_total{queue="q"}')" = 4 ]
+	check "metrics count that" await counts 'trimmed_total{queue="q"}' 4
 	check "the daemon lacks no right for it" not grep -q acknowledged $WORK/a
 	lacks_right
 	no_answer
@@ -364,16 +364,12 @@ trims_after()
 
 idle()
 {
-	local before
-
 	# shellcheck disable=SC2046 # many words
 	schedules 300 $(seq 300 | sed 's/.*/far& +3600000 p/')
-	await settled
-	before=$(commands)
 	check "leases are renewed" await renewed "$(renewals)"
-	check "with timers an hour away, nothing else is sent" [ "$(commands)" = "$before" ]
-	check "metrics count the timers that fired" [ "$(metric 'fired_total{queue="q"}')" = $((MANY + 7)) ]
-	check "metrics count pending timers" await [ "$(metric 'timers_pending{queue="q"}')" = 300 ]
+	check "with timers an hour away, nothing else is sent" sends_nothing
+	check "metrics count the timers that fired" counts 'fired_total{queue="q"}' $((MANY + 7))
+	check "metrics count pending timers" await counts 'timers_pending{queue="q"}' 300
 	check "metrics tell the lag of consumers" \
 		[ "$(metric 'group_lag{shard="{q:0}",group="group"}')" = 0 ]
 	check "metrics end as OpenMetrics does" [ "$(metrics | tail -n 1)" = "# EOF" ]
@@ -391,11 +387,45 @@ metric()
 	metrics "$2" | grep -F "hwtimerd_$1 " | sed 's/.* //'
 }
 
+# counts NAME NUMBER: whether a metric is that number. It may be less if the machine has stood
+# still: what Redis did is not counted if the answer was lost with a lease or a connection.
+counts()
+{
+	local value
+
+	value=$(metric "$1")
+	[ "$value" = "$2" ] || { [ "$value" -lt "$2" ] && troubles | grep -q -v ' 0$'; }
+}
+
 # Commands other than heartbeats and those of the metrics themselves
 commands()
 {
 	metrics | sed -n 's/^hwtimerd_commands_total{.*command="\(.*\)"} /\1 /p' |
 		grep -v "^lease\|^join\|^metrics"
+}
+
+# Whether it sends nothing else while leases are renewed. If the machine stands still for
+# longer than a lease, the daemon begins anew; that does not count.
+sends_nothing()
+{
+	local before trouble tries=0
+
+	while [ $tries -lt 10 ]; do
+		await settled || return
+		trouble=$(troubles)
+		before=$(commands)
+		await renewed "$(renewals)" || return
+		[ "$(commands)" != "$before" ] || return 0
+		[ "$(troubles)" != "$trouble" ] || return 1
+		tries=$((tries + 1))
+	done
+	return 1
+}
+
+# Leases and connections that were lost
+troubles()
+{
+	metrics | grep -E '^hwtimerd_(leases_lost|reconnects)_total'
 }
 
 settled()
