@@ -10,6 +10,8 @@
  * A bulk is faster than requests for two reasons: its input and output are these words
  * only, and each loop knows at compile time what is constant.
  */
+#include <linux/bitops.h>
+
 #include "hwtimer_adopt.h"
 #include "hwtimer_bulk.h"
 #include "hwtimer_intake.h"
@@ -37,29 +39,29 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 }
 
 /*
- * Schedules timers @first to @last - 1, but ends when the table's hand has no more
- * records, and before a timer whose time is refused. Returns the number of timers
- * scheduled. Not inline, so that the loop has all registers for itself.
+ * Schedules up to @count timers, one for each free record of the table's hand. Ends before
+ * a timer whose time is refused. @words has the timers, and @results gets their ids. Always
+ * inline: @flags are constant, so the loop does not test them.
  */
-static noinline u32 bulk_schedule_hand(struct hwtimer_table *table,
-				       const struct hwtimer_intake *intake,
-				       u32 flags, u64 *words, u32 first,
-				       u32 last, struct hwtimer_moment *moment)
+static __always_inline u32 bulk_hand(struct hwtimer_table *table,
+				     const struct hwtimer_intake *intake,
+				     u32 flags, const u64 *words, u64 *results,
+				     u32 count, struct hwtimer_moment *moment)
 {
 	struct hwtimer_hand hand = table->hand;
 	u32 i, index;
 
-	flags &= HWTIMER_ABSOLUTE;
-	for (i = first; i < last && hand.free; i++) {
+	count = min_t(u32, count, hweight_long(hand.free));
+	for (i = 0; i < count; i++, words += 2) {
+		u64 user_data = words[0], time = words[1], deadline;
 		struct hwtimer_record *record;
-		u64 deadline;
 
-		if (hwtimer_op_no_time(words[2 * i + 1], flags))
+		if (hwtimer_op_no_time(time, flags))
 			break;
-		deadline = hwtimer_op_deadline(words[2 * i + 1], flags, moment);
+		deadline = hwtimer_op_deadline(time, flags, moment);
 		record = hwtimer_hand_take(&hand, &index);
-		hwtimer_op_fill(record, deadline, words[2 * i]);
-		words[i] = hwtimer_table_id(record, index);
+		hwtimer_op_fill(record, deadline, user_data);
+		results[i] = hwtimer_table_id(record, index);
 		hwtimer_intake_file(intake,
 				    (struct hwtimer_entry){
 					    .index = index,
@@ -69,8 +71,28 @@ static noinline u32 bulk_schedule_hand(struct hwtimer_table *table,
 							  deadline));
 	}
 	table->hand = hand;
-	table->used += i - first;
-	return i - first;
+	table->used += i;
+	return i;
+}
+
+/*
+ * bulk_hand() for deadlines and for delays. Not inline, so that each loop has all
+ * registers for itself.
+ */
+static noinline u32 bulk_deadlines(struct hwtimer_table *table,
+				   const struct hwtimer_intake *intake,
+				   const u64 *words, u64 *results, u32 count)
+{
+	return bulk_hand(table, intake, HWTIMER_ABSOLUTE, words, results, count,
+			 NULL);
+}
+
+static noinline u32 bulk_delays(struct hwtimer_table *table,
+				const struct hwtimer_intake *intake,
+				const u64 *words, u64 *results, u32 count,
+				struct hwtimer_moment *moment)
+{
+	return bulk_hand(table, intake, 0, words, results, count, moment);
 }
 
 /* The error for a timer that was not scheduled. @room: the limit leaves room for it. */
@@ -87,16 +109,21 @@ static u32 bulk_schedule(struct hwtimer_instance *instance, u32 flags,
 			 u64 *words, u32 count, struct hwtimer_moment *moment)
 {
 	struct hwtimer_intake intake = hwtimer_intake_begin(&instance->wheel);
+	struct hwtimer_table *table = &instance->table;
 	u32 i = 0, filed = 0;
 
 	while (i < count) {
 		u32 room = hwtimer_op_room(instance, count - i);
 		u32 done = 0;
 
-		if (room && hwtimer_table_ready(&instance->table))
-			done = bulk_schedule_hand(&instance->table, &intake,
-						  flags, words, i, i + room,
-						  moment);
+		if (room && hwtimer_table_ready(table))
+			done = flags & HWTIMER_ABSOLUTE ?
+				       bulk_deadlines(table, &intake,
+						      &words[2 * i], &words[i],
+						      room) :
+				       bulk_delays(table, &intake,
+						   &words[2 * i], &words[i],
+						   room, moment);
 		if (unlikely(!done)) {
 			words[i] = bulk_refusal(instance, words[2 * i + 1],
 						flags, room);

@@ -171,13 +171,23 @@ static inline unsigned int hwtimer_queue_end(const struct hwtimer_queue *queue,
 	return chunk == queue->tail ? queue->last : chunk->used;
 }
 
-/* Appends an entry if that takes no chunk. Otherwise changes nothing, returns false. */
-static inline bool hwtimer_queue_try_entry(struct hwtimer_queue *queue,
-					   struct hwtimer_entry entry)
+/*
+ * Appends an entry if that takes no chunk. Otherwise changes nothing, returns false.
+ *
+ * Starts to fetch the cache line behind that of the entry. Appending to one queue after the
+ * other pushes that line out of the cache, and then all further stores of the processor
+ * would wait for it.
+ */
+static __always_inline bool hwtimer_queue_try_entry(struct hwtimer_queue *queue,
+						    struct hwtimer_entry entry)
 {
+	struct hwtimer_entry *slot;
+
 	if (unlikely(!queue->head || queue->last == HWTIMER_CHUNK_ENTRIES))
 		return false;
-	queue->tail->entries[queue->last++] = entry;
+	slot = &queue->tail->entries[queue->last++];
+	*slot = entry;
+	prefetchw((const char *)slot + HWTIMER_CACHE_LINE);
 	return true;
 }
 
@@ -194,18 +204,6 @@ static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue,
 		return;
 	hwtimer_queue_grow(queue, pool);
 	hwtimer_queue_try_entry(queue, entry);
-}
-
-/*
- * Starts to fetch the cache line behind that of the last entry of @queue, which is not
- * empty. Appending to one queue after the other pushes that line out of the cache, and
- * then all further stores of the processor wait for it.
- */
-static __always_inline void
-hwtimer_queue_prefetch(const struct hwtimer_queue *queue)
-{
-	prefetchw((const char *)&queue->tail->entries[queue->last - 1] +
-		  HWTIMER_CACHE_LINE);
 }
 
 unsigned int hwtimer_queue_add_indices(struct hwtimer_queue *queue,

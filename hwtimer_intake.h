@@ -21,8 +21,8 @@
  * @scale: copy of the wheel's
  * @buckets: copy of the wheel's
  * @first: the earliest tick for a new timer
- * @direct: an entry of a tick before this one goes to bucket tick & @mask; 0: call
- *	hwtimer_intake_ask() for every entry
+ * @reach: an entry of one of the @reach ticks from @first on goes to bucket tick & @mask;
+ *	for all others, call hwtimer_intake_ask()
  * @mask: number of buckets of the lowest level minus 1
  */
 struct hwtimer_intake {
@@ -30,7 +30,7 @@ struct hwtimer_intake {
 	struct hwtimer_scale scale;
 	struct hwtimer_bucket *buckets;
 	u64 first;
-	u64 direct;
+	u64 reach;
 	u32 mask;
 };
 
@@ -51,20 +51,18 @@ static __always_inline void
 hwtimer_intake_file(const struct hwtimer_intake *intake,
 		    struct hwtimer_entry entry, u64 tick)
 {
-	struct hwtimer_bucket *bucket;
+	struct hwtimer_bucket *bucket = &intake->buckets[tick & intake->mask];
 
-	tick = max(tick, intake->first);
-	bucket = &intake->buckets[tick & intake->mask];
 	/*
 	 * Usually the bucket holds an earlier entry and its last chunk has room. Then no
 	 * walk without expirations is in this bucket, because such a walk takes all
 	 * chunks out of it.
 	 */
-	if (likely(tick < intake->direct && bucket->earliest <= tick &&
-		   hwtimer_queue_try_entry(&bucket->entries, entry)))
-		hwtimer_queue_prefetch(&bucket->entries);
-	else
-		hwtimer_intake_ask(intake->wheel, entry, tick);
+	if (unlikely(tick - intake->first >= intake->reach ||
+		     bucket->earliest > tick ||
+		     !hwtimer_queue_try_entry(&bucket->entries, entry)))
+		hwtimer_intake_ask(intake->wheel, entry,
+				   max(tick, intake->first));
 }
 
 /* To be called after hwtimer_intake_file() has filed @count entries. */

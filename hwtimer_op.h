@@ -104,9 +104,9 @@ static __always_inline u64 hwtimer_op_deadline(u64 time, u32 flags,
 	u64 now;
 
 	if (flags & HWTIMER_ABSOLUTE) {
-		if (time == HWTIMER_NEVER)
-			return HWTIMER_NEVER;
-		return max_t(s64, time, 0);
+		if (likely((s64)time >= 0))
+			return time;
+		return time == HWTIMER_NEVER ? HWTIMER_NEVER : 0;
 	}
 	now = hwtimer_moment_now(moment);
 	if ((s64)time > KTIME_MAX - (s64)now)

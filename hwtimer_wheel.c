@@ -57,8 +57,14 @@ unsigned int hwtimer_wheel_levels(const struct hwtimer_shape *shape)
  * @base: time of tick 0, ns
  *
  * Computes the reciprocal with which hwtimer_scale_ticks() divides: 2^(64 + shift) /
- * tick, rounded down. 2^shift is the largest power of two below the tick, so that the
- * reciprocal fills 64 bits.
+ * tick, rounded up. 2^shift is the largest power of two below the tick, so the reciprocal
+ * has 64 bits, the first of which is 1.
+ *
+ * The quotient is exact for each time up to 2^63. Rounding up makes reciprocal * tick
+ * exceed 2^(64 + shift) by an error < tick <= 2^(shift + 1). So time * reciprocal /
+ * 2^(64 + shift) exceeds time / tick by time * error / (2^(64 + shift) * tick), which is
+ * less than 2^63 * 2^(shift + 1) / (2^(64 + shift) * tick) = 1 / tick. The fraction of
+ * time / tick is at most 1 - 1 / tick, so the sum does not reach the next integer.
  */
 void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base)
 {
@@ -78,6 +84,15 @@ void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base)
 		scale->reciprocal = scale->reciprocal << 1 | (rest >= tick);
 		rest -= rest >= tick ? tick : 0;
 	}
+	scale->reciprocal += rest > 0;
+}
+
+/* hwtimer_scale_tick_of() for a deadline that is not after the base, or beyond 63 bits. */
+u64 hwtimer_scale_tick_of_odd(const struct hwtimer_scale *scale, u64 deadline)
+{
+	if (deadline <= scale->base)
+		return 0;
+	return hwtimer_scale_ticks(scale, deadline - scale->base - 1) + 1;
 }
 
 /**
@@ -253,7 +268,6 @@ static __always_inline void bucket_append(struct hwtimer_wheel *wheel, u32 nr,
 		bucket_append_slowly(wheel, nr, entry, tick);
 		return;
 	}
-	hwtimer_queue_prefetch(entries);
 	hwtimer_kind_occupy(wheel, nr, tick);
 }
 
@@ -268,12 +282,15 @@ static struct hwtimer_queue *rewind_queue(struct hwtimer_wheel *wheel)
 /* To be called before hwtimer_intake_file(). */
 struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel)
 {
+	u64 first = wheel->current_tick + 1;
+	u64 direct = wheel->rewind.active ? 0 : hwtimer_kind_direct(wheel);
+
 	return (struct hwtimer_intake){
 		.wheel = wheel,
 		.scale = wheel->scale,
 		.buckets = wheel->buckets,
-		.first = wheel->current_tick + 1,
-		.direct = wheel->rewind.active ? 0 : hwtimer_kind_direct(wheel),
+		.first = first,
+		.reach = max(direct, first) - first,
 		.mask = wheel->shape.buckets - 1,
 	};
 }

@@ -13,7 +13,7 @@
 #define HWTIMER_WHEEL_H
 
 #include <linux/log2.h>
-#include <linux/math.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 
 #include <uapi/linux/hwtimer.h>
@@ -302,16 +302,18 @@ static inline u64 hwtimer_mul_high(u64 a, u64 b)
 }
 
 /*
- * @time in whole ticks. The quotient that the reciprocal gives is never too large, and
- * too small by less than 2.
+ * @time in whole ticks; exact for each @time up to 2^63, see hwtimer_wheel_set_tick(). Times
+ * beyond are rare: the deadline HWTIMER_NEVER, and what tests make up.
  */
 static inline u64 hwtimer_scale_ticks(const struct hwtimer_scale *scale,
 				      u64 time)
 {
-	u64 ticks = hwtimer_mul_high(time, scale->reciprocal) >> scale->shift;
-
-	return ticks + (time - ticks * scale->tick >= scale->tick);
+	if (unlikely(time > S64_MAX))
+		return div64_u64(time, scale->tick);
+	return hwtimer_mul_high(time, scale->reciprocal) >> scale->shift;
 }
+
+u64 hwtimer_scale_tick_of_odd(const struct hwtimer_scale *scale, u64 deadline);
 
 /**
  * hwtimer_scale_tick_of - the first tick at which a deadline has passed
@@ -323,9 +325,12 @@ static inline u64 hwtimer_scale_ticks(const struct hwtimer_scale *scale,
 static inline u64 hwtimer_scale_tick_of(const struct hwtimer_scale *scale,
 					u64 deadline)
 {
-	if (unlikely(deadline <= scale->base))
-		return 0;
-	return hwtimer_scale_ticks(scale, deadline - scale->base - 1) + 1;
+	u64 time = deadline - scale->base - 1;
+
+	/* One test finds deadlines up to the base, and those too late to be multiplied. */
+	if (unlikely(time > S64_MAX))
+		return hwtimer_scale_tick_of_odd(scale, deadline);
+	return (hwtimer_mul_high(time, scale->reciprocal) >> scale->shift) + 1;
 }
 
 /* The same for @wheel. */

@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
+#include "../hwtimer_settings.h"
 #include "kinds.h"
 #include "oracle.h"
 #include "random.h"
@@ -124,6 +125,53 @@ static void time_of_saturates(struct kunit *test)
 			HWTIMER_TICK_NONE);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_time_of(&wheel, U64_MAX / HOUR),
 			HWTIMER_TICK_NONE);
+}
+
+/*
+ * The reciprocal is rounded up by less than a tick, from which hwtimer_wheel_set_tick()
+ * concludes that it divides all times up to 2^63. Checks that, and the quotients of the last
+ * multiple of the tick in that range and of 1 ns less, for the shortest and the longest ticks
+ * that SETUP accepts, all powers of two with their neighbours, and random ticks.
+ */
+static void check_reciprocal(struct kunit *test, u64 tick)
+{
+	u64 last = BIT_ULL(63) / tick * tick;
+	struct hwtimer_wheel wheel = {};
+
+	hwtimer_wheel_set_tick(&wheel, tick, 0);
+	/* 2^(64 + shift) is 0 modulo 2^64. */
+	KUNIT_ASSERT_LT_MSG(test, wheel.scale.reciprocal * tick, tick,
+			    "tick %llu", tick);
+	KUNIT_ASSERT_LE(test, tick, 2ULL << wheel.scale.shift);
+	KUNIT_ASSERT_EQ_MSG(test, hwtimer_scale_ticks(&wheel.scale, last),
+			    last / tick, "tick %llu", tick);
+	KUNIT_ASSERT_EQ_MSG(test, hwtimer_scale_ticks(&wheel.scale, last - 1),
+			    last / tick - 1, "tick %llu", tick);
+	KUNIT_ASSERT_EQ_MSG(test, hwtimer_wheel_tick_of(&wheel, last),
+			    last / tick, "tick %llu", tick);
+}
+
+static void reciprocal_is_exact_for_63_bits(struct kunit *test)
+{
+	u64 range = HWTIMER_TICK_MAX - HWTIMER_TICK_MIN + 1;
+	struct rnd_state state;
+	unsigned int i;
+
+	hwtimer_test_seed(test, &state);
+	for (i = 0; i < 10000; i++) {
+		u64 any = (u64)prandom_u32_state(&state) << 32 |
+			  prandom_u32_state(&state);
+
+		check_reciprocal(test, 2 + i);
+		check_reciprocal(test, HWTIMER_TICK_MIN + i);
+		check_reciprocal(test, HWTIMER_TICK_MAX - i);
+		check_reciprocal(test, HWTIMER_TICK_MIN + any % range);
+	}
+	for (i = 2; i < 42; i++) {
+		check_reciprocal(test, BIT_ULL(i) - 1);
+		check_reciprocal(test, BIT_ULL(i));
+		check_reciprocal(test, BIT_ULL(i) + 1);
+	}
 }
 
 /*
@@ -1310,6 +1358,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE(ticks_before_the_base_are_zero),
 	KUNIT_CASE(ticks_do_not_wrap),
 	KUNIT_CASE(time_of_saturates),
+	KUNIT_CASE(reciprocal_is_exact_for_63_bits),
 	KUNIT_CASE(reciprocal_divides),
 	KIND_CASE(delays_around_the_size_of_the_wheel),
 	KIND_CASE(ticks_pass_powers_of_two),

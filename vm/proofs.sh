@@ -72,7 +72,7 @@ WHEEL_FAULTS=(
 	's/min(walk->earliest, bucket->earliest));/walk->earliest);/'
 	"1 hashed 8 3 0 9 shift=40"
 	"a deadline is rounded down" wheel.h
-	's/deadline - scale->base - 1) + 1;/deadline - scale->base - 1);/'
+	's/>> scale->shift) + 1;/>> scale->shift);/'
 	"1 hashed 8 1 0 3 shift=40"
 	"the tournament is not told of an earlier tick" hashed.c
 	's/if (hashed->levels\[level\]\[nr\] <= tick)/if (hashed->levels[level][nr] != HWTIMER_TICK_NONE)/'

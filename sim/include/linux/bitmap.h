@@ -9,11 +9,6 @@
 #define DECLARE_BITMAP(name, bits) \
 	unsigned long name[((bits) + BITS_PER_LONG - 1) / BITS_PER_LONG]
 
-static inline unsigned int hweight_long(unsigned long word)
-{
-	return __builtin_popcountl(word);
-}
-
 static inline bool test_bit(unsigned long nr, const unsigned long *words)
 {
 	return words[nr / BITS_PER_LONG] >> nr % BITS_PER_LONG & 1;

@@ -13,7 +13,6 @@
 #include <linux/bug.h>
 
 #define U16_MAX 0xffff
-#define S64_MAX INT64_MAX
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define container_of(p, type, member) \
 	((type *)((char *)(p)-offsetof(type, member)))

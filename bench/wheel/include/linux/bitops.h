@@ -33,6 +33,11 @@ static inline unsigned int hweight32(u32 word)
 	return __builtin_popcount(word);
 }
 
+static inline unsigned int hweight_long(unsigned long word)
+{
+	return __builtin_popcountl(word);
+}
+
 static inline u64 ror64(u64 word, unsigned int shift)
 {
 	return (word >> (shift & 63)) | (word << (-shift & 63));

@@ -8,6 +8,7 @@
 
 #define U8_MAX 0xff
 #define U32_MAX UINT32_MAX
+#define S64_MAX INT64_MAX
 #define U64_MAX ((u64)UINT64_MAX)
 
 #define ALIGN(value, to)                                    \
