@@ -147,26 +147,70 @@ static void bulk_schedule_all(struct hwtimer_instance *instance, u32 flags,
 		hwtimer_trace_bulk(instance, words, count);
 }
 
+/*
+ * Starts to fetch the records of @count timers. Sets @records to their addresses. If the
+ * maps are large, they are hardly in the cache, so fetches their words, too.
+ */
+static __always_inline void cancel_fetch(const struct hwtimer_table *table,
+					 struct hwtimer_record **records,
+					 const u64 *ids, u32 count)
+{
+	bool large = table->nr_slots > HWTIMER_SLOTS_CACHED;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		records[i] = hwtimer_table_fetch(table, ids[i]);
+		if (unlikely(large))
+			hwtimer_table_prefetch_word(table, ids[i]);
+	}
+}
+
+/* Cancels @count timers. Returns the number of those that were not plain. */
+static __always_inline u32 cancel_fetched(struct hwtimer_instance *instance,
+					  u32 flags,
+					  struct hwtimer_record **records,
+					  u64 *words, u32 count,
+					  struct hwtimer_moment *moment)
+{
+	u32 i, others = 0;
+
+	for (i = 0; i < count; i++) {
+		u64 id = words[i];
+
+		words[i] = 0;
+		if (likely(hwtimer_op_cancel_plain(instance, records[i], id)))
+			continue;
+		words[i] = hwtimer_op_cancel_other(instance, id, flags, moment);
+		others++;
+	}
+	return others;
+}
+
+/*
+ * Cancels HWTIMER_AHEAD timers at a time, and meanwhile has the processor fetch the records
+ * of the next ones. Computes the address of each record once.
+ */
 static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
 			    u64 *words, u32 count,
 			    struct hwtimer_moment *moment)
 {
-	const struct hwtimer_table *table = &instance->table;
-	u32 i, others = 0;
+	struct hwtimer_record *records[2][HWTIMER_AHEAD];
+	u32 here = min_t(u32, count, HWTIMER_AHEAD);
+	u32 left = count, others = 0;
+	unsigned int turn = 0;
 
-	for (i = 0; i < min_t(u32, count, HWTIMER_AHEAD); i++)
-		hwtimer_table_prefetch_put(table, words[i]);
-	for (i = 0; i < count; i++) {
-		u64 id = words[i];
+	cancel_fetch(&instance->table, records[turn], words, here);
+	while (here) {
+		u32 next = min_t(u32, left - here, HWTIMER_AHEAD);
 
-		if (i + HWTIMER_AHEAD < count)
-			hwtimer_table_prefetch_put(table,
-						   words[i + HWTIMER_AHEAD]);
-		words[i] = 0;
-		if (likely(hwtimer_op_cancel_plain(instance, id)))
-			continue;
-		words[i] = hwtimer_op_cancel_other(instance, id, flags, moment);
-		others++;
+		cancel_fetch(&instance->table, records[!turn], words + here,
+			     next);
+		others += cancel_fetched(instance, flags, records[turn], words,
+					 here, moment);
+		words += here;
+		left -= here;
+		here = next;
+		turn = !turn;
 	}
 	hwtimer_op_count_cancelled(instance, count - others);
 }

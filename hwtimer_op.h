@@ -181,6 +181,7 @@ static inline void hwtimer_op_count_filed(struct hwtimer_instance *instance,
 /**
  * hwtimer_op_cancel_plain - CANCEL a timer, if it is plain
  * @instance: the instance; its lock is held
+ * @record: the record from hwtimer_table_fetch() for @id
  * @id: id of the timer; any number
  *
  * A plain timer is pending and not periodic. The caller counts the timer by
@@ -190,16 +191,16 @@ static inline void hwtimer_op_count_filed(struct hwtimer_instance *instance,
  * hwtimer_op_cancel_other() is to be called.
  */
 static __always_inline bool
-hwtimer_op_cancel_plain(struct hwtimer_instance *instance, u64 id)
+hwtimer_op_cancel_plain(struct hwtimer_instance *instance,
+			struct hwtimer_record *record, u64 id)
 {
-	struct hwtimer_record *record;
-	u32 index;
-
-	record = hwtimer_table_find_plain(&instance->table, id, &index);
-	if (unlikely(!record))
+	if (unlikely(!hwtimer_record_plain(record, id)))
 		return false;
 	hwtimer_wheel_remove(&instance->wheel, record);
-	hwtimer_table_put_record(&instance->table, record, index);
+	hwtimer_record_become(record, HWTIMER_FREE);
+	/* @record is in the table, so the low half of @id is its index. */
+	hwtimer_table_release(&instance->table, record->generation,
+			      lower_32_bits(id));
 	return true;
 }
 
@@ -211,6 +212,7 @@ hwtimer_op_cancel_plain(struct hwtimer_instance *instance, u64 id)
 static inline void hwtimer_op_count_cancelled(struct hwtimer_instance *instance,
 					      u32 count)
 {
+	instance->table.used -= count;
 	instance->stats.pending -= count;
 	instance->stats.cancelled += count;
 }
@@ -228,7 +230,10 @@ static __always_inline int hwtimer_op_cancel(struct hwtimer_instance *instance,
 					     u64 id, u32 flags,
 					     struct hwtimer_moment *moment)
 {
-	if (unlikely(!hwtimer_op_cancel_plain(instance, id)))
+	struct hwtimer_record *record =
+		hwtimer_table_fetch(&instance->table, id);
+
+	if (unlikely(!hwtimer_op_cancel_plain(instance, record, id)))
 		return hwtimer_op_cancel_other(instance, id, flags, moment);
 	hwtimer_op_count_cancelled(instance, 1);
 	return 0;

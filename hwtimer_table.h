@@ -141,6 +141,9 @@ hwtimer_record_become(struct hwtimer_record *record,
 	record->state = state;
 }
 
+/* A free record that is in no table */
+extern struct hwtimer_record hwtimer_record_nobody;
+
 #define HWTIMER_SLOT_SHIFT 10
 #define HWTIMER_SLOT_RECORDS 1024U
 
@@ -178,6 +181,9 @@ static __always_inline u32 hwtimer_slot_unit(size_t page_size)
  */
 #define HWTIMER_MAP_SHIFT (PAGE_SHIFT + 3) /* bits */
 #define HWTIMER_MAP_SLOTS (1U << (HWTIMER_MAP_SHIFT - HWTIMER_SLOT_SHIFT))
+
+/* The maps of as many slots, 256 KB, are usually in the processor's cache. */
+#define HWTIMER_SLOTS_CACHED 2048U
 
 /* Distance between the record that is handed out and the one that is prefetched. */
 #define HWTIMER_GET_AHEAD 32
@@ -316,16 +322,35 @@ hwtimer_table_prefetch(const struct hwtimer_table *table, u64 id)
 		prefetchw(hwtimer_table_record(table, index));
 }
 
-/* The same, and also for the word of the maps that changes when the record is freed. */
+/**
+ * hwtimer_table_fetch - start to fetch the record that an id would name
+ * @table: the instance's table
+ * @id: the id; may be anything
+ *
+ * Return: the record, for hwtimer_record_plain(); a record that is free if the table has
+ * none for @id.
+ */
+static __always_inline struct hwtimer_record *
+hwtimer_table_fetch(const struct hwtimer_table *table, u64 id)
+{
+	u32 index = lower_32_bits(id);
+	struct hwtimer_record *record;
+
+	if (unlikely(!hwtimer_table_has(table, &index)))
+		return &hwtimer_record_nobody;
+	record = hwtimer_table_record(table, index);
+	prefetchw(record);
+	return record;
+}
+
+/* Starts to fetch the word of the maps that changes when that record is freed. */
 static __always_inline void
-hwtimer_table_prefetch_put(const struct hwtimer_table *table, u64 id)
+hwtimer_table_prefetch_word(const struct hwtimer_table *table, u64 id)
 {
 	u32 index = lower_32_bits(id);
 
-	if (hwtimer_table_has(table, &index)) {
-		prefetchw(hwtimer_table_record(table, index));
+	if (hwtimer_table_has(table, &index))
 		prefetchw(hwtimer_table_word(table, index));
-	}
 }
 
 /**
@@ -485,29 +510,20 @@ hwtimer_table_find(const struct hwtimer_table *table, u64 id)
 }
 
 /**
- * hwtimer_table_find_plain - find the record that an id names, in the usual case only
- * @table: the instance's table
- * @id: the id; may be anything
- * @index: out: index of the record
+ * hwtimer_record_plain - whether a record is that of a pending one-shot timer
+ * @record: the record, from hwtimer_table_fetch() for @id
+ * @id: the id of the timer; may be anything
  *
- * Return: the record of a pending one-shot timer. NULL in all other cases, which
- * hwtimer_table_find() tells apart.
+ * Return: false in all other cases, which hwtimer_table_find() tells apart.
  */
-static __always_inline struct hwtimer_record *
-hwtimer_table_find_plain(const struct hwtimer_table *table, u64 id, u32 *index)
+static __always_inline bool
+hwtimer_record_plain(const struct hwtimer_record *record, u64 id)
 {
 	const struct hwtimer_record all = { .state = U8_MAX, .flags = U8_MAX };
 	const struct hwtimer_record plain = { .state = HWTIMER_PENDING };
-	struct hwtimer_record *record;
 
-	*index = lower_32_bits(id);
-	if (unlikely(!hwtimer_table_has(table, index)))
-		return NULL;
-	record = hwtimer_table_record(table, *index);
-	if (unlikely(record->generation != upper_32_bits(id) ||
-		     (record->status & all.status) != plain.status))
-		return NULL;
-	return record;
+	return likely(record->generation == upper_32_bits(id) &&
+		      (record->status & all.status) == plain.status);
 }
 
 static inline bool hwtimer_record_periodic(const struct hwtimer_record *record)
