@@ -281,10 +281,12 @@ static unsigned int rcu_readers;
 /* Frees memory, or a thread that has ended. */
 static void rcu_free_one(struct rcu_head *head)
 {
-	if (!head->memory)
+	/* @head is a part of what is freed. */
+	if (head->memory)
+		kfree(head->memory);
+	else
 		put_task_struct(
 			container_of(head, struct task_struct, rcu_head));
-	kfree(head->memory);
 }
 
 /**
