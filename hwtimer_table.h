@@ -427,28 +427,14 @@ static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
 		table->lowest = index;
 }
 
-/**
- * hwtimer_table_prefetch_used - start to fetch a record if it is in use
- * @table: the instance's table
- * @index: index of a record
- *
- * Reads the maps, which are small enough to be cached. A free record may be fetched all
- * the same. A mask selects one of two addresses, because the processor would mispredict a
- * branch as often as not.
- *
- * Return: whether the record is known to be free.
+/*
+ * Whether record @index is known to be free. Reads the maps, which are small enough to be
+ * cached, and not the record. They do not show the free records of the hand.
  */
-static __always_inline bool
-hwtimer_table_prefetch_used(const struct hwtimer_table *table, u32 index)
+static __always_inline unsigned long
+hwtimer_table_shows_free(const struct hwtimer_table *table, u32 index)
 {
-	const unsigned long *word = hwtimer_table_word(table, index);
-	unsigned long free = *word >> index % BITS_PER_LONG & 1;
-	unsigned long map = (unsigned long)word;
-	unsigned long record =
-		(unsigned long)hwtimer_table_record(table, index);
-
-	prefetchw((void *)(map ^ ((map ^ record) & (free - 1))));
-	return free;
+	return *hwtimer_table_word(table, index) >> index % BITS_PER_LONG & 1;
 }
 
 /**

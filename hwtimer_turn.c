@@ -87,13 +87,16 @@ static unsigned int lateness_class(u64 lateness)
 /*
  * Counts how late timers are that have expired. Those that expire together usually have the
  * same class of lateness. So the loop counts them in a register; in memory, each increment
- * would have to wait for the one before.
+ * would have to wait for the one before. The last class has no upper limit, so a lateness
+ * beyond it is classified anew each time.
  */
 static void expired_note(struct hwtimer_instance *instance, const u32 *due,
 			 unsigned int count, u64 now)
 {
 	struct hwtimer_stats *stats = &instance->stats;
 	unsigned int i, class = 0, alike = 0;
+	/* Latenesses of @class: from @least on, fewer than @range ns more */
+	u64 least = 0, range = 1;
 	u64 latest = stats->lateness_max;
 
 	for (i = 0; i < count; i++) {
@@ -103,9 +106,11 @@ static void expired_note(struct hwtimer_instance *instance, const u32 *due,
 
 		record->lateness = min_t(u64, lateness, U32_MAX);
 		latest = max(latest, lateness);
-		if (lateness_class(lateness) != class) {
+		if (unlikely(lateness - least >= range)) {
 			stats->lateness[class] += alike;
 			class = lateness_class(lateness);
+			least = class ? BIT_ULL(class - 1) : 0;
+			range = max(least, 1ULL);
 			alike = 0;
 		}
 		alike++;

@@ -388,6 +388,13 @@ static bool entry_alive(const struct hwtimer_record *record,
 		record->state == HWTIMER_RETURNING);
 }
 
+/* A bit for each of the entries @begin to @end - 1 that is not known to be dead. */
+static u32 chunk_live(const struct hwtimer_chunk *chunk, unsigned int begin,
+		      unsigned int end)
+{
+	return GENMASK(end - 1, begin) & ~chunk->dead;
+}
+
 /* Starts to fetch the records of entries @begin to @end - 1. */
 static __always_inline void chunk_fetch(const struct hwtimer_wheel *wheel,
 					const struct hwtimer_chunk *chunk,
@@ -398,20 +405,28 @@ static __always_inline void chunk_fetch(const struct hwtimer_wheel *wheel,
 					       chunk->entries[begin].index));
 }
 
-/* Fetches no record that is known to be free, but marks its entry dead. */
-static __always_inline void chunk_sift(const struct hwtimer_wheel *wheel,
-				       struct hwtimer_chunk *chunk,
-				       unsigned int begin, unsigned int end)
+/*
+ * Marks the entries dead whose records are known to be free, and fetches the other records.
+ * The processor would mispredict a branch for each entry as often as not, so the first
+ * loop gathers a bit of each. It goes backwards, so that a shift puts each bit in place.
+ */
+static void chunk_sift(const struct hwtimer_wheel *wheel,
+		       struct hwtimer_chunk *chunk, unsigned int begin,
+		       unsigned int end)
 {
-	u32 dead = 0;
+	u32 dead = 0, live;
+	unsigned int i;
 
-	for (; begin < end; begin++) {
-		u32 index = chunk->entries[begin].index;
+	for (i = end; i-- > begin;)
+		dead = dead << 1 |
+		       hwtimer_table_shows_free(wheel->table,
+						chunk->entries[i].index);
+	chunk->dead |= dead << begin;
+	for (live = chunk_live(chunk, begin, end); live; live &= live - 1) {
+		u32 index = chunk->entries[__ffs(live)].index;
 
-		dead |= hwtimer_table_prefetch_used(wheel->table, index)
-			<< begin;
+		prefetchw(hwtimer_table_record(wheel->table, index));
 	}
-	chunk->dead |= dead;
 }
 
 /*
@@ -541,12 +556,31 @@ static void bury(struct hwtimer_wheel *wheel, unsigned int count)
 }
 
 /*
+ * Whether an entry that @walk, which expires timers, has found is alive, and its timer is
+ * due, neither postponed nor with slack. Usually it is.
+ */
+static __always_inline bool
+entry_expires_plainly(const struct hwtimer_record *record,
+		      struct hwtimer_entry entry, u64 time)
+{
+	const struct hwtimer_record all = { .state = U8_MAX,
+					    .postponed = true,
+					    .align = U8_MAX };
+	const struct hwtimer_record plain = { .state = HWTIMER_PENDING };
+
+	return record->stamp == entry.stamp &&
+	       (record->status & all.status) == plain.status &&
+	       record->deadline <= time;
+}
+
+/*
  * Visits one entry. If its timer expires, the record becomes EXPIRED, and the index goes to
  * *@due, which is advanced; the caller subtracts the entry from wheel->entries.
  */
-static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
-		       struct hwtimer_entry entry,
-		       struct hwtimer_record *record, u32 **due)
+static noinline void walk_entry(struct hwtimer_wheel *wheel,
+				struct hwtimer_walk *walk,
+				struct hwtimer_entry entry,
+				struct hwtimer_record *record, u32 **due)
 {
 	if (!entry_alive(record, entry)) {
 		bury(wheel, 1);
@@ -571,6 +605,47 @@ static void walk_entry(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 	}
 }
 
+/* Visits the entries of @chunk whose bits are set in @live. */
+static void walk_live(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
+		      const struct hwtimer_chunk *chunk, u32 live, u32 **due)
+{
+	for (; live; live &= live - 1) {
+		struct hwtimer_entry entry = chunk->entries[__ffs(live)];
+
+		walk_entry(wheel, walk, entry,
+			   hwtimer_table_record(wheel->table, entry.index),
+			   due);
+	}
+}
+
+/* The same, for a walk that expires timers. */
+static void walk_expiring(struct hwtimer_wheel *wheel,
+			  struct hwtimer_walk *walk,
+			  const struct hwtimer_chunk *chunk, u32 live,
+			  u32 **due)
+{
+	const struct hwtimer_table *table = wheel->table;
+	u32 *next = *due;
+
+	for (; live; live &= live - 1) {
+		struct hwtimer_entry entry = chunk->entries[__ffs(live)];
+		struct hwtimer_record *record =
+			hwtimer_table_record(table, entry.index);
+
+		if (likely(entry_expires_plainly(record, entry, walk->time))) {
+			/* What walk_entry() would do */
+			hwtimer_record_outdate(record);
+			hwtimer_record_become(record, HWTIMER_EXPIRED);
+			*next++ = entry.index;
+		} else {
+			*due = next;
+			walk_entry(wheel, walk, entry, record, due);
+			next = *due;
+		}
+	}
+	*due = next;
+}
+
 /* Visits the entries of @walk's head chunk, drops the chunk, returns their number. */
 static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
 			       struct hwtimer_walk *walk, u32 **due)
@@ -580,7 +655,7 @@ static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
 								  chunk->next;
 	unsigned int begin = walk->source.first;
 	unsigned int end = hwtimer_queue_end(&walk->source, chunk);
-	u32 live = GENMASK(end - 1, begin) & ~chunk->dead;
+	u32 live = chunk_live(chunk, begin, end);
 	u64 buried = wheel->stats.buried;
 
 	if (next && next != walk->source.tail)
@@ -589,13 +664,10 @@ static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
 		chunk_look(wheel, next, next->first,
 			   hwtimer_queue_end(&walk->source, next));
 	bury(wheel, end - begin - hweight32(live));
-	for (; live; live &= live - 1) {
-		struct hwtimer_entry entry = chunk->entries[__ffs(live)];
-
-		walk_entry(wheel, walk, entry,
-			   hwtimer_table_record(wheel->table, entry.index),
-			   due);
-	}
+	if (walk->expires)
+		walk_expiring(wheel, walk, chunk, live, due);
+	else
+		walk_live(wheel, walk, chunk, live, due);
 	wheel->buries = wheel->stats.buried != buried;
 	wheel->stats.walked += end - begin;
 	hwtimer_queue_drop_head(&walk->source, wheel->pool);

@@ -340,6 +340,12 @@ static inline u64 hwtimer_wheel_tick_of(const struct hwtimer_wheel *wheel,
 	return hwtimer_scale_tick_of(&wheel->scale, deadline);
 }
 
+/* Makes the entry of a timer dead. */
+static inline void hwtimer_record_outdate(struct hwtimer_record *record)
+{
+	record->stamp = (record->stamp + 1) & HWTIMER_STAMP_MAX;
+}
+
 /**
  * hwtimer_wheel_remove - take a timer out of the wheel
  * @wheel: the wheel
@@ -351,7 +357,7 @@ static inline u64 hwtimer_wheel_tick_of(const struct hwtimer_wheel *wheel,
 static inline void hwtimer_wheel_remove(struct hwtimer_wheel *wheel,
 					struct hwtimer_record *record)
 {
-	record->stamp = (record->stamp + 1) & HWTIMER_STAMP_MAX;
+	hwtimer_record_outdate(record);
 	if (unlikely(record->postponed)) {
 		record->postponed = false;
 		wheel->postponed--;
