@@ -13,6 +13,7 @@
 #ifndef HWTIMER_CHUNK_H
 #define HWTIMER_CHUNK_H
 
+#include <linux/bits.h>
 #include <linux/bug.h>
 #include <linux/build_bug.h>
 #include <linux/gfp.h>
@@ -46,7 +47,7 @@ struct hwtimer_entry {
  * @next: the following chunk of the queue or of the pool
  * @first: number of slots already taken from the front; not valid in the head of a queue
  * @used: number of slots filled; not valid in the tail of a queue
- * @dead: a bit for each entry that is known to be dead
+ * @dead: a bit for each entry that is known to be dead; and HWTIMER_CHUNK_LOOKED
  * @entries: slots of a chunk in a bucket
  * @indices: slots of a chunk in the queue of events
  */
@@ -62,7 +63,13 @@ struct hwtimer_chunk {
 };
 
 static_assert(sizeof(struct hwtimer_chunk) == HWTIMER_CHUNK_BYTES);
-static_assert(HWTIMER_CHUNK_ENTRIES <= 32); /* the bits of @dead */
+/*
+ * A bit of @dead: the records of the entries are being fetched, except for those known to be
+ * free.
+ */
+#define HWTIMER_CHUNK_LOOKED BIT(31)
+
+static_assert(HWTIMER_CHUNK_ENTRIES <= 31); /* the other bits of @dead */
 
 /* Starts to fetch all of @chunk, which may be NULL. */
 static __always_inline void

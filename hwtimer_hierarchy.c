@@ -177,13 +177,15 @@ static u32 bucket_at(const struct hwtimer_hierarchy *hierarchy,
 }
 
 /*
- * The first slot of @level that may be occupied. It is where the position's bucket of the
- * level above begins.
+ * The first slot of @level that may be occupied: that of the position's bucket. The buckets
+ * before it, back to where the position's bucket of the level above begins, are empty. The
+ * slots before those are of the level's last buckets.
  */
 static u32 slot_begin(const struct hwtimer_hierarchy *hierarchy,
 		      unsigned int level)
 {
-	return parent_begin(hierarchy, level) & mask_of(hierarchy, level);
+	return level ? slot_at(hierarchy, level, hierarchy->position) :
+		       hierarchy->position & hierarchy->mask;
 }
 
 /* The first tick of bucket @nr. */
@@ -197,21 +199,28 @@ static u64 tick_begin(const struct hwtimer_hierarchy *hierarchy, u32 nr)
 	       << shift_of(hierarchy, level);
 }
 
+/* first_of_lowest() if the word of slot @begin has no bit from that slot on. */
+static noinline u32 first_of_words(const struct hwtimer_hierarchy *hierarchy,
+				   u32 begin)
+{
+	u32 words = BITS_TO_LONGS(hierarchy->mask + 1);
+	u32 word = find_next_bit(hierarchy->summary, words,
+				 begin / BITS_PER_LONG + 1);
+
+	if (word >= words)
+		word = find_first_bit(hierarchy->summary, words);
+	return word * BITS_PER_LONG + __ffs(hierarchy->occupied[word]);
+}
+
 /* The first occupied bucket of level 0 from slot @begin on. There must be one. */
 static u32 first_of_lowest(const struct hwtimer_hierarchy *hierarchy, u32 begin)
 {
-	u32 words = BITS_TO_LONGS(hierarchy->mask + 1);
-	u32 word = begin / BITS_PER_LONG;
-	unsigned long bits = hierarchy->occupied[word] &
-			     BITMAP_FIRST_WORD_MASK(begin);
+	unsigned long bits = hierarchy->occupied[begin / BITS_PER_LONG] >>
+			     begin % BITS_PER_LONG;
 
-	if (!bits) {
-		word = find_next_bit(hierarchy->summary, words, word + 1);
-		if (word >= words)
-			word = find_first_bit(hierarchy->summary, words);
-		bits = hierarchy->occupied[word];
-	}
-	return word * BITS_PER_LONG + __ffs(bits);
+	if (unlikely(!bits))
+		return first_of_words(hierarchy, begin);
+	return begin + __ffs(bits);
 }
 
 /* The first occupied bucket of a level. There must be one. */
@@ -381,8 +390,11 @@ u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
 
 static void occupy_lowest(struct hwtimer_hierarchy *hierarchy, u32 nr)
 {
-	__set_bit(nr, hierarchy->occupied);
-	__set_bit(nr / BITS_PER_LONG, hierarchy->summary);
+	u32 word = nr / BITS_PER_LONG;
+
+	/* Not __set_bit(), which is slow on x86 */
+	hierarchy->occupied[word] |= BIT(nr % BITS_PER_LONG);
+	hierarchy->summary[word / BITS_PER_LONG] |= BIT(word % BITS_PER_LONG);
 	hierarchy->nonempty |= BIT(0);
 }
 
@@ -421,7 +433,8 @@ static void vacate_lowest(struct hwtimer_hierarchy *hierarchy, u32 nr)
 	u32 word = nr / BITS_PER_LONG;
 	u32 words = BITS_TO_LONGS(hierarchy->mask + 1);
 
-	__clear_bit(nr, hierarchy->occupied);
+	/* Not __clear_bit(), as in occupy_lowest() */
+	hierarchy->occupied[word] &= ~BIT(nr % BITS_PER_LONG);
 	if (hierarchy->occupied[word])
 		return;
 	__clear_bit(word, hierarchy->summary);
@@ -459,7 +472,7 @@ void hwtimer_hierarchy_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
  * level holds the level's earliest tick. If several levels have the same earliest tick,
  * the highest is first.
  */
-u64 hwtimer_hierarchy_first(const struct hwtimer_wheel *wheel, u32 *nr)
+static noinline u64 first_of_all(const struct hwtimer_wheel *wheel, u32 *nr)
 {
 	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
 	u64 earliest = HWTIMER_TICK_NONE;
@@ -477,6 +490,25 @@ u64 hwtimer_hierarchy_first(const struct hwtimer_wheel *wheel, u32 *nr)
 		levels &= levels - 1;
 	}
 	return earliest;
+}
+
+/*
+ * Usually the lowest level has an entry, of a tick at which no higher level has any and
+ * before which none has.
+ */
+u64 hwtimer_hierarchy_first(const struct hwtimer_wheel *wheel, u32 *nr)
+{
+	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
+	u32 first;
+
+	if (unlikely(!(hierarchy->nonempty & BIT(0))))
+		return first_of_all(wheel, nr);
+	first = first_of_lowest(hierarchy, slot_begin(hierarchy, 0));
+	if (unlikely(wheel->buckets[first].earliest >=
+		     hierarchy->levels[0].direct))
+		return first_of_all(wheel, nr);
+	*nr = first;
+	return wheel->buckets[first].earliest;
 }
 
 void hwtimer_hierarchy_arrive(struct hwtimer_wheel *wheel, u64 tick)

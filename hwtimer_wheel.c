@@ -16,6 +16,9 @@
  *   compaction sweeps: it goes through all buckets (hwtimer_wheel_compact()).
  * - Moving a timer to a later time only writes the record. The entry moves on when its
  *   old tick comes.
+ * - Most buckets that are due have nothing but timers that expire now, and dead entries. Such
+ *   a bucket is emptied from the front of its queue, a chunk at a time, and needs no other
+ *   state in between. At the first entry that has to stay or to move, a walk takes over.
  *
  * A timer with slack expires at a multiple of a power of two ticks, the first one that is
  * not before its deadline. The power is the largest that has a multiple within the slack
@@ -350,10 +353,10 @@ void hwtimer_wheel_move(struct hwtimer_wheel *wheel,
 	hwtimer_wheel_add(wheel, record, index);
 }
 
-/* Whether the next turn has a walk or a rewind to go on with. */
+/* Whether the next turn has something to go on with: a bucket, a walk or a rewind. */
 bool hwtimer_wheel_busy(const struct hwtimer_wheel *wheel)
 {
-	return wheel->walk.active || wheel->ahead.active ||
+	return wheel->halfway || wheel->walk.active || wheel->ahead.active ||
 	       wheel->rewind.active;
 }
 
@@ -430,26 +433,43 @@ static void chunk_sift(const struct hwtimer_wheel *wheel,
 }
 
 /*
- * Prepares a walk of entries @begin to @end - 1. If most timers are cancelled, most of
- * the records are free, and it pays to find that out without touching them. If none is
- * cancelled, it does not pay.
+ * Prepares a visit of entries @begin to @end - 1, unless that was done before. If most timers
+ * are cancelled, most of the records are free, and it pays to find that out without
+ * touching them. If none is cancelled, it does not pay.
  */
 static void chunk_look(const struct hwtimer_wheel *wheel,
 		       struct hwtimer_chunk *chunk, unsigned int begin,
 		       unsigned int end)
 {
+	if (chunk->dead & HWTIMER_CHUNK_LOOKED)
+		return;
+	chunk->dead |= HWTIMER_CHUNK_LOOKED;
 	if (wheel->buries)
 		chunk_sift(wheel, chunk, begin, end);
 	else
 		chunk_fetch(wheel, chunk, begin, end);
 }
 
+/* chunk_look() for the first chunk of a queue that is not empty. */
 static void queue_look(const struct hwtimer_wheel *wheel,
 		       const struct hwtimer_queue *queue)
 {
-	if (!hwtimer_queue_empty(queue))
-		chunk_look(wheel, queue->head, queue->first,
-			   hwtimer_queue_end(queue, queue->head));
+	chunk_look(wheel, queue->head, queue->first,
+		   hwtimer_queue_end(queue, queue->head));
+}
+
+/* chunk_look() for the second one, if there is one. Starts to fetch the third one. */
+static void queue_look_ahead(const struct hwtimer_wheel *wheel,
+			     const struct hwtimer_queue *queue)
+{
+	struct hwtimer_chunk *next;
+
+	if (queue->head == queue->tail)
+		return;
+	next = queue->head->next;
+	if (next != queue->tail)
+		hwtimer_chunk_prefetch(next->next);
+	chunk_look(wheel, next, next->first, hwtimer_queue_end(queue, next));
 }
 
 /* From now on, entries of @tick and before are due in @walk. */
@@ -487,7 +507,8 @@ static void walk_begin(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 	bucket->entries.head = NULL;
 	if (walk->cascades)
 		hwtimer_kind_loosen(wheel, nr, false);
-	queue_look(wheel, &walk->source);
+	if (!hwtimer_queue_empty(&walk->source))
+		queue_look(wheel, &walk->source);
 }
 
 /* Puts the kept and the unvisited entries of @walk back in front of the bucket's. */
@@ -556,24 +577,6 @@ static void bury(struct hwtimer_wheel *wheel, unsigned int count)
 }
 
 /*
- * Whether an entry that @walk, which expires timers, has found is alive, and its timer is
- * due, neither postponed nor with slack. Usually it is.
- */
-static __always_inline bool
-entry_expires_plainly(const struct hwtimer_record *record,
-		      struct hwtimer_entry entry, u64 time)
-{
-	const struct hwtimer_record all = { .state = U8_MAX,
-					    .postponed = true,
-					    .align = U8_MAX };
-	const struct hwtimer_record plain = { .state = HWTIMER_PENDING };
-
-	return record->stamp == entry.stamp &&
-	       (record->status & all.status) == plain.status &&
-	       record->deadline <= time;
-}
-
-/*
  * Visits one entry. If its timer expires, the record becomes EXPIRED, and the index goes to
  * *@due, which is advanced; the caller subtracts the entry from wheel->entries.
  */
@@ -605,10 +608,18 @@ static noinline void walk_entry(struct hwtimer_wheel *wheel,
 	}
 }
 
-/* Visits the entries of @chunk whose bits are set in @live. */
-static void walk_live(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
-		      const struct hwtimer_chunk *chunk, u32 live, u32 **due)
+/* Visits the entries of @walk's head chunk, drops the chunk, returns their number. */
+static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
+			       struct hwtimer_walk *walk, u32 **due)
 {
+	const struct hwtimer_chunk *chunk = walk->source.head;
+	unsigned int begin = walk->source.first;
+	unsigned int end = hwtimer_queue_end(&walk->source, chunk);
+	u32 live = chunk_live(chunk, begin, end);
+	u64 buried = wheel->stats.buried;
+
+	queue_look_ahead(wheel, &walk->source);
+	bury(wheel, end - begin - hweight32(live));
 	for (; live; live &= live - 1) {
 		struct hwtimer_entry entry = chunk->entries[__ffs(live)];
 
@@ -616,13 +627,37 @@ static void walk_live(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 			   hwtimer_table_record(wheel->table, entry.index),
 			   due);
 	}
+	wheel->buries = wheel->stats.buried != buried;
+	wheel->stats.walked += end - begin;
+	hwtimer_queue_drop_head(&walk->source, wheel->pool);
+	return end - begin;
 }
 
-/* The same, for a walk that expires timers. */
-static void walk_expiring(struct hwtimer_wheel *wheel,
-			  struct hwtimer_walk *walk,
-			  const struct hwtimer_chunk *chunk, u32 live,
-			  u32 **due)
+/*
+ * Whether an entry of a due bucket is alive, and its timer is due, neither postponed nor
+ * with slack. Usually it is.
+ */
+static __always_inline bool
+entry_expires_plainly(const struct hwtimer_record *record,
+		      struct hwtimer_entry entry, u64 time)
+{
+	const struct hwtimer_record all = { .state = U8_MAX,
+					    .postponed = true,
+					    .align = U8_MAX };
+	const struct hwtimer_record plain = { .state = HWTIMER_PENDING };
+
+	return record->stamp == entry.stamp &&
+	       (record->status & all.status) == plain.status &&
+	       record->deadline <= time;
+}
+
+/*
+ * Visits those entries of @chunk whose bits are set in @live. Ends before an entry that
+ * only a walk can deal with. Returns the bits of that one and those behind it.
+ */
+static u32 expire_plain(struct hwtimer_wheel *wheel,
+			const struct hwtimer_chunk *chunk, u32 live, u64 time,
+			u32 **due)
 {
 	const struct hwtimer_table *table = wheel->table;
 	u32 *next = *due;
@@ -632,49 +667,58 @@ static void walk_expiring(struct hwtimer_wheel *wheel,
 		struct hwtimer_record *record =
 			hwtimer_table_record(table, entry.index);
 
-		if (likely(entry_expires_plainly(record, entry, walk->time))) {
-			/* What walk_entry() would do */
+		if (likely(entry_expires_plainly(record, entry, time))) {
 			hwtimer_record_outdate(record);
+			/* As in walk_entry() */
 			hwtimer_record_become(record, HWTIMER_EXPIRED);
 			*next++ = entry.index;
-		} else {
-			*due = next;
-			walk_entry(wheel, walk, entry, record, due);
-			next = *due;
+		} else if (entry_alive(record, entry)) {
+			break;
 		}
 	}
 	*due = next;
+	return live;
 }
 
-/* Visits the entries of @walk's head chunk, drops the chunk, returns their number. */
-static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
-			       struct hwtimer_walk *walk, u32 **due)
+/*
+ * Expires timers of a bucket that is due at @time, without a walk: from the front of its
+ * queue, which is not empty, and at most to the end of the first chunk. Ends before an entry
+ * that only a walk can deal with, and then returns true. Subtracts the number of entries
+ * from *@budget.
+ */
+static bool queue_expire(struct hwtimer_wheel *wheel,
+			 struct hwtimer_queue *queue, u64 time,
+			 unsigned int *budget, u32 **due)
 {
-	struct hwtimer_chunk *chunk = walk->source.head;
-	struct hwtimer_chunk *next = chunk == walk->source.tail ? NULL :
-								  chunk->next;
-	unsigned int begin = walk->source.first;
-	unsigned int end = hwtimer_queue_end(&walk->source, chunk);
-	u32 live = chunk_live(chunk, begin, end);
-	u64 buried = wheel->stats.buried;
+	const struct hwtimer_chunk *chunk = queue->head;
+	unsigned int begin = queue->first;
+	unsigned int end = hwtimer_queue_end(queue, chunk);
+	u32 *before = *due;
+	unsigned int dead;
+	u32 rest;
 
-	if (next && next != walk->source.tail)
-		hwtimer_chunk_prefetch(next->next);
-	if (next)
-		chunk_look(wheel, next, next->first,
-			   hwtimer_queue_end(&walk->source, next));
-	bury(wheel, end - begin - hweight32(live));
-	if (walk->expires)
-		walk_expiring(wheel, walk, chunk, live, due);
-	else
-		walk_live(wheel, walk, chunk, live, due);
-	wheel->buries = wheel->stats.buried != buried;
+	queue_look(wheel, queue);
+	queue_look_ahead(wheel, queue);
+	rest = expire_plain(wheel, chunk, chunk_live(chunk, begin, end), time,
+			    due);
+	if (unlikely(rest))
+		end = __ffs(rest);
+	dead = end - begin - (*due - before);
+	wheel->buries = dead;
+	bury(wheel, dead);
 	wheel->stats.walked += end - begin;
-	hwtimer_queue_drop_head(&walk->source, wheel->pool);
-	return end - begin;
+	*budget -= end - begin;
+	if (unlikely(rest))
+		queue->first = end;
+	else
+		hwtimer_queue_drop_head(queue, wheel->pool);
+	return rest;
 }
 
-/* Begins to walk bucket @nr, whose earliest tick @tick is due. */
+/*
+ * Begins to walk bucket @nr, whose earliest tick @tick is due, or what due_expire() has left
+ * of it.
+ */
 static void due_begin(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 {
 	struct hwtimer_walk *walk = &wheel->walk;
@@ -701,34 +745,67 @@ static void due_end(struct hwtimer_wheel *wheel)
 			    min(walk->earliest, bucket->earliest));
 }
 
-/* Continues the walk of the due bucket or begins the next; false: no bucket is due. */
-static bool due_next(struct hwtimer_wheel *wheel)
+/*
+ * Expires timers of bucket @nr, whose earliest tick @tick is due. Most buckets get empty by
+ * that. If something in the bucket takes a walk, begins that walk.
+ */
+static void due_expire(struct hwtimer_wheel *wheel, u32 nr, u64 tick,
+		       unsigned int *budget, u32 **due)
 {
-	u64 tick;
-	u32 nr;
+	struct hwtimer_queue *queue = &wheel->buckets[nr].entries;
+	u64 time = hwtimer_wheel_time_of(wheel, tick);
 
-	if (wheel->walk.active)
-		return true;
-	tick = hwtimer_kind_first(wheel, &nr);
-	if (tick > wheel->current_tick) {
-		hwtimer_kind_arrive(wheel, wheel->current_tick);
-		return false;
+	if (unlikely(hwtimer_queue_empty(queue) ||
+		     !hwtimer_kind_expires(wheel, nr, tick))) {
+		due_begin(wheel, nr, tick);
+		return;
 	}
-	due_begin(wheel, nr, tick);
-	return true;
+	hwtimer_kind_arrive(wheel, tick);
+	while (*budget > HWTIMER_CHUNK_ENTRIES) {
+		if (unlikely(queue_expire(wheel, queue, time, budget, due))) {
+			due_begin(wheel, nr, tick);
+			return;
+		}
+		if (hwtimer_queue_empty(queue)) {
+			hwtimer_kind_settle(wheel, nr, HWTIMER_TICK_NONE);
+			--*budget;
+			return;
+		}
+	}
+	wheel->halfway = true;
 }
 
-/* Walks the due buckets, one by one. Returns the rest of @budget. */
+/* Continues the walk of the due bucket. */
+static void due_walk(struct hwtimer_wheel *wheel, unsigned int *budget,
+		     u32 **due)
+{
+	if (!hwtimer_queue_empty(&wheel->walk.source))
+		*budget -= walk_chunk(wheel, &wheel->walk, due);
+	if (hwtimer_queue_empty(&wheel->walk.source)) {
+		due_end(wheel);
+		--*budget;
+	}
+}
+
+/* Deals with the due buckets, one by one. Returns the rest of @budget. */
 static unsigned int advance_due(struct hwtimer_wheel *wheel,
 				unsigned int budget, u32 **due)
 {
-	while (budget > HWTIMER_CHUNK_ENTRIES && due_next(wheel)) {
-		if (!hwtimer_queue_empty(&wheel->walk.source))
-			budget -= walk_chunk(wheel, &wheel->walk, due);
-		if (hwtimer_queue_empty(&wheel->walk.source)) {
-			due_end(wheel);
-			budget--;
+	wheel->halfway = false;
+	while (budget > HWTIMER_CHUNK_ENTRIES) {
+		u64 tick;
+		u32 nr;
+
+		if (unlikely(wheel->walk.active)) {
+			due_walk(wheel, &budget, due);
+			continue;
 		}
+		tick = hwtimer_kind_first(wheel, &nr);
+		if (tick > wheel->current_tick) {
+			hwtimer_kind_arrive(wheel, wheel->current_tick);
+			break;
+		}
+		due_expire(wheel, nr, tick, &budget, due);
 	}
 	return budget;
 }
@@ -776,6 +853,7 @@ static void rewind_begin(struct hwtimer_wheel *wheel)
 	walk_cut(wheel, &wheel->walk);
 	walk_cut(wheel, &wheel->ahead);
 	walk_cut(wheel, &wheel->sweep);
+	wheel->halfway = false;
 	wheel->sweeping = false;
 	rewind->walk = (struct hwtimer_walk){
 		.floor = rewind->tick + 1,

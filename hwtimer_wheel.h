@@ -214,6 +214,7 @@ struct hwtimer_rewind {
  * @sweep_next: the bucket at which the compaction goes on
  * @sweeping: a compaction is under way
  * @buries: the last chunk that was walked had a dead entry
+ * @halfway: hwtimer_wheel_advance() has left a due bucket that it has not finished
  * @rewinds: hwtimer_wheel_rewind() may be called
  * @rewind: progress of a rewind
  * @hashed: state of a hashed wheel
@@ -236,6 +237,7 @@ struct hwtimer_wheel {
 	u32 sweep_next;
 	bool sweeping;
 	bool buries;
+	bool halfway;
 	bool rewinds;
 	struct hwtimer_rewind rewind;
 	union {
