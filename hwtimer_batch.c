@@ -17,6 +17,9 @@
 #include "hwtimer_memory.h"
 #include "hwtimer_request.h"
 
+/* Bytes of memory that a batch takes from the stack instead of allocating it */
+#define BATCH_SMALL 256
+
 /**
  * struct batch - one ioctl that does many operations
  * @instance: the instance
@@ -131,13 +134,27 @@ static long batch_run(const struct batch *batch)
 	return done ? (long)done : ret;
 }
 
-/* Does a batch, and allocates and frees its memory: @size bytes for each operation. */
+/* Does a batch that needs at most BATCH_SMALL bytes. */
+static noinline long batch_run_small(struct batch *batch)
+{
+	u64 memory[BATCH_SMALL / sizeof(u64)];
+
+	batch->memory = memory;
+	return batch_run(batch);
+}
+
+/*
+ * Does a batch, with memory of @size bytes for each operation. To allocate that for a few
+ * operations would take longer than to do them.
+ */
 static long batch_run_with(struct batch *batch, size_t size)
 {
 	long ret;
 
 	if (!batch->count)
 		return 0;
+	if (batch->count <= BATCH_SMALL / size)
+		return batch_run_small(batch);
 	batch->memory = kvmalloc_array(min(batch->count, HWTIMER_HOLD), size,
 				       HWTIMER_GFP);
 	if (!batch->memory)

@@ -281,8 +281,7 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 			    const struct hwtimer_bulk *bulk, u64 *words,
 			    u32 count) __releases(&instance->lock)
 {
-	struct hwtimer_moment moment = { .instance = instance };
-	u64 ready = instance->stats.ready;
+	struct hwtimer_moment moment;
 
 	hwtimer_op_begin(instance, &moment);
 	switch (bulk->op) {
@@ -307,7 +306,7 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 		else
 			bulk_reschedule_all(instance, 0, words, count, &moment);
 	}
-	hwtimer_op_end(instance, count, ready, HWTIMER_STEPS_OWED);
+	hwtimer_op_end(instance, count, &moment, HWTIMER_STEPS_OWED);
 }
 
 /*

@@ -296,12 +296,17 @@ bool hwtimer_op_fits_slice(const struct hwtimer_instance *instance, u32 count)
 /**
  * hwtimer_op_begin - have the wheel follow the clock before requests are done
  * @instance: the instance; its lock is held
- * @moment: this hold of the lock
+ * @moment: out: this hold of the lock
  */
 void hwtimer_op_begin(struct hwtimer_instance *instance,
 		      struct hwtimer_moment *moment)
 {
 	lockdep_assert_held(&instance->lock);
+	*moment = (struct hwtimer_moment){
+		.instance = instance,
+		.ready = instance->stats.ready,
+		.entries = instance->wheel.entries,
+	};
 	if (unlikely(instance->wheel.rewinds ||
 		     hwtimer_instance_behind(instance)))
 		hwtimer_wakeup_follow(instance, hwtimer_moment_now(moment));
@@ -311,7 +316,7 @@ void hwtimer_op_begin(struct hwtimer_instance *instance,
  * hwtimer_op_end - release the lock after requests, and do the steps that they owe
  * @instance: the instance; its lock is held, and this function releases it
  * @count: number of requests
- * @ready: number of events that waited before the requests
+ * @moment: this hold of the lock, from hwtimer_op_begin()
  * @most: maximum number of steps of a compaction, and of a rewind: HWTIMER_STEPS_OWED, or
  *	HWTIMER_STEPS_SLICE for the worker, after hwtimer_op_fits_slice()
  *
@@ -323,17 +328,21 @@ void hwtimer_op_begin(struct hwtimer_instance *instance,
  * any more. Gives the account what cancelled timers leave of the allowance. Takes the
  * lock again for each step, and may reschedule between two steps.
  */
-void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready,
-		    u64 most) __releases(&instance->lock)
+void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
+		    const struct hwtimer_moment *moment, u64 most)
+	__releases(&instance->lock)
 {
 	u64 compaction, rewind;
 	__poll_t mask = 0;
 	bool drained;
 
 	lockdep_assert_held(&instance->lock);
-	if (ready != instance->stats.ready)
+	if (moment->ready != instance->stats.ready)
 		hwtimer_completion_publish(instance);
-	hwtimer_wakeup_rearm(instance);
+	/* Without a new entry, only the rewind of a wheel can make the worker come earlier. */
+	if (moment->entries != instance->wheel.entries ||
+	    unlikely(instance->wheel.rewinds))
+		hwtimer_wakeup_rearm(instance);
 	hwtimer_notice_watch_clock(instance);
 	compaction = compaction_steps(instance, count);
 	rewind = rewind_steps(instance, count);
@@ -343,7 +352,7 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready,
 	if (unlikely(hwtimer_instance_refused(instance)))
 		mask = hwtimer_notice_mask(instance);
 	/* If no event waited before the requests, the readers know already. */
-	drained = ready && hwtimer_instance_drained(instance);
+	drained = moment->ready && hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
 
 	if (drained)

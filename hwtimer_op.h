@@ -24,8 +24,11 @@
 /**
  * struct hwtimer_moment - the time of one hold of an instance's lock
  * @instance: the instance
- * @now: time on the instance's clock, ns; 0: the clock has not been read yet. Protected
- *	by the instance's lock
+ * @now: time on the instance's clock, ns; 0: the clock has not been read yet
+ * @ready: number of events that waited before the operations
+ * @entries: number of entries of the wheel before the operations
+ *
+ * hwtimer_op_begin() sets all members but @instance. Protected by the instance's lock.
  *
  * Reading the clock takes as long as scheduling a timer, and absolute deadlines mostly
  * need no clock. So it is read when it is first needed, and at most once in each hold of
@@ -34,6 +37,8 @@
 struct hwtimer_moment {
 	const struct hwtimer_instance *instance;
 	u64 now;
+	u64 ready;
+	u64 entries;
 };
 
 /**
@@ -60,8 +65,9 @@ static inline u64 hwtimer_moment_now(struct hwtimer_moment *moment)
 void hwtimer_op_begin(struct hwtimer_instance *instance,
 		      struct hwtimer_moment *moment);
 bool hwtimer_op_fits_slice(const struct hwtimer_instance *instance, u32 count);
-void hwtimer_op_end(struct hwtimer_instance *instance, u32 count, u64 ready,
-		    u64 most) __releases(&instance->lock);
+void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
+		    const struct hwtimer_moment *moment, u64 most)
+	__releases(&instance->lock);
 
 int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 			    u32 flags, struct hwtimer_moment *moment);

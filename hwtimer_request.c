@@ -247,15 +247,14 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 				struct hwtimer_request *requests, u32 count,
 				u64 most) __releases(&instance->lock)
 {
-	struct hwtimer_moment moment = { .instance = instance };
-	u64 ready = instance->stats.ready;
+	struct hwtimer_moment moment;
 
 	hwtimer_op_begin(instance, &moment);
 	if (requests_traced())
 		requests_run_traced(instance, requests, count, &moment);
 	else
 		requests_run_all(instance, requests, count, &moment);
-	hwtimer_op_end(instance, count, ready, most);
+	hwtimer_op_end(instance, count, &moment, most);
 }
 
 /* Adds the memory that @request may need, if the request is valid. */
