@@ -126,9 +126,9 @@ static void serve(void)
 /* A timeout may be late by a tenth. Timers of the same tick share a wake-up. */
 static void choose_tick(void)
 {
-	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC,
-				       .tick = request_timeout * MS / 10 };
+	struct hwtimer_setup setup = HWT_SETUP_INIT;
 
+	setup.tick = request_timeout * MS / 10;
 	must(hwt_setup(hwt, &setup));
 }
 

@@ -102,11 +102,20 @@ int hwt_setup_sized(struct hwt *hwt, struct hwtimer_setup *setup, size_t size);
 int hwt_info_sized(struct hwt *hwt, struct hwtimer_info *info, size_t size);
 int hwt_stats_sized(struct hwt *hwt, struct hwtimer_stats *stats, size_t size);
 
+/*
+ * HWT_SETUP_INIT - the defaults, to begin with: struct hwtimer_setup setup = HWT_SETUP_INIT;
+ *
+ * The clock is CLOCK_MONOTONIC. In a structure of zeros it would be CLOCK_REALTIME.
+ */
+#define HWT_SETUP_INIT                       \
+	{                                    \
+		0, 0, 0, 0, 0, 1, 0, 0, 0, 0 \
+	}
+
 /**
  * hwt_setup - HWTIMER_IOC_SETUP
  * @hwt: the instance, without timers yet
- * @setup: the settings; the function fills in the size. Note that a clock of 0 is
- *	CLOCK_REALTIME
+ * @setup: the settings, which begin as HWT_SETUP_INIT; the function fills in the size
  */
 static inline int hwt_setup(struct hwt *hwt, struct hwtimer_setup *setup)
 {

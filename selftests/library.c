@@ -85,6 +85,19 @@ TEST_F(library, setup_and_info)
 	EXPECT_EQ(-EINVAL, hwt_setup(self->hwt, &setup));
 }
 
+/* HWT_SETUP_INIT is what an instance has without SETUP. */
+TEST_F(library, setup_of_defaults)
+{
+	struct hwtimer_setup setup = HWT_SETUP_INIT;
+	struct hwtimer_info before, after;
+
+	ASSERT_EQ(0, hwt_info(self->hwt, &before));
+	ASSERT_EQ(0, hwt_setup(self->hwt, &setup));
+	ASSERT_EQ(0, hwt_info(self->hwt, &after));
+	EXPECT_EQ(CLOCK_MONOTONIC, after.clock);
+	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
+}
+
 TEST_F(library, one_timer)
 {
 	struct hwtimer_event event;

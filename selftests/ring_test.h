@@ -9,6 +9,8 @@
 
 #include "hwtimer_test.h"
 
+#include <stdatomic.h>
+
 #include <hwtimer_ring.h>
 
 static inline int ring_setup(int fd, __u32 submissions, __u32 completions)

@@ -6,7 +6,6 @@
 #ifndef SIM_RING_USER_H
 #define SIM_RING_USER_H
 
-#include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
@@ -16,25 +15,20 @@ int sim_ring_ioctl(int fd, unsigned long command, void *argument);
 void *sim_ring_mmap(int fd, size_t bytes);
 int sim_ring_munmap(void *memory, size_t bytes);
 
-#undef atomic_load_explicit
-#define atomic_load_explicit(p, order)                                    \
-	({                                                                \
-		__auto_type load_p = (p);                                 \
-		__u32 load_value;                                         \
-		sim_point("ring: load");                                  \
-		__atomic_load((const __u32 *)load_p, &load_value, order); \
-		load_value;                                               \
+#define __atomic_load_n(p, order)                     \
+	({                                            \
+		__u32 load_value;                     \
+		sim_point("ring: load");              \
+		__atomic_load(p, &load_value, order); \
+		load_value;                           \
 	})
-#undef atomic_store_explicit
-#define atomic_store_explicit(p, value, order)                     \
-	do {                                                       \
-		__u32 store_value = (value);                       \
-		sim_point("ring: store");                          \
-		__atomic_store((__u32 *)(p), &store_value, order); \
-		sim_point("ring: stored");                         \
+#define __atomic_store_n(p, value, order)               \
+	do {                                            \
+		__u32 store_value = (value);            \
+		sim_point("ring: store");               \
+		__atomic_store(p, &store_value, order); \
+		sim_point("ring: stored");              \
 	} while (0)
-#undef atomic_thread_fence
-#define atomic_thread_fence(order) __atomic_thread_fence(order)
 
 #define RING_IOCTL(fd, command, argument, ...) \
 	sim_ring_ioctl(fd, command, argument)
@@ -45,6 +39,8 @@ int sim_ring_munmap(void *memory, size_t bytes);
 
 #include "../uapi/hwtimer_ring.h"
 
+#undef __atomic_load_n
+#undef __atomic_store_n
 #undef ioctl
 #undef mmap
 #undef munmap

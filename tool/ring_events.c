@@ -75,7 +75,7 @@ static struct ring_events copy(const struct hwtimer_ring *ring)
 		events.list[i] =
 			ring->events[(head + i) & (ring->completions - 1)];
 	/* The events are read before the head is read again. */
-	atomic_thread_fence(memory_order_acquire);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	taken = hwtimer_ring_load(&ring->shared->completion_head) - head;
 	if (taken > count)
 		taken = count;

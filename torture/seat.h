@@ -7,6 +7,7 @@
 #ifndef TORTURE_SEAT_H
 #define TORTURE_SEAT_H
 
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #include <hwtimer_ring.h>

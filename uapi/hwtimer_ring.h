@@ -2,7 +2,7 @@
 /*
  * Functions for the rings of /dev/hwtimer (struct hwtimer_rings in
  * <linux/hwtimer.h>). Programs call them instead of writing the barriers
- * themselves. Needs C11 or C++11.
+ * themselves. Needs C11 or C++11, and a compiler with GCC's atomic builtins.
  *
  *	hwtimer_ring_map(&ring, fd);		after SETUP with slots for both
  *
@@ -22,11 +22,6 @@
 #define HWTIMER_RING_USER_H
 
 #include <errno.h>
-#ifdef __cplusplus
-#include <atomic>
-#else
-#include <stdatomic.h>
-#endif
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,12 +65,10 @@ struct hwtimer_ring {
 	__u32 arrived;
 };
 
-/* The kernel reads and writes the same words, so the program accesses them atomically. */
-#ifdef __cplusplus
-using std::atomic_thread_fence;
-using std::memory_order_seq_cst;
-
-/* C++ has no _Atomic, and before C++20 it cannot treat plain memory as an atomic. */
+/*
+ * The kernel reads and writes the same words, so the program accesses them atomically. The
+ * builtins are the same in C and in C++, and take plain memory.
+ */
 static inline __u32 hwtimer_ring_load(const __u32 *word)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
@@ -85,19 +78,6 @@ static inline void hwtimer_ring_store(__u32 *word, __u32 value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
-#else
-static inline __u32 hwtimer_ring_load(const __u32 *word)
-{
-	return atomic_load_explicit((const _Atomic __u32 *)word,
-				    memory_order_acquire);
-}
-
-static inline void hwtimer_ring_store(__u32 *word, __u32 value)
-{
-	atomic_store_explicit((_Atomic __u32 *)word, value,
-			      memory_order_release);
-}
-#endif
 
 /*
  * Returns an array of @length bytes in the mapping, or NULL if it would not be inside.
@@ -249,7 +229,7 @@ static inline int hwtimer_ring_publish(struct hwtimer_ring *ring)
 {
 	hwtimer_ring_store(&ring->shared->submission_tail, ring->tail);
 	/* Pairs with the smp_mb() in the kernel's hwtimer_exchange_stop_polling(). */
-	atomic_thread_fence(memory_order_seq_cst);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return hwtimer_ring_kick_if_needed(ring);
 }
 
@@ -364,7 +344,7 @@ static inline int hwtimer_ring_consume(struct hwtimer_ring *ring)
 	 * Pairs with the smp_mb() in the kernel's hwtimer_completion_publish() and
 	 * hwtimer_exchange_stop_polling().
 	 */
-	atomic_thread_fence(memory_order_seq_cst);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!hwtimer_ring_load(&ring->shared->waiting))
 		return 0;
 	if (hwtimer_ring_load(&ring->shared->completion_tail) == ring->head)

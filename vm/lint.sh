@@ -61,7 +61,7 @@ main()
 	shopt -s nullglob
 	kernel_sources=(*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch]
 		samples/*/*.c torture/module/*.[ch])
-	user_sources=(torture/*.[ch] selftests/*.[ch] selftests/tenants/*.[ch] demo/*.[ch] bench/*.[ch] vm/*.c
+	user_sources=(torture/*.[ch] selftests/*.[ch] selftests/tenants/*.[ch] demo/*.[ch] bench/*.[ch] bench/server/*.[ch] vm/*.c
 		lib/*.[ch] lib/adapters/*.h lib/test/*.[ch] tool/*.[ch] tool/test/*.c
 		examples/*.[ch] examples/test/*.c examples/test/count/*.[ch] daemon/*.[ch] daemon/test/*.[ch]
 		daemon/bench/*.[ch] daemon/bench/drive/*.[ch]
@@ -158,7 +158,7 @@ checkpatch()
 	hwtimer_trace.h) ignored+=,$IGNORED_IN_TRACE_H ;;
 	uapi/*) ignored+=,$IGNORED_IN_UAPI ;;
 	torture/module/*) ;;
-	lib/* | tool/* | examples/* | daemon/* | torture/* | fuzz/* | selftests/library.c | \
+	lib/* | bench/server/* | tool/* | examples/* | daemon/* | torture/* | fuzz/* | selftests/library.c | \
 		tests/states/*)
 		ignored+=,$IGNORED_IN_USER_SPACE ;;
 	sim/* | bench/core/*) ignored+=,$IGNORED_IN_USER_SPACE,$IGNORED_IN_SIMULATION ;;

@@ -12,6 +12,9 @@
 ROOT=
 KDIR=
 
+# The calls of the library that lib/test/module.c answers
+WRAPPED=(open close ioctl read clock_gettime calloc realloc)
+
 main()
 {
 	cd "$REPO_DIR"
@@ -43,11 +46,14 @@ main()
 	check "a C++ program builds with the shared library" \
 		program g++ -std=c++17 -x c++
 	check "a program builds with the static library" static_program
-	check "a C program uses the rings" rings_program gcc -std=c11 -x c
 	check "a 32-bit C program uses the rings" \
 		rings_program gcc -m32 -std=c11 -x c
-	check "a C++ program uses the rings" \
-		rings_program g++ -std=c++11 -x c++
+	for standard in c11 c17 c2x; do
+		rings_with gcc clang -std=$standard -x c
+	done
+	for standard in c++11 c++14 c++17 c++20; do
+		rings_with g++ clang++ -std=$standard -x c++
+	done
 	check "a C program uses the adapters" adapters_program gcc -std=c11 -x c
 	check "a C++ program uses the adapters" \
 		adapters_program g++ -std=c++11 -x c++
@@ -67,6 +73,7 @@ main()
 	check "--seconds is in seconds if it has no unit" seconds_have_units
 	check "snapshots that are damaged or lie do no harm" snapshots
 	check "events are copied out of a ring that is in use" copies_ring
+	check "Python calls every function of the library" all_functions
 	check "timer objects do what an oracle expects" timer_objects
 	check "to push a timer out takes 15 instructions at most" pushes_cheaply
 	check "hwtimerctl restore checks a file without the module" \
@@ -106,20 +113,44 @@ all_installed()
 	done | silent && compgen -G "$ROOT/root/lib/modules/*/updates/hwtimer.ko*"
 }
 
-# functions [inline]: all functions that the header declares, or only the inline ones
+# All functions that the header declares, inline ones too
 functions()
 {
-	sed -n "s/^${1:+static }[a-z].*[ *]\(hwt_[a-z_]*\)(.*/\1/p" \
+	sed -n "s/^[a-z].*[ *]\(hwt_[a-z_]*\)(.*/\1/p" \
 		lib/libhwtimer.h | sort
+}
+
+# The functions of the rings that programs call, and one for languages that have no sizeof
+ring_functions()
+{
+	echo hwtimer_ring_size
+	printf 'hwtimer_ring_%s\n' map unmap kick get_slot publish next_result error \
+		next_event consume
 }
 
 exports_match()
 {
-	diff <(comm -23 <(functions) <(functions inline) |
-	       sed 's/$/@@LIBHWTIMER_1.0/') \
+	diff <({ functions; ring_functions; } | sort -u | sed 's/$/@@LIBHWTIMER_1.0/') \
 	     <(nm -D --defined-only --with-symbol-versions \
 		  "$ROOT/root/usr/lib/libhwtimer.so" |
 	       awk '$2 == "T" { print $3 }' | sort)
+}
+
+# The library with the module that lib/test/module.c is, for Python's ctypes
+all_functions()
+{
+	local call wrap=()
+
+	for call in "${WRAPPED[@]}"; do
+		wrap+=("-Wl,--wrap=$call")
+	done
+	{ cat lib/libhwtimer.map && echo 'TEST { global: module_*; };'; } \
+		>"$ROOT/test.map"
+	gcc -std=gnu11 -O1 -shared -fPIC -Wall -Wextra -Werror \
+		-Wno-missing-field-initializers -Ilib -Iuapi "${wrap[@]}" \
+		-Wl,--version-script,"$ROOT/test.map" -o "$ROOT/all_functions.so" \
+		lib/*.c lib/shared/*.c lib/test/module.c &&
+		python3 lib/test/all_functions.py "$ROOT/all_functions.so"
 }
 
 page_has_functions()
@@ -211,6 +242,23 @@ rings_program()
 	"$@" -c -o "$ROOT/rings.o" "$file" || return
 	source_of_rings uint32_t >"$file"
 	! "$@" -c -o "$ROOT/rings.o" "$file" 2>"$ROOT/log"
+}
+
+# rings_with COMPILER COMPILER OPTION...: the same with both; the second one may be missing
+rings_with()
+{
+	local compiler compilers="$1 $2"
+
+	shift 2
+	for compiler in $compilers; do
+		if command -v "$compiler" >/dev/null; then
+			check "$compiler $1: a program uses the rings" \
+				rings_program "$compiler" "$@"
+		else
+			skip "$compiler $1: a program uses the rings" \
+				"$compiler is not installed"
+		fi
+	done
 }
 
 # source_of_rings TYPE: a program with one result of TYPE and another of __u64
@@ -501,7 +549,7 @@ library_test()
 	local name=$1 call wrap=()
 
 	shift
-	for call in open close ioctl read clock_gettime calloc realloc; do
+	for call in "${WRAPPED[@]}"; do
 		wrap+=("-Wl,--wrap=$call")
 	done
 	gcc -std=gnu11 -g -Wall -Wextra -Werror -Wno-missing-field-initializers \

@@ -161,8 +161,8 @@ static int64_t operate(unsigned int op, unsigned int flags, uint64_t id,
 		       uint64_t time, uint64_t user_data)
 {
 	module.operations++;
-	if (op != HWTIMER_OP_CANCEL && !(flags & HWTIMER_ABSOLUTE))
-		abort(); /* the library has no use for delays */
+	if (!(flags & HWTIMER_ABSOLUTE))
+		time += module.now;
 	switch (op) {
 	case HWTIMER_OP_SCHEDULE:
 		return schedule(time, user_data);

@@ -15,7 +15,7 @@ static __u32 load_late(const __u32 *word)
 
 	seed = seed * 1103515245 + 12345;
 	for (i = seed >> 22; i; i--)
-		atomic_signal_fence(memory_order_seq_cst);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return hwtimer_ring_load(word);
 }
 
@@ -77,7 +77,7 @@ static void *take_events(void *arg)
 		hwtimer_ring_store(&memory.shared.completion_head,
 				   program.head);
 		for (i = 0; i < program.head % 64; i++)
-			atomic_signal_fence(memory_order_seq_cst);
+			__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	}
 	return arg;
 }

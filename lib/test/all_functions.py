@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Calls every function that libhwtimer exports, from a language that includes no C.
+
+usage: all_functions.py LIBRARY
+
+LIBRARY is libhwtimer with the module made of functions that is in module.c, so this needs
+no device. The rings are memory here, and this is their kernel, too. Prints the functions
+that were not called; the exit status is 0 if there is none, and all did what they should.
+"""
+
+import ctypes
+import errno
+import struct
+import subprocess
+import sys
+
+SCHEDULE_AT = 1
+NONBLOCK = 1
+NEVER = 2**64 - 1
+SECOND = 10**9
+# struct hwtimer_event and struct hwtimer_request, in bytes
+EVENT = 32
+REQUEST = 64
+
+library = ctypes.CDLL(sys.argv[1], use_errno=True)
+called = set()
+u64 = ctypes.c_uint64
+pointer = ctypes.c_void_p
+
+
+def call(name, *arguments, returns=ctypes.c_int):
+    function = getattr(library, name)
+    function.restype = returns
+    called.add(name)
+    return function(*arguments)
+
+
+def expect(value, *arguments, returns=ctypes.c_int):
+    got = call(*arguments, returns=returns)
+    assert got == value, f"{arguments[0]}: {got}, not {value}"
+
+
+def exported():
+    """The functions that the map of versions names"""
+    lines = subprocess.run(["nm", "-D", "--defined-only", "--with-symbol-versions",
+                            sys.argv[1]], capture_output=True, text=True, check=True)
+    names = [line.split()[2] for line in lines.stdout.splitlines()
+             if line.split()[1] == "T"]
+    return {name.split("@@")[0] for name in names if "@@LIBHWTIMER_" in name}
+
+
+def calls_of_an_instance(hwt):
+    """What goes to the module and comes back"""
+    module_now = 1000 * 10**6
+    info = ctypes.create_string_buffer(4096)
+    ident = u64()
+    expect(0, "hwt_info", hwt, info)
+    expect(0, "hwt_info_sized", hwt, info, ctypes.c_size_t(112))
+    assert struct.unpack_from("I", info, 4)[0] == 1  # abi_version
+    for name in ("hwt_setup", "hwt_stats"):
+        expect(-errno.ENOTTY, name, hwt, info)
+        expect(-errno.ENOTTY, name + "_sized", hwt, info, ctypes.c_size_t(56))
+    expect(0, "hwt_schedule_at", hwt, u64(module_now), u64(1), ctypes.byref(ident))
+    assert ident.value
+    expect(0, "hwt_reschedule_at", hwt, ident, u64(module_now + SECOND))
+    expect(0, "hwt_cancel", hwt, ident)
+    expect(-errno.ENOENT, "hwt_discard", hwt, ident)
+    request = struct.pack("IIQQQQQIiQ", 0, SCHEDULE_AT, 0, module_now + SECOND, 0, 0, 7,
+                          0, 0, 0)
+    request = ctypes.create_string_buffer(request, REQUEST)
+    expect(0, "hwt_schedule_request", hwt, request)
+    ident = struct.unpack_from("Q", request, 8)[0]
+    expect(0, "hwt_discard", hwt, u64(ident))
+    timers = (u64 * 4)(1, module_now + SECOND, 2, module_now + SECOND)
+    results = (u64 * 2)()
+    expect(2, "hwt_schedule_many", hwt, SCHEDULE_AT, timers, results, 2)
+    timers[0], timers[2] = results
+    assert not any(call("hwt_error", u64(result)) for result in results)
+    expect(2, "hwt_reschedule_many", hwt, SCHEDULE_AT, timers, results, 2)
+    expect(2, "hwt_cancel_many", hwt, 0, (u64 * 2)(timers[0], timers[2]), results, 2)
+    struct.pack_into("IIQ", request, 0, 1, SCHEDULE_AT, 0)
+    expect(1, "hwt_submit", hwt, request, 1)
+    expect(-errno.ENOENT, "hwt_error", u64(2**64 - errno.ENOENT))
+    for name in ("hwt_query", "hwt_list", "hwt_stop"):
+        expect(-errno.ENOTTY, name, hwt, ctypes.create_string_buffer(128),
+               ctypes.create_string_buffer(128), 1)
+    expect(0, "hwt_notify", hwt, 0, u64(0), -1)
+    expect(-errno.EAGAIN, "hwt_read", hwt, ctypes.create_string_buffer(EVENT), 1)
+    expect(-errno.EAGAIN, "hwt_next", hwt, ctypes.create_string_buffer(EVENT))
+    expect(0, "hwt_dispatch_failed", -errno.EAGAIN)
+    expect(1, "hwt_dispatch_failed", -errno.ENOTCONN)
+    assert call("hwt_features", hwt, returns=u64) == 0
+    assert call("hwt_fd", hwt) == 1000
+    expect(-errno.EBADF, "hwt_dispatch_check", hwt)
+    expect(-errno.EBADF, "hwt_from_fd", ctypes.byref(pointer()), -1, 0)
+    ident = u64()
+    expect(0, "hwt_schedule", hwt, ctypes.c_int64(SECOND), u64(1), ctypes.byref(ident))
+    expect(0, "hwt_reschedule", hwt, ident, ctypes.c_int64(2 * SECOND))
+    expect(0, "hwt_cancel", hwt, ident)
+
+
+def timer_objects(hwt):
+    """A timer that expires, and what can be asked about it"""
+    expired = []
+    callback = ctypes.CFUNCTYPE(None, pointer)(expired.append)
+    changed = ctypes.CFUNCTYPE(None, pointer)(lambda arg: expired.append("changed"))
+    timer = ctypes.create_string_buffer(64)
+    call("hwt_on_change", hwt, changed, None, returns=None)
+    call("hwt_cache_time", hwt, 1, returns=None)
+    call("hwt_timer_init", timer, hwt, callback, returns=None)
+    now = call("hwt_now", hwt, returns=u64)
+    expect(0, "hwt_timer_start_at", timer, u64(now + SECOND))
+    expect(now + SECOND, "hwt_timer_deadline", timer, returns=u64)
+    expect(0, "hwt_timer_start_every", timer, ctypes.c_int64(SECOND),
+           ctypes.c_int64(SECOND), 0)
+    expect(0, "hwt_timer_again", timer)
+    call("hwt_timer_stop", timer, returns=None)
+    expect(0, "hwt_timer_active", timer)
+    expect(NEVER, "hwt_timer_deadline", timer, returns=u64)
+    expect(0, "hwt_timer_start", timer, ctypes.c_int64(0))
+    expect(0, "hwt_flush", hwt)
+    expect(0, "hwt_refused", hwt)
+    expect(-1, "hwt_wait_ms", hwt, -1)
+    library.module_set_clock(ctypes.c_int64(now + 2 * SECOND))
+    # This one, and the one that hwt_submit() has scheduled
+    events = []
+    on_event = ctypes.CFUNCTYPE(None, pointer, pointer)(lambda arg, event:
+                                                        events.append(event))
+    expect(2, "hwt_dispatch", hwt, on_event, None, 10)
+    assert expired == ["changed", ctypes.addressof(timer)] and len(events) == 1
+    expect(1, "hwt_timer_expirations", timer, returns=u64)
+
+
+def rings():
+    """The ends of rings that are memory: the kernel's are written here"""
+    slots = 4
+    shared = ctypes.create_string_buffer(4096)
+    ring = ctypes.create_string_buffer(call("hwtimer_ring_size", returns=ctypes.c_size_t))
+    results, requests, events = 512, 1024, 2048
+    at = ctypes.addressof(shared)
+    struct.pack_into("iLPPPPIIIIIII", ring, 0, 1000, 4096, at, at + results,
+                     at + requests, at + events, slots, slots, 0, 0, 0, 0, 0)
+    slot = call("hwtimer_ring_get_slot", ring, returns=pointer)
+    assert slot == at + requests
+    expect(0, "hwtimer_ring_publish", ring)
+    assert struct.unpack_from("I", shared, 64)[0] == 1  # submission_tail
+    result = u64()
+    expect(False, "hwtimer_ring_next_result", ring, ctypes.byref(result),
+           returns=ctypes.c_bool)
+    struct.pack_into("Q", shared, results, 2**64 - errno.ENOSPC)
+    struct.pack_into("I", shared, 192, 1)  # submission_head
+    expect(True, "hwtimer_ring_next_result", ring, ctypes.byref(result),
+           returns=ctypes.c_bool)
+    expect(errno.ENOSPC, "hwtimer_ring_error", result)
+    expect(None, "hwtimer_ring_next_event", ring, returns=pointer)
+    struct.pack_into("I", shared, 256, 1)  # completion_tail
+    expect(at + events, "hwtimer_ring_next_event", ring, returns=pointer)
+    expect(0, "hwtimer_ring_consume", ring)
+    assert struct.unpack_from("I", shared, 128)[0] == 1  # completion_head
+    expect(-1, "hwtimer_ring_kick", ring)
+    assert ctypes.get_errno() == errno.ENOTTY
+    expect(-1, "hwtimer_ring_map", ring, 1000)  # INFO says that there are none
+    struct.pack_into("LP", ring, 8, 0, 0)
+    call("hwtimer_ring_unmap", ring, returns=None)
+
+
+def main():
+    """Returns whether all functions were called."""
+    library.module_reset(1)
+    hwt = pointer()
+    assert call("hwt_version") == 1 << 16
+    expect(0, "hwt_open", ctypes.byref(hwt), NONBLOCK)
+    calls_of_an_instance(hwt)
+    timer_objects(hwt)
+    call("hwt_close", hwt, returns=None)
+    rings()
+    missing = exported() - called
+    for name in sorted(missing):
+        print("not called:", name)
+    return bool(missing)
+
+
+sys.exit(main())
