@@ -17,7 +17,7 @@ modules: ## build the module for the running kernel (or KDIR=...)
 
 .PHONY: help
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]*:.*## / { printf "  make %-16s%s\n", $$1, $$2 }' \
+	@awk -F ':.*## ' '/^[a-z-]*:.*## / { printf "  make %-18s%s\n", $$1, $$2 }' \
 		Makefile
 
 # ---- demo, benchmarks and tests ----
@@ -64,6 +64,21 @@ bench: ## hwtimer and its rivals: table, build/bench.json and .png
 .PHONY: bench-host
 bench-host: ## the same on this machine's own module (as root)
 	@bench/bench.sh --places this $(BENCH)
+
+# Options of server-bench, as the defaults of `make bench-server`; more in bench/server/server.c
+BENCH_SERVER ?= --connections 100,1000,5000 --most 15000
+
+.PHONY: bench-server
+bench-server: bench-programs ## a server whose requests push timeouts out, in a VM
+	@vm/build.sh uml-7.3 >/dev/null
+	@vm/run.sh --kernel uml-7.3 --timeout 3600 \
+		--file build/uml-7.3/hwtimer.ko=/hwtimer/hwtimer.ko \
+		--file build/bench/server-bench=/hwtimer/server-bench \
+		-- sh -c 'insmod hwtimer.ko && ./server-bench $(BENCH_SERVER)'
+
+.PHONY: bench-server-host
+bench-server-host: bench-programs ## the same on this machine, with its own module if loaded
+	@build/bench/server-bench
 
 # Options of daemon/bench/bench.sh: --quick, --no-bullmq, --reps 3 ...
 BENCH_REDIS ?=

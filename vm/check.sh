@@ -656,6 +656,13 @@ step_bench()
 		--file build/bench/timer-bench=/hwtimer/timer-bench \
 		-- sh -c 'insmod hwtimer.ko && ./timer-bench --check --timers 2000 \
 			--systems hwtimer,timerfd,posix && rmmod hwtimer'
+	# A server whose timeouts are pushed out
+	queue bench-server "$UML_KERNEL" tap \
+		guest bench-server "$UML_KERNEL" "$PROGRAM_TIMEOUT" \
+		--file "build/$UML_KERNEL/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file build/bench/server-bench=/hwtimer/server-bench \
+		-- sh -c 'insmod hwtimer.ko && ./server-bench --check --reps 1 \
+			--connections 200 --most 5000 --pushes 5 && rmmod hwtimer'
 }
 
 # Instructions that a timer takes, by callgrind on the module as a program

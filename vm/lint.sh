@@ -62,7 +62,7 @@ main()
 	kernel_sources=(*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch]
 		samples/*/*.c torture/module/*.[ch])
 	user_sources=(torture/*.[ch] selftests/*.[ch] selftests/tenants/*.[ch] demo/*.[ch] bench/*.[ch] bench/server/*.[ch] vm/*.c
-		lib/*.[ch] lib/adapters/*.h lib/test/*.[ch] tool/*.[ch] tool/test/*.c
+		lib/*.[ch] lib/adapters/*.h lib/shared/*.[ch] lib/test/*.[ch] tool/*.[ch] tool/test/*.c
 		examples/*.[ch] examples/test/*.c examples/test/count/*.[ch] daemon/*.[ch] daemon/test/*.[ch]
 		daemon/bench/*.[ch] daemon/bench/drive/*.[ch]
 		bench/core/*.[ch] bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h
