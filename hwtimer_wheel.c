@@ -33,6 +33,7 @@
 #include <linux/ktime.h>
 #include <linux/overflow.h>
 #include <linux/prefetch.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 
 #include "hwtimer_intake.h"
@@ -98,6 +99,16 @@ u64 hwtimer_scale_tick_of_odd(const struct hwtimer_scale *scale, u64 deadline)
 	return hwtimer_scale_ticks(scale, deadline - scale->base - 1) + 1;
 }
 
+/*
+ * Lets other threads run after each HWTIMER_HOLD buckets. A wheel may have a million. A
+ * kernel that does not preempt itself would run nothing else before the last one.
+ */
+static void bucket_done(u32 nr)
+{
+	if (nr % HWTIMER_HOLD == HWTIMER_HOLD - 1)
+		cond_resched();
+}
+
 /**
  * hwtimer_wheel_init - set up an empty wheel
  * @wheel: the wheel; zeroed except for its table and its pool
@@ -107,7 +118,7 @@ u64 hwtimer_scale_tick_of_odd(const struct hwtimer_scale *scale, u64 deadline)
  * @base: time of tick 0, ns
  * @now: the time, ns; not before @base
  *
- * Takes time in proportion to the number of buckets. Not to be called under a spinlock.
+ * Takes time in proportion to the number of buckets. May sleep.
  */
 void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 			const struct hwtimer_shape *shape, void *memory,
@@ -120,10 +131,12 @@ void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 	wheel->current_tick = hwtimer_wheel_tick_at(wheel, now);
 	wheel->nr_buckets = hwtimer_kind_buckets(shape);
 	wheel->buckets = memory;
-	for (i = 0; i < wheel->nr_buckets; i++)
+	for (i = 0; i < wheel->nr_buckets; i++) {
 		wheel->buckets[i] =
 			(struct hwtimer_bucket){ .earliest =
 							 HWTIMER_TICK_NONE };
+		bucket_done(i);
+	}
 	hwtimer_kind_init(wheel, wheel->current_tick);
 }
 
@@ -133,7 +146,10 @@ static void walk_drain(struct hwtimer_walk *walk)
 	hwtimer_queue_drain(&walk->kept);
 }
 
-/* Frees all chunks of the wheel, in time proportional to their number. May sleep. */
+/*
+ * Frees all chunks of the wheel, in time proportional to their number and that of the
+ * buckets. May sleep.
+ */
 void hwtimer_wheel_drain(struct hwtimer_wheel *wheel)
 {
 	u32 i;
@@ -145,8 +161,10 @@ void hwtimer_wheel_drain(struct hwtimer_wheel *wheel)
 	walk_drain(&wheel->sweep);
 	walk_drain(&wheel->rewind.walk);
 	hwtimer_queue_drain(&wheel->rewind.fresh);
-	for (i = 0; i < wheel->nr_buckets; i++)
+	for (i = 0; i < wheel->nr_buckets; i++) {
 		hwtimer_queue_drain(&wheel->buckets[i].entries);
+		bucket_done(i);
+	}
 }
 
 /**

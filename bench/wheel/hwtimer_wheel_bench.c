@@ -23,6 +23,7 @@
 #include <stdlib.h>
 
 #include <linux/kernel.h>
+#include <linux/sched.h>
 
 #include "arguments.h"
 #include "device.h"
@@ -234,6 +235,35 @@ static void check_workload(const struct arguments *arguments, struct run *run,
 	}
 }
 
+/* Checks that @action has yielded while it went through the @buckets of an empty wheel. */
+static void check_yields(const char *action, unsigned long since, u32 buckets)
+{
+	if (yields - since < buckets / HWTIMER_HOLD)
+		errx(1, "%s of %u buckets yields %lu times only", action,
+		     buckets, yields - since);
+}
+
+/* Checks that a large wheel is set up and freed without keeping a processor to itself. */
+static void check_large(void)
+{
+	struct hwtimer_shape shape = { .tick = NSEC_PER_MSEC,
+				       .buckets = 1 << 20 };
+	struct harness harness;
+	unsigned long since;
+	u32 buckets;
+
+	for (shape.kind = HWTIMER_KIND_HASHED;
+	     shape.kind <= HWTIMER_KIND_HIERARCHICAL; shape.kind++) {
+		since = yields;
+		harness_init(&harness, &shape, 1);
+		buckets = harness.wheel.nr_buckets;
+		check_yields("setting up a wheel", since, buckets);
+		since = yields;
+		harness_destroy(&harness);
+		check_yields("freeing a wheel", since, buckets);
+	}
+}
+
 /*
  * Checks the wheels. Half of the timers are scheduled while others expire, so that they
  * meet older timers, and entries of cancelled ones, in the wheel.
@@ -248,6 +278,7 @@ static void check(const struct arguments *arguments, struct run *run)
 	for (workload = 0; workload < WORKLOADS; workload++)
 		if (arguments->workloads[workload])
 			check_workload(arguments, run, workload);
+	check_large();
 	printf("ok\n");
 }
 

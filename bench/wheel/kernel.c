@@ -14,9 +14,12 @@
 #include <linux/kernel.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "kernel.h"
+
+unsigned long yields;
 
 /* The arena reserves addresses only; its pages get memory at their first touch. */
 #define ARENA_BYTES (32ULL << 30)
