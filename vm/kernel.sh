@@ -13,8 +13,9 @@
 #	rt-6.12
 #	arm64-6.12	Debian's kernels for arm64, the second one with pages of 16 KiB
 #	arm64-16k-6.12
+#	s390x-6.1	Debian's kernel for s390x, whose most significant byte comes first
 #	arm64-64k-6.12	built from Debian's source, for arm64 with pages of 64 KiB
-#	s390x-6.12	the same for s390x, whose most significant byte comes first
+#	s390x-6.12	the same for s390x
 #	debug-6.12	built from Debian's source with vm/debug.config
 #	qemu-7.3	built from the newest source, small
 #	kcsan-6.12	debug-6.12 with the changes of vm/kcsan.config: finds data races
@@ -68,7 +69,7 @@ main()
 		die "the test machines are amd64 only"
 	case $name in
 	# The programs in the header packages need the library of libelf-dev.
-	stock-6.1 | stock-6.12 | rt-6.1 | rt-6.12 | arm64-6.12 | arm64-16k-6.12)
+	stock-6.1 | stock-6.12 | rt-6.1 | rt-6.12 | arm64-6.12 | arm64-16k-6.12 | s390x-6.1)
 		need_packages build-essential libelf-dev ;;
 	debug-6.12 | qemu-7.3 | kcsan-6.12 | uml-7.3 | uml-kasan-7.3 | arm64-64k-6.12 | \
 		s390x-6.12)
@@ -156,6 +157,7 @@ package_of()
 	rt-6.12) echo linux-image-6.12-rt-amd64 ;;
 	arm64-6.12) echo linux-image-6.12-arm64:arm64 ;;
 	arm64-16k-6.12) echo linux-image-6.12-arm64-16k:arm64 ;;
+	s390x-6.1) echo linux-image-s390x:s390x ;;
 	debug-6.12 | kcsan-6.12 | kmsan-6.12 | tools-6.12 | arm64-64k-6.12 | s390x-6.12)
 		echo linux-source-6.12 ;;
 	uml-7.3 | uml-kasan-7.3 | qemu-7.3) echo linux-source-7.3 ;;
@@ -174,7 +176,7 @@ lock_of()
 {
 	case $1 in
 	redis | systemd) echo roots ;;
-	stock-* | rt-* | arm64-6.12 | arm64-16k-6.12) echo "debian-${1##*-}" ;;
+	stock-* | rt-* | arm64-6.12 | arm64-16k-6.12 | s390x-6.1) echo "debian-${1##*-}" ;;
 	*) echo "$1" ;;
 	esac
 }
@@ -375,7 +377,7 @@ packages()
 		with_versions echo "busybox-static$foreign"
 	fi
 	case $name in
-	stock-* | rt-* | arm64-6.12 | arm64-16k-6.12)
+	stock-* | rt-* | arm64-6.12 | arm64-16k-6.12 | s390x-6.1)
 		image=$(depends "$(package_of "$name")" \
 			"linux-image-${name##*-}\\..*") ||
 			die "$(package_of "$name") is not a kernel ${name##*-}"
@@ -494,7 +496,7 @@ make_entry()
 	# For every make in a kernel's source
 	export ARCH=$KERNEL_ARCH CROSS_COMPILE
 	case $name in
-	stock-* | rt-* | arm64-6.12 | arm64-16k-6.12) make_stock "$dir/entry" ;;
+	stock-* | rt-* | arm64-6.12 | arm64-16k-6.12 | s390x-6.1) make_stock "$dir/entry" ;;
 	debug-* | kcsan-* | kmsan-* | qemu-* | arm64-64k-* | s390x-*) make_built "$name" "$version" "$dir" ;;
 	uml-*) make_uml "$name" "$version" "$dir" ;;
 	tools-*) make_tools "$name" "$version" "$dir" ;;
