@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Counts the system calls that a program makes for its timers: all ioctls of hwtimer, and
- * all calls of read(). Linked into a program whose sockets use recv(), with
- * -Wl,--wrap=ioctl,--wrap=read. Prints the count when the program ends.
+ * Counts the system calls that a program makes for its timers once it has accepted its last
+ * connection: all ioctls of hwtimer, and all calls of read(). Linked into a program whose
+ * sockets use recv(), with -Wl,--wrap=ioctl,--wrap=read,--wrap=accept4. Prints the count
+ * when the program ends.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,6 +32,18 @@ ssize_t __wrap_read(int fd, void *buffer, size_t size)
 {
 	reads++;
 	return __real_read(fd, buffer, size);
+}
+
+int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *length,
+		   int flags)
+{
+	int connection = __real_accept4(fd, address, length, flags);
+
+	if (connection >= 0) {
+		commands = 0;
+		reads = 0;
+	}
+	return connection;
 }
 
 static void __attribute__((destructor)) print(void)
