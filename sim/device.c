@@ -68,6 +68,7 @@ void sim_device_waiters(void (*look)(struct file *file, const char *how,
 /* A signal is delivered when a system call returns. */
 static long call_end(long ret)
 {
+	sim_call_end();
 	sim_point("return to the program");
 	if (__atomic_load_n(&current->signal, __ATOMIC_RELAXED) &&
 	    !__atomic_load_n(&current->killed, __ATOMIC_RELAXED))
@@ -95,6 +96,7 @@ struct file *sim_open(int *err)
 
 	file->f_count = 1;
 	file->privileged = current->process->privileged;
+	sim_call_refuse();
 	*err = call_end(fops->open(NULL, file));
 	if (!*err)
 		return file;
@@ -124,6 +126,7 @@ ssize_t sim_read(struct file *file, void *buffer, size_t count, bool nonblock)
 	};
 	ssize_t ret;
 
+	sim_call_refuse();
 	if (!nonblock)
 		waiter_begin(&waiter, file, "read()", EPOLLIN);
 	ret = fops->read(&own, buffer, count, NULL);
@@ -137,6 +140,7 @@ long sim_ioctl(struct file *file, unsigned int command, void *argument)
 {
 	long ret;
 
+	sim_call_refuse();
 	file_get(file);
 	ret = fops->unlocked_ioctl(file, command, (unsigned long)argument);
 	file_put(file);
@@ -173,6 +177,7 @@ void *sim_mmap(struct file *file, size_t bytes, int *err)
 	if (memory == MAP_FAILED)
 		sim_fail("no addresses for a mapping");
 	file_get(file);
+	sim_call_refuse();
 	*err = call_end(fops->mmap(file, &vma));
 	/* vm_map_pages() of bench/core/ has them elsewhere. */
 	if (!*err)

@@ -19,6 +19,9 @@
 /* Pages that can be mapped: enough for the rings of all instances */
 #define PAGES 16384
 
+/* Number of allocations and the like of a system call that may fail */
+#define REFUSALS 16
+
 static struct sim_held held;
 static u64 nr_allocations;
 static bool calm;
@@ -28,9 +31,30 @@ void sim_calm(void)
 	calm = true;
 }
 
+/* Whether this is what is to fail in the running system call, see sim_call_refuse() */
+static bool call_refused(void)
+{
+	return current->refuse_in && !--current->refuse_in;
+}
+
 bool sim_short(void)
 {
-	return !calm && sim_chance(sim_run.alloc_fails);
+	return !calm && (call_refused() || sim_chance(sim_run.alloc_fails));
+}
+
+/*
+ * One of the first things that can fail in the system call that begins does so, now and
+ * then. So each failure comes up of what a call does rarely, or only once.
+ */
+void sim_call_refuse(void)
+{
+	if (sim_chance(sim_run.refusals))
+		current->refuse_in = sim_between(1, REFUSALS);
+}
+
+void sim_call_end(void)
+{
+	current->refuse_in = 0;
 }
 
 struct sim_held sim_memory_held(void)

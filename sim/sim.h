@@ -89,6 +89,8 @@ static inline bool sim_chance(uint32_t parts)
  * @stalls: how often a thread is held up for long, in millionths of the switches
  * @alloc_fails: how often an allocation fails, in millionths
  * @alloc_nth: the allocation of this number fails; 0: none
+ * @refusals: how often something fails in a system call, see sim_call_refuse(), in
+ *	millionths
  * @faults: how often an access to a program's memory faults, in millionths
  * @wakes: how often a thread wakes up for no reason, in millionths
  * @pace: mean time between two switches, ns
@@ -104,6 +106,7 @@ struct sim_run {
 	uint32_t stalls;
 	uint32_t alloc_fails;
 	uint64_t alloc_nth;
+	uint32_t refusals;
 	uint32_t faults;
 	uint32_t wakes;
 	uint32_t pace;
@@ -219,5 +222,8 @@ void sim_rcu_finish(void);
 void sim_calm(void);
 /* Whether something fails that needs memory, or another thing that may be short */
 bool sim_short(void);
+/* At the beginning and at the end of a system call */
+void sim_call_refuse(void);
+void sim_call_end(void);
 
 #endif /* SIM_H */

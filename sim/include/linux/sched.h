@@ -72,6 +72,7 @@ struct task_struct {
 	int usage;
 	unsigned int spins;
 	unsigned int rcu;
+	unsigned int refuse_in;
 	struct sim_thread *thread;
 	struct rcu_head rcu_head;
 };
