@@ -5,7 +5,7 @@
 #
 #	usage: sim/run.sh KIND FAULT [OPTION]...
 #
-# KIND: plain, asan or tsan. FAULT: a fault of sim/faults/ that is put into a copy of the
+# KIND: one of sim/Makefile. FAULT: a fault of sim/faults/ that is put into a copy of the
 # sources first, or an empty string. The options are those of sim/main.c. Called by
 # `make simulate`.
 

@@ -348,6 +348,14 @@ void sim_switch(const char *what, const char *function, int line)
 	reschedule();
 }
 
+#ifdef SIM_COUNTED
+void sim_point_pass(const char *what, const char *function, int line)
+{
+	if (--sim_fuse < 0)
+		sim_switch(what, function, line);
+}
+#endif
+
 void sim_might_sleep(const char *function, int line)
 {
 	const struct task_struct *task = &running->task;

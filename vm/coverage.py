@@ -4,13 +4,15 @@
 Says which lines and branches of the module have run, in all of several builds together.
 Called by vm/coverage.sh.
 
-    usage: coverage.py --exceptions FILE --branches PERCENT --list FILE DIRECTORY...
+    usage: coverage.py --exceptions FILE --branches PERCENT --list FILE
+                       [--native DIRECTORY]... DIRECTORY...
 
-Each DIRECTORY has the objects of one build, with gcov's .gcno and .gcda files. Prints a
-table, the lines that never ran, and TAP. Fails if a line never ran and is not in the file
-of exceptions, if an exception has run after all or names no line, or if a smaller part of
-the branches than PERCENT was taken. Writes the branches that were never taken to the file
-that --list names.
+Each DIRECTORY has the objects of one build, with gcov's .gcno and .gcda files; one that
+--native names is a build of the simulation (sim/), which is no kernel. Prints a table,
+the lines that never ran, and TAP. Fails if a line never ran and is not in the file of
+exceptions, if an exception has run after all or names no line, or if a smaller part of the
+branches than PERCENT was taken. Writes the branches that were never taken to the file that
+--list names.
 
 What counts:
 
@@ -25,6 +27,13 @@ What counts:
 - Several builds, and several objects that include a header, have copies of a line. A
   compiler that knows more about a copy leaves branches out. So only those copies that
   have the most branches count, and each branch has to be taken in one of them.
+- The simulation compiles the same sources, with macros and inline functions of its own
+  instead of the kernel's. So it adds nothing but what it has run: a line that a kernel's
+  build has, too, in the same function; and its branches only if there are as many as in
+  the kernel's build.
+- A line that uses one of HELPER_MACROS has branches of the macro in a kernel's build, and
+  only those that we wrote in the simulation, where they are functions. So the branches of
+  such a line are those of the simulation.
 """
 
 import argparse
@@ -38,9 +47,17 @@ import sys
 # Macros of the kernel with branches of their own, which a line of ours contains therefore.
 # min(), max() and the loops through lists are not among them: both of their ways count.
 KERNEL_MACROS = re.compile(r"""\b(
-    WARN_ON | WARN_ON_ONCE | cond_resched | might_sleep
+    WARN | WARN_ON | WARN_ON_ONCE | cond_resched | might_sleep
     | lockdep_assert\w* | wait_event\w* | trace_hwtimer\w* | pr_\w+
     | module_param\w* | MODULE_\w+ | kmem_cache_\w+ | DEFINE_\w+
+    )\b""", re.X)
+
+# Macros of the kernel that are functions in the simulation: there, only our branches are left.
+HELPER_MACROS = re.compile(r"""\b(
+    _*(set|clear|test)_bit | _*ff[sz] | _*fls(64)? | find_\w+_bit | bitmap_\w+ | hweight\w+
+    | ilog2 | round(up|down)_pow_of_two | kfree_rcu | kthread_create | alloc_workqueue
+    | k\w*[mz]alloc\w* | kv\w*alloc\w* | __vmalloc | kmemdup | alloc_pages? | get_zeroed_page
+    | get_user | put_user | copy_(to|from)_user
     )\b""", re.X)
 
 OWN_FILE = re.compile(r"(hwtimer\w*\.[ch]|compat\.h)$")
@@ -51,6 +68,18 @@ class Wrong(Exception):
     """The file of exceptions breaks a rule of this script."""
 
 
+def taken(line):
+    """Whether each branch was taken, in one of gcov's records"""
+    return [branch["count"] > 0 for branch in line["branches"]]
+
+
+def merged(some, others):
+    """The branches that were taken in either copy; those of the one that has more"""
+    if len(some) != len(others):
+        return max(some, others, key=len)
+    return [a or b for a, b in zip(some, others)]
+
+
 class Line:
     """What is known of one line of a source"""
 
@@ -58,17 +87,23 @@ class Line:
         self.count = 0
         self.functions = set()
         self.branches = []
+        self.own_branches = []
 
     def add(self, line):
         """Adds one of gcov's records of the line"""
         self.count += line["count"]
         self.functions.add(line.get("function_name", ""))
-        branches = [branch["count"] > 0 for branch in line["branches"]]
-        if len(branches) > len(self.branches):
-            self.branches = branches
-        elif len(branches) == len(self.branches):
-            self.branches = [a or b
-                             for a, b in zip(self.branches, branches)]
+        self.branches = merged(self.branches, taken(line))
+
+    def add_native(self, line):
+        """Adds one of gcov's records from the simulation"""
+        if line.get("function_name", "") not in self.functions:
+            return
+        branches = taken(line)
+        self.count += line["count"]
+        self.own_branches = merged(self.own_branches, branches)
+        if len(branches) == len(self.branches):
+            self.branches = merged(self.branches, branches)
 
 
 def gcov(directory):
@@ -85,16 +120,25 @@ def gcov(directory):
             yield from json.loads(document)["files"]
 
 
-def read_builds(directories):
+def own_lines(directory):
+    """Yields the name of the file, and gcov's record, of each line of the module."""
+    for source in gcov(pathlib.Path(directory)):
+        name = pathlib.Path(source["file"]).name
+        if OWN_FILE.match(name) and name not in LEFT_OUT:
+            for line in source["lines"]:
+                yield name, line
+
+
+def read_builds(directories, native):
     """Returns the lines of all builds: file name -> number -> Line"""
     files = collections.defaultdict(lambda: collections.defaultdict(Line))
     for directory in directories:
-        for source in gcov(pathlib.Path(directory)):
-            name = pathlib.Path(source["file"]).name
-            if not OWN_FILE.match(name) or name in LEFT_OUT:
-                continue
-            for line in source["lines"]:
-                files[name][line["line_number"]].add(line)
+        for name, line in own_lines(directory):
+            files[name][line["line_number"]].add(line)
+    for directory in native:
+        for name, line in own_lines(directory):
+            if line["line_number"] in files[name]:
+                files[name][line["line_number"]].add_native(line)
     return files
 
 
@@ -154,7 +198,7 @@ class Report:
 
     def look_at(self, name):
         """Looks at all lines of a file, and counts them."""
-        lines = run = branches = taken = 0
+        lines = run = branches = chosen = 0
         for number, line in sorted(self.files[name].items()):
             text = self.sources[name][number - 1].strip()
             excepted = self.is_excepted(name, line, text)
@@ -165,13 +209,14 @@ class Report:
                     self.never.append(self.describe(name, number, line))
             if excepted or KERNEL_MACROS.search(text):
                 continue
-            branches += len(line.branches)
-            taken += sum(line.branches)
-            if not all(line.branches):
-                ways = "".join("+" if way else "-" for way in line.branches)
+            own = line.own_branches if HELPER_MACROS.search(text) else line.branches
+            branches += len(own)
+            chosen += sum(own)
+            if not all(own):
+                ways = "".join("+" if way else "-" for way in own)
                 self.untaken.append(
                     f"{self.describe(name, number, line)}\t[{ways}]")
-        self.rows.append((name, run, lines, taken, branches))
+        self.rows.append((name, run, lines, chosen, branches))
 
     def is_excepted(self, name, line, text):
         """Whether the line is in the file of exceptions"""
@@ -226,11 +271,12 @@ def main():
     parser.add_argument("--exceptions", type=pathlib.Path, required=True)
     parser.add_argument("--branches", type=float, required=True)
     parser.add_argument("--list", type=pathlib.Path, required=True)
+    parser.add_argument("--native", action="append", default=[])
     parser.add_argument("directories", nargs="+")
     options = parser.parse_args()
 
     rules = read_exceptions(options.exceptions)
-    files = read_builds(options.directories)
+    files = read_builds(options.directories, options.native)
     top = pathlib.Path(options.directories[0])
     sources = {name: (top / name).read_text().splitlines() for name in files}
     report = Report(files, sources, rules)

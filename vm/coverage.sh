@@ -5,20 +5,29 @@
 # tests print, and then what vm/coverage.py prints, which says what counts. Called by
 # vm/check.sh (make coverage).
 #
-#	usage: vm/coverage.sh [kunit | small | selftests | faults]...
+#	usage: vm/coverage.sh [kunit | small | selftests | faults | simulation]...
 #
 # Runs four builds of the module, each in its own machine, and merges what they have run:
 # the KUnit suites, the same with the small constants of hwtimer_limits.h, the selftests,
-# and, on a kernel that can inject faults, those selftests that need it. With arguments,
+# and, on a kernel that can inject faults, those selftests that need it. The simulation
+# (sim/) compiles the same sources as a program; what it runs counts, too, as
+# vm/coverage.py says. Of it alone, no line or branch is known. With arguments,
 # runs only those parts; what other parts counted earlier still counts, if the sources have
 # not changed. Lists the branches that were never taken in build/coverage/branches.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-PARTS=(kunit small selftests faults)
+PARTS=(kunit small selftests faults simulation)
 RESULTS=$BUILD_DIR/coverage
 EXCEPTIONS=tests/coverage.exceptions
+
+# Selftests that `make check` runs elsewhere than in User-Mode Linux
+MORE_SELFTESTS=(order periodic slack clock timens notify ring_map ring ring_abuse idle)
+
+# Builds of the simulation, and the number of operations of each
+SIMULATED=(coverage coverage-small)
+declare -A OPERATIONS=([coverage]=10000000 [coverage-small]=3000000)
 
 # Of all branches, in percent
 BRANCHES=95
@@ -28,20 +37,30 @@ TIMEOUT=3600
 
 main()
 {
-	local parts=("$@") part status=0 directories=()
+	local parts=("$@") part kind status=0 directories=() native=()
 
 	[ $# -gt 0 ] || parts=("${PARTS[@]}")
 	cd "$REPO_DIR"
 	need_packages build-essential python3
 	for part in "${parts[@]}"; do
-		measure "$part" || status=1
+		if [ "$part" = simulation ]; then
+			simulate || status=1
+		else
+			measure "$part" || status=1
+		fi
 	done
 	for part in "${PARTS[@]}"; do
+		[ "$part" != simulation ] || continue
 		[ ! -e "build/$(build_of "$part")/hwtimer_main.gcda" ] ||
 			directories+=("build/$(build_of "$part")")
 	done
+	for kind in "${SIMULATED[@]}"; do
+		[ ! -e "build/sim/$kind/hwtimer_main.gcda" ] ||
+			native+=(--native "build/sim/$kind")
+	done
 	"$VM_DIR/coverage.py" --exceptions "$EXCEPTIONS" --branches "$BRANCHES" \
-		--list "$RESULTS/branches" "${directories[@]}" || status=1
+		--list "$RESULTS/branches" ${native[@]+"${native[@]}"} \
+		"${directories[@]}" || status=1
 	return "$status"
 }
 
@@ -76,14 +95,28 @@ measure()
 	rm -f "build/$build"/*.gcda
 	mkdir -p "$RESULTS"
 	case $part in
-	selftests) run_selftests "$part" --everything ;;
-	faults) run_selftests "$part" fault load trace debugfs ;;
+	selftests) run_selftests "$part" "${MORE_SELFTESTS[@]}" ;;
+	faults) run_selftests "$part" fault trace debugfs ;;
 	*) run_kunit "$part" ;;
 	esac >"$log" || status=$?
 	sed '/^HWTIMER-COUNTERS-BEGIN/,$d' "$log"
 	unpack_counters "$part"
 	merge_counters "$part" "build/$build"
 	return "$status"
+}
+
+# The simulation's processes add their counters to the same files.
+simulate()
+{
+	local kind
+
+	for kind in "${SIMULATED[@]}"; do
+		rm -f "build/sim/$kind"/*.gcda
+		check "simulation, build $kind" sim/run.sh "$kind" '' \
+			--seeds 1 --ops "${OPERATIONS[$kind]}"
+	done
+	echo "1..$CHECKS"
+	[ "$FAILURES" -eq 0 ]
 }
 
 run_kunit()
@@ -93,21 +126,25 @@ run_kunit()
 		-- sh guest-coverage sh guest-kunit
 }
 
-# run_selftests PART ARGUMENT...: with the arguments for selftests/run.sh
+# run_selftests PART PROGRAM...: in User-Mode Linux, those selftests that `make check` runs
+# there, too, first
 run_selftests()
 {
-	local part=$1 build program files=()
+	local part=$1 build program files=() first=true
 
 	shift
 	build=$(build_of "$part")
+	[ "$part" != selftests ] || first="sh run.sh"
 	make --no-print-directory -j"$JOBS" selftest-programs >&2
 	for program in $(make --silent -C selftests names); do
 		files+=(--file "build/selftests/$program=/hwtimer/$program")
 	done
+	# shellcheck disable=SC2016 # the guest's variables
 	run_machine "$part" \
 		--file "build/$build/samples/watchdog/hwtimer_watchdog.ko=/hwtimer/hwtimer_watchdog.ko" \
 		--file selftests/run.sh=/hwtimer/run.sh "${files[@]}" \
-		-- sh guest-coverage sh run.sh "$@"
+		-- sh guest-coverage sh -c '$0; status=$?; sh run.sh "$@" && exit $status' \
+			"$first" "$@"
 }
 
 # run_machine PART RUN-ARGUMENT...
