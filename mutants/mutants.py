@@ -10,15 +10,17 @@ A mutant is a file with one change. Its name is FILE:LINE:OPERATOR, with a numbe
 has several. A mutant that does not compile, or compiles to the same object, is counted
 apart. The others run through the suites, the cheapest first, until one fails:
 
+    sim       the simulation (sim/), for a moment
     states    all states of small wheels (tests/states/), for the sources of the wheel
-    sim       the simulation (sim/), with a few seeds
+    sim       the simulation for longer, with usual and with small constants
     kunit     with --kunit: the KUnit suites in User-Mode Linux, for those that are left
 
 A mutant that none of them finds survives, unless mutants/harmless says why it does no
-harm. Results are kept in build/mutants/results, by a hash of the mutant and of the suites,
-so a run that was interrupted goes on. --require fails if fewer than PERCENT are found.
+harm. Results are kept in build/mutants/results, by a hash of the mutant, of all sources and
+of the suite, so a run that was interrupted goes on. --require fails if fewer than PERCENT are found.
 """
 import argparse
+import atexit
 import collections
 import difflib
 import hashlib
@@ -26,7 +28,8 @@ import os
 import pathlib
 import random
 import re
-import shutil
+import resource
+import signal
 import subprocess
 import sys
 
@@ -54,8 +57,22 @@ STATES = {
                "hashed 8 2 1 0,1,8,9 compacts shift=40",
                "hashed 8 2 0 0,1,8,9 rewinds shift=40"],
 }
-SIM_RUNS = ["--seeds 1 --ops 60000", "--seeds 20 --ops 60000"]
-TIMEOUT = 240
+# What runs of the simulation, in which build
+SIM_RUNS = [
+    ("plain", "--seeds 1 --ops 150000"),
+    ("small", "--seeds 1 --ops 300000"),
+    ("plain", "--seeds 100 --ops 800000"),
+]
+KINDS = ["plain", "small"]
+
+# Seconds after which a program hangs, on a machine that may do other things; and seconds of
+# a processor
+TIMEOUT = 900
+PROCESSOR = 60
+
+# One in so many of KUnit's random operations; and seconds after which it hangs
+KUNIT_SCALE = 10
+KUNIT_TIMEOUT = 300
 
 
 def blank(text):
@@ -136,7 +153,22 @@ def locks(code, found):
                          [(*after, code[begin:end])])
 
 
+def idle_conditions(code):
+    """(begin, end) of each condition of nothing but a call of IDLE."""
+    for begin, end in conditions(code):
+        if IDLE.match(code[end + 1:].lstrip()):
+            yield begin, end
+
+
 def changes(text):
+    """All changes that may matter."""
+    idle = list(idle_conditions(blank(text)))
+    for change in all_changes(text):
+        if not any(begin <= change.begin < end for begin, end in idle):
+            yield change
+
+
+def all_changes(text):
     code = blank(text)
     yield from replaced(code, "comparison", r" (<=|>=|<|>|==|!=) ", {
         "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="})
@@ -197,6 +229,11 @@ def mutants_of(file):
         names[key] += 1
 
 
+def limit_processor():
+    """A mutant that runs in circles does not take longer than this."""
+    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR, PROCESSOR))
+
+
 def run(command, timeout=TIMEOUT, **options):
     """Returns the exit status; None after the timeout, which counts as a failure."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT,
@@ -209,94 +246,184 @@ def run(command, timeout=TIMEOUT, **options):
         return None
 
 
-class Suites:
-    """Builds and runs the suites, one mutant at a time."""
+class NotBuilt(Exception):
+    """The mutant does not compile, or is no other program."""
 
-    def __init__(self, kunit):
-        self.kunit = kunit
-        parts = sorted([*ROOT.glob("sim/*.[ch]"), *ROOT.glob("tests/states/*.[ch]"),
-                        *ROOT.glob("hwtimer*.[ch]"), *ROOT.glob("tests/*.[ch]")])
+
+class Suite:
+    """A suite: whether it finds a mutant, and the files on which that depends"""
+
+    def __init__(self, name, finds, *patterns, what=""):
+        self.name, self.finds, self.what = name, finds, what
+        parts = sorted(part for pattern in ("hwtimer*.[ch]", "compat.h", *patterns)
+                       for part in ROOT.glob(pattern))
         text = b"".join(part.read_bytes() for part in parts)
         self.hash = hashlib.sha256(text + pathlib.Path(__file__).read_bytes()).hexdigest()
 
-    def prepare(self):
-        """Copies the sources, and compiles the simulation from the copy."""
-        BUILD.mkdir(parents=True, exist_ok=True)
+    def judge(self, mutant):
+        """The name of the suite, if it finds the mutant. Keeps what it has seen."""
+        key = hashlib.sha256("\0".join(
+            (self.name, self.what, self.hash, mutant.file, mutant.text)).encode()).hexdigest()
+        known = BUILD / "results" / key
+        if not known.exists():
+            try:
+                result = self.name if self.finds(mutant) else ""
+            except NotBuilt as reason:
+                result = str(reason)
+            known.write_text(result)
+        return known.read_text()
+
+
+class Trees:
+    """The copies of the sources in which mutants are compiled"""
+
+    def __init__(self):
+        """Compiles the simulation from a copy."""
+        self.mutant, self.kept, self.made = None, [], {}
+        (BUILD / "results").mkdir(parents=True, exist_ok=True)
         for path in [ROOT / "Kbuild", *ROOT.glob("hwtimer*.[ch]"), ROOT / "compat.h",
                      ROOT / "include", ROOT / "uapi"]:
             subprocess.run(["rsync", "-a", "--checksum", path, "%s/" % SOURCE], check=True)
-        if self.make(1800) != 0:
-            sys.exit("mutants: the simulation does not compile")
+        for kind in KINDS:
+            if self.make(kind, 1800) != 0:
+                sys.exit("mutants: the simulation does not compile")
 
     @staticmethod
-    def make(timeout=TIMEOUT):
+    def make(kind, timeout=TIMEOUT):
         """Compiles what has changed in the copy, and links the simulation."""
         return run(["make", "-C", "sim", "OUT=%s" % SIM, "SOURCES=%s" % SOURCE,
-                    "EXTRA=-g0 -Wno-error"], timeout)
+                    "KIND=%s" % kind, "EXTRA=-g0 -Wno-error"], timeout)
+
+    def put(self, mutant):
+        """Puts the mutant into the copy instead of the one before."""
+        if mutant is self.mutant:
+            return
+        self.take_out()
+        path = SOURCE / mutant.file
+        self.mutant, self.made = mutant, {}
+        self.kept = [(file, file.read_bytes(), file.stat()) for file in (
+            path, *(self.object(kind, mutant) for kind in KINDS))]
+        path.write_text(mutant.text)
+
+    def take_out(self):
+        """Leaves the copy as it was."""
+        for file, content, stat in self.kept:
+            file.write_bytes(content)
+            os.utime(file, (stat.st_atime, stat.st_mtime))
+        self.mutant, self.kept = None, []
+
+    @staticmethod
+    def object(kind, mutant):
+        """What is compiled from the mutant's file"""
+        return SIM / kind / (pathlib.Path(mutant.file).stem + ".o")
+
+    def compile(self, kind, mutant):
+        """Compiles the mutant, unless that is done. Raises NotBuilt."""
+        self.put(mutant)
+        if kind not in self.made:
+            self.made[kind] = self.make(kind) == 0
+        if not self.made[kind]:
+            raise NotBuilt("does not compile")
+
+    def builds(self, mutant):
+        """Raises NotBuilt, unless the mutant is another program. Finds nothing."""
+        self.compile("plain", mutant)
+        if self.object("plain", mutant).read_bytes() == self.kept[1][1]:
+            raise NotBuilt("same object")
+
+    def simulated(self, kind, arguments):
+        """Returns a suite that runs the simulation."""
+        def finds(mutant):
+            self.compile(kind, mutant)
+            return run([SIM / kind / "simulate", *arguments.split()],
+                       preexec_fn=limit_processor) != 0
+        return finds
 
     @staticmethod
     def states(mutant):
+        """All states of small wheels"""
+        if mutant.file not in WHEEL:
+            return False
         program = BUILD / "wheel-states-1"
-        sources = [mutant if source.name == mutant.name else source for source in (
-            ROOT / name for name in sorted(WHEEL | {"hwtimer_chunk.c"}))]
-        if run(["make", "-C", "tests/states", "OUT=%s" % BUILD, str(program),
+        changed = BUILD / mutant.file
+        changed.write_text(mutant.text)
+        sources = [changed if name == mutant.file else ROOT / name
+                   for name in sorted(WHEEL | {"hwtimer_chunk.c"})]
+        if run(["make", "-B", "-C", "tests/states", "OUT=%s" % BUILD, str(program),
                 "CFLAGS_MORE=-w", "WHEEL=%s" % " ".join(map(str, sources))
                 ]) != 0:
-            return "does not compile"
+            raise NotBuilt("does not compile")
         kinds = {"hwtimer_hashed.c": ["hashed"], "hwtimer_hierarchy.c": ["hierarchical"]}
-        for kind in kinds.get(mutant.name, ["hashed", "hierarchical"]):
-            for arguments in STATES[kind]:
-                if run([program, *arguments.split()]) != 0:
-                    return "states"
-        return None
+        return any(run([program, *arguments.split()], preexec_fn=limit_processor) != 0
+                   for kind in kinds.get(mutant.file, ["hashed", "hierarchical"])
+                   for arguments in STATES[kind])
 
-    @staticmethod
-    def simulated():
-        for arguments in SIM_RUNS:
-            if run([SIM / "plain/simulate", *arguments.split()]) != 0:
-                return "sim"
-        return None
 
-    def kunit_fails(self, mutant):
-        """In a copy of the sources, in which kbuild compiles only what has changed."""
+class Kernel:
+    """KUnit in User-Mode Linux: the module, in a directory where kbuild compiles only what
+    has changed"""
+
+    def __init__(self):
+        self.dir = None
+
+    def prepare(self):
+        """Builds the module without a mutant, in a copy of the sources."""
         tree = BUILD / "tree"
         tree.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["rsync", "-a", "--checksum", "--exclude=/build", "--exclude=/.git",
-                        "%s/" % ROOT, "%s/" % tree], check=True)
-        shutil.copy(mutant, tree / mutant.name)
-        if run([tree / "vm/build.sh", "uml-7.3-kunit"], 1200) != 0:
-            return "does not compile"
-        module = tree / "build/uml-7.3-kunit/hwtimer.ko"
-        log = BUILD / "kunit.log"
-        with open(log, "wb") as out:
-            status = subprocess.run(
-                [tree / "vm/run.sh", "--kernel", "uml-7.3", "--timeout", "300",
-                 "--append", "log_buf_len=4M", "--file", "%s=/hwtimer/hwtimer.ko" % module,
-                 "--file", "%s=/hwtimer/guest-kunit" % (tree / "vm/guest-kunit"),
-                 "--", "sh", "guest-kunit"], stdout=out, stderr=subprocess.STDOUT).returncode
-        failed = re.search(rb"^ *not ok ", log.read_bytes(), re.M)
-        return "kunit" if status or failed else None
+        subprocess.run(["rsync", "-a", "--checksum", "--delete", "--exclude=/build",
+                        "--exclude=/.git", "%s/" % ROOT, "%s/" % tree], check=True)
+        if run([tree / "vm/build.sh", "uml-7.3-kunit"], 3600) != 0:
+            sys.exit("mutants: the module does not compile")
+        self.dir = tree / "build/uml-7.3-kunit"
+        self.kdir = subprocess.run([ROOT / "vm/kernel.sh", "uml-7.3"], check=True, text=True,
+                                   stdout=subprocess.PIPE).stdout.strip() + "/build"
 
-    def judge(self, mutant):
-        """Which suite finds the mutant; or why it does not count; or "survives"."""
-        path = SOURCE / mutant.file
-        compiled = SIM / "plain" / (path.stem + ".o")
-        kept = [(file, file.read_bytes(), file.stat().st_mtime) for file in (path, compiled)]
-        path.write_text(mutant.text)
+    def kunit(self, mutant):
+        """Whether KUnit finds the mutant"""
+        if not self.dir:
+            self.prepare()
+        files = [self.dir / mutant.file, self.dir / (pathlib.Path(mutant.file).stem + ".o")]
+        kept = [(file, file.read_bytes(), file.stat()) for file in files]
+        files[0].write_text(mutant.text)
         try:
-            if self.make() != 0:
-                return "does not compile"
-            if compiled.read_bytes() == kept[1][1]:
-                return "same object"
-            found = self.states(path) if mutant.file in WHEEL else None
-            found = found or self.simulated()
-            if not found and self.kunit:
-                found = self.kunit_fails(path)
-            return found or "survives"
+            if run(["make", "-C", self.kdir, "M=%s" % self.dir, "HWTIMER_KUNIT=y", "ARCH=um",
+                    "HWTIMER_WERROR=n", "modules"]) != 0:
+                raise NotBuilt("does not compile")
+            return self.fails(self.dir / "hwtimer.ko")
         finally:
-            for file, content, time in kept:
+            for file, content, stat in kept:
                 file.write_bytes(content)
-                os.utime(file, (time, time))
+                os.utime(file, (stat.st_atime, stat.st_mtime))
+
+    @staticmethod
+    def fails(module):
+        """Whether a test of the module fails; the first one that does is enough."""
+        with subprocess.Popen(
+                [ROOT / "vm/run.sh", "--kernel", "uml-7.3", "--timeout", str(KUNIT_TIMEOUT),
+                 "--append", "log_buf_len=4M", "--file", "%s=/hwtimer/hwtimer.ko" % module,
+                 "--file", "%s=/hwtimer/guest-kunit" % (ROOT / "vm/guest-kunit"),
+                 "--", "sh", "guest-kunit", "kunit_scale=%d" % KUNIT_SCALE],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                start_new_session=True) as machine:
+            for line in machine.stdout:
+                if re.match(rb" *not ok ", line):
+                    os.killpg(machine.pid, signal.SIGTERM)
+                    return True
+            return machine.wait() != 0
+
+
+def suites_of(kunit):
+    """All suites, in the order in which they run"""
+    trees = Trees()
+    atexit.register(trees.take_out)
+    native = ["sim/*.[ch]", "sim/include/**/*.h", "bench/wheel/include/**/*.h"]
+    simulations = [Suite("sim", trees.simulated(kind, arguments), *native,
+                         what=kind + arguments) for kind, arguments in SIM_RUNS]
+    suites = [Suite("builds", trees.builds), simulations[0],
+              Suite("states", trees.states, "tests/states/*.[ch]"), *simulations[1:]]
+    if kunit:
+        suites.append(Suite("kunit", Kernel().kunit, "tests/*.[ch]"))
+    return suites
 
 
 def harmless():
@@ -314,7 +441,7 @@ def choose(files, sample, seed):
     return chosen
 
 
-COLUMNS = ["states", "sim", "kunit", "survives", "harmless", "same object",
+COLUMNS = ["sim", "states", "kunit", "survives", "harmless", "same object",
            "does not compile"]
 
 
@@ -352,19 +479,11 @@ def main():
             print(mutant.digest(), mutant.name, *mutant.diff(), sep="\n    ")
         return
 
-    suites = Suites(arguments.kunit)
-    results = BUILD / "results"
-    results.mkdir(parents=True, exist_ok=True)
-    suites.prepare()
+    suites = suites_of(arguments.kunit)
     excused = harmless()
     table = collections.defaultdict(collections.Counter)
     for mutant in chosen:
-        key = hashlib.sha256((suites.hash + mutant.file + mutant.text).encode()).hexdigest()
-        known = results / key
-        result = known.read_text() if known.exists() else ""
-        if not result or (result == "survives" and arguments.kunit):
-            result = suites.judge(mutant)
-            known.write_text(result)
+        result = next(filter(None, (suite.judge(mutant) for suite in suites)), "survives")
         if result == "survives" and mutant.digest() in excused:
             result = "harmless"
         table[mutant.file][result] += 1
