@@ -17,7 +17,8 @@ apart. The others run through the suites, the cheapest first, until one fails:
 
 A mutant that none of them finds survives, unless mutants/harmless says why it does no
 harm. Results are kept in build/mutants/results, by a hash of the mutant, of all sources and
-of the suite, so a run that was interrupted goes on. --require fails if fewer than PERCENT are found.
+of the suite, so a run that was interrupted goes on. --require fails if fewer than PERCENT
+are found.
 """
 import argparse
 import atexit
@@ -287,6 +288,10 @@ class Trees:
         for kind in KINDS:
             if self.make(kind, 1800) != 0:
                 sys.exit("mutants: the simulation does not compile")
+        for kind, arguments in SIM_RUNS:
+            if run([SIM / kind / "simulate", *arguments.split()]) != 0:
+                sys.exit("mutants: the simulation fails without a mutant: %s %s" % (
+                    kind, arguments))
 
     @staticmethod
     def make(kind, timeout=TIMEOUT):

@@ -117,8 +117,8 @@ static void client_cancel(struct client *client)
 	ret = wait ? hwtimer_client_cancel_sync(client->client, timer->id) :
 		     hwtimer_client_cancel(client->client, timer->id);
 	/* A callback of another timer does not wait, and is not waited for. */
-	if (wait && __atomic_load_n(&client->called_id, __ATOMIC_ACQUIRE) ==
-			    timer->id)
+	if (wait &&
+	    __atomic_load_n(&client->called_id, __ATOMIC_ACQUIRE) == timer->id)
 		sim_fail("cancel_sync has not waited for the callback");
 	oracle_cancelled(timer, &span, ret);
 	if (ret && ret != -ENOENT && ret != -EALREADY)
@@ -283,8 +283,9 @@ static void client_stop(struct client *client)
 	oracle_stopped(client->oracle);
 	hwtimer_client_stats(client->client, &stats);
 	if (stats.pending || stats.ready)
-		sim_fail("a client that was stopped has %llu timers and %llu events",
-			 stats.pending, stats.ready);
+		sim_fail(
+			"a client that was stopped has %llu timers and %llu events",
+			stats.pending, stats.ready);
 }
 
 /* Ends the client; if it is not stopped before, it drops its timers. */

@@ -55,11 +55,12 @@ main()
 # simulate KIND OPERATIONS SEED [OPTION]...; says how fast that was
 simulate()
 {
-	local kind=$1 operations=$2 seed=$3
+	local kind=$1 operations=$2 seed=$3 status=0
 
 	shift 3
-	sim/run.sh "$kind" '' --seeds "$seed" --ops "$operations" "$@"
+	sim/run.sh "$kind" '' --seeds "$seed" --ops "$operations" "$@" || status=$?
 	sed 's/^/# /' "$CHECK_OUTPUT" | grep -a 'operations' >&3 || true
+	return "$status"
 }
 
 # The parts of --all: each has seeds of its own. Those that are done are not run again

@@ -28,7 +28,6 @@ void sim_run_choose(struct sim_random *random)
 	sim_run.fuse = ONE_OF(random, 1, 2, 3, 4, 6, 8, 12, 20, 40, 100);
 	sim_run.stalls = ONE_OF(random, 0, 0, 1000, 20000);
 	sim_run.alloc_fails = ONE_OF(random, 0, 0, 0, 100, 2000, 30000);
-	sim_run.refusals = ONE_OF(random, 0, 0, 10000, 300000);
 	sim_run.faults = ONE_OF(random, 0, 0, 500, 10000, 100000);
 	sim_run.wakes = ONE_OF(random, 0, 0, 500, 5000);
 	sim_run.pace = ONE_OF(random, 50, 300, 2000, 20000);
@@ -39,8 +38,9 @@ void sim_run_choose(struct sim_random *random)
 	if (sim_run.calm) {
 		sim_run.alloc_fails = 0;
 		sim_run.alloc_nth = 0;
-		sim_run.refusals = 0;
 		sim_run.faults = 0;
 	}
 	sim_traced = !sim_random_below(random, 4);
+	if (!sim_run.calm)
+		sim_run.refusals = ONE_OF(random, 0, 0, 10000, 300000);
 }

@@ -82,8 +82,14 @@ static bool clock_jumped(const struct oracle *oracle)
 
 struct oracle_span oracle_begin(const struct oracle *oracle)
 {
-	return (struct oracle_span){ .from = sim_step(),
-				     .since = oracle_now(oracle) };
+	struct oracle_span span = { .from = sim_step(),
+				    .since = oracle_now(oracle) };
+
+	sim_lock();
+	span.begun = oracle->reads;
+	span.beside = oracle->reading;
+	sim_unlock();
+	return span;
 }
 
 /* ---- finding timers ---- */
@@ -274,10 +280,23 @@ static void cancelled_well(struct oracle_timer *timer,
 	end(timer, ORACLE_CANCELLED);
 }
 
-/* CANCEL or RESCHEDULE found no such timer. */
-static void found_nothing(struct oracle_timer *timer)
+/*
+ * What is being read, or handed back by STOP, does not exist for others. It comes back if the
+ * copy faults. Returns whether that may have happened during a call.
+ */
+static bool may_come_back(const struct oracle *oracle,
+			  const struct oracle_span *span)
 {
-	if (!timer->gone)
+	return sim_run.faults &&
+	       (span->beside || oracle->reads != span->begun ||
+		oracle->stopping);
+}
+
+/* CANCEL or RESCHEDULE found no such timer. */
+static void found_nothing(struct oracle_timer *timer,
+			  const struct oracle_span *span)
+{
+	if (!timer->gone && !may_come_back(timer->oracle, span))
 		timer->gone = sim_step();
 }
 
@@ -292,7 +311,7 @@ void oracle_cancelled(struct oracle_timer *timer,
 		cancelled_well(timer, span);
 		break;
 	case -ENOENT:
-		found_nothing(timer);
+		found_nothing(timer, span);
 		break;
 	case -EALREADY:
 		if (!timer->last)
@@ -350,7 +369,7 @@ void oracle_rescheduled(struct oracle_timer *timer, uint64_t time,
 	if (!result)
 		rescheduled_well(timer, time, absolute, span);
 	else if (result == -ENOENT)
-		found_nothing(timer);
+		found_nothing(timer, span);
 	else if (result == -ECANCELED)
 		rescheduled_perhaps(timer);
 	sim_unlock();
@@ -689,7 +708,7 @@ void oracle_list_end(struct oracle *oracle, uint64_t list,
 
 		if (timer->state == ORACLE_LIVE && timer->listed != list &&
 		    timer->scheduled < span->from && !timer->unlisted &&
-		    oracle->lists == list)
+		    !may_come_back(oracle, span) && oracle->lists == list)
 			timer->unlisted = sim_step();
 	}
 	sim_unlock();

@@ -143,11 +143,15 @@ struct oracle {
  * @from: step at which it began
  * @since: time at which it began, on the instance's clock
  * @reads: of a read: oracle.reads when it began; 0: another one was going on
+ * @begun: of another call: oracle.reads when it began
+ * @beside: of another call: oracle.reading when it began
  */
 struct oracle_span {
 	uint64_t from;
 	uint64_t since;
 	uint64_t reads;
+	uint64_t begun;
+	unsigned int beside;
 };
 
 struct oracle *oracle_create(unsigned int nr, clockid_t clock, int64_t offset,
