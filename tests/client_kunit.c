@@ -638,6 +638,35 @@ static void what_would_deadlock_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
 }
 
+/* Cancels a timer of another client, whose id is the event's user_data. */
+static void expire_cancelling(struct hwtimer_client *client,
+			      const struct hwtimer_event *event)
+{
+	struct party *party = saw(client, event);
+
+	party->results[0] =
+		hwtimer_client_cancel_sync(party->client, event->user_data);
+	saw_end(party);
+}
+
+/* Both clients have the same thread, but the first one's callback is over. */
+static void callback_may_wait_for_another_client(struct kunit *test)
+{
+	struct party *party = begin(test, expire_counted);
+	struct workqueue_struct *queue =
+		mode_of(test) == ON_WORKQUEUE ? party->queue : NULL;
+	u64 id = must_schedule_in(test, 0, 0), other;
+
+	WAIT_FOR(test, party, atomic_read(&party->calls) == 1);
+	hwtimer_client_cancel_sync(party->client, id);
+	party->other = create(test, expire_cancelling, queue);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(party->other));
+	KUNIT_EXPECT_EQ(test, schedule_timer(party->other, 0, id, &other), 0);
+	WAIT_FOR(test, party, READ_ONCE(party->left));
+	KUNIT_EXPECT_EQ(test, party->results[0], -ENOENT);
+	KUNIT_EXPECT_EQ(test, atomic_read(&party->bad), 0);
+}
+
 static void expire_doing_all_else(struct hwtimer_client *client,
 				  const struct hwtimer_event *event)
 {
@@ -1350,6 +1379,7 @@ static struct kunit_case client_test_cases[] = {
 	MODE_CASE(cancel_sync_waits_for_the_callback),
 	MODE_CASE(cancel_sync_lets_memory_be_freed),
 	MODE_CASE(what_would_deadlock_is_refused),
+	MODE_CASE(callback_may_wait_for_another_client),
 	MODE_CASE(callback_may_do_all_else),
 	MODE_CASE(timer_may_schedule_the_next),
 	MODE_CASE(periodic_timer_ends_with_cancel_sync),

@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
+#include "../hwtimer_hashed.h"
 #include "../hwtimer_settings.h"
 #include "kinds.h"
 #include "oracle.h"
@@ -565,6 +566,28 @@ static void revived_entry_of_a_free_record_stays_dead(struct kunit *test)
 	oracle_turn(oracle, 1000 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 0);
 	KUNIT_EXPECT_EQ(test, oracle->wheel.entries, 0);
+}
+
+/*
+ * The hashed wheel finds the earliest tick wherever it is, also in a bucket that is not its
+ * own. Otherwise a fault elsewhere would have the worker run in circles.
+ */
+static void earliest_tick_is_found_in_any_bucket(struct kunit *test)
+{
+	struct oracle *oracle =
+		create_kind(test, HWTIMER_KIND_HASHED, 8 * BUCKETS);
+	struct hwtimer_wheel *wheel = &oracle->wheel;
+	const u64 tick = 1000;
+	u32 nr, found;
+
+	for (nr = 0; nr < wheel->nr_buckets; nr++) {
+		hwtimer_hashed_occupy(wheel, nr, tick);
+		KUNIT_EXPECT_EQ(test, hwtimer_hashed_first(wheel, &found),
+				tick);
+		KUNIT_EXPECT_EQ(test, found, nr);
+		hwtimer_hashed_settle(wheel, nr, HWTIMER_TICK_NONE);
+	}
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(wheel), HWTIMER_TICK_NONE);
 }
 
 static void compaction_removes_the_dead(struct kunit *test)
@@ -1380,6 +1403,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KIND_CASE(revived_twins_expire_once),
 	KIND_CASE(revived_successor_stays_dead),
 	KIND_CASE(revived_entry_of_a_free_record_stays_dead),
+	KUNIT_CASE(earliest_tick_is_found_in_any_bucket),
 	KIND_CASE(compaction_removes_the_dead),
 	KIND_CASE(slack_is_kept),
 	KIND_CASE(slack_lets_timers_meet),

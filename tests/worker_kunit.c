@@ -10,6 +10,8 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/ktime.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
 
 #include "../hwtimer_clock.h"
 #include "../hwtimer_worker.h"
@@ -153,6 +155,18 @@ static void an_alarm_is_served_by_its_function(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, is_served(job));
 	KUNIT_EXPECT_EQ(test, job->turns, 1);
 	KUNIT_EXPECT_EQ(test, job->chores, 1);
+}
+
+/* The pid of a job is that of its worker's thread. */
+static void a_job_has_the_pid_of_its_thread(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct hwtimer_job free = {};
+
+	hwtimer_job_init(&free, serve_turn, NULL);
+	KUNIT_EXPECT_EQ(test, hwtimer_worker_pid(&free, &init_pid_ns), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_worker_pid(&priv->job.job, &init_pid_ns),
+			task_pid_nr(hwtimer_worker_task(priv->worker)));
 }
 
 /* The worker comes for the earliest kick, not before its time, and once. */
@@ -632,6 +646,7 @@ static void a_job_that_rested_does_not_catch_up(struct kunit *test)
 
 static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(an_alarm_is_served_by_its_function),
+	KUNIT_CASE(a_job_has_the_pid_of_its_thread),
 	KUNIT_CASE(the_earliest_kick_counts),
 	KUNIT_CASE(times_are_by_the_alarms_own_clock),
 	KUNIT_CASE(alarms_are_served_in_order),
