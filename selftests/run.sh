@@ -12,6 +12,8 @@
 # those with an `a`. Prints TAP; programs that are left out are a SKIP with the reason.
 # Exit status 0: nothing failed.
 #
+# HWTIMER_COUNTERS in the environment: gcov's counters are written at each unloading.
+#
 # HWTIMER_SCALE=N in the environment makes the tests with very many timers use an Nth of
 # them. If it is not set, it is chosen here.
 
@@ -672,13 +674,19 @@ check_rounds()
 	uml,* | stock,xa | older,xa) first=10 more=90 ;;
 	debug,*) first=2 more=2 ;;
 	esac
+	[ -z "${HWTIMER_COUNTERS-}" ] || first=2 more=2
 	check "$first rounds of loading, use and unloading" rounds $first
 	before=$(kernel_memory)
 	check "$more more rounds of loading, use and unloading" rounds $more
 	after=$(kernel_memory)
 	echo "# the kernel uses $before kB after $first rounds, $after kB after $more more"
-	check "the rounds leave no memory in use" \
-		[ "$after" -le $((before + 2048)) ]
+	if [ -z "${HWTIMER_COUNTERS-}" ]; then
+		check "the rounds leave no memory in use" \
+			[ "$after" -le $((before + 2048)) ]
+	else
+		skip "the rounds leave no memory in use" \
+			"each unloading leaves files of counters there"
+	fi
 	check_leaves_nothing "after all rounds"
 }
 
