@@ -47,6 +47,7 @@ FILES ?=
 .PHONY: vm
 vm: demo-programs | compiler ## a shell in a VM with the module loaded (FILES="program ...")
 	@vm/build.sh $(KERNEL) >/dev/null
+	@$(call library_packages,jansson,pkg-config libjansson-dev) || true
 	@$(MAKE) --silent -C tool OUT=$(CURDIR)/build/tool-static LDFLAGS=-static
 	@vm/run.sh $(GUEST_DEMO) \
 		--file build/tool-static/hwtimerctl=/hwtimer/hwtimerctl \
@@ -172,7 +173,7 @@ lint: ## sparse, checkpatch, clang-format, compiler warnings, layers
 	@vm/check.sh lint
 
 .PHONY: interface
-interface: | compiler ## make Documentation/interface.md from the header
+interface: | compilers ## make Documentation/interface.md from the header
 	@bash -c '. vm/lib.sh && need_packages python3'
 	@mkdir -p build
 	@Documentation/interface.py >build/interface.md.new
@@ -191,10 +192,17 @@ selftests: ## the selftests, as `make check` runs them
 	@vm/check.sh selftests
 
 # ---- programs ----
-# All programs are static, as a test machine has no libraries.
+# All programs for test machines are static, as such a machine has no libraries.
 
+# Any compiler will do; only a Debian machine without one gets it.
 .PHONY: compiler
 compiler:
+	@command -v $(CC) >/dev/null || \
+		bash -c '. vm/lib.sh && need_packages build-essential'
+
+# For 32-bit programs, too
+.PHONY: compilers
+compilers:
 	@bash -c '. vm/lib.sh && need_packages build-essential gcc-multilib'
 
 .PHONY: demo-programs
@@ -206,10 +214,15 @@ bench-programs: | compiler
 	@bash -c '. vm/lib.sh && need_packages liburing-dev libuv1-dev libevent-dev'
 	@$(MAKE) --no-print-directory -C bench OUT='$(CURDIR)/build/bench'
 
+# $(call library_packages,LIBRARY,PACKAGES): unless pkg-config finds a library, install these
+# Debian packages
+library_packages = pkg-config --exists $(1) 2>/dev/null || \
+	bash -c '. vm/lib.sh && need_packages $(2)'
+
 # One example talks to Redis, with hiredis.
 .PHONY: examples
 examples: | compiler ## programs as a user would write them, in build/examples
-	@bash -c '. vm/lib.sh && need_packages libhiredis-dev'
+	@$(call library_packages,hiredis,libhiredis-dev)
 	@$(MAKE) --no-print-directory -C examples OUT='$(CURDIR)/build/examples'
 
 DAEMON = $(MAKE) --no-print-directory -C daemon
@@ -239,7 +252,7 @@ CROSS_COMPILE ?=
 ONLY ?=
 
 .PHONY: selftest-programs
-selftest-programs: | compiler
+selftest-programs: | compilers
 	@bash -c '. vm/lib.sh && need_packages libuv1-dev libevent-dev \
 		libglib2.0-dev pkg-config'
 	@tools=$$(vm/kernel.sh tools-6.12)/source/tools/testing/selftests && \
@@ -289,6 +302,10 @@ build/readme/%: build/readme/%.c uapi/linux/hwtimer.h uapi/hwtimer_ring.h | comp
 PAGES = $(filter-out $(DAEMON_PAGE),$(wildcard man/*.[0-9]))
 page_dir = $(DESTDIR)$(PREFIX)/share/man
 completion_dir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+# Debian's packages have another place.
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+zsh_dir = $(DESTDIR)$(ZSHDIR)
+fish_dir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 # hwtimerd needs libraries that the rest does not, so `make install` leaves it out.
 DAEMON_PAGE = man/hwtimerd.8
@@ -302,7 +319,7 @@ AUTOLOAD ?=
 system_dir = $(DESTDIR)$(PREFIX)/lib
 
 # The module's source for DKMS: all that Kbuild builds from, without the tests
-VERSION = $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+VERSION = $(shell sed -n 's/^\#define HWTIMER_VERSION "\(.*\)"/\1/p' hwtimer_version.h)
 DKMS_SOURCES = dkms.conf Kbuild \
 	$(wildcard *.[ch] include/linux/*.h uapi/linux/*.h)
 dkms_dir = $(DESTDIR)/usr/src/hwtimer-$(VERSION)
@@ -316,7 +333,8 @@ uninstall: ## remove the installed files (as root)
 	$(if $(DESTDIR),,depmod $(KVER))
 	+$(LIBRARY) uninstall
 	rm -f '$(DESTDIR)$(PREFIX)/bin/hwtimerctl' \
-		'$(completion_dir)/hwtimerctl'
+		'$(completion_dir)/hwtimerctl' '$(zsh_dir)/_hwtimerctl' \
+		'$(fish_dir)/hwtimerctl.fish'
 	for page in $(PAGES); do \
 		rm -f "$(page_dir)/man$${page##*.}/$${page##*/}"; \
 	done
@@ -339,6 +357,8 @@ install-programs:
 	install -D -m 755 -t '$(DESTDIR)$(PREFIX)/bin' build/tool/hwtimerctl
 	install -D -m 644 tool/hwtimerctl.bash \
 		'$(completion_dir)/hwtimerctl'
+	install -D -m 644 tool/hwtimerctl.zsh '$(zsh_dir)/_hwtimerctl'
+	install -D -m 644 -t '$(fish_dir)' tool/hwtimerctl.fish
 	for page in $(PAGES); do \
 		install -D -m 644 -t "$(page_dir)/man$${page##*.}" $$page || \
 			exit 1; \
@@ -367,6 +387,7 @@ install-dkms: ## have DKMS build the module for each kernel (as root)
 	for file in $(DKMS_SOURCES); do \
 		install -D -m 644 "$$file" "$(dkms_dir)/$$file" || exit 1; \
 	done
+	sed -i 's/#MODULE_VERSION#/$(VERSION)/' '$(dkms_dir)/dkms.conf'
 	$(if $(DESTDIR),,dkms install 'hwtimer/$(VERSION)')
 
 .PHONY: uninstall-dkms
@@ -383,8 +404,10 @@ TOOL = $(MAKE) --no-print-directory -C tool OUT='$(CURDIR)/build/tool'
 library: | compiler ## libhwtimer, static and shared, in build/lib
 	+@$(LIBRARY)
 
+# Without jansson, the tool cannot read records.
 .PHONY: tool
 tool: | compiler ## hwtimerctl, in build/tool
+	@$(call library_packages,jansson,pkg-config libjansson-dev) || true
 	+@$(TOOL)
 
 .PHONY: clean

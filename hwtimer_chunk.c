@@ -162,9 +162,11 @@ bool hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool)
 	if (queue->head) {
 		queue->tail->used = queue->last;
 		queue->tail->next = chunk;
+		queue->chunks++;
 	} else {
 		queue->head = chunk;
 		queue->first = 0;
+		queue->chunks = 1;
 	}
 	queue->tail = chunk;
 	queue->last = 0;
@@ -209,6 +211,7 @@ void hwtimer_queue_drop_head(struct hwtimer_queue *queue,
 	} else {
 		queue->head = head->next;
 		queue->first = head->next->first;
+		queue->chunks--;
 	}
 	hwtimer_pool_give(pool, head);
 }
@@ -250,6 +253,7 @@ void hwtimer_queue_splice(struct hwtimer_queue *queue,
 		queue->tail->next = more->head;
 		queue->tail = more->tail;
 		queue->last = more->last;
+		queue->chunks += more->chunks;
 	}
 	more->head = NULL;
 }

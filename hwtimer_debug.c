@@ -38,9 +38,9 @@ static const char instances_headline[] =
 	"pending\tready\tscheduled\tcancelled\texpired\tdelivered\tbytes\t"
 	"thread\tspent\n";
 static const char occupancy_headline[] =
-	"instance level:\twidth of a strip (ns), buckets in it, occupied ones of each strip\n";
+	"instance level:\twidth of a strip (ns), buckets in it, entries of each strip\n";
 static const char lateness_headline[] =
-	"instance:\tevents that were not late; late by less than 2 ns, 4 ns, 8 ns ...\n";
+	"instance:\tevents by lateness, in the buckets of HWTIMER_LATENESS_BOUND\n";
 
 static const char workers_headline[] =
 	"thread\tuser\tduty\tinstances\ttime\tcgroup\n";

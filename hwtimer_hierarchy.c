@@ -168,6 +168,13 @@ static u32 bucket_of(const struct hwtimer_hierarchy *hierarchy,
 	       (slot & LEVEL_MASK);
 }
 
+/* bucket_of() for hwtimer_occupancy.c. */
+u32 hwtimer_hierarchy_bucket(const struct hwtimer_wheel *wheel,
+			     unsigned int level, u64 slot)
+{
+	return bucket_of(&wheel->hierarchy, level, slot);
+}
+
 static u32 bucket_at(const struct hwtimer_hierarchy *hierarchy,
 		     unsigned int level, u64 tick)
 {

@@ -21,6 +21,8 @@ unsigned int hwtimer_hierarchy_levels(const struct hwtimer_shape *shape);
 u32 hwtimer_hierarchy_buckets(const struct hwtimer_shape *shape);
 unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
 				     unsigned int level);
+u32 hwtimer_hierarchy_bucket(const struct hwtimer_wheel *wheel,
+			     unsigned int level, u64 slot);
 size_t hwtimer_hierarchy_memory(const struct hwtimer_shape *shape);
 void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick);
 void hwtimer_hierarchy_restart(struct hwtimer_wheel *wheel, u64 tick);

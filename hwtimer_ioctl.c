@@ -32,7 +32,7 @@
 #define HWTIMER_INFO_SIZE_V1 80
 #define HWTIMER_SETUP_SIZE_V1 40
 #define HWTIMER_STOP_SIZE_V1 32
-#define HWTIMER_STATS_SIZE_V1 688
+#define HWTIMER_STATS_SIZE_V1 952
 #define HWTIMER_NOTIFY_SIZE_V1 24
 #define HWTIMER_BULK_SIZE_V1 32
 #define HWTIMER_LIST_SIZE_V1 32
@@ -50,7 +50,7 @@ static_assert(sizeof(struct hwtimer_list) == HWTIMER_LIST_SIZE_V1);
 static_assert(sizeof(struct hwtimer_bulk_timer) == 16);
 static_assert(sizeof(struct hwtimer_info) == 104);
 static_assert(sizeof(struct hwtimer_setup) == 48);
-static_assert(sizeof(struct hwtimer_stats) == 744);
+static_assert(sizeof(struct hwtimer_stats) == 1008);
 static_assert(sizeof(struct hwtimer_request) == 64);
 static_assert(sizeof(struct hwtimer_submit) == 16);
 static_assert(sizeof(struct hwtimer_query) == 64);

@@ -25,6 +25,7 @@
 #include "hwtimer_ioctl.h"
 #include "hwtimer_owner.h"
 #include "hwtimer_stats.h"
+#include "hwtimer_version.h"
 
 static unsigned int max_instances = 4096;
 module_param(max_instances, uint, 0444);
@@ -171,6 +172,9 @@ static int hwtimer_mmap(struct file *file, struct vm_area_struct *vma)
 
 static void hwtimer_show_fdinfo(struct seq_file *seq, struct file *file)
 {
+	/* Whoever reads this holds the file, too. */
+	seq_printf(seq, "hwtimer-references:\t%lld\n",
+		   (long long)file_count(file) - 1);
 	hwtimer_stats_show(seq, file->private_data);
 }
 
@@ -247,3 +251,4 @@ module_exit(hwtimer_exit);
 MODULE_DESCRIPTION("Hashed timing wheel: millions of timers on one descriptor");
 MODULE_AUTHOR("The hwtimer developers");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(HWTIMER_VERSION);

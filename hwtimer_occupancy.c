@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counts the buckets of a wheel that have entries, and shows the counts; see
+ * Counts the entries in the buckets of a wheel, and shows the counts; see
  * hwtimer_occupancy.h. Each level of the wheel is divided into strips, neighbouring
  * buckets that are counted together.
  *
  * Dead entries, left by timers that were cancelled or moved, count too: the wheel does
- * not know that an entry is dead before it walks it. A wheel may have a million buckets,
- * so one hold of the instance's lock covers only some of them. The counts need not have
- * been true at any one moment.
+ * not know that an entry is dead before it walks it. A bucket tells the number of its
+ * entries without a walk, from the number of its chunks; so where buckets were joined, it
+ * may be somewhat too large. A wheel may have a million buckets, so one hold of the
+ * instance's lock covers only some of them. The counts need not have been true at any one
+ * moment.
  */
-#include <linux/bitmap.h>
 #include <linux/overflow.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
@@ -18,16 +19,21 @@
 #include "hwtimer_kinds.h"
 #include "hwtimer_occupancy.h"
 
-/* Maximum number of strips of a level. An upper level has this number of buckets. */
+/* Maximum number of strips of a level */
 #define HWTIMER_STRIPS_MAX 64U
 
+/* Number of buckets of an upper level; each is a strip */
+#define UPPER_STRIPS (2U << HWTIMER_LEVEL_SHIFT)
+
+static_assert(UPPER_STRIPS <= HWTIMER_STRIPS_MAX);
+
 /**
- * struct hwtimer_occupancy - the occupied buckets of one level of a wheel
+ * struct hwtimer_occupancy - the entries in one level of a wheel
  * @width: time that a strip covers, ns; U64_MAX if it is longer
  * @buckets: number of buckets in a strip
  * @strips: number of strips
- * @occupied: number of buckets with entries, for each strip. The first strip is the one
- *	in which the wheel stands; the others follow in the order of time
+ * @entries: number of entries in each strip. The first strip is the one in which the
+ *	wheel stands; the others follow in the order of time
  *
  * Only one thread uses an occupancy, so no lock protects the members.
  */
@@ -35,53 +41,22 @@ struct hwtimer_occupancy {
 	u64 width;
 	u32 buckets;
 	u32 strips;
-	u32 occupied[HWTIMER_STRIPS_MAX];
+	u64 entries[HWTIMER_STRIPS_MAX];
 };
 
-/*
- * Maximum number of buckets of the lowest level that are checked in one hold of the lock.
- * A hierarchical wheel has a bit for each bucket, and checks a word at a time.
- */
-static u32 buckets_per_hold(const struct hwtimer_wheel *wheel)
+/* The number of entries in @count buckets from @first on, all of the lowest level */
+static u64 strip_entries(struct hwtimer_instance *instance, u32 first,
+			 u32 count)
 {
-	return hwtimer_is_hashed(wheel) ? HWTIMER_HOLD :
-					  HWTIMER_HOLD * BITS_PER_LONG;
-}
-
-/* Counts the occupied buckets among @count buckets of a hashed wheel from @first on. */
-static u32 hashed_count(const struct hwtimer_wheel *wheel, u32 first, u32 count)
-{
-	u32 i, sum = 0;
-
-	for (i = first; i < first + count; i++)
-		sum += wheel->buckets[i].earliest != HWTIMER_TICK_NONE;
-	return sum;
-}
-
-/* Counts as hashed_count(). @count is a power of two, and @first a multiple of it. */
-static u32 hierarchy_count(const struct hwtimer_wheel *wheel, u32 first,
-			   u32 count)
-{
-	const unsigned long *words =
-		&wheel->hierarchy.occupied[first / BITS_PER_LONG];
-
-	if (count >= BITS_PER_LONG)
-		return bitmap_weight(words, count);
-	return hweight_long(*words >> first % BITS_PER_LONG & (BIT(count) - 1));
-}
-
-/* Counts the occupied buckets among @count buckets of the lowest level from @first on. */
-static u32 strip_count(struct hwtimer_instance *instance, u32 first, u32 count)
-{
-	const struct hwtimer_wheel *wheel = &instance->wheel;
-	u32 step = min(count, buckets_per_hold(wheel));
-	u32 end = first + count, sum = 0;
+	const struct hwtimer_bucket *buckets = instance->wheel.buckets;
+	u32 i, step = min_t(u32, count, HWTIMER_HOLD);
+	u32 end = first + count;
+	u64 sum = 0;
 
 	for (; first < end; first += step) {
 		spin_lock(&instance->lock);
-		sum += hwtimer_is_hashed(wheel) ?
-			       hashed_count(wheel, first, step) :
-			       hierarchy_count(wheel, first, step);
+		for (i = first; i < first + step; i++)
+			sum += hwtimer_queue_entries(&buckets[i].entries);
 		spin_unlock(&instance->lock);
 		cond_resched();
 	}
@@ -114,8 +89,8 @@ static void occupancy_lowest(struct hwtimer_instance *instance,
 	for (i = 0; i < occupancy->strips; i++) {
 		u32 begin = first + i * occupancy->buckets;
 
-		occupancy->occupied[i] =
-			strip_count(instance, begin & mask, occupancy->buckets);
+		occupancy->entries[i] = strip_entries(instance, begin & mask,
+						      occupancy->buckets);
 	}
 }
 
@@ -123,24 +98,26 @@ static void occupancy_upper(struct hwtimer_instance *instance,
 			    unsigned int level,
 			    struct hwtimer_occupancy *occupancy)
 {
-	const struct hwtimer_hierarchy *hierarchy = &instance->wheel.hierarchy;
-	unsigned int shift;
-	u64 occupied;
+	const struct hwtimer_wheel *wheel = &instance->wheel;
+	unsigned int shift = hwtimer_hierarchy_shift(wheel, level);
+	u64 first;
 	u32 i;
 
 	spin_lock(&instance->lock);
-	shift = hwtimer_hierarchy_shift(&instance->wheel, level);
-	occupied = ror64(hierarchy->levels[level].occupied,
-			 hierarchy->position >> shift);
+	first = wheel->hierarchy.position >> shift;
+	for (i = 0; i < UPPER_STRIPS; i++) {
+		u32 nr = hwtimer_hierarchy_bucket(wheel, level, first + i);
+
+		occupancy->entries[i] =
+			hwtimer_queue_entries(&wheel->buckets[nr].entries);
+	}
 	spin_unlock(&instance->lock);
 
-	if (check_mul_overflow(instance->wheel.shape.tick, BIT_ULL(shift),
+	if (check_mul_overflow(wheel->shape.tick, BIT_ULL(shift),
 			       &occupancy->width))
 		occupancy->width = U64_MAX;
 	occupancy->buckets = 1;
-	occupancy->strips = HWTIMER_STRIPS_MAX;
-	for (i = 0; i < HWTIMER_STRIPS_MAX; i++)
-		occupancy->occupied[i] = occupied >> i & 1;
+	occupancy->strips = UPPER_STRIPS;
 }
 
 /* Fills in the occupancy of a level; returns whether the wheel has that level. */
@@ -159,22 +136,23 @@ static bool occupancy_get(struct hwtimer_instance *instance, unsigned int level,
 
 static bool occupancy_empty(const struct hwtimer_occupancy *occupancy)
 {
-	u32 i, sum = 0;
+	u64 sum = 0;
+	u32 i;
 
 	for (i = 0; i < occupancy->strips; i++)
-		sum += occupancy->occupied[i];
+		sum += occupancy->entries[i];
 	return !sum;
 }
 
 /**
- * hwtimer_occupancy_show - show which buckets have entries, in one line for each level
+ * hwtimer_occupancy_show - show where the entries are, in one line for each level
  * @seq: the file to write to
  * @instance: the instance; its lock is not held
  * @prefix: text in front of the number of the level, in each line
  *
  * After the number, a line has the width of a strip in ns, the number of buckets in a
- * strip, and the number of occupied buckets in each strip, beginning with the strip in
- * which the wheel stands. Upper levels without entries are left out. An instance that has
+ * strip, and the number of entries in each strip, beginning with the strip in which the
+ * wheel stands. Upper levels without entries are left out. An instance that has
  * not started gets no line. May sleep; takes the instance's lock.
  */
 void hwtimer_occupancy_show(struct seq_file *seq,
@@ -191,7 +169,7 @@ void hwtimer_occupancy_show(struct seq_file *seq,
 		seq_printf(seq, "%s%u:\t%llu %u", prefix, level,
 			   occupancy.width, occupancy.buckets);
 		for (i = 0; i < occupancy.strips; i++)
-			seq_printf(seq, " %u", occupancy.occupied[i]);
+			seq_printf(seq, " %llu", occupancy.entries[i]);
 		seq_putc(seq, '\n');
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shows as text which buckets of a wheel have entries. Called by hwtimer_stats.c for
+ * Shows as text how many entries the buckets of a wheel have. Called by hwtimer_stats.c for
  * fdinfo, and by hwtimer_debug.c.
  */
 #ifndef HWTIMER_OCCUPANCY_H

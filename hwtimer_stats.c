@@ -117,16 +117,16 @@ void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 		size_t offset;
 	} fields[] = {
 #define FIELD(name) { #name, offsetof(struct hwtimer_stats, name) }
-		FIELD(pending),	    FIELD(ready),	FIELD(scheduled),
-		FIELD(cancelled),   FIELD(rescheduled), FIELD(expired),
-		FIELD(delivered),   FIELD(discarded),	FIELD(unprocessed),
-		FIELD(entries),	    FIELD(dead),	FIELD(walked),
-		FIELD(passed_over), FIELD(refiled),	FIELD(buried),
-		FIELD(compactions), FIELD(turns),	FIELD(wakeups),
-		FIELD(bytes),	    FIELD(bytes_peak),	FIELD(lateness_max),
-		FIELD(rearmed),	    FIELD(missed),	FIELD(cascaded),
-		FIELD(clock_sets),  FIELD(submitted),	FIELD(completed),
-		FIELD(overflowed),
+		FIELD(pending),	     FIELD(ready),	 FIELD(scheduled),
+		FIELD(cancelled),    FIELD(rescheduled), FIELD(expired),
+		FIELD(delivered),    FIELD(discarded),	 FIELD(unprocessed),
+		FIELD(entries),	     FIELD(dead),	 FIELD(walked),
+		FIELD(passed_over),  FIELD(refiled),	 FIELD(buried),
+		FIELD(compactions),  FIELD(turns),	 FIELD(wakeups),
+		FIELD(bytes),	     FIELD(bytes_peak),	 FIELD(lateness_max),
+		FIELD(lateness_sum), FIELD(rearmed),	 FIELD(missed),
+		FIELD(cascaded),     FIELD(clock_sets),	 FIELD(submitted),
+		FIELD(completed),    FIELD(overflowed),
 #undef FIELD
 	};
 	struct hwtimer_stats stats;

@@ -78,14 +78,22 @@
 #include "hwtimer_trace.h"
 #include "hwtimer_turn.h"
 
-/* The index of an event in stats.lateness: the bit length of its lateness in ns. */
+/*
+ * The index of an event in stats.lateness: see HWTIMER_LATENESS_BOUND. In units of 256 ns,
+ * the two bits after the highest one choose among the four buckets of a power of two; below
+ * 1,024 ns, each unit has a bucket.
+ */
 static unsigned int lateness_class(u64 lateness)
 {
-	return min(fls64(lateness), HWTIMER_LATENESS_BUCKETS - 1);
+	u64 units = lateness >> 8;
+	unsigned int shift = fls64(units | 4) - 3;
+
+	return min(4 * shift + (unsigned int)(units >> shift),
+		   HWTIMER_LATENESS_BUCKETS - 1U);
 }
 
 /*
- * Counts how late timers are that have expired. Those that expire together usually have the
+ * Counts how late timers are that have expired. Those that expire together often have the
  * same class of lateness. So the loop counts them in a register; in memory, each increment
  * would have to wait for the one before. The last class has no upper limit, so a lateness
  * beyond it is classified anew each time.
@@ -96,8 +104,8 @@ static void expired_note(struct hwtimer_instance *instance, const u32 *due,
 	struct hwtimer_stats *stats = &instance->stats;
 	unsigned int i, class = 0, alike = 0;
 	/* Latenesses of @class: from @least on, fewer than @range ns more */
-	u64 least = 0, range = 1;
-	u64 latest = stats->lateness_max;
+	u64 least = 0, range = HWTIMER_LATENESS_BOUND(1);
+	u64 latest = stats->lateness_max, sum = 0;
 
 	for (i = 0; i < count; i++) {
 		struct hwtimer_record *record =
@@ -105,18 +113,20 @@ static void expired_note(struct hwtimer_instance *instance, const u32 *due,
 		u64 lateness = now - record->deadline;
 
 		record->lateness = min_t(u64, lateness, U32_MAX);
+		sum += record->lateness;
 		latest = max(latest, lateness);
 		if (unlikely(lateness - least >= range)) {
 			stats->lateness[class] += alike;
 			class = lateness_class(lateness);
-			least = class ? BIT_ULL(class - 1) : 0;
-			range = max(least, 1ULL);
+			least = HWTIMER_LATENESS_BOUND(class);
+			range = HWTIMER_LATENESS_BOUND(class + 1) - least;
 			alike = 0;
 		}
 		alike++;
 	}
 	stats->lateness[class] += alike;
 	stats->lateness_max = latest;
+	stats->lateness_sum += sum;
 }
 
 /*

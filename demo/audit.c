@@ -109,24 +109,36 @@ static void check_sums(struct audit *audit, const struct hwtimer_stats *stats)
 	check_sum(audit, "unprocessed", stats->unprocessed, 0);
 }
 
+/* Returns the row in which the demo counts what the module counts in bucket @i. */
+static __u32 row_of_bucket(__u32 i)
+{
+	const __u64 bound = HWTIMER_LATENESS_BOUND(i);
+
+	return bound <= 0xffffffff ? histogram_row(bound) : HISTOGRAM_ROWS - 1;
+}
+
 /*
  * Compares all rows of the histograms but the last, which holds times that are too long
- * for an event's field.
+ * for an event's field. Rows below 256 ns are one, as the module has one bucket for them.
  */
 static void check_lateness(struct audit *audit, const struct demo *demo,
 			   const struct hwtimer_stats *stats)
 {
-	__u32 rows[HISTOGRAM_ROWS] = { 0 };
+	__u64 rows[HISTOGRAM_ROWS] = { 0 }, theirs[HISTOGRAM_ROWS] = { 0 };
 	__u32 i;
 
 	for (i = 0; i < demo->options.timers; i++)
 		if (demo->sightings[i].times)
 			rows[histogram_row(demo->sightings[i].lateness)]++;
+	for (i = 1; i <= 8; i++)
+		rows[0] += rows[i];
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
+		theirs[row_of_bucket(i)] += stats->lateness[i];
 	for (i = 0; i < HISTOGRAM_ROWS - 1; i++)
-		if (rows[i] != stats->lateness[i])
+		if ((!i || i > 8) && rows[i] != theirs[i])
 			problem(audit,
-				"the module counts %llu timers late by up to 2^%u ns, the events say %u",
-				stats->lateness[i], i, rows[i]);
+				"the module counts %llu timers late by up to 2^%u ns, the events say %llu",
+				theirs[i], i ? i : 8, rows[i]);
 }
 
 void audit_run(const struct demo *demo, const struct hwtimer_stats *stats,

@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-/* Row 0 is for 0 ns, row i for [2^(i-1), 2^i) ns, as in hwtimer_stats. */
+/* Row 0 is for 0 ns, row i for [2^(i-1), 2^i) ns. */
 #define HISTOGRAM_ROWS 33
 
 /**

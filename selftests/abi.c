@@ -167,7 +167,7 @@ TEST(layout_of_list_and_listed)
 
 TEST(layout_of_stats)
 {
-	EXPECT_EQ(744, sizeof(struct hwtimer_stats));
+	EXPECT_EQ(1008, sizeof(struct hwtimer_stats));
 	EXPECT_MEMBER(hwtimer_stats, size, 0, 4);
 	EXPECT_MEMBER(hwtimer_stats, reserved, 4, 4);
 	EXPECT_MEMBER(hwtimer_stats, pending, 8, 8);
@@ -191,14 +191,15 @@ TEST(layout_of_stats)
 	EXPECT_MEMBER(hwtimer_stats, bytes, 152, 8);
 	EXPECT_MEMBER(hwtimer_stats, bytes_peak, 160, 8);
 	EXPECT_MEMBER(hwtimer_stats, lateness_max, 168, 8);
-	EXPECT_MEMBER(hwtimer_stats, lateness, 176, 512);
-	EXPECT_MEMBER(hwtimer_stats, rearmed, 688, 8);
-	EXPECT_MEMBER(hwtimer_stats, missed, 696, 8);
-	EXPECT_MEMBER(hwtimer_stats, cascaded, 704, 8);
-	EXPECT_MEMBER(hwtimer_stats, clock_sets, 712, 8);
-	EXPECT_MEMBER(hwtimer_stats, submitted, 720, 8);
-	EXPECT_MEMBER(hwtimer_stats, completed, 728, 8);
-	EXPECT_MEMBER(hwtimer_stats, overflowed, 736, 8);
+	EXPECT_MEMBER(hwtimer_stats, lateness_sum, 176, 8);
+	EXPECT_MEMBER(hwtimer_stats, lateness, 184, 768);
+	EXPECT_MEMBER(hwtimer_stats, rearmed, 952, 8);
+	EXPECT_MEMBER(hwtimer_stats, missed, 960, 8);
+	EXPECT_MEMBER(hwtimer_stats, cascaded, 968, 8);
+	EXPECT_MEMBER(hwtimer_stats, clock_sets, 976, 8);
+	EXPECT_MEMBER(hwtimer_stats, submitted, 984, 8);
+	EXPECT_MEMBER(hwtimer_stats, completed, 992, 8);
+	EXPECT_MEMBER(hwtimer_stats, overflowed, 1000, 8);
 }
 
 TEST(layout_of_notify)
@@ -488,7 +489,7 @@ TEST_F(command, bad_address_is_efault)
 TEST_F(command, address_that_faults_half_way_is_efault)
 {
 	void *edge = page_edge(variant->size / 2);
-	char arg[1024];
+	char arg[2048];
 
 	valid_argument(arg, variant->number, variant->size, self->id);
 	memcpy(edge, arg, variant->size / 2);
@@ -497,7 +498,7 @@ TEST_F(command, address_that_faults_half_way_is_efault)
 
 TEST_F(command, read_only_memory_is_efault_where_there_is_an_answer)
 {
-	char arg[1024];
+	char arg[2048];
 
 	valid_argument(arg, variant->number, variant->size, self->id);
 	EXPECT_EQ(variant->writes ? -EFAULT : 0,
@@ -509,7 +510,7 @@ TEST_F(command, read_only_memory_is_efault_where_there_is_an_answer)
 FIXTURE(growable)
 {
 	int fd;
-	char arg[1024];
+	char arg[2048];
 };
 
 FIXTURE_VARIANT(growable)
@@ -545,7 +546,7 @@ FIXTURE_VARIANT_ADD(growable, stats)
 {
 	.number = HWTIMER_IOC_STATS,
 	.size = sizeof(struct hwtimer_stats),
-	.first = 688,
+	.first = 952,
 };
 
 FIXTURE_VARIANT_ADD(growable, bulk)
@@ -605,7 +606,7 @@ TEST_F(growable, older_program_is_served_as_far_as_it_reaches)
 {
 	for (size_t size = variant->first; size <= variant->size; size += 4) {
 		void *edge = page_edge(size);
-		char beyond[1024];
+		char beyond[2048];
 
 		valid_argument(edge, variant->number, size, 0);
 		EXPECT_EQ(0, dev_ioctl(self->fd, variant->number, edge));

@@ -857,6 +857,16 @@ static inline void expect_same_timer(struct __test_metadata *_metadata, int fd,
 	EXPECT_EQ(theirs.flags, ours.flags);
 }
 
+/* The bucket of the histogram for a lateness: the last one whose bound it reaches */
+static inline unsigned int lateness_bucket(__u64 lateness)
+{
+	unsigned int i = HWTIMER_LATENESS_BUCKETS - 1;
+
+	while (lateness < HWTIMER_LATENESS_BOUND(i))
+		i--;
+	return i;
+}
+
 /* Expects that the counters balance, as the header promises at all times. */
 static inline void expect_balance(struct __test_metadata *_metadata,
 				  const struct hwtimer_stats *s)

@@ -156,7 +156,7 @@ TEST_F(hwtimer, later_deadlines_add_no_entries)
 
 TEST_F(hwtimer, lateness_of_the_events_is_in_the_histogram)
 {
-	__u64 counts[HWTIMER_LATENESS_BUCKETS], max = UINT_MAX;
+	__u64 counts[HWTIMER_LATENESS_BUCKETS], max = UINT_MAX, sum = 0;
 	struct hwtimer_event events[50];
 	struct hwtimer_stats stats;
 
@@ -165,13 +165,15 @@ TEST_F(hwtimer, lateness_of_the_events_is_in_the_histogram)
 		ASSERT_TRUE(dev_renew(&self->fd));
 		memset(counts, 0, sizeof(counts));
 		max = 0;
+		sum = 0;
 		for (unsigned int i = 0; i < 50; i++)
 			ASSERT_NE(0, dev_after(self->fd, i * MS / 2, i));
 		ASSERT_EQ(50, dev_collect(self->fd, events, 50));
 		for (unsigned int i = 0; i < 50; i++) {
 			__u32 lateness = events[i].lateness;
 
-			counts[lateness ? 32 - __builtin_clz(lateness) : 0]++;
+			counts[lateness_bucket(lateness)]++;
+			sum += lateness;
 			if (lateness > max)
 				max = lateness;
 		}
@@ -179,6 +181,24 @@ TEST_F(hwtimer, lateness_of_the_events_is_in_the_histogram)
 	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(0, memcmp(counts, stats.lateness, sizeof(counts)));
 	EXPECT_EQ(max, stats.lateness_max);
+	EXPECT_EQ(sum, stats.lateness_sum);
+}
+
+/* The bounds leave no gap, and the first ones are those of the header's comment. */
+TEST(each_lateness_has_one_bucket)
+{
+	EXPECT_EQ(0, HWTIMER_LATENESS_BOUND(0));
+	EXPECT_EQ(256, HWTIMER_LATENESS_BOUND(1));
+	EXPECT_EQ(1024, HWTIMER_LATENESS_BOUND(4));
+	EXPECT_EQ(2048, HWTIMER_LATENESS_BOUND(8));
+	for (unsigned int i = 1; i < HWTIMER_LATENESS_BUCKETS; i++)
+		EXPECT_LT(HWTIMER_LATENESS_BOUND(i - 1),
+			  HWTIMER_LATENESS_BOUND(i));
+	for (unsigned int i = 4; i < HWTIMER_LATENESS_BUCKETS - 4; i++)
+		EXPECT_EQ(2 * HWTIMER_LATENESS_BOUND(i),
+			  HWTIMER_LATENESS_BOUND(i + 4));
+	EXPECT_LT(7 * SEC,
+		  HWTIMER_LATENESS_BOUND(HWTIMER_LATENESS_BUCKETS - 1));
 }
 
 TEST_F(hwtimer, very_late_events_are_counted_too)
@@ -196,7 +216,8 @@ TEST_F(hwtimer, very_late_events_are_counted_too)
 	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_LE(5 * SEC - 1, stats.lateness_max);
 	EXPECT_GE(now_ns(), stats.lateness_max);
-	EXPECT_EQ(1, stats.lateness[64 - __builtin_clzll(stats.lateness_max)]);
+	EXPECT_EQ(1, stats.lateness[lateness_bucket(stats.lateness_max)]);
+	EXPECT_EQ(UINT_MAX, stats.lateness_sum);
 }
 
 TEST_F(hwtimer, bytes_grow_and_the_peak_stays)
@@ -235,7 +256,7 @@ TEST_F(hwtimer, what_was_in_the_buffer_does_not_matter)
 /* Returns whether the file has this line. */
 static bool has_line(const char *path, const char *expected)
 {
-	char line[2048];
+	char line[4096];
 	FILE *file;
 	bool found = false;
 
@@ -250,7 +271,7 @@ static bool has_line(const char *path, const char *expected)
 
 TEST_F(hwtimer, fdinfo_tells_the_histogram)
 {
-	char path[64], line[2048];
+	char path[64], line[4096];
 	struct hwtimer_stats stats;
 	int length;
 
@@ -277,12 +298,12 @@ TEST_F(hwtimer, instances_have_numbers)
 	EXPECT_EQ(0, close(other));
 }
 
-/* A level of a wheel, as fdinfo reports it: the occupied buckets in each strip of it */
+/* A level of a wheel, as fdinfo reports it: the entries in each strip of it */
 struct level {
 	unsigned long long width;
 	unsigned int buckets;
 	unsigned int strips;
-	unsigned int occupied[64];
+	unsigned int entries[64];
 };
 
 /* Reads level @nr from fdinfo; returns whether there is one. */
@@ -306,27 +327,27 @@ static bool level_of(int fd, unsigned int nr, struct level *level)
 	level->buckets = strtoul(text, &text, 10);
 	for (level->strips = 0; level->strips < 64 && *text == ' ';
 	     level->strips++)
-		level->occupied[level->strips] = strtoul(text, &text, 10);
+		level->entries[level->strips] = strtoul(text, &text, 10);
 	return !strcmp(text, "\n");
 }
 
-static unsigned int occupied_in(const struct level *level)
+static unsigned int entries_in(const struct level *level)
 {
 	unsigned int sum = 0;
 
 	for (unsigned int i = 0; i < level->strips; i++)
-		sum += level->occupied[i];
+		sum += level->entries[i];
 	return sum;
 }
 
-static unsigned int occupied_in_all(int fd)
+static unsigned int entries_in_all(int fd)
 {
 	unsigned int sum = 0;
 	struct level level;
 
 	for (unsigned int nr = 0; nr < 16; nr++)
 		if (level_of(fd, nr, &level))
-			sum += occupied_in(&level);
+			sum += entries_in(&level);
 	return sum;
 }
 
@@ -348,8 +369,8 @@ static void expect_timer_ahead(struct __test_metadata *_metadata, int fd,
 	unsigned int i;
 
 	ASSERT_TRUE(level_of(fd, nr, &level));
-	EXPECT_EQ(1, occupied_in(&level));
-	for (i = 0; !level.occupied[i]; i++)
+	EXPECT_EQ(1, entries_in(&level));
+	for (i = 0; !level.entries[i]; i++)
 		;
 	/* The first strip has begun, and the clock has advanced. */
 	EXPECT_LE(ahead / level.width, i + 1);
@@ -372,12 +393,12 @@ TEST_F(hwtimer, fdinfo_tells_where_a_timer_is)
 	EXPECT_EQ(64 * MS, lowest.width);
 	EXPECT_EQ(64, lowest.buckets);
 	EXPECT_EQ(64, lowest.strips);
-	EXPECT_EQ(0, occupied_in(&lowest));
+	EXPECT_EQ(0, entries_in(&lowest));
 	/* Levels without timers are not reported. */
 	while (nr < 16 && !level_of(self->fd, nr, &level))
 		nr++;
 	expect_timer_ahead(_metadata, self->fd, nr, HOUR);
-	EXPECT_EQ(1, occupied_in_all(self->fd));
+	EXPECT_EQ(1, entries_in_all(self->fd));
 }
 
 TEST_F(hwtimer, fdinfo_tells_where_a_timer_of_a_hashed_wheel_is)
@@ -390,10 +411,10 @@ TEST_F(hwtimer, fdinfo_tells_where_a_timer_of_a_hashed_wheel_is)
 					    }));
 	ASSERT_NE(0, dev_after(self->fd, 20 * HOUR, 0));
 	expect_timer_ahead(_metadata, self->fd, 0, 20 * HOUR);
-	EXPECT_EQ(1, occupied_in_all(self->fd));
+	EXPECT_EQ(1, entries_in_all(self->fd));
 }
 
-TEST(occupied_buckets_are_counted)
+TEST(entries_are_counted)
 {
 	static const __u32 sizes[] = { 8, 32, 64, 128, 4096, 65536 };
 	__u64 now = now_ns();
@@ -415,10 +436,12 @@ TEST(occupied_buckets_are_counted)
 			ASSERT_NE(0, dev_at(fd, now + n * HOUR, n));
 			ASSERT_NE(0, dev_at(fd, now + n * HOUR, n));
 		}
-		EXPECT_EQ(6, occupied_in_all(fd))
+		EXPECT_EQ(12, entries_in_all(fd))
 		{
 			TH_LOG("%u buckets, kind %d", sizes[i / 2], 2 - i % 2);
 		}
+		ASSERT_EQ(1000, dev_schedule_many(fd, 1000, 0, 7 * HOUR, NULL));
+		EXPECT_EQ(1012, entries_in_all(fd));
 		EXPECT_EQ(0, close(fd));
 	}
 }
@@ -470,6 +493,8 @@ TEST_F(hwtimer, fdinfo_tells_the_same)
 	EXPECT_EQ(stats.bytes, told(self->fd, "bytes"));
 	EXPECT_EQ(stats.bytes_peak, told(self->fd, "bytes_peak"));
 	EXPECT_EQ(stats.lateness_max, told(self->fd, "lateness_max"));
+	EXPECT_EQ(1, told(self->fd, "references"));
+	EXPECT_EQ(stats.lateness_sum, told(self->fd, "lateness_sum"));
 	EXPECT_EQ(stats.rearmed, told(self->fd, "rearmed"));
 	EXPECT_EQ(stats.missed, told(self->fd, "missed"));
 	EXPECT_EQ(stats.cascaded, told(self->fd, "cascaded"));

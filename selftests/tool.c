@@ -9,6 +9,8 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <termios.h>
@@ -27,20 +29,55 @@ TEST(help_is_there)
 	EXPECT_TRUE(says("restore"));
 	EXPECT_EQ(0, run_tool("help"));
 	EXPECT_EQ(0, run_tool("--version"));
-	EXPECT_TRUE(says("libhwtimer 1.0"));
+	EXPECT_TRUE(says("hwtimerctl 1.0\n"));
+	EXPECT_EQ(0, run_tool("-V"));
+	EXPECT_TRUE(says("hwtimerctl 1.0\n"));
 	EXPECT_EQ(2, run_tool(""));
 	EXPECT_TRUE(says("--help"));
 	EXPECT_EQ(2, run_tool("frobnicate"));
 	EXPECT_TRUE(says("frobnicate"));
 	EXPECT_EQ(2, run_tool("info now"));
 	EXPECT_EQ(2, run_tool("stats --xml"));
-	EXPECT_EQ(2, run_tool("stats --json --json"));
 	EXPECT_EQ(2, run_tool("owners all"));
+}
+
+TEST(each_command_has_help)
+{
+	static const char *const commands[] = {
+		"info", "stats", "owners",  "watch",	"plot",
+		"list", "save",	 "restore", "schedule", "metrics",
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(commands); i++) {
+		static const char *const ways[] = { "%s --help", "%s -h",
+						    "help %s" };
+		char arguments[64], usage[64];
+
+		snprintf(usage, sizeof(usage), "usage: hwtimerctl %s",
+			 commands[i]);
+		for (unsigned int way = 0; way < ARRAY_SIZE(ways); way++) {
+			snprintf(arguments, sizeof(arguments), ways[way],
+				 commands[i]);
+			EXPECT_EQ(0, run_tool(arguments));
+			EXPECT_TRUE(says(usage));
+		}
+		snprintf(arguments, sizeof(arguments), "%s --frobnicate",
+			 commands[i]);
+		EXPECT_EQ(2, run_tool(arguments));
+		EXPECT_TRUE(says("unknown option: --frobnicate"));
+		EXPECT_TRUE(says("--help"));
+	}
+	EXPECT_EQ(0, run_tool("-h"));
+	EXPECT_TRUE(says("COMMAND"));
+	EXPECT_EQ(2, run_tool("help frobnicate"));
+	EXPECT_EQ(2, run_tool("-q"));
+	EXPECT_TRUE(says("-q"));
 }
 
 TEST(info_tells_what_there_is)
 {
 	EXPECT_EQ(0, run_tool("info"));
+	EXPECT_TRUE(says("1.0 (module), 1.0 (hwtimerctl)"));
 	EXPECT_TRUE(says("bulk"));
 	EXPECT_TRUE(says("tick 1.00ms"));
 	EXPECT_TRUE(says("10.0us to 1.00h"));
@@ -87,8 +124,12 @@ TEST(wrong_times_are_told)
 		{
 			TH_LOG("%s: %s", arguments, output);
 		}
-		EXPECT_TRUE(says("hwtimerctl:"));
+		EXPECT_TRUE(says("hwtimerctl: schedule: "));
 	}
+	EXPECT_EQ(2, run_tool("schedule 5"));
+	EXPECT_TRUE(says("invalid time \"5\": give a unit, e.g. 5s"));
+	EXPECT_EQ(2, run_tool("schedule 1s --slack 0.5"));
+	EXPECT_TRUE(says("invalid --slack \"0.5\": give a unit, e.g. 0.5s"));
 }
 
 TEST(wrong_options_are_told)
@@ -103,6 +144,11 @@ TEST(wrong_options_are_told)
 	EXPECT_EQ(2, run_tool("schedule 1s --repeat 1s --count 0"));
 	EXPECT_EQ(2, run_tool("schedule 1s --repeat 1s --count many"));
 	EXPECT_EQ(2, run_tool("schedule 1s --repeat"));
+	EXPECT_TRUE(says("--repeat needs a value"));
+	EXPECT_EQ(2, run_tool("schedule 1s -r"));
+	EXPECT_TRUE(says("-r needs a value"));
+	EXPECT_EQ(2, run_tool("schedule 1s -x"));
+	EXPECT_TRUE(says("-x"));
 	EXPECT_EQ(2, run_tool("schedule 1s --often"));
 	EXPECT_TRUE(says("--often"));
 	EXPECT_EQ(2, run_tool("schedule 1s --clock realtime"));
@@ -124,9 +170,12 @@ TEST_F(hwtimer, stats_finds_this_process)
 	snprintf(line, sizeof(line), "%7d %3d tool", getpid(), self->fd);
 	EXPECT_TRUE(says(line));
 	EXPECT_EQ(0, run_tool("stats --json"));
+	EXPECT_EQ(1, lines());
+	EXPECT_TRUE(says("{\"schema\": \"hwtimer-stats/1\", \"host\": \""));
+	EXPECT_TRUE(says("\"time\": "));
 	snprintf(line, sizeof(line),
-		 "{\"pid\": %d, \"fd\": %d, \"comm\": \"tool\", \"time\": ",
-		 getpid(), self->fd);
+		 "[{\"pid\": %d, \"fd\": %d, \"comm\": \"tool\", ", getpid(),
+		 self->fd);
 	EXPECT_TRUE(says(line));
 	EXPECT_TRUE(says("\"pending\": 2, \"ready\": 1, \"scheduled\": 3,"));
 	EXPECT_TRUE(says("\"lateness\": ["));
@@ -211,7 +260,7 @@ TEST_F(hwtimer, watch_has_a_line_for_each_level)
 	EXPECT_FALSE(says("no timer yet"));
 	EXPECT_TRUE(says(" 64.0ms |"));
 	/* A summary, the headlines, and this instance with its levels */
-	EXPECT_EQ(3 + 1 + 1 + 3, lines());
+	EXPECT_EQ(4 + 1 + 1 + 3, lines());
 }
 
 /* One frame of watch: its headline's time, and the line of the only instance */
@@ -280,6 +329,7 @@ TEST_F(hwtimer, watch_tells_rates)
 	pclose(pipe);
 }
 
+/* root is told the number of the instance, and finds one descriptor of it. */
 TEST_F(hwtimer, watch_shows_what_is_shared_once)
 {
 	int other = dup(self->fd);
@@ -287,7 +337,9 @@ TEST_F(hwtimer, watch_shows_what_is_shared_once)
 	ASSERT_LE(0, other);
 	EXPECT_EQ(0, run_tool("watch --once"));
 	EXPECT_TRUE(says("1 instance,"));
-	EXPECT_TRUE(says("tool +"));
+	EXPECT_EQ(2, told(self->fd, "references"));
+	EXPECT_EQ(0, run_tool("stats --json"));
+	EXPECT_TRUE(says("\"references\": "));
 	EXPECT_EQ(0, close(other));
 }
 
@@ -526,7 +578,7 @@ TEST(watch_shows_what_fits)
 	EXPECT_TRUE(strstr(after, "late |"));
 	*after = '\0';
 	EXPECT_TRUE(says("30 instances"));
-	EXPECT_TRUE(says("20 more instances are not shown"));
+	EXPECT_TRUE(says("19 more instances are not shown"));
 	EXPECT_FALSE(says("late |"));
 	EXPECT_EQ(0, run_on_terminal(watch, 200, 80));
 	EXPECT_FALSE(says("not shown"));
@@ -718,8 +770,8 @@ TEST_F(hwtimer, plot_writes_what_gnuplot_is_told)
 	EXPECT_EQ(0, run_tool("plot --script --count 4 --interval 30ms x.svg"));
 	EXPECT_TRUE(says("set terminal svg"));
 	EXPECT_TRUE(says("set output './x.svg'"));
-	EXPECT_TRUE(says("$rates << EOD\n"));
-	EXPECT_FALSE(says("$rates << EOD\nEOD"));
+	EXPECT_TRUE(says("$points << EOD\n"));
+	EXPECT_FALSE(says("$points << EOD\nEOD"));
 	EXPECT_TRUE(says("$lateness << EOD\n"));
 	/* A test machine has no gnuplot. */
 	EXPECT_EQ(1, run_tool("plot --count 2 --interval 10ms x.png"));
@@ -730,8 +782,111 @@ TEST(without_instances_it_says_so)
 {
 	EXPECT_EQ(0, run_tool("watch --once"));
 	EXPECT_TRUE(says("No process"));
-	EXPECT_EQ(1, run_tool("plot --count 2 --interval 10ms x.png"));
+	EXPECT_EQ(1, run_tool("plot --script --count 2 --interval 10ms x.png"));
 	EXPECT_TRUE(says("no process"));
+}
+
+/* The strips show 9 timers, 10,000 and 100,000 as numbers of 1, of 5 and of 6 digits. */
+TEST_F(hwtimer, watch_tells_few_timers_from_many)
+{
+	EXPECT_EQ(0, dev_setup_as(self->fd,
+				  (struct hwtimer_setup){
+					  .clock = CLOCK_MONOTONIC,
+					  .kind = HWTIMER_KIND_HIERARCHICAL,
+					  .tick = HOUR,
+				  }));
+	ASSERT_EQ(9, dev_schedule_many(self->fd, 9, 0, 100 * HOUR, NULL));
+	ASSERT_EQ(10000,
+		  dev_schedule_many(self->fd, 10000, 0, 1000 * HOUR, NULL));
+	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_TRUE(says(".1."));
+	EXPECT_TRUE(says(".5."));
+	EXPECT_FALSE(says(".6."));
+	ASSERT_EQ(90000,
+		  dev_schedule_many(self->fd, 90000, 0, 1000 * HOUR, NULL));
+	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_TRUE(says(".1."));
+	EXPECT_FALSE(says(".5."));
+	EXPECT_TRUE(says(".6."));
+}
+
+/* Runs the tool with one argument, and returns the number of its system calls, or 0. */
+static unsigned int syscalls_of_tool(const char *argument)
+{
+	unsigned int stops = 0;
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		freopen("/dev/null", "w", stdout);
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execl(TOOL, TOOL, argument, NULL);
+		_exit(127);
+	}
+	while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+		stops++;
+		ptrace(PTRACE_SYSCALL, child, NULL, NULL);
+	}
+	/* A call stops the tool when it begins and when it ends. */
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? stops / 2 : 0;
+}
+
+/* Returns the value of the sample of metrics that begins with @name. */
+static long long sample_of(const char *name)
+{
+	const char *line = strstr(output, name), *value;
+
+	if (!line)
+		return -1;
+	value = strstr(line, "} ");
+	return value ? atoll(value + 2) : -1;
+}
+
+TEST_F(hwtimer, metrics_are_the_counters)
+{
+	char name[64];
+
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	ASSERT_EQ(20, dev_schedule_many(self->fd, 20, 0, 0, NULL));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 20));
+	EXPECT_EQ(0, run_tool("metrics"));
+	snprintf(name, sizeof(name), "hwtimer_pending{pid=\"%d\",fd=\"%d\"",
+		 getpid(), self->fd);
+	EXPECT_EQ(1, sample_of(name));
+	EXPECT_EQ(20, sample_of("hwtimer_ready{"));
+	EXPECT_EQ(21, sample_of("hwtimer_scheduled_total{"));
+	EXPECT_EQ(20, sample_of("hwtimer_lateness_seconds_count{"));
+	EXPECT_TRUE(says("le=\"+Inf\"} 20\n"));
+	EXPECT_TRUE(says("# TYPE hwtimer_scheduled counter\n"));
+	EXPECT_EQ(0, strcmp(output + strlen(output) - 6, "# EOF\n"));
+	EXPECT_EQ(0, run_tool("metrics --prometheus"));
+	EXPECT_TRUE(says("# TYPE hwtimer_scheduled_total counter\n"));
+	EXPECT_FALSE(says("# EOF"));
+}
+
+/*
+ * The tool looks at few descriptors, however many this process has: root's debugfs says
+ * that this process has opened one instance, which is among the first.
+ */
+TEST_F(hwtimer, instances_are_found_among_many_descriptors)
+{
+	struct rlimit many = { 20000, 20000 };
+	static int fds[10000];
+	unsigned int calls;
+
+	if (access("/sys/kernel/debug/hwtimer/instances", R_OK))
+		SKIP(return, "the kernel has no debugfs");
+	if (setrlimit(RLIMIT_NOFILE, &many))
+		SKIP(return, "no more descriptors");
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		ASSERT_LE(0, fds[i]);
+	}
+	calls = syscalls_of_tool("stats");
+	EXPECT_LT(0, calls);
+	EXPECT_GT(1000, calls);
+	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++)
+		close(fds[i]);
 }
 
 TEST(stats_without_instances)
@@ -739,7 +894,10 @@ TEST(stats_without_instances)
 	EXPECT_EQ(0, run_tool("stats"));
 	EXPECT_TRUE(says("No process"));
 	EXPECT_EQ(0, run_tool("stats --json"));
-	EXPECT_EQ(0, strcmp(output, "[\n]\n"));
+	EXPECT_EQ(1, lines());
+	EXPECT_TRUE(says("\"instances\": []}\n"));
+	EXPECT_EQ(0, run_tool("metrics"));
+	EXPECT_TRUE(says("hwtimer_instances 0\n"));
 }
 
 /* A file in a FUSE file system whose server never answers does not block the tool. */
@@ -770,9 +928,10 @@ TEST(without_the_device_it_says_what_to_do)
 	ASSERT_EQ(0, mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
 	ASSERT_EQ(0, mount("none", "/dev", "ramfs", 0, NULL));
 	EXPECT_EQ(1, run_tool("info"));
-	EXPECT_TRUE(says("modprobe hwtimer"));
+	EXPECT_TRUE(says("--device /dev/hwtimer"));
+	EXPECT_FALSE(says("modprobe"));
 	EXPECT_EQ(1, run_tool("schedule 1s"));
-	EXPECT_TRUE(says("modprobe hwtimer"));
+	EXPECT_TRUE(says("--device /dev/hwtimer"));
 }
 
 TEST(what_cannot_be_printed_is_an_error)

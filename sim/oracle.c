@@ -739,7 +739,7 @@ void oracle_stats(struct oracle *oracle, const struct hwtimer_stats *stats)
 			 (unsigned long long)stats->bytes_peak);
 }
 
-static uint64_t lateness_sum(const struct hwtimer_stats *stats)
+static uint64_t lateness_events(const struct hwtimer_stats *stats)
 {
 	uint64_t sum = 0;
 	unsigned int i;
@@ -749,10 +749,31 @@ static uint64_t lateness_sum(const struct hwtimer_stats *stats)
 	return sum;
 }
 
+/* Whether the sum of all latenesses is one that events in these buckets can have */
+static bool lateness_sum_fits(const struct hwtimer_stats *stats)
+{
+	uint64_t least = 0, most = 0;
+	unsigned int i;
+
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++) {
+		uint64_t low = HWTIMER_LATENESS_BOUND(i);
+		uint64_t high = i + 1 < HWTIMER_LATENESS_BUCKETS ?
+					HWTIMER_LATENESS_BOUND(i + 1) - 1 :
+					UINT32_MAX;
+
+		least += stats->lateness[i] *
+			 (low < UINT32_MAX ? low : UINT32_MAX);
+		most += stats->lateness[i] *
+			(high < UINT32_MAX ? high : UINT32_MAX);
+	}
+	return least <= stats->lateness_sum && stats->lateness_sum <= most;
+}
+
 void oracle_stats_at_rest(struct oracle *oracle,
 			  const struct hwtimer_stats *stats)
 {
-	EXPECT("lateness, sum", lateness_sum(stats), stats->expired);
+	EXPECT("lateness, events", lateness_events(stats), stats->expired);
+	EXPECT("lateness_sum fits the buckets", lateness_sum_fits(stats), true);
 	EXPECT("unprocessed", stats->unprocessed, oracle->returned);
 	EXPECT("delivered", stats->delivered, oracle->delivered);
 	EXPECT("missed", stats->missed, oracle->missed);

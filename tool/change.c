@@ -54,6 +54,9 @@ struct change change_of(const struct instance *now,
 	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
 		change.lateness[i] =
 			now->lateness[i] - (before ? before->lateness[i] : 0);
+	change.pending = instance_counter(now, "pending");
+	change.ready = instance_counter(now, "ready");
+	change.bytes = instance_counter(now, "bytes");
 	return change;
 }
 
@@ -69,4 +72,7 @@ void change_add(struct change *sum, const struct change *change)
 	sum->delivered += change->delivered;
 	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
 		sum->lateness[i] += change->lateness[i];
+	sum->pending += change->pending;
+	sum->ready += change->ready;
+	sum->bytes += change->bytes;
 }

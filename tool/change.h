@@ -16,6 +16,9 @@
  * @expired: number of timers expired
  * @delivered: number of events delivered
  * @lateness: histogram of the lateness of the expired timers
+ * @pending: pending timers at the end
+ * @ready: events that wait to be read at the end
+ * @bytes: memory at the end
  */
 struct change {
 	double seconds;
@@ -24,6 +27,9 @@ struct change {
 	uint64_t expired;
 	uint64_t delivered;
 	uint64_t lateness[HWTIMER_LATENESS_BUCKETS];
+	uint64_t pending;
+	uint64_t ready;
+	uint64_t bytes;
 };
 
 struct change change_of(const struct instance *now,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* hwtimerctl info: prints the features and limits of the module. */
+#include "../hwtimer_version.h"
 #include "commands.h"
 #include "units.h"
 
@@ -37,6 +38,20 @@ static void show_features(uint64_t bits)
 	putchar('\n');
 }
 
+/* The module says its version in sysfs, which a container may not have. */
+static void show_version(void)
+{
+	FILE *file = fopen("/sys/module/hwtimer/version", "re");
+	char version[64] = "";
+
+	if (file && fgets(version, sizeof(version), file))
+		version[strcspn(version, "\n")] = '\0';
+	if (file)
+		fclose(file);
+	printf("version         %s (module), %s (hwtimerctl)\n",
+	       *version ? version : "unknown", HWTIMER_VERSION);
+}
+
 static const char *kind_name(unsigned int kind)
 {
 	return kind == HWTIMER_KIND_HASHED ? "hashed" : "hierarchical";
@@ -49,12 +64,12 @@ int command_info(int argc, char **argv)
 	struct hwt *hwt;
 	int error;
 
-	if (argc > 1)
-		usage("info: unexpected argument: %s", argv[1]);
+	no_arguments(argc, argv);
 	hwt = open_device();
 	error = -hwt_info(hwt, &info);
 	if (error)
 		errx(1, "HWTIMER_IOC_INFO: %s", strerror(error));
+	show_version();
 	printf("ABI             %u\n", info.abi_version);
 	show_features(info.features);
 	printf("wheel           %s, %u buckets, %u level%s, tick %s (default of SETUP)\n",

@@ -32,13 +32,13 @@ static struct list parse(int argc, char **argv)
 		{ "fd", required_argument, NULL, 'f' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "sort", no_argument, NULL, 's' },
-		{ NULL, 0, NULL, 0 },
+		OPTION_HELP,
 	};
 	const char *inherited = NULL;
 	struct list list = { 0 };
 	int option;
 
-	while ((option = next_option(argc, argv, options)) != -1)
+	while ((option = next_option(argc, argv, ":hf:js", options)) != -1)
 		switch (option) {
 		case 'f':
 			inherited = optarg;
@@ -50,8 +50,7 @@ static struct list parse(int argc, char **argv)
 			list.sort = true;
 			break;
 		}
-	list.place = place_arguments("list", argc - optind, argv + optind,
-				     inherited);
+	list.place = place_arguments(argc - optind, argv + optind, inherited);
 	return list;
 }
 
@@ -110,17 +109,23 @@ static void show_row(const struct hwtimer_listed *timer, bool first)
 
 /* ---- JSON ---- */
 
+/* An object for each timer, on a line of its own, so that a reader needs no memory */
 static void show_object(const struct hwtimer_listed *timer, bool first)
 {
-	printf("%s  {\"id\": %llu, \"user_data\": %llu, \"state\": \"%s\"",
-	       first ? "" : ",\n", timer->id, timer->user_data,
-	       state_name(timer));
-	printf(", \"deadline\": %llu, \"remaining\": %llu, \"interval\": %llu",
-	       timer->deadline, timer->remaining, timer->interval);
-	printf(", \"slack\": %llu, \"count\": %u, \"fixed_delay\": %s",
-	       timer->slack, timer->count,
-	       timer->flags & HWTIMER_FIXED_DELAY ? "true" : "false");
-	printf(", \"expirations\": %u}", timer->expirations);
+	(void)first;
+	printf("{\"schema\": \"hwtimer-timer/1\", \"id\": %llu, \"user_data\": %llu",
+	       timer->id, timer->user_data);
+	printf(", \"state\": \"%s\", \"deadline\": ", state_name(timer));
+	if (timer->deadline == HWTIMER_NEVER)
+		fputs("null, \"remaining\": null", stdout);
+	else
+		printf("%llu, \"remaining\": %llu", timer->deadline,
+		       timer->remaining);
+	printf(", \"interval\": %llu, \"slack\": %llu, \"count\": %u",
+	       timer->interval, timer->slack, timer->count);
+	printf(", \"fixed_delay\": %s, \"expirations\": %u}\n",
+	       timer->flags & HWTIMER_FIXED_DELAY ? "true" : "false",
+	       timer->expirations);
 }
 
 /* ---- all timers ---- */
@@ -180,13 +185,9 @@ int command_list(int argc, char **argv)
 	struct listing *listing = listing_open(hwt);
 	uint64_t shown;
 
-	if (list.json)
-		puts("[");
 	shown = list.sort ? show_sorted(listing, show) :
 			    show_pages(listing, show);
-	if (list.json)
-		puts(shown ? "\n]" : "]");
-	else if (!shown)
+	if (!list.json && !shown)
 		puts("The instance has no timers.");
 	listing_close(listing);
 	hwt_close(hwt);

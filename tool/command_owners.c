@@ -4,6 +4,8 @@
  * in debugfs, so only root can use it.
  */
 #include "commands.h"
+#include "json.h"
+#include "table.h"
 #include "units.h"
 
 #include <err.h>
@@ -13,29 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DEBUGFS "/sys/kernel/debug/hwtimer/"
-
-/* More columns than a file has */
-#define COLUMNS_MAX 32
-
-/**
- * struct table - a text file with a headline, read line by line
- * @file: the file
- * @headline: names of the columns
- * @line: the current line
- * @names: the columns' names, in @headline
- * @values: the current line's values, in @line
- * @columns: number of columns
- */
-struct table {
-	FILE *file;
-	char *headline;
-	char *line;
-	const char *names[COLUMNS_MAX];
-	const char *values[COLUMNS_MAX];
-	unsigned int columns;
-};
 
 /**
  * struct owner - what the instances of a user in a cgroup use together
@@ -78,83 +57,17 @@ static void *grown(void *array, unsigned int count, size_t size)
 	return more;
 }
 
-/*
- * Splits @line at its tabs into @most parts at most; returns their number. The last part
- * may contain tabs: tenants choose the names of cgroups.
- */
-static unsigned int split(char *line, const char *parts[COLUMNS_MAX],
-			  unsigned int most)
+static void open_table(struct table *table, const char *path)
 {
-	unsigned int count = 0;
-
-	line[strcspn(line, "\n")] = '\0';
-	do {
-		parts[count++] = line;
-		line = count < most ? strchr(line, '\t') : NULL;
-		if (line)
-			*line++ = '\0';
-	} while (line);
-	return count;
-}
-
-static bool table_read(struct table *table, char **line)
-{
-	size_t size = 0;
-
-	free(*line);
-	*line = NULL;
-	return getline(line, &size, table->file) >= 0;
-}
-
-static void table_open(struct table *table, const char *path)
-{
-	*table = (struct table){ .file = fopen(path, "r") };
-	if (!table->file && (errno == EACCES || errno == EPERM))
+	if (table_open(table, path))
+		return;
+	if (errno == EACCES || errno == EPERM)
 		errx(1, "owners: only root can see all owners: use sudo");
-	if (!table->file && errno == ENOENT)
+	if (errno == ENOENT)
 		errx(1,
 		     "%s does not exist: mount debugfs, or load a newer module",
 		     path);
-	if (!table->file)
-		err(1, "%s", path);
-	if (!table_read(table, &table->headline))
-		errx(1, "%s is empty", path);
-	table->columns = split(table->headline, table->names, COLUMNS_MAX);
-}
-
-static bool table_next(struct table *table)
-{
-	unsigned int i, found;
-
-	if (!table_read(table, &table->line))
-		return false;
-	found = split(table->line, table->values, table->columns);
-	for (i = found; i < table->columns; i++)
-		table->values[i] = "";
-	return true;
-}
-
-static void table_close(struct table *table)
-{
-	fclose(table->file);
-	free(table->headline);
-	free(table->line);
-}
-
-/* The current line's value in the column @name; "" if there is no such column. */
-static const char *text_of(const struct table *table, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < table->columns; i++)
-		if (!strcmp(table->names[i], name))
-			return table->values[i];
-	return "";
-}
-
-static uint64_t number_of(const struct table *table, const char *name)
-{
-	return strtoull(text_of(table, name), NULL, 10);
+	err(1, "%s", path);
 }
 
 /* Returns the index of an owner, which is added if it is new. */
@@ -174,17 +87,17 @@ static unsigned int owner_find(int64_t user, const char *cgroup)
 
 static void add_worker(const struct table *table)
 {
-	const char *duty = text_of(table, "duty");
+	const char *duty = table_text(table, "duty");
 	bool owned = strcmp(duty, "shared") && strcmp(duty, "kernel");
 	unsigned int owner =
-		owner_find(owned ? (int64_t)number_of(table, "user") : -1,
-			   owned ? text_of(table, "cgroup") : duty);
+		owner_find(owned ? (int64_t)table_number(table, "user") : -1,
+			   owned ? table_text(table, "cgroup") : duty);
 
 	owners[owner].workers++;
-	owners[owner].time += number_of(table, "time");
+	owners[owner].time += table_number(table, "time");
 	threads = grown(threads, nr_threads, sizeof(*threads));
 	threads[nr_threads++] = (struct thread){
-		.pid = number_of(table, "thread"),
+		.pid = table_number(table, "thread"),
 		.owner = owner,
 	};
 }
@@ -192,7 +105,7 @@ static void add_worker(const struct table *table)
 /* Adds an instance to the owner of its worker. One without a worker has used nothing. */
 static void add_instance(const struct table *table)
 {
-	uint64_t pid = number_of(table, "thread");
+	uint64_t pid = table_number(table, "thread");
 	unsigned int i;
 
 	for (i = 0; i < nr_threads && threads[i].pid != pid; i++)
@@ -201,19 +114,19 @@ static void add_instance(const struct table *table)
 		return;
 	owners[threads[i].owner].instances++;
 	owners[threads[i].owner].timers +=
-		number_of(table, "pending") + number_of(table, "ready");
-	owners[threads[i].owner].bytes += number_of(table, "bytes");
+		table_number(table, "pending") + table_number(table, "ready");
+	owners[threads[i].owner].bytes += table_number(table, "bytes");
 }
 
 static void read_all(void)
 {
 	struct table table;
 
-	table_open(&table, DEBUGFS "workers");
+	open_table(&table, TABLE_DIRECTORY "workers");
 	while (table_next(&table))
 		add_worker(&table);
 	table_close(&table);
-	table_open(&table, DEBUGFS "instances");
+	open_table(&table, TABLE_DIRECTORY "instances");
 	while (table_next(&table))
 		add_instance(&table);
 	table_close(&table);
@@ -270,29 +183,27 @@ static void show_json(void)
 {
 	unsigned int i;
 
-	puts("[");
+	fputs("{\"schema\": \"hwtimer-owners/1\", \"owners\": [", stdout);
 	for (i = 0; i < nr_owners; i++) {
 		const struct owner *owner = &owners[i];
 
-		printf("  {\"user\": %" PRId64 ", \"cgroup\": \"%s\"",
-		       owner->user, printable(owner->cgroup));
+		printf("%s{\"user\": %" PRId64 ", \"cgroup\": ", i ? ", " : "",
+		       owner->user);
+		json_put_string(stdout, owner->cgroup);
 		printf(", \"workers\": %" PRIu64 ", \"instances\": %" PRIu64,
 		       owner->workers, owner->instances);
 		printf(", \"timers\": %" PRIu64 ", \"bytes\": %" PRIu64,
 		       owner->timers, owner->bytes);
-		printf(", \"time\": %" PRIu64 "}%s\n", owner->time,
-		       i + 1 < nr_owners ? "," : "");
+		printf(", \"time\": %" PRIu64 "}", owner->time);
 	}
-	puts("]");
+	puts("]}");
 }
 
 int command_owners(int argc, char **argv)
 {
-	bool json = argc > 1 && !strcmp(argv[1], "--json");
+	bool json = json_argument(argc, argv);
 	unsigned int i;
 
-	if (argc > 1 + json)
-		usage("owners: unexpected argument: %s", argv[1 + json]);
 	need_module();
 	read_all();
 	qsort(owners, nr_owners, sizeof(*owners), compare);

@@ -88,16 +88,15 @@ static void parse_operands(struct restore *restore, int argc, char **argv)
 	bool dashes = optind > 1 && !strcmp(argv[optind - 1], "--");
 
 	if (optind == argc)
-		usage("restore needs the name of a file of 'hwtimerctl save'");
+		usage("the name of a file of 'hwtimerctl save' is missing");
 	restore->path = argv[optind];
 	restore->command = argv + optind + 1;
 	if (*restore->command && !dashes)
-		usage("restore: -- must be before the command: %s",
-		      *restore->command);
+		usage("-- must be before the command: %s", *restore->command);
 	if (restore->check && *restore->command)
-		usage("restore: --check takes no command");
+		usage("--check takes no command");
 	if (!restore->check && !*restore->command)
-		usage("restore needs -- and a command: an instance ends with its last descriptor");
+		usage("-- and a command are missing: an instance ends with its last descriptor");
 }
 
 static struct restore parse(int argc, char **argv)
@@ -109,12 +108,12 @@ static struct restore parse(int argc, char **argv)
 		{ "limit", required_argument, NULL, 'l' },
 		{ "ids", required_argument, NULL, 'i' },
 		{ "name", required_argument, NULL, 'n' },
-		{ NULL, 0, NULL, 0 },
+		OPTION_HELP,
 	};
 	struct restore restore = { .name = "hwtimer" };
 	int option;
 
-	while ((option = next_option(argc, argv, options)) != -1)
+	while ((option = next_option(argc, argv, ":hcepl:i:n:", options)) != -1)
 		switch (option) {
 		case 'c':
 			restore.check = true;

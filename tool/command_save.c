@@ -28,18 +28,18 @@ static struct save parse(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "fd", required_argument, NULL, 'f' },
-		{ NULL, 0, NULL, 0 },
+		OPTION_HELP,
 	};
 	const char *inherited = NULL;
 	struct save save;
 
-	while (next_option(argc, argv, options) != -1)
+	while (next_option(argc, argv, ":hf:", options) != -1)
 		inherited = optarg;
 	if (optind == argc)
-		usage("save needs the name of a file");
+		usage("the name of a file is missing");
 	save.path = argv[argc - 1];
-	save.place = place_arguments("save", argc - 1 - optind, argv + optind,
-				     inherited);
+	save.place =
+		place_arguments(argc - 1 - optind, argv + optind, inherited);
 	return save;
 }
 

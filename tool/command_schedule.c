@@ -27,7 +27,7 @@ static clockid_t clock_of(const char *text)
 		return CLOCK_MONOTONIC;
 	if (!strcmp(text, "boottime"))
 		return CLOCK_BOOTTIME;
-	usage("--clock: \"%s\" is neither monotonic nor boottime", text);
+	usage("invalid --clock \"%s\": give monotonic or boottime", text);
 }
 
 static struct wish parse(int argc, char **argv)
@@ -37,18 +37,19 @@ static struct wish parse(int argc, char **argv)
 		{ "count", required_argument, NULL, 'n' },
 		{ "slack", required_argument, NULL, 's' },
 		{ "clock", required_argument, NULL, 'c' },
-		{ NULL, 0, NULL, 0 },
+		OPTION_HELP,
 	};
 	struct wish wish = { .clock = CLOCK_MONOTONIC };
 	int option;
 
-	while ((option = next_option(argc, argv, options)) != -1)
+	while ((option = next_option(argc, argv, ":hr:n:s:c:", options)) != -1)
 		switch (option) {
 		case 'r':
 			wish.request.interval =
 				time_argument("--repeat", optarg);
 			if (!wish.request.interval)
-				usage("--repeat must be more than 0");
+				usage("invalid --repeat \"%s\": it must be more than 0",
+				      optarg);
 			break;
 		case 'n':
 			wish.request.count = count_argument("--count", optarg);
@@ -61,8 +62,8 @@ static struct wish parse(int argc, char **argv)
 			break;
 		}
 	if (optind != argc - 1)
-		usage("schedule takes one TIME");
-	wish.request.time = time_argument("schedule", argv[optind]);
+		usage("it takes one time, e.g. hwtimerctl schedule 1.5s");
+	wish.request.time = time_argument("time", argv[optind]);
 	if (wish.request.count && !wish.request.interval)
 		usage("--count needs --repeat");
 	return wish;

@@ -2,11 +2,12 @@
 /* hwtimerctl stats: prints counters of all instances, as a table or as JSON. */
 #include "commands.h"
 #include "instances.h"
+#include "json.h"
+#include "search.h"
 #include "units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 static void show_table(const struct instances *instances)
 {
@@ -36,75 +37,15 @@ static void show_table(const struct instances *instances)
 	}
 }
 
-/* @text is printable ASCII; take_comm() in instances.c sees to that. */
-static void show_string(const char *text)
-{
-	putchar('"');
-	for (; *text; text++)
-		if (*text == '"' || *text == '\\')
-			printf("\\%c", *text);
-		else
-			putchar(*text);
-	putchar('"');
-}
-
-static void show_level(const struct level *level)
-{
-	unsigned int i;
-
-	printf("{\"level\": %u, \"width\": %" PRIu64 ", \"buckets\": %" PRIu32
-	       ", \"occupied\": [",
-	       level->nr, level->width, level->buckets);
-	for (i = 0; i < level->strips; i++)
-		printf("%s%" PRIu32, i ? ", " : "", level->occupied[i]);
-	fputs("]}", stdout);
-}
-
-static void show_object(const struct instance *instance, uint64_t time)
-{
-	unsigned int i;
-
-	printf("  {\"pid\": %d, \"fd\": %d, \"comm\": ", instance->pid,
-	       instance->fd);
-	show_string(instance->comm);
-	printf(", \"time\": %" PRIu64, time);
-	for (i = 0; i < instance->nr_counters; i++)
-		printf(", \"%s\": %" PRIu64, instance->counters[i].name,
-		       instance->counters[i].value);
-	fputs(", \"lateness\": [", stdout);
-	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
-		printf("%s%" PRIu64, i ? ", " : "", instance->lateness[i]);
-	fputs("], \"occupancy\": [", stdout);
-	for (i = 0; i < instance->nr_levels; i++) {
-		fputs(i ? ", " : "", stdout);
-		show_level(&instance->levels[i]);
-	}
-	fputs("]}", stdout);
-}
-
-static void show_json(const struct instances *instances)
-{
-	unsigned int i;
-
-	puts("[");
-	for (i = 0; i < instances->count; i++) {
-		show_object(&instances->list[i], instances->time);
-		puts(i + 1 < instances->count ? "," : "");
-	}
-	puts("]");
-}
-
 int command_stats(int argc, char **argv)
 {
-	bool json = argc > 1 && !strcmp(argv[1], "--json");
+	bool json = json_argument(argc, argv);
 	struct instances instances;
 
-	if (argc > 1 + json)
-		usage("stats: unexpected argument: %s", argv[1 + json]);
 	need_module();
-	instances_find(&instances);
+	search_instances(&instances);
 	if (json)
-		show_json(&instances);
+		json_put_sample(stdout, &instances);
 	else if (instances.count)
 		show_table(&instances);
 	else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* hwtimerctl watch: shows a live view of all instances. */
 #include "commands.h"
+#include "search.h"
 #include "view.h"
 
 #include <getopt.h>
@@ -23,12 +24,12 @@ static struct watch parse(int argc, char **argv)
 		{ "interval", required_argument, NULL, 'i' },
 		{ "count", required_argument, NULL, 'n' },
 		{ "once", no_argument, NULL, '1' },
-		{ NULL, 0, NULL, 0 },
+		OPTION_HELP,
 	};
 	struct watch watch = { .interval = 1000000000 };
 	int option;
 
-	while ((option = next_option(argc, argv, options)) != -1)
+	while ((option = next_option(argc, argv, ":hi:n:1", options)) != -1)
 		switch (option) {
 		case 'i':
 			watch.interval = interval_argument(optarg);
@@ -41,7 +42,7 @@ static struct watch parse(int argc, char **argv)
 			break;
 		}
 	if (optind != argc)
-		usage("watch: unexpected argument: %s", argv[optind]);
+		usage("unexpected argument: %s", argv[optind]);
 	return watch;
 }
 
@@ -78,7 +79,7 @@ int command_watch(int argc, char **argv)
 	if (watch.count != 1)
 		terminal_open();
 	for (frame = 1; more; frame++) {
-		instances_find(&now);
+		search_instances(&now);
 		if (frame == watch.count) {
 			/* The last frame stays visible on the ordinary screen. */
 			terminal_close();

@@ -9,6 +9,7 @@
 
 #include <libhwtimer.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct option;
@@ -19,6 +20,7 @@ int command_owners(int argc, char **argv);
 int command_schedule(int argc, char **argv);
 int command_watch(int argc, char **argv);
 int command_plot(int argc, char **argv);
+int command_metrics(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_save(int argc, char **argv);
 int command_restore(int argc, char **argv);
@@ -31,8 +33,25 @@ struct hwt *open_device(void);
 /* Ends the program if the module is not loaded, and says what the user can do. */
 void need_module(void);
 
-/* Returns the next option, or -1. Ends the program if the option is wrong. */
-int next_option(int argc, char **argv, const struct option *options);
+/* The end of each command's table of options; next_option() acts on it. */
+#define OPTION_HELP                         \
+	{ "help", no_argument, NULL, 'h' }, \
+	{                                   \
+		NULL, 0, NULL, 0            \
+	}
+
+/*
+ * Returns the next option, or -1. @letters: the short options, as for getopt(), with a
+ * colon in front, and h. Ends the program if the option is wrong, or is --help.
+ */
+int next_option(int argc, char **argv, const char *letters,
+		const struct option *options);
+
+/* For commands without other arguments: whether --json is given */
+bool json_argument(int argc, char **argv);
+
+/* For commands without arguments */
+void no_arguments(int argc, char **argv);
 
 /* Each returns the value of an argument, and ends the program if it is not valid. */
 uint64_t time_argument(const char *what, const char *text);

@@ -21,73 +21,71 @@ _hwtimerctl_files()
 # _hwtimerctl_processes: the processes that have instances
 _hwtimerctl_processes()
 {
-	hwtimerctl stats --json 2>/dev/null | sed -n 's/.*"pid": \([0-9]*\).*/\1/p'
+	hwtimerctl stats 2>/dev/null | sed -n 's/^ *\([0-9][0-9]*\) .*/\1/p'
 }
 
 # _hwtimerctl_descriptors PROCESS: the descriptors of its instances
 _hwtimerctl_descriptors()
 {
-	hwtimerctl stats --json 2>/dev/null |
-		sed -n "s/.*\"pid\": $1, \"fd\": \([0-9]*\).*/\1/p"
+	hwtimerctl stats 2>/dev/null | sed -n "s/^ *$1 *\([0-9][0-9]*\) .*/\1/p"
+}
+
+# _hwtimerctl_commands: the commands that --help lists
+_hwtimerctl_commands()
+{
+	hwtimerctl --help 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'
+}
+
+# _hwtimerctl_options COMMAND: the options that its --help lists
+_hwtimerctl_options()
+{
+	hwtimerctl "$1" --help 2>/dev/null | sed -n 's/^  -., \(--[a-z-]*\).*/\1/p'
 }
 
 _hwtimerctl()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local words
+	local command=${COMP_WORDS[1]-} words
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		words="info stats owners watch plot list save restore"
-		words+=" schedule --help --version"
+		words="$(_hwtimerctl_commands) --help --version"
 	else
-		case ${COMP_WORDS[1]},$previous in
+		case $command,$previous in
 		schedule,--clock) words="monotonic boottime" ;;
-		watch,--interval | plot,--interval) words="100ms 500ms 1s 5s" ;;
-		watch,--count | plot,--count) words="1 10 100" ;;
-		owners,*) words="--json" ;;
-		watch,*) words="--interval --count --once" ;;
+		*,--interval) words="100ms 500ms 1s 5s" ;;
+		*,--count) words="1 10 100" ;;
+		schedule,--repeat | schedule,--slack) words="100us 1ms 200ms 1s" ;;
 		plot,--seconds) words="10 60" ;;
-		plot,--pid)
-			words=$(_hwtimerctl_processes)
-			;;
-		plot,--from)
+		plot,--pid) words=$(_hwtimerctl_processes) ;;
+		*,--from | *,--output | *,--ids)
 			_hwtimerctl_files
 			return
 			;;
-		plot,*)
-			words="--seconds --count --interval --from --pid --script"
-			_hwtimerctl_files png svg
-			;;
-		list,list) words="--fd --sort --json $(_hwtimerctl_processes)" ;;
-		save,save) words="--fd $(_hwtimerctl_processes)" ;;
-		list,--fd | save,--fd | restore,--limit | restore,--name) return ;;
-		list,* | save,*)
-			if [ "$COMP_CWORD" -eq 3 ] && [[ $previous = [0-9]* ]]; then
-				words=$(_hwtimerctl_descriptors "$previous")
-			elif [ "${COMP_WORDS[1]}" = list ]; then
-				words="--sort --json"
-			else
-				words="--fd"
-				_hwtimerctl_files
-			fi
-			;;
+		*,--fd | *,--limit | *,--name | *,--title) return ;;
 		restore,--)
 			mapfile -t COMPREPLY < <(compgen -c -- "$word")
 			return
 			;;
-		restore,*)
-			words="--check --if-exists --paused --limit --ids --name"
-			_hwtimerctl_files
+		*)
+			words=$(_hwtimerctl_options "$command")
+			_hwtimerctl_operands "$command"
 			;;
-		schedule,--repeat | schedule,--slack) words="100us 1ms 200ms 1s" ;;
-		schedule,--count) words="1 10 100" ;;
-		schedule,*) words="--repeat --count --slack --clock" ;;
-		stats,*) words="--json" ;;
-		*) return ;;
 		esac
 	fi
 	mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+
+# _hwtimerctl_operands COMMAND: what is no option; adds to the caller's words, or completes
+# names of files
+_hwtimerctl_operands()
+{
+	case $1,$COMP_CWORD in
+	list,2 | save,2) words+=" $(_hwtimerctl_processes)" ;;
+	list,3 | save,3) words+=" $(_hwtimerctl_descriptors "${COMP_WORDS[2]}")" ;;
+	plot,*) _hwtimerctl_files png svg ;;
+	save,* | restore,*) _hwtimerctl_files ;;
+	esac
 }
 
 complete -F _hwtimerctl hwtimerctl

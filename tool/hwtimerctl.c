@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* hwtimerctl: inspects /dev/hwtimer, and schedules timers; see hwtimerctl(1). */
+#include "../hwtimer_version.h"
 #include "commands.h"
+#include "help.h"
 #include "units.h"
 
+#include <ctype.h>
 #include <err.h>
 #include <errno.h>
 #include <getopt.h>
@@ -12,55 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct command {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *help;
-} commands[] = {
-	{ "info", command_info,
-	  "info                          features and limits of the module\n" },
-	{ "stats", command_stats,
-	  "stats [--json]                counters of all instances that you may see\n" },
-	{ "owners", command_owners,
-	  "owners [--json]               timers, memory and time by user and cgroup\n" },
-	{ "watch", command_watch,
-	  "watch [--interval TIME] [--count N] [--once]\n"
-	  "                              live view: rates, lateness, where timers are\n" },
-	{ "plot", command_plot,
-	  "plot FILE.png|FILE.svg [--seconds N] [--count N] [--interval TIME]\n"
-	  "         [--from FILE] [--pid PID] [--script]\n"
-	  "                              draw rates and lateness with gnuplot\n" },
-	{ "list", command_list,
-	  "list PID FD | --fd N [--sort] [--json]\n"
-	  "                              the timers of an instance\n" },
-	{ "save", command_save,
-	  "save PID FD FILE | --fd N FILE\n"
-	  "                              write the timers of an instance to a file\n" },
-	{ "restore", command_restore,
-	  "restore FILE [--paused] [--limit N] [--ids FILE] [--name NAME]\n"
-	  "         [--if-exists] -- COMMAND ...\n"
-	  "                              give them to a command, in a new instance\n"
-	  "  restore FILE --check [--paused] [--if-exists]\n"
-	  "                              check the file, and say what is in it\n" },
-	{ "schedule", command_schedule,
-	  "schedule TIME [--repeat TIME] [--count N] [--slack TIME]\n"
-	  "         [--clock monotonic|boottime]\n"
-	  "                              schedule a timer, print a line for each event\n" },
-};
-
-#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-static void help(FILE *to)
-{
-	unsigned int i;
-
-	fputs("usage: hwtimerctl COMMAND ...\n\n", to);
-	for (i = 0; i < NR_COMMANDS; i++)
-		fprintf(to, "  %s", commands[i].help);
-	fputs("\nTimes are written like 1.5s, 200ms, 50us, 1h30m; numbers like\n"
-	      "1000, 64k, 1M. See hwtimerctl(1).\n",
-	      to);
-}
+/* The command that runs; NULL: none yet */
+static const struct command *running;
 
 void usage(const char *format, ...)
 {
@@ -68,32 +24,93 @@ void usage(const char *format, ...)
 
 	va_start(arguments, format);
 	fputs("hwtimerctl: ", stderr);
+	if (running)
+		fprintf(stderr, "%s: ", running->name);
 	vfprintf(stderr, format, arguments);
-	fputs("\n'hwtimerctl --help' lists the commands.\n", stderr);
+	if (running)
+		fprintf(stderr,
+			"\n'hwtimerctl %s --help' says what it takes.\n",
+			running->name);
+	else
+		fputs("\n'hwtimerctl --help' lists the commands.\n", stderr);
 	va_end(arguments);
 	exit(2);
 }
 
-int next_option(int argc, char **argv, const struct option *options)
+/* Output that cannot be written is a failure, whatever the command says. */
+static int finish(int status)
+{
+	if (fflush(stdout) || ferror(stdout))
+		err(1, "standard output");
+	return status;
+}
+
+/* The option that getopt_long() complains about, as the user has written it */
+static const char *complaint(char **argv)
+{
+	static char option[3] = "-?";
+
+	if (optopt && optopt < 128 && isgraph(optopt) &&
+	    strncmp(argv[optind - 1], "--", 2)) {
+		option[1] = optopt;
+		return option;
+	}
+	return argv[optind - 1];
+}
+
+int next_option(int argc, char **argv, const char *letters,
+		const struct option *options)
 {
 	int option;
 
 	opterr = 0;
-	option = getopt_long(argc, argv, "", options, NULL);
+	option = getopt_long(argc, argv, letters, options, NULL);
+	if (option == ':')
+		usage("%s needs a value", complaint(argv));
 	if (option == '?')
-		usage("%s: unknown option, or option without its value: %s",
-		      argv[0], argv[optind > 1 ? optind - 1 : 1]);
+		usage("unknown option: %s", complaint(argv));
+	if (option == 'h') {
+		help_command(stdout, running);
+		exit(finish(0));
+	}
 	return option;
+}
+
+bool json_argument(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		OPTION_HELP,
+	};
+	bool json = false;
+
+	while (next_option(argc, argv, ":hj", options) != -1)
+		json = true;
+	if (optind != argc)
+		usage("unexpected argument: %s", argv[optind]);
+	return json;
+}
+
+void no_arguments(int argc, char **argv)
+{
+	static const struct option options[] = { OPTION_HELP };
+
+	next_option(argc, argv, ":h", options);
+	if (optind != argc)
+		usage("unexpected argument: %s", argv[optind]);
 }
 
 uint64_t time_argument(const char *what, const char *text)
 {
 	uint64_t ns;
 
-	if (!units_parse_time(text, &ns))
-		usage("%s: \"%s\" is not a time; write it like 1.5s or 200ms",
-		      what, text);
-	return ns;
+	if (units_parse_time(text, &ns))
+		return ns;
+	/* A number alone; not 0, as that is a time. */
+	if (*text && !text[strspn(text, "0123456789.")])
+		usage("invalid %s \"%s\": give a unit, e.g. %ss", what, text,
+		      text);
+	usage("invalid %s \"%s\": write it like 1.5s or 200ms", what, text);
 }
 
 uint64_t interval_argument(const char *text)
@@ -101,7 +118,8 @@ uint64_t interval_argument(const char *text)
 	uint64_t interval = time_argument("--interval", text);
 
 	if (interval < 10000000)
-		usage("--interval must be at least 10ms");
+		usage("invalid --interval \"%s\": it must be at least 10ms",
+		      text);
 	return interval;
 }
 
@@ -110,22 +128,44 @@ uint32_t count_argument(const char *what, const char *text)
 	uint64_t count;
 
 	if (!units_parse_number(text, &count) || !count || count > UINT32_MAX)
-		usage("%s: \"%s\" is not a number from 1 to 4294967295", what,
-		      text);
+		usage("invalid %s \"%s\": give a number from 1 to 4294967295",
+		      what, text);
 	return count;
 }
+
+/* In a container /dev/hwtimer may be missing, but /proc/misc lists a loaded module. */
+static bool module_loaded(bool unknown)
+{
+	char line[128], name[64];
+	bool found = false;
+	FILE *file = fopen("/proc/misc", "re");
+
+	if (!file)
+		return unknown;
+	while (!found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "%*d %63s", name) == 1 &&
+			!strcmp(name, "hwtimer");
+	fclose(file);
+	return found;
+}
+
+#define NOT_LOADED "the module is not loaded: sudo modprobe hwtimer"
 
 /* What the user can do about an error of hwt_open() */
 static const char *advice(int error)
 {
 	switch (error) {
 	case ENOENT:
+		if (module_loaded(false))
+			return "the module is loaded, but the device is not here: start the container with --device /dev/hwtimer";
+		return NOT_LOADED;
 	case ENODEV:
 	case ENXIO:
-		return "the module is not loaded: sudo modprobe hwtimer";
+		return NOT_LOADED;
 	case EACCES:
+		return "no permission: run hwtimerctl as root, or join the group hwtimer; see \"UDEV\" in hwtimerctl(1)";
 	case EPERM:
-		return "no permission: run hwtimerctl as root, or see \"udev\" in hwtimerctl(1)";
+		return "not permitted here: start the container with --device /dev/hwtimer, or the service with DeviceAllow=/dev/hwtimer rw";
 	case EPROTO:
 		return "the module has another ABI version: install the same version of both";
 	case EMFILE:
@@ -147,53 +187,59 @@ struct hwt *open_device(void)
 	return hwt;
 }
 
-/* In a container /dev/hwtimer may be missing, but /proc/misc lists a loaded module. */
-static bool module_loaded(void)
-{
-	char line[128], name[64];
-	bool found = false;
-	FILE *file = fopen("/proc/misc", "r");
-
-	if (!file)
-		return true; /* unknown: let the command try */
-	while (!found && fgets(line, sizeof(line), file))
-		found = sscanf(line, "%*d %63s", name) == 1 &&
-			!strcmp(name, "hwtimer");
-	fclose(file);
-	return found;
-}
-
 void need_module(void)
 {
-	if (!module_loaded())
-		errx(1, "%s", advice(ENOENT));
+	/* If it is not known, the command may try. */
+	if (!module_loaded(true))
+		errx(1, NOT_LOADED);
 }
 
-/* Output that cannot be written is a failure, whatever the command says. */
-static int finish(int status)
+static int show_version(void)
 {
-	if (fflush(stdout) || ferror(stdout))
-		err(1, "standard output");
-	return status;
+	printf("hwtimerctl %s\n", HWTIMER_VERSION);
+	return finish(0);
+}
+
+/* hwtimerctl help [COMMAND] */
+static int show_help(const char *name)
+{
+	const struct command *command = name ? help_find(name) : NULL;
+
+	if (name && !command)
+		usage("unknown command: %s", name);
+	if (command)
+		help_command(stdout, command);
+	else
+		help_all(stdout);
+	return finish(0);
 }
 
 int main(int argc, char **argv)
 {
-	unsigned int i;
+	static const struct option options[] = {
+		{ "version", no_argument, NULL, 'V' },
+		OPTION_HELP,
+	};
+	int option;
 
-	if (argc < 2)
+	opterr = 0;
+	option = getopt_long(argc, argv, "+hV", options, NULL);
+	if (option == 'h')
+		return show_help(NULL);
+	if (option == 'V')
+		return show_version();
+	if (option != -1)
+		usage("unknown option: %s", complaint(argv));
+	if (optind == argc)
 		usage("a command is missing");
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
-		help(stdout);
-		return 0;
-	}
-	if (!strcmp(argv[1], "--version")) {
-		printf("hwtimerctl, with libhwtimer %u.%u\n",
-		       hwt_version() >> 16, hwt_version() & 0xffff);
-		return 0;
-	}
-	for (i = 0; i < NR_COMMANDS; i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return finish(commands[i].run(argc - 1, argv + 1));
-	usage("unknown command: %s", argv[1]);
+	argc -= optind;
+	argv += optind;
+	if (!strcmp(argv[0], "help"))
+		return show_help(argv[1]);
+	running = help_find(argv[0]);
+	if (!running)
+		usage("unknown command: %s", argv[0]);
+	/* getopt_long() begins anew, with the command in the place of the program. */
+	optind = 0;
+	return finish(running->run(argc, argv));
 }

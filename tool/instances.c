@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: MIT
-/* Finds all instances and reads their counters; see instances.h. */
+/* Reads the counters of instances; see instances.h. */
 #define _GNU_SOURCE
 #include "instances.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <err.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <linux/kcmp.h>
 
-#define MISC_MAJOR 10
 #define PREFIX "hwtimer-"
 #define LEVEL "occupancy-"
 
@@ -48,7 +42,7 @@ static void take_lateness(struct instance *instance, char *text)
 		instance->lateness[i] = strtoull(text, &text, 10);
 }
 
-/* @text: WIDTH BUCKETS OCCUPIED OCCUPIED ... */
+/* @text: WIDTH BUCKETS ENTRIES ENTRIES ... */
 static void take_level(struct instance *instance, unsigned int nr, char *text)
 {
 	struct level *level;
@@ -61,11 +55,11 @@ static void take_level(struct instance *instance, unsigned int nr, char *text)
 	level->width = strtoull(text, &text, 10);
 	level->buckets = strtoul(text, &text, 10);
 	while (level->strips < STRIPS_MAX) {
-		uint32_t occupied = strtoul(text, &end, 10);
+		uint64_t entries = strtoull(text, &end, 10);
 
 		if (end == text)
 			break;
-		level->occupied[level->strips++] = occupied;
+		level->entries[level->strips++] = entries;
 		text = end;
 	}
 }
@@ -138,88 +132,45 @@ struct instance *instances_add(struct instances *instances)
 	return memset(&instances->list[instances->count++], 0, size);
 }
 
-/* Adds the instance of a descriptor if its fdinfo can be read. */
-static void take_instance(struct instances *instances, pid_t pid, int fd)
+/*
+ * Reads the counters of the instance whose process and descriptor are set; returns
+ * whether it is one.
+ */
+bool instance_read(struct instance *instance)
 {
-	struct instance instance = { .pid = pid, .fd = fd };
-	char path[64], line[2048];
+	char path[64], line[8192];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", pid, fd);
-	file = fopen(path, "r");
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", instance->pid,
+		 instance->fd);
+	file = fopen(path, "re");
 	if (!file)
-		return;
+		return false;
 	while (fgets(line, sizeof(line), file))
-		take_line(&instance, line);
+		take_line(instance, line);
 	fclose(file);
-	if (!instance.nr_counters)
-		return;
-	take_comm(&instance);
-	*instances_add(instances) = instance;
+	if (!instance->nr_counters)
+		return false;
+	take_comm(instance);
+	return true;
 }
 
-/*
- * Returns whether a descriptor may be of /dev/hwtimer: whether it is a misc device, under
- * whatever name it was opened. Its fdinfo then shows which device. The file may be on a
- * server that does not answer, so statx() must not ask the server.
- */
-static bool is_device(pid_t pid, const char *fd)
-{
-	struct statx st;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/fd/%.20s", pid, fd);
-	return !statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT,
-		      STATX_TYPE, &st) &&
-	       S_ISCHR(st.stx_mode) && st.stx_rdev_major == MISC_MAJOR;
-}
-
-/* Adds the instances that a process has open. */
-static void take_process(struct instances *instances, pid_t pid)
-{
-	struct dirent *entry;
-	char path[64];
-	DIR *fds;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	fds = opendir(path);
-	if (!fds) {
-		instances->unseen += errno == EACCES;
-		return;
-	}
-	while ((entry = readdir(fds)))
-		if (isdigit((unsigned char)entry->d_name[0]) &&
-		    is_device(pid, entry->d_name))
-			take_instance(instances, pid, atoi(entry->d_name));
-	closedir(fds);
-}
-
-static uint64_t now(void)
+static uint64_t now(clockid_t clock)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(clock, &time);
 	return time.tv_sec * 1000000000ULL + time.tv_nsec;
 }
 
-/**
- * instances_find - find all instances of processes that this user may see
- * @instances: out: the sample; the caller frees it with instances_free()
- *
- * An instance that several processes or descriptors share is listed for each.
- */
-void instances_find(struct instances *instances)
+/* Makes an empty sample of this moment; the caller frees it with instances_free(). */
+void instances_begin(struct instances *instances)
 {
-	struct dirent *entry;
-	DIR *proc = opendir("/proc");
-
-	*instances = (struct instances){ .time = now() };
-	if (!proc)
-		err(1, "/proc");
-	while ((entry = readdir(proc)))
-		if (isdigit((unsigned char)entry->d_name[0]))
-			take_process(instances, atoi(entry->d_name));
-	closedir(proc);
+	*instances = (struct instances){
+		.time = now(CLOCK_MONOTONIC),
+		.realtime = now(CLOCK_REALTIME),
+	};
+	gethostname(instances->host, sizeof(instances->host) - 1);
 }
 
 void instances_free(struct instances *instances)
@@ -257,22 +208,42 @@ const struct instance *instances_same(const struct instances *instances,
 	return NULL;
 }
 
-/*
- * Returns the lateness that a @share (0 to 1) of the events did not exceed: the end of
- * that bucket of the histogram, ns. 0: there were no events, or they were not late.
- */
-uint64_t lateness_of(const uint64_t lateness[HWTIMER_LATENESS_BUCKETS],
-		     double share)
+/* Returns the number of events in a histogram. */
+uint64_t lateness_events(const uint64_t lateness[HWTIMER_LATENESS_BUCKETS])
 {
-	uint64_t sum = 0, seen = 0;
+	uint64_t sum = 0;
 	unsigned int i;
 
 	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
 		sum += lateness[i];
+	return sum;
+}
+
+/*
+ * Returns the end of a bucket of the histogram, ns: its events were late by less. The last
+ * bucket has no end; for that, this returns where it begins.
+ */
+uint64_t lateness_end(unsigned int bucket)
+{
+	if (bucket + 1 < HWTIMER_LATENESS_BUCKETS)
+		bucket++;
+	return HWTIMER_LATENESS_BOUND(bucket);
+}
+
+/*
+ * Returns the lateness that a @share (0 to 1) of the events did not exceed: the end of
+ * that bucket of the histogram, ns. 0: there were no events.
+ */
+uint64_t lateness_of(const uint64_t lateness[HWTIMER_LATENESS_BUCKETS],
+		     double share)
+{
+	uint64_t sum = lateness_events(lateness), seen = 0;
+	unsigned int i;
+
 	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++) {
 		seen += lateness[i];
 		if (sum && seen >= sum * share)
-			return i ? 1ULL << i : 0;
+			return lateness_end(i);
 	}
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds all instances through /proc/PID/fdinfo, and reads the counters that each one
- * shows there. Used by stats, watch and plot.
+ * Finds all instances, and reads the counters that each one shows in /proc/PID/fdinfo.
+ * Used by stats, watch, plot and metrics.
  */
 #ifndef INSTANCES_H
 #define INSTANCES_H
@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* Of a sample in JSON; the number grows when a member gets another meaning. */
+#define INSTANCES_SCHEMA "hwtimer-stats/1"
 
 /* Messages of several commands */
 #define INSTANCES_NONE "No process has an instance that this user may see."
@@ -35,14 +38,15 @@ struct counter {
  * @strips: number of strips
  * @width: time that a strip covers, ns
  * @buckets: number of buckets in a strip
- * @occupied: for each strip, the number of its buckets that hold timers
+ * @entries: for each strip, the number of its timers, and of cancelled ones whose entry
+ *	is still there
  */
 struct level {
 	unsigned int nr;
 	unsigned int strips;
 	uint64_t width;
 	uint32_t buckets;
-	uint32_t occupied[STRIPS_MAX];
+	uint64_t entries[STRIPS_MAX];
 };
 
 /**
@@ -73,20 +77,25 @@ struct instance {
 /**
  * struct instances - a sample of all instances that this user may see
  * @time: time of the sample, ns on CLOCK_MONOTONIC
+ * @realtime: the same moment, ns on CLOCK_REALTIME
+ * @host: name of the machine
  * @list: the instances
  * @count: number of instances in @list
  * @unseen: number of processes whose descriptors this user may not see
  */
 struct instances {
 	uint64_t time;
+	uint64_t realtime;
+	char host[65];
 	struct instance *list;
 	unsigned int count;
 	unsigned int unseen;
 };
 
-void instances_find(struct instances *instances);
+void instances_begin(struct instances *instances);
 void instances_free(struct instances *instances);
 struct instance *instances_add(struct instances *instances);
+bool instance_read(struct instance *instance);
 bool instances_shared(const struct instance *one, const struct instance *other);
 const struct instance *instances_same(const struct instances *instances,
 				      const struct instance *instance);
@@ -94,6 +103,8 @@ const struct instance *instances_same(const struct instances *instances,
 uint64_t instance_counter(const struct instance *instance, const char *name);
 void instance_count(struct instance *instance, const char *name,
 		    uint64_t value);
+uint64_t lateness_events(const uint64_t lateness[HWTIMER_LATENESS_BUCKETS]);
+uint64_t lateness_end(unsigned int bucket);
 uint64_t lateness_of(const uint64_t lateness[HWTIMER_LATENESS_BUCKETS],
 		     double share);
 

@@ -30,26 +30,22 @@ static int parse_number(const char *what, const char *text, long least)
 
 /**
  * place_arguments - parse the arguments that name a descriptor
- * @command: name of the command, for messages
  * @count: number of arguments
  * @arguments: process and descriptor; none if @inherited is not NULL
  * @inherited: the value of --fd; NULL: there is none
  *
  * Return: the place. Ends the program if the arguments name none.
  */
-struct place place_arguments(const char *command, int count, char **arguments,
-			     const char *inherited)
+struct place place_arguments(int count, char **arguments, const char *inherited)
 {
 	if (inherited && count)
-		usage("%s: --fd names a descriptor of this process: without PID and FD",
-		      command);
+		usage("--fd names a descriptor of this process: without PID and FD");
 	if (inherited)
 		return (struct place){
 			.fd = parse_number("descriptor", inherited, 0),
 		};
 	if (count != 2)
-		usage("%s needs a process and a descriptor: 'hwtimerctl stats' lists them",
-		      command);
+		usage("it needs a process and a descriptor: 'hwtimerctl stats' lists them");
 	return (struct place){
 		.pid = parse_number("process", arguments[0], 1),
 		.fd = parse_number("descriptor", arguments[1], 0),

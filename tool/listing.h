@@ -35,7 +35,7 @@ struct listing {
 	struct hwtimer_listed page[LISTING_PAGE];
 };
 
-struct place place_arguments(const char *command, int count, char **arguments,
+struct place place_arguments(int count, char **arguments,
 			     const char *inherited);
 struct hwt *place_open(const struct place *place);
 

@@ -1,209 +1,147 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reads the output of hwtimerctl stats --json; see records.h. Accepts any JSON array of
- * objects, and skips members that it does not know.
+ * Reads the output of hwtimerctl stats --json; see records.h. Members that this version
+ * does not know are skipped, so that it can read what a newer one has written.
  */
+#define _GNU_SOURCE
 #include "records.h"
 
-#include <ctype.h>
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit of nested values, because each takes some of the stack; stats writes fewer. */
-#define DEEPEST 100
+#ifdef WITH_JANSSON
+#include <jansson.h>
 
 /**
- * struct reader - a file that is being read
- * @file: the file
- * @name: name of the file, for messages
+ * struct place - a line of a file, for messages
+ * @name: name of the file
+ * @line: number of the line
  */
-struct reader {
-	FILE *file;
+struct place {
 	const char *name;
+	unsigned int line;
 };
 
-static void bad(const struct reader *reader)
+static void __attribute__((noreturn))
+bad(const struct place *place, const char *what)
 {
-	long place = ftell(reader->file);
-	char where[48] = "";
-
-	/* A pipe has no position. */
-	if (place >= 0)
-		snprintf(where, sizeof(where), " (near byte %ld)", place);
-	errx(1, "%s is not what 'hwtimerctl stats --json' writes%s",
-	     reader->name, where);
+	errx(1, "%s:%u: %s: this is not what 'hwtimerctl stats --json' writes",
+	     place->name, place->line, what);
 }
 
-/* Returns the next character that is not a space, without taking it, or EOF. */
-static int peek(const struct reader *reader)
+static void take_lateness(struct instance *instance, const json_t *lateness)
 {
-	int c;
+	unsigned int i;
 
-	do {
-		c = getc(reader->file);
-	} while (isspace(c));
-	if (c != EOF)
-		ungetc(c, reader->file);
-	return c;
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
+		instance->lateness[i] =
+			json_integer_value(json_array_get(lateness, i));
 }
 
-/* Takes @c if it is next; returns whether it was. */
-static bool take(const struct reader *reader, int c)
+static void take_instance(struct instance *instance, json_t *object)
 {
-	if (peek(reader) != c)
+	const char *name, *comm;
+	json_t *value;
+
+	instance->pid = json_integer_value(json_object_get(object, "pid"));
+	instance->fd = json_integer_value(json_object_get(object, "fd"));
+	comm = json_string_value(json_object_get(object, "comm"));
+	snprintf(instance->comm, sizeof(instance->comm), "%s",
+		 comm ? comm : "");
+	take_lateness(instance, json_object_get(object, "lateness"));
+	json_object_foreach(object, name, value)
+	{
+		if (json_is_integer(value) && strcmp(name, "pid") &&
+		    strcmp(name, "fd"))
+			instance_count(instance, name,
+				       json_integer_value(value));
+	}
+}
+
+static void take_sample(const struct place *place, json_t *object,
+			struct instances *instances)
+{
+	const char *schema =
+		json_string_value(json_object_get(object, "schema"));
+	const char *host = json_string_value(json_object_get(object, "host"));
+	json_t *list = json_object_get(object, "instances"), *one;
+	size_t i;
+
+	if (!schema)
+		bad(place, "an object without a schema");
+	if (strcmp(schema, INSTANCES_SCHEMA))
+		errx(1, "%s:%u: the schema is %s, and this version reads %s",
+		     place->name, place->line, schema, INSTANCES_SCHEMA);
+	if (!json_is_array(list))
+		bad(place, "an object without instances");
+	instances->time = json_integer_value(json_object_get(object, "time"));
+	instances->realtime =
+		json_integer_value(json_object_get(object, "realtime"));
+	snprintf(instances->host, sizeof(instances->host), "%s",
+		 host ? host : "");
+	json_array_foreach(list, i, one)
+	{
+		if (!json_is_object(one))
+			bad(place, "an instance that is no object");
+		take_instance(instances_add(instances), one);
+	}
+}
+
+bool records_next(struct records *records, struct instances *instances)
+{
+	struct place place = { records->name, ++records->line };
+	json_error_t error;
+	json_t *object;
+	ssize_t length;
+
+	*instances = (struct instances){ 0 };
+	length = getline(&records->text, &records->room, records->file);
+	if (length < 0) {
+		if (ferror(records->file))
+			err(1, "%s", records->name);
 		return false;
-	getc(reader->file);
+	}
+	object = json_loadb(records->text, length, 0, &error);
+	if (!object && records->text[length - 1] != '\n') {
+		warnx("%s:%u: the last record is cut off, and ignored",
+		      place.name, place.line);
+		return false;
+	}
+	if (!object)
+		bad(&place, error.text);
+	take_sample(&place, object, instances);
+	json_decref(object);
 	return true;
 }
 
-/* Takes @c, which must be next, except at the end of the file: see records_next(). */
-static void need(const struct reader *reader, int c)
+#else /* WITH_JANSSON */
+
+bool records_next(struct records *records, struct instances *instances)
 {
-	if (!take(reader, c) && peek(reader) != EOF)
-		bad(reader);
+	(void)instances;
+	errx(1, "%s: this hwtimerctl was built without jansson, which reads it",
+	     records->name);
 }
 
-/* Returns whether there is something before @c; if not, takes @c. */
-static bool more_before(const struct reader *reader, int c)
+#endif /* WITH_JANSSON */
+
+struct records records_open(const char *name)
 {
-	return !take(reader, c) && peek(reader) != EOF;
-}
+	struct records records = { .name = name, .file = stdin };
 
-/* Cuts a string that does not fit into @room; an escaped character stands for itself. */
-static void read_string(const struct reader *reader, char *room, size_t size)
-{
-	size_t length = 0;
-	int c;
-
-	need(reader, '"');
-	while ((c = getc(reader->file)) != '"') {
-		if (c == '\\')
-			c = getc(reader->file);
-		if (c == EOF)
-			break;
-		if (length + 1 < size)
-			room[length++] = c;
-	}
-	room[length] = '\0';
-}
-
-static uint64_t read_number(const struct reader *reader)
-{
-	char digits[64];
-	size_t length = 0;
-	int c = peek(reader);
-
-	while ((c = getc(reader->file)) != EOF &&
-	       (isalnum(c) || c == '-' || c == '+' || c == '.'))
-		if (length + 1 < sizeof(digits))
-			digits[length++] = c;
-	if (c != EOF)
-		ungetc(c, reader->file);
-	if (!length && c != EOF)
-		bad(reader);
-	digits[length] = '\0';
-	return strtoull(digits, NULL, 10);
-}
-
-/* Skips any value; @depth: how many values may be nested */
-static void skip(const struct reader *reader, unsigned int depth)
-{
-	char string[2];
-
-	if (!depth)
-		bad(reader);
-	if (peek(reader) == '"') {
-		read_string(reader, string, sizeof(string));
-	} else if (take(reader, '[')) {
-		while (more_before(reader, ']')) {
-			skip(reader, depth - 1);
-			take(reader, ',');
-		}
-	} else if (take(reader, '{')) {
-		while (more_before(reader, '}')) {
-			read_string(reader, string, sizeof(string));
-			need(reader, ':');
-			skip(reader, depth - 1);
-			take(reader, ',');
-		}
-	} else {
-		read_number(reader);
-	}
-}
-
-static void read_lateness(const struct reader *reader,
-			  struct instance *instance)
-{
-	unsigned int i = 0;
-
-	need(reader, '[');
-	while (more_before(reader, ']')) {
-		uint64_t count = read_number(reader);
-
-		if (i < HWTIMER_LATENESS_BUCKETS)
-			instance->lateness[i++] = count;
-		take(reader, ',');
-	}
-}
-
-static void read_member(const struct reader *reader,
-			struct instances *instances, struct instance *instance)
-{
-	char name[32];
-
-	read_string(reader, name, sizeof(name));
-	need(reader, ':');
-	if (!strcmp(name, "pid"))
-		instance->pid = read_number(reader);
-	else if (!strcmp(name, "fd"))
-		instance->fd = read_number(reader);
-	else if (!strcmp(name, "time"))
-		instances->time = read_number(reader);
-	else if (!strcmp(name, "lateness"))
-		read_lateness(reader, instance);
-	else if (isdigit(peek(reader)))
-		instance_count(instance, name, read_number(reader));
+	if (!strcmp(name, "-"))
+		records.name = "standard input";
 	else
-		skip(reader, DEEPEST);
+		records.file = fopen(name, "re");
+	if (!records.file)
+		err(1, "%s", name);
+	return records;
 }
 
-/**
- * records_next - read the next sample
- * @file: file to read from
- * @name: name of the file, for messages
- * @instances: out: the sample; the caller frees it with instances_free()
- *
- * Warns about a record that the end of the file cuts, and ignores it: the program that
- * wrote it may have been stopped.
- *
- * Return: false at the end of the file. Ends the program if the file has other contents.
- */
-bool records_next(FILE *file, const char *name, struct instances *instances)
+void records_close(struct records *records)
 {
-	const struct reader reader = { .file = file, .name = name };
-
-	*instances = (struct instances){ 0 };
-	if (peek(&reader) == EOF) {
-		if (ferror(file))
-			err(1, "%s", name);
-		return false;
-	}
-	need(&reader, '[');
-	while (more_before(&reader, ']')) {
-		struct instance *instance = instances_add(instances);
-
-		need(&reader, '{');
-		while (more_before(&reader, '}')) {
-			read_member(&reader, instances, instance);
-			take(&reader, ',');
-		}
-		take(&reader, ',');
-	}
-	/* A complete record ends before the end of the file is reached. */
-	if (!feof(file) && !ferror(file))
-		return true;
-	warnx("%s: the last record is cut off, and ignored", name);
-	instances_free(instances);
-	return false;
+	free(records->text);
+	if (records->file != stdin)
+		fclose(records->file);
 }

@@ -24,6 +24,9 @@ static const int deadly[] = {
 static char target[PATH_MAX];
 static FILE *file;
 
+/* Whether there is an old file, whose owner and mode the new one has */
+static bool replaces;
+
 /* The file's name, or "": there is nothing to remove. A signal handler reads it. */
 static char temporary[PATH_MAX + 8];
 
@@ -156,9 +159,9 @@ static void keep_owner_and_mode(int fd, const struct stat *old)
 FILE *replacement_open(const char *path)
 {
 	struct stat old;
-	bool replaces = find_target(path, &old);
 	int fd;
 
+	replaces = find_target(path, &old);
 	if (replaces)
 		check_owner(&old);
 	fd = create_temporary();
@@ -171,6 +174,18 @@ FILE *replacement_open(const char *path)
 	if (!file)
 		replacement_failed();
 	return file;
+}
+
+void replacement_share(void)
+{
+	mode_t mask;
+
+	if (replaces)
+		return;
+	mask = umask(0);
+	umask(mask);
+	if (fchmod(fileno(file), 0666 & ~mask))
+		replacement_failed();
 }
 
 /* Writes the directory's entries to the disk, where its file system can do that. */

@@ -3,7 +3,7 @@
  * Writes a file so that its name always stands for a whole file, the old one or the new
  * one, whatever happens meanwhile: to a temporary file in the same directory, which is
  * then renamed. A symbolic link is not followed. Every function ends the program on
- * failure; then the old file is as it was. Used by save and restore.
+ * failure; then the old file is as it was. Used by save, restore, plot and metrics.
  */
 #ifndef REPLACEMENT_H
 #define REPLACEMENT_H
@@ -12,6 +12,9 @@
 
 /* Begins; the caller writes to the file that this returns. One file at a time. */
 FILE *replacement_open(const char *path);
+
+/* Lets others read a new file, as far as the umask does; otherwise only its owner may. */
+void replacement_share(void);
 
 /* Ends the program if the caller cannot write to the file; errno has the reason. */
 _Noreturn void replacement_failed(void);

@@ -2,8 +2,8 @@
 /*
  * Formats a frame of the live view; see view.h.
  *
- * Each instance has a line of numbers, the histogram of lateness, and a heat strip for
- * each level of its wheel. All but the memory fits 80 columns. If the screen has too few
+ * Each instance has a line of numbers, the histogram of lateness, and a strip for each
+ * level of its wheel. All but the memory fits 80 columns. If the screen has too few
  * rows, the frame has only the lines of numbers; if it has too few rows for those, the
  * lines of the instances with most timers.
  */
@@ -19,15 +19,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines that do not belong to an instance */
-#define HEAD_LINES 3
+/* Lines that do not belong to an instance; the rulers are there if all instances fit. */
+#define HEAD_LINES 2
+#define RULER_LINES 2
 #define FOOT_LINES 1
 
 /**
  * struct shown - an instance in the frame
  * @instance: the instance
  * @change: what has happened to the instance since the last frame
- * @holders: number of its descriptors, in all processes
+ * @holders: number of its descriptors that were found
  */
 struct shown {
 	const struct instance *instance;
@@ -51,8 +52,12 @@ struct view {
 	double seconds;
 };
 
-/* Cells of the histogram, one for each power of two ns: up to two hours */
-#define LATENESS_CELLS 44
+/*
+ * Cells of the histogram, two for each power of two: one for two buckets. The last cell
+ * includes all that was late by 3 s or more.
+ */
+#define LATENESS_CELLS 46
+#define BUCKETS_PER_CELL 2
 
 /* ---- cells: one character each, darker for more ---- */
 
@@ -62,11 +67,7 @@ static const char *const bars[] = {
 
 static const char *const ascii_bars[] = { " ", ".", ":", "-", "=",
 					  "+", "*", "#", "@" };
-static const char *const heats[] = { "·", "░", "▒", "▓", "█" };
-static const char *const ascii_heats[] = { ".", ":", "+", "*", "#" };
-
 #define NR_BARS 9
-#define NR_HEATS 5
 
 /* Returns the index of the cell for @value of @max; only 0 has the first cell. */
 static unsigned int darkness(uint64_t value, uint64_t max, unsigned int cells)
@@ -86,11 +87,20 @@ static void put_bar(const struct view *view, uint64_t value, uint64_t max)
 	fputs(view->screen->utf8 ? bars[cell] : ascii_bars[cell], view->to);
 }
 
-static void put_heat(const struct view *view, uint64_t value, uint64_t max)
+/*
+ * Writes a number of timers as its number of digits, so that strips with 11,000 and with
+ * 245,000 timers differ, in one wheel or in two.
+ */
+static void put_digits(const struct view *view, uint64_t value)
 {
-	unsigned int cell = darkness(value, max, NR_HEATS);
+	unsigned int digits = 0;
 
-	fputs(view->screen->utf8 ? heats[cell] : ascii_heats[cell], view->to);
+	for (; value && digits < NR_BARS - 1; value /= 10)
+		digits++;
+	if (view->screen->utf8)
+		fputs(digits ? bars[digits] : "·", view->to);
+	else
+		fputc(digits ? '0' + digits : '.', view->to);
 }
 
 /* ---- lines ---- */
@@ -131,15 +141,15 @@ static void put_numbers(const struct view *view, const struct shown *shown)
 		units_format_bytes(instance_counter(instance, "bytes"), bytes));
 }
 
-/* Writes a cell for each power of two; the last cell includes all that is beyond it. */
 static void put_histogram(const struct view *view, const uint64_t *lateness)
 {
 	uint64_t cells[LATENESS_CELLS] = { 0 }, max = 0;
 	unsigned int i;
 
 	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++) {
+		unsigned int nr = i / BUCKETS_PER_CELL;
 		uint64_t *cell =
-			&cells[i < LATENESS_CELLS ? i : LATENESS_CELLS - 1];
+			&cells[nr < LATENESS_CELLS ? nr : LATENESS_CELLS - 1];
 
 		*cell += lateness[i];
 		if (*cell > max)
@@ -153,14 +163,10 @@ static void put_lateness(const struct view *view, const struct shown *shown)
 {
 	const uint64_t *lateness = shown->change.lateness;
 	char half[UNITS_ROOM], most[UNITS_ROOM];
-	uint64_t sum = 0;
-	unsigned int i;
 
-	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
-		sum += lateness[i];
 	fputs("   late |", view->to);
 	put_histogram(view, lateness);
-	if (sum)
+	if (lateness_events(lateness))
 		fprintf(view->to, "| 50%%<%s 99%%<%s\n",
 			units_format_time(lateness_of(lateness, 0.5), half),
 			units_format_time(lateness_of(lateness, 0.99), most));
@@ -176,7 +182,7 @@ static void put_level(const struct view *view, const struct level *level)
 
 	fprintf(view->to, "%7s |", units_format_time(level->width, width));
 	for (i = 0; i < level->strips; i++)
-		put_heat(view, level->occupied[i], level->buckets);
+		put_digits(view, level->entries[i]);
 	fputs("|\n", view->to);
 }
 
@@ -199,7 +205,7 @@ static unsigned int lines_of(const struct shown *shown)
 	return 2 + (levels ? levels : 1);
 }
 
-/* Returns the number of lines for instances; 0: no limit. */
+/* Returns the number of lines for instances, and for rulers; 0: no limit. */
 static unsigned int room(const struct view *view)
 {
 	unsigned int others = HEAD_LINES + FOOT_LINES;
@@ -211,7 +217,7 @@ static unsigned int room(const struct view *view)
 
 static bool all_fit(const struct view *view)
 {
-	unsigned int i, lines = 0;
+	unsigned int i, lines = RULER_LINES;
 
 	for (i = 0; i < view->count; i++)
 		lines += lines_of(&view->list[i]);
@@ -289,11 +295,17 @@ static void put_head(const struct view *view)
 		fputs(INSTANCES_NONE "\n", view->to);
 }
 
-/* Writes the scale of the histograms: each cell is a power of two ns. */
+/* Writes the scale of the histograms, and what the cells of the wheels mean. */
 static void put_ruler(const struct view *view)
 {
-	fputs("   late  0         1us       1ms       1s        18min\n",
+	fputs("   late  0 1us                 1ms                 1s\n",
 	      view->to);
+	if (view->screen->utf8)
+		fputs("  wheel  · no timer  ▁ 1+  ▂ 10+  ▃ 100+  ▄ 1k+  ▅ 10k+  ▆ 100k+  ▇ 1M+\n",
+		      view->to);
+	else
+		fputs("  wheel  . no timer  1 to 8: timers, as the number's digits: 5 is 10k+\n",
+		      view->to);
 }
 
 static void put_foot(const struct view *view, unsigned int missing,

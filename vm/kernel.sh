@@ -30,11 +30,12 @@
 #	systemd		no kernel: Debian's systemd, the first process of a machine
 #	gcc-arm64	no kernel: Debian's compilers for other architectures, and a
 #	gcc-s390x	C library
+#	gcc-riscv64
 #
 # A kernel's entry has `vmlinuz` (uml-*: `linux`), `build` (the KDIR for external
 # modules), `release` and `version`; one for another architecture than this machine's has
 # `busybox`, too. tools-6.12 has `source`. redis and systemd have `root`,
-# the files that a test machine needs, each at its path there. gcc-arm64 and gcc-s390x have
+# the files that a test machine needs, each at its path there. gcc-* have
 # `bin`.
 #
 # Packages are downloaded and unpacked, never installed: a demo must not change what the
@@ -80,7 +81,7 @@ main()
 			libelf-dev libssl-dev rsync xz-utils \
 			"clang$LLVM_VERSION" "lld$LLVM_VERSION" "llvm$LLVM_VERSION" ;;
 	tools-6.12) need_packages xz-utils ;;
-	gcc-arm64 | gcc-s390x) need_packages build-essential ;;
+	gcc-arm64 | gcc-s390x | gcc-riscv64) need_packages build-essential ;;
 	redis | systemd) ;;
 	*) die "no such kernel: $name" ;;
 	esac
@@ -165,6 +166,7 @@ package_of()
 	systemd) echo systemd ;;
 	gcc-arm64) echo gcc-12-aarch64-linux-gnu ;;
 	gcc-s390x) echo gcc-12-s390x-linux-gnu ;;
+	gcc-riscv64) echo gcc-12-riscv64-linux-gnu ;;
 	esac
 }
 

@@ -13,6 +13,9 @@ export LC_ALL=C
 # make may have called us. Its options must not reach the makes that we call.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
+# Our own programs must compile without a warning, other people's builds need not.
+export WERROR=1
+
 VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 REPO_DIR=$(dirname "$VM_DIR")
 BUILD_DIR=$REPO_DIR/build

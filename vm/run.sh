@@ -201,7 +201,8 @@ make_guest()
 
 	if [ -t 1 ]; then
 		term=${TERM:-dumb}
-		read -r rows columns < <(stty size <&1 2>/dev/null || echo 24 80)
+		# In the substitution, standard output is a pipe.
+		{ read -r rows columns < <(stty size <&3 2>/dev/null || echo 24 80); } 3<&1
 	fi
 	[ "${rows:-0}" -gt 0 ] || rows=24
 	[ "${columns:-0}" -gt 0 ] || columns=80

@@ -19,7 +19,8 @@ main()
 {
 	cd "$REPO_DIR"
 	need_packages build-essential gcc-multilib pkg-config mandoc kmod \
-		python3 gnuplot-nox valgrind
+		python3 gnuplot-nox libjansson-dev python3-prometheus-client jq \
+		zsh fish valgrind
 	ROOT=$(mktemp -d)
 	on_exit rm -rf "$ROOT"
 	KDIR=$("$VM_DIR/kernel.sh" stock-6.12)/build
@@ -46,6 +47,10 @@ main()
 	check "a C++ program builds with the shared library" \
 		program g++ -std=c++17 -x c++
 	check "a program builds with the static library" static_program
+	check "library, tool and examples install no gcc-multilib" no_multilib
+	for arch in arm64 riscv64; do
+		check "library, tool and examples compile for $arch" compiles_for "$arch"
+	done
 	check "a 32-bit C program uses the rings" \
 		rings_program gcc -m32 -std=c11 -x c
 	for standard in c11 c17 c2x; do
@@ -58,16 +63,26 @@ main()
 	check "a C++ program uses the adapters" \
 		adapters_program g++ -std=c++11 -x c++
 	check "bash completes the commands of hwtimerctl" completes
+	check "fish completes them" completes_in_fish
+	check "zsh completes them" completes_in_zsh
 	check "bash completes names of files" completes_files
 	check "hwtimerctl plot computes rates from records" plots_rates
 	check "restarts of the module and the machine do not spoil the rates" \
 		plots_restarts
 	check "an incomplete last record is left out" plots_what_was_cut
+	check "records come from a pipe, too" plots_a_pipe
+	check "other programs read the records" others_read_records
+	check "a title shows the machine, the time, and the percentiles" titles
 	check "gnuplot runs nothing that is in the name of a picture" \
 		names_are_no_commands
 	check "gnuplot draws a PNG of them" draws png PNG
 	check "gnuplot draws an SVG of them" draws svg '<svg'
 	check "without gnuplot, hwtimerctl says what to do" without_gnuplot
+	check "a picture that cannot be written is told at once" unwritable
+	check "without jansson, hwtimerctl says so" without_jansson
+	check "OpenMetrics reads the metrics" metrics_are_valid openmetrics
+	check "Prometheus reads the metrics" metrics_are_valid prometheus --prometheus
+	check "the dashboard has no metric that does not exist" dashboard
 	check "wrong records are reported" wrong_records
 	check "wrong arguments of watch and plot are reported" wrong_arguments
 	check "--seconds is in seconds if it has no unit" seconds_have_units
@@ -107,6 +122,8 @@ all_installed()
 		include/hwtimer_{epoll,libevent,libuv,glib,sd_event}.h \
 		lib/libhwtimer.{a,so,so.1} lib/pkgconfig/libhwtimer.pc \
 		bin/hwtimerctl share/bash-completion/completions/hwtimerctl \
+		share/zsh/site-functions/_hwtimerctl \
+		share/fish/vendor_completions.d/hwtimerctl.fish \
 		share/man/man1/hwtimerctl.1 share/man/man3/libhwtimer.3 \
 		share/man/man4/hwtimer.4; do
 		[ -e "$ROOT/root/usr/$file" ] || echo "missing: $file"
@@ -230,6 +247,37 @@ program()
 	LD_LIBRARY_PATH=$ROOT/root/usr/lib "$ROOT/program"
 }
 
+# What make would do on a machine without anything, as it says
+no_multilib()
+{
+	make --no-print-directory --dry-run --always-make library tool examples \
+		>"$ROOT/commands" 2>&1 || return
+	grep build-essential "$ROOT/commands" && ! grep multilib "$ROOT/commands"
+}
+
+# compiles_for ARCHITECTURE: with Debian's cross compiler. That has no other libraries, and
+# does not link shared ones, as it is not where Debian puts it.
+compiles_for()
+{
+	local prefix out=$ROOT/$1
+
+	case $1 in
+	arm64) prefix=aarch64-linux-gnu- ;;
+	riscv64) prefix=riscv64-linux-gnu- ;;
+	esac
+	(
+		find_compiler "$1" "$prefix"
+		set -- CC="${prefix}gcc" AR="${prefix}gcc-ar" LDFLAGS=-static \
+			JANSSON=no LEASE=no
+		make --no-print-directory -C lib "$@" OUT="$out" "$out/libhwtimer.a" &&
+			make --no-print-directory -C tool "$@" OUT="$out/tool" &&
+			make --no-print-directory -C examples "$@" \
+				OUT="$out/examples" || return
+		"${prefix}readelf" -h "$out/examples/retry" "$out/tool/hwtimerctl" |
+			grep -E 'AArch64|RISC-V'
+	)
+}
+
 # rings_program COMPILER...: <hwtimer_ring.h> compiles, and takes a result of either
 # 64-bit type, and of no other type.
 rings_program()
@@ -332,26 +380,81 @@ int main(void)
 END
 }
 
-# completes: the tool knows every command and option that completion offers
+make_tool()
+{
+	make --no-print-directory -C tool OUT="$BUILD_DIR/tool" WERROR=1 >&2
+	PATH=$BUILD_DIR/tool:$PATH
+}
+
+COMMANDS="info stats owners watch plot metrics list save restore schedule"
+
+# The options of a command, a line each
+options_of()
+{
+	hwtimerctl "$1" --help | sed -n 's/^  -., \(--[a-z-]*\).*/\1/p'
+}
+
+# completes: completion offers every command, and every option of each
 completes()
 {
-	make --no-print-directory -C tool OUT="$BUILD_DIR/tool" >&2 || return
+	local command
+
+	make_tool || return
+	offers 1 hwtimerctl "" | diff - <(echo "$COMMANDS --help --version") || return
+	for command in $COMMANDS; do
+		[ -n "$(options_of "$command")" ] &&
+			offers 2 hwtimerctl "$command" -- |
+			tr ' ' '\n' | diff - <(options_of "$command") || return
+	done
+}
+
+# offers INDEX WORD...: what bash offers for the word
+offers()
+{
+	# shellcheck disable=SC2016 # the other shell's variables
 	bash -c '. tool/hwtimerctl.bash
-		COMP_WORDS=(hwtimerctl "")
-		COMP_CWORD=1
+		COMP_CWORD=$1
+		COMP_WORDS=("${@:2}")
 		_hwtimerctl
-		echo "${COMPREPLY[*]}"
-		for command in stats watch plot list save restore schedule; do
-			COMP_WORDS=(hwtimerctl $command --)
-			COMP_CWORD=2
-			_hwtimerctl
-			[ "${#COMPREPLY[@]}" -gt 0 ] || echo "none for $command"
-			for option in "${COMPREPLY[@]}"; do
-				build/tool/hwtimerctl --help | grep -A 3 "^  $command" |
-					grep -q -e "$option" ||
-					echo "unknown to $command: $option"
-			done
-		done' | diff - <(echo "info stats owners watch plot list save restore schedule --help --version")
+		echo "${COMPREPLY[*]}"' - "$@"
+}
+
+completes_in_fish()
+{
+	local command
+
+	fish_offers "hwtimerctl " | diff - <(tr ' ' '\n' <<<"$COMMANDS --help --version" |
+					     sort) || return
+	for command in $COMMANDS; do
+		fish_offers "hwtimerctl $command --" |
+			diff - <(options_of "$command" | sort) || return
+	done
+}
+
+# fish_offers LINE
+fish_offers()
+{
+	# shellcheck disable=SC2016 # the other shell's variables
+	HOME=$ROOT fish --no-config --command '
+		source tool/hwtimerctl.fish; complete --do-complete $argv[1]' "$1" |
+		cut -f 1 | sort
+}
+
+# zsh shows on a terminal what it offers: each command, and the options of one
+completes_in_zsh()
+{
+	local word
+
+	cp tool/hwtimerctl.zsh "$ROOT/_hwtimerctl"
+	zsh -f tool/test/complete.zsh "$ROOT" "hwtimerctl " >"$ROOT/offered" || return
+	for word in $COMMANDS; do
+		grep -a -q "$word *-- " "$ROOT/offered" || echo "missing: $word"
+	done | silent || return
+	zsh -f tool/test/complete.zsh "$ROOT" "hwtimerctl plot --" >"$ROOT/offered" ||
+		return
+	for word in $(options_of plot); do
+		grep -a -q -e "$word *-- " "$ROOT/offered" || echo "missing: $word"
+	done | silent
 }
 
 # Completion offers pictures for plot's picture, and all files where any may be given.
@@ -394,31 +497,31 @@ record()
 	local fd expired=$(($2 / 4)) instances=()
 
 	for fd in 3 4; do
-		instances+=("{\"pid\": 7, \"fd\": $fd, \"comm\": \"a \\\"b\\\"\", \"time\": ${1}000000000, \"instance\": 1, \"scheduled\": $2, \"cancelled\": $(($2 / 2)), \"expired\": $expired, \"delivered\": $(($2 / 10)), \"lateness\": [0, 0, $expired], \"occupancy\": [{\"level\": 0, \"occupied\": [1, 2]}]}")
+		instances+=("{\"pid\": 7, \"fd\": $fd, \"comm\": \"a \\\"b\\\"\", \"instance\": 1, \"pending\": $(($2 / 4)), \"ready\": 5, \"bytes\": 1048576, \"scheduled\": $2, \"cancelled\": $(($2 / 2)), \"expired\": $expired, \"delivered\": $(($2 / 10)), \"lateness_sum\": $((expired * 600)), \"lateness\": [0, 0, $expired], \"occupancy\": [{\"level\": 0, \"entries\": [1, 2]}]}")
 	done
-	printf '[\n  %s,\n  %s\n]\n' "${instances[@]}"
+	printf '{"schema": "hwtimer-stats/1", "host": "it'"'"'s a host", "time": %s, "realtime": %s, "instances": [%s, %s]}\n' \
+		"${1}000000000" "$((1764000000 + $1))000000000" "${instances[@]}"
 }
 
 records()
 {
 	record 5 100
 	record 6 300
-	echo '[ ]'
 	record 10 1100
 }
 
 # gnuplot's input: 200 timers in a second, then 800 in four seconds
 plots_rates()
 {
-	make --no-print-directory -C tool OUT="$BUILD_DIR/tool" >&2 || return
+	make_tool || return
 	records >"$ROOT/records"
 	data "$ROOT/records" | diff - <(cat <<'END'
-$rates << EOD
-1.000 200.000 100.000 50.000 20.000
-5.000 200.000 100.000 50.000 20.000
+$points << EOD
+1.000 200.000 100.000 50.000 20.000 75 5 1.000 0.000000768 0.000000768 0.000000768
+5.000 200.000 100.000 50.000 20.000 275 5 1.000 0.000000768 0.000000768 0.000000768
 EOD
 $lateness << EOD
-"4ns" 250
+"768ns" 250
 EOD
 END
 	)
@@ -429,7 +532,7 @@ data()
 {
 	build/tool/hwtimerctl plot --from "$1" --script x.svg >"$ROOT/script" ||
 		return
-	sed -n '/^.rates <</,/^EOD/p; /^.lateness <</,/^EOD/p' "$ROOT/script"
+	sed -n '/^.points <</,/^EOD/p; /^.lateness <</,/^EOD/p' "$ROOT/script"
 }
 
 # Before the second record the module was loaded again, so another instance is number 1.
@@ -438,14 +541,14 @@ plots_restarts()
 {
 	(record 5 1000; record 6 200; record 7 400; record 2 0; record 4 80) \
 		>"$ROOT/restarts"
-	data "$ROOT/restarts" | diff - <(cat <<'END'
-$rates << EOD
+	data "$ROOT/restarts" | cut -d ' ' -f 1-5 | diff - <(cat <<'END'
+$points << EOD
 1.000 200.000 100.000 50.000 20.000
 2.000 200.000 100.000 50.000 20.000
 4.000 40.000 20.000 10.000 4.000
 EOD
 $lateness << EOD
-"4ns" 120
+"768ns" 120
 EOD
 END
 	)
@@ -465,6 +568,69 @@ plots_what_was_cut()
 			grep 'is cut' "$ROOT/said" || return
 	done
 	! data "$ROOT/whole" 2>&1 | diff -q "$ROOT/expected" -
+}
+
+plots_a_pipe()
+{
+	data - < <(records) | diff - <(data "$ROOT/records")
+}
+
+# Each record is an object on a line, which jq and Python read.
+others_read_records()
+{
+	[ "$(jq .instances[0].scheduled "$ROOT/records" | xargs)" = "100 300 1100" ] &&
+		[ "$(jq -r .schema "$ROOT/records" | sort -u)" = hwtimer-stats/1 ]
+}
+
+titles()
+{
+	hwtimerctl plot --script --from "$ROOT/records" x.svg >"$ROOT/script" &&
+		grep "title 'hwtimer on it''s a host, 2025-11-24 1.:..:.. .*: 1 instance, 5.00s'" \
+			"$ROOT/script" &&
+		grep 'late by less than: 50% 768ns, .*99.9% 768ns' "$ROOT/script" &&
+		grep 'MiB' "$ROOT/script" && grep 'set logscale y' "$ROOT/script" ||
+		return
+	hwtimerctl plot --script --from "$ROOT/records" x.svg --title 'my title' |
+		grep "title 'my title, 2025"
+}
+
+# The picture is opened before anything is recorded, and is whole or not there.
+unwritable()
+{
+	says 1 'directory of' plot --from "$ROOT/records" "$ROOT/nowhere/x.png" || return
+	mkdir -p "$ROOT/directory.png"
+	says 1 'not a regular file' plot --from "$ROOT/records" "$ROOT/directory.png" ||
+		return
+	says 1 'fewer than two' plot --from /dev/null "$ROOT/none.png" || return
+	! compgen -G "$ROOT/none.png*"
+}
+
+without_jansson()
+{
+	make --no-print-directory -C tool OUT="$ROOT/tool" JANSSON=no WERROR=1 || return
+	! "$ROOT/tool/hwtimerctl" metrics --from "$ROOT/records" >"$ROOT/said" 2>&1 &&
+		grep 'built without jansson' "$ROOT/said"
+}
+
+# metrics_are_valid FORMAT [OPTION]: a parser accepts them, and the histogram adds up
+metrics_are_valid()
+{
+	hwtimerctl metrics "${@:2}" --from "$ROOT/records" >"$ROOT/metrics" &&
+		/usr/bin/python3 tool/test/metrics.py "$1" "$ROOT/metrics" || return
+	hwtimerctl metrics "${@:2}" --from "$ROOT/records" --output "$ROOT/metrics.prom" &&
+		diff "$ROOT/metrics" "$ROOT/metrics.prom" &&
+		[ "$(stat --format %a "$ROOT/metrics.prom")" = 644 ]
+}
+
+# The names of all metrics in the dashboard are those of samples.
+dashboard()
+{
+	hwtimerctl metrics --from "$ROOT/records" >"$ROOT/metrics" || return
+	jq -r '.panels[].targets[].expr' system/grafana/hwtimer.json >"$ROOT/exprs" &&
+		[ "$(wc -l <"$ROOT/exprs")" -ge 6 ] || return
+	grep -o 'hwtimer_[a-z_]*' "$ROOT/exprs" | sort -u | while read -r name; do
+		grep -q "^${name}[{ ]" "$ROOT/metrics" || echo "no such metric: $name"
+	done | silent
 }
 
 # gnuplot may take a name for a command, or for several.
@@ -504,7 +670,7 @@ says()
 
 without_gnuplot()
 {
-	PATH=/nowhere /bin/bash -c '"$@"' - build/tool/hwtimerctl plot \
+	PATH=/nowhere /bin/bash -c '"$@"' - "$BUILD_DIR/tool/hwtimerctl" plot \
 		--from "$ROOT/records" "$ROOT/none.png" >"$ROOT/said" 2>&1 &&
 		return 1
 	grep 'apt install gnuplot' "$ROOT/said" && [ ! -e "$ROOT/none.png" ]
@@ -620,7 +786,11 @@ wrong_snapshot_arguments()
 wrong_arguments()
 {
 	says 2 'now' watch now &&
-		says 2 '--interval' watch --interval 1 &&
+		says 2 'give a unit, e.g. 1s' watch --interval 1 &&
+		says 2 'needs a value' watch --interval &&
+		says 2 'needs a value' watch -i &&
+		says 2 'unknown option: -q' watch -q &&
+		says 2 'unexpected' metrics now &&
 		says 2 '--interval' watch --interval 1us &&
 		says 2 '--count' watch --count none &&
 		says 2 '--often' watch --often &&
@@ -657,13 +827,22 @@ seconds_have_units()
 wrong_records()
 {
 	echo '{"a": 1}' >"$ROOT/wrong"
-	says 1 'stats --json' plot --from "$ROOT/wrong" x.png || return
+	says 1 'wrong:1: an object without a schema' plot --from "$ROOT/wrong" x.png ||
+		return
+	records | sed '2s|stats/1|stats/9|' >"$ROOT/wrong"
+	says 1 'wrong:2: the schema is hwtimer-stats/9' plot --from "$ROOT/wrong" x.png ||
+		return
+	records | sed '2s/.instances.: .*/"instances": 1}/' >"$ROOT/wrong"
+	says 1 'wrong:2: an object without instances' plot --from "$ROOT/wrong" x.png ||
+		return
+	records | sed 's/"instances": \[/&3, /' >"$ROOT/wrong"
+	says 1 'an instance that is no object' plot --from "$ROOT/wrong" x.png || return
 	record 5 100 >"$ROOT/wrong"
 	says 1 'fewer than two' plot --from "$ROOT/wrong" x.png || return
 	record 5 100 | head -c 100 >"$ROOT/wrong"
 	says 1 'fewer than two' plot --from "$ROOT/wrong" x.png || return
 	grep -q 'is cut' "$ROOT/said" || return
-	(printf '[{"a": '; printf '[%.0s' {1..100000}) >"$ROOT/wrong"
+	(printf '[{"a": '; printf '[%.0s' {1..100000}; echo) >"$ROOT/wrong"
 	says 1 'stats --json' plot --from "$ROOT/wrong" x.png || return
 	echo '[1]' | says 1 "writes\$" plot --from /dev/stdin x.png || return
 	says 1 'directory' plot --from "$ROOT" x.png || return

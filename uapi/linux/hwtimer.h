@@ -573,8 +573,16 @@ struct hwtimer_list {
 	__u64 cursor;
 };
 
-/** HWTIMER_LATENESS_BUCKETS - length of hwtimer_stats.lateness */
-#define HWTIMER_LATENESS_BUCKETS 64
+/**
+ * HWTIMER_LATENESS_BUCKETS - length of hwtimer_stats.lateness
+ *
+ * HWTIMER_LATENESS_BOUND(i) is the shortest lateness in bucket i, ns: each power of two
+ * from 1,024 ns to 8.6 s has four buckets, and before that each 256 ns have one. The last
+ * bucket begins at 7.5 s.
+ */
+#define HWTIMER_LATENESS_BUCKETS 96
+#define HWTIMER_LATENESS_BOUND(i) \
+	((i) < 4 ? 256ULL * (i) : (4ULL + (i) % 4) << ((i) / 4 + 7))
 
 /**
  * struct hwtimer_stats - HWTIMER_IOC_STATS: counters since open()
@@ -608,7 +616,11 @@ struct hwtimer_list {
  * @bytes_peak: largest value that @bytes has had
  * @lateness_max: longest lateness (time queued minus deadline), ns; includes the
  *	lateness that slack allows, and the time for which a periodic timer paused
- * @lateness: number of events with a lateness of [2^(i-1), 2^i) ns; [0]: 0 ns
+ * @lateness_sum: lateness of all events together, ns, where the lateness of each
+ *	saturates as in struct hwtimer_event
+ * @lateness: number of events by lateness: bucket i has those that were late by
+ *	HWTIMER_LATENESS_BOUND(i) or more, but by less than the bound of the next
+ *	bucket, if there is one
  * @rearmed: number of times that a periodic timer became pending again
  * @missed: expirations of periodic timers that events reported in addition to their
  *	first one
@@ -646,6 +658,7 @@ struct hwtimer_stats {
 	__u64 bytes;
 	__u64 bytes_peak;
 	__u64 lateness_max;
+	__u64 lateness_sum;
 	__u64 lateness[HWTIMER_LATENESS_BUCKETS];
 	__u64 rearmed;
 	__u64 missed;

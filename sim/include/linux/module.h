@@ -10,6 +10,7 @@
 #define MODULE_DESCRIPTION(text) _Static_assert(1, "description")
 #define MODULE_AUTHOR(text) _Static_assert(1, "author")
 #define MODULE_LICENSE(text) _Static_assert(1, "license")
+#define MODULE_VERSION(text) _Static_assert(1, "version")
 #define MODULE_PARM_DESC(name, text) _Static_assert(1, "description")
 
 void sim_parameter(const char *name, unsigned int *value);

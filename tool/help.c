@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/* The commands, and the texts of --help; see help.h. */
+#include "help.h"
+#include "commands.h"
+
+#include <string.h>
+
+#define JSON "  -j, --json           print JSON\n"
+
+static const struct command commands[] = {
+	{ "info", command_info, "", "features and limits of the module", "" },
+	{ "stats", command_stats, "[--json]",
+	  "counters of all instances that you may see",
+	  "  -j, --json           print a JSON object on one line, with all counters\n" },
+	{ "owners", command_owners, "[--json]",
+	  "timers, memory and time by user and cgroup (root only)", JSON },
+	{ "watch", command_watch, "[--interval TIME] [--count N | --once]",
+	  "live view: rates, lateness, where timers are; q quits",
+	  "  -i, --interval TIME  time between two views, 1s if not given\n"
+	  "  -n, --count N        end after N views\n"
+	  "  -1, --once           one view\n" },
+	{ "plot", command_plot,
+	  "PICTURE.png|.svg [--seconds N] [--interval TIME] [--pid PID]\n"
+	  "       hwtimerctl plot PICTURE.png|.svg --from FILE [--pid PID]",
+	  "record, and draw rates and lateness with gnuplot",
+	  "  -s, --seconds N      how long to record, 10 if not given; also 1h30m\n"
+	  "  -i, --interval TIME  time between two samples, 500ms if not given\n"
+	  "  -n, --count N        number of samples, instead of --seconds\n"
+	  "  -f, --from FILE      draw lines of 'stats --json' instead; -: standard input\n"
+	  "  -p, --pid PID        only the instances of this process\n"
+	  "  -t, --title TEXT     a title instead of the machine's name\n"
+	  "  -S, --script         print the input for gnuplot, and draw nothing\n" },
+	{ "metrics", command_metrics,
+	  "[--prometheus] [--output FILE] [--from FILE]",
+	  "counters and lateness as OpenMetrics",
+	  "  -P, --prometheus     print the older text format, for node_exporter\n"
+	  "  -o, --output FILE    replace FILE, at one go\n"
+	  "  -f, --from FILE      show the last line of 'stats --json' in FILE; -: standard input\n" },
+	{ "list", command_list, "PID FD | --fd N  [--sort] [--json]",
+	  "the timers of an instance",
+	  "  -f, --fd N           a descriptor that hwtimerctl has inherited\n"
+	  "  -s, --sort           in the order of deadlines\n"
+	  "  -j, --json           print a JSON object for each timer, on a line of its own\n" },
+	{ "save", command_save, "PID FD FILE | --fd N FILE",
+	  "write the timers of an instance to a file",
+	  "  -f, --fd N           a descriptor that hwtimerctl has inherited\n" },
+	{ "restore", command_restore,
+	  "FILE [OPTION]... -- COMMAND...\n"
+	  "       hwtimerctl restore FILE --check [--paused] [--if-exists]",
+	  "give saved timers to a command, in a new instance",
+	  "  -c, --check          only check the file, and say what is in it\n"
+	  "  -e, --if-exists      a file that is not there is no error\n"
+	  "  -p, --paused         each timer has the time left that it had\n"
+	  "  -l, --limit N        the new instance's limit of timers\n"
+	  "  -i, --ids FILE       write each timer's old and new id to FILE\n"
+	  "  -n, --name NAME      name of the descriptor, hwtimer if not given\n" },
+	{ "schedule", command_schedule,
+	  "TIME [--repeat TIME [--count N]] [--slack TIME] [--clock CLOCK]",
+	  "schedule a timer, print a line for each event",
+	  "  -r, --repeat TIME    make the timer periodic\n"
+	  "  -n, --count N        end after N expirations\n"
+	  "  -s, --slack TIME     the timer may be late by this much\n"
+	  "  -c, --clock CLOCK    monotonic (if not given) or boottime\n" },
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+const struct command *help_find(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	return NULL;
+}
+
+static const char about_times[] =
+	"\nTimes are written like 1.5s, 200ms, 50us, 1h30m; numbers like 1000, 64k, 1M.\n";
+
+void help_all(FILE *to)
+{
+	unsigned int i;
+
+	fputs("usage: hwtimerctl COMMAND [ARGUMENT]...\n\n", to);
+	for (i = 0; i < NR_COMMANDS; i++)
+		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].does);
+	fputs("\n  -h, --help     print this; 'hwtimerctl COMMAND --help' says more\n"
+	      "  -V, --version  print the version\n",
+	      to);
+	fputs(about_times, to);
+}
+
+void help_command(FILE *to, const struct command *command)
+{
+	fprintf(to, "usage: hwtimerctl %s %s\n\n%s\n\n", command->name,
+		command->arguments, command->does);
+	fputs(command->options, to);
+	fputs("  -h, --help           print this\n", to);
+	fputs(about_times, to);
+}
