@@ -277,12 +277,14 @@ tenants-programs: | compiler
 fuzz-programs: | compiler
 	@$(MAKE) --no-print-directory -C fuzz OUT='$(CURDIR)/build/fuzz'
 
-# The examples of the README and the guide are their blocks of C that have a main().
-README_EXAMPLES = example-1 example-2
-EXAMPLE_PAGES = README.md Documentation/guide.md
+# The examples of these pages are their blocks of C that have a main(). What the first one
+# prints is the block after it that has no language.
+README_EXAMPLES = example-1 example-2 example-3 example-4
+EXAMPLE_PAGES = README.md Documentation/calls.md Documentation/guide.md \
+	Documentation/coming-from.md
 
 .PHONY: readme-programs
-readme-programs: $(README_EXAMPLES:%=build/readme/%)
+readme-programs: $(README_EXAMPLES:%=build/readme/%) build/readme/expected-1
 
 build/readme/example-%.c: $(EXAMPLE_PAGES)
 	@mkdir -p $(@D)
@@ -294,8 +296,17 @@ build/readme/example-%.c: $(EXAMPLE_PAGES)
 		$^ >$@.new || { echo "$^: no example $*" >&2; exit 1; }
 	@mv $@.new $@
 
-build/readme/%: build/readme/%.c uapi/linux/hwtimer.h uapi/hwtimer_ring.h | compiler
-	gcc -O2 -Wall -Wextra -Werror -static -pthread -Iuapi -o $@ $<
+build/readme/expected-1: README.md
+	@mkdir -p $(@D)
+	@awk '/^and it prints$$|, and it prints$$/ { wanted = 1; next } \
+	     wanted && /^```$$/ { if (inside) exit; inside = 1; next } \
+	     inside { print }' $< >$@.new && [ -s $@.new ] && mv $@.new $@
+
+build/readme/%: build/readme/%.c $(wildcard lib/*.[ch]) uapi/linux/hwtimer.h \
+		uapi/hwtimer_ring.h | compiler
+	@bash -c '. vm/lib.sh && need_packages liburing-dev'
+	gcc -O2 -Wall -Wextra -Werror -static -pthread -Iuapi -Ilib -o $@ $< \
+		$(wildcard lib/*.c) -luring
 
 # ---- this machine ----
 
@@ -387,7 +398,6 @@ install-dkms: ## have DKMS build the module for each kernel (as root)
 	for file in $(DKMS_SOURCES); do \
 		install -D -m 644 "$$file" "$(dkms_dir)/$$file" || exit 1; \
 	done
-	sed -i 's/#MODULE_VERSION#/$(VERSION)/' '$(dkms_dir)/dkms.conf'
 	$(if $(DESTDIR),,dkms install 'hwtimer/$(VERSION)')
 
 .PHONY: uninstall-dkms

@@ -26,8 +26,8 @@ HEAD = """\
 
 `make interface` generates this page from `uapi/linux/hwtimer.h`: edit the header, not
 this page. `make check` checks that the page is up to date. Offsets and sizes are in
-bytes, and are the same for 32- and 64-bit programs. `README.md` has the calls in one
-table.
+bytes, and are the same for 32- and 64-bit programs. [calls.md](calls.md) has the calls
+in one table.
 """
 
 # Calls other than ioctls, and the structure whose comment lists their errors

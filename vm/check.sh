@@ -545,11 +545,23 @@ step_readme()
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file build/readme/example-1=/hwtimer/example-1 \
 		--file build/readme/example-2=/hwtimer/example-2 \
-		-- sh -c 'insmod hwtimer.ko || exit
-			echo 1..2
-			for i in 1 2; do
-				./example-$i && echo ok $i || echo not ok $i
+		--file build/readme/example-3=/hwtimer/example-3 \
+		--file build/readme/example-4=/hwtimer/example-4 \
+		--file build/readme/expected-1=/hwtimer/expected-1 \
+		-- sh -c 'echo 1..9
+			# Without the module, each says why it fails.
+			for i in 1 2 3 4; do
+				./example-$i 2>&1 | grep "No such file" &&
+					echo ok $i || echo not ok $i
 			done
+			insmod hwtimer.ko || exit
+			for i in 1 2 3 4; do
+				./example-$i >said && echo ok $((i + 4)) ||
+					echo not ok $((i + 4))
+				cat said
+				[ $i != 1 ] || mv said said-1
+			done
+			cmp said-1 expected-1 && echo ok 9 || echo not ok 9
 			rmmod hwtimer'
 }
 

@@ -28,12 +28,14 @@ main()
 
 	echo "TAP version 13"
 	check "all files are installed" all_installed
+	check "all versions agree" versions_agree
+	check "the README has two pages, and its links lead somewhere" readme_holds
 	check "the library exports what its header declares" exports_match
 	check "the manual has every function" page_has_functions
 	check "the manual of the device has every command" \
 		has_commands man/hwtimer.4
-	check "the README has every command" has_commands README.md
-	check "the manual of the device has every error of the README" has_errors
+	check "the table of calls has every command" has_commands Documentation/calls.md
+	check "the manual of the device has every error of that table" has_errors
 	check "interface.md is what the header says" interface_is_current
 	check "the guide for kernel clients has every function" \
 		guide_has_functions
@@ -130,6 +132,37 @@ all_installed()
 	done | silent && compgen -G "$ROOT/root/lib/modules/*/updates/hwtimer.ko*"
 }
 
+# One place has the version, and others repeat it.
+versions_agree()
+{
+	local version
+
+	version=$(sed -n 's/^#define HWTIMER_VERSION "\(.*\)"/\1/p' hwtimer_version.h)
+	[ -n "$version" ] || return
+	grep -q "^PACKAGE_VERSION=\"$version\"\$" dkms.conf &&
+		sed -n "1s/^hwtimer (\([0-9.]*\).*/\1/p" debian/changelog | grep -x "$version" &&
+		[ "$(sed -n 's/^#define HWT_VERSION_M[A-Z]* //p' lib/libhwtimer.h |
+			paste -s -d .)" = "$version" ] &&
+		grep "^## $version" CHANGELOG.md &&
+		[ "$(modinfo -F version "$ROOT"/root/lib/modules/*/updates/hwtimer.ko*)" = \
+			"$version" ] &&
+		[ "$("$BUILD_DIR/tool/hwtimerctl" --version)" = "hwtimerctl $version" ] &&
+		grep "^Version: $version\$" "$ROOT/root/usr/lib/pkgconfig/libhwtimer.pc"
+}
+
+readme_holds()
+{
+	[ "$(wc -w <README.md)" -lt 1500 ] || return
+	[ "$(stat --format %s Documentation/demo.png)" -lt 200000 ] || return
+	# Links to files, in all pages; those to a part of a page lose it.
+	for page in *.md Documentation/*.md; do
+		grep -o ']([^)#]*' "$page" | sed 's/^](//' |
+			grep -v -e '^http' -e '^$' | while read -r link; do
+			[ -e "$(dirname "$page")/$link" ] || echo "$page: $link"
+		done
+	done | silent
+}
+
 # All functions that the header declares, inline ones too
 functions()
 {
@@ -193,8 +226,8 @@ has_commands()
 
 has_errors()
 {
-	grep -q '^## The interface$' README.md || return
-	sed -n '/^## The interface/,/^### /p' README.md |
+	grep -q '^## The calls$' Documentation/calls.md || return
+	sed -n '/^## The calls/,/^## What/p' Documentation/calls.md |
 		grep -o '\<E[A-Z0-9]\{3,\}\>' | sort -u |
 		while read -r error; do
 			grep -q "^\.It Er $error$" man/hwtimer.4 ||
