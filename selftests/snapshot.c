@@ -208,10 +208,10 @@ TEST_F(snapshot, list_shows_timers)
 	EXPECT_TRUE(says(" pending "));
 	EXPECT_TRUE(says(" 18446744073709551608\n"));
 	EXPECT_EQ(0, run("list %d %d --json", getpid(), self->fd));
-	snprintf(
-		line, sizeof(line),
-		"{\"schema\": \"hwtimer-timer/1\", \"id\": %llu, \"user_data\": %llu, \"state\": \"%s\", ",
-		timer.id, ~0ULL - 7, "pending");
+	EXPECT_TRUE(says("{\"schema\": \"hwtimer-timer/1\", \"id\": "));
+	snprintf(line, sizeof(line),
+		 "\"id\": %llu, \"user_data\": %llu, \"state\": \"%s\", ",
+		 timer.id, ~0ULL - 7, "pending");
 	EXPECT_TRUE(says(line));
 	snprintf(line, sizeof(line), "\"deadline\": %llu, ", timer.deadline);
 	EXPECT_TRUE(says(line));

@@ -33,6 +33,7 @@ static struct list parse(int argc, char **argv)
 		{ "json", no_argument, NULL, 'j' },
 		{ "sort", no_argument, NULL, 's' },
 		OPTION_HELP,
+		OPTION_END,
 	};
 	const char *inherited = NULL;
 	struct list list = { 0 };

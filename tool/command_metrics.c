@@ -70,6 +70,7 @@ static struct wish parse(int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "from", required_argument, NULL, 'f' },
 		OPTION_HELP,
+		OPTION_END,
 	};
 	struct wish wish = { 0 };
 	int option;

@@ -123,6 +123,7 @@ static struct wish parse(int argc, char **argv)
 		{ "title", required_argument, NULL, 't' },
 		{ "script", no_argument, NULL, 'S' },
 		OPTION_HELP,
+		OPTION_END,
 	};
 	struct wish wish = { .interval = 500000000 };
 	uint64_t duration = 10000000000;

@@ -109,6 +109,7 @@ static struct restore parse(int argc, char **argv)
 		{ "ids", required_argument, NULL, 'i' },
 		{ "name", required_argument, NULL, 'n' },
 		OPTION_HELP,
+		OPTION_END,
 	};
 	struct restore restore = { .name = "hwtimer" };
 	int option;

@@ -29,6 +29,7 @@ static struct save parse(int argc, char **argv)
 	static const struct option options[] = {
 		{ "fd", required_argument, NULL, 'f' },
 		OPTION_HELP,
+		OPTION_END,
 	};
 	const char *inherited = NULL;
 	struct save save;

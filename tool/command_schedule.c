@@ -38,6 +38,7 @@ static struct wish parse(int argc, char **argv)
 		{ "slack", required_argument, NULL, 's' },
 		{ "clock", required_argument, NULL, 'c' },
 		OPTION_HELP,
+		OPTION_END,
 	};
 	struct wish wish = { .clock = CLOCK_MONOTONIC };
 	int option;

@@ -25,6 +25,7 @@ static struct watch parse(int argc, char **argv)
 		{ "count", required_argument, NULL, 'n' },
 		{ "once", no_argument, NULL, '1' },
 		OPTION_HELP,
+		OPTION_END,
 	};
 	struct watch watch = { .interval = 1000000000 };
 	int option;

@@ -33,11 +33,14 @@ struct hwt *open_device(void);
 /* Ends the program if the module is not loaded, and says what the user can do. */
 void need_module(void);
 
-/* The end of each command's table of options; next_option() acts on it. */
-#define OPTION_HELP                         \
-	{ "help", no_argument, NULL, 'h' }, \
-	{                                   \
-		NULL, 0, NULL, 0            \
+/* In each command's table of options; next_option() acts on it. */
+#define OPTION_HELP                            \
+	{                                      \
+		"help", no_argument, NULL, 'h' \
+	}
+#define OPTION_END               \
+	{                        \
+		NULL, 0, NULL, 0 \
 	}
 
 /*

@@ -60,8 +60,8 @@ static void put_points(FILE *to, const struct curve *curve)
 {
 	unsigned int i;
 
-	fputs("# seconds; scheduled, cancelled, expired, delivered per second; pending, ready; MiB;\n"
-	      "# lateness of 50%, 99% and 99.9%, s\n"
+	fputs("# seconds; scheduled, cancelled, expired, delivered a second; pending; ready;\n"
+	      "# MiB; lateness of 50%, 99% and 99.9%, s\n"
 	      "$points << EOD\n",
 	      to);
 	for (i = 0; i < curve->count; i++) {

@@ -35,7 +35,7 @@ static const struct command commands[] = {
 	  "counters and lateness as OpenMetrics",
 	  "  -P, --prometheus     print the older text format, for node_exporter\n"
 	  "  -o, --output FILE    replace FILE, at one go\n"
-	  "  -f, --from FILE      show the last line of 'stats --json' in FILE; -: standard input\n" },
+	  "  -f, --from FILE      show the last line of 'stats --json' in FILE\n" },
 	{ "list", command_list, "PID FD | --fd N  [--sort] [--json]",
 	  "the timers of an instance",
 	  "  -f, --fd N           a descriptor that hwtimerctl has inherited\n"

@@ -81,6 +81,7 @@ bool json_argument(int argc, char **argv)
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, 'j' },
 		OPTION_HELP,
+		OPTION_END,
 	};
 	bool json = false;
 
@@ -93,7 +94,7 @@ bool json_argument(int argc, char **argv)
 
 void no_arguments(int argc, char **argv)
 {
-	static const struct option options[] = { OPTION_HELP };
+	static const struct option options[] = { OPTION_HELP, OPTION_END };
 
 	next_option(argc, argv, ":h", options);
 	if (optind != argc)
@@ -150,6 +151,16 @@ static bool module_loaded(bool unknown)
 }
 
 #define NOT_LOADED "the module is not loaded: sudo modprobe hwtimer"
+#define NO_DEVICE                                            \
+	"the module is loaded, but the device is not here: " \
+	"start the container with --device /dev/hwtimer"
+#define NO_PERMISSION                                         \
+	"no permission: run hwtimerctl as root, or join the " \
+	"group hwtimer; see \"UDEV\" in hwtimerctl(1)"
+#define NOT_PERMITTED                                   \
+	"not permitted here: start the container with " \
+	"--device /dev/hwtimer, or the service with "   \
+	"DeviceAllow=/dev/hwtimer rw"
 
 /* What the user can do about an error of hwt_open() */
 static const char *advice(int error)
@@ -157,15 +168,15 @@ static const char *advice(int error)
 	switch (error) {
 	case ENOENT:
 		if (module_loaded(false))
-			return "the module is loaded, but the device is not here: start the container with --device /dev/hwtimer";
+			return NO_DEVICE;
 		return NOT_LOADED;
 	case ENODEV:
 	case ENXIO:
 		return NOT_LOADED;
 	case EACCES:
-		return "no permission: run hwtimerctl as root, or join the group hwtimer; see \"UDEV\" in hwtimerctl(1)";
+		return NO_PERMISSION;
 	case EPERM:
-		return "not permitted here: start the container with --device /dev/hwtimer, or the service with DeviceAllow=/dev/hwtimer rw";
+		return NOT_PERMITTED;
 	case EPROTO:
 		return "the module has another ABI version: install the same version of both";
 	case EMFILE:
@@ -219,6 +230,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "version", no_argument, NULL, 'V' },
 		OPTION_HELP,
+		OPTION_END,
 	};
 	int option;
 

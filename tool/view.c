@@ -298,14 +298,21 @@ static void put_head(const struct view *view)
 /* Writes the scale of the histograms, and what the cells of the wheels mean. */
 static void put_ruler(const struct view *view)
 {
+	unsigned int i, least = 1;
+	char text[UNITS_ROOM];
+
 	fputs("   late  0 1us                 1ms                 1s\n",
 	      view->to);
-	if (view->screen->utf8)
-		fputs("  wheel  · no timer  ▁ 1+  ▂ 10+  ▃ 100+  ▄ 1k+  ▅ 10k+  ▆ 100k+  ▇ 1M+\n",
-		      view->to);
-	else
+	if (!view->screen->utf8) {
 		fputs("  wheel  . no timer  1 to 8: timers, as the number's digits: 5 is 10k+\n",
 		      view->to);
+		return;
+	}
+	fputs("  wheel  · no timer", view->to);
+	for (i = 1; i < NR_BARS - 1; i++, least *= 10)
+		fprintf(view->to, "  %s %s+", bars[i],
+			units_format_number(least, text));
+	fputc('\n', view->to);
 }
 
 static void put_foot(const struct view *view, unsigned int missing,

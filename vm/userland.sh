@@ -272,9 +272,9 @@ program()
 	local flags=() file=$ROOT/program.source
 
 	source_of_program >"$file"
-	export PKG_CONFIG_SYSROOT_DIR=$ROOT/root
-	export PKG_CONFIG_PATH=$ROOT/root/usr/lib/pkgconfig
-	read -r -a flags < <(pkg-config --cflags --libs libhwtimer)
+	read -r -a flags < <(PKG_CONFIG_SYSROOT_DIR=$ROOT/root \
+		PKG_CONFIG_PATH=$ROOT/root/usr/lib/pkgconfig \
+		pkg-config --cflags --libs libhwtimer)
 	"$@" -Wall -Wextra -Wpedantic -Werror -o "$ROOT/program" "$file" \
 		-x none "${flags[@]}" || return
 	LD_LIBRARY_PATH=$ROOT/root/usr/lib "$ROOT/program"
@@ -605,7 +605,8 @@ plots_what_was_cut()
 
 plots_a_pipe()
 {
-	data - < <(records) | diff - <(data "$ROOT/records")
+	data "$ROOT/records" >"$ROOT/expected" &&
+		records | data - | diff "$ROOT/expected" -
 }
 
 # Each record is an object on a line, which jq and Python read.
