@@ -121,6 +121,9 @@ void hwtimer_completion_publish(struct hwtimer_instance *instance)
 		return;
 	/* Pairs with the fence in user space's hwtimer_ring_consume(). */
 	smp_mb();
-	if (hwtimer_completion_due(instance))
-		hwtimer_completion_poll_in(instance, 0);
+	if (!hwtimer_completion_due(instance))
+		return;
+	/* A KICK may be faster, and this poll then be one that finds nothing. */
+	hwtimer_completion_alive(instance);
+	hwtimer_completion_poll_in(instance, 0);
 }
