@@ -18,7 +18,7 @@ SANITIZED=300000
 FREE=3000
 
 # Faults that are found within seconds
-FAULTS=(count-too-high)
+FAULTS=(lost-edge early-doze count-too-high)
 
 # --all: what a part does, how many parts there are, and the first seed
 PART=2000000

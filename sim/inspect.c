@@ -30,11 +30,22 @@ static bool queued(struct hwtimer_alarm *alarm)
 	return !RB_EMPTY_NODE(&alarm->node.node);
 }
 
-/* Whether a worker will come to the instance for whatever reason */
+/*
+ * Whether a worker will come to the rings. One that comes when the next timer is due, be
+ * that in an hour, does not count.
+ */
 static bool worker_comes(struct hwtimer_instance *instance)
 {
-	return queued(&instance->job.turns) || queued(&instance->job.chores) ||
+	return instance->exchange.polling || queued(&instance->job.chores) ||
 	       queued(&instance->exchange.errand.turns);
+}
+
+/* Whether the worker is about to move events into the ring, and tells of them then */
+static bool worker_moves(struct hwtimer_instance *instance)
+{
+	return hwtimer_completion_ring(instance) && worker_comes(instance) &&
+	       !hwtimer_completion_unread(instance) &&
+	       hwtimer_completion_due(instance);
 }
 
 /**
@@ -49,7 +60,7 @@ void sim_inspect_waiter(struct file *file, const char *how, unsigned int events)
 	__poll_t mask;
 
 	pretend(instance, current);
-	mask = hwtimer_notice_mask(instance);
+	mask = worker_moves(instance) ? 0 : hwtimer_notice_mask(instance);
 	pretend(instance, NULL);
 	if (!strcmp(how, "read()"))
 		mask = hwtimer_notice_readable(instance) ? EPOLLIN : 0;

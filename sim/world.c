@@ -232,6 +232,7 @@ static void site_main(void *argument)
 	site->ring_only = site->setup.completions && sim_below(3);
 	if (site->ring_only)
 		site->setup.flags = 0;
+	site->sparing = sim_below(2);
 	site_open(site);
 	site->oracle = oracle_create(
 		site->nr, site->setup.clock,

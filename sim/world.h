@@ -28,6 +28,7 @@ struct task_struct;
  * @owes: number of threads that have put something into the rings, or taken something
  *	out, and may still kick
  * @ring_only: its programs take events out of the ring, and do not call read()
+ * @sparing: its programs kick only where <linux/hwtimer.h> demands it
  * @consuming: a thread takes events out of the ring
  * @consume_again: it has to look once more
  * @owner: the process that opens it
@@ -44,6 +45,7 @@ struct site {
 	bool mapped;
 	int owes;
 	bool ring_only;
+	bool sparing;
 	bool consuming;
 	bool consume_again;
 	struct sim_process *owner;
