@@ -7,7 +7,8 @@
 #	usage: sim/check-faults.sh [FAULT]...
 #
 # Without a FAULT, all. A patch in sim/faults/ says what is wrong, and which seeds find it:
-# in a line `seeds: A-B`, and in `kind: asan` if only AddressSanitizer notices.
+# in a line `seeds: A-B`. A line `missed: WHY` marks a fault that the simulation does not find
+# yet; sim/check.sh skips it, and says so.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/../vm/lib.sh"

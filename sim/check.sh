@@ -27,6 +27,8 @@ FIRST=1000000
 
 main()
 {
+	local fault missed
+
 	need_packages build-essential patch
 	cd "$REPO_DIR"
 	echo "TAP version 13"
@@ -46,7 +48,13 @@ main()
 	check "$FREE operations with ThreadSanitizer: no fault" \
 		simulate tsan "$FREE" 1 --run 500
 	for fault in "${FAULTS[@]}"; do
-		check "finds the fault $fault" sim/check-faults.sh "$fault"
+		missed=$(sed -n 's/^missed: //p' "sim/faults/$fault.patch")
+		if [ -n "$missed" ]; then
+			skip "finds the fault $fault" "$missed"
+		else
+			check "finds the fault $fault" \
+				sim/check-faults.sh "$fault"
+		fi
 	done
 	echo "1..$CHECKS"
 	[ "$FAILURES" -eq 0 ]
