@@ -223,7 +223,12 @@ void sim_calm(void);
 /* Whether something fails that needs memory, or another thing that may be short */
 bool sim_short(void);
 /* At the beginning and at the end of a system call */
+#ifdef SIM_PLAIN
+#define sim_call_refuse() ((void)0)
+#define sim_call_end() ((void)0)
+#else
 void sim_call_refuse(void);
 void sim_call_end(void);
+#endif
 
 #endif /* SIM_H */
