@@ -196,6 +196,21 @@ int hwtimer_ring_submitted(const struct hwtimer_ring *ring)
 }
 
 /*
+ * Finds what belongs to request @number in an array of the shared memory, which begins at
+ * offset @array and has items of @size bytes. Returns how many items, @count at most, lie
+ * one after the other from there on.
+ */
+static u32 submission_run(const struct hwtimer_ring *ring, u32 number,
+			  u32 count, size_t size, size_t array, void **item)
+{
+	u32 slot = number & (ring->submissions - 1);
+	size_t offset = array + slot * size;
+
+	*item = hwtimer_ring_at(ring, offset);
+	return hwtimer_ring_run(offset, size, ring->submissions - slot, count);
+}
+
+/*
  * Copies a slot, and reads each of its fields only once: user space may change them at
  * any time, so the kernel has to use the values that it has checked.
  */
@@ -226,11 +241,18 @@ static void slot_read(struct hwtimer_request *request,
 void hwtimer_ring_take(struct hwtimer_ring *ring,
 		       struct hwtimer_request *requests, u32 count)
 {
-	u32 i;
+	u32 taken = ring->taken;
 
-	for (i = 0; i < count; i++)
-		slot_read(&requests[i],
-			  hwtimer_ring_request(ring, ring->taken + i));
+	while (count) {
+		const struct hwtimer_request *slot;
+		u32 run = submission_run(ring, taken, count, sizeof(*slot),
+					 ring->requests, (void **)&slot);
+
+		taken += run;
+		count -= run;
+		while (run--)
+			slot_read(requests++, slot++);
+	}
 }
 
 /* What user space gets as the result: an id, 0, or a negative errno. */
@@ -251,11 +273,17 @@ void hwtimer_ring_answer(struct hwtimer_ring *ring,
 			 const struct hwtimer_request *requests, u32 count)
 {
 	u32 taken = ring->taken;
-	u32 i;
 
-	for (i = 0; i < count; i++)
-		*hwtimer_ring_result(ring, taken++) =
-			request_result(&requests[i]);
+	while (count) {
+		u64 *result;
+		u32 run = submission_run(ring, taken, count, sizeof(*result),
+					 ring->results, (void **)&result);
+
+		taken += run;
+		count -= run;
+		while (run--)
+			*result++ = request_result(requests++);
+	}
 	/* hwtimer_ring_submitted() reads @taken without the mutex. */
 	WRITE_ONCE(ring->taken, taken);
 	/* Pairs with the acquire in user space's hwtimer_ring_next_long_long(). */

@@ -19,6 +19,7 @@
 #ifndef HWTIMER_RING_H
 #define HWTIMER_RING_H
 
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/types.h>
 
@@ -154,19 +155,67 @@ hwtimer_ring_event(const struct hwtimer_ring *ring, u32 number)
 }
 
 /**
- * hwtimer_ring_put - put an event into the completion ring
- * @ring: the rings; hwtimer_ring_has_room() has returned true
- * @event: the event
+ * hwtimer_ring_run - how many slots lie one after the other
+ * @offset: offset of the first one in the shared memory, in bytes
+ * @size: size of a slot, bytes
+ * @slots: slots from the first one to the end of the ring
+ * @count: number of slots that are wanted
  *
- * User space sees the event after hwtimer_ring_publish().
+ * A ring's memory consists of single pages. So a loop takes the slots of one page at a
+ * time, and need not compute the address of each slot.
+ *
+ * Return: a number of slots, @count at most, and at least 1.
  */
+static inline u32 hwtimer_ring_run(size_t offset, size_t size, u32 slots,
+				   u32 count)
+{
+	u32 in_page = (PAGE_SIZE - offset_in_page(offset)) / size;
+
+	return min3(in_page, slots, count);
+}
+
+/**
+ * hwtimer_ring_put_run - get the slots of the next events that lie one after the other
+ * @ring: the rings; hwtimer_ring_has_room() has returned true
+ * @count: in: number of events to put; out: how many of them the slots are for
+ *
+ * The caller fills the slots, and then calls hwtimer_ring_have_put(). Nobody reads them
+ * before that.
+ *
+ * Return: the first slot.
+ */
+static inline struct hwtimer_event *
+hwtimer_ring_put_run(const struct hwtimer_ring *ring, u32 *count)
+{
+	u32 slot = ring->put & (ring->completions - 1);
+	size_t offset = ring->events + slot * sizeof(struct hwtimer_event);
+
+	*count = hwtimer_ring_run(offset, sizeof(struct hwtimer_event),
+				  ring->completions - slot,
+				  min(*count, ring->room));
+	return hwtimer_ring_at(ring, offset);
+}
+
+/**
+ * hwtimer_ring_have_put - count events that were put into their slots
+ * @ring: the rings
+ * @count: number of events
+ *
+ * User space sees the events after hwtimer_ring_publish().
+ */
+static inline void hwtimer_ring_have_put(struct hwtimer_ring *ring, u32 count)
+{
+	/* hwtimer_ring_unread() reads @put without the lock. */
+	WRITE_ONCE(ring->put, ring->put + count);
+	ring->room -= count;
+}
+
+/* Puts one event, as hwtimer_ring_have_put(). */
 static inline void hwtimer_ring_put(struct hwtimer_ring *ring,
 				    const struct hwtimer_event *event)
 {
 	*hwtimer_ring_event(ring, ring->put) = *event;
-	/* hwtimer_ring_unread() reads @put without the lock. */
-	WRITE_ONCE(ring->put, ring->put + 1);
-	ring->room--;
+	hwtimer_ring_have_put(ring, 1);
 }
 
 #endif /* HWTIMER_RING_H */
