@@ -44,6 +44,7 @@
  *	@put; protected by the instance's lock
  * @pages: the pages of the shared memory
  * @nr_pages: number of @pages
+ * @compact: the slots of the submission ring are compact, see HWTIMER_COMPACT_SLOTS
  * @pauses: for each slot of the completion ring, the index of the timer that is paused
  *	until user space has taken out the event there, or HWTIMER_NO_RECORD; protected
  *	by the instance's lock
@@ -66,21 +67,27 @@ struct hwtimer_ring {
 	u32 head;
 	struct page **pages;
 	unsigned long nr_pages;
+	bool compact;
 	u32 *pauses;
 	u32 paused;
 };
 
-size_t hwtimer_ring_bytes(u32 submissions, u32 completions);
+size_t hwtimer_ring_bytes(u32 submissions, u32 completions, bool compact);
 size_t hwtimer_ring_private_bytes(u32 completions);
-struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions);
+struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions,
+					 bool compact);
 void hwtimer_ring_destroy(struct hwtimer_ring *ring);
 int hwtimer_ring_map(struct hwtimer_ring *ring, struct vm_area_struct *vma);
 
 int hwtimer_ring_submitted(const struct hwtimer_ring *ring);
 void hwtimer_ring_take(struct hwtimer_ring *ring,
 		       struct hwtimer_request *requests, u32 count);
+u32 hwtimer_ring_take_bulk(const struct hwtimer_ring *ring,
+			   struct hwtimer_bulk *bulk, u64 *words, u32 count);
 void hwtimer_ring_answer(struct hwtimer_ring *ring,
 			 const struct hwtimer_request *requests, u32 count);
+void hwtimer_ring_answer_bulk(struct hwtimer_ring *ring, const u64 *results,
+			      u32 count);
 
 u32 hwtimer_ring_unread(const struct hwtimer_ring *ring);
 u32 hwtimer_ring_consumed(const struct hwtimer_ring *ring);
@@ -124,12 +131,32 @@ static inline void *hwtimer_ring_at(const struct hwtimer_ring *ring,
 	       offset_in_page(offset);
 }
 
-/* The slot of request @number. Numbers count up for ever, modulo 2^32. */
+/* Bytes of a slot of the submission ring */
+static inline size_t hwtimer_ring_slot_bytes(bool compact)
+{
+	return compact ? sizeof(struct hwtimer_bulk_timer) :
+			 sizeof(struct hwtimer_request);
+}
+
+/*
+ * The slot of request @number, in a ring without compact slots. Numbers count up for ever,
+ * modulo 2^32.
+ */
 static inline struct hwtimer_request *
 hwtimer_ring_request(const struct hwtimer_ring *ring, u32 number)
 {
 	size_t slot = number & (ring->submissions - 1);
 	size_t offset = slot * sizeof(struct hwtimer_request);
+
+	return hwtimer_ring_at(ring, ring->requests + offset);
+}
+
+/* The same in a ring with compact slots */
+static inline struct hwtimer_bulk_timer *
+hwtimer_ring_timer(const struct hwtimer_ring *ring, u32 number)
+{
+	size_t slot = number & (ring->submissions - 1);
+	size_t offset = slot * sizeof(struct hwtimer_bulk_timer);
 
 	return hwtimer_ring_at(ring, ring->requests + offset);
 }

@@ -41,7 +41,7 @@ static void begin_late(struct hwtimer_ring *ring)
 static struct hwtimer_ring *new_ring(u32 submissions, u32 completions)
 {
 	struct hwtimer_ring *ring =
-		hwtimer_ring_create(submissions, completions);
+		hwtimer_ring_create(submissions, completions, false);
 
 	if (ring)
 		begin_late(ring);
@@ -129,6 +129,76 @@ static void requests_lie_in_several_pages(struct kunit *test)
 
 		take_and_answer(test, ring, requests, number, count);
 		number += count;
+	}
+	hwtimer_ring_destroy(ring);
+}
+
+/*
+ * Of a ring with compact slots, each take gets what was submitted: requests that are alike
+ * as words, or any as requests.
+ */
+static void compact_slots_are_taken(struct kunit *test)
+{
+	const u32 slots = 2 * PAGE_SIZE / sizeof(u64);
+	struct hwtimer_ring *ring = hwtimer_ring_create(slots, 0, true);
+	u64 *words = kunit_kcalloc(test, 2 * slots, sizeof(u64), GFP_KERNEL);
+	struct hwtimer_request request;
+	struct hwtimer_bulk bulk;
+	u32 number = BEGIN, done = BEGIN, round;
+	struct rnd_state state;
+
+	KUNIT_ASSERT_NOT_NULL(test, words);
+	KUNIT_ASSERT_NOT_NULL(test, ring);
+	begin_late(ring);
+	hwtimer_test_seed(test, &state);
+	for (round = 0; round < 50; round++) {
+		u32 count = prandom_u32_state(&state) % slots + 1;
+		u32 op = 1 + round % 3, taken, i;
+
+		for (; number != done + count; number++) {
+			*hwtimer_ring_timer(ring, number) =
+				(struct hwtimer_bulk_timer){
+					.user_data = number,
+					.time = op == HWTIMER_OP_CANCEL ?
+							0 :
+							2 * (u64)number,
+				};
+			*hwtimer_ring_result(ring, number) =
+				HWTIMER_SLOT_OP(op, round);
+		}
+		/* The last one is of another kind, or has what a CANCEL must not have. */
+		if (round % 2)
+			*hwtimer_ring_result(ring, number - 1) = 0;
+		else
+			hwtimer_ring_timer(ring, number - 1)->time = 1;
+		ring->shared->submission_tail = number;
+		taken = hwtimer_ring_take_bulk(ring, &bulk, words, count);
+		if (count > 1 && (round % 2 || op == HWTIMER_OP_CANCEL))
+			KUNIT_ASSERT_EQ(test, taken, count - 1);
+		for (i = 0; i + 1 < count; i++) {
+			KUNIT_ASSERT_EQ(test, bulk.op, op);
+			KUNIT_ASSERT_EQ(test, bulk.flags, round);
+			if (op == HWTIMER_OP_CANCEL) {
+				KUNIT_ASSERT_EQ(test, words[i],
+						(u32)(done + i));
+				continue;
+			}
+			KUNIT_ASSERT_EQ(test, words[2 * i], (u32)(done + i));
+			KUNIT_ASSERT_EQ(test, words[2 * i + 1],
+					2 * (u64)(u32)(done + i));
+		}
+		hwtimer_ring_take(ring, &request, 1);
+		KUNIT_ASSERT_EQ(test, request.op,
+				count > 1 || round % 2 == 0 ? op : 0);
+		for (i = 0; i < count; i++)
+			words[i] = (u32)(done + i);
+		hwtimer_ring_answer_bulk(ring, words, count);
+		for (i = 0; i < count; i++)
+			KUNIT_ASSERT_EQ(test,
+					*hwtimer_ring_result(ring, done + i),
+					(u32)(done + i));
+		done += count;
+		KUNIT_ASSERT_EQ(test, ring->shared->submission_head, done);
 	}
 	hwtimer_ring_destroy(ring);
 }
@@ -231,6 +301,7 @@ static void events_lie_in_several_pages(struct kunit *test)
 {
 	const u32 slots = 4 * PAGE_SIZE / sizeof(struct hwtimer_event);
 	struct hwtimer_ring *ring = new_ring(0, slots);
+	const struct hwtimer_event *event;
 	u32 head = BEGIN, round;
 	struct rnd_state state;
 
@@ -245,10 +316,10 @@ static void events_lie_in_several_pages(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ring->put - head,
 				min(unread + count, slots));
 		read = prandom_u32_state(&state) % (ring->put - head + 1);
-		for (; read; read--, head++)
-			KUNIT_ASSERT_EQ(
-				test, hwtimer_ring_event(ring, head)->user_data,
-				(u64)head);
+		for (; read; read--, head++) {
+			event = hwtimer_ring_event(ring, head);
+			KUNIT_ASSERT_EQ(test, event->user_data, (u64)head);
+		}
 		ring->shared->completion_head = head;
 	}
 	hwtimer_ring_destroy(ring);
@@ -297,6 +368,7 @@ static void ring_without_slots_has_no_room(struct kunit *test)
 static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(requests_are_taken_and_answered),
 	KUNIT_CASE(requests_lie_in_several_pages),
+	KUNIT_CASE(compact_slots_are_taken),
 	KUNIT_CASE(results_are_ids_zeros_and_errors),
 	KUNIT_CASE(tails_that_cannot_be_are_refused),
 	KUNIT_CASE(events_fill_the_ring_and_no_more),
