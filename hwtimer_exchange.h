@@ -13,8 +13,6 @@
 #include <linux/mutex.h>
 #include <linux/types.h>
 
-#include <uapi/linux/hwtimer.h>
-
 #include "hwtimer_worker.h"
 
 struct hwtimer_instance;
@@ -31,9 +29,6 @@ struct vm_area_struct;
  * @drain: held by the thread that takes requests out of the submission ring
  * @requests: array of HWTIMER_HOLD requests that were taken out of the submission ring;
  *	allocated before @ring is written, its content is protected by @drain
- * @words: the same memory, for requests that are run as a bulk: see hwtimer_bulk.c
- * @bulk: operation and flags of the bulk in @words; protected by @drain
- * @alike: the requests are in @words; false: in @requests. Protected by @drain
  * @held: number of requests in @requests that were not run yet; protected by @drain
  * @polls: number of polls that may still find nothing before the worker stops polling;
  *	protected by the instance's lock
@@ -52,12 +47,7 @@ struct vm_area_struct;
 struct hwtimer_exchange {
 	struct hwtimer_ring *ring;
 	struct mutex drain; /* see above */
-	union {
-		struct hwtimer_request *requests;
-		u64 *words;
-	};
-	struct hwtimer_bulk bulk;
-	bool alike;
+	struct hwtimer_request *requests;
 	u32 held;
 	u32 polls;
 	u64 poll_at;

@@ -38,11 +38,7 @@ MODULE_PARM_DESC(default_kind, "Kind of wheel: 1 hashed, 2 hierarchical");
 
 static bool flags_valid(const struct hwtimer_setup *setup)
 {
-	if (setup->flags &
-		    ~(HWTIMER_REPORT_CLOCK_SET | HWTIMER_COMPACT_SLOTS) ||
-	    setup->reserved)
-		return false;
-	if (setup->flags & HWTIMER_COMPACT_SLOTS && !setup->submissions)
+	if (setup->flags & ~HWTIMER_REPORT_CLOCK_SET || setup->reserved)
 		return false;
 	return !(setup->flags & HWTIMER_REPORT_CLOCK_SET) ||
 	       setup->clock == CLOCK_REALTIME;
@@ -218,8 +214,7 @@ size_t hwtimer_settings_ring_bytes(const struct hwtimer_settings *settings)
 {
 	if (!settings->submissions && !settings->completions)
 		return 0;
-	return hwtimer_ring_bytes(settings->submissions, settings->completions,
-				  settings->flags & HWTIMER_COMPACT_SLOTS);
+	return hwtimer_ring_bytes(settings->submissions, settings->completions);
 }
 
 /**

@@ -119,9 +119,7 @@ bool fake_add_rings(struct hwtimer_instance *instance, u32 submissions,
 	instance->settings.completions = completions;
 	exchange->requests =
 		kvcalloc(HWTIMER_HOLD, sizeof(*exchange->requests), GFP_KERNEL);
-	exchange->ring = hwtimer_ring_create(submissions, completions,
-					     instance->settings.flags &
-						     HWTIMER_COMPACT_SLOTS);
+	exchange->ring = hwtimer_ring_create(submissions, completions);
 	if (!exchange->requests || !exchange->ring)
 		return false;
 	bytes = hwtimer_supply_rings_bytes(&instance->settings);
