@@ -282,11 +282,11 @@ static unsigned int rcu_readers;
 static void rcu_free_one(struct rcu_head *head)
 {
 	/* @head is a part of what is freed. */
-	if (head->memory)
-		kfree(head->memory);
-	else
+	if (!head->memory)
 		put_task_struct(
 			container_of(head, struct task_struct, rcu_head));
+	else
+		kfree(head->memory);
 }
 
 /**
