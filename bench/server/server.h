@@ -30,6 +30,7 @@ struct connection {
 /**
  * struct system - what the timeouts are made of
  * @name: the name
+ * @now: returns the time from which a push would count, ns; NULL: it cannot be told
  * @begin: NULL, or prepare for connections of @timeout ns; returns false if it is not here
  * @add: make and start the timer of a connection
  * @push: start the timer anew
@@ -38,6 +39,7 @@ struct connection {
  */
 struct system {
 	const char *name;
+	uint64_t (*now)(void);
 	bool (*begin)(struct event_base *base, uint64_t timeout);
 	void (*add)(struct connection *connection);
 	void (*push)(struct connection *connection);

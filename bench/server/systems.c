@@ -139,17 +139,24 @@ static void hwtimer_push(struct connection *connection)
 		errx(1, "hwt_timer_again");
 }
 
+static uint64_t hwtimer_now(void)
+{
+	return hwt_now(timers.hwt);
+}
+
 static void hwtimer_remove(struct connection *connection)
 {
 	hwt_timer_stop(&connection->timer);
 }
 
+/* libevent counts from when its loop woke up, by a clock of jiffies. */
 const struct system systems[] = {
-	{ "none", begin, nothing, nothing, nothing, NULL },
-	{ "libevent", begin, libevent_add, libevent_push, libevent_remove,
+	{ "none", now_ns, begin, nothing, nothing, nothing, NULL },
+	{ "libevent", NULL, begin, libevent_add, libevent_push, libevent_remove,
 	  NULL },
-	{ "timerfd", begin, timerfd_add, timerfd_push, timerfd_remove, NULL },
-	{ "hwtimer", hwtimer_begin, hwtimer_add, hwtimer_push, hwtimer_remove,
-	  hwtimer_end },
+	{ "timerfd", now_ns, begin, timerfd_add, timerfd_push, timerfd_remove,
+	  NULL },
+	{ "hwtimer", hwtimer_now, hwtimer_begin, hwtimer_add, hwtimer_push,
+	  hwtimer_remove, hwtimer_end },
 	{ NULL },
 };
