@@ -123,7 +123,7 @@ void hwtimer_completion_publish(struct hwtimer_instance *instance)
 	smp_mb();
 	if (!hwtimer_completion_due(instance))
 		return;
-	/* A KICK may be faster, and this poll then be one that finds nothing. */
+	/* The program is active, even if a KICK is faster and this poll finds nothing. */
 	hwtimer_completion_alive(instance);
 	hwtimer_completion_poll_in(instance, 0);
 }
