@@ -17,9 +17,21 @@
 #
 # The sources are copied into the directory: `make MO=`, which builds outside of the
 # source directory, is newer than the oldest kernels we support.
+#
+# What was built for a test machine's kernel is kept in the cache, under a hash of all that
+# shaped it: the copied sources, the kernel, the compiler and the arguments. A fresh checkout
+# of the same sources takes it from there. The messages of the build are kept and shown
+# again, as vm/lint.sh looks for warnings among them.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
+
+# Our own cache is better here: ccache would tell apart what two checkouts compile, as their
+# paths are among the arguments.
+export CCACHE_DISABLE=1
+
+# The compiler of a kernel of vm/kernel.sh
+COMPILER=
 
 main()
 {
@@ -43,15 +55,26 @@ main()
 		choose_arch "$kernel"
 		kdir=$("$VM_DIR/kernel.sh" "$kernel")/build
 		options+=(ARCH="$KERNEL_ARCH" CROSS_COMPILE="$CROSS_COMPILE")
-		[[ $kernel != kmsan-* ]] || options+=(LLVM="$LLVM_VERSION")
+		COMPILER=${CROSS_COMPILE}gcc
+		if [[ $kernel == kmsan-* ]]; then
+			options+=(LLVM="$LLVM_VERSION")
+			COMPILER=clang$LLVM_VERSION
+		fi
 	fi
 	dir=$BUILD_DIR/$target
 	mkdir -p "$dir"
 	take_directory "$dir"
 	copy_sources "$dir"
-	say "building the module in build/$target"
-	build "$kdir" "$dir" "${options[@]}" "$@"
-	[ -z "$kernel" ] || build_clients "$kdir" "$dir" "${options[@]}" "$@"
+	if [ -z "$kernel" ]; then
+		say "building the module in build/$target"
+		build "$kdir" "$dir" "${options[@]}" "$@"
+	elif [[ $target == *-coverage* ]]; then
+		# gcov's notes name the checkout.
+		say "building the module in build/$target"
+		build_all "$kdir" "$dir" "${options[@]}" "$@"
+	else
+		build_or_unpack "$kdir" "$dir" "${options[@]}" "$@"
+	fi
 	printf '%s\n' "$dir"
 }
 
@@ -81,6 +104,80 @@ copy_sources()
 		[[ $file == *.mod.c ]] || [ -e "$REPO_DIR/$file" ] ||
 			rm "$file"
 	done
+}
+
+# build_or_unpack KDIR DIR MAKE-ARGUMENT...: make the module and its clients, or take them
+# from the cache
+build_or_unpack()
+{
+	local kdir=$1 dir=$2 entry messages name=${2##*/}
+
+	shift 2
+	need_packages zstd
+	entry=$(entry_of "$kdir" "$dir" "$@")
+	messages=$dir/.messages
+	if [ ! -e "$entry" ]; then
+		say "building the module in build/$name"
+		rm -f "$dir/.entry"
+		build_all "$kdir" "$dir" "$@" 2>&1 | tee "$messages" >&2
+		store "$dir" "$entry"
+		return
+	fi
+	touch "$entry"
+	[ "$(cat "$dir/.entry" 2>/dev/null)" = "$entry" ] || {
+		say "the module in build/$name was built before from the same sources"
+		tar --extract --file "$entry" --directory "$dir" \
+			--use-compress-program zstd
+		echo "$entry" >"$dir/.entry"
+	}
+	cat "$messages" >&2
+}
+
+build_all()
+{
+	build "$@"
+	build_clients "$@"
+}
+
+# What the sources are copied to, and what is of one checkout only
+NOT_KEPT=(--exclude='*.[ch]' --exclude=Kbuild --exclude=.lock --exclude=.entry
+	  --exclude='*.gcda')
+
+# Maximum number of builds in the cache. One takes some 6 MB.
+KEPT=60
+
+# entry_of KDIR DIR MAKE-ARGUMENT...: the file of the cache that has what is built from that
+entry_of()
+{
+	local kdir=$1 dir=$2 hash
+
+	shift 2
+	hash=$({
+		# The directory of a kernel is named by all that shaped it.
+		realpath "$kdir"
+		printf '%s\n' "$@"
+		"$COMPILER" --version
+		[[ "$*" != *C=2* ]] || sparse --version
+		cat "$VM_DIR/build.sh"
+		cd "$dir"
+		find . -name '*.mod.c' -prune -o \( -name '*.[ch]' -o -name Kbuild \) -print0 |
+			sort --zero-terminated | xargs --null sha256sum
+	} | sha256sum)
+	echo "$CACHE_DIR/modules/${dir##*/}-${hash:0:20}.tar.zst"
+}
+
+# store DIR ENTRY: keep what was built in DIR; forget what has not been used for longest
+store()
+{
+	local dir=$1 entry=$2
+
+	mkdir -p "${entry%/*}"
+	tar --create --file "$entry.$$" --directory "$dir" --use-compress-program zstd \
+		"${NOT_KEPT[@]}" .
+	mv "$entry.$$" "$entry"
+	echo "$entry" >"$dir/.entry"
+	find "${entry%/*}" -type f -printf '%T@ %p\n' | sort --reverse --numeric-sort |
+		tail -n "+$((KEPT + 1))" | cut -d ' ' -f 2- | xargs --no-run-if-empty rm -f
 }
 
 # build_clients KDIR DIR MAKE-ARGUMENT...: modules that use ours

@@ -150,6 +150,7 @@ main()
 		steps=("${ALL_STEPS[@]}" ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
 	cd "$REPO_DIR"
 	need_packages make python3
+	use_ccache
 	# as_root may ask for a password now, but not in the middle of the run.
 	[ $# -gt 0 ] || as_root true
 	mkdir -p "$RESULTS"

@@ -47,6 +47,9 @@
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
 
+# A kernel is built once, so ccache would only take space.
+export CCACHE_DISABLE=1
+
 # Raise this when what this script puts into an entry changes.
 RECIPE=1
 

@@ -165,6 +165,15 @@ package_installed()
 	[ "$state" = installed ]
 }
 
+# use_ccache: what gcc and clang compile from now on comes from the cache if any checkout of
+# this user compiled the same before. Links are not cached.
+use_ccache()
+{
+	need_packages ccache
+	export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$CACHE_DIR/ccache CCACHE_MAXSIZE=1G
+	export CCACHE_BASEDIR=$REPO_DIR CCACHE_NOHASHDIR=1
+}
+
 as_root()
 {
 	if [ "$(id -u)" -eq 0 ]; then

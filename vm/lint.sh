@@ -41,9 +41,10 @@ SPARSE_FLAGS='-D__CHECK_ENDIAN__ -Wbitwise -Wcontext -Wdecl -Wnon-pointer-null'
 
 TEMP=
 
-# A check that passed is not run again until something that it depends on changes: here is
-# an empty file for each, named by a hash of all that it depends on.
-KNOWN=$BUILD_DIR/lint
+# A check that passed is not run again until something that it depends on changes, not even
+# in another checkout: here is an empty file for each, named by a hash of all that it depends
+# on. `rm -r` of the directory has all of them run.
+KNOWN=$CACHE_DIR/lint
 RULES=
 SCRIPT_RULES=
 
@@ -75,6 +76,7 @@ main()
 		sim/*.sh)
 
 	mkdir -p "$KNOWN"
+	find "$KNOWN" -type f -mtime +60 -delete
 	RULES=$(rules)
 	SCRIPT_RULES=$(rules_of_scripts)
 	echo "TAP version 13"
