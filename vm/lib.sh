@@ -166,12 +166,14 @@ package_installed()
 }
 
 # use_ccache: what gcc and clang compile from now on comes from the cache if any checkout of
-# this user compiled the same before. Links are not cached.
+# this user compiled the same before. Links are not cached. No CCACHE_BASEDIR: it writes
+# relative paths into the files of dependencies, where make has absolute ones, and make then
+# compiles nothing again when a header changes.
 use_ccache()
 {
 	need_packages ccache
 	export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$CACHE_DIR/ccache CCACHE_MAXSIZE=1G
-	export CCACHE_BASEDIR=$REPO_DIR CCACHE_NOHASHDIR=1
+	export CCACHE_NOHASHDIR=1
 }
 
 as_root()
