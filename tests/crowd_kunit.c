@@ -62,7 +62,8 @@ static int waiter_wake(struct wait_queue_entry *entry, unsigned int mode,
 	waiter->woken++;
 	waiter->masks |= key_to_poll(key);
 	waiter->last = waiter->test->wakes;
-	waiter->test->woken++;
+	/* Pairs with the acquire in expect_worker_wakes(). */
+	smp_store_release(&waiter->test->woken, waiter->test->woken + 1);
 	if (waiter->leaves)
 		list_del_init(&entry->entry);
 	return waiter->accepts;
@@ -364,8 +365,12 @@ static void expect_worker_wakes(struct kunit *test, unsigned int times)
 	struct crowd_test *crowd = test->priv;
 	unsigned int i;
 
-	for (i = 0; i < 20 * 50 && READ_ONCE(crowd->woken) < times * CROWD; i++)
+	/* Pairs with the release in waiter_wake(): what it has noted before is seen. */
+	for (i = 0; i < 20 * 50; i++) {
+		if (smp_load_acquire(&crowd->woken) >= times * CROWD)
+			break;
 		msleep(20);
+	}
 	expect_woken(test, 0, CROWD, times);
 }
 

@@ -1338,6 +1338,8 @@ static void random_operations_match_the_oracle(struct kunit *test)
 		oracle_create(test, &config->shape, config->base);
 	const struct hwtimer_wheel_stats *stats = &oracle->wheel.stats;
 	u32 i, operations = hwtimer_test_scaled(OPERATIONS);
+	/* Fewer operations reach fewer of the rare cases. */
+	u32 often = min(operations / 100, 100);
 
 	hwtimer_test_seed(test, &random_state);
 	if (random_below(&random_state, 2))
@@ -1356,12 +1358,12 @@ static void random_operations_match_the_oracle(struct kunit *test)
 	kunit_info(test, "%llu buried, %llu passed over, %llu cascaded\n",
 		   stats->buried, stats->passed_over, stats->cascaded);
 	/* An operation that never happened was not tested. */
-	KUNIT_EXPECT_GT(test, oracle->expired, 100);
-	KUNIT_EXPECT_GT(test, stats->refiled, 100);
-	KUNIT_EXPECT_GT(test, stats->buried, 100);
+	KUNIT_EXPECT_GT(test, oracle->expired, often);
+	KUNIT_EXPECT_GT(test, stats->refiled, often);
+	KUNIT_EXPECT_GT(test, stats->buried, often);
 	KUNIT_EXPECT_GT(test, stats->compactions, 2);
 	if (config->shape.kind == HWTIMER_KIND_HIERARCHICAL)
-		KUNIT_EXPECT_GT(test, stats->cascaded, 100);
+		KUNIT_EXPECT_GT(test, stats->cascaded, often);
 
 	oracle->between = NULL;
 	oracle->repeats = false;
