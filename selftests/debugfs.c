@@ -278,4 +278,48 @@ TEST_F(debugfs, instances_may_end_while_they_are_shown)
 	join_threads(&looker, 1);
 }
 
+/* Someone who looks at the time that a worker has spent for an instance */
+struct auditor {
+	long long nr;
+	unsigned int looks;
+	unsigned int backwards; /* looks after which it was less than before */
+	bool done;
+};
+
+static void *audit(void *arg)
+{
+	struct auditor *auditor = arg;
+	long long last = 0;
+	char line[LINE];
+
+	for (unsigned int i = 0; i < auditor->looks; i++) {
+		long long spent;
+
+		if (lines_of("instances", auditor->nr, line) != 1)
+			abort();
+		spent = strtoll(strrchr(line, '\t'), NULL, 10);
+		auditor->backwards += spent < last;
+		last = spent;
+	}
+	__atomic_store_n(&auditor->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* The time is counted while someone looks at it; KCSAN watches that. */
+TEST_F(debugfs, time_spent_never_goes_back)
+{
+	struct auditor auditor = { .nr = self->nr, .looks = 300 };
+	struct hwtimer_event event;
+	pthread_t thread;
+
+	start_threads(&thread, 1, audit, &auditor, 0);
+	while (!__atomic_load_n(&auditor.done, __ATOMIC_ACQUIRE)) {
+		ASSERT_NE(0, dev_after(self->fd, 0, 0));
+		ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+		ASSERT_EQ(1, dev_read(self->fd, &event, 1));
+	}
+	join_threads(&thread, 1);
+	EXPECT_EQ(0, auditor.backwards);
+}
+
 TEST_HARNESS_MAIN

@@ -53,7 +53,7 @@ races()
 		concurrency hwtimer.h \
 		's/WRITE_ONCE(instance->stats.ready, .*/instance->stats.ready += count;/'
 	fault "requests are counted without the instance's lock" \
-		ring hwtimer_submission.c \
+		ring_abuse hwtimer_submission.c \
 		'/^static void batch_done/,/^}/ { /spin_/d }'
 	fault "requests are read from the ring by plain reads" \
 		ring_abuse hwtimer_ring.c \
