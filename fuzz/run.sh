@@ -33,6 +33,9 @@ pace()
 {
 	if emulated; then
 		echo --steps 60 --faults 40
+	elif [ -e /sys/kernel/debug/kmemleak ]; then
+		# The sanitizers of uml-kasan-7.3 make each load take a second.
+		echo --steps 300 --faults 40
 	else
 		echo --steps 1500 --faults 400
 	fi

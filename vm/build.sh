@@ -60,6 +60,9 @@ main()
 			options+=(LLVM="$LLVM_VERSION")
 			COMPILER=clang$LLVM_VERSION
 		fi
+		# KASAN keeps more on the stack than User-Mode Linux expects. The limit is
+		# that of debug-6.12.
+		[[ $kernel != uml-kasan-* ]] || options+=(KCFLAGS=-Wframe-larger-than=2048)
 	fi
 	dir=$BUILD_DIR/$target
 	mkdir -p "$dir"
