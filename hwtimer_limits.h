@@ -26,6 +26,10 @@
  *	the last stamp of a record, before 0 again; a power of two minus 1
  * HWTIMER_GENERATION_MAX
  *	the last generation of a record, after which the record is not used again
+ * HWTIMER_SLOTS_RETIRED
+ *	number of slots of a table beyond those that its limit needs: room for records that
+ *	are not used again. Without them, a table of one slot may have no room for the slot
+ *	of the second of two threads that let it grow at the same time
  * HWTIMER_SPARE_CHUNKS
  *	number of spare chunks that an instance keeps beyond those that it has to reserve. A
  *	full batch of requests may need HWTIMER_HOLD, so that many are not freed between two
@@ -50,6 +54,7 @@
 #define HWTIMER_BATCH 120U
 #define HWTIMER_STAMP_MAX 0xffffffffU
 #define HWTIMER_GENERATION_MAX 0xffffffffU
+#define HWTIMER_SLOTS_RETIRED 16
 #define HWTIMER_SPARE_CHUNKS (HWTIMER_HOLD + 64)
 #define HWTIMER_AHEAD_CHUNKS 64U
 #define HWTIMER_SUPPLY_CHUNKS 64U
@@ -66,6 +71,7 @@
 #define HWTIMER_BATCH 4U
 #define HWTIMER_STAMP_MAX 15U
 #define HWTIMER_GENERATION_MAX 63U
+#define HWTIMER_SLOTS_RETIRED 0
 #define HWTIMER_SPARE_CHUNKS 0U
 #define HWTIMER_AHEAD_CHUNKS 0U
 #define HWTIMER_SUPPLY_CHUNKS 4U

@@ -20,6 +20,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "hwtimer_limits.h"
 #include "hwtimer_memory.h"
 #include "hwtimer_table.h"
 
@@ -32,9 +33,6 @@ static_assert(HWTIMER_BLOCK_SLOTS_MAX <= HWTIMER_MAP_SLOTS);
 /* The largest block consists of whole pages and has room for a unit of slots. */
 static_assert(HWTIMER_BLOCK_SLOTS_MAX * sizeof(struct hwtimer_slot) >=
 	      PAGE_SIZE);
-
-/* Slots beyond the limit: room for records whose generations are spent. */
-#define HWTIMER_SLOTS_RETIRED 16
 
 #ifdef HWTIMER_CHECKED
 

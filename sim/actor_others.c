@@ -162,7 +162,7 @@ static void disturb_somebody(void)
 	sim_lock();
 	actor = &world.actors[sim_below(world.nr_actors)];
 	if (!actor->done && actor->task)
-		sim_signal(actor->task, false);
+		sim_signal(actor->task, sim_chance(sim_run.kills));
 	sim_unlock();
 }
 

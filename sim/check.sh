@@ -17,6 +17,9 @@ SMALL=1000000
 SANITIZED=300000
 FREE=3000
 
+# Number of allocations, from the loading of the module on, each of which fails once
+SHORTAGES=150
+
 # Faults that are found within seconds
 FAULTS=(lost-edge early-doze count-too-high)
 
@@ -41,6 +44,8 @@ main()
 		check "$PLAIN operations: no fault" \
 			simulate plain "$PLAIN" 1
 	fi
+	check "each of the first $SHORTAGES allocations fails, and the next one: no fault" \
+		simulate plain 1000000 1-3 --short "$SHORTAGES" --run 200
 	check "$SMALL operations with small limits: no fault" \
 		simulate small "$SMALL" 1
 	check "$SANITIZED operations with AddressSanitizer and UBSan: no fault" \

@@ -43,4 +43,8 @@ void sim_run_choose(struct sim_random *random)
 	sim_traced = !sim_random_below(random, 4);
 	if (!sim_run.calm)
 		sim_run.refusals = ONE_OF(random, 0, 0, 10000, 300000);
+	sim_run.refused_row = ONE_OF(random, 1, 1, 2, 5);
+	if (!sim_run.calm)
+		sim_run.kills = ONE_OF(random, 0, 0, 300000);
+	sim_run.nesting = ONE_OF(random, 0, 0, 1, 2, 3);
 }

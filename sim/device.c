@@ -65,14 +65,18 @@ void sim_device_waiters(void (*look)(struct file *file, const char *how,
 
 /* ---- files ---- */
 
-/* A signal is delivered when a system call returns. */
+/*
+ * A signal is delivered when a system call returns. A killed thread goes on as another one,
+ * which shares the file and the memory with it, and finds what the call has left.
+ */
 static long call_end(long ret)
 {
 	sim_call_end();
 	sim_point("return to the program");
-	if (__atomic_load_n(&current->signal, __ATOMIC_RELAXED) &&
-	    !__atomic_load_n(&current->killed, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&current->signal, __ATOMIC_RELAXED)) {
+		__atomic_store_n(&current->killed, false, __ATOMIC_RELAXED);
 		__atomic_store_n(&current->signal, false, __ATOMIC_RELAXED);
+	}
 	return ret == -ERESTARTSYS ? -EINTR : ret;
 }
 

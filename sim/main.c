@@ -10,6 +10,8 @@
  *	  --seconds N	stop after N seconds of processor time, if nothing was found
  *	  --trace [N]	print each step, from step N on; for one seed
  *	  --keep-going	do not stop at the first failure
+ *	  --short N	run each seed N times: with the first allocation failing and the
+ *			one after it, with the second one failing and the one after it, ...
  */
 #include <err.h>
 #include <errno.h>
@@ -39,6 +41,7 @@
  * @trace: print each step
  * @trace_from: the first of them
  * @keep_going: do not stop at the first failure
+ * @shortages: number of allocations each of which is to fail once; 0: chosen by the seed
  */
 struct options {
 	uint64_t first;
@@ -49,6 +52,7 @@ struct options {
 	bool trace;
 	uint64_t trace_from;
 	bool keep_going;
+	uint64_t shortages;
 };
 
 static const char *program;
@@ -58,13 +62,21 @@ void __gcov_dump(void) __attribute__((weak));
 
 /* ---- one run ---- */
 
+/*
+ * @nth: the allocation that is to fail, with the one after it: some things are tried in two
+ *	ways. 0: the seed chooses what fails
+ */
 static void run_child(const struct options *options, uint64_t seed,
-		      struct sim_counts *counts)
+		      uint64_t nth, struct sim_counts *counts)
 {
 	struct sim_random random = { .state = ~seed };
 
 	sim_run.seed = seed;
 	sim_run_choose(&random);
+	if (nth) {
+		sim_run.alloc_nth = nth;
+		sim_run.refused_row = 2;
+	}
 	sim_run.operations = options->run;
 	sim_run.trace = options->trace;
 	sim_run.trace_from = options->trace_from;
@@ -77,7 +89,8 @@ static void run_child(const struct options *options, uint64_t seed,
 	_exit(0);
 }
 
-static void report(const struct options *options, uint64_t seed, int status)
+static void report(const struct options *options, uint64_t seed, uint64_t nth,
+		   int status)
 {
 	fflush(stdout);
 	if (WIFSIGNALED(status))
@@ -86,15 +99,17 @@ static void report(const struct options *options, uint64_t seed, int status)
 			WTERMSIG(status) == SIGALRM ?
 				"it hangs" :
 				strsignal(WTERMSIG(status)));
+	if (nth)
+		fprintf(stderr, "# allocation %" PRIu64 " failed\n", nth);
 	fprintf(stderr,
 		"# to repeat it, step by step: %s --seeds %" PRIu64
 		" --run %" PRIu64 " --trace\n",
 		program, seed, options->run);
 }
 
-/* Returns whether the run of one seed succeeded. */
-static bool run_seed(const struct options *options, uint64_t seed,
-		     struct sim_counts *counts)
+/* Returns whether a run succeeded; @nth as for run_child(). */
+static bool run_one(const struct options *options, uint64_t seed, uint64_t nth,
+		    struct sim_counts *counts)
 {
 	pid_t pid;
 	int status;
@@ -104,13 +119,25 @@ static bool run_seed(const struct options *options, uint64_t seed,
 	if (pid < 0)
 		err(2, "fork");
 	if (!pid)
-		run_child(options, seed, counts);
+		run_child(options, seed, nth, counts);
 	if (waitpid(pid, &status, 0) != pid)
 		err(2, "waitpid");
 	if (!status)
 		return true;
-	report(options, seed, status);
+	report(options, seed, nth, status);
 	return false;
+}
+
+/* Returns whether all runs of one seed succeeded; @counts are those of the last one. */
+static bool run_seed(const struct options *options, uint64_t seed,
+		     struct sim_counts *counts)
+{
+	uint64_t nth;
+
+	for (nth = 1; nth < options->shortages; nth++)
+		if (!run_one(options, seed, nth, counts))
+			return false;
+	return run_one(options, seed, options->shortages, counts);
 }
 
 /* ---- all runs ---- */
@@ -267,6 +294,7 @@ static void parse(struct options *options, int argc, char **argv)
 		{ "seconds", required_argument, NULL, 't' },
 		{ "trace", optional_argument, NULL, 'v' },
 		{ "keep-going", no_argument, NULL, 'k' },
+		{ "short", required_argument, NULL, 'n' },
 		{},
 	};
 	int name;
@@ -292,6 +320,9 @@ static void parse(struct options *options, int argc, char **argv)
 			break;
 		case 'k':
 			options->keep_going = true;
+			break;
+		case 'n':
+			options->shortages = plain_number(optarg);
 			break;
 		default:
 			exit(2);

@@ -34,7 +34,13 @@ void sim_calm(void)
 /* Whether this is what is to fail in the running system call, see sim_call_refuse() */
 static bool call_refused(void)
 {
-	return current->refuse_in && !--current->refuse_in;
+	if (!current->refuse_in || --current->refuse_in)
+		return false;
+	if (current->refuse_more) {
+		current->refuse_more--;
+		current->refuse_in = 1;
+	}
+	return true;
 }
 
 bool sim_short(void)
@@ -44,17 +50,21 @@ bool sim_short(void)
 
 /*
  * One of the first things that can fail in the system call that begins does so, now and
- * then. So each failure comes up of what a call does rarely, or only once.
+ * then, or some in a row do. So each failure comes up of what a call does rarely, or only
+ * once; and the failure of what it tries in another way if the first one fails.
  */
 void sim_call_refuse(void)
 {
-	if (sim_chance(sim_run.refusals))
-		current->refuse_in = sim_between(1, REFUSALS);
+	if (!sim_chance(sim_run.refusals))
+		return;
+	current->refuse_in = sim_between(1, REFUSALS);
+	current->refuse_more = sim_run.refused_row - 1;
 }
 
 void sim_call_end(void)
 {
 	current->refuse_in = 0;
+	current->refuse_more = 0;
 }
 
 struct sim_held sim_memory_held(void)
@@ -73,13 +83,16 @@ void sim_memory_check_empty(void)
 /* Whether an allocation fails. One that may sleep does so, or at least might. */
 static bool alloc_fails(gfp_t gfp)
 {
+	u64 nr;
+
 	if (gfp & __GFP_DIRECT_RECLAIM)
 		might_sleep();
 	sim_point("allocation");
 	if (calm)
 		return false;
-	if (__atomic_add_fetch(&nr_allocations, 1, __ATOMIC_RELAXED) ==
-	    sim_run.alloc_nth)
+	nr = __atomic_add_fetch(&nr_allocations, 1, __ATOMIC_RELAXED);
+	if (sim_run.alloc_nth && nr >= sim_run.alloc_nth &&
+	    nr < sim_run.alloc_nth + sim_run.refused_row)
 		return true;
 	return sim_short();
 }

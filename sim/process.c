@@ -58,6 +58,20 @@ struct sim_process *sim_process_create(kuid_t uid, bool privileged,
 	return process;
 }
 
+/* Moves a process without threads into the user namespace @nr, see below; 0: none. */
+void sim_process_nest(struct sim_process *process, unsigned int nr)
+{
+	/* That of a user, another one in it, and that of a container, which root has made */
+	static struct user_namespace spaces[] = {
+		{ .parent = &init_user_ns, .owner = KUIDT_INIT(1000) },
+		{ .parent = &spaces[0], .owner = KUIDT_INIT(1001) },
+		{ .parent = &init_user_ns, .owner = KUIDT_INIT(0) },
+	};
+
+	if (nr)
+		process->ns = &spaces[nr - 1];
+}
+
 struct sim_process *sim_process_of_kernel(void)
 {
 	if (!kernel.nr)

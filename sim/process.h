@@ -38,6 +38,7 @@ struct sim_process {
 struct sim_process *sim_process_create(kuid_t uid, bool privileged,
 				       unsigned int cgroup, s64 offset);
 struct sim_process *sim_process_first(void);
+void sim_process_nest(struct sim_process *process, unsigned int nr);
 struct sim_process *sim_process_of_kernel(void);
 void sim_process_join(struct task_struct *task, struct sim_process *process);
 /* A process that is to get more threads does not end before; then it is released. */

@@ -88,13 +88,17 @@ static inline bool sim_chance(uint32_t parts)
  * @fuse: mean number of points between two switches
  * @stalls: how often a thread is held up for long, in millionths of the switches
  * @alloc_fails: how often an allocation fails, in millionths
- * @alloc_nth: the allocation of this number fails; 0: none
+ * @alloc_nth: the allocation of this number fails, the first of @refused_row; 0: none
  * @refusals: how often something fails in a system call, see sim_call_refuse(), in
  *	millionths
+ * @refused_row: how many things in a row fail then, or at @alloc_nth
  * @faults: how often an access to a program's memory faults, in millionths
+ * @kills: how often a signal is SIGKILL, in millionths; see call_end() in device.c
  * @wakes: how often a thread wakes up for no reason, in millionths
  * @pace: mean time between two switches, ns
  * @late: how late hrtimers may be after the machine has slept, ns
+ * @nesting: number of a user namespace in which the programs without privileges run, see
+ *	sim_process_nest(); 0: none
  * @calm: programs make no errors, nothing fails, and nobody is interrupted
  */
 struct sim_run {
@@ -107,10 +111,13 @@ struct sim_run {
 	uint32_t alloc_fails;
 	uint64_t alloc_nth;
 	uint32_t refusals;
+	uint32_t refused_row;
 	uint32_t faults;
+	uint32_t kills;
 	uint32_t wakes;
 	uint32_t pace;
 	uint32_t late;
+	uint32_t nesting;
 	bool calm;
 };
 

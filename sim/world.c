@@ -268,6 +268,10 @@ static void site_begin(unsigned int nr)
 	site->owner =
 		sim_process_create(uid, privileged, 1 + 2 * nr % 7, offset);
 	site->friend = sim_process_create(uid, privileged, 2 + 2 * nr % 6, 0);
+	if (!privileged) {
+		sim_process_nest(site->owner, sim_run.nesting);
+		sim_process_nest(site->friend, sim_run.nesting);
+	}
 	sim_process_hold(site->friend);
 	__atomic_add_fetch(&world.opening, 1, __ATOMIC_RELAXED);
 	sim_spawn_in(site->owner, "opener", site_main, site);

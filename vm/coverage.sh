@@ -29,6 +29,9 @@ MORE_SELFTESTS=(order periodic slack clock timens notify ring_map ring ring_abus
 SIMULATED=(coverage coverage-small)
 declare -A OPERATIONS=([coverage]=10000000 [coverage-small]=3000000)
 
+# As in sim/check.sh
+SHORTAGES=150
+
 # Of all branches, in percent
 BRANCHES=95
 
@@ -58,6 +61,10 @@ main()
 		[ ! -e "build/sim/$kind/hwtimer_main.gcda" ] ||
 			native+=(--native "build/sim/$kind")
 	done
+	if [ "${#directories[@]}" -eq 0 ]; then
+		echo "# without a kernel's build, the simulation tells no line"
+		return "$status"
+	fi
 	"$VM_DIR/coverage.py" --exceptions "$EXCEPTIONS" --branches "$BRANCHES" \
 		--list "$RESULTS/branches" ${native[@]+"${native[@]}"} \
 		"${directories[@]}" || status=1
@@ -114,6 +121,8 @@ simulate()
 		rm -f "build/sim/$kind"/*.gcda
 		check "simulation, build $kind" sim/run.sh "$kind" '' \
 			--seeds 1 --ops "${OPERATIONS[$kind]}"
+		check "simulation without memory, build $kind" sim/run.sh "$kind" '' \
+			--seeds 1-3 --short "$SHORTAGES" --run 200
 	done
 	echo "1..$CHECKS"
 	[ "$FAILURES" -eq 0 ]

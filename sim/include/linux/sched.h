@@ -73,6 +73,7 @@ struct task_struct {
 	unsigned int spins;
 	unsigned int rcu;
 	unsigned int refuse_in;
+	unsigned int refuse_more;
 	struct sim_thread *thread;
 	struct rcu_head rcu_head;
 };
