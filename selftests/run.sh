@@ -205,23 +205,17 @@ tell_left_out()
 
 run_only()
 {
-	local program
-
 	load || return
-	for program; do
-		run_program "$program"
-	done
-	unload
+	run_programs "$@"
 }
 
-run_all()
+# run_programs PROGRAM...: with the module loaded, which they unload; then those that need
+# small limits
+run_programs()
 {
-	local program programs small=
+	local program small=
 
-	check_table
-	programs=$(listed "$WANTED" "$KERNEL" "$KERNEL-32")
-	load || return
-	for program in $programs; do
+	for program; do
 		if is_in "${program%.32}" "$SMALL_PROGRAMS"; then
 			small="$small $program"
 		else
@@ -230,6 +224,14 @@ run_all()
 	done
 	unload
 	run_small "$small"
+}
+
+run_all()
+{
+	check_table
+	load || return
+	# shellcheck disable=SC2046 # one word each
+	run_programs $(listed "$WANTED" "$KERNEL" "$KERNEL-32")
 	run_other_kind
 	tell_left_out "" "$KERNEL" "$KERNEL-32"
 	check_module

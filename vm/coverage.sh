@@ -23,7 +23,8 @@ RESULTS=$BUILD_DIR/coverage
 EXCEPTIONS=tests/coverage.exceptions
 
 # Selftests that `make check` runs elsewhere than in User-Mode Linux
-MORE_SELFTESTS=(order periodic slack clock timens notify ring_map ring ring_abuse idle)
+MORE_SELFTESTS=(order periodic slack clock timens notify ring_map ring ring_abuse idle
+	limits)
 
 # Builds of the simulation, and the number of operations of each
 SIMULATED=(coverage coverage-small)
@@ -174,19 +175,15 @@ run_machine()
 # that the module was unloaded
 unpack_counters()
 {
-	local part=$1 dir=$RESULTS/$1 file name
+	local part=$1 dir=$RESULTS/$1
 
 	rm -rf "$dir"
 	mkdir "$dir"
 	sed '1,/^HWTIMER-COUNTERS-BEGIN/d; /^HWTIMER-COUNTERS-END/,$d' \
 		"$RESULTS/$part.log" | base64 --decode --ignore-garbage |
-		tar --extract --gzip --directory "$dir" ||
+		tar --extract --gzip --directory "$dir" \
+			--transform 's/\([0-9]\)-/\1\//' ||
 		die "the machine of the part $part left no counters"
-	for file in "$dir"/*-*.gcda; do
-		name=${file##*/}
-		mkdir -p "$dir/${name%%-*}"
-		mv "$file" "$dir/${name%%-*}/${name#*-}"
-	done
 }
 
 # merge_counters PART DIRECTORY: the sums, without those that are all the same
