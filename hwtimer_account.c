@@ -312,7 +312,7 @@ struct hwtimer_account *hwtimer_account_after(struct hwtimer_account *account)
 
 /*
  * Stores the users who are charged for what the caller opens, the caller first; returns
- * their number. A user who created the namespace that it is in counts once. If root
+ * their number, which is not 0. A user who created the namespace that it is in counts once. If root
  * created a namespace, as Docker does with userns-remap, this is a container like one
  * without a namespace: root is charged alone, and so the container's cgroup. The root of
  * the container can become any of its many users, and containers may share them.
@@ -343,17 +343,16 @@ static struct hwtimer_account *account_of_caller(void)
 	unsigned int left = users_of_caller(uids);
 	struct hwtimer_account *account = NULL;
 
-	while (left--) {
+	do {
 		struct hwtimer_account *parent = account;
-		u64 cgroup = uid_eq(uids[left], GLOBAL_ROOT_UID) ?
+		kuid_t uid = uids[--left];
+		u64 cgroup = uid_eq(uid, GLOBAL_ROOT_UID) ?
 				     hwtimer_cgroup_of_caller() :
 				     0;
 
-		account = hwtimer_account_get(uids[left], cgroup, parent);
+		account = hwtimer_account_get(uid, cgroup, parent);
 		hwtimer_account_put(parent);
-		if (!account)
-			return NULL;
-	}
+	} while (account && left);
 	return account;
 }
 

@@ -11,7 +11,6 @@
  * instance's lock covers only some of them. The counts need not have been true at any one
  * moment.
  */
-#include <linux/overflow.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 
@@ -113,9 +112,8 @@ static void occupancy_upper(struct hwtimer_instance *instance,
 	}
 	spin_unlock(&instance->lock);
 
-	if (check_mul_overflow(wheel->shape.tick, BIT_ULL(shift),
-			       &occupancy->width))
-		occupancy->width = U64_MAX;
+	/* No level is wider than the clock: see hwtimer_hierarchy_levels(). */
+	occupancy->width = wheel->shape.tick << shift;
 	occupancy->buckets = 1;
 	occupancy->strips = UPPER_STRIPS;
 }
