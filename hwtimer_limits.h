@@ -30,6 +30,8 @@
  *	number of slots of a table beyond those that its limit needs: room for records that
  *	are not used again. Without them, a table of one slot may have no room for the slot
  *	of the second of two threads that let it grow at the same time
+ * HWTIMER_SLOTS_CACHED
+ *	the maps of as many slots, 256 KB, are usually in the processor's cache
  * HWTIMER_SPARE_CHUNKS
  *	number of spare chunks that an instance keeps beyond those that it has to reserve. A
  *	full batch of requests may need HWTIMER_HOLD, so that many are not freed between two
@@ -44,6 +46,9 @@
  * HWTIMER_DEAD_SPARED, HWTIMER_DEAD_DURING
  *	how many dead entries there may be beyond the number of pending timers before a
  *	compaction begins, and how many more may come until it ends
+ * HWTIMER_USER_THREADS
+ *	maximum number of threads of a user in all cgroups. Not for uid 0, which many
+ *	containers share: those cannot make cgroups
  */
 #ifndef HWTIMER_SMALL
 
@@ -55,12 +60,14 @@
 #define HWTIMER_STAMP_MAX 0xffffffffU
 #define HWTIMER_GENERATION_MAX 0xffffffffU
 #define HWTIMER_SLOTS_RETIRED 16
+#define HWTIMER_SLOTS_CACHED 2048U
 #define HWTIMER_SPARE_CHUNKS (HWTIMER_HOLD + 64)
 #define HWTIMER_AHEAD_CHUNKS 64U
 #define HWTIMER_SUPPLY_CHUNKS 64U
 #define HWTIMER_TRIM_CHUNKS 128U
 #define HWTIMER_DEAD_SPARED 32768
 #define HWTIMER_DEAD_DURING 16384
+#define HWTIMER_USER_THREADS 1024
 
 #else
 
@@ -72,12 +79,14 @@
 #define HWTIMER_STAMP_MAX 15U
 #define HWTIMER_GENERATION_MAX 63U
 #define HWTIMER_SLOTS_RETIRED 0
+#define HWTIMER_SLOTS_CACHED 0U
 #define HWTIMER_SPARE_CHUNKS 0U
 #define HWTIMER_AHEAD_CHUNKS 0U
 #define HWTIMER_SUPPLY_CHUNKS 4U
 #define HWTIMER_TRIM_CHUNKS 4U
 #define HWTIMER_DEAD_SPARED 32
 #define HWTIMER_DEAD_DURING 16
+#define HWTIMER_USER_THREADS 4
 
 #endif
 

@@ -29,7 +29,8 @@
  * owner has as many workers as the machine has processors. A process with more than
  * STAFF_JOBS instances gets another worker, within the same bound. Beyond it, instances
  * share the owner's workers. A worker ends a moment after its last instance, and its
- * thread counts until it has exited. A user's threads are limited, too; see USER_THREADS.
+ * thread counts until it has exited. A user's threads are limited, too; see
+ * HWTIMER_USER_THREADS.
  *
  * With the module parameter workers, there is a fixed number of threads instead, which
  * all programs share. They belong to nobody, and their time is nobody's. Only such
@@ -55,6 +56,7 @@
 
 #include "compat.h"
 #include "hwtimer_cgroup.h"
+#include "hwtimer_limits.h"
 #include "hwtimer_memory.h"
 #include "hwtimer_owner.h"
 #include "hwtimer_worker.h"
@@ -63,12 +65,6 @@
 
 /* Number of instances of a process from which on it gets one more worker */
 #define STAFF_JOBS 64
-
-/*
- * Maximum number of threads of a user in all cgroups. Not for uid 0, which many containers
- * share: those cannot make cgroups.
- */
-#define USER_THREADS 1024
 
 /*
  * Time for which a worker without jobs waits for another one, ns. To create one and have
@@ -337,7 +333,7 @@ static struct staff_choice staff_survey(const struct hwtimer_staff *wish)
 static bool staff_user_full(const struct staff_choice *choice,
 			    const struct hwtimer_staff *wish)
 {
-	return choice->user_count >= USER_THREADS &&
+	return choice->user_count >= HWTIMER_USER_THREADS &&
 	       !uid_eq(wish->uid, GLOBAL_ROOT_UID);
 }
 

@@ -182,9 +182,6 @@ static __always_inline u32 hwtimer_slot_unit(size_t page_size)
 #define HWTIMER_MAP_SHIFT (PAGE_SHIFT + 3) /* bits */
 #define HWTIMER_MAP_SLOTS (1U << (HWTIMER_MAP_SHIFT - HWTIMER_SLOT_SHIFT))
 
-/* The maps of as many slots, 256 KB, are usually in the processor's cache. */
-#define HWTIMER_SLOTS_CACHED 2048U
-
 /* Distance between the record that is handed out and the one that is prefetched. */
 #define HWTIMER_GET_AHEAD 32
 
