@@ -303,6 +303,9 @@ TEST_F(hwtimer, unknown_flags_are_einval_and_do_not_stop)
 	stop = stop_argument(NULL, 0);
 	stop.reserved = 1;
 	EXPECT_EQ(-EINVAL, dev_ioctl(self->fd, HWTIMER_IOC_STOP, &stop));
+	/* The result could not tell so many. */
+	stop = stop_argument(NULL, (__u32)INT_MAX + 1);
+	EXPECT_EQ(-EINVAL, dev_ioctl(self->fd, HWTIMER_IOC_STOP, &stop));
 	EXPECT_NE(0, dev_after(self->fd, HOUR, 0));
 }
 

@@ -248,6 +248,20 @@ TEST_F(hwtimer, unknown_flags_are_einval)
 	EXPECT_EQ(0, stats.scheduled);
 }
 
+/* The result could not tell so many. */
+TEST_F(hwtimer, more_than_an_int_can_count_is_einval)
+{
+	struct hwtimer_request request = schedule_request(HOUR, 0);
+	struct hwtimer_submit submit = {
+		.requests = (uintptr_t)&request,
+		.count = (__u32)INT_MAX + 1,
+	};
+
+	EXPECT_EQ(-EINVAL, dev_ioctl(self->fd, HWTIMER_IOC_SUBMIT, &submit));
+	submit.count = 1;
+	EXPECT_EQ(1, dev_ioctl(self->fd, HWTIMER_IOC_SUBMIT, &submit));
+}
+
 TEST_F(hwtimer, array_at_a_bad_address_is_efault)
 {
 	EXPECT_EQ(-EFAULT, dev_submit(self->fd, NULL, 1));

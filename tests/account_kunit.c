@@ -597,6 +597,25 @@ static void readers_do_not_wait_for_refused_timers(struct kunit *test)
 	pair_destroy(test, pair);
 }
 
+/* In an instance that gets no more memory, a wrong request is still wrong. */
+static void each_request_has_its_own_error(struct kunit *test,
+					   struct hwtimer_instance *instance)
+{
+	struct hwtimer_request requests[] = {
+		{ .op = HWTIMER_OP_SCHEDULE, .flags = ~0U },
+		{ .op = HWTIMER_OP_SCHEDULE, .time = FAKE_HOUR },
+		{ .op = HWTIMER_OP_CANCEL, .id = 1 },
+	};
+	u64 id;
+
+	while (!fake_schedule(instance, FAKE_HOUR, &id))
+		;
+	hwtimer_request_run(instance, requests, ARRAY_SIZE(requests));
+	KUNIT_EXPECT_EQ(test, requests[0].result, -EINVAL);
+	KUNIT_EXPECT_EQ(test, requests[1].result, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, requests[2].result, -ENOENT);
+}
+
 /* Neither the wheel nor the records of an instance may exceed the user's memory. */
 static void memory_is_refused(struct kunit *test)
 {
@@ -627,6 +646,7 @@ static void memory_is_refused(struct kunit *test)
 			hwtimer_account_limit(HWTIMER_BYTES));
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->b, 1, NULL, &err), 0);
 	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
+	each_request_has_its_own_error(test, pair->a);
 	fake_check_books(test, pair->a);
 
 	hwtimer_instance_destroy(pair->a);
