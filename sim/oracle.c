@@ -585,7 +585,7 @@ static uint64_t tick_of(const struct oracle *oracle, uint64_t deadline)
  */
 static bool ordered_within_ticks(void)
 {
-#ifdef HWTIMER_LIMITS_SMALL
+#ifdef HWTIMER_SMALL
 	return false;
 #else
 	return true;
