@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of hwtimer_worker.c: jobs of no instance, in a worker of no owner. KUnit runs
- * these.
+ * Unit tests of hwtimer_worker.c: jobs of no instance, in a worker of no owner, except for
+ * one in the worker of the kernel. KUnit runs these.
  *
  * The fence is a second job of the same worker. When the worker has served an alarm of
  * the fence, it has served or dropped everything that was due before that alarm.
@@ -12,8 +12,10 @@
 #include <linux/ktime.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
 
 #include "../hwtimer_clock.h"
+#include "../hwtimer_owner.h"
 #include "../hwtimer_worker.h"
 
 /* A job, and what the worker did for it */
@@ -83,13 +85,19 @@ static bool is_entered(struct test_job *job)
 	return wait_for_completion_timeout(&job->entered, 120 * HZ);
 }
 
-static void job_init(struct worker_test *priv, struct test_job *job,
-		     hwtimer_serve_fn *turn)
+/* Prepares a job that has no worker. */
+static void job_init_free(struct test_job *job, hwtimer_serve_fn *turn)
 {
 	init_completion(&job->served);
 	init_completion(&job->entered);
 	init_completion(&job->released);
 	hwtimer_job_init(&job->job, turn, serve_chores);
+}
+
+static void job_init(struct worker_test *priv, struct test_job *job,
+		     hwtimer_serve_fn *turn)
+{
+	job_init_free(job, turn);
 	hwtimer_worker_attach(&job->job, priv->worker);
 }
 
@@ -644,6 +652,49 @@ static void a_job_that_rested_does_not_catch_up(struct kunit *test)
 	KUNIT_EXPECT_LT(test, all->waited, RIVALS);
 }
 
+/* The list of workers, which debugfs shows, has the job's worker once, and has an end. */
+static void expect_described(struct kunit *test, struct hwtimer_job *job)
+{
+	struct hwtimer_staff_info info = { .nr = 1 };
+	unsigned int found = 0;
+	u64 last = 0;
+
+	for (; hwtimer_owner_describe(&info); info.nr++) {
+		KUNIT_EXPECT_GT(test, info.nr, last);
+		last = info.nr;
+		if (info.task == hwtimer_worker_task(hwtimer_worker_of(job))) {
+			found++;
+			KUNIT_EXPECT_EQ(test, info.duty, HWTIMER_DUTY_KERNEL);
+			KUNIT_EXPECT_FALSE(test, info.fixed);
+			KUNIT_EXPECT_EQ(test, __kuid_val(info.uid), 0);
+			KUNIT_EXPECT_GE(test, info.jobs, 1);
+		}
+		put_task_struct(info.task);
+	}
+	KUNIT_EXPECT_EQ(test, found, 1);
+}
+
+static void the_worker_of_the_kernel_is_described(struct kunit *test)
+{
+	struct test_job *job = kunit_kzalloc(test, sizeof(*job), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, job);
+	job_init_free(job, serve_until_released);
+	complete(&job->released);
+	hwtimer_owner_init(&job->job);
+	KUNIT_EXPECT_EQ(test, hwtimer_worker_spent(&job->job), 0);
+	KUNIT_ASSERT_EQ(test,
+			hwtimer_owner_employ(&job->job, HWTIMER_DUTY_KERNEL),
+			0);
+	expect_described(test, &job->job);
+	hwtimer_worker_kick(&job->job.turns, 0);
+	KUNIT_EXPECT_TRUE(test, is_entered(job));
+	hwtimer_worker_detach(&job->job);
+	/* It has slept for more. */
+	KUNIT_EXPECT_GE(test, hwtimer_worker_spent(&job->job), NSEC_PER_MSEC);
+	hwtimer_owner_dismiss(&job->job);
+}
+
 static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(an_alarm_is_served_by_its_function),
 	KUNIT_CASE(a_job_has_the_pid_of_its_thread),
@@ -666,6 +717,7 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(jobs_share_by_time),
 	KUNIT_CASE(a_job_that_is_rarely_due_is_served_soon),
 	KUNIT_CASE(a_job_that_rested_does_not_catch_up),
+	KUNIT_CASE(the_worker_of_the_kernel_is_described),
 	{}
 };
 
