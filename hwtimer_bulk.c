@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Does bulks: the same operation on many timers, which differ only in time, user_data and
- * id. Called by hwtimer_batch.c, which has copied the timers into the kernel.
+ * id. Called by hwtimer_batch.c and hwtimer_submission.c, which have copied the timers into
+ * the kernel.
  *
  * The words of a bulk are an array of u64. Before the operations it has a struct
  * hwtimer_bulk_timer, two words, for each timer; for CANCEL, only the id. Each operation
@@ -276,10 +277,13 @@ static noinline void bulk_reschedule_traced(struct hwtimer_instance *instance,
 	}
 }
 
-/* Does @count operations. Called with the instance's lock held; releases it. */
+/*
+ * Does @count operations, and then the steps that they owe, @most at most, see
+ * hwtimer_op_end(). Called with the instance's lock held; releases it.
+ */
 static void bulk_run_locked(struct hwtimer_instance *instance,
 			    const struct hwtimer_bulk *bulk, u64 *words,
-			    u32 count) __releases(&instance->lock)
+			    u32 count, u64 most) __releases(&instance->lock)
 {
 	struct hwtimer_moment moment;
 
@@ -306,7 +310,7 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 		else
 			bulk_reschedule_all(instance, 0, words, count, &moment);
 	}
-	hwtimer_op_end(instance, count, &moment, HWTIMER_STEPS_OWED);
+	hwtimer_op_end(instance, count, &moment, most);
 }
 
 /*
@@ -329,15 +333,21 @@ static int bulk_prepare(struct hwtimer_instance *instance,
 	}
 }
 
+static struct hwtimer_demand bulk_demand(const struct hwtimer_bulk *bulk,
+					 u32 count)
+{
+	return (struct hwtimer_demand){
+		.timers = bulk->op == HWTIMER_OP_SCHEDULE ? count : 0,
+		.moves = bulk->op == HWTIMER_OP_RESCHEDULE ? count : 0,
+	};
+}
+
 /* Locks the instance; returns 0 if it has memory for @count operations, or -ENOMEM. */
 static int bulk_reserve(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk, u32 count)
 	__acquires(&instance->lock)
 {
-	struct hwtimer_demand demand = {
-		.timers = bulk->op == HWTIMER_OP_SCHEDULE ? count : 0,
-		.moves = bulk->op == HWTIMER_OP_RESCHEDULE ? count : 0,
-	};
+	struct hwtimer_demand demand = bulk_demand(bulk, count);
 
 	return hwtimer_supply_reserve(instance, &demand);
 }
@@ -362,7 +372,8 @@ static void bulk_run_singly(struct hwtimer_instance *instance,
 			spin_unlock(&instance->lock);
 			one[0] = err;
 		} else {
-			bulk_run_locked(instance, bulk, one, 1);
+			bulk_run_locked(instance, bulk, one, 1,
+					HWTIMER_STEPS_OWED);
 		}
 		words[i] = one[0];
 	}
@@ -390,7 +401,8 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 	if (err)
 		return err;
 	if (!bulk_reserve(instance, bulk, count)) {
-		bulk_run_locked(instance, bulk, words, count);
+		bulk_run_locked(instance, bulk, words, count,
+				HWTIMER_STEPS_OWED);
 	} else {
 		spin_unlock(&instance->lock);
 		bulk_run_singly(instance, bulk, words, count);
@@ -398,6 +410,40 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 	/* As in hwtimer_request_run() */
 	if (bulk->op != HWTIMER_OP_CANCEL)
 		hwtimer_adopt_if_left(instance);
+	return 0;
+}
+
+/**
+ * hwtimer_bulk_try - do a bulk, if the worker can do it in one slice
+ * @instance: the instance; its lock is not held
+ * @bulk: the bulk; only op and flags are used
+ * @words: in: the timers; out: the results; see the top of this file
+ * @count: number of operations, at most HWTIMER_HOLD
+ *
+ * As hwtimer_request_try(). Called by the worker, in hwtimer_submission_try().
+ *
+ * Return: 0: each operation has a result; -EINVAL: no operation was done; -EAGAIN: the
+ * worker cannot do them, and @words are as they were. Does not wait, but may reschedule;
+ * takes the instance's lock.
+ */
+int hwtimer_bulk_try(struct hwtimer_instance *instance,
+		     const struct hwtimer_bulk *bulk, u64 *words, u32 count)
+{
+	struct hwtimer_demand demand = bulk_demand(bulk, count);
+	int err;
+
+	if (!hwtimer_instance_started(instance))
+		return -EAGAIN;
+	hwtimer_harvest_discarded(instance);
+	err = hwtimer_bulk_check(instance, bulk);
+	if (err)
+		return err;
+	if (!hwtimer_supply_lock_ready(instance, &demand) ||
+	    !hwtimer_op_fits_slice(instance, count)) {
+		spin_unlock(&instance->lock);
+		return -EAGAIN;
+	}
+	bulk_run_locked(instance, bulk, words, count, HWTIMER_STEPS_SLICE);
 	return 0;
 }
 
@@ -420,5 +466,5 @@ void hwtimer_bulk_undo(struct hwtimer_instance *instance, u64 *results,
 
 	spin_lock(&instance->lock);
 	/* A result that is an error is no timer's id, so it cancels nothing. */
-	bulk_run_locked(instance, &cancel, results, count);
+	bulk_run_locked(instance, &cancel, results, count, HWTIMER_STEPS_OWED);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Does bulks: the same operation on many timers. Called by hwtimer_batch.c.
+ * Does bulks: the same operation on many timers. Called by hwtimer_batch.c and
+ * hwtimer_submission.c.
  */
 #ifndef HWTIMER_BULK_H
 #define HWTIMER_BULK_H
@@ -13,6 +14,8 @@ struct hwtimer_instance;
 int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		       const struct hwtimer_bulk *bulk);
 int hwtimer_bulk_run(struct hwtimer_instance *instance,
+		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);
+int hwtimer_bulk_try(struct hwtimer_instance *instance,
 		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);
 void hwtimer_bulk_undo(struct hwtimer_instance *instance, u64 *results,
 		       u32 count);

@@ -323,8 +323,8 @@ exchange_alloc(struct hwtimer_exchange *exchange,
 	exchange->requests = hwtimer_memory_get(HWTIMER_HOLD * size, 0);
 	if (!exchange->requests)
 		return NULL;
-	ring = hwtimer_ring_create(settings->submissions,
-				   settings->completions);
+	ring = hwtimer_ring_create(settings->submissions, settings->completions,
+				   settings->flags & HWTIMER_COMPACT_SLOTS);
 	if (!ring) {
 		kvfree(exchange->requests);
 		exchange->requests = NULL;

@@ -13,6 +13,8 @@
 #include <linux/mutex.h>
 #include <linux/types.h>
 
+#include <uapi/linux/hwtimer.h>
+
 #include "hwtimer_worker.h"
 
 struct hwtimer_instance;
@@ -29,6 +31,9 @@ struct vm_area_struct;
  * @drain: held by the thread that takes requests out of the submission ring
  * @requests: array of HWTIMER_HOLD requests that were taken out of the submission ring;
  *	allocated before @ring is written, its content is protected by @drain
+ * @words: the same memory, for requests that are run as a bulk: see hwtimer_bulk.c
+ * @bulk: operation and flags of the bulk in @words; protected by @drain
+ * @alike: the requests are in @words; false: in @requests. Protected by @drain
  * @held: number of requests in @requests that were not run yet; protected by @drain
  * @polls: number of polls that may still find nothing before the worker stops polling;
  *	protected by the instance's lock
@@ -47,7 +52,12 @@ struct vm_area_struct;
 struct hwtimer_exchange {
 	struct hwtimer_ring *ring;
 	struct mutex drain; /* see above */
-	struct hwtimer_request *requests;
+	union {
+		struct hwtimer_request *requests;
+		u64 *words;
+	};
+	struct hwtimer_bulk bulk;
+	bool alike;
 	u32 held;
 	u32 polls;
 	u64 poll_at;

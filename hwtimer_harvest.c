@@ -296,6 +296,51 @@ static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
 	event_finish(instance, index, event.expirations, now);
 }
 
+/*
+ * Does event_put() for plain timers of an instance without periodic ones, in the slots of
+ * one page: writes each event where user space reads it, and frees the record. Returns the
+ * number of events, at least 1.
+ */
+static u32 events_put_plain(struct hwtimer_instance *instance, const u32 *due,
+			    u32 count)
+{
+	struct hwtimer_ring *ring = instance->exchange.ring;
+	struct hwtimer_event *slot = hwtimer_ring_put_run(ring, &count);
+	struct hwtimer_table *table = &instance->table;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		u32 index = due[i];
+		struct hwtimer_record *record =
+			hwtimer_table_record(table, index);
+
+		*slot++ = (struct hwtimer_event){
+			.id = hwtimer_table_id(record, index),
+			.user_data = record->user_data,
+			.deadline = record->deadline,
+			.lateness = record->lateness,
+			.expirations = 1,
+		};
+		hwtimer_record_become(record, HWTIMER_FREE);
+		hwtimer_table_release(table, record->generation, index);
+	}
+	table->used -= count;
+	hwtimer_ring_have_put(ring, count);
+	instance->stats.completed += count;
+	instance->stats.delivered += count;
+	return count;
+}
+
+/* Puts events into the ring, which has room. Returns their number, at least 1. */
+static u32 events_put(struct hwtimer_instance *instance, const u32 *due,
+		      u32 count, u64 now)
+{
+	if (likely(!instance->periodic && !trace_hwtimer_deliver_enabled()))
+		return events_put_plain(instance, due, count);
+	event_put(instance, *due, now);
+	return 1;
+}
+
 /**
  * hwtimer_harvest_pause - pause due timers whose previous event is unread in the ring
  * @instance: the instance; its lock is held
@@ -346,7 +391,8 @@ unsigned int hwtimer_harvest_at_once(struct hwtimer_instance *instance,
 		return 0;
 	if (hwtimer_queue_empty(&instance->ready))
 		while (done < count && hwtimer_ring_has_room(ring))
-			event_put(instance, due[done++], now);
+			done += events_put(instance, due + done, count - done,
+					   now);
 	instance->stats.overflowed += count - done;
 	return done;
 }

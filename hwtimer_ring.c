@@ -38,14 +38,17 @@ struct ring_layout {
 	size_t bytes;
 };
 
-static struct ring_layout ring_layout(u32 submissions, u32 completions)
+static struct ring_layout ring_layout(u32 submissions, u32 completions,
+				      bool compact)
 {
 	struct ring_layout layout;
 
 	layout.results = ALIGN(sizeof(struct hwtimer_rings), 64);
 	layout.requests = ALIGN(layout.results + submissions * sizeof(u64), 64);
 	layout.events =
-		layout.requests + submissions * sizeof(struct hwtimer_request);
+		ALIGN(layout.requests +
+			      submissions * hwtimer_ring_slot_bytes(compact),
+		      64);
 	layout.bytes = PAGE_ALIGN(layout.events +
 				  completions * sizeof(struct hwtimer_event));
 	return layout;
@@ -55,12 +58,13 @@ static struct ring_layout ring_layout(u32 submissions, u32 completions)
  * hwtimer_ring_bytes - the size of the memory that user space maps
  * @submissions: number of slots of the submission ring
  * @completions: number of slots of the completion ring
+ * @compact: the slots of the submission ring are compact
  *
  * Return: bytes, whole pages.
  */
-size_t hwtimer_ring_bytes(u32 submissions, u32 completions)
+size_t hwtimer_ring_bytes(u32 submissions, u32 completions, bool compact)
 {
-	return ring_layout(submissions, completions).bytes;
+	return ring_layout(submissions, completions, compact).bytes;
 }
 
 /**
@@ -116,12 +120,15 @@ static void ring_describe(struct hwtimer_ring *ring)
  * hwtimer_ring_create - create a pair of empty rings
  * @submissions: number of slots of the submission ring: a power of two, or 0
  * @completions: number of slots of the completion ring: a power of two, or 0
+ * @compact: the slots of the submission ring are compact
  *
  * Return: the rings, or NULL: no memory. May sleep.
  */
-struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions)
+struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions,
+					 bool compact)
 {
-	struct ring_layout layout = ring_layout(submissions, completions);
+	struct ring_layout layout =
+		ring_layout(submissions, completions, compact);
 	size_t private = hwtimer_ring_private_bytes(completions);
 	struct hwtimer_ring *ring = kzalloc(sizeof(*ring), HWTIMER_GFP);
 
@@ -138,6 +145,7 @@ struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions)
 	ring->events = layout.events;
 	ring->submissions = submissions;
 	ring->completions = completions;
+	ring->compact = compact;
 	ring_describe(ring);
 	return ring;
 
@@ -196,6 +204,21 @@ int hwtimer_ring_submitted(const struct hwtimer_ring *ring)
 }
 
 /*
+ * Finds what belongs to request @number in an array of the shared memory, which begins at
+ * offset @array and has items of @size bytes. Returns how many items, @count at most, lie
+ * one after the other from there on.
+ */
+static u32 submission_run(const struct hwtimer_ring *ring, u32 number,
+			  u32 count, size_t size, size_t array, void **item)
+{
+	u32 slot = number & (ring->submissions - 1);
+	size_t offset = array + slot * size;
+
+	*item = hwtimer_ring_at(ring, offset);
+	return hwtimer_ring_run(offset, size, ring->submissions - slot, count);
+}
+
+/*
  * Copies a slot, and reads each of its fields only once: user space may change them at
  * any time, so the kernel has to use the values that it has checked.
  */
@@ -215,6 +238,53 @@ static void slot_read(struct hwtimer_request *request,
 	};
 }
 
+/*
+ * Finds the compact slot of request @number and the word of its result, which has its
+ * operation. Returns how many of both lie one after the other, as submission_run().
+ */
+static u32 compact_run(const struct hwtimer_ring *ring, u32 number, u32 count,
+		       const struct hwtimer_bulk_timer **slot, const u64 **op)
+{
+	count = submission_run(ring, number, count, sizeof(**op), ring->results,
+			       (void **)op);
+	return submission_run(ring, number, count, sizeof(**slot),
+			      ring->requests, (void **)slot);
+}
+
+/* Copies a compact slot, and reads each of its words only once, as slot_read(). */
+static void compact_read(struct hwtimer_request *request,
+			 const struct hwtimer_bulk_timer *slot, const u64 *word)
+{
+	u64 op = READ_ONCE(*word);
+	u64 first = READ_ONCE(slot->user_data);
+	bool schedule = lower_32_bits(op) == HWTIMER_OP_SCHEDULE;
+
+	*request = (struct hwtimer_request){
+		.op = lower_32_bits(op),
+		.flags = upper_32_bits(op),
+		.id = schedule ? 0 : first,
+		.time = READ_ONCE(slot->time),
+		.user_data = schedule ? first : 0,
+	};
+}
+
+static void take_compact(struct hwtimer_ring *ring,
+			 struct hwtimer_request *requests, u32 count)
+{
+	u32 taken = ring->taken;
+
+	while (count) {
+		const struct hwtimer_bulk_timer *slot;
+		const u64 *op;
+		u32 run = compact_run(ring, taken, count, &slot, &op);
+
+		taken += run;
+		count -= run;
+		while (run--)
+			compact_read(requests++, slot++, op++);
+	}
+}
+
 /**
  * hwtimer_ring_take - copy requests out of the submission ring
  * @ring: the rings; exchange.drain is held
@@ -226,11 +296,80 @@ static void slot_read(struct hwtimer_request *request,
 void hwtimer_ring_take(struct hwtimer_ring *ring,
 		       struct hwtimer_request *requests, u32 count)
 {
+	u32 taken = ring->taken;
+
+	if (ring->compact) {
+		take_compact(ring, requests, count);
+		return;
+	}
+	while (count) {
+		const struct hwtimer_request *slot;
+		u32 run = submission_run(ring, taken, count, sizeof(*slot),
+					 ring->requests, (void **)&slot);
+
+		taken += run;
+		count -= run;
+		while (run--)
+			slot_read(requests++, slot++);
+	}
+}
+
+/*
+ * Copies @count compact slots, which lie one after the other, to *@words, as a bulk has
+ * them: for CANCEL, the ids only. Ends before a slot whose operation is not @wanted, and
+ * before a CANCEL with a time, which is an error of its own. Returns the number of slots
+ * copied. Reads each word once.
+ */
+static u32 bulk_read(u64 **words, const struct hwtimer_bulk_timer *slot,
+		     const u64 *op, u64 wanted, u32 count)
+{
+	bool cancel = lower_32_bits(wanted) == HWTIMER_OP_CANCEL;
+	u64 *word = *words;
 	u32 i;
 
-	for (i = 0; i < count; i++)
-		slot_read(&requests[i],
-			  hwtimer_ring_request(ring, ring->taken + i));
+	for (i = 0; i < count; i++) {
+		u64 time = READ_ONCE(slot[i].time);
+
+		if (READ_ONCE(op[i]) != wanted || (cancel && time))
+			break;
+		*word++ = READ_ONCE(slot[i].user_data);
+		if (!cancel)
+			*word++ = time;
+	}
+	*words = word;
+	return i;
+}
+
+/**
+ * hwtimer_ring_take_bulk - copy requests of one kind out of the submission ring
+ * @ring: the rings, with compact slots; exchange.drain is held
+ * @bulk: out: the operation and the flags of the requests
+ * @words: out: the requests, for hwtimer_bulk_run()
+ * @count: number of requests, at most hwtimer_ring_submitted(), and not 0
+ *
+ * Takes requests as long as they have the operation and the flags of the first one. Their
+ * slots stay in use until hwtimer_ring_answer_bulk().
+ *
+ * Return: the number of requests.
+ */
+u32 hwtimer_ring_take_bulk(const struct hwtimer_ring *ring,
+			   struct hwtimer_bulk *bulk, u64 *words, u32 count)
+{
+	u64 wanted = READ_ONCE(*hwtimer_ring_result(ring, ring->taken));
+	u32 taken = 0, read, run;
+
+	do {
+		const struct hwtimer_bulk_timer *slot;
+		const u64 *op;
+
+		run = compact_run(ring, ring->taken + taken, count - taken,
+				  &slot, &op);
+		read = bulk_read(&words, slot, op, wanted, run);
+		taken += read;
+	} while (read == run && taken < count);
+	bulk->op = lower_32_bits(wanted);
+	bulk->flags = upper_32_bits(wanted);
+	return taken;
 }
 
 /* What user space gets as the result: an id, 0, or a negative errno. */
@@ -239,6 +378,15 @@ static u64 request_result(const struct hwtimer_request *request)
 	if (request->result)
 		return (u64)(s64)request->result;
 	return request->op == HWTIMER_OP_SCHEDULE ? request->id : 0;
+}
+
+/* Lets user space see results up to request @taken, and use their slots again. */
+static void results_publish(struct hwtimer_ring *ring, u32 taken)
+{
+	/* hwtimer_ring_submitted() reads @taken without the mutex. */
+	WRITE_ONCE(ring->taken, taken);
+	/* Pairs with the acquire in user space's hwtimer_ring_next_long_long(). */
+	smp_store_release(&ring->shared->submission_head, taken);
 }
 
 /**
@@ -251,15 +399,42 @@ void hwtimer_ring_answer(struct hwtimer_ring *ring,
 			 const struct hwtimer_request *requests, u32 count)
 {
 	u32 taken = ring->taken;
-	u32 i;
 
-	for (i = 0; i < count; i++)
-		*hwtimer_ring_result(ring, taken++) =
-			request_result(&requests[i]);
-	/* hwtimer_ring_submitted() reads @taken without the mutex. */
-	WRITE_ONCE(ring->taken, taken);
-	/* Pairs with the acquire in user space's hwtimer_ring_next_long_long(). */
-	smp_store_release(&ring->shared->submission_head, taken);
+	while (count) {
+		u64 *result;
+		u32 run = submission_run(ring, taken, count, sizeof(*result),
+					 ring->results, (void **)&result);
+
+		taken += run;
+		count -= run;
+		while (run--)
+			*result++ = request_result(requests++);
+	}
+	results_publish(ring, taken);
+}
+
+/**
+ * hwtimer_ring_answer_bulk - give user space the results of a bulk, and its slots
+ * @ring: the rings; exchange.drain is held
+ * @results: the results of the requests from hwtimer_ring_take_bulk()
+ * @count: number of requests
+ */
+void hwtimer_ring_answer_bulk(struct hwtimer_ring *ring, const u64 *results,
+			      u32 count)
+{
+	u32 taken = ring->taken;
+
+	while (count) {
+		void *place;
+		u32 run = submission_run(ring, taken, count, sizeof(*results),
+					 ring->results, &place);
+
+		memcpy(place, results, run * sizeof(*results));
+		results += run;
+		taken += run;
+		count -= run;
+	}
+	results_publish(ring, taken);
 }
 
 /**

@@ -19,6 +19,7 @@
 #ifndef HWTIMER_RING_H
 #define HWTIMER_RING_H
 
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/types.h>
 
@@ -43,6 +44,7 @@
  *	@put; protected by the instance's lock
  * @pages: the pages of the shared memory
  * @nr_pages: number of @pages
+ * @compact: the slots of the submission ring are compact, see HWTIMER_COMPACT_SLOTS
  * @pauses: for each slot of the completion ring, the index of the timer that is paused
  *	until user space has taken out the event there, or HWTIMER_NO_RECORD; protected
  *	by the instance's lock
@@ -65,21 +67,27 @@ struct hwtimer_ring {
 	u32 head;
 	struct page **pages;
 	unsigned long nr_pages;
+	bool compact;
 	u32 *pauses;
 	u32 paused;
 };
 
-size_t hwtimer_ring_bytes(u32 submissions, u32 completions);
+size_t hwtimer_ring_bytes(u32 submissions, u32 completions, bool compact);
 size_t hwtimer_ring_private_bytes(u32 completions);
-struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions);
+struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions,
+					 bool compact);
 void hwtimer_ring_destroy(struct hwtimer_ring *ring);
 int hwtimer_ring_map(struct hwtimer_ring *ring, struct vm_area_struct *vma);
 
 int hwtimer_ring_submitted(const struct hwtimer_ring *ring);
 void hwtimer_ring_take(struct hwtimer_ring *ring,
 		       struct hwtimer_request *requests, u32 count);
+u32 hwtimer_ring_take_bulk(const struct hwtimer_ring *ring,
+			   struct hwtimer_bulk *bulk, u64 *words, u32 count);
 void hwtimer_ring_answer(struct hwtimer_ring *ring,
 			 const struct hwtimer_request *requests, u32 count);
+void hwtimer_ring_answer_bulk(struct hwtimer_ring *ring, const u64 *results,
+			      u32 count);
 
 u32 hwtimer_ring_unread(const struct hwtimer_ring *ring);
 u32 hwtimer_ring_consumed(const struct hwtimer_ring *ring);
@@ -123,12 +131,32 @@ static inline void *hwtimer_ring_at(const struct hwtimer_ring *ring,
 	       offset_in_page(offset);
 }
 
-/* The slot of request @number. Numbers count up for ever, modulo 2^32. */
+/* Bytes of a slot of the submission ring */
+static inline size_t hwtimer_ring_slot_bytes(bool compact)
+{
+	return compact ? sizeof(struct hwtimer_bulk_timer) :
+			 sizeof(struct hwtimer_request);
+}
+
+/*
+ * The slot of request @number, in a ring without compact slots. Numbers count up for ever,
+ * modulo 2^32.
+ */
 static inline struct hwtimer_request *
 hwtimer_ring_request(const struct hwtimer_ring *ring, u32 number)
 {
 	size_t slot = number & (ring->submissions - 1);
 	size_t offset = slot * sizeof(struct hwtimer_request);
+
+	return hwtimer_ring_at(ring, ring->requests + offset);
+}
+
+/* The same in a ring with compact slots */
+static inline struct hwtimer_bulk_timer *
+hwtimer_ring_timer(const struct hwtimer_ring *ring, u32 number)
+{
+	size_t slot = number & (ring->submissions - 1);
+	size_t offset = slot * sizeof(struct hwtimer_bulk_timer);
 
 	return hwtimer_ring_at(ring, ring->requests + offset);
 }
@@ -154,19 +182,67 @@ hwtimer_ring_event(const struct hwtimer_ring *ring, u32 number)
 }
 
 /**
- * hwtimer_ring_put - put an event into the completion ring
- * @ring: the rings; hwtimer_ring_has_room() has returned true
- * @event: the event
+ * hwtimer_ring_run - how many slots lie one after the other
+ * @offset: offset of the first one in the shared memory, in bytes
+ * @size: size of a slot, bytes
+ * @slots: slots from the first one to the end of the ring
+ * @count: number of slots that are wanted
  *
- * User space sees the event after hwtimer_ring_publish().
+ * A ring's memory consists of single pages. So a loop takes the slots of one page at a
+ * time, and need not compute the address of each slot.
+ *
+ * Return: a number of slots, @count at most, and at least 1.
  */
+static inline u32 hwtimer_ring_run(size_t offset, size_t size, u32 slots,
+				   u32 count)
+{
+	u32 in_page = (PAGE_SIZE - offset_in_page(offset)) / size;
+
+	return min3(in_page, slots, count);
+}
+
+/**
+ * hwtimer_ring_put_run - get the slots of the next events that lie one after the other
+ * @ring: the rings; hwtimer_ring_has_room() has returned true
+ * @count: in: number of events to put; out: how many of them the slots are for
+ *
+ * The caller fills the slots, and then calls hwtimer_ring_have_put(). Nobody reads them
+ * before that.
+ *
+ * Return: the first slot.
+ */
+static inline struct hwtimer_event *
+hwtimer_ring_put_run(const struct hwtimer_ring *ring, u32 *count)
+{
+	u32 slot = ring->put & (ring->completions - 1);
+	size_t offset = ring->events + slot * sizeof(struct hwtimer_event);
+
+	*count = hwtimer_ring_run(offset, sizeof(struct hwtimer_event),
+				  ring->completions - slot,
+				  min(*count, ring->room));
+	return hwtimer_ring_at(ring, offset);
+}
+
+/**
+ * hwtimer_ring_have_put - count events that were put into their slots
+ * @ring: the rings
+ * @count: number of events
+ *
+ * User space sees the events after hwtimer_ring_publish().
+ */
+static inline void hwtimer_ring_have_put(struct hwtimer_ring *ring, u32 count)
+{
+	/* hwtimer_ring_unread() reads @put without the lock. */
+	WRITE_ONCE(ring->put, ring->put + count);
+	ring->room -= count;
+}
+
+/* Puts one event, as hwtimer_ring_have_put(). */
 static inline void hwtimer_ring_put(struct hwtimer_ring *ring,
 				    const struct hwtimer_event *event)
 {
 	*hwtimer_ring_event(ring, ring->put) = *event;
-	/* hwtimer_ring_unread() reads @put without the lock. */
-	WRITE_ONCE(ring->put, ring->put + 1);
-	ring->room--;
+	hwtimer_ring_have_put(ring, 1);
 }
 
 #endif /* HWTIMER_RING_H */

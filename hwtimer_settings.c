@@ -38,7 +38,11 @@ MODULE_PARM_DESC(default_kind, "Kind of wheel: 1 hashed, 2 hierarchical");
 
 static bool flags_valid(const struct hwtimer_setup *setup)
 {
-	if (setup->flags & ~HWTIMER_REPORT_CLOCK_SET || setup->reserved)
+	if (setup->flags &
+		    ~(HWTIMER_REPORT_CLOCK_SET | HWTIMER_COMPACT_SLOTS) ||
+	    setup->reserved)
+		return false;
+	if (setup->flags & HWTIMER_COMPACT_SLOTS && !setup->submissions)
 		return false;
 	return !(setup->flags & HWTIMER_REPORT_CLOCK_SET) ||
 	       setup->clock == CLOCK_REALTIME;
@@ -214,7 +218,8 @@ size_t hwtimer_settings_ring_bytes(const struct hwtimer_settings *settings)
 {
 	if (!settings->submissions && !settings->completions)
 		return 0;
-	return hwtimer_ring_bytes(settings->submissions, settings->completions);
+	return hwtimer_ring_bytes(settings->submissions, settings->completions,
+				  settings->flags & HWTIMER_COMPACT_SLOTS);
 }
 
 /**

@@ -29,7 +29,7 @@ extern unsigned int hwtimer_max_timers;
  * struct hwtimer_settings - the settings of an instance
  * @shape: tick, kind and buckets of the wheel
  * @timers: limit of pending timers and unread events
- * @flags: HWTIMER_REPORT_CLOCK_SET, or 0
+ * @flags: HWTIMER_REPORT_CLOCK_SET, HWTIMER_COMPACT_SLOTS
  * @submissions: number of slots of the submission ring, a power of two; 0: none
  * @completions: number of slots of the completion ring, a power of two; 0: none
  * @clock: the clock by which the wheel turns

@@ -16,15 +16,41 @@
 #include <linux/sched/signal.h>
 
 #include "hwtimer.h"
+#include "hwtimer_bulk.h"
 #include "hwtimer_completion.h"
 #include "hwtimer_request.h"
 #include "hwtimer_ring.h"
 #include "hwtimer_submission.h"
 
+/*
+ * As many compact slots of one kind in a row are run as a bulk. Fewer are run as requests,
+ * together with those of other kinds that follow them: a bulk takes the lock for each kind.
+ */
+#define HWTIMER_BULK_LEAST 16
+
 /* Has the owner's other worker run the requests in the ring. Does not sleep. */
 static void submission_send_errand(struct hwtimer_exchange *exchange)
 {
 	hwtimer_worker_kick(&exchange->errand.turns, ktime_get_ns());
+}
+
+/* Takes exchange->held requests, or fewer as a bulk, if they are for one. */
+static void batch_take(struct hwtimer_exchange *exchange)
+{
+	u32 count = exchange->held;
+
+	if (exchange->ring->compact) {
+		u32 alike = hwtimer_ring_take_bulk(exchange->ring,
+						   &exchange->bulk,
+						   exchange->words, count);
+
+		exchange->alike = alike == count || alike >= HWTIMER_BULK_LEAST;
+		if (exchange->alike) {
+			exchange->held = alike;
+			return;
+		}
+	}
+	hwtimer_ring_take(exchange->ring, exchange->requests, count);
 }
 
 /*
@@ -43,8 +69,50 @@ static int batch_fetch(struct hwtimer_exchange *exchange, u32 max)
 	if (count <= 0)
 		return count;
 	exchange->held = min3((u32)count, max, HWTIMER_HOLD);
-	hwtimer_ring_take(exchange->ring, exchange->requests, exchange->held);
+	batch_take(exchange);
 	return exchange->held;
+}
+
+/* Each request of a bulk fails for the same reason. */
+static void bulk_fail(struct hwtimer_exchange *exchange, int err)
+{
+	u32 i;
+
+	for (i = 0; i < exchange->held; i++)
+		exchange->words[i] = err;
+}
+
+/* Runs the requests from batch_fetch(). May sleep. */
+static void batch_run(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	int err;
+
+	if (!exchange->alike) {
+		hwtimer_request_run(instance, exchange->requests,
+				    exchange->held);
+		return;
+	}
+	err = hwtimer_bulk_run(instance, &exchange->bulk, exchange->words,
+			       exchange->held);
+	if (err)
+		bulk_fail(exchange, err);
+}
+
+/* Runs the requests from batch_fetch() if the worker can do so; returns whether it did. */
+static bool batch_try(struct hwtimer_instance *instance)
+{
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	int err;
+
+	if (!exchange->alike)
+		return hwtimer_request_try(instance, exchange->requests,
+					   exchange->held);
+	err = hwtimer_bulk_try(instance, &exchange->bulk, exchange->words,
+			       exchange->held);
+	if (err && err != -EAGAIN)
+		bulk_fail(exchange, err);
+	return err != -EAGAIN;
 }
 
 /*
@@ -61,7 +129,12 @@ static void batch_done(struct hwtimer_instance *instance)
 	instance->stats.submitted += exchange->held;
 	hwtimer_completion_alive(instance);
 	spin_unlock(&instance->lock);
-	hwtimer_ring_answer(exchange->ring, exchange->requests, exchange->held);
+	if (exchange->alike)
+		hwtimer_ring_answer_bulk(exchange->ring, exchange->words,
+					 exchange->held);
+	else
+		hwtimer_ring_answer(exchange->ring, exchange->requests,
+				    exchange->held);
 	exchange->held = 0;
 }
 
@@ -94,7 +167,7 @@ int hwtimer_submission_drain(struct hwtimer_instance *instance)
 		count = batch_fetch(exchange, left);
 		if (count <= 0)
 			return done ?: count;
-		hwtimer_request_run(instance, exchange->requests, count);
+		batch_run(instance);
 		batch_done(instance);
 		done += count;
 		left -= min_t(u32, left, count);
@@ -115,7 +188,7 @@ static bool errand_batch(struct hwtimer_instance *instance)
 	count = batch_fetch(exchange, HWTIMER_HOLD);
 	if (count <= 0)
 		return false;
-	hwtimer_request_run(instance, exchange->requests, count);
+	batch_run(instance);
 	batch_done(instance);
 	return true;
 }
@@ -274,8 +347,7 @@ u32 hwtimer_submission_try(struct hwtimer_instance *instance)
 	    !mutex_trylock(&exchange->drain))
 		return 0;
 	count = batch_fetch(exchange, HWTIMER_HOLD);
-	refused = count > 0 &&
-		  !hwtimer_request_try(instance, exchange->requests, count);
+	refused = count > 0 && !batch_try(instance);
 	if (count > 0 && !refused)
 		batch_done(instance);
 	mutex_unlock(&exchange->drain);

@@ -33,12 +33,14 @@
  * @bulk: use BULK instead of SUBMIT
  * @rings: use the rings for timers and events; each batch ends with a kick, because the
  *	worker shares the program's processor
+ * @compact: the rings have compact slots
  */
 struct way {
 	__u32 kind;
 	__u32 batch;
 	bool bulk;
 	bool rings;
+	bool compact;
 };
 
 static const char *const variants[] = {
@@ -49,6 +51,7 @@ static const char *const variants[] = {
 	"hierarchical, batches of 16",
 	"hierarchical, batches of 1",
 	"hierarchical, one by one",
+	"hierarchical, compact rings",
 	"hierarchical, bulks of 256",
 	"hierarchical, bulks of 64",
 	"hierarchical, bulks of 16",
@@ -72,6 +75,10 @@ static const struct way ways[] = {
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 16 },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 1 },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 0 },
+	{ .kind = HWTIMER_KIND_HIERARCHICAL,
+	  .batch = 4096,
+	  .rings = true,
+	  .compact = true },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 256, .bulk = true },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 64, .bulk = true },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 16, .bulk = true },
@@ -137,6 +144,7 @@ static void set_up(void)
 {
 	struct hwtimer_setup setup = {
 		.size = sizeof(setup),
+		.flags = way.compact ? HWTIMER_COMPACT_SLOTS : 0,
 		.tick = load->tick,
 		.buckets = hwtimer_buckets,
 		.kind = way.kind,
@@ -412,6 +420,55 @@ static void reschedule_ring(__u32 first, __u32 count)
 		next_result(HWTIMER_OP_RESCHEDULE);
 }
 
+/* ---- through rings with compact slots ---- */
+
+static void put_compact(__u32 op, __u32 flags, __u64 first, __u64 time)
+{
+	struct hwtimer_bulk_timer *slot =
+		hwtimer_ring_get_compact(&ring, op, flags);
+
+	if (!slot)
+		errx(1, "the submission ring is full");
+	slot->user_data = first;
+	slot->time = time;
+}
+
+static void schedule_compact(__u32 first, __u32 count)
+{
+	__u32 i;
+
+	for (i = 0; i < count; i++)
+		put_compact(HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE, first + i,
+			    workload_deadline(load, first + i));
+	publish();
+	for (i = 0; i < count; i++)
+		ids[first + i] = next_result(HWTIMER_OP_SCHEDULE);
+}
+
+static void cancel_compact(__u32 first, __u32 count)
+{
+	__u32 i;
+
+	for (i = 0; i < count; i++)
+		put_compact(HWTIMER_OP_CANCEL, 0, aimed[first + i], 0);
+	publish();
+	for (i = 0; i < count; i++)
+		next_result(HWTIMER_OP_CANCEL);
+}
+
+static void reschedule_compact(__u32 first, __u32 count)
+{
+	__u32 i;
+
+	for (i = 0; i < count; i++)
+		put_compact(HWTIMER_OP_RESCHEDULE, HWTIMER_ABSOLUTE,
+			    aimed[first + i],
+			    workload_deadline(load, load->order[first + i]));
+	publish();
+	for (i = 0; i < count; i++)
+		next_result(HWTIMER_OP_RESCHEDULE);
+}
+
 __u32 hwtimer_take_events(struct hwtimer_ring *from, struct workload *to,
 			  __u32 most)
 {
@@ -467,12 +524,14 @@ static void expire_beyond_ring(__u32 count)
  * @batch: by SUBMIT
  * @bulk: by BULK
  * @ring: through the rings
+ * @compact: through rings with compact slots
  */
 struct calls {
 	void (*one)(__u32 which);
 	void (*batch)(__u32 first, __u32 count);
 	void (*bulk)(__u32 first, __u32 count);
 	void (*ring)(__u32 first, __u32 count);
+	void (*compact)(__u32 first, __u32 count);
 };
 
 /* Does an operation on @count timers in the chosen way. */
@@ -482,7 +541,9 @@ static void in_batches(__u32 first, __u32 count, const struct calls *calls)
 
 	for (i = 0; i < count; i += done) {
 		done = way.batch ? smaller(count - i, way.batch) : 1;
-		if (way.rings)
+		if (way.compact)
+			calls->compact(first + i, done);
+		else if (way.rings)
 			calls->ring(first + i, done);
 		else if (way.bulk)
 			calls->bulk(first + i, done);
@@ -500,6 +561,7 @@ static void hwtimer_schedule(__u32 first, __u32 count)
 		.batch = schedule_batch,
 		.bulk = schedule_bulk,
 		.ring = schedule_ring,
+		.compact = schedule_compact,
 	};
 
 	in_batches(first, count, &calls);
@@ -520,6 +582,7 @@ static void hwtimer_cancel(__u32 first, __u32 count)
 		.batch = cancel_batch,
 		.bulk = cancel_bulk,
 		.ring = cancel_ring,
+		.compact = cancel_compact,
 	};
 
 	in_batches(first, count, &calls);
@@ -532,6 +595,7 @@ static void hwtimer_reschedule(__u32 first, __u32 count)
 		.batch = reschedule_batch,
 		.bulk = reschedule_bulk,
 		.ring = reschedule_ring,
+		.compact = reschedule_compact,
 	};
 
 	in_batches(first, count, &calls);

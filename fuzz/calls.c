@@ -134,6 +134,8 @@ void step_setup(struct actor *actor)
 		return;
 	if (setup.clock == CLOCK_REALTIME && rng_one_in(rng, 2))
 		setup.flags = HWTIMER_REPORT_CLOCK_SET;
+	if (rng_one_in(rng, 3))
+		setup.flags |= HWTIMER_COMPACT_SLOTS;
 	call_sized(actor, CALL_SETUP, fd, HWTIMER_IOC_SETUP, &setup,
 		   sizeof(setup), &place);
 }

@@ -59,6 +59,7 @@ static void give_rings(int fd, struct rng *rng)
 		.clock = 1,
 		.submissions = rng_pick(rng, slots),
 		.completions = rng_pick(rng, slots),
+		.flags = rng_one_in(rng, 2) ? HWTIMER_COMPACT_SLOTS : 0,
 	};
 
 	ioctl(fd, HWTIMER_IOC_SETUP, &setup);
@@ -275,6 +276,44 @@ static void store(__u32 *word, __u32 value)
 	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
 }
 
+/*
+ * As submit(), with compact slots, if the ring seems to have them: their operations are in
+ * the words of the results. Mostly one is as the one before.
+ */
+static void submit_compact(struct actor *actor, const struct window *window,
+			   struct hwtimer_rings *rings)
+{
+	struct rng *rng = &actor->rng;
+	__u32 slots = rings->submissions, tail = load(&rings->submission_tail);
+	unsigned int count = rng_between(rng, 1, rng_one_in(rng, 4) ? 300 : 8);
+	__u64 requests = rings->requests, results = rings->results;
+	__u64 op = HWTIMER_SLOT_OP(HWTIMER_OP_SCHEDULE, 0);
+
+	while (slots && count-- &&
+	       tail - load(&rings->submission_head) < slots) {
+		struct hwtimer_bulk_timer timer = {
+			.time = rng_below(rng, 20000000),
+		};
+		__u32 flags = rng_one_in(rng, 2) ? 0 : rng_below(rng, 8);
+		__u64 at = requests + (tail % slots) * sizeof(timer);
+		__u64 word = results + (tail % slots) * sizeof(op);
+
+		if (at > window->bytes - sizeof(timer) ||
+		    word > window->bytes - sizeof(op))
+			return;
+		if (rng_one_in(rng, 24))
+			op = HWTIMER_SLOT_OP(rng_below(rng, 5), flags);
+		if ((__u32)op != HWTIMER_OP_SCHEDULE)
+			timer.id = window->slot->ids[rng_below(rng, WORLD_IDS)];
+		if ((__u32)op == HWTIMER_OP_CANCEL && !rng_one_in(rng, 16))
+			timer.time = 0;
+		memcpy(window->memory + at, &timer, sizeof(timer));
+		memcpy(window->memory + word, &op, sizeof(op));
+		tail++;
+	}
+	store(&rings->submission_tail, tail);
+}
+
 /* Fills slots of the submission ring, wherever it seems to be, and publishes them. */
 static void submit(struct actor *actor, const struct window *window,
 		   struct hwtimer_rings *rings)
@@ -286,6 +325,10 @@ static void submit(struct actor *actor, const struct window *window,
 	unsigned int count = rng_between(rng, 1, rng_one_in(rng, 8) ? 300 : 8);
 	__u64 requests = rings->requests;
 
+	if (rings->events - requests < slots * sizeof(struct hwtimer_request)) {
+		submit_compact(actor, window, rings);
+		return;
+	}
 	while (slots && count-- &&
 	       tail - load(&rings->submission_head) < slots) {
 		struct hwtimer_request request;

@@ -105,6 +105,134 @@ TEST_F(rings, errors_are_results)
 	EXPECT_EQ(n, stats_of(self->fd).pending);
 }
 
+/* ---- compact slots ---- */
+
+static void compact_open(struct __test_metadata *_metadata,
+			 struct hwtimer_ring *ring, int fd, __u32 submissions,
+			 __u32 completions)
+{
+	ring_open_as(_metadata, ring, fd,
+		     (struct hwtimer_setup){
+			     .flags = HWTIMER_COMPACT_SLOTS,
+			     .submissions = submissions,
+			     .completions = completions,
+		     });
+}
+
+/* Fills the next slot, which must be free. @first: user_data or id */
+static void compact_fill(struct __test_metadata *_metadata,
+			 struct hwtimer_ring *ring, __u32 op, __u32 flags,
+			 __u64 first, __u64 time)
+{
+	struct hwtimer_bulk_timer *slot =
+		hwtimer_ring_get_compact(ring, op, flags);
+
+	ASSERT_NE(NULL, slot);
+	slot->user_data = first;
+	slot->time = time;
+}
+
+/*
+ * Schedules, moves and cancels runs of timers, from one that is a request to one as long as
+ * the ring, which begin anywhere in it: each operation is done once, on the right timer.
+ */
+TEST_F(rings, compact_slots_are_operations)
+{
+	struct hwtimer_ring *ring = &self->ring;
+	struct hwtimer_event event;
+	struct hwtimer_query query;
+	unsigned int expired = 0;
+	__u64 ids[64];
+
+	compact_open(_metadata, ring, self->fd, 64, 64);
+	EXPECT_EQ(NULL, hwtimer_ring_get_slot(ring));
+	for (unsigned int n = 1; n <= 64; n += 7) {
+		for (unsigned int i = 0; i < n; i++)
+			compact_fill(_metadata, ring, HWTIMER_OP_SCHEDULE, 0, i,
+				     HOUR);
+		ASSERT_EQ(0, hwtimer_ring_publish(ring));
+		for (unsigned int i = 0; i < n; i++) {
+			ids[i] = ring_result(_metadata, ring);
+			ASSERT_EQ(0, hwtimer_ring_error(ids[i]));
+		}
+		for (unsigned int i = 0; i < n; i++)
+			compact_fill(_metadata, ring, HWTIMER_OP_RESCHEDULE,
+				     HWTIMER_ABSOLUTE, ids[i], i);
+		ASSERT_EQ(0, hwtimer_ring_publish(ring));
+		for (unsigned int i = 0; i < n; i++)
+			ASSERT_EQ(0, ring_result(_metadata, ring));
+		for (unsigned int i = 0; i < n; i++, expired++) {
+			ASSERT_TRUE(ring_event(ring, &event));
+			ASSERT_EQ(ids[event.user_data], event.id);
+			ASSERT_EQ(event.user_data, event.deadline);
+		}
+		for (unsigned int i = 0; i < n; i++)
+			compact_fill(_metadata, ring, HWTIMER_OP_SCHEDULE, 0, i,
+				     HOUR);
+		ASSERT_EQ(0, hwtimer_ring_publish(ring));
+		for (unsigned int i = 0; i < n; i++) {
+			ids[i] = ring_result(_metadata, ring);
+			ASSERT_EQ(0, dev_query(self->fd, ids[i], &query));
+			ASSERT_EQ(i, query.user_data);
+		}
+		for (unsigned int i = 0; i < n; i++)
+			compact_fill(_metadata, ring, HWTIMER_OP_CANCEL, 0,
+				     ids[i], 0);
+		ASSERT_EQ(0, hwtimer_ring_publish(ring));
+		for (unsigned int i = 0; i < n; i++)
+			ASSERT_EQ(0, ring_result(_metadata, ring));
+		EXPECT_EQ(0, stats_of(self->fd).pending);
+	}
+	EXPECT_EQ(expired, stats_of(self->fd).completed);
+	EXPECT_EQ(expired, stats_of(self->fd).cancelled);
+}
+
+TEST_F(rings, compact_errors_are_results)
+{
+	struct hwtimer_ring *ring = &self->ring;
+	const struct {
+		__u32 op, flags;
+		__u64 id, time;
+		int error;
+	} cases[] = {
+		{ HWTIMER_OP_NONE, 0, 0, 0, EINVAL },
+		{ 4, 0, 0, 0, EINVAL },
+		{ UINT_MAX, 0, 0, 0, EINVAL },
+		{ HWTIMER_OP_SCHEDULE, 1U << 31, 0, 0, EINVAL },
+		{ HWTIMER_OP_SCHEDULE, HWTIMER_DISCARD, 0, 0, EINVAL },
+		{ HWTIMER_OP_SCHEDULE, HWTIMER_FIXED_DELAY, 0, 0, EINVAL },
+		{ HWTIMER_OP_SCHEDULE, 0, 0, HWTIMER_NEVER, EINVAL },
+		{ HWTIMER_OP_RESCHEDULE, 0, 12345, HWTIMER_NEVER, EINVAL },
+		{ HWTIMER_OP_RESCHEDULE, 0, 12345, 0, ENOENT },
+		{ HWTIMER_OP_CANCEL, 0, 12345, 0, ENOENT },
+		{ HWTIMER_OP_CANCEL, HWTIMER_DISCARD, ~0ULL, 0, ENOENT },
+		{ HWTIMER_OP_CANCEL, HWTIMER_ABSOLUTE, 1, 0, EINVAL },
+		{ HWTIMER_OP_CANCEL, 0, 1, 1, EINVAL },
+	};
+	unsigned int pending = 0;
+	__u64 id;
+
+	compact_open(_metadata, ring, self->fd, 128, 4);
+	/* In a run of @n, and each beside an operation that succeeds */
+	for (unsigned int n = 1; n <= 64; n *= 4)
+		for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+			for (unsigned int k = 0; k < n; k++)
+				compact_fill(_metadata, ring, cases[i].op,
+					     cases[i].flags, cases[i].id,
+					     cases[i].time);
+			compact_fill(_metadata, ring, HWTIMER_OP_SCHEDULE,
+				     HWTIMER_ABSOLUTE, 0, HWTIMER_NEVER);
+			ASSERT_EQ(0, hwtimer_ring_publish(ring));
+			for (unsigned int k = 0; k < n; k++)
+				ASSERT_EQ(-(__s64)cases[i].error,
+					  (__s64)ring_result(_metadata, ring));
+			id = ring_result(_metadata, ring);
+			ASSERT_EQ(0, hwtimer_ring_error(id));
+			pending++;
+		}
+	EXPECT_EQ(pending, stats_of(self->fd).pending);
+}
+
 TEST_F(rings, limit_is_a_result)
 {
 	struct hwtimer_ring *ring = &self->ring;

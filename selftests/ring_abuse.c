@@ -476,6 +476,32 @@ static void forge_request(struct vandal *vandal)
 	slot->reserved = 0;
 }
 
+/* The same for a ring with compact slots */
+static void forge_compact(struct vandal *vandal)
+{
+	struct hwtimer_ring *ring = vandal->ring;
+	unsigned int *seed = &vandal->seed;
+	__u32 slot = next_random(seed) % ring->submissions;
+	__u32 op = next_random(seed) % 5;
+	__u32 flags = next_random(seed) % 4 ? 0 : next_random(seed) % 8;
+	__u64 id = ring->results[next_random(seed) % ring->submissions];
+
+	ring->timers[slot] = (struct hwtimer_bulk_timer){
+		.id = id,
+		.time = op == HWTIMER_OP_CANCEL ? 0 :
+						  next_random(seed) % (20 * MS),
+	};
+	ring->results[slot] = HWTIMER_SLOT_OP(op, flags);
+}
+
+static void forge_slot(struct vandal *vandal)
+{
+	if (vandal->ring->timers)
+		forge_compact(vandal);
+	else
+		forge_request(vandal);
+}
+
 static void forge_numbers(struct vandal *vandal)
 {
 	struct hwtimer_rings *shared = vandal->ring->shared;
@@ -519,7 +545,7 @@ static void *write_garbage(void *arg)
 			scribble(vandal, 0, words);
 		spin_ns(next_random(seed) % (5 * US));
 		for (unsigned int i = 0; i < vandal->ring->submissions; i++)
-			forge_request(vandal);
+			forge_slot(vandal);
 		for (unsigned int i = 0; i < 4; i++) {
 			forge_numbers(vandal);
 			spin_ns(next_random(seed) % (20 * US));
@@ -572,7 +598,8 @@ static unsigned int live_beside(struct __test_metadata *_metadata,
 	return rounds;
 }
 
-TEST_F(rings, garbage_harms_nobody)
+static void garbage(struct __test_metadata *_metadata,
+		    FIXTURE_DATA(rings) * self, __u32 flags)
 {
 	struct vandal vandals[2] = {};
 	struct hwtimer_ring *victim = &self->ring, neighbour;
@@ -586,6 +613,7 @@ TEST_F(rings, garbage_harms_nobody)
 	ring_open(_metadata, &neighbour, beside, 64, 16);
 	ring_open_as(_metadata, victim, self->fd,
 		     (struct hwtimer_setup){
+			     .flags = flags,
 			     .timers = 1000,
 			     .submissions = 64,
 			     .completions = 32,
@@ -616,6 +644,16 @@ TEST_F(rings, garbage_harms_nobody)
 	EXPECT_LE(0, dev_stop(self->fd, NULL, 0, NULL));
 	hwtimer_ring_unmap(&neighbour);
 	EXPECT_EQ(0, close(beside));
+}
+
+TEST_F(rings, garbage_harms_nobody)
+{
+	garbage(_metadata, self, 0);
+}
+
+TEST_F(rings, garbage_in_compact_slots_harms_nobody)
+{
+	garbage(_metadata, self, HWTIMER_COMPACT_SLOTS);
 }
 
 /* ---- processes that end at any moment ---- */

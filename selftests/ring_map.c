@@ -424,7 +424,7 @@ static void ring_moved(struct hwtimer_ring *ring, char *to)
 	ptrdiff_t by = to - (char *)ring->shared;
 
 	ring->shared = (void *)to;
-	ring->results = (const void *)((const char *)ring->results + by);
+	ring->results = (void *)((char *)ring->results + by);
 	ring->requests = (void *)((char *)ring->requests + by);
 	ring->events = (const void *)((const char *)ring->events + by);
 }

@@ -33,7 +33,8 @@ TEST_F(hwtimer, info_tells_the_version_and_the_limits)
 	EXPECT_EQ(HWTIMER_FEATURE_HIERARCHICAL | HWTIMER_FEATURE_PERIODIC |
 			  HWTIMER_FEATURE_CLOCKS | HWTIMER_FEATURE_SLACK |
 			  HWTIMER_FEATURE_NOTIFY | HWTIMER_FEATURE_RINGS |
-			  HWTIMER_FEATURE_BULK | HWTIMER_FEATURE_LIST,
+			  HWTIMER_FEATURE_BULK | HWTIMER_FEATURE_LIST |
+			  HWTIMER_FEATURE_COMPACT_SLOTS,
 		  info.features);
 	EXPECT_EQ(10 * US, info.tick_min);
 	EXPECT_EQ(HOUR, info.tick_max);
@@ -323,11 +324,35 @@ TEST_F(hwtimer, report_of_clock_sets_is_for_the_clock_that_is_set)
 	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
 }
 
+TEST_F(hwtimer, compact_slots_are_for_a_submission_ring)
+{
+	struct hwtimer_setup setup = valid_setup();
+	struct hwtimer_info info;
+	__u64 bytes;
+
+	setup.flags = HWTIMER_COMPACT_SLOTS;
+	setup.submissions = 0;
+	setup.completions = 64;
+	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
+	setup.submissions = 4096;
+	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
+	EXPECT_EQ(HWTIMER_COMPACT_SLOTS, info.flags);
+	bytes = info.rings_bytes;
+	setup.flags = 0;
+	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
+	EXPECT_EQ(0, info.flags);
+	EXPECT_EQ(bytes + 4096 * (sizeof(struct hwtimer_request) -
+				  sizeof(struct hwtimer_bulk_timer)),
+		  info.rings_bytes);
+}
+
 TEST_F(hwtimer, unknown_settings_are_einval)
 {
 	struct hwtimer_setup setup;
 
-	for (unsigned int bit = 1; bit < 32; bit++) {
+	for (unsigned int bit = 2; bit < 32; bit++) {
 		setup = valid_setup();
 		setup.flags = 1U << bit;
 		EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));

@@ -367,7 +367,7 @@ TEST_F(snapshot, settings_come_back)
 		  .kind = HWTIMER_KIND_HASHED,
 		  .timers = 4711 },
 		{ .clock = CLOCK_REALTIME,
-		  .flags = HWTIMER_REPORT_CLOCK_SET,
+		  .flags = HWTIMER_REPORT_CLOCK_SET | HWTIMER_COMPACT_SLOTS,
 		  .kind = HWTIMER_KIND_HIERARCHICAL,
 		  .submissions = 8,
 		  .completions = 16 },

@@ -330,50 +330,81 @@ static int bulk_result(uint64_t result)
 	return hwtimer_ring_error(result) ? -hwtimer_ring_error(result) : 0;
 }
 
+/* The flags of operations that are done together */
+static uint32_t alike_flags(struct actor *actor, unsigned int op)
+{
+	uint32_t flags = 0;
+
+	if (op == HWTIMER_OP_CANCEL)
+		return sim_below(2) ? HWTIMER_DISCARD : 0;
+	request_time(actor->site, &flags);
+	return flags;
+}
+
+/*
+ * Makes a request with this operation and these flags. @timer: the timer; NULL: SCHEDULE, of
+ * a new one. Returns the timer.
+ */
+static struct oracle_timer *alike_prepare(struct actor *actor, unsigned int op,
+					  uint32_t flags,
+					  struct oracle_timer *timer,
+					  struct hwtimer_request *request)
+{
+	uint32_t drawn;
+
+	*request = (struct hwtimer_request){ .op = op, .flags = flags };
+	if (op != HWTIMER_OP_CANCEL)
+		do {
+			drawn = 0;
+			request->time = request_time(actor->site, &drawn);
+		} while (drawn != flags);
+	if (op == HWTIMER_OP_SCHEDULE)
+		return oracle_schedule(actor->site->oracle, request);
+	request->id = timer->id;
+	oracle_change(timer);
+	return timer;
+}
+
+static const unsigned int alike_ops[] = {
+	HWTIMER_OP_SCHEDULE,
+	HWTIMER_OP_SCHEDULE,
+	HWTIMER_OP_CANCEL,
+	HWTIMER_OP_RESCHEDULE,
+};
+
 /* One BULK of the operation @op for @count timers; timers[i] is NULL for a new one. */
 static void bulk_run(struct actor *actor, unsigned int op, unsigned int count)
 {
 	struct hwtimer_bulk_timer entries[BATCH];
 	struct oracle_timer *timers[BATCH];
 	uint64_t ids[BATCH], results[BATCH];
-	struct hwtimer_request request[BATCH] = {};
+	struct hwtimer_request request[BATCH];
 	struct oracle_span span = oracle_begin(actor->site->oracle);
 	struct hwtimer_bulk bulk = {
 		.size = sizeof(bulk),
 		.op = op,
+		/* All have the same flags. */
+		.flags = alike_flags(actor, op),
 		.timers = (uintptr_t)entries,
 		.results = (uintptr_t)results,
 	};
 	unsigned int i;
 	long ret;
 
-	/* All have the same flags. */
-	if (op == HWTIMER_OP_CANCEL)
-		bulk.flags = sim_below(2) ? HWTIMER_DISCARD : 0;
-	else
-		request_time(actor->site, &bulk.flags);
 	for (i = 0; i < count; i++) {
-		uint32_t flags;
-
-		request[i].op = op;
-		request[i].flags = bulk.flags;
-		do {
-			flags = 0;
-			request[i].time = request_time(actor->site, &flags);
-		} while (op != HWTIMER_OP_CANCEL && flags != bulk.flags);
-		entries[i].time = request[i].time;
-		if (op == HWTIMER_OP_SCHEDULE) {
-			timers[i] = oracle_schedule(actor->site->oracle,
-						    &request[i]);
-			entries[i].user_data = timers[i]->user_data;
-			continue;
+		timers[i] = NULL;
+		if (op != HWTIMER_OP_SCHEDULE) {
+			timers[i] = actor_pick(actor);
+			if (!timers[i])
+				break;
 		}
-		timers[i] = actor_pick(actor);
-		if (!timers[i])
-			break;
-		oracle_change(timers[i]);
-		ids[i] = timers[i]->id;
-		entries[i].id = ids[i];
+		timers[i] = alike_prepare(actor, op, bulk.flags, timers[i],
+					  &request[i]);
+		ids[i] = request[i].id;
+		entries[i] = (struct hwtimer_bulk_timer){
+			.user_data = request[i].user_data | request[i].id,
+			.time = request[i].time,
+		};
 	}
 	if (op == HWTIMER_OP_CANCEL)
 		bulk.timers = (uintptr_t)ids;
@@ -392,15 +423,8 @@ static void bulk_run(struct actor *actor, unsigned int op, unsigned int count)
 
 void act_bulker(struct actor *actor)
 {
-	static const unsigned int ops[] = {
-		HWTIMER_OP_SCHEDULE,
-		HWTIMER_OP_SCHEDULE,
-		HWTIMER_OP_CANCEL,
-		HWTIMER_OP_RESCHEDULE,
-	};
-
 	while (!sim_ending()) {
-		bulk_run(actor, ops[sim_below(4)], sim_between(1, BATCH));
+		bulk_run(actor, alike_ops[sim_below(4)], sim_between(1, BATCH));
 		if (!sim_below(4))
 			sim_sleep(sim_below(20 * actor->site->oracle->tick));
 	}
@@ -461,29 +485,75 @@ static void producer_pause(void)
 	}
 }
 
+/* What a producer puts into compact slots, until it changes its mind */
+struct kind {
+	unsigned int op;
+	uint32_t flags;
+};
+
+/* Puts a request into the ring, if there is room. */
+static bool slot_put(struct actor *actor, struct flight *flight)
+{
+	struct hwtimer_request *slot =
+		hwtimer_ring_get_slot(&actor->site->ring);
+
+	if (!slot)
+		return false;
+	flight->span = oracle_begin(actor->site->oracle);
+	batch_prepare(actor, &flight->request, &flight->timer);
+	*slot = flight->request;
+	return true;
+}
+
+/* As slot_put(), with compact slots: now and then of another kind than the one before */
+static bool compact_put(struct actor *actor, struct flight *flight,
+			struct kind *kind)
+{
+	struct oracle_timer *timer = NULL;
+	struct hwtimer_bulk_timer *slot;
+
+	if (!kind->op || !sim_below(24)) {
+		kind->op = alike_ops[sim_below(4)];
+		kind->flags = alike_flags(actor, kind->op);
+	}
+	if (kind->op != HWTIMER_OP_SCHEDULE)
+		timer = actor_pick(actor);
+	if (kind->op != HWTIMER_OP_SCHEDULE && !timer) {
+		kind->op = 0;
+		return false;
+	}
+	slot = hwtimer_ring_get_compact(&actor->site->ring, kind->op,
+					kind->flags);
+	if (!slot)
+		return false;
+	flight->span = oracle_begin(actor->site->oracle);
+	flight->timer = alike_prepare(actor, kind->op, kind->flags, timer,
+				      &flight->request);
+	slot->user_data = flight->request.user_data | flight->request.id;
+	slot->time = flight->request.time;
+	return true;
+}
+
 void act_producer(struct actor *actor)
 {
 	struct site *site = actor->site;
+	bool compact = site->setup.flags & HWTIMER_COMPACT_SLOTS;
 	struct flight flights[IN_FLIGHT];
 	uint64_t put = 0, done = 0;
+	struct kind kind = {};
 
 	while (!sim_ending() || done < put) {
 		unsigned int count = sim_ending() ? 0 : sim_between(1, BATCH);
-		struct hwtimer_request *slot;
 		unsigned int i;
 
 		for (i = 0; i < count; i++) {
 			struct flight *flight = &flights[put % IN_FLIGHT];
 
-			if (put - done == IN_FLIGHT)
-				break;
-			slot = hwtimer_ring_get_slot(&site->ring);
-			if (!slot)
+			if (put - done == IN_FLIGHT ||
+			    !(compact ? compact_put(actor, flight, &kind) :
+					slot_put(actor, flight)))
 				break;
 			put++;
-			flight->span = oracle_begin(site->oracle);
-			batch_prepare(actor, &flight->request, &flight->timer);
-			*slot = flight->request;
 		}
 		if (i)
 			producer_publish(site);

@@ -70,6 +70,8 @@ static void setup_choose(struct hwtimer_setup *setup)
 		setup->completions =
 			sim_below(6) ? 1u << sim_below(sim_below(2) ? 4 : 8) :
 				       0;
+		if (sim_below(2))
+			setup->flags |= HWTIMER_COMPACT_SLOTS;
 	}
 }
 

@@ -119,7 +119,9 @@ bool fake_add_rings(struct hwtimer_instance *instance, u32 submissions,
 	instance->settings.completions = completions;
 	exchange->requests =
 		kvcalloc(HWTIMER_HOLD, sizeof(*exchange->requests), GFP_KERNEL);
-	exchange->ring = hwtimer_ring_create(submissions, completions);
+	exchange->ring = hwtimer_ring_create(submissions, completions,
+					     instance->settings.flags &
+						     HWTIMER_COMPACT_SLOTS);
 	if (!exchange->requests || !exchange->ring)
 		return false;
 	bytes = hwtimer_supply_rings_bytes(&instance->settings);

@@ -41,7 +41,7 @@ static void begin_late(struct hwtimer_ring *ring)
 static struct hwtimer_ring *new_ring(u32 submissions, u32 completions)
 {
 	struct hwtimer_ring *ring =
-		hwtimer_ring_create(submissions, completions);
+		hwtimer_ring_create(submissions, completions, false);
 
 	if (ring)
 		begin_late(ring);
@@ -61,42 +61,146 @@ static void ring_test_exit(struct kunit *test)
 	hwtimer_ring_destroy(test->priv);
 }
 
+/*
+ * Submits @count requests from @number on, takes them into @requests, and answers them: by
+ * their numbers, which are also their user_data.
+ */
+static void take_and_answer(struct kunit *test, struct hwtimer_ring *ring,
+			    struct hwtimer_request *requests, u32 number,
+			    u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		*hwtimer_ring_request(ring, number + i) =
+			(struct hwtimer_request){
+				.op = HWTIMER_OP_SCHEDULE,
+				.user_data = number + i,
+			};
+	ring->shared->submission_tail = number + count;
+	KUNIT_ASSERT_EQ(test, hwtimer_ring_submitted(ring), count);
+	hwtimer_ring_take(ring, requests, count);
+	/* Their slots are in use until they are answered. */
+	KUNIT_ASSERT_EQ(test, hwtimer_ring_submitted(ring), count);
+	for (i = 0; i < count; i++) {
+		KUNIT_ASSERT_EQ(test, requests[i].user_data, number + i);
+		requests[i].id = number + i;
+		requests[i].result = 0;
+	}
+	hwtimer_ring_answer(ring, requests, count);
+	for (i = 0; i < count; i++)
+		KUNIT_ASSERT_EQ(test, *hwtimer_ring_result(ring, number + i),
+				number + i);
+	KUNIT_ASSERT_EQ(test, ring->shared->submission_head, number + count);
+	KUNIT_ASSERT_EQ(test, hwtimer_ring_submitted(ring), 0);
+}
+
 /* Takes up to 8 requests at a time, across the ends of the array and of the numbers. */
 static void requests_are_taken_and_answered(struct kunit *test)
 {
 	struct hwtimer_ring *ring = test->priv;
 	struct hwtimer_request requests[8];
-	u32 number = BEGIN, round, i;
+	u32 number = BEGIN, round;
 
 	for (round = 0; round < 100; round++) {
 		u32 count = round % 9;
 
-		for (i = 0; i < count; i++)
-			*hwtimer_ring_request(ring, number + i) =
-				(struct hwtimer_request){
-					.op = HWTIMER_OP_SCHEDULE,
-					.user_data = number + i,
-				};
-		ring->shared->submission_tail = number + count;
-		KUNIT_ASSERT_EQ(test, hwtimer_ring_submitted(ring), count);
-		hwtimer_ring_take(ring, requests, count);
-		/* Their slots are in use until they are answered. */
-		KUNIT_ASSERT_EQ(test, hwtimer_ring_submitted(ring), count);
-		for (i = 0; i < count; i++) {
-			KUNIT_ASSERT_EQ(test, requests[i].user_data,
-					number + i);
-			requests[i].id = number + i;
-		}
-		hwtimer_ring_answer(ring, requests, count);
-		for (i = 0; i < count; i++)
-			KUNIT_ASSERT_EQ(test,
-					*hwtimer_ring_result(ring, number + i),
-					number + i);
+		take_and_answer(test, ring, requests, number, count);
 		number += count;
-		KUNIT_ASSERT_EQ(test, ring->shared->submission_head, number);
-		KUNIT_ASSERT_EQ(test, hwtimer_ring_submitted(ring), 0);
 	}
 	KUNIT_EXPECT_LT(test, number, BEGIN);
+}
+
+/* The slots of a run lie in one page: the ring has several. */
+static void requests_lie_in_several_pages(struct kunit *test)
+{
+	const u32 slots = 4 * PAGE_SIZE / sizeof(struct hwtimer_request);
+	struct hwtimer_request *requests =
+		kunit_kcalloc(test, slots, sizeof(*requests), GFP_KERNEL);
+	struct hwtimer_ring *ring = new_ring(slots, 0);
+	u32 number = BEGIN, round;
+	struct rnd_state state;
+
+	KUNIT_ASSERT_NOT_NULL(test, requests);
+	KUNIT_ASSERT_NOT_NULL(test, ring);
+	hwtimer_test_seed(test, &state);
+	for (round = 0; round < 50; round++) {
+		u32 count = prandom_u32_state(&state) % (slots + 1);
+
+		take_and_answer(test, ring, requests, number, count);
+		number += count;
+	}
+	hwtimer_ring_destroy(ring);
+}
+
+/*
+ * Of a ring with compact slots, each take gets what was submitted: requests that are alike
+ * as words, or any as requests.
+ */
+static void compact_slots_are_taken(struct kunit *test)
+{
+	const u32 slots = 2 * PAGE_SIZE / sizeof(u64);
+	struct hwtimer_ring *ring = hwtimer_ring_create(slots, 0, true);
+	u64 *words = kunit_kcalloc(test, 2 * slots, sizeof(u64), GFP_KERNEL);
+	struct hwtimer_request request;
+	struct hwtimer_bulk bulk;
+	u32 number = BEGIN, done = BEGIN, round;
+	struct rnd_state state;
+
+	KUNIT_ASSERT_NOT_NULL(test, words);
+	KUNIT_ASSERT_NOT_NULL(test, ring);
+	begin_late(ring);
+	hwtimer_test_seed(test, &state);
+	for (round = 0; round < 50; round++) {
+		u32 count = prandom_u32_state(&state) % slots + 1;
+		u32 op = 1 + round % 3, taken, i;
+
+		for (; number != done + count; number++) {
+			*hwtimer_ring_timer(ring, number) =
+				(struct hwtimer_bulk_timer){
+					.user_data = number,
+					.time = op == HWTIMER_OP_CANCEL ?
+							0 :
+							2 * (u64)number,
+				};
+			*hwtimer_ring_result(ring, number) =
+				HWTIMER_SLOT_OP(op, round);
+		}
+		/* The last one is of another kind, or has what a CANCEL must not have. */
+		if (round % 2)
+			*hwtimer_ring_result(ring, number - 1) = 0;
+		else
+			hwtimer_ring_timer(ring, number - 1)->time = 1;
+		ring->shared->submission_tail = number;
+		taken = hwtimer_ring_take_bulk(ring, &bulk, words, count);
+		if (count > 1 && (round % 2 || op == HWTIMER_OP_CANCEL))
+			KUNIT_ASSERT_EQ(test, taken, count - 1);
+		for (i = 0; i + 1 < count; i++) {
+			KUNIT_ASSERT_EQ(test, bulk.op, op);
+			KUNIT_ASSERT_EQ(test, bulk.flags, round);
+			if (op == HWTIMER_OP_CANCEL) {
+				KUNIT_ASSERT_EQ(test, words[i],
+						(u32)(done + i));
+				continue;
+			}
+			KUNIT_ASSERT_EQ(test, words[2 * i], (u32)(done + i));
+			KUNIT_ASSERT_EQ(test, words[2 * i + 1],
+					2 * (u64)(u32)(done + i));
+		}
+		hwtimer_ring_take(ring, &request, 1);
+		KUNIT_ASSERT_EQ(test, request.op,
+				count > 1 || round % 2 == 0 ? op : 0);
+		for (i = 0; i < count; i++)
+			words[i] = (u32)(done + i);
+		hwtimer_ring_answer_bulk(ring, words, count);
+		for (i = 0; i < count; i++)
+			KUNIT_ASSERT_EQ(test,
+					*hwtimer_ring_result(ring, done + i),
+					(u32)(done + i));
+		done += count;
+		KUNIT_ASSERT_EQ(test, ring->shared->submission_head, done);
+	}
+	hwtimer_ring_destroy(ring);
 }
 
 static void results_are_ids_zeros_and_errors(struct kunit *test)
@@ -174,6 +278,53 @@ static void events_fill_the_ring_and_no_more(struct kunit *test)
 	KUNIT_EXPECT_LT(test, number, BEGIN);
 }
 
+/* Puts up to @count events in runs of slots; each has its number as its user_data. */
+static void put_in_runs(struct hwtimer_ring *ring, u32 count)
+{
+	while (count && hwtimer_ring_has_room(ring)) {
+		u32 i, run = count;
+		struct hwtimer_event *slot = hwtimer_ring_put_run(ring, &run);
+
+		for (i = 0; i < run; i++)
+			slot[i].user_data = (u32)(ring->put + i);
+		hwtimer_ring_have_put(ring, run);
+		count -= run;
+	}
+	hwtimer_ring_publish(ring);
+}
+
+/*
+ * Events that are put in runs are where they are read: in slots of their own, across the
+ * ends of pages, of the ring and of the numbers, and never more than there is room for.
+ */
+static void events_lie_in_several_pages(struct kunit *test)
+{
+	const u32 slots = 4 * PAGE_SIZE / sizeof(struct hwtimer_event);
+	struct hwtimer_ring *ring = new_ring(0, slots);
+	const struct hwtimer_event *event;
+	u32 head = BEGIN, round;
+	struct rnd_state state;
+
+	KUNIT_ASSERT_NOT_NULL(test, ring);
+	hwtimer_test_seed(test, &state);
+	for (round = 0; round < 50; round++) {
+		u32 unread = ring->put - head;
+		u32 count = prandom_u32_state(&state) % slots;
+		u32 read;
+
+		put_in_runs(ring, count);
+		KUNIT_ASSERT_EQ(test, ring->put - head,
+				min(unread + count, slots));
+		read = prandom_u32_state(&state) % (ring->put - head + 1);
+		for (; read; read--, head++) {
+			event = hwtimer_ring_event(ring, head);
+			KUNIT_ASSERT_EQ(test, event->user_data, (u64)head);
+		}
+		ring->shared->completion_head = head;
+	}
+	hwtimer_ring_destroy(ring);
+}
+
 /* Whatever head the program writes, the ring never has more room than slots. */
 static void heads_that_cannot_be_mean_full(struct kunit *test)
 {
@@ -216,9 +367,12 @@ static void ring_without_slots_has_no_room(struct kunit *test)
 
 static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(requests_are_taken_and_answered),
+	KUNIT_CASE(requests_lie_in_several_pages),
+	KUNIT_CASE(compact_slots_are_taken),
 	KUNIT_CASE(results_are_ids_zeros_and_errors),
 	KUNIT_CASE(tails_that_cannot_be_are_refused),
 	KUNIT_CASE(events_fill_the_ring_and_no_more),
+	KUNIT_CASE(events_lie_in_several_pages),
 	KUNIT_CASE(heads_that_cannot_be_mean_full),
 	KUNIT_CASE(ring_without_slots_has_no_room),
 	{}

@@ -21,6 +21,7 @@ static const struct {
 	{ HWTIMER_FEATURE_RINGS, "rings" },
 	{ HWTIMER_FEATURE_BULK, "bulk" },
 	{ HWTIMER_FEATURE_LIST, "list" },
+	{ HWTIMER_FEATURE_COMPACT_SLOTS, "compact-slots" },
 };
 
 static void show_features(uint64_t bits)

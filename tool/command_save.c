@@ -55,7 +55,7 @@ static struct hwtimer_setup settings_of(struct hwt *hwt)
 		errx(1, "HWTIMER_IOC_INFO: %s", strerror(error));
 	if (info.kind > HWTIMER_KIND_HIERARCHICAL ||
 	    info.clock > CLOCK_BOOTTIME || !snapshot_clock_name(info.clock) ||
-	    info.flags & ~HWTIMER_REPORT_CLOCK_SET)
+	    info.flags & ~(HWTIMER_REPORT_CLOCK_SET | HWTIMER_COMPACT_SLOTS))
 		errx(1,
 		     "the instance has settings of a newer module: install the same version of both");
 	return (struct hwtimer_setup){

@@ -394,7 +394,8 @@ static bool need_settings(struct snapshot_reader *reader)
 	       need_name(reader, "kind", kind_names, COUNT_OF(kind_names),
 			 &setup->kind) &&
 	       need_number(reader, "limit", 1, TIME_MAX, &limit) &&
-	       need_number_32(reader, "flags", HWTIMER_REPORT_CLOCK_SET,
+	       need_number_32(reader, "flags",
+			      HWTIMER_REPORT_CLOCK_SET | HWTIMER_COMPACT_SLOTS,
 			      &setup->flags) &&
 	       need_number_32(reader, "submissions", HWTIMER_SUBMISSIONS_MAX,
 			      &setup->submissions) &&

@@ -8,6 +8,11 @@
  *
  *	request = hwtimer_ring_get_slot(&ring);	NULL: take results first
  *	request->op = HWTIMER_OP_SCHEDULE; ...	all other fields are 0
+ *
+ *	timer = hwtimer_ring_get_compact(&ring,	instead, with HWTIMER_COMPACT_SLOTS
+ *		HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE);
+ *	timer->user_data = ...; timer->time = ...
+ *
  *	hwtimer_ring_publish(&ring);		once for any number of slots
  *
  *	hwtimer_ring_next_result(&ring, &id);	in the order of the slots
@@ -37,7 +42,8 @@
  * @bytes: length of the mapping
  * @shared: the mapping
  * @results: array in the mapping
- * @requests: array in the mapping
+ * @requests: array in the mapping; NULL with HWTIMER_COMPACT_SLOTS
+ * @timers: array in the mapping, with HWTIMER_COMPACT_SLOTS; otherwise NULL
  * @events: array in the mapping
  * @submissions: number of slots of the submission ring
  * @completions: number of slots of the completion ring
@@ -53,8 +59,9 @@ struct hwtimer_ring {
 	int fd;
 	size_t bytes;
 	struct hwtimer_rings *shared;
-	const __u64 *results;
+	__u64 *results;
 	struct hwtimer_request *requests;
+	struct hwtimer_bulk_timer *timers;
 	const struct hwtimer_event *events;
 	__u32 submissions;
 	__u32 completions;
@@ -95,8 +102,10 @@ static inline char *hwtimer_ring_array(const struct hwtimer_ring *ring,
 }
 
 /* Finds the arrays in the mapping. Returns false if they are not all inside. */
-static inline bool hwtimer_ring_find_arrays(struct hwtimer_ring *ring)
+static inline bool hwtimer_ring_find_arrays(struct hwtimer_ring *ring,
+					    bool compact)
 {
+	size_t slot = compact ? sizeof(*ring->timers) : sizeof(*ring->requests);
 	__u64 submissions = ring->submissions, completions = ring->completions;
 	const struct hwtimer_rings *shared = ring->shared;
 	char *results, *requests, *events;
@@ -105,12 +114,15 @@ static inline bool hwtimer_ring_find_arrays(struct hwtimer_ring *ring)
 		return false;
 	results = hwtimer_ring_array(ring, &shared->results,
 				     submissions * sizeof(*ring->results));
-	requests = hwtimer_ring_array(ring, &shared->requests,
-				      submissions * sizeof(*ring->requests));
+	requests =
+		hwtimer_ring_array(ring, &shared->requests, submissions * slot);
 	events = hwtimer_ring_array(ring, &shared->events,
 				    completions * sizeof(*ring->events));
-	ring->results = (const __u64 *)results;
-	ring->requests = (struct hwtimer_request *)requests;
+	ring->results = (__u64 *)results;
+	if (compact)
+		ring->timers = (struct hwtimer_bulk_timer *)requests;
+	else
+		ring->requests = (struct hwtimer_request *)requests;
 	ring->events = (const struct hwtimer_event *)events;
 	return results && requests && events;
 }
@@ -150,7 +162,8 @@ static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
 	if (memory == MAP_FAILED)
 		return -1;
 	ring->shared = (struct hwtimer_rings *)memory;
-	if (!hwtimer_ring_find_arrays(ring)) {
+	if (!hwtimer_ring_find_arrays(ring,
+				      info.flags & HWTIMER_COMPACT_SLOTS)) {
 		munmap(memory, ring->bytes);
 		ring->shared = NULL;
 		errno = EPROTO;
@@ -200,6 +213,8 @@ static inline int hwtimer_ring_kick_if_needed(struct hwtimer_ring *ring)
  * hwtimer_ring_get_slot - get a slot for one more request
  * @ring: the rings
  *
+ * Not with HWTIMER_COMPACT_SLOTS: then use hwtimer_ring_get_compact().
+ *
  * Return: a request with all fields 0, to be filled in before
  * hwtimer_ring_publish(); NULL: all slots are in use, take results first.
  */
@@ -208,11 +223,35 @@ hwtimer_ring_get_slot(struct hwtimer_ring *ring)
 {
 	struct hwtimer_request *request;
 
-	if (ring->tail - ring->reaped >= ring->submissions)
+	if (!ring->requests || ring->tail - ring->reaped >= ring->submissions)
 		return NULL;
 	request = &ring->requests[ring->tail++ & (ring->submissions - 1)];
 	memset(request, 0, sizeof(*request));
 	return request;
+}
+
+/**
+ * hwtimer_ring_get_compact - get a compact slot for one more operation
+ * @ring: the rings, of an instance with HWTIMER_COMPACT_SLOTS
+ * @op: HWTIMER_OP_SCHEDULE, HWTIMER_OP_CANCEL or HWTIMER_OP_RESCHEDULE
+ * @flags: flags of the operation, as for struct hwtimer_bulk
+ *
+ * The kernel does operations in a row that have the same @op and @flags together.
+ *
+ * Return: a timer, both of whose fields the program fills in before
+ * hwtimer_ring_publish(); for CANCEL, 0 as the time. NULL: all slots are in use, take
+ * results first; or the slots are not compact.
+ */
+static inline struct hwtimer_bulk_timer *
+hwtimer_ring_get_compact(struct hwtimer_ring *ring, __u32 op, __u32 flags)
+{
+	__u32 slot = ring->tail & (ring->submissions - 1);
+
+	if (!ring->timers || ring->tail - ring->reaped >= ring->submissions)
+		return NULL;
+	ring->tail++;
+	ring->results[slot] = HWTIMER_SLOT_OP(op, flags);
+	return &ring->timers[slot];
 }
 
 /**

@@ -51,6 +51,8 @@ static const struct row rows[] = {
 	{ "SUBMIT", "hierarchical, batches of 4096", .idle = PAUSE,
 	  .floor = true },
 	{ "rings", "hierarchical, rings", .idle = PAUSE, .floor = true },
+	{ "compact rings", "hierarchical, compact rings", .idle = PAUSE,
+	  .floor = true },
 	{ "bulks of 256", "hierarchical, bulks of 256", .idle = PAUSE,
 	  .floor = true },
 	{ "bulks of 64", "hierarchical, bulks of 64", .idle = PAUSE,
@@ -81,6 +83,7 @@ static const struct {
 	{ MAIN, 100000 },
 	{ "SUBMIT", 100000 },
 	{ "rings", 100000 },
+	{ "compact rings", 100000 },
 	{ "single calls", 10000 },
 	{ "bulks of 4", 1000 },
 	{ "bulks, each tick", 10000 },
@@ -187,7 +190,7 @@ static void print_row(const struct row *row, __u32 count,
 	       median_whole(floors, count));
 	print_ratio(ours, floors, count);
 	printf("  %.0f", bytes);
-	if (!strcmp(row->name, "rings"))
+	if (strstr(row->name, "rings"))
 		print_own(ours, floors, count);
 	putchar('\n');
 }

@@ -55,6 +55,12 @@ struct hwtimer_request *exported_ring_get_slot(struct hwtimer_ring *ring)
 	return hwtimer_ring_get_slot(ring);
 }
 
+struct hwtimer_bulk_timer *exported_ring_get_compact(struct hwtimer_ring *ring,
+						     __u32 op, __u32 flags)
+{
+	return hwtimer_ring_get_compact(ring, op, flags);
+}
+
 int exported_ring_publish(struct hwtimer_ring *ring)
 {
 	return hwtimer_ring_publish(ring);
@@ -90,6 +96,7 @@ EXPORT(exported_ring_map, hwtimer_ring_map);
 EXPORT(exported_ring_unmap, hwtimer_ring_unmap);
 EXPORT(exported_ring_kick, hwtimer_ring_kick);
 EXPORT(exported_ring_get_slot, hwtimer_ring_get_slot);
+EXPORT(exported_ring_get_compact, hwtimer_ring_get_compact);
 EXPORT(exported_ring_publish, hwtimer_ring_publish);
 EXPORT(exported_ring_next_result, hwtimer_ring_next_result);
 EXPORT(exported_ring_error, hwtimer_ring_error);

@@ -21,6 +21,8 @@ int exported_ring_map(struct hwtimer_ring *ring, int fd);
 void exported_ring_unmap(struct hwtimer_ring *ring);
 int exported_ring_kick(struct hwtimer_ring *ring);
 struct hwtimer_request *exported_ring_get_slot(struct hwtimer_ring *ring);
+struct hwtimer_bulk_timer *exported_ring_get_compact(struct hwtimer_ring *ring,
+						     __u32 op, __u32 flags);
 int exported_ring_publish(struct hwtimer_ring *ring);
 bool exported_ring_next_result(struct hwtimer_ring *ring, uint64_t *result);
 int exported_ring_error(uint64_t result);

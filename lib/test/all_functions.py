@@ -139,10 +139,11 @@ def rings():
     ring = ctypes.create_string_buffer(call("hwtimer_ring_size", returns=ctypes.c_size_t))
     results, requests, events = 512, 1024, 2048
     at = ctypes.addressof(shared)
-    struct.pack_into("iLPPPPIIIIIII", ring, 0, 1000, 4096, at, at + results,
-                     at + requests, at + events, slots, slots, 0, 0, 0, 0, 0)
+    struct.pack_into("iLPPPPPIIIIIII", ring, 0, 1000, 4096, at, at + results,
+                     at + requests, 0, at + events, slots, slots, 0, 0, 0, 0, 0)
     slot = call("hwtimer_ring_get_slot", ring, returns=pointer)
     assert slot == at + requests
+    expect(None, "hwtimer_ring_get_compact", ring, 1, 0, returns=pointer)  # its slots are not
     expect(0, "hwtimer_ring_publish", ring)
     assert struct.unpack_from("I", shared, 64)[0] == 1  # submission_tail
     result = u64()

@@ -94,6 +94,8 @@
 #define HWTIMER_FEATURE_BULK (1ULL << 6)
 /** HWTIMER_FEATURE_LIST - HWTIMER_IOC_LIST */
 #define HWTIMER_FEATURE_LIST (1ULL << 7)
+/** HWTIMER_FEATURE_COMPACT_SLOTS - HWTIMER_COMPACT_SLOTS */
+#define HWTIMER_FEATURE_COMPACT_SLOTS (1ULL << 8)
 
 /**
  * enum hwtimer_kind - kinds of wheel, for hwtimer_setup.kind
@@ -171,6 +173,18 @@ struct hwtimer_info {
  */
 #define HWTIMER_REPORT_CLOCK_SET (1U << 0)
 
+/**
+ * HWTIMER_COMPACT_SLOTS - have a submission ring of slots of 16 bytes
+ *
+ * For hwtimer_setup.flags, with a submission ring only. A slot is a struct
+ * hwtimer_bulk_timer instead of a struct hwtimer_request. So its timer has no interval and
+ * no slack, as those of HWTIMER_IOC_BULK; the ioctls can still schedule such timers. The
+ * ring is faster, because both ends touch a quarter of the memory, and because the kernel
+ * does operations in a row that have the same operation and flags as it does a bulk. See
+ * struct hwtimer_rings for how a program says which operation a slot is for.
+ */
+#define HWTIMER_COMPACT_SLOTS (1U << 1)
+
 /** HWTIMER_SUBMISSIONS_MAX - largest number of slots of a submission ring */
 #define HWTIMER_SUBMISSIONS_MAX 65536
 /** HWTIMER_COMPLETIONS_MAX - largest number of slots of a completion ring */
@@ -179,7 +193,7 @@ struct hwtimer_info {
 /**
  * struct hwtimer_setup - HWTIMER_IOC_SETUP: choose the settings of the instance
  * @size: in: sizeof(struct hwtimer_setup)
- * @flags: HWTIMER_REPORT_CLOCK_SET
+ * @flags: HWTIMER_REPORT_CLOCK_SET, HWTIMER_COMPACT_SLOTS
  * @tick: ns, 10 us to 1 h; 0 means the default of 1 ms
  * @buckets: 8 to 1,048,576, rounded up to a power of two; 0 means the default
  *	of 4,096. In a hierarchical wheel, the buckets of the lowest level
@@ -204,8 +218,9 @@ struct hwtimer_info {
  * EDOM) that finds memory for the wheel (no ENOMEM), even if the call then fails. INFO
  * returns the resulting settings, with rounded numbers and defaults.
  *
- * Errors: EINVAL (a value out of range or unknown, or
- * HWTIMER_REPORT_CLOCK_SET without CLOCK_REALTIME), E2BIG, ESHUTDOWN (stopped),
+ * Errors: EINVAL (a value out of range or unknown,
+ * HWTIMER_REPORT_CLOCK_SET without CLOCK_REALTIME, or
+ * HWTIMER_COMPACT_SLOTS without @submissions), E2BIG, ESHUTDOWN (stopped),
  * EBUSY (too late), EPERM, EAGAIN, ENOMEM and EINTR (the thread could not be
  * created, see above). After an error the old settings remain. The memory of the wheel
  * is allocated by the first timer, which may fail with ENOMEM.
@@ -756,13 +771,17 @@ struct hwtimer_event {
  */
 #define HWTIMER_RING_NEED_KICK (1U << 0)
 
+/** HWTIMER_SLOT_OP - the operation of a slot, with HWTIMER_COMPACT_SLOTS */
+#define HWTIMER_SLOT_OP(op, flags) ((__u64)(flags) << 32 | (__u32)(op))
+
 /**
  * struct hwtimer_rings - the beginning of the memory that mmap() maps
  * @submissions: slots of the submission ring; constant
  * @completions: slots of the completion ring; constant
  * @results: offset of the array of @submissions results (__u64), in bytes from the
  *	beginning of this structure; constant
- * @requests: offset of the array of @submissions struct hwtimer_request; constant
+ * @requests: offset of the array of @submissions struct hwtimer_request, or, with
+ *	HWTIMER_COMPACT_SLOTS, struct hwtimer_bulk_timer; constant
  * @events: offset of the array of @completions struct hwtimer_event; constant
  * @submission_tail: written by the program: requests it has put in so far
  * @completion_head: written by the program: events it has taken out so far
@@ -789,6 +808,11 @@ struct hwtimer_event {
  * @submission_head (release). Result n belongs to request n: the id of a new timer,
  * 0 for another success, or a negative errno (see struct hwtimer_bulk). A delay
  * counts from when the kernel does the request, not from when the program submits it.
+ *
+ * With HWTIMER_COMPACT_SLOTS, the program also writes to result n, before it stores
+ * @submission_tail, which operation slot n is for: HWTIMER_SLOT_OP(op, flags), with
+ * @op and @flags as for struct hwtimer_bulk. The kernel overwrites that with the
+ * result. For CANCEL, the time in the slot must be 0.
  *
  * Completion: while the ring has room, events go into the ring, and count as
  * delivered then, as if read() had taken them. Other events wait in the kernel,
