@@ -73,15 +73,20 @@ static u32 exchange_flush(struct hwtimer_instance *instance)
  *
  * Each request that is run and each event that is moved keeps polling going.
  *
- * Return: the number of requests run, or what exchange_flush() returned, whichever is
- * more; if it is HWTIMER_HOLD, there may be more to do. May reschedule, but waits for no
- * mutex and no memory.
+ * Return: HWTIMER_HOLD if there may be more to do; otherwise the number of requests run, or
+ * what exchange_flush() returned, whichever is more. May reschedule, but waits for no mutex
+ * and no memory.
  */
 u32 hwtimer_exchange_serve(struct hwtimer_instance *instance)
 {
+	u32 run, moved;
+	bool more;
+
 	if (!hwtimer_completion_ring(instance))
 		return 0;
-	return max(hwtimer_submission_try(instance), exchange_flush(instance));
+	run = hwtimer_submission_try(instance, &more);
+	moved = exchange_flush(instance);
+	return more ? HWTIMER_HOLD : max(run, moved);
 }
 
 /* Whether a poll would find something to do; the instance's lock is held. */
@@ -194,11 +199,14 @@ static void exchange_flush_all(struct hwtimer_instance *instance)
 static void exchange_serve_all(struct hwtimer_instance *instance)
 {
 	u32 left = hwtimer_submission_room(&instance->exchange);
+	u32 run;
+	bool more;
 
-	while (left && hwtimer_submission_try(instance)) {
-		left -= min(left, HWTIMER_HOLD);
+	do {
+		run = hwtimer_submission_try(instance, &more);
+		left -= min(left, run);
 		cond_resched();
-	}
+	} while (run && left);
 	exchange_flush_all(instance);
 }
 

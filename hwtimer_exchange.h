@@ -34,6 +34,8 @@ struct vm_area_struct;
  * @words: the same memory, for requests that are run as a bulk: see hwtimer_bulk.c
  * @bulk: operation and flags of the bulk in @words; protected by @drain
  * @alike: the requests are in @words; false: in @requests. Protected by @drain
+ * @cut: when the requests were taken, the ring had more, but of another kind than those in
+ *	@words. Protected by @drain
  * @held: number of requests in @requests that were not run yet; protected by @drain
  * @polls: number of polls that may still find nothing before the worker stops polling;
  *	protected by the instance's lock
@@ -58,6 +60,7 @@ struct hwtimer_exchange {
 	};
 	struct hwtimer_bulk bulk;
 	bool alike;
+	bool cut;
 	u32 held;
 	u32 polls;
 	u64 poll_at;

@@ -348,9 +348,11 @@ static u32 bulk_read(u64 **words, const struct hwtimer_bulk_timer *slot,
  * @count: number of requests, at most hwtimer_ring_submitted(), and not 0
  *
  * Takes requests as long as they have the operation and the flags of the first one. Their
- * slots stay in use until hwtimer_ring_answer_bulk().
+ * slots stay in use until hwtimer_ring_answer_bulk(). A caller that has no use for @words
+ * can still call hwtimer_ring_take().
  *
- * Return: the number of requests.
+ * Return: the number of requests; 0: the first one is a CANCEL with a time, or user space has
+ * just changed its operation.
  */
 u32 hwtimer_ring_take_bulk(const struct hwtimer_ring *ring,
 			   struct hwtimer_bulk *bulk, u64 *words, u32 count)

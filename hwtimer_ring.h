@@ -10,7 +10,8 @@
  *
  * User space may write to all of the shared memory at any time. So the kernel keeps its
  * own counters and sizes in struct hwtimer_ring. It reads only user space's counters from
- * the shared memory, and bounds them. It reads each slot once, into memory of its own.
+ * the shared memory, and bounds them. It copies each slot into memory of its own, and checks
+ * and uses only the copy: a copy of compact slots as a bulk may be given up for another one.
  *
  * The two rings are independent. Callers of each ring's functions hold a lock:
  * exchange.drain for the submission ring, the instance's lock for the completion ring.

@@ -39,6 +39,7 @@ static void batch_take(struct hwtimer_exchange *exchange)
 {
 	u32 count = exchange->held;
 
+	exchange->cut = false;
 	if (exchange->ring->compact) {
 		u32 alike = hwtimer_ring_take_bulk(exchange->ring,
 						   &exchange->bulk,
@@ -47,6 +48,7 @@ static void batch_take(struct hwtimer_exchange *exchange)
 		exchange->alike = alike == count || alike >= HWTIMER_BULK_LEAST;
 		if (exchange->alike) {
 			exchange->held = alike;
+			exchange->cut = alike < count;
 			return;
 		}
 	}
@@ -178,8 +180,8 @@ int hwtimer_submission_drain(struct hwtimer_instance *instance)
 	return done;
 }
 
-/* Runs one batch of requests. Returns whether there may be more. */
-static bool errand_batch(struct hwtimer_instance *instance)
+/* Runs one batch of requests. Returns their number; 0: there are none. */
+static u32 errand_batch(struct hwtimer_instance *instance)
 {
 	struct hwtimer_exchange *exchange = &instance->exchange;
 	int count;
@@ -187,50 +189,50 @@ static bool errand_batch(struct hwtimer_instance *instance)
 	lockdep_assert_held(&exchange->drain);
 	count = batch_fetch(exchange, HWTIMER_HOLD);
 	if (count <= 0)
-		return false;
+		return 0;
 	batch_run(instance);
 	batch_done(instance);
-	return true;
+	return count;
 }
 
 /*
- * Runs one batch. Memory is charged to exchange->memcg. Returns whether there may be more
- * to do.
+ * Runs one batch. Memory is charged to exchange->memcg. Returns the number of requests; 0:
+ * there is nothing more to do.
  */
-static bool errand_run(struct hwtimer_instance *instance)
+static u32 errand_run(struct hwtimer_instance *instance)
 {
 	struct hwtimer_exchange *exchange = &instance->exchange;
 	struct mem_cgroup *memcg = set_active_memcg(exchange->memcg);
-	bool more = errand_batch(instance) && !READ_ONCE(exchange->closing);
+	u32 run = errand_batch(instance);
 
 	set_active_memcg(memcg);
-	return more;
+	return READ_ONCE(exchange->closing) ? 0 : run;
 }
 
 /* Does errand_run(), unless another thread is draining the ring, or there is none yet. */
-static bool errand_try(struct hwtimer_instance *instance)
+static u32 errand_try(struct hwtimer_instance *instance)
 {
 	struct hwtimer_exchange *exchange = &instance->exchange;
-	bool more;
+	u32 run;
 
 	if (!hwtimer_completion_ring(instance) ||
 	    !mutex_trylock(&exchange->drain))
-		return false;
-	more = errand_run(instance);
+		return 0;
+	run = errand_run(instance);
 	mutex_unlock(&exchange->drain);
-	return more;
+	return run;
 }
 
 /* Does errand_run(), and waits before that for a thread that is draining the ring. */
-static bool errand_wait(struct hwtimer_instance *instance)
+static u32 errand_wait(struct hwtimer_instance *instance)
 {
 	struct hwtimer_exchange *exchange = &instance->exchange;
-	bool more;
+	u32 run;
 
 	mutex_lock(&exchange->drain);
-	more = errand_run(instance);
+	run = errand_run(instance);
 	mutex_unlock(&exchange->drain);
-	return more;
+	return run;
 }
 
 /*
@@ -255,9 +257,8 @@ static void submission_errand(struct hwtimer_alarm *alarm,
  * hwtimer_submission_room - the number of requests that may have been submitted
  * @exchange: the exchange of an instance with rings
  *
- * Return: the slots of the ring, plus one batch that was taken out of it and not run. A
- * batch may be small; a caller that counts each one as HWTIMER_HOLD still comes to the end
- * of the ring. Any context.
+ * Return: the slots of the ring, plus one batch that was taken out of it and not run. Any
+ * context.
  */
 u32 hwtimer_submission_room(const struct hwtimer_exchange *exchange)
 {
@@ -276,11 +277,13 @@ u32 hwtimer_submission_room(const struct hwtimer_exchange *exchange)
 void hwtimer_submission_finish(struct hwtimer_instance *instance)
 {
 	u32 left = hwtimer_submission_room(&instance->exchange);
+	u32 run;
 
-	while (left && errand_wait(instance)) {
-		left -= min(left, HWTIMER_HOLD);
+	do {
+		run = errand_wait(instance);
+		left -= min(left, run);
 		cond_resched();
-	}
+	} while (run && left);
 }
 
 /**
@@ -329,6 +332,9 @@ void hwtimer_submission_charge_caller(struct hwtimer_exchange *exchange)
 /**
  * hwtimer_submission_try - run a batch of submitted requests, for the worker
  * @instance: the instance; it has rings, and its lock is not held
+ * @more: out: whether the batch was full, or ended before requests of another kind, so that
+ *	there may be more to run. A batch of compact slots may be much smaller than
+ *	HWTIMER_HOLD
  *
  * If another thread is draining the ring, it will run these requests, too. A batch that
  * the worker must not run becomes an errand.
@@ -337,19 +343,22 @@ void hwtimer_submission_charge_caller(struct hwtimer_exchange *exchange)
  * mutex exchange.drain, and takes the lock. May reschedule, but waits for no mutex and no
  * memory.
  */
-u32 hwtimer_submission_try(struct hwtimer_instance *instance)
+u32 hwtimer_submission_try(struct hwtimer_instance *instance, bool *more)
 {
 	struct hwtimer_exchange *exchange = &instance->exchange;
 	bool refused;
 	int count;
 
+	*more = false;
 	if (!hwtimer_ring_submitted(exchange->ring) ||
 	    !mutex_trylock(&exchange->drain))
 		return 0;
 	count = batch_fetch(exchange, HWTIMER_HOLD);
 	refused = count > 0 && !batch_try(instance);
-	if (count > 0 && !refused)
+	if (count > 0 && !refused) {
+		*more = exchange->cut || count >= HWTIMER_HOLD;
 		batch_done(instance);
+	}
 	mutex_unlock(&exchange->drain);
 	/* Without the mutex, which the errand only tries to take. */
 	if (refused) {

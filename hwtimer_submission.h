@@ -19,7 +19,7 @@ int hwtimer_submission_drain(struct hwtimer_instance *instance);
 u32 hwtimer_submission_room(const struct hwtimer_exchange *exchange);
 void hwtimer_submission_finish(struct hwtimer_instance *instance);
 void hwtimer_submission_await(struct hwtimer_exchange *exchange);
-u32 hwtimer_submission_try(struct hwtimer_instance *instance);
+u32 hwtimer_submission_try(struct hwtimer_instance *instance, bool *more);
 void hwtimer_submission_charge_caller(struct hwtimer_exchange *exchange);
 
 #endif /* HWTIMER_SUBMISSION_H */

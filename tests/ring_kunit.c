@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 
 #include "../hwtimer_completion.h"
+#include "../hwtimer_query.h"
 #include "../hwtimer_ring.h"
 #include "../hwtimer_submission.h"
 #include "../hwtimer_owner.h"
@@ -966,6 +967,139 @@ static struct kunit_suite exchange_test_suite = {
 	.test_cases = exchange_test_cases,
 };
 
+/* ---- compact slots of an instance ---- */
+
+#define COMPACT 256U
+
+static int compact_test_init(struct kunit *test)
+{
+	struct hwtimer_instance *instance;
+	int err = fake_test_init(test, kind_of(test), LIMIT);
+
+	if (err)
+		return err;
+	instance = test->priv;
+	instance->settings.flags = HWTIMER_COMPACT_SLOTS;
+	if (!fake_add_rings(instance, COMPACT, 0))
+		return -ENOMEM;
+	begin_late(instance->exchange.ring);
+	return 0;
+}
+
+static void submit_compact(struct kunit *test, u32 op, u64 user_data, u64 time)
+{
+	struct hwtimer_ring *ring = ring_of(test);
+	u32 number = ring->shared->submission_tail++;
+
+	*hwtimer_ring_result(ring, number) = HWTIMER_SLOT_OP(op, 0);
+	*hwtimer_ring_timer(ring, number) = (struct hwtimer_bulk_timer){
+		.user_data = user_data,
+		.time = time,
+	};
+}
+
+/*
+ * Fills the ring with requests of two kinds, as many of each in a row as the kernel runs as
+ * a bulk. So each batch is small.
+ */
+static void submit_runs(struct kunit *test)
+{
+	u32 i;
+
+	for (i = 0; i < COMPACT; i++)
+		if (i / 16 % 2)
+			submit_compact(test, HWTIMER_OP_CANCEL, ~i, 0);
+		else
+			submit_compact(test, HWTIMER_OP_SCHEDULE, i, FAKE_HOUR);
+}
+
+/* Checks that the requests of submit_runs() are done, and in their order. */
+static void expect_runs(struct kunit *test)
+{
+	struct hwtimer_ring *ring = ring_of(test);
+	struct hwtimer_query query;
+	u32 first = ring->shared->submission_head - COMPACT, i;
+
+	KUNIT_ASSERT_EQ(test, ring->shared->submission_head,
+			ring->shared->submission_tail);
+	for (i = 0; i < COMPACT; i++) {
+		u64 done = *hwtimer_ring_result(ring, first + i);
+
+		if (i / 16 % 2) {
+			KUNIT_EXPECT_EQ(test, (s64)done, -ENOENT);
+			continue;
+		}
+		query = (struct hwtimer_query){ .id = done };
+		KUNIT_EXPECT_EQ(test, hwtimer_query_timer(test->priv, &query),
+				0);
+		KUNIT_EXPECT_EQ(test, query.user_data, i);
+	}
+}
+
+/* A worker that has run a batch does not let the next kind wait for the next poll. */
+static void next_kind_is_done_at_once(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_exchange *exchange = &instance->exchange;
+	u32 polls = 0;
+
+	expire(test, 0, 1);
+	KUNIT_ASSERT_EQ(test, hwtimer_exchange_kick(instance), 0);
+	submit_runs(test);
+	while (hwtimer_ring_submitted(exchange->ring)) {
+		poll_rings(instance, 0);
+		/* A batch that needs memory is an errand. */
+		if (exchange->held) {
+			fake_do_errand(instance);
+			continue;
+		}
+		polls++;
+		if (hwtimer_ring_submitted(exchange->ring))
+			KUNIT_ASSERT_LE(test, exchange->poll_at,
+					ktime_get_ns());
+	}
+	KUNIT_EXPECT_GT(test, polls, 1);
+	expect_runs(test);
+	fake_check_books(test, instance);
+}
+
+/* A worker that gives the instance up does all of them, however small the batches are. */
+static void leaving_worker_does_each_kind(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+
+	expire(test, 0, 1);
+	submit_runs(test);
+	hwtimer_exchange_leave(instance);
+	expect_runs(test);
+	fake_check_books(test, instance);
+}
+
+/* So does a worker that does the last errand. */
+static void last_errand_does_each_kind(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+
+	submit_runs(test);
+	hwtimer_submission_finish(instance);
+	expect_runs(test);
+	fake_check_books(test, instance);
+}
+
+static struct kunit_case compact_test_cases[] = {
+	KIND_CASE(next_kind_is_done_at_once),
+	KIND_CASE(leaving_worker_does_each_kind),
+	KIND_CASE(last_errand_does_each_kind),
+	{}
+};
+
+static struct kunit_suite compact_test_suite = {
+	.name = "hwtimer_compact",
+	.init = compact_test_init,
+	.exit = fake_test_exit,
+	.test_cases = compact_test_cases,
+};
+
 /* ---- errands ---- */
 
 /* Time without progress after which the test gives up, s. */
@@ -1063,4 +1197,5 @@ static struct kunit_suite errand_test_suite = {
 	.test_cases = errand_test_cases,
 };
 
-kunit_test_suites(&ring_test_suite, &exchange_test_suite, &errand_test_suite);
+kunit_test_suites(&ring_test_suite, &exchange_test_suite, &compact_test_suite,
+		  &errand_test_suite);

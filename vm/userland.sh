@@ -174,8 +174,8 @@ functions()
 ring_functions()
 {
 	echo hwtimer_ring_size
-	printf 'hwtimer_ring_%s\n' map unmap kick get_slot publish next_result error \
-		next_event consume
+	printf 'hwtimer_ring_%s\n' map unmap kick get_slot get_compact publish \
+		next_result error next_event consume
 }
 
 exports_match()

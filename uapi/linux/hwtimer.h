@@ -803,8 +803,8 @@ struct hwtimer_event {
  *
  * Submission: the program fills slots from its tail on. It must not reuse the slot
  * of a request that the kernel has not done, or whose result it still wants. It then
- * stores the new @submission_tail (release). The kernel reads each slot once, does
- * what HWTIMER_IOC_SUBMIT would do, stores the results, and then stores
+ * stores the new @submission_tail (release). The kernel copies each slot, does what
+ * HWTIMER_IOC_SUBMIT would do with the copy, stores the results, and then stores
  * @submission_head (release). Result n belongs to request n: the id of a new timer,
  * 0 for another success, or a negative errno (see struct hwtimer_bulk). A delay
  * counts from when the kernel does the request, not from when the program submits it.
