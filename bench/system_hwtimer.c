@@ -359,16 +359,30 @@ static struct hwtimer_request *get_slot(__u32 op)
 	return slot;
 }
 
-/* Waits for the result of the next request and returns it. */
-static __u64 next_result(__u32 op)
+/*
+ * Waits for the results of the next @count requests, and checks them. If @keep, writes them to
+ * @to. Always inline: each loop is compiled for one operation, as in a program.
+ */
+static __always_inline void take_results(__u32 op, bool keep, __u64 *to,
+					 __u32 count)
 {
-	__u64 result;
+	const __u64 *from;
+	__u32 i, run;
 
-	while (!hwtimer_ring_next_result(&ring, &result))
-		if (hwtimer_ring_kick(&ring) < 0)
+	for (; count; count -= run) {
+		run = count;
+		from = hwtimer_ring_next_results(&ring, &run);
+		if (!from && hwtimer_ring_kick(&ring) < 0)
 			err(1, "HWTIMER_IOC_KICK");
-	check(op, hwtimer_ring_error(result));
-	return result;
+		for (i = 0; i < run; i++) {
+			__u64 result = from[i];
+
+			if (hwtimer_ring_error(result))
+				check(op, hwtimer_ring_error(result));
+			if (keep)
+				*to++ = result;
+		}
+	}
 }
 
 static void publish(void)
@@ -389,8 +403,7 @@ static void schedule_ring(__u32 first, __u32 count)
 		slot->user_data = first + i;
 	}
 	publish();
-	for (i = 0; i < count; i++)
-		ids[first + i] = next_result(HWTIMER_OP_SCHEDULE);
+	take_results(HWTIMER_OP_SCHEDULE, true, &ids[first], count);
 }
 
 static void cancel_ring(__u32 first, __u32 count)
@@ -400,8 +413,7 @@ static void cancel_ring(__u32 first, __u32 count)
 	for (i = 0; i < count; i++)
 		get_slot(HWTIMER_OP_CANCEL)->id = aimed[first + i];
 	publish();
-	for (i = 0; i < count; i++)
-		next_result(HWTIMER_OP_CANCEL);
+	take_results(HWTIMER_OP_CANCEL, false, NULL, count);
 }
 
 static void reschedule_ring(__u32 first, __u32 count)
@@ -416,71 +428,94 @@ static void reschedule_ring(__u32 first, __u32 count)
 		slot->time = workload_deadline(load, load->order[first + i]);
 	}
 	publish();
-	for (i = 0; i < count; i++)
-		next_result(HWTIMER_OP_RESCHEDULE);
+	take_results(HWTIMER_OP_RESCHEDULE, false, NULL, count);
 }
 
 /* ---- through rings with compact slots ---- */
 
-static void put_compact(__u32 op, __u32 flags, __u64 first, __u64 time)
+/* Gets slots for up to @count operations, at least one. */
+static __always_inline struct hwtimer_bulk_timer *get_run(__u32 op, __u32 flags,
+							  __u32 *count)
 {
-	struct hwtimer_bulk_timer *slot =
-		hwtimer_ring_get_compact(&ring, op, flags);
+	struct hwtimer_bulk_timer *slots =
+		hwtimer_ring_get_run(&ring, op, flags, count);
 
-	if (!slot)
+	if (!slots)
 		errx(1, "the submission ring is full");
-	slot->user_data = first;
-	slot->time = time;
+	return slots;
 }
 
 static void schedule_compact(__u32 first, __u32 count)
 {
-	__u32 i;
+	struct hwtimer_bulk_timer *slots;
+	__u32 done, i, run;
 
-	for (i = 0; i < count; i++)
-		put_compact(HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE, first + i,
-			    workload_deadline(load, first + i));
+	for (done = 0; done < count; done += run) {
+		run = count - done;
+		slots = get_run(HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE, &run);
+		for (i = 0; i < run; i++)
+			slots[i] = (struct hwtimer_bulk_timer){
+				.user_data = first + done + i,
+				.time = workload_deadline(load,
+							  first + done + i),
+			};
+	}
 	publish();
-	for (i = 0; i < count; i++)
-		ids[first + i] = next_result(HWTIMER_OP_SCHEDULE);
+	take_results(HWTIMER_OP_SCHEDULE, true, &ids[first], count);
 }
 
 static void cancel_compact(__u32 first, __u32 count)
 {
-	__u32 i;
+	struct hwtimer_bulk_timer *slots;
+	__u32 done, i, run;
 
-	for (i = 0; i < count; i++)
-		put_compact(HWTIMER_OP_CANCEL, 0, aimed[first + i], 0);
+	for (done = 0; done < count; done += run) {
+		run = count - done;
+		slots = get_run(HWTIMER_OP_CANCEL, 0, &run);
+		for (i = 0; i < run; i++)
+			slots[i] = (struct hwtimer_bulk_timer){
+				.id = aimed[first + done + i],
+			};
+	}
 	publish();
-	for (i = 0; i < count; i++)
-		next_result(HWTIMER_OP_CANCEL);
+	take_results(HWTIMER_OP_CANCEL, false, NULL, count);
 }
 
 static void reschedule_compact(__u32 first, __u32 count)
 {
-	__u32 i;
+	struct hwtimer_bulk_timer *slots;
+	__u32 done, i, run;
 
-	for (i = 0; i < count; i++)
-		put_compact(HWTIMER_OP_RESCHEDULE, HWTIMER_ABSOLUTE,
-			    aimed[first + i],
-			    workload_deadline(load, load->order[first + i]));
+	for (done = 0; done < count; done += run) {
+		run = count - done;
+		slots = get_run(HWTIMER_OP_RESCHEDULE, HWTIMER_ABSOLUTE, &run);
+		for (i = 0; i < run; i++) {
+			__u32 which = first + done + i;
+
+			slots[i] = (struct hwtimer_bulk_timer){
+				.id = aimed[which],
+				.time = workload_deadline(load,
+							  load->order[which]),
+			};
+		}
+	}
 	publish();
-	for (i = 0; i < count; i++)
-		next_result(HWTIMER_OP_RESCHEDULE);
+	take_results(HWTIMER_OP_RESCHEDULE, false, NULL, count);
 }
 
 __u32 hwtimer_take_events(struct hwtimer_ring *from, struct workload *to,
 			  __u32 most)
 {
-	const struct hwtimer_event *event;
-	__u32 count = 0;
+	const struct hwtimer_event *events;
+	__u32 count = 0, run, i;
 
-	while (count < most) {
-		event = hwtimer_ring_next_event(from);
-		if (!event)
+	for (; count < most; count += run) {
+		run = most - count;
+		events = hwtimer_ring_next_events(from, &run);
+		if (!events)
 			break;
-		workload_deliver(to, event->user_data);
-		count++;
+		for (i = 0; i < run; i++)
+			workload_deliver(to, events[i].user_data);
 	}
 	if (count && hwtimer_ring_consume(from))
 		err(1, "HWTIMER_IOC_KICK");

@@ -233,6 +233,135 @@ TEST_F(rings, compact_errors_are_results)
 	EXPECT_EQ(pending, stats_of(self->fd).pending);
 }
 
+/* Fills slots for @n timers that expire at once, in runs, with user_data from @first on. */
+static unsigned int runs_fill(struct __test_metadata *_metadata,
+			      struct hwtimer_ring *ring, __u64 first,
+			      unsigned int n)
+{
+	unsigned int runs = 0;
+	__u32 run;
+
+	for (; n; n -= run, runs++) {
+		struct hwtimer_bulk_timer *slots;
+
+		run = n;
+		slots = hwtimer_ring_get_run(ring, HWTIMER_OP_SCHEDULE,
+					     HWTIMER_ABSOLUTE, &run);
+		ASSERT_NE(NULL, slots);
+		ASSERT_LT(0, run);
+		ASSERT_GE(n, run);
+		for (unsigned int i = 0; i < run; i++) {
+			slots[i].user_data = first;
+			slots[i].time = first++;
+		}
+	}
+	return runs;
+}
+
+/* Waits for @n results, and takes them in runs. Returns the number of runs. */
+static unsigned int runs_of_results(struct __test_metadata *_metadata,
+				    struct hwtimer_ring *ring, __u64 *ids,
+				    unsigned int n)
+{
+	__u64 end = now_ns() + HANG_MS * MS;
+	unsigned int runs = 0;
+	const __u64 *results;
+	__u32 run;
+
+	while (n) {
+		ASSERT_GT(end, now_ns());
+		run = n;
+		results = hwtimer_ring_next_results(ring, &run);
+		ASSERT_EQ(!results, !run);
+		ASSERT_GE(n, run);
+		for (unsigned int i = 0; i < run; i++)
+			*ids++ = results[i];
+		n -= run;
+		runs += run > 0;
+	}
+	return runs;
+}
+
+/* Takes @n events, each of which has come, in runs; those are of @ids, in any order. */
+static void runs_of_events(struct __test_metadata *_metadata,
+			   struct hwtimer_ring *ring, const __u64 *ids,
+			   __u64 first, unsigned int n)
+{
+	__u64 end = now_ns() + HANG_MS * MS;
+	const struct hwtimer_event *events;
+	__u32 run;
+
+	while (n) {
+		ASSERT_GT(end, now_ns());
+		run = n < 20 ? n : 20;
+		events = hwtimer_ring_next_events(ring, &run);
+		ASSERT_EQ(!events, !run);
+		ASSERT_GE(n < 20 ? n : 20, run);
+		for (unsigned int i = 0; i < run; i++) {
+			ASSERT_LE(first, events[i].user_data);
+			ASSERT_EQ(ids[events[i].user_data - first],
+				  events[i].id);
+		}
+		if (run)
+			ASSERT_EQ(0, hwtimer_ring_consume(ring));
+		n -= run;
+	}
+}
+
+/*
+ * Slots, results and events in runs, which end at the end of the ring: each timer is
+ * scheduled and delivered once.
+ */
+TEST_F(rings, runs_end_where_the_ring_does)
+{
+	struct hwtimer_ring *ring = &self->ring;
+	unsigned int splits = 0;
+	__u32 run = 0;
+	__u64 ids[64];
+
+	compact_open(_metadata, ring, self->fd, 64, 64);
+	EXPECT_EQ(NULL, hwtimer_ring_get_run(ring, HWTIMER_OP_CANCEL, 0, &run));
+	run = 5;
+	EXPECT_EQ(NULL, hwtimer_ring_next_results(ring, &run));
+	EXPECT_EQ(0, run);
+	for (__u64 first = 0; first < 40 * 24; first += 40) {
+		unsigned int runs = runs_fill(_metadata, ring, first, 40);
+
+		run = 64;
+		ASSERT_NE(NULL, hwtimer_ring_get_run(ring, HWTIMER_OP_CANCEL, 0,
+						     &run));
+		ASSERT_GE(24, run);
+		/* They are not published: give them back. */
+		ring->tail -= run;
+		ASSERT_EQ(first % 64 + 40 > 64 ? 2 : 1, runs);
+		splits += runs - 1;
+		ASSERT_EQ(0, hwtimer_ring_publish(ring));
+		ASSERT_LE(runs, runs_of_results(_metadata, ring, ids, 40));
+		runs_of_events(_metadata, ring, ids, first, 40);
+	}
+	EXPECT_LT(0, splits);
+	/* A full ring has no room for a run. */
+	runs_fill(_metadata, ring, 0, 64);
+	run = 1;
+	EXPECT_EQ(NULL, hwtimer_ring_get_run(ring, HWTIMER_OP_CANCEL, 0, &run));
+	EXPECT_EQ(0, run);
+	EXPECT_EQ(NULL, hwtimer_ring_next_events(ring, &run));
+	EXPECT_EQ(40 * 24, stats_of(self->fd).completed);
+}
+
+/* Rings whose slots are not compact have no such runs. */
+TEST_F(rings, runs_are_of_compact_slots)
+{
+	struct hwtimer_ring *ring = &self->ring;
+	__u32 run = 4;
+
+	ring_open(_metadata, ring, self->fd, 64, 64);
+	EXPECT_EQ(NULL,
+		  hwtimer_ring_get_run(ring, HWTIMER_OP_SCHEDULE, 0, &run));
+	EXPECT_EQ(0, run);
+	EXPECT_EQ(0, ring->tail);
+}
+
 TEST_F(rings, limit_is_a_result)
 {
 	struct hwtimer_ring *ring = &self->ring;

@@ -327,7 +327,7 @@ TEST_F(rings, garbled_numbers_are_ignored)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
 		struct hwtimer_ring *ring = &self->ring;
-		__u32 wrong = 9;
+		__u32 wrong = 9, run;
 		__u64 result;
 
 		ASSERT_TRUE(dev_renew(&self->fd));
@@ -337,6 +337,10 @@ TEST_F(rings, garbled_numbers_are_ignored)
 			ring->shared->submission_head = wrong;
 			ASSERT_EQ(NULL, hwtimer_ring_next_event(ring));
 			ASSERT_FALSE(hwtimer_ring_next_result(ring, &result));
+			run = 9;
+			ASSERT_EQ(NULL, hwtimer_ring_next_events(ring, &run));
+			run = 9;
+			ASSERT_EQ(NULL, hwtimer_ring_next_results(ring, &run));
 		}
 		ring->shared->completion_tail = 0;
 		ring->shared->submission_head = 0;

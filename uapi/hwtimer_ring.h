@@ -13,15 +13,21 @@
  *		HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE);
  *	timer->user_data = ...; timer->time = ...
  *
+ *	timers = hwtimer_ring_get_run(&ring,	or several at once
+ *		HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE, &count);
+ *
  *	hwtimer_ring_publish(&ring);		once for any number of slots
  *
  *	hwtimer_ring_next_result(&ring, &id);	in the order of the slots
+ *	ids = hwtimer_ring_next_results(&ring, &count);
  *
  *	event = hwtimer_ring_next_event(&ring);	NULL: none, poll() the descriptor
+ *	events = hwtimer_ring_next_events(&ring, &count);
  *	hwtimer_ring_consume(&ring);		once for any number of events
  *
- * One thread at a time may use the submission ring (get_slot, publish,
- * next_result), and one thread at a time the completion ring (next_event, consume).
+ * One thread at a time may use the submission ring (get_slot, get_compact, get_run,
+ * publish, next_result, next_results), and one thread at a time the completion ring
+ * (next_event, next_events, consume).
  */
 #ifndef HWTIMER_RING_USER_H
 #define HWTIMER_RING_USER_H
@@ -47,10 +53,10 @@
  * @events: array in the mapping
  * @submissions: number of slots of the submission ring
  * @completions: number of slots of the completion ring
- * @tail: slots that hwtimer_ring_get_slot() has returned so far
+ * @tail: slots that hwtimer_ring_get_slot() and the like have returned so far
  * @done: of @tail, requests that the kernel is known to have done
- * @reaped: of @done, requests whose result hwtimer_ring_next_result() has returned
- * @head: events that hwtimer_ring_next_event() has returned so far
+ * @reaped: of @done, requests whose results the program has taken
+ * @head: events that the program has taken
  * @arrived: events that are known to have arrived so far
  *
  * Only the functions below use the fields.
@@ -209,6 +215,25 @@ static inline int hwtimer_ring_kick_if_needed(struct hwtimer_ring *ring)
 	return hwtimer_ring_kick(ring) < 0 ? -1 : 0;
 }
 
+/*
+ * The number of free slots of the submission ring. The tail and the head that
+ * hwtimer_ring_map() found may be anything.
+ */
+static inline __u32 hwtimer_ring_room(const struct hwtimer_ring *ring)
+{
+	__u32 used = ring->tail - ring->reaped;
+
+	return used < ring->submissions ? ring->submissions - used : 0;
+}
+
+/* Slots that lie one after the other: no more than wanted, than there are, than to the end. */
+static inline __u32 hwtimer_ring_run(__u32 wanted, __u32 there, __u32 to_end)
+{
+	__u32 run = there < to_end ? there : to_end;
+
+	return wanted < run ? wanted : run;
+}
+
 /**
  * hwtimer_ring_get_slot - get a slot for one more request
  * @ring: the rings
@@ -223,7 +248,7 @@ hwtimer_ring_get_slot(struct hwtimer_ring *ring)
 {
 	struct hwtimer_request *request;
 
-	if (!ring->requests || ring->tail - ring->reaped >= ring->submissions)
+	if (!ring->requests || !hwtimer_ring_room(ring))
 		return NULL;
 	request = &ring->requests[ring->tail++ & (ring->submissions - 1)];
 	memset(request, 0, sizeof(*request));
@@ -247,7 +272,7 @@ hwtimer_ring_get_compact(struct hwtimer_ring *ring, __u32 op, __u32 flags)
 {
 	__u32 slot = ring->tail & (ring->submissions - 1);
 
-	if (!ring->timers || ring->tail - ring->reaped >= ring->submissions)
+	if (!ring->timers || !hwtimer_ring_room(ring))
 		return NULL;
 	ring->tail++;
 	ring->results[slot] = HWTIMER_SLOT_OP(op, flags);
@@ -255,7 +280,37 @@ hwtimer_ring_get_compact(struct hwtimer_ring *ring, __u32 op, __u32 flags)
 }
 
 /**
- * hwtimer_ring_publish - pass all slots from hwtimer_ring_get_slot() to the kernel
+ * hwtimer_ring_get_run - get compact slots for several operations
+ * @ring: the rings, of an instance with HWTIMER_COMPACT_SLOTS
+ * @op: as for hwtimer_ring_get_compact(), the same for all
+ * @flags: as for hwtimer_ring_get_compact(), the same for all
+ * @count: in: the most that are wanted; out: the number of slots. There may be more: call
+ *	again
+ *
+ * Return: an array of @count timers, which the program fills in as one from
+ * hwtimer_ring_get_compact(); NULL: as there, or none is wanted.
+ */
+static inline struct hwtimer_bulk_timer *
+hwtimer_ring_get_run(struct hwtimer_ring *ring, __u32 op, __u32 flags,
+		     __u32 *count)
+{
+	__u32 slot = ring->tail & (ring->submissions - 1);
+	__u64 *results = ring->results + slot;
+	__u32 i, run;
+
+	if (!ring->timers)
+		*count = 0;
+	run = hwtimer_ring_run(*count, hwtimer_ring_room(ring),
+			       ring->submissions - slot);
+	for (i = 0; i < run; i++)
+		results[i] = HWTIMER_SLOT_OP(op, flags);
+	ring->tail += run;
+	*count = run;
+	return run ? &ring->timers[slot] : NULL;
+}
+
+/**
+ * hwtimer_ring_publish - pass all slots from hwtimer_ring_get_slot() and the like to the kernel
  * @ring: the rings
  *
  * The kernel does the requests within 1 ms; hwtimer_ring_kick() makes it do them
@@ -272,18 +327,24 @@ static inline int hwtimer_ring_publish(struct hwtimer_ring *ring)
 	return hwtimer_ring_kick_if_needed(ring);
 }
 
+/* Whether there is a result that the program has not taken. */
+static inline bool hwtimer_ring_has_result(struct hwtimer_ring *ring)
+{
+	if (ring->reaped != ring->done)
+		return true;
+	ring->done = hwtimer_ring_load(&ring->shared->submission_head);
+	/* A number that is impossible is not the kernel's. */
+	if (ring->done - ring->reaped > ring->submissions)
+		ring->done = ring->reaped;
+	return ring->reaped != ring->done;
+}
+
 /* hwtimer_ring_next_result() for unsigned long long */
 static inline bool hwtimer_ring_next_long_long(struct hwtimer_ring *ring,
 					       unsigned long long *result)
 {
-	if (ring->reaped == ring->done) {
-		ring->done = hwtimer_ring_load(&ring->shared->submission_head);
-		/* A number that is impossible is not the kernel's. */
-		if (ring->done - ring->reaped > ring->submissions)
-			ring->done = ring->reaped;
-		if (ring->reaped == ring->done)
-			return false;
-	}
+	if (!hwtimer_ring_has_result(ring))
+		return false;
 	*result = ring->results[ring->reaped++ & (ring->submissions - 1)];
 	return true;
 }
@@ -337,10 +398,44 @@ static inline bool hwtimer_ring_next_result(struct hwtimer_ring *ring,
 								    result)
 #endif
 
+/**
+ * hwtimer_ring_next_results - get the results of the next requests
+ * @ring: the rings
+ * @count: in: the most that are wanted; out: the number of results. There may be more: call
+ *	again
+ *
+ * Return: an array of @count results, as hwtimer_ring_next_result() returns them, valid until
+ * the next hwtimer_ring_get_slot() or the like; NULL: there is none.
+ */
+static inline const __u64 *hwtimer_ring_next_results(struct hwtimer_ring *ring,
+						     __u32 *count)
+{
+	__u32 slot = ring->reaped & (ring->submissions - 1);
+
+	if (!hwtimer_ring_has_result(ring))
+		*count = 0;
+	*count = hwtimer_ring_run(*count, ring->done - ring->reaped,
+				  ring->submissions - slot);
+	ring->reaped += *count;
+	return *count ? &ring->results[slot] : NULL;
+}
+
 /* The positive errno of a result; 0 if the result is no error. */
 static inline int hwtimer_ring_error(__u64 result)
 {
 	return result >= (__u64)-4095LL ? (int)-(__s64)result : 0;
+}
+
+/* Whether there is an event that the program has not taken. */
+static inline bool hwtimer_ring_has_event(struct hwtimer_ring *ring)
+{
+	if (ring->head != ring->arrived)
+		return true;
+	ring->arrived = hwtimer_ring_load(&ring->shared->completion_tail);
+	/* A number that is impossible is not the kernel's. */
+	if (ring->arrived - ring->head > ring->completions)
+		ring->arrived = ring->head;
+	return ring->head != ring->arrived;
 }
 
 /**
@@ -352,20 +447,34 @@ static inline int hwtimer_ring_error(__u64 result)
 static inline const struct hwtimer_event *
 hwtimer_ring_next_event(struct hwtimer_ring *ring)
 {
-	if (ring->head == ring->arrived) {
-		ring->arrived =
-			hwtimer_ring_load(&ring->shared->completion_tail);
-		/* A number that is impossible is not the kernel's. */
-		if (ring->arrived - ring->head > ring->completions)
-			ring->arrived = ring->head;
-		if (ring->head == ring->arrived)
-			return NULL;
-	}
+	if (!hwtimer_ring_has_event(ring))
+		return NULL;
 	return &ring->events[ring->head++ & (ring->completions - 1)];
 }
 
 /**
- * hwtimer_ring_consume - free the slots of all events from hwtimer_ring_next_event()
+ * hwtimer_ring_next_events - get the next events
+ * @ring: the rings
+ * @count: in: the most that are wanted; out: the number of events. There may be more: call
+ *	again
+ *
+ * Return: an array of @count events, valid until hwtimer_ring_consume(); NULL: there is none.
+ */
+static inline const struct hwtimer_event *
+hwtimer_ring_next_events(struct hwtimer_ring *ring, __u32 *count)
+{
+	__u32 slot = ring->head & (ring->completions - 1);
+
+	if (!hwtimer_ring_has_event(ring))
+		*count = 0;
+	*count = hwtimer_ring_run(*count, ring->arrived - ring->head,
+				  ring->completions - slot);
+	ring->head += *count;
+	return *count ? &ring->events[slot] : NULL;
+}
+
+/**
+ * hwtimer_ring_consume - free the slots of all events that the program has taken
  * @ring: the rings
  *
  * If events wait in the kernel and none is left in the ring, the kernel moves as many of

@@ -174,8 +174,8 @@ functions()
 ring_functions()
 {
 	echo hwtimer_ring_size
-	printf 'hwtimer_ring_%s\n' map unmap kick get_slot get_compact publish \
-		next_result error next_event consume
+	printf 'hwtimer_ring_%s\n' map unmap kick get_slot get_compact get_run \
+		publish next_result next_results error next_event next_events consume
 }
 
 exports_match()

@@ -61,6 +61,13 @@ struct hwtimer_bulk_timer *exported_ring_get_compact(struct hwtimer_ring *ring,
 	return hwtimer_ring_get_compact(ring, op, flags);
 }
 
+struct hwtimer_bulk_timer *exported_ring_get_run(struct hwtimer_ring *ring,
+						 __u32 op, __u32 flags,
+						 __u32 *count)
+{
+	return hwtimer_ring_get_run(ring, op, flags, count);
+}
+
 int exported_ring_publish(struct hwtimer_ring *ring)
 {
 	return hwtimer_ring_publish(ring);
@@ -76,9 +83,20 @@ int exported_ring_error(uint64_t result)
 	return hwtimer_ring_error(result);
 }
 
+const __u64 *exported_ring_next_results(struct hwtimer_ring *ring, __u32 *count)
+{
+	return hwtimer_ring_next_results(ring, count);
+}
+
 const struct hwtimer_event *exported_ring_next_event(struct hwtimer_ring *ring)
 {
 	return hwtimer_ring_next_event(ring);
+}
+
+const struct hwtimer_event *exported_ring_next_events(struct hwtimer_ring *ring,
+						      __u32 *count)
+{
+	return hwtimer_ring_next_events(ring, count);
 }
 
 int exported_ring_consume(struct hwtimer_ring *ring)
@@ -97,8 +115,11 @@ EXPORT(exported_ring_unmap, hwtimer_ring_unmap);
 EXPORT(exported_ring_kick, hwtimer_ring_kick);
 EXPORT(exported_ring_get_slot, hwtimer_ring_get_slot);
 EXPORT(exported_ring_get_compact, hwtimer_ring_get_compact);
+EXPORT(exported_ring_get_run, hwtimer_ring_get_run);
 EXPORT(exported_ring_publish, hwtimer_ring_publish);
 EXPORT(exported_ring_next_result, hwtimer_ring_next_result);
+EXPORT(exported_ring_next_results, hwtimer_ring_next_results);
 EXPORT(exported_ring_error, hwtimer_ring_error);
 EXPORT(exported_ring_next_event, hwtimer_ring_next_event);
+EXPORT(exported_ring_next_events, hwtimer_ring_next_events);
 EXPORT(exported_ring_consume, hwtimer_ring_consume);

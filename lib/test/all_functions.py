@@ -143,7 +143,11 @@ def rings():
                      at + requests, 0, at + events, slots, slots, 0, 0, 0, 0, 0)
     slot = call("hwtimer_ring_get_slot", ring, returns=pointer)
     assert slot == at + requests
-    expect(None, "hwtimer_ring_get_compact", ring, 1, 0, returns=pointer)  # its slots are not
+    # Its slots are not compact.
+    count = ctypes.c_uint32(1)
+    expect(None, "hwtimer_ring_get_compact", ring, 1, 0, returns=pointer)
+    expect(None, "hwtimer_ring_get_run", ring, 1, 0, ctypes.byref(count), returns=pointer)
+    assert count.value == 0
     expect(0, "hwtimer_ring_publish", ring)
     assert struct.unpack_from("I", shared, 64)[0] == 1  # submission_tail
     result = u64()
@@ -154,11 +158,25 @@ def rings():
     expect(True, "hwtimer_ring_next_result", ring, ctypes.byref(result),
            returns=ctypes.c_bool)
     expect(errno.ENOSPC, "hwtimer_ring_error", result)
+    count.value = 7
+    expect(None, "hwtimer_ring_next_results", ring, ctypes.byref(count), returns=pointer)
+    struct.pack_into("I", shared, 192, 3)
+    count.value = 7
+    expect(at + results + 8, "hwtimer_ring_next_results", ring, ctypes.byref(count),
+           returns=pointer)
+    assert count.value == 2
     expect(None, "hwtimer_ring_next_event", ring, returns=pointer)
     struct.pack_into("I", shared, 256, 1)  # completion_tail
     expect(at + events, "hwtimer_ring_next_event", ring, returns=pointer)
+    count.value = 7
+    expect(None, "hwtimer_ring_next_events", ring, ctypes.byref(count), returns=pointer)
+    struct.pack_into("I", shared, 256, 4)
+    count.value = 2
+    expect(at + events + 32, "hwtimer_ring_next_events", ring, ctypes.byref(count),
+           returns=pointer)
+    assert count.value == 2
     expect(0, "hwtimer_ring_consume", ring)
-    assert struct.unpack_from("I", shared, 128)[0] == 1  # completion_head
+    assert struct.unpack_from("I", shared, 128)[0] == 3  # completion_head
     expect(-1, "hwtimer_ring_kick", ring)
     assert ctypes.get_errno() == errno.ENOTTY
     expect(-1, "hwtimer_ring_map", ring, 1000)  # INFO says that there are none
