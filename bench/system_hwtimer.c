@@ -192,13 +192,18 @@ static bool expired_too_soon(int error)
 	       now_ns() >= load->base;
 }
 
-/* Ends the program if an operation failed. */
-static void check(__u32 op, int error)
+static void fail(__u32 op, int error)
 {
 	if (expired_too_soon(error))
 		exit(SYSTEM_LATE);
+	errx(1, "operation %u: %s", op, strerror(error));
+}
+
+/* Ends the program if an operation failed. Inline: each result is checked. */
+static inline void check(__u32 op, int error)
+{
 	if (error)
-		errx(1, "operation %u: %s", op, strerror(error));
+		fail(op, error);
 }
 
 /* ---- one by one ---- */
@@ -377,8 +382,7 @@ static __always_inline void take_results(__u32 op, bool keep, __u64 *to,
 		for (i = 0; i < run; i++) {
 			__u64 result = from[i];
 
-			if (hwtimer_ring_error(result))
-				check(op, hwtimer_ring_error(result));
+			check(op, hwtimer_ring_error(result));
 			if (keep)
 				*to++ = result;
 		}
