@@ -14,7 +14,7 @@
 . "$(dirname "$0")/lib.sh"
 
 # Times that a program is run until the fault counts as not found
-TRIES=3
+TRIES=6
 
 # How long a machine may take, s
 TIMEOUT=1200

@@ -3,12 +3,14 @@
 # Tells the module's races from the kernel's own: reads the log of a console, and leaves
 # out the title of each report of KCSAN or KMSAN that does not name the module. So vm/run.sh,
 # which looks for titles, finds only the others. Appends the titles that it leaves out to
-# the file named by the variable `foreign`.
+# the file named by the variable `foreign`. If the variable `rcu` is set, does the same with
+# lockdep's reports of suspicious RCU usage.
 #
-# A report goes from its title to a line of `=`. It names the module if a frame of any of
-# its stacks does, or if the object that it is about is in the module's own memory: no
-# other module but the sample is ever loaded. All other lines stay, as other processors may
-# have printed them in the middle of a report. A report without an end stays, too.
+# A report goes from its title to a line of `=`; lockdep's, as User-Mode Linux prints it, to
+# the last frame of its stack. It names the module if a frame of any of its stacks does, or
+# if the object that it is about is in the module's own memory: no other module but the
+# sample is ever loaded. All other lines stay, as other processors may have printed them in
+# the middle of a report. A report without an end stays, too.
 
 function flush(whole,    i)
 {
@@ -18,11 +20,14 @@ function flush(whole,    i)
 		print title
 	for (i = 2; i <= lines; i++)
 		print line[i]
-	lines = named = 0
+	lines = named = traced = 0
 }
 
-/BUG: K(C|M)SAN: / {
+lines && lockdep && traced && !/\[<[0-9a-f]+>\]|Call Trace:/ { flush(1) }
+
+/BUG: K(C|M)SAN: / || (rcu && /WARNING: suspicious RCU usage/) {
 	flush(0)
+	lockdep = /RCU usage/
 	title = $0
 	line[lines = 1] = $0
 	next
@@ -33,8 +38,10 @@ lines {
 	# The kernel maps modules at 0xffffffffa0000000 and above.
 	if (/\[hwtimer[_a-z]*\]/ || /to 0xffffffff[a-f]/)
 		named = 1
-	if (/=====\r?$/)
+	if (!lockdep && /=====\r?$/)
 		flush(1)
+	if (/Call Trace:/)
+		traced = 1
 	next
 }
 

@@ -266,7 +266,8 @@ finds_barrier()
 tells_races_apart()
 {
 	console >"$TEMP/console"
-	awk -v foreign="$TEMP/foreign" -f vm/foreign.awk "$TEMP/console" >"$TEMP/messages"
+	awk -v foreign="$TEMP/foreign" -v rcu=1 -f vm/foreign.awk "$TEMP/console" \
+		>"$TEMP/messages"
 	diff <(grep -v 'ours not' "$TEMP/console") "$TEMP/messages" &&
 		diff <(grep 'ours not' "$TEMP/console") "$TEMP/foreign"
 }
@@ -297,7 +298,15 @@ console()
 		[    5.0] BUG: KCSAN: data-race in four / four
 		[    5.1] write to 0xffffffffa0001000 of 8 bytes by task 3 on cpu 0:
 		[    5.2] ==================================================================
-		[    6.0] BUG: KCSAN: data-race in five / five
+		[    6.0] WARNING: suspicious RCU usage, ours not
+		[    6.1] 1 lock held by six/6:
+		[    6.2] Call Trace:
+		[    6.2]  [<60135140>] ? six+0x0/0x10
+		[    6.3] WARNING: suspicious RCU usage
+		[    6.3] Call Trace:
+		[    6.3]  [<60135140>] hwtimer_seven+0x0/0x10 [hwtimer]
+		[    6.4] the end of that report
+		[    7.0] BUG: KCSAN: data-race in five / five
 	END
 }
 
