@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "inspect.h"
 #include "process.h"
 #include "world.h"
 
@@ -67,6 +68,8 @@ void act_prober(struct actor *actor)
 			break;
 		case 1:
 			sim_show_fdinfo(actor->file);
+			if (sim_run.debugfs)
+				sim_inspect_workers();
 			break;
 		case 2:
 			info = (struct hwtimer_info){ .size = sizeof(info) };

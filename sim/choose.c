@@ -47,4 +47,5 @@ void sim_run_choose(struct sim_random *random)
 	if (!sim_run.calm)
 		sim_run.kills = ONE_OF(random, 0, 0, 300000);
 	sim_run.nesting = ONE_OF(random, 0, 0, 1, 2, 3);
+	sim_run.debugfs = sim_random_below(random, 2);
 }

@@ -6,11 +6,13 @@
  */
 #include <linux/fs.h>
 #include <linux/kernel.h>
+#include <linux/sched/task.h>
 
 #include "hwtimer.h"
 #include "hwtimer_completion.h"
 #include "hwtimer_debug.h"
 #include "hwtimer_notice.h"
+#include "hwtimer_owner.h"
 #include "hwtimer_ring.h"
 
 #include "inspect.h"
@@ -188,4 +190,20 @@ void hwtimer_debug_start(void)
 
 void hwtimer_debug_stop(void)
 {
+}
+
+/* Goes through the list of workers, as the file of debugfs does while they come and go. */
+void sim_inspect_workers(void)
+{
+	struct hwtimer_staff_info info = { .nr = 1 };
+	u64 last = 0;
+
+	for (; hwtimer_owner_describe(&info); info.nr++) {
+		if (info.nr <= last)
+			sim_fail("worker %llu comes after %llu",
+				 (unsigned long long)info.nr,
+				 (unsigned long long)last);
+		last = info.nr;
+		put_task_struct(info.task);
+	}
 }

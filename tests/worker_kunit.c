@@ -677,15 +677,15 @@ static void expect_described(struct kunit *test, struct hwtimer_job *job)
 static void the_worker_of_the_kernel_is_described(struct kunit *test)
 {
 	struct test_job *job = kunit_kzalloc(test, sizeof(*job), GFP_KERNEL);
+	int err;
 
 	KUNIT_ASSERT_NOT_NULL(test, job);
 	job_init_free(job, serve_until_released);
 	complete(&job->released);
 	hwtimer_owner_init(&job->job);
 	KUNIT_EXPECT_EQ(test, hwtimer_worker_spent(&job->job), 0);
-	KUNIT_ASSERT_EQ(test,
-			hwtimer_owner_employ(&job->job, HWTIMER_DUTY_KERNEL),
-			0);
+	err = hwtimer_owner_employ(&job->job, HWTIMER_DUTY_KERNEL);
+	KUNIT_ASSERT_EQ(test, err, 0);
 	expect_described(test, &job->job);
 	hwtimer_worker_kick(&job->job.turns, 0);
 	KUNIT_EXPECT_TRUE(test, is_entered(job));
