@@ -5,10 +5,11 @@ Says which lines and branches of the module have run, in all of several builds t
 Called by vm/coverage.sh.
 
     usage: coverage.py --exceptions FILE --branches PERCENT --list FILE
-                       [--native DIRECTORY]... DIRECTORY...
+                       [--native DIRECTORY]... [--sanitized DIRECTORY]... DIRECTORY...
 
 Each DIRECTORY has the objects of one build, with gcov's .gcno and .gcda files; one that
---native names is a build of the simulation (sim/), which is no kernel. Prints a table,
+--native names is a build of the simulation (sim/), which is no kernel; one that --sanitized
+names is for a kernel with sanitizers. Prints a table,
 the lines that never ran, and TAP. Fails if a line never ran and is not in the file of
 exceptions, if an exception has run after all or names no line, or if a smaller part of the
 branches than PERCENT was taken. Writes the branches that were never taken to the file that
@@ -31,6 +32,8 @@ What counts:
   instead of the kernel's. So it adds nothing but what it has run: a line that a kernel's
   build has, too, in the same function; and its branches only if there are as many as in
   the kernel's build.
+- Sanitizers and lockdep add branches and lines that we did not write. So a build with them
+  adds nothing but what it has run, as the simulation does.
 - A line that uses one of HELPER_MACROS has branches of the macro in a kernel's build, and
   only those that we wrote in the simulation, where they are functions. So the branches of
   such a line are those of the simulation.
@@ -95,6 +98,14 @@ class Line:
         self.functions.add(line.get("function_name", ""))
         self.branches = merged(self.branches, taken(line))
 
+    def add_sanitized(self, line):
+        """Adds one of gcov's records from a build with sanitizers"""
+        if line.get("function_name", "") not in self.functions:
+            return
+        self.count += line["count"]
+        if len(line["branches"]) == len(self.branches):
+            self.branches = merged(self.branches, taken(line))
+
     def add_native(self, line):
         """Adds one of gcov's records from the simulation"""
         if line.get("function_name", "") not in self.functions:
@@ -129,12 +140,16 @@ def own_lines(directory):
                 yield name, line
 
 
-def read_builds(directories, native):
+def read_builds(directories, native, sanitized):
     """Returns the lines of all builds: file name -> number -> Line"""
     files = collections.defaultdict(lambda: collections.defaultdict(Line))
     for directory in directories:
         for name, line in own_lines(directory):
             files[name][line["line_number"]].add(line)
+    for directory in sanitized:
+        for name, line in own_lines(directory):
+            if line["line_number"] in files[name]:
+                files[name][line["line_number"]].add_sanitized(line)
     for directory in native:
         for name, line in own_lines(directory):
             if line["line_number"] in files[name]:
@@ -272,11 +287,12 @@ def main():
     parser.add_argument("--branches", type=float, required=True)
     parser.add_argument("--list", type=pathlib.Path, required=True)
     parser.add_argument("--native", action="append", default=[])
+    parser.add_argument("--sanitized", action="append", default=[])
     parser.add_argument("directories", nargs="+")
     options = parser.parse_args()
 
     rules = read_exceptions(options.exceptions)
-    files = read_builds(options.directories, options.native)
+    files = read_builds(options.directories, options.native, options.sanitized)
     top = pathlib.Path(options.directories[0])
     sources = {name: (top / name).read_text().splitlines() for name in files}
     report = Report(files, sources, rules)

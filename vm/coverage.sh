@@ -54,7 +54,7 @@ main()
 		fi
 	done
 	for part in "${PARTS[@]}"; do
-		[ "$part" != simulation ] || continue
+		[ "$part" != simulation ] && [ "$part" != faults ] || continue
 		[ ! -e "build/$(build_of "$part")/hwtimer_main.gcda" ] ||
 			directories+=("build/$(build_of "$part")")
 	done
@@ -62,8 +62,10 @@ main()
 		[ ! -e "build/sim/$kind/hwtimer_main.gcda" ] ||
 			native+=(--native "build/sim/$kind")
 	done
+	[ ! -e "build/$(build_of faults)/hwtimer_main.gcda" ] ||
+		native+=(--sanitized "build/$(build_of faults)")
 	if [ "${#directories[@]}" -eq 0 ]; then
-		echo "# without a kernel's build, the simulation tells no line"
+		echo "# without a kernel's build, the other parts tell no line"
 		return "$status"
 	fi
 	"$VM_DIR/coverage.py" --exceptions "$EXCEPTIONS" --branches "$BRANCHES" \
