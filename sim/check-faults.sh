@@ -42,7 +42,7 @@ finds()
 	local fault=$1 seeds copy=$BUILD_DIR/sim/faults/$1 status=0
 
 	seeds=$(fault_says "$fault" seeds)
-	"$REPO_DIR/sim/put-fault.sh" "$fault" "$copy"
+	"$REPO_DIR/sim/put-fault.sh" "$fault" "$copy" || return
 	simulate_fault || status=$?
 	[ "$status" -eq 1 ] || {
 		echo "the simulation did not find it: exit status $status"
