@@ -3,28 +3,37 @@
 """Changes the module's sources mechanically, one place at a time, and counts the changes
 that the tests find. `make mutants` runs it.
 
-    usage: mutants/mutants.py [--sample N] [--seed N] [--require PERCENT] [--kunit]
-                              [--list] [FILE...]
+    usage: mutants/mutants.py [--sample N] [--seed N] [--require PERCENT] [--native]
+                              [--jobs N] [--fresh] [--list] [FILE...]
 
 A mutant is a file with one change. Its name is FILE:LINE:OPERATOR, with a number if a line
 has several. A mutant that does not compile, or compiles to the same object, is counted
-apart. The others run through the suites, the cheapest first, until one fails:
+apart. The others run through the suites until one fails; those come first that find most in
+little processor time. All of them are part of `make check`:
 
-    sim       the simulation (sim/), for a moment
+    sim       the simulation (sim/), for a moment, then for longer, then 10^7 operations
+    small     the simulation with small constants
+    asan      the simulation with AddressSanitizer and UBSan
     states    all states of small wheels (tests/states/), for the sources of the wheel
-    sim       the simulation for longer, with usual and with small constants
-    kunit     with --kunit: the KUnit suites in User-Mode Linux, for those that are left
+    kunit     the KUnit suites in User-Mode Linux; not with --native
+    tsan      the simulation with ThreadSanitizer, for changes of locks and barriers
 
 A mutant that none of them finds survives, unless mutants/harmless says why it does no
-harm. Results are kept in build/mutants/results, by a hash of the mutant, of all sources and
-of the suite, so a run that was interrupted goes on. --require fails if fewer than PERCENT
-are found.
+harm. --require fails if fewer than PERCENT are found.
+
+What the suites said is kept in build/mutants/results, so a run that was interrupted goes
+on, and several runs at a time share the work. "Not found" holds for the very sources and
+tests on which it was seen. "Found" also holds when others change, as long as the function
+with the change and the suite's arguments are the same; the report counts such mutants, and
+--fresh judges them anew.
 """
 import argparse
 import atexit
 import collections
 import difflib
+import fcntl
 import hashlib
+import itertools
 import os
 import pathlib
 import random
@@ -36,8 +45,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/mutants"
-SIM = BUILD / "sim"
-SOURCE = BUILD / "source"
+RESULTS = BUILD / "results"
+
+# What the module is compiled from
+MODULE = ["Kbuild", "hwtimer*.[ch]", "compat.h", "include/**/*.h", "uapi/**/*.h"]
 
 FILES = ["hwtimer_%s.c" % name for name in (
     "wheel", "hashed", "hierarchy", "table", "harvest", "instance", "exchange", "worker",
@@ -58,22 +69,21 @@ STATES = {
                "hashed 8 2 1 0,1,8,9 compacts shift=40",
                "hashed 8 2 0 0,1,8,9 rewinds shift=40"],
 }
-# What runs of the simulation, in which build
-SIM_RUNS = [
-    ("plain", "--seeds 1 --ops 150000"),
-    ("small", "--seeds 1 --ops 300000"),
-    ("plain", "--seeds 100 --ops 800000"),
-]
-KINDS = ["plain", "small"]
+# The builds of the simulation
+KINDS = ["plain", "small", "asan", "tsan"]
 
-# Seconds after which a program hangs, on a machine that may do other things; and seconds of
-# a processor
+# Changes that only threads which truly run at the same time may notice
+ORDERS = {"barrier", "lock-dropped", "lock-later", "unlock-earlier"}
+
+# Seconds of a processor after which a program runs in circles, if nothing else is said: ten
+# times what it takes without a mutant, and more. Bytes that it may have; sanitizers reserve
+# more.
+PROCESSOR = 20
+MEMORY = 8 << 30
+
+# Seconds after which a program hangs, on a machine that may do other things
 TIMEOUT = 900
-PROCESSOR = 60
-
-# One in so many of KUnit's random operations; and seconds after which it hangs
-KUNIT_SCALE = 10
-KUNIT_TIMEOUT = 300
+KUNIT_TIMEOUT = 400
 
 
 def blank(text):
@@ -201,11 +211,12 @@ def all_changes(text):
 class Mutant:
     def __init__(self, file, text, change, again):
         self.file, self.text = file, change.apply(text)
-        self.begin = change.begin
+        self.operator, self.begin = change.operator, change.begin
         self.before = text
         line = text.count("\n", 0, change.begin) + 1
         self.name = "%s:%d:%s" % (file, line, change.operator) + (
             "#%d" % again if again else "")
+        self.digest = None
 
     def diff(self):
         """The changed lines, without numbers: mutants/harmless names a mutant by them."""
@@ -213,38 +224,63 @@ class Mutant:
                                      n=0, lineterm="")
         return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
 
-    def digest(self):
+    def hash(self):
         """Names the change, not its line, so that it lasts when other lines change."""
         function = re.findall(r"^\w[^;={}]*?\b(\w+)\(", blank(self.before)[:self.begin],
                               re.M)[-1:]
-        text = "\n".join([self.file, *function, *self.diff()])
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return sha256(self.file, *function, *self.diff())[:12]
+
+    def function(self):
+        """The function with the change"""
+        begin = max(self.before.rfind(end, 0, self.begin) for end in ("\n}\n", "\n};\n"))
+        return self.text[begin + 1:self.text.find("\n}\n", self.begin)]
+
+
+def sha256(*parts):
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def mutants_of(file):
+    """All mutants of a file. If a function has the same lines twice, their digests differ."""
     text = (ROOT / file).read_text()
-    names = collections.Counter()
+    names, digests = collections.Counter(), collections.Counter()
     for change in sorted(changes(text), key=lambda change: (change.begin, change.operator)):
         key = (text.count("\n", 0, change.begin), change.operator)
-        yield Mutant(file, text, change, names[key])
+        mutant = Mutant(file, text, change, names[key])
         names[key] += 1
+        again = mutant.hash()
+        mutant.digest = again + ("#%d" % digests[again] if digests[again] else "")
+        digests[again] += 1
+        yield mutant
 
 
-def limit_processor():
+def limit(processor, memory):
     """A mutant that runs in circles does not take longer than this."""
-    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR, PROCESSOR))
+    def apply():
+        resource.setrlimit(resource.RLIMIT_CPU, (processor, processor))
+        if memory:
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    return apply
 
 
-def run(command, timeout=TIMEOUT, **options):
+def run(command, timeout=TIMEOUT, processor=None, memory=None):
     """Returns the exit status; None after the timeout, which counts as a failure."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT,
-                               stderr=subprocess.DEVNULL, start_new_session=True, **options)
+                               stderr=subprocess.DEVNULL, start_new_session=True,
+                               preexec_fn=limit(processor, memory) if processor else None)
     try:
         return process.wait(timeout)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
-        process.wait()
         return None
+    finally:
+        end(process, signal.SIGKILL)
+
+
+def end(process, by):
+    """Ends a process, if it still runs, and all that it has started."""
+    if process.poll() is None:
+        os.killpg(process.pid, by)
+        process.wait()
 
 
 class NotBuilt(Exception):
@@ -254,113 +290,198 @@ class NotBuilt(Exception):
 class Suite:
     """A suite: whether it finds a mutant, and the files on which that depends"""
 
-    def __init__(self, name, finds, *patterns, what=""):
-        self.name, self.finds, self.what = name, finds, what
-        parts = sorted(part for pattern in ("hwtimer*.[ch]", "compat.h", *patterns)
-                       for part in ROOT.glob(pattern))
-        text = b"".join(part.read_bytes() for part in parts)
-        self.hash = hashlib.sha256(text + pathlib.Path(__file__).read_bytes()).hexdigest()
+    def __init__(self, name, what, finds, *patterns, judges=lambda mutant: True):
+        self.name, self.what, self.finds, self.judges = name, what, finds, judges
+        parts = sorted(part for pattern in (*MODULE, *patterns) for part in ROOT.glob(pattern))
+        self.sources = sha256(*(part.read_text() for part in parts))
+        self.passes = False
 
-    def judge(self, mutant):
-        """The name of the suite, if it finds the mutant. Keeps what it has seen."""
-        key = hashlib.sha256("\0".join(
-            (self.name, self.what, self.hash, mutant.file, mutant.text)).encode()).hexdigest()
-        known = BUILD / "results" / key
-        if not known.exists():
+    def known(self, mutant):
+        """The file with what the suite has said of this change of the function"""
+        return RESULTS / sha256(self.name, self.what, mutant.file, mutant.function())
+
+    def said(self, mutant, fresh):
+        """
+        What the suite has said: ("", True) if it does not find the mutant, None if it has
+        to run; and whether that was with these sources.
+        """
+        try:
+            sources, result = self.known(mutant).read_text().split("\n")
+        except FileNotFoundError:
+            return None
+        now = sources == self.sources
+        return (result, now) if now or (result == self.name and not fresh) else None
+
+    def judge(self, mutant, fresh):
+        """The same, and has the suite run if it has to."""
+        if not self.judges(mutant):
+            return "", True
+        said = self.said(mutant, fresh)
+        if said is None:
+            self.check()
             try:
                 result = self.name if self.finds(mutant) else ""
             except NotBuilt as reason:
                 result = str(reason)
-            known.write_text(result)
-        return known.read_text()
+            write(self.known(mutant), "%s\n%s" % (self.sources, result))
+            said = result, True
+        return said
+
+    def check(self):
+        """Without a mutant, the suite has to pass. Otherwise it would find all of them."""
+        done = RESULTS / sha256("passes", self.name, self.what, self.sources)
+        if not self.passes and not done.exists():
+            if self.finds(None):
+                sys.exit("mutants: %s fails without a mutant: %s" % (self.name, self.what))
+            write(done, "")
+        self.passes = True
 
 
-class Trees:
-    """The copies of the sources in which mutants are compiled"""
+def write(file, text):
+    """Writes a file that another process sees either whole or not at all."""
+    temporary = file.with_name("%s.%d" % (file.name, os.getpid()))
+    temporary.write_text(text)
+    temporary.rename(file)
+
+
+class Place:
+    """A directory with copies of the sources, in which one process at a time compiles"""
 
     def __init__(self):
-        """Compiles the simulation from a copy."""
-        self.mutant, self.kept, self.made = None, [], {}
-        (BUILD / "results").mkdir(parents=True, exist_ok=True)
-        for path in [ROOT / "Kbuild", *ROOT.glob("hwtimer*.[ch]"), ROOT / "compat.h",
-                     ROOT / "include", ROOT / "uapi"]:
-            subprocess.run(["rsync", "-a", "--checksum", path, "%s/" % SOURCE], check=True)
-        for kind in KINDS:
-            if self.make(kind, 1800) != 0:
-                sys.exit("mutants: the simulation does not compile")
-        for kind, arguments in SIM_RUNS:
-            if run([SIM / kind / "simulate", *arguments.split()]) != 0:
-                sys.exit("mutants: the simulation fails without a mutant: %s %s" % (
-                    kind, arguments))
+        for number in itertools.count(1):
+            self.dir = BUILD / ("place-%d" % number)
+            self.dir.mkdir(parents=True, exist_ok=True)
+            self.held = open(self.dir / ".lock", "w")
+            try:
+                fcntl.flock(self.held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                self.held.close()
+        self.source, self.sim = self.dir / "source", self.dir / "sim"
+        self.mutant, self.kept = None, []
+        self.clean()
+        self.copy(self.source, *MODULE)
+
+    def clean(self):
+        """If a process was killed, what was compiled from its mutant must not stay."""
+        mark = self.dir / "mutant"
+        if mark.exists():
+            for file in self.dir.rglob(mark.read_text() + ".*o"):
+                file.unlink()
+            mark.unlink()
 
     @staticmethod
-    def make(kind, timeout=TIMEOUT):
-        """Compiles what has changed in the copy, and links the simulation."""
-        return run(["make", "-C", "sim", "OUT=%s" % SIM, "SOURCES=%s" % SOURCE,
-                    "KIND=%s" % kind, "EXTRA=-g0 -Wno-error"], timeout)
+    def copy(there, *patterns):
+        files = [str(file.relative_to(ROOT)) for pattern in patterns
+                 for file in ROOT.glob(pattern)]
+        # A copy that changes gets a new time, whatever time its original has.
+        subprocess.run(["rsync", "--checksum", "--relative", *files, there], check=True,
+                       cwd=ROOT)
 
-    def put(self, mutant):
-        """Puts the mutant into the copy instead of the one before."""
-        if mutant is self.mutant:
+    def put(self, mutant, source, *objects):
+        """
+        Puts the mutant's text into a copy. What is compiled from it goes with it. Nothing if
+        there is no mutant.
+        """
+        if not mutant:
             return
-        self.take_out()
-        path = SOURCE / mutant.file
-        self.mutant, self.made = mutant, {}
-        self.kept = [(file, file.read_bytes(), file.stat()) for file in (
-            path, *(self.object(kind, mutant) for kind in KINDS))]
-        path.write_text(mutant.text)
+        (self.dir / "mutant").write_text(pathlib.Path(mutant.file).stem)
+        for file in (source / mutant.file, *objects):
+            if file.exists():
+                self.kept.append((file, file.read_bytes(), file.stat()))
+        (source / mutant.file).write_text(mutant.text)
 
     def take_out(self):
-        """Leaves the copy as it was."""
+        """
+        Leaves the copies as they were. The objects are newer, so that programs are linked
+        again.
+        """
         for file, content, stat in self.kept:
             file.write_bytes(content)
-            os.utime(file, (stat.st_atime, stat.st_mtime))
-        self.mutant, self.kept = None, []
+            if file.suffix == ".c":
+                os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        self.kept = []
+        (self.dir / "mutant").unlink(missing_ok=True)
 
-    @staticmethod
-    def object(kind, mutant):
-        """What is compiled from the mutant's file"""
-        return SIM / kind / (pathlib.Path(mutant.file).stem + ".o")
+
+class Simulation:
+    """The simulation, compiled from a copy of the sources"""
+
+    def __init__(self, place):
+        self.place, self.mutant, self.made, self.whole = place, None, {}, set()
+
+    def make(self, kind, timeout=TIMEOUT):
+        """Compiles what has changed in the copy, and links the simulation."""
+        return run(["make", "-C", "sim", "OUT=%s" % self.place.sim,
+                    "SOURCES=%s" % self.place.source, "KIND=%s" % kind,
+                    "EXTRA=-g0 -Wno-error"], timeout) == 0
+
+    def object(self, kind, mutant):
+        return self.place.sim / kind / (pathlib.Path(mutant.file).stem + ".o")
 
     def compile(self, kind, mutant):
         """Compiles the mutant, unless that is done. Raises NotBuilt."""
-        self.put(mutant)
-        if kind not in self.made:
-            self.made[kind] = self.make(kind) == 0
-        if not self.made[kind]:
+        if kind not in self.whole:
+            self.take_out()
+            if not self.make(kind, 1800):
+                sys.exit("mutants: the simulation does not compile")
+            self.whole.add(kind)
+        if mutant is not self.mutant:
+            self.take_out()
+            self.place.put(mutant, self.place.source,
+                           *(self.object(kind, mutant) for kind in KINDS if mutant))
+            self.mutant = mutant
+        if mutant and kind not in self.made:
+            self.made[kind] = self.make(kind)
+        if mutant and not self.made[kind]:
             raise NotBuilt("does not compile")
+
+    def take_out(self):
+        self.place.take_out()
+        self.mutant, self.made = None, {}
 
     def builds(self, mutant):
         """Raises NotBuilt, unless the mutant is another program. Finds nothing."""
         self.compile("plain", mutant)
-        if self.object("plain", mutant).read_bytes() == self.kept[1][1]:
-            raise NotBuilt("same object")
+        if mutant:
+            file = self.object("plain", mutant)
+            before = [content for kept, content, _ in self.place.kept if kept == file]
+            if file.read_bytes() in before:
+                raise NotBuilt("same object")
+        return False
 
-    def simulated(self, kind, arguments):
-        """Returns a suite that runs the simulation."""
+    def finds(self, what, processor=PROCESSOR):
+        """Returns a function that runs the simulation: a kind, and arguments"""
+        kind, *arguments = what.split()
+        memory = MEMORY if kind in ("plain", "small") else None
+
         def finds(mutant):
             self.compile(kind, mutant)
-            return run([SIM / kind / "simulate", *arguments.split()],
-                       preexec_fn=limit_processor) != 0
+            return run([self.place.sim / kind / "simulate", *arguments],
+                       processor=processor, memory=memory) != 0
         return finds
 
-    @staticmethod
-    def states(mutant):
-        """All states of small wheels"""
-        if mutant.file not in WHEEL:
-            return False
-        program = BUILD / "wheel-states-1"
-        changed = BUILD / mutant.file
-        changed.write_text(mutant.text)
-        sources = [changed if name == mutant.file else ROOT / name
+
+class States:
+    """All states of small wheels"""
+
+    def __init__(self, place):
+        self.place = place
+
+    def finds(self, mutant):
+        file = mutant.file if mutant else ""
+        program = self.place.dir / "wheel-states-1"
+        changed = self.place.dir / file
+        if mutant:
+            changed.write_text(mutant.text)
+        sources = [changed if name == file else ROOT / name
                    for name in sorted(WHEEL | {"hwtimer_chunk.c"})]
-        if run(["make", "-B", "-C", "tests/states", "OUT=%s" % BUILD, str(program),
-                "CFLAGS_MORE=-w", "WHEEL=%s" % " ".join(map(str, sources))
-                ]) != 0:
+        if run(["make", "-B", "-C", "tests/states", "OUT=%s" % self.place.dir, str(program),
+                "CFLAGS_MORE=-w", "WHEEL=%s" % " ".join(map(str, sources))]) != 0:
             raise NotBuilt("does not compile")
         kinds = {"hwtimer_hashed.c": ["hashed"], "hwtimer_hierarchy.c": ["hierarchical"]}
-        return any(run([program, *arguments.split()], preexec_fn=limit_processor) != 0
-                   for kind in kinds.get(mutant.file, ["hashed", "hierarchical"])
+        return any(run([program, *arguments.split()], processor=PROCESSOR, memory=MEMORY) != 0
+                   for kind in kinds.get(file, ["hashed", "hierarchical"])
                    for arguments in STATES[kind])
 
 
@@ -368,67 +489,86 @@ class Kernel:
     """KUnit in User-Mode Linux: the module, in a directory where kbuild compiles only what
     has changed"""
 
-    def __init__(self):
-        self.dir = None
+    def __init__(self, place, leave):
+        self.place, self.leave, self.kdir = place, leave, None
+        self.dir = place.dir / "kernel"
 
     def prepare(self):
-        """Builds the module without a mutant, in a copy of the sources."""
-        tree = BUILD / "tree"
-        tree.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["rsync", "-a", "--checksum", "--delete", "--exclude=/build",
-                        "--exclude=/.git", "%s/" % ROOT, "%s/" % tree], check=True)
-        if run([tree / "vm/build.sh", "uml-7.3-kunit"], 3600) != 0:
-            sys.exit("mutants: the module does not compile")
-        self.dir = tree / "build/uml-7.3-kunit"
+        """Builds the module without a mutant."""
+        self.place.copy(self.dir, *MODULE, "tests/*.[ch]")
         self.kdir = subprocess.run([ROOT / "vm/kernel.sh", "uml-7.3"], check=True, text=True,
                                    stdout=subprocess.PIPE).stdout.strip() + "/build"
+        if not self.make(3600):
+            sys.exit("mutants: the module does not compile")
 
-    def kunit(self, mutant):
-        """Whether KUnit finds the mutant"""
-        if not self.dir:
+    def make(self, timeout=TIMEOUT):
+        return run(["make", "-C", self.kdir, "M=%s" % self.dir, "HWTIMER_KUNIT=y", "ARCH=um",
+                    "HWTIMER_WERROR=n", "modules"], timeout) == 0
+
+    def finds(self, mutant):
+        self.leave()
+        if not self.kdir:
             self.prepare()
-        files = [self.dir / mutant.file, self.dir / (pathlib.Path(mutant.file).stem + ".o")]
-        kept = [(file, file.read_bytes(), file.stat()) for file in files]
-        files[0].write_text(mutant.text)
+        stem = pathlib.Path(mutant.file if mutant else "hwtimer").stem
         try:
-            if run(["make", "-C", self.kdir, "M=%s" % self.dir, "HWTIMER_KUNIT=y", "ARCH=um",
-                    "HWTIMER_WERROR=n", "modules"]) != 0:
+            self.place.put(mutant, self.dir, self.dir / (stem + ".o"))
+            if not self.make():
                 raise NotBuilt("does not compile")
-            return self.fails(self.dir / "hwtimer.ko")
+            failed = self.fails()
+            # No test failed, but the kernel died or hung. As that might be the host's fault,
+            # it has to happen again.
+            return self.fails() is not False if failed is None else failed
         finally:
-            for file, content, stat in kept:
-                file.write_bytes(content)
-                os.utime(file, (stat.st_atime, stat.st_mtime))
+            self.place.take_out()
 
-    @staticmethod
-    def fails(module):
-        """Whether a test of the module fails; the first one that does is enough."""
-        with subprocess.Popen(
-                [ROOT / "vm/run.sh", "--kernel", "uml-7.3", "--timeout", str(KUNIT_TIMEOUT),
-                 "--append", "log_buf_len=4M", "--file", "%s=/hwtimer/hwtimer.ko" % module,
-                 "--file", "%s=/hwtimer/guest-kunit" % (ROOT / "vm/guest-kunit"),
-                 "--", "sh", "guest-kunit", "kunit_scale=%d" % KUNIT_SCALE],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                start_new_session=True) as machine:
+    def fails(self):
+        """
+        Whether a test of the module fails; the first one that does is enough. None: no test
+        failed, but the kernel did.
+        """
+        machine = subprocess.Popen(
+            [ROOT / "vm/run.sh", "--kernel", "uml-7.3", "--timeout", str(KUNIT_TIMEOUT),
+             "--append", "log_buf_len=4M",
+             "--file", "%s=/hwtimer/hwtimer.ko" % (self.dir / "hwtimer.ko"),
+             "--file", "%s=/hwtimer/guest-kunit" % (ROOT / "vm/guest-kunit"),
+             "--", "sh", "guest-kunit"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, start_new_session=True,
+            preexec_fn=limit(5 * PROCESSOR, None))
+        try:
             for line in machine.stdout:
                 if re.match(rb" *not ok ", line):
-                    os.killpg(machine.pid, signal.SIGTERM)
                     return True
-            return machine.wait() != 0
+            return None if machine.wait() else False
+        finally:
+            end(machine, signal.SIGTERM)
+            machine.stdout.close()
 
 
-def suites_of(kunit):
+def suites_of(native):
     """All suites, in the order in which they run"""
-    trees = Trees()
-    atexit.register(trees.take_out)
-    native = ["sim/*.[ch]", "sim/include/**/*.h", "bench/wheel/include/**/*.h"]
-    simulations = [Suite("sim", trees.simulated(kind, arguments), *native,
-                         what=kind + arguments) for kind, arguments in SIM_RUNS]
-    suites = [Suite("builds", trees.builds), simulations[0],
-              Suite("states", trees.states, "tests/states/*.[ch]"), *simulations[1:]]
-    if kunit:
-        suites.append(Suite("kunit", Kernel().kunit, "tests/*.[ch]"))
-    return suites
+    place = Place()
+    simulation = Simulation(place)
+    kernel = Kernel(place, simulation.take_out)
+    atexit.register(place.take_out)
+    shims = ["sim/*.[ch]", "sim/include/**/*.h", "bench/wheel/include/**/*.h"]
+
+    def simulated(name, what, processor=PROCESSOR, **more):
+        return Suite(name, what, simulation.finds(what, processor), *shims, **more)
+
+    suites = [
+        Suite("builds", "", simulation.builds),
+        simulated("sim", "plain --seeds 1 --ops 150000"),
+        simulated("sim", "plain --seeds 100 --ops 1000000"),
+        simulated("small", "small --seeds 1 --ops 300000"),
+        Suite("states", str(STATES), States(place).finds, "tests/states/*.[ch]", "bench/wheel/*.[ch]",
+              judges=lambda mutant: mutant.file in WHEEL),
+        simulated("asan", "asan --seeds 1 --ops 300000"),
+        Suite("kunit", "uml-7.3", kernel.finds, "tests/*.[ch]"),
+        simulated("sim", "plain --seeds 1000 --ops 10000000", 5 * PROCESSOR),
+        simulated("tsan", "tsan --seeds 1 --ops 3000 --run 500", 5 * PROCESSOR,
+                  judges=lambda mutant: mutant.operator in ORDERS),
+    ]
+    return [suite for suite in suites if suite.name != "kunit" or not native]
 
 
 def harmless():
@@ -439,24 +579,64 @@ def harmless():
 
 
 def choose(files, sample, seed):
+    """In random order: what a run that is interrupted has done is a sample, too. A mutant
+    keeps its place in that order when others come or go."""
     chosen = [mutant for file in files for mutant in mutants_of(file)]
-    if sample and sample < len(chosen):
-        # In random order: what a run that is interrupted has done is a sample, too.
-        chosen = random.Random(seed).sample(chosen, sample)
-    return chosen
+    chosen.sort(key=lambda mutant: sha256(str(seed), mutant.digest))
+    return chosen[:sample or None]
 
 
-COLUMNS = ["sim", "states", "kunit", "survives", "harmless", "same object",
-           "does not compile"]
+def claim(mutant, wait):
+    """Has other processes leave this mutant to us. None: another process has it."""
+    claimed = open(BUILD / "claims" / mutant.digest, "w")
+    try:
+        fcntl.flock(claimed, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        claimed.close()
+        return None
+    return claimed
+
+
+def judge_all(chosen, suites, fresh, excused):
+    """Yields each mutant, what became of it, and whether that was with these sources."""
+    judged = set()
+    for wait in (False, True):
+        for mutant in chosen:
+            claimed = claim(mutant, wait) if mutant.digest not in judged else None
+            if not claimed:
+                continue
+            with claimed:
+                result, now = judge(mutant, suites, fresh)
+            judged.add(mutant.digest)
+            if result == "survives" and mutant.digest in excused:
+                result = "harmless"
+            yield mutant, result, now
+
+
+def judge(mutant, suites, fresh):
+    # A suite that has found it before need not wait for those that come earlier.
+    known = [suite.said(mutant, fresh) for suite in suites]
+    for said, suite in zip(known, suites):
+        if said and said[0] == suite.name:
+            return said
+    for suite in suites:
+        result, now = suite.judge(mutant, fresh)
+        if result:
+            return result, now
+    return "survives", True
+
+
+FOUND = ["sim", "small", "asan", "states", "kunit", "tsan"]
+COLUMNS = FOUND + ["survives", "harmless", "same object", "does not compile"]
 
 
 def report(table):
     print("%-22s %7s" % ("file", "mutants"), *("%8s" % name.split()[-1] for name in COLUMNS),
           "%7s" % "found")
     total = collections.Counter()
-    for file, counts in table.items():
+    for counts in table.values():
         total.update(counts)
-    for file, counts in [*table.items(), ("all", total)]:
+    for file, counts in [*sorted(table.items()), ("all", total)]:
         found, counted = score(counts)
         print("%-22s %7d" % (file, sum(counts.values())),
               *("%8d" % counts[name] for name in COLUMNS),
@@ -465,7 +645,7 @@ def report(table):
 
 
 def score(counts):
-    found = counts["states"] + counts["sim"] + counts["kunit"]
+    found = sum(counts[name] for name in FOUND)
     return found, found + counts["survives"]
 
 
@@ -475,27 +655,41 @@ def main():
     parser.add_argument("--sample", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--require", type=float)
-    parser.add_argument("--kunit", action="store_true")
+    parser.add_argument("--native", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
     chosen = choose(arguments.files or FILES, arguments.sample, arguments.seed)
     if arguments.list:
         for mutant in chosen:
-            print(mutant.digest(), mutant.name, *mutant.diff(), sep="\n    ")
+            print(mutant.digest, mutant.name, *mutant.diff(), sep="\n    ")
         return
 
-    suites = suites_of(arguments.kunit)
+    # make may have called us. Its options must not reach the makes that we call.
+    for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
+        os.environ.pop(name, None)
+    # As an exit, so that the copies of the sources are put in order
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for directory in (RESULTS, BUILD / "claims"):
+        directory.mkdir(parents=True, exist_ok=True)
+    for _ in range(arguments.jobs - 1):
+        if os.fork() == 0:
+            sys.stdout = open(os.devnull, "w")
+            break
+    suites = suites_of(arguments.native)
     excused = harmless()
     table = collections.defaultdict(collections.Counter)
-    for mutant in chosen:
-        result = next(filter(None, (suite.judge(mutant) for suite in suites)), "survives")
-        if result == "survives" and mutant.digest() in excused:
-            result = "harmless"
+    earlier = 0
+    for mutant, result, now in judge_all(chosen, suites, arguments.fresh, excused):
         table[mutant.file][result] += 1
+        earlier += not now
         print("%-18s %s" % (result, mutant.name), flush=True)
         if result == "survives":
-            print("    " + mutant.digest(), *mutant.diff(), sep="\n    ", flush=True)
+            print("    " + mutant.digest, *mutant.diff(), sep="\n    ", flush=True)
     found, counted = report(table)
+    print("%d of those that were found were found in earlier sources, of which the changed "
+          "function is the same" % earlier)
     if not counted:
         sys.exit("mutants: none of them counts")
     if arguments.require and 100 * found < arguments.require * counted:
