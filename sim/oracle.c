@@ -214,7 +214,8 @@ static void scheduled_well(struct oracle_timer *timer, uint64_t id)
 	timer->scheduled = sim_step();
 	if (!timer->events)
 		deadline_end(timer);
-	timer->plain = !timer->interval && !timer->slack &&
+	/* Who knows the id, from LIST, may have moved it before its SCHEDULE returned. */
+	timer->plain = !timer->interval && !timer->slack && !timer->moved &&
 		       timer->low > latest(oracle) + oracle->tick;
 	if (timer->state == ORACLE_COMING)
 		timer->state = ORACLE_LIVE;
