@@ -163,6 +163,29 @@ void act_eventfd(struct actor *actor)
 	sim_eventfd_close(notify.eventfd);
 }
 
+/*
+ * Keeps the descriptor for another program, as a service manager does: it asks for no
+ * events, and waits for the end.
+ */
+void act_keeper(struct actor *actor)
+{
+	while (!sim_ending()) {
+		int ret = sim_poll(actor->file, 0, UINT64_MAX);
+
+		world_count(1);
+		if (ret < 0 && ret != -EINTR)
+			sim_fail("poll() has failed with %d", ret);
+		if (ret > 0 && ret != EPOLLHUP)
+			sim_fail("poll() for no event returns %#x", ret);
+		if (ret <= 0)
+			continue;
+		ret = site_read(actor->site, actor->file, 1, true);
+		if (ret && ret != -ECANCELED)
+			sim_fail("read() returns %d after EPOLLHUP", ret);
+		return;
+	}
+}
+
 /* ---- the completion ring ---- */
 
 bool site_has_ring(const struct site *site)

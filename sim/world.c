@@ -20,6 +20,9 @@ struct world world;
 /* Number of looks after which an actor should have ended */
 #define LOOKS_MAX 20000
 
+/* Number of looks after which those that are left only wait, because the others have died */
+#define LOOKS_QUIET 4000
+
 void world_count(uint64_t operations)
 {
 	uint64_t count = __atomic_add_fetch(&sim_counts.operations, operations,
@@ -255,6 +258,8 @@ static void site_main(void *argument)
 		actor_add(site, either(site), "producer", act_producer);
 	if (site_has_ring(site) && (!site->ring_only || sim_below(2)))
 		actor_add(site, either(site), "consumer", act_consumer);
+	if (!sim_below(3))
+		actor_add(site, either(site), "keeper", act_keeper);
 	sim_process_release(site->friend);
 	__atomic_sub_fetch(&world.opening, 1, __ATOMIC_RELEASE);
 }
@@ -312,6 +317,20 @@ static void processes_die(void)
 					 __ATOMIC_RELAXED);
 }
 
+/* Ends the run if nobody has done anything for long. */
+static void look_for_operations(void)
+{
+	static unsigned int looks;
+	static uint64_t last;
+	uint64_t count =
+		__atomic_load_n(&sim_counts.operations, __ATOMIC_RELAXED);
+
+	looks = count == last ? looks + 1 : 0;
+	last = count;
+	if (looks > LOOKS_QUIET)
+		__atomic_store_n(&world.ending, true, __ATOMIC_RELAXED);
+}
+
 static void actors_await(void)
 {
 	bool deaths = !sim_below(3);
@@ -320,6 +339,7 @@ static void actors_await(void)
 	while (__atomic_load_n(&world.opening, __ATOMIC_ACQUIRE) ||
 	       actors_urge()) {
 		sim_sleep(LOOK);
+		look_for_operations();
 		if (deaths)
 			processes_die();
 		if (ending() && ++looks > LOOKS_MAX)

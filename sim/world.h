@@ -115,6 +115,7 @@ void world_count(uint64_t operations);
 actor_fn act_requester, act_batcher, act_bulker;
 actor_fn act_reader, act_poller, act_edge, act_eventfd;
 actor_fn act_producer, act_consumer;
+actor_fn act_keeper;
 actor_fn act_prober, act_notifier, act_stopper, act_disturber, act_client;
 
 /* ---- what several of them do ---- */
