@@ -318,6 +318,13 @@ ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 zsh_dir = $(DESTDIR)$(ZSHDIR)
 fish_dir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
+# `man FUNCTION` finds the page that has the function: LINK:PAGE, for each function in the
+# synopsis of a page but the one that has its name
+FUNCTION_PAGES = $(shell awk 'FNR == 1 { page = FILENAME; sub(/.*\//, "", page) } \
+	/^\.Sh/ { inside = /SYNOPSIS/ } \
+	inside && $$1 == ".Fn" && $$2 ".3" != page && $$2 !~ /^[^a-z]/ { \
+		print $$2 ".3:" page }' man/*.3)
+
 # hwtimerd needs libraries that the rest does not, so `make install` leaves it out.
 DAEMON_PAGE = man/hwtimerd.8
 UNITDIR ?= $(PREFIX)/lib/systemd/system
@@ -349,6 +356,9 @@ uninstall: ## remove the installed files (as root)
 	for page in $(PAGES); do \
 		rm -f "$(page_dir)/man$${page##*.}/$${page##*/}"; \
 	done
+	for link in $(FUNCTION_PAGES); do \
+		rm -f "$(page_dir)/man3/$${link%:*}"; \
+	done
 	rm -f '$(DESTDIR)$(PREFIX)/sbin/hwtimerd' '$(page_dir)/man8/hwtimerd.8' \
 		'$(DESTDIR)$(UNITDIR)/hwtimerd.service'
 	$(if $(DESTDIR),,ldconfig)
@@ -374,6 +384,9 @@ install-programs:
 		install -D -m 644 -t "$(page_dir)/man$${page##*.}" $$page || \
 			exit 1; \
 	done
+	for link in $(FUNCTION_PAGES); do \
+		echo ".so man3/$${link#*:}" >"$(page_dir)/man3/$${link%:*}" || exit 1; \
+	done
 	$(if $(DESTDIR),,ldconfig)
 
 .PHONY: install-daemon
@@ -383,6 +396,18 @@ install-daemon: ## install hwtimerd, its manual and its unit (as root)
 	install -D -m 644 -t '$(page_dir)/man8' $(DAEMON_PAGE)
 	install -D -m 644 -t '$(DESTDIR)$(UNITDIR)' system/systemd/hwtimerd.service
 	sed -i 's|/usr/sbin/|$(PREFIX)/sbin/|' '$(DESTDIR)$(UNITDIR)/hwtimerd.service'
+
+# Debian's packages have another place.
+PYTHONDIR ?= $(shell python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+
+.PHONY: install-python
+install-python: ## install the Python package (as root; PYTHONDIR= for another place)
+	install -D -m 644 -t '$(DESTDIR)$(PYTHONDIR)/hwtimer' \
+		python/hwtimer/*.py python/hwtimer/py.typed
+
+.PHONY: uninstall-python
+uninstall-python: ## undo install-python (as root)
+	rm -rf '$(DESTDIR)$(PYTHONDIR)/hwtimer'
 
 # The group that may open the device, and, if asked for, loading at boot
 .PHONY: install-system

@@ -123,7 +123,7 @@ SIMULATE=()
 
 # The steps; those that take longest come first.
 ALL_STEPS=(builds selftests matrix tenants torture simulate kunit hwtimerd lint packages examples
-	   survive demo readme guide bench counts userland functions litmus proofs fuzz)
+	   survive demo readme guide python bench counts userland functions litmus proofs fuzz)
 
 # Steps that run only with --all
 MORE_STEPS=()
@@ -570,6 +570,14 @@ step_guide()
 {
 	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
 	queue guide "$UML_KERNEL" tap daemon/test/guide.sh
+}
+
+# The Python package, with this machine's Python
+step_python()
+{
+	prepare make --no-print-directory library
+	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
+	queue python "$UML_KERNEL" tap "$VM_DIR/python.sh"
 }
 
 # One machine, with TCP/IP, runs all examples.

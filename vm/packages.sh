@@ -15,7 +15,7 @@ KERNEL=stock-6.12
 # Packages of the clean Debian: those that ours depend on, those of a machine that boots,
 # DKMS's compiler and signer, and what the programs in the kernel's headers need
 CHROOT_PACKAGES="dkms openssl gcc libc6-dev make libelf1 systemd udev pkg-config
-	libhiredis0.14 libevent-core-2.1-7 libevent-extra-2.1-7 libjansson4"
+	libhiredis0.14 libevent-core-2.1-7 libevent-extra-2.1-7 libjansson4 python3"
 
 # Files that a purge leaves and that are not ours: dpkg's own notes, caches, logs,
 # depmod's lists of all modules, and the key that DKMS signs modules with
@@ -30,7 +30,7 @@ FILES=()
 main()
 {
 	cd "$REPO_DIR"
-	need_packages build-essential debhelper dh-dkms lintian kmod zstd \
+	need_packages build-essential debhelper dh-dkms dh-python lintian kmod zstd \
 		libhiredis-dev libevent-dev libjansson-dev pkg-config
 	TEMP=$(mktemp -d)
 	on_exit as_root rm -rf "$TEMP"
@@ -49,6 +49,7 @@ main()
 	check "DKMS signed the module" module_signed
 	check "the group hwtimer exists" in_chroot getent group hwtimer
 	check "a program builds with libhwtimer-dev, and runs" program_runs
+	check "Python's package runs, and misses the module" python_runs
 	check "hwtimerd runs, and misses the module" daemon_runs
 	check "hwtimerd's service is not started by itself" daemon_disabled
 	check "systemd accepts hwtimerd's unit" unit_accepted
@@ -151,7 +152,7 @@ packages_installed()
 packages_purged()
 {
 	in_chroot dpkg --purge hwtimer-dkms hwtimer-tools libhwtimer-dev \
-		libhwtimer1 hwtimerd
+		libhwtimer1 hwtimerd python3-hwtimer
 }
 
 nothing_left()
@@ -201,6 +202,19 @@ END
 		ldd program
 		ldd program | grep -q libhwtimer.so.1
 		./program'
+}
+
+python_runs()
+{
+	in_chroot python3 -c '
+import asyncio, hwtimer
+for use in hwtimer.Instance, lambda: asyncio.run(hwtimer.sleep(1)):
+    try:
+        use()
+    except FileNotFoundError as error:
+        assert "modprobe hwtimer" in str(error)
+    else:
+        raise SystemExit("there is a module")'
 }
 
 daemon_runs()

@@ -18,7 +18,7 @@ WRAPPED=(open close ioctl read clock_gettime calloc realloc)
 main()
 {
 	cd "$REPO_DIR"
-	need_packages build-essential gcc-multilib pkg-config mandoc kmod \
+	need_packages build-essential gcc-multilib pkg-config mandoc man-db kmod \
 		python3 gnuplot-nox libjansson-dev python3-prometheus-client jq \
 		zsh fish valgrind
 	ROOT=$(mktemp -d)
@@ -32,6 +32,8 @@ main()
 	check "the README has two pages, and its links lead somewhere" readme_holds
 	check "the library exports what its header declares" exports_match
 	check "the manual has every function" page_has_functions
+	check "man finds a page for every function" man_finds_functions
+	check "the pages have all their sections" pages_are_complete
 	check "the manual of the device has every command" \
 		has_commands man/hwtimer.4
 	check "the table of calls has every command" has_commands Documentation/calls.md
@@ -91,6 +93,8 @@ main()
 	check "snapshots that are damaged or lie do no harm" snapshots
 	check "events are copied out of a ring that is in use" copies_ring
 	check "Python calls every function of the library" all_functions
+	check "the structures of the Python package are the header's" python_layout
+	check "the Python package is installed, and uninstalled" python_installed
 	check "timer objects do what an oracle expects" timer_objects
 	check "to push a timer out takes 15 instructions at most" pushes_cheaply
 	check "hwtimerctl restore checks a file without the module" \
@@ -109,11 +113,11 @@ main()
 	[ "$FAILURES" -eq 0 ]
 }
 
-# installed TARGET: run make install or make uninstall
+# installed TARGET [VARIABLE]: run make install or make uninstall
 installed()
 {
 	make --no-print-directory DESTDIR="$ROOT/root" PREFIX=/usr \
-		KDIR="$KDIR" "$1"
+		KDIR="$KDIR" "$@"
 }
 
 all_installed()
@@ -127,6 +131,7 @@ all_installed()
 		share/zsh/site-functions/_hwtimerctl \
 		share/fish/vendor_completions.d/hwtimerctl.fish \
 		share/man/man1/hwtimerctl.1 share/man/man3/libhwtimer.3 \
+		share/man/man3/hwt_timer.3 share/man/man3/hwtimer_ring.3 \
 		share/man/man4/hwtimer.4; do
 		[ -e "$ROOT/root/usr/$file" ] || echo "missing: $file"
 	done | silent && compgen -G "$ROOT/root/lib/modules/*/updates/hwtimer.ko*"
@@ -144,6 +149,7 @@ versions_agree()
 		[ "$(sed -n 's/^#define HWT_VERSION_M[A-Z]* //p' lib/libhwtimer.h |
 			paste -s -d .)" = "$version" ] &&
 		grep "^## $version" CHANGELOG.md &&
+		grep "^__version__ = \"$version\"\$" python/hwtimer/_version.py &&
 		[ "$(modinfo -F version "$ROOT"/root/lib/modules/*/updates/hwtimer.ko*)" = \
 			"$version" ] &&
 		[ "$("$BUILD_DIR/tool/hwtimerctl" --version)" = "hwtimerctl $version" ] &&
@@ -203,11 +209,67 @@ all_functions()
 		python3 lib/test/all_functions.py "$ROOT/all_functions.so"
 }
 
+# with_package PYTHON-ARGUMENT...: Debian's Python, with the package and the library
+with_package()
+{
+	LD_LIBRARY_PATH=$ROOT/root/usr/lib PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 \
+		/usr/bin/python3 "$@"
+}
+
+python_layout()
+{
+	with_package python/test/layout.py >"$ROOT/layout.c" &&
+		[ "$(wc -l <"$ROOT/layout.c")" -gt 150 ] &&
+		gcc -std=gnu11 -Wall -Werror -c -o "$ROOT/layout.o" -Ilib -Iuapi \
+			"$ROOT/layout.c"
+}
+
+python_installed()
+{
+	installed install-python PYTHONDIR=/usr/python || return
+	diff -r --exclude=__pycache__ python/hwtimer "$ROOT/root/usr/python/hwtimer" || return
+	installed uninstall-python PYTHONDIR=/usr/python
+	! [ -e "$ROOT/root/usr/python/hwtimer" ]
+}
+
 page_has_functions()
 {
-	diff <(functions | grep -v '_sized$') \
-	     <(sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESC/s/^\.Fn \(hwt_[a-z_]*\) .*/\1/p' \
-		  man/libhwtimer.3 | sort)
+	diff <({ functions; ring_functions; } | sort -u) \
+	     <(for page in man/*.3; do
+		       sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESC/s/^\.Fn \(hwt[a-z_]*\) .*/\1/p' \
+			       "$page"
+	       done | sort)
+}
+
+# What `man FUNCTION` shows is a page that has the function in its synopsis.
+man_finds_functions()
+{
+	local function
+
+	for function in $(functions; ring_functions); do
+		man --manpath="$ROOT/root/usr/share/man" --no-hyphenation 3 "$function" 2>&1 |
+			sed 's/.\x08//g; s/\x1b\[[0-9;]*m//g' |
+			sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' | grep "\\<$function(" >/dev/null ||
+			echo "man does not find $function"
+	done | silent
+}
+
+# Each page says how to report a bug, and what version it is about; those of programs say
+# how they end.
+pages_are_complete()
+{
+	local page section
+
+	for page in man/*.[0-9]; do
+		for section in "Sh NAME" "Sh SYNOPSIS" "Sh DESCRIPTION" "Sh SEE ALSO" \
+			"Sh VERSIONS" "Sh BUGS" "Ss Reporting bugs"; do
+			grep -q "^\.$section\$" "$page" || echo "$page lacks $section"
+		done
+		case $page in
+		*.[18]) grep -q '^\.Sh EXIT STATUS$' "$page" || echo "$page: exit status?" ;;
+		*) grep -q '^\.Sh ERRORS$' "$page" || echo "$page lacks ERRORS" ;;
+		esac
+	done | silent
 }
 
 commands()

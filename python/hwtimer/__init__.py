@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Millions of timers behind one file descriptor: /dev/hwtimer for Python
+
+In a loop of asyncio:
+
+    await hwtimer.sleep(1.5)
+    handle = hwtimer.call_later(30, connection.close)
+    handle.cancel()                     # after this, no callback comes
+
+Everywhere else, Instance has timers by their ids, with events to be read, and timers with
+callbacks. Its times are whole ns: hwtimer.seconds(1.5).
+
+Errors are OSError: ENOENT without the module, EACCES without access to the device, ENOSPC at
+a limit, EBADF after close(). Their texts say what to do.
+
+The package calls libhwtimer.so.1 through ctypes. libhwtimer(3) and <linux/hwtimer.h> describe
+what it does not have: rings, and operations of several kinds in one call.
+"""
+
+from ._instance import (BulkError, Event, Info, Instance, Query, Stats, Stopped, Timer,
+                        Unprocessed, seconds)
+from ._library import NEVER
+from ._loop import LoopTimers, TimerHandle, call_at, call_later, sleep
+from ._version import __version__
+
+# Kinds of wheel, for Instance(kind=)
+HASHED = 1
+HIERARCHICAL = 2
+
+__all__ = [
+    "BulkError", "Event", "HASHED", "HIERARCHICAL", "Info", "Instance", "LoopTimers",
+    "NEVER", "Query", "Stats", "Stopped", "Timer", "TimerHandle", "Unprocessed",
+    "__version__", "call_at", "call_later", "seconds", "sleep",
+]

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""What an error means, and what to do about it"""
+
+from __future__ import annotations
+
+import errno
+import os
+
+DEVICE = "/dev/hwtimer"
+
+# What a function says about its errors. hwt_open and hwt_from_fd are about the device, all
+# other functions about an instance.
+OF_FUNCTION = {
+    ("hwt_open", errno.ENOENT):
+        "there is no such device: load the module, with 'sudo modprobe hwtimer'. In a"
+        " container, give it the device, with --device /dev/hwtimer",
+    ("hwt_open", errno.ENODEV):
+        "the module is gone: load it, with 'sudo modprobe hwtimer'",
+    ("hwt_open", errno.EACCES):
+        "you may not open the device: join its group, with 'sudo adduser $USER hwtimer',"
+        " and log in again",
+    ("hwt_open", errno.ENFILE):
+        "the machine has as many instances as it allows: close some, or raise"
+        " /sys/module/hwtimer/parameters/max_instances",
+    ("hwt_open", errno.EMFILE):
+        "you have as many instances or descriptors as you may have: close some, or raise"
+        " 'ulimit -n' or /sys/module/hwtimer/parameters/max_instances_user",
+    ("hwt_from_fd", errno.ENOTTY): "the descriptor is not an open /dev/hwtimer",
+    ("hwt_from_fd", errno.EBADF): "the descriptor is not open",
+    ("hwt_setup", errno.EBUSY):
+        "it is too late to choose settings: the instance has had timers",
+    ("hwt_setup", errno.EINVAL):
+        "a setting is out of range, or does not fit another one: see info(), and struct"
+        " hwtimer_setup in <linux/hwtimer.h>",
+    ("hwt_cancel", errno.EALREADY):
+        "the timer has expired, and its event waits: read it, or cancel with discard=True",
+    ("hwt_reschedule", errno.EALREADY):
+        "the timer has expired, and its event waits: read it, and schedule a new timer",
+    ("hwt_schedule", errno.EINVAL):
+        "a value is out of range. With CLOCK_REALTIME, timers need deadlines: use"
+        " schedule_at()",
+    ("hwt_reschedule", errno.EINVAL):
+        "a value is out of range. With CLOCK_REALTIME, timers need deadlines: use"
+        " reschedule_at()",
+    ("hwt_schedule", errno.ERANGE):
+        "the interval is shorter than a tick, or too long: see info().tick",
+    ("hwt_schedule", errno.EDOM):
+        "the slack is longer than the delay or the interval",
+    ("hwt_notify", errno.EBADF): "the eventfd is not open",
+    ("hwt_notify", errno.EINVAL):
+        "more than one event needs a delay, one event allows none, and eventfd must be one",
+    ("hwt_read", errno.ENOTCONN):
+        "the instance is stopped, and all its events have been read",
+    ("hwt_read", errno.ECANCELED): "the clock was set. Nothing is lost: read again",
+    ("hwt_read", errno.EBUSY):
+        "the instance has timers with callbacks, whose events are for dispatch()",
+}
+
+OF_ALL = {
+    errno.EPROTO:
+        "the module and libhwtimer do not fit each other: install the same version of both,"
+        " and load the module again",
+    errno.ENOENT: "there is no such timer: it has ended, or is one of another instance",
+    errno.ENOSPC:
+        "the limit of timers is reached, of the instance or of its user: cancel some, read"
+        " events, or open with timers=",
+    errno.ENOMEM:
+        "there is no memory for it: the machine, the cgroup or the user is at its limit",
+    errno.ESHUTDOWN: "the instance is stopped: open another one",
+    errno.EPERM:
+        "another user has opened the instance, and only that one may start its thread",
+    errno.EUSERS: "there are too many threads for the instance to get one of its own",
+    errno.EAGAIN: "there are too many threads for the instance to get one of its own",
+    errno.ENOTTY: "the module is older than this call: install a newer one",
+}
+
+
+def error(function: str, number: int) -> OSError:
+    """The exception for a function that has failed with errno @number"""
+    text = OF_FUNCTION.get((function, number)) or OF_ALL.get(number) or os.strerror(number)
+    if function == "hwt_open":
+        return OSError(number, text, DEVICE)
+    return OSError(number, text)
+
+
+def closed() -> OSError:
+    """The exception for the use of an instance after close()"""
+    return OSError(errno.EBADF, "the instance is closed")
+
+
+def forked() -> OSError:
+    """The exception for the use of an instance in another process than its own"""
+    return OSError(
+        errno.EBADF,
+        "the instance belongs to the process that has forked this one: open one here, or"
+        " share it with Instance.from_fd(os.dup(instance.fileno()))")

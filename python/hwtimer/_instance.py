@@ -1,0 +1,762 @@
+# SPDX-License-Identifier: MIT
+"""An instance of /dev/hwtimer, and timers with callbacks"""
+
+from __future__ import annotations
+
+import errno
+import math
+import operator
+import os
+import select
+import struct
+import threading
+import time
+import warnings
+from array import array
+from collections import deque
+from ctypes import byref, create_string_buffer, c_uint64, sizeof
+from dataclasses import dataclass
+from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional, Sequence
+
+from . import _errors, _library
+from ._handle import Handle
+from ._library import ABSOLUTE, DISCARD, FIXED_DELAY, NEVER, REPORT_CLOCK_SET, lib
+
+# user_data of timers with callbacks: "hwtimer" and a byte. The id tells which one it is.
+CALLBACK_DATA = 0x687774696D657250
+
+_INT64_MAX = 2**63 - 1
+_UINT32_MAX = 2**32 - 1
+_EVENT = struct.Struct("=QQQII")
+
+# Maximum number of timers that one call of LIST or STOP returns
+_PAGE = 256
+
+
+class Event(NamedTuple):
+    """One expiration of a timer. `lateness` is how late it was queued, in ns;
+    `expirations` the number of deadlines of a periodic timer that have passed."""
+    id: int
+    user_data: int
+    deadline: int
+    lateness: int
+    expirations: int
+
+
+@dataclass(frozen=True)
+class Query:
+    """A timer as query() and list_timers() describe it; see struct hwtimer_query"""
+    id: int
+    user_data: int
+    deadline: int
+    remaining: int
+    interval: int
+    slack: int
+    count: int
+    fixed_delay: bool
+    expired: bool
+
+
+@dataclass(frozen=True)
+class Unprocessed:
+    """A timer that stop() hands back, with the ns that were left"""
+    id: int
+    user_data: int
+    deadline: int
+    remaining: int
+    interval: int
+    slack: int
+    count: int
+    fixed_delay: bool
+
+
+class Stopped(NamedTuple):
+    """What stop() returns. `left` is the number of periodic timers that are handed back by
+    another stop(), once their events have been read."""
+    timers: list[Unprocessed]
+    left: int
+
+
+class Info(NamedTuple):
+    """The module and the settings of the instance; see struct hwtimer_info"""
+    abi_version: int
+    features: int
+    tick_min: int
+    tick_max: int
+    buckets_min: int
+    buckets_max: int
+    timers_max: int
+    tick: int
+    timers: int
+    buckets: int
+    kind: int
+    clock: int
+    started: bool
+    flags: int
+    levels: int
+
+
+class Stats(NamedTuple):
+    """Counters since the instance was opened; see struct hwtimer_stats"""
+    pending: int
+    ready: int
+    scheduled: int
+    cancelled: int
+    rescheduled: int
+    expired: int
+    delivered: int
+    discarded: int
+    unprocessed: int
+    entries: int
+    dead: int
+    walked: int
+    passed_over: int
+    refiled: int
+    buried: int
+    compactions: int
+    turns: int
+    wakeups: int
+    bytes: int
+    bytes_peak: int
+    lateness_max: int
+    lateness_sum: int
+    lateness: tuple[int, ...]
+    rearmed: int
+    missed: int
+    cascaded: int
+    clock_sets: int
+    submitted: int
+    completed: int
+    overflowed: int
+
+
+class BulkError(OSError):
+    """Some timers of schedule_many() were refused. `results` has a result for each timer
+    that the module came to: its id, or a negative errno."""
+
+    def __init__(self, number: int, text: str, results: Sequence[int]) -> None:
+        super().__init__(number, text)
+        self.results = results
+
+
+def seconds(number: float) -> int:
+    """Returns @number seconds as whole ns, rounded up: a timer is never early."""
+    whole = math.floor(number)
+    return whole * 10**9 + math.ceil((number - whole) * 10**9)
+
+
+def _number(value: int, name: str, most: int) -> int:
+    """@value as an integer from 0 to @most: ctypes would cut off what does not fit."""
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {value!r}; times are ns:"
+                        " seconds(1.5) makes them of seconds") from None
+    if not 0 <= value <= most:
+        raise ValueError(f"{name} must be from 0 to {most}, not {value}")
+    return value
+
+
+def _delay(value: int) -> int:
+    """A delay that the module takes: one that is negative is over, one that ends after the
+    end of the clock never is."""
+    try:
+        return min(max(operator.index(value), 0), _INT64_MAX)
+    except TypeError:
+        return _number(value, "a delay", _INT64_MAX)
+
+
+def _deadline(value: int) -> int:
+    return _number(value, "a deadline", NEVER)
+
+
+def _request(absolute: bool, when: int, user_data: int, interval: int, count: int,
+             slack: int, fixed_delay: bool) -> _library.Request:
+    flags = (ABSOLUTE if absolute else 0) | (FIXED_DELAY if fixed_delay else 0)
+    return _library.Request(
+        flags=flags, time=_deadline(when) if absolute else _delay(when),
+        interval=_number(interval, "interval", NEVER),
+        slack=_number(slack, "slack", NEVER),
+        user_data=_number(user_data, "user_data", NEVER),
+        count=_number(count, "count", _UINT32_MAX))
+
+
+def _schedule(hwt: int, request: _library.Request) -> int:
+    ret = lib.hwt_schedule_request(hwt, byref(request))
+    if ret:
+        raise _errors.error("hwt_schedule", -ret)
+    return int(request.id)
+
+
+def _signed(results: array[int]) -> list[int]:
+    """A result is an id, or a negative errno."""
+    return [result if result < 2**64 - 4095 else result - 2**64 for result in results]
+
+
+class Timer:
+    """A timer with a callback, made by Instance.timer(). It may be started again and again.
+
+    Times are ns. `instance.dispatch()` calls `callback(timer)`, and `timer.event` then says
+    when it was due, and how often. After cancel() has returned True, no callback begins.
+    """
+
+    def __init__(self, instance: Instance, callback: Callable[[Timer], object]) -> None:
+        self._instance = instance
+        self._callback = callback
+        self._id = 0
+        # Those of the request that has started it; of the count, what is left
+        self._interval = 0
+        self._slack = 0
+        self._count: Optional[int] = None
+        self.event: Optional[Event] = None
+
+    def __repr__(self) -> str:
+        return f"<Timer {self._id} {'active' if self._id else 'inactive'}>"
+
+    @property
+    def active(self) -> bool:
+        """Whether a callback will come"""
+        return self._id != 0
+
+    @property
+    def id(self) -> int:
+        """The id of the timer in the instance, which each start may change; 0: inactive"""
+        return self._id
+
+    def start(self, delay: int, *, slack: int = 0) -> None:
+        """Has the callback called once, @delay ns from now, instead of any earlier plan.
+        On an error, the earlier plan stays."""
+        self._start(_request(False, delay, CALLBACK_DATA, 0, 0, slack, False))
+
+    def start_at(self, deadline: int, *, slack: int = 0) -> None:
+        """The same at @deadline on the instance's clock, or never: at NEVER"""
+        self._start(_request(True, deadline, CALLBACK_DATA, 0, 0, slack, False))
+
+    def start_every(self, interval: int, first: Optional[int] = None, *,
+                    first_at: Optional[int] = None, count: int = 0, slack: int = 0,
+                    fixed_delay: bool = False) -> None:
+        """Has the callback called each @interval ns, for the first time after @first ns or
+        at @first_at, and @count times, or without end. The phase does not drift; one
+        callback stands for all deadlines that have passed: `timer.event.expirations`. With
+        @fixed_delay, the interval counts from when the event is read."""
+        _number(interval, "interval", _INT64_MAX)
+        if not interval:
+            raise ValueError("interval must not be 0")
+        when = interval if first is None else first
+        self._start(_request(first_at is not None, when if first_at is None else first_at,
+                             CALLBACK_DATA, interval, count, slack, fixed_delay))
+
+    def cancel(self) -> bool:
+        """Returns True if no callback begins after this. False: there is none to come, or it
+        has begun, in this thread or another one."""
+        return self._instance._cancel_timer(self)
+
+    def _start(self, request: _library.Request) -> None:
+        self._instance._start_timer(self, request)
+
+    def _run(self) -> None:
+        self._callback(self)
+
+
+class Instance:
+    """An instance: a timing wheel in the kernel with its own timers and events.
+
+        with hwtimer.Instance() as timers:
+            ident = timers.schedule(hwtimer.seconds(1.5), user_data=7)
+            for event in timers:
+                print(event.user_data, event.lateness)
+
+    Times are whole ns, on the instance's clock; seconds(1.5) makes them of seconds. The
+    timers end with the instance: with close(), the end of `with`, or the process, unless
+    another process has a descriptor of it, too.
+
+    @clock: time.CLOCK_MONOTONIC (if not given), CLOCK_BOOTTIME, or CLOCK_REALTIME, which
+        takes deadlines only
+    @tick: ns by which a timer may be late; 0: 1 ms
+    @timers: limit of timers; 0: the module's own
+    @kind, @buckets, @report_clock_set: see struct hwtimer_setup in <linux/hwtimer.h>
+
+    Any thread may call any method at any time, close() too: then the others' calls, also
+    those that wait, fail with EBADF. So do all methods but close() and fileno() in a process
+    that was forked; Instance.from_fd(os.dup(instance.fileno())) shares it on purpose.
+    """
+
+    def __init__(self, *, clock: Optional[int] = None, tick: int = 0, buckets: int = 0,
+                 kind: int = 0, timers: int = 0, report_clock_set: bool = False) -> None:
+        self._begin(None)
+        if clock is None and not (tick or buckets or kind or timers or report_clock_set):
+            return
+        try:
+            self._setup(_library.Setup(
+                flags=REPORT_CLOCK_SET if report_clock_set else 0,
+                tick=_number(tick, "tick", NEVER),
+                buckets=_number(buckets, "buckets", _UINT32_MAX),
+                kind=_number(kind, "kind", _UINT32_MAX),
+                clock=_number(time.CLOCK_MONOTONIC if clock is None else clock, "clock",
+                              _UINT32_MAX),
+                timers=_number(timers, "timers", NEVER)))
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def from_fd(cls, fd: int) -> Instance:
+        """Uses a descriptor of /dev/hwtimer that was inherited, or received. It then belongs
+        to the instance, and reading from it does not wait, for any of those who share it.
+        After an error, it is still the caller's."""
+        self = cls.__new__(cls)
+        self._begin(fd)
+        return self
+
+    def _begin(self, fd: Optional[int]) -> None:
+        self._handle = Handle(fd)
+        self._timers: dict[int, Timer] = {}
+        self._left: deque[Event] = deque()
+        self._left_told = False
+        self._clock: Optional[int] = None
+        self._has_callbacks = False
+
+    @property
+    def _lock(self) -> threading.RLock:
+        return self._handle.table_lock
+
+    def _setup(self, setup: _library.Setup) -> None:
+        with self._handle as hwt:
+            ret = lib.hwt_setup_sized(hwt, byref(setup), sizeof(setup))
+        if ret:
+            raise _errors.error("hwt_setup", -ret)
+
+    def __enter__(self) -> Instance:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        handle = getattr(self, "_handle", None)
+        if handle is None or handle.closed:
+            return
+        warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self)
+        self.close()
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<hwtimer.Instance closed>"
+        return f"<hwtimer.Instance fd={self._handle.fileno()}>"
+
+    def fileno(self) -> int:
+        """The descriptor, which is ready to read when events wait. Only the instance may
+        close it."""
+        return self._handle.fileno()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed"""
+        return self._handle.closed
+
+    def close(self) -> None:
+        """Ends the instance in this process, and its timers, if no other one has it. May be
+        called again, and by any thread or callback."""
+        self._handle.close()
+        for timer in list(self._timers.values()):
+            timer._id = 0
+        self._timers.clear()
+        self._left.clear()
+
+    # ---- the instance ----
+
+    @property
+    def features(self) -> int:
+        """HWTIMER_FEATURE_* of the module"""
+        with self._handle as hwt:
+            return int(lib.hwt_features(hwt))
+
+    def info(self) -> Info:
+        """Describes the module, and the settings of the instance."""
+        info = _library.Info()
+        with self._handle as hwt:
+            ret = lib.hwt_info_sized(hwt, byref(info), sizeof(info))
+        if ret:
+            raise _errors.error("hwt_info", -ret)
+        return Info(*(getattr(info, field) for field in Info._fields))
+
+    def stats(self) -> Stats:
+        """Returns the counters of the instance."""
+        stats = _library.Stats()
+        with self._handle as hwt:
+            ret = lib.hwt_stats_sized(hwt, byref(stats), sizeof(stats))
+        if ret:
+            raise _errors.error("hwt_stats", -ret)
+        return Stats(*(tuple(stats.lateness) if field == "lateness" else
+                       getattr(stats, field) for field in Stats._fields))
+
+    def now(self) -> int:
+        """The time on the instance's clock, ns"""
+        if self._clock is None:
+            self._clock = self.info().clock
+        return time.clock_gettime_ns(self._clock)
+
+    def notify(self, events: int, delay: int = 0, eventfd: int = -1) -> None:
+        """Makes the descriptor ready only when @events events wait, or @delay ns after the
+        first one (NEVER: not before), and tells @eventfd, too."""
+        with self._handle as hwt:
+            ret = lib.hwt_notify(hwt, _number(events, "events", _UINT32_MAX),
+                                 _number(delay, "delay", NEVER), eventfd)
+        if ret:
+            raise _errors.error("hwt_notify", -ret)
+
+    # ---- timers by their ids ----
+
+    def schedule(self, delay: int, user_data: int = 0, *, interval: int = 0, count: int = 0,
+                 slack: int = 0, fixed_delay: bool = False) -> int:
+        """Schedules a timer @delay ns from now, and returns its id. With an @interval it is
+        periodic, for @count expirations or without end; with @fixed_delay, the interval
+        counts from when the event is read. @slack: ns by which it may be late."""
+        return self._schedule_raw(_request(False, delay, user_data, interval, count, slack,
+                                           fixed_delay))
+
+    def schedule_at(self, deadline: int, user_data: int = 0, *, interval: int = 0,
+                    count: int = 0, slack: int = 0, fixed_delay: bool = False) -> int:
+        """The same at @deadline on the instance's clock; it may be past, or NEVER."""
+        return self._schedule_raw(_request(True, deadline, user_data, interval, count,
+                                           slack, fixed_delay))
+
+    def _schedule_raw(self, request: _library.Request) -> int:
+        if request.user_data == CALLBACK_DATA:
+            raise ValueError("this user_data is for timers with callbacks")
+        with self._handle as hwt:
+            return _schedule(hwt, request)
+
+    def cancel(self, ident: int, *, discard: bool = False) -> None:
+        """Ends a timer. OSError with ENOENT: it has ended; EALREADY: its event waits to be
+        read, unless @discard drops the event."""
+        function = lib.hwt_discard if discard else lib.hwt_cancel
+        with self._handle as hwt:
+            ret = function(hwt, _number(ident, "an id", NEVER))
+        if ret:
+            raise _errors.error("hwt_cancel", -ret)
+
+    def reschedule(self, ident: int, delay: int) -> None:
+        """Moves a pending timer to @delay ns from now. OSError with ENOENT: it has ended;
+        EALREADY: its event waits to be read."""
+        with self._handle as hwt:
+            ret = lib.hwt_reschedule(hwt, _number(ident, "an id", NEVER), _delay(delay))
+        if ret:
+            raise _errors.error("hwt_reschedule", -ret)
+
+    def reschedule_at(self, ident: int, deadline: int) -> None:
+        """The same, to @deadline"""
+        with self._handle as hwt:
+            ret = lib.hwt_reschedule_at(hwt, _number(ident, "an id", NEVER),
+                                        _deadline(deadline))
+        if ret:
+            raise _errors.error("hwt_reschedule", -ret)
+
+    def query(self, ident: int) -> Query:
+        """Describes a timer. OSError with ENOENT: it has ended."""
+        query = _library.Query(id=_number(ident, "an id", NEVER))
+        with self._handle as hwt:
+            ret = lib.hwt_query(hwt, byref(query))
+        if ret:
+            raise _errors.error("hwt_query", -ret)
+        return _described(query)
+
+    def list_timers(self) -> Iterator[Query]:
+        """Describes all timers that are pending or whose events wait, and takes none. Each
+        timer that exists all the while is listed exactly once."""
+        cursor = c_uint64()
+        page = (_library.Listed * _PAGE)()
+        while True:
+            with self._handle as hwt:
+                ret = lib.hwt_list(hwt, byref(cursor), page, _PAGE)
+            if ret == -errno.EINTR:
+                continue
+            if ret < 0:
+                raise _errors.error("hwt_list", -ret)
+            if ret == 0:
+                return
+            yield from [_described(page[i]) for i in range(ret)]
+
+    # ---- many timers ----
+
+    def schedule_many(self, times: Sequence[int],
+                      user_data: Optional[Iterable[int]] = None, *,
+                      absolute: bool = False) -> list[int]:
+        """Schedules a timer for each of @times, which are delays or, with @absolute,
+        deadlines, and returns their ids. @user_data has a value for each timer; without it,
+        they are 0, 1, 2, ... If some are refused: BulkError, whose `results` has the ids of
+        the others."""
+        convert = _deadline if absolute else _delay
+        count = len(times)
+        data = array("Q", range(count) if user_data is None else user_data)
+        if CALLBACK_DATA in data:
+            raise ValueError("this user_data is for timers with callbacks")
+        results = self._many("hwt_schedule", lib.hwt_schedule_many, absolute,
+                             _pairs(data, map(convert, times), count), count)
+        if len(results) < count or min(results, default=0) < 0:
+            number = next((-result for result in results if result < 0), errno.EINTR)
+            text = str(_errors.error("hwt_schedule", number).strerror)
+            raise BulkError(number, f"some timers were refused, see results: {text}",
+                            results)
+        return results
+
+    def reschedule_many(self, idents: Sequence[int], times: Sequence[int], *,
+                        absolute: bool = False) -> list[int]:
+        """Moves each of the timers, and returns for each 0 or the errno of reschedule()."""
+        convert = _deadline if absolute else _delay
+        return _errnos(self._many("hwt_reschedule", lib.hwt_reschedule_many, absolute,
+                                  _pairs(idents, map(convert, times), len(idents)),
+                                  len(idents)))
+
+    def cancel_many(self, idents: Sequence[int], *, discard: bool = False) -> list[int]:
+        """Ends each of the timers, and returns for each 0 or the errno of cancel()."""
+        flags = DISCARD if discard else 0
+        results = array("Q", bytes(8 * len(idents)))
+        ids = array("Q", idents)
+        done = self._call_many("hwt_cancel", lib.hwt_cancel_many, flags, ids, results,
+                               len(idents))
+        return _errnos(_signed(results[:done]))
+
+    def _many(self, name: str, function: Any, absolute: bool, timers: array[int],
+              count: int) -> list[int]:
+        results = array("Q", bytes(8 * count))
+        done = self._call_many(name, function, ABSOLUTE if absolute else 0, timers, results,
+                               count)
+        return _signed(results[:done])
+
+    def _call_many(self, name: str, function: Any, flags: int, timers: array[int],
+                   results: array[int], count: int) -> int:
+        with self._handle as hwt:
+            ret = function(hwt, flags, timers.buffer_info()[0], results.buffer_info()[0],
+                           count)
+        if ret < 0:
+            raise _errors.error(name, -ret)
+        return int(ret)
+
+    # ---- events ----
+
+    def read(self, most: int = 256, timeout: Optional[int] = None) -> list[Event]:
+        """Waits for up to @timeout ns, or without end, and returns up to @most events, or
+        none. OSError with ENOTCONN: the instance is stopped, and no event will come;
+        ECANCELED: the clock was set, and nothing is lost; EBUSY: there were timers with
+        callbacks, whose events are for dispatch()."""
+        with self._handle:
+            if self._has_callbacks:
+                raise _errors.error("hwt_read", errno.EBUSY)
+        return list(self._take(most, timeout))
+
+    def __iter__(self) -> Iterator[Event]:
+        """Waits for events, and yields them until the instance is stopped. Events that were
+        read and not yielded come when the next reader asks."""
+        while True:
+            try:
+                events: deque[Event] = deque(self.read())
+            except OSError as error:
+                if error.errno == errno.ENOTCONN:
+                    return
+                raise
+            try:
+                while events:
+                    yield events.popleft()
+            finally:
+                self._give_back(events)
+
+    def timer(self, callback: Callable[[Timer], object]) -> Timer:
+        """Makes a timer with a callback, which is not started."""
+        return Timer(self, callback)
+
+    def dispatch(self, timeout: Optional[int] = None, most: int = 256,
+                 callback: Optional[Callable[[Event], object]] = None) -> int:
+        """Waits for up to @timeout ns, or without end, calls the callbacks of up to @most
+        timers, and returns their number. @callback is called for events of timers without
+        one. It raises what a callback raises; the events behind it wait for the next
+        dispatch(). OSError: as read()."""
+        return self._handle_events(self._take(most, timeout), callback)
+
+    def _handle_events(self, events: deque[Event],
+                       callback: Optional[Callable[[Event], object]]) -> int:
+        done = 0
+        try:
+            while events:
+                event = events.popleft()
+                done += 1
+                if event.user_data != CALLBACK_DATA:
+                    if callback is not None:
+                        callback(event)
+                    continue
+                timer = self._claim(event)
+                if timer is not None:
+                    timer._run()
+        finally:
+            self._give_back(events)
+        return done
+
+    def stop(self) -> Stopped:
+        """Stops the wheel, and returns the timers that have not expired. Events that wait
+        can still be read, and then there are no more."""
+        timers: list[Unprocessed] = []
+        page = (_library.Unprocessed * _PAGE)()
+        left = c_uint64()
+        while True:
+            with self._handle as hwt:
+                ret = lib.hwt_stop(hwt, page, _PAGE, byref(left))
+            if ret == -errno.EINTR:
+                continue
+            if ret < 0 and ret != -errno.EAGAIN:
+                raise _errors.error("hwt_stop", -ret)
+            timers += [_unprocessed(page[i]) for i in range(max(ret, 0))]
+            if ret <= 0 or not left.value:
+                break
+        with self._lock:
+            for ended in timers:
+                timer = self._timers.pop(ended.id, None)
+                if timer is not None:
+                    timer._id = 0
+        return Stopped(timers, left.value)
+
+    def _take(self, most: int, timeout: Optional[int]) -> deque[Event]:
+        """Up to @most events: those that were given back, or else from the kernel"""
+        most = _number(most, "most", 2**20)
+        if not most:
+            return deque()
+        end = None if timeout is None else time.monotonic_ns() + _delay(timeout)
+        while True:
+            events = self._take_left(most)
+            if not events:
+                # Only if there is time to wait: a read takes events before notify()'s
+                # number of them is there.
+                if end is None or timeout:
+                    self._wait(end)
+                events = self._take_left(most) or self._read(most)
+            if events or (end is not None and time.monotonic_ns() >= end):
+                return events
+
+    def _take_left(self, most: int) -> deque[Event]:
+        if not self._left:
+            return deque()
+        with self._lock:
+            taken = deque(self._left.popleft() for _ in range(min(most, len(self._left))))
+            if not self._left and self._left_told:
+                with self._handle:
+                    self._left_told = False
+                    os.eventfd_read(self._handle.wake)
+        return taken
+
+    def _give_back(self, events: deque[Event]) -> None:
+        """Keeps events for the next who asks, and wakes whoever waits."""
+        if not events:
+            return
+        with self._lock:
+            if self.closed:
+                return
+            self._left.extendleft(reversed(events))
+            if self._left_told:
+                return
+            with self._handle:
+                self._left_told = True
+                os.eventfd_write(self._handle.wake, 1)
+
+    def _wait(self, end: Optional[int]) -> None:
+        """Waits until the descriptor is ready, events were given back, it was closed, or
+        the time is @end."""
+        poll = select.poll()
+        with self._handle as hwt:
+            poll.register(lib.hwt_fd(hwt), select.POLLIN)
+            poll.register(self._handle.wake, select.POLLIN)
+            if end is None:
+                poll.poll()
+            else:
+                # Longer is not possible, and the caller asks again.
+                poll.poll(min(max(end - time.monotonic_ns(), 0) / 10**6, 10**9))
+
+    def _read(self, most: int) -> deque[Event]:
+        buffer = create_string_buffer(most * _EVENT.size)
+        with self._handle as hwt:
+            ret = lib.hwt_read(hwt, buffer, most)
+        if ret in (-errno.EAGAIN, -errno.EINTR):
+            return deque()
+        if ret <= 0:
+            raise _errors.error("hwt_read", -ret or errno.ENOTCONN)
+        return deque(map(Event._make, _EVENT.iter_unpack(memoryview(buffer)[:ret * _EVENT.size])))
+
+    # ---- timers with callbacks ----
+
+    # The lock is held from before a timer is scheduled until its id is known. So a thread
+    # that reads the event meanwhile finds the timer.
+    def _start_timer(self, timer: Timer, request: _library.Request) -> None:
+        with self._lock, self._handle as hwt:
+            self._has_callbacks = True
+            if self._moved(hwt, timer, request):
+                return
+            ident = _schedule(hwt, request)
+            old, timer._id = timer._id, ident
+            timer._interval = request.interval
+            timer._slack = request.slack
+            timer._count = request.count or None
+            self._timers[ident] = timer
+            if old:
+                self._timers.pop(old, None)
+                lib.hwt_discard(hwt, old)
+
+    @staticmethod
+    def _moved(hwt: int, timer: Timer, request: _library.Request) -> bool:
+        """Whether the module's timer could be moved, which is one call less than another
+        one. It cannot if it has expired."""
+        if not timer._id or timer._interval or request.interval or \
+                timer._slack != request.slack:
+            return False
+        function = lib.hwt_reschedule_at if request.flags & ABSOLUTE else lib.hwt_reschedule
+        return bool(function(hwt, timer._id, request.time) == 0)
+
+    def _cancel_timer(self, timer: Timer) -> bool:
+        with self._lock:
+            ident, timer._id = timer._id, 0
+            if not ident or self._timers.pop(ident, None) is None:
+                return False
+            # An event that was read already is dropped, as it finds no timer.
+            try:
+                with self._handle as hwt:
+                    lib.hwt_discard(hwt, ident)
+            except OSError:
+                pass  # closed meanwhile
+            return True
+
+    def _claim(self, event: Event) -> Optional[Timer]:
+        """Returns the timer whose callback is to be called."""
+        with self._lock:
+            timer = self._timers.get(event.id)
+            if timer is None:
+                return None
+            timer.event = event
+            if timer._count is not None:
+                timer._count -= event.expirations
+            if not timer._interval or (timer._count is not None and timer._count <= 0):
+                del self._timers[event.id]
+                timer._id = 0
+            return timer
+
+
+def _described(timer: Any) -> Query:
+    return Query(timer.id, timer.user_data, timer.deadline, timer.remaining, timer.interval,
+                 timer.slack, timer.count, bool(timer.flags & FIXED_DELAY),
+                 timer.state == _library.STATE_EXPIRED)
+
+
+def _unprocessed(timer: Any) -> Unprocessed:
+    return Unprocessed(timer.id, timer.user_data, timer.deadline, timer.remaining,
+                       timer.interval, timer.slack, timer.count,
+                       bool(timer.flags & FIXED_DELAY))
+
+
+def _pairs(first: Iterable[int], second: Iterable[int], count: int) -> array[int]:
+    """An array of @count struct hwtimer_bulk_timer"""
+    pairs = array("Q", bytes(16 * count))
+    columns = array("Q", first), array("Q", second)
+    if any(len(column) != count for column in columns):
+        raise ValueError(f"{len(columns[0])} timers and {len(columns[1])} times")
+    pairs[::2], pairs[1::2] = columns
+    return pairs
+
+
+def _errnos(results: Iterable[int]) -> list[int]:
+    return [-result if result < 0 else 0 for result in results]

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: MIT
+"""Timers in a loop of asyncio"""
+
+import asyncio
+import contextvars
+import errno
+import gc
+import logging
+import os
+import random
+import time
+import unittest
+import warnings
+
+import hwtimer
+
+# In debug mode, it complains of each callback that takes longer on a busy machine.
+logging.getLogger("asyncio").setLevel(logging.ERROR)
+
+variable = contextvars.ContextVar("variable", default=0)
+
+
+def descriptors():
+    """Number of open descriptors"""
+    return len(os.listdir("/proc/self/fd"))
+
+
+class Sleep(unittest.IsolatedAsyncioTestCase):
+    async def test_not_early(self):
+        before = time.monotonic()
+        self.assertEqual(await hwtimer.sleep(0.02, "result"), "result")
+        self.assertGreaterEqual(time.monotonic(), before + 0.02)
+
+    async def test_zero_and_less(self):
+        self.assertEqual(await hwtimer.sleep(0, 1), 1)
+        self.assertEqual(await hwtimer.sleep(-1, 2), 2)
+
+    async def test_order(self):
+        done = []
+
+        async def one(i):
+            await hwtimer.sleep(0.02 + i * 0.003)
+            done.append(i)
+
+        await asyncio.gather(*(one(i) for i in (4, 2, 0, 3, 1)))
+        self.assertEqual(done, [0, 1, 2, 3, 4])
+
+    async def test_many(self):
+        delays = [random.Random(i).random() / 10 for i in range(2000)]
+        results = await asyncio.gather(*(hwtimer.sleep(delay, i)
+                                         for i, delay in enumerate(delays)))
+        self.assertEqual(results, list(range(2000)))
+
+    async def test_cancelled(self):
+        task = asyncio.ensure_future(hwtimer.sleep(3600))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        task.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await task
+        self.assertEqual(hwtimer._loop._running().instance.stats().pending, 0)
+
+    async def test_with_a_timeout(self):
+        with self.assertRaises(asyncio.TimeoutError):
+            await asyncio.wait_for(hwtimer.sleep(3600), 0.01)
+        self.assertEqual(hwtimer._loop._running().instance.stats().pending, 0)
+
+
+class CallLater(unittest.IsolatedAsyncioTestCase):
+    async def test_arguments_and_time(self):
+        called = asyncio.get_running_loop().create_future()
+        before = asyncio.get_running_loop().time()
+        handle = hwtimer.call_later(0.01, lambda *args: called.set_result(args), 1, 2)
+        self.assertGreaterEqual(handle.when(), before + 0.01)
+        self.assertEqual(await called, (1, 2))
+        self.assertGreaterEqual(asyncio.get_running_loop().time(), before + 0.01)
+        self.assertFalse(handle.cancel())
+
+    async def test_call_at(self):
+        loop = asyncio.get_running_loop()
+        called = loop.create_future()
+        when = loop.time() + 0.01
+        hwtimer.call_at(when, called.set_result, None)
+        await called
+        self.assertGreaterEqual(loop.time(), when)
+
+    async def test_cancel(self):
+        called = []
+        handle = hwtimer.call_later(0.001, called.append, 1)
+        self.assertFalse(handle.cancelled())
+        self.assertTrue(handle.cancel())
+        self.assertTrue(handle.cancelled())
+        await hwtimer.sleep(0.01)
+        self.assertEqual(called, [])
+
+    async def test_cancel_of_what_was_read(self):
+        """The loop stands still until all are due: the first callback cancels the others."""
+        called = []
+
+        def first():
+            called.append(0)
+            self.results = [handle.cancel() for handle in handles]
+
+        hwtimer.call_later(0.001, first)
+        handles = [hwtimer.call_later(0.002, called.append, i) for i in range(1, 100)]
+        time.sleep(0.01)
+        await hwtimer.sleep(0.01)
+        self.assertEqual(called, [0])
+        self.assertEqual(self.results, [True] * 99)
+
+    async def test_context(self):
+        loop = asyncio.get_running_loop()
+        variable.set(1)
+        seen = loop.create_future()
+        hwtimer.call_later(0.001, lambda: seen.set_result(variable.get()))
+        variable.set(2)
+        self.assertEqual(await seen, 1)
+        other = contextvars.copy_context()
+        seen = loop.create_future()
+        variable.set(3)
+        hwtimer.call_later(0.001, lambda: seen.set_result(variable.get()), context=other)
+        self.assertEqual(await seen, 2)
+
+    async def test_exceptions_go_to_the_loop(self):
+        said = []
+        asyncio.get_running_loop().set_exception_handler(
+            lambda loop, context: said.append(context))
+        called = []
+        for i in range(3):
+            hwtimer.call_later(0.001, lambda: 1 / 0)
+            hwtimer.call_later(0.001, called.append, i)
+        while len(called) < 3 or len(said) < 3:
+            await hwtimer.sleep(0.001)
+        self.assertEqual({type(context["exception"]) for context in said},
+                         {ZeroDivisionError})
+        self.assertEqual(len(said), 3)
+
+    async def test_other_work_gets_its_turn(self):
+        """Timers that start each other do not keep the loop to themselves."""
+        running = True
+
+        def again():
+            if running:
+                hwtimer.call_later(0, again)
+
+        for _ in range(hwtimer._loop.TURN * 2):
+            again()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        running = False
+
+    async def test_random_against_an_oracle(self):
+        rng = random.Random(3)
+        due, handles = {}, []
+
+        def callback(i):
+            self.assertGreaterEqual(time.monotonic(), due.pop(i))
+
+        for i in range(3000):
+            delay = rng.random() / 100
+            due[i] = time.monotonic() + delay
+            handles.append((i, hwtimer.call_later(delay, callback, i)))
+            if rng.random() < 0.5:
+                which, handle = handles.pop(rng.randrange(len(handles)))
+                self.assertEqual(handle.cancel(), due.pop(which, None) is not None)
+            if rng.random() < 0.05:
+                await asyncio.sleep(0)
+        while due:
+            await hwtimer.sleep(0.001)
+        self.assertFalse(any(handle.cancel() for _, handle in handles))
+
+
+class OwnTimers(unittest.IsolatedAsyncioTestCase):
+    async def test_tick(self):
+        with hwtimer.LoopTimers(tick=5 * 10**6) as timers:
+            self.assertEqual(timers.instance.info().tick, 5 * 10**6)
+            await timers.sleep(0.001)
+
+    async def test_plain_timers_in_the_loop(self):
+        with hwtimer.LoopTimers() as timers:
+            called = asyncio.get_running_loop().create_future()
+            timers.instance.timer(called.set_result).start(10**6)
+            await called
+
+    async def test_close_tells_who_sleeps(self):
+        timers = hwtimer.LoopTimers()
+        called = []
+        timers.call_later(0.001, called.append, 1)
+        task = asyncio.ensure_future(timers.sleep(3600))
+        await asyncio.sleep(0)
+        timers.close()
+        timers.close()
+        with self.assertRaises(OSError) as caught:
+            await task
+        self.assertEqual(caught.exception.errno, errno.ECANCELED)
+        with self.assertRaises(OSError) as caught:
+            timers.call_later(0, called.append, 1)
+        self.assertEqual(caught.exception.errno, errno.EBADF)
+        await asyncio.sleep(0.01)
+        self.assertEqual(called, [])
+
+    async def test_an_instance_that_fails_is_told_and_does_not_spin(self):
+        said = []
+        asyncio.get_running_loop().set_exception_handler(
+            lambda loop, context: said.append(str(context["exception"])))
+        timers = hwtimer.LoopTimers()
+        timers.call_later(3600, said.append, "called")
+        task = asyncio.ensure_future(timers.sleep(3600))
+        await asyncio.sleep(0)
+        # The timers stay where they are, and nobody can read what has expired.
+        timers.instance._read = lambda most: (_ for _ in ()).throw(OSError(5, "broken"))
+        timers.call_later(0, said.append, "called")
+        with self.assertRaisesRegex(OSError, "broken"):
+            await task
+        self.assertEqual(said, ["[Errno 5] broken"])
+        with self.assertRaisesRegex(OSError, "broken"):
+            timers.call_later(0, said.append, "called")
+        timers.close()
+
+
+class Loops(unittest.TestCase):
+    def test_nothing_is_left_of_a_loop(self):
+        async def use():
+            hwtimer.call_later(3600, print)
+            await hwtimer.sleep(0.001)
+
+        asyncio.run(use())
+        gc.collect()
+        before = descriptors()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ResourceWarning)
+            gc.disable()
+            try:
+                for _ in range(10):
+                    asyncio.run(use())
+                self.assertEqual(descriptors(), before)
+            finally:
+                gc.enable()
+            gc.collect()
+        self.assertEqual(len(hwtimer._loop._of_loop), 0)
+
+    def test_a_loop_that_is_not_shut_down(self):
+        before = descriptors()
+        loop = asyncio.new_event_loop()
+        loop.run_until_complete(hwtimer.sleep(0.001))
+        loop.close()
+        del loop
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()
+        self.assertEqual(descriptors(), before)
+
+    def test_a_loop_that_is_run_again(self):
+        """A callback ends the loop; the events behind it come in the next run."""
+        loop = asyncio.new_event_loop()
+        called = []
+
+        def end():
+            called.append("end")
+            raise SystemExit
+
+        async def start():
+            for _ in range(3):
+                hwtimer.call_later(0.001, end)
+            for i in range(3):
+                hwtimer.call_later(0.002, called.append, i)
+            time.sleep(0.01)
+            await hwtimer.sleep(0.01)
+
+        async def wait():
+            while len(called) < 6:
+                await asyncio.sleep(0.001)
+
+        for coroutine in (start(), wait(), wait()):
+            task = loop.create_task(coroutine)
+            with self.assertRaises(SystemExit):
+                loop.run_until_complete(task)
+        loop.run_until_complete(wait())
+        self.assertEqual(called, ["end"] * 3 + [0, 1, 2])
+        for task in asyncio.all_tasks(loop):
+            loop.run_until_complete(task)
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+    def test_outside_of_a_loop(self):
+        with self.assertRaises(RuntimeError):
+            hwtimer.call_later(1, print)
