@@ -358,10 +358,13 @@ class Instance:
         """Ends the instance in this process, and its timers, if no other one has it. May be
         called again, and by any thread or callback."""
         self._handle.close()
+        self._forget_timers()
+        self._left.clear()
+
+    def _forget_timers(self) -> None:
         for timer in list(self._timers.values()):
             timer._id = 0
         self._timers.clear()
-        self._left.clear()
 
     # ---- the instance ----
 
@@ -697,6 +700,8 @@ class Instance:
             if old:
                 self._timers.pop(old, None)
                 lib.hwt_discard(hwt, old)
+            if self.closed:
+                self._forget_timers()
 
     @staticmethod
     def _moved(hwt: int, timer: Timer, request: _library.Request) -> bool:
@@ -731,8 +736,9 @@ class Instance:
             if timer._count is not None:
                 timer._count -= event.expirations
             if not timer._interval or (timer._count is not None and timer._count <= 0):
-                del self._timers[event.id]
                 timer._id = 0
+                # A signal handler may have closed the instance meanwhile.
+                return self._timers.pop(event.id, None)
             return timer
 
 

@@ -74,8 +74,7 @@ class LoopTimers:
                  tick: int = 0) -> None:
         loop = loop or asyncio.get_running_loop()
         self.instance = Instance(tick=tick)
-        # Not the loop itself: the loop keeps us, in its reader.
-        self._loop = weakref.ref(loop)
+        self._loop = loop
         self._error: Optional[OSError] = None
         self._keeper: Optional[AsyncGenerator[None, None]] = None
         try:
@@ -109,13 +108,13 @@ class LoopTimers:
     def call_at(self, when: float, callback: Callable[..., object], *args: Any,
                 context: Optional[contextvars.Context] = None) -> TimerHandle:
         """Calls callback(*args) at the time @when of loop.time()."""
-        return self._call(when - self._its_loop().time(), callback, args, context)
+        return self._call(when - self._loop.time(), callback, args, context)
 
     async def sleep(self, delay: float, result: Any = None) -> Any:
         """Returns @result after @delay seconds, never earlier."""
         if delay <= 0:
             return await asyncio.sleep(0, result)
-        future = self._its_loop().create_future()
+        future = self._loop.create_future()
         handle = self._call(delay, _set_result, (future, result), None,
                             functools.partial(_set_exception, future))
         try:
@@ -128,16 +127,10 @@ class LoopTimers:
               fail: Optional[Callable[[BaseException], object]] = None) -> TimerHandle:
         if self._error is not None:
             raise self._error
-        handle = TimerHandle(self, self._its_loop().time() + delay, callback, args, context,
+        handle = TimerHandle(self, self._loop.time() + delay, callback, args, context,
                              fail)
         handle._start(_request(False, seconds(delay), CALLBACK_DATA, 0, 0, 0, False))
         return handle
-
-    def _its_loop(self) -> asyncio.AbstractEventLoop:
-        loop = self._loop()
-        if loop is None:
-            raise RuntimeError("the loop of these timers is gone")
-        return loop
 
     def _ready(self) -> None:
         try:
@@ -150,9 +143,8 @@ class LoopTimers:
         finally:
             # If a callback has ended the loop, the events behind it do not make the
             # descriptor ready for the next run.
-            loop = self._loop()
-            if self.instance._left and loop is not None:
-                loop.call_soon(self._ready)
+            if self.instance._left:
+                self._loop.call_soon(self._ready)
 
     def _broken(self, error: OSError) -> None:
         """The instance cannot be read, and its descriptor may stay ready."""
@@ -175,16 +167,15 @@ class LoopTimers:
             self._report(f"hwtimer: {lost} callbacks will not come", error, None)
 
     def _remove_reader(self) -> None:
-        loop = self._loop()
-        if loop is not None and not loop.is_closed():
-            loop.remove_reader(self.instance.fileno())
+        if not self._loop.is_closed():
+            self._loop.remove_reader(self.instance.fileno())
 
     def _report(self, message: str, error: BaseException,
                 handle: Optional[TimerHandle]) -> None:
         context: dict[str, Any] = {"message": message, "exception": error}
         if handle is not None:
             context["handle"] = handle
-        self._its_loop().call_exception_handler(context)
+        self._loop.call_exception_handler(context)
 
 
 def _set_result(future: asyncio.Future[Any], result: Any) -> None:

@@ -35,16 +35,6 @@ class Sleep(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await hwtimer.sleep(0, 1), 1)
         self.assertEqual(await hwtimer.sleep(-1, 2), 2)
 
-    async def test_order(self):
-        done = []
-
-        async def one(i):
-            await hwtimer.sleep(0.02 + i * 0.003)
-            done.append(i)
-
-        await asyncio.gather(*(one(i) for i in (4, 2, 0, 3, 1)))
-        self.assertEqual(done, [0, 1, 2, 3, 4])
-
     async def test_many(self):
         delays = [random.Random(i).random() / 10 for i in range(2000)]
         results = await asyncio.gather(*(hwtimer.sleep(delay, i)
@@ -83,6 +73,21 @@ class CallLater(unittest.IsolatedAsyncioTestCase):
         hwtimer.call_at(when, called.set_result, None)
         await called
         self.assertGreaterEqual(loop.time(), when)
+
+    async def test_order(self):
+        loop = asyncio.get_running_loop()
+        lead, start, called, handles = 0.01, 0, [], []
+        # Those that are due when they are scheduled have no set place.
+        while loop.time() >= start:
+            for handle in handles:
+                handle.cancel()
+            lead *= 2
+            start = loop.time() + lead
+            handles = [hwtimer.call_at(start + i * 0.003, called.append, i)
+                       for i in (4, 2, 0, 3, 1)]
+        while len(called) < 5:
+            await hwtimer.sleep(0.01)
+        self.assertEqual(called, [0, 1, 2, 3, 4])
 
     async def test_cancel(self):
         called = []
@@ -265,7 +270,7 @@ class Loops(unittest.TestCase):
             for i in range(3):
                 hwtimer.call_later(0.002, called.append, i)
             time.sleep(0.01)
-            await hwtimer.sleep(0.01)
+            await asyncio.Event().wait()
 
         async def wait():
             while len(called) < 6:
@@ -278,7 +283,7 @@ class Loops(unittest.TestCase):
         loop.run_until_complete(wait())
         self.assertEqual(called, ["end"] * 3 + [0, 1, 2])
         for task in asyncio.all_tasks(loop):
-            loop.run_until_complete(task)
+            task.cancel()
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
 
