@@ -38,7 +38,7 @@ static void beat(const char *name)
 	int fd = new_socket(SOCK_DGRAM);
 
 	must(hwt_schedule_request(hwt, &timer));
-	while (must(hwt_next(hwt, &event))) {
+	while (must(hwt_next(hwt, &event)) > 0) {
 		beat.number += event.expirations;
 		if (event.expirations > 1)
 			printf("%s: missed %u beats\n", name,

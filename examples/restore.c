@@ -67,10 +67,10 @@ static void save(FILE *file)
 			 timer.time);
 	}
 	must(hwt_schedule(hwt, after * MS, timers, NULL));
-	while (must(hwt_next(hwt, &event)) && event.user_data != timers)
+	while (must(hwt_next(hwt, &event)) > 0 && event.user_data != timers)
 		on_event(&event);
 	must(hwt_stop(hwt, NULL, 0, NULL));
-	while (must(hwt_next(hwt, &event)))
+	while (hwt_next(hwt, &event) > 0)
 		on_event(&event);
 	read_boot_id(boot_id);
 	fprintf(file, "%s %lu\n", boot_id, timers);
@@ -113,7 +113,7 @@ static void load(FILE *file)
 			 paused ? now_ns(CLOCK_MONOTONIC) : 0,
 			 paused ? then.remaining : then.deadline);
 	}
-	while (to_come && must(hwt_next(hwt, &event)))
+	while (to_come && must(hwt_next(hwt, &event)) > 0)
 		on_event(&event);
 	must(hwt_stats(hwt, &stats));
 	wrong += stats.pending + stats.ready;

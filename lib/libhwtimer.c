@@ -391,6 +391,7 @@ int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay,
 
 /* ---- events ---- */
 
+/* The module tells the end as files do, by 0 bytes, and the library by an error. */
 static int read_events(struct hwt *hwt, struct hwtimer_event *events,
 		       unsigned int count)
 {
@@ -399,7 +400,9 @@ static int read_events(struct hwt *hwt, struct hwtimer_event *events,
 	if (count > INT_MAX / sizeof(*events))
 		count = INT_MAX / sizeof(*events);
 	bytes = read(hwt->fd, events, count * sizeof(*events));
-	return bytes < 0 ? -errno : (int)(bytes / sizeof(*events));
+	if (bytes < 0)
+		return -errno;
+	return bytes ? (int)(bytes / sizeof(*events)) : -ENOTCONN;
 }
 
 /* The events of timer objects are for hwt_dispatch() alone. */
@@ -432,7 +435,7 @@ int hwt_next(struct hwt *hwt, struct hwtimer_event *event)
 {
 	int ret = hwt->timers ? -EBUSY : fill(hwt, EVENTS);
 
-	if (ret <= 0)
+	if (ret < 0)
 		return ret;
 	*event = hwt->events[hwt->first++];
 	hwt->count--;
@@ -473,7 +476,7 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 	while (done < max && !known_empty(hwt, done)) {
 		/* Events beyond @max stay unread, so that they make poll() ready. */
 		ret = fill(hwt, max - done);
-		if (ret <= 0)
+		if (ret < 0)
 			break;
 		dispatch_one(hwt, callback, arg);
 		done++;
@@ -483,9 +486,7 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 		return ret;
 	if (hwt->timers)
 		done += hwt_timers_serve_refused(hwt, max - done);
-	if (done)
-		return done;
-	return ret ?: -ENOTCONN;
+	return done ? (int)done : ret;
 }
 
 int hwt_dispatch_check(struct hwt *hwt)

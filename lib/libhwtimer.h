@@ -256,9 +256,9 @@ int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay,
  * @events: out: array with room for @count events
  * @count: length of @events, at least 1
  *
- * Return: number of events read; 0: the instance is stopped, and no event will come;
- * -EAGAIN (HWT_NONBLOCK), -EINTR, -ECANCELED (the clock was set), -EPERM, -ENOMEM or
- * -EUSERS (the owner is gone, and this process cannot adopt the instance).
+ * Return: number of events read, at least 1; -ENOTCONN: the instance is stopped, and no
+ * event will come; -EAGAIN (HWT_NONBLOCK), -EINTR, -ECANCELED (the clock was set), -EPERM,
+ * -ENOMEM or -EUSERS (the owner is gone, and this process cannot adopt the instance).
  */
 int hwt_read(struct hwt *hwt, struct hwtimer_event *events, unsigned int count);
 
@@ -270,7 +270,7 @@ int hwt_read(struct hwt *hwt, struct hwtimer_event *events, unsigned int count);
  * Reads many events at a time into a buffer. Call it until it returns -EAGAIN before
  * you poll() again, because buffered events do not make the descriptor ready.
  *
- * Return: 1: there is an event; otherwise as hwt_read().
+ * Return: 1: there is an event; otherwise an error as hwt_read().
  */
 int hwt_next(struct hwt *hwt, struct hwtimer_event *event);
 

@@ -269,8 +269,8 @@ TEST_F(library, stop_hands_back_what_is_left)
 	EXPECT_EQ(0, left);
 	EXPECT_EQ(0, hwt_stop(self->hwt, NULL, 0, NULL));
 	EXPECT_EQ(-ESHUTDOWN, hwt_schedule(self->hwt, 0, 0, NULL));
-	EXPECT_EQ(0, hwt_next(self->hwt, &event));
-	EXPECT_EQ(0, hwt_read(self->hwt, &event, 1));
+	EXPECT_EQ(-ENOTCONN, hwt_next(self->hwt, &event));
+	EXPECT_EQ(-ENOTCONN, hwt_read(self->hwt, &event, 1));
 	EXPECT_EQ(-ENOTCONN, hwt_dispatch(self->hwt, NULL, NULL, 1));
 }
 

@@ -118,7 +118,7 @@ static void follow(struct hwt *hwt, const struct hwtimer_request *request)
 	while (!last || number < last) {
 		int ret = hwt_next(hwt, &event);
 
-		if (ret <= 0)
+		if (ret < 0)
 			errx(1, "read: %s", strerror(-ret));
 		number += event.expirations;
 		show(&event, number);

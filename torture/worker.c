@@ -416,7 +416,8 @@ static int read_events(struct seat *seat, unsigned int most)
 	take_events(seat);
 	if (result == -ECANCELED)
 		take_report(seat);
-	else if (result < 0 && !passing(result))
+	else if (result < 0 && !passing(result) &&
+		 !(result == -ENOTCONN && seat->stopping))
 		wrong(RESULT, "read() on seat %u: %s", seat->nr,
 		      strerror(-result));
 	end_update(seat);
