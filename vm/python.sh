@@ -90,8 +90,9 @@ guides_program()
 		/^```$/ && out { out = ""; next }
 		/^```$/ && found == 1 { found = 2; out = expected; next }
 		out { print >out }' "$PAGE"
-	[ -s "$TEMP/program.py" ] && [ -s "$TEMP/expected" ] ||
+	if ! [ -s "$TEMP/program.py" ] || ! [ -s "$TEMP/expected" ]; then
 		die "$PAGE has no program in Python with its output"
+	fi
 }
 
 main "$@"
