@@ -166,6 +166,11 @@ def _delay(value: int) -> int:
         return _number(value, "a delay", _INT64_MAX)
 
 
+def _module_clock(clock: int) -> int:
+    return _library.CLOCK_REALTIME if clock == time.CLOCK_REALTIME else \
+        _number(clock, "clock", _UINT32_MAX)
+
+
 def _deadline(value: int) -> int:
     return _number(value, "a deadline", NEVER)
 
@@ -292,8 +297,7 @@ class Instance:
                 tick=_number(tick, "tick", NEVER),
                 buckets=_number(buckets, "buckets", _UINT32_MAX),
                 kind=_number(kind, "kind", _UINT32_MAX),
-                clock=_number(time.CLOCK_MONOTONIC if clock is None else clock, "clock",
-                              _UINT32_MAX),
+                clock=_module_clock(time.CLOCK_MONOTONIC if clock is None else clock),
                 timers=_number(timers, "timers", NEVER)))
         except BaseException:
             self.close()
@@ -381,6 +385,8 @@ class Instance:
             ret = lib.hwt_info_sized(hwt, byref(info), sizeof(info))
         if ret:
             raise _errors.error("hwt_info", -ret)
+        if info.clock == _library.CLOCK_REALTIME:
+            info.clock = time.CLOCK_REALTIME
         return Info(*(getattr(info, field) for field in Info._fields))
 
     def stats(self) -> Stats:

@@ -42,6 +42,9 @@ def main():
             check(f"sizeof((({struct} *)0)->{field}) == {place.size}")
     for name, constant in CONSTANTS.items():
         check(f"{constant} == {getattr(_library, name)}ULL")
+    print("#ifdef HWTIMER_CLOCK")
+    check(f"HWTIMER_CLOCK(0) == {_library.CLOCK_REALTIME}")
+    print("#endif")
     check(f"sizeof(struct hwtimer_event) == {_instance._EVENT.size}")
 
 

@@ -63,6 +63,8 @@ class Settings(WithInstance):
 
     def test_real_time_takes_deadlines_only(self):
         with hwtimer.Instance(clock=time.CLOCK_REALTIME) as timers:
+            self.assertEqual(timers.info().clock, time.CLOCK_REALTIME)
+            self.assertLessEqual(time.time_ns(), timers.now() + MS)
             self.fails(errno.EINVAL, "schedule_at", timers.schedule, MS)
             ident = timers.schedule_at(time.time_ns() + 2 * MS)
             event, = timers.read()
