@@ -49,6 +49,7 @@ main()
 	check "DKMS signed the module" module_signed
 	check "the group hwtimer exists" in_chroot getent group hwtimer
 	check "a program builds with libhwtimer-dev, and runs" program_runs
+	check "the packaged examples build" examples_build
 	check "Python's package runs, and misses the module" python_runs
 	check "hwtimerd runs, and misses the module" daemon_runs
 	check "hwtimerd's service is not started by itself" daemon_disabled
@@ -202,6 +203,23 @@ END
 		ldd program
 		ldd program | grep -q libhwtimer.so.1
 		./program'
+}
+
+# All but lease.c, which needs the headers of hiredis
+examples_build()
+{
+	# shellcheck disable=SC2016 # the other shell's variables
+	in_chroot sh -e -c 'cd /usr/share/doc/libhwtimer-dev
+		test -e README.md && test -e Documentation/guide.md
+		cd examples
+		for file in [!l]*.c; do
+			gcc -D_GNU_SOURCE -o /tmp/example "$file" \
+				$(pkg-config --cflags --libs libhwtimer)
+		done
+		rm /tmp/example
+		man -w hwt_schedule 2>/dev/null ||
+			readlink -f /usr/share/man/man3/hwt_schedule.3.gz |
+				grep "/libhwtimer.3.gz"'
 }
 
 python_runs()
