@@ -286,7 +286,7 @@ hwtimer_instance_refused(const struct hwtimer_instance *instance)
  */
 static inline u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
 {
-	const struct hwtimer_clock *clock = instance->settings.clock;
+	const struct hwtimer_clock_desc *clock = instance->settings.clock;
 
 	return clock->now() + instance->offsets[clock->nr];
 }

@@ -200,7 +200,7 @@ static int client_settings(const struct hwtimer_client_options *options,
 
 	if (!options->expire || (u32)options->clock >= HWTIMER_CLOCKS)
 		return -EINVAL;
-	setup.clock = hwtimer_clocks[options->clock].id;
+	setup.clock = hwtimer_clocks[options->clock].number;
 	return hwtimer_settings_choose(settings, &setup);
 }
 

@@ -9,22 +9,22 @@
 
 #include "hwtimer_clock.h"
 
-const struct hwtimer_clock hwtimer_clocks[HWTIMER_CLOCKS] = {
+const struct hwtimer_clock_desc hwtimer_clocks[HWTIMER_CLOCKS] = {
 	[HWTIMER_MONOTONIC] = { ktime_get_ns, CLOCK_MONOTONIC,
-				HWTIMER_MONOTONIC },
+				HWTIMER_CLOCK_MONOTONIC, HWTIMER_MONOTONIC },
 	[HWTIMER_BOOTTIME] = { ktime_get_boottime_ns, CLOCK_BOOTTIME,
-			       HWTIMER_BOOTTIME },
+			       HWTIMER_CLOCK_BOOTTIME, HWTIMER_BOOTTIME },
 	[HWTIMER_REALTIME] = { ktime_get_real_ns, CLOCK_REALTIME,
-			       HWTIMER_REALTIME },
+			       HWTIMER_CLOCK_REALTIME, HWTIMER_REALTIME },
 };
 
-/* The clock whose number in user space is @id; NULL if no clock has it. */
-const struct hwtimer_clock *hwtimer_clock_find(u32 id)
+/* The clock whose number in SETUP is @number; NULL if no clock has it. */
+const struct hwtimer_clock_desc *hwtimer_clock_find(u32 number)
 {
 	unsigned int nr;
 
 	for (nr = 0; nr < HWTIMER_CLOCKS; nr++)
-		if (hwtimer_clocks[nr].id == (clockid_t)id)
+		if (hwtimer_clocks[nr].number == number)
 			return &hwtimer_clocks[nr];
 	return NULL;
 }

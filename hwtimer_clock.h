@@ -14,6 +14,8 @@
 #include <linux/timekeeping.h>
 #include <linux/types.h>
 
+#include <uapi/linux/hwtimer.h>
+
 /* The module's numbers of the clocks. */
 enum {
 	HWTIMER_MONOTONIC,
@@ -23,20 +25,22 @@ enum {
 };
 
 /**
- * struct hwtimer_clock - a clock
+ * struct hwtimer_clock_desc - a clock
  * @now: returns the time, ns
- * @id: number of the clock in user space, such as CLOCK_MONOTONIC
+ * @id: number of the clock in the kernel, such as CLOCK_MONOTONIC
+ * @number: number of the clock in SETUP and INFO, such as HWTIMER_CLOCK_MONOTONIC
  * @nr: number of the clock in this module, such as HWTIMER_MONOTONIC
  */
-struct hwtimer_clock {
+struct hwtimer_clock_desc {
 	u64 (*now)(void);
 	clockid_t id;
+	enum hwtimer_clock number;
 	unsigned int nr;
 };
 
-extern const struct hwtimer_clock hwtimer_clocks[HWTIMER_CLOCKS];
+extern const struct hwtimer_clock_desc hwtimer_clocks[HWTIMER_CLOCKS];
 
-const struct hwtimer_clock *hwtimer_clock_find(u32 id);
+const struct hwtimer_clock_desc *hwtimer_clock_find(u32 number);
 void hwtimer_clock_namespace(s64 offsets[HWTIMER_CLOCKS]);
 u64 hwtimer_clock_host_time(u64 time, s64 offset);
 

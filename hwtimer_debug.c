@@ -97,7 +97,7 @@ static void show_instance(struct seq_file *seq,
 		   settings->shape.kind == HWTIMER_KIND_HASHED ?
 			   "hashed" :
 			   "hierarchical");
-	seq_printf(seq, "%d\t%llu\t%u\t%u\t", settings->clock->id,
+	seq_printf(seq, "%u\t%llu\t%u\t%u\t", settings->clock->number,
 		   settings->shape.tick, settings->shape.buckets,
 		   settings->timers);
 	seq_printf(seq, "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t",

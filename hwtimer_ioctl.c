@@ -112,7 +112,7 @@ static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
 		.timers = settings->timers,
 		.buckets = settings->shape.buckets,
 		.kind = settings->shape.kind,
-		.clock = settings->clock->id,
+		.clock = settings->clock->number,
 		.started = instance->started,
 		.flags = settings->flags,
 		.levels = hwtimer_wheel_levels(&settings->shape),

@@ -8,7 +8,6 @@
 
 #include <linux/log2.h>
 #include <linux/module.h>
-#include <linux/time.h>
 
 #include "hwtimer.h"
 #include "hwtimer_owner.h"
@@ -45,7 +44,7 @@ static bool flags_valid(const struct hwtimer_setup *setup)
 	if (setup->flags & HWTIMER_COMPACT_SLOTS && !setup->submissions)
 		return false;
 	return !(setup->flags & HWTIMER_REPORT_CLOCK_SET) ||
-	       setup->clock == CLOCK_REALTIME;
+	       setup->clock == HWTIMER_CLOCK_REALTIME;
 }
 
 static bool wheel_valid(const struct hwtimer_setup *setup)
@@ -87,6 +86,7 @@ int hwtimer_settings_choose(struct hwtimer_settings *settings,
 
 	setup.kind = setup.kind ?: default_kind;
 	setup.tick = setup.tick ?: HWTIMER_TICK_DEFAULT;
+	setup.clock = setup.clock ?: HWTIMER_CLOCK_MONOTONIC;
 	setup.buckets = setup.buckets ?: HWTIMER_BUCKETS_DEFAULT;
 	setup.timers = setup.timers ?: hwtimer_default_timers;
 

@@ -42,7 +42,7 @@ struct hwtimer_settings {
 	u32 flags;
 	u32 submissions;
 	u32 completions;
-	const struct hwtimer_clock *clock;
+	const struct hwtimer_clock_desc *clock;
 };
 
 bool hwtimer_settings_in_range(const char *name, unsigned int value,

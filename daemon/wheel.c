@@ -132,7 +132,7 @@ static const char *advice(int error)
 static int open_instance(struct hwt **hwt)
 {
 	struct hwtimer_setup setup = { .tick = TICK,
-				       .clock = CLOCK_REALTIME,
+				       .clock = HWTIMER_CLOCK_REALTIME,
 				       .flags = HWTIMER_REPORT_CLOCK_SET };
 	int error = hwt_open(hwt, HWT_NONBLOCK);
 

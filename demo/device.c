@@ -78,7 +78,6 @@ void device_setup(int fd, __u32 kind, __u64 tick, __u32 buckets, __u64 timers)
 		.tick = tick,
 		.buckets = buckets,
 		.kind = kind,
-		.clock = CLOCK_MONOTONIC,
 		.timers = timers,
 	};
 

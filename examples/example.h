@@ -33,7 +33,7 @@ static inline int must_not_fail(int ret, const char *call)
 
 static inline struct hwt *open_wheel(unsigned int flags, clockid_t clock)
 {
-	struct hwtimer_setup setup = { .clock = clock };
+	struct hwtimer_setup setup = { .clock = HWTIMER_CLOCK(clock) };
 	struct hwt *hwt;
 	int error = -hwt_open(&hwt, flags);
 

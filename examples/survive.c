@@ -52,8 +52,7 @@ static void note_acted(uint64_t number)
 /* Descriptors, not memory, connect a process with the one before it. */
 static void open_or_adopt(void)
 {
-	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC,
-				       .completions = timers };
+	struct hwtimer_setup setup = { .completions = timers };
 	const struct hwtimer_event nothing = { .id = 0 };
 	int fd = fdstore_take(NAME);
 

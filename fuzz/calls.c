@@ -114,8 +114,10 @@ void step_setup(struct actor *actor)
 	static const __u64 ticks[] = { 0, 10000, 100000, MS, 10 * MS };
 	static const __u32 buckets[] = { 0, 0, 8, 64, 4096, 65536 };
 	static const __u64 timers[] = { 0, 0, 1, 10, 500, 100000 };
-	static const __u32 clocks[] = { CLOCK_MONOTONIC, CLOCK_MONOTONIC,
-					CLOCK_REALTIME, CLOCK_BOOTTIME };
+	static const __u32 clocks[] = { HWTIMER_CLOCK_DEFAULT,
+					HWTIMER_CLOCK_MONOTONIC,
+					HWTIMER_CLOCK_REALTIME,
+					HWTIMER_CLOCK_BOOTTIME };
 	static const __u32 slots[] = { 0, 1, 2, 8, 64, 64, 256, 4096 };
 	struct rng *rng = &actor->rng;
 	struct hwtimer_setup setup = {
@@ -132,7 +134,7 @@ void step_setup(struct actor *actor)
 
 	if (!step_slot(actor, &fd))
 		return;
-	if (setup.clock == CLOCK_REALTIME && rng_one_in(rng, 2))
+	if (setup.clock == HWTIMER_CLOCK_REALTIME && rng_one_in(rng, 2))
 		setup.flags = HWTIMER_REPORT_CLOCK_SET;
 	if (rng_one_in(rng, 3))
 		setup.flags |= HWTIMER_COMPACT_SLOTS;

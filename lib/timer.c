@@ -204,7 +204,7 @@ static int timers_new(struct hwt *hwt)
 	timers = calloc(1, sizeof(*timers));
 	if (!timers)
 		return -ENOMEM;
-	timers->clock = info.clock;
+	timers->clock = HWTIMER_CLOCKID(info.clock);
 	for (i = 0; i < NR_LISTS; i++) {
 		timers->lists[i].next = &timers->lists[i];
 		timers->lists[i].prev = &timers->lists[i];

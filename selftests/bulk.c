@@ -416,7 +416,7 @@ TEST_F(hwtimer, wrong_operations_flags_and_counts_are_einval)
  */
 TEST_F(hwtimer, delays_of_the_realtime_clock_are_einval)
 {
-	struct hwtimer_setup setup = { .clock = CLOCK_REALTIME };
+	struct hwtimer_setup setup = { .clock = HWTIMER_CLOCK_REALTIME };
 	struct hwtimer_bulk_timer timers[2];
 	struct hwtimer_info info;
 	__u64 ids[2];

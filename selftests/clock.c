@@ -28,12 +28,12 @@ static __u64 realtime(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-static int open_clock(__u32 clock, __u32 kind, __u32 flags)
+static int open_clock(clockid_t clock, __u32 kind, __u32 flags)
 {
 	struct hwtimer_setup setup = {
 		.flags = flags,
 		.kind = kind,
-		.clock = clock,
+		.clock = HWTIMER_CLOCK(clock),
 	};
 	int fd = dev_open(O_NONBLOCK);
 
@@ -303,7 +303,7 @@ TEST_F(realtime, refused_delay_does_not_start_it)
 
 	EXPECT_EQ(-EINVAL, dev_schedule(self->fd, 0, HOUR, 0, &unused));
 	ASSERT_EQ(0, dev_info(self->fd, &info));
-	EXPECT_EQ(CLOCK_REALTIME, info.clock);
+	EXPECT_EQ(HWTIMER_CLOCK_REALTIME, info.clock);
 	EXPECT_EQ(0, info.started);
 }
 
@@ -480,7 +480,7 @@ TEST_F(realtime, forward_set_over_many_rounds_of_a_small_wheel)
 	struct hwtimer_setup setup = {
 		.buckets = 8,
 		.kind = variant->kind,
-		.clock = CLOCK_REALTIME,
+		.clock = HWTIMER_CLOCK_REALTIME,
 	};
 
 	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
@@ -522,7 +522,7 @@ TEST_F(realtime, overdue_timer_comes_after_a_backward_set)
 	struct hwtimer_setup setup = {
 		.tick = 200 * MS,
 		.kind = variant->kind,
-		.clock = CLOCK_REALTIME,
+		.clock = HWTIMER_CLOCK_REALTIME,
 	};
 	struct hwtimer_event event;
 
@@ -668,7 +668,7 @@ TEST_F(realtime, more_expirations_than_an_event_can_tell)
 	struct hwtimer_setup setup = {
 		.tick = 10 * US,
 		.kind = variant->kind,
-		.clock = CLOCK_REALTIME,
+		.clock = HWTIMER_CLOCK_REALTIME,
 	};
 	struct hwtimer_event event;
 
@@ -698,7 +698,7 @@ TEST_F(realtime, largest_count_that_has_passed_already)
 	struct hwtimer_setup setup = {
 		.tick = 10 * US,
 		.kind = variant->kind,
-		.clock = CLOCK_REALTIME,
+		.clock = HWTIMER_CLOCK_REALTIME,
 	};
 	struct hwtimer_event event;
 	struct hwtimer_query query;
@@ -791,7 +791,7 @@ TEST_F(realtime, order_within_a_tick_across_sets_of_both_sorts)
 /* Instances with another clock do not notice the set. */
 TEST_F(realtime, other_clocks_are_not_set)
 {
-	const __u32 clocks[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME };
+	const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(clocks); i++) {
 		int fd = open_clock(clocks[i], variant->kind, 0);

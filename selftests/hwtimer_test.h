@@ -120,7 +120,7 @@ static inline int dev_info(int fd, struct hwtimer_info *info)
 	return dev_ioctl(fd, HWTIMER_IOC_INFO, info);
 }
 
-/* Uses all fields of @setup but the size. A zero @clock is CLOCK_REALTIME. */
+/* Uses all fields of @setup but the size. */
 static inline int dev_setup_as(int fd, struct hwtimer_setup setup)
 {
 	setup.size = sizeof(setup);
@@ -133,7 +133,6 @@ static inline int dev_setup(int fd, __u64 tick, __u32 buckets, __u64 timers)
 					.tick = tick,
 					.buckets = buckets,
 					.kind = HWTIMER_KIND_DEFAULT,
-					.clock = CLOCK_MONOTONIC,
 					.timers = timers,
 				});
 }

@@ -85,16 +85,17 @@ TEST_F(library, setup_and_info)
 	EXPECT_EQ(-EINVAL, hwt_setup(self->hwt, &setup));
 }
 
-/* HWT_SETUP_INIT is what an instance has without SETUP. */
+/* HWT_SETUP_INIT is what an instance has without SETUP, and a structure of zeros. */
 TEST_F(library, setup_of_defaults)
 {
-	struct hwtimer_setup setup = HWT_SETUP_INIT;
+	struct hwtimer_setup setup = HWT_SETUP_INIT, zeros = { 0 };
 	struct hwtimer_info before, after;
 
+	EXPECT_EQ(0, memcmp(&setup, &zeros, sizeof(setup)));
 	ASSERT_EQ(0, hwt_info(self->hwt, &before));
 	ASSERT_EQ(0, hwt_setup(self->hwt, &setup));
 	ASSERT_EQ(0, hwt_info(self->hwt, &after));
-	EXPECT_EQ(CLOCK_MONOTONIC, after.clock);
+	EXPECT_EQ(HWTIMER_CLOCK_MONOTONIC, after.clock);
 	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
 }
 
@@ -374,7 +375,7 @@ TEST_F(library, what_a_loop_cannot_serve_is_told)
 /* A set of the clock is reported once, whatever events come with it. */
 TEST_F(library, set_clock_is_told_by_dispatch)
 {
-	struct hwtimer_setup setup = { .clock = CLOCK_REALTIME,
+	struct hwtimer_setup setup = { .clock = HWTIMER_CLOCK_REALTIME,
 				       .flags = HWTIMER_REPORT_CLOCK_SET };
 	struct calls calls = { .hwt = self->hwt };
 	struct timespec time;

@@ -7,7 +7,7 @@
 
 static struct hwtimer_setup valid_setup(void)
 {
-	return (struct hwtimer_setup){ .clock = CLOCK_MONOTONIC };
+	return (struct hwtimer_setup){ .clock = HWTIMER_CLOCK_MONOTONIC };
 }
 
 static __u32 buckets_of(int fd)
@@ -54,7 +54,7 @@ TEST_F(hwtimer, info_tells_the_defaults)
 	EXPECT_GE(info.buckets_max, info.buckets);
 	EXPECT_EQ(0, info.buckets & (info.buckets - 1));
 	EXPECT_EQ(module_parameter("default_kind"), info.kind);
-	EXPECT_EQ(CLOCK_MONOTONIC, info.clock);
+	EXPECT_EQ(HWTIMER_CLOCK_MONOTONIC, info.clock);
 	EXPECT_EQ(0, info.started);
 	EXPECT_EQ(0, info.flags);
 }
@@ -264,8 +264,8 @@ TEST_F(hwtimer, unknown_kinds_are_einval)
 
 TEST_F(hwtimer, clock_can_be_chosen)
 {
-	const __u32 clocks[] = { CLOCK_BOOTTIME, CLOCK_REALTIME,
-				 CLOCK_MONOTONIC };
+	const __u32 clocks[] = { HWTIMER_CLOCK_BOOTTIME, HWTIMER_CLOCK_REALTIME,
+				 HWTIMER_CLOCK_MONOTONIC };
 	struct hwtimer_setup setup = valid_setup();
 	struct hwtimer_info info;
 
@@ -277,9 +277,42 @@ TEST_F(hwtimer, clock_can_be_chosen)
 	}
 }
 
+/* A program that forgets the clock gets the one for timeouts, which takes delays. */
+TEST_F(hwtimer, default_clock_takes_delays)
+{
+	struct hwtimer_event event;
+	struct hwtimer_info info;
+
+	ASSERT_EQ(0, dev_setup_as(self->fd, (struct hwtimer_setup){ 0 }));
+	ASSERT_EQ(0, dev_info(self->fd, &info));
+	EXPECT_EQ(HWTIMER_CLOCK_MONOTONIC, info.clock);
+	ASSERT_NE(0, dev_after(self->fd, MS, 1));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	expect_due(_metadata, &event);
+}
+
+/* What <time.h> calls CLOCK_MONOTONIC and CLOCK_BOOTTIME, SETUP takes as well. */
+TEST(numbers_of_clocks_are_those_of_time_h)
+{
+	EXPECT_EQ(CLOCK_MONOTONIC, HWTIMER_CLOCK_MONOTONIC);
+	EXPECT_EQ(CLOCK_BOOTTIME, HWTIMER_CLOCK_BOOTTIME);
+	EXPECT_EQ(HWTIMER_CLOCK_MONOTONIC, HWTIMER_CLOCK(CLOCK_MONOTONIC));
+	EXPECT_EQ(HWTIMER_CLOCK_BOOTTIME, HWTIMER_CLOCK(CLOCK_BOOTTIME));
+	EXPECT_EQ(HWTIMER_CLOCK_REALTIME, HWTIMER_CLOCK(CLOCK_REALTIME));
+	EXPECT_EQ(CLOCK_TAI, HWTIMER_CLOCK(CLOCK_TAI));
+	EXPECT_EQ(CLOCK_MONOTONIC, HWTIMER_CLOCKID(HWTIMER_CLOCK_DEFAULT));
+	EXPECT_EQ(CLOCK_MONOTONIC, HWTIMER_CLOCKID(HWTIMER_CLOCK_MONOTONIC));
+	EXPECT_EQ(CLOCK_BOOTTIME, HWTIMER_CLOCKID(HWTIMER_CLOCK_BOOTTIME));
+	EXPECT_EQ(CLOCK_REALTIME, HWTIMER_CLOCKID(HWTIMER_CLOCK_REALTIME));
+}
+
 TEST_F(hwtimer, other_clocks_are_einval)
 {
-	const __u32 clocks[] = { CLOCK_TAI,
+	const __u32 clocks[] = { 2,
+				 255,
+				 257,
+				 512,
+				 CLOCK_TAI,
 				 CLOCK_MONOTONIC_RAW,
 				 CLOCK_MONOTONIC_COARSE,
 				 CLOCK_REALTIME_COARSE,
@@ -301,7 +334,7 @@ TEST_F(hwtimer, report_of_clock_sets_can_be_chosen)
 {
 	struct hwtimer_setup setup = {
 		.flags = HWTIMER_REPORT_CLOCK_SET,
-		.clock = CLOCK_REALTIME,
+		.clock = HWTIMER_CLOCK_REALTIME,
 	};
 	struct hwtimer_info info;
 
@@ -320,7 +353,9 @@ TEST_F(hwtimer, report_of_clock_sets_is_for_the_clock_that_is_set)
 
 	setup.flags = HWTIMER_REPORT_CLOCK_SET;
 	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
-	setup.clock = CLOCK_BOOTTIME;
+	setup.clock = HWTIMER_CLOCK_BOOTTIME;
+	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
+	setup.clock = HWTIMER_CLOCK_DEFAULT;
 	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
 }
 
@@ -356,7 +391,7 @@ TEST_F(hwtimer, unknown_settings_are_einval)
 		setup = valid_setup();
 		setup.flags = 1U << bit;
 		EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
-		setup.clock = CLOCK_REALTIME;
+		setup.clock = HWTIMER_CLOCK_REALTIME;
 		setup.flags |= HWTIMER_REPORT_CLOCK_SET;
 		EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
 	}
@@ -389,7 +424,7 @@ TEST_F(hwtimer, refused_setup_changes_nothing)
 	setup.clock = CLOCK_TAI;
 	setup.kind = HWTIMER_KIND_HIERARCHICAL;
 	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
-	setup.clock = CLOCK_BOOTTIME;
+	setup.clock = HWTIMER_CLOCK_BOOTTIME;
 	setup.flags = HWTIMER_REPORT_CLOCK_SET;
 	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
 	ASSERT_EQ(0, dev_info(self->fd, &after));

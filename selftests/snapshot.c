@@ -330,15 +330,15 @@ TEST_F(snapshot, everything_comes_back)
 	static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME,
 					    CLOCK_REALTIME };
 	static struct hwtimer_listed old[MOST];
+	struct hwtimer_setup setup = { 0 };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(clocks); i++) {
 		unsigned int count;
 		int fd;
 
 		ASSERT_TRUE(dev_renew(&self->fd));
-		ASSERT_EQ(0, dev_setup_as(self->fd, (struct hwtimer_setup){
-							    .clock = clocks[i],
-						    }));
+		setup.clock = HWTIMER_CLOCK(clocks[i]);
+		ASSERT_EQ(0, dev_setup_as(self->fd, setup));
 		count = schedule_all_kinds(_metadata, self->fd, clocks[i]);
 		ASSERT_EQ(count, list_all(_metadata, self->fd, old));
 		ASSERT_EQ(0, save_instance(self->fd))
@@ -366,7 +366,7 @@ TEST_F(snapshot, settings_come_back)
 		  .buckets = 64,
 		  .kind = HWTIMER_KIND_HASHED,
 		  .timers = 4711 },
-		{ .clock = CLOCK_REALTIME,
+		{ .clock = HWTIMER_CLOCK_REALTIME,
 		  .flags = HWTIMER_REPORT_CLOCK_SET | HWTIMER_COMPACT_SLOTS,
 		  .kind = HWTIMER_KIND_HIERARCHICAL,
 		  .submissions = 8,

@@ -102,15 +102,14 @@ static void enter(struct __test_metadata *_metadata, int namespace)
 /* Opens an instance with @clock, and rings, in the current namespace. */
 static int open_by(clockid_t clock, __u32 submissions, __u32 completions)
 {
+	const struct hwtimer_setup setup = {
+		.clock = HWTIMER_CLOCK(clock),
+		.submissions = submissions,
+		.completions = completions,
+	};
 	int fd = dev_open(O_NONBLOCK);
-	int err = fd < 0 ? fd :
-			   dev_setup_as(fd, (struct hwtimer_setup){
-						    .clock = clock,
-						    .submissions = submissions,
-						    .completions = completions,
-					    });
 
-	return err ?: fd;
+	return fd < 0 ? fd : dev_setup_as(fd, setup) ?: fd;
 }
 
 /* Returns the time of the instance's clock in the current namespace. */
@@ -445,6 +444,9 @@ TEST_F(timens, descriptor_is_used_on_the_host)
 /* The other way round; SETUP and the first timer come from another namespace. */
 TEST_F(timens, descriptor_of_the_host)
 {
+	const struct hwtimer_setup setup = {
+		.clock = HWTIMER_CLOCK(self->clock),
+	};
 	struct hwtimer_query query;
 	__u64 deadline, id, soon;
 	int fd;
@@ -455,8 +457,7 @@ TEST_F(timens, descriptor_of_the_host)
 	deadline = inner_now(self) + HOUR;
 	soon = inner_now(self) + SOON;
 	enter(_metadata, self->inner);
-	ASSERT_EQ(0, dev_setup_as(fd, (struct hwtimer_setup){
-					      .clock = self->clock }));
+	ASSERT_EQ(0, dev_setup_as(fd, setup));
 	close(self->fd);
 	self->fd = fd;
 	id = dev_at(fd, deadline, 1);

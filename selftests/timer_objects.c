@@ -307,7 +307,7 @@ static int set_ahead(__s64 ahead)
 
 TEST_F(objects, clock_set)
 {
-	struct hwtimer_setup setup = { .clock = CLOCK_REALTIME,
+	struct hwtimer_setup setup = { .clock = HWTIMER_CLOCK_REALTIME,
 				       .flags = HWTIMER_REPORT_CLOCK_SET };
 	__u64 end = now_ns() + HANG_MS * MS;
 	bool told = false;

@@ -47,8 +47,10 @@ bool sim_ending(void)
 
 static void setup_choose(struct hwtimer_setup *setup)
 {
-	static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_MONOTONIC,
-					    CLOCK_BOOTTIME, CLOCK_REALTIME };
+	static const u32 clocks[] = { HWTIMER_CLOCK_DEFAULT,
+				      HWTIMER_CLOCK_MONOTONIC,
+				      HWTIMER_CLOCK_BOOTTIME,
+				      HWTIMER_CLOCK_REALTIME };
 #ifdef HWTIMER_SMALL
 	/* Holds of 8 timers cannot keep up with shorter ticks. */
 	static const unsigned int ticks[] = { 1000000, 1000000, 1000000,
@@ -66,7 +68,7 @@ static void setup_choose(struct hwtimer_setup *setup)
 		.clock = clocks[sim_below(4)],
 		.timers = sim_below(3) ? 100000 : sim_between(1, 300),
 	};
-	if (setup->clock == CLOCK_REALTIME && sim_below(2))
+	if (setup->clock == HWTIMER_CLOCK_REALTIME && sim_below(2))
 		setup->flags = HWTIMER_REPORT_CLOCK_SET;
 	if (sim_below(2)) {
 		setup->submissions = 1u << sim_below(8);
@@ -231,18 +233,20 @@ static void roles_add(struct site *site, const struct role *roles,
 static void site_main(void *argument)
 {
 	struct site *site = argument;
+	clockid_t clock;
 
 	setup_choose(&site->setup);
+	clock = HWTIMER_CLOCKID(site->setup.clock);
 	/* Who does not call read() does not get reports that the clock was set. */
 	site->ring_only = site->setup.completions && sim_below(3);
 	if (site->ring_only)
 		site->setup.flags = 0;
 	site->sparing = sim_below(2);
 	site_open(site);
-	site->oracle = oracle_create(
-		site->nr, site->setup.clock,
-		site->setup.clock == CLOCK_REALTIME ? 0 : site->owner->offset,
-		site->setup.tick);
+	site->oracle =
+		oracle_create(site->nr, clock,
+			      clock == CLOCK_REALTIME ? 0 : site->owner->offset,
+			      site->setup.tick);
 	site_map(site);
 	site->ready = true;
 	roles_add(site, askers, 3, sim_between(1, 3));

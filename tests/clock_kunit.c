@@ -44,17 +44,19 @@ static void times_of_a_namespace_become_the_hosts(struct kunit *test)
 				    cases[i].host, "case %u", i);
 }
 
-/* Each clock is found by its id in user space. */
+/* Each clock is found by its number in SETUP, and by no other. */
 static void clocks_are_found(struct kunit *test)
 {
 	unsigned int nr;
 
 	for (nr = 0; nr < HWTIMER_CLOCKS; nr++) {
-		const struct hwtimer_clock *clock = &hwtimer_clocks[nr];
+		const struct hwtimer_clock_desc *clock = &hwtimer_clocks[nr];
 
 		KUNIT_EXPECT_EQ(test, clock->nr, nr);
-		KUNIT_EXPECT_PTR_EQ(test, hwtimer_clock_find(clock->id), clock);
+		KUNIT_EXPECT_PTR_EQ(test, hwtimer_clock_find(clock->number),
+				    clock);
 	}
+	KUNIT_EXPECT_NULL(test, hwtimer_clock_find(HWTIMER_CLOCK_DEFAULT));
 	KUNIT_EXPECT_NULL(test, hwtimer_clock_find(U32_MAX));
 }
 

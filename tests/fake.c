@@ -16,16 +16,18 @@ static u64 fake_clock_now(void)
 	return fake_now;
 }
 
-static const struct hwtimer_clock fake_clock = {
+static const struct hwtimer_clock_desc fake_clock = {
 	.now = fake_clock_now,
 	.id = CLOCK_MONOTONIC,
+	.number = HWTIMER_CLOCK_MONOTONIC,
 	.nr = HWTIMER_MONOTONIC,
 };
 
 /* Like CLOCK_REALTIME, this clock can be set back. */
-static const struct hwtimer_clock fake_settable_clock = {
+static const struct hwtimer_clock_desc fake_settable_clock = {
 	.now = fake_clock_now,
 	.id = CLOCK_REALTIME,
+	.number = HWTIMER_CLOCK_REALTIME,
 	.nr = HWTIMER_REALTIME,
 };
 

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <time.h>
 
-uint64_t clocks_now(clockid_t clock)
+uint64_t clocks_now(uint32_t clock)
 {
 	struct timespec time;
 
-	if (clock_gettime(clock, &time))
-		err(1, "clock %d", clock);
+	if (clock_gettime(HWTIMER_CLOCKID(clock), &time))
+		err(1, "clock %s", snapshot_clock_name(clock));
 	return time.tv_sec * 1000000000ULL + time.tv_nsec;
 }
 
@@ -27,7 +27,7 @@ static void read_boot_id(char boot_id[SNAPSHOT_BOOT_ID])
 }
 
 /* Returns how far @clock is ahead in this time namespace; 0: there are no namespaces. */
-static int64_t read_offset(clockid_t clock)
+static int64_t read_offset(uint32_t clock)
 {
 	long long seconds, nanoseconds;
 	int64_t offset = 0;
@@ -47,13 +47,13 @@ static int64_t read_offset(clockid_t clock)
 }
 
 /* Returns the present. */
-struct moment clocks_moment(clockid_t clock)
+struct moment clocks_moment(uint32_t clock)
 {
 	struct moment moment = { .clock_offset = read_offset(clock) };
 
 	read_boot_id(moment.boot_id);
-	moment.real_before = clocks_now(CLOCK_REALTIME);
+	moment.real_before = clocks_now(HWTIMER_CLOCK_REALTIME);
 	moment.clock_now = clocks_now(clock);
-	moment.real_after = clocks_now(CLOCK_REALTIME);
+	moment.real_after = clocks_now(HWTIMER_CLOCK_REALTIME);
 	return moment;
 }

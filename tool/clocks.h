@@ -8,7 +8,7 @@
 
 #include "snapshot.h"
 
-#include <sys/types.h>
+#include <stdint.h>
 
 /**
  * struct moment - a time, on several clocks
@@ -26,7 +26,8 @@ struct moment {
 	int64_t clock_offset;
 };
 
-uint64_t clocks_now(clockid_t clock);
-struct moment clocks_moment(clockid_t clock);
+/* Both take an enum hwtimer_clock. */
+uint64_t clocks_now(uint32_t clock);
+struct moment clocks_moment(uint32_t clock);
 
 #endif /* CLOCKS_H */

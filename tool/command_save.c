@@ -12,7 +12,6 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 /**
  * struct save - the arguments
@@ -54,7 +53,8 @@ static struct hwtimer_setup settings_of(struct hwt *hwt)
 	if (error)
 		errx(1, "HWTIMER_IOC_INFO: %s", strerror(error));
 	if (info.kind > HWTIMER_KIND_HIERARCHICAL ||
-	    info.clock > CLOCK_BOOTTIME || !snapshot_clock_name(info.clock) ||
+	    info.clock > HWTIMER_CLOCK_REALTIME ||
+	    !snapshot_clock_name(info.clock) ||
 	    info.flags & ~(HWTIMER_REPORT_CLOCK_SET | HWTIMER_COMPACT_SLOTS))
 		errx(1,
 		     "the instance has settings of a newer module: install the same version of both");
@@ -119,7 +119,7 @@ static void save_timer(struct snapshot_writer *writer,
 }
 
 static void save_timers(struct snapshot_writer *writer, struct hwt *hwt,
-			clockid_t clock)
+			uint32_t clock)
 {
 	struct listing *listing = listing_open(hwt);
 	uint64_t begin = clocks_now(clock), end;
@@ -129,7 +129,7 @@ static void save_timers(struct snapshot_writer *writer, struct hwt *hwt,
 		end = clocks_now(clock);
 		for (i = 0; i < count; i++) {
 			/* CLOCK_REALTIME may be set, and has no namespaces. */
-			if (clock != CLOCK_REALTIME)
+			if (clock != HWTIMER_CLOCK_REALTIME)
 				check_clock(&listing->page[i], begin, end);
 			save_timer(writer, &listing->page[i]);
 		}

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /**
  * struct wish - the arguments
@@ -18,15 +17,15 @@
  */
 struct wish {
 	struct hwtimer_request request;
-	clockid_t clock;
+	enum hwtimer_clock clock;
 };
 
-static clockid_t clock_of(const char *text)
+static enum hwtimer_clock clock_of(const char *text)
 {
 	if (!strcmp(text, "monotonic"))
-		return CLOCK_MONOTONIC;
+		return HWTIMER_CLOCK_MONOTONIC;
 	if (!strcmp(text, "boottime"))
-		return CLOCK_BOOTTIME;
+		return HWTIMER_CLOCK_BOOTTIME;
 	usage("invalid --clock \"%s\": give monotonic or boottime", text);
 }
 
@@ -40,7 +39,7 @@ static struct wish parse(int argc, char **argv)
 		OPTION_HELP,
 		OPTION_END,
 	};
-	struct wish wish = { .clock = CLOCK_MONOTONIC };
+	struct wish wish = { .clock = HWTIMER_CLOCK_DEFAULT };
 	int option;
 
 	while ((option = next_option(argc, argv, ":hr:n:s:c:", options)) != -1)

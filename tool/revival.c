@@ -43,7 +43,7 @@ struct revival revival_of(const struct snapshot_header *header,
 
 	if (paused) {
 		revival.shift = forward;
-	} else if (header->setup.clock == CLOCK_REALTIME) {
+	} else if (header->setup.clock == HWTIMER_CLOCK_REALTIME) {
 		revival.passed = not_negative(passed);
 	} else if (revival.same_boot) {
 		revival.shift =

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define FORMAT "hwtimer-snapshot"
 #define VERSION 1
@@ -19,9 +18,9 @@
 #define TIME_MAX INT64_MAX
 
 static const char *const clock_names[] = {
-	[CLOCK_REALTIME] = "realtime",
-	[CLOCK_MONOTONIC] = "monotonic",
-	[CLOCK_BOOTTIME] = "boottime",
+	[HWTIMER_CLOCK_REALTIME] = "realtime",
+	[HWTIMER_CLOCK_MONOTONIC] = "monotonic",
+	[HWTIMER_CLOCK_BOOTTIME] = "boottime",
 };
 
 static const char *const kind_names[] = {
@@ -448,7 +447,7 @@ static bool timer_valid(struct snapshot_reader *reader,
 		return wrong(reader, "the interval is shorter than a tick");
 	if (timer->interval && timer->slack > timer->interval)
 		return wrong(reader, "the slack is longer than the interval");
-	if (timer->flags && setup->clock == CLOCK_REALTIME)
+	if (timer->flags && setup->clock == HWTIMER_CLOCK_REALTIME)
 		return wrong(reader, "a fixed delay on CLOCK_REALTIME");
 	if (timer->state == HWTIMER_STATE_EXPIRED &&
 	    timer->deadline == HWTIMER_NEVER)

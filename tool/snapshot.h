@@ -147,7 +147,7 @@ bool snapshot_read_header(struct snapshot_reader *reader, FILE *file);
 enum snapshot_record snapshot_read(struct snapshot_reader *reader,
 				   union snapshot_any *record);
 
-/* Returns the name of a clock: monotonic, boottime or realtime. */
+/* Returns the name of an enum hwtimer_clock: monotonic, boottime or realtime. */
 const char *snapshot_clock_name(uint32_t clock);
 
 #endif /* SNAPSHOT_H */

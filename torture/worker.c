@@ -711,7 +711,7 @@ static void choose_setup(struct seat *seat, struct hwtimer_setup *setup)
 		.tick = seat->tick,
 		.buckets = 8 << dice_below(dice, 10),
 		.kind = 1 + dice_below(dice, 2),
-		.clock = seat->clock,
+		.clock = HWTIMER_CLOCK(seat->clock),
 		.timers = TIMERS * 4,
 		.submissions = seat->rings ? SLOTS : 0,
 		/* Sometimes fewer than there are timers, so that events wait */

@@ -71,8 +71,7 @@ static void put_alien(struct hwt *hwt)
 
 int main(int argc, char **argv)
 {
-	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC,
-				       .completions = 64 };
+	struct hwtimer_setup setup = { .completions = 64 };
 	bool stopped = argc > 2 && !strcmp(argv[1], "stopped");
 	struct hwt *hwt = open_wheel(HWT_NONBLOCK, CLOCK_MONOTONIC);
 	char address[16], message[256];

@@ -50,7 +50,7 @@ void module_reset(unsigned int seed)
 	module = (struct module){
 		.now = 1000 * TICK,
 		.limit = MAX,
-		.clock = CLOCK_MONOTONIC,
+		.clock = HWTIMER_CLOCK_MONOTONIC,
 	};
 }
 
@@ -326,7 +326,7 @@ ssize_t __wrap_read(int fd, void *buffer, size_t size)
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 {
-	if (clock != (clockid_t)module.clock)
+	if (clock != HWTIMER_CLOCKID(module.clock))
 		abort();
 	time->tv_sec = module.now / 1000000000;
 	time->tv_nsec = module.now % 1000000000;

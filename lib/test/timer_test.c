@@ -325,7 +325,7 @@ static void random_run(unsigned int passes, uint32_t clock)
 		pass();
 		if (!pick(100))
 			check_none_missing();
-		if (clock == CLOCK_REALTIME && !pick(200))
+		if (clock == HWTIMER_CLOCK_REALTIME && !pick(200))
 			set_clock_back_or_forth();
 	}
 	check_none_missing();
@@ -691,7 +691,8 @@ int main(int argc, char **argv)
 	other_timers();
 	callbacks = 0;
 	for (seed = first; seed < first + 6; seed++)
-		random_run(passes, seed % 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME);
+		random_run(passes, seed % 2 ? HWTIMER_CLOCK_MONOTONIC :
+					      HWTIMER_CLOCK_REALTIME);
 	printf("%lu callbacks, %lu while the module refused\n", callbacks,
 	       refused_callbacks);
 	return !callbacks || !refused_callbacks;

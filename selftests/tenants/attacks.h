@@ -321,11 +321,13 @@ static inline void attack_clock(struct board *board)
 {
 	__u64 now = clock_ns(CLOCK_REALTIME);
 	unsigned int n = scaled(100000), made;
-	int fd = need_instance(board, (struct hwtimer_setup){
-					      .flags = HWTIMER_REPORT_CLOCK_SET,
-					      .timers = n,
-					      .tick = TICK_MIN,
-					      .clock = CLOCK_REALTIME });
+	const struct hwtimer_setup setup = {
+		.flags = HWTIMER_REPORT_CLOCK_SET,
+		.timers = n,
+		.tick = TICK_MIN,
+		.clock = HWTIMER_CLOCK_REALTIME,
+	};
+	int fd = need_instance(board, setup);
 
 	made = dev_schedule_many(fd, n, HWTIMER_ABSOLUTE, now + HOUR, NULL);
 	ready(board, made);

@@ -56,7 +56,7 @@ static const struct snapshot_header header = {
 		.tick = 1000000,
 		.buckets = 4096,
 		.kind = HWTIMER_KIND_HIERARCHICAL,
-		.clock = CLOCK_MONOTONIC,
+		.clock = HWTIMER_CLOCK_MONOTONIC,
 		.timers = 1000,
 		.submissions = 64,
 		.completions = 128,
@@ -369,7 +369,7 @@ static bool schedule_valid(const struct hwtimer_request *request,
 	       (!request->interval || (request->interval >= setup->tick &&
 				       request->interval <= INT64_MAX)) &&
 	       (request->interval || !(request->count || delay)) &&
-	       !(delay && setup->clock == CLOCK_REALTIME);
+	       !(delay && setup->clock == HWTIMER_CLOCK_REALTIME);
 }
 
 /* Whether restore can schedule it, and with the deadline that it wants. */
@@ -642,7 +642,7 @@ static void test_paused(void)
 	EXPECT(revive(&revival, 1200 * SECOND, 0, 0, PENDING) ==
 	       5200ULL * SECOND);
 	EXPECT(revival.passed == 0);
-	on_realtime.setup.clock = CLOCK_REALTIME;
+	on_realtime.setup.clock = HWTIMER_CLOCK_REALTIME;
 	on_realtime.clock_now = on_realtime.real_now;
 	now.clock_now = now.real_before;
 	revival = revival_of(&on_realtime, &now, true);
@@ -684,7 +684,7 @@ static void test_set_back(void)
 	struct revival revival;
 	int64_t saved = header.real_now;
 
-	on_realtime.setup.clock = CLOCK_REALTIME;
+	on_realtime.setup.clock = HWTIMER_CLOCK_REALTIME;
 	now.clock_now = now.real_before;
 	revival = revival_of(&on_realtime, &now, false);
 	EXPECT(revive(&revival, saved, 0, 0, PENDING) == (uint64_t)saved);

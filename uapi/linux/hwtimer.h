@@ -82,7 +82,7 @@
 #define HWTIMER_FEATURE_HIERARCHICAL (1ULL << 0)
 /** HWTIMER_FEATURE_PERIODIC - hwtimer_request.interval and .count */
 #define HWTIMER_FEATURE_PERIODIC (1ULL << 1)
-/** HWTIMER_FEATURE_CLOCKS - CLOCK_BOOTTIME, CLOCK_REALTIME */
+/** HWTIMER_FEATURE_CLOCKS - HWTIMER_CLOCK_BOOTTIME, HWTIMER_CLOCK_REALTIME */
 #define HWTIMER_FEATURE_CLOCKS (1ULL << 2)
 /** HWTIMER_FEATURE_SLACK - hwtimer_request.slack */
 #define HWTIMER_FEATURE_SLACK (1ULL << 3)
@@ -113,6 +113,33 @@ enum hwtimer_kind {
 };
 
 /**
+ * enum hwtimer_clock - clocks, for hwtimer_setup.clock
+ * @HWTIMER_CLOCK_DEFAULT: CLOCK_MONOTONIC
+ * @HWTIMER_CLOCK_MONOTONIC: CLOCK_MONOTONIC
+ * @HWTIMER_CLOCK_BOOTTIME: CLOCK_BOOTTIME: continues while the machine is suspended
+ * @HWTIMER_CLOCK_REALTIME: CLOCK_REALTIME: may be set; deadlines follow it, and delays
+ *	are refused
+ *
+ * CLOCK_MONOTONIC and CLOCK_BOOTTIME have the same numbers in <time.h>. CLOCK_REALTIME
+ * does not: there it is 0, which here means the default, as in all settings.
+ * HWTIMER_CLOCK(id) is the clock with the number id in <time.h>, and
+ * HWTIMER_CLOCKID(clock) is the number that clock_gettime() takes for a clock. Both
+ * evaluate their argument more than once.
+ */
+enum hwtimer_clock {
+	HWTIMER_CLOCK_DEFAULT = 0,
+	HWTIMER_CLOCK_MONOTONIC = 1,
+	HWTIMER_CLOCK_BOOTTIME = 7,
+	HWTIMER_CLOCK_REALTIME = 256,
+};
+
+#define HWTIMER_CLOCK(id) ((id) ? (__u32)(id) : (__u32)HWTIMER_CLOCK_REALTIME)
+#define HWTIMER_CLOCKID(clock)                          \
+	((__u32)(clock) == HWTIMER_CLOCK_REALTIME ? 0 : \
+	 (__u32)(clock) == HWTIMER_CLOCK_DEFAULT  ? 1 : \
+						    (int)(clock))
+
+/**
  * struct hwtimer_info - HWTIMER_IOC_INFO: describe the module and this instance
  * @size: in: sizeof(struct hwtimer_info)
  * @abi_version: HWTIMER_ABI_VERSION of the module
@@ -126,7 +153,7 @@ enum hwtimer_kind {
  * @timers: this instance's limit of timers (see struct hwtimer_setup)
  * @buckets: this instance's number of buckets
  * @kind: this instance's enum hwtimer_kind, never HWTIMER_KIND_DEFAULT
- * @clock: this instance's clock
+ * @clock: this instance's enum hwtimer_clock, never HWTIMER_CLOCK_DEFAULT
  * @started: 1 once the wheel has started, when it is too late for SETUP (see
  *	struct hwtimer_setup)
  * @flags: this instance's hwtimer_setup.flags
@@ -163,7 +190,7 @@ struct hwtimer_info {
 /**
  * HWTIMER_REPORT_CLOCK_SET - tell readers that CLOCK_REALTIME was set
  *
- * For hwtimer_setup.flags, with CLOCK_REALTIME only. While a timer is pending, or
+ * For hwtimer_setup.flags, with HWTIMER_CLOCK_REALTIME only. While a timer is pending, or
  * the event of a periodic timer waits, the instance notices within a second that
  * the clock was set. It then becomes readable, and the next read() fails once with
  * ECANCELED before it delivers the events that wait. The timers stay and follow the
@@ -198,9 +225,7 @@ struct hwtimer_info {
  * @buckets: 8 to 1,048,576, rounded up to a power of two; 0 means the default
  *	of 4,096. In a hierarchical wheel, the buckets of the lowest level
  * @kind: enum hwtimer_kind
- * @clock: CLOCK_MONOTONIC, CLOCK_BOOTTIME (continues while the machine is
- *	suspended), or CLOCK_REALTIME (may be set: deadlines follow it, and delays
- *	are refused). Note that 0 means CLOCK_REALTIME
+ * @clock: enum hwtimer_clock
  * @reserved: must be 0
  * @timers: limit of timers; 0 means the module's parameter default_timers. The
  *	limit counts pending timers, events that wait to be read, and discarded
@@ -212,6 +237,8 @@ struct hwtimer_info {
  * @completions: slots of the completion ring, up to HWTIMER_COMPLETIONS_MAX,
  *	rounded up to a power of two; 0: no such ring
  *
+ * A structure that is all zeros but for @size chooses the defaults.
+ *
  * SETUP is possible until the wheel starts or mmap() creates the rings, whichever is
  * first. Until then SETUP may be repeated; each call replaces all settings. The wheel
  * starts at the first SCHEDULE or RESCHEDULE with valid arguments (no EINVAL, ERANGE,
@@ -219,7 +246,7 @@ struct hwtimer_info {
  * returns the resulting settings, with rounded numbers and defaults.
  *
  * Errors: EINVAL (a value out of range or unknown,
- * HWTIMER_REPORT_CLOCK_SET without CLOCK_REALTIME, or
+ * HWTIMER_REPORT_CLOCK_SET without HWTIMER_CLOCK_REALTIME, or
  * HWTIMER_COMPACT_SLOTS without @submissions), E2BIG, ESHUTDOWN (stopped),
  * EBUSY (too late), EPERM, EAGAIN, ENOMEM and EINTR (the thread could not be
  * created, see above). After an error the old settings remain. The memory of the wheel
