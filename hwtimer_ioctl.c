@@ -307,18 +307,54 @@ static long ioctl_notify(struct hwtimer_instance *instance,
 	return 0;
 }
 
+/* The commands, and whether each changes the instance */
+static const struct {
+	unsigned int number;
+	bool changes;
+} commands[] = {
+	{ HWTIMER_IOC_INFO, false },	  { HWTIMER_IOC_SETUP, true },
+	{ HWTIMER_IOC_SCHEDULE, true },	  { HWTIMER_IOC_CANCEL, true },
+	{ HWTIMER_IOC_RESCHEDULE, true }, { HWTIMER_IOC_SUBMIT, true },
+	{ HWTIMER_IOC_QUERY, false },	  { HWTIMER_IOC_STOP, true },
+	{ HWTIMER_IOC_STATS, false },	  { HWTIMER_IOC_NOTIFY, true },
+	{ HWTIMER_IOC_KICK, true },	  { HWTIMER_IOC_BULK, true },
+	{ HWTIMER_IOC_LIST, false },
+};
+
+/*
+ * Returns the error of a command if the descriptor is not open for writing, or 0. A command
+ * that the table lacks is refused.
+ */
+static int refused_to_readers(unsigned int command)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (commands[i].number == command)
+			return commands[i].changes ? -EBADF : 0;
+	return -ENOTTY;
+}
+
 /**
  * hwtimer_ioctl - execute one ioctl
  * @instance: the instance of the file; none of its locks is held
+ * @writable: whether the file is open for writing
  * @command: the command, unchecked
  * @argument: the argument, unchecked
  *
  * Return: the result that <linux/hwtimer.h> documents for the command; -ENOTTY: unknown
- * command. May sleep.
+ * command; -EBADF: the command changes the instance, and the file is not open for writing.
+ * May sleep.
  */
-long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
-		   void __user *argument)
+long hwtimer_ioctl(struct hwtimer_instance *instance, bool writable,
+		   unsigned int command, void __user *argument)
 {
+	if (unlikely(!writable)) {
+		int err = refused_to_readers(command);
+
+		if (err)
+			return err;
+	}
 	switch (command) {
 	case HWTIMER_IOC_INFO:
 		return ioctl_info(instance, argument);

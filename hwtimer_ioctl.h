@@ -6,10 +6,11 @@
 #define HWTIMER_IOCTL_H
 
 #include <linux/compiler.h>
+#include <linux/types.h>
 
 struct hwtimer_instance;
 
-long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
-		   void __user *argument);
+long hwtimer_ioctl(struct hwtimer_instance *instance, bool writable,
+		   unsigned int command, void __user *argument);
 
 #endif /* HWTIMER_IOCTL_H */

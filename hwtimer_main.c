@@ -161,12 +161,15 @@ static __poll_t hwtimer_poll(struct file *file, poll_table *wait)
 static long hwtimer_unlocked_ioctl(struct file *file, unsigned int command,
 				   unsigned long argument)
 {
-	return hwtimer_ioctl(file->private_data, command,
-			     (void __user *)argument);
+	return hwtimer_ioctl(file->private_data, file->f_mode & FMODE_WRITE,
+			     command, (void __user *)argument);
 }
 
 static int hwtimer_mmap(struct file *file, struct vm_area_struct *vma)
 {
+	/* The caller refuses only mappings for writing, but mapping creates the rings. */
+	if (!(file->f_mode & FMODE_WRITE))
+		return -EACCES;
 	return hwtimer_exchange_map(file->private_data, vma);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "hwtimer_test.h"
 
+#include <sys/ioctl.h>
 #include <sys/param.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -321,6 +322,55 @@ TEST_F(hwtimer, opens_are_independent)
 	EXPECT_EQ(0, close(other));
 }
 
+TEST(descriptor_for_reading_reads_and_polls)
+{
+	int fd = open(DEVICE, O_RDONLY | O_NONBLOCK | O_CLOEXEC), copy;
+	struct hwtimer_event event;
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(-EAGAIN, dev_read(fd, &event, 1));
+	EXPECT_EQ(0, dev_poll(fd, POLLIN, 0));
+	EXPECT_EQ(-EBADF, dev_ioctl(fd, HWTIMER_IOC_KICK, NULL));
+	/* isatty() asks so. */
+	EXPECT_EQ(-ENOTTY, dev_ioctl(fd, TCGETS, &event));
+	EXPECT_EQ(-ENOTTY, dev_ioctl(fd, _IO(HWTIMER_IOC_MAGIC, 2), &event));
+	copy = dup(fd);
+	EXPECT_EQ(-EBADF, dev_setup(copy, 0, 0, 0));
+	EXPECT_EQ(0, close(copy));
+	EXPECT_EQ(0, close(fd));
+}
+
+TEST(descriptor_for_writing_does_not_read)
+{
+	int fd = open(DEVICE, O_WRONLY | O_CLOEXEC);
+	struct hwtimer_event event;
+
+	ASSERT_LE(0, fd);
+	ASSERT_NE(0, dev_after(fd, 0, 0));
+	EXPECT_EQ(POLLIN, dev_poll(fd, POLLIN, HANG_MS));
+	EXPECT_EQ(-EBADF, dev_read(fd, &event, 1));
+	EXPECT_EQ(1, stats_of(fd).ready);
+	EXPECT_EQ(0, close(fd));
+}
+
+/* Another mode needs another open(), which makes another instance. */
+TEST_F(hwtimer, open_through_proc_is_another_instance)
+{
+	static const int modes[] = { O_RDONLY, O_RDWR };
+	char path[64];
+
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	sprintf(path, "/proc/self/fd/%d", self->fd);
+	for (unsigned int i = 0; i < ARRAY_SIZE(modes); i++) {
+		int fd = open(path, modes[i] | O_CLOEXEC);
+
+		ASSERT_LE(0, fd);
+		EXPECT_EQ(0, stats_of(fd).pending);
+		EXPECT_EQ(0, close(fd));
+	}
+	EXPECT_EQ(1, stats_of(self->fd).pending);
+}
+
 /* Writes a valid argument of any command to @arg. */
 static void valid_argument(void *arg, unsigned long number, size_t size,
 			   __u64 id)
@@ -380,7 +430,8 @@ FIXTURE_VARIANT(command)
 {
 	unsigned long number;
 	size_t size;
-	bool writes;
+	bool writes; /* to the argument */
+	bool queries; /* and changes nothing */
 };
 
 /* clang-format off */
@@ -389,6 +440,7 @@ FIXTURE_VARIANT_ADD(command, info)
 	.number = HWTIMER_IOC_INFO,
 	.size = sizeof(struct hwtimer_info),
 	.writes = true,
+	.queries = true,
 };
 
 FIXTURE_VARIANT_ADD(command, setup)
@@ -433,6 +485,7 @@ FIXTURE_VARIANT_ADD(command, query)
 	.number = HWTIMER_IOC_QUERY,
 	.size = sizeof(struct hwtimer_query),
 	.writes = true,
+	.queries = true,
 };
 
 FIXTURE_VARIANT_ADD(command, list)
@@ -440,6 +493,7 @@ FIXTURE_VARIANT_ADD(command, list)
 	.number = HWTIMER_IOC_LIST,
 	.size = sizeof(struct hwtimer_list),
 	.writes = true,
+	.queries = true,
 };
 
 FIXTURE_VARIANT_ADD(command, stop)
@@ -454,6 +508,7 @@ FIXTURE_VARIANT_ADD(command, stats)
 	.number = HWTIMER_IOC_STATS,
 	.size = sizeof(struct hwtimer_stats),
 	.writes = true,
+	.queries = true,
 };
 
 FIXTURE_VARIANT_ADD(command, notify)
@@ -477,6 +532,34 @@ FIXTURE_SETUP(command)
 FIXTURE_TEARDOWN(command)
 {
 	EXPECT_EQ(0, close(self->fd));
+}
+
+TEST_F(command, that_changes_something_needs_a_descriptor_for_writing)
+{
+	/* An open mode of 3 allows neither read() nor write(). */
+	static const int modes[] = { O_RDONLY, O_ACCMODE, O_WRONLY, O_RDWR };
+	int works = variant->number == HWTIMER_IOC_QUERY ||
+				    variant->number == HWTIMER_IOC_CANCEL ||
+				    variant->number == HWTIMER_IOC_RESCHEDULE ?
+			    -ENOENT :
+			    0;
+	char arg[2048];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(modes); i++) {
+		bool writable = modes[i] == O_WRONLY || modes[i] == O_RDWR;
+		int fd = open(DEVICE, modes[i] | O_CLOEXEC);
+
+		ASSERT_LE(0, fd);
+		valid_argument(arg, variant->number, variant->size, 1);
+		EXPECT_EQ(writable || variant->queries ? works : -EBADF,
+			  dev_ioctl(fd, variant->number, arg))
+		{
+			TH_LOG("mode %d", modes[i]);
+		}
+		if (!writable && !variant->queries)
+			EXPECT_EQ(-EBADF, dev_ioctl(fd, variant->number, NULL));
+		EXPECT_EQ(0, close(fd));
+	}
 }
 
 TEST_F(command, null_is_efault)

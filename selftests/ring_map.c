@@ -246,19 +246,13 @@ TEST_F(rings, descriptor_for_reading_only)
 {
 	int fd = open(DEVICE, O_RDONLY | O_CLOEXEC);
 	size_t bytes;
-	void *memory;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, ring_setup(fd, 4, 4));
-	bytes = rings_bytes(fd);
+	EXPECT_EQ(-EBADF, ring_setup(fd, 4, 4));
+	ASSERT_EQ(0, ring_setup(self->fd, 4, 4));
+	bytes = rings_bytes(self->fd);
 	EXPECT_EQ(-EACCES, map_result(fd, bytes, RW, MAP_SHARED, 0));
-	memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
-	ASSERT_NE(MAP_FAILED, memory);
-	EXPECT_NE(0, mprotect(memory, bytes, RW));
-	ASSERT_NE(0, dev_after(fd, 0, 3));
-	ASSERT_EQ(POLLIN, dev_poll(fd, POLLIN, HANG_MS));
-	EXPECT_EQ(1, ((struct hwtimer_rings *)memory)->completion_tail);
-	EXPECT_EQ(0, munmap(memory, bytes));
+	EXPECT_EQ(-EACCES, map_result(fd, bytes, PROT_READ, MAP_SHARED, 0));
 	EXPECT_EQ(0, close(fd));
 }
 

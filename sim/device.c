@@ -99,6 +99,7 @@ struct file *sim_open(int *err)
 	struct file *file = calloc(1, sizeof(*file));
 
 	file->f_count = 1;
+	file->f_mode = FMODE_WRITE;
 	file->privileged = current->process->privileged;
 	sim_call_refuse();
 	*err = call_end(fops->open(NULL, file));

@@ -8,6 +8,11 @@
  * SCM_RIGHTS) is closed and the last mapping of its rings is removed; everything it
  * holds is freed with it. A timer's id is valid only in its instance.
  *
+ * INFO, QUERY, LIST, STATS and poll() work with each descriptor; read() needs one that is
+ * open for reading, all other ioctls one for writing, and mmap() one for both. All
+ * descriptors of an instance have the mode of its open(). Opening one through /proc/PID/fd
+ * makes another instance.
+ *
  * An instance stays in the time namespace of the process that opened it: its
  * clock reads what clock_gettime() returns there. A descriptor that is passed to
  * another time namespace keeps that clock, so all its deadlines are times of the
@@ -23,7 +28,8 @@
  * and otherwise refuses it with E2BIG.
  *
  * An ioctl returns 0 or a count, or -1 with errno. Errors of any ioctl: EFAULT (an
- * address cannot be read or written), ENOTTY (an unknown command). A call that
+ * address cannot be read or written), ENOTTY (an unknown command), EBADF (the command
+ * changes the instance, and the descriptor is not open for writing). A call that
  * needs memory fails with ENOMEM when a memory cgroup or the user is at its limit,
  * and before the machine runs out of memory for others. No process is killed to get
  * memory for timers.
@@ -871,8 +877,9 @@ struct hwtimer_event {
  * from a mapping for good: a later access to them raises SIGBUS. Invalid data in
  * the rings harms only the programs that share them.
  *
- * Errors of mmap(): EINVAL (there are no rings, or not MAP_SHARED, or another
- * offset or length), ENOMEM, EAGAIN (a limit of the machine).
+ * Errors of mmap(): EACCES (the descriptor is not open for both reading and writing),
+ * EINVAL (there are no rings, or not MAP_SHARED, or another offset or length), ENOMEM,
+ * EAGAIN (a limit of the machine).
  */
 struct hwtimer_rings {
 	__u32 submissions;

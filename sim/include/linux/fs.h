@@ -14,7 +14,10 @@ struct vm_area_struct;
 
 typedef void *fl_owner_t;
 
+#define FMODE_WRITE 2
+
 struct file {
+	unsigned int f_mode;
 	unsigned int f_flags;
 	void *private_data;
 	long f_count;
