@@ -457,7 +457,7 @@ static void test_problems(const struct text *text)
 	expect_problem(text, "clock mono", "clock stereo", "clock");
 	expect_problem(text, "tick 1000000", "tick 0", "tick");
 	expect_problem(text, "limit 1000", "limit 0", "limit");
-	expect_problem(text, "flags 0", "flags 2", "flags");
+	expect_problem(text, "flags 0", "flags 4", "flags");
 	expect_problem(text, "flags 0", "flag 0", "\"flags\"");
 	expect_problem(text, "nonblock 1", "nonblock 2", "nonblock");
 	expect_problem(text, "nonblock 1", "nonblock 1 1", "more than");
