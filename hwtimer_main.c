@@ -161,7 +161,7 @@ static __poll_t hwtimer_poll(struct file *file, poll_table *wait)
 static long hwtimer_unlocked_ioctl(struct file *file, unsigned int command,
 				   unsigned long argument)
 {
-	return hwtimer_ioctl(file->private_data, file->f_mode & FMODE_WRITE,
+	return hwtimer_ioctl(file->private_data, !!(file->f_mode & FMODE_WRITE),
 			     command, (void __user *)argument);
 }
 
