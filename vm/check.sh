@@ -182,7 +182,7 @@ choose_all()
 	TORTURE_TIMEOUT=7200
 	SURVIVE=(100000 100)
 	MORE_STEPS=(coverage races uninit faults rivals)
-	FUZZ_KERNELS="$UML_KERNEL $DEBUG_KERNEL $RACES_KERNEL"
+	FUZZ_KERNELS="$UML_KERNEL uml-kasan-7.3 $DEBUG_KERNEL $RACES_KERNEL"
 	FUZZ_SECONDS=300
 	FUZZ_SECONDS_NATIVE=1200
 	FUZZ_CORPUS=(--minutes 5)
@@ -967,7 +967,10 @@ count_kunit()
 	local log=$1 what=$3 tools summary
 
 	tools=$("$VM_DIR/kernel.sh" tools-6.12)/source
-	python3 "$tools/tools/testing/kunit/kunit.py" parse "$log" \
+	# The kernel for s390x has a second console where the results are. Its lines begin
+	# with a time.
+	sed '/^\[ *[0-9][0-9]*\.[0-9]*\] /d' "$log" >"$log.ktap"
+	python3 "$tools/tools/testing/kunit/kunit.py" parse "$log.ktap" \
 		>"$log.parsed" 2>&1 || status=1
 	summary=$(grep 'Testing complete' "$log.parsed" | tail -n 1)
 	say "kunit.py: ${summary:-no summary}"
