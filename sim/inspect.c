@@ -155,6 +155,46 @@ void sim_inspect_open(struct file *file)
 }
 
 /**
+ * sim_inspect_alarm - check whether the worker comes in time for the earliest timer
+ * @file: the file of the instance
+ *
+ * The alarm may be early, and a due one means that the worker is on its way. Chores within
+ * a tick do, too: they look after timers that were overdue when the clock was set.
+ */
+void sim_inspect_alarm(struct file *file)
+{
+	struct hwtimer_instance *instance = file->private_data;
+	const struct hwtimer_alarm *turns = &instance->job.turns;
+	const struct hwtimer_alarm *chores = &instance->job.chores;
+	u64 time, soon;
+
+	if (!hwtimer_instance_manned(instance) || instance->deserted ||
+	    instance->stopped || !instance->stats.pending)
+		return;
+	time = hwtimer_clock_host_time(
+		hwtimer_wheel_time_of(&instance->wheel,
+				      hwtimer_wheel_next(&instance->wheel)),
+		turns->offset);
+	if (time == KTIME_MAX)
+		return;
+	if (queued((struct hwtimer_alarm *)turns) &&
+	    (turns->ready || turns->node.expires <= (s64)time ||
+	     turns->node.expires <=
+		     (s64)sim_now(hwtimer_clocks[turns->clock].id)))
+		return;
+	soon = sim_now(CLOCK_MONOTONIC) + 2 * instance->wheel.shape.tick;
+	if (queued((struct hwtimer_alarm *)chores) &&
+	    (chores->ready || chores->node.expires <= (s64)soon))
+		return;
+	sim_fail(
+		"the wheel of instance %llu has to turn at %llu, but the worker comes at %lld",
+		instance->nr, time,
+		queued((struct hwtimer_alarm *)turns) ?
+			(long long)turns->node.expires :
+			-1ll);
+}
+
+/**
  * sim_inspect_ring - check whether somebody sees to it that the rings are served
  * @file: the file of the instance
  *

@@ -8,6 +8,7 @@ struct file;
 void sim_inspect_open(struct file *file);
 void sim_inspect_waiter(struct file *file, const char *how,
 			unsigned int events);
+void sim_inspect_alarm(struct file *file);
 void sim_inspect_ring(struct file *file);
 void sim_inspect_workers(void);
 

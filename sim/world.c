@@ -542,6 +542,8 @@ void sim_inspect_still(void)
 	for (nr = 0; nr < world.nr_sites; nr++) {
 		struct site *site = &world.sites[nr];
 
+		if (site->ready)
+			sim_inspect_alarm(site->file);
 		if (site->mapped && site->ready && !site->owes)
 			sim_inspect_ring(site->file);
 	}
