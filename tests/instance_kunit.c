@@ -69,8 +69,8 @@ static void spent_record_leaves_none_within_the_limit(struct kunit *test)
 	};
 	u64 first, id;
 
-	/* All usable records are in the first slot, so the table adds no other slot. */
-	settings.timers = HWTIMER_SLOT_RECORDS - 1;
+	/* All usable records are in the first unit of slots, so the table adds no other. */
+	settings.timers = HWTIMER_SLOT_UNIT * HWTIMER_SLOT_RECORDS - 1;
 	KUNIT_ASSERT_EQ(test, hwtimer_settings_set(instance, &settings), 0);
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
 	schedule_many(test, settings.timers - 1);

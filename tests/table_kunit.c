@@ -220,7 +220,8 @@ static void empty_table_tells_so(struct kunit *test)
 	while (hwtimer_table_spare(table))
 		index = get(test, table);
 	KUNIT_EXPECT_EQ(test, hwtimer_table_get(table), HWTIMER_NO_RECORD);
-	KUNIT_EXPECT_EQ(test, table->used, HWTIMER_SLOT_RECORDS - 1);
+	KUNIT_EXPECT_EQ(test, table->used,
+			HWTIMER_SLOT_UNIT * HWTIMER_SLOT_RECORDS - 1);
 	hwtimer_table_put(table, index);
 	KUNIT_EXPECT_EQ(test, hwtimer_table_get(table), index);
 	KUNIT_EXPECT_EQ(test, hwtimer_table_get(table), HWTIMER_NO_RECORD);
