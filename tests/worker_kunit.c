@@ -609,6 +609,16 @@ static void end_competition(struct rivals *all)
 		hwtimer_worker_detach(&all->rivals[i].job.job);
 }
 
+/* The largest number of slices of those rivals whose slices are short */
+static unsigned int most_turns(const struct rivals *all)
+{
+	unsigned int most = 0, i;
+
+	for (i = 1; i < RIVALS; i++)
+		most = max(most, all->rivals[i].job.turns);
+	return most;
+}
+
 /* A job whose slices take long gets fewer of them. */
 static void jobs_share_by_time(struct kunit *test)
 {
@@ -618,11 +628,16 @@ static void jobs_share_by_time(struct kunit *test)
 	end_competition(all);
 	/*
 	 * By turns it would be as many. By time it is a tenth, but more on a slow machine,
-	 * where all slices take longer.
+	 * where all slices take longer. If the machine stands still in the slices of a rival,
+	 * that one gets fewer of them, but then it has had its share of time.
 	 */
-	KUNIT_EXPECT_LT(test, all->rivals[0].job.turns, RIVAL_SLICES * 3 / 4);
+	KUNIT_EXPECT_LT(test, all->rivals[0].job.turns,
+			most_turns(all) * 3 / 4);
 	KUNIT_EXPECT_GT(test, all->rivals[0].job.turns, 0);
-	KUNIT_EXPECT_GT(test, all->rivals[2].job.turns, RIVAL_SLICES / 4);
+	KUNIT_EXPECT_TRUE(test,
+			  all->rivals[2].job.turns > RIVAL_SLICES / 4 ||
+				  2 * all->rivals[2].job.job.spent >=
+					  all->rivals[1].job.job.spent);
 	KUNIT_EXPECT_GE(test, all->rivals[0].job.job.spent,
 			all->rivals[0].job.at);
 }
