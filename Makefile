@@ -149,7 +149,7 @@ torture: ## kernel clients and programs under torture in a VM (MINUTES=, KERNEL=
 # FILES: sources to change, by default those that matter most. SAMPLE: number of changes,
 # drawn with SEED. MUTANTS: more options of mutants/mutants.py
 SAMPLE ?=
-MUTANTS ?=
+MUTANTS ?= --require 90
 
 .PHONY: mutants
 mutants: | compiler ## changes of the sources: which ones do the tests find? (FILES=, SAMPLE=)

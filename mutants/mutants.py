@@ -7,45 +7,51 @@ that the tests find. `make mutants` runs it.
                               [--jobs N] [--fresh] [--list] [FILE...]
 
 A mutant is a file with one change. Its name is FILE:LINE:OPERATOR, with a number if a line
-has several. A mutant that does not compile, or compiles to the same object, is counted
-apart. The others run through the suites until one fails; those come first that find most in
-little processor time. All of them are part of `make check`:
+has several. All mutants are compiled at once: each function with mutants gets a copy for
+each of them, and calls the one that is chosen when the program starts. So a mutant costs
+little more than the test that finds it.
 
+The mutants run through the suites. Those that a suite finds do not run in the next one. The
+suites that find most in little processor time come first. All are part of `make check`:
+
+    lint      whether each barrier still has its pair (vm/barriers.awk), for barriers
     sim       the simulation (sim/), for a moment, then for longer, then 10^7 operations
     small     the simulation with small constants
-    asan      the simulation with AddressSanitizer and UBSan
+    kunit     the KUnit suites in User-Mode Linux, those first that look at the changed
+              source; not with --native
     states    all states of small wheels (tests/states/), for the sources of the wheel
-    kunit     the KUnit suites in User-Mode Linux; not with --native
+    asan      the simulation with AddressSanitizer and UBSan
     tsan      the simulation with ThreadSanitizer, for changes of locks and barriers
 
 A mutant that none of them finds survives, unless mutants/harmless says why it does no
-harm. --require fails if fewer than PERCENT are found.
+harm; the slow suites do not run for those. A mutant that does not compile, or compiles to the
+same object, does not count. --require fails if fewer than PERCENT of the others are found.
 
 What the suites said is kept in build/mutants/results, so a run that was interrupted goes
-on, and several runs at a time share the work. "Not found" holds for the very sources and
-tests on which it was seen. "Found" also holds when others change, as long as the function
-with the change and the suite's arguments are the same; the report counts such mutants, and
---fresh judges them anew.
+on. "Not found" holds for the very sources and tests on which it was seen. "Found" also holds
+when others change, as long as the function with the change and the suite's arguments are the
+same; the report counts such mutants, and --fresh judges them anew.
 """
 import argparse
-import atexit
 import collections
+import concurrent.futures
 import difflib
 import fcntl
 import hashlib
-import itertools
 import os
 import pathlib
-import random
 import re
-import resource
+import select
 import signal
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/mutants"
 RESULTS = BUILD / "results"
+SOURCE = BUILD / "source"
+SIM = BUILD / "sim"
 
 # What the module is compiled from
 MODULE = ["Kbuild", "hwtimer*.[ch]", "compat.h", "include/**/*.h", "uapi/**/*.h"]
@@ -69,21 +75,48 @@ STATES = {
                "hashed 8 2 1 0,1,8,9 compacts shift=40",
                "hashed 8 2 0 0,1,8,9 rewinds shift=40"],
 }
-# The builds of the simulation
-KINDS = ["plain", "small", "asan", "tsan"]
+# KUnit's suites that look at a source, as a pattern for the kernel. They run before all others.
+SUITES = {
+    "wheel": "hwtimer_wheel", "hashed": "hwtimer_wheel", "hierarchy": "hwtimer_wheel",
+    "table": "hwtimer_table", "harvest": "hwtimer_[ilpr]*", "instance": "hwtimer_i*",
+    "exchange": "hwtimer_[er]*", "worker": "hwtimer_worker", "client": "hwtimer_client",
+}
+
+# Chooses a mutant, in a program and in a kernel
+CHOICE = """
+unsigned int hwtimer_mutant;
+char *getenv(const char *name);
+int atoi(const char *text);
+
+__attribute__((constructor)) static void hwtimer_mutant_choose(void)
+{
+	const char *text = getenv("HWTIMER_MUTANT");
+
+	hwtimer_mutant = text ? atoi(text) : 0;
+}
+"""
+PARAMETER = """
+unsigned int hwtimer_mutant;
+module_param(hwtimer_mutant, uint, 0444);
+"""
+
+# The sources that vm/lint.sh has checked for barriers
+BARRIERS = ["*.[ch]", "include/linux/*.h", "uapi/*.h", "uapi/linux/*.h"]
 
 # Changes that only threads which truly run at the same time may notice
 ORDERS = {"barrier", "lock-dropped", "lock-later", "unlock-earlier"}
 
-# Seconds of a processor after which a program runs in circles, if nothing else is said: ten
-# times what it takes without a mutant, and more. Bytes that it may have; sanitizers reserve
-# more.
-PROCESSOR = 20
+# Seconds of a processor after which a seed of the simulation runs in circles, a hundred times
+# what it takes without a mutant, and after which another program does. Bytes that a program
+# may have; sanitizers reserve more.
+SEED = 2
+PROCESSOR = 60
 MEMORY = 8 << 30
 
-# Seconds after which a program hangs, on a machine that may do other things
+# Seconds after which a program hangs, on a machine that may do other things, and after which a
+# kernel does that says nothing
 TIMEOUT = 900
-KUNIT_TIMEOUT = 400
+SILENCE = 400
 
 
 def blank(text):
@@ -208,15 +241,44 @@ def all_changes(text):
             yield Change("assignment-dropped", begin, end, ";")
 
 
+# A function: what stands before its name, its name, its parameters, and its body
+FUNCTION = re.compile(r"^(?=[A-Za-z_])([^;{}=()]*?)\b(\w+)\(([^;{}=]*?)\)[^;{}=()]*"
+                      r"(?:\([^;{}()]*\)\s*)*\n\{\n.*?\n\}\n", re.M | re.S)
+
+
+class Function:
+    def __init__(self, match):
+        self.begin, self.end = match.span()
+        self.name_at = match.start(2) - self.begin
+        self.name = match[2]
+        self.body_at = match[0].index("\n{\n") + 3
+        self.static = match[1].startswith("static")
+        self.void = re.search(r"\bvoid\s*$", match[1])
+        names = [re.search(r"(\w+)(\[\])?\s*$", part)[1] for part in match[3].split(",")]
+        self.arguments = [] if names == ["void"] else names
+
+    def copy(self, text, number):
+        """The copy of the function with the change that `text` has"""
+        return "%s%s%s__%d%s" % ("" if self.static else "static ", text[:self.name_at],
+                                 self.name, number, text[self.name_at + len(self.name):])
+
+    def choice(self, number):
+        """Has the function call that copy."""
+        call = "%s__%d(%s);" % (self.name, number, ", ".join(self.arguments))
+        return "\tcase %d: %s\n" % (number, call + " return;" if self.void else
+                                    "return " + call)
+
+
 class Mutant:
-    def __init__(self, file, text, change, again):
-        self.file, self.text = file, change.apply(text)
-        self.operator, self.begin = change.operator, change.begin
-        self.before = text
+    def __init__(self, file, text, function, change, again):
+        self.file, self.text, self.before = file, change.apply(text), text
+        self.operator, self.function = change.operator, function
         line = text.count("\n", 0, change.begin) + 1
         self.name = "%s:%d:%s" % (file, line, change.operator) + (
             "#%d" % again if again else "")
-        self.digest = None
+        self.number = self.digest = None
+        end = function.end + len(self.text) - len(text)
+        self.changed = self.text[function.begin:end]
 
     def diff(self):
         """The changed lines, without numbers: mutants/harmless names a mutant by them."""
@@ -226,14 +288,7 @@ class Mutant:
 
     def hash(self):
         """Names the change, not its line, so that it lasts when other lines change."""
-        function = re.findall(r"^\w[^;={}]*?\b(\w+)\(", blank(self.before)[:self.begin],
-                              re.M)[-1:]
-        return sha256(self.file, *function, *self.diff())[:12]
-
-    def function(self):
-        """The function with the change"""
-        begin = max(self.before.rfind(end, 0, self.begin) for end in ("\n}\n", "\n};\n"))
-        return self.text[begin + 1:self.text.find("\n}\n", self.begin)]
+        return sha256(self.file, self.function.name, *self.diff())[:12]
 
 
 def sha256(*parts):
@@ -241,12 +296,20 @@ def sha256(*parts):
 
 
 def mutants_of(file):
-    """All mutants of a file. If a function has the same lines twice, their digests differ."""
+    """
+    All mutants of a file. If a function has the same lines twice, their digests differ.
+    What stands outside of functions is the business of the compiler.
+    """
     text = (ROOT / file).read_text()
+    functions = [Function(match) for match in FUNCTION.finditer(blank(text))]
     names, digests = collections.Counter(), collections.Counter()
     for change in sorted(changes(text), key=lambda change: (change.begin, change.operator)):
+        function = [function for function in functions
+                    if function.begin + function.body_at <= change.begin < function.end]
+        if not function:
+            continue
         key = (text.count("\n", 0, change.begin), change.operator)
-        mutant = Mutant(file, text, change, names[key])
+        mutant = Mutant(file, text, function[0], change, names[key])
         names[key] += 1
         again = mutant.hash()
         mutant.digest = again + ("#%d" % digests[again] if digests[again] else "")
@@ -254,20 +317,37 @@ def mutants_of(file):
         yield mutant
 
 
-def limit(processor, memory):
-    """A mutant that runs in circles does not take longer than this."""
-    def apply():
-        resource.setrlimit(resource.RLIMIT_CPU, (processor, processor))
-        if memory:
-            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    return apply
+def all_in_one(mutants):
+    """The text of a file with all of these mutants of it, and the mutant of each line"""
+    text = mutants[0].before
+    parts, owners, done = [], [], 0
+
+    def add(part, owner=None):
+        parts.append(part)
+        owners.extend([owner] * part.count("\n"))
+
+    by_function = collections.defaultdict(list)
+    for mutant in mutants:
+        by_function[mutant.function].append(mutant)
+    for function, group in sorted(by_function.items(), key=lambda item: item[0].begin):
+        add(text[done:function.begin] + "extern unsigned int hwtimer_mutant;\n\n")
+        for mutant in group:
+            add(function.copy(mutant.changed, mutant.number) + "\n", mutant)
+        done = function.begin + function.body_at
+        add(text[function.begin:done] + "\tswitch (hwtimer_mutant) {\n")
+        add("".join(function.choice(mutant.number) for mutant in group) + "\t}\n")
+    add(text[done:])
+    return "".join(parts), owners
 
 
-def run(command, timeout=TIMEOUT, processor=None, memory=None):
+def run(command, timeout=TIMEOUT, processor=None, memory=None, **options):
     """Returns the exit status; None after the timeout, which counts as a failure."""
+    limits = ["--cpu=%d" % processor] if processor else []
+    limits += ["--as=%d" % memory] if memory else []
+    if limits:
+        command = ["prlimit", *limits, *command]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT,
-                               stderr=subprocess.DEVNULL, start_new_session=True,
-                               preexec_fn=limit(processor, memory) if processor else None)
+                               stderr=subprocess.DEVNULL, start_new_session=True, **options)
     try:
         return process.wait(timeout)
     except subprocess.TimeoutExpired:
@@ -283,290 +363,319 @@ def end(process, by):
         process.wait()
 
 
-class NotBuilt(Exception):
-    """The mutant does not compile, or is no other program."""
+def environment(mutant):
+    return {**os.environ, "HWTIMER_MUTANT": str(mutant.number if mutant else 0)}
 
 
 class Suite:
-    """A suite: whether it finds a mutant, and the files on which that depends"""
+    """
+    A suite. `finds` takes a list of mutants and yields (mutant, whether it finds it, the test
+    that fails). A mutant None is the module as it is. `patterns`: the files on which the suite
+    depends besides the module's.
+    """
 
-    def __init__(self, name, what, finds, *patterns, judges=lambda mutant: True):
+    def __init__(self, name, what, finds, *patterns, judges=lambda mutant: True, slow=False):
         self.name, self.what, self.finds, self.judges = name, what, finds, judges
+        self.slow = slow
         parts = sorted(part for pattern in (*MODULE, *patterns) for part in ROOT.glob(pattern))
         self.sources = sha256(*(part.read_text() for part in parts))
-        self.passes = False
 
     def known(self, mutant):
         """The file with what the suite has said of this change of the function"""
-        return RESULTS / sha256(self.name, self.what, mutant.file, mutant.function())
+        return RESULTS / sha256(self.name, self.what, mutant.file, mutant.changed)
 
     def said(self, mutant, fresh):
         """
-        What the suite has said: ("", True) if it does not find the mutant, None if it has
-        to run; and whether that was with these sources.
+        What the suite has said: its name if it finds the mutant, "" if not; the test that
+        failed; and whether that was with these sources. None: it has to run.
         """
         try:
-            sources, result = self.known(mutant).read_text().split("\n")
+            sources, result, test = self.known(mutant).read_text().split("\n")
         except FileNotFoundError:
             return None
         now = sources == self.sources
-        return (result, now) if now or (result == self.name and not fresh) else None
+        return (result, test, now) if now or (result and not fresh) else None
 
-    def judge(self, mutant, fresh):
-        """The same, and has the suite run if it has to."""
-        if not self.judges(mutant):
-            return "", True
-        said = self.said(mutant, fresh)
-        if said is None:
-            self.check()
-            try:
-                result = self.name if self.finds(mutant) else ""
-            except NotBuilt as reason:
-                result = str(reason)
-            write(self.known(mutant), "%s\n%s" % (self.sources, result))
-            said = result, True
-        return said
+    def judge(self, mutants):
+        """Has the suite run. Yields the mutants, and what said() then returns."""
+        self.check()
+        for mutant, found, test in self.finds(mutants):
+            result = self.name if found else ""
+            write(self.known(mutant), "\n".join((self.sources, result, test)))
+            yield mutant, (result, test, True)
 
     def check(self):
         """Without a mutant, the suite has to pass. Otherwise it would find all of them."""
-        done = RESULTS / sha256("passes", self.name, self.what, self.sources)
-        if not self.passes and not done.exists():
-            if self.finds(None):
-                sys.exit("mutants: %s fails without a mutant: %s" % (self.name, self.what))
+        # Whichever suites of KUnit begin, all of them have passed.
+        what = "" if self.name == "kunit" else self.what
+        done = RESULTS / sha256("passes", self.name, what, self.sources)
+        if not done.exists():
+            for _, found, test in self.finds([None]):
+                if found:
+                    sys.exit("mutants: %s %s fails without a mutant: %s" % (
+                        self.name, self.what, test))
             write(done, "")
-        self.passes = True
 
 
 def write(file, text):
-    """Writes a file that another process sees either whole or not at all."""
-    temporary = file.with_name("%s.%d" % (file.name, os.getpid()))
+    """Writes a file that is there either whole or not at all."""
+    temporary = file.with_name(file.name + ".new")
     temporary.write_text(text)
     temporary.rename(file)
 
 
-class Place:
-    """A directory with copies of the sources, in which one process at a time compiles"""
+class Copies:
+    """Copies of the sources, in which all mutants are"""
 
-    def __init__(self):
-        for number in itertools.count(1):
-            self.dir = BUILD / ("place-%d" % number)
-            self.dir.mkdir(parents=True, exist_ok=True)
-            self.held = open(self.dir / ".lock", "w")
-            try:
-                fcntl.flock(self.held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                self.held.close()
-        self.source, self.sim = self.dir / "source", self.dir / "sim"
-        self.mutant, self.kept = None, []
-        self.clean()
-        self.copy(self.source, *MODULE)
-
-    def clean(self):
-        """If a process was killed, what was compiled from its mutant must not stay."""
-        mark = self.dir / "mutant"
-        if mark.exists():
-            for file in self.dir.rglob(mark.read_text() + ".*o"):
-                file.unlink()
-            mark.unlink()
+    def __init__(self, mutants, jobs):
+        self.jobs = jobs
+        self.mutants = collections.defaultdict(list)
+        for mutant in mutants:
+            self.mutants[mutant.file].append(mutant)
+        self.made = set()
+        self.copy(SOURCE, *MODULE, but="hwtimer_chunk.c")
 
     @staticmethod
-    def copy(there, *patterns):
+    def copy(there, *patterns, but):
+        """Copies files, but not those that are changed there."""
+        there.mkdir(parents=True, exist_ok=True)
         files = [str(file.relative_to(ROOT)) for pattern in patterns
-                 for file in ROOT.glob(pattern)]
+                 for file in ROOT.glob(pattern) if file.name not in (*FILES, but)]
         # A copy that changes gets a new time, whatever time its original has.
         subprocess.run(["rsync", "--checksum", "--relative", *files, there], check=True,
                        cwd=ROOT)
 
-    def put(self, mutant, source, *objects):
-        """
-        Puts the mutant's text into a copy. What is compiled from it goes with it. Nothing if
-        there is no mutant.
-        """
-        if not mutant:
-            return
-        (self.dir / "mutant").write_text(pathlib.Path(mutant.file).stem)
-        for file in (source / mutant.file, *objects):
-            if file.exists():
-                self.kept.append((file, file.read_bytes(), file.stat()))
-        (source / mutant.file).write_text(mutant.text)
+    @staticmethod
+    def put(path, text):
+        """Leaves a file alone that has this text."""
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
 
-    def take_out(self):
-        """
-        Leaves the copies as they were. The objects are newer, so that programs are linked
-        again.
-        """
-        for file, content, stat in self.kept:
-            file.write_bytes(content)
-            if file.suffix == ".c":
-                os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-        self.kept = []
-        (self.dir / "mutant").unlink(missing_ok=True)
+    def fill(self, there):
+        for file in FILES:
+            mutants = self.mutants[file]
+            self.put(there / file, all_in_one(mutants)[0] if mutants else
+                     (ROOT / file).read_text())
 
+    def compile(self):
+        """Leaves out the mutants that do not compile, and returns them."""
+        broken = []
+        for file, mutants in self.mutants.items():
+            while mutants:
+                text, owners = all_in_one(mutants)
+                self.put(SOURCE / file, text)
+                messages = subprocess.run(
+                    ["make", "-C", "sim", "object", "SOURCES=%s" % SOURCE,
+                     "FILE=%s" % (SOURCE / file), "OBJECT=/dev/null",
+                     "EXTRA=-g0 -fsyntax-only"], cwd=ROOT, text=True,
+                    stderr=subprocess.PIPE, stdout=subprocess.DEVNULL).stderr
+                lines = [int(line) for line in re.findall(
+                    r"/%s:(\d+):\d+: error:" % re.escape(file), messages)]
+                bad = {owners[line - 1] for line in lines}
+                if None in bad:
+                    sys.exit("mutants: %s does not compile:\n%s" % (file, messages))
+                if not bad:
+                    break
+                broken += bad
+                mutants[:] = [mutant for mutant in mutants if mutant not in bad]
+        self.fill(SOURCE)
+        chunk = (ROOT / "hwtimer_chunk.c").read_text()
+        self.put(SOURCE / "hwtimer_chunk.c", chunk + CHOICE)
+        return broken
 
-class Simulation:
-    """The simulation, compiled from a copy of the sources"""
+    def each(self, finds, mutants):
+        """Has `finds` judge several mutants at a time."""
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            try:
+                futures = {pool.submit(finds, mutant): mutant for mutant in mutants}
+                for future in concurrent.futures.as_completed(futures):
+                    yield futures[future], future.result(), ""
+            finally:
+                pool.shutdown(cancel_futures=True)
 
-    def __init__(self, place):
-        self.place, self.mutant, self.made, self.whole = place, None, {}, set()
-
-    def make(self, kind, timeout=TIMEOUT):
-        """Compiles what has changed in the copy, and links the simulation."""
-        return run(["make", "-C", "sim", "OUT=%s" % self.place.sim,
-                    "SOURCES=%s" % self.place.source, "KIND=%s" % kind,
-                    "EXTRA=-g0 -Wno-error"], timeout) == 0
-
-    def object(self, kind, mutant):
-        return self.place.sim / kind / (pathlib.Path(mutant.file).stem + ".o")
-
-    def compile(self, kind, mutant):
-        """Compiles the mutant, unless that is done. Raises NotBuilt."""
-        if kind not in self.whole:
-            self.take_out()
-            if not self.make(kind, 1800):
-                sys.exit("mutants: the simulation does not compile")
-            self.whole.add(kind)
-        if mutant is not self.mutant:
-            self.take_out()
-            self.place.put(mutant, self.place.source,
-                           *(self.object(kind, mutant) for kind in KINDS if mutant))
-            self.mutant = mutant
-        if mutant and kind not in self.made:
-            self.made[kind] = self.make(kind)
-        if mutant and not self.made[kind]:
-            raise NotBuilt("does not compile")
-
-    def take_out(self):
-        self.place.take_out()
-        self.mutant, self.made = None, {}
-
-    def builds(self, mutant):
-        """Raises NotBuilt, unless the mutant is another program. Finds nothing."""
-        self.compile("plain", mutant)
-        if mutant:
-            file = self.object("plain", mutant)
-            before = [content for kept, content, _ in self.place.kept if kept == file]
-            if file.read_bytes() in before:
-                raise NotBuilt("same object")
-        return False
-
-    def finds(self, what, processor=PROCESSOR):
+    def simulation(self, what, processor=SEED):
         """Returns a function that runs the simulation: a kind, and arguments"""
         kind, *arguments = what.split()
         memory = MEMORY if kind in ("plain", "small") else None
 
-        def finds(mutant):
-            self.compile(kind, mutant)
-            return run([self.place.sim / kind / "simulate", *arguments],
-                       processor=processor, memory=memory) != 0
+        def finds(mutants):
+            if kind not in self.made:
+                if run(["make", "-j%d" % self.jobs, "-C", "sim", "OUT=%s" % SIM,
+                        "SOURCES=%s" % SOURCE, "KIND=%s" % kind,
+                        "EXTRA=-g0 -w -Wno-error"], 3600) != 0:
+                    sys.exit("mutants: the simulation does not compile")
+                self.made.add(kind)
+            yield from self.each(lambda mutant: run(
+                [SIM / kind / "simulate", *arguments], processor=processor, memory=memory,
+                env=environment(mutant)) != 0, mutants)
         return finds
 
-
-class States:
-    """All states of small wheels"""
-
-    def __init__(self, place):
-        self.place = place
-
-    def finds(self, mutant):
-        file = mutant.file if mutant else ""
-        program = self.place.dir / "wheel-states-1"
-        changed = self.place.dir / file
-        if mutant:
-            changed.write_text(mutant.text)
-        sources = [changed if name == file else ROOT / name
-                   for name in sorted(WHEEL | {"hwtimer_chunk.c"})]
-        if run(["make", "-B", "-C", "tests/states", "OUT=%s" % self.place.dir, str(program),
+    def states(self, mutants):
+        """All states of small wheels"""
+        program = BUILD / "wheel-states-1"
+        sources = [SOURCE / name for name in sorted(WHEEL | {"hwtimer_chunk.c"})]
+        if run(["make", "-C", "tests/states", "OUT=%s" % BUILD, str(program),
                 "CFLAGS_MORE=-w", "WHEEL=%s" % " ".join(map(str, sources))]) != 0:
-            raise NotBuilt("does not compile")
+            sys.exit("mutants: the states of wheels do not compile")
         kinds = {"hwtimer_hashed.c": ["hashed"], "hwtimer_hierarchy.c": ["hierarchical"]}
-        return any(run([program, *arguments.split()], processor=PROCESSOR, memory=MEMORY) != 0
-                   for kind in kinds.get(file, ["hashed", "hierarchical"])
-                   for arguments in STATES[kind])
+
+        def finds(mutant):
+            file = mutant.file if mutant else ""
+            return any(run([program, *arguments.split()], processor=PROCESSOR,
+                           memory=MEMORY, env=environment(mutant)) != 0
+                       for kind in kinds.get(file, ["hashed", "hierarchical"])
+                       for arguments in STATES[kind])
+        yield from self.each(finds, mutants)
+
+
+def barriers(mutants):
+    """Whether vm/barriers.awk misses the barrier that another one's comment names"""
+    sources = sorted(file for pattern in BARRIERS for file in ROOT.glob(pattern))
+    for mutant in mutants:
+        with tempfile.TemporaryDirectory() as directory:
+            for file in sources:
+                copy = pathlib.Path(directory) / file.relative_to(ROOT)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_text(mutant.text if mutant and mutant.file == file.name
+                                else file.read_text())
+            names = [str(file.relative_to(ROOT)) for file in sources]
+            yield mutant, subprocess.run(
+                ["awk", "-f", ROOT / "vm/barriers.awk", *names], cwd=directory,
+                stdout=subprocess.DEVNULL).returncode != 0, ""
+
+
+def same(mutants):
+    """Whether a mutant compiles to the same object as the source"""
+    with tempfile.TemporaryDirectory() as directory:
+        def compiled(name, text):
+            file = pathlib.Path(directory) / name
+            file.write_text(text)
+            run(["make", "-C", "sim", "object", "SOURCES=%s" % ROOT, "FILE=%s" % file,
+                 "OBJECT=%s.o" % file, "EXTRA=-g0"])
+            return pathlib.Path("%s.o" % file).read_bytes()
+
+        before = {}
+        for mutant in mutants:
+            if mutant:
+                if mutant.file not in before:
+                    before[mutant.file] = compiled(mutant.file, mutant.before)
+                yield mutant, compiled(mutant.file, mutant.text) == before[mutant.file], ""
 
 
 class Kernel:
-    """KUnit in User-Mode Linux: the module, in a directory where kbuild compiles only what
-    has changed"""
+    """KUnit in User-Mode Linux"""
 
-    def __init__(self, place, leave):
-        self.place, self.leave, self.kdir = place, leave, None
-        self.dir = place.dir / "kernel"
+    def __init__(self, copies):
+        self.copies, self.dir, self.made = copies, BUILD / "kernel", False
 
     def prepare(self):
-        """Builds the module without a mutant."""
-        self.place.copy(self.dir, *MODULE, "tests/*.[ch]")
-        self.kdir = subprocess.run([ROOT / "vm/kernel.sh", "uml-7.3"], check=True, text=True,
-                                   stdout=subprocess.PIPE).stdout.strip() + "/build"
-        if not self.make(3600):
-            sys.exit("mutants: the module does not compile")
+        """Builds the module, with all mutants."""
+        if self.made:
+            return
+        self.copies.copy(self.dir, *MODULE, "tests/*.[ch]", but="random.c")
+        self.copies.fill(self.dir)
+        parameters = (ROOT / "tests/random.c").read_text()
+        self.copies.put(self.dir / "tests/random.c", parameters + PARAMETER)
+        kernel = subprocess.run([ROOT / "vm/kernel.sh", "uml-7.3"], check=True, text=True,
+                                stdout=subprocess.PIPE).stdout.strip()
+        if run(["make", "-j%d" % self.copies.jobs, "-C", kernel + "/build",
+                "M=%s" % self.dir, "HWTIMER_KUNIT=y", "ARCH=um", "HWTIMER_WERROR=n",
+                "modules"], 7200) != 0:
+            sys.exit("mutants: the module does not compile: see build/mutants/kernel")
+        self.made = True
 
-    def make(self, timeout=TIMEOUT):
-        return run(["make", "-C", self.kdir, "M=%s" % self.dir, "HWTIMER_KUNIT=y", "ARCH=um",
-                    "HWTIMER_WERROR=n", "modules"], timeout) == 0
+    def first(self, mutants):
+        """The suites that look at the mutant's source"""
+        yield from self.finds(mutants, lambda mutant: SUITES[
+            mutant.file[len("hwtimer_"):-2]] if mutant else "*")
 
-    def finds(self, mutant):
-        self.leave()
-        if not self.kdir:
-            self.prepare()
-        stem = pathlib.Path(mutant.file if mutant else "hwtimer").stem
-        try:
-            self.place.put(mutant, self.dir, self.dir / (stem + ".o"))
-            if not self.make():
-                raise NotBuilt("does not compile")
-            failed = self.fails()
-            # No test failed, but the kernel died or hung. As that might be the host's fault,
-            # it has to happen again.
-            return self.fails() is not False if failed is None else failed
-        finally:
-            self.place.take_out()
+    def all(self, mutants):
+        yield from self.finds(mutants, lambda mutant: "*")
 
-    def fails(self):
+    def finds(self, mutants, suites):
+        self.prepare()
+        with concurrent.futures.ThreadPoolExecutor(self.copies.jobs) as pool:
+            shares = [mutants[share::self.copies.jobs] for share in range(self.copies.jobs)]
+            for results in pool.map(lambda share: list(self.in_machines(share, suites)),
+                                    shares):
+                yield from results
+
+    def in_machines(self, mutants, suites):
         """
-        Whether a test of the module fails; the first one that does is enough. None: no test
-        failed, but the kernel did.
+        A machine judges one mutant after the other until one fails. If no test failed but
+        the kernel died or hung, that might be the host's fault, so it has to happen again.
         """
+        left, suspect = list(mutants), None
+        while left:
+            passed, failed = self.machine(left if left[0] is not suspect else left[:1],
+                                          suites)
+            for mutant in left[:passed]:
+                yield mutant, False, ""
+            left = left[passed:]
+            if failed or (left and left[0] is suspect):
+                yield left[0], True, failed or "no test, but the kernel"
+                left, suspect = left[1:], None
+            elif left:
+                suspect = left[0]
+
+    def machine(self, mutants, suites):
+        """
+        Returns how many mutants, from the first on, have passed, and which test of the next
+        one has failed; None: no test, but the machine has ended.
+        """
+        items = ["%d:%s" % (mutant.number if mutant else 0, suites(mutant))
+                 for mutant in mutants]
         machine = subprocess.Popen(
-            [ROOT / "vm/run.sh", "--kernel", "uml-7.3", "--timeout", str(KUNIT_TIMEOUT),
-             "--append", "log_buf_len=4M",
+            ["prlimit", "--cpu=%d" % (PROCESSOR * len(items)),
+             ROOT / "vm/run.sh", "--kernel", "uml-7.3",
+             "--timeout", str(TIMEOUT * len(items)), "--append", "log_buf_len=4M",
              "--file", "%s=/hwtimer/hwtimer.ko" % (self.dir / "hwtimer.ko"),
-             "--file", "%s=/hwtimer/guest-kunit" % (ROOT / "vm/guest-kunit"),
-             "--", "sh", "guest-kunit"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, start_new_session=True,
-            preexec_fn=limit(5 * PROCESSOR, None))
+             "--file", "%s=/hwtimer/guest" % (ROOT / "mutants/guest"),
+             "--", "sh", "guest", *items], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, start_new_session=True)
+        begun, text = 0, b""
         try:
-            for line in machine.stdout:
-                if re.match(rb" *not ok ", line):
-                    return True
-            return None if machine.wait() else False
+            while select.select([machine.stdout], [], [], SILENCE)[0]:
+                read = os.read(machine.stdout.fileno(), 65536)
+                if not read:
+                    if machine.wait() == 0 and begun == len(items):
+                        return begun, None
+                    break
+                *lines, text = (text + read).split(b"\n")
+                for line in lines:
+                    begun += line.startswith(b"HWTIMER-MUTANT ")
+                    failed = re.match(rb" *not ok \d+ (\w+)", line)
+                    if failed:
+                        return begun - 1, failed[1].decode()
+            return max(begun - 1, 0), None
         finally:
             end(machine, signal.SIGTERM)
             machine.stdout.close()
 
 
-def suites_of(native):
+def suites_of(copies, native):
     """All suites, in the order in which they run"""
-    place = Place()
-    simulation = Simulation(place)
-    kernel = Kernel(place, simulation.take_out)
-    atexit.register(place.take_out)
+    kernel = Kernel(copies)
     shims = ["sim/*.[ch]", "sim/include/**/*.h", "bench/wheel/include/**/*.h"]
 
-    def simulated(name, what, processor=PROCESSOR, **more):
-        return Suite(name, what, simulation.finds(what, processor), *shims, **more)
+    def simulated(name, what, *processor, **more):
+        return Suite(name, what, copies.simulation(what, *processor), *shims, **more)
 
     suites = [
-        Suite("builds", "", simulation.builds),
+        Suite("lint", "barriers", barriers, *BARRIERS, "vm/barriers.awk",
+              judges=lambda mutant: mutant.operator == "barrier"),
         simulated("sim", "plain --seeds 1 --ops 150000"),
-        simulated("sim", "plain --seeds 100 --ops 1000000"),
+        simulated("sim", "plain --seeds 100 --ops 400000"),
         simulated("small", "small --seeds 1 --ops 300000"),
-        Suite("states", str(STATES), States(place).finds, "tests/states/*.[ch]", "bench/wheel/*.[ch]",
-              judges=lambda mutant: mutant.file in WHEEL),
-        simulated("asan", "asan --seeds 1 --ops 300000"),
-        Suite("kunit", "uml-7.3", kernel.finds, "tests/*.[ch]"),
-        simulated("sim", "plain --seeds 1000 --ops 10000000", 5 * PROCESSOR),
-        simulated("tsan", "tsan --seeds 1 --ops 3000 --run 500", 5 * PROCESSOR,
-                  judges=lambda mutant: mutant.operator in ORDERS),
+        Suite("same object", "", same, slow=True),
+        Suite("kunit", "first", kernel.first, "tests/*.[ch]", slow=True),
+        simulated("asan", "asan --seeds 1 --ops 300000", slow=True),
+        Suite("kunit", "all", kernel.all, "tests/*.[ch]", slow=True),
+        Suite("states", str(STATES), copies.states, "tests/states/*.[ch]",
+              "bench/wheel/*.[ch]", judges=lambda mutant: mutant.file in WHEEL, slow=True),
+        simulated("sim", "plain --seeds 1000 --ops 10000000", slow=True),
+        simulated("tsan", "tsan --seeds 1 --ops 3000 --run 500", PROCESSOR,
+                  judges=lambda mutant: mutant.operator in ORDERS, slow=True),
     ]
     return [suite for suite in suites if suite.name != "kunit" or not native]
 
@@ -579,54 +688,43 @@ def harmless():
 
 
 def choose(files, sample, seed):
-    """In random order: what a run that is interrupted has done is a sample, too. A mutant
-    keeps its place in that order when others come or go."""
+    """In random order. A mutant keeps its place in that order when others come or go."""
     chosen = [mutant for file in files for mutant in mutants_of(file)]
     chosen.sort(key=lambda mutant: sha256(str(seed), mutant.digest))
-    return chosen[:sample or None]
+    chosen = chosen[:sample or None]
+    for number, mutant in enumerate(chosen, 1):
+        mutant.number = number
+    return chosen
 
 
-def claim(mutant, wait):
-    """Has other processes leave this mutant to us. None: another process has it."""
-    claimed = open(BUILD / "claims" / mutant.digest, "w")
-    try:
-        fcntl.flock(claimed, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        claimed.close()
-        return None
-    return claimed
-
-
-def judge_all(chosen, suites, fresh, excused):
-    """Yields each mutant, what became of it, and whether that was with these sources."""
-    judged = set()
-    for wait in (False, True):
-        for mutant in chosen:
-            claimed = claim(mutant, wait) if mutant.digest not in judged else None
-            if not claimed:
-                continue
-            with claimed:
-                result, now = judge(mutant, suites, fresh)
-            judged.add(mutant.digest)
-            if result == "survives" and mutant.digest in excused:
-                result = "harmless"
-            yield mutant, result, now
-
-
-def judge(mutant, suites, fresh):
-    # A suite that has found it before need not wait for those that come earlier.
-    known = [suite.said(mutant, fresh) for suite in suites]
-    for said, suite in zip(known, suites):
-        if said and said[0] == suite.name:
-            return said
+def judge_all(mutants, suites, fresh, excused):
+    """Yields each mutant, what became of it, the test that failed, and whether that was with
+    these sources."""
+    left = []
+    for mutant in mutants:
+        # A suite that has found it before need not wait for those that come earlier.
+        found = [said for said in (suite.said(mutant, fresh) for suite in suites)
+                 if said and said[0]]
+        if found:
+            yield mutant, *found[0]
+        else:
+            left.append(mutant)
     for suite in suites:
-        result, now = suite.judge(mutant, fresh)
-        if result:
-            return result, now
-    return "survives", True
+        judged = [mutant for mutant in left if suite.judges(mutant) and
+                  not (suite.slow and mutant.digest in excused) and
+                  not suite.said(mutant, fresh)]
+        if not judged:
+            continue
+        print("# %s %s: %d mutants" % (suite.name, suite.what, len(judged)), flush=True)
+        for mutant, said in suite.judge(judged):
+            if said[0]:
+                left.remove(mutant)
+                yield mutant, *said
+    for mutant in left:
+        yield mutant, "harmless" if mutant.digest in excused else "survives", "", True
 
 
-FOUND = ["sim", "small", "asan", "states", "kunit", "tsan"]
+FOUND = ["lint", "sim", "small", "asan", "states", "kunit", "tsan"]
 COLUMNS = FOUND + ["survives", "harmless", "same object", "does not compile"]
 
 
@@ -656,7 +754,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--require", type=float)
     parser.add_argument("--native", action="store_true")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
@@ -669,27 +767,31 @@ def main():
     # make may have called us. Its options must not reach the makes that we call.
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
         os.environ.pop(name, None)
-    # As an exit, so that the copies of the sources are put in order
+    # As an exit, so that no machine goes on
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    for directory in (RESULTS, BUILD / "claims"):
-        directory.mkdir(parents=True, exist_ok=True)
-    for _ in range(arguments.jobs - 1):
-        if os.fork() == 0:
-            sys.stdout = open(os.devnull, "w")
-            break
-    suites = suites_of(arguments.native)
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    held = open(BUILD / ".lock", "w")
+    fcntl.flock(held, fcntl.LOCK_EX)
+
+    copies = Copies(chosen, arguments.jobs)
+    broken = copies.compile()
     excused = harmless()
     table = collections.defaultdict(collections.Counter)
     earlier = 0
-    for mutant, result, now in judge_all(chosen, suites, arguments.fresh, excused):
+    for mutant in broken:
+        table[mutant.file]["does not compile"] += 1
+    for mutant, result, test, now in judge_all(
+            [mutant for mutant in chosen if mutant not in broken],
+            suites_of(copies, arguments.native), arguments.fresh, excused):
         table[mutant.file][result] += 1
         earlier += not now
-        print("%-18s %s" % (result, mutant.name), flush=True)
+        print("%-18s %s %s" % (result, mutant.name, test), flush=True)
         if result == "survives":
             print("    " + mutant.digest, *mutant.diff(), sep="\n    ", flush=True)
     found, counted = report(table)
-    print("%d of those that were found were found in earlier sources, of which the changed "
-          "function is the same" % earlier)
+    if earlier:
+        print("%d of those that were found were found in earlier sources, of which the "
+              "changed function is the same" % earlier)
     if not counted:
         sys.exit("mutants: none of them counts")
     if arguments.require and 100 * found < arguments.require * counted:

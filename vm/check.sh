@@ -258,7 +258,7 @@ step_proofs()
 # that the native tests do not find.
 step_mutants()
 {
-	queue mutants native status mutants/mutants.py --kunit --sample 200 --require 90
+	queue mutants native status mutants/mutants.py --sample 200 --require 90
 }
 
 step_userland()
