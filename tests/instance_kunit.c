@@ -883,7 +883,40 @@ static void closing_instance_brings_no_memory(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
+/* The first STOP wakes readers, and so does the read that leaves no event after it. */
+static void readers_are_told_of_the_end(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct wait_queue_entry sleeper;
+	struct hwtimer_event event;
+
+	nr_woken = 0;
+	init_waitqueue_func_entry(&sleeper, count_wakeup);
+	schedule_many(test, 2);
+	turn(test, instance, 2);
+	add_wait_queue(&instance->readers.queue, &sleeper);
+	hwtimer_instance_stop(instance);
+	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	hwtimer_instance_stop(instance);
+	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, nr_woken, 2);
+	remove_wait_queue(&instance->readers.queue, &sleeper);
+}
+
+static void without_rings_there_is_nothing_to_serve(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), -ENXIO);
+}
+
 static struct kunit_case instance_test_cases[] = {
+	KIND_CASE(readers_are_told_of_the_end),
+	KIND_CASE(without_rings_there_is_nothing_to_serve),
 	KIND_CASE(limit_refuses_and_lifts),
 	KIND_CASE(spent_record_leaves_none_within_the_limit),
 	KIND_CASE(unread_events_count_against_the_limit),

@@ -9,6 +9,7 @@
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -903,6 +904,87 @@ static void worker_sees_what_comes_as_it_stops_polling(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flags_after_polling(test), 0);
 }
 
+static unsigned int nr_woken;
+
+static int count_wakeup(struct wait_queue_entry *entry, unsigned int mode,
+			int flags, void *key)
+{
+	nr_woken++;
+	return 0;
+}
+
+/* Readers are woken for an event that comes into the ring, not for those that wait. */
+static void readers_are_woken_when_events_move(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct wait_queue_entry sleeper;
+
+	nr_woken = 0;
+	init_waitqueue_func_entry(&sleeper, count_wakeup);
+	expire(test, 0, COMPLETIONS + 2);
+	add_wait_queue(&instance->readers.queue, &sleeper);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
+	KUNIT_EXPECT_EQ(test, nr_woken, 0);
+	expect_event(test, 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 1);
+	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
+	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	remove_wait_queue(&instance->readers.queue, &sleeper);
+}
+
+/* A program that takes all events out of the ring as soon as it is woken */
+static struct hwtimer_rings *taken_from;
+
+static int take_at_once(struct wait_queue_entry *entry, unsigned int mode,
+			int flags, void *key)
+{
+	taken_from->completion_head = taken_from->completion_tail;
+	return 0;
+}
+
+/* A KICK moves about as many events as the ring has room for, however fast they leave. */
+static void kick_ends_though_events_leave(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct wait_queue_entry sleeper;
+
+	taken_from = ring_of(test)->shared;
+	init_waitqueue_func_entry(&sleeper, take_at_once);
+	expire(test, 0, 10 * COMPLETIONS);
+	add_wait_queue(&instance->readers.queue, &sleeper);
+	take_at_once(NULL, 0, 0, NULL);
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 0);
+	remove_wait_queue(&instance->readers.queue, &sleeper);
+	KUNIT_EXPECT_LT(test, instance->stats.ready, 9 * COMPLETIONS);
+	KUNIT_EXPECT_GT(test, instance->stats.ready, 0);
+}
+
+/* Whether KICK has the caller's memory cgroup pay for errands; forgets it again */
+static bool kicker_pays(struct hwtimer_instance *instance)
+{
+	struct mem_cgroup *memcg = instance->exchange.memcg;
+
+	instance->exchange.memcg = NULL;
+	mem_cgroup_put(memcg);
+	return memcg;
+}
+
+/* Who kicks pays from then on, whether there are requests or not. */
+static void errands_are_charged_to_who_kicks(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+
+	if (mem_cgroup_disabled())
+		kunit_skip(test, "this kernel has no memory cgroups");
+	KUNIT_EXPECT_FALSE(test, kicker_pays(instance));
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 0);
+	KUNIT_EXPECT_TRUE(test, kicker_pays(instance));
+	submit(test, (struct hwtimer_request){ .op = 99 });
+	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 1);
+	KUNIT_EXPECT_TRUE(test, kicker_pays(instance));
+}
+
 /* A program that repeats STOP does not keep the worker from polling the rings. */
 static void only_the_first_stop_puts_off_a_poll(struct kunit *test)
 {
@@ -955,6 +1037,9 @@ static struct kunit_case exchange_test_cases[] = {
 	KIND_CASE(errands_keep_the_worker_polling),
 	KIND_CASE(unfinished_requests_keep_the_worker_polling),
 	KIND_CASE(worker_sees_what_comes_as_it_stops_polling),
+	KIND_CASE(errands_are_charged_to_who_kicks),
+	KIND_CASE(readers_are_woken_when_events_move),
+	KIND_CASE(kick_ends_though_events_leave),
 	KIND_CASE(only_the_first_stop_puts_off_a_poll),
 	KIND_CASE(stopped_instance_empties_its_queue),
 	{}

@@ -87,6 +87,7 @@ static void refuses_a_block_beyond_its_limit(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, block.slots);
 	KUNIT_EXPECT_NOT_NULL(test, block.map);
 	hwtimer_table_free_block(&block);
+	KUNIT_EXPECT_NULL(test, block.slots);
 	KUNIT_EXPECT_NULL(test, block.map);
 }
 

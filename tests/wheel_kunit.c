@@ -7,6 +7,7 @@
 #include <linux/ktime.h>
 
 #include "../hwtimer_hashed.h"
+#include "../hwtimer_hierarchy.h"
 #include "../hwtimer_settings.h"
 #include "kinds.h"
 #include "oracle.h"
@@ -538,6 +539,19 @@ static void revived_twins_expire_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->wheel.entries, 0);
 }
 
+/* No entry that a record has left behind matches the record's next timer. */
+static void expired_timer_leaves_no_entry_alive(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	struct oracle_timer *timer = oracle_schedule(oracle, 5 * TICK);
+	struct hwtimer_record *record = oracle_record(oracle, timer);
+	u32 stamp = record->stamp;
+
+	oracle_turn(oracle, 5 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
+	KUNIT_EXPECT_NE(test, record->stamp, stamp);
+}
+
 /*
  * Another entry of the record has the stamp that comes next, as if it had outlived one
  * stamp less than 2^32. When the timer expires, its record gets that stamp.
@@ -746,6 +760,26 @@ static void clock_is_set_back_again_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->nr_live, 0);
 }
 
+/* It is scheduled after the second time, while the wheel still goes back to the first. */
+static void
+timer_comes_in_time_when_the_clock_was_set_back_twice(struct kunit *test)
+{
+	struct oracle *oracle = create(test, 64, 0);
+	u32 i;
+
+	oracle_may_be_set_back(oracle);
+	oracle_turn(oracle, 5000 * TICK);
+	for (i = 0; i < 1000; i++)
+		oracle_schedule(oracle, (6000 + i) * TICK);
+	oracle_set_back(oracle, 4000 * TICK);
+	oracle_set_back(oracle, 3000 * TICK);
+	oracle_schedule(oracle, 3500 * TICK);
+	oracle_turn(oracle, 3499 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 0);
+	oracle_turn(oracle, 3500 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
+}
+
 /* A timer that becomes due while the wheel is filed anew does not expire late. */
 static void rewinding_delays_nothing(struct kunit *test)
 {
@@ -814,6 +848,36 @@ static void rewinding_clears_in_pieces(struct kunit *test)
 /*
  * Levels, crowds and idle gaps
  */
+
+/* The levels reach the last tick that the clock has, and the last one is needed for that. */
+static void levels_are_as_many_as_it_takes(struct kunit *test)
+{
+	u64 last = U64_MAX / TICK;
+	u32 buckets;
+
+	for (buckets = HWTIMER_BUCKETS_MIN; buckets <= HWTIMER_BUCKETS_MAX;
+	     buckets *= 2) {
+		struct hwtimer_shape shape = {
+			.tick = TICK,
+			.kind = HWTIMER_KIND_HIERARCHICAL,
+			.buckets = buckets,
+		};
+		unsigned int levels = hwtimer_wheel_levels(&shape);
+		struct hwtimer_wheel wheel = {
+			/* An eighth of the lowest level, or half of it if that is short */
+			.hierarchy.shift =
+				ilog2(buckets) - (buckets < 64 ? 1 : 3),
+		};
+		/* A level is as long as two buckets of the one above. */
+		unsigned int reach =
+			hwtimer_hierarchy_shift(&wheel, levels) + 1;
+		unsigned int less =
+			hwtimer_hierarchy_shift(&wheel, levels - 1) + 1;
+
+		KUNIT_EXPECT_EQ(test, last >> reach, 0);
+		KUNIT_EXPECT_NE(test, (last + 1) >> less, 0);
+	}
+}
 
 static void lone_timer_wakes_up_once(struct kunit *test)
 {
@@ -1403,6 +1467,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KIND_CASE(stamp_wraps),
 	KIND_CASE(revived_entry_does_no_harm),
 	KIND_CASE(revived_twins_expire_once),
+	KIND_CASE(expired_timer_leaves_no_entry_alive),
 	KIND_CASE(revived_successor_stays_dead),
 	KIND_CASE(revived_entry_of_a_free_record_stays_dead),
 	KUNIT_CASE(earliest_tick_is_found_in_any_bucket),
@@ -1414,8 +1479,10 @@ static struct kunit_case wheel_test_cases[] = {
 	KIND_CASE(overdue_timer_waits_when_the_clock_is_set_back),
 	KIND_CASE(overdue_crowd_scatters_when_the_clock_is_set_back),
 	KIND_CASE(clock_is_set_back_again_meanwhile),
+	KIND_CASE(timer_comes_in_time_when_the_clock_was_set_back_twice),
 	KIND_CASE(rewinding_delays_nothing),
 	KIND_CASE(rewinding_clears_in_pieces),
+	KUNIT_CASE(levels_are_as_many_as_it_takes),
 	KIND_CASE(lone_timer_wakes_up_once),
 	KIND_CASE(order_holds_across_levels),
 	KUNIT_CASE(order_holds_when_a_compaction_meets_what_is_due),

@@ -278,6 +278,26 @@ static void a_due_alarm_can_be_forgotten(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_served(&priv->job));
 }
 
+/* Nor does the worker wake up for one that was forgotten while the worker slept. */
+static void a_forgotten_alarm_wakes_nobody(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct test_job *job = &priv->job;
+	u64 wakeup, time;
+	bool in_time;
+
+	pass_fence(test, 0);
+	wakeup = priv->fence.job.served_at;
+	time = ktime_get_ns() + 50 * NSEC_PER_MSEC;
+	hwtimer_worker_kick(&job->job.turns, time);
+	hwtimer_worker_forget(&job->job);
+	in_time = ktime_get_ns() < time;
+	msleep(100);
+	pass_fence(test, 0);
+	if (in_time)
+		KUNIT_EXPECT_LE(test, priv->fence.job.served_at, wakeup + 1);
+}
+
 /* The worker does not serve a job that was detached, even if it is kicked. */
 static void a_detached_job_is_not_served(struct kunit *test)
 {
@@ -718,6 +738,7 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(alarms_are_served_in_order),
 	KUNIT_CASE(a_forgotten_alarm_is_not_served),
 	KUNIT_CASE(a_due_alarm_can_be_forgotten),
+	KUNIT_CASE(a_forgotten_alarm_wakes_nobody),
 	KUNIT_CASE(a_detached_job_is_not_served),
 	KUNIT_CASE(detach_waits_for_a_slice),
 	KUNIT_CASE(wakeups_are_counted_by_job),
