@@ -322,7 +322,10 @@ hwtimer_ring_get_run(struct hwtimer_ring *ring, __u32 op, __u32 flags,
 static inline int hwtimer_ring_publish(struct hwtimer_ring *ring)
 {
 	hwtimer_ring_store(&ring->shared->submission_tail, ring->tail);
-	/* Pairs with the smp_mb() in the kernel's hwtimer_exchange_stop_polling(). */
+	/*
+	 * Pairs with the smp_mb() in the kernel's hwtimer_exchange_stop_polling() and
+	 * hwtimer_exchange_leave().
+	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return hwtimer_ring_kick_if_needed(ring);
 }
@@ -489,8 +492,8 @@ static inline int hwtimer_ring_consume(struct hwtimer_ring *ring)
 {
 	hwtimer_ring_store(&ring->shared->completion_head, ring->head);
 	/*
-	 * Pairs with the smp_mb() in the kernel's hwtimer_completion_publish() and
-	 * hwtimer_exchange_stop_polling().
+	 * Pairs with the smp_mb() in the kernel's hwtimer_completion_publish(),
+	 * hwtimer_exchange_stop_polling() and hwtimer_exchange_leave().
 	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!hwtimer_ring_load(&ring->shared->waiting))
