@@ -387,7 +387,7 @@ static void results_publish(struct hwtimer_ring *ring, u32 taken)
 {
 	/* hwtimer_ring_submitted() reads @taken without the mutex. */
 	WRITE_ONCE(ring->taken, taken);
-	/* Pairs with the acquire in user space's hwtimer_ring_next_long_long(). */
+	/* Pairs with the acquire in user space's hwtimer_ring_has_result(). */
 	smp_store_release(&ring->shared->submission_head, taken);
 }
 
@@ -494,6 +494,6 @@ bool hwtimer_ring_find_room(struct hwtimer_ring *ring)
  */
 void hwtimer_ring_publish(struct hwtimer_ring *ring)
 {
-	/* Pairs with the acquire in user space's hwtimer_ring_next_event(). */
+	/* Pairs with the acquire in user space's hwtimer_ring_has_event(). */
 	smp_store_release(&ring->shared->completion_tail, ring->put);
 }
