@@ -290,7 +290,7 @@ static bool may_come_back(const struct oracle *oracle,
 {
 	return sim_run.faults &&
 	       (span->beside || oracle->reads != span->begun ||
-		oracle->stopping);
+		__atomic_load_n(&oracle->stopping, __ATOMIC_RELAXED));
 }
 
 /* CANCEL or RESCHEDULE found no such timer. */
@@ -481,7 +481,8 @@ static uint64_t expirations_least(const struct oracle_timer *timer,
 	if (timer->left && !in_order(timer, span, ring))
 		return 1;
 	if (timer->fixed_delay || timer->last || timer->changes ||
-	    timer->lost_ok || timer->oracle->stopping ||
+	    timer->lost_ok ||
+	    __atomic_load_n(&timer->oracle->stopping, __ATOMIC_RELAXED) ||
 	    clock_jumped(timer->oracle) || taken < event->deadline)
 		return 1;
 	least = (taken - event->deadline) / timer->interval + 1;
