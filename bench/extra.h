@@ -28,4 +28,7 @@ void extra_start(const struct run *run);
 /* Events and lateness of 64 instances with a timer of 1 ms, of one user and of 64 */
 void extra_owners(const struct run *run);
 
+/* Bytes, turns and lateness of 64, 1,000 and 4,096 instances of 4 timers each */
+void extra_instances(const struct run *run);
+
 #endif /* BENCH_EXTRA_H */

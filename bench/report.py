@@ -423,7 +423,8 @@ def print_targets(targets):
 # ---- owners ----
 
 # How the names of the phases begin that say what workers of owners cost
-OWNERS = ("start", "one instance", "64 instances")
+OWNERS = ("start", "one instance", "64 instances", "1000 instances",
+          "4096 instances")
 
 
 def print_owners(results):

@@ -143,6 +143,7 @@ static void measure_extras(const struct options *options)
 	ask(options, &run, 1, extra_single);
 	ask(options, &run, 1, extra_start);
 	ask(options, &run, 1, extra_owners);
+	ask(options, &run, 1, extra_instances);
 	ask(options, &run, options->crowd, extra_rings);
 	ask(options, &run, options->crowd, extra_crowd);
 	ask(options, &run, options->pairs, extra_dead);

@@ -96,7 +96,7 @@ static void parse(struct options *options, int argc, char **argv)
 {
 	const struct parse_option table[] = {
 		{ "timers", "N,...", "numbers of timers", parse_list,
-		  &options->timers, 100, 20000000, 8 },
+		  &options->timers, 1, 20000000, 8 },
 		{ "pairs", "N", "pairs of each row, at most (11)", parse_u32,
 		  &options->pairs, 1, PAIRS_MAX },
 		{ "only", "TEXT", "only rows whose names contain this",
