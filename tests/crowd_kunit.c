@@ -365,8 +365,8 @@ static void expect_worker_wakes(struct kunit *test, unsigned int times)
 	struct crowd_test *crowd = test->priv;
 	unsigned int i;
 
-	/* Pairs with the release in waiter_wake(): what it has noted before is seen. */
 	for (i = 0; i < 20 * 50; i++) {
+		/* Pairs with the release in waiter_wake(): what it noted before is seen. */
 		if (smp_load_acquire(&crowd->woken) >= times * CROWD)
 			break;
 		msleep(20);
