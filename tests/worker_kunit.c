@@ -654,9 +654,9 @@ static void jobs_share_by_time(struct kunit *test)
 	KUNIT_EXPECT_LT(test, all->rivals[0].job.turns,
 			most_turns(all) * 3 / 4);
 	KUNIT_EXPECT_GT(test, all->rivals[0].job.turns, 0);
-	KUNIT_EXPECT_TRUE(test, all->rivals[2].job.turns > RIVAL_SLICES / 4 ||
-					2 * all->rivals[2].job.job.spent >=
-						all->rivals[1].job.job.spent);
+	if (all->rivals[2].job.turns <= RIVAL_SLICES / 4)
+		KUNIT_EXPECT_GE(test, 2 * all->rivals[2].job.job.spent,
+				all->rivals[1].job.job.spent);
 	KUNIT_EXPECT_GE(test, all->rivals[0].job.job.spent,
 			all->rivals[0].job.at);
 }
