@@ -28,6 +28,7 @@
 #include <linux/prefetch.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
+#include <linux/uio.h>
 
 #include "hwtimer.h"
 #include "hwtimer_completion.h"
@@ -597,9 +598,10 @@ static void harvest_unlock(struct hwtimer_instance *instance)
 /**
  * hwtimer_harvest_events - deliver events to read()
  * @instance: the instance
- * @buffer: the buffer in user space
- * @count: size of the buffer in bytes, enough for one event
+ * @to: the buffers in user space, with room for at least one event in all
  * @nonblock: do not wait for another reader
+ *
+ * An event may lie across two buffers.
  *
  * Return: the number of bytes written, in whole events; 0 if no event waits. If nothing
  * was written: -EFAULT, -ERESTARTSYS, or -EAGAIN (@nonblock, and another thread is in
@@ -607,10 +609,10 @@ static void harvest_unlock(struct hwtimer_instance *instance)
  * events.
  */
 ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
-			       char __user *buffer, size_t count, bool nonblock)
+			       struct iov_iter *to, bool nonblock)
 {
-	const struct hwtimer_event *event;
-	size_t room = count / sizeof(*event);
+	const size_t size = sizeof(struct hwtimer_event);
+	size_t room = iov_iter_count(to) / size;
 	size_t done = 0;
 	int err = harvest_lock(instance, nonblock);
 
@@ -619,7 +621,6 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 	while (done < room && !err) {
 		u32 max = min_t(size_t, room - done, HWTIMER_BATCH);
 		u32 taken, copied;
-		size_t left;
 		u64 now;
 
 		hwtimer_harvest_discarded(instance);
@@ -628,10 +629,9 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 		if (!taken && !READ_ONCE(instance->stats.ready))
 			break;
 
-		left = copy_to_user(buffer + done * sizeof(*event),
-				    instance->leaving.page,
-				    taken * sizeof(*event));
-		copied = taken - DIV_ROUND_UP(left, sizeof(*event));
+		copied =
+			copy_to_iter(instance->leaving.page, taken * size, to) /
+			size;
 		hwtimer_harvest_finish(instance, taken, copied, now);
 
 		done += copied;
@@ -642,7 +642,7 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 		cond_resched();
 	}
 	harvest_unlock(instance);
-	return done ? (ssize_t)(done * sizeof(*event)) : err;
+	return done ? (ssize_t)(done * size) : err;
 }
 
 /*

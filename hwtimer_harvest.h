@@ -17,6 +17,7 @@
 
 struct hwtimer_instance;
 struct hwtimer_unprocessed;
+struct iov_iter;
 
 /**
  * struct hwtimer_leaving - the batch of timers that is being delivered or handed back
@@ -65,8 +66,7 @@ void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 u32 hwtimer_harvest_leaving(const struct hwtimer_instance *instance, u64 first,
 			    unsigned long *leaving);
 ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
-			       char __user *buffer, size_t count,
-			       bool nonblock);
+			       struct iov_iter *to, bool nonblock);
 
 u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more);
 void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance);

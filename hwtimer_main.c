@@ -15,6 +15,7 @@
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
+#include <linux/uio.h>
 
 #include "hwtimer.h"
 #include "hwtimer_account.h"
@@ -52,6 +53,8 @@ static int hwtimer_open(struct inode *inode, struct file *file)
 	}
 	hwtimer_clock_namespace(instance->offsets);
 	file->private_data = instance;
+	/* hwtimer_read_iter() knows IOCB_NOWAIT, so io_uring need not have a thread wait. */
+	file->f_mode |= FMODE_NOWAIT;
 	return nonseekable_open(inode, file);
 
 err_account:
@@ -90,16 +93,34 @@ static int read_adopt(struct hwtimer_instance *instance)
 	return err == -EAGAIN ? -EUSERS : err;
 }
 
-static ssize_t hwtimer_read(struct file *file, char __user *buffer,
-			    size_t count, loff_t *position)
+/*
+ * Waits for events as a blocking read() does. With @nowait, from IOCB_NOWAIT, only looks, and
+ * says EAGAIN where that would wait.
+ */
+static int read_wait(struct hwtimer_instance *instance, bool nowait)
 {
-	struct hwtimer_instance *instance = file->private_data;
-	bool nonblock = file->f_flags & O_NONBLOCK;
+	if (!nowait)
+		return hwtimer_notice_wait(instance);
+	return hwtimer_notice_readable(instance) ||
+			       READ_ONCE(instance->deserted) ?
+		       0 :
+		       -EAGAIN;
+}
 
-	if (count < sizeof(struct hwtimer_event))
+/*
+ * read(), readv(), AIO and io_uring. IOCB_NOWAIT is one caller's, and O_NONBLOCK everybody's:
+ * a blocking file waits for as many events as HWTIMER_IOC_NOTIFY demands, the other does not.
+ */
+static ssize_t hwtimer_read_iter(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct hwtimer_instance *instance = iocb->ki_filp->private_data;
+	bool nonblock = iocb->ki_filp->f_flags & O_NONBLOCK;
+	bool nowait = iocb->ki_flags & IOCB_NOWAIT;
+
+	if (iov_iter_count(to) < sizeof(struct hwtimer_event))
 		return -EINVAL;
 	for (;;) {
-		ssize_t ret = nonblock ? 0 : hwtimer_notice_wait(instance);
+		ssize_t ret = nonblock ? 0 : read_wait(instance, nowait);
 		int err;
 
 		if (ret)
@@ -113,7 +134,7 @@ static ssize_t hwtimer_read(struct file *file, char __user *buffer,
 				return ret;
 			continue;
 		}
-		ret = hwtimer_harvest_events(instance, buffer, count, nonblock);
+		ret = hwtimer_harvest_events(instance, to, nonblock || nowait);
 		if (ret && ret != -EAGAIN)
 			return ret;
 		if (hwtimer_instance_drained(instance))
@@ -186,7 +207,7 @@ static const struct file_operations hwtimer_fops = {
 	.open = hwtimer_open,
 	.flush = hwtimer_flush,
 	.release = hwtimer_release,
-	.read = hwtimer_read,
+	.read_iter = hwtimer_read_iter,
 	.poll = hwtimer_poll,
 	.unlocked_ioctl = hwtimer_unlocked_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,

@@ -205,7 +205,7 @@ static void aio_reap(struct actor *actor)
 			step_count(actor, CALL_AIO_POLL, events[i].res);
 }
 
-/* The kernel offers AIO reads only for files that have read_iter(), so those may fail. */
+/* Without RWF_NOWAIT, io_submit() itself waits for events, until the interval timer's signal. */
 void step_aio(struct actor *actor)
 {
 	static const char empty[BYTES];
@@ -228,6 +228,7 @@ void step_aio(struct actor *actor)
 					 actor->number, 2, empty, sizeof(empty))
 				       .address;
 		iocb.aio_nbytes = sizeof(empty);
+		iocb.aio_rw_flags = rng_one_in(&actor->rng, 2) ? RWF_NOWAIT : 0;
 	}
 	ret = step_result(syscall(SYS_io_submit, actor->aio, 1, &list));
 	if (!poll || ret < 0)

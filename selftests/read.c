@@ -5,6 +5,8 @@
  */
 #include "missing.h"
 
+#include <sys/uio.h>
+
 static __u64 ready_events(int fd)
 {
 	struct hwtimer_stats stats;
@@ -436,6 +438,93 @@ TEST_F(hwtimer, nonblocking_read_sees_the_end_while_stop_waits)
 	EXPECT_TRUE(missing_provide(&taker.missing));
 	join_threads(&thread, 1);
 	EXPECT_EQ(1, taker.result);
+}
+
+/* Reads into two buffers; with RWF_NOWAIT as @flags, without waiting. */
+static int read_two(int fd, void *first, size_t first_size, void *second,
+		    size_t second_size, int flags)
+{
+	struct iovec parts[] = {
+		{ .iov_base = first, .iov_len = first_size },
+		{ .iov_base = second, .iov_len = second_size },
+	};
+
+	return result_of(preadv2(fd, parts, 2, -1, flags));
+}
+
+/* Reads one event, or none, without waiting. */
+static int read_nowait(int fd, struct hwtimer_event *event)
+{
+	return read_two(fd, event, sizeof(*event), event, 0, RWF_NOWAIT);
+}
+
+TEST_F(hwtimer, a_full_buffer_and_an_empty_one_do_not_wait)
+{
+	struct hwtimer_event first, second;
+
+	set_nonblocking(_metadata, self->fd, false);
+	make_ready(_metadata, self->fd, 1);
+	EXPECT_EQ(sizeof(first), read_two(self->fd, &first, sizeof(first),
+					  &second, sizeof(second), 0));
+	EXPECT_EQ(0, first.user_data);
+	EXPECT_EQ(0, ready_events(self->fd));
+}
+
+TEST_F(hwtimer, an_event_may_lie_across_two_buffers)
+{
+	struct hwtimer_event events[2];
+	char *bytes = (char *)events;
+
+	make_ready(_metadata, self->fd, 3);
+	EXPECT_EQ(-EINVAL, read_two(self->fd, bytes, 30, bytes + 30, 1, 0));
+	ASSERT_EQ(sizeof(events),
+		  read_two(self->fd, bytes, 10, bytes + 10, 80, 0));
+	EXPECT_EQ(0, events[0].user_data);
+	EXPECT_EQ(1, events[1].user_data);
+	EXPECT_EQ(1, events[1].expirations);
+	EXPECT_EQ(1, ready_events(self->fd));
+}
+
+TEST_F(hwtimer, fault_in_the_second_buffer_loses_nothing)
+{
+	struct hwtimer_event first, second;
+
+	make_ready(_metadata, self->fd, 2);
+	ASSERT_EQ(sizeof(first), read_two(self->fd, &first, sizeof(first),
+					  bad_address(), sizeof(second), 0));
+	EXPECT_EQ(0, first.user_data);
+	ASSERT_EQ(-EFAULT,
+		  read_two(self->fd, &second, 16, bad_address(), 16, 0));
+	ASSERT_EQ(1, dev_read(self->fd, &second, 1));
+	EXPECT_EQ(1, second.user_data);
+}
+
+TEST_F(hwtimer, nowait_is_for_one_call)
+{
+	struct hwtimer_event event;
+
+	set_nonblocking(_metadata, self->fd, false);
+	EXPECT_EQ(-EAGAIN, read_nowait(self->fd, &event));
+	ASSERT_NE(0, dev_after(self->fd, 50 * MS, 0));
+	EXPECT_EQ(1, dev_read(self->fd, &event, 1));
+	EXPECT_EQ(-EAGAIN, read_nowait(self->fd, &event));
+	make_ready(_metadata, self->fd, 1);
+	EXPECT_EQ(sizeof(event), read_nowait(self->fd, &event));
+}
+
+/* A blocking descriptor would wait for the other event, so this says that. */
+TEST_F(hwtimer, nowait_heeds_the_number_of_events)
+{
+	struct hwtimer_event event;
+
+	set_nonblocking(_metadata, self->fd, false);
+	ASSERT_EQ(0, dev_notify(self->fd, 2, HWTIMER_NEVER, -1));
+	ASSERT_NE(0, dev_after(self->fd, 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(-EAGAIN, read_nowait(self->fd, &event));
+	ASSERT_NE(0, dev_after(self->fd, 0, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 2));
+	EXPECT_EQ(sizeof(event), read_nowait(self->fd, &event));
 }
 
 TEST_F(hwtimer, write_is_einval)

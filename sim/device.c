@@ -13,6 +13,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>
+#include <linux/uio.h>
 #include <linux/xarray.h>
 
 #include "device.h"
@@ -129,12 +130,14 @@ ssize_t sim_read(struct file *file, void *buffer, size_t count, bool nonblock)
 		.f_flags = nonblock ? O_NONBLOCK : 0,
 		.private_data = file_get(file)->private_data,
 	};
+	struct kiocb iocb = { .ki_filp = &own };
+	struct iov_iter to = { .buffer = buffer, .count = count };
 	ssize_t ret;
 
 	sim_call_refuse();
 	if (!nonblock)
 		waiter_begin(&waiter, file, "read()", EPOLLIN);
-	ret = fops->read(&own, buffer, count, NULL);
+	ret = fops->read_iter(&iocb, &to);
 	if (!nonblock)
 		waiter_end(&waiter);
 	file_put(file);

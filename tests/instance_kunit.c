@@ -6,6 +6,7 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/ktime.h>
+#include <linux/uio.h>
 #include <linux/workqueue.h>
 
 #include "../hwtimer_bulk.h"
@@ -625,11 +626,11 @@ static ssize_t take_turn(struct hwtimer_instance *instance)
 static void expect_refusal(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
+	struct iov_iter to = { .count = sizeof(struct hwtimer_event) };
 	ssize_t ret;
 
 	mutex_lock(&instance->harvest);
-	ret = hwtimer_harvest_events(instance, NULL,
-				     sizeof(struct hwtimer_event), true);
+	ret = hwtimer_harvest_events(instance, &to, true);
 	mutex_unlock(&instance->harvest);
 	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
 }

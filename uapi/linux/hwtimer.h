@@ -770,6 +770,10 @@ struct hwtimer_notify {
  * It returns 0 once the instance is stopped and drained: all its events have been
  * read. Only events that arrived in the buffer are consumed.
  *
+ * readv() fills its buffers as if they were one, so an event may lie across two of them.
+ * preadv2() with RWF_NOWAIT, AIO with that flag, and the first attempt of io_uring do not
+ * block, whatever the descriptor's mode. They say EAGAIN where read() would block.
+ *
  * Events come in the order of the ticks at which they expired, and within a tick in
  * the order in which their timers were scheduled. Three kinds of timers have no set
  * place in their tick: rescheduled timers, periodic timers after their first event,

@@ -9,12 +9,15 @@
 #include <linux/types.h>
 
 struct inode;
+struct iov_iter;
 struct seq_file;
 struct vm_area_struct;
 
 typedef void *fl_owner_t;
 
 #define FMODE_WRITE 2
+#define FMODE_NOWAIT 4
+#define IOCB_NOWAIT 1
 
 struct file {
 	unsigned int f_mode;
@@ -24,13 +27,17 @@ struct file {
 	bool privileged;
 };
 
+struct kiocb {
+	struct file *ki_filp;
+	int ki_flags;
+};
+
 struct file_operations {
 	void *owner;
 	int (*open)(struct inode *inode, struct file *file);
 	int (*flush)(struct file *file, fl_owner_t id);
 	int (*release)(struct inode *inode, struct file *file);
-	ssize_t (*read)(struct file *file, char __user *buffer, size_t count,
-			loff_t *position);
+	ssize_t (*read_iter)(struct kiocb *iocb, struct iov_iter *to);
 	__poll_t (*poll)(struct file *file, poll_table *wait);
 	long (*unlocked_ioctl)(struct file *file, unsigned int command,
 			       unsigned long argument);
