@@ -173,11 +173,14 @@ lint: ## sparse, checkpatch, clang-format, compiler warnings, layers
 	@vm/check.sh lint
 
 .PHONY: interface
-interface: | compilers ## make Documentation/interface.md from the header
+interface: | compilers ## make interface.md and parts of the manual from the headers
 	@bash -c '. vm/lib.sh && need_packages python3'
 	@mkdir -p build
 	@Documentation/interface.py >build/interface.md.new
 	@mv build/interface.md.new Documentation/interface.md
+	@Documentation/interface.py --man >build/interface.4.new
+	@mv build/interface.4.new man/hwtimer_interface.4
+	@man/synopsis.py --update
 
 .PHONY: check-hwtimerd
 check-hwtimerd: ## hwtimerd in a VM, while it and Redis are killed and cut off
@@ -318,12 +321,14 @@ ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 zsh_dir = $(DESTDIR)$(ZSHDIR)
 fish_dir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-# `man FUNCTION` finds the page that has the function: LINK:PAGE, for each function in the
-# synopsis of a page but the one that has its name
-FUNCTION_PAGES = $(shell awk 'FNR == 1 { page = FILENAME; sub(/.*\//, "", page) } \
+# `man FUNCTION` and `man STRUCTURE` find the page that has it: LINK:PAGE, for each function
+# in the synopsis of a page but the one that has its name, and each structure and enum
+PAGE_LINKS = $(shell awk 'FNR == 1 { page = FILENAME; sub(/.*\//, "", page) } \
 	/^\.Sh/ { inside = /SYNOPSIS/ } \
 	inside && $$1 == ".Fn" && $$2 ".3" != page && $$2 !~ /^[^a-z]/ { \
-		print $$2 ".3:" page }' man/*.3)
+		print $$2 ".3:" page } \
+	/^\.Ss (struct|enum) / { print $$3 ".4:" page }' \
+	man/*.3 man/hwtimer_interface.4)
 
 # hwtimerd needs libraries that the rest does not, so `make install` leaves it out.
 DAEMON_PAGE = man/hwtimerd.8
@@ -356,8 +361,8 @@ uninstall: ## remove the installed files (as root)
 	for page in $(PAGES); do \
 		rm -f "$(page_dir)/man$${page##*.}/$${page##*/}"; \
 	done
-	for link in $(FUNCTION_PAGES); do \
-		rm -f "$(page_dir)/man3/$${link%:*}"; \
+	for link in $(PAGE_LINKS); do \
+		rm -f "$(page_dir)/man$${link##*.}/$${link%:*}"; \
 	done
 	rm -f '$(DESTDIR)$(PREFIX)/sbin/hwtimerd' '$(page_dir)/man8/hwtimerd.8' \
 		'$(DESTDIR)$(UNITDIR)/hwtimerd.service'
@@ -384,8 +389,9 @@ install-programs:
 		install -D -m 644 -t "$(page_dir)/man$${page##*.}" $$page || \
 			exit 1; \
 	done
-	for link in $(FUNCTION_PAGES); do \
-		echo ".so man3/$${link#*:}" >"$(page_dir)/man3/$${link%:*}" || exit 1; \
+	for link in $(PAGE_LINKS); do \
+		dir=man$${link##*.}; \
+		echo ".so $$dir/$${link#*:}" >"$(page_dir)/$$dir/$${link%:*}" || exit 1; \
 	done
 	$(if $(DESTDIR),,ldconfig)
 

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-Prints Documentation/interface.md, which is generated from uapi/linux/hwtimer.h. The
-texts come from its kernel-doc; a compiler computes the numbers, offsets and sizes.
+Prints Documentation/interface.md, or with --man the manual page hwtimer_interface(4). Both
+are generated from uapi/linux/hwtimer.h. The texts come from its kernel-doc; for the first
+one, a compiler computes the numbers, offsets and sizes.
 
     usage: make interface
 
 Fails if the header does not describe all that it declares, if it describes something
 that it does not declare, or if a layout differs between 32- and 64-bit programs.
-vm/userland.sh checks that the page is up to date.
+vm/userland.sh checks that both pages are up to date.
 """
 
 import array
@@ -17,6 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 UAPI = pathlib.Path(__file__).resolve().parent.parent / "uapi"
 HEADER = UAPI / "linux/hwtimer.h"
@@ -348,9 +350,142 @@ def page(header):
     return "".join(parts)
 
 
+# ---- the manual page ----
+
+MAN_HEAD = """\
+.\\" SPDX-License-Identifier: GPL-2.0
+.\\" `make interface` generates this page from uapi/linux/hwtimer.h: edit that.
+.Dd November 25, 2026
+.ds doc-volume-operating-system Linux
+.Dt HWTIMER_INTERFACE 4
+.Os Linux
+.Sh NAME
+.Nm hwtimer_interface
+.Nd structures and constants of hwtimer
+.Sh SYNOPSIS
+.In linux/hwtimer.h
+.Sh DESCRIPTION
+"""
+
+MAN_TAIL = """\
+.Sh VERSIONS
+See
+.Xr hwtimer 4 .
+.Sh SEE ALSO
+.Xr hwt_setup 3 ,
+.Xr libhwtimer 3 ,
+.Xr hwtimer 4
+.Sh BUGS
+.Ss Reporting bugs
+See
+.Xr hwtimer 4 .
+"""
+
+
+def filled(text):
+    """TEXT as lines of a manual page; each sentence and each call begins a line"""
+    text = re.sub(r"@(\w+)", r"\1", text).replace("\\", "\\e")
+    text = re.sub(r"(?<!\w)-(?=[\dE])", r"\-", text)
+    lines = []
+    for sentence in re.split(r"(?<=[.?!]) +", text):
+        words = []
+        for word in sentence.split():
+            if call := re.fullmatch(r"(\(?)(\w+)\(\)(.*)", word):
+                lines += wrapped(words) + [called(*call.groups())]
+                words = []
+            else:
+                words.append(word)
+        lines += wrapped(words)
+    return "\n".join(lines) + "\n"
+
+
+def wrapped(words):
+    """Lines of text"""
+    lines = textwrap.wrap(" ".join(words), 78, break_long_words=False,
+                          break_on_hyphens=False)
+    return [("\\&" if line[0] in ".'" else "") + line for line in lines]
+
+
+def called(before, name, after):
+    """The line for "(NAME()," or the like"""
+    line = f"Fn {name}"
+    if re.fullmatch(r"[.,;:?!)]+", after):
+        line += " " + " ".join(after)
+    elif after:
+        line += f" Ns {after}"
+    return f".Pf ( {line}" if before else f".{line}"
+
+
+def man_paragraphs(comment):
+    return "".join(".Pp\n" + filled(text) for text in comment.paragraphs)
+
+
+def man_list(rows):
+    """Rows (term, text) as a list"""
+    return (".Bl -tag -width Ds\n" +
+            "".join(f".It {term}\n{filled(text)}" for term, text in rows) + ".El\n")
+
+
+def man_headline(comment):
+    title = comment.title
+    return filled(title[0].upper() + title[1:] + ".")
+
+
+def declared(kind):
+    """A field's type and the length of an array: __u64[4] -> ("__u64", "[4]")"""
+    name, bracket, length = kind.partition("[")
+    return name, bracket + length
+
+
+def man_structure(name, header):
+    comment, fields = header.comments[name], header.structs[name]
+    code = [f"struct {name} {{"]
+    for field, kind in fields.items():
+        code.append("\t{} {}{};".format(declared(kind)[0], field, declared(kind)[1]))
+    return (f".Ss struct {name}\n" + man_headline(comment) +
+            ".Bd -literal -offset indent\n" + "\n".join(code) + "\n};\n.Ed\n" +
+            man_list([(f"Va {field}", comment.members[field]) for field in fields
+                      if field in comment.members]) + man_paragraphs(comment))
+
+
+def man_enumeration(name, header):
+    comment = header.comments[name]
+    return (f".Ss enum {name}\n" + man_headline(comment) +
+            man_list([(f"Dv {member}", comment.members[member])
+                      for member in header.enums[name]]) + man_paragraphs(comment))
+
+
+def man_constants(header):
+    rows = []
+    for name in header.constants:
+        comment = header.comments[name]
+        rows.append((f"Dv {name}", ". ".join(
+            text.rstrip(".") for text in [comment.title] + comment.paragraphs)))
+    return ".Ss Constants\n" + man_list(rows)
+
+
+def man_errors(header):
+    where = {}
+    for call, sentence in header.all_errors():
+        for name, explanation in explained_errors(sentence):
+            where.setdefault(name, []).append(
+                call + (f" ({explanation})" if explanation else ""))
+    return ".Sh ERRORS\n" + man_list([(f"Er {name}", "; ".join(calls))
+                                      for name, calls in sorted(where.items())])
+
+
+def man_page(header):
+    parts = [MAN_HEAD, man_paragraphs(header.about).removeprefix(".Pp\n")]
+    parts += [man_structure(name, header) for name in header.structs]
+    parts += [man_enumeration(name, header) for name in header.enums]
+    parts += [man_constants(header), man_errors(header), MAN_TAIL]
+    return "".join(parts)
+
+
 def main():
+    pages = {(): page, ("--man",): man_page}
     try:
-        print(page(Header(HEADER.read_text())), end="")
+        print(pages[tuple(sys.argv[1:])](Header(HEADER.read_text())), end="")
     except Wrong as wrong:
         sys.exit(f"{HEADER}: {wrong}")
 

@@ -217,9 +217,9 @@ examples_build()
 				$(pkg-config --cflags --libs libhwtimer)
 		done
 		rm /tmp/example
-		man -w hwt_schedule 2>/dev/null ||
-			readlink -f /usr/share/man/man3/hwt_schedule.3.gz |
-				grep "/libhwtimer.3.gz"'
+		man -w hwt_cancel 2>/dev/null ||
+			readlink -f /usr/share/man/man3/hwt_cancel.3.gz |
+				grep "/hwt_schedule.3.gz"'
 }
 
 python_runs()
