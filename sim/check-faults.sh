@@ -7,8 +7,9 @@
 #	usage: sim/check-faults.sh [FAULT]...
 #
 # Without a FAULT, all. A patch in sim/faults/ says what is wrong, and which seeds find it:
-# in a line `seeds: A-B`. A line `missed: WHY` marks a fault that the simulation does not find
-# yet; sim/check.sh skips it, and says so.
+# in a line `seeds: A-B`. A line `kind: KIND` names another build than `plain`. A line
+# `missed: WHY` marks a fault that the simulation does not find yet; sim/check.sh
+# skips it, and says so.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/../vm/lib.sh"
@@ -30,7 +31,7 @@ main()
 	echo "TAP version 13"
 	for fault in "$@"; do
 		check "finds the fault $fault" finds "$fault"
-		grep -a -E -m 1 '^# (seed|ERROR)' "$CHECK_OUTPUT" || true
+		grep -a -E -m 1 '^# (seed|ERROR)|WARNING: MemorySanitizer' "$CHECK_OUTPUT" || true
 	done
 	echo "1..$CHECKS"
 	[ "$FAILURES" -eq 0 ]
@@ -39,8 +40,9 @@ main()
 # finds FAULT: whether the simulation fails with it, and does so in time
 finds()
 {
-	local fault=$1 seeds copy=$BUILD_DIR/sim/faults/$1 status=0
+	local fault=$1 kind seeds copy=$BUILD_DIR/sim/faults/$1 status=0
 
+	kind=$(fault_says "$fault" kind)
 	seeds=$(fault_says "$fault" seeds)
 	"$REPO_DIR/sim/put-fault.sh" "$fault" "$copy" || return
 	simulate_fault || status=$?
@@ -61,14 +63,14 @@ simulate_fault()
 	local file
 
 	file=$(sed -n 's/^+++ b\///p' "$REPO_DIR/sim/faults/$fault.patch")
-	case $file in
-	*.c)
+	case $kind:$file in
+	:*.c)
 		"$REPO_DIR/sim/mutant.sh" "$copy/$file" --seeds "$seeds" \
 			--ops 1000000000 --seconds "$LIMIT"
 		;;
 	*)
-		# A header: all is built anew.
-		"$REPO_DIR/sim/run.sh" plain "$fault" --seeds "$seeds" \
+		# A header, several files or another kind: all is built anew.
+		"$REPO_DIR/sim/run.sh" "${kind:-plain}" "$fault" --seeds "$seeds" \
 			--ops 1000000000 --seconds "$LIMIT"
 		;;
 	esac

@@ -50,6 +50,8 @@ main()
 		simulate small "$SMALL" 1
 	check "$SANITIZED operations with AddressSanitizer and UBSan: no fault" \
 		simulate asan "$SANITIZED" 1
+	check "$SANITIZED operations with MemorySanitizer: no fault" \
+		simulate msan "$SANITIZED" 1
 	check "$FREE operations with ThreadSanitizer: no fault" \
 		simulate tsan "$FREE" 1 --run 500
 	for fault in "${FAULTS[@]}"; do

@@ -16,6 +16,13 @@
 
 #include "sim.h"
 
+#ifdef __has_feature
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define SIM_MSAN 1
+#endif
+#endif
+
 /* Pages that can be mapped: enough for the rings of all instances */
 #define PAGES 16384
 
@@ -25,6 +32,28 @@
 static struct sim_held held;
 static u64 nr_allocations;
 static bool calm;
+
+/* What new memory holds, and memory that was freed. MemorySanitizer takes it for undefined. */
+#define NEW 0x5a
+#define FREED 0x6b
+
+static void *fill(void *memory, int byte, size_t size)
+{
+	memset(memory, byte, size);
+#ifdef SIM_MSAN
+	if (byte)
+		__msan_allocated_memory(memory, size);
+#endif
+	return memory;
+}
+
+/* Called with what programs get to see. */
+static void expect_defined(const void *memory, size_t size)
+{
+#ifdef SIM_MSAN
+	__msan_check_mem_is_initialized(memory, size);
+#endif
+}
 
 void sim_calm(void)
 {
@@ -127,7 +156,7 @@ void *kmalloc(size_t size, gfp_t gfp)
 	*header = (struct header){ .size = size, .magic = HEADER_MAGIC };
 	count(1, size);
 	/* What was not asked for as zeroes may be anything. */
-	return memset(header + 1, gfp & __GFP_ZERO ? 0 : 0x5a, size);
+	return fill(header + 1, gfp & __GFP_ZERO ? 0 : NEW, size);
 }
 
 void kfree(const void *memory)
@@ -141,7 +170,7 @@ void kfree(const void *memory)
 		sim_fail("kfree() of what is not allocated");
 	count(-1, -(s64)header->size);
 	header->magic = 0;
-	memset(header + 1, 0x6b, header->size);
+	fill(header + 1, FREED, header->size);
 	free(header);
 }
 
@@ -162,11 +191,13 @@ void *__vmalloc(unsigned long size, gfp_t gfp)
  * struct page - an allocation of pages
  * @address: where
  * @order: log2 of their number
+ * @mapped: programs have it
  * @next: another one, in the same bucket of the table, or free
  */
 struct page {
 	void *address;
 	unsigned int order;
+	bool mapped;
 	struct page *next;
 };
 
@@ -225,12 +256,13 @@ struct page *alloc_pages(gfp_t gfp, unsigned int order)
 	sim_lock();
 	page->address = pages_memory(order);
 	page->order = order;
+	page->mapped = false;
 	bucket = page_bucket(page->address);
 	page->next = *bucket;
 	*bucket = page;
 	sim_unlock();
 	count(1, PAGE_SIZE << order);
-	memset(page->address, gfp & __GFP_ZERO ? 0 : 0x5a, PAGE_SIZE << order);
+	fill(page->address, gfp & __GFP_ZERO ? 0 : NEW, PAGE_SIZE << order);
 	return page;
 }
 
@@ -255,7 +287,10 @@ void __free_pages(struct page *page, unsigned int order)
 		sim_fail("free of pages that are not allocated");
 	*link = page->next;
 	count(-1, -(s64)(PAGE_SIZE << order));
-	memset(page->address, 0x6b, PAGE_SIZE << order);
+	/* Programs saw it until now. */
+	if (page->mapped)
+		expect_defined(page->address, PAGE_SIZE << order);
+	fill(page->address, FREED, PAGE_SIZE << order);
 	if (order) {
 		free(page->address);
 	} else {
@@ -340,6 +375,8 @@ int vm_map_pages(struct vm_area_struct *vma, struct page **pages,
 		if (mmap(where, PAGE_SIZE, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_FIXED, arena_fd, offset) != where)
 			sim_fail("mmap() of a page");
+		expect_defined(pages[i]->address, PAGE_SIZE);
+		pages[i]->mapped = true;
 		sim_point("vm_map_pages");
 	}
 	return 0;
@@ -386,7 +423,7 @@ static void *object_alloc(struct kmem_cache *cache)
 
 	count(1, cache->size);
 	__atomic_add_fetch(&cache->used, 1, __ATOMIC_RELAXED);
-	return memset(object, 0x5a, cache->size);
+	return fill(object, NEW, cache->size);
 }
 
 void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
@@ -412,7 +449,7 @@ void kmem_cache_free_bulk(struct kmem_cache *cache, size_t nr, void **objects)
 
 	sim_point("kmem_cache_free_bulk");
 	for (i = 0; i < nr; i++) {
-		memset(objects[i], 0x6b, cache->size);
+		fill(objects[i], FREED, cache->size);
 		free(objects[i]);
 	}
 	count(-(s64)nr, -(s64)(nr * cache->size));
@@ -481,6 +518,7 @@ unsigned long copy_to_user(void __user *to, const void *from,
 	size_t good = accessible(count);
 	size_t half = sim_below(2) ? good / 2 & ~7ul : good;
 
+	expect_defined(from, count);
 	memcpy(to, from, half);
 	/* The page behind may have to be brought in first, which takes long. */
 	if (half < good) {

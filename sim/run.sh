@@ -18,6 +18,7 @@ main()
 
 	shift 2
 	need_packages build-essential
+	[ "$kind" != msan ] || need_packages clang libclang-rt-14-dev
 	if [ -n "$fault" ]; then
 		out=$BUILD_DIR/sim/faults/$fault
 		sources=$out/source

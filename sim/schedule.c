@@ -26,10 +26,16 @@
 #if __has_feature(address_sanitizer)
 #define SIM_ASAN 1
 #endif
+#if __has_feature(memory_sanitizer)
+#define SIM_MSAN 1
+#endif
 #endif
 
 #ifdef SIM_ASAN
 #include <sanitizer/common_interface_defs.h>
+#endif
+
+#if defined(SIM_ASAN) || defined(SIM_MSAN)
 #define STACK_SIZE (512UL << 10)
 #else
 #define STACK_SIZE (64UL << 10)
