@@ -16,9 +16,10 @@
 # that have passed before, if the sources and the step's kernel are still the same, and says
 # so. `rm -r build/check/passed` has it start anew.
 #
-# Builds come first. Then the steps run in parallel, one more of them than the machine has
-# processors, as most steps wait for clocks. A step's output is shown when the step ends;
-# meanwhile it is in build/check/STEP-WHERE.log, where WHERE is mostly a kernel.
+# Steps run in parallel, and each starts as soon as what it needs is built (vm/jobs.sh). Those
+# that need no kernel and are over soon come first, so that a failure shows early. A step's
+# output is shown when the step ends; meanwhile it is in build/check/STEP-WHERE.log, where
+# WHERE is mostly a kernel.
 #
 # Each step prints TAP, or output that this script turns into counts. A step that fails in
 # another way, or that tests nothing, counts as one failure. The last line counts all
@@ -26,6 +27,8 @@
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=vm/jobs.sh
+. "$(dirname "$0")/jobs.sh"
 
 STOCK_KERNELS="stock-6.12 stock-6.1"
 DEBUG_KERNEL="debug-6.12"
@@ -65,11 +68,12 @@ TENANTS_TIMEOUT=1800
 HWTIMERD_TIMEOUT=1800
 TORTURE_TIMEOUT=1200
 
-# The step that takes longest; it alone keeps its priority
+# The step that takes longest
 LONGEST=selftests-$DEBUG_KERNEL
 
-# Maximum number of steps that run at a time
-PLACES=$((JOBS + 1))
+# The steps that need no kernel and take seconds: the first answers that a developer gets
+QUICK="lint-files litmus-spin counts-native proofs-native functions-native simulate-native
+	fuzz-description fuzz-corpus wheel-native bench-native"
 
 # The debug kernel does one in this many of KUnit's random operations.
 KUNIT_SCALE=10
@@ -121,9 +125,10 @@ PROOFS=()
 # Arguments for sim/check.sh
 SIMULATE=()
 
-# The steps; those that take longest come first.
-ALL_STEPS=(builds selftests matrix tenants torture simulate kunit hwtimerd lint packages examples
-	   survive demo readme guide python bench counts userland functions litmus proofs fuzz)
+# The steps: first those that are quick, then those that take longest. The kernels are built in
+# the order in which the steps need them.
+ALL_STEPS=(litmus lint counts functions simulate proofs fuzz hwtimerd selftests kunit packages
+	   torture tenants survive userland examples matrix bench guide python readme demo builds)
 
 # Steps that run only with --all
 MORE_STEPS=()
@@ -153,13 +158,17 @@ main()
 	# as_root may ask for a password now, but not in the middle of the run.
 	[ $# -gt 0 ] || as_root true
 	mkdir -p "$RESULTS"
-	on_exit end_steps
+	HWTIMER_RUN=$(mktemp -d)
+	export HWTIMER_RUN
+	on_exit rm -rf "$HWTIMER_RUN"
+	on_exit end_jobs_of_run
 	for step in "${steps[@]}"; do
 		declare -F "step_$step" >/dev/null ||
 			die "vm/check.sh: no such step: $step"
+		needs_nothing
 		"step_$step"
 	done
-	run_queue
+	run_jobs
 	summary
 	[ "$FAILED" -eq 0 ]
 }
@@ -201,39 +210,36 @@ choose_all()
 
 # ---- the steps ----
 
+# All that a run without arguments builds; the other steps need most of it.
 step_builds()
 {
 	local kernel programs
 
-	for kernel in "$DEBUG_KERNEL" "$DEBUG_KERNEL-kunit" $STOCK_KERNELS \
-		"$UML_KERNEL" "$UML_KERNEL-kunit"; do
-		build "$kernel" "$VM_DIR/build.sh" "$kernel"
+	for kernel in "$UML_KERNEL" "$DEBUG_KERNEL" $STOCK_KERNELS; do
+		prepare "$VM_DIR/build.sh" "$kernel"
 	done
-	for programs in selftest demo bench; do
-		build "$programs-programs" make --no-print-directory \
-			-j"$JOBS" "$programs-programs"
+	for kernel in "$UML_KERNEL" "$DEBUG_KERNEL"; do
+		prepare "$VM_DIR/build.sh" "$kernel-kunit"
 	done
-	run_queue
-}
-
-# build WHAT COMMAND...
-build()
-{
-	local what=$1
-
-	shift
-	PREPARED[$*]=1
-	queue build "$what" status "$@"
+	prepare_programs selftest
+	for programs in demo bench; do
+		prepare make --no-print-directory "$programs-programs"
+	done
 }
 
 step_lint()
 {
-	queue lint all tap "$VM_DIR/lint.sh"
+	prepare "$VM_DIR/kernel.sh" tools-6.12
+	queue lint files tap "$VM_DIR/lint.sh" files
+	prepare "$VM_DIR/build.sh" "$UML_KERNEL-kunit"
+	prepare "$VM_DIR/build.sh" "$DEBUG_KERNEL-kunit"
+	queue lint module tap "$VM_DIR/lint.sh" module
 }
 
 # Which lines and branches of the module its tests run
 step_coverage()
 {
+	prepare_programs selftest
 	queue coverage all tap "$VM_DIR/coverage.sh"
 }
 
@@ -245,7 +251,19 @@ step_litmus()
 # The module as a program, whose threads a seed drives
 step_simulate()
 {
+	prepare_simulation
 	queue simulate native tap sim/check.sh ${SIMULATE[@]+"${SIMULATE[@]}"}
+}
+
+# As sim/check.sh and sim/fuzz.sh build the same objects, they are built before either runs.
+prepare_simulation()
+{
+	prepare simulation
+}
+
+simulation()
+{
+	make --no-print-directory -C sim OUT="$BUILD_DIR/sim" KIND=plain -j"$JOBS" all fuzz
 }
 
 # The wheel in all its states, and the states of records in all orders
@@ -263,6 +281,9 @@ step_mutants()
 
 step_userland()
 {
+	# Other steps need them, too.
+	prepare make --no-print-directory library tool
+	prepare "$VM_DIR/kernel.sh" stock-6.12
 	queue userland native tap "$VM_DIR/userland.sh"
 }
 
@@ -293,6 +314,8 @@ kunit_on()
 	local kernel=$1 variant=$2
 
 	shift 2
+	needs_nothing
+	prepare "$VM_DIR/kernel.sh" tools-6.12
 	prepare "$VM_DIR/build.sh" "$kernel$variant-kunit"
 	queue kunit "$kernel$variant" kunit \
 		guest "kunit$variant" "$kernel" "$KUNIT_TIMEOUT" \
@@ -308,9 +331,8 @@ step_selftests()
 {
 	local kernel
 
-	prepare make --no-print-directory -j"$JOBS" selftest-programs
-	for kernel in "$DEBUG_KERNEL" $STOCK_KERNELS "$UML_KERNEL"; do
-		prepare "$VM_DIR/build.sh" "$kernel"
+	for kernel in "$UML_KERNEL" "$DEBUG_KERNEL" $STOCK_KERNELS; do
+		prepare_selftests "$kernel"
 		queue selftests "$kernel" tap selftests_on "$kernel" -- \
 			sh run.sh ${SELFTESTS[@]+"${SELFTESTS[@]}"}
 	done
@@ -344,15 +366,20 @@ step_matrix()
 # without a kernel, which takes less than a minute.
 wheels_for()
 {
+	needs_nothing
+	queue wheel "$(arch_of "$1")" status wheels_on "$1"
+}
+
+wheels_on()
+{
 	local out program
 
 	choose_arch "$1"
 	out=$BUILD_DIR/bench$ARCH_SUFFIX
 	program=$out/hwtimer-wheel-bench
 	need_packages qemu-user
-	prepare make --no-print-directory -C bench OUT="$out" \
-		CC="${CROSS_COMPILE}gcc" "$program"
-	queue wheel "$ARCH_NAME" status "qemu-$ARCH_NAME" "$program" --check
+	make --no-print-directory -C bench OUT="$out" CC="${CROSS_COMPILE}gcc" "$program" &&
+		"qemu-$ARCH_NAME" "$program" --check
 }
 
 # matrix_on KERNEL PROGRAM...: a kernel's row; with --all, it runs all programs
@@ -367,18 +394,31 @@ matrix_on()
 		env HWTIMER_SCALE="$MATRIX_SCALE" sh run.sh "$@"
 }
 
-# prepare_selftests KERNEL: the module, and the programs for the kernel's architecture
+# prepare_selftests KERNEL: the module, and the programs for the kernel's architecture; and
+# nothing else
 prepare_selftests()
 {
-	choose_arch "$1"
+	needs_nothing
 	prepare "$VM_DIR/build.sh" "$1"
-	if [ -z "$CROSS_COMPILE" ]; then
-		prepare make --no-print-directory -j"$JOBS" selftest-programs
+	if [ "$(arch_of "$1")" = amd64 ]; then
+		prepare_programs selftest
 	else
-		prepare make --no-print-directory -j"$JOBS" selftest-programs \
-			ARCH_SUFFIX="$ARCH_SUFFIX" CROSS_COMPILE="$CROSS_COMPILE" \
-			ONLY="${FOREIGN_PROGRAMS[*]}"
+		prepare foreign_programs "$(arch_of "$1")"
 	fi
+}
+
+# prepare_programs KIND
+prepare_programs()
+{
+	prepare make --no-print-directory -j"$JOBS" "$1-programs"
+}
+
+# foreign_programs ARCHITECTURE: the selftests for another architecture
+foreign_programs()
+{
+	choose_arch "$1-"
+	make --no-print-directory -j"$JOBS" selftest-programs ARCH_SUFFIX="$ARCH_SUFFIX" \
+		CROSS_COMPILE="$CROSS_COMPILE" ONLY="${FOREIGN_PROGRAMS[*]}"
 }
 
 # Lists the programs for the architecture that was chosen last.
@@ -435,7 +475,6 @@ RACES_PROGRAMS="concurrency ring ring_abuse ring_map notify stop debugfs clock o
 # Runs KUnit and the programs on a kernel that reports data races.
 step_races()
 {
-	prepare make --no-print-directory -j"$JOBS" selftest-programs
 	# shellcheck disable=SC2086 # one word each
 	sanitized races "$RACES_KERNEL" $RACES_PROGRAMS
 }
@@ -448,7 +487,6 @@ UNINIT_PROGRAMS="abi setup schedule cancel reschedule submit bulk read poll stop
 # Runs KUnit and the programs on a kernel that reports uses of uninitialized memory.
 step_uninit()
 {
-	prepare make --no-print-directory -j"$JOBS" selftest-programs
 	# shellcheck disable=SC2086 # one word each
 	sanitized uninit "$UNINIT_KERNEL" $UNINIT_PROGRAMS
 }
@@ -458,7 +496,7 @@ step_faults()
 {
 	local kernel
 
-	prepare make --no-print-directory -j"$JOBS" selftest-programs
+	prepare_programs selftest
 	for kernel in "$RACES_KERNEL" "$UNINIT_KERNEL"; do
 		queue faults "$kernel" tap "$VM_DIR/faults.sh" "$kernel"
 	done
@@ -472,7 +510,7 @@ sanitized()
 
 	shift 2
 	kunit_on "$kernel" "" kunit_scale="$SANITIZED_SCALE"
-	prepare "$VM_DIR/build.sh" "$kernel"
+	prepare_selftests "$kernel"
 	# shellcheck disable=SC2016 # the guest's variables
 	queue "$name" "$kernel" tap selftests_on "$kernel" -- \
 		sh -c 'HWTIMER_SCALE=$0 exec sh run.sh "$@"' "$SANITIZED_SCALE" "$@"
@@ -485,10 +523,9 @@ step_fuzz()
 	local kernel
 
 	queue fuzz description tap fuzz/description.py
-	# Here, as the step simulate builds the same objects.
-	prepare make --no-print-directory -C sim OUT="$BUILD_DIR/sim" KIND=plain \
-		-j"$JOBS" fuzz
+	prepare_simulation
 	queue fuzz corpus tap sim/fuzz.sh ${FUZZ_CORPUS[@]+"${FUZZ_CORPUS[@]}"}
+	needs_nothing
 	prepare make --no-print-directory fuzz-programs
 	for kernel in $FUZZ_KERNELS; do
 		prepare "$VM_DIR/build.sh" "$kernel"
@@ -574,6 +611,7 @@ step_readme()
 # The examples of the guide to hwtimerd: its commands in a machine, its programs here
 step_guide()
 {
+	prepare_daemon
 	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
 	queue guide "$UML_KERNEL" tap daemon/test/guide.sh
 }
@@ -619,11 +657,16 @@ step_hwtimerd()
 {
 	local kernel=$UML_KERNEL
 
-	prepare make --no-print-directory -j"$JOBS" daemon-static daemon-tests
+	prepare_daemon
 	prepare "$VM_DIR/build.sh" "$kernel"
 	queue hwtimerd-smoke "$kernel" tap hwtimerd_on "$kernel" hwtimerd-smoke smoke.sh
 	queue hwtimerd "$kernel" tap hwtimerd_on "$kernel" hwtimerd \
 		chaos.sh ${CHAOS[@]+"${CHAOS[@]}"}
+}
+
+prepare_daemon()
+{
+	prepare make --no-print-directory -j"$JOBS" daemon-static daemon-tests
 }
 
 # hwtimerd_on KERNEL NAME SCRIPT [ARGUMENT...]: run a script of daemon/test
@@ -670,12 +713,12 @@ step_survive()
 step_bench()
 {
 	prepare make --no-print-directory bench-programs
-	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
 	# The wheels run natively, as in the benchmark.
 	queue wheel native status build/bench/hwtimer-wheel-bench --check
 	queue bench native tap build/bench/timer-bench --check \
 		--timers 2000 --systems \
 		floor,floor-list,timerfd,posix,io_uring,libuv,libevent
+	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
 	queue bench "$UML_KERNEL" tap \
 		guest bench "$UML_KERNEL" "$PROGRAM_TIMEOUT" \
 		--file "build/$UML_KERNEL/hwtimer.ko=/hwtimer/hwtimer.ko" \
@@ -700,6 +743,7 @@ step_counts()
 # As step_bench(), for hwtimerd and its rivals
 step_rivals()
 {
+	prepare_daemon
 	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
 	queue rivals "$UML_KERNEL" tap daemon/bench/bench.sh --check
 }
@@ -724,20 +768,6 @@ program_step()
 		-- sh -c 'insmod hwtimer.ko && ./program && rmmod hwtimer'
 }
 
-# prepare COMMAND...: build what a step needs, as the step may run alone. Each COMMAND
-# runs once, however many steps need it. One that fails counts as a failure, as the step
-# would test an older build.
-declare -A PREPARED=()
-prepare()
-{
-	[ -z "${PREPARED[$*]-}" ] || return 0
-	PREPARED[$*]=1
-	"$@" >/dev/null && return
-	say "failed: $*"
-	FAILED=$((FAILED + 1))
-	note_failure "$*"
-}
-
 # guest NAME KERNEL TIMEOUT RUN-ARGUMENT...
 guest()
 {
@@ -746,102 +776,6 @@ guest()
 	shift 3
 	"$VM_DIR/run.sh" --kernel "$kernel" --timeout "$timeout" \
 		--log "$RESULTS/$name-$kernel.console" "$@"
-}
-
-# ---- running ----
-
-# The steps still to run, a line of quoted words each: NAME WHERE KIND COMMAND...
-QUEUE=()
-
-# The steps that run, by process id: NAME WHERE KIND, and the time of their start
-declare -A RUNNING=()
-declare -A STARTED=()
-
-# Not empty if there is only one step: its output is then shown as it comes
-WATCHED=
-
-# queue NAME WHERE KIND COMMAND...: see finish_step() for KIND
-queue()
-{
-	passed_before "$@" || QUEUE+=("${*@Q}")
-}
-
-run_queue()
-{
-	local next=0
-
-	WATCHED=
-	[ "${#QUEUE[@]}" -ne 1 ] || WATCHED=1
-	while [ "$next" -lt "${#QUEUE[@]}" ] || [ "${#RUNNING[@]}" -gt 0 ]; do
-		if [ "$next" -lt "${#QUEUE[@]}" ] &&
-			[ "${#RUNNING[@]}" -lt "$PLACES" ]; then
-			eval "start_step ${QUEUE[next]}"
-			next=$((next + 1))
-		else
-			wait_for_step
-		fi
-	done
-	QUEUE=()
-}
-
-# start_step NAME WHERE KIND COMMAND...: the step gets a process group of its own, so that
-# all of its processes can be ended
-start_step()
-{
-	local name=$1 where=$2 kind=$3 log
-
-	shift 3
-	log=$RESULTS/$name-$where.log
-	say "---- $name, $where: started (at $(clock "$SECONDS")) ----"
-	set -m
-	run_into "$log" "$name-$where" "$@" </dev/null &
-	set +m
-	RUNNING[$!]="$name $where $kind"
-	STARTED[$!]=$SECONDS
-}
-
-# run_into LOG STEP COMMAND...: run COMMAND with its output in LOG and its processor time
-# in LOG.time. All steps but the longest one lower their priority.
-run_into()
-{
-	local log=$1 step=$2 TIMEFORMAT='%0U %0S'
-
-	shift 2
-	[ "$step" = "$LONGEST" ] || renice --priority 10 "$BASHPID" >/dev/null
-	if [ -n "$WATCHED" ]; then
-		{ time "$@" 2>&1 | tee "$log"; } 2>"$log.time"
-	else
-		{ time "$@" >"$log" 2>&1; } 2>"$log.time"
-	fi
-}
-
-wait_for_step()
-{
-	local pid status=0 words=()
-
-	wait -n -p pid "${!RUNNING[@]}" || status=$?
-	read -r -a words <<<"${RUNNING[$pid]}"
-	unset "RUNNING[$pid]"
-	finish_step "$status" $((SECONDS - STARTED[$pid])) "${words[@]}"
-}
-
-# A step ends its machine when it gets SIGTERM.
-# shellcheck disable=SC2317 # called by on_exit
-end_steps()
-{
-	local pid tries
-
-	for pid in "${!RUNNING[@]}"; do
-		kill -- "-$pid" 2>/dev/null || true
-	done
-	wait
-	for pid in "${!RUNNING[@]}"; do
-		tries=100
-		while kill -0 -- "-$pid" 2>/dev/null && ((tries-- > 0)); do
-			sleep 0.1
-		done
-		kill -KILL -- "-$pid" 2>/dev/null || true
-	done
 }
 
 # ---- what has passed before ----
@@ -878,7 +812,8 @@ passed_before()
 {
 	local name=$1 where=$2 note passed skipped
 
-	[ -n "$PASSED_BEFORE" ] && [ "$name" != build ] || return 1
+	[ -n "$PASSED_BEFORE" ] || return 1
+	case $name in build | kernel) return 1 ;; esac
 	note=$(note_of "$name" "$where")
 	[ -e "$note" ] || return 1
 	read -r passed skipped <"$note"
@@ -890,16 +825,18 @@ passed_before()
 
 # ---- counting ----
 
-# finish_step STATUS SECONDS NAME WHERE KIND: show the step's output, unless it was shown
+# The failures of the job that finish_job() counted last
+JOB_FAILURES=0
+
+# finish_job STATUS SECONDS NAME WHERE KIND: show the job's output, unless it was shown
 # as it came, and count its results by KIND:
 #	tap	by the lines of TAP
 #	kunit	by what the kernel's kunit.py makes of the KTAP
 #	status	as one test
-finish_step()
+finish_job()
 {
 	local status=$1 seconds=$2 name=$3 where=$4 kind=$5
 	local log=$RESULTS/$name-$where.log passed=0 failed=0 skipped=0
-	local user=0 system=0
 
 	[ -n "$WATCHED" ] || cat "$log"
 	"count_$kind" "$log" "$status" "$name $where"
@@ -910,17 +847,30 @@ finish_step()
 		failed=1
 		note_failure "$name $where: it ran no test"
 	fi
-	PASSED=$((PASSED + passed))
-	FAILED=$((FAILED + failed))
-	SKIPPED=$((SKIPPED + skipped))
-	read -r user system <"$log.time" || true
-	ROWS+=("$name" "$where" "$passed" "$failed" "$skipped" "$seconds"
-	       "$((user + system))")
-	say "---- $name, $where: $passed passed, $failed failed, $skipped skipped, $seconds s"
+	JOB_FAILURES=$failed
+	count "$name" "$where" "$passed" "$failed" "$skipped" "$seconds" \
+		"$(processor_time "$log")"
 	if [ -n "$PASSED_BEFORE" ] && [ "$failed" -eq 0 ]; then
 		mkdir -p "$PASSED_BEFORE"
 		echo "$passed $skipped" >"$(note_of "$name" "$where")"
 	fi
+}
+
+# fail_job NAME WHERE REASON: count a job that cannot run as one failure.
+fail_job()
+{
+	note_failure "$1 $2: not run, as $3"
+	count "$1" "$2" 0 1 0 - -
+}
+
+# count NAME WHERE PASSED FAILED SKIPPED SECONDS PROCESSOR
+count()
+{
+	PASSED=$((PASSED + $3))
+	FAILED=$((FAILED + $4))
+	SKIPPED=$((SKIPPED + $5))
+	ROWS+=("$@")
+	say "---- $1, $2: $3 passed, $4 failed, $5 skipped, $6 s"
 }
 
 note_failure()

@@ -4,6 +4,10 @@
 # Checks the sources without running them, and prints a line of TAP for each check of each
 # file. Called by vm/check.sh, which counts the lines.
 #
+#	usage: vm/lint.sh [files|module]
+#
+# files: what needs no kernel. module: what needs the module built for debug-6.12 and uml-7.3.
+#
 # The rules are the kernel's own: its checkpatch, its .clang-format, its sparse
 # annotations.
 
@@ -50,19 +54,31 @@ SCRIPT_RULES=
 
 main()
 {
-	local tools kernel_sources user_sources scripts
+	local kernel_sources
 
+	case ${1-} in
+	'' | files | module) ;;
+	*) die "usage: vm/lint.sh [files|module]" ;;
+	esac
 	cd "$REPO_DIR"
-	need_packages perl sparse clang-format shellcheck
-	tools=$("$VM_DIR/kernel.sh" tools-6.12)/source
-	# Built here, as this may take minutes and reports progress; a check is silent.
-	"$VM_DIR/kernel.sh" debug-6.12 >/dev/null
-	"$VM_DIR/kernel.sh" uml-7.3 >/dev/null
 	TEMP=$(mktemp -d)
 	on_exit rm -rf "$TEMP"
 	shopt -s nullglob
 	kernel_sources=(*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch]
 		samples/*/*.c torture/module/*.[ch])
+
+	echo "TAP version 13"
+	[ "${1-files}" != files ] || check_files
+	[ "${1-module}" != module ] || check_module
+	[ "$FAILURES" -eq 0 ]
+}
+
+check_files()
+{
+	local tools user_sources scripts
+
+	need_packages perl clang-format shellcheck
+	tools=$("$VM_DIR/kernel.sh" tools-6.12)/source
 	user_sources=(torture/*.[ch] selftests/*.[ch] selftests/tenants/*.[ch] demo/*.[ch] bench/*.[ch] bench/server/*.[ch] vm/*.c
 		lib/*.[ch] lib/adapters/*.h lib/shared/*.[ch] lib/test/*.[ch] tool/*.[ch] tool/test/*.c
 		examples/*.[ch] examples/test/*.c examples/test/count/*.[ch] daemon/*.[ch] daemon/test/*.[ch]
@@ -79,19 +95,26 @@ main()
 	find "$KNOWN" -type f -mtime +60 -delete
 	RULES=$(rules)
 	SCRIPT_RULES=$(rules_of_scripts)
-	echo "TAP version 13"
 	check_each checkpatch "${kernel_sources[@]}" "${user_sources[@]}"
 	check_each format "${kernel_sources[@]}" "${user_sources[@]}"
 	check_each shell "${scripts[@]}"
+	check_barriers
+	check "the kernel's own races are told from the module's" tells_races_apart
+	repeat_checks "$VM_DIR/jobs-test.sh"
+}
+
+check_module()
+{
+	need_packages sparse
+	# Built here, as this may take minutes and reports progress; a check is silent.
+	"$VM_DIR/kernel.sh" debug-6.12 >/dev/null
+	"$VM_DIR/kernel.sh" uml-7.3 >/dev/null
 	check "compiles without a warning for debug-6.12" \
 		compiles debug-6.12-kunit
 	check "compiles without a warning for uml-7.3" \
 		compiles uml-7.3-kunit
 	check_sparse
 	check_layers
-	check_barriers
-	check "the kernel's own races are told from the module's" tells_races_apart
-	[ "$FAILURES" -eq 0 ]
 }
 
 # check_each CHECK FILE...: run as many checks at a time as there are processors
@@ -223,18 +246,24 @@ sparse_is_silent()
 	[ -e "$TEMP/sparse" ] && ! grep "^${1//./\\.}:" "$TEMP/sparse"
 }
 
-# Its lines of TAP become lines of ours; a crash of it must not pass for success.
 check_layers()
+{
+	repeat_checks "$VM_DIR/layers.sh"
+	grep '^# ' "$TEMP/repeated" || true
+}
+
+# repeat_checks SCRIPT: its lines of TAP become lines of ours; a crash of it must not pass for
+# success.
+repeat_checks()
 {
 	local result name ended=0
 
-	"$VM_DIR/layers.sh" >"$TEMP/layers" 2>&1 || ended=$?
+	"$1" >"$TEMP/repeated" 2>&1 || ended=$?
 	while read -r result name; do
 		check "$name" [ "$result" = ok ]
 	done < <(sed -n -E 's/^not ok [0-9]+ /failed /p; s/^ok [0-9]+ /ok /p' \
-		"$TEMP/layers")
-	check "the layers are in order" [ "$ended" -eq 0 ]
-	grep '^# ' "$TEMP/layers" || true
+		"$TEMP/repeated")
+	check "$(basename "$1") ends well" [ "$ended" -eq 0 ]
 }
 
 # The sources that have barriers are the kernel's side, and the rings' user side. Also checks
