@@ -23,11 +23,11 @@ main()
 	echo "TAP version 13"
 	queue_jobs
 	say_nothing run_jobs
-	check "jobs: a step waits for its builds" \
-		in_order "begin first" "end first" "begin second" "end second" "begin needs-both"
+	check "jobs: a step waits for its first build" in_order "end first" "begin needs-both"
+	check "jobs: a step waits for its second build" in_order "end second" "begin needs-both"
 	check "jobs: a build runs once" [ "$(grep -c '^begin first' "$DONE")" = 1 ]
 	check "jobs: a step that needs nothing does not wait" \
-		in_order "begin free" "end first"
+		in_order "begin free" "begin needs-both"
 	check "jobs: a step whose build failed does not run" \
 		says "not run needs-broken here build job-that-fails-broken failed"
 	check "jobs: nor does it begin" fails says "begin needs-broken"
