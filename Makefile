@@ -64,22 +64,26 @@ bench: ## hwtimer and its rivals: table, build/bench.json and .png
 
 .PHONY: bench-host
 bench-host: ## the same on this machine's own module (as root)
-	@bench/bench.sh --places this $(BENCH)
+	@bench/bench.sh --places 'core this' $(BENCH)
 
-# Options of server-bench, as the defaults of `make bench-server`; more in bench/server/server.c
-BENCH_SERVER ?= --connections 100,1000,5000 --most 15000
+.PHONY: bench-pages
+bench-pages: ## what the documentation shows, in 15 minutes; writes its tables
+	@bench/bench.sh --pages
+
+# Options of server-bench: --connections 10000 --every 1000, --systems libevent,hwtimer ...
+BENCH_SERVER ?= --most 60000
 
 .PHONY: bench-server
 bench-server: bench-programs ## a server whose requests push timeouts out, in a VM
 	@vm/build.sh uml-7.3 >/dev/null
-	@vm/run.sh --kernel uml-7.3 --timeout 3600 \
+	@vm/run.sh --kernel uml-7.3 --mem 4096 --timeout 3600 \
 		--file build/uml-7.3/hwtimer.ko=/hwtimer/hwtimer.ko \
 		--file build/bench/server-bench=/hwtimer/server-bench \
 		-- sh -c 'insmod hwtimer.ko && ./server-bench $(BENCH_SERVER)'
 
 .PHONY: bench-server-host
 bench-server-host: bench-programs ## the same on this machine, with its own module if loaded
-	@build/bench/server-bench
+	@build/bench/server-bench $(BENCH_SERVER)
 
 # Options of daemon/bench/bench.sh: --quick, --no-bullmq, --reps 3 ...
 BENCH_REDIS ?=

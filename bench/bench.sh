@@ -7,15 +7,22 @@
 #	usage: bench/bench.sh [OPTION...]
 #
 #	--quick			two repetitions, fewer sizes and variants: minutes
+#	--pages			one repetition of what the pages of the documentation show,
+#				a quarter of an hour; then writes their tables
+#	--tiny			as --pages with the smallest sizes, to see that all of it runs;
+#				writes no page, and its figures mean nothing
 #	--reps NUMBER		number of repetitions (default 5)
 #	--only NUMBER		run this repetition only and keep the results of the others,
 #				so that the machine need not be idle for all in a row
-#	--places "NAME..."	of host, uml, qemu, this (default: host uml qemu)
+#	--places "NAME..."	of core, host, uml, qemu, instructions, server, this
+#				(default: all but this)
 #	--no-netty		leave Netty out, which needs a JDK
 #
-# host is this machine without the module: it measures systems in user space and the
-# kernel's own timers. uml is User-Mode Linux, where the module runs natively. qemu is
-# an emulated machine with Debian's kernel. this is this machine with the module loaded.
+# core is the module as a program (bench/core). host is this machine without the module: it
+# measures systems in user space and the kernel's own timers. uml is User-Mode Linux, where
+# the module runs natively. qemu is an emulated machine with Debian's kernel. instructions is
+# the same with a clock that counts instructions. server is the server of bench/server in
+# User-Mode Linux. this is this machine with the module loaded.
 # Documentation/benchmark.md tells what each place distorts.
 #
 # Every repetition goes through all places, and the program through all systems, in
@@ -29,9 +36,9 @@ RESULTS=$BUILD_DIR/bench/results
 PROGRAM=$BUILD_DIR/bench/timer-bench
 IN_USER_SPACE=floor,floor-list,libuv,libevent
 BULKS="hierarchical, bulks of 4096"
-# The variants that take turns with the floor, and the turns of each per repetition
-RIVALS_OF_FLOOR=("$BULKS" "hierarchical, batches of 4096" "hierarchical, rings")
-TURNS=2
+# The variants that take turns with the floor
+RIVALS_OF_FLOOR=("$BULKS" "hierarchical, batches of 4096" "hierarchical, rings"
+		 "hierarchical, compact rings")
 # The number of the turn with ten million timers
 TEN_MILLION=100
 IN_KERNEL=timerfd,posix,io_uring
@@ -40,9 +47,31 @@ NETTY_JAR=/usr/share/java/netty-common.jar
 
 REPS=5
 ONLY=
-PLACES=(host uml qemu)
-QUICK=0
+PLACES=()
 NETTY=1
+PAGES=0
+
+# How much of it: see choose_scale
+SCALE=full
+# Numbers of timers; that which is compared with the floor; ten million
+SIZES=1000,10000,100000,1000000
+MILLION=1000000
+LARGEST=10000000
+# Turns with the floor of bulks, and of the other variants, in a repetition
+TURNS=2
+OTHER_TURNS=2
+# The most system calls of a measurement in User-Mode Linux
+CALLS=800000
+# Timers of a crowd that expires at once, the number of crowds, and pairs for dead entries
+CROWD=1000000
+BURSTS=10
+PAIRS=100000000
+# Options of the programs
+CORE_OPTIONS=()
+SERVER_OPTIONS=(--most 300000)
+PACED_OPTIONS=(--systems "none,libevent,hwtimer" --connections 10000 --every 1000
+	       --timeout 30000 --seconds 65 --reps 1)
+
 # File of the results of the running measurement
 PART=
 
@@ -51,17 +80,22 @@ main()
 	local rep i
 
 	parse_arguments "$@"
+	choose_scale
 	cd "$REPO_DIR"
 	prepare
 	on_exit tell_of_failure
 	[ -n "$ONLY" ] || rm -rf "$RESULTS"
 	mkdir -p "$RESULTS"
+	rm -f "$RESULTS/machine"
+	python3 bench/machine.py "$RESULTS/machine"
 	for rep in ${ONLY:-$(seq "$REPS")}; do
 		for ((i = 0; i < ${#PLACES[@]}; i++)); do
 			measure "${PLACES[(rep + i) % ${#PLACES[@]}]}" "$rep"
 		done
 	done
+	python3 bench/machine.py "$RESULTS/machine"
 	python3 bench/report.py "$RESULTS" "$BUILD_DIR/bench"
+	[ "$PAGES" = 0 ] || python3 bench/pages.py --take "$BUILD_DIR"
 	say "make bench-redis measures timers in Redis: hwtimerd and its rivals"
 }
 
@@ -77,7 +111,9 @@ parse_arguments()
 {
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--quick) QUICK=1; REPS=2; shift; continue ;;
+		--quick) SCALE=quick; shift; continue ;;
+		--pages) SCALE=pages; shift; continue ;;
+		--tiny) SCALE=tiny; shift; continue ;;
 		--no-netty) NETTY=0; shift; continue ;;
 		--reps) REPS=${2-} ;;
 		--only) ONLY=${2-} ;;
@@ -89,19 +125,53 @@ parse_arguments()
 	done
 }
 
+# The pages need ten pairs of bulks and the floor. A repetition has two of each otherwise.
+choose_scale()
+{
+	local places=(core host uml qemu instructions server)
+
+	case $SCALE in
+	quick)
+		REPS=2 SIZES=10000,1000000 LARGEST='' PAIRS=10000000 CROWD=100000
+		CORE_OPTIONS=(--timers "10000,1000000" --pairs 3)
+		SERVER_OPTIONS=(--connections "100,1000" --most 20000)
+		PACED_OPTIONS=() ;;
+	pages)
+		REPS=1 TURNS=11 PAGES=1
+		places=(core host uml instructions server)
+		SERVER_OPTIONS=(--most 60000 --reps 3)
+		PACED_OPTIONS=(--systems "libevent,hwtimer" --connections 10000
+			       --every 1000 --timeout 30000 --seconds 65 --reps 1) ;;
+	tiny)
+		REPS=1 SIZES=1000 MILLION=10000 LARGEST=20000 PAIRS=100000 CALLS=2000
+		CROWD=10000 BURSTS=1 NETTY=0
+		places=(core host uml instructions server)
+		CORE_OPTIONS=(--timers 1000 --pairs 1)
+		SERVER_OPTIONS=(--connections 100 --most 2000 --reps 1)
+		PACED_OPTIONS=(--connections 100 --every 100 --timeout 500 --seconds 2
+			       --reps 1) ;;
+	esac
+	[ "${#PLACES[@]}" -gt 0 ] || PLACES=("${places[@]}")
+}
+
 prepare()
 {
 	local place
 
 	need_packages make python3 gnuplot-nox
 	make --no-print-directory bench-programs >&2
-	[ "$NETTY" = 0 ] || prepare_netty
 	for place in "${PLACES[@]}"; do
 		case $place in
-		host) ;;
-		this) need_module ;;
-		uml) "$VM_DIR/build.sh" uml-7.3 >/dev/null ;;
-		qemu) "$VM_DIR/build.sh" stock-6.12 >/dev/null ;;
+		core)
+			need_packages valgrind
+			make --no-print-directory -C bench OUT="$BUILD_DIR/bench" \
+				core >&2 ;;
+		host) [ "$NETTY" = 0 ] || prepare_netty ;;
+		this)
+			need_module
+			[ "$NETTY" = 0 ] || prepare_netty ;;
+		uml | server) "$VM_DIR/build.sh" uml-7.3 >/dev/null ;;
+		qemu | instructions) "$VM_DIR/build.sh" stock-6.12 >/dev/null ;;
 		*) die "bench/bench.sh: no such place: $place" ;;
 		esac
 	done
@@ -135,23 +205,24 @@ measure()
 	say "repetition $2 of $REPS, $1: $((SECONDS - start)) s"
 }
 
-# sizes MOST: prints the numbers of timers up to MOST; with --quick only some of them
+# sizes MOST: prints the numbers of timers up to MOST
 sizes()
 {
-	local size list='' all=(1000 10000 100000 1000000)
+	local size list='' all
 
-	[ "$QUICK" = 0 ] || all=(10000 1000000)
+	IFS=, read -r -a all <<<"$SIZES"
 	for size in "${all[@]}"; do
 		[ "$size" -gt "$1" ] || list+=${list:+,}$size
 	done
 	echo "$list"
 }
 
-# Prints the filter for hwtimer's variants: with --quick one kind only, because the
-# variants with one timer per call are slow in User-Mode Linux.
-variants()
+# The module as a program, in turns with the floor; and its instructions, which are the same
+# each time
+measure_core()
 {
-	[ "$QUICK" = 1 ] && echo "hierarchical, " || echo ""
+	"$BUILD_DIR/bench/bench-core" --json --rep "$1" "${CORE_OPTIONS[@]}"
+	[ "$1" != 1 ] || bench/core/counts.sh --json
 }
 
 measure_host()
@@ -159,12 +230,24 @@ measure_host()
 	measure_native host "$1" --systems "$IN_USER_SPACE,$IN_KERNEL"
 }
 
+# As a guest of its own: all that the other places measure, each where it is
 measure_this()
 {
+	local program=("$PROGRAM" --where this --rep "$1")
+	local bulks=(--systems hwtimer --variants "$BULKS")
+
 	measure_native this "$1"
-	"$PROGRAM" --where this --rep "$1" --timers "$(sizes 1000000)" \
-		--systems hwtimer --variants "$BULKS" --ticks
-	"$PROGRAM" --where this --rep "$1" --extras --pairs "$(pairs)"
+	native_turns "$1"
+	"${program[@]}" "${bulks[@]}" --timers "$(sizes 1000000)" --ticks
+	"${program[@]}" "${bulks[@]}" --timers "$(sizes 100000)" --idle 5
+	[ "$(nproc)" -eq 1 ] ||
+		"${program[@]}" "${bulks[@]}" --timers "$(sizes 100000)" --apart
+	"${program[@]}" --extras --pairs "$PAIRS" --crowd "$CROWD" --bursts "$BURSTS"
+	"$BUILD_DIR/bench/server-bench" --json --where this --rep "$1" \
+		"${SERVER_OPTIONS[@]}"
+	[ "${#PACED_OPTIONS[@]}" -eq 0 ] ||
+		"$BUILD_DIR/bench/server-bench" --json --where this --rep "$1" \
+			"${PACED_OPTIONS[@]}"
 }
 
 # measure_native WHERE REP ARGUMENT...: runs timer-bench and Netty on this machine
@@ -173,10 +256,9 @@ measure_native()
 	local where=$1 rep=$2
 
 	shift 2
-	"$PROGRAM" --where "$where" --rep "$rep" \
-		--timers "$(sizes 1000000)" "$@"
-	[ "$QUICK" = 1 ] || "$PROGRAM" --where "$where" --rep "$rep" \
-		--timers 10000000 --systems floor,floor-list
+	"$PROGRAM" --where "$where" --rep "$rep" --timers "$SIZES" "$@"
+	[ -z "$LARGEST" ] || "$PROGRAM" --where "$where" --rep "$rep" \
+		--timers "$LARGEST" --systems floor,floor-list
 	[ "$NETTY" = 0 ] || netty "$where" "$rep"
 }
 
@@ -185,14 +267,50 @@ netty()
 {
 	local sizes
 
-	IFS=, read -r -a sizes <<<"$(sizes 1000000)"
+	IFS=, read -r -a sizes <<<"$SIZES"
 	java -Xms1g -Xmx4g -cp "$BUILD_DIR/bench/netty:$NETTY_JAR" \
 		NettyBench "$1" "$2" "${sizes[@]}"
 }
 
-pairs()
+# native_turns REP: the floor and the module, in turns, where both run natively
+native_turns()
 {
-	[ "$QUICK" = 1 ] && echo 10000000 || echo 100000000
+	local turn=0 variant system
+	local program=("$PROGRAM" --where this --rep "$1")
+
+	while read -r variant; do
+		turn=$((turn + 1))
+		for system in floor hwtimer; do
+			"${program[@]}" --turn "$turn" --timers "$MILLION" \
+				--systems "$system" --variants "$(of "$system" "$variant")"
+		done
+	done < <(all_turns)
+	[ -z "$LARGEST" ] || for system in floor hwtimer; do
+		"${program[@]}" --turn "$TEN_MILLION" --timers "$MILLION,$LARGEST" \
+			--systems "$system" --variants "$(of "$system" "$BULKS")"
+	done
+}
+
+# of SYSTEM VARIANT: prints the variant of a system that takes turns with VARIANT
+of()
+{
+	[ "$1" = floor ] && echo vectors || echo "$2"
+}
+
+# Prints the variant of each turn.
+all_turns()
+{
+	local round variant
+
+	for ((round = 0; round < TURNS || round < OTHER_TURNS; round++)); do
+		for variant in "${RIVALS_OF_FLOOR[@]}"; do
+			if [ "$variant" = "$BULKS" ]; then
+				[ "$round" -ge "$TURNS" ] || echo "$variant"
+			else
+				[ "$round" -ge "$OTHER_TURNS" ] || echo "$variant"
+			fi
+		done
+	done
 }
 
 # In User-Mode Linux the kernel's own timers are slow, and work in interrupts cannot be
@@ -207,27 +325,42 @@ pairs()
 # processor, but up to 77 us if it has to wake another processor.
 measure_uml()
 {
-	local bench="./timer-bench --where uml --rep $1 --calls 500000"
+	local bench="./timer-bench --where uml --rep $1 --calls $CALLS"
+	local of_bulks="--systems hwtimer --variants '$BULKS'"
 	local script="insmod hwtimer.ko"
 	local -a PREFIX=(taskset --cpu-list $(($(nproc) - 1)))
 
-	script+=" && $bench --systems hwtimer --timers 1000000 \
-		--variants '$BULKS' >/dev/null && $(turns_in_guest "$bench")"
-	script+=" && $bench --unseen --systems $IN_KERNEL \
-		--timers $(sizes 10000)"
-	script+=" && $bench --systems hwtimer --timers 10000,1000000 \
-		--variants '$(variants)'"
-	[ "$QUICK" = 1 ] || script+=" && $bench --systems hwtimer \
-		--timers 1000,100000 --variants '$BULKS'"
+	script+=" && $bench $of_bulks --timers $MILLION >/dev/null"
+	script+=" && $(turns_in_guest "$bench")"
+	script+=" && $bench --unseen --systems $IN_KERNEL --timers $(sizes 10000)"
+	script+=" && $(ways_in_guest "$bench")"
+	script+=" && $bench $of_bulks --timers $(sizes 100000) --idle 5"
 	# The floor in this place shows how much the place alone slows a program.
-	script+=" && $bench --systems floor,floor-list --timers 1000000"
+	script+=" && $bench --systems floor,floor-list --timers $MILLION"
 	# Together with a million in one turn, because the report compares the two
-	[ "$QUICK" = 1 ] || script+=" && $bench --turn $TEN_MILLION \
-		--systems hwtimer --timers 1000000,10000000 --variants '$BULKS'"
+	[ -z "$LARGEST" ] || script+=" && $bench $of_bulks --turn $TEN_MILLION \
+		--timers $MILLION,$LARGEST"
 	guest uml-7.3 4096 "$script" | turns_of_floor "$1"
 	PREFIX=()
 	guest uml-7.3 4096 "insmod hwtimer.ko \
-		&& $bench --extras --pairs $(pairs)"
+		&& $bench $of_bulks --timers $(sizes 100000) --apart \
+		&& $bench --extras --pairs $PAIRS --crowd $CROWD --bursts $BURSTS"
+}
+
+# ways_in_guest COMMAND: prints a script of one line that runs hwtimer in each way, with each
+# number of timers. For the pages, that is the hierarchical kind, and with a million timers
+# the bulks of 4,096 only.
+ways_in_guest()
+{
+	local hwtimer="--systems hwtimer --variants"
+
+	case $SCALE in
+	full) echo "$1 $hwtimer '' --timers $SIZES" ;;
+	quick) echo "$1 $hwtimer 'hierarchical, ' --timers $SIZES" ;;
+	*) echo "$1 $hwtimer 'hierarchical, ' --timers $(sizes 10000)" \
+		"&& $1 $hwtimer 'hierarchical, one by one' --timers 100000" \
+		"&& $1 $hwtimer '$BULKS' --timers 100000,$MILLION" ;;
+	esac
 }
 
 # The machine's speed changes within minutes. So the ratio of a guest's figure to a native
@@ -238,16 +371,14 @@ PAUSE=4
 # turns_in_guest COMMAND: prints a script of one line that runs the turns
 turns_in_guest()
 {
-	local round turn=0 variant script=true
+	local turn=0 variant script=true
 
-	for ((round = 0; round < TURNS; round++)); do
-		for variant in "${RIVALS_OF_FLOOR[@]}"; do
-			turn=$((turn + 1))
-			script+=" && echo pause $turn && sleep $PAUSE && $1 \
-				--turn $turn --systems hwtimer \
-				--timers 1000000 --variants '$variant'"
-		done
-	done
+	while read -r variant; do
+		turn=$((turn + 1))
+		script+=" && echo pause $turn && sleep $PAUSE && $1 \
+			--turn $turn --systems hwtimer \
+			--timers $MILLION --variants '$variant'"
+	done < <(all_turns)
 	echo "$script"
 }
 
@@ -264,7 +395,7 @@ turns_of_floor()
 			start=$SECONDS
 			figures=$("$PROGRAM" --where host --rep "$1" \
 				--turn "${line#pause }" \
-				--timers 1000000 --systems floor)
+				--timers "$MILLION" --systems floor)
 			if [ $((SECONDS - start)) -lt $((PAUSE - 1)) ]; then
 				printf '%s\n' "$figures"
 			else
@@ -301,6 +432,30 @@ qemu_extras()
 	rm -f "$console" "$console.out"
 }
 
+# Here a nanosecond is an instruction: of the program, of the module and of the kernel, the
+# entry into which is a few of them. Once is enough. The processor's counter is the clock, as
+# on a real machine; the kernel would distrust it here, and each reading be a system call.
+measure_instructions()
+{
+	local where="--where instructions --rep $1"
+
+	[ "$1" = 1 ] || return 0
+	guest stock-6.12 2048 "insmod hwtimer.ko \
+		&& ./timer-bench $where --extras --extra single \
+		&& ./server-bench --json $where --connections 1000 --pushes 10 --most 20000 \
+			--reps 1" --icount --append 'clocksource=tsc tsc=reliable'
+}
+
+# A guest with as much memory as 100,000 connections need
+measure_server()
+{
+	local bench="./server-bench --json --where uml --rep $1"
+	local script="insmod hwtimer.ko && $bench ${SERVER_OPTIONS[*]}"
+
+	[ "${#PACED_OPTIONS[@]}" -eq 0 ] || script+=" && $bench ${PACED_OPTIONS[*]}"
+	guest uml-7.3 4096 "$script"
+}
+
 # The command that starts a guest's machine, such as taskset
 PREFIX=()
 
@@ -313,7 +468,9 @@ guest()
 	${PREFIX[@]+"${PREFIX[@]}"} "$VM_DIR/run.sh" --kernel "$kernel" \
 		--mem "$memory" --cpus 2 --timeout 1800 --quiet "$@" \
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
-		--file "$PROGRAM=/hwtimer/timer-bench" -- sh -c "$script"
+		--file "$PROGRAM=/hwtimer/timer-bench" \
+		--file "$BUILD_DIR/bench/server-bench=/hwtimer/server-bench" \
+		-- sh -c "$script"
 }
 
 main "$@"

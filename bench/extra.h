@@ -13,7 +13,7 @@ void extra_single(const struct run *run);
 /* The dead entries after run->timers pairs of schedule and cancel */
 void extra_dead(const struct run *run);
 
-/* The time of a SCHEDULE while run->timers expire in one tick */
+/* The time of a SCHEDULE while run->timers expire in one tick, run->bursts times */
 void extra_crowd(const struct run *run);
 
 /* The costs of the program and of the worker for run->timers through the rings */
@@ -21,6 +21,9 @@ void extra_rings(const struct run *run);
 
 /* The throughput of two processes on two processors, against one */
 void extra_producers(const struct run *run);
+
+/* The throughput of two threads, of one instance and with an instance each, against one */
+void extra_threads(const struct run *run);
 
 /* The times of the first calls of an instance, which start the worker */
 void extra_start(const struct run *run);

@@ -4,7 +4,7 @@
  * the worker, which runs on another processor. The program's part is filling slots,
  * publishing, and taking results and events, but not waiting for the worker. The
  * worker's part matters to a program that schedules all the time, because such
- * a program has to wait for the worker.
+ * a program has to wait for the worker. Slots are of 64 bytes, and then compact ones.
  *
  * The rings fit into a processor's cache. Larger ones would go through memory, and
  * would only help a program that is faster than the worker.
@@ -29,6 +29,7 @@
 #define FAR (3600 * NSEC_PER_SEC)
 
 static struct hwtimer_ring ring;
+static bool compact;
 /* The thread that turns the wheel */
 static int worker;
 static struct workload load;
@@ -39,6 +40,7 @@ static int set_up(__u32 timers)
 {
 	struct hwtimer_setup setup = {
 		.size = sizeof(setup),
+		.flags = compact ? HWTIMER_COMPACT_SLOTS : 0,
 		.clock = CLOCK_MONOTONIC,
 		.timers = timers,
 		.submissions = SLOTS,
@@ -51,8 +53,14 @@ static int set_up(__u32 timers)
 	return fd;
 }
 
+static void no_slot(void)
+{
+	errx(1, "the submission ring is full");
+}
+
 /* Always inline: each loop is compiled for one operation, as in a program. */
-static __always_inline void fill(enum hwtimer_op op, __u32 first, __u32 count)
+static __always_inline void fill_full(enum hwtimer_op op, __u32 first,
+				      __u32 count)
 {
 	struct hwtimer_request *slot;
 	__u32 i;
@@ -60,7 +68,7 @@ static __always_inline void fill(enum hwtimer_op op, __u32 first, __u32 count)
 	for (i = first; i < first + count; i++) {
 		slot = hwtimer_ring_get_slot(&ring);
 		if (!slot)
-			errx(1, "the submission ring is full");
+			no_slot();
 		slot->op = op;
 		if (op == HWTIMER_OP_CANCEL) {
 			slot->id = aimed[i];
@@ -70,6 +78,40 @@ static __always_inline void fill(enum hwtimer_op op, __u32 first, __u32 count)
 		slot->time = workload_deadline(&load, i);
 		slot->user_data = i;
 	}
+}
+
+static __always_inline void fill_compact(enum hwtimer_op op, __u32 first,
+					 __u32 count)
+{
+	const __u32 flags = op == HWTIMER_OP_SCHEDULE ? HWTIMER_ABSOLUTE : 0;
+	struct hwtimer_bulk_timer *slots;
+	__u32 i, run;
+
+	for (; count; count -= run, first += run) {
+		run = count;
+		slots = hwtimer_ring_get_run(&ring, op, flags, &run);
+		if (!slots)
+			no_slot();
+		for (i = 0; i < run; i++)
+			if (op == HWTIMER_OP_CANCEL)
+				slots[i] = (struct hwtimer_bulk_timer){
+					.id = aimed[first + i],
+				};
+			else
+				slots[i] = (struct hwtimer_bulk_timer){
+					.user_data = first + i,
+					.time = workload_deadline(&load,
+								  first + i),
+				};
+	}
+}
+
+static __always_inline void fill(enum hwtimer_op op, __u32 first, __u32 count)
+{
+	if (compact)
+		fill_compact(op, first, count);
+	else
+		fill_full(op, first, count);
 	if (hwtimer_ring_publish(&ring))
 		err(1, "HWTIMER_IOC_KICK");
 }
@@ -85,16 +127,21 @@ static void give_up(int error)
 /* Takes the results in the ring; returns how many timers have one now. */
 static __always_inline __u32 take_results(enum hwtimer_op op, __u32 done)
 {
-	__u64 result;
+	const __u64 *results;
+	__u32 i, run;
 
-	while (hwtimer_ring_next_result(&ring, &result)) {
-		if (hwtimer_ring_error(result))
-			give_up(hwtimer_ring_error(result));
-		if (op == HWTIMER_OP_SCHEDULE)
-			ids[done] = result;
-		done++;
+	for (;; done += run) {
+		run = SLOTS;
+		results = hwtimer_ring_next_results(&ring, &run);
+		if (!results)
+			return done;
+		for (i = 0; i < run; i++) {
+			if (hwtimer_ring_error(results[i]))
+				give_up(hwtimer_ring_error(results[i]));
+			if (op == HWTIMER_OP_SCHEDULE)
+				ids[done + i] = results[i];
+		}
 	}
-	return done;
 }
 
 /* Does one operation on all timers; returns the program's part, ns. */
@@ -179,7 +226,8 @@ static void emit_part(const char *whose, const char *phase, double ns,
 {
 	char name[64];
 
-	snprintf(name, sizeof(name), "ring, the %s's part of %s", whose, phase);
+	snprintf(name, sizeof(name), "%s, the %s's part of %s",
+		 compact ? "compact ring" : "ring", whose, phase);
 	emit(name, ns / count, "ns/timer");
 }
 
@@ -208,21 +256,27 @@ static void measure_life(__u64 delay)
 	workload_settle(&load, "rings", half);
 }
 
-void extra_rings(const struct run *run)
+static void measure_rings(const struct run *run)
 {
-	int fd;
+	int fd = set_up(run->timers);
 
-	processor_pin(0, 0);
-	workload_init(&load, run->timers, NSEC_PER_MSEC, run->seed);
-	ids = allocate_touched(load.timers, sizeof(*ids));
-	aimed = allocate_touched(load.timers, sizeof(*aimed));
-	fd = set_up(run->timers);
 	worker = device_worker_pid(fd);
 	processor_pin(worker, run->cpu);
 	warm_up(fd);
 	measure_life(DELAY * run->lead);
 	hwtimer_ring_unmap(&ring);
 	close(fd);
+}
+
+void extra_rings(const struct run *run)
+{
+	processor_pin(0, 0);
+	workload_init(&load, run->timers, NSEC_PER_MSEC, run->seed);
+	ids = allocate_touched(load.timers, sizeof(*ids));
+	aimed = allocate_touched(load.timers, sizeof(*aimed));
+	measure_rings(run);
+	compact = true;
+	measure_rings(run);
 	free(aimed);
 	free(ids);
 	workload_release(&load);

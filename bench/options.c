@@ -36,15 +36,28 @@ void options_parse(struct options *options, int argc, char **argv)
 		{ "unseen", NULL,
 		  "interrupts cannot be timed here: leave their cost out",
 		  parse_flag, &options->unseen },
+		{ "apart", NULL,
+		  "hwtimer: its worker has another processor, and wakes up at each tick",
+		  parse_flag, &options->apart },
+		{ "idle", "S",
+		  "seconds without timers before the measured round (0)",
+		  parse_u32, &options->idle, 0, 1000 },
 		{ "extras", NULL,
-		  "instead of the phases: two producers, one timer against one\n"
-		  "                     timerfd, the rings, an expiring crowd, dead entries",
+		  "instead of the phases: two producers, two threads, one timer against\n"
+		  "                     one timerfd, many instances, the rings, an expiring crowd,\n"
+		  "                     dead entries",
 		  parse_flag, &options->extras },
+		{ "extra", "NAME",
+		  "with --extras: only producers, threads, single, start, owners,\n"
+		  "                     instances, rings, crowd or dead",
+		  parse_text, &options->extra },
 		{ "pairs", "N", "pairs that make dead entries (100000000)",
 		  parse_u32, &options->pairs, 1, 1000000000 },
 		{ "crowd", "N",
 		  "timers in the crowd and in the rings (1000000)", parse_u32,
 		  &options->crowd, 1, 10000000 },
+		{ "bursts", "N", "crowds that expire, one after another (1)",
+		  parse_u32, &options->bursts, 1, 1000 },
 		{ "check", NULL,
 		  "only check that each timer is delivered once and never early",
 		  parse_flag, &options->check },
@@ -57,6 +70,7 @@ void options_parse(struct options *options, int argc, char **argv)
 		.calls = 40000000,
 		.pairs = 100000000,
 		.crowd = 1000000,
+		.bursts = 1,
 	};
 	parse_options(table, argc, argv);
 }

@@ -22,9 +22,14 @@
  * @calls: limit of the system calls of a measurement; lowers the number of its timers
  * @ticks: also measure expiry tick by tick
  * @unseen: work in interrupts cannot be timed here
+ * @apart: hwtimer: its worker runs on another processor than the program, and wakes up at
+ *	each tick; only the phases are measured
+ * @idle: time without timers before the measured round, s; only the phases are measured
  * @extras: measure what extra.h lists instead of the phases
+ * @extra: name of the only extra that is wanted; NULL: all
  * @pairs: number of pairs for extra_dead()
  * @crowd: number of timers for extra_crowd() and extra_rings()
+ * @bursts: number of bursts of extra_crowd()
  * @check: measure nothing; only check that all timers are delivered
  */
 struct options {
@@ -37,9 +42,13 @@ struct options {
 	__u32 calls;
 	bool ticks;
 	bool unseen;
+	bool apart;
+	__u32 idle;
 	bool extras;
+	const char *extra;
 	__u32 pairs;
 	__u32 crowd;
+	__u32 bursts;
 	bool check;
 };
 

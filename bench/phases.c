@@ -175,6 +175,23 @@ static double expire_held(struct trial *trial)
 	       trial->left;
 }
 
+/*
+ * Lets the worker, on its own processor, expire timers when they are due. Its time then
+ * contains its wake-ups, but not the interrupts that cause them.
+ */
+static double expire_apart(struct trial *trial)
+{
+	const struct system *system = trial->system;
+	struct progress begin = progress_of(system), end;
+
+	system->watch(trial->left);
+	system->expire(trial->left);
+	sleep_until(now_ns() + 5 * NSEC_PER_MSEC);
+	end = progress_of(system);
+	return (end.ns - begin.ns) / (end.expired - begin.expired) *
+	       trial->left;
+}
+
 /* Returns the gaps until @until, less the gaps that come even without timers. */
 static double gaps_ns(struct trial *trial, __u64 until)
 {
@@ -209,7 +226,8 @@ static void expire(struct trial *trial)
 		ns = expire_called(trial);
 		break;
 	case EXPIRY_HELD:
-		ns = expire_held(trial);
+		ns = trial->run->apart ? expire_apart(trial) :
+					 expire_held(trial);
 		break;
 	case EXPIRY_INTERRUPT:
 		if (trial->run->unseen) {
@@ -471,14 +489,20 @@ static void begin(struct trial *trial, const struct run *run)
 	processor_pin(0, run->cpu);
 }
 
-/* Sets the system up. Its worker, which that creates, shares the processor. */
+/* The processor of a kthread; the program's own, unless they are to be apart */
+static int worker_cpu(const struct run *run)
+{
+	return run->apart ? 0 : run->cpu;
+}
+
+/* Sets the system up, and binds the worker, which that creates. */
 static void set_up(struct trial *trial)
 {
 	const struct system *system = trial->system;
 
 	system->setup(&trial->load, trial->run->variant);
 	if (system->expiry == EXPIRY_HELD)
-		processor_pin(system->worker_pid(), trial->run->cpu);
+		processor_pin(system->worker_pid(), worker_cpu(trial->run));
 }
 
 static void end(struct trial *trial)
@@ -507,6 +531,7 @@ void phases_run(const struct run *run)
 	warm_up(&trial, before);
 	if (rounds_are_short(&trial))
 		round_of_life(&trial);
+	sleep_until(now_ns() + run->idle);
 	trial.measured = true;
 	round_of_life(&trial);
 	measure_pairs(&trial);

@@ -15,6 +15,10 @@
  * @tick: length of a tick, ns; 0: the system's own
  * @lead: factor by which the time to the first deadline exceeds the expected need
  * @unseen: work in interrupts cannot be timed here
+ * @apart: a kthread that expires the timers runs on another processor than the program,
+ *	and wakes up for each tick
+ * @idle: time without timers before the measured round, ns
+ * @bursts: number of bursts of extra_crowd()
  * @cpu: the processor to run on
  * @seed: seed of the random numbers
  */
@@ -25,6 +29,9 @@ struct run {
 	__u64 tick;
 	double lead;
 	bool unseen;
+	bool apart;
+	__u64 idle;
+	__u32 bursts;
 	int cpu;
 	__u64 seed;
 };

@@ -5,9 +5,10 @@
 bench/bench.sh calls it as: report.py RESULTS OUTPUT
 
 RESULTS is a directory of files with one JSON object per line. The program writes
-OUTPUT.json (all medians, and how they meet the targets), OUTPUT.txt (all medians as a
-table) and OUTPUT.png (the life-cycle against the number of timers, drawn by gnuplot).
-To standard output it prints the table for a million timers and the targets.
+OUTPUT.json (the machine, all medians, and how they meet the targets), OUTPUT.txt (all
+medians as a table) and OUTPUT.png (the life-cycle against the number of timers, drawn by
+gnuplot). To standard output it prints the machine, the table for a million timers, the
+curve from 1,000 to 10,000,000 and the targets.
 """
 
 import json
@@ -20,11 +21,18 @@ from collections import defaultdict
 BULKS = "hierarchical, bulks of 4096"
 REQUESTS = "hierarchical, batches of 4096"
 RINGS = "hierarchical, rings"
+COMPACT = "hierarchical, compact rings"
+SINGLE = "hierarchical, one by one"
 MILLION = 1000000
 
 LIFE = "life-cycle"
 # For places where work in interrupts cannot be timed
 AT_LEAST = "life-cycle, expiry not counted"
+# What a program itself spends on a timer, where a worker does the rest
+PART = "{}, the program's part"
+PHASES = ("schedule", "cancel", "expire", "deliver")
+# The names of these numbers of timers in bulks
+BATCHES = (1, 4, 16, 64, 256, 4096)
 
 # Columns of the table: heading, phase
 COLUMNS = [
@@ -53,6 +61,7 @@ class Results:
         self.values = defaultdict(dict)
         self.units = {}
         self.skipped = []
+        self.machine = {}
         for name in sorted(os.listdir(directory)):
             if name.endswith(".part"):
                 continue  # its program failed, or still runs
@@ -63,6 +72,9 @@ class Results:
         self.derive()
 
     def take(self, row):
+        if "machine" in row:
+            self.machine = row["machine"]
+            return
         who = (row["system"], row["variant"], row["where"], row["timers"])
         if "skipped" in row:
             self.skipped.append((who, row["skipped"]))
@@ -79,6 +91,7 @@ class Results:
         for who in self.subjects():
             for when in list(self.values.get((who, "schedule"), ())):
                 self.derive_one(who, when)
+                self.derive_part(who, when)
 
     def derive_one(self, who, when):
         def get(phase):
@@ -98,6 +111,15 @@ class Results:
         elif deliver is not None:
             self.put(who, AT_LEAST, when, schedule + cancel / 2 + deliver / 2,
                      "ns/timer")
+
+    def derive_part(self, who, when):
+        """Adds the program's part of a life-cycle; it does not expire timers."""
+        schedule, cancel, deliver = (
+            self.values.get((who, PART.format(phase)), {}).get(when)
+            for phase in ("schedule", "cancel", "deliver"))
+        if None not in (schedule, cancel, deliver):
+            self.put(who, PART.format(LIFE), when,
+                     schedule + cancel / 2 + deliver / 2, "ns/timer")
 
     def subjects(self):
         return sorted({who for who, _ in self.values})
@@ -176,11 +198,6 @@ def by_repetition(values):
     return {rep: statistics.median(figures) for rep, figures in runs.items()}
 
 
-def singly(values):
-    """Converts figures by repetition to figures by repetition and turn."""
-    return {(rep, 0): value for rep, value in values.items()}
-
-
 def neighbours(ours, theirs):
     """Returns pairs of figures that were measured next to each other."""
     turns = [when for when in ours if when in theirs and when[1]]
@@ -188,6 +205,12 @@ def neighbours(ours, theirs):
         ours, theirs = by_repetition(ours), by_repetition(theirs)
         turns = [rep for rep in ours if theirs.get(rep)]
     return [(ours[when], theirs[when]) for when in turns]
+
+
+def worst(found):
+    """Returns the greatest of pairs (value, what it is of), or (None, "")."""
+    return max((pair for pair in found if pair[0] is not None),
+               default=(None, ""))
 
 
 class Targets:
@@ -210,8 +233,12 @@ class Targets:
         who = (system, variant, where, timers)
         return self.results.values.get((who, phase), {})
 
-    def ours(self, phase, timers=MILLION, variant=BULKS):
-        return self.values("hwtimer", variant, self.where, timers, phase)
+    def ours(self, phase, timers=MILLION, variant=BULKS, where=None):
+        return self.values("hwtimer", variant, where or self.where, timers,
+                           phase)
+
+    def floor(self, where, timers=MILLION, phase=LIFE):
+        return self.values("floor", "vectors", where, timers, phase)
 
     def best(self, system, phase, where):
         """Returns the figures and the name of a system's cheapest variant. Each variant
@@ -225,20 +252,23 @@ class Targets:
         _, who, values = min(found, key=lambda item: item[0])
         return values, f"{who[0]}, {who[1]}, {who[3]:,} timers, {who[2]}"
 
-    def add(self, name, bound, value, reason="", at_least=False, detail=""):
+    def add(self, name, bound, value, at_least=False, detail=""):
         target = {"name": name, "value": value, "bound": bound,
-                  "at_least": at_least}
+                  "at_least": at_least, "detail": detail}
         if value is None:
             target["met"] = None
-            target["reason"] = reason or "not measured in this run"
+            target["detail"] = "not measured in this run"
         else:
             target["met"] = value >= bound if at_least else value <= bound
-        if detail:
-            target["detail"] = detail
         self.list.append(target)
 
-    def add_ratio(self, name, bound, ours, theirs, **more):
-        self.add(name, bound, self.ratio(ours, theirs), **more)
+    def add_ratio(self, name, bound, ours, theirs, detail=""):
+        """The detail says how many pairs there were, and how far apart they were."""
+        ratios = [our / their for our, their in neighbours(ours, theirs)]
+        if ratios:
+            spread = f"{len(ratios)} pairs, {min(ratios):.2f} to {max(ratios):.2f}"
+            detail = f"{spread}; {detail}" if detail else spread
+        self.add(name, bound, self.ratio(ours, theirs), detail=detail)
 
     @staticmethod
     def ratio(ours, theirs):
@@ -246,161 +276,200 @@ class Targets:
         return statistics.median(both) if both else None
 
     def collect(self):
+        self.add_core()
         self.add_life_cycles()
-        self.add_sizes()
-        self.add_extras()
         self.add_rings()
+        self.add_sizes()
+        self.add_idle()
+        self.add_batches()
+        self.add_threads()
+        self.add_bytes()
+        self.add_rivals()
+        self.add_wait()
+        self.add_server()
+        self.add_dead()
         return self.list
 
+    # ---- beside the floor ----
+
+    def add_core(self):
+        for timers, bound in ((10000, 2.5), (100000, 1.7), (MILLION, 1.5),
+                              (10 * MILLION, 1.8)):
+            self.add_ratio(f"life-cycle / floor, core, {timers:,}", bound,
+                           self.ours(LIFE, timers, where="core"),
+                           self.floor("core", timers),
+                           detail=self.counted(timers))
+        self.add_ratio("SUBMIT / floor, core, 1,000,000", 2.0,
+                       self.ours(LIFE, variant=REQUESTS, where="core"),
+                       self.floor("core"))
+
+    def counted(self, timers):
+        """Describes the same ratio in instructions."""
+        ratio = self.ratio(self.ours(LIFE, timers, "bulks", "counts"),
+                           self.floor("counts", timers))
+        return f"by instructions {ratio:.2f}" if ratio else ""
+
     def add_life_cycles(self):
-        life = self.ours("life-cycle")
-        self.add_ratio("life-cycle against the floor", 2.0, life,
-                       self.values("floor", "vectors", self.beside, MILLION,
-                                   "life-cycle"), detail=self.other_lives(life))
-        for rival in ("libuv", "libevent"):
-            self.add_ratio(f"life-cycle against {rival}", 1 / 10, life,
-                           self.values(rival, "heap", self.beside, MILLION,
-                                       "life-cycle"))
-        theirs, who = self.best("timerfd", LIFE, self.where)
-        if not theirs:
-            theirs, who = self.best("timerfd", AT_LEAST, self.where)
-            who = f"{who}; its expiry is not counted" if who else ""
-        self.add_ratio("life-cycle against timerfd + epoll, same kernel",
-                       1 / 50, life, theirs, detail=who)
-        self.add_ratio("expire + deliver against the floor's lists", 1 / 2,
-                       self.ours("expire + deliver"),
-                       self.values("floor-list", "lists", self.beside, MILLION,
-                                   "expire + deliver"))
-
-    def other_lives(self, life):
-        """Describes the spread of the turns, and the ratios with requests instead of
-        bulks and against the floor in the module's own place, where it may be slower."""
-        def floor(where):
-            return self.values("floor", "vectors", where, MILLION, LIFE)
-
-        ratios = [("by requests", self.ratio(self.ours(LIFE, variant=REQUESTS),
-                                             floor(self.beside)))]
+        """The floor runs natively, the module where it can."""
+        life = self.ours(LIFE)
+        more = ""
         if self.where != self.beside:
-            ratios.append((f"against the floor in {self.where}",
-                           self.ratio(life, floor(self.where))))
-        texts = [f"{what}: {ratio:.2f}" for what, ratio in ratios if ratio]
-        pairs = [our / their for our, their in
-                 neighbours(life, floor(self.beside))]
-        if pairs:
-            texts.insert(0, f"{len(pairs)} pairs, {min(pairs):.2f} to "
-                            f"{max(pairs):.2f}")
-        return "; ".join(texts)
-
-    def add_sizes(self):
-        worst = None
-        for phase in ("schedule", "cancel", "expire", "deliver"):
-            ratio = self.ratio(self.ours(phase, 10 * MILLION),
-                               self.ours(phase))
-            if ratio and (worst is None or ratio > worst[0]):
-                worst = (ratio, phase)
-        self.add("10M timers against 1M, the worst phase", 1.5,
-                 worst[0] if worst else None,
-                 detail=worst[1] if worst else "")
-        peak = self.ours("peak")
-        self.add("kernel bytes per pending timer, 1M one-shot", 48,
-                 max(peak.values()) if peak else None)
-
-    def add_extras(self):
-        self.add_dead()
-        self.add_wait()
-        self.add_ratio("two producers against one", 1.8,
-                       self.ours("two producers", 1),
-                       self.ours("one producer", 1), at_least=True,
-                       detail=self.floor_producers())
-        for where in dict.fromkeys((self.where, "qemu")):
-            self.add_single(where)
-
-    def add_single(self, where):
-        ours, theirs = (self.values("hwtimer", BULKS, where, 1, phase)
-                        for phase in ("one SCHEDULE", "one settime"))
-        if ours:
-            self.add_ratio(f"one SCHEDULE against one settime, {where}", 1.0,
-                           ours, theirs)
+            ratio = self.ratio(life, self.floor(self.where))
+            more = f"floor in {self.where}: {ratio:.2f}" if ratio else ""
+        self.add_ratio(f"life-cycle / floor, {self.where}, 1,000,000", 1.7,
+                       life, self.floor(self.beside), detail=more)
 
     def add_rings(self):
-        """Adds the program's own costs while the worker has another processor, and
-        the costs of both on one processor."""
-        def floor(phase):
-            return self.values("floor", "vectors", self.beside, MILLION, phase)
+        core = {phase: self.ours(phase, variant=COMPACT, where="core")
+                for phase in (LIFE, PART.format(LIFE))}
+        self.add_ratio("compact rings, both ends on one processor / floor, core",
+                       1.8, core[LIFE], self.floor("core"))
+        self.add_ratio("compact rings, the program's own part / floor, core", 0.5,
+                       core[PART.format(LIFE)], self.floor("core"))
+        ratio = self.ratio(self.ours(PART.format(LIFE), 100000, "compact rings",
+                                     "counts"), self.floor("counts", 100000))
+        self.add("compact rings, the program's own part / floor, instructions",
+                 0.5, ratio)
 
-        def rings(phase):
-            return self.ours(phase, variant=RINGS)
+    def add_sizes(self):
+        for where in dict.fromkeys(("core", self.where)):
+            value, phase = worst(
+                (self.ratio(self.ours(phase, 10 * MILLION, where=where),
+                            self.ours(phase, where=where)), phase)
+                for phase in PHASES)
+            self.add(f"any phase, 10,000,000 / 1,000,000, {where}", 1.5, value,
+                     detail=phase)
 
-        def part(phase):
-            return by_repetition(
-                self.ours(f"ring, the program's part of {phase}"))
+    def add_idle(self):
+        """Times differ from one process to the next by more than the bound allows; so
+        instructions decide, and the times are said besides."""
+        value, what = worst(
+            (self.ratio(self.ours(phase, timers, "bulks, after 5 s", "counts"),
+                        self.ours(phase, timers, "bulks", "counts")),
+             f"{phase}, {timers:,} timers")
+            for phase in PHASES for timers in (1000, 10000))
+        time, when = worst(
+            (self.ratio(self.ours(phase, timers, BULKS + ", after 5 s", "core"),
+                        self.ours(phase, timers, where="core")),
+             f"{phase}, {timers:,} timers")
+            for phase in PHASES for timers in (10000, 100000, MILLION))
+        if time:
+            what += f"; by time {time:.2f} ({when})"
+        self.add("any phase, after 5 s idle / before, instructions", 1.1, value,
+                 detail=what)
 
-        def more(ours, theirs):
-            both = [our - their for our, their in neighbours(ours, theirs)]
-            return statistics.median(both) if both else None
+    # ---- calls ----
 
-        schedule, cancel, deliver = (
-            part(phase) for phase in ("schedule", "cancel", "deliver"))
-        life = {rep: schedule[rep] + cancel[rep] / 2 + deliver[rep] / 2
-                for rep in schedule if rep in cancel and rep in deliver}
-        self.add_part("life-cycle", 1.5, life, floor(LIFE))
-        self.add_part("schedule", 1.3, schedule, floor("schedule"))
-        self.add("rings, the program's part: deliver, ns more than the floor",
-                 10, more(singly(deliver), floor("deliver")))
-        self.add_ratio("rings, both ends on one processor: life-cycle", 1.5,
-                       rings(LIFE), floor(LIFE))
-        self.add_ratio("rings, both ends on one processor: schedule", 1.3,
-                       rings("schedule"), floor("schedule"))
-        self.add("rings, both ends on one processor: deliver, ns more", 10,
-                 more(rings("deliver"), floor("deliver")))
+    def add_batches(self):
+        push = self.ours("push", 1000, "timer objects", "counts")
+        self.add("pushing a timeout out, instructions", 15,
+                 statistics.median(push.values()) if push else None)
+        four, one = "hierarchical, bulks of 4", SINGLE
+        value, what = worst(
+            (self.ratio(self.ours(phase, 10000, four),
+                        self.ours(phase, 10000, one)), phase)
+            for phase in ("schedule", "cancel"))
+        self.add(f"BULK of 4 / four single calls, {self.where}, 10,000", 0.5,
+                 value, detail=what)
+        value, what = worst(
+            (self.ratio(self.ours(phase, 1000, "bulks of 4", "counts"),
+                        self.ours(phase, 1000, "single calls", "counts")),
+             phase) for phase in ("schedule", "cancel"))
+        self.add("BULK of 4 / four single calls, instructions without the entry",
+                 0.5, value, detail=what)
+        self.add_ratio("one SCHEDULE / one settime, instructions", 1.0,
+                       self.ours("one SCHEDULE", 1, where="instructions"),
+                       self.ours("one settime", 1, where="instructions"))
 
-    def add_part(self, name, bound, values, theirs):
-        detail = ""
-        if values:
-            detail = f"{statistics.median(values.values()):.1f} ns"
-        self.add_ratio(f"rings, the program's part: {name} against the floor",
-                       bound, singly(values), theirs, detail=detail)
+    def add_threads(self):
+        """The worst size of bulks counts."""
+        phase = "two threads, one instance, against one"
+        for where in dict.fromkeys(("core", self.where)):
+            found = []
+            for batch in BATCHES:
+                values = self.ours(phase, 1, f"hierarchical, bulks of {batch}",
+                                   where)
+                if values:
+                    found.append((statistics.median(values.values()), batch))
+            for first, bound in ((1, 1.0), (256, 1.5)):
+                value, batch = min((pair for pair in found if pair[1] >= first),
+                                   default=(None, 0))
+                name = "each bulk" if first == 1 else f"bulks from {first} on"
+                self.add(f"two threads, one instance / one thread, {name}, {where}",
+                         bound, value, at_least=True,
+                         detail=f"bulks of {batch}")
 
-    def floor_producers(self):
-        ratio = self.ratio(
-            self.values("floor", "vectors", self.where, 1, "two producers"),
-            self.values("floor", "vectors", self.where, 1, "one producer"))
-        return f"the floor, which shares nothing: {ratio:.2f}" if ratio else ""
+    # ---- memory ----
+
+    def add_bytes(self):
+        peak = self.ours("peak")
+        self.add("bytes a pending timer, 1,000,000", 48,
+                 max(peak.values()) if peak else None)
+        small = self.ours("64 instances, bytes each by STATS", 1)
+        self.add("bytes of an instance with 4 timers", 24 * 1024,
+                 max(small.values()) if small else None)
 
     def add_dead(self):
         pairs = [who[3] for (who, phase) in self.results.values
                  if phase == "dead entries at the most"
                  and who[2] == self.where]
-        if not pairs:
-            self.add("dead entries beyond the live", 65535, None)
-            return
-        dead = self.ours("dead entries at the most", max(pairs))
-        self.add("dead entries beyond the live", 65535, max(dead.values()),
-                 detail=f"after {max(pairs):,} pairs")
+        dead = self.ours("dead entries at the most", max(pairs, default=0))
+        self.add("dead entries beyond the live", 65535,
+                 max(dead.values(), default=None),
+                 detail=f"after {max(pairs, default=0):,} pairs")
+
+    # ---- rivals ----
+
+    def add_rivals(self):
+        life = self.ours(LIFE)
+        for rival, variant in (("libuv", "heap"), ("libevent", "heap"),
+                               ("netty", None)):
+            values = self.values(rival, variant, self.beside, MILLION, LIFE) \
+                if variant else self.best(rival, LIFE, self.beside)[0]
+            self.add_ratio(f"life-cycle / {rival}, 1,000,000", 1 / 10, life,
+                           values)
+        theirs, who = self.best("timerfd", LIFE, self.where)
+        if not theirs:
+            theirs, who = self.best("timerfd", AT_LEAST, self.where)
+            who = f"{who}; its expiry is not counted" if who else ""
+        self.add_ratio("life-cycle / timerfd + epoll, same kernel", 1 / 50, life,
+                       theirs, detail=who)
+        self.add_ratio("expire + deliver / wheel of lists", 1 / 2,
+                       self.ours("expire + deliver"),
+                       self.values("floor-list", "lists", self.beside, MILLION,
+                                   "expire + deliver"))
+
+    # ---- the lock ----
 
     def add_wait(self):
-        """Adds the wait for the lock, as the kernel's tracer measured it."""
-        phase = "lock wait in a burst, longest"
-        crowds = [(who[2] == self.where, who[2], who[3])
-                  for (who, its) in self.results.values if its == phase]
-        name = "longest wait for the lock in a burst, in expirations"
-        if not crowds:
-            self.add(name, 256, None)
+        """The bound is the time of 256 expirations, which the same run measured."""
+        name = f"p99.9 of SCHEDULE while a million expire, beyond idle, {self.where}, ns"
+        who = [who for (who, phase) in self.results.values
+               if phase == "SCHEDULE in a burst, 999 of 1000"
+               and who[2] == self.where]
+        found = {}
+        for phase in ("SCHEDULE in a burst, 999 of 1000",
+                      "SCHEDULE alone, 999 of 1000", "burst, the worker's time",
+                      "SCHEDULE in a burst, how many"):
+            if who:
+                values = self.results.values.get((max(who), phase), {})
+                found[phase] = statistics.median(values.values()) if values else 0
+        if not who or not all(found.values()):
+            self.add(name, 0, None)
             return
-        _, where, crowd = max(crowds)
-        who = ("hwtimer", BULKS, where, crowd)
-        each = self.results.values[who, "burst, the last is late"]
+        busy, alone, each, calls = found.values()
+        self.add(name, 256 * each, busy - alone,
+                 detail=f"{busy:,.0f} - {alone:,.0f} of {calls:,.0f} calls; "
+                        f"an expiration takes {each:.0f} ns")
 
-        def in_expirations(phase):
-            waits = self.results.values[who, phase]
-            return statistics.median(waits[when] / (each[when] / crowd)
-                                     for when in waits)
+    # ---- the server ----
 
-        count = sum(self.results.values[who, "lock waits in a burst"].values())
-        usual = in_expirations("lock wait in a burst, 99 of 100")
-        self.add(name, 256, in_expirations(phase),
-                 detail=f"{where}, crowd {crowd:,}, {count:,.0f} waits; "
-                        f"99 of 100: {usual:.0f}")
+    def add_server(self):
+        values = self.values("hwtimer", "server, paced", self.where, 10000,
+                             "calls for timers")
+        self.add("system calls for timers a request, 10,000 connections", 0.01,
+                 max(values.values(), default=None),
+                 detail="a request a second each, timeouts of 30 s")
 
 
 def largest_of(results, phase):
@@ -413,9 +482,9 @@ def print_targets(targets):
     for target in targets:
         value = target["value"]
         sign = ">=" if target["at_least"] else "<="
-        more = target.get("detail") or target.get("reason") or ""
-        print(f"{target['name']:<54} "
-              f"{'-' if value is None else format(value, '.3g'):>9} "
+        more = target["detail"]
+        print(f"{target['name']:<66} "
+              f"{'-' if value is None else format(value, '.4g'):>9} "
               f"{sign} {target['bound']:<8.4g} "
               f"{verdicts[target['met']]}{'; ' + more if more else ''}")
 
@@ -436,30 +505,62 @@ def print_owners(results):
                   f"{number(row['median']):>12} {row['unit']}")
 
 
-# ---- the plot ----
+# ---- the curve ----
 
-def plot(results, output):
-    """Draws the best variant of each system in each place: among the variants with the
-    largest number of timers, the cheapest there."""
-    lines = defaultdict(list)
-    for (who, phase), values in results.values.items():
-        if phase == "life-cycle":
-            lines[who[:3]].append((who[3], statistics.median(values.values())))
-    best = {}
-    for who, points in lines.items():
-        most, cost = max(points)
-        key = (who[0], who[2])
-        if key not in best or (-most, cost) < best[key][0]:
-            best[key] = ((-most, cost), who, sorted(points))
-    curves = sorted(best.values(), key=lambda curve: -curve[0][1])
-    if not curves:
+# What the plot and the curve show: title, system, its variant, where it runs. Of a system
+# without a variant, the cheapest with the most timers. MODULE is where the module is
+# loaded, BESIDE where user space ran natively at the same time.
+MODULE, BESIDE = "module", "beside"
+CURVES = [
+    ("hwtimer, bulks of 4,096", "hwtimer", BULKS, MODULE),
+    ("hwtimer, bulks of 64", "hwtimer", "hierarchical, bulks of 64", MODULE),
+    ("hwtimer, one call a timer", "hwtimer", SINGLE, MODULE),
+    ("hwtimer's core, bulks of 4,096", "hwtimer", BULKS, "core"),
+    ("hwtimer's core, one call a timer", "hwtimer", SINGLE, "core"),
+    ("the floor: a bare wheel in the program", "floor", "vectors", BESIDE),
+    ("libevent", "libevent", None, BESIDE),
+    ("libuv", "libuv", None, BESIDE),
+    ("Netty's HashedWheelTimer", "netty", None, BESIDE),
+    ("timerfd + epoll", "timerfd", None, BESIDE),
+]
+
+
+def curves(results, where, beside):
+    """Yields a title and a dictionary, timers: ns, for each of CURVES that was
+    measured."""
+    places = {MODULE: where, BESIDE: beside}
+    for title, system, variant, place in CURVES:
+        place = places.get(place, place)
+        found = defaultdict(dict)
+        for (who, phase), values in results.values.items():
+            if phase == LIFE and (who[0], who[2]) == (system, place) \
+                    and variant in (None, who[1]):
+                found[who[1]][who[3]] = statistics.median(values.values())
+        if found:
+            points = min(found.values(),
+                         key=lambda curve: (-max(curve), curve[max(curve)]))
+            yield title, dict(sorted(points.items()))
+
+
+def print_curves(found):
+    sizes = sorted({timers for _, points in found for timers in points
+                    if str(timers).strip("0") == "1"})
+    print("\nlife-cycle, ns a timer")
+    print(f"{'':<40}" + "".join(f"{timers:>12,}" for timers in sizes))
+    for title, points in found:
+        print(f"{title:<40}" + "".join(
+            f"{number(points.get(timers)):>12}" for timers in sizes))
+
+
+def plot(found, output):
+    if not found:
         return
     script = [
-        "set terminal pngcairo size 1200,800 font 'sans,11'",
+        "set terminal pngcairo size 1000,560 font 'sans,11'",
         f"set output '{output}'",
         "set logscale xy",
-        "set title 'A timer's life: schedule + 1/2 cancel"
-        " + 1/2 (expire + deliver)'".replace("r's", "r''s"),
+        "set title 'The life of a timer: schedule + 1/2 cancel"
+        " + 1/2 (expire + deliver)'",
         "set xlabel 'timers'",
         "set ylabel 'ns per timer'",
         "set xrange [800:12000000]",
@@ -467,16 +568,28 @@ def plot(results, output):
         "set grid",
         "set key outside right top",
     ]
-    for i, (_, who, points) in enumerate(curves):
+    for i, (_, points) in enumerate(found):
         script.append(f"$curve{i} << END")
-        script += [f"{x} {y}" for x, y in points]
+        script += [f"{x} {y}" for x, y in points.items()]
         script.append("END")
     script.append("plot " + ", ".join(
-        f"$curve{i} with linespoints pointsize 1.2"
-        f" linewidth {4 if who[0] == 'hwtimer' else 2}"
-        f" title '{who[0]}, {who[2]}' noenhanced"
-        for i, (_, who, _) in enumerate(curves)))
+        f"$curve{i} with linespoints pointsize 1"
+        f" linewidth {3 if title.startswith('hwtimer') else 1.5}"
+        f" title \"{title}\" noenhanced"
+        for i, (title, _) in enumerate(found)))
     subprocess.run(["gnuplot"], input="\n".join(script), text=True, check=True)
+
+
+# ---- the machine ----
+
+def print_machine(machine):
+    for name, value in machine.items():
+        if isinstance(value, dict):
+            value = "; ".join(f"{key}: {state}" for key, state in value.items()) \
+                or "none needed"
+        if value not in ("", None):
+            print(f"{name + ':':<24} {value}")
+    print()
 
 
 def main():
@@ -489,16 +602,20 @@ def main():
     where = next((p for p in ("this", "uml", "qemu") if p in places), "uml")
     beside = "host" if where == "uml" else where
     targets = Targets(results, where, beside).collect()
+    curve = list(curves(results, where, beside))
 
+    print_machine(results.machine)
     print("\n".join(table(results, largest(timed))))
+    print_curves(curve)
     print_targets(targets)
     print_owners(results)
     with open(output + ".txt", "w", encoding="utf-8") as file:
         file.write("\n".join(table(results, timed)) + "\n")
     with open(output + ".json", "w", encoding="utf-8") as file:
-        json.dump({"rows": list(results.rows()), "targets": targets}, file,
-                  indent=1)
-    plot(results, output + ".png")
+        json.dump({"machine": results.machine, "where": where,
+                   "beside": beside, "targets": targets, "curves": curve,
+                   "rows": list(results.rows())}, file, indent=1)
+    plot(curve, output + ".png")
 
 
 if __name__ == "__main__":

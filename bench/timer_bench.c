@@ -75,15 +75,21 @@ static int try(void (*how)(const struct run *run), struct run *run)
 	return status;
 }
 
-/* Returns the variant's name, with the number of buckets if --buckets changed it. */
+/* Returns the variant's name, with what the command line has changed. */
 static const char *variant_name(const struct run *run)
 {
-	static char name[80];
+	static char name[120];
+	char buckets[24] = "", idle[24] = "";
 
-	if (run->system != &system_hwtimer || !hwtimer_buckets)
-		return run->system->variants[run->variant];
-	snprintf(name, sizeof(name), "%s, %u buckets",
-		 run->system->variants[run->variant], hwtimer_buckets);
+	if (run->system == &system_hwtimer && hwtimer_buckets)
+		snprintf(buckets, sizeof(buckets), ", %u buckets",
+			 hwtimer_buckets);
+	if (run->idle)
+		snprintf(idle, sizeof(idle), ", after %llu s",
+			 (unsigned long long)(run->idle / NSEC_PER_SEC));
+	snprintf(name, sizeof(name), "%s%s%s%s",
+		 run->system->variants[run->variant], buckets,
+		 run->apart ? ", the worker apart" : "", idle);
 	return name;
 }
 
@@ -117,36 +123,59 @@ static __u32 timers_max(const struct options *options, const struct run *run)
 	return in_time < max ? rounded_down(in_time) : max;
 }
 
-static void ask(const struct options *options, struct run *run, __u32 timers,
-		void (*question)(const struct run *run))
+/**
+ * struct extra - a measurement beside the phases
+ * @name: its name for --extra
+ * @question: the measurement
+ * @timers: the number of timers that it needs
+ * @floor: the floor can do it, too
+ */
+struct extra {
+	const char *name;
+	void (*question)(const struct run *run);
+	__u32 timers;
+	bool floor;
+};
+
+static void ask(const struct options *options, struct run *run,
+		const struct extra *extra)
 {
-	run->timers = timers;
-	emit_subject(run->system->name, variant_name(run), timers);
-	if (options_want(options, run->system->name, variant_name(run)))
-		measure(question, run);
+	run->timers = extra->timers;
+	emit_subject(run->system->name, variant_name(run), run->timers);
+	if (options_want(options, run->system->name, variant_name(run)) &&
+	    (!options->extra || !strcmp(options->extra, extra->name)))
+		measure(extra->question, run);
 }
 
 /* Runs the extras on hwtimer; two producers run on the floor, too. */
 static void measure_extras(const struct options *options)
 {
+	const struct extra extras[] = {
+		{ "producers", extra_producers, 1, .floor = true },
+		{ "threads", extra_threads, 1 },
+		{ "single", extra_single, 1 },
+		{ "start", extra_start, 1 },
+		{ "owners", extra_owners, 1 },
+		{ "instances", extra_instances, 1 },
+		{ "rings", extra_rings, options->crowd },
+		{ "crowd", extra_crowd, options->crowd },
+		{ "dead", extra_dead, options->pairs },
+	};
 	struct run run = {
-		.system = &system_floor,
+		.bursts = options->bursts,
 		.cpu = processor_last(),
 		.seed = 2015 + options->rep,
 	};
+	unsigned int i;
 
-	ask(options, &run, 1, extra_producers);
-	run.system = &system_hwtimer;
-	if (run.system->missing())
-		return;
-	ask(options, &run, 1, extra_producers);
-	ask(options, &run, 1, extra_single);
-	ask(options, &run, 1, extra_start);
-	ask(options, &run, 1, extra_owners);
-	ask(options, &run, 1, extra_instances);
-	ask(options, &run, options->crowd, extra_rings);
-	ask(options, &run, options->crowd, extra_crowd);
-	ask(options, &run, options->pairs, extra_dead);
+	for (i = 0; i < sizeof(extras) / sizeof(*extras); i++) {
+		run.system = &system_floor;
+		if (extras[i].floor)
+			ask(options, &run, &extras[i]);
+		run.system = &system_hwtimer;
+		if (!run.system->missing())
+			ask(options, &run, &extras[i]);
+	}
 }
 
 static void measure_run(const struct options *options, struct run *run)
@@ -154,7 +183,7 @@ static void measure_run(const struct options *options, struct run *run)
 	emit_subject(run->system->name, variant_name(run), run->timers);
 	run->tick = 0;
 	measure(phases_run, run);
-	if (options->turn)
+	if (options->turn || options->apart || options->idle)
 		return;
 	measure(phases_burst, run);
 	if (options->ticks && run->system->expiry == EXPIRY_HELD) {
@@ -187,6 +216,8 @@ with_variants(const struct options *options, const struct system *system,
 	struct run run = {
 		.system = system,
 		.unseen = options->unseen,
+		.apart = options->apart,
+		.idle = options->idle * NSEC_PER_SEC,
 		.cpu = processor_last(),
 		.seed = 2015 + options->rep,
 	};

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../clock.h"
+#include "../emit.h"
 #include "../numbers.h"
 #include "../parse.h"
 #include "../processor.h"
@@ -36,12 +37,16 @@
  * @pairs: number of pairs of each row
  * @only: part of the names of the rows that are wanted; NULL: all
  * @counts: have callgrind count instructions
+ * @json: print results for report.py instead of the table
+ * @rep: number of this repetition, for report.py
  */
 struct options {
 	struct list timers;
 	__u32 pairs;
 	const char *only;
 	bool counts;
+	bool json;
+	__u32 rep;
 };
 
 #define MAIN "bulks"
@@ -68,11 +73,11 @@ static const struct row rows[] = {
 	{ "hashed, bulks", "hashed, bulks of 4096", .idle = PAUSE,
 	  .floor = true },
 	{ "bulks, each tick", "hierarchical, bulks of 4096", .idle = PAUSE,
-	  .stepwise = true, .floor = true },
+	  .aside = ", each tick", .stepwise = true, .floor = true },
 	{ "bulks, after 5 s", "hierarchical, bulks of 4096", .idle = LONG_PAUSE,
-	  .floor = true },
+	  .aside = ", after 5 s", .floor = true },
 	{ "bulks, apart", "hierarchical, bulks of 4096", .idle = PAUSE,
-	  .apart = true, .floor = true },
+	  .aside = ", the worker apart", .apart = true, .floor = true },
 };
 
 /* Those whose instructions are counted, and how often the guard wants to know them */
@@ -103,6 +108,10 @@ static void parse(struct options *options, int argc, char **argv)
 		  parse_text, &options->only },
 		{ "counts", NULL, "one life, for callgrind; see counts.sh",
 		  parse_flag, &options->counts },
+		{ "json", NULL, "print results for report.py, not the table",
+		  parse_flag, &options->json },
+		{ "rep", "N", "number of this repetition, for report.py (0)",
+		  parse_u32, &options->rep, 0, 1000 },
 		{ NULL },
 	};
 
@@ -167,6 +176,7 @@ static void print_own(const struct life *ours, const struct life *floors,
 
 static void print_heading(void)
 {
+	printf("ns a timer, medians; floor: a wheel in the program, in turns with hwtimer\n");
 	printf("%9s  %-18s %9s %7s %7s %8s %8s %7s  %-18s %s\n", "timers",
 	       "way", "schedule", "cancel", "expire", "deliver", "life",
 	       "floor", "/ floor (min-max)", "bytes");
@@ -193,6 +203,47 @@ static void print_row(const struct row *row, __u32 count,
 	if (strstr(row->name, "rings"))
 		print_own(ours, floors, count);
 	putchar('\n');
+}
+
+/* ---- results for report.py ---- */
+
+static void emit_life(const struct life *life, bool own)
+{
+	enum phase phase;
+	char name[60];
+
+	for (phase = 0; phase < PHASES; phase++) {
+		emit(phase_names[phase], life->each[phase], "ns/timer");
+		if (!own)
+			continue;
+		snprintf(name, sizeof(name), "%s, the program's part",
+			 phase_names[phase]);
+		emit(name, life->own[phase], "ns/timer");
+	}
+}
+
+/*
+ * The turns of a row have numbers of their own, so that each life of hwtimer finds the
+ * floor's life that it took turns with.
+ */
+static void emit_row(const struct row *row, __u32 rep, __u32 count,
+		     const struct life *ours, const struct life *floors,
+		     double bytes)
+{
+	char variant[80];
+	__u32 i;
+
+	snprintf(variant, sizeof(variant), "%s%s", row->variant,
+		 row->aside ? row->aside : "");
+	for (i = 0; i < count; i++) {
+		emit_place("core", rep, row->turns + i);
+		emit_subject("hwtimer", variant, row->timers);
+		emit_life(&ours[i], strstr(row->name, "rings"));
+		if (!i)
+			emit("peak", bytes, "bytes/timer");
+		emit_subject("floor", "vectors", row->timers);
+		emit_life(&floors[i], false);
+	}
 }
 
 /* Lives of few timers are short, and of many take long. */
@@ -236,7 +287,10 @@ static void measure(const struct options *options, const struct row *row)
 
 	processor_pin(0, processor_last());
 	bytes = measure_row(row, count, ours, floors);
-	print_row(row, count, ours, floors, bytes);
+	if (options->json)
+		emit_row(row, options->rep, count, ours, floors, bytes);
+	else
+		print_row(row, count, ours, floors, bytes);
 }
 
 static void each_row(const struct options *options, __u32 timers)
@@ -247,6 +301,7 @@ static void each_row(const struct options *options, __u32 timers)
 	for (i = 0; i < COUNT(rows); i++) {
 		row = rows[i];
 		row.timers = timers;
+		row.turns = 1 + i * PAIRS_MAX;
 		if (!wanted(options, row.name) ||
 		    (timers > MANY && strcmp(row.name, MAIN)) ||
 		    (row.apart && !processor_last()))
@@ -278,12 +333,14 @@ static void measure_all(const struct options *options)
 {
 	__u32 i;
 
-	print_machine();
-	printf("ns a timer, medians; floor: a wheel in the program, in turns with hwtimer\n");
-	print_heading();
+	if (!options->json) {
+		print_machine();
+		print_heading();
+	}
 	for (i = 0; i < options->timers.count; i++)
 		each_row(options, options->timers.values[i]);
-	threads_measure(options->only, options->pairs);
+	threads_measure(options->only, options->pairs,
+			options->json ? (int)options->rep : -1);
 }
 
 /* ---- counts ---- */

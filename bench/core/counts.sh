@@ -7,6 +7,8 @@
 #	bench/core/counts.sh			TAP: fails if a count is above its bound
 #	bench/core/counts.sh --print		prints the counts, and those of the floor
 #	bench/core/counts.sh --update		makes the counts the new bounds
+#	bench/core/counts.sh --json		prints the counts as results for bench/report.py,
+#						and how many pushing a timeout out takes
 #
 # The counts are the same in each run, and on each machine, but another compiler makes other
 # ones. So with another version of gcc than the bounds are of, nothing is compared, and each
@@ -32,8 +34,9 @@ main()
 	case ${1-} in
 	--update) update ;;
 	--print) count 1000,10000,100000 && sort "$COUNTS/all" | show ;;
+	--json) count 1000,10000,100000 && results && push ;;
 	'') compare_all ;;
-	*) die "usage: bench/core/counts.sh [--print|--update]" ;;
+	*) die "usage: bench/core/counts.sh [--print|--update|--json]" ;;
 	esac
 }
 
@@ -72,6 +75,46 @@ count()
 show()
 {
 	awk -F '|' '{ printf "%-18s %7d timers  %-9s %8.1f\n", $1, $2, $3, $4 }'
+}
+
+# result SYSTEM VARIANT TIMERS PHASE COUNT UNIT: prints a line for bench/report.py
+result()
+{
+	printf '{"system": "%s", "variant": "%s", "where": "counts", "timers": %d, ' \
+		"$1" "$2" "$3"
+	printf '"rep": 1, "turn": 0, "phase": "%s", "value": %s, "unit": "%s"}\n' \
+		"$4" "$5" "$6"
+}
+
+# The floor is a system of its own, and what a program does itself is a part of a phase.
+results()
+{
+	local way timers phase instructions system
+
+	while IFS='|' read -r way timers phase instructions; do
+		system=hwtimer
+		case $way in
+		*' floor') system=floor way=vectors ;;
+		*' program')
+			[ "$phase" != expire ] || continue
+			way=${way% program} phase+=", the program's part" ;;
+		esac
+		result "$system" "$way" "$timers" "$phase" "$instructions" \
+			instructions/timer
+	done <"$COUNTS/all"
+}
+
+# As vm/userland.sh, which has a bound for it
+push()
+{
+	local pushes=1000000 again=$BUILD_DIR/bench/again instructions
+
+	make --no-print-directory -C "$REPO_DIR/bench" OUT="$BUILD_DIR/bench" again >&2
+	valgrind --tool=callgrind --toggle-collect=hwt_timer_again \
+		--callgrind-out-file=/dev/null "$again" "$pushes" 2>"$COUNTS/push"
+	instructions=$(awk -v n="$pushes" '/Collected *:/ { printf "%.2f", $NF / n }' \
+		"$COUNTS/push")
+	result hwtimer "timer objects" 1000 "push" "$instructions" instructions/timer
 }
 
 # The floor's instructions are not ours, and the program's own part is in the whole.

@@ -16,6 +16,8 @@ extern const char *const phase_names[PHASES];
  * struct row - what is measured
  * @name: name of the row
  * @variant: variant of hwtimer, see ../system_hwtimer.c
+ * @aside: what its results add to @variant; NULL: nothing
+ * @turns: number of its first turn in its results
  * @timers: number of timers
  * @idle: time between the end of a life and the next one, ns
  * @stepwise: the worker wakes up at each tick, not once for all of them
@@ -25,6 +27,8 @@ extern const char *const phase_names[PHASES];
 struct row {
 	const char *name;
 	const char *variant;
+	const char *aside;
+	__u32 turns;
 	__u32 timers;
 	__u64 idle;
 	bool stepwise;

@@ -7,7 +7,10 @@
 
 #include <linux/types.h>
 
-/* Prints a line for each size of a batch. @only: as the option of that name. */
-void threads_measure(const char *only, __u32 rounds);
+/*
+ * Prints a line for each size of a batch; results for report.py if @rep, the number of a
+ * repetition, is not negative. @only: as the option of that name.
+ */
+void threads_measure(const char *only, __u32 rounds, int rep);
 
 #endif /* BENCH_CORE_THREADS_H */

@@ -31,8 +31,10 @@ struct connection {
  * struct system - what the timeouts are made of
  * @name: the name
  * @now: returns the time from which a push would count, ns; NULL: it cannot be told
+ * @has_worker: threads of hwtimer work for it
  * @begin: NULL, or prepare for connections of @timeout ns; returns false if it is not here
  * @add: make and start the timer of a connection
+ * @settle: NULL, or what remains to be done after all have been added
  * @push: start the timer anew
  * @remove: free the timer
  * @end: NULL, or undo @begin
@@ -40,8 +42,10 @@ struct connection {
 struct system {
 	const char *name;
 	uint64_t (*now)(void);
+	bool has_worker;
 	bool (*begin)(struct event_base *base, uint64_t timeout);
 	void (*add)(struct connection *connection);
+	void (*settle)(void);
 	void (*push)(struct connection *connection);
 	void (*remove)(struct connection *connection);
 	void (*end)(void);
@@ -51,7 +55,5 @@ extern const struct system systems[];
 
 /* Called by a system when the timer of @connection has expired, to be started anew. */
 void on_timeout(struct connection *connection);
-
-uint64_t now_ns(void);
 
 #endif /* BENCH_SERVER_H */

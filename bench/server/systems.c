@@ -5,6 +5,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "device.h"
 #include "hwtimer_libevent.h"
 #include "server.h"
 
@@ -133,6 +134,13 @@ static void hwtimer_add(struct connection *connection)
 		errx(1, "hwt_timer_start");
 }
 
+/* The module hears of all the timers now. */
+static void hwtimer_settle(void)
+{
+	if (hwt_flush(timers.hwt))
+		errx(1, "hwt_flush");
+}
+
 static void hwtimer_push(struct connection *connection)
 {
 	if (hwt_timer_again(&connection->timer))
@@ -149,14 +157,38 @@ static void hwtimer_remove(struct connection *connection)
 	hwt_timer_stop(&connection->timer);
 }
 
+static uint64_t monotonic_now(void)
+{
+	return now_ns();
+}
+
 /* libevent counts from when its loop woke up, by a clock of jiffies. */
 const struct system systems[] = {
-	{ "none", now_ns, begin, nothing, nothing, nothing, NULL },
-	{ "libevent", NULL, begin, libevent_add, libevent_push, libevent_remove,
-	  NULL },
-	{ "timerfd", now_ns, begin, timerfd_add, timerfd_push, timerfd_remove,
-	  NULL },
-	{ "hwtimer", hwtimer_now, hwtimer_begin, hwtimer_add, hwtimer_push,
-	  hwtimer_remove, hwtimer_end },
+	{ .name = "none",
+	  .now = monotonic_now,
+	  .begin = begin,
+	  .add = nothing,
+	  .push = nothing,
+	  .remove = nothing },
+	{ .name = "libevent",
+	  .begin = begin,
+	  .add = libevent_add,
+	  .push = libevent_push,
+	  .remove = libevent_remove },
+	{ .name = "timerfd",
+	  .now = monotonic_now,
+	  .begin = begin,
+	  .add = timerfd_add,
+	  .push = timerfd_push,
+	  .remove = timerfd_remove },
+	{ .name = "hwtimer",
+	  .now = hwtimer_now,
+	  .has_worker = true,
+	  .begin = hwtimer_begin,
+	  .add = hwtimer_add,
+	  .settle = hwtimer_settle,
+	  .push = hwtimer_push,
+	  .remove = hwtimer_remove,
+	  .end = hwtimer_end },
 	{ NULL },
 };

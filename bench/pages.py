@@ -1,0 +1,447 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Writes the benchmark's tables into the pages of the documentation.
+
+    pages.py --take BUILD   takes the figures that the pages show from BUILD/bench.json to
+                            Documentation/bench.json, the plot to Documentation/bench.png,
+                            and writes the tables
+    pages.py                writes the tables again, from Documentation/bench.json
+    pages.py --check        fails if a table is not what that file makes
+
+A table stands between two comments, "<!-- bench NAME -->" and "<!-- end of bench NAME -->",
+so that no figure is typed by hand. The function of the same name makes it.
+"""
+
+import json
+import os
+import re
+import shutil
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FIGURES = os.path.join(ROOT, "Documentation/bench.json")
+PLOT = os.path.join(ROOT, "Documentation/bench.png")
+PAGES = ("README.md", "Documentation/benchmark.md")
+
+BULKS = "hierarchical, bulks of 4096"
+SINGLE = "hierarchical, one by one"
+MILLION = 1000000
+SIZES = (1000, 10000, 100000, MILLION, 10 * MILLION)
+PHASES = ("schedule", "cancel", "expire", "deliver")
+LIFE = "life-cycle"
+AT_LEAST = "life-cycle, expiry not counted"
+
+
+class Figures:
+    """The figures of a bench.json; remembers which were asked for."""
+
+    def __init__(self, data):
+        self.data = data
+        self.rows = {self.key(row): row for row in data["rows"]}
+        self.used = set()
+
+    @staticmethod
+    def key(row):
+        return (row["system"], row["variant"], row["where"], row["timers"],
+                row["phase"])
+
+    def row(self, *key):
+        if key not in self.rows:
+            return None
+        self.used.add(key)
+        return self.rows[key]
+
+    def median(self, *key):
+        row = self.row(*key)
+        return row and row["median"]
+
+    def variants(self, system, where, timers):
+        return sorted({row["variant"] for row in self.data["rows"]
+                       if (row["system"], row["where"], row["timers"]) ==
+                       (system, where, timers)})
+
+    @property
+    def where(self):
+        return self.data["where"]
+
+    @property
+    def beside(self):
+        return self.data["beside"]
+
+    def machine(self, name):
+        return self.data["machine"].get(name)
+
+    def place(self):
+        return {"uml": "User-Mode Linux", "this": "this machine's kernel",
+                "qemu": "an emulated machine"}.get(self.where, self.where)
+
+
+# ---- cells and tables ----
+
+def cell(value, form=None):
+    """Formats a number with about three digits."""
+    if value is None:
+        return ""
+    if form:
+        return format(value, form)
+    if abs(value) < 10 and value != int(value):
+        return f"{value:.1f}"
+    return f"{value:,.0f}"
+
+
+def table(head, rows):
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+
+
+def size(timers):
+    return f"{timers:,}"
+
+
+# ---- README ----
+
+def readme(figures):
+    yield (f"ns for the life of a timer: schedule, half a cancel, half an expiration with "
+           f"its delivery. {figures.machine('processor')}, "
+           f"{figures.machine('processors')} processors, hwtimer in "
+           f"{figures.place()}, {figures.machine('date')}:")
+    yield ""
+    yield from table(["timers", *map(size, SIZES)], readme_rows(figures))
+
+
+def readme_rows(figures):
+    wanted = {
+        "hwtimer, bulks of 4,096": "**hwtimer, in bulks of 4,096**",
+        "hwtimer, one call a timer": "hwtimer, one call a timer",
+        "the floor: a bare wheel in the program": "a bare wheel in the program",
+        "libevent": "libevent",
+        "libuv": "libuv",
+        "Netty's HashedWheelTimer": "Netty's HashedWheelTimer",
+    }
+    for title, points in figures.data["curves"]:
+        if title in wanted:
+            points = {int(timers): value for timers, value in points.items()}
+            yield [wanted[title],
+                   *(cell(points.get(timers)) for timers in SIZES)]
+    yield ["bytes of a timer, hwtimer",
+           *(cell(figures.median("hwtimer", BULKS, figures.where, timers,
+                                 "peak")) for timers in SIZES)]
+
+
+# ---- the page about the benchmark ----
+
+def machine(figures):
+    names = ["processor", "processors", "caches", "hypervisor", "governor",
+             "memory, MiB", "large pages", "kernel", "compiler", "commit", "date"]
+    rows = [[name, str(figures.machine(name))] for name in names
+            if figures.machine(name)]
+    faults = figures.machine("mitigations") or {}
+    rows.append(["mitigations of the host's kernel", "; ".join(
+        f"{fault}: {state}" for fault, state in faults.items()) or "none needed"])
+    rows.append(["load, before and after; stolen by the host of the machine",
+                 f"{figures.machine('load before')}, "
+                 f"{figures.machine('load after')}; "
+                 f"{figures.machine('stolen by the host, %')}%"])
+    yield from table(["", ""], rows)
+
+
+def curve(figures):
+    def rows():
+        for title, points in figures.data["curves"]:
+            points = {int(timers): value for timers, value in points.items()}
+            yield [title, *(cell(points.get(timers)) for timers in SIZES)]
+
+    yield from table(["life-cycle, ns a timer", *map(size, SIZES)], rows())
+
+
+def rivals(figures):
+    subjects = [
+        ("**hwtimer, bulks of 4,096**", "hwtimer", BULKS, figures.where, MILLION),
+        ("hwtimer, batches of 4,096 requests (SUBMIT)", "hwtimer",
+         "hierarchical, batches of 4096", figures.where, MILLION),
+        ("hwtimer, rings, both ends on one processor", "hwtimer",
+         "hierarchical, rings", figures.where, MILLION),
+        ("hwtimer, rings with compact slots, as above", "hwtimer",
+         "hierarchical, compact rings", figures.where, MILLION),
+        ("hwtimer, bulks of 4,096, 10,000,000 timers", "hwtimer", BULKS,
+         figures.where, 10 * MILLION),
+        ("*the floor*: a bare wheel of vector buckets in user space", "floor",
+         "vectors", figures.beside, MILLION),
+        ("a wheel of linked lists in user space", "floor-list", "lists",
+         figures.beside, MILLION),
+        ("Netty's HashedWheelTimer", "netty", "hashed wheel", figures.beside,
+         MILLION),
+        ("libevent", "libevent", "heap", figures.beside, MILLION),
+        ("libuv", "libuv", "heap", figures.beside, MILLION),
+    ]
+    subjects += timerfds(figures)
+
+    def rows():
+        for title, *who in subjects:
+            life = figures.row(*who, LIFE)
+            both = figures.median(*who, "expire + deliver")
+            expire, deliver = (figures.median(*who, phase)
+                               for phase in ("expire", "deliver"))
+            low = figures.median(*who, AT_LEAST)
+            if not life and low is None:
+                continue
+            yield [title, cell(figures.median(*who, "schedule")),
+                   cell(figures.median(*who, "cancel")),
+                   cell(expire) if expire else
+                   f"{cell(both)} together" if both else "not timed",
+                   cell(deliver),
+                   f"{cell(life['median'])} ({cell(life['min'])}–{cell(life['max'])})"
+                   if life else f"> {cell(low)}",
+                   cell(figures.median(*who, "peak"))]
+
+    yield from table(["ns a timer", "schedule", "cancel", "expire", "deliver",
+                      "life-cycle (min–max)", "bytes"], rows())
+
+
+def timerfds(figures):
+    """Returns a subject for timerfd in each place, with the most timers there."""
+    for where, name in ((figures.beside, "natively"),
+                        (figures.where, "same kernel as hwtimer")):
+        found = max((row["timers"] for row in figures.data["rows"]
+                     if row["system"] == "timerfd" and row["where"] == where
+                     and row["phase"] == "schedule" and row["timers"] <= MILLION),
+                    default=None)
+        for variant in figures.variants("timerfd", where, found):
+            yield (f"timerfd, {variant} ({found:,} timers), {name}", "timerfd",
+                   variant, where, found)
+
+
+WAYS = [
+    ("bulks of 4,096", BULKS, "bulks"),
+    ("bulks of 256", "hierarchical, bulks of 256", None),
+    ("bulks of 64", "hierarchical, bulks of 64", None),
+    ("bulks of 16", "hierarchical, bulks of 16", None),
+    ("bulks of 4", "hierarchical, bulks of 4", "bulks of 4"),
+    ("bulks of 1", "hierarchical, bulks of 1", None),
+    ("one call a timer", SINGLE, "single calls"),
+    ("SUBMIT of 4,096", "hierarchical, batches of 4096", "SUBMIT"),
+    ("rings", "hierarchical, rings", "rings"),
+    ("rings, compact slots", "hierarchical, compact rings", "compact rings"),
+]
+
+
+def ways(figures):
+    """In each place, with 10,000 timers; instructions with as many as are counted."""
+    def rows():
+        for title, variant, counted in WAYS:
+            core = ("hwtimer", variant, "core", 10000)
+            ours = ("hwtimer", variant, figures.where, 10000)
+            few = 10000 if figures.row("hwtimer", counted, "counts", 10000,
+                                       "schedule") else 1000
+            counts = ("hwtimer", counted, "counts", few)
+            yield [title,
+                   *(cell(figures.median(*ours, phase))
+                     for phase in (*PHASES, LIFE)),
+                   *(cell(figures.median(*core, phase))
+                     for phase in (*PHASES, LIFE)),
+                   cell(figures.median(*counts, LIFE)) +
+                   (" ¹" if counted and few == 1000 else "")]
+
+    head = ["", *(f"{figures.where}: {phase}" if phase == "schedule" else phase
+                  for phase in (*PHASES, LIFE)),
+            *(f"core: {phase}" if phase == "schedule" else phase
+              for phase in (*PHASES, LIFE)), "instructions"]
+    yield from table(head, rows())
+
+
+def conditions(figures):
+    def rows():
+        for where, timers, aside, title in (
+                ("core", 100000, "", "core: one turn of the worker for all timers"),
+                ("core", 100000, ", each tick",
+                 "core: a turn at each tick, wake-ups included"),
+                ("core", 100000, ", after 5 s", "core: after 5 s without timers"),
+                ("core", 100000, ", the worker apart",
+                 "core: the worker on another processor"),
+                (figures.where, 100000, "", f"{figures.where}: one turn"),
+                (figures.where, 100000, ", after 5 s",
+                 f"{figures.where}: after 5 s without timers"),
+                (figures.where, 100000, ", the worker apart",
+                 f"{figures.where}: the worker on another processor, at each tick")):
+            who = ("hwtimer", BULKS + aside, where, timers)
+            if figures.row(*who, "schedule"):
+                yield [title, *(cell(figures.median(*who, phase))
+                                for phase in (*PHASES, LIFE))]
+
+    yield from table(["100,000 timers, bulks of 4,096, ns a timer", *PHASES, LIFE],
+                     rows())
+
+
+def threads(figures):
+    def rows():
+        for batch in (1, 4, 16, 64, 256, 4096):
+            cells = []
+            for where in dict.fromkeys(("core", figures.where)):
+                who = ("hwtimer", f"hierarchical, bulks of {batch}", where, 1)
+                cells += [cell(figures.median(*who, "one thread, a pair"))]
+                cells += [cell(figures.median(*who, phase), ".2f")
+                          if figures.row(*who, phase) else "" for phase in (
+                              "two threads, an instance each, against one",
+                              "two threads, one instance, against one")]
+            yield [f"{batch:,}", *cells]
+
+    head = ["timers in a bulk"]
+    for where in dict.fromkeys(("core", figures.where)):
+        head += [f"{where}: one thread, ns a pair", "two, an instance each, × one",
+                 "two, one instance, × one"]
+    yield from table(head, rows())
+
+
+def targets(figures):
+    verdicts = {True: "met", False: "**missed**", None: "not measured"}
+
+    def rows():
+        for target in figures.data["targets"]:
+            value, bound = (
+                None if number is None else
+                f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
+                for number in (target["value"], target["bound"]))
+            sign = "≥" if target["at_least"] else "≤"
+            yield [target["name"], f"{sign} {bound}", value or "",
+                   verdicts[target["met"]], target["detail"]]
+
+    yield from table(["", "bound", "measured", "", "of that"], rows())
+
+
+def single(figures):
+    """One timer by one call. Where a ns is an instruction, so says the heading."""
+    def rows():
+        for phase, title in (("one SCHEDULE", "SCHEDULE"),
+                             ("one settime", "timerfd_settime()"),
+                             ("one CANCEL", "CANCEL"),
+                             ("one settime to 0", "timerfd_settime() to 0")):
+            yield [title, *(cell(figures.median("hwtimer", BULKS, where, 1, phase))
+                            for where in (figures.where, "instructions"))]
+
+    yield from table(["", f"{figures.where}, ns", "QEMU, instructions"], rows())
+
+
+def server(figures):
+    def costs(system, variant, where, n):
+        who = (system, variant, where, n)
+        own = figures.median(*who, "processor time")
+        worker = figures.median(*who, "worker's time")
+        return None if own is None else own + (worker or 0)
+
+    def rows(variant, where, sizes):
+        for n in sizes:
+            none = costs("none", variant, where, n)
+            for system in ("none", "libevent", "timerfd", "hwtimer"):
+                who = (system, variant, where, n)
+                whole = costs(*who)
+                if whole is None:
+                    continue
+                late = [figures.median(*who, f"timeout's lateness, {which}")
+                        for which in ("median", "99 of 100")]
+                yield [f"{n:,}", system, cell(whole),
+                       cell(whole - none) if none and system != "none" else "",
+                       cell(figures.median(*who, "calls for timers"), ".4f"),
+                       cell(figures.median(*who, "clock readings"), ".2f"),
+                       *(cell(value / 1e6, ".2f") if value is not None else ""
+                         for value in late)]
+
+    head = ["connections", "timers by", "{} a request", "beyond none",
+            "calls for timers a request", "clock readings", "late, ms", "p99, ms"]
+    yield f"In {figures.place()}, as fast as the server answers:"
+    yield ""
+    head[2] = "ns a request"
+    yield from table(head, rows("server", figures.where,
+                                (100, 1000, 10000, 100000)))
+    yield ""
+    yield "Each connection sends a request each second, and the timeout is 30 s:"
+    yield ""
+    yield from table(head, rows("server, paced", figures.where, (10000,)))
+    yield ""
+    yield "Emulated, in instructions, those of the kernel included:"
+    yield ""
+    head[2] = "instructions a request"
+    yield from table(head[:6], (row[:6] for row in
+                                rows("server", "instructions", (1000,))))
+
+
+def instances(figures):
+    def rows():
+        for count in (64, 1000, 4096):
+            def median(what, count=count):
+                return figures.median("hwtimer", BULKS, figures.where, 1,
+                                      f"{count} instances, {what}")
+
+            yield [f"{count:,}", cell(median("bytes each by STATS")),
+                   cell(median("machine's memory each")),
+                   cell(median("turns a second")),
+                   *(cell(value / 1e6, ".2f") if value is not None else ""
+                     for value in (median("lateness, mean"),
+                                   median("lateness, longest")))]
+
+    yield from table(["instances of four timers", "bytes each, by STATS",
+                      "machine's memory each", "turns a second",
+                      "late, mean, ms", "longest, ms"], rows())
+
+
+TABLES = {function.__name__: function for function in (
+    readme, machine, curve, rivals, ways, conditions, threads, targets, single,
+    server, instances)}
+
+
+# ---- the pages ----
+
+def written(text, figures):
+    """Returns a page with its tables made anew."""
+    def replace(found):
+        name = found.group(1)
+        body = "\n".join(TABLES[name](figures))
+        return (f"<!-- bench {name} -->\n\n{body}\n\n<!-- end of bench {name} -->")
+
+    return re.sub(r"<!-- bench (\w+) -->\n.*?<!-- end of bench \1 -->", replace,
+                  text, flags=re.DOTALL)
+
+
+def save(figures):
+    """Keeps what the pages show; a row on a line, so that differences can be read."""
+    data = dict(figures.data)
+    rows = [figures.rows[key] for key in sorted(figures.used)]
+    head = {name: data[name] for name in data if name != "rows"}
+    text = json.dumps(head, indent=1, ensure_ascii=False)[:-2]
+    text += ',\n "rows": [\n' + ",\n".join(
+        "  " + json.dumps(row) for row in rows) + "\n ]\n}\n"
+    with open(FIGURES, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def main():
+    options = sys.argv[1:]
+    taking = len(options) == 2 and options[0] == "--take"
+    checking = options == ["--check"]
+    if options and not taking and not checking:
+        sys.exit(__doc__)
+    source = os.path.join(options[1], "bench.json") if taking else FIGURES
+    with open(source, encoding="utf-8") as file:
+        figures = Figures(json.load(file))
+    wrong = []
+    for page in PAGES:
+        path = os.path.join(ROOT, page)
+        with open(path, encoding="utf-8") as file:
+            before = file.read()
+        after = written(before, figures)
+        if after == before:
+            continue
+        wrong.append(page)
+        if not checking:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(after)
+    if taking:
+        save(figures)
+        shutil.copy(os.path.join(options[1], "bench.png"), PLOT)
+    if checking and wrong:
+        sys.exit(f"bench/pages.py has not written the tables of {', '.join(wrong)}")
+
+
+if __name__ == "__main__":
+    main()
