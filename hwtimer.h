@@ -23,7 +23,7 @@
  *   faces        main, ioctl, batch, query, client, debug, stats, occupancy
  *   whole        instance, turn
  *   rings        exchange, submission
- *   operations   bulk, request, op
+ *   operations   bulk, request, change, op
  *   delivery     harvest, period, notice, completion
  *   services     supply, adopt, wakeup, registry, allowance, account, trace, settings,
  *                ring, crowd, owner, cgroup, worker, clock

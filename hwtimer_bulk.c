@@ -18,6 +18,7 @@
 #include "hwtimer_intake.h"
 #include "hwtimer_op.h"
 #include "hwtimer_request.h"
+#include "hwtimer_ring.h"
 
 /**
  * hwtimer_bulk_check - check the operation and the flags of a bulk
@@ -35,6 +36,8 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		.flags = bulk->flags,
 	};
 
+	if (bulk->flags & ~HWTIMER_COMPACT_FLAGS)
+		return -EINVAL;
 	return hwtimer_request_check(hwtimer_settings_get(instance, &copy),
 				     &request);
 }

@@ -24,7 +24,7 @@
 	 HWTIMER_FEATURE_CLOCKS | HWTIMER_FEATURE_SLACK |          \
 	 HWTIMER_FEATURE_NOTIFY | HWTIMER_FEATURE_RINGS |          \
 	 HWTIMER_FEATURE_BULK | HWTIMER_FEATURE_LIST |             \
-	 HWTIMER_FEATURE_COMPACT_SLOTS)
+	 HWTIMER_FEATURE_COMPACT_SLOTS | HWTIMER_FEATURE_REARM)
 
 /*
  * Structures that may grow begin with a u32, the size that user space knows. It must be
@@ -158,7 +158,7 @@ static long ioctl_request(struct hwtimer_instance *instance,
 		return -EINVAL;
 	request.op = op;
 	hwtimer_request_run(instance, &request, 1);
-	if (request.result || op != HWTIMER_OP_SCHEDULE)
+	if (request.result || !hwtimer_request_names(&request))
 		return request.result;
 	if (put_user(request.id, &user_request->id)) {
 		hwtimer_request_undo(instance, &request, 1);

@@ -10,19 +10,32 @@
 #include "hwtimer_op.h"
 #include "hwtimer_period.h"
 
-/* CANCEL with HWTIMER_DISCARD of an expired timer: drops its event. Returns 0. */
-static int event_discard(struct hwtimer_instance *instance,
-			 struct hwtimer_record *record, u32 index)
+/**
+ * hwtimer_op_drop_event - drop the event of an expired timer
+ * @instance: the instance; its lock is held
+ * @record: the timer's record, in state HWTIMER_EXPIRED
+ * @index: index of the record
+ * @first: the event is the first in the queue, and is to be taken out of it at once;
+ *	otherwise it is discarded, and its record is freed when its turn comes
+ */
+void hwtimer_op_drop_event(struct hwtimer_instance *instance,
+			   struct hwtimer_record *record, u32 index, bool first)
 {
+	lockdep_assert_held(&instance->lock);
 	if (trace_hwtimer_discard_enabled())
 		hwtimer_trace_discard(instance, index);
-	hwtimer_record_become(record, HWTIMER_DISCARDED);
 	hwtimer_period_rests_no_more(instance, record);
 	hwtimer_instance_add_ready(instance, -1);
 	instance->stats.discarded++;
-	hwtimer_instance_add_discards(instance, 1);
+	if (first) {
+		hwtimer_queue_take(&instance->ready, &instance->pool, 1);
+		hwtimer_period_free(instance, index);
+		hwtimer_supply_trim(instance);
+	} else {
+		hwtimer_record_become(record, HWTIMER_DISCARDED);
+		hwtimer_instance_add_discards(instance, 1);
+	}
 	hwtimer_notice_taken(instance);
-	return 0;
 }
 
 /*
@@ -96,9 +109,10 @@ int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 	case HWTIMER_PAUSED:
 		return cancel_paused(instance, record, index);
 	case HWTIMER_EXPIRED:
-		if (flags & HWTIMER_DISCARD)
-			return event_discard(instance, record, index);
-		return cancel_expired(instance, record, moment);
+		if (!(flags & HWTIMER_DISCARD))
+			return cancel_expired(instance, record, moment);
+		hwtimer_op_drop_event(instance, record, index, false);
+		return 0;
 	case HWTIMER_LEAVING:
 		if (hwtimer_record_periodic(record))
 			return cancel_expired(instance, record, moment);

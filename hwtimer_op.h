@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Does SCHEDULE, CANCEL and RESCHEDULE to a timer, and the work before and after the
- * operations of one hold of the instance's lock. Called by hwtimer_request.c, whose
- * operations are of mixed kinds, and by hwtimer_bulk.c, whose operations are all alike.
+ * operations of one hold of the instance's lock. Called by hwtimer_request.c and
+ * hwtimer_change.c, whose operations are of mixed kinds, and by hwtimer_bulk.c, whose
+ * operations are all alike.
  *
  * The operations are inline, so that in a loop over operations of one kind the compiler
  * knows what is constant. The traced versions are not inline. They have loops of their
@@ -69,6 +70,9 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 		    const struct hwtimer_moment *moment, u64 most)
 	__releases(&instance->lock);
 
+void hwtimer_op_drop_event(struct hwtimer_instance *instance,
+			   struct hwtimer_record *record, u32 index,
+			   bool first);
 int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 			    u32 flags, struct hwtimer_moment *moment);
 int hwtimer_op_reschedule_other(struct hwtimer_instance *instance, u32 index,

@@ -79,6 +79,90 @@ void hwtimer_period_free_extension(struct hwtimer_instance *instance,
 }
 
 /**
+ * hwtimer_period_interval - get the interval of a timer of any kind
+ * @instance: the instance; its lock is held
+ * @record: the timer's record
+ *
+ * Return: ns; 0 if the timer is not periodic.
+ */
+u64 hwtimer_period_interval(const struct hwtimer_instance *instance,
+			    const struct hwtimer_record *record)
+{
+	lockdep_assert_held(&instance->lock);
+	return hwtimer_record_periodic(record) ?
+		       extension_of(instance, record)->interval :
+		       0;
+}
+
+/**
+ * hwtimer_period_spare - count the records that the end of a timer makes free
+ * @instance: the instance; its lock is held
+ * @record: the record of a timer of any kind
+ *
+ * Return: the number of records, without those whose generations are spent.
+ */
+u32 hwtimer_period_spare(const struct hwtimer_instance *instance,
+			 const struct hwtimer_record *record)
+{
+	u32 spare = record->generation != HWTIMER_GENERATION_MAX;
+
+	lockdep_assert_held(&instance->lock);
+	if (hwtimer_record_periodic(record))
+		spare += extension_of(instance, record)->generation !=
+			 HWTIMER_GENERATION_MAX;
+	return spare;
+}
+
+static void set_fixed_delay(struct hwtimer_record *record, u32 flags)
+{
+	record->flags &= ~HWTIMER_RECORD_FIXED_DELAY;
+	if (flags & HWTIMER_FIXED_DELAY)
+		record->flags |= HWTIMER_RECORD_FIXED_DELAY;
+}
+
+/**
+ * hwtimer_period_change - give a pending timer another interval or user_data
+ * @instance: the instance; its lock is held, and its table has a spare record if the timer
+ *	becomes periodic
+ * @record: the timer's record, in state HWTIMER_PENDING
+ * @request: the new interval, count, user_data and HWTIMER_FIXED_DELAY
+ * @sets: which of these the timer gets: HWTIMER_SET_INTERVAL, HWTIMER_SET_USER_DATA; others
+ *	are ignored
+ */
+void hwtimer_period_change(struct hwtimer_instance *instance,
+			   struct hwtimer_record *record,
+			   const struct hwtimer_request *request, u32 sets)
+{
+	bool before = hwtimer_record_periodic(record);
+	bool after = sets & HWTIMER_SET_INTERVAL ? request->interval : before;
+	struct hwtimer_request new = *request;
+	struct hwtimer_record *extension;
+
+	lockdep_assert_held(&instance->lock);
+	if (!(sets & HWTIMER_SET_USER_DATA))
+		new.user_data =
+			hwtimer_table_user_data(&instance->table, record);
+	if (!after) {
+		if (before)
+			hwtimer_period_free_extension(instance, record);
+		record->flags = 0;
+		record->user_data = new.user_data;
+		return;
+	}
+	if (!before) {
+		hwtimer_period_begin(instance, record, &new);
+		return;
+	}
+	extension = extension_of(instance, record);
+	extension->user_data = new.user_data;
+	if (!(sets & HWTIMER_SET_INTERVAL))
+		return;
+	extension->interval = new.interval;
+	extension->count = new.count;
+	set_fixed_delay(record, new.flags);
+}
+
+/**
  * hwtimer_period_describe - say what a timer of any kind is
  * @instance: the instance; its lock is held
  * @index: index of the timer's record

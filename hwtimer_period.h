@@ -3,7 +3,8 @@
  * Makes timers periodic, counts their expirations, and makes them pending again after
  * each event. struct hwtimer_request in <linux/hwtimer.h> says what periodic timers do.
  *
- * Callers hold the instance's lock: hwtimer_request.c begins periodic timers;
+ * Callers hold the instance's lock: hwtimer_request.c begins periodic timers,
+ * and hwtimer_change.c changes them;
  * hwtimer_op.c, hwtimer_harvest.c and hwtimer_turn.c end timers of any kind;
  * hwtimer_harvest.c pauses and resumes timers, and hwtimer_op.c resumes or ends paused
  * ones; hwtimer_harvest.c and hwtimer_query.c have timers described.
@@ -21,6 +22,13 @@ void hwtimer_period_begin(struct hwtimer_instance *instance,
 			  const struct hwtimer_request *request);
 void hwtimer_period_free_extension(struct hwtimer_instance *instance,
 				   const struct hwtimer_record *record);
+u64 hwtimer_period_interval(const struct hwtimer_instance *instance,
+			    const struct hwtimer_record *record);
+u32 hwtimer_period_spare(const struct hwtimer_instance *instance,
+			 const struct hwtimer_record *record);
+void hwtimer_period_change(struct hwtimer_instance *instance,
+			   struct hwtimer_record *record,
+			   const struct hwtimer_request *request, u32 sets);
 void hwtimer_period_describe(const struct hwtimer_instance *instance, u32 index,
 			     u64 now, struct hwtimer_unprocessed *timer);
 void hwtimer_period_end(struct hwtimer_instance *instance,

@@ -5,9 +5,27 @@
 #include <linux/ktime.h>
 
 #include "hwtimer_adopt.h"
+#include "hwtimer_change.h"
 #include "hwtimer_op.h"
 #include "hwtimer_period.h"
 #include "hwtimer_request.h"
+
+/* As fields_valid(), for a RESCHEDULE: fields that its flags do not set must be 0. */
+static bool reschedule_valid(const struct hwtimer_request *request)
+{
+	u32 flags = request->flags;
+	u32 sets = hwtimer_change_sets(flags);
+
+	if (flags & ~(HWTIMER_ABSOLUTE | HWTIMER_FIXED_DELAY | HWTIMER_REARM |
+		      HWTIMER_CHANGE_ALL) ||
+	    (flags & HWTIMER_REARM && flags & HWTIMER_CHANGE_ALL))
+		return false;
+	return (sets & HWTIMER_SET_USER_DATA || !request->user_data) &&
+	       (sets & HWTIMER_SET_SLACK || !request->slack) &&
+	       (sets & HWTIMER_SET_INTERVAL ||
+		!(request->interval || request->count ||
+		  flags & HWTIMER_FIXED_DELAY));
+}
 
 /* Whether all fields that must be 0 are 0, and no unknown flag is set. */
 static bool fields_valid(const struct hwtimer_request *request)
@@ -20,9 +38,7 @@ static bool fields_valid(const struct hwtimer_request *request)
 			 ~(HWTIMER_ABSOLUTE | HWTIMER_FIXED_DELAY)) &&
 		       !request->id;
 	case HWTIMER_OP_RESCHEDULE:
-		return !(request->flags & ~HWTIMER_ABSOLUTE) &&
-		       !request->user_data && !request->interval &&
-		       !request->slack && !request->count;
+		return reschedule_valid(request);
 	case HWTIMER_OP_CANCEL:
 		return !(request->flags & ~HWTIMER_DISCARD) &&
 		       !request->user_data && !request->interval &&
@@ -149,6 +165,38 @@ static __always_inline int request_schedule(struct hwtimer_instance *instance,
 	return 0;
 }
 
+/* request_schedule() for those who do not call it in a loop. */
+static noinline int request_schedule_rare(struct hwtimer_instance *instance,
+					  struct hwtimer_request *request,
+					  struct hwtimer_moment *moment)
+{
+	return request_schedule(instance, request, moment);
+}
+
+/*
+ * RESCHEDULE with more flags than HWTIMER_ABSOLUTE. With HWTIMER_REARM, a timer that is not
+ * pending ends, and the request makes a new one.
+ */
+static noinline int request_change(struct hwtimer_instance *instance,
+				   struct hwtimer_request *request,
+				   struct hwtimer_moment *moment)
+{
+	int err;
+
+	if (hwtimer_change_pending(instance, request, moment, &err))
+		return err;
+	if (!(request->flags & HWTIMER_REARM))
+		return hwtimer_op_reschedule(instance, request->id,
+					     request->time, request->flags,
+					     moment);
+	err = hwtimer_change_end(instance, request, moment);
+	if (!err)
+		err = request_schedule_rare(instance, request, moment);
+	if (!err)
+		instance->stats.rescheduled++;
+	return err;
+}
+
 static int request_run(struct hwtimer_instance *instance,
 		       struct hwtimer_request *request,
 		       struct hwtimer_moment *moment)
@@ -160,6 +208,8 @@ static int request_run(struct hwtimer_instance *instance,
 		return hwtimer_op_cancel(instance, request->id, request->flags,
 					 moment);
 	default:
+		if (unlikely(request->flags & ~HWTIMER_ABSOLUTE))
+			return request_change(instance, request, moment);
 		return hwtimer_op_reschedule(instance, request->id,
 					     request->time, request->flags,
 					     moment);
@@ -192,6 +242,21 @@ static void requests_run_all(struct hwtimer_instance *instance,
 	}
 }
 
+/* As request_change(), while a tracepoint of an operation is enabled. */
+static int request_change_traced(struct hwtimer_instance *instance,
+				 struct hwtimer_request *request,
+				 struct hwtimer_moment *moment)
+{
+	u64 before = request->id;
+	int err = request_change(instance, request, moment);
+
+	if (!err && request->id != before)
+		hwtimer_trace_schedule(instance, lower_32_bits(request->id));
+	else if (!err)
+		hwtimer_trace_reschedule(instance, lower_32_bits(before));
+	return err;
+}
+
 /* Does one request, as request_run(), while a tracepoint of an operation is enabled. */
 static noinline int request_run_traced(struct hwtimer_instance *instance,
 				       struct hwtimer_request *request,
@@ -210,6 +275,8 @@ static noinline int request_run_traced(struct hwtimer_instance *instance,
 		return hwtimer_op_cancel_traced(instance, request->id,
 						request->flags, moment);
 	default:
+		if (request->flags & ~HWTIMER_ABSOLUTE)
+			return request_change_traced(instance, request, moment);
 		return hwtimer_op_reschedule_traced(instance, request->id,
 						    request->time,
 						    request->flags, moment);
@@ -261,12 +328,17 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 static void request_demand(struct hwtimer_demand *demand,
 			   const struct hwtimer_request *request)
 {
+	bool rearm = request->op == HWTIMER_OP_RESCHEDULE &&
+		     request->flags & HWTIMER_REARM;
+	bool adds = request->op == HWTIMER_OP_SCHEDULE || rearm;
+
 	if (request->result)
 		return;
-	demand->timers += request->op == HWTIMER_OP_SCHEDULE;
-	demand->periodic += request->op == HWTIMER_OP_SCHEDULE &&
-			    request->interval;
+	demand->timers += adds;
+	demand->periodic += adds && request->interval;
 	demand->moves += request->op == HWTIMER_OP_RESCHEDULE;
+	demand->extensions += request->op == HWTIMER_OP_RESCHEDULE &&
+			      request->interval;
 }
 
 /* Sets each result, 0 if the request is valid. Adds up what the valid requests need. */
@@ -407,10 +479,10 @@ bool hwtimer_request_try(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_request_undo - cancel new timers whose ids user space did not get
+ * hwtimer_request_undo - cancel timers whose ids user space did not get
  * @instance: the instance; its lock is not held
  * @requests: requests that hwtimer_request_run() has done, of any kind; overwritten. Only
- *	each SCHEDULE that succeeded is undone
+ *	each SCHEDULE that succeeded is undone, and each RESCHEDULE with HWTIMER_REARM
  * @count: number of requests, at most HWTIMER_HOLD
  *
  * Discards the event of a timer that has expired meanwhile. A timer that was delivered or
@@ -424,7 +496,7 @@ void hwtimer_request_undo(struct hwtimer_instance *instance,
 	for (i = 0; i < count; i++) {
 		struct hwtimer_request *request = &requests[i];
 
-		if (request->op != HWTIMER_OP_SCHEDULE || request->result)
+		if (!hwtimer_request_names(request) || request->result)
 			request->result = -ECANCELED;
 		request->op = HWTIMER_OP_CANCEL;
 		request->flags = HWTIMER_DISCARD;

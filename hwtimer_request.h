@@ -10,9 +10,23 @@
 
 #include <linux/types.h>
 
+#include <uapi/linux/hwtimer.h>
+
 struct hwtimer_instance;
-struct hwtimer_request;
 struct hwtimer_settings;
+
+/**
+ * hwtimer_request_names - whether the id of a request is a result
+ * @request: the request, with its operation
+ *
+ * Return: whether the operation writes an id, if it succeeds. Any context.
+ */
+static inline bool hwtimer_request_names(const struct hwtimer_request *request)
+{
+	return request->op == HWTIMER_OP_SCHEDULE ||
+	       (request->op == HWTIMER_OP_RESCHEDULE &&
+		request->flags & HWTIMER_REARM);
+}
 
 void hwtimer_request_run(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count);

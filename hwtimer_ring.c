@@ -251,16 +251,20 @@ static u32 compact_run(const struct hwtimer_ring *ring, u32 number, u32 count,
 			      ring->requests, (void **)slot);
 }
 
-/* Copies a compact slot, and reads each of its words only once, as slot_read(). */
+/*
+ * Copies a compact slot, and reads each of its words only once, as slot_read(). If its flags
+ * need more than a slot has, the request has no operation, and will be refused.
+ */
 static void compact_read(struct hwtimer_request *request,
 			 const struct hwtimer_bulk_timer *slot, const u64 *word)
 {
 	u64 op = READ_ONCE(*word);
 	u64 first = READ_ONCE(slot->user_data);
 	bool schedule = lower_32_bits(op) == HWTIMER_OP_SCHEDULE;
+	bool fits = !(upper_32_bits(op) & ~HWTIMER_COMPACT_FLAGS);
 
 	*request = (struct hwtimer_request){
-		.op = lower_32_bits(op),
+		.op = fits ? lower_32_bits(op) : HWTIMER_OP_NONE,
 		.flags = upper_32_bits(op),
 		.id = schedule ? 0 : first,
 		.time = READ_ONCE(slot->time),
@@ -379,7 +383,10 @@ static u64 request_result(const struct hwtimer_request *request)
 {
 	if (request->result)
 		return (u64)(s64)request->result;
-	return request->op == HWTIMER_OP_SCHEDULE ? request->id : 0;
+	return request->op == HWTIMER_OP_SCHEDULE ||
+			       request->flags & HWTIMER_REARM ?
+		       request->id :
+		       0;
 }
 
 /* Lets user space see results up to request @taken, and use their slots again. */

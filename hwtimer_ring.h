@@ -26,6 +26,9 @@
 
 #include <uapi/linux/hwtimer.h>
 
+/* Flags of operations for which a struct hwtimer_bulk_timer has room */
+#define HWTIMER_COMPACT_FLAGS (HWTIMER_ABSOLUTE | HWTIMER_DISCARD)
+
 /**
  * struct hwtimer_ring - the kernel's end of a pair of rings
  * @shared: the beginning of the shared memory

@@ -193,7 +193,8 @@ void hwtimer_supply_account(struct hwtimer_instance *instance)
 static u32 chunks_wanted(const struct hwtimer_instance *instance,
 			 const struct hwtimer_demand *demand)
 {
-	u32 periodic = instance->periodic + demand->periodic;
+	u32 periodic =
+		instance->periodic + demand->periodic + demand->extensions;
 	struct hwtimer_outlook outlook = {
 		.adds = demand->timers,
 		.moves = demand->moves,
@@ -236,7 +237,7 @@ static bool records_missing(const struct hwtimer_instance *instance,
 
 	return hwtimer_table_spare(&instance->table) <
 	       min(demand->timers, below_limit) +
-		       min(demand->periodic, below_limit);
+		       min(demand->periodic, below_limit) + demand->extensions;
 }
 
 /**

@@ -28,11 +28,13 @@ struct hwtimer_settings;
  * @timers: number of timers to be added; those beyond the limit of timers need no memory
  * @periodic: number of @timers that are periodic
  * @moves: number of timers to be rescheduled
+ * @extensions: number of @moves after which a timer is periodic that may not be so before
  */
 struct hwtimer_demand {
 	u32 timers;
 	u32 periodic;
 	u32 moves;
+	u32 extensions;
 };
 
 /**

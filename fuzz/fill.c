@@ -106,6 +106,15 @@ void fill_request(struct actor *actor, struct slot *slot,
 	if (op == HWTIMER_OP_RESCHEDULE) {
 		bool absolute = rng_one_in(rng, 2);
 
+		if (rng_one_in(rng, 3)) {
+			fill_schedule(actor, request);
+			request->flags |= rng_one_in(rng, 2) ?
+						  HWTIMER_REARM :
+						  HWTIMER_SET_USER_DATA |
+							  HWTIMER_SET_INTERVAL |
+							  HWTIMER_SET_SLACK;
+			return;
+		}
 		request->flags = absolute ? HWTIMER_ABSOLUTE : 0;
 		request->time = fill_time(actor, absolute);
 	} else if (rng_one_in(rng, 3)) {

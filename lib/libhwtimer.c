@@ -246,6 +246,38 @@ int hwt_reschedule_at(struct hwt *hwt, uint64_t id, uint64_t deadline)
 	return reschedule(hwt, HWTIMER_ABSOLUTE, id, deadline);
 }
 
+int hwt_reschedule_request(struct hwt *hwt, struct hwtimer_request *request)
+{
+	return call(hwt, HWTIMER_IOC_RESCHEDULE, request);
+}
+
+static int rearm(struct hwt *hwt, unsigned int flags, uint64_t *id,
+		 uint64_t time, uint64_t user_data)
+{
+	struct hwtimer_request request = {
+		.flags = flags | HWTIMER_REARM,
+		.id = *id,
+		.time = time,
+		.user_data = user_data,
+	};
+	int err = hwt_reschedule_request(hwt, &request);
+
+	if (!err)
+		*id = request.id;
+	return err;
+}
+
+int hwt_rearm(struct hwt *hwt, uint64_t *id, int64_t delay, uint64_t user_data)
+{
+	return rearm(hwt, 0, id, delay_time(delay), user_data);
+}
+
+int hwt_rearm_at(struct hwt *hwt, uint64_t *id, uint64_t deadline,
+		 uint64_t user_data)
+{
+	return rearm(hwt, HWTIMER_ABSOLUTE, id, deadline, user_data);
+}
+
 /* ---- many timers ---- */
 
 /*

@@ -162,6 +162,34 @@ int hwt_reschedule(struct hwt *hwt, uint64_t id, int64_t delay);
 int hwt_reschedule_at(struct hwt *hwt, uint64_t id, uint64_t deadline);
 
 /**
+ * hwt_reschedule_request - reschedule a timer in any way
+ * @hwt: the instance
+ * @request: in: the timer's id, the time, and what HWTIMER_SET_* or HWTIMER_REARM sets; out,
+ *	with HWTIMER_REARM: the id that the timer has now
+ */
+int hwt_reschedule_request(struct hwt *hwt, struct hwtimer_request *request);
+
+/**
+ * hwt_rearm - schedule a timer, whatever became of it before
+ * @hwt: the instance
+ * @id: in: the timer's id, or 0: there is none yet; out: the id that it has now, which is
+ *	another one unless the timer was pending
+ * @delay: ns from now; a negative delay counts as 0
+ * @user_data: value that is returned in the event
+ *
+ * The timer then expires once. If it was pending, it has moved; if its event waited to be
+ * read, the module has dropped it. Events that hwt_next() or hwt_dispatch() have read before
+ * are still returned, with the old id.
+ *
+ * Return: as hwt_schedule(). After an error, nothing has changed.
+ */
+int hwt_rearm(struct hwt *hwt, uint64_t *id, int64_t delay, uint64_t user_data);
+
+/* The same, at a deadline on the instance's clock. */
+int hwt_rearm_at(struct hwt *hwt, uint64_t *id, uint64_t deadline,
+		 uint64_t user_data);
+
+/**
  * hwt_schedule_many - schedule many timers that expire once, with few system calls
  * @hwt: the instance
  * @flags: HWTIMER_ABSOLUTE, or 0 for delays

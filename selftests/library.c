@@ -172,6 +172,41 @@ TEST_F(library, periodic_by_request)
 	EXPECT_EQ(-ERANGE, hwt_schedule_request(self->hwt, &request));
 }
 
+TEST_F(library, rearmed_timers)
+{
+	struct hwtimer_request request = {
+		.flags = HWTIMER_SET_USER_DATA,
+		.time = HOUR,
+		.user_data = 3,
+	};
+	struct hwtimer_query query;
+	struct hwtimer_event event;
+	uint64_t id = 0, before;
+
+	ASSERT_EQ(0, hwt_rearm(self->hwt, &id, HOUR, 1));
+	before = id;
+	ASSERT_EQ(0, hwt_rearm_at(self->hwt, &id, HWTIMER_NEVER, 2));
+	EXPECT_EQ(before, id);
+	request.id = id;
+	ASSERT_EQ(0, hwt_reschedule_request(self->hwt, &request));
+	query.id = id;
+	ASSERT_EQ(0, hwt_query(self->hwt, &query));
+	EXPECT_EQ(3, query.user_data);
+	ASSERT_EQ(0, hwt_rearm(self->hwt, &id, -1, 4));
+	EXPECT_EQ(before, id);
+	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 1));
+	ASSERT_EQ(0, hwt_rearm(self->hwt, &id, 0, 5));
+	EXPECT_NE(before, id);
+	ASSERT_EQ(1, wait_next(self->hwt, &event));
+	EXPECT_EQ(id, event.id);
+	EXPECT_EQ(5, event.user_data);
+	EXPECT_EQ(-ENOENT, hwt_reschedule_request(self->hwt, &request));
+	ASSERT_EQ(0, hwt_stop(self->hwt, NULL, 0, NULL));
+	before = id;
+	EXPECT_EQ(-ESHUTDOWN, hwt_rearm(self->hwt, &id, 0, 6));
+	EXPECT_EQ(before, id);
+}
+
 TEST_F(library, many_whatever_interrupts)
 {
 	const unsigned int n = scaled(400000);

@@ -253,7 +253,7 @@ TEST_F(hwtimer, refusal_leaves_the_old_deadline)
 		{ .op = 4 },
 		{ .flags = HWTIMER_DISCARD },
 		{ .flags = HWTIMER_FIXED_DELAY },
-		{ .flags = 8 },
+		{ .flags = 128 },
 		{ .flags = 1U << 31 },
 		{ .interval = 1 },
 		{ .interval = HOUR },

@@ -48,6 +48,7 @@ setup        x    .     a      .       x       x      -       x      -    a     
 schedule     x    x     a      a       a       x      -       x      -    a       a
 cancel       x    x     a      a       a       a      -       x      -    a       a
 reschedule   x    x     a      a       a       a      -       x      -    a       a
+rearm        x    x     a      a       x       x      -       x      -    a       a
 submit       x    x     a      a       x       a      a       x      -    a       a
 bulk         x    x     a      a       x       a      a       x      -    a       a
 read         x    x     a      a       x       x      a       x      a    a       a

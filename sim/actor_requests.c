@@ -99,7 +99,7 @@ struct oracle_timer *actor_pick(struct actor *actor)
 		sim_lock();
 		if (oracle->nr_timers)
 			timer = oracle->timers[sim_below(oracle->nr_timers)];
-		if (timer && !timer->id)
+		if (timer && (!timer->id || timer->private))
 			timer = NULL;
 		sim_unlock();
 	} else if (actor->nr_timers) {
@@ -124,7 +124,7 @@ bool result_excused(long result)
 	}
 }
 
-static void expect_excused(const char *what, long result)
+void expect_excused(const char *what, long result)
 {
 	if (!result_excused(result))
 		sim_fail("%s has failed with %ld", what, result);

@@ -29,6 +29,7 @@ static const char *const states[] = {
 	[ORACLE_DONE] = "has had its last event",
 	[ORACLE_CANCELLED] = "was cancelled",
 	[ORACLE_RETURNED] = "was handed back",
+	[ORACLE_REARMED] = "was rearmed under another id",
 };
 
 /* The number of a timer in its instance, for reports */
@@ -132,7 +133,8 @@ static bool has_ended(const struct oracle_timer *timer)
 {
 	return timer->state == ORACLE_DONE ||
 	       timer->state == ORACLE_CANCELLED ||
-	       timer->state == ORACLE_RETURNED;
+	       timer->state == ORACLE_RETURNED ||
+	       timer->state == ORACLE_REARMED;
 }
 
 static void end(struct oracle_timer *timer, enum oracle_state state)
@@ -376,6 +378,82 @@ void oracle_rescheduled(struct oracle_timer *timer, uint64_t time,
 	sim_unlock();
 }
 
+/* ---- RESCHEDULE that sets all fields ---- */
+
+struct oracle_timer *oracle_remake(struct oracle_timer *old,
+				   struct oracle *oracle,
+				   struct hwtimer_request *request)
+{
+	struct oracle_timer *timer = oracle_schedule(oracle, request);
+
+	timer->private = true;
+	if (old)
+		oracle_change(old);
+	return timer;
+}
+
+/* The timer was pending, and goes on with other fields. */
+static void remade_pending(struct oracle_timer *old)
+{
+	if (has_ended(old))
+		FAIL(old, "RESCHEDULE has found it pending");
+	end(old, ORACLE_CANCELLED);
+}
+
+/* The timer was not pending, so it must have been due. */
+static void remade_other(struct oracle_timer *old,
+			 const struct oracle_span *span)
+{
+	if (has_ended(old))
+		return;
+	if (old->state == ORACLE_LIVE && !old->vague && !old->last &&
+	    !old->interval && !clock_jumped(old->oracle) &&
+	    old->low > latest(old->oracle))
+		FAIL(old, "RESCHEDULE has not found it pending");
+	old->straggler = may_come_back(old->oracle, span);
+	end(old, ORACLE_REARMED);
+}
+
+static void remade_well(struct oracle_timer *old, struct oracle_timer *timer,
+			const struct hwtimer_request *request,
+			const struct oracle_span *span)
+{
+	bool same = old && request->id == old->id;
+
+	timer->oracle->rescheduled++;
+	if (!same && old)
+		remade_other(old, span);
+	timer->moved = same;
+	scheduled_well(timer, request->id);
+	if (!same)
+		return;
+	timer->oracle->scheduled--;
+	remade_pending(old);
+}
+
+void oracle_remade(struct oracle_timer *old, struct oracle_timer *timer,
+		   const struct hwtimer_request *request,
+		   const struct oracle_span *span, int result)
+{
+	sim_lock();
+	TRACE(timer, "RESCHEDULE of %llu: %d, id %#llx",
+	      old ? number_of(old) : 0, result,
+	      (unsigned long long)request->id);
+	if (old)
+		old->changes--;
+	if (!result)
+		remade_well(old, timer, request, span);
+	else if (result == -ENOENT && old)
+		found_nothing(old, span);
+	else if (old && result == -ECANCELED)
+		rescheduled_perhaps(old);
+	if (old && result == -ECANCELED)
+		old->lost_ok = true;
+	sim_unlock();
+	if (result)
+		oracle_scheduled(timer, 0, result);
+}
+
 /* ---- events ---- */
 
 static void event_expected(struct oracle_timer *timer,
@@ -387,7 +465,11 @@ static void event_expected(struct oracle_timer *timer,
 
 	if (timer->state == ORACLE_REFUSED)
 		FAIL(timer, "has an event");
-	if (has_ended(timer) && (!timer->interval || after))
+	if (timer->state == ORACLE_REARMED) {
+		if ((after && !timer->straggler) ||
+		    (!timer->interval && timer->events))
+			FAIL(timer, "has an event");
+	} else if (has_ended(timer) && (!timer->interval || after))
 		FAIL(timer, "has an event, its number %llu",
 		     (unsigned long long)timer->events + 1);
 	if (!ring && unlisted_before(timer, span))
@@ -771,9 +853,42 @@ static bool lateness_sum_fits(const struct hwtimer_stats *stats)
 	return least <= stats->lateness_sum && stats->lateness_sum <= most;
 }
 
+/*
+ * The number of timers whose event HWTIMER_REARM has dropped: those that expire once, and have
+ * had no event.
+ */
+static uint64_t rearmed_least(const struct oracle *oracle)
+{
+	uint64_t nr, count = 0;
+
+	for (nr = 0; nr < oracle->nr_timers; nr++) {
+		const struct oracle_timer *timer = oracle->timers[nr];
+
+		count += timer->state == ORACLE_REARMED && !timer->interval &&
+			 !timer->events && !timer->lost_ok;
+	}
+	return count;
+}
+
+/* The same with periodic timers, of which nobody knows */
+static uint64_t rearmed_most(const struct oracle *oracle)
+{
+	uint64_t nr, count = 0;
+
+	for (nr = 0; nr < oracle->nr_timers; nr++) {
+		const struct oracle_timer *timer = oracle->timers[nr];
+
+		count += timer->state == ORACLE_REARMED &&
+			 (timer->interval || !timer->events);
+	}
+	return count;
+}
+
 void oracle_stats_at_rest(struct oracle *oracle,
 			  const struct hwtimer_stats *stats)
 {
+	uint64_t dropped;
+
 	EXPECT("lateness, events", lateness_events(stats), stats->expired);
 	EXPECT("lateness_sum fits the buckets", lateness_sum_fits(stats), true);
 	EXPECT("unprocessed", stats->unprocessed, oracle->returned);
@@ -782,8 +897,16 @@ void oracle_stats_at_rest(struct oracle *oracle,
 	if (oracle->unsure)
 		return;
 	EXPECT("scheduled", stats->scheduled, oracle->scheduled);
-	EXPECT("cancelled + discarded", stats->cancelled + stats->discarded,
-	       oracle->cancelled);
+	dropped = stats->cancelled + stats->discarded - oracle->cancelled;
+	if (dropped < rearmed_least(oracle) || dropped > rearmed_most(oracle))
+		sim_fail(
+			"instance %u, STATS: cancelled + discarded: %llu, CANCEL ended %llu, HWTIMER_REARM %llu to %llu",
+			oracle->nr,
+			(unsigned long long)(stats->cancelled +
+					     stats->discarded),
+			(unsigned long long)oracle->cancelled,
+			(unsigned long long)rearmed_least(oracle),
+			(unsigned long long)rearmed_most(oracle));
 	EXPECT("rescheduled", stats->rescheduled, oracle->rescheduled);
 }
 

@@ -23,6 +23,7 @@
  * @ORACLE_DONE: its last event was delivered
  * @ORACLE_CANCELLED: CANCEL has ended it
  * @ORACLE_RETURNED: STOP has handed it back
+ * @ORACLE_REARMED: RESCHEDULE with HWTIMER_REARM has made another timer instead
  */
 enum oracle_state {
 	ORACLE_COMING,
@@ -32,6 +33,7 @@ enum oracle_state {
 	ORACLE_DONE,
 	ORACLE_CANCELLED,
 	ORACLE_RETURNED,
+	ORACLE_REARMED,
 };
 
 struct oracle;
@@ -61,6 +63,8 @@ struct oracle;
  * @lost_ok: it may end without anybody hearing of it: a fault hid that
  * @begun: step at which its SCHEDULE began
  * @scheduled: step at which its SCHEDULE returned
+ * @private: only the actor that has scheduled it changes it
+ * @straggler: it was rearmed while its event may have been read, so that this may come
  * @ended: step at which the call returned that ended it
  * @unlisted: step at which a LIST ended that did not show it; 0: none
  * @listed: number of the last LIST that showed it
@@ -89,6 +93,8 @@ struct oracle_timer {
 	bool lost_ok;
 	uint64_t begun;
 	uint64_t scheduled;
+	bool private;
+	bool straggler;
 	uint64_t ended;
 	uint64_t unlisted;
 	uint64_t listed;
@@ -171,6 +177,19 @@ void oracle_cancelled(struct oracle_timer *timer,
 void oracle_rescheduled(struct oracle_timer *timer, uint64_t time,
 			bool absolute, const struct oracle_span *span,
 			int result);
+
+/*
+ * A RESCHEDULE that sets all fields of @old, a private timer: the timer with the fields that
+ * @request has. Its user_data is set, and it is private. @old: NULL: the request has the id
+ * of no timer
+ */
+struct oracle_timer *oracle_remake(struct oracle_timer *old,
+				   struct oracle *oracle,
+				   struct hwtimer_request *request);
+/* @request: its id is that after the call; @result: as above */
+void oracle_remade(struct oracle_timer *old, struct oracle_timer *timer,
+		   const struct hwtimer_request *request,
+		   const struct oracle_span *span, int result);
 
 /* Before and after a read and the report of its events */
 struct oracle_span oracle_read_begin(struct oracle *oracle);

@@ -264,6 +264,9 @@ static void site_main(void *argument)
 		actor_add(site, either(site), "consumer", act_consumer);
 	if (!sim_below(3))
 		actor_add(site, either(site), "keeper", act_keeper);
+	/* Only in some runs, so that the others stay as they were without it. */
+	if (sim_run.seed % 3 == 0)
+		actor_add(site, either(site), "rearmer", act_rearmer);
 	sim_process_release(site->friend);
 	__atomic_sub_fetch(&world.opening, 1, __ATOMIC_RELEASE);
 }

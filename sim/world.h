@@ -112,7 +112,7 @@ void world_count(uint64_t operations);
 
 /* ---- the actors ---- */
 
-actor_fn act_requester, act_batcher, act_bulker;
+actor_fn act_requester, act_batcher, act_bulker, act_rearmer;
 actor_fn act_reader, act_poller, act_edge, act_eventfd;
 actor_fn act_producer, act_consumer;
 actor_fn act_keeper;
@@ -124,6 +124,7 @@ actor_fn act_prober, act_notifier, act_stopper, act_disturber, act_client;
 void request_random(struct site *site, struct hwtimer_request *request);
 uint64_t request_time(struct site *site, uint32_t *flags);
 void actor_keep(struct actor *actor, struct oracle_timer *timer);
+void expect_excused(const char *what, long result);
 /* A random timer that the actor, or now and then another one, has scheduled; or NULL */
 struct oracle_timer *actor_pick(struct actor *actor);
 

@@ -22,6 +22,7 @@ static const struct {
 	{ HWTIMER_FEATURE_BULK, "bulk" },
 	{ HWTIMER_FEATURE_LIST, "list" },
 	{ HWTIMER_FEATURE_COMPACT_SLOTS, "compact-slots" },
+	{ HWTIMER_FEATURE_REARM, "rearm" },
 };
 
 static void show_features(uint64_t bits)

@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 SCHEDULE_AT = 1
+REARM = 1 << 3
 NONBLOCK = 1
 NEVER = 2**64 - 1
 SECOND = 10**9
@@ -72,6 +73,13 @@ def calls_of_an_instance(hwt):
     expect(0, "hwt_schedule_request", hwt, request)
     ident = struct.unpack_from("Q", request, 8)[0]
     expect(0, "hwt_discard", hwt, u64(ident))
+    struct.pack_into("IIQ", request, 0, 0, SCHEDULE_AT | REARM, 0)
+    expect(0, "hwt_reschedule_request", hwt, request)
+    ident = u64(struct.unpack_from("Q", request, 8)[0])
+    assert ident.value
+    expect(0, "hwt_rearm_at", hwt, ctypes.byref(ident), u64(module_now + SECOND), u64(7))
+    expect(0, "hwt_rearm", hwt, ctypes.byref(ident), ctypes.c_int64(SECOND), u64(7))
+    expect(0, "hwt_discard", hwt, ident)
     timers = (u64 * 4)(1, module_now + SECOND, 2, module_now + SECOND)
     results = (u64 * 2)()
     expect(2, "hwt_schedule_many", hwt, SCHEDULE_AT, timers, results, 2)

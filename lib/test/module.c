@@ -157,6 +157,22 @@ static int64_t cancel(uint64_t id, unsigned int flags)
 	return 0;
 }
 
+static int64_t rearm(uint64_t id, uint64_t deadline, uint64_t user_data)
+{
+	struct record *record = find(id);
+	int64_t new;
+
+	if (record && record->state == PENDING && !refusal()) {
+		record->deadline = deadline;
+		record->user_data = user_data;
+		return id;
+	}
+	new = schedule(deadline, user_data);
+	if (new > 0)
+		cancel(id, HWTIMER_DISCARD);
+	return new;
+}
+
 static int64_t operate(unsigned int op, unsigned int flags, uint64_t id,
 		       uint64_t time, uint64_t user_data)
 {
@@ -167,6 +183,8 @@ static int64_t operate(unsigned int op, unsigned int flags, uint64_t id,
 	case HWTIMER_OP_SCHEDULE:
 		return schedule(time, user_data);
 	case HWTIMER_OP_RESCHEDULE:
+		if (flags & HWTIMER_REARM)
+			return rearm(id, time, user_data);
 		return reschedule(id, time);
 	default:
 		return cancel(id, flags);

@@ -35,7 +35,8 @@ OF_FUNCTION = {
     ("hwt_cancel", errno.EALREADY):
         "the timer has expired, and its event waits: read it, or cancel with discard=True",
     ("hwt_reschedule", errno.EALREADY):
-        "the timer has expired, and its event waits: read it, and schedule a new timer",
+        "the timer has expired, and its event waits: use rearm(), or read it, and schedule"
+        " a new timer",
     ("hwt_schedule", errno.EINVAL):
         "a value is out of range. With CLOCK_REALTIME, timers need deadlines: use"
         " schedule_at()",

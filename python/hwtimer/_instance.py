@@ -20,7 +20,8 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional, Sequ
 
 from . import _errors, _library
 from ._handle import Handle
-from ._library import ABSOLUTE, DISCARD, FIXED_DELAY, NEVER, REPORT_CLOCK_SET, lib
+from ._library import (ABSOLUTE, DISCARD, FIXED_DELAY, NEVER, REARM, REPORT_CLOCK_SET,
+                       lib)
 
 # user_data of timers with callbacks: "hwtimer" and a byte. The id tells which one it is.
 CALLBACK_DATA = 0x687774696D657250
@@ -460,6 +461,32 @@ class Instance:
                                         _deadline(deadline))
         if ret:
             raise _errors.error("hwt_reschedule", -ret)
+
+    def rearm(self, ident: int, delay: int, user_data: int = 0, *, interval: int = 0,
+              count: int = 0, slack: int = 0, fixed_delay: bool = False) -> int:
+        """Schedules a timer whatever became of it before, and returns its id: a pending
+        timer moves and keeps its id, a waiting event is dropped. @ident is 0 if there is no
+        timer yet; all else is as for schedule(). An event with another id than the last one
+        that was returned is older: it had been read before, or was just being read."""
+        return self._rearm(ident, _request(False, delay, user_data, interval, count, slack,
+                                           fixed_delay))
+
+    def rearm_at(self, ident: int, deadline: int, user_data: int = 0, *, interval: int = 0,
+                 count: int = 0, slack: int = 0, fixed_delay: bool = False) -> int:
+        """The same at @deadline"""
+        return self._rearm(ident, _request(True, deadline, user_data, interval, count,
+                                           slack, fixed_delay))
+
+    def _rearm(self, ident: int, request: _library.Request) -> int:
+        if request.user_data == CALLBACK_DATA:
+            raise ValueError("this user_data is for timers with callbacks")
+        request.id = _number(ident, "an id", NEVER)
+        request.flags |= REARM
+        with self._handle as hwt:
+            ret = lib.hwt_reschedule_request(hwt, byref(request))
+        if ret:
+            raise _errors.error("hwt_schedule", -ret)
+        return int(request.id)
 
     def query(self, ident: int) -> Query:
         """Describes a timer. OSError with ENOENT: it has ended."""

@@ -20,6 +20,7 @@ NONBLOCK = 1 << 0
 ABSOLUTE = 1 << 0
 DISCARD = 1 << 1
 FIXED_DELAY = 1 << 2
+REARM = 1 << 3
 REPORT_CLOCK_SET = 1 << 0
 NEVER = 2**64 - 1
 LATENESS_BUCKETS = 96
@@ -139,6 +140,7 @@ FUNCTIONS = {
     "hwt_reschedule": (c_int, [c_void_p, c_uint64, c_int64]),
     "hwt_reschedule_at": (c_int, [c_void_p, c_uint64, c_uint64]),
     "hwt_schedule_many": (c_int, [c_void_p, c_uint, c_void_p, c_void_p, c_uint]),
+    "hwt_reschedule_request": (c_int, [c_void_p, POINTER(Request)]),
     "hwt_reschedule_many": (c_int, [c_void_p, c_uint, c_void_p, c_void_p, c_uint]),
     "hwt_cancel_many": (c_int, [c_void_p, c_uint, c_void_p, c_void_p, c_uint]),
     "hwt_query": (c_int, [c_void_p, POINTER(Query)]),

@@ -162,6 +162,19 @@ class Timers(WithInstance):
         self.assertEqual(self.timers.read(timeout=0), [])
         self.assertEqual(self.timers.stats().discarded, 1)
 
+    def test_rearm(self):
+        ident = self.timers.rearm(0, HOUR, 1)
+        self.assertEqual(self.timers.rearm(ident, 2 * HOUR, 2, interval=HOUR, count=3), ident)
+        query = self.timers.query(ident)
+        self.assertEqual((query.user_data, query.interval, query.count), (2, HOUR, 3))
+        self.assertEqual(self.timers.rearm_at(ident, hwtimer.NEVER, 3), ident)
+        self.timers.cancel(ident)
+        other = self.timers.rearm(ident, 0, 4)
+        self.assertNotEqual(other, ident)
+        event, = self.timers.read()
+        self.assertEqual((event.id, event.user_data), (other, 4))
+        self.fails(errno.ERANGE, "interval", self.timers.rearm, 0, HOUR, interval=1)
+
     def test_reschedule(self):
         ident = self.timers.schedule(HOUR)
         self.timers.reschedule(ident, 2 * HOUR)

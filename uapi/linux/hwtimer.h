@@ -102,6 +102,8 @@
 #define HWTIMER_FEATURE_LIST (1ULL << 7)
 /** HWTIMER_FEATURE_COMPACT_SLOTS - HWTIMER_COMPACT_SLOTS */
 #define HWTIMER_FEATURE_COMPACT_SLOTS (1ULL << 8)
+/** HWTIMER_FEATURE_REARM - HWTIMER_REARM, and HWTIMER_SET_* */
+#define HWTIMER_FEATURE_REARM (1ULL << 9)
 
 /**
  * enum hwtimer_kind - kinds of wheel, for hwtimer_setup.kind
@@ -277,7 +279,8 @@ struct hwtimer_setup {
  *	HWTIMER_IOC_RESCHEDULE, which name the operation themselves
  * @HWTIMER_OP_SCHEDULE: schedule a new timer
  * @HWTIMER_OP_CANCEL: end a timer
- * @HWTIMER_OP_RESCHEDULE: give a pending timer another deadline
+ * @HWTIMER_OP_RESCHEDULE: give a pending timer another deadline; with HWTIMER_REARM, any
+ *	timer
  */
 enum hwtimer_op {
 	HWTIMER_OP_NONE = 0,
@@ -302,18 +305,62 @@ enum hwtimer_op {
  * HWTIMER_FIXED_DELAY - @interval counts from the read() that takes the event
  *
  * If the event goes into the completion ring, @interval counts from that moment.
- * For SCHEDULE with an interval, not with CLOCK_REALTIME. Without this flag the
+ * Wherever an interval is given, not with CLOCK_REALTIME. Without this flag the
  * rate is fixed: deadlines are @interval apart, no matter when events are read.
  */
 #define HWTIMER_FIXED_DELAY (1U << 2)
 
 /**
+ * HWTIMER_REARM - RESCHEDULE the timer whatever its state
+ *
+ * Afterwards the timer is as SCHEDULE would have made it from the same request: pending,
+ * with this @time, @interval, @slack, @user_data and @count.
+ *
+ * A pending timer keeps its id. In all other cases the call makes a new timer, and writes
+ * its id to @id. If the event of the old timer waits to be read, the call drops it, as
+ * HWTIMER_DISCARD does. The old timer may also be gone: delivered, cancelled, or, with 0 as
+ * @id, never there. All that is one step: no event of the old timer can be read after the
+ * call has returned, and the new one expires on its own account.
+ *
+ * There are two exceptions. An event that a read() is taking while the call runs may still
+ * be delivered, by that read(), or, if its buffer faults, by a later one. It has the old
+ * id, and is the old timer's last event. And events in the completion ring are delivered
+ * already: that of a timer that expires once has the old id; a periodic timer is pending
+ * meanwhile, so that it keeps its id.
+ *
+ * Not for HWTIMER_IOC_BULK and HWTIMER_COMPACT_SLOTS, whose entries have no room for both
+ * an id and a user_data.
+ */
+#define HWTIMER_REARM (1U << 3)
+
+/**
+ * HWTIMER_SET_USER_DATA - RESCHEDULE gives the timer this @user_data
+ *
+ * Without this flag and the next two, a timer keeps what it was scheduled with. HWTIMER_REARM
+ * sets all, and cannot be combined with them.
+ */
+#define HWTIMER_SET_USER_DATA (1U << 4)
+
+/**
+ * HWTIMER_SET_INTERVAL - RESCHEDULE gives the timer this @interval and this @count
+ *
+ * HWTIMER_FIXED_DELAY is set or cleared, too. With 0 as @interval, the timer then expires
+ * once.
+ */
+#define HWTIMER_SET_INTERVAL (1U << 5)
+
+/** HWTIMER_SET_SLACK - RESCHEDULE gives the timer this @slack */
+#define HWTIMER_SET_SLACK (1U << 6)
+
+/**
  * struct hwtimer_request - one timer operation
  * @op: in a SUBMIT or a ring: enum hwtimer_op. In the ioctl of one operation: 0 or
  *	that operation
- * @flags: HWTIMER_ABSOLUTE, HWTIMER_DISCARD, HWTIMER_FIXED_DELAY
+ * @flags: HWTIMER_ABSOLUTE, HWTIMER_DISCARD, HWTIMER_FIXED_DELAY, HWTIMER_REARM,
+ *	HWTIMER_SET_USER_DATA, HWTIMER_SET_INTERVAL, HWTIMER_SET_SLACK
  * @id: SCHEDULE: out, the new timer's id, never 0 (in: must be 0);
- *	CANCEL, RESCHEDULE: in, the timer's id
+ *	CANCEL, RESCHEDULE: in, the timer's id; RESCHEDULE with HWTIMER_REARM: also out,
+ *	the id that the timer has now
  * @time: SCHEDULE, RESCHEDULE: ns, as a signed number. Without HWTIMER_ABSOLUTE it
  *	is a delay from now. A negative delay means now, except HWTIMER_NEVER, the
  *	number -1, which is refused. So a program whose computed delay may be
@@ -323,17 +370,17 @@ enum hwtimer_op {
  *	expires. A timer that is already due, by delay or deadline, expires when
  *	the next tick begins. CANCEL: must be 0
  * @interval: SCHEDULE: ns from one deadline of a periodic timer to the next, from
- *	one tick to 9,223,372,036,854,775,807; 0: the timer expires once. CANCEL,
- *	RESCHEDULE: must be 0
+ *	one tick to 9,223,372,036,854,775,807; 0: the timer expires once. CANCEL:
+ *	must be 0, as in a RESCHEDULE whose flags do not set it
  * @slack: SCHEDULE: ns by which the timer may be late in addition to the tick, so
  *	that it can share a wake-up with other timers. At most @time, whether
  *	that is a delay or a deadline; a negative @time counts as 0. @time and
  *	@slack together must not exceed 9,223,372,036,854,775,807, but if @time is
  *	HWTIMER_NEVER, @slack alone may reach that number. For a periodic timer,
- *	@slack must not exceed @interval. CANCEL, RESCHEDULE: must be 0
- * @user_data: SCHEDULE: returned in the event. CANCEL, RESCHEDULE: must be 0
+ *	@slack must not exceed @interval. Otherwise as @interval
+ * @user_data: SCHEDULE: returned in the event. Otherwise as @interval
  * @count: SCHEDULE: number of expirations after which a periodic timer ends; 0: it
- *	does not end. Must be 0 without an interval. CANCEL, RESCHEDULE: must be 0
+ *	does not end. Must be 0 without an interval. Otherwise as @interval
  * @result: SUBMIT: out, 0 or a negative errno; in: ignored
  * @reserved: must be 0
  *
@@ -369,9 +416,19 @@ enum hwtimer_op {
  * is the last one, and reports no expiration after the CANCEL.
  *
  * Errors of RESCHEDULE: EINVAL (as SCHEDULE), ENOENT, EALREADY, ENOMEM, ESHUTDOWN.
- * The id, user_data, slack, interval and count stay; later deadlines of a periodic
- * timer count from the new one. EALREADY means the same as for CANCEL, but the
- * timer does not change. After an error the old deadline stays.
+ * The id stays, and so do user_data, slack, interval and count unless flags set them;
+ * later deadlines of a periodic timer count from the new one. EALREADY means the same as
+ * for CANCEL, but the timer does not change. With HWTIMER_SET_INTERVAL or
+ * HWTIMER_SET_SLACK also ERANGE, and EDOM: the slack, new or old, is longer than SCHEDULE
+ * allows, or than the timer's interval.
+ *
+ * With HWTIMER_REARM the errors are those of SCHEDULE. ENOSPC cannot come for a timer that
+ * is pending, or whose event is the next to be read. A dropped event counts against the
+ * limit as long as other events are ahead of it, so for other timers it can.
+ *
+ * After an error nothing has changed: the old deadline stays, and so does a waiting event.
+ * EFAULT is the exception: if the id cannot be written back, HWTIMER_REARM has ended the
+ * timer.
  */
 struct hwtimer_request {
 	__u32 op;
@@ -398,7 +455,9 @@ struct hwtimer_request {
  * faults. If the id of a SCHEDULE cannot be written back, the entry is not counted.
  * Its timer is undone, unless the event has already been delivered, by another
  * thread's read() or into the completion ring, or another thread's STOP has handed
- * the timer back. A CANCEL or RESCHEDULE whose result cannot be written back stands.
+ * the timer back. The same holds for a RESCHEDULE with HWTIMER_REARM, also if the timer
+ * was pending before. Any other CANCEL or RESCHEDULE whose result cannot be written back
+ * stands.
  *
  * Errors, if no entry was done: EINVAL, EFAULT, ENOMEM.
  */
@@ -642,7 +701,8 @@ struct hwtimer_list {
  * @scheduled: timers ever scheduled. At all times: @scheduled + @rearmed =
  *	@pending + @cancelled + @expired + @unprocessed
  * @cancelled: timers that CANCEL ended before they expired
- * @rescheduled: successful RESCHEDULEs
+ * @rescheduled: successful RESCHEDULEs. With HWTIMER_REARM, @scheduled also counts those
+ *	that made a new timer
  * @expired: events that were queued. At all times: @expired = @ready +
  *	@delivered + @discarded
  * @delivered: events that were read, or put into the completion ring
@@ -842,8 +902,8 @@ struct hwtimer_event {
  * of a request that the kernel has not done, or whose result it still wants. It then
  * stores the new @submission_tail (release). The kernel copies each slot, does what
  * HWTIMER_IOC_SUBMIT would do with the copy, stores the results, and then stores
- * @submission_head (release). Result n belongs to request n: the id of a new timer,
- * 0 for another success, or a negative errno (see struct hwtimer_bulk). A delay
+ * @submission_head (release). Result n belongs to request n: the id of a new timer, the id
+ * that a timer has after HWTIMER_REARM, 0 for another success, or a negative errno (see struct hwtimer_bulk). A delay
  * counts from when the kernel does the request, not from when the program submits it.
  *
  * With HWTIMER_COMPACT_SLOTS, the program also writes to result n, before it stores
@@ -915,7 +975,7 @@ struct hwtimer_rings {
 #define HWTIMER_IOC_SCHEDULE _IOWR(HWTIMER_IOC_MAGIC, 2, struct hwtimer_request)
 #define HWTIMER_IOC_CANCEL _IOW(HWTIMER_IOC_MAGIC, 3, struct hwtimer_request)
 #define HWTIMER_IOC_RESCHEDULE \
-	_IOW(HWTIMER_IOC_MAGIC, 4, struct hwtimer_request)
+	_IOWR(HWTIMER_IOC_MAGIC, 4, struct hwtimer_request)
 #define HWTIMER_IOC_SUBMIT _IOW(HWTIMER_IOC_MAGIC, 5, struct hwtimer_submit)
 #define HWTIMER_IOC_QUERY _IOWR(HWTIMER_IOC_MAGIC, 6, struct hwtimer_query)
 #define HWTIMER_IOC_STOP _IO(HWTIMER_IOC_MAGIC, 7)

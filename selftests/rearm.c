@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RESCHEDULE with more than a time. HWTIMER_REARM makes a timer anew whatever its state: the
+ * event that waits never comes, and the new one comes once. HWTIMER_SET_* change what a
+ * pending timer is.
+ */
+#include "ring_test.h"
+
+#define SET_ALL \
+	(HWTIMER_SET_USER_DATA | HWTIMER_SET_INTERVAL | HWTIMER_SET_SLACK)
+
+/* Reschedules timer *@id, and stores the id that it then has. Returns the result. */
+static int change(int fd, __u64 *id, struct hwtimer_request request)
+{
+	int err;
+
+	request.id = *id;
+	err = dev_ioctl(fd, HWTIMER_IOC_RESCHEDULE, &request);
+	if (!err)
+		*id = request.id;
+	return err;
+}
+
+static int rearm(int fd, __u64 *id, __u64 delay, __u64 user_data)
+{
+	return change(fd, id,
+		      OP(RESCHEDULE, .flags = HWTIMER_REARM, .time = delay,
+			 .user_data = user_data));
+}
+
+/* Expects one event of the timer. */
+static void expect_event(struct __test_metadata *_metadata, int fd, __u64 id,
+			 __u64 user_data)
+{
+	struct hwtimer_event event;
+
+	ASSERT_EQ(1, dev_collect(fd, &event, 1));
+	EXPECT_EQ(id, event.id);
+	EXPECT_EQ(user_data, event.user_data);
+	expect_due(_metadata, &event);
+}
+
+static void expect_no_event(struct __test_metadata *_metadata, int fd)
+{
+	struct hwtimer_event event;
+
+	EXPECT_EQ(-EAGAIN, dev_read(fd, &event, 1));
+	EXPECT_EQ(0, dev_poll(fd, POLLIN, 0));
+	EXPECT_EQ(0, stats_of(fd).ready);
+}
+
+/* ---- HWTIMER_REARM ---- */
+
+TEST_F(hwtimer, pending_timer_keeps_its_id)
+{
+	__u64 id = dev_after(self->fd, HOUR, 1), before = id;
+	struct hwtimer_query query;
+
+	ASSERT_EQ(0, rearm(self->fd, &id, 2 * HOUR, 2));
+	EXPECT_EQ(before, id);
+	query = query_of(_metadata, self->fd, id);
+	EXPECT_EQ(2, query.user_data);
+	EXPECT_LT(HOUR, query.remaining);
+	ASSERT_EQ(0, rearm(self->fd, &id, MS, 3));
+	EXPECT_EQ(before, id);
+	expect_event(_metadata, self->fd, id, 3);
+	sleep_ns(20 * MS);
+	expect_no_event(_metadata, self->fd);
+	EXPECT_EQ(1, stats_of(self->fd).scheduled);
+	EXPECT_EQ(2, stats_of(self->fd).rescheduled);
+}
+
+TEST_F(hwtimer, event_that_waits_does_not_come)
+{
+	__u64 id = dev_after(self->fd, 0, 1), before = id;
+	struct hwtimer_stats stats;
+
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	ASSERT_EQ(0, rearm(self->fd, &id, HOUR, 2));
+	EXPECT_NE(before, id);
+	/* What poll() has said is true no more. */
+	expect_no_event(_metadata, self->fd);
+	EXPECT_EQ(-ENOENT, dev_cancel(self->fd, before, HWTIMER_DISCARD));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
+	EXPECT_EQ(2, stats.scheduled);
+	EXPECT_EQ(1, stats.rescheduled);
+	EXPECT_EQ(1, stats.discarded);
+	EXPECT_EQ(1, stats.pending);
+	ASSERT_EQ(0, rearm(self->fd, &id, MS, 3));
+	expect_event(_metadata, self->fd, id, 3);
+}
+
+TEST_F(hwtimer, of_three_events_each_may_be_dropped)
+{
+	for (unsigned int place = 0; place < 3; place++) {
+		__u64 ids[3];
+
+		for (unsigned int i = 0; i < 3; i++)
+			ids[i] = dev_at(self->fd, 1, i);
+		ASSERT_TRUE(dev_wait_ready(self->fd, 3));
+		ASSERT_EQ(0, rearm(self->fd, &ids[place], HOUR, 7));
+		EXPECT_EQ(2, stats_of(self->fd).ready);
+		for (unsigned int i = 0; i < 2; i++) {
+			struct hwtimer_event event;
+
+			ASSERT_EQ(1, dev_read(self->fd, &event, 1));
+			EXPECT_NE(place, event.user_data);
+			EXPECT_EQ(ids[event.user_data], event.id);
+		}
+		expect_no_event(_metadata, self->fd);
+		EXPECT_EQ(0, dev_cancel(self->fd, ids[place], 0));
+	}
+}
+
+TEST_F(hwtimer, timer_that_is_gone_gets_another_one)
+{
+	__u64 none = 0, cancelled = dev_after(self->fd, HOUR, 1), before;
+	__u64 delivered = dev_after(self->fd, 0, 2),
+	      forged = 0xdeadbeef12345678;
+
+	expect_event(_metadata, self->fd, delivered, 2);
+	ASSERT_EQ(0, dev_cancel(self->fd, cancelled, 0));
+	before = cancelled;
+	EXPECT_EQ(0, rearm(self->fd, &cancelled, MS, 11));
+	EXPECT_NE(before, cancelled);
+	before = delivered;
+	EXPECT_EQ(0, rearm(self->fd, &delivered, 3 * MS, 12));
+	EXPECT_NE(before, delivered);
+	EXPECT_EQ(0, rearm(self->fd, &none, 6 * MS, 13));
+	EXPECT_NE(0, none);
+	EXPECT_EQ(0, rearm(self->fd, &forged, 9 * MS, 14));
+	expect_event(_metadata, self->fd, cancelled, 11);
+	expect_event(_metadata, self->fd, delivered, 12);
+	expect_event(_metadata, self->fd, none, 13);
+	expect_event(_metadata, self->fd, forged, 14);
+	sleep_ns(10 * MS);
+	expect_no_event(_metadata, self->fd);
+}
+
+TEST_F(hwtimer, id_of_another_instance_is_no_timer)
+{
+	__u64 id, ours = dev_after(self->fd, HOUR, 1);
+	int other = dev_open(O_NONBLOCK);
+
+	ASSERT_LE(0, other);
+	id = ours;
+	ASSERT_EQ(0, rearm(other, &id, 0, 2));
+	expect_event(_metadata, other, id, 2);
+	EXPECT_EQ(1, query_of(_metadata, self->fd, ours).user_data);
+	expect_close(_metadata, other);
+}
+
+TEST_F(hwtimer, periodic_timer_in_each_state)
+{
+	__u64 id = dev_every(self->fd, 0, HOUR, 1), before = id;
+	struct hwtimer_request every = OP(RESCHEDULE, .flags = HWTIMER_REARM,
+					  .time = HOUR, .interval = HOUR / 2,
+					  .user_data = 2, .count = 3);
+	struct hwtimer_query query;
+
+	/* Its event waits. */
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, change(self->fd, &id, every));
+	EXPECT_NE(before, id);
+	expect_no_event(_metadata, self->fd);
+	EXPECT_EQ(-ENOENT, dev_query(self->fd, before, &query));
+	query = query_of(_metadata, self->fd, id);
+	EXPECT_EQ(HOUR / 2, query.interval);
+	EXPECT_EQ(3, query.count);
+	EXPECT_EQ(2, query.user_data);
+	/* It is pending: once more periodic, once, periodic again. */
+	before = id;
+	every.time = 0;
+	every.count = 0;
+	ASSERT_EQ(0, change(self->fd, &id, every));
+	EXPECT_EQ(before, id);
+	expect_event(_metadata, self->fd, id, 2);
+	query = query_of(_metadata, self->fd, id);
+	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
+	ASSERT_EQ(0, rearm(self->fd, &id, 0, 3));
+	EXPECT_EQ(before, id);
+	expect_event(_metadata, self->fd, id, 3);
+	EXPECT_EQ(-ENOENT, dev_query(self->fd, id, &query));
+	ASSERT_EQ(0, change(self->fd, &id, every));
+	EXPECT_NE(before, id);
+	expect_event(_metadata, self->fd, id, 2);
+	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
+}
+
+/* Nothing is left to read, so a reader that was there before poll() speaks waits on. */
+TEST_F(hwtimer, reader_that_waits_gets_the_new_event_only)
+{
+	struct reader reader = { .fd = dev_open(0) };
+	pthread_t thread;
+	__u64 id;
+
+	ASSERT_LE(0, reader.fd);
+	for (unsigned int round = 0; round < 20; round++) {
+		id = dev_after(reader.fd, 0, 1);
+		ASSERT_TRUE(dev_wait_ready(reader.fd, 1));
+		ASSERT_EQ(0, rearm(reader.fd, &id, HOUR, 2));
+		start_threads(&thread, 1, read_one, &reader, sizeof(reader));
+		ASSERT_EQ(0, rearm(reader.fd, &id, round * MS, 3));
+		join_threads(&thread, 1);
+		ASSERT_EQ(1, reader.result);
+		EXPECT_EQ(id, reader.event.id);
+		EXPECT_EQ(3, reader.event.user_data);
+	}
+	expect_close(_metadata, reader.fd);
+}
+
+/* As a program does that never misses a timeout, however late it is */
+struct racer {
+	int fd;
+	unsigned int rounds;
+	bool stop;
+	__u64 stale;
+};
+
+/* Reads events until @stop. The user_data counts up, so an old one is smaller. */
+static void *read_racing(void *arg)
+{
+	struct racer *racer = arg;
+	struct hwtimer_event event;
+	__u64 last = 0;
+
+	while (!__atomic_load_n(&racer->stop, __ATOMIC_ACQUIRE)) {
+		if (dev_read(racer->fd, &event, 1) != 1)
+			continue;
+		racer->stale += event.user_data <= last;
+		last = event.user_data;
+	}
+	return NULL;
+}
+
+TEST_F(hwtimer, events_of_a_racing_reader_are_never_older)
+{
+	struct racer racer = { .fd = self->fd };
+	struct hwtimer_stats stats;
+	unsigned int rounds = scaled(20000);
+	pthread_t thread;
+	__u64 id = 0;
+
+	start_threads(&thread, 1, read_racing, &racer, sizeof(racer));
+	for (unsigned int i = 1; i <= rounds; i++)
+		ASSERT_EQ(0, rearm(self->fd, &id, i % 3 ? 0 : HOUR, i));
+	ASSERT_EQ(0, rearm(self->fd, &id, HOUR, rounds + 1));
+	__atomic_store_n(&racer.stop, true, __ATOMIC_RELEASE);
+	join_threads(&thread, 1);
+	EXPECT_EQ(0, racer.stale);
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
+	EXPECT_EQ(1, stats.pending);
+	EXPECT_EQ(0, stats.ready);
+	EXPECT_EQ(rounds + 1, stats.rescheduled);
+	TH_LOG("%llu delivered, %llu dropped, %llu moved",
+	       (unsigned long long)stats.delivered,
+	       (unsigned long long)stats.discarded,
+	       (unsigned long long)(stats.rescheduled - stats.scheduled));
+}
+
+TEST_F(hwtimer, at_the_limit)
+{
+	__u64 ids[4], none = 0, id;
+
+	ASSERT_EQ(0, dev_setup(self->fd, MS, 0, 4));
+	for (unsigned int i = 0; i < 4; i++)
+		ids[i] = dev_at(self->fd, 1 + i * SEC, i);
+	ASSERT_TRUE(dev_wait_ready(self->fd, 4));
+	EXPECT_EQ(-ENOSPC, rearm(self->fd, &none, HOUR, 9));
+	EXPECT_EQ(0, none);
+	id = ids[2];
+	EXPECT_EQ(-ENOSPC, rearm(self->fd, &id, HOUR, 9));
+	EXPECT_EQ(ids[2], id);
+	EXPECT_EQ(4, stats_of(self->fd).ready);
+	/* The first one needs no room. */
+	EXPECT_EQ(0, rearm(self->fd, &ids[0], HOUR, 9));
+	EXPECT_EQ(0, rearm(self->fd, &ids[1], HOUR, 9));
+	for (unsigned int i = 2; i < 4; i++)
+		expect_event(_metadata, self->fd, ids[i], i);
+	expect_no_event(_metadata, self->fd);
+	EXPECT_EQ(0, rearm(self->fd, &ids[2], HOUR, 9));
+	EXPECT_EQ(0, rearm(self->fd, &ids[3], HOUR, 9));
+	EXPECT_EQ(-ENOSPC, rearm(self->fd, &none, HOUR, 9));
+	for (unsigned int i = 0; i < 4; i++)
+		EXPECT_EQ(0, rearm(self->fd, &ids[i], 2 * HOUR, 9));
+}
+
+TEST_F(hwtimer, stopped_instance)
+{
+	__u64 pending = dev_after(self->fd, HOUR, 1), none = 0;
+	__u64 id = dev_after(self->fd, 0, 2);
+
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
+	EXPECT_EQ(-ESHUTDOWN, rearm(self->fd, &pending, HOUR, 9));
+	EXPECT_EQ(-ESHUTDOWN, rearm(self->fd, &none, HOUR, 9));
+	EXPECT_EQ(-ESHUTDOWN, rearm(self->fd, &id, HOUR, 9));
+	expect_event(_metadata, self->fd, id, 2);
+	EXPECT_EQ(POLLHUP, dev_poll(self->fd, POLLIN, HANG_MS));
+}
+
+TEST_F(hwtimer, starts_the_instance)
+{
+	struct hwtimer_setup setup = { .size = sizeof(setup) };
+	__u64 id = 0;
+
+	ASSERT_EQ(0, rearm(self->fd, &id, 0, 1));
+	expect_event(_metadata, self->fd, id, 1);
+	EXPECT_EQ(-EBUSY, dev_ioctl(self->fd, HWTIMER_IOC_SETUP, &setup));
+}
+
+TEST_F(hwtimer, refusals_change_nothing)
+{
+	const struct hwtimer_request bad[] = {
+		{ .op = HWTIMER_OP_SCHEDULE, .flags = HWTIMER_REARM },
+		{ .op = HWTIMER_OP_CANCEL, .flags = HWTIMER_REARM },
+		{ .flags = HWTIMER_REARM | HWTIMER_DISCARD },
+		{ .flags = HWTIMER_REARM | HWTIMER_SET_USER_DATA },
+		{ .flags = HWTIMER_REARM | HWTIMER_SET_INTERVAL },
+		{ .flags = HWTIMER_REARM | HWTIMER_SET_SLACK },
+		{ .flags = HWTIMER_REARM | 1U << 7 },
+		{ .flags = HWTIMER_REARM | 1U << 31 },
+		{ .flags = HWTIMER_REARM | HWTIMER_FIXED_DELAY },
+		{ .flags = HWTIMER_REARM, .count = 1 },
+		{ .flags = HWTIMER_REARM, .reserved = 1 },
+		{ .flags = HWTIMER_REARM, .time = HWTIMER_NEVER },
+		{ .flags = HWTIMER_SET_INTERVAL, .user_data = 1 },
+		{ .flags = HWTIMER_SET_INTERVAL, .slack = 1 },
+		{ .flags = HWTIMER_SET_INTERVAL, .count = 1 },
+		{ .flags = HWTIMER_SET_INTERVAL | HWTIMER_FIXED_DELAY },
+		{ .flags = HWTIMER_SET_SLACK, .user_data = 1 },
+		{ .flags = HWTIMER_SET_SLACK, .interval = HOUR },
+		{ .flags = HWTIMER_SET_USER_DATA, .interval = HOUR },
+		{ .flags = HWTIMER_SET_USER_DATA, .count = 1 },
+		{ .flags = HWTIMER_SET_USER_DATA, .slack = 1 },
+		{ .flags = SET_ALL, .time = HWTIMER_NEVER },
+	};
+	const struct hwtimer_request range[] = {
+		{ .flags = HWTIMER_REARM, .interval = MS - 1 },
+		{ .flags = HWTIMER_REARM, .interval = 1ULL << 63 },
+		{ .flags = HWTIMER_SET_INTERVAL, .interval = MS - 1 },
+	};
+	const struct hwtimer_request domain[] = {
+		{ .flags = HWTIMER_REARM, .slack = HOUR + 1 },
+		{ .flags = HWTIMER_REARM, .slack = 2 * MS, .interval = MS },
+		{ .flags = HWTIMER_SET_SLACK, .slack = HOUR + 1 },
+	};
+	__u64 id = dev_after(self->fd, 0, 1), before;
+
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	for (unsigned int i = 0; i < 28; i++) {
+		struct hwtimer_request request = i < 22 ? bad[i] :
+						 i < 25 ? range[i - 22] :
+							  domain[i - 25];
+		int expected = i < 22 ? -EINVAL : i < 25 ? -ERANGE : -EDOM;
+
+		if (!request.time)
+			request.time = HOUR;
+		before = id;
+		EXPECT_EQ(expected, change(self->fd, &id, request))
+		{
+			TH_LOG("request %u", i);
+		}
+		EXPECT_EQ(before, id);
+	}
+	EXPECT_EQ(1, stats_of(self->fd).ready);
+	expect_event(_metadata, self->fd, id, 1);
+}
+
+TEST_F(hwtimer, id_that_cannot_be_written_ends_the_timer)
+{
+	__u64 ready = dev_after(self->fd, 0, 1);
+	struct hwtimer_request requests[] = {
+		OP(RESCHEDULE, .flags = HWTIMER_REARM, .time = HOUR),
+		OP(RESCHEDULE, .flags = HWTIMER_REARM, .time = HOUR),
+		OP(RESCHEDULE, .flags = HWTIMER_REARM, .time = HOUR),
+	};
+	struct hwtimer_stats stats;
+
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	requests[0].id = ready;
+	requests[1].id = dev_after(self->fd, HOUR, 2);
+	for (unsigned int i = 0; i < 3; i++)
+		EXPECT_EQ(-EFAULT,
+			  dev_ioctl(self->fd, HWTIMER_IOC_RESCHEDULE,
+				    read_only_copy(&requests[i],
+						   sizeof(*requests))));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
+	EXPECT_EQ(0, stats.pending);
+	EXPECT_EQ(0, stats.ready);
+	EXPECT_EQ(4, stats.scheduled);
+	requests[1].id = dev_after(self->fd, HOUR, 2);
+	EXPECT_EQ(-EFAULT,
+		  dev_submit(self->fd,
+			     read_only_copy(requests, sizeof(requests)), 3));
+	EXPECT_EQ(0, stats_of(self->fd).pending);
+}
+
+TEST_F(hwtimer, in_a_submit)
+{
+	struct hwtimer_request requests[300];
+	__u64 ids[300];
+	struct hwtimer_event event;
+
+	ASSERT_EQ(100, dev_schedule_many(self->fd, 100, 0, 0, ids));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 100));
+	ASSERT_EQ(100, dev_schedule_many(self->fd, 100, 0, HOUR, ids + 100));
+	memset(ids + 200, 0, sizeof(*ids) * 100);
+	for (unsigned int i = 0; i < 300; i++)
+		requests[i] = OP(RESCHEDULE, .flags = HWTIMER_REARM,
+				 .id = ids[i], .time = 2 * HOUR,
+				 .user_data = i);
+	ASSERT_EQ(300, dev_submit(self->fd, requests, 300));
+	for (unsigned int i = 0; i < 300; i++) {
+		struct hwtimer_query query;
+
+		EXPECT_EQ(0, requests[i].result);
+		EXPECT_EQ(i >= 100 && i < 200, ids[i] == requests[i].id);
+		query = query_of(_metadata, self->fd, requests[i].id);
+		EXPECT_EQ(i, query.user_data);
+		EXPECT_LT(HOUR, query.remaining);
+	}
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
+	EXPECT_EQ(300, stats_of(self->fd).pending);
+}
+
+TEST_F(hwtimer, not_in_a_bulk)
+{
+	const __u32 flags[] = { HWTIMER_REARM, HWTIMER_SET_USER_DATA };
+	struct hwtimer_bulk_timer timer = { .time = 2 * HOUR };
+	__u64 result;
+
+	timer.id = dev_after(self->fd, HOUR, 1);
+	for (unsigned int i = 0; i < ARRAY_SIZE(flags); i++)
+		EXPECT_EQ(-EINVAL, dev_bulk(self->fd, HWTIMER_OP_RESCHEDULE,
+					    flags[i], &timer, &result, 1));
+	EXPECT_GE(HOUR, query_of(_metadata, self->fd, timer.id).remaining);
+}
+
+TEST_F(hwtimer, through_the_rings)
+{
+	struct hwtimer_ring ring;
+	const struct hwtimer_event *event;
+	__u64 id, after;
+
+	ring_open(_metadata, &ring, self->fd, 8, 8);
+	id = ring_do(_metadata, &ring,
+		     OP(RESCHEDULE, .flags = HWTIMER_REARM, .time = HOUR,
+			.user_data = 1));
+	ASSERT_LT(0, (__s64)id);
+	after = ring_do(_metadata, &ring,
+			OP(RESCHEDULE, .flags = HWTIMER_REARM, .id = id,
+			   .time = 0, .user_data = 2));
+	EXPECT_EQ(id, after);
+	while (!(event = hwtimer_ring_next_event(&ring)))
+		ASSERT_NE(0, dev_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(id, event->id);
+	EXPECT_EQ(2, event->user_data);
+	/* It is delivered already, so the timer is gone. */
+	after = ring_do(_metadata, &ring,
+			OP(RESCHEDULE, .flags = HWTIMER_REARM, .id = id,
+			   .time = HOUR, .user_data = 3));
+	EXPECT_NE(id, after);
+	EXPECT_EQ(0, ring_cancel(_metadata, &ring, after, 0));
+	EXPECT_EQ(-EINVAL,
+		  ring_do(_metadata, &ring,
+			  OP(RESCHEDULE, .flags = HWTIMER_REARM | SET_ALL)));
+	hwtimer_ring_unmap(&ring);
+}
+
+/* A compact slot has no room for user_data: whether it is alone or one of many. */
+TEST_F(hwtimer, not_in_compact_slots)
+{
+	const __u32 flags[] = { HWTIMER_REARM, HWTIMER_SET_USER_DATA, SET_ALL,
+				HWTIMER_SET_INTERVAL, HWTIMER_SET_SLACK };
+	struct hwtimer_bulk_timer *slot;
+	struct hwtimer_ring ring;
+	__u64 id = 0;
+
+	ring_open_as(_metadata, &ring, self->fd,
+		     (struct hwtimer_setup){ .flags = HWTIMER_COMPACT_SLOTS,
+					     .submissions = 64 });
+	for (unsigned int i = 0; i < 5 * 25; i++) {
+		/* Runs of 1, 3, and 21, which is a bulk */
+		__u32 run = i % 25 < 1 ? 0 : i % 25 < 4 ? 1 : 2;
+
+		slot = hwtimer_ring_get_compact(&ring, HWTIMER_OP_RESCHEDULE,
+						flags[(i / 25 + run) % 5]);
+		ASSERT_NE(NULL, slot);
+		*slot = (struct hwtimer_bulk_timer){ .id = id, .time = HOUR };
+		if (i % 25 < 24)
+			continue;
+		ASSERT_EQ(0, hwtimer_ring_publish(&ring));
+		for (unsigned int k = 0; k < 25; k++)
+			EXPECT_EQ(-EINVAL,
+				  (__s64)ring_result(_metadata, &ring));
+	}
+	EXPECT_EQ(0, stats_of(self->fd).pending);
+	hwtimer_ring_unmap(&ring);
+}
+
+/* ---- HWTIMER_SET_* ---- */
+
+TEST_F(hwtimer, sets_each_field)
+{
+	__u64 id = dev_after(self->fd, HOUR, 1), before = id;
+	struct hwtimer_query query;
+
+	ASSERT_EQ(0, change(self->fd, &id,
+			    OP(RESCHEDULE, .flags = HWTIMER_SET_USER_DATA,
+			       .time = HOUR, .user_data = 2)));
+	query = query_of(_metadata, self->fd, id);
+	EXPECT_EQ(2, query.user_data);
+	EXPECT_EQ(0, query.interval);
+	ASSERT_EQ(0,
+		  change(self->fd, &id,
+			 OP(RESCHEDULE,
+			    .flags = HWTIMER_SET_INTERVAL | HWTIMER_FIXED_DELAY,
+			    .time = HOUR, .interval = SEC, .count = 4)));
+	query = query_of(_metadata, self->fd, id);
+	EXPECT_EQ(2, query.user_data);
+	EXPECT_EQ(SEC, query.interval);
+	EXPECT_EQ(4, query.count);
+	EXPECT_EQ(HWTIMER_FIXED_DELAY, query.flags);
+	ASSERT_EQ(0, change(self->fd, &id,
+			    OP(RESCHEDULE, .flags = HWTIMER_SET_SLACK,
+			       .time = HOUR, .slack = 7 * MS)));
+	query = query_of(_metadata, self->fd, id);
+	EXPECT_EQ(7 * MS, query.slack);
+	EXPECT_EQ(SEC, query.interval);
+	EXPECT_EQ(-EDOM, change(self->fd, &id,
+				OP(RESCHEDULE, .flags = HWTIMER_SET_SLACK,
+				   .time = HOUR, .slack = SEC + 1)));
+	ASSERT_EQ(0, change(self->fd, &id,
+			    OP(RESCHEDULE, .flags = HWTIMER_SET_INTERVAL,
+			       .time = 0)));
+	EXPECT_EQ(before, id);
+	expect_event(_metadata, self->fd, id, 2);
+	EXPECT_EQ(-ENOENT,
+		  change(self->fd, &id,
+			 OP(RESCHEDULE, .flags = SET_ALL, .time = HOUR)));
+}
+
+TEST_F(hwtimer, sets_pending_timers_only)
+{
+	__u64 id = dev_after(self->fd, 0, 1), none = 0;
+
+	EXPECT_EQ(-ENOENT,
+		  change(self->fd, &none,
+			 OP(RESCHEDULE, .flags = SET_ALL, .time = HOUR)));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(-EALREADY,
+		  change(self->fd, &id,
+			 OP(RESCHEDULE, .flags = SET_ALL, .time = HOUR)));
+	expect_event(_metadata, self->fd, id, 1);
+}
+
+/* The rate changes from one event to the next. */
+TEST_F(hwtimer, interval_counts_from_the_new_deadline)
+{
+	__u64 id = dev_every(self->fd, HOUR, HOUR, 1), deadline = now_ns();
+	struct hwtimer_event event;
+
+	ASSERT_EQ(0, change(self->fd, &id,
+			    OP(RESCHEDULE,
+			       .flags = HWTIMER_ABSOLUTE | HWTIMER_SET_INTERVAL,
+			       .time = deadline, .interval = 5 * MS,
+			       .count = 1000)));
+	for (__u64 next = 0; next < 20; next += event.expirations) {
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+		EXPECT_EQ(id, event.id);
+		EXPECT_EQ(deadline + next * 5 * MS, event.deadline);
+	}
+	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+}
+
+TEST_HARNESS_MAIN
