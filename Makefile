@@ -79,7 +79,7 @@ bench-server: bench-programs ## a server whose requests push timeouts out, in a 
 	@vm/run.sh --kernel uml-7.3 --mem 4096 --timeout 3600 \
 		--file build/uml-7.3/hwtimer.ko=/hwtimer/hwtimer.ko \
 		--file build/bench/server-bench=/hwtimer/server-bench \
-		-- sh -c 'insmod hwtimer.ko && ./server-bench $(BENCH_SERVER)'
+		-- sh -c 'insmod hwtimer.ko && ./server-bench --counter $(BENCH_SERVER)'
 
 .PHONY: bench-server-host
 bench-server-host: bench-programs ## the same on this machine, with its own module if loaded

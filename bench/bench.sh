@@ -45,7 +45,7 @@ IN_KERNEL=timerfd,posix,io_uring
 
 NETTY_JAR=/usr/share/java/netty-common.jar
 
-REPS=5
+REPS=
 ONLY=
 PLACES=()
 NETTY=1
@@ -68,9 +68,10 @@ BURSTS=10
 PAIRS=100000000
 # Options of the programs
 CORE_OPTIONS=()
-SERVER_OPTIONS=(--most 300000)
-PACED_OPTIONS=(--systems "none,libevent,hwtimer" --connections 10000 --every 1000
-	       --timeout 30000 --seconds 65 --reps 1)
+# Options of each run of server-bench. A server of 10,000 connections, each with a request a
+# second, is what a target is about.
+PACED="--connections 10000 --every 1000 --timeout 30000 --seconds 65 --reps 1"
+SERVER_RUNS=("--most 300000" "--systems none,libevent,hwtimer $PACED")
 
 # File of the results of the running measurement
 PART=
@@ -128,29 +129,28 @@ parse_arguments()
 # The pages need ten pairs of bulks and the floor. A repetition has two of each otherwise.
 choose_scale()
 {
-	local places=(core host uml qemu instructions server)
+	local places=(core host uml qemu instructions server) reps=5
 
 	case $SCALE in
 	quick)
-		REPS=2 SIZES=10000,1000000 LARGEST='' PAIRS=10000000 CROWD=100000
+		reps=2 SIZES=10000,1000000 LARGEST='' PAIRS=10000000 CROWD=100000
 		CORE_OPTIONS=(--timers "10000,1000000" --pairs 3)
-		SERVER_OPTIONS=(--connections "100,1000" --most 20000)
-		PACED_OPTIONS=() ;;
+		SERVER_RUNS=("--connections 100,1000 --most 20000") ;;
 	pages)
-		REPS=1 TURNS=11 PAGES=1
+		reps=1 TURNS=11 OTHER_TURNS=1 PAGES=1
 		places=(core host uml instructions server)
-		SERVER_OPTIONS=(--most 60000 --reps 3)
-		PACED_OPTIONS=(--systems "libevent,hwtimer" --connections 10000
-			       --every 1000 --timeout 30000 --seconds 65 --reps 1) ;;
+		SERVER_RUNS=("--connections 100,1000,10000 --most 40000 --reps 2"
+			     "--connections 100000 --pushes 2 --spans 1 --reps 1"
+			     "--systems hwtimer $PACED") ;;
 	tiny)
-		REPS=1 SIZES=1000 MILLION=10000 LARGEST=20000 PAIRS=100000 CALLS=2000
+		reps=1 SIZES=1000 MILLION=10000 LARGEST=20000 PAIRS=100000 CALLS=2000
 		CROWD=10000 BURSTS=1 NETTY=0
 		places=(core host uml instructions server)
 		CORE_OPTIONS=(--timers 1000 --pairs 1)
-		SERVER_OPTIONS=(--connections 100 --most 2000 --reps 1)
-		PACED_OPTIONS=(--connections 100 --every 100 --timeout 500 --seconds 2
-			       --reps 1) ;;
+		SERVER_RUNS=("--connections 100 --most 2000 --reps 1"
+			     "--connections 100 --every 100 --timeout 500 --seconds 2 --reps 1") ;;
 	esac
+	REPS=${REPS:-$reps}
 	[ "${#PLACES[@]}" -gt 0 ] || PLACES=("${places[@]}")
 }
 
@@ -234,7 +234,7 @@ measure_host()
 measure_this()
 {
 	local program=("$PROGRAM" --where this --rep "$1")
-	local bulks=(--systems hwtimer --variants "$BULKS")
+	local bulks=(--systems hwtimer --variants "$BULKS") run
 
 	measure_native this "$1"
 	native_turns "$1"
@@ -243,11 +243,10 @@ measure_this()
 	[ "$(nproc)" -eq 1 ] ||
 		"${program[@]}" "${bulks[@]}" --timers "$(sizes 100000)" --apart
 	"${program[@]}" --extras --pairs "$PAIRS" --crowd "$CROWD" --bursts "$BURSTS"
-	"$BUILD_DIR/bench/server-bench" --json --where this --rep "$1" \
-		"${SERVER_OPTIONS[@]}"
-	[ "${#PACED_OPTIONS[@]}" -eq 0 ] ||
-		"$BUILD_DIR/bench/server-bench" --json --where this --rep "$1" \
-			"${PACED_OPTIONS[@]}"
+	for run in "${SERVER_RUNS[@]}"; do
+		# shellcheck disable=SC2086 # several options
+		"$BUILD_DIR/bench/server-bench" --json --where this --rep "$1" $run
+	done
 }
 
 # measure_native WHERE REP ARGUMENT...: runs timer-bench and Netty on this machine
@@ -449,10 +448,11 @@ measure_instructions()
 # A guest with as much memory as 100,000 connections need
 measure_server()
 {
-	local bench="./server-bench --json --where uml --rep $1"
-	local script="insmod hwtimer.ko && $bench ${SERVER_OPTIONS[*]}"
+	local script="insmod hwtimer.ko" run
 
-	[ "${#PACED_OPTIONS[@]}" -eq 0 ] || script+=" && $bench ${PACED_OPTIONS[*]}"
+	for run in "${SERVER_RUNS[@]}"; do
+		script+=" && ./server-bench --json --counter --where uml --rep $1 $run"
+	done
 	guest uml-7.3 4096 "$script"
 }
 

@@ -103,6 +103,9 @@ def size(timers):
 # ---- README ----
 
 def readme(figures):
+    if not quiet(figures):
+        yield "Provisional, as the machine was busy with other things:"
+        yield ""
     yield (f"ns for the life of a timer: schedule, half a cancel, half an expiration with "
            f"its delivery. {figures.machine('processor')}, "
            f"{figures.machine('processors')} processors, hwtimer in "
@@ -115,6 +118,8 @@ def readme_rows(figures):
     wanted = {
         "hwtimer, bulks of 4,096": "**hwtimer, in bulks of 4,096**",
         "hwtimer, one call a timer": "hwtimer, one call a timer",
+        "hwtimer's core, bulks of 4,096": "hwtimer's core, in bulks of 4,096",
+        "hwtimer's core, one call a timer": "hwtimer's core, one call a timer",
         "the floor: a bare wheel in the program": "a bare wheel in the program",
         "libevent": "libevent",
         "libuv": "libuv",
@@ -132,7 +137,18 @@ def readme_rows(figures):
 
 # ---- the page about the benchmark ----
 
+def quiet(figures):
+    """Whether the machine had nothing else to do, by its load before and after."""
+    return max(figures.machine("load before"), figures.machine("load after")) <= \
+        figures.machine("processors") * 1.5
+
+
 def machine(figures):
+    if not quiet(figures):
+        yield ("**The machine was busy with other things.** Times of these tables are "
+               "provisional; what is missing in them was not measured. Counts of "
+               "instructions and of calls hold.")
+        yield ""
     names = ["processor", "processors", "caches", "hypervisor", "governor",
              "memory, MiB", "large pages", "kernel", "compiler", "commit", "date"]
     rows = [[name, str(figures.machine(name))] for name in names
@@ -294,15 +310,20 @@ def threads(figures):
     yield from table(head, rows())
 
 
+def rounded(number):
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
+
+
 def targets(figures):
     verdicts = {True: "met", False: "**missed**", None: "not measured"}
 
     def rows():
         for target in figures.data["targets"]:
-            value, bound = (
-                None if number is None else
-                f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
-                for number in (target["value"], target["bound"]))
+            value, bound = target["value"], rounded(target["bound"])
+            if value is not None:
+                # A value that misses its bound must not look like it.
+                value = rounded(value) if rounded(value) != bound \
+                    else f"{value:.5g}"
             sign = "≥" if target["at_least"] else "≤"
             yield [target["name"], f"{sign} {bound}", value or "",
                    verdicts[target["met"]], target["detail"]]

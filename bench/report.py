@@ -556,7 +556,7 @@ def plot(found, output):
     if not found:
         return
     script = [
-        "set terminal pngcairo size 1000,560 font 'sans,11'",
+        "set terminal pngcairo size 900,620 font 'sans,11'",
         f"set output '{output}'",
         "set logscale xy",
         "set title 'The life of a timer: schedule + 1/2 cancel"
@@ -566,7 +566,7 @@ def plot(found, output):
         "set xrange [800:12000000]",
         "set format x '10^{%L}'",
         "set grid",
-        "set key outside right top",
+        "set key below maxcols 3",
     ]
     for i, (_, points) in enumerate(found):
         script.append(f"$curve{i} << END")

@@ -61,6 +61,7 @@
  * @every: pace of each connection, ms; 0: as fast as the server answers
  * @timeout: with @every: the timeout, ms
  * @seconds: with @every: length of a run
+ * @counter: the clock is the processor's counter, as on a kernel with a vDSO
  * @check: print TAP
  * @json: print results for report.py
  * @where: name of this place, for report.py
@@ -71,6 +72,7 @@ static struct options {
 	bool systems[MAX_SYSTEMS];
 	__u32 pushes, spans, most, reps;
 	__u32 every, timeout, seconds;
+	bool counter;
 	bool check;
 	bool json;
 	const char *where;
@@ -585,6 +587,10 @@ static void take_options(int argc, char **argv)
 		  parse_u32, &options.timeout, 1, 1000000000 },
 		{ "seconds", "S", "with --every: length of a run (65)",
 		  parse_u32, &options.seconds, 1, 1000000 },
+		{ "counter", NULL,
+		  "read the clock from the processor's counter: for User-Mode Linux,\n"
+		  "                     where clock_gettime() is a system call",
+		  parse_flag, &options.counter },
 		{ "check", NULL,
 		  "print TAP: whether all is answered, none early", parse_flag,
 		  &options.check },
@@ -622,6 +628,8 @@ int main(int argc, char **argv)
 	unsigned int i, n, allowed = allowed_connections();
 
 	take_options(argc, argv);
+	if (options.counter)
+		calls_read_counter();
 	processor_pin(0, processor_last());
 	late = allocate(MAX_SAMPLES, sizeof(*late));
 	if (!options.check && !options.json)
