@@ -38,7 +38,11 @@ machine_amd64()
 {
 	local accel=(-accel 'tcg,thread=multi' -cpu max)
 
-	if grep -q -w -E 'vmx|svm' /proc/cpuinfo && [ -w /dev/kvm ]; then
+	# shellcheck disable=SC2054 # one argument each
+	if [ "$ICOUNT" = 1 ]; then
+		accel=(-accel tcg,thread=single -icount shift=0,sleep=off -cpu max)
+		MACHINE_SAID="emulated, counting instructions"
+	elif grep -q -w -E 'vmx|svm' /proc/cpuinfo && [ -w /dev/kvm ]; then
 		accel=(-accel kvm -cpu host)
 		MACHINE_SAID=KVM
 	fi

@@ -16,6 +16,8 @@
 #	--log FILE		keep the console's log in FILE
 #	--quiet			print nothing unless something goes wrong
 #	--interactive		the command has the terminal, and no time limit
+#	--icount		QEMU: one processor, and a clock that counts instructions:
+#				each takes a nanosecond
 #	--systemd		the first process is systemd, and runs the command as a unit
 #
 # The kernels uml-* run as programs of this machine; all others run in QEMU.
@@ -69,6 +71,7 @@ APPEND=
 LOG=
 QUIET=0
 INTERACTIVE=0
+ICOUNT=0
 SYSTEMD=0
 FILES=()
 COMMAND=()
@@ -130,6 +133,7 @@ parse_arguments()
 		--log) LOG=${2-} ;;
 		--quiet) QUIET=1; shift; continue ;;
 		--interactive) INTERACTIVE=1; shift; continue ;;
+		--icount) ICOUNT=1; CPUS=1; shift; continue ;;
 		--systemd) SYSTEMD=1; shift; continue ;;
 		--) shift; COMMAND=("$@"); break ;;
 		*) die "vm/run.sh: no such option: $1" ;;
