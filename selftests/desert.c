@@ -995,7 +995,7 @@ static void toil(void)
  */
 TEST_F_TIMEOUT(desert, loses_nothing_in_many_rounds, 2 * TEST_TIMEOUT)
 {
-	unsigned int round, rounds = scaled(100), i;
+	unsigned int round, rounds = rounds_of(100), i;
 	struct stage load[2];
 
 	for (i = 0; i < 2; i++)
@@ -1054,7 +1054,7 @@ TEST_F_TIMEOUT(desert, loses_nothing_in_many_rounds, 2 * TEST_TIMEOUT)
 /* Instances are closed while their workers desert them. */
 TEST_F(desert, meets_close)
 {
-	unsigned int round, rounds = scaled(100);
+	unsigned int round, rounds = rounds_of(100);
 
 	for (round = 0; round < rounds; round++) {
 		int i, fds[8];
@@ -1070,7 +1070,7 @@ TEST_F(desert, meets_close)
 		}
 		stage_hear(_metadata, &self->owner);
 		stage_kill(&self->owner);
-		sleep_ns(round * 50 * US);
+		sleep_ns(round * 5 * MS / rounds);
 		for (i = 0; i < 8; i++)
 			EXPECT_EQ(0, close(fds[i]));
 		ASSERT_TRUE(is_removed(OWNER));

@@ -78,15 +78,27 @@ static inline void sleep_until(__u64 time)
 		sleep_ns(time - now);
 }
 
-/* Returns @n, or @n divided by HWTIMER_SCALE, but at least 1, if that is set. */
-static inline unsigned int scaled(unsigned int n)
+/* Returns @n, or @n divided by the environment's variable @name, but at least 1. */
+static inline unsigned int divided(unsigned int n, const char *name)
 {
-	const char *scale = getenv("HWTIMER_SCALE");
-	unsigned int divisor = scale ? strtoul(scale, NULL, 0) : 1;
+	const char *value = getenv(name);
+	unsigned int divisor = value ? strtoul(value, NULL, 0) : 1;
 
 	if (divisor <= 1)
 		return n;
 	return n > divisor ? n / divisor : 1;
+}
+
+/* The number of timers of a test that has @n of them elsewhere: see run.sh. */
+static inline unsigned int scaled(unsigned int n)
+{
+	return divided(n, "HWTIMER_SCALE");
+}
+
+/* The same of a race's rounds. */
+static inline unsigned int rounds_of(unsigned int n)
+{
+	return divided(scaled(n), "HWTIMER_ROUNDS");
 }
 
 /* Returns the next pseudo-random number, of 24 bits. Equal seeds give equal sequences. */
