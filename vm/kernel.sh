@@ -16,9 +16,10 @@
 #	s390x-6.1	Debian's kernel for s390x, whose most significant byte comes first
 #	arm64-64k-6.12	built from Debian's source, for arm64 with pages of 64 KiB
 #	s390x-6.12	the same for s390x
-#	debug-6.12	built from Debian's source with vm/debug.config
+#	debug-6.12	built from Debian's source with vm/debug.config, and the changes of
+#			vm/trim.config
 #	qemu-7.3	built from the newest source, small
-#	kcsan-6.12	debug-6.12 with the changes of vm/kcsan.config: finds data races
+#	kcsan-6.12	vm/debug.config with the changes of vm/kcsan.config: finds data races
 #	kmsan-6.12	the same with vm/kmsan.config, built by clang: finds uses of
 #			uninitialized memory
 #	uml-7.3		User-Mode Linux, a kernel as a program of this machine, with
@@ -233,7 +234,7 @@ recipe_hash()
 config_of()
 {
 	case $1 in
-	debug-6.12) cat "$VM_DIR/debug.config" ;;
+	debug-6.12) config_changed "$VM_DIR/debug.config" "$VM_DIR/trim.config" ;;
 	kcsan-6.12) config_changed "$VM_DIR/debug.config" "$VM_DIR/kcsan.config" ;;
 	kmsan-6.12) config_changed "$VM_DIR/debug.config" "$VM_DIR/kmsan.config" ;;
 	uml-7.3) cat "$VM_DIR/uml-7.3.config" ;;
@@ -695,12 +696,13 @@ add_libraries()
 # Builds a kernel for QEMU.
 make_built()
 {
-	local name=$1 version=$2 dir=$3 busybox
+	local name=$1 version=$2 dir=$3 busybox exclude
 
 	busybox=$(sed -n 's/^\(busybox[^ ]*\) /\1_/p' <<<"$PACKAGES")
 	[ -z "$busybox" ] || unpack_busybox "$CACHE_DIR/deb/$busybox.deb" "$dir/entry"
-	unpack_source "$name" "$version" "$dir/src" \
-		--exclude='*/Documentation/*.rst'
+	exclude=(--exclude='*/Documentation/*.rst')
+	[ "$name" != debug-6.12 ] || exclude=("${NEVER_BUILT[@]}")
+	unpack_source "$name" "$version" "$dir/src" "${exclude[@]}"
 	case $name in
 	kcsan-*)
 		edit_kcsan "$dir/src"
@@ -753,19 +755,20 @@ check_symbols()
 		die "$1: Module.symvers lists no symbol of the kernel's"
 }
 
-# Leaves out source files that nothing in vm/uml-7.3.config needs.
+# Source files that nothing in vm/uml-7.3.config and vm/debug.config needs
+NEVER_BUILT=(--exclude='*/Documentation/*/*'
+	     --exclude='*/tools/testing/*' --exclude='*/tools/perf/*'
+	     --exclude='*/drivers/gpu/*.[ch]'
+	     --exclude='*/drivers/net/*/*.[ch]'
+	     --exclude='*/drivers/media/*.[ch]'
+	     --exclude='*/sound/*.c' --exclude='*/arch/[!ux]*/*.[chS]'
+	     --exclude='*/arch/*/*.dts*')
+
 make_uml()
 {
 	local name=$1 version=$2 dir=$3
 
-	unpack_source "$name" "$version" "$dir/src" \
-		--exclude='*/Documentation/*/*' \
-		--exclude='*/tools/testing/*' --exclude='*/tools/perf/*' \
-		--exclude='*/drivers/gpu/*.[ch]' \
-		--exclude='*/drivers/net/*/*.[ch]' \
-		--exclude='*/drivers/media/*.[ch]' \
-		--exclude='*/sound/*.c' --exclude='*/arch/[!ux]*/*.[chS]' \
-		--exclude='*/arch/*/*.dts*'
+	unpack_source "$name" "$version" "$dir/src" "${NEVER_BUILT[@]}"
 	cat "$UML_SCHED_CLOCK" >>"$dir/src/arch/um/kernel/time.c"
 	configure "$dir/src" "$name"
 	# `modules` writes Module.symvers, though no module is built.
