@@ -12,6 +12,9 @@ from typing import Any, AsyncGenerator, Callable, Optional
 
 from ._instance import CALLBACK_DATA, Instance, Timer, _request, seconds
 
+# In seconds. Deadlines of the kernel's clock end in the third one.
+CENTURY = 36525 * 86400.0
+
 # Maximum number of callbacks before other work of the loop gets its turn
 TURN = 256
 
@@ -103,33 +106,39 @@ class LoopTimers:
     def call_later(self, delay: float, callback: Callable[..., object], *args: Any,
                    context: Optional[contextvars.Context] = None) -> TimerHandle:
         """Calls callback(*args) @delay seconds from now, never earlier, and once."""
-        return self._call(delay, callback, args, context)
+        return self._call(self._loop.time() + delay, False, seconds(delay), callback, args,
+                          context)
 
     def call_at(self, when: float, callback: Callable[..., object], *args: Any,
                 context: Optional[contextvars.Context] = None) -> TimerHandle:
         """Calls callback(*args) at the time @when of loop.time()."""
-        return self._call(when - self._loop.time(), callback, args, context)
+        # If the time were made a delay, the timer would be later by as long as the machine
+        # stands still between here and the kernel.
+        if type(self._loop).time is asyncio.BaseEventLoop.time and 0 <= when < CENTURY:
+            return self._call(when, True, seconds(when), callback, args, context)
+        return self._call(when, False, seconds(when - self._loop.time()), callback, args,
+                          context)
 
     async def sleep(self, delay: float, result: Any = None) -> Any:
         """Returns @result after @delay seconds, never earlier."""
         if delay <= 0:
             return await asyncio.sleep(0, result)
         future = self._loop.create_future()
-        handle = self._call(delay, _set_result, (future, result), None,
+        handle = self._call(self._loop.time() + delay, False, seconds(delay), _set_result,
+                            (future, result), None,
                             functools.partial(_set_exception, future))
         try:
             return await future
         finally:
             handle.cancel()
 
-    def _call(self, delay: float, callback: Callable[..., object], args: tuple[Any, ...],
-              context: Optional[contextvars.Context],
+    def _call(self, when: float, absolute: bool, time: int, callback: Callable[..., object],
+              args: tuple[Any, ...], context: Optional[contextvars.Context],
               fail: Optional[Callable[[BaseException], object]] = None) -> TimerHandle:
         if self._error is not None:
             raise self._error
-        handle = TimerHandle(self, self._loop.time() + delay, callback, args, context,
-                             fail)
-        handle._start(_request(False, seconds(delay), CALLBACK_DATA, 0, 0, 0, False))
+        handle = TimerHandle(self, when, callback, args, context, fail)
+        handle._start(_request(absolute, time, CALLBACK_DATA, 0, 0, 0, False))
         return handle
 
     def _ready(self) -> None:

@@ -11,6 +11,7 @@ import random
 import time
 import unittest
 import warnings
+from unittest import mock
 
 import hwtimer
 
@@ -88,6 +89,28 @@ class CallLater(unittest.IsolatedAsyncioTestCase):
         while len(called) < 5:
             await hwtimer.sleep(0.01)
         self.assertEqual(called, [0, 1, 2, 3, 4])
+
+    async def test_order_when_the_machine_stands_still(self):
+        """It does between call_at() and the kernel, for the timer that is due first."""
+        loop = asyncio.get_running_loop()
+        lead, start, called, handles = 0.05, 0, [], []
+        request = hwtimer._loop._request
+
+        def slow(*arguments):
+            time.sleep(0.01)
+            return request(*arguments)
+
+        while loop.time() >= start:
+            for handle in handles:
+                handle.cancel()
+            lead *= 2
+            start = loop.time() + lead
+            with mock.patch.object(hwtimer._loop, "_request", slow):
+                handles = [hwtimer.call_at(start, called.append, 0)]
+            handles.append(hwtimer.call_at(start + 0.003, called.append, 1))
+        while len(called) < 2:
+            await hwtimer.sleep(0.01)
+        self.assertEqual(called, [0, 1])
 
     async def test_cancel(self):
         called = []
