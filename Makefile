@@ -257,6 +257,7 @@ daemon-packages: | compiler
 ARCH_SUFFIX ?=
 CROSS_COMPILE ?=
 ONLY ?=
+ONLY_32 ?=
 
 .PHONY: selftest-programs
 selftest-programs: | compilers
@@ -265,7 +266,7 @@ selftest-programs: | compilers
 	@tools=$$(vm/kernel.sh tools-6.12)/source/tools/testing/selftests && \
 	$(MAKE) --no-print-directory -C selftests \
 		OUT='$(CURDIR)/build/selftests$(ARCH_SUFFIX)' \
-		CROSS_COMPILE='$(CROSS_COMPILE)' ONLY='$(ONLY)' \
+		CROSS_COMPILE='$(CROSS_COMPILE)' ONLY='$(ONLY)' ONLY_32='$(ONLY_32)' \
 		KSELFTEST_DIR="$$tools"
 
 .PHONY: torture-program

@@ -76,7 +76,7 @@ QUICK="lint-files litmus-spin counts-native proofs-native functions-native simul
 	fuzz-description fuzz-corpus wheel-native bench-native"
 
 # The debug kernel does one in this many of KUnit's random operations.
-KUNIT_SCALE=10
+KUNIT_SCALE=20
 
 # Whether KUnit also runs with the small constants of hwtimer_limits.h
 KUNIT_SMALL=
@@ -116,8 +116,10 @@ FUZZ_FAULTS=
 # Arguments for examples/check-systemd.sh: numbers of timers and kills
 SURVIVE=(10000 20)
 
-# Arguments for daemon/test/chaos.sh
+# Arguments for daemon/test/chaos.sh, and those of its scenarios that have a machine of their
+# own, as they take half of the time
 CHAOS=()
+CLUSTER_CHAOS="failover cluster migration"
 
 # Arguments for vm/proofs.sh
 PROOFS=()
@@ -410,7 +412,23 @@ prepare_selftests()
 # prepare_programs KIND
 prepare_programs()
 {
-	prepare make --no-print-directory -j"$JOBS" "$1-programs"
+	prepare make --no-print-directory -j"$JOBS" ONLY_32="$(programs_32)" "$1-programs"
+}
+
+# The programs that the table in selftests/run.sh runs for 32 bits; nothing if that is all
+programs_32()
+{
+	[ "${#SELFTESTS[@]}" -eq 0 ] || return 0
+	awk '/^PROGRAMS="/ { inside = 1; next }
+	inside && /^"/ { exit }
+	inside && !seen++ { split($0, name); next }
+	inside {
+		for (i = 2; i <= NF; i++)
+			if (name[i] ~ /-32$/ && $i == "x") {
+				print $1
+				next
+			}
+	}' selftests/run.sh | xargs
 }
 
 # foreign_programs ARCHITECTURE: the selftests for another architecture
@@ -427,7 +445,8 @@ selftest_names()
 	local only=
 
 	[ -z "$CROSS_COMPILE" ] || only=${FOREIGN_PROGRAMS[*]}
-	make --silent -C selftests CROSS_COMPILE="$CROSS_COMPILE" ONLY="$only" names
+	make --silent -C selftests CROSS_COMPILE="$CROSS_COMPILE" ONLY="$only" \
+		ONLY_32="$(programs_32)" names
 }
 
 # Attackers beside a victim. The suite compares times that were measured in turns, so other
@@ -660,8 +679,12 @@ step_hwtimerd()
 	prepare_daemon
 	prepare "$VM_DIR/build.sh" "$kernel"
 	queue hwtimerd-smoke "$kernel" tap hwtimerd_on "$kernel" hwtimerd-smoke smoke.sh
+	# shellcheck disable=SC2086 # one word each
 	queue hwtimerd "$kernel" tap hwtimerd_on "$kernel" hwtimerd \
-		chaos.sh ${CHAOS[@]+"${CHAOS[@]}"}
+		chaos.sh ${CHAOS[@]+"${CHAOS[@]}"} --but $CLUSTER_CHAOS
+	# shellcheck disable=SC2086 # one word each
+	queue hwtimerd-cluster "$kernel" tap hwtimerd_on "$kernel" hwtimerd-cluster \
+		chaos.sh ${CHAOS[@]+"${CHAOS[@]}"} $CLUSTER_CHAOS
 }
 
 prepare_daemon()
