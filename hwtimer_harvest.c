@@ -223,7 +223,9 @@ static void rearm_begin(struct hwtimer_instance *instance)
  */
 static void rearm_end(struct hwtimer_instance *instance, u64 pending)
 {
-	if (instance->stats.pending == pending)
+	/* rearm_begin() may have begun a rewind, which the worker has to finish. */
+	if (instance->stats.pending == pending &&
+	    likely(!instance->wheel.rewinds))
 		return;
 	hwtimer_wakeup_rearm(instance);
 	hwtimer_notice_watch_clock(instance);

@@ -294,7 +294,6 @@ void hwtimer_turn_chores(struct hwtimer_alarm *alarm,
 	now = hwtimer_instance_now(instance);
 	hwtimer_wakeup_follow(instance, now);
 	hwtimer_wakeup_rearm(instance);
-	hwtimer_wakeup_guard_overdue(instance, now);
 	hwtimer_supply_trim_some(instance, &surplus);
 	spin_unlock(&instance->lock);
 	hwtimer_pool_drain(&surplus);

@@ -39,33 +39,28 @@ static u64 wakeup_next(const struct hwtimer_instance *instance)
 				     hwtimer_wheel_next(&instance->wheel));
 }
 
-static void guard_overdue(struct hwtimer_instance *instance, u64 next, u64 now)
+/*
+ * If the clock can be set back, has the chores' alarm, on CLOCK_MONOTONIC, wake the worker
+ * within a tick, too, unless the alarm for turns is true. It is true if no pending timer
+ * is for an earlier time than that. A timer that was overdue when it was scheduled is
+ * filed under a later tick, and what is due already is kicked for the present time: if the
+ * clock is set back before the worker comes, that alarm comes late by as much, and the
+ * clock may look as if nobody had set it. @next is what wakeup_next() returns.
+ */
+static void guard_due(struct hwtimer_instance *instance, u64 next, u64 now)
 {
 	const struct hwtimer_wheel *wheel = &instance->wheel;
-	u64 delay;
+	u64 delay = wheel->shape.tick;
 
-	if (likely(!wheel->rewinds) || next == HWTIMER_TICK_NONE ||
-	    hwtimer_wheel_next(wheel) > wheel->current_tick + 1)
+	if (likely(!wheel->rewinds) || next == HWTIMER_TICK_NONE)
 		return;
-	/* The rest is more than a tick only if the clock was set back just now. */
-	delay = min(next - min(next, now), wheel->shape.tick);
+	if (next > now) {
+		if (hwtimer_wheel_next(wheel) > wheel->current_tick + 1)
+			return;
+		/* The rest is more than a tick only if the clock was set back just now. */
+		delay = min(next - now, delay);
+	}
 	hwtimer_wakeup_chores(instance, ktime_get_ns() + delay);
-}
-
-/**
- * hwtimer_wakeup_guard_overdue - let overdue timers expire even if the clock is set back
- * @instance: the instance; its lock is held
- * @now: ns on the instance's clock
- *
- * A timer that was overdue when it was scheduled expires at the next tick. If
- * CLOCK_REALTIME is set back before that tick, the alarm on that clock comes late by as
- * much. So the chores' alarm, on CLOCK_MONOTONIC, wakes the worker, too, and the worker
- * sees that the clock was set.
- */
-void hwtimer_wakeup_guard_overdue(struct hwtimer_instance *instance, u64 now)
-{
-	lockdep_assert_held(&instance->lock);
-	guard_overdue(instance, wakeup_next(instance), now);
 }
 
 /**
@@ -81,14 +76,14 @@ void hwtimer_wakeup_rearm(struct hwtimer_instance *instance)
 	u64 now, next = wakeup_next(instance);
 
 	lockdep_assert_held(&instance->lock);
-	if (next >= instance->wakeup.at)
+	if (next >= instance->wakeup.at && likely(!instance->wheel.rewinds))
 		return;
 	now = hwtimer_instance_now(instance);
-	if (instance->wakeup.at <= now)
-		return;
-	instance->wakeup.at = next;
-	hwtimer_worker_kick(&instance->job.turns, next);
-	guard_overdue(instance, next, now);
+	if (next < instance->wakeup.at && instance->wakeup.at > now) {
+		instance->wakeup.at = next;
+		hwtimer_worker_kick(&instance->job.turns, next);
+	}
+	guard_due(instance, next, now);
 }
 
 /**
@@ -107,7 +102,7 @@ void hwtimer_wakeup_requeue(struct hwtimer_instance *instance, u64 now)
 	/* If this instance is still due, the worker ranks it among all that are. */
 	instance->wakeup.at = max(next, now);
 	hwtimer_worker_kick(&instance->job.turns, instance->wakeup.at);
-	guard_overdue(instance, next, now);
+	guard_due(instance, next, now);
 }
 
 /**
@@ -121,6 +116,7 @@ void hwtimer_wakeup_again(struct hwtimer_instance *instance)
 		return;
 	instance->wakeup.at = hwtimer_instance_now(instance);
 	hwtimer_worker_kick(&instance->job.turns, instance->wakeup.at);
+	guard_due(instance, wakeup_next(instance), instance->wakeup.at);
 }
 
 /**

@@ -17,13 +17,10 @@
  *
  * Each hrtimer is armed for the first alarm of its queue only. Until one of these alarms
  * is due, the worker sleeps. An hrtimer follows its clock, so alarms follow
- * CLOCK_REALTIME when it is set.
+ * CLOCK_REALTIME when it is set. If it is set back, an alarm that was due a moment ago
+ * comes later, by as much. hwtimer_wakeup.c sees to it that no timer does.
  *
- * An alarm goes into and out of a queue in O(log n). After CLOCK_REALTIME was set,
- * worker_follow_clock() changes all alarms on that clock in one hold of the worker's
- * lock: one alarm for each instance on that clock. Programs can have max_instances
- * instances, 4,096 by default. The causes are rare: a suspend, a leap second, or setting
- * the clock, which needs CAP_SYS_TIME.
+ * An alarm goes into and out of a queue in O(log n).
  *
  * Nobody waits for a worker's end, because the worker may belong to a tenant that hardly
  * gets any processor time, and the one who closes the last instance may be another. The
@@ -81,7 +78,6 @@ struct hwtimer_worker_queue {
  * @queues: the alarms, by the number of their clock
  * @ready: alarms that are due, by the rank of their jobs, which stands in their times
  * @rank: the rank of the job that was picked last, or a higher one that was picked before
- * @offset: hwtimer_clock_offset() when the worker last read it
  * @running: the job that is being served; NULL: none
  * @idle: wait queue of hwtimer_worker_detach(), woken when @running has changed; its own
  *	lock is taken inside @lock
@@ -104,7 +100,6 @@ struct hwtimer_worker {
 	struct hwtimer_worker_queue queues[HWTIMER_CLOCKS];
 	struct timerqueue_head ready;
 	u64 rank;
-	s64 offset;
 	const struct hwtimer_job *running;
 	wait_queue_head_t idle;
 	bool sleeping;
@@ -144,35 +139,6 @@ static void queue_arm(struct hwtimer_worker_queue *queue)
 	else if (!hrtimer_is_queued(timer) ||
 		 hrtimer_get_expires(timer) != first->expires)
 		hrtimer_start(timer, first->expires, HRTIMER_MODE_ABS_HARD);
-}
-
-/*
- * Returns whether CLOCK_REALTIME was set. If it was, makes all alarms on that clock due
- * now, in the order of their queue. Otherwise, if the clock was set back while the worker
- * was busy, an alarm kicked for the present time of the old clock would come much too
- * late.
- *
- * The loop keeps the lock until it has changed all alarms: otherwise an alarm that is not
- * changed yet could stand behind one that is not due. See the top of this file for the
- * number of alarms.
- */
-static bool worker_follow_clock(struct hwtimer_worker *worker)
-{
-	struct timerqueue_head *alarms =
-		&worker->queues[HWTIMER_REALTIME].alarms;
-	struct timerqueue_node *node = timerqueue_getnext(alarms);
-	s64 offset;
-
-	lockdep_assert_held(&worker->lock);
-	if (!node)
-		return false;
-	offset = hwtimer_clock_offset();
-	if (worker->offset == offset)
-		return false;
-	worker->offset = offset;
-	for (; node; node = timerqueue_iterate_next(node))
-		node->expires = 0;
-	return true;
 }
 
 /* The alarm of a node of any queue; NULL if there is no node. */
@@ -245,21 +211,6 @@ static void worker_set_running(struct hwtimer_worker *worker,
 	/* Pairs with the barrier in prepare_to_wait(), before worker_left(). */
 	if (wq_has_sleeper(&worker->idle))
 		wake_up(&worker->idle);
-}
-
-/*
- * Does queues_pick(), after it has followed the clock. If no alarm is due but the clock
- * was set meanwhile, checks the queues again.
- */
-static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker, u64 now)
-{
-	struct hwtimer_alarm *alarm;
-
-	worker_follow_clock(worker);
-	do {
-		alarm = queues_pick(worker, now);
-	} while (!alarm && worker_follow_clock(worker));
-	return alarm;
 }
 
 /*
@@ -422,7 +373,7 @@ static int hwtimer_worker_run(void *data)
 		struct hwtimer_alarm *alarm;
 
 		worker->slice.start = ktime_get_ns();
-		alarm = worker_pick(worker, worker->slice.start);
+		alarm = queues_pick(worker, worker->slice.start);
 		if (alarm)
 			worker_serve(worker, alarm);
 		else
@@ -882,7 +833,6 @@ static void worker_init(struct hwtimer_worker *worker, hwtimer_ended_fn *ended,
 	init_waitqueue_head(&worker->idle);
 	INIT_LIST_HEAD(&worker->jobs);
 	timerqueue_init_head(&worker->ready);
-	worker->offset = hwtimer_clock_offset();
 	for (clock = 0; clock < HWTIMER_CLOCKS; clock++)
 		queue_init(&worker->queues[clock], worker, clock);
 }

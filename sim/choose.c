@@ -46,6 +46,8 @@ void sim_run_choose(struct sim_random *random)
 	sim_run.refused_row = ONE_OF(random, 1, 1, 2, 5);
 	if (!sim_run.calm)
 		sim_run.kills = ONE_OF(random, 0, 0, 300000);
+	if (!sim_run.calm && !sim_random_below(random, 3))
+		sim_run.jolts = ONE_OF(random, 300, 3000, 30000);
 	sim_run.nesting = ONE_OF(random, 0, 0, 1, 2, 3);
 	sim_run.debugfs = sim_random_below(random, 2);
 }

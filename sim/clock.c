@@ -20,6 +20,8 @@ static u64 now = 1000 * NSEC_PER_SEC;
 static s64 offsets[CLOCKS] = { 0, 0, 1700000000ll * NSEC_PER_SEC };
 static u64 latest[CLOCKS];
 static bool was_set;
+/* By how much sim_clock_jolt() has set the clock, and may set it back */
+static s64 jolted;
 static LIST_HEAD(armed);
 
 static unsigned int clock_nr(clockid_t clock)
@@ -73,6 +75,54 @@ void sim_clock_set(int64_t change)
 	sim_trace("CLOCK_REALTIME set by %lld ns", (long long)change);
 }
 
+/* What makes the first hrtimer on CLOCK_REALTIME due; 0: it is far ahead, or none is armed */
+static u64 change_to_first(void)
+{
+	struct hrtimer *timer;
+	u64 here = clock_read(REAL), least = U64_MAX;
+
+	sim_lock();
+	list_for_each_entry(timer, &armed, entry)
+		if (clock_nr(timer->clock) == REAL)
+			least = min_t(u64, least, timer->expires);
+	sim_unlock();
+	return least > here && least - here < 10 * NSEC_PER_SEC ? least - here :
+								  0;
+}
+
+/* By how much somebody sets CLOCK_REALTIME */
+static s64 change_draw(void)
+{
+	s64 change = 1 + sim_below(sim_below(2) ? 5000000 : 5000000000ll);
+
+	if (!sim_below(4))
+		return -change;
+	return sim_below(2) ? change + change_to_first() : change;
+}
+
+/*
+ * In some runs, somebody sets CLOCK_REALTIME again and again, and mostly sets it back after
+ * a few switches, exactly or not. So it is set within any few steps of a thread.
+ */
+static void jolt_begin(uint64_t chance)
+{
+	if (jolted || !sim_chance(chance))
+		return;
+	jolted = change_draw();
+	sim_clock_set(jolted);
+}
+
+void sim_clock_jolt(void)
+{
+	if (!jolted) {
+		jolt_begin(sim_run.jolts);
+	} else if (!sim_below(6)) {
+		if (sim_below(4))
+			sim_clock_set(sim_below(3) ? -jolted : -jolted / 2);
+		jolted = 0;
+	}
+}
+
 void sim_clock_suspend(uint64_t time)
 {
 	sim_lock();
@@ -110,6 +160,9 @@ u64 ktime_get_boottime_ns(void)
 
 u64 ktime_get_real_ns(void)
 {
+	/* Most of all, just before the module reads it */
+	if (sim_run.jolts)
+		jolt_begin(20 * sim_run.jolts);
 	return read_clock(REAL);
 }
 

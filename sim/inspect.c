@@ -187,11 +187,71 @@ void sim_inspect_alarm(struct file *file)
 	    (chores->ready || chores->node.expires <= (s64)soon))
 		return;
 	sim_fail(
-		"the wheel of instance %llu has to turn at %llu, but the worker comes at %lld",
+		"the wheel of instance %llu has to turn at %llu, but the worker comes at %lld; it is %llu",
 		instance->nr, time,
 		queued((struct hwtimer_alarm *)turns) ?
 			(long long)turns->node.expires :
-			-1ll);
+			-1ll,
+		(u64)sim_now(hwtimer_clocks[turns->clock].id));
+}
+
+/* The latest time at which the worker turns the wheel; KTIME_MAX: never */
+static ktime_t turn_time(struct hwtimer_instance *instance)
+{
+	struct hwtimer_alarm *turns = &instance->job.turns;
+
+	if (!queued(turns))
+		return KTIME_MAX;
+	return turns->ready ? 0 : turns->node.expires;
+}
+
+/* The latest time at which a pending timer may expire, ns on the instance's clock */
+static u64 latest_expiry(const struct hwtimer_instance *instance,
+			 const struct hwtimer_record *record)
+{
+	u64 tick = instance->wheel.shape.tick;
+	u64 grace = ((1ULL << record->align) + 1) * tick;
+
+	return record->deadline > KTIME_MAX / 2 ? KTIME_MAX :
+						  record->deadline + grace;
+}
+
+/**
+ * sim_inspect_deadlines - check whether the worker comes in time for each single timer
+ * @file: the file of the instance
+ *
+ * If CLOCK_REALTIME is set, the wheel may stand ahead of the clock. Then it says nothing
+ * of when its timers are due, but their records do.
+ */
+void sim_inspect_deadlines(struct file *file)
+{
+	struct hwtimer_instance *instance = file->private_data;
+	struct hwtimer_alarm *chores = &instance->job.chores;
+	u64 grace = 2 * instance->wheel.shape.tick;
+	struct hwtimer_record *record;
+	ktime_t turn = turn_time(instance);
+	u64 cursor = 0, now;
+
+	if (!instance->wheel.rewinds || !sim_clock_was_set() ||
+	    !hwtimer_instance_manned(instance) || instance->deserted ||
+	    instance->stopped)
+		return;
+	if (queued(chores) &&
+	    (chores->ready ||
+	     chores->node.expires <= (s64)(sim_now(CLOCK_MONOTONIC) + grace)))
+		return;
+	now = sim_now(CLOCK_REALTIME) + grace;
+	while ((record = hwtimer_table_next(&instance->table, &cursor,
+					    U32_MAX))) {
+		u64 latest = max(latest_expiry(instance, record), now);
+
+		if (record->state == HWTIMER_PENDING && latest < KTIME_MAX &&
+		    turn > (s64)latest)
+			sim_fail(
+				"a timer of instance %llu is for %llu, but the worker comes at %lld",
+				instance->nr, record->deadline, turn);
+		cursor++;
+	}
 }
 
 /**
@@ -208,12 +268,15 @@ void sim_inspect_ring(struct file *file)
 
 	if (!ring)
 		return;
-	if (instance->deserted || worker_comes(instance))
+	if (worker_comes(instance))
 		return;
+	/* A worker that deserts an instance looks at the rings once more, and then they kick. */
 	if (hwtimer_ring_submitted(ring) > 0)
 		sim_fail(
 			"requests are in the ring of instance %llu, and nobody comes for them",
 			instance->nr);
+	if (instance->deserted)
+		return;
 	pretend(instance, current);
 	due = hwtimer_completion_due(instance);
 	pretend(instance, NULL);

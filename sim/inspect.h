@@ -9,6 +9,7 @@ void sim_inspect_open(struct file *file);
 void sim_inspect_waiter(struct file *file, const char *how,
 			unsigned int events);
 void sim_inspect_alarm(struct file *file);
+void sim_inspect_deadlines(struct file *file);
 void sim_inspect_ring(struct file *file);
 void sim_inspect_workers(void);
 

@@ -58,6 +58,9 @@ static void expect_defined(const void *memory, size_t size)
 void sim_calm(void)
 {
 	calm = true;
+	/* Threads that run freely only read it. */
+	if (sim_run.jolts)
+		sim_run.jolts = 0;
 }
 
 /* Whether this is what is to fail in the running system call, see sim_call_refuse() */

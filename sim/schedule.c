@@ -319,6 +319,8 @@ static void reschedule(void)
 	sim_clock_advance(time_passed());
 	interrupt = true;
 	sim_clock_interrupt(false);
+	if (sim_run.jolts)
+		sim_clock_jolt();
 	if (sim_run.wakes && draw(1000000) < sim_run.wakes)
 		sim_process_spurious();
 	idle();

@@ -95,6 +95,7 @@ static inline bool sim_chance(uint32_t parts)
  * @faults: how often an access to a program's memory faults, in millionths
  * @kills: how often a signal is SIGKILL, in millionths; see call_end() in device.c
  * @wakes: how often a thread wakes up for no reason, in millionths
+ * @jolts: how often CLOCK_REALTIME is set at a switch, in millionths
  * @pace: mean time between two switches, ns
  * @late: how late hrtimers may be after the machine has slept, ns
  * @nesting: number of a user namespace in which the programs without privileges run, see
@@ -116,6 +117,7 @@ struct sim_run {
 	uint32_t faults;
 	uint32_t kills;
 	uint32_t wakes;
+	uint32_t jolts;
 	uint32_t pace;
 	uint32_t late;
 	uint32_t nesting;
@@ -198,6 +200,8 @@ uint64_t sim_latest(clockid_t clock);
 /* Sets CLOCK_REALTIME, or makes CLOCK_BOOTTIME jump ahead of CLOCK_MONOTONIC. */
 void sim_clock_set(int64_t change);
 void sim_clock_suspend(uint64_t time);
+/* For the scheduler: sets CLOCK_REALTIME now and then, see sim_run.jolts. */
+void sim_clock_jolt(void);
 bool sim_clock_was_set(void);
 
 /* For the scheduler: let time pass; serve hrtimers that are due. */

@@ -282,6 +282,8 @@ void sim_schedule(sim_main_fn *main, void *argument)
 	pthread_mutexattr_init(&attributes);
 	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&data_lock, &attributes);
+	/* There are no switches at which the clock could be set. */
+	sim_run.jolts = 0;
 	running = calloc(1, sizeof(*running));
 	task = sim_thread_create("director", director_main, &director);
 	sim_process_join(task, sim_process_first());
