@@ -83,25 +83,44 @@ static void client_would_deadlock(struct client *client, uint64_t id)
 	       -EDEADLK);
 }
 
+static void client_request(struct client *client,
+			   struct hwtimer_request *request)
+{
+	struct oracle_timer *timer;
+	int ret;
+
+	if (sim_below(2))
+		request->op = HWTIMER_OP_SCHEDULE;
+	timer = oracle_schedule(client->oracle, request);
+	ret = hwtimer_client_schedule(client->client, request);
+	oracle_scheduled(timer, request->id, ret);
+	if (ret && !result_excused(ret))
+		sim_fail("hwtimer_client_schedule() has failed with %d", ret);
+	if (!ret)
+		client_keep(client, timer);
+}
+
 static void client_schedule(struct client *client)
 {
 	struct hwtimer_request request = { .time = sim_below(50000000) };
-	struct oracle_timer *timer;
-	int ret;
 
 	if (!sim_below(4)) {
 		request.interval = sim_between(10000000, 50000000);
 		request.count = sim_below(4);
 	}
-	if (sim_below(2))
-		request.op = HWTIMER_OP_SCHEDULE;
-	timer = oracle_schedule(client->oracle, &request);
-	ret = hwtimer_client_schedule(client->client, &request);
-	oracle_scheduled(timer, request.id, ret);
-	if (ret && !result_excused(ret))
-		sim_fail("hwtimer_client_schedule() has failed with %d", ret);
-	if (!ret)
-		client_keep(client, timer);
+	client_request(client, &request);
+}
+
+/* Many timers that are due at about the same time: more than one slice has callbacks */
+static void client_burst(struct client *client)
+{
+	unsigned int left = sim_between(2, 200);
+
+	while (left--) {
+		struct hwtimer_request request = { .time = 2000000 };
+
+		client_request(client, &request);
+	}
 }
 
 static void client_cancel(struct client *client)
@@ -253,6 +272,8 @@ static void client_settle(struct client *client)
 	uint64_t end = oracle_now(client->oracle) + SETTLE;
 
 	__atomic_store_n(&client->settling, true, __ATOMIC_RELAXED);
+	if (sim_below(2))
+		client_burst(client);
 	oracle_settle(client->oracle);
 	do {
 		/* The kernel's threads have no signals. */

@@ -66,6 +66,22 @@ void act_reader(struct actor *actor)
 	}
 }
 
+/*
+ * Takes one event at a time, and does something else before it takes the next one. Another
+ * program that was told of the same events, and is refused meanwhile, has to be told again.
+ */
+void act_sipper(struct actor *actor)
+{
+	while (!sim_ending()) {
+		ssize_t ret = site_read(actor->site, actor->file, 1, false);
+
+		world_count(1);
+		if (!read_goes_on(actor->site, ret))
+			return;
+		sim_sleep(sim_below(4 * actor->site->oracle->tick));
+	}
+}
+
 /* Reads until no event is left; returns false at the end. */
 static bool read_all(struct actor *actor)
 {
@@ -118,6 +134,23 @@ void act_poller(struct actor *actor)
 	}
 }
 
+/*
+ * poll() says EPOLLIN, too, if it cannot adopt a deserted instance. A program that does not
+ * read() hears nothing of that, and no other edge comes. So it has to kick.
+ */
+static void edge_adopt(struct site *site)
+{
+	struct hwtimer_ring *ring = &site->ring;
+
+	if (!site->ring_only || !site_has_ring(site))
+		return;
+	__atomic_add_fetch(&site->owes, 1, __ATOMIC_RELAXED);
+	if (hwtimer_ring_load(&ring->shared->flags) & HWTIMER_RING_NEED_KICK)
+		while (hwtimer_ring_kick(ring) < 0 && !sim_ending())
+			sim_sleep(1000000);
+	__atomic_sub_fetch(&site->owes, 1, __ATOMIC_RELAXED);
+}
+
 void act_edge(struct actor *actor)
 {
 	bool edge = sim_below(4);
@@ -134,6 +167,8 @@ void act_edge(struct actor *actor)
 		/* Once more after an edge: an event may have come meanwhile. */
 		if (ret > 0)
 			more = take_all(actor);
+		if (ret > 0 && edge)
+			edge_adopt(actor->site);
 		pause_sometimes(actor);
 	}
 	sim_epoll_close(epoll);

@@ -161,21 +161,55 @@ static int timer_result(long ret)
 	return ret;
 }
 
-static void cancel_one(struct actor *actor)
+static void cancel(struct actor *actor, struct oracle_timer *timer,
+		   uint32_t flags)
 {
-	struct oracle_timer *timer = actor_pick(actor);
 	struct oracle_span span = oracle_begin(actor->site->oracle);
-	struct hwtimer_request request = {
-		.flags = sim_below(2) ? HWTIMER_DISCARD : 0,
-	};
+	struct hwtimer_request request = { .flags = flags, .id = timer->id };
 	long ret;
 
-	if (!timer)
-		return;
-	request.id = timer->id;
 	oracle_change(timer);
 	ret = sim_ioctl(actor->file, HWTIMER_IOC_CANCEL, &request);
 	oracle_cancelled(timer, &span, timer_result(ret));
+}
+
+static void cancel_one(struct actor *actor)
+{
+	struct oracle_timer *timer = actor_pick(actor);
+	uint32_t flags = sim_below(2) ? HWTIMER_DISCARD : 0;
+
+	if (timer)
+		cancel(actor, timer, flags);
+}
+
+/*
+ * Once the instance is stopped, discards all of its events, which nobody reads. Who waits
+ * for the end has to hear of it.
+ */
+void act_discarder(struct actor *actor)
+{
+	struct site *site = actor->site;
+	uint64_t nr = 0;
+
+	while (!sim_ending()) {
+		struct oracle_timer *timer = NULL;
+
+		sim_lock();
+		if (nr < site->oracle->nr_timers)
+			timer = site->oracle->timers[nr];
+		sim_unlock();
+		if (!__atomic_load_n(&site->stopped, __ATOMIC_RELAXED))
+			timer = NULL;
+		if (!timer) {
+			nr = 0;
+			sim_sleep(sim_below(100 * site->oracle->tick));
+			continue;
+		}
+		nr++;
+		if (timer->id && !timer->private)
+			cancel(actor, timer, HWTIMER_DISCARD);
+		world_count(1);
+	}
 }
 
 static void reschedule_one(struct actor *actor)

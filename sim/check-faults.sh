@@ -7,9 +7,7 @@
 #	usage: sim/check-faults.sh [FAULT]...
 #
 # Without a FAULT, all. A patch in sim/faults/ says what is wrong, and which seeds find it:
-# in a line `seeds: A-B`. A line `kind: KIND` names another build than `plain`. A line
-# `missed: WHY` marks a fault that the simulation does not find yet; sim/check.sh
-# skips it, and says so.
+# in a line `seeds: A-B`. A line `kind: KIND` names another build than `plain`.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/../vm/lib.sh"

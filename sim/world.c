@@ -229,6 +229,25 @@ static void roles_add(struct site *site, const struct role *roles,
 	}
 }
 
+/* Starts those who take the events. */
+static void takers_add(struct site *site)
+{
+	if (site->ring_only) {
+		roles_add(site, takers + 1, 3, sim_between(1, 2));
+	} else if (!site_has_ring(site) && !sim_below(12)) {
+		/* Nobody takes them; they are discarded at the end. */
+		actor_add(site, either(site), "stopper", act_stopper);
+		actor_add(site, either(site), "discarder", act_discarder);
+		actor_add(site, either(site), "keeper", act_keeper);
+	} else if (sim_below(6)) {
+		roles_add(site, takers, 4, sim_between(1, 3));
+	} else {
+		/* They are told at the same time, and only one of them takes all. */
+		actor_add(site, either(site), "edge", act_edge);
+		actor_add(site, either(site), "sipper", act_sipper);
+	}
+}
+
 /* Opens an instance, and starts all that use it. Runs in the process that owns it. */
 static void site_main(void *argument)
 {
@@ -250,10 +269,7 @@ static void site_main(void *argument)
 	site_map(site);
 	site->ready = true;
 	roles_add(site, askers, 3, sim_between(1, 3));
-	if (site->ring_only)
-		roles_add(site, takers + 1, 3, sim_between(1, 2));
-	else
-		roles_add(site, takers, 4, sim_between(1, 3));
+	takers_add(site);
 	if (!sim_below(2))
 		actor_add(site, either(site), "prober", act_prober);
 	if (sim_below(2))
@@ -491,12 +507,37 @@ static void world_end(void)
 
 /* ---- the module ---- */
 
+/* The parameter max_instances */
+static unsigned int max_instances;
+
 static void parameters_choose(void)
 {
+	/* Few, if any that are counted twice are to be noticed; but enough for all sites */
+	max_instances = sim_below(4) ? 64 : SITES;
 	sim_parameter_set("workers", sim_below(4) ? 0 : sim_between(1, 3));
 	sim_parameter_set("max_timers_user",
 			  sim_below(3) ? 1 << 24 : sim_between(10, 2000));
-	sim_parameter_set("max_instances", 64);
+	sim_parameter_set("max_instances", max_instances);
+	sim_parameter_set("max_instances_user", SITES);
+}
+
+/* All instances are closed: there have to be as many again. */
+static void instances_recount(void)
+{
+	struct file *files[SITES];
+	unsigned int nr;
+	int err;
+
+	if (max_instances > SITES)
+		return;
+	for (nr = 0; nr < max_instances; nr++) {
+		files[nr] = sim_open(&err);
+		if (!files[nr])
+			sim_fail("open() fails with %d after %u of %u", err, nr,
+				 max_instances);
+	}
+	while (nr--)
+		sim_close(files[nr]);
 }
 
 void world_main(void *unused)
@@ -517,6 +558,7 @@ void world_main(void *unused)
 		actors_await();
 		world_end();
 		sim_calm();
+		instances_recount();
 		sim_module_unload();
 	}
 	sim_rcu_finish();
@@ -545,8 +587,10 @@ void sim_inspect_still(void)
 	for (nr = 0; nr < world.nr_sites; nr++) {
 		struct site *site = &world.sites[nr];
 
-		if (site->ready)
+		if (site->ready) {
 			sim_inspect_alarm(site->file);
+			sim_inspect_deadlines(site->file);
+		}
 		if (site->mapped && site->ready && !site->owes)
 			sim_inspect_ring(site->file);
 	}
