@@ -555,6 +555,11 @@ void world_main(void *unused)
 		if (!sim_below(3))
 			actor_add(NULL, sim_process_first(), "client",
 				  act_client);
+		if (!sim_below(6))
+			actor_add(NULL,
+				  sim_process_create(KUIDT_INIT(1000), false, 3,
+						     0),
+				  "vandal", act_vandal);
 		actors_await();
 		world_end();
 		sim_calm();

@@ -121,7 +121,8 @@ static inline void hlist_add_head(struct hlist_node *node,
 {
 	node->next = head->first;
 	if (head->first)
-		head->first->pprev = &node->next;
+		__atomic_store_n(&head->first->pprev, &node->next,
+				 __ATOMIC_RELAXED);
 	__atomic_store_n(&node->pprev, &head->first, __ATOMIC_RELAXED);
 	__atomic_store_n(&head->first, node, __ATOMIC_RELEASE);
 }
@@ -131,7 +132,8 @@ static inline void hlist_del(struct hlist_node *node)
 {
 	__atomic_store_n(node->pprev, node->next, __ATOMIC_RELAXED);
 	if (node->next)
-		node->next->pprev = node->pprev;
+		__atomic_store_n(&node->next->pprev, node->pprev,
+				 __ATOMIC_RELAXED);
 	__atomic_store_n(&node->pprev, NULL, __ATOMIC_RELAXED);
 }
 
