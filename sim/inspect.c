@@ -116,9 +116,10 @@ static void look_at_work(const struct hwtimer_instance *instance,
 			 const struct hwtimer_stats *before)
 {
 	const struct hwtimer_stats *now = &instance->stats;
-	u64 requests = now->scheduled - before->scheduled + now->cancelled -
-		       before->cancelled + now->rescheduled -
-		       before->rescheduled;
+	/* A RESCHEDULE that makes another timer counts as a SCHEDULE, too. */
+	u64 requests = max(now->scheduled - before->scheduled,
+			   now->rescheduled - before->rescheduled) +
+		       now->cancelled - before->cancelled;
 
 	if (requests > HWTIMER_HOLD ||
 	    now->expired - before->expired > HWTIMER_HOLD ||
