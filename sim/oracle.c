@@ -744,7 +744,8 @@ void oracle_queried(struct oracle *oracle, uint64_t user_data, uint64_t id,
 	sim_lock();
 	timer = timer_find(oracle, user_data, id);
 	if (timer->state == ORACLE_REFUSED ||
-	    (has_ended(timer) && span->from > timer->ended))
+	    (has_ended(timer) && !timer->straggler &&
+	     span->from > timer->ended))
 		FAIL(timer, "the kernel describes it");
 	if (deadline_known(timer, span, false) && !timer->interval &&
 	    timer->state == ORACLE_LIVE &&
