@@ -454,10 +454,10 @@ class Targets:
             if who:
                 values = self.results.values.get((max(who), phase), {})
                 found[phase] = statistics.median(values.values()) if values else 0
-        if not who or not all(found.values()):
-            self.add(name, 0, None)
+        busy, alone, each, calls = found.values() if who else (0, 0, 0, 0)
+        if not each or calls < 1000:
+            self.add(name, 256 * each, None)
             return
-        busy, alone, each, calls = found.values()
         self.add(name, 256 * each, busy - alone,
                  detail=f"{busy:,.0f} - {alone:,.0f} of {calls:,.0f} calls; "
                         f"an expiration takes {each:.0f} ns")
