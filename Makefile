@@ -226,10 +226,10 @@ bench-programs: | compiler
 library_packages = pkg-config --exists $(1) 2>/dev/null || \
 	bash -c '. vm/lib.sh && need_packages $(2)'
 
-# One example talks to Redis, with hiredis.
+# One example talks to Redis, with hiredis; without that, it is left out.
 .PHONY: examples
 examples: | compiler ## programs as a user would write them, in build/examples
-	@$(call library_packages,hiredis,libhiredis-dev)
+	@$(call library_packages,hiredis,pkg-config libhiredis-dev) || true
 	@$(MAKE) --no-print-directory -C examples OUT='$(CURDIR)/build/examples'
 
 DAEMON = $(MAKE) --no-print-directory -C daemon
@@ -262,7 +262,7 @@ ONLY_32 ?=
 .PHONY: selftest-programs
 selftest-programs: | compilers
 	@bash -c '. vm/lib.sh && need_packages libuv1-dev libevent-dev \
-		libglib2.0-dev pkg-config'
+		libglib2.0-dev libsystemd-dev libboost-dev pkg-config'
 	@tools=$$(vm/kernel.sh tools-6.12)/source/tools/testing/selftests && \
 	$(MAKE) --no-print-directory -C selftests \
 		OUT='$(CURDIR)/build/selftests$(ARCH_SUFFIX)' \
@@ -455,6 +455,14 @@ library: | compiler ## libhwtimer, static and shared, in build/lib
 tool: | compiler ## hwtimerctl, in build/tool
 	@$(call library_packages,jansson,pkg-config libjansson-dev) || true
 	+@$(TOOL)
+
+# What is not committed is not in it.
+.PHONY: dist
+dist: ## the source as a tarball, build/dist/hwtimer-VERSION.tar.xz
+	@[ -z "$$(git status --porcelain)" ] || { \
+		echo "there are changes that are not committed" >&2; exit 1; }
+	@vm/dist.sh 'build/dist/hwtimer-$(VERSION).tar.xz'
+	@sha256sum 'build/dist/hwtimer-$(VERSION).tar.xz'
 
 .PHONY: clean
 clean: ## remove build/ (kernels stay in the cache)

@@ -1,68 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * libhwtimer in loops of epoll, libevent, libuv and GLib. Each timer's callback is called once,
- * the loop's other work goes on, and the loop ends when the instance does, or when it
- * cannot be read any more.
- */
-#include "hwtimer_test.h"
+/* libhwtimer in loops of epoll, libevent, libuv and GLib; see adapters.h. */
+#include "adapters.h"
 
 #include "hwtimer_epoll.h"
 #include "hwtimer_glib.h"
 #include "hwtimer_libevent.h"
 #include "hwtimer_libuv.h"
-
-#define N 5000
-
-/* The timers of a test */
-struct timers {
-	struct hwt *hwt;
-	unsigned int count;
-	bool twice;
-	unsigned int errors;
-	int err;
-	bool came[N];
-};
-
-FIXTURE(adapter)
-{
-	struct timers timers;
-};
-
-FIXTURE_SETUP(adapter)
-{
-	memset(&self->timers, 0, sizeof(self->timers));
-	ASSERT_EQ(0, hwt_open(&self->timers.hwt, HWT_NONBLOCK));
-	for (unsigned int i = 0; i < N; i++)
-		ASSERT_EQ(0,
-			  hwt_schedule(self->timers.hwt, i * 10 * US, i, NULL));
-}
-
-/* Stops the instance after the last timer, which ends a loop that has nothing else. */
-static void on_timer(void *arg, const struct hwtimer_event *event)
-{
-	struct timers *timers = arg;
-
-	timers->twice |= event->user_data >= N ||
-			 timers->came[event->user_data];
-	timers->came[event->user_data % N] = true;
-	if (++timers->count == N)
-		hwt_stop(timers->hwt, NULL, 0, NULL);
-}
-
-static void on_error(void *arg, int err)
-{
-	struct timers *timers = arg;
-
-	timers->errors++;
-	timers->err = err;
-}
-
-FIXTURE_TEARDOWN(adapter)
-{
-	EXPECT_EQ(N, self->timers.count);
-	EXPECT_FALSE(self->timers.twice);
-	hwt_close(self->timers.hwt);
-}
 
 TEST_F(adapter, epoll)
 {
@@ -196,84 +139,6 @@ TEST_F(adapter, glib_takes_what_notify_leaves)
 	hwt_glib_remove(&timers);
 }
 
-/* ---- timer objects ---- */
-
-#define OBJECTS 500
-#define ROUNDS 5
-
-/*
- * Objects that are started again in their callbacks. The module takes a fifth of them; the
- * others have to be served nevertheless. @left: callbacks to come; @early: were early
- */
-FIXTURE(objects)
-{
-	struct timers timers;
-};
-
-struct object {
-	struct hwt_timer timer;
-	unsigned int rounds;
-	__u64 deadline;
-};
-
-static struct object objects[OBJECTS];
-static struct hwt *objects_hwt;
-static unsigned int left, early, refused;
-
-static void on_object(struct hwt_timer *timer)
-{
-	struct object *object = hwt_timer_object(timer, struct object, timer);
-
-	early += now_ns() < object->deadline;
-	left--;
-	if (++object->rounds < ROUNDS) {
-		if (hwt_timer_again(timer))
-			abort();
-		object->deadline = hwt_timer_deadline(timer);
-	}
-	/* This ends a loop that has nothing else. */
-	if (!left)
-		hwt_stop(objects_hwt, NULL, 0, NULL);
-}
-
-static void on_refusal(void *arg, int err)
-{
-	if (err == -ENOSPC)
-		refused++;
-	else
-		on_error(arg, err);
-}
-
-FIXTURE_SETUP(objects)
-{
-	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC,
-				       .timers = OBJECTS / 5 };
-	unsigned int i;
-
-	memset(&self->timers, 0, sizeof(self->timers));
-	ASSERT_EQ(0, hwt_open(&self->timers.hwt, HWT_NONBLOCK));
-	ASSERT_EQ(0, hwt_setup(self->timers.hwt, &setup));
-	objects_hwt = self->timers.hwt;
-	left = OBJECTS * ROUNDS;
-	early = 0;
-	refused = 0;
-	for (i = 0; i < OBJECTS; i++) {
-		hwt_timer_init(&objects[i].timer, objects_hwt, on_object);
-		ASSERT_EQ(0, hwt_timer_start(&objects[i].timer,
-					     (5 + i % 20) * MS));
-		objects[i].rounds = 0;
-		objects[i].deadline = hwt_timer_deadline(&objects[i].timer);
-	}
-}
-
-FIXTURE_TEARDOWN(objects)
-{
-	EXPECT_EQ(0, left);
-	EXPECT_EQ(0, early);
-	EXPECT_LT(0, refused);
-	hwt_close(self->timers.hwt);
-}
-
 TEST_F(objects, epoll)
 {
 	int epoll = epoll_create1(EPOLL_CLOEXEC), count;
@@ -333,53 +198,6 @@ TEST_F(objects, glib)
 		g_main_context_iteration(NULL, TRUE);
 	EXPECT_EQ(-ENOTCONN, self->timers.err);
 	hwt_glib_remove(&timers);
-}
-
-/* ---- an instance that cannot be read ---- */
-
-/* An instance whose descriptor stops being one; @keep: a duplicate, which goes on */
-FIXTURE(broken)
-{
-	struct timers timers;
-	int keep;
-};
-
-FIXTURE_SETUP(broken)
-{
-	memset(&self->timers, 0, sizeof(self->timers));
-	ASSERT_EQ(0, hwt_open(&self->timers.hwt, HWT_NONBLOCK));
-	self->keep = dup(hwt_fd(self->timers.hwt));
-	ASSERT_LE(0, self->keep);
-	/* More than the library reads before it calls the first callback */
-	ASSERT_EQ(N, dev_schedule_many(self->keep, N, 0, MS, NULL));
-}
-
-FIXTURE_TEARDOWN(broken)
-{
-	EXPECT_LE(1, self->timers.count);
-	EXPECT_GT(N, self->timers.count);
-	EXPECT_EQ(1, self->timers.errors);
-	EXPECT_EQ(-EISDIR, self->timers.err);
-	hwt_close(self->timers.hwt);
-	EXPECT_EQ(0, close(self->keep));
-}
-
-/*
- * Puts a directory in the place of the instance. For the loop, the descriptor stays ready:
- * epoll watches the open file, and the duplicate keeps that.
- */
-static void break_descriptor(void *arg, const struct hwtimer_event *event)
-{
-	struct timers *timers = arg;
-	int directory;
-
-	(void)event;
-	if (timers->count++)
-		return;
-	directory = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (directory < 0 || dup2(directory, hwt_fd(timers->hwt)) < 0)
-		abort();
-	close(directory);
 }
 
 TEST_F(broken, epoll)

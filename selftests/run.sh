@@ -79,6 +79,7 @@ idle         -    -     x      .       -       -      -       -      -    -     
 library      x    .     a      .       x       a      a       a      -    a       .
 timer_objects x   .     a      .       x       a      a       a      -    a       .
 adapters     x    .     a      .       .       a      .       -      .    .       .
+adapters_shared x .     .      .       .       .      .       .      .    .       .
 tool         x    .     x      .       .       a      .       -      .    a       .
 snapshot     x    .     x      .       .       a      .       -      .    a       .
 trace        .    .     x      .       .       x      .       x      .    a       .

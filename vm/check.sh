@@ -568,13 +568,17 @@ fuzz_on()
 # selftests_on KERNEL [RUN-OPTION...] -- COMMAND...: run COMMAND beside all programs
 selftests_on()
 {
-	local kernel=$1 program files=()
+	local kernel=$1 program library files=()
 
 	shift
 	choose_arch "$kernel"
 	for program in $(selftest_names); do
 		files+=(--file "build/selftests$ARCH_SUFFIX/$program=/hwtimer/$program")
 	done
+	# One program has no static libraries.
+	[[ $kernel != uml-* ]] || while read -r library; do
+		files+=(--file "$library=$library")
+	done < <(libraries_of build/selftests/adapters_shared)
 	guest selftests "$kernel" "$SELFTESTS_TIMEOUT" \
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file "build/$kernel/samples/watchdog/hwtimer_watchdog.ko=/hwtimer/hwtimer_watchdog.ko" \

@@ -239,6 +239,13 @@ find_redis()
 	done < <(find "$root" -type f -printf '/%P\n')
 }
 
+# libraries_of PROGRAM...: lists the shared libraries that programs of this machine need,
+# and the loader
+libraries_of()
+{
+	ldd "$@" 2>/dev/null | sed -n 's|^[^/]*\(/[^: ]*\) (.*|\1|p' | sort -u
+}
+
 # ---- TAP ----
 
 CHECKS=0

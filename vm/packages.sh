@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Tests the Debian packages as a user would: builds them in a copy of the tree, checks
+# Tests the Debian packages as a user would: builds them from the tarball of the source, checks
 # them with lintian, installs them in a clean Debian, where DKMS builds the module for a
 # stock kernel, boots that kernel with the installed files, has systemd run the service
 # hwtimerd in it, and purges the packages.
@@ -43,6 +43,7 @@ main()
 	check "dpkg-buildpackage builds the packages" packages_built
 	check "lintian finds no error" lintian_finds_none
 	show_warnings
+	check "the source package unpacks to the tree" source_unpacks
 	say "installing them in a clean Debian, where DKMS builds the module"
 	check "the packages install, and DKMS builds the module" packages_installed
 	check "DKMS installed the module for $RELEASE" dkms_installed
@@ -111,11 +112,18 @@ files()
 
 # ---- the packages ----
 
+# From the tarball of `make dist`, and debian/
 packages_built()
 {
+	local version
+
+	version=$(sed -n '1s/^hwtimer (\([^-]*\)-.*/\1/p' debian/changelog)
+	"$VM_DIR/dist.sh" "$TEMP/hwtimer_$version.orig.tar.xz" || return
 	mkdir "$TEMP/source"
-	tar --create --exclude=./build --exclude=./.git . |
-		tar --extract --no-same-owner --directory "$TEMP/source"
+	tar --extract --no-same-owner --directory "$TEMP/source" --strip-components=1 \
+		--file "$TEMP/hwtimer_$version.orig.tar.xz" &&
+		git ls-files -z --cached --others --exclude-standard debian |
+			xargs -0 cp --parents --target-directory "$TEMP/source" || return
 	(cd "$TEMP/source" && dpkg-buildpackage --unsigned-source \
 		--unsigned-changes --jobs="$JOBS")
 }
@@ -133,6 +141,15 @@ lintian_finds_none()
 show_warnings()
 {
 	sed -n 's/^W: /# lintian warns: /p' "$TEMP/lintian"
+}
+
+# The source package is the upstream tarball, and what debian/ adds to it.
+source_unpacks()
+{
+	dpkg-source --no-check --extract "$TEMP"/hwtimer_*.dsc "$TEMP/unpacked" &&
+		diff -r "$TEMP/unpacked/debian" debian --exclude='*.substvars' &&
+		diff "$TEMP/unpacked/Kbuild" Kbuild || return
+	! tar --list --file "$TEMP"/hwtimer_*.orig.tar.xz | grep '^[^/]*/debian/'
 }
 
 packages_installed()

@@ -76,10 +76,9 @@ copy_libraries()
 {
 	local library
 
-	ldd "$@" 2>/dev/null | sed -n 's|^[^/]*\(/[^: ]*\) (.*|\1|p' | sort -u |
-		while read -r library; do
-			install -D "$library" "$TEMP/root$library"
-		done
+	libraries_of "$@" | while read -r library; do
+		install -D "$library" "$TEMP/root$library"
+	done
 }
 
 # The block of Python of the guide, and the block after it, which is what it prints

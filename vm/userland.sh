@@ -53,6 +53,8 @@ main()
 		program g++ -std=c++17 -x c++
 	check "a program builds with the static library" static_program
 	check "library, tool and examples install no gcc-multilib" no_multilib
+	check "they build with another compiler, where no package can be installed" \
+		builds_elsewhere
 	for arch in arm64 riscv64; do
 		check "library, tool and examples compile for $arch" compiles_for "$arch"
 	done
@@ -67,6 +69,7 @@ main()
 	check "a C program uses the adapters" adapters_program gcc -std=c11 -x c
 	check "a C++ program uses the adapters" \
 		adapters_program g++ -std=c++11 -x c++
+	check "a program in C++11 uses that for Boost.Asio" asio_program g++ -std=c++11
 	check "bash completes the commands of hwtimerctl" completes
 	check "fish completes them" completes_in_fish
 	check "zsh completes them" completes_in_zsh
@@ -125,8 +128,9 @@ all_installed()
 {
 	local file
 
-	for file in include/{libhwtimer,hwtimer_ring,linux/hwtimer}.h \
-		include/hwtimer_{epoll,libevent,libuv,glib,sd_event}.h \
+	for file in include/hwtimer/{libhwtimer,hwtimer_ring,linux/hwtimer}.h \
+		include/hwtimer/hwtimer_{epoll,libevent,libuv,glib,sd_event}.h \
+		include/hwtimer/hwtimer_asio.hpp \
 		lib/libhwtimer.{a,so,so.1} lib/pkgconfig/libhwtimer.pc \
 		bin/hwtimerctl share/bash-completion/completions/hwtimerctl \
 		share/zsh/site-functions/_hwtimerctl \
@@ -135,7 +139,8 @@ all_installed()
 		share/man/man3/hwt_timer.3 share/man/man3/hwtimer_ring.3 \
 		share/man/man4/hwtimer.4 share/man/man4/hwtimer_interface.4; do
 		[ -e "$ROOT/root/usr/$file" ] || echo "missing: $file"
-	done | silent && compgen -G "$ROOT/root/lib/modules/*/updates/hwtimer.ko*"
+	done | silent && compgen -G "$ROOT/root/lib/modules/*/updates/hwtimer.ko*" || return
+	[ "$(ls "$ROOT/root/usr/include")" = hwtimer ]
 }
 
 # One place has the version, and others repeat it.
@@ -167,7 +172,27 @@ readme_holds()
 			grep -v -e '^http' -e '^$' | while read -r link; do
 			[ -e "$(dirname "$page")/$link" ] || echo "$page: $link"
 		done
-	done | silent
+	done | silent || return
+	headings_exist | silent
+}
+
+# Lists links to headings that do not exist.
+headings_exist()
+{
+	python3 - ./*.md Documentation/*.md ./*/README.md <<'END'
+import os, re, sys
+
+texts = {os.path.normpath(page): re.sub(r"^```.*?^```", "", open(page).read(),
+                                        flags=re.S | re.M) for page in sys.argv[1:]}
+anchors = {page: {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+                  for heading in re.findall(r"^#+ (.*)$", text, re.M)}
+           for page, text in texts.items()}
+for page, text in texts.items():
+    for link, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)]*)\)", text):
+        to = os.path.normpath(os.path.join(os.path.dirname(page), link)) if link else page
+        if anchor not in anchors.get(to, ()):
+            print(f"{page}: {link}#{anchor}")
+END
 }
 
 # All functions that the header declares, inline ones too
@@ -387,6 +412,21 @@ no_multilib()
 	grep build-essential "$ROOT/commands" && ! grep multilib "$ROOT/commands"
 }
 
+# On a machine without apt, dpkg, pkg-config and all libraries, with clang if it is here
+builds_elsewhere()
+{
+	local bin=$ROOT/bin tree=$ROOT/elsewhere compiler=gcc
+
+	! command -v clang >/dev/null || compiler=clang
+	mkdir -p "$bin" "$tree" && ln -s /usr/bin/* "$bin" 2>/dev/null
+	rm -f "$bin"/apt* "$bin"/dpkg* "$bin"/*pkg-config* "$bin"/pkgconf*
+	cp -r Makefile hwtimer_version.h uapi lib tool examples vm "$tree" || return
+	env --unset=WERROR PATH="$bin" make --no-print-directory -C "$tree" CC=$compiler \
+		CFLAGS=-O0 library tool examples || return
+	"$tree/build/tool/hwtimerctl" --version && [ -x "$tree/build/examples/retry" ] &&
+		[ ! -e "$tree/build/examples/lease" ]
+}
+
 # compiles_for ARCHITECTURE: with Debian's cross compiler. That has no other libraries, and
 # does not link shared ones, as it is not where Debian puts it.
 compiles_for()
@@ -417,7 +457,7 @@ rings_program()
 	local file=$ROOT/rings.source
 
 	source_of_rings uint64_t >"$file"
-	set -- "$@" -I"$ROOT/root/usr/include" -Wall -Wextra \
+	set -- "$@" -I"$ROOT/root/usr/include/hwtimer" -Wall -Wextra \
 		-Wpedantic -Werror
 	"$@" -c -o "$ROOT/rings.o" "$file" || return
 	source_of_rings uint32_t >"$file"
@@ -475,18 +515,27 @@ adapters_program()
 
 	need_packages libevent-dev libuv1-dev libglib2.0-dev libsystemd-dev
 	read -r -a flags < <(pkg-config --cflags glib-2.0 libsystemd)
-	for header in "$ROOT"/root/usr/include/hwtimer_*.h; do
+	for header in "$ROOT"/root/usr/include/hwtimer/hwtimer_*.h; do
 		echo "#include <${header##*/}>"
 	done >"$ROOT/adapters.source"
 	"$@" -D_GNU_SOURCE -fsyntax-only -Wall -Wextra -Werror "${flags[@]}" \
-		-I"$ROOT/root/usr/include" "$ROOT/adapters.source"
+		-I"$ROOT/root/usr/include/hwtimer" "$ROOT/adapters.source"
+}
+
+# The one for Boost.Asio is not C. The selftests use it, in C++17.
+asio_program()
+{
+	need_packages libboost-dev
+	echo '#include <hwtimer_asio.hpp>' >"$ROOT/asio.cc"
+	"$@" -fsyntax-only -Wall -Wextra -Werror -I"$ROOT/root/usr/include/hwtimer" \
+		"$ROOT/asio.cc"
 }
 
 static_program()
 {
 	source_of_program >"$ROOT/program.c"
 	gcc -static -o "$ROOT/program" "$ROOT/program.c" \
-		-I"$ROOT/root/usr/include" \
+		-I"$ROOT/root/usr/include/hwtimer" \
 		"$ROOT/root/usr/lib/libhwtimer.a" && "$ROOT/program"
 }
 

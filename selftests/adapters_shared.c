@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libhwtimer in loops of sd-event and Boost.Asio; see adapters.h. libsystemd has no static
+ * library, so this program needs its shared ones.
+ */
+#include "adapters.h"
+#include "adapters_asio.h"
+
+#include "hwtimer_sd_event.h"
+
+/* ---- sd-event ---- */
+
+static int on_sd_beat(sd_event_source *source, uint64_t time, void *arg)
+{
+	(void)source;
+	(void)time;
+	++*(unsigned int *)arg;
+	return 0;
+}
+
+/* Runs a loop until the instance fails; @beats, if not NULL, counts other work. */
+static int run_sd_event(struct hwt_sd_event *timers, unsigned int *beats)
+{
+	struct timers *ours = timers->arg;
+	sd_event *loop;
+	int err;
+
+	if (sd_event_new(&loop) < 0)
+		return -ENOMEM;
+	err = hwt_sd_event_add(timers, loop);
+	if (!err && beats)
+		err = sd_event_add_time_relative(loop, NULL, CLOCK_MONOTONIC, 0,
+						 1, on_sd_beat, beats);
+	while (err >= 0 && !ours->errors)
+		err = sd_event_run(loop, HANG_MS * 1000ULL) > 0 ? 0 : -ETIME;
+	/* The instance is out of the loop. */
+	for (int i = 0; i < 10; i++)
+		sd_event_run(loop, 1000);
+	hwt_sd_event_remove(timers);
+	hwt_sd_event_remove(timers); /* does nothing */
+	sd_event_unref(loop);
+	return err;
+}
+
+TEST_F(adapter, sd_event)
+{
+	struct hwt_sd_event timers = { .hwt = self->timers.hwt,
+				       .callback = on_timer,
+				       .arg = &self->timers,
+				       .on_error = on_error };
+	unsigned int beats = 0;
+
+	ASSERT_EQ(0, run_sd_event(&timers, &beats));
+	EXPECT_EQ(1, beats);
+	EXPECT_EQ(1, self->timers.errors);
+	EXPECT_EQ(-ENOTCONN, self->timers.err);
+}
+
+TEST_F(adapter, sd_event_takes_what_notify_leaves)
+{
+	struct hwt_sd_event timers = { .hwt = self->timers.hwt,
+				       .callback = on_timer,
+				       .arg = &self->timers,
+				       .on_error = on_error };
+
+	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER, -1));
+	ASSERT_EQ(0, run_sd_event(&timers, NULL));
+}
+
+TEST_F(objects, sd_event)
+{
+	struct hwt_sd_event timers = { .hwt = self->timers.hwt,
+				       .arg = &self->timers,
+				       .on_error = on_refusal };
+
+	ASSERT_EQ(0, run_sd_event(&timers, NULL));
+	EXPECT_EQ(-ENOTCONN, self->timers.err);
+}
+
+TEST_F(broken, sd_event)
+{
+	struct hwt_sd_event timers = { .hwt = self->timers.hwt,
+				       .callback = break_descriptor,
+				       .arg = &self->timers,
+				       .on_error = on_error };
+
+	ASSERT_EQ(0, run_sd_event(&timers, NULL));
+}
+
+TEST_F(adapter, sd_event_refuses_what_it_cannot_serve)
+{
+	struct hwt_sd_event timers = { .arg = &self->timers };
+
+	ASSERT_EQ(0, hwt_open(&timers.hwt, 0));
+	EXPECT_EQ(-EINVAL, run_sd_event(&timers, NULL));
+	hwt_close(timers.hwt);
+	/* The teardown wants all timers. */
+	timers.hwt = self->timers.hwt;
+	timers.callback = on_timer;
+	timers.on_error = on_error;
+	EXPECT_EQ(0, run_sd_event(&timers, NULL));
+}
+
+/* ---- Boost.Asio ---- */
+
+TEST_F(adapter, asio)
+{
+	unsigned int beats = 0;
+
+	ASSERT_EQ(0, asio_loop(self->timers.hwt, on_timer, on_error,
+			       &self->timers, &beats));
+	EXPECT_EQ(1, beats);
+	EXPECT_EQ(1, self->timers.errors);
+	EXPECT_EQ(-ENOTCONN, self->timers.err);
+}
+
+TEST_F(adapter, asio_in_a_strand)
+{
+	ASSERT_EQ(0, asio_strand(self->timers.hwt, on_timer, on_error,
+				 &self->timers));
+	EXPECT_EQ(-ENOTCONN, self->timers.err);
+}
+
+TEST_F(adapter, asio_takes_what_notify_leaves)
+{
+	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER, -1));
+	ASSERT_EQ(0, asio_loop(self->timers.hwt, on_timer, NULL, &self->timers,
+			       NULL));
+}
+
+TEST_F(objects, asio)
+{
+	ASSERT_EQ(0, asio_loop(self->timers.hwt, NULL, on_refusal,
+			       &self->timers, NULL));
+	EXPECT_EQ(-ENOTCONN, self->timers.err);
+}
+
+TEST_F(broken, asio)
+{
+	ASSERT_EQ(0, asio_loop(self->timers.hwt, break_descriptor, on_error,
+			       &self->timers, NULL));
+}
+
+/* The adapter goes while Asio still has its handlers. */
+TEST_F(adapter, asio_ends_before_its_loop)
+{
+	ASSERT_EQ(0, asio_abandoned(self->timers.hwt));
+	ASSERT_EQ(0, asio_loop(self->timers.hwt, on_timer, on_error,
+			       &self->timers, NULL));
+}
+
+TEST_F(adapter, asio_refuses_what_it_cannot_serve)
+{
+	struct hwt *blocking;
+
+	ASSERT_EQ(0, hwt_open(&blocking, 0));
+	EXPECT_EQ(-EINVAL, asio_loop(blocking, NULL, NULL, NULL, NULL));
+	hwt_close(blocking);
+	ASSERT_EQ(0, asio_loop(self->timers.hwt, on_timer, on_error,
+			       &self->timers, NULL));
+}
+
+TEST_HARNESS_MAIN

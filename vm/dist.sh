@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Writes the source of this tree as a tarball: the files that git knows or does not ignore,
+# without debian/, which belongs to Debian's packaging of it. The same files make the same
+# tarball. Called by `make dist` and vm/packages.sh.
+#
+#	usage: vm/dist.sh OUTPUT.tar.xz
+
+# shellcheck source=vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+main()
+{
+	local output=$1 version
+
+	cd "$REPO_DIR"
+	version=$(sed -n 's/^#define HWTIMER_VERSION "\(.*\)"/\1/p' hwtimer_version.h)
+	mkdir -p "$(dirname "$output")"
+	# Files that were removed, but not in git, are listed, too.
+	git ls-files -z --cached --others --exclude-standard -- ':!debian' |
+		while read -r -d '' file; do
+			[ ! -e "$file" ] || printf '%s\0' "$file"
+		done |
+		tar --create --null --files-from=- --sort=name --format=gnu \
+			--owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
+			--mtime="@$(git log -1 --format=%ct)" \
+			--transform="s|^|hwtimer-$version/|" |
+		xz --threads=1 >"$output.new"
+	mv "$output.new" "$output"
+}
+
+main "$@"
