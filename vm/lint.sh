@@ -96,7 +96,8 @@ check_files()
 	RULES=$(rules)
 	SCRIPT_RULES=$(rules_of_scripts)
 	check_each checkpatch "${kernel_sources[@]}" "${user_sources[@]}"
-	check_each format "${kernel_sources[@]}" "${user_sources[@]}"
+	check_each format "${kernel_sources[@]}" "${user_sources[@]}" \
+		lib/adapters/*.hpp selftests/*.cc
 	check_each shell "${scripts[@]}"
 	check_barriers
 	check "the kernel's own races are told from the module's" tells_races_apart
