@@ -903,8 +903,9 @@ struct hwtimer_event {
  * stores the new @submission_tail (release). The kernel copies each slot, does what
  * HWTIMER_IOC_SUBMIT would do with the copy, stores the results, and then stores
  * @submission_head (release). Result n belongs to request n: the id of a new timer, the id
- * that a timer has after HWTIMER_REARM, 0 for another success, or a negative errno (see struct hwtimer_bulk). A delay
- * counts from when the kernel does the request, not from when the program submits it.
+ * that a timer has after HWTIMER_REARM, 0 for another success, or a negative errno (see
+ * struct hwtimer_bulk). A delay counts from when the kernel does the request, not from when
+ * the program submits it.
  *
  * With HWTIMER_COMPACT_SLOTS, the program also writes to result n, before it stores
  * @submission_tail, which operation slot n is for: HWTIMER_SLOT_OP(op, flags), with
