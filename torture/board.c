@@ -36,12 +36,19 @@ static const char *const wrong_names[WRONGS] = {
 };
 
 static const char *const done_names[DONES] = {
-	[STARTED] = "instances",   [RETIRED] = "retired",
-	[SCHEDULED] = "scheduled", [EXPIRED] = "events",
-	[CANCELLED] = "cancelled", [RESCHEDULED] = "rescheduled",
-	[RETURNED] = "returned",   [REFUSED] = "refused",
-	[AUDITS] = "audits",	   [REPORTS] = "clock reports",
-	[INHERITED] = "inherited", [IN_FLIGHT] = "inherited in flight",
+	[STARTED] = "instances",
+	[RETIRED] = "retired",
+	[SCHEDULED] = "scheduled",
+	[EXPIRED] = "events",
+	[CANCELLED] = "cancelled",
+	[RESCHEDULED] = "rescheduled",
+	[RETURNED] = "returned",
+	[REFUSED] = "refused",
+	[HOARDS] = "hoards",
+	[AUDITS] = "audits",
+	[REPORTS] = "clock reports",
+	[INHERITED] = "inherited",
+	[IN_FLIGHT] = "inherited in flight",
 	[UNKNOWN] = "not judged",
 };
 

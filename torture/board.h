@@ -63,6 +63,7 @@ enum wrong {
  * @RESCHEDULED: deadlines changed
  * @RETURNED: timers that STOP handed back
  * @REFUSED: operations that found no memory or no room
+ * @HOARDS: times that a worker took all memory of its user
  * @AUDITS: comparisons of all accounts with LIST
  * @REPORTS: reports that the clock was set
  * @INHERITED: instances that a worker took over from one that was killed
@@ -80,6 +81,7 @@ enum done {
 	RESCHEDULED,
 	RETURNED,
 	REFUSED,
+	HOARDS,
 	AUDITS,
 	REPORTS,
 	INHERITED,

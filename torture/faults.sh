@@ -7,8 +7,9 @@
 #	usage: torture/faults.sh [--minutes MINUTES] [FAULT...]
 #
 # FAULT is the name of a patch. A patch begins with what it does, the kernel on which the
-# fault shows, and the counter that must not be 0 then (or several: a|b). Prints TAP, with the seconds after
-# which the fault was found.
+# fault shows, and the counter that must not be 0 then (or several: a|b). It may name
+# disturbers that would only make the search longer. Prints TAP, with the seconds after which
+# the fault was found.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/../vm/lib.sh"
@@ -60,7 +61,7 @@ is_found()
 
 	patch --silent -p1 -d "$dir" <"$FAULTS/$1.patch"
 	"$dir/torture/torture.sh" --kernel "$(head_of "$1" Kernel)" \
-		--minutes "$MINUTES" -- -e -i 30 >"$TEMP/$1.log" 2>&1 || true
+		--minutes "$MINUTES" -- -e -i 30 -x "$(head_of "$1" Without)" >"$TEMP/$1.log" 2>&1 || true
 	# The next fault needs only few files compiled.
 	patch --silent -R -p1 -d "$dir" <"$FAULTS/$1.patch"
 	grep -E "FAULT ($(head_of "$1" Shows)):" "$TEMP/$1.log" && return

@@ -71,6 +71,7 @@ struct watch {
  * @pid: process id of the worker; 0: there is none
  * @fd: descriptor that the main process has opened and keeps, so that a worker can be
  *	killed without an end of the instance; -1: the worker opens its own
+ * @alien: another user than the worker's has opened the instance
  * @life: number of the instance on this seat
  * @dice: random numbers of the worker
  * @ready: the instance is set up
@@ -79,6 +80,7 @@ struct watch {
  * @tick: tick of the instance, ns
  * @rings: requests and events go through rings
  * @reports: the instance has HWTIMER_REPORT_CLOCK_SET
+ * @starving: rounds for which the instance gets no more memory
  * @updating: the worker writes into its accounts, so they cannot be judged if it is killed
  * @call: the call that is under way; its operations are in @ops
  * @count: number of operations of @call
@@ -112,6 +114,7 @@ struct seat {
 	unsigned int nr;
 	pid_t pid;
 	int fd;
+	bool alien;
 	unsigned int life;
 	struct dice dice;
 	atomic_bool ready;
@@ -120,6 +123,7 @@ struct seat {
 	__u64 tick;
 	bool rings;
 	bool reports;
+	int starving;
 	atomic_bool updating;
 	enum call call;
 	unsigned int count;

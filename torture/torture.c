@@ -126,6 +126,24 @@ static bool listed(const char *list, const char *name)
 
 /* ---- workers ---- */
 
+static uid_t user_of(const struct seat *seat)
+{
+	return FIRST_UID + seat->nr % UIDS;
+}
+
+/* Opens an instance as another user, whose account pays for it. */
+static int open_as(uid_t uid)
+{
+	int fd;
+
+	if (setreuid(uid, -1))
+		return -1;
+	fd = open(DEVICE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (setreuid(0, -1))
+		exit(2);
+	return fd;
+}
+
 /* Forgets the instance of a seat. */
 static void clear_seat(struct seat *seat)
 {
@@ -142,13 +160,16 @@ static void clear_seat(struct seat *seat)
 	for (int i = 0; i < TIMERS; i++)
 		seat->timers[i].use = seat->life << 16;
 	/* Of most instances this process has a descriptor, too. */
+	seat->alien = !dice_below(&dice, 2);
 	if (dice_below(&dice, 8))
-		seat->fd = open(DEVICE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+		seat->fd = open_as(seat->alien ? 0 : user_of(seat));
+	else
+		seat->alien = false;
 }
 
 static void become(struct seat *seat)
 {
-	uid_t uid = FIRST_UID + seat->nr % UIDS;
+	uid_t uid = user_of(seat);
 
 	for (int i = 0; i < SEATS_MAX; i++) {
 		if (&board->seats[i] != seat && board->seats[i].fd >= 0)
@@ -458,6 +479,8 @@ int main(int argc, char **argv)
 	if (!options.hasty || !board_faults())
 		finish(options.workers);
 	find_idle(idle, sizeof(idle));
+	if (!atomic_load(&board->dones[REFUSED]))
+		printf("# torture: memory was never refused to a worker\n");
 	board_tell("in all");
 	return !board_verdict(idle);
 }

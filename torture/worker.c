@@ -20,6 +20,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "hoard.h"
+
 /* What is due is late if the worker slept and woke up in so many tenths of a second. */
 #define CALM_MAX 100
 #define BEAT (100 * MS)
@@ -40,6 +42,10 @@
 
 /* Rounds of a worker after which its instance ends */
 #define ROUNDS_MAX 3000
+
+/* Calls after which a new instance gets no more memory, and rounds for which it does not */
+#define STARVE_AFTER_MAX 4
+#define STARVE_MAX 200
 
 /* Maximum number of calls, with a pause after each that fails, until something is done */
 #define TRIES_MAX 100000
@@ -244,12 +250,15 @@ static void finish_submit(struct seat *seat)
 	seat->call = CALL_NONE;
 }
 
-static void submit(struct seat *seat)
+/* @what: the only operation; HWTIMER_OP_NONE: any */
+static void submit(struct seat *seat, __u32 what)
 {
-	const struct wish any = { .absolute = -1, .discard = -1 };
+	const struct wish wish = { .what = what,
+				   .absolute = -1,
+				   .discard = -1 };
 
 	begin_update(seat);
-	ask_many(seat, &any, 1 + dice_below(&seat->dice, BATCH));
+	ask_many(seat, &wish, 1 + dice_below(&seat->dice, BATCH));
 	seat->call = CALL_SUBMIT;
 	end_update(seat);
 	hwt_submit(hwt, seat->requests, seat->count);
@@ -726,7 +735,10 @@ static int open_instance(struct seat *seat)
 	return hwt_open(&hwt, HWT_NONBLOCK);
 }
 
-/* A timer that never expires, so that setting the clock always matters */
+/*
+ * A timer that never expires: setting the clock always matters, and the instance has its
+ * wheel.
+ */
 static bool park(void)
 {
 	struct hwtimer_request request = {
@@ -751,9 +763,12 @@ static bool set_up(struct seat *seat)
 	seat->sets = atomic_load(&board->sets_begun);
 	watch_sets(&seat->report);
 	watch_sets(&seat->notice);
-	if (seat->reports && !park())
+	/* A hoard takes only what the worker's own user may have. */
+	if (!seat->alien && dice_below(&seat->dice, 2))
+		seat->starving = dice_below(&seat->dice, STARVE_MAX);
+	if ((seat->reports || seat->starving) && !park())
 		return false;
-	if (seat->reports)
+	if (seat->reports || seat->starving)
 		seat->scheduled++;
 	seat->exact = true;
 	atomic_store(&seat->ready, true);
@@ -948,7 +963,7 @@ static void operate(struct seat *seat)
 	}
 	switch (dice_below(&seat->dice, 4)) {
 	case 0:
-		submit(seat);
+		submit(seat, HWTIMER_OP_NONE);
 		break;
 	case 1:
 		bulk(seat);
@@ -1019,6 +1034,30 @@ static void do_something(struct seat *seat)
 		drain_ring(seat);
 }
 
+/*
+ * After its first rounds, an instance gets no more memory for some time; nor does another one
+ * of the same user. If the worker is killed, the next one goes on with that.
+ */
+static void starve(struct seat *seat)
+{
+	if (!seat->starving)
+		return;
+	for (int i = dice_below(&seat->dice, STARVE_AFTER_MAX); i > 0; i--)
+		operate(seat);
+	hoard_take();
+	while (seat->starving && !seat->stopping &&
+	       !atomic_load(&board->over)) {
+		seat->starving--;
+		/* Each change of a deadline needs an entry, so it soon finds no memory. */
+		if (!seat->rings)
+			submit(seat, HWTIMER_OP_RESCHEDULE);
+		operate(seat);
+		wait_a_moment(seat);
+		hoard_more();
+	}
+	hoard_release();
+}
+
 static void live(struct seat *seat)
 {
 	int rounds = dice_below(&seat->dice, ROUNDS_MAX);
@@ -1038,14 +1077,14 @@ static void live(struct seat *seat)
 /* Some instances begin with a reader for whom nothing is due. */
 static void begin(struct seat *seat)
 {
-	if (!seat->rings && !dice_below(&seat->dice, 8))
+	if (!seat->starving && !seat->rings && !dice_below(&seat->dice, 8))
 		read_blocking(seat, READ_IDLE_MAX);
 }
 
 /* A worker that goes on with an instance may at first only wait for its events. */
 static void go_on(struct seat *seat)
 {
-	if (!seat->quiet && !dice_below(&seat->dice, 3))
+	if (!seat->quiet && !seat->starving && !dice_below(&seat->dice, 3))
 		seat->quiet = dice_below(&seat->dice, QUIET_MAX);
 }
 
@@ -1080,6 +1119,7 @@ void worker_run(struct seat *seat)
 		begin(seat);
 	else
 		go_on(seat);
+	starve(seat);
 	live(seat);
 	retire(seat);
 }
