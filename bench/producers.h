@@ -31,10 +31,19 @@ int producers_instance(void);
  * producers_round - let threads work for a while
  * @fds: for each thread, its instance; may be the same
  * @threads: number of threads
- * @batch: number of timers in a bulk
+ * @batch: number of timers in a bulk; 0: calls that do nothing, a pair of which counts as one
  *
  * Return: pairs of schedule and cancel a second, of all threads together.
  */
 double producers_round(const int *fds, int threads, __u32 batch);
+
+/*
+ * Of the last round: the part of it in which each thread had its processor, at least. With
+ * less than 1, the threads disturbed each other less than they can.
+ */
+extern double producers_ran;
+
+/* Returns how long a cache line takes from one processor to the other, ns. */
+double producers_hop(void);
 
 #endif /* BENCH_PRODUCERS_H */

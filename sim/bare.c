@@ -58,6 +58,23 @@ static struct sim_thread **end = &first;
 
 static DEFINE_SPINLOCK(data_lock);
 
+/* spin_lock() of a lock that is held or waited for, on a processor that begins with byte 0 */
+void sim_spin_wait(spinlock_t *lock)
+{
+	/* Of several that wait, only one does so as in the kernel. */
+	while (__atomic_fetch_or(&lock->locked, SIM_LOCK_WAITED,
+				 __ATOMIC_ACQUIRE) &
+	       SIM_LOCK_WAITED)
+		while (__atomic_load_n(&lock->locked, __ATOMIC_RELAXED) &
+		       SIM_LOCK_WAITED)
+			__builtin_ia32_pause();
+	while (__atomic_load_n((unsigned char *)&lock->locked,
+			       __ATOMIC_ACQUIRE))
+		__builtin_ia32_pause();
+	/* Nobody else writes these two bytes now. */
+	__atomic_store_n((unsigned short *)&lock->locked, 1, __ATOMIC_RELAXED);
+}
+
 struct sim_random *sim_dice(void)
 {
 	static struct sim_random random;

@@ -49,16 +49,27 @@ typedef struct spinlock raw_spinlock_t;
 #define DEFINE_RAW_SPINLOCK(name) raw_spinlock_t name = SPINLOCK_INIT
 
 #ifdef SIM_PLAIN
+/*
+ * As the kernel's: the first byte says that the lock is held, the second one that a thread
+ * waits, which gets it next. A lock that anybody may take at any time would be faster when
+ * two threads want it: one of them would keep it, and all that it protects.
+ */
+#define SIM_LOCK_WAITED 0x100U
+
+void sim_spin_wait(spinlock_t *lock);
+
 static inline void spin_lock(spinlock_t *lock)
 {
-	while (__atomic_exchange_n(&lock->locked, 1, __ATOMIC_ACQUIRE))
-		while (__atomic_load_n(&lock->locked, __ATOMIC_RELAXED))
-			__builtin_ia32_pause();
+	unsigned int locked = 0;
+
+	if (!__atomic_compare_exchange_n(&lock->locked, &locked, 1, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		sim_spin_wait(lock);
 }
 
 static inline void spin_unlock(spinlock_t *lock)
 {
-	__atomic_store_n(&lock->locked, 0, __ATOMIC_RELEASE);
+	__atomic_store_n((unsigned char *)&lock->locked, 0, __ATOMIC_RELEASE);
 }
 #else
 void spin_lock(spinlock_t *lock);
