@@ -15,6 +15,7 @@
 #include "hwtimer_batch.h"
 #include "hwtimer_bulk.h"
 #include "hwtimer_memory.h"
+#include "hwtimer_op.h"
 #include "hwtimer_request.h"
 
 /* Bytes of memory that a batch takes from the stack instead of allocating it */
@@ -208,4 +209,26 @@ long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 	if (bulk->op == HWTIMER_OP_SCHEDULE && bulk->count && !bulk->results)
 		return -EFAULT;
 	return batch_run_with(&batch, sizeof(struct hwtimer_bulk_timer));
+}
+
+/**
+ * hwtimer_batch_cancel_all - HWTIMER_IOC_CANCEL_ALL: cancel all timers
+ * @instance: the instance; none of its locks is held
+ * @all: argument of the ioctl; its size and its flags are valid, the rest is unchecked. Out,
+ *	also after -EINTR: the cursor, and what was done
+ *
+ * Return: 0 or -EINTR. May sleep.
+ */
+long hwtimer_batch_cancel_all(struct hwtimer_instance *instance,
+			      struct hwtimer_cancel_all *all)
+{
+	while (hwtimer_op_cancel_some(instance, all)) {
+		if (signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	/* Discarded events that were behind others are at the front now. */
+	while (hwtimer_harvest_discarded(instance) && !signal_pending(current))
+		cond_resched();
+	return 0;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Executes the ioctls that do many operations, SUBMIT and BULK. Called by
+ * Executes the ioctls that do many operations, SUBMIT, BULK and
+ * CANCEL_ALL. Called by
  * hwtimer_ioctl.c.
  */
 #ifndef HWTIMER_BATCH_H
 #define HWTIMER_BATCH_H
 
 struct hwtimer_bulk;
+struct hwtimer_cancel_all;
 struct hwtimer_instance;
 struct hwtimer_submit;
 
@@ -14,5 +16,8 @@ long hwtimer_batch_submit(struct hwtimer_instance *instance,
 			  const struct hwtimer_submit *submit);
 long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk);
+
+long hwtimer_batch_cancel_all(struct hwtimer_instance *instance,
+			      struct hwtimer_cancel_all *all);
 
 #endif /* HWTIMER_BATCH_H */

@@ -24,7 +24,8 @@
 	 HWTIMER_FEATURE_CLOCKS | HWTIMER_FEATURE_SLACK |          \
 	 HWTIMER_FEATURE_NOTIFY | HWTIMER_FEATURE_RINGS |          \
 	 HWTIMER_FEATURE_BULK | HWTIMER_FEATURE_LIST |             \
-	 HWTIMER_FEATURE_COMPACT_SLOTS | HWTIMER_FEATURE_REARM)
+	 HWTIMER_FEATURE_COMPACT_SLOTS | HWTIMER_FEATURE_REARM |   \
+	 HWTIMER_FEATURE_CANCEL_ALL | HWTIMER_FEATURE_NEXT)
 
 /*
  * Structures that may grow begin with a u32, the size that user space knows. It must be
@@ -37,6 +38,7 @@
 #define HWTIMER_NOTIFY_SIZE_V1 24
 #define HWTIMER_BULK_SIZE_V1 32
 #define HWTIMER_LIST_SIZE_V1 32
+#define HWTIMER_CANCEL_ALL_SIZE_V1 32
 
 static_assert(offsetofend(struct hwtimer_info, started) ==
 	      HWTIMER_INFO_SIZE_V1);
@@ -48,6 +50,7 @@ static_assert(offsetofend(struct hwtimer_stats, lateness) ==
 static_assert(sizeof(struct hwtimer_notify) == HWTIMER_NOTIFY_SIZE_V1);
 static_assert(sizeof(struct hwtimer_bulk) == HWTIMER_BULK_SIZE_V1);
 static_assert(sizeof(struct hwtimer_list) == HWTIMER_LIST_SIZE_V1);
+static_assert(sizeof(struct hwtimer_cancel_all) == HWTIMER_CANCEL_ALL_SIZE_V1);
 static_assert(sizeof(struct hwtimer_bulk_timer) == 16);
 static_assert(sizeof(struct hwtimer_info) == 104);
 static_assert(sizeof(struct hwtimer_setup) == 48);
@@ -194,6 +197,25 @@ static long ioctl_bulk(struct hwtimer_instance *instance, void __user *argument)
 	return hwtimer_batch_bulk(instance, &bulk);
 }
 
+static long ioctl_cancel_all(struct hwtimer_instance *instance,
+			     void __user *argument)
+{
+	struct hwtimer_cancel_all all;
+	u32 user_size;
+	int err;
+	long ret;
+
+	err = copy_in_sized(&all, sizeof(all), HWTIMER_CANCEL_ALL_SIZE_V1,
+			    argument, &user_size);
+	if (err)
+		return err;
+	if (all.flags & ~HWTIMER_DISCARD)
+		return -EINVAL;
+	ret = hwtimer_batch_cancel_all(instance, &all);
+	err = copy_out_sized(argument, &all, sizeof(all), user_size);
+	return err ?: ret;
+}
+
 static long ioctl_query(struct hwtimer_instance *instance,
 			void __user *argument)
 {
@@ -318,7 +340,7 @@ static const struct {
 	{ HWTIMER_IOC_QUERY, false },	  { HWTIMER_IOC_STOP, true },
 	{ HWTIMER_IOC_STATS, false },	  { HWTIMER_IOC_NOTIFY, true },
 	{ HWTIMER_IOC_KICK, true },	  { HWTIMER_IOC_BULK, true },
-	{ HWTIMER_IOC_LIST, false },
+	{ HWTIMER_IOC_LIST, false },	  { HWTIMER_IOC_CANCEL_ALL, true },
 };
 
 /*
@@ -374,6 +396,8 @@ long hwtimer_ioctl(struct hwtimer_instance *instance, bool writable,
 		return ioctl_query(instance, argument);
 	case HWTIMER_IOC_LIST:
 		return ioctl_list(instance, argument);
+	case HWTIMER_IOC_CANCEL_ALL:
+		return ioctl_cancel_all(instance, argument);
 	case HWTIMER_IOC_STOP:
 		return ioctl_stop(instance, argument);
 	case HWTIMER_IOC_STATS:

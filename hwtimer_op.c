@@ -3,6 +3,7 @@
  * Does the rare cases of operations on timers, and the work before and after operations;
  * see hwtimer_op.h.
  */
+#include <linux/nospec.h>
 #include <linux/sched.h>
 
 #include "hwtimer_completion.h"
@@ -210,6 +211,64 @@ int hwtimer_op_reschedule_traced(struct hwtimer_instance *instance, u64 id,
 	if (!err)
 		hwtimer_trace_reschedule(instance, lower_32_bits(id));
 	return err;
+}
+
+/* CANCEL of the timer at @index, whose record is in use, and maybe an extension. */
+static void cancel_at(struct hwtimer_instance *instance,
+		      const struct hwtimer_record *record, u32 index, u32 flags,
+		      struct hwtimer_moment *moment)
+{
+	u64 id = hwtimer_table_id(record, index);
+
+	if (trace_hwtimer_cancel_enabled())
+		hwtimer_op_cancel_traced(instance, id, flags, moment);
+	else
+		hwtimer_op_cancel(instance, id, flags, moment);
+}
+
+/**
+ * hwtimer_op_cancel_some - CANCEL the next timers, whatever they are
+ * @instance: the instance; its lock is not held
+ * @all: in: its flags are valid, and its cursor may be anything; out: the cursor, and the
+ *	numbers of timers and events, to which this function adds
+ *
+ * Checks up to HWTIMER_HOLD records, and helps with a compaction as that many requests do.
+ * Then frees up to HWTIMER_HOLD discarded events. May reschedule; takes the lock.
+ *
+ * Return: whether records are left to be checked.
+ */
+bool hwtimer_op_cancel_some(struct hwtimer_instance *instance,
+			    struct hwtimer_cancel_all *all)
+{
+	const struct hwtimer_stats *stats = &instance->stats;
+	const struct hwtimer_table *table = &instance->table;
+	u64 cancelled, discarded, end, last;
+	const struct hwtimer_record *record;
+	struct hwtimer_moment moment;
+
+	spin_lock(&instance->lock);
+	end = hwtimer_table_end(table);
+	if (all->cursor >= end) {
+		spin_unlock(&instance->lock);
+		return false;
+	}
+	all->cursor = array_index_nospec(all->cursor, end);
+	last = all->cursor + HWTIMER_HOLD;
+	cancelled = stats->cancelled;
+	discarded = stats->discarded;
+	hwtimer_op_begin(instance, &moment);
+	for (; all->cursor < last; all->cursor++) {
+		record = hwtimer_table_next(table, &all->cursor,
+					    last - all->cursor);
+		if (!record)
+			break;
+		cancel_at(instance, record, all->cursor, all->flags, &moment);
+	}
+	all->cancelled += stats->cancelled - cancelled;
+	all->discarded += stats->discarded - discarded;
+	hwtimer_op_end(instance, HWTIMER_HOLD, &moment, HWTIMER_STEPS_OWED);
+	hwtimer_harvest_discarded(instance);
+	return all->cursor < end;
 }
 
 static u64 instance_dead(const struct hwtimer_instance *instance)

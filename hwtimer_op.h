@@ -75,6 +75,8 @@ void hwtimer_op_drop_event(struct hwtimer_instance *instance,
 			   bool first);
 int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 			    u32 flags, struct hwtimer_moment *moment);
+bool hwtimer_op_cancel_some(struct hwtimer_instance *instance,
+			    struct hwtimer_cancel_all *all);
 int hwtimer_op_reschedule_other(struct hwtimer_instance *instance, u32 index,
 				u64 time, u32 flags,
 				struct hwtimer_moment *moment);

@@ -17,6 +17,7 @@
 #include <linux/uaccess.h>
 
 #include "hwtimer.h"
+#include "hwtimer_completion.h"
 #include "hwtimer_harvest.h"
 #include "hwtimer_memory.h"
 #include "hwtimer_period.h"
@@ -75,12 +76,35 @@ static void query_fill(const struct hwtimer_instance *instance,
 	};
 }
 
+/*
+ * Describes the next event instead of a timer; see struct hwtimer_query. Returns 0 or
+ * -ENOENT.
+ */
+static int query_next(const struct hwtimer_instance *instance,
+		      struct hwtimer_query *query)
+{
+	u64 now = hwtimer_instance_now(instance);
+
+	lockdep_assert_held(&instance->lock);
+	*query = (struct hwtimer_query){ .state = HWTIMER_STATE_EXPIRED,
+					 .deadline = now };
+	if (instance->stats.ready || hwtimer_completion_unread(instance) ||
+	    hwtimer_completion_paused(instance))
+		return 0;
+	if (!instance->stats.pending)
+		return -ENOENT;
+	query->state = HWTIMER_STATE_PENDING;
+	query->deadline = hwtimer_wakeup_earliest(instance);
+	query->remaining = query->deadline - min(query->deadline, now);
+	return 0;
+}
+
 /**
  * hwtimer_query_timer - HWTIMER_IOC_QUERY: describe one timer
  * @instance: the instance; its lock is not held
- * @query: in: the id; out: all other members, unless there is an error
+ * @query: in: the id, or 0: the next event; out: all other members, unless there is an error
  *
- * Return: 0; -ENOENT: no such timer. Does not sleep; takes the instance's lock.
+ * Return: 0; -ENOENT: no such timer, or nothing comes. Does not sleep; takes the instance's lock.
  */
 int hwtimer_query_timer(struct hwtimer_instance *instance,
 			struct hwtimer_query *query)
@@ -89,6 +113,11 @@ int hwtimer_query_timer(struct hwtimer_instance *instance,
 	int err = -ENOENT;
 
 	spin_lock(&instance->lock);
+	if (!query->id) {
+		err = query_next(instance, query);
+		spin_unlock(&instance->lock);
+		return err;
+	}
 	record = hwtimer_table_find(&instance->table, query->id);
 	if (record && query_finds(record)) {
 		query_fill(instance, query, record);

@@ -39,6 +39,21 @@ static u64 wakeup_next(const struct hwtimer_instance *instance)
 				     hwtimer_wheel_next(&instance->wheel));
 }
 
+/**
+ * hwtimer_wakeup_earliest - the time before which no pending timer expires
+ * @instance: the instance; its lock is held
+ *
+ * The worker may come to the wheel then, and find only dead or postponed entries, or some
+ * that move down a level.
+ *
+ * Return: ns on the instance's clock; HWTIMER_NEVER: never.
+ */
+u64 hwtimer_wakeup_earliest(const struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	return wakeup_next(instance);
+}
+
 /*
  * If the clock can be set back, has the chores' alarm, on CLOCK_MONOTONIC, wake the worker
  * within a tick, too, unless the alarm for turns is true. It is true if no pending timer

@@ -32,6 +32,7 @@ struct hwtimer_wakeup {
 	bool wheel_first;
 };
 
+u64 hwtimer_wakeup_earliest(const struct hwtimer_instance *instance);
 void hwtimer_wakeup_rearm(struct hwtimer_instance *instance);
 void hwtimer_wakeup_requeue(struct hwtimer_instance *instance, u64 now);
 void hwtimer_wakeup_again(struct hwtimer_instance *instance);

@@ -367,6 +367,37 @@ int hwt_query(struct hwt *hwt, struct hwtimer_query *query)
 	return call(hwt, HWTIMER_IOC_QUERY, query);
 }
 
+int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled,
+		   uint64_t *discarded)
+{
+	struct hwtimer_cancel_all all = {
+		.size = sizeof(all),
+		.flags = flags,
+	};
+	int ret;
+
+	do {
+		ret = call(hwt, HWTIMER_IOC_CANCEL_ALL, &all);
+	} while (ret == -EINTR);
+	if (cancelled)
+		*cancelled = all.cancelled;
+	if (discarded)
+		*discarded = all.discarded;
+	return ret;
+}
+
+int hwt_next_time(struct hwt *hwt, uint64_t *remaining)
+{
+	struct hwtimer_query query = { 0 };
+	int err = call(hwt, HWTIMER_IOC_QUERY, &query);
+
+	if (err && err != -ENOENT)
+		return err;
+	*remaining = err || query.deadline == HWTIMER_NEVER ? HWTIMER_NEVER :
+							      query.remaining;
+	return 0;
+}
+
 int hwt_list(struct hwt *hwt, uint64_t *cursor, struct hwtimer_listed *timers,
 	     unsigned int count)
 {

@@ -155,6 +155,22 @@ int hwt_cancel(struct hwt *hwt, uint64_t id);
 /* The same, but drops the event if it waits: 0 or -ENOENT. */
 int hwt_discard(struct hwt *hwt, uint64_t id);
 
+/**
+ * hwt_cancel_all - end all timers of the instance, which can be used on
+ * @hwt: the instance
+ * @flags: HWTIMER_DISCARD: also drop the events that wait to be read; or 0
+ * @cancelled: out: number of pending timers that ended; NULL: not wanted
+ * @discarded: out: number of events that were dropped; NULL: not wanted
+ *
+ * Timers that other threads schedule meanwhile may be ended or not. A signal does not end the
+ * call early. Timer objects do not learn of it: stop those first. Events in the buffer of
+ * hwt_next() are still returned.
+ *
+ * Return: 0; -EINVAL (@flags), or -ENOTTY (the module is older than the call).
+ */
+int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled,
+		   uint64_t *discarded);
+
 /* Moves a pending timer to @delay ns from now; a negative delay counts as 0. */
 int hwt_reschedule(struct hwt *hwt, uint64_t id, int64_t delay);
 
@@ -228,6 +244,19 @@ static inline int hwt_error(uint64_t result)
 
 /* HWTIMER_IOC_QUERY; @query: in: the timer's id; out: all other fields. */
 int hwt_query(struct hwt *hwt, struct hwtimer_query *query);
+
+/**
+ * hwt_next_time - tell how long a program may sleep
+ * @hwt: the instance
+ * @remaining: out: ns for which no timer expires; 0: an event waits, or may; HWTIMER_NEVER:
+ *	none will come by itself
+ *
+ * The next event may come later: see struct hwtimer_query. Events in the buffer of hwt_next()
+ * do not count.
+ *
+ * Return: 0, or an error of HWTIMER_IOC_QUERY.
+ */
+int hwt_next_time(struct hwt *hwt, uint64_t *remaining);
 
 /**
  * hwt_list - list pending timers and waiting events, page by page, and take none

@@ -41,6 +41,16 @@ TEST(layout_of_info)
 	EXPECT_MEMBER(hwtimer_info, rings_bytes, 96, 8);
 }
 
+TEST(layout_of_cancel_all)
+{
+	EXPECT_EQ(32, sizeof(struct hwtimer_cancel_all));
+	EXPECT_MEMBER(hwtimer_cancel_all, size, 0, 4);
+	EXPECT_MEMBER(hwtimer_cancel_all, flags, 4, 4);
+	EXPECT_MEMBER(hwtimer_cancel_all, cursor, 8, 8);
+	EXPECT_MEMBER(hwtimer_cancel_all, cancelled, 16, 8);
+	EXPECT_MEMBER(hwtimer_cancel_all, discarded, 24, 8);
+}
+
 TEST(layout_of_setup)
 {
 	EXPECT_EQ(48, sizeof(struct hwtimer_setup));
@@ -230,6 +240,7 @@ TEST(numbers)
 	EXPECT_EQ(0xc040bb02U, HWTIMER_IOC_SCHEDULE);
 	EXPECT_EQ(0x4040bb03U, HWTIMER_IOC_CANCEL);
 	EXPECT_EQ(0xc040bb04U, HWTIMER_IOC_RESCHEDULE);
+	EXPECT_EQ(0x0000bb0dU, HWTIMER_IOC_CANCEL_ALL);
 	EXPECT_EQ(0x4010bb05U, HWTIMER_IOC_SUBMIT);
 	EXPECT_EQ(0xc040bb06U, HWTIMER_IOC_QUERY);
 	EXPECT_EQ(0x0000bb07U, HWTIMER_IOC_STOP);
@@ -277,7 +288,7 @@ TEST(device_is_a_misc_device_that_only_root_opens)
 TEST_F(hwtimer, unknown_commands_are_enotty)
 {
 	const unsigned long commands[] = {
-		_IO(HWTIMER_IOC_MAGIC, 13),
+		_IO(HWTIMER_IOC_MAGIC, 14),
 		_IO(HWTIMER_IOC_MAGIC, 255),
 		_IO(HWTIMER_IOC_MAGIC, 2),
 		_IO(0xba, 0),
@@ -414,6 +425,7 @@ static void valid_argument(void *arg, unsigned long number, size_t size,
 	case HWTIMER_IOC_NOTIFY:
 	case HWTIMER_IOC_BULK:
 	case HWTIMER_IOC_LIST:
+	case HWTIMER_IOC_CANCEL_ALL:
 		*(__u32 *)arg = size;
 		break;
 	}
@@ -478,6 +490,13 @@ FIXTURE_VARIANT_ADD(command, bulk)
 {
 	.number = HWTIMER_IOC_BULK,
 	.size = sizeof(struct hwtimer_bulk),
+};
+
+FIXTURE_VARIANT_ADD(command, cancel_all)
+{
+	.number = HWTIMER_IOC_CANCEL_ALL,
+	.size = sizeof(struct hwtimer_cancel_all),
+	.writes = true,
 };
 
 FIXTURE_VARIANT_ADD(command, query)

@@ -217,7 +217,10 @@ TEST_F(hwtimer, forged_ids_are_enoent)
 		EXPECT_EQ(-ENOENT,
 			  dev_cancel(self->fd, forged[i], HWTIMER_DISCARD));
 		EXPECT_EQ(-ENOENT, dev_reschedule(self->fd, forged[i], 0, 0));
-		EXPECT_EQ(-ENOENT, dev_query(self->fd, forged[i], &query));
+		/* 0 asks for the next event. */
+		if (forged[i])
+			EXPECT_EQ(-ENOENT,
+				  dev_query(self->fd, forged[i], &query));
 	}
 	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
 }
@@ -276,6 +279,138 @@ TEST_F(hwtimer, op_may_be_named)
 	};
 
 	EXPECT_EQ(0, dev_ioctl(self->fd, HWTIMER_IOC_CANCEL, &request));
+}
+
+/* ---- CANCEL_ALL ---- */
+
+TEST_F(hwtimer, all_of_none)
+{
+	struct hwtimer_cancel_all all;
+
+	ASSERT_EQ(0, dev_cancel_all(self->fd, 0, &all));
+	EXPECT_EQ(0, all.cancelled);
+	EXPECT_EQ(0, all.discarded);
+	/* It has not started the instance. */
+	EXPECT_EQ(0, dev_setup(self->fd, MS, 0, 0));
+}
+
+TEST_F(hwtimer, all_are_cancelled_and_the_instance_goes_on)
+{
+	unsigned int n = scaled(100000);
+	struct hwtimer_cancel_all all;
+	struct hwtimer_stats stats;
+	struct hwtimer_event event;
+	__u64 id;
+
+	ASSERT_EQ(n, dev_schedule_many(self->fd, n, 0, HOUR, NULL));
+	ASSERT_NE(0, dev_every(self->fd, HOUR, HOUR, 1));
+	ASSERT_NE(0, dev_at(self->fd, HWTIMER_NEVER, 1));
+	make_ready(_metadata, self->fd, 3);
+	ASSERT_EQ(0, dev_cancel_all(self->fd, 0, &all));
+	EXPECT_EQ(n + 2, all.cancelled);
+	EXPECT_EQ(0, all.discarded);
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
+	EXPECT_EQ(0, stats.pending);
+	EXPECT_EQ(n + 2, stats.cancelled);
+	EXPECT_EQ(3, dev_discard_events(self->fd, 3));
+	id = dev_after(self->fd, 0, 7);
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	EXPECT_EQ(id, event.id);
+	ASSERT_EQ(0, dev_cancel_all(self->fd, 0, &all));
+	EXPECT_EQ(0, all.cancelled);
+}
+
+TEST_F(hwtimer, all_events_are_discarded)
+{
+	struct hwtimer_cancel_all all;
+	struct hwtimer_event event;
+	struct hwtimer_stats stats;
+
+	ASSERT_EQ(0, dev_setup(self->fd, MS, 0, 1000));
+	ASSERT_NE(0, dev_every(self->fd, 0, MS, 1));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	make_ready(_metadata, self->fd, 699);
+	ASSERT_EQ(300, dev_schedule_many(self->fd, 300, 0, HOUR, NULL));
+	ASSERT_EQ(0, dev_cancel_all(self->fd, HWTIMER_DISCARD, &all));
+	EXPECT_EQ(300, all.cancelled);
+	EXPECT_EQ(700, all.discarded);
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
+	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
+	ASSERT_EQ(0, dev_stats(self->fd, &stats));
+	EXPECT_EQ(0, stats.pending + stats.ready);
+	/* All of the limit is free again. */
+	EXPECT_EQ(1000, dev_schedule_many(self->fd, 1000, 0, HOUR, NULL));
+}
+
+/* The event that waits is the last one of a periodic timer. */
+TEST_F(hwtimer, all_end_periodic_timers_that_rest)
+{
+	__u64 id = dev_every(self->fd, 0, MS, 1);
+	struct hwtimer_cancel_all all;
+	struct hwtimer_event event;
+
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_cancel_all(self->fd, 0, &all));
+	EXPECT_EQ(0, all.cancelled);
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
+	EXPECT_EQ(id, event.id);
+	EXPECT_EQ(0, stats_of(self->fd).pending);
+}
+
+TEST_F(hwtimer, all_of_a_stopped_instance)
+{
+	struct hwtimer_cancel_all all;
+	__u64 left;
+
+	ASSERT_EQ(5, dev_schedule_many(self->fd, 5, 0, HOUR, NULL));
+	make_ready(_metadata, self->fd, 2);
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, &left));
+	EXPECT_EQ(5, left);
+	ASSERT_EQ(0, dev_cancel_all(self->fd, HWTIMER_DISCARD, &all));
+	EXPECT_EQ(5, all.cancelled);
+	EXPECT_EQ(2, all.discarded);
+	EXPECT_EQ(POLLHUP, dev_poll(self->fd, POLLIN, HANG_MS));
+}
+
+TEST_F(hwtimer, all_goes_on_where_it_was_interrupted)
+{
+	unsigned int n = scaled(400000), calls = 0;
+	struct hwtimer_cancel_all all = { .size = sizeof(all) };
+	int ret;
+
+	ASSERT_EQ(n, dev_schedule_many(self->fd, n, 0, HOUR, NULL));
+	interrupt_every(1000);
+	do {
+		__u64 before = all.cursor;
+
+		ret = dev_ioctl(self->fd, HWTIMER_IOC_CANCEL_ALL, &all);
+		calls++;
+		if (ret == -EINTR)
+			EXPECT_LT(before, all.cursor);
+	} while (ret == -EINTR);
+	interrupt_every(0);
+	TH_LOG("%u in %u calls", n, calls);
+	EXPECT_EQ(0, ret);
+	EXPECT_EQ(n, all.cancelled);
+	EXPECT_EQ(0, stats_of(self->fd).pending);
+}
+
+TEST_F(hwtimer, all_refuses_what_it_does_not_know)
+{
+	const __u32 flags[] = { HWTIMER_ABSOLUTE, HWTIMER_REARM, 1U << 31 };
+	struct hwtimer_cancel_all all;
+
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	for (unsigned int i = 0; i < ARRAY_SIZE(flags); i++)
+		EXPECT_EQ(-EINVAL, dev_cancel_all(self->fd, flags[i], &all));
+	EXPECT_EQ(1, stats_of(self->fd).pending);
+	/* A cursor may be anything. */
+	memset(&all, 0, sizeof(all));
+	all.size = sizeof(all);
+	all.cursor = ~0ULL;
+	EXPECT_EQ(0, dev_ioctl(self->fd, HWTIMER_IOC_CANCEL_ALL, &all));
+	EXPECT_EQ(0, all.cancelled);
+	EXPECT_EQ(1, stats_of(self->fd).pending);
 }
 
 TEST_HARNESS_MAIN

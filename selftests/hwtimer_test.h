@@ -227,6 +227,16 @@ static inline int dev_cancel(int fd, __u64 id, __u32 flags)
 	return dev_ioctl(fd, HWTIMER_IOC_CANCEL, &request);
 }
 
+/* Cancels all timers, in one call; *@all gets the numbers. */
+static inline int dev_cancel_all(int fd, __u32 flags,
+				 struct hwtimer_cancel_all *all)
+{
+	memset(all, 0, sizeof(*all));
+	all->size = sizeof(*all);
+	all->flags = flags;
+	return dev_ioctl(fd, HWTIMER_IOC_CANCEL_ALL, all);
+}
+
 static inline int dev_reschedule(int fd, __u64 id, __u32 flags, __u64 time)
 {
 	struct hwtimer_request request = {

@@ -207,6 +207,30 @@ TEST_F(library, rearmed_timers)
 	EXPECT_EQ(before, id);
 }
 
+TEST_F(library, next_time_and_cancel_all)
+{
+	uint64_t remaining, cancelled, discarded;
+
+	ASSERT_EQ(0, hwt_next_time(self->hwt, &remaining));
+	EXPECT_EQ(HWTIMER_NEVER, remaining);
+	ASSERT_EQ(0, hwt_schedule(self->hwt, HOUR, 1, NULL));
+	ASSERT_EQ(0, hwt_next_time(self->hwt, &remaining));
+	EXPECT_GE(HOUR + 2 * MS, remaining);
+	EXPECT_LT(0, remaining);
+	ASSERT_EQ(0, hwt_schedule(self->hwt, 0, 2, NULL));
+	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 1));
+	ASSERT_EQ(0, hwt_next_time(self->hwt, &remaining));
+	EXPECT_EQ(0, remaining);
+	ASSERT_EQ(0, hwt_cancel_all(self->hwt, 0, &cancelled, NULL));
+	EXPECT_EQ(1, cancelled);
+	ASSERT_EQ(0,
+		  hwt_cancel_all(self->hwt, HWTIMER_DISCARD, NULL, &discarded));
+	EXPECT_EQ(1, discarded);
+	EXPECT_EQ(-EINVAL, hwt_cancel_all(self->hwt, 1U << 31, NULL, NULL));
+	ASSERT_EQ(0, hwt_next_time(self->hwt, &remaining));
+	EXPECT_EQ(HWTIMER_NEVER, remaining);
+}
+
 TEST_F(library, many_whatever_interrupts)
 {
 	const unsigned int n = scaled(400000);

@@ -120,4 +120,77 @@ TEST_F(hwtimer, reserved_is_einval)
 	EXPECT_EQ(-EINVAL, dev_ioctl(self->fd, HWTIMER_IOC_QUERY, &query));
 }
 
+/* ---- the next event ---- */
+
+TEST_F(hwtimer, next_of_none)
+{
+	struct hwtimer_query query;
+
+	EXPECT_EQ(-ENOENT, dev_query(self->fd, 0, &query));
+	ASSERT_EQ(0, dev_cancel(self->fd, dev_after(self->fd, HOUR, 1), 0));
+	EXPECT_EQ(-ENOENT, dev_query(self->fd, 0, &query));
+	query.id = 0;
+	query.reserved = 1;
+	EXPECT_EQ(-EINVAL, dev_ioctl(self->fd, HWTIMER_IOC_QUERY, &query));
+}
+
+TEST_F(hwtimer, next_is_never_later_than_the_earliest)
+{
+	__u64 earliest = HWTIMER_NEVER, now;
+	unsigned int seed = 1;
+
+	for (unsigned int i = 0; i < 200; i++) {
+		__u64 delay = 1 + (next_random(&seed) % 5000) * HOUR / 100;
+		struct hwtimer_query query;
+
+		ASSERT_NE(0, dev_at(self->fd, now_ns() + HOUR + delay, i));
+		query = query_of(_metadata, self->fd, 0);
+		EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
+		EXPECT_EQ(0, query.user_data + query.interval + query.count);
+		now = now_ns();
+		if (now + HOUR + delay < earliest)
+			earliest = now + HOUR + delay;
+		/* A tick later than the deadline, as the event */
+		EXPECT_GE(earliest + 2 * MS, query.deadline);
+		EXPECT_LT(0, query.remaining);
+		EXPECT_GE(query.deadline, query.remaining);
+	}
+}
+
+/* A program that sleeps as long as it is told gets its event, and wakes up a few times only. */
+TEST_F(hwtimer, next_event_comes_to_a_program_that_sleeps)
+{
+	__u64 id = dev_after(self->fd, 300 * MS, 1);
+	unsigned int sleeps = 0;
+	struct hwtimer_event event;
+	struct hwtimer_query query;
+
+	for (;;) {
+		query = query_of(_metadata, self->fd, 0);
+		if (query.state == HWTIMER_STATE_EXPIRED)
+			break;
+		ASSERT_GT(1000, ++sleeps);
+		sleep_ns(query.remaining + MS);
+	}
+	EXPECT_EQ(0, query.remaining);
+	EXPECT_EQ(0, query.id);
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
+	EXPECT_EQ(id, event.id);
+	TH_LOG("%u sleeps", sleeps);
+	EXPECT_EQ(-ENOENT, dev_query(self->fd, 0, &query));
+}
+
+TEST_F(hwtimer, next_of_parked_and_of_stopped_timers_is_never)
+{
+	__u64 id = dev_at(self->fd, HWTIMER_NEVER, 1);
+	struct hwtimer_query query = query_of(_metadata, self->fd, 0);
+
+	EXPECT_EQ(HWTIMER_NEVER, query.deadline);
+	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, HOUR));
+	EXPECT_GE(HOUR + 2 * MS, query_of(_metadata, self->fd, 0).remaining);
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
+	EXPECT_EQ(HWTIMER_NEVER, query_of(_metadata, self->fd, 0).deadline);
+}
+
 TEST_HARNESS_MAIN

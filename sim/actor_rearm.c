@@ -2,7 +2,7 @@
 /*
  * An actor that has a few timers of its own, and makes them anew again and again, whatever
  * their state, as uv_timer_start() does: RESCHEDULE with HWTIMER_REARM, alone and by SUBMIT,
- * and RESCHEDULE that sets all fields of a pending timer.
+ * and RESCHEDULE that sets all fields of a pending timer. Now and then it ends all timers.
  */
 #include <errno.h>
 
@@ -117,6 +117,27 @@ static void own_cancel(struct actor *actor, struct oracle_timer **own)
 	world_count(1);
 }
 
+/* Ends all timers of the instance, also those of others. */
+static void wipe(struct actor *actor)
+{
+	struct oracle *oracle = actor->site->oracle;
+	struct hwtimer_cancel_all all = {
+		.size = sizeof(all),
+		.flags = sim_below(2) ? HWTIMER_DISCARD : 0,
+	};
+	struct oracle_span span = oracle_begin(oracle);
+	long ret;
+
+	oracle_wipe(oracle);
+	do {
+		ret = sim_ioctl(actor->file, HWTIMER_IOC_CANCEL_ALL, &all);
+	} while (ret == -EINTR);
+	if (ret)
+		expect_excused("CANCEL_ALL", ret);
+	oracle_wiped(oracle, &all, &span, ret);
+	world_count(1);
+}
+
 void act_rearmer(struct actor *actor)
 {
 	struct oracle_timer *own[OWN] = {};
@@ -124,6 +145,8 @@ void act_rearmer(struct actor *actor)
 	while (!sim_ending()) {
 		unsigned int first = sim_below(OWN);
 
+		if (!sim_below(100))
+			wipe(actor);
 		switch (sim_below(8)) {
 		case 0:
 			own_cancel(actor, &own[first]);

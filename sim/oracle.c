@@ -266,6 +266,13 @@ static bool unlisted_before(const struct oracle_timer *timer,
 	return timer->unlisted && span->from > timer->unlisted;
 }
 
+/* Whether a call began after a CANCEL_ALL that must have ended the timer */
+static bool wiped_before(const struct oracle_timer *timer,
+			 const struct oracle_span *span)
+{
+	return timer->wiped && span->from > timer->wiped;
+}
+
 /* CANCEL was successful. */
 static void cancelled_well(struct oracle_timer *timer,
 			   const struct oracle_span *span)
@@ -280,6 +287,8 @@ static void cancelled_well(struct oracle_timer *timer,
 		     "CANCEL was successful, but failed with ENOENT before");
 	if (unlisted_before(timer, span))
 		FAIL(timer, "CANCEL was successful, but LIST did not show it");
+	if (wiped_before(timer, span))
+		FAIL(timer, "CANCEL was successful after CANCEL_ALL");
 	end(timer, ORACLE_CANCELLED);
 }
 
@@ -342,6 +351,8 @@ static void rescheduled_well(struct oracle_timer *timer, uint64_t time,
 	if (gone_before(timer, span))
 		FAIL(timer,
 		     "RESCHEDULE was successful, but failed with ENOENT before");
+	if (wiped_before(timer, span))
+		FAIL(timer, "RESCHEDULE was successful after CANCEL_ALL");
 	timer->changed = sim_step();
 	/* An event that came meanwhile may be from before or after. */
 	if (timer->vague || has_ended(timer)) {
@@ -378,6 +389,47 @@ void oracle_rescheduled(struct oracle_timer *timer, uint64_t time,
 	sim_unlock();
 }
 
+/* ---- CANCEL_ALL ---- */
+
+static void timer_wiped(struct oracle_timer *timer,
+			const struct hwtimer_cancel_all *all,
+			const struct oracle_span *span, int result)
+{
+	if (has_ended(timer) || timer->state == ORACLE_REFUSED)
+		return;
+	/* It may have ended, and nobody knows whether before its event or after it. */
+	timer->vague = true;
+	timer->lost_ok = true;
+	if (result || !timer->scheduled || timer->scheduled >= span->from)
+		return;
+	if (!timer->last)
+		timer->last = sim_step();
+	if (all->flags & HWTIMER_DISCARD &&
+	    !may_come_back(timer->oracle, span) && !timer->wiped)
+		timer->wiped = sim_step();
+}
+
+void oracle_wipe(struct oracle *oracle)
+{
+	sim_lock();
+	oracle->wiping++;
+	sim_unlock();
+}
+
+void oracle_wiped(struct oracle *oracle, const struct hwtimer_cancel_all *all,
+		  const struct oracle_span *span, int result)
+{
+	uint64_t nr;
+
+	sim_lock();
+	oracle->cancelled += all->cancelled + all->discarded;
+	oracle->unsure |= result != 0;
+	oracle->wiping--;
+	for (nr = 0; nr < oracle->nr_timers; nr++)
+		timer_wiped(oracle->timers[nr], all, span, result);
+	sim_unlock();
+}
+
 /* ---- RESCHEDULE that sets all fields ---- */
 
 struct oracle_timer *oracle_remake(struct oracle_timer *old,
@@ -393,9 +445,10 @@ struct oracle_timer *oracle_remake(struct oracle_timer *old,
 }
 
 /* The timer was pending, and goes on with other fields. */
-static void remade_pending(struct oracle_timer *old)
+static void remade_pending(struct oracle_timer *old,
+			   const struct oracle_span *span)
 {
-	if (has_ended(old))
+	if (has_ended(old) || wiped_before(old, span))
 		FAIL(old, "RESCHEDULE has found it pending");
 	end(old, ORACLE_CANCELLED);
 }
@@ -407,8 +460,8 @@ static void remade_other(struct oracle_timer *old,
 	if (has_ended(old))
 		return;
 	if (old->state == ORACLE_LIVE && !old->vague && !old->last &&
-	    !old->interval && !clock_jumped(old->oracle) &&
-	    old->low > latest(old->oracle))
+	    !old->oracle->wiping && !old->interval &&
+	    !clock_jumped(old->oracle) && old->low > latest(old->oracle))
 		FAIL(old, "RESCHEDULE has not found it pending");
 	old->straggler = may_come_back(old->oracle, span);
 	end(old, ORACLE_REARMED);
@@ -428,7 +481,7 @@ static void remade_well(struct oracle_timer *old, struct oracle_timer *timer,
 	if (!same)
 		return;
 	timer->oracle->scheduled--;
-	remade_pending(old);
+	remade_pending(old, span);
 }
 
 void oracle_remade(struct oracle_timer *old, struct oracle_timer *timer,
@@ -474,6 +527,8 @@ static void event_expected(struct oracle_timer *timer,
 		     (unsigned long long)timer->events + 1);
 	if (!ring && unlisted_before(timer, span))
 		FAIL(timer, "has an event, but LIST did not show it");
+	if (!ring && wiped_before(timer, span))
+		FAIL(timer, "has an event after CANCEL_ALL");
 	if (event->deadline == HWTIMER_NEVER)
 		FAIL(timer, "has expired, but must never");
 }
@@ -563,7 +618,7 @@ static uint64_t expirations_least(const struct oracle_timer *timer,
 	if (timer->left && !in_order(timer, span, ring))
 		return 1;
 	if (timer->fixed_delay || timer->last || timer->changes ||
-	    timer->lost_ok ||
+	    timer->lost_ok || timer->oracle->wiping ||
 	    __atomic_load_n(&timer->oracle->stopping, __ATOMIC_RELAXED) ||
 	    clock_jumped(timer->oracle) || taken < event->deadline)
 		return 1;

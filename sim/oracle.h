@@ -65,6 +65,7 @@ struct oracle;
  * @scheduled: step at which its SCHEDULE returned
  * @private: only the actor that has scheduled it changes it
  * @straggler: it was rearmed while its event may have been read, so that this may come
+ * @wiped: step at which a CANCEL_ALL returned that began after it was scheduled; 0: none
  * @ended: step at which the call returned that ended it
  * @unlisted: step at which a LIST ended that did not show it; 0: none
  * @listed: number of the last LIST that showed it
@@ -95,6 +96,7 @@ struct oracle_timer {
 	uint64_t scheduled;
 	bool private;
 	bool straggler;
+	uint64_t wiped;
 	uint64_t ended;
 	uint64_t unlisted;
 	uint64_t listed;
@@ -120,6 +122,7 @@ struct oracle_timer {
  * @returned: number of timers handed back
  * @unsure: a fault or a signal has hidden a result, so the numbers may be too low
  * @lists: number of LISTs that have begun
+ * @wiping: number of CANCEL_ALLs that have begun and not ended
  * @reading: number of reads whose events have not all been reported yet
  * @reads: number of reads that have begun
  */
@@ -140,6 +143,7 @@ struct oracle {
 	uint64_t returned;
 	bool unsure;
 	uint64_t lists;
+	unsigned int wiping;
 	unsigned int reading;
 	uint64_t reads;
 };
@@ -190,6 +194,12 @@ struct oracle_timer *oracle_remake(struct oracle_timer *old,
 void oracle_remade(struct oracle_timer *old, struct oracle_timer *timer,
 		   const struct hwtimer_request *request,
 		   const struct oracle_span *span, int result);
+
+/* Before a CANCEL_ALL */
+void oracle_wipe(struct oracle *oracle);
+/* @result: of a CANCEL_ALL that has been at all timers, or an error that hides what it did */
+void oracle_wiped(struct oracle *oracle, const struct hwtimer_cancel_all *all,
+		  const struct oracle_span *span, int result);
 
 /* Before and after a read and the report of its events */
 struct oracle_span oracle_read_begin(struct oracle *oracle);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of RESCHEDULE with more than a time: HWTIMER_REARM in each state of a timer, and
- * HWTIMER_SET_*. The clock is a fake, so what must come next is known exactly.
+ * HWTIMER_SET_*; and of CANCEL_ALL. The clock is a fake, so what must come next is known exactly.
  */
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
 #include "../hwtimer_completion.h"
+#include "../hwtimer_op.h"
 #include "../hwtimer_query.h"
 #include "../hwtimer_ring.h"
 #include "fake.h"
@@ -581,6 +582,54 @@ static void only_pending_timers_are_set(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, change(test, &id, request), -ESHUTDOWN);
 }
 
+/* ---- CANCEL_ALL ---- */
+
+/* One hold of the lock checks HWTIMER_HOLD records, however few of them are in use. */
+static void cancel_all_in_bounded_holds(struct kunit *test)
+{
+	struct hwtimer_request soon = { .time = TICK, .interval = TICK };
+	struct hwtimer_request late = { .time = FAKE_HOUR,
+					.interval = FAKE_HOUR };
+	struct hwtimer_cancel_all all = { .flags = HWTIMER_DISCARD };
+	struct hwtimer_instance *instance = test->priv;
+	u64 records, holds = 1;
+
+	begin_after(test, TICK);
+	begin(test, soon);
+	turn_until(test, FAKE_START + 2 * TICK);
+	begin_after(test, FAKE_HOUR);
+	begin(test, late);
+	records = hwtimer_table_end(&instance->table);
+	while (hwtimer_op_cancel_some(instance, &all))
+		KUNIT_ASSERT_EQ(test, all.cursor, holds++ * HWTIMER_HOLD);
+	KUNIT_EXPECT_EQ(test, all.cursor, records);
+	KUNIT_EXPECT_EQ(test, all.cancelled, 2);
+	KUNIT_EXPECT_EQ(test, all.discarded, 2);
+	expect_none(test);
+	expect_nothing_left(test, NULL, 0);
+}
+
+/* It adds to what the call before has counted, and goes on where that ended. */
+static void cancel_all_goes_on(struct kunit *test)
+{
+	struct hwtimer_cancel_all all = { .cancelled = 5, .discarded = 6 };
+	struct hwtimer_instance *instance = test->priv;
+	u64 ids[LIMIT];
+	u32 i;
+
+	for (i = 0; i < LIMIT; i++)
+		ids[i] = begin_after(test, FAKE_HOUR);
+	all.cursor = lower_32_bits(ids[3]);
+	hwtimer_op_cancel_some(instance, &all);
+	KUNIT_EXPECT_EQ(test, all.cancelled, 5 + LIMIT - 3);
+	KUNIT_EXPECT_EQ(test, all.discarded, 6);
+	KUNIT_EXPECT_EQ(test, instance->stats.pending, 3);
+	all.cursor = U64_MAX;
+	KUNIT_EXPECT_FALSE(test, hwtimer_op_cancel_some(instance, &all));
+	KUNIT_EXPECT_EQ(test, instance->stats.pending, 3);
+	expect_nothing_left(test, ids, LIMIT);
+}
+
 static struct kunit_case change_test_cases[] = {
 	KIND_CASE(rearm_a_pending_timer),
 	KIND_CASE(rearm_no_timer),
@@ -600,6 +649,8 @@ static struct kunit_case change_test_cases[] = {
 	KIND_CASE(slack_must_not_exceed_the_interval),
 	KIND_CASE(all_timers_become_periodic),
 	KIND_CASE(only_pending_timers_are_set),
+	KIND_CASE(cancel_all_in_bounded_holds),
+	KIND_CASE(cancel_all_goes_on),
 	{}
 };
 

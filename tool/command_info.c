@@ -23,6 +23,8 @@ static const struct {
 	{ HWTIMER_FEATURE_LIST, "list" },
 	{ HWTIMER_FEATURE_COMPACT_SLOTS, "compact-slots" },
 	{ HWTIMER_FEATURE_REARM, "rearm" },
+	{ HWTIMER_FEATURE_CANCEL_ALL, "cancel-all" },
+	{ HWTIMER_FEATURE_NEXT, "next" },
 };
 
 static void show_features(uint64_t bits)

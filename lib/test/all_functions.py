@@ -90,6 +90,8 @@ def calls_of_an_instance(hwt):
     struct.pack_into("IIQ", request, 0, 1, SCHEDULE_AT, 0)
     expect(1, "hwt_submit", hwt, request, 1)
     expect(-errno.ENOENT, "hwt_error", u64(2**64 - errno.ENOENT))
+    expect(-errno.ENOTTY, "hwt_cancel_all", hwt, 0, None, None)
+    expect(-errno.ENOTTY, "hwt_next_time", hwt, ctypes.byref(ident))
     for name in ("hwt_query", "hwt_list", "hwt_stop"):
         expect(-errno.ENOTTY, name, hwt, ctypes.create_string_buffer(128),
                ctypes.create_string_buffer(128), 1)

@@ -488,6 +488,28 @@ class Instance:
             raise _errors.error("hwt_schedule", -ret)
         return int(request.id)
 
+    def cancel_all(self, *, discard: bool = False) -> int:
+        """Ends all pending timers that have no callback, and those that have one never call
+        it; returns their number. @discard also drops all events that wait. The instance can
+        be used on."""
+        cancelled = c_uint64()
+        with self._lock, self._handle as hwt:
+            ret = lib.hwt_cancel_all(hwt, DISCARD if discard else 0, byref(cancelled), None)
+            if not ret:
+                self._forget_timers()
+        if ret:
+            raise _errors.error("hwt_cancel_all", -ret)
+        return cancelled.value
+
+    def next_time(self) -> int:
+        """ns for which no timer expires: 0 if an event waits, NEVER if none will come"""
+        remaining = c_uint64()
+        with self._handle as hwt:
+            ret = lib.hwt_next_time(hwt, byref(remaining))
+        if ret:
+            raise _errors.error("hwt_next_time", -ret)
+        return remaining.value
+
     def query(self, ident: int) -> Query:
         """Describes a timer. OSError with ENOENT: it has ended."""
         query = _library.Query(id=_number(ident, "an id", NEVER))

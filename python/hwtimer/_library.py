@@ -140,6 +140,8 @@ FUNCTIONS = {
     "hwt_reschedule": (c_int, [c_void_p, c_uint64, c_int64]),
     "hwt_reschedule_at": (c_int, [c_void_p, c_uint64, c_uint64]),
     "hwt_schedule_many": (c_int, [c_void_p, c_uint, c_void_p, c_void_p, c_uint]),
+    "hwt_cancel_all": (c_int, [c_void_p, c_uint, POINTER(c_uint64), POINTER(c_uint64)]),
+    "hwt_next_time": (c_int, [c_void_p, POINTER(c_uint64)]),
     "hwt_reschedule_request": (c_int, [c_void_p, POINTER(Request)]),
     "hwt_reschedule_many": (c_int, [c_void_p, c_uint, c_void_p, c_void_p, c_uint]),
     "hwt_cancel_many": (c_int, [c_void_p, c_uint, c_void_p, c_void_p, c_uint]),

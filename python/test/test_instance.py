@@ -175,6 +175,18 @@ class Timers(WithInstance):
         self.assertEqual((event.id, event.user_data), (other, 4))
         self.fails(errno.ERANGE, "interval", self.timers.rearm, 0, HOUR, interval=1)
 
+    def test_cancel_all_and_next_time(self):
+        self.assertEqual(self.timers.next_time(), hwtimer.NEVER)
+        for i in range(1000):
+            self.timers.schedule(HOUR)
+        self.assertTrue(0 < self.timers.next_time() <= HOUR + 2 * MS)
+        self.assertEqual(self.timers.cancel_all(), 1000)
+        self.timers.schedule(0)
+        select.select([self.timers], [], [])
+        self.assertEqual(self.timers.next_time(), 0)
+        self.assertEqual(self.timers.cancel_all(discard=True), 0)
+        self.assertEqual(self.timers.read(timeout=0), [])
+
     def test_reschedule(self):
         ident = self.timers.schedule(HOUR)
         self.timers.reschedule(ident, 2 * HOUR)

@@ -30,6 +30,8 @@ def calls(timers):
         "cancel_many": lambda: timers.cancel_many([1]),
         "reschedule": lambda: timers.reschedule(1, HOUR),
         "reschedule_at": lambda: timers.reschedule_at(1, HOUR),
+        "cancel_all": timers.cancel_all,
+        "next_time": timers.next_time,
         "rearm": lambda: timers.rearm(1, HOUR),
         "rearm_at": lambda: timers.rearm_at(1, HOUR),
         "reschedule_many": lambda: timers.reschedule_many([1], [HOUR]),

@@ -104,6 +104,10 @@
 #define HWTIMER_FEATURE_COMPACT_SLOTS (1ULL << 8)
 /** HWTIMER_FEATURE_REARM - HWTIMER_REARM, and HWTIMER_SET_* */
 #define HWTIMER_FEATURE_REARM (1ULL << 9)
+/** HWTIMER_FEATURE_CANCEL_ALL - HWTIMER_IOC_CANCEL_ALL */
+#define HWTIMER_FEATURE_CANCEL_ALL (1ULL << 10)
+/** HWTIMER_FEATURE_NEXT - HWTIMER_IOC_QUERY of the id 0 */
+#define HWTIMER_FEATURE_NEXT (1ULL << 11)
 
 /**
  * enum hwtimer_kind - kinds of wheel, for hwtimer_setup.kind
@@ -126,7 +130,9 @@ enum hwtimer_kind {
  * @HWTIMER_CLOCK_MONOTONIC: CLOCK_MONOTONIC
  * @HWTIMER_CLOCK_BOOTTIME: CLOCK_BOOTTIME: continues while the machine is suspended
  * @HWTIMER_CLOCK_REALTIME: CLOCK_REALTIME: may be set; deadlines follow it, and delays
- *	are refused
+ *	are refused: if the clock is set, nothing says whether the delay or the time at
+ *	which it would have ended is meant. CLOCK_MONOTONIC has the one; for the other,
+ *	the program adds the delay to clock_gettime() itself
  *
  * CLOCK_MONOTONIC and CLOCK_BOOTTIME have the same numbers in <time.h>. CLOCK_REALTIME
  * does not: there it is 0, which here means the default, as in all settings.
@@ -538,7 +544,15 @@ enum hwtimer_state {
  * @flags: HWTIMER_FIXED_DELAY, as scheduled
  * @reserved: in: must be 0
  *
- * Errors: EINVAL, ENOENT (as CANCEL).
+ * With 0 as @id, the call tells how long a program may sleep: no timer expires before
+ * @deadline. @state is HWTIMER_STATE_EXPIRED, and @remaining 0, if an event waits, also in
+ * the completion ring; otherwise HWTIMER_STATE_PENDING. All other fields are 0. The next
+ * event may come later than that: @deadline is when the worker looks at the wheel next,
+ * and it may only find timers that were cancelled or postponed, or are still on a higher
+ * level. HWTIMER_NEVER: all timers are parked.
+ *
+ * Errors: EINVAL, ENOENT (as CANCEL; with 0 as @id: no timer is pending, and no event
+ * waits).
  */
 struct hwtimer_query {
 	__u64 id;
@@ -678,6 +692,37 @@ struct hwtimer_list {
 	__u32 count;
 	__u32 reserved;
 	__u64 cursor;
+};
+
+/**
+ * struct hwtimer_cancel_all - HWTIMER_IOC_CANCEL_ALL: end all timers, and go on
+ * @size: in: sizeof(struct hwtimer_cancel_all)
+ * @flags: HWTIMER_DISCARD: also drop the events that wait to be read
+ * @cursor: in: 0 to begin, or the value that the previous call left here; out: where the
+ *	next call goes on
+ * @cancelled: in: 0, or as the previous call left it; out: plus the number of pending
+ *	timers that this call has ended
+ * @discarded: in: 0, or as the previous call left it; out: plus the number of events that
+ *	this call has dropped
+ *
+ * Does the same as HWTIMER_IOC_CANCEL with @flags for each timer of the instance, 256 at a
+ * time, and returns 0 when it has been at all of them. A timer that another thread
+ * schedules meanwhile, or makes anew with HWTIMER_REARM, may be ended or not. Without
+ * HWTIMER_DISCARD, events that wait can still be read, and are the last ones of periodic
+ * timers. The instance stays as it is otherwise, and may be used on.
+ *
+ * There is no such operation for SUBMIT and the rings: one request would take as long as
+ * there are timers.
+ *
+ * Errors: EINVAL, E2BIG, EFAULT (the structure could not be written; what was done
+ * stands), EINTR (not done yet: call again with the same structure).
+ */
+struct hwtimer_cancel_all {
+	__u32 size;
+	__u32 flags;
+	__u64 cursor;
+	__u64 cancelled;
+	__u64 discarded;
 };
 
 /**
@@ -970,7 +1015,11 @@ struct hwtimer_rings {
 
 #define HWTIMER_IOC_MAGIC 0xBB
 
-/* Structures that may grow carry their size inside, not in the command's number. */
+/*
+ * Structures that may grow carry their size inside, and not in the command's number, as those
+ * of iommufd and VFIO do. Otherwise each size would be another number, and the kernel would
+ * have to know all of them. Structures that never grow are in the number.
+ */
 #define HWTIMER_IOC_INFO _IO(HWTIMER_IOC_MAGIC, 0)
 #define HWTIMER_IOC_SETUP _IO(HWTIMER_IOC_MAGIC, 1)
 #define HWTIMER_IOC_SCHEDULE _IOWR(HWTIMER_IOC_MAGIC, 2, struct hwtimer_request)
@@ -995,5 +1044,6 @@ struct hwtimer_rings {
 #define HWTIMER_IOC_KICK _IO(HWTIMER_IOC_MAGIC, 10)
 #define HWTIMER_IOC_BULK _IO(HWTIMER_IOC_MAGIC, 11)
 #define HWTIMER_IOC_LIST _IO(HWTIMER_IOC_MAGIC, 12)
+#define HWTIMER_IOC_CANCEL_ALL _IO(HWTIMER_IOC_MAGIC, 13)
 
 #endif /* _UAPI_LINUX_HWTIMER_H */
