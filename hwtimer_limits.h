@@ -43,6 +43,12 @@
  *	still wanted
  * HWTIMER_TRIM_CHUNKS
  *	maximum number of chunks that one slice of the worker's chores frees
+ * HWTIMER_START_RECORDS, HWTIMER_START_BUCKETS, HWTIMER_START_ENTRIES
+ *	number of records with which an instance starts, number of buckets of the wheel with
+ *	which it starts, and number of entries that this wheel may hold; see
+ *	hwtimer_supply.c. The entries are filed anew in one hold of the lock
+ * HWTIMER_START_SPARE_CHUNKS
+ *	HWTIMER_SPARE_CHUNKS of an instance that still has that wheel
  * HWTIMER_DEAD_SPARED, HWTIMER_DEAD_DURING
  *	how many dead entries there may be beyond the number of pending timers before a
  *	compaction begins, and how many more may come until it ends
@@ -65,6 +71,10 @@
 #define HWTIMER_AHEAD_CHUNKS 64U
 #define HWTIMER_SUPPLY_CHUNKS 64U
 #define HWTIMER_TRIM_CHUNKS 128U
+#define HWTIMER_START_RECORDS 40U
+#define HWTIMER_START_BUCKETS 64U
+#define HWTIMER_START_ENTRIES 256U
+#define HWTIMER_START_SPARE_CHUNKS 32U
 #define HWTIMER_DEAD_SPARED 32768
 #define HWTIMER_DEAD_DURING 16384
 #define HWTIMER_USER_THREADS 1024
@@ -84,6 +94,10 @@
 #define HWTIMER_AHEAD_CHUNKS 0U
 #define HWTIMER_SUPPLY_CHUNKS 4U
 #define HWTIMER_TRIM_CHUNKS 4U
+#define HWTIMER_START_RECORDS 6U
+#define HWTIMER_START_BUCKETS 8U
+#define HWTIMER_START_ENTRIES 8U
+#define HWTIMER_START_SPARE_CHUNKS 0U
 #define HWTIMER_DEAD_SPARED 32
 #define HWTIMER_DEAD_DURING 16
 #define HWTIMER_USER_THREADS 4
@@ -97,5 +111,7 @@ static_assert(HWTIMER_HOLD - HWTIMER_CHUNK_ENTRIES > HWTIMER_HOLD / 2);
 static_assert(HWTIMER_BATCH + 1 < HWTIMER_HOLD);
 
 static_assert((HWTIMER_STAMP_MAX & (HWTIMER_STAMP_MAX + 1)) == 0);
+
+static_assert(HWTIMER_START_ENTRIES <= HWTIMER_HOLD);
 
 #endif /* HWTIMER_LIMITS_H */

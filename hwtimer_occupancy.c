@@ -47,13 +47,16 @@ struct hwtimer_occupancy {
 static u64 strip_entries(struct hwtimer_instance *instance, u32 first,
 			 u32 count)
 {
-	const struct hwtimer_bucket *buckets = instance->wheel.buckets;
 	u32 i, step = min_t(u32, count, HWTIMER_HOLD);
 	u32 end = first + count;
 	u64 sum = 0;
 
 	for (; first < end; first += step) {
+		const struct hwtimer_bucket *buckets;
+
 		spin_lock(&instance->lock);
+		/* Not read earlier: the wheel may be replaced by a larger one. */
+		buckets = instance->wheel.buckets;
 		for (i = first; i < first + step; i++)
 			sum += hwtimer_queue_entries(&buckets[i].entries);
 		spin_unlock(&instance->lock);
@@ -62,8 +65,8 @@ static u64 strip_entries(struct hwtimer_instance *instance, u32 first,
 	return sum;
 }
 
-/* Returns the tick at which the wheel stands. */
-static u64 wheel_position(struct hwtimer_instance *instance)
+/* Returns the tick at which the wheel stands, and its number of buckets minus 1 in *@mask. */
+static u64 wheel_position(struct hwtimer_instance *instance, u32 *mask)
 {
 	const struct hwtimer_wheel *wheel = &instance->wheel;
 	u64 tick;
@@ -71,6 +74,7 @@ static u64 wheel_position(struct hwtimer_instance *instance)
 	spin_lock(&instance->lock);
 	tick = hwtimer_is_hashed(wheel) ? wheel->current_tick :
 					  wheel->hierarchy.position;
+	*mask = wheel->shape.buckets - 1;
 	spin_unlock(&instance->lock);
 	return tick;
 }
@@ -78,13 +82,13 @@ static u64 wheel_position(struct hwtimer_instance *instance)
 static void occupancy_lowest(struct hwtimer_instance *instance,
 			     struct hwtimer_occupancy *occupancy)
 {
-	u32 mask = instance->wheel.shape.buckets - 1;
-	u32 i, first;
+	u32 i, first, mask;
+	u64 position = wheel_position(instance, &mask);
 
 	occupancy->strips = min(mask + 1, HWTIMER_STRIPS_MAX);
 	occupancy->buckets = (mask + 1) / occupancy->strips;
-	occupancy->width = occupancy->buckets * instance->wheel.shape.tick;
-	first = wheel_position(instance) & mask & ~(occupancy->buckets - 1);
+	occupancy->width = occupancy->buckets * instance->settings.shape.tick;
+	first = position & mask & ~(occupancy->buckets - 1);
 	for (i = 0; i < occupancy->strips; i++) {
 		u32 begin = first + i * occupancy->buckets;
 
@@ -118,12 +122,23 @@ static void occupancy_upper(struct hwtimer_instance *instance,
 	occupancy->strips = UPPER_STRIPS;
 }
 
+/* How many levels the wheel has. It may have more when it is replaced by a larger one. */
+static unsigned int wheel_levels(struct hwtimer_instance *instance)
+{
+	struct hwtimer_shape shape;
+
+	spin_lock(&instance->lock);
+	shape = instance->wheel.shape;
+	spin_unlock(&instance->lock);
+	return hwtimer_wheel_levels(&shape);
+}
+
 /* Fills in the occupancy of a level; returns whether the wheel has that level. */
 static bool occupancy_get(struct hwtimer_instance *instance, unsigned int level,
 			  struct hwtimer_occupancy *occupancy)
 {
 	if (!hwtimer_instance_started(instance) ||
-	    level >= hwtimer_wheel_levels(&instance->settings.shape))
+	    level >= wheel_levels(instance))
 		return false;
 	if (level)
 		occupancy_upper(instance, level, occupancy);

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Allocates and frees the memory of an instance; see hwtimer_supply.h.
+ *
+ * Most instances have few timers, and the wheel that SETUP asks for is large: 142 KB by
+ * default. So an instance starts with a few records (hwtimer_table_init_start()) and with a
+ * hashed wheel of HWTIMER_START_BUCKETS, whatever kind of wheel it is to have. Both kinds
+ * expire the same timers in the same order. With so few timers, it hardly matters that a
+ * walk passes over those of later rounds. When the records are used up, the next requests
+ * that add timers allocate more records and the whole wheel, and move the timers there.
  */
 #include <linux/ktime.h>
 #include <linux/log2.h>
@@ -34,41 +41,82 @@ static bool supply_unwanted(const struct hwtimer_instance *instance)
 	       READ_ONCE(instance->exchange.closing);
 }
 
-/* The bytes of a wheel and a table without records. */
-static u64 wheel_bytes(const struct hwtimer_settings *settings)
+/* The maximum number of records: each timer may be periodic, and then has two. */
+static u32 records_max(const struct hwtimer_settings *settings)
 {
-	/* Each timer may be periodic, and then has two records. */
-	return hwtimer_wheel_memory(&settings->shape) +
-	       hwtimer_table_empty_bytes(2 * settings->timers);
+	return 2 * settings->timers;
+}
+
+/* The wheel with which an instance starts; @whole, if that is no larger. */
+static struct hwtimer_shape start_shape(const struct hwtimer_shape *whole)
+{
+	const struct hwtimer_shape start = { .tick = whole->tick,
+					     .kind = HWTIMER_KIND_HASHED,
+					     .buckets = HWTIMER_START_BUCKETS };
+
+	return hwtimer_wheel_memory(&start) < hwtimer_wheel_memory(whole) ?
+		       start :
+		       *whole;
+}
+
+/* The bytes of a wheel of @shape and of the records with which an instance starts. */
+static u64 wheel_bytes(const struct hwtimer_shape *shape)
+{
+	return hwtimer_wheel_memory(shape) + hwtimer_table_start_bytes();
 }
 
 /*
- * Allocates @memory for the wheel, and the table, for which the account was charged.
- * Returns 0 or -ENOMEM. May sleep.
+ * Allocates @memory for a wheel of @shape, and the table, for which the account was
+ * charged. Returns 0 or -ENOMEM. May sleep.
  */
-static int wheel_alloc(const struct hwtimer_settings *settings, void **memory,
+static int wheel_alloc(const struct hwtimer_settings *settings,
+		       const struct hwtimer_shape *shape, void **memory,
 		       struct hwtimer_table *table)
 {
 	int err;
 
-	*memory = hwtimer_memory_get(hwtimer_wheel_memory(&settings->shape), 0);
+	*memory = hwtimer_memory_get(hwtimer_wheel_memory(shape), 0);
 	if (!*memory)
 		return -ENOMEM;
-	err = hwtimer_table_init(table, 2 * settings->timers);
+	err = hwtimer_table_init_start(table, records_max(settings));
 	if (err)
 		kvfree(*memory);
 	return err;
+}
+
+/*
+ * Sets up @wheel, which is zeroed, as an empty wheel of the instance. May sleep.
+ *
+ * Tick 0 is at time 0 of the clock, because the clock may be set back to that. It also makes
+ * instances with the same tick share wake-ups.
+ */
+static void wheel_init(struct hwtimer_instance *instance,
+		       struct hwtimer_wheel *wheel,
+		       const struct hwtimer_shape *shape, void *memory)
+{
+	wheel->table = &instance->table;
+	wheel->pool = &instance->pool;
+	wheel->rewinds = instance->settings.clock->nr == HWTIMER_REALTIME;
+	wheel->room = U64_MAX;
+	hwtimer_wheel_init(wheel, shape, memory, 0,
+			   hwtimer_instance_now(instance));
+}
+
+/* Notes how far the instance's wheel may stand behind the clock, and that it does not. */
+static void wheel_stride(struct hwtimer_instance *instance)
+{
+	instance->wakeup.follow_after =
+		nsecs_to_jiffies64(hwtimer_wheel_stride(&instance->wheel)) + 1;
+	hwtimer_wakeup_followed(instance);
 }
 
 /* Allocates the wheel and the table for the settings. Returns 0 or -ENOMEM. May sleep. */
 static int wheel_begin(struct hwtimer_instance *instance)
 {
 	const struct hwtimer_settings *settings = &instance->settings;
-	bool settable = settings->clock->nr == HWTIMER_REALTIME;
-	struct hwtimer_wheel wheel = { .table = &instance->table,
-				       .pool = &instance->pool,
-				       .rewinds = settable };
-	u64 bytes = wheel_bytes(settings);
+	struct hwtimer_shape shape = start_shape(&settings->shape);
+	struct hwtimer_wheel wheel = {};
+	u64 bytes = wheel_bytes(&shape);
 	struct hwtimer_table table = {};
 	void *memory;
 	int err;
@@ -77,18 +125,16 @@ static int wheel_begin(struct hwtimer_instance *instance)
 	if (supply_unwanted(instance) || !hwtimer_memory_allows(bytes) ||
 	    !hwtimer_account_charge(instance->account, HWTIMER_BYTES, bytes))
 		return -ENOMEM;
-	err = wheel_alloc(settings, &memory, &table);
+	err = wheel_alloc(settings, &shape, &memory, &table);
 	if (err) {
 		hwtimer_account_uncharge(instance->account, HWTIMER_BYTES,
 					 bytes);
 		return err;
 	}
-	/*
-	 * Tick 0 is at time 0 of the clock, because the clock may be set back to that. It
-	 * also makes instances with the same tick share wake-ups.
-	 */
-	hwtimer_wheel_init(&wheel, &settings->shape, memory, 0,
-			   hwtimer_instance_now(instance));
+	wheel_init(instance, &wheel, &shape, memory);
+	if (shape.buckets != settings->shape.buckets ||
+	    shape.kind != settings->shape.kind)
+		wheel.room = HWTIMER_START_ENTRIES;
 
 	spin_lock(&instance->lock);
 	instance->wheel_memory = memory;
@@ -98,9 +144,7 @@ static int wheel_begin(struct hwtimer_instance *instance)
 	hwtimer_allowance_begin(instance);
 	instance->job.turns.clock = settings->clock->nr;
 	instance->job.turns.offset = instance->offsets[settings->clock->nr];
-	instance->wakeup.follow_after =
-		nsecs_to_jiffies64(hwtimer_wheel_stride(&wheel)) + 1;
-	hwtimer_wakeup_followed(instance);
+	wheel_stride(instance);
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_started(). */
 	smp_store_release(&instance->started, true);
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_manned(). */
@@ -175,33 +219,40 @@ u64 hwtimer_supply_rings_bytes(const struct hwtimer_settings *settings)
  */
 void hwtimer_supply_account(struct hwtimer_instance *instance)
 {
-	const struct hwtimer_settings *settings = &instance->settings;
 	u64 bytes = hwtimer_supply_base_bytes() +
 		    hwtimer_table_bytes(&instance->table) +
 		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES;
 
 	lockdep_assert_held(&instance->lock);
 	if (instance->started)
-		bytes += hwtimer_wheel_memory(&settings->shape);
+		bytes += hwtimer_wheel_memory(&instance->wheel.shape);
 	if (instance->exchange.ring)
-		bytes += hwtimer_supply_rings_bytes(settings);
+		bytes += hwtimer_supply_rings_bytes(&instance->settings);
 	instance->stats.bytes = bytes;
 	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);
 }
 
-/* The number of spare chunks that the pool must have to meet @demand. */
-static u32 chunks_wanted(const struct hwtimer_instance *instance,
-			 const struct hwtimer_demand *demand)
+static struct hwtimer_outlook
+demand_outlook(const struct hwtimer_instance *instance,
+	       const struct hwtimer_demand *demand)
 {
 	u32 periodic =
 		instance->periodic + demand->periodic + demand->extensions;
-	struct hwtimer_outlook outlook = {
+
+	return (struct hwtimer_outlook){
 		.adds = demand->timers,
 		.moves = demand->moves,
 		.resting = periodic,
 		.expiring = instance->stats.pending + demand->timers + periodic,
 		.queued = instance->stats.ready + instance->discards,
 	};
+}
+
+/* The number of spare chunks that the pool must have to meet @demand. */
+static u32 chunks_wanted(const struct hwtimer_instance *instance,
+			 const struct hwtimer_demand *demand)
+{
+	struct hwtimer_outlook outlook = demand_outlook(instance, demand);
 
 	return hwtimer_wheel_reserve(&instance->wheel, &outlook);
 }
@@ -240,14 +291,52 @@ static bool records_missing(const struct hwtimer_instance *instance,
 		       min(demand->periodic, below_limit) + demand->extensions;
 }
 
+/*
+ * The maximum number of live entries that the wheel may have to hold, if @demand is met. A
+ * periodic timer that is not in the wheel comes back without a demand.
+ */
+static u64 entries_live(const struct hwtimer_instance *instance,
+			const struct hwtimer_demand *demand)
+{
+	return instance->stats.pending + (u64)demand->timers + demand->moves +
+	       instance->periodic + demand->periodic + demand->extensions;
+}
+
+/* Whether the wheel with which the instance started has too little room to meet @demand. */
+static bool wheel_crowded(const struct hwtimer_instance *instance,
+			  const struct hwtimer_demand *demand)
+{
+	return instance->wheel.entries + demand->timers + demand->moves +
+		       instance->periodic + demand->periodic +
+		       demand->extensions >
+	       instance->wheel.room;
+}
+
+/*
+ * Whether @demand takes the whole wheel. With more timers than it started with records for,
+ * the instance has the whole wheel, too. It gets that first: if the rest is refused, the
+ * instance can still have as many timers as before.
+ */
+static bool wheel_outgrown(const struct hwtimer_instance *instance,
+			   const struct hwtimer_demand *demand)
+{
+	return wheel_crowded(instance, demand) ||
+	       (instance->wheel.room != U64_MAX &&
+		records_missing(instance, demand));
+}
+
 /**
  * struct supply - memory that was allocated, and that the instance has not got yet
  * @chunks: spare chunks
  * @block: slots for the table
+ * @wheel: the whole wheel, to replace the one with which the instance started; NULL: none
+ * @memory: memory of the buckets of @wheel, or of the wheel that it has replaced
  */
 struct supply {
 	struct hwtimer_pool chunks;
 	struct hwtimer_block block;
+	struct hwtimer_wheel *wheel;
+	void *memory;
 };
 
 /* Undoes a charge for memory that was not allocated, or was freed. */
@@ -256,13 +345,15 @@ static void supply_uncharge(const struct hwtimer_instance *instance, u64 bytes)
 	hwtimer_account_uncharge(instance->account, HWTIMER_BYTES, bytes);
 }
 
-/* What the account was charged for @supply. */
-static u64 supply_bytes(const struct supply *supply)
+/* What the account was charged for @block. */
+static u64 block_bytes(const struct hwtimer_block *block)
 {
-	u64 bytes = (u64)supply->chunks.chunks * HWTIMER_CHUNK_BYTES;
+	u64 bytes = 0;
 
-	if (supply->block.slots)
-		bytes += hwtimer_table_block_bytes(supply->block.nr_slots);
+	if (block->slots)
+		bytes += hwtimer_table_block_bytes(block->nr_slots);
+	if (block->arrays.slots)
+		bytes += hwtimer_table_bytes(&block->arrays);
 	return bytes;
 }
 
@@ -331,45 +422,302 @@ static int supply_block(const struct hwtimer_instance *instance,
 }
 
 /*
- * Allocates @chunks chunks and a block of @slots slots; if @chunks is not 0, also tries
- * to allocate @ahead more chunks. Returns 0 or -ENOMEM; in both cases @supply holds all
- * that was allocated, and the account is charged for it. May sleep.
+ * Charges for the arrays that a table needs with its first block, and allocates them.
+ * Returns 0 or -ENOMEM. May sleep.
  */
-static int supply_get(const struct hwtimer_instance *instance,
-		      struct supply *supply, u32 chunks, u32 ahead, u32 slots)
+static int supply_arrays(const struct hwtimer_instance *instance,
+			 struct supply *supply)
 {
+	u32 records = records_max(&instance->settings);
+	u64 bytes = hwtimer_table_empty_bytes(records);
 	int err;
 
-	if (!hwtimer_memory_allows((u64)chunks * HWTIMER_CHUNK_BYTES +
-				   slots * sizeof(struct hwtimer_slot)))
+	if (!hwtimer_memory_allows(bytes) ||
+	    !hwtimer_account_charge(instance->account, HWTIMER_BYTES, bytes))
 		return -ENOMEM;
-	err = supply_chunks(instance, supply, chunks);
-	if (!err && chunks)
-		supply_chunks(instance, supply, ahead);
-	if (err || !slots)
-		return err;
-	return supply_block(instance, supply, slots);
+	err = hwtimer_table_init(&supply->block.arrays, records);
+	if (err)
+		supply_uncharge(instance, bytes);
+	return err;
 }
 
 /*
- * Moves @supply into the instance, except for a block for which the table has no room.
- * Undoes the charge for that block, which the caller frees, and for a page of maps that
- * the table did not need.
+ * Charges for the whole wheel, allocates it, and sets it up. Returns 0 or -ENOMEM. May
+ * sleep.
  */
-static void supply_deliver(struct hwtimer_instance *instance,
-			   struct supply *supply)
+static int supply_wheel(struct hwtimer_instance *instance,
+			struct supply *supply)
 {
-	u64 charged = supply_bytes(supply);
+	const struct hwtimer_shape *shape = &instance->settings.shape;
+	u64 bytes = hwtimer_wheel_memory(shape);
+
+	if (supply_unwanted(instance) || !hwtimer_memory_allows(bytes) ||
+	    !hwtimer_account_charge(instance->account, HWTIMER_BYTES, bytes))
+		return -ENOMEM;
+	supply->wheel = hwtimer_memory_get(sizeof(*supply->wheel), __GFP_ZERO);
+	if (supply->wheel)
+		supply->memory = hwtimer_memory_get(bytes, 0);
+	if (!supply->memory) {
+		kvfree(supply->wheel);
+		supply->wheel = NULL;
+		supply_uncharge(instance, bytes);
+		return -ENOMEM;
+	}
+	wheel_init(instance, supply->wheel, shape, supply->memory);
+	return 0;
+}
+
+/**
+ * struct shortage - the memory that an instance needs and does not have
+ * @chunks: number of chunks
+ * @ahead: number of chunks to allocate beyond @chunks, if that is not 0 and they can be had
+ * @slots: number of slots
+ * @arrays: the table needs arrays with its first slots
+ * @wheel: the instance needs the whole wheel
+ */
+struct shortage {
+	u32 chunks;
+	u32 ahead;
+	u32 slots;
+	bool arrays;
+	bool wheel;
+};
+
+/*
+ * Allocates what there is a shortage of. Returns 0 or -ENOMEM; in both cases @supply holds
+ * all that was allocated, and the account is charged for it. May sleep.
+ */
+static int supply_get(struct hwtimer_instance *instance, struct supply *supply,
+		      const struct shortage *shortage)
+{
+	u32 chunks = shortage->chunks;
+	int err;
+
+	if (!hwtimer_memory_allows((u64)chunks * HWTIMER_CHUNK_BYTES +
+				   shortage->slots *
+					   sizeof(struct hwtimer_slot)))
+		return -ENOMEM;
+	err = supply_chunks(instance, supply, chunks);
+	if (!err && chunks)
+		supply_chunks(instance, supply, shortage->ahead);
+	if (!err && shortage->slots)
+		err = supply_block(instance, supply, shortage->slots);
+	if (!err && shortage->arrays)
+		err = supply_arrays(instance, supply);
+	if (!err && shortage->wheel)
+		err = supply_wheel(instance, supply);
+	return err;
+}
+
+/*
+ * The instance has got memory for which the account was charged @charged. Undoes the charge
+ * for what the instance has not got, or has given up for it; the caller frees that.
+ */
+static void supply_settle(struct hwtimer_instance *instance, u64 charged)
+{
 	u64 gained;
 
 	lockdep_assert_held(&instance->lock);
-	hwtimer_pool_merge(&instance->pool, &supply->chunks);
-	if (supply->block.slots)
-		hwtimer_table_add_block(&instance->table, &supply->block);
 	hwtimer_supply_account(instance);
 	gained = min(instance->stats.bytes - instance->charged, charged);
 	instance->charged += gained;
 	supply_uncharge(instance, charged - gained);
+}
+
+/*
+ * Moves the chunks and the block of @supply into the instance. What the table has no room
+ * for, or no longer needs, stays in the block, and the caller frees it. A block without
+ * the arrays that were allocated with it is not complete.
+ */
+static void supply_deliver(struct hwtimer_instance *instance,
+			   struct supply *supply)
+{
+	u64 charged = (u64)supply->chunks.chunks * HWTIMER_CHUNK_BYTES +
+		      block_bytes(&supply->block);
+
+	lockdep_assert_held(&instance->lock);
+	hwtimer_pool_merge(&instance->pool, &supply->chunks);
+	if (supply->block.slots &&
+	    (!instance->table.start || supply->block.arrays.slots))
+		hwtimer_table_add_block(&instance->table, &supply->block);
+	supply_settle(instance, charged);
+}
+
+/* Frees what is left in the block of @supply, whose charge is undone. Returns whether any. */
+static bool supply_free_block(struct hwtimer_instance *instance,
+			      struct supply *supply)
+	__must_hold(&instance->lock)
+{
+	struct hwtimer_block *block = &supply->block;
+
+	if (!block->slots && !block->arrays.slots && !block->start)
+		return false;
+	spin_unlock(&instance->lock);
+	hwtimer_table_free_block(block);
+	spin_lock(&instance->lock);
+	return true;
+}
+
+/*
+ * Frees the wheel of @supply. @charged: the account is charged for it, as the instance has
+ * not got it. Releases the lock meanwhile.
+ */
+static void supply_free_wheel(struct hwtimer_instance *instance,
+			      struct supply *supply, bool charged)
+	__must_hold(&instance->lock)
+{
+	spin_unlock(&instance->lock);
+	kvfree(supply->memory);
+	supply->memory = NULL;
+	if (charged)
+		supply_uncharge(instance,
+				hwtimer_wheel_memory(&supply->wheel->shape));
+	kvfree(supply->wheel);
+	supply->wheel = NULL;
+	spin_lock(&instance->lock);
+}
+
+/*
+ * One step of what comes before the wheel is replaced: ends a rewind, and removes dead
+ * entries from a crowded wheel, because the whole wheel is not needed for timers that were
+ * cancelled. Returns false if there is nothing more to do, or if there are so many timers
+ * that it would not help for long.
+ */
+static bool wheel_tidy(struct hwtimer_instance *instance,
+		       const struct hwtimer_demand *demand, bool *swept)
+{
+	struct hwtimer_wheel *wheel = &instance->wheel;
+
+	lockdep_assert_held(&instance->lock);
+	if (wheel->rewind.active) {
+		hwtimer_wheel_rewind_step(wheel);
+		return true;
+	}
+	if (!wheel_crowded(instance, demand))
+		return false;
+	if (!wheel->sweeping &&
+	    (*swept || entries_live(instance, demand) > wheel->room / 2))
+		return false;
+	*swept = true;
+	hwtimer_wheel_compact(wheel, true);
+	hwtimer_supply_trim(instance);
+	return true;
+}
+
+/* Replaces the wheel with which the instance started by the one of @supply. */
+static void wheel_extend(struct hwtimer_instance *instance,
+			 struct supply *supply)
+{
+	u64 charged = hwtimer_wheel_memory(&supply->wheel->shape);
+	void *memory = instance->wheel_memory;
+
+	lockdep_assert_held(&instance->lock);
+	hwtimer_wheel_forward(&instance->wheel, hwtimer_instance_now(instance));
+	hwtimer_wheel_grow(&instance->wheel, supply->wheel);
+	instance->wheel_memory = supply->memory;
+	supply->memory = memory;
+	supply_settle(instance, charged);
+	wheel_stride(instance);
+	/* The whole wheel may have to move timers down before they are due. */
+	hwtimer_wakeup_rearm(instance);
+}
+
+/* The number of spare chunks that are missing before wheel_extend(). */
+static u32 chunks_missing_to_extend(const struct hwtimer_instance *instance,
+				    const struct hwtimer_demand *demand,
+				    struct supply *supply)
+{
+	struct hwtimer_outlook outlook = demand_outlook(instance, demand);
+	u32 wanted = hwtimer_wheel_reserve_growth(&instance->wheel,
+						  supply->wheel, &outlook);
+
+	return wanted - min(wanted, instance->pool.spares);
+}
+
+/*
+ * Finds out what is missing to meet @demand, apart from what @supply has; if the wheel is
+ * outgrown, what is missing to replace it. Returns whether anything is missing.
+ */
+static bool shortage_find(const struct hwtimer_instance *instance,
+			  const struct hwtimer_demand *demand,
+			  struct supply *supply, struct shortage *shortage)
+{
+	bool records = false;
+
+	*shortage = (struct shortage){ .ahead = chunks_ahead(instance) };
+	if (!wheel_outgrown(instance, demand)) {
+		records = records_missing(instance, demand);
+		shortage->chunks = chunks_missing(instance, demand);
+	} else if (supply->wheel) {
+		shortage->chunks =
+			chunks_missing_to_extend(instance, demand, supply);
+	} else {
+		shortage->wheel = true;
+	}
+	if (records) {
+		shortage->slots = hwtimer_table_growth(&instance->table);
+		shortage->arrays = shortage->slots && instance->table.start;
+	}
+	return records || shortage->chunks || shortage->wheel;
+}
+
+/*
+ * Whether @shortage can be allocated. The table has no room for more slots if the
+ * generations of many records are spent.
+ */
+static bool shortage_curable(const struct shortage *shortage)
+{
+	return shortage->chunks || shortage->slots || shortage->wheel;
+}
+
+/*
+ * hwtimer_supply_reserve() for an instance that has too little memory. Called with the lock
+ * held; releases it to allocate, after each wheel_tidy(), and after what moves timers, so
+ * that no hold does more than one of these.
+ */
+static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
+					  const struct hwtimer_demand *demand)
+	__must_hold(&instance->lock)
+{
+	struct supply supply = {};
+	struct shortage shortage;
+	bool swept = false;
+	int err = 0;
+
+	for (;;) {
+		bool outgrown = wheel_outgrown(instance, demand);
+
+		if (supply_free_block(instance, &supply))
+			continue;
+		if (outgrown && wheel_tidy(instance, demand, &swept)) {
+			spin_unlock(&instance->lock);
+			cond_resched();
+			spin_lock(&instance->lock);
+			continue;
+		}
+		/* Another thread has replaced the wheel, or timers have ended. */
+		if (!outgrown && supply.memory) {
+			supply_free_wheel(instance, &supply, true);
+			continue;
+		}
+		if (!shortage_find(instance, demand, &supply, &shortage)) {
+			if (!outgrown)
+				return 0;
+			wheel_extend(instance, &supply);
+			supply_free_wheel(instance, &supply, false);
+			continue;
+		}
+		/* @err counts only here: another thread may have freed memory. */
+		if (err || !shortage_curable(&shortage))
+			break;
+		spin_unlock(&instance->lock);
+		err = supply_get(instance, &supply, &shortage);
+		spin_lock(&instance->lock);
+		supply_deliver(instance, &supply);
+	}
+	if (supply.memory)
+		supply_free_wheel(instance, &supply, true);
+	return -ENOMEM;
 }
 
 /**
@@ -387,36 +735,9 @@ int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 			   const struct hwtimer_demand *demand)
 	__acquires(&instance->lock)
 {
-	struct supply supply = {};
-	int err = 0;
-
-	for (;;) {
-		u32 chunks, ahead, slots = 0;
-
-		spin_lock(&instance->lock);
-		if (!demand->timers && !demand->moves)
-			return 0;
-		if (unlikely(supply.chunks.spares || supply.block.slots))
-			supply_deliver(instance, &supply);
-		/* The table has no room: another thread has added slots meanwhile. */
-		if (unlikely(supply.block.slots)) {
-			spin_unlock(&instance->lock);
-			hwtimer_table_free_block(&supply.block);
-			continue;
-		}
-		chunks = chunks_missing(instance, demand);
-		if (records_missing(instance, demand))
-			slots = hwtimer_table_growth(&instance->table);
-		else if (!chunks)
-			return 0;
-		/* @err counts only here: another thread may have freed memory. */
-		if (err || (!chunks && !slots))
-			return -ENOMEM;
-		ahead = chunks_ahead(instance);
-		spin_unlock(&instance->lock);
-
-		err = supply_get(instance, &supply, chunks, ahead, slots);
-	}
+	if (likely(hwtimer_supply_lock_ready(instance, demand)))
+		return 0;
+	return supply_reserve_slowly(instance, demand);
 }
 
 /**
@@ -436,6 +757,7 @@ bool hwtimer_supply_lock_ready(struct hwtimer_instance *instance,
 	spin_lock(&instance->lock);
 	return (!demand->timers && !demand->moves) ||
 	       (!records_missing(instance, demand) &&
+		!wheel_crowded(instance, demand) &&
 		!chunks_missing(instance, demand));
 }
 
@@ -443,7 +765,10 @@ bool hwtimer_supply_lock_ready(struct hwtimer_instance *instance,
 static u32 chunks_surplus(const struct hwtimer_instance *instance)
 {
 	static const struct hwtimer_demand nothing;
-	u32 keep = chunks_wanted(instance, &nothing) + HWTIMER_SPARE_CHUNKS;
+	u32 keep = chunks_wanted(instance, &nothing) +
+		   (instance->wheel.room == U64_MAX ?
+			    HWTIMER_SPARE_CHUNKS :
+			    HWTIMER_START_SPARE_CHUNKS);
 
 	return instance->pool.spares - min(keep, instance->pool.spares);
 }

@@ -34,6 +34,26 @@ static_assert(HWTIMER_BLOCK_SLOTS_MAX <= HWTIMER_MAP_SLOTS);
 static_assert(HWTIMER_BLOCK_SLOTS_MAX * sizeof(struct hwtimer_slot) >=
 	      PAGE_SIZE);
 
+/**
+ * struct hwtimer_start - all memory of a table that has not grown yet, at most 2 KB
+ * @records: the records: the beginning of a slot. table->end keeps everybody from the rest
+ * @slot: table->slots
+ * @map: table->maps
+ * @vacant: table->vacant
+ * @bits: the map
+ */
+struct hwtimer_start {
+	struct hwtimer_record records[HWTIMER_START_RECORDS];
+	struct hwtimer_slot *slot;
+	unsigned long *map;
+	unsigned long vacant;
+	unsigned long bits;
+};
+
+static_assert(BITS_PER_LONG >= HWTIMER_START_RECORDS);
+static_assert(sizeof(struct hwtimer_start) <= 2048);
+static_assert(HWTIMER_START_RECORDS < HWTIMER_SLOT_RECORDS);
+
 #ifdef HWTIMER_CHECKED
 
 /*
@@ -138,6 +158,38 @@ err_slots:
 	return -ENOMEM;
 }
 
+/**
+ * hwtimer_table_init_start - set up a table with HWTIMER_START_RECORDS records
+ * @table: the table; zeroed
+ * @limit: maximum number of records that will be in use at a time
+ *
+ * All memory of the table is one small allocation. When the first block is added,
+ * the records move into that, and the table gets the arrays of hwtimer_table_init().
+ *
+ * Return: 0 or -ENOMEM. May sleep.
+ */
+int hwtimer_table_init_start(struct hwtimer_table *table, u32 limit)
+{
+	struct hwtimer_start *start = array_get(1, sizeof(*start));
+
+	if (!start)
+		return -ENOMEM;
+	start->slot = (struct hwtimer_slot *)start->records;
+	start->map = &start->bits;
+	start->vacant = 1;
+	bitmap_set(&start->bits, 1, HWTIMER_START_RECORDS - 1);
+	*table = (struct hwtimer_table){
+		.start = start,
+		.slots = &start->slot,
+		.maps = &start->map,
+		.vacant = &start->vacant,
+		.max_slots = max_slots_for(limit),
+		.end = HWTIMER_START_RECORDS,
+		.retired = 1, /* HWTIMER_NO_RECORD */
+	};
+	return 0;
+}
+
 /*
  * Allocates a block of @count slots in one piece. @count is HWTIMER_SLOT_UNIT times a
  * power of two. Returns NULL if that fails.
@@ -192,6 +244,11 @@ void hwtimer_table_destroy(struct hwtimer_table *table)
 {
 	u32 i = 0;
 
+	if (table->start) {
+		kvfree(table->start);
+		memset(table, 0, sizeof(*table));
+		return;
+	}
 	while (i < table->nr_slots) {
 		struct hwtimer_slot *slots = table->slots[i];
 
@@ -210,6 +267,8 @@ void hwtimer_table_destroy(struct hwtimer_table *table)
 /* Bytes of kernel memory that the table takes. */
 u64 hwtimer_table_bytes(const struct hwtimer_table *table)
 {
+	if (table->start)
+		return hwtimer_table_start_bytes();
 	return (u64)table->nr_slots * sizeof(struct hwtimer_slot) +
 	       (u64)maps_for(table->nr_slots) * PAGE_SIZE +
 	       (u64)table->max_slots * sizeof(*table->slots) +
@@ -229,6 +288,12 @@ u64 hwtimer_table_empty_bytes(u32 limit)
 						     max_slots_for(limit) };
 
 	return hwtimer_table_bytes(&empty);
+}
+
+/* Bytes of kernel memory that hwtimer_table_init_start() allocates. */
+u64 hwtimer_table_start_bytes(void)
+{
+	return sizeof(struct hwtimer_start);
 }
 
 /**
@@ -295,7 +360,7 @@ int hwtimer_table_alloc_block(u32 nr_slots, struct hwtimer_block *block)
 	return -ENOMEM;
 }
 
-/* Frees the rest of a block, which may be empty. May sleep if the block has slots. */
+/* Frees the rest of a block, which may be empty. May sleep. */
 void hwtimer_table_free_block(struct hwtimer_block *block)
 {
 	if (block->slots)
@@ -303,6 +368,9 @@ void hwtimer_table_free_block(struct hwtimer_block *block)
 	block->slots = NULL;
 	free_page((unsigned long)block->map);
 	block->map = NULL;
+	hwtimer_table_destroy(&block->arrays);
+	kvfree(block->start);
+	block->start = NULL;
 }
 
 static unsigned long *slot_map(const struct hwtimer_table *table, u32 nr)
@@ -315,6 +383,7 @@ static void table_add_slot(struct hwtimer_table *table,
 {
 	u32 nr = table->nr_slots++;
 
+	table->end = table->nr_slots << HWTIMER_SLOT_SHIFT;
 	table->slots[nr] = slot;
 	bitmap_fill(slot_map(table, nr), HWTIMER_SLOT_RECORDS);
 	__set_bit(nr, table->vacant);
@@ -324,30 +393,68 @@ static void table_add_slot(struct hwtimer_table *table,
 	table->retired++;
 }
 
+/*
+ * Lets a table that has not grown yet go on with the arrays of @block, whose first slot has
+ * been added to them, and with the records that the table has.
+ */
+static void table_leave_start(struct hwtimer_table *table,
+			      struct hwtimer_block *block)
+{
+	struct hwtimer_start *start = table->start;
+	struct hwtimer_table *larger = &block->arrays;
+	struct hwtimer_hand hand = table->hand;
+	unsigned long *map = slot_map(larger, 0);
+
+	memcpy(larger->slots[0], start->records, sizeof(start->records));
+	*map = start->bits;
+	bitmap_set(map, HWTIMER_START_RECORDS,
+		   BITS_PER_LONG - HWTIMER_START_RECORDS);
+	if (hand.records) {
+		/* The map does not show which records of the hand are free. */
+		hand.records = &larger->slots[0]->records[hand.base];
+		hand.free |= map[hand.base / BITS_PER_LONG];
+		map[hand.base / BITS_PER_LONG] = 0;
+	}
+	larger->hand = hand;
+	larger->lowest = min(table->lowest, HWTIMER_START_RECORDS);
+	larger->used = table->used;
+	larger->retired = table->retired;
+	*table = *larger;
+	*larger = (struct hwtimer_table){};
+	block->start = start;
+}
+
 /**
  * hwtimer_table_add_block - let the table grow by a block
  * @table: the table of an instance whose lock the caller holds
- * @block: the block; empty after success
+ * @block: the block; with arrays, if the table has not grown yet. After success, the caller
+ *	still frees it: it may have memory that the table does not need or no longer needs
+ *
+ * Moves up to HWTIMER_START_RECORDS records.
  *
  * Return: false if the limit leaves no room for the whole block.
  */
 bool hwtimer_table_add_block(struct hwtimer_table *table,
 			     struct hwtimer_block *block)
 {
+	struct hwtimer_table *to = table->start ? &block->arrays : table;
 	u32 count = block->nr_slots;
-	u32 maps = maps_for(table->nr_slots);
+	u32 maps = maps_for(to->nr_slots);
 	u32 i;
 
-	if (table->nr_slots + count > table->max_slots)
+	if (to->nr_slots + count > to->max_slots)
 		return false;
-	if (maps_for(table->nr_slots + count) > maps) {
-		table->maps[maps] = block->map;
+	if (maps_for(to->nr_slots + count) > maps) {
+		to->maps[maps] = block->map;
 		block->map = NULL;
 	}
 	for (i = 0; i < count; i++)
-		table_add_slot(table, &block->slots[i]);
+		table_add_slot(to, &block->slots[i]);
 	block->slots = NULL;
-	hwtimer_table_free_block(block);
+	free_page((unsigned long)block->map);
+	block->map = NULL;
+	if (table->start)
+		table_leave_start(table, block);
 	return true;
 }
 

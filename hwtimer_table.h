@@ -200,15 +200,21 @@ struct hwtimer_hand {
 	u32 base;
 };
 
+struct hwtimer_start;
+
 /**
  * struct hwtimer_table - all records of an instance
- * @slots: room for @max_slots pointers to slots
+ * @start: the memory of a table that has not grown yet: its few records, and the arrays
+ *	below for them; NULL: none
+ * @slots: room for @max_slots pointers to slots; with @start, for one
  * @maps: pointers to maps, a page for each HWTIMER_MAP_SLOTS slots; a set bit is a free
  *	record that can be used
  * @vacant: a bit for each slot; clear if the slot has no free record
  * @max_slots: maximum of @nr_slots: what the limit of records needs, and a few for
  *	@retired; a multiple of HWTIMER_SLOT_UNIT
- * @nr_slots: number of slots allocated; only grows, by multiples of HWTIMER_SLOT_UNIT
+ * @nr_slots: number of slots allocated; only grows, by multiples of HWTIMER_SLOT_UNIT. 0
+ *	with @start
+ * @end: one past the last index
  * @lowest: no record with a lower index is free, except for those in @hand
  * @hand: the records to be handed out next; the maps do not show which of them are free
  * @used: number of records in use
@@ -216,11 +222,13 @@ struct hwtimer_hand {
  *	spent, and HWTIMER_NO_RECORD
  */
 struct hwtimer_table {
+	struct hwtimer_start *start;
 	struct hwtimer_slot **slots;
 	unsigned long **maps;
 	unsigned long *vacant;
 	u32 max_slots;
 	u32 nr_slots;
+	u32 end;
 	u32 lowest;
 	struct hwtimer_hand hand;
 	u32 used;
@@ -231,18 +239,25 @@ struct hwtimer_table {
  * struct hwtimer_block - memory by which a table grows
  * @slots: the first of several neighbouring slots from one allocation; NULL: none
  * @map: a page for the maps, in case the slots need one; NULL: none
+ * @arrays: an empty table, whose arrays replace those of a table that has not grown yet;
+ *	zeroed: none
+ * @start: what the table has started with and no longer needs; NULL: none
  * @nr_slots: number of slots at @slots
  */
 struct hwtimer_block {
 	struct hwtimer_slot *slots;
 	unsigned long *map;
+	struct hwtimer_table arrays;
+	struct hwtimer_start *start;
 	u32 nr_slots;
 };
 
 int hwtimer_table_init(struct hwtimer_table *table, u32 limit);
+int hwtimer_table_init_start(struct hwtimer_table *table, u32 limit);
 void hwtimer_table_destroy(struct hwtimer_table *table);
 u64 hwtimer_table_bytes(const struct hwtimer_table *table);
 u64 hwtimer_table_empty_bytes(u32 limit);
+u64 hwtimer_table_start_bytes(void);
 u64 hwtimer_table_block_bytes(u32 nr_slots);
 
 u32 hwtimer_table_growth(const struct hwtimer_table *table);
@@ -258,14 +273,13 @@ struct hwtimer_record *hwtimer_table_next(const struct hwtimer_table *table,
 /* One past the last index. */
 static inline u64 hwtimer_table_end(const struct hwtimer_table *table)
 {
-	return (u64)table->nr_slots << HWTIMER_SLOT_SHIFT;
+	return table->end;
 }
 
 /* How many records can be handed out without another block. */
 static inline u32 hwtimer_table_spare(const struct hwtimer_table *table)
 {
-	return table->nr_slots * HWTIMER_SLOT_RECORDS - table->used -
-	       table->retired;
+	return table->end - table->used - table->retired;
 }
 
 /* The record at an index that comes from the module, not from user space. */
@@ -299,13 +313,9 @@ hwtimer_table_word(const struct hwtimer_table *table, u32 index)
 static __always_inline bool hwtimer_table_has(const struct hwtimer_table *table,
 					      u32 *index)
 {
-	u32 nr = *index >> HWTIMER_SLOT_SHIFT;
-
-	if (unlikely(nr >= table->nr_slots))
+	if (unlikely(*index >= table->end))
 		return false;
-	nr = array_index_nospec(nr, table->nr_slots);
-	*index = nr << HWTIMER_SLOT_SHIFT |
-		 (*index & (HWTIMER_SLOT_RECORDS - 1));
+	*index = array_index_nospec(*index, table->end);
 	return true;
 }
 

@@ -966,6 +966,60 @@ void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now)
 		rewind_begin(wheel);
 }
 
+/* The first tick at which an entry may be filed when the wheel is replaced by another. */
+static u64 growth_floor(const struct hwtimer_wheel *wheel)
+{
+	u32 nr;
+
+	/* During a walk of a due bucket, nothing is filed before the tick of that bucket. */
+	if (wheel->walk.active)
+		return wheel->walk.floor;
+	return min(hwtimer_kind_first(wheel, &nr), wheel->current_tick + 1);
+}
+
+/**
+ * hwtimer_wheel_grow - move all timers to a larger wheel
+ * @wheel: the wheel, which is not being rewound; becomes the larger one
+ * @larger: a wheel without timers, of the same table, pool and tick; the caller has set its
+ *	@room and @rewinds
+ *
+ * Files all entries anew: the buckets of the smaller, hashed wheel in the order in which they
+ * are due, so entries of the same tick keep their order. The pool has the chunks of
+ * hwtimer_wheel_reserve_growth(). The memory of the smaller wheel is no longer used.
+ *
+ * The smaller wheel may be in the middle of a turn. Then the larger one begins at the tick
+ * of that turn, and the next hwtimer_wheel_advance() goes on with it. An entry of an earlier
+ * tick is one of a timer that was overdue when it was scheduled. If nothing is due, it is
+ * filed under the tick after the current one, under which it was before.
+ */
+void hwtimer_wheel_grow(struct hwtimer_wheel *wheel,
+			struct hwtimer_wheel *larger)
+{
+	u64 floor = growth_floor(wheel);
+	struct hwtimer_walk walk = { .floor = floor,
+				     .bucket = HWTIMER_NOWHERE };
+	u32 i;
+
+	walk_cut(wheel, &wheel->walk);
+	walk_cut(wheel, &wheel->ahead);
+	walk_cut(wheel, &wheel->sweep);
+	for (i = 0; i < wheel->nr_buckets; i++) {
+		u32 nr = hwtimer_kind_place(wheel, floor + i);
+
+		hwtimer_queue_splice(&walk.source, &wheel->buckets[nr].entries);
+	}
+
+	larger->current_tick = wheel->current_tick;
+	larger->entries = wheel->entries;
+	larger->postponed = wheel->postponed;
+	larger->stats = wheel->stats;
+	*wheel = *larger;
+	hwtimer_kind_restart(wheel, floor - 1);
+	walk_set_tick(wheel, &walk, floor);
+	while (!hwtimer_queue_empty(&walk.source))
+		walk_chunk(wheel, &walk, NULL);
+}
+
 /**
  * hwtimer_wheel_advance - turn the wheel
  * @wheel: the wheel
@@ -1202,4 +1256,30 @@ u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
 		most = min(most, few);
 	/* The queue's first and last chunk, and one for the rounding. */
 	return most + 3;
+}
+
+/**
+ * hwtimer_wheel_reserve_growth - hwtimer_wheel_reserve() before hwtimer_wheel_grow()
+ * @wheel: the wheel
+ * @larger: the wheel that is to replace it
+ * @outlook: what may happen to the timers afterwards
+ *
+ * At worst, each entry gets into a bucket of its own, with a chunk for each. A chunk of the
+ * smaller wheel is free again when its last entry is filed. What hwtimer_wheel_reserve()
+ * wants for chunks_at_most() takes account of the chunks in use, so it stays valid; what it
+ * wants for a hashed wheel does not, and must be left when all is filed.
+ *
+ * Return: the number of spare chunks that the pool must hold.
+ */
+u64 hwtimer_wheel_reserve_growth(const struct hwtimer_wheel *wheel,
+				 struct hwtimer_wheel *larger,
+				 const struct hwtimer_outlook *outlook)
+{
+	u64 reserve;
+
+	larger->entries = wheel->entries;
+	larger->postponed = wheel->postponed;
+	reserve = hwtimer_wheel_reserve(larger, outlook);
+	return hwtimer_is_hashed(larger) ? reserve + wheel->entries :
+					   max(reserve, wheel->entries + 1);
 }

@@ -207,6 +207,8 @@ struct hwtimer_rewind {
  * @current_tick: this tick and all before it have been turned, or are being turned, or
  *	there was nothing to turn
  * @entries: number of entries in all buckets, live and dead
+ * @room: number of entries from which on hwtimer_wheel_grow() must replace the wheel;
+ *	U64_MAX: never. The wheel does not look at it
  * @postponed: number of live entries whose timers have moved to a later tick
  * @walk: the walk of the due bucket
  * @ahead: the walk of the bucket that moves down before it is due
@@ -230,6 +232,7 @@ struct hwtimer_wheel {
 	struct hwtimer_scale scale;
 	u64 current_tick;
 	u64 entries;
+	u64 room;
 	u64 postponed;
 	struct hwtimer_walk walk;
 	struct hwtimer_walk ahead;
@@ -269,6 +272,8 @@ void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base);
 void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 			const struct hwtimer_shape *shape, void *memory,
 			u64 base, u64 now);
+void hwtimer_wheel_grow(struct hwtimer_wheel *wheel,
+			struct hwtimer_wheel *larger);
 void hwtimer_wheel_drain(struct hwtimer_wheel *wheel);
 
 u64 hwtimer_wheel_tick_at(const struct hwtimer_wheel *wheel, u64 now);
@@ -292,6 +297,9 @@ void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max);
 void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin);
 u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
 			  const struct hwtimer_outlook *outlook);
+u64 hwtimer_wheel_reserve_growth(const struct hwtimer_wheel *wheel,
+				 struct hwtimer_wheel *larger,
+				 const struct hwtimer_outlook *outlook);
 
 /*
  * The high half of a product. mul_u64_u64_shr() needs four multiplications for it on

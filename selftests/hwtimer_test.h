@@ -248,6 +248,22 @@ static inline int dev_reschedule(int fd, __u64 id, __u32 flags, __u64 time)
 	return dev_ioctl(fd, HWTIMER_IOC_RESCHEDULE, &request);
 }
 
+/* More timers than an instance starts with room for: with them, it has the whole wheel. */
+#define WHOLE_WHEEL 64
+
+/* Schedules WHOLE_WHEEL timers an hour ahead; returns 0 or -errno. */
+static inline int dev_whole_wheel(int fd)
+{
+	for (unsigned int i = 0; i < WHOLE_WHEEL; i++) {
+		__u64 id;
+		int err = dev_schedule(fd, 0, HOUR, i, &id);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 static inline int dev_submit(int fd, struct hwtimer_request *requests,
 			     unsigned int count)
 {

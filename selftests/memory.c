@@ -54,7 +54,7 @@ static __u64 bytes_besides(unsigned int n)
 	__u64 bytes = 0;
 
 	if (n < MANY && fd >= 0 && !dev_setup(fd, 0, 0, n) &&
-	    dev_after(fd, HOUR, 0))
+	    !dev_whole_wheel(fd))
 		bytes = stats_of(fd).bytes + BUCKETS_MAX;
 	close(fd);
 	return bytes;
@@ -84,6 +84,51 @@ TEST_F(hwtimer, at_most_64_bytes_a_timer_in_one_tick)
 	bytes = stats_of(self->fd).bytes;
 	TH_LOG("%.1f bytes a timer at %u in a tick", (double)bytes / n, n);
 	EXPECT_GE(64ULL * n + bytes_besides(n), bytes);
+}
+
+/* The most that an instance with 4 timers may take, where a page has 4 KB */
+#define FEW 4
+#define FEW_BYTES (24 << 10)
+
+/* An instance with a few timers takes little, whatever its settings are. */
+TEST_F(hwtimer, at_most_24_kilobytes_with_4_timers)
+{
+	static const struct {
+		__u32 nr;
+		clockid_t id;
+	} clocks[] = {
+		{ HWTIMER_CLOCK_MONOTONIC, CLOCK_MONOTONIC },
+		{ HWTIMER_CLOCK_BOOTTIME, CLOCK_BOOTTIME },
+		{ HWTIMER_CLOCK_REALTIME, CLOCK_REALTIME },
+	};
+	const __u64 pages = FEW_BYTES - 4096 + sysconf(_SC_PAGESIZE);
+
+	for (unsigned int i = 0; i < 2 * 3 * 2; i++) {
+		const struct hwtimer_setup setup = {
+			.kind = 1 + i % 2,
+			.clock = clocks[i / 2 % 3].nr,
+		};
+		int fd = dev_open(O_NONBLOCK);
+
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, dev_setup_as(fd, setup));
+		for (unsigned int k = 0; k < FEW; k++) {
+			const struct hwtimer_request timer = {
+				.flags = HWTIMER_ABSOLUTE,
+				.time = clock_ns(clocks[i / 2 % 3].id) +
+					k * 100 * MS,
+				.interval = i < 6 ? 0 : MS,
+			};
+
+			ASSERT_NE(0, dev_add(fd, timer));
+		}
+		ASSERT_TRUE(dev_wait_ready(fd, 1));
+		EXPECT_GE(pages, stats_of(fd).bytes_peak);
+		if (!i)
+			TH_LOG("%llu bytes with %u timers",
+			       (unsigned long long)stats_of(fd).bytes, FEW);
+		ASSERT_EQ(0, close(fd));
+	}
 }
 
 static long long charged(void)

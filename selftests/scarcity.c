@@ -229,13 +229,11 @@ static void make_until_enomem(struct __test_metadata *_metadata,
 	EXPECT_LT(REFUSALS, i);
 }
 
-/* The first timer makes the wheel. */
 static int make_wheel(int fd)
 {
-	__u64 id;
 	int err = dev_setup(fd, 0, 1 << 16, 1000);
 
-	return err ? err : dev_schedule(fd, 0, HOUR, 0, &id);
+	return err ? err : dev_whole_wheel(fd);
 }
 
 TEST_F(scarce, wheels_stop_at_enomem_and_bystanders_live)

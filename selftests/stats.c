@@ -361,15 +361,18 @@ TEST_F(hwtimer, before_the_first_timer_there_is_no_wheel)
 	EXPECT_EQ(module_parameter("default_kind"), told(self->fd, "kind"));
 }
 
-/* Expects one timer in level @nr, in the strip that covers @ahead ns from now. */
-static void expect_timer_ahead(struct __test_metadata *_metadata, int fd,
-			       unsigned int nr, __u64 ahead)
+/*
+ * Expects WHOLE_WHEEL timers of one deadline in level @nr, in the strip that covers @ahead ns
+ * from now.
+ */
+static void expect_timers_ahead(struct __test_metadata *_metadata, int fd,
+				unsigned int nr, __u64 ahead)
 {
 	struct level level;
 	unsigned int i;
 
 	ASSERT_TRUE(level_of(fd, nr, &level));
-	EXPECT_EQ(1, entries_in(&level));
+	EXPECT_EQ(WHOLE_WHEEL, entries_in(&level));
 	for (i = 0; !level.entries[i]; i++)
 		;
 	/* The first strip has begun, and the clock has advanced. */
@@ -377,7 +380,24 @@ static void expect_timer_ahead(struct __test_metadata *_metadata, int fd,
 	EXPECT_GE((ahead + 60 * SEC) / level.width + 1, i);
 }
 
-TEST_F(hwtimer, fdinfo_tells_where_a_timer_is)
+/* A few timers are in the wheel of 64 buckets with which the instance starts. */
+TEST_F(hwtimer, fdinfo_tells_where_few_timers_are)
+{
+	struct level level;
+
+	ASSERT_EQ(0, dev_setup(self->fd, MS, 4096, 0));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	ASSERT_NE(0, dev_after(self->fd, 2 * HOUR, 0));
+	ASSERT_TRUE(level_of(self->fd, 0, &level));
+	EXPECT_EQ(MS, level.width);
+	EXPECT_EQ(1, level.buckets);
+	EXPECT_EQ(64, level.strips);
+	EXPECT_EQ(2, entries_in(&level));
+	EXPECT_FALSE(level_of(self->fd, 1, &level));
+	EXPECT_EQ(4096, told(self->fd, "buckets"));
+}
+
+TEST_F(hwtimer, fdinfo_tells_where_timers_are)
 {
 	struct level lowest;
 	unsigned int nr = 1;
@@ -388,7 +408,9 @@ TEST_F(hwtimer, fdinfo_tells_where_a_timer_is)
 					  .clock = CLOCK_MONOTONIC,
 					  .kind = HWTIMER_KIND_HIERARCHICAL,
 				  }));
-	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	ASSERT_EQ(WHOLE_WHEEL,
+		  dev_schedule_many(self->fd, WHOLE_WHEEL, HWTIMER_ABSOLUTE,
+				    now_ns() + HOUR, NULL));
 	ASSERT_TRUE(level_of(self->fd, 0, &lowest));
 	EXPECT_EQ(64 * MS, lowest.width);
 	EXPECT_EQ(64, lowest.buckets);
@@ -397,11 +419,11 @@ TEST_F(hwtimer, fdinfo_tells_where_a_timer_is)
 	/* Levels without timers are not reported. */
 	while (nr < 16 && !level_of(self->fd, nr, &level))
 		nr++;
-	expect_timer_ahead(_metadata, self->fd, nr, HOUR);
-	EXPECT_EQ(1, entries_in_all(self->fd));
+	expect_timers_ahead(_metadata, self->fd, nr, HOUR);
+	EXPECT_EQ(WHOLE_WHEEL, entries_in_all(self->fd));
 }
 
-TEST_F(hwtimer, fdinfo_tells_where_a_timer_of_a_hashed_wheel_is)
+TEST_F(hwtimer, fdinfo_tells_where_timers_of_a_hashed_wheel_are)
 {
 	ASSERT_EQ(0, dev_setup_as(self->fd, (struct hwtimer_setup){
 						    .clock = CLOCK_MONOTONIC,
@@ -409,9 +431,11 @@ TEST_F(hwtimer, fdinfo_tells_where_a_timer_of_a_hashed_wheel_is)
 						    .tick = 10 * SEC,
 						    .buckets = 8192,
 					    }));
-	ASSERT_NE(0, dev_after(self->fd, 20 * HOUR, 0));
-	expect_timer_ahead(_metadata, self->fd, 0, 20 * HOUR);
-	EXPECT_EQ(1, entries_in_all(self->fd));
+	ASSERT_EQ(WHOLE_WHEEL,
+		  dev_schedule_many(self->fd, WHOLE_WHEEL, HWTIMER_ABSOLUTE,
+				    now_ns() + 20 * HOUR, NULL));
+	expect_timers_ahead(_metadata, self->fd, 0, 20 * HOUR);
+	EXPECT_EQ(WHOLE_WHEEL, entries_in_all(self->fd));
 }
 
 TEST(entries_are_counted)

@@ -644,6 +644,8 @@ static void memory_is_refused(struct kunit *test)
 	KUNIT_EXPECT_GT(test, count, 2 * HWTIMER_SLOT_RECORDS);
 	KUNIT_EXPECT_LE(test, used(pair->account, HWTIMER_BYTES),
 			hwtimer_account_limit(HWTIMER_BYTES));
+	/* What is left may be enough for the little with which an instance starts. */
+	set_limits(2, 1 << 20, used(pair->account, HWTIMER_BYTES));
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->b, 1, NULL, &err), 0);
 	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
 	each_request_has_its_own_error(test, pair->a);
@@ -653,6 +655,52 @@ static void memory_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->b, 1, NULL, &err), 1);
 	pair->a = fake_create_on(kind_of(test), LIMIT, pair->account);
 	KUNIT_ASSERT_NOT_NULL(test, pair->a);
+	pair_destroy(test, pair);
+}
+
+/*
+ * An instance that has used up what it starts with needs the whole wheel. If that is
+ * refused, so is the timer. Those that are pending stay, and as many are possible as before.
+ */
+static void the_whole_wheel_is_refused(struct kunit *test)
+{
+	struct pair *pair;
+	struct hwtimer_event event;
+	u32 count, more, read = 0;
+	int err;
+
+	set_limits(2, 1 << 20, BYTES);
+	pair = pair_create(test, 1 << 20);
+	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, NULL, &err), 1);
+	/* Room for chunks, for a slot and the arrays of the table, but for no whole wheel */
+	set_limits(2, 1 << 20,
+		   used(pair->account, HWTIMER_BYTES) +
+			   hwtimer_wheel_memory(&pair->a->settings.shape));
+	count = 1 + schedule_up_to(pair->a, LIMIT, NULL, &err);
+	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, count, HWTIMER_START_RECORDS - 1);
+	KUNIT_EXPECT_EQ(test, pair->a->wheel.shape.buckets,
+			HWTIMER_START_BUCKETS);
+	fake_check_books(test, pair->a);
+	fake_turn_until(pair->a, fake_now + 2 * FAKE_HOUR);
+	for (; fake_read(pair->a, &event); read++)
+		;
+	KUNIT_EXPECT_EQ(test, read, count);
+	count += schedule_up_to(pair->a, LIMIT, NULL, &err);
+	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, count, 2 * read);
+
+	set_limits(2, 1 << 20, BYTES);
+	more = schedule_up_to(pair->a, 100, NULL, &err);
+	KUNIT_EXPECT_EQ(test, more, 100);
+	KUNIT_EXPECT_EQ(test, pair->a->wheel.shape.buckets,
+			pair->a->settings.shape.buckets);
+	fake_check_books(test, pair->a);
+	fake_turn_until(pair->a, fake_now + 2 * FAKE_HOUR);
+	while (fake_read(pair->a, &event))
+		read++;
+	KUNIT_EXPECT_EQ(test, read, count + more);
+	fake_check_books(test, pair->a);
 	pair_destroy(test, pair);
 }
 
@@ -756,6 +804,7 @@ static struct kunit_case account_test_cases[] = {
 	KIND_CASE(timers_that_end_make_room),
 	KIND_CASE(readers_do_not_wait_for_refused_timers),
 	KIND_CASE(memory_is_refused),
+	KIND_CASE(the_whole_wheel_is_refused),
 	KIND_CASE(chunks_that_are_freed_come_back),
 	KIND_CASE(a_closed_instance_makes_room_before_it_is_freed),
 	KIND_CASE(an_instance_is_memory_too),

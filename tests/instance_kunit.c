@@ -6,6 +6,7 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/ktime.h>
+#include <linux/slab.h>
 #include <linux/uio.h>
 #include <linux/workqueue.h>
 
@@ -915,6 +916,206 @@ static void without_rings_there_is_nothing_to_serve(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), -ENXIO);
 }
 
+/* What an instance takes, where STATS counts bytes and the slab allocator has size classes. */
+static u64 bytes_with_slack(const struct hwtimer_instance *instance)
+{
+	u64 start = hwtimer_table_start_bytes();
+	u64 wheel = hwtimer_wheel_memory(&instance->wheel.shape);
+
+	return instance->stats.bytes - sizeof(*instance) - start - wheel +
+	       kmalloc_size_roundup(sizeof(*instance)) +
+	       kmalloc_size_roundup(start) + kmalloc_size_roundup(wheel);
+}
+
+/* The most that an instance with 4 timers may take, where a page has 4 KB */
+#define FEW 4
+#define FEW_BYTES (24 * 1024)
+
+/* With the small constants, FEW periodic timers are more than an instance starts with. */
+static void skip_if_few_are_many(struct kunit *test)
+{
+	if (2 * FEW >= HWTIMER_START_RECORDS)
+		kunit_skip(test, "an instance starts with too few records");
+}
+
+static void expect_few_bytes(struct kunit *test,
+			     struct hwtimer_instance *instance)
+{
+	spin_lock(&instance->lock);
+	hwtimer_supply_account(instance);
+	spin_unlock(&instance->lock);
+	KUNIT_EXPECT_LE(test, bytes_with_slack(instance) - PAGE_SIZE,
+			FEW_BYTES - 4096);
+	KUNIT_EXPECT_LE(test, instance->stats.bytes_peak - PAGE_SIZE,
+			FEW_BYTES - 4096);
+	fake_check_books(test, instance);
+}
+
+/* Schedules the timers of a small program: near, far, with slack, and periodic ones. */
+static void schedule_few(struct kunit *test, struct hwtimer_instance *instance,
+			 u32 periodic)
+{
+	u32 i;
+
+	for (i = 0; i < FEW; i++) {
+		struct hwtimer_request request = {
+			.op = HWTIMER_OP_SCHEDULE,
+			.flags = HWTIMER_ABSOLUTE,
+			.time = fake_now + (NSEC_PER_MSEC << i * 6) + i,
+			.interval = i < periodic ? 7 * NSEC_PER_MSEC : 0,
+			.slack = i == 2 ? 6 * NSEC_PER_MSEC : 0,
+		};
+
+		KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	}
+}
+
+/* On a clock that can be set back, too, the wheel reserves more. */
+static void few_timers_take_little(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_event event;
+	u32 i, settable, periodic;
+
+	skip_if_few_are_many(test);
+	for (settable = 0; settable < 2; settable++)
+		for (periodic = 0; periodic <= FEW; periodic++) {
+			hwtimer_instance_destroy(instance);
+			test->priv = NULL;
+			instance = fake_create(kind_of(test), LIMIT);
+			KUNIT_ASSERT_NOT_NULL(test, instance);
+			test->priv = instance;
+			if (settable)
+				fake_settable(instance);
+			schedule_few(test, instance, periodic);
+			expect_few_bytes(test, instance);
+			for (i = 0; i < 100; i++) {
+				fake_turn_until(instance,
+						fake_now + 7 * NSEC_PER_MSEC);
+				while (fake_read(instance, &event))
+					;
+			}
+			expect_few_bytes(test, instance);
+		}
+}
+
+/* A program that pushes a timeout out by CANCEL and SCHEDULE leaves many dead entries. */
+static void cancelled_timers_take_no_whole_wheel(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 ids[FEW] = {};
+	u32 i;
+
+	skip_if_few_are_many(test);
+	for (i = 0; i < 10000; i++) {
+		u64 *id = &ids[i % FEW];
+
+		if (*id)
+			KUNIT_ASSERT_EQ(test, fake_cancel(instance, *id, 0), 0);
+		KUNIT_ASSERT_EQ(test,
+				fake_schedule(instance,
+					      HOUR + i * NSEC_PER_MSEC, id),
+				0);
+		KUNIT_ASSERT_LE(test, instance->wheel.entries,
+				HWTIMER_START_ENTRIES);
+	}
+	KUNIT_EXPECT_EQ(test, instance->wheel.shape.buckets,
+			HWTIMER_START_BUCKETS);
+	KUNIT_EXPECT_GT(test, instance->wheel.stats.compactions, 1);
+	fake_check_books(test, instance);
+}
+
+/* With one timer more than it starts with room for, an instance has the whole wheel. */
+static void more_timers_get_the_whole_wheel(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	const struct hwtimer_shape *shape = &instance->wheel.shape;
+	struct hwtimer_event event;
+	u32 i, early = HWTIMER_START_RECORDS - 1, late = early + 100;
+	u64 before = 0, last = FAKE_START + HOUR;
+
+	for (i = 0; i < early; i++)
+		KUNIT_ASSERT_EQ(test,
+				fake_schedule_at(instance, last - i * 12345678),
+				0);
+	KUNIT_EXPECT_EQ(test, shape->buckets, HWTIMER_START_BUCKETS);
+	KUNIT_EXPECT_NOT_NULL(test, instance->table.start);
+	for (; i < late; i++)
+		KUNIT_ASSERT_EQ(test,
+				fake_schedule_at(instance, last - i * 12345678),
+				0);
+	KUNIT_EXPECT_EQ(test, shape->buckets, instance->settings.shape.buckets);
+	KUNIT_EXPECT_EQ(test, shape->kind, instance->settings.shape.kind);
+	KUNIT_EXPECT_NULL(test, instance->table.start);
+	fake_check_books(test, instance);
+
+	fake_turn_until(instance, FAKE_START + 2 * HOUR);
+	for (i = 0; i < late; i++) {
+		KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+		KUNIT_ASSERT_GE(test, event.deadline, before);
+		before = event.deadline;
+	}
+	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 0);
+	fake_check_books(test, instance);
+}
+
+/*
+ * The clock is set back, and the wheel is on its way back, when one timer more than the
+ * instance has records for takes the whole wheel.
+ */
+static void
+the_whole_wheel_follows_a_clock_that_was_set_back(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u32 i, early = HWTIMER_START_RECORDS - 1;
+	u64 deadline, first = FAKE_START + HOUR;
+	struct hwtimer_event event;
+
+	fake_settable(instance);
+	for (i = 0; i < early; i++)
+		KUNIT_ASSERT_EQ(test, fake_schedule_at(instance, first + i), 0);
+	fake_turn_until(instance, FAKE_START + HOUR / 2);
+	fake_now = FAKE_START - 10 * HOUR;
+	KUNIT_ASSERT_EQ(test, fake_cancel(instance, 0, 0), -ENOENT);
+	KUNIT_EXPECT_TRUE(test, instance->wheel.rewind.active);
+	KUNIT_ASSERT_EQ(test, fake_schedule_at(instance, FAKE_START - 9 * HOUR),
+			0);
+	KUNIT_EXPECT_EQ(test, instance->wheel.shape.buckets,
+			instance->settings.shape.buckets);
+
+	fake_turn_until(instance, FAKE_START - 9 * HOUR);
+	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, event.deadline, FAKE_START - 9 * HOUR);
+	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 0);
+	fake_turn_until(instance, FAKE_START + 2 * HOUR);
+	for (deadline = first; early--; deadline++) {
+		KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+		KUNIT_ASSERT_EQ(test, event.deadline, deadline);
+	}
+	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 0);
+	fake_check_books(test, instance);
+}
+
+/* After a long idle time, the whole wheel begins at the present. */
+static void the_whole_wheel_begins_at_the_present(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_stats stats;
+	u64 id;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, 100 * HOUR, &id), 0);
+	fake_now += 50 * HOUR;
+	for (i = 0; i < LIMIT - 1; i++)
+		KUNIT_ASSERT_EQ(test,
+				fake_schedule(instance, NSEC_PER_SEC, &id), 0);
+	fake_turn_until(instance, FAKE_START + 51 * HOUR);
+	hwtimer_stats_get(instance, &stats);
+	KUNIT_EXPECT_EQ(test, stats.expired, LIMIT - 1);
+	KUNIT_EXPECT_EQ(test, stats.cascaded, 0);
+	fake_check_books(test, instance);
+}
+
 static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(readers_are_told_of_the_end),
 	KIND_CASE(without_rings_there_is_nothing_to_serve),
@@ -943,6 +1144,11 @@ static struct kunit_case instance_test_cases[] = {
 	KIND_CASE_SLOW(dead_entries_are_bounded),
 	KIND_CASE_SLOW(cancelling_all_leaves_little),
 	KIND_CASE(closing_instance_brings_no_memory),
+	KIND_CASE(few_timers_take_little),
+	KIND_CASE(cancelled_timers_take_no_whole_wheel),
+	KIND_CASE(more_timers_get_the_whole_wheel),
+	KIND_CASE(the_whole_wheel_follows_a_clock_that_was_set_back),
+	KIND_CASE(the_whole_wheel_begins_at_the_present),
 	KIND_CASE(random_requests_keep_the_books),
 	{}
 };

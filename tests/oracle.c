@@ -64,6 +64,22 @@ void oracle_destroy(struct oracle *oracle)
 	kvfree(oracle);
 }
 
+/* Leaves exactly @wanted spare chunks. */
+static void provide_exactly(struct oracle *oracle, u32 wanted)
+{
+	struct hwtimer_pool other = {};
+
+	if (oracle->pool.spares < wanted) {
+		KUNIT_ASSERT_EQ(oracle->test,
+				hwtimer_pool_fill(&other,
+						  wanted - oracle->pool.spares),
+				0);
+		hwtimer_pool_merge(&oracle->pool, &other);
+	}
+	hwtimer_pool_trim(&oracle->pool, oracle->pool.spares - wanted, &other);
+	hwtimer_pool_drain(&other);
+}
+
 /*
  * Leaves exactly the spare chunks that one move (@moves is 1) or one new timer (@moves is
  * 0) may need, and that @repeating timers may need besides.
@@ -77,18 +93,9 @@ static void provide_chunks(struct oracle *oracle, u32 moves, u32 repeating)
 		.expiring = oracle->nr_live + !moves + repeating,
 		.queued = oracle->queued,
 	};
-	u32 wanted = hwtimer_wheel_reserve(&oracle->wheel, &outlook);
-	struct hwtimer_pool other = {};
 
-	if (oracle->pool.spares < wanted) {
-		KUNIT_ASSERT_EQ(oracle->test,
-				hwtimer_pool_fill(&other,
-						  wanted - oracle->pool.spares),
-				0);
-		hwtimer_pool_merge(&oracle->pool, &other);
-	}
-	hwtimer_pool_trim(&oracle->pool, oracle->pool.spares - wanted, &other);
-	hwtimer_pool_drain(&other);
+	provide_exactly(oracle,
+			hwtimer_wheel_reserve(&oracle->wheel, &outlook));
 }
 
 static void expect_at(struct oracle *oracle, struct oracle_timer *timer,
@@ -393,6 +400,50 @@ void oracle_compact(struct oracle *oracle)
 				HWTIMER_HOLD);
 	} while (wheel->sweeping);
 	KUNIT_EXPECT_EQ(oracle->test, wheel->entries, oracle->nr_live);
+}
+
+/**
+ * oracle_grow - replace the wheel by a larger one, as hwtimer_supply.c does
+ * @oracle: the oracle of the wheel
+ * @shape: the shape of the larger wheel; its tick is that of the wheel
+ */
+void oracle_grow(struct oracle *oracle, const struct hwtimer_shape *shape)
+{
+	const struct hwtimer_outlook outlook = {
+		.resting = oracle->repeating,
+		.expiring = oracle->nr_live + oracle->repeating,
+		.queued = oracle->queued,
+	};
+	struct hwtimer_wheel *wheel = &oracle->wheel;
+	struct hwtimer_wheel *larger =
+		kunit_kzalloc(oracle->test, sizeof(*larger), GFP_KERNEL);
+	void *memory = kvmalloc(hwtimer_wheel_memory(shape), GFP_KERNEL);
+	u64 entries = wheel->entries;
+	u32 chunks;
+
+	KUNIT_ASSERT_NOT_NULL(oracle->test, larger);
+	KUNIT_ASSERT_NOT_NULL(oracle->test, memory);
+	while (wheel->rewind.active)
+		hwtimer_wheel_rewind_step(wheel);
+	larger->table = wheel->table;
+	larger->pool = wheel->pool;
+	larger->rewinds = wheel->rewinds;
+	hwtimer_wheel_init(larger, shape, memory, wheel->scale.base,
+			   oracle->now);
+	provide_exactly(oracle,
+			hwtimer_wheel_reserve_growth(wheel, larger, &outlook));
+	chunks = oracle->pool.chunks;
+	hwtimer_wheel_grow(wheel, larger);
+	/* Not one was allocated meanwhile, and there are enough for what may come. */
+	KUNIT_ASSERT_EQ(oracle->test, oracle->pool.chunks, chunks);
+	KUNIT_ASSERT_GE(oracle->test, oracle->pool.spares,
+			hwtimer_wheel_reserve(wheel, &outlook));
+	kvfree(oracle->memory);
+	oracle->memory = memory;
+	kunit_kfree(oracle->test, larger);
+	KUNIT_ASSERT_LE(oracle->test, wheel->entries, entries);
+	check_bounds(oracle);
+	check_place(oracle);
 }
 
 /* Called before the first timer, because the number of reserved chunks depends on it. */

@@ -119,6 +119,7 @@ bool oracle_idle(struct oracle *oracle, u64 now);
 void oracle_turn(struct oracle *oracle, u64 now);
 void oracle_read(struct oracle *oracle);
 void oracle_compact(struct oracle *oracle);
+void oracle_grow(struct oracle *oracle, const struct hwtimer_shape *shape);
 
 /* Returns the record of a timer. */
 static inline struct hwtimer_record *

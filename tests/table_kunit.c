@@ -368,6 +368,118 @@ static void random_operations_match_the_oracle(struct kunit *test)
 	}
 }
 
+/* Makes @table, which is empty, one with which an instance starts. */
+static void start(struct kunit *test, struct hwtimer_table *table)
+{
+	hwtimer_table_destroy(table);
+	KUNIT_ASSERT_EQ(test, hwtimer_table_init_start(table, LIMIT), 0);
+}
+
+/* Adds the first block to a table that start() has made. */
+static void leave_start(struct kunit *test, struct hwtimer_table *table)
+{
+	struct hwtimer_block block;
+
+	KUNIT_ASSERT_EQ(test,
+			hwtimer_table_alloc_block(hwtimer_table_growth(table),
+						  &block),
+			0);
+	KUNIT_ASSERT_EQ(test, hwtimer_table_init(&block.arrays, LIMIT), 0);
+	KUNIT_ASSERT_TRUE(test, hwtimer_table_add_block(table, &block));
+	KUNIT_EXPECT_NULL(test, table->start);
+	KUNIT_EXPECT_NOT_NULL(test, block.start);
+	KUNIT_EXPECT_NULL(test, block.arrays.slots);
+	hwtimer_table_free_block(&block);
+	KUNIT_EXPECT_NULL(test, block.start);
+}
+
+static void start_has_few_records(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	u32 i;
+
+	start(test, table);
+	KUNIT_EXPECT_EQ(test, hwtimer_table_spare(table),
+			HWTIMER_START_RECORDS - 1);
+	KUNIT_EXPECT_LE(test, hwtimer_table_bytes(table), 2048);
+	for (i = 1; i < HWTIMER_START_RECORDS; i++)
+		KUNIT_ASSERT_EQ(test, get(test, table), i);
+	KUNIT_EXPECT_EQ(test, hwtimer_table_spare(table), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_table_get(table), HWTIMER_NO_RECORD);
+	/* Ids of records that a slot would have */
+	for (i = HWTIMER_START_RECORDS; i < HWTIMER_SLOT_RECORDS; i++) {
+		KUNIT_ASSERT_NULL(test, hwtimer_table_find(table, i));
+		KUNIT_ASSERT_PTR_EQ(test, hwtimer_table_fetch(table, i),
+				    &hwtimer_record_nobody);
+	}
+}
+
+/* @used records are in use, and some of them free again, when the table grows. */
+static void move_records(struct kunit *test, struct hwtimer_table *table,
+			 u32 used)
+{
+	u64 ids[HWTIMER_START_RECORDS] = {};
+	u32 i, spare, next;
+
+	start(test, table);
+	for (i = 1; i <= used; i++) {
+		get(test, table);
+		ids[i] = id_of(table, i);
+		hwtimer_table_find(table, ids[i])->user_data = 1000 + i;
+	}
+	for (i = 3; i <= used; i += 4)
+		hwtimer_table_put(table, i);
+	spare = hwtimer_table_spare(table);
+	leave_start(test, table);
+
+	KUNIT_EXPECT_EQ(test, hwtimer_table_spare(table),
+			spare + table->nr_slots * HWTIMER_SLOT_RECORDS -
+				HWTIMER_START_RECORDS);
+	for (i = 1; i <= used; i++) {
+		struct hwtimer_record *record =
+			hwtimer_table_find(table, ids[i]);
+
+		if (i % 4 == 3) {
+			KUNIT_ASSERT_NULL(test, record);
+			continue;
+		}
+		KUNIT_ASSERT_NOT_NULL(test, record);
+		KUNIT_EXPECT_EQ(test, record->user_data, 1000 + i);
+	}
+	/* Free records come in order: those that were freed, unused ones, new ones. */
+	for (i = 3; i <= used; i += 4) {
+		KUNIT_EXPECT_EQ(test, get(test, table), i);
+		KUNIT_EXPECT_EQ(test, id_of(table, i), ids[i] + BIT_ULL(32));
+	}
+	for (next = used + 1; next < HWTIMER_SLOT_RECORDS; next++)
+		KUNIT_ASSERT_EQ(test, get(test, table), next);
+	KUNIT_EXPECT_EQ(test, hwtimer_table_spare(table),
+			(table->nr_slots - 1) * HWTIMER_SLOT_RECORDS);
+}
+
+static void records_move_with_the_first_block(struct kunit *test)
+{
+	u32 used;
+
+	for (used = 0; used < HWTIMER_START_RECORDS; used++)
+		move_records(test, test->priv, used);
+}
+
+static void spent_record_stays_spent_when_the_table_grows(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	u32 index;
+
+	start(test, table);
+	index = get(test, table);
+	hwtimer_table_record(table, index)->generation = HWTIMER_GENERATION_MAX;
+	hwtimer_table_put(table, index);
+	leave_start(test, table);
+	KUNIT_EXPECT_EQ(test, table->retired, 2);
+	while (hwtimer_table_spare(table))
+		KUNIT_ASSERT_NE(test, get(test, table), index);
+}
+
 static struct kunit_case table_test_cases[] = {
 	KUNIT_CASE(grows_to_its_limit),
 	KUNIT_CASE(refuses_a_block_beyond_its_limit),
@@ -381,6 +493,9 @@ static struct kunit_case table_test_cases[] = {
 	KUNIT_CASE(forged_id_finds_nothing),
 	KUNIT_CASE(all_records_are_used_but_none),
 	KUNIT_CASE(spent_generation_is_never_used_again),
+	KUNIT_CASE(start_has_few_records),
+	KUNIT_CASE(records_move_with_the_first_block),
+	KUNIT_CASE(spent_record_stays_spent_when_the_table_grows),
 	KUNIT_CASE(next_steps_through_all_in_use),
 	KUNIT_CASE(random_operations_match_the_oracle),
 	{}

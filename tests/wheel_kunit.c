@@ -1441,6 +1441,252 @@ static void random_operations_match_the_oracle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->pool.spares, oracle->pool.chunks);
 }
 
+/*
+ * The wheel with which an instance starts, and its growth
+ */
+
+/* The wheel with which an instance starts */
+static struct oracle *create_start(struct kunit *test)
+{
+	return create_kind(test, HWTIMER_KIND_HASHED, HWTIMER_START_BUCKETS);
+}
+
+static void grow(struct oracle *oracle, u32 kind, u32 buckets)
+{
+	const struct hwtimer_shape shape = {
+		.tick = oracle->wheel.shape.tick,
+		.kind = kind,
+		.buckets = buckets,
+	};
+
+	oracle_grow(oracle, &shape);
+}
+
+static void empty_wheel_grows(struct kunit *test)
+{
+	struct oracle *oracle = create_start(test);
+
+	grow(oracle, kind_of(test), 256);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel),
+			HWTIMER_TICK_NONE);
+	oracle_schedule(oracle, oracle->now + 5 * TICK);
+	turn_until_empty(oracle);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
+}
+
+/* Timers of near and far ticks, several of each, expire in order after the growth. */
+static void order_holds_when_the_wheel_grows(struct kunit *test)
+{
+	struct oracle *oracle = create_start(test);
+	u32 i;
+
+	for (i = 0; i < HWTIMER_START_ENTRIES; i++)
+		oracle_schedule(oracle,
+				oracle->now + (TICK << i % 7 * 4) + i % 3);
+	grow(oracle, kind_of(test), 256);
+	for (i = 0; i < 100; i++)
+		oracle_schedule(oracle,
+				oracle->now + (TICK << i % 7 * 4) + i % 3);
+	turn_until_empty(oracle);
+	KUNIT_EXPECT_EQ(test, oracle->expired, HWTIMER_START_ENTRIES + 100);
+}
+
+/* Has the wheel grow in the middle of a turn. */
+static void grow_between(struct oracle *oracle)
+{
+	oracle->between = NULL;
+	KUNIT_EXPECT_TRUE(oracle->test, hwtimer_wheel_busy(&oracle->wheel));
+	grow(oracle, kind_of(oracle->test), 256);
+}
+
+/*
+ * A slice ends in the middle of a bucket: without a walk if all of the bucket is due, and in
+ * a walk if timers of a later round are there, too.
+ */
+static void wheel_grows_in_the_middle_of_a_turn(struct kunit *test)
+{
+	struct oracle *oracle = create_start(test);
+	u64 round = HWTIMER_START_BUCKETS * TICK;
+	u32 walks, i;
+
+	for (walks = 0; walks < 2; walks++) {
+		for (i = 0; i < 2 * HWTIMER_HOLD; i++) {
+			oracle_schedule(oracle, oracle->now + 3 * TICK);
+			if (walks)
+				oracle_schedule(oracle,
+						oracle->now + 3 * TICK + round);
+		}
+		oracle_schedule(oracle, oracle->now + 4 * TICK);
+		oracle->between = grow_between;
+		oracle_turn(oracle, oracle->now + 4 * TICK);
+		KUNIT_EXPECT_PTR_EQ(test, oracle->between, NULL);
+		turn_until_empty(oracle);
+		oracle_read(oracle);
+		oracle_destroy(oracle);
+		oracle = create_start(test);
+	}
+}
+
+/* Each entry of the start wheel gets into a bucket of its own, and takes a chunk there. */
+static void entries_scatter_when_the_wheel_grows(struct kunit *test)
+{
+	struct oracle *oracle = create_start(test);
+	u32 i;
+
+	for (i = 1; i <= HWTIMER_START_ENTRIES; i++)
+		oracle_schedule(oracle, oracle->now + i * TICK);
+	grow(oracle, kind_of(test), 256);
+	turn_until_empty(oracle);
+	KUNIT_EXPECT_EQ(test, oracle->expired, HWTIMER_START_ENTRIES);
+}
+
+/* The same for entries of one bucket, so that hardly any chunk becomes free for them. */
+static void bucket_scatters_when_the_wheel_grows(struct kunit *test)
+{
+	struct oracle *oracle = create_start(test);
+	u64 round = HWTIMER_START_BUCKETS * TICK;
+	u32 i;
+
+	for (i = 1; i <= HWTIMER_START_ENTRIES / 2; i++)
+		oracle_schedule(oracle, oracle->now + i * round);
+	grow(oracle, kind_of(test),
+	     HWTIMER_START_BUCKETS * HWTIMER_START_ENTRIES);
+	turn_until_empty(oracle);
+	KUNIT_EXPECT_EQ(test, oracle->expired, HWTIMER_START_ENTRIES / 2);
+}
+
+/* Another timer of the same deadline, which has passed for long, comes; the wheel grows. */
+static void add_overdue_and_grow(struct oracle *oracle)
+{
+	oracle->between = NULL;
+	KUNIT_EXPECT_TRUE(oracle->test, hwtimer_wheel_busy(&oracle->wheel));
+	oracle_schedule(oracle, 3 * TICK)->unordered = false;
+	grow(oracle, kind_of(oracle->test), 256);
+}
+
+/*
+ * Timers that were overdue when they were scheduled keep their order, too: the second one is
+ * in a bucket with a lower number than the first one's.
+ */
+static void
+overdue_timers_keep_their_order_when_the_wheel_grows(struct kunit *test)
+{
+	struct oracle *oracle = create_start(test);
+	u64 last = HWTIMER_START_BUCKETS - 1;
+	u32 i;
+
+	oracle_turn(oracle, (last - 1) * TICK);
+	for (i = 0; i < 2 * HWTIMER_HOLD; i++)
+		oracle_schedule(oracle, last * TICK);
+	oracle_schedule(oracle, 3 * TICK)->unordered = false;
+	oracle->between = add_overdue_and_grow;
+	oracle_turn(oracle, (last + 2) * TICK);
+	KUNIT_EXPECT_PTR_EQ(test, oracle->between, NULL);
+	turn_until_empty(oracle);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 2 * HWTIMER_HOLD + 2);
+}
+
+/* An overdue timer is due at the next tick, before and after the growth. */
+static void overdue_timer_stays_due_when_the_wheel_grows(struct kunit *test)
+{
+	struct oracle *oracle = create_start(test);
+
+	oracle_turn(oracle, 1000 * TICK);
+	oracle_schedule(oracle, 3 * TICK);
+	oracle_schedule(oracle, 1001 * TICK);
+	grow(oracle, kind_of(test), 256);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel), 1001);
+	oracle_turn(oracle, 1001 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 2);
+}
+
+static void
+postponed_timer_is_filed_anew_when_the_wheel_grows(struct kunit *test)
+{
+	struct oracle *oracle = create_start(test);
+	struct oracle_timer *timer =
+		oracle_schedule(oracle, oracle->now + 5 * TICK);
+
+	oracle_move(oracle, timer, oracle->now + 500 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.postponed, 1);
+	grow(oracle, kind_of(test), 256);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.postponed, 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel), 500);
+	turn_until_empty(oracle);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
+}
+
+/* Until it has grown, an instance lets no more entries than this into the wheel. */
+static void random_request_of_a_start(struct oracle *oracle)
+{
+	if (oracle->wheel.entries + oracle->repeating < HWTIMER_START_ENTRIES)
+		random_request(oracle);
+}
+
+static u32 growth_in;
+
+/* Now and then, the wheel grows between two slices of a turn. */
+static void random_growth(struct oracle *oracle)
+{
+	random_request_of_a_start(oracle);
+	if (growth_in && !--growth_in) {
+		const struct wheel_config *config = oracle->test->param_value;
+
+		oracle_grow(oracle, &config->shape);
+		oracle->between = random_requests;
+	}
+}
+
+static void random_operations_match_while_the_wheel_grows(struct kunit *test)
+{
+	const struct wheel_config *config = test->param_value;
+	const struct hwtimer_shape start = {
+		.tick = config->shape.tick,
+		.kind = HWTIMER_KIND_HASHED,
+		.buckets = HWTIMER_START_BUCKETS,
+	};
+	u32 round, i, rounds = hwtimer_test_scaled(OPERATIONS) / 1000;
+
+	hwtimer_test_seed(test, &random_state);
+	for (round = 0; round < rounds; round++) {
+		struct oracle *oracle =
+			oracle_create(test, &start, config->base);
+
+		if (random_below(&random_state, 2))
+			oracle_may_be_set_back(oracle);
+		oracle->repeats = random_below(&random_state, 2);
+		oracle->between = random_growth;
+		growth_in = 1 + random_below(&random_state, 300);
+		while (growth_in) {
+			if (random_below(&random_state, 10))
+				random_growth(oracle);
+			else
+				random_turn(oracle);
+		}
+		KUNIT_ASSERT_EQ(test, oracle->wheel.shape.buckets,
+				config->shape.buckets);
+		for (i = 0; i < 200; i++) {
+			if (random_below(&random_state, 10))
+				random_request(oracle);
+			else
+				random_turn(oracle);
+		}
+		oracle->between = NULL;
+		oracle->repeats = false;
+		oracle_turn(oracle,
+			    oracle->now + 100 * config->shape.tick *
+						  config->shape.buckets);
+		while (oracle->nr_live)
+			oracle_cancel(oracle, oracle->live[0]);
+		oracle_compact(oracle);
+		KUNIT_EXPECT_EQ(test, oracle->wheel.postponed, 0);
+		oracle_read(oracle);
+		KUNIT_EXPECT_EQ(test, oracle->pool.spares, oracle->pool.chunks);
+		test->priv = NULL;
+		oracle_destroy(oracle);
+	}
+}
+
 static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE(tick_of_rounds_up),
 	KUNIT_CASE(tick_at_rounds_down),
@@ -1499,6 +1745,17 @@ static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE(crowd_moves_down_ahead),
 	KUNIT_CASE(lonely_crowd_moves_down_ahead),
 	KUNIT_CASE(slack_as_wide_as_the_bucket_needs_no_cascade),
+	KIND_CASE(empty_wheel_grows),
+	KIND_CASE(order_holds_when_the_wheel_grows),
+	KIND_CASE(wheel_grows_in_the_middle_of_a_turn),
+	KIND_CASE(entries_scatter_when_the_wheel_grows),
+	KIND_CASE(bucket_scatters_when_the_wheel_grows),
+	KIND_CASE(overdue_timers_keep_their_order_when_the_wheel_grows),
+	KIND_CASE(overdue_timer_stays_due_when_the_wheel_grows),
+	KIND_CASE(postponed_timer_is_filed_anew_when_the_wheel_grows),
+	KUNIT_CASE_PARAM_ATTR(random_operations_match_while_the_wheel_grows,
+			      wheel_config_gen_params,
+			      { .speed = KUNIT_SPEED_SLOW }),
 	KUNIT_CASE_PARAM_ATTR(random_operations_match_the_oracle,
 			      wheel_config_gen_params,
 			      { .speed = KUNIT_SPEED_SLOW }),

@@ -55,6 +55,7 @@ void world_init(const struct config *config)
 		.slots = &world.slot,
 		.maps = &world.map,
 		.nr_slots = 1,
+		.end = HWTIMER_SLOT_RECORDS,
 	};
 	for (i = 1; i <= config->timers; i++) {
 		world.records[i].stamp = STAMP_LIVE;

@@ -263,8 +263,10 @@ struct hwtimer_info {
  * HWTIMER_REPORT_CLOCK_SET without HWTIMER_CLOCK_REALTIME, or
  * HWTIMER_COMPACT_SLOTS without @submissions), E2BIG, ESHUTDOWN (stopped),
  * EBUSY (too late), EPERM, EAGAIN, ENOMEM and EINTR (the thread could not be
- * created, see above). After an error the old settings remain. The memory of the wheel
- * is allocated by the first timer, which may fail with ENOMEM.
+ * created, see above). After an error the old settings remain. SETUP does not allocate
+ * the wheel. The first timer allocates a small one, and the 40th, at the latest, the one
+ * that was chosen; each may fail with ENOMEM. After that, as many timers are still possible
+ * as before.
  */
 struct hwtimer_setup {
 	__u32 size;
