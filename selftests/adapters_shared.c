@@ -135,9 +135,27 @@ TEST_F(objects, asio)
 	EXPECT_EQ(-ENOTCONN, self->timers.err);
 }
 
+static int kept;
+
+/*
+ * Asio watches edges, and asks for them anew by the descriptor's number, which is the
+ * directory's now. So if all events had come before that, it would wait for ever.
+ */
+static void break_and_go_on(void *arg, const struct hwtimer_event *event)
+{
+	struct timers *timers = arg;
+	bool first = !timers->count;
+
+	break_descriptor(arg, event);
+	if (first && dev_schedule_many(kept, 1, 0, 20 * MS, NULL) != 1)
+		abort();
+}
+
 TEST_F(broken, asio)
 {
-	ASSERT_EQ(0, asio_loop(self->timers.hwt, break_descriptor, on_error,
+	kept = self->keep;
+	ASSERT_TRUE(dev_wait_ready(kept, N));
+	ASSERT_EQ(0, asio_loop(self->timers.hwt, break_and_go_on, on_error,
 			       &self->timers, NULL));
 }
 
