@@ -6,7 +6,7 @@
 #	usage: vm/check.sh [--all] [STEP...]
 #
 # Without a STEP, all steps of ALL_STEPS below run, with --all those of MORE_STEPS, too. trace,
-# which needs bpftrace, and mutants, whose bound is not reached yet, run only on request.
+# which needs bpftrace, runs only on request.
 #
 # --all (make check-all) is for releases: every kernel runs all selftests that it can, and
 # KUnit does all of its random operations under the sanitizers, too. Otherwise each test
@@ -192,7 +192,7 @@ choose_all()
 	TORTURE_MINUTES=30
 	TORTURE_TIMEOUT=7200
 	SURVIVE=(100000 100)
-	MORE_STEPS=(coverage races uninit faults rivals)
+	MORE_STEPS=(coverage races uninit faults rivals mutants)
 	FUZZ_KERNELS="$UML_KERNEL uml-kasan-7.3 $DEBUG_KERNEL $RACES_KERNEL"
 	FUZZ_SECONDS=300
 	FUZZ_SECONDS_NATIVE=1200
@@ -278,7 +278,7 @@ step_proofs()
 # that the native tests do not find.
 step_mutants()
 {
-	queue mutants native status mutants/mutants.py --sample 200 --require 90
+	queue mutants native status mutants/mutants.py --sample 300 --require 90
 }
 
 step_userland()
