@@ -8,7 +8,4 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* The compiler no longer knows the value of a variable, nor where it comes from. */
-#define OPTIMIZER_HIDE_VAR(var) __asm__("" : "=r"(var) : "0"(var))
-
 #endif /* BENCH_LINUX_COMPILER_H */
