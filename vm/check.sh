@@ -869,7 +869,7 @@ finish_job()
 	"count_$kind" "$log" "$status" "$name $where"
 	if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
 		failed=1
-		note_failure "$name $where: exit status $status"
+		note_failure "$name $where: exit status $status$(reason_in "$log")"
 	elif [ $((passed + failed + skipped)) -eq 0 ]; then
 		failed=1
 		note_failure "$name $where: it ran no test"
@@ -881,6 +881,12 @@ finish_job()
 		mkdir -p "$PASSED_BEFORE"
 		echo "$passed $skipped" >"$(note_of "$name" "$where")"
 	fi
+}
+
+# reason_in LOG: what vm/run.sh said last of why a machine failed
+reason_in()
+{
+	sed -n 's/^.*: FAILED: /, /p' "$1" | tail -n 1
 }
 
 # fail_job NAME WHERE REASON: count a job that cannot run as one failure.

@@ -286,8 +286,8 @@ judge()
 	status=$(sed -n 's/.*HWTIMER-GUEST-EXIT \([0-9][0-9]*\).*/\1/p' \
 		"$CONSOLE" | tail -n 1)
 	if grep -E -q "$REPORTS" "$TEMP/messages"; then
-		grep -E -m 5 "$REPORTS" "$TEMP/messages" | sed 's/^/    /' >&2
-		fail 126 "the kernel reported trouble (above: its first lines)"
+		fail 126 "the kernel reported trouble: $(grep -E -m 5 "$REPORTS" \
+			"$TEMP/messages" | tr -d '\r' | paste -s -d '|' | sed 's/|/ | /g')"
 	elif [ "$HUNG" = 1 ]; then
 		fail 124 "the machine hung: no end after $TIMEOUT s"
 	elif [ -z "$status" ]; then
