@@ -28,6 +28,8 @@
  * @memory: room for the operations that are done at a time, @count or HWTIMER_HOLD
  * @submit: argument of the ioctl, if it is SUBMIT; otherwise NULL
  * @bulk: argument of the ioctl, if it is BULK; otherwise NULL
+ * @general: the bulk is general, see hwtimer_bulk.c; @memory then has room for the words of
+ *	all operations, and behind them for as many requests
  *
  * Only one thread uses a batch, so no lock protects the members.
  */
@@ -37,6 +39,7 @@ struct batch {
 	void *memory;
 	const struct hwtimer_submit *submit;
 	const struct hwtimer_bulk *bulk;
+	bool general;
 };
 
 /*
@@ -82,6 +85,17 @@ static long submit_some(const struct batch *batch, u32 first, u32 count)
 	return done ? (long)done : -EFAULT;
 }
 
+static int bulk_run(const struct batch *batch, u64 *words, u32 count)
+{
+	u32 most = min(batch->count, HWTIMER_HOLD);
+
+	if (likely(!batch->general))
+		return hwtimer_bulk_run(batch->instance, batch->bulk, words,
+					count);
+	return hwtimer_bulk_run_general(batch->instance, batch->bulk, words,
+					(void *)(words + 2 * most), count);
+}
+
 /*
  * Does @count operations of a bulk from @first on. Returns the number of operations that
  * were done and, if results are wanted, whose results were copied out. If there is none,
@@ -101,7 +115,7 @@ static long bulk_some(const struct batch *batch, u32 first, u32 count)
 				    sizeof(struct hwtimer_bulk_timer));
 	if (!count)
 		return -EFAULT;
-	err = hwtimer_bulk_run(batch->instance, bulk, words, count);
+	err = bulk_run(batch, words, count);
 	if (err)
 		return err;
 	if (!bulk->results)
@@ -191,7 +205,8 @@ long hwtimer_batch_submit(struct hwtimer_instance *instance,
  * @bulk: argument of the ioctl; its size and its count are valid, the rest is unchecked
  *
  * Return: the number of operations done; if none was, 0 (the count is 0), -EINVAL,
- * -EFAULT or -ENOMEM. May sleep.
+ * -ERANGE, -EDOM, -EFAULT, -ENOMEM, or the error of starting or adopting the instance. May
+ * sleep.
  */
 long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk)
@@ -200,15 +215,20 @@ long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 		.instance = instance,
 		.count = bulk->count,
 		.bulk = bulk,
+		.general = hwtimer_bulk_general(bulk),
 	};
-	int err = hwtimer_bulk_check(instance, bulk);
+	size_t size = sizeof(struct hwtimer_bulk_timer);
+	int err = batch.general ? hwtimer_bulk_check_general(instance, bulk) :
+				  hwtimer_bulk_check(instance, bulk);
 
 	if (err)
 		return err;
 	/* The program would never learn the ids of its new timers. */
 	if (bulk->op == HWTIMER_OP_SCHEDULE && bulk->count && !bulk->results)
 		return -EFAULT;
-	return batch_run_with(&batch, sizeof(struct hwtimer_bulk_timer));
+	if (batch.general)
+		size += sizeof(struct hwtimer_request);
+	return batch_run_with(&batch, size);
 }
 
 /**

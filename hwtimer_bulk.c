@@ -9,9 +9,12 @@
  * then writes its result, one word, so the results overwrite the array from its front on.
  *
  * A bulk is faster than requests for two reasons: its input and output are these words
- * only, and each loop knows at compile time what is constant.
+ * only, and each loop knows at compile time what is constant. A bulk with an interval, a
+ * slack or other flags is general: its words become requests, so that the loops need not
+ * know of them.
  */
 #include <linux/bitops.h>
+#include <linux/ktime.h>
 
 #include "hwtimer_adopt.h"
 #include "hwtimer_bulk.h"
@@ -38,6 +41,37 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 
 	if (bulk->flags & ~HWTIMER_COMPACT_FLAGS)
 		return -EINVAL;
+	return hwtimer_request_check(hwtimer_settings_get(instance, &copy),
+				     &request);
+}
+
+/**
+ * hwtimer_bulk_check_general - check all of a bulk but its timers
+ * @instance: the instance; its lock is not held
+ * @bulk: the bulk, which may be general; not used: count, timers and results
+ *
+ * Checks it with a time that allows as much slack as any.
+ *
+ * Return: 0, -EINVAL, -ERANGE or -EDOM. Does not sleep; may take the instance's lock.
+ */
+int hwtimer_bulk_check_general(struct hwtimer_instance *instance,
+			       const struct hwtimer_bulk *bulk)
+{
+	struct hwtimer_settings copy;
+	struct hwtimer_request request = {
+		.op = bulk->op,
+		.flags = bulk->flags,
+		.interval = bulk->interval,
+		.slack = bulk->slack,
+		.count = bulk->expirations,
+	};
+
+	if (bulk->reserved ||
+	    bulk->flags & (HWTIMER_REARM | HWTIMER_SET_USER_DATA))
+		return -EINVAL;
+	if (bulk->slack)
+		request.time = bulk->flags & HWTIMER_ABSOLUTE ? HWTIMER_NEVER :
+								KTIME_MAX / 2;
 	return hwtimer_request_check(hwtimer_settings_get(instance, &copy),
 				     &request);
 }
@@ -413,6 +447,58 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 	/* As in hwtimer_request_run() */
 	if (bulk->op != HWTIMER_OP_CANCEL)
 		hwtimer_adopt_if_left(instance);
+	return 0;
+}
+
+/* The request for the timer of a general bulk that has the words @timer. */
+static struct hwtimer_request general_request(const struct hwtimer_bulk *bulk,
+					      const u64 *timer)
+{
+	bool schedule = bulk->op == HWTIMER_OP_SCHEDULE;
+
+	return (struct hwtimer_request){
+		.op = bulk->op,
+		.flags = bulk->flags,
+		.id = schedule ? 0 : timer[0],
+		.time = timer[1],
+		.interval = bulk->interval,
+		.slack = bulk->slack,
+		.user_data = schedule ? timer[0] : 0,
+		.count = bulk->expirations,
+	};
+}
+
+/**
+ * hwtimer_bulk_run_general - do the operations of a general bulk, in their order
+ * @instance: the instance; neither its mutex setup nor its lock is held
+ * @bulk: the bulk, which hwtimer_bulk_check_general() has accepted; it is no CANCEL
+ * @words: in: the timers; out: the results; see the top of this file
+ * @requests: room for @count requests
+ * @count: number of operations, at most HWTIMER_HOLD
+ *
+ * Return: as hwtimer_bulk_run(), but also the errors of starting or adopting the instance.
+ * May sleep.
+ */
+int hwtimer_bulk_run_general(struct hwtimer_instance *instance,
+			     const struct hwtimer_bulk *bulk, u64 *words,
+			     struct hwtimer_request *requests, u32 count)
+{
+	/* Otherwise each request would have the error of starting the instance. */
+	int err = hwtimer_supply_start(instance);
+	u32 i;
+
+	if (err)
+		return err;
+	for (i = 0; i < count; i++)
+		requests[i] = general_request(bulk, &words[2 * i]);
+	hwtimer_request_run(instance, requests, count);
+	for (i = 0; i < count; i++) {
+		words[i] = 0;
+		if (requests[i].result)
+			words[i] = (u64)(s64)requests[i].result;
+		else if (bulk->op == HWTIMER_OP_SCHEDULE)
+			words[i] = requests[i].id;
+	}
 	return 0;
 }
 

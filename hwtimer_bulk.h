@@ -6,15 +6,38 @@
 #ifndef HWTIMER_BULK_H
 #define HWTIMER_BULK_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 
-struct hwtimer_bulk;
+#include <uapi/linux/hwtimer.h>
+
+#include "hwtimer_ring.h"
+
 struct hwtimer_instance;
+
+/**
+ * hwtimer_bulk_general - whether a bulk has more than the fast loops know
+ * @bulk: the bulk, unchecked
+ *
+ * Return: whether hwtimer_bulk_check_general() and hwtimer_bulk_run_general() are to be
+ * called, instead of hwtimer_bulk_check() and hwtimer_bulk_run(). Any context.
+ */
+static inline bool hwtimer_bulk_general(const struct hwtimer_bulk *bulk)
+{
+	return unlikely(bulk->interval | bulk->slack | bulk->expirations |
+			bulk->reserved |
+			(bulk->flags & ~HWTIMER_COMPACT_FLAGS));
+}
 
 int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		       const struct hwtimer_bulk *bulk);
+int hwtimer_bulk_check_general(struct hwtimer_instance *instance,
+			       const struct hwtimer_bulk *bulk);
 int hwtimer_bulk_run(struct hwtimer_instance *instance,
 		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);
+int hwtimer_bulk_run_general(struct hwtimer_instance *instance,
+			     const struct hwtimer_bulk *bulk, u64 *words,
+			     struct hwtimer_request *requests, u32 count);
 int hwtimer_bulk_try(struct hwtimer_instance *instance,
 		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);
 void hwtimer_bulk_undo(struct hwtimer_instance *instance, u64 *results,

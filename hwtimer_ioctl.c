@@ -25,7 +25,8 @@
 	 HWTIMER_FEATURE_NOTIFY | HWTIMER_FEATURE_RINGS |          \
 	 HWTIMER_FEATURE_BULK | HWTIMER_FEATURE_LIST |             \
 	 HWTIMER_FEATURE_COMPACT_SLOTS | HWTIMER_FEATURE_REARM |   \
-	 HWTIMER_FEATURE_CANCEL_ALL | HWTIMER_FEATURE_NEXT)
+	 HWTIMER_FEATURE_CANCEL_ALL | HWTIMER_FEATURE_NEXT |       \
+	 HWTIMER_FEATURE_BULK_PERIODIC)
 
 /*
  * Structures that may grow begin with a u32, the size that user space knows. It must be
@@ -48,10 +49,12 @@ static_assert(sizeof(struct hwtimer_stop) == HWTIMER_STOP_SIZE_V1);
 static_assert(offsetofend(struct hwtimer_stats, lateness) ==
 	      HWTIMER_STATS_SIZE_V1);
 static_assert(sizeof(struct hwtimer_notify) == HWTIMER_NOTIFY_SIZE_V1);
-static_assert(sizeof(struct hwtimer_bulk) == HWTIMER_BULK_SIZE_V1);
+static_assert(offsetofend(struct hwtimer_bulk, results) ==
+	      HWTIMER_BULK_SIZE_V1);
 static_assert(sizeof(struct hwtimer_list) == HWTIMER_LIST_SIZE_V1);
 static_assert(sizeof(struct hwtimer_cancel_all) == HWTIMER_CANCEL_ALL_SIZE_V1);
 static_assert(sizeof(struct hwtimer_bulk_timer) == 16);
+static_assert(sizeof(struct hwtimer_bulk) == 56);
 static_assert(sizeof(struct hwtimer_info) == 104);
 static_assert(sizeof(struct hwtimer_setup) == 48);
 static_assert(sizeof(struct hwtimer_stats) == 1008);

@@ -295,51 +295,62 @@ static bool goes_on(int *ret, unsigned int *done, unsigned int count)
 	return false;
 }
 
-/* @timers is an array of @count elements of @size bytes. */
-static int bulk(struct hwt *hwt, enum hwtimer_op op, unsigned int flags,
-		const void *timers, size_t size, uint64_t *results,
-		unsigned int count)
+int hwt_bulk(struct hwt *hwt, const struct hwtimer_bulk *bulk)
 {
-	struct hwtimer_bulk bulk = {
-		.size = sizeof(bulk),
-		.op = op,
-		.flags = flags,
-	};
+	size_t size = bulk->op == HWTIMER_OP_CANCEL ?
+			      sizeof(uint64_t) :
+			      sizeof(struct hwtimer_bulk_timer);
+	struct hwtimer_bulk rest = *bulk;
 	unsigned int done = 0;
 	int ret;
 
-	if (count > INT_MAX)
+	if (bulk->count > INT_MAX)
 		return -EINVAL;
+	rest.size = sizeof(rest);
 	do {
-		bulk.count = count - done;
-		bulk.timers = (uintptr_t)((const char *)timers + done * size);
-		bulk.results = results ? (uintptr_t)(results + done) : 0;
-		ret = call(hwt, HWTIMER_IOC_BULK, &bulk);
-	} while (goes_on(&ret, &done, count));
+		rest.count = bulk->count - done;
+		rest.timers = bulk->timers + done * size;
+		if (bulk->results)
+			rest.results = bulk->results + done * sizeof(uint64_t);
+		ret = call(hwt, HWTIMER_IOC_BULK, &rest);
+	} while (goes_on(&ret, &done, bulk->count));
 	return ret;
+}
+
+static int bulk_plain(struct hwt *hwt, enum hwtimer_op op, unsigned int flags,
+		      const void *timers, uint64_t *results, unsigned int count)
+{
+	struct hwtimer_bulk bulk = {
+		.op = op,
+		.flags = flags,
+		.count = count,
+		.timers = (uintptr_t)timers,
+		.results = (uintptr_t)results,
+	};
+
+	return hwt_bulk(hwt, &bulk);
 }
 
 int hwt_schedule_many(struct hwt *hwt, unsigned int flags,
 		      const struct hwtimer_bulk_timer *timers,
 		      uint64_t *results, unsigned int count)
 {
-	return bulk(hwt, HWTIMER_OP_SCHEDULE, flags, timers, sizeof(*timers),
-		    results, count);
+	return bulk_plain(hwt, HWTIMER_OP_SCHEDULE, flags, timers, results,
+			  count);
 }
 
 int hwt_reschedule_many(struct hwt *hwt, unsigned int flags,
 			const struct hwtimer_bulk_timer *timers,
 			uint64_t *results, unsigned int count)
 {
-	return bulk(hwt, HWTIMER_OP_RESCHEDULE, flags, timers, sizeof(*timers),
-		    results, count);
+	return bulk_plain(hwt, HWTIMER_OP_RESCHEDULE, flags, timers, results,
+			  count);
 }
 
 int hwt_cancel_many(struct hwt *hwt, unsigned int flags, const uint64_t *ids,
 		    uint64_t *results, unsigned int count)
 {
-	return bulk(hwt, HWTIMER_OP_CANCEL, flags, ids, sizeof(*ids), results,
-		    count);
+	return bulk_plain(hwt, HWTIMER_OP_CANCEL, flags, ids, results, count);
 }
 
 int hwt_submit(struct hwt *hwt, struct hwtimer_request *requests,

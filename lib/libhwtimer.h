@@ -232,6 +232,16 @@ int hwt_reschedule_many(struct hwt *hwt, unsigned int flags,
 int hwt_cancel_many(struct hwt *hwt, unsigned int flags, const uint64_t *ids,
 		    uint64_t *results, unsigned int count);
 
+/**
+ * hwt_bulk - do one operation on many timers in any way, with few system calls
+ * @hwt: the instance
+ * @bulk: as for HWTIMER_IOC_BULK, with an interval or a slack, too; its size is not used
+ *
+ * Return: as hwt_schedule_many(); also -ERANGE and -EDOM, see struct hwtimer_bulk. -E2BIG: the
+ * module is older than intervals in bulks.
+ */
+int hwt_bulk(struct hwt *hwt, const struct hwtimer_bulk *bulk);
+
 /* The same for operations of any kind, each of which holds its own result. */
 int hwt_submit(struct hwt *hwt, struct hwtimer_request *requests,
 	       unsigned int count);

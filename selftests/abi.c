@@ -108,13 +108,17 @@ TEST(layout_of_bulk)
 	EXPECT_MEMBER(hwtimer_bulk_timer, user_data, 0, 8);
 	EXPECT_MEMBER(hwtimer_bulk_timer, id, 0, 8);
 	EXPECT_MEMBER(hwtimer_bulk_timer, time, 8, 8);
-	EXPECT_EQ(32, sizeof(struct hwtimer_bulk));
+	EXPECT_EQ(56, sizeof(struct hwtimer_bulk));
 	EXPECT_MEMBER(hwtimer_bulk, size, 0, 4);
 	EXPECT_MEMBER(hwtimer_bulk, op, 4, 4);
 	EXPECT_MEMBER(hwtimer_bulk, flags, 8, 4);
 	EXPECT_MEMBER(hwtimer_bulk, count, 12, 4);
 	EXPECT_MEMBER(hwtimer_bulk, timers, 16, 8);
 	EXPECT_MEMBER(hwtimer_bulk, results, 24, 8);
+	EXPECT_MEMBER(hwtimer_bulk, interval, 32, 8);
+	EXPECT_MEMBER(hwtimer_bulk, slack, 40, 8);
+	EXPECT_MEMBER(hwtimer_bulk, expirations, 48, 4);
+	EXPECT_MEMBER(hwtimer_bulk, reserved, 52, 4);
 }
 
 TEST(layout_of_query)
@@ -261,6 +265,10 @@ TEST(numbers)
 	EXPECT_EQ(64, HWTIMER_FEATURE_BULK);
 	EXPECT_EQ(128, HWTIMER_FEATURE_LIST);
 	EXPECT_EQ(256, HWTIMER_FEATURE_COMPACT_SLOTS);
+	EXPECT_EQ(512, HWTIMER_FEATURE_REARM);
+	EXPECT_EQ(1024, HWTIMER_FEATURE_CANCEL_ALL);
+	EXPECT_EQ(2048, HWTIMER_FEATURE_NEXT);
+	EXPECT_EQ(4096, HWTIMER_FEATURE_BULK_PERIODIC);
 	EXPECT_EQ(1, HWTIMER_REPORT_CLOCK_SET);
 	EXPECT_EQ(2, HWTIMER_COMPACT_SLOTS);
 	EXPECT_EQ(0x500000003, HWTIMER_SLOT_OP(3, 5));
@@ -270,6 +278,10 @@ TEST(numbers)
 	EXPECT_EQ(1, HWTIMER_ABSOLUTE);
 	EXPECT_EQ(2, HWTIMER_DISCARD);
 	EXPECT_EQ(4, HWTIMER_FIXED_DELAY);
+	EXPECT_EQ(8, HWTIMER_REARM);
+	EXPECT_EQ(16, HWTIMER_SET_USER_DATA);
+	EXPECT_EQ(32, HWTIMER_SET_INTERVAL);
+	EXPECT_EQ(64, HWTIMER_SET_SLACK);
 	EXPECT_EQ(1, HWTIMER_STATE_PENDING);
 	EXPECT_EQ(2, HWTIMER_STATE_EXPIRED);
 	EXPECT_EQ(UINT64_MAX, HWTIMER_NEVER);
@@ -658,6 +670,13 @@ FIXTURE_VARIANT_ADD(growable, bulk)
 {
 	.number = HWTIMER_IOC_BULK,
 	.size = sizeof(struct hwtimer_bulk),
+	.first = 32,
+};
+
+FIXTURE_VARIANT_ADD(growable, cancel_all)
+{
+	.number = HWTIMER_IOC_CANCEL_ALL,
+	.size = sizeof(struct hwtimer_cancel_all),
 	.first = 32,
 };
 

@@ -261,6 +261,32 @@ static int call_bulk(struct subject *self)
 	return ret;
 }
 
+/* As call_bulk(), with an interval */
+static int call_bulk_periodic(struct subject *self)
+{
+	struct hwtimer_bulk bulk = {
+		.size = sizeof(bulk),
+		.op = HWTIMER_OP_SCHEDULE,
+		.flags = HWTIMER_ABSOLUTE,
+		.count = N,
+		.timers = (uintptr_t)self->bulk,
+		.results = (uintptr_t)self->results,
+		.interval = HOUR,
+	};
+	int ret;
+
+	for (unsigned int i = 0; i < N; i++)
+		self->bulk[i] = (struct hwtimer_bulk_timer){
+			.user_data = i,
+			.time = self->deadline,
+		};
+	ret = dev_ioctl(self->fd, HWTIMER_IOC_BULK, &bulk);
+	for (int i = 0; i < ret; i++)
+		if (self->results[i] != (__u64)-ENOMEM)
+			self->ids[i] = self->results[i];
+	return ret;
+}
+
 static int call_bulk_reschedule(struct subject *self)
 {
 	for (unsigned int i = 0; i < N; i++)
@@ -528,6 +554,11 @@ FIXTURE_VARIANT_ADD(fault, submit_of_reschedules_hierarchical)
 FIXTURE_VARIANT_ADD(fault, bulk_of_schedules)
 {
 	.trial = { .kind = HWTIMER_KIND_HASHED, .call = call_bulk },
+};
+
+FIXTURE_VARIANT_ADD(fault, bulk_of_periodic_timers)
+{
+	.trial = { .kind = HWTIMER_KIND_HASHED, .call = call_bulk_periodic },
 };
 
 FIXTURE_VARIANT_ADD(fault, bulk_of_cancels)

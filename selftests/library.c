@@ -278,6 +278,51 @@ TEST_F(library, many_with_errors)
 	EXPECT_EQ(100, stats_of(hwt_fd(self->hwt)).pending);
 }
 
+TEST_F(library, bulk_with_an_interval_whatever_interrupts)
+{
+	const unsigned int n = scaled(100000);
+	struct hwtimer_bulk_timer *timers = calloc(n, sizeof(*timers));
+	uint64_t *ids = calloc(n, sizeof(*ids));
+	struct hwtimer_bulk bulk = {
+		.op = HWTIMER_OP_SCHEDULE,
+		.count = n,
+		.timers = (uintptr_t)timers,
+		.results = (uintptr_t)ids,
+		.interval = HOUR,
+	};
+
+	ASSERT_NE(NULL, timers);
+	ASSERT_NE(NULL, ids);
+	for (unsigned int i = 0; i < n; i++)
+		timers[i] = (struct hwtimer_bulk_timer){
+			.user_data = i,
+			.time = HOUR,
+		};
+	interrupt_every(2000);
+	ASSERT_EQ(n, hwt_bulk(self->hwt, &bulk));
+	interrupt_every(0);
+	for (unsigned int i = 0; i < n; i += 997) {
+		struct hwtimer_query query = { .id = ids[i] };
+
+		ASSERT_EQ(0, hwt_query(self->hwt, &query));
+		ASSERT_EQ(i, query.user_data);
+		ASSERT_EQ(HOUR, query.interval);
+	}
+	/* The size is not used, and results are not wanted. */
+	bulk = (struct hwtimer_bulk){
+		.size = 1,
+		.op = HWTIMER_OP_CANCEL,
+		.count = n,
+		.timers = (uintptr_t)ids,
+	};
+	ASSERT_EQ(n, hwt_bulk(self->hwt, &bulk));
+	EXPECT_EQ(n, stats_of(hwt_fd(self->hwt)).cancelled);
+	bulk.interval = HOUR;
+	EXPECT_EQ(-EINVAL, hwt_bulk(self->hwt, &bulk));
+	bulk.count = UINT_MAX;
+	EXPECT_EQ(-EINVAL, hwt_bulk(self->hwt, &bulk));
+}
+
 TEST_F(library, submit_whatever_interrupts)
 {
 	const unsigned int n = scaled(100000);

@@ -52,6 +52,7 @@ reschedule   x    x     a      a       a       a      -       x      -    a     
 rearm        x    x     a      a       x       x      -       x      -    a       a
 submit       x    x     a      a       x       a      a       x      -    a       a
 bulk         x    x     a      a       x       a      a       x      -    a       a
+bulk_periodic x   x     a      a       x       a      a       x      -    a       a
 read         x    x     a      a       x       x      a       x      a    a       a
 poll         x    .     a      .       a       x      -       x      -    a       .
 stop         x    x     a      a       x       a      -       x      -    a       a

@@ -36,7 +36,7 @@ TEST_F(hwtimer, info_tells_the_version_and_the_limits)
 			  HWTIMER_FEATURE_BULK | HWTIMER_FEATURE_LIST |
 			  HWTIMER_FEATURE_COMPACT_SLOTS |
 			  HWTIMER_FEATURE_REARM | HWTIMER_FEATURE_CANCEL_ALL |
-			  HWTIMER_FEATURE_NEXT,
+			  HWTIMER_FEATURE_NEXT | HWTIMER_FEATURE_BULK_PERIODIC,
 		  info.features);
 	EXPECT_EQ(10 * US, info.tick_min);
 	EXPECT_EQ(HOUR, info.tick_max);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of hwtimer_bulk.c: a bulk does the same as single requests, down to the
- * order of timers that expire at the same tick.
+ * order of timers that expire at the same tick. Now and then it is a general one.
  */
 #include <kunit/test.h>
 #include <linux/ktime.h>
@@ -32,6 +32,10 @@
  * @expired: number of events that were the same for both
  * @words: words of the next bulk
  * @requests: requests that ask for the same as @words
+ * @general: number of operations of general bulks that succeeded
+ * @interval: interval of the next operations, ns
+ * @slack: slack of the next operations, ns
+ * @room: room for the requests of a general bulk
  */
 struct twins {
 	struct kunit *test;
@@ -46,6 +50,10 @@ struct twins {
 	u64 expired;
 	u64 words[2 * HWTIMER_HOLD];
 	struct hwtimer_request requests[HWTIMER_HOLD];
+	u64 general;
+	u64 interval;
+	u64 slack;
+	struct hwtimer_request room[HWTIMER_HOLD];
 };
 
 static struct twins *twins_create(struct kunit *test, bool settable)
@@ -99,11 +107,31 @@ static u64 random_time(struct twins *twins)
 	return twins->flags & HWTIMER_ABSOLUTE ? deadline : deadline - fake_now;
 }
 
-static void choose_flags(struct twins *twins)
+/* For one bulk of four, chooses an interval or a slack, or both. */
+static void choose_general(struct twins *twins, u32 op)
+{
+	bool reschedule = op == HWTIMER_OP_RESCHEDULE;
+
+	twins->interval = 0;
+	twins->slack = 0;
+	if (random_below(&twins->state, 4))
+		return;
+	if (random_below(&twins->state, 2)) {
+		twins->interval = NEAR + random_below(&twins->state, NEAR);
+		twins->flags |= reschedule ? HWTIMER_SET_INTERVAL : 0;
+	}
+	if (random_below(&twins->state, 2)) {
+		twins->slack = random_below(&twins->state, NEAR);
+		twins->flags |= reschedule ? HWTIMER_SET_SLACK : 0;
+	}
+}
+
+static void choose(struct twins *twins, u32 op)
 {
 	twins->flags = twins->settable || random_below(&twins->state, 2) ?
 			       HWTIMER_ABSOLUTE :
 			       0;
+	choose_general(twins, op);
 }
 
 /* Returns the id of a timer, which may have ended. */
@@ -114,21 +142,40 @@ static u64 random_id(struct twins *twins)
 	return among ? twins->ids[random_below(&twins->state, among)] : 1;
 }
 
+/* As hwtimer_batch_bulk() does it */
+static int run_bulk(struct twins *twins, const struct hwtimer_bulk *bulk,
+		    u32 count)
+{
+	int err;
+
+	if (!hwtimer_bulk_general(bulk))
+		return hwtimer_bulk_run(twins->bulk, bulk, twins->words, count);
+	err = hwtimer_bulk_check_general(twins->bulk, bulk);
+	return err   ?:
+		       hwtimer_bulk_run_general(twins->bulk, bulk, twins->words,
+						twins->room, count);
+}
+
 /* Does the bulk in twins->words and the same by requests; compares the results. */
 static void do_both(struct twins *twins, u32 op, u32 count)
 {
 	struct hwtimer_bulk bulk = { .op = op };
-	int err;
 	u32 i;
 
-	if (op != HWTIMER_OP_CANCEL)
+	if (op != HWTIMER_OP_CANCEL) {
 		bulk.flags = twins->flags;
+		bulk.interval = twins->interval;
+		bulk.slack = twins->slack;
+		bulk.expirations = bulk.interval ? 2 : 0;
+	}
 	for (i = 0; i < count; i++) {
 		twins->requests[i].op = op;
 		twins->requests[i].flags = bulk.flags;
+		twins->requests[i].interval = bulk.interval;
+		twins->requests[i].slack = bulk.slack;
+		twins->requests[i].count = bulk.expirations;
 	}
-	err = hwtimer_bulk_run(twins->bulk, &bulk, twins->words, count);
-	KUNIT_ASSERT_EQ(twins->test, err, 0);
+	KUNIT_ASSERT_EQ(twins->test, run_bulk(twins, &bulk, count), 0);
 	hwtimer_request_run(twins->single, twins->requests, count);
 	for (i = 0; i < count; i++) {
 		s64 result = twins->requests[i].result;
@@ -137,6 +184,7 @@ static void do_both(struct twins *twins, u32 op, u32 count)
 			result = twins->requests[i].id;
 		KUNIT_ASSERT_EQ(twins->test, (s64)twins->words[i], result);
 		twins->refused += result == -EINVAL;
+		twins->general += result >= 0 && hwtimer_bulk_general(&bulk);
 	}
 }
 
@@ -144,7 +192,7 @@ static void schedule_both(struct twins *twins, u32 count)
 {
 	u32 i;
 
-	choose_flags(twins);
+	choose(twins, HWTIMER_OP_SCHEDULE);
 	for (i = 0; i < count; i++) {
 		u64 time = random_time(twins);
 
@@ -176,7 +224,7 @@ static void reschedule_both(struct twins *twins, u32 count)
 {
 	u32 i;
 
-	choose_flags(twins);
+	choose(twins, HWTIMER_OP_RESCHEDULE);
 	for (i = 0; i < count; i++) {
 		u64 time = random_time(twins);
 
@@ -270,6 +318,7 @@ static void do_much(struct kunit *test, bool settable)
 	/* With fewer events, the test has shown nothing. */
 	KUNIT_EXPECT_GT(test, twins->expired, twins->timers / 4);
 	KUNIT_EXPECT_EQ(test, twins->refused > 0, !twins->settable);
+	KUNIT_EXPECT_GT(test, twins->general, twins->timers / 20);
 	twins_destroy(twins);
 }
 

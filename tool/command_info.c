@@ -25,6 +25,7 @@ static const struct {
 	{ HWTIMER_FEATURE_REARM, "rearm" },
 	{ HWTIMER_FEATURE_CANCEL_ALL, "cancel-all" },
 	{ HWTIMER_FEATURE_NEXT, "next" },
+	{ HWTIMER_FEATURE_BULK_PERIODIC, "bulk-periodic" },
 };
 
 static void show_features(uint64_t bits)

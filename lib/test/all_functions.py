@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 SCHEDULE_AT = 1
+CANCEL = 2
 REARM = 1 << 3
 NONBLOCK = 1
 NEVER = 2**64 - 1
@@ -87,6 +88,11 @@ def calls_of_an_instance(hwt):
     assert not any(call("hwt_error", u64(result)) for result in results)
     expect(2, "hwt_reschedule_many", hwt, SCHEDULE_AT, timers, results, 2)
     expect(2, "hwt_cancel_many", hwt, 0, (u64 * 2)(timers[0], timers[2]), results, 2)
+    ids = (u64 * 2)(timers[0], timers[2])
+    bulk = struct.pack("IIIIQQQQII", 0, CANCEL, 0, 2, ctypes.addressof(ids),
+                       ctypes.addressof(results), 0, 0, 0, 0)
+    expect(2, "hwt_bulk", hwt, bulk)
+    assert [call("hwt_error", u64(result)) for result in results] == [-errno.ENOENT] * 2
     struct.pack_into("IIQ", request, 0, 1, SCHEDULE_AT, 0)
     expect(1, "hwt_submit", hwt, request, 1)
     expect(-errno.ENOENT, "hwt_error", u64(2**64 - errno.ENOENT))

@@ -28,6 +28,8 @@ LATENESS_BUCKETS = 96
 # What SETUP and INFO call CLOCK_REALTIME; other clocks have their numbers of <time.h>
 CLOCK_REALTIME = 256
 
+OP_SCHEDULE = 1
+
 STATE_PENDING = 1
 STATE_EXPIRED = 2
 
@@ -67,6 +69,15 @@ class Request(ctypes.Structure):
 class BulkTimer(ctypes.Structure):
     """struct hwtimer_bulk_timer"""
     _fields_ = [("user_data", c_uint64), ("time", c_uint64)]
+
+
+class Bulk(ctypes.Structure):
+    """struct hwtimer_bulk"""
+    _fields_ = [
+        ("size", c_uint32), ("op", c_uint32), ("flags", c_uint32), ("count", c_uint32),
+        ("timers", c_uint64), ("results", c_uint64), ("interval", c_uint64),
+        ("slack", c_uint64), ("expirations", c_uint32), ("reserved", c_uint32),
+    ]
 
 
 class Query(ctypes.Structure):
@@ -139,7 +150,7 @@ FUNCTIONS = {
     "hwt_discard": (c_int, [c_void_p, c_uint64]),
     "hwt_reschedule": (c_int, [c_void_p, c_uint64, c_int64]),
     "hwt_reschedule_at": (c_int, [c_void_p, c_uint64, c_uint64]),
-    "hwt_schedule_many": (c_int, [c_void_p, c_uint, c_void_p, c_void_p, c_uint]),
+    "hwt_bulk": (c_int, [c_void_p, POINTER(Bulk)]),
     "hwt_cancel_all": (c_int, [c_void_p, c_uint, POINTER(c_uint64), POINTER(c_uint64)]),
     "hwt_next_time": (c_int, [c_void_p, POINTER(c_uint64)]),
     "hwt_reschedule_request": (c_int, [c_void_p, POINTER(Request)]),

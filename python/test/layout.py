@@ -9,7 +9,7 @@ from hwtimer import _instance, _library
 
 NAMES = {
     "Info": "hwtimer_info", "Setup": "hwtimer_setup", "Request": "hwtimer_request",
-    "BulkTimer": "hwtimer_bulk_timer", "Query": "hwtimer_query",
+    "BulkTimer": "hwtimer_bulk_timer", "Bulk": "hwtimer_bulk", "Query": "hwtimer_query",
     "Unprocessed": "hwtimer_unprocessed", "Listed": "hwtimer_listed",
     "Stats": "hwtimer_stats", "Event": "hwtimer_event",
 }
@@ -19,7 +19,8 @@ CONSTANTS = {
     "DISCARD": "HWTIMER_DISCARD", "FIXED_DELAY": "HWTIMER_FIXED_DELAY",
     "REPORT_CLOCK_SET": "HWTIMER_REPORT_CLOCK_SET", "NEVER": "HWTIMER_NEVER",
     "LATENESS_BUCKETS": "HWTIMER_LATENESS_BUCKETS",
-    "STATE_PENDING": "HWTIMER_STATE_PENDING", "STATE_EXPIRED": "HWTIMER_STATE_EXPIRED",
+    "OP_SCHEDULE": "HWTIMER_OP_SCHEDULE", "STATE_PENDING": "HWTIMER_STATE_PENDING",
+    "STATE_EXPIRED": "HWTIMER_STATE_EXPIRED",
 }
 
 

@@ -108,6 +108,8 @@
 #define HWTIMER_FEATURE_CANCEL_ALL (1ULL << 10)
 /** HWTIMER_FEATURE_NEXT - HWTIMER_IOC_QUERY of the id 0 */
 #define HWTIMER_FEATURE_NEXT (1ULL << 11)
+/** HWTIMER_FEATURE_BULK_PERIODIC - hwtimer_bulk.interval, .slack and .expirations */
+#define HWTIMER_FEATURE_BULK_PERIODIC (1ULL << 12)
 
 /**
  * enum hwtimer_kind - kinds of wheel, for hwtimer_setup.kind
@@ -219,7 +221,7 @@ struct hwtimer_info {
  *
  * For hwtimer_setup.flags, with a submission ring only. A slot is a struct
  * hwtimer_bulk_timer instead of a struct hwtimer_request. So its timer has no interval and
- * no slack, as those of HWTIMER_IOC_BULK; the ioctls can still schedule such timers. The
+ * no slack; the ioctls can still schedule such timers. The
  * ring is faster, because both ends touch a quarter of the memory, and because the kernel
  * does operations in a row that have the same operation and flags as it does a bulk. See
  * struct hwtimer_rings for how a program says which operation a slot is for.
@@ -493,25 +495,36 @@ struct hwtimer_bulk_timer {
  * struct hwtimer_bulk - HWTIMER_IOC_BULK: run one operation on many timers
  * @size: in: sizeof(struct hwtimer_bulk)
  * @op: HWTIMER_OP_SCHEDULE, HWTIMER_OP_CANCEL or HWTIMER_OP_RESCHEDULE
- * @flags: HWTIMER_ABSOLUTE or HWTIMER_DISCARD, as @op allows; for all timers
+ * @flags: for all timers, as @op allows: HWTIMER_ABSOLUTE, HWTIMER_DISCARD,
+ *	HWTIMER_FIXED_DELAY, HWTIMER_SET_INTERVAL, HWTIMER_SET_SLACK
  * @count: number of timers, up to 2,147,483,647; 0 does nothing
  * @timers: address of an array of @count struct hwtimer_bulk_timer; for CANCEL,
  *	of @count ids (__u64)
  * @results: address of an array of @count results (__u64); 0: not wanted, which
  *	SCHEDULE does not allow. May equal @timers, the front of which is then
  *	overwritten; must not overlap @timers in another way
+ * @interval: as hwtimer_request.interval, for all timers
+ * @slack: as hwtimer_request.slack, for all timers
+ * @expirations: as hwtimer_request.count, for all timers
+ * @reserved: must be 0
  *
  * Does the same as HWTIMER_IOC_SUBMIT for operations that differ only in time,
- * user_data and id, and have no interval or slack. It is faster because it moves a
- * fifth of the memory. A result is the id of a new timer, 0 for another success, or
+ * user_data and id. It moves at most half of the memory. If all members after @results
+ * are 0, and @flags are at most HWTIMER_ABSOLUTE or HWTIMER_DISCARD, it is also faster:
+ * otherwise the kernel makes a struct hwtimer_request of each timer.
+ *
+ * A result is the id of a new timer, 0 for another success, or
  * a negative errno. An errno is a result with -4095 <= (__s64)result < 0; no id has
- * such a value. A timer whose time is refused has the result -EINVAL, and the
+ * such a value. A timer whose time is refused has the result -EINVAL, or -EDOM if @slack
+ * is longer than that time allows, and the
  * others stand. The return value, signals and faults are as for struct
  * hwtimer_submit: after n timers, continue with timer n.
  *
  * Errors, if nothing was done: EINVAL (@size, @op or @flags are wrong, even if
  * @count is 0; @count is too large; the times are delays and the clock is
- * CLOCK_REALTIME), E2BIG, EFAULT, ENOMEM.
+ * CLOCK_REALTIME; @interval, @slack or @expirations are set where @op or @flags do not
+ * allow it), ERANGE (@interval is shorter than a tick, or too long), EDOM (@slack is longer
+ * than @interval, or than any time allows), E2BIG, EFAULT, ENOMEM.
  */
 struct hwtimer_bulk {
 	__u32 size;
@@ -520,6 +533,10 @@ struct hwtimer_bulk {
 	__u32 count;
 	__u64 timers;
 	__u64 results;
+	__u64 interval;
+	__u64 slack;
+	__u32 expirations;
+	__u32 reserved;
 };
 
 /**
