@@ -228,6 +228,22 @@ static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue,
 	hwtimer_queue_try_entry(queue, entry);
 }
 
+/* Makes an entry the first one of @queue, which is empty. @pool is not. */
+static inline void hwtimer_queue_begin_entry(struct hwtimer_queue *queue,
+					     struct hwtimer_pool *pool,
+					     struct hwtimer_entry entry)
+{
+	struct hwtimer_chunk *chunk = hwtimer_pool_take(pool);
+
+	chunk->entries[0] = entry;
+	*queue = (struct hwtimer_queue){
+		.head = chunk,
+		.tail = chunk,
+		.last = 1,
+		.chunks = 1,
+	};
+}
+
 unsigned int hwtimer_queue_add_indices(struct hwtimer_queue *queue,
 				       struct hwtimer_pool *pool,
 				       const u32 *indices, unsigned int count);

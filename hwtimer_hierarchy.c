@@ -395,29 +395,15 @@ u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
 	return place_below(wheel, level, tick);
 }
 
-static void occupy_lowest(struct hwtimer_hierarchy *hierarchy, u32 nr)
-{
-	u32 word = nr / BITS_PER_LONG;
-
-	/* Not __set_bit(), which is slow on x86 */
-	hierarchy->occupied[word] |= BIT(nr % BITS_PER_LONG);
-	hierarchy->summary[word / BITS_PER_LONG] |= BIT(word % BITS_PER_LONG);
-	hierarchy->nonempty |= BIT(0);
-}
-
-void hwtimer_hierarchy_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
+void hwtimer_hierarchy_occupy_above(struct hwtimer_wheel *wheel, u32 nr,
+				    u64 tick)
 {
 	struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
-	struct hwtimer_bucket *bucket = &wheel->buckets[nr];
+	const struct hwtimer_bucket *bucket = &wheel->buckets[nr];
 	unsigned int level = level_of(hierarchy, nr);
 	struct hwtimer_level *here = &hierarchy->levels[level];
 	u64 bit;
 
-	bucket->earliest = min(bucket->earliest, tick);
-	if (!level) {
-		occupy_lowest(hierarchy, nr);
-		return;
-	}
 	/*
 	 * The levels below keep their @direct. An entry goes to an empty bucket above the
 	 * lowest level only if no lower level reaches its tick. A level ends where a
@@ -435,13 +421,13 @@ void hwtimer_hierarchy_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 	}
 }
 
-static void vacate_lowest(struct hwtimer_hierarchy *hierarchy, u32 nr)
+/* The buckets of @bits, which are in word @word of the map of level 0, have become empty. */
+static void vacate_lowest(struct hwtimer_hierarchy *hierarchy, u32 word,
+			  unsigned long bits)
 {
-	u32 word = nr / BITS_PER_LONG;
 	u32 words = BITS_TO_LONGS(hierarchy->mask + 1);
 
-	/* Not __clear_bit(), as in occupy_lowest() */
-	hierarchy->occupied[word] &= ~BIT(nr % BITS_PER_LONG);
+	hierarchy->occupied[word] &= ~bits;
 	if (hierarchy->occupied[word])
 		return;
 	__clear_bit(word, hierarchy->summary);
@@ -455,7 +441,8 @@ static void vacate(struct hwtimer_hierarchy *hierarchy, u32 nr)
 	u64 bit;
 
 	if (!level) {
-		vacate_lowest(hierarchy, nr);
+		vacate_lowest(hierarchy, nr / BITS_PER_LONG,
+			      BIT(nr % BITS_PER_LONG));
 		return;
 	}
 	bit = 1ULL << slot_of(hierarchy, nr);
@@ -516,6 +503,53 @@ u64 hwtimer_hierarchy_first(const struct hwtimer_wheel *wheel, u32 *nr)
 		return first_of_all(wheel, nr);
 	*nr = first;
 	return wheel->buckets[first].earliest;
+}
+
+/**
+ * hwtimer_hierarchy_run - find buckets of the lowest level that are due first
+ * @wheel: the wheel; no due bucket is being walked
+ * @nr: the first of them, as hwtimer_hierarchy_first() has found it
+ * @tick: the tick of bucket @nr
+ * @last: a tick that has begun
+ *
+ * No higher level has an entry of a tick before levels[0].direct. So nothing else is due at
+ * the ticks of these buckets.
+ *
+ * Return: the buckets that are due up to @last, as far as their bits are in one word; none if
+ * bucket @nr is on a higher level, or if one there is due at the same tick.
+ */
+struct hwtimer_run hwtimer_hierarchy_run(const struct hwtimer_wheel *wheel,
+					 u32 nr, u64 tick, u64 last)
+{
+	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
+	u64 end = min(last + 1, hierarchy->levels[0].direct);
+	struct hwtimer_run run = { .nr = nr, .tick = tick };
+
+	if (unlikely(nr > hierarchy->mask || tick >= end))
+		return run;
+	run.occupied = hierarchy->occupied[nr / BITS_PER_LONG] >>
+		       nr % BITS_PER_LONG;
+	if (end - tick < BITS_PER_LONG)
+		run.occupied &= BIT(end - tick) - 1;
+	return run;
+}
+
+/**
+ * hwtimer_hierarchy_emptied - note that buckets of a run have become empty
+ * @wheel: the wheel
+ * @run: from hwtimer_hierarchy_run()
+ * @emptied: a bit for each of these buckets, which are the first ones; their earliest tick is
+ *	HWTIMER_TICK_NONE already
+ */
+void hwtimer_hierarchy_emptied(struct hwtimer_wheel *wheel,
+			       const struct hwtimer_run *run,
+			       unsigned long emptied)
+{
+	if (!emptied)
+		return;
+	vacate_lowest(&wheel->hierarchy, run->nr / BITS_PER_LONG,
+		      emptied << run->nr % BITS_PER_LONG);
+	hwtimer_hierarchy_arrive(wheel, run->tick + __fls(emptied));
 }
 
 void hwtimer_hierarchy_arrive(struct hwtimer_wheel *wheel, u64 tick)

@@ -2,7 +2,7 @@
 /*
  * The hierarchical kind of wheel: what hwtimer_hierarchy.c offers to hwtimer_kinds.h,
  * which says what each function is for. hwtimer_wheel.c and hwtimer_occupancy.c call
- * hwtimer_hierarchy_shift(), too.
+ * hwtimer_hierarchy_shift(), too, and hwtimer_wheel.c what is about a run.
  */
 #ifndef HWTIMER_HIERARCHY_H
 #define HWTIMER_HIERARCHY_H
@@ -30,9 +30,15 @@ void hwtimer_hierarchy_clear(struct hwtimer_wheel *wheel, u32 first, u32 end);
 u32 hwtimer_hierarchy_place_above(const struct hwtimer_wheel *wheel, u64 tick);
 u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
 			   const struct hwtimer_walk *walk, u64 tick);
-void hwtimer_hierarchy_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
+void hwtimer_hierarchy_occupy_above(struct hwtimer_wheel *wheel, u32 nr,
+				    u64 tick);
 void hwtimer_hierarchy_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
 u64 hwtimer_hierarchy_first(const struct hwtimer_wheel *wheel, u32 *nr);
+struct hwtimer_run hwtimer_hierarchy_run(const struct hwtimer_wheel *wheel,
+					 u32 nr, u64 tick, u64 last);
+void hwtimer_hierarchy_emptied(struct hwtimer_wheel *wheel,
+			       const struct hwtimer_run *run,
+			       unsigned long emptied);
 void hwtimer_hierarchy_arrive(struct hwtimer_wheel *wheel, u64 tick);
 bool hwtimer_hierarchy_expires(const struct hwtimer_wheel *wheel, u32 nr,
 			       u64 tick);
@@ -48,6 +54,25 @@ static inline u32 hwtimer_hierarchy_place(const struct hwtimer_wheel *wheel,
 	if (likely(tick < wheel->hierarchy.levels[0].direct))
 		return tick & wheel->hierarchy.mask;
 	return hwtimer_hierarchy_place_above(wheel, tick);
+}
+
+/* Bucket @nr has got an entry of @tick. Most are in the lowest level. */
+static __always_inline void
+hwtimer_hierarchy_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
+{
+	struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
+	struct hwtimer_bucket *bucket = &wheel->buckets[nr];
+	u32 word = nr / BITS_PER_LONG;
+
+	bucket->earliest = min(bucket->earliest, tick);
+	if (unlikely(nr > hierarchy->mask)) {
+		hwtimer_hierarchy_occupy_above(wheel, nr, tick);
+		return;
+	}
+	/* Not __set_bit(), which is slow on x86 */
+	hierarchy->occupied[word] |= BIT(nr % BITS_PER_LONG);
+	hierarchy->summary[word / BITS_PER_LONG] |= BIT(word % BITS_PER_LONG);
+	hierarchy->nonempty |= BIT(0);
 }
 
 #endif /* HWTIMER_HIERARCHY_H */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Adds timers to a wheel, many in a row. This is the inline half of the wheel's
- * interface. The other half, hwtimer_intake_begin() and hwtimer_intake_ask(), is in
+ * interface. The other half, hwtimer_intake_begin() and hwtimer_intake_open(), is in
  * hwtimer_wheel.c. hwtimer_bulk.c adds many timers this way; hwtimer_wheel_add() adds a
  * single one.
  *
  * Adding is inline for speed. A loop that adds timers copies the few facts that it needs
  * of the wheel once, and the compiler keeps them in registers. Read from the wheel
  * itself, they would have to be loaded again after each store to a bucket or a record.
- * hwtimer_intake_ask() files the timers for which these facts are not enough.
+ * hwtimer_intake_open() files the timers for which these facts are not enough.
  */
 #ifndef HWTIMER_INTAKE_H
 #define HWTIMER_INTAKE_H
@@ -22,7 +22,7 @@
  * @buckets: copy of the wheel's
  * @first: the earliest tick for a new timer
  * @reach: an entry of one of the @reach ticks from @first on goes to bucket tick & @mask;
- *	for all others, call hwtimer_intake_ask()
+ *	for all others, hwtimer_intake_open() asks the wheel
  * @mask: number of buckets of the lowest level minus 1
  */
 struct hwtimer_intake {
@@ -35,8 +35,8 @@ struct hwtimer_intake {
 };
 
 struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel);
-void hwtimer_intake_ask(struct hwtimer_wheel *wheel, struct hwtimer_entry entry,
-			u64 tick);
+void hwtimer_intake_open(struct hwtimer_wheel *wheel,
+			 struct hwtimer_entry entry, u64 tick, bool near);
 
 /**
  * hwtimer_intake_file - enter a timer into a bucket
@@ -52,17 +52,17 @@ hwtimer_intake_file(const struct hwtimer_intake *intake,
 		    struct hwtimer_entry entry, u64 tick)
 {
 	struct hwtimer_bucket *bucket = &intake->buckets[tick & intake->mask];
+	bool near = tick - intake->first < intake->reach;
 
 	/*
 	 * Usually the bucket holds an earlier entry and its last chunk has room. Then no
 	 * walk without expirations is in this bucket, because such a walk takes all
 	 * chunks out of it.
 	 */
-	if (unlikely(tick - intake->first >= intake->reach ||
-		     bucket->earliest > tick ||
+	if (unlikely(!near || bucket->earliest > tick ||
 		     !hwtimer_queue_try_entry(&bucket->entries, entry)))
-		hwtimer_intake_ask(intake->wheel, entry,
-				   max(tick, intake->first));
+		hwtimer_intake_open(intake->wheel, entry,
+				    max(tick, intake->first), near);
 }
 
 /* To be called after hwtimer_intake_file() has filed @count entries. */

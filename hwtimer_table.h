@@ -141,6 +141,24 @@ hwtimer_record_become(struct hwtimer_record *record,
 	record->state = state;
 }
 
+static_assert(HWTIMER_EXPIRED - HWTIMER_PENDING == 1);
+
+/**
+ * hwtimer_record_expire_if - let a timer expire, or change nothing, without a branch
+ * @record: the record
+ * @expires: the timer is pending, and expires
+ *
+ * The record then has another stamp, too.
+ */
+static __always_inline void
+hwtimer_record_expire_if(struct hwtimer_record *record, bool expires)
+{
+	if (expires)
+		hwtimer_record_check(record, HWTIMER_EXPIRED);
+	record->stamp = (record->stamp + expires) & HWTIMER_STAMP_MAX;
+	record->state += expires;
+}
+
 /* A free record that is in no table */
 extern struct hwtimer_record hwtimer_record_nobody;
 

@@ -18,7 +18,8 @@
  *   old tick comes.
  * - Most buckets that are due have nothing but timers that expire now, and dead entries. Such
  *   a bucket is emptied from the front of its queue, a chunk at a time, and needs no other
- *   state in between. At the first entry that has to stay or to move, a walk takes over.
+ *   state in between. Those of neighbouring ticks that have few entries are emptied in one
+ *   loop. At the first entry that has to stay or to move, a walk takes over.
  *
  * A timer with slack expires at a multiple of a power of two ticks, the first one that is
  * not before its deadline. The power is the largest that has a multiple within the slack
@@ -316,9 +317,9 @@ struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel)
 	};
 }
 
-/* Enters a timer for which hwtimer_intake_file() knows too little; @tick lies ahead. */
-void hwtimer_intake_ask(struct hwtimer_wheel *wheel, struct hwtimer_entry entry,
-			u64 tick)
+/* Does hwtimer_intake_open() in all cases. */
+static noinline void intake_ask(struct hwtimer_wheel *wheel,
+				struct hwtimer_entry entry, u64 tick)
 {
 	if (unlikely(wheel->rewind.active))
 		hwtimer_queue_add_entry(rewind_queue(wheel), wheel->pool,
@@ -326,6 +327,32 @@ void hwtimer_intake_ask(struct hwtimer_wheel *wheel, struct hwtimer_entry entry,
 	else
 		bucket_append(wheel, hwtimer_kind_place(wheel, tick), entry,
 			      tick);
+}
+
+/**
+ * hwtimer_intake_open - do what is left of hwtimer_intake_file()
+ * @wheel: the wheel
+ * @entry: the entry of the timer's record
+ * @tick: the tick at which the timer is to expire; lies ahead
+ * @near: @tick is within the reach of the intake, so its bucket is in the lowest level
+ *
+ * Where few timers are in many buckets, most of them are the first of their bucket. So that
+ * case is short, and comes first. In the lowest level, the only walk that expires nothing is
+ * the sweep.
+ */
+void hwtimer_intake_open(struct hwtimer_wheel *wheel,
+			 struct hwtimer_entry entry, u64 tick, bool near)
+{
+	u32 nr = tick & (wheel->shape.buckets - 1);
+	struct hwtimer_bucket *bucket = &wheel->buckets[nr];
+
+	if (unlikely(!near || !hwtimer_queue_empty(&bucket->entries) ||
+		     wheel->sweep.bucket == nr || !wheel->pool->top)) {
+		intake_ask(wheel, entry, tick);
+		return;
+	}
+	hwtimer_queue_begin_entry(&bucket->entries, wheel->pool, entry);
+	hwtimer_kind_occupy(wheel, nr, tick);
 }
 
 /**
@@ -651,21 +678,23 @@ static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
 	return end - begin;
 }
 
-/*
- * Whether an entry of a due bucket is alive, and its timer is due, neither postponed nor
- * with slack. Usually it is.
- */
-static __always_inline bool
-entry_expires_plainly(const struct hwtimer_record *record,
-		      struct hwtimer_entry entry, u64 time)
+/* Whether a timer is pending, and neither postponed nor with slack. Usually it is. */
+static __always_inline bool record_plain(const struct hwtimer_record *record)
 {
 	const struct hwtimer_record all = { .state = U8_MAX,
 					    .postponed = true,
 					    .align = U8_MAX };
 	const struct hwtimer_record plain = { .state = HWTIMER_PENDING };
 
-	return record->stamp == entry.stamp &&
-	       (record->status & all.status) == plain.status &&
+	return (record->status & all.status) == plain.status;
+}
+
+/* Whether an entry of a due bucket is alive, and its timer is due and plain. */
+static __always_inline bool
+entry_expires_plainly(const struct hwtimer_record *record,
+		      struct hwtimer_entry entry, u64 time)
+{
+	return record->stamp == entry.stamp && record_plain(record) &&
 	       record->deadline <= time;
 }
 
@@ -731,6 +760,130 @@ static bool queue_expire(struct hwtimer_wheel *wheel,
 	else
 		hwtimer_queue_drop_head(queue, wheel->pool);
 	return rest;
+}
+
+/*
+ * Maximum number of entries of a bucket that expire_few() empties. With more of them, it pays
+ * to find out first which records are free, and to fetch the others: see chunk_look().
+ */
+#define FEW (HWTIMER_CHUNK_ENTRIES / 2 + 1)
+
+/* Whether expire_few() may empty @bucket, whose tick is @tick: nothing in it takes a walk. */
+static __always_inline bool bucket_has_few(const struct hwtimer_bucket *bucket,
+					   u64 tick)
+{
+	const struct hwtimer_queue *queue = &bucket->entries;
+
+	return queue->head && queue->head == queue->tail &&
+	       queue->last - queue->first <= FEW && bucket->earliest == tick;
+}
+
+/*
+ * Expires timers of a bucket with a single chunk. Most branches on whether an entry is alive
+ * would be mispredicted. So this loop has none, and writes what does not change. Ends before
+ * an entry that only a walk can deal with. Returns the number of entries visited.
+ */
+static __always_inline unsigned int
+chunk_expire(const struct hwtimer_table *table,
+	     const struct hwtimer_queue *queue, u64 time, u32 **due)
+{
+	const struct hwtimer_entry *begin = &queue->head->entries[queue->first];
+	const struct hwtimer_entry *end = &queue->head->entries[queue->last];
+	const struct hwtimer_entry *entry;
+	u32 *next = *due;
+
+	for (entry = begin; entry < end; entry++) {
+		struct hwtimer_record *record =
+			hwtimer_table_record(table, entry->index);
+		u32 alive = record->stamp == entry->stamp;
+		u32 expires = alive & (u32)record_plain(record) &
+			      (u32)(record->deadline <= time);
+		u32 odd = alive ^ expires;
+
+		/* Otherwise the compiler tests @alive and @expires, each by a branch. */
+		OPTIMIZER_HIDE_VAR(odd);
+		if (unlikely(odd) && entry_alive(record, *entry))
+			break;
+		hwtimer_record_expire_if(record, expires);
+		*next = entry->index;
+		next += expires;
+	}
+	*due = next;
+	return entry - begin;
+}
+
+/* Starts to fetch the entries of the bucket of the lowest of @bits, if there is one. */
+static __always_inline void bucket_fetch(const struct hwtimer_bucket *buckets,
+					 unsigned long bits)
+{
+	const char *chunk;
+
+	if (!bits)
+		return;
+	chunk = (const char *)buckets[__ffs(bits)].entries.head;
+	prefetchw(chunk);
+	prefetchw(chunk + HWTIMER_CACHE_LINE);
+}
+
+/*
+ * Empties the buckets of @run that have few entries. Ends before a bucket that is not empty
+ * then, or if *@budget is used up. Subtracts the number of entries and buckets from *@budget.
+ * Returns the bits of the buckets that are left, and the number of entries in *@visited.
+ */
+static __always_inline unsigned long
+run_expire(struct hwtimer_wheel *wheel, const struct hwtimer_run *run,
+	   unsigned int *budget, unsigned int *visited, u32 **due)
+{
+	struct hwtimer_bucket *buckets = &wheel->buckets[run->nr];
+	u64 time = hwtimer_wheel_time_of(wheel, run->tick);
+	unsigned long left = run->occupied;
+
+	*visited = 0;
+	while (left && *budget > HWTIMER_CHUNK_ENTRIES) {
+		unsigned long bit = __ffs(left), others = left & (left - 1);
+		struct hwtimer_queue *queue = &buckets[bit].entries;
+		unsigned int count;
+
+		bucket_fetch(buckets, others);
+		if (unlikely(!bucket_has_few(&buckets[bit], run->tick + bit)))
+			break;
+		count = chunk_expire(wheel->table, queue,
+				     time + bit * wheel->shape.tick, due);
+		*visited += count;
+		*budget -= count;
+		queue->first += count;
+		if (unlikely(queue->first != queue->last))
+			break;
+		hwtimer_pool_give(wheel->pool, queue->head);
+		queue->head = NULL;
+		buckets[bit].earliest = HWTIMER_TICK_NONE;
+		--*budget;
+		left = others;
+	}
+	return left;
+}
+
+/*
+ * Empties due buckets of the lowest level of a hierarchical wheel that have few entries:
+ * bucket @nr, whose earliest tick @tick is due, and its neighbours. Where few timers are in
+ * many buckets, nearly all are of this kind. What is known of the buckets as a whole is
+ * brought up to date once for all of them. Not inline, so that the loops have all registers
+ * for themselves. Returns the rest of @budget.
+ */
+static noinline unsigned int expire_few(struct hwtimer_wheel *wheel, u32 nr,
+					u64 tick, unsigned int budget,
+					u32 **due)
+{
+	struct hwtimer_run run =
+		hwtimer_hierarchy_run(wheel, nr, tick, wheel->current_tick);
+	u32 *before = *due;
+	unsigned int visited;
+	unsigned long left = run_expire(wheel, &run, &budget, &visited, due);
+
+	hwtimer_hierarchy_emptied(wheel, &run, run.occupied & ~left);
+	bury(wheel, visited - (*due - before));
+	wheel->stats.walked += visited;
+	return budget;
 }
 
 /*
@@ -822,6 +975,18 @@ static unsigned int advance_due(struct hwtimer_wheel *wheel,
 		if (tick > wheel->current_tick) {
 			hwtimer_kind_arrive(wheel, wheel->current_tick);
 			break;
+		}
+		/* A single bucket is not worth it. */
+		if (tick < wheel->current_tick && !hwtimer_is_hashed(wheel) &&
+		    bucket_has_few(&wheel->buckets[nr], tick)) {
+			unsigned int rest =
+				expire_few(wheel, nr, tick, budget, due);
+
+			/* Nothing was done if the first entry takes a walk. */
+			if (likely(rest != budget)) {
+				budget = rest;
+				continue;
+			}
 		}
 		due_expire(wheel, nr, tick, &budget, due);
 	}

@@ -178,6 +178,18 @@ struct hwtimer_hierarchy {
 };
 
 /**
+ * struct hwtimer_run - neighbouring buckets of the lowest level of a hierarchical wheel
+ * @occupied: a bit for each of them that has entries
+ * @nr: the bucket of bit 0
+ * @tick: the tick of that bucket
+ */
+struct hwtimer_run {
+	unsigned long occupied;
+	u32 nr;
+	u64 tick;
+};
+
+/**
  * struct hwtimer_rewind - a wheel on its way back to an earlier tick
  * @fresh: entries added while the buckets are being emptied
  * @walk: the walk that files all entries anew: its source are the entries taken out of

@@ -8,4 +8,7 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+/* The compiler no longer knows the value of a variable, nor where it comes from. */
+#define OPTIMIZER_HIDE_VAR(var) __asm__("" : "+r"(var))
+
 #endif /* BENCH_LINUX_COMPILER_H */
