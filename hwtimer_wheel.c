@@ -1378,12 +1378,24 @@ static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
 					 partial * (u64)wheel->nr_buckets);
 }
 
+/* The number of the pool's chunks that are in the wheel's buckets, or in the queue. */
+static u64 chunks_taken(const struct hwtimer_wheel *wheel)
+{
+	return wheel->pool->chunks - wheel->pool->spares;
+}
+
+/* The maximum number of chunks of a queue with @queued timers */
+static u64 chunks_of_queue(u64 queued)
+{
+	return queued / HWTIMER_CHUNK_INDICES + 2;
+}
+
 /* The minimum number of the pool's chunks that are in the wheel's buckets. */
 static u64 chunks_in_use(const struct hwtimer_wheel *wheel, u64 queued)
 {
-	u64 in_use = wheel->pool->chunks - wheel->pool->spares;
+	u64 taken = chunks_taken(wheel);
 
-	return in_use - min(in_use, queued / HWTIMER_CHUNK_INDICES + 2);
+	return taken - min(taken, chunks_of_queue(queued));
 }
 
 /**
@@ -1432,7 +1444,9 @@ u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
  * At worst, each entry gets into a bucket of its own, with a chunk for each. A chunk of the
  * smaller wheel is free again when its last entry is filed. What hwtimer_wheel_reserve()
  * wants for chunks_at_most() takes account of the chunks in use, so it stays valid; what it
- * wants for a hashed wheel does not, and must be left when all is filed.
+ * wants for a hashed wheel does not, and must be left when all is filed. Of the chunks in use
+ * it takes as many for the queue's as a queue may have. As long as fewer are in use, those
+ * that filing takes do not count: so many more have to be there.
  *
  * Return: the number of spare chunks that the pool must hold.
  */
@@ -1440,11 +1454,13 @@ u64 hwtimer_wheel_reserve_growth(const struct hwtimer_wheel *wheel,
 				 struct hwtimer_wheel *larger,
 				 const struct hwtimer_outlook *outlook)
 {
-	u64 reserve;
+	u64 queue = chunks_of_queue(outlook->queued), reserve;
 
 	larger->entries = wheel->entries;
 	larger->postponed = wheel->postponed;
 	reserve = hwtimer_wheel_reserve(larger, outlook);
-	return hwtimer_is_hashed(larger) ? reserve + wheel->entries :
-					   max(reserve, wheel->entries + 1);
+	if (hwtimer_is_hashed(larger))
+		return reserve + wheel->entries;
+	reserve += queue - min(queue, chunks_taken(wheel));
+	return max(reserve, wheel->entries + 1);
 }

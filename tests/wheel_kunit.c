@@ -1555,6 +1555,23 @@ static void bucket_scatters_when_the_wheel_grows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, HWTIMER_START_ENTRIES / 2);
 }
 
+/*
+ * The same for so few entries that all chunks in use might be the queue's. oracle_grow() checks
+ * that enough chunks are left.
+ */
+static void few_entries_scatter_when_the_wheel_grows(struct kunit *test)
+{
+	struct oracle *oracle = create_start(test);
+	u64 round = HWTIMER_START_BUCKETS * TICK;
+	u32 i;
+
+	for (i = 1; i <= 3; i++)
+		oracle_schedule(oracle, oracle->now + i * round);
+	grow(oracle, kind_of(test), HWTIMER_START_BUCKETS * 4);
+	turn_until_empty(oracle);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 3);
+}
+
 /* Another timer of the same deadline, which has passed for long, comes; the wheel grows. */
 static void add_overdue_and_grow(struct oracle *oracle)
 {
@@ -1750,6 +1767,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KIND_CASE(wheel_grows_in_the_middle_of_a_turn),
 	KIND_CASE(entries_scatter_when_the_wheel_grows),
 	KIND_CASE(bucket_scatters_when_the_wheel_grows),
+	KIND_CASE(few_entries_scatter_when_the_wheel_grows),
 	KIND_CASE(overdue_timers_keep_their_order_when_the_wheel_grows),
 	KIND_CASE(overdue_timer_stays_due_when_the_wheel_grows),
 	KIND_CASE(postponed_timer_is_filed_anew_when_the_wheel_grows),
