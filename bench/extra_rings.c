@@ -137,7 +137,7 @@ static __always_inline __u32 take_results(enum hwtimer_op op, __u32 done)
 			return done;
 		for (i = 0; i < run; i++) {
 			if (hwtimer_ring_error(results[i]))
-				give_up(hwtimer_ring_error(results[i]));
+				give_up(-hwtimer_ring_error(results[i]));
 			if (op == HWTIMER_OP_SCHEDULE)
 				ids[done + i] = results[i];
 		}

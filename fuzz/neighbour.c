@@ -140,7 +140,7 @@ static int request_by_ring(struct neighbour *self,
 	err = hwtimer_ring_error(result);
 	if (!err && request->op == HWTIMER_OP_SCHEDULE)
 		request->id = result;
-	return -err;
+	return err;
 }
 
 static int collect_by_ring(struct neighbour *self, struct hwtimer_event *events)

@@ -943,7 +943,7 @@ static int submit_until(struct hwtimer_ring *ring, __u64 end)
 		while (!hwtimer_ring_next_result(ring, &result))
 			if (now_ns() > hang)
 				return 94;
-		if (hwtimer_ring_error(result) != ENOENT)
+		if (hwtimer_ring_error(result) != -ENOENT)
 			return 95;
 	} while (now_ns() < end);
 	return 0;

@@ -409,7 +409,7 @@ static void check_stop(struct __test_metadata *_metadata, struct subject *self,
 
 static int call_mmap(struct subject *self)
 {
-	return result_of(hwtimer_ring_map(&self->ring, self->fd));
+	return hwtimer_ring_map(&self->ring, self->fd);
 }
 
 /* If it failed, it works now. Before that there are no rings, not even in part. */
@@ -446,10 +446,10 @@ static int call_kick(struct subject *self)
 	for (unsigned int i = 0; hwtimer_ring_next_result(ring, &result); i++) {
 		if (!hwtimer_ring_error(result))
 			self->ids[i] = result;
-		else if (hwtimer_ring_error(result) == ENOMEM)
+		else if (hwtimer_ring_error(result) == -ENOMEM)
 			failed = true;
 		else
-			return -(int)hwtimer_ring_error(result);
+			return hwtimer_ring_error(result);
 	}
 	return failed ? -ENOMEM : ret;
 }

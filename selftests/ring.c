@@ -98,7 +98,7 @@ TEST_F(rings, errors_are_results)
 	for (unsigned int i = 0; i < n; i++) {
 		__u64 result = ring_result(_metadata, ring);
 
-		EXPECT_EQ(cases[i].error, hwtimer_ring_error(result));
+		EXPECT_EQ(-cases[i].error, hwtimer_ring_error(result));
 		EXPECT_EQ(-(__s64)cases[i].error, (__s64)result);
 		EXPECT_EQ(0, hwtimer_ring_error(ring_result(_metadata, ring)));
 	}

@@ -56,11 +56,11 @@ static void settle(struct books *books, const struct pending *pending,
 	case HWTIMER_OP_CANCEL:
 		if (!error)
 			end_timer(books, pending->timer);
-		else if (error != ENOENT && error != EALREADY)
+		else if (error != -ENOENT && error != -EALREADY)
 			books->wrong++;
 		return;
 	default:
-		if (error && error != ENOENT && error != EALREADY)
+		if (error && error != -ENOENT && error != -EALREADY)
 			books->wrong++;
 	}
 }
@@ -327,7 +327,7 @@ TEST_F(rings, request_while_the_worker_dozes_off)
 		end = now_ns() + HANG_MS * MS;
 		while (!hwtimer_ring_next_result(ring, &result))
 			ASSERT_GT(end, now_ns());
-		ASSERT_EQ(ENOENT, hwtimer_ring_error(result));
+		ASSERT_EQ(-ENOENT, hwtimer_ring_error(result));
 		if (i % 20)
 			spin_ns(next_random(&seed) % DOZES_OFF_NS);
 		else

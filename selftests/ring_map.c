@@ -305,7 +305,7 @@ TEST_F(rings, garbled_offsets_are_refused)
 		for (unsigned int j = 0; j < ARRAY_SIZE(wrong); j++) {
 			*offsets[i] = wrong[j];
 			errno = 0;
-			EXPECT_EQ(-1, hwtimer_ring_map(&other, self->fd));
+			EXPECT_EQ(-EPROTO, hwtimer_ring_map(&other, self->fd));
 			EXPECT_EQ(EPROTO, errno);
 		}
 		*offsets[i] = good;

@@ -687,14 +687,14 @@ TEST_F(users, rings_are_memory_too)
 	ASSERT_EQ(0, ring_setup(fds[0], 0, slots));
 	ASSERT_EQ(0, ring_setup(fds[1], 0, slots));
 	ASSERT_EQ(0, hwtimer_ring_map(&rings[0], fds[0]));
-	EXPECT_EQ(-ENOMEM, result_of(hwtimer_ring_map(&rings[1], fds[1])));
+	EXPECT_EQ(-ENOMEM, hwtimer_ring_map(&rings[1], fds[1]));
 	become_root();
 	if (accounts_shown())
 		EXPECT_GE(self->memory, account_of(ALICE, 5));
 	become(ALICE);
 	/* The memory belongs to the descriptor until it is unmapped, too. */
 	ASSERT_EQ(0, close(fds[0]));
-	EXPECT_EQ(-ENOMEM, result_of(hwtimer_ring_map(&rings[1], fds[1])));
+	EXPECT_EQ(-ENOMEM, hwtimer_ring_map(&rings[1], fds[1]));
 	hwtimer_ring_unmap(&rings[0]);
 	EXPECT_EQ(0, hwtimer_ring_map(&rings[1], fds[1]));
 	hwtimer_ring_unmap(&rings[1]);

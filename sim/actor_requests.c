@@ -361,7 +361,7 @@ void act_batcher(struct actor *actor)
 
 static int bulk_result(uint64_t result)
 {
-	return hwtimer_ring_error(result) ? -hwtimer_ring_error(result) : 0;
+	return hwtimer_ring_error(result);
 }
 
 /* The flags of operations that are done together */

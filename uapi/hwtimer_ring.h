@@ -25,6 +25,9 @@
  *	events = hwtimer_ring_next_events(&ring, &count);
  *	hwtimer_ring_consume(&ring);		once for any number of events
  *
+ * Errors are negative errnos, as those of libhwtimer: what a function returns, and what
+ * hwtimer_ring_error() says of a result. A function that fails leaves its errno in errno, too.
+ *
  * One thread at a time may use the submission ring (get_slot, get_compact, get_run,
  * publish, next_result, next_results), and one thread at a time the completion ring
  * (next_event, next_events, consume).
@@ -146,7 +149,7 @@ static inline bool hwtimer_ring_find_arrays(struct hwtimer_ring *ring,
  * take a descriptor only from those whom you trust with your timers, and check user_data
  * before it is an index.
  *
- * Return: 0, or -1 with errno, as mmap(); EPROTO: what is mapped cannot be rings, because
+ * Return: 0, or a negative errno, as mmap(); -EPROTO: what is mapped cannot be rings, because
  * somebody has written into it, or @fd is not an instance.
  */
 static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
@@ -157,7 +160,7 @@ static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
 	memset(&info, 0, sizeof(info));
 	info.size = sizeof(info);
 	if (ioctl(fd, HWTIMER_IOC_INFO, &info))
-		return -1;
+		return -errno;
 	memset(ring, 0, sizeof(*ring));
 	ring->fd = fd;
 	ring->bytes = (size_t)info.rings_bytes;
@@ -166,14 +169,14 @@ static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
 	memory = mmap(NULL, ring->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 		      0);
 	if (memory == MAP_FAILED)
-		return -1;
+		return -errno;
 	ring->shared = (struct hwtimer_rings *)memory;
 	if (!hwtimer_ring_find_arrays(ring,
 				      info.flags & HWTIMER_COMPACT_SLOTS)) {
 		munmap(memory, ring->bytes);
 		ring->shared = NULL;
 		errno = EPROTO;
-		return -1;
+		return -EPROTO;
 	}
 	ring->tail = hwtimer_ring_load(&ring->shared->submission_tail);
 	ring->done = hwtimer_ring_load(&ring->shared->submission_head);
@@ -197,22 +200,32 @@ static inline void hwtimer_ring_unmap(struct hwtimer_ring *ring)
  * hwtimer_ring_kick - make the kernel serve both rings now
  * @ring: the rings
  *
- * Return: number of requests that the kernel did, or -1 with errno (as
+ * Return: number of requests that the kernel did, or a negative errno (as
  * HWTIMER_IOC_KICK).
  */
 static inline int hwtimer_ring_kick(struct hwtimer_ring *ring)
 {
-	return ioctl(ring->fd, HWTIMER_IOC_KICK);
+	int done = ioctl(ring->fd, HWTIMER_IOC_KICK);
+
+	return done < 0 ? -errno : done;
 }
 
-/* Kicks if the worker does not poll the rings. Returns 0, or -1 with errno. */
+/* As hwtimer_ring_kick(), but returns 0 instead of the number. */
+static inline int hwtimer_ring_tell(struct hwtimer_ring *ring)
+{
+	int done = hwtimer_ring_kick(ring);
+
+	return done < 0 ? done : 0;
+}
+
+/* Kicks if the worker does not poll the rings. Returns 0, or a negative errno. */
 static inline int hwtimer_ring_kick_if_needed(struct hwtimer_ring *ring)
 {
 	__u32 flags = hwtimer_ring_load(&ring->shared->flags);
 
 	if (!(flags & HWTIMER_RING_NEED_KICK))
 		return 0;
-	return hwtimer_ring_kick(ring) < 0 ? -1 : 0;
+	return hwtimer_ring_tell(ring);
 }
 
 /*
@@ -316,8 +329,8 @@ hwtimer_ring_get_run(struct hwtimer_ring *ring, __u32 op, __u32 flags,
  * The kernel does the requests within 1 ms; hwtimer_ring_kick() makes it do them
  * at once.
  *
- * Return: 0, or -1 with errno: the requests are published, but the kernel was
- * not told (EINTR: kick again).
+ * Return: 0, or a negative errno: the requests are published, but the kernel was
+ * not told (-EINTR: kick again).
  */
 static inline int hwtimer_ring_publish(struct hwtimer_ring *ring)
 {
@@ -423,10 +436,10 @@ static inline const __u64 *hwtimer_ring_next_results(struct hwtimer_ring *ring,
 	return *count ? &ring->results[slot] : NULL;
 }
 
-/* The positive errno of a result; 0 if the result is no error. */
+/* The negative errno of a result; 0 if the result is no error. */
 static inline int hwtimer_ring_error(__u64 result)
 {
-	return result >= (__u64)-4095LL ? (int)-(__s64)result : 0;
+	return result >= (__u64)-4095LL ? (int)(__s64)result : 0;
 }
 
 /* Whether there is an event that the program has not taken. */
@@ -485,8 +498,8 @@ hwtimer_ring_next_events(struct hwtimer_ring *ring, __u32 *count)
  * that were in the ring, the kernel lets them go on. Either takes one HWTIMER_IOC_KICK
  * each time, which also does the requests in the submission ring.
  *
- * Return: 0, or -1 with errno: the slots are free, but the kernel was not told so, and
- * the events or timers still wait (EINTR: kick).
+ * Return: 0, or a negative errno: the slots are free, but the kernel was not told so, and
+ * the events or timers still wait (-EINTR: kick).
  */
 static inline int hwtimer_ring_consume(struct hwtimer_ring *ring)
 {
@@ -499,7 +512,7 @@ static inline int hwtimer_ring_consume(struct hwtimer_ring *ring)
 	if (!hwtimer_ring_load(&ring->shared->waiting))
 		return 0;
 	if (hwtimer_ring_load(&ring->shared->completion_tail) == ring->head)
-		return hwtimer_ring_kick(ring) < 0 ? -1 : 0;
+		return hwtimer_ring_tell(ring);
 	return hwtimer_ring_kick_if_needed(ring);
 }
 

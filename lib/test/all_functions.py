@@ -173,7 +173,7 @@ def rings():
     struct.pack_into("I", shared, 192, 1)  # submission_head
     expect(True, "hwtimer_ring_next_result", ring, ctypes.byref(result),
            returns=ctypes.c_bool)
-    expect(errno.ENOSPC, "hwtimer_ring_error", result)
+    expect(-errno.ENOSPC, "hwtimer_ring_error", result)
     count.value = 7
     expect(None, "hwtimer_ring_next_results", ring, ctypes.byref(count), returns=pointer)
     struct.pack_into("I", shared, 192, 3)
@@ -193,9 +193,10 @@ def rings():
     assert count.value == 2
     expect(0, "hwtimer_ring_consume", ring)
     assert struct.unpack_from("I", shared, 128)[0] == 3  # completion_head
-    expect(-1, "hwtimer_ring_kick", ring)
+    expect(-errno.ENOTTY, "hwtimer_ring_kick", ring)
     assert ctypes.get_errno() == errno.ENOTTY
-    expect(-1, "hwtimer_ring_map", ring, 1000)  # INFO says that there are none
+    # INFO says that there are none
+    expect(-errno.EINVAL, "hwtimer_ring_map", ring, 1000)
     struct.pack_into("LP", ring, 8, 0, 0)
     call("hwtimer_ring_unmap", ring, returns=None)
 

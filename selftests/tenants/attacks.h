@@ -268,7 +268,7 @@ static inline void attack_ring_memory(struct board *board)
 		}
 		hwtimer_ring_publish(&ring);
 		while (hwtimer_ring_next_result(&ring, &result)) {
-			board->refused = hwtimer_ring_error(result);
+			board->refused = -hwtimer_ring_error(result);
 			board->made += !board->refused;
 			if (board->refused)
 				break;
