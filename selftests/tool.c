@@ -870,16 +870,19 @@ TEST_F(hwtimer, metrics_are_the_counters)
  */
 TEST_F(hwtimer, instances_are_found_among_many_descriptors)
 {
-	struct rlimit many = { 20000, 20000 };
-	static int fds[10000];
+	struct rlimit many = { 110000, 110000 };
+	static int fds[100000];
 	unsigned int calls;
+	int null;
 
 	if (access("/sys/kernel/debug/hwtimer/instances", R_OK))
 		SKIP(return, "the kernel has no debugfs");
 	if (setrlimit(RLIMIT_NOFILE, &many))
 		SKIP(return, "no more descriptors");
+	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, null);
 	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++) {
-		fds[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		fds[i] = fcntl(null, F_DUPFD_CLOEXEC, 0);
 		ASSERT_LE(0, fds[i]);
 	}
 	calls = syscalls_of_tool("stats");

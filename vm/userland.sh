@@ -38,6 +38,10 @@ main()
 		has_commands man/hwtimer.4
 	check "the table of calls has every command" has_commands Documentation/calls.md
 	check "the manual of the device has every error of that table" has_errors
+	check "the pages have every parameter of the module, and no other" \
+		parameters_are_documented
+	check "the interface's table has every error of the module" errors_are_listed
+	check "a test knows every number of the header" numbers_are_tested
 	check "interface.md and hwtimer_interface(4) are what the header says" \
 		interface_is_current
 	check "the pages of functions are what the headers say" manual_is_current
@@ -326,6 +330,41 @@ has_errors()
 			grep -q "^\.It Er $error$" man/hwtimer.4 ||
 				echo "missing: $error"
 		done | silent
+}
+
+# The man page has them under FILES, and installing.md has a table.
+parameters_are_documented()
+{
+	grep -ho '^module_param[a-z_]*([a-z_]*' ./*.c | sed 's/.*(//' | sort >"$ROOT/parameters"
+	[ -s "$ROOT/parameters" ] || return
+	sed -n '/^\.Sh FILES/,/^\.Sh EXAMPLES/p' man/hwtimer.4 |
+		sed -n 's/^\.Va \([a-z_]*\).*/\1/p' | sort -u |
+		diff "$ROOT/parameters" - || return
+	sed -n '/^## Module parameters/,/^Put /p' Documentation/installing.md |
+		sed -n 's/^| `\([a-z_]*\)` |.*/\1/p' | sort |
+		diff "$ROOT/parameters" -
+}
+
+# Programs see ERESTARTSYS as EINTR; EDEADLK is for kernel clients.
+errors_are_listed()
+{
+	grep -oh -e '-E[A-Z0-9]\{3,\}\>' hwtimer_*.c | tr -d - | sort -u |
+		grep -v -x -e ERESTARTSYS -e EDEADLK | while read -r error; do
+		grep -q "^| $error |" Documentation/interface.md ||
+			echo "missing: $error"
+	done | silent
+}
+
+# Constants and macros
+numbers_are_tested()
+{
+	sed -n -e 's/^#define \(HWTIMER_[A-Z_]*\).*/\1/p' \
+		-e 's/^\t\(HWTIMER_[A-Z_]*\) = .*/\1/p' uapi/linux/hwtimer.h |
+		sort -u >"$ROOT/numbers"
+	[ "$(wc -l <"$ROOT/numbers")" -gt 50 ] || return
+	while read -r number; do
+		grep -q -w "$number" selftests/abi.c || echo "missing: $number"
+	done <"$ROOT/numbers" | silent
 }
 
 # Also: a figure that somebody has changed by hand is found.
