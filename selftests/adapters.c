@@ -329,7 +329,7 @@ FIXTURE_TEARDOWN(with_rings)
 /* What the guide says a program does whose events go to the ring */
 static void on_ring(uv_poll_t *poll, int status, int events)
 {
-	FIXTURE_DATA(with_rings) *self = poll->data;
+	struct _test_data_with_rings *self = poll->data;
 	const struct hwtimer_event *event;
 	int ret = 0;
 
