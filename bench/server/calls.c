@@ -34,18 +34,25 @@ void calls_read_counter(void)
 	reads_counter = true;
 }
 
+/* Of the kernel itself: the counter is behind if the machine stood still at the wrong moment. */
+__u64 calls_kernel_now(void)
+{
+	struct timespec now;
+
+	__real_clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+}
+
 /* CLOCK_MONOTONIC by the counter; never goes back when the kernel corrects it. */
 static __u64 counter_now(void)
 {
 	static __u64 asked, anchor, last;
-	struct timespec now;
 	__u64 passed, time;
 
 	passed = clock_ns(cycles() - asked);
 	if (!asked || passed > TRUSTED) {
-		__real_clock_gettime(CLOCK_MONOTONIC, &now);
+		anchor = calls_kernel_now();
 		asked = cycles();
-		anchor = now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
 		passed = 0;
 	}
 	time = anchor + passed;

@@ -22,6 +22,7 @@ extern struct calls calls;
 
 /* From now on, the processor's counter is the clock. */
 void calls_read_counter(void);
+__u64 calls_kernel_now(void);
 
 /* Names that the linker makes of calls of the C library (--wrap) */
 int __real_ioctl(int fd, unsigned long command, void *argument);

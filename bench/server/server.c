@@ -144,7 +144,7 @@ static void end_if_over(void)
 void on_timeout(struct connection *connection)
 {
 	if (is_silent(connection)) {
-		note_timeout(connection, now_ns());
+		note_timeout(connection, calls_kernel_now());
 		set_deadline(connection);
 	}
 	system_now->push(connection);
