@@ -239,6 +239,10 @@ static void takers_add(struct site *site)
 		actor_add(site, either(site), "stopper", act_stopper);
 		actor_add(site, either(site), "discarder", act_discarder);
 		actor_add(site, either(site), "keeper", act_keeper);
+	} else if (site_has_ring(site) && !sim_below(4)) {
+		/* read() does not count the events in the ring, but the notice does. */
+		actor_add(site, either(site), "reader", act_reader);
+		actor_add(site, either(site), "notifier", act_notifier);
 	} else if (sim_below(6)) {
 		roles_add(site, takers, 4, sim_between(1, 3));
 	} else {
