@@ -862,6 +862,13 @@ static int survey_resting(struct hwtimer_instance *instance)
 	return 0;
 }
 
+/* The number of pending timers, with those that are paused. */
+static u64 timers_pending(const struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	return instance->stats.pending + hwtimer_completion_paused(instance);
+}
+
 /*
  * Sets *@left to the number of timers still to be handed back. Returns whether timers are
  * left, and all of them rest.
@@ -869,11 +876,10 @@ static int survey_resting(struct hwtimer_instance *instance)
 static bool timers_left(struct hwtimer_instance *instance, u64 *left)
 {
 	bool all_rest;
-
 	u64 pending;
 
 	spin_lock(&instance->lock);
-	pending = instance->stats.pending + hwtimer_completion_paused(instance);
+	pending = timers_pending(instance);
 	*left = pending + instance->stopping.resting;
 	all_rest = instance->stopping.resting && !pending;
 	spin_unlock(&instance->lock);

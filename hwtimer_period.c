@@ -15,6 +15,11 @@
  * most one unread event in the ring. If a program stops running, each of its timers is
  * due once more, and then costs nothing. Other events pass a paused timer.
  *
+ * A timer that is to expire once has no place for the number of its event in the ring,
+ * because @user_data is there. If it becomes periodic again, the kernel does not know that
+ * event any more, and the timer may have one more in the ring. Each costs the program a
+ * call, so that is no way to fill the ring in secret.
+ *
  * To user space a paused timer is pending: CANCEL, RESCHEDULE, QUERY, STOP and the
  * counters treat it as such. stats.pending does not count it, because it is not in the
  * wheel; hwtimer_stats_get() adds ring->paused.

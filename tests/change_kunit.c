@@ -7,6 +7,7 @@
 #include <linux/ktime.h>
 
 #include "../hwtimer_completion.h"
+#include "../hwtimer_notice.h"
 #include "../hwtimer_op.h"
 #include "../hwtimer_query.h"
 #include "../hwtimer_ring.h"
@@ -442,6 +443,80 @@ static void rearm_through_the_ring(struct kunit *test)
 	expect_nothing_left(test, &request.id, 1);
 }
 
+/* NOTIFY's delay counts from an event that waits, not from one that was dropped. */
+static void rearm_ends_the_delay(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_notice *notice = &instance->notice;
+	u64 id = begin_after(test, TICK);
+
+	hwtimer_notice_set(instance, 2, FAKE_HOUR, NULL);
+	turn_until(test, FAKE_START + 2 * TICK);
+	KUNIT_EXPECT_NE(test, notice->first, HWTIMER_TICK_NONE);
+	KUNIT_EXPECT_NE(test, notice->due, HWTIMER_TICK_NONE);
+	KUNIT_ASSERT_EQ(test, rearm(test, &id, TICK, 0), 0);
+	KUNIT_EXPECT_EQ(test, notice->first, HWTIMER_TICK_NONE);
+	KUNIT_EXPECT_EQ(test, notice->due, HWTIMER_TICK_NONE);
+	expect_nothing_left(test, &id, 1);
+}
+
+/* Schedules timers until the table has no more than @spare free records. */
+static void use_records(struct kunit *test, u32 spare)
+{
+	struct hwtimer_instance *instance = test->priv;
+
+	do {
+		begin_after(test, FAKE_HOUR);
+	} while (hwtimer_table_spare(&instance->table) > spare);
+	KUNIT_ASSERT_EQ(test, hwtimer_table_spare(&instance->table), spare);
+}
+
+/* The table grows for each request that makes a timer, or makes one periodic. */
+static void changes_get_records(struct kunit *test)
+{
+	struct hwtimer_request periodic = { .flags = HWTIMER_REARM,
+					    .time = FAKE_HOUR,
+					    .interval = FAKE_HOUR };
+	u64 id = 0, other = 0;
+
+	fake_test_exit(test);
+	KUNIT_ASSERT_EQ(test, fake_test_init(test, kind_of(test), 100000), 0);
+	use_records(test, 0);
+	KUNIT_EXPECT_EQ(test, rearm(test, &id, FAKE_HOUR, 0), 0);
+	use_records(test, 1);
+	KUNIT_EXPECT_EQ(test, change(test, &other, periodic), 0);
+	use_records(test, 0);
+	periodic.flags = HWTIMER_SET_INTERVAL;
+	KUNIT_EXPECT_EQ(test, change(test, &id, periodic), 0);
+	fake_check_books(test, test->priv);
+}
+
+/* If a program cannot get the id, nothing is left of what HWTIMER_REARM has made. */
+static void undo_ends_what_was_made(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_request requests[] = {
+		{ .flags = HWTIMER_REARM },
+		{ .flags = HWTIMER_REARM },
+		{ .flags = HWTIMER_SET_USER_DATA },
+		{ .flags = 0 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(requests); i++) {
+		requests[i].op = HWTIMER_OP_RESCHEDULE;
+		requests[i].time = FAKE_HOUR;
+		/* The first one names no timer. */
+		requests[i].id = i ? begin_after(test, FAKE_HOUR) : 0;
+	}
+	hwtimer_request_run(instance, requests, ARRAY_SIZE(requests));
+	KUNIT_EXPECT_EQ(test, instance->stats.pending, 4);
+	hwtimer_request_undo(instance, requests, ARRAY_SIZE(requests));
+	KUNIT_EXPECT_EQ(test, instance->stats.pending, 2);
+	KUNIT_EXPECT_EQ(test, instance->stats.cancelled, 2);
+	fake_check_books(test, instance);
+}
+
 /* ---- HWTIMER_SET_* ---- */
 
 /* Each combination of flags sets what it names, and nothing else. */
@@ -567,6 +642,36 @@ static void all_timers_become_periodic(struct kunit *test)
 	expect_nothing_left(test, ids, LIMIT);
 }
 
+/* A timer that was to expire once, and is periodic again, has forgotten its event in the ring. */
+static void interval_of_0_forgets_the_event(struct kunit *test)
+{
+	struct hwtimer_request periodic = { .flags = HWTIMER_SET_INTERVAL,
+					    .time = 5 * TICK,
+					    .interval = TICK };
+	struct hwtimer_request once = { .flags = HWTIMER_SET_INTERVAL,
+					.time = 5 * TICK };
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_ring *ring;
+	u64 id;
+
+	KUNIT_ASSERT_TRUE(test, fake_add_rings(instance, 8, 1024));
+	ring = instance->exchange.ring;
+	id = begin(test,
+		   (struct hwtimer_request){ .time = TICK, .interval = TICK });
+	turn_until(test, FAKE_START + 10 * TICK);
+	KUNIT_EXPECT_EQ(test, ring->paused, 1);
+	KUNIT_EXPECT_EQ(test, change(test, &id, periodic), 0);
+	turn_until(test, FAKE_START + 20 * TICK);
+	KUNIT_EXPECT_EQ(test, ring->paused, 1);
+	KUNIT_EXPECT_EQ(test, instance->stats.completed, 1);
+	KUNIT_EXPECT_EQ(test, change(test, &id, once), 0);
+	KUNIT_EXPECT_EQ(test, change(test, &id, periodic), 0);
+	turn_until(test, FAKE_START + 30 * TICK);
+	KUNIT_EXPECT_EQ(test, ring->paused, 1);
+	KUNIT_EXPECT_EQ(test, instance->stats.completed, 2);
+	expect_nothing_left(test, &id, 1);
+}
+
 static void only_pending_timers_are_set(struct kunit *test)
 {
 	struct hwtimer_request request = { .flags = SET_ALL, .time = TICK };
@@ -644,10 +749,14 @@ static struct kunit_case change_test_cases[] = {
 	KIND_CASE(rearm_when_stopped),
 	KIND_CASE(rearm_a_paused_timer),
 	KIND_CASE(rearm_through_the_ring),
+	KIND_CASE(rearm_ends_the_delay),
+	KIND_CASE(changes_get_records),
+	KIND_CASE(undo_ends_what_was_made),
 	KIND_CASE(sets_what_it_names),
 	KIND_CASE(less_slack_may_mean_an_earlier_tick),
 	KIND_CASE(slack_must_not_exceed_the_interval),
 	KIND_CASE(all_timers_become_periodic),
+	KIND_CASE(interval_of_0_forgets_the_event),
 	KIND_CASE(only_pending_timers_are_set),
 	KIND_CASE(cancel_all_in_bounded_holds),
 	KIND_CASE(cancel_all_goes_on),

@@ -442,6 +442,41 @@ static void random_requests_keep_the_books(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
+/* Takes a turn as a reader, and ends it; the buffer has no room for anything. */
+static ssize_t take_turn(struct hwtimer_instance *instance)
+{
+	u64 left;
+
+	return hwtimer_harvest_unprocessed(instance, NULL, 0, &left);
+}
+
+/*
+ * STOP that finds nothing but timers that rest says so. It has to look at all records for
+ * that, in several holds of the lock.
+ */
+static void stop_tells_that_all_timers_rest(struct kunit *test)
+{
+	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
+					   .time = HOUR,
+					   .interval = HOUR };
+	/* A kernel thread has no memory of a program, not even for the copy of no timer. */
+	struct hwtimer_unprocessed __user *nowhere = (void __user *)-PAGE_SIZE;
+	struct hwtimer_instance *instance = test->priv;
+	ssize_t ret;
+	u64 left;
+
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+	schedule_many(test, LIMIT - 1);
+	KUNIT_ASSERT_GT(test, hwtimer_table_end(&instance->table),
+			HWTIMER_HOLD);
+	turn(test, instance, 2);
+	hwtimer_instance_stop(instance);
+	ret = hwtimer_harvest_unprocessed(instance, nowhere, 1, &left);
+	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
+	KUNIT_EXPECT_EQ(test, left, 1);
+	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
+}
+
 /* As in Kafka's timing wheel, a timer far away costs one wake-up, its own. */
 static void far_timers_wake_the_worker_once_each(struct kunit *test)
 {
@@ -615,14 +650,6 @@ static int count_wakeup(struct wait_queue_entry *entry, unsigned int mode,
 {
 	nr_woken++;
 	return 0;
-}
-
-/* Takes a turn as a reader, and ends it; the buffer has no room for anything. */
-static ssize_t take_turn(struct hwtimer_instance *instance)
-{
-	u64 left;
-
-	return hwtimer_harvest_unprocessed(instance, NULL, 0, &left);
 }
 
 /* A reader that must not wait is refused while another reader has its turn. */
@@ -1132,6 +1159,7 @@ static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(bad_requests_are_refused),
 	KIND_CASE(settings_are_over_with_the_first_timer),
 	KIND_CASE(nothing_expires_after_stop),
+	KIND_CASE(stop_tells_that_all_timers_rest),
 	KIND_CASE(far_timers_wake_the_worker_once_each),
 	KIND_CASE(burst_after_a_gap_moves_down_no_level),
 	KIND_CASE(cancelled_timers_do_not_hold_the_wheel_back),

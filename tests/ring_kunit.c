@@ -1274,9 +1274,35 @@ static void destroy_waits_for_no_errand(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, comes(&errand_left));
 }
 
+/* As leaving_worker_waits_for_who_drains(), while there is a worker for the errand. */
+static void leaving_worker_waits_if_there_are_errands(struct kunit *test)
+{
+	struct hwtimer_instance *instance = new_stuck();
+	struct task_struct *leaver;
+	bool left;
+
+	KUNIT_ASSERT_NOT_NULL(test, instance);
+	KUNIT_EXPECT_TRUE(test, comes(&errand_begun));
+	reinit_completion(&leaver_left);
+	mutex_lock(&instance->exchange.drain);
+	leaver = kthread_run(leave, instance, "leaver");
+	KUNIT_EXPECT_FALSE(test, IS_ERR(leaver));
+	left = IS_ERR(leaver) ||
+	       wait_for_completion_timeout(&leaver_left, LEAVER_WAITS);
+	mutex_unlock(&instance->exchange.drain);
+	KUNIT_EXPECT_FALSE(test, left);
+	if (!left)
+		wait_for_completion(&leaver_left);
+	/* The leaver may have sent the errand once more. */
+	complete_all(&memory_there);
+	hwtimer_instance_destroy(instance);
+}
+
 static struct kunit_case errand_test_cases[] = {
 	KUNIT_CASE(errands_are_not_for_the_worker_that_turns),
 	KUNIT_CASE(destroy_waits_for_no_errand),
+	/* The last one: it lets all errands pass. */
+	KUNIT_CASE(leaving_worker_waits_if_there_are_errands),
 	{}
 };
 

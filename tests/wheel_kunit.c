@@ -845,6 +845,29 @@ static void rewinding_clears_in_pieces(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, ORACLE_TIMERS);
 }
 
+/* An instance may be freed while its wheel rewinds, with chunks that no bucket has. */
+static void drain_finds_all_chunks(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	struct hwtimer_wheel *wheel = &oracle->wheel;
+	u32 i;
+
+	oracle_may_be_set_back(oracle);
+	oracle_turn(oracle, 5000 * TICK);
+	for (i = 0; i < ORACLE_TIMERS; i++)
+		oracle_schedule(oracle, 6000 * TICK);
+	oracle_set_back(oracle, 1000 * TICK);
+	for (i = 0; hwtimer_queue_empty(&wheel->rewind.walk.source); i++) {
+		KUNIT_ASSERT_LE(test, i, wheel->nr_buckets);
+		hwtimer_wheel_rewind_step(wheel);
+	}
+	hwtimer_wheel_drain(wheel);
+	KUNIT_EXPECT_TRUE(test,
+			  hwtimer_queue_empty(&wheel->rewind.walk.source));
+	KUNIT_EXPECT_TRUE(test, hwtimer_queue_empty(&wheel->rewind.walk.kept));
+	KUNIT_EXPECT_TRUE(test, hwtimer_queue_empty(&wheel->rewind.fresh));
+}
+
 /*
  * Levels, crowds and idle gaps
  */
@@ -1745,6 +1768,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KIND_CASE(timer_comes_in_time_when_the_clock_was_set_back_twice),
 	KIND_CASE(rewinding_delays_nothing),
 	KIND_CASE(rewinding_clears_in_pieces),
+	KIND_CASE(drain_finds_all_chunks),
 	KUNIT_CASE(levels_are_as_many_as_it_takes),
 	KIND_CASE(lone_timer_wakes_up_once),
 	KIND_CASE(order_holds_across_levels),

@@ -983,7 +983,8 @@ struct hwtimer_event {
  * (acquire), and then stores the new @completion_head (release). A periodic timer has
  * at most one event in the ring that the program has not taken out: if the timer is
  * due while that event is there, it pauses until the worker or a KICK finds that the
- * program has taken the event out.
+ * program has taken the event out. HWTIMER_SET_INTERVAL with 0 as @interval makes the
+ * kernel forget the event: the timer does not wait for it, nor if it is periodic again.
  *
  * While the program is busy, the worker polls the rings once in 1 ms, and whenever
  * timers are due. When it has found nothing for some ms, it sets
