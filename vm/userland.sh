@@ -341,7 +341,7 @@ parameters_are_documented()
 		sed -n 's/^\.Va \([a-z_]*\).*/\1/p' | sort -u |
 		diff "$ROOT/parameters" - || return
 	sed -n '/^## Module parameters/,/^Put /p' Documentation/installing.md |
-		sed -n 's/^| `\([a-z_]*\)` |.*/\1/p' | sort |
+		sed -n 's/^| \x60\([a-z_]*\)\x60 |.*/\1/p' | sort |
 		diff "$ROOT/parameters" -
 }
 
