@@ -149,9 +149,18 @@ static void remember(struct actor *actor, struct slot *slot, __u64 id)
 		slot->ids[rng_below(&actor->rng, WORLD_IDS)] = id;
 }
 
+/* Whether a request that succeeds has made a timer, and says its id. */
+static bool gives_id(__u32 op, __u32 flags)
+{
+	return op == HWTIMER_OP_SCHEDULE ||
+	       (op == HWTIMER_OP_RESCHEDULE && (flags & HWTIMER_REARM));
+}
+
 static void call_request(struct actor *actor, enum call call, __u32 op,
 			 unsigned int command)
 {
+	const __u32 all_sets = HWTIMER_SET_USER_DATA | HWTIMER_SET_INTERVAL |
+			       HWTIMER_SET_SLACK;
 	struct hwtimer_request request;
 	struct place place;
 	struct slot *slot;
@@ -161,16 +170,19 @@ static void call_request(struct actor *actor, enum call call, __u32 op,
 	if (!slot)
 		return;
 	fill_request(actor, slot, &request, op);
+	if (call == CALL_REARM)
+		request.flags = (request.flags & ~all_sets) | HWTIMER_REARM;
 	if (rng_one_in(&actor->rng, 2))
 		request.op = HWTIMER_OP_NONE;
 	mutate(actor, &request, sizeof(request));
 	place = put(actor, 0, &request, sizeof(request));
 	if (call_ioctl(actor, call, fd, command, place.address) ||
-	    !place.memory || op != HWTIMER_OP_SCHEDULE)
+	    !place.memory || !gives_id(op, request.flags))
 		return;
 	memcpy(&request, place.memory, sizeof(request));
 	if (!request.id)
-		board_complain(actor->world->board, "SCHEDULE: no id");
+		board_complain(actor->world->board, "%s: no id",
+			       board_name(call));
 	remember(actor, slot, request.id);
 }
 
@@ -188,6 +200,12 @@ void step_cancel(struct actor *actor)
 void step_reschedule(struct actor *actor)
 {
 	call_request(actor, CALL_RESCHEDULE, HWTIMER_OP_RESCHEDULE,
+		     HWTIMER_IOC_RESCHEDULE);
+}
+
+void step_rearm(struct actor *actor)
+{
+	call_request(actor, CALL_REARM, HWTIMER_OP_RESCHEDULE,
 		     HWTIMER_IOC_RESCHEDULE);
 }
 
@@ -240,7 +258,7 @@ void step_submit(struct actor *actor)
 		       ret))
 		return;
 	for (long i = 0; i < ret; i++)
-		if (requests[i].op == HWTIMER_OP_SCHEDULE &&
+		if (gives_id(requests[i].op, requests[i].flags) &&
 		    !requests[i].result)
 			remember(actor, slot, requests[i].id);
 }
@@ -365,6 +383,28 @@ void step_stop(struct actor *actor)
 	    stop.count <= ENTRIES)
 		array_out(actor, CALL_STOP, array, entries,
 			  sizeof(struct hwtimer_unprocessed), stop.count);
+}
+
+/* Begins at the first timer, at another one, or anywhere. */
+void step_cancel_all(struct actor *actor)
+{
+	struct rng *rng = &actor->rng;
+	struct hwtimer_cancel_all all = {
+		.flags = rng_one_in(rng, 2) ? HWTIMER_DISCARD : 0,
+		.cursor = rng_one_in(rng, 2) ? 0 : rng_below(rng, 2 * ENTRIES),
+	};
+	struct place place;
+	int fd;
+
+	if (!step_slot(actor, &fd))
+		return;
+	if (rng_one_in(rng, 8))
+		all.cursor = rng_hostile(rng);
+	call_sized(actor, CALL_CANCEL_ALL, fd, HWTIMER_IOC_CANCEL_ALL, &all,
+		   sizeof(all), &place);
+	if (place.memory)
+		output_search(actor->world->board, CALL_CANCEL_ALL, &all,
+			      sizeof(all));
 }
 
 void step_list(struct actor *actor)

@@ -85,6 +85,38 @@ static void fill_schedule(struct actor *actor, struct hwtimer_request *request)
 	}
 }
 
+/*
+ * A RESCHEDULE that changes more than the deadline: all, whatever state the timer has, or
+ * some of it. What no flag names must be zero.
+ */
+static void fill_change(struct actor *actor, struct hwtimer_request *request)
+{
+	struct rng *rng = &actor->rng;
+
+	fill_schedule(actor, request);
+	if (rng_one_in(rng, 2)) {
+		request->flags |= HWTIMER_REARM;
+		if (rng_one_in(rng, 4))
+			request->id = 0;
+		return;
+	}
+	if (rng_one_in(rng, 2))
+		request->flags |= HWTIMER_SET_USER_DATA;
+	else
+		request->user_data = 0;
+	if (rng_one_in(rng, 2)) {
+		request->flags |= HWTIMER_SET_INTERVAL;
+	} else {
+		request->interval = 0;
+		request->count = 0;
+		request->flags &= ~HWTIMER_FIXED_DELAY;
+	}
+	if (rng_one_in(rng, 2))
+		request->flags |= HWTIMER_SET_SLACK;
+	else
+		request->slack = 0;
+}
+
 /**
  * fill_request - a request that the kernel accepts, mostly
  * @actor: the actor
@@ -107,12 +139,7 @@ void fill_request(struct actor *actor, struct slot *slot,
 		bool absolute = rng_one_in(rng, 2);
 
 		if (rng_one_in(rng, 3)) {
-			fill_schedule(actor, request);
-			request->flags |= rng_one_in(rng, 2) ?
-						  HWTIMER_REARM :
-						  HWTIMER_SET_USER_DATA |
-							  HWTIMER_SET_INTERVAL |
-							  HWTIMER_SET_SLACK;
+			fill_change(actor, request);
 			return;
 		}
 		request->flags = absolute ? HWTIMER_ABSOLUTE : 0;

@@ -21,6 +21,7 @@ void step_setup(struct actor *actor);
 void step_schedule(struct actor *actor);
 void step_cancel(struct actor *actor);
 void step_reschedule(struct actor *actor);
+void step_rearm(struct actor *actor);
 void step_submit(struct actor *actor);
 void step_query(struct actor *actor);
 void step_stop(struct actor *actor);
@@ -29,6 +30,7 @@ void step_notify(struct actor *actor);
 void step_kick(struct actor *actor);
 void step_bulk(struct actor *actor);
 void step_list(struct actor *actor);
+void step_cancel_all(struct actor *actor);
 void step_unknown(struct actor *actor);
 
 /* fill.c */
