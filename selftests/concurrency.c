@@ -418,6 +418,46 @@ TEST_F(hwtimer, books_balance_at_all_times)
 	EXPECT_LT(1, auditor.audits);
 }
 
+/* A thread that checks that the wake-ups of the worker only grow. */
+struct watcher {
+	int fd;
+	bool stop;
+	unsigned int failures;
+};
+
+static void *watch_wakeups(void *arg)
+{
+	struct watcher *watcher = arg;
+	struct hwtimer_stats stats;
+	__u64 last = 0;
+
+	while (!__atomic_load_n(&watcher->stop, __ATOMIC_RELAXED)) {
+		watcher->failures += dev_stats(watcher->fd, &stats) ||
+				     stats.wakeups < last;
+		last = stats.wakeups;
+	}
+	return NULL;
+}
+
+/* vm/faults.sh runs this test where KCSAN looks for races between these threads. */
+TEST_F(hwtimer, wakeups_only_grow)
+{
+	struct watcher watchers[2] = { { .fd = self->fd }, { .fd = self->fd } };
+	struct hwtimer_event event;
+	pthread_t threads[2];
+
+	ASSERT_NE(0, dev_every(self->fd, MS, MS, 0));
+	start_threads(threads, 2, watch_wakeups, watchers, sizeof(watchers[0]));
+	for (unsigned int i = 0; i < 400; i++)
+		EXPECT_EQ(1, dev_collect(self->fd, &event, 1));
+	for (unsigned int i = 0; i < 2; i++)
+		__atomic_store_n(&watchers[i].stop, true, __ATOMIC_RELAXED);
+	join_threads(threads, 2);
+	for (unsigned int i = 0; i < 2; i++)
+		EXPECT_EQ(0, watchers[i].failures);
+	EXPECT_LT(0, stats_of(self->fd).wakeups);
+}
+
 /* A setup for the @nth instance: both kinds of wheel, and all sizes. */
 static struct hwtimer_setup setup_of(unsigned int nth)
 {

@@ -499,7 +499,7 @@ step_races()
 }
 
 # Programs that make the kernel copy out all that it copies out
-UNINIT_PROGRAMS="abi setup schedule cancel reschedule submit bulk read poll stop query list
+UNINIT_PROGRAMS="abi setup schedule cancel reschedule rearm submit bulk read poll stop query list
 	privacy periodic clock notify stats lifetime owner desert ring_map ring ring_abuse
 	debugfs concurrency"
 

@@ -141,7 +141,7 @@ run_kunit()
 # there, too, first
 run_selftests()
 {
-	local part=$1 build program files=() first=true
+	local part=$1 build program library files=() first=true
 
 	shift
 	build=$(build_of "$part")
@@ -150,6 +150,10 @@ run_selftests()
 	for program in $(make --silent -C selftests names); do
 		files+=(--file "build/selftests/$program=/hwtimer/$program")
 	done
+	# One program has no static libraries.
+	while read -r library; do
+		files+=(--file "$library=$library")
+	done < <(libraries_of build/selftests/adapters_shared)
 	# shellcheck disable=SC2016 # the guest's variables
 	run_machine "$part" \
 		--file "build/$build/samples/watchdog/hwtimer_watchdog.ko=/hwtimer/hwtimer_watchdog.ko" \
