@@ -382,7 +382,8 @@ static __always_inline void take_results(__u32 op, bool keep, __u64 *to,
 		for (i = 0; i < run; i++) {
 			__u64 result = from[i];
 
-			check(op, -hwtimer_ring_error(result));
+			if (hwtimer_ring_error(result))
+				check(op, -hwtimer_ring_error(result));
 			if (keep)
 				*to++ = result;
 		}
