@@ -102,6 +102,7 @@ check_files()
 	check_barriers
 	check "the kernel's own races are told from the module's" tells_races_apart
 	repeat_checks "$VM_DIR/jobs-test.sh"
+	repeat_checks "$VM_DIR/run-test.sh"
 }
 
 check_module()

@@ -19,6 +19,9 @@
 #	--icount		QEMU: one processor, and a clock that counts instructions:
 #				each takes a nanosecond
 #	--systemd		the first process is systemd, and runs the command as a unit
+#	--again			if this host stood still while the machine ran, and its kernel
+#				reports no more than that something took long: run the command
+#				again. What it has printed until then does not count (AGAIN)
 #
 # The kernels uml-* run as programs of this machine; all others run in QEMU.
 #
@@ -49,6 +52,19 @@ REPORTS+='|list_(add|del) corruption|still has objects|Objects remaining'
 REPORTS+='|Bad page|bad unlock|Out of memory:|double free|use-after-free'
 REPORTS+='|out-of-bounds'
 
+# Those that say no more than that something took long. A kernel whose host stands still
+# prints them, too, as its clock goes on.
+LONG='rcu.*(stall|detected)|INFO: rcu|soft lockup|workqueue lockup|INFO: task .* blocked'
+LONG+='|took too long|Kernel panic - not syncing: (softlockup|hung_task|RCU Stall)'
+
+# For how many seconds this host must stand still to excuse such a report, and how often the
+# command runs again then
+STANDSTILL=10
+MAX_AGAIN=2
+
+# What vm/check.sh looks for: what the machine has printed above does not count.
+AGAIN="what the machine has printed so far does not count"
+
 # Arguments of every kernel
 KERNEL_ARGUMENTS="rdinit=/init panic=-1 oops=panic"
 
@@ -73,6 +89,7 @@ QUIET=0
 INTERACTIVE=0
 ICOUNT=0
 SYSTEMD=0
+TRY_AGAIN=0
 FILES=()
 COMMAND=()
 TEMP=
@@ -116,6 +133,7 @@ main()
 	else
 		run_unattended
 		boot_again_if_need_be
+		run_again_if_need_be
 	fi
 	judge
 }
@@ -135,6 +153,7 @@ parse_arguments()
 		--interactive) INTERACTIVE=1; shift; continue ;;
 		--icount) ICOUNT=1; CPUS=1; shift; continue ;;
 		--systemd) SYSTEMD=1; shift; continue ;;
+		--again) TRY_AGAIN=1; shift; continue ;;
 		--) shift; COMMAND=("$@"); break ;;
 		*) die "vm/run.sh: no such option: $1" ;;
 		esac
@@ -228,10 +247,12 @@ make_guest()
 # User-Mode Linux complains if it is asked to end.
 run_unattended()
 {
-	local status=0
+	local status=0 watcher
 
 	rm -f "$TEMP/results"
 	mkfifo "$TEMP/results"
+	watch_host &
+	watcher=$!
 	cat "$TEMP/results" &
 	setpriv --pdeathsig TERM \
 		timeout --signal KILL --kill-after 5 "$TIMEOUT" \
@@ -239,6 +260,7 @@ run_unattended()
 	on_exit end_jobs
 	# Without the redirection, bash would report that a process was killed.
 	{ wait $! || status=$?; } 2>/dev/null
+	{ kill "$watcher" && wait "$watcher"; } 2>/dev/null || true
 	wait # until cat has copied the last of the output
 	[ "$status" -ne 137 ] || HUNG=1
 }
@@ -254,6 +276,50 @@ boot_again_if_need_be()
 		run_unattended
 		tries=$((tries - 1))
 	done
+}
+
+# watch_host: looks at the clock each second, and writes down for how many seconds it could
+# not. Nothing ever comes from the file that it reads, so it needs no process for a pause.
+watch_host()
+{
+	local last now
+
+	rm -f "$TEMP/gaps" "$TEMP/silent"
+	mkfifo "$TEMP/silent"
+	exec <>"$TEMP/silent"
+	read -r last _ </proc/uptime
+	last=${last%.*}
+	while true; do
+		read -r -t 1 || true
+		read -r now _ </proc/uptime
+		now=${now%.*}
+		[ $((now - last)) -lt "$STANDSTILL" ] || echo $((now - last)) >>"$TEMP/gaps"
+		last=$now
+	done
+}
+
+# Something that takes long while this host stands still is no fault of ours. So all is done
+# once more: if it is one, it shows then.
+run_again_if_need_be()
+{
+	local tries=$MAX_AGAIN
+
+	while [ "$TRY_AGAIN" = 1 ] && [ "$tries" -gt 0 ] && took_long_for_the_host; do
+		grep -E -m 3 "$REPORTS" "$CONSOLE" | tr -d '\r' | sed 's/^/    /' >&2
+		say "$KERNEL: this host stood still for $(paste -s -d ' ' "$TEMP/gaps") s: $AGAIN"
+		: >"$CONSOLE"
+		HUNG=0
+		run_unattended
+		tries=$((tries - 1))
+	done
+}
+
+# Whether the kernel reported trouble, but none except that something took long, and this host
+# stood still
+took_long_for_the_host()
+{
+	[ -s "$TEMP/gaps" ] && grep -E -q "$REPORTS" "$CONSOLE" &&
+		! grep -E "$REPORTS" "$CONSOLE" | grep -E -v -q "$LONG"
 }
 
 run_on_terminal()
@@ -329,4 +395,4 @@ fail()
 	exit "$1"
 }
 
-main "$@"
+[ "${BASH_SOURCE[0]}" != "$0" ] || main "$@"
