@@ -23,15 +23,9 @@
 #include "hwtimer_request.h"
 #include "hwtimer_ring.h"
 
-/**
- * hwtimer_bulk_check - check the operation and the flags of a bulk
- * @instance: the instance; its lock is not held
- * @bulk: the bulk; only op and flags are used
- *
- * Return: 0 or -EINVAL. Does not sleep; may take the instance's lock.
- */
-int hwtimer_bulk_check(struct hwtimer_instance *instance,
-		       const struct hwtimer_bulk *bulk)
+/* hwtimer_bulk_check() where the settings count. Not inline: CANCEL needs no request. */
+static noinline int bulk_check_request(struct hwtimer_instance *instance,
+				       const struct hwtimer_bulk *bulk)
 {
 	struct hwtimer_settings copy;
 	struct hwtimer_request request = {
@@ -43,6 +37,21 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		return -EINVAL;
 	return hwtimer_request_check(hwtimer_settings_get(instance, &copy),
 				     &request);
+}
+
+/**
+ * hwtimer_bulk_check - check the operation and the flags of a bulk
+ * @instance: the instance; its lock is not held
+ * @bulk: the bulk; only op and flags are used
+ *
+ * Return: 0 or -EINVAL. Does not sleep; may take the instance's lock.
+ */
+int hwtimer_bulk_check(struct hwtimer_instance *instance,
+		       const struct hwtimer_bulk *bulk)
+{
+	if (bulk->op == HWTIMER_OP_CANCEL)
+		return bulk->flags & ~HWTIMER_DISCARD ? -EINVAL : 0;
+	return bulk_check_request(instance, bulk);
 }
 
 /**

@@ -678,12 +678,17 @@ static unsigned int walk_chunk(struct hwtimer_wheel *wheel,
 	return end - begin;
 }
 
-/* Whether a timer is pending, and neither postponed nor with slack. Usually it is. */
-static __always_inline bool record_plain(const struct hwtimer_record *record)
+/*
+ * Whether a timer is pending and not postponed, and so belongs to the tick of its bucket, if
+ * all entries of a bucket have the same tick. In a hashed wheel, entries of later rounds share
+ * the bucket, so the timer must not have slack either: its deadline does not tell its round.
+ */
+static __always_inline bool record_plain(const struct hwtimer_record *record,
+					 bool rounds)
 {
 	const struct hwtimer_record all = { .state = U8_MAX,
 					    .postponed = true,
-					    .align = U8_MAX };
+					    .align = rounds ? U8_MAX : 0 };
 	const struct hwtimer_record plain = { .state = HWTIMER_PENDING };
 
 	return (record->status & all.status) == plain.status;
@@ -692,21 +697,22 @@ static __always_inline bool record_plain(const struct hwtimer_record *record)
 /* Whether an entry of a due bucket is alive, and its timer is due and plain. */
 static __always_inline bool
 entry_expires_plainly(const struct hwtimer_record *record,
-		      struct hwtimer_entry entry, u64 time)
+		      struct hwtimer_entry entry, u64 time, bool rounds)
 {
-	return record->stamp == entry.stamp && record_plain(record) &&
+	return record->stamp == entry.stamp && record_plain(record, rounds) &&
 	       record->deadline <= time;
 }
 
 /*
  * Visits those entries of @chunk whose bits are set in @live. Ends before an entry that
- * only a walk can deal with. Returns the bits of that one and those behind it.
+ * only a walk can deal with. Returns the bits of that one and those behind it. Always
+ * inline: @rounds is constant, so the loop does not test it.
  */
-static u32 expire_plain(struct hwtimer_wheel *wheel,
-			const struct hwtimer_chunk *chunk, u32 live, u64 time,
-			u32 **due)
+static __always_inline u32 expire_plain(const struct hwtimer_table *table,
+					const struct hwtimer_chunk *chunk,
+					u32 live, u64 time, bool rounds,
+					u32 **due)
 {
-	const struct hwtimer_table *table = wheel->table;
 	u32 *next = *due;
 
 	for (; live; live &= live - 1) {
@@ -714,7 +720,8 @@ static u32 expire_plain(struct hwtimer_wheel *wheel,
 		struct hwtimer_record *record =
 			hwtimer_table_record(table, entry.index);
 
-		if (likely(entry_expires_plainly(record, entry, time))) {
+		if (likely(entry_expires_plainly(record, entry, time,
+						 rounds))) {
 			hwtimer_record_outdate(record);
 			/* As in walk_entry() */
 			hwtimer_record_become(record, HWTIMER_EXPIRED);
@@ -725,6 +732,16 @@ static u32 expire_plain(struct hwtimer_wheel *wheel,
 	}
 	*due = next;
 	return live;
+}
+
+/* expire_plain() for the kind of @wheel. */
+static u32 expire_chunk(const struct hwtimer_wheel *wheel,
+			const struct hwtimer_chunk *chunk, u32 live, u64 time,
+			u32 **due)
+{
+	if (hwtimer_is_hashed(wheel))
+		return expire_plain(wheel->table, chunk, live, time, true, due);
+	return expire_plain(wheel->table, chunk, live, time, false, due);
 }
 
 /*
@@ -746,7 +763,7 @@ static bool queue_expire(struct hwtimer_wheel *wheel,
 
 	queue_look(wheel, queue);
 	queue_look_ahead(wheel, queue);
-	rest = expire_plain(wheel, chunk, chunk_live(chunk, begin, end), time,
+	rest = expire_chunk(wheel, chunk, chunk_live(chunk, begin, end), time,
 			    due);
 	if (unlikely(rest))
 		end = __ffs(rest);
@@ -796,7 +813,7 @@ chunk_expire(const struct hwtimer_table *table,
 		struct hwtimer_record *record =
 			hwtimer_table_record(table, entry->index);
 		u32 alive = record->stamp == entry->stamp;
-		u32 expires = alive & (u32)record_plain(record) &
+		u32 expires = alive & (u32)record_plain(record, false) &
 			      (u32)(record->deadline <= time);
 		u32 odd = alive ^ expires;
 

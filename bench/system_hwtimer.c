@@ -94,6 +94,7 @@ static const struct way ways[] = {
 };
 
 __u32 hwtimer_buckets;
+__u64 hwtimer_slack;
 
 static struct workload *load;
 static struct way way;
@@ -307,6 +308,7 @@ static void run_bulk(__u32 op, __u32 flags, const void *of, __u64 *to,
 		.count = count,
 		.timers = (uintptr_t)of,
 		.results = (uintptr_t)to,
+		.slack = op == HWTIMER_OP_SCHEDULE ? hwtimer_slack : 0,
 	};
 	int done;
 	__u32 i;
@@ -471,16 +473,15 @@ static void schedule_compact(__u32 first, __u32 count)
 
 static void cancel_compact(__u32 first, __u32 count)
 {
+	const __u64 *from = &aimed[first];
 	struct hwtimer_bulk_timer *slots;
-	__u32 done, i, run;
+	__u32 left, i, run;
 
-	for (done = 0; done < count; done += run) {
-		run = count - done;
+	for (left = count; left; left -= run, from += run) {
+		run = left;
 		slots = get_run(HWTIMER_OP_CANCEL, 0, &run);
 		for (i = 0; i < run; i++)
-			slots[i] = (struct hwtimer_bulk_timer){
-				.id = aimed[first + done + i],
-			};
+			slots[i] = (struct hwtimer_bulk_timer){ .id = from[i] };
 	}
 	publish();
 	take_results(HWTIMER_OP_CANCEL, false, NULL, count);

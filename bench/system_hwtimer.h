@@ -12,6 +12,9 @@
 /* The number of buckets for SETUP; 0: the module's default */
 extern __u32 hwtimer_buckets;
 
+/* The slack of timers that are scheduled by bulks, ns */
+extern __u64 hwtimer_slack;
+
 /* Reads the statistics of the instance that system_hwtimer has set up. */
 void hwtimer_stats(struct hwtimer_stats *stats);
 

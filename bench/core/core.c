@@ -76,6 +76,9 @@ static const struct row rows[] = {
 	  .aside = ", each tick", .stepwise = true, .floor = true },
 	{ "bulks, after 5 s", "hierarchical, bulks of 4096", .idle = LONG_PAUSE,
 	  .aside = ", after 5 s", .floor = true },
+	{ "bulks, slack", "hierarchical, bulks of 4096", .idle = PAUSE,
+	  .aside = ", slack of 4 ticks", .slack = 4 * NSEC_PER_MSEC,
+	  .floor = true },
 	{ "bulks, apart", "hierarchical, bulks of 4096", .idle = PAUSE,
 	  .aside = ", the worker apart", .apart = true, .floor = true },
 };
@@ -93,6 +96,7 @@ static const struct {
 	{ "bulks of 4", 1000 },
 	{ "bulks, each tick", 10000 },
 	{ "bulks, after 5 s", 10000 },
+	{ "bulks, slack", 10000 },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))

@@ -218,6 +218,7 @@ static void row_begin(const struct row *row, struct workload *load,
 		      struct subject *ours, struct subject *floors)
 {
 	workload_init(load, row->timers, NSEC_PER_MSEC, 2015);
+	hwtimer_slack = row->slack;
 	subject_begin(ours, &system_hwtimer, row, load);
 	if (row->floor)
 		subject_begin(floors, &system_floor, row, load);

@@ -20,6 +20,7 @@ extern const char *const phase_names[PHASES];
  * @turns: number of its first turn in its results
  * @timers: number of timers
  * @idle: time between the end of a life and the next one, ns
+ * @slack: slack of each timer, ns; only for bulks
  * @stepwise: the worker wakes up at each tick, not once for all of them
  * @apart: the worker runs on another processor than the program
  * @floor: the floor takes turns with hwtimer
@@ -31,6 +32,7 @@ struct row {
 	__u32 turns;
 	__u32 timers;
 	__u64 idle;
+	__u64 slack;
 	bool stepwise;
 	bool apart;
 	bool floor;
