@@ -397,7 +397,8 @@ class Targets:
                 name = "each bulk" if first == 1 else f"bulks from {first} on"
                 self.add(f"two threads, one instance / one thread, {name}, {where}",
                          bound, value, at_least=True,
-                         detail=f"bulks of {batch}")
+                         detail=f"bulks of {batch}; what limits it is in "
+                                "performance.md, Two threads on one instance")
 
     # ---- memory ----
 
