@@ -652,6 +652,19 @@ static void slack_lets_timers_meet(struct kunit *test)
 	KUNIT_EXPECT_LE(test, turn_until_empty(oracle), 2);
 }
 
+static void slack_of_several_rounds_is_used(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+
+	/* In a hashed wheel, both are in the same bucket. */
+	oracle_schedule_slack(oracle, TICK, 4 * BUCKETS * TICK);
+	oracle_schedule(oracle, BUCKETS * TICK);
+	oracle_turn(oracle, BUCKETS * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
+	oracle_turn(oracle, 4 * BUCKETS * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 2);
+}
+
 static void slack_of_a_postponed_timer_is_kept(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
@@ -1760,6 +1773,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KIND_CASE(compaction_removes_the_dead),
 	KIND_CASE(slack_is_kept),
 	KIND_CASE(slack_lets_timers_meet),
+	KIND_CASE(slack_of_several_rounds_is_used),
 	KIND_CASE(slack_of_a_postponed_timer_is_kept),
 	KIND_CASE(timers_wait_when_the_clock_is_set_back),
 	KIND_CASE(overdue_timer_waits_when_the_clock_is_set_back),
