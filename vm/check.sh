@@ -590,6 +590,8 @@ step_demo()
 {
 	prepare make --no-print-directory demo-programs
 	program_step demo build/demo/hwtimer-demo
+	queue demo-terminal "$UML_KERNEL" tap "$VM_DIR/terminal-test.py" \
+		make --no-print-directory vm KERNEL="$UML_KERNEL"
 }
 
 step_readme()
