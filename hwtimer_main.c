@@ -85,10 +85,14 @@ static int hwtimer_release(struct inode *inode, struct file *file)
  * Has the current process adopt the instance, for read(). Of too many threads it says
  * EUSERS: EAGAIN means that there is no event. A program that polls would come back at
  * once, or wait for an edge that does not come.
+ *
+ * With @nowait, from IOCB_NOWAIT, does nothing: an adoption creates threads, which takes
+ * milliseconds and waits for locks. The caller then says EAGAIN. poll(), which io_uring calls
+ * next, adopts the instance.
  */
-static int read_adopt(struct hwtimer_instance *instance)
+static int read_adopt(struct hwtimer_instance *instance, bool nowait)
 {
-	int err = hwtimer_adopt(instance);
+	int err = nowait ? 0 : hwtimer_adopt(instance);
 
 	return err == -EAGAIN ? -EUSERS : err;
 }
@@ -101,10 +105,7 @@ static int read_wait(struct hwtimer_instance *instance, bool nowait)
 {
 	if (!nowait)
 		return hwtimer_notice_wait(instance);
-	return hwtimer_notice_readable(instance) ||
-			       READ_ONCE(instance->deserted) ?
-		       0 :
-		       -EAGAIN;
+	return hwtimer_notice_readable(instance) ? 0 : -EAGAIN;
 }
 
 /*
@@ -129,7 +130,7 @@ static ssize_t hwtimer_read_iter(struct kiocb *iocb, struct iov_iter *to)
 			return -ECANCELED;
 		/* Another reader may have taken the report or the events. */
 		if (!nonblock && !hwtimer_notice_readable(instance)) {
-			ret = read_adopt(instance);
+			ret = read_adopt(instance, nowait);
 			if (ret)
 				return ret;
 			continue;
@@ -140,7 +141,7 @@ static ssize_t hwtimer_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		if (hwtimer_instance_drained(instance))
 			return 0;
 		/* Nobody else would see to it that events come. */
-		err = read_adopt(instance);
+		err = read_adopt(instance, nowait);
 		if (err)
 			return err;
 		if (ret || (nonblock && !READ_ONCE(instance->stats.ready)))

@@ -7,14 +7,15 @@
  * owner is a child in a cgroup of its own, which SIGKILL ends. Whatever the tests wait for,
  * they wait up to HANG_MS.
  */
+#include "ring_test.h"
+
 #include <grp.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-
-#include "ring_test.h"
+#include <sys/uio.h>
 
 #define CGROUPS "/sys/fs/cgroup/"
 #define THREADS_MAX "/proc/sys/kernel/threads-max"
@@ -526,6 +527,27 @@ TEST_F(desert, ends_with_poll)
 	desert(_metadata, &self->owner, self->fd, 1, HOUR);
 	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
 	EXPECT_LT(0, worker_of(self->fd));
+}
+
+/* To adopt takes milliseconds. A reader that must not wait leaves that to poll(). */
+TEST_F(desert, goes_on_for_whom_does_not_wait)
+{
+	struct hwtimer_event event;
+	struct iovec buffer = { .iov_base = &event, .iov_len = sizeof(event) };
+	int flags = fcntl(self->fd, F_GETFL);
+
+	desert(_metadata, &self->owner, self->fd, 1, 600 * MS);
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(-EAGAIN, result_of(preadv2(self->fd, &buffer, 1, -1,
+						     RWF_NOWAIT)));
+		EXPECT_EQ(0, worker_of(self->fd));
+		/* Once more, and the descriptor waits. */
+		ASSERT_EQ(0, fcntl(self->fd, F_SETFL, flags & ~O_NONBLOCK));
+	}
+	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_LT(0, worker_of(self->fd));
+	EXPECT_EQ(sizeof(event),
+		  result_of(preadv2(self->fd, &buffer, 1, -1, RWF_NOWAIT)));
 }
 
 /* Whoever changes something adopts the instance; each call in turn, after a desertion. */
