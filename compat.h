@@ -33,11 +33,12 @@ hrtimer_setup(struct hrtimer *timer,
 #define eventfd_signal(context) eventfd_signal(context, 1)
 #endif
 
-/* 6.3 added vm_flags_set(). */
+/* 6.3 added vm_flags_mod(). */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
-static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
+static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
+				unsigned long clear)
 {
-	vma->vm_flags |= flags;
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 }
 #endif
 

@@ -375,8 +375,8 @@ static int exchange_open(struct hwtimer_instance *instance)
  * @instance: the instance
  * @vma: the mapping that mmap() has created
  *
- * Return: 0; -EINVAL (not shared, an offset, or not the size of the rings), -ENOMEM, or
- * an error of vm_map_pages(). Takes the mutex setup and the lock. May sleep; the caller's
+ * Return: 0; -EPERM (PROT_EXEC), -EINVAL (not shared, an offset, or not the size of the
+ * rings), -ENOMEM, or an error of vm_map_pages(). Takes the mutex setup and the lock. May sleep; the caller's
  * mmap_lock is held.
  */
 int hwtimer_exchange_map(struct hwtimer_instance *instance,
@@ -385,6 +385,9 @@ int hwtimer_exchange_map(struct hwtimer_instance *instance,
 	struct hwtimer_exchange *exchange = &instance->exchange;
 	int err = 0;
 
+	/* All who have the descriptor can write here what another one would execute. */
+	if (vma->vm_flags & VM_EXEC)
+		return -EPERM;
 	/* Not VM_SHARED, which mmap() clears if the descriptor is read-only. */
 	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_pgoff)
 		return -EINVAL;

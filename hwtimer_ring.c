@@ -180,7 +180,8 @@ void hwtimer_ring_destroy(struct hwtimer_ring *ring)
  */
 int hwtimer_ring_map(struct hwtimer_ring *ring, struct vm_area_struct *vma)
 {
-	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	/* mprotect() must not allow later what mmap() has refused. */
+	vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
 	return vm_map_pages(vma, ring->pages, ring->nr_pages);
 }
 

@@ -132,6 +132,29 @@ TEST_F(rings, what_cannot_be_mapped)
 	EXPECT_EQ(0, ring_kick(self->fd));
 }
 
+/* Whoever has the descriptor writes there. */
+TEST_F(rings, nothing_there_is_executed)
+{
+	size_t bytes;
+	void *memory;
+
+	ASSERT_EQ(0, ring_setup(self->fd, 8, 8));
+	bytes = rings_bytes(self->fd);
+	EXPECT_EQ(-EPERM,
+		  map_result(self->fd, bytes, RW | PROT_EXEC, MAP_SHARED, 0));
+	EXPECT_EQ(-EPERM, map_result(self->fd, bytes, PROT_READ | PROT_EXEC,
+				     MAP_SHARED, 0));
+	EXPECT_EQ(-EPERM,
+		  map_result(self->fd, bytes, PROT_EXEC, MAP_SHARED, 0));
+	/* None of these calls made the rings. */
+	EXPECT_EQ(-ENXIO, ring_kick(self->fd));
+	memory = mmap(NULL, bytes, RW, MAP_SHARED, self->fd, 0);
+	ASSERT_NE(MAP_FAILED, memory);
+	EXPECT_EQ(-EACCES, result_of(mprotect(memory, bytes, RW | PROT_EXEC)));
+	EXPECT_EQ(-EACCES, result_of(mprotect(memory, bytes, PROT_EXEC)));
+	EXPECT_EQ(0, munmap(memory, bytes));
+}
+
 TEST_F(rings, no_setup_after_mmap)
 {
 	struct hwtimer_info info;
@@ -346,6 +369,30 @@ TEST_F(rings, garbled_numbers_are_ignored)
  * The next user of the rings finds published requests that may not be handled yet, and
  * must not fill their slots.
  */
+/* Twice, or after a failure: what is at address 0 is the program's. */
+TEST_F(rings, unmapped_without_need)
+{
+	char *low = (char *)0x100000;
+	int mapped;
+
+	memset(&self->ring, 0xa5, sizeof(self->ring));
+	EXPECT_EQ(-EBADF, hwtimer_ring_map(&self->ring, -1));
+	hwtimer_ring_unmap(&self->ring);
+	EXPECT_EQ(-EINVAL, hwtimer_ring_map(&self->ring, self->fd));
+	hwtimer_ring_unmap(&self->ring);
+	ring_open(_metadata, &self->ring, self->fd, 4, 65536);
+	ASSERT_LT((size_t)low, self->ring.bytes);
+	mapped = mmap(low, 1, RW,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+		      0) == low;
+	hwtimer_ring_unmap(&self->ring);
+	hwtimer_ring_unmap(&self->ring);
+	if (!mapped)
+		SKIP(return, "nothing can be mapped there");
+	*(volatile char *)low = 1;
+	EXPECT_EQ(0, munmap(low, 1));
+}
+
 TEST_F(rings, next_user_finds_requests)
 {
 	struct hwtimer_ring *ring = &self->ring;

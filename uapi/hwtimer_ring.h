@@ -157,11 +157,11 @@ static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
 	struct hwtimer_info info;
 	void *memory;
 
+	memset(ring, 0, sizeof(*ring));
 	memset(&info, 0, sizeof(info));
 	info.size = sizeof(info);
 	if (ioctl(fd, HWTIMER_IOC_INFO, &info))
 		return -errno;
-	memset(ring, 0, sizeof(*ring));
 	ring->fd = fd;
 	ring->bytes = (size_t)info.rings_bytes;
 	ring->submissions = info.submissions;
@@ -188,11 +188,13 @@ static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
 
 /**
  * hwtimer_ring_unmap - unmap the rings
- * @ring: the rings; the instance and its timers go on
+ * @ring: the rings, which need not be mapped; the instance and its timers go on
  */
 static inline void hwtimer_ring_unmap(struct hwtimer_ring *ring)
 {
-	munmap(ring->shared, ring->bytes);
+	/* Address 0 and the bytes after it may be the program's. */
+	if (ring->shared)
+		munmap(ring->shared, ring->bytes);
 	ring->shared = NULL;
 }
 

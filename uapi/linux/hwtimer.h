@@ -56,7 +56,8 @@
  * the eventfd are woken. The next process that uses the instance adopts it, that is,
  * the instance gets a thread in the cgroups of that process. These calls adopt it:
  * SETUP, SCHEDULE, RESCHEDULE (in any form), NOTIFY, KICK, a read() that finds no
- * event, and poll() and epoll if they ask for POLLIN or POLLRDNORM. They can fail as
+ * event, unless it has RWF_NOWAIT, and poll() and epoll if they ask for POLLIN or
+ * POLLRDNORM. They can fail as
  * the first call of SETUP can; if poll() cannot adopt the instance, it says POLLIN,
  * and read() fails with the reason, with EUSERS instead of EAGAIN. Timers that came
  * due meanwhile expire after the adoption, late; a periodic one reports all of its
@@ -896,7 +897,9 @@ struct hwtimer_notify {
  *
  * readv() fills its buffers as if they were one, so an event may lie across two of them.
  * preadv2() with RWF_NOWAIT, AIO with that flag, and the first attempt of io_uring do not
- * block, whatever the descriptor's mode. They say EAGAIN where read() would block.
+ * block, whatever the descriptor's mode. They say EAGAIN where read() would block, also if
+ * the instance is deserted: poll(), which io_uring calls next, adopts it, and read() says why
+ * that fails.
  *
  * Events come in the order of the ticks at which they expired, and within a tick in
  * the order in which their timers were scheduled. Three kinds of timers have no set
@@ -1008,8 +1011,10 @@ struct hwtimer_event {
  * the rings harms only the programs that share them.
  *
  * Errors of mmap(): EACCES (the descriptor is not open for both reading and writing),
- * EINVAL (there are no rings, or not MAP_SHARED, or another offset or length), ENOMEM,
- * EAGAIN (a limit of the machine).
+ * EINVAL (there are no rings, or not MAP_SHARED, or another offset or length), EPERM
+ * (PROT_EXEC), ENOMEM, EAGAIN (a limit of the machine).
+ *
+ * mprotect() does not make a mapping executable, either.
  */
 struct hwtimer_rings {
 	__u32 submissions;

@@ -12,6 +12,8 @@
 #define PAGE_ALIGN(size) ALIGN(size, PAGE_SIZE)
 #define offset_in_page(p) ((unsigned long)(p) & (PAGE_SIZE - 1))
 
+#define VM_EXEC 0x4UL
+#define VM_MAYEXEC 0x40UL
 #define VM_MAYSHARE 0x80UL
 #define VM_DONTEXPAND 0x40000UL
 #define VM_DONTDUMP 0x4000000UL
@@ -32,9 +34,10 @@ struct vm_area_struct {
 	unsigned long vm_flags;
 };
 
-static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
+static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
+				unsigned long clear)
 {
-	vma->vm_flags |= flags;
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 }
 
 int vm_map_pages(struct vm_area_struct *vma, struct page **pages,
