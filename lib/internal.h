@@ -4,6 +4,7 @@
 #define LIBHWTIMER_INTERNAL_H
 
 #include <stdbool.h>
+#include <time.h>
 
 #include "libhwtimer.h"
 
@@ -20,6 +21,9 @@
  * struct hwt - see libhwtimer.h
  * @fd: descriptor of the device
  * @features: HWTIMER_FEATURE_* of the module
+ * @waits: reading waits for events: it was opened without HWT_NONBLOCK
+ * @clock_known: @clock is that of the instance
+ * @clock: clock of the instance
  * @now: time of hwt_now(), or NOW_UNKNOWN
  * @uncached: hwt_now() always reads the clock
  * @told: @on_change was called since hwt_flush()
@@ -35,6 +39,9 @@
 struct hwt {
 	int fd;
 	uint64_t features;
+	bool waits;
+	bool clock_known;
+	clockid_t clock;
 	int64_t now;
 	bool uncached;
 	bool told;
@@ -59,6 +66,9 @@ bool hwt_timers_take(struct hwt *hwt, const struct hwtimer_event *event);
  * to take. Returns their number.
  */
 unsigned int hwt_timers_serve_refused(struct hwt *hwt, unsigned int max);
+
+/* Whether a timer object of @hwt is active. */
+bool hwt_timers_active(const struct hwt *hwt);
 
 /* Frees what timer.c keeps for @hwt. */
 void hwt_timers_free(struct hwt *hwt);

@@ -50,8 +50,9 @@ static int device_open(struct hwt *hwt, unsigned int flags)
 {
 	int err;
 
-	hwt->fd = open(DEVICE, O_RDWR | O_CLOEXEC |
-				       (flags & HWT_NONBLOCK ? O_NONBLOCK : 0));
+	hwt->waits = !(flags & HWT_NONBLOCK);
+	hwt->fd = open(DEVICE,
+		       O_RDWR | O_CLOEXEC | (hwt->waits ? 0 : O_NONBLOCK));
 	if (hwt->fd < 0)
 		return -errno;
 	err = check_abi(hwt);
@@ -78,16 +79,17 @@ static int check_device(int fd)
 }
 
 /* Makes a descriptor what hwt_open() would have made of it. */
-static int device_set_flags(int fd, unsigned int flags)
+static int device_set_flags(struct hwt *hwt, unsigned int flags)
 {
-	int status = fcntl(fd, F_GETFL);
+	int status = fcntl(hwt->fd, F_GETFL);
 
-	if (status < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+	if (status < 0 || fcntl(hwt->fd, F_SETFD, FD_CLOEXEC) < 0)
 		return -errno;
-	if (flags & HWT_NONBLOCK && !(status & O_NONBLOCK) &&
-	    fcntl(fd, F_SETFL, status | O_NONBLOCK) < 0)
-		return -errno;
-	return 0;
+	hwt->waits = !(status & O_NONBLOCK);
+	if (!hwt->waits || !(flags & HWT_NONBLOCK))
+		return 0;
+	hwt->waits = false;
+	return fcntl(hwt->fd, F_SETFL, status | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
 static int device_adopt(struct hwt *hwt, int fd, unsigned int flags)
@@ -101,7 +103,7 @@ static int device_adopt(struct hwt *hwt, int fd, unsigned int flags)
 	/* Other drivers refuse the ioctl in different ways. */
 	if (err)
 		return err == -EBADF || err == -EPROTO ? err : -ENOTTY;
-	return device_set_flags(fd, flags);
+	return device_set_flags(hwt, flags);
 }
 
 /* Makes *@hwt of descriptor *@fd, or opens the device if @fd is NULL. */
@@ -110,6 +112,7 @@ static int instance_new(struct hwt **hwt, const int *fd, unsigned int flags)
 	struct hwt *new;
 	int err;
 
+	*hwt = NULL;
 	if (flags & ~HWT_NONBLOCK)
 		return -EINVAL;
 	new = calloc(1, sizeof(*new));
@@ -154,10 +157,23 @@ uint64_t hwt_features(const struct hwt *hwt)
 	return hwt->features;
 }
 
+/*
+ * The module knows of timer objects only after hwt_flush(). But they have deadlines on the clock
+ * that the instance has had so far.
+ */
 int hwt_setup_sized(struct hwt *hwt, struct hwtimer_setup *setup, size_t size)
 {
+	int err;
+
+	if (hwt_timers_active(hwt))
+		return -EBUSY;
 	setup->size = size;
-	return call(hwt, HWTIMER_IOC_SETUP, setup);
+	err = call(hwt, HWTIMER_IOC_SETUP, setup);
+	if (!err) {
+		hwt->clock_known = false;
+		hwt->now = NOW_UNKNOWN;
+	}
+	return err;
 }
 
 int hwt_info_sized(struct hwt *hwt, struct hwtimer_info *info, size_t size)
@@ -527,13 +543,15 @@ static void dispatch_one(struct hwt *hwt, hwt_callback callback, void *arg)
 }
 
 /*
- * Whether a read is known to find nothing. What comes later makes poll() ready, but what an
- * interrupted read has left does not, if there is a watermark.
+ * Whether there is enough done: if a read could wait, or is known to find nothing. What comes
+ * later makes poll() ready, but what an interrupted read has left does not, if there is a
+ * watermark.
  */
-static bool known_empty(const struct hwt *hwt, unsigned int done)
+static bool enough(const struct hwt *hwt, unsigned int done)
 {
-	return done && !hwt->count && hwt->drained && hwt->timers &&
-	       !hwt->watermark;
+	if (!done || hwt->count)
+		return false;
+	return hwt->waits || (hwt->drained && hwt->timers && !hwt->watermark);
 }
 
 int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
@@ -547,7 +565,7 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 	if (max > INT_MAX)
 		max = INT_MAX;
 	hwt->drained = false;
-	while (done < max && !known_empty(hwt, done)) {
+	while (done < max && !enough(hwt, done)) {
 		/* Events beyond @max stay unread, so that they make poll() ready. */
 		ret = fill(hwt, max - done);
 		if (ret < 0)

@@ -49,7 +49,7 @@ unsigned int hwt_version(void);
 
 /**
  * hwt_open - open an instance
- * @hwt: out: the instance
+ * @hwt: out: the instance; NULL after an error. No function but hwt_close() takes NULL
  * @flags: HWT_NONBLOCK or 0
  *
  * The descriptor is closed on exec.
@@ -61,7 +61,7 @@ int hwt_open(struct hwt **hwt, unsigned int flags);
 
 /**
  * hwt_from_fd - use an instance that another process, or a former program, has opened
- * @hwt: out: the instance
+ * @hwt: out: the instance; NULL after an error
  * @fd: a descriptor of /dev/hwtimer: inherited, received with SCM_RIGHTS, or from the
  *	descriptor store of systemd. After success it belongs to @hwt: hwt_close() closes
  *	it, and nobody else may. After an error it is still the caller's, and unchanged
@@ -83,7 +83,8 @@ int hwt_from_fd(struct hwt **hwt, int fd, unsigned int flags);
 
 /*
  * Closes the descriptor. The instance and all its timers end with the last descriptor and
- * mapping. NULL is allowed.
+ * mapping. NULL is allowed. Timer objects are plain memory after that: they may be freed or
+ * initialized, but not stopped.
  */
 void hwt_close(struct hwt *hwt);
 
@@ -116,6 +117,8 @@ int hwt_stats_sized(struct hwt *hwt, struct hwtimer_stats *stats, size_t size);
  * hwt_setup - HWTIMER_IOC_SETUP
  * @hwt: the instance, without timers yet
  * @setup: the settings, which begin as HWT_SETUP_INIT; the function fills in the size
+ *
+ * Return: 0, or an error of HWTIMER_IOC_SETUP; -EBUSY also if a timer object is active.
  */
 static inline int hwt_setup(struct hwt *hwt, struct hwtimer_setup *setup)
 {
@@ -346,7 +349,8 @@ typedef void (*hwt_callback)(void *arg, const struct hwtimer_event *event);
 
 /**
  * hwt_dispatch - call a function for each event that waits
- * @hwt: the instance, opened with HWT_NONBLOCK
+ * @hwt: the instance. If it was opened without HWT_NONBLOCK, the function waits for the first
+ *	event, and may leave some of the others to the next call
  * @callback: the function; it may schedule and cancel, but must not call hwt_close(),
  *	hwt_next() or hwt_dispatch(). Events of timer objects go to the callbacks of
  *	these instead. NULL: there are only timer objects
@@ -494,7 +498,7 @@ int hwt_timer_again(struct hwt_timer *timer);
 
 /**
  * hwt_timer_stop - stop a timer
- * @timer: the object; may be inactive
+ * @timer: the object; may be inactive, or all zeros
  *
  * After that its callback is not called, and the object may be freed.
  */

@@ -78,7 +78,6 @@ struct hwt_slot {
 
 /**
  * struct timers - the timer objects of an instance
- * @clock: clock of the instance
  * @refused: error of the last hwt_flush(), if slots stayed on the lists
  * @current: object whose callback runs, if it has HWTIMER_FIXED_DELAY and was neither
  *	started nor stopped since
@@ -91,7 +90,6 @@ struct hwt_slot {
  * @results: what it returns about them
  */
 struct timers {
-	clockid_t clock;
 	int refused;
 	struct hwt_timer *current;
 	struct link lists[NR_LISTS];
@@ -165,11 +163,27 @@ static unsigned int active(const struct timers *timers)
 
 /* ---- time ---- */
 
-static int64_t read_clock(const struct timers *timers)
+/* Makes sure that @hwt knows its clock. */
+static int clock_need(struct hwt *hwt)
+{
+	struct hwtimer_info info;
+	int err;
+
+	if (hwt->clock_known)
+		return 0;
+	err = hwt_info(hwt, &info);
+	if (err)
+		return err;
+	hwt->clock = HWTIMER_CLOCKID(info.clock);
+	hwt->clock_known = true;
+	return 0;
+}
+
+static int64_t read_clock(const struct hwt *hwt)
 {
 	struct timespec time;
 
-	clock_gettime(timers->clock, &time);
+	clock_gettime(hwt->clock, &time);
 	return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
@@ -179,7 +193,7 @@ static int64_t current_time(struct hwt *hwt)
 
 	if (now != NOW_UNKNOWN)
 		return now;
-	now = read_clock(hwt->timers);
+	now = read_clock(hwt);
 	if (!hwt->uncached)
 		hwt->now = now;
 	return now;
@@ -195,16 +209,11 @@ static int64_t time_add(int64_t time, int64_t delay)
 
 static int timers_new(struct hwt *hwt)
 {
-	struct hwtimer_info info;
-	struct timers *timers;
-	int i, err = hwt_info(hwt, &info);
+	struct timers *timers = calloc(1, sizeof(*timers));
+	int i;
 
-	if (err)
-		return err;
-	timers = calloc(1, sizeof(*timers));
 	if (!timers)
 		return -ENOMEM;
-	timers->clock = HWTIMER_CLOCKID(info.clock);
 	for (i = 0; i < NR_LISTS; i++) {
 		timers->lists[i].next = &timers->lists[i];
 		timers->lists[i].prev = &timers->lists[i];
@@ -216,7 +225,14 @@ static int timers_new(struct hwt *hwt)
 /* Makes sure that @hwt has what timer objects need. */
 static int timers_need(struct hwt *hwt)
 {
-	return hwt->timers ? 0 : timers_new(hwt);
+	int err = clock_need(hwt);
+
+	return err || hwt->timers ? err : timers_new(hwt);
+}
+
+bool hwt_timers_active(const struct hwt *hwt)
+{
+	return hwt->timers && active(hwt->timers);
 }
 
 void hwt_timers_free(struct hwt *hwt)
@@ -360,7 +376,7 @@ static int start_after(struct hwt_timer *timer, int64_t delay, int64_t timeout,
 	int err = timers_need(timer->hwt);
 
 	if (!err)
-		err = start(timer, time_add(read_clock(timer->hwt->timers),
+		err = start(timer, time_add(read_clock(timer->hwt),
 					    delay < 0 ? 0 : delay));
 	if (err)
 		return err;
@@ -417,10 +433,12 @@ int hwt_timer_again(struct hwt_timer *timer)
 
 void hwt_timer_stop(struct hwt_timer *timer)
 {
-	struct timers *timers = timer->hwt->timers;
+	struct timers *timers;
 
+	/* An object of zeros, which was never initialized, has no instance. */
 	if (!timer->slot)
 		return;
+	timers = timer->hwt->timers;
 	if (timers->current == timer)
 		timers->current = NULL;
 	slot_release(timer->hwt, timer->slot);
@@ -475,7 +493,7 @@ static void expire(struct hwt *hwt, struct hwt_slot *slot)
 		timer->callback(timer);
 		if (timers->current == timer)
 			start(timer,
-			      time_add(read_clock(timers), -timer->interval));
+			      time_add(read_clock(hwt), -timer->interval));
 		timers->current = NULL;
 	} else {
 		slot_release(hwt, slot);
@@ -804,7 +822,7 @@ int hwt_wait_ms(const struct hwt *hwt, int timeout)
 
 uint64_t hwt_now(struct hwt *hwt)
 {
-	return timers_need(hwt) ? 0 : current_time(hwt);
+	return clock_need(hwt) ? 0 : current_time(hwt);
 }
 
 void hwt_cache_time(struct hwt *hwt, int yes)

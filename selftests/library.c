@@ -40,9 +40,10 @@ static int wait_next(struct hwt *hwt, struct hwtimer_event *event)
 
 TEST(open_and_close)
 {
-	struct hwt *hwt;
+	struct hwt *hwt = (struct hwt *)1;
 
 	EXPECT_EQ(-EINVAL, hwt_open(&hwt, ~HWT_NONBLOCK));
+	EXPECT_EQ(NULL, hwt);
 	ASSERT_EQ(0, hwt_open(&hwt, 0));
 	EXPECT_EQ(0, fcntl(hwt_fd(hwt), F_GETFL) & O_NONBLOCK);
 	EXPECT_EQ(FD_CLOEXEC, fcntl(hwt_fd(hwt), F_GETFD));
@@ -57,14 +58,15 @@ TEST(open_and_close)
 
 TEST(without_descriptors_it_is_emfile)
 {
+	struct hwt *hwt = (struct hwt *)1;
 	struct rlimit limit, none;
-	struct hwt *hwt;
 
 	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
 	none = limit;
 	none.rlim_cur = 0;
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
 	EXPECT_EQ(-EMFILE, hwt_open(&hwt, 0));
+	EXPECT_EQ(NULL, hwt);
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
 }
 
@@ -462,6 +464,49 @@ TEST_F(library, dispatch_after_next)
 	EXPECT_EQ(-EAGAIN, hwt_next(self->hwt, &event));
 }
 
+/* An instance that waits is for hwt_next(). In a loop, hwt_dispatch() must come back. */
+TEST(dispatch_waits_for_the_first_event_only)
+{
+	struct calls calls = { 0 };
+
+	ASSERT_EQ(0, hwt_open(&calls.hwt, 0));
+	ASSERT_EQ(0, hwt_schedule(calls.hwt, 10 * MS, 0, NULL));
+	EXPECT_EQ(1, hwt_dispatch(calls.hwt, count_and_go_on, &calls, 1000));
+	for (unsigned int i = 0; i < 300; i++)
+		ASSERT_EQ(0, hwt_schedule(calls.hwt, 0, 0, NULL));
+	ASSERT_TRUE(dev_wait_ready(hwt_fd(calls.hwt), 300));
+	while (dev_poll(hwt_fd(calls.hwt), POLLIN, 0))
+		ASSERT_LT(0, hwt_dispatch(calls.hwt, count_and_go_on, &calls,
+					  1000));
+	EXPECT_EQ(301, calls.count);
+	hwt_close(calls.hwt);
+}
+
+static void on_object(struct hwt_timer *timer)
+{
+	(void)timer;
+}
+
+/* The module does not know of the object yet, so only the library can refuse. */
+TEST_F(library, setup_beside_a_timer_object_is_ebusy)
+{
+	struct hwtimer_setup setup = { .clock = HWTIMER_CLOCK_REALTIME };
+	struct hwt_timer timer;
+	uint64_t now;
+
+	hwt_timer_init(&timer, self->hwt, on_object);
+	ASSERT_EQ(0, hwt_timer_start(&timer, 0));
+	EXPECT_EQ(-EBUSY, hwt_setup(self->hwt, &setup));
+	hwt_timer_stop(&timer);
+	ASSERT_EQ(0, hwt_setup(self->hwt, &setup));
+	now = clock_ns(CLOCK_REALTIME);
+	ASSERT_EQ(0, hwt_timer_start(&timer, HOUR));
+	EXPECT_LE(now + HOUR, hwt_timer_deadline(&timer));
+	EXPECT_EQ(0, hwt_flush(self->hwt));
+	hwt_timer_stop(&timer);
+	EXPECT_EQ(-EBUSY, hwt_setup(self->hwt, &setup));
+}
+
 TEST_F(library, what_a_loop_cannot_serve_is_told)
 {
 	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC,
@@ -646,7 +691,7 @@ TEST(from_fd_sets_flags)
 static void expect_refused(struct __test_metadata *_metadata, int fd, int error)
 {
 	int descriptor = fcntl(fd, F_GETFD), status = fcntl(fd, F_GETFL);
-	struct hwt *hwt = NULL;
+	struct hwt *hwt = (struct hwt *)1;
 
 	EXPECT_EQ(error, hwt_from_fd(&hwt, fd, HWT_NONBLOCK));
 	EXPECT_EQ(NULL, hwt);

@@ -248,9 +248,17 @@ static int do_info(struct hwtimer_info *info)
 	return 0;
 }
 
+static int do_setup(const struct hwtimer_setup *setup)
+{
+	module.clock = setup->clock;
+	return 0;
+}
+
 static int command(unsigned long number, void *argument)
 {
 	switch (number) {
+	case HWTIMER_IOC_SETUP:
+		return do_setup(argument);
 	case HWTIMER_IOC_INFO:
 		return do_info(argument);
 	case HWTIMER_IOC_SCHEDULE:

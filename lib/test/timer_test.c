@@ -360,6 +360,13 @@ static void begin(void)
 		hwt_timer_init(&many[i].timer, hwt, on_any);
 }
 
+/* For timers that are no objects */
+static void on_event(void *arg, const struct hwtimer_event *event)
+{
+	CHECK(arg == &callbacks && event->user_data == 5);
+	callbacks += 1000;
+}
+
 /* Returns the number of system calls since it was called last. */
 static unsigned long calls(void)
 {
@@ -607,6 +614,71 @@ static void start_without_memory(void)
 	hwt_close(hwt);
 }
 
+/* SETUP may come after the first object, but not while one has a deadline on the old clock. */
+static void clock_changes_between_objects(void)
+{
+	struct hwtimer_setup setup = HWT_SETUP_INIT;
+
+	begin();
+	setup.clock = HWTIMER_CLOCK_BOOTTIME;
+	CHECK(hwt_now(hwt) == (uint64_t)module.now);
+	CHECK(!hwt_setup(hwt, &setup));
+	CHECK(hwt_now(hwt) == (uint64_t)module.now);
+	start_many(1, SECOND);
+	setup.clock = HWTIMER_CLOCK_REALTIME;
+	CHECK(hwt_setup(hwt, &setup) == -EBUSY);
+	CHECK(module.clock == HWTIMER_CLOCK_BOOTTIME);
+	hwt_timer_stop(&many[0].timer);
+	CHECK(!hwt_setup(hwt, &setup));
+	/* clock_gettime() of another clock would end the test. */
+	start_many(1, SECOND);
+	CHECK(hwt_now(hwt) == (uint64_t)module.now);
+	CHECK(!hwt_flush(hwt));
+	module_set_clock(module.now + SECOND + TICK);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 10) == 1);
+	hwt_close(hwt);
+}
+
+/* Who only asks for the time has no timer objects, and may read events. */
+static void time_without_objects(void)
+{
+	struct hwtimer_event event;
+
+	begin();
+	CHECK(hwt_now(hwt) == (uint64_t)module.now);
+	CHECK(!hwt_schedule_at(hwt, module.now, 7, NULL));
+	module_set_clock(module.now + TICK);
+	CHECK(hwt_next(hwt, &event) == 1 && event.user_data == 7);
+	CHECK(hwt_read(hwt, &event, 1) == -EAGAIN);
+	hwt_close(hwt);
+}
+
+/* A program may stop a timer of an object that it has only cleared. */
+static void stop_what_was_never_made(void)
+{
+	struct hwt_timer timer;
+
+	memset(&timer, 0, sizeof(timer));
+	CHECK(!hwt_timer_active(&timer));
+	hwt_timer_stop(&timer);
+}
+
+/* The module says EAGAIN where a descriptor that blocks would wait: nothing may ask it to. */
+static void dispatch_waits_once(void)
+{
+	begin();
+	hwt_close(hwt);
+	CHECK(!hwt_open(&hwt, 0));
+	CHECK(!hwt_schedule_at(hwt, module.now, 5, NULL));
+	module_set_clock(module.now + TICK);
+	calls();
+	CHECK(hwt_dispatch(hwt, on_event, &callbacks, 100) == 1);
+	CHECK(calls() == 1);
+	CHECK(hwt_dispatch(hwt, on_event, &callbacks, 100) == -EAGAIN);
+	CHECK(calls() == 1);
+	hwt_close(hwt);
+}
+
 /* Another process has read an event. When the program makes the timer sooner, it works. */
 static void event_taken_by_another(void)
 {
@@ -654,12 +726,6 @@ static void tells_of_changes(void)
 }
 
 /* Other timers of the instance get their events, with any data. */
-static void on_event(void *arg, const struct hwtimer_event *event)
-{
-	CHECK(arg == &callbacks && event->user_data == 5);
-	callbacks += 1000;
-}
-
 static void other_timers(void)
 {
 	begin();
@@ -686,6 +752,10 @@ int main(int argc, char **argv)
 	serves_what_cannot_be_sooner();
 	time_of_a_pass();
 	start_without_memory();
+	clock_changes_between_objects();
+	time_without_objects();
+	stop_what_was_never_made();
+	dispatch_waits_once();
 	event_taken_by_another();
 	tells_of_changes();
 	other_timers();
