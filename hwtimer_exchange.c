@@ -376,8 +376,8 @@ static int exchange_open(struct hwtimer_instance *instance)
  * @vma: the mapping that mmap() has created
  *
  * Return: 0; -EPERM (PROT_EXEC), -EINVAL (not shared, an offset, or not the size of the
- * rings), -ENOMEM, or an error of vm_map_pages(). Takes the mutex setup and the lock. May sleep; the caller's
- * mmap_lock is held.
+ * rings), -ENOMEM, or an error of vm_map_pages(). Takes the mutex setup and the lock. May
+ * sleep; the caller's mmap_lock is held.
  */
 int hwtimer_exchange_map(struct hwtimer_instance *instance,
 			 struct vm_area_struct *vma)

@@ -68,7 +68,7 @@ err_count:
 /* Called for each close() of a descriptor, that is, also when a process exits. */
 static int hwtimer_flush(struct file *file, fl_owner_t id)
 {
-	/* Whoever has the last one frees the instance now. */
+	/* With the last descriptor, hwtimer_release() frees the instance instead. */
 	if (file_count(file) > 1)
 		hwtimer_instance_let_go(file->private_data);
 	return 0;
@@ -197,7 +197,7 @@ static int hwtimer_mmap(struct file *file, struct vm_area_struct *vma)
 
 static void hwtimer_show_fdinfo(struct seq_file *seq, struct file *file)
 {
-	/* Whoever reads this holds the file, too. */
+	/* The reader of this holds the file, too. */
 	seq_printf(seq, "hwtimer-references:\t%lld\n",
 		   (long long)file_count(file) - 1);
 	hwtimer_stats_show(seq, file->private_data);
