@@ -60,9 +60,11 @@ def calls_of_an_instance(hwt):
     expect(0, "hwt_info", hwt, info)
     expect(0, "hwt_info_sized", hwt, info, ctypes.c_size_t(112))
     assert struct.unpack_from("I", info, 4)[0] == 1  # abi_version
-    for name in ("hwt_setup", "hwt_stats"):
-        expect(-errno.ENOTTY, name, hwt, info)
-        expect(-errno.ENOTTY, name + "_sized", hwt, info, ctypes.c_size_t(56))
+    expect(-errno.ENOTTY, "hwt_stats", hwt, info)
+    expect(-errno.ENOTTY, "hwt_stats_sized", hwt, info, ctypes.c_size_t(56))
+    setup = ctypes.create_string_buffer(64)
+    expect(0, "hwt_setup", hwt, setup)
+    expect(0, "hwt_setup_sized", hwt, setup, ctypes.c_size_t(56))
     expect(0, "hwt_schedule_at", hwt, u64(module_now), u64(1), ctypes.byref(ident))
     assert ident.value
     expect(0, "hwt_reschedule_at", hwt, ident, u64(module_now + SECOND))
