@@ -482,9 +482,12 @@ TEST(dispatch_waits_for_the_first_event_only)
 	hwt_close(calls.hwt);
 }
 
+static unsigned int object_callbacks;
+
 static void on_object(struct hwt_timer *timer)
 {
 	(void)timer;
+	object_callbacks++;
 }
 
 /* The module does not know of the object yet, so only the library can refuse. */
@@ -505,6 +508,58 @@ TEST_F(library, setup_beside_a_timer_object_is_ebusy)
 	EXPECT_EQ(0, hwt_flush(self->hwt));
 	hwt_timer_stop(&timer);
 	EXPECT_EQ(-EBUSY, hwt_setup(self->hwt, &setup));
+}
+
+/* A child that cleans up as its parent would, by hwt_close() alone, takes nothing from it. */
+TEST_F(library, a_child_that_closes_harms_nobody)
+{
+	struct hwtimer_event event;
+	struct hwt_timer timer;
+	pid_t child;
+
+	object_callbacks = 0;
+	ASSERT_EQ(0, hwt_schedule(self->hwt, 200 * MS, 5, NULL));
+	hwt_timer_init(&timer, self->hwt, on_object);
+	ASSERT_EQ(0, hwt_timer_start(&timer, 200 * MS));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		hwt_close(self->hwt);
+		_exit(0);
+	}
+	EXPECT_EQ(0, wait_for_child(child));
+	ASSERT_EQ(0, hwt_flush(self->hwt));
+	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 2));
+	EXPECT_EQ(-EBUSY, hwt_next(self->hwt, &event));
+	EXPECT_EQ(2, hwt_dispatch(self->hwt, NULL, NULL, 10));
+	EXPECT_EQ(1, object_callbacks);
+}
+
+/* Nobody but hwt_close() may close the descriptor. If somebody has, each call says so. */
+TEST_F(library, closed_descriptor_is_ebadf)
+{
+	struct hwtimer_event event;
+	struct hwt_timer timer;
+	int kept = dup(hwt_fd(self->hwt)), fd = hwt_fd(self->hwt), ret;
+
+	ASSERT_LE(0, kept);
+	hwt_timer_init(&timer, self->hwt, on_object);
+	ASSERT_EQ(0, close(fd));
+	EXPECT_EQ(-EBADF, hwt_schedule(self->hwt, HOUR, 0, NULL));
+	EXPECT_EQ(-EBADF, hwt_next(self->hwt, &event));
+	EXPECT_EQ(-EBADF, hwt_dispatch_check(self->hwt));
+	EXPECT_EQ(-EBADF, hwt_timer_start(&timer, HOUR));
+	EXPECT_FALSE(hwt_timer_active(&timer));
+	ASSERT_EQ(fd, dup2(kept, fd));
+	ASSERT_EQ(0, hwt_timer_start(&timer, HOUR));
+	ASSERT_EQ(0, close(fd));
+	EXPECT_EQ(-EBADF, hwt_flush(self->hwt));
+	ret = hwt_dispatch(self->hwt, NULL, NULL, 10);
+	EXPECT_EQ(-EBADF, ret);
+	EXPECT_TRUE(hwt_dispatch_failed(ret));
+	ASSERT_EQ(fd, dup2(kept, fd));
+	close(kept);
+	EXPECT_EQ(0, hwt_flush(self->hwt));
 }
 
 TEST_F(library, what_a_loop_cannot_serve_is_told)
