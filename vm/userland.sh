@@ -30,6 +30,8 @@ main()
 	check "all files are installed" all_installed
 	check "all versions agree" versions_agree
 	check "the README has two pages, and its links lead somewhere" readme_holds
+	check "the page about installing has what the packages need to be built" \
+		build_depends_listed
 	check "the library exports what its header declares" exports_match
 	check "the manual has every function" page_has_functions
 	check "man finds a page for every function" man_finds_functions
@@ -212,6 +214,25 @@ ring_functions()
 	echo hwtimer_ring_size
 	printf 'hwtimer_ring_%s\n' map unmap kick get_slot get_compact get_run \
 		publish next_result next_results error next_event next_events consume
+}
+
+# Names that debhelper needs for its own parts stand for the packages that have these.
+build_depends_listed()
+{
+	local page=Documentation/installing.md package
+
+	sed -n '/^Build-Depends:/,/^[^ B]/p' debian/control | tr -d ',' |
+		sed -n 's/^\(Build-Depends:\)\? \([^ ]*\).*/\2/p' | sed '
+			s/debhelper-compat/debhelper/
+			s/dh-sequence-dkms/dh-dkms/
+			s/dh-sequence-python3/dh-python/
+			/dh-sequence-installsysusers/d
+			/python3:any/d' |
+		while read -r package; do
+			sed -n '/^sudo apt install build-essential debhelper/,/[^\\]$/p' \
+				"$page" | grep -q -w -e "$package" ||
+				echo "$page lacks $package"
+		done | silent
 }
 
 exports_match()
