@@ -10,6 +10,7 @@
 #include "ring_test.h"
 
 #include <grp.h>
+#include <linux/io_uring.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -548,6 +549,102 @@ TEST_F(desert, goes_on_for_whom_does_not_wait)
 	EXPECT_LT(0, worker_of(self->fd));
 	EXPECT_EQ(sizeof(event),
 		  result_of(preadv2(self->fd, &buffer, 1, -1, RWF_NOWAIT)));
+}
+
+/* A ring of io_uring for one request. All offsets are those of the kernel. */
+struct uring {
+	struct io_uring_params params;
+	struct io_uring_sqe *sqes;
+	char *rings;
+	int fd;
+};
+
+static void *uring_map(const struct uring *uring, size_t bytes, __u64 offset)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_POPULATE, uring->fd, offset);
+
+	if (memory == MAP_FAILED)
+		abort();
+	return memory;
+}
+
+static bool uring_begin(struct uring *uring)
+{
+	memset(uring, 0, sizeof(*uring));
+	uring->fd = syscall(SYS_io_uring_setup, 1, &uring->params);
+	if (uring->fd < 0)
+		return false;
+	/* The completions are behind the submissions. */
+	uring->rings = uring_map(uring,
+				 uring->params.cq_off.cqes +
+					 uring->params.cq_entries *
+						 sizeof(struct io_uring_cqe),
+				 IORING_OFF_SQ_RING);
+	uring->sqes = uring_map(uring, sizeof(*uring->sqes), IORING_OFF_SQES);
+	return true;
+}
+
+/* Submits a read of one event, and does not wait for it. */
+static int uring_read(struct uring *uring, int fd, struct hwtimer_event *event)
+{
+	const struct io_sqring_offsets *offsets = &uring->params.sq_off;
+
+	*uring->sqes = (struct io_uring_sqe){
+		.opcode = IORING_OP_READ,
+		.fd = fd,
+		.off = -1,
+		.addr = (uintptr_t)event,
+		.len = sizeof(*event),
+	};
+	*(__u32 *)(uring->rings + offsets->array) = 0;
+	__atomic_add_fetch((__u32 *)(uring->rings + offsets->tail), 1,
+			   __ATOMIC_RELEASE);
+	return syscall(SYS_io_uring_enter, uring->fd, 1, 0, 0, NULL, 0);
+}
+
+/* Waits for the request; returns its result. */
+static int uring_result(struct uring *uring)
+{
+	const struct io_cqring_offsets *offsets = &uring->params.cq_off;
+	const struct io_uring_cqe *cqes =
+		(void *)(uring->rings + offsets->cqes);
+	__u32 *head = (__u32 *)(uring->rings + offsets->head);
+	int result;
+
+	if (syscall(SYS_io_uring_enter, uring->fd, 0, 1, IORING_ENTER_GETEVENTS,
+		    NULL, 0) < 0)
+		return -errno;
+	result = cqes[*head & (uring->params.cq_entries - 1)].res;
+	__atomic_add_fetch(head, 1, __ATOMIC_RELEASE);
+	return result;
+}
+
+/* io_uring reads without waiting, and polls: that adopts the instance. */
+TEST_F(desert, ends_with_a_read_of_io_uring)
+{
+	struct hwtimer_event event;
+	struct uring uring;
+
+	if (!uring_begin(&uring))
+		SKIP(return, "this kernel has no io_uring");
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL,
+			   fcntl(self->fd, F_GETFL) & ~O_NONBLOCK));
+	/* The read comes after the owner has gone. */
+	desert(_metadata, &self->owner, self->fd, 1, 300 * MS);
+	ASSERT_EQ(1, uring_read(&uring, self->fd, &event));
+	EXPECT_EQ(sizeof(event), uring_result(&uring));
+	EXPECT_EQ(0, event.user_data);
+	EXPECT_LT(0, worker_of(self->fd));
+	/* The read waits while the owner goes. */
+	close(self->fd);
+	self->fd = dev_open(0);
+	ASSERT_LE(0, self->fd);
+	owner_begin(_metadata, &self->owner, self->fd, 1, 600 * MS);
+	ASSERT_EQ(1, uring_read(&uring, self->fd, &event));
+	stage_kill(&self->owner);
+	EXPECT_EQ(sizeof(event), uring_result(&uring));
+	close(uring.fd);
 }
 
 /* Whoever changes something adopts the instance; each call in turn, after a desertion. */
