@@ -19,7 +19,7 @@
 #	debug-6.12	built from Debian's source with vm/debug.config, and the changes of
 #			vm/trim.config
 #	qemu-7.3	built from the newest source, small
-#	kcsan-6.12	vm/debug.config with the changes of vm/kcsan.config: finds data races
+#	kcsan-6.12	debug-6.12 with the changes of vm/kcsan.config: finds data races
 #	kmsan-6.12	the same with vm/kmsan.config, built by clang: finds uses of
 #			uninitialized memory
 #	uml-7.3		User-Mode Linux, a kernel as a program of this machine, with
@@ -235,8 +235,9 @@ config_of()
 {
 	case $1 in
 	debug-6.12) config_changed "$VM_DIR/debug.config" "$VM_DIR/trim.config" ;;
-	kcsan-6.12) config_changed "$VM_DIR/debug.config" "$VM_DIR/kcsan.config" ;;
-	kmsan-6.12) config_changed "$VM_DIR/debug.config" "$VM_DIR/kmsan.config" ;;
+	kcsan-6.12 | kmsan-6.12)
+		config_changed <(config_changed "$VM_DIR/debug.config" \
+			"$VM_DIR/${1%-*}.config") "$VM_DIR/trim.config" ;;
 	uml-7.3) cat "$VM_DIR/uml-7.3.config" ;;
 	uml-kasan-7.3) config_changed "$VM_DIR/uml-7.3.config" "$VM_DIR/uml-kasan.config" ;;
 	qemu-7.3 | arm64-64k-6.12 | s390x-6.12) cat "$VM_DIR/plain.config" "$VM_DIR/$1.config" ;;
@@ -701,7 +702,7 @@ make_built()
 	busybox=$(sed -n 's/^\(busybox[^ ]*\) /\1_/p' <<<"$PACKAGES")
 	[ -z "$busybox" ] || unpack_busybox "$CACHE_DIR/deb/$busybox.deb" "$dir/entry"
 	exclude=(--exclude='*/Documentation/*.rst')
-	[ "$name" != debug-6.12 ] || exclude=("${NEVER_BUILT[@]}")
+	[[ $name != @(debug|kcsan|kmsan)-6.12 ]] || exclude=("${NEVER_BUILT[@]}")
 	unpack_source "$name" "$version" "$dir/src" "${exclude[@]}"
 	case $name in
 	kcsan-*)
