@@ -24,6 +24,7 @@
  * timer whose previous event is unread in the ring is paused, see hwtimer_period.c.
  */
 #include <linux/bitmap.h>
+#include <linux/kcsan-checks.h>
 #include <linux/mm.h>
 #include <linux/prefetch.h>
 #include <linux/sched/signal.h>
@@ -317,6 +318,7 @@ static u32 events_put_plain(struct hwtimer_instance *instance, const u32 *due,
 		struct hwtimer_record *record =
 			hwtimer_table_record(table, index);
 
+		kcsan_disable_current();
 		*slot++ = (struct hwtimer_event){
 			.id = hwtimer_table_id(record, index),
 			.user_data = record->user_data,
@@ -324,6 +326,7 @@ static u32 events_put_plain(struct hwtimer_instance *instance, const u32 *due,
 			.lateness = record->lateness,
 			.expirations = 1,
 		};
+		kcsan_enable_current();
 		hwtimer_record_become(record, HWTIMER_FREE);
 		hwtimer_table_release(table, record->generation, index);
 	}

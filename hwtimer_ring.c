@@ -417,8 +417,10 @@ void hwtimer_ring_answer(struct hwtimer_ring *ring,
 
 		taken += run;
 		count -= run;
+		kcsan_disable_current();
 		while (run--)
 			*result++ = request_result(requests++);
+		kcsan_enable_current();
 	}
 	results_publish(ring, taken);
 }
@@ -439,7 +441,9 @@ void hwtimer_ring_answer_bulk(struct hwtimer_ring *ring, const u64 *results,
 		u32 run = submission_run(ring, taken, count, sizeof(*results),
 					 ring->results, &place);
 
+		kcsan_disable_current();
 		memcpy(place, results, run * sizeof(*results));
+		kcsan_enable_current();
 		results += run;
 		taken += run;
 		count -= run;

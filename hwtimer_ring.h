@@ -13,6 +13,10 @@
  * the shared memory, and bounds them. It copies each slot into memory of its own, and checks
  * and uses only the copy: a copy of compact slots as a bulk may be given up for another one.
  *
+ * It writes results and events by plain accesses, between kcsan_disable_current() and
+ * kcsan_enable_current(). A program that writes to the same slot at the same time only
+ * spoils what it reads there itself; KCSAN would report that as a race.
+ *
  * The two rings are independent. Callers of each ring's functions hold a lock:
  * exchange.drain for the submission ring, the instance's lock for the completion ring.
  * Without it they may only call hwtimer_ring_submitted() and hwtimer_ring_unread().
@@ -20,6 +24,7 @@
 #ifndef HWTIMER_RING_H
 #define HWTIMER_RING_H
 
+#include <linux/kcsan-checks.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/types.h>
@@ -245,7 +250,9 @@ static inline void hwtimer_ring_have_put(struct hwtimer_ring *ring, u32 count)
 static inline void hwtimer_ring_put(struct hwtimer_ring *ring,
 				    const struct hwtimer_event *event)
 {
+	kcsan_disable_current();
 	*hwtimer_ring_event(ring, ring->put) = *event;
+	kcsan_enable_current();
 	hwtimer_ring_have_put(ring, 1);
 }
 
