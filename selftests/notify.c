@@ -296,7 +296,7 @@ TEST_F(hwtimer, shortest_and_longest_delay)
 
 	ASSERT_EQ(0, dev_notify(self->fd, 1000, INT64_MAX, -1));
 	make_ready(_metadata, self->fd, 1);
-	sleep_ns(A_WHILE);
+	ASSERT_TRUE(dev_rests(self->fd));
 	wakeups = stats_of(self->fd).wakeups;
 	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 20));
 	EXPECT_EQ(wakeups, stats_of(self->fd).wakeups);
