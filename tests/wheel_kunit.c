@@ -429,6 +429,31 @@ static void moved_timers_expire_by_tick_in_a_late_turn(struct kunit *test)
 }
 
 /*
+ * A timer is postponed by each number of ticks up to two rounds of the lowest level, once
+ * while it is in the first bucket and once while it is in the last one. When its bucket is
+ * due, it has to go to another one.
+ */
+static void postponed_timer_leaves_its_bucket(struct kunit *test)
+{
+	const u32 buckets = 4 * BUCKETS;
+	struct oracle *oracle = create(test, buckets, 0);
+	u64 tick = 0;
+	u32 i;
+
+	for (i = 1; i < 4 * buckets; i++) {
+		struct oracle_timer *timer;
+
+		tick = round_up(tick + 1, buckets) + (i & 1 ? 0 : buckets - 1);
+		timer = oracle_schedule(oracle, tick * TICK);
+		oracle_move(oracle, timer, (tick + i / 2 + 1) * TICK);
+		oracle_turn(oracle, tick * TICK);
+		tick += i / 2 + 1;
+		oracle_turn(oracle, tick * TICK);
+		KUNIT_EXPECT_EQ(test, oracle->expired, i);
+	}
+}
+
+/*
  * All timers are in one bucket, and then are postponed to 1,023 different ticks. The
  * chunks that were reserved must be enough.
  */
@@ -1761,6 +1786,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KIND_CASE(later_deadline_writes_no_entry),
 	KIND_CASE(earlier_deadline_leaves_a_dead_entry),
 	KIND_CASE(moved_timers_expire_by_tick_in_a_late_turn),
+	KIND_CASE(postponed_timer_leaves_its_bucket),
 	KIND_CASE(postponed_crowd_scatters),
 	KIND_CASE(postponed_timers_meet_in_full_buckets),
 	KIND_CASE(stamp_wraps),
