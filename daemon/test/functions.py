@@ -1126,7 +1126,8 @@ def killed_with_aof():
         assert acknowledged <= set(fired) | set(records)
         assert set(daemon.fired) <= set(fired)
         daemon = Daemon(s, 'again')
-        last = max(deadline for deadline, _ in records.values())
+        # None is left if the machine stood still until all were due.
+        last = max((deadline for deadline, _ in records.values()), default=0)
         for name, (deadline, _) in records.items():
             if deadline > s.now() + 1000:
                 s.cancel(name)
