@@ -292,6 +292,14 @@ static void cancelled_well(struct oracle_timer *timer,
 	end(timer, ORACLE_CANCELLED);
 }
 
+/* Whether events may have been read, or timers handed back by STOP, during a call. */
+static bool may_have_left(const struct oracle *oracle,
+			  const struct oracle_span *span)
+{
+	return span->beside || oracle->reads != span->begun ||
+	       __atomic_load_n(&oracle->stopping, __ATOMIC_RELAXED);
+}
+
 /*
  * What is being read, or handed back by STOP, does not exist for others. It comes back if the
  * copy faults. Returns whether that may have happened during a call.
@@ -299,9 +307,7 @@ static void cancelled_well(struct oracle_timer *timer,
 static bool may_come_back(const struct oracle *oracle,
 			  const struct oracle_span *span)
 {
-	return sim_run.faults &&
-	       (span->beside || oracle->reads != span->begun ||
-		__atomic_load_n(&oracle->stopping, __ATOMIC_RELAXED));
+	return sim_run.faults && may_have_left(oracle, span);
 }
 
 /* CANCEL or RESCHEDULE found no such timer. */
@@ -463,6 +469,7 @@ static void remade_other(struct oracle_timer *old,
 	    !old->oracle->wiping && !old->interval &&
 	    !clock_jumped(old->oracle) && old->low > latest(old->oracle))
 		FAIL(old, "RESCHEDULE has not found it pending");
+	old->leaving = may_have_left(old->oracle, span);
 	old->straggler = may_come_back(old->oracle, span);
 	end(old, ORACLE_REARMED);
 }
@@ -799,8 +806,7 @@ void oracle_queried(struct oracle *oracle, uint64_t user_data, uint64_t id,
 	sim_lock();
 	timer = timer_find(oracle, user_data, id);
 	if (timer->state == ORACLE_REFUSED ||
-	    (has_ended(timer) && !timer->straggler &&
-	     span->from > timer->ended))
+	    (has_ended(timer) && !timer->leaving && span->from > timer->ended))
 		FAIL(timer, "the kernel describes it");
 	if (deadline_known(timer, span, false) && !timer->interval &&
 	    timer->state == ORACLE_LIVE &&

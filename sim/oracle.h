@@ -64,7 +64,9 @@ struct oracle;
  * @begun: step at which its SCHEDULE began
  * @scheduled: step at which its SCHEDULE returned
  * @private: only the actor that has scheduled it changes it
- * @straggler: it was rearmed while its event may have been read, so that this may come
+ * @leaving: it was rearmed while its event may have been read, so that LIST may show it
+ *	until that read is over
+ * @straggler: the same, and the read may have faulted, so that the event may still come
  * @wiped: step at which a CANCEL_ALL returned that began after it was scheduled; 0: none
  * @ended: step at which the call returned that ended it
  * @unlisted: step at which a LIST ended that did not show it; 0: none
@@ -95,6 +97,7 @@ struct oracle_timer {
 	uint64_t begun;
 	uint64_t scheduled;
 	bool private;
+	bool leaving;
 	bool straggler;
 	uint64_t wiped;
 	uint64_t ended;
