@@ -9,8 +9,10 @@
 # A report goes from its title to a line of `=`; lockdep's, as User-Mode Linux prints it, to
 # the last frame of its stack. It names the module if a frame of any of its stacks does, or
 # if the object that it is about is in the module's own memory: no other module but the
-# sample is ever loaded. All other lines stay, as other processors may have printed them in
-# the middle of a report. A report without an end stays, too.
+# sample is ever loaded. The frames below an interrupt's entry do not count: they are of the
+# thread that it interrupted, and KCSAN's own delays in the module make that likely. All
+# other lines stay, as other processors may have printed them in the middle of a report. A
+# report without an end stays, too.
 
 function flush(whole,    i)
 {
@@ -20,7 +22,7 @@ function flush(whole,    i)
 		print title
 	for (i = 2; i <= lines; i++)
 		print line[i]
-	lines = named = traced = 0
+	lines = named = traced = interrupted = 0
 }
 
 lines && lockdep && traced && !/\[<[0-9a-f]+>\]|Call Trace:/ { flush(1) }
@@ -35,9 +37,13 @@ lines && lockdep && traced && !/\[<[0-9a-f]+>\]|Call Trace:/ { flush(1) }
 
 lines {
 	line[++lines] = $0
+	if (/ by (task|interrupt)|Call Trace:/)
+		interrupted = 0
 	# The kernel maps modules at 0xffffffffa0000000 and above.
-	if (/\[hwtimer[_a-z]*\]/ || /to 0xffffffff[a-f]/)
+	if ((/\[hwtimer[_a-z]*\]/ && !interrupted) || /to 0xffffffff[a-f]/)
 		named = 1
+	if (/ asm_sysvec_/)
+		interrupted = 1
 	if (!lockdep && /=====\r?$/)
 		flush(1)
 	if (/Call Trace:/)

@@ -329,6 +329,20 @@ console()
 		[    5.0] BUG: KCSAN: data-race in four / four
 		[    5.1] write to 0xffffffffa0001000 of 8 bytes by task 3 on cpu 0:
 		[    5.2] ==================================================================
+		[    5.3] ==================================================================
+		[    5.3] BUG: KCSAN: data-race in interrupt / ours not
+		[    5.4] read to 0xffff888001 of 8 bytes by interrupt on cpu 1:
+		[    5.4]  asm_sysvec_apic_timer_interrupt+0x1/0x2
+		[    5.4]  hwtimer_wheel_add+0x1/0x2 [hwtimer]
+		[    5.5] ==================================================================
+		[    5.6] ==================================================================
+		[    5.6] BUG: KCSAN: data-race in interrupt / hwtimer_two
+		[    5.7] read to 0xffff888001 of 8 bytes by interrupt on cpu 1:
+		[    5.7]  asm_sysvec_apic_timer_interrupt+0x1/0x2
+		[    5.7]  nine+0x1/0x2
+		[    5.8] write to 0xffff888001 of 8 bytes by task 4 on cpu 0:
+		[    5.8]  hwtimer_two+0x1/0x2 [hwtimer]
+		[    5.9] ==================================================================
 		[    6.0] WARNING: suspicious RCU usage, ours not
 		[    6.1] 1 lock held by six/6:
 		[    6.2] Call Trace:
