@@ -9,9 +9,9 @@
  * then writes its result, one word, so the results overwrite the array from its front on.
  *
  * A bulk is faster than requests for two reasons: its input and output are these words
- * only, and each loop knows at compile time what is constant. A bulk with an interval, a
- * slack or other flags is general: its words become requests, so that the loops need not
- * know of them.
+ * only, and each loop knows at compile time what is constant. SCHEDULE with a slack has a
+ * loop of its own. A bulk with an interval or other flags is general, as is a RESCHEDULE
+ * with a slack: its words become requests, so that the loops need not know of them.
  */
 #include <linux/bitops.h>
 #include <linux/ktime.h>
@@ -42,15 +42,17 @@ static noinline int bulk_check_request(struct hwtimer_instance *instance,
 /**
  * hwtimer_bulk_check - check the operation and the flags of a bulk
  * @instance: the instance; its lock is not held
- * @bulk: the bulk; only op and flags are used
+ * @bulk: the bulk, which is not general; only op, flags and slack are used
  *
- * Return: 0 or -EINVAL. Does not sleep; may take the instance's lock.
+ * Return: 0, -EINVAL or -EDOM. Does not sleep; may take the instance's lock.
  */
 int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		       const struct hwtimer_bulk *bulk)
 {
 	if (bulk->op == HWTIMER_OP_CANCEL)
 		return bulk->flags & ~HWTIMER_DISCARD ? -EINVAL : 0;
+	if (unlikely(bulk->slack))
+		return hwtimer_bulk_check_general(instance, bulk);
 	return bulk_check_request(instance, bulk);
 }
 
@@ -85,37 +87,51 @@ int hwtimer_bulk_check_general(struct hwtimer_instance *instance,
 				     &request);
 }
 
+/* Why the time of a timer is refused, in a bulk with @slack; 0: it is not. */
+static __always_inline int bulk_time_error(u64 time, u32 flags, u64 slack)
+{
+	if (hwtimer_op_no_time(time, flags))
+		return -EINVAL;
+	return unlikely(slack > hwtimer_op_slack_max(time)) ? -EDOM : 0;
+}
+
 /*
  * Schedules up to @count timers, one for each free record of the table's hand. Ends before
- * a timer whose time is refused. @words has the timers, and @results gets their ids. Always
- * inline: @flags are constant, so the loop does not test them.
+ * a timer whose time is refused. @words has the timers, and @results gets their ids.
+ * @align is what hwtimer_wheel_align() makes of @slack. Always inline: where @flags or
+ * @slack are constant, the loop does not test them.
  */
 static __always_inline u32 bulk_hand(struct hwtimer_table *table,
 				     const struct hwtimer_intake *intake,
-				     u32 flags, const u64 *words, u64 *results,
-				     u32 count, struct hwtimer_moment *moment)
+				     u32 flags, u64 slack, u8 align,
+				     const u64 *words, u64 *results, u32 count,
+				     struct hwtimer_moment *moment)
 {
 	struct hwtimer_hand hand = table->hand;
 	u32 i, index;
 
 	count = min_t(u32, count, hweight_long(hand.free));
 	for (i = 0; i < count; i++, words += 2) {
-		u64 user_data = words[0], time = words[1], deadline;
+		u64 user_data = words[0], time = words[1], deadline, tick;
 		struct hwtimer_record *record;
 
-		if (hwtimer_op_no_time(time, flags))
+		if (bulk_time_error(time, flags, slack))
 			break;
 		deadline = hwtimer_op_deadline(time, flags, moment);
 		record = hwtimer_hand_take(&hand, &index);
 		hwtimer_op_fill(record, deadline, user_data);
+		tick = hwtimer_scale_tick_of(&intake->scale, deadline);
+		if (slack) {
+			record->align = align;
+			tick = hwtimer_tick_align(tick, deadline, align);
+		}
 		results[i] = hwtimer_table_id(record, index);
 		hwtimer_intake_file(intake,
 				    (struct hwtimer_entry){
 					    .index = index,
 					    .stamp = record->stamp,
 				    },
-				    hwtimer_scale_tick_of(&intake->scale,
-							  deadline));
+				    tick);
 	}
 	table->hand = hand;
 	table->used += i;
@@ -123,15 +139,15 @@ static __always_inline u32 bulk_hand(struct hwtimer_table *table,
 }
 
 /*
- * bulk_hand() for deadlines and for delays. Not inline, so that each loop has all
- * registers for itself.
+ * bulk_hand() for deadlines, for delays, and for both with a slack. Not inline, so that
+ * each loop has all registers for itself.
  */
 static noinline u32 bulk_deadlines(struct hwtimer_table *table,
 				   const struct hwtimer_intake *intake,
 				   const u64 *words, u64 *results, u32 count)
 {
-	return bulk_hand(table, intake, HWTIMER_ABSOLUTE, words, results, count,
-			 NULL);
+	return bulk_hand(table, intake, HWTIMER_ABSOLUTE, 0, 0, words, results,
+			 count, NULL);
 }
 
 static noinline u32 bulk_delays(struct hwtimer_table *table,
@@ -139,21 +155,49 @@ static noinline u32 bulk_delays(struct hwtimer_table *table,
 				const u64 *words, u64 *results, u32 count,
 				struct hwtimer_moment *moment)
 {
-	return bulk_hand(table, intake, 0, words, results, count, moment);
+	return bulk_hand(table, intake, 0, 0, 0, words, results, count, moment);
+}
+
+static noinline u32 bulk_slack(struct hwtimer_table *table,
+			       const struct hwtimer_intake *intake, u32 flags,
+			       u64 slack, const u64 *words, u64 *results,
+			       u32 count, struct hwtimer_moment *moment)
+{
+	u8 align = hwtimer_wheel_align(intake->wheel, slack);
+
+	return bulk_hand(table, intake, flags, slack, align, words, results,
+			 count, moment);
 }
 
 /* The error for a timer that was not scheduled. @room: the limit leaves room for it. */
-static int bulk_refusal(const struct hwtimer_instance *instance, u64 time,
-			u32 flags, bool room)
+static int bulk_refusal(const struct hwtimer_instance *instance,
+			const struct hwtimer_bulk *bulk, u64 time, bool room)
 {
-	if (hwtimer_op_no_time(time, flags))
-		return -EINVAL;
+	int err = bulk_time_error(time, bulk->flags, bulk->slack);
+
+	if (err)
+		return err;
 	return room ? -ENOMEM : hwtimer_op_refusal(instance);
 }
 
+/* Schedules up to @count timers, as bulk_hand(). */
+static u32 bulk_some(struct hwtimer_table *table,
+		     const struct hwtimer_intake *intake,
+		     const struct hwtimer_bulk *bulk, const u64 *words,
+		     u64 *results, u32 count, struct hwtimer_moment *moment)
+{
+	if (unlikely(bulk->slack))
+		return bulk_slack(table, intake, bulk->flags, bulk->slack,
+				  words, results, count, moment);
+	if (bulk->flags & HWTIMER_ABSOLUTE)
+		return bulk_deadlines(table, intake, words, results, count);
+	return bulk_delays(table, intake, words, results, count, moment);
+}
+
 /* Schedules @count timers, and writes their results. Returns how many it scheduled. */
-static u32 bulk_schedule(struct hwtimer_instance *instance, u32 flags,
-			 u64 *words, u32 count, struct hwtimer_moment *moment)
+static u32 bulk_schedule(struct hwtimer_instance *instance,
+			 const struct hwtimer_bulk *bulk, u64 *words, u32 count,
+			 struct hwtimer_moment *moment)
 {
 	struct hwtimer_intake intake = hwtimer_intake_begin(&instance->wheel);
 	struct hwtimer_table *table = &instance->table;
@@ -164,16 +208,11 @@ static u32 bulk_schedule(struct hwtimer_instance *instance, u32 flags,
 		u32 done = 0;
 
 		if (room && hwtimer_table_ready(table))
-			done = flags & HWTIMER_ABSOLUTE ?
-				       bulk_deadlines(table, &intake,
-						      &words[2 * i], &words[i],
-						      room) :
-				       bulk_delays(table, &intake,
-						   &words[2 * i], &words[i],
-						   room, moment);
+			done = bulk_some(table, &intake, bulk, &words[2 * i],
+					 &words[i], room, moment);
 		if (unlikely(!done)) {
-			words[i] = bulk_refusal(instance, words[2 * i + 1],
-						flags, room);
+			words[i] = bulk_refusal(instance, bulk,
+						words[2 * i + 1], room);
 			i++;
 		}
 		i += done;
@@ -183,11 +222,11 @@ static u32 bulk_schedule(struct hwtimer_instance *instance, u32 flags,
 	return filed;
 }
 
-static void bulk_schedule_all(struct hwtimer_instance *instance, u32 flags,
-			      u64 *words, u32 count,
-			      struct hwtimer_moment *moment)
+static void bulk_schedule_all(struct hwtimer_instance *instance,
+			      const struct hwtimer_bulk *bulk, u64 *words,
+			      u32 count, struct hwtimer_moment *moment)
 {
-	u32 filed = bulk_schedule(instance, flags, words, count, moment);
+	u32 filed = bulk_schedule(instance, bulk, words, count, moment);
 
 	hwtimer_op_count_filed(instance, filed);
 	if (trace_hwtimer_schedule_enabled())
@@ -336,7 +375,7 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 	hwtimer_op_begin(instance, &moment);
 	switch (bulk->op) {
 	case HWTIMER_OP_SCHEDULE:
-		bulk_schedule_all(instance, bulk->flags, words, count, &moment);
+		bulk_schedule_all(instance, bulk, words, count, &moment);
 		break;
 	case HWTIMER_OP_CANCEL:
 		if (trace_hwtimer_cancel_enabled())
@@ -414,7 +453,7 @@ static void bulk_run_singly(struct hwtimer_instance *instance,
 		int err = bulk_reserve(instance, bulk, 1);
 
 		/* To refuse the time of a timer needs no memory. */
-		if (err && !hwtimer_op_no_time(one[1], bulk->flags)) {
+		if (err && !bulk_time_error(one[1], bulk->flags, bulk->slack)) {
 			spin_unlock(&instance->lock);
 			one[0] = err;
 		} else {
@@ -428,7 +467,7 @@ static void bulk_run_singly(struct hwtimer_instance *instance,
 /**
  * hwtimer_bulk_run - do the operations of a bulk, in their order
  * @instance: the instance; neither its mutex setup nor its lock is held
- * @bulk: the bulk; only op and flags are used
+ * @bulk: the bulk, which is not general; only op, flags and slack are used
  * @words: in: the timers; out: the results; see the top of this file
  * @count: number of operations, at most HWTIMER_HOLD
  *
@@ -514,7 +553,7 @@ int hwtimer_bulk_run_general(struct hwtimer_instance *instance,
 /**
  * hwtimer_bulk_try - do a bulk, if the worker can do it in one slice
  * @instance: the instance; its lock is not held
- * @bulk: the bulk; only op and flags are used
+ * @bulk: the bulk, which is not general; only op, flags and slack are used
  * @words: in: the timers; out: the results; see the top of this file
  * @count: number of operations, at most HWTIMER_HOLD
  *

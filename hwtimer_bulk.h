@@ -24,9 +24,9 @@ struct hwtimer_instance;
  */
 static inline bool hwtimer_bulk_general(const struct hwtimer_bulk *bulk)
 {
-	return unlikely(bulk->interval | bulk->slack | bulk->expirations |
-			bulk->reserved |
-			(bulk->flags & ~HWTIMER_COMPACT_FLAGS));
+	return unlikely(bulk->interval | bulk->expirations | bulk->reserved |
+			(bulk->flags & ~HWTIMER_COMPACT_FLAGS)) ||
+	       unlikely(bulk->slack && bulk->op != HWTIMER_OP_SCHEDULE);
 }
 
 int hwtimer_bulk_check(struct hwtimer_instance *instance,

@@ -102,6 +102,25 @@ static __always_inline bool hwtimer_op_no_time(u64 time, u32 flags)
 }
 
 /**
+ * hwtimer_op_slack_max - the maximum slack of a timer without an interval
+ * @time: delay or deadline, as in struct hwtimer_request
+ *
+ * It is the time, no matter whether that is a delay or a deadline, but the two together
+ * must not exceed KTIME_MAX. With HWTIMER_NEVER as the time, it is KTIME_MAX: such a slack
+ * takes effect when the timer is rescheduled.
+ *
+ * Return: ns. Any context.
+ */
+static __always_inline u64 hwtimer_op_slack_max(u64 time)
+{
+	u64 future = max_t(s64, time, 0);
+
+	if (unlikely(time == HWTIMER_NEVER))
+		return KTIME_MAX;
+	return min(future, KTIME_MAX - future);
+}
+
+/**
  * hwtimer_op_deadline - convert the time of a request to a deadline
  * @time: delay or deadline, ns, as in struct hwtimer_request
  * @flags: HWTIMER_ABSOLUTE or not; other flags are ignored

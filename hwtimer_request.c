@@ -64,22 +64,12 @@ static bool combination_valid(const struct hwtimer_settings *settings,
 	return request->interval || !(request->count || fixed_delay);
 }
 
-/*
- * The maximum slack of a request. It is the time, no matter whether that is a delay or a
- * deadline, but the two together must not exceed KTIME_MAX, and a periodic timer's slack
- * must not exceed its interval. With HWTIMER_NEVER as the time, it is KTIME_MAX: such a
- * slack takes effect when the timer is rescheduled.
- */
+/* The maximum slack of a request. A periodic timer's must not exceed its interval. */
 static u64 slack_max(const struct hwtimer_request *request)
 {
-	u64 time = max_t(s64, request->time, 0);
-	u64 max = min(time, KTIME_MAX - time);
+	u64 max = hwtimer_op_slack_max(request->time);
 
-	if (request->time == HWTIMER_NEVER)
-		max = KTIME_MAX;
-	if (request->interval)
-		max = min(max, request->interval);
-	return max;
+	return request->interval ? min(max, request->interval) : max;
 }
 
 /*

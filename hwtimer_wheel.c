@@ -222,14 +222,9 @@ u64 hwtimer_wheel_slack(const struct hwtimer_wheel *wheel, u8 align)
 static __always_inline u64 record_tick(const struct hwtimer_wheel *wheel,
 				       const struct hwtimer_record *record)
 {
-	u64 tick = hwtimer_wheel_tick_of(wheel, record->deadline);
-	u64 mask;
-
-	/* A timer that never expires shares no wake-up, and aligning it might overflow. */
-	if (likely(!record->align) || record->deadline > KTIME_MAX)
-		return tick;
-	mask = BIT_ULL(record->align) - 1;
-	return (tick + mask) & ~mask;
+	return hwtimer_tick_align(hwtimer_wheel_tick_of(wheel,
+							record->deadline),
+				  record->deadline, record->align);
 }
 
 /* The walk in bucket @nr that expires nothing, @ahead or @sweep; NULL: none. */

@@ -12,6 +12,7 @@
 #ifndef HWTIMER_WHEEL_H
 #define HWTIMER_WHEEL_H
 
+#include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -355,7 +356,25 @@ static inline u64 hwtimer_scale_tick_of(const struct hwtimer_scale *scale,
 	return (hwtimer_mul_high(time, scale->reciprocal) >> scale->shift) + 1;
 }
 
-/* The same for @wheel. */
+/**
+ * hwtimer_tick_align - the tick at which a timer is to expire
+ * @tick: the first tick at which the timer's deadline has passed
+ * @deadline: the deadline, ns
+ * @align: what hwtimer_wheel_align() made of the timer's slack
+ *
+ * Return: a tick, not before @tick.
+ */
+static __always_inline u64 hwtimer_tick_align(u64 tick, u64 deadline, u8 align)
+{
+	u64 mask = BIT_ULL(align) - 1;
+
+	/* A timer that never expires shares no wake-up, and aligning it might overflow. */
+	if (likely(!align) || deadline > KTIME_MAX)
+		return tick;
+	return (tick + mask) & ~mask;
+}
+
+/* hwtimer_scale_tick_of() for @wheel. */
 static inline u64 hwtimer_wheel_tick_of(const struct hwtimer_wheel *wheel,
 					u64 deadline)
 {

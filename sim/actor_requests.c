@@ -375,23 +375,35 @@ static uint32_t alike_flags(struct actor *actor, unsigned int op)
 	return flags;
 }
 
+/* Whether a timer of this time may have such a slack */
+static bool time_allows(uint64_t time, uint64_t slack)
+{
+	if (!slack || time == HWTIMER_NEVER)
+		return true;
+	return (int64_t)time > 0 && slack <= time && slack <= INT64_MAX - time;
+}
+
 /*
- * Makes a request with this operation and these flags. @timer: the timer; NULL: SCHEDULE, of
- * a new one. Returns the timer.
+ * Makes a request with this operation, these flags and this slack. @timer: the timer; NULL:
+ * SCHEDULE, of a new one. Returns the timer.
  */
 static struct oracle_timer *alike_prepare(struct actor *actor, unsigned int op,
-					  uint32_t flags,
+					  uint32_t flags, uint64_t slack,
 					  struct oracle_timer *timer,
 					  struct hwtimer_request *request)
 {
 	uint32_t drawn;
 
-	*request = (struct hwtimer_request){ .op = op, .flags = flags };
+	*request = (struct hwtimer_request){
+		.op = op,
+		.flags = flags,
+		.slack = slack,
+	};
 	if (op != HWTIMER_OP_CANCEL)
 		do {
 			drawn = 0;
 			request->time = request_time(actor->site, &drawn);
-		} while (drawn != flags);
+		} while (drawn != flags || !time_allows(request->time, slack));
 	if (op == HWTIMER_OP_SCHEDULE)
 		return oracle_schedule(actor->site->oracle, request);
 	request->id = timer->id;
@@ -417,7 +429,7 @@ static void bulk_run(struct actor *actor, unsigned int op, unsigned int count)
 	struct hwtimer_bulk bulk = {
 		.size = sizeof(bulk),
 		.op = op,
-		/* All have the same flags. */
+		/* All have the same flags, and the same slack. */
 		.flags = alike_flags(actor, op),
 		.timers = (uintptr_t)entries,
 		.results = (uintptr_t)results,
@@ -425,6 +437,8 @@ static void bulk_run(struct actor *actor, unsigned int op, unsigned int count)
 	unsigned int i;
 	long ret;
 
+	if (op == HWTIMER_OP_SCHEDULE && !sim_below(3))
+		bulk.slack = sim_below(8 * actor->site->oracle->tick);
 	for (i = 0; i < count; i++) {
 		timers[i] = NULL;
 		if (op != HWTIMER_OP_SCHEDULE) {
@@ -432,8 +446,8 @@ static void bulk_run(struct actor *actor, unsigned int op, unsigned int count)
 			if (!timers[i])
 				break;
 		}
-		timers[i] = alike_prepare(actor, op, bulk.flags, timers[i],
-					  &request[i]);
+		timers[i] = alike_prepare(actor, op, bulk.flags, bulk.slack,
+					  timers[i], &request[i]);
 		ids[i] = request[i].id;
 		entries[i] = (struct hwtimer_bulk_timer){
 			.user_data = request[i].user_data | request[i].id,
@@ -561,7 +575,7 @@ static bool compact_put(struct actor *actor, struct flight *flight,
 	if (!slot)
 		return false;
 	flight->span = oracle_begin(actor->site->oracle);
-	flight->timer = alike_prepare(actor, kind->op, kind->flags, timer,
+	flight->timer = alike_prepare(actor, kind->op, kind->flags, 0, timer,
 				      &flight->request);
 	slot->user_data = flight->request.user_data | flight->request.id;
 	slot->time = flight->request.time;

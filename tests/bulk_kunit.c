@@ -34,6 +34,8 @@
  * @requests: requests that ask for the same as @words
  * @bulks: number of bulks
  * @general: number of operations of general bulks that succeeded
+ * @slackened: number of operations with a slack of other bulks that succeeded
+ * @late: number of operations refused because their time allows no such slack
  * @interval: interval of the next operations, ns
  * @slack: slack of the next operations, ns
  * @room: room for the requests of a general bulk
@@ -53,6 +55,8 @@ struct twins {
 	struct hwtimer_request requests[HWTIMER_HOLD];
 	u32 bulks;
 	u64 general;
+	u64 slackened;
+	u64 late;
 	u64 interval;
 	u64 slack;
 	struct hwtimer_request room[HWTIMER_HOLD];
@@ -190,7 +194,13 @@ static void do_both(struct twins *twins, u32 op, u32 count)
 			result = twins->requests[i].id;
 		KUNIT_ASSERT_EQ(twins->test, (s64)twins->words[i], result);
 		twins->refused += result == -EINVAL;
-		twins->general += result >= 0 && hwtimer_bulk_general(&bulk);
+		twins->late += result == -EDOM;
+		if (result < 0)
+			continue;
+		if (hwtimer_bulk_general(&bulk))
+			twins->general++;
+		else
+			twins->slackened += bulk.slack > 0;
 	}
 }
 
@@ -325,6 +335,8 @@ static void do_much(struct kunit *test, bool settable)
 	KUNIT_EXPECT_GT(test, twins->expired, twins->timers / 4);
 	KUNIT_EXPECT_EQ(test, twins->refused > 0, !twins->settable);
 	KUNIT_EXPECT_GT(test, twins->general, 0);
+	KUNIT_EXPECT_GT(test, twins->slackened, 0);
+	KUNIT_EXPECT_EQ(test, twins->late > 0, !twins->settable);
 	twins_destroy(twins);
 }
 
@@ -338,9 +350,56 @@ static void bulks_do_so_while_the_clock_is_set_back(struct kunit *test)
 	do_much(test, true);
 }
 
+/* Schedules timers with a slack, some of which it is too long for. */
+static void expect_slack_results(struct kunit *test,
+				 struct hwtimer_instance *instance)
+{
+	const struct hwtimer_bulk bulk = {
+		.op = HWTIMER_OP_SCHEDULE,
+		.slack = FAKE_HOUR,
+	};
+	const int fine = instance->stopped ? -ESHUTDOWN : 0;
+	const struct {
+		u64 time;
+		int result;
+	} some[] = {
+		{ FAKE_HOUR, fine },
+		{ FAKE_HOUR - 1, -EDOM },
+		{ 0, -EDOM },
+		{ -2ULL, -EDOM },
+		{ HWTIMER_NEVER, -EINVAL },
+		{ KTIME_MAX - FAKE_HOUR, fine },
+		{ KTIME_MAX - FAKE_HOUR + 1, -EDOM },
+	};
+	u32 i;
+
+	KUNIT_EXPECT_FALSE(test, hwtimer_bulk_general(&bulk));
+	for (i = 0; i < ARRAY_SIZE(some); i++) {
+		u64 words[2] = { 0, some[i].time };
+
+		KUNIT_ASSERT_EQ(test,
+				hwtimer_bulk_run(instance, &bulk, words, 1), 0);
+		KUNIT_EXPECT_EQ_MSG(test, min_t(s64, words[0], 0),
+				    some[i].result, "time %llu", some[i].time);
+	}
+}
+
+/* A time that is refused is refused for that, even if no timer could be added. */
+static void a_slack_is_refused_before_the_instance_refuses(struct kunit *test)
+{
+	struct hwtimer_instance *instance = fake_create(kind_of(test), LIMIT);
+
+	KUNIT_ASSERT_NOT_NULL(test, instance);
+	expect_slack_results(test, instance);
+	hwtimer_instance_stop(instance);
+	expect_slack_results(test, instance);
+	hwtimer_instance_destroy(instance);
+}
+
 static struct kunit_case bulk_test_cases[] = {
 	KIND_CASE(bulks_do_what_requests_do),
 	KIND_CASE(bulks_do_so_while_the_clock_is_set_back),
+	KIND_CASE(a_slack_is_refused_before_the_instance_refuses),
 	{}
 };
 

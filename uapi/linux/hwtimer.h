@@ -511,8 +511,9 @@ struct hwtimer_bulk_timer {
  *
  * Does the same as HWTIMER_IOC_SUBMIT for operations that differ only in time,
  * user_data and id. It moves at most half of the memory. If all members after @results
- * are 0, and @flags are at most HWTIMER_ABSOLUTE or HWTIMER_DISCARD, it is also faster:
- * otherwise the kernel makes a struct hwtimer_request of each timer.
+ * are 0, but for the @slack of SCHEDULE, and @flags are at most HWTIMER_ABSOLUTE or
+ * HWTIMER_DISCARD, it is also faster: otherwise the kernel makes a struct hwtimer_request
+ * of each timer.
  *
  * A result is the id of a new timer, 0 for another success, or
  * a negative errno. An errno is a result with -4095 <= (__s64)result < 0; no id has
