@@ -80,11 +80,13 @@ void sim_inspect_waiter(struct file *file, const char *how, unsigned int events)
 /**
  * struct hold - what an instance looked like when its lock was released last
  * @stats: its counters
+ * @walked: number of entries of its wheel that were visited
  * @polling: its rings were polled
  * @done: time at which a request was done last while they were, ns; 0: never
  */
 struct hold {
 	struct hwtimer_stats stats;
+	u64 walked;
 	bool polling;
 	u64 done;
 };
@@ -113,8 +115,9 @@ static void look_at_polling(const struct hwtimer_instance *instance,
 
 /* Checks how many timers one hold of the lock has handled in each way. */
 static void look_at_work(const struct hwtimer_instance *instance,
-			 const struct hwtimer_stats *before)
+			 const struct hold *hold)
 {
+	const struct hwtimer_stats *before = &hold->stats;
 	const struct hwtimer_stats *now = &instance->stats;
 	/* A RESCHEDULE that makes another timer counts as a SCHEDULE, too. */
 	u64 requests = max(now->scheduled - before->scheduled,
@@ -125,7 +128,8 @@ static void look_at_work(const struct hwtimer_instance *instance,
 	    now->expired - before->expired > HWTIMER_HOLD ||
 	    now->delivered - before->delivered > HWTIMER_HOLD ||
 	    now->discarded - before->discarded > HWTIMER_HOLD ||
-	    now->unprocessed - before->unprocessed > HWTIMER_HOLD)
+	    now->unprocessed - before->unprocessed > HWTIMER_HOLD ||
+	    instance->wheel.stats.walked - hold->walked > HWTIMER_HOLD)
 		sim_fail(
 			"one hold of the lock of instance %llu has handled more than %u timers",
 			instance->nr, HWTIMER_HOLD);
@@ -139,9 +143,10 @@ static void look(struct spinlock *lock)
 		container_of(lock, struct hwtimer_instance, lock);
 	struct hold *hold = &holds[instance->nr % INSTANCES];
 
-	look_at_work(instance, &hold->stats);
+	look_at_work(instance, hold);
 	look_at_polling(instance, hold);
 	hold->stats = instance->stats;
+	hold->walked = instance->wheel.stats.walked;
 }
 
 /**
