@@ -42,7 +42,7 @@ main()
 	uml-kasan-*) ;;
 	uml-*) OPTIONS+=(--append slab_debug=FZP) ;;
 	esac
-	"$VM_DIR/run.sh" --kernel "$KERNEL" \
+	"$VM_DIR/run.sh" --again --kernel "$KERNEL" \
 		--timeout $((SECONDS_TO_GO * 2 + SPARE_MINUTES * 60)) \
 		--file "$MODULE=/hwtimer/hwtimer.ko" \
 		--file build/fuzz/fuzz=/hwtimer/fuzz \
