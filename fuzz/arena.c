@@ -16,7 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROOMS (ARENA_ARGUMENTS * ARENA_ACTORS * ARENA_ROOM)
+/*
+ * The kernel writes as much as a call's count says, which may be mutated. So a page that
+ * cannot be written follows each room: otherwise a call would overwrite the results of others.
+ */
+#define ROOM_STRIDE (ARENA_ROOM + ARENA_PAGE)
+#define ROOMS (ARENA_ARGUMENTS * ARENA_ACTORS * ROOM_STRIDE)
 
 /* The memfd: racy pages, shaky pages, a read-only page, and edges */
 #define RACY 0UL
@@ -57,7 +62,12 @@ static char *map_rooms(void)
 	char *memory = mmap(NULL, ROOMS, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	return memory == MAP_FAILED ? NULL : memory;
+	if (memory == MAP_FAILED)
+		return NULL;
+	for (size_t end = ARENA_ROOM; end < ROOMS; end += ROOM_STRIDE)
+		if (mprotect(memory + end, ARENA_PAGE, PROT_NONE))
+			return NULL;
+	return memory;
 }
 
 /**
@@ -183,7 +193,7 @@ void arena_lazy_serve(struct arena *arena, struct rng *rng)
 
 static char *room_of(char *memory, unsigned int actor, unsigned int argument)
 {
-	return memory + (ARENA_ARGUMENTS * actor + argument) * ARENA_ROOM;
+	return memory + (ARENA_ARGUMENTS * actor + argument) * ROOM_STRIDE;
 }
 
 /* At the end of an edge, mostly so that the end of the argument is beyond it */
