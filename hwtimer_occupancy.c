@@ -102,11 +102,13 @@ static void occupancy_upper(struct hwtimer_instance *instance,
 			    struct hwtimer_occupancy *occupancy)
 {
 	const struct hwtimer_wheel *wheel = &instance->wheel;
-	unsigned int shift = hwtimer_hierarchy_shift(wheel, level);
+	unsigned int shift;
 	u64 first;
 	u32 i;
 
 	spin_lock(&instance->lock);
+	/* Not before: a rewind sets it to 0 for a moment. */
+	shift = hwtimer_hierarchy_shift(wheel, level);
 	first = wheel->hierarchy.position >> shift;
 	for (i = 0; i < UPPER_STRIPS; i++) {
 		u32 nr = hwtimer_hierarchy_bucket(wheel, level, first + i);
