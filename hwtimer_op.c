@@ -31,7 +31,8 @@ void hwtimer_op_drop_event(struct hwtimer_instance *instance,
 	if (first) {
 		hwtimer_queue_take(&instance->ready, &instance->pool, 1);
 		hwtimer_period_free(instance, index);
-		hwtimer_supply_trim(instance);
+		/* The allowance is for the timer that comes instead. */
+		hwtimer_supply_trim_chunks(instance);
 	} else {
 		hwtimer_record_become(record, HWTIMER_DISCARDED);
 		hwtimer_instance_add_discards(instance, 1);

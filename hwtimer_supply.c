@@ -786,22 +786,33 @@ static void trim_begin(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_supply_trim - have surplus chunks freed if they stay unused
+ * hwtimer_supply_trim_chunks - have surplus chunks freed if they stay unused
  * @instance: the instance, which has started; its lock is held
  *
  * Called after anything that may have freed chunks. HWTIMER_SPARE_TIME after the first
- * call, the worker frees the chunks that were surplus at all calls since. Also calls
- * hwtimer_allowance_settle(), because timers may have ended.
+ * call, the worker frees the chunks that were surplus at all calls since.
  */
-void hwtimer_supply_trim(struct hwtimer_instance *instance)
+void hwtimer_supply_trim_chunks(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
-	hwtimer_allowance_settle(instance);
 	if (instance->trim.at == HWTIMER_TICK_NONE)
 		trim_begin(instance);
 	else
 		instance->trim.unused =
 			min(instance->trim.unused, chunks_surplus(instance));
+}
+
+/**
+ * hwtimer_supply_trim - the same after timers may have ended
+ * @instance: the instance, which has started; its lock is held
+ *
+ * Also calls hwtimer_allowance_settle(). What that gives back, another instance of the user
+ * may take at once.
+ */
+void hwtimer_supply_trim(struct hwtimer_instance *instance)
+{
+	hwtimer_allowance_settle(instance);
+	hwtimer_supply_trim_chunks(instance);
 }
 
 /*

@@ -571,6 +571,34 @@ static void timers_that_end_make_room(struct kunit *test)
 }
 
 /*
+ * HWTIMER_REARM of the timer whose event is next ends that timer, and schedules another one.
+ * Meanwhile no other instance gets the room. Here, who gives back does not get it again.
+ */
+static void a_rearmed_timer_keeps_its_room(struct kunit *test)
+{
+	struct hwtimer_request request = {
+		.op = HWTIMER_OP_RESCHEDULE,
+		.flags = HWTIMER_REARM,
+		.time = FAKE_HOUR,
+	};
+	struct pair *pair;
+	int err;
+
+	set_limits(512, LIMIT, BYTES);
+	pair = pair_create(test, LIMIT);
+	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, &request.id, &err), 1);
+	schedule_up_to(pair->b, LIMIT, NULL, &err);
+	fake_turn_until(pair->a, FAKE_START + 2 * FAKE_HOUR);
+	KUNIT_EXPECT_EQ(test, pair->a->stats.ready, 1);
+	set_limits(512, LIMIT - 1, BYTES);
+	hwtimer_request_run(pair->a, &request, 1);
+	KUNIT_EXPECT_EQ(test, request.result, 0);
+	KUNIT_EXPECT_EQ(test, pair->a->stats.pending, 1);
+	KUNIT_EXPECT_EQ(test, used(pair->account, HWTIMER_TIMERS), LIMIT);
+	pair_destroy(test, pair);
+}
+
+/*
  * A reader waits for more events than can come while the other instance has all timers.
  * It is told once a timer was refused, and not before.
  */
@@ -802,6 +830,7 @@ static struct kunit_case account_test_cases[] = {
 	KIND_CASE(a_bulk_takes_what_is_left),
 	KIND_CASE(the_limit_of_an_instance_holds_too),
 	KIND_CASE(timers_that_end_make_room),
+	KIND_CASE(a_rearmed_timer_keeps_its_room),
 	KIND_CASE(readers_do_not_wait_for_refused_timers),
 	KIND_CASE(memory_is_refused),
 	KIND_CASE(the_whole_wheel_is_refused),
