@@ -141,14 +141,16 @@ simulate: | compiler ## the module as a program, its threads driven by SEED= (OP
 	@sim/run.sh '$(KIND)' '$(FAULT)' --seeds '$(SEED)' --ops '$(OPS)'
 
 # Length of `make torture` and `make fuzz`. The KERNEL of torture is one that can do all that
-# disturbs timers. More arguments for its program: TORTURE="-w 8 -x suspend"
+# disturbs timers. With ICOUNT=5, one that QEMU runs is slow, but its hours pass in minutes
+# (vm/run.sh). More arguments for the program: TORTURE="-w 8 -x suspend"
 MINUTES ?= 5
 TORTURE ?=
 torture: KERNEL = debug-6.12
 
 .PHONY: torture
-torture: ## kernel clients and programs under torture in a VM (MINUTES=, KERNEL=)
-	@torture/torture.sh --kernel $(KERNEL) --minutes $(MINUTES) -- $(TORTURE)
+torture: ## kernel clients and programs under torture in a VM (MINUTES=, KERNEL=, ICOUNT=)
+	@torture/torture.sh --kernel $(KERNEL) --minutes $(MINUTES) \
+		$(if $(ICOUNT),--icount $(ICOUNT)) -- $(TORTURE)
 
 # FILES: sources to change, by default those that matter most. SAMPLE: number of changes,
 # drawn with SEED. MUTANTS: more options of mutants/mutants.py

@@ -442,7 +442,7 @@ measure_instructions()
 	guest stock-6.12 2048 "insmod hwtimer.ko \
 		&& ./timer-bench $where --extras --extra single \
 		&& ./server-bench --json $where --connections 1000 --pushes 10 --most 20000 \
-			--reps 1" --icount --append 'clocksource=tsc tsc=reliable'
+			--reps 1" --icount 0 --cpus 1 --append 'clocksource=tsc tsc=reliable'
 }
 
 # A guest with as much memory as 100,000 connections need

@@ -102,6 +102,11 @@ TORTURE_KERNELS=$UML_KERNEL
 TORTURE_MINUTES=1
 TORTURE_CPUS=3
 
+# With --all, the minutes of one more run on a machine whose clock counts instructions: it is
+# slow, but 8 of its hours are two of this one's
+LONG_TORTURE=
+LONG_TORTURE_TIMEOUT=36000
+
 # Kernels of the step fuzz, and the seconds that it takes on each, besides booting: more on
 # the one that is native, which makes most of the steps. None without --all, as a busy
 # machine may not get to each call in time.
@@ -191,6 +196,7 @@ choose_all()
 	TORTURE_KERNELS="$DEBUG_KERNEL $STOCK_KERNELS $UML_KERNEL"
 	TORTURE_MINUTES=30
 	TORTURE_TIMEOUT=7200
+	LONG_TORTURE=480
 	SURVIVE=(100000 100)
 	MORE_STEPS=(coverage races uninit faults rivals mutants)
 	FUZZ_KERNELS="$UML_KERNEL uml-kasan-7.3 $DEBUG_KERNEL $RACES_KERNEL"
@@ -473,18 +479,30 @@ step_torture()
 {
 	local kernel
 
-	prepare make --no-print-directory torture-program
 	for kernel in $TORTURE_KERNELS; do
-		prepare "$VM_DIR/build.sh" "$kernel"
-		queue torture "$kernel" tap \
-			guest torture "$kernel" "$TORTURE_TIMEOUT" \
-			--cpus "$TORTURE_CPUS" \
-			--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
-			--file "build/$kernel/torture/module/hwtimer_torture.ko=/hwtimer/hwtimer_torture.ko" \
-			--file build/torture/torture=/hwtimer/torture \
-			--file torture/run.sh=/hwtimer/run.sh \
-			-- sh run.sh "$TORTURE_MINUTES"
+		torture_on torture "$kernel" "$TORTURE_TIMEOUT" "$TORTURE_MINUTES"
 	done
+	[ -z "$LONG_TORTURE" ] ||
+		torture_on torture-long stock-6.12 "$LONG_TORTURE_TIMEOUT" "$LONG_TORTURE" \
+			--icount 5
+}
+
+# torture_on NAME KERNEL TIMEOUT MINUTES [RUN-OPTION]...
+torture_on()
+{
+	local name=$1 kernel=$2 timeout=$3 minutes=$4
+
+	shift 4
+	needs_nothing
+	prepare make --no-print-directory torture-program
+	prepare "$VM_DIR/build.sh" "$kernel"
+	queue "$name" "$kernel" tap \
+		guest "$name" "$kernel" "$timeout" --cpus "$TORTURE_CPUS" "$@" \
+		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file "build/$kernel/torture/module/hwtimer_torture.ko=/hwtimer/hwtimer_torture.ko" \
+		--file build/torture/torture=/hwtimer/torture \
+		--file torture/run.sh=/hwtimer/run.sh \
+		-- sh run.sh "$minutes"
 }
 
 # Programs with several threads or processes, or in which the worker meets a program

@@ -16,8 +16,10 @@
 #	--log FILE		keep the console's log in FILE
 #	--quiet			print nothing unless something goes wrong
 #	--interactive		the command has the terminal, and no time limit
-#	--icount		QEMU: one processor, and a clock that counts instructions:
-#				each takes a nanosecond
+#	--icount SHIFT		QEMU on amd64: a clock that counts instructions: each takes
+#				2^SHIFT ns, and idle time is skipped. The machine's hours pass
+#				as fast as this one can emulate them, and if this one stands
+#				still, so does its clock. All processors share one thread.
 #	--systemd		the first process is systemd, and runs the command as a unit
 #	--again			if this host stood still while the machine ran, and its kernel
 #				reports no more than that something took long: run the command
@@ -87,7 +89,7 @@ APPEND=
 LOG=
 QUIET=0
 INTERACTIVE=0
-ICOUNT=0
+ICOUNT=
 SYSTEMD=0
 TRY_AGAIN=0
 FILES=()
@@ -149,9 +151,9 @@ parse_arguments()
 		--cpus) CPUS=${2-} ;;
 		--append) APPEND=${2-} ;;
 		--log) LOG=${2-} ;;
+		--icount) ICOUNT=${2-} ;;
 		--quiet) QUIET=1; shift; continue ;;
 		--interactive) INTERACTIVE=1; shift; continue ;;
-		--icount) ICOUNT=1; CPUS=1; shift; continue ;;
 		--systemd) SYSTEMD=1; shift; continue ;;
 		--again) TRY_AGAIN=1; shift; continue ;;
 		--) shift; COMMAND=("$@"); break ;;
