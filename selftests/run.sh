@@ -285,14 +285,21 @@ run_other_kind()
 	unload
 }
 
+# The seconds that all processors of the machine have worked
+processor_time()
+{
+	awk '/^cpu / { printf "%d\n", ($2 + $3 + $4 + $7 + $8) / 100 }' /proc/stat
+}
+
 # run_program PROGRAM [HOW]
 run_program()
 {
-	local program=$1 how=${2:+, $2} bits start status=0
+	local program=$1 how=${2:+, $2} bits start worked status=0
 
 	bits=$(bits_of "$program")
 	echo "# ==== $program, $bits-bit$how"
 	start=$(date +%s)
+	worked=$(processor_time)
 	is_in "${program%.32}" "$PATCHING_PROGRAMS" && set_processors 0
 	if [ "$bits" = 32 ]; then
 		HWTIMER_SCALE=$SCALE_32 "./$program" 2>&1 || status=$?
@@ -300,7 +307,8 @@ run_program()
 		HWTIMER_SCALE=$SCALE_64 "./$program" 2>&1 || status=$?
 	fi
 	is_in "${program%.32}" "$PATCHING_PROGRAMS" && set_processors 1
-	echo "# ==== $program, $bits-bit$how: exit status $status, $(($(date +%s) - start)) s"
+	echo "# ==== $program, $bits-bit$how: exit status $status, $(($(date +%s) - start)) s," \
+		"$(($(processor_time) - worked)) of a processor"
 	case $status in
 	0) ;;
 	1) FAILED=1 ;; # the program has printed which test failed
