@@ -129,13 +129,9 @@ static ssize_t hwtimer_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		if (hwtimer_notice_take_report(instance))
 			return -ECANCELED;
 		/* Another reader may have taken the report or the events. */
-		if (!nonblock && !hwtimer_notice_readable(instance)) {
-			ret = read_adopt(instance, nowait);
-			if (ret)
-				return ret;
-			continue;
-		}
-		ret = hwtimer_harvest_events(instance, to, nonblock || nowait);
+		if (nonblock || hwtimer_notice_readable(instance))
+			ret = hwtimer_harvest_events(instance, to,
+						     nonblock || nowait);
 		if (ret && ret != -EAGAIN)
 			return ret;
 		if (hwtimer_instance_drained(instance))
