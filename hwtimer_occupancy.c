@@ -119,7 +119,7 @@ static void occupancy_upper(struct hwtimer_instance *instance,
 	spin_unlock(&instance->lock);
 
 	/* No level is wider than the clock: see hwtimer_hierarchy_levels(). */
-	occupancy->width = wheel->shape.tick << shift;
+	occupancy->width = instance->settings.shape.tick << shift;
 	occupancy->buckets = 1;
 	occupancy->strips = UPPER_STRIPS;
 }
