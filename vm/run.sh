@@ -115,6 +115,8 @@ main()
 
 	parse_arguments "$@"
 	choose_arch "$KERNEL"
+	[ -z "$ICOUNT" ] || [[ $ARCH_NAME = amd64 && $KERNEL != uml-* ]] ||
+		die "vm/run.sh: --icount is only for kernels for amd64 that QEMU runs, not for $KERNEL"
 	kind_of_machine
 	settle_sanitizer
 	need_packages busybox-static cpio "${MACHINE_PACKAGES[@]}"
@@ -164,6 +166,8 @@ parse_arguments()
 	done
 	[ -n "$KERNEL" ] || die "vm/run.sh: --kernel is missing"
 	[ "${#COMMAND[@]}" -gt 0 ] || die "vm/run.sh: the command is missing"
+	[[ $ICOUNT =~ ^([0-9]|10)?$ ]] ||
+		die "vm/run.sh: --icount needs a number from 0 to 10, not \"$ICOUNT\""
 	[ "$INTERACTIVE" = 0 ] || [ -t 0 ] ||
 		die "vm/run.sh: --interactive (make vm) needs a terminal for its standard input"
 }
