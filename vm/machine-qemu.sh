@@ -35,10 +35,10 @@ machine_command()
 # /dev/kvm proves nothing: it may exist and open, and a kernel still hangs under it. Only
 # what the processor says counts.
 #
-# cmpxchg16b of QEMU 7.2 leaves arbitrary bits in the register of flags. If an interrupt
-# follows at once, the kernel dies of a double fault, within minutes where a timer interrupt
-# ends each slice of instructions. A kernel does without that instruction. It then allocates
-# more slowly; so a machine for measurements (SHIFT 0), which runs for seconds, keeps it.
+# A machine that counts instructions has no cmpxchg16b. QEMU before 8.0 computes the flags of that
+# instruction from a state that may be out of date, and an interrupt at the end of a slice saves
+# them: the second minute of torture ended in a double fault. A machine for measurements (SHIFT
+# 0) keeps the instruction, because the kernel allocates more slowly without it; it runs for seconds.
 machine_amd64()
 {
 	local accel=(-accel 'tcg,thread=multi' -cpu max)
