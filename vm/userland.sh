@@ -499,8 +499,8 @@ compiles_for()
 	esac
 	(
 		find_compiler "$1" "$prefix"
-		set -- CC="${prefix}gcc" AR="${prefix}gcc-ar" CFLAGS=-O0 \
-			LDFLAGS=-static JANSSON=no LEASE=no
+		set -- CC="${prefix}gcc" AR="${prefix}gcc-ar" LDFLAGS=-static \
+			JANSSON=no LEASE=no
 		make --no-print-directory -C lib "$@" OUT="$out" "$out/libhwtimer.a" &&
 			make --no-print-directory -C tool "$@" OUT="$out/tool" &&
 			make --no-print-directory -C examples "$@" \
