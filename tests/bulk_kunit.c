@@ -358,15 +358,17 @@ static void bulks_do_so_while_the_clock_is_set_back(struct kunit *test)
 	do_much(test, true);
 }
 
-/* Schedules timers with a slack, some of which it is too long for. */
+/*
+ * Schedules timers with a slack, some of which it is too long for. The others have the
+ * result @fine.
+ */
 static void expect_slack_results(struct kunit *test,
-				 struct hwtimer_instance *instance)
+				 struct hwtimer_instance *instance, int fine)
 {
 	const struct hwtimer_bulk bulk = {
 		.op = HWTIMER_OP_SCHEDULE,
 		.slack = FAKE_HOUR,
 	};
-	const int fine = instance->stopped ? -ESHUTDOWN : 0;
 	const struct {
 		u64 time;
 		int result;
@@ -398,9 +400,14 @@ static void a_slack_is_refused_before_the_instance_refuses(struct kunit *test)
 	struct hwtimer_instance *instance = fake_create(kind_of(test), LIMIT);
 
 	KUNIT_ASSERT_NOT_NULL(test, instance);
-	expect_slack_results(test, instance);
+	KUNIT_ASSERT_EQ(test, hwtimer_supply_start(instance), 0);
+	/* An instance that is being closed gets no memory. */
+	instance->exchange.closing = true;
+	expect_slack_results(test, instance, -ENOMEM);
+	instance->exchange.closing = false;
+	expect_slack_results(test, instance, 0);
 	hwtimer_instance_stop(instance);
-	expect_slack_results(test, instance);
+	expect_slack_results(test, instance, -ESHUTDOWN);
 	hwtimer_instance_destroy(instance);
 }
 
