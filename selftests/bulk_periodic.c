@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * BULK with an interval, a slack, or flags that set them. The kernel makes requests of such a
- * bulk, so it is compared to SUBMIT; and all that BULK itself adds is tested: its checks,
- * arrays of every length, older structures, and memory that faults half way.
+ * bulk, unless it is a SCHEDULE with nothing but a slack. So it is compared to SUBMIT; and all
+ * that BULK itself adds is tested: its checks, arrays of every length, older structures, and
+ * memory that faults half way.
  */
 #include "hwtimer_test.h"
 
