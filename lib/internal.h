@@ -29,6 +29,8 @@
  * @told: @on_change was called since hwt_flush()
  * @on_change: function to call at the first change after hwt_flush(); NULL: none
  * @on_change_arg: its argument
+ * @cancellations: number of times that hwt_cancel_all() has ended all timers; any thread may
+ *	count
  * @timers: what timer.c keeps; NULL: no timer object was started
  * @first: index in @events of the first event that was not returned yet
  * @count: number of events from @first on
@@ -47,6 +49,7 @@ struct hwt {
 	bool told;
 	void (*on_change)(void *arg);
 	void *on_change_arg;
+	unsigned int cancellations;
 	struct timers *timers;
 	unsigned int first;
 	unsigned int count;

@@ -406,6 +406,8 @@ int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled,
 	do {
 		ret = call(hwt, HWTIMER_IOC_CANCEL_ALL, &all);
 	} while (ret == -EINTR);
+	if (!ret)
+		__atomic_add_fetch(&hwt->cancellations, 1, __ATOMIC_RELEASE);
 	if (cancelled)
 		*cancelled = all.cancelled;
 	if (discarded)

@@ -166,8 +166,8 @@ int hwt_discard(struct hwt *hwt, uint64_t id);
  * @discarded: out: number of events that were dropped; NULL: not wanted
  *
  * Timers that other threads schedule meanwhile may be ended or not. A signal does not end the
- * call early. Timer objects do not learn of it: stop those first. Events in the buffer of
- * hwt_next() are still returned.
+ * call early. Timer objects do not learn of it: stop those first, and start none meanwhile.
+ * Events in the buffer of hwt_next() are still returned.
  *
  * Return: 0; -EINVAL (@flags), or -ENOTTY (the module is older than the call).
  */

@@ -81,6 +81,7 @@ struct hwt_slot {
  * @refused: error of the last hwt_flush(), if slots stayed on the lists
  * @current: object whose callback runs, if it has HWTIMER_FIXED_DELAY and was neither
  *	started nor stopped since
+ * @cancellations: those of struct hwt that the spares know of
  * @lists: the lists' heads
  * @count: the lists' lengths
  * @chunks: array of @nr_chunks arrays of CHUNK slots
@@ -92,6 +93,7 @@ struct hwt_slot {
 struct timers {
 	int refused;
 	struct hwt_timer *current;
+	unsigned int cancellations;
 	struct link lists[NR_LISTS];
 	unsigned int count[NR_LISTS];
 	struct hwt_slot **chunks;
@@ -272,11 +274,34 @@ static bool slots_grow(struct timers *timers)
 	return true;
 }
 
-/* Returns a slot without an object; NULL without memory. */
-static struct hwt_slot *slot_get(struct timers *timers)
+/*
+ * Makes spares free ones if hwt_cancel_all() has ended their timers: one that an object took
+ * over would never expire.
+ */
+static void forget_ended_spares(struct hwt *hwt)
 {
-	struct hwt_slot *slot = first_of(timers, SPARE);
+	unsigned int cancellations =
+		__atomic_load_n(&hwt->cancellations, __ATOMIC_ACQUIRE);
+	struct timers *timers = hwt->timers;
+	struct hwt_slot *slot;
 
+	if (timers->cancellations == cancellations)
+		return;
+	timers->cancellations = cancellations;
+	while ((slot = first_of(timers, SPARE))) {
+		slot->id = 0;
+		move_to_front(timers, slot, FREE);
+	}
+}
+
+/* Returns a slot without an object; NULL without memory. */
+static struct hwt_slot *slot_get(struct hwt *hwt)
+{
+	struct timers *timers = hwt->timers;
+	struct hwt_slot *slot;
+
+	forget_ended_spares(hwt);
+	slot = first_of(timers, SPARE);
 	if (slot)
 		return slot;
 	if (!timers->count[FREE] && !slots_grow(timers))
@@ -357,7 +382,7 @@ static int start(struct hwt_timer *timer, int64_t deadline)
 		return 0;
 	}
 	if (!slot)
-		slot = slot_get(timers);
+		slot = slot_get(timer->hwt);
 	if (!slot)
 		return -ENOMEM;
 	if (timers->current == timer)

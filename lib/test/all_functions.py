@@ -95,10 +95,12 @@ def calls_of_an_instance(hwt):
                        ctypes.addressof(results), 0, 0, 0, 0)
     expect(2, "hwt_bulk", hwt, bulk)
     assert [call("hwt_error", u64(result)) for result in results] == [-errno.ENOENT] * 2
+    cancelled, discarded = u64(9), u64(9)
+    expect(0, "hwt_cancel_all", hwt, 0, ctypes.byref(cancelled), ctypes.byref(discarded))
+    assert (cancelled.value, discarded.value) == (0, 0)
     struct.pack_into("IIQ", request, 0, 1, SCHEDULE_AT, 0)
     expect(1, "hwt_submit", hwt, request, 1)
     expect(-errno.ENOENT, "hwt_error", u64(2**64 - errno.ENOENT))
-    expect(-errno.ENOTTY, "hwt_cancel_all", hwt, 0, None, None)
     expect(-errno.ENOTTY, "hwt_next_time", hwt, ctypes.byref(ident))
     for name in ("hwt_query", "hwt_list", "hwt_stop"):
         expect(-errno.ENOTTY, name, hwt, ctypes.create_string_buffer(128),

@@ -241,6 +241,21 @@ static int do_submit(struct hwtimer_submit *submit)
 	return count ? (int)count : -EINTR;
 }
 
+static int do_cancel_all(struct hwtimer_cancel_all *all)
+{
+	struct record *record;
+	bool pending;
+
+	for (record = records; record < records + next_record; record++) {
+		pending = record->state == PENDING;
+		if (cancel(id_of(record), all->flags))
+			continue;
+		all->cancelled += pending;
+		all->discarded += !pending;
+	}
+	return 0;
+}
+
 static int do_info(struct hwtimer_info *info)
 {
 	info->abi_version = HWTIMER_ABI_VERSION;
@@ -271,6 +286,8 @@ static int command(unsigned long number, void *argument)
 		return do_bulk(argument);
 	case HWTIMER_IOC_SUBMIT:
 		return do_submit(argument);
+	case HWTIMER_IOC_CANCEL_ALL:
+		return do_cancel_all(argument);
 	case HWTIMER_IOC_NOTIFY:
 		return 0;
 	default:

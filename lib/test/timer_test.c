@@ -384,6 +384,14 @@ static void start_many(unsigned int n, int64_t delay)
 		CHECK(!hwt_timer_start(&many[i].timer, delay));
 }
 
+static void stop_many(unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		hwt_timer_stop(&many[i].timer);
+}
+
 static void counts_calls(void)
 {
 	unsigned int i;
@@ -473,6 +481,37 @@ static void keeps_spares(void)
 	module_set_clock(module.now + 10 * SECOND);
 	CHECK(hwt_dispatch(hwt, NULL, NULL, 1000) == 64);
 	CHECK(callbacks == 0 && !module.pending && !module.ready);
+	hwt_close(hwt);
+}
+
+/* hwt_cancel_all() ends the module's timers of what was stopped: they serve nobody then. */
+static void cancel_all_ends_spares(unsigned int flags)
+{
+	uint64_t cancelled, discarded;
+
+	begin();
+	start_many(20, SECOND);
+	start_many(10, TICK);
+	CHECK(!hwt_flush(hwt));
+	module_set_clock(module.now + 2 * TICK);
+	stop_many(20);
+	CHECK(!hwt_cancel_all(hwt, flags, &cancelled, &discarded));
+	CHECK(cancelled == 10 && discarded == (flags ? 10 : 0));
+	start_many(20, 2 * SECOND);
+	CHECK(!hwt_flush(hwt));
+	CHECK(module.pending == 20);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 100) == (flags ? -EAGAIN : 10));
+	CHECK(callbacks == 0);
+	module_set_clock(module.now + 2 * SECOND + TICK);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 100) == 20);
+	CHECK(callbacks == 20);
+	/* Those that are left can be cancelled, and serve again. */
+	start_many(20, SECOND);
+	CHECK(!hwt_flush(hwt));
+	stop_many(20);
+	start_many(20, 2 * SECOND);
+	CHECK(!hwt_flush(hwt));
+	CHECK(module.pending == 20);
 	hwt_close(hwt);
 }
 
@@ -746,6 +785,8 @@ int main(int argc, char **argv)
 	counts_calls();
 	reads_once();
 	keeps_spares();
+	cancel_all_ends_spares(0);
+	cancel_all_ends_spares(HWTIMER_DISCARD);
 	spares_make_room();
 	pending_spares_make_room();
 	serves_what_is_refused();
