@@ -440,8 +440,14 @@ int hwt_timer_start_at(struct hwt_timer *timer, uint64_t deadline)
 /* Not inline: hwt_timer_again() would save registers for it in vain. */
 static __attribute__((noinline)) int again(struct hwt_timer *timer)
 {
+	int err;
+
 	if (timer->timeout < 0)
 		return -EINVAL;
+	/* SETUP may have chosen another clock since the last start. */
+	err = timers_need(timer->hwt);
+	if (err)
+		return err;
 	return start(timer, time_add(current_time(timer->hwt), timer->timeout));
 }
 

@@ -670,6 +670,10 @@ static void clock_changes_between_objects(void)
 	hwt_timer_stop(&many[0].timer);
 	CHECK(!hwt_setup(hwt, &setup));
 	/* clock_gettime() of another clock would end the test. */
+	CHECK(!hwt_timer_again(&many[0].timer));
+	hwt_timer_stop(&many[0].timer);
+	setup.clock = HWTIMER_CLOCK_MONOTONIC;
+	CHECK(!hwt_setup(hwt, &setup));
 	start_many(1, SECOND);
 	CHECK(hwt_now(hwt) == (uint64_t)module.now);
 	CHECK(!hwt_flush(hwt));
