@@ -532,6 +532,13 @@ static void expire(struct hwt *hwt, struct hwt_slot *slot)
 	}
 }
 
+/* The module's timer has expired; but its clock may have been set back since. */
+static bool may_be_early(const struct hwt *hwt, const struct hwt_slot *slot)
+{
+	return slot->timer->deadline > slot->armed ||
+	       hwt->clock == CLOCK_REALTIME;
+}
+
 bool hwt_timers_take(struct hwt *hwt, const struct hwtimer_event *event)
 {
 	struct hwt_slot *slot;
@@ -546,8 +553,7 @@ bool hwt_timers_take(struct hwt *hwt, const struct hwtimer_event *event)
 	timer = slot->timer;
 	if (!timer)
 		move_to_front(hwt->timers, slot, FREE);
-	else if (timer->deadline > slot->armed &&
-		 timer->deadline > current_time(hwt))
+	else if (may_be_early(hwt, slot) && timer->deadline > current_time(hwt))
 		slot_settle(hwt, slot);
 	else
 		expire(hwt, slot);

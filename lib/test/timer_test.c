@@ -296,11 +296,9 @@ static void check_none_missing(void)
 		      objects[i]->deadline > module.now - 2 * TICK);
 }
 
-/* Sets the clock while no event waits, as one that waits may seem early afterwards. */
+/* Events that wait meanwhile may come too early. */
 static void set_clock_back_or_forth(void)
 {
-	wild = false;
-	dispatch_all();
 	latest = 0;
 	set_clock(1000 * TICK + pick(3000) * TICK);
 	module.report = true;
@@ -682,6 +680,56 @@ static void clock_changes_between_objects(void)
 	hwt_close(hwt);
 }
 
+/* Begins with a timer on CLOCK_REALTIME that expires, and sets the clock back before that time. */
+static int64_t begin_set_back(void)
+{
+	int64_t now;
+
+	begin();
+	module.clock = HWTIMER_CLOCK_REALTIME;
+	now = module.now;
+	start_many(1, SECOND);
+	CHECK(!hwt_flush(hwt));
+	module_set_clock(now + SECOND + TICK);
+	CHECK(module.ready == 1);
+	module_set_clock(now);
+	return now;
+}
+
+/* Handles the event of @begin_set_back(), and calls nothing until @deadline. */
+static void end_set_back(int64_t deadline)
+{
+	CHECK(!hwt_flush(hwt));
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 10) == 1);
+	CHECK(callbacks == 0);
+	CHECK(!hwt_flush(hwt));
+	module_set_clock(deadline - TICK);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 10) == -EAGAIN);
+	module_set_clock(deadline + TICK);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 10) == 1);
+	CHECK(callbacks == 1);
+	hwt_close(hwt);
+}
+
+/*
+ * An event that waits while the clock is set back comes too early for whatever has a deadline
+ * after the new time: the timer itself, the timer with a sooner deadline, and one that takes
+ * over what it has left in the module.
+ */
+static void no_event_is_early_after_the_clock(void)
+{
+	int64_t now = begin_set_back();
+
+	end_set_back(now + SECOND);
+	now = begin_set_back();
+	CHECK(!hwt_timer_start_at(&many[0].timer, now + SECOND / 2));
+	end_set_back(now + SECOND / 2);
+	now = begin_set_back();
+	hwt_timer_stop(&many[0].timer);
+	CHECK(!hwt_timer_start_at(&many[1].timer, now + SECOND / 2));
+	end_set_back(now + SECOND / 2);
+}
+
 /* Who only asks for the time has no timer objects, and may read events. */
 static void time_without_objects(void)
 {
@@ -798,6 +846,7 @@ int main(int argc, char **argv)
 	time_of_a_pass();
 	start_without_memory();
 	clock_changes_between_objects();
+	no_event_is_early_after_the_clock();
 	time_without_objects();
 	stop_what_was_never_made();
 	dispatch_waits_once();
