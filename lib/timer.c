@@ -773,11 +773,15 @@ static int tell_few(struct hwt *hwt, unsigned int sooner, unsigned int fresh)
 {
 	struct timers *timers = hwt->timers;
 	unsigned int taken = 0;
-	int ret;
+	int ret, err;
 
 	gather(timers, FRESH, gather(timers, SOONER, 0, sooner), fresh);
 	ret = tell_mixed(hwt, timers, sooner + fresh);
-	return ret < 0 ? ret : take_results(timers, ret, &taken);
+	if (ret < 0)
+		return ret;
+	err = take_results(timers, ret, &taken);
+	/* An error has ended the call early: whatever it was, it comes again, or has passed. */
+	return err ? err : tell_list(hwt, SOONER);
 }
 
 /* Many changes of both kinds are faster as two system calls. */

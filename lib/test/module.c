@@ -17,6 +17,9 @@
 
 #define MAX 100000
 
+/* Value of module.cut once a call was cut */
+#define NO_MORE UINT32_MAX
+
 enum state { GONE, PENDING, READY };
 
 /* A timer; its id is its index and a generation. */
@@ -236,6 +239,12 @@ static int do_submit(struct hwtimer_submit *submit)
 	struct hwtimer_request *requests = (void *)submit->requests;
 	unsigned int i, count = interrupted(submit->count);
 
+	if (module.cut == NO_MORE)
+		return -ENOMEM;
+	if (module.cut && module.cut < count) {
+		count = module.cut;
+		module.cut = NO_MORE;
+	}
 	for (i = 0; i < count; i++)
 		requests[i].result = do_request(&requests[i], requests[i].op);
 	return count ? (int)count : -EINTR;

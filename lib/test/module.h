@@ -18,6 +18,8 @@
  * @limit: number of timers above which it says ENOSPC
  * @no_memory: SCHEDULE and RESCHEDULE say ENOMEM
  * @interrupts: one in this many calls is interrupted, at once or half way; 0: none
+ * @cut: the next SUBMIT is interrupted after so many operations, and then SUBMIT says ENOMEM;
+ *	0: it is not
  * @stopped: SCHEDULE and RESCHEDULE say ESHUTDOWN
  * @report: the next read() says ECANCELED
  * @clock: clock that INFO tells
@@ -31,6 +33,7 @@ struct module {
 	unsigned int limit;
 	bool no_memory;
 	unsigned int interrupts;
+	unsigned int cut;
 	bool stopped;
 	bool report;
 	uint32_t clock;

@@ -600,6 +600,23 @@ static void serves_what_cannot_be_sooner(void)
 	hwt_close(hwt);
 }
 
+/* Of a few changes as one call, the module does some, and then has no memory. */
+static void serves_what_a_call_has_left(unsigned int done)
+{
+	begin();
+	start_many(6, 10 * SECOND);
+	CHECK(!hwt_flush(hwt));
+	start_many(8, SECOND);
+	module.cut = done;
+	/* What one call for all has no memory for may be told one by one, or it is refused. */
+	if (!hwt_flush(hwt))
+		CHECK(!hwt_refused(hwt) && module.pending == 8);
+	module_set_clock(module.now + SECOND + TICK);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 100) == 8);
+	CHECK(callbacks == 8);
+	hwt_close(hwt);
+}
+
 /* The time is read again in each pass, and after events were read. */
 static void time_of_a_pass(void)
 {
@@ -843,6 +860,9 @@ int main(int argc, char **argv)
 	pending_spares_make_room();
 	serves_what_is_refused();
 	serves_what_cannot_be_sooner();
+	for (seed = 1; seed < 8; seed++)
+		serves_what_a_call_has_left(seed);
+	seed = 0;
 	time_of_a_pass();
 	start_without_memory();
 	clock_changes_between_objects();
