@@ -11,6 +11,8 @@
 #include "hwtimer_libuv.h"
 #include "hwtimer_ring.h"
 
+#include <sys/eventfd.h>
+
 TEST_F(adapter, epoll)
 {
 	int epoll = epoll_create1(EPOLL_CLOEXEC), ret;
@@ -201,6 +203,94 @@ TEST_F(objects, glib)
 	while (!self->timers.errors)
 		g_main_context_iteration(NULL, TRUE);
 	EXPECT_EQ(-ENOTCONN, self->timers.err);
+	hwt_glib_remove(&timers);
+}
+
+static void on_ready(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	if (!busy_work())
+		event_base_loopbreak(arg);
+}
+
+/* The usual clock may count so coarsely that each pass seems to take as long as a wait. */
+static struct event_base *precise_base(void)
+{
+	struct event_config *config = event_config_new();
+	struct event_base *base;
+
+	if (!config ||
+	    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER))
+		abort();
+	base = event_base_new_with_config(config);
+	event_config_free(config);
+	return base;
+}
+
+TEST_F(busy, libevent)
+{
+	struct hwt_libevent timers = { .hwt = self->timers.hwt,
+				       .arg = &self->timers,
+				       .on_error = on_error };
+	struct event_base *base = precise_base();
+	int always = eventfd(1, EFD_CLOEXEC);
+	struct event *work =
+		event_new(base, always, EV_READ | EV_PERSIST, on_ready, base);
+
+	ASSERT_EQ(0, hwt_libevent_add(&timers, base));
+	ASSERT_EQ(0, event_add(work, NULL));
+	EXPECT_EQ(0, event_base_dispatch(base));
+	hwt_libevent_remove(&timers);
+	event_free(work);
+	close(always);
+	event_base_free(base);
+}
+
+static void on_work(uv_idle_t *work)
+{
+	if (!busy_work())
+		uv_stop(work->loop);
+}
+
+TEST_F(busy, libuv)
+{
+	struct hwt_libuv timers = { .hwt = self->timers.hwt,
+				    .arg = &self->timers,
+				    .on_error = on_error };
+	uv_idle_t work;
+	uv_loop_t loop;
+
+	ASSERT_EQ(0, uv_loop_init(&loop));
+	ASSERT_EQ(0, hwt_libuv_add(&timers, &loop));
+	ASSERT_EQ(0, uv_idle_init(&loop, &work));
+	ASSERT_EQ(0, uv_idle_start(&work, on_work));
+	uv_run(&loop, UV_RUN_DEFAULT);
+	uv_close((uv_handle_t *)&work, NULL);
+	hwt_libuv_remove(&timers, NULL);
+	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
+	EXPECT_EQ(0, uv_loop_close(&loop));
+}
+
+static gboolean on_glib_work(gpointer more)
+{
+	*(bool *)more = busy_work();
+	return G_SOURCE_CONTINUE;
+}
+
+TEST_F(busy, glib)
+{
+	struct hwt_glib timers = { .hwt = self->timers.hwt,
+				   .arg = &self->timers,
+				   .on_error = on_error };
+	bool more = true;
+	guint work;
+
+	ASSERT_EQ(0, hwt_glib_add(&timers, NULL));
+	work = g_idle_add_full(G_PRIORITY_DEFAULT, on_glib_work, &more, NULL);
+	while (more)
+		g_main_context_iteration(NULL, TRUE);
+	g_source_remove(work);
 	hwt_glib_remove(&timers);
 }
 

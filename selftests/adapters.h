@@ -142,6 +142,62 @@ FIXTURE_TEARDOWN(objects)
 	hwt_close(self->timers.hwt);
 }
 
+/* ---- a loop that never rests ---- */
+
+/*
+ * The module takes one timer, which is far away. The loop always has other work, which starts
+ * a timer each time. Another one, which the module refuses, has to be served nevertheless.
+ */
+FIXTURE(busy)
+{
+	struct timers timers;
+};
+
+static struct hwt_timer busy_far, busy_due, busy_other;
+static bool busy_served;
+static __u64 busy_until;
+static unsigned int busy_passes;
+
+static void on_due(struct hwt_timer *timer)
+{
+	busy_served = timer == &busy_due;
+}
+
+/* Does the loop's other work; returns whether the loop goes on. */
+static bool busy_work(void)
+{
+	hwt_timer_stop(&busy_other);
+	if (hwt_timer_start(&busy_other, HOUR))
+		abort();
+	/* If the machine stands still in between, the loop seems to rest. */
+	return !busy_served && (++busy_passes < 100 || now_ns() < busy_until);
+}
+
+FIXTURE_SETUP(busy)
+{
+	struct hwtimer_setup setup = { .timers = 1 };
+
+	memset(&self->timers, 0, sizeof(self->timers));
+	ASSERT_EQ(0, hwt_open(&self->timers.hwt, HWT_NONBLOCK));
+	ASSERT_EQ(0, hwt_setup(self->timers.hwt, &setup));
+	hwt_timer_init(&busy_far, self->timers.hwt, on_due);
+	hwt_timer_init(&busy_due, self->timers.hwt, on_due);
+	hwt_timer_init(&busy_other, self->timers.hwt, on_due);
+	ASSERT_EQ(0, hwt_timer_start(&busy_far, HOUR));
+	ASSERT_EQ(0, hwt_flush(self->timers.hwt));
+	ASSERT_EQ(0, hwt_timer_start(&busy_due, 20 * MS));
+	busy_served = false;
+	busy_until = now_ns() + 200 * MS;
+	busy_passes = 0;
+}
+
+FIXTURE_TEARDOWN(busy)
+{
+	EXPECT_TRUE(busy_served);
+	EXPECT_EQ(-ENOSPC, self->timers.err);
+	hwt_close(self->timers.hwt);
+}
+
 /* ---- an instance that cannot be read ---- */
 
 /* An instance whose descriptor stops being one; @keep: a duplicate, which goes on */

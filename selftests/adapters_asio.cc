@@ -45,6 +45,26 @@ int asio_loop(struct hwt *hwt, hwt_callback on_event,
 	return 0;
 }
 
+int asio_busy(struct hwt *hwt, void (*on_error)(void *arg, int err), void *arg,
+	      bool (*work)(void))
+{
+	asio::io_context context(1);
+	hwt_asio timers(context, hwt, nullptr, with(on_error, arg));
+	std::function<void()> again = [&] {
+		if (work())
+			asio::post(context, again);
+		else
+			context.stop();
+	};
+	int err = timers.start();
+
+	if (err)
+		return err;
+	asio::post(context, again);
+	context.run();
+	return 0;
+}
+
 int asio_strand(struct hwt *hwt, hwt_callback on_event,
 		void (*on_error)(void *arg, int err), void *arg)
 {

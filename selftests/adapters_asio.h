@@ -4,6 +4,7 @@
 #define HWTIMER_ADAPTERS_ASIO_H
 
 #include <libhwtimer.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,6 +21,10 @@ int asio_loop(struct hwt *hwt, hwt_callback on_event,
 /* The same with two threads, and the instance in a strand */
 int asio_strand(struct hwt *hwt, hwt_callback on_event,
 		void (*on_error)(void *arg, int err), void *arg);
+
+/* Runs a loop that calls @work again and again, until that returns false. */
+int asio_busy(struct hwt *hwt, void (*on_error)(void *arg, int err), void *arg,
+	      bool (*work)(void));
 
 /* Starts, and destroys what it has started before the loop; 0: no callback came */
 int asio_abandoned(struct hwt *hwt);

@@ -8,6 +8,8 @@
 
 #include "hwtimer_sd_event.h"
 
+#include <sys/eventfd.h>
+
 /* ---- sd-event ---- */
 
 static int on_sd_beat(sd_event_source *source, uint64_t time, void *arg)
@@ -75,6 +77,41 @@ TEST_F(objects, sd_event)
 
 	ASSERT_EQ(0, run_sd_event(&timers, NULL));
 	EXPECT_EQ(-ENOTCONN, self->timers.err);
+}
+
+static int on_work(sd_event_source *source, int fd, uint32_t events, void *more)
+{
+	(void)source;
+	(void)fd;
+	(void)events;
+	*(bool *)more = busy_work();
+	return 0;
+}
+
+TEST_F(busy, sd_event)
+{
+	struct hwt_sd_event timers = { .hwt = self->timers.hwt,
+				       .arg = &self->timers,
+				       .on_error = on_error };
+	int always = eventfd(1, EFD_CLOEXEC);
+	bool more = true;
+	sd_event *loop;
+
+	ASSERT_LE(0, sd_event_new(&loop));
+	ASSERT_EQ(0, hwt_sd_event_add(&timers, loop));
+	ASSERT_LE(0,
+		  sd_event_add_io(loop, NULL, always, EPOLLIN, on_work, &more));
+	while (more)
+		ASSERT_LE(0, sd_event_run(loop, HANG_MS * 1000ULL));
+	hwt_sd_event_remove(&timers);
+	sd_event_unref(loop);
+	close(always);
+}
+
+TEST_F(busy, asio)
+{
+	ASSERT_EQ(0, asio_busy(self->timers.hwt, on_error, &self->timers,
+			       busy_work));
 }
 
 TEST_F(broken, sd_event)

@@ -118,6 +118,7 @@ class hwt_asio {
 			, on_error(std::move(error))
 			, ready(executor)
 			, retry(executor)
+			, retries(false)
 			, running(false)
 		{
 		}
@@ -172,7 +173,8 @@ class hwt_asio {
 				return;
 			err = hwt_flush(hwt);
 			ms = hwt_wait_ms(hwt, -1);
-			if (ms >= 0)
+			/* In a loop that never rests, each change would put it off. */
+			if (ms >= 0 && !retries)
 				serve_in(ms);
 			if (err && on_error)
 				on_error(err);
@@ -183,9 +185,13 @@ class hwt_asio {
 		{
 			pointer loop = shared_from_this();
 
+			retries = true;
 			retry.expires_after(std::chrono::milliseconds(ms));
 			retry.async_wait([loop](const hwt_asio_error &error) {
-				if (!error && loop->serve())
+				if (error)
+					return;
+				loop->retries = false;
+				if (loop->serve())
 					loop->flush();
 			});
 		}
@@ -204,6 +210,7 @@ class hwt_asio {
 			if (!running)
 				return;
 			running = false;
+			retries = false;
 			hwt_on_change(hwt, nullptr, nullptr);
 			retry.cancel();
 			/* The descriptor is the instance's. */
@@ -215,6 +222,7 @@ class hwt_asio {
 		error_callback on_error;
 		descriptor ready;
 		hwt_asio_library::steady_timer retry;
+		bool retries; /* the timer waits */
 		bool running;
 	};
 

@@ -32,6 +32,7 @@
  *	-ENOTCONN: the instance is stopped; others: as hwt_read()
  * @event: libevent's event, used only by the functions below
  * @flush: the same, for hwt_flush()
+ * @retry: the same, for when hwt_flush() has failed
  */
 struct hwt_libevent {
 	struct hwt *hwt;
@@ -40,6 +41,7 @@ struct hwt_libevent {
 	void (*on_error)(void *arg, int err);
 	struct event *event;
 	struct event *flush;
+	struct event *retry;
 };
 
 static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
@@ -57,6 +59,7 @@ static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
 		hwt_on_change(timers->hwt, NULL, NULL);
 		event_del(timers->event);
 		event_del(timers->flush);
+		event_del(timers->retry);
 	}
 	if ((hwt_dispatch_failed(ret) || ret == -ECANCELED) && timers->on_error)
 		timers->on_error(timers->arg, ret);
@@ -66,17 +69,16 @@ static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
 static inline void hwt_libevent_flush(evutil_socket_t fd, short what, void *arg)
 {
 	struct hwt_libevent *timers = (struct hwt_libevent *)arg;
-	int err, wait;
+	int err = hwt_flush(timers->hwt);
+	int wait = hwt_wait_ms(timers->hwt, -1);
 
 	(void)fd;
-	if (what & EV_TIMEOUT && hwt_refused(timers->hwt))
-		event_active(timers->event, EV_READ, 0);
-	err = hwt_flush(timers->hwt);
-	wait = hwt_wait_ms(timers->hwt, -1);
-	if (wait >= 0) {
+	(void)what;
+	/* A loop with changes in each pass would put off what waits already. */
+	if (wait >= 0 && !event_pending(timers->retry, EV_TIMEOUT, NULL)) {
 		const struct timeval soon = { 0, wait * 1000 };
 
-		event_add(timers->flush, &soon);
+		event_add(timers->retry, &soon);
 	}
 	if (err && timers->on_error)
 		timers->on_error(timers->arg, err);
@@ -90,6 +92,17 @@ static inline void hwt_libevent_changed(void *arg)
 	event_active(timers->flush, EV_WRITE, 0);
 }
 
+/* Not by the timeout of @flush: a change would end it. */
+static inline void hwt_libevent_retry(evutil_socket_t fd, short what, void *arg)
+{
+	struct hwt_libevent *timers = (struct hwt_libevent *)arg;
+
+	(void)fd;
+	(void)what;
+	event_active(timers->event, EV_READ, 0);
+	event_active(timers->flush, EV_WRITE, 0);
+}
+
 static inline void hwt_libevent_remove(struct hwt_libevent *timers)
 {
 	hwt_on_change(timers->hwt, NULL, NULL);
@@ -97,8 +110,11 @@ static inline void hwt_libevent_remove(struct hwt_libevent *timers)
 		event_free(timers->event);
 	if (timers->flush)
 		event_free(timers->flush);
+	if (timers->retry)
+		event_free(timers->retry);
 	timers->event = NULL;
 	timers->flush = NULL;
+	timers->retry = NULL;
 }
 
 /* Returns 0 or a negative errno; -EINVAL as hwt_dispatch_check(). */
@@ -109,13 +125,15 @@ static inline int hwt_libevent_add(struct hwt_libevent *timers,
 
 	timers->event = NULL;
 	timers->flush = NULL;
+	timers->retry = NULL;
 	if (err)
 		return err;
 	timers->event = event_new(base, hwt_fd(timers->hwt),
 				  EV_READ | EV_PERSIST, hwt_libevent_ready,
 				  timers);
 	timers->flush = event_new(base, -1, 0, hwt_libevent_flush, timers);
-	if (!timers->event || !timers->flush)
+	timers->retry = event_new(base, -1, 0, hwt_libevent_retry, timers);
+	if (!timers->event || !timers->flush || !timers->retry)
 		err = -ENOMEM;
 	else if (event_add(timers->event, NULL))
 		err = -EINVAL;

@@ -93,7 +93,8 @@ static inline int hwt_sd_event_prepare(sd_event_source *source, void *arg)
 	int wait = hwt_wait_ms(timers->hwt, -1);
 
 	(void)source;
-	if (wait >= 0)
+	/* A loop that never rests would put it off in each pass. */
+	if (wait >= 0 && !sd_event_source_get_enabled(timers->retry, NULL))
 		hwt_sd_event_retry_in(timers, wait);
 	if (err && timers->on_error)
 		timers->on_error(timers->arg, err);
