@@ -294,6 +294,43 @@ TEST_F(busy, glib)
 	hwt_glib_remove(&timers);
 }
 
+/* A request of a connection; counts the deadlines that are too early. */
+static gboolean on_request(gpointer early_deadlines)
+{
+	__u64 before = now_ns();
+
+	if (hwt_timer_again(&busy_other))
+		abort();
+	*(unsigned int *)early_deadlines += hwt_timer_deadline(&busy_other) <
+					    before + HOUR;
+	sleep_ns(2 * MS);
+	return G_SOURCE_CONTINUE;
+}
+
+/* GLib does not prepare a source while others of a higher priority are ready. */
+TEST_F(adapter, glib_knows_the_time_behind_other_sources)
+{
+	struct hwt_glib timers = { .hwt = self->timers.hwt,
+				   .callback = on_timer,
+				   .arg = &self->timers };
+	unsigned int i, early_deadlines = 0;
+	guint work;
+
+	hwt_timer_init(&busy_other, timers.hwt, on_due);
+	ASSERT_EQ(0, hwt_timer_start(&busy_other, HOUR));
+	ASSERT_EQ(0, hwt_glib_add(&timers, NULL));
+	g_source_set_priority(timers.source, G_PRIORITY_LOW);
+	work = g_idle_add_full(G_PRIORITY_DEFAULT, on_request, &early_deadlines,
+			       NULL);
+	for (i = 0; i < 10; i++)
+		g_main_context_iteration(NULL, TRUE);
+	EXPECT_EQ(0, early_deadlines);
+	g_source_remove(work);
+	while (self->timers.count < N)
+		g_main_context_iteration(NULL, TRUE);
+	hwt_glib_remove(&timers);
+}
+
 TEST_F(broken, epoll)
 {
 	int epoll = epoll_create1(EPOLL_CLOEXEC), ret;

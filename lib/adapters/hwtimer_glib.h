@@ -108,6 +108,8 @@ static inline int hwt_glib_add(struct hwt_glib *timers, GMainContext *context)
 	((struct hwt_glib_source *)timers->source)->timers = timers;
 	timers->tag = g_source_add_unix_fd(timers->source, hwt_fd(timers->hwt),
 					   G_IO_IN);
+	/* While sources of a higher priority are ready, GLib does not prepare this one. */
+	hwt_cache_time(timers->hwt, 0);
 	g_source_attach(timers->source, context);
 	return 0;
 }
