@@ -942,6 +942,9 @@ TEST(what_cannot_be_printed_is_an_error)
 	EXPECT_EQ(1, run_tool("info >/dev/full"));
 	EXPECT_EQ(1, run_tool("stats --json >/dev/full"));
 	EXPECT_EQ(1, run_tool("watch --interval 10ms >/dev/full"));
+	/* At the first event: all of them take longer than the test may. */
+	EXPECT_EQ(1,
+		  run_tool("schedule 1ms --repeat 1s --count 1000 >/dev/full"));
 }
 
 TEST_F(hwtimer, names_do_nothing_to_a_terminal)

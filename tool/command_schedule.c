@@ -103,7 +103,9 @@ static void show(const struct hwtimer_event *event, unsigned long long number)
 	       event->lateness == UINT32_MAX ? ">" : "",
 	       units_format_time(event->lateness, late),
 	       event->expirations > 1 ? ", includes missed expirations" : "");
-	fflush(stdout);
+	/* A timer that repeats may have no end; without a reader, it ends here. */
+	if (fflush(stdout))
+		err(1, "standard output");
 }
 
 /* Prints events until the timer ends. */
