@@ -4,6 +4,7 @@
 #include "drawing.h"
 #include "units.h"
 
+#include <ctype.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,14 +23,18 @@ extern char **environ;
 
 /* ---- the script: data ---- */
 
-/* Writes a text in gnuplot's single quotes, in which nothing but these is special. */
+/*
+ * Writes a text in gnuplot's single quotes, in which nothing but these and a newline is
+ * special. Behind a newline, gnuplot would run what follows, and the text may come from a
+ * file of records.
+ */
 static void put_quoted(FILE *to, const char *text)
 {
 	fputc('\'', to);
 	for (; *text; text++) {
 		if (*text == '\'')
 			fputc('\'', to);
-		fputc(*text, to);
+		fputc(iscntrl((unsigned char)*text) ? '?' : *text, to);
 	}
 	fputc('\'', to);
 }

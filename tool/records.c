@@ -23,11 +23,24 @@ struct place {
 	unsigned int line;
 };
 
+/* What a file says may go to a terminal, which must not obey it. */
+static const char *printable(const char *text)
+{
+	static char room[JSON_ERROR_TEXT_LENGTH];
+	char *at;
+
+	snprintf(room, sizeof(room), "%s", text);
+	for (at = room; *at; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+	return room;
+}
+
 static void __attribute__((noreturn))
 bad(const struct place *place, const char *what)
 {
 	errx(1, "%s:%u: %s: this is not what 'hwtimerctl stats --json' writes",
-	     place->name, place->line, what);
+	     place->name, place->line, printable(what));
 }
 
 static void take_lateness(struct instance *instance, const json_t *lateness)
@@ -72,7 +85,8 @@ static void take_sample(const struct place *place, json_t *object,
 		bad(place, "an object without a schema");
 	if (strcmp(schema, INSTANCES_SCHEMA))
 		errx(1, "%s:%u: the schema is %s, and this version reads %s",
-		     place->name, place->line, schema, INSTANCES_SCHEMA);
+		     place->name, place->line, printable(schema),
+		     INSTANCES_SCHEMA);
 	if (!json_is_array(list))
 		bad(place, "an object without instances");
 	instances->time = json_integer_value(json_object_get(object, "time"));

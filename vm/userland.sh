@@ -886,7 +886,11 @@ names_are_no_commands()
 			[ -s "$name" ] && [ ! -e ran ] || return
 	done
 	! "$tool" plot --from "$ROOT/records" $'a\n!touch ran\n.svg' &&
-		[ ! -e ran ] && cd "$REPO_DIR"
+		[ ! -e ran ] || return
+	# The name of a machine, in a file that came from there
+	sed 's/"host": "[^"]*"/"host": "a\\n!touch ran\\n"/' "$ROOT/records" >host &&
+		grep -q 'a\\n!touch' host && "$tool" plot --from host host.svg &&
+		[ -s host.svg ] && [ ! -e ran ] && cd "$REPO_DIR"
 }
 
 # draws SUFFIX PATTERN: gnuplot draws a picture whose first bytes match PATTERN
@@ -1074,6 +1078,12 @@ wrong_records()
 	records | sed '2s|stats/1|stats/9|' >"$ROOT/wrong"
 	says 1 'wrong:2: the schema is hwtimer-stats/9' plot --from "$ROOT/wrong" x.png ||
 		return
+	# What is in a file does nothing to a terminal.
+	records | sed '2s|stats/1|\\u001b]0;x\\u0007|' >"$ROOT/wrong"
+	says 1 'wrong:2: the schema is hwtimer-?]0;x?,' plot --from "$ROOT/wrong" x.png ||
+		return
+	printf '{"\033]0;x\007\n' >"$ROOT/wrong"
+	! says 1 $'\033' plot --from "$ROOT/wrong" x.png || return
 	records | sed '2s/.instances.: .*/"instances": 1}/' >"$ROOT/wrong"
 	says 1 'wrong:2: an object without instances' plot --from "$ROOT/wrong" x.png ||
 		return
