@@ -571,10 +571,10 @@ class Instance:
     def cancel_many(self, idents: Sequence[int], *, discard: bool = False) -> list[int]:
         """Ends each of the timers, and returns for each 0 or the errno of cancel()."""
         flags = DISCARD if discard else 0
-        results = array("Q", bytes(8 * len(idents)))
         ids = array("Q", idents)
+        results = array("Q", bytes(8 * len(ids)))
         done = self._call_many("hwt_cancel", lib.hwt_cancel_many, flags, ids, results,
-                               len(idents))
+                               len(ids))
         return _errnos(_signed(results[:done]))
 
     def _schedule_bulk(self, timers: array[int], count: int,
@@ -705,10 +705,15 @@ class Instance:
                 return events
 
     def _take_left(self, most: int) -> deque[Event]:
+        taken: deque[Event] = deque()
         if not self._left:
-            return deque()
+            return taken
         with self._lock:
-            taken = deque(self._left.popleft() for _ in range(min(most, len(self._left))))
+            try:
+                while len(taken) < most:
+                    taken.append(self._left.popleft())
+            except IndexError:
+                pass  # that were all, or a signal handler or a thread has closed it
             if not self._left and self._left_told:
                 with self._handle:
                     self._left_told = False

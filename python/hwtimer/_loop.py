@@ -7,10 +7,11 @@ import asyncio
 import contextvars
 import errno
 import functools
+import math
 import weakref
 from typing import Any, AsyncGenerator, Callable, Optional
 
-from ._instance import CALLBACK_DATA, Instance, Timer, _request, seconds
+from ._instance import _INT64_MAX, CALLBACK_DATA, Instance, Timer, _request, seconds
 
 # In seconds. Deadlines of the kernel's clock end in the third one.
 CENTURY = 36525 * 86400.0
@@ -65,6 +66,13 @@ def _nothing(*_: object) -> None:
     pass
 
 
+def _delay_ns(delay: float) -> int:
+    """As seconds(), and what the kernel takes for never: asyncio takes math.inf, too."""
+    if math.isinf(delay):
+        return _INT64_MAX if delay > 0 else 0
+    return seconds(delay)
+
+
 class LoopTimers:
     """An instance as a source of timers for one loop of asyncio.
 
@@ -106,7 +114,7 @@ class LoopTimers:
     def call_later(self, delay: float, callback: Callable[..., object], *args: Any,
                    context: Optional[contextvars.Context] = None) -> TimerHandle:
         """Calls callback(*args) @delay seconds from now, never earlier, and once."""
-        return self._call(self._loop.time() + delay, False, seconds(delay), callback, args,
+        return self._call(self._loop.time() + delay, False, _delay_ns(delay), callback, args,
                           context)
 
     def call_at(self, when: float, callback: Callable[..., object], *args: Any,
@@ -116,7 +124,7 @@ class LoopTimers:
         # stands still between here and the kernel.
         if type(self._loop).time is asyncio.BaseEventLoop.time and 0 <= when < CENTURY:
             return self._call(when, True, seconds(when), callback, args, context)
-        return self._call(when, False, seconds(when - self._loop.time()), callback, args,
+        return self._call(when, False, _delay_ns(when - self._loop.time()), callback, args,
                           context)
 
     async def sleep(self, delay: float, result: Any = None) -> Any:
@@ -124,7 +132,7 @@ class LoopTimers:
         if delay <= 0:
             return await asyncio.sleep(0, result)
         future = self._loop.create_future()
-        handle = self._call(self._loop.time() + delay, False, seconds(delay), _set_result,
+        handle = self._call(self._loop.time() + delay, False, _delay_ns(delay), _set_result,
                             (future, result), None,
                             functools.partial(_set_exception, future))
         try:

@@ -295,6 +295,8 @@ class Many(WithInstance):
     def test_none(self):
         self.assertEqual(self.timers.schedule_many([]), [])
         self.assertEqual(self.timers.cancel_many([]), [])
+        # As many as there are ids, whatever else the argument may count
+        self.assertEqual(self.timers.cancel_many(bytes(16)), [errno.ENOENT] * 2)
 
     def test_lengths_differ(self):
         with self.assertRaisesRegex(ValueError, "1 timers and 2 times"):

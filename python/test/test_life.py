@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """close(), threads, signals and fork(): no crash, no leak, and an error that says what it is"""
 
+import collections
 import errno
 import gc
 import os
@@ -105,6 +106,21 @@ class Closing(WithInstance):
             time.sleep(0.001)
         self.timers.dispatch()
         self.assertEqual(len(called), 1)
+
+    def test_close_while_events_are_taken(self):
+        """Another thread, or a signal handler, may close it between any two statements."""
+        class Left(collections.deque):
+            """Events that were given back, whose number was looked at before close()"""
+            def popleft(left):
+                self.timers.close()
+                return super().popleft()
+
+        event = hwtimer.Event(1, 2, 3, 4, 5)
+        self.timers._give_back(collections.deque([event] * 3))
+        self.timers._left = Left(self.timers._left)
+        with self.assertRaises(OSError) as caught:
+            self.timers.read()
+        self.assertEqual(caught.exception.errno, errno.EBADF)
 
     def test_close_while_iterating(self):
         self.timers.schedule_many([0] * 3)

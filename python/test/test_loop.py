@@ -6,6 +6,7 @@ import contextvars
 import errno
 import gc
 import logging
+import math
 import os
 import random
 import time
@@ -35,6 +36,24 @@ class Sleep(unittest.IsolatedAsyncioTestCase):
     async def test_zero_and_less(self):
         self.assertEqual(await hwtimer.sleep(0, 1), 1)
         self.assertEqual(await hwtimer.sleep(-1, 2), 2)
+
+    async def test_for_ever(self):
+        """asyncio takes times without end, too."""
+        task = asyncio.ensure_future(hwtimer.sleep(math.inf))
+        never = [hwtimer.call_later(math.inf, print), hwtimer.call_at(math.inf, print),
+                 hwtimer.call_later(1e300, print)]
+        called = asyncio.get_running_loop().create_future()
+        hwtimer.call_later(-math.inf, called.set_result, None)
+        await called
+        await hwtimer.sleep(0.01)
+        self.assertFalse(task.done())
+        self.assertTrue(all(handle.cancel() for handle in never))
+        task.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await task
+        self.assertEqual(hwtimer._loop._running().instance.stats().pending, 0)
+        with self.assertRaises(ValueError):
+            hwtimer.call_later(math.nan, print)
 
     async def test_many(self):
         delays = [random.Random(i).random() / 10 for i in range(2000)]
