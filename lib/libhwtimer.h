@@ -352,8 +352,10 @@ typedef void (*hwt_callback)(void *arg, const struct hwtimer_event *event);
  * @hwt: the instance. If it was opened without HWT_NONBLOCK, the function waits for the first
  *	event, and may leave some of the others to the next call
  * @callback: the function; it may schedule and cancel, but must not call hwt_close(),
- *	hwt_next() or hwt_dispatch(). Events of timer objects go to the callbacks of
- *	these instead. NULL: there are only timer objects
+ *	hwt_next() or hwt_dispatch(), and must return: neither longjmp() nor an exception of
+ *	C++ may leave it, as the events that were read behind its own would wait for the next
+ *	expiration. Events of timer objects go to the callbacks of these instead. NULL: there
+ *	are only timer objects
  * @arg: first argument of @callback
  * @max: maximum number of events, so that other work gets its turn. If hwt_dispatch()
  *	returns @max, remaining events make poll() ready again, unless
@@ -417,8 +419,8 @@ static inline int hwt_dispatch_failed(int ret)
  *
  * Callbacks are called by hwt_dispatch() alone. They may call all functions for timer
  * objects, their own and others: start, stop, free. They must not call hwt_dispatch() or
- * hwt_close(). After hwt_timer_stop() no callback comes, whatever has expired and was read
- * or not.
+ * hwt_close(), and must return, as that of hwt_dispatch(). After hwt_timer_stop() no callback
+ * comes, whatever has expired and was read or not.
  *
  * A callback is never early. It is late as events are (see struct hwtimer_request), and if
  * its deadline was made later meanwhile and hwt_dispatch() finds the old one expired, not

@@ -42,7 +42,7 @@ using hwt_asio_error = boost::system::error_code;
  * for errors may be empty, too, and gets a negative errno: -ECANCELED: the clock was set, and
  * the loop goes on. An error of hwt_flush(): the loop goes on, and tries again. After any
  * other errno, the loop serves the instance no more: -ENOTCONN: the instance is stopped;
- * others: as hwt_read(). Neither may throw.
+ * others: as hwt_read(). Neither may throw, and no callback of a timer object.
  */
 class hwt_asio {
     public:
