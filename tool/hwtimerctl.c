@@ -8,12 +8,14 @@
 #include <ctype.h>
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The command that runs; NULL: none yet */
 static const struct command *running;
@@ -225,6 +227,22 @@ static int show_help(const char *name)
 	return finish(0);
 }
 
+/*
+ * Whatever is opened gets the lowest number that is free. If standard error is closed, that
+ * would be the number of the messages, which would go into the file. Nothing can be written to
+ * these descriptors, so that output still fails.
+ */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDONLY);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -234,6 +252,7 @@ int main(int argc, char **argv)
 	};
 	int option;
 
+	fill_standard_descriptors();
 	opterr = 0;
 	option = getopt_long(argc, argv, "+hV", options, NULL);
 	if (option == 'h')

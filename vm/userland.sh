@@ -96,6 +96,7 @@ main()
 	check "without jansson, hwtimerctl says so" without_jansson
 	check "OpenMetrics reads the metrics" metrics_are_valid openmetrics
 	check "Prometheus reads the metrics" metrics_are_valid prometheus --prometheus
+	check "what cannot be said is not in the file" keeps_messages_out
 	check "the dashboard has no metric that does not exist" dashboard
 	check "wrong records are reported" wrong_records
 	check "wrong arguments of watch and plot are reported" wrong_arguments
@@ -862,6 +863,20 @@ metrics_are_valid()
 	hwtimerctl metrics "${@:2}" --from "$ROOT/records" --output "$ROOT/metrics.prom" &&
 		diff "$ROOT/metrics" "$ROOT/metrics.prom" &&
 		[ "$(stat --format %a "$ROOT/metrics.prom")" = 644 ]
+}
+
+# Without standard error, the warning that the owner cannot be kept is not in the file. Only
+# root can make an owner that cannot be kept.
+keeps_messages_out()
+{
+	local file=$ROOT/messages.prom
+
+	: >"$file"
+	[ "$(id -u)" -ne 0 ] || chown 1234 "$file"
+	unshare --user --map-root-user "$BUILD_DIR/tool/hwtimerctl" metrics \
+		--from "$ROOT/records" --output "$file" 2>&- || return
+	hwtimerctl metrics --from "$ROOT/records" | diff - "$file" || return
+	! hwtimerctl metrics --from "$ROOT/records" >&-
 }
 
 # The names of all metrics in the dashboard are those of samples.
