@@ -5,6 +5,7 @@
 #include "survey.h"
 #include "talk.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,6 +74,15 @@ static struct redisReply *ask(const struct options *options, const char *key,
 	return NULL;
 }
 
+/* Whoever may write to Redis chooses a name, and a terminal must not obey it. */
+static void put_name(const struct redisReply *name, const char *otherwise)
+{
+	const char *text = reply_is_text(name) ? name->str : otherwise;
+
+	for (; *text; text++)
+		putchar(iscntrl((unsigned char)*text) ? '?' : *text);
+}
+
 static bool show_members(const struct options *options, const char *name)
 {
 	char key[NAME_ROOM + 4];
@@ -84,10 +94,10 @@ static bool show_members(const struct options *options, const char *name)
 	if (!members)
 		return false;
 	printf("%s: %zu daemons:", name, members->elements);
-	for (i = 0; i < members->elements; i++)
-		printf(" %s", reply_is_text(members->element[i]) ?
-				      members->element[i]->str :
-				      "?");
+	for (i = 0; i < members->elements; i++) {
+		putchar(' ');
+		put_name(members->element[i], "?");
+	}
 	putchar('\n');
 	freeReplyObject(members);
 	return true;
@@ -108,13 +118,15 @@ static bool show_shard(const struct options *options, const char *key)
 					    NULL;
 	bool fine = stats && holder;
 
-	if (fine)
+	if (fine) {
 		printf("%-24s %12" PRId64 " %8" PRId64 " %8" PRId64
-		       " %10" PRId64 " %8" PRId64 "  %s\n",
+		       " %10" PRId64 " %8" PRId64 "  ",
 		       key, field(stats, "pending"), field(stats, "slots"),
 		       field(stats, "width"), field(stats, "due"),
-		       field(stats, "near"),
-		       reply_is_text(holder) ? holder->str : "nobody");
+		       field(stats, "near"));
+		put_name(holder, "nobody");
+		putchar('\n');
+	}
 	freeReplyObject(stats);
 	freeReplyObject(holder);
 	return fine;

@@ -37,6 +37,7 @@ main()
 	check "the daemon serves all shards" await serves a 4
 	timers
 	any_bytes
+	names_of_others
 	rights
 	acknowledged
 	idle
@@ -202,6 +203,22 @@ any_bytes()
 		xreadgroup group group me streams '{q:0}:due' '>' >$WORK/read
 	check "with all bytes" grep -q -F '"a\x00\r\n\xffb"' $WORK/read
 	check "so does its payload" grep -q -F '"\x00 \n\""' $WORK/read
+}
+
+# Whoever may write to Redis chooses names, and the terminal must not obey them.
+names_of_others()
+{
+	as_daemon set '{q:9}:lease' "$(printf 'b\033[2J')"
+	# shellcheck disable=SC2086 # one word each
+	./hwtimerd status --queue q:10 $AS >$WORK/status
+	check "status shows a name, and not what a terminal would obey" \
+		grep -q -F ' b?[2J' $WORK/status
+	as_daemon del '{q:9}:lease'
+}
+
+as_daemon()
+{
+	redis-cli --no-auth-warning --user hwtimerd --pass secret-hwtimerd "$@" >/dev/null
 }
 
 # ---- rights ----
