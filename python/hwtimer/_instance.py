@@ -643,7 +643,8 @@ class Instance:
         """Waits for up to @timeout ns, or without end, calls the callbacks of up to @most
         timers, and returns their number. @callback is called for events of timers without
         one. It raises what a callback raises; the events behind it wait for the next
-        dispatch(). OSError: as read()."""
+        dispatch(), and do not make fileno() ready: a loop of select calls
+        dispatch(timeout=0) again. OSError: as read()."""
         return self._handle_events(self._take(most, timeout), callback)
 
     def _handle_events(self, events: deque[Event],
