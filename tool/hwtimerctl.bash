@@ -27,7 +27,8 @@ _hwtimerctl_processes()
 # _hwtimerctl_descriptors PROCESS: the descriptors of its instances
 _hwtimerctl_descriptors()
 {
-	hwtimerctl stats 2>/dev/null | sed -n "s/^ *$1 *\([0-9][0-9]*\) .*/\1/p"
+	# The word may be anything, which sed would take for commands.
+	hwtimerctl stats 2>/dev/null | awk -v process="$1" '$1 == process { print $2 }'
 }
 
 # _hwtimerctl_commands: the commands that --help lists

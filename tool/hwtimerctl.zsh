@@ -29,7 +29,9 @@ _hwtimerctl_processes()
 _hwtimerctl_descriptors()
 {
 	local -a descriptors
-	descriptors=(${(f)"$(hwtimerctl stats 2>/dev/null | sed -n "s/^ *$words[2] *\([0-9]*\) .*/\1/p")"})
+	# The word may be anything, which sed would take for commands.
+	descriptors=(${(f)"$(hwtimerctl stats 2>/dev/null |
+		awk -v process="$words[2]" '$1 == process { print $2 }')"})
 	_describe 'descriptor' descriptors
 }
 

@@ -648,6 +648,10 @@ completes()
 			offers 2 hwtimerctl "$command" -- |
 			tr ' ' '\n' | diff - <(options_of "$command") || return
 	done
+	# The descriptors of a process. Nothing that stands in its place is run.
+	offers 3 hwtimerctl list 7 "" | grep -w 3 || return
+	offers 3 hwtimerctl list "7/touch ${ROOT//\//\\/}\\/ran/e;#" ""
+	! [ -e "$ROOT/ran" ]
 }
 
 # offers INDEX WORD...: what bash offers for the word
@@ -657,6 +661,9 @@ offers()
 	bash -c '. tool/hwtimerctl.bash
 		COMP_CWORD=$1
 		COMP_WORDS=("${@:2}")
+		if [ "$1" -eq 3 ]; then
+			hwtimerctl() { [ "$1" = stats ] && echo "      7   3 name  1"; }
+		fi
 		_hwtimerctl
 		echo "${COMPREPLY[*]}"' - "$@"
 }
