@@ -89,7 +89,8 @@ class Tap:
 
 def script(page):
     """The entry's id differs from the page's: the last one that was printed replaces it.
-    redis-cli shows types only on a terminal, or with --no-raw."""
+    redis-cli shows types only on a terminal, or with --no-raw. The daemon stands still from
+    a schedule to the next read: no timer is due before a query, however slow the machine."""
     for number, (command, _) in enumerate(steps(page)):
         quoted = re.sub(ENTRY, '"$entry"', command)
         quoted = re.sub(r"^redis-cli ", "redis-cli --no-raw ", quoted)
@@ -97,8 +98,12 @@ def script(page):
         if command.endswith("&"):
             # the next command needs what this one starts
             print(f"{quoted[:-1]} >/tmp/background 2>&1 &")
-            print("sleep 2; : >/tmp/said")
+            print("background=$!; sleep 2; : >/tmp/said")
         else:
+            if " hwt_schedule " in command:
+                print('kill -STOP "$background"')
+            elif " XREADGROUP " in command:
+                print('kill -CONT "$background"')
             print(f"{quoted} >/tmp/said 2>&1")
         print("cat /tmp/said")
         print("found=$(grep -o -E '[0-9]{13}-[0-9]+' /tmp/said | tail -n 1)")
