@@ -330,7 +330,12 @@ static void worker_serve(struct hwtimer_worker *worker,
 	spin_unlock(&worker->lock);
 
 	alarm->serve(alarm, &worker->slice);
-	cond_resched();
+	/*
+	 * A tenant can keep the worker busy for as long as it likes. Being preempted does
+	 * not count for RCU Tasks, so without this call ftrace, kprobes and BPF would wait
+	 * until the worker sleeps.
+	 */
+	cond_resched_tasks_rcu_qs();
 
 	spin_lock(&worker->lock);
 	worker_count_slice(worker, job);

@@ -11,6 +11,7 @@
 #include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 
@@ -720,6 +721,49 @@ static void a_job_that_rested_does_not_catch_up(struct kunit *test)
 	KUNIT_EXPECT_LT(test, least, RIVALS);
 }
 
+/* Kicks its alarm again at once, so that the worker never sleeps. */
+static void serve_on(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
+{
+	struct test_job *job = container_of(alarm, struct test_job, job.turns);
+
+	complete(&job->entered);
+	hwtimer_worker_kick(alarm, ktime_get_ns());
+}
+
+/* The end of a grace period */
+struct grace {
+	struct rcu_head rcu;
+	struct completion over;
+};
+
+static void grace_over(struct rcu_head *rcu)
+{
+	complete_all(&container_of(rcu, struct grace, rcu)->over);
+}
+
+/*
+ * A tenant can keep a worker busy for as long as it likes. That must not hold up those who
+ * wait until each task has slept or said that it could: ftrace, kprobes and BPF.
+ */
+static void a_busy_worker_holds_up_no_tracer(struct kunit *test)
+{
+	struct grace *grace = kunit_kzalloc(test, sizeof(*grace), GFP_KERNEL);
+	struct worker_test *priv = test->priv;
+	struct test_job *job = &priv->job;
+
+	KUNIT_ASSERT_NOT_NULL(test, grace);
+	init_completion(&grace->over);
+	job->job.turns.serve = serve_on;
+	hwtimer_worker_kick(&job->job.turns, 0);
+	KUNIT_ASSERT_TRUE(test, is_entered(job));
+	call_rcu_tasks(&grace->rcu, grace_over);
+	KUNIT_EXPECT_TRUE(test,
+			  wait_for_completion_timeout(&grace->over, 120 * HZ));
+	/* Now it ends in any case. */
+	hwtimer_worker_detach(&job->job);
+	wait_for_completion(&grace->over);
+}
+
 /* The list of workers, which debugfs shows, has the job's worker once, and has an end. */
 static void expect_described(struct kunit *test, struct hwtimer_job *job)
 {
@@ -786,6 +830,7 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(jobs_share_by_time),
 	KUNIT_CASE(a_job_that_is_rarely_due_is_served_soon),
 	KUNIT_CASE(a_job_that_rested_does_not_catch_up),
+	KUNIT_CASE(a_busy_worker_holds_up_no_tracer),
 	KUNIT_CASE(the_worker_of_the_kernel_is_described),
 	{}
 };

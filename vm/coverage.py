@@ -50,7 +50,7 @@ import sys
 # Macros of the kernel with branches of their own, which a line of ours contains therefore.
 # min(), max() and the loops through lists are not among them: both of their ways count.
 KERNEL_MACROS = re.compile(r"""\b(
-    WARN | WARN_ON | WARN_ON_ONCE | cond_resched | might_sleep
+    WARN | WARN_ON | WARN_ON_ONCE | cond_resched(?:_tasks_rcu_qs)? | might_sleep
     | lockdep_assert\w* | wait_event\w* | trace_hwtimer\w* | pr_\w+
     | module_param\w* | MODULE_\w+ | kmem_cache_\w+ | DEFINE_\w+
     )\b""", re.X)

@@ -4,6 +4,7 @@
 #define SIM_LINUX_RCUPDATE_H
 
 #include <linux/compiler.h>
+#include <linux/cond_resched.h>
 
 struct rcu_head {
 	struct rcu_head *next;
@@ -19,5 +20,8 @@ void rcu_read_unlock(void);
 #endif
 void sim_free_rcu(struct rcu_head *head, void *memory);
 #define kfree_rcu(p, member) sim_free_rcu(&(p)->member, p)
+
+/* There is no RCU Tasks. */
+#define cond_resched_tasks_rcu_qs() cond_resched()
 
 #endif /* SIM_LINUX_RCUPDATE_H */
