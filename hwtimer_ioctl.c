@@ -96,16 +96,24 @@ static int copy_out_sized(void __user *argument, void *structure, size_t size,
 
 static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
 {
-	const struct hwtimer_settings *settings = &instance->settings;
+	const struct hwtimer_settings *settings;
+	struct hwtimer_settings copy;
 	struct hwtimer_info info;
 	u32 user_size;
+	bool started;
 	int err;
 
 	err = copy_in_sized(&info, sizeof(info), HWTIMER_INFO_SIZE_V1, argument,
 			    &user_size);
 	if (err)
 		return err;
-	mutex_lock(&instance->setup);
+	/* Before the settings: if it has started, they do not change any more. */
+	started = hwtimer_instance_started(instance);
+	/*
+	 * Does not take the mutex setup. A program calls this to find out what descriptor
+	 * it has been given. Whoever gave it may hold the mutex.
+	 */
+	settings = hwtimer_settings_get(instance, &copy);
 	info = (struct hwtimer_info){
 		.abi_version = HWTIMER_ABI_VERSION,
 		.features = HWTIMER_FEATURES,
@@ -119,14 +127,13 @@ static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
 		.buckets = settings->shape.buckets,
 		.kind = settings->shape.kind,
 		.clock = settings->clock->number,
-		.started = instance->started,
+		.started = started,
 		.flags = settings->flags,
 		.levels = hwtimer_wheel_levels(&settings->shape),
 		.submissions = settings->submissions,
 		.completions = settings->completions,
 		.rings_bytes = hwtimer_settings_ring_bytes(settings),
 	};
-	mutex_unlock(&instance->setup);
 	return copy_out_sized(argument, &info, sizeof(info), user_size);
 }
 

@@ -57,18 +57,22 @@ static bool numbers_allowed(const struct seq_file *seq)
 	       file_ns_capable(seq->file, &init_user_ns, CAP_SYS_ADMIN);
 }
 
+/*
+ * Does not take the mutex setup: a thread of a tenant that gets no processor time may hold
+ * it, and the reader may be the administrator.
+ */
 static void show_settings(struct seq_file *seq,
 			  struct hwtimer_instance *instance)
 {
-	const struct hwtimer_settings *settings = &instance->settings;
+	struct hwtimer_settings copy;
+	const struct hwtimer_settings *settings =
+		hwtimer_settings_get(instance, &copy);
 
 	if (numbers_allowed(seq))
 		seq_printf(seq, "hwtimer-instance:\t%llu\n", instance->nr);
-	mutex_lock(&instance->setup);
 	seq_printf(seq, "hwtimer-kind:\t%u\n", settings->shape.kind);
 	seq_printf(seq, "hwtimer-tick:\t%llu\n", settings->shape.tick);
 	seq_printf(seq, "hwtimer-buckets:\t%u\n", settings->shape.buckets);
-	mutex_unlock(&instance->setup);
 }
 
 /*
@@ -107,8 +111,8 @@ void hwtimer_stats_show_lateness(struct seq_file *seq,
  *
  * Also shows the settings of the instance's wheel, the thread of its worker, and its
  * occupancy; and the number of the instance, which tracing uses, if the process that
- * opened the file may trace. May sleep; takes the mutex setup, the instance's lock and the
- * worker's lock, one after the other.
+ * opened the file may trace. May sleep; takes the instance's lock and the worker's lock, one
+ * after the other.
  */
 void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 {

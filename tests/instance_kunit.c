@@ -4,8 +4,12 @@
  */
 #include <kunit/test.h>
 #include <linux/completion.h>
+#include <linux/cred.h>
 #include <linux/delay.h>
+#include <linux/fs.h>
 #include <linux/ktime.h>
+#include <linux/seq_file.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include <linux/workqueue.h>
@@ -759,6 +763,53 @@ static void showing_an_instance_holds_up_no_other(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, closed);
 }
 
+/* A process that reads fdinfo */
+struct teller {
+	struct work_struct work;
+	struct completion done;
+	struct hwtimer_instance *instance;
+	struct seq_file seq;
+	struct file file;
+};
+
+static void tell(struct work_struct *work)
+{
+	struct teller *teller = container_of(work, struct teller, work);
+
+	teller->file.f_cred = current_cred();
+	hwtimer_stats_show(&teller->seq, teller->instance);
+	complete(&teller->done);
+}
+
+/*
+ * A thread of the owner may hold the mutex setup for as long as it gets no processor time.
+ * The administrator who reads its fdinfo does not wait for it.
+ */
+static void reader_of_fdinfo_waits_for_no_owner(struct kunit *test)
+{
+	struct teller *teller =
+		kunit_kzalloc(test, sizeof(*teller), GFP_KERNEL);
+	struct hwtimer_instance *instance = test->priv;
+	bool told;
+
+	KUNIT_ASSERT_NOT_NULL(test, teller);
+	teller->seq.buf = kunit_kzalloc(test, SZ_64K, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, teller->seq.buf);
+	teller->seq.size = SZ_64K;
+	teller->seq.file = &teller->file;
+	teller->instance = instance;
+	init_completion(&teller->done);
+	INIT_WORK(&teller->work, tell);
+
+	mutex_lock(&instance->setup);
+	schedule_work(&teller->work);
+	told = wait_for_completion_timeout(&teller->done, 30 * HZ);
+	mutex_unlock(&instance->setup);
+	flush_work(&teller->work);
+	KUNIT_EXPECT_TRUE(test, told);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(teller->seq.buf, "hwtimer-tick:\t"));
+}
+
 /*
  * An instance that is closed while debugfs shows it can no longer be found, but it stays
  * until it has been shown.
@@ -1168,6 +1219,7 @@ static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(refused_reader_is_told),
 	KIND_CASE(showing_an_instance_holds_up_no_other),
 	KIND_CASE(shown_instance_ends_when_it_has_been_shown),
+	KIND_CASE(reader_of_fdinfo_waits_for_no_owner),
 	KIND_CASE(errors_of_interval_and_slack),
 	KIND_CASE(huge_slack_hides_nothing),
 	KIND_CASE(timers_follow_a_clock_that_is_set_back),
