@@ -229,8 +229,27 @@ heartbeats()
 	stop KILL "$b"
 	stop TERM $watcher
 	check "no peer was declared dead too early" [ "$STATUS" = 143 ]
+	./heartbeat watch 2>/tmp/watch.stopped &
+	check "heartbeat ends when its instance is stopped" ends_if_stopped $! 7173 udp
+	./timeouts-server 2>>/tmp/watch.stopped &
+	check "timeouts-server does, too" ends_if_stopped $! 7171 tcp
+	check "they say why" [ "$(grep -c 'hwt_dispatch: ' /tmp/watch.stopped)" = 2 ]
 	check "a datagram that is no beat is ignored" not grep -q -v '^[abc][: ]' /tmp/watch
 	show /tmp/watch /tmp/beat-b
+}
+
+# ends_if_stopped PID PORT tcp|udp: stops the instance of a program once it listens
+ends_if_stopped()
+{
+	await listens "$2" "$3" && ./stop_wheels "$1" && await has_ended "$1" || return
+	stop KILL "$1"
+	[ "$STATUS" = 1 ]
+}
+
+# A program that has ended has no descriptors, even before its parent has noticed.
+has_ended()
+{
+	[ ! -e "/proc/$1/fd/0" ]
 }
 
 # Sends a TFTP request, which nobody answers: as a beat, it has the right length and an

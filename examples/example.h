@@ -46,6 +46,19 @@ static inline struct hwt *open_wheel(unsigned int flags, clockid_t clock)
 	return hwt;
 }
 
+/*
+ * hwt_dispatch(), for a loop that waits for the instance. Ends the program if no event will
+ * come any more: the descriptor stays ready, and the loop would do nothing but look.
+ */
+static inline void dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
+			    unsigned int max)
+{
+	int ret = hwt_dispatch(hwt, callback, arg, max);
+
+	if (hwt_dispatch_failed(ret))
+		must_not_fail(ret, "hwt_dispatch");
+}
+
 /* Returns zeroed memory. */
 static inline void *allocate(size_t count, size_t size)
 {

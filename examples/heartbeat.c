@@ -117,7 +117,7 @@ static void watch(void)
 
 	while (poll(ready, 2, -1) > 0) {
 		if (ready[0].revents && !ready[1].revents)
-			hwt_dispatch(hwt, on_silence, NULL, PEERS_MAX);
+			dispatch(hwt, on_silence, NULL, PEERS_MAX);
 		else if (receive_beat(ready[1].fd, &beat))
 			on_beat(&beat);
 	}

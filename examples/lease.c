@@ -118,7 +118,7 @@ static void renew_until(int end)
 				   { end, POLLIN, 0 } };
 
 	while (poll(ready, 2, -1) > 0 && !ready[1].revents) {
-		hwt_dispatch(hwt, on_timer, NULL, locks);
+		dispatch(hwt, on_timer, NULL, locks);
 		take_answers(on_renewed);
 	}
 }

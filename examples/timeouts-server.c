@@ -120,7 +120,7 @@ static void serve(void)
 		else
 			on_data(ready[i].data.ptr);
 	if (timers)
-		hwt_dispatch(hwt, NULL, NULL, 1000);
+		dispatch(hwt, NULL, NULL, 1000);
 }
 
 /* A timeout may be late by a tenth. Timers of the same tick share a wake-up. */

@@ -673,7 +673,7 @@ step_examples()
 	local kernel=stock-6.12
 
 	rm -rf build/examples
-	prepare make --no-print-directory -j"$JOBS" examples
+	prepare make --no-print-directory -j"$JOBS" examples daemon-tests
 	prepare "$VM_DIR/build.sh" "$kernel"
 	queue examples "$kernel" tap examples_on "$kernel"
 }
@@ -691,6 +691,7 @@ examples_on()
 		--file examples/check.sh=/hwtimer/check.sh \
 		--file examples/helpers.sh=/hwtimer/helpers.sh \
 		--file examples/survive.awk=/hwtimer/survive.awk \
+		--file build/daemon-tests/stop_wheels=/hwtimer/stop_wheels \
 		"${REDIS_FILES[@]}" "${files[@]}" -- sh check.sh
 }
 
