@@ -820,6 +820,9 @@ TEST_F(hwtimer, burst_leaves_room_for_other_calls)
 	}
 	TH_LOG("%u calls while %u timers expired, in burst %u", during, n,
 	       bursts);
+	/* A burst may be over before the scheduler takes the only processor from the worker. */
+	if (count == 1 && !during)
+		SKIP(return, "there is only one processor");
 	EXPECT_LT(0, during);
 }
 

@@ -22,9 +22,10 @@
 # columns:
 #
 #	uml	the newest kernel, at native speed; it has no 32-bit programs
+#	kasan	the same with sanitizers and fault injection, with fewer timers
 #	stock	Debian's kernel, emulated
 #	older	the oldest supported kernel, emulated
-#	debug	emulated, with sanitizers and fault injection, with fewer timers
+#	debug	as kasan, but emulated, with two processors, which preempt threads
 #	foreign	a kernel of another architecture, emulated; it has no 32-bit programs
 #	*-32	32-bit programs
 #	*-k	with the kind of wheel that is not the default
@@ -38,55 +39,55 @@
 #	.	does not exist
 #
 # Each program always runs where it is quick. It always runs as a 32-bit program if it
-# passes pointers or sizes of several kinds; on debug, if a sanitizer may find something
-# in what it makes the module do; on older, if it is about differences between kernels
+# passes pointers or sizes of several kinds; on kasan and debug, if a sanitizer may find
+# something in what it makes the module do; on older, if it is about differences between kernels
 # (memory maps, clocks, eventfds, tracing, users and cgroups) or about the interface's
 # layout.
 PROGRAMS="
-program     uml uml-k stock stock-k stock-32 older older-32 debug debug-32 foreign foreign-k
-abi          x    .     a      .       x       x      x       x      a    a       .
-setup        x    .     a      .       x       x      -       x      -    a       .
-schedule     x    x     a      a       a       x      -       x      -    a       a
-cancel       x    x     a      a       a       a      -       x      -    a       a
-reschedule   x    x     a      a       a       a      -       x      -    a       a
-rearm        x    x     a      a       x       x      -       x      -    a       a
-submit       x    x     a      a       x       a      a       x      -    a       a
-bulk         x    x     a      a       x       a      a       x      -    a       a
-bulk_periodic x   x     a      a       x       a      a       x      -    a       a
-read         x    x     a      a       x       x      a       x      a    a       a
-poll         x    .     a      .       a       x      -       x      -    a       .
-stop         x    x     a      a       x       a      -       x      -    a       a
-query        x    .     a      .       a       a      -       x      -    a       .
-list         x    .     x      .       x       a      a       x      -    a       .
-privacy      x    .     a      .       a       x      -       x      -    a       .
-order        -    -     x      x       -       -      -       -      -    a       a
-periodic     -    -     x      x       a       a      -       x      -    a       a
-slack        -    -     x      .       a       a      -       -      -    a       .
-clock        -    -     x      .       -       a      -       x      -    a       .
-timens       -    -     x      .       a       x      -       -      -    a       .
-notify       -    -     x      .       x       x      -       x      -    a       .
-stats        x    .     a      .       a       a      -       x      -    a       .
-lifetime     x    .     a      .       a       a      -       x      -    a       .
-owner        x    .     x      .       a       x      -       x      -    a       .
-desert       x    .     x      .       a       x      -       x      -    a       .
-concurrency  x    .     a      .       -       a      -       x      -    a       .
-ring_map     -    -     x      .       x       x      -       x      -    a       .
-ring         -    -     x      .       x       x      -       x      -    a       .
-ring_abuse   -    -     x      .       -       -      -       x      -    a       .
-memory       x    .     a      .       -       a      -       -      -    a       .
-scarcity     x    .     a      .       -       a      -       -      -    a       .
-fault        .    .     .      .       .       .      .       x      .    .       .
-idle         -    -     x      .       -       -      -       -      -    -       .
-library      x    .     a      .       x       a      a       a      -    a       .
-timer_objects x   .     a      .       x       a      a       a      -    a       .
-adapters     x    .     a      .       .       a      .       -      .    .       .
-adapters_shared x .     .      .       .       .      .       .      .    .       .
-tool         x    .     x      .       .       a      .       -      .    a       .
-snapshot     x    .     x      .       .       a      .       -      .    a       .
-trace        .    .     x      .       .       x      .       x      .    a       .
-debugfs      .    .     x      .       .       a      .       x      .    a       .
-limits       -    -     x      .       a       a      -       x      -    a       .
-user_limits  x    .     x      .       a       x      -       x      -    a       .
+program     uml uml-k kasan stock stock-k stock-32 older older-32 debug debug-32 foreign foreign-k
+abi         x   .     x     a     .       x        x     x        x     a        a       .
+setup       x   .     x     a     .       x        x     -        x     -        a       .
+schedule    x   x     x     a     a       a        x     -        x     -        a       a
+cancel      x   x     x     a     a       a        a     -        x     -        a       a
+reschedule  x   x     x     a     a       a        a     -        x     -        a       a
+rearm       x   x     x     a     a       x        x     -        x     -        a       a
+submit      x   x     x     a     a       x        a     a        x     -        a       a
+bulk        x   x     x     a     a       x        a     a        x     -        a       a
+bulk_periodic x x     x     a     a       x        a     a        x     -        a       a
+read        x   x     x     a     a       x        x     a        x     a        a       a
+poll        x   .     x     a     .       a        x     -        x     -        a       .
+stop        x   x     x     a     a       x        a     -        x     -        a       a
+query       x   .     x     a     .       a        a     -        x     -        a       .
+list        x   .     x     x     .       x        a     a        x     -        a       .
+privacy     x   .     x     a     .       a        x     -        x     -        a       .
+order       -   -     -     x     x       -        -     -        -     -        a       a
+periodic    -   -     x     x     x       a        a     -        x     -        a       a
+slack       -   -     -     x     .       a        a     -        -     -        a       .
+clock       -   -     x     x     .       -        a     -        x     -        a       .
+timens      -   -     -     x     .       a        x     -        -     -        a       .
+notify      -   -     x     x     .       x        x     -        x     -        a       .
+stats       x   .     x     a     .       a        a     -        x     -        a       .
+lifetime    x   .     x     a     .       a        a     -        x     -        a       .
+owner       x   .     x     x     .       a        x     -        x     -        a       .
+desert      x   .     x     x     .       a        x     -        x     -        a       .
+concurrency x   .     x     a     .       -        a     -        x     -        a       .
+ring_map    -   -     x     x     .       x        x     -        x     -        a       .
+ring        -   -     x     x     .       x        x     -        x     -        a       .
+ring_abuse  -   -     x     x     .       -        -     -        x     -        a       .
+memory      x   .     -     a     .       -        a     -        -     -        a       .
+scarcity    x   .     -     a     .       -        a     -        -     -        a       .
+fault       .   .     x     .     .       .        .     .        x     .        .       .
+idle        -   -     -     x     .       -        -     -        -     -        -       .
+library     x   .     a     a     .       x        a     a        a     -        a       .
+timer_objects x .     a     a     .       x        a     a        a     -        a       .
+adapters    x   .     -     a     .       .        a     .        -     .        .       .
+adapters_shared x .   .     .     .       .        .     .        .     .        .       .
+tool        x   .     -     x     .       .        a     .        -     .        a       .
+snapshot    a   .     -     x     .       .        a     .        -     .        a       .
+trace       .   .     .     x     .       .        x     .        x     .        a       .
+debugfs     .   .     x     x     .       .        a     .        x     .        a       .
+limits      -   -     x     x     .       a        a     -        x     -        a       .
+user_limits x   .     x     x     .       a        x     -        x     -        a       .
 "
 
 # Programs that have the kernel change its own code: each tracepoint that is switched on or
@@ -122,12 +123,12 @@ main()
 	[ "$FAILED" = 0 ]
 }
 
-# Sets KERNEL to the table's name of this kernel. A kernel with kmemleak is the debug
-# kernel.
+# Sets KERNEL to the table's name of this kernel. Only those with sanitizers have kmemleak.
 find_kernel()
 {
 	if grep -q 'User Mode Linux' /proc/cpuinfo; then
 		KERNEL=uml
+		[ ! -e /sys/kernel/debug/kmemleak ] || KERNEL=kasan
 	elif [ "$(uname -m)" != x86_64 ]; then
 		KERNEL=foreign
 	elif [ -e /sys/kernel/debug/kmemleak ]; then
@@ -143,7 +144,7 @@ find_kernel()
 choose_scale()
 {
 	SCALE_DEBUG=1
-	[ "$KERNEL" != debug ] || SCALE_DEBUG=40
+	case $KERNEL in debug | kasan) SCALE_DEBUG=40 ;; esac
 	SCALE_64=${HWTIMER_SCALE:-$SCALE_DEBUG}
 	# What depends on the number of timers does not depend on the word size.
 	SCALE_32=${HWTIMER_SCALE:-$((SCALE_DEBUG * 5))}
@@ -179,7 +180,7 @@ check_table()
 		esac
 		[ -x "$program" ] || continue
 		check "$program always runs on some kernel" \
-			is_in "$program" "$(listed x uml stock debug | xargs)"
+			is_in "$program" "$(listed x uml kasan stock | xargs)"
 	done
 }
 
@@ -231,12 +232,12 @@ run_programs()
 }
 
 # The rounds of a race cost the same everywhere, and all find the same. So only User-Mode Linux
-# does half of them, and the others enough to show that the kernel has what the race needs.
+# does a quarter of them, and the others enough to show that the kernel has what the race needs.
 choose_rounds()
 {
 	[ "$WANTED" = x ] || return 0
 	case $KERNEL in
-	uml) : "${HWTIMER_ROUNDS:=2}" ;;
+	uml) : "${HWTIMER_ROUNDS:=4}" ;;
 	*) : "${HWTIMER_ROUNDS:=10}" ;;
 	esac
 	export HWTIMER_ROUNDS
@@ -691,15 +692,15 @@ rounds()
 	done
 }
 
-# Many rounds where that takes seconds. The debug kernel does few: it has kmemleak, which
-# finds a leak without many rounds.
+# Many rounds where that takes seconds. Few with kmemleak, which finds a leak without many
+# rounds.
 check_rounds()
 {
 	local before after first=3 more=7
 
 	case $KERNEL,$WANTED in
 	uml,* | stock,xa | older,xa) first=10 more=90 ;;
-	debug,*) first=2 more=2 ;;
+	debug,* | kasan,*) first=2 more=2 ;;
 	esac
 	[ -z "${HWTIMER_COUNTERS-}" ] || first=2 more=2
 	check "$first rounds of loading, use and unloading" rounds $first

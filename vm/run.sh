@@ -11,7 +11,7 @@
 #	--timeout SECONDS	time limit (default 300)
 #	--mem MEGABYTES		memory (default 1024; 3072 with KMSAN, which keeps two
 #				thirds of it)
-#	--cpus NUMBER		processors (default 2)
+#	--cpus NUMBER		processors (default 2; uml-kasan-7.3 has only one)
 #	--append "ARGUMENTS"	more arguments for the kernel's command line
 #	--log FILE		keep the console's log in FILE
 #	--quiet			print nothing unless something goes wrong
@@ -84,7 +84,7 @@ PANIC_ON_WARN=1
 KERNEL=
 TIMEOUT=300
 MEM=
-CPUS=2
+CPUS=
 APPEND=
 LOG=
 QUIET=0
@@ -186,10 +186,13 @@ kind_of_machine()
 
 settle_sanitizer()
 {
-	local mem=1024
+	local mem=1024 cpus=2
 
 	[[ $KERNEL != kmsan-* ]] || mem=3072
 	MEM=${MEM:-$mem}
+	# See vm/uml-kasan.config.
+	[[ $KERNEL != uml-kasan-* ]] || cpus=1
+	CPUS=${CPUS:-$cpus}
 	case $KERNEL in
 	kcsan-*) KERNEL_ARGUMENTS+=" $KCSAN_ARGUMENTS" ;;
 	kmsan-*) ;;
