@@ -21,7 +21,9 @@
 # What was built for a test machine's kernel is kept in the cache, under a hash of all that
 # shaped it: the copied sources, the kernel, the compiler and the arguments. A fresh checkout
 # of the same sources takes it from there. The messages of the build are kept and shown
-# again, as vm/lint.sh looks for warnings among them.
+# again, as vm/lint.sh looks for warnings among them. What is not in the cache is built in a
+# directory that all checkouts share, one after the other: only what has changed since the
+# last build there is compiled.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -113,27 +115,74 @@ copy_sources()
 # from the cache
 build_or_unpack()
 {
-	local kdir=$1 dir=$2 entry messages name=${2##*/}
+	local kdir=$1 dir=$2 entry name=${2##*/}
 
 	shift 2
 	need_packages zstd
 	entry=$(entry_of "$kdir" "$dir" "$@")
-	messages=$dir/.messages
 	if [ ! -e "$entry" ]; then
 		say "building the module in build/$name"
-		rm -f "$dir/.entry"
-		build_all "$kdir" "$dir" "$@" 2>&1 | tee "$messages" >&2
-		store "$dir" "$entry"
+		build_shared "$kdir" "$dir" "$entry" "$@"
+		unpack "$entry" "$dir"
 		return
 	fi
 	touch "$entry"
 	[ "$(cat "$dir/.entry" 2>/dev/null)" = "$entry" ] || {
 		say "the module in build/$name was built before from the same sources"
-		tar --extract --file "$entry" --directory "$dir" \
-			--use-compress-program zstd
-		echo "$entry" >"$dir/.entry"
+		unpack "$entry" "$dir"
 	}
-	cat "$messages" >&2
+	cat "$dir/.messages" >&2
+}
+
+unpack()
+{
+	tar --extract --file "$1" --directory "$2" --use-compress-program zstd
+	echo "$1" >"$2/.entry"
+}
+
+# Days after which a shared directory that nobody has used is removed
+SHARED_DAYS=14
+
+# build_shared KDIR DIR ENTRY MAKE-ARGUMENT...: build from the sources in DIR, in the shared
+# directory; keep the result as ENTRY. A file with a message is compiled again next time, so
+# that the message comes again. So is all after a build that was interrupted.
+build_shared()
+{
+	local kdir=$1 dir=$2 entry=$3 shared
+
+	shift 3
+	shared=$CACHE_DIR/build/${dir##*/}-$(shape_of "$kdir" "$@" | sha256sum | cut -c -10)
+	mkdir -p "$shared"
+	find "$CACHE_DIR/build" -mindepth 1 -maxdepth 1 -mtime "+$SHARED_DAYS" \
+		-exec rm -rf {} +
+	take_directory "$shared"
+	[ -e "$shared/.complete" ] ||
+		find "$shared" -mindepth 1 ! -name .lock -delete
+	rm -f "$shared/.complete"
+	copy_changed "$dir" "$shared"
+	build_all "$kdir" "$shared" "$@" 2>&1 | tee "$shared/.messages" >&2
+	store "$shared" "$entry"
+	[ -s "$shared/.messages" ] || touch "$shared/.complete"
+}
+
+# copy_changed FROM TO: copy the sources whose contents differ, and remove those that are gone
+copy_changed()
+{
+	local from=$1 to=$2 file
+
+	(cd "$from" && list_sources) | while IFS= read -r file; do
+		cmp --silent "$from/$file" "$to/$file" ||
+			{ mkdir -p "$to/${file%/*}" && cp "$from/$file" "$to/$file"; }
+	done
+	(cd "$to" && list_sources) | while IFS= read -r file; do
+		[ -e "$from/$file" ] || rm "$to/$file"
+	done
+}
+
+# list_sources: the sources in this directory, without those that make has written
+list_sources()
+{
+	find . -name '*.mod.c' -prune -o \( -name '*.[ch]' -o -name Kbuild \) -print | sort
 }
 
 build_all()
@@ -144,7 +193,7 @@ build_all()
 
 # What the sources are copied to, and what is of one checkout only
 NOT_KEPT=(--exclude='*.[ch]' --exclude=Kbuild --exclude=.lock --exclude=.entry
-	  --exclude='*.gcda')
+	  --exclude='*.gcda' --exclude=.complete)
 
 # Maximum number of builds in the cache. One takes some 6 MB.
 KEPT=60
@@ -156,17 +205,23 @@ entry_of()
 
 	shift 2
 	hash=$({
-		# The directory of a kernel is named by all that shaped it.
-		realpath "$kdir"
-		printf '%s\n' "$@"
-		"$COMPILER" --version
-		[[ "$*" != *C=2* ]] || sparse --version
-		cat "$VM_DIR/build.sh"
+		shape_of "$kdir" "$@"
 		cd "$dir"
-		find . -name '*.mod.c' -prune -o \( -name '*.[ch]' -o -name Kbuild \) -print0 |
-			sort --zero-terminated | xargs --null sha256sum
+		list_sources | xargs --delimiter '\n' sha256sum
 	} | sha256sum)
 	echo "$CACHE_DIR/modules/${dir##*/}-${hash:0:20}.tar.zst"
+}
+
+# shape_of KDIR MAKE-ARGUMENT...: all but the sources that shapes a build
+shape_of()
+{
+	# The directory of a kernel is named by all that shaped it.
+	realpath "$1"
+	shift
+	printf '%s\n' "$@"
+	"$COMPILER" --version
+	[[ "$*" != *C=2* ]] || sparse --version
+	cat "$VM_DIR/build.sh"
 }
 
 # store DIR ENTRY: keep what was built in DIR; forget what has not been used for longest
@@ -178,7 +233,6 @@ store()
 	tar --create --file "$entry.$$" --directory "$dir" --use-compress-program zstd \
 		"${NOT_KEPT[@]}" .
 	mv "$entry.$$" "$entry"
-	echo "$entry" >"$dir/.entry"
 	find "${entry%/*}" -type f -printf '%T@ %p\n' | sort --reverse --numeric-sort |
 		tail -n "+$((KEPT + 1))" | cut -d ' ' -f 2- | xargs --no-run-if-empty rm -f
 }
