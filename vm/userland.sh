@@ -18,7 +18,7 @@ WRAPPED=(open close ioctl read clock_gettime calloc realloc)
 main()
 {
 	cd "$REPO_DIR"
-	need_packages build-essential gcc-multilib pkg-config mandoc man-db kmod \
+	need_packages build-essential ccache gcc-multilib pkg-config mandoc man-db kmod \
 		python3 gnuplot-nox libjansson-dev python3-prometheus-client jq \
 		zsh fish valgrind
 	ROOT=$(mktemp -d)
@@ -500,7 +500,7 @@ compiles_for()
 	esac
 	(
 		find_compiler "$1" "$prefix"
-		set -- CC="${prefix}gcc" AR="${prefix}gcc-ar" LDFLAGS=-static \
+		set -- CC="ccache ${prefix}gcc" AR="${prefix}gcc-ar" LDFLAGS=-static \
 			JANSSON=no LEASE=no
 		make --no-print-directory -C lib "$@" OUT="$out" "$out/libhwtimer.a" &&
 			make --no-print-directory -C tool "$@" OUT="$out/tool" &&
