@@ -121,6 +121,10 @@ check: ## all tests, each where it is quick or finds most
 check-all: ## before a release: every test on every kernel, and check-races
 	@vm/check.sh --all
 
+.PHONY: check-debug
+check-debug: ## KUnit and the selftests under KASAN, UBSAN, lockdep, kmemleak and injected faults
+	@vm/check.sh debug
+
 .PHONY: check-trace
 check-trace: ## the bpftrace one-liners of Documentation/tracing.md, in a VM
 	@vm/check.sh trace

@@ -161,11 +161,27 @@ FIXTURE_TEARDOWN(cgroup)
 	EXPECT_TRUE(cgroup_goes(CGROUP));
 }
 
+/*
+ * Whether objects of the kernel's allocator are larger than those who allocate them know:
+ * under KASAN, where the tests run with fewer timers, or with slub_debug=Z.
+ */
+static bool objects_have_red_zones(void)
+{
+	char digit = '0';
+	int fd = open("/sys/kernel/slab/kmalloc-64/red_zone", O_RDONLY);
+
+	if (fd >= 0) {
+		if (read(fd, &digit, 1) != 1)
+			digit = '0';
+		close(fd);
+	}
+	return digit == '1' || scaled(2) < 2;
+}
+
 /* Returns the largest charge for memory that STATS reports as @bytes. */
 static long long charge_max(long long bytes)
 {
-	/* Sanitizers, if there are any, make each object larger. */
-	if (scaled(2) < 2)
+	if (objects_have_red_zones())
 		return 2 * bytes + SLACK;
 	return bytes + bytes / 20 + SLACK;
 }

@@ -10,7 +10,9 @@
 #
 # --all (make check-all) is for releases: every kernel runs all selftests that it can, and
 # KUnit does all of its random operations under the sanitizers, too. Otherwise each test
-# runs only where it is quick or finds most bugs, as the table in selftests/run.sh says.
+# runs only where it is quick or finds most bugs, as the table in selftests/run.sh says. The
+# kernels with sanitizers take too long for that; of theirs, the step debug (make check-debug)
+# does the part that finds most per minute.
 #
 # A run with --all may take hours. It can be interrupted: the next one leaves out the steps
 # that have passed before, if the sources and the step's kernel are still the same, and says
@@ -32,6 +34,7 @@
 
 STOCK_KERNELS="stock-6.12 stock-6.1"
 DEBUG_KERNEL="debug-6.12"
+UML_DEBUG_KERNEL="uml-kasan-7.3"
 RACES_KERNEL="kcsan-6.12"
 UNINIT_KERNEL="kmsan-6.12"
 UML_KERNEL="uml-7.3"
@@ -69,13 +72,14 @@ HWTIMERD_TIMEOUT=1800
 TORTURE_TIMEOUT=1200
 
 # The step that takes longest
-LONGEST=selftests-$DEBUG_KERNEL
+LONGEST=selftests-stock-6.12
 
 # The steps that need no kernel and take seconds: the first answers that a developer gets
 QUICK="lint-files litmus-spin counts-native proofs-native functions-native simulate-native
 	fuzz-description fuzz-corpus wheel-native bench-native"
 
-# The debug kernel does one in this many of KUnit's random operations.
+# Kernels of the step debug, which do one in this many of KUnit's random operations
+DEBUG_KERNELS=$DEBUG_KERNEL
 KUNIT_SCALE=20
 
 # Whether KUnit also runs with the small constants of hwtimer_limits.h
@@ -198,8 +202,9 @@ choose_all()
 	TORTURE_TIMEOUT=7200
 	LONG_TORTURE=480
 	SURVIVE=(100000 100)
-	MORE_STEPS=(coverage races uninit faults rivals mutants)
-	FUZZ_KERNELS="$UML_KERNEL uml-kasan-7.3 $DEBUG_KERNEL $RACES_KERNEL"
+	MORE_STEPS=(debug coverage races uninit faults rivals mutants)
+	FUZZ_KERNELS="$UML_KERNEL $UML_DEBUG_KERNEL $DEBUG_KERNEL $RACES_KERNEL"
+	DEBUG_KERNELS="$DEBUG_KERNEL $UML_DEBUG_KERNEL"
 	FUZZ_SECONDS=300
 	FUZZ_SECONDS_NATIVE=1200
 	FUZZ_CORPUS=(--minutes 5)
@@ -223,11 +228,8 @@ step_builds()
 {
 	local kernel programs
 
-	for kernel in "$UML_KERNEL" "$DEBUG_KERNEL" $STOCK_KERNELS; do
+	for kernel in "$UML_KERNEL" "$UML_KERNEL-kunit" $STOCK_KERNELS; do
 		prepare "$VM_DIR/build.sh" "$kernel"
-	done
-	for kernel in "$UML_KERNEL" "$DEBUG_KERNEL"; do
-		prepare "$VM_DIR/build.sh" "$kernel-kunit"
 	done
 	prepare_programs selftest
 	for programs in demo bench; do
@@ -240,7 +242,7 @@ step_lint()
 	prepare "$VM_DIR/kernel.sh" tools-6.12
 	queue lint files tap "$VM_DIR/lint.sh" files
 	prepare "$VM_DIR/build.sh" "$UML_KERNEL-kunit"
-	prepare "$VM_DIR/build.sh" "$DEBUG_KERNEL-kunit"
+	prepare "$VM_DIR/build.sh" stock-6.12
 	queue lint module tap "$VM_DIR/lint.sh" module
 }
 
@@ -307,11 +309,10 @@ step_packages()
 	queue packages stock-6.12 tap "$VM_DIR/packages.sh"
 }
 
-# UML does all of KUnit's random operations in seconds, the debug kernel one in
-# KUNIT_SCALE. In UML, the module with the small constants of hwtimer_limits.h runs, too.
+# UML does all of KUnit's random operations in seconds. With --all, the module with the small
+# constants of hwtimer_limits.h runs there, too.
 step_kunit()
 {
-	kunit_on "$DEBUG_KERNEL" "" kunit_scale="$KUNIT_SCALE"
 	kunit_on "$UML_KERNEL" ""
 	[ -z "$KUNIT_SMALL" ] || kunit_on "$UML_KERNEL" -small
 }
@@ -327,7 +328,7 @@ kunit_on()
 	prepare "$VM_DIR/build.sh" "$kernel$variant-kunit"
 	queue kunit "$kernel$variant" kunit \
 		guest "kunit$variant" "$kernel" "$KUNIT_TIMEOUT" \
-		--append log_buf_len=4M \
+		--append "log_buf_len=4M $(watch_memory "$kernel")" \
 		--file "build/$kernel$variant-kunit/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file vm/guest-kunit=/hwtimer/guest-kunit \
 		-- sh guest-kunit "$@"
@@ -339,10 +340,32 @@ step_selftests()
 {
 	local kernel
 
-	for kernel in "$UML_KERNEL" "$DEBUG_KERNEL" $STOCK_KERNELS; do
-		prepare_selftests "$kernel"
-		queue selftests "$kernel" tap selftests_on "$kernel" -- \
-			sh run.sh ${SELFTESTS[@]+"${SELFTESTS[@]}"}
+	for kernel in "$UML_KERNEL" $STOCK_KERNELS; do
+		all_selftests_on "$kernel"
+	done
+}
+
+# all_selftests_on KERNEL: all that the table in selftests/run.sh wants there
+all_selftests_on()
+{
+	local options=()
+
+	# In User-Mode Linux, selftests/memory.c compares STATS with what a cgroup is charged,
+	# for which objects must be as large as those who allocate them know.
+	[ "$1" = "$UML_KERNEL" ] || options=(--append "$(watch_memory "$1")")
+	prepare_selftests "$1"
+	queue selftests "$1" tap selftests_on "$1" ${options[@]+"${options[@]}"} -- \
+		sh run.sh ${SELFTESTS[@]+"${SELFTESTS[@]}"}
+}
+
+# KUnit and the selftests on kernels with KASAN, UBSAN, lockdep, kmemleak and injected faults
+step_debug()
+{
+	local kernel
+
+	for kernel in $DEBUG_KERNELS; do
+		kunit_on "$kernel" "" kunit_scale="$KUNIT_SCALE"
+		all_selftests_on "$kernel"
 	done
 }
 
@@ -581,6 +604,17 @@ fuzz_on()
 	fuzz/vm.sh --kernel "$kernel" --seconds "$seconds" \
 		--module "build/$kernel/hwtimer.ko" \
 		--log "$RESULTS/fuzz-$kernel.console"
+}
+
+# watch_memory KERNEL: parameters with which a kernel without sanitizers reports that memory that
+# the module may have had was written to when it was free, or beyond its end: it has a pattern
+# there. If the kernel has KFENCE, some objects have a page without access behind them.
+watch_memory()
+{
+	case $1 in
+	stock-* | "$UML_KERNEL"*) echo "slub_debug=FZP,hwtimer_*,kmalloc-*" \
+			page_poison=1 kfence.sample_interval=20 ;;
+	esac
 }
 
 # selftests_on KERNEL [RUN-OPTION...] -- COMMAND...: run COMMAND beside all programs

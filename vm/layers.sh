@@ -15,7 +15,7 @@
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-KERNEL=debug-6.12-kunit
+KERNEL=stock-6.12
 
 TEMP=
 
