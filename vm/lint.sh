@@ -46,7 +46,7 @@ SPARSE_FLAGS='-D__CHECK_ENDIAN__ -Wbitwise -Wcontext -Wdecl -Wnon-pointer-null'
 TEMP=
 
 # A check that passed is not run again until something that it depends on changes, not even
-# in another checkout: here is an empty file for each, named by a hash of all that it depends
+# in another checkout: here is an empty file for each, named by hashes of all that it depends
 # on. `rm -r` of the directory has all of them run.
 KNOWN=$CACHE_DIR/lint
 RULES=
@@ -119,25 +119,44 @@ check_module()
 	check_layers
 }
 
-# check_each CHECK FILE...: run as many checks at a time as there are processors
+# Number of files that one call of a check gets. To start checkpatch takes as long as to check
+# a short file.
+BATCH=24
+
+# check_each CHECK FILE...: run CHECK on the files, batch by batch, as many at a time as there
+# are processors. A file passes if no message of CHECK begins with "FILE:".
 check_each()
 {
-	local what=$1 file i=0
+	local what=$1 file i
+	local -A known=()
+	local files=() unknown=()
 
 	shift
-	for file in "$@"; do
+	files=("$@")
+	name_results
+	for file in "${files[@]}"; do
+		[ -e "${known[$file]}" ] || unknown+=("$file")
+	done
+	for ((i = 0; i < ${#unknown[@]}; i += BATCH)); do
 		[ "$(jobs -pr | wc -l)" -lt "$JOBS" ] || wait -n || true
-		look_at "$what" "$file" >"$TEMP/said.$i" 2>&1 &&
-			: >"$TEMP/passed.$i" &
-		i=$((i + 1))
+		look_at "$what" "${unknown[@]:i:BATCH}" &
 	done
 	wait
-	i=0
-	for file in "$@"; do
-		check "$what $file" has_passed "$i"
-		i=$((i + 1))
+	for file in "${files[@]}"; do
+		check "$what $file" has_passed "$file"
 	done
-	rm -f "$TEMP"/said.* "$TEMP"/passed.*
+}
+
+# name_results: for each of $files, set ${known[FILE]} to the file that exists if its check
+# $what passed before
+name_results()
+{
+	local rules=$RULES hash file
+
+	[ "$what" != shell ] || rules=$SCRIPT_RULES
+	while read -r hash file; do
+		known[$file]=$KNOWN/$what-${rules:0:20}-${hash:0:40}-${file//\//,}
+	done < <(sha256sum "${files[@]}")
 }
 
 # rules: a hash of what the checks depend on, besides the file: the tools and this script
@@ -158,26 +177,69 @@ rules_of_scripts()
 	} | sha256sum
 }
 
-# look_at CHECK FILE: run CHECK, unless it passed before
+# look_at CHECK FILE...: note which files pass CHECK, and what it says of the others. Checks end
+# with 1 if they find something. If this one ends otherwise, or says what belongs to no file, or
+# fails without a word, no file passes.
 look_at()
 {
-	local rules=$RULES known
+	local what=$1 said file status=0
 
-	[ "$1" != shell ] || rules=$SCRIPT_RULES
-	known=$({ echo "$1 $2 $rules" && cat "$2"; } | sha256sum)
-	known=$KNOWN/${known%% *}
-	[ ! -e "$known" ] || return 0
-	"$1" "$2" && : >"$known"
+	shift
+	said=$(mktemp -p "$TEMP")
+	"$what" "$@" >"$said" 2>&1 || status=$?
+	for file in "$@"; do
+		sed -n "\\|^$file:|p" "$said" >"$TEMP/said-${file//\//,}"
+		sed -i "\\|^$file:|d" "$said"
+	done
+	if [ -s "$said" ] || [ "$status" -gt 1 ] ||
+		{ [ "$status" -ne 0 ] && said_nothing "$@"; }; then
+		echo "$what ended with $status" >>"$said"
+		for file in "$@"; do
+			cat "$said" >>"$TEMP/said-${file//\//,}"
+		done
+	fi
+	for file in "$@"; do
+		[ -s "$TEMP/said-${file//\//,}" ] || : >"${known[$file]}"
+	done
 }
 
-# has_passed NUMBER: whether the check of that number passed; prints what it printed
+# said_nothing FILE...: whether there is no message about any of the files
+said_nothing()
+{
+	local file
+
+	for file in "$@"; do
+		[ ! -s "$TEMP/said-${file//\//,}" ] || return 1
+	done
+}
+
+# has_passed FILE: whether the check $what of that file passed; prints what it said
 has_passed()
 {
-	cat "$TEMP/said.$1"
-	[ -e "$TEMP/passed.$1" ]
+	[ -e "${known[$1]}" ] || {
+		cat "$TEMP/said-${1//\//,}"
+		return 1
+	}
 }
 
+# checkpatch FILE...: neighbours for which it ignores the same go to it together.
 checkpatch()
+{
+	local ignored last='' file group=() status=0
+
+	for file in "$@" ''; do
+		ignored=${file:+$(ignored_in "$file")}
+		if [ "$ignored" != "$last" ] && [ "${#group[@]}" -gt 0 ]; then
+			run_checkpatch "$last" "${group[@]}" || status=$(($? > status ? $? : status))
+			group=()
+		fi
+		last=$ignored
+		group+=("$REPO_DIR/$file")
+	done
+	return "$status"
+}
+
+ignored_in()
 {
 	local ignored=$IGNORED
 
@@ -192,24 +254,34 @@ checkpatch()
 	sim/* | bench/core/*) ignored+=,$IGNORED_IN_USER_SPACE,$IGNORED_IN_SIMULATION ;;
 	selftests/abi.c) ignored+=,$IGNORED_IN_ABI_TEST ;;
 	esac
-	# checkpatch leaves a file in the directory where it runs. At a name in CamelCase it
-	# complains that there is no kernel whose include/ it could read.
+	echo "$ignored"
+}
+
+# run_checkpatch IGNORED FILE...: it leaves a file in the directory where it runs. At a name in
+# CamelCase it complains that there is no kernel whose include/ it could read.
+run_checkpatch()
+{
+	local ignored=$1
+
+	shift
 	(cd "$(mktemp -d -p "$TEMP")" && perl "$tools/scripts/checkpatch.pl" --strict --no-tree \
 		--terse --show-types --no-summary --ignore "$ignored" \
-		--file "$REPO_DIR/$1" 2>&1 | sed "s|$REPO_DIR/||g
+		--file "$@" 2>&1 | sed "s|$REPO_DIR/||g
 			/^Use of uninitialized value .root /d
 			/^find: .*include.*: No such file/d")
 }
 
+# format FILE...: the messages without the lines of source below them
 format()
 {
-	clang-format --style="file:$tools/.clang-format" --dry-run -Werror "$1"
+	clang-format --style="file:$tools/.clang-format" --dry-run -Werror "$@" 2>&1 |
+		sed -n '/^[^ :]*:[0-9]*:[0-9]*: /p'
 }
 
 shell()
 {
 	# SC2187: shellcheck treats busybox's ash as dash, which is what we want.
-	shellcheck --external-sources --exclude=SC2187 "$1"
+	shellcheck --format=gcc --external-sources --exclude=SC2187 "$@"
 }
 
 # compiles NAME: fails on any warning. In the module's files warnings are errors anyway;
