@@ -269,7 +269,7 @@ ONLY_32 ?=
 selftest-programs: | compilers
 	@bash -c '. vm/lib.sh && need_packages libuv1-dev libevent-dev \
 		libglib2.0-dev libsystemd-dev libboost-dev pkg-config'
-	@tools=$$(vm/kernel.sh tools-6.12)/source/tools/testing/selftests && \
+	@tools=$$(vm/kernel.sh tools-7.3)/source/tools/testing/selftests && \
 	$(MAKE) --no-print-directory -C selftests \
 		OUT='$(CURDIR)/build/selftests$(ARCH_SUFFIX)' \
 		CROSS_COMPILE='$(CROSS_COMPILE)' ONLY='$(ONLY)' ONLY_32='$(ONLY_32)' \
@@ -282,7 +282,7 @@ torture-program: | compiler
 # Attackers beside a victim: `vm/check.sh tenants`
 .PHONY: tenants-programs
 tenants-programs: | compiler
-	@tools=$$(vm/kernel.sh tools-6.12)/source/tools/testing/selftests && \
+	@tools=$$(vm/kernel.sh tools-7.3)/source/tools/testing/selftests && \
 	$(MAKE) --no-print-directory -C selftests/tenants \
 		OUT='$(CURDIR)/build/tenants' KSELFTEST_DIR="$$tools"
 

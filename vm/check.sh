@@ -239,7 +239,7 @@ step_builds()
 
 step_lint()
 {
-	prepare "$VM_DIR/kernel.sh" tools-6.12
+	prepare "$VM_DIR/kernel.sh" tools-7.3
 	queue lint files tap "$VM_DIR/lint.sh" files
 	prepare "$VM_DIR/build.sh" "$UML_KERNEL-kunit"
 	prepare "$VM_DIR/build.sh" stock-6.12
@@ -324,7 +324,7 @@ kunit_on()
 
 	shift 2
 	needs_nothing
-	prepare "$VM_DIR/kernel.sh" tools-6.12
+	prepare "$VM_DIR/kernel.sh" tools-7.3
 	prepare "$VM_DIR/build.sh" "$kernel$variant-kunit"
 	queue kunit "$kernel$variant" kunit \
 		guest "kunit$variant" "$kernel" "$KUNIT_TIMEOUT" \
@@ -1032,7 +1032,7 @@ count_kunit()
 {
 	local log=$1 what=$3 tools summary
 
-	tools=$("$VM_DIR/kernel.sh" tools-6.12)/source
+	tools=$("$VM_DIR/kernel.sh" tools-7.3)/source
 	# The kernel for s390x has a second console where the results are. Its lines begin
 	# with a time.
 	sed '/^\[ *[0-9][0-9]*\.[0-9]*\] /d' "$log" >"$log.ktap"

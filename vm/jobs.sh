@@ -92,7 +92,7 @@ prepare_tools()
 {
 	case $1 in
 	*selftest-programs* | *tenants-programs* | foreign_programs*)
-		prepare "$VM_DIR/kernel.sh" tools-6.12 ;;
+		prepare "$VM_DIR/kernel.sh" tools-7.3 ;;
 	esac
 }
 

@@ -26,7 +26,7 @@
 #			vm/uml-7.3.config: the newest kernel, at native speed
 #	uml-kasan-7.3	uml-7.3 with the changes of vm/uml-kasan.config: sanitizers, at
 #			native speed
-#	tools-6.12	the kernel's own tools: checkpatch, kselftest, kunit.py
+#	tools-7.3	the kernel's own tools: checkpatch, kselftest, kunit.py
 #	redis		no kernel: Debian's Redis, for the examples and hwtimerd
 #	systemd		no kernel: Debian's systemd, the first process of a machine
 #	gcc-arm64	no kernel: Debian's compilers for other architectures, and a
@@ -35,7 +35,7 @@
 #
 # A kernel's entry has `vmlinuz` (uml-*: `linux`), `build` (the KDIR for external
 # modules), `release` and `version`; one for another architecture than this machine's has
-# `busybox`, too. tools-6.12 has `source`. redis and systemd have `root`,
+# `busybox`, too. tools-7.3 has `source`. redis and systemd have `root`,
 # the files that a test machine needs, each at its path there. gcc-* have
 # `bin`.
 #
@@ -90,7 +90,7 @@ main()
 		need_packages build-essential bc bison cpio flex kmod \
 			libelf-dev libssl-dev rsync xz-utils \
 			"clang$LLVM_VERSION" "lld$LLVM_VERSION" "llvm$LLVM_VERSION" ;;
-	tools-6.12) need_packages xz-utils ;;
+	tools-7.3) need_packages xz-utils ;;
 	gcc-arm64 | gcc-s390x | gcc-riscv64) need_packages build-essential ;;
 	redis | systemd) ;;
 	*) die "no such kernel: $name" ;;
@@ -170,9 +170,9 @@ package_of()
 	arm64-6.12) echo linux-image-6.12-arm64:arm64 ;;
 	arm64-16k-6.12) echo linux-image-6.12-arm64-16k:arm64 ;;
 	s390x-6.1) echo linux-image-s390x:s390x ;;
-	debug-6.12 | kcsan-6.12 | kmsan-6.12 | tools-6.12 | arm64-64k-6.12 | s390x-6.12)
+	debug-6.12 | kcsan-6.12 | kmsan-6.12 | arm64-64k-6.12 | s390x-6.12)
 		echo linux-source-6.12 ;;
-	uml-7.3 | uml-kasan-7.3 | qemu-7.3) echo linux-source-7.3 ;;
+	uml-7.3 | uml-kasan-7.3 | qemu-7.3 | tools-7.3) echo linux-source-7.3 ;;
 	redis) echo redis-tools ;; # redis-server would only start it
 	systemd) echo systemd ;;
 	gcc-arm64) echo gcc-12-aarch64-linux-gnu ;;

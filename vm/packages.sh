@@ -87,7 +87,7 @@ prepare_selftest()
 {
 	local tools
 
-	tools=$("$VM_DIR/kernel.sh" tools-6.12)/source
+	tools=$("$VM_DIR/kernel.sh" tools-7.3)/source
 	make --silent -C selftests OUT="$TEMP" \
 		KSELFTEST_DIR="$tools/tools/testing/selftests" \
 		"$TEMP/query" >&2
