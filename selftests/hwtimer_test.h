@@ -1028,6 +1028,10 @@ static inline void expect_close(struct __test_metadata *_metadata, int fd)
 	EXPECT_EQ(0, close(fd));
 }
 
+/* Not every program that includes this file has tests with the fixture. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+
 /* An instance whose reads do not block and whose counters balance at the end. */
 FIXTURE(hwtimer)
 {
@@ -1045,5 +1049,7 @@ FIXTURE_TEARDOWN(hwtimer)
 	if (self->fd >= 0) /* otherwise the test closed it */
 		expect_close(_metadata, self->fd);
 }
+
+#pragma GCC diagnostic pop
 
 #endif /* HWTIMER_TEST_H */

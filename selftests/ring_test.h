@@ -175,6 +175,10 @@ static inline bool ring_wait_doze(const struct hwtimer_ring *ring)
 	return ring_wait_bits(&ring->shared->flags, HWTIMER_RING_NEED_KICK);
 }
 
+/* Not every program that includes this file has tests with the fixture. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+
 /* An instance whose test sets up the rings, and whose counters balance at the end. */
 FIXTURE(rings)
 {
@@ -196,5 +200,7 @@ FIXTURE_TEARDOWN(rings)
 	if (self->ring.shared)
 		hwtimer_ring_unmap(&self->ring);
 }
+
+#pragma GCC diagnostic pop
 
 #endif /* RING_TEST_H */
