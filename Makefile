@@ -118,7 +118,7 @@ check: ## all tests, each where it is quick or finds most
 	@vm/check.sh
 
 .PHONY: check-all
-check-all: ## before a release: every test on every kernel, and check-races
+check-all: ## before a release: every test on every kernel that can run it
 	@vm/check.sh --all
 
 .PHONY: check-debug
@@ -197,7 +197,7 @@ check-hwtimerd: ## hwtimerd in a VM, while it and Redis are killed and cut off
 	@vm/check.sh hwtimerd
 
 .PHONY: kunit
-kunit: ## the KUnit suites, on a kernel with sanitizers
+kunit: ## the KUnit suites, in User-Mode Linux
 	@vm/check.sh kunit
 
 .PHONY: selftests
