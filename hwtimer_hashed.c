@@ -123,6 +123,7 @@ void hwtimer_hashed_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 	if (wheel->buckets[nr].earliest <= tick)
 		return;
 	wheel->buckets[nr].earliest = tick;
+	wheel->soonest = min(wheel->soonest, tick);
 	for (level = 0; level < hashed->nr_levels; level++) {
 		nr >>= HWTIMER_FAN_SHIFT;
 		if (hashed->levels[level][nr] <= tick)

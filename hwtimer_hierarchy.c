@@ -416,8 +416,12 @@ void hwtimer_hierarchy_occupy_above(struct hwtimer_wheel *wheel, u32 nr,
 	if (is_loose(hierarchy, level, tick)) {
 		here->loose |= bit;
 		/* A single chunk need not move down early: that takes no time. */
-		if (bucket->entries.head != bucket->entries.tail)
+		if (bucket->entries.head != bucket->entries.tail &&
+		    !(here->heavy & bit)) {
 			here->heavy |= bit;
+			/* hwtimer_hierarchy_ahead_tick() may come before @tick. */
+			wheel->soonest = 0;
+		}
 	}
 }
 

@@ -64,7 +64,10 @@ hwtimer_hierarchy_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 	struct hwtimer_bucket *bucket = &wheel->buckets[nr];
 	u32 word = nr / BITS_PER_LONG;
 
-	bucket->earliest = min(bucket->earliest, tick);
+	if (tick < bucket->earliest) {
+		bucket->earliest = tick;
+		wheel->soonest = min(wheel->soonest, tick);
+	}
 	if (unlikely(nr > hierarchy->mask)) {
 		hwtimer_hierarchy_occupy_above(wheel, nr, tick);
 		return;

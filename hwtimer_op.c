@@ -379,11 +379,28 @@ void hwtimer_op_begin(struct hwtimer_instance *instance,
 	*moment = (struct hwtimer_moment){
 		.instance = instance,
 		.ready = instance->stats.ready,
-		.entries = instance->wheel.entries,
+		.idle = !instance->stats.pending,
 	};
 	if (unlikely(instance->wheel.rewinds ||
 		     hwtimer_instance_behind(instance)))
 		hwtimer_wakeup_follow(instance, hwtimer_moment_now(moment));
+}
+
+/*
+ * Whether the worker may have to come earlier than it plans to. Without a timer, the worker
+ * does not care about dead entries, and a timer that shares a bucket with them does not make
+ * the wheel's next tick earlier. A rewind can make the worker come earlier without a new entry.
+ */
+static bool op_sooner(struct hwtimer_instance *instance,
+		      const struct hwtimer_moment *moment)
+{
+	struct hwtimer_wheel *wheel = &instance->wheel;
+	u64 soonest = wheel->soonest;
+
+	wheel->soonest = HWTIMER_TICK_NONE;
+	return moment->idle || unlikely(wheel->rewinds) ||
+	       (soonest != HWTIMER_TICK_NONE &&
+		hwtimer_wheel_time_of(wheel, soonest) < instance->wakeup.at);
 }
 
 /**
@@ -413,9 +430,7 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 	lockdep_assert_held(&instance->lock);
 	if (moment->ready != instance->stats.ready)
 		hwtimer_completion_publish(instance);
-	/* Without a new entry, only the rewind of a wheel can make the worker come earlier. */
-	if (moment->entries != instance->wheel.entries ||
-	    unlikely(instance->wheel.rewinds))
+	if (op_sooner(instance, moment))
 		hwtimer_wakeup_rearm(instance);
 	hwtimer_notice_watch_clock(instance);
 	compaction = compaction_steps(instance, count);

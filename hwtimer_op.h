@@ -27,7 +27,7 @@
  * @instance: the instance
  * @now: time on the instance's clock, ns; 0: the clock has not been read yet
  * @ready: number of events that waited before the operations
- * @entries: number of entries of the wheel before the operations
+ * @idle: no timer was in the wheel before the operations
  *
  * hwtimer_op_begin() sets all members but @instance. Protected by the instance's lock.
  *
@@ -39,7 +39,7 @@ struct hwtimer_moment {
 	const struct hwtimer_instance *instance;
 	u64 now;
 	u64 ready;
-	u64 entries;
+	bool idle;
 };
 
 /**

@@ -248,22 +248,19 @@ demand_outlook(const struct hwtimer_instance *instance,
 	};
 }
 
-/* The number of spare chunks that the pool must have to meet @demand. */
-static u32 chunks_wanted(const struct hwtimer_instance *instance,
-			 const struct hwtimer_demand *demand)
-{
-	struct hwtimer_outlook outlook = demand_outlook(instance, demand);
-
-	return hwtimer_wheel_reserve(&instance->wheel, &outlook);
-}
-
 /* The number of chunks to be allocated to meet @demand. */
 static u32 chunks_missing(const struct hwtimer_instance *instance,
 			  const struct hwtimer_demand *demand)
 {
-	u32 wanted = chunks_wanted(instance, demand);
+	struct hwtimer_outlook outlook = demand_outlook(instance, demand);
+	u32 spares = instance->pool.spares;
+	u32 wanted;
 
-	return wanted - min(wanted, instance->pool.spares);
+	/* That is enough for an instance with few timers, and quickly computed. */
+	if (hwtimer_outlook_chunks(&outlook) <= spares)
+		return 0;
+	wanted = hwtimer_wheel_reserve(&instance->wheel, &outlook);
+	return wanted - min(wanted, spares);
 }
 
 /*
@@ -765,12 +762,18 @@ bool hwtimer_supply_lock_ready(struct hwtimer_instance *instance,
 static u32 chunks_surplus(const struct hwtimer_instance *instance)
 {
 	static const struct hwtimer_demand nothing;
-	u32 keep = chunks_wanted(instance, &nothing) +
-		   (instance->wheel.room == U64_MAX ?
-			    HWTIMER_SPARE_CHUNKS :
-			    HWTIMER_START_SPARE_CHUNKS);
+	u32 spared = instance->wheel.room == U64_MAX ?
+			     HWTIMER_SPARE_CHUNKS :
+			     HWTIMER_START_SPARE_CHUNKS;
+	u32 spares = instance->pool.spares - min(spared, instance->pool.spares);
+	struct hwtimer_outlook outlook;
+	u32 wanted;
 
-	return instance->pool.spares - min(keep, instance->pool.spares);
+	if (!spares)
+		return 0;
+	outlook = demand_outlook(instance, &nothing);
+	wanted = hwtimer_wheel_reserve(&instance->wheel, &outlook);
+	return spares - min(wanted, spares);
 }
 
 /* If the instance has surplus chunks, begins to watch how many of them stay unused. */

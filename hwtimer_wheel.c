@@ -132,6 +132,7 @@ void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 	wheel->current_tick = hwtimer_wheel_tick_at(wheel, now);
 	wheel->nr_buckets = hwtimer_kind_buckets(shape);
 	wheel->buckets = memory;
+	wheel->soonest = HWTIMER_TICK_NONE;
 	for (i = 0; i < wheel->nr_buckets; i++) {
 		wheel->buckets[i] =
 			(struct hwtimer_bucket){ .earliest =
@@ -248,10 +249,12 @@ static void walk_append(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 	struct hwtimer_bucket *bucket = &wheel->buckets[walk->bucket];
 
 	hwtimer_queue_add_entry(&walk->source, wheel->pool, entry);
-	if (walk->cascades)
+	if (walk->cascades) {
 		bucket->earliest = min(bucket->earliest, tick);
-	else
+		wheel->soonest = min(wheel->soonest, tick);
+	} else {
 		hwtimer_kind_occupy(wheel, walk->bucket, tick);
+	}
 }
 
 /*
@@ -1386,8 +1389,9 @@ static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
 	/* A rewind takes chunks out of their buckets without filling them up. */
 	unsigned int partial = wheel->rewinds ? 3 : 2;
 
-	return 12 + min(entries, entries / HWTIMER_CHUNK_ENTRIES +
-					 partial * (u64)wheel->nr_buckets);
+	return HWTIMER_WALKS_CHUNKS +
+	       min(entries, entries / HWTIMER_CHUNK_ENTRIES +
+				    partial * (u64)wheel->nr_buckets);
 }
 
 /* The number of the pool's chunks that are in the wheel's buckets, or in the queue. */
@@ -1410,10 +1414,8 @@ static u64 chunks_in_use(const struct hwtimer_wheel *wheel, u64 queued)
 	return taken - min(taken, chunks_of_queue(queued));
 }
 
-/**
- * hwtimer_wheel_reserve - how many spare chunks the pool must hold
- * @wheel: the wheel
- * @outlook: what may happen to the timers, and to the queue of those that expire
+/*
+ * The chunks that the pool must hold for all entries of the wheel, dead or alive.
  *
  * To scatter entries means to move them to other buckets, at worst with a chunk for each.
  * A hierarchical wheel may have to scatter all of its entries, and so may a wheel that
@@ -1429,8 +1431,8 @@ static u64 chunks_in_use(const struct hwtimer_wheel *wheel, u64 queued)
  * maximum, because a full chunk keeps its entries until all of it is walked.) The smaller
  * number for a hashed wheel does not fall like that, so it includes the queue.
  */
-u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
-			  const struct hwtimer_outlook *outlook)
+static u64 reserve_entries(const struct hwtimer_wheel *wheel,
+			   const struct hwtimer_outlook *outlook)
 {
 	u64 news = (u64)outlook->adds + outlook->moves;
 	u64 postponed = wheel->postponed + outlook->moves;
@@ -1448,14 +1450,28 @@ u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
 }
 
 /**
+ * hwtimer_wheel_reserve - how many spare chunks the pool must hold
+ * @wheel: the wheel
+ * @outlook: what may happen to the timers, and to the queue of those that expire
+ *
+ * Return: a number of chunks, not above hwtimer_outlook_chunks().
+ */
+u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
+			  const struct hwtimer_outlook *outlook)
+{
+	return min(reserve_entries(wheel, outlook),
+		   hwtimer_outlook_chunks(outlook));
+}
+
+/**
  * hwtimer_wheel_reserve_growth - hwtimer_wheel_reserve() before hwtimer_wheel_grow()
  * @wheel: the wheel
  * @larger: the wheel that is to replace it
  * @outlook: what may happen to the timers afterwards
  *
  * At worst, each entry gets into a bucket of its own, with a chunk for each. A chunk of the
- * smaller wheel is free again when its last entry is filed. What hwtimer_wheel_reserve()
- * wants for chunks_at_most() takes account of the chunks in use, so it stays valid; what it
+ * smaller wheel is free again when its last entry is filed. What reserve_entries() wants
+ * for chunks_at_most() takes account of the chunks in use, so it stays valid; what it
  * wants for a hashed wheel does not, and must be left when all is filed. Of the chunks in use
  * it takes as many for the queue's as a queue may have. As long as fewer are in use, those
  * that filing takes do not count: so many more have to be there.
@@ -1470,7 +1486,7 @@ u64 hwtimer_wheel_reserve_growth(const struct hwtimer_wheel *wheel,
 
 	larger->entries = wheel->entries;
 	larger->postponed = wheel->postponed;
-	reserve = hwtimer_wheel_reserve(larger, outlook);
+	reserve = reserve_entries(larger, outlook);
 	if (hwtimer_is_hashed(larger))
 		return reserve + wheel->entries;
 	reserve += queue - min(queue, chunks_taken(wheel));

@@ -220,6 +220,8 @@ struct hwtimer_rewind {
  * @current_tick: this tick and all before it have been turned, or are being turned, or
  *	there was nothing to turn
  * @entries: number of entries in all buckets, live and dead
+ * @soonest: the entries since the caller last set this to HWTIMER_TICK_NONE have not made
+ *	hwtimer_wheel_next() earlier than this tick
  * @room: number of entries from which on hwtimer_wheel_grow() must replace the wheel;
  *	U64_MAX: never. The wheel does not look at it
  * @postponed: number of live entries whose timers have moved to a later tick
@@ -245,6 +247,7 @@ struct hwtimer_wheel {
 	struct hwtimer_scale scale;
 	u64 current_tick;
 	u64 entries;
+	u64 soonest;
 	u64 room;
 	u64 postponed;
 	struct hwtimer_walk walk;
@@ -278,6 +281,27 @@ struct hwtimer_outlook {
 	u64 expiring;
 	u64 queued;
 };
+
+/* The maximum number of chunks that the walks have begun, or left when they were cut */
+#define HWTIMER_WALKS_CHUNKS 12ULL
+
+/**
+ * hwtimer_outlook_chunks - a number of spare chunks that is enough for any wheel
+ * @outlook: what may happen to the timers, and to the queue of those that expire
+ *
+ * An instance that schedules and cancels has many more dead entries than timers. A walk
+ * removes dead entries and moves only the others. So beyond the chunks in use, the wheel
+ * takes one for each timer at most, and those of the walks. A timer that expires leaves its
+ * chunk for a part of one in the queue. One that is cancelled leaves a dead entry in its
+ * chunk, but does not move any more.
+ *
+ * Return: a number of chunks, which may be far more than hwtimer_wheel_reserve() returns.
+ */
+static inline u64 hwtimer_outlook_chunks(const struct hwtimer_outlook *outlook)
+{
+	/* The queue's first and last chunk, and one for the rounding */
+	return outlook->expiring + outlook->moves + HWTIMER_WALKS_CHUNKS + 3;
+}
 
 size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape);
 unsigned int hwtimer_wheel_levels(const struct hwtimer_shape *shape);

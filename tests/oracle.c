@@ -119,12 +119,27 @@ static u64 tick_expected(const struct oracle *oracle, u64 deadline, u64 slack)
 		   oracle->wheel.current_tick + 1);
 }
 
+/* Returns the wheel's next tick, and has the wheel note what makes it earlier. */
+static u64 next_begin(struct oracle *oracle)
+{
+	oracle->wheel.soonest = HWTIMER_TICK_NONE;
+	return hwtimer_wheel_next(&oracle->wheel);
+}
+
+/* Checks what the wheel has noted since next_begin() has returned @before. */
+static void next_end(struct oracle *oracle, u64 before)
+{
+	KUNIT_ASSERT_GE(oracle->test, hwtimer_wheel_next(&oracle->wheel),
+			min(before, oracle->wheel.soonest));
+}
+
 /* Files a new timer; takes only chunks that the pool has already. */
 static struct oracle_timer *file_timer(struct oracle *oracle, u64 deadline,
 				       u64 slack, bool repeats)
 {
 	struct hwtimer_record *record;
 	struct oracle_timer *timer;
+	u64 next = next_begin(oracle);
 	u32 index;
 
 	index = hwtimer_table_get(&oracle->table);
@@ -133,6 +148,7 @@ static struct oracle_timer *file_timer(struct oracle *oracle, u64 deadline,
 	record->align = hwtimer_wheel_align(&oracle->wheel, slack);
 	hwtimer_record_become(record, HWTIMER_PENDING);
 	hwtimer_wheel_add(&oracle->wheel, record, index);
+	next_end(oracle, next);
 
 	timer = &oracle->timers[index];
 	timerqueue_init(&timer->node);
@@ -195,6 +211,7 @@ void oracle_move(struct oracle *oracle, struct oracle_timer *timer,
 		 u64 deadline)
 {
 	u64 tick = tick_expected(oracle, deadline, timer->slack);
+	u64 next = next_begin(oracle);
 
 	/* With a later deadline, its entry stays where it is until the old tick. */
 	if (deadline >= oracle_record(oracle, timer)->deadline)
@@ -203,6 +220,7 @@ void oracle_move(struct oracle *oracle, struct oracle_timer *timer,
 	provide_chunks(oracle, 1, oracle->repeating);
 	hwtimer_wheel_move(&oracle->wheel, oracle_record(oracle, timer),
 			   timer->index, deadline);
+	next_end(oracle, next);
 	timerqueue_del(&oracle->pending, &timer->node);
 	timer->unordered = true;
 	expect_at(oracle, timer, tick);

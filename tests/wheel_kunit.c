@@ -746,6 +746,29 @@ static void overdue_timer_waits_when_the_clock_is_set_back(struct kunit *test)
 }
 
 /*
+ * The first timers of a crowd in one bucket stay, and the others are cancelled. The timers that
+ * stay move to a bucket each, while the chunks of the others are still there. The chunks that
+ * were reserved, far fewer than the dead entries, must be enough.
+ */
+static void few_timers_before_many_dead_entries_scatter(struct kunit *test)
+{
+	const u32 few = 400, many = 3000;
+	struct oracle *oracle = create(test, 64, 0);
+	u32 i;
+
+	for (i = 0; i < few; i++)
+		oracle_schedule(oracle, ((1ULL << 20) + i) * TICK);
+	for (i = 0; i < many; i++)
+		oracle_schedule(oracle, (1ULL << 20) * TICK);
+	for (i = 0; i < many; i++)
+		oracle_cancel(oracle, oracle->live[oracle->nr_live - 1]);
+	oracle_schedule(oracle, 3 * TICK);
+	KUNIT_EXPECT_LT(test, oracle->pool.spares, 2 * few);
+	oracle_turn(oracle, ((1ULL << 20) + few) * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, few + 1);
+}
+
+/*
  * All timers are overdue, so one bucket holds them in full chunks. When the clock is set
  * back, they belong to 1,024 different ticks. The chunks that were reserved must be
  * enough.
@@ -1804,6 +1827,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KIND_CASE(timers_wait_when_the_clock_is_set_back),
 	KIND_CASE(overdue_timer_waits_when_the_clock_is_set_back),
 	KIND_CASE(overdue_crowd_scatters_when_the_clock_is_set_back),
+	KIND_CASE(few_timers_before_many_dead_entries_scatter),
 	KIND_CASE(clock_is_set_back_again_meanwhile),
 	KIND_CASE(timer_comes_in_time_when_the_clock_was_set_back_twice),
 	KIND_CASE(rewinding_delays_nothing),
