@@ -5,8 +5,8 @@
  *
  *	instances	process that created the instance, settings of the wheel, counters
  *	workers		threads, whose they are, and the processor time that they used
- *	occupancy	number of buckets with entries, see hwtimer_occupancy_show()
- *	lateness	number of late events, by powers of two ns
+ *	occupancy	number of entries in parts of the wheels, see hwtimer_occupancy_show()
+ *	lateness	number of late events, four classes for each power of two ns
  *	users		what each user's instances have together, see hwtimer_account.h
  *
  * hwtimer_main.c creates and removes the files, and seq_file calls the functions that

@@ -149,8 +149,8 @@ static inline bool hwtimer_ring_find_arrays(struct hwtimer_ring *ring,
  * take a descriptor only from those whom you trust with your timers, and check user_data
  * before it is an index.
  *
- * Return: 0, or a negative errno, as mmap(); -EPROTO: what is mapped cannot be rings, because
- * somebody has written into it, or @fd is not an instance.
+ * Return: 0, or a negative errno, as mmap(); -ENOTTY: @fd is not an instance; -EPROTO: what is
+ * mapped cannot be rings, because somebody has written into it.
  */
 static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
 {

@@ -50,8 +50,8 @@
  * CAP_SYS_RESOURCE), EAGAIN (too many threads) or EINTR (the caller is being killed).
  *
  * An instance lives as long as anyone has its descriptor or its rings, but the thread
- * only as long as a process is in those cgroups. Within about a second after the last
- * process has left them, the thread leaves, too. From then on the instance is
+ * only as long as a process is in those cgroups. Within 10 s after the last process has
+ * left them, mostly within one, the thread leaves, too. From then on the instance is
  * deserted: it keeps all timers and events, but no timer expires. Readers, pollers and
  * the eventfd are woken. The next process that uses the instance adopts it, that is,
  * the instance gets a thread in the cgroups of that process. These calls adopt it:
