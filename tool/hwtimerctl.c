@@ -213,13 +213,16 @@ static int show_version(void)
 	return finish(0);
 }
 
-/* hwtimerctl help [COMMAND] */
-static int show_help(const char *name)
+/* hwtimerctl help [COMMAND]; @arguments: those after that, and NULL */
+static int show_help(char **arguments)
 {
+	const char *name = *arguments;
 	const struct command *command = name ? help_find(name) : NULL;
 
 	if (name && !command)
 		usage("unknown command: %s", name);
+	if (name && arguments[1])
+		usage("unexpected argument: %s", arguments[1]);
 	if (command)
 		help_command(stdout, command);
 	else
@@ -256,7 +259,7 @@ int main(int argc, char **argv)
 	opterr = 0;
 	option = getopt_long(argc, argv, "+hV", options, NULL);
 	if (option == 'h')
-		return show_help(NULL);
+		return show_help(argv + argc);
 	if (option == 'V')
 		return show_version();
 	if (option != -1)
@@ -266,7 +269,7 @@ int main(int argc, char **argv)
 	argc -= optind;
 	argv += optind;
 	if (!strcmp(argv[0], "help"))
-		return show_help(argv[1]);
+		return show_help(argv + 1);
 	running = help_find(argv[0]);
 	if (!running)
 		usage("unknown command: %s", argv[0]);

@@ -24,7 +24,8 @@ end
 
 function __hwtimerctl_descriptors
     set --local words (commandline --tokenize --cut-at-cursor --current-process)
-    hwtimerctl stats 2>/dev/null | string replace --regex --filter "^ *$words[3] +(\d+) .*" '$1'
+    # The word may be anything, which a pattern would take for a pattern.
+    hwtimerctl stats 2>/dev/null | awk -v process="$words[3]" '$1 == process { print $2 }'
 end
 
 function __hwtimerctl_is

@@ -181,12 +181,15 @@ void instances_free(struct instances *instances)
 
 /*
  * Returns whether two descriptors of one sample are of the same instance. Where the
- * kernel shows no number, kcmp() tells; without it, the descriptors count as different.
+ * kernel shows no number, kcmp() tells; without it, the descriptors count as different. Of
+ * a sample from a file, kcmp() would tell about other processes: those of now, here.
  */
 bool instances_shared(const struct instance *one, const struct instance *other)
 {
 	if (one->nr && other->nr)
 		return one->nr == other->nr;
+	if (one->recorded || other->recorded)
+		return false;
 	return !syscall(SYS_kcmp, one->pid, other->pid, KCMP_FILE, one->fd,
 			other->fd);
 }

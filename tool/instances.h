@@ -54,6 +54,7 @@ struct level {
  * @pid: process that has the descriptor open
  * @fd: number of the descriptor in that process
  * @comm: name of the process
+ * @recorded: whether it comes from a file: its process and descriptor are not those of now
  * @counters: counters in the order of fdinfo
  * @nr_counters: number of counters
  * @nr: number of the instance; 0: unknown, because only root is told
@@ -66,6 +67,7 @@ struct instance {
 	pid_t pid;
 	int fd;
 	char comm[20];
+	bool recorded;
 	struct counter counters[COUNTERS_MAX];
 	unsigned int nr_counters;
 	uint64_t nr;

@@ -3,7 +3,6 @@
  * Reads the output of hwtimerctl stats --json; see records.h. Members that this version
  * does not know are skipped, so that it can read what a newer one has written.
  */
-#define _GNU_SOURCE
 #include "records.h"
 
 #include <err.h>
@@ -12,6 +11,9 @@
 
 #ifdef WITH_JANSSON
 #include <jansson.h>
+
+/* Longest line, bytes: room for a hundred thousand instances */
+#define RECORD_MAX (256 << 20)
 
 /**
  * struct place - a line of a file, for messages
@@ -43,32 +45,55 @@ bad(const struct place *place, const char *what)
 	     place->name, place->line, printable(what));
 }
 
-static void take_lateness(struct instance *instance, const json_t *lateness)
+/* Returns an integer from 0 to @max; 0 if @value is none, or missing. */
+static int64_t number_of(const struct place *place, const json_t *value,
+			 int64_t max)
 {
-	unsigned int i;
+	int64_t number = json_integer_value(value);
 
-	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
-		instance->lateness[i] =
-			json_integer_value(json_array_get(lateness, i));
+	if (number < 0 || number > max)
+		bad(place, "a number that is negative or too large");
+	return number;
 }
 
-static void take_instance(struct instance *instance, json_t *object)
+/* The same for a member of an object */
+static int64_t member(const struct place *place, const json_t *object,
+		      const char *name, int64_t max)
+{
+	return number_of(place, json_object_get(object, name), max);
+}
+
+static void take_lateness(const struct place *place, struct instance *instance,
+			  const json_t *lateness)
+{
+	const json_t *value;
+	unsigned int i;
+
+	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++) {
+		value = json_array_get(lateness, i);
+		instance->lateness[i] = number_of(place, value, INT64_MAX);
+	}
+}
+
+static void take_instance(const struct place *place, struct instance *instance,
+			  json_t *object)
 {
 	const char *name, *comm;
 	json_t *value;
 
-	instance->pid = json_integer_value(json_object_get(object, "pid"));
-	instance->fd = json_integer_value(json_object_get(object, "fd"));
+	instance->recorded = true;
+	instance->pid = member(place, object, "pid", INT32_MAX);
+	instance->fd = member(place, object, "fd", INT32_MAX);
 	comm = json_string_value(json_object_get(object, "comm"));
 	snprintf(instance->comm, sizeof(instance->comm), "%s",
 		 comm ? comm : "");
-	take_lateness(instance, json_object_get(object, "lateness"));
+	take_lateness(place, instance, json_object_get(object, "lateness"));
 	json_object_foreach(object, name, value)
 	{
 		if (json_is_integer(value) && strcmp(name, "pid") &&
 		    strcmp(name, "fd"))
 			instance_count(instance, name,
-				       json_integer_value(value));
+				       number_of(place, value, INT64_MAX));
 	}
 }
 
@@ -89,17 +114,48 @@ static void take_sample(const struct place *place, json_t *object,
 		     INSTANCES_SCHEMA);
 	if (!json_is_array(list))
 		bad(place, "an object without instances");
-	instances->time = json_integer_value(json_object_get(object, "time"));
-	instances->realtime =
-		json_integer_value(json_object_get(object, "realtime"));
+	instances->time = member(place, object, "time", INT64_MAX);
+	instances->realtime = member(place, object, "realtime", INT64_MAX);
 	snprintf(instances->host, sizeof(instances->host), "%s",
 		 host ? host : "");
 	json_array_foreach(list, i, one)
 	{
 		if (!json_is_object(one))
 			bad(place, "an instance that is no object");
-		take_instance(instances_add(instances), one);
+		take_instance(place, instances_add(instances), one);
 	}
+}
+
+static void add_byte(struct records *records, size_t length, char byte)
+{
+	if (length == records->room) {
+		records->room = records->room ? 2 * records->room : 4096;
+		records->text = realloc(records->text, records->room);
+		if (!records->text)
+			err(1, "no memory");
+	}
+	records->text[length] = byte;
+}
+
+/*
+ * Reads a line with its end; returns its length. What has no lines, as /dev/zero, must not
+ * fill the memory: a 0 byte and a line that is too long end the program.
+ */
+static size_t read_line(const struct place *place, struct records *records)
+{
+	size_t length = 0;
+	int c = 0;
+
+	while (c != '\n' && (c = getc_unlocked(records->file)) != EOF) {
+		if (!c)
+			bad(place, "a 0 byte");
+		if (length == RECORD_MAX)
+			bad(place, "the line is too long");
+		add_byte(records, length++, c);
+	}
+	if (ferror(records->file))
+		err(1, "%s", records->name);
+	return length;
 }
 
 bool records_next(struct records *records, struct instances *instances)
@@ -107,15 +163,12 @@ bool records_next(struct records *records, struct instances *instances)
 	struct place place = { records->name, ++records->line };
 	json_error_t error;
 	json_t *object;
-	ssize_t length;
+	size_t length;
 
 	*instances = (struct instances){ 0 };
-	length = getline(&records->text, &records->room, records->file);
-	if (length < 0) {
-		if (ferror(records->file))
-			err(1, "%s", records->name);
+	length = read_line(&place, records);
+	if (!length)
 		return false;
-	}
 	object = json_loadb(records->text, length, 0, &error);
 	if (!object && records->text[length - 1] != '\n') {
 		warnx("%s:%u: the last record is cut off, and ignored",

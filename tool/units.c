@@ -100,7 +100,7 @@ bool units_parse_time(const char *text, uint64_t *ns)
 	return whole(sum, ns) && (*ns || !sum);
 }
 
-/* Parses a count, with or without a multiple: 1000000, 64k, 1.5M. */
+/* Parses a count, with or without a multiple: 1000000, 64k, 1.5M. Not 1.5: half of what? */
 bool units_parse_number(const char *text, uint64_t *number)
 {
 	double value, factor = 1;
@@ -109,7 +109,10 @@ bool units_parse_number(const char *text, uint64_t *number)
 		return false;
 	if (*text)
 		factor = take_unit(&text, multiples);
-	return factor && !*text && whole(value * factor, number);
+	value *= factor;
+	/* 2.3 cannot be represented, and so 2.3M may miss its number by a little. */
+	return factor && !*text && whole(value, number) &&
+	       fabs(value - *number) < 0.001;
 }
 
 /* Formats with three or four digits, in the unit that fits: 1.50s, 213us. */

@@ -99,6 +99,9 @@ main()
 	check "what cannot be said is not in the file" keeps_messages_out
 	check "the dashboard has no metric that does not exist" dashboard
 	check "wrong records are reported" wrong_records
+	check "a file without lines does not fill the memory" endless_records
+	check "records are not about the processes of now" records_are_old
+	check "what cannot be printed is an error" output_fails
 	check "wrong arguments of watch and plot are reported" wrong_arguments
 	check "--seconds is in seconds if it has no unit" seconds_have_units
 	check "snapshots that are damaged or lie do no harm" snapshots
@@ -678,6 +681,10 @@ completes_in_fish()
 		fish_offers "hwtimerctl $command --" |
 			diff - <(options_of "$command" | sort) || return
 	done
+	# The descriptors of a process; what stands in its place may be anything.
+	fish_offers "hwtimerctl list 7 " | grep -x 3 || return
+	! fish_offers 'hwtimerctl list .* ' | grep -v '^--' &&
+		! fish_offers 'hwtimerctl list \( ' 2>&1 | grep -v '^--'
 }
 
 # fish_offers LINE
@@ -685,7 +692,12 @@ fish_offers()
 {
 	# shellcheck disable=SC2016 # the other shell's variables
 	HOME=$ROOT fish --no-config --command '
-		source tool/hwtimerctl.fish; complete --do-complete $argv[1]' "$1" |
+		source tool/hwtimerctl.fish
+		function hwtimerctl
+			test "$argv" = stats; and echo "      7   3 name  1"
+			test "$argv" != stats; and command hwtimerctl $argv
+		end
+		complete --do-complete $argv[1]' "$1" |
 		cut -f 1 | sort
 }
 
@@ -1061,6 +1073,15 @@ wrong_arguments()
 		says 2 'unexpected' metrics now &&
 		says 2 '--interval' watch --interval 1us &&
 		says 2 '--count' watch --count none &&
+		says 2 '--count' watch --count 1.5 &&
+		says 2 '--count' watch --count 1e309 &&
+		says 2 '--count' watch --count -1 &&
+		says 2 '--count' watch --count 5e9 &&
+		says 2 '--interval' watch --interval '5 s' &&
+		says 2 '--interval' watch --interval 5sec &&
+		says 2 '--interval' watch --interval 1e309s &&
+		says 2 '--interval' watch --interval -5s &&
+		says 2 'unexpected argument: now' help watch now &&
 		says 2 '--often' watch --often &&
 		says 2 'name of a file' plot &&
 		says 2 '\.png' plot x.jpeg &&
@@ -1073,7 +1094,8 @@ wrong_arguments()
 		says 2 '--seconds' plot x.png --seconds 1h30 &&
 		says 2 '--seconds' plot x.png --seconds '' &&
 		says 2 'control' plot $'x\n.png' &&
-		says 2 '--pid' plot x.png --pid 0
+		says 2 '--pid' plot x.png --pid 0 &&
+		says 2 '--pid' plot x.png --pid 7.5
 }
 
 # Each time equals one interval and is long enough; with a longer interval it is too
@@ -1123,6 +1145,59 @@ wrong_records()
 	says 1 'No such file' plot --from "$ROOT/nothing" x.png || return
 	records >"$ROOT/wrong"
 	says 1 'no process' plot --from "$ROOT/wrong" --pid 8 x.png
+}
+
+# Within 300 MB, of which a record may take 256
+endless_records()
+{
+	(ulimit -v 300000 && says 1 'zero:1: a 0 byte' metrics --from /dev/zero) || return
+	records | sed '2s/"fd": 3/"fd": -3/' >"$ROOT/wrong"
+	says 1 'wrong:2: a number that is negative' plot --from "$ROOT/wrong" x.png || return
+	records | sed '3s/"pid": 7/"pid": 4294967303/' >"$ROOT/wrong"
+	says 1 'wrong:3: a number that is .* too large' plot --from "$ROOT/wrong" x.png ||
+		return
+	records | sed 's/"scheduled": [0-9]*/"scheduled": 99999999999999999999/' >"$ROOT/wrong"
+	says 1 'too big integer' plot --from "$ROOT/wrong" x.png || return
+	records | sed 's/"scheduled": [0-9]*/"scheduled": NaN/' >"$ROOT/wrong"
+	says 1 'wrong:1: ' plot --from "$ROOT/wrong" x.png || return
+	tr '\n' '\0' <"$ROOT/records" >"$ROOT/wrong"
+	says 1 'a 0 byte' plot --from "$ROOT/wrong" x.png
+}
+
+# A user's records lack the number of the instance. Two descriptors that are one file in the
+# process that has the number now are two in the record.
+records_are_old()
+{
+	(
+		pid=$BASHPID
+		exec 3</dev/null 4<&3
+		record 5 100 | sed "s/\"instance\": 1, //g; s/\"pid\": 7/\"pid\": $pid/g" \
+			>"$ROOT/old"
+		hwtimerctl metrics --from "$ROOT/old" | grep -x 'hwtimer_instances 2'
+	)
+}
+
+# full ARGUMENT...: whether the tool fails, and says why, when nothing can be printed
+full()
+{
+	local status=0
+
+	build/tool/hwtimerctl "$@" 2>"$ROOT/said" >/dev/full || status=$?
+	echo "$* >/dev/full: $status"
+	[ "$status" -eq 1 ] && grep 'standard output: No space' "$ROOT/said"
+}
+
+output_fails()
+{
+	local command
+
+	for command in $COMMANDS; do
+		full "$command" --help && full help "$command" || return
+	done
+	full --help && full --version &&
+		full metrics --from "$ROOT/records" &&
+		full plot --from "$ROOT/records" --script x.png &&
+		full restore --check "$ROOT/snapshot"
 }
 
 nothing_left()
