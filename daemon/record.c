@@ -19,10 +19,23 @@ uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
 	return hash ^ hash >> 32;
 }
 
+/*
+ * Programs choose ids. Were the chain of an id known, one of them could put all of its ids
+ * into one chain, and hold up the shards of all others.
+ */
+static uint64_t seed(void)
+{
+	static uint64_t random;
+
+	if (!random)
+		arc4random_buf(&random, sizeof(random));
+	return random;
+}
+
 static struct record **chain_of(const struct table *table, const char *id,
 				size_t length)
 {
-	return &table->chains[hash_bytes(HASH_START, id, length) &
+	return &table->chains[hash_bytes(seed(), id, length) &
 			      (table->size - 1)];
 }
 

@@ -275,13 +275,19 @@ end
 
 ---- Records and slots -------------------------------------------------------------------
 
+-- Programs that may schedule may also write the keys themselves (see hwtimerd(8), RIGHTS).
+-- What is no record, no id or no slot must not keep the timers around it from firing: it is
+-- skipped, and leaves its slot.
+
+-- deadline_of(record): nil if it is no record
 local function deadline_of(record)
-	return tonumber_(match(record, '^%d+'))
+	local deadline = tonumber_(match(record, '^%d+'))
+	return deadline and deadline < NEVER and deadline or nil
 end
 
 -- Payloads may have any bytes, so no pattern touches them.
 local function payload_of(record)
-	return sub(record, match(record, '^%d+ ()'))
+	return sub(record, match(record, '^%d+ ?()'))
 end
 
 -- drop_if_empty(shard, start): a slot ceases to exist when only its marker is left, so
@@ -408,9 +414,9 @@ end
 -- the slot at `start` already, and leaves the one that it was in.
 local function replace(shard, id, record, start)
 	local old = deadline_of(call('HGET', shard.key, id))
-	local old_start = old - old % shard.width
+	local old_start = old and old - old % shard.width
 	call('HSET', shard.key, id, record)
-	if old_start ~= start then
+	if old_start and old_start ~= start then
 		drop_from_slots(shard, { [old_start] = { id } })
 	end
 end
@@ -748,7 +754,9 @@ local function hwt_cancel(keys, ids)
 			local deadline = deadline_of(record)
 			seen[id] = true
 			gone[#gone + 1] = id
-			group(doomed, deadline - deadline % shard.width, id)
+			if deadline then
+				group(doomed, deadline - deadline % shard.width, id)
+			end
 		end
 	end
 	if #gone == 2 then
@@ -768,16 +776,25 @@ local function hwt_query(keys, ids)
 	local reply = call('HMGET', shard.key, unpack_(ids))
 	for i = 1, #reply do
 		local record = reply[i]
-		reply[i] = record and { deadline_of(record), payload_of(record) }
+		local deadline = record and deadline_of(record)
+		reply[i] = deadline and { deadline, payload_of(record) } or false
 	end
 	return reply
 end
 
 ---- hwt_setup, hwt_stats ----------------------------------------------------------------
 
+-- What is no slot counts as one at its score, so that it does not hide those behind it.
 local function first_slot(shard, from)
 	local reply = call('ZRANGE', shard.slots, text_of(from), '+inf', 'BYSCORE', 'LIMIT', '0', '1')
-	return reply[1] and tonumber_(reply[1]) or NEVER
+	local start = integer(reply[1], 0, NEVER)
+	if reply[1] and not start then
+		reply = call('ZRANGE', shard.slots, text_of(from), '+inf', 'BYSCORE', 'LIMIT', '0',
+			     '1', 'WITHSCORES')
+		start = tonumber_(reply[2])
+		start = start < NEVER and start - start % 1
+	end
+	return start or NEVER
 end
 
 -- pending(shard): the number of timers; after a FLUSHALL there may be no settings
@@ -941,7 +958,7 @@ local function fire(shard, turn)
 		results[i] = '0'
 		if record and not seen[id] then
 			local text = match(record, '^%d+')
-			local deadline = tonumber_(text)
+			local deadline = text and tonumber_(text) or NEVER
 			local start = deadline - deadline % shard.width
 			if deadline <= now then
 				problem = fire_one(shard, id, text, record)
@@ -996,7 +1013,7 @@ end
 local function go_back(turn, entries)
 	for i = 2, #entries do
 		local fields = entries[i][2]
-		local loaded = fields[1] == 'reset' and tonumber_(fields[4])
+		local loaded = fields[1] == 'reset' and integer(fields[4], 0, NEVER)
 		if loaded and loaded < turn.position.start then
 			turn.position = { start = loaded, known = loaded }
 		end
@@ -1014,7 +1031,8 @@ local function read_near(shard, turn)
 	local width, known = shard.width, turn.position.known
 	for i = 2, #entries do
 		local fields = entries[i][2]
-		local deadline = fields[1] == 'id' and tonumber_(fields[4])
+		local deadline = fields[1] == 'id' and fields[2] ~= '' and
+				 integer(fields[4], 0, NEVER - 1)
 		if deadline and deadline - deadline % width < known then
 			tell(turn, fields[2], deadline)
 		end
@@ -1050,14 +1068,14 @@ local function load_ids(shard, turn, start, ids)
 	for i, id in next, ids do
 		local record = records[i]
 		local deadline = record and deadline_of(record)
-		local home = record and deadline - deadline % width
+		local home = deadline and deadline - deadline % width
 		if home ~= start then
 			doomed[#doomed + 1] = id
 		end
-		if record and home ~= start then
+		if home and home ~= start then
 			group(lost, home, id, '')
 		end
-		if record and home < turn.horizon then
+		if home and home < turn.horizon then
 			tell(turn, id, deadline)
 			-- Other daemons may have passed that slot already.
 			if home < start then
@@ -1107,25 +1125,31 @@ local function load_slots(shard, turn)
 	local position, room = turn.position, turn.max
 	local starts = call('ZRANGE', shard.slots, text_of(position.start), text_of(turn.horizon - 1),
 			    'BYSCORE', 'LIMIT', '0', turn.max)
+	local last
 	for i = 1, #starts do
-		local start = tonumber_(starts[i])
-		local scan = start == position.start and position.scan or '0'
-		if room <= 0 then
-			turn.position, turn.more = { start = start }, true
-			return
+		local start = integer(starts[i], 0, NEVER)
+		if not start then
+			call('ZREM', shard.slots, starts[i])
+		else
+			local scan = start == position.start and position.scan or '0'
+			if room <= 0 then
+				turn.position, turn.more = { start = start }, true
+				return
+			end
+			local count
+			scan, count = load_slot(shard, turn, start, scan, room)
+			room = room - count
+			if scan ~= '0' then
+				turn.position, turn.more = { start = start, scan = scan }, true
+				return
+			end
+			drop_if_empty(shard, start)
+			last = start
 		end
-		local count
-		scan, count = load_slot(shard, turn, start, scan, room)
-		room = room - count
-		if scan ~= '0' then
-			turn.position, turn.more = { start = start, scan = scan }, true
-			return
-		end
-		drop_if_empty(shard, start)
 	end
 	if #starts == turn.max then
 		-- Not a width farther: slots that an old cache made may be narrower.
-		turn.position = { start = tonumber_(starts[#starts]) + 1 }
+		turn.position = last and { start = last + 1 } or position
 		turn.more = true
 	elseif position.start < turn.horizon then
 		turn.position = { start = turn.horizon }

@@ -6,7 +6,10 @@
 """
 
 import os
+import pathlib
 import random
+import subprocess
+import tempfile
 import threading
 import time
 
@@ -623,6 +626,57 @@ def far_ahead_goes_back():
     s.schedule('z2', now + 1800, '')
     wait_until(fires(s, 'z', 'z2', 'between'), ahead)
     assert set(s.check()) == {b'x', b'y'}
+
+
+@test
+def strange_data_are_skipped():
+    """what others have written into the keys keeps no timer from firing"""
+    s = fresh()
+    daemon = Daemon(s)
+    daemon.settle()
+    s.schedule('good', '+1500', 'payload', 'far', '+3600000', '')
+    (good, _), = s.query('good')
+    slot = s.sub(good - good % 1024)
+    records = {'a': '', 'b': 'garbage', 'c': '-5 x', 'd': '9' * 400 + ' x', 'e': '%d x' % 2 ** 53,
+               'f': ' 5 x', 'g': 'nan x', 'h': 'inf'}
+    for name, record in records.items():
+        s.client.hset(s.key, name, record)
+        s.client.hset(slot, name, '')
+    s.client.hset(s.key, 'spaceless', good)
+    s.client.hset(slot, 'spaceless', '')
+    index = s.sub('slots')
+    s.client.zadd(index, {'junk': good - 5000, '-inf': good, 'nan': good + 20000.5, 'last': 'inf'})
+    for deadline in '-5', 'nan', '1e300', 'inf', '5.5', '0x10', '', 'x', 2 ** 53:
+        s.client.xadd(s.sub('near'), {'id': 'k', 'deadline': deadline})
+    s.client.xadd(s.sub('near'), {'id': '', 'deadline': 1})
+    s.client.xadd(s.sub('near'), {'id': 'l'})
+    s.client.xadd(s.sub('near'), {'reset': 'd', 'loaded': '-5'})
+    s.client.xadd(s.sub('near'), {'reset': 'd', 'loaded': 'nan'})
+    wait_until(fires(s, 'good', 'spaceless'), daemon)
+    assert [entry[3] for entry in sorted(s.due())] in ([b'payload', b''], [b'', b'payload'])
+    restarted = Daemon(s, 'd2')
+    restarted.settle()
+    assert s.stats()['first_slot'] <= good + 20001      # the far one is not hidden
+    # Calls that meet them do their work, too.
+    assert s.query(*records) == [None] * len(records)
+    assert restarted.turn(*records) == '0' * len(records)
+    assert s.schedule('a', '+3600000', '') == 0 and s.schedule('b', '+50000', '', 'a', 1, '') == 0
+    assert s.cancel(*records) == len(records)
+    s.client.zrem(index, 'nan', 'last')
+    wait_until(lambda: not s.client.exists(slot), restarted)
+    assert list(s.check()) == [b'far']
+
+
+@test
+def chosen_ids_do_no_harm():
+    """ids that a program has chosen do not share a chain of hwtimerd's table"""
+    here = pathlib.Path(__file__).parent
+    with tempfile.TemporaryDirectory() as where:
+        built = where + '/table_test'
+        subprocess.run(['cc', '-D_GNU_SOURCE', '-O2', '-o', built, here / 'table_test.c',
+                        here.parent / 'record.c'], check=True)
+        result = subprocess.run([built], capture_output=True, text=True, check=False)
+        assert result.returncode == 0, result.stdout
 
 
 # ---- leases, members, consumers ----
