@@ -6,8 +6,11 @@
 
 #include <libhwtimer.h>
 
+#include <err.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
 	const char *name;
@@ -39,8 +42,33 @@ static const char help[] =
 	"  --metrics PATH                     socket for OpenMetrics over HTTP\n"
 	"  --keep                             leave what is acknowledged in the streams\n"
 	"  --serve-always                     serve all shards, without leases\n"
+	"  --help, --version                  print this, print the version\n"
 	"\n"
 	"See hwtimerd(8).\n";
+
+/*
+ * Whatever is opened gets the lowest number that is free. If standard error is closed, that
+ * would be the number of the messages, which would go to Redis. Nothing can be written to
+ * these descriptors, so that output still fails.
+ */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDONLY);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+/* Output that cannot be written is a failure, whatever the command says. */
+static int finish(int status)
+{
+	if (fflush(stdout) || ferror(stdout))
+		err(1, "standard output");
+	return status;
+}
 
 static int run(const struct command *command, int argc, char **argv)
 {
@@ -48,6 +76,10 @@ static int run(const struct command *command, int argc, char **argv)
 	int status;
 
 	options_parse(&options, argc, argv);
+	if (options.help) {
+		fputs(help, stdout);
+		return 0;
+	}
 	if (!tls_init(&options))
 		return 1;
 	status = command->run(&options);
@@ -59,20 +91,21 @@ int main(int argc, char **argv)
 {
 	unsigned int i;
 
+	fill_standard_descriptors();
 	if (argc < 2)
 		usage("a command is missing");
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
 		fputs(help, stdout);
-		return 0;
+		return finish(0);
 	}
 	if (!strcmp(argv[1], "--version")) {
 		printf("hwtimerd %s, with libhwtimer %u.%u\n",
 		       functions_version, hwt_version() >> 16,
 		       hwt_version() & 0xffff);
-		return 0;
+		return finish(0);
 	}
 	for (i = 0; i < NR_COMMANDS; i++)
 		if (!strcmp(commands[i].name, argv[1]))
-			return run(&commands[i], argc - 1, argv + 1);
+			return finish(run(&commands[i], argc - 1, argv + 1));
 	usage("unknown command: %s", argv[1]);
 }

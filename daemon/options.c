@@ -37,6 +37,7 @@ enum {
 	OPTION_METRICS,
 	OPTION_KEEP,
 	OPTION_SERVE_ALWAYS,
+	OPTION_HELP,
 };
 
 static const struct option known[] = {
@@ -57,6 +58,7 @@ static const struct option known[] = {
 	{ "metrics", required_argument, NULL, OPTION_METRICS },
 	{ "keep", no_argument, NULL, OPTION_KEEP },
 	{ "serve-always", no_argument, NULL, OPTION_SERVE_ALWAYS },
+	{ "help", no_argument, NULL, OPTION_HELP },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -156,9 +158,10 @@ bool address_parse(struct address *address, const char *text, size_t length)
 			 "[]/@");
 }
 
+/* An empty text is an address that is missing: of a variable of a shell, say. */
 static void take_addresses(struct options *options, const char *text)
 {
-	while (*text) {
+	do {
 		size_t length = strcspn(text, ",");
 
 		if (options->nr_addresses == ADDRESSES_MAX)
@@ -168,7 +171,7 @@ static void take_addresses(struct options *options, const char *text)
 			usage("--redis: \"%.*s\" is not HOST:PORT", (int)length,
 			      text);
 		text += length + (text[length] == ',');
-	}
+	} while (*text);
 }
 
 /* A brace in a name would move the hash tag, and with it the shard's node. */
@@ -271,6 +274,9 @@ static void take_option(struct options *options, int option, const char *text)
 		break;
 	case OPTION_SERVE_ALWAYS:
 		options->serve_always = true;
+		break;
+	case OPTION_HELP:
+		options->help = true;
 		break;
 	}
 }

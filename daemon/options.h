@@ -55,6 +55,7 @@ struct queue_options {
  * @metrics: path of the socket for metrics; NULL: none
  * @keep: remove no entries that are acknowledged
  * @serve_always: serve every shard, whoever has the lease
+ * @help: print the help, and do nothing
  */
 struct options {
 	struct address addresses[ADDRESSES_MAX];
@@ -75,6 +76,7 @@ struct options {
 	const char *metrics;
 	bool keep;
 	bool serve_always;
+	bool help;
 };
 
 void copy_text(char *room, size_t size, const char *text);

@@ -41,12 +41,35 @@ static bool just_said(const char *text)
 	return false;
 }
 
-/* What comes from Redis or the network must not write into a terminal as it likes. */
-static void make_printable(char *text)
+/* Returns how many bytes follow @byte in a character of UTF-8. */
+static unsigned int following(unsigned char byte)
 {
-	for (; *text; text++)
-		if (iscntrl((unsigned char)*text))
-			*text = ' ';
+	return byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : byte >= 0xc2 ? 1 : 0;
+}
+
+/**
+ * make_printable - take control characters out of what others have written
+ * @text: the text, from Redis or the network
+ * @instead: what replaces each
+ *
+ * A terminal must not obey the text. Some terminals obey 0x80 to 0x9f as well, as bytes, or
+ * as characters of UTF-8, where they follow 0xc2.
+ */
+void make_printable(char *text, char instead)
+{
+	unsigned int more = 0;
+	unsigned char byte, before = 0;
+
+	for (; (byte = *text); text++, before = byte) {
+		bool continues = more && (byte & 0xc0) == 0x80;
+
+		more = continues ? more - 1 : following(byte);
+		if (continues && before == 0xc2 && byte < 0xa0)
+			text[-1] = *text = instead;
+		else if (iscntrl(byte) ||
+			 (!continues && byte >= 0x80 && byte < 0xa0))
+			*text = instead;
+	}
 }
 
 /**
@@ -62,7 +85,7 @@ void say(int level, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	make_printable(text);
+	make_printable(text, ' ');
 	if (just_said(text))
 		return;
 	/* The journal takes the level from such a prefix; see sd-daemon(3). */

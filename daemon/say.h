@@ -10,6 +10,7 @@
 
 void say(int level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+void make_printable(char *text, char instead);
 void say_of_libevent(int severity, const char *text);
 
 #endif /* SAY_H */

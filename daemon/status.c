@@ -5,7 +5,6 @@
 #include "survey.h"
 #include "talk.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,14 +35,20 @@ static struct redisReply *ask_members(const char *key)
 	return talk(server, "ZRANGE %s:daemons 0 -1", key);
 }
 
+/* MOVED SLOT HOST:PORT; without a host, it is that of this connection. */
 static bool follow(const struct options *options,
 		   const struct redisReply *reply)
 {
 	const char *where = strrchr(reply->str, ' ') + 1;
 	struct address address;
+	char text[2 * HOST_ROOM];
 
-	if (!address_parse(&address, where, strlen(where)))
+	snprintf(text, sizeof(text), "%s%s",
+		 *where == ':' ? server->tcp.host : "", where);
+	if (!address_parse(&address, text, strlen(text))) {
+		say(LOG_ERR, "no address: %s", reply->str);
 		return false;
+	}
 	redisFree(server);
 	server = talk_to(options, &address);
 	return server;
@@ -77,10 +82,12 @@ static struct redisReply *ask(const struct options *options, const char *key,
 /* Whoever may write to Redis chooses a name, and a terminal must not obey it. */
 static void put_name(const struct redisReply *name, const char *otherwise)
 {
-	const char *text = reply_is_text(name) ? name->str : otherwise;
+	char text[1024];
 
-	for (; *text; text++)
-		putchar(iscntrl((unsigned char)*text) ? '?' : *text);
+	copy_text(text, sizeof(text),
+		  reply_is_text(name) ? name->str : otherwise);
+	make_printable(text, '?');
+	fputs(text, stdout);
 }
 
 static bool show_members(const struct options *options, const char *name)

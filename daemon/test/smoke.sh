@@ -31,6 +31,7 @@ main()
 	insmod hwtimer.ko || exit
 	redis-server --bind 127.0.0.1 --save "" --dir $WORK --daemonize yes >/dev/null
 	await redis ping >/dev/null
+	without_messages
 	without_functions
 	make_users
 	daemon a
@@ -47,6 +48,7 @@ main()
 	lost_connections
 	lost_wheels
 	other_server
+	clocks_apart
 	silent_clients
 	check "nothing keeps the module loaded" rmmod hwtimer
 	echo "1..$NUMBER"
@@ -65,6 +67,17 @@ wrong_usage()
 	check "an option without its value is refused" refused serve --queue
 	check "serve without a queue is refused" refused serve
 	check "an unknown command is refused" refused server
+	check "an empty address is refused" refused status --queue q:1 --redis ""
+	check "the help that cannot be printed is an error" unprinted --help
+	check "so is the version" unprinted --version
+	check "so is the help of a command" unprinted serve --help
+}
+
+# unprinted ARGUMENT...: whether it fails, and says why, when nothing can be printed
+unprinted()
+{
+	./hwtimerd "$@" 2>$WORK/said >/dev/full
+	[ $? = 1 ] && grep -q "standard output: No space" $WORK/said
 }
 
 # refused ARGUMENT...: whether hwtimerd ends with status 2, and says why
@@ -81,12 +94,30 @@ without_module()
 	check "it says how to load it" grep -q "modprobe hwtimer" $WORK/said
 }
 
+# Whatever is opened gets the lowest free number. That of standard error must not be a
+# connection: Redis would get the messages.
+without_messages()
+{
+	local pid
+
+	./hwtimerd serve --queue q:1 2>&- &
+	pid=$!
+	check "without standard error, messages go nowhere" await messages_go_nowhere $pid
+	kill $pid
+}
+
+messages_go_nowhere()
+{
+	[ "$(readlink /proc/"$1"/fd/2)" = /dev/null ]
+}
+
 without_functions()
 {
 	daemon a
 	check "without the functions, it says how to install them" \
 		await grep -q "hwtimerd load" $WORK/a
 	check "load installs them" ./hwtimerd load
+	check "if it cannot say so, that is an error" unprinted load
 	check "the daemon then works without being started again" await serves a 4
 	check "SIGTERM ends it with status 0" ends TERM a
 	redis flushall >/dev/null
@@ -213,6 +244,13 @@ names_of_others()
 	./hwtimerd status --queue q:10 $AS >$WORK/status
 	check "status shows a name, and not what a terminal would obey" \
 		grep -q -F ' b?[2J' $WORK/status
+	as_daemon set '{q:9}:lease' "$(printf 'b\303\234\302\2332J\2332J')"
+	# shellcheck disable=SC2086 # one word each
+	./hwtimerd status --queue q:10 $AS >$WORK/status
+	check "nor the control characters of UTF-8 and of Latin-1" \
+		grep -q -F "$(printf ' b\303\234??2J?2J')" $WORK/status
+	# shellcheck disable=SC2086 # one word each
+	check "what status cannot print is an error" unprinted status --queue q:10 $AS
 	as_daemon del '{q:9}:lease'
 }
 
@@ -693,6 +731,35 @@ other_server()
 	check "a timer comes" comes named
 	check "SIGTERM ends the daemon with status 0" ends TERM e
 	redis -h 127.0.0.2 shutdown
+}
+
+# A server whose clock is 100 s ahead, so that no shard can be served
+clocks_apart()
+{
+	local pid
+
+	printf '%-63s\n' 100000 >$WORK/clock
+	mkdir -p $WORK/apart
+	env CLOCK_SHIFT=$WORK/clock LD_PRELOAD=/hwtimer/clock_shift.so redis-server \
+		--bind 127.0.0.3 --save "" --dir $WORK/apart --daemonize yes >/dev/null
+	await redis -h 127.0.0.3 ping >/dev/null
+	redis -h 127.0.0.3 -x function load <hwtimer.lua >/dev/null
+	./hwtimerd serve --redis 127.0.0.3 --queue q:4 --lease 300 2>$WORK/f &
+	pid=$!
+	check "a daemon says for each shard that the clocks are apart" \
+		await says_of_clocks -ge 4
+	sleep 5
+	check "and says so once" says_of_clocks -le 4
+	kill $pid
+	redis -h 127.0.0.3 shutdown
+}
+
+says_of_clocks()
+{
+	local count
+
+	count=$(grep -c "our clock is .* behind that of Redis" $WORK/f)
+	test "$count" "$@"
 }
 
 # The other server has the same users.
