@@ -43,12 +43,13 @@ static void show(const struct demo *demo, __u64 now)
 	__u32 scheduled = atomic_load(&demo->scheduled);
 	__u32 pending = scheduled > ended ? scheduled - ended : 0;
 	double seconds = (double)(now - shown) / NSEC_PER_SEC;
+	__u32 came = delivered - delivered_then;
 	struct text p, d, c, r;
 
 	printf("%s%5.1f s  pending %9s  delivered %9s (%7s/s)  cancelled %7s%s",
 	       in_place ? "\r" : "", (double)(now - demo->start) / NSEC_PER_SEC,
 	       format_count(&p, pending), format_count(&d, delivered),
-	       format_count(&r, (delivered - delivered_then) / seconds),
+	       format_count(&r, seconds > 0 ? came / seconds : 0),
 	       format_count(&c, cancelled), in_place ? "\033[K" : "\n");
 	fflush(stdout);
 	shown = now;

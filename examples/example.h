@@ -6,8 +6,10 @@
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 
+#include <ctype.h>
 #include <err.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +18,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <libhwtimer.h>
 
@@ -114,12 +117,37 @@ static inline int signal_fd(int signal)
  * @name: the name, with its dashes; NULL: the end of the table
  * @value: the default, which the number on the command line replaces
  * @min: the smallest number allowed
+ * @max: the greatest number allowed; 0: any
  */
 struct option {
 	const char *name;
 	unsigned long *value;
 	unsigned long min;
+	unsigned long max;
 };
+
+#define PORT_MAX 65535
+
+/* At the end of the program: what could not be printed is an error. */
+static inline void check_output(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return;
+	warn("standard output");
+	_exit(1);
+}
+
+/* Sets *@option->value; returns whether @text is a number that is allowed. */
+static inline bool take_number(const struct option *option, const char *text)
+{
+	unsigned long max = option->max ? option->max : LONG_MAX;
+	char *end;
+
+	/* strtoul() would also take spaces and signs. */
+	*option->value = strtoul(text, &end, 10);
+	return isdigit((unsigned char)*text) && !*end &&
+	       *option->value >= option->min && *option->value <= max;
+}
 
 /*
  * Takes the options in @argv after its first element. Also makes standard output
@@ -129,10 +157,10 @@ static inline void take_options(const struct option *options, int argc,
 				char **argv)
 {
 	const struct option *option;
-	char *end = NULL;
 	int i;
 
 	setlinebuf(stdout);
+	atexit(check_output);
 	for (i = 1; i < argc; i += 2) {
 		for (option = options; option->name; option++)
 			if (!strcmp(option->name, argv[i]))
@@ -141,12 +169,12 @@ static inline void take_options(const struct option *options, int argc,
 			errx(2,
 			     "%s: no such option; examples/README.md lists all",
 			     argv[i]);
-		if (i + 1 < argc)
-			*option->value = strtoul(argv[i + 1], &end, 10);
-		if (i + 1 == argc || end == argv[i + 1] || *end ||
-		    *option->value < option->min)
-			errx(2, "%s needs a number from %lu on", argv[i],
-			     option->min);
+		if (i + 1 < argc && take_number(option, argv[i + 1]))
+			continue;
+		if (option->max)
+			errx(2, "%s needs a number from %lu to %lu", argv[i],
+			     option->min, option->max);
+		errx(2, "%s needs a number from %lu on", argv[i], option->min);
 	}
 }
 

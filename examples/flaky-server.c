@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 	unsigned long failures = 300, port = 7172, refused = 0, served = 0;
 	const struct option options[] = {
 		{ "--failures", &failures, 0 },
-		{ "--port", &port, 1 },
+		{ "--port", &port, 1, PORT_MAX },
 		{ NULL, NULL, 0 },
 	};
 	int listener, fd;

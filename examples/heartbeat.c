@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 {
 	const struct option options[] = { { "--interval", &interval, 1 },
 					  { "--misses", &misses, 1 },
-					  { "--port", &port, 1 },
+					  { "--port", &port, 1, PORT_MAX },
 					  { NULL, NULL, 0 } };
 
 	if (argc >= 3 && !strcmp(argv[1], "beat")) {

@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 {
 	const struct option options[] = { { "--locks", &locks, 1 },
 					  { "--ttl", &ttl, 100 },
-					  { "--port", &port, 1 },
+					  { "--port", &port, 1, PORT_MAX },
 					  { NULL, NULL, 0 } };
 	int end;
 
