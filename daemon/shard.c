@@ -802,9 +802,16 @@ static int take_news(struct shard *shard, const struct redisReply *news)
 	return graver_error(error, wheel_arm(&shard->wheel));
 }
 
-/* What was not taken is asked for again: the position stays as it was. */
-static void wait_for_room(struct shard *shard, int error)
+/*
+ * What was not taken is asked for again: the position stays as it was. But a timer that was
+ * early need not be behind the position: its slot was loaded before, and the entry of near
+ * that told of its move was read while it was on its way to Redis. Only a reset brings it.
+ */
+static void wait_for_room(struct shard *shard, const struct turn *turn,
+			  int error)
 {
+	if (turn->early->elements)
+		forget_position(shard);
 	say(LOG_WARNING,
 	    "%s: no room for more timers (%s); they stay in Redis, and may be late: see the limits of the module in hwtimer(4)",
 	    shard->key, strerror(-error));
@@ -850,7 +857,7 @@ static void take_turn(struct shard *shard, const struct turn *turn)
 		return;
 	}
 	if (error) {
-		wait_for_room(shard, error);
+		wait_for_room(shard, turn, error);
 		return;
 	}
 	if (reply_is(turn->status, "reset")) {

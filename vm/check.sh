@@ -762,6 +762,7 @@ hwtimerd_on()
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file build/daemon-static/hwtimerd=/hwtimer/hwtimerd \
 		--file build/daemon-tests/accounts=/hwtimer/accounts \
+		--file build/daemon-tests/crowd=/hwtimer/crowd \
 		--file build/daemon-tests/hold=/hwtimer/hold \
 		--file build/daemon-tests/relay=/hwtimer/relay \
 		--file build/daemon-tests/stop_wheels=/hwtimer/stop_wheels \

@@ -101,7 +101,6 @@ main()
 	check "wrong records are reported" wrong_records
 	check "a file without lines does not fill the memory" endless_records
 	check "records are not about the processes of now" records_are_old
-	check "what cannot be printed is an error" output_fails
 	check "wrong arguments of watch and plot are reported" wrong_arguments
 	check "--seconds is in seconds if it has no unit" seconds_have_units
 	check "snapshots that are damaged or lie do no harm" snapshots
@@ -113,6 +112,7 @@ main()
 	check "to push a timer out takes 15 instructions at most" pushes_cheaply
 	check "hwtimerctl restore checks a file without the module" \
 		checks_snapshots
+	check "what hwtimerctl cannot print is an error" output_fails
 	check "wrong arguments of list, save and restore are reported" \
 		wrong_snapshot_arguments
 	if grep -q hwtimer /proc/misc; then

@@ -47,6 +47,7 @@ main()
 	the_end
 	lost_connections
 	lost_wheels
+	no_room
 	other_server
 	clocks_apart
 	silent_clients
@@ -707,6 +708,53 @@ lost_wheels()
 	check "the daemon has said so once for each shard" \
 		[ "$(grep -c "cannot be read" $WORK/d)" = 4 ]
 	check "SIGTERM ends the daemon with status 0" ends TERM d
+}
+
+# ---- a module without room ----
+
+# A timer expires here and is moved in Redis, and the turn that is on its way at that moment
+# tells of the move. When the next turn finds that the timer is early, it has to be scheduled
+# anew, and another program has just taken the last room. So the timer is in no slot and no
+# news that the daemon has yet to read.
+no_room()
+{
+	local crowd
+
+	redis flushall >/dev/null
+	rmmod hwtimer
+	insmod hwtimer.ko max_timers_user=20
+	chmod 666 /dev/hwtimer
+	chmod 755 /hwtimer /hwtimer/hwtimerd /hwtimer/crowd $WORK
+	mkfifo $WORK/commands
+	# A client that is connected already
+	redis-cli --no-auth-warning --user producer --pass secret-producer \
+		<$WORK/commands >/dev/null 2>&1 &
+	exec 8>$WORK/commands
+	./crowd 1000 /hwtimer/hwtimerd serve --queue q:1 --name g --lease 60000 \
+		--ahead 60000 --user hwtimerd --password-file $WORK/password 2>$WORK/f &
+	# shellcheck disable=SC2034 # ends() reads it
+	PID_g=$!
+	check "a daemon serves a shard" await serves g 1
+	as consumer xgroup create '{q:0}:due' group 0 mkstream >/dev/null
+	schedules 1 first +3000 payload
+	schedules 1 moved +4500 payload
+	sleep 1
+	./crowd 1000 >$WORK/crowd &
+	crowd=$!
+	check "another program takes all other timers" await grep -q full $WORK/crowd
+	killall -STOP redis-server
+	echo "fcall hwt_schedule 1 {q:0} moved +15000 payload" >&8
+	sleep 5
+	killall -CONT redis-server
+	check "the first timer comes" await reads first
+	check "the daemon says that there is no room" await grep -q "no room" $WORK/f
+	kill $crowd
+	check "the one that was moved comes when there is room" await reads moved
+	check "none has come before its deadline" none_early
+	exec 8>&-
+	check "SIGTERM ends the daemon with status 0" ends TERM g
+	rmmod hwtimer
+	insmod hwtimer.ko
 }
 
 # ---- two servers behind one name ----
