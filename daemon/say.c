@@ -19,6 +19,22 @@ static struct memory {
 	time_t when;
 } memories[16];
 
+static void __attribute__((format(printf, 2, 3)))
+print(int level, const char *format, ...)
+{
+	va_list arguments;
+
+	/* The journal takes the level from such a prefix; see sd-daemon(3). */
+	if (getenv("JOURNAL_STREAM"))
+		fprintf(stderr, "<%d>", level);
+	else
+		fputs("hwtimerd: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+}
+
 /*
  * A thousand shards lose the same Redis at the same moment. Returns whether @text was
  * printed a short time ago; if not, it counts as printed now.
@@ -39,6 +55,33 @@ static bool just_said(const char *text)
 	snprintf(oldest->text, TEXT_MAX, "%s", text);
 	oldest->when = now.tv_sec;
 	return false;
+}
+
+/*
+ * A message that names one of a thousand shards is another one for each. Returns whether
+ * SAY_MOST were printed in the last SAY_AGAIN seconds. Afterwards, tells how many were not.
+ */
+static bool said_enough(void)
+{
+	static unsigned int said, left_out;
+	static time_t begin;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec - begin >= SAY_AGAIN) {
+		if (left_out)
+			print(LOG_WARNING, "%u messages were left out",
+			      left_out);
+		begin = now.tv_sec;
+		said = 0;
+		left_out = 0;
+	}
+	if (said < SAY_MOST) {
+		said++;
+		return false;
+	}
+	left_out++;
+	return true;
 }
 
 /* Returns how many bytes follow @byte in a character of UTF-8. */
@@ -73,7 +116,7 @@ void make_printable(char *text, char instead)
 }
 
 /**
- * say - print a message, unless it was printed less than SAY_AGAIN seconds ago
+ * say - print a message, unless it was printed less than SAY_AGAIN seconds ago, or many were
  * @level: LOG_ERR, LOG_WARNING ... of syslog(3)
  * @format: as for printf(), without a newline
  */
@@ -86,13 +129,8 @@ void say(int level, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	make_printable(text, ' ');
-	if (just_said(text))
-		return;
-	/* The journal takes the level from such a prefix; see sd-daemon(3). */
-	if (getenv("JOURNAL_STREAM"))
-		fprintf(stderr, "<%d>%s\n", level, text);
-	else
-		fprintf(stderr, "hwtimerd: %s\n", text);
+	if (!just_said(text) && !said_enough())
+		print(level, "%s", text);
 }
 
 /* For event_set_log_callback(): libevent would write to standard error by itself. */

@@ -8,6 +8,9 @@
 /* A message that was printed less than this many seconds ago is not printed again. */
 #define SAY_AGAIN 10
 
+/* The most messages in so many seconds */
+#define SAY_MOST 200
+
 void say(int level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void make_printable(char *text, char instead);

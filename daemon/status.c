@@ -171,14 +171,18 @@ static int show_queues(const struct options *options)
 	return !fine;
 }
 
-static FILE *connect_to(const char *path)
+static FILE *connect_to(const char *path, uint64_t patience_ms)
 {
+	const struct timeval patience = { patience_ms / 1000,
+					  patience_ms % 1000 * 1000 };
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	FILE *file = NULL;
 
 	if (fd < 0)
 		return NULL;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (strlen(path) < sizeof(address.sun_path)) {
 		snprintf(address.sun_path, sizeof(address.sun_path), "%s",
 			 path);
@@ -192,11 +196,12 @@ static FILE *connect_to(const char *path)
 	return file;
 }
 
-/* Prints what a daemon on this machine says to a scrape. */
-static int show_metrics(const char *path)
+/* Prints what a daemon on this machine says to a scrape. It ends with a line of its own. */
+static int show_metrics(const struct options *options)
 {
-	FILE *file = connect_to(path);
-	bool body = false;
+	const char *path = options->metrics;
+	FILE *file = connect_to(path, options->lease);
+	bool body = false, whole = false;
 	char line[4096];
 
 	if (!file) {
@@ -208,20 +213,23 @@ static int show_metrics(const char *path)
 	fputs("GET /metrics HTTP/1.0\r\n\r\n", file);
 	fflush(file);
 	while (fgets(line, sizeof(line), file)) {
+		whole = !strcmp(line, "# EOF\n");
 		if (body)
 			fputs(line, stdout);
 		else
 			body = !strcmp(line, "\r\n");
 	}
 	fclose(file);
-	return !body;
+	if (!whole)
+		say(LOG_ERR, "--metrics %s: no answer, or only a part", path);
+	return !whole;
 }
 
 int command_status(const struct options *options)
 {
 	if (!options->nr_queues && !options->metrics)
 		usage("status: --queue or --metrics is missing");
-	if (options->metrics && show_metrics(options->metrics))
+	if (options->metrics && show_metrics(options))
 		return 1;
 	return options->nr_queues ? show_queues(options) : 0;
 }

@@ -64,6 +64,17 @@ static void take_group(struct survey_group *group,
 	survey_field(reply, "pending", &group->pending);
 }
 
+/* Metrics must not have a label twice. Names that differ may be printed alike. */
+static bool is_known(const struct survey *survey, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < survey->nr_groups; i++)
+		if (!strcmp(survey->groups[i].name, name))
+			return true;
+	return false;
+}
+
 /* Without the stream, the answer is an error, and there are no groups. */
 void survey_take_groups(struct survey *survey, const struct redisReply *reply)
 {
@@ -76,9 +87,12 @@ void survey_take_groups(struct survey *survey, const struct redisReply *reply)
 	survey->groups = count ? calloc(count, sizeof(*survey->groups)) : NULL;
 	if (!survey->groups)
 		return;
-	for (i = 0; i < count; i++)
-		take_group(&survey->groups[i], reply->element[i]);
-	survey->nr_groups = count;
+	for (i = 0; i < count; i++) {
+		struct survey_group *group = &survey->groups[survey->nr_groups];
+
+		take_group(group, reply->element[i]);
+		survey->nr_groups += !is_known(survey, group->name);
+	}
 }
 
 void survey_free(struct survey *survey)

@@ -439,6 +439,22 @@ idle()
 	check "metrics tell the lag of consumers" \
 		[ "$(metric 'group_lag{shard="{q:0}",group="group"}')" = 0 ]
 	check "metrics end as OpenMetrics does" [ "$(metrics | tail -n 1)" = "# EOF" ]
+	as consumer xgroup create '{q:1}:due' "$(printf 'odd\001')" 0 mkstream >/dev/null
+	as consumer xgroup create '{q:1}:due' "$(printf 'odd\002')" 0 >/dev/null
+	check "groups whose names look alike are no reason to ..." \
+		await has_metric 'group_lag{shard="{q:1}",group="odd?"}'
+	check "... have the same labels twice" \
+		[ -z "$(metrics | sed -n 's/^\([^#].*\) .*/\1/p' | sort | uniq -d)" ]
+	# shellcheck disable=SC2154 # daemon() sets it
+	kill -STOP "$PID_a"
+	check "status does not wait for ever for a daemon that stands still" \
+		not ./hwtimerd status --lease 200 --metrics $WORK/a.metrics
+	kill -CONT "$PID_a"
+}
+
+has_metric()
+{
+	metrics | grep -q -F "hwtimerd_$1 "
 }
 
 # metrics [DAEMON]
@@ -750,11 +766,34 @@ no_room()
 	check "the daemon says that there is no room" await grep -q "no room" $WORK/f
 	kill $crowd
 	check "the one that was moved comes when there is room" await reads moved
+	./crowd 1000 >$WORK/crowd &
+	crowd=$!
+	await grep -q full $WORK/crowd
+	many_without_room
+	kill $crowd
 	check "none has come before its deadline" none_early
 	exec 8>&-
 	check "SIGTERM ends the daemon with status 0" ends TERM g
 	rmmod hwtimer
 	insmod hwtimer.ko
+}
+
+# Each shard tries again five times a second.
+many_without_room()
+{
+	local shard=1 pid
+
+	while [ $shard -lt 64 ]; do
+		as producer fcall hwt_schedule 1 "{q:$shard}" id +2000 payload >/dev/null
+		shard=$((shard + 1))
+	done
+	./crowd 1000 /hwtimer/hwtimerd serve --queue q:64 --name f --serve-always \
+		--user hwtimerd --password-file $WORK/password 2>$WORK/e &
+	pid=$!
+	check "a daemon says that it leaves out messages, if there are too many" \
+		await grep -q "messages were left out" $WORK/e
+	check "it leaves them out" [ "$(wc -l <$WORK/e)" -le 500 ]
+	kill $pid
 }
 
 # ---- two servers behind one name ----
