@@ -50,6 +50,7 @@ main()
 	no_room
 	other_server
 	clocks_apart
+	nodes_without_addresses
 	silent_clients
 	check "nothing keeps the module loaded" rmmod hwtimer
 	echo "1..$NUMBER"
@@ -839,6 +840,44 @@ clocks_apart()
 	check "and says so once" says_of_clocks -le 4
 	kill $pid
 	redis -h 127.0.0.3 shutdown
+}
+
+# Two nodes of a cluster that redirect to a port, without a host
+nodes_without_addresses()
+{
+	local port
+
+	mkdir -p $WORK/nodes
+	for port in 7101 7102; do
+		redis-server --bind 127.0.0.1 --port $port --save "" --dir $WORK/nodes \
+			--cluster-enabled yes --cluster-config-file $port.conf \
+			--cluster-preferred-endpoint-type unknown-endpoint \
+			--daemonize yes >/dev/null
+		await redis -p $port ping >/dev/null
+		redis -p $port -x function load <hwtimer.lua >/dev/null
+	done
+	redis -p 7101 cluster addslotsrange 0 8191 >/dev/null
+	redis -p 7102 cluster addslotsrange 8192 16383 >/dev/null
+	redis -p 7101 cluster meet 127.0.0.1 7102 >/dev/null
+	await cluster_is_ok 7101
+	await cluster_is_ok 7102
+	check "a node names no host" redirects
+	./hwtimerd status --redis 127.0.0.1:7101 --queue q:4 >$WORK/status
+	check "status asks the other node" [ "$(grep -c nobody $WORK/status)" = 4 ]
+	redis -p 7101 shutdown
+	redis -p 7102 shutdown
+}
+
+# The keys of the four shards are on both nodes.
+redirects()
+{
+	redis -p 7101 get '{q:0}' 2>&1 | grep -q 'MOVED .* :7102' ||
+		redis -p 7101 get '{q:1}' 2>&1 | grep -q 'MOVED .* :7102'
+}
+
+cluster_is_ok()
+{
+	redis -p "$1" cluster info | grep -q cluster_state:ok
 }
 
 says_of_clocks()
