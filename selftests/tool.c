@@ -416,6 +416,7 @@ static pid_t terminal_start(struct terminal *terminal, const char *command)
 	if (!child) {
 		setpgid(0, 0);
 		signal(SIGTTOU, SIG_DFL);
+		setenv("TERM", "xterm", 1);
 		for (int fd = 0; fd < 3; fd++)
 			dup2(terminal->theirs, fd);
 		execl("/bin/sh", "sh", "-c", command, NULL);
@@ -585,6 +586,18 @@ TEST(watch_shows_what_fits)
 	EXPECT_TRUE(says("late |"));
 	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++)
 		EXPECT_EQ(0, close(fds[i]));
+}
+
+TEST(watch_draws_lines_on_a_dumb_terminal)
+{
+	if (no_terminals())
+		SKIP(return, "this kernel has no pseudo terminals");
+	EXPECT_EQ(0, run_on_terminal("TERM=dumb " TOOL
+				     " watch --count 2 --interval 20ms",
+				     24, 80));
+	EXPECT_TRUE(says("0 instances"));
+	EXPECT_FALSE(says("\033"));
+	EXPECT_FALSE(says("q quits"));
 }
 
 TEST(watch_tells_errors_on_the_ordinary_screen)

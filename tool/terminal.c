@@ -101,6 +101,14 @@ static void keys_as_pressed(void)
 	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
 }
 
+/* Returns whether standard output shows a screen: a dumb terminal has lines only. */
+static bool has_screen(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && (!term || strcmp(term, "dumb"));
+}
+
 /*
  * Prepares standard output if it is a terminal; the caller restores it with
  * terminal_close(). Error messages are buffered until then, because a message that ends
@@ -110,7 +118,7 @@ void terminal_open(void)
 {
 	static char messages[4096];
 
-	if (!isatty(STDOUT_FILENO))
+	if (!has_screen())
 		return;
 	in_foreground(STDOUT_FILENO);
 	keys = in_foreground(STDIN_FILENO);

@@ -2,7 +2,8 @@
 /*
  * Prepares the terminal for a live view: the view has a screen of its own, and reads keys
  * as they are pressed. The terminal is restored at the end, except after a crash or
- * SIGKILL. If standard output is not a terminal, frames are printed one after the other.
+ * SIGKILL. If standard output is not a terminal, or is a dumb one, frames are printed one
+ * after the other.
  * Used by hwtimerctl watch.
  */
 #ifndef TERMINAL_H
