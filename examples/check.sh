@@ -22,6 +22,7 @@ main()
 {
 	echo "TAP version 13"
 	insmod hwtimer.ko || exit
+	run numbers
 	run timeouts
 	run pushes
 	run retries
@@ -31,6 +32,25 @@ main()
 	run survivals
 	check "nothing keeps the module loaded" rmmod hwtimer
 	[ "$FAILED" = 0 ]
+}
+
+# ---- options and output of all examples ----
+
+numbers()
+{
+	check "a negative number is refused" refused --tasks -1 "a number from 1 on"
+	check "a number with something behind it is refused" refused --tasks 1x "a number from 1 on"
+	check "a port that is none is refused" refused --port 70000 "a number from 1 to 65535"
+	# Nobody listens at that port.
+	./retry --tasks 1 --limit 1 --port 1 2>/tmp/said >/dev/full
+	check "what cannot be printed is an error" grep -q "standard output: No space" /tmp/said
+}
+
+# refused OPTION VALUE TEXT
+refused()
+{
+	./retry "$1" "$2" 2>/tmp/said
+	[ $? = 2 ] && grep -q -e "$1 needs $3" /tmp/said
 }
 
 # ---- timeouts-server, timeouts-clients ----
