@@ -30,6 +30,14 @@ static DEFINE_RAW_SPINLOCK(hwtimer_residents_lock);
 
 static struct workqueue_struct *hwtimer_attach_queue;
 
+/*
+ * Tells those who have to know that a process has ended. Not hwtimer_attach_queue, which does
+ * one thing at a time: with PREEMPT_RT, the lock of a tenant's worker may be held by a
+ * thread that hardly gets any processor time, and who waits for it must not hold up others
+ * that join cgroups.
+ */
+static struct workqueue_struct *hwtimer_exit_queue;
+
 /**
  * struct attachment - a thread that is to join the cgroups of another
  * @work: work item that does it
@@ -88,7 +96,7 @@ static int resident_wake(wait_queue_entry_t *wait, unsigned int mode, int flags,
 	struct hwtimer_resident *resident =
 		container_of(wait, struct hwtimer_resident, wait);
 
-	queue_work(hwtimer_attach_queue, &resident->work);
+	queue_work(hwtimer_exit_queue, &resident->work);
 	return 0;
 }
 
@@ -229,7 +237,7 @@ bool hwtimer_resident_alone(const struct hwtimer_resident *resident)
 }
 
 /**
- * hwtimer_cgroup_start - create the workqueue for joining, at module load
+ * hwtimer_cgroup_start - create the workqueues, at module load
  *
  * Return: 0 or -ENOMEM. May sleep.
  */
@@ -237,15 +245,23 @@ int hwtimer_cgroup_start(void)
 {
 	/* One at a time: all of them need the same mutex. */
 	hwtimer_attach_queue = alloc_workqueue("hwtimer", WQ_UNBOUND, 1);
-	return hwtimer_attach_queue ? 0 : -ENOMEM;
+	if (!hwtimer_attach_queue)
+		return -ENOMEM;
+	hwtimer_exit_queue = alloc_workqueue("hwtimer_exit", WQ_UNBOUND, 0);
+	if (!hwtimer_exit_queue) {
+		destroy_workqueue(hwtimer_attach_queue);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 /**
- * hwtimer_cgroup_stop - destroy the workqueue, at module unload
+ * hwtimer_cgroup_stop - destroy the workqueues, at module unload
  *
  * Called when there is no resident any more. May sleep.
  */
 void hwtimer_cgroup_stop(void)
 {
+	destroy_workqueue(hwtimer_exit_queue);
 	destroy_workqueue(hwtimer_attach_queue);
 }

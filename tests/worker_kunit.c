@@ -15,6 +15,7 @@
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 
+#include "../hwtimer_cgroup.h"
 #include "../hwtimer_clock.h"
 #include "../hwtimer_owner.h"
 #include "../hwtimer_worker.h"
@@ -807,6 +808,56 @@ static void the_worker_of_the_kernel_is_described(struct kunit *test)
 	hwtimer_owner_dismiss(&job->job);
 }
 
+/* A resident whose process has ended, and who does not get on with what follows */
+struct test_resident {
+	struct hwtimer_resident resident;
+	struct completion entered;
+	struct completion released;
+};
+
+static void exited_until_released(struct hwtimer_resident *resident)
+{
+	struct test_resident *stuck =
+		container_of(resident, struct test_resident, resident);
+
+	complete(&stuck->entered);
+	wait_for_completion(&stuck->released);
+}
+
+static struct test_resident *resident_that_exits(struct kunit *test)
+{
+	struct test_resident *stuck =
+		kunit_kzalloc(test, sizeof(*stuck), GFP_KERNEL);
+	struct wait_queue_entry *wait;
+
+	KUNIT_ASSERT_NOT_NULL(test, stuck);
+	init_completion(&stuck->entered);
+	init_completion(&stuck->released);
+	hwtimer_resident_init(&stuck->resident, exited_until_released);
+	/* This is what the kernel does when the process has ended. */
+	wait = &stuck->resident.wait;
+	wait->func(wait, TASK_NORMAL, 0, NULL);
+	return stuck;
+}
+
+/*
+ * With PREEMPT_RT, what follows the end of a process may wait for the lock of a tenant's
+ * worker. The other tenants do not wait for that tenant.
+ */
+static void one_who_exits_holds_up_no_other(struct kunit *test)
+{
+	struct test_resident *first = resident_that_exits(test), *second;
+
+	wait_for_completion(&first->entered);
+	second = resident_that_exits(test);
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&second->entered,
+							    30 * HZ));
+	complete(&second->released);
+	complete(&first->released);
+	flush_work(&first->resident.work);
+	flush_work(&second->resident.work);
+}
+
 static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(an_alarm_is_served_by_its_function),
 	KUNIT_CASE(a_job_has_the_pid_of_its_thread),
@@ -832,6 +883,7 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(a_job_that_rested_does_not_catch_up),
 	KUNIT_CASE(a_busy_worker_holds_up_no_tracer),
 	KUNIT_CASE(the_worker_of_the_kernel_is_described),
+	KUNIT_CASE(one_who_exits_holds_up_no_other),
 	{}
 };
 
