@@ -10,6 +10,8 @@
 #include <linux/cache.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -86,7 +88,11 @@ static void pages_free(struct hwtimer_ring *ring)
 	kvfree(ring->pages);
 }
 
-/* Allocates @count pages. Returns 0 or -ENOMEM. May sleep. */
+/*
+ * Allocates @count pages. Returns 0 or -ENOMEM. May sleep. A task that is being killed gets
+ * none, see supply_unwanted(): if the OOM killer kills it, it could take the kernel's
+ * reserves.
+ */
 static int pages_alloc(struct hwtimer_ring *ring, unsigned long count)
 {
 	ring->pages =
@@ -94,13 +100,16 @@ static int pages_alloc(struct hwtimer_ring *ring, unsigned long count)
 	if (!ring->pages)
 		return -ENOMEM;
 	while (ring->nr_pages < count) {
-		struct page *page = alloc_page(HWTIMER_GFP | __GFP_ZERO);
+		struct page *page = NULL;
 
+		if (!fatal_signal_pending(current))
+			page = alloc_page(HWTIMER_GFP | __GFP_ZERO);
 		if (!page) {
 			pages_free(ring);
 			return -ENOMEM;
 		}
 		ring->pages[ring->nr_pages++] = page;
+		cond_resched();
 	}
 	return 0;
 }

@@ -11,6 +11,8 @@
 #include <linux/kthread.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 
 #include "../hwtimer_completion.h"
@@ -353,6 +355,37 @@ static void heads_that_cannot_be_mean_full(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, hwtimer_ring_find_room(ring));
 }
 
+/* What a task that is being killed makes of mmap() */
+struct dying {
+	struct completion done;
+	struct hwtimer_ring *ring;
+};
+
+static int create_dying(void *data)
+{
+	struct dying *dying = data;
+
+	allow_signal(SIGKILL);
+	send_sig(SIGKILL, current, 1);
+	dying->ring = hwtimer_ring_create(8, 4, false);
+	complete(&dying->done);
+	return 0;
+}
+
+/* Its memory would come from what the kernel keeps for emergencies. */
+static void killed_task_gets_no_rings(struct kunit *test)
+{
+	struct dying *dying = kunit_kzalloc(test, sizeof(*dying), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, dying);
+	init_completion(&dying->done);
+	KUNIT_ASSERT_FALSE(test,
+			   IS_ERR(kthread_run(create_dying, dying, "dying")));
+	wait_for_completion(&dying->done);
+	KUNIT_EXPECT_NULL(test, dying->ring);
+	hwtimer_ring_destroy(dying->ring);
+}
+
 static void ring_without_slots_has_no_room(struct kunit *test)
 {
 	struct hwtimer_ring *ring = new_ring(8, 0);
@@ -380,6 +413,7 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(events_lie_in_several_pages),
 	KUNIT_CASE(heads_that_cannot_be_mean_full),
 	KUNIT_CASE(ring_without_slots_has_no_room),
+	KUNIT_CASE(killed_task_gets_no_rings),
 	{}
 };
 
