@@ -467,6 +467,9 @@ int hwtimer_client_reschedule(struct hwtimer_client *client, u64 id, u64 time,
 		.time = time,
 	};
 
+	/* HWTIMER_REARM may make a timer with another id, which the caller would never learn. */
+	if (flags & ~HWTIMER_ABSOLUTE)
+		return -EINVAL;
 	return client_run(client, &request);
 }
 EXPORT_SYMBOL_GPL(hwtimer_client_reschedule);

@@ -1339,6 +1339,15 @@ static void bad_requests_are_refused(struct kunit *test)
 			hwtimer_client_reschedule(party->client, 1, 0,
 						  HWTIMER_FIXED_DELAY),
 			-EINVAL);
+	/* The caller would not learn the ids of these timers. */
+	for (i = 0; i < 2; i++) {
+		u64 id = i ? must_schedule_in(test, HOUR, 0) : 1;
+
+		KUNIT_EXPECT_EQ(test,
+				hwtimer_client_reschedule(party->client, id, 0,
+							  HWTIMER_REARM),
+				-EINVAL);
+	}
 }
 
 static void clock_may_be_another(struct kunit *test)
