@@ -109,17 +109,12 @@ static int read_wait(struct hwtimer_instance *instance, bool nowait)
 }
 
 /*
- * read(), readv(), AIO and io_uring. IOCB_NOWAIT is one caller's, and O_NONBLOCK everybody's:
- * a blocking file waits for as many events as HWTIMER_IOC_NOTIFY demands, the other does not.
+ * Does what hwtimer_read_iter() does. A file that is @nonblock does not wait for as many
+ * events as HWTIMER_IOC_NOTIFY demands.
  */
-static ssize_t hwtimer_read_iter(struct kiocb *iocb, struct iov_iter *to)
+static ssize_t read_events(struct hwtimer_instance *instance,
+			   struct iov_iter *to, bool nonblock, bool nowait)
 {
-	struct hwtimer_instance *instance = iocb->ki_filp->private_data;
-	bool nonblock = iocb->ki_filp->f_flags & O_NONBLOCK;
-	bool nowait = iocb->ki_flags & IOCB_NOWAIT;
-
-	if (iov_iter_count(to) < sizeof(struct hwtimer_event))
-		return -EINVAL;
 	for (;;) {
 		ssize_t ret = nonblock ? 0 : read_wait(instance, nowait);
 		int err;
@@ -147,6 +142,35 @@ static ssize_t hwtimer_read_iter(struct kiocb *iocb, struct iov_iter *to)
 			return -ERESTARTSYS;
 		cond_resched();
 	}
+}
+
+/*
+ * Whether a program that has just read something has to adopt the instance. To read what
+ * waits, the instance needs no worker. But a program that waits for the eventfd calls neither
+ * poll() nor, when a read has not filled its buffer, another read().
+ */
+static bool read_strands(const struct hwtimer_instance *instance)
+{
+	return unlikely(READ_ONCE(instance->deserted)) &&
+	       READ_ONCE(instance->notice.eventfd) &&
+	       !READ_ONCE(instance->stopped);
+}
+
+/* read(), readv(), AIO and io_uring. IOCB_NOWAIT is one caller's, and O_NONBLOCK everybody's. */
+static ssize_t hwtimer_read_iter(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct hwtimer_instance *instance = iocb->ki_filp->private_data;
+	bool nonblock = iocb->ki_filp->f_flags & O_NONBLOCK;
+	bool nowait = iocb->ki_flags & IOCB_NOWAIT;
+	ssize_t ret;
+
+	if (iov_iter_count(to) < sizeof(struct hwtimer_event))
+		return -EINVAL;
+	ret = read_events(instance, to, nonblock, nowait);
+	/* If this process cannot adopt the instance, its next call says why. */
+	if (read_strands(instance) && !nowait && (ret > 0 || ret == -ECANCELED))
+		hwtimer_adopt(instance);
+	return ret;
 }
 
 /*

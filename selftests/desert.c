@@ -907,6 +907,41 @@ TEST_F(desert, wakes_those_who_wait)
 	}
 }
 
+/*
+ * A program that waits for the eventfd takes a read() that does not fill its buffer for the
+ * last one, and calls nothing else. Nobody but that read() can adopt the instance for it.
+ */
+TEST_F(desert, ends_for_whom_waits_for_the_eventfd)
+{
+	struct pollfd wait = { .fd = eventfd(0, 0), .events = POLLIN };
+	struct hwtimer_event events[32];
+	unsigned int got = 0;
+	__u64 count;
+
+	ASSERT_LE(0, wait.fd);
+	if (!stage_fork(_metadata, &self->owner, OWNER)) {
+		if (!dev_after(self->fd, 0, 0) || !dev_after(self->fd, SEC, 1))
+			_exit(92);
+		stage_wait(&self->owner);
+	}
+	stage_hear(_metadata, &self->owner);
+	EXPECT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_notify(self->fd, 1, 0, wait.fd));
+	stage_kill(&self->owner);
+	ASSERT_TRUE(comes_to_be_deserted(self->fd));
+	while (got < 2) {
+		int ret;
+
+		ASSERT_EQ(1, poll(&wait, 1, HANG_MS));
+		ASSERT_EQ(sizeof(count), read(wait.fd, &count, sizeof(count)));
+		ret = dev_read(self->fd, events, ARRAY_SIZE(events));
+		ASSERT_LE(1, ret);
+		got += ret;
+	}
+	EXPECT_LT(0, worker_of(self->fd));
+	close(wait.fd);
+}
+
 /* More waiters than one wake-up wakes, of which only the last ones want events */
 TEST_F(desert, wakes_the_last_of_many)
 {

@@ -56,10 +56,10 @@
  * the eventfd are woken. The next process that uses the instance adopts it, that is,
  * the instance gets a thread in the cgroups of that process. These calls adopt it:
  * SETUP, SCHEDULE, RESCHEDULE (in any form), NOTIFY, KICK, a read() that finds no
- * event, unless it has RWF_NOWAIT, and poll() and epoll if they ask for POLLIN or
- * POLLRDNORM. They can fail as
- * the first call of SETUP can; if poll() cannot adopt the instance, it says POLLIN,
- * and read() fails with the reason, with EUSERS instead of EAGAIN. Timers that came
+ * event, or any read() if NOTIFY has set an eventfd, unless it has RWF_NOWAIT, and
+ * poll() and epoll if they ask for POLLIN or POLLRDNORM. They can fail as the first
+ * call of SETUP can; if poll() cannot adopt the instance, it says POLLIN, and read()
+ * fails with the reason, with EUSERS instead of EAGAIN. Timers that came
  * due meanwhile expire after the adoption, late; a periodic one reports all of its
  * deadlines. All other calls leave the instance as it is. A program that only looks
  * at the rings in memory does not adopt it; HWTIMER_RING_NEED_KICK is set.
