@@ -95,9 +95,9 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @setup: mutex; see above
  * @harvest: mutex; see above
  * @lock: spinlock; protects all members below that name no other protection
- * @settings: the settings; constant once @started. Before that, written with both @setup
- *	and @lock held, so a reader needs one of the two. A reader that holds neither
- *	calls hwtimer_settings_get()
+ * @settings: the settings; constant once @started, and once there are rings. Before that,
+ *	written with both @setup and @lock held, so a reader needs one of the two. A reader
+ *	that holds neither calls hwtimer_settings_get()
  * @offsets: for each clock, by its number: ns by which the clock of the file's time
  *	namespace is ahead of the host's; 0 for a kernel client. Written by open() only
  * @nr: number of the instance, 1 or higher, never reused while the module is loaded;

@@ -370,20 +370,50 @@ static int exchange_open(struct hwtimer_instance *instance)
 	return 0;
 }
 
+/* Whether the rings of the settings have @bytes; the mutex setup is held. */
+static bool rings_fit(const struct hwtimer_instance *instance, size_t bytes)
+{
+	lockdep_assert_held(&instance->setup);
+	return hwtimer_settings_ring_bytes(&instance->settings) == bytes;
+}
+
+/*
+ * Creates the rings, which are to have @bytes, unless they exist. The caller holds mmap_lock,
+ * for which ps waits, and the holder of the mutex may be another tenant, who hardly gets any
+ * processor time. So only the first mmap() waits, and can be killed. Returns 0, -EINVAL,
+ * -ENOMEM or -EINTR.
+ */
+static int exchange_open_once(struct hwtimer_instance *instance, size_t bytes)
+{
+	int err = 0;
+
+	if (hwtimer_completion_ring(instance))
+		return 0;
+	if (mutex_lock_killable(&instance->setup))
+		return -EINTR;
+	if (!instance->exchange.ring)
+		err = rings_fit(instance, bytes) ? exchange_open(instance) :
+						   -EINVAL;
+	mutex_unlock(&instance->setup);
+	return err;
+}
+
 /**
  * hwtimer_exchange_map - mmap(): create the rings at the first call, and map them
  * @instance: the instance
  * @vma: the mapping that mmap() has created
  *
  * Return: 0; -EPERM (PROT_EXEC), -EINVAL (not shared, an offset, or not the size of the
- * rings), -ENOMEM, or an error of vm_map_pages(). Takes the mutex setup and the lock. May
- * sleep; the caller's mmap_lock is held.
+ * rings), -ENOMEM, -EINTR (the caller is being killed), or an error of vm_map_pages(). Takes
+ * the mutex setup, until there are rings, and the lock. May sleep; the caller's mmap_lock is
+ * held.
  */
 int hwtimer_exchange_map(struct hwtimer_instance *instance,
 			 struct vm_area_struct *vma)
 {
-	struct hwtimer_exchange *exchange = &instance->exchange;
-	int err = 0;
+	size_t bytes = vma->vm_end - vma->vm_start;
+	struct hwtimer_ring *ring;
+	int err;
 
 	/* All who have the descriptor can write here what another one would execute. */
 	if (vma->vm_flags & VM_EXEC)
@@ -391,14 +421,13 @@ int hwtimer_exchange_map(struct hwtimer_instance *instance,
 	/* Not VM_SHARED, which mmap() clears if the descriptor is read-only. */
 	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_pgoff)
 		return -EINVAL;
-	mutex_lock(&instance->setup);
-	if (vma->vm_end - vma->vm_start !=
-	    hwtimer_settings_ring_bytes(&instance->settings))
-		err = -EINVAL;
-	else if (!exchange->ring)
-		err = exchange_open(instance);
-	mutex_unlock(&instance->setup);
-	return err ?: hwtimer_ring_map(exchange->ring, vma);
+	err = exchange_open_once(instance, bytes);
+	if (err)
+		return err;
+	ring = hwtimer_completion_ring(instance);
+	if (bytes != ring->nr_pages << PAGE_SHIFT)
+		return -EINVAL;
+	return hwtimer_ring_map(ring, vma);
 }
 
 /**

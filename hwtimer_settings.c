@@ -168,8 +168,8 @@ static int settings_employ(struct hwtimer_instance *instance,
  * @settings: settings from hwtimer_settings_choose()
  *
  * Return: 0; -EBUSY: the instance has started, or has rings; -ESHUTDOWN: it is stopped;
- * or an error of hwtimer_owner_employ(). May sleep; takes the mutex setup and the
- * instance's lock.
+ * -EINTR: the caller is being killed; or another error of hwtimer_owner_employ(). May
+ * sleep; takes the mutex setup and the instance's lock.
  */
 int hwtimer_settings_set(struct hwtimer_instance *instance,
 			 const struct hwtimer_settings *settings)
@@ -179,7 +179,8 @@ int hwtimer_settings_set(struct hwtimer_instance *instance,
 
 	if (err)
 		return err;
-	mutex_lock(&instance->setup);
+	if (mutex_lock_killable(&instance->setup))
+		return -EINTR;
 	err = settings_refused(instance);
 	if (!err)
 		settings_write(instance, settings);

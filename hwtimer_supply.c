@@ -171,8 +171,8 @@ static int supply_employ(struct hwtimer_instance *instance)
  *
  * If the instance is deserted, the current process adopts it.
  *
- * Return: 0, -ENOMEM, or an error of hwtimer_owner_employ(). May sleep; takes the mutex
- * setup and the instance's lock.
+ * Return: 0, -ENOMEM, -EINTR (the caller is being killed), or another error of
+ * hwtimer_owner_employ(). May sleep; takes the mutex setup and the instance's lock.
  */
 int hwtimer_supply_start(struct hwtimer_instance *instance)
 {
@@ -183,7 +183,9 @@ int hwtimer_supply_start(struct hwtimer_instance *instance)
 	err = supply_employ(instance);
 	if (err)
 		return err;
-	mutex_lock(&instance->setup);
+	/* Its holder may be another tenant, who hardly gets any processor time. */
+	if (mutex_lock_killable(&instance->setup))
+		return -EINTR;
 	if (!instance->started)
 		err = wheel_begin(instance);
 	mutex_unlock(&instance->setup);

@@ -220,6 +220,14 @@ int mutex_lock_interruptible(struct mutex *mutex)
 		       0;
 }
 
+int mutex_lock_killable(struct mutex *mutex)
+{
+	mutex_expect(mutex);
+	return wait_event_killable(mutex->waiters, mutex_trylock(mutex)) ?
+		       -EINTR :
+		       0;
+}
+
 /*
  * The wake-up comes within the lock of the queue. So whoever frees the mutex after it has
  * had it finds nobody there any more; the kernel's mutexes do not promise as much.

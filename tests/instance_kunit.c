@@ -7,7 +7,11 @@
 #include <linux/cred.h>
 #include <linux/delay.h>
 #include <linux/fs.h>
+#include <linux/kthread.h>
 #include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -810,6 +814,85 @@ static void reader_of_fdinfo_waits_for_no_owner(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(teller->seq.buf, "hwtimer-tick:\t"));
 }
 
+/* A thread that calls @call, and is killed meanwhile */
+struct victim {
+	struct hwtimer_instance *instance;
+	int (*call)(struct hwtimer_instance *instance);
+	struct completion begun;
+	struct completion done;
+	int err;
+};
+
+static int be_killed(void *data)
+{
+	struct victim *victim = data;
+
+	allow_signal(SIGKILL);
+	complete(&victim->begun);
+	victim->err = victim->call(victim->instance);
+	complete(&victim->done);
+	return 0;
+}
+
+static int call_setup(struct hwtimer_instance *instance)
+{
+	const struct hwtimer_settings settings =
+		hwtimer_settings_default(LIMIT);
+
+	return hwtimer_settings_set(instance, &settings);
+}
+
+static int call_mmap(struct hwtimer_instance *instance)
+{
+	struct vm_area_struct vma = { .vm_end = PAGE_SIZE,
+				      .vm_flags = VM_SHARED | VM_MAYSHARE };
+
+	return hwtimer_exchange_map(instance, &vma);
+}
+
+static void expect_killed(struct kunit *test,
+			  int (*call)(struct hwtimer_instance *instance))
+{
+	struct victim *victim =
+		kunit_kzalloc(test, sizeof(*victim), GFP_KERNEL);
+	struct hwtimer_instance *instance = test->priv;
+	struct task_struct *thread;
+	bool died;
+
+	KUNIT_ASSERT_NOT_NULL(test, victim);
+	victim->instance = instance;
+	victim->call = call;
+	init_completion(&victim->begun);
+	init_completion(&victim->done);
+	thread = kthread_create(be_killed, victim, "victim");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
+	get_task_struct(thread);
+	mutex_lock(&instance->setup);
+	wake_up_process(thread);
+	wait_for_completion(&victim->begun);
+	/* Now it probably waits. If it does not, it does not begin to. */
+	msleep(100);
+	send_sig(SIGKILL, thread, 1);
+	died = wait_for_completion_timeout(&victim->done, 30 * HZ);
+	mutex_unlock(&instance->setup);
+	if (!died)
+		wait_for_completion(&victim->done);
+	put_task_struct(thread);
+	KUNIT_EXPECT_TRUE(test, died);
+	KUNIT_EXPECT_EQ(test, victim->err, -EINTR);
+}
+
+/*
+ * A thread of another tenant, who shares the instance, may hold the mutex setup for as long
+ * as it gets no processor time. Who waits for it can be killed.
+ */
+static void who_waits_for_setup_can_be_killed(struct kunit *test)
+{
+	expect_killed(test, call_mmap);
+	expect_killed(test, call_setup);
+	expect_killed(test, hwtimer_supply_start);
+}
+
 /*
  * An instance that is closed while debugfs shows it can no longer be found, but it stays
  * until it has been shown.
@@ -1220,6 +1303,7 @@ static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(showing_an_instance_holds_up_no_other),
 	KIND_CASE(shown_instance_ends_when_it_has_been_shown),
 	KIND_CASE(reader_of_fdinfo_waits_for_no_owner),
+	KIND_CASE(who_waits_for_setup_can_be_killed),
 	KIND_CASE(errors_of_interval_and_slack),
 	KIND_CASE(huge_slack_hides_nothing),
 	KIND_CASE(timers_follow_a_clock_that_is_set_back),

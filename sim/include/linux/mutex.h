@@ -39,6 +39,12 @@ static inline int mutex_lock_interruptible(struct mutex *mutex)
 	return 0;
 }
 
+static inline int mutex_lock_killable(struct mutex *mutex)
+{
+	mutex_lock(mutex);
+	return 0;
+}
+
 static inline void mutex_unlock(struct mutex *mutex)
 {
 	__atomic_store_n(&mutex->owner, NULL, __ATOMIC_RELEASE);
@@ -46,6 +52,7 @@ static inline void mutex_unlock(struct mutex *mutex)
 #else
 void mutex_lock(struct mutex *mutex);
 int mutex_lock_interruptible(struct mutex *mutex);
+int mutex_lock_killable(struct mutex *mutex);
 bool mutex_trylock(struct mutex *mutex);
 void mutex_unlock(struct mutex *mutex);
 #endif
