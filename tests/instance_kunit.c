@@ -834,7 +834,7 @@ static int be_killed(void *data)
 	return 0;
 }
 
-static int call_setup(struct hwtimer_instance *instance)
+static int wait_in_setup(struct hwtimer_instance *instance)
 {
 	const struct hwtimer_settings settings =
 		hwtimer_settings_default(LIMIT);
@@ -842,7 +842,7 @@ static int call_setup(struct hwtimer_instance *instance)
 	return hwtimer_settings_set(instance, &settings);
 }
 
-static int call_mmap(struct hwtimer_instance *instance)
+static int wait_in_mmap(struct hwtimer_instance *instance)
 {
 	struct vm_area_struct vma = { .vm_end = PAGE_SIZE,
 				      .vm_flags = VM_SHARED | VM_MAYSHARE };
@@ -888,8 +888,8 @@ static void expect_killed(struct kunit *test,
  */
 static void who_waits_for_setup_can_be_killed(struct kunit *test)
 {
-	expect_killed(test, call_mmap);
-	expect_killed(test, call_setup);
+	expect_killed(test, wait_in_mmap);
+	expect_killed(test, wait_in_setup);
 	expect_killed(test, hwtimer_supply_start);
 }
 
