@@ -11,8 +11,6 @@
 #include "hwtimer_libuv.h"
 #include "hwtimer_ring.h"
 
-#include <sys/eventfd.h>
-
 TEST_F(adapter, epoll)
 {
 	int epoll = epoll_create1(EPOLL_CLOEXEC), ret;
@@ -130,6 +128,22 @@ TEST_F(adapter, libevent_takes_what_notify_leaves)
 	hwt_libevent_remove(&timers);
 	hwt_libevent_remove(&timers); /* does nothing */
 	event_base_free(base);
+}
+
+TEST_F(adapter, libuv_takes_what_notify_leaves)
+{
+	struct hwt_libuv timers = { .hwt = self->timers.hwt,
+				    .callback = on_timer,
+				    .arg = &self->timers };
+	uv_loop_t loop;
+
+	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER, -1));
+	ASSERT_EQ(0, uv_loop_init(&loop));
+	ASSERT_EQ(0, hwt_libuv_add(&timers, &loop));
+	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
+	hwt_libuv_remove(&timers, NULL);
+	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
+	EXPECT_EQ(0, uv_loop_close(&loop));
 }
 
 TEST_F(adapter, glib_takes_what_notify_leaves)
@@ -327,6 +341,82 @@ TEST_F(adapter, glib_knows_the_time_behind_other_sources)
 	EXPECT_EQ(0, early_deadlines);
 	g_source_remove(work);
 	while (self->timers.count < N)
+		g_main_context_iteration(NULL, TRUE);
+	hwt_glib_remove(&timers);
+}
+
+static void on_other(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	flood_other();
+}
+
+TEST_F(flood, libevent)
+{
+	struct hwt_libevent timers = { .hwt = flood.hwt,
+				       .callback = on_flood,
+				       .arg = &self->timers,
+				       .on_error = on_error };
+	struct event_base *base = event_base_new();
+
+	ASSERT_EQ(0, hwt_libevent_add(&timers, base));
+	ASSERT_EQ(0, event_base_once(base, flood.other, EV_READ, on_other, NULL,
+				     NULL));
+	EXPECT_LE(0, event_base_dispatch(base));
+	hwt_libevent_remove(&timers);
+	event_base_free(base);
+}
+
+static void on_uv_other(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	flood_other();
+	uv_poll_stop(poll);
+}
+
+TEST_F(flood, libuv)
+{
+	struct hwt_libuv timers = { .hwt = flood.hwt,
+				    .callback = on_flood,
+				    .arg = &self->timers,
+				    .on_error = on_error };
+	uv_poll_t other;
+	uv_loop_t loop;
+
+	ASSERT_EQ(0, uv_loop_init(&loop));
+	ASSERT_EQ(0, hwt_libuv_add(&timers, &loop));
+	ASSERT_EQ(0, uv_poll_init(&loop, &other, flood.other));
+	ASSERT_EQ(0, uv_poll_start(&other, UV_READABLE, on_uv_other));
+	while (!self->timers.errors)
+		uv_run(&loop, UV_RUN_ONCE);
+	uv_close((uv_handle_t *)&other, NULL);
+	hwt_libuv_remove(&timers, NULL);
+	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
+	EXPECT_EQ(0, uv_loop_close(&loop));
+}
+
+static gboolean on_glib_other(gpointer arg)
+{
+	(void)arg;
+	if (flood.count < 500)
+		return G_SOURCE_CONTINUE;
+	flood_other();
+	return G_SOURCE_REMOVE;
+}
+
+TEST_F(flood, glib)
+{
+	struct hwt_glib timers = { .hwt = flood.hwt,
+				   .callback = on_flood,
+				   .arg = &self->timers,
+				   .on_error = on_error };
+
+	ASSERT_EQ(0, hwt_glib_add(&timers, NULL));
+	g_idle_add_full(G_PRIORITY_DEFAULT, on_glib_other, NULL, NULL);
+	while (!self->timers.errors)
 		g_main_context_iteration(NULL, TRUE);
 	hwt_glib_remove(&timers);
 }

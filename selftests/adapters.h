@@ -10,6 +10,7 @@
 #include "hwtimer_test.h"
 
 #include <libhwtimer.h>
+#include <sys/eventfd.h>
 
 #define N 5000
 
@@ -196,6 +197,75 @@ FIXTURE_TEARDOWN(busy)
 	EXPECT_TRUE(busy_served);
 	EXPECT_EQ(-ENOSPC, self->timers.err);
 	hwt_close(self->timers.hwt);
+}
+
+/* ---- more events than the loop can serve ---- */
+
+#define FLOOD_MAX 50000
+
+/*
+ * Periodic timers that are due again before all their events are handled. The loop's other
+ * work, which comes up in the middle of that, gets its turn nevertheless. @other: descriptor
+ * that is ready then; @count: events so far; @turn: of these, before the other work.
+ */
+static struct flood {
+	struct hwt *hwt;
+	int other;
+	unsigned int count;
+	unsigned int turn;
+} flood;
+
+FIXTURE(flood)
+{
+	struct timers timers;
+};
+
+FIXTURE_SETUP(flood)
+{
+	struct hwtimer_setup setup = { .tick = 100 * US };
+	struct hwtimer_request request = { .interval = 100 * US };
+
+	memset(&self->timers, 0, sizeof(self->timers));
+	memset(&flood, 0, sizeof(flood));
+	ASSERT_EQ(0, hwt_open(&flood.hwt, HWT_NONBLOCK));
+	self->timers.hwt = flood.hwt;
+	ASSERT_EQ(0, hwt_setup(flood.hwt, &setup));
+	for (unsigned int i = 0; i < N; i++) {
+		request.id = 0;
+		ASSERT_EQ(0, hwt_schedule_request(flood.hwt, &request));
+	}
+	flood.other = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ASSERT_LE(0, flood.other);
+	ASSERT_TRUE(dev_wait_ready(hwt_fd(flood.hwt), N));
+}
+
+static void on_flood(void *arg, const struct hwtimer_event *event)
+{
+	(void)arg;
+	(void)event;
+	if (++flood.count == 500 && eventfd_write(flood.other, 1))
+		abort();
+	if (flood.count == FLOOD_MAX)
+		hwt_stop(flood.hwt, NULL, 0, NULL);
+}
+
+/* The other work; it ends the instance, and so the loop. */
+static void flood_other(void)
+{
+	eventfd_t value;
+
+	eventfd_read(flood.other, &value);
+	flood.turn = flood.count;
+	hwt_stop(flood.hwt, NULL, 0, NULL);
+}
+
+FIXTURE_TEARDOWN(flood)
+{
+	EXPECT_LE(500, flood.turn);
+	EXPECT_GT(10000, flood.turn); /* a few turns */
+	EXPECT_EQ(-ENOTCONN, self->timers.err);
+	hwt_close(flood.hwt);
+	close(flood.other);
 }
 
 /* ---- an instance that cannot be read ---- */

@@ -65,6 +65,26 @@ int asio_busy(struct hwt *hwt, void (*on_error)(void *arg, int err), void *arg,
 	return 0;
 }
 
+int asio_flood(struct hwt *hwt, hwt_callback on_event,
+	       void (*on_error)(void *arg, int err), void *arg, int fd,
+	       void (*other)(void))
+{
+	asio::io_context context(1);
+	hwt_asio timers(context, hwt, with(on_event, arg), with(on_error, arg));
+	asio::posix::stream_descriptor ready(context, fd);
+	int err = timers.start();
+
+	if (!err) {
+		ready.async_wait(asio::posix::stream_descriptor::wait_read,
+				 [=](const boost::system::error_code &) {
+					 other();
+				 });
+		context.run();
+	}
+	ready.release();
+	return err;
+}
+
 int asio_strand(struct hwt *hwt, hwt_callback on_event,
 		void (*on_error)(void *arg, int err), void *arg)
 {

@@ -26,6 +26,11 @@ int asio_strand(struct hwt *hwt, hwt_callback on_event,
 int asio_busy(struct hwt *hwt, void (*on_error)(void *arg, int err), void *arg,
 	      bool (*work)(void));
 
+/* Runs a loop that calls @other when descriptor @fd is ready. */
+int asio_flood(struct hwt *hwt, hwt_callback on_event,
+	       void (*on_error)(void *arg, int err), void *arg, int fd,
+	       void (*other)(void));
+
 /* Starts, and destroys what it has started before the loop; 0: no callback came */
 int asio_abandoned(struct hwt *hwt);
 

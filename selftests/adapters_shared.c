@@ -8,8 +8,6 @@
 
 #include "hwtimer_sd_event.h"
 
-#include <sys/eventfd.h>
-
 /* ---- sd-event ---- */
 
 static int on_sd_beat(sd_event_source *source, uint64_t time, void *arg)
@@ -106,6 +104,40 @@ TEST_F(busy, sd_event)
 	hwt_sd_event_remove(&timers);
 	sd_event_unref(loop);
 	close(always);
+}
+
+static int on_sd_other(sd_event_source *source, int fd, uint32_t events,
+		       void *arg)
+{
+	(void)fd;
+	(void)events;
+	(void)arg;
+	flood_other();
+	return sd_event_source_set_enabled(source, SD_EVENT_OFF);
+}
+
+TEST_F(flood, sd_event)
+{
+	struct hwt_sd_event timers = { .hwt = flood.hwt,
+				       .callback = on_flood,
+				       .arg = &self->timers,
+				       .on_error = on_error };
+	sd_event *loop;
+
+	ASSERT_LE(0, sd_event_new(&loop));
+	ASSERT_EQ(0, hwt_sd_event_add(&timers, loop));
+	ASSERT_LE(0, sd_event_add_io(loop, NULL, flood.other, EPOLLIN,
+				     on_sd_other, NULL));
+	while (!self->timers.errors)
+		ASSERT_LE(0, sd_event_run(loop, HANG_MS * 1000ULL));
+	hwt_sd_event_remove(&timers);
+	sd_event_unref(loop);
+}
+
+TEST_F(flood, asio)
+{
+	ASSERT_EQ(0, asio_flood(flood.hwt, on_flood, on_error, &self->timers,
+				flood.other, flood_other));
 }
 
 TEST_F(busy, asio)

@@ -32,7 +32,8 @@
  *	-ENOTCONN: the instance is stopped; others: as hwt_read()
  * @event: libevent's event, used only by the functions below
  * @flush: the same, for hwt_flush()
- * @retry: the same, for when hwt_flush() has failed
+ * @retry: the same, for when hwt_flush() has failed, or events may be left that do not make
+ *	the descriptor ready
  */
 struct hwt_libevent {
 	struct hwt *hwt;
@@ -52,9 +53,15 @@ static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	/* If fewer events are left than hwt_notify() asks for, poll() is not ready. */
-	if (ret == HWT_LIBEVENT_TURN)
-		event_active(timers->event, EV_READ, 0);
+	/*
+	 * If fewer events are left than hwt_notify() asks for, poll() is not ready. What is
+	 * made active here would be called again before the loop asks for other events.
+	 */
+	if (ret == HWT_LIBEVENT_TURN) {
+		const struct timeval now = { 0, 0 };
+
+		event_add(timers->retry, &now);
+	}
 	if (hwt_dispatch_failed(ret)) {
 		hwt_on_change(timers->hwt, NULL, NULL);
 		event_del(timers->event);

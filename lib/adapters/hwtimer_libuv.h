@@ -13,10 +13,12 @@
 #define HWTIMER_LIBUV_H
 
 #include <errno.h>
-#include <limits.h>
 #include <uv.h>
 
 #include <libhwtimer.h>
+
+/* Maximum number of callbacks before other handles of the loop get their turn */
+#define HWT_LIBUV_TURN 1000
 
 /**
  * struct hwt_libuv - an instance in a loop
@@ -31,7 +33,8 @@
  * @poll: libuv's handle, used only by the functions below; the program may use its
  *	data field
  * @prepare: the same, for hwt_flush() before the loop waits
- * @retry: the same, for when hwt_flush() has failed
+ * @retry: the same, for when hwt_flush() has failed, or events may be left that do not make
+ *	the descriptor ready
  */
 struct hwt_libuv {
 	struct hwt *hwt;
@@ -43,12 +46,19 @@ struct hwt_libuv {
 	uv_timer_t retry;
 };
 
+static inline void hwt_libuv_retry(uv_timer_t *retry);
+
 static inline void hwt_libuv_serve(struct hwt_libuv *timers, int ret)
 {
-	/* No limit: poll() is not ready for fewer events than hwt_notify() asks for. */
 	if (!ret)
 		ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
-				   INT_MAX);
+				   HWT_LIBUV_TURN);
+	/*
+	 * If fewer events are left than hwt_notify() asks for, poll() is not ready. Until libuv
+	 * 1.45, a timer of 0 that its own callback starts is called again in the same pass.
+	 */
+	if (ret == HWT_LIBUV_TURN)
+		uv_timer_start(&timers->retry, hwt_libuv_retry, 1, 0);
 	if (hwt_dispatch_failed(ret)) {
 		uv_poll_stop(&timers->poll);
 		uv_prepare_stop(&timers->prepare);
