@@ -99,11 +99,21 @@ void module_set_clock(int64_t now)
 
 /* ---- operations ---- */
 
+static int fault(void)
+{
+	static const int errors[] = { ENOMEM, ENOSPC, EINTR, EFAULT,
+				      EPERM,  EUSERS, EAGAIN };
+
+	if (!module.faults || pick(module.faults))
+		return 0;
+	return -errors[pick(sizeof(errors) / sizeof(*errors))];
+}
+
 static int refusal(void)
 {
 	if (module.stopped)
 		return -ESHUTDOWN;
-	return module.no_memory ? -ENOMEM : 0;
+	return module.no_memory ? -ENOMEM : fault();
 }
 
 static int64_t schedule(uint64_t deadline, uint64_t user_data)
@@ -165,7 +175,8 @@ static int64_t rearm(uint64_t id, uint64_t deadline, uint64_t user_data)
 	struct record *record = find(id);
 	int64_t new;
 
-	if (record && record->state == PENDING && !refusal()) {
+	if (record && record->state == PENDING && !module.stopped &&
+	    !module.no_memory) {
 		record->deadline = deadline;
 		record->user_data = user_data;
 		return id;
@@ -208,7 +219,10 @@ static int do_bulk(struct hwtimer_bulk *bulk)
 	const uint64_t *ids = (void *)bulk->timers;
 	uint64_t *results = (void *)bulk->results;
 	unsigned int i, count = interrupted(bulk->count);
+	int err = fault();
 
+	if (err)
+		return err;
 	for (i = 0; i < count; i++) {
 		int64_t result = bulk->op == HWTIMER_OP_CANCEL ?
 					 cancel(ids[i], bulk->flags) :
@@ -238,7 +252,10 @@ static int do_submit(struct hwtimer_submit *submit)
 {
 	struct hwtimer_request *requests = (void *)submit->requests;
 	unsigned int i, count = interrupted(submit->count);
+	int err = fault();
 
+	if (err)
+		return err;
 	if (module.cut == NO_MORE)
 		return -ENOMEM;
 	if (module.cut && module.cut < count) {
@@ -252,10 +269,13 @@ static int do_submit(struct hwtimer_submit *submit)
 
 static int do_cancel_all(struct hwtimer_cancel_all *all)
 {
+	unsigned int todo = interrupted(next_record);
 	struct record *record;
 	bool pending;
 
 	for (record = records; record < records + next_record; record++) {
+		if (todo != next_record && !todo--)
+			return -EINTR;
 		pending = record->state == PENDING;
 		if (cancel(id_of(record), all->flags))
 			continue;
@@ -312,6 +332,11 @@ static int read_events(struct hwtimer_event *events, unsigned int count)
 		module.report = false;
 		return -ECANCELED;
 	}
+	if (interrupted(count) != count) {
+		if (pick(2))
+			return -EINTR;
+		count = 1 + pick(count);
+	}
 	while (n < count && queue_first != queue_end) {
 		struct record *record =
 			&records[queue[queue_first++ % (MAX * 2)]];
@@ -327,7 +352,7 @@ static int read_events(struct hwtimer_event *events, unsigned int count)
 			.expirations = 1,
 		};
 	}
-	return n ? (int)n : -EAGAIN;
+	return n ? (int)n : module.stopped ? 0 : -EAGAIN;
 }
 
 /* ---- in place of the C library ---- */

@@ -18,6 +18,8 @@
  * @limit: number of timers above which it says ENOSPC
  * @no_memory: SCHEDULE and RESCHEDULE say ENOMEM
  * @interrupts: one in this many calls is interrupted, at once or half way; 0: none
+ * @faults: one in this many calls about timers, and one in this many timers of a call, fails
+ *	with an errno that the module may have; 0: none
  * @cut: the next SUBMIT is interrupted after so many operations, and then SUBMIT says ENOMEM;
  *	0: it is not
  * @stopped: SCHEDULE and RESCHEDULE say ESHUTDOWN
@@ -33,6 +35,7 @@ struct module {
 	unsigned int limit;
 	bool no_memory;
 	unsigned int interrupts;
+	unsigned int faults;
 	unsigned int cut;
 	bool stopped;
 	bool report;

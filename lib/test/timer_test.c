@@ -19,7 +19,7 @@
 
 #define SECOND 1000000000LL
 
-/* Objects of a random run */
+/* Most objects of a random run */
 #define OBJECTS 3000
 
 enum kind { ONCE, FIXED_RATE, FIXED_DELAY };
@@ -45,6 +45,10 @@ struct object {
 };
 
 static struct object *objects[OBJECTS];
+
+/* Objects of this run: the fewer, the more often a callback is about the one that comes next. */
+static unsigned int nr_objects;
+
 static struct hwt *hwt;
 static unsigned int seed;
 static unsigned long callbacks, refused_callbacks;
@@ -65,13 +69,29 @@ static bool wild;
 	} while (0)
 
 static void operate(void);
+static void operate_on(unsigned int index);
+static void object_free(struct object *object);
 
 /* ---- the oracle ---- */
+
+static void set_clock(int64_t now)
+{
+	latest = now > latest ? now : latest;
+	module_set_clock(now);
+}
+
+/* Some callbacks take long, and timers expire meanwhile. */
+static void take_time(void)
+{
+	if (wild && !pick(8))
+		set_clock(module.now + pick(2 * TICK));
+}
 
 static void on_timer(struct hwt_timer *timer)
 {
 	struct object *object = hwt_timer_object(timer, struct object, timer);
-	int64_t missed;
+	int64_t missed, now = hwt_now(hwt);
+	unsigned int index;
 
 	callbacks++;
 	refused_callbacks += hwt_refused(hwt) != 0;
@@ -79,7 +99,7 @@ static void on_timer(struct hwt_timer *timer)
 	CHECK(object->active);
 	CHECK(object->deadline <= latest);
 	if (object->kind == FIXED_RATE) {
-		missed = (module.now - object->deadline) / object->interval;
+		missed = (now - object->deadline) / object->interval;
 		if (missed < 0)
 			missed = 0;
 		CHECK((int64_t)hwt_timer_expirations(timer) == missed + 1);
@@ -87,14 +107,32 @@ static void on_timer(struct hwt_timer *timer)
 		CHECK((int64_t)hwt_timer_deadline(timer) == object->deadline);
 	} else if (object->kind == FIXED_DELAY) {
 		CHECK(hwt_timer_expirations(timer) == 1);
+		take_time();
 		/* Whatever the callback does counts from here on. */
 		object->deadline = module.now + object->interval;
 	} else {
 		object->active = false;
 	}
 	CHECK(hwt_timer_active(timer) == object->active);
-	if (wild && !pick(4))
+	if (object->kind != FIXED_DELAY)
+		take_time();
+	if (!wild)
+		return;
+	switch (pick(8)) {
+	case 0:
+		operate_on(object->index);
+		break;
+	case 1:
 		operate();
+		break;
+	case 2:
+		/* It ends, and its memory is something else's, or a new one. */
+		index = object->index;
+		object_free(object);
+		if (pick(2))
+			operate_on(index);
+		break;
+	}
 }
 
 /* Most delays are short, so that many timers expire; some are very long. */
@@ -200,11 +238,25 @@ static void object_free(struct object *object)
 	free(object);
 }
 
-/* Does something with a random object. */
-static void operate(void)
+/* Stops all objects, and then has the module end all timers. */
+static void cancel_all(void)
 {
-	unsigned int index = pick(OBJECTS);
+	unsigned int i;
+
+	for (i = 0; i < OBJECTS; i++) {
+		if (!objects[i])
+			continue;
+		hwt_timer_stop(&objects[i]->timer);
+		objects[i]->active = false;
+	}
+	CHECK(!hwt_cancel_all(hwt, pick(2) ? HWTIMER_DISCARD : 0, NULL, NULL));
+}
+
+/* Does something with an object. */
+static void operate_on(unsigned int index)
+{
 	struct object *object = objects[index];
+	int err;
 
 	if (!object)
 		object = object_new(index);
@@ -212,8 +264,13 @@ static void operate(void)
 	switch (pick(12)) {
 	case 0:
 	case 1:
-	case 2:
 		start_once(object);
+		break;
+	case 2:
+		if (pick(500))
+			start_once(object);
+		else
+			cancel_all();
 		break;
 	case 3:
 		start_at(object);
@@ -231,7 +288,8 @@ static void operate(void)
 		object_free(object);
 		break;
 	case 10:
-		hwt_flush(hwt);
+		err = hwt_flush(hwt);
+		CHECK(hwt_refused(hwt) == err);
 		break;
 	default:
 		hwt_timer_stop(&object->timer);
@@ -239,12 +297,21 @@ static void operate(void)
 	}
 }
 
+static void operate(void)
+{
+	operate_on(pick(nr_objects));
+}
+
 /* ---- a loop ---- */
 
-static void set_clock(int64_t now)
+/* That the clock was set is told, whatever else there was. */
+static int dispatch(unsigned int max)
 {
-	latest = now > latest ? now : latest;
-	module_set_clock(now);
+	bool report = module.report;
+	int ret = hwt_dispatch(hwt, NULL, NULL, max);
+
+	CHECK(!report || module.report || ret == -ECANCELED);
+	return ret;
 }
 
 static void dispatch_all(void)
@@ -252,8 +319,8 @@ static void dispatch_all(void)
 	int ret;
 
 	do
-		ret = hwt_dispatch(hwt, NULL, NULL, 1 + pick(2000));
-	while (ret >= 0 || ret == -ECANCELED);
+		ret = dispatch(1 + pick(2000));
+	while (ret >= 0 || ret == -ECANCELED || ret == -EINTR);
 	CHECK(ret == -EAGAIN);
 }
 
@@ -269,19 +336,22 @@ static void pass(void)
 	allocations_left = -1;
 	if (pick(10))
 		hwt_flush(hwt);
-	set_clock(module.now + pick(pick(10) ? 2 * TICK : 300 * TICK));
+	/* Sometimes it stands still. */
+	if (pick(5))
+		set_clock(module.now + pick(pick(10) ? 2 * TICK : 300 * TICK));
 	if (pick(3))
-		hwt_dispatch(hwt, NULL, NULL, 1 + pick(200));
+		dispatch(1 + pick(200));
 }
 
 /* When the module can do what it is asked, no timer that is due stays away. */
 static void check_none_missing(void)
 {
-	unsigned int i;
+	unsigned int i, active = 0;
 
 	wild = false;
 	module.limit = 100000;
 	module.no_memory = false;
+	module.faults = 0;
 	CHECK(!hwt_flush(hwt));
 	CHECK(!hwt_refused(hwt));
 	/* First those that came too early, then, as they were moved, those that did not. */
@@ -291,9 +361,14 @@ static void check_none_missing(void)
 		CHECK(!hwt_flush(hwt));
 	}
 	dispatch_all();
-	for (i = 0; i < OBJECTS; i++)
+	for (i = 0; i < OBJECTS; i++) {
 		CHECK(!objects[i] || !objects[i]->active ||
 		      objects[i]->deadline > module.now - 2 * TICK);
+		active += objects[i] && objects[i]->active;
+	}
+	/* Those of the objects, and as many spares as may stay */
+	CHECK(!hwt_flush(hwt));
+	CHECK(module.pending + module.ready <= 2 * active + 64);
 }
 
 /* Events that wait meanwhile may come too early. */
@@ -302,6 +377,37 @@ static void set_clock_back_or_forth(void)
 	latest = 0;
 	set_clock(1000 * TICK + pick(3000) * TICK);
 	module.report = true;
+}
+
+/* All objects end, and then the instance. */
+static void end_orderly(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < OBJECTS; i++)
+		object_free(objects[i]);
+	CHECK(!hwt_flush(hwt));
+	CHECK(module.pending + module.ready <= 64);
+	set_clock(INT64_MAX / 2);
+	dispatch_all();
+	hwt_close(hwt);
+}
+
+/* The instance is stopped and closed in the middle of it: objects are plain memory then. */
+static void end_stopped(void)
+{
+	unsigned int i;
+	int ret;
+
+	wild = true;
+	module.stopped = true;
+	for (i = 0; i < 100; i++) {
+		operate();
+		set_clock(module.now + pick(2 * TICK));
+		ret = hwt_dispatch(hwt, NULL, NULL, 1 + pick(10));
+		CHECK(ret > 0 || ret == -ENOTCONN);
+	}
+	hwt_close(hwt);
 }
 
 static void random_run(unsigned int passes, uint32_t clock)
@@ -313,6 +419,7 @@ static void random_run(unsigned int passes, uint32_t clock)
 	module.clock = clock;
 	set_clock(module.now);
 	module.interrupts = pick(3) ? 0 : 10;
+	nr_objects = seed % 3 ? 3 + pick(60) : OBJECTS;
 	CHECK(!hwt_open(&hwt, HWT_NONBLOCK));
 	hwt_cache_time(hwt, pick(2));
 	for (i = 0; i < passes; i++) {
@@ -320,6 +427,8 @@ static void random_run(unsigned int passes, uint32_t clock)
 			module.limit = pick(3) ? 100000 : pick(500);
 		if (!pick(50))
 			module.no_memory = !pick(4);
+		if (!pick(50))
+			module.faults = pick(2) ? 0 : 1 + pick(20);
 		pass();
 		if (!pick(100))
 			check_none_missing();
@@ -327,13 +436,15 @@ static void random_run(unsigned int passes, uint32_t clock)
 			set_clock_back_or_forth();
 	}
 	check_none_missing();
-	for (i = 0; i < OBJECTS; i++)
-		object_free(objects[i]);
-	CHECK(!hwt_flush(hwt));
-	CHECK(module.pending + module.ready <= 64);
-	set_clock(INT64_MAX / 2);
-	dispatch_all();
-	hwt_close(hwt);
+	module.interrupts = 0;
+	if (seed % 2)
+		end_orderly();
+	else
+		end_stopped();
+	for (i = 0; i < OBJECTS; i++) {
+		free(objects[i]);
+		objects[i] = NULL;
+	}
 }
 
 /* ---- what is told to the module, and in how many calls ---- */
@@ -874,7 +985,7 @@ int main(int argc, char **argv)
 	tells_of_changes();
 	other_timers();
 	callbacks = 0;
-	for (seed = first; seed < first + 6; seed++)
+	for (seed = first; seed < first + 12; seed++)
 		random_run(passes, seed % 2 ? HWTIMER_CLOCK_MONOTONIC :
 					      HWTIMER_CLOCK_REALTIME);
 	printf("%lu callbacks, %lu while the module refused\n", callbacks,
