@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import threading
 import weakref
@@ -13,6 +14,18 @@ from . import _errors
 from ._library import NONBLOCK, lib
 
 _handles: weakref.WeakSet[Handle] = weakref.WeakSet()
+
+
+def descriptor(value: int, name: str) -> int:
+    """@value as the number of a descriptor, open or not: ctypes would cut off what does not
+    fit, and name another one."""
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {value!r}") from None
+    if not -2**31 <= value < 2**31:
+        raise ValueError(f"{name} must be the number of a descriptor, not {value}")
+    return value
 
 
 class Handle:
@@ -70,6 +83,11 @@ class Handle:
     def closed(self) -> bool:
         """Whether close() was called"""
         return self._pointer is None
+
+    @property
+    def forked(self) -> bool:
+        """Whether it belongs to the process that has forked this one"""
+        return self._forked
 
     def fileno(self) -> int:
         """The descriptor, in a process that has forked, too"""

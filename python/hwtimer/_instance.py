@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional, Sequence
 
 from . import _errors, _library
-from ._handle import Handle
+from ._handle import Handle, descriptor
 from ._library import (ABSOLUTE, DISCARD, FIXED_DELAY, NEVER, REARM, REPORT_CLOCK_SET,
                        lib)
 
@@ -310,7 +310,7 @@ class Instance:
         to the instance, and reading from it does not wait, for any of those who share it.
         After an error, it is still the caller's."""
         self = cls.__new__(cls)
-        self._begin(fd)
+        self._begin(descriptor(fd, "fd"))
         return self
 
     def _begin(self, fd: Optional[int]) -> None:
@@ -411,7 +411,8 @@ class Instance:
         first one (NEVER: not before), and tells @eventfd, too."""
         with self._handle as hwt:
             ret = lib.hwt_notify(hwt, _number(events, "events", _UINT32_MAX),
-                                 _number(delay, "delay", NEVER), eventfd)
+                                 _number(delay, "delay", NEVER),
+                                 descriptor(eventfd, "eventfd"))
         if ret:
             raise _errors.error("hwt_notify", -ret)
 

@@ -150,6 +150,8 @@ class LoopTimers:
         return handle
 
     def _ready(self) -> None:
+        if self._error is not None:
+            return
         try:
             events = self.instance._take(TURN, 0)
         except OSError as error:
@@ -184,7 +186,8 @@ class LoopTimers:
             self._report(f"hwtimer: {lost} callbacks will not come", error, None)
 
     def _remove_reader(self) -> None:
-        if not self._loop.is_closed():
+        # A child has the epoll of the parent, which would then never hear of its timers again.
+        if not self._loop.is_closed() and not self.instance._handle.forked:
             self._loop.remove_reader(self.instance.fileno())
 
     def _report(self, message: str, error: BaseException,

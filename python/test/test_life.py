@@ -482,6 +482,23 @@ class Descriptors(WithInstance):
             shared.reschedule(ident, 0)
         self.assertEqual(self.timers.read()[0].id, ident)
 
+    def test_wrong_descriptors(self):
+        """ctypes would cut off what does not fit, and take another descriptor."""
+        before = descriptors()
+        fd = os.dup(self.timers.fileno())
+        for wrong in ("3", None, 3.0, b"3"):
+            with self.assertRaises(TypeError):
+                hwtimer.Instance.from_fd(wrong)
+            with self.assertRaises(TypeError):
+                self.timers.notify(1, eventfd=wrong)
+        for wrong in (fd + 2**32, fd - 2**32, -2**64, 2**31):
+            with self.assertRaises(ValueError):
+                hwtimer.Instance.from_fd(wrong)
+            with self.assertRaises(ValueError):
+                self.timers.notify(1, eventfd=wrong)
+        os.close(fd)
+        self.assertEqual(descriptors(), before)
+
     def test_what_is_no_instance(self):
         with open("/dev/null", "rb") as file:
             self.fails(errno.ENOTTY, "not an open /dev/hwtimer", hwtimer.Instance.from_fd,

@@ -329,6 +329,25 @@ class Loops(unittest.TestCase):
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
 
+    def test_a_child_leaves_the_loop_of_the_parent_alone(self):
+        """Both have the same epoll: what the child's end removes from it, the parent would
+        never hear of again."""
+        async def use():
+            called = asyncio.Event()
+            hwtimer.call_later(0.02, called.set)
+            child = os.fork()
+            if not child:
+                raise SystemExit
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            await asyncio.wait_for(called.wait(), 10)
+
+        parent = os.getpid()
+        try:
+            asyncio.run(use())
+        finally:
+            if os.getpid() != parent:
+                os._exit(0)
+
     def test_outside_of_a_loop(self):
         with self.assertRaises(RuntimeError):
             hwtimer.call_later(1, print)
