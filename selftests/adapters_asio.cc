@@ -85,6 +85,30 @@ int asio_flood(struct hwt *hwt, hwt_callback on_event,
 	return err;
 }
 
+int asio_restarted(struct hwt *hwt, void (*event)(void), int times)
+{
+	asio::io_context context(1);
+	hwt_asio timers(asio::make_strand(context), hwt,
+			[](const struct hwtimer_event &) {});
+	int i, err;
+
+	for (i = 0; i < times; i++) {
+		event();
+		err = timers.start();
+		if (err)
+			return err;
+		for (int n = i % 8; n; n--)
+			context.poll_one();
+		timers.stop();
+	}
+	err = timers.start();
+	if (err)
+		return err;
+	context.poll();
+	event();
+	return context.poll();
+}
+
 int asio_strand(struct hwt *hwt, hwt_callback on_event,
 		void (*on_error)(void *arg, int err), void *arg)
 {

@@ -31,6 +31,12 @@ int asio_flood(struct hwt *hwt, hwt_callback on_event,
 	       void (*on_error)(void *arg, int err), void *arg, int fd,
 	       void (*other)(void));
 
+/*
+ * Starts and stops @times, each time while an event waits that @event makes. Returns the
+ * number of handlers that one event calls in the end, or a negative errno.
+ */
+int asio_restarted(struct hwt *hwt, void (*event)(void), int times);
+
 /* Starts, and destroys what it has started before the loop; 0: no callback came */
 int asio_abandoned(struct hwt *hwt);
 

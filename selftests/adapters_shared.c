@@ -228,6 +228,28 @@ TEST_F(broken, asio)
 			       &self->timers, NULL));
 }
 
+/* One event, which can be read */
+static void make_event(void)
+{
+	struct pollfd ready = { .fd = kept, .events = POLLIN };
+
+	if (dev_schedule_many(kept, 1, 0, 0, NULL) != 1 ||
+	    poll(&ready, 1, HANG_MS) != 1)
+		abort();
+}
+
+/* What Asio still has of an earlier start calls nothing, and does not start anything. */
+TEST(asio_starts_again)
+{
+	struct hwt *hwt;
+
+	ASSERT_EQ(0, hwt_open(&hwt, HWT_NONBLOCK));
+	kept = hwt_fd(hwt);
+	EXPECT_EQ(asio_restarted(hwt, make_event, 0),
+		  asio_restarted(hwt, make_event, 100));
+	hwt_close(hwt);
+}
+
 /* The adapter goes while Asio still has its handlers. */
 TEST_F(adapter, asio_ends_before_its_loop)
 {

@@ -86,6 +86,7 @@ class hwt_asio {
 		if (error)
 			return -error.value();
 		loop->running = true;
+		loop->starts++;
 		/* A pass without a change does not call hwt_flush(). */
 		hwt_cache_time(loop->hwt, 0);
 		hwt_on_change(loop->hwt, &state::changed, loop.get());
@@ -118,6 +119,7 @@ class hwt_asio {
 			, on_error(std::move(error))
 			, ready(executor)
 			, retry(executor)
+			, starts(0)
 			, retries(false)
 			, running(false)
 		{
@@ -125,10 +127,13 @@ class hwt_asio {
 
 		static void wait(const pointer &loop)
 		{
+			unsigned int start = loop->starts;
+
 			loop->ready.async_wait(
 				descriptor::wait_read,
-				[loop](const hwt_asio_error &error) {
-					if (!error && loop->serve())
+				[loop, start](const hwt_asio_error &error) {
+					if (!error && start == loop->starts &&
+					    loop->serve())
 						wait(loop);
 				});
 		}
@@ -184,16 +189,18 @@ class hwt_asio {
 		void serve_in(int ms)
 		{
 			pointer loop = shared_from_this();
+			unsigned int start = starts;
 
 			retries = true;
 			retry.expires_after(std::chrono::milliseconds(ms));
-			retry.async_wait([loop](const hwt_asio_error &error) {
-				if (error)
-					return;
-				loop->retries = false;
-				if (loop->serve())
-					loop->flush();
-			});
+			retry.async_wait(
+				[loop, start](const hwt_asio_error &error) {
+					if (error || start != loop->starts)
+						return;
+					loop->retries = false;
+					if (loop->serve())
+						loop->flush();
+				});
 		}
 
 		static void call(void *arg,
@@ -222,6 +229,7 @@ class hwt_asio {
 		error_callback on_error;
 		descriptor ready;
 		hwt_asio_library::steady_timer retry;
+		unsigned int starts; /* handlers of former ones do nothing */
 		bool retries; /* the timer waits */
 		bool running;
 	};
