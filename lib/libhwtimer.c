@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -556,22 +557,42 @@ static bool enough(const struct hwt *hwt, unsigned int done)
 	return hwt->waits || (hwt->drained && hwt->timers && !hwt->watermark);
 }
 
+/*
+ * If a read would wait, waits no longer than what the module has refused allows. Returns 0 if
+ * there is something to read; -EAGAIN, -EINTR or another error of poll().
+ */
+static int wait_for_refused(struct hwt *hwt)
+{
+	struct pollfd ready = { .fd = hwt->fd, .events = POLLIN };
+	int ms = hwt_wait_ms(hwt, -1), ret;
+
+	if (!hwt->waits || hwt->count || ms < 0)
+		return 0;
+	ret = poll(&ready, 1, ms);
+	hwt->now = NOW_UNKNOWN;
+	if (ret < 0)
+		return -errno;
+	return ret ? 0 : -EAGAIN;
+}
+
 int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 		 unsigned int max)
 {
 	unsigned int done = 0;
-	int ret = 0;
+	int ret;
 
 	if (!max)
 		return 0;
 	if (max > INT_MAX)
 		max = INT_MAX;
 	hwt->drained = false;
-	while (done < max && !enough(hwt, done)) {
+	ret = wait_for_refused(hwt);
+	while (!ret && done < max && !enough(hwt, done)) {
 		/* Events beyond @max stay unread, so that they make poll() ready. */
 		ret = fill(hwt, max - done);
 		if (ret < 0)
 			break;
+		ret = 0;
 		dispatch_one(hwt, callback, arg);
 		done++;
 	}

@@ -350,7 +350,8 @@ typedef void (*hwt_callback)(void *arg, const struct hwtimer_event *event);
 /**
  * hwt_dispatch - call a function for each event that waits
  * @hwt: the instance. If it was opened without HWT_NONBLOCK, the function waits for the first
- *	event, and may leave some of the others to the next call
+ *	event, and may leave some of the others to the next call. While hwt_refused() has an
+ *	error, it waits no longer than hwt_wait_ms() says, and then returns -EAGAIN
  * @callback: the function; it may schedule and cancel, but must not call hwt_close(),
  *	hwt_next() or hwt_dispatch(), and must return: neither longjmp() nor an exception of
  *	C++ may leave it, as the events that were read behind its own would wait for the next

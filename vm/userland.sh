@@ -13,7 +13,7 @@ ROOT=
 KDIR=
 
 # The calls of the library that lib/test/module.c answers
-WRAPPED=(open close ioctl read clock_gettime calloc realloc)
+WRAPPED=(open close ioctl read poll clock_gettime calloc realloc)
 
 main()
 {

@@ -458,15 +458,20 @@ static void on_any(struct hwt_timer *timer)
 	callbacks++;
 }
 
-static void begin(void)
+static void begin_with(unsigned int flags)
 {
 	unsigned int i;
 
 	module_reset(1);
 	callbacks = 0;
-	CHECK(!hwt_open(&hwt, HWT_NONBLOCK));
+	CHECK(!hwt_open(&hwt, flags));
 	for (i = 0; i < N; i++)
 		hwt_timer_init(&many[i].timer, hwt, on_any);
+}
+
+static void begin(void)
+{
+	begin_with(HWT_NONBLOCK);
 }
 
 /* For timers that are no objects */
@@ -885,9 +890,7 @@ static void stop_what_was_never_made(void)
 /* The module says EAGAIN where a descriptor that blocks would wait: nothing may ask it to. */
 static void dispatch_waits_once(void)
 {
-	begin();
-	hwt_close(hwt);
-	CHECK(!hwt_open(&hwt, 0));
+	begin_with(0);
 	CHECK(!hwt_schedule_at(hwt, module.now, 5, NULL));
 	module_set_clock(module.now + TICK);
 	calls();
@@ -895,6 +898,33 @@ static void dispatch_waits_once(void)
 	CHECK(calls() == 1);
 	CHECK(hwt_dispatch(hwt, on_event, &callbacks, 100) == -EAGAIN);
 	CHECK(calls() == 1);
+	hwt_close(hwt);
+}
+
+/* Where the module's timers would be waited for, those that it has refused are served. */
+static void dispatch_waits_for_what_is_refused(void)
+{
+	begin_with(0);
+	module.no_memory = true;
+	start_many(1, 25 * TICK);
+	CHECK(hwt_flush(hwt) == -ENOMEM);
+	calls();
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 100) == -EAGAIN);
+	CHECK(hwt_flush(hwt) == -ENOMEM);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 100) == -EAGAIN);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 100) == 1);
+	CHECK(callbacks == 1);
+	CHECK(calls() == 1); /* no read() */
+	/* What the module has taken makes it read, at once. */
+	module.no_memory = false;
+	start_many(1, TICK);
+	CHECK(!hwt_flush(hwt));
+	module.no_memory = true;
+	CHECK(!hwt_timer_start(&many[1].timer, SECOND));
+	CHECK(hwt_flush(hwt) == -ENOMEM);
+	module_set_clock(module.now + TICK);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 100) == 1);
+	CHECK(callbacks == 2);
 	hwt_close(hwt);
 }
 
@@ -981,6 +1011,7 @@ int main(int argc, char **argv)
 	time_without_objects();
 	stop_what_was_never_made();
 	dispatch_waits_once();
+	dispatch_waits_for_what_is_refused();
 	event_taken_by_another();
 	tells_of_changes();
 	other_timers();
