@@ -7,6 +7,7 @@
 #include "tls.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <hiredis/adapters/libevent.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Waits between attempts, ms: the first, and the longest */
 #define WAIT_FIRST 50
@@ -370,16 +372,21 @@ static void on_role(void *arg, const struct redisReply *reply)
 	greeting_answered(link);
 }
 
-/* Reads the file anew each time, so that a password may be changed. */
+/*
+ * Reads the file anew each time, so that a password may be changed. A FIFO, as that of <() in
+ * a shell, must not hold up the daemon until somebody writes into it.
+ */
 bool password_read(const char *path, char password[PASSWORD_ROOM])
 {
-	FILE *file = fopen(path, "re");
-	size_t length;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ssize_t length;
 
-	if (!file)
+	if (fd < 0)
 		return false;
-	length = fread(password, 1, PASSWORD_ROOM - 1, file);
-	fclose(file);
+	length = read(fd, password, PASSWORD_ROOM - 1);
+	close(fd);
+	if (length < 0)
+		return false;
 	password[length] = '\0';
 	password[strcspn(password, "\r\n")] = '\0';
 	return *password;

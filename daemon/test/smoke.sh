@@ -32,6 +32,7 @@ main()
 	redis-server --bind 127.0.0.1 --save "" --dir $WORK --daemonize yes >/dev/null
 	await redis ping >/dev/null
 	without_messages
+	fifo_for_password
 	without_functions
 	make_users
 	daemon a
@@ -106,6 +107,20 @@ without_messages()
 	pid=$!
 	check "without standard error, messages go nowhere" await messages_go_nowhere $pid
 	kill $pid
+}
+
+# A shell makes a FIFO of <(), and it is empty when the password is read once more.
+fifo_for_password()
+{
+	local pid
+
+	mkfifo $WORK/fifo
+	./hwtimerd serve --queue q:1 --password-file $WORK/fifo 2>$WORK/f &
+	pid=$!
+	check "a FIFO for the password does not hold up the daemon" \
+		await grep -q "no password can be read" $WORK/f
+	kill $pid
+	check "it ends at SIGTERM" await not grep -q . /proc/$pid/cmdline
 }
 
 messages_go_nowhere()
