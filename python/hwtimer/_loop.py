@@ -244,8 +244,8 @@ def _running() -> LoopTimers:
 async def sleep(delay: float, result: Any = None) -> Any:
     """As asyncio.sleep(), by a timer in the kernel: returns @result after @delay seconds,
     never earlier, and late by a tick of 1 ms at most if the machine is not busy."""
-    return await _running().sleep(delay, result) if delay > 0 else \
-        await asyncio.sleep(0, result)
+    return await asyncio.sleep(0, result) if delay <= 0 else \
+        await _running().sleep(delay, result)
 
 
 def call_later(delay: float, callback: Callable[..., object], *args: Any,

@@ -37,6 +37,20 @@ class Sleep(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await hwtimer.sleep(0, 1), 1)
         self.assertEqual(await hwtimer.sleep(-1, 2), 2)
 
+    async def test_what_is_no_number(self):
+        for delay in (math.nan, -math.nan):
+            with self.assertRaises(ValueError):
+                await hwtimer.sleep(delay)
+            with self.assertRaises(ValueError):
+                hwtimer.call_later(delay, print)
+            with self.assertRaises(ValueError):
+                hwtimer.call_at(delay, print)
+        for delay in (None, "1", 1j):
+            with self.assertRaises(TypeError):
+                await hwtimer.sleep(delay)
+            with self.assertRaises(TypeError):
+                hwtimer.call_later(delay, print)
+
     async def test_for_ever(self):
         """asyncio takes times without end, too."""
         task = asyncio.ensure_future(hwtimer.sleep(math.inf))
