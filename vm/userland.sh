@@ -572,15 +572,21 @@ int use(struct hwtimer_ring *ring, int fd)
 END
 }
 
-# adapters_program COMPILER...: a program that includes all adapters compiles
+# adapters_program COMPILER...: programs that include one adapter, or all, compile. Only libuv's
+# own header needs extensions of the C library.
 adapters_program()
 {
-	local flags=() header
+	local flags=() header extensions
 
 	need_packages libevent-dev libuv1-dev libglib2.0-dev libsystemd-dev
 	read -r -a flags < <(pkg-config --cflags glib-2.0 libsystemd)
 	for header in "$ROOT"/root/usr/include/hwtimer/hwtimer_*.h; do
-		echo "#include <${header##*/}>"
+		echo "#include <${header##*/}>" | tee "$ROOT/adapter.source"
+		extensions=-U_GNU_SOURCE
+		[[ $header != *libuv* ]] || extensions=-D_GNU_SOURCE
+		"$@" $extensions -fsyntax-only -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion \
+			-Werror "${flags[@]}" -I"$ROOT/root/usr/include/hwtimer" \
+			"$ROOT/adapter.source" >&2 || return
 	done >"$ROOT/adapters.source"
 	"$@" -D_GNU_SOURCE -fsyntax-only -Wall -Wextra -Werror "${flags[@]}" \
 		-I"$ROOT/root/usr/include/hwtimer" "$ROOT/adapters.source"

@@ -93,7 +93,8 @@ static inline void hwt_libuv_flush(uv_prepare_t *prepare)
 
 	/* A loop that never rests would put a new start off in each pass. */
 	if (wait >= 0 && !uv_is_active((uv_handle_t *)&timers->retry))
-		uv_timer_start(&timers->retry, hwt_libuv_retry, wait, 0);
+		uv_timer_start(&timers->retry, hwt_libuv_retry, (uint64_t)wait,
+			       0);
 	if (err && timers->on_error)
 		timers->on_error(timers->arg, err);
 }

@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <sys/epoll.h>
 #include <systemd/sd-event.h>
-#include <time.h>
 
 #include <libhwtimer.h>
 
@@ -119,8 +118,9 @@ static inline int hwt_sd_event_add(struct hwt_sd_event *timers, sd_event *event)
 				      hwt_fd(timers->hwt), EPOLLIN,
 				      hwt_sd_event_ready, timers);
 	if (err >= 0)
+		/* In strict C, <time.h> has no CLOCK_MONOTONIC. */
 		err = sd_event_add_time_relative(event, &timers->retry,
-						 CLOCK_MONOTONIC, 0, 1,
+						 HWTIMER_CLOCK_MONOTONIC, 0, 1,
 						 hwt_sd_event_again, timers);
 	if (err >= 0)
 		err = sd_event_source_set_enabled(timers->retry, SD_EVENT_OFF);
