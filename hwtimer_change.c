@@ -13,6 +13,7 @@
  */
 #include "hwtimer_change.h"
 #include "hwtimer_completion.h"
+#include "hwtimer_harvest.h"
 #include "hwtimer_op.h"
 #include "hwtimer_period.h"
 
@@ -127,6 +128,16 @@ static u32 first_event(const struct hwtimer_instance *instance)
 }
 
 /*
+ * If the limit leaves no room, frees an event that an earlier request in this hold of the lock
+ * has dropped, and that no other is ahead of. One is enough for the timer to be made.
+ */
+static void make_room(struct hwtimer_instance *instance)
+{
+	if (unlikely(instance->discards) && !hwtimer_op_room(instance, 1))
+		hwtimer_harvest_discarded_one(instance);
+}
+
+/*
  * Whether there is room for the timer that the request makes. @first: the record of the
  * timer that it ends, if that is freed at once; NULL: none is. Returns 0 or an error.
  */
@@ -160,13 +171,16 @@ int hwtimer_change_end(struct hwtimer_instance *instance,
 		       const struct hwtimer_request *request,
 		       struct hwtimer_moment *moment)
 {
-	u32 index = lower_32_bits(request->id);
 	struct hwtimer_record *record =
 		hwtimer_table_find(&instance->table, request->id);
-	bool first = record && first_event(instance) == index;
-	int err = room_for(instance, request, first ? record : NULL);
+	u32 index = lower_32_bits(request->id);
+	bool first;
+	int err;
 
 	lockdep_assert_held(&instance->lock);
+	make_room(instance);
+	first = record && first_event(instance) == index;
+	err = room_for(instance, request, first ? record : NULL);
 	if (err || !record)
 		return err;
 	if (record->state == HWTIMER_EXPIRED)

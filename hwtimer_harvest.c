@@ -65,6 +65,43 @@ static u32 ready_take(struct hwtimer_instance *instance)
 }
 
 /**
+ * hwtimer_harvest_discarded_one - free the first event of the queue, if it is discarded
+ * @instance: the instance; its lock is held
+ *
+ * Return: whether an event was freed.
+ */
+bool hwtimer_harvest_discarded_one(struct hwtimer_instance *instance)
+{
+	const struct hwtimer_queue *ready = &instance->ready;
+
+	lockdep_assert_held(&instance->lock);
+	if (hwtimer_queue_empty(ready) ||
+	    ready_record(instance, ready->head, ready->first)->state !=
+		    HWTIMER_DISCARDED)
+		return false;
+	hwtimer_period_free(instance, ready_take(instance));
+	hwtimer_instance_add_discards(instance, -1);
+	return true;
+}
+
+/* Does hwtimer_harvest_discarded() if there are any. */
+static noinline u32 discarded_free(struct hwtimer_instance *instance)
+{
+	unsigned int max = HWTIMER_HOLD;
+	u64 discards;
+	u32 freed;
+
+	spin_lock(&instance->lock);
+	discards = instance->discards;
+	while (max-- && hwtimer_harvest_discarded_one(instance))
+		;
+	hwtimer_supply_trim(instance);
+	freed = discards - instance->discards;
+	spin_unlock(&instance->lock);
+	return freed;
+}
+
+/**
  * hwtimer_harvest_discarded - free discarded events at the front of the queue
  * @instance: the instance; its lock is not held
  *
@@ -73,26 +110,10 @@ static u32 ready_take(struct hwtimer_instance *instance)
  */
 u32 hwtimer_harvest_discarded(struct hwtimer_instance *instance)
 {
-	struct hwtimer_queue *ready = &instance->ready;
-	unsigned int max = HWTIMER_HOLD;
-	u64 discards;
-	u32 freed;
-
 	/* Usually 0. An event that is being discarded can wait for the next call. */
 	if (!READ_ONCE(instance->discards))
 		return 0;
-	spin_lock(&instance->lock);
-	discards = instance->discards;
-	while (instance->discards && max-- &&
-	       ready_record(instance, ready->head, ready->first)->state ==
-		       HWTIMER_DISCARDED) {
-		hwtimer_period_free(instance, ready_take(instance));
-		hwtimer_instance_add_discards(instance, -1);
-	}
-	hwtimer_supply_trim(instance);
-	freed = discards - instance->discards;
-	spin_unlock(&instance->lock);
-	return freed;
+	return discarded_free(instance);
 }
 
 static void event_fill(const struct hwtimer_instance *instance,

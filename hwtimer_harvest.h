@@ -58,6 +58,7 @@ unsigned int hwtimer_harvest_at_once(struct hwtimer_instance *instance,
 				     const u32 *due, unsigned int count,
 				     u64 now);
 u32 hwtimer_harvest_flush(struct hwtimer_instance *instance);
+bool hwtimer_harvest_discarded_one(struct hwtimer_instance *instance);
 u32 hwtimer_harvest_discarded(struct hwtimer_instance *instance);
 
 u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now);

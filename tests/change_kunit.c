@@ -371,6 +371,40 @@ static void rearm_after_a_discard(struct kunit *test)
 	expect_nothing_left(test, &id, 1);
 }
 
+/*
+ * In one SUBMIT, an event is dropped that is ahead of that of the timer to be rearmed. Then
+ * that one is the next to be read, so that it needs no room, although the dropped event is
+ * not freed yet.
+ */
+static void rearm_behind_a_discard_in_one_submit(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_request requests[] = {
+		{ .op = HWTIMER_OP_CANCEL, .flags = HWTIMER_DISCARD },
+		{ .op = HWTIMER_OP_RESCHEDULE,
+		  .flags = HWTIMER_REARM,
+		  .time = TICK,
+		  .interval = TICK },
+	};
+	u64 ids[LIMIT];
+	u32 i;
+
+	for (i = 0; i < LIMIT; i++)
+		ids[i] = begin_after(test, (i + 1) * TICK);
+	turn_until(test, FAKE_START + 50 * TICK);
+	requests[0].id = ids[0];
+	requests[1].id = ids[1];
+	hwtimer_request_run(instance, requests, ARRAY_SIZE(requests));
+	KUNIT_EXPECT_EQ(test, requests[0].result, 0);
+	KUNIT_EXPECT_EQ(test, requests[1].result, 0);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, LIMIT - 2);
+	KUNIT_EXPECT_EQ(test, instance->stats.discarded, 2);
+	ids[1] = requests[1].id;
+	for (i = 2; i < LIMIT; i++)
+		expect_event(test, ids[i], 0, FAKE_START + (i + 1) * TICK);
+	expect_nothing_left(test, ids, 2);
+}
+
 static void rearm_when_stopped(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -746,6 +780,7 @@ static struct kunit_case change_test_cases[] = {
 	KIND_CASE(rearm_while_the_event_leaves),
 	KIND_CASE(rearm_behind_an_event_that_leaves),
 	KIND_CASE(rearm_after_a_discard),
+	KIND_CASE(rearm_behind_a_discard_in_one_submit),
 	KIND_CASE(rearm_when_stopped),
 	KIND_CASE(rearm_a_paused_timer),
 	KIND_CASE(rearm_through_the_ring),
