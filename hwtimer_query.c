@@ -77,15 +77,28 @@ static void query_fill(const struct hwtimer_instance *instance,
 }
 
 /*
+ * If the clock was set back, a timer that was overdue when it was scheduled may expire before
+ * the tick under which it is filed. So the wheel has to go back first. The worker does that.
+ */
+static void query_follow(struct hwtimer_instance *instance, u64 now)
+{
+	if (likely(!instance->wheel.rewinds))
+		return;
+	hwtimer_wakeup_follow(instance, now);
+	hwtimer_wakeup_rearm(instance);
+}
+
+/*
  * Describes the next event instead of a timer; see struct hwtimer_query. Returns 0 or
  * -ENOENT.
  */
-static int query_next(const struct hwtimer_instance *instance,
+static int query_next(struct hwtimer_instance *instance,
 		      struct hwtimer_query *query)
 {
 	u64 now = hwtimer_instance_now(instance);
 
 	lockdep_assert_held(&instance->lock);
+	query_follow(instance, now);
 	*query = (struct hwtimer_query){ .state = HWTIMER_STATE_EXPIRED,
 					 .deadline = now };
 	if (instance->stats.ready || hwtimer_completion_unread(instance) ||

@@ -1018,6 +1018,32 @@ static void timers_follow_a_clock_that_is_set_back(struct kunit *test)
 }
 
 /*
+ * A timer that was overdue when it was scheduled is filed under a later tick than its own. If
+ * the clock is set back, it may expire before that tick, and QUERY of the next event knows
+ * that even before the worker has noticed the new time.
+ */
+static void next_event_follows_a_clock_that_is_set_back(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 deadline = FAKE_START - HOUR;
+	struct hwtimer_query next = {};
+
+	fake_settable(instance);
+	KUNIT_ASSERT_EQ(test, fake_schedule_at(instance, deadline), 0);
+	fake_now = FAKE_START - 2 * HOUR;
+	KUNIT_ASSERT_EQ(test, hwtimer_query_timer(instance, &next), 0);
+	KUNIT_EXPECT_EQ(test, next.state, HWTIMER_STATE_PENDING);
+	KUNIT_EXPECT_LE(test, next.deadline, deadline);
+	/* The worker finishes what QUERY has begun. */
+	KUNIT_EXPECT_LE(test, instance->wakeup.at, fake_now);
+	fake_turn_until(instance, deadline - 1);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
+	fake_turn_until(instance, deadline + NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, 1);
+	fake_check_books(test, instance);
+}
+
+/*
  * Requests of an instance that is being closed get no memory: nobody would see their
  * results, and close() would wait for each allocation.
  */
@@ -1307,6 +1333,7 @@ static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(errors_of_interval_and_slack),
 	KIND_CASE(huge_slack_hides_nothing),
 	KIND_CASE(timers_follow_a_clock_that_is_set_back),
+	KIND_CASE(next_event_follows_a_clock_that_is_set_back),
 	KIND_CASE_SLOW(dead_entries_are_bounded),
 	KIND_CASE_SLOW(cancelling_all_leaves_little),
 	KIND_CASE(closing_instance_brings_no_memory),
