@@ -81,6 +81,8 @@ void hwtimer_period_free_extension(struct hwtimer_instance *instance,
 	lockdep_assert_held(&instance->lock);
 	hwtimer_table_put(&instance->table, record->extension);
 	instance->periodic--;
+	/* The chunks that were reserved for the timer are not needed any more. */
+	hwtimer_supply_trim_chunks(instance);
 }
 
 /**

@@ -776,6 +776,78 @@ static void chunks_that_are_freed_come_back(struct kunit *test)
 	pair_destroy(test, pair);
 }
 
+/* Does what the worker does when the time has come to free chunks that stayed unused. */
+static void free_unused(struct kunit *test, struct hwtimer_instance *instance)
+{
+	struct hwtimer_pool surplus = {};
+
+	KUNIT_EXPECT_NE(test, instance->trim.at, HWTIMER_TICK_NONE);
+	spin_lock(&instance->lock);
+	while (instance->trim.at != HWTIMER_TICK_NONE) {
+		instance->trim.at = min(instance->trim.at, ktime_get_ns());
+		hwtimer_supply_trim_some(instance, &surplus);
+	}
+	spin_unlock(&instance->lock);
+	hwtimer_pool_drain(&surplus);
+}
+
+static int schedule_periodic(struct hwtimer_instance *instance, u64 *id)
+{
+	struct hwtimer_request request = {
+		.op = HWTIMER_OP_SCHEDULE,
+		.time = FAKE_HOUR,
+		.interval = FAKE_HOUR,
+	};
+	int err = fake_run(instance, &request);
+
+	*id = request.id;
+	return err;
+}
+
+/*
+ * With its first periodic timer, a hashed wheel with many timers needs far more chunks. They
+ * are freed again if there are too few, so that the timer is refused, and if it ends.
+ */
+static void chunks_in_vain_come_back(struct kunit *test)
+{
+	const u64 large = 1ULL << 30;
+	u64 most, before, more, id;
+	struct pair *pair;
+	u32 i;
+	int err;
+
+	if (kind_of(test) != HWTIMER_KIND_HASHED)
+		kunit_skip(test, "a hierarchical wheel always has the chunks");
+	set_limits(2, 1 << 20, large);
+	pair = pair_create(test, 1 << 20);
+	for (i = 0; i < 16; i++)
+		bulk_up_to(pair->a, HWTIMER_HOLD, &err);
+	trim_all(pair->a);
+	/* Chunks that an instance may keep, whatever happens */
+	most = (HWTIMER_SPARE_CHUNKS + 16) * HWTIMER_CHUNK_BYTES;
+	before = used(pair->account, HWTIMER_BYTES);
+	more = 4 * HWTIMER_HOLD * HWTIMER_CHUNK_BYTES;
+
+	set_limits(2, 1 << 20, before + more);
+	KUNIT_EXPECT_EQ(test, schedule_periodic(pair->a, &id), -ENOMEM);
+	KUNIT_EXPECT_GT(test, used(pair->account, HWTIMER_BYTES),
+			before + more / 2);
+	free_unused(test, pair->a);
+	KUNIT_EXPECT_LE(test, used(pair->account, HWTIMER_BYTES),
+			before + most);
+
+	set_limits(2, 1 << 20, large);
+	KUNIT_EXPECT_EQ(test, schedule_periodic(pair->a, &id), 0);
+	KUNIT_EXPECT_GT(test, used(pair->account, HWTIMER_BYTES),
+			before + more);
+	KUNIT_EXPECT_EQ(test, fake_cancel(pair->a, id, 0), 0);
+	free_unused(test, pair->a);
+	KUNIT_EXPECT_LE(test, used(pair->account, HWTIMER_BYTES),
+			before + most);
+	fake_check_books(test, pair->a);
+	pair_destroy(test, pair);
+}
+
 /*
  * A worker is just serving an instance that is closed. A user at the limit can open
  * another one at once, and is charged for the old one's memory until it is freed.
@@ -835,6 +907,7 @@ static struct kunit_case account_test_cases[] = {
 	KIND_CASE(memory_is_refused),
 	KIND_CASE(the_whole_wheel_is_refused),
 	KIND_CASE(chunks_that_are_freed_come_back),
+	KIND_CASE(chunks_in_vain_come_back),
 	KIND_CASE(a_closed_instance_makes_room_before_it_is_freed),
 	KIND_CASE(an_instance_is_memory_too),
 	{}
