@@ -42,7 +42,10 @@ IGNORED_IN_USER_SPACE=PREFER_KERNEL_TYPES,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_S
 # faults of the caller by the name of the function that was called.
 IGNORED_IN_SIMULATION=EMBEDDED_FUNCTION_NAME,NEW_TYPEDEFS,MACRO_ARG_REUSE,MACRO_ARG_UNUSED,MACRO_ARG_PRECEDENCE,OPEN_ENDED_LINE,MEMORY_BARRIER,DATA_RACE,UNCOMMENTED_DEFINITION,COMPLEX_MACRO,SPACING,IS_ENABLED_CONFIG,EXPORT_SYMBOL,LINUX_VERSION_CODE,UNSPECIFIED_INT,FUNCTION_ARGUMENTS
 
+# Debian's sparse does not know __typeof_unqual__, without which kernel 7.3 does not run it. Nor
+# does it know the length of a constant string, which that kernel compares with its size.
 SPARSE_FLAGS='-D__CHECK_ENDIAN__ -Wbitwise -Wcontext -Wdecl -Wnon-pointer-null'
+SPARSE_FLAGS+=" -D__typeof_unqual__=__typeof__ '-D__builtin_strlen(s)=(sizeof(s)-1)'"
 
 TEMP=
 
@@ -188,6 +191,13 @@ look_at()
 	shift
 	said=$(mktemp -p "$TEMP")
 	"$what" "$@" >"$said" 2>&1 || status=$?
+	# checkpatch reports a name in CamelCase only in the first file that has it.
+	if [ "$what" = checkpatch ] && [ "$status" -ne 0 ] && [ $# -gt 1 ]; then
+		for file in "$@"; do
+			look_at "$what" "$file"
+		done
+		return
+	fi
 	for file in "$@"; do
 		sed -n "\\|^$file:|p" "$said" >"$TEMP/said-${file//\//,}"
 		sed -i "\\|^$file:|d" "$said"
@@ -258,16 +268,17 @@ ignored_in()
 	echo "$ignored"
 }
 
-# run_checkpatch IGNORED FILE...: it leaves a file in the directory where it runs. At a name in
-# CamelCase it complains that there is no kernel whose include/ it could read.
+# run_checkpatch IGNORED FILE...: it leaves a file in the directory where it runs. That is its
+# home, too, so that it does not read this user's options. At a name in CamelCase it complains
+# that there is no kernel whose include/ it could read.
 run_checkpatch()
 {
 	local ignored=$1
 
 	shift
-	(cd "$(mktemp -d -p "$TEMP")" && perl "$tools/scripts/checkpatch.pl" --strict --no-tree \
-		--terse --show-types --no-summary --ignore "$ignored" \
-		--file "$@" 2>&1 | sed "s|$REPO_DIR/||g
+	(HOME=$(mktemp -d -p "$TEMP") && cd "$HOME" &&
+		perl "$tools/scripts/checkpatch.pl" --strict --no-tree --terse \
+		--show-types --no-summary --ignore "$ignored" --file "$@" 2>&1 | sed "s|$REPO_DIR/||g
 			/^Use of uninitialized value .root /d
 			/^find: .*include.*: No such file/d")
 }
@@ -282,7 +293,7 @@ format()
 shell()
 {
 	# SC2187: shellcheck treats busybox's ash as dash, which is what we want.
-	shellcheck --format=gcc --external-sources --exclude=SC2187 "$@"
+	shellcheck --norc --format=gcc --external-sources --exclude=SC2187 "$@"
 }
 
 # compiles NAME: fails on any warning. In the module's files warnings are errors anyway;
@@ -319,6 +330,8 @@ run_sparse()
 			return 1
 		fi
 	done
+	# The kernel's make goes on without sparse if it does not like it.
+	! grep 'C=2 specified, but' "$TEMP/sparse"
 }
 
 sparse_is_silent()
