@@ -91,17 +91,20 @@ take_directory()
 	flock "$fd"
 }
 
-# Copies newer files only. Otherwise each build would compile every file.
+# Copies the files whose contents differ, and does not look at their times: a file that was put
+# back has an older time than the copy, and must still be compiled. Otherwise each build would
+# compile every file.
 copy_sources()
 {
 	local dir=$1 file
 
 	cd "$REPO_DIR"
 	shopt -s nullglob
-	cp --parents --preserve=mode,timestamps --update \
-		Kbuild ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch] \
+	for file in Kbuild ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch] \
 		samples/*/Kbuild samples/*/*.c \
-		torture/module/Kbuild torture/module/*.[ch] "$dir"
+		torture/module/Kbuild torture/module/*.[ch]; do
+		cmp --silent "$file" "$dir/$file" || cp --parents "$file" "$dir"
+	done
 	# The copy of a source that was removed or renamed must not be built.
 	cd "$dir"
 	for file in ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch] \
@@ -134,8 +137,10 @@ build_or_unpack()
 	cat "$dir/.messages" >&2
 }
 
+# If this is interrupted, the directory has a part of the entry, and does not have its name.
 unpack()
 {
+	rm -f "$2/.entry"
 	tar --extract --file "$1" --directory "$2" --use-compress-program zstd
 	echo "$1" >"$2/.entry"
 }
@@ -153,6 +158,7 @@ build_shared()
 	shift 3
 	shared=$CACHE_DIR/build/${dir##*/}-$(shape_of "$kdir" "$@" | sha256sum | cut -c -10)
 	mkdir -p "$shared"
+	touch "$shared"
 	find "$CACHE_DIR/build" -mindepth 1 -maxdepth 1 -mtime "+$SHARED_DAYS" \
 		-exec rm -rf {} +
 	take_directory "$shared"
@@ -212,6 +218,10 @@ entry_of()
 	echo "$CACHE_DIR/modules/${dir##*/}-${hash:0:20}.tar.zst"
 }
 
+# The variables of the environment that shape a build
+SHAPING='HWTIMER(_KUNIT|_SMALL|_COVERAGE|_NOTRACE|_WERROR)?|K[A-Z]*FLAGS(_[A-Z]+)?|KBUILD_[A-Z0-9_]+'
+SHAPING+='|CF|LLVM|LLVM_IAS|CFLAGS_[A-Za-z_]+|GCC_[A-Z_]+|CPATH|C_INCLUDE_PATH|COMPILER_PATH'
+
 # shape_of KDIR MAKE-ARGUMENT...: all but the sources that shapes a build
 shape_of()
 {
@@ -219,6 +229,8 @@ shape_of()
 	realpath "$1"
 	shift
 	printf '%s\n' "$@"
+	# make and Kbuild take these from the environment, too.
+	env | grep -E "^($SHAPING)=" | sort || true
 	"$COMPILER" --version
 	[[ "$*" != *C=2* ]] || sparse --version
 	cat "$VM_DIR/build.sh"
@@ -234,7 +246,8 @@ store()
 		"${NOT_KEPT[@]}" .
 	mv "$entry.$$" "$entry"
 	find "${entry%/*}" -type f -printf '%T@ %p\n' | sort --reverse --numeric-sort |
-		tail -n "+$((KEPT + 1))" | cut -d ' ' -f 2- | xargs --no-run-if-empty rm -f
+		tail -n "+$((KEPT + 1))" | cut -d ' ' -f 2- |
+		xargs --no-run-if-empty --delimiter '\n' rm -f
 }
 
 # build_clients KDIR DIR MAKE-ARGUMENT...: modules that use ours
@@ -244,8 +257,15 @@ build_clients()
 
 	shift 2
 	for client in "$dir"/samples/*/ "$dir"/torture/module/; do
-		build "$kdir" "${client%/}" "$@" HWTIMER="$dir"
+		client=${client%/}
+		build "$kdir" "$client" "$@" HWTIMER="$dir" 2>&1 | name_client "${client#"$dir/"}" >&2
 	done
+}
+
+# name_client CLIENT: kbuild's messages about a client's files name them by CLIENT, too
+name_client()
+{
+	sed --unbuffered -E "s,^[A-Za-z0-9_]+\\.[ch]:[0-9],$1/&,"
 }
 
 # Compiler messages name the sources, not the copies. Neither a missing BTF is worth a
