@@ -78,7 +78,12 @@ run_all_parts()
 {
 	local part finished state
 
-	state=$(cat ./*.[ch] sim/*.[ch] | sha256sum)
+	state=$({
+		gcc --version
+		cat Kbuild sim/Makefile
+		find ./*.[ch] include uapi sim bench/wheel/include -name '*.[ch]' -print0 |
+			sort -z | xargs -0 sha256sum
+	} | sha256sum)
 	finished=$BUILD_DIR/sim/done-${state%% *}
 	mkdir -p "$finished"
 	for ((part = 1; part <= PARTS; part++)); do

@@ -696,7 +696,7 @@ step_guide()
 # The Python package, with this machine's Python
 step_python()
 {
-	prepare make --no-print-directory library
+	prepare make --no-print-directory library tool
 	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
 	queue python "$UML_KERNEL" tap "$VM_DIR/python.sh"
 }
@@ -707,7 +707,9 @@ step_examples()
 	local kernel=stock-6.12
 
 	rm -rf build/examples
-	prepare make --no-print-directory -j"$JOBS" examples daemon-tests
+	# As other steps do: two builds of the same programs must not run at once.
+	prepare make --no-print-directory -j"$JOBS" examples
+	prepare_daemon
 	prepare "$VM_DIR/build.sh" "$kernel"
 	queue examples "$kernel" tap examples_on "$kernel"
 }
@@ -867,13 +869,17 @@ guest()
 # without --all. A note has the numbers of passed and of skipped tests.
 PASSED_BEFORE=
 
-# A hash of all files that git knows or does not ignore, and of the compiler
+# A hash of all files that git knows or does not ignore, and of the compiler. Where git does not
+# work (a tarball, or a checkout of another user), of all files but those in build/.
 state_of_sources()
 {
 	cd "$REPO_DIR"
 	{
-		git ls-files -z --cached --others --exclude-standard |
-			xargs -0 sha256sum 2>&1 || true
+		{
+			git ls-files -z --cached --others --exclude-standard 2>/dev/null ||
+				find . \( -path ./build -o -path ./.git \) -prune -o \
+					-type f -print0 | sort -z
+		} | xargs -0 sha256sum 2>&1 || true
 		gcc --version
 	} | sha256sum | cut -c -20
 }

@@ -10,6 +10,9 @@
 set -euo pipefail
 export LC_ALL=C
 
+# In test machines other users run the programs.
+umask 022
+
 # make may have called us. Its options must not reach the makes that we call.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
