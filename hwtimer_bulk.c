@@ -234,18 +234,19 @@ static void bulk_schedule_all(struct hwtimer_instance *instance,
 }
 
 /*
- * Starts to fetch the records of @count timers. Sets @records to their addresses. If the
- * maps are large, they are hardly in the cache, so fetches their words, too.
+ * Starts to fetch the records of @count timers. Sets @records to their addresses, and @ids as
+ * hwtimer_table_fetch() does. If the maps are large, they are hardly in the cache, so fetches
+ * their words, too.
  */
 static __always_inline void cancel_fetch(const struct hwtimer_table *table,
 					 struct hwtimer_record **records,
-					 const u64 *ids, u32 count)
+					 u64 *ids, u32 count)
 {
 	bool large = table->nr_slots > HWTIMER_SLOTS_CACHED;
 	u32 i;
 
 	for (i = 0; i < count; i++) {
-		records[i] = hwtimer_table_fetch(table, ids[i]);
+		records[i] = hwtimer_table_fetch(table, &ids[i]);
 		if (unlikely(large))
 			hwtimer_table_prefetch_word(table, ids[i]);
 	}
@@ -272,6 +273,13 @@ static __always_inline u32 cancel_fetched(struct hwtimer_instance *instance,
 	return others;
 }
 
+/* Cancels @count timers of an instance that has not started, so that it has none. */
+static void bulk_cancel_none(u64 *words, u32 count)
+{
+	while (count--)
+		*words++ = -ENOENT;
+}
+
 /*
  * Cancels HWTIMER_AHEAD timers at a time, and meanwhile has the processor fetch the records
  * of the next ones. Computes the address of each record once.
@@ -285,6 +293,10 @@ static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
 	u32 left = count, others = 0;
 	unsigned int turn = 0;
 
+	if (unlikely(!hwtimer_table_end(&instance->table))) {
+		bulk_cancel_none(words, count);
+		return;
+	}
 	cancel_fetch(&instance->table, records[turn], words, here);
 	while (here) {
 		u32 next = min_t(u32, left - here, HWTIMER_AHEAD);

@@ -212,8 +212,8 @@ static inline void hwtimer_op_count_filed(struct hwtimer_instance *instance,
 /**
  * hwtimer_op_cancel_plain - CANCEL a timer, if it is plain
  * @instance: the instance; its lock is held
- * @record: the record from hwtimer_table_fetch() for @id
- * @id: id of the timer; any number
+ * @record: the record from hwtimer_table_fetch()
+ * @id: the id from hwtimer_table_fetch()
  *
  * A plain timer is pending and not periodic. The caller counts the timer by
  * hwtimer_op_count_cancelled().
@@ -261,9 +261,12 @@ static __always_inline int hwtimer_op_cancel(struct hwtimer_instance *instance,
 					     u64 id, u32 flags,
 					     struct hwtimer_moment *moment)
 {
-	struct hwtimer_record *record =
-		hwtimer_table_fetch(&instance->table, id);
+	struct hwtimer_record *record;
 
+	/* The instance may not have started. */
+	if (unlikely(!hwtimer_table_end(&instance->table)))
+		return -ENOENT;
+	record = hwtimer_table_fetch(&instance->table, &id);
 	if (unlikely(!hwtimer_op_cancel_plain(instance, record, id)))
 		return hwtimer_op_cancel_other(instance, id, flags, moment);
 	hwtimer_op_count_cancelled(instance, 1);

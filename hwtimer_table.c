@@ -105,8 +105,6 @@ void hwtimer_record_check(const struct hwtimer_record *record,
 
 #endif
 
-struct hwtimer_record hwtimer_record_nobody;
-
 static u32 maps_for(u32 slots)
 {
 	return DIV_ROUND_UP(slots, HWTIMER_MAP_SLOTS);

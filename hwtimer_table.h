@@ -159,9 +159,6 @@ hwtimer_record_expire_if(struct hwtimer_record *record, bool expires)
 	record->state += expires;
 }
 
-/* A free record that is in no table */
-extern struct hwtimer_record hwtimer_record_nobody;
-
 #define HWTIMER_SLOT_SHIFT 10
 #define HWTIMER_SLOT_RECORDS 1024U
 
@@ -349,21 +346,22 @@ hwtimer_table_prefetch(const struct hwtimer_table *table, u64 id)
 
 /**
  * hwtimer_table_fetch - start to fetch the record that an id would name
- * @table: the instance's table
- * @id: the id; may be anything
+ * @table: the instance's table, which has records
+ * @id: in: the id; may be anything. Out: the same if the table has such a record; otherwise
+ *	with the index HWTIMER_NO_RECORD, so that no timer has it
  *
- * Return: the record, for hwtimer_record_plain(); a record that is free if the table has
- * none for @id.
+ * Without a branch: the processor may mispredict that the record is plain, and then uses the
+ * index in the maps.
+ *
+ * Return: the record, for hwtimer_record_plain(). HWTIMER_NO_RECORD's is always free.
  */
 static __always_inline struct hwtimer_record *
-hwtimer_table_fetch(const struct hwtimer_table *table, u64 id)
+hwtimer_table_fetch(const struct hwtimer_table *table, u64 *id)
 {
-	u32 index = lower_32_bits(id);
-	struct hwtimer_record *record;
+	u32 index = array_index_nospec(lower_32_bits(*id), table->end);
+	struct hwtimer_record *record = hwtimer_table_record(table, index);
 
-	if (unlikely(!hwtimer_table_has(table, &index)))
-		return &hwtimer_record_nobody;
-	record = hwtimer_table_record(table, index);
+	*id = (u64)upper_32_bits(*id) << 32 | index;
 	prefetchw(record);
 	return record;
 }
@@ -522,8 +520,8 @@ hwtimer_table_find(const struct hwtimer_table *table, u64 id)
 
 /**
  * hwtimer_record_plain - whether a record is that of a pending one-shot timer
- * @record: the record, from hwtimer_table_fetch() for @id
- * @id: the id of the timer; may be anything
+ * @record: the record, from hwtimer_table_fetch()
+ * @id: the id, from hwtimer_table_fetch()
  *
  * Return: false in all other cases, which hwtimer_table_find() tells apart.
  */

@@ -396,6 +396,7 @@ static void leave_start(struct kunit *test, struct hwtimer_table *table)
 static void start_has_few_records(struct kunit *test)
 {
 	struct hwtimer_table *table = test->priv;
+	u64 id;
 	u32 i;
 
 	start(test, table);
@@ -409,8 +410,11 @@ static void start_has_few_records(struct kunit *test)
 	/* Ids of records that a slot would have */
 	for (i = HWTIMER_START_RECORDS; i < HWTIMER_SLOT_RECORDS; i++) {
 		KUNIT_ASSERT_NULL(test, hwtimer_table_find(table, i));
-		KUNIT_ASSERT_PTR_EQ(test, hwtimer_table_fetch(table, i),
-				    &hwtimer_record_nobody);
+		id = 7ULL << 32 | i;
+		KUNIT_ASSERT_PTR_EQ(test, hwtimer_table_fetch(table, &id),
+				    hwtimer_table_record(table,
+							 HWTIMER_NO_RECORD));
+		KUNIT_ASSERT_EQ(test, id, 7ULL << 32 | HWTIMER_NO_RECORD);
 	}
 }
 
