@@ -29,6 +29,9 @@ IGNORED_IN_TRACE_H=PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE
 # the kernel keeps such headers
 # MACRO_ARG_REUSE: a constant expression that names its argument more than once
 IGNORED_IN_UAPI=BIT_MACRO,MACRO_ARG_REUSE
+# The rings' header is for programs. SPACING: takes what _Generic() chooses for a conditional
+# expression. VOLATILE: what another process writes is read as the kernel's READ_ONCE() does
+IGNORED_IN_RING_H=SPACING,VOLATILE
 # MACRO_ARG_REUSE: a macro about a structure's member has to name it twice, and a name has
 # no side effects
 IGNORED_IN_ABI_TEST=MACRO_ARG_REUSE
@@ -83,14 +86,14 @@ check_files()
 
 	need_packages perl clang-format shellcheck
 	tools=$("$VM_DIR/kernel.sh" tools-7.3)/source
-	user_sources=(torture/*.[ch] selftests/*.[ch] selftests/tenants/*.[ch] demo/*.[ch] bench/*.[ch] bench/server/*.[ch] vm/*.c
+	user_sources=(uapi/*.h torture/*.[ch] selftests/*.[ch] selftests/tenants/*.[ch] demo/*.[ch] bench/*.[ch] bench/server/*.[ch] vm/*.c
 		lib/*.[ch] lib/adapters/*.h lib/shared/*.[ch] lib/test/*.[ch] tool/*.[ch] tool/test/*.c
 		examples/*.[ch] examples/test/*.c examples/test/count/*.[ch] daemon/*.[ch] daemon/test/*.[ch]
 		daemon/bench/*.[ch] daemon/bench/drive/*.[ch]
 		bench/core/*.[ch] bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h
 		tests/states/*.[ch] fuzz/*.[ch]
 		sim/*.[ch] sim/include/{linux,linux/sched,sim,trace,uapi/linux/sched}/*.h)
-	scripts=(vm/*.sh vm/init vm/guest-* .ci/run selftests/*.sh selftests/tenants/*.sh bench/*.sh
+	scripts=(vm/*.sh vm/init vm/guest-* .ci/run mutants/guest selftests/*.sh selftests/tenants/*.sh bench/*.sh
 		bench/core/*.sh
 		examples/*.sh torture/*.sh daemon/bench/*.sh daemon/test/*.sh tool/*.bash fuzz/*.sh
 		sim/*.sh)
@@ -257,6 +260,7 @@ ignored_in()
 	case $1 in
 	compat.h) ignored+=,$IGNORED_IN_COMPAT_H ;;
 	hwtimer_trace.h) ignored+=,$IGNORED_IN_TRACE_H ;;
+	uapi/hwtimer_ring.h) ignored+=,$IGNORED_IN_UAPI,$IGNORED_IN_RING_H,$IGNORED_IN_USER_SPACE ;;
 	uapi/*) ignored+=,$IGNORED_IN_UAPI ;;
 	torture/module/*) ;;
 	lib/* | bench/server/* | tool/* | examples/* | daemon/* | torture/* | fuzz/* | selftests/library.c | \
