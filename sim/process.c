@@ -36,7 +36,9 @@ static struct pid *pid_create(void)
 static void process_init(struct sim_process *process, kuid_t uid,
 			 bool privileged, unsigned int cgroup, s64 offset)
 {
-	cgroups[cgroup].cgroup.id = cgroup + 1;
+	/* A worker that is in this cgroup may be asking for its id. */
+	__atomic_store_n(&cgroups[cgroup].cgroup.id, cgroup + 1,
+			 __ATOMIC_RELAXED);
 	*process = (struct sim_process){
 		.nr = ++last_pid,
 		.pid = pid_create(),
