@@ -53,6 +53,11 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		return bulk->flags & ~HWTIMER_DISCARD ? -EINVAL : 0;
 	if (unlikely(bulk->slack))
 		return hwtimer_bulk_check_general(instance, bulk);
+	/* Most bulks. Each clock takes deadlines. */
+	if (bulk->flags == HWTIMER_ABSOLUTE &&
+	    (bulk->op == HWTIMER_OP_SCHEDULE ||
+	     bulk->op == HWTIMER_OP_RESCHEDULE))
+		return 0;
 	return bulk_check_request(instance, bulk);
 }
 
