@@ -681,6 +681,7 @@ TEST_F(hwtimer, stop_against_readers_of_periodic_timers)
 
 /* Maximum number of bystanders */
 #define BYSTANDERS 4
+#define SAMPLE (8 * BATCH)
 
 /* A burst is so large that other threads have time to run meanwhile. */
 static unsigned int burst_size(void)
@@ -697,15 +698,16 @@ static unsigned int burst_size(void)
  */
 static __u64 schedule_burst(int fd, unsigned int n)
 {
-	__u64 ids[BATCH], start = now_ns(), moment;
+	__u64 ids[SAMPLE], start = now_ns(), moment;
 
-	/* Measure how long it takes. */
-	for (unsigned int i = 0; i < 10; i++) {
-		if (dev_schedule_many(fd, BATCH, 0, HOUR, ids) != BATCH ||
-		    dev_cancel_many(fd, BATCH, ids) != BATCH)
-			return 0;
-	}
-	moment = now_ns() + 200 * MS + (now_ns() - start) / (10 * BATCH) * n;
+	/*
+	 * Measure how long it takes. None is cancelled before all are there: otherwise the
+	 * memory of one would serve the next, and allocating it may take longer than the rest.
+	 */
+	if (dev_schedule_many(fd, SAMPLE, 0, HOUR, ids) != SAMPLE ||
+	    dev_cancel_many(fd, SAMPLE, ids) != SAMPLE)
+		return 0;
+	moment = now_ns() + 200 * MS + (now_ns() - start) / SAMPLE * n;
 	if (dev_schedule_many(fd, n, HWTIMER_ABSOLUTE, moment, NULL) != n)
 		return 0;
 	return moment;
