@@ -367,25 +367,6 @@ bool hwtimer_op_fits_slice(const struct hwtimer_instance *instance, u32 count)
 	       HWTIMER_STEPS_SLICE;
 }
 
-/**
- * hwtimer_op_begin - have the wheel follow the clock before requests are done
- * @instance: the instance; its lock is held
- * @moment: out: this hold of the lock
- */
-void hwtimer_op_begin(struct hwtimer_instance *instance,
-		      struct hwtimer_moment *moment)
-{
-	lockdep_assert_held(&instance->lock);
-	*moment = (struct hwtimer_moment){
-		.instance = instance,
-		.ready = instance->stats.ready,
-		.idle = !instance->stats.pending,
-	};
-	if (unlikely(instance->wheel.rewinds ||
-		     hwtimer_instance_behind(instance)))
-		hwtimer_wakeup_follow(instance, hwtimer_moment_now(moment));
-}
-
 /*
  * Whether the worker may have to come earlier than it plans to. Without a timer, the worker
  * does not care about dead entries, and a timer that shares a bucket with them does not make

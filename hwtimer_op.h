@@ -63,8 +63,6 @@ static inline u64 hwtimer_moment_now(struct hwtimer_moment *moment)
 #define HWTIMER_STEPS_OWED U64_MAX
 #define HWTIMER_STEPS_SLICE 1ULL
 
-void hwtimer_op_begin(struct hwtimer_instance *instance,
-		      struct hwtimer_moment *moment);
 bool hwtimer_op_fits_slice(const struct hwtimer_instance *instance, u32 count);
 void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 		    const struct hwtimer_moment *moment, u64 most)
@@ -86,6 +84,25 @@ int hwtimer_op_cancel_traced(struct hwtimer_instance *instance, u64 id,
 int hwtimer_op_reschedule_traced(struct hwtimer_instance *instance, u64 id,
 				 u64 time, u32 flags,
 				 struct hwtimer_moment *moment);
+
+/**
+ * hwtimer_op_begin - have the wheel follow the clock before requests are done
+ * @instance: the instance; its lock is held
+ * @moment: out: this hold of the lock
+ */
+static __always_inline void hwtimer_op_begin(struct hwtimer_instance *instance,
+					     struct hwtimer_moment *moment)
+{
+	lockdep_assert_held(&instance->lock);
+	*moment = (struct hwtimer_moment){
+		.instance = instance,
+		.ready = instance->stats.ready,
+		.idle = !instance->stats.pending,
+	};
+	if (unlikely(instance->wheel.rewinds ||
+		     hwtimer_instance_behind(instance)))
+		hwtimer_wakeup_follow(instance, hwtimer_moment_now(moment));
+}
 
 /**
  * hwtimer_op_no_time - whether a time must be refused

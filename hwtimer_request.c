@@ -116,8 +116,8 @@ int hwtimer_request_check(const struct hwtimer_settings *settings,
 }
 
 /* Takes a free record for a timer within the limit. Returns 0 or -ENOMEM. */
-static int record_get(struct hwtimer_instance *instance, bool periodic,
-		      u32 *index)
+static __always_inline int record_get(struct hwtimer_instance *instance,
+				      bool periodic, u32 *index)
 {
 	/* If CANCEL made this room, the record it freed may have no generation left. */
 	if (unlikely(periodic) && hwtimer_table_spare(&instance->table) < 2)
@@ -218,9 +218,11 @@ static void requests_run_all(struct hwtimer_instance *instance,
 			     struct hwtimer_request *requests, u32 count,
 			     struct hwtimer_moment *moment)
 {
+	/* A single request needs its record at once. */
+	u32 ahead = count > 1 ? min_t(u32, count, HWTIMER_AHEAD) : 0;
 	u32 i;
 
-	for (i = 0; i < min_t(u32, count, HWTIMER_AHEAD); i++)
+	for (i = 0; i < ahead; i++)
 		request_prefetch(instance, &requests[i]);
 	for (i = 0; i < count; i++) {
 		if (i + HWTIMER_AHEAD < count)

@@ -721,6 +721,18 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 	return -ENOMEM;
 }
 
+/* hwtimer_supply_lock_ready(), inline for those who lock an instance for each request */
+static __always_inline bool lock_ready(struct hwtimer_instance *instance,
+				       const struct hwtimer_demand *demand)
+	__acquires(&instance->lock)
+{
+	spin_lock(&instance->lock);
+	return (!demand->timers && !demand->moves) ||
+	       (!records_missing(instance, demand) &&
+		!wheel_crowded(instance, demand) &&
+		!chunks_missing(instance, demand));
+}
+
 /**
  * hwtimer_supply_reserve - allocate the memory for some requests, and lock the instance
  * @instance: the instance, which has started unless @demand is all 0; its lock is not
@@ -736,7 +748,7 @@ int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 			   const struct hwtimer_demand *demand)
 	__acquires(&instance->lock)
 {
-	if (likely(hwtimer_supply_lock_ready(instance, demand)))
+	if (likely(lock_ready(instance, demand)))
 		return 0;
 	return supply_reserve_slowly(instance, demand);
 }
@@ -755,11 +767,7 @@ bool hwtimer_supply_lock_ready(struct hwtimer_instance *instance,
 			       const struct hwtimer_demand *demand)
 	__acquires(&instance->lock)
 {
-	spin_lock(&instance->lock);
-	return (!demand->timers && !demand->moves) ||
-	       (!records_missing(instance, demand) &&
-		!wheel_crowded(instance, demand) &&
-		!chunks_missing(instance, demand));
+	return lock_ready(instance, demand);
 }
 
 /* The number of surplus chunks, see HWTIMER_SPARE_TIME. */
