@@ -746,25 +746,28 @@ static void overdue_timer_waits_when_the_clock_is_set_back(struct kunit *test)
 }
 
 /*
- * The first timers of a crowd in one bucket stay, and the others are cancelled. The timers that
- * stay move to a bucket each, while the chunks of the others are still there. The chunks that
- * were reserved, far fewer than the dead entries, must be enough.
+ * The first timers of a crowd in one bucket stay, and the others are cancelled. When the
+ * bucket moves down, each of the timers that stay takes a chunk in a bucket of its own, while
+ * the chunks of the others are still there. The chunks that were reserved, far fewer than the
+ * dead entries, must be enough.
  */
 static void few_timers_before_many_dead_entries_scatter(struct kunit *test)
 {
-	const u32 few = 400, many = 3000;
-	struct oracle *oracle = create(test, 64, 0);
+	const u32 few = 120,
+		  many = 3000; /* a bucket above the lowest level has 128 ticks */
+	const u64 first = 1ULL << 20;
+	struct oracle *oracle = create(test, 1024, 0);
 	u32 i;
 
 	for (i = 0; i < few; i++)
-		oracle_schedule(oracle, ((1ULL << 20) + i) * TICK);
+		oracle_schedule(oracle, (first + i) * TICK);
 	for (i = 0; i < many; i++)
-		oracle_schedule(oracle, (1ULL << 20) * TICK);
+		oracle_schedule(oracle, first * TICK);
 	for (i = 0; i < many; i++)
 		oracle_cancel(oracle, oracle->live[oracle->nr_live - 1]);
 	oracle_schedule(oracle, 3 * TICK);
 	KUNIT_EXPECT_LT(test, oracle->pool.spares, 2 * few);
-	oracle_turn(oracle, ((1ULL << 20) + few) * TICK);
+	oracle_turn(oracle, (first + few) * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, few + 1);
 }
 
