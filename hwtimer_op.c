@@ -367,6 +367,14 @@ bool hwtimer_op_fits_slice(const struct hwtimer_instance *instance, u32 count)
 	       HWTIMER_STEPS_SLICE;
 }
 
+/* Not inline, so that hwtimer_op_end() needs few registers where no steps are owed. */
+static noinline void op_pay(struct hwtimer_instance *instance, u64 rewind,
+			    u64 compaction)
+{
+	instance_rewind(instance, rewind);
+	instance_compact(instance, compaction);
+}
+
 /*
  * Whether the worker may have to come earlier than it plans to. Without a timer, the worker
  * does not care about dead entries, and a timer that shares a bucket with them does not make
@@ -425,11 +433,10 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 	drained = moment->ready && hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
 
-	if (drained)
+	if (unlikely(drained))
 		hwtimer_notice_hang_up(instance);
 	if (unlikely(mask))
 		hwtimer_notice_wake(instance, mask);
-	if (unlikely(rewind))
-		instance_rewind(instance, min(rewind, most));
-	instance_compact(instance, min(compaction, most));
+	if (unlikely(rewind | compaction))
+		op_pay(instance, min(rewind, most), min(compaction, most));
 }

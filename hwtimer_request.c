@@ -334,9 +334,10 @@ static void request_demand(struct hwtimer_demand *demand,
 }
 
 /* Sets each result, 0 if the request is valid. Adds up what the valid requests need. */
-static void requests_check(struct hwtimer_instance *instance,
-			   struct hwtimer_request *requests, u32 count,
-			   struct hwtimer_demand *demand)
+static __always_inline void requests_check(struct hwtimer_instance *instance,
+					   struct hwtimer_request *requests,
+					   u32 count,
+					   struct hwtimer_demand *demand)
 {
 	struct hwtimer_settings copy;
 	const struct hwtimer_settings *settings =
