@@ -152,7 +152,7 @@ static long batch_run(const struct batch *batch)
 /* Does a batch that needs at most BATCH_SMALL bytes. */
 static noinline long batch_run_small(struct batch *batch)
 {
-	u64 memory[BATCH_SMALL / sizeof(u64)];
+	u64 memory[BATCH_SMALL / sizeof(u64)] __uninitialized;
 
 	batch->memory = memory;
 	return batch_run(batch);

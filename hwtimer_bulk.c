@@ -293,7 +293,7 @@ static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
 			    u64 *words, u32 count,
 			    struct hwtimer_moment *moment)
 {
-	struct hwtimer_record *records[2][HWTIMER_AHEAD];
+	struct hwtimer_record *records[2][HWTIMER_AHEAD] __uninitialized;
 	u32 here = min_t(u32, count, HWTIMER_AHEAD);
 	u32 left = count, others = 0;
 	unsigned int turn = 0;

@@ -43,7 +43,7 @@ void hwtimer_chunk_cache_destroy(void)
  */
 int hwtimer_pool_fill(struct hwtimer_pool *pool, u32 count)
 {
-	void *chunks[HWTIMER_CHUNK_BULK];
+	void *chunks[HWTIMER_CHUNK_BULK] __uninitialized;
 
 	while (count) {
 		u32 batch = min_t(u32, count, HWTIMER_CHUNK_BULK);
@@ -106,7 +106,7 @@ static unsigned int pool_empty_some(struct hwtimer_pool *pool, void **chunks)
  */
 void hwtimer_pool_drain(struct hwtimer_pool *pool)
 {
-	void *chunks[HWTIMER_CHUNK_BULK];
+	void *chunks[HWTIMER_CHUNK_BULK] __uninitialized;
 	unsigned int count;
 
 	while ((count = pool_empty_some(pool, chunks))) {

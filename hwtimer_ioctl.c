@@ -163,7 +163,7 @@ static long ioctl_request(struct hwtimer_instance *instance,
 			  void __user *argument, enum hwtimer_op op)
 {
 	struct hwtimer_request __user *user_request = argument;
-	struct hwtimer_request request;
+	struct hwtimer_request request __uninitialized;
 
 	if (copy_from_user(&request, user_request, sizeof(request)))
 		return -EFAULT;
@@ -194,7 +194,7 @@ static long ioctl_submit(struct hwtimer_instance *instance,
 
 static long ioctl_bulk(struct hwtimer_instance *instance, void __user *argument)
 {
-	struct hwtimer_bulk bulk;
+	struct hwtimer_bulk bulk __uninitialized;
 	u32 user_size;
 	int err;
 

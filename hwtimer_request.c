@@ -339,7 +339,7 @@ static __always_inline void requests_check(struct hwtimer_instance *instance,
 					   u32 count,
 					   struct hwtimer_demand *demand)
 {
-	struct hwtimer_settings copy;
+	struct hwtimer_settings copy __uninitialized;
 	const struct hwtimer_settings *settings =
 		hwtimer_settings_get(instance, &copy);
 	bool delays = settings->clock->nr != HWTIMER_REALTIME;

@@ -5,6 +5,7 @@
 #ifndef BENCH_LINUX_COMPILER_H
 #define BENCH_LINUX_COMPILER_H
 
+#define __uninitialized
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
