@@ -121,4 +121,17 @@ static inline u64 hwtimer_cgroup_of_caller(void)
 	return hwtimer_cgroup_of(current);
 }
 
+/*
+ * Whether the current task is to sleep because its memory cgroup is above memory.high: on its
+ * way to user space, or in the next allocation that may wait for memory.
+ */
+static inline bool hwtimer_cgroup_is_high(void)
+{
+#ifdef CONFIG_MEMCG
+	return current->memcg_nr_pages_over_high;
+#else
+	return false;
+#endif
+}
+
 #endif /* HWTIMER_COMPAT_H */

@@ -36,7 +36,7 @@
 
 #include "compat.h"
 #include "hwtimer_account.h"
-#include "hwtimer_memory.h"
+#include "hwtimer_hurry.h"
 #include "hwtimer_settings.h"
 
 /* The accounts of a process: its own, and one for each user namespace; 33 can nest. */
@@ -159,9 +159,8 @@ static struct hwtimer_account *account_find(kuid_t uid, u64 cgroup,
 static struct hwtimer_account *account_create(kuid_t uid, u64 cgroup,
 					      struct hwtimer_account *parent)
 {
-	/* open() holds the mutex of all misc devices, so this must not reclaim for long. */
 	struct hwtimer_account *account =
-		kzalloc(sizeof(*account), HWTIMER_GFP_AHEAD);
+		hwtimer_hurry_zalloc(sizeof(*account));
 
 	if (!account)
 		return NULL;

@@ -28,7 +28,7 @@
 #include "hwtimer_adopt.h"
 #include "hwtimer_completion.h"
 #include "hwtimer_harvest.h"
-#include "hwtimer_memory.h"
+#include "hwtimer_hurry.h"
 #include "hwtimer_notice.h"
 #include "hwtimer_ring.h"
 #include "hwtimer_submission.h"
@@ -328,7 +328,7 @@ exchange_alloc(struct hwtimer_exchange *exchange,
 	size_t size = sizeof(*exchange->requests);
 	struct hwtimer_ring *ring;
 
-	exchange->requests = hwtimer_memory_get(HWTIMER_HOLD * size, 0);
+	exchange->requests = hwtimer_hurry_get(HWTIMER_HOLD * size);
 	if (!exchange->requests)
 		return NULL;
 	ring = hwtimer_ring_create(settings->submissions, settings->completions,

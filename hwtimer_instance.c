@@ -13,8 +13,8 @@
 #include "hwtimer.h"
 #include "hwtimer_completion.h"
 #include "hwtimer_exchange.h"
+#include "hwtimer_hurry.h"
 #include "hwtimer_instance.h"
-#include "hwtimer_memory.h"
 #include "hwtimer_notice.h"
 #include "hwtimer_owner.h"
 #include "hwtimer_registry.h"
@@ -32,16 +32,17 @@ static struct hwtimer_instance *instance_alloc(struct hwtimer_account *account)
 {
 	struct hwtimer_instance *instance;
 	u64 bytes = hwtimer_supply_base_bytes();
+	struct page *page;
 
 	if (!hwtimer_account_charge(account, HWTIMER_BYTES, bytes))
 		return NULL;
-	/* open() holds the mutex of all misc devices, so this must not reclaim for long. */
-	instance = kzalloc(sizeof(*instance), HWTIMER_GFP_AHEAD);
+	instance = hwtimer_hurry_zalloc(sizeof(*instance));
 	if (!instance)
 		goto err_charge;
-	instance->leaving.page = (void *)get_zeroed_page(HWTIMER_GFP_AHEAD);
-	if (!instance->leaving.page)
+	page = hwtimer_hurry_page(HWTIMER_GFP_AHEAD);
+	if (!page)
 		goto err_instance;
+	instance->leaving.page = page_address(page);
 	instance->account = account;
 	instance->charged = bytes;
 	return instance;

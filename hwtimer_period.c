@@ -9,7 +9,7 @@
  * An event that is put into the completion ring is delivered, so its timer becomes
  * pending again at once. But if the timer is due while that event is still unread in the
  * ring, it does not expire. It is paused: it is in neither the wheel nor the queue of
- * events, and ring->pauses has its index, at the slot of the unread event. When the
+ * events, and the pauses of the ring have its index, at the slot of the unread event. When the
  * kernel sees that user space has taken that event out, the timer goes back into the
  * wheel with its old deadline, and expires at the next turn. So a periodic timer has at
  * most one unread event in the ring. If a program stops running, each of its timers is

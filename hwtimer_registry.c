@@ -11,9 +11,14 @@
 #include <linux/xarray.h>
 
 #include "hwtimer.h"
-#include "hwtimer_memory.h"
+#include "hwtimer_hurry.h"
 
 static DEFINE_XARRAY_FLAGS(hwtimer_registry, XA_FLAGS_ACCOUNT);
+
+static int registry_store(struct hwtimer_instance *instance, gfp_t gfp)
+{
+	return xa_err(xa_store(&hwtimer_registry, instance->nr, instance, gfp));
+}
 
 /**
  * hwtimer_registry_add - enter a new instance
@@ -26,8 +31,10 @@ int hwtimer_registry_add(struct hwtimer_instance *instance)
 {
 	refcount_set(&instance->listing.shown, 1);
 	init_completion(&instance->listing.unshown);
-	return xa_err(xa_store(&hwtimer_registry, instance->nr, instance,
-			       HWTIMER_GFP_AHEAD));
+	return registry_store(instance, HWTIMER_GFP_HURRY) ?
+		       registry_store(instance,
+				      hwtimer_hurry_gfp(HWTIMER_GFP_AHEAD)) :
+		       0;
 }
 
 /**

@@ -16,7 +16,7 @@
 #include <linux/string.h>
 
 #include "compat.h"
-#include "hwtimer_memory.h"
+#include "hwtimer_hurry.h"
 #include "hwtimer_ring.h"
 
 static_assert(sizeof(struct hwtimer_rings) == 6 * 64);
@@ -77,38 +77,39 @@ size_t hwtimer_ring_bytes(u32 submissions, u32 completions, bool compact)
  */
 size_t hwtimer_ring_private_bytes(u32 completions)
 {
-	return completions * sizeof(u32);
+	return PAGE_ALIGN(completions * sizeof(u32));
 }
 
-/* Frees the pages, or those that pages_alloc() has allocated so far. */
-static void pages_free(struct hwtimer_ring *ring)
+/* Frees the first @count pages. */
+static void pages_free(struct hwtimer_ring *ring, unsigned long count)
 {
-	while (ring->nr_pages)
-		__free_page(ring->pages[--ring->nr_pages]);
+	while (count)
+		__free_page(ring->pages[--count]);
 	kvfree(ring->pages);
 }
 
 /*
- * Allocates @count pages. Returns 0 or -ENOMEM. May sleep. A task that is being killed gets
- * none, see supply_unwanted(): if the OOM killer kills it, it could take the kernel's
- * reserves.
+ * Allocates @count pages, one by one, so that the memory need not be in one piece. Returns 0 or
+ * -ENOMEM. May sleep. A task that is being killed gets none, see supply_unwanted(): if the OOM
+ * killer kills it, it could take the kernel's reserves.
  */
 static int pages_alloc(struct hwtimer_ring *ring, unsigned long count)
 {
-	ring->pages =
-		hwtimer_memory_get(count * sizeof(*ring->pages), __GFP_ZERO);
+	unsigned long i;
+
+	ring->pages = hwtimer_hurry_get(count * sizeof(*ring->pages));
 	if (!ring->pages)
 		return -ENOMEM;
-	while (ring->nr_pages < count) {
+	for (i = 0; i < count; i++) {
 		struct page *page = NULL;
 
 		if (!fatal_signal_pending(current))
-			page = alloc_page(HWTIMER_GFP | __GFP_ZERO);
+			page = hwtimer_hurry_page(HWTIMER_GFP);
 		if (!page) {
-			pages_free(ring);
+			pages_free(ring, i);
 			return -ENOMEM;
 		}
-		ring->pages[ring->nr_pages++] = page;
+		ring->pages[i] = page;
 		cond_resched();
 	}
 	return 0;
@@ -139,15 +140,16 @@ struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions,
 	struct ring_layout layout =
 		ring_layout(submissions, completions, compact);
 	size_t private = hwtimer_ring_private_bytes(completions);
-	struct hwtimer_ring *ring = kzalloc(sizeof(*ring), HWTIMER_GFP);
+	struct hwtimer_ring *ring = hwtimer_hurry_zalloc(sizeof(*ring));
 
 	if (!ring)
 		return NULL;
-	ring->pauses = hwtimer_memory_get(private, __GFP_ZERO);
-	if (!ring->pauses)
-		goto err_ring;
-	if (pages_alloc(ring, layout.bytes >> PAGE_SHIFT))
-		goto err_pauses;
+	if (pages_alloc(ring, (layout.bytes + private) >> PAGE_SHIFT)) {
+		kfree(ring);
+		return NULL;
+	}
+	ring->nr_pages = layout.bytes >> PAGE_SHIFT;
+	ring->pauses = layout.bytes;
 	ring->shared = page_address(ring->pages[0]);
 	ring->results = layout.results;
 	ring->requests = layout.requests;
@@ -157,12 +159,6 @@ struct hwtimer_ring *hwtimer_ring_create(u32 submissions, u32 completions,
 	ring->compact = compact;
 	ring_describe(ring);
 	return ring;
-
-err_pauses:
-	kvfree(ring->pauses);
-err_ring:
-	kfree(ring);
-	return NULL;
 }
 
 /**
@@ -173,10 +169,12 @@ err_ring:
  */
 void hwtimer_ring_destroy(struct hwtimer_ring *ring)
 {
+	size_t private;
+
 	if (!ring)
 		return;
-	pages_free(ring);
-	kvfree(ring->pauses);
+	private = hwtimer_ring_private_bytes(ring->completions);
+	pages_free(ring, ring->nr_pages + (private >> PAGE_SHIFT));
 	kfree(ring);
 }
 

@@ -51,13 +51,14 @@
  * @head: number of events, modulo 2^32, whose slots are free: user space has taken these
  *	events out, and no timer is paused on their slots. At most @completions less than
  *	@put; protected by the instance's lock
- * @pages: the pages of the shared memory
- * @nr_pages: number of @pages
+ * @pages: the pages of the shared memory, and behind them those of the pauses
+ * @nr_pages: number of pages of the shared memory
  * @compact: the slots of the submission ring are compact, see HWTIMER_COMPACT_SLOTS
- * @pauses: for each slot of the completion ring, the index of the timer that is paused
- *	until user space has taken out the event there, or HWTIMER_NO_RECORD; protected
- *	by the instance's lock
- * @paused: number of timers in @pauses; written under the instance's lock, also read
+ * @pauses: offset of the pauses, in bytes from the beginning of the shared memory: for each
+ *	slot of the completion ring, the index of the timer that is paused until user space
+ *	has taken out the event there, or HWTIMER_NO_RECORD. Their content is protected by
+ *	the instance's lock
+ * @paused: number of timers that are paused; written under the instance's lock, also read
  *	without it
  *
  * The other members are constant. Putting an event uses only the members before
@@ -77,7 +78,7 @@ struct hwtimer_ring {
 	struct page **pages;
 	unsigned long nr_pages;
 	bool compact;
-	u32 *pauses;
+	size_t pauses;
 	u32 paused;
 };
 
@@ -125,19 +126,21 @@ static inline bool hwtimer_ring_holds(const struct hwtimer_ring *ring,
 	return number - ring->head < ring->put - ring->head;
 }
 
-/* The timer that is paused on the slot of event @number. */
-static inline u32 *hwtimer_ring_pause(const struct hwtimer_ring *ring,
-				      u32 number)
-{
-	return &ring->pauses[number & (ring->completions - 1)];
-}
-
 /* The shared memory at @offset bytes. No slot crosses the boundary of a page. */
 static inline void *hwtimer_ring_at(const struct hwtimer_ring *ring,
 				    size_t offset)
 {
 	return (char *)page_address(ring->pages[offset >> PAGE_SHIFT]) +
 	       offset_in_page(offset);
+}
+
+/* The timer that is paused on the slot of event @number. */
+static inline u32 *hwtimer_ring_pause(const struct hwtimer_ring *ring,
+				      u32 number)
+{
+	size_t slot = number & (ring->completions - 1);
+
+	return hwtimer_ring_at(ring, ring->pauses + slot * sizeof(u32));
 }
 
 /* Bytes of a slot of the submission ring */

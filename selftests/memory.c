@@ -337,6 +337,83 @@ TEST_F(cgroup, is_charged_for_the_rings)
 	ASSERT_EQ(0, close(fd));
 }
 
+/* Rings with so many pages that their memory is charged in several pieces */
+#define HELD_UP_SLOTS 32768
+
+/* A program that maps rings, round by round, and the longest wait for its command line */
+#define ROUNDS 2
+
+/* Maps rings above memory.high. Tells @to before and after each mmap(). */
+static void map_above_high(int to)
+{
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		struct hwtimer_ring ring;
+		int fd = dev_open(0);
+
+		if (fd < 0 || ring_setup(fd, 1, HELD_UP_SLOTS))
+			_exit(1);
+		if (write(to, "", 1) != 1 || hwtimer_ring_map(&ring, fd) ||
+		    write(to, "", 1) != 1)
+			_exit(2);
+		hwtimer_ring_unmap(&ring);
+		close(fd);
+	}
+	_exit(0);
+}
+
+/* Reads the command line of @pid, as ps does, until it is told to stop; returns the longest. */
+static __u64 longest_ps(struct __test_metadata *_metadata, pid_t pid, int from)
+{
+	struct pollfd pfd = { .fd = from, .events = POLLIN };
+	__u64 longest = 0;
+	char path[64], c;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	ASSERT_EQ(1, read(from, &c, 1));
+	do {
+		__u64 begun = now_ns(), took;
+		char line[256];
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+		ASSERT_LE(0, fd);
+		ASSERT_LT(0, read(fd, line, sizeof(line)));
+		close(fd);
+		took = now_ns() - begun;
+		longest = took > longest ? took : longest;
+	} while (!poll(&pfd, 1, 1));
+	ASSERT_EQ(1, read(from, &c, 1));
+	return longest;
+}
+
+/*
+ * Above memory.high, the kernel has a program sleep for up to 2 s for each 512 KiB. It must not do
+ * that in mmap(), because the program's mmap_lock is held, for which ps waits.
+ */
+TEST_F(cgroup, above_memory_high_does_not_hold_up_ps)
+{
+	__u64 shortest = ~0ULL;
+	int ends[2];
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(ends));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		map_above_high(ends[1]);
+	close(ends[1]);
+	ASSERT_TRUE(write_file(CGROUPS "cgroup.procs", "0"));
+	ASSERT_TRUE(write_file(CGROUP "memory.high", "0"));
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		__u64 longest = longest_ps(_metadata, pid, ends[0]);
+
+		shortest = longest < shortest ? longest : shortest;
+	}
+	TH_LOG("ps waited %llu ms", (unsigned long long)shortest / MS);
+	EXPECT_GT(SEC, shortest);
+	EXPECT_EQ(0, wait_for_child(pid));
+	close(ends[0]);
+}
+
 /*
  * Has the worker handle @count requests: it is awake before they are published. If it
  * goes idle meanwhile, a KICK wakes it and handles some requests itself.

@@ -117,8 +117,11 @@ static bool alloc_fails(gfp_t gfp)
 {
 	u64 nr;
 
-	if (gfp & __GFP_DIRECT_RECLAIM)
+	if (gfp & __GFP_DIRECT_RECLAIM) {
 		might_sleep();
+		if (current->hurried && current->memcg_nr_pages_over_high)
+			sim_fail("sleeps above memory.high, and others wait");
+	}
 	sim_point("allocation");
 	if (calm)
 		return false;

@@ -122,7 +122,7 @@ static void check(struct kunit *test)
 
 	KUNIT_ASSERT_LE(test, ring->put - ring->head, COMPLETIONS);
 	for (slot = 0; slot < COMPLETIONS; slot++)
-		paused += ring->pauses[slot] != HWTIMER_NO_RECORD;
+		paused += *hwtimer_ring_pause(ring, slot) != HWTIMER_NO_RECORD;
 	KUNIT_ASSERT_EQ(test, ring->paused, paused);
 	/* All of them are on slots that the kernel takes for unread. */
 	for (number = ring->head; number != ring->put; number++)

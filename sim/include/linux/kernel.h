@@ -21,6 +21,7 @@
 #define IS_ENABLED(option) 1
 #define CONFIG_64BIT 1
 #define CONFIG_CGROUPS 1
+#define CONFIG_MEMCG 1
 #define KBUILD_MODNAME "hwtimer"
 #ifndef pr_fmt
 #define pr_fmt(format) format

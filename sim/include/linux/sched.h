@@ -50,6 +50,9 @@ struct sched_attr;
  * @signal: a signal is pending
  * @killed: the signal is SIGKILL
  * @usage: references
+ * @memcg_nr_pages_over_high: the memory cgroup is above memory.high
+ * @hurried: other programs wait for a lock that the thread's system call holds: the mutex of
+ *	misc devices, or mmap_lock
  * @spins: number of spinlocks that the thread holds
  * @rcu: depth of RCU read locks
  * @thread: what runs it
@@ -70,6 +73,8 @@ struct task_struct {
 	bool signal;
 	bool killed;
 	int usage;
+	unsigned int memcg_nr_pages_over_high;
+	bool hurried;
 	unsigned int spins;
 	unsigned int rcu;
 	unsigned int refuse_in;
