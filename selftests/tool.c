@@ -5,7 +5,10 @@
  */
 #include "tool_test.h"
 
+#include <linux/capability.h>
+#include <linux/filter.h>
 #include <linux/kcmp.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -343,6 +346,67 @@ TEST_F(hwtimer, watch_shows_what_is_shared_once)
 	EXPECT_EQ(0, close(other));
 }
 
+/* Hides debugfs from this process and its children. */
+static bool hide_debugfs(void)
+{
+	return !unshare(CLONE_NEWNS) &&
+	       !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	       (access("/sys/kernel/debug", F_OK) ||
+		!mount("none", "/sys/kernel/debug", "ramfs", 0, NULL));
+}
+
+/* Makes so many duplicates of a descriptor; returns whether there are as many. */
+static bool duplicate(int fd, unsigned int count)
+{
+	struct rlimit limit = { count + 1000, count + 1000 };
+
+	if (setrlimit(RLIMIT_NOFILE, &limit))
+		return false;
+	while (count && fcntl(fd, F_DUPFD_CLOEXEC, 0) >= 0)
+		count--;
+	return !count;
+}
+
+/*
+ * Without debugfs, all descriptors are looked at. The memory that the tool gets is not enough for
+ * the counters of each duplicate.
+ */
+TEST_F(hwtimer, duplicates_take_little_memory)
+{
+	unsigned int count = scaled(10000);
+	struct rlimit memory = { 40 << 20, 40 << 20 };
+	char line[64];
+
+	ASSERT_TRUE(hide_debugfs());
+	ASSERT_TRUE(duplicate(self->fd, count - 1));
+	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &memory));
+	EXPECT_EQ(0, run_tool("stats --json"))
+	{
+		TH_LOG("%.200s", output);
+	}
+	snprintf(line, sizeof(line), "\"instances\": [{\"pid\": %d, ",
+		 getpid());
+	EXPECT_TRUE(says(line));
+	EXPECT_FALSE(says("}, {\"pid\": "));
+	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_TRUE(says("1 instance,"));
+	EXPECT_EQ(0, run_tool("stats | wc -l"));
+	EXPECT_EQ(1 + count, strtoul(output, NULL, 10));
+}
+
+/* The name of the process is cut for it, not the number. */
+TEST_F(hwtimer, watch_shows_the_number_of_other_descriptors)
+{
+	ASSERT_EQ(0, prctl(PR_SET_NAME, "longcommand"));
+	ASSERT_TRUE(hide_debugfs());
+	ASSERT_TRUE(duplicate(self->fd, 1));
+	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_TRUE(says(" longcomma +1 "));
+	ASSERT_TRUE(duplicate(self->fd, 122));
+	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_TRUE(says(" longcom +123 "));
+}
+
 /* Who is not told the number of the instance sees it once, too. */
 TEST_F(hwtimer, watch_shows_ordinary_users_what_is_shared_once)
 {
@@ -360,6 +424,56 @@ TEST_F(hwtimer, watch_shows_ordinary_users_what_is_shared_once)
 	EXPECT_EQ(0, run_tool("watch --once"));
 	EXPECT_TRUE(says("1 instance,"));
 	EXPECT_TRUE(says("tool +"));
+}
+
+/* Without the numbers of instances, debugfs is of no use: watch goes on to look around. */
+TEST_F(hwtimer, watch_shows_a_root_that_may_not_trace_what_it_sees)
+{
+	unsigned int seen = 0;
+
+	ASSERT_EQ(0, prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN));
+	prctl(PR_CAPBSET_DROP, CAP_PERFMON);
+	EXPECT_EQ(0, run_tool("stats --json"));
+	EXPECT_FALSE(says("\"instance\":"));
+	EXPECT_EQ(0, run_tool("watch --count 3 --interval 10ms"));
+	for (const char *at = output; (at = strstr(at, "1 instance,")); at++)
+		seen++;
+	EXPECT_EQ(3, seen)
+	{
+		TH_LOG("%s", output);
+	}
+}
+
+/* Reads frames until one shows @text; returns whether that was before @end. */
+static bool watch_shows(FILE *pipe, const char *text, __u64 end)
+{
+	char line[256];
+
+	while (now_ns() < end && fgets(line, sizeof(line), pipe))
+		if (strstr(line, text))
+			return true;
+	return false;
+}
+
+/* While its only descriptor is in a socket, no process has the instance. */
+TEST_F(hwtimer, watch_finds_what_was_under_way)
+{
+	__u64 end = now_ns() + HANG_MS * MS;
+	int sockets[2];
+	FILE *pipe;
+
+	ASSERT_EQ(0,
+		  socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets));
+	ASSERT_EQ(1, send_descriptor(sockets[0], self->fd));
+	ASSERT_EQ(0, close(self->fd));
+	pipe = popen("exec " TOOL " watch --interval 50ms", "r");
+	ASSERT_NE(NULL, pipe);
+	EXPECT_TRUE(watch_shows(pipe, "0 instances,", end));
+	self->fd = receive_descriptor(sockets[1]);
+	ASSERT_LE(0, self->fd);
+	EXPECT_TRUE(watch_shows(pipe, "1 instance,", end));
+	/* The tool ends because nobody reads any more. */
+	pclose(pipe);
 }
 
 TEST_F(hwtimer, watch_follows_the_locale)
@@ -791,6 +905,35 @@ TEST_F(hwtimer, plot_writes_what_gnuplot_is_told)
 	EXPECT_TRUE(says("apt install gnuplot"));
 }
 
+/* root's debugfs names the process that has opened the instance, and not those that share it. */
+TEST_F(hwtimer, plot_shows_what_a_process_shares)
+{
+	char arguments[128];
+	pid_t child = fork();
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	ASSERT_LE(0, child);
+	ASSERT_NE(0, dev_every(self->fd, 0, MS, 0));
+	snprintf(arguments, sizeof(arguments),
+		 "plot --script --count 2 --interval 10ms --pid %d x.png",
+		 child);
+	EXPECT_EQ(0, run_tool(arguments));
+	EXPECT_TRUE(says(": 1 instance,"))
+	{
+		TH_LOG("%s", output);
+	}
+	snprintf(arguments, sizeof(arguments),
+		 "plot --script --count 2 --interval 10ms --pid %d x.png",
+		 getpid());
+	EXPECT_EQ(0, run_tool(arguments));
+	EXPECT_TRUE(says(": 1 instance,"));
+	kill(child, SIGKILL);
+	EXPECT_EQ(child, waitpid(child, NULL, 0));
+}
+
 TEST(without_instances_it_says_so)
 {
 	EXPECT_EQ(0, run_tool("watch --once"));
@@ -905,6 +1048,70 @@ TEST_F(hwtimer, instances_are_found_among_many_descriptors)
 		close(fds[i]);
 }
 
+/* Has each call of kcmp() stop this process, for the one that traces it. */
+static bool trace_comparisons(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_kcmp, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { ARRAY_SIZE(filter), filter };
+
+	return !ptrace(PTRACE_TRACEME, 0, NULL, NULL) && !raise(SIGSTOP) &&
+	       !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* Runs `watch --once`; returns how often it calls kcmp(), or -1. */
+static int comparisons_of_watch(void)
+{
+	int status, calls = 0;
+	pid_t child = fork();
+
+	if (!child) {
+		freopen("/dev/null", "w", stdout);
+		if (trace_comparisons())
+			execl(TOOL, TOOL, "watch", "--once", NULL);
+		_exit(127);
+	}
+	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status) ||
+	    ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_TRACESECCOMP))
+		return -1;
+	do {
+		calls += status >> 8 == (SIGTRAP | PTRACE_EVENT_SECCOMP << 8);
+		ptrace(PTRACE_CONT, child, NULL, NULL);
+	} while (waitpid(child, &status, 0) == child && WIFSTOPPED(status));
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? calls : -1;
+}
+
+#define SHARED 100
+
+/*
+ * Who is not told the numbers of instances gets their descriptors compared: each with itself,
+ * and with a few others, not with all.
+ */
+TEST(shared_instances_are_found_with_few_comparisons)
+{
+	pid_t pid = getpid();
+	int calls;
+
+	for (unsigned int i = 0; i < SHARED; i++)
+		ASSERT_LE(0, dup(dev_open(0)));
+	if (syscall(SYS_kcmp, pid, pid, KCMP_FILE, 0, 0))
+		SKIP(return, "this kernel has no kcmp()");
+	ASSERT_EQ(0, setuid(1000));
+	ASSERT_EQ(0, prctl(PR_SET_DUMPABLE, 1));
+	calls = comparisons_of_watch();
+	TH_LOG("%d comparisons of %d descriptors", calls, 2 * SHARED);
+	EXPECT_LE(2 * 2 * SHARED, calls);
+	EXPECT_GE(16 * 2 * SHARED, calls);
+	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_TRUE(says("100 instances,"));
+}
+
 TEST(stats_without_instances)
 {
 	EXPECT_EQ(0, run_tool("stats"));
@@ -958,6 +1165,28 @@ TEST(what_cannot_be_printed_is_an_error)
 	/* At the first event: all of them take longer than the test may. */
 	EXPECT_EQ(1,
 		  run_tool("schedule 1ms --repeat 1s --count 1000 >/dev/full"));
+}
+
+/* Without a free descriptor, the tool cannot look at those of others. */
+TEST_F(hwtimer, what_cannot_be_looked_at_is_an_error)
+{
+	for (unsigned int limit = 4; limit < 6; limit++) {
+		char command[128];
+
+		snprintf(command, sizeof(command),
+			 "(ulimit -n %u; exec " TOOL " stats) 2>&1", limit);
+		if (run_command(command)) {
+			EXPECT_TRUE(says("Too many open files"))
+			{
+				TH_LOG("%u: %s", limit, output);
+			}
+		} else {
+			EXPECT_TRUE(says(" tool "))
+			{
+				TH_LOG("%u: %s", limit, output);
+			}
+		}
+	}
 }
 
 TEST_F(hwtimer, names_do_nothing_to_a_terminal)

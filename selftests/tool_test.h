@@ -10,15 +10,13 @@
 /* Output of the last call, errors included */
 static char output[65536];
 
-/* Runs the tool with @arguments, which the shell splits; returns its exit status. */
-static inline int run_tool(const char *arguments)
+/* Runs the shell's @command, and keeps its output; returns its exit status. */
+static inline int run_command(const char *command)
 {
-	char command[1024];
 	size_t length;
 	FILE *pipe;
 	int status;
 
-	snprintf(command, sizeof(command), TOOL " %s 2>&1", arguments);
 	pipe = popen(command, "r");
 	if (!pipe)
 		abort();
@@ -26,6 +24,15 @@ static inline int run_tool(const char *arguments)
 	output[length] = '\0';
 	status = pclose(pipe);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Runs the tool with @arguments, which the shell splits; returns its exit status. */
+static inline int run_tool(const char *arguments)
+{
+	char command[1024];
+
+	snprintf(command, sizeof(command), TOOL " %s 2>&1", arguments);
+	return run_command(command);
 }
 
 static inline bool says(const char *text)

@@ -92,28 +92,10 @@ static struct wish parse(int argc, char **argv)
 	return wish;
 }
 
-/* ---- what is shown ---- */
-
-/* Leaves out what is in the sample before, under another descriptor. */
-static void keep_one_of_each(struct instances *instances)
-{
-	unsigned int i, j, kept = 0;
-
-	for (i = 0; i < instances->count; i++) {
-		for (j = 0; j < kept; j++)
-			if (instances_shared(&instances->list[j],
-					     &instances->list[i]))
-				break;
-		if (j == kept)
-			instances->list[kept++] = instances->list[i];
-	}
-	instances->count = kept;
-}
-
 /* Takes a sample now, or the last one of the file. */
 static struct instances take(const char *from)
 {
-	struct samples samples = samples_open(from, 0, 1);
+	struct samples samples = samples_open(from, 0, 1, 0);
 	struct instances instances = { 0 }, next;
 	bool any = false;
 
@@ -125,7 +107,6 @@ static struct instances take(const char *from)
 	samples_close(&samples);
 	if (!any)
 		errx(1, "%s has no record", from);
-	keep_one_of_each(&instances);
 	return instances;
 }
 
@@ -161,7 +142,7 @@ static void put_family(FILE *to, const struct wish *wish,
 
 	put_type(to, wish, family, counter ? "counter" : "gauge", suffix);
 	for (i = 0; i < instances->count; i++) {
-		const struct instance *instance = &instances->list[i];
+		const struct instance *instance = instances->list[i];
 
 		put_sample(to, family->name, suffix, instance);
 		fprintf(to, "} %" PRIu64 "\n",
@@ -187,9 +168,9 @@ static void put_longest(FILE *to, const struct wish *wish,
 
 	put_type(to, wish, &family, "gauge", "");
 	for (i = 0; i < instances->count; i++) {
-		put_sample(to, family.name, "", &instances->list[i]);
+		put_sample(to, family.name, "", instances->list[i]);
 		fputs("} ", to);
-		put_seconds(to, instance_counter(&instances->list[i],
+		put_seconds(to, instance_counter(instances->list[i],
 						 "lateness_max"));
 	}
 }
@@ -230,7 +211,7 @@ static void put_lateness(FILE *to, const struct wish *wish,
 	if (!wish->prometheus)
 		fprintf(to, "# UNIT %s seconds\n", family.name);
 	for (i = 0; i < instances->count; i++)
-		put_histogram(to, &family, &instances->list[i]);
+		put_histogram(to, &family, instances->list[i]);
 }
 
 static void put_all(FILE *to, const struct wish *wish,

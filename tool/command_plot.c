@@ -144,25 +144,14 @@ static struct wish parse(int argc, char **argv)
 
 /* ---- samples ---- */
 
+/* Returns whether the process that is sampled has the instance. */
 static bool chosen(const struct wish *wish, const struct instance *instance)
 {
-	return !wish->pid || instance->pid == wish->pid;
-}
+	const struct descriptor *held = instance->held;
 
-static bool wanted(const struct wish *wish, const struct instances *now,
-		   unsigned int i)
-{
-	const struct instance *instance = &now->list[i];
-	unsigned int j;
-
-	if (!chosen(wish, instance))
-		return false;
-	/* An instance that several descriptors share counts once. */
-	for (j = 0; j < i; j++)
-		if (chosen(wish, &now->list[j]) &&
-		    instances_shared(&now->list[j], instance))
-			return false;
-	return true;
+	while (held && wish->pid && held->pid != wish->pid)
+		held = held->next;
+	return held;
 }
 
 static void add_point(struct curve *curve, const struct wish *wish,
@@ -180,10 +169,10 @@ static void add_point(struct curve *curve, const struct wish *wish,
 	*point = (struct point){ .time = (now->time - first) / 1e9 };
 	point->change.seconds = (now->time - before->time) / 1e9;
 	for (i = 0; i < now->count; i++) {
-		const struct instance *instance = &now->list[i];
+		const struct instance *instance = now->list[i];
 		struct change change;
 
-		if (!wanted(wish, now, i))
+		if (!chosen(wish, instance))
 			continue;
 		count++;
 		change = change_of(instance, instances_same(before, instance),
@@ -246,7 +235,8 @@ int command_plot(int argc, char **argv)
 
 	if (!wish.script)
 		drawing_need_gnuplot();
-	samples = samples_open(wish.from, wish.interval, wish.samples);
+	samples =
+		samples_open(wish.from, wish.interval, wish.samples, wish.pid);
 	if (!wish.script) {
 		picture = replacement_open(wish.picture);
 		replacement_share();

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* A line for each descriptor */
 static void show_table(const struct instances *instances)
 {
 	unsigned int i;
@@ -16,13 +17,14 @@ static void show_table(const struct instances *instances)
 	printf("%7s %3s %-15s %10s %8s %12s %12s %12s %9s %9s %9s\n", "PID",
 	       "FD", "COMMAND", "PENDING", "READY", "SCHEDULED", "CANCELLED",
 	       "EXPIRED", "MEMORY", "LATE 50%", "LATE 99%");
-	for (i = 0; i < instances->count; i++) {
-		const struct instance *instance = &instances->list[i];
+	for (i = 0; i < instances->nr_descriptors; i++) {
+		const struct descriptor *held = &instances->descriptors[i];
+		const struct instance *instance = held->instance;
 		char bytes[UNITS_ROOM], half[UNITS_ROOM], most[UNITS_ROOM];
 
 		printf("%7d %3d %-15s %10" PRIu64 " %8" PRIu64 " %12" PRIu64
 		       " %12" PRIu64 " %12" PRIu64 " %9s %9s %9s\n",
-		       instance->pid, instance->fd, instance->comm,
+		       held->pid, held->fd, held->comm,
 		       instance_counter(instance, "pending"),
 		       instance_counter(instance, "ready"),
 		       instance_counter(instance, "scheduled"),
@@ -43,7 +45,7 @@ int command_stats(int argc, char **argv)
 	struct instances instances;
 
 	need_module();
-	search_instances(&instances);
+	search_instances(&instances, 0);
 	if (json)
 		json_put_sample(stdout, &instances);
 	else if (instances.count)

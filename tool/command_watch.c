@@ -80,7 +80,7 @@ int command_watch(int argc, char **argv)
 	if (watch.count != 1)
 		terminal_open();
 	for (frame = 1; more; frame++) {
-		search_instances(&now);
+		search_instances(&now, 0);
 		if (frame == watch.count) {
 			/* The last frame stays visible on the ordinary screen. */
 			terminal_close();

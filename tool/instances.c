@@ -2,16 +2,16 @@
 /* Reads the counters of instances; see instances.h. */
 #define _GNU_SOURCE
 #include "instances.h"
+#include "array.h"
 
 #include <err.h>
+#include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <linux/kcmp.h>
 
 #define PREFIX "hwtimer-"
 #define LEVEL "occupancy-"
@@ -45,11 +45,13 @@ static void take_lateness(struct instance *instance, char *text)
 /* @text: WIDTH BUCKETS ENTRIES ENTRIES ... */
 static void take_level(struct instance *instance, unsigned int nr, char *text)
 {
+	static struct level levels[LEVELS_MAX];
 	struct level *level;
 	char *end;
 
 	if (instance->nr_levels == LEVELS_MAX)
 		return;
+	instance->levels = levels;
 	level = &instance->levels[instance->nr_levels++];
 	*level = (struct level){ .nr = nr };
 	level->width = strtoull(text, &text, 10);
@@ -99,37 +101,38 @@ static void take_line(struct instance *instance, char *line)
 }
 
 /*
- * Reads the name of the process. A process may give itself any name, and the kernel may
- * cut it anywhere. A question mark replaces each byte that is not printable ASCII, so
- * that the name cannot control a terminal, and is valid JSON.
+ * Ends the program if @path could not be opened because this program lacks something, and not
+ * because the process is gone or another user's.
  */
-static void take_comm(struct instance *instance)
+void instances_check_lack(const char *path)
+{
+	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+		err(1, "%s", path);
+}
+
+/*
+ * Reads the name of a process; "": it is gone. A process may give itself any name, and the
+ * kernel may cut it anywhere. A question mark replaces each byte that is not printable ASCII,
+ * so that the name cannot control a terminal, and is valid JSON.
+ */
+void instance_name(pid_t pid, char comm[COMM_ROOM])
 {
 	char path[64], *c;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", instance->pid);
-	file = fopen(path, "r");
-	if (!file)
+	*comm = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	file = fopen(path, "re");
+	if (!file) {
+		instances_check_lack(path);
 		return;
-	if (fgets(instance->comm, sizeof(instance->comm), file))
-		instance->comm[strcspn(instance->comm, "\n")] = '\0';
+	}
+	if (fgets(comm, COMM_ROOM, file))
+		comm[strcspn(comm, "\n")] = '\0';
 	fclose(file);
-	for (c = instance->comm; *c; c++)
+	for (c = comm; *c; c++)
 		if (*c < ' ' || *c > '~')
 			*c = '?';
-}
-
-/* Adds an instance that is all 0; the pointer is valid until the next one is added. */
-struct instance *instances_add(struct instances *instances)
-{
-	size_t size = sizeof(*instances->list);
-
-	instances->list =
-		realloc(instances->list, (instances->count + 1) * size);
-	if (!instances->list)
-		err(1, "no memory");
-	return memset(&instances->list[instances->count++], 0, size);
 }
 
 /*
@@ -138,21 +141,23 @@ struct instance *instances_add(struct instances *instances)
  */
 bool instance_read(struct instance *instance)
 {
+	/* Most often one read() does. */
+	static char buffer[65536];
 	char path[64], line[8192];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", instance->pid,
 		 instance->fd);
 	file = fopen(path, "re");
-	if (!file)
+	if (!file) {
+		instances_check_lack(path);
 		return false;
+	}
+	setvbuf(file, buffer, _IOFBF, sizeof(buffer));
 	while (fgets(line, sizeof(line), file))
 		take_line(instance, line);
 	fclose(file);
-	if (!instance->nr_counters)
-		return false;
-	take_comm(instance);
-	return true;
+	return instance->nr_counters;
 }
 
 static uint64_t now(clockid_t clock)
@@ -173,40 +178,171 @@ void instances_begin(struct instances *instances)
 	gethostname(instances->host, sizeof(instances->host) - 1);
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *one = a, *other = b;
+
+	return (*one > *other) - (*one < *other);
+}
+
+/* By process, then by number of the descriptor */
+static int by_place(const void *a, const void *b)
+{
+	const struct descriptor *one = a, *other = b;
+
+	if (one->pid != other->pid)
+		return one->pid < other->pid ? -1 : 1;
+	return (one->fd > other->fd) - (one->fd < other->fd);
+}
+
+static int by_descriptor(const void *a, const void *b)
+{
+	const struct instance *const *one = a, *const *other = b;
+	const struct descriptor place = { .pid = (*one)->pid,
+					  .fd = (*one)->fd };
+	const struct descriptor place_of_other = { .pid = (*other)->pid,
+						   .fd = (*other)->fd };
+
+	return by_place(&place, &place_of_other);
+}
+
+/* Returns the instance with this number; NULL: it is not in the sample. */
+const struct instance *instances_find(const struct instances *instances,
+				      uint64_t nr)
+{
+	/* Elements begin with their number, so it stands for one. */
+	const struct instance *const *found =
+		tfind(&nr, &instances->numbers, by_number);
+
+	return found ? *found : NULL;
+}
+
+/* Copies an instance, with the levels of its wheel. */
+static struct instance *copy_of(const struct instance *shown)
+{
+	size_t size = shown->nr_levels * sizeof(*shown->levels);
+	struct instance *instance = malloc(sizeof(*instance));
+	struct level *levels = malloc(size + 1);
+
+	if (!instance || !levels)
+		err(1, "no memory");
+	*instance = *shown;
+	instance->levels = levels;
+	if (size)
+		memcpy(levels, shown->levels, size);
+	return instance;
+}
+
+/* Adds an instance that is not in the sample yet. */
+static struct instance *add_new(struct instances *instances,
+				const struct instance *shown)
+{
+	struct instance *instance = copy_of(shown);
+
+	instances->list = array_grow(instances->list, instances->count,
+				     sizeof(*instances->list));
+	instances->list[instances->count++] = instance;
+	if (instance->nr && !tsearch(instance, &instances->numbers, by_number))
+		err(1, "no memory");
+	return instance;
+}
+
+/* Adds a descriptor of an instance to the sample. */
+void instances_hold(struct instances *instances, struct instance *instance,
+		    const struct descriptor *descriptor)
+{
+	struct descriptor *held;
+
+	instances->descriptors = array_grow(instances->descriptors,
+					    instances->nr_descriptors,
+					    sizeof(*instances->descriptors));
+	held = &instances->descriptors[instances->nr_descriptors++];
+	*held = *descriptor;
+	held->instance = instance;
+	instance->holders++;
+}
+
+/**
+ * instances_add - add a descriptor, and its instance if that is new
+ * @instances: the sample
+ * @shown: the instance as the descriptor shows it; copied. If its number is unknown, it counts
+ *	as new
+ *
+ * Return: the instance in the sample.
+ */
+struct instance *instances_add(struct instances *instances,
+			       const struct instance *shown)
+{
+	struct descriptor descriptor = { .pid = shown->pid, .fd = shown->fd };
+	struct instance *instance = NULL;
+
+	if (shown->nr)
+		instance =
+			(struct instance *)instances_find(instances, shown->nr);
+	if (!instance)
+		instance = add_new(instances, shown);
+	memcpy(descriptor.comm, shown->comm, sizeof(descriptor.comm));
+	instances_hold(instances, instance, &descriptor);
+	return instance;
+}
+
+/* Completes a sample to which all has been added. */
+void instances_finish(struct instances *instances)
+{
+	unsigned int i;
+
+	if (!instances->count)
+		return;
+	qsort(instances->list, instances->count, sizeof(*instances->list),
+	      by_descriptor);
+	qsort(instances->descriptors, instances->nr_descriptors,
+	      sizeof(*instances->descriptors), by_place);
+	for (i = instances->nr_descriptors; i--;) {
+		struct descriptor *held = &instances->descriptors[i];
+
+		held->next = held->instance->held;
+		held->instance->held = held;
+	}
+}
+
+static void keep(void *instance)
+{
+	(void)instance;
+}
+
 void instances_free(struct instances *instances)
 {
+	unsigned int i;
+
+	tdestroy(instances->numbers, keep);
+	for (i = 0; i < instances->count; i++) {
+		free(instances->list[i]->levels);
+		free(instances->list[i]);
+	}
 	free(instances->list);
+	free(instances->descriptors);
 	*instances = (struct instances){ 0 };
 }
 
 /*
- * Returns whether two descriptors of one sample are of the same instance. Where the
- * kernel shows no number, kcmp() tells; without it, the descriptors count as different. Of
- * a sample from a file, kcmp() would tell about other processes: those of now, here.
+ * Finds @instance in @instances, a sample of another time: by its number, or else by one of its
+ * descriptors. NULL: it is not there.
  */
-bool instances_shared(const struct instance *one, const struct instance *other)
-{
-	if (one->nr && other->nr)
-		return one->nr == other->nr;
-	if (one->recorded || other->recorded)
-		return false;
-	return !syscall(SYS_kcmp, one->pid, other->pid, KCMP_FILE, one->fd,
-			other->fd);
-}
-
-/* Finds @instance in @instances, a sample of another time; NULL: it is not there. */
 const struct instance *instances_same(const struct instances *instances,
 				      const struct instance *instance)
 {
-	unsigned int i;
+	const struct descriptor *held, *found;
 
-	for (i = 0; i < instances->count; i++) {
-		const struct instance *other = &instances->list[i];
-
-		if (instance->nr ? other->nr == instance->nr :
-				   other->pid == instance->pid &&
-					   other->fd == instance->fd)
-			return other;
+	if (instance->nr)
+		return instances_find(instances, instance->nr);
+	if (!instances->count)
+		return NULL;
+	for (held = instance->held; held; held = held->next) {
+		found = bsearch(held, instances->descriptors,
+				instances->nr_descriptors, sizeof(*found),
+				by_place);
+		if (found)
+			return found->instance;
 	}
 	return NULL;
 }

@@ -49,56 +49,95 @@ struct level {
 	uint64_t entries[STRIPS_MAX];
 };
 
+/* Room for the name of a process, which has 15 bytes at most */
+#define COMM_ROOM 20
+
+struct instance;
+
+/**
+ * struct descriptor - a descriptor of an instance
+ * @pid: process that has it open
+ * @fd: its number in that process
+ * @comm: name of the process
+ * @instance: the instance
+ * @next: the next descriptor of the instance
+ */
+struct descriptor {
+	pid_t pid;
+	int fd;
+	char comm[COMM_ROOM];
+	struct instance *instance;
+	const struct descriptor *next;
+};
+
 /**
  * struct instance - an instance, as one of its descriptors shows it
+ * @nr: number of the instance; 0: unknown, because only root is told. Must be the first
+ *	member: see instances_find()
  * @pid: process that has the descriptor open
  * @fd: number of the descriptor in that process
  * @comm: name of the process
- * @recorded: whether it comes from a file: its process and descriptor are not those of now
+ * @held: its descriptors that were found, in the order of processes and of their numbers;
+ *	set by instances_finish()
+ * @holders: number of these
  * @counters: counters in the order of fdinfo
  * @nr_counters: number of counters
- * @nr: number of the instance; 0: unknown, because only root is told
  * @lateness: histogram of lateness
  * @levels: levels of the wheel that hold timers, and always the lowest level; none
- *	before the first timer
+ *	before the first timer. Those of an instance that is in no sample yet are valid until
+ *	the next one is read
  * @nr_levels: number of levels in @levels
  */
 struct instance {
+	uint64_t nr;
 	pid_t pid;
 	int fd;
-	char comm[20];
-	bool recorded;
+	char comm[COMM_ROOM];
+	const struct descriptor *held;
+	unsigned int holders;
 	struct counter counters[COUNTERS_MAX];
 	unsigned int nr_counters;
-	uint64_t nr;
 	uint64_t lateness[HWTIMER_LATENESS_BUCKETS];
-	struct level levels[LEVELS_MAX];
+	struct level *levels;
 	unsigned int nr_levels;
 };
 
 /**
- * struct instances - a sample of all instances that this user may see
+ * struct instances - a sample of all instances that this user may see, each of them once
  * @time: time of the sample, ns on CLOCK_MONOTONIC
  * @realtime: the same moment, ns on CLOCK_REALTIME
  * @host: name of the machine
  * @list: the instances
  * @count: number of instances in @list
+ * @descriptors: their descriptors that were found
+ * @nr_descriptors: number of descriptors in @descriptors
+ * @numbers: tree of the instances whose numbers are known
  * @unseen: number of processes whose descriptors this user may not see
  */
 struct instances {
 	uint64_t time;
 	uint64_t realtime;
 	char host[65];
-	struct instance *list;
+	struct instance **list;
 	unsigned int count;
+	struct descriptor *descriptors;
+	unsigned int nr_descriptors;
+	void *numbers;
 	unsigned int unseen;
 };
 
 void instances_begin(struct instances *instances);
+struct instance *instances_add(struct instances *instances,
+			       const struct instance *shown);
+void instances_hold(struct instances *instances, struct instance *instance,
+		    const struct descriptor *descriptor);
+void instances_finish(struct instances *instances);
 void instances_free(struct instances *instances);
-struct instance *instances_add(struct instances *instances);
 bool instance_read(struct instance *instance);
-bool instances_shared(const struct instance *one, const struct instance *other);
+void instance_name(pid_t pid, char comm[COMM_ROOM]);
+void instances_check_lack(const char *path);
+const struct instance *instances_find(const struct instances *instances,
+				      uint64_t nr);
 const struct instance *instances_same(const struct instances *instances,
 				      const struct instance *instance);
 

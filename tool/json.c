@@ -66,7 +66,7 @@ void json_put_sample(FILE *to, const struct instances *instances)
 	fputs(", \"instances\": [", to);
 	for (i = 0; i < instances->count; i++) {
 		fputs(i ? ", " : "", to);
-		put_instance(to, &instances->list[i]);
+		put_instance(to, instances->list[i]);
 	}
 	fputs("]}\n", to);
 }

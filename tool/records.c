@@ -75,26 +75,27 @@ static void take_lateness(const struct place *place, struct instance *instance,
 	}
 }
 
-static void take_instance(const struct place *place, struct instance *instance,
-			  json_t *object)
+static void take_instance(const struct place *place,
+			  struct instances *instances, json_t *object)
 {
+	struct instance instance = {
+		.pid = member(place, object, "pid", INT32_MAX),
+		.fd = member(place, object, "fd", INT32_MAX),
+	};
 	const char *name, *comm;
 	json_t *value;
 
-	instance->recorded = true;
-	instance->pid = member(place, object, "pid", INT32_MAX);
-	instance->fd = member(place, object, "fd", INT32_MAX);
 	comm = json_string_value(json_object_get(object, "comm"));
-	snprintf(instance->comm, sizeof(instance->comm), "%s",
-		 comm ? comm : "");
-	take_lateness(place, instance, json_object_get(object, "lateness"));
+	snprintf(instance.comm, sizeof(instance.comm), "%s", comm ? comm : "");
+	take_lateness(place, &instance, json_object_get(object, "lateness"));
 	json_object_foreach(object, name, value)
 	{
 		if (json_is_integer(value) && strcmp(name, "pid") &&
 		    strcmp(name, "fd"))
-			instance_count(instance, name,
+			instance_count(&instance, name,
 				       number_of(place, value, INT64_MAX));
 	}
+	instances_add(instances, &instance);
 }
 
 static void take_sample(const struct place *place, json_t *object,
@@ -122,8 +123,9 @@ static void take_sample(const struct place *place, json_t *object,
 	{
 		if (!json_is_object(one))
 			bad(place, "an instance that is no object");
-		take_instance(place, instances_add(instances), one);
+		take_instance(place, instances, one);
 	}
+	instances_finish(instances);
 }
 
 static void add_byte(struct records *records, size_t length, char byte)

@@ -8,12 +8,14 @@
 #include <errno.h>
 #include <time.h>
 
-struct samples samples_open(const char *from, uint64_t interval, uint64_t count)
+struct samples samples_open(const char *from, uint64_t interval, uint64_t count,
+			    pid_t pid)
 {
 	struct samples samples = {
 		.from = from,
 		.interval = interval,
 		.count = count,
+		.pid = pid,
 	};
 
 	if (from)
@@ -42,7 +44,7 @@ bool samples_next(struct samples *samples, struct instances *instances)
 	if (samples->taken)
 		sleep_until(samples->first +
 			    samples->taken * samples->interval);
-	search_instances(instances);
+	search_instances(instances, samples->pid);
 	if (!samples->taken++)
 		samples->first = instances->time;
 	return true;

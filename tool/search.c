@@ -2,6 +2,9 @@
 /* Finds the instances of all processes; see search.h. */
 #define _GNU_SOURCE
 #include "search.h"
+#include "array.h"
+#include "clocks.h"
+#include "sharing.h"
 #include "table.h"
 
 #include <ctype.h>
@@ -16,11 +19,14 @@
 
 #define MISC_MAJOR 10
 
+/* Share of the time that watch spends on looking for instances that it has not found */
+#define SHARE_OF_HIDDEN 20
+
 /**
  * struct listed - an instance that debugfs lists
  * @nr: number of the instance
  * @opener: process that opened it
- * @found: one of its descriptors was found, or none can be: see give_up()
+ * @found: one of its descriptors was found, or it is not looked for: see struct hidden
  */
 struct listed {
 	uint64_t nr;
@@ -29,52 +35,122 @@ struct listed {
 };
 
 /**
+ * struct opener - a process that has opened instances
+ * @pid: the process
+ * @missing: number of its instances that were not found yet
+ */
+struct opener {
+	pid_t pid;
+	unsigned int missing;
+};
+
+/**
  * struct search - a search that is under way
  * @instances: what was found
- * @list: all instances; NULL: unknown
+ * @pid: process all of whose descriptors are looked at; 0: none
+ * @list: all instances, in the order of their numbers; NULL: unknown
  * @count: number of instances in @list
+ * @openers: the processes that have opened them, in the order of their numbers
+ * @nr_openers: number of processes in @openers
+ * @missing: number of instances in @list that were not found yet
+ * @unnumbered: descriptors whose instances have no known number
+ * @nr_unnumbered: number of descriptors in @unnumbered
  */
 struct search {
 	struct instances *instances;
+	pid_t pid;
 	struct listed *list;
 	unsigned int count;
+	struct opener *openers;
+	unsigned int nr_openers;
+	unsigned int missing;
+	struct descriptor *unnumbered;
+	unsigned int nr_unnumbered;
 };
 
-/*
- * The last instance that no descriptor led to, and those before it. Some have none: those
- * of kernel clients, and those that processes have only mapped. They are not looked for
- * again, as that takes a look at every descriptor.
+/**
+ * struct hidden - instances to which no descriptor led when all were looked at
+ * @list: their numbers, in order
+ * @count: number of numbers in @list
+ * @until: until when they are not looked for, ns on CLOCK_MONOTONIC
+ *
+ * Some have none: those of kernel clients, and those that processes have only mapped. Others
+ * get one: a descriptor may be under way in a socket, or go from one process to another while
+ * these are looked at. To look at all descriptors may take long, so it is not done each time.
  */
-static uint64_t *hidden;
-static unsigned int nr_hidden;
+static struct hidden {
+	uint64_t *list;
+	unsigned int count;
+	uint64_t until;
+} hidden;
 
-static void *grown(void *array, size_t count, size_t size)
+/* ---- the list in debugfs ---- */
+
+/* Each element begins with its number. */
+static int by_number(const void *a, const void *b)
 {
-	array = realloc(array, (count + 1) * size);
-	if (!array)
+	const uint64_t *one = a, *other = b;
+
+	return (*one > *other) - (*one < *other);
+}
+
+/* Each element begins with its process. */
+static int by_process(const void *a, const void *b)
+{
+	const pid_t *one = a, *other = b;
+
+	return (*one > *other) - (*one < *other);
+}
+
+static void *find(const void *key, void *array, size_t count, size_t size,
+		  int (*compare)(const void *a, const void *b))
+{
+	return count ? bsearch(key, array, count, size, compare) : NULL;
+}
+
+static struct opener *find_opener(const struct search *search, pid_t pid)
+{
+	return find(&pid, search->openers, search->nr_openers,
+		    sizeof(*search->openers), by_process);
+}
+
+static bool is_hidden(const struct search *search, uint64_t nr)
+{
+	return search->instances->time < hidden.until &&
+	       find(&nr, hidden.list, hidden.count, sizeof(nr), by_number);
+}
+
+/* Fills in the processes that have opened instances, with what is missing of each. */
+static void count_missing(struct search *search)
+{
+	struct opener *openers = calloc(search->count + 1, sizeof(*openers));
+	unsigned int i, last = 0;
+
+	if (!openers)
 		err(1, "no memory");
-	return array;
-}
-
-static bool is_hidden(uint64_t nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr_hidden; i++)
-		if (hidden[i] == nr)
-			return true;
-	return false;
-}
-
-static void give_up(struct search *search)
-{
-	unsigned int i;
-
+	for (i = 0; i < search->count; i++)
+		openers[i].pid = search->list[i].opener;
+	qsort(openers, search->count, sizeof(*openers), by_process);
+	/* Each process once */
+	for (i = 1; i < search->count; i++)
+		if (openers[i].pid != openers[last].pid)
+			openers[++last].pid = openers[i].pid;
+	search->openers = openers;
+	search->nr_openers = search->count ? last + 1 : 0;
 	for (i = 0; i < search->count; i++)
 		if (!search->list[i].found) {
-			hidden = grown(hidden, nr_hidden, sizeof(*hidden));
-			hidden[nr_hidden++] = search->list[i].nr;
+			search->missing++;
+			find_opener(search, search->list[i].opener)->missing++;
 		}
+}
+
+/* An incomplete list is of no use, and any if descriptors do not show their numbers. */
+static void forget_list(struct search *search)
+{
+	free(search->list);
+	search->list = NULL;
+	search->count = 0;
+	search->nr_openers = 0;
 }
 
 /* Reads the list in debugfs, if this user may. */
@@ -86,37 +162,70 @@ static void read_list(struct search *search)
 	if (!table_open(&table, TABLE_DIRECTORY "instances"))
 		return;
 	do {
-		search->list = grown(search->list, search->count,
-				     sizeof(*search->list));
+		search->list = array_grow(search->list, search->count,
+					  sizeof(*search->list));
 		if (!table_next(&table))
 			break;
 		listed = &search->list[search->count++];
 		listed->nr = table_number(&table, "instance");
 		listed->opener = table_number(&table, "opener");
-		listed->found = is_hidden(listed->nr);
+		listed->found = is_hidden(search, listed->nr);
 	} while (true);
+	if (ferror(table.file))
+		forget_list(search);
 	table_close(&table);
+	if (!search->list)
+		return;
+	qsort(search->list, search->count, sizeof(*search->list), by_number);
+	count_missing(search);
 }
 
-/*
- * Returns whether an instance belongs into the sample. If all instances are known, one
- * descriptor of each does; an instance may be newer than the list.
- */
-static bool is_wanted(struct search *search, uint64_t nr)
+static void note_found(struct search *search, uint64_t nr)
 {
-	const struct instances *instances = search->instances;
+	struct listed *listed = find(&nr, search->list, search->count,
+				     sizeof(*listed), by_number);
+
+	/* It may be newer than the list. */
+	if (!listed || listed->found)
+		return;
+	listed->found = true;
+	search->missing--;
+	find_opener(search, listed->opener)->missing--;
+}
+
+/* Returns whether nothing is missing that a process has opened; 0: any process. */
+static bool is_complete(const struct search *search, pid_t opener)
+{
+	const struct opener *found;
+
+	if (!search->list)
+		return false;
+	if (!opener)
+		return !search->missing;
+	found = find_opener(search, opener);
+	return !found || !found->missing;
+}
+
+/* Notes what was not found, although all descriptors were looked at. */
+static void give_up(struct search *search)
+{
+	uint64_t begin = search->instances->time,
+		 end = clocks_now(HWTIMER_CLOCK_MONOTONIC);
 	unsigned int i;
 
-	if (!search->list || !nr)
-		return true;
-	for (i = 0; i < instances->count; i++)
-		if (instances->list[i].nr == nr)
-			return false;
-	for (i = 0; i < search->count; i++)
-		if (search->list[i].nr == nr)
-			search->list[i].found = true;
-	return true;
+	hidden.count = 0;
+	for (i = 0; i < search->count; i++) {
+		uint64_t nr = search->list[i].nr;
+
+		if (instances_find(search->instances, nr))
+			continue;
+		hidden.list = array_grow(hidden.list, hidden.count, sizeof(nr));
+		hidden.list[hidden.count++] = nr;
+	}
+	hidden.until = end + (end - begin) * (SHARE_OF_HIDDEN - 1);
 }
+
+/* ---- descriptors ---- */
 
 /*
  * Returns whether a descriptor may be of /dev/hwtimer: whether it is a misc device, under
@@ -132,25 +241,55 @@ static bool is_device(DIR *fds, const char *fd)
 	       S_ISCHR(st.stx_mode) && st.stx_rdev_major == MISC_MAJOR;
 }
 
-static void take_descriptor(struct search *search, pid_t pid, int fd)
+static void take_unnumbered(struct search *search,
+			    const struct instance *instance)
+{
+	struct descriptor *descriptor;
+
+	search->unnumbered = array_grow(search->unnumbered,
+					search->nr_unnumbered,
+					sizeof(*search->unnumbered));
+	descriptor = &search->unnumbered[search->nr_unnumbered++];
+	*descriptor =
+		(struct descriptor){ .pid = instance->pid, .fd = instance->fd };
+	memcpy(descriptor->comm, instance->comm, sizeof(descriptor->comm));
+	forget_list(search);
+}
+
+/* @comm: the name of the process; "": it was not read yet */
+static void take_descriptor(struct search *search, pid_t pid, int fd,
+			    char comm[COMM_ROOM])
 {
 	struct instance instance = { .pid = pid, .fd = fd };
 
-	if (instance_read(&instance) && is_wanted(search, instance.nr))
-		*instances_add(search->instances) = instance;
+	if (!instance_read(&instance))
+		return;
+	if (!*comm)
+		instance_name(pid, comm);
+	memcpy(instance.comm, comm, sizeof(instance.comm));
+	if (!instance.nr) {
+		take_unnumbered(search, &instance);
+		return;
+	}
+	/* If all instances are known, one descriptor of each does. */
+	if (search->list && pid != search->pid &&
+	    instances_find(search->instances, instance.nr))
+		return;
+	instances_add(search->instances, &instance);
+	note_found(search, instance.nr);
 }
 
-/* Returns whether an instance is missing that a process has opened; 0: any process. */
-static bool has_missing(const struct search *search, pid_t opener)
+/* Returns false if the process is gone, or may not be looked at. */
+static bool open_descriptors(struct search *search, pid_t pid, DIR **fds)
 {
-	unsigned int i;
+	char path[64];
 
-	if (!search->list)
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	*fds = opendir(path);
+	if (*fds)
 		return true;
-	for (i = 0; i < search->count; i++)
-		if (!search->list[i].found &&
-		    (!opener || search->list[i].opener == opener))
-			return true;
+	instances_check_lack(path);
+	search->instances->unseen += errno == EACCES;
 	return false;
 }
 
@@ -160,35 +299,35 @@ static bool has_missing(const struct search *search, pid_t opener)
  */
 static void take_process(struct search *search, pid_t pid, pid_t opener)
 {
-	bool more = has_missing(search, opener);
+	char comm[COMM_ROOM] = "";
 	struct dirent *entry;
-	char path[64];
 	DIR *fds;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	fds = opendir(path);
-	if (!fds) {
-		search->instances->unseen += errno == EACCES;
+	if (!open_descriptors(search, pid, &fds))
 		return;
-	}
-	while (more && (entry = readdir(fds))) {
-		if (!isdigit((unsigned char)entry->d_name[0]) ||
-		    !is_device(fds, entry->d_name))
-			continue;
-		take_descriptor(search, pid, atoi(entry->d_name));
-		more = has_missing(search, opener);
-	}
+	while ((pid == search->pid || !is_complete(search, opener)) &&
+	       (entry = readdir(fds)))
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+		    is_device(fds, entry->d_name))
+			take_descriptor(search, pid, atoi(entry->d_name), comm);
 	closedir(fds);
 }
 
-static void take_openers(struct search *search)
+/* ---- processes ---- */
+
+/* Takes what the list promises. */
+static void take_listed(struct search *search)
 {
 	unsigned int i;
 
-	for (i = 0; i < search->count; i++)
-		if (!search->list[i].found)
-			take_process(search, search->list[i].opener,
-				     search->list[i].opener);
+	if (search->list && search->pid)
+		take_process(search, search->pid, search->pid);
+	for (i = 0; i < search->nr_openers; i++) {
+		pid_t pid = search->openers[i].pid;
+
+		if (search->openers[i].missing && pid != search->pid)
+			take_process(search, pid, pid);
+	}
 }
 
 static void take_all_processes(struct search *search)
@@ -198,41 +337,61 @@ static void take_all_processes(struct search *search)
 
 	if (!proc)
 		err(1, "/proc");
-	while (has_missing(search, 0) && (entry = readdir(proc)))
-		if (isdigit((unsigned char)entry->d_name[0]))
-			take_process(search, atoi(entry->d_name), 0);
+	/* What take_listed() has seen counts again. */
+	search->instances->unseen = 0;
+	search->nr_unnumbered = 0;
+	while (!is_complete(search, 0) && (entry = readdir(proc))) {
+		pid_t pid = atoi(entry->d_name);
+
+		/* With a list, all of that process was taken before. */
+		if (pid > 0 && !(search->list && pid == search->pid))
+			take_process(search, pid, 0);
+	}
 	closedir(proc);
 }
 
-static int by_process(const void *a, const void *b)
+/* Reads the instances whose numbers are unknown, each from one of its descriptors. */
+static void read_unnumbered(struct search *search)
 {
-	const struct instance *one = a, *other = b;
+	struct descriptor *all = search->unnumbered;
+	unsigned int i, *first = sharing_find(all, search->nr_unnumbered);
 
-	if (one->pid != other->pid)
-		return one->pid < other->pid ? -1 : 1;
-	return one->fd - other->fd;
+	for (i = 0; i < search->nr_unnumbered; i++) {
+		struct instance **instance = &all[first[i]].instance;
+		struct instance shown = { .pid = all[i].pid, .fd = all[i].fd };
+
+		memcpy(shown.comm, all[i].comm, sizeof(shown.comm));
+		if (*instance)
+			instances_hold(search->instances, *instance, &all[i]);
+		else if (instance_read(&shown))
+			*instance = instances_add(search->instances, &shown);
+	}
+	free(first);
 }
 
 /**
  * search_instances - find all instances of processes that this user may see
  * @instances: out: the sample; the caller frees it with instances_free()
+ * @pid: process all of whose descriptors are to be found; 0: none
  *
- * root gets each instance once. Others get it for each descriptor that it has in a process
- * that they may see.
+ * With the list in debugfs, one descriptor of each instance is in the sample, and all of @pid;
+ * otherwise all descriptors that this user may see.
  */
-void search_instances(struct instances *instances)
+void search_instances(struct instances *instances, pid_t pid)
 {
-	struct search search = { .instances = instances };
+	struct search search = { .instances = instances, .pid = pid };
 
 	instances_begin(instances);
 	read_list(&search);
-	take_openers(&search);
-	if (has_missing(&search, 0)) {
+	take_listed(&search);
+	if (!is_complete(&search, 0)) {
 		take_all_processes(&search);
-		give_up(&search);
+		if (search.list)
+			give_up(&search);
 	}
+	read_unnumbered(&search);
+	instances_finish(instances);
 	free(search.list);
-	if (instances->count)
-		qsort(instances->list, instances->count,
-		      sizeof(*instances->list), by_process);
+	free(search.openers);
+	free(search.unnumbered);
 }

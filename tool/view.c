@@ -24,16 +24,17 @@
 #define RULER_LINES 2
 #define FOOT_LINES 1
 
+/* Width of the column with the names of processes */
+#define COMMAND_WIDTH 12
+
 /**
  * struct shown - an instance in the frame
  * @instance: the instance
  * @change: what has happened to the instance since the last frame
- * @holders: number of its descriptors that were found
  */
 struct shown {
 	const struct instance *instance;
 	struct change change;
-	unsigned int holders;
 };
 
 /**
@@ -119,18 +120,31 @@ static void put_rate(const struct view *view, uint64_t count)
 		view->seconds > 0 ? number(count / view->seconds, room) : "-");
 }
 
+/*
+ * Writes the name of the process, and the number of other descriptors if there are any. The name
+ * is cut, not the number: half a number is another number.
+ */
+static void put_holder(const struct view *view, const struct instance *instance)
+{
+	char others[UNITS_ROOM] = "", count[UNITS_ROOM];
+	char comm[COMM_ROOM + UNITS_ROOM];
+	int width = COMMAND_WIDTH;
+
+	if (instance->holders > 1)
+		width -= snprintf(others, sizeof(others), " +%s",
+				  number(instance->holders - 1, count));
+	snprintf(comm, sizeof(comm), "%.*s%s", width, instance->comm, others);
+	fprintf(view->to, "%7d %3d %-*s", instance->pid, instance->fd,
+		COMMAND_WIDTH, comm);
+}
+
 static void put_numbers(const struct view *view, const struct shown *shown)
 {
 	const struct instance *instance = shown->instance;
 	char pending[UNITS_ROOM], ready[UNITS_ROOM], bytes[UNITS_ROOM];
-	char comm[32];
 
-	snprintf(comm, sizeof(comm), "%s", instance->comm);
-	if (shown->holders > 1)
-		snprintf(comm, sizeof(comm), "%.8s +%u", instance->comm,
-			 shown->holders - 1);
-	fprintf(view->to, "%7d %3d %-12.12s %8s %7s", instance->pid,
-		instance->fd, comm,
+	put_holder(view, instance);
+	fprintf(view->to, " %8s %7s",
 		number(instance_counter(instance, "pending"), pending),
 		number(instance_counter(instance, "ready"), ready));
 	put_rate(view, shown->change.scheduled);
@@ -235,39 +249,21 @@ static int by_pending(const void *a, const void *b)
 
 /* ---- the frame ---- */
 
-static struct shown *shown_already(const struct view *view,
-				   const struct instance *instance)
-{
-	unsigned int i;
-
-	for (i = 0; i < view->count; i++)
-		if (instances_shared(view->list[i].instance, instance))
-			return &view->list[i];
-	return NULL;
-}
-
-/* Fills the list; an instance that several descriptors share is in it once. */
+/* Fills the list. */
 static void take(struct view *view, const struct instances *now,
 		 const struct instances *before)
 {
-	unsigned int i;
-
 	view->list = calloc(now->count + 1, sizeof(*view->list));
 	if (!view->list)
 		err(1, "no memory");
-	for (i = 0; i < now->count; i++) {
-		const struct instance *instance = &now->list[i];
-		struct shown *shown = shown_already(view, instance);
-		const struct instance *other;
+	for (; view->count < now->count; view->count++) {
+		const struct instance *instance = now->list[view->count];
+		struct shown *shown = &view->list[view->count];
 
-		if (!shown) {
-			shown = &view->list[view->count++];
-			shown->instance = instance;
-			other = instances_same(before, instance);
-			shown->change =
-				change_of(instance, other, view->seconds);
-		}
-		shown->holders++;
+		shown->instance = instance;
+		shown->change = change_of(instance,
+					  instances_same(before, instance),
+					  view->seconds);
 	}
 }
 
@@ -288,9 +284,10 @@ static void put_head(const struct view *view)
 		fputs("; lateness of all events so far", view->to);
 	fputs(view->screen->rows ? "; q quits\n" : "\n", view->to);
 	if (view->count)
-		fprintf(view->to, "%7s %3s %-12s %8s %7s %8s %8s %8s %8s %9s\n",
-			"PID", "FD", "COMMAND", "PENDING", "READY", "SCHED/s",
-			"CANCEL/s", "EXPIRE/s", "DELIV/s", "MEMORY");
+		fprintf(view->to, "%7s %3s %-*s %8s %7s %8s %8s %8s %8s %9s\n",
+			"PID", "FD", COMMAND_WIDTH, "COMMAND", "PENDING",
+			"READY", "SCHED/s", "CANCEL/s", "EXPIRE/s", "DELIV/s",
+			"MEMORY");
 	else
 		fputs(INSTANCES_NONE "\n", view->to);
 }
