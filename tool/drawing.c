@@ -2,6 +2,7 @@
 /* Has gnuplot draw what was sampled; see drawing.h. */
 #define _GNU_SOURCE
 #include "drawing.h"
+#include "replacement.h"
 #include "units.h"
 
 #include <ctype.h>
@@ -14,6 +15,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -304,8 +306,11 @@ void drawing_need_gnuplot(void)
 		     "gnuplot is not installed: sudo apt install gnuplot-nox (or use --script)");
 }
 
-/* Starts gnuplot; returns the pipe to its input, and stores its process id in *@pid. */
-static FILE *start_gnuplot(FILE *picture, pid_t *pid)
+/*
+ * Starts gnuplot, which writes the picture to @output; returns the pipe to its input, and
+ * stores its process id in *@pid.
+ */
+static FILE *start_gnuplot(int output, pid_t *pid)
 {
 	char *const arguments[] = { "gnuplot", NULL };
 	posix_spawn_file_actions_t actions;
@@ -316,8 +321,7 @@ static FILE *start_gnuplot(FILE *picture, pid_t *pid)
 		err(1, "pipe");
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, fileno(picture),
-					 STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
 	error = posix_spawnp(pid, "gnuplot", &actions, NULL, arguments,
 			     environ);
 	if (error)
@@ -330,19 +334,43 @@ static FILE *start_gnuplot(FILE *picture, pid_t *pid)
 	return file;
 }
 
+/* Copies all of @from to @picture; returns whether there was anything. */
+static bool copy(int from, FILE *picture)
+{
+	char buffer[65536];
+	bool any = false;
+	ssize_t count;
+
+	if (lseek(from, 0, SEEK_SET))
+		err(1, "the picture");
+	while ((count = read(from, buffer, sizeof(buffer))) > 0) {
+		any = true;
+		if (!fwrite(buffer, count, 1, picture))
+			replacement_failed();
+	}
+	if (count < 0)
+		err(1, "the picture");
+	return any;
+}
+
+/* gnuplot does not notice that a disk is full. So it writes to memory. */
 bool drawing_run(const struct curve *curve, FILE *picture)
 {
-	struct stat st;
-	int status;
+	int status, output = memfd_create("picture", MFD_CLOEXEC);
+	bool drawn;
 	pid_t pid;
 	FILE *to;
 
+	if (output < 0)
+		err(1, "no memory for the picture");
 	/* If gnuplot ends early, its own message is better than a SIGPIPE. */
 	signal(SIGPIPE, SIG_IGN);
-	to = start_gnuplot(picture, &pid);
+	to = start_gnuplot(output, &pid);
 	drawing_put_script(to, curve, NULL);
 	fclose(to);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	return !status && !fstat(fileno(picture), &st) && st.st_size;
+	drawn = !status && copy(output, picture);
+	close(output);
+	return drawn;
 }

@@ -50,7 +50,10 @@ void drawing_need_gnuplot(void);
 void drawing_put_script(FILE *to, const struct curve *curve,
 			const char *picture);
 
-/* Runs gnuplot with its output to @picture; returns whether it has succeeded. */
+/*
+ * Runs gnuplot, and writes what it draws to @picture, a file of replacement_open(); returns
+ * whether gnuplot has succeeded.
+ */
 bool drawing_run(const struct curve *curve, FILE *picture);
 
 #endif /* DRAWING_H */

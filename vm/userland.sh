@@ -91,6 +91,7 @@ main()
 		names_are_no_commands
 	check "gnuplot draws a PNG of them" draws png PNG
 	check "gnuplot draws an SVG of them" draws svg '<svg'
+	check "a full disk leaves the old picture" keeps_old_picture
 	check "without gnuplot, hwtimerctl says what to do" without_gnuplot
 	check "a picture that cannot be written is told at once" unwritable
 	check "without jansson, hwtimerctl says so" without_jansson
@@ -941,6 +942,25 @@ draws()
 		"$ROOT/it's a picture.$1" || return
 	head -c 100 "$ROOT/it's a picture.$1" | grep -q -a "$2" &&
 		[ "$(stat --format %s "$ROOT/it's a picture.$1")" -gt 5000 ]
+}
+
+# The disk has room for the old picture and a part of the new one.
+keeps_old_picture()
+{
+	local small=$ROOT/small suffix
+
+	mkdir -p "$small" || return
+	for suffix in png svg; do
+		# shellcheck disable=SC2016 # the other shell's variables
+		unshare --user --map-root-user --mount bash -c '
+			mount -t tmpfs -o size=32k small "$1" &&
+				echo old >"$1/x.$3" || exit
+			"$2" plot --from "$4" "$1/x.$3" && exit 1
+			[ "$(ls "$1")" = "x.$3" ] && [ "$(cat "$1/x.$3")" = old ]' - \
+			"$small" "$BUILD_DIR/tool/hwtimerctl" $suffix "$ROOT/records" \
+			2>"$ROOT/said" || return
+		grep 'unchanged: No space left' "$ROOT/said" || return
+	done
 }
 
 # says STATUS TEXT ARGUMENT...: the tool exits with STATUS, and its message has TEXT
