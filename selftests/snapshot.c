@@ -507,6 +507,24 @@ TEST_F(snapshot, ids_are_told)
 	expect_close(_metadata, fd);
 }
 
+/* The only copy of the timers would become a list of ids. */
+TEST_F(snapshot, ids_do_not_replace_the_timers)
+{
+	struct stat before, after;
+
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	ASSERT_EQ(0, save_instance(self->fd));
+	ASSERT_EQ(0, stat(FILE_NAME, &before));
+	ASSERT_EQ(0, link(FILE_NAME, DIRECTORY "/other"));
+	EXPECT_EQ(-1, restore_instance("--ids " FILE_NAME));
+	EXPECT_TRUE(says("is the file with the timers"));
+	EXPECT_EQ(-1, restore_instance("--ids " DIRECTORY "/other"));
+	ASSERT_EQ(0, stat(FILE_NAME, &after));
+	EXPECT_EQ(before.st_ino, after.st_ino);
+	EXPECT_EQ(0, run("restore --check " FILE_NAME));
+	EXPECT_EQ(2, files());
+}
+
 /* Events that the program has not taken out of its ring are not lost. */
 TEST_F(snapshot, the_completion_ring_is_saved)
 {
@@ -1092,6 +1110,9 @@ TEST_F(snapshot, limits_are_told)
 	EXPECT_EQ(-1, restore_instance("--limit 99"));
 	EXPECT_TRUE(says("more than the limit of 99"));
 	EXPECT_TRUE(says("--limit"));
+	EXPECT_EQ(1, run("restore --check --limit 99 " FILE_NAME));
+	EXPECT_TRUE(says("more than the limit of 99"));
+	EXPECT_EQ(0, run("restore --check --limit 100 " FILE_NAME));
 	fd = restore_instance("--limit 101");
 	ASSERT_LE(0, fd);
 	EXPECT_NE(0, dev_after(fd, HOUR, 0));

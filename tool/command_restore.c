@@ -283,6 +283,57 @@ static void source_take(struct source *source, take_fn take, void *arg)
 		errx(1, "%s has changed while it was read", source->path);
 }
 
+/* ---- what can be restored ---- */
+
+/* Returns the limit of timers of the new instance. */
+static uint64_t limit_of(const struct source *source,
+			 const struct restore *restore)
+{
+	return restore->limit ? restore->limit :
+				source->reader.header.setup.timers;
+}
+
+/* The number of lines is not all of it: flush() finds the rest. */
+static void check_limit(const struct source *source, uint64_t limit)
+{
+	uint64_t timers = source->reader.counts.timers;
+
+	if (timers > limit)
+		errx(1,
+		     "%s has %" PRIu64
+		     " timers, more than the limit of %" PRIu64
+		     ": --limit allows more",
+		     source->path, timers, limit);
+}
+
+/* The pairs of ids would replace the timers. */
+static void check_ids(const struct source *source, const char *ids)
+{
+	struct stat timers, st;
+
+	if (!ids || stat(ids, &st) || fstat(fileno(source->file), &timers))
+		return;
+	if (st.st_dev == timers.st_dev && st.st_ino == timers.st_ino)
+		errx(1, "--ids: %s is the file with the timers: name another",
+		     ids);
+}
+
+/* Refuses what cannot be restored, before anything is created. */
+static void source_prepare(struct source *source, const struct restore *restore)
+{
+	const struct snapshot_header *header = &source->reader.header;
+	struct moment now;
+
+	check_ids(source, restore->ids);
+	source_check(source);
+	check_limit(source, limit_of(source, restore));
+	now = clocks_moment(header->setup.clock);
+	source->revival = revival_of(header, &now, restore->paused);
+	if (source->revival.set_back)
+		warnx("%s: the clock was set back: time since the save counts as none",
+		      source->path);
+}
+
 /* ---- check ---- */
 
 /**
@@ -456,21 +507,13 @@ static void collect(void *arg, const struct revived *revived, uint64_t old_id)
 		flush(sink);
 }
 
-/* Returns the new instance with all timers. */
+/* Returns the new instance with all timers. The file was prepared before. */
 static struct hwt *revive(struct source *source, const struct restore *restore)
 {
 	static struct sink sink;
 
 	sink.path = restore->path;
-	sink.limit = restore->limit ? restore->limit :
-				      source->reader.header.setup.timers;
-	/* The number of lines is not all of it: flush() finds the rest. */
-	if (source->reader.counts.timers > sink.limit)
-		errx(1,
-		     "%s has %" PRIu64
-		     " timers, more than the limit of %" PRIu64
-		     ": --limit allows more",
-		     sink.path, source->reader.counts.timers, sink.limit);
+	sink.limit = limit_of(source, restore);
 	sink.hwt = new_instance(source, restore);
 	if (restore->ids)
 		sink.ids = replacement_open(restore->ids);
@@ -481,19 +524,6 @@ static struct hwt *revive(struct source *source, const struct restore *restore)
 	fprintf(stderr, "hwtimerctl: %s: restored %" PRIu64 " timers\n",
 		sink.path, sink.restored);
 	return sink.hwt;
-}
-
-static void source_prepare(struct source *source, bool paused)
-{
-	const struct snapshot_header *header = &source->reader.header;
-	struct moment now;
-
-	source_check(source);
-	now = clocks_moment(header->setup.clock);
-	source->revival = revival_of(header, &now, paused);
-	if (source->revival.set_back)
-		warnx("%s: the clock was set back: time since the save counts as none",
-		      source->path);
 }
 
 /*
@@ -524,7 +554,7 @@ int command_restore(int argc, char **argv)
 
 	if (!source_open(&source, &restore))
 		return run_without_timers(&restore);
-	source_prepare(&source, restore.paused);
+	source_prepare(&source, &restore);
 	if (restore.check) {
 		show_summary(&source);
 		source_close(&source);

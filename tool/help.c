@@ -46,7 +46,7 @@ static const struct command commands[] = {
 	  "  -f, --fd N           a descriptor that hwtimerctl has inherited\n" },
 	{ "restore", command_restore,
 	  "FILE [OPTION]... -- COMMAND...\n"
-	  "       hwtimerctl restore FILE --check [--paused] [--if-exists]",
+	  "       hwtimerctl restore FILE --check [--paused] [--limit N] [--if-exists]",
 	  "give saved timers to a command, in a new instance",
 	  "  -c, --check          only check the file, and say what is in it\n"
 	  "  -e, --if-exists      a file that is not there is no error\n"
