@@ -25,18 +25,32 @@ extern char **environ;
 
 /* ---- the script: data ---- */
 
+/* Returns the length of the control character at @text, in UTF-8; 0: there is none. */
+static size_t control_length(const char *text)
+{
+	const unsigned char *bytes = (const unsigned char *)text;
+
+	if (iscntrl(bytes[0]))
+		return 1;
+	/* From U+0080 to U+009F */
+	return bytes[0] == 0xc2 && bytes[1] >= 0x80 && bytes[1] < 0xa0 ? 2 : 0;
+}
+
 /*
  * Writes a text in gnuplot's single quotes, in which nothing but these and a newline is
  * special. Behind a newline, gnuplot would run what follows, and the text may come from a
- * file of records.
+ * file of records. The script may go to a terminal, which must not obey the text, either.
  */
 static void put_quoted(FILE *to, const char *text)
 {
 	fputc('\'', to);
-	for (; *text; text++) {
+	while (*text) {
+		size_t control = control_length(text);
+
 		if (*text == '\'')
 			fputc('\'', to);
-		fputc(iscntrl((unsigned char)*text) ? '?' : *text, to);
+		fputc(control ? '?' : *text, to);
+		text += control ? control : 1;
 	}
 	fputc('\'', to);
 }

@@ -1154,6 +1154,9 @@ wrong_records()
 		return
 	printf '{"\033]0;x\007\n' >"$ROOT/wrong"
 	! says 1 $'\033' plot --from "$ROOT/wrong" x.png || return
+	records | sed 's/"host": "[^"]*"/"host": "\\u009b31m\\u00c0"/' >"$ROOT/wrong"
+	says 0 "title 'hwtimer on ?31m"$'\303\200' plot --script --from "$ROOT/wrong" x.png ||
+		return
 	records | sed '2s/.instances.: .*/"instances": 1}/' >"$ROOT/wrong"
 	says 1 'wrong:2: an object without instances' plot --from "$ROOT/wrong" x.png ||
 		return
