@@ -10,6 +10,7 @@
 #include "ring_test.h"
 #include "tool_test.h"
 
+#include <linux/fuse.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -308,6 +309,101 @@ TEST_F(snapshot, wrong_places_are_told)
 	EXPECT_TRUE(says("not an instance"));
 	EXPECT_EQ(1, run("save %d 0 " FILE_NAME, getpid()));
 	EXPECT_EQ(0, files());
+}
+
+/* A file system of this process, and how often it was asked anything */
+struct server {
+	int fd;
+	unsigned int requests;
+};
+
+/* An answer of the server */
+struct answer {
+	struct fuse_out_header header;
+	union {
+		struct fuse_init_out init;
+		struct fuse_attr_out attr;
+		struct fuse_open_out open;
+	};
+};
+
+/* Fills in the answer to a request; returns its size without the header. */
+static size_t answer(__u32 opcode, struct answer *answer)
+{
+	switch (opcode) {
+	case FUSE_INIT:
+		answer->init.major = FUSE_KERNEL_VERSION;
+		answer->init.minor = FUSE_KERNEL_MINOR_VERSION;
+		answer->init.max_write = 4096;
+		return sizeof(answer->init);
+	case FUSE_GETATTR:
+		answer->attr.attr.mode = S_IFREG | 0600;
+		answer->attr.attr.nlink = 1;
+		return sizeof(answer->attr);
+	case FUSE_OPEN:
+		return sizeof(answer->open);
+	}
+	answer->header.error = -EOPNOTSUPP;
+	return 0;
+}
+
+/* Serves a file system of one file until it is unmounted. */
+static void *serve(void *arg)
+{
+	static char request[65536];
+	struct server *server = arg;
+
+	while (read(server->fd, request, sizeof(request)) > 0) {
+		const struct fuse_in_header *header = (void *)request;
+		struct answer out = { .header.unique = header->unique };
+
+		out.header.len =
+			sizeof(out.header) + answer(header->opcode, &out);
+		__atomic_fetch_add(&server->requests, 1, __ATOMIC_RELAXED);
+		if (write(server->fd, &out, out.header.len) < 0)
+			break;
+	}
+	return NULL;
+}
+
+static unsigned int asked(const struct server *server)
+{
+	return __atomic_load_n(&server->requests, __ATOMIC_RELAXED);
+}
+
+/* A process may have any file under the number, also one of a server that does not answer. */
+TEST_F(snapshot, a_server_of_files_is_not_asked)
+{
+	struct server server = { .fd = open("/dev/fuse", O_RDWR | O_CLOEXEC) };
+	unsigned int requests;
+	char options[64];
+	pthread_t thread;
+	int fd;
+
+	if (server.fd < 0)
+		SKIP(return, "this kernel has no FUSE");
+	ASSERT_EQ(0, unshare(CLONE_NEWNS));
+	ASSERT_EQ(0, mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	close(open(DIRECTORY "/file", O_CREAT | O_WRONLY, 0600));
+	snprintf(options, sizeof(options),
+		 "fd=%d,rootmode=100600,user_id=0,group_id=0", server.fd);
+	ASSERT_EQ(0, mount("file", DIRECTORY "/file", "fuse", 0, options));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, serve, &server));
+	fd = open(DIRECTORY "/file", O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	/* The shell has duplicates for a moment, so each call of the tool makes a request. */
+	requests = asked(&server);
+	EXPECT_EQ(0, run("--version"));
+	EXPECT_EQ(requests + 1, asked(&server));
+	EXPECT_EQ(1, run("list %d %d", getpid(), fd));
+	EXPECT_TRUE(says("is not an instance of hwtimer"));
+	EXPECT_EQ(1, run("save %d %d " FILE_NAME, getpid(), fd));
+	EXPECT_TRUE(says("is not an instance of hwtimer"));
+	EXPECT_EQ(requests + 3, asked(&server));
+	close(fd);
+	ASSERT_EQ(0, umount(DIRECTORY "/file"));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	close(server.fd);
 }
 
 TEST_F(snapshot, without_permission_it_says_what_to_do)

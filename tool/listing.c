@@ -3,10 +3,13 @@
 #define _GNU_SOURCE
 #include "listing.h"
 #include "commands.h"
+#include "device.h"
 
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -79,13 +82,28 @@ static void __attribute__((noreturn)) no_descriptor(const struct place *place)
 	}
 }
 
-/* Returns a duplicate of a descriptor of another process. */
+static void __attribute__((noreturn)) no_instance(const struct place *place)
+{
+	errx(1,
+	     "descriptor %d is not an instance of hwtimer: 'hwtimerctl stats' lists instances",
+	     place->fd);
+}
+
+/*
+ * Returns a duplicate of a descriptor of another process. Another file is not taken: it may be
+ * on a server, even one of that process, which would hold us up until it answers, also when the
+ * duplicate is closed.
+ */
 static int take_descriptor(const struct place *place)
 {
 	int fd, process = syscall(SYS_pidfd_open, place->pid, 0);
+	char path[64];
 
 	if (process < 0)
 		no_process(place);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", place->pid, place->fd);
+	if (!device_possible(AT_FDCWD, path))
+		no_instance(place);
 	fd = syscall(SYS_pidfd_getfd, process, place->fd, 0);
 	if (fd < 0)
 		no_descriptor(place);
@@ -113,9 +131,7 @@ struct hwt *place_open(const struct place *place)
 	if (error == EBADF)
 		errx(1, "descriptor %d is not open", place->fd);
 	if (error == ENOTTY)
-		errx(1,
-		     "descriptor %d is not an instance of hwtimer: 'hwtimerctl stats' lists instances",
-		     place->fd);
+		no_instance(place);
 	if (error == EPROTO)
 		errx(1,
 		     "the module has another ABI version: install the same version of both");

@@ -4,6 +4,7 @@
 #include "search.h"
 #include "array.h"
 #include "clocks.h"
+#include "device.h"
 #include "sharing.h"
 #include "table.h"
 
@@ -11,13 +12,9 @@
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-#define MISC_MAJOR 10
 
 /* Share of the time that watch spends on looking for instances that it has not found */
 #define SHARE_OF_HIDDEN 20
@@ -227,20 +224,6 @@ static void give_up(struct search *search)
 
 /* ---- descriptors ---- */
 
-/*
- * Returns whether a descriptor may be of /dev/hwtimer: whether it is a misc device, under
- * whatever name it was opened. Its fdinfo then shows which device. The file may be on a
- * server that does not answer, so statx() must not ask the server.
- */
-static bool is_device(DIR *fds, const char *fd)
-{
-	struct statx st;
-
-	return !statx(dirfd(fds), fd, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT,
-		      STATX_TYPE, &st) &&
-	       S_ISCHR(st.stx_mode) && st.stx_rdev_major == MISC_MAJOR;
-}
-
 static void take_unnumbered(struct search *search,
 			    const struct instance *instance)
 {
@@ -308,7 +291,7 @@ static void take_process(struct search *search, pid_t pid, pid_t opener)
 	while ((pid == search->pid || !is_complete(search, opener)) &&
 	       (entry = readdir(fds)))
 		if (isdigit((unsigned char)entry->d_name[0]) &&
-		    is_device(fds, entry->d_name))
+		    device_possible(dirfd(fds), entry->d_name) > 0)
 			take_descriptor(search, pid, atoi(entry->d_name), comm);
 	closedir(fds);
 }
