@@ -1408,6 +1408,55 @@ static void random_idle(struct oracle *oracle)
 	oracle_idle(oracle, oracle->now + gap * random_below(&random_state, 4));
 }
 
+/*
+ * Schedules timers that share few chunks, and will scatter: for neighbouring ticks far ahead, or
+ * (@moved) for one tick, and then moved to later ones. Then others for these ticks, which it
+ * cancels. The last call for which chunks are reserved is that for a lone timer.
+ */
+static void schedule_crowd(struct oracle *oracle, u32 few, u32 dead, bool moved)
+{
+	const u64 tick = oracle->wheel.shape.tick;
+	const u64 first =
+		oracle->now + (tick << (3 + random_below(&random_state, 20)));
+	const u64 stride = tick * (1 + random_below(&random_state, 3));
+	u32 i, near = 1 + random_below(&random_state, few);
+
+	for (i = 0; i < few; i++)
+		oracle_schedule(oracle, moved ? first : first + i * stride);
+	for (i = 0; i < dead; i++)
+		oracle_schedule(oracle, first + i % near * stride);
+	for (i = 0; moved && i < few; i++)
+		oracle_move(oracle, oracle->live[i], first + i * stride + tick);
+	while (oracle->nr_live > few)
+		oracle_cancel(oracle, oracle->live[oracle->nr_live - 1]);
+	oracle_schedule(oracle, oracle->now + 3 * tick);
+}
+
+/*
+ * Crowds scatter, while timers are cancelled, events are read and dead entries are removed, but
+ * no chunk is reserved any more.
+ */
+static void crowds_scatter_with_what_is_reserved(struct kunit *test)
+{
+	struct oracle *oracle = create(test, 1024, 0);
+	u32 rounds = hwtimer_test_scaled(30);
+
+	hwtimer_test_seed(test, &random_state);
+	while (rounds--) {
+		schedule_crowd(oracle, 5 + random_below(&random_state, 600),
+			       random_below(&random_state, 3000),
+			       random_below(&random_state, 2));
+		while (oracle->nr_live) {
+			turn_next(oracle);
+			if (!random_below(&random_state, 8))
+				hwtimer_wheel_compact(&oracle->wheel, true);
+			if (oracle->nr_live && !random_below(&random_state, 8))
+				oracle_cancel(oracle, random_timer(oracle));
+		}
+		oracle_read(oracle);
+	}
+}
+
 /* Does what callers may do at any time, even between two slices of a turn. */
 static void random_request(struct oracle *oracle)
 {
@@ -1831,6 +1880,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KIND_CASE(overdue_timer_waits_when_the_clock_is_set_back),
 	KIND_CASE(overdue_crowd_scatters_when_the_clock_is_set_back),
 	KIND_CASE(few_timers_before_many_dead_entries_scatter),
+	KIND_CASE(crowds_scatter_with_what_is_reserved),
 	KIND_CASE(clock_is_set_back_again_meanwhile),
 	KIND_CASE(timer_comes_in_time_when_the_clock_was_set_back_twice),
 	KIND_CASE(rewinding_delays_nothing),
