@@ -4,6 +4,15 @@
 # Kbuild says how the module itself is built; vm/ has the scripts that make kernels and
 # virtual machines.
 
+# Neither make nor the kernel's makefiles can do with these in a path.
+special := : ; & | < > ( ) * ? [ ] ' " ` % = $$ \#
+ifneq ($(words $(CURDIR))$(strip $(foreach char,$(special),$(findstring $(char),$(CURDIR)))),1)
+$(error The path of this checkout must have no spaces, and none of $(special): $(CURDIR))
+endif
+
+# After `su`, these are missing on Debian, and depmod and ldconfig are there.
+export PATH := $(PATH):/usr/sbin:/sbin
+
 KDIR ?= /lib/modules/$(shell uname -r)/build
 KVER = $(shell cat $(KDIR)/include/config/kernel.release)
 PREFIX ?= /usr/local
@@ -402,7 +411,8 @@ install-programs:
 	done
 	for link in $(PAGE_LINKS); do \
 		dir=man$${link##*.}; \
-		echo ".so $$dir/$${link#*:}" >"$(page_dir)/$$dir/$${link%:*}" || exit 1; \
+		echo ".so $$dir/$${link#*:}" >"$(page_dir)/$$dir/$${link%:*}" && \
+			chmod 644 "$(page_dir)/$$dir/$${link%:*}" || exit 1; \
 	done
 	$(if $(DESTDIR),,ldconfig)
 
@@ -465,7 +475,7 @@ tool: | compiler ## hwtimerctl, in build/tool
 # What is not committed is not in it.
 .PHONY: dist
 dist: ## the source as a tarball, build/dist/hwtimer-VERSION.tar.xz
-	@[ -z "$$(git status --porcelain)" ] || { \
+	@[ ! -e .git ] || [ -z "$$(git status --porcelain)" ] || { \
 		echo "there are changes that are not committed" >&2; exit 1; }
 	@vm/dist.sh 'build/dist/hwtimer-$(VERSION).tar.xz'
 	@sha256sum 'build/dist/hwtimer-$(VERSION).tar.xz'

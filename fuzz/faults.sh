@@ -76,7 +76,8 @@ build_with()
 
 	new=$(mktemp -d)
 	on_exit rm -rf "$new"
-	git ls-files -z Kbuild './*.[ch]' include uapi tests samples torture vm |
+	source_files |
+		grep -z -E '^(Kbuild|[^/]*\.[ch]|(include|uapi|tests|samples|torture|vm)/.*)$' |
 		xargs -0 cp --parents --preserve=mode -t "$new"
 	patch --silent --strip 1 --directory "$new" <"$FAULTS/$1.patch" || return
 	rsync --recursive --checksum --perms "$new/" "$COPY/"

@@ -799,6 +799,8 @@ def main():
     # make may have called us. Its options must not reach the makes that we call.
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
         os.environ.pop(name, None)
+    # What the compiler says is looked for.
+    os.environ["LC_ALL"] = "C"
     # As an exit, so that no machine goes on
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     RESULTS.mkdir(parents=True, exist_ok=True)

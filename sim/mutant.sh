@@ -23,6 +23,7 @@ main()
 	shift
 	[ $# -gt 0 ] || set -- --seconds 10
 	make --no-print-directory -C "$REPO_DIR/sim" OUT="$BUILD_DIR/sim" >&2
+	need_exec_tmp
 	temp=$(mktemp -d)
 	on_exit rm -rf "$temp"
 	object=$temp/$(basename "$file" .c).o

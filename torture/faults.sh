@@ -35,7 +35,7 @@ main()
 	TEMP=$(mktemp -d)
 	on_exit rm -rf "$TEMP"
 	mkdir "$TEMP/sources"
-	(cd "$REPO_DIR" && git ls-files -z | xargs -0 cp --parents -t "$TEMP/sources")
+	source_files | (cd "$REPO_DIR" && xargs -0 cp --parents -t "$TEMP/sources")
 	echo "TAP version 13"
 	echo "1..$#"
 	for fault; do

@@ -166,8 +166,10 @@ main()
 	cd "$REPO_DIR"
 	need_packages make python3
 	use_ccache
-	# as_root may ask for a password now, but not in the middle of the run.
-	[ $# -gt 0 ] || as_root true
+	[[ " ${steps[*]} " != *" packages "* ]] || need_root
+	# sudo may ask for a password until now, but not in the middle of the run.
+	export HWTIMER_SUDO=--non-interactive
+	need_exec_tmp
 	mkdir -p "$RESULTS"
 	HWTIMER_RUN=$(mktemp -d)
 	export HWTIMER_RUN
@@ -182,6 +184,16 @@ main()
 	run_jobs
 	summary
 	[ "$FAILED" -eq 0 ]
+}
+
+need_root()
+{
+	local why="make check needs root or sudo, for the step packages"
+
+	[ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null ||
+		die "$why, and sudo is not installed. vm/check.sh STEP... runs others:" \
+			"${ALL_STEPS[*]/packages/}"
+	as_root true || die "$why"
 }
 
 choose_all()
@@ -869,17 +881,12 @@ guest()
 # without --all. A note has the numbers of passed and of skipped tests.
 PASSED_BEFORE=
 
-# A hash of all files that git knows or does not ignore, and of the compiler. Where git does not
-# work (a tarball, or a checkout of another user), of all files but those in build/.
+# A hash of all sources, and of the compiler
 state_of_sources()
 {
 	cd "$REPO_DIR"
 	{
-		{
-			git ls-files -z --cached --others --exclude-standard 2>/dev/null ||
-				find . \( -path ./build -o -path ./.git \) -prune -o \
-					-type f -print0 | sort -z
-		} | xargs -0 sha256sum 2>&1 || true
+		source_files | xargs -0 sha256sum 2>&1 || true
 		gcc --version
 	} | sha256sum | cut -c -20
 }

@@ -23,7 +23,8 @@ main()
 	[ $# -gt 0 ] || die "usage: vm/chroot.sh PACKAGE..."
 	name=chroot-$(release_codename)-$(recipe_hash "$@")
 	tarball=$CACHE_DIR/$name.tar.zst
-	mkdir -p "$CACHE_DIR"/{lock,log,tmp}
+	use_cache lock log tmp
+	need_exec_tmp
 	exec {fd}>"$CACHE_DIR/lock/chroot"
 	flock "$fd"
 	[ -e "$tarball" ] || make_tarball "$name" "$@"
@@ -48,7 +49,7 @@ make_tarball()
 	own_sources | source_lines amd64 >"$dir/sources.list"
 	say "preparing a clean Debian, once, for $*"
 	run_long "installing it (about 1 minute)" "$CACHE_DIR/log/chroot.log" \
-		as_root mmdebstrap --variant=minbase \
+		as_root env TMPDIR="${TMPDIR-/tmp}" mmdebstrap --variant=minbase \
 		--include="$(tr ' ' , <<<"$*")" "$(release_codename)" \
 		"$dir/$name.tar.zst" "$dir/sources.list" ||
 		die "a clean Debian could not be installed"

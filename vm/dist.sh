@@ -3,7 +3,8 @@
 #
 # Writes the source of this tree as a tarball: the files that git knows or does not ignore,
 # without debian/, which belongs to Debian's packaging of it. The same files make the same
-# tarball. Called by `make dist` and vm/packages.sh.
+# tarball. In a tree that is from a tarball itself, the date is that of its newest file. Called
+# by `make dist` and vm/packages.sh.
 #
 #	usage: vm/dist.sh OUTPUT.tar.xz
 
@@ -12,19 +13,24 @@
 
 main()
 {
-	local output=$1 version
+	local output=$1 version date
 
 	cd "$REPO_DIR"
+	if is_repository; then
+		date=@$(our_git log -1 --format=%ct)
+	else
+		date=@$(source_files | xargs -0 stat --format %Y | sort -n | tail -n 1)
+	fi
 	version=$(sed -n 's/^#define HWTIMER_VERSION "\(.*\)"/\1/p' hwtimer_version.h)
 	mkdir -p "$(dirname "$output")"
 	# Files that were removed, but not in git, are listed, too.
-	git ls-files -z --cached --others --exclude-standard -- ':!debian' |
+	source_files | grep -z -v '^debian/' |
 		while read -r -d '' file; do
 			[ ! -e "$file" ] || printf '%s\0' "$file"
 		done |
 		tar --create --null --files-from=- --sort=name --format=gnu \
 			--owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
-			--mtime="@$(git log -1 --format=%ct)" \
+			--mtime="$date" \
 			--transform="s|^|hwtimer-$version/|" |
 		xz --threads=1 >"$output.new"
 	mv "$output.new" "$output"

@@ -16,4 +16,5 @@
 # Not redis-server, which starts a service; redis-tools has the same program by another
 # name. gcc builds the library that sets the clock of a server.
 need_packages python3 python3-redis redis-tools gcc libc6-dev
+need_exec_tmp
 PYTHONDONTWRITEBYTECODE=1 exec /usr/bin/python3 "$REPO_DIR/daemon/test/functions.py" "$@"

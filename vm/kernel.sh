@@ -51,6 +51,12 @@
 # A kernel is built once, so ccache would only take space.
 export CCACHE_DISABLE=1
 
+# What people who build kernels have in their environment must not shape an entry, whose name
+# does not tell of it.
+unset KBUILD_OUTPUT KBUILD_EXTMOD KCONFIG_CONFIG KCONFIG_ALLCONFIG KCFLAGS KCPPFLAGS KAFLAGS \
+	HOSTCFLAGS USERCFLAGS USERLDFLAGS LLVM LLVM_IAS ARCH CROSS_COMPILE SUBARCH \
+	INSTALL_MOD_PATH LOCALVERSION GNUMAKEFLAGS MAKEFILES
+
 # Raise this when what this script puts into an entry changes.
 RECIPE=1
 
@@ -96,7 +102,7 @@ main()
 	*) die "no such kernel: $name" ;;
 	esac
 
-	mkdir -p "$CACHE_DIR"/{apt,deb,lock,log,tmp}
+	use_cache apt deb lock log tmp
 	# A compiler need not be the newest, and a build waits for it.
 	if [[ $name == gcc-* ]] && [ -n "$(cached_version "$name")" ]; then
 		entry_dir "$name" "$(cached_version "$name")"
@@ -116,7 +122,14 @@ main()
 	[ -n "$ENTRY" ] || cached_entry "$name"
 	touch "$ENTRY"
 	printf '%s\n' "$ENTRY"
-	[ -z "${HWTIMER_RUN-}" ] || echo "$ENTRY" >"$HWTIMER_RUN/$name"
+	[ -z "${HWTIMER_RUN-}" ] || remember "$name"
+}
+
+# remember NAME: has the rest of this run take ENTRY. Others may read the file at any time.
+remember()
+{
+	echo "$ENTRY" >"$HWTIMER_RUN/$1.$$"
+	mv "$HWTIMER_RUN/$1.$$" "$HWTIMER_RUN/$1"
 }
 
 read_index()
@@ -470,7 +483,8 @@ fetch()
 	flock "$fd"
 	if [ ! -e "$deb" ]; then
 		rm -rf "$CACHE_DIR/tmp/deb-$package".*
-		dir=$(mktemp -d "$CACHE_DIR/tmp/deb-$package.XXXXXX")
+		# errexit is off in here. Without a directory, we would write to /.
+		dir=$(mktemp -d "$CACHE_DIR/tmp/deb-$package.XXXXXX") || return 1
 		on_exit rm -rf "$dir"
 		say "downloading $package, version $version"
 		if ! (cd "$dir" && apt_with "$INDEX" apt-get download \

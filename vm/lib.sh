@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Shared code of the host scripts: messages, clean-up on exit, long commands, Debian
-# packages, Debian's archive, Redis, and lines of TAP. Sourced by vm/*.sh; never run by
-# itself.
+# Shared code of the host scripts: messages, clean-up on exit, long commands, directories,
+# Debian packages, Debian's archive, Redis, and lines of TAP. Sourced by vm/*.sh; never run
+# by itself.
 
 # shellcheck disable=SC2034 # some of the variables are for the scripts that source this
 
@@ -19,10 +19,16 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 # Our own programs must compile without a warning, other people's builds need not.
 export WERROR=1
 
-VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-REPO_DIR=$(dirname "$VM_DIR")
+# With this, cd may go elsewhere, and prints where it went.
+unset CDPATH
+
+# An ordinary user's PATH has none of it on Debian, and modinfo is there.
+[[ :$PATH: == *:/usr/sbin:* ]] || export PATH=$PATH:/usr/sbin:/sbin
+
+# Physical, as make and the compiler have it: their messages name the files by it.
+VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+REPO_DIR=${VM_DIR%/*}
 BUILD_DIR=$REPO_DIR/build
-CACHE_DIR=${HWTIMER_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/hwtimer}
 JOBS=$(nproc)
 
 # The version of LLVM with which the kernel kmsan-6.12 and its modules are built, as the
@@ -43,6 +49,104 @@ die()
 	printf 'hwtimer: error: %s\n' "$*" >&2
 	exit 1
 }
+
+# ---- directories ----
+
+# Characters that make, sh, sed or QEMU would take for something else in a path
+SPECIAL=$' \t\n"\'\\$`#%:;,=&|()<>*?[]'
+
+# plain WHAT DIRECTORY: dies if the path of a directory has any of them.
+plain()
+{
+	[[ $2 != *["$SPECIAL"]* ]] ||
+		die "$1 is \"$2\": its path must have no spaces, no quotes and none of" \
+			'\ $ ` # % : ; , = & | ( ) < > * ? [ ]'
+}
+
+# The directory that all checkouts share. At its first use, HWTIMER_CACHE_SAID is said of it.
+CACHE_DIR=
+
+# choose_cache: sets CACHE_DIR, for all that we start, too. A service often has no HOME, or one
+# that it may not write to.
+choose_cache()
+{
+	local parent
+
+	if [ -n "${HWTIMER_CACHE-}" ]; then
+		CACHE_DIR=$HWTIMER_CACHE
+		[[ $CACHE_DIR == /* ]] || CACHE_DIR=$PWD/$CACHE_DIR
+	else
+		settle_home
+		parent=${XDG_CACHE_HOME-}
+		[[ $parent == /* ]] || parent=$HOME/.cache
+		CACHE_DIR=$parent/hwtimer
+		can_make "$CACHE_DIR" || {
+			HWTIMER_CACHE_SAID="$CACHE_DIR cannot be written to"
+			CACHE_DIR=$BUILD_DIR/cache
+		}
+		[ -z "${HWTIMER_CACHE_SAID-}" ] || export HWTIMER_CACHE_SAID+="; the cache is
+			$CACHE_DIR (HWTIMER_CACHE=DIRECTORY has another one)"
+	fi
+	[ ! -d "$CACHE_DIR" ] || CACHE_DIR=$(cd "$CACHE_DIR" && pwd -P)
+	plain "the cache" "$CACHE_DIR"
+	export HWTIMER_CACHE=$CACHE_DIR
+}
+
+# settle_home: HOME, if it is not set, as some programs need one
+settle_home()
+{
+	[ -z "${HOME-}" ] || return 0
+	HOME=$(getent passwd "$(id -u)" | cut -d : -f 6) || true
+	export HOME=${HOME:-$BUILD_DIR}
+	[ -n "${XDG_CACHE_HOME-}" ] || HWTIMER_CACHE_SAID="HOME is not set"
+}
+
+# can_make DIRECTORY: whether we may write to it, or make it
+can_make()
+{
+	local dir=$1
+
+	until [ -e "$dir" ] || [ -z "$dir" ]; do
+		dir=${dir%/*}
+	done
+	[ -d "${dir:-/}" ] && [ -w "${dir:-/}" ]
+}
+
+# use_cache NAME...: makes these directories in the cache
+use_cache()
+{
+	# shellcheck disable=SC2086 # a line break is a space
+	[ -z "${HWTIMER_CACHE_SAID-}" ] || say $HWTIMER_CACHE_SAID
+	export HWTIMER_CACHE_SAID=
+	if ! mkdir -p "${@/#/$CACHE_DIR/}" || ! [ -w "$CACHE_DIR/$1" ]; then
+		die "$CACHE_DIR cannot be written to: HWTIMER_CACHE=DIRECTORY has another cache"
+	fi
+}
+
+# need_exec_tmp: temporary directories from now on are where a program can run. /tmp may be
+# mounted noexec.
+need_exec_tmp()
+{
+	local probe status=0
+
+	[ -z "${HWTIMER_EXEC_TMP-}" ] || return 0
+	export HWTIMER_EXEC_TMP=1
+	probe=$(mktemp)
+	printf '#!/bin/sh\n' >"$probe"
+	chmod +x "$probe"
+	"$probe" 2>/dev/null || status=$?
+	rm "$probe"
+	[ "$status" -ne 0 ] || return 0
+	export TMPDIR=$BUILD_DIR/tmp
+	mkdir -p "$TMPDIR"
+	say "no program can run in ${probe%/*}: temporary files are in $TMPDIR"
+}
+
+plain "the directory of this checkout" "$REPO_DIR"
+plain TMPDIR "${TMPDIR-}"
+choose_cache
+
+# ---- clean-up ----
 
 # on_exit COMMAND...: run COMMAND when the script ends, also by a signal. The command
 # given last runs first. bash runs no EXIT trap for a script that a signal kills; so a
@@ -137,7 +241,7 @@ install_packages()
 
 	command -v apt-get >/dev/null ||
 		die "this needs a Debian machine, or these packages: $*"
-	mkdir -p "$CACHE_DIR/lock"
+	use_cache lock
 	exec {fd}>"$CACHE_DIR/lock/packages"
 	flock "$fd"
 	for package in "$@"; do
@@ -145,7 +249,9 @@ install_packages()
 	done
 	if [ "${#missing[@]}" -gt 0 ]; then
 		say "installing packages: ${missing[*]}"
+		# A fresh machine may be installing its own updates.
 		install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes
+			 --option DPkg::Lock::Timeout=600
 			 --quiet --no-install-recommends "${missing[@]}")
 		# Fails if the package lists are missing or too old: then fetch them.
 		as_root "${install[@]}" >&2 </dev/null || {
@@ -153,7 +259,7 @@ install_packages()
 			as_root apt-get update --quiet >&2 </dev/null ||
 				say "not all package lists could be fetched"
 			as_root "${install[@]}" >&2 </dev/null ||
-				die "could not install ${missing[*]}"
+				die "could not install them; as root: apt-get install ${missing[*]}"
 		}
 	fi
 	exec {fd}>&-
@@ -175,6 +281,7 @@ package_installed()
 use_ccache()
 {
 	need_packages ccache
+	use_cache ccache
 	export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$CACHE_DIR/ccache CCACHE_MAXSIZE=1G
 	export CCACHE_NOHASHDIR=1
 }
@@ -184,7 +291,8 @@ as_root()
 	if [ "$(id -u)" -eq 0 ]; then
 		"$@"
 	elif command -v sudo >/dev/null; then
-		sudo -- "$@"
+		# In the background, sudo would wait for a password that nobody can type.
+		sudo ${HWTIMER_SUDO:+"$HWTIMER_SUDO"} -- "$@"
 	else
 		die "this needs root, and sudo is not installed; run as root: $*"
 	fi
@@ -225,6 +333,33 @@ source_lines()
 
 	[ ! -e "$ARCHIVE_KEYRING" ] || options+=" signed-by=$ARCHIVE_KEYRING"
 	sed "s|^|deb [$options] |; s|\$| main|"
+}
+
+# ---- the sources ----
+
+# source_files: the files that git knows or does not ignore, each with a 0 byte behind it; without
+# git (a tarball), all files but those in build/
+source_files()
+{
+	cd "$REPO_DIR"
+	if is_repository; then
+		our_git ls-files -z --cached --others --exclude-standard
+	else
+		find . \( -path ./build -o -path ./.git -o -name __pycache__ \) -prune -o \
+			-type f -printf '%P\0' | sort -z
+	fi
+}
+
+# A tarball may be in a repository that is not ours.
+is_repository()
+{
+	[ -e "$REPO_DIR/.git" ] && our_git rev-parse >/dev/null 2>&1
+}
+
+# In a container, the checkout may be another user's, which git refuses unless it is told.
+our_git()
+{
+	git -C "$REPO_DIR" -c safe.directory="$REPO_DIR" "$@"
 }
 
 # ---- files for test machines ----

@@ -24,6 +24,7 @@ main()
 	local fence
 
 	need_packages spin gcc libc6-dev
+	need_exec_tmp
 	TEMP=$(mktemp -d)
 	on_exit rm -rf "$TEMP"
 	cd "$TEMP"

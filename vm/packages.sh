@@ -30,10 +30,17 @@ FILES=()
 main()
 {
 	cd "$REPO_DIR"
+	if [ ! -e debian ]; then
+		echo "1..1"
+		skip "the Debian packages" "the tarball of the source has no debian/"
+		return
+	fi
 	need_packages build-essential debhelper dh-dkms dh-python lintian kmod zstd \
 		libhiredis-dev libevent-dev libjansson-dev pkg-config
+	need_exec_tmp
 	TEMP=$(mktemp -d)
 	on_exit as_root rm -rf "$TEMP"
+	on_exit end_chroot
 	CHROOT=$TEMP/chroot
 	prepare_chroot
 	prepare_selftest
@@ -94,13 +101,28 @@ prepare_selftest()
 }
 
 # in_chroot COMMAND...: run COMMAND with a clean environment. Its mounts and the processes
-# that it leaves running end with it.
+# that it leaves running end with it. In the background: bash handles a signal only between
+# foreground commands.
 in_chroot()
 {
-	as_root unshare --fork --pid --kill-child --mount-proc="$CHROOT/proc" \
+	local status=0
+
+	# shellcheck disable=SC2016 # the other shell's variables
+	as_root sh -c 'echo $$ >"$0" && exec unshare "$@"' "$TEMP/unshare" \
+		--fork --pid --kill-child --mount-proc="$CHROOT/proc" \
 		chroot "$CHROOT" env --ignore-environment HOME=/root LC_ALL=C \
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-		DEBIAN_FRONTEND=noninteractive "$@" </dev/null
+		DEBIAN_FRONTEND=noninteractive "$@" </dev/null &
+	wait $! || status=$?
+	rm -f "$TEMP/unshare"
+	return "$status"
+}
+
+# If we are not root, a signal to our process group has not reached sudo's processes.
+# shellcheck disable=SC2317 # called by on_exit
+end_chroot()
+{
+	[ ! -e "$TEMP/unshare" ] || as_root kill -KILL "$(<"$TEMP/unshare")"
 }
 
 # Lists all files of the clean Debian.
@@ -122,7 +144,7 @@ packages_built()
 	mkdir "$TEMP/source"
 	tar --extract --no-same-owner --directory "$TEMP/source" --strip-components=1 \
 		--file "$TEMP/hwtimer_$version.orig.tar.xz" &&
-		git ls-files -z --cached --others --exclude-standard debian |
+		source_files | grep -z '^debian/' |
 			xargs -0 cp --parents --target-directory "$TEMP/source" || return
 	(cd "$TEMP/source" && dpkg-buildpackage --unsigned-source \
 		--unsigned-changes --jobs="$JOBS")

@@ -104,6 +104,7 @@ main()
 		TIMERS=3
 	fi
 	need_packages spin gcc libc6-dev make python3
+	need_exec_tmp
 	TEMP=$(mktemp -d)
 	on_exit rm -rf "$TEMP"
 	cd "$TEMP"

@@ -302,7 +302,7 @@ prepare_bullmq()
 	BULLMQ_DIR=$CACHE_DIR/bullmq-${version:0:10}
 	[ ! -d "$BULLMQ_DIR" ] || return 0
 	say "fetching BullMQ with npm"
-	mkdir -p "$CACHE_DIR"
+	use_cache tmp
 	rm -rf "$BULLMQ_DIR.new"
 	mkdir "$BULLMQ_DIR.new"
 	cp "$HERE/bullmq/package.json" "$BULLMQ_DIR.new"

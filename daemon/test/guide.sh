@@ -19,6 +19,7 @@ main()
 {
 	cd "$REPO_DIR"
 	need_packages make python3 python3-redis redis-tools
+	need_exec_tmp
 	TEMP=$(mktemp -d)
 	on_exit rm -rf "$TEMP"
 	run_commands
