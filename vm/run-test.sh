@@ -35,6 +35,9 @@ test_all()
 $BUG" "$EXITED"
 	expect "a machine without trouble runs once" 0 1 30 "$EXITED" "$BUG"
 	expect "a stall in each pause is trouble" 126 3 30 "$STALL" "$STALL" "$STALL"
+	OUTPUT_LOST=1
+	expect "output that cannot be written is trouble" 125 1 "" "$EXITED"
+	OUTPUT_LOST=0
 	check "a pause of the host is seen" a_pause_is_seen
 	echo "1..$NUMBER"
 	[ "$FAILED" = 0 ]

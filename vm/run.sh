@@ -97,6 +97,9 @@ COMMAND=()
 TEMP=
 CONSOLE=
 
+# Whether something of what the machine has printed could not be passed on
+OUTPUT_LOST=0
+
 # vm/machine-KIND.sh defines MACHINE_PACKAGES, the packages it needs; machine_command
 # ENTRY, which sets MACHINE (the command that runs the machine) and MACHINE_SAID (a
 # description of the machine); and machine_may_boot_again, which says whether a machine
@@ -256,13 +259,14 @@ make_guest()
 # User-Mode Linux complains if it is asked to end.
 run_unattended()
 {
-	local status=0 watcher
+	local status=0 watcher printer
 
 	rm -f "$TEMP/results"
 	mkfifo "$TEMP/results"
 	watch_host &
 	watcher=$!
 	cat "$TEMP/results" &
+	printer=$!
 	setpriv --pdeathsig TERM \
 		timeout --signal KILL --kill-after 5 "$TIMEOUT" \
 		"${MACHINE[@]}" </dev/null >"$TEMP/results" 2>>"$CONSOLE" &
@@ -270,7 +274,7 @@ run_unattended()
 	# Without the redirection, bash would report that a process was killed.
 	{ wait $! || status=$?; } 2>/dev/null
 	{ kill "$watcher" && wait "$watcher"; } 2>/dev/null || true
-	wait # until cat has copied the last of the output
+	wait "$printer" || OUTPUT_LOST=1 # until cat has copied the last of the output
 	[ "$status" -ne 137 ] || HUNG=1
 }
 
@@ -365,6 +369,8 @@ judge()
 			"$TEMP/messages" | tr -d '\r' | paste -s -d '|' | sed 's/|/ | /g')"
 	elif [ "$HUNG" = 1 ]; then
 		fail 124 "the machine hung: no end after $TIMEOUT s"
+	elif [ "$OUTPUT_LOST" = 1 ]; then
+		fail 125 "what the machine printed could not be written: is the disk full?"
 	elif [ -z "$status" ]; then
 		fail 125 "the machine died before it reported an exit status"
 	elif [ "$WATCHED" = 0 ]; then
