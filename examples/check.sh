@@ -39,6 +39,9 @@ main()
 numbers()
 {
 	check "a negative number is refused" refused --tasks -1 "a number from 1 on"
+	check "one that strtoul() takes for 1, too" \
+		refused --tasks -18446744073709551615 "a number from 1 on"
+	check "0 is refused where it means nothing" refused --tasks 0 "a number from 1 on"
 	check "a number with something behind it is refused" refused --tasks 1x "a number from 1 on"
 	check "a port that is none is refused" refused --port 70000 "a number from 1 to 65535"
 	# Nobody listens at that port.
