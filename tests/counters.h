@@ -12,6 +12,7 @@
 struct gcov_info;
 
 extern const struct gcov_info *const hwtimer_counters_begin[1];
+extern const struct gcov_info *const hwtimer_counters_end[1];
 
 /* The compiler's library has it; see Kbuild. */
 void __gcov_info_to_gcda(const struct gcov_info *info,

@@ -5,12 +5,13 @@
 # builds do not overwrite each other's objects. Called by the Makefile, vm/lint.sh and
 # vm/check.sh.
 #
-#	usage: vm/build.sh NAME[-coverage][-small][-kunit] [MAKE-ARGUMENT...]
+#	usage: vm/build.sh NAME[-coverage][-small][-kunit][-sparse] [MAKE-ARGUMENT...]
 #	       vm/build.sh --kdir KDIR [MAKE-ARGUMENT...]
 #
 # NAME is a kernel of vm/kernel.sh; -coverage counts what runs, -small builds with the
-# small constants of hwtimer_limits.h, and -kunit links in the KUnit suites. --kdir builds
-# for the kernel of that build directory, in build/RELEASE. Prints the directory.
+# small constants of hwtimer_limits.h, -kunit links in the KUnit suites, and -sparse has sparse
+# look at all sources. --kdir builds for the kernel of that build directory, in build/RELEASE.
+# Prints the directory.
 #
 # For the test machines' kernels the samples and torture/module are built, too. They are
 # built against the module as other people's modules are.
@@ -32,14 +33,20 @@
 # paths are among the arguments.
 export CCACHE_DISABLE=1
 
+# A kernel developer's, which would have the module built elsewhere
+unset KBUILD_OUTPUT KBUILD_EXTMOD
+
 # The compiler of a kernel of vm/kernel.sh
 COMPILER=
+
+# What the kernel's make runs on all sources, if anything
+CHECKER=
 
 main()
 {
 	local target=${1-} kernel='' kdir dir options=()
 
-	[ $# -ge 1 ] || die "usage: vm/build.sh NAME[-coverage][-small][-kunit] | --kdir KDIR"
+	[ $# -ge 1 ] || die "usage: vm/build.sh NAME[-coverage][-small][-kunit][-sparse] | --kdir KDIR"
 	shift
 	if [ "$target" = --kdir ]; then
 		kdir=${1-}
@@ -48,8 +55,12 @@ main()
 			die "no headers of a kernel in $kdir: install the package linux-headers-$(uname -r), or say where they are: make KDIR=..."
 		target=$(<"$kdir/include/config/kernel.release")
 	else
-		kernel=${target%-kunit}
-		[ "$kernel" = "$target" ] || options+=(HWTIMER_KUNIT=y)
+		# A kernel of vm/kernel.sh is built with gcc, and so are its modules.
+		unset LLVM LLVM_IAS
+		kernel=${target%-sparse}
+		[ "$kernel" = "$target" ] || CHECKER=$VM_DIR/sparse.sh
+		[[ $kernel != *-kunit ]] || options+=(HWTIMER_KUNIT=y)
+		kernel=${kernel%-kunit}
 		[[ $kernel != *-small ]] || options+=(HWTIMER_SMALL=y)
 		kernel=${kernel%-small}
 		[[ $kernel != *-coverage ]] || options+=(HWTIMER_COVERAGE=y)
@@ -73,7 +84,7 @@ main()
 	if [ -z "$kernel" ]; then
 		say "building the module in build/$target"
 		build "$kdir" "$dir" "${options[@]}" "$@"
-	elif [[ $target == *-coverage* ]]; then
+	elif [[ $target == *-coverage* && -z $CHECKER ]]; then
 		# gcov's notes name the checkout.
 		say "building the module in build/$target"
 		build_all "$kdir" "$dir" "${options[@]}" "$@"
@@ -122,19 +133,31 @@ build_or_unpack()
 
 	shift 2
 	need_packages zstd
+	use_cache build modules
 	entry=$(entry_of "$kdir" "$dir" "$@")
-	if [ ! -e "$entry" ]; then
+	if [ "$(cat "$dir/.entry" 2>/dev/null)" = "$entry" ] && [ -e "$entry" ]; then
+		touch --no-create "$entry"
+	elif is_whole "$entry"; then
+		say "the module in build/$name was built before from the same sources"
+		touch --no-create "$entry"
+		unpack "$entry" "$dir"
+	else
 		say "building the module in build/$name"
 		build_shared "$kdir" "$dir" "$entry" "$@"
 		unpack "$entry" "$dir"
 		return
 	fi
-	touch "$entry"
-	[ "$(cat "$dir/.entry" 2>/dev/null)" = "$entry" ] || {
-		say "the module in build/$name was built before from the same sources"
-		unpack "$entry" "$dir"
-	}
 	cat "$dir/.messages" >&2
+}
+
+# A machine that lost its power may have left a part of the file, or an empty one.
+is_whole()
+{
+	[ -s "$1" ] || return
+	zstd --quiet --test "$1" || {
+		say "$1 is damaged"
+		return 1
+	}
 }
 
 # If this is interrupted, the directory has a part of the entry, and does not have its name.
@@ -150,7 +173,8 @@ SHARED_DAYS=14
 
 # build_shared KDIR DIR ENTRY MAKE-ARGUMENT...: build from the sources in DIR, in the shared
 # directory; keep the result as ENTRY. A file with a message is compiled again next time, so
-# that the message comes again. So is all after a build that was interrupted.
+# that the message comes again. So is all after a build that was interrupted. sparse looks at
+# all files each time, so its messages come again by themselves.
 build_shared()
 {
 	local kdir=$1 dir=$2 entry=$3 shared
@@ -168,7 +192,7 @@ build_shared()
 	copy_changed "$dir" "$shared"
 	build_all "$kdir" "$shared" "$@" 2>&1 | tee "$shared/.messages" >&2
 	store "$shared" "$entry"
-	[ -s "$shared/.messages" ] || touch "$shared/.complete"
+	[[ -z $CHECKER && -s $shared/.messages ]] || touch "$shared/.complete"
 }
 
 # copy_changed FROM TO: copy the sources whose contents differ, and remove those that are gone
@@ -232,7 +256,7 @@ shape_of()
 	# make and Kbuild take these from the environment, too.
 	env | grep -E "^($SHAPING)=" | sort || true
 	"$COMPILER" --version
-	[[ "$*" != *C=2* ]] || sparse --version
+	[ -z "$CHECKER" ] || { sparse --version; cat "$CHECKER"; }
 	cat "$VM_DIR/build.sh"
 }
 
@@ -262,10 +286,11 @@ build_clients()
 	done
 }
 
-# name_client CLIENT: kbuild's messages about a client's files name them by CLIENT, too
+# name_client CLIENT: kbuild's and sparse's messages about a client's files name them by CLIENT,
+# too
 name_client()
 {
-	sed --unbuffered -E "s,^[A-Za-z0-9_]+\\.[ch]:[0-9],$1/&,"
+	sed --unbuffered -E "s,^(sparse .* )?([A-Za-z0-9_]+\\.[ch](:[0-9]|$)),\\1$1/\\2,"
 }
 
 # Compiler messages name the sources, not the copies. Neither a missing BTF is worth a
@@ -277,6 +302,7 @@ build()
 	shift 2
 	filter=(-e "s|$dir/||g" -e '/^Skipping BTF generation/d'
 		-e '/^warning: pahole version differs/,+2d')
+	[ -z "$CHECKER" ] || set -- "$@" C=2 CHECK="$CHECKER"
 	make --silent -j"$JOBS" -C "$kdir" M="$dir" "$@" modules 2>&1 |
 		sed --unbuffered "${filter[@]}" >&2
 }
