@@ -106,8 +106,9 @@ static void parse(struct options *options, int argc, char **argv)
 	const struct parse_option table[] = {
 		{ "timers", "N,...", "numbers of timers", parse_list,
 		  &options->timers, 1, 20000000, 8 },
-		{ "pairs", "N", "pairs of each row, at most (11)", parse_u32,
-		  &options->pairs, 1, PAIRS_MAX },
+		{ "pairs", "N",
+		  "pairs of each row; 9 times as many up to 10,000 timers (11)",
+		  parse_u32, &options->pairs, 1, PAIRS_MAX },
 		{ "only", "TEXT", "only rows whose names contain this",
 		  parse_text, &options->only },
 		{ "counts", NULL, "one life, for callgrind; see counts.sh",
@@ -250,11 +251,9 @@ static void emit_row(const struct row *row, __u32 rep, __u32 count,
 	}
 }
 
-/* Lives of few timers are short, and of many take long. */
+/* Lives of few timers are short. */
 static __u32 pairs_for(const struct options *options, __u32 timers)
 {
-	if (timers > MANY)
-		return options->pairs < 5 ? options->pairs : 5;
 	if (timers <= 10000 && options->pairs <= PAIRS_MAX / 9)
 		return options->pairs * 9;
 	return options->pairs;
