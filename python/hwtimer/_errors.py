@@ -20,11 +20,11 @@ OF_FUNCTION = {
         "you may not open the device: join its group, with 'sudo adduser $USER hwtimer',"
         " and log in again",
     ("hwt_open", errno.ENFILE):
-        "the machine has as many instances as it allows: close some, or raise"
-        " /sys/module/hwtimer/parameters/max_instances",
+        "the machine has as many instances as it allows: close some, or load the module with"
+        " a larger max_instances",
     ("hwt_open", errno.EMFILE):
-        "you have as many instances or descriptors as you may have: close some, or raise"
-        " 'ulimit -n' or /sys/module/hwtimer/parameters/max_instances_user",
+        "you have as many instances or descriptors as you may have: close some, raise"
+        " 'ulimit -n', or load the module with a larger max_instances_user",
     ("hwt_from_fd", errno.ENOTTY): "the descriptor is not an open /dev/hwtimer",
     ("hwt_from_fd", errno.EBADF): "the descriptor is not open",
     ("hwt_setup", errno.EBUSY):
