@@ -363,7 +363,7 @@ static void check_none_missing(void)
 	dispatch_all();
 	for (i = 0; i < OBJECTS; i++) {
 		CHECK(!objects[i] || !objects[i]->active ||
-		      objects[i]->deadline > module.now - 2 * TICK);
+		      objects[i]->deadline > module.now - TICK);
 		active += objects[i] && objects[i]->active;
 	}
 	/* Those of the objects, and as many spares as may stay */
