@@ -530,11 +530,16 @@ void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 			    u32 copied, u64 now)
 {
 	bool drained;
+	u32 spares;
 
 	lockdep_assert_held(&instance->harvest);
 	spin_lock(&instance->lock);
+	spares = instance->pool.spares;
 	events_finish(instance, taken, copied, now);
-	hwtimer_supply_trim(instance);
+	hwtimer_allowance_settle(instance);
+	/* As long as its chunk stays in the queue, an event makes none surplus. */
+	if (instance->pool.spares != spares)
+		hwtimer_supply_trim_chunks(instance);
 	drained = copied && hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
 	if (drained)
@@ -640,11 +645,15 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 	const size_t size = sizeof(struct hwtimer_event);
 	size_t room = iov_iter_count(to) / size;
 	size_t done = 0;
-	int err = harvest_lock(instance, nonblock);
+	int err;
 
+	/* An event that comes now wakes the readers. */
+	if (!READ_ONCE(instance->stats.ready))
+		return 0;
+	err = harvest_lock(instance, nonblock);
 	if (err)
 		return err;
-	while (done < room && !err) {
+	do {
 		u32 max = min_t(size_t, room - done, HWTIMER_BATCH);
 		u32 taken, copied;
 		u64 now;
@@ -666,7 +675,7 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 		else if (signal_pending(current))
 			err = -ERESTARTSYS;
 		cond_resched();
-	}
+	} while (done < room && !err && READ_ONCE(instance->stats.ready));
 	harvest_unlock(instance);
 	return done ? (ssize_t)(done * size) : err;
 }
