@@ -5,12 +5,10 @@
 #include "tls.h"
 
 #include <libhwtimer.h>
+#include <programs.h>
 
-#include <err.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct command {
 	const char *name;
@@ -45,30 +43,6 @@ static const char help[] =
 	"  --help, --version                  print this, print the version\n"
 	"\n"
 	"See hwtimerd(8).\n";
-
-/*
- * Whatever is opened gets the lowest number that is free. If standard error is closed, that
- * would be the number of the messages, which would go to Redis. Nothing can be written to
- * these descriptors, so that output still fails.
- */
-static void fill_standard_descriptors(void)
-{
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDONLY);
-	} while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd > STDERR_FILENO)
-		close(fd);
-}
-
-/* Output that cannot be written is a failure, whatever the command says. */
-static int finish(int status)
-{
-	if (fflush(stdout) || ferror(stdout))
-		err(1, "standard output");
-	return status;
-}
 
 static int run(const struct command *command, int argc, char **argv)
 {

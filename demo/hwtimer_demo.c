@@ -11,6 +11,7 @@
  * with histogram.c and format.c. device.c calls /dev/hwtimer.
  */
 #include <err.h>
+#include <programs.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +107,5 @@ int main(int argc, char **argv)
 	if (atomic_load(&demo.submitter_done))
 		demo_release(&demo);
 	/* A result that nobody has seen is none. */
-	if (fflush(stdout) || ferror(stdout))
-		err(1, "standard output");
-	return right ? 0 : 1;
+	return finish(right ? 0 : 1);
 }

@@ -58,6 +58,22 @@ TEST_F(adapter, libevent)
 	event_base_free(base);
 }
 
+static void libuv_begin(struct __test_metadata *_metadata,
+			struct hwt_libuv *timers, uv_loop_t *loop)
+{
+	ASSERT_EQ(0, uv_loop_init(loop));
+	ASSERT_EQ(0, hwt_libuv_add(timers, loop));
+}
+
+/* The test has closed its own handles. */
+static void libuv_end(struct __test_metadata *_metadata,
+		      struct hwt_libuv *timers, uv_loop_t *loop)
+{
+	hwt_libuv_remove(timers, NULL);
+	EXPECT_EQ(0, uv_run(loop, UV_RUN_DEFAULT));
+	EXPECT_EQ(0, uv_loop_close(loop));
+}
+
 static void on_idle(uv_timer_t *timer)
 {
 	++*(unsigned int *)timer->data;
@@ -79,8 +95,7 @@ TEST_F(adapter, libuv)
 	uv_timer_t beat = { .data = &beats };
 	uv_loop_t loop;
 
-	ASSERT_EQ(0, uv_loop_init(&loop));
-	ASSERT_EQ(0, hwt_libuv_add(&timers, &loop));
+	libuv_begin(_metadata, &timers, &loop);
 	ASSERT_EQ(0, uv_timer_init(&loop, &beat));
 	ASSERT_EQ(0, uv_timer_start(&beat, on_idle, 0, 0));
 	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
@@ -138,12 +153,9 @@ TEST_F(adapter, libuv_takes_what_notify_leaves)
 	uv_loop_t loop;
 
 	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER, -1));
-	ASSERT_EQ(0, uv_loop_init(&loop));
-	ASSERT_EQ(0, hwt_libuv_add(&timers, &loop));
+	libuv_begin(_metadata, &timers, &loop);
 	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
-	hwt_libuv_remove(&timers, NULL);
-	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
-	EXPECT_EQ(0, uv_loop_close(&loop));
+	libuv_end(_metadata, &timers, &loop);
 }
 
 TEST_F(adapter, glib_takes_what_notify_leaves)
@@ -198,13 +210,10 @@ TEST_F(objects, libuv)
 				    .on_error = on_refusal };
 	uv_loop_t loop;
 
-	ASSERT_EQ(0, uv_loop_init(&loop));
-	ASSERT_EQ(0, hwt_libuv_add(&timers, &loop));
+	libuv_begin(_metadata, &timers, &loop);
 	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
 	EXPECT_EQ(-ENOTCONN, self->timers.err);
-	hwt_libuv_remove(&timers, NULL);
-	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
-	EXPECT_EQ(0, uv_loop_close(&loop));
+	libuv_end(_metadata, &timers, &loop);
 }
 
 TEST_F(objects, glib)
@@ -275,15 +284,12 @@ TEST_F(busy, libuv)
 	uv_idle_t work;
 	uv_loop_t loop;
 
-	ASSERT_EQ(0, uv_loop_init(&loop));
-	ASSERT_EQ(0, hwt_libuv_add(&timers, &loop));
+	libuv_begin(_metadata, &timers, &loop);
 	ASSERT_EQ(0, uv_idle_init(&loop, &work));
 	ASSERT_EQ(0, uv_idle_start(&work, on_work));
 	uv_run(&loop, UV_RUN_DEFAULT);
 	uv_close((uv_handle_t *)&work, NULL);
-	hwt_libuv_remove(&timers, NULL);
-	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
-	EXPECT_EQ(0, uv_loop_close(&loop));
+	libuv_end(_metadata, &timers, &loop);
 }
 
 static gboolean on_glib_work(gpointer more)
@@ -386,16 +392,13 @@ TEST_F(flood, libuv)
 	uv_poll_t other;
 	uv_loop_t loop;
 
-	ASSERT_EQ(0, uv_loop_init(&loop));
-	ASSERT_EQ(0, hwt_libuv_add(&timers, &loop));
+	libuv_begin(_metadata, &timers, &loop);
 	ASSERT_EQ(0, uv_poll_init(&loop, &other, flood.other));
 	ASSERT_EQ(0, uv_poll_start(&other, UV_READABLE, on_uv_other));
 	while (!self->timers.errors)
 		uv_run(&loop, UV_RUN_ONCE);
 	uv_close((uv_handle_t *)&other, NULL);
-	hwt_libuv_remove(&timers, NULL);
-	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
-	EXPECT_EQ(0, uv_loop_close(&loop));
+	libuv_end(_metadata, &timers, &loop);
 }
 
 static gboolean on_glib_other(gpointer arg)
@@ -460,12 +463,9 @@ TEST_F(broken, libuv)
 				    .on_error = on_error };
 	uv_loop_t loop;
 
-	ASSERT_EQ(0, uv_loop_init(&loop));
-	ASSERT_EQ(0, hwt_libuv_add(&timers, &loop));
+	libuv_begin(_metadata, &timers, &loop);
 	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
-	hwt_libuv_remove(&timers, NULL);
-	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
-	EXPECT_EQ(0, uv_loop_close(&loop));
+	libuv_end(_metadata, &timers, &loop);
 }
 
 TEST_F(broken, glib)

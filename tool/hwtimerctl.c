@@ -5,17 +5,17 @@
 #include "help.h"
 #include "units.h"
 
+#include <programs.h>
+
 #include <ctype.h>
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The command that runs; NULL: none yet */
 static const struct command *running;
@@ -37,14 +37,6 @@ void usage(const char *format, ...)
 		fputs("\n'hwtimerctl --help' lists the commands.\n", stderr);
 	va_end(arguments);
 	exit(2);
-}
-
-/* Output that cannot be written is a failure, whatever the command says. */
-static int finish(int status)
-{
-	if (fflush(stdout) || ferror(stdout))
-		err(1, "standard output");
-	return status;
 }
 
 /* The option that getopt_long() complains about, as the user has written it */
@@ -228,22 +220,6 @@ static int show_help(char **arguments)
 	else
 		help_all(stdout);
 	return finish(0);
-}
-
-/*
- * Whatever is opened gets the lowest number that is free. If standard error is closed, that
- * would be the number of the messages, which would go into the file. Nothing can be written to
- * these descriptors, so that output still fails.
- */
-static void fill_standard_descriptors(void)
-{
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDONLY);
-	} while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd > STDERR_FILENO)
-		close(fd);
 }
 
 int main(int argc, char **argv)
