@@ -681,6 +681,7 @@ struct turn {
 	const struct redisReply *results;
 	const struct redisReply *early;
 	const struct redisReply *news;
+	const struct redisReply *overwritten; /* NULL: not from older functions */
 };
 
 #define TURN_ELEMENTS 9
@@ -696,6 +697,18 @@ static bool is_list_of_timers(const struct redisReply *reply)
 		if (reply->element[i]->type != REDIS_REPLY_STRING ||
 		    !reply_number(reply->element[i + 1], &deadline) ||
 		    deadline < 0 || deadline >= DEADLINE_MAX)
+			return false;
+	return true;
+}
+
+static bool is_list_of_texts(const struct redisReply *reply)
+{
+	size_t i;
+
+	if (reply->type != REDIS_REPLY_ARRAY)
+		return false;
+	for (i = 0; i < reply->elements; i++)
+		if (!reply_is_text(reply->element[i]))
 			return false;
 	return true;
 }
@@ -718,13 +731,17 @@ static bool parse_turn(const struct redisReply *reply, size_t sent,
 		reply->element[3], reply->element[4], reply->element[5],
 		reply->element[6], reply->element[7], reply->element[8],
 	};
+	if (reply->elements > TURN_ELEMENTS)
+		turn->overwritten = reply->element[TURN_ELEMENTS];
 	return reply_is_text(turn->status) && is_position(turn->cursor) &&
 	       is_position(turn->position) &&
 	       reply_number(turn->alarm, &number) && number < DEADLINE_MAX &&
 	       reply_number(turn->more, &number) &&
 	       reply_is_text(turn->results) &&
 	       (size_t)turn->results->len == sent &&
-	       is_list_of_timers(turn->early) && is_list_of_timers(turn->news);
+	       is_list_of_timers(turn->early) &&
+	       is_list_of_timers(turn->news) &&
+	       (!turn->overwritten || is_list_of_texts(turn->overwritten));
 }
 
 static int64_t number_of(const struct redisReply *reply)
@@ -845,10 +862,37 @@ static void plan_next(struct shard *shard, const struct turn *turn)
 		listen_to_near(shard);
 }
 
+/* Whether a message has told of the key; if not, one is about to. */
+static bool is_told(struct shard *shard, const struct redisReply *key)
+{
+	uint64_t hash = hash_bytes(HASH_START, key->str, key->len);
+	unsigned int i;
+
+	for (i = 0; i < OVERWRITTEN_MAX; i++)
+		if (shard->overwritten[i] == hash)
+			return true;
+	shard->overwritten[shard->nr_overwritten++ % OVERWRITTEN_MAX] = hash;
+	return false;
+}
+
+/* Each turn that reads such a slot names its key, as after a reset. */
+static void tell_overwritten(struct shard *shard, const struct redisReply *keys)
+{
+	size_t i;
+
+	for (i = 0; i < keys->elements; i++)
+		if (!is_told(shard, keys->element[i]))
+			say(LOG_ERR,
+			    "%s: somebody else has overwritten the key %s of a slot: its timers fire, but no others can be scheduled there; rename or delete it",
+			    shard->key, keys->element[i]->str);
+}
+
 static void take_turn(struct shard *shard, const struct turn *turn)
 {
 	int error = take_results(shard, turn);
 
+	if (turn->overwritten)
+		tell_overwritten(shard, turn->overwritten);
 	if (wheel_is_off(&shard->wheel))
 		error = graver_error(error, wheel_rearm(&shard->wheel));
 	error = graver_error(error, take_news(shard, turn->news));

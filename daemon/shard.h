@@ -33,6 +33,9 @@
 /* A cursor is two numbers of 20 digits with a sign in between. */
 #define CURSOR_ROOM 48
 
+/* Overwritten slots that are remembered, so that each is told of once */
+#define OVERWRITTEN_MAX 16
+
 enum shard_state {
 	SHARD_IDLE, /* others serve it, and nothing is connected */
 	SHARD_ASKING, /* for the lease */
@@ -91,6 +94,9 @@ struct shard_events {
  * @trim_wait: grants between that call and the next one
  * @trimming: hwt_trim is in flight
  * @trim_failures: number of calls on this connection that failed since one succeeded
+ * @overwritten: hashes of the keys of slots of which a message has told that somebody else
+ *	has overwritten them; 0: none
+ * @nr_overwritten: number of messages that have told of them
  * @is_set_up: @width was asked for, or need not be
  * @survey: what Redis said for the metrics
  * @surveying: number of answers for @survey that will come
@@ -136,6 +142,8 @@ struct shard {
 	unsigned int trim_wait;
 	bool trimming;
 	unsigned int trim_failures;
+	uint64_t overwritten[OVERWRITTEN_MAX];
+	unsigned int nr_overwritten;
 	bool is_set_up;
 	struct survey survey;
 	unsigned int surveying;

@@ -16,7 +16,8 @@
 --	{orders:0}:<start>	hash: the ids of one slot of time, with empty values; the
 --				field "" marks the slot, so HSET's reply tells whether
 --				the slot is new
---	{orders:0}:slots	sorted set: the starts of all slots that are not empty
+--	{orders:0}:slots	sorted set: the starts of all slots that are not empty, and
+--				"!<start>" for each that was lost and is there again
 --	{orders:0}:near		stream: what the daemons must hear about at once
 --	{orders:0}:due		stream: the timers that have expired
 --	{orders:0}:lease	string: the daemon that serves the shard
@@ -24,11 +25,14 @@
 --				lives
 --	{orders}:changes	stream: daemons that came and went
 --
--- The slots are the truth: a daemon that reads all of them knows all timers. A daemon
--- loads each slot shortly before it begins. `loaded` is the first start that no daemon
--- has loaded, and `wake` the first slot from there on that has timers. So hwt_schedule
--- must tell the daemons only about timers in slots before `wake`, and mostly tells them
--- nothing:
+-- The slots are the truth: a daemon that reads all of them knows all timers. Only if a slot
+-- is lost, because somebody else has deleted or overwritten its key, all records are read to
+-- find its timers; see seek_slot().
+--
+-- A daemon loads each slot shortly before it begins. `loaded` is the first start that no
+-- daemon has loaded, and `wake` the first slot from there on that has timers. So
+-- hwt_schedule must tell the daemons only about timers in slots before `wake`, and mostly
+-- tells them nothing:
 --
 --	start < loaded		near gets id, deadline: the slot will not be read again
 --	loaded <= start < wake	near gets wake: wake up earlier; `wake` = start
@@ -69,6 +73,8 @@ local MAX_AHEAD = 86400000	-- ms
 local MAX_BATCH = 1000
 local MAX_LOAD = 10000		-- timers that one hwt_turn may be asked to load
 local MAX_TRIM = 1000		-- entries that one hwt_trim removes, about
+local SEEK = 16			-- records that seek_slot() reads at a time, about
+local SEEK_BYTES = 1000000	-- payloads after which it leaves the rest to the next call
 
 local NEVER = 9007199254740992	-- 2^53: after all deadlines; every integer below is exact
 local NEAR_LENGTH = '100000'	-- entries of near, if no daemon reads and trims it
@@ -83,7 +89,7 @@ local ENTRY_MAX = '18446744073709551615'	-- 2^64 - 1, of each part of an entry's
 -- call.
 local call, pcall_, acl_check, error_reply, status_reply
 local find, format, gsub, match, sub
-local tonumber_, type_, unpack_, next, concat, sort
+local tonumber_, type_, unpack_, next, concat, sort, raise
 
 -- Whether Redis is part of a cluster; that does not change while it runs. If the first
 -- caller may not ask, we take it for one, which only costs time.
@@ -95,7 +101,7 @@ local function bind()
 	find, format, match, sub = string.find, string.format, string.match, string.sub
 	gsub = string.gsub
 	tonumber_, type_, unpack_, next = tonumber, type, unpack, _G.next
-	concat, sort = table.concat, table.sort
+	concat, sort, raise = table.concat, table.sort, error
 	local problem = pcall_('CLUSTER', 'INFO').err
 	in_cluster = not (problem and find(problem, 'cluster support disabled', 1, true))
 	call = redis.call
@@ -290,39 +296,73 @@ local function payload_of(record)
 	return sub(record, match(record, '^%d+ ?()'))
 end
 
--- drop_if_empty(shard, start): a slot ceases to exist when only its marker is left, so
--- nothing is left of a timer however often it is moved
-local function drop_if_empty(shard, start)
-	local text = text_of(start)
-	local slot = format(shard.slot, start)
-	if call('HLEN', slot) <= 1 then
-		call('DEL', slot)
-		call('ZREM', shard.slots, text)
+local function has_other_type(reply)
+	return find(reply.err, '^WRONGTYPE ')
+end
+
+-- refusal(slot, reply): the error that Redis answered, with the name of a key that has
+-- another type
+local function refusal(slot, reply)
+	if not has_other_type(reply) then
+		return reply
 	end
+	return error_reply('WRONGTYPE ' .. slot .. ' belongs to this shard, and somebody else ' ..
+			   'has overwritten it: rename or delete it')
+end
+
+-- of_slot(...): the reply to a command for a slot, or nil if its key has another type
+local function of_slot(...)
+	local reply = pcall_(...)
+	if type_(reply) ~= 'table' or not reply.err then
+		return reply
+	end
+	if not has_other_type(reply) then
+		raise(reply)
+	end
+	return nil
+end
+
+-- drop_if_empty(shard, start): a slot ceases to exist when only its marker is left, so
+-- nothing is left of a timer however often it is moved. Returns whether the slot is lost:
+-- its key has another type, or none. The index keeps that slot until its timers are sought.
+local function drop_if_empty(shard, start)
+	local slot = format(shard.slot, start)
+	local left = of_slot('HLEN', slot)
+	if left == 1 then
+		call('DEL', slot)
+		call('ZREM', shard.slots, text_of(start))
+	end
+	return not left or left == 0
 end
 
 -- drop_from_slots(shard, doomed): take ids out of their slots. `doomed` has a list of ids
 -- by the start of the slot
 local function drop_from_slots(shard, doomed)
 	for start, ids in next, doomed do
-		call('HDEL', format(shard.slot, start), unpack_(ids))
-		drop_if_empty(shard, start)
+		if of_slot('HDEL', format(shard.slot, start), unpack_(ids)) then
+			drop_if_empty(shard, start)
+		end
 	end
 end
 
+-- mark_lost(shard, start): have a slot's timers sought, because the index had it and its
+-- key is new all the same. Returns Redis's reply, perhaps an error.
+local function mark_lost(shard, start)
+	local score = text_of(start)
+	return pcall_('ZADD', shard.slots, score, '!' .. score)
+end
+
 -- put_into_slots(shard, wanted): like drop_from_slots(), the other way; '' follows each
--- id. The index comes first: a slot that it lacks is never found.
+-- id. The index comes first: a slot that it lacks is never found. A slot of another type is
+-- lost, so what it does not take will be found all the same.
 local function put_into_slots(shard, wanted)
-	local index = { 'ZADD', shard.slots }
-	for start in next, wanted do
-		index[#index + 1] = text_of(start)
-		index[#index + 1] = index[#index]
-	end
-	if #index > 2 then
-		call(unpack_(index))
-	end
 	for start, fields in next, wanted do
-		call('HSET', format(shard.slot, start), '', '', unpack_(fields))
+		local text = text_of(start)
+		local is_new = call('ZADD', shard.slots, text, text) == 1
+		local added = of_slot('HSET', format(shard.slot, start), '', '', unpack_(fields))
+		if added and added > #fields / 2 and not is_new then
+			mark_lost(shard, start)
+		end
 	end
 end
 
@@ -421,11 +461,15 @@ local function replace(shard, id, record, start)
 	end
 end
 
--- list_slot(shard, slot, start): enter a new slot into the index. If Redis refuses that,
--- the slot must go, as it would not be entered later. Returns nil or an error.
+-- list_slot(shard, slot, start): enter a new slot into the index. If the index had it, the
+-- slot was lost, and so were the timers in it. If Redis refuses the entry, the slot must go,
+-- as it would not be entered later. Returns nil or an error.
 local function list_slot(shard, slot, start)
 	local score = text_of(start)
 	local reply = pcall_('ZADD', shard.slots, score, score)
+	if reply == 0 then
+		reply = mark_lost(shard, start)
+	end
 	if reply == 0 or reply == 1 then
 		return nil
 	end
@@ -467,7 +511,7 @@ local function schedule_one(shard, id, text, payload)
 			return problem
 		end
 	elseif added ~= 1 and added ~= 0 then
-		return moving(shard.key) or added
+		return moving(shard.key) or refusal(slot, added)
 	end
 	local is_new = call('HSETNX', shard.key, id, record)
 	if is_new == 0 then
@@ -567,7 +611,7 @@ local function file(shard, n)
 		local slot = format(slot_format, start)
 		local added = pcall_('HSET', slot, '', '', unpack_(fields, 1, 2 * count))
 		if type_(added) ~= 'number' then
-			return added
+			return refusal(slot, added)
 		end
 		local problem = added > count and list_slot(shard, slot, start)
 		if problem then
@@ -870,13 +914,14 @@ end
 ---- hwt_turn ----------------------------------------------------------------------------
 
 -- A daemon's position is what it has loaded: all slots before `start`, and, if it has
--- `scan`, a part of the slot at `start`, where HSCAN goes on at that cursor. Timers that
+-- `scan`, a part of the slot at `start`, where HSCAN goes on at that cursor. A letter before
+-- the cursor says that it is one of the records, see seek_slot(). Timers that
 -- came to a slot after its loading began are in near. `known` is the first start of which
 -- the daemon need not be told, as it will load it.
 
 -- parse_position(text): nil if it is none
 local function parse_position(text)
-	local start, scan = match(text, '^(%d+):(%d+)$')
+	local start, scan = match(text, '^(%d+):([npr]?%d+)$')
 	start = integer(start or text, 0, NEVER)
 	if not start or (scan and #scan > 20) then
 		return nil
@@ -909,6 +954,7 @@ local function parse_turn(args)
 		fired = '',
 		early = {},
 		news = {},
+		overwritten = {},	-- keys of slots, of which the operator should hear
 	}
 	if turn.daemon == '' or #turn.daemon > MAX_NAME then
 		return nil, bad_argument(format('a daemon\'s name has 1 to %d bytes', MAX_NAME))
@@ -933,7 +979,7 @@ end
 local function fire_one(shard, id, text, record)
 	local reply = pcall_('XADD', shard.due, '*', 'id', id, 'deadline', text, 'payload',
 			     sub(record, #text + 2))
-	return reply.err and reply
+	return reply.err and refusal(shard.due, reply)
 end
 
 -- fire(shard, turn): move what is due to the stream. `fired` tells for each id
@@ -1085,7 +1131,7 @@ local function load_ids(shard, turn, start, ids)
 	end
 	put_into_slots(shard, lost)
 	if #doomed > 0 then
-		drop_from_slots(shard, { [start] = doomed })
+		call('HDEL', format(shard.slot, start), unpack_(doomed))
 	end
 end
 
@@ -1096,7 +1142,11 @@ local function load_slot(shard, turn, start, scan, room)
 	local slot = format(shard.slot, start)
 	local count = 0
 	repeat
-		local reply = call('HSCAN', slot, scan, 'COUNT', room - count)
+		local reply = of_slot('HSCAN', slot, scan, 'COUNT', room - count)
+		if not reply then
+			turn.overwritten[#turn.overwritten + 1] = slot
+			return 'n0', count
+		end
 		local fields = reply[2]
 		local ids = {}
 		for i = 1, #fields, 2 do
@@ -1111,7 +1161,89 @@ local function load_slot(shard, turn, start, scan, room)
 		end
 		scan = reply[1]
 	until scan == '0' or count >= room
+	if scan == '0' and drop_if_empty(shard, start) then
+		scan = 'n0'
+	end
 	return scan, count
+end
+
+-- take_found(shard, turn, start, home, found, state): tell of timers that were sought, and
+-- put them back into their slot. Returns the state, see seek_slot().
+local function take_found(shard, turn, start, home, found, state)
+	if #found == 0 then
+		return state
+	end
+	local fields = {}
+	for i = 1, #found, 2 do
+		local id, deadline = found[i], found[i + 1]
+		fields[i], fields[i + 1] = id, ''
+		tell(turn, id, deadline)
+		if home < start then
+			tell_timer(shard, id, text_of(deadline))
+		end
+	end
+	if home ~= start then
+		call('ZADD', shard.slots, text_of(home), text_of(home))
+	end
+	if not of_slot('HSET', format(shard.slot, home), '', '', unpack_(fields)) then
+		return 'r'
+	end
+	return state == 'n' and 'p' or state
+end
+
+-- end_search(shard, turn, entry, home, state): all records have been read. Returns '0', or
+-- where to begin again, if the slot refused timers and would take them now.
+local function end_search(shard, turn, entry, home, state)
+	if state == 'r' then
+		local slot = format(shard.slot, home)
+		if of_slot('HLEN', slot) then
+			return 'n0'
+		end
+		turn.overwritten[#turn.overwritten + 1] = slot
+	end
+	-- Otherwise, it is in the index for the timers that were found.
+	if state == 'n' or entry ~= text_of(home) then
+		call('ZREM', shard.slots, entry)
+	end
+	return '0'
+end
+
+-- seek_slot(shard, turn, entry, start, scan, room): load a slot that is lost, by reading all
+-- records, in parts. A key of another type stays, as we do not know what it is good for.
+-- `entry` is the slot's in the index. The letter before the cursor is the state:
+--	n	no timer was found
+--	p	timers were found, and put back into the slot
+--	r	the slot's key has another type, and has refused timers
+-- Returns what load_slot() does, but counts the records that were read.
+local function seek_slot(shard, turn, entry, start, scan, room)
+	local state, cursor = match(scan, '^(%a)(%d+)$')
+	local width, count, bytes = shard.width, 0, 0
+	-- A slot of another width had timers of this one.
+	local home = start - start % width
+	repeat
+		local reply = call('HSCAN', shard.key, cursor, 'COUNT', room < SEEK and room or SEEK)
+		local fields = reply[2]
+		local found = {}
+		for i = 1, #fields, 2 do
+			local id, record = fields[i], fields[i + 1]
+			local deadline = id ~= '' and deadline_of(record)
+			if deadline and deadline - deadline % width == home then
+				found[#found + 1] = id
+				found[#found + 1] = deadline
+			end
+			if #found == 2 * MAX_BATCH then
+				state = take_found(shard, turn, start, home, found, state)
+				found = {}
+			end
+			count, bytes = count + 1, bytes + #record
+		end
+		state = take_found(shard, turn, start, home, found, state)
+		cursor = reply[1]
+	until cursor == '0' or count >= room or bytes >= SEEK_BYTES
+	if cursor ~= '0' then
+		return state .. cursor, count
+	end
+	return end_search(shard, turn, entry, home, state), count
 end
 
 -- horizon(shard, now): the first slot that begins after `now`
@@ -1125,31 +1257,36 @@ local function load_slots(shard, turn)
 	local position, room = turn.position, turn.max
 	local starts = call('ZRANGE', shard.slots, text_of(position.start), text_of(turn.horizon - 1),
 			    'BYSCORE', 'LIMIT', '0', turn.max)
-	local last
+	local go_on, last = position.scan, nil
 	for i = 1, #starts do
-		local start = integer(starts[i], 0, NEVER)
+		local entry = starts[i]
+		local mark, text = match(entry, '^(!?)(%d+)$')
+		local start = integer(text, 0, NEVER)
 		if not start then
-			call('ZREM', shard.slots, starts[i])
+			call('ZREM', shard.slots, entry)
+		elseif room <= 0 then
+			turn.position, turn.more = { start = start }, true
+			return
 		else
-			local scan = start == position.start and position.scan or '0'
-			if room <= 0 then
-				turn.position, turn.more = { start = start }, true
-				return
-			end
+			local scan = start == position.start and go_on or '0'
 			local count
-			scan, count = load_slot(shard, turn, start, scan, room)
+			if find(scan, '^%a') or mark == '!' then
+				scan = find(scan, '^%a') and scan or 'n0'
+				scan, count = seek_slot(shard, turn, entry, start, scan, room)
+			else
+				scan, count = load_slot(shard, turn, start, scan, room)
+			end
 			room = room - count
 			if scan ~= '0' then
 				turn.position, turn.more = { start = start, scan = scan }, true
 				return
 			end
-			drop_if_empty(shard, start)
-			last = start
+			-- Not a width farther: slots that an old cache made may be narrower.
+			go_on, last = nil, mark == '' and start + 1 or start
 		end
 	end
 	if #starts == turn.max then
-		-- Not a width farther: slots that an old cache made may be narrower.
-		turn.position = last and { start = last + 1 } or position
+		turn.position = last and { start = last } or position
 		turn.more = true
 	elseif position.start < turn.horizon then
 		turn.position = { start = turn.horizon }
@@ -1205,6 +1342,7 @@ local function hwt_turn(keys, args)
 	return {
 		'ok', turn.now_us, turn.cursor, text_of_position(turn.position),
 		or_minus_one(alarm), turn.more and 1 or 0, turn.fired, turn.early, turn.news,
+		turn.overwritten,
 	}
 end
 

@@ -667,6 +667,165 @@ def strange_data_are_skipped():
     assert list(s.check()) == [b'far']
 
 
+def overwrite(s, deadline, width=1024):
+    """Somebody else writes the key of the slot with that deadline; returns the key"""
+    key = s.sub(deadline - deadline % width)
+    s.client.set(key, 'of somebody else')
+    return key
+
+
+@test
+def overwritten_slots_fire():
+    """the timers of a slot whose key somebody else has overwritten fire, as all others do"""
+    s = fresh()
+    far = s.now() + FAR
+    far -= far % 1024
+    s.schedule('past', 5, 'p', 'in', far + 5, 'x', 'in2', far + 1023, 'y', 'after', far + 1024, 'z',
+               'leaves', far + 7, '', 'ends', far + 8, '', 'last', far + 9000, '')
+    key = overwrite(s, far)
+    # It can be left, and nothing can be added.
+    assert s.schedule('leaves', far + 5000, '') == 0 and s.cancel('ends') == 1
+    assert s.schedule('leaves', far + 9000, '', 'past', 6, 'p') == 0
+    for args in ('new', far, ''), ('new', far, '', 'new2', far + 5000, ''), ('past', far + 9, ''):
+        assert key in expect_error('WRONGTYPE', s.schedule, *args)
+    assert set(s.records()) == {b'past', b'in', b'in2', b'after', b'leaves', b'last'}
+    daemon = Daemon(s, ahead=0)
+    daemon.settle()
+    assert not daemon.foreign and fires(s, 'past')()
+    for _ in range(2):
+        daemon.ahead = FAR + 4000
+        daemon.settle()
+        assert {name for name, _ in daemon.armed} == {b'in', b'in2', b'after'}
+        assert daemon.foreign == {key.encode()}
+        daemon.reset()
+    assert s.client.get(key) == b'of somebody else'
+    # An ended timer leaves its slot, whatever that is.
+    s.client.hset(s.key, 'in', '5 x')
+    daemon.settle()
+    assert daemon.turn('in', 'in2') == '12' and fires(s, 'past', 'in')()
+    # When no timer is left, nobody speaks of the key again.
+    assert s.cancel('in2') == 1
+    daemon.reset()
+    daemon.settle()
+    daemon.foreign.clear()
+    daemon.reset()
+    daemon.settle()
+    assert not daemon.foreign and {name for name, _ in daemon.armed} == {b'after'}
+    s.client.delete(key)
+    assert s.schedule('new', far + 1, '') == 1
+    daemon.settle()
+    assert (b'new', far + 1) in daemon.armed and set(s.check()) == {b'after', b'new', b'leaves',
+                                                                    b'last'}
+
+
+@test
+def overwritten_slots_are_loaded_in_parts():
+    """an overwritten slot's timers are found in parts, whatever becomes of the key meanwhile"""
+    for becomes in 'stays', 'deleted', 'restored', 'overwritten late':
+        s = fresh()
+        start = s.now() + 20000
+        start -= start % 1024
+        ids = ['in%d' % i for i in range(700)]
+        for i in range(0, 2100, 700):
+            s.schedule(*[x for j in range(700) for x in ('before%d' % (i + j), start + FAR + i, '')])
+        s.schedule(*[x for name in ids for x in (name, start + 5, '')])
+        s.schedule(*[x for j in range(700) for x in ('after%d' % j, start + 1024, '')])
+        key = s.sub(start)
+        slot = s.client.dump(key)
+        daemon = Daemon(s, ahead=60000, maximum=150)
+        if becomes != 'overwritten late':
+            overwrite(s, start)
+        turns = 0
+        while daemon.more:
+            before = len(daemon.armed)
+            daemon.turn()
+            assert len(daemon.armed) - before <= 512
+            turns += 1
+            if turns == 3 and becomes == 'restored':
+                s.client.restore(key, 0, slot, replace=True)
+            elif turns == 3 and becomes == 'overwritten late':
+                overwrite(s, start)
+            elif turns == 3 and becomes == 'deleted':
+                s.client.delete(key)
+        assert turns > 10, turns
+        armed = {name.decode() for name, _ in daemon.armed}
+        assert armed == set(ids) | {'after%d' % j for j in range(700)}, (becomes, len(armed))
+        assert daemon.resets == 0 and daemon.foreign == {key.encode()}
+        if becomes in ('deleted', 'restored'):
+            assert len(s.check()) == 3500
+
+
+@test
+def overwritten_slots_take_nothing():
+    """a timer that belongs in an overwritten slot, but is in another one, is not lost"""
+    s = fresh()
+    base = s.now() + 20000
+    base -= base % 1024
+    s.schedule('a', base + 800, '', 'b', base + 700, '', 'c', base + FAR + 5, '', 'd', base, '')
+    for name, start in (b'a', base + 512), (b'b', base - 4096), (b'c', base + 1024):
+        s.client.hset(s.sub(start), mapping={'': '', name: ''})
+        s.client.zadd(s.sub('slots'), {start: start})
+    keys = overwrite(s, base), overwrite(s, base + FAR)
+    for name in 'near', 'far':
+        daemon = Daemon(s, name, ahead=60000)
+        daemon.settle()
+        assert {name for name, _ in daemon.armed} == {b'a', b'b', b'd'}
+        assert daemon.foreign == {keys[0].encode()}
+    daemon.ahead = FAR + 60000
+    daemon.settle()
+    assert {name for name, _ in daemon.armed} == {b'a', b'b', b'c', b'd'}
+    # A key that no width explains, in the index
+    s.client.set(s.sub(base + 3), 'x')
+    s.client.zadd(s.sub('slots'), {base + 3: base + 3})
+    daemon.reset()
+    daemon.settle()
+    assert {name for name, _ in daemon.armed} == {b'a', b'b', b'c', b'd'}
+
+
+@test
+def lost_slots_fire():
+    """the timers of a slot whose key somebody else has deleted fire, as all others do"""
+    s = fresh()
+    far = s.now() + FAR
+    far -= far % 1024
+    s.schedule('in', far, '', 'in2', far + 1023, '', 'after', far + 1024, '', 'ends', far + 1, '')
+    key = s.sub(far)
+    s.client.delete(key)
+    # Without the others, it is no reason to forget the slot.
+    assert s.cancel('ends') == 1
+    daemon = Daemon(s, ahead=FAR + 4000)
+    daemon.settle()
+    assert {name for name, _ in daemon.armed} == {b'in', b'in2', b'after'}
+    assert set(s.check()) == {b'in', b'in2', b'after'} and not daemon.foreign
+    # Others come before anybody has noticed.
+    for names in ('new',), ('new2', 'new3'):
+        s.client.delete(key)
+        s.schedule(*[x for name in names for x in (name, far + 5, '')])
+        for maximum in 1, 1000:
+            daemon = Daemon(s, ahead=FAR + 4000, maximum=maximum)
+            daemon.settle()
+            assert {name for name, _ in daemon.armed} == set(s.check())
+    assert len(s.check()) == 6
+    # The last one is gone, too.
+    s.client.delete(key)
+    assert s.cancel('in', 'in2', 'new', 'new2', 'new3') == 5
+    daemon.reset()
+    daemon.settle()
+    assert set(s.check()) == {b'after'}
+
+
+@test
+def overwritten_due_is_named():
+    """if `due` is no stream, a turn fires nothing, and says which key that is"""
+    s = fresh()
+    s.schedule('past', 5, '')
+    s.client.set(s.sub('due'), 'x')
+    assert s.sub('due') in expect_error('WRONGTYPE', Daemon(s).turn, 'past')
+    s.client.delete(s.sub('due'))
+    Daemon(s).settle()
+    assert fires(s, 'past')() and s.check() == {}
+
+
 @test
 def chosen_ids_do_no_harm():
     """ids that a program has chosen do not share a chain of hwtimerd's table"""
@@ -1600,6 +1759,7 @@ class Model:
         self.rng = rng
         self.timers = {}
         self.scheduled = self.cancelled = 0
+        self.foreign = []       # keys of slots that somebody else has written
 
     def ids(self, count):
         return [b'id%d' % self.rng.randrange(300) for _ in range(count)]
@@ -1613,7 +1773,11 @@ class Model:
             args += [name, now + delay, payload]
             new[name] = (now + delay, payload)
         fresh_ids = set(new) - set(self.timers)
-        assert self.shard.schedule(*args) == len(fresh_ids)
+        try:
+            assert self.shard.schedule(*args) == len(fresh_ids)
+        except redis.ResponseError as error:
+            assert self.foreign and str(error).startswith('WRONGTYPE '), error
+            return
         self.scheduled += len(fresh_ids)
         self.timers.update(new)
 
@@ -1647,10 +1811,25 @@ class Model:
         home = deadline - deadline % settings['width']
         away = deadline - deadline % int(settings['width'] * self.rng.choice((1 / 32, 1 / 2, 4)))
         if home != away and min(home, away) >= max(settings['loaded'], settings['wake']) and \
-                settings['wake'] >= 0:
+                settings['wake'] >= 0 and \
+                not {self.shard.sub(home), self.shard.sub(away)} & set(self.foreign):
             self.shard.client.hset(self.shard.sub(away), mapping={'': '', name: ''})
             self.shard.client.zadd(self.shard.sub('slots'), {away: away})
             self.shard.client.hdel(self.shard.sub(home), name)
+
+    def lose(self):
+        """Deletes or overwrites the slot of a timer, or deletes what has overwritten one"""
+        settings, client = self.shard.settings(), self.shard.client
+        name = self.rng.choice(sorted(self.timers) or [b''])
+        deadline = self.timers.get(name, (0, b''))[0]
+        slot = self.shard.sub(deadline - deadline % settings['width'])
+        if self.foreign and self.rng.random() < 0.5:
+            client.delete(self.foreign.pop(self.rng.randrange(len(self.foreign))))
+        elif self.rng.random() < 0.5:
+            client.delete(slot)
+        elif slot not in self.foreign:
+            client.set(slot, 'x')
+            self.foreign.append(slot)
 
     due = ()
 
@@ -1671,6 +1850,8 @@ def make_trouble(rng, model, daemon, server, kinds):
         server.shift(rng.choice(JUMPS))
     if 'slots' in kinds and rng.random() < 0.3:
         model.misplace()
+    if 'lost' in kinds and rng.random() < 0.1:
+        model.lose()
 
 
 def random_operations(seed, width, count, ahead, seconds, trouble, server=None):
@@ -1700,7 +1881,8 @@ def random_operations(seed, width, count, ahead, seconds, trouble, server=None):
             model.fired([daemon])
         steps += 1
         if steps % 50 == 0:
-            assert ('slots' in trouble and s.records() or s.check()) == model.timers
+            strange = 'slots' in trouble or 'lost' in trouble
+            assert (s.records() if strange else s.check()) == model.timers
     # What lies far away need not be waited for.
     now = s.now()
     far = [name for name, (deadline, _) in model.timers.items() if deadline > now + 2000]
@@ -1715,6 +1897,13 @@ def random_operations(seed, width, count, ahead, seconds, trouble, server=None):
         model.fired([survivor])
         time.sleep(0.005)
     assert not model.timers, 'lost: %r, daemon %r' % (model.timers, vars(survivor))
+    if 'lost' in trouble:
+        # Slots that were lost leave the index when they are looked for.
+        s.client.delete('none', *model.foreign)
+        survivor.ahead = FAR
+        survivor.reset()
+        survivor.settle()
+        assert s.client.zcard(s.sub('slots')) == 0
     # What is left of moved timers in slots of another width goes when they are loaded.
     assert s.check(dead='slots' in trouble) == {} and ('slots' in trouble or s.slots() == {})
     due = s.due()
@@ -1750,6 +1939,9 @@ define_random('three_narrow', 'three daemons, slots of 8 ms', 8, 3, 20, 4, 'trou
 define_random('clock', 'a clock that is set', 64, 2, 100, 6, 'clock')
 define_random('clock_wide', 'a clock that is set, wide slots', 16384, 1, 300, 4, 'clock')
 define_random('slots', 'slots of another width', 512, 2, 100, 4, 'slots')
+define_random('lost', 'slots that somebody else deletes or overwrites', 64, 2, 100, 4, 'lost')
+define_random('lost_slots', 'lost slots of another width, and daemons in trouble', 512, 3, 50, 4,
+              'slots lost trouble')
 
 if __name__ == '__main__':
     print('# HWTIMER_SEED=%d' % SEED)

@@ -102,6 +102,8 @@ class Shard:
                     seen.add(name)
         assert seen == set(records), 'in no slot: %r' % (set(records) - seen)
         index = self.client.zrange(self.sub('slots'), 0, -1, withscores=True)
+        if dead:                # the mark of a slot that was lost
+            index = [(member.lstrip(b'!'), score) for member, score in index]
         assert all(b'%d' % score == member for member, score in index), index
         known = {int(member) for member, _ in index}
         assert known == set(slots) or dead and known > set(slots), 'index and slots differ'
@@ -131,6 +133,7 @@ class Daemon:
         self.now = 0            # Redis's time in ms when it answered the last turn
         self.early = 0
         self.resets = 0
+        self.foreign = set()    # keys of slots that somebody else has written
         self.reset()
 
     def reset(self):
@@ -155,6 +158,7 @@ class Daemon:
         self.fired += [name for name, result in zip(ids, results) if result == '1']
         self.armed.update(early + news)
         self.resets += status == b'reset'
+        self.foreign.update(reply[9] if len(reply) > 9 else [])
         if status == b'reset':
             assert (self.cursor, self.position, self.more, news) == (b'', b'0', 1, [])
             self.armed.clear()

@@ -47,6 +47,7 @@ main()
 	stale_clock
 	the_end
 	lost_connections
+	overwritten_slot
 	lost_wheels
 	no_room
 	other_server
@@ -719,6 +720,59 @@ unreleased()
 	loses_connections USR2
 	check "SIGTERM ends it with status 0, though releases get no answer" ends TERM c
 	check "it has left the queue before that" [ -z "$(redis keys '{q}:daemons')" ]
+}
+
+# ---- what may be wrong with Redis ----
+
+# Somebody else has overwritten a slot with two timers.
+overwritten_slot()
+{
+	local key slot
+
+	redis flushall >/dev/null
+	as consumer xgroup create '{q:0}:due' group 0 mkstream >/dev/null
+	slot=$((($(as hwtimerd time | head -n 1) + 3) * 1000 / 1024 * 1024))
+	key="{q:0}:$slot"
+	schedules 2 inside $slot p last $((slot + 1023)) p
+	schedules 1 after $((slot + 1024)) p
+	as_daemon set "$key" theirs
+	daemon b
+	check "the timers of an overwritten slot come" await reads inside
+	check "both of them" await reads last
+	check "so does one of the next slot" await reads after
+	check "none has come before its deadline" none_early
+	check "each has come once" [ "$(entries | wc -l)" = 3 ]
+	check "the daemon names the key" grep -q -F "overwritten the key $key of" $WORK/b
+	as producer fcall hwt_schedule 1 '{q:0}' new $slot p >$WORK/said 2>&1
+	check "so does Redis, when a timer is scheduled there" grep -q -F "$key" $WORK/said
+	check "a timer comes after all slots were read again" comes_anew
+	check "the daemon has named the key once" [ "$(grep -c -F "$key" $WORK/b)" = 1 ]
+	check "what they have written is there" [ "$(redis get "$key")" = theirs ]
+	as_daemon del "$key"
+	check "with the key deleted, a timer comes that is scheduled there" \
+		schedules_and_reads new $slot
+	check "SIGTERM ends the daemon with status 0" ends TERM b
+}
+
+# Without its connections, the daemon reads all slots again.
+comes_anew()
+{
+	local before
+
+	before=$(metric 'reconnects_total{queue="q"}' b)
+	redis client kill user hwtimerd >/dev/null
+	await reconnected "$before" && comes anew
+}
+
+reconnected()
+{
+	[ "$(metric 'reconnects_total{queue="q"}' b)" -ge $(($1 + 5)) ]
+}
+
+# schedules_and_reads ID DEADLINE
+schedules_and_reads()
+{
+	schedules 1 "$1" "$2" payload && await reads "$1"
 }
 
 # ---- instances of the module that fail ----
