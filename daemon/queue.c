@@ -311,17 +311,19 @@ static void on_told(void *arg, const struct redisReply *reply)
 		tell_release(queue);
 }
 
-/* One entry for all that are released while another one is on its way */
+/*
+ * One entry for all that are released while another one is on its way. When Redis is full, it
+ * refuses the entry, and the other members ask for the leases when they would have, anyway.
+ */
 static void tell_release(struct queue *queue)
 {
 	queue->released = queue->telling;
 	if (queue->telling || queue->state != QUEUE_JOINED ||
 	    !link_is_up(&queue->control))
 		return;
-	queue->telling =
-		link_command(&queue->control, COMMAND_CHANGES, on_told,
-			     "XADD %s:changes MAXLEN ~ 100 * released %s",
-			     queue->key, queue->options->name);
+	queue->telling = link_try(&queue->control, COMMAND_CHANGES, on_told,
+				  "XADD %s:changes MAXLEN ~ 100 * released %s",
+				  queue->key, queue->options->name);
 }
 
 /* The member that should serve it hears of it, and need not ask all the time. */

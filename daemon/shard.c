@@ -139,6 +139,11 @@ static void on_settings(void *arg, const struct redisReply *reply)
 	int64_t width = 0, max_id = 0, max_payload = 0;
 	struct shard *shard = arg;
 
+	if (reply->type == REDIS_REPLY_ERROR) {
+		say(LOG_WARNING, "%s: its width cannot be asked for: %s%s",
+		    shard->key, reply->str, link_advice(reply->str));
+		return;
+	}
 	survey_field(reply, "width", &width);
 	survey_field(reply, "max_id", &max_id);
 	survey_field(reply, "max_payload", &max_payload);
@@ -150,12 +155,15 @@ static void on_settings(void *arg, const struct redisReply *reply)
 			 (long long)max_payload);
 }
 
-/* Turns need not wait for it: a slot of another width is loaded like any other one. */
+/*
+ * Turns need not wait for it: a slot of another width is loaded like any other one. If it
+ * fails, the next connection tries again.
+ */
 static void set_up(struct shard *shard)
 {
 	if (!shard->is_set_up && link_is_up(&shard->commander))
-		link_command(&shard->commander, COMMAND_SETUP, on_settings,
-			     "FCALL_RO hwt_stats 1 %s", shard->key);
+		link_try(&shard->commander, COMMAND_SETUP, on_settings,
+			 "FCALL_RO hwt_stats 1 %s", shard->key);
 }
 
 static bool begin_serving(struct shard *shard)
@@ -470,9 +478,13 @@ static void on_time(void *arg, const struct redisReply *reply)
 		return;
 	}
 	time.integer = seconds * 1000000 + us;
-	if (shard->state == SHARD_ASKING &&
-	    learn_time(shard, &shard->asked, &time))
+	if (shard->state != SHARD_ASKING && shard->state != SHARD_SERVING)
+		return;
+	/* After an outage, the lease may be about to end. */
+	if (learn_time(shard, &shard->asked, &time))
 		ask_lease(shard);
+	else
+		refuse_to_serve(shard);
 }
 
 /* Without a lease, as long as the clocks are apart */
@@ -993,6 +1005,7 @@ static void on_commander_up(void *arg)
 	clock_forget(&shard->clock);
 	if (shard->state == SHARD_SERVING) {
 		forget_position(shard);
+		set_up(shard);
 		want_turn(shard);
 		/* The answer that was lost may have told of a firing. */
 		trim_soon(shard);

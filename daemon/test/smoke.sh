@@ -48,6 +48,9 @@ main()
 	the_end
 	lost_connections
 	overwritten_slot
+	short_outage
+	late_width
+	full_redis
 	lost_wheels
 	no_room
 	other_server
@@ -773,6 +776,74 @@ reconnected()
 schedules_and_reads()
 {
 	schedules 1 "$1" "$2" payload && await reads "$1"
+}
+
+# A lease is renewed every 20 minutes, and after an outage.
+short_outage()
+{
+	local before
+
+	redis flushall >/dev/null
+	LEASE=3600000
+	daemon b
+	LEASE=
+	check "a daemon with a long lease serves" await serves b 4
+	before=$(renewals b)
+	check "a timer comes after its connections were lost" comes_anew
+	check "leases are renewed when it is connected again" await asked_again "$before"
+	check "SIGTERM ends the daemon with status 0" ends TERM b
+}
+
+asked_again()
+{
+	[ "$(renewals b)" -ge $(($1 + 4)) ]
+}
+
+# The width of --queue waits for a right, and timers do not wait for the width.
+late_width()
+{
+	local pid
+
+	redis flushall >/dev/null
+	redis acl setuser hwtimerd -zcard >/dev/null
+	# shellcheck disable=SC2086 # one word each
+	./hwtimerd serve --queue q:1:64 --name f $AS 2>$WORK/f &
+	pid=$!
+	check "a daemon that cannot ask for the width says so" \
+		await grep -q "width.*hwtimerd(8)" $WORK/f
+	check "a timer comes nevertheless" comes early
+	redis acl setuser hwtimerd +zcard >/dev/null
+	redis client kill user hwtimerd >/dev/null
+	check "with the right, the width is set when it is connected again" await has_width 64
+	check "the connection has not ended because of that" [ "$(grep -c port $WORK/f)" -le 2 ]
+	kill $pid
+	wait $pid
+}
+
+has_width()
+{
+	[ "$(as producer hget '{q:0}' '' | cut -d ' ' -f 2)" = "$1" ]
+}
+
+# Redis is full, but daemons can still hand over shards.
+full_redis()
+{
+	redis flushall >/dev/null
+	daemon b
+	check "a daemon serves all shards" await serves b 4
+	redis config set maxmemory 1 >/dev/null
+	daemon d
+	check "another one gets shards though Redis is full" await not serves d 0
+	check "together they serve all of them" await has_all b d
+	redis config set maxmemory 0 >/dev/null
+	check "neither has complained" not grep -q OOM $WORK/b $WORK/d
+	check "SIGTERM ends one daemon with status 0" ends TERM b
+	check "SIGTERM ends the other one with status 0" ends TERM d
+}
+
+has_all()
+{
+	[ "$(leases | grep -c -x "$1\|$2")" = 4 ]
 }
 
 # ---- instances of the module that fail ----
