@@ -31,10 +31,13 @@
  * @on_change_arg: its argument
  * @cancellations: number of times that hwt_cancel_all() has ended all timers; any thread may
  *	count
+ * @depth: number of hwt_dispatch() that run: one may run in a callback of another one
+ * @closed: hwt_close() was called in a callback; the outermost hwt_dispatch() frees this
  * @timers: what timer.c keeps; NULL: no timer object was started
  * @first: index in @events of the first event that was not returned yet
  * @count: number of events from @first on
- * @watermark: hwt_notify() asks for more than one event at a time
+ * @watermark: somebody may have asked by hwt_notify() for more than one event at a time; any
+ *	thread may set it
  * @drained: the last read found fewer events than there was room for
  * @events: buffer of events that were read
  */
@@ -50,6 +53,8 @@ struct hwt {
 	void (*on_change)(void *arg);
 	void *on_change_arg;
 	unsigned int cancellations;
+	unsigned int depth;
+	bool closed;
 	struct timers *timers;
 	unsigned int first;
 	unsigned int count;
@@ -72,6 +77,9 @@ unsigned int hwt_timers_serve_refused(struct hwt *hwt, unsigned int max);
 
 /* Whether a timer object of @hwt is active. */
 bool hwt_timers_active(const struct hwt *hwt);
+
+/* Makes all timer objects inactive: hwt_cancel_all() has ended the module's timers. */
+void hwt_timers_end(struct hwt *hwt);
 
 /* Frees what timer.c keeps for @hwt. */
 void hwt_timers_free(struct hwt *hwt);

@@ -125,6 +125,8 @@ static int instance_new(struct hwt **hwt, const int *fd, unsigned int flags)
 		return err;
 	}
 	new->now = NOW_UNKNOWN;
+	/* Another process may have chosen one. */
+	new->watermark = fd;
 	*hwt = new;
 	return 0;
 }
@@ -139,13 +141,25 @@ int hwt_from_fd(struct hwt **hwt, int fd, unsigned int flags)
 	return instance_new(hwt, &fd, flags);
 }
 
+static void instance_free(struct hwt *hwt)
+{
+	hwt_timers_free(hwt);
+	free(hwt);
+}
+
+/* In a callback of @hwt, it leaves it to the hwt_dispatch() around that to free @hwt. */
 void hwt_close(struct hwt *hwt)
 {
 	if (!hwt)
 		return;
-	hwt_timers_free(hwt);
 	close(hwt->fd);
-	free(hwt);
+	if (!hwt->depth) {
+		instance_free(hwt);
+		return;
+	}
+	hwt->closed = true;
+	hwt->fd = -1;
+	hwt->on_change = NULL;
 }
 
 int hwt_fd(const struct hwt *hwt)
@@ -407,8 +421,11 @@ int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled,
 	do {
 		ret = call(hwt, HWTIMER_IOC_CANCEL_ALL, &all);
 	} while (ret == -EINTR);
-	if (!ret)
+	if (!ret) {
 		__atomic_add_fetch(&hwt->cancellations, 1, __ATOMIC_RELEASE);
+		if (hwt_timers_active(hwt))
+			hwt_timers_end(hwt);
+	}
 	if (cancelled)
 		*cancelled = all.cancelled;
 	if (discarded)
@@ -475,11 +492,11 @@ int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay,
 		.eventfd = eventfd,
 		.delay = delay,
 	};
-	int err = call(hwt, HWTIMER_IOC_NOTIFY, &notify);
 
-	if (!err)
-		hwt->watermark = events > 1;
-	return err;
+	/* It stays set: of two threads that call this, the module may take either last. */
+	if (events > 1)
+		__atomic_store_n(&hwt->watermark, true, __ATOMIC_RELAXED);
+	return call(hwt, HWTIMER_IOC_NOTIFY, &notify);
 }
 
 /* ---- events ---- */
@@ -501,7 +518,9 @@ static int read_events(struct hwt *hwt, struct hwtimer_event *events,
 /* The events of timer objects are for hwt_dispatch() alone. */
 int hwt_read(struct hwt *hwt, struct hwtimer_event *events, unsigned int count)
 {
-	return hwt->timers ? -EBUSY : read_events(hwt, events, count);
+	return __atomic_load_n(&hwt->timers, __ATOMIC_RELAXED) ?
+		       -EBUSY :
+		       read_events(hwt, events, count);
 }
 
 /*
@@ -535,38 +554,49 @@ int hwt_next(struct hwt *hwt, struct hwtimer_event *event)
 	return 1;
 }
 
-/* Handles the next event of the buffer. */
+/* Handles the next event of the buffer, of a copy: the callback may fill the buffer anew. */
 static void dispatch_one(struct hwt *hwt, hwt_callback callback, void *arg)
 {
-	const struct hwtimer_event *event = &hwt->events[hwt->first++];
+	const struct hwtimer_event event = hwt->events[hwt->first++];
 
 	hwt->count--;
-	if (!(hwt->timers && hwt_timers_take(hwt, event)) && callback)
-		callback(arg, event);
+	if (!(hwt->timers && hwt_timers_take(hwt, &event)) && callback)
+		callback(arg, &event);
 }
 
 /*
- * Whether there is enough done: if a read could wait, or is known to find nothing. What comes
- * later makes poll() ready, but what an interrupted read has left does not, if there is a
- * watermark.
+ * Whether there is enough done: if a callback has closed the instance, or a read could wait, or
+ * is known to find nothing. What comes later makes poll() ready, but what an interrupted read
+ * has left does not, if there is a watermark.
  */
 static bool enough(const struct hwt *hwt, unsigned int done)
 {
+	if (hwt->closed)
+		return true;
 	if (!done || hwt->count)
 		return false;
-	return hwt->waits || (hwt->drained && hwt->timers && !hwt->watermark);
+	return hwt->waits ||
+	       (hwt->drained && hwt->timers &&
+		!__atomic_load_n(&hwt->watermark, __ATOMIC_RELAXED));
 }
 
 /*
- * If a read would wait, waits no longer than what the module has refused allows. Returns 0 if
- * there is something to read; -EAGAIN, -EINTR or another error of poll().
+ * If a read would wait, tells the module what has changed, and waits no longer than what the
+ * module has refused allows. Returns 0 if there is something to read; -EAGAIN, -EINTR or another
+ * error of poll().
  */
 static int wait_for_refused(struct hwt *hwt)
 {
 	struct pollfd ready = { .fd = hwt->fd, .events = POLLIN };
-	int ms = hwt_wait_ms(hwt, -1), ret;
+	int ms, ret;
 
-	if (!hwt->waits || hwt->count || ms < 0)
+	if (!hwt->waits || hwt->count)
+		return 0;
+	/* When to try again what was refused is for the program to choose. */
+	if (!hwt_refused(hwt))
+		hwt_flush(hwt);
+	ms = hwt_wait_ms(hwt, -1);
+	if (ms < 0)
 		return 0;
 	ret = poll(&ready, 1, ms);
 	hwt->now = NOW_UNKNOWN;
@@ -575,16 +605,13 @@ static int wait_for_refused(struct hwt *hwt)
 	return ret ? 0 : -EAGAIN;
 }
 
-int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
-		 unsigned int max)
+/* @max is from 1 to INT_MAX. */
+static int dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
+		    unsigned int max)
 {
 	unsigned int done = 0;
 	int ret;
 
-	if (!max)
-		return 0;
-	if (max > INT_MAX)
-		max = INT_MAX;
 	hwt->drained = false;
 	ret = wait_for_refused(hwt);
 	while (!ret && done < max && !enough(hwt, done)) {
@@ -602,6 +629,21 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 	if (hwt->timers)
 		done += hwt_timers_serve_refused(hwt, max - done);
 	return done ? (int)done : ret;
+}
+
+int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
+		 unsigned int max)
+{
+	int ret;
+
+	if (!max)
+		return 0;
+	hwt->depth++;
+	ret = dispatch(hwt, callback, arg, max < INT_MAX ? max : INT_MAX);
+	hwt->depth--;
+	if (hwt->closed && !hwt->depth)
+		instance_free(hwt);
+	return ret;
 }
 
 int hwt_dispatch_check(struct hwt *hwt)

@@ -7,11 +7,12 @@
  * the structures; times are nanoseconds.
  *
  * Threads: any number of threads may call any function on the same instance at the
- * same time, with three exceptions. No other call may run beside hwt_close(). Only one
- * call of hwt_next() or hwt_dispatch() may run at a time, because these two keep a
+ * same time, with three exceptions. No other call may run beside hwt_setup() or hwt_close().
+ * Only one thread at a time may call hwt_next() or hwt_dispatch(), because these two keep a
  * buffer of events that have been read and not been returned yet; after fork(), only
- * one process may use them. All functions for timer objects of one instance, hwt_flush()
- * and hwt_dispatch() belong to one thread at a time: the one that runs the loop.
+ * one process may use them. All functions for timer objects of one instance, hwt_flush(),
+ * hwt_dispatch() and, while a timer object is active, hwt_cancel_all() belong to one thread at
+ * a time: the one that runs the loop.
  *
  * A buffered event is still returned, whatever happens to its timer meanwhile.
  * Cancelling the timer then fails with -ENOENT. A periodic timer is pending again by
@@ -84,7 +85,8 @@ int hwt_from_fd(struct hwt **hwt, int fd, unsigned int flags);
 /*
  * Closes the descriptor. The instance and all its timers end with the last descriptor and
  * mapping. NULL is allowed. Timer objects are plain memory after that: they may be freed or
- * initialized, but not stopped.
+ * initialized, but not stopped. If a callback of hwt_dispatch() calls it, that hwt_dispatch()
+ * calls no other one, and returns.
  */
 void hwt_close(struct hwt *hwt);
 
@@ -166,8 +168,9 @@ int hwt_discard(struct hwt *hwt, uint64_t id);
  * @discarded: out: number of events that were dropped; NULL: not wanted
  *
  * Timers that other threads schedule meanwhile may be ended or not. A signal does not end the
- * call early. Timer objects do not learn of it: stop those first, and start none meanwhile.
- * Events in the buffer of hwt_next() are still returned.
+ * call early. Timer objects are inactive after it, also those that have expired: no callback
+ * comes. Only the thread that runs the loop may call it while one is active. Events of other
+ * timers in the buffer of hwt_next() are still returned.
  *
  * Return: 0; -EINVAL (@flags), or -ENOTTY (the module is older than the call).
  */
@@ -350,13 +353,13 @@ typedef void (*hwt_callback)(void *arg, const struct hwtimer_event *event);
 /**
  * hwt_dispatch - call a function for each event that waits
  * @hwt: the instance. If it was opened without HWT_NONBLOCK, the function waits for the first
- *	event, and may leave some of the others to the next call. While hwt_refused() has an
- *	error, it waits no longer than hwt_wait_ms() says, and then returns -EAGAIN
- * @callback: the function; it may schedule and cancel, but must not call hwt_close(),
- *	hwt_next() or hwt_dispatch(), and must return: neither longjmp() nor an exception of
- *	C++ may leave it, as the events that were read behind its own would wait for the next
- *	expiration. Events of timer objects go to the callbacks of these instead. NULL: there
- *	are only timer objects
+ *	event, and may leave some of the others to the next call. Before it waits, it calls
+ *	hwt_flush(), unless hwt_refused() has an error: then it waits no longer than
+ *	hwt_wait_ms() says, and returns -EAGAIN
+ * @callback: the function; it may call all functions, hwt_dispatch() and hwt_close(), too. It
+ *	must return: neither longjmp() nor an exception of C++ may leave it, as the events
+ *	that were read behind its own would wait for the next expiration. Events of timer
+ *	objects go to the callbacks of these instead. NULL: there are only timer objects
  * @arg: first argument of @callback
  * @max: maximum number of events, so that other work gets its turn. If hwt_dispatch()
  *	returns @max, remaining events make poll() ready again, unless
@@ -413,15 +416,14 @@ static inline int hwt_dispatch_failed(int ret)
  * or initialized. Otherwise it is plain memory. Programs leave the fields alone.
  *
  * What these functions change is told to the module by hwt_flush(), which a loop calls once
- * before it waits; the adapters do so. A deadline that is made later need not be told: when
- * the module's timer expires too early, the library gives it the new deadline and calls
- * nothing. A timer that was stopped may stay in the module, to serve the next one that is
- * started: as many as there are active timers, and 64.
+ * before it waits; the adapters do so, and a hwt_dispatch() that waits. A deadline that is made
+ * later need not be told: when the module's timer expires too early, the library gives it the
+ * new deadline and calls nothing. A timer that was stopped may stay in the module, to serve the
+ * next one that is started: as many as there are active timers, and 64.
  *
- * Callbacks are called by hwt_dispatch() alone. They may call all functions for timer
- * objects, their own and others: start, stop, free. They must not call hwt_dispatch() or
- * hwt_close(), and must return, as that of hwt_dispatch(). After hwt_timer_stop() no callback
- * comes, whatever has expired and was read or not.
+ * Callbacks are called by hwt_dispatch() alone. They may call all functions, for their own
+ * object and others: start, stop, free; and they must return, as that of hwt_dispatch(). After
+ * hwt_timer_stop() no callback comes, whatever has expired and was read or not.
  *
  * A callback is never early. It is late as events are (see struct hwtimer_request), and if
  * its deadline was made later meanwhile and hwt_dispatch() finds the old one expired, not
@@ -465,8 +467,8 @@ void hwt_timer_init(struct hwt_timer *timer, struct hwt *hwt,
  * @timer: the object; may be active
  * @delay: ns from this call; a negative delay counts as 0
  *
- * Return: 0; the timer expires once. -ENOMEM, or an error of hwt_info() at the first timer of
- * the instance: nothing has changed.
+ * Return: 0; the timer expires once. -ENOMEM, -EINVAL (the object was never initialized), or an
+ * error of hwt_info() at the first timer of the instance: nothing has changed.
  */
 int hwt_timer_start(struct hwt_timer *timer, int64_t delay);
 

@@ -17,8 +17,9 @@
  *	SPARE		no	yes		cancels what is more than needed
  *	FRESH		yes	no		schedules
  *	SOONER		yes	yes, too late	reschedules
- *	NOWHERE		yes	yes		nothing; or no: the callback of a timer
- *						with HWTIMER_FIXED_DELAY is running
+ *	NOWHERE		yes	yes		nothing
+ *	RUNNING		yes	perhaps		nothing: the callback of a timer with
+ *						HWTIMER_FIXED_DELAY is running
  *
  * A spare is what hwt_timer_stop() leaves. The next object that is started takes it over,
  * with the module's timer: if its deadline is later, the module need not be told.
@@ -52,7 +53,7 @@
 /* As many spares may stay as there are active timers, and this number more. */
 #define SPARES 64
 
-enum where { NOWHERE, FREE, SPARE, FRESH, SOONER, NR_LISTS };
+enum where { NOWHERE, FREE, SPARE, FRESH, SOONER, RUNNING, NR_LISTS };
 
 struct link {
 	struct link *next, *prev;
@@ -79,8 +80,6 @@ struct hwt_slot {
 /**
  * struct timers - the timer objects of an instance
  * @refused: error of the last hwt_flush(), if slots stayed on the lists
- * @current: object whose callback runs, if it has HWTIMER_FIXED_DELAY and was neither
- *	started nor stopped since
  * @cancellations: those of struct hwt that the spares know of
  * @lists: the lists' heads
  * @count: the lists' lengths
@@ -92,7 +91,6 @@ struct hwt_slot {
  */
 struct timers {
 	int refused;
-	struct hwt_timer *current;
 	unsigned int cancellations;
 	struct link lists[NR_LISTS];
 	unsigned int count[NR_LISTS];
@@ -160,7 +158,7 @@ static struct hwt_slot *last_of(struct timers *timers, enum where where)
 static unsigned int active(const struct timers *timers)
 {
 	return timers->count[NOWHERE] + timers->count[FRESH] +
-	       timers->count[SOONER];
+	       timers->count[SOONER] + timers->count[RUNNING];
 }
 
 /* ---- time ---- */
@@ -220,7 +218,8 @@ static int timers_new(struct hwt *hwt)
 		timers->lists[i].next = &timers->lists[i];
 		timers->lists[i].prev = &timers->lists[i];
 	}
-	hwt->timers = timers;
+	/* Other threads, which may call hwt_read(), look whether it is there. */
+	__atomic_store_n(&hwt->timers, timers, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -230,6 +229,13 @@ static int timers_need(struct hwt *hwt)
 	int err = clock_need(hwt);
 
 	return err || hwt->timers ? err : timers_new(hwt);
+}
+
+/* The same for an object; -EINVAL: it was never initialized. */
+static int timer_need(const struct hwt_timer *timer)
+{
+	return timer->hwt && timer->callback ? timers_need(timer->hwt) :
+					       -EINVAL;
 }
 
 bool hwt_timers_active(const struct hwt *hwt)
@@ -359,6 +365,21 @@ static void slot_release(struct hwt *hwt, struct hwt_slot *slot)
 		changed(hwt);
 }
 
+void hwt_timers_end(struct hwt *hwt)
+{
+	static const enum where lists[] = { NOWHERE, FRESH, SOONER, RUNNING };
+	struct hwt_slot *slot;
+	unsigned int i;
+
+	forget_ended_spares(hwt);
+	for (i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		while ((slot = first_of(hwt->timers, lists[i]))) {
+			slot->id = 0;
+			slot_release(hwt, slot);
+		}
+	}
+}
+
 /* ---- objects ---- */
 
 void hwt_timer_init(struct hwt_timer *timer, struct hwt *hwt,
@@ -374,7 +395,6 @@ void hwt_timer_init(struct hwt_timer *timer, struct hwt *hwt,
 /* Gives the object a deadline. On failure it stays as it was. */
 static int start(struct hwt_timer *timer, int64_t deadline)
 {
-	struct timers *timers = timer->hwt->timers;
 	struct hwt_slot *slot = timer->slot;
 
 	if (deadline > timer->armed) {
@@ -385,8 +405,6 @@ static int start(struct hwt_timer *timer, int64_t deadline)
 		slot = slot_get(timer->hwt);
 	if (!slot)
 		return -ENOMEM;
-	if (timers->current == timer)
-		timers->current = NULL;
 	timer->slot = slot;
 	timer->deadline = deadline;
 	slot->timer = timer;
@@ -398,7 +416,7 @@ static int start(struct hwt_timer *timer, int64_t deadline)
 static int start_after(struct hwt_timer *timer, int64_t delay, int64_t timeout,
 		       int64_t interval)
 {
-	int err = timers_need(timer->hwt);
+	int err = timer_need(timer);
 
 	if (!err)
 		err = start(timer, time_add(read_clock(timer->hwt),
@@ -426,7 +444,7 @@ int hwt_timer_start_every(struct hwt_timer *timer, int64_t delay,
 
 int hwt_timer_start_at(struct hwt_timer *timer, uint64_t deadline)
 {
-	int err = timers_need(timer->hwt);
+	int err = timer_need(timer);
 
 	if (!err)
 		err = start(timer, deadline > NEVER ? NEVER : deadline);
@@ -464,15 +482,9 @@ int hwt_timer_again(struct hwt_timer *timer)
 
 void hwt_timer_stop(struct hwt_timer *timer)
 {
-	struct timers *timers;
-
 	/* An object of zeros, which was never initialized, has no instance. */
-	if (!timer->slot)
-		return;
-	timers = timer->hwt->timers;
-	if (timers->current == timer)
-		timers->current = NULL;
-	slot_release(timer->hwt, timer->slot);
+	if (timer->slot)
+		slot_release(timer->hwt, timer->slot);
 }
 
 int hwt_timer_active(const struct hwt_timer *timer)
@@ -506,11 +518,20 @@ static void forward(struct hwt_timer *timer, int64_t now)
 		time_add(timer->deadline + missed * interval, interval);
 }
 
-/* Calls the callback. The object may be gone after that, unless @current says otherwise. */
+/*
+ * Whether the object of @slot, whose callback has returned, waits to be started again. If it was
+ * stopped or started meanwhile, the slot is on another list. After hwt_close() the object may be
+ * gone.
+ */
+static bool has_run(const struct hwt *hwt, const struct hwt_slot *slot)
+{
+	return slot->where == RUNNING && !hwt->closed;
+}
+
+/* Calls the callback. The object may be gone after that, unless has_run() says otherwise. */
 static void expire(struct hwt *hwt, struct hwt_slot *slot)
 {
 	struct hwt_timer *timer = slot->timer;
-	struct timers *timers = hwt->timers;
 
 	timer->expirations = 1;
 	if (timer->interval > 0) {
@@ -518,14 +539,12 @@ static void expire(struct hwt *hwt, struct hwt_slot *slot)
 		slot_settle(hwt, slot);
 		timer->callback(timer);
 	} else if (timer->interval < 0) {
-		move_to_front(timers, slot, NOWHERE);
+		move_to_front(hwt->timers, slot, RUNNING);
 		timer->armed = NEVER;
-		timers->current = timer;
 		timer->callback(timer);
-		if (timers->current == timer)
+		if (has_run(hwt, slot))
 			start(timer,
 			      time_add(read_clock(hwt), -timer->interval));
-		timers->current = NULL;
 	} else {
 		slot_release(hwt, slot);
 		timer->callback(timer);
@@ -553,6 +572,8 @@ bool hwt_timers_take(struct hwt *hwt, const struct hwtimer_event *event)
 	timer = slot->timer;
 	if (!timer)
 		move_to_front(hwt->timers, slot, FREE);
+	else if (slot->where == RUNNING)
+		return true; /* in the callback, which was called without the module */
 	else if (may_be_early(hwt, slot) && timer->deadline > current_time(hwt))
 		slot_settle(hwt, slot);
 	else
@@ -568,7 +589,7 @@ static unsigned int serve_list(struct hwt *hwt, enum where where,
 	unsigned int left = timers->count[where], done = 0;
 	struct hwt_slot *slot;
 
-	while (left-- && done < max) {
+	while (left-- && done < max && !hwt->closed) {
 		slot = first_of(timers, where);
 		if (!slot)
 			break;

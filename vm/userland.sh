@@ -114,6 +114,8 @@ main()
 	check "the structures of the Python package are the header's" python_layout
 	check "the Python package is installed, and uninstalled" python_installed
 	check "timer objects do what an oracle expects" timer_objects
+	check "the library bears programs that know only its names" bears_misuse
+	check "threads may call what the library's header allows" allows_threads
 	check "to push a timer out takes 15 instructions at most" pushes_cheaply
 	check "hwtimerctl restore checks a file without the module" \
 		checks_snapshots
@@ -1023,21 +1025,44 @@ copies_ring()
 # library_test NAME CFLAG...: build a test of the library with a module made of functions
 library_test()
 {
-	local name=$1 call wrap=()
+	local call wrap=()
 
-	shift
 	for call in "${WRAPPED[@]}"; do
 		wrap+=("-Wl,--wrap=$call")
 	done
-	gcc -std=gnu11 -g -Wall -Wextra -Werror -Wno-missing-field-initializers \
-		-Ilib -Iuapi "$@" "${wrap[@]}" -o "$ROOT/$name" \
-		"lib/test/$name.c" lib/test/module.c lib/*.c
+	test_program "$1" lib/test/module.c "${wrap[@]}" "${@:2}"
 }
+
+# test_program NAME SOURCE-OR-FLAG...: build a test of the library
+test_program()
+{
+	gcc -std=gnu11 -g -Wall -Wextra -Werror -Wno-missing-field-initializers \
+		-Ilib -Iuapi -Ilib/adapters -o "$ROOT/$1" "lib/test/$1.c" lib/*.c "${@:2}"
+}
+
+SANITIZED=(-O1 "-fsanitize=address,undefined" -fno-sanitize-recover=all)
+
+# The calls that lib/test/threads_test.c answers itself
+WRAPPED_FOR_THREADS="-Wl,--wrap=open,--wrap=close,--wrap=ioctl,--wrap=read"
 
 timer_objects()
 {
-	library_test timer_test -O1 -fsanitize=address,undefined \
-		-fno-sanitize-recover=all && "$ROOT/timer_test" 4000
+	library_test timer_test "${SANITIZED[@]}" && "$ROOT/timer_test" 4000
+}
+
+bears_misuse()
+{
+	library_test misuse_test "${SANITIZED[@]}" && "$ROOT/misuse_test"
+}
+
+# ThreadSanitizer does not know all places to which the kernel may move a program.
+allows_threads()
+{
+	local run=()
+
+	! setarch -R true || run=(setarch -R)
+	test_program threads_test -O1 -fsanitize=thread -pthread \
+		"$WRAPPED_FOR_THREADS" && "${run[@]}" "$ROOT/threads_test"
 }
 
 # The library is built as `make library` does.

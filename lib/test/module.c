@@ -273,6 +273,8 @@ static int do_cancel_all(struct hwtimer_cancel_all *all)
 	struct record *record;
 	bool pending;
 
+	if (all->flags & ~HWTIMER_DISCARD)
+		return -EINVAL;
 	for (record = records; record < records + next_record; record++) {
 		if (todo != next_record && !todo--)
 			return -EINTR;

@@ -59,6 +59,9 @@ static int64_t latest;
 /* In this pass, callbacks do random operations. */
 static bool wild;
 
+/* Callbacks that run, and how many of them wait for a time that must not go on */
+static unsigned int depth, frozen;
+
 #define CHECK(condition)                                                 \
 	do {                                                             \
 		if (!(condition)) {                                      \
@@ -71,6 +74,7 @@ static bool wild;
 static void operate(void);
 static void operate_on(unsigned int index);
 static void object_free(struct object *object);
+static int dispatch(unsigned int max);
 
 /* ---- the oracle ---- */
 
@@ -83,14 +87,27 @@ static void set_clock(int64_t now)
 /* Some callbacks take long, and timers expire meanwhile. */
 static void take_time(void)
 {
-	if (wild && !pick(8))
+	if (wild && !frozen && !pick(8))
 		set_clock(module.now + pick(2 * TICK));
+}
+
+/* A callback in a callback: a timer with a fixed delay counts from the end of all. */
+static void dispatch_more(bool freeze)
+{
+	if (depth > 3)
+		return;
+	depth++;
+	frozen += freeze;
+	dispatch(1 + pick(200));
+	frozen -= freeze;
+	depth--;
 }
 
 static void on_timer(struct hwt_timer *timer)
 {
 	struct object *object = hwt_timer_object(timer, struct object, timer);
 	int64_t missed, now = hwt_now(hwt);
+	bool delays = object->kind == FIXED_DELAY;
 	unsigned int index;
 
 	callbacks++;
@@ -131,6 +148,9 @@ static void on_timer(struct hwt_timer *timer)
 		object_free(object);
 		if (pick(2))
 			operate_on(index);
+		break;
+	case 3:
+		dispatch_more(delays);
 		break;
 	}
 }
@@ -238,18 +258,21 @@ static void object_free(struct object *object)
 	free(object);
 }
 
-/* Stops all objects, and then has the module end all timers. */
+/* Has the module end all timers; some objects were stopped before. */
 static void cancel_all(void)
 {
-	unsigned int i;
+	unsigned int i, stopped = pick(3);
 
+	for (i = 0; i < OBJECTS; i++)
+		if (objects[i] && stopped && (stopped == 1 || pick(2)))
+			hwt_timer_stop(&objects[i]->timer);
+	CHECK(!hwt_cancel_all(hwt, pick(2) ? HWTIMER_DISCARD : 0, NULL, NULL));
 	for (i = 0; i < OBJECTS; i++) {
 		if (!objects[i])
 			continue;
-		hwt_timer_stop(&objects[i]->timer);
+		CHECK(!hwt_timer_active(&objects[i]->timer));
 		objects[i]->active = false;
 	}
-	CHECK(!hwt_cancel_all(hwt, pick(2) ? HWTIMER_DISCARD : 0, NULL, NULL));
 }
 
 /* Does something with an object. */
