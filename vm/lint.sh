@@ -99,7 +99,7 @@ check_files()
 	SCRIPT_RULES=$(rules_of_scripts)
 	check_each checkpatch "${kernel_sources[@]}" "${user_sources[@]}"
 	check_each format "${kernel_sources[@]}" "${user_sources[@]}" \
-		lib/adapters/*.hpp selftests/*.cc
+		lib/adapters/*.hpp lib/test/*.cc selftests/*.cc
 	check_each shell "${scripts[@]}"
 	check_barriers
 	check "the kernel's own races are told from the module's" tells_races_apart

@@ -116,6 +116,8 @@ main()
 	check "timer objects do what an oracle expects" timer_objects
 	check "the library bears programs that know only its names" bears_misuse
 	check "threads may call what the library's header allows" allows_threads
+	check "callbacks remove an instance from its loop" adapters_bear_misuse
+	check "callbacks end an instance in a loop of Boost.Asio" asio_bears_misuse
 	check "to push a timer out takes 15 instructions at most" pushes_cheaply
 	check "hwtimerctl restore checks a file without the module" \
 		checks_snapshots
@@ -1042,8 +1044,9 @@ test_program()
 
 SANITIZED=(-O1 "-fsanitize=address,undefined" -fno-sanitize-recover=all)
 
-# The calls that lib/test/threads_test.c answers itself
+# The calls that lib/test/threads_test.c answers itself, and those for lib/test/device.c
 WRAPPED_FOR_THREADS="-Wl,--wrap=open,--wrap=close,--wrap=ioctl,--wrap=read"
+WRAPPED_FOR_LOOPS="$WRAPPED_FOR_THREADS,--wrap=calloc"
 
 timer_objects()
 {
@@ -1063,6 +1066,31 @@ allows_threads()
 	! setarch -R true || run=(setarch -R)
 	test_program threads_test -O1 -fsanitize=thread -pthread \
 		"$WRAPPED_FOR_THREADS" && "${run[@]}" "$ROOT/threads_test"
+}
+
+adapters_bear_misuse()
+{
+	local flags=()
+
+	need_packages libevent-dev libuv1-dev libglib2.0-dev libsystemd-dev
+	read -r -a flags < <(pkg-config --cflags --libs libevent_core libuv glib-2.0 libsystemd)
+	test_program adapters_test lib/test/device.c -D_GNU_SOURCE "${SANITIZED[@]}" \
+		"$WRAPPED_FOR_LOOPS" "${flags[@]}" && "$ROOT/adapters_test"
+}
+
+asio_bears_misuse()
+{
+	local source objects=()
+
+	need_packages libboost-dev
+	for source in lib/*.c lib/test/device.c; do
+		objects+=("$ROOT/$(basename "$source").o")
+		gcc -std=gnu11 -g -Ilib -Iuapi "${SANITIZED[@]}" -c -o "${objects[-1]}" \
+			"$source" || return
+	done
+	g++ -std=c++17 -g -Wall -Wextra -Werror -Ilib -Iuapi -Ilib/adapters \
+		"${SANITIZED[@]}" "$WRAPPED_FOR_LOOPS" -pthread -o "$ROOT/asio_test" \
+		lib/test/asio_test.cc "${objects[@]}" && "$ROOT/asio_test"
 }
 
 # The library is built as `make library` does.

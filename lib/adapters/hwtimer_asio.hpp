@@ -6,8 +6,8 @@
  *
  *	timers.start();		the loop calls on_timer(event), and the callbacks of
  *				timer objects
- *	timers.stop();		before hwt_close(), or when @timers is destroyed;
- *				not in a callback
+ *	timers.stop();		before hwt_close(), or when @timers is destroyed. Both may be in
+ *				a callback; without hwt_close() other callbacks may follow then
  *
  * With HWTIMER_ASIO_STANDALONE defined, it uses Asio without Boost.
  */
@@ -95,7 +95,10 @@ class hwt_asio {
 		return 0;
 	}
 
-	/* After that no callback comes. May be called again, and start(), too. */
+	/*
+	 * After that no callback comes, but for those of the hwt_dispatch() that has called this
+	 * in a callback. May be called again, and start(), too.
+	 */
 	void stop()
 	{
 		loop->end();
@@ -138,8 +141,8 @@ class hwt_asio {
 				});
 		}
 
-		/* Asio calls nothing before it waits. */
-		static void changed(void *arg)
+		/* Asio calls nothing before it waits. Nothing is thrown through functions in C. */
+		static void changed(void *arg) noexcept
 		{
 			pointer loop =
 				static_cast<state *>(arg)->shared_from_this();
@@ -148,14 +151,17 @@ class hwt_asio {
 					       [loop] { loop->flush(); });
 		}
 
-		/* Returns whether the loop goes on. */
+		/* Returns whether the loop goes on. A callback may end it, or start it anew. */
 		bool serve()
 		{
+			unsigned int start = starts;
 			int ret;
 
 			if (!running)
 				return false;
 			ret = hwt_dispatch(hwt, call, this, turn());
+			if (!running || start != starts)
+				return false;
 			/*
 			 * If fewer events are left than hwt_notify() asks for, the
 			 * descriptor is not ready.
@@ -167,7 +173,7 @@ class hwt_asio {
 			if ((hwt_dispatch_failed(ret) || ret == -ECANCELED) &&
 			    on_error)
 				on_error(ret);
-			return running;
+			return running && start == starts;
 		}
 
 		void flush()

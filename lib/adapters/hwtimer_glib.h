@@ -7,8 +7,8 @@
  *	hwt_glib_add(&timers, context);		context: NULL: the default one. The loop
  *						calls on_timer(), and the callbacks of
  *						timer objects
- *	hwt_glib_remove(&timers);		before hwt_close();
- *						not in a callback
+ *	hwt_glib_remove(&timers);		before hwt_close(). Both may be in a callback;
+ *						without hwt_close() others may follow then
  */
 #ifndef HWTIMER_GLIB_H
 #define HWTIMER_GLIB_H
@@ -45,7 +45,7 @@ struct hwt_glib {
 	gboolean again;
 };
 
-/* What GLib allocates for the source */
+/* What GLib allocates for the source; @timers: NULL: it was removed, perhaps in a callback */
 struct hwt_glib_source {
 	GSource source;
 	struct hwt_glib *timers;
@@ -60,11 +60,12 @@ static inline gboolean hwt_glib_prepare(GSource *source, gint *timeout)
 {
 	struct hwt_glib *timers = hwt_glib_of(source);
 	int err = hwt_flush(timers->hwt);
+	gboolean again = timers->again;
 
+	*timeout = hwt_wait_ms(timers->hwt, -1);
 	if (err && timers->on_error)
 		timers->on_error(timers->arg, err);
-	*timeout = hwt_wait_ms(timers->hwt, -1);
-	return timers->again;
+	return again;
 }
 
 static inline gboolean hwt_glib_check(GSource *source)
@@ -84,6 +85,9 @@ static inline gboolean hwt_glib_dispatch(GSource *source, GSourceFunc callback,
 
 	(void)callback;
 	(void)data;
+	/* The memory of @timers may be something else's then. */
+	if (!hwt_glib_of(source))
+		return G_SOURCE_REMOVE;
 	timers->again = ret == HWT_GLIB_TURN;
 	if ((hwt_dispatch_failed(ret) || ret == -ECANCELED) && timers->on_error)
 		timers->on_error(timers->arg, ret);
@@ -118,6 +122,7 @@ static inline void hwt_glib_remove(struct hwt_glib *timers)
 {
 	if (!timers->source)
 		return;
+	((struct hwt_glib_source *)timers->source)->timers = NULL;
 	g_source_destroy(timers->source);
 	g_source_unref(timers->source);
 	timers->source = NULL;

@@ -6,19 +6,26 @@
  *
  *	hwt_libevent_add(&timers, base);	the loop calls on_timer(), and the
  *						callbacks of timer objects
- *	hwt_libevent_remove(&timers);		before hwt_close();
- *						not in a callback
+ *	hwt_libevent_remove(&timers);		before hwt_close(). Both may be in a callback;
+ *						without hwt_close() others may follow then
  */
 #ifndef HWTIMER_LIBEVENT_H
 #define HWTIMER_LIBEVENT_H
 
 #include <errno.h>
 #include <event2/event.h>
+#include <stdlib.h>
 
 #include <libhwtimer.h>
 
 /* Maximum number of callbacks before other events of the loop get their turn */
 #define HWT_LIBEVENT_TURN 1000
+
+/* Whether callbacks run, and whether one of them has removed the instance */
+struct hwt_libevent_running {
+	int runs;
+	int removed;
+};
 
 /**
  * struct hwt_libevent - an instance in a loop
@@ -34,6 +41,7 @@
  * @flush: the same, for hwt_flush()
  * @retry: the same, for when hwt_flush() has failed, or events may be left that do not make
  *	the descriptor ready
+ * @running: the same: what outlives this if a callback removes it
  */
 struct hwt_libevent {
 	struct hwt *hwt;
@@ -43,16 +51,26 @@ struct hwt_libevent {
 	struct event *event;
 	struct event *flush;
 	struct event *retry;
+	struct hwt_libevent_running *running;
 };
 
 static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
 {
 	struct hwt_libevent *timers = (struct hwt_libevent *)arg;
-	int ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
-			       HWT_LIBEVENT_TURN);
+	struct hwt_libevent_running *running = timers->running;
+	int ret;
 
 	(void)fd;
 	(void)what;
+	running->runs = 1;
+	ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
+			   HWT_LIBEVENT_TURN);
+	running->runs = 0;
+	/* The memory of @timers may be something else's then. */
+	if (running->removed) {
+		free(running);
+		return;
+	}
 	/*
 	 * If fewer events are left than hwt_notify() asks for, poll() is not ready. What is
 	 * made active here would be called again before the loop asks for other events.
@@ -112,9 +130,14 @@ static inline void hwt_libevent_retry(evutil_socket_t fd, short what, void *arg)
 
 static inline void hwt_libevent_remove(struct hwt_libevent *timers)
 {
-	hwt_on_change(timers->hwt, NULL, NULL);
-	if (timers->event)
+	if (timers->running && timers->running->runs)
+		timers->running->removed = 1;
+	else
+		free(timers->running);
+	if (timers->event) {
+		hwt_on_change(timers->hwt, NULL, NULL);
 		event_free(timers->event);
+	}
 	if (timers->flush)
 		event_free(timers->flush);
 	if (timers->retry)
@@ -122,6 +145,7 @@ static inline void hwt_libevent_remove(struct hwt_libevent *timers)
 	timers->event = NULL;
 	timers->flush = NULL;
 	timers->retry = NULL;
+	timers->running = NULL;
 }
 
 /* Returns 0 or a negative errno; -EINVAL as hwt_dispatch_check(). */
@@ -129,18 +153,23 @@ static inline int hwt_libevent_add(struct hwt_libevent *timers,
 				   struct event_base *base)
 {
 	int err = hwt_dispatch_check(timers->hwt);
+	void *running;
 
 	timers->event = NULL;
 	timers->flush = NULL;
 	timers->retry = NULL;
+	timers->running = NULL;
 	if (err)
 		return err;
+	running = calloc(1, sizeof(*timers->running));
+	timers->running = (struct hwt_libevent_running *)running;
 	timers->event = event_new(base, hwt_fd(timers->hwt),
 				  EV_READ | EV_PERSIST, hwt_libevent_ready,
 				  timers);
 	timers->flush = event_new(base, -1, 0, hwt_libevent_flush, timers);
 	timers->retry = event_new(base, -1, 0, hwt_libevent_retry, timers);
-	if (!timers->event || !timers->flush || !timers->retry)
+	if (!timers->running || !timers->event || !timers->flush ||
+	    !timers->retry)
 		err = -ENOMEM;
 	else if (event_add(timers->event, NULL))
 		err = -EINVAL;

@@ -6,8 +6,8 @@
  *
  *	hwt_libuv_add(&timers, loop);		the loop calls on_timer(), and the
  *						callbacks of timer objects
- *	hwt_libuv_remove(&timers, on_close);	not in a callback of a timer;
- *						hwt_close() only after on_close()
+ *	hwt_libuv_remove(&timers, on_close);	hwt_close() only after on_close(). In a
+ *						callback, other ones may follow
  */
 #ifndef HWTIMER_LIBUV_H
 #define HWTIMER_LIBUV_H
@@ -53,6 +53,9 @@ static inline void hwt_libuv_serve(struct hwt_libuv *timers, int ret)
 	if (!ret)
 		ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
 				   HWT_LIBUV_TURN);
+	/* A callback may have removed it. */
+	if (uv_is_closing((uv_handle_t *)&timers->poll))
+		return;
 	/*
 	 * If fewer events are left than hwt_notify() asks for, poll() is not ready. Until libuv
 	 * 1.45, a timer of 0 that its own callback starts is called again in the same pass.
@@ -107,6 +110,7 @@ static inline int hwt_libuv_add(struct hwt_libuv *timers, uv_loop_t *loop)
 {
 	int err = hwt_dispatch_check(timers->hwt);
 
+	timers->poll.loop = NULL;
 	if (err)
 		return err;
 	err = uv_poll_init(loop, &timers->poll, hwt_fd(timers->hwt));
@@ -121,10 +125,15 @@ static inline int hwt_libuv_add(struct hwt_libuv *timers, uv_loop_t *loop)
 	return uv_poll_start(&timers->poll, UV_READABLE, hwt_libuv_ready);
 }
 
-/* libuv finishes what is closed last first; so all three are closed at @on_close. */
+/*
+ * libuv finishes what is closed last first; so all three are closed at @on_close. Does nothing if
+ * it was removed already, or could not be added.
+ */
 static inline void hwt_libuv_remove(struct hwt_libuv *timers,
 				    uv_close_cb on_close)
 {
+	if (!timers->poll.loop || uv_is_closing((uv_handle_t *)&timers->poll))
+		return;
 	uv_close((uv_handle_t *)&timers->poll, on_close);
 	uv_close((uv_handle_t *)&timers->prepare, NULL);
 	uv_close((uv_handle_t *)&timers->retry, NULL);

@@ -6,8 +6,8 @@
  *
  *	hwt_sd_event_add(&timers, event);	the loop calls on_timer(), and the
  *						callbacks of timer objects
- *	hwt_sd_event_remove(&timers);		before hwt_close();
- *						not in a callback
+ *	hwt_sd_event_remove(&timers);		before hwt_close(). Both may be in a callback;
+ *						without hwt_close() others may follow then
  */
 #ifndef HWTIMER_SD_EVENT_H
 #define HWTIMER_SD_EVENT_H
@@ -50,11 +50,17 @@ static inline void hwt_sd_event_retry_in(struct hwt_sd_event *timers, int ms)
 	sd_event_source_set_enabled(timers->retry, SD_EVENT_ONESHOT);
 }
 
-static inline void hwt_sd_event_serve(struct hwt_sd_event *timers)
+/* sd-event keeps the source while its callback runs. */
+static inline void hwt_sd_event_serve(sd_event_source *source)
 {
+	struct hwt_sd_event *timers =
+		(struct hwt_sd_event *)sd_event_source_get_userdata(source);
 	int ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
 			       HWT_SD_EVENT_TURN);
 
+	/* A callback has removed it. The memory of @timers may be something else's then. */
+	if (!sd_event_source_get_userdata(source))
+		return;
 	if (ret == HWT_SD_EVENT_TURN)
 		hwt_sd_event_retry_in(timers, 0);
 	if (hwt_dispatch_failed(ret)) {
@@ -68,19 +74,19 @@ static inline void hwt_sd_event_serve(struct hwt_sd_event *timers)
 static inline int hwt_sd_event_ready(sd_event_source *source, int fd,
 				     uint32_t events, void *arg)
 {
-	(void)source;
+	(void)arg;
 	(void)fd;
 	(void)events;
-	hwt_sd_event_serve((struct hwt_sd_event *)arg);
+	hwt_sd_event_serve(source);
 	return 0;
 }
 
 static inline int hwt_sd_event_again(sd_event_source *source, uint64_t time,
 				     void *arg)
 {
-	(void)source;
+	(void)arg;
 	(void)time;
-	hwt_sd_event_serve((struct hwt_sd_event *)arg);
+	hwt_sd_event_serve(source);
 	return 0;
 }
 
@@ -102,6 +108,10 @@ static inline int hwt_sd_event_prepare(sd_event_source *source, void *arg)
 
 static inline void hwt_sd_event_remove(struct hwt_sd_event *timers)
 {
+	if (timers->source)
+		sd_event_source_set_userdata(timers->source, NULL);
+	if (timers->retry)
+		sd_event_source_set_userdata(timers->retry, NULL);
 	timers->source = sd_event_source_disable_unref(timers->source);
 	timers->retry = sd_event_source_disable_unref(timers->retry);
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A device for tests of loops: an eventfd that is ready until all events have been read. It has
+ * no timers. The linker puts its functions in place of the system calls (--wrap).
+ */
+#ifndef LIB_TEST_DEVICE_H
+#define LIB_TEST_DEVICE_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The number of events: more than a turn of any adapter */
+#define DEVICE_EVENTS 2000
+
+/* One more than the events that are read until a read() says that the clock was set; 0: never */
+extern unsigned int device_report;
+
+/* Adds an event to the device that was opened last. */
+void device_add_event(int fd);
+
+/* The number of calls of read() */
+extern unsigned int device_reads;
+
+/* How many allocations succeed before all others fail; -1: none fails. */
+extern int device_allocations;
+
+/* Whether an allocation, which is counted, fails */
+bool device_has_no_memory(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* LIB_TEST_DEVICE_H */
