@@ -137,6 +137,23 @@ static inline bool hwtimer_ring_find_arrays(struct hwtimer_ring *ring,
 }
 
 /**
+ * hwtimer_ring_unmap - unmap the rings
+ * @ring: the rings, which need not be mapped; the instance and its timers go on
+ *
+ * After that, as after a failure of hwtimer_ring_map(), there are no slots.
+ */
+static inline void hwtimer_ring_unmap(struct hwtimer_ring *ring)
+{
+	/* Address 0 and the bytes after it may be the program's. */
+	if (ring->shared)
+		munmap(ring->shared, ring->bytes);
+	ring->shared = NULL;
+	/* Something else may be mapped there now. */
+	ring->requests = NULL;
+	ring->timers = NULL;
+}
+
+/**
  * hwtimer_ring_map - map the rings of an instance
  * @ring: out: the rings
  * @fd: the instance's descriptor; SETUP has chosen the sizes of its rings
@@ -173,8 +190,7 @@ static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
 	ring->shared = (struct hwtimer_rings *)memory;
 	if (!hwtimer_ring_find_arrays(ring,
 				      info.flags & HWTIMER_COMPACT_SLOTS)) {
-		munmap(memory, ring->bytes);
-		ring->shared = NULL;
+		hwtimer_ring_unmap(ring);
 		errno = EPROTO;
 		return -EPROTO;
 	}
@@ -184,18 +200,6 @@ static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
 	ring->head = hwtimer_ring_load(&ring->shared->completion_head);
 	ring->arrived = ring->head;
 	return 0;
-}
-
-/**
- * hwtimer_ring_unmap - unmap the rings
- * @ring: the rings, which need not be mapped; the instance and its timers go on
- */
-static inline void hwtimer_ring_unmap(struct hwtimer_ring *ring)
-{
-	/* Address 0 and the bytes after it may be the program's. */
-	if (ring->shared)
-		munmap(ring->shared, ring->bytes);
-	ring->shared = NULL;
 }
 
 /**

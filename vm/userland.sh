@@ -76,9 +76,12 @@ main()
 	for standard in c++11 c++14 c++17 c++20; do
 		rings_with g++ clang++ -std=$standard -x c++
 	done
-	check "a C program uses the adapters" adapters_program gcc -std=c11 -x c
-	check "a C++ program uses the adapters" \
-		adapters_program g++ -std=c++11 -x c++
+	for standard in c99 c11 c17 c2x; do
+		adapters_with gcc clang -std=$standard -x c
+	done
+	for standard in c++11 c++14 c++17 c++20; do
+		adapters_with g++ clang++ -std=$standard -x c++
+	done
 	check "a program in C++11 uses that for Boost.Asio" asio_program g++ -std=c++11
 	check "bash completes the commands of hwtimerctl" completes
 	check "fish completes them" completes_in_fish
@@ -541,16 +544,26 @@ rings_program()
 # rings_with COMPILER COMPILER OPTION...: the same with both; the second one may be missing
 rings_with()
 {
-	local compiler compilers="$1 $2"
+	program_with "a program uses the rings" rings_program "$@"
+}
 
-	shift 2
+# adapters_with COMPILER COMPILER OPTION...: the same for the adapters
+adapters_with()
+{
+	program_with "a program uses the adapters" adapters_program "$@"
+}
+
+# program_with WHAT FUNCTION COMPILER COMPILER OPTION...
+program_with()
+{
+	local what=$1 function=$2 compiler compilers="$3 $4"
+
+	shift 4
 	for compiler in $compilers; do
 		if command -v "$compiler" >/dev/null; then
-			check "$compiler $1: a program uses the rings" \
-				rings_program "$compiler" "$@"
+			check "$compiler $1: $what" "$function" "$compiler" "$@"
 		else
-			skip "$compiler $1: a program uses the rings" \
-				"$compiler is not installed"
+			skip "$compiler $1: $what" "$compiler is not installed"
 		fi
 	done
 }
@@ -582,7 +595,7 @@ int use(struct hwtimer_ring *ring, int fd)
 END
 }
 
-# adapters_program COMPILER...: programs that include one adapter, or all, compile. Only libuv's
+# adapters_program COMPILER...: programs that include one header, or all, compile. Only libuv's
 # own header needs extensions of the C library.
 adapters_program()
 {
@@ -590,15 +603,15 @@ adapters_program()
 
 	need_packages libevent-dev libuv1-dev libglib2.0-dev libsystemd-dev
 	read -r -a flags < <(pkg-config --cflags glib-2.0 libsystemd)
-	for header in "$ROOT"/root/usr/include/hwtimer/hwtimer_*.h; do
+	for header in "$ROOT"/root/usr/include/hwtimer/*.h; do
 		echo "#include <${header##*/}>" | tee "$ROOT/adapter.source"
 		extensions=-U_GNU_SOURCE
 		[[ $header != *libuv* ]] || extensions=-D_GNU_SOURCE
-		"$@" $extensions -fsyntax-only -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion \
-			-Werror "${flags[@]}" -I"$ROOT/root/usr/include/hwtimer" \
+		"$@" $extensions -fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
+			-Wsign-conversion -Werror "${flags[@]}" -I"$ROOT/root/usr/include/hwtimer" \
 			"$ROOT/adapter.source" >&2 || return
 	done >"$ROOT/adapters.source"
-	"$@" -D_GNU_SOURCE -fsyntax-only -Wall -Wextra -Werror "${flags[@]}" \
+	"$@" -D_GNU_SOURCE -fsyntax-only -Wall -Wextra -Wpedantic -Werror "${flags[@]}" \
 		-I"$ROOT/root/usr/include/hwtimer" "$ROOT/adapters.source"
 }
 

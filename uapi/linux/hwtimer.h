@@ -485,7 +485,7 @@ struct hwtimer_submit {
  * @time: as hwtimer_request.time
  */
 struct hwtimer_bulk_timer {
-	union {
+	__extension__ union {
 		__u64 user_data;
 		__u64 id;
 	};
