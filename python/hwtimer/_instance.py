@@ -318,6 +318,9 @@ class Instance:
         self._timers: dict[int, Timer] = {}
         self._left: deque[Event] = deque()
         self._left_told = False
+        # Of each thread, `read`: what the dispatch() calls that run have read, the innermost
+        # last
+        self._running = threading.local()
         self._clock: Optional[int] = None
         self._has_callbacks = False
 
@@ -643,16 +646,18 @@ class Instance:
                  callback: Optional[Callable[[Event], object]] = None) -> int:
         """Waits for up to @timeout ns, or without end, calls the callbacks of up to @most
         timers, and returns their number. @callback is called for events of timers without
-        one. It raises what a callback raises; the events behind it wait for the next
-        dispatch(), and do not make fileno() ready: a loop of select calls
-        dispatch(timeout=0) again. OSError: as read()."""
+        one. Callbacks may call dispatch(), too. It raises what a callback raises; the events
+        behind it wait for the next dispatch(), and do not make fileno() ready: a loop of
+        select calls dispatch(timeout=0) again. OSError: as read()."""
         return self._handle_events(self._take(most, timeout), callback)
 
     def _handle_events(self, events: deque[Event],
                        callback: Optional[Callable[[Event], object]]) -> int:
         done = 0
+        running: list[deque[Event]] = self._running.__dict__.setdefault("read", [])
+        running.append(events)
         try:
-            while events:
+            while events and not self._handle.forked:
                 event = events.popleft()
                 done += 1
                 if event.user_data != CALLBACK_DATA:
@@ -663,6 +668,7 @@ class Instance:
                 if timer is not None:
                     timer._run()
         finally:
+            running.pop()
             self._give_back(events)
         return done
 
@@ -694,6 +700,10 @@ class Instance:
         most = _number(most, "most", 2**20)
         if not most:
             return deque()
+        with self._handle:
+            events = self._take_behind(most)
+        if events:
+            return events
         end = None if timeout is None else time.monotonic_ns() + _delay(timeout)
         while True:
             events = self._take_left(most)
@@ -705,6 +715,14 @@ class Instance:
                 events = self._take_left(most) or self._read(most)
             if events or (end is not None and time.monotonic_ns() >= end):
                 return events
+
+    def _take_behind(self, most: int) -> deque[Event]:
+        """For a callback: events that were read behind its own"""
+        taken: deque[Event] = deque()
+        for events in reversed(self._running.__dict__.get("read", [])):
+            while events and len(taken) < most:
+                taken.append(events.popleft())
+        return taken
 
     def _take_left(self, most: int) -> deque[Event]:
         taken: deque[Event] = deque()

@@ -422,6 +422,42 @@ class Forks(WithInstance):
         self.in_child(lambda: errors(self.timers)["read at once"] == errno.EBADF)
         self.assertEqual(self.timers.read()[0].user_data, 5)
 
+    def test_a_child_takes_nothing_that_the_parent_has_read(self):
+        called = []
+
+        def fails(_):
+            raise ZeroDivisionError
+
+        def child():
+            self.fails(errno.EBADF, "from_fd", self.timers.dispatch, timeout=0, most=1,
+                       callback=called.append)
+            return not called
+
+        # What a callback that fails leaves, and what comes behind one in which it is forked
+        for _ in range(3):
+            self.timers.schedule(0)
+        while self.timers.stats().ready < 3:
+            time.sleep(0.001)
+        self.assertRaises(ZeroDivisionError, self.timers.dispatch, callback=fails)
+        self.in_child(child)
+        parent = os.getpid()
+
+        def fork_once(_):
+            called.append(os.getpid())
+            if len(called) == 1 and not os.fork():
+                called.clear()
+
+        try:
+            done = self.timers.dispatch(timeout=0, callback=fork_once)
+        except OSError as error:
+            os._exit(0 if os.getpid() != parent and error.errno == errno.EBADF and
+                     not called else 1)
+        finally:
+            if os.getpid() != parent:
+                os._exit(1)
+        self.assertEqual((done, called), (2, [parent] * 2))
+        self.assertEqual(os.wait()[1], 0)
+
     def test_a_child_that_shares_on_purpose(self):
         def child():
             with hwtimer.Instance.from_fd(os.dup(self.timers.fileno())) as shared:

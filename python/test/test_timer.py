@@ -170,6 +170,30 @@ class Callbacks(WithInstance):
                 failed += 1
         self.assertEqual((failed, len(set(self.called))), (20, 30))
 
+    def test_dispatch_in_a_callback(self):
+        """It does not wait for what was read behind the event of the callback."""
+        called = []
+
+        def first(timer):
+            called.append(timer)
+            for _ in range(3):
+                self.timers.dispatch(timeout=0, most=1)
+            self.assertEqual(len(called), 4)
+
+        def second(timer):
+            called.append(timer)
+            if len(called) == 2:
+                self.timers.dispatch(timeout=0)
+
+        self.timers.timer(first).start(0)
+        for _ in range(3):
+            self.timers.timer(second).start(0)
+        while self.timers.stats().ready < 4:
+            time.sleep(0.001)
+        self.assertEqual(self.timers.dispatch(), 1)
+        self.assertEqual(len(set(called)), 4)
+        self.assertEqual(self.timers._running.read, [])
+
     def test_failure_leaves_the_earlier_plan(self):
         with hwtimer.Instance(timers=1) as timers:
             called = []
