@@ -44,6 +44,8 @@ numbers()
 	check "0 is refused where it means nothing" refused --tasks 0 "a number from 1 on"
 	check "a number with something behind it is refused" refused --tasks 1x "a number from 1 on"
 	check "a port that is none is refused" refused --port 70000 "a number from 1 to 65535"
+	check "a time that would be another one in ns is refused" refused --cap 5000000 \
+		"a number from 1 to 3600000"
 	# Nobody listens at that port.
 	./retry --tasks 1 --limit 1 --port 1 2>/tmp/said >/dev/full
 	check "what cannot be printed is an error" grep -q "standard output: No space" /tmp/said

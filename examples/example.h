@@ -128,6 +128,10 @@ struct option {
 
 #define PORT_MAX 65535
 
+/* The longest times of options, ms. In an hour, a random number of us has 32 bits. */
+#define HOUR_MAX 3600000
+#define DAYS_MAX 1000000000
+
 /* At the end of the program: what could not be printed is an error. */
 static inline void check_output(void)
 {

@@ -125,8 +125,9 @@ static void watch(void)
 
 int main(int argc, char **argv)
 {
-	const struct option options[] = { { "--interval", &interval, 1 },
-					  { "--misses", &misses, 1 },
+	const struct option options[] = { { "--interval", &interval, 1,
+					    HOUR_MAX },
+					  { "--misses", &misses, 1, 1000 },
 					  { "--port", &port, 1, PORT_MAX },
 					  { NULL, NULL, 0 } };
 

@@ -126,7 +126,7 @@ static void renew_until(int end)
 int main(int argc, char **argv)
 {
 	const struct option options[] = { { "--locks", &locks, 1 },
-					  { "--ttl", &ttl, 100 },
+					  { "--ttl", &ttl, 100, DAYS_MAX },
 					  { "--port", &port, 1, PORT_MAX },
 					  { NULL, NULL, 0 } };
 	int end;

@@ -123,8 +123,8 @@ static void load(FILE *file)
 int main(int argc, char **argv)
 {
 	const struct option options[] = { { "--timers", &timers, 1 },
-					  { "--span", &span, 1 },
-					  { "--after", &after, 1 },
+					  { "--span", &span, 1, DAYS_MAX },
+					  { "--after", &after, 1, DAYS_MAX },
 					  { "--paused", &paused, 0 },
 					  { NULL, NULL, 0 } };
 	bool saving = argc > 2 && !strcmp(argv[1], "save");

@@ -89,9 +89,12 @@ static void on_timer(struct task *task)
 int main(int argc, char **argv)
 {
 	const struct option options[] = {
-		{ "--tasks", &tasks, 1 },	  { "--limit", &limit, 1 },
-		{ "--base", &base, 1 },		  { "--cap", &cap, 1 },
-		{ "--port", &port, 1, PORT_MAX }, { NULL, NULL, 0 },
+		{ "--tasks", &tasks, 1 },
+		{ "--limit", &limit, 1 },
+		{ "--base", &base, 1, HOUR_MAX },
+		{ "--cap", &cap, 1, HOUR_MAX },
+		{ "--port", &port, 1, PORT_MAX },
+		{ NULL, NULL, 0 },
 	};
 	struct hwtimer_event event;
 	unsigned long i;

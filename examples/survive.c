@@ -178,7 +178,7 @@ static void serve(void)
 int main(int argc, char **argv)
 {
 	const struct option options[] = { { "--timers", &timers, 1 },
-					  { "--span", &span, 1 },
+					  { "--span", &span, 1, DAYS_MAX },
 					  { "--die", &die, 0 },
 					  { NULL, NULL, 0 } };
 

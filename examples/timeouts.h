@@ -19,8 +19,8 @@ static inline void take_agreed_options(int argc, char **argv)
 	const struct option options[] = {
 		{ "--connections", &connections, 1 },
 		{ "--port", &port, 1, PORT_MAX },
-		{ "--request-timeout", &request_timeout, 1 },
-		{ "--idle-timeout", &idle_timeout, 1 },
+		{ "--request-timeout", &request_timeout, 1, DAYS_MAX },
+		{ "--idle-timeout", &idle_timeout, 1, DAYS_MAX },
 		{ NULL, NULL, 0 },
 	};
 
