@@ -736,8 +736,8 @@ overwritten_slot()
 	as consumer xgroup create '{q:0}:due' group 0 mkstream >/dev/null
 	slot=$((($(as hwtimerd time | head -n 1) + 3) * 1000 / 1024 * 1024))
 	key="{q:0}:$slot"
-	schedules 2 inside $slot p last $((slot + 1023)) p
-	schedules 1 after $((slot + 1024)) p
+	schedules 2 inside $slot payload last $((slot + 1023)) payload
+	schedules 1 after $((slot + 1024)) payload
 	as_daemon set "$key" theirs
 	daemon b
 	check "the timers of an overwritten slot come" await reads inside
@@ -746,7 +746,7 @@ overwritten_slot()
 	check "none has come before its deadline" none_early
 	check "each has come once" [ "$(entries | wc -l)" = 3 ]
 	check "the daemon names the key" grep -q -F "overwritten the key $key of" $WORK/b
-	as producer fcall hwt_schedule 1 '{q:0}' new $slot p >$WORK/said 2>&1
+	as producer fcall hwt_schedule 1 '{q:0}' new $slot payload >$WORK/said 2>&1
 	check "so does Redis, when a timer is scheduled there" grep -q -F "$key" $WORK/said
 	check "a timer comes after all slots were read again" comes_anew
 	check "the daemon has named the key once" [ "$(grep -c -F "$key" $WORK/b)" = 1 ]
