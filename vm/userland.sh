@@ -12,7 +12,8 @@
 ROOT=
 KDIR=
 
-# The calls of the library that lib/test/module.c answers
+# The calls of the library that MODULE answers, the module made of functions
+MODULE=(lib/test/{module,calls,memory}.c)
 WRAPPED=(open close ioctl read poll clock_gettime calloc realloc)
 
 main()
@@ -273,7 +274,7 @@ all_functions()
 	gcc -std=gnu11 -O1 -shared -fPIC -Wall -Wextra -Werror \
 		-Wno-missing-field-initializers -Ilib -Iuapi "${wrap[@]}" \
 		-Wl,--version-script,"$ROOT/test.map" -o "$ROOT/all_functions.so" \
-		lib/*.c lib/shared/*.c lib/test/module.c &&
+		lib/*.c lib/shared/*.c "${MODULE[@]}" &&
 		python3 lib/test/all_functions.py "$ROOT/all_functions.so"
 }
 
@@ -1045,7 +1046,7 @@ library_test()
 	for call in "${WRAPPED[@]}"; do
 		wrap+=("-Wl,--wrap=$call")
 	done
-	test_program "$1" lib/test/module.c "${wrap[@]}" "${@:2}"
+	test_program "$1" "${MODULE[@]}" "${wrap[@]}" "${@:2}"
 }
 
 # test_program NAME SOURCE-OR-FLAG...: build a test of the library
@@ -1057,9 +1058,10 @@ test_program()
 
 SANITIZED=(-O1 "-fsanitize=address,undefined" -fno-sanitize-recover=all)
 
-# The calls that lib/test/threads_test.c answers itself, and those for lib/test/device.c
+# The calls that lib/test/threads_test.c answers, and DEVICE
+DEVICE=(lib/test/{device,memory}.c)
 WRAPPED_FOR_THREADS="-Wl,--wrap=open,--wrap=close,--wrap=ioctl,--wrap=read"
-WRAPPED_FOR_LOOPS="$WRAPPED_FOR_THREADS,--wrap=calloc"
+WRAPPED_FOR_LOOPS="$WRAPPED_FOR_THREADS,--wrap=calloc,--wrap=realloc"
 
 timer_objects()
 {
@@ -1077,7 +1079,7 @@ allows_threads()
 	local run=()
 
 	! setarch -R true || run=(setarch -R)
-	test_program threads_test -O1 -fsanitize=thread -pthread \
+	test_program threads_test lib/test/calls.c -O1 -fsanitize=thread -pthread \
 		"$WRAPPED_FOR_THREADS" && "${run[@]}" "$ROOT/threads_test"
 }
 
@@ -1087,7 +1089,7 @@ adapters_bear_misuse()
 
 	need_packages libevent-dev libuv1-dev libglib2.0-dev libsystemd-dev
 	read -r -a flags < <(pkg-config --cflags --libs libevent_core libuv glib-2.0 libsystemd)
-	test_program adapters_test lib/test/device.c -D_GNU_SOURCE "${SANITIZED[@]}" \
+	test_program adapters_test "${DEVICE[@]}" -D_GNU_SOURCE "${SANITIZED[@]}" \
 		"$WRAPPED_FOR_LOOPS" "${flags[@]}" && "$ROOT/adapters_test"
 }
 
@@ -1096,7 +1098,7 @@ asio_bears_misuse()
 	local source objects=()
 
 	need_packages libboost-dev
-	for source in lib/*.c lib/test/device.c; do
+	for source in lib/*.c "${DEVICE[@]}"; do
 		objects+=("$ROOT/$(basename "$source").o")
 		gcc -std=gnu11 -g -Ilib -Iuapi "${SANITIZED[@]}" -c -o "${objects[-1]}" \
 			"$source" || return

@@ -15,16 +15,9 @@
 #include <hwtimer_libuv.h>
 #include <hwtimer_sd_event.h>
 
+#include "check.h"
 #include "device.h"
-
-#define CHECK(condition)                                                \
-	do {                                                            \
-		if (!(condition)) {                                     \
-			printf("%s: line %d: %s\n", __func__, __LINE__, \
-			       #condition);                             \
-			exit(1);                                        \
-		}                                                       \
-	} while (0)
+#include "memory.h"
 
 /* ---- programs ---- */
 
@@ -73,12 +66,7 @@ static void on_error(void *arg, int err)
 
 static void *event_malloc(size_t size)
 {
-	return device_has_no_memory() ? NULL : malloc(size);
-}
-
-static void *event_realloc(void *memory, size_t size)
-{
-	return device_has_no_memory() ? NULL : realloc(memory, size);
+	return allocation_fails() ? NULL : malloc(size);
 }
 
 static struct event_base *base;
@@ -281,9 +269,9 @@ static void libevent_without_memory(void)
 		base = event_base_new();
 		of_libevent = calloc(1, sizeof(*of_libevent));
 		of_libevent->hwt = hwt;
-		device_allocations = n++;
+		allocations_left = n++;
 		err = hwt_libevent_add(of_libevent, base);
-		device_allocations = -1;
+		allocations_left = -1;
 		/* libevent says no more than that its event_add() has failed. */
 		CHECK(!err || err == -ENOMEM || err == -EINVAL);
 		loop->remove();
@@ -310,7 +298,7 @@ int main(void)
 {
 	unsigned int i;
 
-	event_set_mem_functions(event_malloc, event_realloc, free);
+	event_set_mem_functions(event_malloc, realloc, free);
 	for (i = 0; i < sizeof(loops) / sizeof(*loops); i++) {
 		loop = &loops[i];
 		remove_in_a_callback(1);

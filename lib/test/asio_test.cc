@@ -8,16 +8,8 @@
 
 #include <hwtimer_asio.hpp>
 
+#include "check.h"
 #include "device.h"
-
-#define CHECK(condition)                                                \
-	do {                                                            \
-		if (!(condition)) {                                     \
-			printf("%s: line %d: %s\n", __func__, __LINE__, \
-			       #condition);                             \
-			exit(1);                                        \
-		}                                                       \
-	} while (0)
 
 using program = std::function<void(struct hwt *, std::unique_ptr<hwt_asio> &)>;
 

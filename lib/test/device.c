@@ -15,7 +15,6 @@
 static unsigned int events_left;
 
 unsigned int device_report, device_reads;
-int device_allocations = -1;
 
 int __wrap_open(const char *path, int flags, ...)
 {
@@ -78,19 +77,4 @@ ssize_t __wrap_read(int fd, void *buffer, size_t size)
 	events_left -= n;
 	device_report -= device_report ? n : 0;
 	return n * sizeof(struct hwtimer_event);
-}
-
-bool device_has_no_memory(void)
-{
-	if (device_allocations < 0)
-		return false;
-	if (!device_allocations)
-		return true;
-	device_allocations--;
-	return false;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return device_has_no_memory() ? NULL : __real_calloc(count, size);
 }

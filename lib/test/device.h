@@ -6,8 +6,6 @@
 #ifndef LIB_TEST_DEVICE_H
 #define LIB_TEST_DEVICE_H
 
-#include <stdbool.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -23,12 +21,6 @@ void device_add_event(int fd);
 
 /* The number of calls of read() */
 extern unsigned int device_reads;
-
-/* How many allocations succeed before all others fail; -1: none fails. */
-extern int device_allocations;
-
-/* Whether an allocation, which is counted, fails */
-bool device_has_no_memory(void);
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,8 @@
 #include <hwtimer_ring.h>
 #include <libhwtimer.h>
 
+#include "check.h"
+#include "memory.h"
 #include "module.h"
 
 #define SECOND 1000000000LL
@@ -20,15 +22,6 @@
 
 /* Values of user_data of timers that are no objects */
 #define OTHER 1000
-
-#define CHECK(condition)                                                \
-	do {                                                            \
-		if (!(condition)) {                                     \
-			printf("%s: line %d: %s\n", __func__, __LINE__, \
-			       #condition);                             \
-			exit(1);                                        \
-		}                                                       \
-	} while (0)
 
 static struct hwt *hwt;
 static struct hwt_timer timers[N];
@@ -204,13 +197,19 @@ static void cancel_all_in_a_callback(unsigned int flags)
 	hwt_close(hwt);
 }
 
-static void cancel_all_of_what_is_refused(void)
+/* Begins with @count objects that could not be started, so that their callbacks come anyway. */
+static void begin_with_refused(unsigned int count)
 {
 	begin(HWT_NONBLOCK);
 	module.no_memory = true;
-	start(0, 100, SECOND);
+	start(0, count, SECOND);
 	CHECK(hwt_flush(hwt) == -ENOMEM);
 	module_set_clock(module.now + SECOND);
+}
+
+static void cancel_all_of_what_is_refused(void)
+{
+	begin_with_refused(100);
 	action = cancels_all;
 	CHECK(dispatch(1000) == 1);
 	CHECK(dispatch(1000) == -EAGAIN);
@@ -265,11 +264,7 @@ static void close_in_a_callback_of_an_event(void)
 
 static void close_in_a_callback_of_what_is_refused(void)
 {
-	begin(HWT_NONBLOCK);
-	module.no_memory = true;
-	start(0, 100, SECOND);
-	CHECK(hwt_flush(hwt) == -ENOMEM);
-	module_set_clock(module.now + SECOND);
+	begin_with_refused(100);
 	action = closes;
 	CHECK(dispatch(1000) == 1);
 	CHECK(callbacks == 1);

@@ -57,7 +57,4 @@ void module_set_clock(int64_t now);
 /* A random number below @limit */
 unsigned int pick(unsigned int limit);
 
-/* How many allocations succeed before all others fail; -1: none fails. */
-extern int allocations_left;
-
 #endif /* LIB_TEST_MODULE_H */

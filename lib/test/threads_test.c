@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 
 #include <libhwtimer.h>
 
+#include "check.h"
 #include "wrapped.h"
 
 #define THREADS 3
@@ -26,15 +26,6 @@
 
 /* Timers of a call for many */
 #define N 20
-
-#define CHECK(condition)                                                \
-	do {                                                            \
-		if (!(condition)) {                                     \
-			printf("%s: line %d: %s\n", __func__, __LINE__, \
-			       #condition);                             \
-			exit(1);                                        \
-		}                                                       \
-	} while (0)
 
 static struct hwt *hwt;
 static unsigned int rounds = 300;
@@ -57,14 +48,6 @@ static uint64_t new_id(void)
 	static uint64_t last;
 
 	return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
-}
-
-static long returned(long ret)
-{
-	if (ret >= 0)
-		return ret;
-	errno = -ret;
-	return -1;
 }
 
 /* Returns an id, or an error. */
@@ -103,7 +86,7 @@ static int submit(struct hwtimer_submit *submit)
 	return submit->count;
 }
 
-static int command(unsigned long number, void *argument)
+int answer(unsigned long number, void *argument)
 {
 	switch (number) {
 	case HWTIMER_IOC_INFO:
@@ -122,31 +105,6 @@ static int command(unsigned long number, void *argument)
 	default:
 		return 0;
 	}
-}
-
-int __wrap_open(const char *path, int flags, ...)
-{
-	(void)path;
-	(void)flags;
-	return 1000;
-}
-
-int __wrap_close(int fd)
-{
-	(void)fd;
-	return 0;
-}
-
-int __wrap_ioctl(int fd, unsigned long number, ...)
-{
-	void *argument;
-	va_list list;
-
-	(void)fd;
-	va_start(list, number);
-	argument = va_arg(list, void *);
-	va_end(list);
-	return returned(command(number, argument));
 }
 
 ssize_t __wrap_read(int fd, void *buffer, size_t size)

@@ -15,6 +15,7 @@
 
 #include <libhwtimer.h>
 
+#include "memory.h"
 #include "module.h"
 
 #define SECOND 1000000000LL

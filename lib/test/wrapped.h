@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that the linker makes of calls of the C library (--wrap); see module.c. */
+/* Names that the linker makes of calls of the C library (--wrap), and what calls.c needs. */
 #ifndef LIB_TEST_WRAPPED_H
 #define LIB_TEST_WRAPPED_H
 
@@ -20,5 +20,14 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);
+
+/* What open() returns in calls.c; the program never has as many descriptors. */
+#define NO_DESCRIPTOR 1000
+
+/* Sets errno if @ret is an error. Returns what a system call returns. */
+long returned(long ret);
+
+/* The test's device: does an ioctl(). Returns its result or -errno. */
+int answer(unsigned long number, void *argument);
 
 #endif /* LIB_TEST_WRAPPED_H */
