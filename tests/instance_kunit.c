@@ -651,6 +651,27 @@ static void wheel_follows_both_ways(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
+/* The worker watches the chunks that the queue of events gives back. */
+static void chunks_of_read_events_are_surplus(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_pool spares = {};
+	struct hwtimer_event event;
+
+	schedule_many(test, LIMIT);
+	turn(test, instance, 2);
+	/* As many as an instance keeps, so that each more is surplus */
+	KUNIT_ASSERT_EQ(test, hwtimer_pool_fill(&spares, HWTIMER_SPARE_CHUNKS),
+			0);
+	hwtimer_pool_merge(&instance->pool, &spares);
+	instance->trim.at = HWTIMER_TICK_NONE;
+	while (fake_read(instance, &event))
+		;
+	KUNIT_EXPECT_TRUE(test, hwtimer_queue_empty(&instance->ready));
+	KUNIT_EXPECT_NE(test, instance->trim.at, HWTIMER_TICK_NONE);
+	KUNIT_EXPECT_GT(test, instance->trim.unused, 0);
+}
+
 static unsigned int nr_woken;
 
 static int count_wakeup(struct wait_queue_entry *entry, unsigned int mode,
@@ -1325,6 +1346,7 @@ static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(cancelled_timers_do_not_hold_the_wheel_back),
 	KIND_CASE(resting_timer_goes_on_after_a_gap),
 	KIND_CASE(wheel_follows_both_ways),
+	KIND_CASE(chunks_of_read_events_are_surplus),
 	KIND_CASE(refused_reader_is_told),
 	KIND_CASE(showing_an_instance_holds_up_no_other),
 	KIND_CASE(shown_instance_ends_when_it_has_been_shown),
