@@ -537,7 +537,7 @@ void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 	spares = instance->pool.spares;
 	events_finish(instance, taken, copied, now);
 	hwtimer_allowance_settle(instance);
-	/* As long as its chunk stays in the queue, an event makes none surplus. */
+	/* Only a chunk that has left the queue can be surplus. */
 	if (instance->pool.spares != spares)
 		hwtimer_supply_trim_chunks(instance);
 	drained = copied && hwtimer_instance_drained(instance);
@@ -647,7 +647,7 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 	size_t done = 0;
 	int err;
 
-	/* An event that comes now wakes the readers. */
+	/* If an event comes after this, it wakes the readers. */
 	if (!READ_ONCE(instance->stats.ready))
 		return 0;
 	err = harvest_lock(instance, nonblock);

@@ -367,7 +367,7 @@ bool hwtimer_op_fits_slice(const struct hwtimer_instance *instance, u32 count)
 	       HWTIMER_STEPS_SLICE;
 }
 
-/* Not inline, so that hwtimer_op_end() needs few registers where no steps are owed. */
+/* Not inline, so that hwtimer_op_end() saves fewer registers if no steps are owed. */
 static noinline void op_pay(struct hwtimer_instance *instance, u64 rewind,
 			    u64 compaction)
 {

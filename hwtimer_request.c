@@ -218,7 +218,7 @@ static void requests_run_all(struct hwtimer_instance *instance,
 			     struct hwtimer_request *requests, u32 count,
 			     struct hwtimer_moment *moment)
 {
-	/* A single request needs its record at once. */
+	/* A single request uses its record at once, so a prefetch would gain nothing. */
 	u32 ahead = count > 1 ? min_t(u32, count, HWTIMER_AHEAD) : 0;
 	u32 i;
 

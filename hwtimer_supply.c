@@ -721,7 +721,7 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 	return -ENOMEM;
 }
 
-/* hwtimer_supply_lock_ready(), inline for those who lock an instance for each request */
+/* Does hwtimer_supply_lock_ready(). Inline, as hwtimer_supply_reserve() often does it. */
 static __always_inline bool lock_ready(struct hwtimer_instance *instance,
 				       const struct hwtimer_demand *demand)
 	__acquires(&instance->lock)
