@@ -51,7 +51,7 @@ static u32 elements_in(void *to, u64 address, u64 first, u32 count, size_t size)
 	const void __user *from = u64_to_user_ptr(address) + first * size;
 	size_t left = copy_from_user(to, from, count * size);
 
-	return count - DIV_ROUND_UP(left, size);
+	return likely(!left) ? count : count - DIV_ROUND_UP(left, size);
 }
 
 /* Copies elements out to the user's array, as elements_in() copies them in. */
@@ -61,7 +61,7 @@ static u32 elements_out(u64 address, u64 first, const void *from, u32 count,
 	void __user *to = u64_to_user_ptr(address) + first * size;
 	size_t left = copy_to_user(to, from, count * size);
 
-	return count - DIV_ROUND_UP(left, size);
+	return likely(!left) ? count : count - DIV_ROUND_UP(left, size);
 }
 
 /*
@@ -85,27 +85,17 @@ static long submit_some(const struct batch *batch, u32 first, u32 count)
 	return done ? (long)done : -EFAULT;
 }
 
-static int bulk_run(const struct batch *batch, u64 *words, u32 count)
-{
-	u32 most = min(batch->count, HWTIMER_HOLD);
-
-	if (likely(!batch->general))
-		return hwtimer_bulk_run(batch->instance, batch->bulk, words,
-					count);
-	return hwtimer_bulk_run_general(batch->instance, batch->bulk, words,
-					(void *)(words + 2 * most), count);
-}
-
 /*
- * Does @count operations of a bulk from @first on. Returns the number of operations that
- * were done and, if results are wanted, whose results were copied out. If there is none,
- * returns -EFAULT or the error of hwtimer_bulk_run().
+ * Does @count operations of a bulk from @first on. @words is room for their words, and
+ * @requests for as many requests if the bulk is general, otherwise NULL. Returns the number
+ * of operations that were done and, if results are wanted, whose results were copied out. If
+ * there is none, returns -EFAULT or the error of hwtimer_bulk_run(). Always inline: a small
+ * bulk is not general, and begins with its first operation.
  */
-static long bulk_some(const struct batch *batch, u32 first, u32 count)
+static __always_inline long
+bulk_some(struct hwtimer_instance *instance, const struct hwtimer_bulk *bulk,
+	  u64 *words, struct hwtimer_request *requests, u32 first, u32 count)
 {
-	const struct hwtimer_bulk *bulk = batch->bulk;
-	bool schedule = bulk->op == HWTIMER_OP_SCHEDULE;
-	u64 *words = batch->memory;
 	u32 done;
 	int err;
 
@@ -115,15 +105,28 @@ static long bulk_some(const struct batch *batch, u32 first, u32 count)
 				    sizeof(struct hwtimer_bulk_timer));
 	if (!count)
 		return -EFAULT;
-	err = bulk_run(batch, words, count);
+	err = requests ? hwtimer_bulk_run_general(instance, bulk, words,
+						  requests, count) :
+			 hwtimer_bulk_run(instance, bulk, words, count);
 	if (err)
 		return err;
 	if (!bulk->results)
 		return count;
 	done = elements_out(bulk->results, first, words, count, sizeof(*words));
-	if (done < count && schedule)
-		hwtimer_bulk_undo(batch->instance, words + done, count - done);
+	if (unlikely(done < count) && bulk->op == HWTIMER_OP_SCHEDULE)
+		hwtimer_bulk_undo(instance, words + done, count - done);
 	return done ? (long)done : -EFAULT;
+}
+
+/* Does @count operations of a bulk that is not small, from @first on. */
+static long bulk_more(const struct batch *batch, u32 first, u32 count)
+{
+	u64 *words = batch->memory;
+	u64 *requests = words + 2 * min(batch->count, HWTIMER_HOLD);
+
+	return bulk_some(batch->instance, batch->bulk, words,
+			 batch->general ? (void *)requests : NULL, first,
+			 count);
 }
 
 /* Does a batch that has memory; returns the number of operations done, or an error. */
@@ -136,7 +139,7 @@ static long batch_run(const struct batch *batch)
 		u32 count = min(batch->count - done, HWTIMER_HOLD);
 
 		ret = batch->submit ? submit_some(batch, done, count) :
-				      bulk_some(batch, done, count);
+				      bulk_more(batch, done, count);
 		if (ret < 0)
 			break;
 		done += ret;
@@ -199,10 +202,30 @@ long hwtimer_batch_submit(struct hwtimer_instance *instance,
 	return batch_run_with(&batch, sizeof(struct hwtimer_request));
 }
 
+/* Does a bulk that has been checked, with memory for as many operations as it takes. */
+static noinline long bulk_large(struct hwtimer_instance *instance,
+				const struct hwtimer_bulk *bulk, bool general)
+{
+	struct batch batch = {
+		.instance = instance,
+		.count = bulk->count,
+		.bulk = bulk,
+		.general = general,
+	};
+	size_t size = sizeof(struct hwtimer_bulk_timer);
+
+	if (general)
+		size += sizeof(struct hwtimer_request);
+	return batch_run_with(&batch, size);
+}
+
 /**
  * hwtimer_batch_bulk - HWTIMER_IOC_BULK: do one operation on many timers
  * @instance: the instance; none of its locks is held
  * @bulk: argument of the ioctl; its size and its count are valid, the rest is unchecked
+ *
+ * A small bulk takes as few steps as a single request: it has one piece, with memory on the
+ * stack.
  *
  * Return: the number of operations done; if none was, 0 (the count is 0), -EINVAL,
  * -ERANGE, -EDOM, -EFAULT, -ENOMEM, or the error of starting or adopting the instance. May
@@ -211,24 +234,23 @@ long hwtimer_batch_submit(struct hwtimer_instance *instance,
 long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk)
 {
-	struct batch batch = {
-		.instance = instance,
-		.count = bulk->count,
-		.bulk = bulk,
-		.general = hwtimer_bulk_general(bulk),
-	};
-	size_t size = sizeof(struct hwtimer_bulk_timer);
-	int err = batch.general ? hwtimer_bulk_check_general(instance, bulk) :
-				  hwtimer_bulk_check(instance, bulk);
+	u64 words[BATCH_SMALL / sizeof(u64)] __uninitialized;
+	bool general = hwtimer_bulk_general(bulk);
+	u32 small = min_t(u32, ARRAY_SIZE(words) / 2, HWTIMER_HOLD);
+	int err = unlikely(general) ?
+			  hwtimer_bulk_check_general(instance, bulk) :
+			  hwtimer_bulk_check(instance, bulk);
 
 	if (err)
 		return err;
+	if (unlikely(!bulk->count))
+		return 0;
 	/* The program would never learn the ids of its new timers. */
-	if (bulk->op == HWTIMER_OP_SCHEDULE && bulk->count && !bulk->results)
+	if (bulk->op == HWTIMER_OP_SCHEDULE && !bulk->results)
 		return -EFAULT;
-	if (batch.general)
-		size += sizeof(struct hwtimer_request);
-	return batch_run_with(&batch, size);
+	if (general || bulk->count > small)
+		return bulk_large(instance, bulk, general);
+	return bulk_some(instance, bulk, words, NULL, 0, bulk->count);
 }
 
 /**
