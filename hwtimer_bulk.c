@@ -23,6 +23,9 @@
 #include "hwtimer_request.h"
 #include "hwtimer_ring.h"
 
+/* The maximum number of timers that bulk_cancel_few() cancels */
+#define BULK_FEW 4U
+
 /* hwtimer_bulk_check() where the settings count. Not inline: CANCEL needs no request. */
 static noinline int bulk_check_request(struct hwtimer_instance *instance,
 				       const struct hwtimer_bulk *bulk)
@@ -289,9 +292,9 @@ static void bulk_cancel_none(u64 *words, u32 count)
  * Cancels HWTIMER_AHEAD timers at a time, and meanwhile has the processor fetch the records
  * of the next ones. Computes the address of each record once.
  */
-static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
-			    u64 *words, u32 count,
-			    struct hwtimer_moment *moment)
+static noinline void bulk_cancel_all(struct hwtimer_instance *instance,
+				     u32 flags, u64 *words, u32 count,
+				     struct hwtimer_moment *moment)
 {
 	struct hwtimer_record *records[2][HWTIMER_AHEAD] __uninitialized;
 	u32 here = min_t(u32, count, HWTIMER_AHEAD);
@@ -316,6 +319,20 @@ static void bulk_cancel_all(struct hwtimer_instance *instance, u32 flags,
 		turn = !turn;
 	}
 	hwtimer_op_count_cancelled(instance, count - others);
+}
+
+/*
+ * Cancels so few timers that the processor fetches all of their records at once by itself.
+ * Always inline: bulk_run_locked() has saved the registers.
+ */
+static __always_inline void bulk_cancel_few(struct hwtimer_instance *instance,
+					    u32 flags, u64 *words, u32 count,
+					    struct hwtimer_moment *moment)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		words[i] = hwtimer_op_cancel(instance, words[i], flags, moment);
 }
 
 static __always_inline int bulk_reschedule(struct hwtimer_instance *instance,
@@ -398,6 +415,9 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 		if (trace_hwtimer_cancel_enabled())
 			bulk_cancel_traced(instance, bulk->flags, words, count,
 					   &moment);
+		else if (count <= BULK_FEW)
+			bulk_cancel_few(instance, bulk->flags, words, count,
+					&moment);
 		else
 			bulk_cancel_all(instance, bulk->flags, words, count,
 					&moment);
