@@ -159,8 +159,8 @@ static long ioctl_setup(struct hwtimer_instance *instance,
 }
 
 /* Does one SCHEDULE, CANCEL or RESCHEDULE. */
-static long ioctl_request(struct hwtimer_instance *instance,
-			  void __user *argument, enum hwtimer_op op)
+static noinline long ioctl_request(struct hwtimer_instance *instance,
+				   void __user *argument, enum hwtimer_op op)
 {
 	struct hwtimer_request __user *user_request = argument;
 	struct hwtimer_request request __uninitialized;
@@ -192,15 +192,31 @@ static long ioctl_submit(struct hwtimer_instance *instance,
 	return hwtimer_batch_submit(instance, &submit);
 }
 
-static long ioctl_bulk(struct hwtimer_instance *instance, void __user *argument)
+/*
+ * Does copy_in_sized() for BULK. For most programs, the structure has the size that the
+ * kernel knows. That is constant, so copying it takes fewer steps.
+ */
+static __always_inline int bulk_copy_in(struct hwtimer_bulk *bulk,
+					void __user *argument)
+{
+	u32 user_size;
+
+	if (get_user(user_size, (u32 __user *)argument))
+		return -EFAULT;
+	if (likely(user_size == sizeof(*bulk)))
+		return copy_from_user(bulk, argument, sizeof(*bulk)) ? -EFAULT :
+								       0;
+	return copy_in_sized(bulk, sizeof(*bulk), HWTIMER_BULK_SIZE_V1,
+			     argument, &user_size);
+}
+
+static noinline long ioctl_bulk(struct hwtimer_instance *instance,
+				void __user *argument)
 {
 	struct hwtimer_bulk bulk __uninitialized;
-	u32 user_size;
-	int err;
+	int err = bulk_copy_in(&bulk, argument);
 
-	err = copy_in_sized(&bulk, sizeof(bulk), HWTIMER_BULK_SIZE_V1, argument,
-			    &user_size);
-	if (err)
+	if (unlikely(err))
 		return err;
 	if (bulk.count > INT_MAX)
 		return -EINVAL;
@@ -367,6 +383,36 @@ static int refused_to_readers(unsigned int command)
 	return -ENOTTY;
 }
 
+/* Not inline, so that the other commands need no frame on the stack for these. */
+static noinline long ioctl_rare(struct hwtimer_instance *instance,
+				unsigned int command, void __user *argument)
+{
+	switch (command) {
+	case HWTIMER_IOC_INFO:
+		return ioctl_info(instance, argument);
+	case HWTIMER_IOC_SETUP:
+		return ioctl_setup(instance, argument);
+	case HWTIMER_IOC_SUBMIT:
+		return ioctl_submit(instance, argument);
+	case HWTIMER_IOC_QUERY:
+		return ioctl_query(instance, argument);
+	case HWTIMER_IOC_LIST:
+		return ioctl_list(instance, argument);
+	case HWTIMER_IOC_CANCEL_ALL:
+		return ioctl_cancel_all(instance, argument);
+	case HWTIMER_IOC_STOP:
+		return ioctl_stop(instance, argument);
+	case HWTIMER_IOC_STATS:
+		return ioctl_stats(instance, argument);
+	case HWTIMER_IOC_NOTIFY:
+		return ioctl_notify(instance, argument);
+	case HWTIMER_IOC_KICK:
+		return hwtimer_exchange_kick(instance);
+	default:
+		return -ENOTTY;
+	}
+}
+
 /**
  * hwtimer_ioctl - execute one ioctl
  * @instance: the instance of the file; none of its locks is held
@@ -388,35 +434,15 @@ long hwtimer_ioctl(struct hwtimer_instance *instance, bool writable,
 			return err;
 	}
 	switch (command) {
-	case HWTIMER_IOC_INFO:
-		return ioctl_info(instance, argument);
-	case HWTIMER_IOC_SETUP:
-		return ioctl_setup(instance, argument);
 	case HWTIMER_IOC_SCHEDULE:
 		return ioctl_request(instance, argument, HWTIMER_OP_SCHEDULE);
 	case HWTIMER_IOC_CANCEL:
 		return ioctl_request(instance, argument, HWTIMER_OP_CANCEL);
 	case HWTIMER_IOC_RESCHEDULE:
 		return ioctl_request(instance, argument, HWTIMER_OP_RESCHEDULE);
-	case HWTIMER_IOC_SUBMIT:
-		return ioctl_submit(instance, argument);
 	case HWTIMER_IOC_BULK:
 		return ioctl_bulk(instance, argument);
-	case HWTIMER_IOC_QUERY:
-		return ioctl_query(instance, argument);
-	case HWTIMER_IOC_LIST:
-		return ioctl_list(instance, argument);
-	case HWTIMER_IOC_CANCEL_ALL:
-		return ioctl_cancel_all(instance, argument);
-	case HWTIMER_IOC_STOP:
-		return ioctl_stop(instance, argument);
-	case HWTIMER_IOC_STATS:
-		return ioctl_stats(instance, argument);
-	case HWTIMER_IOC_NOTIFY:
-		return ioctl_notify(instance, argument);
-	case HWTIMER_IOC_KICK:
-		return hwtimer_exchange_kick(instance);
 	default:
-		return -ENOTTY;
+		return ioctl_rare(instance, command, argument);
 	}
 }
