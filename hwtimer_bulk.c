@@ -518,7 +518,7 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 {
 	int err;
 
-	hwtimer_harvest_discarded(instance);
+	hwtimer_op_make_room(instance);
 	err = bulk_prepare(instance, bulk);
 	if (err)
 		return err;
@@ -608,7 +608,7 @@ int hwtimer_bulk_try(struct hwtimer_instance *instance,
 
 	if (!hwtimer_instance_started(instance))
 		return -EAGAIN;
-	hwtimer_harvest_discarded(instance);
+	hwtimer_op_make_room(instance);
 	err = hwtimer_bulk_check(instance, bulk);
 	if (err)
 		return err;

@@ -421,7 +421,8 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 		hwtimer_completion_publish(instance);
 	if (op_sooner(instance, moment))
 		hwtimer_wakeup_rearm(instance);
-	hwtimer_notice_watch_clock(instance);
+	if (unlikely(instance->settings.flags & HWTIMER_REPORT_CLOCK_SET))
+		hwtimer_notice_watch_clock(instance);
 	compaction = compaction_steps(instance, count);
 	rewind = rewind_steps(instance, count);
 	if (unlikely(hwtimer_instance_has_surplus(instance)))

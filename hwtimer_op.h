@@ -86,6 +86,20 @@ int hwtimer_op_reschedule_traced(struct hwtimer_instance *instance, u64 id,
 				 struct hwtimer_moment *moment);
 
 /**
+ * hwtimer_op_make_room - free discarded events, which makes room for new timers
+ * @instance: the instance; its lock is not held
+ *
+ * Usually there are none, and an event that is being discarded can wait for the next call.
+ * Takes the lock if there are some.
+ */
+static __always_inline void
+hwtimer_op_make_room(struct hwtimer_instance *instance)
+{
+	if (unlikely(READ_ONCE(instance->discards)))
+		hwtimer_harvest_discarded(instance);
+}
+
+/**
  * hwtimer_op_begin - have the wheel follow the clock before requests are done
  * @instance: the instance; its lock is held
  * @moment: out: this hold of the lock

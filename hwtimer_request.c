@@ -341,7 +341,9 @@ static __always_inline void requests_check(struct hwtimer_instance *instance,
 {
 	struct hwtimer_settings copy __uninitialized;
 	const struct hwtimer_settings *settings =
-		hwtimer_settings_get(instance, &copy);
+		likely(hwtimer_instance_started(instance)) ?
+			&instance->settings :
+			hwtimer_settings_get(instance, &copy);
 	bool delays = settings->clock->nr != HWTIMER_REALTIME;
 	u32 schedules = 0;
 	u32 i;
@@ -419,7 +421,7 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 	int err;
 	u32 i;
 
-	hwtimer_harvest_discarded(instance);
+	hwtimer_op_make_room(instance);
 	err = requests_prepare(instance, requests, count, &demand);
 	if (err) {
 		/* A CANCEL fails with the others; alone, it would need no worker. */
@@ -460,7 +462,7 @@ bool hwtimer_request_try(struct hwtimer_instance *instance,
 
 	if (!hwtimer_instance_started(instance))
 		return false;
-	hwtimer_harvest_discarded(instance);
+	hwtimer_op_make_room(instance);
 	requests_check(instance, requests, count, &demand);
 	if (!hwtimer_supply_lock_ready(instance, &demand) ||
 	    !hwtimer_op_fits_slice(instance, count)) {
