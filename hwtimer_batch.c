@@ -237,11 +237,13 @@ long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 	u64 words[BATCH_SMALL / sizeof(u64)] __uninitialized;
 	bool general = hwtimer_bulk_general(bulk);
 	u32 small = min_t(u32, ARRAY_SIZE(words) / 2, HWTIMER_HOLD);
-	int err = unlikely(general) ?
-			  hwtimer_bulk_check_general(instance, bulk) :
-			  hwtimer_bulk_check(instance, bulk);
+	int err = 0;
 
-	if (err)
+	if (unlikely(general))
+		err = hwtimer_bulk_check_general(instance, bulk);
+	else if (unlikely(!hwtimer_bulk_plain(bulk)))
+		err = hwtimer_bulk_check(instance, bulk);
+	if (unlikely(err))
 		return err;
 	if (unlikely(!bulk->count))
 		return 0;

@@ -42,6 +42,17 @@ static noinline int bulk_check_request(struct hwtimer_instance *instance,
 				     &request);
 }
 
+/* Whether a bulk of plain delays is valid, as most others are. Settings are constant then. */
+static bool bulk_takes_delays(const struct hwtimer_instance *instance,
+			      const struct hwtimer_bulk *bulk)
+{
+	return !bulk->flags && !bulk->slack &&
+	       (bulk->op == HWTIMER_OP_SCHEDULE ||
+		bulk->op == HWTIMER_OP_RESCHEDULE) &&
+	       hwtimer_instance_started(instance) &&
+	       instance->settings.clock->nr != HWTIMER_REALTIME;
+}
+
 /**
  * hwtimer_bulk_check - check the operation and the flags of a bulk
  * @instance: the instance; its lock is not held
@@ -52,15 +63,11 @@ static noinline int bulk_check_request(struct hwtimer_instance *instance,
 int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		       const struct hwtimer_bulk *bulk)
 {
-	if (bulk->op == HWTIMER_OP_CANCEL)
-		return bulk->flags & ~HWTIMER_DISCARD ? -EINVAL : 0;
+	if (likely(hwtimer_bulk_plain(bulk) ||
+		   bulk_takes_delays(instance, bulk)))
+		return 0;
 	if (unlikely(bulk->slack))
 		return hwtimer_bulk_check_general(instance, bulk);
-	/* Most bulks. Each clock takes deadlines. */
-	if (bulk->flags == HWTIMER_ABSOLUTE &&
-	    (bulk->op == HWTIMER_OP_SCHEDULE ||
-	     bulk->op == HWTIMER_OP_RESCHEDULE))
-		return 0;
 	return bulk_check_request(instance, bulk);
 }
 
@@ -445,7 +452,9 @@ static int bulk_prepare(struct hwtimer_instance *instance,
 	for (;;) {
 		bool manned = hwtimer_instance_manned(instance);
 		bool started = manned || hwtimer_instance_started(instance);
-		int err = hwtimer_bulk_check(instance, bulk);
+		int err = likely(hwtimer_bulk_plain(bulk)) ?
+				  0 :
+				  hwtimer_bulk_check(instance, bulk);
 
 		if (err || manned || bulk->op == HWTIMER_OP_CANCEL)
 			return err;
