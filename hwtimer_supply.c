@@ -721,6 +721,34 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 	return -ENOMEM;
 }
 
+/*
+ * Whether the instance has so much memory that nothing is missing, as a few comparisons show.
+ * Each takes the sum of all that the demand may add, where a part of it would be enough.
+ */
+static __always_inline bool
+supply_ample(const struct hwtimer_instance *instance,
+	     const struct hwtimer_demand *demand)
+{
+	u64 most = (u64)demand->timers + demand->moves + demand->periodic +
+		   demand->extensions + instance->periodic;
+	const struct hwtimer_outlook outlook = {
+		.expiring = instance->stats.pending + most,
+	};
+
+	return most <= hwtimer_table_spare(&instance->table) &&
+	       instance->wheel.entries + most <= instance->wheel.room &&
+	       hwtimer_outlook_chunks(&outlook) <= instance->pool.spares;
+}
+
+/* Whether nothing is missing to meet @demand, computed in full. */
+static noinline bool supply_enough(const struct hwtimer_instance *instance,
+				   const struct hwtimer_demand *demand)
+{
+	return !records_missing(instance, demand) &&
+	       !wheel_crowded(instance, demand) &&
+	       !chunks_missing(instance, demand);
+}
+
 /* Does hwtimer_supply_lock_ready(). Inline, as hwtimer_supply_reserve() often does it. */
 static __always_inline bool lock_ready(struct hwtimer_instance *instance,
 				       const struct hwtimer_demand *demand)
@@ -728,9 +756,8 @@ static __always_inline bool lock_ready(struct hwtimer_instance *instance,
 {
 	spin_lock(&instance->lock);
 	return (!demand->timers && !demand->moves) ||
-	       (!records_missing(instance, demand) &&
-		!wheel_crowded(instance, demand) &&
-		!chunks_missing(instance, demand));
+	       likely(supply_ample(instance, demand)) ||
+	       supply_enough(instance, demand);
 }
 
 /**
