@@ -170,7 +170,7 @@ static noinline long ioctl_request(struct hwtimer_instance *instance,
 	if (request.op != HWTIMER_OP_NONE && request.op != op)
 		return -EINVAL;
 	request.op = op;
-	hwtimer_request_run(instance, &request, 1);
+	hwtimer_request_run_one(instance, &request);
 	if (request.result || !hwtimer_request_names(&request))
 		return request.result;
 	if (put_user(request.id, &user_request->id)) {

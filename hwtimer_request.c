@@ -214,9 +214,10 @@ request_prefetch(const struct hwtimer_instance *instance,
 		hwtimer_table_prefetch(&instance->table, request->id);
 }
 
-static void requests_run_all(struct hwtimer_instance *instance,
-			     struct hwtimer_request *requests, u32 count,
-			     struct hwtimer_moment *moment)
+static __always_inline void requests_run_all(struct hwtimer_instance *instance,
+					     struct hwtimer_request *requests,
+					     u32 count,
+					     struct hwtimer_moment *moment)
 {
 	/* A single request uses its record at once, so a prefetch would gain nothing. */
 	u32 ahead = count > 1 ? min_t(u32, count, HWTIMER_AHEAD) : 0;
@@ -298,13 +299,11 @@ static bool requests_traced(void)
 	       trace_hwtimer_reschedule_enabled();
 }
 
-/*
- * Does the requests whose result is 0, and then the steps that they owe, @most at most,
- * see hwtimer_op_end(). Called with the instance's lock held; releases it.
- */
-static void requests_run_locked(struct hwtimer_instance *instance,
-				struct hwtimer_request *requests, u32 count,
-				u64 most) __releases(&instance->lock)
+/* Does requests_run_locked(). Always inline: a single request needs no loop. */
+static __always_inline void run_locked(struct hwtimer_instance *instance,
+				       struct hwtimer_request *requests,
+				       u32 count, u64 most)
+	__releases(&instance->lock)
 {
 	struct hwtimer_moment moment;
 
@@ -314,6 +313,18 @@ static void requests_run_locked(struct hwtimer_instance *instance,
 	else
 		requests_run_all(instance, requests, count, &moment);
 	hwtimer_op_end(instance, count, &moment, most);
+}
+
+/*
+ * Does the requests whose result is 0, and then the steps that they owe, @most at most,
+ * see hwtimer_op_end(). Called with the instance's lock held; releases it.
+ */
+static noinline void requests_run_locked(struct hwtimer_instance *instance,
+					 struct hwtimer_request *requests,
+					 u32 count, u64 most)
+	__releases(&instance->lock)
+{
+	run_locked(instance, requests, count, most);
 }
 
 /* Adds the memory that @request may need, if the request is valid. */
@@ -367,9 +378,10 @@ static __always_inline void requests_check(struct hwtimer_instance *instance,
  * Checks the requests, and starts or adopts the instance if one of them needs that. Until
  * the instance has started, SETUP may change the settings, so checks again afterwards.
  */
-static int requests_prepare(struct hwtimer_instance *instance,
-			    struct hwtimer_request *requests, u32 count,
-			    struct hwtimer_demand *demand)
+static __always_inline int requests_prepare(struct hwtimer_instance *instance,
+					    struct hwtimer_request *requests,
+					    u32 count,
+					    struct hwtimer_demand *demand)
 {
 	for (;;) {
 		bool manned = hwtimer_instance_manned(instance);
@@ -389,8 +401,9 @@ static int requests_prepare(struct hwtimer_instance *instance,
  * Does the valid requests one by one, when there is not enough memory for all at once:
  * there may be enough for some of them.
  */
-static void requests_run_singly(struct hwtimer_instance *instance,
-				struct hwtimer_request *requests, u32 count)
+static noinline void requests_run_singly(struct hwtimer_instance *instance,
+					 struct hwtimer_request *requests,
+					 u32 count)
 {
 	u32 i;
 
@@ -438,6 +451,35 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 		requests_run_singly(instance, requests, count);
 	}
 	/* A worker may have left after requests_prepare(). */
+	if (demand.timers || demand.moves)
+		hwtimer_adopt_if_left(instance);
+}
+
+/**
+ * hwtimer_request_run_one - do a request, as hwtimer_request_run() does
+ * @instance: the instance; neither its mutex setup nor its lock is held
+ * @request: in: the request, unchecked; out: its result, and the id of a new timer
+ *
+ * May sleep.
+ */
+void hwtimer_request_run_one(struct hwtimer_instance *instance,
+			     struct hwtimer_request *request)
+{
+	struct hwtimer_demand demand;
+	int err;
+
+	hwtimer_op_make_room(instance);
+	err = requests_prepare(instance, request, 1, &demand);
+	if (unlikely(err)) {
+		request->result = request->result ?: err;
+		return;
+	}
+	if (likely(!hwtimer_supply_reserve(instance, &demand))) {
+		run_locked(instance, request, 1, HWTIMER_STEPS_OWED);
+	} else {
+		spin_unlock(&instance->lock);
+		requests_run_singly(instance, request, 1);
+	}
 	if (demand.timers || demand.moves)
 		hwtimer_adopt_if_left(instance);
 }

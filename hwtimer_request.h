@@ -30,6 +30,8 @@ static inline bool hwtimer_request_names(const struct hwtimer_request *request)
 
 void hwtimer_request_run(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count);
+void hwtimer_request_run_one(struct hwtimer_instance *instance,
+			     struct hwtimer_request *request);
 bool hwtimer_request_try(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count);
 void hwtimer_request_undo(struct hwtimer_instance *instance,
