@@ -403,13 +403,11 @@ static noinline void bulk_reschedule_traced(struct hwtimer_instance *instance,
 	}
 }
 
-/*
- * Does @count operations, and then the steps that they owe, @most at most, see
- * hwtimer_op_end(). Called with the instance's lock held; releases it.
- */
-static void bulk_run_locked(struct hwtimer_instance *instance,
-			    const struct hwtimer_bulk *bulk, u64 *words,
-			    u32 count, u64 most) __releases(&instance->lock)
+/* Does bulk_run_locked(). Always inline, as hwtimer_bulk_run() nearly always does it. */
+static __always_inline void run_locked(struct hwtimer_instance *instance,
+				       const struct hwtimer_bulk *bulk,
+				       u64 *words, u32 count, u64 most)
+	__releases(&instance->lock)
 {
 	struct hwtimer_moment moment;
 
@@ -440,6 +438,18 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 			bulk_reschedule_all(instance, 0, words, count, &moment);
 	}
 	hwtimer_op_end(instance, count, &moment, most);
+}
+
+/*
+ * Does @count operations, and then the steps that they owe, @most at most, see
+ * hwtimer_op_end(). Called with the instance's lock held; releases it.
+ */
+static noinline void bulk_run_locked(struct hwtimer_instance *instance,
+				     const struct hwtimer_bulk *bulk,
+				     u64 *words, u32 count, u64 most)
+	__releases(&instance->lock)
+{
+	run_locked(instance, bulk, words, count, most);
 }
 
 /*
@@ -474,9 +484,9 @@ static struct hwtimer_demand bulk_demand(const struct hwtimer_bulk *bulk,
 }
 
 /* Locks the instance; returns 0 if it has memory for @count operations, or -ENOMEM. */
-static int bulk_reserve(struct hwtimer_instance *instance,
-			const struct hwtimer_bulk *bulk, u32 count)
-	__acquires(&instance->lock)
+static __always_inline int bulk_reserve(struct hwtimer_instance *instance,
+					const struct hwtimer_bulk *bulk,
+					u32 count) __acquires(&instance->lock)
 {
 	struct hwtimer_demand demand = bulk_demand(bulk, count);
 
@@ -488,9 +498,9 @@ static int bulk_reserve(struct hwtimer_instance *instance,
  * there may be enough for some of them. CANCEL never gets here, because it needs no
  * memory.
  */
-static void bulk_run_singly(struct hwtimer_instance *instance,
-			    const struct hwtimer_bulk *bulk, u64 *words,
-			    u32 count)
+static noinline void bulk_run_singly(struct hwtimer_instance *instance,
+				     const struct hwtimer_bulk *bulk,
+				     u64 *words, u32 count)
 {
 	u32 i;
 
@@ -531,9 +541,8 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 	err = bulk_prepare(instance, bulk);
 	if (err)
 		return err;
-	if (!bulk_reserve(instance, bulk, count)) {
-		bulk_run_locked(instance, bulk, words, count,
-				HWTIMER_STEPS_OWED);
+	if (likely(!bulk_reserve(instance, bulk, count))) {
+		run_locked(instance, bulk, words, count, HWTIMER_STEPS_OWED);
 	} else {
 		spin_unlock(&instance->lock);
 		bulk_run_singly(instance, bulk, words, count);
