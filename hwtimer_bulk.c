@@ -196,10 +196,11 @@ static int bulk_refusal(const struct hwtimer_instance *instance,
 }
 
 /* Schedules up to @count timers, as bulk_hand(). */
-static u32 bulk_some(struct hwtimer_table *table,
-		     const struct hwtimer_intake *intake,
-		     const struct hwtimer_bulk *bulk, const u64 *words,
-		     u64 *results, u32 count, struct hwtimer_moment *moment)
+static __always_inline u32 bulk_some(struct hwtimer_table *table,
+				     const struct hwtimer_intake *intake,
+				     const struct hwtimer_bulk *bulk,
+				     const u64 *words, u64 *results, u32 count,
+				     struct hwtimer_moment *moment)
 {
 	if (unlikely(bulk->slack))
 		return bulk_slack(table, intake, bulk->flags, bulk->slack,
@@ -210,9 +211,10 @@ static u32 bulk_some(struct hwtimer_table *table,
 }
 
 /* Schedules @count timers, and writes their results. Returns how many it scheduled. */
-static u32 bulk_schedule(struct hwtimer_instance *instance,
-			 const struct hwtimer_bulk *bulk, u64 *words, u32 count,
-			 struct hwtimer_moment *moment)
+static __always_inline u32 bulk_schedule(struct hwtimer_instance *instance,
+					 const struct hwtimer_bulk *bulk,
+					 u64 *words, u32 count,
+					 struct hwtimer_moment *moment)
 {
 	struct hwtimer_intake intake = hwtimer_intake_begin(&instance->wheel);
 	struct hwtimer_table *table = &instance->table;
@@ -237,9 +239,10 @@ static u32 bulk_schedule(struct hwtimer_instance *instance,
 	return filed;
 }
 
-static void bulk_schedule_all(struct hwtimer_instance *instance,
-			      const struct hwtimer_bulk *bulk, u64 *words,
-			      u32 count, struct hwtimer_moment *moment)
+static __always_inline void bulk_schedule_all(struct hwtimer_instance *instance,
+					      const struct hwtimer_bulk *bulk,
+					      u64 *words, u32 count,
+					      struct hwtimer_moment *moment)
 {
 	u32 filed = bulk_schedule(instance, bulk, words, count, moment);
 
@@ -456,15 +459,13 @@ static noinline void bulk_run_locked(struct hwtimer_instance *instance,
  * Checks the bulk, and starts or adopts the instance if the operation needs that. Until
  * the instance has started, SETUP may change the settings, so checks again afterwards.
  */
-static int bulk_prepare(struct hwtimer_instance *instance,
-			const struct hwtimer_bulk *bulk)
+static noinline int bulk_prepare(struct hwtimer_instance *instance,
+				 const struct hwtimer_bulk *bulk)
 {
 	for (;;) {
 		bool manned = hwtimer_instance_manned(instance);
 		bool started = manned || hwtimer_instance_started(instance);
-		int err = likely(hwtimer_bulk_plain(bulk)) ?
-				  0 :
-				  hwtimer_bulk_check(instance, bulk);
+		int err = hwtimer_bulk_check(instance, bulk);
 
 		if (err || manned || bulk->op == HWTIMER_OP_CANCEL)
 			return err;
@@ -538,9 +539,12 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 	int err;
 
 	hwtimer_op_make_room(instance);
-	err = bulk_prepare(instance, bulk);
-	if (err)
-		return err;
+	if (unlikely(!hwtimer_bulk_plain(bulk) ||
+		     !hwtimer_instance_manned(instance))) {
+		err = bulk_prepare(instance, bulk);
+		if (err)
+			return err;
+	}
 	if (likely(!bulk_reserve(instance, bulk, count))) {
 		run_locked(instance, bulk, words, count, HWTIMER_STEPS_OWED);
 	} else {

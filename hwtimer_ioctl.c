@@ -193,19 +193,17 @@ static long ioctl_submit(struct hwtimer_instance *instance,
 }
 
 /*
- * Does copy_in_sized() for BULK. For most programs, the structure has the size that the
- * kernel knows. That is constant, so copying it takes fewer steps.
+ * Does copy_in_sized() for BULK. Most programs give the size that the kernel knows. For those,
+ * one copy of constant size is enough. Others may have less memory there, or more.
  */
 static __always_inline int bulk_copy_in(struct hwtimer_bulk *bulk,
 					void __user *argument)
 {
 	u32 user_size;
 
-	if (get_user(user_size, (u32 __user *)argument))
-		return -EFAULT;
-	if (likely(user_size == sizeof(*bulk)))
-		return copy_from_user(bulk, argument, sizeof(*bulk)) ? -EFAULT :
-								       0;
+	if (likely(!copy_from_user(bulk, argument, sizeof(*bulk)) &&
+		   bulk->size == sizeof(*bulk)))
+		return 0;
 	return copy_in_sized(bulk, sizeof(*bulk), HWTIMER_BULK_SIZE_V1,
 			     argument, &user_size);
 }
