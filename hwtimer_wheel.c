@@ -317,12 +317,12 @@ struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel)
 
 /* Does hwtimer_intake_open() in all cases. */
 static noinline void intake_ask(struct hwtimer_wheel *wheel,
-				struct hwtimer_entry entry, u64 tick)
+				struct hwtimer_entry entry, u64 tick, bool near)
 {
 	if (unlikely(wheel->rewind.active))
 		hwtimer_queue_add_entry(rewind_queue(wheel), wheel->pool,
 					entry);
-	else
+	else if (near || !hwtimer_kind_try_above(wheel, entry, tick))
 		bucket_append(wheel, hwtimer_kind_place(wheel, tick), entry,
 			      tick);
 }
@@ -346,7 +346,7 @@ void hwtimer_intake_open(struct hwtimer_wheel *wheel,
 
 	if (unlikely(!near || !hwtimer_queue_empty(&bucket->entries) ||
 		     wheel->sweep.bucket == nr || !wheel->pool->top)) {
-		intake_ask(wheel, entry, tick);
+		intake_ask(wheel, entry, tick, near);
 		return;
 	}
 	hwtimer_queue_begin_entry(&bucket->entries, wheel->pool, entry);
