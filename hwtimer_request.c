@@ -76,9 +76,11 @@ static u64 slack_max(const struct hwtimer_request *request)
  * Whether a request is valid, and is the SCHEDULE of one expiration without slack, or a
  * CANCEL without flags. Most requests are. One test of all fields that must be 0 is
  * cheaper than a test of each. Then only the time can be wrong: a delay, if the clock
- * takes none (@delays), or HWTIMER_NEVER as a delay.
+ * takes none, or HWTIMER_NEVER as a delay.
  */
-static bool request_plain(const struct hwtimer_request *request, bool delays)
+static __always_inline bool
+request_plain(const struct hwtimer_request *request,
+	      const struct hwtimer_settings *settings)
 {
 	u64 rest = request->interval | request->slack | request->count |
 		   request->reserved | (request->flags & ~HWTIMER_ABSOLUTE);
@@ -86,7 +88,8 @@ static bool request_plain(const struct hwtimer_request *request, bool delays)
 	if (request->op == HWTIMER_OP_SCHEDULE)
 		return !(rest | request->id) &&
 		       (request->flags ||
-			(delays && request->time != HWTIMER_NEVER));
+			(request->time != HWTIMER_NEVER &&
+			 settings->clock->nr != HWTIMER_REALTIME));
 	rest |= request->user_data | request->time | request->flags;
 	return !rest && request->op == HWTIMER_OP_CANCEL;
 }
@@ -187,9 +190,9 @@ static noinline int request_change(struct hwtimer_instance *instance,
 	return err;
 }
 
-static int request_run(struct hwtimer_instance *instance,
-		       struct hwtimer_request *request,
-		       struct hwtimer_moment *moment)
+static __always_inline int request_run(struct hwtimer_instance *instance,
+				       struct hwtimer_request *request,
+				       struct hwtimer_moment *moment)
 {
 	switch (request->op) {
 	case HWTIMER_OP_SCHEDULE:
@@ -292,7 +295,7 @@ static noinline void requests_run_traced(struct hwtimer_instance *instance,
 	}
 }
 
-static bool requests_traced(void)
+static __always_inline bool requests_traced(void)
 {
 	return trace_hwtimer_schedule_enabled() ||
 	       trace_hwtimer_cancel_enabled() ||
@@ -344,18 +347,20 @@ static void request_demand(struct hwtimer_demand *demand,
 			      request->interval;
 }
 
-/* Sets each result, 0 if the request is valid. Adds up what the valid requests need. */
+/*
+ * Sets each result, 0 if the request is valid. Adds up what the valid requests need.
+ * @started: the instance is known to have started
+ */
 static __always_inline void requests_check(struct hwtimer_instance *instance,
 					   struct hwtimer_request *requests,
 					   u32 count,
-					   struct hwtimer_demand *demand)
+					   struct hwtimer_demand *demand,
+					   bool started)
 {
 	struct hwtimer_settings copy __uninitialized;
 	const struct hwtimer_settings *settings =
-		likely(hwtimer_instance_started(instance)) ?
-			&instance->settings :
-			hwtimer_settings_get(instance, &copy);
-	bool delays = settings->clock->nr != HWTIMER_REALTIME;
+		likely(started) ? &instance->settings :
+				  hwtimer_settings_get(instance, &copy);
 	u32 schedules = 0;
 	u32 i;
 
@@ -363,7 +368,7 @@ static __always_inline void requests_check(struct hwtimer_instance *instance,
 	for (i = 0; i < count; i++) {
 		struct hwtimer_request *request = &requests[i];
 
-		if (likely(request_plain(request, delays))) {
+		if (likely(request_plain(request, settings))) {
 			request->result = 0;
 			schedules += request->op == HWTIMER_OP_SCHEDULE;
 			continue;
@@ -388,7 +393,7 @@ static __always_inline int requests_prepare(struct hwtimer_instance *instance,
 		bool started = manned || hwtimer_instance_started(instance);
 		int err;
 
-		requests_check(instance, requests, count, demand);
+		requests_check(instance, requests, count, demand, started);
 		if (manned || !(demand->timers || demand->moves))
 			return 0;
 		err = hwtimer_supply_start(instance);
@@ -430,7 +435,7 @@ static noinline void requests_run_singly(struct hwtimer_instance *instance,
 void hwtimer_request_run(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count)
 {
-	struct hwtimer_demand demand;
+	struct hwtimer_demand demand __uninitialized;
 	int err;
 	u32 i;
 
@@ -465,7 +470,7 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 void hwtimer_request_run_one(struct hwtimer_instance *instance,
 			     struct hwtimer_request *request)
 {
-	struct hwtimer_demand demand;
+	struct hwtimer_demand demand __uninitialized;
 	int err;
 
 	hwtimer_op_make_room(instance);
@@ -500,12 +505,12 @@ void hwtimer_request_run_one(struct hwtimer_instance *instance,
 bool hwtimer_request_try(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count)
 {
-	struct hwtimer_demand demand;
+	struct hwtimer_demand demand __uninitialized;
 
 	if (!hwtimer_instance_started(instance))
 		return false;
 	hwtimer_op_make_room(instance);
-	requests_check(instance, requests, count, &demand);
+	requests_check(instance, requests, count, &demand, true);
 	if (!hwtimer_supply_lock_ready(instance, &demand) ||
 	    !hwtimer_op_fits_slice(instance, count)) {
 		spin_unlock(&instance->lock);

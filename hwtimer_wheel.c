@@ -341,12 +341,18 @@ static noinline void intake_ask(struct hwtimer_wheel *wheel,
 void hwtimer_intake_open(struct hwtimer_wheel *wheel,
 			 struct hwtimer_entry entry, u64 tick, bool near)
 {
-	u32 nr = tick & (wheel->shape.buckets - 1);
-	struct hwtimer_bucket *bucket = &wheel->buckets[nr];
+	struct hwtimer_bucket *bucket;
+	u32 nr;
 
-	if (unlikely(!near || !hwtimer_queue_empty(&bucket->entries) ||
+	if (unlikely(!near)) {
+		intake_ask(wheel, entry, tick, false);
+		return;
+	}
+	nr = tick & (wheel->shape.buckets - 1);
+	bucket = &wheel->buckets[nr];
+	if (unlikely(!hwtimer_queue_empty(&bucket->entries) ||
 		     wheel->sweep.bucket == nr || !wheel->pool->top)) {
-		intake_ask(wheel, entry, tick, near);
+		intake_ask(wheel, entry, tick, true);
 		return;
 	}
 	hwtimer_queue_begin_entry(&bucket->entries, wheel->pool, entry);
