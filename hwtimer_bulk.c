@@ -213,12 +213,12 @@ static __always_inline u32 bulk_some(struct hwtimer_table *table,
 /* Schedules @count timers, and writes their results. Returns how many it scheduled. */
 static __always_inline u32 bulk_schedule(struct hwtimer_instance *instance,
 					 const struct hwtimer_bulk *bulk,
-					 u64 *words, u32 count,
+					 u64 *words, u32 first, u32 count,
 					 struct hwtimer_moment *moment)
 {
 	struct hwtimer_intake intake = hwtimer_intake_begin(&instance->wheel);
 	struct hwtimer_table *table = &instance->table;
-	u32 i = 0, filed = 0;
+	u32 i = first, filed = 0;
 
 	while (i < count) {
 		u32 room = hwtimer_op_room(instance, count - i);
@@ -239,12 +239,56 @@ static __always_inline u32 bulk_schedule(struct hwtimer_instance *instance,
 	return filed;
 }
 
+/*
+ * Schedules @count timers with deadlines as single calls do it, one after another. Returns
+ * how many it scheduled: it ends before the first one that needs more than that.
+ */
+static noinline u32 bulk_schedule_few(struct hwtimer_instance *instance,
+				      const u64 *words, u64 *results, u32 count)
+{
+	struct hwtimer_table *table = &instance->table;
+	struct hwtimer_intake intake;
+	u32 i, index;
+
+	if (unlikely(hwtimer_op_room(instance, count) < count))
+		return 0;
+	intake = hwtimer_intake_begin(&instance->wheel);
+	for (i = 0; i < count; i++, words += 2) {
+		u64 user_data = words[0], time = words[1], deadline;
+		struct hwtimer_record *record;
+
+		if (unlikely(!hwtimer_table_ready(table)))
+			break;
+		deadline = hwtimer_op_deadline(time, HWTIMER_ABSOLUTE, NULL);
+		record = hwtimer_hand_take(&table->hand, &index);
+		hwtimer_op_fill(record, deadline, user_data);
+		results[i] = hwtimer_table_id(record, index);
+		hwtimer_intake_file(&intake,
+				    (struct hwtimer_entry){
+					    .index = index,
+					    .stamp = record->stamp,
+				    },
+				    hwtimer_scale_tick_of(&intake.scale,
+							  deadline));
+	}
+	table->used += i;
+	hwtimer_intake_end(&intake, i);
+	return i;
+}
+
 static __always_inline void bulk_schedule_all(struct hwtimer_instance *instance,
 					      const struct hwtimer_bulk *bulk,
 					      u64 *words, u32 count,
 					      struct hwtimer_moment *moment)
 {
-	u32 filed = bulk_schedule(instance, bulk, words, count, moment);
+	u32 filed = 0;
+
+	if (count <= BULK_FEW && bulk->flags == HWTIMER_ABSOLUTE &&
+	    !bulk->slack)
+		filed = bulk_schedule_few(instance, words, words, count);
+	if (filed < count)
+		filed += bulk_schedule(instance, bulk, words, filed, count,
+				       moment);
 
 	hwtimer_op_count_filed(instance, filed);
 	if (trace_hwtimer_schedule_enabled())

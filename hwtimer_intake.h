@@ -13,6 +13,7 @@
 #ifndef HWTIMER_INTAKE_H
 #define HWTIMER_INTAKE_H
 
+#include "hwtimer_kinds.h"
 #include "hwtimer_wheel.h"
 
 /**
@@ -34,9 +35,25 @@ struct hwtimer_intake {
 	u32 mask;
 };
 
-struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel);
 void hwtimer_intake_open(struct hwtimer_wheel *wheel,
 			 struct hwtimer_entry entry, u64 tick, bool near);
+
+/* To be called before hwtimer_intake_file(). */
+static __always_inline struct hwtimer_intake
+hwtimer_intake_begin(struct hwtimer_wheel *wheel)
+{
+	u64 first = wheel->current_tick + 1;
+	u64 direct = wheel->rewind.active ? 0 : hwtimer_kind_direct(wheel);
+
+	return (struct hwtimer_intake){
+		.wheel = wheel,
+		.scale = wheel->scale,
+		.buckets = wheel->buckets,
+		.first = first,
+		.reach = max(direct, first) - first,
+		.mask = wheel->shape.buckets - 1,
+	};
+}
 
 /**
  * hwtimer_intake_file - enter a timer into a bucket

@@ -367,14 +367,6 @@ bool hwtimer_op_fits_slice(const struct hwtimer_instance *instance, u32 count)
 	       HWTIMER_STEPS_SLICE;
 }
 
-/* Not inline, so that hwtimer_op_end() saves fewer registers if no steps are owed. */
-static noinline void op_pay(struct hwtimer_instance *instance, u64 rewind,
-			    u64 compaction)
-{
-	instance_rewind(instance, rewind);
-	instance_compact(instance, compaction);
-}
-
 /*
  * Whether the worker may have to come earlier than it plans to. Without a timer, the worker
  * does not care about dead entries, and a timer that shares a bucket with them does not make
@@ -390,6 +382,40 @@ static bool op_sooner(struct hwtimer_instance *instance,
 	return moment->idle || unlikely(wheel->rewinds) ||
 	       (soonest != HWTIMER_TICK_NONE &&
 		hwtimer_wheel_time_of(wheel, soonest) < instance->wakeup.at);
+}
+
+/* Whether requests owe steps, of whatever number. */
+static bool op_owes(const struct hwtimer_instance *instance)
+{
+	return instance->wheel.sweeping || compaction_due(instance) ||
+	       instance->wheel.rewind.active;
+}
+
+/* The end of hwtimer_op_end() if there is more to do than to release the lock. */
+static noinline void op_end_all(struct hwtimer_instance *instance, u32 count,
+				const struct hwtimer_moment *moment, u64 most)
+	__releases(&instance->lock)
+{
+	u64 compaction = compaction_steps(instance, count);
+	u64 rewind = rewind_steps(instance, count);
+	__poll_t mask = 0;
+	bool drained;
+
+	/* All of its timers may have expired, so that readers wait for nothing. */
+	if (unlikely(hwtimer_instance_refused(instance)))
+		mask = hwtimer_notice_mask(instance);
+	/* If no event waited before the requests, the readers know already. */
+	drained = moment->ready && hwtimer_instance_drained(instance);
+	spin_unlock(&instance->lock);
+
+	if (unlikely(drained))
+		hwtimer_notice_hang_up(instance);
+	if (unlikely(mask))
+		hwtimer_notice_wake(instance, mask);
+	if (unlikely(rewind | compaction)) {
+		instance_rewind(instance, min(rewind, most));
+		instance_compact(instance, min(compaction, most));
+	}
 }
 
 /**
@@ -412,10 +438,6 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 		    const struct hwtimer_moment *moment, u64 most)
 	__releases(&instance->lock)
 {
-	u64 compaction, rewind;
-	__poll_t mask = 0;
-	bool drained;
-
 	lockdep_assert_held(&instance->lock);
 	if (moment->ready != instance->stats.ready)
 		hwtimer_completion_publish(instance);
@@ -423,21 +445,11 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 		hwtimer_wakeup_rearm(instance);
 	if (unlikely(instance->settings.flags & HWTIMER_REPORT_CLOCK_SET))
 		hwtimer_notice_watch_clock(instance);
-	compaction = compaction_steps(instance, count);
-	rewind = rewind_steps(instance, count);
 	if (unlikely(hwtimer_instance_has_surplus(instance)))
 		hwtimer_allowance_settle(instance);
-	/* All of its timers may have expired, so that readers wait for nothing. */
-	if (unlikely(hwtimer_instance_refused(instance)))
-		mask = hwtimer_notice_mask(instance);
-	/* If no event waited before the requests, the readers know already. */
-	drained = moment->ready && hwtimer_instance_drained(instance);
-	spin_unlock(&instance->lock);
-
-	if (unlikely(drained))
-		hwtimer_notice_hang_up(instance);
-	if (unlikely(mask))
-		hwtimer_notice_wake(instance, mask);
-	if (unlikely(rewind | compaction))
-		op_pay(instance, min(rewind, most), min(compaction, most));
+	if (unlikely(op_owes(instance) || moment->ready ||
+		     hwtimer_instance_refused(instance)))
+		op_end_all(instance, count, moment, most);
+	else
+		spin_unlock(&instance->lock);
 }

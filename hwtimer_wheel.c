@@ -299,22 +299,6 @@ static struct hwtimer_queue *rewind_queue(struct hwtimer_wheel *wheel)
 					   &wheel->rewind.fresh;
 }
 
-/* To be called before hwtimer_intake_file(). */
-struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel)
-{
-	u64 first = wheel->current_tick + 1;
-	u64 direct = wheel->rewind.active ? 0 : hwtimer_kind_direct(wheel);
-
-	return (struct hwtimer_intake){
-		.wheel = wheel,
-		.scale = wheel->scale,
-		.buckets = wheel->buckets,
-		.first = first,
-		.reach = max(direct, first) - first,
-		.mask = wheel->shape.buckets - 1,
-	};
-}
-
 /* Does hwtimer_intake_open() in all cases. */
 static noinline void intake_ask(struct hwtimer_wheel *wheel,
 				struct hwtimer_entry entry, u64 tick, bool near)
