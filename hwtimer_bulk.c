@@ -314,25 +314,23 @@ static __always_inline void cancel_fetch(const struct hwtimer_table *table,
 	}
 }
 
-/* Cancels @count timers. Returns the number of those that were not plain. */
-static __always_inline u32 cancel_fetched(struct hwtimer_instance *instance,
-					  u32 flags,
-					  struct hwtimer_record **records,
-					  u64 *words, u32 count,
-					  struct hwtimer_moment *moment)
+/*
+ * Cancels the timer whose id is in *@word, as hwtimer_table_fetch() has left it, and writes
+ * the result there. Returns whether the timer was not plain.
+ */
+static __always_inline bool cancel_fetched(struct hwtimer_instance *instance,
+					   u32 flags,
+					   struct hwtimer_record *record,
+					   u64 *word,
+					   struct hwtimer_moment *moment)
 {
-	u32 i, others = 0;
+	u64 id = *word;
 
-	for (i = 0; i < count; i++) {
-		u64 id = words[i];
-
-		words[i] = 0;
-		if (likely(hwtimer_op_cancel_plain(instance, records[i], id)))
-			continue;
-		words[i] = hwtimer_op_cancel_other(instance, id, flags, moment);
-		others++;
-	}
-	return others;
+	*word = 0;
+	if (likely(hwtimer_op_cancel_plain(instance, record, id)))
+		return false;
+	*word = hwtimer_op_cancel_other(instance, id, flags, moment);
+	return true;
 }
 
 /* Cancels @count timers of an instance that has not started, so that it has none. */
@@ -352,7 +350,7 @@ static noinline void bulk_cancel_all(struct hwtimer_instance *instance,
 {
 	struct hwtimer_record *records[2][HWTIMER_AHEAD] __uninitialized;
 	u32 here = min_t(u32, count, HWTIMER_AHEAD);
-	u32 left = count, others = 0;
+	u32 i, left = count, others = 0;
 	unsigned int turn = 0;
 
 	if (unlikely(!hwtimer_table_end(&instance->table))) {
@@ -365,8 +363,10 @@ static noinline void bulk_cancel_all(struct hwtimer_instance *instance,
 
 		cancel_fetch(&instance->table, records[!turn], words + here,
 			     next);
-		others += cancel_fetched(instance, flags, records[turn], words,
-					 here, moment);
+		for (i = 0; i < here; i++)
+			others += cancel_fetched(instance, flags,
+						 records[turn][i], &words[i],
+						 moment);
 		words += here;
 		left -= here;
 		here = next;
@@ -383,10 +383,20 @@ static __always_inline void bulk_cancel_few(struct hwtimer_instance *instance,
 					    u32 flags, u64 *words, u32 count,
 					    struct hwtimer_moment *moment)
 {
-	u32 i;
+	u32 i, others = 0;
 
-	for (i = 0; i < count; i++)
-		words[i] = hwtimer_op_cancel(instance, words[i], flags, moment);
+	if (unlikely(!hwtimer_table_end(&instance->table))) {
+		bulk_cancel_none(words, count);
+		return;
+	}
+	for (i = 0; i < count; i++) {
+		struct hwtimer_record *record =
+			hwtimer_table_fetch(&instance->table, &words[i]);
+
+		others += cancel_fetched(instance, flags, record, &words[i],
+					 moment);
+	}
+	hwtimer_op_count_cancelled(instance, count - others);
 }
 
 static __always_inline int bulk_reschedule(struct hwtimer_instance *instance,
