@@ -89,8 +89,8 @@ static long submit_some(const struct batch *batch, u32 first, u32 count)
  * Does @count operations of a bulk from @first on. @words is room for their words, and
  * @requests for as many requests if the bulk is general, otherwise NULL. Returns the number
  * of operations that were done and, if results are wanted, whose results were copied out. If
- * there is none, returns -EFAULT or the error of hwtimer_bulk_run(). Always inline: a small
- * bulk is not general, and begins with its first operation.
+ * there is none, returns -EFAULT or the error of hwtimer_bulk_run(). Always inline: for a
+ * small bulk, @requests and @first are constant.
  */
 static __always_inline long
 bulk_some(struct hwtimer_instance *instance, const struct hwtimer_bulk *bulk,

@@ -10,7 +10,8 @@
  *
  * A bulk is faster than requests for two reasons: its input and output are these words
  * only, and each loop knows at compile time what is constant. SCHEDULE with a slack has a
- * loop of its own. A bulk with an interval or other flags is general, as is a RESCHEDULE
+ * loop of its own, and so have few timers: to prepare the other loops would take longer than
+ * to do the operations. A bulk with an interval or other flags is general, as is a RESCHEDULE
  * with a slack: its words become requests, so that the loops need not know of them.
  */
 #include <linux/bitops.h>
@@ -23,7 +24,7 @@
 #include "hwtimer_request.h"
 #include "hwtimer_ring.h"
 
-/* The maximum number of timers that bulk_cancel_few() cancels */
+/* The maximum number of timers that bulk_schedule_few() and bulk_cancel_few() take */
 #define BULK_FEW 4U
 
 /* hwtimer_bulk_check() where the settings count. Not inline: CANCEL needs no request. */
@@ -42,7 +43,10 @@ static noinline int bulk_check_request(struct hwtimer_instance *instance,
 				     &request);
 }
 
-/* Whether a bulk of plain delays is valid, as most others are. Settings are constant then. */
+/*
+ * Whether a bulk has delays without a slack, and is valid. Only with the instance's settings
+ * can that be known, and they are constant once the instance has started.
+ */
 static bool bulk_takes_delays(const struct hwtimer_instance *instance,
 			      const struct hwtimer_bulk *bulk)
 {
@@ -210,7 +214,10 @@ static __always_inline u32 bulk_some(struct hwtimer_table *table,
 	return bulk_delays(table, intake, words, results, count, moment);
 }
 
-/* Schedules @count timers, and writes their results. Returns how many it scheduled. */
+/*
+ * Schedules timers @first to @count - 1, and writes their results. Returns how many it
+ * scheduled.
+ */
 static __always_inline u32 bulk_schedule(struct hwtimer_instance *instance,
 					 const struct hwtimer_bulk *bulk,
 					 u64 *words, u32 first, u32 count,
@@ -240,8 +247,9 @@ static __always_inline u32 bulk_schedule(struct hwtimer_instance *instance,
 }
 
 /*
- * Schedules @count timers with deadlines as single calls do it, one after another. Returns
- * how many it scheduled: it ends before the first one that needs more than that.
+ * Schedules @count timers with deadlines, if the limit leaves room for all of them. Returns
+ * how many it scheduled: it ends before one for which no record is free. @words has the
+ * timers, and @results gets their ids.
  */
 static noinline u32 bulk_schedule_few(struct hwtimer_instance *instance,
 				      const u64 *words, u64 *results, u32 count)
@@ -286,10 +294,9 @@ static __always_inline void bulk_schedule_all(struct hwtimer_instance *instance,
 	if (count <= BULK_FEW && bulk->flags == HWTIMER_ABSOLUTE &&
 	    !bulk->slack)
 		filed = bulk_schedule_few(instance, words, words, count);
-	if (filed < count)
+	if (unlikely(filed < count))
 		filed += bulk_schedule(instance, bulk, words, filed, count,
 				       moment);
-
 	hwtimer_op_count_filed(instance, filed);
 	if (trace_hwtimer_schedule_enabled())
 		hwtimer_trace_bulk(instance, words, count);
@@ -593,6 +600,7 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 	int err;
 
 	hwtimer_op_make_room(instance);
+	/* Most bulks are valid anyway, and most instances are ready. */
 	if (unlikely(!hwtimer_bulk_plain(bulk) ||
 		     !hwtimer_instance_manned(instance))) {
 		err = bulk_prepare(instance, bulk);

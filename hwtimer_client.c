@@ -418,7 +418,7 @@ static int client_run(struct hwtimer_client *client,
 		      struct hwtimer_request *request)
 {
 	might_sleep();
-	hwtimer_request_run(client->instance, request, 1);
+	hwtimer_request_run_one(client->instance, request);
 	return request->result;
 }
 

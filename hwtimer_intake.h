@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Adds timers to a wheel, many in a row. This is the inline half of the wheel's
- * interface. The other half, hwtimer_intake_begin() and hwtimer_intake_open(), is in
- * hwtimer_wheel.c. hwtimer_bulk.c adds many timers this way; hwtimer_wheel_add() adds a
- * single one.
+ * interface. The other half, hwtimer_intake_open(), is in hwtimer_wheel.c. hwtimer_bulk.c
+ * adds many timers this way; hwtimer_wheel_add() adds a single one.
  *
  * Adding is inline for speed. A loop that adds timers copies the few facts that it needs
  * of the wheel once, and the compiler keeps them in registers. Read from the wheel

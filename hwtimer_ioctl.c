@@ -381,7 +381,10 @@ static int refused_to_readers(unsigned int command)
 	return -ENOTTY;
 }
 
-/* Not inline, so that the other commands need no frame on the stack for these. */
+/*
+ * Does the commands that are not for a timer or a few. Not inline, so that those need no room
+ * on the stack for these.
+ */
 static noinline long ioctl_rare(struct hwtimer_instance *instance,
 				unsigned int command, void __user *argument)
 {

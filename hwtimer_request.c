@@ -348,8 +348,8 @@ static void request_demand(struct hwtimer_demand *demand,
 }
 
 /*
- * Sets each result, 0 if the request is valid. Adds up what the valid requests need.
- * @started: the instance is known to have started
+ * Sets each result, 0 if the request is valid. Adds up what the valid requests need. If
+ * @started, the instance has started; otherwise, it may have.
  */
 static __always_inline void requests_check(struct hwtimer_instance *instance,
 					   struct hwtimer_request *requests,
@@ -485,6 +485,7 @@ void hwtimer_request_run_one(struct hwtimer_instance *instance,
 		spin_unlock(&instance->lock);
 		requests_run_singly(instance, request, 1);
 	}
+	/* As in hwtimer_request_run() */
 	if (demand.timers || demand.moves)
 		hwtimer_adopt_if_left(instance);
 }
