@@ -235,16 +235,20 @@ long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk)
 {
 	u64 words[BATCH_SMALL / sizeof(u64)] __uninitialized;
-	bool general = hwtimer_bulk_general(bulk);
 	u32 small = min_t(u32, ARRAY_SIZE(words) / 2, HWTIMER_HOLD);
-	int err = 0;
+	/* If these are 0 and the bulk is plain, it is not general either. */
+	u64 rest = bulk->interval | bulk->slack | bulk->expirations |
+		   bulk->reserved;
+	bool general = false;
+	int err;
 
-	if (unlikely(general))
-		err = hwtimer_bulk_check_general(instance, bulk);
-	else if (unlikely(!hwtimer_bulk_plain(bulk)))
-		err = hwtimer_bulk_check(instance, bulk);
-	if (unlikely(err))
-		return err;
+	if (unlikely(rest || !hwtimer_bulk_plain(bulk))) {
+		general = hwtimer_bulk_general(bulk);
+		err = general ? hwtimer_bulk_check_general(instance, bulk) :
+				hwtimer_bulk_check(instance, bulk);
+		if (err)
+			return err;
+	}
 	if (unlikely(!bulk->count))
 		return 0;
 	/* The program would never learn the ids of its new timers. */

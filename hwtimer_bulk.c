@@ -467,6 +467,31 @@ static noinline void bulk_reschedule_traced(struct hwtimer_instance *instance,
 	}
 }
 
+static __always_inline void bulk_cancel(struct hwtimer_instance *instance,
+					u32 flags, u64 *words, u32 count,
+					struct hwtimer_moment *moment)
+{
+	if (trace_hwtimer_cancel_enabled())
+		bulk_cancel_traced(instance, flags, words, count, moment);
+	else if (count <= BULK_FEW)
+		bulk_cancel_few(instance, flags, words, count, moment);
+	else
+		bulk_cancel_all(instance, flags, words, count, moment);
+}
+
+static noinline void bulk_reschedule_any(struct hwtimer_instance *instance,
+					 u32 flags, u64 *words, u32 count,
+					 struct hwtimer_moment *moment)
+{
+	if (trace_hwtimer_reschedule_enabled())
+		bulk_reschedule_traced(instance, flags, words, count, moment);
+	else if (flags & HWTIMER_ABSOLUTE)
+		bulk_reschedule_all(instance, HWTIMER_ABSOLUTE, words, count,
+				    moment);
+	else
+		bulk_reschedule_all(instance, 0, words, count, moment);
+}
+
 /* Does bulk_run_locked(). Always inline, as hwtimer_bulk_run() nearly always does it. */
 static __always_inline void run_locked(struct hwtimer_instance *instance,
 				       const struct hwtimer_bulk *bulk,
@@ -476,31 +501,14 @@ static __always_inline void run_locked(struct hwtimer_instance *instance,
 	struct hwtimer_moment moment;
 
 	hwtimer_op_begin(instance, &moment);
-	switch (bulk->op) {
-	case HWTIMER_OP_SCHEDULE:
+	/* Of few timers, CANCEL takes the fewest instructions, so it comes first. */
+	if (bulk->op == HWTIMER_OP_CANCEL)
+		bulk_cancel(instance, bulk->flags, words, count, &moment);
+	else if (bulk->op == HWTIMER_OP_SCHEDULE)
 		bulk_schedule_all(instance, bulk, words, count, &moment);
-		break;
-	case HWTIMER_OP_CANCEL:
-		if (trace_hwtimer_cancel_enabled())
-			bulk_cancel_traced(instance, bulk->flags, words, count,
-					   &moment);
-		else if (count <= BULK_FEW)
-			bulk_cancel_few(instance, bulk->flags, words, count,
-					&moment);
-		else
-			bulk_cancel_all(instance, bulk->flags, words, count,
-					&moment);
-		break;
-	default:
-		if (trace_hwtimer_reschedule_enabled())
-			bulk_reschedule_traced(instance, bulk->flags, words,
-					       count, &moment);
-		else if (bulk->flags & HWTIMER_ABSOLUTE)
-			bulk_reschedule_all(instance, HWTIMER_ABSOLUTE, words,
-					    count, &moment);
-		else
-			bulk_reschedule_all(instance, 0, words, count, &moment);
-	}
+	else
+		bulk_reschedule_any(instance, bulk->flags, words, count,
+				    &moment);
 	hwtimer_op_end(instance, count, &moment, most);
 }
 
@@ -536,13 +544,18 @@ static noinline int bulk_prepare(struct hwtimer_instance *instance,
 	}
 }
 
-static struct hwtimer_demand bulk_demand(const struct hwtimer_bulk *bulk,
-					 u32 count)
+static __always_inline struct hwtimer_demand
+bulk_demand(const struct hwtimer_bulk *bulk, u32 count)
 {
-	return (struct hwtimer_demand){
-		.timers = bulk->op == HWTIMER_OP_SCHEDULE ? count : 0,
-		.moves = bulk->op == HWTIMER_OP_RESCHEDULE ? count : 0,
-	};
+	struct hwtimer_demand demand = {};
+
+	if (bulk->op == HWTIMER_OP_CANCEL)
+		return demand;
+	if (bulk->op == HWTIMER_OP_SCHEDULE)
+		demand.timers = count;
+	else
+		demand.moves = count;
+	return demand;
 }
 
 /* Locks the instance; returns 0 if it has memory for @count operations, or -ENOMEM. */

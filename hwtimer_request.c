@@ -348,19 +348,14 @@ static void request_demand(struct hwtimer_demand *demand,
 }
 
 /*
- * Sets each result, 0 if the request is valid. Adds up what the valid requests need. If
- * @started, the instance has started; otherwise, it may have.
+ * Sets each result, 0 if the request is valid. Adds up what the valid requests need.
+ * @settings are the settings of the instance, constant or a copy.
  */
-static __always_inline void requests_check(struct hwtimer_instance *instance,
-					   struct hwtimer_request *requests,
-					   u32 count,
-					   struct hwtimer_demand *demand,
-					   bool started)
+static __always_inline void
+requests_check(const struct hwtimer_settings *settings,
+	       struct hwtimer_request *requests, u32 count,
+	       struct hwtimer_demand *demand)
 {
-	struct hwtimer_settings copy __uninitialized;
-	const struct hwtimer_settings *settings =
-		likely(started) ? &instance->settings :
-				  hwtimer_settings_get(instance, &copy);
 	u32 schedules = 0;
 	u32 i;
 
@@ -380,26 +375,42 @@ static __always_inline void requests_check(struct hwtimer_instance *instance,
 }
 
 /*
- * Checks the requests, and starts or adopts the instance if one of them needs that. Until
- * the instance has started, SETUP may change the settings, so checks again afterwards.
+ * Does requests_prepare() for an instance that may have to be started or adopted. Until it has
+ * started, SETUP may change the settings, so checks again afterwards.
  */
-static __always_inline int requests_prepare(struct hwtimer_instance *instance,
+static noinline int requests_prepare_slowly(struct hwtimer_instance *instance,
 					    struct hwtimer_request *requests,
 					    u32 count,
 					    struct hwtimer_demand *demand)
 {
+	struct hwtimer_settings copy __uninitialized;
+
 	for (;;) {
 		bool manned = hwtimer_instance_manned(instance);
 		bool started = manned || hwtimer_instance_started(instance);
 		int err;
 
-		requests_check(instance, requests, count, demand, started);
+		requests_check(hwtimer_settings_get(instance, &copy), requests,
+			       count, demand);
 		if (manned || !(demand->timers || demand->moves))
 			return 0;
 		err = hwtimer_supply_start(instance);
 		if (err || started)
 			return err;
 	}
+}
+
+/* Checks the requests, and starts or adopts the instance if one of them needs that. */
+static __always_inline int requests_prepare(struct hwtimer_instance *instance,
+					    struct hwtimer_request *requests,
+					    u32 count,
+					    struct hwtimer_demand *demand)
+{
+	if (unlikely(!hwtimer_instance_manned(instance)))
+		return requests_prepare_slowly(instance, requests, count,
+					       demand);
+	requests_check(&instance->settings, requests, count, demand);
+	return 0;
 }
 
 /*
@@ -511,7 +522,7 @@ bool hwtimer_request_try(struct hwtimer_instance *instance,
 	if (!hwtimer_instance_started(instance))
 		return false;
 	hwtimer_op_make_room(instance);
-	requests_check(instance, requests, count, &demand, true);
+	requests_check(&instance->settings, requests, count, &demand);
 	if (!hwtimer_supply_lock_ready(instance, &demand) ||
 	    !hwtimer_op_fits_slice(instance, count)) {
 		spin_unlock(&instance->lock);
