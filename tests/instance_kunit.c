@@ -1326,6 +1326,103 @@ static void the_whole_wheel_begins_at_the_present(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
+/* Whether @instance has the memory for @demand, computed without any short cut. */
+static bool has_memory(const struct hwtimer_instance *instance,
+		       const struct hwtimer_demand *demand)
+{
+	u32 below =
+		instance->settings.timers - hwtimer_instance_timers(instance);
+	u32 periodic =
+		instance->periodic + demand->periodic + demand->extensions;
+	const struct hwtimer_outlook outlook = {
+		.adds = demand->timers,
+		.moves = demand->moves,
+		.resting = periodic,
+		.expiring = instance->stats.pending + demand->timers + periodic,
+		.queued = instance->stats.ready + instance->discards,
+	};
+
+	return hwtimer_table_spare(&instance->table) >=
+		       min(demand->timers, below) +
+			       min(demand->periodic, below) +
+			       demand->extensions &&
+	       instance->wheel.entries + demand->timers + demand->moves +
+			       periodic <=
+		       instance->wheel.room &&
+	       hwtimer_wheel_reserve(&instance->wheel, &outlook) <=
+		       instance->pool.spares;
+}
+
+static void check_memory(struct kunit *test, struct hwtimer_instance *instance,
+			 const struct hwtimer_demand *demand)
+{
+	bool ready = hwtimer_supply_lock_ready(instance, demand);
+
+	KUNIT_EXPECT_EQ(test, ready, has_memory(instance, demand));
+	spin_unlock(&instance->lock);
+}
+
+/* Has the pool, the start wheel and the table miss more or less of what @demand takes. */
+static void check_shortages(struct kunit *test,
+			    struct hwtimer_instance *instance,
+			    const struct hwtimer_demand *demand)
+{
+	u32 spare = hwtimer_table_spare(&instance->table);
+	u32 spares = instance->pool.spares;
+	u64 room = instance->wheel.room;
+	u32 few;
+
+	/* hwtimer_supply_lock_ready() does no more than look at these numbers. */
+	for (few = 0; few < 4 * HWTIMER_HOLD; few++) {
+		instance->pool.spares = few;
+		check_memory(test, instance, demand);
+	}
+	instance->pool.spares = U32_MAX;
+	for (few = 0; few < 4 * HWTIMER_HOLD; few++) {
+		instance->wheel.room = instance->wheel.entries + few;
+		check_memory(test, instance, demand);
+	}
+	instance->wheel.room = U64_MAX;
+	for (few = 0; few < spare; few++) {
+		instance->table.retired += few;
+		check_memory(test, instance, demand);
+		instance->table.retired -= few;
+	}
+	instance->wheel.room = room;
+	instance->pool.spares = spares;
+}
+
+static void missing_memory_is_noticed(struct kunit *test)
+{
+	static const struct hwtimer_demand demands[] = {
+		{ .timers = 1 },
+		{ .timers = HWTIMER_HOLD },
+		{ .moves = 1 },
+		{ .timers = 2, .periodic = 1 },
+		{ .timers = 3, .periodic = 3, .moves = 2, .extensions = 1 },
+		{ .moves = HWTIMER_HOLD, .extensions = HWTIMER_HOLD },
+	};
+	struct hwtimer_instance *instance = test->priv;
+	unsigned int i, j;
+
+	for (i = 0; i < 4; i++) {
+		struct hwtimer_request request = {
+			.op = HWTIMER_OP_SCHEDULE,
+			.time = HOUR,
+			.interval = i & 1 ? HOUR : 0,
+		};
+
+		for (j = 0; j <= 3 * i; j++) {
+			request.time += HOUR;
+			KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
+			request.id = 0;
+		}
+		for (j = 0; j < ARRAY_SIZE(demands); j++)
+			check_shortages(test, instance, &demands[j]);
+	}
+	fake_check_books(test, instance);
+}
+
 static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(readers_are_told_of_the_end),
 	KIND_CASE(without_rings_there_is_nothing_to_serve),
@@ -1364,6 +1461,7 @@ static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(more_timers_get_the_whole_wheel),
 	KIND_CASE(the_whole_wheel_follows_a_clock_that_was_set_back),
 	KIND_CASE(the_whole_wheel_begins_at_the_present),
+	KIND_CASE(missing_memory_is_noticed),
 	KIND_CASE(random_requests_keep_the_books),
 	{}
 };
