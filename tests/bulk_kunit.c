@@ -411,10 +411,87 @@ static void a_slack_is_refused_before_the_instance_refuses(struct kunit *test)
 	hwtimer_instance_destroy(instance);
 }
 
+/* Bulks as a whole, and single requests with the same flags. @delays: the clock takes delays */
+static void expect_validity(struct kunit *test,
+			    struct hwtimer_instance *instance, bool delays)
+{
+	struct hwtimer_request single = { .op = HWTIMER_OP_SCHEDULE,
+					  .time = FAKE_HOUR };
+	const int delay = delays ? 0 : -EINVAL;
+	const struct {
+		struct hwtimer_bulk bulk;
+		int err;
+	} some[] = {
+		{ { .op = HWTIMER_OP_CANCEL }, 0 },
+		{ { .op = HWTIMER_OP_CANCEL, .flags = HWTIMER_DISCARD }, 0 },
+		{ { .op = HWTIMER_OP_CANCEL, .flags = HWTIMER_ABSOLUTE },
+		  -EINVAL },
+		{ { .op = HWTIMER_OP_SCHEDULE, .flags = HWTIMER_ABSOLUTE }, 0 },
+		{ { .op = HWTIMER_OP_SCHEDULE, .flags = HWTIMER_DISCARD },
+		  -EINVAL },
+		{ { .op = HWTIMER_OP_SCHEDULE }, delay },
+		{ { .op = HWTIMER_OP_SCHEDULE,
+		    .flags = HWTIMER_ABSOLUTE,
+		    .slack = U64_MAX },
+		  -EDOM },
+		{ { .op = HWTIMER_OP_RESCHEDULE, .flags = HWTIMER_ABSOLUTE },
+		  0 },
+		{ { .op = HWTIMER_OP_RESCHEDULE }, delay },
+		{ { .op = HWTIMER_OP_NONE }, -EINVAL },
+		{ { .op = HWTIMER_OP_NONE, .flags = HWTIMER_ABSOLUTE },
+		  -EINVAL },
+		{ { .op = HWTIMER_OP_RESCHEDULE + 1,
+		    .flags = HWTIMER_ABSOLUTE },
+		  -EINVAL },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(some); i++) {
+		const struct hwtimer_bulk *bulk = &some[i].bulk;
+		u64 words[2] = { 0, FAKE_START + FAKE_HOUR };
+
+		KUNIT_EXPECT_EQ_MSG(test, hwtimer_bulk_check(instance, bulk),
+				    some[i].err, "bulk %u", i);
+		KUNIT_EXPECT_EQ_MSG(test,
+				    hwtimer_bulk_run(instance, bulk, words, 1),
+				    some[i].err, "bulk %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, hwtimer_bulk_plain(bulk),
+				    !some[i].err &&
+					    (bulk->flags ||
+					     bulk->op == HWTIMER_OP_CANCEL),
+				    "bulk %u", i);
+	}
+	KUNIT_EXPECT_EQ(test, fake_run(instance, &single), delay);
+}
+
+static void bulks_are_valid_or_refused(struct kunit *test)
+{
+	struct hwtimer_instance *instance = fake_create(kind_of(test), LIMIT);
+	const struct hwtimer_bulk cancel = { .op = HWTIMER_OP_CANCEL };
+	u64 ids[] = { 0, 1, 1ULL << 32 | 1, U64_MAX };
+	unsigned int i;
+	int err;
+
+	KUNIT_ASSERT_NOT_NULL(test, instance);
+	/* There is no table yet. */
+	err = hwtimer_bulk_run(instance, &cancel, ids, ARRAY_SIZE(ids));
+	KUNIT_EXPECT_EQ(test, err, 0);
+	for (i = 0; i < ARRAY_SIZE(ids); i++)
+		KUNIT_EXPECT_EQ(test, (s64)ids[i], -ENOENT);
+	KUNIT_ASSERT_FALSE(test, hwtimer_instance_started(instance));
+	expect_validity(test, instance, true);
+	KUNIT_ASSERT_TRUE(test, hwtimer_instance_manned(instance));
+	expect_validity(test, instance, true);
+	fake_settable(instance);
+	expect_validity(test, instance, false);
+	hwtimer_instance_destroy(instance);
+}
+
 static struct kunit_case bulk_test_cases[] = {
 	KIND_CASE(bulks_do_what_requests_do),
 	KIND_CASE(bulks_do_so_while_the_clock_is_set_back),
 	KIND_CASE(a_slack_is_refused_before_the_instance_refuses),
+	KIND_CASE(bulks_are_valid_or_refused),
 	{}
 };
 
