@@ -1158,6 +1158,30 @@ static void crowd_moves_down_ahead(struct kunit *test)
 }
 
 /*
+ * A timer for the first tick of its bucket need not move down, so the second chunk, which it
+ * begins, makes no crowd. The next timer does, although that chunk has room for it.
+ */
+static void crowd_behind_a_first_tick_moves_down_ahead(struct kunit *test)
+{
+	struct oracle *oracle =
+		create_kind(test, HWTIMER_KIND_HIERARCHICAL, BUCKETS);
+	unsigned int i;
+
+	for (i = 0; i < HWTIMER_CHUNK_ENTRIES; i++)
+		oracle_schedule(oracle, 97 * TICK);
+	oracle_schedule(oracle, 96 * TICK);
+	oracle_schedule(oracle, 97 * TICK);
+	oracle_turn(oracle, 40 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.cascaded, 0);
+	oracle_turn(oracle, 70 * TICK);
+	/* The timer for the first tick stays. */
+	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.cascaded,
+			HWTIMER_CHUNK_ENTRIES + 1);
+	oracle_turn(oracle, 200 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->nr_live, 0);
+}
+
+/*
  * Nothing else wakes the worker, so the wheel must ask for the turns that move the crowd
  * down.
  */
@@ -1901,6 +1925,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KIND_CASE(following_does_not_delay_past_deadlines),
 	KIND_CASE(order_holds_across_gaps),
 	KUNIT_CASE(crowd_moves_down_ahead),
+	KUNIT_CASE(crowd_behind_a_first_tick_moves_down_ahead),
 	KUNIT_CASE(lonely_crowd_moves_down_ahead),
 	KUNIT_CASE(slack_as_wide_as_the_bucket_needs_no_cascade),
 	KIND_CASE(empty_wheel_grows),
