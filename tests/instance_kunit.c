@@ -1118,6 +1118,24 @@ static void readers_are_told_of_the_end(struct kunit *test)
 	remove_wait_queue(&instance->readers.queue, &sleeper);
 }
 
+static void
+readers_are_told_when_the_last_event_is_discarded(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct wait_queue_entry sleeper;
+	u64 id;
+
+	nr_woken = 0;
+	init_waitqueue_func_entry(&sleeper, count_wakeup);
+	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+	turn(test, instance, 2);
+	hwtimer_instance_stop(instance);
+	add_wait_queue(&instance->readers.queue, &sleeper);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, HWTIMER_DISCARD), 0);
+	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	remove_wait_queue(&instance->readers.queue, &sleeper);
+}
+
 static void without_rings_there_is_nothing_to_serve(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -1425,6 +1443,7 @@ static void missing_memory_is_noticed(struct kunit *test)
 
 static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(readers_are_told_of_the_end),
+	KIND_CASE(readers_are_told_when_the_last_event_is_discarded),
 	KIND_CASE(without_rings_there_is_nothing_to_serve),
 	KIND_CASE(limit_refuses_and_lifts),
 	KIND_CASE(spent_record_leaves_none_within_the_limit),
