@@ -1191,9 +1191,9 @@ local function take_found(shard, turn, start, home, found, state)
 	return state == 'n' and 'p' or state
 end
 
--- end_search(shard, turn, entry, home, state): all records have been read. Returns '0', or
+-- end_search(shard, turn, entry, start, home, state): all records have been read. Returns '0', or
 -- where to begin again, if the slot refused timers and would take them now.
-local function end_search(shard, turn, entry, home, state)
+local function end_search(shard, turn, entry, start, home, state)
 	if state == 'r' then
 		local slot = format(shard.slot, home)
 		if of_slot('HLEN', slot) then
@@ -1201,8 +1201,15 @@ local function end_search(shard, turn, entry, home, state)
 		end
 		turn.overwritten[#turn.overwritten + 1] = slot
 	end
-	-- Otherwise, it is in the index for the timers that were found.
-	if state == 'n' or entry ~= text_of(home) then
+	-- It stays in the index for the timers that were found, and for those that somebody has
+	-- put into it during the search: then it is no new slot, and nobody else enters it.
+	local made = (of_slot('HLEN', format(shard.slot, start)) or 0) > 0
+	if entry ~= text_of(start) then
+		call('ZREM', shard.slots, entry)
+		if made then
+			call('ZADD', shard.slots, text_of(start), text_of(start))
+		end
+	elseif not made and (state == 'n' or start ~= home) then
 		call('ZREM', shard.slots, entry)
 	end
 	return '0'
@@ -1243,7 +1250,7 @@ local function seek_slot(shard, turn, entry, start, scan, room)
 	if cursor ~= '0' then
 		return state .. cursor, count
 	end
-	return end_search(shard, turn, entry, home, state), count
+	return end_search(shard, turn, entry, start, home, state), count
 end
 
 -- horizon(shard, now): the first slot that begins after `now`

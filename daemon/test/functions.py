@@ -815,6 +815,35 @@ def lost_slots_fire():
 
 
 @test
+def lost_slots_that_are_filled_during_the_search():
+    """a slot that gets a timer while its lost ones are sought stays in the index"""
+    for i in range(20):
+        s = fresh()
+        start = s.now() + 20000
+        start -= start % 1024
+        s.schedule(*[x for j in range(600) for x in ('far%d' % j, start + FAR, '')])
+        s.schedule('in', start, '')
+        s.client.delete(s.sub(start))
+        s.cancel('in')
+        daemon = Daemon(s, ahead=60000, maximum=150)
+        while b':n' not in daemon.position:
+            assert daemon.more
+            daemon.turn()
+        # What the search has passed already, it does not find any more.
+        daemon.turn()
+        daemon.turn()
+        assert b':n' in daemon.position
+        s.schedule('late%d' % i, start + 5, '')
+        # Another daemon removes the mark that the slot was lost.
+        Daemon(s, 'd2', ahead=60000).settle()
+        daemon.settle()
+        assert len(s.check()) == 601
+        third = Daemon(s, 'd3', ahead=60000)
+        third.settle()
+        assert {name for name, _ in third.armed} == {b'late%d' % i}
+
+
+@test
 def overwritten_due_is_named():
     """if `due` is no stream, a turn fires nothing, and says which key that is"""
     s = fresh()
