@@ -604,6 +604,7 @@ static void a_rearmed_timer_keeps_its_room(struct kunit *test)
  */
 static void readers_do_not_wait_for_refused_timers(struct kunit *test)
 {
+	struct wait_queue_entry sleeper;
 	struct pair *pair;
 	int err;
 
@@ -615,13 +616,40 @@ static void readers_do_not_wait_for_refused_timers(struct kunit *test)
 	fake_turn_until(pair->a, FAKE_START + 2 * FAKE_HOUR);
 	KUNIT_EXPECT_EQ(test, pair->a->stats.ready, 5);
 	KUNIT_EXPECT_FALSE(test, hwtimer_notice_readable(pair->a));
+	fake_fall_asleep(pair->a, &sleeper);
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, NULL, &err), 0);
 	KUNIT_EXPECT_TRUE(test, hwtimer_notice_readable(pair->a));
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
+	remove_wait_queue(&pair->a->readers.queue, &sleeper);
 	hwtimer_instance_destroy(pair->b);
 	pair->b = fake_create_on(kind_of(test), LIMIT, pair->account);
 	KUNIT_ASSERT_NOT_NULL(test, pair->b);
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, NULL, &err), 1);
 	KUNIT_EXPECT_FALSE(test, hwtimer_notice_readable(pair->a));
+	pair_destroy(test, pair);
+}
+
+/* The same with events in the completion ring, where none waits for read() */
+static void pollers_of_rings_do_not_wait_for_refused_timers(struct kunit *test)
+{
+	struct wait_queue_entry sleeper;
+	struct pair *pair;
+	int err;
+
+	set_limits(512, LIMIT, BYTES);
+	pair = pair_create(test, LIMIT);
+	KUNIT_ASSERT_TRUE(test, fake_add_rings(pair->a, 8, 64));
+	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 5, NULL, &err), 5);
+	schedule_up_to(pair->b, LIMIT, NULL, &err);
+	hwtimer_notice_set(pair->a, 10, HWTIMER_NEVER, NULL);
+	fake_turn_until(pair->a, FAKE_START + 2 * FAKE_HOUR);
+	/* A timer whose event is in the ring counts no more. */
+	schedule_up_to(pair->b, LIMIT, NULL, &err);
+	KUNIT_EXPECT_EQ(test, pair->a->stats.ready, 0);
+	fake_fall_asleep(pair->a, &sleeper);
+	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, NULL, &err), 0);
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
+	remove_wait_queue(&pair->a->readers.queue, &sleeper);
 	pair_destroy(test, pair);
 }
 
@@ -904,6 +932,7 @@ static struct kunit_case account_test_cases[] = {
 	KIND_CASE(timers_that_end_make_room),
 	KIND_CASE(a_rearmed_timer_keeps_its_room),
 	KIND_CASE(readers_do_not_wait_for_refused_timers),
+	KIND_CASE(pollers_of_rings_do_not_wait_for_refused_timers),
 	KIND_CASE(memory_is_refused),
 	KIND_CASE(the_whole_wheel_is_refused),
 	KIND_CASE(chunks_that_are_freed_come_back),

@@ -291,3 +291,21 @@ void fake_check_books(struct kunit *test, struct hwtimer_instance *instance)
 			allowance->max);
 	KUNIT_EXPECT_LE(test, allowance->max, instance->settings.timers);
 }
+
+unsigned int fake_nr_woken;
+
+static int count_wakeup(struct wait_queue_entry *entry, unsigned int mode,
+			int flags, void *key)
+{
+	fake_nr_woken++;
+	return 0;
+}
+
+/* Adds a reader who sleeps. @fake_nr_woken is how often he is woken from now on. */
+void fake_fall_asleep(struct hwtimer_instance *instance,
+		      struct wait_queue_entry *sleeper)
+{
+	fake_nr_woken = 0;
+	init_waitqueue_func_entry(sleeper, count_wakeup);
+	add_wait_queue(&instance->readers.queue, sleeper);
+}

@@ -49,4 +49,10 @@ unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time);
 u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event);
 void fake_check_books(struct kunit *test, struct hwtimer_instance *instance);
 
+/* How often the reader of fake_fall_asleep() was woken */
+extern unsigned int fake_nr_woken;
+
+void fake_fall_asleep(struct hwtimer_instance *instance,
+		      struct wait_queue_entry *sleeper);
+
 #endif /* HWTIMER_TESTS_FAKE_H */

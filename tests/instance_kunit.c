@@ -672,15 +672,6 @@ static void chunks_of_read_events_are_surplus(struct kunit *test)
 	KUNIT_EXPECT_GT(test, instance->trim.unused, 0);
 }
 
-static unsigned int nr_woken;
-
-static int count_wakeup(struct wait_queue_entry *entry, unsigned int mode,
-			int flags, void *key)
-{
-	nr_woken++;
-	return 0;
-}
-
 /* A reader that must not wait is refused while another reader has its turn. */
 static void expect_refusal(struct kunit *test)
 {
@@ -702,27 +693,25 @@ static void refused_reader_is_told(struct kunit *test)
 	struct hwtimer_event event;
 	u64 id;
 
-	nr_woken = 0;
-	init_waitqueue_func_entry(&sleeper, count_wakeup);
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	turn(test, instance, 2);
-	add_wait_queue(&instance->readers.queue, &sleeper);
+	fake_fall_asleep(instance, &sleeper);
 	/* Unless a reader was refused, the end of a turn wakes nobody. */
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
-	KUNIT_EXPECT_EQ(test, nr_woken, 0);
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 0);
 
 	expect_refusal(test);
-	KUNIT_EXPECT_EQ(test, nr_woken, 0);
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 0);
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
-	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
-	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
 
 	/* No event is left, so the end of a turn wakes nobody. */
 	expect_refusal(test);
 	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
-	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
 	remove_wait_queue(&instance->readers.queue, &sleeper);
 }
 
@@ -1102,19 +1091,17 @@ static void readers_are_told_of_the_end(struct kunit *test)
 	struct wait_queue_entry sleeper;
 	struct hwtimer_event event;
 
-	nr_woken = 0;
-	init_waitqueue_func_entry(&sleeper, count_wakeup);
 	schedule_many(test, 2);
 	turn(test, instance, 2);
-	add_wait_queue(&instance->readers.queue, &sleeper);
+	fake_fall_asleep(instance, &sleeper);
 	hwtimer_instance_stop(instance);
-	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
 	hwtimer_instance_stop(instance);
-	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
 	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 1);
-	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
 	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 1);
-	KUNIT_EXPECT_EQ(test, nr_woken, 2);
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 2);
 	remove_wait_queue(&instance->readers.queue, &sleeper);
 }
 
@@ -1125,14 +1112,12 @@ readers_are_told_when_the_last_event_is_discarded(struct kunit *test)
 	struct wait_queue_entry sleeper;
 	u64 id;
 
-	nr_woken = 0;
-	init_waitqueue_func_entry(&sleeper, count_wakeup);
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	turn(test, instance, 2);
 	hwtimer_instance_stop(instance);
-	add_wait_queue(&instance->readers.queue, &sleeper);
+	fake_fall_asleep(instance, &sleeper);
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, HWTIMER_DISCARD), 0);
-	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
 	remove_wait_queue(&instance->readers.queue, &sleeper);
 }
 

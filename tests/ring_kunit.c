@@ -941,32 +941,21 @@ static void worker_sees_what_comes_as_it_stops_polling(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flags_after_polling(test), 0);
 }
 
-static unsigned int nr_woken;
-
-static int count_wakeup(struct wait_queue_entry *entry, unsigned int mode,
-			int flags, void *key)
-{
-	nr_woken++;
-	return 0;
-}
-
 /* Readers are woken for an event that comes into the ring, not for those that wait. */
 static void readers_are_woken_when_events_move(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	struct wait_queue_entry sleeper;
 
-	nr_woken = 0;
-	init_waitqueue_func_entry(&sleeper, count_wakeup);
 	expire(test, 0, COMPLETIONS + 2);
-	add_wait_queue(&instance->readers.queue, &sleeper);
+	fake_fall_asleep(instance, &sleeper);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
-	KUNIT_EXPECT_EQ(test, nr_woken, 0);
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 0);
 	expect_event(test, 0);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 1);
-	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
-	KUNIT_EXPECT_EQ(test, nr_woken, 1);
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
 	remove_wait_queue(&instance->readers.queue, &sleeper);
 }
 
