@@ -290,6 +290,12 @@ static bool compaction_due(const struct hwtimer_instance *instance)
 	       instance->stats.pending + HWTIMER_DEAD_SPARED;
 }
 
+/* Whether requests owe steps of a compaction. */
+static bool compacts(const struct hwtimer_instance *instance)
+{
+	return instance->wheel.sweeping || compaction_due(instance);
+}
+
 /*
  * The number of steps of a compaction that @requests requests owe. Requests make dead
  * entries, so they help to remove them, in proportion: a compaction checks all entries
@@ -300,7 +306,7 @@ static u64 compaction_steps(const struct hwtimer_instance *instance,
 {
 	u64 work = instance->wheel.entries + instance->wheel.nr_buckets;
 
-	if (!instance->wheel.sweeping && !compaction_due(instance))
+	if (!compacts(instance))
 		return 0;
 	return DIV_ROUND_UP_ULL(requests * (1 + work / HWTIMER_DEAD_DURING),
 				HWTIMER_HOLD / 2);
@@ -384,13 +390,6 @@ static bool op_sooner(struct hwtimer_instance *instance,
 		hwtimer_wheel_time_of(wheel, soonest) < instance->wakeup.at);
 }
 
-/* Whether requests owe steps, of whatever number. */
-static bool op_owes(const struct hwtimer_instance *instance)
-{
-	return instance->wheel.sweeping || compaction_due(instance) ||
-	       instance->wheel.rewind.active;
-}
-
 /* The end of hwtimer_op_end() if there is more to do than to release the lock. */
 static noinline void op_end_all(struct hwtimer_instance *instance, u32 count,
 				const struct hwtimer_moment *moment, u64 most)
@@ -447,8 +446,8 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 		hwtimer_notice_watch_clock(instance);
 	if (unlikely(hwtimer_instance_has_surplus(instance)))
 		hwtimer_allowance_settle(instance);
-	if (unlikely(op_owes(instance) || moment->ready ||
-		     hwtimer_instance_refused(instance)))
+	if (unlikely(compacts(instance) || instance->wheel.rewind.active ||
+		     moment->ready || hwtimer_instance_refused(instance)))
 		op_end_all(instance, count, moment, most);
 	else
 		spin_unlock(&instance->lock);
