@@ -384,7 +384,7 @@ static noinline void bulk_cancel_all(struct hwtimer_instance *instance,
 
 /*
  * Cancels so few timers that the processor fetches all of their records at once by itself.
- * Always inline: bulk_run_locked() has saved the registers.
+ * Always inline, as its caller has saved the registers already.
  */
 static __always_inline void bulk_cancel_few(struct hwtimer_instance *instance,
 					    u32 flags, u64 *words, u32 count,
@@ -501,7 +501,7 @@ static __always_inline void run_locked(struct hwtimer_instance *instance,
 	struct hwtimer_moment moment;
 
 	hwtimer_op_begin(instance, &moment);
-	/* Of few timers, CANCEL takes the fewest instructions, so it comes first. */
+	/* CANCEL of few timers takes least, so it comes first: a test would cost it most. */
 	if (bulk->op == HWTIMER_OP_CANCEL)
 		bulk_cancel(instance, bulk->flags, words, count, &moment);
 	else if (bulk->op == HWTIMER_OP_SCHEDULE)

@@ -193,8 +193,9 @@ static long ioctl_submit(struct hwtimer_instance *instance,
 }
 
 /*
- * Does copy_in_sized() for BULK. Most programs give the size that the kernel knows. For those,
- * one copy of constant size is enough. Others may have less memory there, or more.
+ * Does copy_in_sized() for BULK. Most programs give the size that the kernel knows, and then one
+ * copy of constant size is enough. A program that gives another size may have less memory there,
+ * so that this copy fails.
  */
 static __always_inline int bulk_copy_in(struct hwtimer_bulk *bulk,
 					void __user *argument)
@@ -382,8 +383,8 @@ static int refused_to_readers(unsigned int command)
 }
 
 /*
- * Does the commands that are not for a timer or a few. Not inline, so that those need no room
- * on the stack for these.
+ * Does all commands but those for one timer, and BULK. Not inline: a call for one timer would
+ * make room on the stack for what only these need.
  */
 static noinline long ioctl_rare(struct hwtimer_instance *instance,
 				unsigned int command, void __user *argument)

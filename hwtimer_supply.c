@@ -723,7 +723,7 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 
 /*
  * Whether the instance has so much memory that nothing is missing, as a few comparisons show.
- * Each takes the sum of all that the demand may add, where a part of it would be enough.
+ * Each of them uses the sum of all that the demand may add, although a part would be enough.
  */
 static __always_inline bool
 supply_ample(const struct hwtimer_instance *instance,

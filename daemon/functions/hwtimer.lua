@@ -1201,8 +1201,8 @@ local function end_search(shard, turn, entry, start, home, state)
 		end
 		turn.overwritten[#turn.overwritten + 1] = slot
 	end
-	-- It stays in the index for the timers that were found, and for those that somebody has
-	-- put into it during the search: then it is no new slot, and nobody else enters it.
+	-- A slot with timers stays in the index: those that were found, and those that somebody
+	-- has scheduled during the search. Nobody would enter it later, as it is no new slot.
 	local made = (of_slot('HLEN', format(shard.slot, start)) or 0) > 0
 	if entry ~= text_of(start) then
 		call('ZREM', shard.slots, entry)
