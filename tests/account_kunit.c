@@ -599,22 +599,36 @@ static void a_rearmed_timer_keeps_its_room(struct kunit *test)
 }
 
 /*
- * A reader waits for more events than can come while the other instance has all timers.
- * It is told once a timer was refused, and not before.
+ * Returns two instances. A reader of the first one waits for 10 events; it has 5, and the other
+ * instance has all timers.
  */
-static void readers_do_not_wait_for_refused_timers(struct kunit *test)
+static struct pair *pair_of_which_one_waits(struct kunit *test, bool rings)
 {
-	struct wait_queue_entry sleeper;
 	struct pair *pair;
 	int err;
 
 	set_limits(512, LIMIT, BYTES);
 	pair = pair_create(test, LIMIT);
+	if (rings)
+		KUNIT_ASSERT_TRUE(test, fake_add_rings(pair->a, 8, 64));
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 5, NULL, &err), 5);
-	schedule_up_to(pair->b, LIMIT, NULL, &err);
 	hwtimer_notice_set(pair->a, 10, HWTIMER_NEVER, NULL);
 	fake_turn_until(pair->a, FAKE_START + 2 * FAKE_HOUR);
-	KUNIT_EXPECT_EQ(test, pair->a->stats.ready, 5);
+	KUNIT_EXPECT_EQ(test, pair->a->stats.ready, rings ? 0 : 5);
+	schedule_up_to(pair->b, LIMIT, NULL, &err);
+	return pair;
+}
+
+/*
+ * A reader waits for more events than can come while the other instance has all timers.
+ * It is told once a timer was refused, and not before.
+ */
+static void readers_do_not_wait_for_refused_timers(struct kunit *test)
+{
+	struct pair *pair = pair_of_which_one_waits(test, false);
+	struct wait_queue_entry sleeper;
+	int err;
+
 	KUNIT_EXPECT_FALSE(test, hwtimer_notice_readable(pair->a));
 	fake_fall_asleep(pair->a, &sleeper);
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, NULL, &err), 0);
@@ -632,20 +646,10 @@ static void readers_do_not_wait_for_refused_timers(struct kunit *test)
 /* The same with events in the completion ring, where none waits for read() */
 static void pollers_of_rings_do_not_wait_for_refused_timers(struct kunit *test)
 {
+	struct pair *pair = pair_of_which_one_waits(test, true);
 	struct wait_queue_entry sleeper;
-	struct pair *pair;
 	int err;
 
-	set_limits(512, LIMIT, BYTES);
-	pair = pair_create(test, LIMIT);
-	KUNIT_ASSERT_TRUE(test, fake_add_rings(pair->a, 8, 64));
-	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 5, NULL, &err), 5);
-	schedule_up_to(pair->b, LIMIT, NULL, &err);
-	hwtimer_notice_set(pair->a, 10, HWTIMER_NEVER, NULL);
-	fake_turn_until(pair->a, FAKE_START + 2 * FAKE_HOUR);
-	/* A timer whose event is in the ring counts no more. */
-	schedule_up_to(pair->b, LIMIT, NULL, &err);
-	KUNIT_EXPECT_EQ(test, pair->a->stats.ready, 0);
 	fake_fall_asleep(pair->a, &sleeper);
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, NULL, &err), 0);
 	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
