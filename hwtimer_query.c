@@ -29,6 +29,7 @@ static u32 shown_state(const struct hwtimer_record *record)
 	switch (record->state) {
 	case HWTIMER_PENDING:
 	case HWTIMER_PAUSED:
+	case HWTIMER_LOGGED:
 	case HWTIMER_RETURNING:
 		return HWTIMER_STATE_PENDING;
 	case HWTIMER_EXPIRED:
@@ -104,7 +105,7 @@ static int query_next(struct hwtimer_instance *instance,
 	if (instance->stats.ready || hwtimer_completion_unread(instance) ||
 	    hwtimer_completion_paused(instance))
 		return 0;
-	if (!instance->stats.pending)
+	if (!hwtimer_instance_pending(instance))
 		return -ENOENT;
 	query->state = HWTIMER_STATE_PENDING;
 	query->deadline = hwtimer_wakeup_earliest(instance);
@@ -125,7 +126,7 @@ int hwtimer_query_timer(struct hwtimer_instance *instance,
 	const struct hwtimer_record *record;
 	int err = -ENOENT;
 
-	spin_lock(&instance->lock);
+	hwtimer_instance_lock(instance);
 	if (!query->id) {
 		err = query_next(instance, query);
 		spin_unlock(&instance->lock);
@@ -223,7 +224,7 @@ u32 hwtimer_query_some(struct hwtimer_instance *instance,
 	u32 listed = 0;
 	u64 end;
 
-	spin_lock(&instance->lock);
+	hwtimer_instance_lock(instance);
 	end = hwtimer_table_end(&instance->table);
 	if (*cursor < end) {
 		*cursor = array_index_nospec(*cursor, end);

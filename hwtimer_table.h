@@ -37,6 +37,8 @@
  * @HWTIMER_PAUSED: the timer is periodic and was due, but its previous event is unread in
  *	the completion ring; it is in neither the wheel nor the queue of events. See
  *	hwtimer_period.c. To user space, the timer is pending
+ * @HWTIMER_LOGGED: the timer is in the log of a lane, see hwtimer_lane.h. To user space, the
+ *	timer is pending
  * @HWTIMER_STATES: number of states
  */
 enum hwtimer_record_state {
@@ -48,6 +50,7 @@ enum hwtimer_record_state {
 	HWTIMER_DISCARDED,
 	HWTIMER_EXTENSION,
 	HWTIMER_PAUSED,
+	HWTIMER_LOGGED,
 	HWTIMER_STATES,
 };
 
@@ -73,6 +76,7 @@ enum hwtimer_record_state {
  * @stamp: set by the wheel: changes when the entry in the wheel becomes dead
  * @lateness: once expired: the lateness, ns; saturated
  * @count: in an extension: number of expirations left; 0: no limit
+ * @place: in a log: the lane's number times HWTIMER_LANE_LOG, plus its place in the log
  * @state: enum hwtimer_record_state
  * @postponed: set by the wheel: the entry is filed under an earlier tick than @deadline
  * @align: used by the wheel: the timer expires at a tick that is a multiple of 2^@align
@@ -96,6 +100,7 @@ struct hwtimer_record {
 	union {
 		u32 lateness;
 		u32 count;
+		u32 place;
 	};
 	union {
 		struct {
@@ -214,6 +219,9 @@ struct hwtimer_hand {
 	struct hwtimer_record *records;
 	u32 base;
 };
+
+/** HWTIMER_HAND_NONE - the base of no hand: no record is one of its BITS_PER_LONG */
+#define HWTIMER_HAND_NONE ((u32)-BITS_PER_LONG)
 
 struct hwtimer_start;
 
@@ -448,6 +456,20 @@ static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
 		__set_bit(index >> HWTIMER_SLOT_SHIFT, table->vacant);
 	if (index < table->lowest)
 		table->lowest = index;
+}
+
+/* The first word of a slot's map that shows a free record; NULL: none does. */
+static inline unsigned long *
+hwtimer_table_slot_word(const struct hwtimer_table *table, u32 slot)
+{
+	unsigned long *map =
+		hwtimer_table_word(table, slot << HWTIMER_SLOT_SHIFT);
+	u32 i;
+
+	for (i = 0; i < HWTIMER_SLOT_RECORDS / BITS_PER_LONG; i++)
+		if (map[i])
+			return &map[i];
+	return NULL;
 }
 
 /*

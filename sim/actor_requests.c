@@ -478,6 +478,121 @@ void act_bulker(struct actor *actor)
 	}
 }
 
+/* ---- plain timers in quick succession ---- */
+
+#define SPRINT 12
+
+/* The first one is due soon, so that the worker comes before the others. */
+static void sprint_prepare(struct actor *actor, struct hwtimer_request *request,
+			   bool first)
+{
+	const struct oracle *oracle = actor->site->oracle;
+	uint64_t ticks = first ? sim_between(2, 60) : sim_between(60, 2000);
+
+	*request = (struct hwtimer_request){
+		.op = HWTIMER_OP_SCHEDULE,
+		.flags = HWTIMER_ABSOLUTE,
+		.time = oracle_now(oracle) + ticks * oracle->tick,
+	};
+}
+
+static struct oracle_timer *sprint_one(struct actor *actor, bool first)
+{
+	struct hwtimer_request request;
+	struct oracle_timer *timer;
+	long ret;
+
+	sprint_prepare(actor, &request, first);
+	timer = oracle_schedule(actor->site->oracle, &request);
+	ret = sim_ioctl(actor->file, HWTIMER_IOC_SCHEDULE, &request);
+	if (ret == -EFAULT)
+		ret = -ECANCELED;
+	oracle_scheduled(timer, ret ? 0 : request.id, ret);
+	if (ret && ret != -ECANCELED)
+		expect_excused("SCHEDULE", ret);
+	return ret ? NULL : timer;
+}
+
+/* Does @op to @count timers by BULK; timers whose SCHEDULE has failed become NULL. */
+static void sprint_bulk(struct actor *actor, unsigned int op,
+			struct oracle_timer **timers, unsigned int count)
+{
+	struct hwtimer_bulk_timer entries[SPRINT];
+	struct hwtimer_request requests[SPRINT];
+	uint64_t ids[SPRINT], results[SPRINT];
+	struct oracle_span span = oracle_begin(actor->site->oracle);
+	bool schedule = op == HWTIMER_OP_SCHEDULE;
+	struct hwtimer_bulk bulk = {
+		.size = sizeof(bulk),
+		.op = op,
+		.flags = schedule ? HWTIMER_ABSOLUTE : 0,
+		.timers = schedule ? (uintptr_t)entries : (uintptr_t)ids,
+		.results = (uintptr_t)results,
+		.count = count,
+	};
+	unsigned int i;
+	long ret;
+
+	for (i = 0; i < count; i++) {
+		if (schedule) {
+			sprint_prepare(actor, &requests[i], !i);
+			timers[i] = oracle_schedule(actor->site->oracle,
+						    &requests[i]);
+		} else {
+			requests[i].op = op;
+			oracle_change(timers[i]);
+		}
+		ids[i] = timers[i]->id;
+		entries[i] = (struct hwtimer_bulk_timer){
+			.user_data = requests[i].user_data,
+			.time = requests[i].time,
+		};
+	}
+	ret = sim_ioctl(actor->file, HWTIMER_IOC_BULK, &bulk);
+	if (ret < 0)
+		expect_excused("BULK", ret);
+	for (i = 0; i < count; i++) {
+		int result = (long)i < ret ? bulk_result(results[i]) :
+					     -ECANCELED;
+
+		batch_result(actor, &requests[i], results[i], timers[i], result,
+			     &span);
+		if (schedule && result)
+			timers[i] = NULL;
+	}
+}
+
+/*
+ * Schedules timers and soon cancels most of them, without a pause: what the lanes of an
+ * instance are for.
+ */
+void act_sprinter(struct actor *actor)
+{
+	while (!sim_ending()) {
+		unsigned int i, left = 0, count = sim_between(1, SPRINT);
+		struct oracle_timer *timers[SPRINT];
+		bool bulk = sim_below(2);
+
+		if (bulk)
+			sprint_bulk(actor, HWTIMER_OP_SCHEDULE, timers, count);
+		for (i = 0; i < count; i++) {
+			if (!bulk)
+				timers[i] = sprint_one(actor, !i);
+			/* Some of the first ones stay until they are due. */
+			if (timers[i] && (i || !sim_below(4)) && sim_below(12))
+				timers[left++] = timers[i];
+		}
+		if (left && sim_below(2))
+			sprint_bulk(actor, HWTIMER_OP_CANCEL, timers, left);
+		else
+			for (i = 0; i < left; i++)
+				cancel(actor, timers[i], 0);
+		world_count(count + left);
+		if (!sim_below(24))
+			sim_sleep(sim_below(4 * actor->site->oracle->tick));
+	}
+}
+
 /* ---- the submission ring ---- */
 
 #define IN_FLIGHT 256

@@ -274,10 +274,12 @@ void fake_check_books(struct kunit *test, struct hwtimer_instance *instance)
 {
 	const struct hwtimer_stats *stats = &instance->stats;
 	const struct hwtimer_allowance *allowance = &instance->allowance;
-	u64 pending = stats->pending + hwtimer_completion_paused(instance);
+	u64 pending;
 
-	spin_lock(&instance->lock);
+	hwtimer_instance_lock(instance);
 	hwtimer_supply_account(instance);
+	pending = hwtimer_instance_pending(instance) +
+		  hwtimer_completion_paused(instance);
 	spin_unlock(&instance->lock);
 	KUNIT_EXPECT_EQ(test, stats->scheduled + stats->rearmed,
 			pending + stats->cancelled + stats->expired +
