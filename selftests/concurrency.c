@@ -203,6 +203,138 @@ TEST_F(hwtimer, two_processes_and_eight_threads)
 	expect_fates(_metadata, self->fd, fates, n);
 }
 
+/*
+ * A thread that does nothing but schedule timers and cancel most of them at once: such threads
+ * get lanes, see hwtimer_lane.h. Each of its timers ends by a cancel or by an event.
+ */
+struct sprinter {
+	int fd;
+	unsigned int first;
+	unsigned int n;
+	struct fate *fates;
+	__u64 *deadlines; /* of all timers */
+	unsigned int failures;
+};
+
+/* One by one: @live of the @n timers are due soon, and are not cancelled. */
+static void sprint_singly(struct sprinter *sprinter, unsigned int first,
+			  unsigned int n, unsigned int live)
+{
+	for (unsigned int i = first; i < first + n; i++) {
+		__u64 id = dev_at(sprinter->fd, sprinter->deadlines[i], i);
+
+		if (!id)
+			sprinter->failures++;
+		else if (i < first + live)
+			continue;
+		else if (dev_cancel(sprinter->fd, id, 0))
+			sprinter->failures++;
+		else
+			count(&sprinter->fates[i].cancelled);
+	}
+}
+
+/* The same by two calls of BULK */
+static void sprint_bulk(struct sprinter *sprinter, unsigned int first,
+			unsigned int n, unsigned int live)
+{
+	struct hwtimer_bulk_timer timers[GROUP];
+	__u64 ids[GROUP], results[GROUP];
+
+	for (unsigned int i = 0; i < n; i++)
+		timers[i] = (struct hwtimer_bulk_timer){
+			.user_data = first + i,
+			.time = sprinter->deadlines[first + i],
+		};
+	if (dev_bulk(sprinter->fd, HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE,
+		     timers, ids, n) != (int)n ||
+	    dev_bulk(sprinter->fd, HWTIMER_OP_CANCEL, 0, ids + live,
+		     results + live, n - live) != (int)(n - live)) {
+		sprinter->failures++;
+		return;
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		sprinter->failures += ids[i] >= (__u64)-4095LL;
+		if (i < live)
+			continue;
+		if (results[i])
+			sprinter->failures++;
+		else
+			count(&sprinter->fates[first + i].cancelled);
+	}
+}
+
+static void *sprint(void *arg)
+{
+	struct sprinter *sprinter = arg;
+	unsigned int seed = sprinter->first;
+
+	for (unsigned int done = 0; done < sprinter->n; done += GROUP) {
+		unsigned int first = sprinter->first + done;
+		unsigned int live = next_random(&seed) % 3;
+
+		for (unsigned int i = first; i < first + GROUP; i++)
+			sprinter->deadlines[i] =
+				now_ns() +
+				(i < first + live ?
+					 next_random(&seed) % (20 * MS) :
+					 HOUR);
+		if (next_random(&seed) % 2)
+			sprint_singly(sprinter, first, GROUP, live);
+		else
+			sprint_bulk(sprinter, first, GROUP, live);
+	}
+	return NULL;
+}
+
+/* Reads until no timer is pending. No event is early, and each has its own deadline. */
+static void read_sprinters(struct __test_metadata *_metadata, int fd,
+			   struct fate *fates, const __u64 *deadlines)
+{
+	struct hwtimer_stats stats;
+	struct hwtimer_event events[64];
+
+	do {
+		int got = dev_read(fd, events, 64);
+
+		for (int i = 0; i < got; i++) {
+			expect_not_early(_metadata, &events[i],
+					 CLOCK_MONOTONIC);
+			EXPECT_EQ(deadlines[events[i].user_data],
+				  events[i].deadline);
+			count(&fates[events[i].user_data].delivered);
+		}
+		ASSERT_EQ(0, dev_stats(fd, &stats));
+	} while (stats.pending || stats.ready);
+}
+
+TEST_F(hwtimer, threads_that_schedule_and_cancel)
+{
+	unsigned int n = 4 * GROUP * scaled(500);
+	struct fate *fates = shared_memory(n * sizeof(*fates));
+	__u64 *deadlines = shared_memory(n * sizeof(*deadlines));
+	struct sprinter sprinters[4];
+	pthread_t threads[4];
+
+	for (unsigned int i = 0; i < 4; i++)
+		sprinters[i] = (struct sprinter){
+			.fd = self->fd,
+			.first = i * (n / 4),
+			.n = n / 4,
+			.fates = fates,
+			.deadlines = deadlines,
+		};
+	start_threads(threads, 4, sprint, sprinters, sizeof(sprinters[0]));
+	join_threads(threads, 4);
+	for (unsigned int i = 0; i < 4; i++)
+		EXPECT_EQ(0, sprinters[i].failures);
+	/* There are lanes only where threads run at the same time. */
+	EXPECT_LE(0, told(self->fd, "lanes"));
+	TH_LOG("the instance has %lld lanes", told(self->fd, "lanes"));
+	read_sprinters(_metadata, self->fd, fates, deadlines);
+	expect_fates(_metadata, self->fd, fates, n);
+}
+
 /* One of the threads that race for the same timers, each in its own order. */
 struct rival {
 	int fd;
