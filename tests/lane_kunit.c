@@ -1079,6 +1079,18 @@ static void lanes_may_come_before_the_first_timer(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
+/* Slots in which a lane would find no free record */
+static void full_slots_are_not_lent(struct kunit *test)
+{
+	struct hwtimer_instance *instance = begin(test);
+	u32 i;
+
+	for (i = 0; i < HWTIMER_LANE_SLOTS * HWTIMER_SLOT_RECORDS + 100; i++)
+		put_slowly(test, instance, FAKE_START + HOUR, i);
+	put(test, instance, A, FAKE_START + HOUR, i);
+	fake_check_books(test, instance);
+}
+
 /* The table does not grow for a lane if another lane has many slots with free records. */
 static void lane_of_many_slots_leaves_room(struct kunit *test)
 {
@@ -1831,6 +1843,7 @@ static struct kunit_case lane_test_cases[] = {
 	KIND_CASE(lanes_are_charged),
 	KIND_CASE(lane_gets_a_slot_of_its_own),
 	KIND_CASE(lanes_may_come_before_the_first_timer),
+	KIND_CASE(full_slots_are_not_lent),
 	KIND_CASE(lane_of_many_slots_leaves_room),
 	KIND_CASE(worker_schedules_nothing_before_logged_timers),
 	KIND_CASE(bulk_goes_on_after_the_credit),
