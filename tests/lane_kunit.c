@@ -1250,7 +1250,7 @@ static bool allocation_failed(void)
 
 /*
  * Makes the first allocation fail, then the second, and so on, until none is left. There are
- * hundreds, most of them of chunks, so the steps become longer. An array that kmalloc() has no
+ * hundreds, most of them of chunks, so the steps soon become longer. An array that kmalloc() has no
  * memory for comes from vmalloc(), so few of them leave no lane.
  */
 static void out_of_memory_is_clean(struct kunit *test)
@@ -1267,7 +1267,7 @@ static void out_of_memory_is_clean(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, instance);
 		KUNIT_ASSERT_EQ(test, hwtimer_supply_start(instance), 0);
 		put_slowly(test, instance, FAKE_START + NSEC_PER_USEC, 0);
-		nth += 1 + nth / 8;
+		nth += 1 + (nth > 8 ? nth / 2 : 0);
 		tries++;
 		fail_allocation(nth);
 		hwtimer_express_provide(instance, A);
