@@ -21,29 +21,19 @@ static noinline bool hand_refill(const struct hwtimer_table *table,
 				 struct hwtimer_lane *lane)
 {
 	u32 end = lane->dirty_end * BITS_PER_LONG;
-	u32 slot = lane->dirty * BITS_PER_LONG;
-	unsigned long *word;
-	u32 first;
+	u32 slot =
+		find_next_bit(lane->vacant, end, lane->dirty * BITS_PER_LONG);
+	u32 index;
 
-	for (;; __clear_bit(slot, lane->vacant)) {
-		if (lane->dirty >= lane->dirty_end)
-			return false;
-		slot = find_next_bit(lane->vacant, end, slot);
-		if (slot >= end)
-			return false;
-		word = hwtimer_table_slot_word(table, slot);
-		if (word)
-			break;
+	for (; slot < end; slot = find_next_bit(lane->vacant, end, slot)) {
+		index = hwtimer_table_slot_free(table, slot);
+		if (index != HWTIMER_NO_RECORD) {
+			hwtimer_hand_fill(table, &lane->hand, index);
+			return true;
+		}
+		__clear_bit(slot, lane->vacant);
 	}
-	first = (word - hwtimer_table_word(table, slot << HWTIMER_SLOT_SHIFT)) *
-		BITS_PER_LONG;
-	lane->hand = (struct hwtimer_hand){
-		.free = *word,
-		.records = &table->slots[slot]->records[first],
-		.base = slot << HWTIMER_SLOT_SHIFT | first,
-	};
-	*word = 0;
-	return true;
+	return false;
 }
 
 /* Passes over timers at the front of the log that were cancelled, @max at most. */
@@ -125,17 +115,7 @@ static u32 lane_schedule(struct hwtimer_instance *instance,
 static __always_inline void lane_offer(const struct hwtimer_table *table,
 				       struct hwtimer_lane *lane, u32 index)
 {
-	unsigned long mask = BIT(index % BITS_PER_LONG);
-	unsigned long *word, free;
-
-	if (index - lane->hand.base < BITS_PER_LONG) {
-		lane->hand.free |= mask;
-		return;
-	}
-	word = hwtimer_table_word(table, index);
-	free = *word;
-	*word = free | mask;
-	if (unlikely(!free))
+	if (hwtimer_table_show_free(table, &lane->hand, index))
 		hwtimer_lane_mark(lane, index >> HWTIMER_SLOT_SHIFT);
 }
 
@@ -258,21 +238,6 @@ static u32 lane_room_left(struct hwtimer_instance *instance, u32 nr)
 }
 
 /*
- * Opens lane @nr if memory is there, for @credit timers or fewer; the instance's lock is held.
- * Returns whether it is open.
- */
-static bool lane_try(struct hwtimer_instance *instance, u32 nr, u32 credit)
-{
-	struct hwtimer_demand demand = {};
-
-	if (!credit)
-		return hwtimer_lane_open(instance, nr, 0);
-	demand.timers = min(credit, lane_room_left(instance, nr));
-	return demand.timers && hwtimer_supply_lane_ready(instance, &demand) &&
-	       hwtimer_lane_open(instance, nr, demand.timers);
-}
-
-/*
  * Has the chores close the lanes after a while. So if nobody uses an instance any more, it does
  * not keep what its lanes have borrowed.
  */
@@ -285,10 +250,30 @@ static void lanes_watch(struct hwtimer_instance *instance)
 }
 
 /*
- * Gets the memory that lets all lanes be open at a time, and opens lane @nr to schedule.
- * Returns whether it is open. May sleep.
+ * Opens lane @nr if memory is there, for @credit timers or fewer; the instance's lock is held.
+ * Returns whether it is open.
  */
-static bool lane_try_hard(struct hwtimer_instance *instance, u32 nr)
+static bool lane_try(struct hwtimer_instance *instance, u32 nr, u32 credit)
+{
+	struct hwtimer_demand demand = {};
+
+	if (credit) {
+		demand.timers = min(credit, lane_room_left(instance, nr));
+		if (!demand.timers ||
+		    !hwtimer_supply_lane_ready(instance, &demand))
+			return false;
+	}
+	if (!hwtimer_lane_open(instance, nr, demand.timers))
+		return false;
+	lanes_watch(instance);
+	return true;
+}
+
+/*
+ * Gets the memory that lets all lanes be open at a time, and opens lane @nr to schedule. May
+ * sleep.
+ */
+static void lane_try_hard(struct hwtimer_instance *instance, u32 nr)
 {
 	const struct hwtimer_demand demand = {
 		.timers =
@@ -301,49 +286,41 @@ static bool lane_try_hard(struct hwtimer_instance *instance, u32 nr)
 		    lane_may_open(instance) &&
 		    lane_try(instance, nr, HWTIMER_LANE_CREDIT);
 
-	if (open)
-		lanes_watch(instance);
-	else /* The next attempts would hardly find more memory. */
+	/* The next attempts would hardly find more memory. */
+	if (!open)
 		hwtimer_lanes_pause(&instance->lanes);
 	spin_unlock(&instance->lock);
-	return open;
 }
 
-/*
- * Opens lane @nr, which may be open but used up, for @credit timers or fewer. Returns whether
- * it is open. May sleep.
- */
-static bool lane_renew(struct hwtimer_instance *instance, u32 nr, u32 credit)
+/* Opens lane @nr, which may be open but used up, for @credit timers or fewer. May sleep. */
+static void lane_renew(struct hwtimer_instance *instance, u32 nr, u32 credit)
 {
-	bool may, open = false;
+	bool may, open;
 
 	spin_lock(&instance->lock);
 	hwtimer_lane_settle(instance, nr);
 	may = lane_may_open(instance);
-	if (may)
-		open = lane_try(instance, nr, credit);
-	if (open)
-		lanes_watch(instance);
+	open = may && lane_try(instance, nr, credit);
 	spin_unlock(&instance->lock);
-	if (open || !may || !credit)
-		return open;
-	return lane_try_hard(instance, nr);
+	if (may && !open && credit)
+		lane_try_hard(instance, nr);
 }
 
 /* ---- bulks ---- */
 
 /*
- * Locks lane @nr for a SCHEDULE, and opens it if it is closed or may schedule no more. Returns
- * whether it is open. May sleep.
+ * Locks lane @nr, and opens it if it is closed: for @credit timers, if it is to schedule and may
+ * not; otherwise @credit is 0. Returns whether it is open. May sleep.
  */
 static bool lane_hold(struct hwtimer_instance *instance,
-		      struct hwtimer_lane *lane, u32 nr) __acquires(&lane->lock)
+		      struct hwtimer_lane *lane, u32 nr, u32 credit)
+	__acquires(&lane->lock)
 {
 	spin_lock(&lane->lock);
-	if (likely(lane->open && lane->credit))
+	if (likely(lane->open && (lane->credit || !credit)))
 		return true;
 	spin_unlock(&lane->lock);
-	lane_renew(instance, nr, HWTIMER_LANE_CREDIT);
+	lane_renew(instance, nr, credit);
 	spin_lock(&lane->lock);
 	return lane->open;
 }
@@ -363,7 +340,7 @@ static u32 express_schedule(struct hwtimer_instance *instance, u32 nr,
 		some = 0;
 		if (!lane)
 			break;
-		if (lane_hold(instance, lane, nr))
+		if (lane_hold(instance, lane, nr, HWTIMER_LANE_CREDIT))
 			some = lane_schedule(instance, lane, nr, flags,
 					     words + 2 * done, words + done,
 					     count - done);
@@ -389,14 +366,7 @@ static u32 cancel_run(struct hwtimer_instance *instance, u32 nr, u64 *words,
 
 	if (!lane)
 		return 0;
-	spin_lock(&lane->lock);
-	if (unlikely(!lane->open)) {
-		spin_unlock(&lane->lock);
-		if (!lane_renew(instance, nr, 0))
-			return 0;
-		spin_lock(&lane->lock);
-	}
-	if (likely(lane->open))
+	if (lane_hold(instance, lane, nr, 0))
 		done = lane_cancel(instance, lane, nr, words, count);
 	spin_unlock(&lane->lock);
 	return done;

@@ -196,9 +196,8 @@ static void settle(struct hwtimer_instance *instance, struct hwtimer_lane *lane)
 	instance->stats.scheduled += lane->scheduled;
 	instance->stats.cancelled += lane->cancelled;
 	instance->stats.pending -= lane->buried;
-	instance->table.used +=
-		lane->scheduled - lane->cancelled - lane->granted;
-	lane->done += lane->scheduled + lane->cancelled;
+	/* Those that it has scheduled are counted already, as its credit was. */
+	instance->table.used -= lane->cancelled + lane->credit;
 	lanes->done += lane->scheduled + lane->cancelled;
 	/*
 	 * While no compaction is due, requests owe nothing, as without lanes. One request has to
@@ -208,16 +207,14 @@ static void settle(struct hwtimer_instance *instance, struct hwtimer_lane *lane)
 				min(lanes->buried + lane->buried,
 				    HWTIMER_LANES_MAX * HWTIMER_HOLD) :
 				0;
-	lanes->granted -= lane->granted;
-	lanes->unfiled += lane->scheduled - (lane->cancelled - lane->buried) -
-			  lane->granted;
+	lanes->granted -= lane->scheduled + lane->credit;
+	lanes->unfiled -= lane->cancelled - lane->buried + lane->credit;
 	lanes->earliest = min(lanes->earliest,
 			      expiry_of(&instance->wheel, lane->earliest));
 	lane->scheduled = 0;
 	lane->cancelled = 0;
 	lane->buried = 0;
 	lane->earliest = HWTIMER_TICK_NONE;
-	lane->granted = 0;
 	lane->credit = 0;
 }
 
@@ -239,17 +236,20 @@ void hwtimer_lane_settle(struct hwtimer_instance *instance, u32 nr)
 
 /*
  * Pauses the lanes if they are closed all the time, or if the timers in their logs are soon
- * rescheduled: to file a timer costs more than the lane has saved. @done is the number of
- * operations of all lanes that are closed now.
+ * rescheduled: to file a timer costs more than the lane has saved.
  */
-static void judge(struct hwtimer_lanes *lanes, u64 done)
+static void judge(struct hwtimer_lanes *lanes)
 {
+	u64 done = lanes->done - lanes->judged;
+
 	if (done >= HWTIMER_LANE_USEFUL && lanes->moved <= done / 4) {
 		lanes->useless = 0;
 	} else if (++lanes->useless >= HWTIMER_LANE_USELESS) {
 		lanes->useless = 0;
 		hwtimer_lanes_pause(lanes);
 	}
+	lanes->judged = lanes->done;
+	lanes->moved = 0;
 }
 
 static void close_one(struct hwtimer_instance *instance,
@@ -271,17 +271,11 @@ static void close_one(struct hwtimer_instance *instance,
 noinline void hwtimer_lanes_close(struct hwtimer_instance *instance)
 {
 	struct hwtimer_lanes *lanes = &instance->lanes;
-	u64 done = 0;
 
 	lockdep_assert_held(&instance->lock);
-	for (; lanes->open; lanes->open &= lanes->open - 1) {
-		struct hwtimer_lane *lane = lanes->map->of[__ffs(lanes->open)];
-
-		close_one(instance, lane);
-		done += lane->done;
-	}
-	judge(lanes, done);
-	lanes->moved = 0;
+	for (; lanes->open; lanes->open &= lanes->open - 1)
+		close_one(instance, lanes->map->of[__ffs(lanes->open)]);
+	judge(lanes);
 	if (!lanes->unfiled)
 		lanes->earliest = HWTIMER_TICK_NONE;
 }
@@ -423,7 +417,8 @@ static bool lend_slots(struct hwtimer_instance *instance, u32 nr)
 			if (lent == HWTIMER_LANE_SLOTS || full == HWTIMER_HOLD)
 				return lent;
 			__clear_bit(slot, table->vacant);
-			if (!hwtimer_table_slot_word(table, slot)) {
+			if (hwtimer_table_slot_free(table, slot) ==
+			    HWTIMER_NO_RECORD) {
 				full++;
 				continue;
 			}
@@ -481,12 +476,9 @@ bool hwtimer_lane_open(struct hwtimer_instance *instance, u32 nr, u32 credit)
 		lane->used = get_jiffies_64();
 	lent = !credit || !lane_dry(lane) || lend_slots(instance, nr);
 	if (lent) {
-		if (!lane->open)
-			lane->done = 0;
 		lane->open = true;
 		lanes->open |= BIT(nr);
 		lane->credit = credit;
-		lane->granted = credit;
 		lane->places =
 			min(HWTIMER_LANE_LOG, HWTIMER_LANE_LOGS / lanes->nr);
 		lanes->granted += credit;
@@ -553,23 +545,13 @@ static struct hwtimer_logged *logs_next(struct hwtimer_lanes *lanes, u32 *max)
 	return *max ? first : NULL;
 }
 
-/* Takes a timer out of the log. It is pending then, but not in the wheel. */
-static void log_take(struct hwtimer_instance *instance,
-		     struct hwtimer_record *record,
-		     struct hwtimer_logged *logged)
-{
-	struct hwtimer_lanes *lanes = &instance->lanes;
-
-	WRITE_ONCE(logged->index, HWTIMER_NO_RECORD);
-	hwtimer_record_become(record, HWTIMER_PENDING);
-	lanes->unfiled--;
-}
-
+/* Moves a timer from its log to the wheel. */
 static void file(struct hwtimer_instance *instance,
-		 struct hwtimer_record *record, u32 index,
-		 struct hwtimer_logged *logged)
+		 struct hwtimer_record *record, u32 index)
 {
-	log_take(instance, record, logged);
+	hwtimer_lanes_strike(&instance->lanes, record);
+	instance->lanes.unfiled--;
+	hwtimer_record_become(record, HWTIMER_PENDING);
 	hwtimer_wheel_add(&instance->wheel, record, index);
 	instance->stats.pending++;
 }
@@ -602,23 +584,11 @@ bool hwtimer_lanes_file(struct hwtimer_instance *instance, u64 until, u32 max)
 			return false;
 		index = logged->index;
 		file(instance, hwtimer_table_record(&instance->table, index),
-		     index, logged);
+		     index);
 	}
 	if (!lanes->unfiled)
 		lanes->earliest = HWTIMER_TICK_NONE;
 	return lanes->unfiled;
-}
-
-/* The place of a timer in the log of its lane. */
-static struct hwtimer_logged *place_of(const struct hwtimer_instance *instance,
-				       const struct hwtimer_record *record,
-				       u32 index)
-{
-	u32 nr = record->place % HWTIMER_LANE_LOG;
-	struct hwtimer_lane *lane =
-		instance->lanes.map->of[record->place / HWTIMER_LANE_LOG];
-
-	return &lane->log[nr];
 }
 
 /**
@@ -631,6 +601,6 @@ void hwtimer_lanes_file_one(struct hwtimer_instance *instance,
 			    struct hwtimer_record *record, u32 index)
 {
 	lockdep_assert_held(&instance->lock);
-	file(instance, record, index, place_of(instance, record, index));
+	file(instance, record, index);
 	instance->lanes.moved++;
 }

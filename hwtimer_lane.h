@@ -52,8 +52,8 @@ struct hwtimer_logged {
  * @lock: spinlock, taken inside the instance's lock. Protects the members below while the
  *	lane is open; while it is closed, the instance's lock does
  * @open: the lane may be used with @lock alone. Written with both locks held
- * @credit: number of timers that may be scheduled before the lane is opened anew
- * @granted: @credit when the lane was opened; instance->table.used counts as many records
+ * @credit: number of timers that may be scheduled before the lane is opened anew;
+ *	instance->table.used counts their records, too
  * @head: number of the first timer in @log, modulo 2^32
  * @tail: number of the next timer in @log, modulo 2^32
  * @places: maximum number of places of @log that may be in use; set when it is opened
@@ -66,7 +66,6 @@ struct hwtimer_logged {
  * @buried: of @cancelled, those that were in the wheel
  * @dirty: the words of @vacant that may have set bits are those from this one on,
  * @dirty_end: and before this one
- * @done: number of operations since the lane was opened, but for the last ones
  * @log: ring of HWTIMER_LANE_LOG timers, oldest first
  * @vacant: a bit for each of its slots with free records that it has borrowed; none while
  *	closed
@@ -78,7 +77,6 @@ struct hwtimer_lane {
 	spinlock_t lock; /* see above */
 	bool open;
 	u32 credit;
-	u32 granted;
 	u32 head;
 	u32 tail;
 	u32 places;
@@ -90,7 +88,6 @@ struct hwtimer_lane {
 	u32 buried;
 	u32 dirty;
 	u32 dirty_end;
-	u32 done;
 	struct hwtimer_logged *log;
 	unsigned long *vacant;
 	unsigned long *own;
@@ -134,6 +131,7 @@ struct hwtimer_lane_map {
  * @useless: how many times in a row lanes were closed before they had been of any use
  * @pause: number of requests before a lane is opened again; also read without the lock
  * @done: number of operations of all lanes so far, but for the last ones of open lanes
+ * @judged: @done when lanes were closed last
  * @jiffy: time of the last such request, in jiffies
  * @earliest: no timer in a log expires earlier, but for what open lanes have done: the time of
  *	a tick
@@ -159,6 +157,7 @@ struct hwtimer_lanes {
 	u32 useless;
 	u32 pause;
 	u64 done;
+	u64 judged;
 	u64 jiffy;
 	u64 earliest;
 	u32 assigned;
@@ -229,8 +228,8 @@ static inline u32 hwtimer_lanes_owner(const struct hwtimer_lanes *lanes,
 }
 
 /*
- * Takes a timer that is being cancelled out of its log. That may be the log of another lane,
- * which only looks whether a timer at its front has gone.
+ * Takes a timer out of its log. That may be the log of a lane that is open, which only looks
+ * whether a timer at its front has gone.
  */
 static inline void hwtimer_lanes_strike(const struct hwtimer_lanes *lanes,
 					const struct hwtimer_record *record)

@@ -285,8 +285,7 @@ static u64 next_check(u64 now)
 /* Whether setting the clock affects a timer: a pending one, or one that rests. */
 static bool watched(const struct hwtimer_instance *instance)
 {
-	return (hwtimer_instance_pending(instance) || instance->lanes.open ||
-		instance->periodic) &&
+	return (instance->stats.pending || instance->periodic) &&
 	       !instance->stopped;
 }
 

@@ -54,7 +54,7 @@ static u64 strip_entries(struct hwtimer_instance *instance, u32 first,
 	for (; first < end; first += step) {
 		const struct hwtimer_bucket *buckets;
 
-		hwtimer_instance_lock(instance);
+		spin_lock(&instance->lock);
 		/* Not read earlier: the wheel may be replaced by a larger one. */
 		buckets = instance->wheel.buckets;
 		for (i = first; i < first + step; i++)
@@ -71,7 +71,7 @@ static u64 wheel_position(struct hwtimer_instance *instance, u32 *mask)
 	const struct hwtimer_wheel *wheel = &instance->wheel;
 	u64 tick;
 
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	tick = hwtimer_is_hashed(wheel) ? wheel->current_tick :
 					  wheel->hierarchy.position;
 	*mask = wheel->shape.buckets - 1;
@@ -106,7 +106,7 @@ static void occupancy_upper(struct hwtimer_instance *instance,
 	u64 first;
 	u32 i;
 
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	/* Not before: a rewind sets it to 0 for a moment. */
 	shift = hwtimer_hierarchy_shift(wheel, level);
 	first = wheel->hierarchy.position >> shift;
@@ -129,7 +129,7 @@ static unsigned int wheel_levels(struct hwtimer_instance *instance)
 {
 	struct hwtimer_shape shape;
 
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	shape = instance->wheel.shape;
 	spin_unlock(&instance->lock);
 	return hwtimer_wheel_levels(&shape);

@@ -320,18 +320,6 @@ static u64 compaction_steps(const struct hwtimer_instance *instance,
 				HWTIMER_HOLD / 2);
 }
 
-/* compaction_steps(), with those for the timers that lanes have cancelled since the last time. */
-static u64 compaction_owed(struct hwtimer_instance *instance, u32 requests)
-{
-	u64 steps = compaction_steps(instance, requests);
-
-	if (likely(!steps))
-		return 0;
-	steps = compaction_steps(instance, requests + instance->lanes.buried);
-	instance->lanes.buried = 0;
-	return steps;
-}
-
 static void instance_compact(struct hwtimer_instance *instance, u64 steps)
 {
 	bool due, more = true;
@@ -415,11 +403,14 @@ static noinline void op_end_all(struct hwtimer_instance *instance, u32 count,
 				const struct hwtimer_moment *moment, u64 most)
 	__releases(&instance->lock)
 {
-	u64 compaction = compaction_owed(instance, count);
+	/* Lanes owe what their requests would have owed. */
+	u64 compaction =
+		compaction_steps(instance, count + instance->lanes.buried);
 	u64 rewind = rewind_steps(instance, count);
 	__poll_t mask = 0;
 	bool drained;
 
+	instance->lanes.buried = 0;
 	/* All of its timers may have expired, so that readers wait for nothing. */
 	if (unlikely(hwtimer_instance_refused(instance)))
 		mask = hwtimer_notice_mask(instance);

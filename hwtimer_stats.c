@@ -88,13 +88,16 @@ static void show_worker(struct seq_file *seq,
 				      task_active_pid_ns(current)));
 }
 
-/* Shows how many lanes the instance has, and how many operations they have done. */
+/*
+ * Shows how many lanes the instance has, and how many operations they have done before they
+ * were closed. hwtimer_stats_get() closes them.
+ */
 static void show_lanes(struct seq_file *seq, struct hwtimer_instance *instance)
 {
 	u64 done;
 	u32 nr;
 
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	nr = instance->lanes.nr;
 	done = instance->lanes.done;
 	spin_unlock(&instance->lock);
@@ -152,8 +155,8 @@ void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 
 	show_settings(seq, instance);
 	show_worker(seq, instance);
-	show_lanes(seq, instance);
 	hwtimer_stats_get(instance, &stats);
+	show_lanes(seq, instance);
 	for (i = 0; i < ARRAY_SIZE(fields); i++)
 		seq_printf(seq, "hwtimer-%s:\t%llu\n", fields[i].name,
 			   *(const u64 *)((const char *)&stats +

@@ -215,17 +215,6 @@ u64 hwtimer_supply_rings_bytes(const struct hwtimer_settings *settings)
 	       HWTIMER_HOLD * sizeof(struct hwtimer_request);
 }
 
-static u64 lanes_bytes(const struct hwtimer_instance *instance)
-{
-	u64 bytes = 0;
-	u32 i;
-
-	for (i = 0; i < HWTIMER_LANES_MAX; i++)
-		if (hwtimer_lanes_of(&instance->lanes, i))
-			bytes += hwtimer_lane_bytes(&instance->table);
-	return bytes;
-}
-
 /**
  * hwtimer_supply_account - update the counters bytes and bytes_peak
  * @instance: the instance; its lock is held
@@ -235,7 +224,7 @@ void hwtimer_supply_account(struct hwtimer_instance *instance)
 	u64 bytes = hwtimer_supply_base_bytes() +
 		    hwtimer_table_bytes(&instance->table) +
 		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES +
-		    lanes_bytes(instance);
+		    instance->lanes.nr * hwtimer_lane_bytes(&instance->table);
 
 	lockdep_assert_held(&instance->lock);
 	if (instance->started)

@@ -501,13 +501,7 @@ bool hwtimer_table_refill(struct hwtimer_table *table)
 			break;
 		__clear_bit(nr, table->vacant);
 	}
-	bit &= ~(BITS_PER_LONG - 1);
-	table->hand = (struct hwtimer_hand){
-		.free = map[bit / BITS_PER_LONG],
-		.records = &table->slots[nr]->records[bit],
-		.base = nr << HWTIMER_SLOT_SHIFT | bit,
-	};
-	map[bit / BITS_PER_LONG] = 0;
+	hwtimer_hand_fill(table, &table->hand, nr << HWTIMER_SLOT_SHIFT | bit);
 	table->lowest = table->hand.base + BITS_PER_LONG;
 	return true;
 }

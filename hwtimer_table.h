@@ -11,6 +11,7 @@
 #ifndef HWTIMER_TABLE_H
 #define HWTIMER_TABLE_H
 
+#include <linux/bitmap.h>
 #include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/kernel.h>
@@ -437,39 +438,62 @@ static inline u32 hwtimer_table_get(struct hwtimer_table *table)
 	return index;
 }
 
-/* Marks a record that can be used again as free, for hwtimer_table_get() to find. */
-static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
+/*
+ * Shows in the hand, if it is one of its neighbours, or in the maps that a record is free. Returns
+ * whether the maps did not show another one of its word, so that its slot may not be marked as
+ * vacant.
+ */
+static __always_inline bool
+hwtimer_table_show_free(const struct hwtimer_table *table,
+			struct hwtimer_hand *hand, u32 index)
 {
 	unsigned long mask = BIT(index % BITS_PER_LONG);
 	unsigned long *word, free;
 
-	if (index - table->hand.base < BITS_PER_LONG) {
-		table->hand.free |= mask;
-		return;
+	if (index - hand->base < BITS_PER_LONG) {
+		hand->free |= mask;
+		return false;
 	}
 	/* Not __set_bit(), which on x86 costs as much as the rest of this function. */
 	word = hwtimer_table_word(table, index);
 	free = *word;
 	*word = free | mask;
-	/* If the word had a free record, the slot's bit in @vacant is set. */
-	if (unlikely(!free))
+	return unlikely(!free);
+}
+
+/* Marks a record that can be used again as free, for hwtimer_table_get() to find. */
+static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
+{
+	if (hwtimer_table_show_free(table, &table->hand, index))
 		__set_bit(index >> HWTIMER_SLOT_SHIFT, table->vacant);
 	if (index < table->lowest)
 		table->lowest = index;
 }
 
-/* The first word of a slot's map that shows a free record; NULL: none does. */
-static inline unsigned long *
-hwtimer_table_slot_word(const struct hwtimer_table *table, u32 slot)
+/* The first record of a slot that the maps show as free, or HWTIMER_NO_RECORD. */
+static inline u32 hwtimer_table_slot_free(const struct hwtimer_table *table,
+					  u32 slot)
 {
-	unsigned long *map =
-		hwtimer_table_word(table, slot << HWTIMER_SLOT_SHIFT);
-	u32 i;
+	u32 first = slot << HWTIMER_SLOT_SHIFT;
+	u32 bit = find_next_bit(hwtimer_table_word(table, first),
+				HWTIMER_SLOT_RECORDS, 0);
 
-	for (i = 0; i < HWTIMER_SLOT_RECORDS / BITS_PER_LONG; i++)
-		if (map[i])
-			return &map[i];
-	return NULL;
+	return bit < HWTIMER_SLOT_RECORDS ? first + bit : HWTIMER_NO_RECORD;
+}
+
+/* Takes those neighbours of record @index to hand that the maps show as free. */
+static inline void hwtimer_hand_fill(const struct hwtimer_table *table,
+				     struct hwtimer_hand *hand, u32 index)
+{
+	unsigned long *word = hwtimer_table_word(table, index);
+	u32 base = index - index % BITS_PER_LONG;
+
+	*hand = (struct hwtimer_hand){
+		.free = *word,
+		.records = hwtimer_table_record(table, base),
+		.base = base,
+	};
+	*word = 0;
 }
 
 /*

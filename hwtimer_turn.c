@@ -239,37 +239,36 @@ static bool turn_rings_first(struct hwtimer_instance *instance,
 	return true;
 }
 
+static bool logs_due(const struct hwtimer_instance *instance)
+{
+	return instance->lanes.earliest != HWTIMER_TICK_NONE &&
+	       instance->lanes.earliest <= hwtimer_instance_now(instance) &&
+	       !instance->stopped;
+}
+
 /*
  * Files what is in the logs of lanes if one of those timers is due, so that timers expire in
- * order. Meanwhile, and until the turn, no lane is opened: @instance->lanes.filing. If that takes
- * all the time of the slice, leaves the turn to the next one. Returns whether it did that.
+ * order. Meanwhile no lane is opened: @instance->lanes.filing. If that takes all the time of the
+ * slice, leaves the turn to the next one. Returns whether it did that.
  */
 static bool turn_logs_first(struct hwtimer_instance *instance,
 			    const struct hwtimer_slice *slice)
+	__must_hold(&instance->lock)
 {
-	bool more;
+	bool due, over = false;
 
-	hwtimer_instance_lock(instance);
 	instance->lanes.filing++;
-	for (;;) {
-		more = !instance->stopped &&
-		       instance->lanes.earliest <=
-			       hwtimer_instance_now(instance) &&
-		       hwtimer_lanes_file(instance, HWTIMER_TICK_NONE,
-					  HWTIMER_HOLD);
-		if (!more ||
-		    ktime_get_ns() - slice->start >= HWTIMER_SLICE_TIME)
-			break;
+	for (due = logs_due(instance); due && !over; due = logs_due(instance)) {
+		hwtimer_lanes_file(instance, HWTIMER_TICK_NONE, HWTIMER_HOLD);
 		spin_unlock(&instance->lock);
 		cond_resched();
+		over = ktime_get_ns() - slice->start >= HWTIMER_SLICE_TIME;
 		hwtimer_instance_lock(instance);
 	}
-	if (more) {
-		instance->lanes.filing--;
+	instance->lanes.filing--;
+	if (due)
 		hwtimer_wakeup_again(instance);
-	}
-	spin_unlock(&instance->lock);
-	return more;
+	return due;
 }
 
 /**
@@ -285,16 +284,16 @@ void hwtimer_turn(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
 	struct hwtimer_instance *instance =
 		container_of(alarm, struct hwtimer_instance, job.turns);
 	unsigned int found, expired;
-	bool tell, laned;
+	bool tell;
 	u64 now;
 
 	if (turn_rings_first(instance, slice))
 		return;
-	laned = READ_ONCE(instance->lanes.nr);
-	if (unlikely(laned) && turn_logs_first(instance, slice))
-		return;
 	hwtimer_instance_lock(instance);
-	instance->lanes.filing -= laned;
+	if (unlikely(logs_due(instance)) && turn_logs_first(instance, slice)) {
+		spin_unlock(&instance->lock);
+		return;
+	}
 	now = hwtimer_instance_now(instance);
 	tell = hwtimer_notice_check_clock(instance);
 	hwtimer_notice_taken(instance);
