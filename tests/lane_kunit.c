@@ -9,10 +9,13 @@
  */
 #include <kunit/test.h>
 #include <linux/ktime.h>
+#include <linux/seq_file.h>
+#include <linux/sizes.h>
 
 #include "../hwtimer_account.h"
 #include "../hwtimer_bulk.h"
 #include "../hwtimer_express.h"
+#include "../hwtimer_occupancy.h"
 #include "../hwtimer_op.h"
 #include "../hwtimer_query.h"
 #include "../hwtimer_stats.h"
@@ -239,27 +242,36 @@ static void fill_logs(struct kunit *test, struct hwtimer_instance *instance,
 	KUNIT_ASSERT_EQ(test, logged(instance), 2 * (HWTIMER_HOLD + 4));
 }
 
-static void logged_timers_expire_in_order(struct kunit *test)
+/*
+ * Has @schedule schedule timers, with numbers from *@number on, and expects that they expire in
+ * order. If the worker is @late, it comes when all are due; those of the first tick are not alone
+ * then.
+ */
+static void expect_in_order(struct kunit *test,
+			    void (*schedule)(struct kunit *test,
+					     struct hwtimer_instance *instance,
+					     u64 *number),
+			    bool late)
 {
 	struct hwtimer_instance *instance = begin(test);
 	u64 number = 1;
 
-	fill_logs(test, instance, &number);
+	schedule(test, instance, &number);
+	if (late)
+		fake_now = FAKE_START + 2 * HOUR;
 	fake_turn_until(instance, FAKE_START + 2 * HOUR);
+	KUNIT_EXPECT_EQ(test, logged(instance), 0);
 	expect_order(test, instance, number);
 }
 
-/* The worker comes when all timers are due. Those of the first tick are not alone then. */
+static void logged_timers_expire_in_order(struct kunit *test)
+{
+	expect_in_order(test, fill_logs, false);
+}
+
 static void late_worker_keeps_the_order(struct kunit *test)
 {
-	struct hwtimer_instance *instance = begin(test);
-	u64 number = 1;
-
-	fill_logs(test, instance, &number);
-	fake_now = FAKE_START + 2 * HOUR;
-	fake_turn_until(instance, fake_now);
-	KUNIT_EXPECT_EQ(test, logged(instance), 0);
-	expect_order(test, instance, number);
+	expect_in_order(test, fill_logs, true);
 }
 
 /* Timers come through lanes, by bulks and by single requests. */
@@ -289,23 +301,12 @@ static void mix(struct kunit *test, struct hwtimer_instance *instance,
 
 static void all_ways_to_schedule_share_an_order(struct kunit *test)
 {
-	struct hwtimer_instance *instance = begin(test);
-	u64 number = 1;
-
-	mix(test, instance, &number);
-	fake_turn_until(instance, FAKE_START + 2 * HOUR);
-	expect_order(test, instance, number);
+	expect_in_order(test, mix, false);
 }
 
 static void all_ways_share_an_order_if_the_worker_is_late(struct kunit *test)
 {
-	struct hwtimer_instance *instance = begin(test);
-	u64 number = 1;
-
-	mix(test, instance, &number);
-	fake_now = FAKE_START + 2 * HOUR;
-	fake_turn_until(instance, fake_now);
-	expect_order(test, instance, number);
+	expect_in_order(test, mix, true);
 }
 
 /*
@@ -1018,6 +1019,21 @@ static void counters_are_exact(struct kunit *test)
 	KUNIT_EXPECT_GT(test, cancelled, 0);
 }
 
+/* Whoever reads fdinfo or debugfs asks for a strip of the wheel at a time, all the time. */
+static void occupancy_leaves_lanes_open(struct kunit *test)
+{
+	struct hwtimer_instance *instance = begin(test);
+	struct seq_file seq = { .size = SZ_64K };
+
+	seq.buf = kunit_kzalloc(test, seq.size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, seq.buf);
+	put(test, instance, A, FAKE_START + HOUR, 1);
+	KUNIT_ASSERT_EQ(test, instance->lanes.open, BIT(A));
+	hwtimer_occupancy_show(&seq, instance, "strips-");
+	KUNIT_EXPECT_GT(test, seq.count, 0);
+	KUNIT_EXPECT_EQ(test, instance->lanes.open, BIT(A));
+}
+
 static u64 bytes_used(const struct hwtimer_instance *instance)
 {
 	return atomic64_read(&instance->account->used[HWTIMER_BYTES]);
@@ -1227,27 +1243,6 @@ static void lane_needs_memory(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-#ifdef CONFIG_FAULT_INJECTION
-static void fail_allocation(unsigned int nth)
-{
-	WRITE_ONCE(current->fail_nth, nth);
-}
-
-static bool allocation_failed(void)
-{
-	return !READ_ONCE(current->fail_nth);
-}
-#else
-static void fail_allocation(unsigned int nth)
-{
-}
-
-static bool allocation_failed(void)
-{
-	return false;
-}
-#endif
-
 /*
  * Makes the first allocation fail, then the second, and so on, until none is left. There are
  * hundreds, most of them of chunks, so the steps soon become longer. An array that kmalloc() has no
@@ -1269,11 +1264,11 @@ static void out_of_memory_is_clean(struct kunit *test)
 		put_slowly(test, instance, FAKE_START + NSEC_PER_USEC, 0);
 		nth += 1 + (nth > 8 ? nth / 2 : 0);
 		tries++;
-		fail_allocation(nth);
+		fake_fail_allocation(nth);
 		hwtimer_express_provide(instance, A);
 		laned = express(instance, A, HWTIMER_OP_SCHEDULE, words, 1);
-		failed = allocation_failed();
-		fail_allocation(0);
+		failed = fake_allocation_failed();
+		fake_fail_allocation(0);
 		without += !laned;
 		KUNIT_EXPECT_TRUE(test, laned || failed);
 		fake_check_books(test, instance);
@@ -1840,6 +1835,7 @@ static struct kunit_case lane_test_cases[] = {
 	KIND_CASE(pause_ends),
 	KIND_CASE(rescheduled_timers_make_lanes_pause),
 	KIND_CASE(counters_are_exact),
+	KIND_CASE(occupancy_leaves_lanes_open),
 	KIND_CASE(lanes_are_charged),
 	KIND_CASE(lane_gets_a_slot_of_its_own),
 	KIND_CASE(lanes_may_come_before_the_first_timer),
