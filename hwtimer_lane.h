@@ -13,8 +13,8 @@
  * HWTIMER_LOGGED. Most timeouts are cancelled while they are young, so most of these
  * timers never touch a bucket, which another processor may just have used.
  *
- * Everything else takes the instance's lock by hwtimer_instance_lock(), which closes all
- * lanes first. A closed lane has given back what it had borrowed, and the instance's
+ * All else that concerns timers takes the instance's lock by hwtimer_instance_lock(), which
+ * closes all lanes first. A closed lane has given back what it had borrowed, and the instance's
  * counters are complete. Only the timers in the logs are still there. They are filed in the
  * wheel, oldest first, before the first of them can be due, and before any other timer is
  * scheduled. So timers of a tick expire in the order in which they were scheduled, whatever

@@ -1212,6 +1212,31 @@ static void no_lane_opens_before_the_turn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, instance->lanes.filing, 0);
 }
 
+/* A slice without time left files one hold's timers. Only when all are filed, the wheel turns. */
+static void turn_waits_for_logs_that_take_long(struct kunit *test)
+{
+	struct hwtimer_instance *instance = begin(test);
+	static struct hwtimer_slice slice = { .start = 0 };
+	u64 words[2] = { 0, FAKE_START + 3 * HOUR };
+	u64 number = 1;
+	u32 left;
+
+	fill_logs(test, instance, &number);
+	left = logged(instance);
+	fake_now = FAKE_START + 2 * HOUR;
+	hwtimer_turn(&instance->job.turns, &slice);
+	KUNIT_EXPECT_LT(test, instance->lanes.unfiled, left);
+	KUNIT_EXPECT_GE(test, instance->lanes.unfiled, left - HWTIMER_HOLD);
+	KUNIT_EXPECT_EQ(test, instance->lanes.filing, 0);
+	KUNIT_EXPECT_EQ(test, instance->stats.expired, 0);
+	KUNIT_EXPECT_EQ(test,
+			express(instance, A, HWTIMER_OP_SCHEDULE, words, 1), 0);
+	/* The worker comes again by itself. */
+	fake_turn_until(instance, fake_now);
+	KUNIT_EXPECT_EQ(test, instance->lanes.unfiled, 0);
+	expect_order(test, instance, number);
+}
+
 /* Without memory, there is no lane, and all goes on without it. */
 static void lane_needs_memory(struct kunit *test)
 {
@@ -1844,6 +1869,7 @@ static struct kunit_case lane_test_cases[] = {
 	KIND_CASE(worker_schedules_nothing_before_logged_timers),
 	KIND_CASE(bulk_goes_on_after_the_credit),
 	KIND_CASE(no_lane_opens_before_the_turn),
+	KIND_CASE(turn_waits_for_logs_that_take_long),
 	KIND_CASE(lane_needs_memory),
 	KIND_CASE_SLOW(out_of_memory_is_clean),
 	KIND_CASE(destroy_forgets_logged_timers),
