@@ -1035,10 +1035,24 @@ count_tap()
 		}' "$log")
 	read -r passed failed skipped missing <<<"$counts"
 	while read -r line; do
-		note_failure "$what: $line"
+		note_failure "$what: $line$(why "$log" "$line")"
 	done < <(grep -E '^not ok [0-9]+' "$log" | grep -v '# *SKIP' || true)
 	[ "$missing" -eq 0 ] ||
 		note_failure "$what: $missing planned tests have no result"
+}
+
+# why LOG LINE: what a test said before its result LINE, the last lines of it, on lines of
+# their own. Whoever has nothing but the summary gets to know that much.
+why()
+{
+	awk -v line="$2" '
+		$0 == line { exit }
+		/^(not )?ok [0-9]+/ { count = 0; next }
+		{ said[count++] = $0 }
+		END {
+			for (i = count > 15 ? count - 15 : 0; i < count; i++)
+				printf "\n    %s", said[i]
+		}' "$1"
 }
 
 # The last line of kunit.py is: Testing complete. Ran 5 tests: passed: 4, ...
@@ -1058,7 +1072,10 @@ count_kunit()
 	failed=$(($(kunit_number failed) + $(kunit_number crashed) +
 		  $(kunit_number errors)))
 	skipped=$(kunit_number skipped)
-	[ "$failed" -eq 0 ] || note_failure "$what: $summary"
+	[ "$failed" -eq 0 ] || note_failure "$what: $summary$(awk '
+		/(EXPECTATION|ASSERTION) FAILED|^ *not ok/ && count++ < 15 {
+			printf "\n    %s", $0
+		}' "$log")"
 }
 
 kunit_number()
