@@ -30,8 +30,6 @@ static void draw_order(struct workload *load, __u64 *seed)
 
 void workload_init(struct workload *load, __u32 timers, __u64 tick, __u64 seed)
 {
-	__u32 i;
-
 	*load = (struct workload){
 		.timers = timers,
 		.tick = tick,
@@ -43,11 +41,18 @@ void workload_init(struct workload *load, __u32 timers, __u64 tick, __u64 seed)
 		.state = allocate_touched(timers, sizeof(*load->state)),
 	};
 	load->unit = (workload_horizon(load) >> 32) + 1;
-	for (i = 0; i < timers; i++) {
+	workload_draw(load, seed);
+}
+
+void workload_draw(struct workload *load, __u64 seed)
+{
+	__u32 i;
+
+	for (i = 0; i < load->timers; i++) {
 		__u64 offset = random_next(&seed) % workload_horizon(load);
 
 		load->offsets[i] = offset / load->unit;
-		load->ticks[i] = offset / tick + 1;
+		load->ticks[i] = offset / load->tick + 1;
 	}
 	draw_order(load, &seed);
 }

@@ -53,6 +53,12 @@ void *allocate_touched(size_t count, size_t size);
 void workload_init(struct workload *load, __u32 timers, __u64 tick, __u64 seed);
 void workload_release(struct workload *load);
 
+/*
+ * Draws all deadlines and the order anew. Where a program goes through the same workload again
+ * and again, some processors learn thousands of branches by heart.
+ */
+void workload_draw(struct workload *load, __u64 seed);
+
 static inline __u64 workload_deadline(const struct workload *load, __u32 timer)
 {
 	return load->base + load->offsets[timer] * load->unit;

@@ -3,8 +3,8 @@
  * Takes hwtimer and the floor through the same lives; see measure.h.
  *
  * A life: all timers are scheduled, a random half is cancelled, the others expire and are
- * delivered. Two lives come before the measured ones, in the first of which all timers are
- * cancelled; so all memory is there, and was used.
+ * delivered. Each pair has deadlines and an order of its own. Two lives come before the measured
+ * ones, in the first of which all timers are cancelled; so all memory is there, and was used.
  */
 #include <err.h>
 #include <pthread.h>
@@ -21,6 +21,9 @@
 /* From the schedule to the first possible deadline, and from the last one to the expiry */
 #define LEAD (20 * NSEC_PER_MSEC)
 #define AFTER (10 * NSEC_PER_MSEC)
+
+/* Seed of the first lives; each pair has one of its own. */
+#define SEED 2015
 
 const char *const phase_names[PHASES] = {
 	[SCHEDULE] = "schedule",
@@ -217,7 +220,7 @@ static void subject_begin(struct subject *subject, const struct system *system,
 static void row_begin(const struct row *row, struct workload *load,
 		      struct subject *ours, struct subject *floors)
 {
-	workload_init(load, row->timers, NSEC_PER_MSEC, 2015);
+	workload_init(load, row->timers, NSEC_PER_MSEC, SEED);
 	hwtimer_slack = row->slack;
 	subject_begin(ours, &system_hwtimer, row, load);
 	if (row->floor)
@@ -256,6 +259,7 @@ double measure_row(const struct row *row, __u32 count, struct life *ours,
 	if (strstr(row->variant, "4096") || strstr(row->variant, "rings"))
 		core_outside = clock_inside;
 	for (i = 0; i < count; i++) {
+		workload_draw(&load, SEED + 1 + i);
 		if (row->floor)
 			live(&floor, go_timed, &floors[i]);
 		live(&subject, go_timed, &ours[i]);
