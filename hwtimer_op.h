@@ -20,7 +20,7 @@
 #include "hwtimer_trace.h"
 
 /* Number of operations between the prefetch of a record and its use */
-#define HWTIMER_AHEAD 32
+#define HWTIMER_AHEAD 16
 
 /**
  * struct hwtimer_moment - the time of one hold of an instance's lock
