@@ -1229,9 +1229,10 @@ static void turn_waits_for_logs_that_take_long(struct kunit *test)
 	KUNIT_EXPECT_GE(test, instance->lanes.unfiled, left - HWTIMER_HOLD);
 	KUNIT_EXPECT_EQ(test, instance->lanes.filing, 0);
 	KUNIT_EXPECT_EQ(test, instance->stats.expired, 0);
+	/* The worker comes again at once. */
+	KUNIT_EXPECT_EQ(test, instance->wakeup.at, fake_now);
 	KUNIT_EXPECT_EQ(test,
 			express(instance, A, HWTIMER_OP_SCHEDULE, words, 1), 0);
-	/* The worker comes again by itself. */
 	fake_turn_until(instance, fake_now);
 	KUNIT_EXPECT_EQ(test, instance->lanes.unfiled, 0);
 	expect_order(test, instance, number);
