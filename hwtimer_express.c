@@ -115,7 +115,7 @@ static u32 lane_schedule(struct hwtimer_instance *instance,
 static __always_inline void lane_offer(const struct hwtimer_table *table,
 				       struct hwtimer_lane *lane, u32 index)
 {
-	if (hwtimer_table_show_free(table, &lane->hand, index))
+	if (hwtimer_table_mark_free(table, &lane->hand, index))
 		hwtimer_lane_mark(lane, index >> HWTIMER_SLOT_SHIFT);
 }
 
@@ -309,8 +309,9 @@ static void lane_renew(struct hwtimer_instance *instance, u32 nr, u32 credit)
 /* ---- bulks ---- */
 
 /*
- * Locks lane @nr, and opens it if it is closed: for @credit timers, if it is to schedule and may
- * not; otherwise @credit is 0. Returns whether it is open. May sleep.
+ * Locks lane @nr. If it is closed, opens it before. The same if it is open and @credit is not 0,
+ * but it may schedule no more: then for up to @credit timers. Returns whether it is open. May
+ * sleep.
  */
 static bool lane_hold(struct hwtimer_instance *instance,
 		      struct hwtimer_lane *lane, u32 nr, u32 credit)

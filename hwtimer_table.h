@@ -439,12 +439,11 @@ static inline u32 hwtimer_table_get(struct hwtimer_table *table)
 }
 
 /*
- * Shows in the hand, if it is one of its neighbours, or in the maps that a record is free. Returns
- * whether the maps did not show another one of its word, so that its slot may not be marked as
- * vacant.
+ * Marks a record as free: in the hand if it belongs there, otherwise in the maps. Returns whether
+ * it is now the only free one of its word in the maps. Then the caller marks its slot as vacant.
  */
 static __always_inline bool
-hwtimer_table_show_free(const struct hwtimer_table *table,
+hwtimer_table_mark_free(const struct hwtimer_table *table,
 			struct hwtimer_hand *hand, u32 index)
 {
 	unsigned long mask = BIT(index % BITS_PER_LONG);
@@ -464,7 +463,7 @@ hwtimer_table_show_free(const struct hwtimer_table *table,
 /* Marks a record that can be used again as free, for hwtimer_table_get() to find. */
 static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
 {
-	if (hwtimer_table_show_free(table, &table->hand, index))
+	if (hwtimer_table_mark_free(table, &table->hand, index))
 		__set_bit(index >> HWTIMER_SLOT_SHIFT, table->vacant);
 	if (index < table->lowest)
 		table->lowest = index;
