@@ -23,10 +23,10 @@
  *   faces        main, ioctl, batch, query, client, debug, stats, occupancy
  *   whole        instance, turn
  *   rings        exchange, submission
- *   operations   bulk, request, express, change, op
+ *   operations   bulk, request, change, op
  *   delivery     harvest, period, notice, completion
- *   services     supply, adopt, wakeup, registry, allowance, lane, account, trace,
- *                settings, ring, crowd, owner, cgroup, worker, clock
+ *   services     supply, adopt, wakeup, registry, allowance, account, trace, settings,
+ *                ring, crowd, owner, cgroup, worker, clock
  *   wheel        wheel, hashed, hierarchy, table, chunk
  *
  * Locks. A lock is taken inside the locks that are indented less:
@@ -36,7 +36,6 @@
  *                        user memory is accessed, or a client's function runs
  *   exchange->drain      mutex: taking requests out of the submission ring
  *     instance->lock     spinlock: everything else in the instance
- *       lane->lock       spinlock: what an open lane has borrowed
  *       worker->lock     spinlock: the worker's queues of alarms
  *
  * A thread holds at most one of an instance's three mutexes, with one exception: if the
@@ -44,10 +43,6 @@
  * inside mmap_lock. open() is called with the mutex of all misc devices held, and takes
  * none of these mutexes. A client's functions run with the client's harvest held, and may
  * take locks of their own; lockdep has a class for each client's harvest.
- *
- * instance->lock alone does not protect what the open lanes have borrowed: timers in their
- * slots, and the counters of timers. Whoever needs those takes it by
- * hwtimer_instance_lock(), which closes the lanes. See hwtimer_lane.h.
  *
  * The lock of the wait queue readers is never taken with instance->lock held. No interrupt
  * handler takes any of these locks: the hrtimer's callback only wakes the worker.
@@ -84,8 +79,6 @@
 #include "hwtimer_crowd.h"
 #include "hwtimer_exchange.h"
 #include "hwtimer_harvest.h"
-#include "hwtimer_lane.h"
-#include "hwtimer_limits.h"
 #include "hwtimer_notice.h"
 #include "hwtimer_registry.h"
 #include "hwtimer_settings.h"
@@ -102,7 +95,6 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @setup: mutex; see above
  * @harvest: mutex; see above
  * @lock: spinlock; protects all members below that name no other protection
- * @lanes: what lets several processors use the instance at a time; see hwtimer_lane.h
  * @settings: the settings; constant once @started, and once there are rings. Before that,
  *	written with both @setup and @lock held, so a reader needs one of the two. A reader
  *	that holds neither calls hwtimer_settings_get()
@@ -137,9 +129,9 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @notice: when and how readers are told of events; see struct hwtimer_notice for its
  *	protection
  * @stats: the counters. hwtimer_stats_get() adds those that the wheel and the worker
- *	keep. ready is always exact, and also read without the lock. pending is exact while
- *	no lane is open, and counts the timers in the wheel; hwtimer_stats_get() adds those
- *	in logs, and those that are paused, see hwtimer_period.c
+ *	keep. pending and ready are always exact. pending are the timers in the wheel;
+ *	hwtimer_stats_get() adds those that are paused, see hwtimer_period.c. ready is
+ *	also read without the lock
  * @wakeup: the time of the next turn of the wheel
  * @trim: the spare chunks that are freed if they stay unused
  * @stopping: the progress of STOP
@@ -158,7 +150,6 @@ struct hwtimer_instance {
 	struct mutex setup; /* see above */
 	struct mutex harvest; /* see above */
 	spinlock_t lock; /* see above */
-	struct hwtimer_lanes lanes;
 
 	struct hwtimer_settings settings;
 	s64 offsets[HWTIMER_CLOCKS];
@@ -244,63 +235,10 @@ hwtimer_instance_drained(const struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_instance_lock - take the lock of an instance, and close its lanes
- * @instance: the instance; its lock is not held
- *
- * Does not sleep.
- */
-static __always_inline void
-hwtimer_instance_lock(struct hwtimer_instance *instance)
-	__acquires(&instance->lock)
-{
-	spin_lock(&instance->lock);
-	if (unlikely(instance->lanes.open))
-		hwtimer_lanes_close(instance);
-}
-
-/**
- * hwtimer_instance_pending - number of timers that wait, in the wheel or in a log
- * @instance: the instance; its lock is held, and its lanes are closed
- *
- * Return: the number of timers, without those that are paused, see hwtimer_period.c.
- */
-static inline u64
-hwtimer_instance_pending(const struct hwtimer_instance *instance)
-{
-	return instance->stats.pending + instance->lanes.unfiled;
-}
-
-/*
- * A compaction begins when the dead entries outnumber the pending timers by more than
- * HWTIMER_DEAD_SPARED. Before it has gone through the wheel, at most HWTIMER_DEAD_DURING
- * more can come, see hwtimer_op.c.
- */
-static inline bool
-hwtimer_instance_compaction_due(const struct hwtimer_instance *instance)
-{
-	u64 dead = instance->wheel.entries - instance->stats.pending;
-
-	return dead > instance->stats.pending + HWTIMER_DEAD_SPARED;
-}
-
-/**
- * hwtimer_instance_compacts - whether requests have to pay for a compaction
- * @instance: the instance; its lock is held
- */
-static inline bool
-hwtimer_instance_compacts(const struct hwtimer_instance *instance)
-{
-	lockdep_assert_held(&instance->lock);
-	return instance->wheel.sweeping ||
-	       hwtimer_instance_compaction_due(instance);
-}
-
-/**
  * hwtimer_instance_timers - number of timers that count against the limit
  * @instance: the instance; its lock is held
  *
- * Return: the number of timers, and of those that open lanes may schedule. A periodic timer
- * has two records, but counts once.
+ * Return: the number of timers. A periodic timer has two records, but counts once.
  */
 static inline u32
 hwtimer_instance_timers(const struct hwtimer_instance *instance)

@@ -69,27 +69,6 @@ noinline u32 hwtimer_allowance_grow(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_allowance_ask - ask the account for a step, which nobody needs yet
- * @instance: the instance; it has started, its lock is held
- *
- * Does not sleep.
- */
-void hwtimer_allowance_ask(struct hwtimer_instance *instance)
-{
-	struct hwtimer_allowance *allowance = &instance->allowance;
-	u32 step = min(hwtimer_account_step(),
-		       instance->settings.timers - allowance->max);
-
-	lockdep_assert_held(&instance->lock);
-	if (step &&
-	    hwtimer_account_charge(instance->account, HWTIMER_TIMERS, step)) {
-		allowance_set(allowance, allowance->max + step);
-		/* Readers may look at @bound without the lock. */
-		WRITE_ONCE(allowance->bound, instance->settings.timers);
-	}
-}
-
-/**
  * hwtimer_allowance_settle - give back what the instance does not need of its allowance
  * @instance: the instance; its lock is held
  *

@@ -38,7 +38,6 @@ struct hwtimer_allowance {
 
 void hwtimer_allowance_begin(struct hwtimer_instance *instance);
 u32 hwtimer_allowance_grow(struct hwtimer_instance *instance, u32 wanted);
-void hwtimer_allowance_ask(struct hwtimer_instance *instance);
 void hwtimer_allowance_settle(struct hwtimer_instance *instance);
 void hwtimer_allowance_end(struct hwtimer_instance *instance);
 

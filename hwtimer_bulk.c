@@ -20,7 +20,6 @@
 #include "hwtimer_adopt.h"
 #include "hwtimer_bulk.h"
 #include "hwtimer_intake.h"
-#include "hwtimer_express.h"
 #include "hwtimer_op.h"
 #include "hwtimer_request.h"
 #include "hwtimer_ring.h"
@@ -621,15 +620,6 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 		if (err)
 			return err;
 	}
-	if (hwtimer_express_waits(instance)) {
-		u32 done = hwtimer_express_run(instance, hwtimer_lane_here(),
-					       bulk, words, count);
-
-		words += done;
-		count -= done;
-		if (!count)
-			return 0;
-	}
 	if (likely(!bulk_reserve(instance, bulk, count))) {
 		run_locked(instance, bulk, words, count, HWTIMER_STEPS_OWED);
 	} else {
@@ -745,7 +735,7 @@ void hwtimer_bulk_undo(struct hwtimer_instance *instance, u64 *results,
 		.flags = HWTIMER_DISCARD,
 	};
 
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	/* A result that is an error is no timer's id, so it cancels nothing. */
 	bulk_run_locked(instance, &cancel, results, count, HWTIMER_STEPS_OWED);
 }

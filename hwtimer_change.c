@@ -70,9 +70,6 @@ static int change_checked(struct hwtimer_instance *instance,
 	if (request->interval && !hwtimer_record_periodic(record) &&
 	    !hwtimer_table_spare(&instance->table))
 		return -ENOMEM;
-	if (unlikely(record->state == HWTIMER_LOGGED))
-		hwtimer_lanes_file_one(instance, record,
-				       lower_32_bits(request->id));
 	if (unlikely(record->state == HWTIMER_PAUSED)) {
 		hwtimer_period_resume(instance, lower_32_bits(request->id));
 		hwtimer_completion_publish(instance);
@@ -106,7 +103,6 @@ bool hwtimer_change_pending(struct hwtimer_instance *instance,
 		return true;
 	record = hwtimer_table_find(&instance->table, request->id);
 	if (!record || (record->state != HWTIMER_PENDING &&
-			record->state != HWTIMER_LOGGED &&
 			record->state != HWTIMER_PAUSED))
 		return false;
 	*result = change_checked(instance, record, request, moment);

@@ -50,7 +50,7 @@ static u32 exchange_flush(struct hwtimer_instance *instance)
 	if (!READ_ONCE(instance->stats.ready) &&
 	    !hwtimer_completion_paused(instance))
 		return 0;
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	completed = instance->stats.completed;
 	ready = instance->stats.ready;
 	moved = hwtimer_harvest_flush(instance);
@@ -149,7 +149,7 @@ void hwtimer_exchange_poll(struct hwtimer_instance *instance)
 		return;
 	served = hwtimer_exchange_serve(instance);
 	more = served >= HWTIMER_HOLD;
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	/* Chores that run before @poll_at have another reason, and are no idle poll. */
 	if (!served && exchange->polls && exchange->poll_at <= ktime_get_ns())
 		exchange->polls--;
@@ -265,7 +265,7 @@ static bool kick_polling(struct hwtimer_instance *instance)
 	struct hwtimer_exchange *exchange = &instance->exchange;
 	bool manned;
 
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	manned = !instance->deserted;
 	if (manned && exchange->polling)
 		hwtimer_completion_alive(instance);
@@ -360,7 +360,7 @@ static int exchange_open(struct hwtimer_instance *instance)
 	}
 	/* No need for @drain: no thread uses @memcg before @ring is published below. */
 	exchange->memcg = get_mem_cgroup_from_mm(current->mm);
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	instance->charged += bytes;
 	/* Pairs with the smp_load_acquire() in hwtimer_completion_ring(). */
 	smp_store_release(&exchange->ring, ring);

@@ -91,7 +91,7 @@ static noinline u32 discarded_free(struct hwtimer_instance *instance)
 	u64 discards;
 	u32 freed;
 
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	discards = instance->discards;
 	while (max-- && hwtimer_harvest_discarded_one(instance))
 		;
@@ -508,7 +508,7 @@ u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now)
 	u32 taken;
 
 	lockdep_assert_held(&instance->harvest);
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	*now = hwtimer_instance_now(instance);
 	taken = events_take(instance, max, *now);
 	spin_unlock(&instance->lock);
@@ -533,7 +533,7 @@ void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 	u32 spares;
 
 	lockdep_assert_held(&instance->harvest);
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	spares = instance->pool.spares;
 	events_finish(instance, taken, copied, now);
 	hwtimer_allowance_settle(instance);
@@ -734,7 +734,7 @@ u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more)
 	u32 taken;
 
 	lockdep_assert_held(&instance->harvest);
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	taken = expired_take(instance);
 	*more = !hwtimer_queue_empty(&instance->ready);
 	spin_unlock(&instance->lock);
@@ -752,7 +752,7 @@ void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance)
 	const struct hwtimer_unprocessed *timer = instance->leaving.page;
 
 	lockdep_assert_held(&instance->harvest);
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	hwtimer_period_free(instance, lower_32_bits(timer->id));
 	spin_unlock(&instance->lock);
 }
@@ -779,8 +779,6 @@ static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor,
 			break;
 		if (unlikely(record->state == HWTIMER_PAUSED))
 			hwtimer_period_resume(instance, *cursor);
-		if (unlikely(record->state == HWTIMER_LOGGED))
-			hwtimer_lanes_file_one(instance, record, *cursor);
 		if (record->state == HWTIMER_PENDING) {
 			hwtimer_record_become(record, HWTIMER_RETURNING);
 			hwtimer_period_describe(instance, *cursor, now,
@@ -836,7 +834,7 @@ u32 hwtimer_harvest_take_pending(struct hwtimer_instance *instance, u32 max,
 	u32 taken;
 
 	lockdep_assert_held(&instance->harvest);
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	taken = unprocessed_take(instance, &instance->stopping.cursor, max);
 	*more = instance->stopping.cursor < hwtimer_table_end(&instance->table);
 	spin_unlock(&instance->lock);
@@ -855,7 +853,7 @@ void hwtimer_harvest_finish_pending(struct hwtimer_instance *instance,
 				    u32 taken, u32 copied)
 {
 	lockdep_assert_held(&instance->harvest);
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	unprocessed_finish(instance, taken, copied);
 	/* Timers that were paused are so no more, and nothing waits for the ring. */
 	hwtimer_completion_publish(instance);
@@ -879,7 +877,7 @@ static int survey_resting(struct hwtimer_instance *instance)
 		u64 end = *cursor + HWTIMER_HOLD;
 		struct hwtimer_record *record;
 
-		hwtimer_instance_lock(instance);
+		spin_lock(&instance->lock);
 		while (instance->periodic && *cursor < end) {
 			record = hwtimer_table_next(table, cursor,
 						    end - *cursor);
@@ -901,8 +899,7 @@ static int survey_resting(struct hwtimer_instance *instance)
 static u64 timers_pending(const struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
-	return hwtimer_instance_pending(instance) +
-	       hwtimer_completion_paused(instance);
+	return instance->stats.pending + hwtimer_completion_paused(instance);
 }
 
 /*
@@ -914,7 +911,7 @@ static bool timers_left(struct hwtimer_instance *instance, u64 *left)
 	bool all_rest;
 	u64 pending;
 
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	pending = timers_pending(instance);
 	*left = pending + instance->stopping.resting;
 	all_rest = instance->stopping.resting && !pending;

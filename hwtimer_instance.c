@@ -75,14 +75,9 @@ static void instance_free(struct hwtimer_instance *instance)
 	hwtimer_owner_dismiss(&instance->exchange.errand);
 	hwtimer_owner_dismiss(&instance->job);
 	hwtimer_exchange_release(&instance->exchange);
-	/* Nobody else uses it; this only makes its counters complete. */
-	hwtimer_instance_lock(instance);
-	spin_unlock(&instance->lock);
-	trace_hwtimer_close(instance->nr,
-			    hwtimer_instance_pending(instance) + paused,
+	trace_hwtimer_close(instance->nr, instance->stats.pending + paused,
 			    instance->stats.ready);
 	hwtimer_notice_release(&instance->notice);
-	hwtimer_lanes_free(&instance->lanes);
 	hwtimer_queue_drain(&instance->ready);
 	hwtimer_wheel_drain(&instance->wheel);
 	hwtimer_pool_drain(&instance->pool);
@@ -121,7 +116,7 @@ static void instance_desert(struct hwtimer_instance *instance,
 
 	/* The worker is no user any more once it has released the job. */
 	refcount_inc(&instance->users);
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	deserted = hwtimer_worker_release(job);
 	if (deserted) {
 		WRITE_ONCE(instance->deserted, true);
@@ -173,7 +168,6 @@ hwtimer_instance_create(u32 timers, struct hwtimer_account *account)
 	hwtimer_submission_init(&instance->exchange);
 	hwtimer_notice_init(&instance->notice);
 	instance->allowance.bound = U32_MAX;
-	instance->lanes.earliest = HWTIMER_TICK_NONE;
 	instance->trim.at = HWTIMER_TICK_NONE;
 	instance->wakeup.at = HWTIMER_TICK_NONE;
 	/* hwtimer_instance_behind() is false until there is a wheel. */
@@ -296,7 +290,7 @@ void hwtimer_instance_stop(struct hwtimer_instance *instance)
 {
 	__poll_t mask = 0;
 
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	if (!instance->stopped) {
 		stop_first(instance);
 		mask = hwtimer_instance_drained(instance) ?

@@ -52,19 +52,6 @@
  * HWTIMER_DEAD_SPARED, HWTIMER_DEAD_DURING
  *	how many dead entries there may be beyond the number of pending timers before a
  *	compaction begins, and how many more may come until it ends
- * HWTIMER_LANE_LOG, HWTIMER_LANE_LOGS
- *	room of a lane's log, a power of two; number of places of all logs that may be in
- *	use. Before one of their timers expires, all are filed
- * HWTIMER_LANE_CREDIT, HWTIMER_LANE_SLOTS
- *	maximum number of timers that a lane may schedule until it has to ask the instance
- *	again; number of slots with free records that it gets then. See hwtimer_lane.h
- * HWTIMER_LANE_SWITCHES
- *	how often within a jiffy an instance's requests must change their processor before
- *	the instance gets lanes
- * HWTIMER_LANE_USEFUL, HWTIMER_LANE_USELESS, HWTIMER_LANE_PAUSE
- *	how many operations lanes must do before they are closed to be of use; after how many
- *	times in a row that they were of none they pause; for how many requests they do. To
- *	open and close a lane costs more than a request
  * HWTIMER_USER_THREADS
  *	maximum number of threads of a user in all cgroups. Not for uid 0, which many
  *	containers share: those cannot make cgroups
@@ -90,14 +77,6 @@
 #define HWTIMER_START_SPARE_CHUNKS 32U
 #define HWTIMER_DEAD_SPARED 32768
 #define HWTIMER_DEAD_DURING 16384
-#define HWTIMER_LANE_LOG 8192U
-#define HWTIMER_LANE_LOGS 16384U
-#define HWTIMER_LANE_CREDIT 1024U
-#define HWTIMER_LANE_SLOTS 8U
-#define HWTIMER_LANE_SWITCHES 16U
-#define HWTIMER_LANE_USEFUL 16U
-#define HWTIMER_LANE_USELESS 4U
-#define HWTIMER_LANE_PAUSE 256U
 #define HWTIMER_USER_THREADS 1024
 
 #else
@@ -121,14 +100,6 @@
 #define HWTIMER_START_SPARE_CHUNKS 0U
 #define HWTIMER_DEAD_SPARED 32
 #define HWTIMER_DEAD_DURING 16
-#define HWTIMER_LANE_LOG 16U
-#define HWTIMER_LANE_LOGS 48U
-#define HWTIMER_LANE_CREDIT 12U
-#define HWTIMER_LANE_SLOTS 1U
-#define HWTIMER_LANE_SWITCHES 2U
-#define HWTIMER_LANE_USEFUL 1U
-#define HWTIMER_LANE_USELESS 2U
-#define HWTIMER_LANE_PAUSE 2U
 #define HWTIMER_USER_THREADS 4
 
 #endif

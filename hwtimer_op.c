@@ -74,17 +74,6 @@ static int cancel_pending(struct hwtimer_instance *instance,
 	return 0;
 }
 
-/* CANCEL of a timer that is in the log of a lane. Returns 0. */
-static int cancel_logged(struct hwtimer_instance *instance,
-			 struct hwtimer_record *record, u32 index)
-{
-	hwtimer_lanes_strike(&instance->lanes, record);
-	instance->lanes.unfiled--;
-	hwtimer_table_put_record(&instance->table, record, index);
-	instance->stats.cancelled++;
-	return 0;
-}
-
 /* CANCEL of a paused timer. Its event in the ring stays there. Returns 0. */
 static int cancel_paused(struct hwtimer_instance *instance,
 			 struct hwtimer_record *record, u32 index)
@@ -117,8 +106,6 @@ int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 	if (!record)
 		return -ENOENT;
 	switch (record->state) {
-	case HWTIMER_LOGGED:
-		return cancel_logged(instance, record, index);
 	case HWTIMER_PENDING:
 		return cancel_pending(instance, record, index);
 	case HWTIMER_PAUSED:
@@ -151,17 +138,6 @@ static int reschedule_paused(struct hwtimer_instance *instance,
 	return 0;
 }
 
-/* RESCHEDULE of a timer that is in the log of a lane, to @deadline. Returns 0. */
-static int reschedule_logged(struct hwtimer_instance *instance,
-			     struct hwtimer_record *record, u32 index,
-			     u64 deadline)
-{
-	hwtimer_lanes_file_one(instance, record, index);
-	hwtimer_wheel_move(&instance->wheel, record, index, deadline);
-	instance->stats.rescheduled++;
-	return 0;
-}
-
 /**
  * hwtimer_op_reschedule_other - RESCHEDULE a timer that is not in the wheel
  * @instance: the instance, which is not stopped; its lock is held
@@ -170,8 +146,7 @@ static int reschedule_logged(struct hwtimer_instance *instance,
  * @flags: HWTIMER_ABSOLUTE or 0
  * @moment: this hold of the instance's lock
  *
- * Return: 0 (the timer was paused, or in a log), -EALREADY or -ENOENT, as struct
- * hwtimer_request says.
+ * Return: 0 (the timer was paused), -EALREADY or -ENOENT, as struct hwtimer_request says.
  */
 int hwtimer_op_reschedule_other(struct hwtimer_instance *instance, u32 index,
 				u64 time, u32 flags,
@@ -181,10 +156,6 @@ int hwtimer_op_reschedule_other(struct hwtimer_instance *instance, u32 index,
 		hwtimer_table_record(&instance->table, index);
 
 	switch (record->state) {
-	case HWTIMER_LOGGED:
-		return reschedule_logged(instance, record, index,
-					 hwtimer_op_deadline(time, flags,
-							     moment));
 	case HWTIMER_PAUSED:
 		return reschedule_paused(instance, record, index,
 					 hwtimer_op_deadline(time, flags,
@@ -217,7 +188,6 @@ int hwtimer_op_cancel_traced(struct hwtimer_instance *instance, u64 id,
 
 	/* To cancel a pending timer succeeds; afterwards its record is gone. */
 	if (record && (record->state == HWTIMER_PENDING ||
-		       record->state == HWTIMER_LOGGED ||
 		       record->state == HWTIMER_PAUSED))
 		hwtimer_trace_cancel(instance, lower_32_bits(id));
 	return hwtimer_op_cancel(instance, id, flags, moment);
@@ -277,7 +247,7 @@ bool hwtimer_op_cancel_some(struct hwtimer_instance *instance,
 	const struct hwtimer_record *record;
 	struct hwtimer_moment moment;
 
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	end = hwtimer_table_end(table);
 	if (all->cursor >= end) {
 		spin_unlock(&instance->lock);
@@ -302,19 +272,41 @@ bool hwtimer_op_cancel_some(struct hwtimer_instance *instance,
 	return all->cursor < end;
 }
 
+static u64 instance_dead(const struct hwtimer_instance *instance)
+{
+	return instance->wheel.entries - instance->stats.pending;
+}
+
+/*
+ * A compaction begins when the dead entries outnumber the pending timers by more than
+ * HWTIMER_DEAD_SPARED. Before it has gone through the wheel, at most HWTIMER_DEAD_DURING
+ * more can come, see compaction_steps(). In fact hardly more than half as many come,
+ * because a step does nearly twice the work that is asked of it. That leaves room for the
+ * steps that the worker does not do, see hwtimer_op_end().
+ */
+static bool compaction_due(const struct hwtimer_instance *instance)
+{
+	return instance_dead(instance) >
+	       instance->stats.pending + HWTIMER_DEAD_SPARED;
+}
+
+/* Whether requests owe steps of a compaction. */
+static bool compacts(const struct hwtimer_instance *instance)
+{
+	return instance->wheel.sweeping || compaction_due(instance);
+}
+
 /*
  * The number of steps of a compaction that @requests requests owe. Requests make dead
  * entries, so they help to remove them, in proportion: a compaction checks all entries
- * and buckets, and is over after HWTIMER_DEAD_DURING requests. In fact hardly more than half
- * as many dead entries come, because a step does nearly twice the work that is asked of it.
- * That leaves room for the steps that the worker does not do, see hwtimer_op_end().
+ * and buckets, and is over after HWTIMER_DEAD_DURING requests.
  */
 static u64 compaction_steps(const struct hwtimer_instance *instance,
 			    u32 requests)
 {
 	u64 work = instance->wheel.entries + instance->wheel.nr_buckets;
 
-	if (!hwtimer_instance_compacts(instance))
+	if (!compacts(instance))
 		return 0;
 	return DIV_ROUND_UP_ULL(requests * (1 + work / HWTIMER_DEAD_DURING),
 				HWTIMER_HOLD / 2);
@@ -322,12 +314,12 @@ static u64 compaction_steps(const struct hwtimer_instance *instance,
 
 static void instance_compact(struct hwtimer_instance *instance, u64 steps)
 {
-	bool due, more = true;
+	bool more = true;
 
 	while (more && steps--) {
-		hwtimer_instance_lock(instance);
-		due = hwtimer_instance_compaction_due(instance);
-		hwtimer_wheel_compact(&instance->wheel, due);
+		spin_lock(&instance->lock);
+		hwtimer_wheel_compact(&instance->wheel,
+				      compaction_due(instance));
 		more = instance->wheel.sweeping;
 		hwtimer_supply_trim(instance);
 		spin_unlock(&instance->lock);
@@ -353,7 +345,7 @@ static void instance_rewind(struct hwtimer_instance *instance, u64 steps)
 	bool more = true;
 
 	while (more && steps--) {
-		hwtimer_instance_lock(instance);
+		spin_lock(&instance->lock);
 		hwtimer_wheel_rewind_step(&instance->wheel);
 		more = instance->wheel.rewind.active;
 		spin_unlock(&instance->lock);
@@ -403,14 +395,11 @@ static noinline void op_end_all(struct hwtimer_instance *instance, u32 count,
 				const struct hwtimer_moment *moment, u64 most)
 	__releases(&instance->lock)
 {
-	/* Lanes owe what their requests would have owed. */
-	u64 compaction =
-		compaction_steps(instance, count + instance->lanes.buried);
+	u64 compaction = compaction_steps(instance, count);
 	u64 rewind = rewind_steps(instance, count);
 	__poll_t mask = 0;
 	bool drained;
 
-	instance->lanes.buried = 0;
 	/* All of its timers may have expired, so that readers wait for nothing. */
 	if (unlikely(hwtimer_instance_refused(instance)))
 		mask = hwtimer_notice_mask(instance);
@@ -457,9 +446,8 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 		hwtimer_notice_watch_clock(instance);
 	if (unlikely(hwtimer_instance_has_surplus(instance)))
 		hwtimer_allowance_settle(instance);
-	if (unlikely(hwtimer_instance_compacts(instance) ||
-		     instance->wheel.rewind.active || moment->ready ||
-		     hwtimer_instance_refused(instance)))
+	if (unlikely(compacts(instance) || instance->wheel.rewind.active ||
+		     moment->ready || hwtimer_instance_refused(instance)))
 		op_end_all(instance, count, moment, most);
 	else
 		spin_unlock(&instance->lock);

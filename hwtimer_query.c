@@ -29,7 +29,6 @@ static u32 shown_state(const struct hwtimer_record *record)
 	switch (record->state) {
 	case HWTIMER_PENDING:
 	case HWTIMER_PAUSED:
-	case HWTIMER_LOGGED:
 	case HWTIMER_RETURNING:
 		return HWTIMER_STATE_PENDING;
 	case HWTIMER_EXPIRED:
@@ -105,7 +104,7 @@ static int query_next(struct hwtimer_instance *instance,
 	if (instance->stats.ready || hwtimer_completion_unread(instance) ||
 	    hwtimer_completion_paused(instance))
 		return 0;
-	if (!hwtimer_instance_pending(instance))
+	if (!instance->stats.pending)
 		return -ENOENT;
 	query->state = HWTIMER_STATE_PENDING;
 	query->deadline = hwtimer_wakeup_earliest(instance);
@@ -126,7 +125,7 @@ int hwtimer_query_timer(struct hwtimer_instance *instance,
 	const struct hwtimer_record *record;
 	int err = -ENOENT;
 
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	if (!query->id) {
 		err = query_next(instance, query);
 		spin_unlock(&instance->lock);
@@ -224,7 +223,7 @@ u32 hwtimer_query_some(struct hwtimer_instance *instance,
 	u32 listed = 0;
 	u64 end;
 
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	end = hwtimer_table_end(&instance->table);
 	if (*cursor < end) {
 		*cursor = array_index_nospec(*cursor, end);

@@ -6,7 +6,6 @@
 
 #include "hwtimer_adopt.h"
 #include "hwtimer_change.h"
-#include "hwtimer_express.h"
 #include "hwtimer_op.h"
 #include "hwtimer_period.h"
 #include "hwtimer_request.h"
@@ -491,9 +490,6 @@ void hwtimer_request_run_one(struct hwtimer_instance *instance,
 		request->result = request->result ?: err;
 		return;
 	}
-	if (hwtimer_express_waits(instance) && !request->result &&
-	    hwtimer_express_request(instance, hwtimer_lane_here(), request))
-		return;
 	if (likely(!hwtimer_supply_reserve(instance, &demand))) {
 		run_locked(instance, request, 1, HWTIMER_STEPS_OWED);
 	} else {
@@ -559,6 +555,6 @@ void hwtimer_request_undo(struct hwtimer_instance *instance,
 		request->op = HWTIMER_OP_CANCEL;
 		request->flags = HWTIMER_DISCARD;
 	}
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	requests_run_locked(instance, requests, count, HWTIMER_STEPS_OWED);
 }

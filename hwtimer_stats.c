@@ -29,13 +29,12 @@ void hwtimer_stats_get(struct hwtimer_instance *instance,
 {
 	const struct hwtimer_wheel *wheel = &instance->wheel;
 
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	hwtimer_supply_account(instance);
 	*stats = instance->stats;
 	stats->entries = wheel->entries;
 	stats->dead = wheel->entries - stats->pending;
-	stats->pending +=
-		instance->lanes.unfiled + hwtimer_completion_paused(instance);
+	stats->pending += hwtimer_completion_paused(instance);
 	stats->walked = wheel->stats.walked;
 	stats->passed_over = wheel->stats.passed_over;
 	stats->refiled = wheel->stats.refiled;
@@ -88,22 +87,6 @@ static void show_worker(struct seq_file *seq,
 				      task_active_pid_ns(current)));
 }
 
-/*
- * Shows how many lanes the instance has, and how many operations they have done before they
- * were closed. hwtimer_stats_get() closes them.
- */
-static void show_lanes(struct seq_file *seq, struct hwtimer_instance *instance)
-{
-	u64 done;
-	u32 nr;
-
-	spin_lock(&instance->lock);
-	nr = instance->lanes.nr;
-	done = instance->lanes.done;
-	spin_unlock(&instance->lock);
-	seq_printf(seq, "hwtimer-lanes:\t%u %llu\n", nr, done);
-}
-
 /**
  * hwtimer_stats_show_lateness - show the histogram of lateness
  * @seq: the file to write to
@@ -126,8 +109,8 @@ void hwtimer_stats_show_lateness(struct seq_file *seq,
  * @seq: the file to write to
  * @instance: the instance; none of its locks is held
  *
- * Also shows the settings of the instance's wheel, the thread of its worker, its lanes, and
- * its occupancy; and the number of the instance, which tracing uses, if the process that
+ * Also shows the settings of the instance's wheel, the thread of its worker, and its
+ * occupancy; and the number of the instance, which tracing uses, if the process that
  * opened the file may trace. May sleep; takes the instance's lock and the worker's lock, one
  * after the other.
  */
@@ -156,7 +139,6 @@ void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 	show_settings(seq, instance);
 	show_worker(seq, instance);
 	hwtimer_stats_get(instance, &stats);
-	show_lanes(seq, instance);
 	for (i = 0; i < ARRAY_SIZE(fields); i++)
 		seq_printf(seq, "hwtimer-%s:\t%llu\n", fields[i].name,
 			   *(const u64 *)((const char *)&stats +

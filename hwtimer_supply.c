@@ -223,8 +223,7 @@ void hwtimer_supply_account(struct hwtimer_instance *instance)
 {
 	u64 bytes = hwtimer_supply_base_bytes() +
 		    hwtimer_table_bytes(&instance->table) +
-		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES +
-		    instance->lanes.nr * hwtimer_lane_bytes(&instance->table);
+		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES;
 
 	lockdep_assert_held(&instance->lock);
 	if (instance->started)
@@ -242,15 +241,11 @@ demand_outlook(const struct hwtimer_instance *instance,
 	u32 periodic =
 		instance->periodic + demand->periodic + demand->extensions;
 
-	/* What lanes have scheduled, or may schedule, is still to be added. */
-	u32 laned = instance->lanes.unfiled;
-
 	return (struct hwtimer_outlook){
-		.adds = demand->timers + laned,
+		.adds = demand->timers,
 		.moves = demand->moves,
 		.resting = periodic,
-		.expiring = instance->stats.pending + demand->timers + laned +
-			    periodic,
+		.expiring = instance->stats.pending + demand->timers + periodic,
 		.queued = instance->stats.ready + instance->discards,
 	};
 }
@@ -304,14 +299,6 @@ static u64 entries_live(const struct hwtimer_instance *instance,
 {
 	return instance->stats.pending + (u64)demand->timers + demand->moves +
 	       instance->periodic + demand->periodic + demand->extensions;
-}
-
-/* Whether the lane that @demand has needs another slot. */
-static bool lane_wants_slot(const struct hwtimer_instance *instance,
-			    const struct hwtimer_demand *demand)
-{
-	return unlikely(demand->lane) &&
-	       !hwtimer_lane_finds_slot(instance, demand->nr);
 }
 
 /* Whether the wheel with which the instance started has too little room to meet @demand. */
@@ -566,7 +553,7 @@ static bool supply_free_block(struct hwtimer_instance *instance,
 		return false;
 	spin_unlock(&instance->lock);
 	hwtimer_table_free_block(block);
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	return true;
 }
 
@@ -586,7 +573,7 @@ static void supply_free_wheel(struct hwtimer_instance *instance,
 				hwtimer_wheel_memory(&supply->wheel->shape));
 	kvfree(supply->wheel);
 	supply->wheel = NULL;
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 }
 
 /*
@@ -658,8 +645,7 @@ static bool shortage_find(const struct hwtimer_instance *instance,
 
 	*shortage = (struct shortage){ .ahead = chunks_ahead(instance) };
 	if (!wheel_outgrown(instance, demand)) {
-		records = records_missing(instance, demand) ||
-			  lane_wants_slot(instance, demand);
+		records = records_missing(instance, demand);
 		shortage->chunks = chunks_missing(instance, demand);
 	} else if (supply->wheel) {
 		shortage->chunks =
@@ -684,31 +670,6 @@ static bool shortage_curable(const struct shortage *shortage)
 }
 
 /*
- * Files what was scheduled through lanes before the timers of @demand. Others schedule through
- * lanes meanwhile; those timers come later.
- */
-static void logs_file(struct hwtimer_instance *instance,
-		      const struct hwtimer_demand *demand)
-	__must_hold(&instance->lock)
-{
-	u64 now;
-
-	if (!instance->lanes.unfiled || !demand->timers || demand->lane)
-		return;
-	now = hwtimer_instance_now(instance);
-	hwtimer_wakeup_follow(instance, now);
-	instance->lanes.filing++;
-	while (hwtimer_lanes_file(instance, now, HWTIMER_HOLD)) {
-		spin_unlock(&instance->lock);
-		cond_resched();
-		hwtimer_instance_lock(instance);
-	}
-	instance->lanes.filing--;
-	/* The wheel may have to move them down before they are due. */
-	hwtimer_wakeup_rearm(instance);
-}
-
-/*
  * hwtimer_supply_reserve() for an instance that has too little memory. Called with the lock
  * held; releases it to allocate, after each wheel_tidy(), and after what moves timers, so
  * that no hold does more than one of these.
@@ -722,7 +683,6 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 	bool swept = false;
 	int err = 0;
 
-	logs_file(instance, demand);
 	for (;;) {
 		bool outgrown = wheel_outgrown(instance, demand);
 
@@ -731,7 +691,7 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 		if (outgrown && wheel_tidy(instance, demand, &swept)) {
 			spin_unlock(&instance->lock);
 			cond_resched();
-			hwtimer_instance_lock(instance);
+			spin_lock(&instance->lock);
 			continue;
 		}
 		/* Another thread has replaced the wheel, or timers have ended. */
@@ -751,7 +711,7 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 			break;
 		spin_unlock(&instance->lock);
 		err = supply_get(instance, &supply, &shortage);
-		hwtimer_instance_lock(instance);
+		spin_lock(&instance->lock);
 		supply_deliver(instance, &supply);
 	}
 	if (supply.memory)
@@ -789,38 +749,15 @@ static noinline bool supply_enough(const struct hwtimer_instance *instance,
 	       !chunks_missing(instance, demand);
 }
 
-/* Whether no memory has to be allocated to meet @demand; no timer is in a log. */
-static __always_inline bool
-supply_ready(const struct hwtimer_instance *instance,
-	     const struct hwtimer_demand *demand)
+/* Does hwtimer_supply_lock_ready(). Inline, as hwtimer_supply_reserve() often does it. */
+static __always_inline bool lock_ready(struct hwtimer_instance *instance,
+				       const struct hwtimer_demand *demand)
+	__acquires(&instance->lock)
 {
+	spin_lock(&instance->lock);
 	return (!demand->timers && !demand->moves) ||
 	       likely(supply_ample(instance, demand)) ||
 	       supply_enough(instance, demand);
-}
-
-/*
- * hwtimer_supply_reserve() for an instance with lanes, or one that was last used from another
- * processor. What is in the logs of lanes is filed before other timers are scheduled, so that
- * timers of the same tick keep their order.
- */
-static noinline int
-supply_reserve_elsewhere(struct hwtimer_instance *instance,
-			 const struct hwtimer_demand *demand)
-	__must_hold(&instance->lock)
-{
-	struct hwtimer_lanes *lanes = &instance->lanes;
-
-	hwtimer_lanes_switched(instance, raw_smp_processor_id());
-	if (lanes->pause)
-		WRITE_ONCE(lanes->pause, lanes->pause - 1);
-	if (lanes->open)
-		hwtimer_lanes_close(instance);
-	if (!(demand->timers && lanes->unfiled) &&
-	    ((!demand->timers && !demand->moves) ||
-	     supply_enough(instance, demand)))
-		return 0;
-	return supply_reserve_slowly(instance, demand);
 }
 
 /**
@@ -838,28 +775,8 @@ int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 			   const struct hwtimer_demand *demand)
 	__acquires(&instance->lock)
 {
-	spin_lock(&instance->lock);
-	if (unlikely(raw_smp_processor_id() != instance->lanes.cpu))
-		return supply_reserve_elsewhere(instance, demand);
-	if (likely(supply_ready(instance, demand)))
+	if (likely(lock_ready(instance, demand)))
 		return 0;
-	return supply_reserve_slowly(instance, demand);
-}
-
-/**
- * hwtimer_supply_reserve_lane - hwtimer_supply_reserve() for what a lane is to schedule
- * @instance: the instance, which has started; its lock is not held
- * @demand: what lanes may need in all, with @lane set
- *
- * The lane also gets a slot, if no slot with free records is for it.
- *
- * Return: 0 or -ENOMEM; the lock is held in both cases. May sleep.
- */
-int hwtimer_supply_reserve_lane(struct hwtimer_instance *instance,
-				const struct hwtimer_demand *demand)
-	__acquires(&instance->lock)
-{
-	hwtimer_instance_lock(instance);
 	return supply_reserve_slowly(instance, demand);
 }
 
@@ -877,56 +794,7 @@ bool hwtimer_supply_lock_ready(struct hwtimer_instance *instance,
 			       const struct hwtimer_demand *demand)
 	__acquires(&instance->lock)
 {
-	hwtimer_instance_lock(instance);
-	/* An errand files what is in the logs of lanes. */
-	if (unlikely(instance->lanes.unfiled))
-		return !demand->timers &&
-		       (!demand->moves || supply_enough(instance, demand));
-	return supply_ready(instance, demand);
-}
-
-/**
- * hwtimer_supply_lane_ready - whether a lane can go on without another allocation
- * @instance: the instance; its lock is held, and lanes may be open
- * @demand: what the lane may need
- */
-bool hwtimer_supply_lane_ready(const struct hwtimer_instance *instance,
-			       const struct hwtimer_demand *demand)
-{
-	lockdep_assert_held(&instance->lock);
-	return !records_missing(instance, demand) &&
-	       !chunks_missing(instance, demand);
-}
-
-/**
- * hwtimer_supply_lane - allocate a lane
- * @instance: the instance, whose table has its arrays; its lock is not held
- *
- * Return: the lane, for which the account is charged, or NULL. May sleep.
- */
-struct hwtimer_lane *hwtimer_supply_lane(struct hwtimer_instance *instance)
-{
-	u64 bytes = hwtimer_lane_bytes(&instance->table);
-	struct hwtimer_lane *lane;
-
-	if (supply_unwanted(instance) || !hwtimer_memory_allows(bytes) ||
-	    !hwtimer_account_charge(instance->account, HWTIMER_BYTES, bytes))
-		return NULL;
-	lane = hwtimer_lane_alloc(&instance->table);
-	if (!lane)
-		supply_uncharge(instance, bytes);
-	return lane;
-}
-
-/**
- * hwtimer_supply_lane_got - note that an instance has got a lane, or not
- * @instance: the instance; its lock is held
- *
- * Undoes the charge of hwtimer_supply_lane() if the instance has not got the lane.
- */
-void hwtimer_supply_lane_got(struct hwtimer_instance *instance)
-{
-	supply_settle(instance, hwtimer_lane_bytes(&instance->table));
+	return lock_ready(instance, demand);
 }
 
 /* The number of surplus chunks, see HWTIMER_SPARE_TIME. */

@@ -20,7 +20,6 @@
 #include <linux/types.h>
 
 struct hwtimer_instance;
-struct hwtimer_lane;
 struct hwtimer_pool;
 struct hwtimer_settings;
 
@@ -30,16 +29,12 @@ struct hwtimer_settings;
  * @periodic: number of @timers that are periodic
  * @moves: number of timers to be rescheduled
  * @extensions: number of @moves after which a timer is periodic that may not be so before
- * @lane: a lane is to schedule the timers, the one with the number @nr
- * @nr: see @lane
  */
 struct hwtimer_demand {
 	u32 timers;
 	u32 periodic;
 	u32 moves;
 	u32 extensions;
-	bool lane;
-	u32 nr;
 };
 
 /**
@@ -62,13 +57,6 @@ int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 bool hwtimer_supply_lock_ready(struct hwtimer_instance *instance,
 			       const struct hwtimer_demand *demand)
 	__acquires(&instance->lock);
-int hwtimer_supply_reserve_lane(struct hwtimer_instance *instance,
-				const struct hwtimer_demand *demand)
-	__acquires(&instance->lock);
-bool hwtimer_supply_lane_ready(const struct hwtimer_instance *instance,
-			       const struct hwtimer_demand *demand);
-struct hwtimer_lane *hwtimer_supply_lane(struct hwtimer_instance *instance);
-void hwtimer_supply_lane_got(struct hwtimer_instance *instance);
 void hwtimer_supply_trim_chunks(struct hwtimer_instance *instance);
 void hwtimer_supply_trim(struct hwtimer_instance *instance);
 void hwtimer_supply_trim_some(struct hwtimer_instance *instance,

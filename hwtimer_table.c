@@ -65,7 +65,6 @@ const unsigned long hwtimer_states_after[HWTIMER_STATES] = {
 	[HWTIMER_FREE] =
 		BIT(HWTIMER_PENDING) | /* SCHEDULE */
 		BIT(HWTIMER_EXTENSION) | /* SCHEDULE of a periodic timer */
-		BIT(HWTIMER_LOGGED) | /* SCHEDULE through a lane */
 		BIT(HWTIMER_EXPIRED), /* the read that has freed it fails */
 	[HWTIMER_PENDING] = BIT(HWTIMER_FREE) | /* CANCEL */
 			    BIT(HWTIMER_EXPIRED) | /* it is due */
@@ -85,8 +84,6 @@ const unsigned long hwtimer_states_after[HWTIMER_STATES] = {
 			      BIT(HWTIMER_PENDING), /* handing it back fails */
 	[HWTIMER_DISCARDED] = BIT(HWTIMER_FREE), /* it leaves the queue */
 	[HWTIMER_EXTENSION] = BIT(HWTIMER_FREE), /* its timer ends */
-	[HWTIMER_LOGGED] = BIT(HWTIMER_FREE) | /* CANCEL through its lane */
-			   BIT(HWTIMER_PENDING), /* it is filed in the wheel */
 	[HWTIMER_PAUSED] =
 		BIT(HWTIMER_FREE) | /* CANCEL */
 		BIT(HWTIMER_PENDING), /* event is read; RESCHEDULE; STOP */
@@ -147,7 +144,6 @@ int hwtimer_table_init(struct hwtimer_table *table, u32 limit)
 	table->vacant = array_get(BITS_TO_LONGS(max_slots), sizeof(long));
 	if (!table->vacant)
 		goto err_maps;
-	table->hand.base = HWTIMER_HAND_NONE;
 	table->max_slots = max_slots;
 	return 0;
 
@@ -185,7 +181,6 @@ int hwtimer_table_init_start(struct hwtimer_table *table, u32 limit)
 		.slots = &start->slot,
 		.maps = &start->map,
 		.vacant = &start->vacant,
-		.hand.base = HWTIMER_HAND_NONE,
 		.max_slots = max_slots_for(limit),
 		.end = HWTIMER_START_RECORDS,
 		.retired = 1, /* HWTIMER_NO_RECORD */
@@ -386,9 +381,8 @@ static void table_add_slot(struct hwtimer_table *table,
 {
 	u32 nr = table->nr_slots++;
 
+	table->end = table->nr_slots << HWTIMER_SLOT_SHIFT;
 	table->slots[nr] = slot;
-	/* Pairs with the smp_load_acquire() in lane_cancel() and express_cancel(). */
-	smp_store_release(&table->end, table->nr_slots << HWTIMER_SLOT_SHIFT);
 	bitmap_fill(slot_map(table, nr), HWTIMER_SLOT_RECORDS);
 	__set_bit(nr, table->vacant);
 	if (nr)
@@ -469,8 +463,7 @@ static void put_back_hand(struct hwtimer_table *table)
 
 	if (!hand->free)
 		return;
-	/* A lane may have freed others meanwhile. */
-	*hwtimer_table_word(table, hand->base) |= hand->free;
+	*hwtimer_table_word(table, hand->base) = hand->free;
 	__set_bit(hand->base >> HWTIMER_SLOT_SHIFT, table->vacant);
 }
 
@@ -501,7 +494,13 @@ bool hwtimer_table_refill(struct hwtimer_table *table)
 			break;
 		__clear_bit(nr, table->vacant);
 	}
-	hwtimer_hand_fill(table, &table->hand, nr << HWTIMER_SLOT_SHIFT | bit);
+	bit &= ~(BITS_PER_LONG - 1);
+	table->hand = (struct hwtimer_hand){
+		.free = map[bit / BITS_PER_LONG],
+		.records = &table->slots[nr]->records[bit],
+		.base = nr << HWTIMER_SLOT_SHIFT | bit,
+	};
+	map[bit / BITS_PER_LONG] = 0;
 	table->lowest = table->hand.base + BITS_PER_LONG;
 	return true;
 }

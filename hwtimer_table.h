@@ -11,7 +11,6 @@
 #ifndef HWTIMER_TABLE_H
 #define HWTIMER_TABLE_H
 
-#include <linux/bitmap.h>
 #include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/kernel.h>
@@ -38,8 +37,6 @@
  * @HWTIMER_PAUSED: the timer is periodic and was due, but its previous event is unread in
  *	the completion ring; it is in neither the wheel nor the queue of events. See
  *	hwtimer_period.c. To user space, the timer is pending
- * @HWTIMER_LOGGED: the timer is in the log of a lane, see hwtimer_lane.h. To user space, the
- *	timer is pending
  * @HWTIMER_STATES: number of states
  */
 enum hwtimer_record_state {
@@ -51,7 +48,6 @@ enum hwtimer_record_state {
 	HWTIMER_DISCARDED,
 	HWTIMER_EXTENSION,
 	HWTIMER_PAUSED,
-	HWTIMER_LOGGED,
 	HWTIMER_STATES,
 };
 
@@ -77,7 +73,6 @@ enum hwtimer_record_state {
  * @stamp: set by the wheel: changes when the entry in the wheel becomes dead
  * @lateness: once expired: the lateness, ns; saturated
  * @count: in an extension: number of expirations left; 0: no limit
- * @place: in a log: the lane's number times HWTIMER_LANE_LOG, plus its place in the log
  * @state: enum hwtimer_record_state
  * @postponed: set by the wheel: the entry is filed under an earlier tick than @deadline
  * @align: used by the wheel: the timer expires at a tick that is a multiple of 2^@align
@@ -101,7 +96,6 @@ struct hwtimer_record {
 	union {
 		u32 lateness;
 		u32 count;
-		u32 place;
 	};
 	union {
 		struct {
@@ -220,9 +214,6 @@ struct hwtimer_hand {
 	struct hwtimer_record *records;
 	u32 base;
 };
-
-/** HWTIMER_HAND_NONE - the base of no hand: no record is one of its BITS_PER_LONG */
-#define HWTIMER_HAND_NONE ((u32)-BITS_PER_LONG)
 
 struct hwtimer_start;
 
@@ -438,61 +429,25 @@ static inline u32 hwtimer_table_get(struct hwtimer_table *table)
 	return index;
 }
 
-/*
- * Marks a record as free: in the hand if it belongs there, otherwise in the maps. Returns whether
- * it is now the only free one of its word in the maps. Then the caller marks its slot as vacant.
- */
-static __always_inline bool
-hwtimer_table_mark_free(const struct hwtimer_table *table,
-			struct hwtimer_hand *hand, u32 index)
+/* Marks a record that can be used again as free, for hwtimer_table_get() to find. */
+static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
 {
 	unsigned long mask = BIT(index % BITS_PER_LONG);
 	unsigned long *word, free;
 
-	if (index - hand->base < BITS_PER_LONG) {
-		hand->free |= mask;
-		return false;
+	if (index - table->hand.base < BITS_PER_LONG) {
+		table->hand.free |= mask;
+		return;
 	}
 	/* Not __set_bit(), which on x86 costs as much as the rest of this function. */
 	word = hwtimer_table_word(table, index);
 	free = *word;
 	*word = free | mask;
-	return unlikely(!free);
-}
-
-/* Marks a record that can be used again as free, for hwtimer_table_get() to find. */
-static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
-{
-	if (hwtimer_table_mark_free(table, &table->hand, index))
+	/* If the word had a free record, the slot's bit in @vacant is set. */
+	if (unlikely(!free))
 		__set_bit(index >> HWTIMER_SLOT_SHIFT, table->vacant);
 	if (index < table->lowest)
 		table->lowest = index;
-}
-
-/* The first record of a slot that the maps show as free, or HWTIMER_NO_RECORD. */
-static inline u32 hwtimer_table_slot_free(const struct hwtimer_table *table,
-					  u32 slot)
-{
-	u32 first = slot << HWTIMER_SLOT_SHIFT;
-	u32 bit = find_next_bit(hwtimer_table_word(table, first),
-				HWTIMER_SLOT_RECORDS, 0);
-
-	return bit < HWTIMER_SLOT_RECORDS ? first + bit : HWTIMER_NO_RECORD;
-}
-
-/* Takes those neighbours of record @index to hand that the maps show as free. */
-static inline void hwtimer_hand_fill(const struct hwtimer_table *table,
-				     struct hwtimer_hand *hand, u32 index)
-{
-	unsigned long *word = hwtimer_table_word(table, index);
-	u32 base = index - index % BITS_PER_LONG;
-
-	*hand = (struct hwtimer_hand){
-		.free = *word,
-		.records = hwtimer_table_record(table, base),
-		.base = base,
-	};
-	*word = 0;
 }
 
 /*

@@ -164,11 +164,10 @@ void hwtimer_trace_turn(const struct hwtimer_instance *instance, u64 now,
 			u32 expired)
 {
 	const struct hwtimer_ring *ring = instance->exchange.ring;
-	u64 pending =
-		hwtimer_instance_pending(instance) + (ring ? ring->paused : 0);
 
 	lockdep_assert_held(&instance->lock);
 	trace_hwtimer_turn(instance->nr, now,
 			   now - min(now, instance->wakeup.at), expired,
-			   pending, instance->stats.ready);
+			   instance->stats.pending + (ring ? ring->paused : 0),
+			   instance->stats.ready);
 }

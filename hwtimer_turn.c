@@ -10,10 +10,6 @@
  *
  * A turn, hwtimer_turn():
  *
- *	logs of lanes		if one of their timers is due, all are filed, H places at a
- *				time; if that takes HWTIMER_SLICE_TIME, the rest of the turn
- *				is for the next slice. Each hold of the instance's lock closes
- *				the open lanes, 16 at most, each held for H timers
  *	submission ring		frees H discarded events, runs H requests, and does one
  *				step of a compaction or a rewind: H entries or buckets
  *				of the wheel. Requests that owe more steps become an
@@ -181,9 +177,6 @@ static unsigned int turn_advance(struct hwtimer_instance *instance, u64 now,
 	*expired = 0;
 	if (instance->stopped)
 		return 0;
-	/* hwtimer_turn() comes again, and files them first. */
-	if (unlikely(instance->lanes.earliest <= now))
-		return 0;
 	hwtimer_wakeup_followed(instance);
 	hwtimer_wakeup_follow(instance, now);
 	found = hwtimer_wheel_advance(&instance->wheel, now, due);
@@ -204,15 +197,14 @@ static void turn_skim(struct hwtimer_instance *instance)
 {
 	u64 now;
 
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	/* The clock may have been set since hwtimer_turn() read it. */
 	now = hwtimer_instance_now(instance);
 	if (!instance->stopped) {
 		hwtimer_wakeup_follow(instance, now);
 		hwtimer_wheel_skim(&instance->wheel, HWTIMER_HOLD);
 		/* Without the dead entries the wheel may be able to go forward. */
-		if (instance->lanes.earliest > now)
-			hwtimer_wheel_forward(&instance->wheel, now);
+		hwtimer_wheel_forward(&instance->wheel, now);
 	}
 	hwtimer_supply_trim(instance);
 	hwtimer_wakeup_requeue(instance, now);
@@ -233,42 +225,10 @@ static bool turn_rings_first(struct hwtimer_instance *instance,
 	    ktime_get_ns() - slice->start < HWTIMER_SLICE_TIME)
 		return false;
 	instance->wakeup.wheel_first = true;
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	hwtimer_wakeup_again(instance);
 	spin_unlock(&instance->lock);
 	return true;
-}
-
-static bool logs_due(const struct hwtimer_instance *instance)
-{
-	return instance->lanes.earliest != HWTIMER_TICK_NONE &&
-	       instance->lanes.earliest <= hwtimer_instance_now(instance) &&
-	       !instance->stopped;
-}
-
-/*
- * Files what is in the logs of lanes if one of those timers is due, so that timers expire in
- * order. Meanwhile no lane is opened: @instance->lanes.filing. If that takes all the time of the
- * slice, leaves the turn to the next one. Returns whether it did that.
- */
-static bool turn_logs_first(struct hwtimer_instance *instance,
-			    const struct hwtimer_slice *slice)
-	__must_hold(&instance->lock)
-{
-	bool due, over = false;
-
-	instance->lanes.filing++;
-	for (due = logs_due(instance); due && !over; due = logs_due(instance)) {
-		hwtimer_lanes_file(instance, HWTIMER_TICK_NONE, HWTIMER_HOLD);
-		spin_unlock(&instance->lock);
-		cond_resched();
-		over = ktime_get_ns() - slice->start >= HWTIMER_SLICE_TIME;
-		hwtimer_instance_lock(instance);
-	}
-	instance->lanes.filing--;
-	if (due)
-		hwtimer_wakeup_again(instance);
-	return due;
 }
 
 /**
@@ -289,11 +249,7 @@ void hwtimer_turn(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
 
 	if (turn_rings_first(instance, slice))
 		return;
-	hwtimer_instance_lock(instance);
-	if (unlikely(logs_due(instance)) && turn_logs_first(instance, slice)) {
-		spin_unlock(&instance->lock);
-		return;
-	}
+	spin_lock(&instance->lock);
 	now = hwtimer_instance_now(instance);
 	tell = hwtimer_notice_check_clock(instance);
 	hwtimer_notice_taken(instance);
@@ -334,15 +290,10 @@ void hwtimer_turn_chores(struct hwtimer_alarm *alarm,
 
 	hwtimer_exchange_poll(instance);
 	hwtimer_notice_chores(instance);
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	now = hwtimer_instance_now(instance);
 	hwtimer_wakeup_follow(instance, now);
 	hwtimer_wakeup_rearm(instance);
-	if (unlikely(instance->lanes.watched)) {
-		/* The lanes are closed now. */
-		instance->lanes.watched = false;
-		hwtimer_supply_trim(instance);
-	}
 	hwtimer_supply_trim_some(instance, &surplus);
 	spin_unlock(&instance->lock);
 	hwtimer_pool_drain(&surplus);

@@ -30,16 +30,13 @@ void hwtimer_wakeup_chores(struct hwtimer_instance *instance, u64 time)
  */
 static u64 wakeup_next(const struct hwtimer_instance *instance)
 {
-	const struct hwtimer_wheel *wheel = &instance->wheel;
-	u64 logged = instance->lanes.earliest;
-
 	if (instance->stopped)
 		return HWTIMER_TICK_NONE;
 	/* Without pending timers, only what the wheel has begun has to be finished. */
-	if (!instance->stats.pending && !hwtimer_wheel_busy(wheel))
-		return logged;
-	return min(logged,
-		   hwtimer_wheel_time_of(wheel, hwtimer_wheel_next(wheel)));
+	if (!instance->stats.pending && !hwtimer_wheel_busy(&instance->wheel))
+		return HWTIMER_TICK_NONE;
+	return hwtimer_wheel_time_of(&instance->wheel,
+				     hwtimer_wheel_next(&instance->wheel));
 }
 
 /**
@@ -166,9 +163,7 @@ void hwtimer_wakeup_follow(struct hwtimer_instance *instance, u64 now)
 	if (unlikely(wheel->rewinds) &&
 	    hwtimer_wheel_tick_at(wheel, now) < wheel->current_tick)
 		hwtimer_wheel_rewind(wheel, now);
-	/* What is due in the logs of lanes is filed first, and then expires in order. */
-	if (unlikely(hwtimer_instance_behind(instance)) &&
-	    instance->lanes.earliest > now) {
+	if (unlikely(hwtimer_instance_behind(instance))) {
 		hwtimer_wakeup_followed(instance);
 		hwtimer_wheel_forward(wheel, now);
 	}

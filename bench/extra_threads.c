@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Compares two threads with one: two that share an instance, and two with an instance each.
- * They take turns with the one; figures are medians. The one has an instance that no other
- * thread ever uses, as one that several threads use gets lanes. The variants of
- * extra_producers() are processes, whose instances belong to two programs.
+ * They take turns with the one; figures are medians. The variants of extra_producers() are
+ * processes, whose instances belong to two programs.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -20,13 +19,12 @@ static void measure_batch(__u32 batch)
 {
 	double one[TURNS], apart[TURNS], shared[TURNS];
 	int fds[] = { producers_instance(), producers_instance() };
-	int shared_fd = producers_instance();
-	int same[] = { shared_fd, shared_fd };
+	int same[] = { fds[0], fds[0] };
 	char variant[40];
 	int i;
 
 	for (i = 0; i < TURNS; i++) {
-		one[i] = producers_round(fds, 1, batch);
+		one[i] = producers_round(same, 1, batch);
 		apart[i] = producers_round(fds, 2, batch) / one[i];
 		shared[i] = producers_round(same, 2, batch) / one[i];
 		one[i] = 1e9 / one[i];
@@ -40,7 +38,6 @@ static void measure_batch(__u32 batch)
 	     quantile(shared, TURNS, 0.5), "ratio");
 	close(fds[0]);
 	close(fds[1]);
-	close(shared_fd);
 }
 
 void extra_threads(const struct run *run)

@@ -109,9 +109,9 @@ static void *produce(void *argument)
 	struct producer *producer = argument;
 	__u64 begin;
 
-	processor_pin(0, producer->cpu);
 	if (producers_enter)
 		producers_enter();
+	processor_pin(0, producer->cpu);
 	producer->base = producers_now() + LEAD;
 	rehearse(producer);
 	pthread_barrier_wait(&start);

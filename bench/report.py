@@ -383,19 +383,21 @@ class Targets:
 
     def add_threads(self):
         """The worst size of bulks counts."""
-        phase = "two threads, one instance, against one"
         for where in dict.fromkeys(("core", self.where)):
-            found = []
-            for batch in BATCHES:
-                values = self.ours(phase, 1, f"hierarchical, bulks of {batch}",
-                                   where)
-                if values:
-                    found.append((statistics.median(values.values()), batch))
-            for first, bound in ((1, 1.0), (256, 1.5)):
-                value, batch = min((pair for pair in found if pair[1] >= first),
-                                   default=(None, 0))
-                name = "each bulk" if first == 1 else f"bulks from {first} on"
-                self.add(f"two threads, one instance / one thread, {name}, {where}",
+            for instances, bound in (("an instance each", 1.95),
+                                     ("one instance", 0.7)):
+                if instances == "an instance each" and where != "core":
+                    continue
+                found = []
+                for batch in BATCHES:
+                    values = self.ours(f"two threads, {instances}, against one",
+                                       1, f"hierarchical, bulks of {batch}",
+                                       where)
+                    if values:
+                        found.append((statistics.median(values.values()),
+                                      batch))
+                value, batch = min(found, default=(None, 0))
+                self.add(f"two threads, {instances} / one thread, {where}",
                          bound, value, at_least=True,
                          detail=f"bulks of {batch}; what limits it is in "
                                 "performance.md, Two threads on one instance")

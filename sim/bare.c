@@ -7,7 +7,6 @@
  *
  * sim/schedule.c is for all other purposes.
  */
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +45,6 @@ struct sim_thread {
 };
 
 __thread struct task_struct *sim_task;
-__thread unsigned int sim_processor;
 struct sim_run sim_run = { .seed = 1, .calm = true };
 struct sim_counts sim_counts;
 
@@ -253,7 +251,6 @@ void sim_park(void)
 
 void sim_bare_begin(void)
 {
-	sim_processor = sched_getcpu();
 	outside.task.thread = &outside;
 	sim_task = &outside.task;
 	sim_process_join(sim_task, sim_process_first());

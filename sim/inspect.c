@@ -81,14 +81,12 @@ void sim_inspect_waiter(struct file *file, const char *how, unsigned int events)
  * struct hold - what an instance looked like when its lock was released last
  * @stats: its counters
  * @walked: number of entries of its wheel that were visited
- * @laned: number of operations that its lanes have done, without its lock
  * @polling: its rings were polled
  * @done: time at which a request was done last while they were, ns; 0: never
  */
 struct hold {
 	struct hwtimer_stats stats;
 	u64 walked;
-	u64 laned;
 	bool polling;
 	u64 done;
 };
@@ -124,8 +122,7 @@ static void look_at_work(const struct hwtimer_instance *instance,
 	/* A RESCHEDULE that makes another timer counts as a SCHEDULE, too. */
 	u64 requests = max(now->scheduled - before->scheduled,
 			   now->rescheduled - before->rescheduled) +
-		       now->cancelled - before->cancelled -
-		       (instance->lanes.done - hold->laned);
+		       now->cancelled - before->cancelled;
 
 	if (requests > HWTIMER_HOLD ||
 	    now->expired - before->expired > HWTIMER_HOLD ||
@@ -150,7 +147,6 @@ static void look(struct spinlock *lock)
 	look_at_polling(instance, hold);
 	hold->stats = instance->stats;
 	hold->walked = instance->wheel.stats.walked;
-	hold->laned = instance->lanes.done;
 }
 
 /**
@@ -162,49 +158,6 @@ void sim_inspect_open(struct file *file)
 	struct hwtimer_instance *instance = file->private_data;
 
 	instance->lock.released = look;
-}
-
-/*
- * Checks whether the worker comes before the timers in the logs are due, and whether the lanes
- * know of them.
- */
-static void inspect_logs(struct hwtimer_instance *instance)
-{
-	const struct hwtimer_alarm *turns = &instance->job.turns;
-	const struct hwtimer_wheel *wheel = &instance->wheel;
-	u64 cursor = 0, due = HWTIMER_TICK_NONE, expiry = HWTIMER_TICK_NONE;
-	const struct hwtimer_record *record;
-	u32 logged = 0;
-
-	while ((record = hwtimer_table_next(&instance->table, &cursor,
-					    U32_MAX))) {
-		if (record->state == HWTIMER_LOGGED) {
-			due = min(due, record->deadline);
-			logged++;
-		}
-		cursor++;
-	}
-	if (due != HWTIMER_TICK_NONE)
-		expiry = hwtimer_wheel_time_of(
-			wheel, hwtimer_wheel_tick_of(wheel, due));
-	if (!instance->lanes.open &&
-	    (logged != instance->lanes.unfiled || instance->lanes.granted ||
-	     expiry < instance->lanes.earliest))
-		sim_fail(
-			"%u timers of instance %llu are in logs, and not %u; the earliest is for %llu, and not %llu",
-			logged, instance->nr, instance->lanes.unfiled, due,
-			instance->lanes.earliest);
-	/* After an adoption, what became due meanwhile expires soon. */
-	if (due < KTIME_MAX && instance->wakeup.at > due &&
-	    instance->wakeup.at > sim_now(hwtimer_clocks[turns->clock].id) +
-					  instance->offsets[turns->clock] &&
-	    instance->wakeup.at > expiry)
-		sim_fail(
-			"a timer in a log of instance %llu is for %llu, but the worker comes at %llu (%lld)",
-			instance->nr, due, instance->wakeup.at,
-			queued((struct hwtimer_alarm *)turns) ?
-				(long long)turns->node.expires :
-				-1ll);
 }
 
 /**
@@ -222,10 +175,7 @@ void sim_inspect_alarm(struct file *file)
 	u64 time, soon;
 
 	if (!hwtimer_instance_manned(instance) || instance->deserted ||
-	    instance->stopped)
-		return;
-	inspect_logs(instance);
-	if (!instance->stats.pending)
+	    instance->stopped || !instance->stats.pending)
 		return;
 	time = hwtimer_clock_host_time(
 		hwtimer_wheel_time_of(&instance->wheel,

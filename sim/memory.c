@@ -152,26 +152,13 @@ struct header {
 
 #define HEADER_MAGIC 0x6b6d616c6c6f6321ull
 
-/*
- * The bytes before memory of @size bytes, with the header at their end. As in the kernel, memory
- * whose size is a multiple of a power of two is aligned to that, but to no more than a page.
- */
-static size_t bytes_before(size_t size)
-{
-	return clamp(size & -size, sizeof(struct header), PAGE_SIZE);
-}
-
 void *kmalloc(size_t size, gfp_t gfp)
 {
-	size_t before = bytes_before(size);
 	struct header *header;
-	void *all;
 
 	if (alloc_fails(gfp))
 		return NULL;
-	if (posix_memalign(&all, before, before + size))
-		abort();
-	header = all + before - sizeof(*header);
+	header = malloc(sizeof(*header) + size);
 	*header = (struct header){ .size = size, .magic = HEADER_MAGIC };
 	count(1, size);
 	/* What was not asked for as zeroes may be anything. */
@@ -190,7 +177,7 @@ void kfree(const void *memory)
 	count(-1, -(s64)header->size);
 	header->magic = 0;
 	fill(header + 1, FREED, header->size);
-	free((void *)memory - bytes_before(header->size));
+	free(header);
 }
 
 void kvfree(const void *memory)

@@ -80,26 +80,6 @@ static void setup_choose(struct hwtimer_setup *setup)
 	}
 }
 
-/*
- * Whether several threads of one kind use the instance as fast as they can. Only in some runs,
- * so that the others stay as they were without it.
- */
-static bool site_sprints(const struct site *site)
-{
-	return sim_run.seed % 5 == 4 && !site->nr;
-}
-
-/* An instance with rings, or whose clock may be set back, has no lanes. */
-static void setup_for_sprints(struct hwtimer_setup *setup)
-{
-	if (setup->clock == HWTIMER_CLOCK_REALTIME)
-		setup->clock = HWTIMER_CLOCK_MONOTONIC;
-	setup->submissions = 0;
-	setup->completions = 0;
-	setup->flags = 0;
-	setup->timers = 100000;
-}
-
 /* Tries until it works: what fails now and then does so here, too. */
 static void site_open(struct site *site)
 {
@@ -279,8 +259,6 @@ static void site_main(void *argument)
 	clockid_t clock;
 
 	setup_choose(&site->setup);
-	if (site_sprints(site))
-		setup_for_sprints(&site->setup);
 	clock = HWTIMER_CLOCKID(site->setup.clock);
 	/* Who does not call read() does not get reports that the clock was set. */
 	site->ring_only = site->setup.completions && sim_below(3);
@@ -294,13 +272,7 @@ static void site_main(void *argument)
 			      site->setup.tick);
 	site_map(site);
 	site->ready = true;
-	if (site_sprints(site)) {
-		actor_add(site, either(site), "sprinter", act_sprinter);
-		actor_add(site, either(site), "sprinter", act_sprinter);
-		actor_add(site, either(site), "sprinter", act_sprinter);
-	}
-	if (!site_sprints(site) || !sim_below(3))
-		roles_add(site, askers, 3, sim_between(1, 3));
+	roles_add(site, askers, 3, sim_between(1, 3));
 	takers_add(site);
 	if (!sim_below(2))
 		actor_add(site, either(site), "prober", act_prober);

@@ -112,8 +112,7 @@ void world_count(uint64_t operations);
 
 /* ---- the actors ---- */
 
-actor_fn act_requester, act_batcher, act_bulker, act_sprinter, act_rearmer;
-actor_fn act_discarder;
+actor_fn act_requester, act_batcher, act_bulker, act_rearmer, act_discarder;
 actor_fn act_reader, act_sipper, act_poller, act_edge, act_eventfd;
 actor_fn act_producer, act_consumer;
 actor_fn act_keeper;

@@ -19,7 +19,6 @@
 
 #include <linux/hwtimer_client.h>
 
-#include "fake.h"
 #include "random.h"
 
 #define TICK (100 * NSEC_PER_USEC)
@@ -1234,6 +1233,29 @@ static void bad_options_are_refused(struct kunit *test)
 				    -EINVAL, "options %u", i);
 }
 
+#ifdef CONFIG_FAULT_INJECTION
+/* Makes the @nth allocation of this thread from now on fail; 0: none. */
+static void fail_allocation(unsigned int nth)
+{
+	WRITE_ONCE(current->fail_nth, nth);
+}
+
+/* Returns whether that allocation has failed. */
+static bool allocation_failed(void)
+{
+	return !READ_ONCE(current->fail_nth);
+}
+#else
+static void fail_allocation(unsigned int nth)
+{
+}
+
+static bool allocation_failed(void)
+{
+	return false;
+}
+#endif
+
 /* Makes the first allocation fail, then the second, and so on, until none is left. */
 static void out_of_memory_is_clean(struct kunit *test)
 {
@@ -1245,12 +1267,12 @@ static void out_of_memory_is_clean(struct kunit *test)
 		u64 id;
 		int err;
 
-		fake_fail_allocation(++nth);
+		fail_allocation(++nth);
 		client = create(test, expire_counted, NULL);
 		err = PTR_ERR_OR_ZERO(client) ?:
 			      schedule_timer(client, HOUR, 0, &id);
-		failed = fake_allocation_failed();
-		fake_fail_allocation(0);
+		failed = allocation_failed();
+		fail_allocation(0);
 		KUNIT_EXPECT_EQ(test, hwtimer_client_destroy(client), 0);
 		KUNIT_EXPECT_TRUE(test, !err || (failed && err == -ENOMEM));
 		refused += !!err;

@@ -274,12 +274,10 @@ void fake_check_books(struct kunit *test, struct hwtimer_instance *instance)
 {
 	const struct hwtimer_stats *stats = &instance->stats;
 	const struct hwtimer_allowance *allowance = &instance->allowance;
-	u64 pending;
+	u64 pending = stats->pending + hwtimer_completion_paused(instance);
 
-	hwtimer_instance_lock(instance);
+	spin_lock(&instance->lock);
 	hwtimer_supply_account(instance);
-	pending = hwtimer_instance_pending(instance) +
-		  hwtimer_completion_paused(instance);
 	spin_unlock(&instance->lock);
 	KUNIT_EXPECT_EQ(test, stats->scheduled + stats->rearmed,
 			pending + stats->cancelled + stats->expired +
@@ -311,26 +309,3 @@ void fake_fall_asleep(struct hwtimer_instance *instance,
 	init_waitqueue_func_entry(sleeper, count_wakeup);
 	add_wait_queue(&instance->readers.queue, sleeper);
 }
-
-#ifdef CONFIG_FAULT_INJECTION
-/* Makes the @nth allocation of this thread from now on fail; 0: none. */
-void fake_fail_allocation(unsigned int nth)
-{
-	WRITE_ONCE(current->fail_nth, nth);
-}
-
-/* Returns whether that allocation has failed. */
-bool fake_allocation_failed(void)
-{
-	return !READ_ONCE(current->fail_nth);
-}
-#else
-void fake_fail_allocation(unsigned int nth)
-{
-}
-
-bool fake_allocation_failed(void)
-{
-	return false;
-}
-#endif

@@ -74,18 +74,14 @@ static void measure_batch(__u32 batch, __u32 count, int rep)
 {
 	static struct rounds rounds;
 	int fds[] = { producers_instance(), producers_instance() };
-	/* Once several threads have used an instance, it has lanes, for one thread, too. */
-	int both = producers_instance();
-	int same[] = { both, both };
+	int same[] = { fds[0], fds[0] };
 	__u32 i;
 
 	/* An instance that has not started would take its lock, to look at its settings. */
 	for (i = 0; !batch && i < 2; i++)
 		producers_round(&fds[i], 1, 1);
-	if (!batch)
-		producers_round(&both, 1, 1);
 	for (i = 0; i < count; i++) {
-		rounds.one[i] = producers_round(fds, 1, batch);
+		rounds.one[i] = producers_round(same, 1, batch);
 		rounds.apart[i] =
 			producers_round(fds, 2, batch) / rounds.one[i];
 		rounds.shared[i] =

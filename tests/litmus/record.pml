@@ -14,7 +14,7 @@
  * compared with the truth: live[] says, independently of the states, which timers have
  * not ended. A timer ends when it is cancelled or discarded, delivered for the last time,
  * or handed back, or when close() finds it. close() finds each other timer where it
- * belongs: in the wheel, in the queue, in the log of a lane, or paused.
+ * belongs: in the wheel, in the queue, or paused.
  *
  * -DREAD: the program reads. -DRING: events also go into the completion ring while it has
  * room; it has one slot. -DCLIENT: the instance is a kernel client's. A callback never
@@ -38,8 +38,7 @@
 #define DISCARDED 5
 #define EXTENSION 6
 #define PAUSED 7
-#define LOGGED 8
-#define STATES 9
+#define STATES 8
 #define NONE 255
 
 #ifdef CLIENT
@@ -65,11 +64,6 @@ byte scheduled;			/* number of timers so far */
 byte ended;			/* number of those that have ended */
 byte periodics;			/* instance->periodic */
 byte pending;			/* stats.pending */
-byte logged;			/* lanes.unfiled */
-
-/* There is one lane, which owns both records. */
-bool lane_open;
-short lane_logged;		/* by how many timers its log has changed since then */
 bool stopped;
 bool harvest;			/* the mutex */
 byte users;			/* threads that are in a call */
@@ -117,16 +111,6 @@ c_code {
 #define ADD(i) assert(!in_wheel[i]); in_wheel[i] = true; pending++
 #define REMOVE(i) assert(in_wheel[i]); in_wheel[i] = false; pending--
 
-/* hwtimer_instance_lock() */
-#ifdef FAULT_LANE_STAYS
-#define LOCK skip
-#else
-#define LOCK                          \
-	logged = logged + lane_logged; \
-	lane_logged = 0;               \
-	lane_open = false
-#endif
-
 /* A call through the file, for which close() waits */
 #define ENTER users++
 #define LEAVE users--
@@ -171,8 +155,8 @@ inline take(i)
 	waiting--
 }
 
-/* A timer begins: lane_schedule(), or requests_run_locked() */
-inline new_timer(i)
+/* requests_run_locked(), SCHEDULE */
+inline schedule(i)
 {
 	used[i] = true;
 	generation[i]++;
@@ -180,38 +164,7 @@ inline new_timer(i)
 	live[i] = true;
 	ending[i] = false;
 	in_ring[i] = false;
-	scheduled++
-}
-
-/* file() in hwtimer_lane.c */
-inline file(i)
-{
-	logged--;
-	BECOME(i, LOGGED, PENDING);
-	ADD(i)
-}
-
-/* hwtimer_lanes_file(): all timers in the log */
-inline file_all()
-{
-	if
-	:: state[0] == LOGGED -> file(0)
-	:: else
-	fi;
-	if
-	:: state[1] == LOGGED -> file(1)
-	:: else
-	fi;
-	assert(!logged)
-}
-
-
-/* requests_run_locked(), SCHEDULE */
-inline schedule(i)
-{
-	LOCK;
-	file_all();
-	new_timer(i);
+	scheduled++;
 	if
 	:: periodic[i] = true;
 		EXTENSION_BECOME(i, FREE, EXTENSION);
@@ -266,7 +219,6 @@ inline put_in_ring(i, goes_on)
 /* turn_advance(): the wheel has given out record i. */
 inline expire(i, goes_on)
 {
-	LOCK;
 	REMOVE(i);
 	if
 	:: MUST_PAUSE(i) ->
@@ -294,7 +246,6 @@ inline expire(i, goes_on)
 /* event_flush() */
 inline flush(i, goes_on)
 {
-	LOCK;
 	i = ready[0];
 	if
 	:: state[i] == DISCARDED ->
@@ -319,7 +270,6 @@ inline flush(i, goes_on)
 /* hwtimer_period_resume() */
 inline resume(i)
 {
-	LOCK;
 	i = paused;
 	paused = NONE;
 	BECOME(i, PAUSED, PENDING);
@@ -327,73 +277,10 @@ inline resume(i)
 	i = 0
 }
 
-#define IN_LOG (state[0] == LOGGED || state[1] == LOGGED)
-
 #ifdef FAULT_EXPIRE_STOPPED
 #define EXPIRES(i) (in_wheel[i] && !closing)
 #else
 #define EXPIRES(i) (in_wheel[i] && !closing && !stopped)
-#endif
-
-/* lane_schedule(), for one timer */
-inline lane_schedule(i)
-{
-	new_timer(i);
-	periodic[i] = false;
-	BECOME(i, FREE, LOGGED);
-	lane_logged++
-}
-
-/* lane_cancel_one() */
-inline lane_cancel(i)
-{
-	END(i);
-	if
-	:: state[i] == LOGGED ->
-		BECOME(i, LOGGED, FREE);
-		lane_logged--
-	:: else ->
-#ifndef FAULT_LANE_LEAVES_ENTRY
-		REMOVE(i);
-#endif
-		BECOME(i, PENDING, FREE)
-	fi;
-	free_record(i)
-}
-
-#ifdef FAULT_LANE_CANCELS_ANY
-#define LANE_CANCELS(i) (used[i] && !periodic[i])
-#else
-#define LANE_CANCELS(i) (state[i] == LOGGED || (state[i] == PENDING && !periodic[i]))
-#endif
-
-#ifdef READ
-/*
- * hwtimer_express_run(). Each block is a hold of the lane's lock, or of the instance's lock
- * to open the lane. No instance with a ring has lanes, and no kernel client.
- */
-active proctype lane()
-{
-	byte i;
-
-	do
-	:: atomic { !lane_open && !closing && !stopped -> lane_open = true }
-	:: atomic { lane_open && !closing && scheduled < TIMERS && !used[0] ->
-		i = 0;
-		lane_schedule(i) }
-	:: atomic { lane_open && !closing && scheduled < TIMERS && used[0] &&
-		    !used[1] ->
-		i = 1;
-		lane_schedule(i) }
-	:: atomic { lane_open && !closing && LANE_CANCELS(0) ->
-		i = 0;
-		lane_cancel(i) }
-	:: atomic { lane_open && !closing && LANE_CANCELS(1) ->
-		i = 1;
-		lane_cancel(i) }
-	:: atomic { closing -> break }
-	od
-}
 #endif
 
 /* hwtimer_turn(), with hwtimer_exchange_serve() */
@@ -405,8 +292,6 @@ active proctype worker()
 	do
 	:: atomic { EXPIRES(0) -> i = 0; expire(i, goes_on) }
 	:: atomic { EXPIRES(1) -> i = 1; expire(i, goes_on) }
-	/* Timers in the log are due. */
-	:: atomic { IN_LOG && !closing && !stopped -> LOCK; file_all() }
 #ifdef RING
 	:: atomic { waiting && !closing -> flush(i, goes_on) }
 	:: atomic { paused != NONE && slot == NONE && !closing -> resume(i) }
@@ -436,7 +321,6 @@ active proctype scheduler()
 /* hwtimer_harvest_discarded() */
 inline free_discarded(i)
 {
-	LOCK;
 	do
 	:: waiting && state[ready[0]] == DISCARDED ->
 		take(i);
@@ -450,7 +334,6 @@ inline free_discarded(i)
 /* events_take() */
 inline take_events(i, taken)
 {
-	LOCK;
 	leaving_free = !periodics && !CLIENT_TAKES;
 #ifdef FAULT_ALWAYS_FREE
 	leaving_free = true;
@@ -495,7 +378,6 @@ inline finish_event(i, goes_on)
 /* events_finish() */
 inline finish_events(i, k, taken, copied, goes_on)
 {
-	LOCK;
 	k = 0;
 	do
 	:: k < copied && leaving_free ->
@@ -561,11 +443,6 @@ active proctype reader()
 /* hwtimer_op_cancel(), with HWTIMER_DISCARD or without */
 inline cancel(i)
 {
-	LOCK;
-	if
-	:: state[i] == LOGGED -> file(i)
-	:: else
-	fi;
 	if
 	:: state[i] == PENDING ->
 		REMOVE(i);
@@ -608,9 +485,7 @@ active proctype canceller()
 #endif
 	:: atomic { !closing && used[0] -> cancel(0) }
 	:: atomic { !closing && used[1] -> cancel(1) }
-	/* RESCHEDULE of a timer in the log, and of a paused timer */
-	:: atomic { state[0] == LOGGED && !closing && !stopped -> LOCK; file(0) }
-	:: atomic { state[1] == LOGGED && !closing && !stopped -> LOCK; file(1) }
+	/* RESCHEDULE of a paused timer */
 	:: atomic { paused != NONE && !closing && !stopped -> resume(i) }
 	:: atomic { closing -> break }
 	od
@@ -630,7 +505,6 @@ inline return_expired(i, taken)
 		fi
 	};
 	atomic {
-		LOCK;
 		if
 		:: taken ->
 			END(i);
@@ -646,16 +520,9 @@ inline return_expired(i, taken)
 /* unprocessed_take() */
 inline take_pending(i, taken)
 {
-	LOCK;
 	i = 0;
 	do
 	:: i < RECORDS ->
-#ifndef FAULT_STOP_FORGETS_LOG
-		if
-		:: state[i] == LOGGED -> file(i)
-		:: else
-		fi;
-#endif
 		if
 		:: state[i] == PAUSED ->
 			paused = NONE;
@@ -680,7 +547,6 @@ inline take_pending(i, taken)
 /* unprocessed_finish() */
 inline finish_pending(i, k, taken, copied)
 {
-	LOCK;
 	do
 	:: k < taken ->
 		i = page[k];
@@ -710,7 +576,7 @@ active proctype stopper()
 	byte i, k, taken, copied;
 
 	do
-	:: atomic { !closing && !stopped -> LOCK; stopped = true }
+	:: atomic { !closing && !stopped -> stopped = true }
 	:: atomic { MAY_ENTER && stopped -> ENTER_HARVEST };
 #ifdef CLIENT
 		do
@@ -739,7 +605,7 @@ inline close_record(i)
 	check_queue(i);
 	assert(state[i] != LEAVING && state[i] != RETURNING);
 	assert(live[i] == (state[i] == PENDING || state[i] == EXPIRED ||
-			   state[i] == PAUSED || state[i] == LOGGED));
+			   state[i] == PAUSED));
 	assert(in_wheel[i] == (state[i] == PENDING));
 	assert((paused == i) == (state[i] == PAUSED));
 	assert(used[i] == (state[i] != FREE));
@@ -757,8 +623,6 @@ active proctype closer()
 	atomic {
 		users == 0;
 		closing = true;
-		LOCK;
-		assert(logged == (state[0] == LOGGED) + (state[1] == LOGGED));
 		assert(pending == in_wheel[0] + in_wheel[1]);
 		assert(periodics == (extension[0] == EXTENSION) +
 				    (extension[1] == EXTENSION));

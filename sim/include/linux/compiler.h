@@ -45,7 +45,6 @@
 		sim_point("smp_load_acquire");          \
 		__atomic_load_n((p), __ATOMIC_ACQUIRE); \
 	})
-#undef smp_store_release /* that of the wheel's benchmark */
 #define smp_store_release(p, value)                               \
 	do {                                                      \
 		sim_point("smp_store_release");                   \

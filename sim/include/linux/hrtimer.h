@@ -32,7 +32,4 @@ int hrtimer_try_to_cancel(struct hrtimer *timer);
 bool hrtimer_is_queued(struct hrtimer *timer);
 ktime_t hrtimer_get_expires(const struct hrtimer *timer);
 
-/* As with a fine clock */
-#define hrtimer_resolution 1U
-
 #endif /* SIM_LINUX_HRTIMER_H */

@@ -53,7 +53,6 @@ struct sched_attr;
  * @memcg_nr_pages_over_high: the memory cgroup is above memory.high
  * @hurried: other programs wait for a lock that the thread's system call holds: the mutex of
  *	misc devices, or mmap_lock
- * @processor: number of the processor on which the thread runs
  * @spins: number of spinlocks that the thread holds
  * @rcu: depth of RCU read locks
  * @thread: what runs it
@@ -76,7 +75,6 @@ struct task_struct {
 	int usage;
 	unsigned int memcg_nr_pages_over_high;
 	bool hurried;
-	unsigned int processor;
 	unsigned int spins;
 	unsigned int rcu;
 	unsigned int refuse_in;

@@ -9,9 +9,6 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* The wheel has one thread; nobody pairs with it. */
-#define smp_store_release(p, value) __atomic_store_n(p, value, __ATOMIC_RELEASE)
-
 /* The compiler no longer knows the value of a variable, nor where it comes from. */
 #define OPTIMIZER_HIDE_VAR(var) __asm__("" : "+r"(var))
 
