@@ -120,12 +120,13 @@ static __always_inline int bulk_time_error(u64 time, u32 flags, u64 slack)
  * @align is what hwtimer_wheel_align() makes of @slack. Always inline: where @flags or
  * @slack are constant, the loop does not test them.
  */
-static __always_inline u32 bulk_hand(struct hwtimer_table *table,
+static __always_inline u32 bulk_hand(struct hwtimer_instance *instance,
 				     const struct hwtimer_intake *intake,
 				     u32 flags, u64 slack, u8 align,
 				     const u64 *words, u64 *results, u32 count,
 				     struct hwtimer_moment *moment)
 {
+	struct hwtimer_table *table = &instance->table;
 	struct hwtimer_hand hand = table->hand;
 	u32 i, index;
 
@@ -151,6 +152,7 @@ static __always_inline u32 bulk_hand(struct hwtimer_table *table,
 					    .stamp = record->stamp,
 				    },
 				    tick);
+		trace_hwtimer_schedule(instance, index);
 	}
 	table->hand = hand;
 	table->used += i;
@@ -161,30 +163,31 @@ static __always_inline u32 bulk_hand(struct hwtimer_table *table,
  * bulk_hand() for deadlines, for delays, and for both with a slack. Not inline, so that
  * each loop has all registers for itself.
  */
-static noinline u32 bulk_deadlines(struct hwtimer_table *table,
+static noinline u32 bulk_deadlines(struct hwtimer_instance *instance,
 				   const struct hwtimer_intake *intake,
 				   const u64 *words, u64 *results, u32 count)
 {
-	return bulk_hand(table, intake, HWTIMER_ABSOLUTE, 0, 0, words, results,
-			 count, NULL);
+	return bulk_hand(instance, intake, HWTIMER_ABSOLUTE, 0, 0, words,
+			 results, count, NULL);
 }
 
-static noinline u32 bulk_delays(struct hwtimer_table *table,
+static noinline u32 bulk_delays(struct hwtimer_instance *instance,
 				const struct hwtimer_intake *intake,
 				const u64 *words, u64 *results, u32 count,
 				struct hwtimer_moment *moment)
 {
-	return bulk_hand(table, intake, 0, 0, 0, words, results, count, moment);
+	return bulk_hand(instance, intake, 0, 0, 0, words, results, count,
+			 moment);
 }
 
-static noinline u32 bulk_slack(struct hwtimer_table *table,
+static noinline u32 bulk_slack(struct hwtimer_instance *instance,
 			       const struct hwtimer_intake *intake, u32 flags,
 			       u64 slack, const u64 *words, u64 *results,
 			       u32 count, struct hwtimer_moment *moment)
 {
 	u8 align = hwtimer_wheel_align(intake->wheel, slack);
 
-	return bulk_hand(table, intake, flags, slack, align, words, results,
+	return bulk_hand(instance, intake, flags, slack, align, words, results,
 			 count, moment);
 }
 
@@ -200,18 +203,18 @@ static int bulk_refusal(const struct hwtimer_instance *instance,
 }
 
 /* Schedules up to @count timers, as bulk_hand(). */
-static __always_inline u32 bulk_some(struct hwtimer_table *table,
+static __always_inline u32 bulk_some(struct hwtimer_instance *instance,
 				     const struct hwtimer_intake *intake,
 				     const struct hwtimer_bulk *bulk,
 				     const u64 *words, u64 *results, u32 count,
 				     struct hwtimer_moment *moment)
 {
 	if (unlikely(bulk->slack))
-		return bulk_slack(table, intake, bulk->flags, bulk->slack,
+		return bulk_slack(instance, intake, bulk->flags, bulk->slack,
 				  words, results, count, moment);
 	if (bulk->flags & HWTIMER_ABSOLUTE)
-		return bulk_deadlines(table, intake, words, results, count);
-	return bulk_delays(table, intake, words, results, count, moment);
+		return bulk_deadlines(instance, intake, words, results, count);
+	return bulk_delays(instance, intake, words, results, count, moment);
 }
 
 /*
@@ -232,7 +235,7 @@ static __always_inline u32 bulk_schedule(struct hwtimer_instance *instance,
 		u32 done = 0;
 
 		if (room && hwtimer_table_ready(table))
-			done = bulk_some(table, &intake, bulk, &words[2 * i],
+			done = bulk_some(instance, &intake, bulk, &words[2 * i],
 					 &words[i], room, moment);
 		if (unlikely(!done)) {
 			words[i] = bulk_refusal(instance, bulk,
@@ -278,6 +281,7 @@ static noinline u32 bulk_schedule_few(struct hwtimer_instance *instance,
 				    },
 				    hwtimer_scale_tick_of(&intake.scale,
 							  deadline));
+		trace_hwtimer_schedule(instance, index);
 	}
 	table->used += i;
 	hwtimer_intake_end(&intake, i);
@@ -298,8 +302,6 @@ static __always_inline void bulk_schedule_all(struct hwtimer_instance *instance,
 		filed += bulk_schedule(instance, bulk, words, filed, count,
 				       moment);
 	hwtimer_op_count_filed(instance, filed);
-	if (trace_hwtimer_schedule_enabled())
-		hwtimer_trace_bulk(instance, words, count);
 }
 
 /*
@@ -434,46 +436,11 @@ bulk_reschedule_all(struct hwtimer_instance *instance, u32 flags, u64 *words,
 	}
 }
 
-/*
- * bulk_cancel_all() and bulk_reschedule_all() while their tracepoints are enabled. They
- * do not prefetch, because tracing takes far longer than a cache miss.
- */
-static noinline void bulk_cancel_traced(struct hwtimer_instance *instance,
-					u32 flags, u64 *words, u32 count,
-					struct hwtimer_moment *moment)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++)
-		words[i] = hwtimer_op_cancel_traced(instance, words[i], flags,
-						    moment);
-}
-
-static noinline void bulk_reschedule_traced(struct hwtimer_instance *instance,
-					    u32 flags, u64 *words, u32 count,
-					    struct hwtimer_moment *moment)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++) {
-		u64 time = words[2 * i + 1];
-
-		words[i] = hwtimer_op_no_time(time, flags) ?
-				   -EINVAL :
-				   hwtimer_op_reschedule_traced(instance,
-								words[2 * i],
-								time, flags,
-								moment);
-	}
-}
-
 static __always_inline void bulk_cancel(struct hwtimer_instance *instance,
 					u32 flags, u64 *words, u32 count,
 					struct hwtimer_moment *moment)
 {
-	if (trace_hwtimer_cancel_enabled())
-		bulk_cancel_traced(instance, flags, words, count, moment);
-	else if (count <= BULK_FEW)
+	if (count <= BULK_FEW)
 		bulk_cancel_few(instance, flags, words, count, moment);
 	else
 		bulk_cancel_all(instance, flags, words, count, moment);
@@ -483,9 +450,7 @@ static noinline void bulk_reschedule_any(struct hwtimer_instance *instance,
 					 u32 flags, u64 *words, u32 count,
 					 struct hwtimer_moment *moment)
 {
-	if (trace_hwtimer_reschedule_enabled())
-		bulk_reschedule_traced(instance, flags, words, count, moment);
-	else if (flags & HWTIMER_ABSOLUTE)
+	if (flags & HWTIMER_ABSOLUTE)
 		bulk_reschedule_all(instance, HWTIMER_ABSOLUTE, words, count,
 				    moment);
 	else

@@ -75,6 +75,7 @@ static int change_checked(struct hwtimer_instance *instance,
 		hwtimer_completion_publish(instance);
 	}
 	change(instance, record, request, sets, moment);
+	trace_hwtimer_reschedule(instance, lower_32_bits(request->id));
 	instance->stats.rescheduled++;
 	return 0;
 }

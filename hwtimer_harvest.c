@@ -202,10 +202,12 @@ static void events_release(struct hwtimer_instance *instance, u32 count)
 	const struct hwtimer_event *events = instance->leaving.page;
 	u32 i;
 
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
+		trace_hwtimer_deliver(instance, &events[i], false);
 		hwtimer_table_release(&instance->table,
 				      upper_32_bits(events[i].id),
 				      lower_32_bits(events[i].id));
+	}
 	instance->table.used -= count;
 	hwtimer_queue_drop(&instance->ready, &instance->pool, count);
 	instance->stats.delivered += count;
@@ -264,15 +266,15 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 	u64 pending = instance->stats.pending;
 	u32 i;
 
-	if (trace_hwtimer_deliver_enabled())
-		hwtimer_trace_deliver(instance, events, copied, false);
 	if (likely(instance->leaving.free)) {
 		events_release(instance, copied);
 	} else {
 		rearm_begin(instance);
-		for (i = 0; i < copied; i++)
+		for (i = 0; i < copied; i++) {
+			trace_hwtimer_deliver(instance, &events[i], false);
 			event_finish(instance, ready_take(instance),
 				     events[i].expirations, now);
+		}
 	}
 	for (i = copied; i < taken; i++) {
 		u32 index = lower_32_bits(events[i].id);
@@ -287,20 +289,6 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 	rearm_end(instance, pending);
 }
 
-/*
- * Traces the event that event_put() is about to put. Not inline: tracing needs an event
- * in memory, and event_put() is to keep its own event in registers.
- */
-static noinline void event_put_traced(const struct hwtimer_instance *instance,
-				      u32 index, u64 now)
-{
-	struct hwtimer_event event;
-
-	event_fill(instance, &event,
-		   hwtimer_table_record(&instance->table, index), index, now);
-	hwtimer_trace_deliver(instance, &event, 1, true);
-}
-
 /* Puts an expired timer's event, which is not in the queue, into the ring. */
 static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
 {
@@ -309,9 +297,8 @@ static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
 	struct hwtimer_ring *ring = instance->exchange.ring;
 	struct hwtimer_event event;
 
-	if (trace_hwtimer_deliver_enabled())
-		event_put_traced(instance, index, now);
 	event_fill(instance, &event, record, index, now);
+	trace_hwtimer_deliver(instance, &event, true);
 	if (unlikely(hwtimer_record_periodic(record))) {
 		record->last_event = ring->put;
 		record->flags |= HWTIMER_RECORD_IN_RING;
@@ -690,8 +677,7 @@ static void expired_return(struct hwtimer_instance *instance, u32 index)
 	struct hwtimer_record *record =
 		hwtimer_table_record(&instance->table, index);
 
-	if (trace_hwtimer_discard_enabled())
-		hwtimer_trace_discard(instance, index);
+	trace_hwtimer_discard(instance, index);
 	hwtimer_record_become(record, HWTIMER_RETURNING);
 	/* With the deadline as the time, 0 ns remain even if the clock was set back. */
 	hwtimer_period_describe(instance, index, record->deadline, timer);
@@ -796,14 +782,13 @@ static void unprocessed_finish(struct hwtimer_instance *instance, u32 taken,
 	const struct hwtimer_unprocessed *timers = instance->leaving.page;
 	u32 i;
 
-	if (trace_hwtimer_unprocessed_enabled())
-		hwtimer_trace_unprocessed(instance, timers, copied);
 	for (i = 0; i < taken; i++) {
 		u32 index = lower_32_bits(timers[i].id);
 		struct hwtimer_record *record =
 			hwtimer_table_record(&instance->table, index);
 
 		if (i < copied) {
+			trace_hwtimer_unprocessed(instance, index);
 			hwtimer_wheel_remove(&instance->wheel, record);
 			hwtimer_period_free(instance, index);
 		} else {

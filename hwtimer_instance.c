@@ -70,13 +70,11 @@ static void instance_free_shell(struct hwtimer_instance *instance)
 static void instance_free(struct hwtimer_instance *instance)
 {
 	struct hwtimer_account *account = instance->account;
-	u32 paused = hwtimer_completion_paused(instance);
 
+	trace_hwtimer_close(instance);
 	hwtimer_owner_dismiss(&instance->exchange.errand);
 	hwtimer_owner_dismiss(&instance->job);
 	hwtimer_exchange_release(&instance->exchange);
-	trace_hwtimer_close(instance->nr, instance->stats.pending + paused,
-			    instance->stats.ready);
 	hwtimer_notice_release(&instance->notice);
 	hwtimer_queue_drain(&instance->ready);
 	hwtimer_wheel_drain(&instance->wheel);
@@ -184,7 +182,7 @@ hwtimer_instance_create(u32 timers, struct hwtimer_account *account)
 		instance_free_shell(instance);
 		return NULL;
 	}
-	trace_hwtimer_open(instance->nr, 0, 0);
+	trace_hwtimer_open(instance);
 	return instance;
 }
 

@@ -23,8 +23,7 @@ void hwtimer_op_drop_event(struct hwtimer_instance *instance,
 			   struct hwtimer_record *record, u32 index, bool first)
 {
 	lockdep_assert_held(&instance->lock);
-	if (trace_hwtimer_discard_enabled())
-		hwtimer_trace_discard(instance, index);
+	trace_hwtimer_discard(instance, index);
 	hwtimer_period_rests_no_more(instance, record);
 	hwtimer_instance_add_ready(instance, -1);
 	instance->stats.discarded++;
@@ -67,6 +66,7 @@ static int leaving_error(const struct hwtimer_instance *instance)
 static int cancel_pending(struct hwtimer_instance *instance,
 			  struct hwtimer_record *record, u32 index)
 {
+	trace_hwtimer_cancel(instance, index);
 	hwtimer_wheel_remove(&instance->wheel, record);
 	hwtimer_period_free(instance, index);
 	instance->stats.pending--;
@@ -78,6 +78,7 @@ static int cancel_pending(struct hwtimer_instance *instance,
 static int cancel_paused(struct hwtimer_instance *instance,
 			 struct hwtimer_record *record, u32 index)
 {
+	trace_hwtimer_cancel(instance, index);
 	hwtimer_period_end_pause(instance, record);
 	hwtimer_period_free(instance, index);
 	instance->stats.cancelled++;
@@ -133,6 +134,7 @@ static int reschedule_paused(struct hwtimer_instance *instance,
 {
 	record->deadline = deadline;
 	hwtimer_period_resume(instance, index);
+	trace_hwtimer_reschedule(instance, index);
 	instance->stats.rescheduled++;
 	hwtimer_completion_publish(instance);
 	return 0;
@@ -172,62 +174,6 @@ int hwtimer_op_reschedule_other(struct hwtimer_instance *instance, u32 index,
 }
 
 /**
- * hwtimer_op_cancel_traced - CANCEL a timer, and trace that
- * @instance: the instance; its lock is held
- * @id: id of the timer; any number
- * @flags: HWTIMER_DISCARD or 0
- * @moment: this hold of the instance's lock
- *
- * Return: as hwtimer_op_cancel().
- */
-int hwtimer_op_cancel_traced(struct hwtimer_instance *instance, u64 id,
-			     u32 flags, struct hwtimer_moment *moment)
-{
-	const struct hwtimer_record *record =
-		hwtimer_table_find(&instance->table, id);
-
-	/* To cancel a pending timer succeeds; afterwards its record is gone. */
-	if (record && (record->state == HWTIMER_PENDING ||
-		       record->state == HWTIMER_PAUSED))
-		hwtimer_trace_cancel(instance, lower_32_bits(id));
-	return hwtimer_op_cancel(instance, id, flags, moment);
-}
-
-/**
- * hwtimer_op_reschedule_traced - RESCHEDULE a timer, and trace that
- * @instance: the instance; its lock is held, and memory for the move is reserved
- * @id: id of the timer; any number
- * @time: delay or deadline, ns, which hwtimer_op_no_time() does not refuse
- * @flags: HWTIMER_ABSOLUTE or 0
- * @moment: this hold of the instance's lock
- *
- * Return: as hwtimer_op_reschedule().
- */
-int hwtimer_op_reschedule_traced(struct hwtimer_instance *instance, u64 id,
-				 u64 time, u32 flags,
-				 struct hwtimer_moment *moment)
-{
-	int err = hwtimer_op_reschedule(instance, id, time, flags, moment);
-
-	if (!err)
-		hwtimer_trace_reschedule(instance, lower_32_bits(id));
-	return err;
-}
-
-/* CANCEL of the timer at @index, whose record is in use, and maybe an extension. */
-static void cancel_at(struct hwtimer_instance *instance,
-		      const struct hwtimer_record *record, u32 index, u32 flags,
-		      struct hwtimer_moment *moment)
-{
-	u64 id = hwtimer_table_id(record, index);
-
-	if (trace_hwtimer_cancel_enabled())
-		hwtimer_op_cancel_traced(instance, id, flags, moment);
-	else
-		hwtimer_op_cancel(instance, id, flags, moment);
-}
-
-/**
  * hwtimer_op_cancel_some - CANCEL the next timers, whatever they are
  * @instance: the instance; its lock is not held
  * @all: in: its flags are valid, and its cursor may be anything; out: the cursor, and the
@@ -263,7 +209,9 @@ bool hwtimer_op_cancel_some(struct hwtimer_instance *instance,
 					    last - all->cursor);
 		if (!record)
 			break;
-		cancel_at(instance, record, all->cursor, all->flags, &moment);
+		hwtimer_op_cancel(instance,
+				  hwtimer_table_id(record, all->cursor),
+				  all->flags, &moment);
 	}
 	all->cancelled += stats->cancelled - cancelled;
 	all->discarded += stats->discarded - discarded;

@@ -6,9 +6,7 @@
  * operations are all alike.
  *
  * The operations are inline, so that in a loop over operations of one kind the compiler
- * knows what is constant. The traced versions are not inline. They have loops of their
- * own, which are chosen once in each hold of the lock, so tracing adds nothing to the
- * other loops.
+ * knows what is constant.
  */
 #ifndef HWTIMER_OP_H
 #define HWTIMER_OP_H
@@ -78,12 +76,6 @@ bool hwtimer_op_cancel_some(struct hwtimer_instance *instance,
 int hwtimer_op_reschedule_other(struct hwtimer_instance *instance, u32 index,
 				u64 time, u32 flags,
 				struct hwtimer_moment *moment);
-
-int hwtimer_op_cancel_traced(struct hwtimer_instance *instance, u64 id,
-			     u32 flags, struct hwtimer_moment *moment);
-int hwtimer_op_reschedule_traced(struct hwtimer_instance *instance, u64 id,
-				 u64 time, u32 flags,
-				 struct hwtimer_moment *moment);
 
 /**
  * hwtimer_op_make_room - free discarded events, which makes room for new timers
@@ -258,6 +250,7 @@ hwtimer_op_cancel_plain(struct hwtimer_instance *instance,
 {
 	if (unlikely(!hwtimer_record_plain(record, id)))
 		return false;
+	trace_hwtimer_cancel(instance, lower_32_bits(id));
 	hwtimer_wheel_remove(&instance->wheel, record);
 	hwtimer_record_become(record, HWTIMER_FREE);
 	/* @record is in the table, so the low half of @id is its index. */
@@ -330,6 +323,7 @@ hwtimer_op_reschedule(struct hwtimer_instance *instance, u64 id, u64 time,
 						   time, flags, moment);
 	hwtimer_wheel_move(&instance->wheel, record, lower_32_bits(id),
 			   hwtimer_op_deadline(time, flags, moment));
+	trace_hwtimer_reschedule(instance, lower_32_bits(id));
 	instance->stats.rescheduled++;
 	return 0;
 }

@@ -431,7 +431,6 @@ bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
 	hwtimer_wheel_add(&instance->wheel, record, index);
 	instance->stats.pending++;
 	instance->stats.rearmed++;
-	if (trace_hwtimer_rearm_enabled())
-		hwtimer_trace_rearm(instance, index);
+	trace_hwtimer_rearm(instance, index);
 	return true;
 }

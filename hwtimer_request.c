@@ -155,6 +155,7 @@ static __always_inline int request_schedule(struct hwtimer_instance *instance,
 	hwtimer_wheel_add(&instance->wheel, record, index);
 	request->id = hwtimer_table_id(record, index);
 	hwtimer_op_count_filed(instance, 1);
+	trace_hwtimer_schedule(instance, index);
 	return 0;
 }
 
@@ -238,70 +239,6 @@ static __always_inline void requests_run_all(struct hwtimer_instance *instance,
 	}
 }
 
-/* As request_change(), while a tracepoint of an operation is enabled. */
-static int request_change_traced(struct hwtimer_instance *instance,
-				 struct hwtimer_request *request,
-				 struct hwtimer_moment *moment)
-{
-	u64 before = request->id;
-	int err = request_change(instance, request, moment);
-
-	if (!err && request->id != before)
-		hwtimer_trace_schedule(instance, lower_32_bits(request->id));
-	else if (!err)
-		hwtimer_trace_reschedule(instance, lower_32_bits(before));
-	return err;
-}
-
-/* Does one request, as request_run(), while a tracepoint of an operation is enabled. */
-static noinline int request_run_traced(struct hwtimer_instance *instance,
-				       struct hwtimer_request *request,
-				       struct hwtimer_moment *moment)
-{
-	int err;
-
-	switch (request->op) {
-	case HWTIMER_OP_SCHEDULE:
-		err = request_schedule(instance, request, moment);
-		if (!err)
-			hwtimer_trace_schedule(instance,
-					       lower_32_bits(request->id));
-		return err;
-	case HWTIMER_OP_CANCEL:
-		return hwtimer_op_cancel_traced(instance, request->id,
-						request->flags, moment);
-	default:
-		if (request->flags & ~HWTIMER_ABSOLUTE)
-			return request_change_traced(instance, request, moment);
-		return hwtimer_op_reschedule_traced(instance, request->id,
-						    request->time,
-						    request->flags, moment);
-	}
-}
-
-static noinline void requests_run_traced(struct hwtimer_instance *instance,
-					 struct hwtimer_request *requests,
-					 u32 count,
-					 struct hwtimer_moment *moment)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++) {
-		struct hwtimer_request *request = &requests[i];
-
-		if (!request->result)
-			request->result =
-				request_run_traced(instance, request, moment);
-	}
-}
-
-static __always_inline bool requests_traced(void)
-{
-	return trace_hwtimer_schedule_enabled() ||
-	       trace_hwtimer_cancel_enabled() ||
-	       trace_hwtimer_reschedule_enabled();
-}
-
 /* Does requests_run_locked(). Always inline: a single request needs no loop. */
 static __always_inline void run_locked(struct hwtimer_instance *instance,
 				       struct hwtimer_request *requests,
@@ -311,10 +248,7 @@ static __always_inline void run_locked(struct hwtimer_instance *instance,
 	struct hwtimer_moment moment;
 
 	hwtimer_op_begin(instance, &moment);
-	if (requests_traced())
-		requests_run_traced(instance, requests, count, &moment);
-	else
-		requests_run_all(instance, requests, count, &moment);
+	requests_run_all(instance, requests, count, &moment);
 	hwtimer_op_end(instance, count, &moment, most);
 }
 

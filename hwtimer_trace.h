@@ -3,13 +3,9 @@
  * Defines the tracepoints hwtimer:hwtimer_*. With them, perf and bpftrace can follow one
  * timer by its id; see Documentation/tracing.md.
  *
- * The functions hwtimer_trace_*() are called where timers change: in hwtimer_request.c,
- * hwtimer_bulk.c, hwtimer_op.c, hwtimer_turn.c, hwtimer_harvest.c and hwtimer_period.c.
- * hwtimer_instance.c calls the tracepoints hwtimer_open and hwtimer_close directly.
- *
- * A disabled tracepoint costs one branch, which the kernel patches out. A loop over many
- * timers has one branch for the whole loop where possible. So callers check
- * trace_..._enabled(), and hwtimer_trace.c does the rest.
+ * The operations call the tracepoints themselves. A disabled tracepoint costs a nop, which
+ * the kernel patches: what an event has is read from the timer's record only if somebody
+ * listens.
  *
  * The events of timers and turns are emitted with the instance's lock held, so they come
  * in the order in which things happen. Only hwtimer_open and hwtimer_close are emitted
@@ -25,40 +21,18 @@
 
 #include <linux/tracepoint.h>
 
-#ifndef TRACE_HEADER_MULTI_READ
-
-struct hwtimer_event;
-struct hwtimer_instance;
-struct hwtimer_unprocessed;
-
-/* Called instead of the tracepoints; see hwtimer_trace.c */
-void hwtimer_trace_schedule(const struct hwtimer_instance *instance, u32 index);
-void hwtimer_trace_reschedule(const struct hwtimer_instance *instance,
-			      u32 index);
-void hwtimer_trace_rearm(const struct hwtimer_instance *instance, u32 index);
-void hwtimer_trace_cancel(const struct hwtimer_instance *instance, u32 index);
-void hwtimer_trace_discard(const struct hwtimer_instance *instance, u32 index);
-void hwtimer_trace_bulk(const struct hwtimer_instance *instance,
-			const u64 *results, u32 count);
-void hwtimer_trace_expire(const struct hwtimer_instance *instance,
-			  const u32 *due, u32 count, u64 now);
-void hwtimer_trace_deliver(const struct hwtimer_instance *instance,
-			   const struct hwtimer_event *events, u32 count,
-			   bool ring);
-void hwtimer_trace_unprocessed(const struct hwtimer_instance *instance,
-			       const struct hwtimer_unprocessed *timers,
-			       u32 count);
-void hwtimer_trace_turn(const struct hwtimer_instance *instance, u64 now,
-			u32 expired);
-
-#endif /* TRACE_HEADER_MULTI_READ */
+#include "hwtimer.h"
 
 /* Formatted as trace headers are in the kernel. */
 /* clang-format off */
 
+/*
+ * The events of a timer are emitted while its record is in use, with the deadline that is
+ * to be reported.
+ */
 DECLARE_EVENT_CLASS(hwtimer_timer,
-	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),
-	TP_ARGS(instance, id, user_data, deadline),
+	TP_PROTO(const struct hwtimer_instance *instance, u32 index),
+	TP_ARGS(instance, index),
 	TP_STRUCT__entry(
 		__field(u64, instance)
 		__field(u64, id)
@@ -66,10 +40,15 @@ DECLARE_EVENT_CLASS(hwtimer_timer,
 		__field(u64, deadline)
 	),
 	TP_fast_assign(
-		__entry->instance = instance;
-		__entry->id = id;
-		__entry->user_data = user_data;
-		__entry->deadline = deadline;
+		const struct hwtimer_record *record =
+			hwtimer_table_record(&instance->table, index);
+
+		lockdep_assert_held(&instance->lock);
+		__entry->instance = instance->nr;
+		__entry->id = hwtimer_table_id(record, index);
+		__entry->user_data = hwtimer_table_user_data(&instance->table,
+							     record);
+		__entry->deadline = record->deadline;
 	),
 	TP_printk("instance=%llu id=%llu user_data=%llu deadline=%llu",
 		  __entry->instance, __entry->id, __entry->user_data,
@@ -78,8 +57,8 @@ DECLARE_EVENT_CLASS(hwtimer_timer,
 
 #define DEFINE_TIMER_EVENT(name)						\
 DEFINE_EVENT(hwtimer_timer, name,					\
-	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline),	\
-	TP_ARGS(instance, id, user_data, deadline)			\
+	TP_PROTO(const struct hwtimer_instance *instance, u32 index),	\
+	TP_ARGS(instance, index)					\
 )
 
 /* A timer was scheduled. */
@@ -105,9 +84,8 @@ DEFINE_TIMER_EVENT(hwtimer_unprocessed);
 
 /* A timer expired: its event is about to be queued, or put into the completion ring. */
 TRACE_EVENT(hwtimer_expire,
-	TP_PROTO(u64 instance, u64 id, u64 user_data, u64 deadline,
-		 u64 lateness),
-	TP_ARGS(instance, id, user_data, deadline, lateness),
+	TP_PROTO(const struct hwtimer_instance *instance, u32 index, u64 now),
+	TP_ARGS(instance, index, now),
 	TP_STRUCT__entry(
 		__field(u64, instance)
 		__field(u64, id)
@@ -116,11 +94,16 @@ TRACE_EVENT(hwtimer_expire,
 		__field(u64, lateness)
 	),
 	TP_fast_assign(
-		__entry->instance = instance;
-		__entry->id = id;
-		__entry->user_data = user_data;
-		__entry->deadline = deadline;
-		__entry->lateness = lateness;
+		const struct hwtimer_record *record =
+			hwtimer_table_record(&instance->table, index);
+
+		lockdep_assert_held(&instance->lock);
+		__entry->instance = instance->nr;
+		__entry->id = hwtimer_table_id(record, index);
+		__entry->user_data = hwtimer_table_user_data(&instance->table,
+							     record);
+		__entry->deadline = record->deadline;
+		__entry->lateness = now - record->deadline;
 	),
 	TP_printk("instance=%llu id=%llu user_data=%llu deadline=%llu lateness=%llu",
 		  __entry->instance, __entry->id, __entry->user_data,
@@ -132,7 +115,8 @@ TRACE_EVENT(hwtimer_expire,
  * ring, or the callback of a kernel client has returned. @ring: by the completion ring.
  */
 TRACE_EVENT(hwtimer_deliver,
-	TP_PROTO(u64 instance, const struct hwtimer_event *event, bool ring),
+	TP_PROTO(const struct hwtimer_instance *instance,
+		 const struct hwtimer_event *event, bool ring),
 	TP_ARGS(instance, event, ring),
 	TP_STRUCT__entry(
 		__field(u64, instance)
@@ -144,7 +128,7 @@ TRACE_EVENT(hwtimer_deliver,
 		__field(u8, ring)
 	),
 	TP_fast_assign(
-		__entry->instance = instance;
+		__entry->instance = instance->nr;
 		__entry->id = event->id;
 		__entry->user_data = event->user_data;
 		__entry->deadline = event->deadline;
@@ -164,9 +148,8 @@ TRACE_EVENT(hwtimer_deliver,
  * @pending, @ready: number of pending timers and of waiting events afterwards.
  */
 TRACE_EVENT(hwtimer_turn,
-	TP_PROTO(u64 instance, u64 now, u64 late, u32 expired, u64 pending,
-		 u64 ready),
-	TP_ARGS(instance, now, late, expired, pending, ready),
+	TP_PROTO(const struct hwtimer_instance *instance, u64 now, u32 expired),
+	TP_ARGS(instance, now, expired),
 	TP_STRUCT__entry(
 		__field(u64, instance)
 		__field(u64, now)
@@ -176,11 +159,16 @@ TRACE_EVENT(hwtimer_turn,
 		__field(u32, expired)
 	),
 	TP_fast_assign(
-		__entry->instance = instance;
+		const struct hwtimer_ring *ring = instance->exchange.ring;
+
+		lockdep_assert_held(&instance->lock);
+		__entry->instance = instance->nr;
 		__entry->now = now;
-		__entry->late = late;
-		__entry->pending = pending;
-		__entry->ready = ready;
+		/* Still the time for which the worker was armed */
+		__entry->late = now - min(now, instance->wakeup.at);
+		__entry->pending = instance->stats.pending +
+				   (ring ? ring->paused : 0);
+		__entry->ready = instance->stats.ready;
 		__entry->expired = expired;
 	),
 	TP_printk("instance=%llu now=%llu late=%llu expired=%u pending=%llu ready=%llu",
@@ -189,17 +177,20 @@ TRACE_EVENT(hwtimer_turn,
 );
 
 DECLARE_EVENT_CLASS(hwtimer_instance,
-	TP_PROTO(u64 instance, u64 pending, u64 ready),
-	TP_ARGS(instance, pending, ready),
+	TP_PROTO(const struct hwtimer_instance *instance),
+	TP_ARGS(instance),
 	TP_STRUCT__entry(
 		__field(u64, instance)
 		__field(u64, pending)
 		__field(u64, ready)
 	),
 	TP_fast_assign(
-		__entry->instance = instance;
-		__entry->pending = pending;
-		__entry->ready = ready;
+		const struct hwtimer_ring *ring = instance->exchange.ring;
+
+		__entry->instance = instance->nr;
+		__entry->pending = instance->stats.pending +
+				   (ring ? ring->paused : 0);
+		__entry->ready = instance->stats.ready;
 	),
 	TP_printk("instance=%llu pending=%llu ready=%llu",
 		  __entry->instance, __entry->pending, __entry->ready)
@@ -207,8 +198,8 @@ DECLARE_EVENT_CLASS(hwtimer_instance,
 
 #define DEFINE_INSTANCE_EVENT(name)				\
 DEFINE_EVENT(hwtimer_instance, name,				\
-	TP_PROTO(u64 instance, u64 pending, u64 ready),		\
-	TP_ARGS(instance, pending, ready)			\
+	TP_PROTO(const struct hwtimer_instance *instance),	\
+	TP_ARGS(instance)					\
 )
 
 /* An instance was created. */

@@ -107,6 +107,9 @@ static void expired_note(struct hwtimer_instance *instance, const u32 *due,
 	u64 least = 0, range = HWTIMER_LATENESS_BOUND(1);
 	u64 latest = stats->lateness_max, sum = 0;
 
+	/* The loop below has no register left for this. */
+	for (i = 0; trace_hwtimer_expire_enabled() && i < count; i++)
+		trace_hwtimer_expire(instance, due[i], now);
 	for (i = 0; i < count; i++) {
 		struct hwtimer_record *record =
 			hwtimer_table_record(&instance->table, due[i]);
@@ -181,8 +184,6 @@ static unsigned int turn_advance(struct hwtimer_instance *instance, u64 now,
 	hwtimer_wakeup_follow(instance, now);
 	found = hwtimer_wheel_advance(&instance->wheel, now, due);
 	*expired = hwtimer_harvest_pause(instance, due, found);
-	if (trace_hwtimer_expire_enabled())
-		hwtimer_trace_expire(instance, due, *expired, now);
 	turn_expire(instance, due, *expired, now);
 	instance->stats.turns += found > 0;
 	return found;
@@ -254,8 +255,7 @@ void hwtimer_turn(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
 	tell = hwtimer_notice_check_clock(instance);
 	hwtimer_notice_taken(instance);
 	found = turn_advance(instance, now, slice->due, &expired);
-	if (trace_hwtimer_turn_enabled())
-		hwtimer_trace_turn(instance, now, expired);
+	trace_hwtimer_turn(instance, now, expired);
 	if (found) {
 		hwtimer_completion_publish(instance);
 		tell |= expired ? hwtimer_notice_queued(instance) :

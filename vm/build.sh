@@ -243,7 +243,7 @@ entry_of()
 }
 
 # The variables of the environment that shape a build
-SHAPING='HWTIMER(_KUNIT|_SMALL|_COVERAGE|_NOTRACE|_WERROR)?|K[A-Z]*FLAGS(_[A-Z]+)?|KBUILD_[A-Z0-9_]+'
+SHAPING='HWTIMER(_KUNIT|_SMALL|_COVERAGE|_WERROR)?|K[A-Z]*FLAGS(_[A-Z]+)?|KBUILD_[A-Z0-9_]+'
 SHAPING+='|CF|LLVM|LLVM_IAS|CFLAGS_[A-Za-z_]+|GCC_[A-Z_]+|CPATH|C_INCLUDE_PATH|COMPILER_PATH'
 
 # shape_of KDIR MAKE-ARGUMENT...: all but the sources that shapes a build

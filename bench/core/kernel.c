@@ -12,9 +12,7 @@
 #include "hwtimer_debug.h"
 #include "sim.h"
 
-/* No tracepoint is switched on, and there is no debugfs. */
-bool sim_traced;
-
+/* There is no debugfs. */
 void hwtimer_debug_start(void)
 {
 }
