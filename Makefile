@@ -161,7 +161,7 @@ TORTURE ?=
 torture: KERNEL = debug-6.12
 
 .PHONY: torture
-torture: ## kernel clients and programs under torture in a VM (MINUTES=, KERNEL=, ICOUNT=)
+torture: ## programs under torture in a VM (MINUTES=, KERNEL=, ICOUNT=)
 	@torture/torture.sh --kernel $(KERNEL) --minutes $(MINUTES) \
 		$(if $(ICOUNT),--icount $(ICOUNT)) -- $(TORTURE)
 

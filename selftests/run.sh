@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Runs the selftests in a test machine: every program, and then the checks of loading and
-# unloading the module. Runs in the directory that has hwtimer.ko, the sample
-# hwtimer_watchdog.ko and the programs. Where a program is built for 64 and for 32 bits,
-# the 32-bit one is NAME.32; elsewhere NAME may be either.
+# unloading the module. Runs in the directory that has hwtimer.ko and the programs. Where a
+# program is built for 64 and for 32 bits, the 32-bit one is NAME.32; elsewhere NAME may be
+# either.
 #
 #	usage: run.sh [--all | PROGRAM...]
 #
@@ -450,7 +450,6 @@ check_module()
 	fi
 	check_workers
 	check_in_use
-	check_sample
 	check_small_scale
 	check_rounds
 }
@@ -598,31 +597,6 @@ check_in_use()
 	check_leaves_nothing "after being in use"
 }
 
-# The sample is a module that uses ours. It checks what it sees, and reports that.
-check_sample()
-{
-	load || return
-	dmesg -c >/dev/null
-	if ! insmod hwtimer_watchdog.ko; then
-		not_ok "the sample loads"
-		dmesg | sed 's/^/# /'
-		unload
-		return
-	fi
-	ok "the sample loads"
-	check "the sample says that all is well" in_log "all is well"
-	check "unload is refused while the sample is loaded" \
-		not rmmod hwtimer 2>/dev/null
-	check "programs use the device beside the sample" quietly ./query
-	check "the sample unloads" rmmod hwtimer_watchdog
-	check "the sample gets its pending timer back" \
-		in_log "a timer was not processed, with 3[0-9][0-9][0-9] s left"
-	check "the sample refuses a heart that never beats" \
-		not insmod hwtimer_watchdog.ko beats=0 2>/dev/null
-	check "unload works without the sample" rmmod hwtimer
-	check_leaves_nothing "after the sample"
-}
-
 # The tests' tolerances must hold with few timers, too. UML is quick, and has a memory
 # cgroup.
 check_small_scale()
@@ -632,11 +606,6 @@ check_small_scale()
 	SCALE_32=100 check "memory is accounted for at a hundredth of the timers" \
 		quietly ./memory
 	unload
-}
-
-in_log()
-{
-	dmesg | grep -q "hwtimer_watchdog: .*$1"
 }
 
 # check_leaves_nothing WHEN: nothing of the module is left

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The account of one timer of an instance: what may happen to it, from the results of the
- * worker's calls and from the events so far. module/account.c does the same for kernel
- * clients, where callbacks come at any time. Here, a worker is a single thread, so it
- * knows more: a timer that is neither over nor in the kernel is lost.
+ * worker's calls and from the events so far. A worker is a single thread, so it knows that a
+ * timer that is neither over nor in the kernel is lost.
  */
 #ifndef TORTURE_ACCOUNT_H
 #define TORTURE_ACCOUNT_H

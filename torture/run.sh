@@ -1,15 +1,13 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs hwtimer_torture in a test machine, the module and the program together, in the
-# directory that has hwtimer.ko, hwtimer_torture.ko and `torture`. Started by vm/check.sh and
-# torture/torture.sh.
+# Runs `torture` in a test machine, in the directory that has it and hwtimer.ko. Started by
+# vm/check.sh and torture/torture.sh.
 #
 #	usage: run.sh MINUTES [ARGUMENT...]
 #
-# The ARGUMENTs go to the program. HWTIMER_TORTURE in the environment has parameters for
-# hwtimer_torture.ko. Prints TAP; both verdicts are among its comments. Exit status 0:
-# nothing failed.
+# The ARGUMENTs go to the program. Prints TAP; the verdict is among its comments. Exit
+# status 0: nothing failed.
 
 CGROUPS=/sys/fs/cgroup
 GROUPS_OF_WORKERS="g0 g1 g2 g3"
@@ -23,7 +21,7 @@ main()
 
 	shift
 	echo "TAP version 13"
-	echo 1..5
+	echo 1..3
 	# Suspend, processors and the OOM killer write much, and the console is slow. All
 	# that vm/run.sh looks for is a warning or worse.
 	dmesg -n 6
@@ -35,11 +33,8 @@ main()
 	# One of the disturbers takes a user's memory, all of it.
 	check "hwtimer loads" insmod hwtimer.ko max_memory_user=4
 	chmod 666 /dev/hwtimer
-	# shellcheck disable=SC2086 # several parameters
-	check "hwtimer_torture loads" insmod hwtimer_torture.ko ${HWTIMER_TORTURE-}
 	check "programs under torture" ./torture -m "$minutes" "$@"
-	check "kernel clients under torture" clients_are_well
-	check "both modules unload" unload
+	check "hwtimer unloads" unload
 	[ "$FAILED" = 0 ]
 }
 
@@ -56,14 +51,6 @@ check()
 		FAILED=1
 		echo "not ok $NUMBER - $name"
 	fi
-}
-
-# Only the end of the module shows whether each timer was called or handed back.
-clients_are_well()
-{
-	rmmod hwtimer_torture || return
-	dmesg | sed -n 's/.*hwtimer-torture: /# clients: /p' | tail -n 30
-	dmesg | grep -q 'hwtimer-torture: End of test: SUCCESS'
 }
 
 # A worker thread of hwtimer may need a moment to end.

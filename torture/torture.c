@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hwtimer_torture, the program: workers that use /dev/hwtimer at random and keep exact
- * accounts (worker.c), beside disturbers (disturb.c), for as long as wanted. The module of
- * the same name does the same with kernel clients. run.sh starts both in a machine.
+ * Torture, in the manner of rcutorture: workers that use /dev/hwtimer at random and keep
+ * exact accounts (worker.c), beside disturbers (disturb.c), for as long as wanted. run.sh
+ * starts it in a machine.
  *
  *	usage: torture [-m MINUTES] [-w WORKERS] [-s SEED] [-i SECONDS] [-x DISTURBER,...] [-e]
  *
@@ -12,7 +12,7 @@
  *	-s	seed of all random choices (default: a new one)
  *	-i	seconds between lines of statistics (default 60)
  *	-x	disturbers to leave out
- *	-e	end at the first fault, also one that the module has found
+ *	-e	end at the first fault
  *
  * Prints statistics, faults as they are found, and as its last line a verdict. Exit status
  * 0: SUCCESS.
@@ -35,7 +35,6 @@
 #include "worker.h"
 
 #define DEVICE "/dev/hwtimer"
-#define ERRORS "/sys/module/hwtimer_torture/parameters/errors"
 
 /* Users of the workers: two for all, so that several workers have one owner */
 #define FIRST_UID 3000
@@ -375,26 +374,12 @@ static void tell(__u64 start)
 	tell_disturbers();
 }
 
-/* Returns the number of faults that the module has found. */
-static unsigned long clients_faults(void)
-{
-	unsigned long faults = 0;
-	FILE *file = fopen(ERRORS, "r");
-
-	if (!file)
-		return 0;
-	if (fscanf(file, "%lu", &faults) != 1)
-		faults = 0;
-	fclose(file);
-	return faults;
-}
-
 /* Whether a fault ends the run */
 static bool is_over(const struct options *options)
 {
 	if (atomic_load(&board->over))
 		return true;
-	if (!options->hasty || (!board_faults() && !clients_faults()))
+	if (!options->hasty || !board_faults())
 		return false;
 	printf("# torture: a fault was found after %llu s\n",
 	       (clock_ns(CLOCK_MONOTONIC) - board->start) / SEC);

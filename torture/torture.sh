@@ -46,7 +46,6 @@ main()
 		--timeout $((MINUTES * 120 + 1200)) \
 		--append "${HWTIMER_APPEND-}" ${ICOUNT[@]+"${ICOUNT[@]}"} \
 		--file "$dir/hwtimer.ko=/hwtimer/hwtimer.ko" \
-		--file "$dir/torture/module/hwtimer_torture.ko=/hwtimer/hwtimer_torture.ko" \
 		--file build/torture/torture=/hwtimer/torture \
 		--file torture/run.sh=/hwtimer/run.sh \
 		-- sh run.sh "$MINUTES" "$@"

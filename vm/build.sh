@@ -13,9 +13,6 @@
 # look at all sources. --kdir builds for the kernel of that build directory, in build/RELEASE.
 # Prints the directory.
 #
-# For the test machines' kernels the samples and torture/module are built, too. They are
-# built against the module as other people's modules are.
-#
 # The sources are copied into the directory: `make MO=`, which builds outside of the
 # source directory, is newer than the oldest kernels we support.
 #
@@ -87,7 +84,7 @@ main()
 	elif [[ $target == *-coverage* && -z $CHECKER ]]; then
 		# gcov's notes name the checkout.
 		say "building the module in build/$target"
-		build_all "$kdir" "$dir" "${options[@]}" "$@"
+		build "$kdir" "$dir" "${options[@]}" "$@"
 	else
 		build_or_unpack "$kdir" "$dir" "${options[@]}" "$@"
 	fi
@@ -111,22 +108,18 @@ copy_sources()
 
 	cd "$REPO_DIR"
 	shopt -s nullglob
-	for file in Kbuild ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch] \
-		samples/*/Kbuild samples/*/*.c \
-		torture/module/Kbuild torture/module/*.[ch]; do
+	for file in Kbuild ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch]; do
 		cmp --silent "$file" "$dir/$file" || cp --parents "$file" "$dir"
 	done
 	# The copy of a source that was removed or renamed must not be built.
 	cd "$dir"
-	for file in ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch] \
-		samples/*/*.c torture/module/*.[ch]; do
+	for file in ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch]; do
 		[[ $file == *.mod.c ]] || [ -e "$REPO_DIR/$file" ] ||
 			rm "$file"
 	done
 }
 
-# build_or_unpack KDIR DIR MAKE-ARGUMENT...: make the module and its clients, or take them
-# from the cache
+# build_or_unpack KDIR DIR MAKE-ARGUMENT...: make the module, or take it from the cache
 build_or_unpack()
 {
 	local kdir=$1 dir=$2 entry name=${2##*/}
@@ -190,7 +183,7 @@ build_shared()
 		find "$shared" -mindepth 1 ! -name .lock -delete
 	rm -f "$shared/.complete"
 	copy_changed "$dir" "$shared"
-	build_all "$kdir" "$shared" "$@" 2>&1 | tee "$shared/.messages" >&2
+	build "$kdir" "$shared" "$@" 2>&1 | tee "$shared/.messages" >&2
 	store "$shared" "$entry"
 	[[ -z $CHECKER && -s $shared/.messages ]] || touch "$shared/.complete"
 }
@@ -213,12 +206,6 @@ copy_changed()
 list_sources()
 {
 	find . -name '*.mod.c' -prune -o \( -name '*.[ch]' -o -name Kbuild \) -print | sort
-}
-
-build_all()
-{
-	build "$@"
-	build_clients "$@"
 }
 
 # What the sources are copied to, and what is of one checkout only
@@ -272,25 +259,6 @@ store()
 	find "${entry%/*}" -type f -printf '%T@ %p\n' | sort --reverse --numeric-sort |
 		tail -n "+$((KEPT + 1))" | cut -d ' ' -f 2- |
 		xargs --no-run-if-empty --delimiter '\n' rm -f
-}
-
-# build_clients KDIR DIR MAKE-ARGUMENT...: modules that use ours
-build_clients()
-{
-	local kdir=$1 dir=$2 client
-
-	shift 2
-	for client in "$dir"/samples/*/ "$dir"/torture/module/; do
-		client=${client%/}
-		build "$kdir" "$client" "$@" HWTIMER="$dir" 2>&1 | name_client "${client#"$dir/"}" >&2
-	done
-}
-
-# name_client CLIENT: kbuild's and sparse's messages about a client's files name them by CLIENT,
-# too
-name_client()
-{
-	sed --unbuffered -E "s,^(sparse .* )?([A-Za-z0-9_]+\\.[ch](:[0-9]|$)),\\1$1/\\2,"
 }
 
 # Compiler messages name the sources, not the copies. Neither a missing BTF is worth a

@@ -509,7 +509,7 @@ step_tenants()
 	done
 }
 
-# Kernel clients and programs beside all that disturbs timers
+# Programs beside all that disturbs timers
 step_torture()
 {
 	local kernel
@@ -534,7 +534,6 @@ torture_on()
 	queue "$name" "$kernel" tap \
 		guest "$name" "$kernel" "$timeout" --cpus "$TORTURE_CPUS" "$@" \
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
-		--file "build/$kernel/torture/module/hwtimer_torture.ko=/hwtimer/hwtimer_torture.ko" \
 		--file build/torture/torture=/hwtimer/torture \
 		--file torture/run.sh=/hwtimer/run.sh \
 		-- sh run.sh "$minutes"
@@ -645,7 +644,6 @@ selftests_on()
 	done < <(libraries_of build/selftests/adapters_shared)
 	guest selftests "$kernel" "$SELFTESTS_TIMEOUT" \
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
-		--file "build/$kernel/samples/watchdog/hwtimer_watchdog.ko=/hwtimer/hwtimer_watchdog.ko" \
 		--file selftests/run.sh=/hwtimer/run.sh \
 		"${files[@]}" "$@"
 }

@@ -156,7 +156,6 @@ run_selftests()
 	done < <(libraries_of build/selftests/adapters_shared)
 	# shellcheck disable=SC2016 # the guest's variables
 	run_machine "$part" \
-		--file "build/$build/samples/watchdog/hwtimer_watchdog.ko=/hwtimer/hwtimer_watchdog.ko" \
 		--file selftests/run.sh=/hwtimer/run.sh "${files[@]}" \
 		-- sh guest-coverage sh -c '$0; status=$?; sh run.sh "$@" && exit $status' \
 			"$first" "$@"

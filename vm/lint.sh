@@ -66,8 +66,7 @@ main()
 	TEMP=$(mktemp -d)
 	on_exit rm -rf "$TEMP"
 	shopt -s nullglob
-	kernel_sources=(*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch]
-		samples/*/*.c torture/module/*.[ch])
+	kernel_sources=(*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch])
 
 	echo "TAP version 13"
 	[ "${1-files}" != files ] || check_files
@@ -258,7 +257,6 @@ ignored_in()
 	hwtimer_trace.h) ignored+=,$IGNORED_IN_TRACE_H ;;
 	uapi/hwtimer_ring.h) ignored+=,$IGNORED_IN_UAPI,$IGNORED_IN_RING_H,$IGNORED_IN_USER_SPACE ;;
 	uapi/*) ignored+=,$IGNORED_IN_UAPI ;;
-	torture/module/*) ;;
 	lib/* | bench/server/* | tool/* | examples/* | daemon/* | torture/* | fuzz/* | selftests/library.c | \
 		tests/states/*)
 		ignored+=,$IGNORED_IN_USER_SPACE ;;

@@ -54,7 +54,6 @@ main()
 	check "the pages of functions are what the headers say" manual_is_current
 	check "the guide for kernel clients has every function" \
 		guide_has_functions
-	check "the guide's code is the sample's" guide_has_samples_code
 	for page in man/*.[0-9]; do
 		check "mandoc finds nothing wrong with $page" mandoc_accepts "$page"
 	done
@@ -452,19 +451,6 @@ guide_has_functions()
 	       sort) \
 	     <(sed -n 's/^| `\(hwtimer_client_[a-z_]*\)(.*/\1/p' \
 		  Documentation/kernel-clients.md | sort)
-}
-
-# Each block of C in the guide must be in the sample, unchanged.
-guide_has_samples_code()
-{
-	perl -0777 -e '
-		my ($guide, $sample) = map { local @ARGV = $_; <> } @ARGV;
-		my @blocks = $guide =~ /^```c\n(.*?)^```$/gms;
-		print "no block of C\n" unless @blocks;
-		for (@blocks) {
-			print "not in the sample:\n$_" if index($sample, $_) < 0;
-		}' Documentation/kernel-clients.md \
-		samples/watchdog/hwtimer_watchdog.c | silent
 }
 
 # program COMPILER...: build the program with the flags of pkg-config, and run it. It
