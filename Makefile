@@ -364,7 +364,7 @@ system_dir = $(DESTDIR)$(PREFIX)/lib
 # The module's source for DKMS: all that Kbuild builds from, without the tests
 VERSION = $(shell sed -n 's/^\#define HWTIMER_VERSION "\(.*\)"/\1/p' hwtimer_version.h)
 DKMS_SOURCES = dkms.conf Kbuild \
-	$(wildcard *.[ch] include/linux/*.h uapi/linux/*.h)
+	$(wildcard *.[ch] uapi/linux/*.h)
 dkms_dir = $(DESTDIR)/usr/src/hwtimer-$(VERSION)
 
 .PHONY: install

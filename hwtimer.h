@@ -3,24 +3,24 @@
  * Defines the instance, its locks, and the layers of the module. Included by every source
  * file that handles instances.
  *
- * One open("/dev/hwtimer") or one hwtimer_client_create() creates one instance. The file
- * or the kernel client owns it. Until they have left it, one or two workers use the
- * instance, too: one that turns the wheel, and one for errands of the submission ring.
+ * One open("/dev/hwtimer") creates one instance, which belongs to the file. Until they
+ * have left it, one or two workers use the instance, too: one that turns the wheel, and one
+ * for errands of the submission ring.
  *
- *   owner ─> instance ──> wheel    which timers are due
- *                    ├──> table    the state of each timer
- *                    ├──> pool     memory for buckets and events
- *                    ├──> ready    events that wait to be read
- *                    ├──> exchange requests and events through mapped rings
- *                    ├──> notice   when and how readers are told of events
- *                    └──> job      the alarms at which the worker serves the instance
+ *   file ─> instance ──> wheel    which timers are due
+ *                   ├──> table    the state of each timer
+ *                   ├──> pool     memory for buckets and events
+ *                   ├──> ready    events that wait to be read
+ *                   ├──> exchange requests and events through mapped rings
+ *                   ├──> notice   when and how readers are told of events
+ *                   └──> job      the alarms at which the worker serves the instance
  *
  * Layers. Kbuild lists the objects in the order of the layers below. No object uses a
  * symbol of an object above it; `make lint` checks that. To tell a higher layer
  * something, a lower layer calls a function pointer that the higher layer has set: in an
- * alarm, a work item, or a consumer.
+ * alarm or a work item.
  *
- *   faces        main, ioctl, batch, query, client, debug, stats, occupancy
+ *   faces        main, ioctl, batch, query, debug, stats, occupancy
  *   whole        instance, turn
  *   rings        exchange, submission
  *   operations   bulk, request, change, op
@@ -33,7 +33,7 @@
  *
  *   instance->setup      mutex: the settings, until the instance starts
  *   instance->harvest    mutex: delivering events and handing timers back. Held while
- *                        user memory is accessed, or a client's function runs
+ *                        user memory is accessed
  *   exchange->drain      mutex: taking requests out of the submission ring
  *     instance->lock     spinlock: everything else in the instance
  *       worker->lock     spinlock: the worker's queues of alarms
@@ -41,19 +41,18 @@
  * A thread holds at most one of an instance's three mutexes, with one exception: if the
  * first timer comes through the ring, setup is taken inside drain. mmap() takes setup
  * inside mmap_lock. open() is called with the mutex of all misc devices held, and takes
- * none of these mutexes. A client's functions run with the client's harvest held, and may
- * take locks of their own; lockdep has a class for each client's harvest.
+ * none of these mutexes.
  *
  * The lock of the wait queue readers is never taken with instance->lock held. No interrupt
  * handler takes any of these locks: the hrtimer's callback only wakes the worker.
  *
  * The registry of all instances has its own spinlock, see hwtimer_registry.c. A thread
- * that takes that lock holds none of the locks above, except for a client's harvest.
+ * that takes that lock holds none of the locks above.
  *
  * The accounts, the list of workers and that of residents have a raw spinlock each, for
  * open(), SETUP, the first timer, adoption and close(); see hwtimer_account.c,
  * hwtimer_owner.c and hwtimer_cgroup.c. A thread that takes one of them holds none of the
- * locks above, except for a client's harvest. Charging an account takes no lock.
+ * locks above. Charging an account takes no lock.
  *
  * One hold of instance->lock handles at most HWTIMER_HOLD timers. The holder neither
  * sleeps nor allocates memory: hwtimer_supply_reserve() allocates before it takes the
@@ -99,7 +98,7 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  *	written with both @setup and @lock held, so a reader needs one of the two. A reader
  *	that holds neither calls hwtimer_settings_get()
  * @offsets: for each clock, by its number: ns by which the clock of the file's time
- *	namespace is ahead of the host's; 0 for a kernel client. Written by open() only
+ *	namespace is ahead of the host's. Written by open() only
  * @nr: number of the instance, 1 or higher, never reused while the module is loaded;
  *	constant
  * @opener: process that created the instance, as its pid in the initial pid namespace;
@@ -138,12 +137,9 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @leaving: the timers that are being delivered or handed back; protected by @harvest
  * @readers: wait queue of read() and poll(); has its own lock. See struct hwtimer_crowd
  * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
- * @users: number of those that may still use the instance: its file or client, and the
+ * @users: number of those that may still use the instance: its file, and the
  *	workers of @job and exchange.errand. The last one has it freed
  * @free_work: frees the instance if the last one is a worker
- * @consumer: the kernel client that takes the events; NULL: programs read them. Set
- *	before the first timer, then constant. A client can wait for the end of a
- *	callback, so its timers keep their ids until then
  * @listing: entry in the registry; protected by the registry
  */
 struct hwtimer_instance {
@@ -183,7 +179,6 @@ struct hwtimer_instance {
 	struct hwtimer_job job;
 	refcount_t users;
 	struct work_struct free_work;
-	struct hwtimer_consumer *consumer;
 
 	struct hwtimer_listing listing;
 };

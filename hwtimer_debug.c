@@ -198,7 +198,6 @@ static void show_worker(struct seq_file *seq,
 	static const char *const duties[] = {
 		[HWTIMER_DUTY_TURN] = "turns",
 		[HWTIMER_DUTY_ERRAND] = "errands",
-		[HWTIMER_DUTY_KERNEL] = "kernel",
 	};
 	u64 time;
 

@@ -8,15 +8,14 @@
  *   take	under instance->lock, writes a batch to instance->leaving.page. The
  *		records become LEAVING (events) or RETURNING (STOP), so CANCEL cannot free
  *		them
- *   copy	without the lock, copies the page to user space, which may sleep. For a
- *		kernel client, calls a function of the client instead
+ *   copy	without the lock, copies the page to user space, which may sleep
  *   finish	under the lock again, frees the records that were copied. If events were
  *		copied, periodic timers become pending again instead. Records that were
  *		not copied get their former state back, so no timer is lost
  *
- * In an instance without periodic timers and without a client, take marks the records of
- * events FREE at once, so that finish need not access them. The table does not hand out
- * such a record before finish has released it.
+ * In an instance without periodic timers, take marks the records of events FREE at once,
+ * so that finish need not access them. The table does not hand out such a record before
+ * finish has released it.
  *
  * The completion ring is kernel memory, so an event that is put into it is delivered: the
  * record is freed, or becomes pending again, in the same hold of the lock. An event is
@@ -182,7 +181,7 @@ static u32 events_take(struct hwtimer_instance *instance, u32 max, u64 now)
 	unsigned int slot = ready->first;
 	u32 taken = 0;
 
-	instance->leaving.free = !instance->periodic && !instance->consumer;
+	instance->leaving.free = !instance->periodic;
 	while (chunk && taken < max) {
 		u32 count = events_take_chunk(instance, chunk, slot,
 					      &events[taken], max - taken, now);
@@ -507,8 +506,8 @@ u32 hwtimer_harvest_take(struct hwtimer_instance *instance, u32 max, u64 *now)
  * @instance: the instance; its mutex harvest is held, and its lock is not
  * @taken: number of events that hwtimer_harvest_take() returned
  * @copied: number of these events that were delivered; the others stay in the queue
- * @now: the time from which the interval of a timer with HWTIMER_FIXED_DELAY counts, ns
- *	on the instance's clock
+ * @now: the time that hwtimer_harvest_take() stored; the interval of a timer with
+ *	HWTIMER_FIXED_DELAY counts from it
  *
  * Wakes readers if the instance is stopped and no event is left. Takes the lock; does not
  * sleep.
@@ -665,82 +664,6 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 	} while (done < room && !err && READ_ONCE(instance->stats.ready));
 	harvest_unlock(instance);
 	return done ? (ssize_t)(done * size) : err;
-}
-
-/*
- * Writes an expired timer to the page, as one that was not processed. Its event is not in
- * the queue any more. Its record becomes RETURNING.
- */
-static void expired_return(struct hwtimer_instance *instance, u32 index)
-{
-	struct hwtimer_unprocessed *timer = instance->leaving.page;
-	struct hwtimer_record *record =
-		hwtimer_table_record(&instance->table, index);
-
-	trace_hwtimer_discard(instance, index);
-	hwtimer_record_become(record, HWTIMER_RETURNING);
-	/* With the deadline as the time, 0 ns remain even if the clock was set back. */
-	hwtimer_period_describe(instance, index, record->deadline, timer);
-	hwtimer_instance_add_ready(instance, -1);
-	instance->stats.discarded++;
-}
-
-/*
- * Takes an event out of the queue, and writes its timer to the page. Frees discarded
- * events in front of it, HWTIMER_HOLD at most. Returns the number of timers: 1 or 0.
- */
-static u32 expired_take(struct hwtimer_instance *instance)
-{
-	unsigned int max = HWTIMER_HOLD;
-
-	while (max-- && !hwtimer_queue_empty(&instance->ready)) {
-		u32 index = ready_take(instance);
-
-		if (hwtimer_table_record(&instance->table, index)->state !=
-		    HWTIMER_DISCARDED) {
-			expired_return(instance, index);
-			return 1;
-		}
-		hwtimer_period_free(instance, index);
-		hwtimer_instance_add_discards(instance, -1);
-	}
-	return 0;
-}
-
-/**
- * hwtimer_harvest_take_expired - begin to hand a client a timer whose event waits
- * @instance: the instance, which is stopped; its mutex harvest is held, its lock is not
- * @more: out: whether more events may wait
- *
- * Return: the number of timers in instance->leaving.page, 1 or 0. The timer stays there
- * until hwtimer_harvest_finish_expired(). Takes the lock; does not sleep.
- */
-u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more)
-{
-	u32 taken;
-
-	lockdep_assert_held(&instance->harvest);
-	spin_lock(&instance->lock);
-	taken = expired_take(instance);
-	*more = !hwtimer_queue_empty(&instance->ready);
-	spin_unlock(&instance->lock);
-	return taken;
-}
-
-/**
- * hwtimer_harvest_finish_expired - free the timer that was handed back
- * @instance: the instance; its mutex harvest is held, and its lock is not
- *
- * Takes the lock; does not sleep.
- */
-void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance)
-{
-	const struct hwtimer_unprocessed *timer = instance->leaving.page;
-
-	lockdep_assert_held(&instance->harvest);
-	spin_lock(&instance->lock);
-	hwtimer_period_free(instance, lower_32_bits(timer->id));
-	spin_unlock(&instance->lock);
 }
 
 /*

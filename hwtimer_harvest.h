@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Delivers events to read(), to the completion ring and to callbacks, and hands timers
- * back for STOP.
+ * Delivers events to read() and to the completion ring, and hands timers back for STOP.
  *
- * hwtimer_main.c calls this for read(), hwtimer_ioctl.c for STOP, hwtimer_client.c for
- * callbacks and to hand timers back to a client, hwtimer_turn.c when timers expire, and
- * hwtimer_exchange.c when the completion ring has room again. hwtimer_request.c and
- * hwtimer_bulk.c free discarded events before they run requests. hwtimer_query.c asks
- * which events are being read.
+ * hwtimer_main.c calls this for read(), hwtimer_ioctl.c for STOP, hwtimer_turn.c when
+ * timers expire, and hwtimer_exchange.c when the completion ring has room again.
+ * hwtimer_request.c and hwtimer_bulk.c free discarded events before they run requests.
+ * hwtimer_query.c asks which events are being read.
  */
 #ifndef HWTIMER_HARVEST_H
 #define HWTIMER_HARVEST_H
@@ -21,7 +19,7 @@ struct iov_iter;
 
 /**
  * struct hwtimer_leaving - the batch of timers that is being delivered or handed back
- * @page: one page of events, or of unprocessed timers, for user space or a client
+ * @page: one page of events, or of unprocessed timers, for user space
  * @free: the records of the batch are in state HWTIMER_FREE already
  * @refused: a reader that must not wait did not get the mutex harvest; the holder has to
  *	wake readers when it unlocks. No lock, see harvest_lock()
@@ -69,8 +67,6 @@ u32 hwtimer_harvest_leaving(const struct hwtimer_instance *instance, u64 first,
 ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 			       struct iov_iter *to, bool nonblock);
 
-u32 hwtimer_harvest_take_expired(struct hwtimer_instance *instance, bool *more);
-void hwtimer_harvest_finish_expired(struct hwtimer_instance *instance);
 u32 hwtimer_harvest_take_pending(struct hwtimer_instance *instance, u32 max,
 				 bool *more);
 void hwtimer_harvest_finish_pending(struct hwtimer_instance *instance,

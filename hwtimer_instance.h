@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Creates an instance, stops it and destroys it. Called by the owners of instances,
- * hwtimer_main.c and hwtimer_client.c, and by hwtimer_ioctl.c. This layer stands above
- * the parts of an instance, because it puts them together.
+ * Creates an instance, stops it and destroys it. Called by hwtimer_main.c and
+ * hwtimer_ioctl.c. This layer stands above the parts of an instance, because it puts them
+ * together.
  */
 #ifndef HWTIMER_INSTANCE_H
 #define HWTIMER_INSTANCE_H

@@ -30,9 +30,9 @@
 
 static unsigned int max_instances = 4096;
 module_param(max_instances, uint, 0444);
-MODULE_PARM_DESC(max_instances, "Maximum number of open instances of programs");
+MODULE_PARM_DESC(max_instances, "Maximum number of open instances");
 
-/* The number of open files; kernel clients do not count. */
+/* The number of open files */
 static atomic_t hwtimer_instances = ATOMIC_INIT(0);
 
 static int hwtimer_open(struct inode *inode, struct file *file)

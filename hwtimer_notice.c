@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tells readers that events wait, or that the clock was set; see hwtimer_notice.h.
- * Readers are threads in read() and poll(), epoll instances, and a kernel client.
+ * Readers are threads in read() and poll(), and epoll instances.
  */
 #include <linux/eventfd.h>
 #include <linux/ktime.h>
@@ -146,10 +146,6 @@ static noinline void notice_wake_others(struct hwtimer_instance *instance)
 void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask)
 {
 	lockdep_assert_not_held(&instance->lock);
-	if (unlikely(instance->consumer)) {
-		instance->consumer->wake(instance->consumer);
-		return;
-	}
 	if (READ_ONCE(instance->notice.eventfd)) {
 		spin_lock(&instance->lock);
 		if (instance->notice.eventfd)

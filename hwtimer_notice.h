@@ -54,20 +54,6 @@ struct hwtimer_notice {
 	bool watching;
 };
 
-/**
- * struct hwtimer_consumer - a reader in the kernel, which takes events in place of read()
- * @wake: called when the readers of the instance are woken. No spinlock is held, but the
- *	mutex harvest may be; must not sleep
- * @chore: called by the worker in each slice of chores, with no lock held; may sleep
- *
- * Not an entry in the wait queue, as epoll has: that is woken with interrupts off, and
- * @wake may have to wait for the worker's lock. All members are constant.
- */
-struct hwtimer_consumer {
-	void (*wake)(struct hwtimer_consumer *consumer);
-	void (*chore)(struct hwtimer_consumer *consumer);
-};
-
 void hwtimer_notice_init(struct hwtimer_notice *notice);
 void hwtimer_notice_release(struct hwtimer_notice *notice);
 void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,

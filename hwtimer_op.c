@@ -53,16 +53,6 @@ static int cancel_expired(struct hwtimer_instance *instance,
 	return -EALREADY;
 }
 
-/*
- * The error for a timer that is just being delivered or handed back. A kernel client gets
- * -EALREADY, because it can wait until that is done. To a program the timer does not
- * exist any more.
- */
-static int leaving_error(const struct hwtimer_instance *instance)
-{
-	return instance->consumer ? -EALREADY : -ENOENT;
-}
-
 static int cancel_pending(struct hwtimer_instance *instance,
 			  struct hwtimer_record *record, u32 index)
 {
@@ -119,9 +109,7 @@ int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 	case HWTIMER_LEAVING:
 		if (hwtimer_record_periodic(record))
 			return cancel_expired(instance, record, moment);
-		return leaving_error(instance);
-	case HWTIMER_RETURNING:
-		return leaving_error(instance);
+		return -ENOENT;
 	default:
 		return -ENOENT;
 	}
@@ -167,7 +155,7 @@ int hwtimer_op_reschedule_other(struct hwtimer_instance *instance, u32 index,
 	case HWTIMER_LEAVING:
 		if (hwtimer_record_periodic(record))
 			return -EALREADY;
-		return leaving_error(instance);
+		return -ENOENT;
 	default:
 		return -ENOENT;
 	}

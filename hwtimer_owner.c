@@ -229,12 +229,6 @@ static void staff_add(struct hwtimer_staff *staff)
 	hash_add(hwtimer_staffs, &staff->node, staff_key(staff));
 }
 
-/* Whether a worker belongs to an owner, and so to the owner's cgroups. */
-static bool uses_cgroups(const struct hwtimer_staff *staff)
-{
-	return !staff->fixed && staff->duty != HWTIMER_DUTY_KERNEL;
-}
-
 /* The cgroups in which a worker is, or will be when it has been created. */
 static const void *staff_cgroups(const struct hwtimer_staff *staff)
 {
@@ -257,7 +251,7 @@ static bool staff_suits(const struct hwtimer_staff *staff,
 {
 	if (staff->duty != wish->duty || staff->fixed != wish->fixed)
 		return false;
-	return !uses_cgroups(wish) || staff_same_owner(staff, wish);
+	return wish->fixed || staff_same_owner(staff, wish);
 }
 
 /* Whether a worker has so little to do that the process of @wish needs no other one. */
@@ -363,7 +357,7 @@ static struct hwtimer_staff *staff_choose(struct hwtimer_staff *fresh,
 	bool full;
 
 	/* An administrator may have moved the process while it waited. */
-	if (uses_cgroups(fresh))
+	if (!fresh->fixed)
 		fresh->cgroups = hwtimer_cgroups(current);
 	raw_spin_lock(&hwtimer_staff_lock);
 	choice = staff_survey(fresh);
@@ -392,11 +386,8 @@ static void staff_name(const struct hwtimer_staff *staff, char *name,
 {
 	uid_t uid = __kuid_val(staff->uid);
 
-	if (staff->duty == HWTIMER_DUTY_KERNEL)
-		strscpy(name, "hwtimer/kernel", size);
-	else
-		snprintf(name, size, "hwtimer/%u%s", uid,
-			 staff->duty == HWTIMER_DUTY_ERRAND ? "+" : "");
+	snprintf(name, size, "hwtimer/%u%s", uid,
+		 staff->duty == HWTIMER_DUTY_ERRAND ? "+" : "");
 }
 
 /* Gives a worker's thread the policy and the nice value of @wish. Returns 0 or an error. */
@@ -417,7 +408,7 @@ static int staff_join(struct hwtimer_staff *staff, struct task_struct *task)
 {
 	int err;
 
-	if (!uses_cgroups(staff))
+	if (staff->fixed)
 		return 0;
 	err = set_scheduler(task, staff);
 	return err ?: hwtimer_resident_join(&staff->resident, task);
@@ -647,8 +638,6 @@ static struct hwtimer_staff staff_wish(enum hwtimer_duty duty)
 {
 	if (workers && duty != HWTIMER_DUTY_ERRAND)
 		return (struct hwtimer_staff){ .fixed = true };
-	if (duty == HWTIMER_DUTY_KERNEL)
-		return (struct hwtimer_staff){ .duty = duty, .jobs = 1 };
 	return (struct hwtimer_staff){
 		.duty = duty,
 		.uid = current_uid(),
@@ -692,7 +681,7 @@ static struct hwtimer_staff *staff_get(enum hwtimer_duty duty, bool wait)
 	staff = staff_await(fresh, &anew, wait);
 	if (staff != fresh) {
 		/* An error would only leave the worker the scheduler that it had. */
-		if (!IS_ERR(staff) && anew && uses_cgroups(fresh))
+		if (!IS_ERR(staff) && anew && !fresh->fixed)
 			set_scheduler(hwtimer_worker_task(staff->worker),
 				      fresh);
 		kfree(fresh);
@@ -717,8 +706,7 @@ static bool may_start(const struct hwtimer_job *job, enum hwtimer_duty duty)
 	if (READ_ONCE(job->deserted) && (current->flags & PF_KTHREAD))
 		return false;
 	/* A shared worker costs nobody anything. None does errands. */
-	if (duty == HWTIMER_DUTY_KERNEL ||
-	    (workers && duty != HWTIMER_DUTY_ERRAND))
+	if (workers && duty != HWTIMER_DUTY_ERRAND)
 		return true;
 	if (!uid_valid(job->starter))
 		return true;
@@ -765,7 +753,7 @@ static int owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty,
  * @job: the job
  * @duty: what its worker has to do for it
  *
- * The job's owner is the current process, except for HWTIMER_DUTY_KERNEL.
+ * The job's owner is the current process.
  *
  * Return: 0; -EPERM (another user must do this, see hwtimer_owner_init(); or the job is
  * deserted, and the caller is a kernel thread, which must not become its owner); -ENOMEM;

@@ -4,8 +4,8 @@
  * of the instance's owner. Has the module parameters workers and rt_prio.
  *
  * hwtimer_settings.c and hwtimer_supply.c ask for a worker before an instance has
- * anything to do; hwtimer_client.c asks for one in advance. hwtimer_instance.c gives the
- * worker back. hwtimer_debug.c shows all workers. hwtimer_main.c starts and stops this.
+ * anything to do. hwtimer_instance.c gives the worker back. hwtimer_debug.c shows all
+ * workers. hwtimer_main.c starts and stops this.
  */
 #ifndef HWTIMER_OWNER_H
 #define HWTIMER_OWNER_H
@@ -21,12 +21,10 @@ struct task_struct;
  * @HWTIMER_DUTY_TURN: turns wheels; must not wait
  * @HWTIMER_DUTY_ERRAND: runs requests from rings that the first kind must not run, because
  *	they may wait for memory or take long
- * @HWTIMER_DUTY_KERNEL: turns the wheels of kernel clients
  */
 enum hwtimer_duty {
 	HWTIMER_DUTY_TURN,
 	HWTIMER_DUTY_ERRAND,
-	HWTIMER_DUTY_KERNEL,
 };
 
 /**

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Does requests: operations of any kind, one or many at a time, each with all its
- * options. Called by hwtimer_ioctl.c, hwtimer_batch.c, hwtimer_submission.c and
- * hwtimer_client.c; hwtimer_bulk.c uses the check. The requests are in the kernel's own
- * memory, so user space cannot change them after they have been checked.
+ * options. Called by hwtimer_ioctl.c, hwtimer_batch.c and hwtimer_submission.c;
+ * hwtimer_bulk.c uses the check. The requests are in the kernel's own memory, so user
+ * space cannot change them after they have been checked.
  */
 #ifndef HWTIMER_REQUEST_H
 #define HWTIMER_REQUEST_H

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Checks settings against the limits of the module parameters, and gives them to
- * instances; see hwtimer_settings.h. HWTIMER_IOC_SETUP and kernel clients share these
- * checks.
+ * instances; see hwtimer_settings.h.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Checks and sets the settings of an instance, and has the module parameters that limit
- * them. hwtimer_ioctl.c and hwtimer_client.c choose settings. Code that holds no lock of
+ * them. hwtimer_ioctl.c chooses settings, for SETUP. Code that holds no lock of
  * the instance reads its settings by hwtimer_settings_get(). hwtimer_main.c has the
  * module parameters checked.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Reads the counters of an instance, and shows them as text. Called by hwtimer_ioctl.c
- * (STATS), hwtimer_main.c (fdinfo), hwtimer_debug.c and hwtimer_client.c.
+ * (STATS), hwtimer_main.c (fdinfo) and hwtimer_debug.c.
  */
 #ifndef HWTIMER_STATS_H
 #define HWTIMER_STATS_H

@@ -5,7 +5,7 @@
  * each request that may need them.
  *
  * hwtimer_request.c and hwtimer_bulk.c start an instance before its first timer, and
- * reserve memory before they run requests; hwtimer_client.c starts one in advance.
+ * reserve memory before they run requests.
  * hwtimer_op.c, hwtimer_harvest.c and hwtimer_turn.c ask for a trim after they may have
  * freed chunks. hwtimer_stats.c asks for the bytes. hwtimer_instance.c and
  * hwtimer_exchange.c charge what they allocate themselves.

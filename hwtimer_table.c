@@ -74,7 +74,6 @@ const unsigned long hwtimer_states_after[HWTIMER_STATES] = {
 		BIT(HWTIMER_PENDING) | /* event in the ring, and periodic */
 		BIT(HWTIMER_LEAVING) | /* a read takes it, it may come back */
 		BIT(HWTIMER_PAUSED) | /* its last event is unread */
-		BIT(HWTIMER_RETURNING) | /* a kernel client stops */
 		BIT(HWTIMER_DISCARDED), /* CANCEL with HWTIMER_DISCARD */
 	[HWTIMER_LEAVING] =
 		BIT(HWTIMER_FREE) | /* its last event is read */

@@ -30,8 +30,8 @@
  * @HWTIMER_EXPIRED: the timer is in the queue of events
  * @HWTIMER_LEAVING: the event is being delivered; the record then becomes free, or
  *	pending if the timer is periodic, or expired again if the delivery fails
- * @HWTIMER_RETURNING: STOP is copying the timer to user space, or a kernel client is
- *	getting it back; the record then becomes free, or pending again if the copy fails
+ * @HWTIMER_RETURNING: STOP is copying the timer to user space; the record then becomes
+ *	free, or pending again if the copy fails
  * @HWTIMER_DISCARDED: the event is in the queue and will be dropped when its turn comes
  * @HWTIMER_EXTENSION: extension of another record; see struct hwtimer_record
  * @HWTIMER_PAUSED: the timer is periodic and was due, but its previous event is unread in

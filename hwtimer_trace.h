@@ -74,12 +74,12 @@ DEFINE_TIMER_EVENT(hwtimer_rearm);
 DEFINE_TIMER_EVENT(hwtimer_cancel);
 
 /*
- * An event was discarded: its timer was cancelled after it had expired, or was handed
- * back when a kernel client stopped. Nobody gets the event.
+ * An event was discarded: its timer was cancelled after it had expired. Nobody gets the
+ * event.
  */
 DEFINE_TIMER_EVENT(hwtimer_discard);
 
-/* A pending timer was handed back, by STOP or when a kernel client stopped. */
+/* A pending timer was handed back by STOP. */
 DEFINE_TIMER_EVENT(hwtimer_unprocessed);
 
 /* A timer expired: its event is about to be queued, or put into the completion ring. */
@@ -111,8 +111,8 @@ TRACE_EVENT(hwtimer_expire,
 );
 
 /*
- * An event was delivered: read() has copied it, it is about to be put into the completion
- * ring, or the callback of a kernel client has returned. @ring: by the completion ring.
+ * An event was delivered: read() has copied it, or it is about to be put into the
+ * completion ring. @ring: by the completion ring.
  */
 TRACE_EVENT(hwtimer_deliver,
 	TP_PROTO(const struct hwtimer_instance *instance,

@@ -29,9 +29,6 @@
  *				if a delay of HWTIMER_IOC_NOTIFY has passed, or if the
  *				clock was set
  *	memory			128 chunks go back to the slab
- *	kernel client		32 callbacks, and fewer than 2 * H discarded events that
- *				are freed. Nothing bounds the time of a callback: for
- *				long ones, a client should have a workqueue
  *
  * tests/slice_kunit.c checks these numbers. The cost of a single step is bounded, too:
  *
@@ -50,9 +47,6 @@
  *				spinlock is fair
  *	exchange->drain		never waited for: the worker only tries to take it, but
  *				when it gives the instance up
- *	instance->harvest	taken for a kernel client only. A thread that stops or
- *				destroys a client detaches the instance from the worker
- *				before it takes the mutex
  *
  * Many threads may wait in read(), and many epoll instances may watch the descriptor, up
  * to the program's limits of threads and of epoll watches. A wake-up wakes R of them, and
@@ -278,7 +272,7 @@ void hwtimer_turn(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
  *
  * Called by the worker with no lock held. All chores share the alarm. So each chore
  * checks whether its time has come, and kicks the alarm for its next time. Takes the
- * lock. May sleep, in the consumer's chore and when it frees chunks.
+ * lock; may reschedule, but waits for no mutex and no memory.
  */
 void hwtimer_turn_chores(struct hwtimer_alarm *alarm,
 			 struct hwtimer_slice *slice)
@@ -297,6 +291,4 @@ void hwtimer_turn_chores(struct hwtimer_alarm *alarm,
 	hwtimer_supply_trim_some(instance, &surplus);
 	spin_unlock(&instance->lock);
 	hwtimer_pool_drain(&surplus);
-	if (instance->consumer)
-		instance->consumer->chore(instance->consumer);
 }

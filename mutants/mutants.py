@@ -56,18 +56,17 @@ SOURCE = BUILD / "source"
 SIM = BUILD / "sim"
 
 # What the module is compiled from
-MODULE = ["Kbuild", "hwtimer*.[ch]", "compat.h", "include/**/*.h", "uapi/**/*.h"]
+MODULE = ["Kbuild", "hwtimer*.[ch]", "compat.h", "uapi/**/*.h"]
 
 FILES = ["hwtimer_%s.c" % name for name in (
-    "wheel", "hashed", "hierarchy", "table", "harvest", "instance", "exchange", "worker",
-    "client")]
+    "wheel", "hashed", "hierarchy", "table", "harvest", "instance", "exchange", "worker")]
 WHEEL = {"hwtimer_wheel.c", "hwtimer_hashed.c", "hwtimer_hierarchy.c"}
 
 # Calls that only make the module faster, or that check or trace: without them it does the
 # same.
 IDLE = re.compile(r"(lockdep_\w+|might_\w+|cond_resched\w*|prefetchw?|hwtimer_\w*prefetch\w*|"
                   r"chunk_look|queue_look|trace_\w+|hwtimer_trace_\w+|\w+_traced|"
-                  r"WARN\w*|static_assert|MODULE_\w+|EXPORT_\w+)\b")
+                  r"WARN\w*|static_assert|MODULE_\w+)\b")
 
 # Arguments of wheel-states for each kind of wheel; each finds most of its mutants.
 STATES = {
@@ -81,7 +80,7 @@ STATES = {
 SUITES = {
     "wheel": "hwtimer_wheel", "hashed": "hwtimer_wheel", "hierarchy": "hwtimer_wheel",
     "table": "hwtimer_table", "harvest": "hwtimer_[eilpr]*", "instance": "hwtimer_i*",
-    "exchange": "hwtimer_[er]*", "worker": "hwtimer_worker", "client": "hwtimer_client",
+    "exchange": "hwtimer_[er]*", "worker": "hwtimer_worker",
 }
 
 # Tests of how slices share a processor: one of them fails now and then if the host has so much
@@ -108,7 +107,7 @@ module_param(hwtimer_mutant, uint, 0444);
 """
 
 # The sources that vm/lint.sh has checked for barriers
-BARRIERS = ["*.[ch]", "include/linux/*.h", "uapi/*.h", "uapi/linux/*.h"]
+BARRIERS = ["*.[ch]", "uapi/*.h", "uapi/linux/*.h"]
 
 # Changes that only threads which truly run at the same time may notice
 ORDERS = {"barrier", "lock-dropped", "lock-later", "unlock-earlier"}

@@ -19,7 +19,7 @@ main()
 	need_packages patch
 	rm -rf "$copy"
 	mkdir -p "$copy"
-	(cd "$REPO_DIR" && cp -rp ./*.[ch] Kbuild include uapi "$copy")
+	(cd "$REPO_DIR" && cp -rp ./*.[ch] Kbuild uapi "$copy")
 	patch --quiet --directory="$copy" --strip=1 --fuzz=0 <"$patch" ||
 		die "sim/faults/$1.patch does not fit the sources any more"
 }

@@ -556,9 +556,6 @@ void world_main(void *unused)
 		if (sim_below(2))
 			actor_add(NULL, sim_process_first(), "disturber",
 				  act_disturber);
-		if (!sim_below(3))
-			actor_add(NULL, sim_process_first(), "client",
-				  act_client);
 		if (!sim_below(6))
 			actor_add(NULL,
 				  sim_process_create(KUIDT_INIT(1000), false, 3,

@@ -1426,6 +1426,40 @@ static void missing_memory_is_noticed(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
+/*
+ * Creates an instance, and schedules its first timer. Makes the first allocation fail, then
+ * the second, and so on, until none is left.
+ */
+static void out_of_memory_is_clean(struct kunit *test)
+{
+	unsigned int nth = 0, refused = 0;
+	bool failed;
+
+	do {
+		struct hwtimer_instance *instance;
+		int err = -ENOMEM;
+		u64 id;
+
+		fake_fail_allocation(++nth);
+		instance = fake_create(kind_of(test), LIMIT);
+		if (instance)
+			err = fake_schedule(instance, HOUR, &id);
+		failed = fake_allocation_failed();
+		fake_fail_allocation(0);
+		if (instance)
+			hwtimer_instance_destroy(instance);
+		KUNIT_EXPECT_TRUE(test, !err || (failed && err == -ENOMEM));
+		refused += !!err;
+	} while (failed && nth < 1000);
+	kunit_info(test, "%u of %u failed allocations made a call fail\n",
+		   refused, nth - 1);
+	if (nth == 1)
+		kunit_skip(test, "this kernel lets no allocation fail");
+	/* At least those of the instance and of its wheel do. */
+	KUNIT_EXPECT_GE(test, refused, 2);
+	KUNIT_EXPECT_LT(test, nth, 1000);
+}
+
 static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(readers_are_told_of_the_end),
 	KIND_CASE(readers_are_told_when_the_last_event_is_discarded),
@@ -1467,6 +1501,7 @@ static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(the_whole_wheel_begins_at_the_present),
 	KIND_CASE(missing_memory_is_noticed),
 	KIND_CASE(random_requests_keep_the_books),
+	KIND_CASE(out_of_memory_is_clean),
 	{}
 };
 

@@ -9,10 +9,7 @@
  * function after the slice, so that only the worker's work counts in a slice.
  */
 #include <kunit/test.h>
-#include <linux/err.h>
 #include <linux/slab.h>
-
-#include <linux/hwtimer_client.h>
 
 #include "../hwtimer_ring.h"
 #include "fake.h"
@@ -35,14 +32,12 @@
 /**
  * struct slice_test - an instance with rings, and how its work item is run
  * @instance: the instance
- * @client: a kernel client that the test has created, or NULL
  * @handed_over: number of times that the worker left requests to the work item
  * @longest: maximum number of entries and buckets that one slice has walked
  * @requests: requests for one hold of the lock
  */
 struct slice_test {
 	struct hwtimer_instance *instance;
-	struct hwtimer_client *client;
 	u32 handed_over;
 	u64 longest;
 	struct hwtimer_request requests[HWTIMER_HOLD];
@@ -71,7 +66,6 @@ static void slice_test_exit(struct kunit *test)
 
 	if (!slice)
 		return;
-	hwtimer_client_destroy(slice->client);
 	hwtimer_instance_destroy(slice->instance);
 }
 
@@ -336,81 +330,6 @@ static void slice_that_rewinds_is_bounded(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-#define CLIENT_EVENTS 64U
-#define CLIENT_DISCARDS 256U
-
-static u32 client_calls;
-
-static void count_call(struct hwtimer_client *client,
-		       const struct hwtimer_event *event)
-{
-	client_calls++;
-}
-
-/* Lets a client's timers expire, and leaves one of CLIENT_DISCARDS + 1 events. */
-static void make_client_events(struct kunit *test,
-			       struct hwtimer_client *client,
-			       struct hwtimer_instance *instance)
-{
-	const u32 count = CLIENT_EVENTS * (CLIENT_DISCARDS + 1);
-	u64 *ids = kunit_kcalloc(test, count, sizeof(*ids), GFP_KERNEL);
-	static struct hwtimer_slice idle;
-	u32 i;
-	int err;
-
-	KUNIT_ASSERT_NOT_NULL(test, ids);
-	for (i = 0; i < count; i++) {
-		struct hwtimer_request request = { .flags = HWTIMER_ABSOLUTE };
-
-		err = hwtimer_client_schedule(client, &request);
-		KUNIT_ASSERT_EQ(test, err, 0);
-		ids[i] = request.id;
-	}
-	/* The client uses the module's own clock, so the timers do expire. */
-	while (instance->stats.ready < count)
-		hwtimer_turn(&instance->job.turns, fake_slice(&idle));
-	/* From the last to the first, so that none is at the front until the end. */
-	for (i = count; i-- > 0;) {
-		if (i % (CLIENT_DISCARDS + 1) == 0)
-			continue;
-		err = hwtimer_client_cancel(client, ids[i]);
-		KUNIT_ASSERT_EQ(test, err, 0);
-	}
-}
-
-/* The worker calls the callbacks of a client that has cancelled nearly all timers. */
-static void slice_of_a_client_is_bounded(struct kunit *test)
-{
-	struct hwtimer_client_options options = {
-		.expire = count_call,
-		.kind = kind_of(test),
-		.timers = LIMIT,
-	};
-	struct hwtimer_client *client = hwtimer_client_create(&options);
-	struct slice_test *slice = test->priv;
-	struct hwtimer_instance *instance;
-	u64 most = 0;
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(client));
-	slice->client = client;
-	/* The instance is the first member of its client. The test becomes its worker. */
-	instance = *(struct hwtimer_instance **)client;
-	KUNIT_ASSERT_NOT_NULL(test, instance->consumer);
-	hwtimer_worker_detach(&instance->job);
-	make_client_events(test, client, instance);
-	client_calls = 0;
-	while (instance->stats.ready) {
-		u64 discards = instance->discards;
-
-		hwtimer_turn_chores(&instance->job.chores, NULL);
-		most = max(most, discards - instance->discards);
-	}
-	kunit_info(test, "at most %llu discarded events freed in a slice\n",
-		   most);
-	KUNIT_EXPECT_EQ(test, client_calls, CLIENT_EVENTS);
-	KUNIT_EXPECT_LT(test, most, 2 * HWTIMER_HOLD);
-}
-
 /*
  * Rings that take all the time of a slice do not keep the wheel from turning: it turns in
  * the next slice, before the rings.
@@ -448,7 +367,6 @@ static struct kunit_case slice_test_cases[] = {
 	KIND_CASE_SLOW(dead_entries_from_the_ring_are_bounded),
 	KIND_CASE(slice_that_rewinds_is_bounded),
 	KIND_CASE(rings_and_wheel_take_turns),
-	KIND_CASE_SLOW(slice_of_a_client_is_bounded),
 	{}
 };
 

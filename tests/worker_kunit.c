@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of hwtimer_worker.c: jobs of no instance, in a worker of no owner, except for
- * one in the worker of the kernel. KUnit runs these.
+ * one in a worker of the test's owner. KUnit runs these.
  *
  * The fence is a second job of the same worker. When the worker has served an alarm of
  * the fence, it has served or dropped everything that was due before that alarm.
@@ -777,7 +777,7 @@ static void expect_described(struct kunit *test, struct hwtimer_job *job)
 		last = info.nr;
 		if (info.task == hwtimer_worker_task(hwtimer_worker_of(job))) {
 			found++;
-			KUNIT_EXPECT_EQ(test, info.duty, HWTIMER_DUTY_KERNEL);
+			KUNIT_EXPECT_EQ(test, info.duty, HWTIMER_DUTY_TURN);
 			KUNIT_EXPECT_FALSE(test, info.fixed);
 			KUNIT_EXPECT_EQ(test, __kuid_val(info.uid), 0);
 			KUNIT_EXPECT_GE(test, info.jobs, 1);
@@ -787,7 +787,7 @@ static void expect_described(struct kunit *test, struct hwtimer_job *job)
 	KUNIT_EXPECT_EQ(test, found, 1);
 }
 
-static void the_worker_of_the_kernel_is_described(struct kunit *test)
+static void the_worker_of_an_owner_is_described(struct kunit *test)
 {
 	struct test_job *job = kunit_kzalloc(test, sizeof(*job), GFP_KERNEL);
 	int err;
@@ -797,7 +797,7 @@ static void the_worker_of_the_kernel_is_described(struct kunit *test)
 	complete(&job->released);
 	hwtimer_owner_init(&job->job);
 	KUNIT_EXPECT_EQ(test, hwtimer_worker_spent(&job->job), 0);
-	err = hwtimer_owner_employ(&job->job, HWTIMER_DUTY_KERNEL);
+	err = hwtimer_owner_employ(&job->job, HWTIMER_DUTY_TURN);
 	KUNIT_ASSERT_EQ(test, err, 0);
 	expect_described(test, &job->job);
 	hwtimer_worker_kick(&job->job.turns, 0);
@@ -882,7 +882,7 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(a_job_that_is_rarely_due_is_served_soon),
 	KUNIT_CASE(a_job_that_rested_does_not_catch_up),
 	KUNIT_CASE(a_busy_worker_holds_up_no_tracer),
-	KUNIT_CASE(the_worker_of_the_kernel_is_described),
+	KUNIT_CASE(the_worker_of_an_owner_is_described),
 	KUNIT_CASE(one_who_exits_holds_up_no_other),
 	{}
 };

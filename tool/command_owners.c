@@ -18,7 +18,7 @@
 
 /**
  * struct owner - what the instances of a user in a cgroup use together
- * @user: the user, -1: the shared workers and those of the kernel, which have no owner
+ * @user: the user, -1: the shared workers, which have no owner
  * @cgroup: the cgroup
  * @workers: number of threads
  * @instances: number of instances that have started
@@ -88,7 +88,7 @@ static unsigned int owner_find(int64_t user, const char *cgroup)
 static void add_worker(const struct table *table)
 {
 	const char *duty = table_text(table, "duty");
-	bool owned = strcmp(duty, "shared") && strcmp(duty, "kernel");
+	bool owned = strcmp(duty, "shared");
 	unsigned int owner =
 		owner_find(owned ? (int64_t)table_number(table, "user") : -1,
 			   owned ? table_text(table, "cgroup") : duty);

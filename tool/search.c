@@ -71,7 +71,7 @@ struct search {
  * @count: number of numbers in @list
  * @until: until when they are not looked for, ns on CLOCK_MONOTONIC
  *
- * Some have none: those of kernel clients, and those that processes have only mapped. Others
+ * Some have none: those that processes have only mapped. Others
  * get one: a descriptor may be under way in a socket, or go from one process to another while
  * these are looked at. To look at all descriptors may take long, so it is not done each time.
  */

@@ -108,12 +108,12 @@ copy_sources()
 
 	cd "$REPO_DIR"
 	shopt -s nullglob
-	for file in Kbuild ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch]; do
+	for file in Kbuild ./*.[ch] uapi/linux/*.h tests/*.[ch]; do
 		cmp --silent "$file" "$dir/$file" || cp --parents "$file" "$dir"
 	done
 	# The copy of a source that was removed or renamed must not be built.
 	cd "$dir"
-	for file in ./*.[ch] include/linux/*.h uapi/linux/*.h tests/*.[ch]; do
+	for file in ./*.[ch] uapi/linux/*.h tests/*.[ch]; do
 		[[ $file == *.mod.c ]] || [ -e "$REPO_DIR/$file" ] ||
 			rm "$file"
 	done

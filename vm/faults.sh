@@ -104,7 +104,7 @@ copy_sources()
 	local from=$1 to=$2 file
 
 	mkdir -p "$to"
-	(cd "$from" && find Kbuild ./*.[ch] include uapi tests vm -type f) |
+	(cd "$from" && find Kbuild ./*.[ch] uapi tests vm -type f) |
 		while read -r file; do
 			cmp --silent "$from/$file" "$to/$file" ||
 				install -D --mode 755 "$from/$file" "$to/$file"

@@ -18,7 +18,7 @@
 . "$(dirname "$0")/lib.sh"
 
 MODEL=$REPO_DIR/tests/litmus/record.pml
-MODES="READ RING CLIENT"
+MODES="READ RING"
 
 # Number of timers of the model
 TIMERS=2

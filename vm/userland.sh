@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Tests the library, the tool, the manual and the guide for kernel clients as far as that
-# needs no device: which files are installed, which functions the library exports, whether
-# programs build with it, and whether the pages describe everything. Prints TAP. Called by
-# vm/check.sh.
+# Tests the library, the tool and the manual as far as that needs no device: which files are
+# installed, which functions the library exports, whether programs build with it, and whether
+# the pages describe everything. Prints TAP. Called by vm/check.sh.
 
 # shellcheck source=vm/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -52,8 +51,6 @@ main()
 	check "interface.md and hwtimer_interface(4) are what the header says" \
 		interface_is_current
 	check "the pages of functions are what the headers say" manual_is_current
-	check "the guide for kernel clients has every function" \
-		guide_has_functions
 	for page in man/*.[0-9]; do
 		check "mandoc finds nothing wrong with $page" mandoc_accepts "$page"
 	done
@@ -383,11 +380,11 @@ parameters_are_documented()
 		diff "$ROOT/parameters" -
 }
 
-# Programs see ERESTARTSYS as EINTR; EDEADLK is for kernel clients.
+# Programs see ERESTARTSYS as EINTR.
 errors_are_listed()
 {
 	grep -oh -e '-E[A-Z0-9]\{3,\}\>' hwtimer_*.c | tr -d - | sort -u |
-		grep -v -x -e ERESTARTSYS -e EDEADLK | while read -r error; do
+		grep -v -x ERESTARTSYS | while read -r error; do
 		grep -q "^| $error |" Documentation/interface.md ||
 			echo "missing: $error"
 	done | silent
@@ -443,14 +440,6 @@ mandoc_accepts()
 	{ mandoc -T lint -W style "$1" 2>"$ROOT/log" || true; } |
 		{ grep -v -e 'operating system explicitly specified' \
 			-e 'referenced manual not found' || true; } | silent
-}
-
-guide_has_functions()
-{
-	diff <(sed -n 's/^EXPORT_SYMBOL_GPL(\(.*\));/\1/p' hwtimer_client.c |
-	       sort) \
-	     <(sed -n 's/^| `\(hwtimer_client_[a-z_]*\)(.*/\1/p' \
-		  Documentation/kernel-clients.md | sort)
 }
 
 # program COMPILER...: build the program with the flags of pkg-config, and run it. It

@@ -17,8 +17,7 @@
  * belongs: in the wheel, in the queue, or paused.
  *
  * -DREAD: the program reads. -DRING: events also go into the completion ring while it has
- * room; it has one slot. -DCLIENT: the instance is a kernel client's. A callback never
- * fails, and STOP gets the expired timers, too.
+ * room; it has one slot.
  *
  * -DFAULT_... breaks the model in one place.
  */
@@ -40,14 +39,6 @@
 #define PAUSED 7
 #define STATES 8
 #define NONE 255
-
-#ifdef CLIENT
-#define BATCH 1
-#define CLIENT_TAKES true
-#else
-#define BATCH RECORDS
-#define CLIENT_TAKES false
-#endif
 
 byte state[RECORDS];
 byte extension[RECORDS];	/* state of the record's extension */
@@ -334,12 +325,12 @@ inline free_discarded(i)
 /* events_take() */
 inline take_events(i, taken)
 {
-	leaving_free = !periodics && !CLIENT_TAKES;
+	leaving_free = !periodics;
 #ifdef FAULT_ALWAYS_FREE
 	leaving_free = true;
 #endif
 	do
-	:: taken < waiting && taken < BATCH &&
+	:: taken < waiting && taken < RECORDS &&
 	   state[ready[taken]] != DISCARDED ->
 		i = ready[taken];
 		page[taken] = i;
@@ -414,11 +405,11 @@ inline copy(taken, copied)
 		assert(live[page[copied]]);
 		assert(generation[page[copied]] == page_generation[copied]);
 		copied++
-	:: copied == taken || !CLIENT_TAKES -> break
+	:: break
 	od
 }
 
-/* hwtimer_harvest_events(), or callback_run() of a kernel client */
+/* hwtimer_harvest_events() */
 inline read_events()
 {
 	atomic { free_discarded(i) };
@@ -570,7 +561,7 @@ inline finish_pending(i, k, taken, copied)
 	k = 0
 }
 
-/* HWTIMER_IOC_STOP, or hwtimer_client_stop() */
+/* HWTIMER_IOC_STOP */
 active proctype stopper()
 {
 	byte i, k, taken, copied;
@@ -578,12 +569,6 @@ active proctype stopper()
 	do
 	:: atomic { !closing && !stopped -> stopped = true }
 	:: atomic { MAY_ENTER && stopped -> ENTER_HARVEST };
-#ifdef CLIENT
-		do
-		:: waiting -> return_expired(i, taken)
-		:: else -> break
-		od;
-#endif
 		atomic { take_pending(i, taken) };
 		atomic { copy(taken, copied) };
 		atomic { finish_pending(i, k, taken, copied) };

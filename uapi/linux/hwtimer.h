@@ -772,9 +772,8 @@ struct hwtimer_cancel_all {
  * @expired: events that were queued. At all times: @expired = @ready +
  *	@delivered + @discarded
  * @delivered: events that were read, or put into the completion ring
- * @discarded: events that were never delivered: dropped by HWTIMER_DISCARD or, of a
- *	kernel client, handed back when the client stopped
- * @unprocessed: pending timers handed back by STOP, or when a kernel client stopped
+ * @discarded: events that were never delivered: dropped by HWTIMER_DISCARD
+ * @unprocessed: pending timers handed back by STOP
  * @entries: entries in the wheel's buckets, live and dead
  * @dead: entries of cancelled or rescheduled timers that are not removed yet
  * @walked: entries visited while buckets were walked

@@ -11,6 +11,5 @@
 #define ERR_PTR(err) ((void *)(long)(err))
 #define PTR_ERR(p) ((long)(p))
 #define IS_ERR(p) ((unsigned long)(p) >= (unsigned long)-4095L)
-#define IS_ERR_OR_NULL(p) (!(p) || IS_ERR(p))
 
 #endif /* SIM_LINUX_ERR_H */

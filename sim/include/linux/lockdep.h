@@ -5,15 +5,6 @@
 
 #include <linux/kernel.h>
 
-struct lock_class_key {
-	char unused;
-};
-
-#define lockdep_register_key(key) ((void)(key))
-#define lockdep_unregister_key(key) ((void)(key))
-#define lockdep_set_class_and_name(lock, key, name) ((void)(lock))
-#define might_lock(lock) might_sleep()
-
 #ifdef SIM_PLAIN
 #define lockdep_assert(condition) ((void)0)
 #define lockdep_assert_held(lock) ((void)0)

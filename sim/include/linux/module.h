@@ -6,7 +6,6 @@
 #include <linux/kernel.h>
 
 #define THIS_MODULE NULL
-#define EXPORT_SYMBOL_GPL(symbol) _Static_assert(1, "exported")
 #define MODULE_DESCRIPTION(text) _Static_assert(1, "description")
 #define MODULE_AUTHOR(text) _Static_assert(1, "author")
 #define MODULE_LICENSE(text) _Static_assert(1, "license")
