@@ -79,8 +79,6 @@ struct hwtimer_worker_queue {
  * @ready: alarms that are due, by the rank of their jobs, which stands in their times
  * @rank: the rank of the job that was picked last, or a higher one that was picked before
  * @running: the job that is being served; NULL: none
- * @idle: wait queue of hwtimer_worker_detach(), woken when @running has changed; its own
- *	lock is taken inside @lock
  * @sleeping: the worker found no due alarm and armed the hrtimers; a kick that changes
  *	the first alarm of a queue arms that queue's hrtimer anew
  * @ending: the worker has no job and gets none; the thread is to exit
@@ -101,7 +99,6 @@ struct hwtimer_worker {
 	struct timerqueue_head ready;
 	u64 rank;
 	const struct hwtimer_job *running;
-	wait_queue_head_t idle;
 	bool sleeping;
 	bool ending;
 	u64 wakeups;
@@ -203,16 +200,6 @@ static struct hwtimer_alarm *queues_pick(struct hwtimer_worker *worker, u64 now)
 	return alarm;
 }
 
-static void worker_set_running(struct hwtimer_worker *worker,
-			       const struct hwtimer_job *job)
-{
-	lockdep_assert_held(&worker->lock);
-	worker->running = job;
-	/* Pairs with the barrier in prepare_to_wait(), before worker_left(). */
-	if (wq_has_sleeper(&worker->idle))
-		wake_up(&worker->idle);
-}
-
 /*
  * Prepares the worker to sleep until the first alarm of a queue is due.
  *
@@ -310,7 +297,7 @@ static void worker_end_slice(struct hwtimer_worker *worker,
 	hwtimer_left_fn *left = job->left;
 
 	job->left = NULL;
-	worker_set_running(worker, NULL);
+	worker->running = NULL;
 	if (unlikely(left)) {
 		spin_unlock(&worker->lock);
 		left(job);
@@ -325,7 +312,7 @@ static void worker_serve(struct hwtimer_worker *worker,
 	struct hwtimer_job *job = alarm->job;
 
 	worker->slice_ran = thread_time();
-	worker_set_running(worker, job);
+	worker->running = job;
 	worker_count_wakeup(worker, job);
 	spin_unlock(&worker->lock);
 
@@ -634,11 +621,15 @@ bool hwtimer_worker_attach(struct hwtimer_job *job,
 	return first;
 }
 
-/*
- * Detaches a job. Returns whether a worker is serving it; if so, the worker will call
- * @left.
+/**
+ * hwtimer_worker_leave - take a job away from its worker, without waiting
+ * @job: the job, which may have no worker, and may be detached already
+ * @left: called when the worker does not touch the job any more, unless it does not now
+ *
+ * Return: whether the worker is serving the job, and will call @left when that slice is
+ * finished. If not, @left is not called. Does not sleep; takes the worker's lock.
  */
-static bool job_drop(struct hwtimer_job *job, hwtimer_left_fn *left)
+bool hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left)
 {
 	struct hwtimer_worker *worker = job_lock(job);
 	bool running;
@@ -653,50 +644,6 @@ static bool job_drop(struct hwtimer_job *job, hwtimer_left_fn *left)
 		job->left = left;
 	job_unlock(worker);
 	return running;
-}
-
-static bool worker_left(struct hwtimer_worker *worker,
-			const struct hwtimer_job *job)
-{
-	bool left;
-
-	spin_lock(&worker->lock);
-	left = worker->running != job;
-	spin_unlock(&worker->lock);
-	return left;
-}
-
-/**
- * hwtimer_worker_detach - take a job away from its worker, and wait
- * @job: the job, which may have no worker, and may be detached already. No worker has
- *	ever given it up, nor does so now
- *
- * Afterwards the worker does not touch the job, even if one of its alarms is kicked. If
- * the worker is serving the job, sleeps until that slice is finished. Takes the worker's
- * lock. Must not be called by a function that serves the job.
- */
-void hwtimer_worker_detach(struct hwtimer_job *job)
-{
-	struct hwtimer_worker *worker = hwtimer_worker_of(job);
-
-	WARN_ON_ONCE(READ_ONCE(job->deserted));
-	if (!worker)
-		job->detached = true;
-	else if (job_drop(job, NULL))
-		wait_event(worker->idle, worker_left(worker, job));
-}
-
-/**
- * hwtimer_worker_leave - take a job away from its worker, without waiting
- * @job: the job, which may have no worker, and may be detached already
- * @left: called when the worker does not touch the job any more, unless it does not now
- *
- * Return: whether the worker is serving the job, and will call @left when that slice is
- * finished. If not, @left is not called. Does not sleep; takes the worker's lock.
- */
-bool hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left)
-{
-	return job_drop(job, left);
 }
 
 /**
@@ -723,7 +670,7 @@ unsigned int hwtimer_worker_desert(struct hwtimer_worker *worker)
 	list_splice_init(&worker->jobs, &leaving);
 	while ((job = list_first_entry_or_null(&leaving, struct hwtimer_job,
 					       entry))) {
-		worker_set_running(worker, job);
+		worker->running = job;
 		spin_unlock(&worker->lock);
 		job->desert(job);
 		cond_resched();
@@ -734,7 +681,7 @@ unsigned int hwtimer_worker_desert(struct hwtimer_worker *worker)
 		else
 			count++;
 	}
-	worker_set_running(worker, self);
+	worker->running = self;
 	spin_unlock(&worker->lock);
 	return count;
 }
@@ -746,8 +693,8 @@ unsigned int hwtimer_worker_desert(struct hwtimer_worker *worker)
  * The worker does not touch the job any more. What keeps others from freeing the job is
  * the caller's business. Does not sleep; takes the worker's lock.
  *
- * Return: whether the worker has given up the job; if not, it is detached, and whoever
- * has done that waits for the end of the function desert.
+ * Return: whether the worker has given up the job; if not, the job is detached: it stays
+ * the worker's until the function desert has returned.
  */
 bool hwtimer_worker_release(struct hwtimer_job *job)
 {
@@ -765,7 +712,7 @@ bool hwtimer_worker_release(struct hwtimer_job *job)
 		job->served_at = U64_MAX;
 		job->rank = 0;
 		WRITE_ONCE(job->deserted, true);
-		worker_set_running(worker, NULL);
+		worker->running = NULL;
 		/* Pairs with the cmpxchg() in hwtimer_worker_attach(). */
 		smp_store_release(&job->worker, NULL);
 	}
@@ -835,7 +782,6 @@ static void worker_init(struct hwtimer_worker *worker, hwtimer_ended_fn *ended,
 	worker->ended = ended;
 	init_completion(&worker->started);
 	spin_lock_init(&worker->lock);
-	init_waitqueue_head(&worker->idle);
 	INIT_LIST_HEAD(&worker->jobs);
 	timerqueue_init_head(&worker->ready);
 	for (clock = 0; clock < HWTIMER_CLOCKS; clock++)

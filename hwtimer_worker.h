@@ -118,8 +118,8 @@ struct hwtimer_alarm {
  * @spent: time that the worker has spent in this job's slices, ns
  * @rank: the job's place among those that are due: the lowest is served first. Grows by
  *	the time that the job's slices take
- * @left: called when the worker has ended the slice of this job that is running; NULL: no
- *	slice runs, or hwtimer_worker_detach() waits for its end
+ * @left: called when the worker has ended the slice of this job that is running; NULL: the
+ *	job was not detached, or no slice ran then
  * @detached: the alarms can no longer be queued
  *
  * The worker's lock protects all members from @deserted on. Without a worker, only who
@@ -156,7 +156,6 @@ void hwtimer_job_init(struct hwtimer_job *job, hwtimer_serve_fn *turn,
 bool hwtimer_worker_attach(struct hwtimer_job *job,
 			   struct hwtimer_worker *worker);
 struct hwtimer_worker *hwtimer_worker_of(const struct hwtimer_job *job);
-void hwtimer_worker_detach(struct hwtimer_job *job);
 bool hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left);
 unsigned int hwtimer_worker_desert(struct hwtimer_worker *worker);
 bool hwtimer_worker_release(struct hwtimer_job *job);

@@ -55,8 +55,9 @@ struct hwtimer_instance *fake_create_on(u32 kind, u32 timers,
 		hwtimer_account_put(account);
 		return NULL;
 	}
-	hwtimer_worker_detach(&instance->job);
-	hwtimer_worker_detach(&instance->exchange.errand);
+	/* The worker that its first timer brings does not serve it. */
+	instance->job.detached = true;
+	instance->exchange.errand.detached = true;
 	instance->settings.shape.kind = kind;
 	instance->settings.clock = &fake_clock;
 	return instance;

@@ -26,6 +26,7 @@ struct test_job {
 	struct completion served;
 	struct completion entered;
 	struct completion released;
+	struct completion gone;
 	unsigned int turns;
 	unsigned int chores;
 	u64 at;
@@ -70,7 +71,7 @@ static void serve_until_released(struct hwtimer_alarm *alarm,
 
 	complete(&job->entered);
 	wait_for_completion(&job->released);
-	/* If detach did not wait for this, it would mostly return before. */
+	/* A worker that told too early that it has left would mostly do so before this. */
 	msleep(20);
 	WRITE_ONCE(job->left, true);
 }
@@ -85,6 +86,19 @@ static bool is_served(struct test_job *job)
 static bool is_entered(struct test_job *job)
 {
 	return wait_for_completion_timeout(&job->entered, 120 * HZ);
+}
+
+static void note_gone(struct hwtimer_job *job)
+{
+	complete(&container_of(job, struct test_job, job)->gone);
+}
+
+/* Takes a job away from its worker, and waits until the worker has left it. */
+static void detach(struct test_job *job)
+{
+	init_completion(&job->gone);
+	if (hwtimer_worker_leave(&job->job, note_gone))
+		wait_for_completion(&job->gone);
 }
 
 /* Prepares a job that has no worker. */
@@ -134,12 +148,12 @@ static void worker_test_exit(struct kunit *test)
 
 	if (!priv)
 		return;
-	hwtimer_worker_detach(&priv->job.job);
-	hwtimer_worker_detach(&priv->fence.job);
+	detach(&priv->job);
+	detach(&priv->fence);
 	complete(&priv->busy.released);
-	hwtimer_worker_detach(&priv->busy.job);
+	detach(&priv->busy);
 	complete(&priv->busy_too.released);
-	hwtimer_worker_detach(&priv->busy_too.job);
+	detach(&priv->busy_too);
 	hwtimer_worker_end(priv->worker);
 }
 
@@ -307,24 +321,13 @@ static void a_detached_job_is_not_served(struct kunit *test)
 	struct test_job *job = &priv->job;
 
 	hwtimer_worker_kick(&job->job.turns, KTIME_MAX - 1);
-	hwtimer_worker_detach(&job->job);
+	KUNIT_EXPECT_FALSE(test, hwtimer_worker_leave(&job->job, note_gone));
 	hwtimer_worker_kick(&job->job.turns, 0);
 	hwtimer_worker_kick(&job->job.chores, 0);
 	pass_fence(test, 0);
 	KUNIT_EXPECT_EQ(test, job->turns + job->chores, 0);
 	/* Once more changes nothing. */
-	hwtimer_worker_detach(&job->job);
-}
-
-/* detach returns only when the worker has left the job. */
-static void detach_waits_for_a_slice(struct kunit *test)
-{
-	struct worker_test *priv = test->priv;
-
-	keep_busy(test);
-	complete(&priv->busy.released);
-	hwtimer_worker_detach(&priv->busy.job);
-	KUNIT_EXPECT_TRUE(test, READ_ONCE(priv->busy.left));
+	KUNIT_EXPECT_FALSE(test, hwtimer_worker_leave(&job->job, note_gone));
 }
 
 /* A wake-up counts for the jobs that were served after it, once for each. */
@@ -646,9 +649,9 @@ static void end_competition(struct rivals *all)
 	unsigned int i;
 
 	/* The late job first: it must not be alone. */
-	hwtimer_worker_detach(&all->late.job);
+	detach(&all->late);
 	for (i = 0; i < RIVALS; i++)
-		hwtimer_worker_detach(&all->rivals[i].job.job);
+		detach(&all->rivals[i].job);
 }
 
 /* The largest number of slices of those rivals whose slices are short */
@@ -761,7 +764,7 @@ static void a_busy_worker_holds_up_no_tracer(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test,
 			  wait_for_completion_timeout(&grace->over, 120 * HZ));
 	/* Now it ends in any case. */
-	hwtimer_worker_detach(&job->job);
+	detach(job);
 	wait_for_completion(&grace->over);
 }
 
@@ -802,7 +805,7 @@ static void the_worker_of_an_owner_is_described(struct kunit *test)
 	expect_described(test, &job->job);
 	hwtimer_worker_kick(&job->job.turns, 0);
 	KUNIT_EXPECT_TRUE(test, is_entered(job));
-	hwtimer_worker_detach(&job->job);
+	detach(job);
 	/* It has slept for more. */
 	KUNIT_EXPECT_GE(test, hwtimer_worker_spent(&job->job), NSEC_PER_MSEC);
 	hwtimer_owner_dismiss(&job->job);
@@ -868,7 +871,6 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(a_due_alarm_can_be_forgotten),
 	KUNIT_CASE(a_forgotten_alarm_wakes_nobody),
 	KUNIT_CASE(a_detached_job_is_not_served),
-	KUNIT_CASE(detach_waits_for_a_slice),
 	KUNIT_CASE(wakeups_are_counted_by_job),
 	KUNIT_CASE(two_alarms_are_one_wakeup),
 	KUNIT_CASE(the_first_worker_gets_a_job),
