@@ -141,7 +141,6 @@ static void instance_errand_desert(struct hwtimer_job *job)
 
 /**
  * hwtimer_instance_create - create an instance with the default settings
- * @timers: limit of pending timers and unread events
  * @account: the account from hwtimer_account_open(), or NULL. After success, it is closed
  *	when the instance is freed
  *
@@ -149,7 +148,7 @@ static void instance_errand_desert(struct hwtimer_job *job)
  * room for it. It has no worker before hwtimer_owner_employ(). May sleep.
  */
 struct hwtimer_instance *
-hwtimer_instance_create(u32 timers, struct hwtimer_account *account)
+hwtimer_instance_create(struct hwtimer_account *account)
 {
 	struct hwtimer_instance *instance = instance_alloc(account);
 
@@ -162,7 +161,7 @@ hwtimer_instance_create(u32 timers, struct hwtimer_account *account)
 	mutex_init(&instance->harvest);
 	spin_lock_init(&instance->lock);
 	hwtimer_crowd_init(&instance->readers);
-	instance->settings = hwtimer_settings_default(timers);
+	instance->settings = hwtimer_settings_default();
 	hwtimer_submission_init(&instance->exchange);
 	hwtimer_notice_init(&instance->notice);
 	instance->allowance.bound = U32_MAX;

@@ -7,8 +7,6 @@
 #ifndef HWTIMER_INSTANCE_H
 #define HWTIMER_INSTANCE_H
 
-#include <linux/types.h>
-
 struct hwtimer_account;
 struct hwtimer_instance;
 
@@ -16,7 +14,7 @@ int hwtimer_instance_start(void);
 void hwtimer_instance_finish(void);
 
 struct hwtimer_instance *
-hwtimer_instance_create(u32 timers, struct hwtimer_account *account);
+hwtimer_instance_create(struct hwtimer_account *account);
 void hwtimer_instance_destroy(struct hwtimer_instance *instance);
 void hwtimer_instance_let_go(struct hwtimer_instance *instance);
 void hwtimer_instance_stop(struct hwtimer_instance *instance);

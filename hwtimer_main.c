@@ -46,7 +46,7 @@ static int hwtimer_open(struct inode *inode, struct file *file)
 	err = hwtimer_account_open(&account);
 	if (err)
 		goto err_count;
-	instance = hwtimer_instance_create(hwtimer_default_timers, account);
+	instance = hwtimer_instance_create(account);
 	if (!instance) {
 		err = -ENOMEM;
 		goto err_account;

@@ -21,8 +21,8 @@
  */
 #define HWTIMER_TIMERS_CEILING BIT(27)
 
-unsigned int hwtimer_default_timers = 1U << 20;
-module_param_named(default_timers, hwtimer_default_timers, uint, 0444);
+static unsigned int default_timers = 1U << 20;
+module_param(default_timers, uint, 0444);
 MODULE_PARM_DESC(default_timers,
 		 "Limit of pending timers and unread events of an instance");
 
@@ -87,7 +87,7 @@ int hwtimer_settings_choose(struct hwtimer_settings *settings,
 	setup.tick = setup.tick ?: HWTIMER_TICK_DEFAULT;
 	setup.clock = setup.clock ?: HWTIMER_CLOCK_MONOTONIC;
 	setup.buckets = setup.buckets ?: HWTIMER_BUCKETS_DEFAULT;
-	setup.timers = setup.timers ?: hwtimer_default_timers;
+	setup.timers = setup.timers ?: default_timers;
 
 	if (!flags_valid(&setup) || !wheel_valid(&setup) ||
 	    !limits_valid(&setup) || !hwtimer_clock_find(setup.clock))
@@ -107,17 +107,16 @@ int hwtimer_settings_choose(struct hwtimer_settings *settings,
 
 /**
  * hwtimer_settings_default - get the settings of a new instance
- * @timers: limit of pending timers and unread events
  *
  * Return: the settings. Any context.
  */
-struct hwtimer_settings hwtimer_settings_default(u32 timers)
+struct hwtimer_settings hwtimer_settings_default(void)
 {
 	return (struct hwtimer_settings){
 		.shape = { .tick = HWTIMER_TICK_DEFAULT,
 			   .kind = default_kind,
 			   .buckets = HWTIMER_BUCKETS_DEFAULT },
-		.timers = timers,
+		.timers = default_timers,
 		.clock = &hwtimer_clocks[HWTIMER_MONOTONIC],
 	};
 }
@@ -249,8 +248,7 @@ bool hwtimer_settings_parameters_valid(void)
 {
 	return hwtimer_settings_in_range("max_timers", hwtimer_max_timers, 1,
 					 HWTIMER_TIMERS_CEILING) &&
-	       hwtimer_settings_in_range("default_timers",
-					 hwtimer_default_timers, 1,
+	       hwtimer_settings_in_range("default_timers", default_timers, 1,
 					 hwtimer_max_timers) &&
 	       hwtimer_settings_in_range("default_kind", default_kind,
 					 HWTIMER_KIND_HASHED,

@@ -21,8 +21,7 @@
 
 struct hwtimer_instance;
 
-/* Module parameters default_timers and max_timers; constant once the module is loaded */
-extern unsigned int hwtimer_default_timers;
+/* Module parameter max_timers; constant once the module is loaded */
 extern unsigned int hwtimer_max_timers;
 
 /**
@@ -48,7 +47,7 @@ struct hwtimer_settings {
 bool hwtimer_settings_in_range(const char *name, unsigned int value,
 			       unsigned int min, unsigned int max);
 bool hwtimer_settings_parameters_valid(void);
-struct hwtimer_settings hwtimer_settings_default(u32 timers);
+struct hwtimer_settings hwtimer_settings_default(void);
 int hwtimer_settings_choose(struct hwtimer_settings *settings,
 			    const struct hwtimer_setup *wish);
 int hwtimer_settings_set(struct hwtimer_instance *instance,

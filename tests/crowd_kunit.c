@@ -390,8 +390,7 @@ static void crowded_destroy(struct kunit *test,
 /* Lets all waiters wait for an instance that has a worker. */
 static struct hwtimer_instance *crowded_instance(struct kunit *test)
 {
-	struct hwtimer_instance *instance =
-		hwtimer_instance_create(LIMIT, NULL);
+	struct hwtimer_instance *instance = hwtimer_instance_create(NULL);
 	struct crowd_test *crowd = test->priv;
 	unsigned int i;
 
@@ -419,8 +418,7 @@ static void worker_wakes_those_that_are_left(struct kunit *test)
 /* Before the first timer there is no worker. Whoever stops the instance wakes them all. */
 static void without_a_worker_the_waker_wakes_all(struct kunit *test)
 {
-	struct hwtimer_instance *instance =
-		hwtimer_instance_create(LIMIT, NULL);
+	struct hwtimer_instance *instance = hwtimer_instance_create(NULL);
 	struct crowd_test *crowd = test->priv;
 	unsigned int i;
 

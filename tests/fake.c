@@ -49,7 +49,7 @@ struct hwtimer_instance *fake_create_on(u32 kind, u32 timers,
 		return NULL;
 	if (account)
 		refcount_inc(&account->users);
-	instance = hwtimer_instance_create(timers, account);
+	instance = hwtimer_instance_create(account);
 	if (!instance) {
 		hwtimer_account_close(account);
 		hwtimer_account_put(account);
@@ -59,6 +59,7 @@ struct hwtimer_instance *fake_create_on(u32 kind, u32 timers,
 	instance->job.detached = true;
 	instance->exchange.errand.detached = true;
 	instance->settings.shape.kind = kind;
+	instance->settings.timers = timers;
 	instance->settings.clock = &fake_clock;
 	return instance;
 }

@@ -727,7 +727,7 @@ static void open_another(struct work_struct *work)
 {
 	struct opener *opener = container_of(work, struct opener, work);
 
-	opener->instance = hwtimer_instance_create(LIMIT, NULL);
+	opener->instance = hwtimer_instance_create(NULL);
 	if (opener->instance)
 		opener->nr = opener->instance->nr;
 	complete(&opener->done);
@@ -846,8 +846,7 @@ static int be_killed(void *data)
 
 static int wait_in_setup(struct hwtimer_instance *instance)
 {
-	const struct hwtimer_settings settings =
-		hwtimer_settings_default(LIMIT);
+	const struct hwtimer_settings settings = hwtimer_settings_default();
 
 	return hwtimer_settings_set(instance, &settings);
 }
@@ -915,7 +914,7 @@ static void shown_instance_ends_when_it_has_been_shown(struct kunit *test)
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, opener);
-	opener->instance = hwtimer_instance_create(LIMIT, NULL);
+	opener->instance = hwtimer_instance_create(NULL);
 	KUNIT_ASSERT_NOT_NULL(test, opener->instance);
 	opener->nr = opener->instance->nr;
 	KUNIT_EXPECT_GT(test, opener->nr, instance->nr);

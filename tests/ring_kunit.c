@@ -1238,8 +1238,7 @@ static bool comes(struct completion *event)
 /* Creates an instance whose first request has become an errand that is stuck, or NULL. */
 static struct hwtimer_instance *new_stuck(void)
 {
-	struct hwtimer_instance *instance =
-		hwtimer_instance_create(LIMIT, NULL);
+	struct hwtimer_instance *instance = hwtimer_instance_create(NULL);
 	struct hwtimer_job *errand;
 
 	if (!instance)
