@@ -26,7 +26,7 @@
  *   operations   bulk, request, change, op
  *   delivery     harvest, period, notice, completion
  *   services     supply, adopt, wakeup, registry, allowance, account, trace, settings,
- *                ring, crowd, owner, cgroup, worker, clock
+ *                ring, owner, cgroup, worker, clock
  *   wheel        wheel, hashed, hierarchy, table, chunk
  *
  * Locks. A lock is taken inside the locks that are indented less:
@@ -75,7 +75,6 @@
 #include "hwtimer_allowance.h"
 #include "hwtimer_chunk.h"
 #include "hwtimer_clock.h"
-#include "hwtimer_crowd.h"
 #include "hwtimer_exchange.h"
 #include "hwtimer_harvest.h"
 #include "hwtimer_notice.h"
@@ -135,7 +134,7 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @trim: the spare chunks that are freed if they stay unused
  * @stopping: the progress of STOP
  * @leaving: the timers that are being delivered or handed back; protected by @harvest
- * @readers: wait queue of read() and poll(); has its own lock. See struct hwtimer_crowd
+ * @readers: wait queue of read() and poll(); has its own lock
  * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
  * @users: number of those that may still use the instance: its file, and the
  *	workers of @job and exchange.errand. The last one has it freed
@@ -174,7 +173,7 @@ struct hwtimer_instance {
 
 	struct hwtimer_stopping stopping;
 	struct hwtimer_leaving leaving;
-	struct hwtimer_crowd readers;
+	wait_queue_head_t readers;
 
 	struct hwtimer_job job;
 	refcount_t users;

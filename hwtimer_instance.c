@@ -160,7 +160,7 @@ hwtimer_instance_create(struct hwtimer_account *account)
 	mutex_init(&instance->setup);
 	mutex_init(&instance->harvest);
 	spin_lock_init(&instance->lock);
-	hwtimer_crowd_init(&instance->readers);
+	init_waitqueue_head(&instance->readers);
 	instance->settings = hwtimer_settings_default();
 	hwtimer_submission_init(&instance->exchange);
 	hwtimer_notice_init(&instance->notice);

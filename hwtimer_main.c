@@ -188,7 +188,7 @@ static __poll_t hwtimer_poll(struct file *file, poll_table *wait)
 	__poll_t mask;
 	bool adopt;
 
-	poll_wait(file, &instance->readers.queue, wait);
+	poll_wait(file, &instance->readers, wait);
 	spin_lock(&instance->lock);
 	mask = hwtimer_notice_mask(instance);
 	adopt = instance->deserted && !instance->stopped;

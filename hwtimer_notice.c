@@ -6,7 +6,7 @@
 #include <linux/eventfd.h>
 #include <linux/ktime.h>
 #include <linux/poll.h>
-#include <linux/sched.h>
+#include <linux/wait.h>
 
 #include "compat.h"
 #include "hwtimer.h"
@@ -106,28 +106,9 @@ __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
  */
 int hwtimer_notice_wait(struct hwtimer_instance *instance)
 {
-	return wait_event_interruptible(instance->readers.queue,
+	return wait_event_interruptible(instance->readers,
 					hwtimer_notice_readable(instance) ||
 						READ_ONCE(instance->deserted));
-}
-
-/*
- * Has the worker wake the readers that were too many for one wake-up. Before an instance
- * has a worker, only threads of programs wake its readers. They wake them all, and may
- * take their time, until there is a worker: one of the readers may have adopted the
- * instance. So does a worker that has just deserted the instance. It tells the readers so
- * after it has left; so if this kick comes too late, no reader is forgotten.
- */
-static noinline void notice_wake_others(struct hwtimer_instance *instance)
-{
-	while (!hwtimer_worker_of(&instance->job)) {
-		if (!hwtimer_crowd_go_on(&instance->readers))
-			return;
-		cond_resched();
-	}
-	spin_lock(&instance->lock);
-	hwtimer_wakeup_chores(instance, ktime_get_ns());
-	spin_unlock(&instance->lock);
 }
 
 /**
@@ -135,13 +116,8 @@ static noinline void notice_wake_others(struct hwtimer_instance *instance)
  * @instance: the instance; its lock is not held
  * @mask: the mask that poll() will return
  *
- * If many readers wait, wakes the first HWTIMER_WAITERS, and has the worker wake the
- * others. STOP makes the worker forget the others that it still has to wake, and then
- * calls this function, which tells the worker again.
- *
  * Takes the instance's lock if there is an eventfd, releases it, and then takes the lock
- * of the wait queue. If many readers wait, takes the instance's lock once more. Does not
- * sleep.
+ * of the wait queue. Does not sleep.
  */
 void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask)
 {
@@ -152,8 +128,7 @@ void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask)
 			eventfd_signal(instance->notice.eventfd);
 		spin_unlock(&instance->lock);
 	}
-	if (unlikely(hwtimer_crowd_wake(&instance->readers, mask)))
-		notice_wake_others(instance);
+	wake_up_poll(&instance->readers, mask);
 }
 
 /**
@@ -344,18 +319,15 @@ bool hwtimer_notice_take_report(struct hwtimer_instance *instance)
  * hwtimer_notice_chores - tell readers if a delay has passed or the clock was set
  * @instance: the instance; its lock is not held
  *
- * Also wakes some of the readers that former wake-ups have left to the worker. For the
- * worker's chores. Takes the lock; does not sleep.
+ * For the worker's chores. Takes the lock; does not sleep.
  */
 void hwtimer_notice_chores(struct hwtimer_instance *instance)
 {
 	struct hwtimer_notice *notice = &instance->notice;
-	bool tell, left = hwtimer_crowd_go_on(&instance->readers);
 	u64 now = ktime_get_ns();
+	bool tell;
 
 	spin_lock(&instance->lock);
-	if (left)
-		hwtimer_wakeup_chores(instance, now);
 	tell = hwtimer_notice_check_clock(instance);
 	/* User space takes events out of the ring without a call, so check it now. */
 	hwtimer_notice_taken(instance);

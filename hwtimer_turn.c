@@ -4,9 +4,8 @@
  *
  * The worker serves an instance in slices, because other instances wait for the worker.
  * One slice does at most the following; the rest waits for the next slice. H is
- * HWTIMER_HOLD, 256, and R is HWTIMER_WAITERS, 64. If the rings have taken
- * HWTIMER_SLICE_TIME, the wheel turns in the next slice. So a slice takes that time, and
- * that of one step after it.
+ * HWTIMER_HOLD, 256. If the rings have taken HWTIMER_SLICE_TIME, the wheel turns in the
+ * next slice. So a slice takes that time, and that of one step after it.
  *
  * A turn, hwtimer_turn():
  *
@@ -20,14 +19,13 @@
  *				level, or that a rewind files anew; so at most H timers
  *				expire or are paused. If none is due, H dead entries are
  *				removed, too
- *	readers			woken once for each of the three above: R readers each
+ *	readers			woken once for each of the three above
  *
  * Chores, hwtimer_turn_chores():
  *
  *	both rings		as above
- *	readers			R of those that wake-ups have left to the chores, and R
- *				if a delay of HWTIMER_IOC_NOTIFY has passed, or if the
- *				clock was set
+ *	readers			woken once if a delay of HWTIMER_IOC_NOTIFY has passed, or
+ *				if the clock was set
  *	memory			128 chunks go back to the slab
  *
  * tests/slice_kunit.c checks these numbers. The cost of a single step is bounded, too:
@@ -48,16 +46,11 @@
  *	exchange->drain		never waited for: the worker only tries to take it, but
  *				when it gives the instance up
  *
- * Many threads may wait in read(), and many epoll instances may watch the descriptor, up
- * to the program's limits of threads and of epoll watches. A wake-up wakes R of them, and
- * leaves the others to the chores; see hwtimer_crowd.c. Each of them may be an epoll
- * instance that others watch in turn; the kernel allows 660 of these for one descriptor
- * (path_limits in fs/eventpoll.c).
- *
- * The number of tasks that an eventfd wakes is not bounded. The eventfd is the program's
- * own, and has waiters of its own, which are woken with instance->lock held and with
- * interrupts off. A program can do the same without hwtimer: each file that can be polled
- * wakes all its waiters in one go, and a timerfd does so in hard interrupt context.
+ * What is not bounded here is the number of waiters that a wake-up wakes, with interrupts
+ * off: threads in read(), epoll instances that watch the descriptor, and the waiters of the
+ * program's eventfd, which are woken with instance->lock held. The limits of threads and of
+ * epoll watches bound them. A program can do the same without hwtimer: each file that can be
+ * polled wakes all its waiters in one go, and a timerfd does so in hard interrupt context.
  */
 #include <linux/bitops.h>
 #include <linux/ktime.h>

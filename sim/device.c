@@ -530,7 +530,7 @@ void eventfd_signal(struct eventfd_ctx *context)
 	spin_lock(&context->wait.lock);
 	context->count++;
 	spin_unlock(&context->wait.lock);
-	wake_up_key(&context->wait, TASK_NORMAL, 1, poll_to_key(EPOLLIN));
+	wake_up_poll(&context->wait, EPOLLIN);
 }
 
 void sim_eventfd_close(int fd)

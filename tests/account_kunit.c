@@ -634,7 +634,7 @@ static void readers_do_not_wait_for_refused_timers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, NULL, &err), 0);
 	KUNIT_EXPECT_TRUE(test, hwtimer_notice_readable(pair->a));
 	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
-	remove_wait_queue(&pair->a->readers.queue, &sleeper);
+	remove_wait_queue(&pair->a->readers, &sleeper);
 	hwtimer_instance_destroy(pair->b);
 	pair->b = fake_create_on(kind_of(test), LIMIT, pair->account);
 	KUNIT_ASSERT_NOT_NULL(test, pair->b);
@@ -653,7 +653,7 @@ static void pollers_of_rings_do_not_wait_for_refused_timers(struct kunit *test)
 	fake_fall_asleep(pair->a, &sleeper);
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, NULL, &err), 0);
 	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
-	remove_wait_queue(&pair->a->readers.queue, &sleeper);
+	remove_wait_queue(&pair->a->readers, &sleeper);
 	pair_destroy(test, pair);
 }
 

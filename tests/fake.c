@@ -309,5 +309,5 @@ void fake_fall_asleep(struct hwtimer_instance *instance,
 {
 	fake_nr_woken = 0;
 	init_waitqueue_func_entry(sleeper, count_wakeup);
-	add_wait_queue(&instance->readers.queue, sleeper);
+	add_wait_queue(&instance->readers, sleeper);
 }

@@ -712,7 +712,7 @@ static void refused_reader_is_told(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
 	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
 	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
-	remove_wait_queue(&instance->readers.queue, &sleeper);
+	remove_wait_queue(&instance->readers, &sleeper);
 }
 
 /* A program that opens and closes an instance while debugfs shows one. */
@@ -1101,7 +1101,7 @@ static void readers_are_told_of_the_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
 	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 1);
 	KUNIT_EXPECT_EQ(test, fake_nr_woken, 2);
-	remove_wait_queue(&instance->readers.queue, &sleeper);
+	remove_wait_queue(&instance->readers, &sleeper);
 }
 
 static void
@@ -1117,7 +1117,7 @@ readers_are_told_when_the_last_event_is_discarded(struct kunit *test)
 	fake_fall_asleep(instance, &sleeper);
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, HWTIMER_DISCARD), 0);
 	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
-	remove_wait_queue(&instance->readers.queue, &sleeper);
+	remove_wait_queue(&instance->readers, &sleeper);
 }
 
 static void without_rings_there_is_nothing_to_serve(struct kunit *test)

@@ -956,7 +956,7 @@ static void readers_are_woken_when_events_move(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
 	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
-	remove_wait_queue(&instance->readers.queue, &sleeper);
+	remove_wait_queue(&instance->readers, &sleeper);
 }
 
 /* A program that takes all events out of the ring as soon as it is woken */
@@ -978,10 +978,10 @@ static void kick_ends_though_events_leave(struct kunit *test)
 	taken_from = ring_of(test)->shared;
 	init_waitqueue_func_entry(&sleeper, take_at_once);
 	expire(test, 0, 10 * COMPLETIONS);
-	add_wait_queue(&instance->readers.queue, &sleeper);
+	add_wait_queue(&instance->readers, &sleeper);
 	take_at_once(NULL, 0, 0, NULL);
 	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), 0);
-	remove_wait_queue(&instance->readers.queue, &sleeper);
+	remove_wait_queue(&instance->readers, &sleeper);
 	KUNIT_EXPECT_LT(test, instance->stats.ready, 9 * COMPLETIONS);
 	KUNIT_EXPECT_GT(test, instance->stats.ready, 0);
 }

@@ -88,9 +88,6 @@ static inline void list_splice_init(struct list_head *list,
 	for (p = list_first_entry(head, typeof(*p), member), \
 	    n = list_next_entry(p, member);                  \
 	     &p->member != (head); p = n, n = list_next_entry(n, member))
-#define list_for_each_entry_safe_from(p, n, head, member)          \
-	for (n = list_next_entry(p, member); &p->member != (head); \
-	     p = n, n = list_next_entry(n, member))
 
 struct hlist_node {
 	struct hlist_node *next, **pprev;

@@ -43,6 +43,9 @@ int autoremove_wake_function(wait_queue_entry_t *entry, unsigned int mode,
 #define wake_up(queue) wake_up_key(queue, TASK_NORMAL, 1, NULL)
 #define wake_up_all(queue) wake_up_key(queue, TASK_NORMAL, 0, NULL)
 
+#define wake_up_poll(queue, mask) \
+	wake_up_key(queue, TASK_NORMAL, 1, poll_to_key(mask))
+
 static inline bool wq_has_sleeper(wait_queue_head_t *queue)
 {
 	smp_mb();
