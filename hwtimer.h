@@ -46,13 +46,11 @@
  * The lock of the wait queue readers is never taken with instance->lock held. No interrupt
  * handler takes any of these locks: the hrtimer's callback only wakes the worker.
  *
- * The registry of all instances has its own spinlock, see hwtimer_registry.c. A thread
- * that takes that lock holds none of the locks above.
- *
- * The accounts, the list of workers and that of residents have a raw spinlock each, for
- * open(), SETUP, the first timer, adoption and close(); see hwtimer_account.c,
- * hwtimer_owner.c and hwtimer_cgroup.c. A thread that takes one of them holds none of the
- * locks above. Charging an account takes no lock.
+ * The registry of all instances, the accounts, the list of workers and that of residents
+ * have a raw spinlock each, for open(), SETUP, the first timer, adoption, close() and
+ * readers of debugfs; see hwtimer_registry.c, hwtimer_account.c, hwtimer_owner.c and
+ * hwtimer_cgroup.c. A thread that takes one of them holds none of the locks above. Charging
+ * an account takes no lock.
  *
  * One hold of instance->lock handles at most HWTIMER_HOLD timers. The holder neither
  * sleeps nor allocates memory: hwtimer_supply_reserve() allocates before it takes the
@@ -99,7 +97,7 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @offsets: for each clock, by its number: ns by which the clock of the file's time
  *	namespace is ahead of the host's. Written by open() only
  * @nr: number of the instance, 1 or higher, never reused while the module is loaded;
- *	constant
+ *	constant. Counts all instances of the machine, so programs must not see it
  * @opener: process that created the instance, as its pid in the initial pid namespace;
  *	constant
  * @account: the account of the process that opened the instance, whoever uses it now;
@@ -136,8 +134,8 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @leaving: the timers that are being delivered or handed back; protected by @harvest
  * @readers: wait queue of read() and poll(); has its own lock
  * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
- * @users: number of those that may still use the instance: its file, and the
- *	workers of @job and exchange.errand. The last one has it freed
+ * @users: number of those that may still use the instance: its file, the workers of @job
+ *	and exchange.errand, and readers of debugfs. The last one has it freed
  * @free_work: frees the instance if the last one is a worker
  * @listing: entry in the registry; protected by the registry
  */

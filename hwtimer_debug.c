@@ -13,6 +13,9 @@
  * show them. Not a directory for each instance: that would more than double the time of
  * open(). On a kernel without debugfs the files are missing, and nothing else changes.
  *
+ * open() and close() of an instance wait for no reader. If an instance is closed while a
+ * reader shows it, the reader frees it.
+ *
  * Readers go through the registry in the order of the instances' numbers. So they show
  * every instance that exists from the beginning of the reading to its end. The accounts
  * of users have no numbers, only places in a list: if one before the reader's place goes
@@ -29,6 +32,7 @@
 #include "hwtimer.h"
 #include "hwtimer_account.h"
 #include "hwtimer_debug.h"
+#include "hwtimer_instance.h"
 #include "hwtimer_occupancy.h"
 #include "hwtimer_owner.h"
 #include "hwtimer_stats.h"
@@ -60,9 +64,11 @@ static void *registry_start(struct seq_file *seq, loff_t *position)
 {
 	struct hwtimer_instance *instance;
 
-	if (!*position)
+	if (!*position) {
+		hwtimer_registry_rewind(seq->private);
 		return SEQ_START_TOKEN;
-	instance = hwtimer_registry_get(*position);
+	}
+	instance = hwtimer_registry_get(seq->private, *position);
 	if (instance)
 		*position = instance->nr;
 	return instance;
@@ -73,7 +79,7 @@ static void registry_stop(struct seq_file *seq, void *element)
 	struct hwtimer_instance *instance = instance_of(element);
 
 	if (instance)
-		hwtimer_registry_put(instance);
+		hwtimer_instance_put(instance);
 }
 
 static void *registry_next(struct seq_file *seq, void *element,
@@ -83,6 +89,35 @@ static void *registry_next(struct seq_file *seq, void *element,
 	++*position;
 	return registry_start(seq, position);
 }
+
+/* Opens a file that shows all instances, by the functions that are its data. */
+static int registry_open(struct inode *inode, struct file *file)
+{
+	struct hwtimer_listing *place =
+		__seq_open_private(file, inode->i_private, sizeof(*place));
+
+	if (!place)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&place->entry);
+	hwtimer_registry_rewind(place);
+	return 0;
+}
+
+static int registry_release(struct inode *inode, struct file *file)
+{
+	struct seq_file *seq = file->private_data;
+
+	hwtimer_registry_remove(seq->private);
+	return seq_release_private(inode, file);
+}
+
+static const struct file_operations registry_fops = {
+	.owner = THIS_MODULE,
+	.open = registry_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = registry_release,
+};
 
 static void show_instance(struct seq_file *seq,
 			  struct hwtimer_instance *instance)
@@ -292,22 +327,28 @@ static int users_show(struct seq_file *seq, void *element)
 }
 
 /*
- * Defines NAME_fops for the file NAME. NAME_show() shows one element, ELEMENTS_start() and
+ * Defines NAME_sops for the file NAME. NAME_show() shows one element, ELEMENTS_start() and
  * its like find it.
  */
-#define DEBUG_FILE(name, elements)                         \
+#define DEBUG_SOPS(name, elements)                         \
 	static const struct seq_operations name##_sops = { \
 		.start = elements##_start,                 \
 		.next = elements##_next,                   \
 		.stop = elements##_stop,                   \
 		.show = name##_show,                       \
-	};                                                 \
-	DEFINE_SEQ_ATTRIBUTE(name)
+	}
 
-DEBUG_FILE(instances, registry);
-DEBUG_FILE(occupancy, registry);
-DEBUG_FILE(lateness, registry);
-DEBUG_FILE(users, accounts);
+DEBUG_SOPS(instances, registry);
+DEBUG_SOPS(occupancy, registry);
+DEBUG_SOPS(lateness, registry);
+DEBUG_SOPS(users, accounts);
+DEFINE_SEQ_ATTRIBUTE(users);
+
+static void create_registry_file(const char *name, struct dentry *dir,
+				 const struct seq_operations *sops)
+{
+	debugfs_create_file(name, 0400, dir, (void *)sops, &registry_fops);
+}
 
 /**
  * hwtimer_debug_start - create the files, at module load
@@ -318,10 +359,10 @@ void hwtimer_debug_start(void)
 {
 	struct dentry *dir = debugfs_create_dir("hwtimer", NULL);
 
-	debugfs_create_file("instances", 0400, dir, NULL, &instances_fops);
+	create_registry_file("instances", dir, &instances_sops);
 	debugfs_create_file("workers", 0400, dir, NULL, &workers_fops);
-	debugfs_create_file("occupancy", 0400, dir, NULL, &occupancy_fops);
-	debugfs_create_file("lateness", 0400, dir, NULL, &lateness_fops);
+	create_registry_file("occupancy", dir, &occupancy_sops);
+	create_registry_file("lateness", dir, &lateness_sops);
 	debugfs_create_file("users", 0400, dir, NULL, &users_fops);
 	hwtimer_debug_dir = dir;
 }

@@ -3,7 +3,6 @@
  * Puts an instance together from its parts, stops it, and takes it apart; see
  * hwtimer_instance.h.
  */
-#include <linux/atomic.h>
 #include <linux/mm.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
@@ -21,8 +20,6 @@
 #include "hwtimer_submission.h"
 #include "hwtimer_trace.h"
 #include "hwtimer_turn.h"
-
-static atomic64_t hwtimer_last_nr;
 
 /* Frees instances that were closed while a worker served them */
 static struct workqueue_struct *hwtimer_free_queue;
@@ -54,15 +51,6 @@ err_charge:
 	return NULL;
 }
 
-/* Frees an instance that has nothing but what instance_alloc() gave it. */
-static void instance_free_shell(struct hwtimer_instance *instance)
-{
-	free_page((unsigned long)instance->leaving.page);
-	hwtimer_allowance_end(instance);
-	hwtimer_supply_release(instance);
-	kfree(instance);
-}
-
 /*
  * Frees an instance that nobody uses, and gives its workers and its account back. May
  * sleep.
@@ -81,7 +69,10 @@ static void instance_free(struct hwtimer_instance *instance)
 	hwtimer_pool_drain(&instance->pool);
 	hwtimer_table_destroy(&instance->table);
 	kvfree(instance->wheel_memory);
-	instance_free_shell(instance);
+	free_page((unsigned long)instance->leaving.page);
+	hwtimer_allowance_end(instance);
+	hwtimer_supply_release(instance);
+	kfree(instance);
 	hwtimer_account_put(account);
 }
 
@@ -154,8 +145,6 @@ hwtimer_instance_create(struct hwtimer_account *account)
 
 	if (!instance)
 		return NULL;
-	/* Counts all instances of the machine, so programs must not see it. */
-	instance->nr = atomic64_inc_return(&hwtimer_last_nr);
 	instance->opener = task_tgid_nr(current);
 	mutex_init(&instance->setup);
 	mutex_init(&instance->harvest);
@@ -177,10 +166,7 @@ hwtimer_instance_create(struct hwtimer_account *account)
 	/* The caller and two workers */
 	refcount_set(&instance->users, 3);
 	INIT_WORK(&instance->free_work, instance_free_work);
-	if (hwtimer_registry_add(instance)) {
-		instance_free_shell(instance);
-		return NULL;
-	}
+	hwtimer_registry_add(instance);
 	trace_hwtimer_open(instance);
 	return instance;
 }
@@ -207,24 +193,37 @@ static void instance_leave(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_instance_destroy - free an instance and all its timers
+ * hwtimer_instance_put - give a reference to an instance up
+ * @instance: the instance; must not be used afterwards
+ *
+ * If it was closed, and nobody else uses it, frees it and all its timers. That takes time
+ * in proportion to the number of timers. May sleep; no lock of the instance is held.
+ */
+void hwtimer_instance_put(struct hwtimer_instance *instance)
+{
+	might_sleep();
+	if (refcount_dec_and_test(&instance->users))
+		instance_free(instance);
+}
+
+/**
+ * hwtimer_instance_destroy - close an instance
  * @instance: the instance; nothing but its workers and readers of debugfs still uses it
  *
- * Takes time in proportion to the number of timers. Does not wait for a worker: it may
- * belong to somebody else, who passed the descriptor to the caller, and may hardly get
- * any processor time. If a worker is just serving the instance, a work item frees it
- * after that slice. May sleep; no lock of the instance is held.
+ * Waits for none of these. A worker may belong to somebody else, who passed the descriptor
+ * to the caller, and may hardly get any processor time. If a worker is just serving the
+ * instance, a work item frees it after that slice; a reader that is showing it frees it
+ * afterwards. Otherwise this function does. May sleep; no lock of the instance is held.
  */
 void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 {
-	hwtimer_registry_remove(instance);
+	hwtimer_registry_remove(&instance->listing);
 	/* Not when it is freed: a user at the limit may close one and open another. */
 	hwtimer_account_close(instance->account);
 	/* Otherwise an errand might wait for memory many times. */
 	WRITE_ONCE(instance->exchange.closing, true);
 	instance_leave(instance);
-	if (refcount_dec_and_test(&instance->users))
-		instance_free(instance);
+	hwtimer_instance_put(instance);
 }
 
 /**

@@ -15,6 +15,7 @@ void hwtimer_instance_finish(void);
 
 struct hwtimer_instance *
 hwtimer_instance_create(struct hwtimer_account *account);
+void hwtimer_instance_put(struct hwtimer_instance *instance);
 void hwtimer_instance_destroy(struct hwtimer_instance *instance);
 void hwtimer_instance_let_go(struct hwtimer_instance *instance);
 void hwtimer_instance_stop(struct hwtimer_instance *instance);

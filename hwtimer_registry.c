@@ -1,86 +1,104 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds instances by their numbers, and keeps them from being freed while they are shown;
- * see hwtimer_registry.h.
+ * The list of all instances, in the order of their numbers; see hwtimer_registry.h.
  *
- * open() must not wait for readers of the registry, because it is called with the mutex
- * of all misc devices held. So there is no lock around the showing of an instance, only a
- * count of its readers. The end of an instance waits for the readers that are showing
- * that instance, and for no others.
+ * open() and close() wait for the lock, so each hold of it is short, however many
+ * instances there are. A reader of debugfs keeps its place by an entry of its own in the
+ * list, and finds the next instance behind it. While it shows an instance, it holds a
+ * reference and no lock.
  */
-#include <linux/xarray.h>
+#include <linux/lockdep.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
 
 #include "hwtimer.h"
-#include "hwtimer_hurry.h"
+#include "hwtimer_registry.h"
 
-static DEFINE_XARRAY_FLAGS(hwtimer_registry, XA_FLAGS_ACCOUNT);
+static DEFINE_RAW_SPINLOCK(hwtimer_registry_lock);
+static LIST_HEAD(hwtimer_registry);
+/* The number of the last instance in the list, or of one that was behind it */
+static u64 hwtimer_registry_nr;
 
-static int registry_store(struct hwtimer_instance *instance, gfp_t gfp)
+/**
+ * hwtimer_registry_add - give a new instance its number, and add it
+ * @instance: the instance; readers may show it at once
+ *
+ * Does not sleep; takes the registry's lock.
+ */
+void hwtimer_registry_add(struct hwtimer_instance *instance)
 {
-	return xa_err(xa_store(&hwtimer_registry, instance->nr, instance, gfp));
+	instance->listing.instance = instance;
+	raw_spin_lock(&hwtimer_registry_lock);
+	instance->nr = ++hwtimer_registry_nr;
+	list_add_tail(&instance->listing.entry, &hwtimer_registry);
+	raw_spin_unlock(&hwtimer_registry_lock);
 }
 
 /**
- * hwtimer_registry_add - enter a new instance
- * @instance: the instance; its number is set, and it can be shown, because readers may
- *	show it at once
+ * hwtimer_registry_remove - remove an instance that is closed, or a reader's place
+ * @listing: its entry
  *
- * Return: 0 or -ENOMEM. May sleep; takes the registry's spinlock.
+ * No reader finds the instance any more. Does not sleep; takes the registry's lock.
  */
-int hwtimer_registry_add(struct hwtimer_instance *instance)
+void hwtimer_registry_remove(struct hwtimer_listing *listing)
 {
-	refcount_set(&instance->listing.shown, 1);
-	init_completion(&instance->listing.unshown);
-	return registry_store(instance, HWTIMER_GFP_HURRY) ?
-		       registry_store(instance,
-				      hwtimer_hurry_gfp(HWTIMER_GFP_AHEAD)) :
-		       0;
+	raw_spin_lock(&hwtimer_registry_lock);
+	list_del(&listing->entry);
+	raw_spin_unlock(&hwtimer_registry_lock);
 }
 
 /**
- * hwtimer_registry_get - find an instance, and keep it from being freed
- * @nr: lowest number that the instance may have
+ * hwtimer_registry_rewind - move a reader's place before all instances
+ * @place: the place; its entry is in the registry, or initialized
  *
- * Return: the instance with the lowest number from @nr on; NULL if there is none. The
- * instance is not freed before hwtimer_registry_put(). Does not sleep; takes the
- * registry's spinlock.
+ * Does not sleep; takes the registry's lock.
  */
-struct hwtimer_instance *hwtimer_registry_get(u64 nr)
+void hwtimer_registry_rewind(struct hwtimer_listing *place)
 {
-	struct hwtimer_instance *instance;
-	unsigned long index = nr;
+	raw_spin_lock(&hwtimer_registry_lock);
+	list_move(&place->entry, &hwtimer_registry);
+	raw_spin_unlock(&hwtimer_registry_lock);
+}
 
-	xa_lock(&hwtimer_registry);
-	instance = xa_find(&hwtimer_registry, &index, ULONG_MAX, XA_PRESENT);
-	/* An instance that is still found has not dropped its own count yet. */
-	if (instance)
-		refcount_inc(&instance->listing.shown);
-	xa_unlock(&hwtimer_registry);
+/*
+ * Passes over other readers' places, and over the instance that the reader has shown last:
+ * its place is right before that one.
+ */
+static struct hwtimer_listing *registry_find(struct hwtimer_listing *place,
+					     u64 nr)
+{
+	struct hwtimer_listing *listing = place;
+
+	lockdep_assert_held(&hwtimer_registry_lock);
+	list_for_each_entry_continue(listing, &hwtimer_registry, entry)
+		if (listing->instance && listing->instance->nr >= nr)
+			return listing;
+	return NULL;
+}
+
+/**
+ * hwtimer_registry_get - find an instance behind a reader's place
+ * @place: the place; moved right before the instance
+ * @nr: lowest number that the instance may have: 1 after hwtimer_registry_rewind(), then
+ *	that of the last instance to get it again, or one more
+ *
+ * Return: the first such instance, with a reference for hwtimer_instance_put(); NULL: there
+ * is none. Does not sleep; takes the registry's lock.
+ */
+struct hwtimer_instance *hwtimer_registry_get(struct hwtimer_listing *place,
+					      u64 nr)
+{
+	struct hwtimer_instance *instance = NULL;
+	struct hwtimer_listing *listing;
+
+	raw_spin_lock(&hwtimer_registry_lock);
+	listing = registry_find(place, nr);
+	if (listing) {
+		list_move_tail(&place->entry, &listing->entry);
+		instance = listing->instance;
+		/* Not 0: the file removes the instance before it gives up its own. */
+		refcount_inc(&instance->users);
+	}
+	raw_spin_unlock(&hwtimer_registry_lock);
 	return instance;
-}
-
-/**
- * hwtimer_registry_put - allow an instance to be freed again
- * @instance: the instance from hwtimer_registry_get(); must not be used afterwards
- *
- * Does not sleep.
- */
-void hwtimer_registry_put(struct hwtimer_instance *instance)
-{
-	if (refcount_dec_and_test(&instance->listing.shown))
-		complete(&instance->listing.unshown);
-}
-
-/**
- * hwtimer_registry_remove - remove an instance that is about to be freed
- * @instance: the instance; entered
- *
- * Waits until no reader shows the instance. Afterwards no reader can find it. May sleep;
- * takes the registry's spinlock.
- */
-void hwtimer_registry_remove(struct hwtimer_instance *instance)
-{
-	xa_erase(&hwtimer_registry, instance->nr);
-	hwtimer_registry_put(instance);
-	wait_for_completion(&instance->listing.unshown);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Actors that look at timers, choose when readers are told, stop instances, and disturb
- * the others.
+ * Actors that look at timers, choose when readers are told, stop instances, open and close
+ * some, and disturb the others.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -142,6 +142,34 @@ void act_stopper(struct actor *actor)
 			  &left);
 		world_count(1);
 		sim_sleep(sim_below(200) * actor->site->oracle->tick);
+	}
+}
+
+/* ---- opening, closing, and looking at all instances ---- */
+
+/* Looks at the instances, as root does in debugfs, and others open and close some. */
+void act_visitor(struct actor *actor)
+{
+	while (!sim_ending()) {
+		struct hwtimer_request request = {
+			.op = HWTIMER_OP_SCHEDULE,
+			.time = sim_below(20000000),
+		};
+		struct file *file;
+		int err;
+
+		file = sim_open(&err);
+		if (!file && !result_excused(err) && err != -EMFILE &&
+		    err != -ENFILE)
+			sim_fail("open() has failed with %d", err);
+		if (file && sim_below(2))
+			sim_ioctl(file, HWTIMER_IOC_SCHEDULE, &request);
+		if (sim_below(2))
+			sim_sleep(sim_below(20000000));
+		sim_inspect_instances();
+		if (file)
+			sim_close(file);
+		world_count(1);
 	}
 }
 

@@ -14,7 +14,6 @@
 #include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/uio.h>
-#include <linux/xarray.h>
 
 #include "device.h"
 #include "process.h"
@@ -567,79 +566,6 @@ int sim_eventfd_read(int fd, uint64_t time)
 					       timeout_passed(&timeout));
 	hrtimer_cancel(&timeout.timer);
 	return call_end(ret ?: (int)count);
-}
-
-/* ---- the registry's xarray ---- */
-
-/**
- * struct xa_entry - an entry
- * @index: its index; the entries are sorted by that
- * @value: what is stored
- * @next: the next one
- */
-struct xa_entry {
-	unsigned long index;
-	void *value;
-	struct xa_entry *next;
-};
-
-static struct xa_entry **xa_from(struct xarray *array, unsigned long index)
-{
-	struct xa_entry **link = &array->first;
-
-	while (*link && (*link)->index < index)
-		link = &(*link)->next;
-	return link;
-}
-
-void *xa_store(struct xarray *array, unsigned long index, void *value,
-	       gfp_t gfp)
-{
-	struct xa_entry *entry = kmalloc(sizeof(*entry), gfp);
-	struct xa_entry **link;
-
-	if (!entry)
-		return ERR_PTR(-ENOMEM);
-	xa_lock(array);
-	link = xa_from(array, index);
-	*entry = (struct xa_entry){ .index = index,
-				    .value = value,
-				    .next = *link };
-	*link = entry;
-	xa_unlock(array);
-	return NULL;
-}
-
-int xa_err(void *result)
-{
-	return IS_ERR(result) ? PTR_ERR(result) : 0;
-}
-
-void *xa_erase(struct xarray *array, unsigned long index)
-{
-	struct xa_entry *entry, **link;
-	void *value;
-
-	xa_lock(array);
-	link = xa_from(array, index);
-	entry = *link;
-	*link = entry->next;
-	xa_unlock(array);
-	value = entry->value;
-	kfree(entry);
-	return value;
-}
-
-void *xa_find(struct xarray *array, unsigned long *index, unsigned long max,
-	      int filter)
-{
-	struct xa_entry *entry = *xa_from(array, *index);
-
-	lockdep_assert_held(&array->lock);
-	if (!entry)
-		return NULL;
-	*index = entry->index;
-	return entry->value;
 }
 
 /* ---- the module ---- */

@@ -11,9 +11,11 @@
 #include "hwtimer.h"
 #include "hwtimer_completion.h"
 #include "hwtimer_debug.h"
+#include "hwtimer_instance.h"
 #include "hwtimer_notice.h"
 #include "hwtimer_owner.h"
 #include "hwtimer_ring.h"
+#include "hwtimer_stats.h"
 
 #include "inspect.h"
 #include "process.h"
@@ -299,6 +301,27 @@ void hwtimer_debug_start(void)
 
 void hwtimer_debug_stop(void)
 {
+}
+
+/* Goes through the instances, as the file of debugfs does while they come and go. */
+void sim_inspect_instances(void)
+{
+	struct hwtimer_listing place = {};
+	struct hwtimer_instance *instance;
+	struct hwtimer_stats stats;
+	u64 last = 0;
+
+	INIT_LIST_HEAD(&place.entry);
+	hwtimer_registry_rewind(&place);
+	while ((instance = hwtimer_registry_get(&place, last + 1))) {
+		if (instance->nr <= last)
+			sim_fail("instance %llu comes after %llu", instance->nr,
+				 (unsigned long long)last);
+		last = instance->nr;
+		hwtimer_stats_get(instance, &stats);
+		hwtimer_instance_put(instance);
+	}
+	hwtimer_registry_remove(&place);
 }
 
 /* Goes through the list of workers, as the file of debugfs does while they come and go. */

@@ -561,6 +561,11 @@ void world_main(void *unused)
 				  sim_process_create(KUIDT_INIT(1000), false, 3,
 						     0),
 				  "vandal", act_vandal);
+		/* Only in some runs, so that the others stay as they were without them. */
+		if (sim_run.seed % 8 == 1)
+			for (nr = 0; nr < 2; nr++)
+				actor_add(NULL, sim_process_first(), "visitor",
+					  act_visitor);
 		actors_await();
 		world_end();
 		sim_calm();

@@ -116,7 +116,7 @@ actor_fn act_requester, act_batcher, act_bulker, act_rearmer, act_discarder;
 actor_fn act_reader, act_sipper, act_poller, act_edge, act_eventfd;
 actor_fn act_producer, act_consumer;
 actor_fn act_keeper;
-actor_fn act_prober, act_notifier, act_stopper, act_disturber;
+actor_fn act_prober, act_notifier, act_stopper, act_disturber, act_visitor;
 actor_fn act_vandal;
 
 /* ---- what several of them do ---- */

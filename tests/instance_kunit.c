@@ -715,68 +715,6 @@ static void refused_reader_is_told(struct kunit *test)
 	remove_wait_queue(&instance->readers, &sleeper);
 }
 
-/* A program that opens and closes an instance while debugfs shows one. */
-struct opener {
-	struct work_struct work;
-	struct completion done;
-	struct hwtimer_instance *instance;
-	u64 nr;
-};
-
-static void open_another(struct work_struct *work)
-{
-	struct opener *opener = container_of(work, struct opener, work);
-
-	opener->instance = hwtimer_instance_create(NULL);
-	if (opener->instance)
-		opener->nr = opener->instance->nr;
-	complete(&opener->done);
-}
-
-static void close_it(struct work_struct *work)
-{
-	struct opener *opener = container_of(work, struct opener, work);
-
-	hwtimer_instance_destroy(opener->instance);
-	complete(&opener->done);
-}
-
-static void work_begin(struct opener *opener, work_func_t work)
-{
-	init_completion(&opener->done);
-	INIT_WORK(&opener->work, work);
-	schedule_work(&opener->work);
-}
-
-/* Runs @work in a work item; returns whether it finished within 60 s. */
-static bool done_soon(struct opener *opener, work_func_t work)
-{
-	work_begin(opener, work);
-	return wait_for_completion_timeout(&opener->done, 60 * HZ);
-}
-
-/* While debugfs shows one instance, others can be opened and closed. */
-static void showing_an_instance_holds_up_no_other(struct kunit *test)
-{
-	struct opener *opener =
-		kunit_kzalloc(test, sizeof(*opener), GFP_KERNEL);
-	struct hwtimer_instance *shown, *instance = test->priv;
-	bool opened, closed;
-
-	KUNIT_ASSERT_NOT_NULL(test, opener);
-	shown = hwtimer_registry_get(instance->nr);
-	KUNIT_EXPECT_PTR_EQ(test, shown, instance);
-	opened = done_soon(opener, open_another);
-	flush_work(&opener->work);
-	KUNIT_EXPECT_NOT_NULL(test, opener->instance);
-	closed = opener->instance && done_soon(opener, close_it);
-	/* If open or close had to wait for debugfs, they go on now. */
-	hwtimer_registry_put(shown);
-	flush_work(&opener->work);
-	KUNIT_EXPECT_TRUE(test, opened);
-	KUNIT_EXPECT_TRUE(test, closed);
-}
-
 /* A process that reads fdinfo */
 struct teller {
 	struct work_struct work;
@@ -900,48 +838,6 @@ static void who_waits_for_setup_can_be_killed(struct kunit *test)
 	expect_killed(test, wait_in_mmap);
 	expect_killed(test, wait_in_setup);
 	expect_killed(test, hwtimer_supply_start);
-}
-
-/*
- * An instance that is closed while debugfs shows it can no longer be found, but it stays
- * until it has been shown.
- */
-static void shown_instance_ends_when_it_has_been_shown(struct kunit *test)
-{
-	struct opener *opener =
-		kunit_kzalloc(test, sizeof(*opener), GFP_KERNEL);
-	struct hwtimer_instance *shown, *next, *instance = test->priv;
-	unsigned int i;
-
-	KUNIT_ASSERT_NOT_NULL(test, opener);
-	opener->instance = hwtimer_instance_create(NULL);
-	KUNIT_ASSERT_NOT_NULL(test, opener->instance);
-	opener->nr = opener->instance->nr;
-	KUNIT_EXPECT_GT(test, opener->nr, instance->nr);
-	shown = hwtimer_registry_get(opener->nr);
-	KUNIT_EXPECT_PTR_EQ(test, shown, opener->instance);
-
-	work_begin(opener, close_it);
-	/*
-	 * Wait until its number is not found any more. The search may then find an
-	 * instance with a higher number.
-	 */
-	for (i = 0; i < 500; i++) {
-		next = hwtimer_registry_get(opener->nr);
-		if (next)
-			hwtimer_registry_put(next);
-		if (next != shown)
-			break;
-		msleep(20);
-	}
-	KUNIT_EXPECT_PTR_NE(test, next, shown);
-	msleep(20);
-	KUNIT_EXPECT_FALSE(test, completion_done(&opener->done));
-	KUNIT_EXPECT_EQ(test, shown->nr, opener->nr);
-	hwtimer_registry_put(shown);
-	/* Now close_it() can finish. */
-	flush_work(&opener->work);
-	KUNIT_EXPECT_TRUE(test, completion_done(&opener->done));
 }
 
 static void errors_of_interval_and_slack(struct kunit *test)
@@ -1482,8 +1378,6 @@ static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(wheel_follows_both_ways),
 	KIND_CASE(chunks_of_read_events_are_surplus),
 	KIND_CASE(refused_reader_is_told),
-	KIND_CASE(showing_an_instance_holds_up_no_other),
-	KIND_CASE(shown_instance_ends_when_it_has_been_shown),
 	KIND_CASE(reader_of_fdinfo_waits_for_no_owner),
 	KIND_CASE(who_waits_for_setup_can_be_killed),
 	KIND_CASE(errors_of_interval_and_slack),

@@ -62,6 +62,19 @@ static inline void list_del(struct list_head *entry)
 	entry->prev = NULL;
 }
 
+static inline void list_move(struct list_head *entry, struct list_head *head)
+{
+	list_del(entry);
+	list_add(entry, head);
+}
+
+static inline void list_move_tail(struct list_head *entry,
+				  struct list_head *head)
+{
+	list_del(entry);
+	list_add_tail(entry, head);
+}
+
 static inline void list_splice_init(struct list_head *list,
 				    struct list_head *head)
 {
@@ -84,6 +97,9 @@ static inline void list_splice_init(struct list_head *list,
 #define list_for_each_entry(p, head, member)                 \
 	for (p = list_first_entry(head, typeof(*p), member); \
 	     &p->member != (head); p = list_next_entry(p, member))
+#define list_for_each_entry_continue(p, head, member)              \
+	for (p = list_next_entry(p, member); &p->member != (head); \
+	     p = list_next_entry(p, member))
 #define list_for_each_entry_safe(p, n, head, member)         \
 	for (p = list_first_entry(head, typeof(*p), member), \
 	    n = list_next_entry(p, member);                  \
