@@ -9,10 +9,7 @@
  * then writes its result, one word, so the results overwrite the array from its front on.
  *
  * A bulk is faster than requests for two reasons: its input and output are these words
- * only, and each loop knows at compile time what is constant. SCHEDULE with a slack has a
- * loop of its own, and so have few timers: to prepare the other loops would take longer than
- * to do the operations. A bulk with an interval or other flags is general, as is a RESCHEDULE
- * with a slack: its words become requests, so that the loops need not know of them.
+ * only, and each loop knows at compile time what is constant.
  */
 #include <linux/bitops.h>
 #include <linux/ktime.h>
@@ -24,80 +21,28 @@
 #include "hwtimer_request.h"
 #include "hwtimer_ring.h"
 
-/* The maximum number of timers that bulk_schedule_few() and bulk_cancel_few() take */
-#define BULK_FEW 4U
-
-/* hwtimer_bulk_check() where the settings count. Not inline: CANCEL needs no request. */
-static noinline int bulk_check_request(struct hwtimer_instance *instance,
-				       const struct hwtimer_bulk *bulk)
-{
-	struct hwtimer_settings copy;
-	struct hwtimer_request request = {
-		.op = bulk->op,
-		.flags = bulk->flags,
-	};
-
-	if (bulk->flags & ~HWTIMER_COMPACT_FLAGS)
-		return -EINVAL;
-	return hwtimer_request_check(hwtimer_settings_get(instance, &copy),
-				     &request);
-}
-
-/*
- * Whether a bulk has delays without a slack, and is valid. Only with the instance's settings
- * can that be known, and they are constant once the instance has started.
- */
-static bool bulk_takes_delays(const struct hwtimer_instance *instance,
-			      const struct hwtimer_bulk *bulk)
-{
-	return !bulk->flags && !bulk->slack &&
-	       (bulk->op == HWTIMER_OP_SCHEDULE ||
-		bulk->op == HWTIMER_OP_RESCHEDULE) &&
-	       hwtimer_instance_started(instance) &&
-	       instance->settings.clock->nr != HWTIMER_REALTIME;
-}
-
 /**
- * hwtimer_bulk_check - check the operation and the flags of a bulk
+ * hwtimer_bulk_check - check the operation, the flags and the slack of a bulk
  * @instance: the instance; its lock is not held
- * @bulk: the bulk, which is not general; only op, flags and slack are used
+ * @bulk: the bulk; only op, flags and slack are used
+ *
+ * Checks the slack with a time that allows as much as any.
  *
  * Return: 0, -EINVAL or -EDOM. Does not sleep; may take the instance's lock.
  */
 int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		       const struct hwtimer_bulk *bulk)
 {
-	if (likely(hwtimer_bulk_plain(bulk) ||
-		   bulk_takes_delays(instance, bulk)))
-		return 0;
-	if (unlikely(bulk->slack))
-		return hwtimer_bulk_check_general(instance, bulk);
-	return bulk_check_request(instance, bulk);
-}
-
-/**
- * hwtimer_bulk_check_general - check all of a bulk but its timers
- * @instance: the instance; its lock is not held
- * @bulk: the bulk, which may be general; not used: count, timers and results
- *
- * Checks it with a time that allows as much slack as any.
- *
- * Return: 0, -EINVAL, -ERANGE or -EDOM. Does not sleep; may take the instance's lock.
- */
-int hwtimer_bulk_check_general(struct hwtimer_instance *instance,
-			       const struct hwtimer_bulk *bulk)
-{
 	struct hwtimer_settings copy;
 	struct hwtimer_request request = {
 		.op = bulk->op,
 		.flags = bulk->flags,
-		.interval = bulk->interval,
 		.slack = bulk->slack,
-		.count = bulk->expirations,
 	};
 
-	if (bulk->reserved ||
-	    bulk->flags & (HWTIMER_REARM | HWTIMER_SET_USER_DATA))
+	if (likely(hwtimer_bulk_plain(bulk)))
+		return 0;
+	if (bulk->flags & ~HWTIMER_COMPACT_FLAGS)
 		return -EINVAL;
 	if (bulk->slack)
 		request.time = bulk->flags & HWTIMER_ABSOLUTE ? HWTIMER_NEVER :
@@ -181,14 +126,15 @@ static noinline u32 bulk_delays(struct hwtimer_instance *instance,
 }
 
 static noinline u32 bulk_slack(struct hwtimer_instance *instance,
-			       const struct hwtimer_intake *intake, u32 flags,
-			       u64 slack, const u64 *words, u64 *results,
-			       u32 count, struct hwtimer_moment *moment)
+			       const struct hwtimer_intake *intake,
+			       const struct hwtimer_bulk *bulk,
+			       const u64 *words, u64 *results, u32 count,
+			       struct hwtimer_moment *moment)
 {
-	u8 align = hwtimer_wheel_align(intake->wheel, slack);
+	u8 align = hwtimer_wheel_align(intake->wheel, bulk->slack);
 
-	return bulk_hand(instance, intake, flags, slack, align, words, results,
-			 count, moment);
+	return bulk_hand(instance, intake, bulk->flags, bulk->slack, align,
+			 words, results, count, moment);
 }
 
 /* The error for a timer that was not scheduled. @room: the limit leaves room for it. */
@@ -202,105 +148,39 @@ static int bulk_refusal(const struct hwtimer_instance *instance,
 	return room ? -ENOMEM : hwtimer_op_refusal(instance);
 }
 
-/* Schedules up to @count timers, as bulk_hand(). */
-static __always_inline u32 bulk_some(struct hwtimer_instance *instance,
-				     const struct hwtimer_intake *intake,
-				     const struct hwtimer_bulk *bulk,
-				     const u64 *words, u64 *results, u32 count,
-				     struct hwtimer_moment *moment)
-{
-	if (unlikely(bulk->slack))
-		return bulk_slack(instance, intake, bulk->flags, bulk->slack,
-				  words, results, count, moment);
-	if (bulk->flags & HWTIMER_ABSOLUTE)
-		return bulk_deadlines(instance, intake, words, results, count);
-	return bulk_delays(instance, intake, words, results, count, moment);
-}
-
-/*
- * Schedules timers @first to @count - 1, and writes their results. Returns how many it
- * scheduled.
- */
-static __always_inline u32 bulk_schedule(struct hwtimer_instance *instance,
-					 const struct hwtimer_bulk *bulk,
-					 u64 *words, u32 first, u32 count,
-					 struct hwtimer_moment *moment)
+/* Schedules @count timers, and writes their results. */
+static void bulk_schedule(struct hwtimer_instance *instance,
+			  const struct hwtimer_bulk *bulk, u64 *words,
+			  u32 count, struct hwtimer_moment *moment)
 {
 	struct hwtimer_intake intake = hwtimer_intake_begin(&instance->wheel);
-	struct hwtimer_table *table = &instance->table;
-	u32 i = first, filed = 0;
+	u32 i = 0, filed = 0;
 
 	while (i < count) {
 		u32 room = hwtimer_op_room(instance, count - i);
-		u32 done = 0;
+		const u64 *timers = &words[2 * i];
+		u32 done;
 
-		if (room && hwtimer_table_ready(table))
-			done = bulk_some(instance, &intake, bulk, &words[2 * i],
-					 &words[i], room, moment);
+		if (unlikely(!room || !hwtimer_table_ready(&instance->table)))
+			done = 0;
+		else if (unlikely(bulk->slack))
+			done = bulk_slack(instance, &intake, bulk, timers,
+					  &words[i], room, moment);
+		else if (bulk->flags & HWTIMER_ABSOLUTE)
+			done = bulk_deadlines(instance, &intake, timers,
+					      &words[i], room);
+		else
+			done = bulk_delays(instance, &intake, timers, &words[i],
+					   room, moment);
 		if (unlikely(!done)) {
-			words[i] = bulk_refusal(instance, bulk,
-						words[2 * i + 1], room);
+			words[i] =
+				bulk_refusal(instance, bulk, timers[1], room);
 			i++;
 		}
 		i += done;
 		filed += done;
 	}
 	hwtimer_intake_end(&intake, filed);
-	return filed;
-}
-
-/*
- * Schedules @count timers with deadlines, if the limit leaves room for all of them. Returns
- * how many it scheduled: it ends before one for which no record is free. @words has the
- * timers, and @results gets their ids.
- */
-static noinline u32 bulk_schedule_few(struct hwtimer_instance *instance,
-				      const u64 *words, u64 *results, u32 count)
-{
-	struct hwtimer_table *table = &instance->table;
-	struct hwtimer_intake intake;
-	u32 i, index;
-
-	if (unlikely(hwtimer_op_room(instance, count) < count))
-		return 0;
-	intake = hwtimer_intake_begin(&instance->wheel);
-	for (i = 0; i < count; i++, words += 2) {
-		u64 user_data = words[0], time = words[1], deadline;
-		struct hwtimer_record *record;
-
-		if (unlikely(!hwtimer_table_ready(table)))
-			break;
-		deadline = hwtimer_op_deadline(time, HWTIMER_ABSOLUTE, NULL);
-		record = hwtimer_hand_take(&table->hand, &index);
-		hwtimer_op_fill(record, deadline, user_data);
-		results[i] = hwtimer_table_id(record, index);
-		hwtimer_intake_file(&intake,
-				    (struct hwtimer_entry){
-					    .index = index,
-					    .stamp = record->stamp,
-				    },
-				    hwtimer_scale_tick_of(&intake.scale,
-							  deadline));
-		trace_hwtimer_schedule(instance, index);
-	}
-	table->used += i;
-	hwtimer_intake_end(&intake, i);
-	return i;
-}
-
-static __always_inline void bulk_schedule_all(struct hwtimer_instance *instance,
-					      const struct hwtimer_bulk *bulk,
-					      u64 *words, u32 count,
-					      struct hwtimer_moment *moment)
-{
-	u32 filed = 0;
-
-	if (count <= BULK_FEW && bulk->flags == HWTIMER_ABSOLUTE &&
-	    !bulk->slack)
-		filed = bulk_schedule_few(instance, words, words, count);
-	if (unlikely(filed < count))
-		filed += bulk_schedule(instance, bulk, words, filed, count,
-				       moment);
 	hwtimer_op_count_filed(instance, filed);
 }
 
@@ -342,28 +222,23 @@ static __always_inline bool cancel_fetched(struct hwtimer_instance *instance,
 	return true;
 }
 
-/* Cancels @count timers of an instance that has not started, so that it has none. */
-static void bulk_cancel_none(u64 *words, u32 count)
-{
-	while (count--)
-		*words++ = -ENOENT;
-}
-
 /*
  * Cancels HWTIMER_AHEAD timers at a time, and meanwhile has the processor fetch the records
  * of the next ones. Computes the address of each record once.
  */
-static noinline void bulk_cancel_all(struct hwtimer_instance *instance,
-				     u32 flags, u64 *words, u32 count,
-				     struct hwtimer_moment *moment)
+static noinline void bulk_cancel(struct hwtimer_instance *instance, u32 flags,
+				 u64 *words, u32 count,
+				 struct hwtimer_moment *moment)
 {
 	struct hwtimer_record *records[2][HWTIMER_AHEAD] __uninitialized;
 	u32 here = min_t(u32, count, HWTIMER_AHEAD);
 	u32 i, left = count, others = 0;
 	unsigned int turn = 0;
 
+	/* An instance that has not started has no timers. */
 	if (unlikely(!hwtimer_table_end(&instance->table))) {
-		bulk_cancel_none(words, count);
+		while (count--)
+			*words++ = -ENOENT;
 		return;
 	}
 	cancel_fetch(&instance->table, records[turn], words, here);
@@ -384,109 +259,51 @@ static noinline void bulk_cancel_all(struct hwtimer_instance *instance,
 	hwtimer_op_count_cancelled(instance, count - others);
 }
 
-/*
- * Cancels so few timers that the processor fetches all of their records at once by itself.
- * Always inline, as its caller has saved the registers already.
- */
-static __always_inline void bulk_cancel_few(struct hwtimer_instance *instance,
+/* Always inline: @flags are constant, so the loop does not test them. */
+static __always_inline void bulk_reschedule(struct hwtimer_instance *instance,
 					    u32 flags, u64 *words, u32 count,
 					    struct hwtimer_moment *moment)
-{
-	u32 i, others = 0;
-
-	if (unlikely(!hwtimer_table_end(&instance->table))) {
-		bulk_cancel_none(words, count);
-		return;
-	}
-	for (i = 0; i < count; i++) {
-		struct hwtimer_record *record =
-			hwtimer_table_fetch(&instance->table, &words[i]);
-
-		others += cancel_fetched(instance, flags, record, &words[i],
-					 moment);
-	}
-	hwtimer_op_count_cancelled(instance, count - others);
-}
-
-static __always_inline int bulk_reschedule(struct hwtimer_instance *instance,
-					   u64 id, u64 time, u32 flags,
-					   struct hwtimer_moment *moment)
-{
-	/* A request checks its time before its id, too. */
-	if (hwtimer_op_no_time(time, flags))
-		return -EINVAL;
-	return hwtimer_op_reschedule(instance, id, time, flags, moment);
-}
-
-/* Always inline: @flags are constant, so the loop does not test them. */
-static __always_inline void
-bulk_reschedule_all(struct hwtimer_instance *instance, u32 flags, u64 *words,
-		    u32 count, struct hwtimer_moment *moment)
 {
 	u32 i;
 
 	for (i = 0; i < min_t(u32, count, HWTIMER_AHEAD); i++)
 		hwtimer_table_prefetch(&instance->table, words[2 * i]);
 	for (i = 0; i < count; i++) {
+		u64 id = words[2 * i], time = words[2 * i + 1];
+
 		if (i + HWTIMER_AHEAD < count)
 			hwtimer_table_prefetch(&instance->table,
 					       words[2 * (i + HWTIMER_AHEAD)]);
-		words[i] = bulk_reschedule(instance, words[2 * i],
-					   words[2 * i + 1], flags, moment);
+		/* A request checks its time before its id, too. */
+		words[i] = hwtimer_op_no_time(time, flags) ?
+				   -EINVAL :
+				   hwtimer_op_reschedule(instance, id, time,
+							 flags, moment);
 	}
-}
-
-static __always_inline void bulk_cancel(struct hwtimer_instance *instance,
-					u32 flags, u64 *words, u32 count,
-					struct hwtimer_moment *moment)
-{
-	if (count <= BULK_FEW)
-		bulk_cancel_few(instance, flags, words, count, moment);
-	else
-		bulk_cancel_all(instance, flags, words, count, moment);
-}
-
-static noinline void bulk_reschedule_any(struct hwtimer_instance *instance,
-					 u32 flags, u64 *words, u32 count,
-					 struct hwtimer_moment *moment)
-{
-	if (flags & HWTIMER_ABSOLUTE)
-		bulk_reschedule_all(instance, HWTIMER_ABSOLUTE, words, count,
-				    moment);
-	else
-		bulk_reschedule_all(instance, 0, words, count, moment);
-}
-
-/* Does bulk_run_locked(). Always inline, as hwtimer_bulk_run() nearly always does it. */
-static __always_inline void run_locked(struct hwtimer_instance *instance,
-				       const struct hwtimer_bulk *bulk,
-				       u64 *words, u32 count, u64 most)
-	__releases(&instance->lock)
-{
-	struct hwtimer_moment moment;
-
-	hwtimer_op_begin(instance, &moment);
-	/* CANCEL of few timers takes least, so it comes first: a test would cost it most. */
-	if (bulk->op == HWTIMER_OP_CANCEL)
-		bulk_cancel(instance, bulk->flags, words, count, &moment);
-	else if (bulk->op == HWTIMER_OP_SCHEDULE)
-		bulk_schedule_all(instance, bulk, words, count, &moment);
-	else
-		bulk_reschedule_any(instance, bulk->flags, words, count,
-				    &moment);
-	hwtimer_op_end(instance, count, &moment, most);
 }
 
 /*
  * Does @count operations, and then the steps that they owe, @most at most, see
  * hwtimer_op_end(). Called with the instance's lock held; releases it.
  */
-static noinline void bulk_run_locked(struct hwtimer_instance *instance,
-				     const struct hwtimer_bulk *bulk,
-				     u64 *words, u32 count, u64 most)
-	__releases(&instance->lock)
+static void bulk_run_locked(struct hwtimer_instance *instance,
+			    const struct hwtimer_bulk *bulk, u64 *words,
+			    u32 count, u64 most) __releases(&instance->lock)
 {
-	run_locked(instance, bulk, words, count, most);
+	struct hwtimer_moment moment;
+	bool absolute = bulk->flags & HWTIMER_ABSOLUTE;
+
+	hwtimer_op_begin(instance, &moment);
+	if (bulk->op == HWTIMER_OP_CANCEL)
+		bulk_cancel(instance, bulk->flags, words, count, &moment);
+	else if (bulk->op == HWTIMER_OP_SCHEDULE)
+		bulk_schedule(instance, bulk, words, count, &moment);
+	else if (absolute)
+		bulk_reschedule(instance, HWTIMER_ABSOLUTE, words, count,
+				&moment);
+	else
+		bulk_reschedule(instance, 0, words, count, &moment);
+	hwtimer_op_end(instance, count, &moment, most);
 }
 
 /*
@@ -563,7 +380,7 @@ static noinline void bulk_run_singly(struct hwtimer_instance *instance,
 /**
  * hwtimer_bulk_run - do the operations of a bulk, in their order
  * @instance: the instance; neither its mutex setup nor its lock is held
- * @bulk: the bulk, which is not general; only op, flags and slack are used
+ * @bulk: the bulk; only op, flags and slack are used
  * @words: in: the timers; out: the results; see the top of this file
  * @count: number of operations, at most HWTIMER_HOLD
  *
@@ -586,7 +403,8 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 			return err;
 	}
 	if (likely(!bulk_reserve(instance, bulk, count))) {
-		run_locked(instance, bulk, words, count, HWTIMER_STEPS_OWED);
+		bulk_run_locked(instance, bulk, words, count,
+				HWTIMER_STEPS_OWED);
 	} else {
 		spin_unlock(&instance->lock);
 		bulk_run_singly(instance, bulk, words, count);
@@ -597,62 +415,10 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 	return 0;
 }
 
-/* The request for the timer of a general bulk that has the words @timer. */
-static struct hwtimer_request general_request(const struct hwtimer_bulk *bulk,
-					      const u64 *timer)
-{
-	bool schedule = bulk->op == HWTIMER_OP_SCHEDULE;
-
-	return (struct hwtimer_request){
-		.op = bulk->op,
-		.flags = bulk->flags,
-		.id = schedule ? 0 : timer[0],
-		.time = timer[1],
-		.interval = bulk->interval,
-		.slack = bulk->slack,
-		.user_data = schedule ? timer[0] : 0,
-		.count = bulk->expirations,
-	};
-}
-
-/**
- * hwtimer_bulk_run_general - do the operations of a general bulk, in their order
- * @instance: the instance; neither its mutex setup nor its lock is held
- * @bulk: the bulk, which hwtimer_bulk_check_general() has accepted; it is no CANCEL
- * @words: in: the timers; out: the results; see the top of this file
- * @requests: room for @count requests
- * @count: number of operations, at most HWTIMER_HOLD
- *
- * Return: as hwtimer_bulk_run(), but also the errors of starting or adopting the instance.
- * May sleep.
- */
-int hwtimer_bulk_run_general(struct hwtimer_instance *instance,
-			     const struct hwtimer_bulk *bulk, u64 *words,
-			     struct hwtimer_request *requests, u32 count)
-{
-	/* Otherwise each request would have the error of starting the instance. */
-	int err = hwtimer_supply_start(instance);
-	u32 i;
-
-	if (err)
-		return err;
-	for (i = 0; i < count; i++)
-		requests[i] = general_request(bulk, &words[2 * i]);
-	hwtimer_request_run(instance, requests, count);
-	for (i = 0; i < count; i++) {
-		words[i] = 0;
-		if (requests[i].result)
-			words[i] = (u64)(s64)requests[i].result;
-		else if (bulk->op == HWTIMER_OP_SCHEDULE)
-			words[i] = requests[i].id;
-	}
-	return 0;
-}
-
 /**
  * hwtimer_bulk_try - do a bulk, if the worker can do it in one slice
  * @instance: the instance; its lock is not held
- * @bulk: the bulk, which is not general; only op, flags and slack are used
+ * @bulk: the bulk; only op, flags and slack are used
  * @words: in: the timers; out: the results; see the top of this file
  * @count: number of operations, at most HWTIMER_HOLD
  *
@@ -681,26 +447,4 @@ int hwtimer_bulk_try(struct hwtimer_instance *instance,
 	}
 	bulk_run_locked(instance, bulk, words, count, HWTIMER_STEPS_SLICE);
 	return 0;
-}
-
-/**
- * hwtimer_bulk_undo - cancel new timers whose ids user space did not get
- * @instance: the instance; its lock is not held
- * @results: results of a SCHEDULE by hwtimer_bulk_run(); overwritten
- * @count: number of results, at most HWTIMER_HOLD
- *
- * Discards the event of a timer that has expired meanwhile. A timer that was delivered or
- * handed back meanwhile cannot be undone. May reschedule; takes the instance's lock.
- */
-void hwtimer_bulk_undo(struct hwtimer_instance *instance, u64 *results,
-		       u32 count)
-{
-	const struct hwtimer_bulk cancel = {
-		.op = HWTIMER_OP_CANCEL,
-		.flags = HWTIMER_DISCARD,
-	};
-
-	spin_lock(&instance->lock);
-	/* A result that is an error is no timer's id, so it cancels nothing. */
-	bulk_run_locked(instance, &cancel, results, count, HWTIMER_STEPS_OWED);
 }

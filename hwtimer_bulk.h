@@ -16,22 +16,8 @@
 struct hwtimer_instance;
 
 /**
- * hwtimer_bulk_general - whether a bulk has more than the fast loops know
- * @bulk: the bulk, unchecked
- *
- * Return: whether hwtimer_bulk_check_general() and hwtimer_bulk_run_general() are to be
- * called, instead of hwtimer_bulk_check() and hwtimer_bulk_run(). Any context.
- */
-static inline bool hwtimer_bulk_general(const struct hwtimer_bulk *bulk)
-{
-	return unlikely(bulk->interval | bulk->expirations | bulk->reserved |
-			(bulk->flags & ~HWTIMER_COMPACT_FLAGS)) ||
-	       unlikely(bulk->slack && bulk->op != HWTIMER_OP_SCHEDULE);
-}
-
-/**
  * hwtimer_bulk_plain - whether a bulk is valid, whatever the settings of the instance are
- * @bulk: the bulk, which is not general; only op, flags and slack are used
+ * @bulk: the bulk; only op, flags and slack are used
  *
  * Most bulks are: a CANCEL, or a SCHEDULE or RESCHEDULE with deadlines and without a slack.
  * Each clock takes deadlines.
@@ -49,16 +35,9 @@ static inline bool hwtimer_bulk_plain(const struct hwtimer_bulk *bulk)
 
 int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		       const struct hwtimer_bulk *bulk);
-int hwtimer_bulk_check_general(struct hwtimer_instance *instance,
-			       const struct hwtimer_bulk *bulk);
 int hwtimer_bulk_run(struct hwtimer_instance *instance,
 		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);
-int hwtimer_bulk_run_general(struct hwtimer_instance *instance,
-			     const struct hwtimer_bulk *bulk, u64 *words,
-			     struct hwtimer_request *requests, u32 count);
 int hwtimer_bulk_try(struct hwtimer_instance *instance,
 		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);
-void hwtimer_bulk_undo(struct hwtimer_instance *instance, u64 *results,
-		       u32 count);
 
 #endif /* HWTIMER_BULK_H */

@@ -54,7 +54,7 @@ static_assert(offsetofend(struct hwtimer_bulk, results) ==
 static_assert(sizeof(struct hwtimer_list) == HWTIMER_LIST_SIZE_V1);
 static_assert(sizeof(struct hwtimer_cancel_all) == HWTIMER_CANCEL_ALL_SIZE_V1);
 static_assert(sizeof(struct hwtimer_bulk_timer) == 16);
-static_assert(sizeof(struct hwtimer_bulk) == 56);
+static_assert(sizeof(struct hwtimer_bulk) == 40);
 static_assert(sizeof(struct hwtimer_info) == 104);
 static_assert(sizeof(struct hwtimer_setup) == 48);
 static_assert(sizeof(struct hwtimer_stats) == 1008);
@@ -164,20 +164,21 @@ static noinline long ioctl_request(struct hwtimer_instance *instance,
 {
 	struct hwtimer_request __user *user_request = argument;
 	struct hwtimer_request request __uninitialized;
+	bool names;
 
 	if (copy_from_user(&request, user_request, sizeof(request)))
 		return -EFAULT;
 	if (request.op != HWTIMER_OP_NONE && request.op != op)
 		return -EINVAL;
 	request.op = op;
-	hwtimer_request_run_one(instance, &request);
-	if (request.result || !hwtimer_request_names(&request))
-		return request.result;
-	if (put_user(request.id, &user_request->id)) {
-		hwtimer_request_undo(instance, &request, 1);
+	names = hwtimer_request_names(&request);
+	/* Fail before a timer is made, because that cannot be undone. */
+	if (names && put_user(request.id, &user_request->id))
 		return -EFAULT;
-	}
-	return 0;
+	hwtimer_request_run_one(instance, &request);
+	if (names && !request.result && put_user(request.id, &user_request->id))
+		return -EFAULT;
+	return request.result;
 }
 
 static long ioctl_submit(struct hwtimer_instance *instance,

@@ -465,30 +465,3 @@ bool hwtimer_request_try(struct hwtimer_instance *instance,
 	requests_run_locked(instance, requests, count, HWTIMER_STEPS_SLICE);
 	return true;
 }
-
-/**
- * hwtimer_request_undo - cancel timers whose ids user space did not get
- * @instance: the instance; its lock is not held
- * @requests: requests that hwtimer_request_run() has done, of any kind; overwritten. Only
- *	each SCHEDULE that succeeded is undone, and each RESCHEDULE with HWTIMER_REARM
- * @count: number of requests, at most HWTIMER_HOLD
- *
- * Discards the event of a timer that has expired meanwhile. A timer that was delivered or
- * handed back meanwhile cannot be undone. May reschedule; takes the instance's lock.
- */
-void hwtimer_request_undo(struct hwtimer_instance *instance,
-			  struct hwtimer_request *requests, u32 count)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++) {
-		struct hwtimer_request *request = &requests[i];
-
-		if (!hwtimer_request_names(request) || request->result)
-			request->result = -ECANCELED;
-		request->op = HWTIMER_OP_CANCEL;
-		request->flags = HWTIMER_DISCARD;
-	}
-	spin_lock(&instance->lock);
-	requests_run_locked(instance, requests, count, HWTIMER_STEPS_OWED);
-}

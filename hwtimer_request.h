@@ -34,8 +34,6 @@ void hwtimer_request_run_one(struct hwtimer_instance *instance,
 			     struct hwtimer_request *request);
 bool hwtimer_request_try(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count);
-void hwtimer_request_undo(struct hwtimer_instance *instance,
-			  struct hwtimer_request *requests, u32 count);
 int hwtimer_request_check(const struct hwtimer_settings *settings,
 			  const struct hwtimer_request *request);
 

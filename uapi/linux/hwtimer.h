@@ -438,8 +438,8 @@ enum hwtimer_op {
  * limit as long as other events are ahead of it, so for other timers it can.
  *
  * After an error nothing has changed: the old deadline stays, and so does a waiting event.
- * EFAULT is the exception: if the id cannot be written back, HWTIMER_REARM has ended the
- * timer.
+ * EFAULT is an exception only if the memory of the request goes away during the call: then
+ * the timer has been made, and nobody knows its id.
  */
 struct hwtimer_request {
 	__u32 op;
@@ -463,12 +463,8 @@ struct hwtimer_request {
  * Returns the number of entries that were done. The kernel does the entries in
  * order and writes a @result to each. A refused entry counts as done and does not
  * stop the entries after it. The call ends early at a signal or at an address that
- * faults. If the id of a SCHEDULE cannot be written back, the entry is not counted.
- * Its timer is undone, unless the event has already been delivered, by another
- * thread's read() or into the completion ring, or another thread's STOP has handed
- * the timer back. The same holds for a RESCHEDULE with HWTIMER_REARM, also if the timer
- * was pending before. Any other CANCEL or RESCHEDULE whose result cannot be written back
- * stands.
+ * faults: an entry to which the kernel cannot write is not done. The kernel looks before it
+ * does the entries, so one whose memory goes away meanwhile is done, and not counted.
  *
  * Errors, if no entry was done: EINVAL, EFAULT, ENOMEM.
  */
@@ -496,24 +492,18 @@ struct hwtimer_bulk_timer {
  * struct hwtimer_bulk - HWTIMER_IOC_BULK: run one operation on many timers
  * @size: in: sizeof(struct hwtimer_bulk)
  * @op: HWTIMER_OP_SCHEDULE, HWTIMER_OP_CANCEL or HWTIMER_OP_RESCHEDULE
- * @flags: for all timers, as @op allows: HWTIMER_ABSOLUTE, HWTIMER_DISCARD,
- *	HWTIMER_FIXED_DELAY, HWTIMER_SET_INTERVAL, HWTIMER_SET_SLACK
+ * @flags: for all timers, as @op allows: HWTIMER_ABSOLUTE, HWTIMER_DISCARD
  * @count: number of timers, up to 2,147,483,647; 0 does nothing
  * @timers: address of an array of @count struct hwtimer_bulk_timer; for CANCEL,
  *	of @count ids (__u64)
  * @results: address of an array of @count results (__u64); 0: not wanted, which
  *	SCHEDULE does not allow. May equal @timers, the front of which is then
  *	overwritten; must not overlap @timers in another way
- * @interval: as hwtimer_request.interval, for all timers
- * @slack: as hwtimer_request.slack, for all timers
- * @expirations: as hwtimer_request.count, for all timers
- * @reserved: must be 0
+ * @slack: as hwtimer_request.slack, for all timers of a SCHEDULE; otherwise 0
  *
  * Does the same as HWTIMER_IOC_SUBMIT for operations that differ only in time,
- * user_data and id. It moves at most half of the memory. If all members after @results
- * are 0, but for the @slack of SCHEDULE, and @flags are at most HWTIMER_ABSOLUTE or
- * HWTIMER_DISCARD, it is also faster: otherwise the kernel makes a struct hwtimer_request
- * of each timer.
+ * user_data and id, faster, and moves at most half of the memory. Timers with other
+ * options, such as an interval, are SUBMIT's.
  *
  * A result is the id of a new timer, 0 for another success, or
  * a negative errno. An errno is a result with -4095 <= (__s64)result < 0; no id has
@@ -524,9 +514,8 @@ struct hwtimer_bulk_timer {
  *
  * Errors, if nothing was done: EINVAL (@size, @op or @flags are wrong, even if
  * @count is 0; @count is too large; the times are delays and the clock is
- * CLOCK_REALTIME; @interval, @slack or @expirations are set where @op or @flags do not
- * allow it), ERANGE (@interval is shorter than a tick, or too long), EDOM (@slack is longer
- * than @interval, or than any time allows), E2BIG, EFAULT, ENOMEM.
+ * CLOCK_REALTIME; @slack is set, and @op is no SCHEDULE), EDOM (@slack is longer than any
+ * time allows), E2BIG, EFAULT, ENOMEM.
  */
 struct hwtimer_bulk {
 	__u32 size;
@@ -535,10 +524,7 @@ struct hwtimer_bulk {
 	__u32 count;
 	__u64 timers;
 	__u64 results;
-	__u64 interval;
 	__u64 slack;
-	__u32 expirations;
-	__u32 reserved;
 };
 
 /**
