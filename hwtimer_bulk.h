@@ -26,9 +26,11 @@ struct hwtimer_instance;
  */
 static inline bool hwtimer_bulk_plain(const struct hwtimer_bulk *bulk)
 {
+	if (bulk->slack)
+		return false;
 	if (bulk->op == HWTIMER_OP_CANCEL)
 		return !(bulk->flags & ~HWTIMER_DISCARD);
-	return bulk->flags == HWTIMER_ABSOLUTE && !bulk->slack &&
+	return bulk->flags == HWTIMER_ABSOLUTE &&
 	       (bulk->op == HWTIMER_OP_SCHEDULE ||
 		bulk->op == HWTIMER_OP_RESCHEDULE);
 }
