@@ -284,21 +284,6 @@ static size_t fill_bulk(struct actor *actor, struct slot *slot,
 	return bulk->op == HWTIMER_OP_CANCEL ? sizeof(*ids) : sizeof(*timers);
 }
 
-/* What is not for the fast loops. CANCEL refuses it. */
-static void fill_general(struct actor *actor, struct slot *slot,
-			 struct hwtimer_bulk *bulk)
-{
-	struct hwtimer_request like;
-
-	fill_request(actor, slot, &like, HWTIMER_OP_SCHEDULE);
-	bulk->interval = like.interval;
-	bulk->slack = like.slack;
-	bulk->expirations = like.count;
-	bulk->flags |= like.flags & HWTIMER_FIXED_DELAY;
-	if (bulk->op == HWTIMER_OP_RESCHEDULE)
-		bulk->flags |= HWTIMER_SET_INTERVAL | HWTIMER_SET_SLACK;
-}
-
 void step_bulk(struct actor *actor)
 {
 	union entry *entries = entries_of[actor->number];
@@ -316,8 +301,8 @@ void step_bulk(struct actor *actor)
 	if (rng_one_in(&actor->rng, 2))
 		bulk.flags = bulk.op == HWTIMER_OP_CANCEL ? HWTIMER_DISCARD :
 							    HWTIMER_ABSOLUTE;
-	if (rng_one_in(&actor->rng, 3))
-		fill_general(actor, slot, &bulk);
+	if (bulk.op == HWTIMER_OP_SCHEDULE && rng_one_in(&actor->rng, 3))
+		bulk.slack = rng_below(&actor->rng, 5 * MS);
 	size = fill_bulk(actor, slot, &bulk, entries);
 	mutate(actor, entries, bulk.count * size);
 	array = put(actor, 1, entries, bulk.count * size);

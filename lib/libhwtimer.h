@@ -239,12 +239,11 @@ int hwt_cancel_many(struct hwt *hwt, unsigned int flags, const uint64_t *ids,
 		    uint64_t *results, unsigned int count);
 
 /**
- * hwt_bulk - do one operation on many timers in any way, with few system calls
+ * hwt_bulk - do one operation on many timers, new ones with a common slack
  * @hwt: the instance
- * @bulk: as for HWTIMER_IOC_BULK, with an interval or a slack, too; its size is not used
+ * @bulk: as for HWTIMER_IOC_BULK; its size is not used
  *
- * Return: as hwt_schedule_many(); also -ERANGE and -EDOM, see struct hwtimer_bulk. -E2BIG: the
- * module is older than intervals in bulks.
+ * Return: as hwt_schedule_many(); also -EDOM, see struct hwtimer_bulk.
  */
 int hwt_bulk(struct hwt *hwt, const struct hwtimer_bulk *bulk);
 

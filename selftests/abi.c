@@ -108,17 +108,14 @@ TEST(layout_of_bulk)
 	EXPECT_MEMBER(hwtimer_bulk_timer, user_data, 0, 8);
 	EXPECT_MEMBER(hwtimer_bulk_timer, id, 0, 8);
 	EXPECT_MEMBER(hwtimer_bulk_timer, time, 8, 8);
-	EXPECT_EQ(56, sizeof(struct hwtimer_bulk));
+	EXPECT_EQ(40, sizeof(struct hwtimer_bulk));
 	EXPECT_MEMBER(hwtimer_bulk, size, 0, 4);
 	EXPECT_MEMBER(hwtimer_bulk, op, 4, 4);
 	EXPECT_MEMBER(hwtimer_bulk, flags, 8, 4);
 	EXPECT_MEMBER(hwtimer_bulk, count, 12, 4);
 	EXPECT_MEMBER(hwtimer_bulk, timers, 16, 8);
 	EXPECT_MEMBER(hwtimer_bulk, results, 24, 8);
-	EXPECT_MEMBER(hwtimer_bulk, interval, 32, 8);
-	EXPECT_MEMBER(hwtimer_bulk, slack, 40, 8);
-	EXPECT_MEMBER(hwtimer_bulk, expirations, 48, 4);
-	EXPECT_MEMBER(hwtimer_bulk, reserved, 52, 4);
+	EXPECT_MEMBER(hwtimer_bulk, slack, 32, 8);
 }
 
 TEST(layout_of_query)

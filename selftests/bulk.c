@@ -1,10 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * BULK: one operation on many timers. It does the same as SUBMIT, to which it is
- * compared; takes arrays of every length; may write results over the timers; and handles
- * memory that faults half way, and a signal half way.
+ * BULK: one operation on many timers, new ones with a common slack. It does the same as
+ * SUBMIT, to which it is compared; takes arrays of every length; may write results over the
+ * timers; and handles memory that faults half way, and a signal half way.
  */
 #include "hwtimer_test.h"
+
+/* As dev_bulk(), of the operation, the flags and the slack of @bulk */
+static int dev_bulk_as(int fd, struct hwtimer_bulk bulk, const void *timers,
+		       __u64 *results, unsigned int count)
+{
+	bulk.size = sizeof(bulk);
+	bulk.count = count;
+	bulk.timers = (uintptr_t)timers;
+	bulk.results = (uintptr_t)results;
+	return dev_ioctl(fd, HWTIMER_IOC_BULK, &bulk);
+}
+
+#define BULK(name, ...) \
+	((struct hwtimer_bulk){ .op = HWTIMER_OP_##name, __VA_ARGS__ })
 
 static void fill_timers(struct hwtimer_bulk_timer *timers, unsigned int count,
 			__u64 time, __u64 first_user_data)
@@ -238,8 +252,8 @@ TEST_F(hwtimer, random_bulks_are_the_same_as_submits)
 				     HWTIMER_OP_RESCHEDULE };
 	const unsigned int rounds = scaled(400) < 40 ? 40 : scaled(400);
 	int other = dev_open(O_NONBLOCK);
+	unsigned int nr_known = 0, late = 0;
 	__u64 known[4096] = { 0 };
-	unsigned int nr_known = 0;
 
 	ASSERT_LE(0, other);
 	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, 3000));
@@ -254,16 +268,23 @@ TEST_F(hwtimer, random_bulks_are_the_same_as_submits)
 		__u32 flags = op != HWTIMER_OP_CANCEL ? HWTIMER_ABSOLUTE :
 			      random() % 2	      ? HWTIMER_DISCARD :
 							0;
+		__u64 slack = op == HWTIMER_OP_SCHEDULE && random() % 2 ?
+				      random() :
+				      0;
 
 		for (unsigned int i = 0; i < count; i++) {
 			__u64 time = now_ns() + HOUR + random();
 
+			/* Too early for the slack: a result of its own */
+			if (slack && random() % 10 == 0)
+				time = slack / 2;
 			ids[i] = nr_known ? known[random() % nr_known] : 0;
 			requests[i] = (struct hwtimer_request){
 				.op = op,
 				.flags = flags,
 				.id = op == HWTIMER_OP_SCHEDULE ? 0 : ids[i],
 				.time = op == HWTIMER_OP_CANCEL ? 0 : time,
+				.slack = slack,
 				.user_data = op == HWTIMER_OP_SCHEDULE ? i : 0,
 			};
 			timers[i] = (struct hwtimer_bulk_timer){
@@ -273,17 +294,25 @@ TEST_F(hwtimer, random_bulks_are_the_same_as_submits)
 		}
 		ASSERT_EQ(count, dev_submit(other, requests, count));
 		ASSERT_EQ(count,
-			  dev_bulk(self->fd, op, flags,
-				   op == HWTIMER_OP_CANCEL ? (void *)ids :
-							     (void *)timers,
-				   results, count));
+			  dev_bulk_as(self->fd,
+				      (struct hwtimer_bulk){
+					      .op = op,
+					      .flags = flags,
+					      .slack = slack,
+				      },
+				      op == HWTIMER_OP_CANCEL ? (void *)ids :
+								(void *)timers,
+				      results, count));
 		check_same(_metadata, requests, results, count);
-		for (unsigned int i = 0; i < count; i++)
+		for (unsigned int i = 0; i < count; i++) {
+			late += error_of(results[i]) == -EDOM;
 			if (op == HWTIMER_OP_SCHEDULE && !error_of(results[i]))
 				known[nr_known < ARRAY_SIZE(known) ?
 					      nr_known++ :
 					      random() % nr_known] = results[i];
+		}
 	}
+	EXPECT_LT(0, late);
 	for (unsigned int i = 0; i < nr_known; i++)
 		expect_same_timer(_metadata, self->fd, other, known[i]);
 	EXPECT_EQ(stats_of(other).scheduled, stats_of(self->fd).scheduled);
@@ -298,13 +327,25 @@ TEST_F(hwtimer, arrays_of_every_length)
 	static const unsigned int lengths[] = { 1,   2,	  31,  32,  33,
 						63,  64,  65,  255, 256,
 						257, 511, 512, 513, BATCH };
+	struct hwtimer_bulk_timer timers[BATCH];
 	__u64 ids[BATCH];
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(lengths); i++) {
-		unsigned int n = lengths[i];
+	fill_timers(timers, BATCH, HOUR, 0);
+	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(lengths); i++) {
+		unsigned int n = lengths[i / 2];
+		__u64 slack = i % 2 ? 64 * MS : 0;
 
-		ASSERT_EQ(n, bulk_schedule(self->fd, HOUR, n, ids));
+		ASSERT_EQ(n,
+			  dev_bulk_as(self->fd, BULK(SCHEDULE, .slack = slack),
+				      timers, ids, n));
 		EXPECT_EQ(n, stats_of(self->fd).pending);
+		for (unsigned int j = 0; j < n; j++) {
+			struct hwtimer_query query =
+				query_of(_metadata, self->fd, ids[j]);
+
+			ASSERT_EQ(j, query.user_data);
+			ASSERT_EQ(slack > 0, query.slack > 0);
+		}
 		ASSERT_EQ(n, dev_bulk(self->fd, HWTIMER_OP_CANCEL, 0, ids, ids,
 				      n));
 		for (unsigned int j = 0; j < n; j++)
@@ -320,12 +361,15 @@ TEST_F(hwtimer, results_may_overwrite_the_timers)
 	__u64 *ids = (__u64 *)timers;
 	struct hwtimer_query query;
 
-	fill_timers(timers, BATCH, HOUR, 1000);
-	ASSERT_EQ(BATCH, dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers, ids,
-				  BATCH));
-	for (unsigned int i = 0; i < BATCH; i++) {
-		ASSERT_EQ(0, dev_query(self->fd, ids[i], &query));
-		ASSERT_EQ(1000 + i, query.user_data);
+	for (__u64 slack = 0; slack <= MS; slack += MS) {
+		fill_timers(timers, BATCH, HOUR, 1000);
+		ASSERT_EQ(BATCH,
+			  dev_bulk_as(self->fd, BULK(SCHEDULE, .slack = slack),
+				      timers, ids, BATCH));
+		for (unsigned int i = 0; i < BATCH; i++) {
+			ASSERT_EQ(0, dev_query(self->fd, ids[i], &query));
+			ASSERT_EQ(1000 + i, query.user_data);
+		}
 	}
 }
 
@@ -387,32 +431,128 @@ TEST_F(hwtimer, wrong_operations_flags_and_counts_are_einval)
 	const __u32 good[] = {
 		[HWTIMER_OP_SCHEDULE] = HWTIMER_ABSOLUTE,
 		[HWTIMER_OP_CANCEL] = HWTIMER_DISCARD,
-		[HWTIMER_OP_RESCHEDULE] = HWTIMER_ABSOLUTE |
-					  HWTIMER_SET_INTERVAL |
-					  HWTIMER_SET_SLACK,
+		[HWTIMER_OP_RESCHEDULE] = HWTIMER_ABSOLUTE,
 	};
 	struct hwtimer_bulk_timer timers[2] = { 0 };
 	__u64 results[2];
 
-	for (__u32 op = 0; op < 10; op++)
-		for (unsigned int bit = 0; bit < 32; bit++) {
-			__u32 flags = 1U << bit;
+	for (unsigned int i = 0; i < 10 * 32; i++) {
+		__u32 op = i / 32, flags = 1U << i % 32;
 
-			if (op && op < ARRAY_SIZE(good) && good[op] & flags)
-				continue;
-			EXPECT_EQ(-EINVAL, dev_bulk(self->fd, op, flags, timers,
-						    results, 2))
+		if (op && op < ARRAY_SIZE(good) && good[op] & flags)
+			continue;
+		for (unsigned int count = 0; count <= 2; count++)
+			EXPECT_EQ(-EINVAL,
+				  dev_bulk_as(self->fd,
+					      (struct hwtimer_bulk){
+						      .op = op,
+						      .flags = flags,
+						      .slack = count % 2,
+					      },
+					      timers, results, count))
 			{
 				TH_LOG("operation %u, flags %#x", op, flags);
 			}
-			EXPECT_EQ(-EINVAL, dev_bulk(self->fd, op, flags, timers,
-						    results, 0));
-		}
+	}
 	EXPECT_EQ(-EINVAL, dev_bulk(self->fd, 0, 0, timers, results, 2));
 	EXPECT_EQ(-EINVAL, dev_bulk(self->fd, 4, 0, timers, results, 2));
 	EXPECT_EQ(-EINVAL, dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers,
 				    results, (unsigned int)INT_MAX + 1));
 	EXPECT_EQ(0, stats_of(self->fd).scheduled);
+}
+
+/* A slack that is wrong for all timers fails the call, even if there is no timer. */
+TEST_F(hwtimer, a_wrong_slack_is_an_error_of_the_call)
+{
+	const struct {
+		struct hwtimer_bulk bulk;
+		int err;
+	} wrong[] = {
+		{ BULK(SCHEDULE, .slack = INT64_MAX), -EDOM },
+		{ BULK(SCHEDULE, .slack = ~0ULL), -EDOM },
+		{ BULK(SCHEDULE, .flags = HWTIMER_ABSOLUTE,
+		       .slack = INT64_MAX + 1ULL),
+		  -EDOM },
+		{ BULK(CANCEL, .slack = 1), -EINVAL },
+		{ BULK(CANCEL, .flags = HWTIMER_DISCARD, .slack = 1), -EINVAL },
+		{ BULK(RESCHEDULE, .slack = 1), -EINVAL },
+		{ BULK(RESCHEDULE, .flags = HWTIMER_ABSOLUTE, .slack = ~0ULL),
+		  -EINVAL },
+		{ BULK(NONE, .slack = 1), -EINVAL },
+		{ { .op = 77, .slack = 1 }, -EINVAL },
+	};
+	struct hwtimer_bulk_timer timers[2];
+	struct hwtimer_info info;
+	__u64 results[2];
+
+	fill_timers(timers, 2, HOUR, 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(wrong); i++)
+		for (unsigned int count = 0; count <= 2; count += 2) {
+			EXPECT_EQ(wrong[i].err,
+				  dev_bulk_as(self->fd, wrong[i].bulk, timers,
+					      results, count))
+			{
+				TH_LOG("case %u, %u timers", i, count);
+			}
+		}
+	ASSERT_EQ(0, dev_info(self->fd, &info));
+	EXPECT_EQ(0, info.started);
+	EXPECT_EQ(0, stats_of(self->fd).scheduled);
+}
+
+/* Times are each timer's own, so they are refused one by one. */
+TEST_F(hwtimer, a_time_that_the_slack_does_not_fit_is_a_result)
+{
+	const struct {
+		__u64 time;
+		int err;
+	} some[] = {
+		{ HOUR, 0 },
+		{ HWTIMER_NEVER, -EINVAL },
+		{ MS, 0 },
+		{ MS - 1, -EDOM },
+		{ 0, -EDOM },
+		{ -5, -EDOM },
+		{ INT64_MAX - MS, 0 },
+		{ INT64_MAX - MS + 1, -EDOM },
+	};
+	struct hwtimer_bulk_timer timers[ARRAY_SIZE(some)];
+	__u64 results[ARRAY_SIZE(some)];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(some); i++)
+		timers[i] = (struct hwtimer_bulk_timer){
+			.user_data = i,
+			.time = some[i].time,
+		};
+	ASSERT_EQ(ARRAY_SIZE(some),
+		  dev_bulk_as(self->fd, BULK(SCHEDULE, .slack = MS), timers,
+			      results, ARRAY_SIZE(some)));
+	for (unsigned int i = 0; i < ARRAY_SIZE(some); i++) {
+		EXPECT_EQ(some[i].err, error_of(results[i]))
+		{
+			TH_LOG("case %u", i);
+		}
+	}
+	EXPECT_EQ(3, stats_of(self->fd).scheduled);
+}
+
+/* A timer that is never due may have any slack, as in a request. */
+TEST_F(hwtimer, the_longest_slack)
+{
+	struct hwtimer_bulk_timer timer = { .time = HWTIMER_NEVER };
+	__u64 id;
+
+	ASSERT_EQ(1, dev_bulk_as(self->fd,
+				 BULK(SCHEDULE, .flags = HWTIMER_ABSOLUTE,
+				      .slack = INT64_MAX),
+				 &timer, &id, 1));
+	EXPECT_EQ(0, error_of(id));
+	timer.time = INT64_MAX / 2;
+	ASSERT_EQ(1,
+		  dev_bulk_as(self->fd, BULK(SCHEDULE, .slack = INT64_MAX / 2),
+			      &timer, &id, 1));
+	EXPECT_EQ(0, error_of(id));
+	EXPECT_EQ(2, stats_of(self->fd).pending);
 }
 
 /*
@@ -433,6 +573,12 @@ TEST_F(hwtimer, delays_of_the_realtime_clock_are_einval)
 	EXPECT_EQ(0, info.started);
 	EXPECT_EQ(2, dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE,
 			      timers, ids, 2));
+	EXPECT_EQ(-EINVAL, dev_bulk_as(self->fd, BULK(SCHEDULE, .slack = MS),
+				       timers, ids, 2));
+	EXPECT_EQ(2, dev_bulk_as(self->fd,
+				 BULK(SCHEDULE, .flags = HWTIMER_ABSOLUTE,
+				      .slack = MS),
+				 timers, ids, 2));
 	timers[0].id = ids[0];
 	EXPECT_EQ(-EINVAL,
 		  dev_bulk(self->fd, HWTIMER_OP_RESCHEDULE, 0, timers, ids, 1));
@@ -474,8 +620,47 @@ TEST_F(hwtimer, bad_addresses_are_efault)
 		  dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers, NULL, 2));
 	EXPECT_EQ(-EFAULT, dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers,
 				    bad_address(), 2));
-	EXPECT_EQ(2, stats_of(self->fd).scheduled); /* and undone */
-	EXPECT_EQ(0, stats_of(self->fd).pending);
+	EXPECT_EQ(-EFAULT, dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers,
+				    read_only_copy(ids, sizeof(ids)), 2));
+	EXPECT_EQ(0, stats_of(self->fd).scheduled);
+}
+
+/* The end of the array is beyond 32 or 64 bits; or it lies in the half of the kernel. */
+TEST_F(hwtimer, results_beyond_the_address_space)
+{
+	const __u64 addresses[] = { -8ULL,	-16ULL,	      -4096ULL,
+				    1ULL << 63, UINT_MAX - 7, UINT_MAX - 15 };
+	struct hwtimer_bulk_timer timers[BATCH];
+
+	fill_timers(timers, BATCH, HOUR, 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(addresses); i++) {
+		struct hwtimer_bulk bulk = BULK(SCHEDULE, .size = sizeof(bulk),
+						.count = BATCH,
+						.timers = (uintptr_t)timers,
+						.results = addresses[i]);
+
+		EXPECT_EQ(-EFAULT, dev_ioctl(self->fd, HWTIMER_IOC_BULK, &bulk))
+		{
+			TH_LOG("%#llx", addresses[i]);
+		}
+	}
+	EXPECT_EQ(0, stats_of(self->fd).scheduled);
+}
+
+/* Pages that the program has not touched are given to it, and ids written to them. */
+TEST_F(hwtimer, results_in_memory_that_nobody_has_touched)
+{
+	struct hwtimer_bulk_timer timers[BATCH];
+	__u64 *ids = mmap(NULL, whole_pages(BATCH * sizeof(*ids)),
+			  PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+
+	ASSERT_NE(MAP_FAILED, ids);
+	fill_timers(timers, BATCH, HOUR, 0);
+	ASSERT_EQ(BATCH, dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers, ids,
+				  BATCH));
+	for (unsigned int i = 0; i < BATCH; i++)
+		ASSERT_EQ(i, query_of(_metadata, self->fd, ids[i]).user_data);
 }
 
 /* Timers up to the edge are scheduled, whatever part of the next one can be read. */
@@ -496,65 +681,45 @@ TEST_F(hwtimer, timers_that_fault_half_way)
 		}
 }
 
-/* A schedule is undone if its id cannot be written; every other id is written. */
-TEST_F(hwtimer, schedules_whose_ids_cannot_be_written_are_undone)
+/* Each operation whose result can be written is done, and no other one. */
+TEST_F(hwtimer, operations_whose_results_cannot_be_written_are_not_done)
 {
 	struct hwtimer_bulk_timer timers[BATCH];
-	struct hwtimer_query query;
+	__u64 ids[BATCH], fresh[600];
 
-	fill_timers(timers, BATCH, HOUR, 0);
+	ASSERT_EQ(BATCH, bulk_schedule(self->fd, HOUR, BATCH, ids));
 	for (unsigned int room = 0; room < 600; room += 50) {
-		__u64 *ids = page_edge(room * sizeof(*ids) + 4);
-		__u64 before = stats_of(self->fd).pending;
+		struct hwtimer_stats before = stats_of(self->fd), after;
+		__u64 *results = page_edge(room * sizeof(*results) + 4);
+		int expected = room ? (int)room : -EFAULT;
 
-		EXPECT_EQ(room ? (int)room : -EFAULT,
-			  dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers,
-				   ids, BATCH));
-		EXPECT_EQ(before + room, stats_of(self->fd).pending);
+		fill_timers(timers, BATCH, HOUR, 0);
+		EXPECT_EQ(expected, dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0,
+					     timers, results, BATCH));
+		memcpy(fresh, results, room * sizeof(*results));
+		for (unsigned int i = 0; i < BATCH; i++)
+			timers[i] = (struct hwtimer_bulk_timer){
+				.id = ids[i],
+				.time = 2 * HOUR,
+			};
+		EXPECT_EQ(expected, dev_bulk(self->fd, HWTIMER_OP_RESCHEDULE, 0,
+					     timers, results, BATCH));
+		for (unsigned int i = 0; i < BATCH; i++)
+			ASSERT_EQ(i >= room,
+				  query_of(_metadata, self->fd, ids[i])
+						  .remaining <= HOUR);
+		EXPECT_EQ(expected, dev_bulk(self->fd, HWTIMER_OP_CANCEL, 0,
+					     ids, results, BATCH));
+		after = stats_of(self->fd);
+		EXPECT_EQ(before.scheduled + room, after.scheduled);
+		EXPECT_EQ(before.rescheduled + room, after.rescheduled);
+		EXPECT_EQ(before.cancelled + room, after.cancelled);
 		for (unsigned int i = 0; i < room; i++) {
-			ASSERT_EQ(0, dev_query(self->fd, ids[i], &query));
-			EXPECT_EQ(i, query.user_data);
+			ids[i] = fresh[i];
+			EXPECT_EQ(i, query_of(_metadata, self->fd, ids[i])
+					     .user_data);
 		}
 	}
-}
-
-/*
- * Most timers are not due yet when their schedule is undone; with the shortest tick, some
- * are.
- */
-TEST_F(hwtimer, undone_schedules_that_were_due_do_not_come)
-{
-	struct hwtimer_bulk_timer timers[60];
-	struct hwtimer_event events[60];
-	__u64 *ids = page_edge(10 * sizeof(*ids));
-	__u64 end = now_ns() + 5 * SEC;
-	unsigned int round;
-
-	ASSERT_EQ(0, dev_setup(self->fd, 10 * US, 0, 0));
-	for (round = 0; round < 20 + scaled(2000); round++) {
-		if (round >= 20 &&
-		    (stats_of(self->fd).discarded || now_ns() > end))
-			break;
-		fill_timers(timers, 60, 0, 0);
-		EXPECT_EQ(10, dev_bulk(self->fd, HWTIMER_OP_SCHEDULE, 0, timers,
-				       ids, 60));
-		ASSERT_EQ(10, dev_collect(self->fd, events, 10));
-		if (round < 20)
-			sleep_ns(5 * MS);
-		EXPECT_EQ(-EAGAIN, dev_read(self->fd, events, 60));
-	}
-	TH_LOG("after %u rounds, %llu were due", round,
-	       stats_of(self->fd).discarded);
-}
-
-TEST_F(hwtimer, cancels_whose_results_cannot_be_written_stand)
-{
-	__u64 ids[16];
-
-	ASSERT_EQ(16, bulk_schedule(self->fd, HOUR, 16, ids));
-	EXPECT_EQ(-EFAULT, dev_bulk(self->fd, HWTIMER_OP_CANCEL, 0, ids,
-				    bad_address(), 16));
-	EXPECT_EQ(16, stats_of(self->fd).cancelled);
 }
 
 struct all_timers {

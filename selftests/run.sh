@@ -53,7 +53,6 @@ reschedule  x   x     x     a     a       a        a     -        x     -       
 rearm       x   x     x     a     a       x        x     -        x     -        a       a
 submit      x   x     x     a     a       x        a     a        x     -        a       a
 bulk        x   x     x     a     a       x        a     a        x     -        a       a
-bulk_periodic x x     x     a     a       x        a     a        x     -        a       a
 read        x   x     x     a     a       x        x     a        x     a        a       a
 poll        x   .     x     a     .       a        x     -        x     -        a       .
 stop        x   x     x     a     a       x        a     -        x     -        a       a

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of hwtimer_bulk.c: a bulk does the same as single requests, down to the
- * order of timers that expire at the same tick. Now and then it is a general one.
+ * order of timers that expire at the same tick.
  */
 #include <kunit/test.h>
 #include <linux/ktime.h>
@@ -32,13 +32,10 @@
  * @expired: number of events that were the same for both
  * @words: words of the next bulk
  * @requests: requests that ask for the same as @words
- * @bulks: number of bulks
- * @general: number of operations of general bulks that succeeded
- * @slackened: number of operations with a slack of other bulks that succeeded
+ * @bulks: number of bulks that scheduled
+ * @slackened: number of operations with a slack that succeeded
  * @late: number of operations refused because their time allows no such slack
- * @interval: interval of the next operations, ns
  * @slack: slack of the next operations, ns
- * @room: room for the requests of a general bulk
  */
 struct twins {
 	struct kunit *test;
@@ -54,12 +51,9 @@ struct twins {
 	u64 words[2 * HWTIMER_HOLD];
 	struct hwtimer_request requests[HWTIMER_HOLD];
 	u32 bulks;
-	u64 general;
 	u64 slackened;
 	u64 late;
-	u64 interval;
 	u64 slack;
-	struct hwtimer_request room[HWTIMER_HOLD];
 };
 
 static struct twins *twins_create(struct kunit *test, bool settable)
@@ -113,35 +107,11 @@ static u64 random_time(struct twins *twins)
 	return twins->flags & HWTIMER_ABSOLUTE ? deadline : deadline - fake_now;
 }
 
-/*
- * For one bulk of four, chooses an interval or a slack, or both. Not at random which: a test
- * with few bulks needs some, too.
- */
-static void choose_general(struct twins *twins, u32 op)
-{
-	bool reschedule = op == HWTIMER_OP_RESCHEDULE;
-	u32 which = 1 + random_below(&twins->state, 3);
-
-	twins->interval = 0;
-	twins->slack = 0;
-	if (twins->bulks++ % 4)
-		return;
-	if (which & 1) {
-		twins->interval = NEAR + random_below(&twins->state, NEAR);
-		twins->flags |= reschedule ? HWTIMER_SET_INTERVAL : 0;
-	}
-	if (which & 2) {
-		twins->slack = 1 + random_below(&twins->state, NEAR);
-		twins->flags |= reschedule ? HWTIMER_SET_SLACK : 0;
-	}
-}
-
-static void choose(struct twins *twins, u32 op)
+static void choose_flags(struct twins *twins)
 {
 	twins->flags = twins->settable || random_below(&twins->state, 2) ?
 			       HWTIMER_ABSOLUTE :
 			       0;
-	choose_general(twins, op);
 }
 
 /* Returns the id of a timer, which may have ended. */
@@ -152,40 +122,24 @@ static u64 random_id(struct twins *twins)
 	return among ? twins->ids[random_below(&twins->state, among)] : 1;
 }
 
-/* As hwtimer_batch_bulk() does it */
-static int run_bulk(struct twins *twins, const struct hwtimer_bulk *bulk,
-		    u32 count)
-{
-	int err;
-
-	if (!hwtimer_bulk_general(bulk))
-		return hwtimer_bulk_run(twins->bulk, bulk, twins->words, count);
-	err = hwtimer_bulk_check_general(twins->bulk, bulk);
-	return err   ?:
-		       hwtimer_bulk_run_general(twins->bulk, bulk, twins->words,
-						twins->room, count);
-}
-
 /* Does the bulk in twins->words and the same by requests; compares the results. */
 static void do_both(struct twins *twins, u32 op, u32 count)
 {
 	struct hwtimer_bulk bulk = { .op = op };
 	u32 i;
+	int err;
 
-	if (op != HWTIMER_OP_CANCEL) {
+	if (op != HWTIMER_OP_CANCEL)
 		bulk.flags = twins->flags;
-		bulk.interval = twins->interval;
+	if (op == HWTIMER_OP_SCHEDULE)
 		bulk.slack = twins->slack;
-		bulk.expirations = bulk.interval ? 2 : 0;
-	}
 	for (i = 0; i < count; i++) {
 		twins->requests[i].op = op;
 		twins->requests[i].flags = bulk.flags;
-		twins->requests[i].interval = bulk.interval;
 		twins->requests[i].slack = bulk.slack;
-		twins->requests[i].count = bulk.expirations;
 	}
-	KUNIT_ASSERT_EQ(twins->test, run_bulk(twins, &bulk, count), 0);
+	err = hwtimer_bulk_run(twins->bulk, &bulk, twins->words, count);
+	KUNIT_ASSERT_EQ(twins->test, err, 0);
 	hwtimer_request_run(twins->single, twins->requests, count);
 	for (i = 0; i < count; i++) {
 		s64 result = twins->requests[i].result;
@@ -195,12 +149,7 @@ static void do_both(struct twins *twins, u32 op, u32 count)
 		KUNIT_ASSERT_EQ(twins->test, (s64)twins->words[i], result);
 		twins->refused += result == -EINVAL;
 		twins->late += result == -EDOM;
-		if (result < 0)
-			continue;
-		if (hwtimer_bulk_general(&bulk))
-			twins->general++;
-		else
-			twins->slackened += bulk.slack > 0;
+		twins->slackened += result >= 0 && bulk.slack;
 	}
 }
 
@@ -208,7 +157,10 @@ static void schedule_both(struct twins *twins, u32 count)
 {
 	u32 i;
 
-	choose(twins, HWTIMER_OP_SCHEDULE);
+	choose_flags(twins);
+	/* Not at random which: a test with few bulks needs one with a slack, too. */
+	twins->slack =
+		twins->bulks++ % 4 ? 0 : 1 + random_below(&twins->state, NEAR);
 	for (i = 0; i < count; i++) {
 		u64 time = random_time(twins);
 
@@ -240,7 +192,7 @@ static void reschedule_both(struct twins *twins, u32 count)
 {
 	u32 i;
 
-	choose(twins, HWTIMER_OP_RESCHEDULE);
+	choose_flags(twins);
 	for (i = 0; i < count; i++) {
 		u64 time = random_time(twins);
 
@@ -325,7 +277,7 @@ static void do_something(struct twins *twins, bool settable)
 /* Whether all kinds of results have come that random operations lead to. */
 static bool seen_all(const struct twins *twins)
 {
-	return twins->general && twins->slackened &&
+	return twins->slackened &&
 	       (twins->settable || (twins->refused && twins->late));
 }
 
@@ -342,7 +294,6 @@ static void do_much(struct kunit *test, bool settable)
 	/* With fewer events, the test has shown nothing. */
 	KUNIT_EXPECT_GT(test, twins->expired, twins->timers / 4);
 	KUNIT_EXPECT_EQ(test, twins->refused > 0, !twins->settable);
-	KUNIT_EXPECT_GT(test, twins->general, 0);
 	KUNIT_EXPECT_GT(test, twins->slackened, 0);
 	KUNIT_EXPECT_EQ(test, twins->late > 0, !twins->settable);
 	twins_destroy(twins);
@@ -383,7 +334,6 @@ static void expect_slack_results(struct kunit *test,
 	};
 	u32 i;
 
-	KUNIT_EXPECT_FALSE(test, hwtimer_bulk_general(&bulk));
 	for (i = 0; i < ARRAY_SIZE(some); i++) {
 		u64 words[2] = { 0, some[i].time };
 
@@ -440,6 +390,15 @@ static void expect_validity(struct kunit *test,
 		    .flags = HWTIMER_ABSOLUTE,
 		    .slack = U64_MAX },
 		  -EDOM },
+		{ { .op = HWTIMER_OP_CANCEL, .slack = 1 }, -EINVAL },
+		{ { .op = HWTIMER_OP_RESCHEDULE,
+		    .flags = HWTIMER_ABSOLUTE,
+		    .slack = 1 },
+		  -EINVAL },
+		{ { .op = HWTIMER_OP_RESCHEDULE,
+		    .flags = HWTIMER_SET_SLACK,
+		    .slack = 1 },
+		  -EINVAL },
 		{ { .op = HWTIMER_OP_RESCHEDULE, .flags = HWTIMER_ABSOLUTE },
 		  0 },
 		{ { .op = HWTIMER_OP_RESCHEDULE }, delay },

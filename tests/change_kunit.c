@@ -525,32 +525,6 @@ static void changes_get_records(struct kunit *test)
 	fake_check_books(test, test->priv);
 }
 
-/* If a program cannot get the id, nothing is left of what HWTIMER_REARM has made. */
-static void undo_ends_what_was_made(struct kunit *test)
-{
-	struct hwtimer_instance *instance = test->priv;
-	struct hwtimer_request requests[] = {
-		{ .flags = HWTIMER_REARM },
-		{ .flags = HWTIMER_REARM },
-		{ .flags = HWTIMER_SET_USER_DATA },
-		{ .flags = 0 },
-	};
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(requests); i++) {
-		requests[i].op = HWTIMER_OP_RESCHEDULE;
-		requests[i].time = FAKE_HOUR;
-		/* The first one names no timer. */
-		requests[i].id = i ? begin_after(test, FAKE_HOUR) : 0;
-	}
-	hwtimer_request_run(instance, requests, ARRAY_SIZE(requests));
-	KUNIT_EXPECT_EQ(test, instance->stats.pending, 4);
-	hwtimer_request_undo(instance, requests, ARRAY_SIZE(requests));
-	KUNIT_EXPECT_EQ(test, instance->stats.pending, 2);
-	KUNIT_EXPECT_EQ(test, instance->stats.cancelled, 2);
-	fake_check_books(test, instance);
-}
-
 /* ---- HWTIMER_SET_* ---- */
 
 /* Each combination of flags sets what it names, and nothing else. */
@@ -786,7 +760,6 @@ static struct kunit_case change_test_cases[] = {
 	KIND_CASE(rearm_through_the_ring),
 	KIND_CASE(rearm_ends_the_delay),
 	KIND_CASE(changes_get_records),
-	KIND_CASE(undo_ends_what_was_made),
 	KIND_CASE(sets_what_it_names),
 	KIND_CASE(less_slack_may_mean_an_earlier_tick),
 	KIND_CASE(slack_must_not_exceed_the_interval),

@@ -91,8 +91,8 @@ def calls_of_an_instance(hwt):
     expect(2, "hwt_reschedule_many", hwt, SCHEDULE_AT, timers, results, 2)
     expect(2, "hwt_cancel_many", hwt, 0, (u64 * 2)(timers[0], timers[2]), results, 2)
     ids = (u64 * 2)(timers[0], timers[2])
-    bulk = struct.pack("IIIIQQQQII", 0, CANCEL, 0, 2, ctypes.addressof(ids),
-                       ctypes.addressof(results), 0, 0, 0, 0)
+    bulk = struct.pack("IIIIQQQ", 0, CANCEL, 0, 2, ctypes.addressof(ids),
+                       ctypes.addressof(results), 0)
     expect(2, "hwt_bulk", hwt, bulk)
     assert [call("hwt_error", u64(result)) for result in results] == [-errno.ENOENT] * 2
     cancelled, discarded = u64(9), u64(9)

@@ -543,20 +543,18 @@ class Instance:
 
     def schedule_many(self, times: Sequence[int],
                       user_data: Optional[Iterable[int]] = None, *,
-                      absolute: bool = False, interval: int = 0, count: int = 0,
-                      slack: int = 0, fixed_delay: bool = False) -> list[int]:
+                      absolute: bool = False, slack: int = 0) -> list[int]:
         """Schedules a timer for each of @times, which are delays or, with @absolute,
         deadlines, and returns their ids. @user_data has a value for each timer; without it,
-        they are 0, 1, 2, ... All timers have the same @interval, @count, @slack and
-        @fixed_delay, which mean the same as for schedule(). If some timers are refused:
+        they are 0, 1, 2, ... All timers have the same @slack. If some timers are refused:
         BulkError, whose `results` has the ids of the others."""
         convert = _deadline if absolute else _delay
         total = len(times)
         data = array("Q", range(total) if user_data is None else user_data)
         if CALLBACK_DATA in data:
             raise ValueError("this user_data is for timers with callbacks")
-        like = _request(absolute, 0, 0, interval, count, slack, fixed_delay)
-        results = self._schedule_bulk(_pairs(data, map(convert, times), total), total, like)
+        results = self._schedule_bulk(_pairs(data, map(convert, times), total), total,
+                                      absolute, _number(slack, "slack", NEVER))
         if len(results) < total or min(results, default=0) < 0:
             number = next((-result for result in results if result < 0), errno.EINTR)
             text = str(_errors.error("hwt_schedule", number).strerror)
@@ -581,13 +579,12 @@ class Instance:
                                len(ids))
         return _errnos(_signed(results[:done]))
 
-    def _schedule_bulk(self, timers: array[int], count: int,
-                       like: _library.Request) -> list[int]:
+    def _schedule_bulk(self, timers: array[int], count: int, absolute: bool,
+                       slack: int) -> list[int]:
         results = array("Q", bytes(8 * count))
-        bulk = _library.Bulk(op=_library.OP_SCHEDULE, flags=like.flags, count=count,
-                             timers=timers.buffer_info()[0],
-                             results=results.buffer_info()[0], interval=like.interval,
-                             slack=like.slack, expirations=like.count)
+        bulk = _library.Bulk(op=_library.OP_SCHEDULE, flags=ABSOLUTE if absolute else 0,
+                             count=count, timers=timers.buffer_info()[0],
+                             results=results.buffer_info()[0], slack=slack)
         with self._handle as hwt:
             ret = lib.hwt_bulk(hwt, byref(bulk))
         if ret < 0:

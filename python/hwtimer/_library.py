@@ -75,8 +75,7 @@ class Bulk(ctypes.Structure):
     """struct hwtimer_bulk"""
     _fields_ = [
         ("size", c_uint32), ("op", c_uint32), ("flags", c_uint32), ("count", c_uint32),
-        ("timers", c_uint64), ("results", c_uint64), ("interval", c_uint64),
-        ("slack", c_uint64), ("expirations", c_uint32), ("reserved", c_uint32),
+        ("timers", c_uint64), ("results", c_uint64), ("slack", c_uint64),
     ]
 
 
