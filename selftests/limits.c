@@ -206,23 +206,6 @@ TEST_F(hwtimer, last_expiration_of_a_limited_timer_lifts_it)
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
 }
 
-TEST_F(hwtimer, undone_schedules_do_not_count)
-{
-	struct hwtimer_request request = {
-		.op = HWTIMER_OP_SCHEDULE,
-		.time = HOUR,
-	};
-	void *copy = read_only_copy(&request, sizeof(request));
-
-	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, LIMIT));
-	for (unsigned int i = 0; i < 5 * LIMIT; i++) {
-		EXPECT_EQ(-EFAULT,
-			  dev_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, copy));
-		EXPECT_EQ(-EFAULT, dev_submit(self->fd, copy, 1));
-	}
-	EXPECT_EQ(LIMIT, dev_schedule_many(self->fd, LIMIT + 1, 0, HOUR, NULL));
-}
-
 TEST_F(hwtimer, default_limit_is_default_timers)
 {
 	long long limit = module_parameter("default_timers");

@@ -823,33 +823,6 @@ TEST_F(hwtimer, submit_of_periodic_timers)
 	}
 }
 
-TEST_F(hwtimer, ids_that_cannot_be_written_undo_the_timers)
-{
-	const __u64 delays[] = { 0, HOUR };
-	struct hwtimer_request requests[20];
-	struct hwtimer_event event;
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(delays); i++) {
-		struct hwtimer_request request = {
-			.time = delays[i],
-			.interval = MS,
-		};
-		void *copy = read_only_copy(&request, sizeof(request));
-
-		EXPECT_EQ(-EFAULT,
-			  dev_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, copy));
-		fill_schedules(requests, 20, 0, delays[i], 0);
-		for (unsigned int j = 0; j < 20; j++)
-			requests[j].interval = (1 + j) * MS;
-		copy = read_only_copy(requests, sizeof(requests));
-		EXPECT_EQ(-EFAULT, dev_submit(self->fd, copy, 20));
-	}
-	sleep_ns(20 * MS);
-	EXPECT_EQ(0, stats_of(self->fd).pending);
-	EXPECT_EQ(0, stats_of(self->fd).ready);
-	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
-}
-
 TEST_F(hwtimer, stop_hands_back_what_is_pending)
 {
 	__u64 first = now_ns() + HOUR, id, left;

@@ -281,18 +281,6 @@ TEST_F(trace, refused_timers_are_not_told_of)
 		     story("instance", told(self->fd, "instance"), last));
 }
 
-TEST_F(trace, a_timer_of_which_nobody_heard)
-{
-	struct hwtimer_request request = { .time = HOUR };
-	const struct hwtimer_request *unwritable =
-		read_only_copy(&request, sizeof(request));
-
-	EXPECT_EQ(-EFAULT, dev_ioctl(self->fd, HWTIMER_IOC_SCHEDULE,
-				     (void *)unwritable));
-	EXPECT_STREQ("open schedule cancel ",
-		     story("instance", told(self->fd, "instance"), NULL));
-}
-
 TEST_F(trace, a_timer_of_the_rings)
 {
 	const struct hwtimer_event *event;

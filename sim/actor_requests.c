@@ -141,7 +141,7 @@ static void schedule_one(struct actor *actor)
 	request_random(actor->site, &request);
 	timer = oracle_schedule(actor->site->oracle, &request);
 	ret = sim_ioctl(actor->file, HWTIMER_IOC_SCHEDULE, &request);
-	/* The id could not be written; the timer is undone unless that came too late. */
+	/* Nobody knows whether the request was not read, or the id was not written. */
 	if (ret == -EFAULT) {
 		oracle_scheduled(timer, 0, -ECANCELED);
 		return;
