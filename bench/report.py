@@ -371,12 +371,6 @@ class Targets:
             for phase in ("schedule", "cancel"))
         self.add(f"BULK of 4 / four single calls, {self.where}, 10,000", 0.5,
                  value, detail=what)
-        value, what = worst(
-            (self.ratio(self.ours(phase, 1000, "bulks of 4", "counts"),
-                        self.ours(phase, 1000, "single calls", "counts")),
-             phase) for phase in ("schedule", "cancel"))
-        self.add("BULK of 4 / four single calls, instructions without the entry",
-                 0.5, value, detail=what)
         self.add_ratio("one SCHEDULE / one settime, instructions", 1.0,
                        self.ours("one SCHEDULE", 1, where="instructions"),
                        self.ours("one settime", 1, where="instructions"))
