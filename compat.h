@@ -11,7 +11,6 @@
 #include <linux/cgroup.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
-#include <linux/nsproxy.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/version.h>
@@ -72,33 +71,6 @@ static inline int hwtimer_cgroups_tasks(const void *cgroups)
 #else
 	return INT_MAX;
 #endif
-}
-
-/*
- * Writes the path of a task's cgroup in the unified hierarchy, as the current task sees
- * it. Returns its length, -ENODEV (there are no cgroups, or it is just being removed), or
- * an error of cgroup_path_ns(). May sleep.
- */
-static inline int hwtimer_cgroup_path(struct task_struct *task, char *path,
-				      size_t size)
-{
-	int length = -ENODEV;
-
-#ifdef CONFIG_CGROUPS
-	struct cgroup *cgroup;
-
-	rcu_read_lock();
-	cgroup = task_dfl_cgroup(task);
-	if (!cgroup_tryget(cgroup))
-		cgroup = NULL;
-	rcu_read_unlock();
-	if (cgroup) {
-		length = cgroup_path_ns(cgroup, path, size,
-					current->nsproxy->cgroup_ns);
-		cgroup_put(cgroup);
-	}
-#endif
-	return length;
 }
 
 /* The id of a task's cgroup, in the version 2 hierarchy. Ids are not used again. */

@@ -20,7 +20,7 @@
  * something, a lower layer calls a function pointer that the higher layer has set: in an
  * alarm or a work item.
  *
- *   faces        main, ioctl, batch, query, debug, stats, occupancy
+ *   faces        main, ioctl, batch, query, debug, stats
  *   whole        instance, turn
  *   rings        exchange, submission
  *   operations   bulk, request, change, op

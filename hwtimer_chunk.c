@@ -162,11 +162,9 @@ bool hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool)
 	if (queue->head) {
 		queue->tail->used = queue->last;
 		queue->tail->next = chunk;
-		queue->chunks++;
 	} else {
 		queue->head = chunk;
 		queue->first = 0;
-		queue->chunks = 1;
 	}
 	queue->tail = chunk;
 	queue->last = 0;
@@ -211,7 +209,6 @@ void hwtimer_queue_drop_head(struct hwtimer_queue *queue,
 	} else {
 		queue->head = head->next;
 		queue->first = head->next->first;
-		queue->chunks--;
 	}
 	hwtimer_pool_give(pool, head);
 }
@@ -253,7 +250,6 @@ void hwtimer_queue_splice(struct hwtimer_queue *queue,
 		queue->tail->next = more->head;
 		queue->tail = more->tail;
 		queue->last = more->last;
-		queue->chunks += more->chunks;
 	}
 	more->head = NULL;
 }

@@ -154,16 +154,14 @@ static inline void hwtimer_pool_give(struct hwtimer_pool *pool,
  * @tail: the last chunk; valid unless the queue is empty
  * @first: number of slots of @head already taken
  * @last: number of slots of @tail filled
- * @chunks: number of chunks; valid unless the queue is empty
  *
  * Each chunk in the queue has at least one slot in use.
  */
 struct hwtimer_queue {
 	struct hwtimer_chunk *head;
 	struct hwtimer_chunk *tail;
-	u16 first;
-	u16 last;
-	u32 chunks;
+	u32 first;
+	u32 last;
 };
 
 bool hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool);
@@ -178,19 +176,6 @@ static inline unsigned int hwtimer_queue_end(const struct hwtimer_queue *queue,
 					     const struct hwtimer_chunk *chunk)
 {
 	return chunk == queue->tail ? queue->last : chunk->used;
-}
-
-/*
- * The number of entries in @queue. Where hwtimer_queue_splice() has joined two queues, the
- * chunks on both sides count as full, so the number may be too large by less than two
- * chunks for each such place.
- */
-static inline u64 hwtimer_queue_entries(const struct hwtimer_queue *queue)
-{
-	if (hwtimer_queue_empty(queue))
-		return 0;
-	return (queue->chunks - 1) * (u64)HWTIMER_CHUNK_ENTRIES + queue->last -
-	       queue->first;
 }
 
 /*
@@ -240,7 +225,6 @@ static inline void hwtimer_queue_begin_entry(struct hwtimer_queue *queue,
 		.head = chunk,
 		.tail = chunk,
 		.last = 1,
-		.chunks = 1,
 	};
 }
 

@@ -59,7 +59,7 @@ static unsigned int shift_of(const struct hwtimer_hierarchy *hierarchy,
 	return level ? hierarchy->shift + (level - 1) * LEVEL_SHIFT : 0;
 }
 
-/* shift_of() for hwtimer_occupancy.c and hwtimer_wheel.c. */
+/* shift_of() for hwtimer_wheel.c. */
 unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
 				     unsigned int level)
 {
@@ -166,13 +166,6 @@ static u32 bucket_of(const struct hwtimer_hierarchy *hierarchy,
 {
 	return hierarchy->mask + 1 + (level - 1) * LEVEL_BUCKETS +
 	       (slot & LEVEL_MASK);
-}
-
-/* bucket_of() for hwtimer_occupancy.c. */
-u32 hwtimer_hierarchy_bucket(const struct hwtimer_wheel *wheel,
-			     unsigned int level, u64 slot)
-{
-	return bucket_of(&wheel->hierarchy, level, slot);
 }
 
 static u32 bucket_at(const struct hwtimer_hierarchy *hierarchy,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The hierarchical kind of wheel: what hwtimer_hierarchy.c offers to hwtimer_kinds.h,
- * which says what each function is for. hwtimer_wheel.c and hwtimer_occupancy.c call
- * hwtimer_hierarchy_shift(), too, and hwtimer_wheel.c what is about a run.
+ * which says what each function is for. hwtimer_wheel.c also calls
+ * hwtimer_hierarchy_shift() and what is about a run.
  */
 #ifndef HWTIMER_HIERARCHY_H
 #define HWTIMER_HIERARCHY_H
@@ -21,8 +21,6 @@ unsigned int hwtimer_hierarchy_levels(const struct hwtimer_shape *shape);
 u32 hwtimer_hierarchy_buckets(const struct hwtimer_shape *shape);
 unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
 				     unsigned int level);
-u32 hwtimer_hierarchy_bucket(const struct hwtimer_wheel *wheel,
-			     unsigned int level, u64 slot);
 size_t hwtimer_hierarchy_memory(const struct hwtimer_shape *shape);
 void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick);
 void hwtimer_hierarchy_restart(struct hwtimer_wheel *wheel, u64 tick);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The choice between the two kinds of wheel. hwtimer_wheel.c calls these functions,
- * and each of them calls hwtimer_hashed.c or hwtimer_hierarchy.c;
- * hwtimer_occupancy.c and hwtimer_intake.h only ask which kind a wheel is.
+ * and each of them calls hwtimer_hashed.c or hwtimer_hierarchy.c; hwtimer_intake.h only
+ * asks which kind a wheel is.
  *
  * A kind decides which bucket an entry belongs in, keeps track of the occupied
  * buckets, and finds the one that is due first. The choice is a branch on the kind,

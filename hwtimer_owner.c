@@ -46,7 +46,6 @@
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
@@ -107,7 +106,6 @@ MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of shared kthreads; 0: none");
 /**
  * struct hwtimer_staff - a worker, and for whom it works
  * @node: entry in hwtimer_staffs
- * @nr: number of the entry, 1 or higher, never used again
  * @worker: the worker; NULL: it is just being created
  * @ending: the worker has no job and gets none, but its thread has not exited yet
  * @duty: what it does
@@ -138,7 +136,6 @@ MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of shared kthreads; 0: none");
  */
 struct hwtimer_staff {
 	struct hlist_node node;
-	u64 nr;
 	struct hwtimer_worker *worker;
 	bool ending;
 	enum hwtimer_duty duty;
@@ -164,7 +161,6 @@ struct hwtimer_staff {
  */
 static DEFINE_HASHTABLE(hwtimer_staffs, 10);
 static DEFINE_RAW_SPINLOCK(hwtimer_staff_lock);
-static u64 hwtimer_staff_last_nr;
 
 /**
  * hwtimer_owner_parameters_valid - check this file's module parameters
@@ -225,7 +221,6 @@ static unsigned long staff_key(const struct hwtimer_staff *staff)
 static void staff_add(struct hwtimer_staff *staff)
 {
 	lockdep_assert_held(&hwtimer_staff_lock);
-	staff->nr = ++hwtimer_staff_last_nr;
 	hash_add(hwtimer_staffs, &staff->node, staff_key(staff));
 }
 
@@ -918,46 +913,4 @@ void hwtimer_owner_stop(void)
 		staff_put(staff);
 	hwtimer_workers_await_end();
 	hwtimer_cgroup_stop();
-}
-
-/* The entry with the lowest number from @nr on; NULL: none. */
-static struct hwtimer_staff *staff_from(u64 nr)
-{
-	struct hwtimer_staff *staff, *first = NULL;
-	unsigned int bucket;
-
-	lockdep_assert_held(&hwtimer_staff_lock);
-	hash_for_each(hwtimer_staffs, bucket, staff, node)
-		if (staff->worker && !staff->ending && staff->nr >= nr &&
-		    (!first || staff->nr < first->nr))
-			first = staff;
-	return first;
-}
-
-/**
- * hwtimer_owner_describe - describe a worker
- * @info: in: the lowest number that the worker may have; out: the worker with the lowest
- *	number from that on. The caller calls put_task_struct() for its thread
- *
- * Return: whether there is such a worker. Does not sleep.
- */
-bool hwtimer_owner_describe(struct hwtimer_staff_info *info)
-{
-	const struct hwtimer_staff *staff;
-
-	raw_spin_lock(&hwtimer_staff_lock);
-	staff = staff_from(info->nr);
-	if (staff) {
-		*info = (struct hwtimer_staff_info){
-			.nr = staff->nr,
-			.task = hwtimer_worker_task(staff->worker),
-			.duty = staff->duty,
-			.fixed = staff->fixed,
-			.uid = staff->uid,
-			.jobs = staff->jobs - staff->fixed,
-		};
-		get_task_struct(info->task);
-	}
-	raw_spin_unlock(&hwtimer_staff_lock);
-	return staff;
 }

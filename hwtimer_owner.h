@@ -4,17 +4,15 @@
  * of the instance's owner. Has the module parameters workers and rt_prio.
  *
  * hwtimer_settings.c and hwtimer_supply.c ask for a worker before an instance has
- * anything to do. hwtimer_instance.c gives the worker back. hwtimer_debug.c shows all
- * workers. hwtimer_main.c starts and stops this.
+ * anything to do. hwtimer_instance.c gives the worker back. hwtimer_main.c starts and stops
+ * this.
  */
 #ifndef HWTIMER_OWNER_H
 #define HWTIMER_OWNER_H
 
 #include <linux/types.h>
-#include <linux/uidgid.h>
 
 struct hwtimer_job;
-struct task_struct;
 
 /**
  * enum hwtimer_duty - what a worker does
@@ -27,24 +25,6 @@ enum hwtimer_duty {
 	HWTIMER_DUTY_ERRAND,
 };
 
-/**
- * struct hwtimer_staff_info - what is shown of a worker
- * @nr: its number, 1 or higher
- * @task: its thread
- * @duty: what it does
- * @fixed: module parameter workers made it; it belongs to no owner
- * @uid: its owner
- * @jobs: number of instances that it serves
- */
-struct hwtimer_staff_info {
-	u64 nr;
-	struct task_struct *task;
-	enum hwtimer_duty duty;
-	bool fixed;
-	kuid_t uid;
-	unsigned int jobs;
-};
-
 bool hwtimer_owner_parameters_valid(void);
 int hwtimer_owner_start(void);
 void hwtimer_owner_stop(void);
@@ -54,7 +34,5 @@ int hwtimer_owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty);
 int hwtimer_owner_try(struct hwtimer_job *job, enum hwtimer_duty duty);
 void hwtimer_owner_dismiss(struct hwtimer_job *job);
 void hwtimer_owner_suspect(const struct hwtimer_job *job);
-
-bool hwtimer_owner_describe(struct hwtimer_staff_info *info);
 
 #endif /* HWTIMER_OWNER_H */

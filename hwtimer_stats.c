@@ -14,7 +14,6 @@
 
 #include "hwtimer.h"
 #include "hwtimer_completion.h"
-#include "hwtimer_occupancy.h"
 #include "hwtimer_stats.h"
 
 /**
@@ -87,18 +86,13 @@ static void show_worker(struct seq_file *seq,
 				      task_active_pid_ns(current)));
 }
 
-/**
- * hwtimer_stats_show_lateness - show the histogram of lateness
- * @seq: the file to write to
- * @stats: the counters
- *
- * Writes the counts, separated by spaces, and ends the line. Does not sleep.
- */
-void hwtimer_stats_show_lateness(struct seq_file *seq,
-				 const struct hwtimer_stats *stats)
+/* Shows the histogram of lateness. */
+static void show_lateness(struct seq_file *seq,
+			  const struct hwtimer_stats *stats)
 {
 	unsigned int i;
 
+	seq_puts(seq, "hwtimer-lateness:\t");
 	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
 		seq_printf(seq, "%s%llu", i ? " " : "", stats->lateness[i]);
 	seq_putc(seq, '\n');
@@ -109,10 +103,9 @@ void hwtimer_stats_show_lateness(struct seq_file *seq,
  * @seq: the file to write to
  * @instance: the instance; none of its locks is held
  *
- * Also shows the settings of the instance's wheel, the thread of its worker, and its
- * occupancy; and the number of the instance, which tracing uses, if the process that
- * opened the file may trace. May sleep; takes the instance's lock and the worker's lock, one
- * after the other.
+ * Also shows the settings of the instance's wheel, and the thread of its worker; and the
+ * number of the instance, which tracing uses, if the process that opened the file may trace.
+ * May sleep; takes the instance's lock and the worker's lock, one after the other.
  */
 void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 {
@@ -143,7 +136,5 @@ void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 		seq_printf(seq, "hwtimer-%s:\t%llu\n", fields[i].name,
 			   *(const u64 *)((const char *)&stats +
 					  fields[i].offset));
-	seq_puts(seq, "hwtimer-lateness:\t");
-	hwtimer_stats_show_lateness(seq, &stats);
-	hwtimer_occupancy_show(seq, instance, "hwtimer-occupancy-");
+	show_lateness(seq, &stats);
 }

@@ -14,7 +14,5 @@ void hwtimer_stats_get(struct hwtimer_instance *instance,
 		       struct hwtimer_stats *stats);
 void hwtimer_stats_show(struct seq_file *seq,
 			struct hwtimer_instance *instance);
-void hwtimer_stats_show_lateness(struct seq_file *seq,
-				 const struct hwtimer_stats *stats);
 
 #endif /* HWTIMER_STATS_H */

@@ -146,10 +146,8 @@ void step_fdinfo(struct actor *actor)
 
 void step_debugfs(struct actor *actor)
 {
-	static const char *const paths[] = {
-		DEBUGFS "instances", DEBUGFS "workers", DEBUGFS "occupancy",
-		DEBUGFS "lateness",  DEBUGFS "users",
-	};
+	static const char *const paths[] = { DEBUGFS "instances",
+					     DEBUGFS "users" };
 
 	if (!actor->world->plan.uid)
 		step_count(actor, CALL_DEBUGFS,

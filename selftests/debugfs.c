@@ -8,12 +8,11 @@
 #include <sys/stat.h>
 
 /* The longest line, in bytes */
-#define LINE 4096
+#define LINE 512
 
 #define DIR "/sys/kernel/debug/hwtimer/"
 
-static const char *const files[] = { "instances", "occupancy", "lateness",
-				     "users" };
+static const char *const files[] = { "instances", "users" };
 
 FIXTURE(debugfs)
 {
@@ -124,72 +123,6 @@ TEST_F(debugfs, an_instance_tells_who_it_is)
 	EXPECT_GT(line + strlen(expected), strrchr(line, '\t'));
 }
 
-/* A worker is shown with its owner, from its first instance to its last. */
-TEST_F(debugfs, a_worker_tells_whose_it_is)
-{
-	char line[LINE], expected[256];
-	long long worker;
-
-	if (module_parameter("workers"))
-		SKIP(return, "the module has shared workers");
-	ASSERT_NE(0, dev_after(self->fd, 0, 0));
-	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	worker = told(self->fd, "worker");
-	ASSERT_LT(0, worker);
-	ASSERT_EQ(1, lines_of("workers", worker, line));
-	sprintf(expected, "%lld\t%u\tturns\t1\t", worker, getuid());
-	EXPECT_EQ(strlen(expected), common_start(line, expected));
-	EXPECT_LT(0, strtoll(line + strlen(expected), NULL, 10));
-	EXPECT_NE(NULL, strstr(line, "\t/"));
-	close(self->fd);
-	self->fd = -1;
-	/* It ends a moment later. */
-	for (__u64 end = now_ns() + HANG_MS * MS;
-	     lines_of("workers", worker, line);) {
-		ASSERT_GT(end, now_ns());
-		sleep_ns(10 * MS);
-	}
-}
-
-TEST_F(debugfs, lateness_is_that_of_stats)
-{
-	char line[LINE], expected[LINE];
-	struct hwtimer_stats stats;
-	int length;
-
-	ASSERT_EQ(50, dev_schedule_many(self->fd, 50, 0, 0, NULL));
-	ASSERT_TRUE(dev_wait_ready(self->fd, 50));
-	ASSERT_EQ(0, dev_stats(self->fd, &stats));
-	length = sprintf(expected, "%lld:\t%llu", self->nr, stats.lateness[0]);
-	for (unsigned int i = 1; i < HWTIMER_LATENESS_BUCKETS; i++)
-		length +=
-			sprintf(expected + length, " %llu", stats.lateness[i]);
-	sprintf(expected + length, "\n");
-	ASSERT_EQ(1, lines_of("lateness", self->nr, line));
-	EXPECT_STREQ(expected, line);
-}
-
-TEST_F(debugfs, occupancy_is_that_of_fdinfo)
-{
-	char line[LINE] = "", path[64], read[LINE], key[64];
-	bool same = false;
-	FILE *fdinfo;
-
-	EXPECT_EQ(0, lines_of("occupancy", self->nr, line));
-	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
-	ASSERT_LE(1, lines_of("occupancy", self->nr, line));
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", self->fd);
-	snprintf(key, sizeof(key), "%lld ", self->nr);
-	ASSERT_EQ(0, strncmp(key, line, strlen(key)));
-	fdinfo = fopen(path, "r");
-	ASSERT_NE(NULL, fdinfo);
-	while (!same && fgets(read, sizeof(read), fdinfo))
-		same = !strncmp(read, "hwtimer-occupancy-", 18) &&
-		       !strcmp(read + 18, line + strlen(key));
-	fclose(fdinfo);
-	EXPECT_TRUE(same);
-}
-
 TEST_F(debugfs, many_instances_are_all_there)
 {
 	char line[LINE];
@@ -202,7 +135,6 @@ TEST_F(debugfs, many_instances_are_all_there)
 	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i += 50)
 		EXPECT_EQ(1, lines_of("instances", told(fds[i], "instance"),
 				      line));
-	EXPECT_EQ(1, lines_of("lateness", told(fds[299], "instance"), line));
 	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++)
 		EXPECT_EQ(0, close(fds[i]));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * STATS and fdinfo: the counters through a timer's life, the histogram of lateness, the
- * wheel's occupancy, and the worker's wake-ups.
+ * STATS and fdinfo: the counters through a timer's life, the histogram of lateness, and the
+ * worker's wake-ups.
  */
 #include "hwtimer_test.h"
 
@@ -298,176 +298,11 @@ TEST_F(hwtimer, instances_have_numbers)
 	EXPECT_EQ(0, close(other));
 }
 
-/* A level of a wheel, as fdinfo reports it: the entries in each strip of it */
-struct level {
-	unsigned long long width;
-	unsigned int buckets;
-	unsigned int strips;
-	unsigned int entries[64];
-};
-
-/* Reads level @nr from fdinfo; returns whether there is one. */
-static bool level_of(int fd, unsigned int nr, struct level *level)
+TEST_F(hwtimer, before_the_first_timer_fdinfo_tells_the_settings)
 {
-	char path[64], key[64], line[2048] = "", *text;
-	bool found = false;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	snprintf(key, sizeof(key), "hwtimer-occupancy-%u:", nr);
-	file = fopen(path, "r");
-	if (!file)
-		abort();
-	while (!found && fgets(line, sizeof(line), file))
-		found = !strncmp(line, key, strlen(key));
-	fclose(file);
-	if (!found)
-		return false;
-	level->width = strtoull(line + strlen(key), &text, 10);
-	level->buckets = strtoul(text, &text, 10);
-	for (level->strips = 0; level->strips < 64 && *text == ' ';
-	     level->strips++)
-		level->entries[level->strips] = strtoul(text, &text, 10);
-	return !strcmp(text, "\n");
-}
-
-static unsigned int entries_in(const struct level *level)
-{
-	unsigned int sum = 0;
-
-	for (unsigned int i = 0; i < level->strips; i++)
-		sum += level->entries[i];
-	return sum;
-}
-
-static unsigned int entries_in_all(int fd)
-{
-	unsigned int sum = 0;
-	struct level level;
-
-	for (unsigned int nr = 0; nr < 16; nr++)
-		if (level_of(fd, nr, &level))
-			sum += entries_in(&level);
-	return sum;
-}
-
-TEST_F(hwtimer, before_the_first_timer_there_is_no_wheel)
-{
-	struct level level;
-
-	EXPECT_FALSE(level_of(self->fd, 0, &level));
 	EXPECT_EQ(MS, told(self->fd, "tick"));
 	EXPECT_EQ(4096, told(self->fd, "buckets"));
 	EXPECT_EQ(module_parameter("default_kind"), told(self->fd, "kind"));
-}
-
-/*
- * Expects WHOLE_WHEEL timers of one deadline in level @nr, in the strip that covers @ahead ns
- * from now.
- */
-static void expect_timers_ahead(struct __test_metadata *_metadata, int fd,
-				unsigned int nr, __u64 ahead)
-{
-	struct level level;
-	unsigned int i;
-
-	ASSERT_TRUE(level_of(fd, nr, &level));
-	EXPECT_EQ(WHOLE_WHEEL, entries_in(&level));
-	for (i = 0; !level.entries[i]; i++)
-		;
-	/* The first strip has begun, and the clock has advanced. */
-	EXPECT_LE(ahead / level.width, i + 1);
-	EXPECT_GE((ahead + 60 * SEC) / level.width + 1, i);
-}
-
-/* A few timers are in the wheel of 64 buckets with which the instance starts. */
-TEST_F(hwtimer, fdinfo_tells_where_few_timers_are)
-{
-	struct level level;
-
-	ASSERT_EQ(0, dev_setup(self->fd, MS, 4096, 0));
-	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
-	ASSERT_NE(0, dev_after(self->fd, 2 * HOUR, 0));
-	ASSERT_TRUE(level_of(self->fd, 0, &level));
-	EXPECT_EQ(MS, level.width);
-	EXPECT_EQ(1, level.buckets);
-	EXPECT_EQ(64, level.strips);
-	EXPECT_EQ(2, entries_in(&level));
-	EXPECT_FALSE(level_of(self->fd, 1, &level));
-	EXPECT_EQ(4096, told(self->fd, "buckets"));
-}
-
-TEST_F(hwtimer, fdinfo_tells_where_timers_are)
-{
-	struct level lowest;
-	unsigned int nr = 1;
-	struct level level;
-
-	ASSERT_EQ(0, dev_setup_as(self->fd,
-				  (struct hwtimer_setup){
-					  .clock = CLOCK_MONOTONIC,
-					  .kind = HWTIMER_KIND_HIERARCHICAL,
-				  }));
-	ASSERT_EQ(WHOLE_WHEEL,
-		  dev_schedule_many(self->fd, WHOLE_WHEEL, HWTIMER_ABSOLUTE,
-				    now_ns() + HOUR, NULL));
-	ASSERT_TRUE(level_of(self->fd, 0, &lowest));
-	EXPECT_EQ(64 * MS, lowest.width);
-	EXPECT_EQ(64, lowest.buckets);
-	EXPECT_EQ(64, lowest.strips);
-	EXPECT_EQ(0, entries_in(&lowest));
-	/* Levels without timers are not reported. */
-	while (nr < 16 && !level_of(self->fd, nr, &level))
-		nr++;
-	expect_timers_ahead(_metadata, self->fd, nr, HOUR);
-	EXPECT_EQ(WHOLE_WHEEL, entries_in_all(self->fd));
-}
-
-TEST_F(hwtimer, fdinfo_tells_where_timers_of_a_hashed_wheel_are)
-{
-	ASSERT_EQ(0, dev_setup_as(self->fd, (struct hwtimer_setup){
-						    .clock = CLOCK_MONOTONIC,
-						    .kind = HWTIMER_KIND_HASHED,
-						    .tick = 10 * SEC,
-						    .buckets = 8192,
-					    }));
-	ASSERT_EQ(WHOLE_WHEEL,
-		  dev_schedule_many(self->fd, WHOLE_WHEEL, HWTIMER_ABSOLUTE,
-				    now_ns() + 20 * HOUR, NULL));
-	expect_timers_ahead(_metadata, self->fd, 0, 20 * HOUR);
-	EXPECT_EQ(WHOLE_WHEEL, entries_in_all(self->fd));
-}
-
-TEST(entries_are_counted)
-{
-	static const __u32 sizes[] = { 8, 32, 64, 128, 4096, 65536 };
-	__u64 now = now_ns();
-
-	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(sizes); i++) {
-		const struct hwtimer_setup setup = {
-			.clock = CLOCK_MONOTONIC,
-			.kind = i % 2 ? HWTIMER_KIND_HASHED :
-					HWTIMER_KIND_HIERARCHICAL,
-			.tick = HOUR,
-			.buckets = sizes[i / 2],
-		};
-		int fd = dev_open(0);
-
-		ASSERT_LE(0, fd);
-		ASSERT_EQ(0, dev_setup_as(fd, setup));
-		/* Each hour has a bucket of its own; none is due soon. */
-		for (unsigned int n = 2; n < 8; n++) {
-			ASSERT_NE(0, dev_at(fd, now + n * HOUR, n));
-			ASSERT_NE(0, dev_at(fd, now + n * HOUR, n));
-		}
-		EXPECT_EQ(12, entries_in_all(fd))
-		{
-			TH_LOG("%u buckets, kind %d", sizes[i / 2], 2 - i % 2);
-		}
-		ASSERT_EQ(1000, dev_schedule_many(fd, 1000, 0, 7 * HOUR, NULL));
-		EXPECT_EQ(1012, entries_in_all(fd));
-		EXPECT_EQ(0, close(fd));
-	}
 }
 
 TEST_F(hwtimer, fdinfo_tells_the_same)

@@ -68,8 +68,6 @@ void act_prober(struct actor *actor)
 			break;
 		case 1:
 			sim_show_fdinfo(actor->file);
-			if (sim_run.debugfs)
-				sim_inspect_workers();
 			break;
 		case 2:
 			info = (struct hwtimer_info){ .size = sizeof(info) };

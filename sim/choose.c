@@ -49,5 +49,4 @@ void sim_run_choose(struct sim_random *random)
 	if (!sim_run.calm && !sim_random_below(random, 3))
 		sim_run.jolts = ONE_OF(random, 300, 3000, 30000);
 	sim_run.nesting = ONE_OF(random, 0, 0, 1, 2, 3);
-	sim_run.debugfs = sim_random_below(random, 2);
 }

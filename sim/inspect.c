@@ -6,7 +6,6 @@
  */
 #include <linux/fs.h>
 #include <linux/kernel.h>
-#include <linux/sched/task.h>
 
 #include "hwtimer.h"
 #include "hwtimer_completion.h"
@@ -322,20 +321,4 @@ void sim_inspect_instances(void)
 		hwtimer_instance_put(instance);
 	}
 	hwtimer_registry_remove(&place);
-}
-
-/* Goes through the list of workers, as the file of debugfs does while they come and go. */
-void sim_inspect_workers(void)
-{
-	struct hwtimer_staff_info info = { .nr = 1 };
-	u64 last = 0;
-
-	for (; hwtimer_owner_describe(&info); info.nr++) {
-		if (info.nr <= last)
-			sim_fail("worker %llu comes after %llu",
-				 (unsigned long long)info.nr,
-				 (unsigned long long)last);
-		last = info.nr;
-		put_task_struct(info.task);
-	}
 }

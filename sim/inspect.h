@@ -12,6 +12,5 @@ void sim_inspect_alarm(struct file *file);
 void sim_inspect_deadlines(struct file *file);
 void sim_inspect_ring(struct file *file);
 void sim_inspect_instances(void);
-void sim_inspect_workers(void);
 
 #endif /* SIM_INSPECT_H */

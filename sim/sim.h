@@ -100,7 +100,6 @@ static inline bool sim_chance(uint32_t parts)
  * @late: how late hrtimers may be after the machine has slept, ns
  * @nesting: number of a user namespace in which the programs without privileges run, see
  *	sim_process_nest(); 0: none
- * @debugfs: somebody looks at the list of workers, which the file of debugfs shows
  * @calm: programs make no errors, nothing fails, and nobody is interrupted
  */
 struct sim_run {
@@ -121,7 +120,6 @@ struct sim_run {
 	uint32_t pace;
 	uint32_t late;
 	uint32_t nesting;
-	bool debugfs;
 	bool calm;
 };
 

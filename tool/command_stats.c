@@ -6,6 +6,7 @@
 #include "search.h"
 #include "units.h"
 
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -39,9 +40,25 @@ static void show_table(const struct instances *instances)
 	}
 }
 
+static bool json_wanted(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		OPTION_HELP,
+		OPTION_END,
+	};
+	bool json = false;
+
+	while (next_option(argc, argv, ":hj", options) != -1)
+		json = true;
+	if (optind != argc)
+		usage("unexpected argument: %s", argv[optind]);
+	return json;
+}
+
 int command_stats(int argc, char **argv)
 {
-	bool json = json_argument(argc, argv);
+	bool json = json_wanted(argc, argv);
 	struct instances instances;
 
 	need_module();

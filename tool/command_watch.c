@@ -50,10 +50,10 @@ static struct watch parse(int argc, char **argv)
 static void show(const struct instances *now, const struct instances *before)
 {
 	struct screen screen = terminal_screen();
-	char *frame = view_frame(now, before, &screen);
+	struct frame frame = view_frame(now, before, &screen);
 
-	terminal_show(frame);
-	free(frame);
+	terminal_show(&frame);
+	free(frame.text);
 }
 
 /* Shows a frame until @time; returns false if the user has quit. */

@@ -16,7 +16,6 @@ struct option;
 
 int command_info(int argc, char **argv);
 int command_stats(int argc, char **argv);
-int command_owners(int argc, char **argv);
 int command_schedule(int argc, char **argv);
 int command_watch(int argc, char **argv);
 int command_plot(int argc, char **argv);
@@ -49,9 +48,6 @@ void need_module(void);
  */
 int next_option(int argc, char **argv, const char *letters,
 		const struct option *options);
-
-/* For commands without other arguments: whether --json is given */
-bool json_argument(int argc, char **argv);
 
 /* For commands without arguments */
 void no_arguments(int argc, char **argv);

@@ -5,17 +5,13 @@
 
 #include <string.h>
 
-#define JSON "  -j, --json           print JSON\n"
-
 static const struct command commands[] = {
 	{ "info", command_info, "", "features and limits of the module", "" },
 	{ "stats", command_stats, "[--json]",
 	  "counters of all instances that you may see",
 	  "  -j, --json           print a JSON object on one line, with all counters\n" },
-	{ "owners", command_owners, "[--json]",
-	  "timers, memory and time by user and cgroup (root only)", JSON },
 	{ "watch", command_watch, "[--interval TIME] [--count N | --once]",
-	  "live view: rates, lateness, where timers are; q quits",
+	  "live view of all instances: timers, rates, lateness; q quits",
 	  "  -i, --interval TIME  time between two views, 1s if not given\n"
 	  "  -n, --count N        end after N views\n"
 	  "  -1, --once           one view\n" },

@@ -70,22 +70,6 @@ int next_option(int argc, char **argv, const char *letters,
 	return option;
 }
 
-bool json_argument(int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		OPTION_HELP,
-		OPTION_END,
-	};
-	bool json = false;
-
-	while (next_option(argc, argv, ":hj", options) != -1)
-		json = true;
-	if (optind != argc)
-		usage("unexpected argument: %s", argv[optind]);
-	return json;
-}
-
 void no_arguments(int argc, char **argv)
 {
 	static const struct option options[] = { OPTION_HELP, OPTION_END };

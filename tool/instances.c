@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #define PREFIX "hwtimer-"
-#define LEVEL "occupancy-"
 
 /* Returns a copy of a counter's name that stays for ever; equal names share one. */
 static const char *name_of(const char *name)
@@ -40,30 +39,6 @@ static void take_lateness(struct instance *instance, char *text)
 
 	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
 		instance->lateness[i] = strtoull(text, &text, 10);
-}
-
-/* @text: WIDTH BUCKETS ENTRIES ENTRIES ... */
-static void take_level(struct instance *instance, unsigned int nr, char *text)
-{
-	static struct level levels[LEVELS_MAX];
-	struct level *level;
-	char *end;
-
-	if (instance->nr_levels == LEVELS_MAX)
-		return;
-	instance->levels = levels;
-	level = &instance->levels[instance->nr_levels++];
-	*level = (struct level){ .nr = nr };
-	level->width = strtoull(text, &text, 10);
-	level->buckets = strtoul(text, &text, 10);
-	while (level->strips < STRIPS_MAX) {
-		uint64_t entries = strtoull(text, &end, 10);
-
-		if (end == text)
-			break;
-		level->entries[level->strips++] = entries;
-		text = end;
-	}
 }
 
 /* Adds a counter; @name is copied. */
@@ -94,10 +69,7 @@ static void take_line(struct instance *instance, char *line)
 		take_lateness(instance, colon + 1);
 		return;
 	}
-	if (!strncmp(line, LEVEL, strlen(LEVEL)))
-		take_level(instance, atoi(line + strlen(LEVEL)), colon + 1);
-	else
-		instance_count(instance, line, strtoull(colon + 1, NULL, 10));
+	instance_count(instance, line, strtoull(colon + 1, NULL, 10));
 }
 
 /*
@@ -217,28 +189,15 @@ const struct instance *instances_find(const struct instances *instances,
 	return found ? *found : NULL;
 }
 
-/* Copies an instance, with the levels of its wheel. */
-static struct instance *copy_of(const struct instance *shown)
-{
-	size_t size = shown->nr_levels * sizeof(*shown->levels);
-	struct instance *instance = malloc(sizeof(*instance));
-	struct level *levels = malloc(size + 1);
-
-	if (!instance || !levels)
-		err(1, "no memory");
-	*instance = *shown;
-	instance->levels = levels;
-	if (size)
-		memcpy(levels, shown->levels, size);
-	return instance;
-}
-
 /* Adds an instance that is not in the sample yet. */
 static struct instance *add_new(struct instances *instances,
 				const struct instance *shown)
 {
-	struct instance *instance = copy_of(shown);
+	struct instance *instance = malloc(sizeof(*instance));
 
+	if (!instance)
+		err(1, "no memory");
+	*instance = *shown;
 	instances->list = array_grow(instances->list, instances->count,
 				     sizeof(*instances->list));
 	instances->list[instances->count++] = instance;
@@ -315,10 +274,8 @@ void instances_free(struct instances *instances)
 	unsigned int i;
 
 	tdestroy(instances->numbers, keep);
-	for (i = 0; i < instances->count; i++) {
-		free(instances->list[i]->levels);
+	for (i = 0; i < instances->count; i++)
 		free(instances->list[i]);
-	}
 	free(instances->list);
 	free(instances->descriptors);
 	*instances = (struct instances){ 0 };

@@ -28,27 +28,6 @@ struct counter {
 
 #define COUNTERS_MAX 64
 
-/* The largest numbers that a wheel has */
-#define LEVELS_MAX 12
-#define STRIPS_MAX 64
-
-/**
- * struct level - a level of a wheel, in strips of buckets; the first strip is that of now
- * @nr: number of the level; 0 is the lowest
- * @strips: number of strips
- * @width: time that a strip covers, ns
- * @buckets: number of buckets in a strip
- * @entries: for each strip, the number of its timers, and of cancelled ones whose entry
- *	is still there
- */
-struct level {
-	unsigned int nr;
-	unsigned int strips;
-	uint64_t width;
-	uint32_t buckets;
-	uint64_t entries[STRIPS_MAX];
-};
-
 /* Room for the name of a process, which has 15 bytes at most */
 #define COMM_ROOM 20
 
@@ -83,10 +62,6 @@ struct descriptor {
  * @counters: counters in the order of fdinfo
  * @nr_counters: number of counters
  * @lateness: histogram of lateness
- * @levels: levels of the wheel that hold timers, and always the lowest level; none
- *	before the first timer. Those of an instance that is in no sample yet are valid until
- *	the next one is read
- * @nr_levels: number of levels in @levels
  */
 struct instance {
 	uint64_t nr;
@@ -98,8 +73,6 @@ struct instance {
 	struct counter counters[COUNTERS_MAX];
 	unsigned int nr_counters;
 	uint64_t lateness[HWTIMER_LATENESS_BUCKETS];
-	struct level *levels;
-	unsigned int nr_levels;
 };
 
 /**

@@ -15,25 +15,6 @@ void json_put_string(FILE *to, const char *text)
 	fputc('"', to);
 }
 
-/* Not every program reads numbers beyond 2^63 - 1; a width that long has no end anyway. */
-static uint64_t readable(uint64_t number)
-{
-	return number < INT64_MAX ? number : INT64_MAX;
-}
-
-static void put_level(FILE *to, const struct level *level)
-{
-	unsigned int i;
-
-	fprintf(to,
-		"{\"level\": %u, \"width\": %" PRIu64 ", \"buckets\": %" PRIu32
-		", \"entries\": [",
-		level->nr, readable(level->width), level->buckets);
-	for (i = 0; i < level->strips; i++)
-		fprintf(to, "%s%" PRIu64, i ? ", " : "", level->entries[i]);
-	fputs("]}", to);
-}
-
 static void put_instance(FILE *to, const struct instance *instance)
 {
 	unsigned int i;
@@ -43,15 +24,10 @@ static void put_instance(FILE *to, const struct instance *instance)
 	json_put_string(to, instance->comm);
 	for (i = 0; i < instance->nr_counters; i++)
 		fprintf(to, ", \"%s\": %" PRIu64, instance->counters[i].name,
-			readable(instance->counters[i].value));
+			instance->counters[i].value);
 	fputs(", \"lateness\": [", to);
 	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
 		fprintf(to, "%s%" PRIu64, i ? ", " : "", instance->lateness[i]);
-	fputs("], \"occupancy\": [", to);
-	for (i = 0; i < instance->nr_levels; i++) {
-		fputs(i ? ", " : "", to);
-		put_level(to, &instance->levels[i]);
-	}
 	fputs("]}", to);
 }
 

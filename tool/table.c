@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: MIT
-/* Reads the module's tables in debugfs; see table.h. */
+/* Reads a table of the module in debugfs; see table.h. */
 #define _GNU_SOURCE
 #include "table.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Splits @line at its tabs into @most parts at most; returns their number. The last part
- * may contain tabs: tenants choose the names of cgroups.
- */
-static unsigned int split(char *line, const char *parts[COLUMNS_MAX],
-			  unsigned int most)
+/* Splits @line at its tabs; returns the number of parts. */
+static unsigned int split(char *line, const char *parts[COLUMNS_MAX])
 {
 	unsigned int count = 0;
 
 	line[strcspn(line, "\n")] = '\0';
 	do {
 		parts[count++] = line;
-		line = count < most ? strchr(line, '\t') : NULL;
+		line = count < COLUMNS_MAX ? strchr(line, '\t') : NULL;
 		if (line)
 			*line++ = '\0';
 	} while (line);
@@ -42,10 +37,9 @@ bool table_open(struct table *table, const char *path)
 		return false;
 	if (!read_line(table, &table->headline)) {
 		table_close(table);
-		errno = EIO;
 		return false;
 	}
-	table->columns = split(table->headline, table->names, COLUMNS_MAX);
+	table->columns = split(table->headline, table->names);
 	return true;
 }
 
@@ -55,7 +49,7 @@ bool table_next(struct table *table)
 
 	if (!read_line(table, &table->line))
 		return false;
-	found = split(table->line, table->values, table->columns);
+	found = split(table->line, table->values);
 	for (i = found; i < table->columns; i++)
 		table->values[i] = "";
 	return true;
@@ -68,17 +62,12 @@ void table_close(struct table *table)
 	free(table->line);
 }
 
-const char *table_text(const struct table *table, const char *name)
+uint64_t table_number(const struct table *table, const char *name)
 {
 	unsigned int i;
 
 	for (i = 0; i < table->columns; i++)
 		if (!strcmp(table->names[i], name))
-			return table->values[i];
-	return "";
-}
-
-uint64_t table_number(const struct table *table, const char *name)
-{
-	return strtoull(table_text(table, name), NULL, 10);
+			return strtoull(table->values[i], NULL, 10);
+	return 0;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the module's tables in debugfs: a headline with the names of the columns, and a
- * line for each element, with tabs between the values. Used by owners, and to find
- * instances.
+ * Reads a table of the module in debugfs: a headline with the names of the columns, and a
+ * line for each element, with tabs between the values. Used to find instances.
  */
 #ifndef TABLE_H
 #define TABLE_H
@@ -34,14 +33,13 @@ struct table {
 	unsigned int columns;
 };
 
-/* Returns false with errno if the file cannot be read. */
+/* Returns false if the file cannot be read. */
 bool table_open(struct table *table, const char *path);
 /* Takes the next line; returns false at the end. */
 bool table_next(struct table *table);
 void table_close(struct table *table);
 
-/* The current line's value in a column: "" or 0 if there is no such column */
-const char *table_text(const struct table *table, const char *name);
+/* The current line's value in a column: 0 if there is no such column */
 uint64_t table_number(const struct table *table, const char *name);
 
 #endif /* TABLE_H */

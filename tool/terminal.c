@@ -21,6 +21,8 @@
 #define HOME "\033[H"
 #define END_OF_LINE "\033[K"
 #define END_OF_SCREEN "\033[J"
+#define REVERSE "\033[7m"
+#define ORDINARY "\033[m"
 #define CUT '>'
 
 /* Signals that end or stop the program: the terminal has to be restored first. */
@@ -208,28 +210,42 @@ static void show_line(const char *line, size_t length, unsigned int columns)
 		fputc(CUT, stdout);
 }
 
-/* Shows the lines of @frame from the top of the screen on; each ends with a newline. */
-void terminal_show(const char *frame)
+/* Shows a heading in reverse video, over the whole width. */
+static void show_heading(const char *line, size_t length, unsigned int columns)
+{
+	fputs(REVERSE, stdout);
+	show_line(line, length, columns);
+	if (length < columns)
+		printf("%*s", (int)(columns - length), "");
+	fputs(ORDINARY, stdout);
+}
+
+/* Shows a frame from the top of the screen on. */
+void terminal_show(const struct frame *frame)
 {
 	struct screen screen = terminal_screen();
+	const char *text = frame->text;
 	unsigned int row = 0;
 
 	if (!is_open) {
-		say(frame);
+		say(text);
 		check_said();
 		return;
 	}
 	fputs(HOME, stdout);
-	while (*frame && row++ < screen.rows) {
-		size_t length = strcspn(frame, "\n");
-		const char *next = frame + length + (frame[length] == '\n');
+	while (*text && row++ < screen.rows) {
+		size_t length = strcspn(text, "\n");
+		const char *next = text + length + (text[length] == '\n');
 
 		if (row > 1)
 			fputs("\r\n", stdout);
 		/* Erase first: after a full row this would erase the last cell. */
 		fputs(*next ? END_OF_LINE : END_OF_SCREEN, stdout);
-		show_line(frame, length, screen.columns);
-		frame = next;
+		if (row > 1 && row <= 1 + frame->headings)
+			show_heading(text, length, screen.columns);
+		else
+			show_line(text, length, screen.columns);
+		text = next;
 	}
 	fflush(stdout);
 	check_said();

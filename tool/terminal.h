@@ -24,6 +24,16 @@ struct screen {
 	bool utf8;
 };
 
+/**
+ * struct frame - what the view shows at a time
+ * @text: lines, each with a newline at its end: a title, headings, and data
+ * @headings: number of lines below the title that are headings
+ */
+struct frame {
+	char *text;
+	unsigned int headings;
+};
+
 /* The reason why a wait has ended */
 enum terminal_event {
 	TERMINAL_TIME,
@@ -34,7 +44,7 @@ enum terminal_event {
 void terminal_open(void);
 void terminal_close(void);
 struct screen terminal_screen(void);
-void terminal_show(const char *frame);
+void terminal_show(const struct frame *frame);
 enum terminal_event terminal_wait(uint64_t until);
 
 #endif /* TERMINAL_H */

@@ -2,10 +2,9 @@
 /*
  * Formats a frame of the live view; see view.h.
  *
- * Each instance has a line of numbers, the histogram of lateness, and a strip for each
- * level of its wheel. All but the memory fits 80 columns. If the screen has too few
- * rows, the frame has only the lines of numbers; if it has too few rows for those, the
- * lines of the instances with most timers.
+ * Each instance has a line of numbers and a histogram of lateness. Both fit 80 columns. The
+ * instances with most timers come first. If the screen has too few rows, the frame has only
+ * the lines of numbers; if it has too few rows for those, the first ones.
  */
 #define _GNU_SOURCE
 #include "view.h"
@@ -15,13 +14,13 @@
 
 #include <err.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines that do not belong to an instance; the rulers are there if all instances fit. */
-#define HEAD_LINES 2
-#define RULER_LINES 2
+/* Lines that do not belong to an instance */
+#define TITLE_LINES 1
 #define FOOT_LINES 1
 
 /* Width of the column with the names of processes */
@@ -30,10 +29,12 @@
 /**
  * struct shown - an instance in the frame
  * @instance: the instance
+ * @nr: its place in the sample
  * @change: what has happened to the instance since the last frame
  */
 struct shown {
 	const struct instance *instance;
+	unsigned int nr;
 	struct change change;
 };
 
@@ -44,6 +45,7 @@ struct shown {
  * @list: the instances
  * @count: number of instances in @list
  * @seconds: time since the last frame; 0: this is the first
+ * @late: whether all histograms of lateness fit
  */
 struct view {
 	FILE *to;
@@ -51,6 +53,7 @@ struct view {
 	struct shown *list;
 	unsigned int count;
 	double seconds;
+	bool late;
 };
 
 /*
@@ -59,6 +62,12 @@ struct view {
  */
 #define LATENESS_CELLS 46
 #define BUCKETS_PER_CELL 2
+
+/* Each time begins above the cell that it belongs to. */
+#define LATENESS_SCALE "0 1us   10us   100us 1ms    10ms  100ms  1s"
+
+/* Width of what stands before a histogram */
+#define LATE_WIDTH 12
 
 /* ---- cells: one character each, darker for more ---- */
 
@@ -88,22 +97,6 @@ static void put_bar(const struct view *view, uint64_t value, uint64_t max)
 	fputs(view->screen->utf8 ? bars[cell] : ascii_bars[cell], view->to);
 }
 
-/*
- * Writes a number of timers as its number of digits, so that strips with 11,000 and with
- * 245,000 timers differ, in one wheel or in two.
- */
-static void put_digits(const struct view *view, uint64_t value)
-{
-	unsigned int digits = 0;
-
-	for (; value && digits < NR_BARS - 1; value /= 10)
-		digits++;
-	if (view->screen->utf8)
-		fputs(digits ? bars[digits] : "·", view->to);
-	else
-		fputc(digits ? '0' + digits : '.', view->to);
-}
-
 /* ---- lines ---- */
 
 static const char *number(uint64_t value, char room[UNITS_ROOM])
@@ -112,11 +105,11 @@ static const char *number(uint64_t value, char room[UNITS_ROOM])
 }
 
 /* Writes a rate, or a dash if there is no earlier frame. */
-static void put_rate(const struct view *view, uint64_t count)
+static void put_rate(const struct view *view, uint64_t count, int width)
 {
 	char room[UNITS_ROOM];
 
-	fprintf(view->to, " %8s",
+	fprintf(view->to, " %*s", width,
 		view->seconds > 0 ? number(count / view->seconds, room) : "-");
 }
 
@@ -144,14 +137,14 @@ static void put_numbers(const struct view *view, const struct shown *shown)
 	char pending[UNITS_ROOM], ready[UNITS_ROOM], bytes[UNITS_ROOM];
 
 	put_holder(view, instance);
-	fprintf(view->to, " %8s %7s",
+	fprintf(view->to, " %7s %5s",
 		number(instance_counter(instance, "pending"), pending),
 		number(instance_counter(instance, "ready"), ready));
-	put_rate(view, shown->change.scheduled);
-	put_rate(view, shown->change.cancelled);
-	put_rate(view, shown->change.expired);
-	put_rate(view, shown->change.delivered);
-	fprintf(view->to, " %9s\n",
+	put_rate(view, shown->change.scheduled, 7);
+	put_rate(view, shown->change.cancelled, 8);
+	put_rate(view, shown->change.expired, 8);
+	put_rate(view, shown->change.delivered, 7);
+	fprintf(view->to, " %7s\n",
 		units_format_bytes(instance_counter(instance, "bytes"), bytes));
 }
 
@@ -173,69 +166,40 @@ static void put_histogram(const struct view *view, const uint64_t *lateness)
 		put_bar(view, cells[i], max);
 }
 
+/* Writes a share of events that were late by no more, or a dash if none has expired. */
+static void put_share(const struct view *view, const uint64_t *lateness,
+		      double share)
+{
+	char room[UNITS_ROOM];
+
+	fprintf(view->to, " %7s",
+		lateness_events(lateness) ?
+			units_format_time(lateness_of(lateness, share), room) :
+			"-");
+}
+
 static void put_lateness(const struct view *view, const struct shown *shown)
 {
 	const uint64_t *lateness = shown->change.lateness;
-	char half[UNITS_ROOM], most[UNITS_ROOM];
 
-	fputs("   late |", view->to);
+	fprintf(view->to, "%*s |", LATE_WIDTH, "late");
 	put_histogram(view, lateness);
-	if (lateness_events(lateness))
-		fprintf(view->to, "| 50%%<%s 99%%<%s\n",
-			units_format_time(lateness_of(lateness, 0.5), half),
-			units_format_time(lateness_of(lateness, 0.99), most));
-	else
-		fputs("| none expired\n", view->to);
-}
-
-/* Writes the width of a strip, and a cell for each strip; the first is that of now. */
-static void put_level(const struct view *view, const struct level *level)
-{
-	char width[UNITS_ROOM];
-	unsigned int i;
-
-	fprintf(view->to, "%7s |", units_format_time(level->width, width));
-	for (i = 0; i < level->strips; i++)
-		put_digits(view, level->entries[i]);
-	fputs("|\n", view->to);
-}
-
-static void put_wheel(const struct view *view, const struct instance *instance)
-{
-	unsigned int i;
-
-	if (!instance->nr_levels)
-		fputs("  wheel  no timer yet\n", view->to);
-	for (i = 0; i < instance->nr_levels; i++)
-		put_level(view, &instance->levels[i]);
+	fputc('|', view->to);
+	put_share(view, lateness, 0.5);
+	put_share(view, lateness, 0.99);
+	fputc('\n', view->to);
 }
 
 /* ---- what fits ---- */
 
-static unsigned int lines_of(const struct shown *shown)
+/* Returns the number of lines for instances below so many headings. */
+static unsigned int room(const struct view *view, unsigned int headings)
 {
-	unsigned int levels = shown->instance->nr_levels;
-
-	return 2 + (levels ? levels : 1);
-}
-
-/* Returns the number of lines for instances, and for rulers; 0: no limit. */
-static unsigned int room(const struct view *view)
-{
-	unsigned int others = HEAD_LINES + FOOT_LINES;
+	unsigned int others = TITLE_LINES + headings + FOOT_LINES;
 
 	if (!view->screen->rows)
-		return 0;
+		return UINT_MAX;
 	return view->screen->rows > others ? view->screen->rows - others : 1;
-}
-
-static bool all_fit(const struct view *view)
-{
-	unsigned int i, lines = RULER_LINES;
-
-	for (i = 0; i < view->count; i++)
-		lines += lines_of(&view->list[i]);
-	return !room(view) || lines <= room(view);
 }
 
 static int by_pending(const void *a, const void *b)
@@ -244,12 +208,14 @@ static int by_pending(const void *a, const void *b)
 	uint64_t one = instance_counter(first->instance, "pending");
 	uint64_t other = instance_counter(second->instance, "pending");
 
-	return (one < other) - (one > other);
+	if (one != other)
+		return one < other ? 1 : -1;
+	return first->nr < second->nr ? -1 : 1;
 }
 
 /* ---- the frame ---- */
 
-/* Fills the list. */
+/* Fills and sorts the list. */
 static void take(struct view *view, const struct instances *now,
 		 const struct instances *before)
 {
@@ -261,13 +227,16 @@ static void take(struct view *view, const struct instances *now,
 		struct shown *shown = &view->list[view->count];
 
 		shown->instance = instance;
+		shown->nr = view->count;
 		shown->change = change_of(instance,
 					  instances_same(before, instance),
 					  view->seconds);
 	}
+	qsort(view->list, view->count, sizeof(*view->list), by_pending);
+	view->late = 2 * view->count <= room(view, 2);
 }
 
-static void put_head(const struct view *view)
+static void put_title(const struct view *view)
 {
 	char text[UNITS_ROOM];
 	uint64_t pending = 0;
@@ -278,38 +247,21 @@ static void put_head(const struct view *view)
 	fprintf(view->to, "%u instance%s, %s timers pending", view->count,
 		view->count == 1 ? "" : "s", number(pending, text));
 	if (view->seconds > 0)
-		fprintf(view->to, "; rates and lateness of the last %s",
+		fprintf(view->to, ". Rates and lateness: last %s.",
 			units_format_time(view->seconds * 1e9, text));
 	else
-		fputs("; lateness of all events so far", view->to);
-	fputs(view->screen->rows ? "; q quits\n" : "\n", view->to);
-	if (view->count)
-		fprintf(view->to, "%7s %3s %-*s %8s %7s %8s %8s %8s %8s %9s\n",
-			"PID", "FD", COMMAND_WIDTH, "COMMAND", "PENDING",
-			"READY", "SCHED/s", "CANCEL/s", "EXPIRE/s", "DELIV/s",
-			"MEMORY");
-	else
-		fputs(INSTANCES_NONE "\n", view->to);
+		fputs(". Lateness: all events so far.", view->to);
+	fputs(view->screen->rows ? "  q quits\n" : "\n", view->to);
 }
 
-/* Writes the scale of the histograms, and what the cells of the wheels mean. */
-static void put_ruler(const struct view *view)
+static void put_headings(const struct view *view)
 {
-	unsigned int i, least = 1;
-	char text[UNITS_ROOM];
-
-	fputs("   late  0 1us                 1ms                 1s\n",
-	      view->to);
-	if (!view->screen->utf8) {
-		fputs("  wheel  . no timer  1 to 8: timers, as the number's digits: 5 is 10k+\n",
-		      view->to);
-		return;
-	}
-	fputs("  wheel  · no timer", view->to);
-	for (i = 1; i < NR_BARS - 1; i++, least *= 10)
-		fprintf(view->to, "  %s %s+", bars[i],
-			units_format_number(least, text));
-	fputc('\n', view->to);
+	fprintf(view->to, "%7s %3s %-*s %7s %5s %7s %8s %8s %7s %7s\n", "PID",
+		"FD", COMMAND_WIDTH, "COMMAND", "PENDING", "READY", "SCHED/s",
+		"CANCEL/s", "EXPIRE/s", "DELIV/s", "MEMORY");
+	if (view->late)
+		fprintf(view->to, "%*s  %-*s  %7s %7s\n", LATE_WIDTH, "LATE BY",
+			LATENESS_CELLS, LATENESS_SCALE, "50%", "99%");
 }
 
 static void put_foot(const struct view *view, unsigned int missing,
@@ -323,24 +275,19 @@ static void put_foot(const struct view *view, unsigned int missing,
 		fputc('\n', view->to);
 }
 
+/* Returns how many instances have lines. */
 static unsigned int put_instances(const struct view *view)
 {
-	bool all = all_fit(view);
 	unsigned int i, count = view->count;
 
-	if (all && count)
-		put_ruler(view);
-	if (!all) {
-		qsort(view->list, count, sizeof(*view->list), by_pending);
-		if (count > room(view))
-			count = room(view);
-	}
+	if (!count)
+		fputs(INSTANCES_NONE "\n", view->to);
+	if (!view->late && count > room(view, 1))
+		count = room(view, 1);
 	for (i = 0; i < count; i++) {
 		put_numbers(view, &view->list[i]);
-		if (!all)
-			continue;
-		put_lateness(view, &view->list[i]);
-		put_wheel(view, view->list[i].instance);
+		if (view->late)
+			put_lateness(view, &view->list[i]);
 	}
 	return count;
 }
@@ -351,27 +298,30 @@ static unsigned int put_instances(const struct view *view)
  * @before: all instances some time ago; with a time of 0 if this is the first frame
  * @screen: the screen that the frame is for
  *
- * Return: the lines of the frame; the caller frees them. A line may be longer than a row
- * of the screen; terminal_show() cuts it.
+ * Return: the frame; the caller frees its text. A line may be longer than a row of the
+ * screen; terminal_show() cuts it.
  */
-char *view_frame(const struct instances *now, const struct instances *before,
-		 const struct screen *screen)
+struct frame view_frame(const struct instances *now,
+			const struct instances *before,
+			const struct screen *screen)
 {
 	struct view view = {
 		.screen = screen,
 		.seconds = before->time ? (now->time - before->time) / 1e9 : 0,
 	};
+	struct frame frame;
 	size_t size;
-	char *frame;
 
-	view.to = open_memstream(&frame, &size);
+	view.to = open_memstream(&frame.text, &size);
 	if (!view.to)
 		err(1, "no memory");
 	take(&view, now, before);
-	put_head(&view);
+	put_title(&view);
+	put_headings(&view);
 	put_foot(&view, view.count - put_instances(&view), now->unseen);
 	if (fclose(view.to))
 		err(1, "no memory");
 	free(view.list);
+	frame.headings = view.late ? 2 : 1;
 	return frame;
 }

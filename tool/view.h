@@ -9,7 +9,8 @@
 #include "instances.h"
 #include "terminal.h"
 
-char *view_frame(const struct instances *now, const struct instances *before,
-		 const struct screen *screen);
+struct frame view_frame(const struct instances *now,
+			const struct instances *before,
+			const struct screen *screen);
 
 #endif /* VIEW_H */

@@ -636,7 +636,7 @@ make_tool()
 	PATH=$BUILD_DIR/tool:$PATH
 }
 
-COMMANDS="info stats owners watch plot metrics list save restore schedule"
+COMMANDS="info stats watch plot metrics list save restore schedule"
 
 # The options of a command, a line each
 options_of()
@@ -763,7 +763,7 @@ record()
 	local fd expired=$(($2 / 4)) instances=()
 
 	for fd in 3 4; do
-		instances+=("{\"pid\": 7, \"fd\": $fd, \"comm\": \"a \\\"b\\\"\", \"instance\": 1, \"pending\": $(($2 / 4)), \"ready\": 5, \"bytes\": 1048576, \"scheduled\": $2, \"cancelled\": $(($2 / 2)), \"expired\": $expired, \"delivered\": $(($2 / 10)), \"lateness_sum\": $((expired * 600)), \"lateness\": [0, 0, $expired], \"occupancy\": [{\"level\": 0, \"entries\": [1, 2]}]}")
+		instances+=("{\"pid\": 7, \"fd\": $fd, \"comm\": \"a \\\"b\\\"\", \"instance\": 1, \"pending\": $(($2 / 4)), \"ready\": 5, \"bytes\": 1048576, \"scheduled\": $2, \"cancelled\": $(($2 / 2)), \"expired\": $expired, \"delivered\": $(($2 / 10)), \"lateness_sum\": $((expired * 600)), \"lateness\": [0, 0, $expired]}")
 	done
 	printf '{"schema": "hwtimer-stats/1", "host": "it'"'"'s a host", "time": %s, "realtime": %s, "instances": [%s, %s]}\n' \
 		"${1}000000000" "$((1764000000 + $1))000000000" "${instances[@]}"

@@ -22,10 +22,6 @@ static inline struct css_set *task_css_set(const struct task_struct *task)
 
 #define task_dfl_cgroup(task) (&task_css_set(task)->cgroup)
 #define cgroup_id(group) __atomic_load_n(&(group)->id, __ATOMIC_RELAXED)
-#define cgroup_tryget(group) ((group) != NULL)
-#define cgroup_put(group) ((void)(group))
-#define cgroup_path_ns(group, path, size, ns) \
-	snprintf(path, size, "/%llu", cgroup_id(group))
 
 int cgroup_attach_task_all(struct task_struct *from, struct task_struct *task);
 

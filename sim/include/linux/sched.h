@@ -31,7 +31,6 @@
 
 struct css_set;
 struct mm_struct;
-struct nsproxy;
 struct sim_process;
 struct sim_thread;
 struct sched_attr;
@@ -43,7 +42,6 @@ struct sched_attr;
  * @policy: scheduling policy
  * @nice: nice value
  * @mm: what memory cgroups are charged by
- * @nsproxy: not used
  * @se: processor time
  * @process: the process; of a kthread, that of all of them
  * @cgroups: the cgroups in which the thread is
@@ -64,7 +62,6 @@ struct task_struct {
 	int policy;
 	int nice;
 	struct mm_struct *mm;
-	struct nsproxy *nsproxy;
 	struct {
 		u64 sum_exec_runtime;
 	} se;
