@@ -18,44 +18,9 @@
 #include "hwtimer_request.h"
 #include "hwtimer_stats.h"
 
-/* The value of hwtimer_info.features */
-#define HWTIMER_FEATURES                                           \
-	(HWTIMER_FEATURE_HIERARCHICAL | HWTIMER_FEATURE_PERIODIC | \
-	 HWTIMER_FEATURE_CLOCKS | HWTIMER_FEATURE_SLACK |          \
-	 HWTIMER_FEATURE_NOTIFY | HWTIMER_FEATURE_RINGS |          \
-	 HWTIMER_FEATURE_BULK | HWTIMER_FEATURE_LIST |             \
-	 HWTIMER_FEATURE_COMPACT_SLOTS | HWTIMER_FEATURE_REARM |   \
-	 HWTIMER_FEATURE_CANCEL_ALL | HWTIMER_FEATURE_NEXT |       \
-	 HWTIMER_FEATURE_BULK_PERIODIC)
-
-/*
- * Structures that may grow begin with a u32, the size that user space knows. It must be
- * at least the size of the first published version.
- */
-#define HWTIMER_INFO_SIZE_V1 80
-#define HWTIMER_SETUP_SIZE_V1 40
-#define HWTIMER_STOP_SIZE_V1 32
-#define HWTIMER_STATS_SIZE_V1 952
-#define HWTIMER_NOTIFY_SIZE_V1 24
-#define HWTIMER_BULK_SIZE_V1 32
-#define HWTIMER_LIST_SIZE_V1 32
-#define HWTIMER_CANCEL_ALL_SIZE_V1 32
-
-static_assert(offsetofend(struct hwtimer_info, started) ==
-	      HWTIMER_INFO_SIZE_V1);
-static_assert(offsetofend(struct hwtimer_setup, timers) ==
-	      HWTIMER_SETUP_SIZE_V1);
-static_assert(sizeof(struct hwtimer_stop) == HWTIMER_STOP_SIZE_V1);
-static_assert(offsetofend(struct hwtimer_stats, lateness) ==
-	      HWTIMER_STATS_SIZE_V1);
-static_assert(sizeof(struct hwtimer_notify) == HWTIMER_NOTIFY_SIZE_V1);
-static_assert(offsetofend(struct hwtimer_bulk, results) ==
-	      HWTIMER_BULK_SIZE_V1);
-static_assert(sizeof(struct hwtimer_list) == HWTIMER_LIST_SIZE_V1);
-static_assert(sizeof(struct hwtimer_cancel_all) == HWTIMER_CANCEL_ALL_SIZE_V1);
 static_assert(sizeof(struct hwtimer_bulk_timer) == 16);
 static_assert(sizeof(struct hwtimer_bulk) == 40);
-static_assert(sizeof(struct hwtimer_info) == 104);
+static_assert(sizeof(struct hwtimer_info) == 88);
 static_assert(sizeof(struct hwtimer_setup) == 48);
 static_assert(sizeof(struct hwtimer_stats) == 1008);
 static_assert(sizeof(struct hwtimer_request) == 64);
@@ -64,34 +29,27 @@ static_assert(sizeof(struct hwtimer_query) == 64);
 static_assert(sizeof(struct hwtimer_unprocessed) == 56);
 static_assert(sizeof(struct hwtimer_listed) == 64);
 static_assert(sizeof(struct hwtimer_event) == 32);
+static_assert(sizeof(struct hwtimer_stop) == 32);
+static_assert(sizeof(struct hwtimer_notify) == 24);
+static_assert(sizeof(struct hwtimer_list) == 32);
+static_assert(sizeof(struct hwtimer_cancel_all) == 32);
 
 /*
- * Copies in a structure that may grow. Sets *@user_size to the size that user space
- * gives. Later code uses *@user_size, not the size in the copy, because another thread
- * may have changed it in between. Returns 0, -EFAULT, -EINVAL (smaller than @size_v1) or
- * -E2BIG (more than a page, or members that the kernel does not know are not 0).
+ * Copies in a structure that may grow, and so begins with a u32, the size that user space
+ * knows. Returns 0, -EFAULT, -EINVAL (smaller than @size) or -E2BIG (more than a page, or
+ * members that the kernel does not know are not 0).
  */
-static int copy_in_sized(void *structure, size_t size, size_t size_v1,
-			 void __user *argument, u32 *user_size)
+static int copy_in_sized(void *structure, size_t size, void __user *argument)
 {
-	if (get_user(*user_size, (u32 __user *)argument))
-		return -EFAULT;
-	if (*user_size < size_v1)
-		return -EINVAL;
-	if (*user_size > PAGE_SIZE)
-		return -E2BIG;
-	return copy_struct_from_user(structure, size, argument, *user_size);
-}
+	u32 user_size;
 
-/* Copies out as much of a structure as user space has room for; returns 0 or -EFAULT. */
-static int copy_out_sized(void __user *argument, void *structure, size_t size,
-			  u32 user_size)
-{
-	*(u32 *)structure = user_size;
-	return copy_to_user(argument, structure,
-			    min_t(size_t, size, user_size)) ?
-		       -EFAULT :
-		       0;
+	if (get_user(user_size, (u32 __user *)argument))
+		return -EFAULT;
+	if (user_size < size)
+		return -EINVAL;
+	if (user_size > PAGE_SIZE)
+		return -E2BIG;
+	return copy_struct_from_user(structure, size, argument, user_size);
 }
 
 static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
@@ -99,12 +57,10 @@ static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
 	const struct hwtimer_settings *settings;
 	struct hwtimer_settings copy;
 	struct hwtimer_info info;
-	u32 user_size;
 	bool started;
 	int err;
 
-	err = copy_in_sized(&info, sizeof(info), HWTIMER_INFO_SIZE_V1, argument,
-			    &user_size);
+	err = copy_in_sized(&info, sizeof(info), argument);
 	if (err)
 		return err;
 	/* Before the settings: if it has started, they do not change any more. */
@@ -115,8 +71,8 @@ static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
 	 */
 	settings = hwtimer_settings_get(instance, &copy);
 	info = (struct hwtimer_info){
+		.size = info.size,
 		.abi_version = HWTIMER_ABI_VERSION,
-		.features = HWTIMER_FEATURES,
 		.tick_min = HWTIMER_TICK_MIN,
 		.tick_max = HWTIMER_TICK_MAX,
 		.buckets_min = HWTIMER_BUCKETS_MIN,
@@ -129,12 +85,11 @@ static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
 		.clock = settings->clock->number,
 		.started = started,
 		.flags = settings->flags,
-		.levels = hwtimer_wheel_levels(&settings->shape),
 		.submissions = settings->submissions,
 		.completions = settings->completions,
 		.rings_bytes = hwtimer_settings_ring_bytes(settings),
 	};
-	return copy_out_sized(argument, &info, sizeof(info), user_size);
+	return copy_to_user(argument, &info, sizeof(info)) ? -EFAULT : 0;
 }
 
 static long ioctl_setup(struct hwtimer_instance *instance,
@@ -142,11 +97,9 @@ static long ioctl_setup(struct hwtimer_instance *instance,
 {
 	struct hwtimer_settings settings;
 	struct hwtimer_setup setup;
-	u32 user_size;
 	int err;
 
-	err = copy_in_sized(&setup, sizeof(setup), HWTIMER_SETUP_SIZE_V1,
-			    argument, &user_size);
+	err = copy_in_sized(&setup, sizeof(setup), argument);
 	if (err)
 		return err;
 	err = hwtimer_settings_choose(&settings, &setup);
@@ -201,13 +154,10 @@ static long ioctl_submit(struct hwtimer_instance *instance,
 static __always_inline int bulk_copy_in(struct hwtimer_bulk *bulk,
 					void __user *argument)
 {
-	u32 user_size;
-
 	if (likely(!copy_from_user(bulk, argument, sizeof(*bulk)) &&
 		   bulk->size == sizeof(*bulk)))
 		return 0;
-	return copy_in_sized(bulk, sizeof(*bulk), HWTIMER_BULK_SIZE_V1,
-			     argument, &user_size);
+	return copy_in_sized(bulk, sizeof(*bulk), argument);
 }
 
 static noinline long ioctl_bulk(struct hwtimer_instance *instance,
@@ -227,19 +177,16 @@ static long ioctl_cancel_all(struct hwtimer_instance *instance,
 			     void __user *argument)
 {
 	struct hwtimer_cancel_all all;
-	u32 user_size;
 	int err;
 	long ret;
 
-	err = copy_in_sized(&all, sizeof(all), HWTIMER_CANCEL_ALL_SIZE_V1,
-			    argument, &user_size);
+	err = copy_in_sized(&all, sizeof(all), argument);
 	if (err)
 		return err;
 	if (all.flags & ~HWTIMER_DISCARD)
 		return -EINVAL;
 	ret = hwtimer_batch_cancel_all(instance, &all);
-	err = copy_out_sized(argument, &all, sizeof(all), user_size);
-	return err ?: ret;
+	return copy_to_user(argument, &all, sizeof(all)) ? -EFAULT : ret;
 }
 
 static long ioctl_query(struct hwtimer_instance *instance,
@@ -262,11 +209,9 @@ static long ioctl_list(struct hwtimer_instance *instance, void __user *argument)
 {
 	struct hwtimer_list __user *user_list = argument;
 	struct hwtimer_list list;
-	u32 user_size;
 	long ret;
 
-	ret = copy_in_sized(&list, sizeof(list), HWTIMER_LIST_SIZE_V1, argument,
-			    &user_size);
+	ret = copy_in_sized(&list, sizeof(list), argument);
 	if (ret)
 		return ret;
 	if (list.flags || list.reserved || !list.count || list.count > INT_MAX)
@@ -280,11 +225,9 @@ static long ioctl_stop(struct hwtimer_instance *instance, void __user *argument)
 	struct hwtimer_stop __user *user_stop = argument;
 	struct hwtimer_unprocessed __user *timers;
 	struct hwtimer_stop stop;
-	u32 user_size;
 	long ret;
 
-	ret = copy_in_sized(&stop, sizeof(stop), HWTIMER_STOP_SIZE_V1, argument,
-			    &user_size);
+	ret = copy_in_sized(&stop, sizeof(stop), argument);
 	if (ret)
 		return ret;
 	if (stop.flags || stop.reserved || stop.count > INT_MAX)
@@ -305,17 +248,18 @@ static long ioctl_stats(struct hwtimer_instance *instance,
 			void __user *argument)
 {
 	struct hwtimer_stats stats;
-	u32 user_size;
+	u32 size;
 	int err;
 
-	err = copy_in_sized(&stats, sizeof(stats), HWTIMER_STATS_SIZE_V1,
-			    argument, &user_size);
+	err = copy_in_sized(&stats, sizeof(stats), argument);
 	if (err)
 		return err;
 	if (stats.reserved)
 		return -EINVAL;
+	size = stats.size;
 	hwtimer_stats_get(instance, &stats);
-	return copy_out_sized(argument, &stats, sizeof(stats), user_size);
+	stats.size = size;
+	return copy_to_user(argument, &stats, sizeof(stats)) ? -EFAULT : 0;
 }
 
 static bool notify_valid(const struct hwtimer_notify *notify)
@@ -333,11 +277,9 @@ static long ioctl_notify(struct hwtimer_instance *instance,
 {
 	struct eventfd_ctx *eventfd = NULL;
 	struct hwtimer_notify notify;
-	u32 user_size;
 	int err;
 
-	err = copy_in_sized(&notify, sizeof(notify), HWTIMER_NOTIFY_SIZE_V1,
-			    argument, &user_size);
+	err = copy_in_sized(&notify, sizeof(notify), argument);
 	if (err)
 		return err;
 	if (!notify_valid(&notify))

@@ -25,14 +25,6 @@ static inline bool hwtimer_is_hashed(const struct hwtimer_wheel *wheel)
 	return hwtimer_shape_hashed(&wheel->shape);
 }
 
-/* How many levels of buckets a wheel has. */
-static inline unsigned int
-hwtimer_kind_levels(const struct hwtimer_shape *shape)
-{
-	return hwtimer_shape_hashed(shape) ? 1 :
-					     hwtimer_hierarchy_levels(shape);
-}
-
 /* How many buckets a wheel has, on all levels together. */
 static inline u32 hwtimer_kind_buckets(const struct hwtimer_shape *shape)
 {

@@ -50,11 +50,6 @@ size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape)
 	       hwtimer_kind_memory(shape);
 }
 
-unsigned int hwtimer_wheel_levels(const struct hwtimer_shape *shape)
-{
-	return hwtimer_kind_levels(shape);
-}
-
 /**
  * hwtimer_wheel_set_tick - set how time is divided into ticks
  * @wheel: a wheel without timers

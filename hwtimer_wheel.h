@@ -304,7 +304,6 @@ static inline u64 hwtimer_outlook_chunks(const struct hwtimer_outlook *outlook)
 }
 
 size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape);
-unsigned int hwtimer_wheel_levels(const struct hwtimer_shape *shape);
 void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base);
 void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 			const struct hwtimer_shape *shape, void *memory,

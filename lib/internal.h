@@ -20,7 +20,6 @@
 /**
  * struct hwt - see libhwtimer.h
  * @fd: descriptor of the device
- * @features: HWTIMER_FEATURE_* of the module
  * @waits: reading waits for events: it was opened without HWT_NONBLOCK
  * @clock_known: @clock is that of the instance
  * @clock: clock of the instance
@@ -43,7 +42,6 @@
  */
 struct hwt {
 	int fd;
-	uint64_t features;
 	bool waits;
 	bool clock_known;
 	clockid_t clock;

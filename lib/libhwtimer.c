@@ -43,7 +43,6 @@ static int check_abi(struct hwt *hwt)
 		return err;
 	if (info.abi_version != HWTIMER_ABI_VERSION)
 		return -EPROTO;
-	hwt->features = info.features;
 	return 0;
 }
 
@@ -165,11 +164,6 @@ void hwt_close(struct hwt *hwt)
 int hwt_fd(const struct hwt *hwt)
 {
 	return hwt->fd;
-}
-
-uint64_t hwt_features(const struct hwt *hwt)
-{
-	return hwt->features;
 }
 
 /*

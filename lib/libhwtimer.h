@@ -93,9 +93,6 @@ void hwt_close(struct hwt *hwt);
 /* Returns the descriptor, for poll() and the like; only hwt_close() may close it. */
 int hwt_fd(const struct hwt *hwt);
 
-/* Returns the features of the module, HWTIMER_FEATURE_*. */
-uint64_t hwt_features(const struct hwt *hwt);
-
 /*
  * A structure that may grow is as long as in the header that the program was compiled
  * with, which may be of another version than the library. So these functions take its
@@ -172,7 +169,7 @@ int hwt_discard(struct hwt *hwt, uint64_t id);
  * comes. Only the thread that runs the loop may call it while one is active. Events of other
  * timers in the buffer of hwt_next() are still returned.
  *
- * Return: 0; -EINVAL (@flags), or -ENOTTY (the module is older than the call).
+ * Return: 0, or -EINVAL (@flags).
  */
 int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled,
 		   uint64_t *discarded);

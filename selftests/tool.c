@@ -80,7 +80,6 @@ TEST(info_tells_what_there_is)
 {
 	EXPECT_EQ(0, run_tool("info"));
 	EXPECT_TRUE(says("1.0 (module), 1.0 (hwtimerctl)"));
-	EXPECT_TRUE(says("bulk"));
 	EXPECT_TRUE(says("tick 1.00ms"));
 	EXPECT_TRUE(says("10.0us to 1.00h"));
 	EXPECT_TRUE(says("4096 buckets"));

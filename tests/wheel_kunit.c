@@ -949,7 +949,7 @@ static void levels_are_as_many_as_it_takes(struct kunit *test)
 			.kind = HWTIMER_KIND_HIERARCHICAL,
 			.buckets = buckets,
 		};
-		unsigned int levels = hwtimer_wheel_levels(&shape);
+		unsigned int levels = hwtimer_hierarchy_levels(&shape);
 		struct hwtimer_wheel wheel = {
 			/* An eighth of the lowest level, or half of it if that is short */
 			.hierarchy.shift =

@@ -6,7 +6,8 @@
 #include <string.h>
 
 static const struct command commands[] = {
-	{ "info", command_info, "", "features and limits of the module", "" },
+	{ "info", command_info, "",
+	  "version and limits of the module, default wheel", "" },
 	{ "stats", command_stats, "[--json]",
 	  "counters of all instances that you may see",
 	  "  -j, --json           print a JSON object on one line, with all counters\n" },

@@ -137,9 +137,6 @@ struct hwt *place_open(const struct place *place)
 		     "the module has another ABI version: install the same version of both");
 	if (error)
 		errx(1, "descriptor %d: %s", place->fd, strerror(error));
-	if (!(hwt_features(hwt) & HWTIMER_FEATURE_LIST))
-		errx(1,
-		     "the module is too old to list timers: install the same version of both");
 	return hwt;
 }
 

@@ -180,7 +180,7 @@ static inline int hwtimer_ring_map(struct hwtimer_ring *ring, int fd)
 	if (ioctl(fd, HWTIMER_IOC_INFO, &info))
 		return -errno;
 	ring->fd = fd;
-	ring->bytes = (size_t)info.rings_bytes;
+	ring->bytes = info.rings_bytes;
 	ring->submissions = info.submissions;
 	ring->completions = info.completions;
 	memory = mmap(NULL, ring->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,

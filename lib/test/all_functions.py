@@ -110,7 +110,6 @@ def calls_of_an_instance(hwt):
     expect(-errno.EAGAIN, "hwt_next", hwt, ctypes.create_string_buffer(EVENT))
     expect(0, "hwt_dispatch_failed", -errno.EAGAIN)
     expect(1, "hwt_dispatch_failed", -errno.ENOTCONN)
-    assert call("hwt_features", hwt, returns=u64) == 0
     assert call("hwt_fd", hwt) == 1000
     expect(-errno.EBADF, "hwt_dispatch_check", hwt)
     expect(-errno.EBADF, "hwt_from_fd", ctypes.byref(pointer()), -1, 0)

@@ -166,7 +166,6 @@ static void call_for_all(void)
 	uint64_t number = 0;
 
 	hwt_fd(hwt);
-	hwt_features(hwt);
 	CHECK(!hwt_info(hwt, &info));
 	CHECK(!hwt_stats(hwt, &stats));
 	CHECK(!hwt_next_time(hwt, &number));

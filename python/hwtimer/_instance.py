@@ -81,7 +81,6 @@ class Stopped(NamedTuple):
 class Info(NamedTuple):
     """The module and the settings of the instance; see struct hwtimer_info"""
     abi_version: int
-    features: int
     tick_min: int
     tick_max: int
     buckets_min: int
@@ -94,7 +93,6 @@ class Info(NamedTuple):
     clock: int
     started: bool
     flags: int
-    levels: int
 
 
 class Stats(NamedTuple):
@@ -375,12 +373,6 @@ class Instance:
         self._timers.clear()
 
     # ---- the instance ----
-
-    @property
-    def features(self) -> int:
-        """HWTIMER_FEATURE_* of the module"""
-        with self._handle as hwt:
-            return int(lib.hwt_features(hwt))
 
     def info(self) -> Info:
         """Describes the module, and the settings of the instance."""

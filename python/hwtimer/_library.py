@@ -37,13 +37,12 @@ STATE_EXPIRED = 2
 class Info(ctypes.Structure):
     """struct hwtimer_info"""
     _fields_ = [
-        ("size", c_uint32), ("abi_version", c_uint32), ("features", c_uint64),
-        ("tick_min", c_uint64), ("tick_max", c_uint64), ("buckets_min", c_uint32),
-        ("buckets_max", c_uint32), ("timers_max", c_uint64), ("tick", c_uint64),
-        ("timers", c_uint64), ("buckets", c_uint32), ("kind", c_uint32),
-        ("clock", c_uint32), ("started", c_uint32), ("flags", c_uint32),
-        ("levels", c_uint32), ("submissions", c_uint32), ("completions", c_uint32),
-        ("rings_bytes", c_uint64),
+        ("size", c_uint32), ("abi_version", c_uint32), ("tick_min", c_uint64),
+        ("tick_max", c_uint64), ("buckets_min", c_uint32), ("buckets_max", c_uint32),
+        ("timers_max", c_uint64), ("tick", c_uint64), ("timers", c_uint64),
+        ("buckets", c_uint32), ("kind", c_uint32), ("clock", c_uint32),
+        ("started", c_uint32), ("flags", c_uint32), ("submissions", c_uint32),
+        ("completions", c_uint32), ("rings_bytes", c_uint32),
     ]
 
 
@@ -140,7 +139,6 @@ FUNCTIONS = {
     "hwt_from_fd": (c_int, [POINTER(c_void_p), c_int, c_uint]),
     "hwt_close": (None, [c_void_p]),
     "hwt_fd": (c_int, [c_void_p]),
-    "hwt_features": (c_uint64, [c_void_p]),
     "hwt_setup_sized": (c_int, [c_void_p, POINTER(Setup), c_size_t]),
     "hwt_info_sized": (c_int, [c_void_p, POINTER(Info), c_size_t]),
     "hwt_stats_sized": (c_int, [c_void_p, POINTER(Stats), c_size_t]),

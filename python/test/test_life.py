@@ -42,7 +42,6 @@ def calls(timers):
         "stats": timers.stats,
         "info": timers.info,
         "now": timers.now,
-        "features": lambda: timers.features,
         "notify": lambda: timers.notify(1),
         "read": timers.read,
         "read at once": lambda: timers.read(timeout=0),

@@ -41,14 +41,15 @@ void world_init(const struct config *config)
 		.kind = config->kind,
 		.buckets = config->buckets,
 	};
-	unsigned int i;
+	unsigned int i, levels = 1;
 
 	memset(&world, 0, sizeof(world));
+	if (shape.kind == HWTIMER_KIND_HIERARCHICAL)
+		levels = hwtimer_hierarchy_levels(&shape);
 	if (hwtimer_wheel_memory(&shape) > sizeof(world.memory) ||
-	    hwtimer_wheel_levels(&shape) > HWTIMER_LEVELS_MAX)
+	    levels > HWTIMER_LEVELS_MAX)
 		errx(2, "the wheel is too large: %zu bytes, %u levels",
-		     hwtimer_wheel_memory(&shape),
-		     hwtimer_wheel_levels(&shape));
+		     hwtimer_wheel_memory(&shape), levels);
 	world.slot = (struct hwtimer_slot *)world.records;
 	world.map = &world.free;
 	world.table = (struct hwtimer_table){

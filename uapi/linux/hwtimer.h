@@ -22,10 +22,10 @@
  * 64-bit programs; pointers travel as __u64. The kernel refuses unknown flags and
  * non-zero reserved fields with EINVAL, so that a later version can use them.
  *
- * Structures that may grow start with their own size. The kernel fills a shorter
- * structure (of an older program) as far as it reaches. It accepts a longer one
- * (of a newer program), up to a page, if the part that it does not know is zero,
- * and otherwise refuses it with E2BIG.
+ * Structures that may grow start with their own size. The kernel accepts a longer
+ * structure (of a newer program), up to a page, if the part that it does not know is
+ * zero, and otherwise refuses it with E2BIG. It refuses one that is shorter than in
+ * version 1.0 with EINVAL.
  *
  * An ioctl returns 0 or a count, or -1 with errno. Errors of any ioctl: EFAULT (an
  * address cannot be read or written), ENOTTY (an unknown command), EBADF (the command
@@ -70,7 +70,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-/** HWTIMER_ABI_VERSION - increases when a feature bit cannot express a change */
+/** HWTIMER_ABI_VERSION - increases with a change after which older programs would fail */
 #define HWTIMER_ABI_VERSION 1
 
 /**
@@ -80,37 +80,6 @@
  * CANCEL or STOP. HWTIMER_NEVER is valid as a deadline, never as a delay.
  */
 #define HWTIMER_NEVER (~0ULL)
-
-/*
- * Feature bits for hwtimer_info.features. Each bit says that the module has:
- */
-
-/** HWTIMER_FEATURE_HIERARCHICAL - HWTIMER_KIND_HIERARCHICAL */
-#define HWTIMER_FEATURE_HIERARCHICAL (1ULL << 0)
-/** HWTIMER_FEATURE_PERIODIC - hwtimer_request.interval and .count */
-#define HWTIMER_FEATURE_PERIODIC (1ULL << 1)
-/** HWTIMER_FEATURE_CLOCKS - HWTIMER_CLOCK_BOOTTIME, HWTIMER_CLOCK_REALTIME */
-#define HWTIMER_FEATURE_CLOCKS (1ULL << 2)
-/** HWTIMER_FEATURE_SLACK - hwtimer_request.slack */
-#define HWTIMER_FEATURE_SLACK (1ULL << 3)
-/** HWTIMER_FEATURE_NOTIFY - HWTIMER_IOC_NOTIFY */
-#define HWTIMER_FEATURE_NOTIFY (1ULL << 4)
-/** HWTIMER_FEATURE_RINGS - struct hwtimer_rings, HWTIMER_IOC_KICK */
-#define HWTIMER_FEATURE_RINGS (1ULL << 5)
-/** HWTIMER_FEATURE_BULK - HWTIMER_IOC_BULK */
-#define HWTIMER_FEATURE_BULK (1ULL << 6)
-/** HWTIMER_FEATURE_LIST - HWTIMER_IOC_LIST */
-#define HWTIMER_FEATURE_LIST (1ULL << 7)
-/** HWTIMER_FEATURE_COMPACT_SLOTS - HWTIMER_COMPACT_SLOTS */
-#define HWTIMER_FEATURE_COMPACT_SLOTS (1ULL << 8)
-/** HWTIMER_FEATURE_REARM - HWTIMER_REARM, and HWTIMER_SET_* */
-#define HWTIMER_FEATURE_REARM (1ULL << 9)
-/** HWTIMER_FEATURE_CANCEL_ALL - HWTIMER_IOC_CANCEL_ALL */
-#define HWTIMER_FEATURE_CANCEL_ALL (1ULL << 10)
-/** HWTIMER_FEATURE_NEXT - HWTIMER_IOC_QUERY of the id 0 */
-#define HWTIMER_FEATURE_NEXT (1ULL << 11)
-/** HWTIMER_FEATURE_BULK_PERIODIC - hwtimer_bulk.interval, .slack and .expirations */
-#define HWTIMER_FEATURE_BULK_PERIODIC (1ULL << 12)
 
 /**
  * enum hwtimer_kind - kinds of wheel, for hwtimer_setup.kind
@@ -160,7 +129,6 @@ enum hwtimer_clock {
  * struct hwtimer_info - HWTIMER_IOC_INFO: describe the module and this instance
  * @size: in: sizeof(struct hwtimer_info)
  * @abi_version: HWTIMER_ABI_VERSION of the module
- * @features: HWTIMER_FEATURE_*
  * @tick_min: shortest tick that SETUP accepts, ns
  * @tick_max: longest tick that SETUP accepts, ns
  * @buckets_min: smallest number of buckets that SETUP accepts
@@ -174,18 +142,16 @@ enum hwtimer_clock {
  * @started: 1 once the wheel has started, when it is too late for SETUP (see
  *	struct hwtimer_setup)
  * @flags: this instance's hwtimer_setup.flags
- * @levels: number of levels of this instance's wheel; 1 if it is hashed
  * @submissions: slots of the submission ring; 0: there is no such ring
  * @completions: slots of the completion ring; 0: there is no such ring
  * @rings_bytes: length of the rings for mmap(), bytes; 0: there are no rings. See
  *	struct hwtimer_rings
  *
- * Errors: EINVAL (@size smaller than the first published structure), E2BIG.
+ * Errors: EINVAL (@size), E2BIG.
  */
 struct hwtimer_info {
 	__u32 size;
 	__u32 abi_version;
-	__u64 features;
 	__u64 tick_min;
 	__u64 tick_max;
 	__u32 buckets_min;
@@ -198,10 +164,9 @@ struct hwtimer_info {
 	__u32 clock;
 	__u32 started;
 	__u32 flags;
-	__u32 levels;
 	__u32 submissions;
 	__u32 completions;
-	__u64 rings_bytes;
+	__u32 rings_bytes;
 };
 
 /**
