@@ -3,6 +3,8 @@
  * What a run is like: how often threads are switched, how often memory fails. Called by
  * main.c and fuzz.c, once for each run.
  */
+#include <sys/resource.h>
+
 #include "sim.h"
 
 extern bool sim_traced;
@@ -49,4 +51,24 @@ void sim_run_choose(struct sim_random *random)
 	if (!sim_run.calm && !sim_random_below(random, 3))
 		sim_run.jolts = ONE_OF(random, 300, 3000, 30000);
 	sim_run.nesting = ONE_OF(random, 0, 0, 1, 2, 3);
+}
+
+/* A run takes a second or two of a processor with sanitizers, and much less without. */
+#define RUN_SECONDS 100
+
+/**
+ * sim_run_limit - have SIGXCPU end a run that hangs
+ *
+ * Threads that run in circles are found by counting their steps. This is for a loop in which
+ * a thread takes no step. It counts the time of a processor, which does not pass while the
+ * machine does something else.
+ */
+void sim_run_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_CPU, &limit) && limit.rlim_cur > RUN_SECONDS) {
+		limit.rlim_cur = RUN_SECONDS;
+		setrlimit(RLIMIT_CPU, &limit);
+	}
 }

@@ -39,9 +39,6 @@
 /* Operations of a run: few, so that there are many runs a second */
 #define OPERATIONS 300
 
-/* Seconds after which a run hangs */
-#define RUN_SECONDS 60
-
 static uint8_t input[INPUT_MAX];
 static uint16_t head[HEAD];
 static uint16_t choices[STREAMS][INPUT_MAX / RECORD];
@@ -91,7 +88,7 @@ static void run_input(size_t size, bool trace)
 	sim_run.operations = OPERATIONS;
 	sim_run.trace = trace;
 	sim_script = script;
-	alarm(RUN_SECONDS);
+	sim_run_limit();
 	sim_schedule(world_main, NULL);
 	_exit(0);
 }

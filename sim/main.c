@@ -7,7 +7,6 @@
  *	  --seeds A[-B]	the seeds; without B, from A on until there were enough operations
  *	  --ops N	number of operations of all runs together
  *	  --run N	number of operations of one run
- *	  --seconds N	stop after N seconds of processor time, if nothing was found
  *	  --trace [N]	print each step, from step N on; for one seed
  *	  --keep-going	do not stop at the first failure
  *	  --short N	run each seed N times: with the first allocation failing and the
@@ -28,16 +27,12 @@
 #include "sim.h"
 #include "world.h"
 
-/* Seconds after which a run hangs, on a slow machine and with sanitizers */
-#define RUN_SECONDS 300
-
 /**
  * struct options - the command line
  * @first: first seed
  * @last: last seed
  * @operations: number of operations of all runs
  * @run: number of operations of one run
- * @seconds: processor time after which to stop; 0: never
  * @trace: print each step
  * @trace_from: the first of them
  * @keep_going: do not stop at the first failure
@@ -48,7 +43,6 @@ struct options {
 	uint64_t last;
 	uint64_t operations;
 	uint64_t run;
-	uint64_t seconds;
 	bool trace;
 	uint64_t trace_from;
 	bool keep_going;
@@ -80,7 +74,7 @@ static void run_child(const struct options *options, uint64_t seed,
 	sim_run.operations = options->run;
 	sim_run.trace = options->trace;
 	sim_run.trace_from = options->trace_from;
-	alarm(RUN_SECONDS);
+	sim_run_limit();
 	sim_schedule(world_main, NULL);
 	*counts = sim_counts;
 	fflush(stdout);
@@ -96,7 +90,7 @@ static void report(const struct options *options, uint64_t seed, uint64_t nth,
 	if (WIFSIGNALED(status))
 		fprintf(stderr, "# seed %" PRIu64 ": signal %d, %s\n", seed,
 			WTERMSIG(status),
-			WTERMSIG(status) == SIGALRM ?
+			WTERMSIG(status) == SIGXCPU ?
 				"it hangs" :
 				strsignal(WTERMSIG(status)));
 	if (nth)
@@ -235,8 +229,6 @@ static bool run_all(const struct options *options)
 		schedules[runs++] = counts->schedule;
 		if (sum.operations >= options->operations)
 			break;
-		if (options->seconds && processor_seconds() > options->seconds)
-			break;
 		if (seconds() - said > 60) {
 			said = seconds();
 			printf("# seed %" PRIu64 ", %" PRIu64 " operations\n",
@@ -291,7 +283,6 @@ static void parse(struct options *options, int argc, char **argv)
 		{ "seeds", required_argument, NULL, 's' },
 		{ "ops", required_argument, NULL, 'o' },
 		{ "run", required_argument, NULL, 'r' },
-		{ "seconds", required_argument, NULL, 't' },
 		{ "trace", optional_argument, NULL, 'v' },
 		{ "keep-going", no_argument, NULL, 'k' },
 		{ "short", required_argument, NULL, 'n' },
@@ -309,9 +300,6 @@ static void parse(struct options *options, int argc, char **argv)
 			break;
 		case 'r':
 			options->run = plain_number(optarg);
-			break;
-		case 't':
-			options->seconds = plain_number(optarg);
 			break;
 		case 'v':
 			options->trace = true;

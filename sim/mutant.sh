@@ -7,7 +7,7 @@
 #	usage: sim/mutant.sh FILE [OPTION]...
 #
 # FILE: the changed source; its name says which source it replaces, and it may be anywhere.
-# The options are those of sim/main.c; --seconds 10 without any. Several may run at a time.
+# The options are those of sim/main.c. Several may run at a time.
 #
 # Exits with 0 if the simulation finds nothing, 1 if it finds something, and 2 if FILE does
 # not compile.
@@ -21,7 +21,6 @@ main()
 
 	file=$(realpath "$1")
 	shift
-	[ $# -gt 0 ] || set -- --seconds 10
 	make --no-print-directory -C "$REPO_DIR/sim" OUT="$BUILD_DIR/sim" >&2
 	need_exec_tmp
 	temp=$(mktemp -d)

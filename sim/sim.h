@@ -132,6 +132,7 @@ extern struct sim_run sim_run;
 extern void (*sim_script)(struct sim_random *random, int thread);
 
 void sim_run_choose(struct sim_random *random);
+void sim_run_limit(void);
 
 /**
  * struct sim_counts - what runs have done; the parent adds up those of all runs
