@@ -38,7 +38,7 @@ GUEST_DEMO = --kernel $(KERNEL) \
 .PHONY: demo
 demo: demo-programs ## a million timers in a VM with Debian's kernel
 	@vm/build.sh $(KERNEL) >/dev/null
-	@vm/run.sh $(GUEST_DEMO) --timeout 600 -- \
+	@vm/run.sh $(GUEST_DEMO) -- \
 		sh -c 'insmod hwtimer.ko && exec ./hwtimer-demo'
 
 .PHONY: demo-host
@@ -85,7 +85,7 @@ BENCH_SERVER ?= --most 60000
 .PHONY: bench-server
 bench-server: bench-programs ## a server whose requests push timeouts out, in a VM
 	@vm/build.sh uml-7.3 >/dev/null
-	@vm/run.sh --kernel uml-7.3 --mem 4096 --timeout 3600 \
+	@vm/run.sh --kernel uml-7.3 --mem 4096 \
 		--file build/uml-7.3/hwtimer.ko=/hwtimer/hwtimer.ko \
 		--file build/bench/server-bench=/hwtimer/server-bench \
 		-- sh -c 'insmod hwtimer.ko && ./server-bench --counter $(BENCH_SERVER)'

@@ -466,7 +466,7 @@ guest()
 
 	shift 3
 	${PREFIX[@]+"${PREFIX[@]}"} "$VM_DIR/run.sh" --kernel "$kernel" \
-		--mem "$memory" --cpus 2 --timeout 1800 --quiet "$@" \
+		--mem "$memory" --cpus 2 --patience 1800 --quiet "$@" \
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file "$PROGRAM=/hwtimer/timer-bench" \
 		--file "$BUILD_DIR/bench/server-bench=/hwtimer/server-bench" \

@@ -25,10 +25,6 @@ MODULE=
 OPTIONS=()
 ARGUMENTS=()
 
-# Minutes that the machine may need for what is not fuzzing: to boot, to load the module with
-# faults, to end, and to look for leaks, while other programs take most of the processor
-SPARE_MINUTES=15
-
 main()
 {
 	parse_arguments "$@"
@@ -43,7 +39,6 @@ main()
 	uml-*) OPTIONS+=(--append slab_debug=FZP) ;;
 	esac
 	"$VM_DIR/run.sh" --again --kernel "$KERNEL" \
-		--timeout $((SECONDS_TO_GO * 2 + SPARE_MINUTES * 60)) \
 		--file "$MODULE=/hwtimer/hwtimer.ko" \
 		--file build/fuzz/fuzz=/hwtimer/fuzz \
 		--file fuzz/run.sh=/hwtimer/run.sh \

@@ -655,7 +655,7 @@ class Kernel:
         machine = subprocess.Popen(
             ["prlimit", "--cpu=%d" % (PROCESSOR * len(items)),
              ROOT / "vm/run.sh", "--kernel", "uml-7.3",
-             "--timeout", str(TIMEOUT * len(items)), "--append", "log_buf_len=4M",
+             "--append", "log_buf_len=4M",
              "--file", "%s=/hwtimer/hwtimer.ko" % (self.dir / "hwtimer.ko"),
              "--file", "%s=/hwtimer/guest" % (ROOT / "mutants/guest"),
              "--", "sh", "guest", *items], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -408,25 +408,21 @@ worker_pids()
 	grep -l '^hwtimer/' /proc/[0-9]*/comm 2>/dev/null | tr -dc '0-9\n'
 }
 
-# Tries for 20 s, as a thread ends a moment before it leaves /proc.
+# Waits, as a thread ends a moment before it leaves /proc. vm/run.sh ends a machine that waits
+# for ever.
 no_worker_is_left()
 {
-	for _ in $(seq 20); do
-		[ -n "$(worker_pids)" ] || return 0
-		sleep 1
+	while [ -n "$(worker_pids)" ]; do
+		sleep 0.1
 	done
-	return 1
 }
 
 # The same for workers of owners: a worker ends a moment after its last instance.
 only_shared_workers_are_left()
 {
-	for _ in $(seq 20); do
-		[ "$(worker_names)" != "hwtimer/w0 hwtimer/w1 hwtimer/w2" ] ||
-			return 0
-		sleep 1
+	until [ "$(worker_names)" = "hwtimer/w0 hwtimer/w1 hwtimer/w2" ]; do
+		sleep 0.1
 	done
-	return 1
 }
 
 worker_names()

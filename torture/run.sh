@@ -56,11 +56,9 @@ check()
 # A worker thread of hwtimer may need a moment to end.
 unload()
 {
-	for _ in $(seq 20); do
-		rmmod hwtimer 2>/dev/null && return
-		sleep 1
+	until rmmod hwtimer 2>/dev/null; do
+		sleep 0.1
 	done
-	rmmod hwtimer
 }
 
 # The group `keys` has limits that limit nothing. They keep the kernel's code as it is when

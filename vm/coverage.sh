@@ -36,9 +36,6 @@ SHORTAGES=150
 # Of all branches, in percent
 BRANCHES=95
 
-# How long a machine may take, in seconds
-TIMEOUT=3600
-
 main()
 {
 	local parts=("$@") part kind status=0 directories=() native=()
@@ -168,7 +165,7 @@ run_machine()
 
 	shift
 	build=build/$(build_of "$part")
-	"$VM_DIR/run.sh" --kernel "$(kernel_of "$part")" --timeout "$TIMEOUT" \
+	"$VM_DIR/run.sh" --kernel "$(kernel_of "$part")" \
 		--log "$RESULTS/$part.console" \
 		--file "$build/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file "$build/tests/hwtimer_counters.ko=/hwtimer/hwtimer_counters.ko" \

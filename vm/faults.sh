@@ -16,9 +16,6 @@
 # Times that a program is run until the fault counts as not found
 TRIES=6
 
-# How long a machine may take, s
-TIMEOUT=1200
-
 KERNEL=
 NUMBER=0
 WANTED=
@@ -158,7 +155,7 @@ run_program()
 
 	# The first report ends the machine: KMSAN reports each copy, for the quarter of an hour
 	# that the program then takes. KCSAN, which has no such option, reports a race once.
-	"$VM_DIR/run.sh" --kernel "$KERNEL" --timeout "$TIMEOUT" \
+	"$VM_DIR/run.sh" --kernel "$KERNEL" \
 		--log "$TREE/console" --append "$2 kmsan.panic=1" \
 		--file "$TREE/build/$KERNEL/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file "build/selftests/$program=/hwtimer/$program" \

@@ -325,7 +325,7 @@ boots()
 			/usr/lib/udev/rules.d/*hwtimer*
 			/usr/lib/modules-load.d/hwtimer.conf
 			/etc/group /etc/passwd /etc/nsswitch.conf"
-	"$VM_DIR/run.sh" --kernel "$KERNEL" --timeout 900 \
+	"$VM_DIR/run.sh" --kernel "$KERNEL" \
 		--log "$BUILD_DIR/check/packages-$KERNEL.console" \
 		--file vm/guest-packages=/hwtimer/guest-packages \
 		--file "$TEMP/query=/hwtimer/query" \
@@ -371,7 +371,7 @@ service_runs()
 		"/lib/modules/$RELEASE/updates/dkms/hwtimer.ko
 			/lib/systemd/system/hwtimerd.service /etc/default/hwtimerd
 			/etc/group /etc/passwd /etc/nsswitch.conf"
-	"$VM_DIR/run.sh" --kernel "$KERNEL" --timeout 900 --systemd \
+	"$VM_DIR/run.sh" --kernel "$KERNEL" --systemd \
 		--log "$BUILD_DIR/check/service-$KERNEL.console" \
 		--file daemon/test/service.sh=/hwtimer/service.sh \
 		"${REDIS_FILES[@]}" "${FILES[@]}" -- sh service.sh >"$TEMP/service" ||

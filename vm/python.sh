@@ -27,7 +27,7 @@ main()
 	make_python
 	guides_program
 	# shellcheck disable=SC2016 # the guest's variables
-	"$VM_DIR/run.sh" --kernel "$KERNEL" --timeout 1200 \
+	"$VM_DIR/run.sh" --again --kernel "$KERNEL" \
 		--log "$BUILD_DIR/check/python-$KERNEL.console" \
 		--file "$BUILD_DIR/$KERNEL/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file "$TEMP/python.tar=/hwtimer/python.tar" \

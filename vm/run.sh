@@ -8,22 +8,24 @@
 #
 #	--kernel NAME		a kernel of vm/kernel.sh
 #	--file HOST=GUEST	put a file into the machine (repeatable)
-#	--timeout SECONDS	time limit (default 300)
+#	--patience SECONDS	how long the machine may print nothing (default 600; 1800 with
+#				KCSAN and KMSAN)
 #	--mem MEGABYTES		memory (default 1024; 3072 with KMSAN, which keeps two
 #				thirds of it)
 #	--cpus NUMBER		processors (default 2; uml-kasan-7.3 has only one)
 #	--append "ARGUMENTS"	more arguments for the kernel's command line
 #	--log FILE		keep the console's log in FILE
 #	--quiet			print nothing unless something goes wrong
-#	--interactive		the command has the terminal, and no time limit
+#	--interactive		the command has the terminal, and may be silent
 #	--icount SHIFT		QEMU on amd64: a clock that counts instructions: each takes
 #				2^SHIFT ns, and idle time is skipped. The machine's hours pass
 #				as fast as this one can emulate them, and if this one stands
 #				still, so does its clock. All processors share one thread.
 #	--systemd		the first process is systemd, and runs the command as a unit
-#	--again			if this host stood still while the machine ran, and its kernel
-#				reports no more than that something took long: run the command
-#				again. What it has printed until then does not count (AGAIN)
+#	--again			if the machine printed nothing for too long, or if this host stood
+#				still while the machine ran and its kernel reports no more than
+#				that something took long: run the command again. What it has
+#				printed until then does not count (AGAIN)
 #
 # The kernels uml-* run as programs of this machine; all others run in QEMU.
 #
@@ -32,6 +34,13 @@
 # exit status (see vm/init) and its kernel printed no report of trouble. If the exit
 # status is not the command's, it is 124 if the machine hung, 125 if it died, 126 if the
 # kernel reported trouble.
+#
+# No test fails because it takes long: a machine may run for as long as its command prints
+# something now and then. Tests that wait for what must come wait without a limit. If it does
+# not come, the machine is silent, and that is found here, in one place for all tests. A slow
+# machine may be silent, too; so a test that was silent runs again, and hangs only if it is
+# silent again. If a machine of the same `make check` hung, none is given a second time, as the
+# run has failed already: a kernel that hangs everywhere must not take hours to say so.
 #
 # KCSAN and KMSAN look at the whole kernel, and find faults in it, too; so does lockdep in
 # uml-kasan-7.3, as to RCU. Only reports that name the module are trouble (see
@@ -60,9 +69,12 @@ LONG='rcu.*(stall|detected)|INFO: rcu|soft lockup|workqueue lockup|INFO: task .*
 LONG+='|took too long|Kernel panic - not syncing: (softlockup|hung_task|RCU Stall)'
 
 # For how many seconds this host must stand still to excuse such a report, and how often the
-# command runs again then
+# command runs again then; after a silent machine, once
 STANDSTILL=10
 MAX_AGAIN=2
+
+# The file that says that a machine of this run of vm/check.sh hung; empty outside of such a run
+HUNG_BEFORE=${HWTIMER_RUN:+$HWTIMER_RUN/hung}
 
 # What vm/check.sh looks for: what the machine has printed above does not count.
 AGAIN="what the machine has printed so far does not count"
@@ -82,7 +94,7 @@ HUNG_TASK=60
 PANIC_ON_WARN=1
 
 KERNEL=
-TIMEOUT=300
+PATIENCE=
 MEM=
 CPUS=
 APPEND=
@@ -151,7 +163,7 @@ parse_arguments()
 		case $1 in
 		--kernel) KERNEL=${2-} ;;
 		--file) FILES+=("${2-}") ;;
-		--timeout) TIMEOUT=${2-} ;;
+		--patience) PATIENCE=${2-} ;;
 		--mem) MEM=${2-} ;;
 		--cpus) CPUS=${2-} ;;
 		--append) APPEND=${2-} ;;
@@ -189,7 +201,7 @@ kind_of_machine()
 
 settle_sanitizer()
 {
-	local mem=1024 cpus=2
+	local mem=1024 cpus=2 patience=600
 
 	[[ $KERNEL != kmsan-* ]] || mem=3072
 	MEM=${MEM:-$mem}
@@ -197,12 +209,13 @@ settle_sanitizer()
 	[[ $KERNEL != uml-kasan-* ]] || cpus=1
 	CPUS=${CPUS:-$cpus}
 	case $KERNEL in
-	kcsan-*) KERNEL_ARGUMENTS+=" $KCSAN_ARGUMENTS" ;;
-	kmsan-*) ;;
-	*) return ;;
+	kcsan-* | kmsan-*)
+		HUNG_TASK=1800
+		PANIC_ON_WARN=0
+		patience=1800 ;;
 	esac
-	HUNG_TASK=1800
-	PANIC_ON_WARN=0
+	[[ $KERNEL != kcsan-* ]] || KERNEL_ARGUMENTS+=" $KCSAN_ARGUMENTS"
+	PATIENCE=${PATIENCE:-$patience}
 }
 
 tell()
@@ -255,26 +268,27 @@ make_guest()
 }
 
 # The machine makes its standard output non-blocking. All processes that share ours would
-# notice that; so a cat is between the two. A machine that hung is killed, as a kernel of
-# User-Mode Linux complains if it is asked to end.
+# notice that; so a tee is between the two. timeout has no limit of its own here: it kills the
+# machine and all of its processes at SIGALRM, which watch() sends. A machine that hung is
+# killed, as a kernel of User-Mode Linux complains if it is asked to end.
 run_unattended()
 {
-	local status=0 watcher printer
+	local status=0 machine watcher printer
 
-	rm -f "$TEMP/results"
+	rm -f "$TEMP/results" "$TEMP/printed"
 	mkfifo "$TEMP/results"
-	watch_host &
-	watcher=$!
-	cat "$TEMP/results" &
+	tee "$TEMP/printed" <"$TEMP/results" &
 	printer=$!
-	setpriv --pdeathsig TERM \
-		timeout --signal KILL --kill-after 5 "$TIMEOUT" \
+	setpriv --pdeathsig TERM timeout --signal KILL --kill-after 5 0 \
 		"${MACHINE[@]}" </dev/null >"$TEMP/results" 2>>"$CONSOLE" &
+	machine=$!
+	watch "$machine" &
+	watcher=$!
 	on_exit end_jobs
 	# Without the redirection, bash would report that a process was killed.
-	{ wait $! || status=$?; } 2>/dev/null
+	{ wait "$machine" || status=$?; } 2>/dev/null
 	{ kill "$watcher" && wait "$watcher"; } 2>/dev/null || true
-	wait "$printer" || OUTPUT_LOST=1 # until cat has copied the last of the output
+	wait "$printer" || OUTPUT_LOST=1 # until tee has copied the last of the output
 	[ "$status" -ne 137 ] || HUNG=1
 }
 
@@ -291,15 +305,17 @@ boot_again_if_need_be()
 	done
 }
 
-# watch_host: looks at the clock each second, and writes down for how many seconds it could
-# not. Nothing ever comes from the file that it reads, so it needs no process for a pause.
-watch_host()
+# watch MACHINE: looks at the clock each second, and writes down for how many seconds it could
+# not. Ends the machine when it has printed nothing between $PATIENCE looks: while this host
+# stands still, there are none. Nothing ever comes from the file that it reads, so it needs no
+# process for a pause.
+watch()
 {
-	local last now
+	local machine=$1 last now silent=0
 
-	rm -f "$TEMP/gaps" "$TEMP/silent"
-	mkfifo "$TEMP/silent"
-	exec <>"$TEMP/silent"
+	rm -f "$TEMP/gaps" "$TEMP/pause" "$TEMP/seen"
+	mkfifo "$TEMP/pause"
+	exec <>"$TEMP/pause"
 	read -r last _ </proc/uptime
 	last=${last%.*}
 	while true; do
@@ -308,31 +324,56 @@ watch_host()
 		now=${now%.*}
 		[ $((now - last)) -lt "$STANDSTILL" ] || echo $((now - last)) >>"$TEMP/gaps"
 		last=$now
+		silent=$((silent + 1))
+		if [ "$TEMP/printed" -nt "$TEMP/seen" ]; then
+			silent=0
+			echo >"$TEMP/seen"
+		fi
+		[ "$silent" -ne "$PATIENCE" ] || kill -ALRM "$machine"
 	done
 }
 
-# Something that takes long while this host stands still is no fault of ours. So all is done
-# once more: if it is one, it shows then.
+# Something that takes long while this host stands still is no fault of ours, nor does a machine
+# hang that is only slow. So all is done once more: if there is a fault, it shows then.
 run_again_if_need_be()
 {
-	local tries=$MAX_AGAIN
+	local tries=$MAX_AGAIN why
 
-	while [ "$TRY_AGAIN" = 1 ] && [ "$tries" -gt 0 ] && took_long_for_the_host; do
-		grep -E -m 3 "$REPORTS" "$CONSOLE" | tr -d '\r' | sed 's/^/    /' >&2
-		say "$KERNEL: this host stood still for $(paste -s -d ' ' "$TEMP/gaps") s: $AGAIN"
+	while [ "$TRY_AGAIN" = 1 ] && [ "$tries" -gt 0 ] && only_took_long; do
+		grep -E -m 3 "$REPORTS" "$CONSOLE" | tr -d '\r' | sed 's/^/    /' >&2 || true
+		tries=$((tries - 1))
+		if [ "$HUNG" = 1 ]; then
+			why="the machine stood still: $(silence)"
+			tries=0
+		else
+			why="this host stood still for $(paste -s -d ' ' "$TEMP/gaps") s"
+		fi
+		say "$KERNEL: $why: $AGAIN"
 		: >"$CONSOLE"
 		HUNG=0
 		run_unattended
-		tries=$((tries - 1))
 	done
 }
 
-# Whether the kernel reported trouble, but none except that something took long, and this host
-# stood still
-took_long_for_the_host()
+# Whether the machine was silent before any test had failed, or the kernel reported trouble and
+# this host stood still; and there was no trouble except that something took long
+only_took_long()
 {
-	[ -s "$TEMP/gaps" ] && grep -E -q "$REPORTS" "$CONSOLE" &&
-		! grep -E "$REPORTS" "$CONSOLE" | grep -E -v -q "$LONG"
+	if [ "$HUNG" = 1 ]; then
+		[ ! -e "$HUNG_BEFORE" ] && ! grep -q '^ *not ok' "$TEMP/printed" || return
+	else
+		[ -s "$TEMP/gaps" ] && grep -E -q "$REPORTS" "$CONSOLE" || return
+	fi
+	! grep -E "$REPORTS" "$CONSOLE" | grep -E -v -q "$LONG"
+}
+
+# silence: says how long a machine has printed nothing, and what came before
+silence()
+{
+	local last
+
+	last=$(tail -n 1 "$TEMP/printed" 2>/dev/null | tr -d '\r' | cut -c -100)
+	echo "it printed nothing for $PATIENCE s, after \"$last\""
 }
 
 run_on_terminal()
@@ -368,7 +409,8 @@ judge()
 		fail 126 "the kernel reported trouble: $(grep -E -m 5 "$REPORTS" \
 			"$TEMP/messages" | tr -d '\r' | paste -s -d '|' | sed 's/|/ | /g')"
 	elif [ "$HUNG" = 1 ]; then
-		fail 124 "the machine hung: no end after $TIMEOUT s"
+		[ -z "$HUNG_BEFORE" ] || : >"$HUNG_BEFORE"
+		fail 124 "the machine hung: $(silence)"
 	elif [ "$OUTPUT_LOST" = 1 ]; then
 		fail 125 "what the machine printed could not be written: is the disk full?"
 	elif [ -z "$status" ]; then

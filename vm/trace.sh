@@ -26,7 +26,7 @@ main()
 	one_liners >"$temp/one-liners"
 	[ -s "$temp/one-liners" ] || die "Documentation/tracing.md: no one-liner"
 	with_libraries "$(command -v bpftrace)" /bin/bpftrace
-	"$VM_DIR/run.sh" --kernel "$KERNEL" --timeout 300 --mem 2048 \
+	"$VM_DIR/run.sh" --again --kernel "$KERNEL" --mem 2048 \
 		--file "build/$KERNEL/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file "$temp/tool/hwtimerctl=/hwtimer/hwtimerctl" \
 		--file "$temp/one-liners=/hwtimer/one-liners" \

@@ -391,7 +391,7 @@ prepare_guest()
 guest()
 {
 	taskset --cpu-list $(($(nproc) - 1)) \
-		"$VM_DIR/run.sh" --kernel "$KERNEL" --mem 4096 --cpus 1 --timeout 1800 \
+		"$VM_DIR/run.sh" --kernel "$KERNEL" --mem 4096 --cpus 1 --patience 1800 \
 		--quiet "${GUEST_FILES[@]}" -- sh guest.sh "$@"
 }
 
@@ -476,7 +476,7 @@ daemon_round_trip()
 start_daemon()
 {
 	taskset --cpu-list $(($(nproc) - 1)) \
-		"$VM_DIR/run.sh" --kernel "$KERNEL" --cpus 1 --timeout 1800 --quiet \
+		"$VM_DIR/run.sh" --kernel "$KERNEL" --cpus 1 --patience 1800 --quiet \
 		--append "vec0:transport=raw,ifname=$LINK-guest" "${GUEST_FILES[@]}" \
 		-- sh guest.sh serve "$LINK_GUEST" "$LINK_HOST:$PORT" "$1" \
 		>"$SERVER_DIR/daemon" 2>&1 &
