@@ -21,6 +21,7 @@
 #include "../hwtimer_bulk.h"
 #include "../hwtimer_query.h"
 #include "../hwtimer_stats.h"
+#include "comes.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"
@@ -755,7 +756,7 @@ static void reader_of_fdinfo_waits_for_no_owner(struct kunit *test)
 
 	mutex_lock(&instance->setup);
 	schedule_work(&teller->work);
-	told = wait_for_completion_timeout(&teller->done, 30 * HZ);
+	told = comes(&teller->done);
 	mutex_unlock(&instance->setup);
 	flush_work(&teller->work);
 	KUNIT_EXPECT_TRUE(test, told);
@@ -820,7 +821,7 @@ static void expect_killed(struct kunit *test,
 	/* Now it probably waits. If it does not, it does not begin to. */
 	msleep(100);
 	send_sig(SIGKILL, thread, 1);
-	died = wait_for_completion_timeout(&victim->done, 30 * HZ);
+	died = comes(&victim->done);
 	mutex_unlock(&instance->setup);
 	if (!died)
 		wait_for_completion(&victim->done);

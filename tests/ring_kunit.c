@@ -20,6 +20,7 @@
 #include "../hwtimer_ring.h"
 #include "../hwtimer_submission.h"
 #include "../hwtimer_owner.h"
+#include "comes.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"
@@ -1213,9 +1214,6 @@ static struct kunit_suite compact_test_suite = {
 
 /* ---- errands ---- */
 
-/* Time without progress after which the test gives up, s. */
-#define HANG 60
-
 /* What a stuck errand and its test tell each other */
 static DECLARE_COMPLETION(memory_there);
 static DECLARE_COMPLETION(errand_begun);
@@ -1228,11 +1226,6 @@ static void wait_for_memory(struct hwtimer_alarm *alarm,
 {
 	complete(&errand_begun);
 	wait_for_completion(&memory_there);
-}
-
-static bool comes(struct completion *event)
-{
-	return wait_for_completion_timeout(event, HANG * HZ);
 }
 
 /* Creates an instance whose first request has become an errand that is stuck, or NULL. */

@@ -18,6 +18,7 @@
 #include "../hwtimer_clock.h"
 #include "../hwtimer_owner.h"
 #include "../hwtimer_worker.h"
+#include "comes.h"
 
 /* A job, and what the worker did for it */
 struct test_job {
@@ -78,13 +79,13 @@ static void serve_until_released(struct hwtimer_alarm *alarm,
 /* Waits until the worker has served @job once more; false: it does not come. */
 static bool is_served(struct test_job *job)
 {
-	return wait_for_completion_timeout(&job->served, 120 * HZ);
+	return comes(&job->served);
 }
 
 /* Waits until the worker has begun to serve a busy job; false: it does not come. */
 static bool is_entered(struct test_job *job)
 {
-	return wait_for_completion_timeout(&job->entered, 120 * HZ);
+	return comes(&job->entered);
 }
 
 static void note_gone(struct hwtimer_job *job)
@@ -760,8 +761,7 @@ static void a_busy_worker_holds_up_no_tracer(struct kunit *test)
 	hwtimer_worker_kick(&job->job.turns, 0);
 	KUNIT_ASSERT_TRUE(test, is_entered(job));
 	call_rcu_tasks(&grace->rcu, grace_over);
-	KUNIT_EXPECT_TRUE(test,
-			  wait_for_completion_timeout(&grace->over, 120 * HZ));
+	KUNIT_EXPECT_TRUE(test, comes(&grace->over));
 	/* Now it ends in any case. */
 	detach(job);
 	wait_for_completion(&grace->over);
@@ -829,8 +829,7 @@ static void one_who_exits_holds_up_no_other(struct kunit *test)
 
 	wait_for_completion(&first->entered);
 	second = resident_that_exits(test);
-	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&second->entered,
-							    30 * HZ));
+	KUNIT_EXPECT_TRUE(test, comes(&second->entered));
 	complete(&second->released);
 	complete(&first->released);
 	flush_work(&first->resident.work);
