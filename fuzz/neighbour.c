@@ -25,7 +25,8 @@
 #include "neighbour.h"
 #include "rng.h"
 
-#define MS 1000000ULL
+#define US 1000ULL
+#define MS (1000 * US)
 #define SEC (1000 * MS)
 
 /* Timers that a neighbour has at a time */
@@ -34,8 +35,15 @@
 /* Their delays */
 #define DELAY_MAX (60 * MS)
 
-/* A timer that has not come this long after everything else is lost. */
+/*
+ * What has not come while the neighbour slept for so long, ns, is lost. Only its own sleep
+ * counts; so a machine that stood still has not used that up.
+ */
 #define PATIENCE (120 * SEC)
+
+/* How long it sleeps at a time: for a result, and for an event */
+#define RESULT_PAUSE (200 * US)
+#define EVENT_PAUSE (5 * MS)
 
 /* Slots of the rings */
 #define SLOTS 64
@@ -102,7 +110,7 @@ static int collect_by_call(struct neighbour *self, struct hwtimer_event *events)
 	struct pollfd pfd = { .fd = self->fd, .events = POLLIN };
 	ssize_t ret;
 
-	if (poll(&pfd, 1, 5) <= 0)
+	if (poll(&pfd, 1, EVENT_PAUSE / MS) <= 0)
 		return 0;
 	ret = read(self->fd, events, EVENTS * sizeof(*events));
 	if (ret < 0)
@@ -114,9 +122,9 @@ static int collect_by_call(struct neighbour *self, struct hwtimer_event *events)
 
 static int wait_for_result(struct neighbour *self, __u64 *result)
 {
-	struct timespec pause = { .tv_nsec = 200000 };
+	struct timespec pause = { .tv_nsec = RESULT_PAUSE };
 
-	for (__u64 end = now_ns() + PATIENCE; now_ns() < end;) {
+	for (__u64 slept = 0; slept < PATIENCE; slept += RESULT_PAUSE) {
 		if (hwtimer_ring_next_result(&self->ring, result))
 			return 0;
 		nanosleep(&pause, NULL);
@@ -149,7 +157,7 @@ static int collect_by_ring(struct neighbour *self, struct hwtimer_event *events)
 	const struct hwtimer_event *next;
 	int count = 0;
 
-	poll(&pfd, 1, 5);
+	poll(&pfd, 1, EVENT_PAUSE / MS);
 	while (count < EVENTS && (next = hwtimer_ring_next_event(&self->ring)))
 		events[count++] = *next;
 	return hwtimer_ring_consume(&self->ring) ? -errno : count;
@@ -299,11 +307,10 @@ static void round_once(struct neighbour *self)
 /* All timers expire by themselves within DELAY_MAX, and the time that the machine needs. */
 static void wait_for_rest(struct neighbour *self)
 {
-	__u64 since = now_ns();
+	__u64 slept = 0;
 
-	while (self->alive && now_ns() - since < PATIENCE)
-		if (collect(self) > 0)
-			since = now_ns();
+	while (self->alive && slept < PATIENCE)
+		slept = collect(self) > 0 ? 0 : slept + EVENT_PAUSE;
 	board_add(&self->account->lost, self->alive);
 }
 
