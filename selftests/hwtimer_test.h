@@ -35,16 +35,16 @@
 #define HOUR (3600 * SEC)
 #define YEAR (365 * 24 * HOUR)
 
-/* A test that has waited so many ms for something that must come takes it for lost. */
-#define HANG_MS 20000
-
 /*
- * How long a test may take, in seconds. The harness's 30 are too few for an emulated
- * machine with sanitizers, or for a machine that gets hardly any processor time.
+ * For so many ms a test waits for something that must come: for ever. Only on a machine that is
+ * quick enough does a time limit tell what is late from what is lost. If it is lost, the test
+ * prints nothing more, and vm/run.sh, which started the machine, ends it.
  */
-#define TEST_TIMEOUT 150
+#define HANG_MS INT_MAX
+
+/* For the same reason, the harness has no limit for a test. */
 #undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT TEST_TIMEOUT
+#define TEST_TIMEOUT_DEFAULT (-1)
 
 /* The bulk helpers pass at most this many entries in one call. */
 #define BATCH 1024
@@ -399,7 +399,7 @@ static inline short dev_poll(int fd, short events, int timeout_ms)
  * dev_collect() - read until @count events came
  *
  * Return: the number of events. It is less than @count at the end of a stopped
- * instance, or if no event came for HANG_MS.
+ * instance.
  */
 static inline unsigned int dev_collect(int fd, struct hwtimer_event *events,
 				       unsigned int count)
@@ -524,7 +524,7 @@ static inline unsigned int dev_cancel_many(int fd, unsigned int count,
 	return cancelled;
 }
 
-/* Waits until @count events are ready; returns false if more are, or after HANG_MS. */
+/* Waits until @count events are ready; returns false if more are. */
 static inline bool dev_wait_ready(int fd, __u64 count)
 {
 	struct hwtimer_stats stats;
@@ -553,7 +553,7 @@ static inline void make_ready(struct __test_metadata *_metadata, int fd,
  * Before it rests, the worker may wake up several times to free memory that was not
  * needed for a second.
  *
- * Return: whether it rested within HANG_MS.
+ * Return: true.
  */
 static inline bool dev_rests(int fd)
 {

@@ -240,7 +240,7 @@ static void random_operations(struct __test_metadata *_metadata, int fd,
 		.n = scaled(submissions < 32 ? 2000 : 10000) + 100,
 		.seed = submissions,
 	};
-	__u64 end = now_ns() + TEST_TIMEOUT / 2 * SEC;
+	__u64 end = now_ns() + HANG_MS * MS;
 
 	ring_open(_metadata, ring, fd, submissions, completions);
 	books.accounts = calloc(books.n, sizeof(*books.accounts));
@@ -394,7 +394,7 @@ TEST_F(rings, reader_while_there_is_room)
 {
 	unsigned int n = scaled(8000) + BATCH, done = 0, by_ring = 0;
 	struct side_reader reader = { .fd = self->fd, .n = n };
-	__u64 end = now_ns() + TEST_TIMEOUT / 2 * SEC, last = 0;
+	__u64 end = now_ns() + HANG_MS * MS, last = 0;
 	struct hwtimer_ring *ring = &self->ring;
 	pthread_t thread;
 
@@ -606,7 +606,7 @@ static void garbage(struct __test_metadata *_metadata,
 	int beside = dev_open(O_NONBLOCK);
 	struct hwtimer_stats stats;
 	pthread_t threads[2];
-	__u64 end = now_ns() + TEST_TIMEOUT / 2 * SEC;
+	__u64 end = now_ns() + HANG_MS * MS;
 	unsigned int rounds = 0;
 
 	ASSERT_LE(0, beside);

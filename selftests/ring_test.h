@@ -70,7 +70,7 @@ static inline void ring_fill(struct __test_metadata *_metadata,
 	*slot = request;
 }
 
-/* Returns the next result, which must come within HANG_MS. */
+/* Returns the next result, which must come. */
 static inline __u64 ring_result(struct __test_metadata *_metadata,
 				struct hwtimer_ring *ring)
 {
