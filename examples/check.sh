@@ -495,7 +495,7 @@ survivals()
 {
 	local keeper timers=3000 span=5000
 
-	timeout 600 ./keeper sh -c "usleep 20000; exec ./survive /tmp/journal \
+	./keeper sh -c "usleep 20000; exec ./survive /tmp/journal \
 		--timers $timers --span $span --die 20"
 	check "survive ends with success, and so does keeper" [ $? = 0 ]
 	account /tmp/journal $timers $span
@@ -514,7 +514,7 @@ survivals()
 	check "SIGTERM ends both" not pidof survive
 	./keeper false
 	check "keeper passes an exit status on" [ $? = 1 ]
-	timeout 60 ./keeper ./sender >/tmp/sender 2>/tmp/keeper
+	./keeper ./sender >/tmp/sender 2>/tmp/keeper
 	check "keeper holds one descriptor, however many it is sent" [ $? = 0 ]
 	check "it says that others are closed" said 'more than one descriptor' keeper
 	show /tmp/sender
@@ -525,10 +525,10 @@ survivals()
 # of its arrays nor spins.
 strange_instances()
 {
-	timeout 60 ./manager alien ./survive /tmp/journal.3 --timers 10 2>/tmp/alien
+	./manager alien ./survive /tmp/journal.3 --timers 10 2>/tmp/alien
 	check "survive refuses an instance with timers that it cannot know" [ $? = 1 ]
 	check "it says why" said 'a run with more timers' alien
-	timeout 60 ./manager stopped ./survive /tmp/journal.4 --timers 10 \
+	./manager stopped ./survive /tmp/journal.4 --timers 10 \
 		--span 3600000 2>/tmp/stopped
 	check "survive ends when its instance is stopped" [ $? = 1 ]
 	check "it says why" said 'the instance is stopped' stopped

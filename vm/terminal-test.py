@@ -25,8 +25,8 @@ import time
 # The size of the terminal, and what the machine's has then, in rows and columns
 SIZES = [((47, 131), b"47 131"), ((0, 0), b"24 80")]
 
-# How long the machine may take, in seconds
-TIMEOUT = 600
+# How long the machine may print nothing, in seconds, as in vm/run.sh
+PATIENCE = 600
 
 # What the shell prints when it waits for a command, after the machine's greeting
 PROMPT = re.compile(rb"exit ends the VM.*# ", re.DOTALL)
@@ -39,16 +39,17 @@ def take_terminal():
 
 def talk(master, process):
     """Asks the shell for the size of its terminal; returns all that was printed."""
-    said, asked, end = b"", False, time.monotonic() + TIMEOUT
-    while time.monotonic() < end:
+    said, asked, printed = b"", False, time.monotonic()
+    while time.monotonic() < printed + PATIENCE:
         if select.select([master], [], [], 0.2)[0]:
             said += os.read(master, 65536)
+            printed = time.monotonic()
         elif process.poll() is not None:
             return said
         if not asked and PROMPT.search(said):
             os.write(master, b"stty size; exit\r")
             asked = True
-    print("# no end after", TIMEOUT, "s")
+    print("# the machine hung: it printed nothing for", PATIENCE, "s")
     os.killpg(process.pid, signal.SIGTERM)
     process.wait()
     return said

@@ -986,6 +986,8 @@ await()
 			HOPELESS=1
 			return 1
 		fi
+		# vm/run.sh ends a machine that is silent for long.
+		[ $((polls % 600)) -ne 0 ] || echo "# still waits: $*"
 		usleep 100000
 	done
 }

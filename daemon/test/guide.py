@@ -204,7 +204,7 @@ def run_javascript(tap, page, port):
     source, = blocks(page, "js")
     run = subprocess.run(["node", "-e", source + JAVASCRIPT_DRIVER], check=False,
                          env={**os.environ, "REDIS_PORT": str(port)},
-                         capture_output=True, text=True, timeout=60)
+                         capture_output=True, text=True)
     tap.check(name, run.stdout == "js-1=one, unacknowledged 0\n",
               run.stdout + run.stderr)
 
