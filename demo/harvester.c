@@ -15,10 +15,11 @@
 #define WAIT_MS 100
 
 /*
- * The harvester gives up when nothing happens for this time plus the time over which
- * the deadlines are spread.
+ * The harvester gives up when it has waited in vain for this time plus the time over which the
+ * deadlines are spread. Only its own waits count, so a machine that stands still does not
+ * make it give up.
  */
-#define STALL_NS (60 * NSEC_PER_SEC)
+#define STALL_MS 60000ULL
 
 /**
  * struct harvester - the harvesting thread
@@ -26,14 +27,14 @@
  * @epoll: descriptor of the epoll that watches the instance
  * @events: the buffer
  * @progress: sum of the timers scheduled, cancelled and delivered
- * @progressed: time of the last change of @progress, ns
+ * @waited: for how long it has waited in vain since the last change of @progress, ms
  */
 struct harvester {
 	struct demo *demo;
 	int epoll;
 	struct hwtimer_event *events;
 	__u64 progress;
-	__u64 progressed;
+	__u64 waited;
 };
 
 static void note_event(struct demo *demo, const struct hwtimer_event *event,
@@ -93,23 +94,23 @@ static bool all_ended(const struct demo *demo)
 static bool has_stalled(struct harvester *h)
 {
 	struct demo *demo = h->demo;
-	__u64 patience = STALL_NS + demo->options.seconds * NSEC_PER_SEC;
+	__u64 patience = STALL_MS + demo->options.seconds * 1000;
 	__u64 progress = (__u64)atomic_load(&demo->scheduled) +
 			 atomic_load(&demo->cancelled) +
 			 atomic_load(&demo->delivered);
 
 	if (progress != h->progress) {
 		h->progress = progress;
-		h->progressed = now_ns();
+		h->waited = 0;
 	}
-	return now_ns() - h->progressed > patience;
+	return h->waited > patience;
 }
 
 static void harvester_init(struct harvester *h, struct demo *demo)
 {
 	struct epoll_event interest = { .events = EPOLLIN };
 
-	*h = (struct harvester){ .demo = demo, .progressed = now_ns() };
+	*h = (struct harvester){ .demo = demo };
 	h->events = allocate(BUFFER_EVENTS, sizeof(*h->events));
 	h->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (h->epoll < 0)
@@ -127,6 +128,8 @@ void harvester_run(struct demo *demo)
 	while (!all_ended(demo) && !demo->harvested.stalled) {
 		if (wait_events(&h))
 			read_events(&h);
+		else
+			h.waited += WAIT_MS;
 		progress_show(demo);
 		demo->harvested.stalled = has_stalled(&h);
 	}
