@@ -21,7 +21,7 @@ main()
 
 	file=$(realpath "$1")
 	shift
-	make --no-print-directory -C "$REPO_DIR/sim" OUT="$BUILD_DIR/sim" >&2
+	make --silent -C "$REPO_DIR/sim" OUT="$BUILD_DIR/sim" >&2
 	need_exec_tmp
 	temp=$(mktemp -d)
 	on_exit rm -rf "$temp"
