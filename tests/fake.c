@@ -311,3 +311,26 @@ void fake_fall_asleep(struct hwtimer_instance *instance,
 	init_waitqueue_func_entry(sleeper, count_wakeup);
 	add_wait_queue(&instance->readers, sleeper);
 }
+
+#ifdef CONFIG_FAULT_INJECTION
+/* Makes the @nth allocation of this thread from now on fail; 0: none. */
+void fake_fail_allocation(unsigned int nth)
+{
+	WRITE_ONCE(current->fail_nth, nth);
+}
+
+/* Returns whether that allocation has failed. */
+bool fake_allocation_failed(void)
+{
+	return !READ_ONCE(current->fail_nth);
+}
+#else
+void fake_fail_allocation(unsigned int nth)
+{
+}
+
+bool fake_allocation_failed(void)
+{
+	return false;
+}
+#endif

@@ -55,4 +55,7 @@ extern unsigned int fake_nr_woken;
 void fake_fall_asleep(struct hwtimer_instance *instance,
 		      struct wait_queue_entry *sleeper);
 
+void fake_fail_allocation(unsigned int nth);
+bool fake_allocation_failed(void);
+
 #endif /* HWTIMER_TESTS_FAKE_H */
