@@ -94,7 +94,7 @@ run_all_parts()
 	state=$({
 		gcc --version
 		cat Kbuild sim/Makefile
-		find ./*.[ch] include uapi sim bench/wheel/include -name '*.[ch]' -print0 |
+		find ./*.[ch] uapi sim bench/wheel/include -name '*.[ch]' -print0 |
 			sort -z | xargs -0 sha256sum
 	} | sha256sum)
 	finished=$BUILD_DIR/sim/done-${state%% *}

@@ -244,8 +244,9 @@ static void put_title(const struct view *view)
 
 	for (i = 0; i < view->count; i++)
 		pending += instance_counter(view->list[i].instance, "pending");
-	fprintf(view->to, "%u instance%s, %s timers pending", view->count,
-		view->count == 1 ? "" : "s", number(pending, text));
+	fprintf(view->to, "%u instance%s, %s timer%s pending", view->count,
+		view->count == 1 ? "" : "s", number(pending, text),
+		pending == 1 ? "" : "s");
 	if (view->seconds > 0)
 		fprintf(view->to, ". Rates and lateness: last %s.",
 			units_format_time(view->seconds * 1e9, text));
