@@ -21,6 +21,22 @@
 #include "hwtimer_request.h"
 #include "hwtimer_ring.h"
 
+/*
+ * Whether a bulk is valid, whatever the settings of the instance are. Most bulks are: a
+ * CANCEL, or a SCHEDULE or RESCHEDULE with deadlines and without a slack. Each clock takes
+ * deadlines.
+ */
+static bool bulk_plain(const struct hwtimer_bulk *bulk)
+{
+	if (bulk->slack)
+		return false;
+	if (bulk->op == HWTIMER_OP_CANCEL)
+		return !(bulk->flags & ~HWTIMER_DISCARD);
+	return bulk->flags == HWTIMER_ABSOLUTE &&
+	       (bulk->op == HWTIMER_OP_SCHEDULE ||
+		bulk->op == HWTIMER_OP_RESCHEDULE);
+}
+
 /**
  * hwtimer_bulk_check - check the operation, the flags and the slack of a bulk
  * @instance: the instance; its lock is not held
@@ -40,7 +56,7 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		.slack = bulk->slack,
 	};
 
-	if (likely(hwtimer_bulk_plain(bulk)))
+	if (likely(bulk_plain(bulk)))
 		return 0;
 	if (bulk->flags & ~HWTIMER_COMPACT_FLAGS)
 		return -EINVAL;
@@ -396,8 +412,7 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 
 	hwtimer_op_make_room(instance);
 	/* Most bulks are valid anyway, and most instances are ready. */
-	if (unlikely(!hwtimer_bulk_plain(bulk) ||
-		     !hwtimer_instance_manned(instance))) {
+	if (unlikely(!bulk_plain(bulk) || !hwtimer_instance_manned(instance))) {
 		err = bulk_prepare(instance, bulk);
 		if (err)
 			return err;

@@ -10,7 +10,6 @@
 #include <linux/workqueue.h>
 
 #include "hwtimer.h"
-#include "hwtimer_completion.h"
 #include "hwtimer_exchange.h"
 #include "hwtimer_hurry.h"
 #include "hwtimer_instance.h"

@@ -111,6 +111,14 @@ static long ioctl_setup(struct hwtimer_instance *instance,
 	return err;
 }
 
+/* Whether the id of a request is a result. */
+static bool names_timer(const struct hwtimer_request *request)
+{
+	return request->op == HWTIMER_OP_SCHEDULE ||
+	       (request->op == HWTIMER_OP_RESCHEDULE &&
+		request->flags & HWTIMER_REARM);
+}
+
 /* Does one SCHEDULE, CANCEL or RESCHEDULE. */
 static noinline long ioctl_request(struct hwtimer_instance *instance,
 				   void __user *argument, enum hwtimer_op op)
@@ -124,7 +132,7 @@ static noinline long ioctl_request(struct hwtimer_instance *instance,
 	if (request.op != HWTIMER_OP_NONE && request.op != op)
 		return -EINVAL;
 	request.op = op;
-	names = hwtimer_request_names(&request);
+	names = names_timer(&request);
 	/* Fail before a timer is made, because that cannot be undone. */
 	if (names && put_user(request.id, &user_request->id))
 		return -EFAULT;
@@ -146,25 +154,11 @@ static long ioctl_submit(struct hwtimer_instance *instance,
 	return hwtimer_batch_submit(instance, &submit);
 }
 
-/*
- * Does copy_in_sized() for BULK. Most programs give the size that the kernel knows, and then one
- * copy of constant size is enough. A program that gives another size may have less memory there,
- * so that this copy fails.
- */
-static __always_inline int bulk_copy_in(struct hwtimer_bulk *bulk,
-					void __user *argument)
-{
-	if (likely(!copy_from_user(bulk, argument, sizeof(*bulk)) &&
-		   bulk->size == sizeof(*bulk)))
-		return 0;
-	return copy_in_sized(bulk, sizeof(*bulk), argument);
-}
-
 static noinline long ioctl_bulk(struct hwtimer_instance *instance,
 				void __user *argument)
 {
 	struct hwtimer_bulk bulk __uninitialized;
-	int err = bulk_copy_in(&bulk, argument);
+	int err = copy_in_sized(&bulk, sizeof(bulk), argument);
 
 	if (unlikely(err))
 		return err;

@@ -128,7 +128,11 @@ void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask)
 			eventfd_signal(instance->notice.eventfd);
 		spin_unlock(&instance->lock);
 	}
-	wake_up_poll(&instance->readers, mask);
+	/* Nothing comes after the end that would wake the next exclusive waiter. */
+	if (mask & EPOLLHUP)
+		wake_up_all(&instance->readers);
+	else
+		wake_up_poll(&instance->readers, mask);
 }
 
 /**

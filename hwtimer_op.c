@@ -208,11 +208,6 @@ bool hwtimer_op_cancel_some(struct hwtimer_instance *instance,
 	return all->cursor < end;
 }
 
-static u64 instance_dead(const struct hwtimer_instance *instance)
-{
-	return instance->wheel.entries - instance->stats.pending;
-}
-
 /*
  * A compaction begins when the dead entries outnumber the pending timers by more than
  * HWTIMER_DEAD_SPARED. Before it has gone through the wheel, at most HWTIMER_DEAD_DURING
@@ -222,8 +217,9 @@ static u64 instance_dead(const struct hwtimer_instance *instance)
  */
 static bool compaction_due(const struct hwtimer_instance *instance)
 {
-	return instance_dead(instance) >
-	       instance->stats.pending + HWTIMER_DEAD_SPARED;
+	u64 dead = instance->wheel.entries - instance->stats.pending;
+
+	return dead > instance->stats.pending + HWTIMER_DEAD_SPARED;
 }
 
 /* Whether requests owe steps of a compaction. */

@@ -15,19 +15,6 @@
 struct hwtimer_instance;
 struct hwtimer_settings;
 
-/**
- * hwtimer_request_names - whether the id of a request is a result
- * @request: the request, with its operation
- *
- * Return: whether the operation writes an id, if it succeeds. Any context.
- */
-static inline bool hwtimer_request_names(const struct hwtimer_request *request)
-{
-	return request->op == HWTIMER_OP_SCHEDULE ||
-	       (request->op == HWTIMER_OP_RESCHEDULE &&
-		request->flags & HWTIMER_REARM);
-}
-
 void hwtimer_request_run(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count);
 void hwtimer_request_run_one(struct hwtimer_instance *instance,

@@ -128,6 +128,7 @@ TRACE_EVENT(hwtimer_deliver,
 		__field(u8, ring)
 	),
 	TP_fast_assign(
+		lockdep_assert_held(&instance->lock);
 		__entry->instance = instance->nr;
 		__entry->id = event->id;
 		__entry->user_data = event->user_data;

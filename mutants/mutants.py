@@ -65,7 +65,7 @@ WHEEL = {"hwtimer_wheel.c", "hwtimer_hashed.c", "hwtimer_hierarchy.c"}
 # Calls that only make the module faster, or that check or trace: without them it does the
 # same.
 IDLE = re.compile(r"(lockdep_\w+|might_\w+|cond_resched\w*|prefetchw?|hwtimer_\w*prefetch\w*|"
-                  r"chunk_look|queue_look|trace_\w+|hwtimer_trace_\w+|\w+_traced|"
+                  r"chunk_look|queue_look|trace_\w+|"
                   r"WARN\w*|static_assert|MODULE_\w+)\b")
 
 # Arguments of wheel-states for each kind of wheel; each finds most of its mutants.

@@ -482,32 +482,6 @@ active proctype canceller()
 	od
 }
 
-/* hwtimer_harvest_take_expired(), hwtimer_harvest_finish_expired() */
-inline return_expired(i, taken)
-{
-	atomic {
-		free_discarded(i);
-		if
-		:: waiting ->
-			take(i);
-			BECOME(i, EXPIRED, RETURNING);
-			taken = 1
-		:: else
-		fi
-	};
-	atomic {
-		if
-		:: taken ->
-			END(i);
-			BECOME(i, RETURNING, FREE);
-			free_record(i);
-			taken = 0
-		:: else
-		fi;
-		i = 0
-	}
-}
-
 /* unprocessed_take() */
 inline take_pending(i, taken)
 {

@@ -428,8 +428,9 @@ struct hwtimer_request {
  * Returns the number of entries that were done. The kernel does the entries in
  * order and writes a @result to each. A refused entry counts as done and does not
  * stop the entries after it. The call ends early at a signal or at an address that
- * faults: an entry to which the kernel cannot write is not done. The kernel looks before it
- * does the entries, so one whose memory goes away meanwhile is done, and not counted.
+ * faults: an entry to which the kernel cannot write is not done. The kernel looks at each
+ * page before it does the entries, so one whose memory goes away meanwhile is done, and not
+ * counted. It may write to the array at any time during the call.
  *
  * Errors, if no entry was done: EINVAL, EFAULT, ENOMEM.
  */

@@ -27,7 +27,6 @@ typedef struct {
 #define atomic64_read(v) atomic_read(v)
 #define atomic_inc(v) ((void)atomic_do(__atomic_add_fetch, v, 1))
 #define atomic_dec(v) ((void)atomic_do(__atomic_sub_fetch, v, 1))
-#define atomic64_inc_return(v) atomic_do(__atomic_add_fetch, v, 1)
 #define atomic64_sub_return(i, v) atomic_do(__atomic_sub_fetch, v, i)
 
 static inline bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)

@@ -19,17 +19,4 @@ static inline void bitmap_zero(unsigned long *words, unsigned int size)
 	memset(words, 0, BITS_TO_LONGS(size) * sizeof(*words));
 }
 
-static inline unsigned int bitmap_weight(const unsigned long *words,
-					 unsigned int size)
-{
-	unsigned int nr, weight = 0;
-
-	for (nr = 0; nr < size / BITS_PER_LONG; nr++)
-		weight += hweight_long(words[nr]);
-	if (size % BITS_PER_LONG)
-		weight +=
-			hweight_long(words[nr] & ~BITMAP_FIRST_WORD_MASK(size));
-	return weight;
-}
-
 #endif /* SIM_LINUX_BITMAP_H */

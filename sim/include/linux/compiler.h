@@ -13,7 +13,6 @@
 #define __user
 #define __init
 #define __exit
-#define __force
 #define __acquires(lock)
 #define __releases(lock)
 #define __must_hold(lock)

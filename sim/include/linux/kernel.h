@@ -12,12 +12,9 @@
 
 #include <linux/bug.h>
 
-#define U16_MAX 0xffff
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define container_of(p, type, member) \
 	((type *)((char *)(p)-offsetof(type, member)))
-#define offsetofend(type, member) \
-	(offsetof(type, member) + sizeof(((type *)0)->member))
 #define IS_ENABLED(option) 1
 #define CONFIG_64BIT 1
 #define CONFIG_CGROUPS 1

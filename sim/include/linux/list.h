@@ -119,11 +119,6 @@ static inline void INIT_HLIST_NODE(struct hlist_node *node)
 	node->pprev = NULL;
 }
 
-static inline bool hlist_unhashed(const struct hlist_node *node)
-{
-	return !__atomic_load_n(&node->pprev, __ATOMIC_RELAXED);
-}
-
 static inline bool hlist_unhashed_lockless(const struct hlist_node *node)
 {
 	return !READ_ONCE(node->pprev);

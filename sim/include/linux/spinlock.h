@@ -79,15 +79,5 @@ void spin_unlock(spinlock_t *lock);
 
 #define raw_spin_lock(lock) spin_lock(lock)
 #define raw_spin_unlock(lock) spin_unlock(lock)
-#define spin_lock_irqsave(lock, flags) \
-	do {                           \
-		(flags) = 0;           \
-		spin_lock(lock);       \
-	} while (0)
-#define spin_unlock_irqrestore(lock, flags) \
-	do {                                \
-		(void)(flags);              \
-		spin_unlock(lock);          \
-	} while (0)
 
 #endif /* SIM_LINUX_SPINLOCK_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Tracepoints: one switch for all of them, which a run sets or not. Then the module's own code
- * that puts an event together runs, into a structure that nobody reads. With SIM_UNTRACED, they
+ * that puts an event together runs, into a structure that nobody reads. With SIM_PLAIN, they
  * are what they are in a kernel in which nobody listens: a nop.
  */
 #ifndef SIM_LINUX_TRACEPOINT_H
@@ -9,7 +9,7 @@
 
 #include <linux/types.h>
 
-#ifdef SIM_UNTRACED
+#ifdef SIM_PLAIN
 static __always_inline bool sim_listens(void)
 {
 	/* As arch_static_branch() of x86, for a key that is never switched on */

@@ -16,8 +16,7 @@ int copy_struct_from_user(void *to, size_t size, const void __user *from,
 
 #ifdef SIM_PLAIN
 /* Nothing faults. As the kernel's, they call no function that copies. */
-#define get_user(to, from) \
-	((to) = __atomic_load_n((from), __ATOMIC_RELAXED), 0)
+#define get_user(to, from) ((to) = __atomic_load_n((from), __ATOMIC_RELAXED), 0)
 #define put_user(value, to) \
 	(__atomic_store_n((to), (value), __ATOMIC_RELAXED), 0)
 #else

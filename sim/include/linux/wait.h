@@ -46,12 +46,6 @@ int autoremove_wake_function(wait_queue_entry_t *entry, unsigned int mode,
 #define wake_up_poll(queue, mask) \
 	wake_up_key(queue, TASK_NORMAL, 1, poll_to_key(mask))
 
-static inline bool wq_has_sleeper(wait_queue_head_t *queue)
-{
-	smp_mb();
-	return !list_empty(&queue->head);
-}
-
 #define wait_event_state(queue, condition, state)              \
 	({                                                     \
 		wait_queue_entry_t wait_entry;                 \

@@ -29,13 +29,6 @@ static inline void bitmap_set(unsigned long *words, unsigned int begin,
 		__set_bit(begin++, words);
 }
 
-static inline void bitmap_clear(unsigned long *words, unsigned int begin,
-				unsigned int count)
-{
-	while (count--)
-		__clear_bit(begin++, words);
-}
-
 static inline void bitmap_fill(unsigned long *words, unsigned int size)
 {
 	bitmap_set(words, 0, size);

@@ -3,7 +3,6 @@
 #define BENCH_LINUX_BITS_H
 
 #define BITS_PER_LONG (__SIZEOF_LONG__ * 8)
-#define BITS_PER_BYTE 8
 #define BIT(nr) (1UL << (nr))
 #define BIT_ULL(nr) (1ULL << (nr))
 #define GENMASK(high, low) \
