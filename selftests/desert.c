@@ -941,30 +941,6 @@ TEST_F(desert, ends_for_whom_waits_for_the_eventfd)
 	close(wait.fd);
 }
 
-/* More waiters than one wake-up wakes, of which only the last ones want events */
-TEST_F(desert, wakes_the_last_of_many)
-{
-	struct epoll_event none = { .events = 0 }, in = { .events = EPOLLIN };
-	int i, epoll, others[200];
-
-	for (i = 0; i < 200; i++) {
-		others[i] = epoll_create1(EPOLL_CLOEXEC);
-		ASSERT_LE(0, others[i]);
-	}
-	epoll = epoll_create1(EPOLL_CLOEXEC);
-	owner_begin(_metadata, &self->owner, self->fd, 1, SEC);
-	/* The latest waiter is the first in the queue. */
-	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, self->fd, &in));
-	for (i = 0; i < 200; i++)
-		ASSERT_EQ(0,
-			  epoll_ctl(others[i], EPOLL_CTL_ADD, self->fd, &none));
-	stage_kill(&self->owner);
-	EXPECT_EQ(1, epoll_wait(epoll, &in, 1, HANG_MS));
-	for (i = 0; i < 200; i++)
-		close(others[i]);
-	close(epoll);
-}
-
 /* ---- what is left for the heir ---- */
 
 /* Events that waited before come first; then those that came due meanwhile. */

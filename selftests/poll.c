@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * poll() and epoll: readable exactly while events wait, level- and edge-triggered, and a
- * hangup once the instance is stopped and drained. Also many epoll instances at once, or
- * many threads.
+ * hangup once the instance is stopped and drained. Also several epoll instances at once.
  */
 #include "hwtimer_test.h"
 
@@ -257,129 +256,48 @@ TEST_F(hwtimer, last_read_after_stop_wakes_pollers)
 	EXPECT_EQ(EPOLLHUP, watched(epoll, HANG_MS));
 }
 
-/* ---- many waiters ---- */
+/* ---- several epoll instances ---- */
 
-#define EPOLLS 200
-#define THREADS 100
-
-/* An instance, and epoll instances of several kinds that watch it */
-FIXTURE(many)
-{
-	int fd;
-	int epolls[EPOLLS];
-};
-
-FIXTURE_SETUP(many)
-{
-	static const __u32 kinds[] = { EPOLLET, 0, EPOLLEXCLUSIVE,
-				       EPOLLEXCLUSIVE | EPOLLET };
-
-	self->fd = dev_open(O_NONBLOCK);
-	ASSERT_LE(0, self->fd);
-	for (unsigned int i = 0; i < EPOLLS; i++) {
-		__u32 kind = kinds[i % ARRAY_SIZE(kinds)];
-
-		self->epolls[i] = epoll_watch(self->fd, EPOLLIN | kind);
-		ASSERT_LE(0, self->epolls[i]);
-	}
-}
-
-FIXTURE_TEARDOWN(many)
-{
-	for (unsigned int i = 0; i < EPOLLS; i++)
-		EXPECT_EQ(0, close(self->epolls[i]));
-	EXPECT_EQ(0, close(self->fd));
-}
-
-/*
- * Returns whether an epoll instance comes to report all of @events. Does not wait in
- * epoll_wait(): with EPOLLEXCLUSIVE, the first epoll instance in which somebody waits
- * keeps the event from those behind it.
- */
-static bool comes_to_report(int epoll, __u32 events)
-{
-	__u64 end = now_ns() + HANG_MS * MS;
-
-	while ((watched(epoll, 0) & events) != events) {
-		if (now_ns() > end)
-			return false;
-		sleep_ns(MS);
-	}
-	return true;
-}
-
-TEST_F(many, each_epoll_reports_each_event)
+/* Somebody waits in an exclusive epoll instance; one behind it need not be told. */
+TEST_F(hwtimer, exclusive_epoll_is_told)
 {
 	struct hwtimer_event event;
+	int epolls[2];
 
-	for (unsigned int round = 0; round < 3; round++) {
-		for (unsigned int i = 0; i < EPOLLS; i++)
-			ASSERT_EQ(0, watched(self->epolls[i], 0));
-		ASSERT_NE(0, dev_after(self->fd, 0, round));
-		for (unsigned int i = 0; i < EPOLLS; i++)
-			ASSERT_TRUE(comes_to_report(self->epolls[i], EPOLLIN));
-		ASSERT_EQ(1, dev_read(self->fd, &event, 1));
-		EXPECT_EQ(round, event.user_data);
+	for (unsigned int i = 0; i < 2; i++) {
+		epolls[i] = epoll_watch(self->fd, EPOLLIN | EPOLLEXCLUSIVE);
+		ASSERT_LE(0, epolls[i]);
 	}
-}
-
-TEST_F(many, stop_hangs_up_each_epoll)
-{
-	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
-	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
-	for (unsigned int i = 0; i < EPOLLS; i++)
-		ASSERT_TRUE(comes_to_report(self->epolls[i], EPOLLHUP));
-}
-
-/* Somebody waits in an exclusive epoll instance; those behind it need not be told. */
-TEST_F(many, exclusive_epoll_is_told)
-{
-	struct hwtimer_event event;
-
-	for (unsigned int i = 2; i < EPOLLS; i += 40) {
+	for (unsigned int i = 0; i < 4; i++) {
 		ASSERT_NE(0, dev_after(self->fd, MS, i));
-		ASSERT_EQ(EPOLLIN, watched(self->epolls[i], HANG_MS));
+		ASSERT_EQ(EPOLLIN, watched(epolls[i % 2], HANG_MS));
 		ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 		EXPECT_EQ(i, event.user_data);
 	}
 }
 
 /* close() in the middle of a wake-up; with KASAN, a waiter that is left would be found. */
-TEST_F(many, close_while_it_is_being_woken)
+TEST(close_while_it_is_being_woken)
 {
+	static const __u32 kinds[] = { EPOLLET, 0, EPOLLEXCLUSIVE,
+				       EPOLLEXCLUSIVE | EPOLLET };
+	int epolls[ARRAY_SIZE(kinds)];
+
 	for (unsigned int i = 0; i < 20; i++) {
 		int fd = dev_open(O_NONBLOCK);
 
 		ASSERT_LE(0, fd);
-		for (unsigned int j = 0; j < EPOLLS; j++) {
-			struct epoll_event event = { .events = EPOLLIN };
-
-			ASSERT_EQ(0, epoll_ctl(self->epolls[j], EPOLL_CTL_ADD,
-					       fd, &event));
+		for (unsigned int j = 0; j < ARRAY_SIZE(kinds); j++) {
+			epolls[j] = epoll_watch(fd, EPOLLIN | kinds[j]);
+			ASSERT_LE(0, epolls[j]);
 		}
 		ASSERT_NE(0, dev_after(fd, 0, 0));
 		if (i % 2)
 			dev_poll(fd, POLLIN, HANG_MS);
 		ASSERT_EQ(0, close(fd));
+		for (unsigned int j = 0; j < ARRAY_SIZE(kinds); j++)
+			ASSERT_EQ(0, close(epolls[j]));
 	}
-}
-
-TEST(stop_wakes_many_readers)
-{
-	struct reader readers[THREADS];
-	pthread_t threads[THREADS];
-	int fd = dev_open(0);
-
-	ASSERT_LE(0, fd);
-	for (unsigned int i = 0; i < THREADS; i++)
-		readers[i] = (struct reader){ .fd = fd, .result = -1 };
-	start_threads(threads, THREADS, read_one, readers, sizeof(readers[0]));
-	sleep_ns(50 * MS);
-	ASSERT_EQ(0, dev_stop(fd, NULL, 0, NULL));
-	join_threads(threads, THREADS);
-	for (unsigned int i = 0; i < THREADS; i++)
-		EXPECT_EQ(0, readers[i].result);
-	ASSERT_EQ(0, close(fd));
 }
 
 TEST_HARNESS_MAIN
