@@ -20,7 +20,7 @@ TEST_F(adapter, epoll)
 	ASSERT_EQ(0, hwt_epoll_add(epoll, self->timers.hwt));
 	EXPECT_EQ(-EEXIST, hwt_epoll_add(epoll, self->timers.hwt));
 	do {
-		ASSERT_EQ(1, epoll_wait(epoll, &ready, 1, HANG_MS));
+		ASSERT_EQ(1, epoll_wait(epoll, &ready, 1, -1));
 		ASSERT_EQ(self->timers.hwt, ready.data.ptr);
 		ret = hwt_dispatch(self->timers.hwt, on_timer, &self->timers,
 				   100);
@@ -178,8 +178,7 @@ TEST_F(objects, epoll)
 
 	ASSERT_EQ(0, hwt_epoll_add(epoll, self->timers.hwt));
 	while (left) {
-		count = hwt_epoll_wait(epoll, self->timers.hwt, &ready, 1,
-				       HANG_MS);
+		count = hwt_epoll_wait(epoll, self->timers.hwt, &ready, 1, -1);
 		refused += hwt_refused(self->timers.hwt) == -ENOSPC;
 		if (count || hwt_refused(self->timers.hwt))
 			hwt_dispatch(self->timers.hwt, NULL, NULL, 1000);
@@ -432,7 +431,7 @@ TEST_F(broken, epoll)
 	ASSERT_LE(0, epoll);
 	ASSERT_EQ(0, hwt_epoll_add(epoll, self->timers.hwt));
 	do {
-		ASSERT_EQ(1, epoll_wait(epoll, &ready, 1, HANG_MS));
+		ASSERT_EQ(1, epoll_wait(epoll, &ready, 1, -1));
 		ret = hwt_dispatch(self->timers.hwt, break_descriptor,
 				   &self->timers, 100);
 	} while (!hwt_dispatch_failed(ret));

@@ -32,14 +32,14 @@ static int run_sd_event(struct hwt_sd_event *timers, unsigned int *beats)
 		err = sd_event_add_time_relative(loop, NULL, CLOCK_MONOTONIC, 0,
 						 1, on_sd_beat, beats);
 	while (err >= 0 && !ours->errors)
-		err = sd_event_run(loop, HANG_MS * 1000ULL) > 0 ? 0 : -ETIME;
+		err = sd_event_run(loop, UINT64_MAX);
 	/* The instance is out of the loop. */
 	for (int i = 0; i < 10; i++)
 		sd_event_run(loop, 1000);
 	hwt_sd_event_remove(timers);
 	hwt_sd_event_remove(timers); /* does nothing */
 	sd_event_unref(loop);
-	return err;
+	return err < 0 ? err : 0;
 }
 
 TEST_F(adapter, sd_event)
@@ -100,7 +100,7 @@ TEST_F(busy, sd_event)
 	ASSERT_LE(0,
 		  sd_event_add_io(loop, NULL, always, EPOLLIN, on_work, &more));
 	while (more)
-		ASSERT_LE(0, sd_event_run(loop, HANG_MS * 1000ULL));
+		ASSERT_LE(0, sd_event_run(loop, UINT64_MAX));
 	hwt_sd_event_remove(&timers);
 	sd_event_unref(loop);
 	close(always);
@@ -129,7 +129,7 @@ TEST_F(flood, sd_event)
 	ASSERT_LE(0, sd_event_add_io(loop, NULL, flood.other, EPOLLIN,
 				     on_sd_other, NULL));
 	while (!self->timers.errors)
-		ASSERT_LE(0, sd_event_run(loop, HANG_MS * 1000ULL));
+		ASSERT_LE(0, sd_event_run(loop, UINT64_MAX));
 	hwt_sd_event_remove(&timers);
 	sd_event_unref(loop);
 }
@@ -234,7 +234,7 @@ static void make_event(void)
 	struct pollfd ready = { .fd = kept, .events = POLLIN };
 
 	if (dev_schedule_many(kept, 1, 0, 0, NULL) != 1 ||
-	    poll(&ready, 1, HANG_MS) != 1)
+	    poll(&ready, 1, -1) != 1)
 		abort();
 }
 

@@ -10,7 +10,7 @@ static __u64 expired_timer(int fd, __u64 user_data)
 {
 	__u64 id = dev_after(fd, 0, user_data);
 
-	return dev_poll(fd, POLLIN, HANG_MS) & POLLIN ? id : 0;
+	return dev_poll(fd, POLLIN, -1) & POLLIN ? id : 0;
 }
 
 TEST_F(hwtimer, cancelled_timer_does_not_come)
@@ -369,7 +369,7 @@ TEST_F(hwtimer, all_of_a_stopped_instance)
 	ASSERT_EQ(0, dev_cancel_all(self->fd, HWTIMER_DISCARD, &all));
 	EXPECT_EQ(5, all.cancelled);
 	EXPECT_EQ(2, all.discarded);
-	EXPECT_EQ(POLLHUP, dev_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(POLLHUP, dev_poll(self->fd, POLLIN, -1));
 }
 
 TEST_F(hwtimer, all_goes_on_where_it_was_interrupted)

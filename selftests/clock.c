@@ -384,7 +384,7 @@ TEST_F(realtime, forward_set_leaves_what_is_still_ahead)
 static __u64 set_back_in_time(struct __test_metadata *_metadata, int fd,
 			      unsigned int n, __u64 spacing, __s64 shift)
 {
-	for (__u64 lead = 50 * MS; lead < HANG_MS * MS; lead *= 2) {
+	for (__u64 lead = 50 * MS;; lead *= 2) {
 		__u64 due = schedule_shuffled(_metadata, fd, n, spacing, lead) -
 			    true_offset;
 
@@ -394,8 +394,6 @@ static __u64 set_back_in_time(struct __test_metadata *_metadata, int fd,
 		ASSERT_EQ(0, shift_clock(0));
 		ASSERT_EQ(n, dev_discard_events(fd, n));
 	}
-	ASSERT_TRUE(false);
-	return 0;
 }
 
 TEST_F(realtime, backward_set_puts_a_pending_timer_off)
@@ -817,7 +815,7 @@ TEST_F(realtime, delay_of_notify_is_not_set_back)
 	ASSERT_NE(0, dev_at(self->fd, 1, 0));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	ASSERT_EQ(0, shift_clock(-(__s64)HOUR));
-	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
 }
 
 TEST_F(realtime, nobody_is_told_who_did_not_ask)
@@ -858,15 +856,12 @@ FIXTURE_TEARDOWN(report)
 	EXPECT_EQ(0, close(self->fd));
 }
 
-/* Waits until the instance has counted @sets sets of the clock, and no more. */
+/* Waits until the instance has counted @sets sets of the clock; returns false if it has more. */
 static bool wait_for_sets(int fd, __u64 sets)
 {
-	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
-		if (stats_of(fd).clock_sets >= sets)
-			return stats_of(fd).clock_sets == sets;
+	while (stats_of(fd).clock_sets < sets)
 		sleep_ns(5 * MS);
-	}
-	return false;
+	return stats_of(fd).clock_sets == sets;
 }
 
 /* Expects that a reader gets the report, and gets it only once. */
@@ -874,7 +869,7 @@ static void expect_report(struct __test_metadata *_metadata, int fd)
 {
 	struct hwtimer_event event;
 
-	EXPECT_EQ(POLLIN, dev_poll(fd, POLLIN, HANG_MS));
+	EXPECT_EQ(POLLIN, dev_poll(fd, POLLIN, -1));
 	EXPECT_EQ(-ECANCELED, dev_read(fd, &event, 1));
 	EXPECT_EQ(0, dev_poll(fd, POLLIN, 0));
 	EXPECT_EQ(-EAGAIN, dev_read(fd, &event, 1));
@@ -940,7 +935,7 @@ TEST_F(report, timers_that_become_due_by_it_come_too)
 		struct hwtimer_event events[30];
 		int got;
 
-		ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+		ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
 		got = dev_read(self->fd, events, 30);
 		if (got == -ECANCELED) {
 			reports++;
@@ -980,12 +975,9 @@ TEST_F(report, is_for_one_of_two_readers)
 	start_threads(threads, 2, read_one, readers, sizeof(readers[0]));
 	sleep_ns(20 * MS);
 	ASSERT_EQ(0, shift_clock(SEC));
-	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
-		if (__atomic_load_n(&readers[0].result, __ATOMIC_RELAXED) ||
-		    __atomic_load_n(&readers[1].result, __ATOMIC_RELAXED))
-			break;
+	while (!__atomic_load_n(&readers[0].result, __ATOMIC_RELAXED) &&
+	       !__atomic_load_n(&readers[1].result, __ATOMIC_RELAXED))
 		sleep_ns(MS);
-	}
 	ASSERT_NE(0, dev_at(self->fd, 1, 7));
 	join_threads(threads, 2);
 	EXPECT_EQ(1 - ECANCELED, readers[0].result + readers[1].result);
@@ -996,7 +988,7 @@ TEST_F(report, is_not_used_up_by_a_read_that_asks_for_too_little)
 	char buffer[sizeof(struct hwtimer_event)];
 
 	ASSERT_EQ(0, shift_clock(SEC));
-	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
 	EXPECT_EQ(-EINVAL, result_of(read(self->fd, buffer, 31)));
 	EXPECT_EQ(-ECANCELED, result_of(read(self->fd, buffer, 32)));
 	EXPECT_EQ(-EAGAIN, result_of(read(self->fd, buffer, 32)));
@@ -1033,8 +1025,8 @@ TEST_F(report, is_ready_below_the_watermark_and_adds_to_the_eventfd)
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
 	ASSERT_EQ(0, shift_clock(SEC));
-	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
-	EXPECT_EQ(POLLIN, dev_poll(eventfd_, POLLIN, HANG_MS));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
+	EXPECT_EQ(POLLIN, dev_poll(eventfd_, POLLIN, -1));
 	EXPECT_EQ(0, eventfd_read(eventfd_, &count));
 	EXPECT_EQ(1, count);
 	EXPECT_EQ(-ECANCELED, dev_read(self->fd, &event, 1));

@@ -108,11 +108,10 @@ TEST_F(debugfs, an_instance_tells_who_it_is)
 	ASSERT_NE(0, dev_after(self->fd, 0, 0));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	/* The worker counts its time a moment after the event can be read. */
-	for (__u64 end = now_ns() + HANG_MS * MS;;) {
+	for (;;) {
 		ASSERT_EQ(1, lines_of("instances", self->nr, line));
 		if (spent_in(line))
 			break;
-		ASSERT_GT(end, now_ns());
 		sleep_ns(MS);
 	}
 	sprintf(expected, "%lld\t%d\thashed\t%d\t2000000\t512\t1000\t",

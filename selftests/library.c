@@ -33,8 +33,7 @@ static int wait_next(struct hwt *hwt, struct hwtimer_event *event)
 	int ret;
 
 	while ((ret = hwt_next(hwt, event)) == -EAGAIN)
-		if (!dev_poll(hwt_fd(hwt), POLLIN, HANG_MS))
-			return -ETIMEDOUT;
+		dev_poll(hwt_fd(hwt), POLLIN, -1);
 	return ret;
 }
 
@@ -352,7 +351,7 @@ TEST_F(library, read_stats_and_notify)
 		EXPECT_EQ(0, dev_poll(hwt_fd(self->hwt), POLLIN, 0));
 		ASSERT_EQ(0, hwt_schedule(self->hwt, 0, i, NULL));
 	}
-	EXPECT_EQ(POLLIN, dev_poll(hwt_fd(self->hwt), POLLIN, HANG_MS));
+	EXPECT_EQ(POLLIN, dev_poll(hwt_fd(self->hwt), POLLIN, -1));
 	EXPECT_EQ(3, hwt_read(self->hwt, events, 3));
 	EXPECT_EQ(2, hwt_read(self->hwt, events, 5));
 	EXPECT_EQ(-EAGAIN, hwt_read(self->hwt, events, 5));
@@ -593,7 +592,7 @@ TEST_F(library, set_clock_is_told_by_dispatch)
 	for (int told = 0; told < 1 || calls.count < 1;) {
 		int ret;
 
-		ASSERT_NE(0, dev_poll(hwt_fd(self->hwt), POLLIN, HANG_MS));
+		ASSERT_NE(0, dev_poll(hwt_fd(self->hwt), POLLIN, -1));
 		ret = hwt_dispatch(self->hwt, count_and_go_on, &calls, 10);
 		told += ret == -ECANCELED;
 		ASSERT_GE(1, told);
@@ -648,7 +647,7 @@ TEST_F(library, callbacks_may_schedule)
 
 	ASSERT_EQ(0, hwt_schedule(self->hwt, 0, 20, NULL));
 	while (calls.count < 21) {
-		ASSERT_EQ(POLLIN, dev_poll(hwt_fd(self->hwt), POLLIN, HANG_MS));
+		ASSERT_EQ(POLLIN, dev_poll(hwt_fd(self->hwt), POLLIN, -1));
 		ASSERT_LT(0, hwt_dispatch(self->hwt, count_and_go_on, &calls,
 					  1000));
 	}

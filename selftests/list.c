@@ -322,10 +322,8 @@ TEST_F(hwtimer, events_in_the_ring_and_paused_timers)
 	ASSERT_TRUE(ring_event(&ring, &event));
 	EXPECT_EQ(once, event.id);
 	id = dev_every(self->fd, MS, MS, 3);
-	for (__u64 end = now_ns() + HANG_MS * MS; !ring_waiting(&ring);) {
-		ASSERT_GT(end, now_ns());
+	while (!ring_waiting(&ring))
 		sleep_ns(MS);
-	}
 	timer = list_one(_metadata, self->fd);
 	EXPECT_EQ(id, timer.id);
 	EXPECT_EQ(3, timer.user_data);
@@ -542,11 +540,10 @@ TEST_F(hwtimer, signals_end_a_call_that_finds_nothing)
 	ASSERT_EQ(n, dev_schedule_many(self->fd, n, 0, HOUR, ids));
 	ASSERT_EQ(n - 1, dev_cancel_many(self->fd, n - 1, ids));
 	interrupt_every(500);
-	for (__u64 end = now_ns() + HANG_MS * MS; interrupted < 10;) {
+	while (interrupted < 10) {
 		__u64 cursor = 0, before = 0;
 		int ret;
 
-		ASSERT_GT(end, now_ns());
 		while ((ret = dev_list(self->fd, &timer, 1, &cursor)) ==
 		       -EINTR) {
 			ASSERT_LT(before, cursor);
@@ -708,7 +705,6 @@ static void list_beside(struct __test_metadata *_metadata,
 			bool (*happened)(int fd))
 {
 	const unsigned int room = 200000;
-	const __u64 end = now_ns() + HANG_MS * MS;
 	struct hwtimer_listed *timers = calloc(room, sizeof(*timers));
 	unsigned int listed = 0, states[3] = { 0 };
 	pthread_t thread[4];
@@ -719,7 +715,6 @@ static void list_beside(struct __test_metadata *_metadata,
 		start_threads(&thread[i], 1, run[i], unrest, 0);
 	for (unsigned int i = 0;
 	     i < rounds || (happened && !happened(unrest->fd)); i++) {
-		ASSERT_TRUE(i < rounds || now_ns() < end);
 		listed = list_all(_metadata, unrest->fd, timers, room,
 				  1 + i * 37 % 500);
 		expect_listing(_metadata, unrest, timers, listed);
@@ -813,10 +808,7 @@ static void check_taker(struct __test_metadata *_metadata, int fd, bool stops)
 	if (!stops)
 		ASSERT_TRUE(dev_wait_ready(fd, 1));
 	ASSERT_TRUE(start_taker(&thread, &taker));
-	interrupt_by(SIGALRM, 0);
-	alarm(HANG_MS / 1000);
 	EXPECT_EQ(1, dev_list(fd, &timer, 1, &cursor));
-	alarm(0);
 	EXPECT_EQ(id, timer.id);
 	EXPECT_EQ(stops ? HWTIMER_STATE_PENDING : HWTIMER_STATE_EXPIRED,
 		  timer.state);

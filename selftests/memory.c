@@ -189,7 +189,7 @@ static long long charge_max(long long bytes)
 TEST_F(cgroup, is_charged_for_all_of_it_and_gets_all_back)
 {
 	unsigned int n = scaled(1000000);
-	long long during, after = 0, bytes;
+	long long during, bytes;
 	int fd;
 
 	fd = dev_open(0);
@@ -203,14 +203,8 @@ TEST_F(cgroup, is_charged_for_all_of_it_and_gets_all_back)
 	EXPECT_LE(bytes - bytes / 20 - SLACK, during - self->before);
 	EXPECT_GE(charge_max(bytes), during - self->before);
 	ASSERT_EQ(0, close(fd));
-	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
-		after = charged();
-		if (after <= self->before + SLACK)
-			break;
+	while (charged() > self->before + SLACK)
 		sleep_ns(10 * MS);
-	}
-	TH_LOG("%lld bytes after close", after - self->before);
-	EXPECT_GE(self->before + SLACK, after);
 }
 
 TEST_F(cgroup, is_charged_for_unread_events)
@@ -313,10 +307,8 @@ TEST_F(cgroup, limits_the_rings)
 	int result = run_in_little_memory(_metadata, map_until_it_fails);
 
 	EXPECT_TRUE(!result || result == -SIGKILL);
-	for (__u64 end = now_ns() + HANG_MS * MS;
-	     now_ns() < end && charged() > self->before + SLACK;)
+	while (charged() > self->before + SLACK)
 		sleep_ns(10 * MS);
-	EXPECT_GE(self->before + SLACK, charged());
 }
 
 TEST_F(cgroup, is_charged_for_the_rings)
@@ -384,7 +376,7 @@ static __u64 longest_ps(struct __test_metadata *_metadata, pid_t pid, int from)
 		longest = took > longest ? took : longest;
 		/* After the last mapping, the program may have ended meanwhile. */
 		if (!got)
-			ASSERT_EQ(1, poll(&pfd, 1, HANG_MS));
+			ASSERT_EQ(1, poll(&pfd, 1, -1));
 	} while (!poll(&pfd, 1, 1));
 	ASSERT_EQ(1, read(from, &c, 1));
 	return longest;
@@ -426,7 +418,7 @@ TEST_F(cgroup, above_memory_high_does_not_hold_up_ps)
 static void leave_to_the_worker(struct __test_metadata *_metadata,
 				struct hwtimer_ring *ring, unsigned int count)
 {
-	__u64 end = now_ns() + HANG_MS * MS, result;
+	__u64 result;
 
 	for (unsigned int i = 0; i < count; i++)
 		ring_fill(_metadata, ring, OP(SCHEDULE, .time = HOUR));
@@ -438,7 +430,6 @@ static void leave_to_the_worker(struct __test_metadata *_metadata,
 			i++;
 			continue;
 		}
-		ASSERT_GT(end, now_ns());
 		if (hwtimer_ring_load(&ring->shared->flags))
 			ASSERT_LE(0, ring_kick(ring->fd));
 		sleep_ns(100 * US);
@@ -554,14 +545,10 @@ TEST_F(hwtimer, memory_is_used_again)
 /*
  * Waits for less than @bytes: the worker frees memory that was not needed for a second.
  */
-static void await_less(struct __test_metadata *_metadata, int fd, __u64 bytes)
+static void await_less(int fd, __u64 bytes)
 {
-	__u64 end = now_ns() + HANG_MS * MS;
-
-	while (stats_of(fd).bytes > bytes) {
-		ASSERT_GT(end, now_ns());
+	while (stats_of(fd).bytes > bytes)
 		sleep_ns(50 * MS);
-	}
 }
 
 /*
@@ -585,7 +572,7 @@ TEST_F(hwtimer, entries_and_events_are_given_back)
 	__u64 full = schedule_to_expire(_metadata, self->fd, n);
 
 	ASSERT_EQ(n, dev_discard_events(self->fd, n));
-	await_less(_metadata, self->fd, full - 8ULL * n);
+	await_less(self->fd, full - 8ULL * n);
 }
 
 static void discard_all(struct __test_metadata *_metadata, int fd,
@@ -622,7 +609,7 @@ TEST_F(hwtimer, discarded_events_are_given_back)
 	discard_all(_metadata, self->fd, ids, n);
 	EXPECT_EQ(n, stats_of(self->fd).discarded);
 	/* An event in the queue takes somewhat more than 4 bytes. */
-	await_less(_metadata, self->fd, before - 3ULL * n);
+	await_less(self->fd, before - 3ULL * n);
 }
 
 TEST_F(hwtimer, stop_does_not_keep_what_is_to_be_given_back)
@@ -632,7 +619,7 @@ TEST_F(hwtimer, stop_does_not_keep_what_is_to_be_given_back)
 
 	ASSERT_EQ(n, dev_discard_events(self->fd, n));
 	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
-	await_less(_metadata, self->fd, full - 8ULL * n);
+	await_less(self->fd, full - 8ULL * n);
 }
 
 TEST_HARNESS_MAIN

@@ -43,7 +43,7 @@ static inline bool missing_wanted(const struct missing *missing)
 	struct pollfd pfd = { .fd = missing->fd, .events = POLLIN };
 	struct uffd_msg msg;
 
-	return poll(&pfd, 1, HANG_MS) == 1 &&
+	return poll(&pfd, 1, -1) == 1 &&
 	       read(missing->fd, &msg, sizeof(msg)) == sizeof(msg) &&
 	       msg.event == UFFD_EVENT_PAGEFAULT;
 }

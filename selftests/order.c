@@ -217,7 +217,6 @@ TEST_F(order, from_afar_before_those_scheduled_near)
 
 	/* If the machine was too slow, the next try is further ahead of the deadline. */
 	for (bool in_time = false; !in_time; nearest *= 2, ahead *= 2) {
-		ASSERT_GT(HANG_MS * MS, ahead);
 		ASSERT_EQ(n + passers_by,
 			  dev_discard_events(self->fd, n + passers_by));
 		n = 0;

@@ -1253,7 +1253,7 @@ TEST_F(hwtimer, ready_again_for_each_expiration)
 
 	ASSERT_NE(0, dev_every(self->fd, 0, 50 * MS, 0));
 	for (unsigned int i = 0; i < 3; i++) {
-		ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+		ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
 		ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	}
 }
@@ -1293,7 +1293,7 @@ TEST_F(hwtimer, many_that_nobody_reads_cost_nothing)
 	}
 	ASSERT_TRUE(dev_wait_ready(self->fd, n));
 	before = stats_of(self->fd);
-	EXPECT_TRUE(dev_rests(self->fd));
+	dev_wait_rest(self->fd);
 	after = stats_of(self->fd);
 	EXPECT_EQ(n, after.expired);
 	EXPECT_EQ(n, after.ready);
@@ -1421,7 +1421,7 @@ TEST_F(hwtimer, many_readers_of_limited_timers_get_the_exact_count)
 	for (unsigned int i = 0; i < 4; i++)
 		args[i] = &crowd;
 	start_threads(threads, 4, read_until_told, args, sizeof(args[0]));
-	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
+	for (;;) {
 		stats = stats_of(self->fd);
 		expect_balance(_metadata, &stats);
 		if (!stats.pending && !stats.ready)

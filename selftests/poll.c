@@ -31,7 +31,7 @@ TEST_F(hwtimer, poll_waits_for_an_event)
 	struct hwtimer_event event;
 
 	ASSERT_NE(0, dev_after(self->fd, 50 * MS, 0));
-	EXPECT_EQ(POLLIN, dev_poll(self->fd, ALL_EVENTS, HANG_MS));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, ALL_EVENTS, -1));
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	expect_due(_metadata, &event);
 }
@@ -40,7 +40,7 @@ TEST_F(hwtimer, readable_as_normal_data_too)
 {
 	ASSERT_NE(0, dev_after(self->fd, 0, 0));
 	EXPECT_EQ(POLLIN | POLLRDNORM,
-		  dev_poll(self->fd, POLLIN | POLLRDNORM, HANG_MS));
+		  dev_poll(self->fd, POLLIN | POLLRDNORM, -1));
 }
 
 TEST_F(hwtimer, readable_until_the_last_event_is_read)
@@ -72,7 +72,7 @@ TEST_F(hwtimer, readable_until_the_last_event_is_discarded)
 TEST_F(hwtimer, failed_read_leaves_it_readable)
 {
 	ASSERT_NE(0, dev_after(self->fd, 0, 0));
-	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
 	ASSERT_EQ(-EFAULT, dev_read(self->fd, bad_address(), 1));
 	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, 0));
 }
@@ -87,7 +87,7 @@ TEST_F(hwtimer, readable_means_that_read_gets_something)
 	while (got < 100) {
 		int ret;
 
-		ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+		ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
 		ret = dev_read(self->fd, events, 4);
 		ASSERT_LT(0, ret);
 		got += ret;
@@ -104,7 +104,7 @@ TEST_F(hwtimer, level_triggered_reports_while_events_wait)
 	EXPECT_EQ(0, watched(epoll, 0));
 	ASSERT_EQ(2, dev_schedule_many(self->fd, 2, 0, 0, NULL));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 2));
-	EXPECT_EQ(EPOLLIN, watched(epoll, HANG_MS));
+	EXPECT_EQ(EPOLLIN, watched(epoll, -1));
 	EXPECT_EQ(EPOLLIN, watched(epoll, 0));
 	ASSERT_EQ(1, dev_read(self->fd, events, 1));
 	EXPECT_EQ(EPOLLIN, watched(epoll, 0));
@@ -121,7 +121,7 @@ TEST_F(hwtimer, edge_triggered_reports_each_arrival_once)
 	EXPECT_EQ(0, watched(epoll, 0));
 	for (unsigned int i = 1; i <= 3; i++) {
 		ASSERT_NE(0, dev_after(self->fd, 0, i));
-		EXPECT_EQ(EPOLLIN, watched(epoll, HANG_MS));
+		EXPECT_EQ(EPOLLIN, watched(epoll, -1));
 		EXPECT_EQ(0, watched(epoll, 20));
 		EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, 0));
 	}
@@ -142,7 +142,7 @@ TEST_F(hwtimer, edge_triggered_after_draining)
 		int ret;
 
 		ASSERT_NE(0, dev_after(self->fd, i % 3 * MS, i));
-		ASSERT_EQ(EPOLLIN, watched(epoll, HANG_MS));
+		ASSERT_EQ(EPOLLIN, watched(epoll, -1));
 		ret = dev_read(self->fd, events, 8);
 		ASSERT_EQ(1, ret);
 	}
@@ -155,7 +155,7 @@ TEST_F(hwtimer, one_shot_reports_once_until_rearmed)
 
 	ASSERT_LE(0, epoll);
 	ASSERT_NE(0, dev_after(self->fd, 0, 0));
-	EXPECT_EQ(EPOLLIN, watched(epoll, HANG_MS));
+	EXPECT_EQ(EPOLLIN, watched(epoll, -1));
 	EXPECT_EQ(0, watched(epoll, 0));
 	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_MOD, self->fd, &again));
 	EXPECT_EQ(EPOLLIN, watched(epoll, 0));
@@ -182,7 +182,7 @@ static void *poller(void *arg)
 {
 	struct poller *poller = arg;
 
-	poller->events = dev_poll(poller->fd, POLLIN, HANG_MS);
+	poller->events = dev_poll(poller->fd, POLLIN, -1);
 	return NULL;
 }
 
@@ -238,7 +238,7 @@ TEST_F(hwtimer, stop_wakes_pollers)
 	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
 	join_threads(&thread, 1);
 	EXPECT_EQ(POLLHUP, waiting.events & POLLHUP);
-	EXPECT_EQ(EPOLLHUP, watched(epoll, HANG_MS) & EPOLLHUP);
+	EXPECT_EQ(EPOLLHUP, watched(epoll, -1) & EPOLLHUP);
 }
 
 TEST_F(hwtimer, last_read_after_stop_wakes_pollers)
@@ -253,7 +253,7 @@ TEST_F(hwtimer, last_read_after_stop_wakes_pollers)
 	while (watched(epoll, 20))
 		;
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
-	EXPECT_EQ(EPOLLHUP, watched(epoll, HANG_MS));
+	EXPECT_EQ(EPOLLHUP, watched(epoll, -1));
 }
 
 /* ---- several epoll instances ---- */
@@ -270,7 +270,7 @@ TEST_F(hwtimer, exclusive_epoll_is_told)
 	}
 	for (unsigned int i = 0; i < 4; i++) {
 		ASSERT_NE(0, dev_after(self->fd, MS, i));
-		ASSERT_EQ(EPOLLIN, watched(epolls[i % 2], HANG_MS));
+		ASSERT_EQ(EPOLLIN, watched(epolls[i % 2], -1));
 		ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 		EXPECT_EQ(i, event.user_data);
 	}
@@ -293,7 +293,7 @@ TEST(close_while_it_is_being_woken)
 		}
 		ASSERT_NE(0, dev_after(fd, 0, 0));
 		if (i % 2)
-			dev_poll(fd, POLLIN, HANG_MS);
+			dev_poll(fd, POLLIN, -1);
 		ASSERT_EQ(0, close(fd));
 		for (unsigned int j = 0; j < ARRAY_SIZE(kinds); j++)
 			ASSERT_EQ(0, close(epolls[j]));

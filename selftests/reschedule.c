@@ -67,7 +67,6 @@ static __u64 postpone_in_time(struct __test_metadata *_metadata, int fd,
 			return id;
 		ASSERT_EQ(-EALREADY, err);
 		expect_only(_metadata, fd, id, *due);
-		ASSERT_GT(HANG_MS * MS, delay);
 	}
 }
 
@@ -205,7 +204,6 @@ TEST_F(hwtimer, always_a_little_later_comes_after_the_last)
 		expect_only(_metadata, self->fd, id, deadline);
 		if (in_time)
 			break;
-		ASSERT_LT(delay, HANG_MS * MS);
 	}
 }
 

@@ -18,14 +18,10 @@ static void schedule_now(struct __test_metadata *_metadata, int fd,
 }
 
 /* Waits until the ring says that @count events wait in the kernel. */
-static bool wait_waiting(const struct hwtimer_ring *ring, __u32 count)
+static void wait_waiting(const struct hwtimer_ring *ring, __u32 count)
 {
-	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
-		if (ring_waiting(ring) == count)
-			return true;
+	while (ring_waiting(ring) != count)
 		sleep_ns(100 * US);
-	}
-	return false;
 }
 
 TEST_F(rings, results_are_in_order)
@@ -41,7 +37,7 @@ TEST_F(rings, results_are_in_order)
 	EXPECT_EQ(NULL, hwtimer_ring_get_slot(ring));
 	ASSERT_EQ(0, hwtimer_ring_publish(ring));
 	for (unsigned int i = 0; i < 64; i++) {
-		ids[i] = ring_result(_metadata, ring);
+		ids[i] = ring_result(ring);
 		ASSERT_LT(0, (__s64)ids[i]);
 		ASSERT_EQ(0, hwtimer_ring_error(ids[i]));
 	}
@@ -96,11 +92,11 @@ TEST_F(rings, errors_are_results)
 	}
 	ASSERT_EQ(0, hwtimer_ring_publish(ring));
 	for (unsigned int i = 0; i < n; i++) {
-		__u64 result = ring_result(_metadata, ring);
+		__u64 result = ring_result(ring);
 
 		EXPECT_EQ(-cases[i].error, hwtimer_ring_error(result));
 		EXPECT_EQ(-(__s64)cases[i].error, (__s64)result);
-		EXPECT_EQ(0, hwtimer_ring_error(ring_result(_metadata, ring)));
+		EXPECT_EQ(0, hwtimer_ring_error(ring_result(ring)));
 	}
 	EXPECT_EQ(n, stats_of(self->fd).pending);
 }
@@ -152,7 +148,7 @@ TEST_F(rings, compact_slots_are_operations)
 				     HOUR);
 		ASSERT_EQ(0, hwtimer_ring_publish(ring));
 		for (unsigned int i = 0; i < n; i++) {
-			ids[i] = ring_result(_metadata, ring);
+			ids[i] = ring_result(ring);
 			ASSERT_EQ(0, hwtimer_ring_error(ids[i]));
 		}
 		for (unsigned int i = 0; i < n; i++)
@@ -160,7 +156,7 @@ TEST_F(rings, compact_slots_are_operations)
 				     HWTIMER_ABSOLUTE, ids[i], i);
 		ASSERT_EQ(0, hwtimer_ring_publish(ring));
 		for (unsigned int i = 0; i < n; i++)
-			ASSERT_EQ(0, ring_result(_metadata, ring));
+			ASSERT_EQ(0, ring_result(ring));
 		for (unsigned int i = 0; i < n; i++, expired++) {
 			ASSERT_TRUE(ring_event(ring, &event));
 			ASSERT_EQ(ids[event.user_data], event.id);
@@ -171,7 +167,7 @@ TEST_F(rings, compact_slots_are_operations)
 				     HOUR);
 		ASSERT_EQ(0, hwtimer_ring_publish(ring));
 		for (unsigned int i = 0; i < n; i++) {
-			ids[i] = ring_result(_metadata, ring);
+			ids[i] = ring_result(ring);
 			ASSERT_EQ(0, dev_query(self->fd, ids[i], &query));
 			ASSERT_EQ(i, query.user_data);
 		}
@@ -180,7 +176,7 @@ TEST_F(rings, compact_slots_are_operations)
 				     ids[i], 0);
 		ASSERT_EQ(0, hwtimer_ring_publish(ring));
 		for (unsigned int i = 0; i < n; i++)
-			ASSERT_EQ(0, ring_result(_metadata, ring));
+			ASSERT_EQ(0, ring_result(ring));
 		EXPECT_EQ(0, stats_of(self->fd).pending);
 	}
 	EXPECT_EQ(expired, stats_of(self->fd).completed);
@@ -225,8 +221,8 @@ TEST_F(rings, compact_errors_are_results)
 			ASSERT_EQ(0, hwtimer_ring_publish(ring));
 			for (unsigned int k = 0; k < n; k++)
 				ASSERT_EQ(-(__s64)cases[i].error,
-					  (__s64)ring_result(_metadata, ring));
-			id = ring_result(_metadata, ring);
+					  (__s64)ring_result(ring));
+			id = ring_result(ring);
 			ASSERT_EQ(0, hwtimer_ring_error(id));
 			pending++;
 		}
@@ -263,13 +259,11 @@ static unsigned int runs_of_results(struct __test_metadata *_metadata,
 				    struct hwtimer_ring *ring, __u64 *ids,
 				    unsigned int n)
 {
-	__u64 end = now_ns() + HANG_MS * MS;
 	unsigned int runs = 0;
 	const __u64 *results;
 	__u32 run;
 
 	while (n) {
-		ASSERT_GT(end, now_ns());
 		run = n;
 		results = hwtimer_ring_next_results(ring, &run);
 		ASSERT_EQ(!results, !run);
@@ -287,12 +281,10 @@ static void runs_of_events(struct __test_metadata *_metadata,
 			   struct hwtimer_ring *ring, const __u64 *ids,
 			   __u64 first, unsigned int n)
 {
-	__u64 end = now_ns() + HANG_MS * MS;
 	const struct hwtimer_event *events;
 	__u32 run;
 
 	while (n) {
-		ASSERT_GT(end, now_ns());
 		run = n < 20 ? n : 20;
 		events = hwtimer_ring_next_events(ring, &run);
 		ASSERT_EQ(!events, !run);
@@ -389,9 +381,9 @@ TEST_F(rings, too_late_for_the_ring)
 
 	ring_open(_metadata, ring, self->fd, 4, 1);
 	in_ring = ring_after(_metadata, ring, 0, 0);
-	ASSERT_TRUE(ring_wait_bits(&ring->shared->completion_tail, 1));
+	ring_wait_bits(&ring->shared->completion_tail, 1);
 	in_kernel = ring_after(_metadata, ring, 0, 1);
-	ASSERT_TRUE(wait_waiting(ring, 1));
+	wait_waiting(ring, 1);
 	EXPECT_EQ(-ENOENT, ring_cancel(_metadata, ring, in_ring, 0));
 	EXPECT_EQ(-ENOENT,
 		  ring_cancel(_metadata, ring, in_ring, HWTIMER_DISCARD));
@@ -437,10 +429,9 @@ TEST_F(rings, many_laps)
 	unsigned int n = scaled(20000), next = 0;
 	struct hwtimer_ring *ring = &self->ring;
 	unsigned int submitted = 0, answered = 0;
-	__u64 end = now_ns() + HANG_MS * MS;
 
 	ring_open(_metadata, ring, self->fd, 8, 4);
-	while (next < n && now_ns() < end) {
+	while (next < n) {
 		struct hwtimer_request *slot;
 		const struct hwtimer_event *event;
 		__u64 result;
@@ -463,10 +454,8 @@ TEST_F(rings, many_laps)
 			ASSERT_EQ(next, event->user_data);
 			next++;
 			ASSERT_EQ(0, hwtimer_ring_consume(ring));
-			end = now_ns() + HANG_MS * MS;
 		}
 	}
-	EXPECT_EQ(n, next);
 	EXPECT_EQ(n, answered);
 	EXPECT_EQ(n, ring->shared->submission_head);
 	EXPECT_EQ(n, ring->shared->completion_tail);
@@ -493,7 +482,8 @@ TEST_F(rings, periodic_timer)
 		periods += event.expirations;
 	}
 	EXPECT_EQ(40, periods);
-	EXPECT_FALSE(ring_event_within(ring, &event, 20 * MS));
+	sleep_ns(20 * MS);
+	EXPECT_EQ(NULL, hwtimer_ring_next_event(ring));
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
@@ -513,7 +503,7 @@ TEST_F(rings, unread_periodic_timer)
 	ring_open(_metadata, ring, self->fd, 4, 4);
 	id = ring_do(_metadata, ring, OP(SCHEDULE, .time = MS, .interval = MS));
 	ASSERT_LT(0, id);
-	ASSERT_TRUE(wait_waiting(ring, 1));
+	wait_waiting(ring, 1);
 	sleep_ns(50 * MS);
 	stats = stats_of(self->fd);
 	EXPECT_EQ(1, stats.expired);
@@ -546,14 +536,15 @@ TEST_F(rings, operations_on_a_paused_timer)
 				    .user_data = i));
 		ASSERT_LT(0, ids[i]);
 	}
-	ASSERT_TRUE(wait_waiting(ring, 2));
+	wait_waiting(ring, 2);
 	EXPECT_EQ(0, ring_cancel(_metadata, ring, ids[0], 0));
 	EXPECT_EQ(-ENOENT, ring_cancel(_metadata, ring, ids[0], 0));
 	EXPECT_EQ(0, ring_reschedule(_metadata, ring, ids[1], HOUR));
 	EXPECT_EQ(0, ring_waiting(ring));
 	for (unsigned int i = 0; i < 2; i++)
 		ASSERT_TRUE(ring_event(ring, &event));
-	EXPECT_FALSE(ring_event_within(ring, &event, 20 * MS));
+	sleep_ns(20 * MS);
+	EXPECT_EQ(NULL, hwtimer_ring_next_event(ring));
 	EXPECT_EQ(1, stats_of(self->fd).pending);
 	EXPECT_EQ(1, stats_of(self->fd).cancelled);
 	EXPECT_EQ(1, stats_of(self->fd).rescheduled);
@@ -622,8 +613,8 @@ TEST_F(rings, stopped_program_causes_no_work)
 					.time = next[i], .user_data = i)));
 	}
 	for (unsigned int round = 0; round < 5; round++) {
-		ASSERT_TRUE(wait_waiting(ring, STOPPED_TIMERS));
-		ASSERT_TRUE(ring_wait_doze(ring));
+		wait_waiting(ring, STOPPED_TIMERS);
+		ring_wait_doze(ring);
 		EXPECT_TRUE(worker_rests(self->fd, &stats));
 		EXPECT_EQ(STOPPED_TIMERS, ring_unread(ring));
 		EXPECT_EQ((round + 1) * STOPPED_TIMERS, stats.expired);
@@ -634,7 +625,7 @@ TEST_F(rings, stopped_program_causes_no_work)
 		events = read_periodic(_metadata, ring, next);
 		EXPECT_EQ(STOPPED_TIMERS, events);
 		ASSERT_EQ(0, hwtimer_ring_consume(ring));
-		EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+		EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
 		EXPECT_LT(0, ring_unread(ring));
 	}
 	/* The events count what was due while the program slept four times. */
@@ -742,7 +733,6 @@ TEST_F(rings, order)
 		schedule_all(_metadata, self->fd, requests, n);
 		if (now_ns() < base)
 			break;
-		ASSERT_GT(HANG_MS * MS, lead);
 		hwtimer_ring_unmap(ring);
 		ASSERT_TRUE(dev_renew(&self->fd));
 	}
@@ -770,7 +760,7 @@ TEST_F(rings, full_ring)
 
 	ring_open(_metadata, ring, self->fd, 4, 8);
 	schedule_now(_metadata, self->fd, 0, 100);
-	ASSERT_TRUE(wait_waiting(ring, 92));
+	wait_waiting(ring, 92);
 	EXPECT_EQ(92, stats_of(self->fd).ready);
 	EXPECT_EQ(92, stats_of(self->fd).overflowed);
 	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, 0));
@@ -791,7 +781,7 @@ TEST_F(rings, full_ring)
 		ASSERT_TRUE(ring_event(ring, &events[0]));
 		EXPECT_EQ(58 + i, events[0].user_data);
 	}
-	EXPECT_TRUE(wait_waiting(ring, 0));
+	wait_waiting(ring, 0);
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, events, 1));
 }
 
@@ -845,15 +835,13 @@ TEST_F(rings, awake_worker_sees_room)
 
 	ring_open(_metadata, ring, self->fd, 4, 1);
 	schedule_now(_metadata, self->fd, 0, 100);
-	ASSERT_TRUE(wait_waiting(ring, 99));
+	wait_waiting(ring, 99);
 	while (next < 100) {
 		const struct hwtimer_event *event;
-		__u64 end = now_ns() + HANG_MS * MS;
 
 		while (!(event = hwtimer_ring_next_event(ring))) {
 			__u64 seen;
 
-			ASSERT_GT(end, now_ns());
 			if (worker_dozes(self->fd, ring, &seen)) {
 				EXPECT_LE(before_last + AWAKE, seen);
 				ASSERT_EQ(0, ring_kick(self->fd));
@@ -904,7 +892,7 @@ static bool edges_wait(const struct edges *edges)
 {
 	struct epoll_event event;
 
-	return epoll_wait(edges->epoll, &event, 1, HANG_MS) == 1;
+	return epoll_wait(edges->epoll, &event, 1, -1) == 1;
 }
 
 /* Makes room, and kicks the worker only if it is idle while events wait. */
@@ -1006,9 +994,9 @@ TEST_F(rings, watermark_holds_for_what_moves)
 	schedule_now(_metadata, self->fd, 0, 100);
 	for (unsigned int left = 100; left > 0;) {
 		/* More events may come than make up the watermark. */
-		ASSERT_TRUE(wait_waiting(ring, left > 8 ? left - 8 : 0));
+		wait_waiting(ring, left > 8 ? left - 8 : 0);
 		if (left >= 50) {
-			ASSERT_EQ(1, poll(&told, 1, HANG_MS));
+			ASSERT_EQ(1, poll(&told, 1, -1));
 			while (eventfd_take(tell))
 				;
 		}
@@ -1068,7 +1056,7 @@ TEST_F(rings, consume_asks_for_more)
 
 	ring_open(_metadata, ring, self->fd, 4, 1);
 	schedule_now(_metadata, self->fd, 0, 1000);
-	ASSERT_TRUE(wait_waiting(ring, 999));
+	wait_waiting(ring, 999);
 	/* The worker is awake, so that only the waiting events need a kick. */
 	ASSERT_EQ(0, ring_kick(self->fd));
 	for (unsigned int i = 0; i < 1000; i++) {
@@ -1085,23 +1073,17 @@ TEST_F(rings, repeated_stops_hold_nothing_up)
 {
 	struct hwtimer_ring *ring = &self->ring;
 	const struct hwtimer_event *event;
-	unsigned int taken = 0, stops = 0;
-	__u64 end;
+	unsigned int taken = 0, stops;
 
 	ring_open(_metadata, ring, self->fd, 64, 1);
 	for (unsigned int i = 0; i < 40; i++)
 		ASSERT_LT(0,
 			  ring_do(_metadata, ring,
 				  OP(SCHEDULE, .time = MS, .interval = HOUR)));
-	ASSERT_TRUE(wait_waiting(ring, 39));
+	wait_waiting(ring, 39);
 	/* The worker is awake, so that no kick is needed. */
 	ASSERT_EQ(0, ring_kick(self->fd));
-	for (end = now_ns() + HANG_MS * MS; taken < 40; stops++) {
-		ASSERT_GT(end, now_ns())
-		{
-			TH_LOG("%u events came, with %u calls of STOP", taken,
-			       stops);
-		}
+	for (stops = 0; taken < 40; stops++) {
 		ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
 		while ((event = hwtimer_ring_next_event(ring))) {
 			taken++;
@@ -1121,7 +1103,7 @@ TEST_F(rings, discard_of_those_that_wait)
 	ring_open(_metadata, ring, self->fd, 4, 4);
 	for (unsigned int i = 0; i < 40; i++)
 		ids[i] = ring_after(_metadata, ring, 0, i);
-	ASSERT_TRUE(wait_waiting(ring, 36));
+	wait_waiting(ring, 36);
 	/* Discard in front, in the middle and at the end; by ring and by ioctl. */
 	for (unsigned int i = 4; i < 40; i += i == 10 ? 20 : 1) {
 		int ret = i % 2 ? ring_cancel(_metadata, ring, ids[i],
@@ -1135,7 +1117,8 @@ TEST_F(rings, discard_of_those_that_wait)
 		ASSERT_TRUE(ring_event(ring, &event));
 		EXPECT_EQ(i, event.user_data);
 	}
-	EXPECT_FALSE(ring_event_within(ring, &event, 20 * MS));
+	sleep_ns(20 * MS);
+	EXPECT_EQ(NULL, hwtimer_ring_next_event(ring));
 	EXPECT_EQ(17, stats_of(self->fd).discarded);
 }
 
@@ -1149,7 +1132,7 @@ TEST_F(rings, none_waits_when_all_are_discarded)
 	ring_open(_metadata, ring, self->fd, 4, 2);
 	for (unsigned int i = 0; i < 6; i++)
 		ids[i] = ring_after(_metadata, ring, 0, i);
-	ASSERT_TRUE(wait_waiting(ring, 4));
+	wait_waiting(ring, 4);
 	for (unsigned int i = 2; i < 6; i++)
 		ASSERT_EQ(0, dev_cancel(self->fd, ids[i], HWTIMER_DISCARD));
 	EXPECT_EQ(0, ring_waiting(ring));
@@ -1171,7 +1154,7 @@ TEST_F(rings, poll_looks_into_the_ring)
 	ring_open(_metadata, ring, self->fd, 4, 4);
 	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
 	ASSERT_LT(0, ring_after(_metadata, ring, 20 * MS, 0));
-	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, 0));
 	ASSERT_TRUE(ring_event(ring, &event));
@@ -1186,10 +1169,10 @@ TEST_F(rings, watermark_counts_ring_and_kernel)
 	ring_open(_metadata, ring, self->fd, 4, 4);
 	ASSERT_EQ(0, dev_notify(self->fd, 7, HWTIMER_NEVER, -1));
 	schedule_now(_metadata, self->fd, 0, 6);
-	ASSERT_TRUE(wait_waiting(ring, 2));
+	wait_waiting(ring, 2);
 	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
 	schedule_now(_metadata, self->fd, 6, 1);
-	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
 	ASSERT_TRUE(ring_event(ring, &event));
 	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
 }
@@ -1203,7 +1186,7 @@ TEST_F(rings, delay_of_the_first_in_the_ring)
 	ring_open(_metadata, ring, self->fd, 4, 4);
 	ASSERT_EQ(0, dev_notify(self->fd, 100, 30 * MS, -1));
 	ASSERT_LT(0, ring_after(_metadata, ring, 0, 0));
-	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
 	EXPECT_LE(start + 30 * MS, now_ns());
 	ASSERT_TRUE(ring_event(ring, &event));
 	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
@@ -1222,7 +1205,7 @@ TEST_F(rings, eventfd_tells_of_the_ring)
 	for (unsigned int i = 0; i < 10; i++) {
 		ASSERT_EQ(0, eventfd_take(tell));
 		ASSERT_LT(0, ring_after(_metadata, ring, 0, 0));
-		ASSERT_EQ(1, poll(&told, 1, HANG_MS));
+		ASSERT_EQ(1, poll(&told, 1, -1));
 		EXPECT_EQ(1, eventfd_take(tell));
 		ASSERT_TRUE(ring_event(ring, &event));
 	}
@@ -1245,7 +1228,6 @@ TEST_F(rings, no_reminder_of_what_was_consumed)
 	ring_open(_metadata, ring, self->fd, 4, 4);
 	/* If this program was held up, the signal is right: then try again. */
 	for (delay = 300 * MS; !in_time; delay *= 3) {
-		ASSERT_GT(HANG_MS * MS, delay);
 		ASSERT_EQ(0, dev_notify(self->fd, 10, delay, tell));
 		start = now_ns();
 		ASSERT_LT(0, ring_after(_metadata, ring, 0, 0));
@@ -1257,9 +1239,9 @@ TEST_F(rings, no_reminder_of_what_was_consumed)
 	/* With the next event the delay starts again. */
 	start = now_ns();
 	ASSERT_LT(0, ring_after(_metadata, ring, 0, 0));
-	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
 	EXPECT_LE(start + delay / 3, now_ns());
-	ASSERT_EQ(1, poll(&told, 1, HANG_MS));
+	ASSERT_EQ(1, poll(&told, 1, -1));
 	EXPECT_EQ(1, eventfd_take(tell));
 	close(tell);
 }
@@ -1276,7 +1258,7 @@ TEST(blocking_read_gets_what_finds_no_room)
 	start_threads(&thread, 1, read_one, &reader, sizeof(reader));
 	sleep_ns(10 * MS);
 	schedule_now(_metadata, reader.fd, 0, 4);
-	ASSERT_TRUE(ring_wait_bits(&ring.shared->completion_tail, 4));
+	ring_wait_bits(&ring.shared->completion_tail, 4);
 	sleep_ns(20 * MS);
 	EXPECT_EQ(-EBADE, __atomic_load_n(&reader.result, __ATOMIC_RELAXED));
 	schedule_now(_metadata, reader.fd, 4, 1);
@@ -1303,7 +1285,7 @@ TEST_F(rings, stop)
 	for (unsigned int i = 0; i < 4; i++)
 		ids[i] = ring_after(_metadata, ring, HOUR, 100 + i);
 	schedule_now(_metadata, self->fd, 0, 5);
-	ASSERT_TRUE(wait_waiting(ring, 3));
+	wait_waiting(ring, 3);
 	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, &left));
 	EXPECT_EQ(4, left);
 	EXPECT_EQ(-ESHUTDOWN, ring_after(_metadata, ring, 0, 0));
@@ -1334,7 +1316,7 @@ TEST_F(rings, stop_of_periodic_timers_without_room)
 	ring_open(_metadata, ring, self->fd, 4, 1);
 	for (unsigned int i = 0; i < 6; i++)
 		ASSERT_NE(0, dev_every(self->fd, 0, HOUR, i));
-	ASSERT_TRUE(wait_waiting(ring, 5));
+	wait_waiting(ring, 5);
 	/* The timer whose event is in the ring is pending again. */
 	EXPECT_EQ(0, dev_stop(self->fd, NULL, 0, &left));
 	EXPECT_EQ(6, left);
@@ -1394,18 +1376,18 @@ TEST_F(rings, hangup_is_told_when_the_ring_has_all)
 	ring_open(_metadata, ring, self->fd, 8, 2);
 	ASSERT_EQ(0, dev_notify(self->fd, 1, 0, tell));
 	schedule_now(_metadata, self->fd, 0, 3);
-	ASSERT_TRUE(wait_waiting(ring, 1));
-	ASSERT_EQ(1, poll(&told, 1, HANG_MS));
+	wait_waiting(ring, 1);
+	ASSERT_EQ(1, poll(&told, 1, -1));
 	EXPECT_EQ(1, eventfd_take(tell));
 	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
 	EXPECT_EQ(1, eventfd_take(tell));
 	start_threads(&thread, 1, wait_for_hangup, &hangup, sizeof(hangup));
 	sleep_ns(20 * MS);
 	ASSERT_TRUE(ring_event(ring, &event));
-	ASSERT_TRUE(wait_waiting(ring, 0));
+	wait_waiting(ring, 0);
 	join_threads(&thread, 1);
 	EXPECT_EQ(POLLHUP, hangup.result);
-	ASSERT_EQ(1, poll(&told, 1, HANG_MS));
+	ASSERT_EQ(1, poll(&told, 1, -1));
 	EXPECT_EQ(1, eventfd_take(tell));
 	/* The events in the ring are still there. */
 	EXPECT_EQ(POLLIN | POLLHUP, dev_poll(self->fd, POLLIN, 0));
@@ -1430,7 +1412,7 @@ TEST_F(rings, stop_with_submissions_under_way)
 	ASSERT_EQ(0, hwtimer_ring_publish(ring));
 	ASSERT_LE(0, dev_stop(self->fd, NULL, 0, NULL));
 	for (unsigned int i = 0; i < 255; i++) {
-		__s64 result = ring_result(_metadata, ring);
+		__s64 result = ring_result(ring);
 
 		scheduled += result > 0;
 		refused += result == -ESHUTDOWN;
@@ -1446,12 +1428,12 @@ TEST_F(rings, idle_worker_sleeps)
 	__u64 before;
 
 	ring_open(_metadata, ring, self->fd, 8, 8);
-	ASSERT_TRUE(ring_wait_doze(ring));
+	ring_wait_doze(ring);
 	ASSERT_LT(0, ring_after(_metadata, ring, HOUR, 0));
 	ASSERT_LT(0, ring_after(_metadata, ring, 0, 0));
 	ASSERT_TRUE(ring_event(ring, &event));
-	ASSERT_TRUE(ring_wait_doze(ring));
-	ASSERT_TRUE(dev_rests(self->fd));
+	ring_wait_doze(ring);
+	dev_wait_rest(self->fd);
 	before = stats_of(self->fd).wakeups;
 	sleep_ns(SEC);
 	EXPECT_EQ(before, stats_of(self->fd).wakeups);
@@ -1465,10 +1447,10 @@ TEST_F(rings, full_ring_wakes_nobody)
 
 	ring_open(_metadata, ring, self->fd, 8, 8);
 	schedule_now(_metadata, self->fd, 0, 20);
-	ASSERT_TRUE(wait_waiting(ring, 12));
+	wait_waiting(ring, 12);
 	ASSERT_EQ(0, ring_kick(self->fd));
-	ASSERT_TRUE(ring_wait_doze(ring));
-	ASSERT_TRUE(dev_rests(self->fd));
+	ring_wait_doze(ring);
+	dev_wait_rest(self->fd);
 	before = stats_of(self->fd).wakeups;
 	sleep_ns(300 * MS);
 	EXPECT_EQ(before, stats_of(self->fd).wakeups);
@@ -1510,7 +1492,7 @@ TEST_F(rings, busy_program_makes_no_call)
 		sleep_until(next);
 	}
 	for (; answered < rounds; answered++)
-		ring_result(_metadata, ring);
+		ring_result(ring);
 	TH_LOG("%u calls for %u requests", kicks, rounds);
 }
 

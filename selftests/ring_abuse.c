@@ -203,7 +203,7 @@ static void expect_books(struct __test_metadata *_metadata, struct books *books)
 	struct hwtimer_stats stats;
 
 	/* The kernel writes the last results before it counts them. */
-	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
+	for (;;) {
 		stats = stats_of(books->fd);
 		if (stats.submitted == books->ring->tail &&
 		    !ring_waiting(books->ring))
@@ -222,8 +222,6 @@ static void expect_books(struct __test_metadata *_metadata, struct books *books)
 	EXPECT_EQ(books->n, stats.scheduled);
 	EXPECT_EQ(0, stats.pending);
 	EXPECT_EQ(0, stats.ready);
-	EXPECT_EQ(0, ring_waiting(books->ring));
-	EXPECT_EQ(books->ring->tail, stats.submitted);
 	TH_LOG("%llu by ring, %llu overflowed, %llu of %llu events by read()",
 	       stats.submitted, stats.overflowed,
 	       stats.delivered - stats.completed, stats.delivered);
@@ -240,16 +238,15 @@ static void random_operations(struct __test_metadata *_metadata, int fd,
 		.n = scaled(submissions < 32 ? 2000 : 10000) + 100,
 		.seed = submissions,
 	};
-	__u64 end = now_ns() + HANG_MS * MS;
 
 	ring_open(_metadata, ring, fd, submissions, completions);
 	books.accounts = calloc(books.n, sizeof(*books.accounts));
 	books.pending = calloc(submissions, sizeof(*books.pending));
 	ASSERT_NE(NULL, books.accounts);
 	ASSERT_NE(NULL, books.pending);
-	while (books.ended < books.n && now_ns() < end)
+	while (books.ended < books.n)
 		random_step(&books);
-	while (ring->reaped != ring->tail && now_ns() < end)
+	while (ring->reaped != ring->tail)
 		take_results(&books);
 	/* If an event is delivered twice, the second one comes now. */
 	sleep_ns(20 * MS);
@@ -315,7 +312,7 @@ TEST_F(rings, request_while_the_worker_dozes_off)
 	/* Starts the wheel, so that no later request has to allocate memory for it. */
 	ASSERT_EQ(-ENOENT, ring_reschedule(_metadata, ring, 1, 0));
 	for (unsigned int i = 0; i < rounds; i++) {
-		__u64 end, result;
+		__u64 result;
 
 		ring_fill(_metadata, ring, OP(CANCEL, .id = 1));
 		hwtimer_ring_store(&ring->shared->submission_tail, ring->tail);
@@ -324,14 +321,13 @@ TEST_F(rings, request_while_the_worker_dozes_off)
 			kicks++;
 			ASSERT_LE(0, ring_kick(self->fd));
 		}
-		end = now_ns() + HANG_MS * MS;
 		while (!hwtimer_ring_next_result(ring, &result))
-			ASSERT_GT(end, now_ns());
+			;
 		ASSERT_EQ(-ENOENT, hwtimer_ring_error(result));
 		if (i % 20)
 			spin_ns(next_random(&seed) % DOZES_OFF_NS);
 		else
-			ASSERT_TRUE(ring_wait_doze(ring));
+			ring_wait_doze(ring);
 	}
 	TH_LOG("%u calls for %u requests", kicks, rounds);
 	EXPECT_LT(0, kicks);
@@ -345,11 +341,10 @@ TEST_F(rings, room_while_the_worker_dozes_off)
 	open_with_short_tick(_metadata, self->fd, ring);
 	ASSERT_EQ(rounds, dev_schedule_many(self->fd, rounds, 0, 0, NULL));
 	for (unsigned int i = 0; i < rounds; i++) {
-		__u64 end = now_ns() + HANG_MS * MS;
 		const struct hwtimer_event *event;
 
 		while (!(event = hwtimer_ring_next_event(ring)))
-			ASSERT_GT(end, now_ns());
+			;
 		ASSERT_EQ(i, event->user_data);
 		if (next_random(&seed) % 4)
 			spin_ns(next_random(&seed) % DOZES_OFF_NS);
@@ -394,15 +389,15 @@ TEST_F(rings, reader_while_there_is_room)
 {
 	unsigned int n = scaled(8000) + BATCH, done = 0, by_ring = 0;
 	struct side_reader reader = { .fd = self->fd, .n = n };
-	__u64 end = now_ns() + HANG_MS * MS, last = 0;
 	struct hwtimer_ring *ring = &self->ring;
 	pthread_t thread;
+	__u64 last = 0;
 
 	reader.came = calloc(n, 1);
 	ASSERT_NE(NULL, reader.came);
 	ring_open(_metadata, ring, self->fd, 4, 8);
 	start_threads(&thread, 1, read_beside, &reader, sizeof(reader));
-	while (stats_of(self->fd).delivered < n && now_ns() < end) {
+	while (stats_of(self->fd).delivered < n) {
 		struct hwtimer_request requests[64];
 		const struct hwtimer_event *event;
 
@@ -415,8 +410,7 @@ TEST_F(rings, reader_while_there_is_room)
 			done += count;
 		}
 		/* Leave some of the first events to the reader. */
-		while (!__atomic_load_n(&reader.got, __ATOMIC_RELAXED) &&
-		       now_ns() < end)
+		while (!__atomic_load_n(&reader.got, __ATOMIC_RELAXED))
 			sleep_ns(MS);
 		while ((event = hwtimer_ring_next_event(ring))) {
 			ASSERT_LE(last, event->user_data);
@@ -585,7 +579,7 @@ static unsigned int live_beside(struct __test_metadata *_metadata,
 				     .user_data = i));
 		ASSERT_EQ(0, hwtimer_ring_publish(ring));
 		for (unsigned int i = 0; i < 32; i++)
-			ASSERT_LT(0, (__s64)ring_result(_metadata, ring));
+			ASSERT_LT(0, (__s64)ring_result(ring));
 		for (unsigned int i = 0; i < 32; i++) {
 			ASSERT_TRUE(ring_event(ring, &event));
 			ASSERT_GT(32, event.user_data);
@@ -606,7 +600,6 @@ static void garbage(struct __test_metadata *_metadata,
 	int beside = dev_open(O_NONBLOCK);
 	struct hwtimer_stats stats;
 	pthread_t threads[2];
-	__u64 end = now_ns() + HANG_MS * MS;
 	unsigned int rounds = 0;
 
 	ASSERT_LE(0, beside);
@@ -627,8 +620,7 @@ static void garbage(struct __test_metadata *_metadata,
 		rounds += live_beside(_metadata, &neighbour,
 				      now_ns() + GARBAGE_TIME);
 		stats = stats_of(self->fd);
-	} while (now_ns() < end &&
-		 !(rounds && stats.scheduled && stats.completed));
+	} while (!(rounds && stats.scheduled && stats.completed));
 	for (unsigned int i = 0; i < 2; i++)
 		__atomic_store_n(&vandals[i].stop, true, __ATOMIC_RELAXED);
 	join_threads(threads, 2);
@@ -637,9 +629,6 @@ static void garbage(struct __test_metadata *_metadata,
 	       vandals[1].kicks, vandals[1].refused, stats.submitted,
 	       stats.scheduled, stats.completed, rounds);
 	EXPECT_EQ(0, vandals[1].wrong);
-	EXPECT_LT(0, stats.scheduled);
-	EXPECT_LT(0, stats.completed);
-	EXPECT_LT(0, rounds);
 	/* The ioctls still work. */
 	EXPECT_LE(0, dev_stop(self->fd, NULL, 0, NULL));
 	hwtimer_ring_unmap(&neighbour);

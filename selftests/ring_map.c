@@ -413,7 +413,7 @@ TEST_F(rings, next_user_finds_requests)
 	 */
 	EXPECT_LE(0, ring_kick(self->fd));
 	for (unsigned int i = 0; i < 4; i++)
-		EXPECT_LT(0, (__s64)ring_result(_metadata, ring));
+		EXPECT_LT(0, (__s64)ring_result(ring));
 	EXPECT_EQ(4, stats_of(self->fd).pending);
 	expect_works(_metadata, ring, 5);
 }
@@ -502,7 +502,7 @@ TEST_F(rings, protected_and_back)
 	ASSERT_EQ(0, mprotect(ring->shared, ring->bytes, PROT_READ));
 	EXPECT_EQ(-SIGSEGV, in_child(write_a_word, ring));
 	/* The kernel still writes. */
-	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, HANG_MS));
+	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
 	EXPECT_EQ(1, ring_unread(ring));
 	ASSERT_EQ(0, mprotect(ring->shared, ring->bytes, PROT_NONE));
 	ASSERT_NE(0, dev_after(self->fd, 0, 2));
@@ -602,12 +602,8 @@ TEST_F(rings, descriptor_closed_while_mapped)
 	ASSERT_EQ(0, close(self->fd));
 	self->fd = -1;
 	for (unsigned int i = 0; i < 20; i++) {
-		__u64 end = now_ns() + HANG_MS * MS;
-
-		do {
-			event = hwtimer_ring_next_event(ring);
-		} while (!event && now_ns() < end);
-		ASSERT_NE(NULL, event);
+		while (!(event = hwtimer_ring_next_event(ring)))
+			sleep_ns(MS);
 		EXPECT_EQ(i, event->user_data);
 	}
 }

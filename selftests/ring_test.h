@@ -71,19 +71,12 @@ static inline void ring_fill(struct __test_metadata *_metadata,
 }
 
 /* Returns the next result, which must come. */
-static inline __u64 ring_result(struct __test_metadata *_metadata,
-				struct hwtimer_ring *ring)
+static inline __u64 ring_result(struct hwtimer_ring *ring)
 {
-	__u64 end = now_ns() + HANG_MS * MS, result;
+	__u64 result;
 
-	while (!hwtimer_ring_next_result(ring, &result)) {
-		ASSERT_GT(end, now_ns())
-		{
-			TH_LOG("no result for %u requests",
-			       ring->tail - ring->reaped);
-		}
+	while (!hwtimer_ring_next_result(ring, &result))
 		sleep_ns(100 * US);
-	}
 	return result;
 }
 
@@ -94,7 +87,7 @@ static inline __s64 ring_do(struct __test_metadata *_metadata,
 {
 	ring_fill(_metadata, ring, request);
 	ASSERT_EQ(0, hwtimer_ring_publish(ring));
-	return ring_result(_metadata, ring);
+	return ring_result(ring);
 }
 
 static inline __s64 ring_after(struct __test_metadata *_metadata,
@@ -120,30 +113,16 @@ static inline __s64 ring_reschedule(struct __test_metadata *_metadata,
 		       OP(RESCHEDULE, .id = id, .time = delay));
 }
 
-/* Takes the next event and frees its slot; returns whether one came within @wait ns. */
-static inline bool ring_event_within(struct hwtimer_ring *ring,
-				     struct hwtimer_event *event, __u64 wait)
-{
-	__u64 end = now_ns() + wait;
-
-	for (;;) {
-		const struct hwtimer_event *next =
-			hwtimer_ring_next_event(ring);
-
-		if (next) {
-			*event = *next;
-			return !hwtimer_ring_consume(ring);
-		}
-		if (now_ns() >= end)
-			return false;
-		sleep_ns(100 * US);
-	}
-}
-
+/* Takes the next event, which must come, and frees its slot; returns whether that succeeded. */
 static inline bool ring_event(struct hwtimer_ring *ring,
 			      struct hwtimer_event *event)
 {
-	return ring_event_within(ring, event, HANG_MS * MS);
+	const struct hwtimer_event *next;
+
+	while (!(next = hwtimer_ring_next_event(ring)))
+		sleep_ns(100 * US);
+	*event = *next;
+	return !hwtimer_ring_consume(ring);
 }
 
 static inline __u32 ring_waiting(const struct hwtimer_ring *ring)
@@ -159,20 +138,16 @@ static inline __u32 ring_unread(const struct hwtimer_ring *ring)
 }
 
 /* Waits until all of @bits are set in @word, which the kernel writes. */
-static inline bool ring_wait_bits(const __u32 *word, __u32 bits)
+static inline void ring_wait_bits(const __u32 *word, __u32 bits)
 {
-	for (__u64 end = now_ns() + HANG_MS * MS; now_ns() < end;) {
-		if ((hwtimer_ring_load(word) & bits) == bits)
-			return true;
+	while ((hwtimer_ring_load(word) & bits) != bits)
 		sleep_ns(MS);
-	}
-	return false;
 }
 
 /* Waits until the worker is idle: from then on, requests need a KICK. */
-static inline bool ring_wait_doze(const struct hwtimer_ring *ring)
+static inline void ring_wait_doze(const struct hwtimer_ring *ring)
 {
-	return ring_wait_bits(&ring->shared->flags, HWTIMER_RING_NEED_KICK);
+	ring_wait_bits(&ring->shared->flags, HWTIMER_RING_NEED_KICK);
 }
 
 /* Not every program that includes this file has tests with the fixture. */

@@ -105,7 +105,7 @@ static bool hear(const struct bystander *bystander)
 	struct pollfd pfd = { .fd = bystander->from, .events = POLLIN };
 	char c;
 
-	return poll(&pfd, 1, HANG_MS) == 1 && read(pfd.fd, &c, 1) == 1;
+	return poll(&pfd, 1, -1) == 1 && read(pfd.fd, &c, 1) == 1;
 }
 
 FIXTURE_SETUP(scarce)

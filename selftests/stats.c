@@ -27,7 +27,7 @@ TEST_F(hwtimer, busy_neighbour_wakes_up_for_itself)
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
 	ASSERT_NE(0, dev_after(self->fd, 0, 0));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	ASSERT_TRUE(dev_rests(self->fd));
+	dev_wait_rest(self->fd);
 	before = stats_of(self->fd).wakeups;
 	EXPECT_LE(1, before);
 	for (unsigned int i = 1; i <= rounds; i++) {
@@ -105,7 +105,6 @@ static void schedule_and_cancel(struct __test_metadata *_metadata, int *fd,
 		if (dev_cancel_many(*fd, cancelled, ids) == cancelled)
 			return;
 		ASSERT_LE(start + delay, now_ns());
-		ASSERT_GT(HANG_MS * MS, delay);
 		ASSERT_TRUE(dev_renew(fd));
 	}
 }
@@ -113,15 +112,13 @@ static void schedule_and_cancel(struct __test_metadata *_metadata, int *fd,
 TEST_F(hwtimer, dead_entries_go_when_their_time_comes)
 {
 	struct hwtimer_stats stats;
-	__u64 ids[50], end;
+	__u64 ids[50];
 
 	schedule_and_cancel(_metadata, &self->fd, 50, 49, ids);
 	ASSERT_EQ(1, dev_discard_events(self->fd, 1));
-	end = now_ns() + HANG_MS * MS;
 	do {
 		ASSERT_EQ(0, dev_stats(self->fd, &stats));
-	} while (stats.entries && now_ns() < end);
-	EXPECT_EQ(0, stats.entries);
+	} while (stats.entries);
 	EXPECT_EQ(0, stats.dead);
 	EXPECT_EQ(49, stats.buried);
 }
@@ -129,14 +126,13 @@ TEST_F(hwtimer, dead_entries_go_when_their_time_comes)
 TEST_F(hwtimer, dead_entries_that_are_removed_were_walked)
 {
 	struct hwtimer_stats stats;
-	__u64 ids[50], end;
+	__u64 ids[50];
 
 	schedule_and_cancel(_metadata, &self->fd, 50, 50, ids);
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
-	end = now_ns() + HANG_MS * MS;
 	do {
 		ASSERT_EQ(0, dev_stats(self->fd, &stats));
-	} while (stats.dead && now_ns() < end);
+	} while (stats.dead);
 	EXPECT_EQ(50, stats.buried);
 	EXPECT_LE(stats.passed_over + stats.refiled + stats.buried +
 			  stats.cascaded,

@@ -181,7 +181,7 @@ TEST_F(hwtimer, nothing_expires_any_more)
 	struct hwtimer_event event;
 
 	/* If the timer has expired before STOP, try again with more time. */
-	for (__u64 delay = 300 * MS; delay < HANG_MS * MS; delay *= 3) {
+	for (__u64 delay = 300 * MS;; delay *= 3) {
 		deadline = now_ns() + delay;
 		ASSERT_NE(0, dev_at(self->fd, deadline, 0));
 		ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, &left));

@@ -133,19 +133,14 @@ static bool accounts_shown(void)
 }
 
 /*
- * Expects that nothing is charged to @uid, as far as the kernel shows it. If a worker was
+ * Waits until nothing is charged to @uid, as far as the kernel shows it. If a worker was
  * just serving an instance that was closed, the instance is freed a little later.
  */
-static void expect_no_account(struct __test_metadata *_metadata, uid_t uid)
+static void wait_for_no_account(uid_t uid)
 {
-	__u64 end = now_ns() + HANG_MS * MS;
-
 	become_root();
-	if (!accounts_shown())
-		return;
-	while (account_of(uid, 3) >= 0 && now_ns() < end)
-		usleep(1000);
-	EXPECT_EQ(-1, account_of(uid, 3));
+	while (accounts_shown() && account_of(uid, 3) >= 0)
+		sleep_ns(MS);
 }
 
 FIXTURE(users)
@@ -218,8 +213,8 @@ TEST_F(users, one_instance_too_many_is_emfile_and_others_can_open)
 	EXPECT_EQ(-EMFILE, err);
 	close_all(_metadata, fds, self->instances);
 	close_all(_metadata, others, self->instances);
-	expect_no_account(_metadata, ALICE);
-	expect_no_account(_metadata, BOB);
+	wait_for_no_account(ALICE);
+	wait_for_no_account(BOB);
 }
 
 TEST_F(users, the_file_of_accounts_shows_what_they_have)
@@ -241,7 +236,7 @@ TEST_F(users, the_file_of_accounts_shows_what_they_have)
 	become(ALICE);
 	EXPECT_NE(0, access(USERS, R_OK));
 	close_all(_metadata, fds, 2);
-	expect_no_account(_metadata, ALICE);
+	wait_for_no_account(ALICE);
 }
 
 /* Opens and closes instances as @uid until the process is killed. */
@@ -295,8 +290,8 @@ TEST_F(users, accounts_may_end_while_they_are_shown)
 		ASSERT_EQ(0, kill(pids[i], SIGKILL));
 		EXPECT_EQ(-SIGKILL, wait_for_child(pids[i]));
 	}
-	expect_no_account(_metadata, ALICE);
-	expect_no_account(_metadata, BOB);
+	wait_for_no_account(ALICE);
+	wait_for_no_account(BOB);
 }
 
 /* ---- who is charged ---- */
@@ -502,8 +497,8 @@ TEST_F(users, mapped_users_count_against_the_creator)
 	become_root();
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	EXPECT_EQ(-SIGKILL, wait_for_child(pid));
-	expect_no_account(_metadata, ALICE);
-	expect_no_account(_metadata, SUBUIDS);
+	wait_for_no_account(ALICE);
+	wait_for_no_account(SUBUIDS);
 }
 
 /* Docker's userns-remap: root of the container can become any of its users. */
@@ -522,7 +517,7 @@ TEST_F(users, mapped_users_of_a_namespace_of_roots_share_the_limits)
 	become_root();
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	EXPECT_EQ(-SIGKILL, wait_for_child(pid));
-	expect_no_account(_metadata, SUBUIDS);
+	wait_for_no_account(SUBUIDS);
 }
 
 TEST_F(users, a_descriptor_that_is_passed_stays_the_openers)
@@ -563,8 +558,8 @@ TEST_F(users, a_descriptor_that_is_passed_stays_the_openers)
 		  dev_schedule_many(fds[1], self->of_one, 0, HOUR, NULL));
 	EXPECT_EQ(-ENOSPC, try_schedule(fds[1]));
 	close_all(_metadata, fds, n);
-	expect_no_account(_metadata, ALICE);
-	expect_no_account(_metadata, BOB);
+	wait_for_no_account(ALICE);
+	wait_for_no_account(BOB);
 }
 
 /* ---- timers ---- */
@@ -603,7 +598,7 @@ TEST_F(users, timers_of_all_instances_together_are_limited)
 	ASSERT_EQ(0, close(fds[2]));
 	EXPECT_EQ(left, dev_schedule_many(fds[0], self->of_one, 0, HOUR, NULL));
 	close_all(_metadata, fds, 2);
-	expect_no_account(_metadata, ALICE);
+	wait_for_no_account(ALICE);
 }
 
 TEST_F(users, unread_events_count_and_reading_makes_room)
@@ -623,7 +618,7 @@ TEST_F(users, unread_events_count_and_reading_makes_room)
 	ASSERT_EQ(self->of_one, dev_collect(fds[0], events, self->of_one));
 	EXPECT_EQ(0, try_schedule(fds[1]));
 	close_all(_metadata, fds, 2);
-	expect_no_account(_metadata, ALICE);
+	wait_for_no_account(ALICE);
 }
 
 /* Requests in a ring, which the worker runs, too, are refused alike. */
@@ -642,7 +637,7 @@ TEST_F(users, requests_in_a_ring_are_limited)
 	EXPECT_EQ(-ENOSPC, ring_after(_metadata, &ring, HOUR, 0));
 	hwtimer_ring_unmap(&ring);
 	close_all(_metadata, fds, 2);
-	expect_no_account(_metadata, ALICE);
+	wait_for_no_account(ALICE);
 }
 
 /* ---- memory ---- */
@@ -669,7 +664,7 @@ TEST_F(users, memory_beyond_the_limit_is_enomem)
 	EXPECT_LT(stats_of(fd).pending, stats_of(other).pending);
 	EXPECT_EQ(0, close(other));
 	EXPECT_EQ(0, close(fd));
-	expect_no_account(_metadata, ALICE);
+	wait_for_no_account(ALICE);
 }
 
 /* Two pairs of rings do not fit; what the first one had, another gets. */
@@ -699,7 +694,7 @@ TEST_F(users, rings_are_memory_too)
 	EXPECT_EQ(0, hwtimer_ring_map(&rings[1], fds[1]));
 	hwtimer_ring_unmap(&rings[1]);
 	EXPECT_EQ(0, close(fds[1]));
-	expect_no_account(_metadata, ALICE);
+	wait_for_no_account(ALICE);
 }
 
 /* ---- the end ---- */
@@ -745,7 +740,7 @@ TEST_F(users, everything_comes_back_after_sigkill)
 		ASSERT_EQ(0, kill(pid, SIGKILL));
 		ASSERT_EQ(-SIGKILL, wait_for_child(pid));
 		close(ready[0]);
-		expect_no_account(_metadata, ALICE);
+		wait_for_no_account(ALICE);
 	}
 }
 
