@@ -276,6 +276,38 @@ TEST_F(hwtimer, exclusive_epoll_is_told)
 	}
 }
 
+struct epoll_waiter {
+	int epoll;
+	__u32 events;
+};
+
+static void *epoll_waiter(void *arg)
+{
+	struct epoll_waiter *waiter = arg;
+
+	waiter->events = watched(waiter->epoll, -1);
+	return NULL;
+}
+
+/* After the end nothing comes that would wake the next of several exclusive waiters. */
+TEST_F(hwtimer, stop_wakes_each_exclusive_epoll)
+{
+	struct epoll_waiter waiters[3];
+	pthread_t threads[3];
+
+	for (unsigned int i = 0; i < 3; i++) {
+		waiters[i].epoll =
+			epoll_watch(self->fd, EPOLLIN | EPOLLEXCLUSIVE);
+		ASSERT_LE(0, waiters[i].epoll);
+	}
+	start_threads(threads, 3, epoll_waiter, waiters, sizeof(waiters[0]));
+	sleep_ns(50 * MS);
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
+	join_threads(threads, 3);
+	for (unsigned int i = 0; i < 3; i++)
+		EXPECT_EQ(EPOLLHUP, waiters[i].events & EPOLLHUP);
+}
+
 /* close() in the middle of a wake-up; with KASAN, a waiter that is left would be found. */
 TEST(close_while_it_is_being_woken)
 {
