@@ -25,6 +25,8 @@ IGNORED_IN_COMPAT_H=LINUX_VERSION_CODE,CONSTANT_COMPARISON
 # Tracepoints are declared by macros that look like functions; their arguments are
 # indented in another way
 IGNORED_IN_TRACE_H=PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE
+# The simulation's tracepoints make functions and structures of what these macros are given
+IGNORED_IN_TRACEPOINTS=MULTISTATEMENT_MACRO_USE_DO_WHILE,TRAILING_SEMICOLON
 # BIT_MACRO: user space has no BIT(). checkpatch knows that only of include/uapi, where
 # the kernel keeps such headers
 # MACRO_ARG_REUSE: a constant expression that names its argument more than once
@@ -260,6 +262,7 @@ ignored_in()
 	lib/* | bench/server/* | tool/* | examples/* | daemon/* | torture/* | fuzz/* | selftests/library.c | \
 		tests/states/*)
 		ignored+=,$IGNORED_IN_USER_SPACE ;;
+	sim/include/linux/tracepoint.h) ignored+=,$IGNORED_IN_TRACEPOINTS,$IGNORED_IN_SIMULATION,$IGNORED_IN_USER_SPACE ;;
 	sim/* | bench/core/*) ignored+=,$IGNORED_IN_USER_SPACE,$IGNORED_IN_SIMULATION ;;
 	selftests/abi.c) ignored+=,$IGNORED_IN_ABI_TEST ;;
 	esac

@@ -27,6 +27,9 @@ static __always_inline bool sim_listens(void)
 }
 #endif
 
+/* Formatted as trace headers are in the kernel. */
+/* clang-format off */
+
 #define TP_PROTO(...) __VA_ARGS__
 #define TP_ARGS(...) __VA_ARGS__
 #define TP_STRUCT__entry(...) __VA_ARGS__
@@ -70,5 +73,7 @@ static __always_inline bool sim_listens(void)
 	DECLARE_EVENT_CLASS(name, PARAMS(proto), PARAMS(args), PARAMS(fields), \
 			    PARAMS(assign), print);                           \
 	DEFINE_EVENT(name, name, PARAMS(proto), PARAMS(args))
+
+/* clang-format on */
 
 #endif /* SIM_LINUX_TRACEPOINT_H */
