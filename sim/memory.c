@@ -514,6 +514,10 @@ unsigned long copy_from_user(void *to, const void __user *from,
 
 	memcpy(to, from, good);
 	memset((char *)to + good, 0, count - good);
+#ifdef SIM_MSAN
+	/* Whatever a program has in its memory, the kernel may give back to it. */
+	__msan_unpoison(to, count);
+#endif
 	sim_point("copy_from_user");
 	return count - good;
 }
