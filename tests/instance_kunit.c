@@ -1351,8 +1351,8 @@ static void out_of_memory_is_clean(struct kunit *test)
 		   refused, nth - 1);
 	if (nth == 1)
 		kunit_skip(test, "this kernel lets no allocation fail");
-	/* At least those of the instance and of its wheel do. */
-	KUNIT_EXPECT_GE(test, refused, 2);
+	/* Most have a second way, as vmalloc() after kmalloc(), but not all of them. */
+	KUNIT_EXPECT_GE(test, refused, 1);
 	KUNIT_EXPECT_LT(test, nth, 1000);
 }
 
