@@ -133,11 +133,15 @@ static noinline long ioctl_request(struct hwtimer_instance *instance,
 		return -EINVAL;
 	request.op = op;
 	names = names_timer(&request);
-	/* Fail before a timer is made, because that cannot be undone. */
-	if (names && put_user(request.id, &user_request->id))
+	/*
+	 * Fail before a timer is made, because that cannot be undone. copy_from_user() has
+	 * checked the address.
+	 */
+	if (names && __put_user(request.id, &user_request->id))
 		return -EFAULT;
 	hwtimer_request_run_one(instance, &request);
-	if (names && !request.result && put_user(request.id, &user_request->id))
+	if (names && !request.result &&
+	    __put_user(request.id, &user_request->id))
 		return -EFAULT;
 	return request.result;
 }

@@ -377,24 +377,19 @@ class Targets:
 
     def add_threads(self):
         """The worst size of bulks counts."""
-        for where in dict.fromkeys(("core", self.where)):
-            for instances, bound in (("an instance each", 1.95),
-                                     ("one instance", 0.7)):
-                if instances == "an instance each" and where != "core":
-                    continue
-                found = []
-                for batch in BATCHES:
-                    values = self.ours(f"two threads, {instances}, against one",
-                                       1, f"hierarchical, bulks of {batch}",
-                                       where)
-                    if values:
-                        found.append((statistics.median(values.values()),
-                                      batch))
-                value, batch = min(found, default=(None, 0))
-                self.add(f"two threads, {instances} / one thread, {where}",
-                         bound, value, at_least=True,
-                         detail=f"bulks of {batch}; what limits it is in "
-                                "performance.md, Two threads on one instance")
+        for where, instances, bound in (("core", "an instance each", 1.95),
+                                        (self.where, "one instance", 0.7)):
+            found = []
+            for batch in BATCHES:
+                values = self.ours(f"two threads, {instances}, against one",
+                                   1, f"hierarchical, bulks of {batch}", where)
+                if values:
+                    found.append((statistics.median(values.values()), batch))
+            value, batch = min(found, default=(None, 0))
+            self.add(f"two threads, {instances} / one thread, {where}", bound,
+                     value, at_least=True,
+                     detail=f"bulks of {batch}; what limits it is in "
+                            "performance.md, Two threads on one instance")
 
     # ---- memory ----
 

@@ -29,6 +29,7 @@ int copy_struct_from_user(void *to, size_t size, const void __user *from,
 								    0;        \
 	})
 #endif
+#define __put_user(value, to) put_user(value, to)
 #define u64_to_user_ptr(address) ((void __user *)(uintptr_t)(address))
 
 #endif /* SIM_LINUX_UACCESS_H */
