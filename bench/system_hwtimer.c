@@ -545,15 +545,12 @@ static void deliver_ring(void)
  */
 static void expire_beyond_ring(__u32 count)
 {
-	__u64 end = now_ns() + 60 * NSEC_PER_SEC;
 	__u64 nap = 20000 + count / 2;
 	struct hwtimer_stats stats;
 
 	do {
 		sleep_until(now_ns() + nap);
 		device_stats(fd, &stats);
-		if (now_ns() > end)
-			errx(1, "%u timers did not expire in a minute", count);
 	} while (stats.expired - expired_before < count);
 }
 
