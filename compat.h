@@ -10,7 +10,6 @@
 
 #include <linux/cgroup.h>
 #include <linux/hrtimer.h>
-#include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/version.h>
@@ -24,20 +23,6 @@ hrtimer_setup(struct hrtimer *timer,
 {
 	hrtimer_init(timer, clock_id, mode);
 	timer->function = function;
-}
-#endif
-
-/* 6.8 removed the count of eventfd_signal(). hwtimer always adds 1. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
-#define eventfd_signal(context) eventfd_signal(context, 1)
-#endif
-
-/* 6.3 added vm_flags_mod(). */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
-static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
-				unsigned long clear)
-{
-	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 }
 #endif
 

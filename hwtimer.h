@@ -3,15 +3,13 @@
  * Defines the instance, its locks, and the layers of the module. Included by every source
  * file that handles instances.
  *
- * One open("/dev/hwtimer") creates one instance, which belongs to the file. Until they
- * have left it, one or two workers use the instance, too: one that turns the wheel, and one
- * for errands of the submission ring.
+ * One open("/dev/hwtimer") creates one instance, which belongs to the file. The worker that
+ * turns its wheel uses the instance, too, until it has left it.
  *
  *   file ─> instance ──> wheel    which timers are due
  *                   ├──> table    the state of each timer
  *                   ├──> pool     memory for buckets and events
  *                   ├──> ready    events that wait to be read
- *                   ├──> exchange requests and events through mapped rings
  *                   ├──> notice   when and how readers are told of events
  *                   └──> job      the alarms at which the worker serves the instance
  *
@@ -22,11 +20,10 @@
  *
  *   faces        main, ioctl, batch, query, debug, stats
  *   whole        instance, turn
- *   rings        exchange, submission
  *   operations   bulk, request, change, op
- *   delivery     harvest, period, notice, completion
+ *   delivery     harvest, period, notice
  *   services     supply, adopt, wakeup, registry, allowance, account, trace, settings,
- *                ring, owner, cgroup, worker, clock
+ *                owner, cgroup, worker, clock
  *   wheel        wheel, hashed, hierarchy, table, chunk
  *
  * Locks. A lock is taken inside the locks that are indented less:
@@ -34,14 +31,11 @@
  *   instance->setup      mutex: the settings, until the instance starts
  *   instance->harvest    mutex: delivering events and handing timers back. Held while
  *                        user memory is accessed
- *   exchange->drain      mutex: taking requests out of the submission ring
  *     instance->lock     spinlock: everything else in the instance
  *       worker->lock     spinlock: the worker's queues of alarms
  *
- * A thread holds at most one of an instance's three mutexes, with one exception: if the
- * first timer comes through the ring, setup is taken inside drain. mmap() takes setup
- * inside mmap_lock. open() is called with the mutex of all misc devices held, and takes
- * none of these mutexes.
+ * A thread holds at most one of an instance's two mutexes. open() is called with the mutex
+ * of all misc devices held, and takes none of them.
  *
  * The lock of the wait queue readers is never taken with instance->lock held. No interrupt
  * handler takes any of these locks: the hrtimer's callback only wakes the worker.
@@ -73,7 +67,6 @@
 #include "hwtimer_allowance.h"
 #include "hwtimer_chunk.h"
 #include "hwtimer_clock.h"
-#include "hwtimer_exchange.h"
 #include "hwtimer_harvest.h"
 #include "hwtimer_notice.h"
 #include "hwtimer_registry.h"
@@ -91,9 +84,9 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @setup: mutex; see above
  * @harvest: mutex; see above
  * @lock: spinlock; protects all members below that name no other protection
- * @settings: the settings; constant once @started, and once there are rings. Before that,
- *	written with both @setup and @lock held, so a reader needs one of the two. A reader
- *	that holds neither calls hwtimer_settings_get()
+ * @settings: the settings; constant once @started. Before that, written with both @setup
+ *	and @lock held, so a reader needs one of the two. A reader that holds neither calls
+ *	hwtimer_settings_get()
  * @offsets: for each clock, by its number: ns by which the clock of the file's time
  *	namespace is ahead of the host's. Written by open() only
  * @nr: number of the instance, 1 or higher, never reused while the module is loaded;
@@ -121,22 +114,19 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  *	until then no thread takes out a record behind them
  * @discards: number of discarded events in @ready; also read without the lock
  * @periodic: number of periodic timers; each has two records
- * @exchange: the rings; see struct hwtimer_exchange for its locks
  * @notice: when and how readers are told of events; see struct hwtimer_notice for its
  *	protection
  * @stats: the counters. hwtimer_stats_get() adds those that the wheel and the worker
- *	keep. pending and ready are always exact. pending are the timers in the wheel;
- *	hwtimer_stats_get() adds those that are paused, see hwtimer_period.c. ready is
- *	also read without the lock
+ *	keep. pending and ready are always exact. ready is also read without the lock
  * @wakeup: the time of the next turn of the wheel
  * @trim: the spare chunks that are freed if they stay unused
  * @stopping: the progress of STOP
  * @leaving: the timers that are being delivered or handed back; protected by @harvest
  * @readers: wait queue of read() and poll(); has its own lock
  * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
- * @users: number of those that may still use the instance: its file, the workers of @job
- *	and exchange.errand, and readers of debugfs. The last one has it freed
- * @free_work: frees the instance if the last one is a worker
+ * @users: number of those that may still use the instance: its file, the worker of @job,
+ *	and readers of debugfs. The last one has it freed
+ * @free_work: frees the instance if the last one is the worker
  * @listing: entry in the registry; protected by the registry
  */
 struct hwtimer_instance {
@@ -163,7 +153,6 @@ struct hwtimer_instance {
 	struct hwtimer_queue ready;
 	u64 discards;
 	u32 periodic;
-	struct hwtimer_exchange exchange;
 	struct hwtimer_notice notice;
 	struct hwtimer_stats stats;
 	struct hwtimer_wakeup wakeup;
@@ -215,8 +204,7 @@ hwtimer_instance_manned(const struct hwtimer_instance *instance)
  * No event is queued once @stopped is set. So the number of events, which is read after
  * @stopped, can only fall.
  *
- * Return: whether the instance is stopped and no event waits to be read. Events in the
- * completion ring do not count. Any context.
+ * Return: whether the instance is stopped and no event waits to be read. Any context.
  */
 static inline bool
 hwtimer_instance_drained(const struct hwtimer_instance *instance)
@@ -271,8 +259,8 @@ hwtimer_instance_refused(const struct hwtimer_instance *instance)
  * was opened; the caller's namespace does not matter. Most times of an instance are on
  * this clock: deadlines, ticks, wakeup.at, stopping.at, and all times that user space and
  * tracing get. For the alarm job.turns, hwtimer_worker_kick() converts them to the host's
- * clock. job.chores, the notice, the exchange and the trim use the host's
- * CLOCK_MONOTONIC, because they only measure durations.
+ * clock. job.chores, the notice and the trim use the host's CLOCK_MONOTONIC, because they
+ * only measure durations.
  *
  * Return: the time, ns. Does not sleep.
  */

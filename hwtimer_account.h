@@ -3,7 +3,7 @@
  * An account counts what the instances of one user have together, and refuses what is
  * beyond the user's limits. hwtimer_main.c opens an account for each file.
  * hwtimer_allowance.c charges it for timers; hwtimer_instance.c,
- * hwtimer_supply.c and hwtimer_exchange.c charge it for memory. hwtimer_debug.c shows all
+ * hwtimer_supply.c charge it for memory. hwtimer_debug.c shows all
  * accounts.
  *
  * An account of NULL has no limits: all functions accept it, and count nothing.

@@ -7,11 +7,8 @@
  * adoption kicks all of its alarms at once. Serving them finds out what has come due
  * meanwhile, and when there is more to do.
  *
- * The two workers of an instance leave it one after the other. If an adoption comes in
- * between, another one follows for the second.
- *
  * An instance becomes deserted with its lock held, and is adopted with its lock held. So
- * its members manned and deserted agree with the workers of its jobs.
+ * its members manned and deserted agree with the worker of its job.
  */
 #include <linux/ktime.h>
 #include <linux/sched.h>
@@ -27,38 +24,30 @@ static bool job_is_deserted(const struct hwtimer_job *job)
 }
 
 /* hwtimer_owner_employ() or hwtimer_owner_try() */
-typedef int employ_fn(struct hwtimer_job *job, enum hwtimer_duty duty);
+typedef int employ_fn(struct hwtimer_job *job);
 
 /* Gives a job a worker of the current process, if a worker has given it up. */
-static int employ_again(struct hwtimer_job *job, enum hwtimer_duty duty,
-			employ_fn *employ)
+static int employ_again(struct hwtimer_job *job, employ_fn *employ)
 {
-	return job_is_deserted(job) ? employ(job, duty) : 0;
+	return job_is_deserted(job) ? employ(job) : 0;
 }
 
-/* Has the workers that there are do all that was left undone. */
+/* Has the worker do all that was left undone. */
 static void adopt_resume(struct hwtimer_instance *instance)
 {
-	struct hwtimer_job *errand = &instance->exchange.errand;
-	u64 now = ktime_get_ns();
-
 	lockdep_assert_held(&instance->lock);
 	if (instance->started)
 		hwtimer_wakeup_again(instance);
-	hwtimer_wakeup_chores(instance, now);
-	/* The errand has a worker from SETUP on, but rings only from mmap() on. */
-	if (instance->exchange.ring && hwtimer_worker_of(errand))
-		hwtimer_worker_kick(&errand->turns, now);
+	hwtimer_wakeup_chores(instance, ktime_get_ns());
 }
 
-/* Returns whether the instance has all workers. If not, those that it has go on. */
+/* Returns whether the instance has a worker. */
 static bool adopt_finish(struct hwtimer_instance *instance)
 {
 	bool done;
 
 	spin_lock(&instance->lock);
-	done = !job_is_deserted(&instance->job) &&
-	       !job_is_deserted(&instance->exchange.errand);
+	done = !job_is_deserted(&instance->job);
 	/* Of several threads that adopt the instance, one does this. */
 	if (instance->deserted)
 		adopt_resume(instance);
@@ -78,9 +67,7 @@ static int adopt(struct hwtimer_instance *instance, employ_fn *employ)
 
 	/* If a worker has left the instance just now, there is one more round. */
 	do {
-		err = employ_again(&instance->job, HWTIMER_DUTY_TURN, employ) ?:
-			      employ_again(&instance->exchange.errand,
-					   HWTIMER_DUTY_ERRAND, employ);
+		err = employ_again(&instance->job, employ);
 		done = adopt_finish(instance);
 	} while (!err && !done);
 	return err;
@@ -129,8 +116,7 @@ int hwtimer_adopt_start(struct hwtimer_instance *instance)
 
 	do {
 		err = hwtimer_adopt(instance) ?:
-			      hwtimer_owner_employ(&instance->job,
-						   HWTIMER_DUTY_TURN);
+			      hwtimer_owner_employ(&instance->job);
 	} while (!err && start_again(instance));
 	return err;
 }

@@ -4,8 +4,8 @@
  *
  * hwtimer_instance.c marks an instance as deserted when its workers have left it, because
  * no process of its owner was left. hwtimer_supply.c, hwtimer_request.c and hwtimer_bulk.c
- * (requests), hwtimer_exchange.c (KICK), hwtimer_ioctl.c (SETUP, NOTIFY) and hwtimer_main.c
- * (read, poll) then have it adopted.
+ * (requests), hwtimer_ioctl.c (SETUP, NOTIFY) and hwtimer_main.c (read, poll) then have it
+ * adopted.
  */
 #ifndef HWTIMER_ADOPT_H
 #define HWTIMER_ADOPT_H

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Does bulks: the same operation on many timers, which differ only in time, user_data and
- * id. Called by hwtimer_batch.c and hwtimer_submission.c, which have copied the timers into
- * the kernel.
+ * id. Called by hwtimer_batch.c, which has copied the timers into the kernel.
  *
  * The words of a bulk are an array of u64. Before the operations it has a struct
  * hwtimer_bulk_timer, two words, for each timer; for CANCEL, only the id. Each operation
@@ -19,7 +18,9 @@
 #include "hwtimer_intake.h"
 #include "hwtimer_op.h"
 #include "hwtimer_request.h"
-#include "hwtimer_ring.h"
+
+/* The flags that a bulk may have; struct hwtimer_bulk_timer has no room for the others. */
+#define BULK_FLAGS (HWTIMER_ABSOLUTE | HWTIMER_DISCARD)
 
 /*
  * Whether a bulk is valid, whatever the settings of the instance are. Most bulks are: a
@@ -58,7 +59,7 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 
 	if (likely(bulk_plain(bulk)))
 		return 0;
-	if (bulk->flags & ~HWTIMER_COMPACT_FLAGS)
+	if (bulk->flags & ~BULK_FLAGS)
 		return -EINVAL;
 	if (bulk->slack)
 		request.time = bulk->flags & HWTIMER_ABSOLUTE ? HWTIMER_NEVER :
@@ -299,12 +300,12 @@ static __always_inline void bulk_reschedule(struct hwtimer_instance *instance,
 }
 
 /*
- * Does @count operations, and then the steps that they owe, @most at most, see
- * hwtimer_op_end(). Called with the instance's lock held; releases it.
+ * Does @count operations, and then the steps that they owe, see hwtimer_op_end(). Called
+ * with the instance's lock held; releases it.
  */
 static void bulk_run_locked(struct hwtimer_instance *instance,
 			    const struct hwtimer_bulk *bulk, u64 *words,
-			    u32 count, u64 most) __releases(&instance->lock)
+			    u32 count) __releases(&instance->lock)
 {
 	struct hwtimer_moment moment;
 	bool absolute = bulk->flags & HWTIMER_ABSOLUTE;
@@ -319,7 +320,7 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 				&moment);
 	else
 		bulk_reschedule(instance, 0, words, count, &moment);
-	hwtimer_op_end(instance, count, &moment, most);
+	hwtimer_op_end(instance, count, &moment);
 }
 
 /*
@@ -386,8 +387,7 @@ static noinline void bulk_run_singly(struct hwtimer_instance *instance,
 			spin_unlock(&instance->lock);
 			one[0] = err;
 		} else {
-			bulk_run_locked(instance, bulk, one, 1,
-					HWTIMER_STEPS_OWED);
+			bulk_run_locked(instance, bulk, one, 1);
 		}
 		words[i] = one[0];
 	}
@@ -418,8 +418,7 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 			return err;
 	}
 	if (likely(!bulk_reserve(instance, bulk, count))) {
-		bulk_run_locked(instance, bulk, words, count,
-				HWTIMER_STEPS_OWED);
+		bulk_run_locked(instance, bulk, words, count);
 	} else {
 		spin_unlock(&instance->lock);
 		bulk_run_singly(instance, bulk, words, count);
@@ -427,39 +426,5 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 	/* As in hwtimer_request_run() */
 	if (bulk->op != HWTIMER_OP_CANCEL)
 		hwtimer_adopt_if_left(instance);
-	return 0;
-}
-
-/**
- * hwtimer_bulk_try - do a bulk, if the worker can do it in one slice
- * @instance: the instance; its lock is not held
- * @bulk: the bulk; only op, flags and slack are used
- * @words: in: the timers; out: the results; see the top of this file
- * @count: number of operations, at most HWTIMER_HOLD
- *
- * As hwtimer_request_try(). Called by the worker, in hwtimer_submission_try().
- *
- * Return: 0: each operation has a result; -EINVAL: no operation was done; -EAGAIN: the
- * worker cannot do them, and @words are as they were. Does not wait, but may reschedule;
- * takes the instance's lock.
- */
-int hwtimer_bulk_try(struct hwtimer_instance *instance,
-		     const struct hwtimer_bulk *bulk, u64 *words, u32 count)
-{
-	struct hwtimer_demand demand = bulk_demand(bulk, count);
-	int err;
-
-	if (!hwtimer_instance_started(instance))
-		return -EAGAIN;
-	hwtimer_op_make_room(instance);
-	err = hwtimer_bulk_check(instance, bulk);
-	if (err)
-		return err;
-	if (!hwtimer_supply_lock_ready(instance, &demand) ||
-	    !hwtimer_op_fits_slice(instance, count)) {
-		spin_unlock(&instance->lock);
-		return -EAGAIN;
-	}
-	bulk_run_locked(instance, bulk, words, count, HWTIMER_STEPS_SLICE);
 	return 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Does bulks: the same operation on many timers. Called by hwtimer_batch.c and
- * hwtimer_submission.c.
+ * Does bulks: the same operation on many timers. Called by hwtimer_batch.c.
  */
 #ifndef HWTIMER_BULK_H
 #define HWTIMER_BULK_H
@@ -15,8 +14,6 @@ struct hwtimer_instance;
 int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		       const struct hwtimer_bulk *bulk);
 int hwtimer_bulk_run(struct hwtimer_instance *instance,
-		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);
-int hwtimer_bulk_try(struct hwtimer_instance *instance,
 		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);
 
 #endif /* HWTIMER_BULK_H */

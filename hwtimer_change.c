@@ -12,7 +12,6 @@
  * All checks come before the first change, so that a refused request changes nothing.
  */
 #include "hwtimer_change.h"
-#include "hwtimer_completion.h"
 #include "hwtimer_harvest.h"
 #include "hwtimer_op.h"
 #include "hwtimer_period.h"
@@ -70,10 +69,6 @@ static int change_checked(struct hwtimer_instance *instance,
 	if (request->interval && !hwtimer_record_periodic(record) &&
 	    !hwtimer_table_spare(&instance->table))
 		return -ENOMEM;
-	if (unlikely(record->state == HWTIMER_PAUSED)) {
-		hwtimer_period_resume(instance, lower_32_bits(request->id));
-		hwtimer_completion_publish(instance);
-	}
 	change(instance, record, request, sets, moment);
 	trace_hwtimer_reschedule(instance, lower_32_bits(request->id));
 	instance->stats.rescheduled++;
@@ -88,8 +83,6 @@ static int change_checked(struct hwtimer_instance *instance,
  * @result: out, if this returns true: 0, -ESHUTDOWN, -EDOM or -ENOMEM, as struct
  *	hwtimer_request says
  *
- * A paused timer counts as pending.
- *
  * Return: false if the timer is not pending, and nothing has changed.
  */
 bool hwtimer_change_pending(struct hwtimer_instance *instance,
@@ -103,8 +96,7 @@ bool hwtimer_change_pending(struct hwtimer_instance *instance,
 	if (instance->stopped)
 		return true;
 	record = hwtimer_table_find(&instance->table, request->id);
-	if (!record || (record->state != HWTIMER_PENDING &&
-			record->state != HWTIMER_PAUSED))
+	if (!record || record->state != HWTIMER_PENDING)
 		return false;
 	*result = change_checked(instance, record, request, moment);
 	return true;

@@ -96,8 +96,7 @@ static void show_instance(struct seq_file *seq,
 		   stats.expired, stats.delivered, stats.bytes);
 	seq_printf(seq, "%d\t%llu\n",
 		   hwtimer_worker_pid(&instance->job, &init_pid_ns),
-		   hwtimer_worker_spent(&instance->job) +
-			   hwtimer_worker_spent(&instance->exchange.errand));
+		   hwtimer_worker_spent(&instance->job));
 }
 
 static int instances_show(struct seq_file *seq, void *element)

@@ -16,14 +16,8 @@
  * In an instance without periodic timers, take marks the records of events FREE at once,
  * so that finish need not access them. The table does not hand out such a record before
  * finish has released it.
- *
- * The completion ring is kernel memory, so an event that is put into it is delivered: the
- * record is freed, or becomes pending again, in the same hold of the lock. An event is
- * put there only if no earlier event waits in the queue or is being read. A periodic
- * timer whose previous event is unread in the ring is paused, see hwtimer_period.c.
  */
 #include <linux/bitmap.h>
-#include <linux/kcsan-checks.h>
 #include <linux/mm.h>
 #include <linux/prefetch.h>
 #include <linux/sched/signal.h>
@@ -31,12 +25,10 @@
 #include <linux/uio.h>
 
 #include "hwtimer.h"
-#include "hwtimer_completion.h"
 #include "hwtimer_harvest.h"
 #include "hwtimer_limits.h"
 #include "hwtimer_notice.h"
 #include "hwtimer_period.h"
-#include "hwtimer_ring.h"
 #include "hwtimer_trace.h"
 
 /* Maximum number of timers from STOP in one copy to user space */
@@ -202,7 +194,7 @@ static void events_release(struct hwtimer_instance *instance, u32 count)
 	u32 i;
 
 	for (i = 0; i < count; i++) {
-		trace_hwtimer_deliver(instance, &events[i], false);
+		trace_hwtimer_deliver(instance, &events[i]);
 		hwtimer_table_release(&instance->table,
 				      upper_32_bits(events[i].id),
 				      lower_32_bits(events[i].id));
@@ -241,8 +233,7 @@ static void rearm_begin(struct hwtimer_instance *instance)
 }
 
 /*
- * Called once after event_finish() for one or more events, and after timers were resumed.
- * @pending is stats.pending before the first of them.
+ * Called once after event_finish() for one or more events. @pending is stats.pending before the first of them.
  */
 static void rearm_end(struct hwtimer_instance *instance, u64 pending)
 {
@@ -270,7 +261,7 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 	} else {
 		rearm_begin(instance);
 		for (i = 0; i < copied; i++) {
-			trace_hwtimer_deliver(instance, &events[i], false);
+			trace_hwtimer_deliver(instance, &events[i]);
 			event_finish(instance, ready_take(instance),
 				     events[i].expirations, now);
 		}
@@ -283,201 +274,8 @@ static void events_finish(struct hwtimer_instance *instance, u32 taken,
 				      HWTIMER_EXPIRED);
 	}
 	hwtimer_instance_add_ready(instance, -(s64)copied);
-	hwtimer_completion_publish(instance);
 	hwtimer_notice_taken(instance);
 	rearm_end(instance, pending);
-}
-
-/* Puts an expired timer's event, which is not in the queue, into the ring. */
-static void event_put(struct hwtimer_instance *instance, u32 index, u64 now)
-{
-	struct hwtimer_record *record =
-		hwtimer_table_record(&instance->table, index);
-	struct hwtimer_ring *ring = instance->exchange.ring;
-	struct hwtimer_event event;
-
-	event_fill(instance, &event, record, index, now);
-	trace_hwtimer_deliver(instance, &event, true);
-	if (unlikely(hwtimer_record_periodic(record))) {
-		record->last_event = ring->put;
-		record->flags |= HWTIMER_RECORD_IN_RING;
-	}
-	hwtimer_ring_put(ring, &event);
-	instance->stats.completed++;
-	event_finish(instance, index, event.expirations, now);
-}
-
-/*
- * Does event_put() for plain timers of an instance without periodic ones, in the slots of
- * one page: writes each event where user space reads it, and frees the record. Returns the
- * number of events, at least 1.
- */
-static u32 events_put_plain(struct hwtimer_instance *instance, const u32 *due,
-			    u32 count)
-{
-	struct hwtimer_ring *ring = instance->exchange.ring;
-	struct hwtimer_event *slot = hwtimer_ring_put_run(ring, &count);
-	struct hwtimer_table *table = &instance->table;
-	u32 i;
-
-	for (i = 0; i < count; i++) {
-		u32 index = due[i];
-		struct hwtimer_record *record =
-			hwtimer_table_record(table, index);
-
-		kcsan_disable_current();
-		*slot++ = (struct hwtimer_event){
-			.id = hwtimer_table_id(record, index),
-			.user_data = record->user_data,
-			.deadline = record->deadline,
-			.lateness = record->lateness,
-			.expirations = 1,
-		};
-		kcsan_enable_current();
-		hwtimer_record_become(record, HWTIMER_FREE);
-		hwtimer_table_release(table, record->generation, index);
-	}
-	table->used -= count;
-	hwtimer_ring_have_put(ring, count);
-	instance->stats.completed += count;
-	instance->stats.delivered += count;
-	return count;
-}
-
-/* Puts events into the ring, which has room. Returns their number, at least 1. */
-static u32 events_put(struct hwtimer_instance *instance, const u32 *due,
-		      u32 count, u64 now)
-{
-	if (likely(!instance->periodic && !trace_hwtimer_deliver_enabled()))
-		return events_put_plain(instance, due, count);
-	event_put(instance, *due, now);
-	return 1;
-}
-
-/**
- * hwtimer_harvest_pause - pause due timers whose previous event is unread in the ring
- * @instance: the instance; its lock is held
- * @due: in: indices of records that the wheel has just given out; out: the records of the
- *	timers that are not paused, in the same order
- * @count: number of records
- *
- * The caller then calls hwtimer_completion_publish().
- *
- * Return: the number of timers that are not paused, and now expire.
- */
-unsigned int hwtimer_harvest_pause(struct hwtimer_instance *instance, u32 *due,
-				   unsigned int count)
-{
-	unsigned int i, kept = 0;
-
-	lockdep_assert_held(&instance->lock);
-	if (likely(!instance->periodic || !instance->exchange.ring))
-		return count;
-	for (i = 0; i < count; i++)
-		if (!hwtimer_period_pause(instance, due[i]))
-			due[kept++] = due[i];
-	return kept;
-}
-
-/**
- * hwtimer_harvest_at_once - put the events of timers that just expired into the ring
- * @instance: the instance; its lock is held
- * @due: indices of the expired records, which are not in the queue of events
- * @count: number of records
- * @now: the time, ns on the instance's clock
- *
- * The caller then calls hwtimer_completion_publish(). It also calls
- * hwtimer_wakeup_requeue(), because periodic timers may be pending again.
- *
- * Return: the number of events put into the ring, from the first on. The others have to
- * go into the queue, because there is no ring, it is full, or earlier events wait.
- */
-unsigned int hwtimer_harvest_at_once(struct hwtimer_instance *instance,
-				     const u32 *due, unsigned int count,
-				     u64 now)
-{
-	struct hwtimer_ring *ring = instance->exchange.ring;
-	unsigned int done = 0;
-
-	lockdep_assert_held(&instance->lock);
-	if (!ring || !ring->completions)
-		return 0;
-	if (hwtimer_queue_empty(&instance->ready))
-		while (done < count && hwtimer_ring_has_room(ring))
-			done += events_put(instance, due + done, count - done,
-					   now);
-	instance->stats.overflowed += count - done;
-	return done;
-}
-
-/*
- * Moves the first event of the queue into the ring, or frees it if it is discarded.
- * Returns false if the ring is full, or if the event is being read.
- */
-static bool event_flush(struct hwtimer_instance *instance, u64 now)
-{
-	const struct hwtimer_queue *ready = &instance->ready;
-
-	switch (ready_record(instance, ready->head, ready->first)->state) {
-	case HWTIMER_DISCARDED:
-		hwtimer_period_free(instance, ready_take(instance));
-		hwtimer_instance_add_discards(instance, -1);
-		return true;
-	case HWTIMER_EXPIRED:
-		if (!hwtimer_ring_has_room(instance->exchange.ring))
-			return false;
-		hwtimer_instance_add_ready(instance, -1);
-		event_put(instance, ready_take(instance), now);
-		return true;
-	default:
-		return false;
-	}
-}
-
-/*
- * Resumes the timers that are paused on slots whose events user space has taken out.
- * Returns the number of slots checked, HWTIMER_HOLD at most.
- */
-static u32 pauses_flush(struct hwtimer_instance *instance)
-{
-	struct hwtimer_ring *ring = instance->exchange.ring;
-	u32 count = min(hwtimer_ring_consumed(ring), HWTIMER_HOLD);
-	u32 checked = 0;
-
-	/* Without paused timers, hwtimer_ring_find_room() skips the other slots. */
-	for (; ring->paused && checked < count; checked++) {
-		u32 index = *hwtimer_ring_pause(ring, ring->head++);
-
-		if (index != HWTIMER_NO_RECORD)
-			hwtimer_period_resume(instance, index);
-	}
-	return checked;
-}
-
-/**
- * hwtimer_harvest_flush - resume paused timers, and move queued events into the ring
- * @instance: the instance; its lock is held, and it has rings
- *
- * The caller then calls hwtimer_completion_publish().
- *
- * Return: the number of slots that were checked for paused timers, plus the number of
- * events that left the queue, discarded ones included; HWTIMER_HOLD at most.
- */
-u32 hwtimer_harvest_flush(struct hwtimer_instance *instance)
-{
-	u64 now = hwtimer_instance_now(instance);
-	u64 pending = instance->stats.pending;
-	u32 moved;
-
-	lockdep_assert_held(&instance->lock);
-	rearm_begin(instance);
-	moved = pauses_flush(instance);
-	while (moved < HWTIMER_HOLD && !hwtimer_queue_empty(&instance->ready) &&
-	       event_flush(instance, now))
-		moved++;
-	rearm_end(instance, pending);
-	hwtimer_supply_trim(instance);
-	return moved;
 }
 
 /**
@@ -598,7 +396,7 @@ static int harvest_lock(struct hwtimer_instance *instance, bool nonblock)
 
 /*
  * Releases instance->harvest. A reader that was refused may now wait for a wake-up, in
- * edge-triggered epoll or on the eventfd, although events are left. So readers are woken.
+ * edge-triggered epoll, although events are left. So readers are woken.
  */
 static void harvest_unlock(struct hwtimer_instance *instance)
 {
@@ -667,7 +465,7 @@ ssize_t hwtimer_harvest_events(struct hwtimer_instance *instance,
 }
 
 /*
- * Writes up to @max pending timers, paused ones included, to the page. Checks up to
+ * Writes up to @max pending timers to the page. Checks up to
  * HWTIMER_HOLD records, from record *@cursor on. The timers' records become RETURNING.
  * Returns the number of timers.
  */
@@ -686,8 +484,6 @@ static u32 unprocessed_take(struct hwtimer_instance *instance, u64 *cursor,
 					    end - *cursor);
 		if (!record)
 			break;
-		if (unlikely(record->state == HWTIMER_PAUSED))
-			hwtimer_period_resume(instance, *cursor);
 		if (record->state == HWTIMER_PENDING) {
 			hwtimer_record_become(record, HWTIMER_RETURNING);
 			hwtimer_period_describe(instance, *cursor, now,
@@ -763,8 +559,6 @@ void hwtimer_harvest_finish_pending(struct hwtimer_instance *instance,
 	lockdep_assert_held(&instance->harvest);
 	spin_lock(&instance->lock);
 	unprocessed_finish(instance, taken, copied);
-	/* Timers that were paused are so no more, and nothing waits for the ring. */
-	hwtimer_completion_publish(instance);
 	hwtimer_allowance_settle(instance);
 	spin_unlock(&instance->lock);
 }
@@ -803,13 +597,6 @@ static int survey_resting(struct hwtimer_instance *instance)
 	return 0;
 }
 
-/* The number of pending timers, with those that are paused. */
-static u64 timers_pending(const struct hwtimer_instance *instance)
-{
-	lockdep_assert_held(&instance->lock);
-	return instance->stats.pending + hwtimer_completion_paused(instance);
-}
-
 /*
  * Sets *@left to the number of timers still to be handed back. Returns whether timers are
  * left, and all of them rest.
@@ -820,7 +607,7 @@ static bool timers_left(struct hwtimer_instance *instance, u64 *left)
 	u64 pending;
 
 	spin_lock(&instance->lock);
-	pending = timers_pending(instance);
+	pending = instance->stats.pending;
 	*left = pending + instance->stopping.resting;
 	all_rest = instance->stopping.resting && !pending;
 	spin_unlock(&instance->lock);

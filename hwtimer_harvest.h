@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Delivers events to read() and to the completion ring, and hands timers back for STOP.
+ * Delivers events to read(), and hands timers back for STOP.
  *
- * hwtimer_main.c calls this for read(), hwtimer_ioctl.c for STOP, hwtimer_turn.c when
- * timers expire, and hwtimer_exchange.c when the completion ring has room again.
+ * hwtimer_main.c calls this for read(), hwtimer_ioctl.c for STOP.
  * hwtimer_request.c and hwtimer_bulk.c free discarded events before they run requests.
  * hwtimer_query.c asks which events are being read.
  */
@@ -50,12 +49,6 @@ struct hwtimer_stopping {
 	u32 resting;
 };
 
-unsigned int hwtimer_harvest_pause(struct hwtimer_instance *instance, u32 *due,
-				   unsigned int count);
-unsigned int hwtimer_harvest_at_once(struct hwtimer_instance *instance,
-				     const u32 *due, unsigned int count,
-				     u64 now);
-u32 hwtimer_harvest_flush(struct hwtimer_instance *instance);
 bool hwtimer_harvest_discarded_one(struct hwtimer_instance *instance);
 u32 hwtimer_harvest_discarded(struct hwtimer_instance *instance);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Allocates memory while the caller holds a lock for which other programs wait: in open(),
- * the mutex of all misc devices; in mmap(), mmap_lock, for which ps waits.
+ * the mutex of all misc devices.
  *
  * If a memory cgroup is above memory.high, the kernel has its tasks sleep, up to 2 s at a
  * time. It does so when they return to user space, and no lock is held. But a task that is
@@ -20,13 +20,12 @@
 
 /**
  * hwtimer_hurry_gfp - the flags of the second attempt
- * @gfp: the flags with which the task would wait for memory
  *
- * Return: @gfp, or HWTIMER_GFP_HURRY if the task must not wait. Any context.
+ * Return: HWTIMER_GFP_AHEAD, or HWTIMER_GFP_HURRY if the task must not wait. Any context.
  */
-static inline gfp_t hwtimer_hurry_gfp(gfp_t gfp)
+static inline gfp_t hwtimer_hurry_gfp(void)
 {
-	return hwtimer_cgroup_is_high() ? HWTIMER_GFP_HURRY : gfp;
+	return hwtimer_cgroup_is_high() ? HWTIMER_GFP_HURRY : HWTIMER_GFP_AHEAD;
 }
 
 /**
@@ -38,34 +37,18 @@ static inline gfp_t hwtimer_hurry_gfp(gfp_t gfp)
 static inline void *hwtimer_hurry_zalloc(size_t size)
 {
 	return kzalloc(size, HWTIMER_GFP_HURRY) ?:
-		       kzalloc(size, hwtimer_hurry_gfp(HWTIMER_GFP_AHEAD));
-}
-
-/**
- * hwtimer_hurry_get - allocate an array, set to 0, which kvfree() frees
- * @size: size of the array, bytes
- *
- * Return: the array, or NULL. May sleep.
- */
-static inline void *hwtimer_hurry_get(size_t size)
-{
-	void *array = kzalloc(size, HWTIMER_GFP_HURRY);
-
-	if (array || hwtimer_cgroup_is_high())
-		return array;
-	return hwtimer_memory_get(size, __GFP_ZERO);
+		       kzalloc(size, hwtimer_hurry_gfp());
 }
 
 /**
  * hwtimer_hurry_page - allocate a page, set to 0
- * @gfp: the flags with which the task would wait for memory
  *
  * Return: the page, or NULL. May sleep.
  */
-static inline struct page *hwtimer_hurry_page(gfp_t gfp)
+static inline struct page *hwtimer_hurry_page(void)
 {
 	return alloc_page(HWTIMER_GFP_HURRY | __GFP_ZERO) ?:
-		       alloc_page(hwtimer_hurry_gfp(gfp) | __GFP_ZERO);
+		       alloc_page(hwtimer_hurry_gfp() | __GFP_ZERO);
 }
 
 #endif /* HWTIMER_HURRY_H */

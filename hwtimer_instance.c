@@ -10,13 +10,11 @@
 #include <linux/workqueue.h>
 
 #include "hwtimer.h"
-#include "hwtimer_exchange.h"
 #include "hwtimer_hurry.h"
 #include "hwtimer_instance.h"
 #include "hwtimer_notice.h"
 #include "hwtimer_owner.h"
 #include "hwtimer_registry.h"
-#include "hwtimer_submission.h"
 #include "hwtimer_trace.h"
 #include "hwtimer_turn.h"
 
@@ -35,7 +33,7 @@ static struct hwtimer_instance *instance_alloc(struct hwtimer_account *account)
 	instance = hwtimer_hurry_zalloc(sizeof(*instance));
 	if (!instance)
 		goto err_charge;
-	page = hwtimer_hurry_page(HWTIMER_GFP_AHEAD);
+	page = hwtimer_hurry_page();
 	if (!page)
 		goto err_instance;
 	instance->leaving.page = page_address(page);
@@ -51,7 +49,7 @@ err_charge:
 }
 
 /*
- * Frees an instance that nobody uses, and gives its workers and its account back. May
+ * Frees an instance that nobody uses, and gives its worker and its account back. May
  * sleep.
  */
 static void instance_free(struct hwtimer_instance *instance)
@@ -59,10 +57,7 @@ static void instance_free(struct hwtimer_instance *instance)
 	struct hwtimer_account *account = instance->account;
 
 	trace_hwtimer_close(instance);
-	hwtimer_owner_dismiss(&instance->exchange.errand);
 	hwtimer_owner_dismiss(&instance->job);
-	hwtimer_exchange_release(&instance->exchange);
-	hwtimer_notice_release(&instance->notice);
 	hwtimer_queue_drain(&instance->ready);
 	hwtimer_wheel_drain(&instance->wheel);
 	hwtimer_pool_drain(&instance->pool);
@@ -80,7 +75,7 @@ static void instance_free_work(struct work_struct *work)
 	instance_free(container_of(work, struct hwtimer_instance, free_work));
 }
 
-/* Called by a worker that has left the instance. The last one has it freed. */
+/* Called by the worker when it has left the instance. The last user has it freed. */
 static void instance_left(struct hwtimer_instance *instance)
 {
 	/* Not here: other instances of the worker would wait. */
@@ -88,18 +83,14 @@ static void instance_left(struct hwtimer_instance *instance)
 		queue_work(hwtimer_free_queue, &instance->free_work);
 }
 
-static struct hwtimer_instance *instance_of_errand(struct hwtimer_job *job)
-{
-	return container_of(job, struct hwtimer_instance, exchange.errand);
-}
-
 /*
- * A worker gives up a job of the instance, because no process of the owner is left. Tells
+ * The worker gives up the job of the instance, because no process of the owner is left. Tells
  * the readers: the first one that then comes back adopts the instance.
  */
-static void instance_desert(struct hwtimer_instance *instance,
-			    struct hwtimer_job *job)
+static void instance_desert(struct hwtimer_job *job)
 {
+	struct hwtimer_instance *instance =
+		container_of(job, struct hwtimer_instance, job);
 	bool deserted;
 
 	/* The worker is no user any more once it has released the job. */
@@ -109,24 +100,11 @@ static void instance_desert(struct hwtimer_instance *instance,
 	if (deserted) {
 		WRITE_ONCE(instance->deserted, true);
 		WRITE_ONCE(instance->manned, false);
-		hwtimer_exchange_deserted(instance);
 	}
 	spin_unlock(&instance->lock);
-	if (deserted) {
+	if (deserted)
 		hwtimer_notice_wake(instance, EPOLLIN | EPOLLRDNORM);
-		hwtimer_exchange_leave(instance);
-	}
 	instance_left(instance);
-}
-
-static void instance_job_desert(struct hwtimer_job *job)
-{
-	instance_desert(container_of(job, struct hwtimer_instance, job), job);
-}
-
-static void instance_errand_desert(struct hwtimer_job *job)
-{
-	instance_desert(instance_of_errand(job), job);
 }
 
 /**
@@ -150,7 +128,6 @@ hwtimer_instance_create(struct hwtimer_account *account)
 	spin_lock_init(&instance->lock);
 	init_waitqueue_head(&instance->readers);
 	instance->settings = hwtimer_settings_default();
-	hwtimer_submission_init(&instance->exchange);
 	hwtimer_notice_init(&instance->notice);
 	instance->allowance.bound = U32_MAX;
 	instance->trim.at = HWTIMER_TICK_NONE;
@@ -159,11 +136,9 @@ hwtimer_instance_create(struct hwtimer_account *account)
 	instance->wakeup.follow_at = MAX_JIFFY_OFFSET;
 	hwtimer_job_init(&instance->job, hwtimer_turn, hwtimer_turn_chores);
 	hwtimer_owner_init(&instance->job);
-	hwtimer_owner_init(&instance->exchange.errand);
-	instance->job.desert = instance_job_desert;
-	instance->exchange.errand.desert = instance_errand_desert;
-	/* The caller and two workers */
-	refcount_set(&instance->users, 3);
+	instance->job.desert = instance_desert;
+	/* The caller and the worker */
+	refcount_set(&instance->users, 2);
 	INIT_WORK(&instance->free_work, instance_free_work);
 	hwtimer_registry_add(instance);
 	trace_hwtimer_open(instance);
@@ -173,22 +148,6 @@ hwtimer_instance_create(struct hwtimer_account *account)
 static void instance_job_left(struct hwtimer_job *job)
 {
 	instance_left(container_of(job, struct hwtimer_instance, job));
-}
-
-static void instance_errand_left(struct hwtimer_job *job)
-{
-	instance_left(instance_of_errand(job));
-}
-
-/* Has the workers leave the instance. Those that do not serve it now are no users. */
-static void instance_leave(struct hwtimer_instance *instance)
-{
-	struct hwtimer_job *errand = &instance->exchange.errand;
-
-	if (!hwtimer_worker_leave(errand, instance_errand_left))
-		refcount_dec(&instance->users);
-	if (!hwtimer_worker_leave(&instance->job, instance_job_left))
-		refcount_dec(&instance->users);
 }
 
 /**
@@ -207,10 +166,10 @@ void hwtimer_instance_put(struct hwtimer_instance *instance)
 
 /**
  * hwtimer_instance_destroy - close an instance
- * @instance: the instance; nothing but its workers and readers of debugfs still uses it
+ * @instance: the instance; nothing but its worker and readers of debugfs still uses it
  *
- * Waits for none of these. A worker may belong to somebody else, who passed the descriptor
- * to the caller, and may hardly get any processor time. If a worker is just serving the
+ * Waits for none of these. The worker may belong to somebody else, who passed the descriptor
+ * to the caller, and may hardly get any processor time. If it is just serving the
  * instance, a work item frees it after that slice; a reader that is showing it frees it
  * afterwards. Otherwise this function does. May sleep; no lock of the instance is held.
  */
@@ -219,9 +178,9 @@ void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 	hwtimer_registry_remove(&instance->listing);
 	/* Not when it is freed: a user at the limit may close one and open another. */
 	hwtimer_account_close(instance->account);
-	/* Otherwise an errand might wait for memory many times. */
-	WRITE_ONCE(instance->exchange.closing, true);
-	instance_leave(instance);
+	/* A worker that does not serve the instance now is no user. */
+	if (!hwtimer_worker_leave(&instance->job, instance_job_left))
+		refcount_dec(&instance->users);
 	hwtimer_instance_put(instance);
 }
 
@@ -229,12 +188,11 @@ void hwtimer_instance_destroy(struct hwtimer_instance *instance)
  * hwtimer_instance_let_go - a process closes one of several descriptors of an instance
  * @instance: the instance
  *
- * If no process of the owner is left, the workers find that out soon. Does not sleep.
+ * If no process of the owner is left, the worker finds that out soon. Does not sleep.
  */
 void hwtimer_instance_let_go(struct hwtimer_instance *instance)
 {
 	hwtimer_owner_suspect(&instance->job);
-	hwtimer_owner_suspect(&instance->exchange.errand);
 }
 
 /**
@@ -267,7 +225,6 @@ static void stop_first(struct hwtimer_instance *instance)
 	smp_store_release(&instance->stopped, true);
 	hwtimer_worker_forget(&instance->job);
 	/* What the worker has to come for in spite of that. */
-	hwtimer_exchange_stopped(instance);
 	if (instance->trim.at != HWTIMER_TICK_NONE)
 		hwtimer_wakeup_chores(instance, instance->trim.at);
 }
@@ -277,8 +234,7 @@ static void stop_first(struct hwtimer_instance *instance)
  * @instance: the instance; its lock is not held. May be stopped already
  *
  * From now on no timer expires, none can be scheduled, and readers are told so. The
- * worker forgets the alarms of the instance, except for a last poll of the rings and for
- * trimming memory. Does not sleep; takes the instance's lock, and wakes readers without
+ * worker forgets the alarms of the instance, except for trimming memory. Does not sleep; takes the instance's lock, and wakes readers without
  * it.
  */
 void hwtimer_instance_stop(struct hwtimer_instance *instance)

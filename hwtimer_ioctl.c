@@ -5,13 +5,11 @@
  * arguments from user space.
  */
 #include <linux/compat.h>
-#include <linux/eventfd.h>
 #include <linux/uaccess.h>
 
 #include "hwtimer.h"
 #include "hwtimer_adopt.h"
 #include "hwtimer_batch.h"
-#include "hwtimer_exchange.h"
 #include "hwtimer_instance.h"
 #include "hwtimer_ioctl.h"
 #include "hwtimer_query.h"
@@ -20,9 +18,9 @@
 
 static_assert(sizeof(struct hwtimer_bulk_timer) == 16);
 static_assert(sizeof(struct hwtimer_bulk) == 40);
-static_assert(sizeof(struct hwtimer_info) == 88);
-static_assert(sizeof(struct hwtimer_setup) == 48);
-static_assert(sizeof(struct hwtimer_stats) == 1008);
+static_assert(sizeof(struct hwtimer_info) == 80);
+static_assert(sizeof(struct hwtimer_setup) == 40);
+static_assert(sizeof(struct hwtimer_stats) == 984);
 static_assert(sizeof(struct hwtimer_request) == 64);
 static_assert(sizeof(struct hwtimer_submit) == 16);
 static_assert(sizeof(struct hwtimer_query) == 64);
@@ -85,9 +83,6 @@ static long ioctl_info(struct hwtimer_instance *instance, void __user *argument)
 		.clock = settings->clock->number,
 		.started = started,
 		.flags = settings->flags,
-		.submissions = settings->submissions,
-		.completions = settings->completions,
-		.rings_bytes = hwtimer_settings_ring_bytes(settings),
 	};
 	return copy_to_user(argument, &info, sizeof(info)) ? -EFAULT : 0;
 }
@@ -262,7 +257,7 @@ static long ioctl_stats(struct hwtimer_instance *instance,
 
 static bool notify_valid(const struct hwtimer_notify *notify)
 {
-	if (notify->flags || notify->eventfd < -1)
+	if (notify->flags || notify->reserved)
 		return false;
 	if (notify->events <= 1)
 		return !notify->delay;
@@ -273,7 +268,6 @@ static bool notify_valid(const struct hwtimer_notify *notify)
 static long ioctl_notify(struct hwtimer_instance *instance,
 			 void __user *argument)
 {
-	struct eventfd_ctx *eventfd = NULL;
 	struct hwtimer_notify notify;
 	int err;
 
@@ -282,16 +276,10 @@ static long ioctl_notify(struct hwtimer_instance *instance,
 		return err;
 	if (!notify_valid(&notify))
 		return -EINVAL;
-	/* A program that then waits for the eventfd does not call poll(). */
 	err = hwtimer_adopt(instance);
 	if (err)
 		return err;
-	if (notify.eventfd >= 0) {
-		eventfd = eventfd_ctx_fdget(notify.eventfd);
-		if (IS_ERR(eventfd))
-			return PTR_ERR(eventfd);
-	}
-	hwtimer_notice_set(instance, notify.events, notify.delay, eventfd);
+	hwtimer_notice_set(instance, notify.events, notify.delay);
 	return 0;
 }
 
@@ -305,8 +293,8 @@ static const struct {
 	{ HWTIMER_IOC_RESCHEDULE, true }, { HWTIMER_IOC_SUBMIT, true },
 	{ HWTIMER_IOC_QUERY, false },	  { HWTIMER_IOC_STOP, true },
 	{ HWTIMER_IOC_STATS, false },	  { HWTIMER_IOC_NOTIFY, true },
-	{ HWTIMER_IOC_KICK, true },	  { HWTIMER_IOC_BULK, true },
-	{ HWTIMER_IOC_LIST, false },	  { HWTIMER_IOC_CANCEL_ALL, true },
+	{ HWTIMER_IOC_BULK, true },	  { HWTIMER_IOC_LIST, false },
+	{ HWTIMER_IOC_CANCEL_ALL, true },
 };
 
 /*
@@ -349,8 +337,6 @@ static noinline long ioctl_rare(struct hwtimer_instance *instance,
 		return ioctl_stats(instance, argument);
 	case HWTIMER_IOC_NOTIFY:
 		return ioctl_notify(instance, argument);
-	case HWTIMER_IOC_KICK:
-		return hwtimer_exchange_kick(instance);
 	default:
 		return -ENOTTY;
 	}

@@ -5,8 +5,7 @@
  *
  * Called by the kernel. The file operations leave their work to other files:
  * hwtimer_account.c and hwtimer_instance.c (open and release), hwtimer_harvest.c and
- * hwtimer_notice.c (read and poll), hwtimer_ioctl.c, hwtimer_exchange.c (mmap) and
- * hwtimer_stats.c (fdinfo).
+ * hwtimer_notice.c (read and poll), hwtimer_ioctl.c and hwtimer_stats.c (fdinfo).
  */
 #include <linux/atomic.h>
 #include <linux/fs.h>
@@ -21,7 +20,6 @@
 #include "hwtimer_account.h"
 #include "hwtimer_adopt.h"
 #include "hwtimer_debug.h"
-#include "hwtimer_exchange.h"
 #include "hwtimer_instance.h"
 #include "hwtimer_ioctl.h"
 #include "hwtimer_owner.h"
@@ -144,33 +142,16 @@ static ssize_t read_events(struct hwtimer_instance *instance,
 	}
 }
 
-/*
- * Whether a program that has just read something has to adopt the instance. To read what
- * waits, the instance needs no worker. But a program that waits for the eventfd calls neither
- * poll() nor, when a read has not filled its buffer, another read().
- */
-static bool read_strands(const struct hwtimer_instance *instance)
-{
-	return unlikely(READ_ONCE(instance->deserted)) &&
-	       READ_ONCE(instance->notice.eventfd) &&
-	       !READ_ONCE(instance->stopped);
-}
-
 /* read(), readv(), AIO and io_uring. IOCB_NOWAIT is one caller's, and O_NONBLOCK everybody's. */
 static ssize_t hwtimer_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct hwtimer_instance *instance = iocb->ki_filp->private_data;
 	bool nonblock = iocb->ki_filp->f_flags & O_NONBLOCK;
 	bool nowait = iocb->ki_flags & IOCB_NOWAIT;
-	ssize_t ret;
 
 	if (iov_iter_count(to) < sizeof(struct hwtimer_event))
 		return -EINVAL;
-	ret = read_events(instance, to, nonblock, nowait);
-	/* If this process cannot adopt the instance, its next call says why. */
-	if (read_strands(instance) && !nowait && (ret > 0 || ret == -ECANCELED))
-		hwtimer_adopt(instance);
-	return ret;
+	return read_events(instance, to, nonblock, nowait);
 }
 
 /*
@@ -207,14 +188,6 @@ static long hwtimer_unlocked_ioctl(struct file *file, unsigned int command,
 			     command, (void __user *)argument);
 }
 
-static int hwtimer_mmap(struct file *file, struct vm_area_struct *vma)
-{
-	/* The caller refuses only mappings for writing, but mapping creates the rings. */
-	if (!(file->f_mode & FMODE_WRITE))
-		return -EACCES;
-	return hwtimer_exchange_map(file->private_data, vma);
-}
-
 static void hwtimer_show_fdinfo(struct seq_file *seq, struct file *file)
 {
 	/* The reader of this holds the file, too. */
@@ -232,7 +205,6 @@ static const struct file_operations hwtimer_fops = {
 	.poll = hwtimer_poll,
 	.unlocked_ioctl = hwtimer_unlocked_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
-	.mmap = hwtimer_mmap,
 	.show_fdinfo = hwtimer_show_fdinfo,
 };
 

@@ -3,26 +3,28 @@
  * Tells readers that events wait, or that the clock was set; see hwtimer_notice.h.
  * Readers are threads in read() and poll(), and epoll instances.
  */
-#include <linux/eventfd.h>
 #include <linux/ktime.h>
 #include <linux/poll.h>
 #include <linux/wait.h>
 
-#include "compat.h"
 #include "hwtimer.h"
-#include "hwtimer_completion.h"
 #include "hwtimer_notice.h"
 
-/*
- * Whether readers have to be told, if @events events wait. When the events in the queue,
- * discarded ones included, reach the limit of timers, or the user's limit has left room
- * for no other timer, no more can come. Then readers are told whatever the threshold is.
- * Unread events in the ring, which do not use up the limit, may make this true earlier.
+/**
+ * hwtimer_notice_readable - check whether read() has to stop waiting
+ * @instance: the instance; no lock is needed
+ *
+ * When the events in the queue, discarded ones included, reach the limit of timers, or the
+ * user's limit has left room for no other timer, no more can come. Then readers are told
+ * whatever the threshold is.
+ *
+ * Return: whether enough events or a report wait, or the instance is stopped.
  */
-static bool notice_due(const struct hwtimer_instance *instance, u64 events)
+bool hwtimer_notice_readable(const struct hwtimer_instance *instance)
 {
 	const struct hwtimer_notice *notice = &instance->notice;
 	u64 discards = READ_ONCE(instance->discards);
+	u64 events = READ_ONCE(instance->stats.ready);
 
 	if (READ_ONCE(notice->clock_set) || READ_ONCE(instance->stopped))
 		return true;
@@ -32,50 +34,6 @@ static bool notice_due(const struct hwtimer_instance *instance, u64 events)
 	return events >= READ_ONCE(notice->events) ||
 	       events + discards >= READ_ONCE(instance->allowance.bound) ||
 	       READ_ONCE(notice->overdue);
-}
-
-/**
- * hwtimer_notice_readable - check whether read() has to stop waiting
- * @instance: the instance; no lock is needed
- *
- * Events in the completion ring do not count, because read() does not deliver them.
- *
- * Return: whether enough events or a report wait, or the instance is stopped.
- */
-bool hwtimer_notice_readable(const struct hwtimer_instance *instance)
-{
-	return notice_due(instance, READ_ONCE(instance->stats.ready));
-}
-
-/**
- * hwtimer_notice_stuck - check whether the events that poll() waits for may never come
- * @instance: the instance; its lock is held
- *
- * A paused timer puts no event before the program has taken out an event. A program that
- * waits for a number of events, however long that takes, would wait for ever.
- *
- * Return: whether a timer is paused, and a consumer of the completion ring has to be told
- * for that reason.
- */
-bool hwtimer_notice_stuck(const struct hwtimer_instance *instance)
-{
-	lockdep_assert_held(&instance->lock);
-	return unlikely(instance->notice.delay == HWTIMER_NEVER) &&
-	       hwtimer_completion_paused(instance) &&
-	       hwtimer_completion_unread(instance);
-}
-
-/*
- * Whether readers, or a consumer of the completion ring, have to be told: as
- * hwtimer_notice_readable(), but the events in the ring count, too. The instance's lock
- * is held.
- */
-static bool notice_ready(const struct hwtimer_instance *instance)
-{
-	return notice_due(instance,
-			  READ_ONCE(instance->stats.ready) +
-				  hwtimer_completion_unread(instance)) ||
-	       hwtimer_notice_stuck(instance);
 }
 
 /**
@@ -90,8 +48,7 @@ static bool notice_ready(const struct hwtimer_instance *instance)
 __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
 {
 	bool drained = hwtimer_instance_drained(instance);
-	bool ready = drained ? hwtimer_completion_unread(instance) > 0 :
-			       notice_ready(instance);
+	bool ready = !drained && hwtimer_notice_readable(instance);
 
 	lockdep_assert_held(&instance->lock);
 	ready |= READ_ONCE(instance->notice.clock_set);
@@ -112,22 +69,15 @@ int hwtimer_notice_wait(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_wake - wake all readers, and signal the eventfd
+ * hwtimer_notice_wake - wake the readers
  * @instance: the instance; its lock is not held
  * @mask: the mask that poll() will return
  *
- * Takes the instance's lock if there is an eventfd, releases it, and then takes the lock
- * of the wait queue. Does not sleep.
+ * Takes the lock of the wait queue. Does not sleep.
  */
 void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask)
 {
 	lockdep_assert_not_held(&instance->lock);
-	if (READ_ONCE(instance->notice.eventfd)) {
-		spin_lock(&instance->lock);
-		if (instance->notice.eventfd)
-			eventfd_signal(instance->notice.eventfd);
-		spin_unlock(&instance->lock);
-	}
 	/* Nothing comes after the end that would wake the next exclusive waiter. */
 	if (mask & EPOLLHUP)
 		wake_up_all(&instance->readers);
@@ -160,7 +110,7 @@ static void notice_delay(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_queued - note that events were queued, or put into the ring
+ * hwtimer_notice_queued - note that events were queued
  * @instance: the instance; its lock is held
  *
  * Return: whether the caller has to call hwtimer_notice_wake() without the lock.
@@ -171,11 +121,11 @@ bool hwtimer_notice_queued(struct hwtimer_instance *instance)
 	if (instance->notice.first == HWTIMER_TICK_NONE)
 		instance->notice.first = ktime_get_ns();
 	notice_delay(instance);
-	return notice_ready(instance);
+	return hwtimer_notice_readable(instance);
 }
 
 /**
- * hwtimer_notice_taken - note that events were read or discarded, or may have been
+ * hwtimer_notice_taken - note that events were read or discarded
  * @instance: the instance; its lock is held
  *
  * As long as any event is left, the delay still counts from the time at which events
@@ -184,7 +134,7 @@ bool hwtimer_notice_queued(struct hwtimer_instance *instance)
 void hwtimer_notice_taken(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
-	if (instance->stats.ready || hwtimer_completion_unread(instance))
+	if (instance->stats.ready)
 		return;
 	instance->notice.first = HWTIMER_TICK_NONE;
 	instance->notice.due = HWTIMER_TICK_NONE;
@@ -192,38 +142,32 @@ void hwtimer_notice_taken(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_set - HWTIMER_IOC_NOTIFY: choose when and how readers are told
+ * hwtimer_notice_set - HWTIMER_IOC_NOTIFY: choose when readers are told
  * @instance: the instance; its lock is not held
  * @events: number of events that make poll() ready
  * @delay: time after the first event at which poll() becomes ready anyway, ns;
  *	HWTIMER_NEVER: it does not
- * @eventfd: an eventfd, whose reference passes to the instance; NULL: none
  *
- * May sleep: it puts the former eventfd. Takes the lock.
+ * Does not sleep. Takes the lock.
  */
 void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
-			u64 delay, struct eventfd_ctx *eventfd)
+			u64 delay)
 {
 	struct hwtimer_notice *notice = &instance->notice;
-	struct eventfd_ctx *before;
 	bool ready;
 
 	spin_lock(&instance->lock);
-	before = notice->eventfd;
-	WRITE_ONCE(notice->eventfd, eventfd);
 	WRITE_ONCE(notice->events, events);
 	notice->delay = delay;
 	notice->due = HWTIMER_TICK_NONE;
 	WRITE_ONCE(notice->overdue, false);
-	if (instance->stats.ready || hwtimer_completion_unread(instance))
+	if (instance->stats.ready)
 		notice_delay(instance);
-	ready = notice_ready(instance);
+	ready = hwtimer_notice_readable(instance);
 	spin_unlock(&instance->lock);
 
 	if (ready)
 		hwtimer_notice_wake(instance, EPOLLIN | EPOLLRDNORM);
-	if (before)
-		eventfd_ctx_put(before);
 }
 
 /**
@@ -234,18 +178,6 @@ void hwtimer_notice_init(struct hwtimer_notice *notice)
 {
 	notice->first = HWTIMER_TICK_NONE;
 	notice->due = HWTIMER_TICK_NONE;
-}
-
-/**
- * hwtimer_notice_release - put the eventfd of an instance that is being freed
- * @notice: the notice, which nobody else uses any more
- *
- * May sleep.
- */
-void hwtimer_notice_release(struct hwtimer_notice *notice)
-{
-	if (notice->eventfd)
-		eventfd_ctx_put(notice->eventfd);
 }
 
 /*
@@ -333,16 +265,9 @@ void hwtimer_notice_chores(struct hwtimer_instance *instance)
 
 	spin_lock(&instance->lock);
 	tell = hwtimer_notice_check_clock(instance);
-	/* User space takes events out of the ring without a call, so check it now. */
-	hwtimer_notice_taken(instance);
 	if (notice->due <= now) {
-		/*
-		 * If enough events waited before, readers were told already; but read()
-		 * does not count those in the ring.
-		 */
-		tell |= !notice_ready(instance) ||
-			(instance->stats.ready &&
-			 !hwtimer_notice_readable(instance));
+		/* If enough events waited before, readers were told already. */
+		tell |= !hwtimer_notice_readable(instance);
 		notice->due = HWTIMER_TICK_NONE;
 		WRITE_ONCE(notice->overdue, true);
 	} else if (notice->due != HWTIMER_TICK_NONE && !instance->stopped) {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tells readers that an instance has something to read: by read() and poll(), by
- * wake-ups, by an eventfd; also reports that CLOCK_REALTIME was set.
+ * Tells readers that an instance has something to read: by read() and poll(), and by
+ * wake-ups; also reports that CLOCK_REALTIME was set.
  *
  * hwtimer_main.c calls this for read() and poll(), hwtimer_ioctl.c for
- * HWTIMER_IOC_NOTIFY. hwtimer_turn.c, hwtimer_harvest.c, hwtimer_op.c and
- * hwtimer_exchange.c report events that were queued, moved or taken. hwtimer_turn.c also
- * checks the clock, and does the chores. hwtimer_instance.c wakes readers when an
- * instance is stopped.
+ * HWTIMER_IOC_NOTIFY. hwtimer_turn.c, hwtimer_harvest.c and hwtimer_op.c report events that
+ * were queued or taken. hwtimer_turn.c also checks the clock, and does the chores.
+ * hwtimer_instance.c wakes readers when an instance is stopped.
  *
  * Code that makes an instance readable has to wake its readers, without the instance's
  * lock. So functions here that may make it readable, and that are called with the lock
@@ -20,11 +19,10 @@
 #include <linux/poll.h>
 #include <linux/types.h>
 
-struct eventfd_ctx;
 struct hwtimer_instance;
 
 /**
- * struct hwtimer_notice - when and how readers are told
+ * struct hwtimer_notice - when readers are told
  * @events: number of events that make poll() ready
  * @clock_set: 1 if the clock was set and no reader has been told yet; otherwise 0
  * @first: time at which events began to wait, that is, at which the first event came
@@ -34,7 +32,6 @@ struct hwtimer_instance;
  * @due: time at which poll() becomes ready by @delay, ns on CLOCK_MONOTONIC;
  *	HWTIMER_TICK_NONE: never, or the time has passed
  * @offset: hwtimer_clock_offset() at the last check of the clock
- * @eventfd: the eventfd to signal whenever readers are woken; NULL: none
  * @overdue: @due has passed, and events have been waiting ever since
  * @watching: the worker checks every second whether the clock was set
  *
@@ -49,15 +46,13 @@ struct hwtimer_notice {
 	u64 delay;
 	u64 due;
 	s64 offset;
-	struct eventfd_ctx *eventfd;
 	bool overdue;
 	bool watching;
 };
 
 void hwtimer_notice_init(struct hwtimer_notice *notice);
-void hwtimer_notice_release(struct hwtimer_notice *notice);
 void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
-			u64 delay, struct eventfd_ctx *eventfd);
+			u64 delay);
 
 bool hwtimer_notice_readable(const struct hwtimer_instance *instance);
 __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance);
@@ -65,7 +60,6 @@ int hwtimer_notice_wait(struct hwtimer_instance *instance);
 void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask);
 void hwtimer_notice_hang_up(struct hwtimer_instance *instance);
 
-bool hwtimer_notice_stuck(const struct hwtimer_instance *instance);
 bool hwtimer_notice_queued(struct hwtimer_instance *instance);
 void hwtimer_notice_taken(struct hwtimer_instance *instance);
 

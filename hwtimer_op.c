@@ -6,7 +6,6 @@
 #include <linux/nospec.h>
 #include <linux/sched.h>
 
-#include "hwtimer_completion.h"
 #include "hwtimer_notice.h"
 #include "hwtimer_op.h"
 #include "hwtimer_period.h"
@@ -64,18 +63,6 @@ static int cancel_pending(struct hwtimer_instance *instance,
 	return 0;
 }
 
-/* CANCEL of a paused timer. Its event in the ring stays there. Returns 0. */
-static int cancel_paused(struct hwtimer_instance *instance,
-			 struct hwtimer_record *record, u32 index)
-{
-	trace_hwtimer_cancel(instance, index);
-	hwtimer_period_end_pause(instance, record);
-	hwtimer_period_free(instance, index);
-	instance->stats.cancelled++;
-	hwtimer_completion_publish(instance);
-	return 0;
-}
-
 /**
  * hwtimer_op_cancel_other - CANCEL a timer that hwtimer_op_cancel_plain() does not cancel
  * @instance: the instance; its lock is held
@@ -99,8 +86,6 @@ int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 	switch (record->state) {
 	case HWTIMER_PENDING:
 		return cancel_pending(instance, record, index);
-	case HWTIMER_PAUSED:
-		return cancel_paused(instance, record, index);
 	case HWTIMER_EXPIRED:
 		if (!(flags & HWTIMER_DISCARD))
 			return cancel_expired(instance, record, moment);
@@ -115,19 +100,6 @@ int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 	}
 }
 
-/* RESCHEDULE of a paused timer, to @deadline. Returns 0. */
-static int reschedule_paused(struct hwtimer_instance *instance,
-			     struct hwtimer_record *record, u32 index,
-			     u64 deadline)
-{
-	record->deadline = deadline;
-	hwtimer_period_resume(instance, index);
-	trace_hwtimer_reschedule(instance, index);
-	instance->stats.rescheduled++;
-	hwtimer_completion_publish(instance);
-	return 0;
-}
-
 /**
  * hwtimer_op_reschedule_other - RESCHEDULE a timer that is not in the wheel
  * @instance: the instance, which is not stopped; its lock is held
@@ -136,7 +108,7 @@ static int reschedule_paused(struct hwtimer_instance *instance,
  * @flags: HWTIMER_ABSOLUTE or 0
  * @moment: this hold of the instance's lock
  *
- * Return: 0 (the timer was paused), -EALREADY or -ENOENT, as struct hwtimer_request says.
+ * Return: -EALREADY or -ENOENT, as struct hwtimer_request says.
  */
 int hwtimer_op_reschedule_other(struct hwtimer_instance *instance, u32 index,
 				u64 time, u32 flags,
@@ -146,10 +118,6 @@ int hwtimer_op_reschedule_other(struct hwtimer_instance *instance, u32 index,
 		hwtimer_table_record(&instance->table, index);
 
 	switch (record->state) {
-	case HWTIMER_PAUSED:
-		return reschedule_paused(instance, record, index,
-					 hwtimer_op_deadline(time, flags,
-							     moment));
 	case HWTIMER_EXPIRED:
 		return -EALREADY;
 	case HWTIMER_LEAVING:
@@ -203,7 +171,7 @@ bool hwtimer_op_cancel_some(struct hwtimer_instance *instance,
 	}
 	all->cancelled += stats->cancelled - cancelled;
 	all->discarded += stats->discarded - discarded;
-	hwtimer_op_end(instance, HWTIMER_HOLD, &moment, HWTIMER_STEPS_OWED);
+	hwtimer_op_end(instance, HWTIMER_HOLD, &moment);
 	hwtimer_harvest_discarded(instance);
 	return all->cursor < end;
 }
@@ -212,8 +180,7 @@ bool hwtimer_op_cancel_some(struct hwtimer_instance *instance,
  * A compaction begins when the dead entries outnumber the pending timers by more than
  * HWTIMER_DEAD_SPARED. Before it has gone through the wheel, at most HWTIMER_DEAD_DURING
  * more can come, see compaction_steps(). In fact hardly more than half as many come,
- * because a step does nearly twice the work that is asked of it. That leaves room for the
- * steps that the worker does not do, see hwtimer_op_end().
+ * because a step does nearly twice the work that is asked of it.
  */
 static bool compaction_due(const struct hwtimer_instance *instance)
 {
@@ -285,26 +252,6 @@ static void instance_rewind(struct hwtimer_instance *instance, u64 steps)
 	}
 }
 
-/**
- * hwtimer_op_fits_slice - whether requests owe at most the steps of one slice
- * @instance: the instance; its lock is held
- * @count: number of requests
- *
- * A slice has HWTIMER_STEPS_SLICE steps, that is, one step of a compaction or of a
- * rewind. The number of steps that requests owe grows with the wheel. A thread of the
- * program, or an errand, does all of them, but other instances wait for the worker.
- *
- * Return: whether the worker may do the requests, and call hwtimer_op_end() with
- * HWTIMER_STEPS_SLICE.
- */
-bool hwtimer_op_fits_slice(const struct hwtimer_instance *instance, u32 count)
-{
-	lockdep_assert_held(&instance->lock);
-	return rewind_steps(instance, count) +
-		       compaction_steps(instance, count) <=
-	       HWTIMER_STEPS_SLICE;
-}
-
 /*
  * Whether the worker may have to come earlier than it plans to. Without a timer, the worker
  * does not care about dead entries, and a timer that shares a bucket with them does not make
@@ -324,7 +271,7 @@ static bool op_sooner(struct hwtimer_instance *instance,
 
 /* The end of hwtimer_op_end() if there is more to do than to release the lock. */
 static noinline void op_end_all(struct hwtimer_instance *instance, u32 count,
-				const struct hwtimer_moment *moment, u64 most)
+				const struct hwtimer_moment *moment)
 	__releases(&instance->lock)
 {
 	u64 compaction = compaction_steps(instance, count);
@@ -344,8 +291,8 @@ static noinline void op_end_all(struct hwtimer_instance *instance, u32 count,
 	if (unlikely(mask))
 		hwtimer_notice_wake(instance, mask);
 	if (unlikely(rewind | compaction)) {
-		instance_rewind(instance, min(rewind, most));
-		instance_compact(instance, min(compaction, most));
+		instance_rewind(instance, rewind);
+		instance_compact(instance, compaction);
 	}
 }
 
@@ -354,24 +301,18 @@ static noinline void op_end_all(struct hwtimer_instance *instance, u32 count,
  * @instance: the instance; its lock is held, and this function releases it
  * @count: number of requests
  * @moment: this hold of the lock, from hwtimer_op_begin()
- * @most: maximum number of steps of a compaction, and of a rewind: HWTIMER_STEPS_OWED, or
- *	HWTIMER_STEPS_SLICE for the worker, after hwtimer_op_fits_slice()
  *
- * The requests with which a compaction or a rewind begins may owe more than @most steps;
- * the rest is never done. That concerns at most HWTIMER_HOLD requests, because later ones
- * do not fit into a slice.
+ * Requests owe steps of a compaction or a rewind: they pay for the work that they cause.
  *
  * Tells the worker if a timer is now the earliest, and the readers if no event will come
  * any more. Gives the account what cancelled timers leave of the allowance. Takes the
  * lock again for each step, and may reschedule between two steps.
  */
 void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
-		    const struct hwtimer_moment *moment, u64 most)
+		    const struct hwtimer_moment *moment)
 	__releases(&instance->lock)
 {
 	lockdep_assert_held(&instance->lock);
-	if (moment->ready != instance->stats.ready)
-		hwtimer_completion_publish(instance);
 	if (op_sooner(instance, moment))
 		hwtimer_wakeup_rearm(instance);
 	if (unlikely(instance->settings.flags & HWTIMER_REPORT_CLOCK_SET))
@@ -380,7 +321,7 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 		hwtimer_allowance_settle(instance);
 	if (unlikely(compacts(instance) || instance->wheel.rewind.active ||
 		     moment->ready || hwtimer_instance_refused(instance)))
-		op_end_all(instance, count, moment, most);
+		op_end_all(instance, count, moment);
 	else
 		spin_unlock(&instance->lock);
 }

@@ -53,17 +53,8 @@ static inline u64 hwtimer_moment_now(struct hwtimer_moment *moment)
 	return moment->now;
 }
 
-/*
- * Requests owe steps of a compaction or a rewind: they pay for the work that they cause,
- * see hwtimer_op_end(). A thread of the program, or an errand, does all steps that are
- * owed. The worker does one at most, because other instances wait for it.
- */
-#define HWTIMER_STEPS_OWED U64_MAX
-#define HWTIMER_STEPS_SLICE 1ULL
-
-bool hwtimer_op_fits_slice(const struct hwtimer_instance *instance, u32 count);
 void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
-		    const struct hwtimer_moment *moment, u64 most)
+		    const struct hwtimer_moment *moment)
 	__releases(&instance->lock);
 
 void hwtimer_op_drop_event(struct hwtimer_instance *instance,

@@ -108,7 +108,6 @@ MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of shared kthreads; 0: none");
  * @node: entry in hwtimer_staffs
  * @worker: the worker; NULL: it is just being created
  * @ending: the worker has no job and gets none, but its thread has not exited yet
- * @duty: what it does
  * @fixed: module parameter workers made it, and the module is not being unloaded
  * @uid: user of the owner
  * @nice: nice value of the process that gave the worker its first job
@@ -138,7 +137,6 @@ struct hwtimer_staff {
 	struct hlist_node node;
 	struct hwtimer_worker *worker;
 	bool ending;
-	enum hwtimer_duty duty;
 	bool fixed;
 	kuid_t uid;
 	int nice;
@@ -244,7 +242,7 @@ static bool staff_same_owner(const struct hwtimer_staff *staff,
 static bool staff_suits(const struct hwtimer_staff *staff,
 			const struct hwtimer_staff *wish)
 {
-	if (staff->duty != wish->duty || staff->fixed != wish->fixed)
+	if (staff->fixed != wish->fixed)
 		return false;
 	return wish->fixed || staff_same_owner(staff, wish);
 }
@@ -253,16 +251,10 @@ static bool staff_suits(const struct hwtimer_staff *staff,
 static bool staff_has_time(const struct hwtimer_staff *staff,
 			   const struct hwtimer_staff *wish)
 {
-	if (wish->fixed || wish->duty != HWTIMER_DUTY_TURN || !staff->jobs)
+	if (wish->fixed || !staff->jobs)
 		return true;
 	return staff->process == wish->process && staff->jobs < STAFF_JOBS &&
 	       staff->nice == wish->nice && staff->policy == wish->policy;
-}
-
-/* The number of workers that an owner may have. */
-static unsigned int staff_limit(const struct hwtimer_staff *wish)
-{
-	return wish->duty == HWTIMER_DUTY_TURN ? num_online_cpus() : 1;
 }
 
 /* Whether @staff is a better choice than @best, which may be NULL. */
@@ -356,7 +348,7 @@ static struct hwtimer_staff *staff_choose(struct hwtimer_staff *fresh,
 		fresh->cgroups = hwtimer_cgroups(current);
 	raw_spin_lock(&hwtimer_staff_lock);
 	choice = staff_survey(fresh);
-	full = choice.count >= staff_limit(fresh) ||
+	full = choice.count >= num_online_cpus() ||
 	       staff_user_full(&choice, fresh);
 	staff = choice.best;
 	if (staff && (full || staff_has_time(staff, fresh))) {
@@ -381,8 +373,7 @@ static void staff_name(const struct hwtimer_staff *staff, char *name,
 {
 	uid_t uid = __kuid_val(staff->uid);
 
-	snprintf(name, size, "hwtimer/%u%s", uid,
-		 staff->duty == HWTIMER_DUTY_ERRAND ? "+" : "");
+	snprintf(name, size, "hwtimer/%u", uid);
 }
 
 /* Gives a worker's thread the policy and the nice value of @wish. Returns 0 or an error. */
@@ -629,12 +620,11 @@ static int own_policy(void)
 }
 
 /* What a worker has to be to serve one more job of the current process. */
-static struct hwtimer_staff staff_wish(enum hwtimer_duty duty)
+static struct hwtimer_staff staff_wish(void)
 {
-	if (workers && duty != HWTIMER_DUTY_ERRAND)
+	if (workers)
 		return (struct hwtimer_staff){ .fixed = true };
 	return (struct hwtimer_staff){
-		.duty = duty,
 		.uid = current_uid(),
 		.nice = task_nice(current),
 		.policy = own_policy(),
@@ -663,9 +653,9 @@ static struct hwtimer_staff *staff_await(struct hwtimer_staff *fresh,
 }
 
 /* Finds or creates a worker for one more job of the current process. May sleep. */
-static struct hwtimer_staff *staff_get(enum hwtimer_duty duty, bool wait)
+static struct hwtimer_staff *staff_get(bool wait)
 {
-	const struct hwtimer_staff wish = staff_wish(duty);
+	const struct hwtimer_staff wish = staff_wish();
 	struct hwtimer_staff *fresh, *staff;
 	bool anew = false;
 	int err;
@@ -695,13 +685,13 @@ static u64 own_cgroup(void)
 }
 
 /* Whether the current process may give a job a worker. */
-static bool may_start(const struct hwtimer_job *job, enum hwtimer_duty duty)
+static bool may_start(const struct hwtimer_job *job)
 {
-	/* An errand of an owner who is gone, or aio, which polls in a work item. */
+	/* aio polls in a work item. */
 	if (READ_ONCE(job->deserted) && (current->flags & PF_KTHREAD))
 		return false;
-	/* A shared worker costs nobody anything. None does errands. */
-	if (workers && duty != HWTIMER_DUTY_ERRAND)
+	/* A shared worker costs nobody anything. */
+	if (workers)
 		return true;
 	if (!uid_valid(job->starter))
 		return true;
@@ -725,17 +715,16 @@ void hwtimer_owner_init(struct hwtimer_job *job)
 }
 
 /* Does what hwtimer_owner_employ() and hwtimer_owner_try() do. */
-static int owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty,
-			bool wait)
+static int owner_employ(struct hwtimer_job *job, bool wait)
 {
 	struct hwtimer_staff *staff;
 
 	might_sleep();
 	if (hwtimer_worker_of(job))
 		return 0;
-	if (!may_start(job, duty))
+	if (!may_start(job))
 		return -EPERM;
-	staff = staff_get(duty, wait);
+	staff = staff_get(wait);
 	if (IS_ERR(staff))
 		return PTR_ERR(staff);
 	if (!hwtimer_worker_attach(job, staff->worker))
@@ -746,7 +735,6 @@ static int owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty,
 /**
  * hwtimer_owner_employ - give a job a worker, unless it has one
  * @job: the job
- * @duty: what its worker has to do for it
  *
  * The job's owner is the current process.
  *
@@ -758,15 +746,14 @@ static int owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty,
  * May sleep, for some milliseconds if a worker joins cgroups. The caller holds no lock:
  * to join cgroups takes cgroup_mutex, inside which mmap_lock may be taken.
  */
-int hwtimer_owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty)
+int hwtimer_owner_employ(struct hwtimer_job *job)
 {
-	return owner_employ(job, duty, true);
+	return owner_employ(job, true);
 }
 
 /**
  * hwtimer_owner_try - hwtimer_owner_employ(), unless that waits for other workers
  * @job: the job
- * @duty: what its worker has to do for it
  *
  * To create a worker still takes milliseconds. But another worker of the owner may be in
  * the way until it has got processor time, of which the owner may have hardly any.
@@ -774,9 +761,9 @@ int hwtimer_owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty)
  * Return: as hwtimer_owner_employ(), or -EBUSY. May sleep; the same holds for locks, except
  * that the caller may hold those that epoll holds when it calls poll().
  */
-int hwtimer_owner_try(struct hwtimer_job *job, enum hwtimer_duty duty)
+int hwtimer_owner_try(struct hwtimer_job *job)
 {
-	return owner_employ(job, duty, false);
+	return owner_employ(job, false);
 }
 
 /**

@@ -14,24 +14,13 @@
 
 struct hwtimer_job;
 
-/**
- * enum hwtimer_duty - what a worker does
- * @HWTIMER_DUTY_TURN: turns wheels; must not wait
- * @HWTIMER_DUTY_ERRAND: runs requests from rings that the first kind must not run, because
- *	they may wait for memory or take long
- */
-enum hwtimer_duty {
-	HWTIMER_DUTY_TURN,
-	HWTIMER_DUTY_ERRAND,
-};
-
 bool hwtimer_owner_parameters_valid(void);
 int hwtimer_owner_start(void);
 void hwtimer_owner_stop(void);
 
 void hwtimer_owner_init(struct hwtimer_job *job);
-int hwtimer_owner_employ(struct hwtimer_job *job, enum hwtimer_duty duty);
-int hwtimer_owner_try(struct hwtimer_job *job, enum hwtimer_duty duty);
+int hwtimer_owner_employ(struct hwtimer_job *job);
+int hwtimer_owner_try(struct hwtimer_job *job);
 void hwtimer_owner_dismiss(struct hwtimer_job *job);
 void hwtimer_owner_suspect(const struct hwtimer_job *job);
 

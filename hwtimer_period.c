@@ -6,24 +6,6 @@
  * it never has more than one event, and a slow reader costs nothing. The number of
  * expirations is computed from the deadlines when the event is delivered.
  *
- * An event that is put into the completion ring is delivered, so its timer becomes
- * pending again at once. But if the timer is due while that event is still unread in the
- * ring, it does not expire. It is paused: it is in neither the wheel nor the queue of
- * events, and the pauses of the ring have its index, at the slot of the unread event. When the
- * kernel sees that user space has taken that event out, the timer goes back into the
- * wheel with its old deadline, and expires at the next turn. So a periodic timer has at
- * most one unread event in the ring. If a program stops running, each of its timers is
- * due once more, and then costs nothing. Other events pass a paused timer.
- *
- * A timer that is to expire once has no place for the number of its event in the ring,
- * because @user_data is there. If it becomes periodic again, the kernel does not know that
- * event any more, and the timer may have one more in the ring. Each costs the program a
- * call, so that is no way to fill the ring in secret.
- *
- * To user space a paused timer is pending: CANCEL, RESCHEDULE, QUERY, STOP and the
- * counters treat it as such. stats.pending does not count it, because it is not in the
- * wheel; hwtimer_stats_get() adds ring->paused.
- *
  * Callers of all these functions hold the instance's lock.
  */
 #include <linux/math64.h>
@@ -31,7 +13,6 @@
 
 #include "hwtimer.h"
 #include "hwtimer_period.h"
-#include "hwtimer_ring.h"
 #include "hwtimer_trace.h"
 
 /* The second record of a periodic timer. */
@@ -310,87 +291,6 @@ static u64 next_deadline(const struct hwtimer_record *record, u64 interval,
 	    deadline > KTIME_MAX)
 		return HWTIMER_NEVER;
 	return deadline;
-}
-
-/*
- * Whether the previous event of a timer is unread in the ring. If timers are paused, the
- * kernel may not yet have seen that user space has taken it out.
- */
-static bool last_event_unread(struct hwtimer_ring *ring,
-			      const struct hwtimer_record *record)
-{
-	if (!hwtimer_ring_holds(ring, record->last_event))
-		return false;
-	hwtimer_ring_find_room(ring);
-	return hwtimer_ring_holds(ring, record->last_event);
-}
-
-/**
- * hwtimer_period_pause - pause a timer that is due, if its previous event is unread
- * @instance: the instance; its lock is held, and it has rings
- * @index: index of the record of a timer of any kind, which the wheel has just given out
- *
- * Return: whether the timer is paused now. Otherwise it expires.
- */
-bool hwtimer_period_pause(struct hwtimer_instance *instance, u32 index)
-{
-	struct hwtimer_record *record =
-		hwtimer_table_record(&instance->table, index);
-	struct hwtimer_ring *ring = instance->exchange.ring;
-	u32 *pause;
-
-	lockdep_assert_held(&instance->lock);
-	if (!(record->flags & HWTIMER_RECORD_IN_RING) ||
-	    !last_event_unread(ring, record))
-		return false;
-	pause = hwtimer_ring_pause(ring, record->last_event);
-	/* It is taken only if numbers repeat, see hwtimer_ring_holds(). */
-	if (unlikely(*pause != HWTIMER_NO_RECORD))
-		return false;
-	*pause = index;
-	WRITE_ONCE(ring->paused, ring->paused + 1);
-	hwtimer_record_become(record, HWTIMER_PAUSED);
-	instance->stats.pending--;
-	return true;
-}
-
-/**
- * hwtimer_period_end_pause - forget that a timer is paused
- * @instance: the instance; its lock is held
- * @record: the record of a paused timer, to which the caller gives another state
- *
- * If that is not in hwtimer_harvest_flush(), the caller calls
- * hwtimer_completion_publish().
- */
-void hwtimer_period_end_pause(struct hwtimer_instance *instance,
-			      const struct hwtimer_record *record)
-{
-	struct hwtimer_ring *ring = instance->exchange.ring;
-
-	lockdep_assert_held(&instance->lock);
-	*hwtimer_ring_pause(ring, record->last_event) = HWTIMER_NO_RECORD;
-	WRITE_ONCE(ring->paused, ring->paused - 1);
-}
-
-/**
- * hwtimer_period_resume - put a paused timer back into the wheel
- * @instance: the instance; its lock is held
- * @index: index of the record of a paused timer, with the deadline that the timer is to
- *	have
- *
- * Needs no new memory, as hwtimer_period_rearm(). The caller then calls
- * hwtimer_wakeup_rearm() and hwtimer_completion_publish().
- */
-void hwtimer_period_resume(struct hwtimer_instance *instance, u32 index)
-{
-	struct hwtimer_record *record =
-		hwtimer_table_record(&instance->table, index);
-
-	lockdep_assert_held(&instance->lock);
-	hwtimer_period_end_pause(instance, record);
-	hwtimer_record_become(record, HWTIMER_PENDING);
-	hwtimer_wheel_add(&instance->wheel, record, index);
-	instance->stats.pending++;
 }
 
 /**

@@ -6,8 +6,7 @@
  * Callers hold the instance's lock: hwtimer_request.c begins periodic timers,
  * and hwtimer_change.c changes them;
  * hwtimer_op.c, hwtimer_harvest.c and hwtimer_turn.c end timers of any kind;
- * hwtimer_harvest.c pauses and resumes timers, and hwtimer_op.c resumes or ends paused
- * ones; hwtimer_harvest.c and hwtimer_query.c have timers described.
+ * hwtimer_harvest.c and hwtimer_query.c have timers described.
  *
  * A record has 32 bytes, too few for an interval and a count. So a periodic timer has a
  * second record, its extension.
@@ -39,10 +38,6 @@ void hwtimer_period_rests_no_more(struct hwtimer_instance *instance,
 				  struct hwtimer_record *record);
 u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 			       const struct hwtimer_record *record, u64 now);
-bool hwtimer_period_pause(struct hwtimer_instance *instance, u32 index);
-void hwtimer_period_end_pause(struct hwtimer_instance *instance,
-			      const struct hwtimer_record *record);
-void hwtimer_period_resume(struct hwtimer_instance *instance, u32 index);
 bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
 			  u32 expirations, u64 now);
 

@@ -3,8 +3,7 @@
  * Describes timers to programs; see hwtimer_query.h.
  *
  * LIST goes through the table of records. A timer has the same record from SCHEDULE to
- * its end, wherever it is meanwhile: in the wheel, in the queue of events, or paused. So
- * LIST finds each timer once, and its cursor is an index. Nothing needs to be remembered
+ * its end, wherever it is meanwhile: in the wheel, or in the queue of events. So LIST finds each timer once, and its cursor is an index. Nothing needs to be remembered
  * between two calls.
  *
  * Like read(), LIST copies to user space without the lock. It holds no mutex, either: a
@@ -17,7 +16,6 @@
 #include <linux/uaccess.h>
 
 #include "hwtimer.h"
-#include "hwtimer_completion.h"
 #include "hwtimer_harvest.h"
 #include "hwtimer_memory.h"
 #include "hwtimer_period.h"
@@ -28,7 +26,6 @@ static u32 shown_state(const struct hwtimer_record *record)
 {
 	switch (record->state) {
 	case HWTIMER_PENDING:
-	case HWTIMER_PAUSED:
 	case HWTIMER_RETURNING:
 		return HWTIMER_STATE_PENDING;
 	case HWTIMER_EXPIRED:
@@ -101,8 +98,7 @@ static int query_next(struct hwtimer_instance *instance,
 	query_follow(instance, now);
 	*query = (struct hwtimer_query){ .state = HWTIMER_STATE_EXPIRED,
 					 .deadline = now };
-	if (instance->stats.ready || hwtimer_completion_unread(instance) ||
-	    hwtimer_completion_paused(instance))
+	if (instance->stats.ready)
 		return 0;
 	if (!instance->stats.pending)
 		return -ENOENT;

@@ -242,26 +242,24 @@ static __always_inline void requests_run_all(struct hwtimer_instance *instance,
 /* Does requests_run_locked(). Always inline: a single request needs no loop. */
 static __always_inline void run_locked(struct hwtimer_instance *instance,
 				       struct hwtimer_request *requests,
-				       u32 count, u64 most)
-	__releases(&instance->lock)
+				       u32 count) __releases(&instance->lock)
 {
 	struct hwtimer_moment moment;
 
 	hwtimer_op_begin(instance, &moment);
 	requests_run_all(instance, requests, count, &moment);
-	hwtimer_op_end(instance, count, &moment, most);
+	hwtimer_op_end(instance, count, &moment);
 }
 
 /*
- * Does the requests whose result is 0, and then the steps that they owe, @most at most,
- * see hwtimer_op_end(). Called with the instance's lock held; releases it.
+ * Does the requests whose result is 0, and then the steps that they owe, see
+ * hwtimer_op_end(). Called with the instance's lock held; releases it.
  */
 static noinline void requests_run_locked(struct hwtimer_instance *instance,
 					 struct hwtimer_request *requests,
-					 u32 count, u64 most)
-	__releases(&instance->lock)
+					 u32 count) __releases(&instance->lock)
 {
-	run_locked(instance, requests, count, most);
+	run_locked(instance, requests, count);
 }
 
 /* Adds the memory that @request may need, if the request is valid. */
@@ -364,8 +362,7 @@ static noinline void requests_run_singly(struct hwtimer_instance *instance,
 			continue;
 		request_demand(&demand, &requests[i]);
 		requests[i].result = hwtimer_supply_reserve(instance, &demand);
-		requests_run_locked(instance, &requests[i], 1,
-				    HWTIMER_STEPS_OWED);
+		requests_run_locked(instance, &requests[i], 1);
 	}
 }
 
@@ -394,8 +391,7 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 	}
 	err = hwtimer_supply_reserve(instance, &demand);
 	if (!err) {
-		requests_run_locked(instance, requests, count,
-				    HWTIMER_STEPS_OWED);
+		requests_run_locked(instance, requests, count);
 	} else {
 		spin_unlock(&instance->lock);
 		requests_run_singly(instance, requests, count);
@@ -425,7 +421,7 @@ void hwtimer_request_run_one(struct hwtimer_instance *instance,
 		return;
 	}
 	if (likely(!hwtimer_supply_reserve(instance, &demand))) {
-		run_locked(instance, request, 1, HWTIMER_STEPS_OWED);
+		run_locked(instance, request, 1);
 	} else {
 		spin_unlock(&instance->lock);
 		requests_run_singly(instance, request, 1);
@@ -433,35 +429,4 @@ void hwtimer_request_run_one(struct hwtimer_instance *instance,
 	/* As in hwtimer_request_run() */
 	if (demand.timers || demand.moves)
 		hwtimer_adopt_if_left(instance);
-}
-
-/**
- * hwtimer_request_try - do requests, if the worker can do them in one slice
- * @instance: the instance; its lock is not held
- * @requests: in: the requests, unchecked; out: their results, and the ids of new timers
- * @count: number of requests, at most HWTIMER_HOLD
- *
- * The worker can do requests if the instance has started, no memory has to be allocated,
- * and the requests owe at most one step of a compaction or a rewind. Called by the
- * worker, in hwtimer_submission_try().
- *
- * Return: whether the requests were done; otherwise none was, and their results mean
- * nothing. Does not wait, but may reschedule; takes the instance's lock.
- */
-bool hwtimer_request_try(struct hwtimer_instance *instance,
-			 struct hwtimer_request *requests, u32 count)
-{
-	struct hwtimer_demand demand __uninitialized;
-
-	if (!hwtimer_instance_started(instance))
-		return false;
-	hwtimer_op_make_room(instance);
-	requests_check(&instance->settings, requests, count, &demand);
-	if (!hwtimer_supply_lock_ready(instance, &demand) ||
-	    !hwtimer_op_fits_slice(instance, count)) {
-		spin_unlock(&instance->lock);
-		return false;
-	}
-	requests_run_locked(instance, requests, count, HWTIMER_STEPS_SLICE);
-	return true;
 }

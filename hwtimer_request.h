@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Does requests: operations of any kind, one or many at a time, each with all its
- * options. Called by hwtimer_ioctl.c, hwtimer_batch.c and hwtimer_submission.c;
+ * options. Called by hwtimer_ioctl.c and hwtimer_batch.c;
  * hwtimer_bulk.c uses the check. The requests are in the kernel's own memory, so user
  * space cannot change them after they have been checked.
  */
@@ -19,8 +19,6 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count);
 void hwtimer_request_run_one(struct hwtimer_instance *instance,
 			     struct hwtimer_request *request);
-bool hwtimer_request_try(struct hwtimer_instance *instance,
-			 struct hwtimer_request *requests, u32 count);
 int hwtimer_request_check(const struct hwtimer_settings *settings,
 			  const struct hwtimer_request *request);
 

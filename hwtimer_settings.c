@@ -10,7 +10,6 @@
 
 #include "hwtimer.h"
 #include "hwtimer_owner.h"
-#include "hwtimer_ring.h"
 
 #define HWTIMER_TICK_DEFAULT (1ULL * NSEC_PER_MSEC)
 #define HWTIMER_BUCKETS_DEFAULT 4096U
@@ -36,11 +35,7 @@ MODULE_PARM_DESC(default_kind, "Kind of wheel: 1 hashed, 2 hierarchical");
 
 static bool flags_valid(const struct hwtimer_setup *setup)
 {
-	if (setup->flags &
-		    ~(HWTIMER_REPORT_CLOCK_SET | HWTIMER_COMPACT_SLOTS) ||
-	    setup->reserved)
-		return false;
-	if (setup->flags & HWTIMER_COMPACT_SLOTS && !setup->submissions)
+	if (setup->flags & ~HWTIMER_REPORT_CLOCK_SET || setup->reserved)
 		return false;
 	return !(setup->flags & HWTIMER_REPORT_CLOCK_SET) ||
 	       setup->clock == HWTIMER_CLOCK_REALTIME;
@@ -54,19 +49,6 @@ static bool wheel_valid(const struct hwtimer_setup *setup)
 	       setup->tick <= HWTIMER_TICK_MAX &&
 	       setup->buckets >= HWTIMER_BUCKETS_MIN &&
 	       setup->buckets <= HWTIMER_BUCKETS_MAX;
-}
-
-static bool limits_valid(const struct hwtimer_setup *setup)
-{
-	return setup->timers <= hwtimer_max_timers &&
-	       setup->submissions <= HWTIMER_SUBMISSIONS_MAX &&
-	       setup->completions <= HWTIMER_COMPLETIONS_MAX;
-}
-
-/* The number of slots of a ring for which @slots were asked. */
-static u32 ring_slots(u32 slots)
-{
-	return slots ? roundup_pow_of_two(slots) : 0;
 }
 
 /**
@@ -90,7 +72,8 @@ int hwtimer_settings_choose(struct hwtimer_settings *settings,
 	setup.timers = setup.timers ?: default_timers;
 
 	if (!flags_valid(&setup) || !wheel_valid(&setup) ||
-	    !limits_valid(&setup) || !hwtimer_clock_find(setup.clock))
+	    setup.timers > hwtimer_max_timers ||
+	    !hwtimer_clock_find(setup.clock))
 		return -EINVAL;
 	*settings = (struct hwtimer_settings){
 		.shape = { .tick = setup.tick,
@@ -98,8 +81,6 @@ int hwtimer_settings_choose(struct hwtimer_settings *settings,
 			   .buckets = roundup_pow_of_two(setup.buckets) },
 		.timers = setup.timers,
 		.flags = setup.flags,
-		.submissions = ring_slots(setup.submissions),
-		.completions = ring_slots(setup.completions),
 		.clock = hwtimer_clock_find(setup.clock),
 	};
 	return 0;
@@ -138,42 +119,23 @@ static int settings_refused(struct hwtimer_instance *instance)
 {
 	if (READ_ONCE(instance->stopped))
 		return -ESHUTDOWN;
-	return hwtimer_instance_started(instance) ||
-			       READ_ONCE(instance->exchange.ring) ?
-		       -EBUSY :
-		       0;
-}
-
-/*
- * Gives an instance the workers that it needs with @settings. Rings need them as soon as
- * they are mapped, and mmap() must not wait for cgroups; see hwtimer_owner_employ().
- * Returns 0 or an error.
- */
-static int settings_employ(struct hwtimer_instance *instance,
-			   const struct hwtimer_settings *settings)
-{
-	int err = hwtimer_owner_employ(&instance->job, HWTIMER_DUTY_TURN);
-
-	if (err || !settings->submissions)
-		return err;
-	return hwtimer_owner_employ(&instance->exchange.errand,
-				    HWTIMER_DUTY_ERRAND);
+	return hwtimer_instance_started(instance) ? -EBUSY : 0;
 }
 
 /**
- * hwtimer_settings_set - give an instance other settings, and the workers for them
+ * hwtimer_settings_set - give an instance other settings, and a worker
  * @instance: the instance; neither its mutex setup nor its lock is held
  * @settings: settings from hwtimer_settings_choose()
  *
- * Return: 0; -EBUSY: the instance has started, or has rings; -ESHUTDOWN: it is stopped;
- * -EINTR: the caller is being killed; or another error of hwtimer_owner_employ(). May
- * sleep; takes the mutex setup and the instance's lock.
+ * Return: 0; -EBUSY: the instance has started; -ESHUTDOWN: it is stopped; -EINTR: the caller
+ * is being killed; or another error of hwtimer_owner_employ(). May sleep; takes the mutex
+ * setup and the instance's lock.
  */
 int hwtimer_settings_set(struct hwtimer_instance *instance,
 			 const struct hwtimer_settings *settings)
 {
 	int err = settings_refused(instance) ?:
-			  settings_employ(instance, settings);
+			  hwtimer_owner_employ(&instance->job);
 
 	if (err)
 		return err;
@@ -205,20 +167,6 @@ hwtimer_settings_get(struct hwtimer_instance *instance,
 	*copy = instance->settings;
 	spin_unlock(&instance->lock);
 	return copy;
-}
-
-/**
- * hwtimer_settings_ring_bytes - compute the size of the rings
- * @settings: the settings; constant, or locked
- *
- * Return: the bytes that mmap() has to ask for; 0: no rings. Any context.
- */
-size_t hwtimer_settings_ring_bytes(const struct hwtimer_settings *settings)
-{
-	if (!settings->submissions && !settings->completions)
-		return 0;
-	return hwtimer_ring_bytes(settings->submissions, settings->completions,
-				  settings->flags & HWTIMER_COMPACT_SLOTS);
 }
 
 /**

@@ -28,9 +28,7 @@ extern unsigned int hwtimer_max_timers;
  * struct hwtimer_settings - the settings of an instance
  * @shape: tick, kind and buckets of the wheel
  * @timers: limit of pending timers and unread events
- * @flags: HWTIMER_REPORT_CLOCK_SET, HWTIMER_COMPACT_SLOTS
- * @submissions: number of slots of the submission ring, a power of two; 0: none
- * @completions: number of slots of the completion ring, a power of two; 0: none
+ * @flags: HWTIMER_REPORT_CLOCK_SET
  * @clock: the clock by which the wheel turns
  *
  * struct hwtimer_instance says how those of an instance are protected.
@@ -39,8 +37,6 @@ struct hwtimer_settings {
 	struct hwtimer_shape shape;
 	u32 timers;
 	u32 flags;
-	u32 submissions;
-	u32 completions;
 	const struct hwtimer_clock_desc *clock;
 };
 
@@ -55,6 +51,5 @@ int hwtimer_settings_set(struct hwtimer_instance *instance,
 const struct hwtimer_settings *
 hwtimer_settings_get(struct hwtimer_instance *instance,
 		     struct hwtimer_settings *copy);
-size_t hwtimer_settings_ring_bytes(const struct hwtimer_settings *settings);
 
 #endif /* HWTIMER_SETTINGS_H */

@@ -13,7 +13,6 @@
 #include <linux/user_namespace.h>
 
 #include "hwtimer.h"
-#include "hwtimer_completion.h"
 #include "hwtimer_stats.h"
 
 /**
@@ -33,7 +32,6 @@ void hwtimer_stats_get(struct hwtimer_instance *instance,
 	*stats = instance->stats;
 	stats->entries = wheel->entries;
 	stats->dead = wheel->entries - stats->pending;
-	stats->pending += hwtimer_completion_paused(instance);
 	stats->walked = wheel->stats.walked;
 	stats->passed_over = wheel->stats.passed_over;
 	stats->refiled = wheel->stats.refiled;
@@ -122,8 +120,7 @@ void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 		FIELD(compactions),  FIELD(turns),	 FIELD(wakeups),
 		FIELD(bytes),	     FIELD(bytes_peak),	 FIELD(lateness_max),
 		FIELD(lateness_sum), FIELD(rearmed),	 FIELD(missed),
-		FIELD(cascaded),     FIELD(clock_sets),	 FIELD(submitted),
-		FIELD(completed),    FIELD(overflowed),
+		FIELD(cascaded),     FIELD(clock_sets),
 #undef FIELD
 	};
 	struct hwtimer_stats stats;

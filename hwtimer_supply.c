@@ -19,7 +19,6 @@
 #include "hwtimer_limits.h"
 #include "hwtimer_memory.h"
 #include "hwtimer_owner.h"
-#include "hwtimer_ring.h"
 
 /*
  * Time after which surplus chunks that stayed unused are freed, ns. A chunk is surplus if
@@ -30,15 +29,12 @@
 #define HWTIMER_SPARE_TIME NSEC_PER_SEC
 
 /*
- * Whether the caller must not allocate, because it is being killed, or because it does
- * an errand for an instance that is being freed. Its requests fail with ENOMEM. Only
- * another process that shares the rings can see that error, if the caller is killed
- * during a KICK.
+ * Whether the caller must not allocate, because it is being killed. Its requests fail with
+ * ENOMEM, which nobody sees.
  */
-static bool supply_unwanted(const struct hwtimer_instance *instance)
+static bool supply_unwanted(void)
 {
-	return fatal_signal_pending(current) ||
-	       READ_ONCE(instance->exchange.closing);
+	return fatal_signal_pending(current);
 }
 
 /* The maximum number of records: each timer may be periodic, and then has two. */
@@ -122,7 +118,7 @@ static int wheel_begin(struct hwtimer_instance *instance)
 	int err;
 
 	lockdep_assert_held(&instance->setup);
-	if (supply_unwanted(instance) || !hwtimer_memory_allows(bytes) ||
+	if (supply_unwanted() || !hwtimer_memory_allows(bytes) ||
 	    !hwtimer_account_charge(instance->account, HWTIMER_BYTES, bytes))
 		return -ENOMEM;
 	err = wheel_alloc(settings, &shape, &memory, &table);
@@ -153,18 +149,6 @@ static int wheel_begin(struct hwtimer_instance *instance)
 	return 0;
 }
 
-/* Gives the instance a worker, unless it has one. Returns 0 or an error. May sleep. */
-static int supply_employ(struct hwtimer_instance *instance)
-{
-	int err = hwtimer_adopt_start(instance);
-
-	/*
-	 * If the owner is gone, a worker that does an errand ends what it has begun. The
-	 * next process that uses the instance adopts it.
-	 */
-	return err == -EPERM && (current->flags & PF_KTHREAD) ? 0 : err;
-}
-
 /**
  * hwtimer_supply_start - prepare for timers: get a worker, and allocate wheel and table
  * @instance: the instance, which may have started already; its lock is not held
@@ -180,7 +164,7 @@ int hwtimer_supply_start(struct hwtimer_instance *instance)
 
 	if (likely(hwtimer_instance_manned(instance)))
 		return 0;
-	err = supply_employ(instance);
+	err = hwtimer_adopt_start(instance);
 	if (err)
 		return err;
 	/* Its holder may be another tenant, who hardly gets any processor time. */
@@ -195,24 +179,11 @@ int hwtimer_supply_start(struct hwtimer_instance *instance)
 /**
  * hwtimer_supply_base_bytes - compute what an instance takes before its first timer
  *
- * Return: bytes of kernel memory, without rings. Any context.
+ * Return: bytes of kernel memory. Any context.
  */
 u64 hwtimer_supply_base_bytes(void)
 {
 	return sizeof(struct hwtimer_instance) + PAGE_SIZE;
-}
-
-/**
- * hwtimer_supply_rings_bytes - compute what rings take
- * @settings: the settings; constant, or locked
- *
- * Return: bytes of kernel memory, with what only the kernel uses. Any context.
- */
-u64 hwtimer_supply_rings_bytes(const struct hwtimer_settings *settings)
-{
-	return hwtimer_settings_ring_bytes(settings) +
-	       hwtimer_ring_private_bytes(settings->completions) +
-	       HWTIMER_HOLD * sizeof(struct hwtimer_request);
 }
 
 /**
@@ -228,8 +199,6 @@ void hwtimer_supply_account(struct hwtimer_instance *instance)
 	lockdep_assert_held(&instance->lock);
 	if (instance->started)
 		bytes += hwtimer_wheel_memory(&instance->wheel.shape);
-	if (instance->exchange.ring)
-		bytes += hwtimer_supply_rings_bytes(&instance->settings);
 	instance->stats.bytes = bytes;
 	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);
 }
@@ -384,7 +353,7 @@ static int supply_chunks(const struct hwtimer_instance *instance,
 	while (count && !err) {
 		u32 some = min(count, HWTIMER_SUPPLY_CHUNKS);
 
-		if (supply_unwanted(instance))
+		if (supply_unwanted())
 			return -ENOMEM;
 		err = chunks_get(instance, &supply->chunks, some);
 		count -= some;
@@ -403,7 +372,7 @@ static int supply_block(const struct hwtimer_instance *instance,
 	u64 charged;
 	int err;
 
-	if (supply_unwanted(instance))
+	if (supply_unwanted())
 		return -ENOMEM;
 	for (;; count /= 2) {
 		charged = hwtimer_table_block_bytes(count);
@@ -450,7 +419,7 @@ static int supply_wheel(struct hwtimer_instance *instance,
 	const struct hwtimer_shape *shape = &instance->settings.shape;
 	u64 bytes = hwtimer_wheel_memory(shape);
 
-	if (supply_unwanted(instance) || !hwtimer_memory_allows(bytes) ||
+	if (supply_unwanted() || !hwtimer_memory_allows(bytes) ||
 	    !hwtimer_account_charge(instance->account, HWTIMER_BYTES, bytes))
 		return -ENOMEM;
 	supply->wheel = hwtimer_memory_get(sizeof(*supply->wheel), __GFP_ZERO);
@@ -749,7 +718,10 @@ static noinline bool supply_enough(const struct hwtimer_instance *instance,
 	       !chunks_missing(instance, demand);
 }
 
-/* Does hwtimer_supply_lock_ready(). Inline, as hwtimer_supply_reserve() often does it. */
+/*
+ * Locks the instance. Returns whether it has the memory to meet @demand. Inline, because
+ * hwtimer_supply_reserve() usually does nothing else.
+ */
 static __always_inline bool lock_ready(struct hwtimer_instance *instance,
 				       const struct hwtimer_demand *demand)
 	__acquires(&instance->lock)
@@ -778,23 +750,6 @@ int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 	if (likely(lock_ready(instance, demand)))
 		return 0;
 	return supply_reserve_slowly(instance, demand);
-}
-
-/**
- * hwtimer_supply_lock_ready - lock an instance, and check whether it has enough memory
- * @instance: the instance, which has started; its lock is not held
- * @demand: what the requests in this hold of the lock may need
- *
- * For the worker, which must not allocate.
- *
- * Return: whether no memory has to be allocated; the lock is held in both cases. Does not
- * sleep.
- */
-bool hwtimer_supply_lock_ready(struct hwtimer_instance *instance,
-			       const struct hwtimer_demand *demand)
-	__acquires(&instance->lock)
-{
-	return lock_ready(instance, demand);
 }
 
 /* The number of surplus chunks, see HWTIMER_SPARE_TIME. */

@@ -7,8 +7,8 @@
  * hwtimer_request.c and hwtimer_bulk.c start an instance before its first timer, and
  * reserve memory before they run requests.
  * hwtimer_op.c, hwtimer_harvest.c and hwtimer_turn.c ask for a trim after they may have
- * freed chunks. hwtimer_stats.c asks for the bytes. hwtimer_instance.c and
- * hwtimer_exchange.c charge what they allocate themselves.
+ * freed chunks. hwtimer_stats.c asks for the bytes. hwtimer_instance.c
+ * charges what it allocates itself.
  *
  * All memory that a timer needs until its event is read is allocated when the timer is
  * scheduled or rescheduled, which can fail. So no later step can fail.
@@ -21,7 +21,6 @@
 
 struct hwtimer_instance;
 struct hwtimer_pool;
-struct hwtimer_settings;
 
 /**
  * struct hwtimer_demand - upper bounds of what requests need memory for
@@ -54,16 +53,12 @@ int hwtimer_supply_start(struct hwtimer_instance *instance);
 int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 			   const struct hwtimer_demand *demand)
 	__acquires(&instance->lock);
-bool hwtimer_supply_lock_ready(struct hwtimer_instance *instance,
-			       const struct hwtimer_demand *demand)
-	__acquires(&instance->lock);
 void hwtimer_supply_trim_chunks(struct hwtimer_instance *instance);
 void hwtimer_supply_trim(struct hwtimer_instance *instance);
 void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
 			      struct hwtimer_pool *surplus);
 void hwtimer_supply_account(struct hwtimer_instance *instance);
 u64 hwtimer_supply_base_bytes(void);
-u64 hwtimer_supply_rings_bytes(const struct hwtimer_settings *settings);
 void hwtimer_supply_release(struct hwtimer_instance *instance);
 
 #endif /* HWTIMER_SUPPLY_H */

@@ -70,10 +70,8 @@ const unsigned long hwtimer_states_after[HWTIMER_STATES] = {
 			    BIT(HWTIMER_EXPIRED) | /* it is due */
 			    BIT(HWTIMER_RETURNING), /* STOP takes it */
 	[HWTIMER_EXPIRED] =
-		BIT(HWTIMER_FREE) | /* a read takes it; last event in the ring */
-		BIT(HWTIMER_PENDING) | /* event in the ring, and periodic */
+		BIT(HWTIMER_FREE) | /* a read takes it; HWTIMER_REARM drops it */
 		BIT(HWTIMER_LEAVING) | /* a read takes it, it may come back */
-		BIT(HWTIMER_PAUSED) | /* its last event is unread */
 		BIT(HWTIMER_DISCARDED), /* CANCEL with HWTIMER_DISCARD */
 	[HWTIMER_LEAVING] =
 		BIT(HWTIMER_FREE) | /* its last event is read */
@@ -83,9 +81,6 @@ const unsigned long hwtimer_states_after[HWTIMER_STATES] = {
 			      BIT(HWTIMER_PENDING), /* handing it back fails */
 	[HWTIMER_DISCARDED] = BIT(HWTIMER_FREE), /* it leaves the queue */
 	[HWTIMER_EXTENSION] = BIT(HWTIMER_FREE), /* its timer ends */
-	[HWTIMER_PAUSED] =
-		BIT(HWTIMER_FREE) | /* CANCEL */
-		BIT(HWTIMER_PENDING), /* event is read; RESCHEDULE; STOP */
 };
 
 unsigned long hwtimer_states_seen[HWTIMER_STATES];

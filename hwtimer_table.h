@@ -34,9 +34,6 @@
  *	free, or pending again if the copy fails
  * @HWTIMER_DISCARDED: the event is in the queue and will be dropped when its turn comes
  * @HWTIMER_EXTENSION: extension of another record; see struct hwtimer_record
- * @HWTIMER_PAUSED: the timer is periodic and was due, but its previous event is unread in
- *	the completion ring; it is in neither the wheel nor the queue of events. See
- *	hwtimer_period.c. To user space, the timer is pending
  * @HWTIMER_STATES: number of states
  */
 enum hwtimer_record_state {
@@ -47,7 +44,6 @@ enum hwtimer_record_state {
 	HWTIMER_RETURNING,
 	HWTIMER_DISCARDED,
 	HWTIMER_EXTENSION,
-	HWTIMER_PAUSED,
 	HWTIMER_STATES,
 };
 
@@ -57,8 +53,6 @@ enum hwtimer_record_state {
 #define HWTIMER_RECORD_ENDING BIT(2)
 /* The timer is counted in stopping.resting. */
 #define HWTIMER_RECORD_RESTING BIT(3)
-/* An event of the timer, @last_event, went into the completion ring. */
-#define HWTIMER_RECORD_IN_RING BIT(4)
 
 /**
  * struct hwtimer_record - one timer
@@ -67,8 +61,6 @@ enum hwtimer_record_state {
  * @user_data: user data as scheduled; a periodic timer has it in its extension
  * @extension: in the record of a periodic timer: index of a second record, its extension,
  *	which has room for the interval and the count
- * @last_event: with HWTIMER_RECORD_IN_RING: number of the timer's latest event in the
- *	completion ring, modulo 2^32
  * @generation: number of times that this record has been used, the high half of its id
  * @stamp: set by the wheel: changes when the entry in the wheel becomes dead
  * @lateness: once expired: the lateness, ns; saturated
@@ -86,10 +78,7 @@ struct hwtimer_record {
 	};
 	union {
 		u64 user_data;
-		struct {
-			u32 extension;
-			u32 last_event;
-		};
+		u32 extension;
 	};
 	u32 generation;
 	u32 stamp;

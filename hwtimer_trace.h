@@ -82,7 +82,7 @@ DEFINE_TIMER_EVENT(hwtimer_discard);
 /* A pending timer was handed back by STOP. */
 DEFINE_TIMER_EVENT(hwtimer_unprocessed);
 
-/* A timer expired: its event is about to be queued, or put into the completion ring. */
+/* A timer expired: its event is about to be queued. */
 TRACE_EVENT(hwtimer_expire,
 	TP_PROTO(const struct hwtimer_instance *instance, u32 index, u64 now),
 	TP_ARGS(instance, index, now),
@@ -110,14 +110,11 @@ TRACE_EVENT(hwtimer_expire,
 		  __entry->deadline, __entry->lateness)
 );
 
-/*
- * An event was delivered: read() has copied it, or it is about to be put into the
- * completion ring. @ring: by the completion ring.
- */
+/* An event was delivered: read() has copied it. */
 TRACE_EVENT(hwtimer_deliver,
 	TP_PROTO(const struct hwtimer_instance *instance,
-		 const struct hwtimer_event *event, bool ring),
-	TP_ARGS(instance, event, ring),
+		 const struct hwtimer_event *event),
+	TP_ARGS(instance, event),
 	TP_STRUCT__entry(
 		__field(u64, instance)
 		__field(u64, id)
@@ -125,7 +122,6 @@ TRACE_EVENT(hwtimer_deliver,
 		__field(u64, deadline)
 		__field(u32, lateness)
 		__field(u32, expirations)
-		__field(u8, ring)
 	),
 	TP_fast_assign(
 		lockdep_assert_held(&instance->lock);
@@ -135,12 +131,10 @@ TRACE_EVENT(hwtimer_deliver,
 		__entry->deadline = event->deadline;
 		__entry->lateness = event->lateness;
 		__entry->expirations = event->expirations;
-		__entry->ring = ring;
 	),
-	TP_printk("instance=%llu id=%llu user_data=%llu deadline=%llu lateness=%u expirations=%u by=%s",
+	TP_printk("instance=%llu id=%llu user_data=%llu deadline=%llu lateness=%u expirations=%u",
 		  __entry->instance, __entry->id, __entry->user_data,
-		  __entry->deadline, __entry->lateness, __entry->expirations,
-		  __entry->ring ? "ring" : "read")
+		  __entry->deadline, __entry->lateness, __entry->expirations)
 );
 
 /*
@@ -160,15 +154,12 @@ TRACE_EVENT(hwtimer_turn,
 		__field(u32, expired)
 	),
 	TP_fast_assign(
-		const struct hwtimer_ring *ring = instance->exchange.ring;
-
 		lockdep_assert_held(&instance->lock);
 		__entry->instance = instance->nr;
 		__entry->now = now;
 		/* Still the time for which the worker was armed */
 		__entry->late = now - min(now, instance->wakeup.at);
-		__entry->pending = instance->stats.pending +
-				   (ring ? ring->paused : 0);
+		__entry->pending = instance->stats.pending;
 		__entry->ready = instance->stats.ready;
 		__entry->expired = expired;
 	),
@@ -186,11 +177,8 @@ DECLARE_EVENT_CLASS(hwtimer_instance,
 		__field(u64, ready)
 	),
 	TP_fast_assign(
-		const struct hwtimer_ring *ring = instance->exchange.ring;
-
 		__entry->instance = instance->nr;
-		__entry->pending = instance->stats.pending +
-				   (ring ? ring->paused : 0);
+		__entry->pending = instance->stats.pending;
 		__entry->ready = instance->stats.ready;
 	),
 	TP_printk("instance=%llu pending=%llu ready=%llu",

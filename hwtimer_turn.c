@@ -4,26 +4,17 @@
  *
  * The worker serves an instance in slices, because other instances wait for the worker.
  * One slice does at most the following; the rest waits for the next slice. H is
- * HWTIMER_HOLD, 256. If the rings have taken HWTIMER_SLICE_TIME, the wheel turns in the
- * next slice. So a slice takes that time, and that of one step after it.
+ * HWTIMER_HOLD, 256.
  *
  * A turn, hwtimer_turn():
  *
- *	submission ring		frees H discarded events, runs H requests, and does one
- *				step of a compaction or a rewind: H entries or buckets
- *				of the wheel. Requests that owe more steps become an
- *				errand of another worker, see hwtimer_op_fits_slice()
- *	completion ring		H events that waited for room, or were discarded; H slots
- *				are checked for timers that are paused
  *	wheel			H entries or buckets that are due, that move down a
  *				level, or that a rewind files anew; so at most H timers
- *				expire or are paused. If none is due, H dead entries are
- *				removed, too
- *	readers			woken once for each of the three above
+ *				expire. If none is due, H dead entries are removed, too
+ *	readers			woken once
  *
  * Chores, hwtimer_turn_chores():
  *
- *	both rings		as above
  *	readers			woken once if a delay of HWTIMER_IOC_NOTIFY has passed, or
  *				if the clock was set
  *	memory			128 chunks go back to the slab
@@ -33,9 +24,6 @@
  *	an entry or a bucket	each level of the wheel is checked, 12 at most. In the
  *				lowest level of a hierarchical wheel with 2^20 buckets,
  *				a bitmap of 256 words may be searched
- *	a request		SCHEDULE searches a bitmap with a bit for each slot of
- *				1,024 records. The bit of a slot may be set although its
- *				last free record is taken; each such bit is cleared
  *	an alarm		see hwtimer_worker.c
  *
  * The locks that the worker takes for an instance:
@@ -43,23 +31,18 @@
  *	instance->lock		each holder handles H timers at most. Without PREEMPT_RT,
  *				one thread on each processor waits at most, and the
  *				spinlock is fair
- *	exchange->drain		never waited for: the worker only tries to take it, but
- *				when it gives the instance up
  *
  * What is not bounded here is the number of waiters that a wake-up wakes, with interrupts
- * off: threads in read(), epoll instances that watch the descriptor, and the waiters of the
- * program's eventfd, which are woken with instance->lock held. The limits of threads and of
- * epoll watches bound them. A program can do the same without hwtimer: each file that can be
- * polled wakes all its waiters in one go, and a timerfd does so in hard interrupt context.
+ * off: threads in read(), and epoll instances that watch the descriptor. The limits of
+ * threads and of epoll watches bound them. A program can do the same without hwtimer: each
+ * file that can be polled wakes all its waiters in one go, and a timerfd does so in hard
+ * interrupt context.
  */
 #include <linux/bitops.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
 
 #include "hwtimer.h"
-#include "hwtimer_completion.h"
-#include "hwtimer_exchange.h"
-#include "hwtimer_harvest.h"
 #include "hwtimer_notice.h"
 #include "hwtimer_period.h"
 #include "hwtimer_trace.h"
@@ -135,18 +118,15 @@ static noinline void expired_drop(struct hwtimer_instance *instance,
 	}
 }
 
-/* Makes due timers expire: puts their events into the ring, or else into the queue. */
+/* Makes due timers expire: puts their events into the queue. */
 static void turn_expire(struct hwtimer_instance *instance, const u32 *due,
 			unsigned int count, u64 now)
 {
-	unsigned int delivered, queued;
+	unsigned int queued;
 
 	expired_note(instance, due, count, now);
 	instance->stats.pending -= count;
 	instance->stats.expired += count;
-	delivered = hwtimer_harvest_at_once(instance, due, count, now);
-	due += delivered;
-	count -= delivered;
 	queued = hwtimer_queue_add_indices(&instance->ready, &instance->pool,
 					   due, count);
 	hwtimer_instance_add_ready(instance, queued);
@@ -154,24 +134,19 @@ static void turn_expire(struct hwtimer_instance *instance, const u32 *due,
 		expired_drop(instance, due + queued, count - queued);
 }
 
-/*
- * Lets due timers expire or be paused, HWTIMER_HOLD at most. Returns their number, and in
- * *@expired the number of those that expired.
- */
+/* Lets due timers expire, HWTIMER_HOLD at most. Returns their number. */
 static unsigned int turn_advance(struct hwtimer_instance *instance, u64 now,
-				 u32 *due, unsigned int *expired)
+				 u32 *due)
 {
 	unsigned int found;
 
 	lockdep_assert_held(&instance->lock);
-	*expired = 0;
 	if (instance->stopped)
 		return 0;
 	hwtimer_wakeup_followed(instance);
 	hwtimer_wakeup_follow(instance, now);
 	found = hwtimer_wheel_advance(&instance->wheel, now, due);
-	*expired = hwtimer_harvest_pause(instance, due, found);
-	turn_expire(instance, due, *expired, now);
+	turn_expire(instance, due, found, now);
 	instance->stats.turns += found > 0;
 	return found;
 }
@@ -199,28 +174,8 @@ static void turn_skim(struct hwtimer_instance *instance)
 	spin_unlock(&instance->lock);
 }
 
-/*
- * Serves the rings before a turn. If that takes all the time of the slice, leaves the
- * turn to the next slice, which then begins with it. Returns whether it did that.
- */
-static bool turn_rings_first(struct hwtimer_instance *instance,
-			     const struct hwtimer_slice *slice)
-{
-	bool wheel_first = instance->wakeup.wheel_first;
-
-	instance->wakeup.wheel_first = false;
-	if (wheel_first || !hwtimer_exchange_serve(instance) ||
-	    ktime_get_ns() - slice->start < HWTIMER_SLICE_TIME)
-		return false;
-	instance->wakeup.wheel_first = true;
-	spin_lock(&instance->lock);
-	hwtimer_wakeup_again(instance);
-	spin_unlock(&instance->lock);
-	return true;
-}
-
 /**
- * hwtimer_turn - serve the rings and turn the wheel, for one slice
+ * hwtimer_turn - turn the wheel, for one slice
  * @alarm: the alarm job.turns of an instance
  * @slice: the slice; its room for indices is scratch space
  *
@@ -231,22 +186,17 @@ void hwtimer_turn(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
 {
 	struct hwtimer_instance *instance =
 		container_of(alarm, struct hwtimer_instance, job.turns);
-	unsigned int found, expired;
+	unsigned int found;
 	bool tell;
 	u64 now;
 
-	if (turn_rings_first(instance, slice))
-		return;
 	spin_lock(&instance->lock);
 	now = hwtimer_instance_now(instance);
 	tell = hwtimer_notice_check_clock(instance);
-	hwtimer_notice_taken(instance);
-	found = turn_advance(instance, now, slice->due, &expired);
-	trace_hwtimer_turn(instance, now, expired);
+	found = turn_advance(instance, now, slice->due);
+	trace_hwtimer_turn(instance, now, found);
 	if (found) {
-		hwtimer_completion_publish(instance);
-		tell |= expired ? hwtimer_notice_queued(instance) :
-				  hwtimer_notice_stuck(instance);
+		tell |= hwtimer_notice_queued(instance);
 		hwtimer_supply_trim(instance);
 		hwtimer_wakeup_requeue(instance, now);
 	}
@@ -275,7 +225,6 @@ void hwtimer_turn_chores(struct hwtimer_alarm *alarm,
 	struct hwtimer_pool surplus = {};
 	u64 now;
 
-	hwtimer_exchange_poll(instance);
 	hwtimer_notice_chores(instance);
 	spin_lock(&instance->lock);
 	now = hwtimer_instance_now(instance);

@@ -121,8 +121,8 @@ void hwtimer_wakeup_requeue(struct hwtimer_instance *instance, u64 now)
 }
 
 /**
- * hwtimer_wakeup_again - have the worker come for a turn that it has put off
- * @instance: the instance, whose alarm for turns was just served; its lock is held
+ * hwtimer_wakeup_again - have the worker turn the wheel now
+ * @instance: the instance, whose alarm for turns is not kicked; its lock is held
  */
 void hwtimer_wakeup_again(struct hwtimer_instance *instance)
 {

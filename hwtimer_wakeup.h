@@ -22,14 +22,11 @@ struct hwtimer_instance;
  *	that it has to be moved before timers are added; protected by the instance's lock
  * @follow_after: number of jiffies between moving the wheel and @follow_at; constant once
  *	the instance has started
- * @wheel_first: the next slice turns the wheel before it serves the rings; used by the
- *	worker only
  */
 struct hwtimer_wakeup {
 	u64 at;
 	u64 follow_at;
 	u64 follow_after;
-	bool wheel_first;
 };
 
 u64 hwtimer_wakeup_earliest(const struct hwtimer_instance *instance);

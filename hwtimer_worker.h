@@ -3,10 +3,9 @@
  * Workers call functions at given times. A worker is a kthread with one hrtimer for each
  * clock, which wakes the worker for the earliest alarm.
  *
- * hwtimer_owner.c creates and ends workers, and gives them jobs: each instance is one job,
- * and an instance with a submission ring is a second one, in another worker.
- * hwtimer_instance.c takes the jobs away. hwtimer_wakeup.c and hwtimer_submission.c kick
- * the alarms of a job when there is something to do.
+ * hwtimer_owner.c creates and ends workers, and gives them jobs: each instance is one job.
+ * hwtimer_instance.c takes the jobs away. hwtimer_wakeup.c kicks the alarms of a job when
+ * there is something to do.
  *
  * A worker knows nothing of instances: an alarm carries the function that serves it, as a
  * work item does. One kthread serves several instances, because a thread for each would

@@ -88,7 +88,6 @@ void act_notifier(struct actor *actor)
 		struct hwtimer_notify notify = {
 			.size = sizeof(notify),
 			.events = sim_below(20),
-			.eventfd = -1,
 		};
 		long ret;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Actors that take events: by read(), after poll(), epoll or an eventfd, and out of the
- * completion ring.
+ * Actors that take events: by read(), and after poll() or epoll.
  */
 #include <errno.h>
 #include <sys/epoll.h>
@@ -21,7 +20,7 @@ ssize_t site_read(struct site *site, struct file *file, size_t count,
 	if (ret > 0)
 		ret /= sizeof(*events);
 	for (i = 0; i < ret; i++)
-		oracle_event(site->oracle, &events[i], &span, false);
+		oracle_event(site->oracle, &events[i], &span);
 	if (ret > 0)
 		oracle_order(site->oracle, events, ret);
 	oracle_read_end(site->oracle);
@@ -100,21 +99,6 @@ static bool read_all(struct actor *actor)
 	}
 }
 
-/* Takes all events, from wherever they are; returns false at the end. */
-static bool take_all(struct actor *actor)
-{
-	struct site *site = actor->site;
-	bool more = true;
-
-	if (!site->ring_only)
-		more = read_all(actor);
-	if (site_has_ring(site))
-		world_count(site_consume(site));
-	/* Who does not read learns from poll() that there is no more. */
-	return more && !(site->ring_only &&
-			 __atomic_load_n(&site->stopped, __ATOMIC_RELAXED));
-}
-
 void act_poller(struct actor *actor)
 {
 	while (!sim_ending()) {
@@ -125,37 +109,16 @@ void act_poller(struct actor *actor)
 		world_count(1);
 		if (ret < 0 && ret != -EINTR)
 			sim_fail("poll() has failed with %d", ret);
-		if (ret > 0 && !take_all(actor))
+		if (ret > 0 && !read_all(actor))
 			return;
-		/* Somebody else may be taking the events that poll() speaks of. */
-		if (site_has_ring(actor->site))
-			sim_sleep(sim_below(1000000));
 		pause_sometimes(actor);
 	}
 }
 
-/*
- * poll() says EPOLLIN, too, if it cannot adopt a deserted instance. A program that does not
- * read() hears nothing of that, and no other edge comes. So it has to kick.
- */
-static void edge_adopt(struct site *site)
-{
-	struct hwtimer_ring *ring = &site->ring;
-
-	if (!site->ring_only || !site_has_ring(site))
-		return;
-	__atomic_add_fetch(&site->owes, 1, __ATOMIC_RELAXED);
-	if (hwtimer_ring_load(&ring->shared->flags) & HWTIMER_RING_NEED_KICK)
-		while (hwtimer_ring_kick(ring) < 0 && !sim_ending())
-			sim_sleep(1000000);
-	__atomic_sub_fetch(&site->owes, 1, __ATOMIC_RELAXED);
-}
-
 void act_edge(struct actor *actor)
 {
-	bool edge = sim_below(4);
-	struct sim_epoll *epoll =
-		sim_epoll_create(actor->file, EPOLLIN | (edge ? EPOLLET : 0));
+	unsigned int edge = sim_below(4) ? EPOLLET : 0;
+	struct sim_epoll *epoll = sim_epoll_create(actor->file, EPOLLIN | edge);
 	bool more = true;
 
 	while (!sim_ending() && more) {
@@ -166,36 +129,10 @@ void act_edge(struct actor *actor)
 			sim_fail("epoll_wait() has failed with %d", ret);
 		/* Once more after an edge: an event may have come meanwhile. */
 		if (ret > 0)
-			more = take_all(actor);
-		if (ret > 0 && edge)
-			edge_adopt(actor->site);
+			more = read_all(actor);
 		pause_sometimes(actor);
 	}
 	sim_epoll_close(epoll);
-}
-
-void act_eventfd(struct actor *actor)
-{
-	struct hwtimer_notify notify = {
-		.size = sizeof(notify),
-		.events = sim_below(2),
-		.eventfd = sim_eventfd_create(),
-	};
-	bool more = true;
-
-	while (sim_ioctl(actor->file, HWTIMER_IOC_NOTIFY, &notify))
-		sim_sleep(1000000);
-	while (!sim_ending() && more) {
-		int ret = sim_eventfd_read(notify.eventfd, 200000000);
-
-		world_count(1);
-		if (ret < 0 && ret != -EINTR)
-			sim_fail("read() of the eventfd has failed with %d",
-				 ret);
-		more = take_all(actor);
-		pause_sometimes(actor);
-	}
-	sim_eventfd_close(notify.eventfd);
 }
 
 /*
@@ -218,96 +155,5 @@ void act_keeper(struct actor *actor)
 		if (ret && ret != -ECANCELED)
 			sim_fail("read() returns %d after EPOLLHUP", ret);
 		return;
-	}
-}
-
-/* ---- the completion ring ---- */
-
-bool site_has_ring(const struct site *site)
-{
-	return site->mapped && site->setup.completions;
-}
-
-/* Does what hwtimer_ring_consume() does, or no more than <linux/hwtimer.h> demands. */
-static int ring_consume(struct site *site)
-{
-	struct hwtimer_ring *ring = &site->ring;
-
-	if (!site->sparing)
-		return hwtimer_ring_consume(ring);
-	hwtimer_ring_store(&ring->shared->completion_head, ring->head);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	return hwtimer_ring_load(&ring->shared->waiting) ?
-		       hwtimer_ring_kick_if_needed(ring) :
-		       0;
-}
-
-/* Takes all events; the caller is the only one that does. Returns their number. */
-static unsigned int consume_all(struct site *site)
-{
-	unsigned int count, total = 0, times = 0;
-	const struct hwtimer_event *event;
-	struct hwtimer_event events[EVENTS];
-	struct oracle_span span;
-
-	do {
-		span = oracle_read_begin(site->oracle);
-		for (count = 0; count < EVENTS; count++) {
-			event = hwtimer_ring_next_event(&site->ring);
-			if (!event)
-				break;
-			events[count] = *event;
-			oracle_event(site->oracle, event, &span, true);
-		}
-		oracle_order(site->oracle, events, count);
-		oracle_read_end(site->oracle);
-		total += count;
-		/* If the kernel could not be told, it has to be, later. */
-		if (ring_consume(site))
-			while (hwtimer_ring_kick(&site->ring) < 0)
-				sim_sleep(1000000);
-		/* Timers with a short interval may fill the ring as fast as that. */
-		if (++times % 64 == 0)
-			sim_sleep(1000000);
-	} while (count && !(times > 64 && sim_ending()));
-	return total;
-}
-
-/*
- * One thread at a time uses the ring. Another one that comes meanwhile has it look once
- * more: it may have seen what the first has not.
- */
-unsigned int site_consume(struct site *site)
-{
-	unsigned int total = 0;
-
-	__atomic_store_n(&site->consume_again, true, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&site->consume_again, __ATOMIC_SEQ_CST) &&
-	       !__atomic_exchange_n(&site->consuming, true, __ATOMIC_SEQ_CST)) {
-		__atomic_store_n(&site->consume_again, false, __ATOMIC_SEQ_CST);
-		__atomic_add_fetch(&site->owes, 1, __ATOMIC_RELAXED);
-		total += consume_all(site);
-		__atomic_sub_fetch(&site->owes, 1, __ATOMIC_RELAXED);
-		__atomic_store_n(&site->consuming, false, __ATOMIC_SEQ_CST);
-	}
-	return total;
-}
-
-void act_consumer(struct actor *actor)
-{
-	bool polls = sim_below(2);
-
-	while (!sim_ending()) {
-		int ret = 0;
-
-		if (polls)
-			ret = sim_poll(actor->file, EPOLLIN, 100000000);
-		if (ret < 0 && ret != -EINTR)
-			sim_fail("poll() has failed with %d", ret);
-		world_count(1);
-		world_count(site_consume(actor->site));
-		if (ret > 0 && !actor->site->ring_only && !read_all(actor))
-			return;
-		sim_sleep(sim_below(sim_below(4) ? 3000000 : 40000000));
 	}
 }

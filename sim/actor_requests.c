@@ -272,7 +272,7 @@ void act_requester(struct actor *actor)
 	}
 }
 
-/* ---- SUBMIT and the rings ---- */
+/* ---- SUBMIT ---- */
 
 #define BATCH 40
 
@@ -361,7 +361,9 @@ void act_batcher(struct actor *actor)
 
 static int bulk_result(uint64_t result)
 {
-	return hwtimer_ring_error(result);
+	int64_t value = result;
+
+	return value < 0 && value >= -4095 ? value : 0;
 }
 
 /* The flags of operations that are done together */
@@ -475,139 +477,5 @@ void act_bulker(struct actor *actor)
 		bulk_run(actor, alike_ops[sim_below(4)], sim_between(1, BATCH));
 		if (!sim_below(4))
 			sim_sleep(sim_below(20 * actor->site->oracle->tick));
-	}
-}
-
-/* ---- the submission ring ---- */
-
-#define IN_FLIGHT 256
-
-/**
- * struct flight - a request in the ring whose result is not there yet
- * @request: the request
- * @timer: its timer
- * @span: when it was put there
- */
-struct flight {
-	struct hwtimer_request request;
-	struct oracle_timer *timer;
-	struct oracle_span span;
-};
-
-/* Tells the kernel of requests, again and again until it has heard. */
-static void producer_publish(struct site *site)
-{
-	__atomic_add_fetch(&site->owes, 1, __ATOMIC_RELAXED);
-	if (hwtimer_ring_publish(&site->ring))
-		while (hwtimer_ring_kick(&site->ring) < 0)
-			sim_sleep(1000000);
-	__atomic_sub_fetch(&site->owes, 1, __ATOMIC_RELAXED);
-}
-
-static void producer_results(struct actor *actor, struct flight *flights,
-			     uint64_t *done)
-{
-	unsigned long long result;
-
-	while (hwtimer_ring_next_long_long(&actor->site->ring, &result)) {
-		struct flight *flight = &flights[(*done)++ % IN_FLIGHT];
-
-		batch_result(actor, &flight->request, result, flight->timer,
-			     bulk_result(result), &flight->span);
-	}
-}
-
-/* Often for about as long as the worker goes on polling, which is 8 ms */
-static void producer_pause(void)
-{
-	switch (sim_below(4)) {
-	case 0:
-		sim_sleep(sim_below(30000000));
-		break;
-	case 1:
-		sim_sleep(1000000);
-		break;
-	default:
-		sim_sleep(sim_between(6, 12) * 1000000 + sim_below(3) * 1000);
-		break;
-	}
-}
-
-/* What a producer puts into compact slots, until it changes its mind */
-struct kind {
-	unsigned int op;
-	uint32_t flags;
-};
-
-/* Puts a request into the ring, if there is room. */
-static bool slot_put(struct actor *actor, struct flight *flight)
-{
-	struct hwtimer_request *slot =
-		hwtimer_ring_get_slot(&actor->site->ring);
-
-	if (!slot)
-		return false;
-	flight->span = oracle_begin(actor->site->oracle);
-	batch_prepare(actor, &flight->request, &flight->timer);
-	*slot = flight->request;
-	return true;
-}
-
-/* As slot_put(), with compact slots: now and then of another kind than the one before */
-static bool compact_put(struct actor *actor, struct flight *flight,
-			struct kind *kind)
-{
-	struct oracle_timer *timer = NULL;
-	struct hwtimer_bulk_timer *slot;
-
-	if (!kind->op || !sim_below(24)) {
-		kind->op = alike_ops[sim_below(4)];
-		kind->flags = alike_flags(actor, kind->op);
-	}
-	if (kind->op != HWTIMER_OP_SCHEDULE)
-		timer = actor_pick(actor);
-	if (kind->op != HWTIMER_OP_SCHEDULE && !timer) {
-		kind->op = 0;
-		return false;
-	}
-	slot = hwtimer_ring_get_compact(&actor->site->ring, kind->op,
-					kind->flags);
-	if (!slot)
-		return false;
-	flight->span = oracle_begin(actor->site->oracle);
-	flight->timer = alike_prepare(actor, kind->op, kind->flags, 0, timer,
-				      &flight->request);
-	slot->user_data = flight->request.user_data | flight->request.id;
-	slot->time = flight->request.time;
-	return true;
-}
-
-void act_producer(struct actor *actor)
-{
-	struct site *site = actor->site;
-	bool compact = site->setup.flags & HWTIMER_COMPACT_SLOTS;
-	struct flight flights[IN_FLIGHT];
-	uint64_t put = 0, done = 0;
-	struct kind kind = {};
-
-	while (!sim_ending() || done < put) {
-		unsigned int count = sim_ending() ? 0 : sim_between(1, BATCH);
-		unsigned int i;
-
-		for (i = 0; i < count; i++) {
-			struct flight *flight = &flights[put % IN_FLIGHT];
-
-			if (put - done == IN_FLIGHT ||
-			    !(compact ? compact_put(actor, flight, &kind) :
-					slot_put(actor, flight)))
-				break;
-			put++;
-		}
-		if (i)
-			producer_publish(site);
-		producer_results(actor, flights, &done);
-		world_count(i);
-		if (!i || sim_below(2))
-			producer_pause();
 	}
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * System calls. They lead to the file operations of hwtimer_main.c; poll(), epoll and
- * eventfd do step by step what those of the kernel do.
+ * System calls. They lead to the file operations of hwtimer_main.c; poll() and epoll do
+ * step by step what those of the kernel do.
  */
 #include <stdlib.h>
-#include <sys/mman.h>
 
-#include <linux/eventfd.h>
 #include <linux/fs.h>
 #include <linux/hrtimer.h>
 #include <linux/miscdevice.h>
@@ -190,35 +188,6 @@ void sim_show_fdinfo(struct file *file)
 
 	fops->show_fdinfo(&seq, file);
 	call_end(0);
-}
-
-void *sim_mmap(struct file *file, size_t bytes, int *err)
-{
-	void *memory = mmap(NULL, bytes, PROT_NONE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	struct vm_area_struct vma = {
-		.vm_start = (unsigned long)memory,
-		.vm_end = (unsigned long)memory + bytes,
-		.vm_flags = VM_MAYSHARE,
-	};
-
-	if (memory == MAP_FAILED)
-		sim_fail("no addresses for a mapping");
-	file_get(file);
-	hurry();
-	*err = hurry_end(fops->mmap(file, &vma));
-	/* vm_map_pages() of bench/core/ has them elsewhere. */
-	if (!*err)
-		return (void *)vma.vm_start;
-	munmap(memory, bytes);
-	file_put(file);
-	return NULL;
-}
-
-void sim_munmap(struct file *file, void *memory, size_t bytes)
-{
-	munmap(memory, bytes);
-	file_put(file);
 }
 
 /* ---- time-outs ---- */
@@ -464,108 +433,6 @@ int sim_epoll_wait(struct sim_epoll *epoll, uint64_t time)
 	waiter_end(&waiter);
 	hrtimer_cancel(&timeout.timer);
 	return call_end(ret);
-}
-
-/* ---- eventfds ---- */
-
-/**
- * struct eventfd_ctx - an eventfd
- * @refs: references, those of the module included
- * @count: its count; protected by the lock of @wait
- * @wait: where readers wait
- */
-struct eventfd_ctx {
-	int refs;
-	u64 count;
-	wait_queue_head_t wait;
-};
-
-#define EVENTFDS 16
-
-static struct eventfd_ctx *eventfds[EVENTFDS];
-
-int sim_eventfd_create(void)
-{
-	struct eventfd_ctx *context = calloc(1, sizeof(*context));
-	int fd;
-
-	context->refs = 1;
-	init_waitqueue_head(&context->wait);
-	sim_lock();
-	for (fd = 0; fd < EVENTFDS - 1 && eventfds[fd]; fd++)
-		;
-	eventfds[fd] = context;
-	sim_unlock();
-	return fd;
-}
-
-struct eventfd_ctx *eventfd_ctx_fdget(int fd)
-{
-	struct eventfd_ctx *context = NULL;
-
-	sim_point("eventfd_ctx_fdget");
-	sim_lock();
-	if (fd < EVENTFDS)
-		context = eventfds[fd];
-	if (context)
-		context->refs++;
-	sim_unlock();
-	return context ?: ERR_PTR(-EBADF);
-}
-
-void eventfd_ctx_put(struct eventfd_ctx *context)
-{
-	bool last;
-
-	sim_lock();
-	last = !--context->refs;
-	sim_unlock();
-	if (last)
-		free(context);
-}
-
-void eventfd_signal(struct eventfd_ctx *context)
-{
-	spin_lock(&context->wait.lock);
-	context->count++;
-	spin_unlock(&context->wait.lock);
-	wake_up_poll(&context->wait, EPOLLIN);
-}
-
-void sim_eventfd_close(int fd)
-{
-	struct eventfd_ctx *context = eventfds[fd];
-
-	sim_lock();
-	eventfds[fd] = NULL;
-	sim_unlock();
-	eventfd_ctx_put(context);
-}
-
-static u64 eventfd_take(struct eventfd_ctx *context)
-{
-	u64 count;
-
-	spin_lock(&context->wait.lock);
-	count = context->count;
-	context->count = 0;
-	spin_unlock(&context->wait.lock);
-	return count;
-}
-
-int sim_eventfd_read(int fd, uint64_t time)
-{
-	struct eventfd_ctx *context = eventfds[fd];
-	struct timeout timeout;
-	u64 count = 0;
-	int ret;
-
-	timeout_begin(&timeout, time);
-	ret = wait_event_interruptible(context->wait,
-				       (count = eventfd_take(context)) ||
-					       timeout_passed(&timeout));
-	hrtimer_cancel(&timeout.timer);
-	return call_end(ret ?: (int)count);
 }
 
 /* ---- the module ---- */

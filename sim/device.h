@@ -26,19 +26,9 @@ long sim_ioctl(struct file *file, unsigned int command, void *argument);
 int sim_poll(struct file *file, unsigned int events, uint64_t timeout);
 void sim_show_fdinfo(struct file *file);
 
-/* Returns the mapping, or NULL and an error. */
-void *sim_mmap(struct file *file, size_t bytes, int *err);
-void sim_munmap(struct file *file, void *memory, size_t bytes);
-
 struct sim_epoll *sim_epoll_create(struct file *file, unsigned int events);
 void sim_epoll_close(struct sim_epoll *epoll);
 int sim_epoll_wait(struct sim_epoll *epoll, uint64_t timeout);
-
-/* Eventfds have small numbers. */
-int sim_eventfd_create(void);
-void sim_eventfd_close(int fd);
-/* Waits until the count is not 0, and clears it. Returns the count, 0, or an error. */
-int sim_eventfd_read(int fd, uint64_t timeout);
 
 /* Those who wait, for sim/inspect.c: for what, and since which step. */
 void sim_device_waiters(void (*look)(struct file *file, const char *how,

@@ -8,12 +8,10 @@
 #include <linux/kernel.h>
 
 #include "hwtimer.h"
-#include "hwtimer_completion.h"
 #include "hwtimer_debug.h"
 #include "hwtimer_instance.h"
 #include "hwtimer_notice.h"
 #include "hwtimer_owner.h"
-#include "hwtimer_ring.h"
 #include "hwtimer_stats.h"
 
 #include "inspect.h"
@@ -33,24 +31,6 @@ static bool queued(struct hwtimer_alarm *alarm)
 	return !RB_EMPTY_NODE(&alarm->node.node);
 }
 
-/*
- * Whether a worker will come to the rings. One that comes when the next timer is due, be
- * that in an hour, does not count.
- */
-static bool worker_comes(struct hwtimer_instance *instance)
-{
-	return instance->exchange.polling || queued(&instance->job.chores) ||
-	       queued(&instance->exchange.errand.turns);
-}
-
-/* Whether the worker is about to move events into the ring, and tells of them then */
-static bool worker_moves(struct hwtimer_instance *instance)
-{
-	return hwtimer_completion_ring(instance) && worker_comes(instance) &&
-	       !hwtimer_completion_unread(instance) &&
-	       hwtimer_completion_due(instance);
-}
-
 /**
  * sim_inspect_waiter - check whether somebody sleeps for a reason
  * @file: the file that the call is for
@@ -63,7 +43,7 @@ void sim_inspect_waiter(struct file *file, const char *how, unsigned int events)
 	__poll_t mask;
 
 	pretend(instance, current);
-	mask = worker_moves(instance) ? 0 : hwtimer_notice_mask(instance);
+	mask = hwtimer_notice_mask(instance);
 	pretend(instance, NULL);
 	if (!strcmp(how, "read()"))
 		mask = hwtimer_notice_readable(instance) ? EPOLLIN : 0;
@@ -82,37 +62,13 @@ void sim_inspect_waiter(struct file *file, const char *how, unsigned int events)
  * struct hold - what an instance looked like when its lock was released last
  * @stats: its counters
  * @walked: number of entries of its wheel that were visited
- * @polling: its rings were polled
- * @done: time at which a request was done last while they were, ns; 0: never
  */
 struct hold {
 	struct hwtimer_stats stats;
 	u64 walked;
-	bool polling;
-	u64 done;
 };
 
 #define INSTANCES 256
-
-/* The worker polls for 8 ms after the last request, or 7 if it was about to poll then. */
-#define POLLS_AT_LEAST (6 * NSEC_PER_MSEC)
-
-/* Checks that the worker has not stopped polling soon after a request was done. */
-static void look_at_polling(const struct hwtimer_instance *instance,
-			    struct hold *hold)
-{
-	u64 now = sim_now(CLOCK_MONOTONIC);
-
-	if (hold->stats.submitted != instance->stats.submitted && hold->polling)
-		hold->done = now;
-	if (hold->done && hold->polling && !instance->exchange.polling &&
-	    !instance->stopped && !instance->deserted &&
-	    now < hold->done + POLLS_AT_LEAST)
-		sim_fail(
-			"the worker of instance %llu polls no more, %llu ns after a request",
-			instance->nr, now - hold->done);
-	hold->polling = instance->exchange.polling;
-}
 
 /* Checks how many timers one hold of the lock has handled in each way. */
 static void look_at_work(const struct hwtimer_instance *instance,
@@ -145,7 +101,6 @@ static void look(struct spinlock *lock)
 	struct hold *hold = &holds[instance->nr % INSTANCES];
 
 	look_at_work(instance, hold);
-	look_at_polling(instance, hold);
 	hold->stats = instance->stats;
 	hold->walked = instance->wheel.stats.walked;
 }
@@ -259,38 +214,6 @@ void sim_inspect_deadlines(struct file *file)
 				instance->nr, record->deadline, turn);
 		cursor++;
 	}
-}
-
-/**
- * sim_inspect_ring - check whether somebody sees to it that the rings are served
- * @file: the file of the instance
- *
- * No program is about to kick.
- */
-void sim_inspect_ring(struct file *file)
-{
-	struct hwtimer_instance *instance = file->private_data;
-	struct hwtimer_ring *ring = hwtimer_completion_ring(instance);
-	bool due;
-
-	if (!ring)
-		return;
-	if (worker_comes(instance))
-		return;
-	/* A worker that deserts an instance looks at the rings once more, and then they kick. */
-	if (hwtimer_ring_submitted(ring) > 0)
-		sim_fail(
-			"requests are in the ring of instance %llu, and nobody comes for them",
-			instance->nr);
-	if (instance->deserted)
-		return;
-	pretend(instance, current);
-	due = hwtimer_completion_due(instance);
-	pretend(instance, NULL);
-	if (due)
-		sim_fail(
-			"the ring of instance %llu has room for what waits, and nobody moves it",
-			instance->nr);
 }
 
 /* The files in debugfs are not part of the simulation. */

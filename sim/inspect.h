@@ -10,7 +10,6 @@ void sim_inspect_waiter(struct file *file, const char *how,
 			unsigned int events);
 void sim_inspect_alarm(struct file *file);
 void sim_inspect_deadlines(struct file *file);
-void sim_inspect_ring(struct file *file);
 void sim_inspect_instances(void);
 
 #endif /* SIM_INSPECT_H */

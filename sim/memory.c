@@ -4,12 +4,10 @@
  * be free when the module is unloaded.
  */
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <linux/bitmap.h>
-#include <linux/memcontrol.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
@@ -22,9 +20,6 @@
 #define SIM_MSAN 1
 #endif
 #endif
-
-/* Pages that can be mapped: enough for the rings of all instances */
-#define PAGES 16384
 
 /* Number of allocations and the like of a system call that may fail */
 #define REFUSALS 16
@@ -197,13 +192,11 @@ void *__vmalloc(unsigned long size, gfp_t gfp)
  * struct page - an allocation of pages
  * @address: where
  * @order: log2 of their number
- * @mapped: programs have it
  * @next: another one, in the same bucket of the table, or free
  */
 struct page {
 	void *address;
 	unsigned int order;
-	bool mapped;
 	struct page *next;
 };
 
@@ -211,45 +204,9 @@ struct page {
 
 static struct page *pages[BUCKETS];
 
-/* Single pages are parts of a file in memory, so that they can be mapped elsewhere. */
-static int arena_fd;
-static char *arena;
-static unsigned int arena_used;
-static void *arena_free;
-
 static struct page **page_bucket(const void *address)
 {
 	return &pages[(unsigned long)address / PAGE_SIZE % BUCKETS];
-}
-
-static void arena_create(void)
-{
-	arena_fd = memfd_create("pages", 0);
-	if (arena_fd < 0 || ftruncate(arena_fd, PAGES * PAGE_SIZE))
-		sim_fail("no memory for pages");
-	arena = mmap(NULL, PAGES * PAGE_SIZE, PROT_READ | PROT_WRITE,
-		     MAP_SHARED, arena_fd, 0);
-}
-
-static void *arena_get(void)
-{
-	void *memory = arena_free;
-
-	if (memory) {
-		arena_free = *(void **)memory;
-		return memory;
-	}
-	if (!arena)
-		arena_create();
-	if (arena_used == PAGES)
-		sim_fail("no page is left");
-	return arena + PAGE_SIZE * arena_used++;
-}
-
-static void *pages_memory(unsigned int order)
-{
-	return order ? aligned_alloc(PAGE_SIZE, PAGE_SIZE << order) :
-		       arena_get();
 }
 
 struct page *alloc_pages(gfp_t gfp, unsigned int order)
@@ -260,9 +217,8 @@ struct page *alloc_pages(gfp_t gfp, unsigned int order)
 		return NULL;
 	page = malloc(sizeof(*page));
 	sim_lock();
-	page->address = pages_memory(order);
+	page->address = aligned_alloc(PAGE_SIZE, PAGE_SIZE << order);
 	page->order = order;
-	page->mapped = false;
 	bucket = page_bucket(page->address);
 	page->next = *bucket;
 	*bucket = page;
@@ -293,16 +249,8 @@ void __free_pages(struct page *page, unsigned int order)
 		sim_fail("free of pages that are not allocated");
 	*link = page->next;
 	count(-1, -(s64)(PAGE_SIZE << order));
-	/* Programs saw it until now. */
-	if (page->mapped)
-		expect_defined(page->address, PAGE_SIZE << order);
 	fill(page->address, FREED, PAGE_SIZE << order);
-	if (order) {
-		free(page->address);
-	} else {
-		*(void **)page->address = arena_free;
-		arena_free = page->address;
-	}
+	free(page->address);
 	sim_unlock();
 	free(page);
 }
@@ -362,30 +310,6 @@ long si_mem_available(void)
 	if (sim_short())
 		return 0;
 	return 1L << 21;
-}
-
-int vm_map_pages(struct vm_area_struct *vma, struct page **pages,
-		 unsigned long count)
-{
-	unsigned long i;
-
-	might_sleep();
-	if (vma->vm_end - vma->vm_start != count * PAGE_SIZE)
-		return -EINVAL;
-	if (sim_short())
-		return -ENOMEM;
-	for (i = 0; i < count; i++) {
-		void *where = (void *)(vma->vm_start + i * PAGE_SIZE);
-		off_t offset = (char *)pages[i]->address - arena;
-
-		if (mmap(where, PAGE_SIZE, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_FIXED, arena_fd, offset) != where)
-			sim_fail("mmap() of a page");
-		expect_defined(pages[i]->address, PAGE_SIZE);
-		pages[i]->mapped = true;
-		sim_point("vm_map_pages");
-	}
-	return 0;
 }
 
 /* ---- slab caches ---- */
@@ -460,39 +384,6 @@ void kmem_cache_free_bulk(struct kmem_cache *cache, size_t nr, void **objects)
 	}
 	count(-(s64)nr, -(s64)(nr * cache->size));
 	__atomic_sub_fetch(&cache->used, nr, __ATOMIC_RELAXED);
-}
-
-/* ---- memory cgroups ---- */
-
-/**
- * struct mem_cgroup - one for all
- * @refs: references that the module holds
- */
-struct mem_cgroup {
-	s64 refs;
-};
-
-static struct mem_cgroup only_group;
-
-struct mem_cgroup *get_mem_cgroup_from_mm(struct mm_struct *mm)
-{
-	count(1, 0);
-	__atomic_add_fetch(&only_group.refs, 1, __ATOMIC_RELAXED);
-	return &only_group;
-}
-
-void mem_cgroup_put(struct mem_cgroup *group)
-{
-	if (!group)
-		return;
-	count(-1, 0);
-	if (__atomic_fetch_sub(&group->refs, 1, __ATOMIC_RELAXED) <= 0)
-		sim_fail("mem_cgroup_put() without a reference");
-}
-
-struct mem_cgroup *set_active_memcg(struct mem_cgroup *group)
-{
-	return NULL;
 }
 
 /* ---- memory of programs ---- */

@@ -518,10 +518,10 @@ void oracle_remade(struct oracle_timer *old, struct oracle_timer *timer,
 
 static void event_expected(struct oracle_timer *timer,
 			   const struct hwtimer_event *event,
-			   const struct oracle_span *span, bool ring)
+			   const struct oracle_span *span)
 {
 	/* A read that began before the end may have taken the event before it. */
-	bool after = !ring && timer->ended && span->from > timer->ended;
+	bool after = timer->ended && span->from > timer->ended;
 
 	if (timer->state == ORACLE_REFUSED)
 		FAIL(timer, "has an event");
@@ -532,9 +532,9 @@ static void event_expected(struct oracle_timer *timer,
 	} else if (has_ended(timer) && (!timer->interval || after))
 		FAIL(timer, "has an event, its number %llu",
 		     (unsigned long long)timer->events + 1);
-	if (!ring && unlisted_before(timer, span))
+	if (unlisted_before(timer, span))
 		FAIL(timer, "has an event, but LIST did not show it");
-	if (!ring && wiped_before(timer, span))
+	if (wiped_before(timer, span))
 		FAIL(timer, "has an event after CANCEL_ALL");
 	if (event->deadline == HWTIMER_NEVER)
 		FAIL(timer, "has expired, but must never");
@@ -575,38 +575,36 @@ void oracle_read_end(struct oracle *oracle)
 /*
  * Whether the events of a timer are reported in the order in which the kernel delivered
  * them, and in order with the RESCHEDULEs: not if another read went on meanwhile, or a
- * RESCHEDULE. Of the ring, nobody knows when it got an event, but there is only one event
- * of a timer in it.
+ * RESCHEDULE.
  */
 static bool in_order(const struct oracle_timer *timer,
-		     const struct oracle_span *span, bool ring)
+		     const struct oracle_span *span)
 {
 	if (timer->changes || !span->reads ||
 	    span->reads != timer->oracle->reads)
 		return false;
-	return ring ? !timer->moved : span->from > timer->changed;
+	return span->from > timer->changed;
 }
 
 /*
  * Whether a call must see @low to @high. While a RESCHEDULE runs, it may see the old
- * deadline or the new one; so may a call that began before the end of RESCHEDULE. Events
- * in the ring may have been there for long.
+ * deadline or the new one; so may a call that began before the end of RESCHEDULE.
  */
 static bool deadline_known(const struct oracle_timer *timer,
-			   const struct oracle_span *span, bool ring)
+			   const struct oracle_span *span)
 {
 	if (timer->vague || timer->changes)
 		return false;
 	if (timer->interval)
-		return in_order(timer, span, ring);
-	return ring || span->from > timer->changed;
+		return in_order(timer, span);
+	return span->from > timer->changed;
 }
 
 static void event_deadline(struct oracle_timer *timer,
 			   const struct hwtimer_event *event,
-			   const struct oracle_span *span, bool ring)
+			   const struct oracle_span *span)
 {
-	if (!deadline_known(timer, span, ring))
+	if (!deadline_known(timer, span))
 		return;
 	if (event->deadline < timer->low || event->deadline > timer->high)
 		FAIL(timer, "has expired for the deadline %llu",
@@ -616,13 +614,13 @@ static void event_deadline(struct oracle_timer *timer,
 /* How many deadlines the event had to report at least when it was taken */
 static uint64_t expirations_least(const struct oracle_timer *timer,
 				  const struct hwtimer_event *event,
-				  const struct oracle_span *span, bool ring)
+				  const struct oracle_span *span)
 {
-	uint64_t taken = ring ? event->deadline + event->lateness : span->since;
+	uint64_t taken = span->since;
 	uint64_t least;
 
 	/* Another thread may have got expirations that it has not reported yet. */
-	if (timer->left && !in_order(timer, span, ring))
+	if (timer->left && !in_order(timer, span))
 		return 1;
 	if (timer->fixed_delay || timer->last || timer->changes ||
 	    timer->lost_ok || timer->oracle->wiping ||
@@ -637,7 +635,7 @@ static uint64_t expirations_least(const struct oracle_timer *timer,
 
 static void event_expirations(struct oracle_timer *timer,
 			      const struct hwtimer_event *event,
-			      const struct oracle_span *span, bool ring)
+			      const struct oracle_span *span)
 {
 	uint64_t n = event->expirations;
 	uint64_t least;
@@ -652,7 +650,7 @@ static void event_expirations(struct oracle_timer *timer,
 	if (event->deadline + (n - 1) * timer->interval > latest(timer->oracle))
 		FAIL(timer, "reports %llu expirations, some before their time",
 		     (unsigned long long)n);
-	least = expirations_least(timer, event, span, ring);
+	least = expirations_least(timer, event, span);
 	if (n < least)
 		FAIL(timer, "reports %llu expirations from %llu on, not %llu",
 		     (unsigned long long)n, (unsigned long long)event->deadline,
@@ -662,7 +660,7 @@ static void event_expirations(struct oracle_timer *timer,
 /* What is expected next of a periodic timer */
 static void event_next(struct oracle_timer *timer,
 		       const struct hwtimer_event *event,
-		       const struct oracle_span *span, bool ring)
+		       const struct oracle_span *span)
 {
 	if (timer->left) {
 		timer->left -= event->expirations;
@@ -674,12 +672,11 @@ static void event_next(struct oracle_timer *timer,
 	/* Of a read that began earlier, nobody knows whether this was the last. */
 	if (timer->last) {
 		timer->vague = true;
-		if (!ring && span->from > timer->last &&
-		    in_order(timer, span, ring))
+		if (span->from > timer->last && in_order(timer, span))
 			end(timer, ORACLE_DONE);
 		return;
 	}
-	if (!in_order(timer, span, ring)) {
+	if (!in_order(timer, span)) {
 		timer->vague = true;
 		return;
 	}
@@ -689,33 +686,31 @@ static void event_next(struct oracle_timer *timer,
 	timer->low = event->deadline + event->expirations * timer->interval;
 	timer->high = timer->low;
 	if (timer->fixed_delay) {
-		timer->low = (ring ? event->deadline : span->since) +
-			     timer->interval;
+		timer->low = span->since + timer->interval;
 		timer->high = latest(timer->oracle) + timer->interval;
 	}
 }
 
 void oracle_event(struct oracle *oracle, const struct hwtimer_event *event,
-		  const struct oracle_span *span, bool ring)
+		  const struct oracle_span *span)
 {
 	struct oracle_timer *timer;
 
 	sim_lock();
 	timer = timer_find(oracle, event->user_data, event->id);
-	TRACE(timer, "has an event%s: deadline %llu, %u expirations",
-	      ring ? " in the ring" : "", (unsigned long long)event->deadline,
-	      event->expirations);
-	event_expected(timer, event, span, ring);
+	TRACE(timer, "has an event: deadline %llu, %u expirations",
+	      (unsigned long long)event->deadline, event->expirations);
+	event_expected(timer, event, span);
 	event_timely(timer, event);
-	event_deadline(timer, event, span, ring);
-	event_expirations(timer, event, span, ring);
+	event_deadline(timer, event, span);
+	event_expirations(timer, event, span);
 	timer->events++;
 	oracle->delivered++;
 	oracle->missed += event->expirations - 1;
 	if (!timer->interval)
 		end(timer, ORACLE_DONE);
 	else
-		event_next(timer, event, span, ring);
+		event_next(timer, event, span);
 	__atomic_add_fetch(&sim_counts.events, 1, __ATOMIC_RELAXED);
 	sim_unlock();
 }
@@ -787,7 +782,7 @@ void oracle_returned(struct oracle *oracle,
 	if (gone_before(timer, span))
 		FAIL(timer,
 		     "STOP has handed it back, but CANCEL did not find it");
-	if (deadline_known(timer, span, false) &&
+	if (deadline_known(timer, span) &&
 	    (entry->deadline < timer->low || entry->deadline > timer->high) &&
 	    !timer->interval)
 		FAIL(timer, "STOP has handed it back with the deadline %llu",
@@ -808,7 +803,7 @@ void oracle_queried(struct oracle *oracle, uint64_t user_data, uint64_t id,
 	if (timer->state == ORACLE_REFUSED ||
 	    (has_ended(timer) && !timer->leaving && span->from > timer->ended))
 		FAIL(timer, "the kernel describes it");
-	if (deadline_known(timer, span, false) && !timer->interval &&
+	if (deadline_known(timer, span) && !timer->interval &&
 	    timer->state == ORACLE_LIVE &&
 	    (deadline < timer->low || deadline > timer->high))
 		FAIL(timer, "the kernel says that its deadline is %llu",

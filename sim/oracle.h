@@ -10,7 +10,7 @@
 #ifndef SIM_ORACLE_H
 #define SIM_ORACLE_H
 
-#include <linux/hwtimer.h>
+#include <uapi/linux/hwtimer.h>
 
 #include "sim.h"
 
@@ -207,9 +207,8 @@ void oracle_wiped(struct oracle *oracle, const struct hwtimer_cancel_all *all,
 /* Before and after a read and the report of its events */
 struct oracle_span oracle_read_begin(struct oracle *oracle);
 void oracle_read_end(struct oracle *oracle);
-/* One event; @ring: from the completion ring, so nobody knows when it was put there */
 void oracle_event(struct oracle *oracle, const struct hwtimer_event *event,
-		  const struct oracle_span *span, bool ring);
+		  const struct oracle_span *span);
 /* Events that came in one piece */
 void oracle_order(struct oracle *oracle, const struct hwtimer_event *events,
 		  size_t count);

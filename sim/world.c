@@ -70,14 +70,6 @@ static void setup_choose(struct hwtimer_setup *setup)
 	};
 	if (setup->clock == HWTIMER_CLOCK_REALTIME && sim_below(2))
 		setup->flags = HWTIMER_REPORT_CLOCK_SET;
-	if (sim_below(2)) {
-		setup->submissions = 1u << sim_below(8);
-		setup->completions =
-			sim_below(6) ? 1u << sim_below(sim_below(2) ? 4 : 8) :
-				       0;
-		if (sim_below(2))
-			setup->flags |= HWTIMER_COMPACT_SLOTS;
-	}
 }
 
 /* Tries until it works: what fails now and then does so here, too. */
@@ -101,58 +93,6 @@ static void site_open(struct site *site)
 			sim_fail("SETUP has failed with %ld", ret);
 		sim_sleep(LOOK);
 	}
-}
-
-static void site_map(struct site *site)
-{
-	if (!site->setup.submissions && !site->setup.completions)
-		return;
-	while (hwtimer_ring_map(&site->ring, site->nr)) {
-		if (!result_excused(-errno))
-			sim_fail("mmap() has failed with %d", -errno);
-		sim_sleep(LOOK);
-	}
-	site->mapped = true;
-}
-
-/* ---- the rings' system calls ---- */
-
-static long ring_return(long ret)
-{
-	if (ret >= 0)
-		return ret;
-	errno = -ret;
-	return -1;
-}
-
-int sim_ring_ioctl(int fd, unsigned long command, void *argument)
-{
-	long ret = sim_ioctl(world.sites[fd].file, command, argument);
-
-	if (command == HWTIMER_IOC_KICK && ret < 0 && !result_excused(ret))
-		sim_fail("KICK has failed with %ld", ret);
-	return ring_return(ret);
-}
-
-void *sim_ring_mmap(int fd, size_t bytes)
-{
-	int err;
-	void *memory = sim_mmap(world.sites[fd].file, bytes, &err);
-
-	if (memory)
-		return memory;
-	errno = -err;
-	return MAP_FAILED;
-}
-
-int sim_ring_munmap(void *memory, size_t bytes)
-{
-	unsigned int nr;
-
-	for (nr = 0; world.sites[nr].ring.shared != memory; nr++)
-		;
-	sim_munmap(world.sites[nr].file, memory, bytes);
-	return 0;
 }
 
 /* ---- actors ---- */
@@ -205,7 +145,6 @@ static const struct role takers[] = {
 	{ "reader", act_reader },
 	{ "poller", act_poller },
 	{ "edge", act_edge },
-	{ "eventfd", act_eventfd },
 };
 
 static const struct role others[] = {
@@ -232,19 +171,13 @@ static void roles_add(struct site *site, const struct role *roles,
 /* Starts those who take the events. */
 static void takers_add(struct site *site)
 {
-	if (site->ring_only) {
-		roles_add(site, takers + 1, 3, sim_between(1, 2));
-	} else if (!site_has_ring(site) && !sim_below(12)) {
+	if (!sim_below(12)) {
 		/* Nobody takes them; they are discarded at the end. */
 		actor_add(site, either(site), "stopper", act_stopper);
 		actor_add(site, either(site), "discarder", act_discarder);
 		actor_add(site, either(site), "keeper", act_keeper);
-	} else if (site_has_ring(site) && !sim_below(4)) {
-		/* read() does not count the events in the ring, but the notice does. */
-		actor_add(site, either(site), "reader", act_reader);
-		actor_add(site, either(site), "notifier", act_notifier);
 	} else if (sim_below(6)) {
-		roles_add(site, takers, 4, sim_between(1, 3));
+		roles_add(site, takers, 3, sim_between(1, 3));
 	} else {
 		/* They are told at the same time, and only one of them takes all. */
 		actor_add(site, either(site), "edge", act_edge);
@@ -260,17 +193,11 @@ static void site_main(void *argument)
 
 	setup_choose(&site->setup);
 	clock = HWTIMER_CLOCKID(site->setup.clock);
-	/* Who does not call read() does not get reports that the clock was set. */
-	site->ring_only = site->setup.completions && sim_below(3);
-	if (site->ring_only)
-		site->setup.flags = 0;
-	site->sparing = sim_below(2);
 	site_open(site);
 	site->oracle =
 		oracle_create(site->nr, clock,
 			      clock == CLOCK_REALTIME ? 0 : site->owner->offset,
 			      site->setup.tick);
-	site_map(site);
 	site->ready = true;
 	roles_add(site, askers, 3, sim_between(1, 3));
 	takers_add(site);
@@ -278,10 +205,6 @@ static void site_main(void *argument)
 		actor_add(site, either(site), "prober", act_prober);
 	if (sim_below(2))
 		roles_add(site, others + 1, 2, 1);
-	if (site->mapped && site->setup.submissions)
-		actor_add(site, either(site), "producer", act_producer);
-	if (site_has_ring(site) && (!site->ring_only || sim_below(2)))
-		actor_add(site, either(site), "consumer", act_consumer);
 	if (!sim_below(3))
 		actor_add(site, either(site), "keeper", act_keeper);
 	/* Only in some runs, so that the others stay as they were without it. */
@@ -403,8 +326,6 @@ static bool site_drain(struct site *site)
 
 	do {
 		ret = site_read(site, site->file, 300, true);
-		if (site_has_ring(site))
-			site_consume(site);
 		if (ret < 0 && ret != -EAGAIN && ret != -ECANCELED &&
 		    ret != -EUSERS)
 			sim_fail("read() has failed with %zd at the end", ret);
@@ -415,8 +336,7 @@ static bool site_drain(struct site *site)
 /* Waits until all that is due has come, and takes it. */
 static void site_settle(struct site *site)
 {
-	struct hwtimer_notify notify = { .size = sizeof(notify),
-					 .eventfd = -1 };
+	struct hwtimer_notify notify = { .size = sizeof(notify) };
 	unsigned int times = 0;
 	long ret;
 
@@ -431,8 +351,8 @@ static void site_settle(struct site *site)
 	if (!site->stopped)
 		sim_sleep(site_horizon(site));
 	/*
-	 * It may take long: if the machine is slow, if the instance gets another worker, and
-	 * until what waits has gone through a small ring. But it comes.
+	 * It may take long: if the machine is slow, and if the instance gets another worker.
+	 * But it comes.
 	 */
 	for (times = 0; times < SETTLE_TIMES; times++) {
 		site_drain(site);
@@ -493,8 +413,6 @@ static void site_end(struct site *site, bool orderly)
 			sim_sleep(LOOK);
 	}
 	site->ready = false;
-	if (site->mapped)
-		hwtimer_ring_unmap(&site->ring);
 	sim_close(site->file);
 }
 
@@ -556,11 +474,6 @@ void world_main(void *unused)
 		if (sim_below(2))
 			actor_add(NULL, sim_process_first(), "disturber",
 				  act_disturber);
-		if (!sim_below(6))
-			actor_add(NULL,
-				  sim_process_create(KUIDT_INIT(1000), false, 3,
-						     0),
-				  "vandal", act_vandal);
 		/* Only in some runs, so that the others stay as they were without them. */
 		if (sim_run.seed % 8 == 1)
 			for (nr = 0; nr < 2; nr++)
@@ -578,23 +491,11 @@ void world_main(void *unused)
 
 /* ---- when no thread can run ---- */
 
-/* Who sleeps beside a thread that is about to take the events will be told again. */
-static void inspect_waiter(struct file *file, const char *how,
-			   unsigned int events)
-{
-	unsigned int nr;
-
-	for (nr = 0; nr < world.nr_sites; nr++)
-		if (world.sites[nr].file == file && world.sites[nr].owes)
-			return;
-	sim_inspect_waiter(file, how, events);
-}
-
 void sim_inspect_still(void)
 {
 	unsigned int nr;
 
-	sim_device_waiters(inspect_waiter);
+	sim_device_waiters(sim_inspect_waiter);
 	for (nr = 0; nr < world.nr_sites; nr++) {
 		struct site *site = &world.sites[nr];
 
@@ -602,7 +503,5 @@ void sim_inspect_still(void)
 			sim_inspect_alarm(site->file);
 			sim_inspect_deadlines(site->file);
 		}
-		if (site->mapped && site->ready && !site->owes)
-			sim_inspect_ring(site->file);
 	}
 }

@@ -8,7 +8,6 @@
 
 #include "device.h"
 #include "oracle.h"
-#include "ring_user.h"
 #include "sim.h"
 
 struct sim_process;
@@ -23,14 +22,6 @@ struct task_struct;
  * @file: the file; each actor has a descriptor of its own
  * @setup: its settings
  * @oracle: its timers
- * @ring: the rings, if they are mapped
- * @mapped: they are
- * @owes: number of threads that have put something into the rings, or taken something
- *	out, and may still kick
- * @ring_only: its programs take events out of the ring, and do not call read()
- * @sparing: its programs kick only where <linux/hwtimer.h> demands it
- * @consuming: a thread takes events out of the ring
- * @consume_again: it has to look once more
  * @owner: the process that opens it
  * @friend: another process of the same user, in other cgroups
  * @ready: the file is open and set up
@@ -41,13 +32,6 @@ struct site {
 	struct file *file;
 	struct hwtimer_setup setup;
 	struct oracle *oracle;
-	struct hwtimer_ring ring;
-	bool mapped;
-	int owes;
-	bool ring_only;
-	bool sparing;
-	bool consuming;
-	bool consume_again;
 	struct sim_process *owner;
 	struct sim_process *friend;
 	bool ready;
@@ -113,11 +97,9 @@ void world_count(uint64_t operations);
 /* ---- the actors ---- */
 
 actor_fn act_requester, act_batcher, act_bulker, act_rearmer, act_discarder;
-actor_fn act_reader, act_sipper, act_poller, act_edge, act_eventfd;
-actor_fn act_producer, act_consumer;
+actor_fn act_reader, act_sipper, act_poller, act_edge;
 actor_fn act_keeper;
 actor_fn act_prober, act_notifier, act_stopper, act_disturber, act_visitor;
-actor_fn act_vandal;
 
 /* ---- what several of them do ---- */
 
@@ -132,14 +114,11 @@ struct oracle_timer *actor_pick(struct actor *actor);
 /* Reads events once; returns what read() returns. */
 ssize_t site_read(struct site *site, struct file *file, size_t events,
 		  bool nonblock);
-/* Takes all events out of the ring; returns their number. */
-unsigned int site_consume(struct site *site);
 /* One STOP for up to @count timers; returns what it returns, and what is left. */
 long site_stop(struct site *site, struct file *file, unsigned int count,
 	       uint64_t *left);
 long site_stats(struct site *site, struct file *file,
 		struct hwtimer_stats *stats);
-bool site_has_ring(const struct site *site);
 
 /* A result whose errors are nobody's fault: no memory, no thread, a signal, ... */
 bool result_excused(long result);

@@ -602,19 +602,17 @@ static void a_rearmed_timer_keeps_its_room(struct kunit *test)
  * Returns two instances. A reader of the first one waits for 10 events; it has 5, and the other
  * instance has all timers.
  */
-static struct pair *pair_of_which_one_waits(struct kunit *test, bool rings)
+static struct pair *pair_of_which_one_waits(struct kunit *test)
 {
 	struct pair *pair;
 	int err;
 
 	set_limits(512, LIMIT, BYTES);
 	pair = pair_create(test, LIMIT);
-	if (rings)
-		KUNIT_ASSERT_TRUE(test, fake_add_rings(pair->a, 8, 64));
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 5, NULL, &err), 5);
-	hwtimer_notice_set(pair->a, 10, HWTIMER_NEVER, NULL);
+	hwtimer_notice_set(pair->a, 10, HWTIMER_NEVER);
 	fake_turn_until(pair->a, FAKE_START + 2 * FAKE_HOUR);
-	KUNIT_EXPECT_EQ(test, pair->a->stats.ready, rings ? 0 : 5);
+	KUNIT_EXPECT_EQ(test, pair->a->stats.ready, 5);
 	schedule_up_to(pair->b, LIMIT, NULL, &err);
 	return pair;
 }
@@ -625,7 +623,7 @@ static struct pair *pair_of_which_one_waits(struct kunit *test, bool rings)
  */
 static void readers_do_not_wait_for_refused_timers(struct kunit *test)
 {
-	struct pair *pair = pair_of_which_one_waits(test, false);
+	struct pair *pair = pair_of_which_one_waits(test);
 	struct wait_queue_entry sleeper;
 	int err;
 
@@ -640,20 +638,6 @@ static void readers_do_not_wait_for_refused_timers(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, pair->b);
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, NULL, &err), 1);
 	KUNIT_EXPECT_FALSE(test, hwtimer_notice_readable(pair->a));
-	pair_destroy(test, pair);
-}
-
-/* The same with events in the completion ring, where none waits for read() */
-static void pollers_of_rings_do_not_wait_for_refused_timers(struct kunit *test)
-{
-	struct pair *pair = pair_of_which_one_waits(test, true);
-	struct wait_queue_entry sleeper;
-	int err;
-
-	fake_fall_asleep(pair->a, &sleeper);
-	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, NULL, &err), 0);
-	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
-	remove_wait_queue(&pair->a->readers, &sleeper);
 	pair_destroy(test, pair);
 }
 
@@ -936,7 +920,6 @@ static struct kunit_case account_test_cases[] = {
 	KIND_CASE(timers_that_end_make_room),
 	KIND_CASE(a_rearmed_timer_keeps_its_room),
 	KIND_CASE(readers_do_not_wait_for_refused_timers),
-	KIND_CASE(pollers_of_rings_do_not_wait_for_refused_timers),
 	KIND_CASE(memory_is_refused),
 	KIND_CASE(the_whole_wheel_is_refused),
 	KIND_CASE(chunks_that_are_freed_come_back),

@@ -351,10 +351,10 @@ static void a_slack_is_refused_before_the_instance_refuses(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, instance);
 	KUNIT_ASSERT_EQ(test, hwtimer_supply_start(instance), 0);
-	/* An instance that is being closed gets no memory. */
-	instance->exchange.closing = true;
+	/* A thread that is being killed gets no memory. */
+	fake_kill();
 	expect_slack_results(test, instance, -ENOMEM);
-	instance->exchange.closing = false;
+	fake_revive();
 	expect_slack_results(test, instance, 0);
 	hwtimer_instance_stop(instance);
 	expect_slack_results(test, instance, -ESHUTDOWN);

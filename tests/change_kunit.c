@@ -6,11 +6,9 @@
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
-#include "../hwtimer_completion.h"
 #include "../hwtimer_notice.h"
 #include "../hwtimer_op.h"
 #include "../hwtimer_query.h"
-#include "../hwtimer_ring.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"
@@ -421,62 +419,6 @@ static void rearm_when_stopped(struct kunit *test)
 	expect_nothing_left(test, ids, 2);
 }
 
-static void rearm_a_paused_timer(struct kunit *test)
-{
-	struct hwtimer_instance *instance = test->priv;
-	struct hwtimer_request once = { .flags = HWTIMER_REARM,
-					.time = 5 * TICK };
-	struct hwtimer_ring *ring;
-	u64 id, before;
-
-	KUNIT_ASSERT_TRUE(test, fake_add_rings(instance, 8, 1024));
-	ring = instance->exchange.ring;
-	id = begin(test,
-		   (struct hwtimer_request){ .time = TICK, .interval = TICK });
-	turn_until(test, FAKE_START + 10 * TICK);
-	KUNIT_ASSERT_EQ(test, ring->paused, 1);
-	before = id;
-	KUNIT_ASSERT_EQ(test, change(test, &id, once), 0);
-	KUNIT_EXPECT_EQ(test, id, before);
-	KUNIT_EXPECT_EQ(test, ring->paused, 0);
-	KUNIT_EXPECT_EQ(test, ring->shared->waiting, 0);
-	KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
-	/* It pauses no more, although its event is still in the ring. */
-	turn_until(test, FAKE_START + 20 * TICK);
-	KUNIT_EXPECT_EQ(test, instance->stats.completed, 2);
-	KUNIT_EXPECT_EQ(test, hwtimer_ring_event(ring, 1)->deadline,
-			FAKE_START + 15 * TICK);
-	expect_nothing_left(test, NULL, 0);
-}
-
-/* What comes through a ring has the id as its result, as SCHEDULE has. */
-static void rearm_through_the_ring(struct kunit *test)
-{
-	struct hwtimer_instance *instance = test->priv;
-	struct hwtimer_request request = { .op = HWTIMER_OP_RESCHEDULE,
-					   .flags = HWTIMER_REARM,
-					   .time = FAKE_HOUR };
-	const u64 *results;
-	u64 id = begin_after(test, TICK);
-
-	KUNIT_ASSERT_TRUE(test, fake_add_rings(instance, 8, 0));
-	turn_until(test, FAKE_START + 5 * TICK);
-	request.id = id;
-	fake_submit(instance, request);
-	hwtimer_exchange_serve(instance);
-	fake_do_errand(instance);
-	results = hwtimer_ring_result(instance->exchange.ring, 0);
-	KUNIT_EXPECT_NE(test, results[0], id);
-	request.id = results[0];
-	request.time = 2 * FAKE_HOUR;
-	fake_submit(instance, request);
-	hwtimer_exchange_serve(instance);
-	fake_do_errand(instance);
-	KUNIT_EXPECT_EQ(test, results[1], request.id);
-	KUNIT_EXPECT_EQ(test, query(test, request.id).remaining, 2 * FAKE_HOUR);
-	expect_nothing_left(test, &request.id, 1);
-}
-
 /* NOTIFY's delay counts from an event that waits, not from one that was dropped. */
 static void rearm_ends_the_delay(struct kunit *test)
 {
@@ -484,7 +426,7 @@ static void rearm_ends_the_delay(struct kunit *test)
 	struct hwtimer_notice *notice = &instance->notice;
 	u64 id = begin_after(test, TICK);
 
-	hwtimer_notice_set(instance, 2, FAKE_HOUR, NULL);
+	hwtimer_notice_set(instance, 2, FAKE_HOUR);
 	turn_until(test, FAKE_START + 2 * TICK);
 	KUNIT_EXPECT_NE(test, notice->first, HWTIMER_TICK_NONE);
 	KUNIT_EXPECT_NE(test, notice->due, HWTIMER_TICK_NONE);
@@ -650,36 +592,6 @@ static void all_timers_become_periodic(struct kunit *test)
 	expect_nothing_left(test, ids, LIMIT);
 }
 
-/* A timer that was to expire once, and is periodic again, has forgotten its event in the ring. */
-static void interval_of_0_forgets_the_event(struct kunit *test)
-{
-	struct hwtimer_request periodic = { .flags = HWTIMER_SET_INTERVAL,
-					    .time = 5 * TICK,
-					    .interval = TICK };
-	struct hwtimer_request once = { .flags = HWTIMER_SET_INTERVAL,
-					.time = 5 * TICK };
-	struct hwtimer_instance *instance = test->priv;
-	struct hwtimer_ring *ring;
-	u64 id;
-
-	KUNIT_ASSERT_TRUE(test, fake_add_rings(instance, 8, 1024));
-	ring = instance->exchange.ring;
-	id = begin(test,
-		   (struct hwtimer_request){ .time = TICK, .interval = TICK });
-	turn_until(test, FAKE_START + 10 * TICK);
-	KUNIT_EXPECT_EQ(test, ring->paused, 1);
-	KUNIT_EXPECT_EQ(test, change(test, &id, periodic), 0);
-	turn_until(test, FAKE_START + 20 * TICK);
-	KUNIT_EXPECT_EQ(test, ring->paused, 1);
-	KUNIT_EXPECT_EQ(test, instance->stats.completed, 1);
-	KUNIT_EXPECT_EQ(test, change(test, &id, once), 0);
-	KUNIT_EXPECT_EQ(test, change(test, &id, periodic), 0);
-	turn_until(test, FAKE_START + 30 * TICK);
-	KUNIT_EXPECT_EQ(test, ring->paused, 1);
-	KUNIT_EXPECT_EQ(test, instance->stats.completed, 2);
-	expect_nothing_left(test, &id, 1);
-}
-
 static void only_pending_timers_are_set(struct kunit *test)
 {
 	struct hwtimer_request request = { .flags = SET_ALL, .time = TICK };
@@ -756,15 +668,12 @@ static struct kunit_case change_test_cases[] = {
 	KIND_CASE(rearm_after_a_discard),
 	KIND_CASE(rearm_behind_a_discard_in_one_submit),
 	KIND_CASE(rearm_when_stopped),
-	KIND_CASE(rearm_a_paused_timer),
-	KIND_CASE(rearm_through_the_ring),
 	KIND_CASE(rearm_ends_the_delay),
 	KIND_CASE(changes_get_records),
 	KIND_CASE(sets_what_it_names),
 	KIND_CASE(less_slack_may_mean_an_earlier_tick),
 	KIND_CASE(slack_must_not_exceed_the_interval),
 	KIND_CASE(all_timers_become_periodic),
-	KIND_CASE(interval_of_0_forgets_the_event),
 	KIND_CASE(only_pending_timers_are_set),
 	KIND_CASE(cancel_all_in_bounded_holds),
 	KIND_CASE(cancel_all_goes_on),

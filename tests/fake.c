@@ -3,10 +3,9 @@
  * Creates instances under a fake clock, and does what their callers and workers do;
  * see fake.h.
  */
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "../hwtimer_completion.h"
-#include "../hwtimer_ring.h"
 #include "fake.h"
 
 u64 fake_now;
@@ -57,7 +56,6 @@ struct hwtimer_instance *fake_create_on(u32 kind, u32 timers,
 	}
 	/* The worker that its first timer brings does not serve it. */
 	instance->job.detached = true;
-	instance->exchange.errand.detached = true;
 	instance->settings.shape.kind = kind;
 	instance->settings.timers = timers;
 	instance->settings.clock = &fake_clock;
@@ -103,36 +101,6 @@ void fake_test_exit(struct kunit *test)
 {
 	if (test->priv)
 		hwtimer_instance_destroy(test->priv);
-}
-
-/**
- * fake_add_rings - give an instance its rings
- * @instance: the instance, which has none; hwtimer_instance_destroy() frees them
- * @submissions: number of slots for requests
- * @completions: number of slots for events
- *
- * Return: whether memory was available.
- */
-bool fake_add_rings(struct hwtimer_instance *instance, u32 submissions,
-		    u32 completions)
-{
-	struct hwtimer_exchange *exchange = &instance->exchange;
-	u64 bytes;
-
-	instance->settings.submissions = submissions;
-	instance->settings.completions = completions;
-	exchange->requests =
-		kvcalloc(HWTIMER_HOLD, sizeof(*exchange->requests), GFP_KERNEL);
-	exchange->ring = hwtimer_ring_create(submissions, completions,
-					     instance->settings.flags &
-						     HWTIMER_COMPACT_SLOTS);
-	if (!exchange->requests || !exchange->ring)
-		return false;
-	bytes = hwtimer_supply_rings_bytes(&instance->settings);
-	if (!hwtimer_account_charge(instance->account, HWTIMER_BYTES, bytes))
-		return false;
-	instance->charged += bytes;
-	return true;
 }
 
 /* Gives @instance, which has not started, a clock that can be set back. */
@@ -188,42 +156,6 @@ int fake_reschedule(struct hwtimer_instance *instance, u64 id, u64 delay)
 	return fake_run(instance, &request);
 }
 
-/* Submits a request through the ring, as a program does. */
-void fake_submit(struct hwtimer_instance *instance,
-		 struct hwtimer_request request)
-{
-	struct hwtimer_ring *ring = instance->exchange.ring;
-
-	*hwtimer_ring_request(ring, ring->shared->submission_tail++) = request;
-}
-
-/**
- * fake_slice - begin a slice, as the worker does
- * @slice: the slice
- *
- * Return: @slice.
- */
-struct hwtimer_slice *fake_slice(struct hwtimer_slice *slice)
-{
-	slice->start = ktime_get_ns();
-	return slice;
-}
-
-/**
- * fake_do_errand - do what the worker for errands does, if it has been sent
- * @instance: the instance
- *
- * A batch that the worker has taken out of the ring and not run is an errand. Without
- * one, later requests stay in the ring.
- */
-void fake_do_errand(struct hwtimer_instance *instance)
-{
-	struct hwtimer_alarm *alarm = &instance->exchange.errand.turns;
-
-	while (instance->exchange.held)
-		alarm->serve(alarm, NULL);
-}
-
 /**
  * fake_turn_until - do what the worker does until a time
  * @instance: the instance, which is turned whenever it asks for a turn
@@ -239,7 +171,7 @@ unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time)
 	while (instance->wakeup.at <= time) {
 		wakeups += instance->wakeup.at > fake_now;
 		fake_now = max(fake_now, instance->wakeup.at);
-		hwtimer_turn(&instance->job.turns, fake_slice(&slice));
+		hwtimer_turn(&instance->job.turns, &slice);
 	}
 	fake_now = max(fake_now, time);
 	return wakeups;
@@ -276,18 +208,17 @@ void fake_check_books(struct kunit *test, struct hwtimer_instance *instance)
 {
 	const struct hwtimer_stats *stats = &instance->stats;
 	const struct hwtimer_allowance *allowance = &instance->allowance;
-	u64 pending = stats->pending + hwtimer_completion_paused(instance);
 
 	spin_lock(&instance->lock);
 	hwtimer_supply_account(instance);
 	spin_unlock(&instance->lock);
 	KUNIT_EXPECT_EQ(test, stats->scheduled + stats->rearmed,
-			pending + stats->cancelled + stats->expired +
+			stats->pending + stats->cancelled + stats->expired +
 				stats->unprocessed);
 	KUNIT_EXPECT_EQ(test, stats->expired,
 			stats->ready + stats->delivered + stats->discarded);
 	KUNIT_EXPECT_EQ(test, hwtimer_instance_timers(instance),
-			pending + stats->ready + instance->discards);
+			stats->pending + stats->ready + instance->discards);
 	KUNIT_EXPECT_EQ(test, instance->charged, stats->bytes);
 	KUNIT_EXPECT_LE(test, hwtimer_instance_timers(instance),
 			allowance->max);
@@ -310,6 +241,22 @@ void fake_fall_asleep(struct hwtimer_instance *instance,
 	fake_nr_woken = 0;
 	init_waitqueue_func_entry(sleeper, count_wakeup);
 	add_wait_queue(&instance->readers, sleeper);
+}
+
+/*
+ * Has this thread be killed, but go on: it gets no more memory for timers. fake_revive() ends
+ * that.
+ */
+void fake_kill(void)
+{
+	allow_signal(SIGKILL);
+	send_sig(SIGKILL, current, 1);
+}
+
+void fake_revive(void)
+{
+	flush_signals(current);
+	disallow_signal(SIGKILL);
 }
 
 #ifdef CONFIG_FAULT_INJECTION

@@ -31,8 +31,6 @@ struct hwtimer_instance *fake_create_on(u32 kind, u32 timers,
 int fake_test_init(struct kunit *test, u32 kind, u32 timers);
 void fake_test_exit(struct kunit *test);
 void fake_settable(struct hwtimer_instance *instance);
-bool fake_add_rings(struct hwtimer_instance *instance, u32 submissions,
-		    u32 completions);
 
 int fake_run(struct hwtimer_instance *instance,
 	     struct hwtimer_request *request);
@@ -40,11 +38,7 @@ int fake_schedule(struct hwtimer_instance *instance, u64 delay, u64 *id);
 int fake_schedule_at(struct hwtimer_instance *instance, u64 deadline);
 int fake_cancel(struct hwtimer_instance *instance, u64 id, u32 flags);
 int fake_reschedule(struct hwtimer_instance *instance, u64 id, u64 delay);
-void fake_submit(struct hwtimer_instance *instance,
-		 struct hwtimer_request request);
 
-struct hwtimer_slice *fake_slice(struct hwtimer_slice *slice);
-void fake_do_errand(struct hwtimer_instance *instance);
 unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time);
 u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event);
 void fake_check_books(struct kunit *test, struct hwtimer_instance *instance);
@@ -55,6 +49,8 @@ extern unsigned int fake_nr_woken;
 void fake_fall_asleep(struct hwtimer_instance *instance,
 		      struct wait_queue_entry *sleeper);
 
+void fake_kill(void);
+void fake_revive(void);
 void fake_fail_allocation(unsigned int nth);
 bool fake_allocation_failed(void);
 

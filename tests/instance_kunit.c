@@ -18,6 +18,7 @@
 #include <linux/uio.h>
 #include <linux/workqueue.h>
 
+#include "../hwtimer_adopt.h"
 #include "../hwtimer_bulk.h"
 #include "../hwtimer_query.h"
 #include "../hwtimer_stats.h"
@@ -790,14 +791,6 @@ static int wait_in_setup(struct hwtimer_instance *instance)
 	return hwtimer_settings_set(instance, &settings);
 }
 
-static int wait_in_mmap(struct hwtimer_instance *instance)
-{
-	struct vm_area_struct vma = { .vm_end = PAGE_SIZE,
-				      .vm_flags = VM_SHARED | VM_MAYSHARE };
-
-	return hwtimer_exchange_map(instance, &vma);
-}
-
 static void expect_killed(struct kunit *test,
 			  int (*call)(struct hwtimer_instance *instance))
 {
@@ -836,7 +829,6 @@ static void expect_killed(struct kunit *test,
  */
 static void who_waits_for_setup_can_be_killed(struct kunit *test)
 {
-	expect_killed(test, wait_in_mmap);
 	expect_killed(test, wait_in_setup);
 	expect_killed(test, hwtimer_supply_start);
 }
@@ -950,24 +942,25 @@ static void next_event_follows_a_clock_that_is_set_back(struct kunit *test)
 }
 
 /*
- * Requests of an instance that is being closed get no memory: nobody would see their
- * results, and close() would wait for each allocation.
+ * A thread that is being killed gets no memory: nobody would see the results of its requests,
+ * and it may be killed because there is no memory.
  */
-static void closing_instance_brings_no_memory(struct kunit *test)
+static void killed_caller_gets_no_memory(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	u64 id, first, bytes;
 	u32 i;
 	int err = 0;
 
-	instance->exchange.closing = true;
+	KUNIT_ASSERT_EQ(test, hwtimer_adopt_start(instance), 0);
+	fake_kill();
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ENOMEM);
 	KUNIT_EXPECT_FALSE(test, instance->started);
-	instance->exchange.closing = false;
+	fake_revive();
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
 
 	/* Each timer is in a bucket of its own, so each needs a chunk. */
-	instance->exchange.closing = true;
+	fake_kill();
 	bytes = instance->stats.bytes;
 	for (i = 1; i < LIMIT && !err; i++)
 		err = fake_schedule(instance, i * NSEC_PER_MSEC, &id);
@@ -975,7 +968,7 @@ static void closing_instance_brings_no_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, instance->stats.bytes, bytes);
 	/* A request that needs no memory is done. */
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, first, 0), 0);
-	instance->exchange.closing = false;
+	fake_revive();
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
 	fake_check_books(test, instance);
 }
@@ -1015,14 +1008,6 @@ readers_are_told_when_the_last_event_is_discarded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, HWTIMER_DISCARD), 0);
 	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
 	remove_wait_queue(&instance->readers, &sleeper);
-}
-
-static void without_rings_there_is_nothing_to_serve(struct kunit *test)
-{
-	struct hwtimer_instance *instance = test->priv;
-
-	KUNIT_EXPECT_EQ(test, hwtimer_exchange_serve(instance), 0);
-	KUNIT_EXPECT_EQ(test, hwtimer_exchange_kick(instance), -ENXIO);
 }
 
 /* What an instance takes, where STATS counts bytes and the slab allocator has size classes. */
@@ -1255,7 +1240,7 @@ static bool has_memory(const struct hwtimer_instance *instance,
 static void check_memory(struct kunit *test, struct hwtimer_instance *instance,
 			 const struct hwtimer_demand *demand)
 {
-	bool ready = hwtimer_supply_lock_ready(instance, demand);
+	bool ready = !hwtimer_supply_reserve(instance, demand);
 
 	KUNIT_EXPECT_EQ(test, ready, has_memory(instance, demand));
 	spin_unlock(&instance->lock);
@@ -1271,7 +1256,8 @@ static void check_shortages(struct kunit *test,
 	u64 room = instance->wheel.room;
 	u32 few;
 
-	/* hwtimer_supply_lock_ready() does no more than look at these numbers. */
+	/* A killed thread gets no memory, so hwtimer_supply_reserve() only looks at these numbers. */
+	fake_kill();
 	for (few = 0; few < 4 * HWTIMER_HOLD; few++) {
 		instance->pool.spares = few;
 		check_memory(test, instance, demand);
@@ -1287,6 +1273,7 @@ static void check_shortages(struct kunit *test,
 		check_memory(test, instance, demand);
 		instance->table.retired -= few;
 	}
+	fake_revive();
 	instance->wheel.room = room;
 	instance->pool.spares = spares;
 }
@@ -1359,7 +1346,6 @@ static void out_of_memory_is_clean(struct kunit *test)
 static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(readers_are_told_of_the_end),
 	KIND_CASE(readers_are_told_when_the_last_event_is_discarded),
-	KIND_CASE(without_rings_there_is_nothing_to_serve),
 	KIND_CASE(limit_refuses_and_lifts),
 	KIND_CASE(spent_record_leaves_none_within_the_limit),
 	KIND_CASE(unread_events_count_against_the_limit),
@@ -1387,7 +1373,7 @@ static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(next_event_follows_a_clock_that_is_set_back),
 	KIND_CASE_SLOW(dead_entries_are_bounded),
 	KIND_CASE_SLOW(cancelling_all_leaves_little),
-	KIND_CASE(closing_instance_brings_no_memory),
+	KIND_CASE(killed_caller_gets_no_memory),
 	KIND_CASE(few_timers_take_little),
 	KIND_CASE(cancelled_timers_take_no_whole_wheel),
 	KIND_CASE(more_timers_get_the_whole_wheel),

@@ -8,7 +8,6 @@
 #include <linux/slab.h>
 
 #include "../hwtimer_query.h"
-#include "../hwtimer_ring.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"
@@ -219,23 +218,6 @@ static void what_is_being_handed_back_is_listed(struct kunit *test)
 	mutex_unlock(&instance->harvest);
 	expect_listed(test, ids[0], 0);
 	expect_listed(test, ids[1], HWTIMER_STATE_PENDING);
-}
-
-static void paused_timer_is_pending(struct kunit *test)
-{
-	struct hwtimer_instance *instance = test->priv;
-	struct hwtimer_listed timers[2];
-
-	KUNIT_ASSERT_TRUE(test, fake_add_rings(instance, 8, 8));
-	begin(test, HOUR, HOUR);
-	fake_turn_until(instance, FAKE_START + 5 * HOUR);
-	KUNIT_ASSERT_EQ(test, instance->exchange.ring->paused, 1);
-	KUNIT_ASSERT_EQ(test, list_all(test, timers, 2, 2), 1);
-	KUNIT_EXPECT_EQ(test, timers[0].state, HWTIMER_STATE_PENDING);
-	KUNIT_EXPECT_EQ(test, timers[0].deadline, FAKE_START + 2 * HOUR);
-	KUNIT_EXPECT_EQ(test, timers[0].remaining, 0);
-	KUNIT_EXPECT_EQ(test, timers[0].interval, HOUR);
-	KUNIT_EXPECT_EQ(test, timers[0].expirations, 0);
 }
 
 static void discarded_event_is_not_listed(struct kunit *test)
@@ -505,7 +487,6 @@ static struct kunit_case list_test_cases[] = {
 	KIND_CASE(what_is_being_read_beside_a_periodic_timer_is_listed),
 	KIND_CASE(what_is_being_read_is_listed_wherever_it_is),
 	KIND_CASE(what_is_being_handed_back_is_listed),
-	KIND_CASE(paused_timer_is_pending),
 	KIND_CASE(discarded_event_is_not_listed),
 	KIND_CASE(holds_are_short),
 	KIND_CASE_SLOW(each_timer_is_listed_once),

@@ -4,14 +4,11 @@
  * to the next. They count work, and measure no time. However much work waits, one slice
  * does no more than the list in hwtimer_turn.c says.
  *
- * The test is the worker, under a fake clock. The work item of the rings does nothing by
- * itself. When the worker has handed requests to it, the test runs the work item's
- * function after the slice, so that only the worker's work counts in a slice.
+ * The test is the worker, under a fake clock.
  */
 #include <kunit/test.h>
 #include <linux/slab.h>
 
-#include "../hwtimer_ring.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"
@@ -20,25 +17,21 @@
 #define HOUR FAKE_HOUR
 #define LIMIT 100000U
 #define BUCKETS 262144U
-#define SUBMISSIONS 1024U
-#define COMPLETIONS 4096U
 
 /*
  * Maximum number of entries and buckets of the wheel that a slice walks: HWTIMER_HOLD
- * each in a step of a compaction or a rewind, in the turn itself, and among dead entries.
+ * each in the turn itself, and among dead entries.
  */
-#define LOOKED_MAX (3 * HWTIMER_HOLD)
+#define LOOKED_MAX (2 * HWTIMER_HOLD)
 
 /**
- * struct slice_test - an instance with rings, and how its work item is run
+ * struct slice_test - an instance, and what its slices have done
  * @instance: the instance
- * @handed_over: number of times that the worker left requests to the work item
  * @longest: maximum number of entries and buckets that one slice has walked
  * @requests: requests for one hold of the lock
  */
 struct slice_test {
 	struct hwtimer_instance *instance;
-	u32 handed_over;
 	u64 longest;
 	struct hwtimer_request requests[HWTIMER_HOLD];
 };
@@ -55,8 +48,6 @@ static int slice_test_init(struct kunit *test)
 		return -ENOMEM;
 	test->priv = slice;
 	slice->instance->settings.shape.buckets = BUCKETS;
-	if (!fake_add_rings(slice->instance, SUBMISSIONS, COMPLETIONS))
-		return -ENOMEM;
 	return 0;
 }
 
@@ -128,43 +119,11 @@ static void cancel_all(struct kunit *test, const u64 *ids, u32 count)
 	run(test, count);
 }
 
-/* Fills the ring with requests to cancel the first SUBMISSIONS timers of @ids. */
-static void submit_cancels(struct slice_test *slice, const u64 *ids)
-{
-	u32 i;
-
-	for (i = 0; i < SUBMISSIONS; i++) {
-		struct hwtimer_request request = {
-			.op = HWTIMER_OP_CANCEL,
-			.id = ids[i],
-		};
-
-		fake_submit(slice->instance, request);
-	}
-}
-
-/* Returns the number of requests that were submitted and are not done yet. */
-static u32 unanswered(const struct slice_test *slice)
-{
-	struct hwtimer_rings *shared = slice->instance->exchange.ring->shared;
-
-	return shared->submission_tail - shared->submission_head;
-}
-
-/* Takes all events out of the ring, as a program does. */
-static void consume(struct slice_test *slice)
-{
-	struct hwtimer_rings *shared = slice->instance->exchange.ring->shared;
-
-	shared->completion_head = shared->completion_tail;
-}
-
 /* Does one slice as the worker does, and checks how much work it was. */
 static void serve(struct kunit *test, bool chores)
 {
 	struct slice_test *slice = test->priv;
 	struct hwtimer_instance *instance = slice->instance;
-	struct hwtimer_exchange *exchange = &instance->exchange;
 	struct hwtimer_stats before = instance->stats;
 	u64 looked_before = looked(&instance->wheel);
 	static struct hwtimer_slice idle;
@@ -172,24 +131,13 @@ static void serve(struct kunit *test, bool chores)
 	if (chores)
 		hwtimer_turn_chores(&instance->job.chores, NULL);
 	else
-		hwtimer_turn(&instance->job.turns, fake_slice(&idle));
+		hwtimer_turn(&instance->job.turns, &idle);
 	slice->longest =
 		max(slice->longest, looked(&instance->wheel) - looked_before);
 	KUNIT_ASSERT_LE(test, looked(&instance->wheel) - looked_before,
 			LOOKED_MAX);
-	KUNIT_ASSERT_LE(test, instance->stats.submitted - before.submitted,
-			HWTIMER_HOLD);
 	KUNIT_ASSERT_LE(test, instance->stats.expired - before.expired,
 			HWTIMER_HOLD);
-	/* Events that waited for room, and events of timers that have just expired. */
-	KUNIT_ASSERT_LE(test, instance->stats.completed - before.completed,
-			2 * HWTIMER_HOLD);
-
-	if (exchange->held) {
-		slice->handed_over++;
-		fake_do_errand(instance);
-		KUNIT_ASSERT_EQ(test, exchange->held, 0);
-	}
 }
 
 /* Leaves so many dead entries that a compaction is about to begin. */
@@ -213,101 +161,50 @@ static void make_dead(struct kunit *test)
 }
 
 /*
- * The longest slice has three kinds of work. The submission ring is full of requests that
- * make entries dead, so that a compaction of the whole wheel begins. Events wait for room
- * in the completion ring. And a crowd of timers is due.
+ * The longest slice has two kinds of work. Timers are due. And the wheel is full of dead
+ * entries, some of them of a compaction that has begun.
  */
 static void longest_slice_is_bounded(struct kunit *test)
 {
 	struct slice_test *slice = test->priv;
 	struct hwtimer_instance *instance = slice->instance;
-	const u32 waiting = 1000, crowd = 500;
 	struct hwtimer_wheel *wheel = &instance->wheel;
+	const u32 crowd = 500, late = 1024;
 	u64 *ids;
+	u32 i;
 
-	ids = kunit_kcalloc(test, COMPLETIONS + waiting, sizeof(*ids),
-			    GFP_KERNEL);
+	ids = kunit_kcalloc(test, late, sizeof(*ids), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, ids);
-	schedule_all(test, FAKE_START, 0, COMPLETIONS + waiting, ids);
-	fake_turn_until(instance, FAKE_START + 2 * TICK);
-	KUNIT_ASSERT_EQ(test, instance->stats.ready, waiting);
-	consume(slice);
-
+	KUNIT_ASSERT_EQ(test, hwtimer_supply_start(instance), 0);
 	make_dead(test);
 	schedule_all(test, fake_now + 5 * TICK, 0, crowd, ids);
-	schedule_all(test, FAKE_START + 2 * HOUR, TICK, SUBMISSIONS, ids);
+	schedule_all(test, FAKE_START + 2 * HOUR, TICK, late, ids);
 	fake_now += 10 * TICK;
-	submit_cancels(slice, ids);
-
-	while (unanswered(slice) || instance->stats.pending ||
-	       wheel->sweeping) {
+	for (i = 0; i < late; i += HWTIMER_HOLD) {
+		cancel_all(test, ids + i, HWTIMER_HOLD);
 		serve(test, false);
 		serve(test, true);
-		consume(slice);
-		/* Without requests, the worker does not go on with a compaction. */
-		if (!unanswered(slice))
-			hwtimer_wheel_compact(wheel, false);
 	}
+	while (instance->stats.pending)
+		serve(test, false);
+	fake_now += 3 * HOUR;
+	while (wheel->entries)
+		serve(test, false);
 	kunit_info(test, "%llu entries or buckets in the longest slice\n",
 		   slice->longest);
 	KUNIT_EXPECT_GT(test, slice->longest, HWTIMER_HOLD / 2);
 	KUNIT_EXPECT_GT(test, wheel->stats.compactions, 0);
-	KUNIT_EXPECT_EQ(test, instance->stats.submitted, SUBMISSIONS);
-	KUNIT_EXPECT_EQ(test, instance->stats.expired,
-			COMPLETIONS + waiting + crowd);
+	KUNIT_EXPECT_EQ(test, instance->stats.expired, crowd);
 	fake_check_books(test, instance);
 }
 
-/* A program makes nothing but dead entries, all of them through its ring. */
-static void dead_entries_from_the_ring_are_bounded(struct kunit *test)
-{
-	struct slice_test *slice = test->priv;
-	struct hwtimer_instance *instance = slice->instance;
-	struct hwtimer_ring *ring = instance->exchange.ring;
-	u32 first = 0, round, i;
-	s64 most = 0;
-
-	hwtimer_test_skip_if_scaled(test);
-	KUNIT_ASSERT_EQ(test, hwtimer_supply_start(instance), 0);
-	for (round = 0; round < 400; round++) {
-		for (i = 0; i < SUBMISSIONS; i++) {
-			struct hwtimer_request request = {
-				.op = HWTIMER_OP_SCHEDULE,
-				.time = HOUR + (round * SUBMISSIONS + i) * TICK,
-			};
-
-			if (round % 2)
-				request = (struct hwtimer_request){
-					.op = HWTIMER_OP_CANCEL,
-					.id = *hwtimer_ring_result(ring,
-								   first + i),
-				};
-			fake_submit(slice->instance, request);
-		}
-		first = ring->shared->submission_head;
-		while (unanswered(slice)) {
-			serve(test, true);
-			most = max_t(s64, most,
-				     instance->wheel.entries -
-					     2 * instance->stats.pending);
-		}
-	}
-	kunit_info(test, "%lld more dead entries than live, %u handovers\n",
-		   most, slice->handed_over);
-	KUNIT_EXPECT_GT(test, most, 0);
-	KUNIT_EXPECT_LE(test, most,
-			HWTIMER_DEAD_SPARED + 2 * HWTIMER_DEAD_DURING);
-	KUNIT_EXPECT_EQ(test, instance->stats.cancelled, 200 * SUBMISSIONS);
-	KUNIT_EXPECT_GT(test, instance->wheel.stats.compactions, 2);
-	fake_check_books(test, instance);
-}
-
-/* The clock was set back, and the ring is full of requests. */
+/* The clock was set back, and timers are cancelled meanwhile. */
 static void slice_that_rewinds_is_bounded(struct kunit *test)
 {
 	struct slice_test *slice = test->priv;
 	struct hwtimer_instance *instance = slice->instance;
 	const u32 timers = 10000;
+	const u32 cancelled = 4 * HWTIMER_HOLD;
 	u64 *ids;
 	u32 i;
 
@@ -316,57 +213,25 @@ static void slice_that_rewinds_is_bounded(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, ids);
 	schedule_all(test, FAKE_START + HOUR, TICK, timers, ids);
 	fake_now = FAKE_START - HOUR;
-	submit_cancels(slice, ids);
-	for (i = 0; unanswered(slice) || instance->wheel.rewind.active; i++)
+	for (i = 0; instance->wheel.rewind.active || !i; i++) {
 		serve(test, i % 2);
+		if (i < 4)
+			cancel_all(test, ids + i * HWTIMER_HOLD, HWTIMER_HOLD);
+	}
 	kunit_info(test, "%llu entries or buckets in the longest slice\n",
 		   slice->longest);
 	KUNIT_EXPECT_GT(test, slice->longest, HWTIMER_HOLD / 2);
-	KUNIT_EXPECT_EQ(test, instance->stats.cancelled, SUBMISSIONS);
+	KUNIT_EXPECT_EQ(test, instance->stats.cancelled, cancelled);
 	fake_turn_until(instance, FAKE_START + HOUR - TICK);
 	KUNIT_EXPECT_EQ(test, instance->stats.expired, 0);
 	fake_turn_until(instance, FAKE_START + 2 * HOUR);
-	KUNIT_EXPECT_EQ(test, instance->stats.expired, timers - SUBMISSIONS);
+	KUNIT_EXPECT_EQ(test, instance->stats.expired, timers - cancelled);
 	fake_check_books(test, instance);
-}
-
-/*
- * Rings that take all the time of a slice do not keep the wheel from turning: it turns in
- * the next slice, before the rings.
- */
-static void rings_and_wheel_take_turns(struct kunit *test)
-{
-	/* A slice that began when the machine was booted has no time left. */
-	static struct hwtimer_slice over;
-	struct slice_test *slice = test->priv;
-	struct hwtimer_instance *instance = slice->instance;
-	const struct hwtimer_stats *stats = &instance->stats;
-	u64 *ids =
-		kunit_kcalloc(test, 2 * SUBMISSIONS, sizeof(*ids), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, ids);
-	schedule_all(test, FAKE_START + HOUR, TICK, 2 * SUBMISSIONS, ids);
-	schedule_all(test, FAKE_START + TICK, 0, 1, &slice->requests[0].id);
-	fake_now = FAKE_START + 2 * TICK;
-	submit_cancels(slice, ids);
-
-	hwtimer_turn(&instance->job.turns, &over);
-	KUNIT_EXPECT_EQ(test, stats->submitted, HWTIMER_HOLD);
-	KUNIT_EXPECT_EQ(test, stats->expired, 0);
-	/* The worker is to come again at once. */
-	KUNIT_EXPECT_EQ(test, instance->wakeup.at, fake_now);
-	hwtimer_turn(&instance->job.turns, &over);
-	KUNIT_EXPECT_EQ(test, stats->submitted, HWTIMER_HOLD);
-	KUNIT_EXPECT_EQ(test, stats->expired, 1);
-	hwtimer_turn(&instance->job.turns, &over);
-	KUNIT_EXPECT_EQ(test, stats->submitted, 2 * HWTIMER_HOLD);
 }
 
 static struct kunit_case slice_test_cases[] = {
 	KIND_CASE_SLOW(longest_slice_is_bounded),
-	KIND_CASE_SLOW(dead_entries_from_the_ring_are_bounded),
 	KIND_CASE(slice_that_rewinds_is_bounded),
-	KIND_CASE(rings_and_wheel_take_turns),
 	{}
 };
 

@@ -777,7 +777,7 @@ static void the_time_of_a_worker_is_counted(struct kunit *test)
 	complete(&job->released);
 	hwtimer_owner_init(&job->job);
 	KUNIT_EXPECT_EQ(test, hwtimer_worker_spent(&job->job), 0);
-	err = hwtimer_owner_employ(&job->job, HWTIMER_DUTY_TURN);
+	err = hwtimer_owner_employ(&job->job);
 	KUNIT_ASSERT_EQ(test, err, 0);
 	hwtimer_worker_kick(&job->job.turns, 0);
 	KUNIT_EXPECT_TRUE(test, is_entered(job));

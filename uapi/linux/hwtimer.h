@@ -5,13 +5,12 @@
  * Each open("/dev/hwtimer") creates an instance: a timing wheel with its own
  * timers, events, limits and statistics. A kernel thread, the worker, turns the
  * wheel. The instance lives until the last descriptor of that open (dup, fork,
- * SCM_RIGHTS) is closed and the last mapping of its rings is removed; everything it
- * holds is freed with it. A timer's id is valid only in its instance.
+ * SCM_RIGHTS) is closed; everything it holds is freed with it. A timer's id is valid
+ * only in its instance.
  *
  * INFO, QUERY, LIST, STATS and poll() work with each descriptor; read() needs one that is
- * open for reading, all other ioctls one for writing, and mmap() one for both. All
- * descriptors of an instance have the mode of its open(). Opening one through /proc/PID/fd
- * makes another instance.
+ * open for reading, and all other ioctls one for writing. All descriptors of an instance
+ * have the mode of its open(). Opening one through /proc/PID/fd makes another instance.
  *
  * An instance stays in the time namespace of the process that opened it: its
  * clock reads what clock_gettime() returns there. A descriptor that is passed to
@@ -49,20 +48,19 @@
  * (another user than the one who opened the instance, unless the opener had
  * CAP_SYS_RESOURCE), EAGAIN (too many threads) or EINTR (the caller is being killed).
  *
- * An instance lives as long as anyone has its descriptor or its rings, but the thread
+ * An instance lives as long as anyone has its descriptor, but the thread
  * only as long as a process is in those cgroups. Within 10 s after the last process has
  * left them, mostly within one, the thread leaves, too. From then on the instance is
- * deserted: it keeps all timers and events, but no timer expires. Readers, pollers and
- * the eventfd are woken. The next process that uses the instance adopts it, that is,
+ * deserted: it keeps all timers and events, but no timer expires. Readers and pollers
+ * are woken. The next process that uses the instance adopts it, that is,
  * the instance gets a thread in the cgroups of that process. These calls adopt it:
- * SETUP, SCHEDULE, RESCHEDULE (in any form), NOTIFY, KICK, a read() that finds no
- * event, or any read() if NOTIFY has set an eventfd, unless it has RWF_NOWAIT, and
+ * SETUP, SCHEDULE, RESCHEDULE (in any form), NOTIFY, a read() that finds no event,
+ * unless it has RWF_NOWAIT, and
  * poll() and epoll if they ask for POLLIN or POLLRDNORM. They can fail as the first
  * call of SETUP can; if poll() cannot adopt the instance, it says POLLIN, and read()
  * fails with the reason, with EUSERS instead of EAGAIN. Timers that came
  * due meanwhile expire after the adoption, late; a periodic one reports all of its
- * deadlines. All other calls leave the instance as it is. A program that only looks
- * at the rings in memory does not adopt it; HWTIMER_RING_NEED_KICK is set.
+ * deadlines. All other calls leave the instance as it is.
  */
 #ifndef _UAPI_LINUX_HWTIMER_H
 #define _UAPI_LINUX_HWTIMER_H
@@ -142,10 +140,7 @@ enum hwtimer_clock {
  * @started: 1 once the wheel has started, when it is too late for SETUP (see
  *	struct hwtimer_setup)
  * @flags: this instance's hwtimer_setup.flags
- * @submissions: slots of the submission ring; 0: there is no such ring
- * @completions: slots of the completion ring; 0: there is no such ring
- * @rings_bytes: length of the rings for mmap(), bytes; 0: there are no rings. See
- *	struct hwtimer_rings
+ * @reserved: 0
  *
  * Errors: EINVAL (@size), E2BIG.
  */
@@ -164,9 +159,7 @@ struct hwtimer_info {
 	__u32 clock;
 	__u32 started;
 	__u32 flags;
-	__u32 submissions;
-	__u32 completions;
-	__u32 rings_bytes;
+	__u32 reserved;
 };
 
 /**
@@ -183,26 +176,9 @@ struct hwtimer_info {
 #define HWTIMER_REPORT_CLOCK_SET (1U << 0)
 
 /**
- * HWTIMER_COMPACT_SLOTS - have a submission ring of slots of 16 bytes
- *
- * For hwtimer_setup.flags, with a submission ring only. A slot is a struct
- * hwtimer_bulk_timer instead of a struct hwtimer_request. So its timer has no interval and
- * no slack; the ioctls can still schedule such timers. The
- * ring is faster, because both ends touch a quarter of the memory, and because the kernel
- * does operations in a row that have the same operation and flags as it does a bulk. See
- * struct hwtimer_rings for how a program says which operation a slot is for.
- */
-#define HWTIMER_COMPACT_SLOTS (1U << 1)
-
-/** HWTIMER_SUBMISSIONS_MAX - largest number of slots of a submission ring */
-#define HWTIMER_SUBMISSIONS_MAX 65536
-/** HWTIMER_COMPLETIONS_MAX - largest number of slots of a completion ring */
-#define HWTIMER_COMPLETIONS_MAX 1048576
-
-/**
  * struct hwtimer_setup - HWTIMER_IOC_SETUP: choose the settings of the instance
  * @size: in: sizeof(struct hwtimer_setup)
- * @flags: HWTIMER_REPORT_CLOCK_SET, HWTIMER_COMPACT_SLOTS
+ * @flags: HWTIMER_REPORT_CLOCK_SET
  * @tick: ns, 10 us to 1 h; 0 means the default of 1 ms
  * @buckets: 8 to 1,048,576, rounded up to a power of two; 0 means the default
  *	of 4,096. In a hierarchical wheel, the buckets of the lowest level
@@ -213,23 +189,17 @@ struct hwtimer_info {
  *	limit counts pending timers, events that wait to be read, and discarded
  *	events that are not freed yet. A discarded event may stay until the
  *	SUBMIT or BULK that discarded it ends, and stays while an event that was
- *	not discarded is ahead of it. Events in the completion ring do not count
- * @submissions: slots of the submission ring, up to HWTIMER_SUBMISSIONS_MAX,
- *	rounded up to a power of two; 0: no such ring. See struct hwtimer_rings
- * @completions: slots of the completion ring, up to HWTIMER_COMPLETIONS_MAX,
- *	rounded up to a power of two; 0: no such ring
+ *	not discarded is ahead of it
  *
  * A structure that is all zeros but for @size chooses the defaults.
  *
- * SETUP is possible until the wheel starts or mmap() creates the rings, whichever is
- * first. Until then SETUP may be repeated; each call replaces all settings. The wheel
- * starts at the first SCHEDULE or RESCHEDULE with valid arguments (no EINVAL, ERANGE,
+ * SETUP is possible until the wheel starts. Until then SETUP may be repeated; each call
+ * replaces all settings. The wheel starts at the first SCHEDULE or RESCHEDULE with valid arguments (no EINVAL, ERANGE,
  * EDOM) that finds memory for the wheel (no ENOMEM), even if the call then fails. INFO
  * returns the resulting settings, with rounded numbers and defaults.
  *
- * Errors: EINVAL (a value out of range or unknown,
- * HWTIMER_REPORT_CLOCK_SET without HWTIMER_CLOCK_REALTIME, or
- * HWTIMER_COMPACT_SLOTS without @submissions), E2BIG, ESHUTDOWN (stopped),
+ * Errors: EINVAL (a value out of range or unknown, or
+ * HWTIMER_REPORT_CLOCK_SET without HWTIMER_CLOCK_REALTIME), E2BIG, ESHUTDOWN (stopped),
  * EBUSY (too late), EPERM, EAGAIN, ENOMEM and EINTR (the thread could not be
  * created, see above). After an error the old settings remain. SETUP does not allocate
  * the wheel. The first timer allocates a small one, and the 40th, at the latest, the one
@@ -245,8 +215,6 @@ struct hwtimer_setup {
 	__u32 clock;
 	__u32 reserved;
 	__u64 timers;
-	__u32 submissions;
-	__u32 completions;
 };
 
 /**
@@ -280,7 +248,6 @@ enum hwtimer_op {
 /**
  * HWTIMER_FIXED_DELAY - @interval counts from the read() that takes the event
  *
- * If the event goes into the completion ring, @interval counts from that moment.
  * Wherever an interval is given, not with CLOCK_REALTIME. Without this flag the
  * rate is fixed: deadlines are @interval apart, no matter when events are read.
  */
@@ -298,14 +265,11 @@ enum hwtimer_op {
  * @id, never there. All that is one step: no event of the old timer can be read after the
  * call has returned, and the new one expires on its own account.
  *
- * There are two exceptions. An event that a read() is taking while the call runs may still
+ * There is one exception. An event that a read() is taking while the call runs may still
  * be delivered, by that read(), or, if its buffer faults, by a later one. It has the old
- * id, and is the old timer's last event. And events in the completion ring are delivered
- * already: that of a timer that expires once has the old id; a periodic timer is pending
- * meanwhile, so that it keeps its id.
+ * id, and is the old timer's last event.
  *
- * Not for HWTIMER_IOC_BULK and HWTIMER_COMPACT_SLOTS, whose entries have no room for both
- * an id and a user_data.
+ * Not for HWTIMER_IOC_BULK, whose entries have no room for both an id and a user_data.
  */
 #define HWTIMER_REARM (1U << 3)
 
@@ -330,7 +294,7 @@ enum hwtimer_op {
 
 /**
  * struct hwtimer_request - one timer operation
- * @op: in a SUBMIT or a ring: enum hwtimer_op. In the ioctl of one operation: 0 or
+ * @op: in a SUBMIT: enum hwtimer_op. In the ioctl of one operation: 0 or
  *	that operation
  * @flags: HWTIMER_ABSOLUTE, HWTIMER_DISCARD, HWTIMER_FIXED_DELAY, HWTIMER_REARM,
  *	HWTIMER_SET_USER_DATA, HWTIMER_SET_INTERVAL, HWTIMER_SET_SLACK
@@ -375,13 +339,6 @@ enum hwtimer_op {
  * first deadline after that moment. So a slow reader costs nothing and loses
  * nothing, and the phase never drifts. With HWTIMER_FIXED_DELAY each event is one
  * expiration, and the next deadline is @interval after the read() that took it.
- *
- * With a completion ring, the timer is pending again as soon as the event is in the
- * ring. But if it is due while the program has not taken that event out, the timer
- * pauses: it puts no other event, and stays pending with its deadline. After the
- * program has taken the event out, the timer expires, and the next event reports all
- * deadlines that have passed. So a program that does not run causes no work. See
- * struct hwtimer_rings.
  *
  * Errors of CANCEL: EINVAL, ENOENT (the timer never existed, was cancelled or was
  * handed back, its last event was delivered, or the event of a timer without an
@@ -518,8 +475,8 @@ enum hwtimer_state {
  * @reserved: in: must be 0
  *
  * With 0 as @id, the call tells how long a program may sleep: no timer expires before
- * @deadline. @state is HWTIMER_STATE_EXPIRED, and @remaining 0, if an event waits, also in
- * the completion ring; otherwise HWTIMER_STATE_PENDING. All other fields are 0. The next
+ * @deadline. @state is HWTIMER_STATE_EXPIRED, and @remaining 0, if an event waits;
+ * otherwise HWTIMER_STATE_PENDING. All other fields are 0. The next
  * event may come later than that: @deadline is when the worker looks at the wheel next,
  * and it may only find timers that were cancelled or postponed, or are still on a higher
  * level. HWTIMER_NEVER: all timers are parked.
@@ -576,11 +533,10 @@ struct hwtimer_unprocessed {
  * wrote to @timers. Each timer is handed back once. Call again while @left is not 0.
  *
  * A periodic timer whose event waits can be handed back only after that event has
- * been read or has moved into the completion ring. The event reports no expiration
+ * been read. The event reports no expiration
  * after the first STOP. Such a timer is counted in @left unless that event is its
  * last. If only such timers are left, a STOP with non-zero @count fails with EAGAIN:
- * read events or make room in the ring, then call again. A timer that is paused is
- * handed back as any pending one.
+ * read events, then call again.
  *
  * Errors: EINVAL, E2BIG, EAGAIN (nothing was handed back; @left timers will be
  * once their events have been read), EFAULT and EINTR (only if nothing was
@@ -635,8 +591,7 @@ struct hwtimer_listed {
  *
  * Returns the number of timers written to @timers; 0: the end. A page may be shorter
  * than @count before the end, so call until the result is 0. Lists the timers that are
- * pending, paused ones included, and those whose events wait to be read, in no
- * particular order. Works in a running and in a stopped instance, and also before the
+ * pending, and those whose events wait to be read, in no particular order. Works in a running and in a stopped instance, and also before the
  * first timer: then there is none.
  *
  * Each timer is described as it is at one moment; different timers may be described
@@ -647,9 +602,7 @@ struct hwtimer_listed {
  *
  * A timer whose event is just being read is listed as expired, because the read may
  * yet fail. For the same reason, a timer that STOP is just handing back is listed as
- * pending. Events that HWTIMER_DISCARD dropped are not listed. Nor are events in the
- * completion ring, where the program finds them; but a periodic timer that goes on is
- * listed, as pending.
+ * pending. Events that HWTIMER_DISCARD dropped are not listed.
  *
  * Other calls go on meanwhile, and LIST does not wait for readers. Whoever holds a
  * descriptor of the instance may list all its timers.
@@ -684,8 +637,7 @@ struct hwtimer_list {
  * HWTIMER_DISCARD, events that wait can still be read, and are the last ones of periodic
  * timers. The instance stays as it is otherwise, and may be used on.
  *
- * There is no such operation for SUBMIT and the rings: one request would take as long as
- * there are timers.
+ * There is no such operation for SUBMIT: one request would take as long as there are timers.
  *
  * Errors: EINVAL, E2BIG, EFAULT (the structure could not be written; what was done
  * stands), EINTR (not done yet: call again with the same structure).
@@ -713,8 +665,7 @@ struct hwtimer_cancel_all {
  * struct hwtimer_stats - HWTIMER_IOC_STATS: counters since open()
  * @size: in: sizeof(struct hwtimer_stats)
  * @reserved: must be 0
- * @pending: timers that wait for their deadline, or are paused, see struct
- *	hwtimer_request
+ * @pending: timers that wait for their deadline
  * @ready: events that wait to be read
  * @scheduled: timers ever scheduled. At all times: @scheduled + @rearmed =
  *	@pending + @cancelled + @expired + @unprocessed
@@ -723,7 +674,7 @@ struct hwtimer_cancel_all {
  *	that made a new timer
  * @expired: events that were queued. At all times: @expired = @ready +
  *	@delivered + @discarded
- * @delivered: events that were read, or put into the completion ring
+ * @delivered: events that were read
  * @discarded: events that were never delivered: dropped by HWTIMER_DISCARD
  * @unprocessed: pending timers handed back by STOP
  * @entries: entries in the wheel's buckets, live and dead
@@ -740,7 +691,7 @@ struct hwtimer_cancel_all {
  * @bytes: kernel memory that this instance holds now
  * @bytes_peak: largest value that @bytes has had
  * @lateness_max: longest lateness (time queued minus deadline), ns; includes the
- *	lateness that slack allows, and the time for which a periodic timer paused
+ *	lateness that slack allows
  * @lateness_sum: lateness of all events together, ns, where the lateness of each
  *	saturates as in struct hwtimer_event
  * @lateness: number of events by lateness: bucket i has those that were late by
@@ -752,10 +703,6 @@ struct hwtimer_cancel_all {
  * @cascaded: of @walked, entries that moved down a level of a hierarchical wheel
  * @clock_sets: number of times that the instance noticed that CLOCK_REALTIME was
  *	set, for HWTIMER_REPORT_CLOCK_SET
- * @submitted: requests taken out of the submission ring
- * @completed: of @delivered, events that were put into the completion ring
- * @overflowed: events that found no room in the completion ring when they
- *	came, and had to wait in the kernel
  *
  * /proc/PID/fdinfo/FD shows the same counters. Errors: EINVAL, E2BIG.
  */
@@ -789,42 +736,33 @@ struct hwtimer_stats {
 	__u64 missed;
 	__u64 cascaded;
 	__u64 clock_sets;
-	__u64 submitted;
-	__u64 completed;
-	__u64 overflowed;
 };
 
 /**
- * struct hwtimer_notify - HWTIMER_IOC_NOTIFY: choose when and how to tell readers
+ * struct hwtimer_notify - HWTIMER_IOC_NOTIFY: choose when to tell readers
  * @size: in: sizeof(struct hwtimer_notify)
  * @flags: must be 0
  * @events: number of waiting events at which poll() is ready and a blocking read()
  *	returns; both also happen when the events, discarded ones included, reach
  *	the limit of timers; 0 and 1: at the first event
- * @eventfd: descriptor of an eventfd; -1: none. 1 is added to it whenever a waiting
- *	poll() would return: if poll() is ready after events came or moved into
- *	the completion ring; at a report of HWTIMER_REPORT_CLOCK_SET; at POLLHUP;
- *	and by this call if poll() is ready already
+ * @reserved: must be 0
  * @delay: ns after the first event at which poll() is ready, however few events
  *	wait; measured by CLOCK_MONOTONIC, whatever the instance's clock.
  *	HWTIMER_NEVER: poll() waits for @events, however long. Otherwise at most
  *	9,223,372,036,854,775,807. Must be 0 if @events is 0 or 1, and must not
- *	be 0 if @events is more. With HWTIMER_NEVER, poll() is also ready when an
- *	event is in the completion ring and a periodic timer is paused, because
- *	@events events might never come
+ *	be 0 if @events is more
  *
  * May be called at any time, and replaces the previous choice. A read() with
  * O_NONBLOCK takes all events that wait, however few. A stopped instance is ready
  * at once.
  *
- * Errors: EINVAL (also: @eventfd is less than -1, or not an eventfd), EBADF
- * (@eventfd is not open), E2BIG. After an error the previous choice remains.
+ * Errors: EINVAL, E2BIG. After an error the previous choice remains.
  */
 struct hwtimer_notify {
 	__u32 size;
 	__u32 flags;
 	__u32 events;
-	__s32 eventfd;
+	__u32 reserved;
 	__u64 delay;
 };
 
@@ -836,11 +774,10 @@ struct hwtimer_notify {
  * @deadline: absolute, ns on the instance's clock; the first deadline that this
  *	event reports
  * @lateness: ns from @deadline until the event was queued; 4,294,967,295
- *	stands for that and anything longer. Includes the time for which a
- *	periodic timer paused, see struct hwtimer_request
+ *	stands for that and anything longer
  * @expirations: 1; of a periodic timer, the number of its deadlines that had passed
- *	when read() took the event, or when the event went into the completion
- *	ring, 4,294,967,295 at most: the rest comes with the next event
+ *	when read() took the event, 4,294,967,295 at most: the rest comes with the
+ *	next event
  *
  * read() fills the buffer with as many whole events as fit, and returns the number of
  * bytes. Without O_NONBLOCK it blocks until events wait (see HWTIMER_IOC_NOTIFY).
@@ -861,8 +798,7 @@ struct hwtimer_notify {
  * Readers and STOP take turns: a reader whose buffer has to be paged in keeps the
  * others waiting. A reader with O_NONBLOCK does not wait for its turn: it gets
  * EAGAIN although poll() says POLLIN. If events are left when the other reader has
- * finished, poll(), epoll and the eventfd report them once more, as
- * HWTIMER_IOC_NOTIFY says.
+ * finished, poll() and epoll report them once more, as HWTIMER_IOC_NOTIFY says.
  *
  * Errors: EINVAL (less room than one event), EAGAIN, EINTR, EFAULT, ECANCELED
  * (HWTIMER_REPORT_CLOCK_SET; nothing is lost, read again), EPERM, ENOMEM and EUSERS
@@ -878,116 +814,6 @@ struct hwtimer_event {
 	__u64 deadline;
 	__u32 lateness;
 	__u32 expirations;
-};
-
-/**
- * HWTIMER_RING_NEED_KICK - the worker has stopped polling the rings
- *
- * For hwtimer_rings.flags; see struct hwtimer_rings.
- */
-#define HWTIMER_RING_NEED_KICK (1U << 0)
-
-/** HWTIMER_SLOT_OP - the operation of a slot, with HWTIMER_COMPACT_SLOTS */
-#define HWTIMER_SLOT_OP(op, flags) ((__u64)(flags) << 32 | (__u32)(op))
-
-/**
- * struct hwtimer_rings - the beginning of the memory that mmap() maps
- * @submissions: slots of the submission ring; constant
- * @completions: slots of the completion ring; constant
- * @results: offset of the array of @submissions results (__u64), in bytes from the
- *	beginning of this structure; constant
- * @requests: offset of the array of @submissions struct hwtimer_request, or, with
- *	HWTIMER_COMPACT_SLOTS, struct hwtimer_bulk_timer; constant
- * @events: offset of the array of @completions struct hwtimer_event; constant
- * @submission_tail: written by the program: requests it has put in so far
- * @completion_head: written by the program: events it has taken out so far
- * @submission_head: written by the kernel: requests it has done so far
- * @completion_tail: written by the kernel: events it has put in so far
- * @waiting: written by the kernel: events that wait in the kernel for room in
- *	the completion ring, and periodic timers that are paused, saturated
- * @flags: written by the kernel: HWTIMER_RING_*
- *
- * With a pair of rings a program schedules and cancels timers and gets events
- * without a system call. SETUP chooses the sizes of the rings. mmap() of the
- * descriptor, with MAP_SHARED, offset 0 and the length that INFO gives, creates
- * them. Programs use the rings through <hwtimer_ring.h>, which has the barriers.
- * The rest of this text is for programs that cannot use that header.
- *
- * Heads and tails count up for ever, modulo 2^32. Request or event n uses slot n
- * modulo the number of slots. Each ring may be used by one thread of the program at
- * a time.
- *
- * Submission: the program fills slots from its tail on. It must not reuse the slot
- * of a request that the kernel has not done, or whose result it still wants. It then
- * stores the new @submission_tail (release). The kernel copies each slot, does what
- * HWTIMER_IOC_SUBMIT would do with the copy, stores the results, and then stores
- * @submission_head (release). Result n belongs to request n: the id of a new timer, the id
- * that a timer has after HWTIMER_REARM, 0 for another success, or a negative errno (see
- * struct hwtimer_bulk). A delay counts from when the kernel does the request, not from when
- * the program submits it.
- *
- * With HWTIMER_COMPACT_SLOTS, the program also writes to result n, before it stores
- * @submission_tail, which operation slot n is for: HWTIMER_SLOT_OP(op, flags), with
- * @op and @flags as for struct hwtimer_bulk. The kernel overwrites that with the
- * result. For CANCEL, the time in the slot must be 0.
- *
- * Completion: while the ring has room, events go into the ring, and count as
- * delivered then, as if read() had taken them. Other events wait in the kernel,
- * where read() finds them, and move into the ring when the worker or a KICK finds
- * room. The program takes events from @completion_head to @completion_tail
- * (acquire), and then stores the new @completion_head (release). A periodic timer has
- * at most one event in the ring that the program has not taken out: if the timer is
- * due while that event is there, it pauses until the worker or a KICK finds that the
- * program has taken the event out. HWTIMER_SET_INTERVAL with 0 as @interval makes the
- * kernel forget the event: the timer does not wait for it, nor if it is periodic again.
- *
- * While the program is busy, the worker polls the rings once in 1 ms, and whenever
- * timers are due. When it has found nothing for some ms, it sets
- * HWTIMER_RING_NEED_KICK, and from then on polls them only when timers are due. So,
- * after each store of @submission_tail, the program must execute a full fence
- * (sequentially consistent) and then read @flags: if the bit is set, it calls
- * HWTIMER_IOC_KICK. After each store of @completion_head, it does the same, but
- * calls HWTIMER_IOC_KICK only if the bit is set and @waiting is not 0. A program that
- * cannot wait for 1 ms may kick at any time: hwtimer_ring_consume() does so when the
- * ring is empty and events wait in the kernel, or timers are paused.
- *
- * poll() also says POLLIN while events are in the ring. It says POLLHUP, perhaps
- * with POLLIN, when no more events will come into the ring. When events that
- * waited in the kernel move into the ring, readers are told in the same way as when
- * events come: by an edge of epoll, or by the eventfd of HWTIMER_IOC_NOTIFY. read()
- * returns only the events that wait in the kernel, and blocks until there is one.
- *
- * All threads and processes that share the mapping share the rings. A mapping keeps
- * the instance alive as a descriptor does. madvise(MADV_DONTNEED) removes pages
- * from a mapping for good: a later access to them raises SIGBUS. Invalid data in
- * the rings harms only the programs that share them.
- *
- * Errors of mmap(): EACCES (the descriptor is not open for both reading and writing),
- * EINVAL (there are no rings, or not MAP_SHARED, or another offset or length), EPERM
- * (PROT_EXEC), ENOMEM, EAGAIN (a limit of the machine).
- *
- * mprotect() does not make a mapping executable, either.
- */
-struct hwtimer_rings {
-	__u32 submissions;
-	__u32 completions;
-	__u64 results;
-	__u64 requests;
-	__u64 events;
-	__u32 reserved0[8];
-
-	/* Each of these is on its own cache line. */
-	__u32 submission_tail;
-	__u32 reserved1[15];
-	__u32 completion_head;
-	__u32 reserved2[15];
-	__u32 submission_head;
-	__u32 reserved3[15];
-	__u32 completion_tail;
-	__u32 waiting;
-	__u32 reserved4[14];
-	__u32 flags;
-	__u32 reserved5[15];
 };
 
 #define HWTIMER_IOC_MAGIC 0xBB
@@ -1008,17 +834,6 @@ struct hwtimer_rings {
 #define HWTIMER_IOC_STOP _IO(HWTIMER_IOC_MAGIC, 7)
 #define HWTIMER_IOC_STATS _IO(HWTIMER_IOC_MAGIC, 8)
 #define HWTIMER_IOC_NOTIFY _IO(HWTIMER_IOC_MAGIC, 9)
-/**
- * HWTIMER_IOC_KICK - serve the rings at once
- *
- * Does the requests in the submission ring, moves events that wait in the kernel into
- * the completion ring as far as there is room, and lets paused timers go on whose
- * events the program has taken out. Returns the number of requests that were done.
- *
- * Errors: ENXIO (no rings are mapped), EINVAL (hwtimer_rings.submission_tail is
- * ahead of submission_head by more than the number of slots), EINTR.
- */
-#define HWTIMER_IOC_KICK _IO(HWTIMER_IOC_MAGIC, 10)
 #define HWTIMER_IOC_BULK _IO(HWTIMER_IOC_MAGIC, 11)
 #define HWTIMER_IOC_LIST _IO(HWTIMER_IOC_MAGIC, 12)
 #define HWTIMER_IOC_CANCEL_ALL _IO(HWTIMER_IOC_MAGIC, 13)

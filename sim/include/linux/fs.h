@@ -43,7 +43,6 @@ struct file_operations {
 			       unsigned long argument);
 	long (*compat_ioctl)(struct file *file, unsigned int command,
 			     unsigned long argument);
-	int (*mmap)(struct file *file, struct vm_area_struct *vma);
 	void (*show_fdinfo)(struct seq_file *seq, struct file *file);
 };
 

@@ -12,37 +12,6 @@
 #define PAGE_ALIGN(size) ALIGN(size, PAGE_SIZE)
 #define offset_in_page(p) ((unsigned long)(p) & (PAGE_SIZE - 1))
 
-#define VM_EXEC 0x4UL
-#define VM_MAYEXEC 0x40UL
-#define VM_MAYSHARE 0x80UL
-#define VM_DONTEXPAND 0x40000UL
-#define VM_DONTDUMP 0x4000000UL
-
-struct mm_struct;
-
-/**
- * struct vm_area_struct - a mapping that mmap() is making
- * @vm_start: where it begins; the memory is reserved
- * @vm_end: where it ends
- * @vm_pgoff: offset in the file, in pages
- * @vm_flags: VM_*
- */
-struct vm_area_struct {
-	unsigned long vm_start;
-	unsigned long vm_end;
-	unsigned long vm_pgoff;
-	unsigned long vm_flags;
-};
-
-static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
-				unsigned long clear)
-{
-	vma->vm_flags = (vma->vm_flags | set) & ~clear;
-}
-
-int vm_map_pages(struct vm_area_struct *vma, struct page **pages,
-		 unsigned long count);
-
 static inline int get_order(unsigned long size)
 {
 	int order = 0;

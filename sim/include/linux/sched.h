@@ -50,7 +50,7 @@ struct sched_attr;
  * @usage: references
  * @memcg_nr_pages_over_high: the memory cgroup is above memory.high
  * @hurried: other programs wait for a lock that the thread's system call holds: the mutex of
- *	misc devices, or mmap_lock
+ *	misc devices
  * @spins: number of spinlocks that the thread holds
  * @rcu: depth of RCU read locks
  * @thread: what runs it

@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-#ifndef SIM_LINUX_SCHED_MM_H
-#define SIM_LINUX_SCHED_MM_H
-
-#include <linux/sched.h>
-
-#endif /* SIM_LINUX_SCHED_MM_H */
