@@ -59,7 +59,7 @@ SIM = BUILD / "sim"
 MODULE = ["Kbuild", "hwtimer*.[ch]", "compat.h", "uapi/**/*.h"]
 
 FILES = ["hwtimer_%s.c" % name for name in (
-    "wheel", "hashed", "hierarchy", "table", "harvest", "instance", "exchange", "worker")]
+    "wheel", "hashed", "hierarchy", "table", "harvest", "instance", "worker")]
 WHEEL = {"hwtimer_wheel.c", "hwtimer_hashed.c", "hwtimer_hierarchy.c"}
 
 # Calls that only make the module faster, or that check or trace: without them it does the
@@ -80,7 +80,7 @@ STATES = {
 SUITES = {
     "wheel": "hwtimer_wheel", "hashed": "hwtimer_wheel", "hierarchy": "hwtimer_wheel",
     "table": "hwtimer_table", "harvest": "hwtimer_[eilpr]*", "instance": "hwtimer_i*",
-    "exchange": "hwtimer_[er]*", "worker": "hwtimer_worker",
+    "worker": "hwtimer_worker",
 }
 
 # Tests of how slices share a processor: one of them fails now and then if the host has so much
@@ -107,7 +107,7 @@ module_param(hwtimer_mutant, uint, 0444);
 """
 
 # The sources that vm/lint.sh has checked for barriers
-BARRIERS = ["*.[ch]", "uapi/*.h", "uapi/linux/*.h"]
+BARRIERS = ["*.[ch]", "uapi/linux/*.h"]
 
 # Changes that only threads which truly run at the same time may notice
 ORDERS = {"barrier", "lock-dropped", "lock-later", "unlock-earlier"}

@@ -24,7 +24,7 @@ SHORTAGES=150
 
 # Faults that many seeds find: if a change of the module makes the seed useless that a patch
 # names, another one is soon found.
-FAULTS=(lost-edge notify-not-told count-too-high)
+FAULTS=(hang-up-not-told notify-not-told count-too-high)
 
 # --all: what a part does, how many parts there are, and the first seed
 PART=2000000

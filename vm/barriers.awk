@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Checks that each memory barrier names its pair; see check_barriers() in vm/lint.sh, which
-# calls this with all sources of the kernel's side and of the rings' user side.
+# calls this with all sources of the module.
 #
 # Above each barrier stands a comment with "Pairs with" and the functions that have the
 # other barriers, in the same sentence. If the operation serves for its atomicity only, the
-# comment says "Orders nothing". Each of these functions exists and has a barrier. If it is one of ours in
-# the kernel, a comment above one of its barriers names the first function in turn. The
-# kernel's own functions, which are not among the sources, are listed in KNOWN.
+# comment says "Orders nothing". Each of these functions exists and has a barrier. If it is one of ours, a
+# comment above one of its barriers names the first function in turn. The kernel's own functions, which are not among the sources, are listed in KNOWN.
 #
 # Prints a line for each fault; the last line is the number of barriers.
 
@@ -15,7 +14,6 @@ BEGIN {
 	KNOWN = " prepare_to_wait prepare_to_wait_event "
 	BARRIER = "(smp_[a-z_]*(mb|acquire|release)[a-z_]*|(try_)?(cmp)?xchg" \
 		"|wq_has_sleeper|atomic_thread_fence)\\("
-	ORDERED = BARRIER "|hwtimer_ring_(load|store)\\("
 }
 
 FNR == 1 {
@@ -45,7 +43,7 @@ in_comment || /^[ \t]*\/\*/ {
 
 { code = $0; sub(/\/\*.*/, "", code) }
 
-code ~ ORDERED && !/^static inline/ && !/^[a-zA-Z]/ { ordered[function_name] = 1 }
+code ~ BARRIER && !/^static inline/ && !/^[a-zA-Z]/ { ordered[function_name] = 1 }
 
 code ~ BARRIER && !/^[a-zA-Z]/ {
 	count++
@@ -62,7 +60,7 @@ code ~ BARRIER && !/^[a-zA-Z]/ {
 	while (match(note, /[a-z_]+\(\)/)) {
 		name = substr(note, RSTART, RLENGTH - 2)
 		note = substr(note, RSTART + RLENGTH)
-		if ((name "(") ~ ("^" ORDERED))
+		if ((name "(") ~ ("^" BARRIER))
 			continue
 		pairs++
 		from[pairs] = function_name
@@ -73,7 +71,6 @@ code ~ BARRIER && !/^[a-zA-Z]/ {
 	if (pairs == pairs_before)
 		fault(place, "the comment names no function")
 	pairs_before = pairs
-	barrier_of_kernel[function_name] = FILENAME !~ /^uapi/
 }
 
 # A comment belongs to the statement below it, which may have several lines.
@@ -91,8 +88,7 @@ END {
 			continue
 		if (!ordered[to[i]])
 			fault(where[i], to[i] "() has no barrier, or does not exist")
-		else if (barrier_of_kernel[to[i]] && barrier_of_kernel[from[i]] &&
-			 !named[to[i], from[i]])
+		else if (!named[to[i], from[i]])
 			fault(where[i], to[i] "() does not name " from[i] "() in turn")
 	}
 	print count + 0 " barriers"

@@ -44,8 +44,8 @@ UML_KERNEL="uml-7.3"
 # elsewhere, and those about layouts and memory, on other architectures.
 RT_KERNELS="rt-6.12"
 FOREIGN_KERNELS="arm64-16k-6.12"
-THREADS=(concurrency ring order periodic stop notify lifetime)
-LAYOUTS=(abi setup schedule read ring_map ring list)
+THREADS=(concurrency order periodic stop notify lifetime)
+LAYOUTS=(abi setup schedule read list)
 
 # The programs that are built for other architectures; if this is empty, all
 FOREIGN_PROGRAMS=("${LAYOUTS[@]}")
@@ -64,7 +64,7 @@ PREEMPT_MODELS=
 LONGEST=selftests-stock-6.12
 
 # The steps that need no kernel and take seconds: the first answers that a developer gets
-QUICK="lint-files litmus-spin counts-native proofs-native functions-native simulate-native
+QUICK="lint-files counts-native proofs-native functions-native simulate-native
 	fuzz-description fuzz-corpus wheel-native bench-native"
 
 # Kernels of the step debug, which do one in this many of KUnit's random operations
@@ -126,7 +126,7 @@ SIMULATE=()
 
 # The steps: first those that are quick, then those that take longest. The kernels are built in
 # the order in which the steps need them.
-ALL_STEPS=(litmus lint counts functions simulate proofs fuzz hwtimerd selftests kunit packages
+ALL_STEPS=(lint counts functions simulate proofs fuzz hwtimerd selftests kunit packages
 	   torture tenants survive userland examples matrix bench guide python readme demo builds)
 
 # Steps that run only with --all
@@ -247,11 +247,6 @@ step_coverage()
 {
 	prepare_programs selftest
 	queue coverage all tap "$VM_DIR/coverage.sh"
-}
-
-step_litmus()
-{
-	queue litmus spin tap "$VM_DIR/litmus.sh"
 }
 
 # The module as a program, whose threads a seed drives
@@ -523,8 +518,8 @@ torture_on()
 }
 
 # Programs with several threads or processes, or in which the worker meets a program
-RACES_PROGRAMS="concurrency ring ring_abuse ring_map notify stop debugfs clock owner desert
-	lifetime list poll read periodic stats"
+RACES_PROGRAMS="concurrency notify stop debugfs clock owner desert lifetime list poll read
+	periodic stats"
 
 # Runs KUnit and the programs on a kernel that reports data races.
 step_races()
@@ -535,8 +530,7 @@ step_races()
 
 # Programs that make the kernel copy out all that it copies out
 UNINIT_PROGRAMS="abi setup schedule cancel reschedule rearm submit bulk read poll stop query list
-	privacy periodic clock notify stats lifetime owner desert ring_map ring ring_abuse
-	debugfs concurrency"
+	privacy periodic clock notify stats lifetime owner desert debugfs concurrency"
 
 # Runs KUnit and the programs on a kernel that reports uses of uninitialized memory.
 step_uninit()

@@ -23,8 +23,7 @@ RESULTS=$BUILD_DIR/coverage
 EXCEPTIONS=tests/coverage.exceptions
 
 # Selftests that `make check` runs elsewhere than in User-Mode Linux
-MORE_SELFTESTS=(order periodic slack clock timens notify ring_map ring ring_abuse idle
-	limits)
+MORE_SELFTESTS=(order periodic slack clock timens notify idle limits)
 
 # Builds of the simulation, and the number of operations of each
 SIMULATED=(coverage coverage-small)

@@ -49,12 +49,6 @@ races()
 	fault "a number that readers see without the lock is written plainly" \
 		concurrency hwtimer.h \
 		's/WRITE_ONCE(instance->stats.ready, .*/instance->stats.ready += count;/'
-	fault "requests are counted without the instance's lock" \
-		ring_abuse hwtimer_submission.c \
-		'/^static void batch_done/,/^}/ { /spin_/d }'
-	fault "requests are read from the ring by plain reads" \
-		ring_abuse hwtimer_ring.c \
-		'/^static void slot_read/,/^}/ s/READ_ONCE(\([^)]*\))/\1/'
 	# A read holds the lock, and a wake-up is rare. So each access is watched for longer.
 	fault "wake-ups are counted without the worker's lock" \
 		"concurrency -t wakeups_only_grow" hwtimer_worker.c \
@@ -87,7 +81,7 @@ uninitialized()
 		 s/gfp | __GFP_ZERO | __GFP_COMP/gfp | __GFP_COMP/'
 	fault "read() copies out a member that nobody has set" \
 		read "hwtimer_harvest.c hwtimer_instance.c" \
-		"s/get_zeroed_page(HWTIMER_GFP_AHEAD)/__get_free_page(HWTIMER_GFP_AHEAD)/
+		"s/hwtimer_hurry_page()/alloc_page(HWTIMER_GFP_HURRY)/
 		 /^static void event_fill(/,/^}/ {
 			/\\.lateness/d
 			${ONE_BY_ONE//FILLED/event}

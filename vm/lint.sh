@@ -31,9 +31,6 @@ IGNORED_IN_TRACEPOINTS=MULTISTATEMENT_MACRO_USE_DO_WHILE,TRAILING_SEMICOLON
 # the kernel keeps such headers
 # MACRO_ARG_REUSE: a constant expression that names its argument more than once
 IGNORED_IN_UAPI=BIT_MACRO,MACRO_ARG_REUSE
-# The rings' header is for programs. SPACING: takes what _Generic() chooses for a conditional
-# expression. VOLATILE: what another process writes is read as the kernel's READ_ONCE() does
-IGNORED_IN_RING_H=SPACING,VOLATILE
 # MACRO_ARG_REUSE: a macro about a structure's member has to name it twice, and a name has
 # no side effects
 IGNORED_IN_ABI_TEST=MACRO_ARG_REUSE
@@ -257,7 +254,6 @@ ignored_in()
 	case $1 in
 	compat.h) ignored+=,$IGNORED_IN_COMPAT_H ;;
 	hwtimer_trace.h) ignored+=,$IGNORED_IN_TRACE_H ;;
-	uapi/hwtimer_ring.h) ignored+=,$IGNORED_IN_UAPI,$IGNORED_IN_RING_H,$IGNORED_IN_USER_SPACE ;;
 	uapi/*) ignored+=,$IGNORED_IN_UAPI ;;
 	lib/* | bench/server/* | tool/* | examples/* | daemon/* | torture/* | fuzz/* | selftests/library.c | \
 		tests/states/*)
@@ -365,11 +361,10 @@ repeat_checks()
 	check "$(basename "$1") ends well" [ "$ended" -eq 0 ]
 }
 
-# The sources that have barriers are the kernel's side, and the rings' user side. Also checks
-# that the check finds a barrier that lost its comment, and one that lost its pair.
+# The sources that have barriers are those of the module. Also checks that the check finds a barrier that lost its comment, and one that lost its pair.
 check_barriers()
 {
-	local sources=(*.[ch] uapi/*.h uapi/linux/*.h)
+	local sources=(*.[ch] uapi/linux/*.h)
 
 	check "each barrier names its pair" awk -f vm/barriers.awk "${sources[@]}"
 	check "a barrier that names no pair is found" \

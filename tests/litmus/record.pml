@@ -14,10 +14,7 @@
  * compared with the truth: live[] says, independently of the states, which timers have
  * not ended. A timer ends when it is cancelled or discarded, delivered for the last time,
  * or handed back, or when close() finds it. close() finds each other timer where it
- * belongs: in the wheel, in the queue, or paused.
- *
- * -DREAD: the program reads. -DRING: events also go into the completion ring while it has
- * room; it has one slot.
+ * belongs: in the wheel, or in the queue.
  *
  * -DFAULT_... breaks the model in one place.
  */
@@ -36,9 +33,7 @@
 #define RETURNING 4
 #define DISCARDED 5
 #define EXTENSION 6
-#define PAUSED 7
-#define STATES 8
-#define NONE 255
+#define STATES 7
 
 byte state[RECORDS];
 byte extension[RECORDS];	/* state of the record's extension */
@@ -46,7 +41,6 @@ bool used[RECORDS];		/* the table does not hand it out */
 byte generation[RECORDS];
 bool periodic[RECORDS];
 bool ending[RECORDS];		/* HWTIMER_RECORD_ENDING */
-bool in_ring[RECORDS];		/* HWTIMER_RECORD_IN_RING */
 byte left[RECORDS];		/* expirations left */
 bool in_wheel[RECORDS];		/* it has a live entry */
 bool live[RECORDS];		/* the truth: its timer has not ended */
@@ -66,10 +60,6 @@ byte page_generation[RECORDS];
 /* instance->ready: indices, and their number */
 byte ready[RECORDS];
 byte waiting;
-
-/* The ring: the record of the unread event, and the record that is paused on its slot */
-byte slot = NONE;
-byte paused = NONE;
 
 /* The changes of state that were reached, which pan prints at its end */
 c_code {
@@ -154,7 +144,6 @@ inline schedule(i)
 	assert(!live[i]);
 	live[i] = true;
 	ending[i] = false;
-	in_ring[i] = false;
 	scheduled++;
 	if
 	:: periodic[i] = true;
@@ -179,92 +168,12 @@ inline rearm(i, goes_on)
 	fi
 }
 
-/* hwtimer_ring_has_room(): a slot on which a timer is paused is not used again yet. */
-#define ROOM (slot == NONE && paused == NONE)
-
-/* event_put(): an event in the ring is delivered. */
-inline put_in_ring(i, goes_on)
-{
-	assert(ROOM && live[i]);
-	rearm(i, goes_on);
-	slot = i;
-	in_ring[i] = true;
-	if
-	:: goes_on ->
-		BECOME(i, EXPIRED, PENDING);
-		ADD(i)
-	:: else ->
-		END(i);
-		BECOME(i, EXPIRED, FREE);
-		free_record(i)
-	fi
-}
-
-/* last_event_unread() */
-#ifdef FAULT_NO_PAUSE
-#define MUST_PAUSE(i) false
-#else
-#define MUST_PAUSE(i) (periodic[i] && in_ring[i] && slot == i)
-#endif
-
 /* turn_advance(): the wheel has given out record i. */
-inline expire(i, goes_on)
+inline expire(i)
 {
 	REMOVE(i);
-	if
-	:: MUST_PAUSE(i) ->
-		BECOME(i, PENDING, EXPIRED);
-		BECOME(i, EXPIRED, PAUSED);
-		assert(paused == NONE);
-		paused = i
-	:: else ->
-		/* A periodic timer has at most one unread event. */
-		assert(!(periodic[i] && in_ring[i] && slot == i));
-		BECOME(i, PENDING, EXPIRED);
-		if
-#ifdef RING
-		:: ROOM && !waiting -> put_in_ring(i, goes_on)
-		:: else -> queue(i)
-#else
-		:: true -> queue(i)
-#endif
-		fi
-	fi;
-	i = 0;
-	goes_on = false
-}
-
-/* event_flush() */
-inline flush(i, goes_on)
-{
-	i = ready[0];
-	if
-	:: state[i] == DISCARDED ->
-		take(i);
-		BECOME(i, DISCARDED, FREE);
-		free_record(i)
-#ifdef FAULT_FLUSH_LEAVING
-	:: state[i] == LEAVING && ROOM ->
-		state[i] = EXPIRED;
-		take(i);
-		put_in_ring(i, goes_on)
-#endif
-	:: state[i] == EXPIRED && ROOM ->
-		take(i);
-		put_in_ring(i, goes_on)
-	:: else
-	fi;
-	i = 0;
-	goes_on = false
-}
-
-/* hwtimer_period_resume() */
-inline resume(i)
-{
-	i = paused;
-	paused = NONE;
-	BECOME(i, PAUSED, PENDING);
-	ADD(i);
+	BECOME(i, PENDING, EXPIRED);
+	queue(i);
 	i = 0
 }
 
@@ -274,21 +183,14 @@ inline resume(i)
 #define EXPIRES(i) (in_wheel[i] && !closing && !stopped)
 #endif
 
-/* hwtimer_turn(), with hwtimer_exchange_serve() */
+/* hwtimer_turn() */
 active proctype worker()
 {
 	byte i;
-	bool goes_on;
 
 	do
-	:: atomic { EXPIRES(0) -> i = 0; expire(i, goes_on) }
-	:: atomic { EXPIRES(1) -> i = 1; expire(i, goes_on) }
-#ifdef RING
-	:: atomic { waiting && !closing -> flush(i, goes_on) }
-	:: atomic { paused != NONE && slot == NONE && !closing -> resume(i) }
-	/* The program takes the event out of the ring. */
-	:: atomic { slot != NONE && !closing -> slot = NONE }
-#endif
+	:: atomic { EXPIRES(0) -> i = 0; expire(i) }
+	:: atomic { EXPIRES(1) -> i = 1; expire(i) }
 	:: atomic { closing -> break }
 	od
 }
@@ -440,11 +342,6 @@ inline cancel(i)
 		END(i);
 		BECOME(i, PENDING, FREE);
 		free_record(i)
-	:: state[i] == PAUSED ->
-		paused = NONE;
-		END(i);
-		BECOME(i, PAUSED, FREE);
-		free_record(i)
 	:: state[i] == EXPIRED ->
 		END(i);
 #ifdef FAULT_DISCARD_FREES
@@ -476,8 +373,6 @@ active proctype canceller()
 #endif
 	:: atomic { !closing && used[0] -> cancel(0) }
 	:: atomic { !closing && used[1] -> cancel(1) }
-	/* RESCHEDULE of a paused timer */
-	:: atomic { paused != NONE && !closing && !stopped -> resume(i) }
 	:: atomic { closing -> break }
 	od
 }
@@ -488,13 +383,6 @@ inline take_pending(i, taken)
 	i = 0;
 	do
 	:: i < RECORDS ->
-		if
-		:: state[i] == PAUSED ->
-			paused = NONE;
-			BECOME(i, PAUSED, PENDING);
-			ADD(i)
-		:: else
-		fi;
 		if
 		:: state[i] == PENDING ->
 			BECOME(i, PENDING, RETURNING);
@@ -563,10 +451,8 @@ inline close_record(i)
 {
 	check_queue(i);
 	assert(state[i] != LEAVING && state[i] != RETURNING);
-	assert(live[i] == (state[i] == PENDING || state[i] == EXPIRED ||
-			   state[i] == PAUSED));
+	assert(live[i] == (state[i] == PENDING || state[i] == EXPIRED));
 	assert(in_wheel[i] == (state[i] == PENDING));
-	assert((paused == i) == (state[i] == PAUSED));
 	assert(used[i] == (state[i] != FREE));
 	assert((extension[i] == EXTENSION) == (used[i] && periodic[i]));
 	if
