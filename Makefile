@@ -101,7 +101,7 @@ BENCH_REDIS ?=
 bench-redis: ## hwtimerd and its rivals, timers in Redis: table
 	@daemon/bench/bench.sh $(BENCH_REDIS)
 
-# Options of bench-core: --timers 1000,10000 --pairs 21 --only rings
+# Options of bench-core: --timers 1000,10000 --pairs 21 --only bulk
 BENCH_CORE ?=
 
 .PHONY: bench-core
@@ -325,8 +325,7 @@ build/readme/expected-1: README.md
 	     wanted && /^```$$/ { if (inside) exit; inside = 1; next } \
 	     inside { print }' $< >$@.new && [ -s $@.new ] && mv $@.new $@
 
-build/readme/%: build/readme/%.c $(wildcard lib/*.[ch]) uapi/linux/hwtimer.h \
-		uapi/hwtimer_ring.h | compiler
+build/readme/%: build/readme/%.c $(wildcard lib/*.[ch]) uapi/linux/hwtimer.h | compiler
 	@bash -c '. vm/lib.sh && need_packages liburing-dev'
 	gcc -O2 -Wall -Wextra -Werror -static -pthread -Iuapi -Ilib -o $@ $< \
 		$(wildcard lib/*.c) -luring

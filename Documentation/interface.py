@@ -33,7 +33,7 @@ in one table.
 """
 
 # Calls other than ioctls, and the structure whose comment lists their errors
-OTHER_CALLS = {"read()": "hwtimer_event", "mmap()": "hwtimer_rings"}
+OTHER_CALLS = {"read()": "hwtimer_event"}
 
 
 class Wrong(Exception):

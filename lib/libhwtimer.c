@@ -477,13 +477,11 @@ int hwt_stats_sized(struct hwt *hwt, struct hwtimer_stats *stats, size_t size)
 	return call(hwt, HWTIMER_IOC_STATS, stats);
 }
 
-int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay,
-	       int eventfd)
+int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay)
 {
 	struct hwtimer_notify notify = {
 		.size = sizeof(notify),
 		.events = events,
-		.eventfd = eventfd,
 		.delay = delay,
 	};
 
@@ -642,13 +640,9 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 
 int hwt_dispatch_check(struct hwt *hwt)
 {
-	struct hwtimer_info info;
 	int ret = fcntl(hwt->fd, F_GETFL);
 
 	if (ret < 0)
 		return -errno;
-	if (!(ret & O_NONBLOCK))
-		return -EINVAL;
-	ret = hwt_info(hwt, &info);
-	return ret ? ret : info.completions ? -EINVAL : 0;
+	return ret & O_NONBLOCK ? 0 : -EINVAL;
 }

@@ -314,10 +314,8 @@ static inline int hwt_stats(struct hwt *hwt, struct hwtimer_stats *stats)
  * @events: number of waiting events at which poll() is ready; 0 and 1: at the first
  * @delay: ns after the first event at which poll() is ready anyway, or HWTIMER_NEVER;
  *	must be 0 if @events is 0 or 1, and not 0 otherwise
- * @eventfd: descriptor of an eventfd that is told, too; -1: none
  */
-int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay,
-	       int eventfd);
+int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay);
 
 /**
  * hwt_read - read events
@@ -559,10 +557,7 @@ void hwt_cache_time(struct hwt *hwt, int yes);
  */
 void hwt_on_change(struct hwt *hwt, void (*callback)(void *arg), void *arg);
 
-/*
- * Returns 0 if hwt_dispatch() can be used in a loop; -EINVAL if it would block, or if
- * events go to a ring.
- */
+/* Returns 0 if hwt_dispatch() can be used in a loop; -EINVAL if it would block. */
 int hwt_dispatch_check(struct hwt *hwt);
 
 #ifdef __cplusplus

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-Keeps the manual pages of section 3 as the headers of the library say.
+Keeps the manual pages of section 3 as the header of the library says.
 
     usage: man/synopsis.py [--update]
 
-Each function in the SYNOPSIS of a page must have the prototype of its header; --update
+Each function in the SYNOPSIS of a page must have the prototype of the header; --update
 writes it there (`make interface`). Each errno that the comment of a function names must be in
 the ERRORS of its page, and each function of a page's NAME in its SYNOPSIS. Without --update,
 prints what is wrong, a line each. vm/userland.sh calls it.
@@ -16,12 +16,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-HEADERS = [ROOT / "lib/libhwtimer.h", ROOT / "uapi/hwtimer_ring.h"]
-
-# The prototypes of functions that a header makes by macros, or that only the shared library
-# has, and what their names begin with there
-EXPORTED = ROOT / "lib/shared/exported.h"
-EXPORTED_ONLY = ["hwtimer_ring_next_result", "hwtimer_ring_size"]
+HEADER = ROOT / "lib/libhwtimer.h"
 
 PROTOTYPE = re.compile(r"(?P<comment>/\*(?:[^*]|\*(?!/))*\*/\n)?"
                        r"^(?:static inline )?(?P<type>(?:const )?\w+(?: \w+)*)\s"
@@ -41,17 +36,6 @@ def prototypes(text):
         arguments = re.split(r",\s*(?![^(]*\))", one_line(match["arguments"]))
         errnos = set(re.findall(r"-(E[A-Z0-9]+)\b", match["comment"] or ""))
         found[match["name"]] = (kind, arguments, errnos)
-    return found
-
-
-def all_prototypes():
-    found = {}
-    for header in HEADERS:
-        found |= prototypes(header.read_text())
-    exported = prototypes(EXPORTED.read_text())
-    for name in EXPORTED_ONLY:
-        kind, arguments, _ = exported[name.replace("hwtimer_", "exported_")]
-        found[name] = (kind, arguments, set())
     return found
 
 
@@ -104,7 +88,7 @@ def check(page, found, update):
 
 
 def main():
-    found = all_prototypes()
+    found = prototypes(HEADER.read_text())
     for page in sorted((ROOT / "man").glob("*.3")):
         check(page, found, sys.argv[1:] == ["--update"])
 

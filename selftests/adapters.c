@@ -137,7 +137,7 @@ TEST_F(adapter, libevent_takes_what_notify_leaves)
 	struct event_base *base = event_base_new();
 
 	ASSERT_NE(NULL, base);
-	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER, -1));
+	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER));
 	ASSERT_EQ(0, hwt_libevent_add(&timers, base));
 	EXPECT_EQ(1, event_base_dispatch(base));
 	hwt_libevent_remove(&timers);
@@ -152,7 +152,7 @@ TEST_F(adapter, libuv_takes_what_notify_leaves)
 				    .arg = &self->timers };
 	uv_loop_t loop;
 
-	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER, -1));
+	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER));
 	libuv_begin(_metadata, &timers, &loop);
 	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
 	libuv_end(_metadata, &timers, &loop);
@@ -164,7 +164,7 @@ TEST_F(adapter, glib_takes_what_notify_leaves)
 				   .callback = on_timer,
 				   .arg = &self->timers };
 
-	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER, -1));
+	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER));
 	ASSERT_EQ(0, hwt_glib_add(&timers, NULL));
 	while (self->timers.count < N)
 		g_main_context_iteration(NULL, TRUE);

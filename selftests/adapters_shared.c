@@ -63,7 +63,7 @@ TEST_F(adapter, sd_event_takes_what_notify_leaves)
 				       .arg = &self->timers,
 				       .on_error = on_error };
 
-	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER, -1));
+	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER));
 	ASSERT_EQ(0, run_sd_event(&timers, NULL));
 }
 
@@ -192,7 +192,7 @@ TEST_F(adapter, asio_in_a_strand)
 
 TEST_F(adapter, asio_takes_what_notify_leaves)
 {
-	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER, -1));
+	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER));
 	ASSERT_EQ(0, asio_loop(self->timers.hwt, on_timer, NULL, &self->timers,
 			       NULL));
 }

@@ -345,8 +345,8 @@ TEST_F(library, read_stats_and_notify)
 	struct hwtimer_event events[5];
 	struct hwtimer_stats stats;
 
-	ASSERT_EQ(0, hwt_notify(self->hwt, 5, HWTIMER_NEVER, -1));
-	EXPECT_EQ(-EINVAL, hwt_notify(self->hwt, 5, 0, -1));
+	ASSERT_EQ(0, hwt_notify(self->hwt, 5, HWTIMER_NEVER));
+	EXPECT_EQ(-EINVAL, hwt_notify(self->hwt, 5, 0));
 	for (unsigned int i = 0; i < 5; i++) {
 		EXPECT_EQ(0, dev_poll(hwt_fd(self->hwt), POLLIN, 0));
 		ASSERT_EQ(0, hwt_schedule(self->hwt, 0, i, NULL));

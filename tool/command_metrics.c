@@ -57,8 +57,6 @@ static const struct family counters[] = {
 	{ "missed", "hwtimer_missed",
 	  "Expirations of periodic timers that shared an event with another." },
 	{ "wakeups", "hwtimer_wakeups", "Times that the worker woke up." },
-	{ "overflowed", "hwtimer_overflowed",
-	  "Events that found the completion ring full." },
 };
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))

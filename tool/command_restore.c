@@ -48,20 +48,12 @@ struct restore {
 	bool paused;
 };
 
-/* An event of the completion ring, and whether its timer brings it */
-struct ring_event {
-	struct snapshot_event event;
-	bool merged;
-};
-
 /**
  * struct source - a file of hwtimerctl save
  * @path: its name
  * @file: the file
  * @reader: where its next line is read
  * @sum: checksum of the whole file, once it was checked
- * @events: events of the completion ring, sorted by the id of the timer
- * @nr_events: number of events in @events
  * @revival: how times change
  */
 struct source {
@@ -69,8 +61,6 @@ struct source {
 	FILE *file;
 	struct snapshot_reader reader;
 	uint32_t sum;
-	struct ring_event *events;
-	size_t nr_events;
 	struct revival revival;
 };
 
@@ -177,108 +167,46 @@ static void source_rewind(struct source *source)
 static void source_close(struct source *source)
 {
 	fclose(source->file);
-	free(source->events);
 }
 
-/* Events of the same timer, which only a hostile file has, are in any order. */
-static int compare(const void *a, const void *b)
-{
-	const struct ring_event *first = a, *second = b;
-
-	return (first->event.id > second->event.id) -
-	       (first->event.id < second->event.id);
-}
-
-/* The reader sees to it that there are not more events than a ring can hold. */
-static void add_event(struct source *source, const struct snapshot_event *event)
-{
-	size_t count = source->nr_events;
-
-	/* The array is full when the count is a power of two, or 0. */
-	if (!(count & (count - 1))) {
-		source->events = reallocarray(source->events,
-					      count ? 2 * count : 1,
-					      sizeof(*source->events));
-		if (!source->events)
-			err(1, "no memory");
-	}
-	source->events[source->nr_events++] =
-		(struct ring_event){ .event = *event };
-}
-
-/* Reads the whole file, and refuses it if it is damaged. Keeps the events. */
+/* Reads the whole file, and refuses it if it is damaged. */
 static void source_check(struct source *source)
 {
-	union snapshot_any record;
+	struct snapshot_timer timer;
 	enum snapshot_record kind;
 
 	source_rewind(source);
-	while ((kind = snapshot_read(&source->reader, &record)) != SNAPSHOT_END)
+	while ((kind = snapshot_read(&source->reader, &timer)) != SNAPSHOT_END)
 		if (kind == SNAPSHOT_WRONG)
 			refuse(source);
-		else if (kind == SNAPSHOT_EVENT)
-			add_event(source, &record.event);
 	source->sum = source->reader.sum;
-	if (source->nr_events)
-		qsort(source->events, source->nr_events,
-		      sizeof(*source->events), compare);
 }
 
 /* ---- what is to be scheduled ---- */
 
-/* Has the timer bring its event, if it has one in the ring and can. */
-static void merge_event(struct source *source, struct snapshot_timer *timer)
-{
-	const struct ring_event key = { .event.id = timer->id };
-	struct ring_event *found = NULL;
-
-	if (source->nr_events)
-		found = bsearch(&key, source->events, source->nr_events,
-				sizeof(key), compare);
-	if (found && !found->merged)
-		found->merged = revival_merge(timer, &found->event);
-}
-
-static void take_timer(struct source *source, struct snapshot_timer *timer,
-		       take_fn take, void *arg)
+static void take_timer(struct source *source,
+		       const struct snapshot_timer *timer, take_fn take,
+		       void *arg)
 {
 	struct revived revived[2];
 
-	merge_event(source, timer);
 	if (revival_timer(&source->revival, timer, revived) == 2)
 		take(arg, &revived[1], 0);
 	take(arg, &revived[0], timer->id);
 }
 
-/* Takes the events that no timer brings. */
-static void take_events(struct source *source, take_fn take, void *arg)
-{
-	struct snapshot_timer timer;
-	struct revived revived[2];
-	size_t i;
-
-	for (i = 0; i < source->nr_events; i++) {
-		if (source->events[i].merged)
-			continue;
-		timer = revival_event(&source->events[i].event);
-		revival_timer(&source->revival, &timer, revived);
-		take(arg, revived, 0);
-	}
-}
-
 /* Calls @take for all that is to be scheduled. The file was checked before. */
 static void source_take(struct source *source, take_fn take, void *arg)
 {
-	union snapshot_any record;
+	struct snapshot_timer timer;
 	enum snapshot_record kind;
 
 	source_rewind(source);
-	while ((kind = snapshot_read(&source->reader, &record)) != SNAPSHOT_END)
+	while ((kind = snapshot_read(&source->reader, &timer)) != SNAPSHOT_END)
 		if (kind == SNAPSHOT_WRONG)
 			refuse(source);
-		else if (kind == SNAPSHOT_TIMER)
-			take_timer(source, &record.timer, take, arg);
-	take_events(source, take, arg);
+		else
+			take_timer(source, &timer, take, arg);
 	if (source->reader.sum != source->sum)
 		errx(1, "%s has changed while it was read", source->path);
 }
@@ -296,7 +224,7 @@ static uint64_t limit_of(const struct source *source,
 /* The number of lines is not all of it: flush() finds the rest. */
 static void check_limit(const struct source *source, uint64_t limit)
 {
-	uint64_t timers = source->reader.counts.timers;
+	uint64_t timers = source->reader.timers;
 
 	if (timers > limit)
 		errx(1,

@@ -4,7 +4,6 @@
 #include "commands.h"
 #include "listing.h"
 #include "replacement.h"
-#include "ring_events.h"
 #include "snapshot.h"
 
 #include <err.h>
@@ -55,7 +54,7 @@ static struct hwtimer_setup settings_of(struct hwt *hwt)
 	if (info.kind > HWTIMER_KIND_HIERARCHICAL ||
 	    info.clock > HWTIMER_CLOCK_REALTIME ||
 	    !snapshot_clock_name(info.clock) ||
-	    info.flags & ~(HWTIMER_REPORT_CLOCK_SET | HWTIMER_COMPACT_SLOTS))
+	    info.flags & ~HWTIMER_REPORT_CLOCK_SET)
 		errx(1,
 		     "the instance has settings of a newer module: install the same version of both");
 	return (struct hwtimer_setup){
@@ -65,8 +64,6 @@ static struct hwtimer_setup settings_of(struct hwt *hwt)
 		.kind = info.kind,
 		.clock = info.clock,
 		.timers = info.timers,
-		.submissions = info.submissions,
-		.completions = info.completions,
 	};
 }
 
@@ -83,7 +80,7 @@ static struct snapshot_header header_of(struct hwt *hwt)
 	return header;
 }
 
-/* ---- timers and events ---- */
+/* ---- timers ---- */
 
 /*
  * An instance keeps the clock of the time namespace in which it was opened, and does not
@@ -138,32 +135,6 @@ static void save_timers(struct snapshot_writer *writer, struct hwt *hwt,
 	listing_close(listing);
 }
 
-/*
- * A timer may expire into the ring while the timers are listed. The ring is read later,
- * so that it is in one of the two at least. Restore uses one.
- */
-static void save_events(struct snapshot_writer *writer, struct hwt *hwt)
-{
-	struct ring_events events = ring_events_copy(hwt);
-	unsigned int i;
-
-	for (i = 0; i < events.count; i++) {
-		const struct hwtimer_event *event = &events.list[i];
-		const struct snapshot_event saved = {
-			.id = event->id,
-			.user_data = event->user_data,
-			.deadline = event->deadline,
-			.expirations = event->expirations,
-		};
-
-		if (!saved.id || saved.deadline > INT64_MAX)
-			errx(1, "the program has damaged its completion ring");
-		if (!snapshot_write_event(writer, &saved))
-			replacement_failed();
-	}
-	ring_events_free(&events);
-}
-
 int command_save(int argc, char **argv)
 {
 	struct save save = parse(argc, argv);
@@ -176,15 +147,10 @@ int command_save(int argc, char **argv)
 	if (!snapshot_write_header(&writer, &header))
 		replacement_failed();
 	save_timers(&writer, hwt, header.setup.clock);
-	save_events(&writer, hwt);
 	if (!snapshot_write_end(&writer))
 		replacement_failed();
 	replacement_commit();
-	printf("%s: %" PRIu64 " timers", save.path, writer.counts.timers);
-	if (writer.counts.events)
-		printf(", %" PRIu64 " events in the completion ring",
-		       writer.counts.events);
-	putchar('\n');
+	printf("%s: %" PRIu64 " timers\n", save.path, writer.timers);
 	hwt_close(hwt);
 	return 0;
 }

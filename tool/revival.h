@@ -42,8 +42,5 @@ struct revival revival_of(const struct snapshot_header *header,
 unsigned int revival_timer(const struct revival *revival,
 			   const struct snapshot_timer *timer,
 			   struct revived revived[2]);
-struct snapshot_timer revival_event(const struct snapshot_event *event);
-bool revival_merge(struct snapshot_timer *timer,
-		   const struct snapshot_event *event);
 
 #endif /* REVIVAL_H */

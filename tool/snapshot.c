@@ -88,7 +88,7 @@ bool snapshot_write_header(struct snapshot_writer *writer,
 {
 	const struct hwtimer_setup *setup = &header->setup;
 
-	writer->counts = (struct snapshot_counts){ 0 };
+	writer->timers = 0;
 	writer->sum = 0;
 	return put(writer, "%s %d", FORMAT, VERSION) &&
 	       put(writer, "boot-id %s", header->boot_id) &&
@@ -101,8 +101,6 @@ bool snapshot_write_header(struct snapshot_writer *writer,
 	       put(writer, "kind %s", kind_names[setup->kind]) &&
 	       put(writer, "limit %llu", setup->timers) &&
 	       put(writer, "flags %u", setup->flags) &&
-	       put(writer, "submissions %u", setup->submissions) &&
-	       put(writer, "completions %u", setup->completions) &&
 	       put(writer, "nonblock %d", header->nonblock);
 }
 
@@ -113,7 +111,7 @@ bool snapshot_write_timer(struct snapshot_writer *writer,
 			    timer->flags & HWTIMER_FIXED_DELAY ? DELAY :
 								 RATE;
 
-	writer->counts.timers++;
+	writer->timers++;
 	return put(writer,
 		   "timer %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
 		   " %" PRIu64 " %" PRIu32 " %s %s",
@@ -122,19 +120,9 @@ bool snapshot_write_timer(struct snapshot_writer *writer,
 		   type_names[type], state_names[timer->state]);
 }
 
-bool snapshot_write_event(struct snapshot_writer *writer,
-			  const struct snapshot_event *event)
-{
-	writer->counts.events++;
-	return put(writer, "event %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32,
-		   event->id, event->user_data, event->deadline,
-		   event->expirations);
-}
-
 bool snapshot_write_end(struct snapshot_writer *writer)
 {
-	return put(writer, "end %" PRIu64 " %" PRIu64, writer->counts.timers,
-		   writer->counts.events);
+	return put(writer, "end %" PRIu64, writer->timers);
 }
 
 /* ---- read a line ---- */
@@ -393,13 +381,8 @@ static bool need_settings(struct snapshot_reader *reader)
 	       need_name(reader, "kind", kind_names, COUNT_OF(kind_names),
 			 &setup->kind) &&
 	       need_number(reader, "limit", 1, TIME_MAX, &limit) &&
-	       need_number_32(reader, "flags",
-			      HWTIMER_REPORT_CLOCK_SET | HWTIMER_COMPACT_SLOTS,
+	       need_number_32(reader, "flags", HWTIMER_REPORT_CLOCK_SET,
 			      &setup->flags) &&
-	       need_number_32(reader, "submissions", HWTIMER_SUBMISSIONS_MAX,
-			      &setup->submissions) &&
-	       need_number_32(reader, "completions", HWTIMER_COMPLETIONS_MAX,
-			      &setup->completions) &&
 	       need_number_32(reader, "nonblock", 1, &nonblock);
 	setup->tick = tick;
 	setup->timers = limit;
@@ -429,7 +412,7 @@ bool snapshot_read_header(struct snapshot_reader *reader, FILE *file)
 	       need_offset(reader) && need_settings(reader);
 }
 
-/* ---- read timers and events ---- */
+/* ---- read timers ---- */
 
 /* Refuses what SCHEDULE refuses. */
 static bool timer_valid(struct snapshot_reader *reader,
@@ -479,40 +462,19 @@ static bool take_timer(struct snapshot_reader *reader,
 	return timer_valid(reader, timer, type);
 }
 
-static bool take_event(struct snapshot_reader *reader,
-		       struct snapshot_event *event)
-{
-	*event = (struct snapshot_event){ 0 };
-	if (!take_number(reader, "the id", 1, UINT64_MAX, &event->id) ||
-	    !take_number(reader, "user_data", 0, UINT64_MAX,
-			 &event->user_data) ||
-	    !take_deadline(reader, &event->deadline) ||
-	    !take_number_32(reader, "the number of expirations", UINT32_MAX,
-			    &event->expirations) ||
-	    !need_end(reader))
-		return false;
-	/* The reader of the file has room for what one ring can hold. */
-	return reader->counts.events < reader->header.setup.completions ||
-	       wrong(reader, "there are more events than slots in the ring");
-}
-
-/* Checks the numbers of the last line, and that it is the last. */
+/* Checks the number of the last line, and that it is the last. */
 static bool take_end(struct snapshot_reader *reader)
 {
-	uint64_t timers, events;
+	uint64_t timers;
 
 	if (!take_number(reader, "the number of timers", 0, UINT64_MAX,
 			 &timers) ||
-	    !take_number(reader, "the number of events", 0, UINT64_MAX,
-			 &events) ||
 	    !need_end(reader))
 		return false;
-	if (timers != reader->counts.timers || events != reader->counts.events)
+	if (timers != reader->timers)
 		return wrong(reader,
-			     "there should be %" PRIu64 " timers and %" PRIu64
-			     " events, not %" PRIu64 " and %" PRIu64,
-			     timers, events, reader->counts.timers,
-			     reader->counts.events);
+			     "there should be %" PRIu64 " timers, not %" PRIu64,
+			     timers, reader->timers);
 	reader->line++;
 	if (getc(reader->file) != EOF)
 		return wrong(reader, "there is something after the end");
@@ -522,32 +484,26 @@ static bool take_end(struct snapshot_reader *reader)
 }
 
 /**
- * snapshot_read - read the next timer or event
+ * snapshot_read - read the next timer
  * @reader: the reader
- * @record: out: the timer or event
+ * @timer: out: the timer
  *
  * Return: what it is, or SNAPSHOT_END, or SNAPSHOT_WRONG: reader->problem and
  * reader->line tell what is wrong.
  */
 enum snapshot_record snapshot_read(struct snapshot_reader *reader,
-				   union snapshot_any *record)
+				   struct snapshot_timer *timer)
 {
 	if (!read_line(reader))
 		return SNAPSHOT_WRONG;
 	if (take_word(reader, "timer")) {
-		if (!take_timer(reader, &record->timer))
+		if (!take_timer(reader, timer))
 			return SNAPSHOT_WRONG;
-		reader->counts.timers++;
+		reader->timers++;
 		return SNAPSHOT_TIMER;
-	}
-	if (take_word(reader, "event")) {
-		if (!take_event(reader, &record->event))
-			return SNAPSHOT_WRONG;
-		reader->counts.events++;
-		return SNAPSHOT_EVENT;
 	}
 	if (take_word(reader, "end"))
 		return take_end(reader) ? SNAPSHOT_END : SNAPSHOT_WRONG;
-	wrong(reader, "the line is neither a timer nor an event nor the end");
+	wrong(reader, "the line is neither a timer nor the end");
 	return SNAPSHOT_WRONG;
 }

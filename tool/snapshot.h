@@ -62,39 +62,14 @@ struct snapshot_timer {
 };
 
 /**
- * struct snapshot_event - an event that was in the completion ring
- * @id: id of its timer. If the file has that timer, too, it is a periodic timer that goes
- *	on, or was listed before the event came
- * @user_data: as scheduled
- * @deadline: the first deadline that the event reports
- * @expirations: number of deadlines that the event reports
- */
-struct snapshot_event {
-	uint64_t id;
-	uint64_t user_data;
-	uint64_t deadline;
-	uint32_t expirations;
-};
-
-/**
- * struct snapshot_counts - the numbers of lines of each kind
- * @timers: number of timers
- * @events: number of events
- */
-struct snapshot_counts {
-	uint64_t timers;
-	uint64_t events;
-};
-
-/**
  * struct snapshot_writer - a snapshot that is being written
  * @file: the file
- * @counts: what was written so far
+ * @timers: number of timers that were written so far
  * @sum: checksum so far
  */
 struct snapshot_writer {
 	FILE *file;
-	struct snapshot_counts counts;
+	uint64_t timers;
 	uint32_t sum;
 };
 
@@ -103,14 +78,11 @@ bool snapshot_write_header(struct snapshot_writer *writer,
 			   const struct snapshot_header *header);
 bool snapshot_write_timer(struct snapshot_writer *writer,
 			  const struct snapshot_timer *timer);
-bool snapshot_write_event(struct snapshot_writer *writer,
-			  const struct snapshot_event *event);
 bool snapshot_write_end(struct snapshot_writer *writer);
 
 /* The kinds of lines after the header */
 enum snapshot_record {
 	SNAPSHOT_TIMER,
-	SNAPSHOT_EVENT,
 	SNAPSHOT_END,
 	SNAPSHOT_WRONG,
 };
@@ -119,7 +91,7 @@ enum snapshot_record {
  * struct snapshot_reader - a snapshot that is being read
  * @file: the file
  * @header: what snapshot_read_header() has read
- * @counts: what was read so far
+ * @timers: number of timers that were read so far
  * @line: number of the current line
  * @sum: checksum so far
  * @rest: the part of the current line that was not parsed yet
@@ -129,7 +101,7 @@ enum snapshot_record {
 struct snapshot_reader {
 	FILE *file;
 	struct snapshot_header header;
-	struct snapshot_counts counts;
+	uint64_t timers;
 	unsigned long line;
 	uint32_t sum;
 	const char *rest;
@@ -137,15 +109,9 @@ struct snapshot_reader {
 	char problem[160];
 };
 
-/* A record; the kind says which member it is. */
-union snapshot_any {
-	struct snapshot_timer timer;
-	struct snapshot_event event;
-};
-
 bool snapshot_read_header(struct snapshot_reader *reader, FILE *file);
 enum snapshot_record snapshot_read(struct snapshot_reader *reader,
-				   union snapshot_any *record);
+				   struct snapshot_timer *timer);
 
 /* Returns the name of an enum hwtimer_clock: monotonic, boottime or realtime. */
 const char *snapshot_clock_name(uint32_t clock);

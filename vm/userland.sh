@@ -50,7 +50,7 @@ main()
 	check "a test knows every number of the header" numbers_are_tested
 	check "interface.md and hwtimer_interface(4) are what the header says" \
 		interface_is_current
-	check "the pages of functions are what the headers say" manual_is_current
+	check "the pages of functions are what the header says" manual_is_current
 	for page in man/*.[0-9]; do
 		check "mandoc finds nothing wrong with $page" mandoc_accepts "$page"
 	done
@@ -64,14 +64,6 @@ main()
 		builds_elsewhere
 	for arch in arm64 riscv64; do
 		check "library, tool and examples compile for $arch" compiles_for "$arch"
-	done
-	check "a 32-bit C program uses the rings" \
-		rings_program gcc -m32 -std=c11 -x c
-	for standard in c11 c17 c2x; do
-		rings_with gcc clang -std=$standard -x c
-	done
-	for standard in c++11 c++14 c++17 c++20; do
-		rings_with g++ clang++ -std=$standard -x c++
 	done
 	for standard in c99 c11 c17 c2x; do
 		adapters_with gcc clang -std=$standard -x c
@@ -109,7 +101,6 @@ main()
 	check "wrong arguments of watch and plot are reported" wrong_arguments
 	check "--seconds is in seconds if it has no unit" seconds_have_units
 	check "snapshots that are damaged or lie do no harm" snapshots
-	check "events are copied out of a ring that is in use" copies_ring
 	check "Python calls every function of the library" all_functions
 	check "the structures of the Python package are the header's" python_layout
 	check "the Python package is installed, and uninstalled" python_installed
@@ -147,7 +138,7 @@ all_installed()
 {
 	local file
 
-	for file in include/hwtimer/{libhwtimer,hwtimer_ring,linux/hwtimer}.h \
+	for file in include/hwtimer/{libhwtimer,linux/hwtimer}.h \
 		include/hwtimer/hwtimer_{epoll,libevent,libuv,glib,sd_event}.h \
 		include/hwtimer/hwtimer_asio.hpp \
 		lib/libhwtimer.{a,so,so.1} lib/pkgconfig/libhwtimer.pc \
@@ -155,7 +146,7 @@ all_installed()
 		share/zsh/site-functions/_hwtimerctl \
 		share/fish/vendor_completions.d/hwtimerctl.fish \
 		share/man/man1/hwtimerctl.1 share/man/man3/libhwtimer.3 \
-		share/man/man3/hwt_timer.3 share/man/man3/hwtimer_ring.3 \
+		share/man/man3/hwt_timer.3 \
 		share/man/man4/hwtimer.4 share/man/man4/hwtimer_interface.4; do
 		[ -e "$ROOT/root/usr/$file" ] || echo "missing: $file"
 	done | silent && find "$ROOT/root/usr" ! -perm -o=r | silent && compgen -G "$ROOT/root/lib/modules/*/updates/hwtimer.ko*" || return
@@ -222,14 +213,6 @@ functions()
 		lib/libhwtimer.h | sort
 }
 
-# The functions of the rings that programs call, and one for languages that have no sizeof
-ring_functions()
-{
-	echo hwtimer_ring_size
-	printf 'hwtimer_ring_%s\n' map unmap kick get_slot get_compact get_run \
-		publish next_result next_results error next_event next_events consume
-}
-
 # Names that debhelper needs for its own parts stand for the packages that have these.
 build_depends_listed()
 {
@@ -251,7 +234,7 @@ build_depends_listed()
 
 exports_match()
 {
-	diff <({ functions; ring_functions; } | sort -u | sed 's/$/@@LIBHWTIMER_1.0/') \
+	diff <(functions | sort -u | sed 's/$/@@LIBHWTIMER_1.0/') \
 	     <(nm -D --defined-only --with-symbol-versions \
 		  "$ROOT/root/usr/lib/libhwtimer.so" |
 	       awk '$2 == "T" { print $3 }' | sort)
@@ -299,7 +282,7 @@ python_installed()
 
 page_has_functions()
 {
-	diff <({ functions; ring_functions; } | sort -u) \
+	diff <(functions | sort -u) \
 	     <(for page in man/*.3; do
 		       sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESC/s/^\.Fn \(hwt[a-z_]*\) .*/\1/p' \
 			       "$page"
@@ -311,7 +294,7 @@ man_finds_functions()
 {
 	local function
 
-	for function in $(functions; ring_functions); do
+	for function in $(functions); do
 		man --manpath="$ROOT/root/usr/share/man" --no-hyphenation 3 "$function" 2>&1 |
 			sed 's/.\x08//g; s/\x1b\[[0-9;]*m//g' |
 			sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' | grep "\\<$function(" >/dev/null ||
@@ -503,27 +486,8 @@ compiles_for()
 	)
 }
 
-# rings_program COMPILER...: <hwtimer_ring.h> compiles, and takes a result of either
-# 64-bit type, and of no other type.
-rings_program()
-{
-	local file=$ROOT/rings.source
-
-	source_of_rings uint64_t >"$file"
-	set -- "$@" -I"$ROOT/root/usr/include/hwtimer" -Wall -Wextra \
-		-Wpedantic -Werror
-	"$@" -c -o "$ROOT/rings.o" "$file" || return
-	source_of_rings uint32_t >"$file"
-	! "$@" -c -o "$ROOT/rings.o" "$file" 2>"$ROOT/log"
-}
-
-# rings_with COMPILER COMPILER OPTION...: the same with both; the second one may be missing
-rings_with()
-{
-	program_with "a program uses the rings" rings_program "$@"
-}
-
-# adapters_with COMPILER COMPILER OPTION...: the same for the adapters
+# adapters_with COMPILER COMPILER OPTION...: adapters_program() with both; the second one may
+# be missing
 adapters_with()
 {
 	program_with "a program uses the adapters" adapters_program "$@"
@@ -542,33 +506,6 @@ program_with()
 			skip "$compiler $1: $what" "$compiler is not installed"
 		fi
 	done
-}
-
-# source_of_rings TYPE: a program with one result of TYPE and another of __u64
-source_of_rings()
-{
-	cat <<END
-#include <stdint.h>
-#include <hwtimer_ring.h>
-
-int use(struct hwtimer_ring *ring, int fd);
-
-int use(struct hwtimer_ring *ring, int fd)
-{
-	$1 result = 0;
-	__u64 other = 0;
-	int errors = hwtimer_ring_map(ring, fd) || !hwtimer_ring_get_slot(ring) ||
-		     hwtimer_ring_publish(ring);
-
-	while (hwtimer_ring_next_result(ring, &result) &&
-	       hwtimer_ring_next_result(ring, &other))
-		errors += hwtimer_ring_error(result) || hwtimer_ring_error(other);
-	while (hwtimer_ring_next_event(ring))
-		errors += hwtimer_ring_consume(ring);
-	hwtimer_ring_unmap(ring);
-	return errors;
-}
-END
 }
 
 # adapters_program COMPILER...: programs that include one header, or all, compile. Only libuv's
@@ -1006,11 +943,6 @@ tool_test()
 snapshots()
 {
 	tool_test snapshot_test tool/snapshot.c tool/revival.c
-}
-
-copies_ring()
-{
-	tool_test ring_events_test lib/*.c
 }
 
 # library_test NAME CFLAG...: build a test of the library with a module made of functions

@@ -5,8 +5,8 @@
 usage: all_functions.py LIBRARY
 
 LIBRARY is libhwtimer with the module made of functions that is in module.c, so this needs
-no device. The rings are memory here, and this is their kernel, too. Prints the functions
-that were not called; the exit status is 0 if there is none, and all did what they should.
+no device. Prints the functions that were not called; the exit status is 0 if there is
+none, and all did what they should.
 """
 
 import ctypes
@@ -105,7 +105,7 @@ def calls_of_an_instance(hwt):
     for name in ("hwt_query", "hwt_list", "hwt_stop"):
         expect(-errno.ENOTTY, name, hwt, ctypes.create_string_buffer(128),
                ctypes.create_string_buffer(128), 1)
-    expect(0, "hwt_notify", hwt, 0, u64(0), -1)
+    expect(0, "hwt_notify", hwt, 0, u64(0))
     expect(-errno.EAGAIN, "hwt_read", hwt, ctypes.create_string_buffer(EVENT), 1)
     expect(-errno.EAGAIN, "hwt_next", hwt, ctypes.create_string_buffer(EVENT))
     expect(0, "hwt_dispatch_failed", -errno.EAGAIN)
@@ -151,59 +151,6 @@ def timer_objects(hwt):
     expect(1, "hwt_timer_expirations", timer, returns=u64)
 
 
-def rings():
-    """The ends of rings that are memory: the kernel's are written here"""
-    slots = 4
-    shared = ctypes.create_string_buffer(4096)
-    ring = ctypes.create_string_buffer(call("hwtimer_ring_size", returns=ctypes.c_size_t))
-    results, requests, events = 512, 1024, 2048
-    at = ctypes.addressof(shared)
-    struct.pack_into("iLPPPPPIIIIIII", ring, 0, 1000, 4096, at, at + results,
-                     at + requests, 0, at + events, slots, slots, 0, 0, 0, 0, 0)
-    slot = call("hwtimer_ring_get_slot", ring, returns=pointer)
-    assert slot == at + requests
-    # Its slots are not compact.
-    count = ctypes.c_uint32(1)
-    expect(None, "hwtimer_ring_get_compact", ring, 1, 0, returns=pointer)
-    expect(None, "hwtimer_ring_get_run", ring, 1, 0, ctypes.byref(count), returns=pointer)
-    assert count.value == 0
-    expect(0, "hwtimer_ring_publish", ring)
-    assert struct.unpack_from("I", shared, 64)[0] == 1  # submission_tail
-    result = u64()
-    expect(False, "hwtimer_ring_next_result", ring, ctypes.byref(result),
-           returns=ctypes.c_bool)
-    struct.pack_into("Q", shared, results, 2**64 - errno.ENOSPC)
-    struct.pack_into("I", shared, 192, 1)  # submission_head
-    expect(True, "hwtimer_ring_next_result", ring, ctypes.byref(result),
-           returns=ctypes.c_bool)
-    expect(-errno.ENOSPC, "hwtimer_ring_error", result)
-    count.value = 7
-    expect(None, "hwtimer_ring_next_results", ring, ctypes.byref(count), returns=pointer)
-    struct.pack_into("I", shared, 192, 3)
-    count.value = 7
-    expect(at + results + 8, "hwtimer_ring_next_results", ring, ctypes.byref(count),
-           returns=pointer)
-    assert count.value == 2
-    expect(None, "hwtimer_ring_next_event", ring, returns=pointer)
-    struct.pack_into("I", shared, 256, 1)  # completion_tail
-    expect(at + events, "hwtimer_ring_next_event", ring, returns=pointer)
-    count.value = 7
-    expect(None, "hwtimer_ring_next_events", ring, ctypes.byref(count), returns=pointer)
-    struct.pack_into("I", shared, 256, 4)
-    count.value = 2
-    expect(at + events + 32, "hwtimer_ring_next_events", ring, ctypes.byref(count),
-           returns=pointer)
-    assert count.value == 2
-    expect(0, "hwtimer_ring_consume", ring)
-    assert struct.unpack_from("I", shared, 128)[0] == 3  # completion_head
-    expect(-errno.ENOTTY, "hwtimer_ring_kick", ring)
-    assert ctypes.get_errno() == errno.ENOTTY
-    # The stand-in for the module has INFO, and no descriptor for mmap()
-    expect(-errno.EBADF, "hwtimer_ring_map", ring, 1000)
-    struct.pack_into("LP", ring, 8, 0, 0)
-    call("hwtimer_ring_unmap", ring, returns=None)
-
-
 def main():
     """Returns whether all functions were called."""
     library.module_reset(1)
@@ -213,7 +160,6 @@ def main():
     calls_of_an_instance(hwt)
     timer_objects(hwt)
     call("hwt_close", hwt, returns=None)
-    rings()
     missing = exported() - called
     for name in sorted(missing):
         print("not called:", name)

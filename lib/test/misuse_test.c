@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <hwtimer_ring.h>
 #include <libhwtimer.h>
 
 #include "check.h"
@@ -468,30 +467,6 @@ static void start_without_init(void)
 	hwt_close(hwt);
 }
 
-/* Whoever has no rings any more gets no slot of them. */
-static void slots_after_unmap(bool compact)
-{
-	struct hwtimer_ring ring = { .submissions = 4, .bytes = 4096 };
-	__u32 count = 1;
-	void *memory = mmap(NULL, ring.bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	CHECK(memory != MAP_FAILED);
-	ring.shared = memory;
-	ring.results = memory;
-	if (compact)
-		ring.timers = memory;
-	else
-		ring.requests = memory;
-	CHECK(compact ? !!hwtimer_ring_get_compact(&ring, 1, 0) :
-			!!hwtimer_ring_get_slot(&ring));
-	hwtimer_ring_unmap(&ring);
-	CHECK(!hwtimer_ring_get_slot(&ring));
-	CHECK(!hwtimer_ring_get_compact(&ring, HWTIMER_OP_SCHEDULE, 0));
-	CHECK(!hwtimer_ring_get_run(&ring, HWTIMER_OP_SCHEDULE, 0, &count));
-	hwtimer_ring_unmap(&ring);
-}
-
 /* ---- no memory ---- */
 
 /*
@@ -579,8 +554,6 @@ int main(void)
 	dispatch_without_flush();
 	refused_dispatch_without_flush();
 	start_without_init();
-	slots_after_unmap(false);
-	slots_after_unmap(true);
 	no_memory_at_each_allocation();
 	printf("all is well\n");
 	return 0;

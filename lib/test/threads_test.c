@@ -172,7 +172,7 @@ static void call_for_all(void)
 	number = 0;
 	CHECK(!hwt_list(hwt, &number, listed, 1));
 	CHECK(!hwt_stop(hwt, NULL, 0, &number));
-	CHECK(!hwt_notify(hwt, fails() ? 1 : 2, 0, -1));
+	CHECK(!hwt_notify(hwt, fails() ? 1 : 2, 0));
 	hwt_read(hwt, &event, 1);
 	hwt_dispatch_check(hwt);
 }

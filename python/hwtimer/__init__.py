@@ -14,7 +14,7 @@ Errors are OSError: ENOENT without the module, EACCES without access to the devi
 a limit, EBADF after close(). Their texts say what to do.
 
 The package calls libhwtimer.so.1 through ctypes. libhwtimer(3) and <linux/hwtimer.h> describe
-what it does not have: rings, and operations of several kinds in one call.
+what it does not have: operations of several kinds in one call.
 """
 
 from ._instance import (BulkError, Event, Info, Instance, Query, Stats, Stopped, Timer,

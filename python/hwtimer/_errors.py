@@ -47,9 +47,8 @@ OF_FUNCTION = {
         "the interval is shorter than a tick, or too long: see info().tick",
     ("hwt_schedule", errno.EDOM):
         "the slack is longer than the delay or the interval",
-    ("hwt_notify", errno.EBADF): "the eventfd is not open",
     ("hwt_notify", errno.EINVAL):
-        "more than one event needs a delay, one event allows none, and eventfd must be one",
+        "more than one event needs a delay, one event allows none",
     ("hwt_read", errno.ENOTCONN):
         "the instance is stopped, and all its events have been read",
     ("hwt_read", errno.ECANCELED): "the clock was set. Nothing is lost: read again",

@@ -124,9 +124,6 @@ class Stats(NamedTuple):
     missed: int
     cascaded: int
     clock_sets: int
-    submitted: int
-    completed: int
-    overflowed: int
 
 
 class BulkError(OSError):
@@ -401,13 +398,12 @@ class Instance:
             self._clock = self.info().clock
         return time.clock_gettime_ns(self._clock)
 
-    def notify(self, events: int, delay: int = 0, eventfd: int = -1) -> None:
+    def notify(self, events: int, delay: int = 0) -> None:
         """Makes the descriptor ready only when @events events wait, or @delay ns after the
-        first one (NEVER: not before), and tells @eventfd, too."""
+        first one (NEVER: not before)."""
         with self._handle as hwt:
             ret = lib.hwt_notify(hwt, _number(events, "events", _UINT32_MAX),
-                                 _number(delay, "delay", NEVER),
-                                 descriptor(eventfd, "eventfd"))
+                                 _number(delay, "delay", NEVER))
         if ret:
             raise _errors.error("hwt_notify", -ret)
 

@@ -41,8 +41,7 @@ class Info(ctypes.Structure):
         ("tick_max", c_uint64), ("buckets_min", c_uint32), ("buckets_max", c_uint32),
         ("timers_max", c_uint64), ("tick", c_uint64), ("timers", c_uint64),
         ("buckets", c_uint32), ("kind", c_uint32), ("clock", c_uint32),
-        ("started", c_uint32), ("flags", c_uint32), ("submissions", c_uint32),
-        ("completions", c_uint32), ("rings_bytes", c_uint32),
+        ("started", c_uint32), ("flags", c_uint32), ("reserved", c_uint32),
     ]
 
 
@@ -51,8 +50,7 @@ class Setup(ctypes.Structure):
     _fields_ = [
         ("size", c_uint32), ("flags", c_uint32), ("tick", c_uint64),
         ("buckets", c_uint32), ("kind", c_uint32), ("clock", c_uint32),
-        ("reserved", c_uint32), ("timers", c_uint64), ("submissions", c_uint32),
-        ("completions", c_uint32),
+        ("reserved", c_uint32), ("timers", c_uint64),
     ]
 
 
@@ -120,7 +118,6 @@ class Stats(ctypes.Structure):
         ("bytes_peak", c_uint64), ("lateness_max", c_uint64), ("lateness_sum", c_uint64),
         ("lateness", c_uint64 * LATENESS_BUCKETS), ("rearmed", c_uint64),
         ("missed", c_uint64), ("cascaded", c_uint64), ("clock_sets", c_uint64),
-        ("submitted", c_uint64), ("completed", c_uint64), ("overflowed", c_uint64),
     ]
 
 
@@ -156,7 +153,7 @@ FUNCTIONS = {
     "hwt_query": (c_int, [c_void_p, POINTER(Query)]),
     "hwt_list": (c_int, [c_void_p, POINTER(c_uint64), POINTER(Listed), c_uint]),
     "hwt_stop": (c_int, [c_void_p, POINTER(Unprocessed), c_uint, POINTER(c_uint64)]),
-    "hwt_notify": (c_int, [c_void_p, c_uint, c_uint64, c_int]),
+    "hwt_notify": (c_int, [c_void_p, c_uint, c_uint64]),
     "hwt_read": (c_int, [c_void_p, c_char_p, c_uint]),
 }
 

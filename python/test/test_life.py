@@ -524,13 +524,9 @@ class Descriptors(WithInstance):
         for wrong in ("3", None, 3.0, b"3"):
             with self.assertRaises(TypeError):
                 hwtimer.Instance.from_fd(wrong)
-            with self.assertRaises(TypeError):
-                self.timers.notify(1, eventfd=wrong)
         for wrong in (fd + 2**32, fd - 2**32, -2**64, 2**31):
             with self.assertRaises(ValueError):
                 hwtimer.Instance.from_fd(wrong)
-            with self.assertRaises(ValueError):
-                self.timers.notify(1, eventfd=wrong)
         os.close(fd)
         self.assertEqual(descriptors(), before)
 

@@ -58,8 +58,6 @@ static const struct snapshot_header header = {
 		.kind = HWTIMER_KIND_HIERARCHICAL,
 		.clock = HWTIMER_CLOCK_MONOTONIC,
 		.timers = 1000,
-		.submissions = 64,
-		.completions = 128,
 	},
 	.nonblock = true,
 };
@@ -72,11 +70,6 @@ static const struct snapshot_timer timers[] = {
 	  HWTIMER_STATE_EXPIRED },
 	{ 5, 9, INT64_MAX, INT64_MAX, INT64_MAX, UINT32_MAX, 0,
 	  HWTIMER_STATE_PENDING },
-};
-
-static const struct snapshot_event events[] = {
-	{ 3, 7, 0, 1 },
-	{ 9, 10, INT64_MAX, UINT32_MAX },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -98,8 +91,6 @@ static struct text written(void)
 	good = snapshot_write_header(&writer, &header);
 	for (size_t i = 0; i < COUNT(timers); i++)
 		good &= snapshot_write_timer(&writer, &timers[i]);
-	for (size_t i = 0; i < COUNT(events); i++)
-		good &= snapshot_write_event(&writer, &events[i]);
 	EXPECT(good && snapshot_write_end(&writer));
 	rewind(writer.file);
 	text.length = fread(text.bytes, 1, ROOM, writer.file);
@@ -109,24 +100,23 @@ static struct text written(void)
 
 /*
  * Reads a file to its end, and closes it. Returns 0, or the number of the line that is
- * refused. Calls @see for each record.
+ * refused. Calls @see for each timer.
  */
 static unsigned long read_file(FILE *file, struct snapshot_reader *reader,
 			       void (*see)(const struct snapshot_reader *reader,
-					   enum snapshot_record kind,
-					   const union snapshot_any *record))
+					   const struct snapshot_timer *timer))
 {
-	union snapshot_any record;
+	struct snapshot_timer timer;
 	enum snapshot_record kind;
 	bool good = snapshot_read_header(reader, file);
 
 	while (good) {
-		kind = snapshot_read(reader, &record);
+		kind = snapshot_read(reader, &timer);
 		if (kind == SNAPSHOT_END)
 			break;
 		good = kind != SNAPSHOT_WRONG;
 		if (good && see)
-			see(reader, kind, &record);
+			see(reader, &timer);
 	}
 	fclose(file);
 	EXPECT(good == !*reader->problem);
@@ -137,8 +127,7 @@ static unsigned long read_file(FILE *file, struct snapshot_reader *reader,
 static unsigned long read_all(const struct text *text,
 			      struct snapshot_reader *reader,
 			      void (*see)(const struct snapshot_reader *reader,
-					  enum snapshot_record kind,
-					  const union snapshot_any *record))
+					  const struct snapshot_timer *timer))
 {
 	FILE *file = fmemopen((void *)text->bytes, text->length ?: 1, "r");
 
@@ -152,29 +141,18 @@ static unsigned long read_all(const struct text *text,
 /* ---- good files and damaged ones ---- */
 
 static void same_as_written(const struct snapshot_reader *reader,
-			    enum snapshot_record kind,
-			    const union snapshot_any *record)
+			    const struct snapshot_timer *timer)
 {
-	const struct snapshot_timer *timer = &timers[reader->counts.timers - 1];
+	const struct snapshot_timer *wanted = &timers[reader->timers - 1];
 
-	if (kind == SNAPSHOT_EVENT) {
-		const struct snapshot_event *event =
-			&events[reader->counts.events - 1];
-
-		EXPECT(record->event.id == event->id);
-		EXPECT(record->event.user_data == event->user_data);
-		EXPECT(record->event.deadline == event->deadline);
-		EXPECT(record->event.expirations == event->expirations);
-		return;
-	}
-	EXPECT(record->timer.id == timer->id);
-	EXPECT(record->timer.user_data == timer->user_data);
-	EXPECT(record->timer.deadline == timer->deadline);
-	EXPECT(record->timer.interval == timer->interval);
-	EXPECT(record->timer.slack == timer->slack);
-	EXPECT(record->timer.count == timer->count);
-	EXPECT(record->timer.flags == timer->flags);
-	EXPECT(record->timer.state == timer->state);
+	EXPECT(timer->id == wanted->id);
+	EXPECT(timer->user_data == wanted->user_data);
+	EXPECT(timer->deadline == wanted->deadline);
+	EXPECT(timer->interval == wanted->interval);
+	EXPECT(timer->slack == wanted->slack);
+	EXPECT(timer->count == wanted->count);
+	EXPECT(timer->flags == wanted->flags);
+	EXPECT(timer->state == wanted->state);
 }
 
 static void test_round_trip(const struct text *text)
@@ -182,8 +160,7 @@ static void test_round_trip(const struct text *text)
 	struct snapshot_reader reader;
 
 	EXPECT(!read_all(text, &reader, same_as_written));
-	EXPECT(reader.counts.timers == COUNT(timers));
-	EXPECT(reader.counts.events == COUNT(events));
+	EXPECT(reader.timers == COUNT(timers));
 	EXPECT(!strcmp(reader.header.boot_id, header.boot_id));
 	EXPECT(reader.header.clock_now == header.clock_now);
 	EXPECT(reader.header.real_now == header.real_now);
@@ -321,7 +298,6 @@ static const char *const values[] = {
 	"delay",
 	"once",
 	"timer",
-	"event",
 	"end",
 	"realtime",
 	"monotonic",
@@ -386,7 +362,7 @@ static bool revived_valid(const struct revived *revived,
 
 /* Whatever the file says, what restore would schedule is valid. */
 static void see_lie(const struct snapshot_reader *reader,
-		    enum snapshot_record kind, const union snapshot_any *record)
+		    const struct snapshot_timer *timer)
 {
 	const struct moment now = {
 		.boot_id = OTHER_BOOT,
@@ -396,16 +372,9 @@ static void see_lie(const struct snapshot_reader *reader,
 	const struct revival revival =
 		revival_of(&reader->header, &now, next_random() % 4 == 0);
 	struct revived revived[2];
-	struct snapshot_timer timer;
 	unsigned int count;
 
-	if (kind == SNAPSHOT_EVENT) {
-		timer = revival_event(&record->event);
-	} else {
-		timer = record->timer;
-		revival_merge(&timer, &events[next_random() % COUNT(events)]);
-	}
-	count = revival_timer(&revival, &timer, revived);
+	count = revival_timer(&revival, timer, revived);
 	EXPECT(count == 1 || count == 2);
 	while (count--)
 		EXPECT(revived_valid(&revived[count], &reader->header.setup));
@@ -461,8 +430,6 @@ static void test_problems(const struct text *text)
 	expect_problem(text, "flags 0", "flag 0", "\"flags\"");
 	expect_problem(text, "nonblock 1", "nonblock 2", "nonblock");
 	expect_problem(text, "nonblock 1", "nonblock 1 1", "more than");
-	expect_problem(text, "completions 128", "completions 2097152",
-		       "completions");
 	expect_problem(text, "timer 1 ", "timer 0 ", "the id");
 	expect_problem(text, "timer 1 ", "timer 01 ", "the id");
 	expect_problem(text, "timer 2 0 ", "timer 2 184467440737095516150 ",
@@ -480,32 +447,10 @@ static void test_problems(const struct text *text)
 	expect_problem(text, "0 0 0 once", "0 0 1 once", "has a count");
 	expect_problem(text, "timer 3 7 0 ", "timer 3 7 18446744073709551615 ",
 		       "has expired");
-	expect_problem(text, "event 3", "timed 3", "neither");
-	expect_problem(text, "end 5 2", "end 4 2", "4 timers");
-	expect_problem(text, "end 5 2", "end 5 3", "3 events");
-	expect_problem(text, "end 5 2", "end 5", "number of events");
-}
-
-/* A file must not make restore keep more events than a ring has slots. */
-static void test_too_many_events(void)
-{
-	struct snapshot_header small = header;
-	struct snapshot_writer writer = { .file = tmpfile() };
-	struct snapshot_reader reader;
-	struct text text = { 0 };
-
-	if (!writer.file)
-		abort();
-	small.setup.completions = 1;
-	snapshot_write_header(&writer, &small);
-	snapshot_write_event(&writer, &events[0]);
-	snapshot_write_event(&writer, &events[1]);
-	snapshot_write_end(&writer);
-	rewind(writer.file);
-	text.length = fread(text.bytes, 1, ROOM, writer.file);
-	fclose(writer.file);
-	EXPECT(read_all(&text, &reader, NULL) == 16);
-	EXPECT(strstr(reader.problem, "slots"));
+	expect_problem(text, "timer 3", "timed 3", "neither");
+	expect_problem(text, "end 5", "end 4", "4 timers");
+	expect_problem(text, "end 5", "end 5 2", "more than");
+	expect_problem(text, "end 5", "end", "number of timers");
 }
 
 /* ---- a file that cannot be read ---- */
@@ -776,51 +721,6 @@ static void test_slack_of_events(void)
 	EXPECT(out[0].deadline == 1298 * SECOND && out[0].request.count == 3);
 }
 
-/* An event in the ring goes back into its timer, unless that would change the timer. */
-static void test_merge(void)
-{
-	const struct snapshot_event event = { 1, 42, 100, 3 };
-	struct snapshot_timer timer = {
-		.id = 1,
-		.deadline = 130,
-		.interval = 10,
-		.count = 2,
-		.state = PENDING,
-	}, copy = timer;
-
-	EXPECT(revival_merge(&copy, &event));
-	EXPECT(copy.deadline == 100 && copy.count == 5 &&
-	       copy.state == EXPIRED);
-	copy = timer;
-	copy.count = 0;
-	EXPECT(revival_merge(&copy, &event) && !copy.count);
-	/* It was listed before the event came. */
-	copy = timer;
-	copy.deadline = 100;
-	EXPECT(revival_merge(&copy, &event));
-	EXPECT(copy.deadline == 100 && copy.count == 2 &&
-	       copy.state == PENDING);
-	/* It was rescheduled, or counts from the event. */
-	copy = timer;
-	copy.deadline = 140;
-	EXPECT(!revival_merge(&copy, &event) && copy.deadline == 140);
-	copy = timer;
-	copy.deadline = HWTIMER_NEVER;
-	EXPECT(!revival_merge(&copy, &event));
-	copy = timer;
-	copy.flags = HWTIMER_FIXED_DELAY;
-	EXPECT(!revival_merge(&copy, &event) && copy.deadline == 130);
-	/* It is parked, and never is a whole number of intervals later, too. */
-	copy = timer;
-	copy.interval = HWTIMER_NEVER / 3;
-	copy.deadline = HWTIMER_NEVER;
-	EXPECT(!revival_merge(&copy, &(struct snapshot_event){ 1, 42, 0, 3 }));
-	/* A timer that expires once */
-	copy = timer;
-	copy.interval = 0;
-	EXPECT(revival_merge(&copy, &event) && copy.deadline == 130);
-}
-
 static int write_to(const char *path, const struct text *text)
 {
 	FILE *file = fopen(path, "w");
@@ -842,7 +742,6 @@ int main(int argc, char **argv)
 	test_ends(&text);
 	test_problems(&text);
 	test_lies(&text);
-	test_too_many_events();
 	test_read_errors(&text);
 	test_same_boot();
 	test_other_boot();
@@ -851,7 +750,6 @@ int main(int argc, char **argv)
 	test_set_back();
 	test_slack();
 	test_slack_of_events();
-	test_merge();
 	printf("%u failures, %lu records of lies accepted\n", failures,
 	       accepted);
 	return failures > 0;
