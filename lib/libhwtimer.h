@@ -107,9 +107,9 @@ int hwt_stats_sized(struct hwt *hwt, struct hwtimer_stats *stats, size_t size);
  *
  * All fields are 0. It names each, so that no compiler warns of fields that are missing.
  */
-#define HWT_SETUP_INIT                       \
-	{                                    \
-		0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+#define HWT_SETUP_INIT                 \
+	{                              \
+		0, 0, 0, 0, 0, 0, 0, 0 \
 	}
 
 /**

@@ -19,7 +19,7 @@
 
 TEST(layout_of_info)
 {
-	EXPECT_EQ(88, sizeof(struct hwtimer_info));
+	EXPECT_EQ(80, sizeof(struct hwtimer_info));
 	EXPECT_MEMBER(hwtimer_info, size, 0, 4);
 	EXPECT_MEMBER(hwtimer_info, abi_version, 4, 4);
 	EXPECT_MEMBER(hwtimer_info, tick_min, 8, 8);
@@ -34,9 +34,7 @@ TEST(layout_of_info)
 	EXPECT_MEMBER(hwtimer_info, clock, 64, 4);
 	EXPECT_MEMBER(hwtimer_info, started, 68, 4);
 	EXPECT_MEMBER(hwtimer_info, flags, 72, 4);
-	EXPECT_MEMBER(hwtimer_info, submissions, 76, 4);
-	EXPECT_MEMBER(hwtimer_info, completions, 80, 4);
-	EXPECT_MEMBER(hwtimer_info, rings_bytes, 84, 4);
+	EXPECT_MEMBER(hwtimer_info, reserved, 76, 4);
 }
 
 TEST(layout_of_cancel_all)
@@ -51,7 +49,7 @@ TEST(layout_of_cancel_all)
 
 TEST(layout_of_setup)
 {
-	EXPECT_EQ(48, sizeof(struct hwtimer_setup));
+	EXPECT_EQ(40, sizeof(struct hwtimer_setup));
 	EXPECT_MEMBER(hwtimer_setup, size, 0, 4);
 	EXPECT_MEMBER(hwtimer_setup, flags, 4, 4);
 	EXPECT_MEMBER(hwtimer_setup, tick, 8, 8);
@@ -60,24 +58,6 @@ TEST(layout_of_setup)
 	EXPECT_MEMBER(hwtimer_setup, clock, 24, 4);
 	EXPECT_MEMBER(hwtimer_setup, reserved, 28, 4);
 	EXPECT_MEMBER(hwtimer_setup, timers, 32, 8);
-	EXPECT_MEMBER(hwtimer_setup, submissions, 40, 4);
-	EXPECT_MEMBER(hwtimer_setup, completions, 44, 4);
-}
-
-TEST(layout_of_rings)
-{
-	EXPECT_EQ(384, sizeof(struct hwtimer_rings));
-	EXPECT_MEMBER(hwtimer_rings, submissions, 0, 4);
-	EXPECT_MEMBER(hwtimer_rings, completions, 4, 4);
-	EXPECT_MEMBER(hwtimer_rings, results, 8, 8);
-	EXPECT_MEMBER(hwtimer_rings, requests, 16, 8);
-	EXPECT_MEMBER(hwtimer_rings, events, 24, 8);
-	EXPECT_MEMBER(hwtimer_rings, submission_tail, 64, 4);
-	EXPECT_MEMBER(hwtimer_rings, completion_head, 128, 4);
-	EXPECT_MEMBER(hwtimer_rings, submission_head, 192, 4);
-	EXPECT_MEMBER(hwtimer_rings, completion_tail, 256, 4);
-	EXPECT_MEMBER(hwtimer_rings, waiting, 260, 4);
-	EXPECT_MEMBER(hwtimer_rings, flags, 320, 4);
 }
 
 TEST(layout_of_request_and_submit)
@@ -177,7 +157,7 @@ TEST(layout_of_list_and_listed)
 
 TEST(layout_of_stats)
 {
-	EXPECT_EQ(1008, sizeof(struct hwtimer_stats));
+	EXPECT_EQ(984, sizeof(struct hwtimer_stats));
 	EXPECT_MEMBER(hwtimer_stats, size, 0, 4);
 	EXPECT_MEMBER(hwtimer_stats, reserved, 4, 4);
 	EXPECT_MEMBER(hwtimer_stats, pending, 8, 8);
@@ -207,9 +187,6 @@ TEST(layout_of_stats)
 	EXPECT_MEMBER(hwtimer_stats, missed, 960, 8);
 	EXPECT_MEMBER(hwtimer_stats, cascaded, 968, 8);
 	EXPECT_MEMBER(hwtimer_stats, clock_sets, 976, 8);
-	EXPECT_MEMBER(hwtimer_stats, submitted, 984, 8);
-	EXPECT_MEMBER(hwtimer_stats, completed, 992, 8);
-	EXPECT_MEMBER(hwtimer_stats, overflowed, 1000, 8);
 }
 
 TEST(layout_of_notify)
@@ -218,7 +195,7 @@ TEST(layout_of_notify)
 	EXPECT_MEMBER(hwtimer_notify, size, 0, 4);
 	EXPECT_MEMBER(hwtimer_notify, flags, 4, 4);
 	EXPECT_MEMBER(hwtimer_notify, events, 8, 4);
-	EXPECT_MEMBER(hwtimer_notify, eventfd, 12, 4);
+	EXPECT_MEMBER(hwtimer_notify, reserved, 12, 4);
 	EXPECT_MEMBER(hwtimer_notify, delay, 16, 8);
 }
 
@@ -245,7 +222,6 @@ TEST(numbers)
 	EXPECT_EQ(0x0000bb07U, HWTIMER_IOC_STOP);
 	EXPECT_EQ(0x0000bb08U, HWTIMER_IOC_STATS);
 	EXPECT_EQ(0x0000bb09U, HWTIMER_IOC_NOTIFY);
-	EXPECT_EQ(0x0000bb0aU, HWTIMER_IOC_KICK);
 	EXPECT_EQ(0x0000bb0bU, HWTIMER_IOC_BULK);
 	EXPECT_EQ(0x0000bb0cU, HWTIMER_IOC_LIST);
 	EXPECT_EQ(0, HWTIMER_KIND_DEFAULT);
@@ -260,14 +236,9 @@ TEST(numbers)
 	EXPECT_EQ(7, HWTIMER_CLOCK(7));
 	EXPECT_EQ(0, HWTIMER_CLOCKID(HWTIMER_CLOCK_REALTIME));
 	EXPECT_EQ(1, HWTIMER_CLOCKID(HWTIMER_CLOCK_DEFAULT));
-	EXPECT_EQ(65536, HWTIMER_SUBMISSIONS_MAX);
-	EXPECT_EQ(1048576, HWTIMER_COMPLETIONS_MAX);
 	EXPECT_EQ(96, HWTIMER_LATENESS_BUCKETS);
 	EXPECT_EQ(1280, HWTIMER_LATENESS_BOUND(5));
-	EXPECT_EQ(1, HWTIMER_RING_NEED_KICK);
 	EXPECT_EQ(1, HWTIMER_REPORT_CLOCK_SET);
-	EXPECT_EQ(2, HWTIMER_COMPACT_SLOTS);
-	EXPECT_EQ(0x500000003, HWTIMER_SLOT_OP(3, 5));
 	EXPECT_EQ(0, HWTIMER_OP_NONE);
 	EXPECT_EQ(1, HWTIMER_OP_SCHEDULE);
 	EXPECT_EQ(2, HWTIMER_OP_CANCEL);
@@ -350,7 +321,7 @@ TEST(descriptor_for_reading_reads_and_polls)
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(-EAGAIN, dev_read(fd, &event, 1));
 	EXPECT_EQ(0, dev_poll(fd, POLLIN, 0));
-	EXPECT_EQ(-EBADF, dev_ioctl(fd, HWTIMER_IOC_KICK, NULL));
+	EXPECT_EQ(-EBADF, dev_notify(fd, 0, 0));
 	/* isatty() asks so. */
 	EXPECT_EQ(-ENOTTY, dev_ioctl(fd, TCGETS, &event));
 	EXPECT_EQ(-ENOTTY, dev_ioctl(fd, _IO(HWTIMER_IOC_MAGIC, 2), &event));
@@ -396,7 +367,6 @@ static void valid_argument(void *arg, unsigned long number, size_t size,
 			   __u64 id)
 {
 	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC };
-	struct hwtimer_notify notify = { .eventfd = -1 };
 	static struct hwtimer_listed timer;
 	struct hwtimer_list list = {
 		.timers = (uintptr_t)&timer,
@@ -408,9 +378,6 @@ static void valid_argument(void *arg, unsigned long number, size_t size,
 	switch (number) {
 	case HWTIMER_IOC_SETUP:
 		memcpy(arg, &setup, MIN(size, sizeof(setup)));
-		break;
-	case HWTIMER_IOC_NOTIFY:
-		memcpy(arg, &notify, MIN(size, sizeof(notify)));
 		break;
 	case HWTIMER_IOC_LIST:
 		memcpy(arg, &list, MIN(size, sizeof(list)));

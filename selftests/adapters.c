@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libhwtimer in loops of epoll, libevent, libuv and GLib; see adapters.h. Also the rings in a
- * loop, with an adapter and without.
+ * libhwtimer in loops of epoll, libevent, libuv and GLib; see adapters.h.
  */
 #include "adapters.h"
 
@@ -9,7 +8,6 @@
 #include "hwtimer_glib.h"
 #include "hwtimer_libevent.h"
 #include "hwtimer_libuv.h"
-#include "hwtimer_ring.h"
 
 TEST_F(adapter, epoll)
 {
@@ -478,120 +476,6 @@ TEST_F(broken, glib)
 	while (!self->timers.errors)
 		g_main_context_iteration(NULL, TRUE);
 	hwt_glib_remove(&timers);
-}
-
-/* ---- rings ---- */
-
-/*
- * An instance with rings, in which the program schedules all timers through the submission
- * ring.
- */
-FIXTURE(with_rings)
-{
-	struct timers timers;
-	struct hwtimer_ring ring;
-};
-
-FIXTURE_VARIANT(with_rings)
-{
-	unsigned int completions;
-};
-
-/* clang-format off */
-FIXTURE_VARIANT_ADD(with_rings, of_submissions)
-{
-	.completions = 0,
-};
-
-FIXTURE_VARIANT_ADD(with_rings, of_both)
-{
-	.completions = 64,
-};
-
-/* clang-format on */
-
-FIXTURE_SETUP(with_rings)
-{
-	struct hwtimer_setup setup = {
-		.submissions = 8192,
-		.completions = variant->completions,
-	};
-
-	memset(&self->timers, 0, sizeof(self->timers));
-	ASSERT_EQ(0, hwt_open(&self->timers.hwt, HWT_NONBLOCK));
-	ASSERT_EQ(0, hwt_setup(self->timers.hwt, &setup));
-	ASSERT_EQ(0, hwtimer_ring_map(&self->ring, hwt_fd(self->timers.hwt)));
-	for (unsigned int i = 0; i < N; i++) {
-		struct hwtimer_request *request =
-			hwtimer_ring_get_slot(&self->ring);
-
-		ASSERT_NE(NULL, request);
-		request->op = HWTIMER_OP_SCHEDULE;
-		request->time = i * 10 * US;
-		request->user_data = i;
-	}
-	ASSERT_EQ(0, hwtimer_ring_publish(&self->ring));
-}
-
-FIXTURE_TEARDOWN(with_rings)
-{
-	EXPECT_EQ(N, self->timers.count);
-	EXPECT_FALSE(self->timers.twice);
-	EXPECT_EQ(-ENOTCONN, self->timers.err);
-	hwtimer_ring_unmap(&self->ring);
-	hwt_close(self->timers.hwt);
-}
-
-/* What the guide says a program does whose events go to the ring */
-static void on_ring(uv_poll_t *poll, int status, int events)
-{
-	struct _test_data_with_rings *self = poll->data;
-	const struct hwtimer_event *event;
-	int ret = 0;
-
-	(void)status;
-	(void)events;
-	event = hwtimer_ring_next_event(&self->ring);
-	if (event) {
-		for (; event; event = hwtimer_ring_next_event(&self->ring))
-			on_timer(&self->timers, event);
-		ret = hwtimer_ring_consume(&self->ring);
-	} else {
-		ret = hwt_dispatch(self->timers.hwt, on_timer, &self->timers,
-				   1000);
-	}
-	if (hwt_dispatch_failed(ret)) {
-		uv_poll_stop(poll);
-		on_error(&self->timers, ret);
-	}
-}
-
-/* An adapter serves an instance whose events do not go to a ring. */
-TEST_F(with_rings, libuv)
-{
-	struct hwt_libuv timers = { .hwt = self->timers.hwt,
-				    .callback = on_timer,
-				    .arg = &self->timers,
-				    .on_error = on_error };
-	uv_poll_t poll;
-	uv_loop_t loop;
-
-	ASSERT_EQ(0, uv_loop_init(&loop));
-	if (!variant->completions) {
-		ASSERT_EQ(0, hwt_libuv_add(&timers, &loop));
-		EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
-		hwt_libuv_remove(&timers, NULL);
-	} else {
-		EXPECT_EQ(-EINVAL, hwt_libuv_add(&timers, &loop));
-		ASSERT_EQ(0,
-			  uv_poll_init(&loop, &poll, hwt_fd(self->timers.hwt)));
-		poll.data = self;
-		ASSERT_EQ(0, uv_poll_start(&poll, UV_READABLE, on_ring));
-		EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
-		uv_close((uv_handle_t *)&poll, NULL);
-	}
-	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
-	EXPECT_EQ(0, uv_loop_close(&loop));
 }
 
 TEST_HARNESS_MAIN

@@ -6,7 +6,7 @@
  * Each test makes cgroups below that of the test itself, which is mostly the root. The
  * owner is a child in a cgroup of its own, which SIGKILL ends.
  */
-#include "ring_test.h"
+#include "hwtimer_test.h"
 
 #include <grp.h>
 #include <linux/io_uring.h>
@@ -267,26 +267,6 @@ TEST_F(desert, lets_the_cgroup_go)
 	EXPECT_TRUE(is_removed(OWNER));
 	EXPECT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(3, stats.pending);
-}
-
-/* The second thread, for submission rings, leaves, too. */
-TEST_F(desert, lets_the_cgroup_go_from_rings)
-{
-	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC,
-				       .submissions = 8,
-				       .completions = 8 };
-
-	if (!stage_fork(_metadata, &self->owner, OWNER)) {
-		struct hwtimer_ring ring;
-
-		if (dev_setup_as(self->fd, setup) ||
-		    hwtimer_ring_map(&ring, self->fd))
-			_exit(92);
-		stage_wait(&self->owner);
-	}
-	stage_hear(_metadata, &self->owner);
-	stage_kill(&self->owner);
-	EXPECT_TRUE(is_removed(OWNER));
 }
 
 /* An owner that has only called SETUP. The heir's timers work. */
@@ -665,7 +645,7 @@ TEST_F(desert, ends_with_a_call)
 					      &timer, &result, 1));
 			break;
 		case 4:
-			EXPECT_EQ(0, dev_notify(self->fd, 1, 0, -1));
+			EXPECT_EQ(0, dev_notify(self->fd, 1, 0));
 			break;
 		case 5:
 			EXPECT_EQ(-EAGAIN,
@@ -783,7 +763,7 @@ TEST_F(desert, leaves_the_instance_to_its_user)
 	EXPECT_EQ(-EPERM, dev_read(self->fd, &(struct hwtimer_event){}, 1));
 	EXPECT_EQ(0, dev_after(self->fd, HOUR, 0));
 	EXPECT_EQ(EPERM, errno);
-	EXPECT_EQ(-EPERM, dev_notify(self->fd, 1, 0, -1));
+	EXPECT_EQ(-EPERM, dev_notify(self->fd, 1, 0));
 	EXPECT_EQ(0, worker_of(self->fd));
 	if (!stage_fork(_metadata, &self->heir, HEIR)) {
 		become(USER);
@@ -857,27 +837,12 @@ static bool waits_in_nested(int fd)
 	       waits_in_epoll(inner, 0);
 }
 
-/* The eventfd says that there is something to read; there is not yet. */
-static bool waits_for_eventfd(int fd)
-{
-	int eventfd_fd = eventfd(0, 0);
-	struct hwtimer_event event;
-	__u64 count;
-
-	if (dev_notify(fd, 1, 0, eventfd_fd))
-		return false;
-	while (dev_read(fd, &event, 1) != 1)
-		if (read(eventfd_fd, &count, sizeof(count)) != sizeof(count))
-			return false;
-	return true;
-}
-
 TEST_F(desert, wakes_those_who_wait)
 {
 	static bool (*const waits[])(int fd) = {
-		waits_in_read,	 waits_in_poll,	    waits_in_select,
-		waits_in_level,	 waits_in_edge,	    waits_in_exclusive,
-		waits_in_nested, waits_for_eventfd,
+		waits_in_read,	 waits_in_poll, waits_in_select,
+		waits_in_level,	 waits_in_edge, waits_in_exclusive,
+		waits_in_nested,
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(waits); i++) {
@@ -893,41 +858,6 @@ TEST_F(desert, wakes_those_who_wait)
 		EXPECT_EQ(0, stage_end(&self->heir));
 		ASSERT_TRUE(dev_renew(&self->fd));
 	}
-}
-
-/*
- * A program that waits for the eventfd takes a read() that does not fill its buffer for the
- * last one, and calls nothing else. Nobody but that read() can adopt the instance for it.
- */
-TEST_F(desert, ends_for_whom_waits_for_the_eventfd)
-{
-	struct pollfd wait = { .fd = eventfd(0, 0), .events = POLLIN };
-	struct hwtimer_event events[32];
-	unsigned int got = 0;
-	__u64 count;
-
-	ASSERT_LE(0, wait.fd);
-	if (!stage_fork(_metadata, &self->owner, OWNER)) {
-		if (!dev_after(self->fd, 0, 0) || !dev_after(self->fd, SEC, 1))
-			_exit(92);
-		stage_wait(&self->owner);
-	}
-	stage_hear(_metadata, &self->owner);
-	EXPECT_TRUE(dev_wait_ready(self->fd, 1));
-	ASSERT_EQ(0, dev_notify(self->fd, 1, 0, wait.fd));
-	stage_kill(&self->owner);
-	wait_until_deserted(self->fd);
-	while (got < 2) {
-		int ret;
-
-		ASSERT_EQ(1, poll(&wait, 1, -1));
-		ASSERT_EQ(sizeof(count), read(wait.fd, &count, sizeof(count)));
-		ret = dev_read(self->fd, events, ARRAY_SIZE(events));
-		ASSERT_LE(1, ret);
-		got += ret;
-	}
-	EXPECT_LT(0, worker_of(self->fd));
-	close(wait.fd);
 }
 
 /* ---- what is left for the heir ---- */
@@ -965,136 +895,6 @@ TEST_F(desert, counts_what_a_periodic_timer_has_missed)
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(5, event.user_data);
 	EXPECT_LE(400, event.expirations);
-}
-
-/*
- * The rings say that nobody polls them. What the old owner has submitted, and what it has
- * not taken out, the new one finds.
- */
-TEST_F(desert, leaves_the_rings_to_be_kicked)
-{
-	const struct hwtimer_event *event;
-	struct hwtimer_ring ring;
-	__u64 result;
-
-	if (!stage_fork(_metadata, &self->owner, OWNER)) {
-		if (ring_setup(self->fd, 8, 8) ||
-		    hwtimer_ring_map(&ring, self->fd))
-			_exit(92);
-		*hwtimer_ring_get_slot(&ring) =
-			OP(SCHEDULE, .time = 0, .user_data = 1);
-		*hwtimer_ring_get_slot(&ring) =
-			OP(SCHEDULE, .time = 600 * MS, .user_data = 2);
-		if (hwtimer_ring_publish(&ring) < 0)
-			_exit(93);
-		while (hwtimer_ring_load(&ring.shared->completion_tail) != 1)
-			sleep_ns(MS);
-		stage_wait(&self->owner);
-	}
-	stage_hear(_metadata, &self->owner);
-	stage_kill(&self->owner);
-	ASSERT_TRUE(is_removed(OWNER));
-	EXPECT_EQ(0, worker_of(self->fd));
-
-	ASSERT_EQ(0, hwtimer_ring_map(&ring, self->fd));
-	EXPECT_EQ(0, worker_of(self->fd));
-	EXPECT_EQ(HWTIMER_RING_NEED_KICK,
-		  hwtimer_ring_load(&ring.shared->flags));
-	event = hwtimer_ring_next_event(&ring);
-	ASSERT_NE(NULL, event);
-	EXPECT_EQ(1, event->user_data);
-	*hwtimer_ring_get_slot(&ring) =
-		OP(SCHEDULE, .time = SEC, .user_data = 3);
-	ASSERT_EQ(0, hwtimer_ring_publish(&ring));
-	EXPECT_LT(0, worker_of(self->fd));
-	while (!hwtimer_ring_next_result(&ring, &result))
-		sleep_ns(MS);
-	EXPECT_EQ(0, hwtimer_ring_error(result));
-	for (unsigned int i = 2; i <= 3; i++) {
-		while (!(event = hwtimer_ring_next_event(&ring)))
-			ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
-		EXPECT_EQ(i, event->user_data);
-		EXPECT_EQ(0, hwtimer_ring_consume(&ring));
-	}
-	hwtimer_ring_unmap(&ring);
-}
-
-/*
- * The owner has asked for rings, and has not mapped them. Whoever adopts the instance may
- * map them later.
- */
-TEST_F(desert, finds_rings_that_nobody_has_mapped)
-{
-	struct hwtimer_ring ring;
-	__u64 result;
-
-	if (!stage_fork(_metadata, &self->owner, OWNER)) {
-		if (ring_setup(self->fd, 8, 8))
-			_exit(92);
-		stage_wait(&self->owner);
-	}
-	stage_hear(_metadata, &self->owner);
-	stage_kill(&self->owner);
-	wait_until_deserted(self->fd);
-	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 0));
-	EXPECT_LT(0, worker_of(self->fd));
-	/* Time for all that the adoption has the workers do */
-	sleep_ns(100 * MS);
-	ASSERT_EQ(0, hwtimer_ring_map(&ring, self->fd));
-	*hwtimer_ring_get_slot(&ring) = OP(SCHEDULE, .time = 0);
-	ASSERT_LE(0, hwtimer_ring_publish(&ring));
-	while (!hwtimer_ring_next_result(&ring, &result))
-		sleep_ns(MS);
-	EXPECT_EQ(0, hwtimer_ring_error(result));
-	hwtimer_ring_unmap(&ring);
-}
-
-/* Submits requests through the rings, and waits for each result in memory. */
-static int submit_until(struct hwtimer_ring *ring, __u64 end)
-{
-	do {
-		__u64 result;
-
-		*hwtimer_ring_get_slot(ring) = OP(CANCEL, .id = 12345);
-		if (hwtimer_ring_publish(ring))
-			return 93;
-		while (!hwtimer_ring_next_result(ring, &result))
-			;
-		if (hwtimer_ring_error(result) != -ENOENT)
-			return 94;
-	} while (now_ns() < end);
-	return 0;
-}
-
-/*
- * A process that shares the rings submits a request while the worker still polls them, and
- * so does not kick; just then the worker leaves. The request is done all the same.
- */
-TEST_F(desert, does_what_was_submitted_before)
-{
-	for (unsigned int round = 0; round < scaled(50); round++) {
-		struct hwtimer_ring ring;
-
-		ASSERT_TRUE(dev_renew(&self->fd));
-		if (!stage_fork(_metadata, &self->owner, OWNER)) {
-			if (ring_setup(self->fd, 8, 8))
-				_exit(92);
-			stage_settle();
-			stage_wait(&self->owner);
-		}
-		stage_hear(_metadata, &self->owner);
-		ASSERT_EQ(0, hwtimer_ring_map(&ring, self->fd));
-		if (!stage_fork(_metadata, &self->heir, HEIR)) {
-			if (submit_until(&ring, 0))
-				_exit(96);
-			stage_say(&self->heir);
-			_exit(submit_until(&ring, now_ns() + 30 * MS));
-		}
-		stage_hear(_metadata, &self->heir);
-		stage_kill(&self->owner);
-		ASSERT_EQ(0, stage_end(&self->heir));
-		hwtimer_ring_unmap(&ring);
-	}
 }
 
 /* ---- again and again ---- */

@@ -5,16 +5,13 @@
  * returns a clean error, and the counts are exact: the kernel has what the program was
  * told. Only a copy of results that fails may leave timers that the program has to look for.
  */
-#include "ring_test.h"
+#include "hwtimer_test.h"
 
 #define DEBUGFS "/sys/kernel/debug/"
 #define FAIL_NTH "/proc/thread-self/fail-nth"
 
 /* Enough timers to make tables grow and to have arrays handled in parts. */
 #define N 300
-
-/* Slots of the rings: more than N, and more than fit into a page. */
-#define SLOTS 512
 
 /*
  * The first FAULTS_EACH faults are all tried, then ever fewer of the next ones. A slow
@@ -24,17 +21,12 @@
 #define FAULTS_EACH 32
 #define FAULTS_EACH_MIN 5
 
-/* If the worker may do part of a call, this many tries in a row must meet no fault. */
-#define QUIET_MAX 8
-
 /* A call in which more faults than this can be injected counts as endless. */
 #define FAULTS_MAX 5000
 
 /* The data of a call. All of it exists before the fault is armed. */
 struct subject {
 	int fd;
-	int eventfd;
-	struct hwtimer_ring ring;
 	__u64 deadline; /* of the timers that are pending before the call */
 	struct hwtimer_info info;
 	struct hwtimer_stats stats;
@@ -54,10 +46,6 @@ struct subject {
  * @pending: number of timers that are pending before the call
  * @ready: number of events that are ready before the call
  * @interval: the interval of those events' timers; 0: they are not periodic
- * @slots: size of both rings; 0: no rings
- * @mapped: the rings are mapped before the call
- * @makes_good: after a fault the work is done in another way, or by the worker, so the
- *	call need not fail
  * @call: the call
  * @check: checks what the call reported, and which timers exist; may be NULL
  */
@@ -66,9 +54,6 @@ struct trial {
 	unsigned int pending;
 	unsigned int ready;
 	__u64 interval;
-	__u32 slots;
-	bool mapped;
-	bool makes_good;
 	int (*call)(struct subject *self);
 	void (*check)(struct __test_metadata *_metadata, struct subject *self,
 		      int ret);
@@ -376,7 +361,7 @@ static void check_periodic_read(struct __test_metadata *_metadata,
 /* A successful call raises the watermark: one event no longer makes poll() ready. */
 static int call_notify(struct subject *self)
 {
-	return dev_notify(self->fd, 2, HWTIMER_NEVER, self->eventfd);
+	return dev_notify(self->fd, 2, HWTIMER_NEVER);
 }
 
 static void check_notify(struct __test_metadata *_metadata,
@@ -408,61 +393,6 @@ static void check_stop(struct __test_metadata *_metadata, struct subject *self,
 	}
 	if (ret >= 0)
 		EXPECT_EQ(N - ret, self->stop.left);
-}
-
-static int call_mmap(struct subject *self)
-{
-	return hwtimer_ring_map(&self->ring, self->fd);
-}
-
-/* If it failed, it works now. Before that there are no rings, not even in part. */
-static void check_mmap(struct __test_metadata *_metadata, struct subject *self,
-		       int ret)
-{
-	int kicked = ring_kick(self->fd);
-
-	EXPECT_TRUE(!kicked || (ret && kicked == -ENXIO));
-	if (ret)
-		ASSERT_EQ(0, hwtimer_ring_map(&self->ring, self->fd));
-	EXPECT_EQ(-ENOENT, ring_cancel(_metadata, &self->ring, 1, 0));
-	hwtimer_ring_unmap(&self->ring);
-}
-
-/* KICK itself does not fail for lack of memory, but requests may. */
-static int call_kick(struct subject *self)
-{
-	struct hwtimer_ring *ring = &self->ring;
-	bool failed = false;
-	__u64 result;
-	int ret;
-
-	for (unsigned int i = 0; i < N; i++) {
-		struct hwtimer_request *request = hwtimer_ring_get_slot(ring);
-
-		request->op = HWTIMER_OP_SCHEDULE;
-		request->flags = HWTIMER_ABSOLUTE;
-		request->time = self->deadline;
-		request->user_data = i;
-	}
-	hwtimer_ring_store(&ring->shared->submission_tail, ring->tail);
-	ret = ring_kick(self->fd);
-	for (unsigned int i = 0; hwtimer_ring_next_result(ring, &result); i++) {
-		if (!hwtimer_ring_error(result))
-			self->ids[i] = result;
-		else if (hwtimer_ring_error(result) == -ENOMEM)
-			failed = true;
-		else
-			return hwtimer_ring_error(result);
-	}
-	return failed ? -ENOMEM : ret;
-}
-
-static void check_kick(struct __test_metadata *_metadata, struct subject *self,
-		       int ret)
-{
-	(void)ret;
-	EXPECT_EQ(self->ring.tail, self->ring.reaped);
-	hwtimer_ring_unmap(&self->ring);
 }
 
 /* clang-format off */
@@ -606,19 +536,6 @@ FIXTURE_VARIANT_ADD(fault, stop)
 	.trial = { .pending = N, .call = call_stop, .check = check_stop },
 };
 
-FIXTURE_VARIANT_ADD(fault, mmap)
-{
-	.trial = { .slots = SLOTS, .call = call_mmap, .check = check_mmap },
-};
-
-FIXTURE_VARIANT_ADD(fault, kick_of_schedules)
-{
-	.trial = {
-		.slots = SLOTS, .mapped = true, .makes_good = true,
-		.call = call_kick, .check = check_kick,
-	},
-};
-
 /* clang-format on */
 
 FIXTURE_SETUP(fault)
@@ -649,19 +566,13 @@ static void prepare(struct __test_metadata *_metadata, struct subject *self,
 	struct hwtimer_setup setup = {
 		.kind = trial->kind,
 		.clock = CLOCK_MONOTONIC,
-		.submissions = trial->slots,
-		.completions = trial->slots,
 	};
 
 	memset(self, 0, sizeof(*self));
 	self->deadline = now_ns() + HOUR;
-	self->eventfd = make_eventfd();
-	ASSERT_LE(0, self->eventfd);
 	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
-	if (trial->mapped)
-		ASSERT_EQ(0, hwtimer_ring_map(&self->ring, self->fd));
 	ASSERT_EQ(pending,
 		  dev_schedule_many(self->fd, pending, HWTIMER_ABSOLUTE,
 				    self->deadline, self->ids));
@@ -723,7 +634,7 @@ TEST_F(fault, every_failure_is_clean)
 	const struct trial *trial = &variant->trial;
 	struct subject *subject = &self->subject;
 	unsigned int each = scaled(FAULTS_EACH);
-	unsigned int nth = 0, tries = 0, failures = 0, quiet = 0;
+	unsigned int nth = 0, tries = 0, failures = 0;
 	bool fired;
 	int ret;
 
@@ -746,15 +657,12 @@ TEST_F(fault, every_failure_is_clean)
 			trial->check(_metadata, subject, ret);
 		expect_known(_metadata, subject);
 		ASSERT_EQ(0, close(subject->fd));
-		ASSERT_EQ(0, close(subject->eventfd));
-		/* The worker may have been faster this time. */
-		quiet = fired || !trial->makes_good ? 0 : quiet + 1;
-	} while ((fired || (quiet && quiet < QUIET_MAX)) && nth < FAULTS_MAX);
+	} while (fired && nth < FAULTS_MAX);
 	TH_LOG("%u of up to %u faults, %u made the call fail", tries - 1,
 	       nth - 1, failures);
 	EXPECT_FALSE(fired);
 	EXPECT_LE(0, ret);
-	EXPECT_TRUE(trial->makes_good || failures);
+	EXPECT_LT(0, failures);
 }
 
 #define FAIL_PAGES DEBUGFS "fail_page_alloc/"

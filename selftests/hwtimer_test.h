@@ -146,12 +146,11 @@ static inline int dev_setup(int fd, __u64 tick, __u32 buckets, __u64 timers)
 				});
 }
 
-static inline int dev_notify(int fd, __u32 events, __u64 delay, int eventfd)
+static inline int dev_notify(int fd, __u32 events, __u64 delay)
 {
 	struct hwtimer_notify notify = {
 		.size = sizeof(notify),
 		.events = events,
-		.eventfd = eventfd,
 		.delay = delay,
 	};
 
@@ -571,14 +570,6 @@ static inline int epoll_watch(int fd, __u32 events)
 static inline int make_eventfd(void)
 {
 	return result_of(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-}
-
-/* Returns what was added to the eventfd since the last call. */
-static inline __u64 eventfd_take(int fd)
-{
-	__u64 count;
-
-	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
 }
 
 /**

@@ -4,7 +4,7 @@
  * timer meanwhile, it is listed exactly once if it exists all the while.
  */
 #include "missing.h"
-#include "ring_test.h"
+#include "hwtimer_test.h"
 
 #define N 300
 
@@ -304,35 +304,6 @@ TEST_F(hwtimer, stopped_instance)
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	ASSERT_EQ(5, dev_stop(self->fd, rest, 9, NULL));
 	EXPECT_EQ(0, list_all(_metadata, self->fd, timers, N, PAGE));
-}
-
-/*
- * Events in the completion ring are the program's, and not listed. A periodic timer is
- * pending; if its event stays there, the timer is paused, and still listed as pending.
- */
-TEST_F(hwtimer, events_in_the_ring_and_paused_timers)
-{
-	struct hwtimer_listed timer;
-	struct hwtimer_event event;
-	struct hwtimer_ring ring;
-	__u64 id, once;
-
-	ring_open(_metadata, &ring, self->fd, 8, 8);
-	once = dev_after(self->fd, 0, 0);
-	ASSERT_TRUE(ring_event(&ring, &event));
-	EXPECT_EQ(once, event.id);
-	id = dev_every(self->fd, MS, MS, 3);
-	while (!ring_waiting(&ring))
-		sleep_ns(MS);
-	timer = list_one(_metadata, self->fd);
-	EXPECT_EQ(id, timer.id);
-	EXPECT_EQ(3, timer.user_data);
-	EXPECT_EQ(MS, timer.interval);
-	EXPECT_EQ(HWTIMER_STATE_PENDING, timer.state);
-	EXPECT_EQ(0, timer.remaining);
-	EXPECT_EQ(0, timer.expirations);
-	EXPECT_GE(now_ns(), timer.deadline);
-	hwtimer_ring_unmap(&ring);
 }
 
 /* ---- pages ---- */

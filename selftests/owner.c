@@ -143,39 +143,6 @@ TEST_F(owner, comes_with_setup)
 
 	ASSERT_EQ(0, ioctl(self->fd, HWTIMER_IOC_SETUP, &setup));
 	EXPECT_LT(0, worker_of(self->fd));
-	EXPECT_EQ(0, threads_called("hwtimer/0+"));
-}
-
-TEST_F(owner, has_a_second_thread_for_submission_rings)
-{
-	struct hwtimer_setup setup = { .size = sizeof(setup),
-				       .clock = CLOCK_MONOTONIC,
-				       .submissions = 8 };
-	int fd;
-
-	ASSERT_EQ(0, ioctl(self->fd, HWTIMER_IOC_SETUP, &setup));
-	EXPECT_EQ(1, threads_called("hwtimer/0+"));
-	fd = open(DEVICE, O_RDWR);
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, ioctl(fd, HWTIMER_IOC_SETUP, &setup));
-	EXPECT_EQ(1, threads_called("hwtimer/0+"));
-	close(fd);
-	close(self->fd);
-	wait_for_threads("hwtimer/0+", 0);
-	self->fd = open(DEVICE, O_RDWR);
-}
-
-/* A SETUP that comes too late changes nothing, and creates no thread either. */
-TEST_F(owner, gets_no_thread_by_a_setup_that_is_refused)
-{
-	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC,
-				       .submissions = 8 };
-
-	/* Threads of an earlier test may just be ending. */
-	wait_for_threads("hwtimer/0+", 0);
-	ASSERT_EQ(0, start(self->fd));
-	EXPECT_EQ(-EBUSY, dev_setup_as(self->fd, setup));
-	EXPECT_EQ(0, threads_called("hwtimer/0+"));
 }
 
 TEST_F(owner, instances_of_a_process_share_a_worker)
@@ -353,22 +320,6 @@ TEST_F(owner, cannot_be_made_another_user)
 	ASSERT_EQ(0, set_uids(0, 0, 0));
 	EXPECT_EQ(0, start(fd));
 	EXPECT_EQ(0, close(fd));
-}
-
-/* That holds for the thread for errands, too, which is the owner's in any case. */
-TEST(errands_cannot_be_made_another_users)
-{
-	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC,
-				       .submissions = 8,
-				       .completions = 8 };
-	int fd = open_as(_metadata, USER);
-
-	EXPECT_EQ(-EPERM, dev_setup_as(fd, setup));
-	ASSERT_EQ(0, set_uids(USER, USER, 0));
-	EXPECT_EQ(0, dev_setup_as(fd, setup));
-	ASSERT_EQ(0, set_uids(0, 0, 0));
-	EXPECT_EQ(0, close(fd));
-	wait_for_threads("hwtimer/4711+", 0);
 }
 
 /* Many instances that come and go at the same time: no thread is lost, none is left. */

@@ -4,7 +4,11 @@
  * event that waits never comes, and the new one comes once. HWTIMER_SET_* change what a
  * pending timer is.
  */
-#include "ring_test.h"
+#include "hwtimer_test.h"
+
+/* A request whose op is HWTIMER_OP_@which. */
+#define OP(which, ...) \
+	((struct hwtimer_request){ .op = HWTIMER_OP_##which, __VA_ARGS__ })
 
 #define SET_ALL \
 	(HWTIMER_SET_USER_DATA | HWTIMER_SET_INTERVAL | HWTIMER_SET_SLACK)
@@ -435,67 +439,6 @@ TEST_F(hwtimer, not_in_a_bulk)
 		EXPECT_EQ(-EINVAL, dev_bulk(self->fd, HWTIMER_OP_RESCHEDULE,
 					    flags[i], &timer, &result, 1));
 	EXPECT_GE(HOUR, query_of(_metadata, self->fd, timer.id).remaining);
-}
-
-TEST_F(hwtimer, through_the_rings)
-{
-	struct hwtimer_ring ring;
-	const struct hwtimer_event *event;
-	__u64 id, after;
-
-	ring_open(_metadata, &ring, self->fd, 8, 8);
-	id = ring_do(_metadata, &ring,
-		     OP(RESCHEDULE, .flags = HWTIMER_REARM, .time = HOUR,
-			.user_data = 1));
-	ASSERT_LT(0, (__s64)id);
-	after = ring_do(_metadata, &ring,
-			OP(RESCHEDULE, .flags = HWTIMER_REARM, .id = id,
-			   .time = 0, .user_data = 2));
-	EXPECT_EQ(id, after);
-	while (!(event = hwtimer_ring_next_event(&ring)))
-		ASSERT_NE(0, dev_poll(self->fd, POLLIN, -1));
-	EXPECT_EQ(id, event->id);
-	EXPECT_EQ(2, event->user_data);
-	/* It is delivered already, so the timer is gone. */
-	after = ring_do(_metadata, &ring,
-			OP(RESCHEDULE, .flags = HWTIMER_REARM, .id = id,
-			   .time = HOUR, .user_data = 3));
-	EXPECT_NE(id, after);
-	EXPECT_EQ(0, ring_cancel(_metadata, &ring, after, 0));
-	EXPECT_EQ(-EINVAL,
-		  ring_do(_metadata, &ring,
-			  OP(RESCHEDULE, .flags = HWTIMER_REARM | SET_ALL)));
-	hwtimer_ring_unmap(&ring);
-}
-
-/* A compact slot has no room for user_data: whether it is alone or one of many. */
-TEST_F(hwtimer, not_in_compact_slots)
-{
-	const __u32 flags[] = { HWTIMER_REARM, HWTIMER_SET_USER_DATA, SET_ALL,
-				HWTIMER_SET_INTERVAL, HWTIMER_SET_SLACK };
-	struct hwtimer_bulk_timer *slot;
-	struct hwtimer_ring ring;
-	__u64 id = 0;
-
-	ring_open_as(_metadata, &ring, self->fd,
-		     (struct hwtimer_setup){ .flags = HWTIMER_COMPACT_SLOTS,
-					     .submissions = 64 });
-	for (unsigned int i = 0; i < 5 * 25; i++) {
-		/* Runs of 1, 3, and 21, which is a bulk */
-		__u32 run = i % 25 < 1 ? 0 : i % 25 < 4 ? 1 : 2;
-
-		slot = hwtimer_ring_get_compact(&ring, HWTIMER_OP_RESCHEDULE,
-						flags[(i / 25 + run) % 5]);
-		ASSERT_NE(NULL, slot);
-		*slot = (struct hwtimer_bulk_timer){ .id = id, .time = HOUR };
-		if (i % 25 < 24)
-			continue;
-		ASSERT_EQ(0, hwtimer_ring_publish(&ring));
-		for (unsigned int k = 0; k < 25; k++)
-			EXPECT_EQ(-EINVAL, (__s64)ring_result(&ring));
-	}
-	EXPECT_EQ(0, stats_of(self->fd).pending);
-	hwtimer_ring_unmap(&ring);
 }
 
 /* ---- HWTIMER_SET_* ---- */

@@ -41,7 +41,7 @@
 # Each program always runs where it is quick. It always runs as a 32-bit program if it
 # passes pointers or sizes of several kinds; on kasan and debug, if a sanitizer may find
 # something in what it makes the module do; on older, if it is about differences between kernels
-# (memory maps, clocks, eventfds, tracing, users and cgroups) or about the interface's
+# (clocks, tracing, users and cgroups) or about the interface's
 # layout.
 PROGRAMS="
 program     uml uml-k kasan stock stock-k stock-32 older older-32 debug debug-32 foreign foreign-k
@@ -70,9 +70,6 @@ lifetime    x   .     x     a     .       a        a     -        x     -       
 owner       x   .     x     x     .       a        x     -        x     -        a       .
 desert      x   .     x     x     .       a        x     -        x     -        a       .
 concurrency x   .     x     a     .       -        a     -        x     -        a       .
-ring_map    -   -     x     x     .       x        x     -        x     -        a       .
-ring        -   -     x     x     .       x        x     -        x     -        a       .
-ring_abuse  -   -     x     x     .       -        -     -        x     -        a       .
 memory      x   .     -     a     .       -        a     -        -     -        a       .
 scarcity    x   .     -     a     .       -        a     -        -     -        a       .
 fault       .   .     x     .     .       .        .     .        x     .        .       .

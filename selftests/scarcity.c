@@ -7,7 +7,7 @@
  * First, the tests make the machine small: a file without a name takes all memory but
  * what the tests need. This memory belongs to no process either.
  */
-#include "ring_test.h"
+#include "hwtimer_test.h"
 
 #include <sys/syscall.h>
 
@@ -28,7 +28,7 @@
 /* The program stops after so many refusals. */
 #define REFUSALS 50
 
-/* More instances than there is memory for, each with a large wheel or large rings */
+/* More instances than there is memory for, each with a large wheel */
 #define INSTANCES 512
 
 static long long available(void)
@@ -239,23 +239,6 @@ static int make_wheel(int fd)
 TEST_F(scarce, wheels_stop_at_enomem_and_bystanders_live)
 {
 	make_until_enomem(_metadata, make_wheel);
-	expect_bystanders(_metadata, self->bystanders);
-	EXPECT_EQ(self->killed, oom_kills());
-}
-
-static int make_rings(int fd)
-{
-	int err = ring_setup(fd, 1 << 14, 1 << 14);
-	struct hwtimer_ring ring;
-
-	if (err)
-		return err;
-	return hwtimer_ring_map(&ring, fd) ? -errno : 0;
-}
-
-TEST_F(scarce, rings_stop_at_enomem_and_bystanders_live)
-{
-	make_until_enomem(_metadata, make_rings);
 	expect_bystanders(_metadata, self->bystanders);
 	EXPECT_EQ(self->killed, oom_kills());
 }

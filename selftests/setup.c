@@ -351,30 +351,6 @@ TEST_F(hwtimer, report_of_clock_sets_is_for_the_clock_that_is_set)
 	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
 }
 
-TEST_F(hwtimer, compact_slots_are_for_a_submission_ring)
-{
-	struct hwtimer_setup setup = valid_setup();
-	struct hwtimer_info info;
-	__u64 bytes;
-
-	setup.flags = HWTIMER_COMPACT_SLOTS;
-	setup.submissions = 0;
-	setup.completions = 64;
-	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
-	setup.submissions = 4096;
-	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
-	ASSERT_EQ(0, dev_info(self->fd, &info));
-	EXPECT_EQ(HWTIMER_COMPACT_SLOTS, info.flags);
-	bytes = info.rings_bytes;
-	setup.flags = 0;
-	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
-	ASSERT_EQ(0, dev_info(self->fd, &info));
-	EXPECT_EQ(0, info.flags);
-	EXPECT_EQ(bytes + 4096 * (sizeof(struct hwtimer_request) -
-				  sizeof(struct hwtimer_bulk_timer)),
-		  info.rings_bytes);
-}
-
 TEST_F(hwtimer, unknown_settings_are_einval)
 {
 	struct hwtimer_setup setup;

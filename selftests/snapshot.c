@@ -7,7 +7,7 @@
  * `snapshot send` is the command that takes a restored instance: it sends the descriptor
  * to the test.
  */
-#include "ring_test.h"
+#include "hwtimer_test.h"
 #include "tool_test.h"
 
 #include <linux/fuse.h>
@@ -463,10 +463,8 @@ TEST_F(snapshot, settings_come_back)
 		  .kind = HWTIMER_KIND_HASHED,
 		  .timers = 4711 },
 		{ .clock = HWTIMER_CLOCK_REALTIME,
-		  .flags = HWTIMER_REPORT_CLOCK_SET | HWTIMER_COMPACT_SLOTS,
-		  .kind = HWTIMER_KIND_HIERARCHICAL,
-		  .submissions = 8,
-		  .completions = 16 },
+		  .flags = HWTIMER_REPORT_CLOCK_SET,
+		  .kind = HWTIMER_KIND_HIERARCHICAL },
 	};
 	struct hwtimer_info old, new;
 
@@ -487,8 +485,6 @@ TEST_F(snapshot, settings_come_back)
 		EXPECT_EQ(old.clock, new.clock);
 		EXPECT_EQ(old.timers, new.timers);
 		EXPECT_EQ(old.flags, new.flags);
-		EXPECT_EQ(old.submissions, new.submissions);
-		EXPECT_EQ(old.completions, new.completions);
 		EXPECT_EQ(flags, fcntl(fd, F_GETFL) & O_NONBLOCK);
 		expect_close(_metadata, fd);
 	}
@@ -621,98 +617,6 @@ TEST_F(snapshot, ids_do_not_replace_the_timers)
 	EXPECT_EQ(2, files());
 }
 
-/* Events that the program has not taken out of its ring are not lost. */
-TEST_F(snapshot, the_completion_ring_is_saved)
-{
-	struct hwtimer_listed timer;
-	struct hwtimer_event event;
-	struct hwtimer_ring ring;
-	__u64 first;
-	int fd;
-
-	ring_open(_metadata, &ring, self->fd, 8, 64);
-	first = now_ns();
-	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
-					       .flags = HWTIMER_ABSOLUTE,
-					       .time = first,
-					       .interval = HOUR,
-					       .count = 5,
-					       .user_data = 1,
-				       }));
-	ASSERT_NE(0, dev_after(self->fd, 0, 2));
-	ASSERT_NE(0, dev_after(self->fd, 0, 3));
-	ASSERT_NE(0, dev_after(self->fd, HOUR, 4));
-	while (stats_of(self->fd).completed < 3)
-		sleep_ns(MS);
-	/* One event was taken out, and is done. */
-	ASSERT_NE(NULL, hwtimer_ring_next_event(&ring));
-	event = ring.events[0];
-	ASSERT_EQ(0, hwtimer_ring_consume(&ring));
-	ASSERT_EQ(0, save_instance(self->fd))
-	{
-		TH_LOG("%s", output);
-	}
-	EXPECT_TRUE(says("2 timers, 2 events in the completion ring"));
-	fd = restore_instance("");
-	ASSERT_LE(0, fd);
-	hwtimer_ring_unmap(&ring);
-	for (unsigned int i = 0, seen = 1U << event.user_data; i < 2; i++) {
-		ASSERT_EQ(1, dev_collect(fd, &event, 1));
-		EXPECT_FALSE(seen & 1U << event.user_data);
-		seen |= 1U << event.user_data;
-		EXPECT_GE(3, event.user_data);
-		if (event.user_data == 1)
-			EXPECT_EQ(first, event.deadline);
-	}
-	EXPECT_EQ(2, stats_of(fd).pending);
-	for (__u64 cursor = 0; dev_list(fd, &timer, 1, &cursor) == 1;)
-		if (timer.user_data == 1) {
-			EXPECT_EQ(first + HOUR, timer.deadline);
-			EXPECT_EQ(4, timer.count);
-		}
-	expect_close(_metadata, fd);
-}
-
-/* save must not create rings: events would go there, and the program reads. */
-TEST_F(snapshot, rings_that_nobody_mapped_stay_so)
-{
-	struct hwtimer_event event;
-
-	ASSERT_EQ(0, ring_setup(self->fd, 8, 8));
-	ASSERT_NE(0, dev_after(self->fd, 0, 1));
-	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	ASSERT_EQ(0, save_instance(self->fd));
-	EXPECT_EQ(-ENXIO, ring_kick(self->fd));
-	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
-	EXPECT_EQ(0, stats_of(self->fd).completed);
-}
-
-/* A program that writes nonsense into its ring harms nobody else. */
-TEST_F(snapshot, a_damaged_ring_is_told)
-{
-	struct hwtimer_ring ring;
-
-	ring_open(_metadata, &ring, self->fd, 8, 8);
-	ASSERT_NE(0, dev_after(self->fd, 0, 1));
-	while (!stats_of(self->fd).completed)
-		sleep_ns(MS);
-	ring.shared->events = ~0ULL - 64;
-	EXPECT_EQ(1, save_instance(self->fd));
-	EXPECT_TRUE(says("damaged its completion ring"));
-	ring.shared->events = 1ULL << 40;
-	EXPECT_EQ(1, save_instance(self->fd));
-	EXPECT_TRUE(says("damaged its completion ring"));
-	ring.shared->events = (char *)ring.events - (char *)ring.shared;
-	((struct hwtimer_event *)ring.events)[0].id = 0;
-	EXPECT_EQ(1, save_instance(self->fd));
-	EXPECT_TRUE(says("damaged its completion ring"));
-	ring.shared->completion_head = 77;
-	EXPECT_EQ(1, save_instance(self->fd));
-	EXPECT_TRUE(says("damaged its completion ring"));
-	EXPECT_EQ(0, files());
-	hwtimer_ring_unmap(&ring);
-}
-
 /* ---- a snapshot of an instance that is busy ---- */
 
 #define STABLE 1000
@@ -792,63 +696,6 @@ TEST_F(snapshot, a_busy_instance_is_saved_whole)
 	}
 	__atomic_store_n(&busy.done, true, __ATOMIC_RELAXED);
 	join_threads(threads, 2);
-}
-
-#define EXPIRING 10000
-
-/* Reads a file, and counts in @seen the lines of each timer; they may be of both kinds. */
-static void count_lines(struct __test_metadata *_metadata,
-			unsigned int seen[EXPIRING])
-{
-	unsigned long long id, user_data;
-	FILE *file = fopen(FILE_NAME, "r");
-	char line[256];
-
-	ASSERT_NE(NULL, file);
-	memset(seen, 0, EXPIRING * sizeof(*seen));
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "timer %llu %llu ", &id, &user_data) != 2 &&
-		    sscanf(line, "event %llu %llu ", &id, &user_data) != 2)
-			continue;
-		ASSERT_GT(EXPIRING, user_data);
-		seen[user_data]++;
-	}
-	fclose(file);
-}
-
-/* Timers that go into the ring while they are saved come back once. */
-TEST_F(snapshot, a_ring_that_fills_is_saved_whole)
-{
-	static unsigned int seen[EXPIRING];
-	static __u64 deadlines[EXPIRING];
-	unsigned int twice = 0;
-	struct hwtimer_ring ring;
-	__u64 begin;
-	int fd;
-
-	ring_open(_metadata, &ring, self->fd, 8, 16384);
-	begin = now_ns() + 500 * MS;
-	for (unsigned int i = 0; i < EXPIRING; i++) {
-		deadlines[i] = begin + i * 200 * US;
-		ASSERT_NE(0, dev_at(self->fd, deadlines[i], i));
-	}
-	sleep_until(begin);
-	do {
-		ASSERT_EQ(0, save_instance(self->fd));
-		count_lines(_metadata, seen);
-		for (unsigned int i = 0; i < EXPIRING; i++) {
-			EXPECT_LE(1, seen[i]);
-			EXPECT_GE(2, seen[i]);
-			twice += seen[i] == 2;
-		}
-	} while (!twice && stats_of(self->fd).pending);
-	fd = restore_instance("--limit 10000");
-	ASSERT_LE(0, fd);
-	fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK);
-	expect_each_once(_metadata, fd, deadlines, EXPIRING);
-	expect_close(_metadata, fd);
-	TH_LOG("%u timers expired while they were saved", twice);
-	hwtimer_ring_unmap(&ring);
 }
 
 /* ---- other boots ---- */

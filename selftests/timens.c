@@ -5,7 +5,7 @@
  * takes are compared with clock_gettime() in that namespace: never early, and not hours
  * late.
  */
-#include "ring_test.h"
+#include "hwtimer_test.h"
 
 #include <sched.h>
 
@@ -99,13 +99,11 @@ static void enter(struct __test_metadata *_metadata, int namespace)
 	ASSERT_EQ(0, result_of(setns(namespace, CLONE_NEWTIME)));
 }
 
-/* Opens an instance with @clock, and rings, in the current namespace. */
-static int open_by(clockid_t clock, __u32 submissions, __u32 completions)
+/* Opens an instance with @clock in the current namespace. */
+static int open_by(clockid_t clock)
 {
 	const struct hwtimer_setup setup = {
 		.clock = HWTIMER_CLOCK(clock),
-		.submissions = submissions,
-		.completions = completions,
 	};
 	int fd = dev_open(O_NONBLOCK);
 
@@ -139,7 +137,7 @@ FIXTURE_SETUP(timens)
 	ASSERT_EQ(variant->ahead, inner_now(self) > outside);
 	ASSERT_LT(SOON, variant->ahead ? inner_now(self) - outside :
 					 outside - inner_now(self));
-	self->fd = open_by(variant->clock, 0, 0);
+	self->fd = open_by(variant->clock);
 	ASSERT_LE(0, self->fd);
 }
 
@@ -379,36 +377,6 @@ TEST_F(timens, fixed_delay)
 	expect_delay(_metadata, self, query.deadline, HOUR, before);
 }
 
-/* The worker, which is in the host's namespace, handles the requests in the rings. */
-TEST_F(timens, rings)
-{
-	struct hwtimer_event event;
-	struct hwtimer_ring ring;
-	__u64 deadline, before;
-	__s64 id;
-
-	close(self->fd);
-	self->fd = open_by(self->clock, 16, 16);
-	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, hwtimer_ring_map(&ring, self->fd));
-	deadline = inner_now(self) + SOON;
-	id = ring_do(_metadata, &ring,
-		     OP(SCHEDULE, .flags = HWTIMER_ABSOLUTE, .time = deadline,
-			.user_data = 1));
-	ASSERT_LT(0, id);
-	ASSERT_TRUE(ring_event(&ring, &event));
-	EXPECT_EQ(deadline, event.deadline);
-	expect_not_early(_metadata, &event, self->clock);
-
-	before = inner_now(self);
-	id = ring_after(_metadata, &ring, SOON, 2);
-	ASSERT_LT(0, id);
-	ASSERT_TRUE(ring_event(&ring, &event));
-	expect_not_early(_metadata, &event, self->clock);
-	expect_delay(_metadata, self, event.deadline, SOON, before);
-	hwtimer_ring_unmap(&ring);
-}
-
 /* An instance keeps the namespace in which it was opened. */
 TEST_F(timens, descriptor_is_used_on_the_host)
 {
@@ -479,7 +447,7 @@ TEST_F(timens, realtime)
 	__u64 deadline;
 
 	close(self->fd);
-	self->fd = open_by(CLOCK_REALTIME, 0, 0);
+	self->fd = open_by(CLOCK_REALTIME);
 	ASSERT_LE(0, self->fd);
 	deadline = clock_ns(CLOCK_REALTIME) + SOON;
 	ASSERT_NE(0, dev_at(self->fd, deadline, 1));
@@ -493,7 +461,7 @@ TEST_F(timens, notify)
 {
 	__u64 before = now_ns();
 
-	ASSERT_EQ(0, dev_notify(self->fd, 2, SOON, -1));
+	ASSERT_EQ(0, dev_notify(self->fd, 2, SOON));
 	ASSERT_NE(0, dev_after(self->fd, 0, 1));
 	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
 	EXPECT_LE(before + SOON, now_ns());

@@ -6,7 +6,7 @@
  * The tests use the machine's one trace buffer: a new one for each test would take
  * seconds on older kernels. Without tracing in the kernel, all of them are skipped.
  */
-#include "ring_test.h"
+#include "hwtimer_test.h"
 
 #include <sys/mount.h>
 
@@ -138,7 +138,6 @@ TEST_F(trace, a_timer_from_schedule_to_deliver)
 	EXPECT_EQ(soon, field_of(last, "deadline"));
 	EXPECT_EQ(event.lateness, field_of(last, "lateness"));
 	EXPECT_EQ(1, field_of(last, "expirations"));
-	EXPECT_NE(NULL, strstr(last, "by=read"));
 }
 
 TEST_F(trace, one_timer_among_others_by_its_id)
@@ -279,26 +278,6 @@ TEST_F(trace, refused_timers_are_not_told_of)
 	EXPECT_EQ(0, dev_after(self->fd, HOUR, 0));
 	EXPECT_STREQ("open schedule ",
 		     story("instance", told(self->fd, "instance"), last));
-}
-
-TEST_F(trace, a_timer_of_the_rings)
-{
-	const struct hwtimer_event *event;
-	struct hwtimer_ring ring;
-	char last[LINE] = "";
-	__u64 id;
-
-	ring_open(_metadata, &ring, self->fd, 16, 16);
-	id = ring_do(_metadata, &ring,
-		     OP(SCHEDULE, .time = MS, .user_data = 31));
-	while (!(event = hwtimer_ring_next_event(&ring)))
-		sleep_ns(MS);
-	EXPECT_EQ(id, event->id);
-	EXPECT_STREQ("schedule expire deliver ", story("id", id, last));
-	EXPECT_EQ(31, field_of(last, "user_data"));
-	EXPECT_EQ(event->lateness, field_of(last, "lateness"));
-	EXPECT_NE(NULL, strstr(last, "by=ring"));
-	hwtimer_ring_consume(&ring);
 }
 
 TEST_F(trace, turns_of_the_worker)

@@ -7,7 +7,7 @@
  * The tests run as root, and become other users. A user is charged by its real uid; the
  * saved uid stays 0, so that a test can become root again.
  */
-#include "ring_test.h"
+#include "hwtimer_test.h"
 
 #include <linux/capability.h>
 #include <sched.h>
@@ -621,25 +621,6 @@ TEST_F(users, unread_events_count_and_reading_makes_room)
 	wait_for_no_account(ALICE);
 }
 
-/* Requests in a ring, which the worker runs, too, are refused alike. */
-TEST_F(users, requests_in_a_ring_are_limited)
-{
-	struct hwtimer_ring ring;
-	int fds[2], err;
-
-	become(ALICE);
-	ASSERT_EQ(2, open_many(fds, 2, &err));
-	ASSERT_EQ(self->of_one,
-		  dev_schedule_many(fds[0], self->of_one, 0, HOUR, NULL));
-	ring_open(_metadata, &ring, fds[1], 16, 0);
-	for (long long i = self->of_one; i < self->timers; i++)
-		ASSERT_LT(0, ring_after(_metadata, &ring, HOUR, 0));
-	EXPECT_EQ(-ENOSPC, ring_after(_metadata, &ring, HOUR, 0));
-	hwtimer_ring_unmap(&ring);
-	close_all(_metadata, fds, 2);
-	wait_for_no_account(ALICE);
-}
-
 /* ---- memory ---- */
 
 TEST_F(users, memory_beyond_the_limit_is_enomem)
@@ -664,36 +645,6 @@ TEST_F(users, memory_beyond_the_limit_is_enomem)
 	EXPECT_LT(stats_of(fd).pending, stats_of(other).pending);
 	EXPECT_EQ(0, close(other));
 	EXPECT_EQ(0, close(fd));
-	wait_for_no_account(ALICE);
-}
-
-/* Two pairs of rings do not fit; what the first one had, another gets. */
-TEST_F(users, rings_are_memory_too)
-{
-	__u32 slots = 1;
-	struct hwtimer_ring rings[2];
-	int fds[2], err;
-
-	/* More than half of the memory, but not all of it */
-	while (2 * slots * sizeof(struct hwtimer_event) < (__u64)self->memory)
-		slots *= 2;
-	become(ALICE);
-	ASSERT_EQ(2, open_many(fds, 2, &err));
-	ASSERT_EQ(0, ring_setup(fds[0], 0, slots));
-	ASSERT_EQ(0, ring_setup(fds[1], 0, slots));
-	ASSERT_EQ(0, hwtimer_ring_map(&rings[0], fds[0]));
-	EXPECT_EQ(-ENOMEM, hwtimer_ring_map(&rings[1], fds[1]));
-	become_root();
-	if (accounts_shown())
-		EXPECT_GE(self->memory, account_of(ALICE, 5));
-	become(ALICE);
-	/* The memory belongs to the descriptor until it is unmapped, too. */
-	ASSERT_EQ(0, close(fds[0]));
-	EXPECT_EQ(-ENOMEM, hwtimer_ring_map(&rings[1], fds[1]));
-	hwtimer_ring_unmap(&rings[0]);
-	EXPECT_EQ(0, hwtimer_ring_map(&rings[1], fds[1]));
-	hwtimer_ring_unmap(&rings[1]);
-	EXPECT_EQ(0, close(fds[1]));
 	wait_for_no_account(ALICE);
 }
 

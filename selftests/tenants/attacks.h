@@ -94,56 +94,27 @@ static inline unsigned int every(struct board *board, int fd, unsigned int n,
 	return done;
 }
 
-/* Tells the kernel that all events of the ring have been taken. */
-static inline void consume_all(const struct hwtimer_ring *ring)
-{
-	struct hwtimer_rings *shared = ring->shared;
-
-	hwtimer_ring_store(&shared->completion_head,
-			   hwtimer_ring_load(&shared->completion_tail));
-}
-
-static inline void attack_ring_timers(struct board *board)
-{
-	unsigned int n = 20000;
-	struct hwtimer_setup setup =
-		ON_MONOTONIC(.tick = TICK_MIN, .timers = 2 * n,
-			     .submissions = 8,
-			     .completions = HWTIMER_COMPLETIONS_MAX);
-	int fd = need_instance(board, setup);
-	struct hwtimer_ring ring;
-
-	if (hwtimer_ring_map(&ring, fd))
-		_exit(2);
-	ready(board, every(board, fd, n, TICK_MIN));
-	for (;;) {
-		consume_all(&ring);
-		sleep_ns(5 * MS);
-	}
-}
-
 static inline void attack_many_instances(struct board *board)
 {
 	unsigned int n = scaled(3000), made = 0;
-	struct hwtimer_ring *rings = calloc(n, sizeof(*rings));
+	int *fds = calloc(n, sizeof(*fds));
 
 	while (made < n) {
-		int fd = instance(board,
-				  ON_MONOTONIC(.tick = TICK_MIN, .buckets = 64,
-					       .submissions = 8,
+		int fd = instance(board, ON_MONOTONIC(.tick = TICK_MIN,
+						      .buckets = 64));
 
-					       .completions = 256));
-
-		if (fd < 0 || hwtimer_ring_map(&rings[made], fd))
+		if (fd < 0)
 			break;
-		made++;
+		fds[made++] = fd;
 	}
 	for (unsigned int i = 0; i < made; i++)
-		every(board, rings[i].fd, 4, 2 * MS);
+		every(board, fds[i], 4, 2 * MS);
 	ready(board, made);
 	for (;;) {
+		struct hwtimer_event events[4];
+
 		for (unsigned int i = 0; i < made; i++)
-			consume_all(&rings[i]);
+			dev_read(fds[i], events, 4);
 		sleep_ns(MS);
 	}
 }
@@ -205,20 +176,6 @@ static inline void attack_epolls(struct board *board)
 	read_for_ever(fd);
 }
 
-/* The same, but the epolls wait for an eventfd that the instance adds to */
-static inline void attack_eventfd_epolls(struct board *board)
-{
-	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN));
-	int eventfd = make_eventfd();
-	unsigned int made = epolls(board, eventfd, scaled(100000));
-
-	if (dev_notify(fd, 0, 0, eventfd))
-		_exit(2);
-	every(board, fd, 4, MS);
-	ready(board, made);
-	read_for_ever(fd);
-}
-
 /* Schedules timers until it is refused, in one instance after another. */
 static inline void attack_memory(struct board *board)
 {
@@ -241,41 +198,6 @@ static inline void attack_memory(struct board *board)
 	while (n)
 		board->bytes += stats_of(fds[--n]).bytes;
 	ready(board, made);
-	for (;;)
-		pause();
-}
-
-/* The same through a submission ring, without a system call for each timer */
-static inline void attack_ring_memory(struct board *board)
-{
-	struct hwtimer_setup setup = ON_MONOTONIC(.timers = 10000000,
-						  .submissions = 4096,
-						  .completions = 8);
-	struct hwtimer_ring ring;
-	int fd;
-
-	mlockall(MCL_CURRENT | MCL_FUTURE);
-	fd = need_instance(board, setup);
-	if (hwtimer_ring_map(&ring, fd))
-		_exit(2);
-	while (!board->refused) {
-		struct hwtimer_request *request;
-		__u64 result;
-
-		while ((request = hwtimer_ring_get_slot(&ring))) {
-			request->op = HWTIMER_OP_SCHEDULE;
-			request->time = HOUR;
-		}
-		hwtimer_ring_publish(&ring);
-		while (hwtimer_ring_next_result(&ring, &result)) {
-			board->refused = -hwtimer_ring_error(result);
-			board->made += !board->refused;
-			if (board->refused)
-				break;
-		}
-	}
-	board->bytes = stats_of(fd).bytes;
-	board_set(&board->ready, 1);
 	for (;;)
 		pause();
 }
@@ -333,51 +255,6 @@ static inline void attack_clock(struct board *board)
 	ready(board, made);
 	for (;;)
 		pause();
-}
-
-static inline void attack_kicks(struct board *board)
-{
-	int fd = need_instance(board, ON_MONOTONIC(.submissions = 64,
-						   .completions = 64));
-	struct hwtimer_ring ring;
-
-	if (hwtimer_ring_map(&ring, fd))
-		_exit(2);
-	ready(board, 0);
-	for (;;)
-		hwtimer_ring_kick(&ring);
-}
-
-/* Writes garbage to the rings at full speed. */
-static inline void attack_garbage(struct board *board)
-{
-	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN,
-						   .submissions = 65536,
-						   .completions = 65536));
-	unsigned int seed = 1;
-	struct hwtimer_ring ring;
-
-	if (hwtimer_ring_map(&ring, fd))
-		_exit(2);
-	for (unsigned int i = 0; i < 65536; i++) {
-		ring.requests[i].op = next_random(&seed) % 5;
-		ring.requests[i].time = next_random(&seed);
-		ring.requests[i].id =
-			next_random(&seed) % 3 ? 0 : next_random(&seed);
-	}
-	ready(board, 0);
-	for (;;) {
-		struct hwtimer_rings *shared = ring.shared;
-
-		hwtimer_ring_store(&shared->submission_tail,
-				   hwtimer_ring_load(&shared->submission_head) +
-					   next_random(&seed) % 70000);
-		hwtimer_ring_store(&shared->completion_head,
-				   next_random(&seed));
-		consume_all(&ring);
-		if (!(next_random(&seed) & 1023))
-			hwtimer_ring_kick(&ring);
-	}
 }
 
 /* Sends a copy of @fd to the victim. */
@@ -522,37 +399,6 @@ static inline void attack_polls(struct board *board)
 	ready(board, 0);
 	for (;;)
 		dev_poll(fd, POLLIN | POLLPRI | POLLOUT, 0);
-}
-
-/* Changes the eventfd all the time, while timers are due. */
-static inline void attack_eventfds(struct board *board)
-{
-	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN));
-	int eventfds[2] = { make_eventfd(), make_eventfd() };
-	struct hwtimer_event events[64];
-
-	every(board, fd, 1000, TICK_MIN);
-	ready(board, 0);
-	for (unsigned int i = 0;; i++) {
-		dev_notify(fd, 0, 0, eventfds[i & 1]);
-		dev_read(fd, events, 64);
-	}
-}
-
-/* Maps and unmaps the rings. */
-static inline void attack_maps(struct board *board)
-{
-	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN,
-						   .submissions = 1024,
-						   .completions = 1024));
-	struct hwtimer_ring ring;
-
-	every(board, fd, 100, TICK_MIN);
-	ready(board, 0);
-	for (;;) {
-		if (!hwtimer_ring_map(&ring, fd))
-			hwtimer_ring_unmap(&ring);
-	}
 }
 
 /* Many programs, each of which wants a whole processor */

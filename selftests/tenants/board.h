@@ -6,7 +6,7 @@
 #ifndef TENANTS_BOARD_H
 #define TENANTS_BOARD_H
 
-#include "ring_test.h"
+#include "hwtimer_test.h"
 
 #include <sys/prctl.h>
 

@@ -358,11 +358,6 @@ FIXTURE_TEARDOWN(beside)
 }
 
 /* clang-format off */
-FIXTURE_VARIANT_ADD(beside, ring_timers)
-{
-	.row = { "ring_timers", attack_ring_timers, 2 },
-};
-
 FIXTURE_VARIANT_ADD(beside, many_instances)
 {
 	.row = { "many_instances", attack_many_instances, 5 },
@@ -378,11 +373,6 @@ FIXTURE_VARIANT_ADD(beside, epolls)
 	.row = { "epolls", attack_epolls, 30 },
 };
 
-FIXTURE_VARIANT_ADD(beside, eventfd_epolls)
-{
-	.row = { "eventfd_epolls", attack_eventfd_epolls, 30 },
-};
-
 FIXTURE_VARIANT_ADD(beside, cancels)
 {
 	.row = { "cancels", attack_cancels, 30 },
@@ -396,16 +386,6 @@ FIXTURE_VARIANT_ADD(beside, due_at_once)
 FIXTURE_VARIANT_ADD(beside, clock)
 {
 	.row = { "clock", attack_clock, 30, SETS_CLOCK },
-};
-
-FIXTURE_VARIANT_ADD(beside, kicks)
-{
-	.row = { "kicks", attack_kicks, 30 },
-};
-
-FIXTURE_VARIANT_ADD(beside, garbage)
-{
-	.row = { "garbage", attack_garbage, 30 },
 };
 
 FIXTURE_VARIANT_ADD(beside, sends)
@@ -446,16 +426,6 @@ FIXTURE_VARIANT_ADD(beside, fdinfo)
 FIXTURE_VARIANT_ADD(beside, polls)
 {
 	.row = { "polls", attack_polls, 30 },
-};
-
-FIXTURE_VARIANT_ADD(beside, eventfds)
-{
-	.row = { "eventfds", attack_eventfds, 30 },
-};
-
-FIXTURE_VARIANT_ADD(beside, maps)
-{
-	.row = { "maps", attack_maps, 30 },
 };
 
 /* clang-format on */
@@ -694,13 +664,6 @@ TEST_F(tenants, memory_is_in_the_attackers_cgroup)
 	if (!cgroup_has("memory"))
 		SKIP(return, "no memory controller in cgroup v2");
 	expect_memory(_metadata, self->board, attack_memory);
-}
-
-TEST_F(tenants, memory_of_requests_in_rings_is_there_too)
-{
-	if (!cgroup_has("memory"))
-		SKIP(return, "no memory controller in cgroup v2");
-	expect_memory(_metadata, self->board, attack_ring_memory);
 }
 
 /* An attacker with hardly any time sends the victim instances, which it then closes. */
