@@ -31,17 +31,11 @@ enum call {
 	CALL_STOP,
 	CALL_STATS,
 	CALL_NOTIFY,
-	CALL_KICK,
 	CALL_BULK,
 	CALL_LIST,
 	CALL_CANCEL_ALL,
 	CALL_READ,
 	CALL_POLL,
-	CALL_MMAP,
-	CALL_MUNMAP,
-	CALL_MREMAP,
-	CALL_MADVISE,
-	CALL_MPROTECT,
 	CALL_OPEN,
 	CALL_EPOLL_CTL,
 	CALL_EPOLL_WAIT,
@@ -113,8 +107,7 @@ struct account {
  * @signals: sent to actors
  * @checked: bytes of output that were searched for patterns
  * @balanced: number of STATS whose sums were checked
- * @by_call: the neighbour with calls
- * @by_ring: the neighbour with rings
+ * @neighbour: the neighbour with an instance
  * @timerfd: the neighbour with a timerfd
  * @end_neighbours: the neighbours are to finish
  * @complaints: number of things that were wrong
@@ -127,8 +120,7 @@ struct board {
 	atomic_ullong signals;
 	atomic_ullong checked;
 	atomic_ullong balanced;
-	struct account by_call;
-	struct account by_ring;
+	struct account neighbour;
 	struct lateness timerfd;
 	atomic_bool end_neighbours;
 	atomic_uint complaints;

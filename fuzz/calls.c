@@ -118,7 +118,6 @@ void step_setup(struct actor *actor)
 					HWTIMER_CLOCK_MONOTONIC,
 					HWTIMER_CLOCK_REALTIME,
 					HWTIMER_CLOCK_BOOTTIME };
-	static const __u32 slots[] = { 0, 1, 2, 8, 64, 64, 256, 4096 };
 	struct rng *rng = &actor->rng;
 	struct hwtimer_setup setup = {
 		.tick = rng_pick(rng, ticks),
@@ -126,8 +125,6 @@ void step_setup(struct actor *actor)
 		.kind = rng_below(rng, 3),
 		.clock = rng_pick(rng, clocks),
 		.timers = rng_pick(rng, timers),
-		.submissions = rng_pick(rng, slots),
-		.completions = rng_pick(rng, slots),
 	};
 	struct place place;
 	int fd;
@@ -136,8 +133,6 @@ void step_setup(struct actor *actor)
 		return;
 	if (setup.clock == HWTIMER_CLOCK_REALTIME && rng_one_in(rng, 2))
 		setup.flags = HWTIMER_REPORT_CLOCK_SET;
-	if (rng_one_in(rng, 3))
-		setup.flags |= HWTIMER_COMPACT_SLOTS;
 	call_sized(actor, CALL_SETUP, fd, HWTIMER_IOC_SETUP, &setup,
 		   sizeof(setup), &place);
 }
@@ -439,9 +434,6 @@ void step_notify(struct actor *actor)
 	struct rng *rng = &actor->rng;
 	struct hwtimer_notify notify = {
 		.events = rng_below(rng, 4),
-		.eventfd = rng_one_in(rng, 2) ?
-				   -1 :
-				   rng_pick(rng, actor->world->eventfds),
 	};
 	struct place place;
 	int fd;
@@ -453,15 +445,6 @@ void step_notify(struct actor *actor)
 						    1 + rng_below(rng, 5 * MS);
 	call_sized(actor, CALL_NOTIFY, fd, HWTIMER_IOC_NOTIFY, &notify,
 		   sizeof(notify), &place);
-}
-
-void step_kick(struct actor *actor)
-{
-	int fd;
-
-	if (step_slot(actor, &fd))
-		call_ioctl(actor, CALL_KICK, fd, HWTIMER_IOC_KICK,
-			   rng_next(&actor->rng));
 }
 
 /* A command that the module does not have; no call is counted. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests that the kernel accepts, mostly. Called by calls.c, for ioctls, and maps.c, for
- * rings; their callers put hostile values into some of them.
+ * Requests that the kernel accepts, mostly. Called by calls.c, which puts hostile values into
+ * some of them.
  */
 #include <time.h>
 

@@ -365,10 +365,7 @@ static void report_neighbours(struct run *run)
 	struct board *board = run->board;
 
 	print_lateness("timerfd", &board->timerfd, &board->timerfd);
-	report_neighbour("neighbour with calls", &board->by_call,
-			 &board->timerfd);
-	report_neighbour("neighbour with rings", &board->by_ring,
-			 &board->timerfd);
+	report_neighbour("neighbour", &board->neighbour, &board->timerfd);
 	result(run->good_neighbours, "the neighbours end well");
 }
 

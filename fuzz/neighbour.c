@@ -2,10 +2,9 @@
 /*
  * The neighbours; see neighbour.h. Called by main.c.
  *
- * Each neighbour schedules, reschedules and cancels timers, and knows what must come: each
- * timer ends once, by its event or by a CANCEL, and no event comes before its deadline. One
- * neighbour uses calls, the other one rings. A request that the kernel has no memory for
- * schedules nothing.
+ * A neighbour schedules, reschedules and cancels timers, and knows what must come: each
+ * timer ends once, by its event or by a CANCEL, and no event comes before its deadline. A
+ * request that the kernel has no memory for schedules nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <hwtimer_ring.h>
 #include <linux/hwtimer.h>
 
 #include "neighbour.h"
@@ -29,7 +27,7 @@
 #define MS (1000 * US)
 #define SEC (1000 * MS)
 
-/* Timers that a neighbour has at a time */
+/* Timers that it has at a time */
 #define TIMERS 128
 
 /* Their delays */
@@ -41,12 +39,8 @@
  */
 #define PATIENCE (120 * SEC)
 
-/* How long it sleeps at a time: for a result, and for an event */
-#define RESULT_PAUSE (200 * US)
+/* How long it sleeps at a time */
 #define EVENT_PAUSE (5 * MS)
-
-/* Slots of the rings */
-#define SLOTS 64
 
 #define EVENTS 32
 
@@ -64,20 +58,14 @@ struct timer {
 
 /**
  * struct neighbour - a neighbour
- * @request: does one request, and sets its id or result; returns 0 or a negative errno
- * @collect: waits for a few ms, and takes events; returns their number or a negative errno
  * @cancelled: number of timers that it has cancelled
  * @alive: number of its timers that have not ended
  */
 struct neighbour {
-	int (*request)(struct neighbour *self, struct hwtimer_request *request);
-	int (*collect)(struct neighbour *self, struct hwtimer_event *events);
 	struct board *board;
 	struct account *account;
-	const char *name;
 	struct rng rng;
 	int fd;
-	struct hwtimer_ring ring;
 	struct timer timers[TIMERS];
 	__u64 cancelled;
 	unsigned int alive;
@@ -91,10 +79,10 @@ static __u64 now_ns(void)
 	return ts.tv_sec * SEC + ts.tv_nsec;
 }
 
-/* ---- by calls ---- */
+/* ---- calls ---- */
 
-static int request_by_call(struct neighbour *self,
-			   struct hwtimer_request *request)
+/* Does one request, and sets its id; returns 0 or a negative errno. */
+static int do_request(struct neighbour *self, struct hwtimer_request *request)
 {
 	static const unsigned int commands[] = {
 		[HWTIMER_OP_SCHEDULE] = HWTIMER_IOC_SCHEDULE,
@@ -105,7 +93,8 @@ static int request_by_call(struct neighbour *self,
 	return ioctl(self->fd, commands[request->op], request) ? -errno : 0;
 }
 
-static int collect_by_call(struct neighbour *self, struct hwtimer_event *events)
+/* Waits for a few ms, and takes events; returns their number or a negative errno. */
+static int take_events(struct neighbour *self, struct hwtimer_event *events)
 {
 	struct pollfd pfd = { .fd = self->fd, .events = POLLIN };
 	ssize_t ret;
@@ -116,51 +105,6 @@ static int collect_by_call(struct neighbour *self, struct hwtimer_event *events)
 	if (ret < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	return ret / sizeof(*events);
-}
-
-/* ---- by rings ---- */
-
-static int wait_for_result(struct neighbour *self, __u64 *result)
-{
-	struct timespec pause = { .tv_nsec = RESULT_PAUSE };
-
-	for (__u64 slept = 0; slept < PATIENCE; slept += RESULT_PAUSE) {
-		if (hwtimer_ring_next_result(&self->ring, result))
-			return 0;
-		nanosleep(&pause, NULL);
-	}
-	return -ETIMEDOUT;
-}
-
-static int request_by_ring(struct neighbour *self,
-			   struct hwtimer_request *request)
-{
-	struct hwtimer_request *slot = hwtimer_ring_get_slot(&self->ring);
-	__u64 result;
-	int err;
-
-	*slot = *request;
-	if (hwtimer_ring_publish(&self->ring))
-		return -errno;
-	err = wait_for_result(self, &result);
-	if (err)
-		return err;
-	err = hwtimer_ring_error(result);
-	if (!err && request->op == HWTIMER_OP_SCHEDULE)
-		request->id = result;
-	return err;
-}
-
-static int collect_by_ring(struct neighbour *self, struct hwtimer_event *events)
-{
-	struct pollfd pfd = { .fd = self->fd, .events = POLLIN };
-	const struct hwtimer_event *next;
-	int count = 0;
-
-	poll(&pfd, 1, EVENT_PAUSE / MS);
-	while (count < EVENTS && (next = hwtimer_ring_next_event(&self->ring)))
-		events[count++] = *next;
-	return hwtimer_ring_consume(&self->ring) ? -errno : count;
 }
 
 /* ---- accounts ---- */
@@ -197,13 +141,13 @@ static void schedule(struct neighbour *self, unsigned int nr)
 		request.flags = HWTIMER_ABSOLUTE;
 		request.time = earliest;
 	}
-	err = self->request(self, &request);
+	err = do_request(self, &request);
 	if (err == -ENOMEM) {
 		board_add(&self->account->refused, 1);
 		return;
 	}
 	if (err) {
-		board_complain(self->board, "%s: SCHEDULE: %s", self->name,
+		board_complain(self->board, "the neighbour: SCHEDULE: %s",
 			       strerror(-err));
 		return;
 	}
@@ -213,19 +157,15 @@ static void schedule(struct neighbour *self, unsigned int nr)
 	board_add(&self->account->scheduled, 1);
 }
 
-/*
- * EALREADY: the event is on its way; ENOENT: it is in the completion ring, if there is one.
- * Without rings, a timer that is not there at all is lost.
- */
+/* EALREADY: the event is on its way; ENOENT: a timer that is not there at all is lost. */
 static bool refused(struct neighbour *self, int err)
 {
-	if (err == -ENOENT && self->ring.shared)
-		return true;
 	if (err == -ENOENT)
 		board_add(&self->account->lost, 1);
 	else if (err && err != -EALREADY && err != -ENOMEM)
-		board_complain(self->board, "%s: CANCEL or RESCHEDULE: %s",
-			       self->name, strerror(-err));
+		board_complain(self->board,
+			       "the neighbour: CANCEL or RESCHEDULE: %s",
+			       strerror(-err));
 	return err;
 }
 
@@ -236,7 +176,7 @@ static void cancel(struct neighbour *self, unsigned int nr)
 		.id = self->timers[nr].id,
 	};
 
-	if (refused(self, self->request(self, &request)))
+	if (refused(self, do_request(self, &request)))
 		return;
 	self->cancelled++;
 	end(self, nr);
@@ -251,7 +191,7 @@ static void reschedule(struct neighbour *self, unsigned int nr)
 	};
 	__u64 earliest = now_ns() + request.time;
 
-	if (!refused(self, self->request(self, &request)))
+	if (!refused(self, do_request(self, &request)))
 		self->timers[nr].deadline = earliest;
 }
 
@@ -278,10 +218,10 @@ static void take_event(struct neighbour *self,
 static int collect(struct neighbour *self)
 {
 	struct hwtimer_event events[EVENTS];
-	int ret = self->collect(self, events);
+	int ret = take_events(self, events);
 
 	if (ret < 0)
-		board_complain(self->board, "%s: no events: %s", self->name,
+		board_complain(self->board, "the neighbour: no events: %s",
 			       strerror(-ret));
 	for (int i = 0; i < ret; i++)
 		take_event(self, &events[i]);
@@ -327,63 +267,36 @@ static void compare(struct neighbour *self, __u64 scheduled)
 		board_add(&self->account->unequal, 1);
 }
 
-static bool prepare(struct neighbour *self, bool rings)
+static bool prepare(struct neighbour *self)
 {
 	struct hwtimer_setup setup = {
 		.size = sizeof(setup),
 		.clock = CLOCK_MONOTONIC,
-		.submissions = rings ? SLOTS : 0,
-		.completions = rings ? SLOTS : 0,
 	};
 
 	self->fd = open("/dev/hwtimer", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	return self->fd >= 0 && !ioctl(self->fd, HWTIMER_IOC_SETUP, &setup) &&
-	       (!rings || !hwtimer_ring_map(&self->ring, self->fd));
+	return self->fd >= 0 && !ioctl(self->fd, HWTIMER_IOC_SETUP, &setup);
 }
 
-static int neighbour_run(struct neighbour *self, bool rings)
+static int with_instance(struct board *board, __u64 seed)
 {
-	__u64 before = board_get(&self->account->scheduled);
+	__u64 before = board_get(&board->neighbour.scheduled);
+	static struct neighbour self;
 
-	if (!prepare(self, rings))
+	self.board = board;
+	self.account = &board->neighbour;
+	self.rng = rng_of(seed, 'c', 0, 0);
+	if (!prepare(&self))
 		return 1;
-	while (!self->board->end_neighbours)
-		round_once(self);
-	wait_for_rest(self);
-	compare(self, board_get(&self->account->scheduled) - before);
+	while (!board->end_neighbours)
+		round_once(&self);
+	wait_for_rest(&self);
+	compare(&self, board_get(&self.account->scheduled) - before);
 	return 0;
 }
 
-static int by_call(struct board *board, __u64 seed)
-{
-	static struct neighbour self = {
-		.request = request_by_call,
-		.collect = collect_by_call,
-		.name = "the neighbour with calls",
-	};
-
-	self.board = board;
-	self.account = &board->by_call;
-	self.rng = rng_of(seed, 'c', 0, 0);
-	return neighbour_run(&self, false);
-}
-
-static int by_ring(struct board *board, __u64 seed)
-{
-	static struct neighbour self = {
-		.request = request_by_ring,
-		.collect = collect_by_ring,
-		.name = "the neighbour with rings",
-	};
-
-	self.board = board;
-	self.account = &board->by_ring;
-	self.rng = rng_of(seed, 'r', 0, 0);
-	return neighbour_run(&self, true);
-}
-
-/* One timer after the other, with the same delays as the neighbours' */
-static int by_timerfd(struct board *board, __u64 seed)
+/* One timer after the other, with the same delays as the neighbour's */
+static int with_timerfd(struct board *board, __u64 seed)
 {
 	struct rng rng = rng_of(seed, 't', 0, 0);
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
@@ -406,18 +319,6 @@ static int by_timerfd(struct board *board, __u64 seed)
 	return 0;
 }
 
-static int run_one(struct board *board, __u64 seed, unsigned int which)
-{
-	switch (which) {
-	case 0:
-		return by_call(board, seed);
-	case 1:
-		return by_ring(board, seed);
-	default:
-		return by_timerfd(board, seed);
-	}
-}
-
 /**
  * neighbours_start - start all neighbours
  * @board: the counters
@@ -433,7 +334,8 @@ bool neighbours_start(struct board *board, __u64 seed, pid_t pids[NEIGHBOURS])
 		pids[i] = fork();
 		if (!pids[i]) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			_exit(run_one(board, seed, i));
+			_exit(i ? with_timerfd(board, seed) :
+				  with_instance(board, seed));
 		}
 		if (pids[i] < 0)
 			return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The well-behaved processes beside the fuzzer. Two have instances of their own and keep
- * exact accounts of them; one uses a timerfd, to tell how late the machine itself is.
+ * The well-behaved processes beside the fuzzer. One has an instance of its own and keeps an
+ * exact account of it; one uses a timerfd, to tell how late the machine itself is.
  */
 #ifndef FUZZ_NEIGHBOUR_H
 #define FUZZ_NEIGHBOUR_H
@@ -10,7 +10,7 @@
 
 #include "board.h"
 
-#define NEIGHBOURS 3
+#define NEIGHBOURS 2
 
 bool neighbours_start(struct board *board, __u64 seed, pid_t pids[NEIGHBOURS]);
 bool neighbours_end(struct board *board, pid_t pids[NEIGHBOURS]);

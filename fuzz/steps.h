@@ -27,7 +27,6 @@ void step_query(struct actor *actor);
 void step_stop(struct actor *actor);
 void step_stats(struct actor *actor);
 void step_notify(struct actor *actor);
-void step_kick(struct actor *actor);
 void step_bulk(struct actor *actor);
 void step_list(struct actor *actor);
 void step_cancel_all(struct actor *actor);
@@ -55,22 +54,12 @@ void step_poll(struct actor *actor);
 void step_epoll_ctl(struct actor *actor);
 void step_epoll_wait(struct actor *actor);
 void step_epoll_renew(struct actor *actor);
-void step_eventfd(struct actor *actor);
 
 /* async.c */
 void step_uring(struct actor *actor);
 void step_uring_renew(struct actor *actor);
 void step_aio(struct actor *actor);
 void step_aio_renew(struct actor *actor);
-
-/* maps.c */
-void step_map(struct actor *actor);
-void step_unmap(struct actor *actor);
-void step_remap(struct actor *actor);
-void step_protect(struct actor *actor);
-void step_advise(struct actor *actor);
-void step_garble(struct actor *actor);
-void step_use_ring(struct actor *actor);
 
 /* machine.c */
 void step_shake(struct actor *actor);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Steps that wait for instances by poll(), epoll and eventfds, a few ms at most. Chosen by
- * step.c.
+ * Steps that wait for instances by poll() and epoll, a few ms at most. Chosen by step.c.
  */
-#include <errno.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -72,14 +70,4 @@ void step_epoll_renew(struct actor *actor)
 
 	if (old >= 0)
 		close(old);
-}
-
-void step_eventfd(struct actor *actor)
-{
-	__u64 count;
-
-	/* They do not block. Nobody cares for the result. */
-	if (read(rng_pick(&actor->rng, actor->world->eventfds), &count,
-		 sizeof(count)) < 0)
-		errno = 0;
 }

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -68,18 +66,13 @@ static void join(const char *cgroup)
 	close(fd);
 }
 
-static bool make_files(void)
+static void make_files(void)
 {
 	for (unsigned int i = 0; i < WORLD_SLOTS; i++)
 		world.slots[i].fd =
 			open("/dev/hwtimer", O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	for (unsigned int i = 0; i < WORLD_EPOLLS; i++)
 		world.epolls[i] = epoll_create1(EPOLL_CLOEXEC);
-	for (unsigned int i = 0; i < WORLD_EVENTFDS; i++)
-		world.eventfds[i] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	world.zone = mmap(NULL, WORLD_WINDOWS * WINDOW_BYTES, PROT_NONE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return world.zone != MAP_FAILED && world.eventfds[0] >= 0;
 }
 
 static void *run_actor(void *argument)
@@ -155,8 +148,9 @@ static int world_run(int arena)
 	/* setresuid() has cleared both. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 1);
-	if (arena_map(&world.arena, arena) || !make_files())
+	if (arena_map(&world.arena, arena))
 		return 1;
+	make_files();
 	start_lazy();
 	world.running = world.plan.actors;
 	for (unsigned int i = 0; i < world.plan.actors; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A world is a process of the fuzzer with some threads, its actors. The actors share the
- * world's instances, mappings and epolls, and the worlds of a phase share instances by
+ * world's instances and epolls, and the worlds of a phase share instances by
  * passing their descriptors.
  */
 #ifndef FUZZ_WORLD_H
@@ -16,20 +16,12 @@
 #include "board.h"
 #include "rng.h"
 
-/* The instances, epolls and eventfds that a world has at most */
+/* The instances and epolls that a world has at most */
 #define WORLD_SLOTS 8
 #define WORLD_EPOLLS 4
-#define WORLD_EVENTFDS 2
 
 /* The ids of timers that a world remembers for each instance */
 #define WORLD_IDS 32
-
-/*
- * Mappings of rings. Each has a window of the address space of its own, so that a write
- * to a mapping that another actor has just removed hits no memory of the program's.
- */
-#define WORLD_WINDOWS 6
-#define WINDOW_BYTES (48UL << 20)
 
 /**
  * struct slot - an instance
@@ -69,10 +61,7 @@ struct plan {
  * @arena: memory for arguments
  * @slots: instances
  * @epolls: descriptors of epolls, or -1
- * @eventfds: descriptors of eventfds
  * @channel: a socket from which any world takes descriptors that any world has sent
- * @zone: the windows
- * @window_bytes: length of the mapping in each window, 0: none
  * @threads: the actors' threads
  * @running: number of actors that have not finished
  */
@@ -82,10 +71,7 @@ struct world {
 	struct arena arena;
 	struct slot slots[WORLD_SLOTS];
 	atomic_int epolls[WORLD_EPOLLS];
-	int eventfds[WORLD_EVENTFDS];
 	int channel[2];
-	char *zone;
-	atomic_size_t window_bytes[WORLD_WINDOWS];
 	pthread_t threads[ARENA_ACTORS];
 	atomic_uint running;
 };

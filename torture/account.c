@@ -116,11 +116,6 @@ static void finish_reschedule(struct seat *seat, const struct op *op)
 	account->moving = false;
 	if (account->arrived)
 		return;
-	/* A periodic timer's last event may be in the ring; another one would have ended. */
-	if (seat->rings && account->interval) {
-		account->past = account->next;
-		account->linger = seat->drains + 1;
-	}
 	account->next = op->span;
 	if (account->next.high == OPEN_END)
 		account->next.high = seat_now(seat) + op->delay;
@@ -139,38 +134,16 @@ static void finish_cancel(struct seat *seat, struct account *account)
 		      "timer %llx of seat %u was cancelled, but had ended",
 		      account->id, seat->nr);
 	account->armed = false;
-	if (seat->rings && account->interval) {
-		account->past = account->next;
-		account->linger = seat->drains + 1;
-	}
 }
 
-/* The kernel does not have the timer: its event has come, or is in the ring. */
+/* The kernel does not have the timer: its event has come. */
 static void finish_gone(struct seat *seat, struct account *account)
 {
 	if (!account->armed)
 		return;
-	if (seat->rings) {
-		account->must_come = seat->drains + 1;
-		return;
-	}
 	account->armed = false;
 	wrong(LOST, "the kernel does not know timer %llx of seat %u",
 	      account->id, seat->nr);
-}
-
-/*
- * A cancel came too late: the event waits to be read. A periodic timer's last event may also
- * have come through the ring before the result did.
- */
-static void finish_late(struct seat *seat, struct account *account)
-{
-	account->last = true;
-	if (!seat->rings || !account->interval)
-		return;
-	account->armed = false;
-	account->past = account->next;
-	account->linger = seat->drains + 1;
 }
 
 static void finish_failed(struct seat *seat, const struct op *op, int result)
@@ -197,7 +170,8 @@ static void finish_failed(struct seat *seat, const struct op *op, int result)
 		wrong(RESULT, "operation %u on seat %u: %s", op->what, seat->nr,
 		      strerror(-result));
 	else if (op->what == HWTIMER_OP_CANCEL)
-		finish_late(seat, account);
+		/* It came too late: the event waits to be read. */
+		account->last = true;
 }
 
 /*
@@ -265,7 +239,6 @@ static void check_order(struct seat *seat, const struct account *account,
 static void go_on(struct account *account, const struct hwtimer_event *event)
 {
 	account->due = OPEN_END;
-	account->must_come = 0;
 	if (!account->interval || account->last ||
 	    (account->count && account->expirations >= account->count)) {
 		account->armed = false;
@@ -276,17 +249,6 @@ static void go_on(struct account *account, const struct hwtimer_event *event)
 	account->next.high = account->next.low;
 	if (account->fixed_delay)
 		account->next.high = OPEN_END;
-}
-
-/* Whether the event was in the ring before the last operation */
-static bool lingers(const struct seat *seat, struct account *account,
-		    const struct hwtimer_event *event)
-{
-	if (seat->drains >= account->linger ||
-	    !within(&account->past, event->deadline))
-		return false;
-	account->linger = 0;
-	return true;
 }
 
 static bool expected(struct account *account, const struct hwtimer_event *event)
@@ -321,10 +283,6 @@ void account_event(struct seat *seat, const struct hwtimer_event *event,
 
 	did(EXPIRED);
 	seat->taken++;
-	if (account && lingers(seat, account, event)) {
-		account->expirations += event->expirations;
-		return;
-	}
 	if (!account || !account->armed) {
 		unexpected(seat, account, event);
 		return;
@@ -342,26 +300,6 @@ void account_event(struct seat *seat, const struct hwtimer_event *event,
 		wrong(COUNT, "timer %llx of seat %u: %llu of %u", event->id,
 		      seat->nr, account->expirations, account->count);
 	go_on(account, event);
-}
-
-/**
- * account_idle - whether a new use of a timer may begin
- * @seat: the seat
- * @timer: index of the timer; no operation is under way
- *
- * Finds a timer whose event must have been in the ring, but was not.
- */
-bool account_idle(struct seat *seat, __u32 timer)
-{
-	struct account *account = &seat->timers[timer];
-
-	if (account->armed && account->must_come &&
-	    seat->drains >= account->must_come) {
-		account->armed = false;
-		wrong(LOST, "timer %llx of seat %u is not in the ring",
-		      account->id, seat->nr);
-	}
-	return !account->armed && seat->drains >= account->linger;
 }
 
 /* ---- what the kernel says of a timer ---- */
@@ -402,9 +340,4 @@ void account_hand_back(struct seat *seat,
 		wrong(ORDER,
 		      "STOP has timer %llx of seat %u, due at %llu, after one of %llu",
 		      timer->id, seat->nr, account->due, seat->horizon);
-	/* A periodic timer's last event may be in the ring. */
-	if (seat->rings && account->interval) {
-		account->past = account->next;
-		account->linger = seat->drains + 1;
-	}
 }

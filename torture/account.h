@@ -39,11 +39,6 @@ struct span {
  * @moving: a RESCHEDULE is under way, and the next event may have the deadline @moved
  * @moved: the deadline that RESCHEDULE is to set
  * @arrived: an event that may have the deadline @moved has come meanwhile
- * @linger: until the ring was found empty so often, an event with the deadline @past may
- *	come that was in the ring before the last operation
- * @past: see @linger
- * @must_come: when the ring was found empty so often, the event must have come; 0: it need
- *	not
  * @due: an event with a later deadline shows that this timer was passed over; OPEN_END:
  *	not judged
  * @patience: slack and ticks by which the timer may be late
@@ -64,9 +59,6 @@ struct account {
 	bool moving;
 	struct span moved;
 	bool arrived;
-	__u64 linger;
-	struct span past;
-	__u64 must_come;
 	__u64 due;
 	__u64 patience;
 	__u64 interval;
@@ -84,7 +76,6 @@ void account_finish(struct seat *seat, const struct op *op, __u64 id,
 void account_skip(struct seat *seat, const struct op *op);
 void account_event(struct seat *seat, const struct hwtimer_event *event,
 		   __u64 now);
-bool account_idle(struct seat *seat, __u32 timer);
 void account_list(struct seat *seat, const struct hwtimer_listed *timer);
 void account_hand_back(struct seat *seat,
 		       const struct hwtimer_unprocessed *timer);

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include <hwtimer_ring.h>
 #include <libhwtimer.h>
 
 #include "board.h"
@@ -18,45 +17,42 @@
 #define HOARD_MAX 64
 
 /*
- * Buckets of the instance whose timers take what is too little for a ring. In such a wheel,
+ * Buckets of the instance whose timers take what is too little for a wheel. In such a wheel,
  * each of them needs a chunk, which is the least that hwtimer allocates.
  */
 #define BUCKETS 512
 
-/* Slots of the largest rings, and of the smallest ones */
-#define SLOTS_MAX 32768
-#define SLOTS_MIN 64
+/* Buckets of the largest wheels, and of the smallest ones */
+#define BUCKETS_MAX 65536
+#define BUCKETS_MIN 256
 
-/**
- * struct taken - an instance that takes memory
- * @hwt: the instance
- * @ring: its ring
- */
-struct taken {
-	struct hwt *hwt;
-	struct hwtimer_ring ring;
-};
+/* So many timers need the whole wheel. */
+#define WHOLE 64
 
-static struct taken hoard[HOARD_MAX];
+static struct hwt *hoard[HOARD_MAX];
 static unsigned int count;
 
 /* The instance with timers; NULL: there is none */
 static struct hwt *small;
 
-/* Opens an instance with a ring; returns whether there was memory for that. */
-static bool take_ring(struct taken *taken, unsigned int slots)
+/* Opens an instance with a whole wheel; returns whether there was memory for that. */
+static bool take_wheel(struct hwt **hwt, unsigned int buckets)
 {
 	struct hwtimer_setup setup = {
 		.clock = HWTIMER_CLOCK(CLOCK_MONOTONIC),
-		.completions = slots,
+		.buckets = buckets,
 	};
+	unsigned int left = WHOLE;
+	uint64_t id;
 
-	if (hwt_open(&taken->hwt, HWT_NONBLOCK))
+	if (hwt_open(hwt, HWT_NONBLOCK))
 		return false;
-	if (!hwt_setup(taken->hwt, &setup) &&
-	    !hwtimer_ring_map(&taken->ring, hwt_fd(taken->hwt)))
+	if (!hwt_setup(*hwt, &setup))
+		while (left && !hwt_schedule(*hwt, 3600 * SEC, 0, &id))
+			left--;
+	if (!left)
 		return true;
-	hwt_close(taken->hwt);
+	hwt_close(*hwt);
 	return false;
 }
 
@@ -69,7 +65,7 @@ void hoard_more(void)
 		;
 }
 
-/* Opens the instance with timers. It has its wheel before there are rings. */
+/* Opens the instance with timers. It has its wheel before others take the memory. */
 static void begin(void)
 {
 	struct hwtimer_setup setup = {
@@ -89,8 +85,8 @@ static void begin(void)
 void hoard_take(void)
 {
 	begin();
-	for (unsigned int slots = SLOTS_MAX; slots >= SLOTS_MIN; slots /= 2) {
-		while (count < HOARD_MAX && take_ring(&hoard[count], slots))
+	for (unsigned int n = BUCKETS_MAX; n >= BUCKETS_MIN; n /= 2) {
+		while (count < HOARD_MAX && take_wheel(&hoard[count], n))
 			count++;
 	}
 	hoard_more();
@@ -100,12 +96,8 @@ void hoard_take(void)
 /* Gives it back. */
 void hoard_release(void)
 {
-	while (count) {
-		struct taken *taken = &hoard[--count];
-
-		hwtimer_ring_unmap(&taken->ring);
-		hwt_close(taken->hwt);
-	}
+	while (count)
+		hwt_close(hoard[--count]);
 	if (small)
 		hwt_close(small);
 	small = NULL;

@@ -10,17 +10,15 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include <hwtimer_ring.h>
 #include <libhwtimer.h>
 
 #include "account.h"
 #include "board.h"
 
-/* Timers of an instance, operations of a call, events of a read(), slots of the rings */
+/* Timers of an instance, operations of a call, events of a read() */
 #define TIMERS 512
 #define BATCH 64
 #define EVENTS 128
-#define SLOTS 128
 
 /* Results that no call gives: of a BULK, and of a request of SUBMIT */
 #define NO_RESULT ((__u64)0x7eadULL << 48)
@@ -78,7 +76,6 @@ struct watch {
  * @done: the instance has ended, and all of its timers are accounted for
  * @clock: clock of the instance
  * @tick: tick of the instance, ns
- * @rings: requests and events go through rings
  * @reports: the instance has HWTIMER_REPORT_CLOCK_SET
  * @starving: rounds for which the instance gets no more memory
  * @updating: the worker writes into its accounts, so they cannot be judged if it is killed
@@ -92,9 +89,6 @@ struct watch {
  * @events: events of a read(); those with an id have been taken
  * @unprocessed: timers of a STOP; those with an id have been handed back
  * @stopping: the worker has begun to stop the instance
- * @ring: the worker's end of the rings
- * @ring_ops: operations in the submission ring, by slot
- * @drains: number of times that the completion ring was found empty
  * @timers: accounts of the timers
  * @horizon: latest deadline of an event, ns
  * @scheduled: number of timers scheduled, as STATS counts
@@ -121,7 +115,6 @@ struct seat {
 	atomic_bool done;
 	clockid_t clock;
 	__u64 tick;
-	bool rings;
 	bool reports;
 	int starving;
 	atomic_bool updating;
@@ -135,9 +128,6 @@ struct seat {
 	struct hwtimer_event events[EVENTS];
 	struct hwtimer_unprocessed unprocessed[EVENTS];
 	bool stopping;
-	struct hwtimer_ring ring;
-	struct op ring_ops[SLOTS];
-	__u64 drains;
 	struct account timers[TIMERS];
 	__u64 horizon;
 	__u64 scheduled;

@@ -175,7 +175,7 @@ static bool ask_change(struct seat *seat, const struct wish *wish,
 {
 	struct account *account = &seat->timers[op->timer];
 
-	if (!account->armed || account->last || account->must_come)
+	if (!account->armed || account->last)
 		return false;
 	op->what = choose_op(seat, wish);
 	request->id = account->id;
@@ -206,7 +206,7 @@ static bool ask(struct seat *seat, const struct wish *wish, struct op *op,
 	account = &seat->timers[op->timer];
 	if (account->busy)
 		return false;
-	if (account_idle(seat, op->timer)) {
+	if (!account->armed) {
 		if (wish->what && wish->what != HWTIMER_OP_SCHEDULE)
 			return false;
 		op->what = HWTIMER_OP_SCHEDULE;
@@ -433,121 +433,6 @@ static int read_events(struct seat *seat, unsigned int most)
 	return result;
 }
 
-/* ---- rings ---- */
-
-static void put_requests(struct seat *seat)
-{
-	const struct wish any = { .absolute = -1, .discard = -1 };
-	unsigned int most = 1 + dice_below(&seat->dice, BATCH);
-
-	while (most--) {
-		struct hwtimer_request request, *slot;
-		struct op op;
-
-		if (seat->ring.tail - seat->ring.reaped >= SLOTS)
-			return;
-		if (!ask(seat, &any, &op, &request))
-			continue;
-		slot = hwtimer_ring_get_slot(&seat->ring);
-		*slot = request;
-		slot->result = 0;
-		seat->ring_ops[(seat->ring.tail - 1) % SLOTS] = op;
-	}
-}
-
-static void take_results(struct seat *seat)
-{
-	__u32 nr = seat->ring.reaped;
-	uint64_t result;
-
-	while (hwtimer_ring_next_result(&seat->ring, &result))
-		account_finish(seat, &seat->ring_ops[nr++ % SLOTS], result,
-			       hwt_error(result));
-}
-
-/* Takes all events that are in the ring; returns whether there was one. */
-static bool take_ring(struct seat *seat)
-{
-	const struct hwtimer_event *event;
-	bool any = false;
-
-	while ((event = hwtimer_ring_next_event(&seat->ring))) {
-		struct hwtimer_event copy = *event;
-
-		account_event(seat, &copy, seat_now(seat));
-		any = true;
-	}
-	return any;
-}
-
-/*
- * Takes events until there are none. Returns whether there was none in the kernel, either.
- * An event that was there before has come then. The kernel may not be able to pass all of
- * them on, if it has no memory for a worker.
- */
-static bool drain_ring(struct seat *seat)
-{
-	bool any, waiting;
-
-	do {
-		begin_update(seat);
-		any = take_ring(seat);
-		end_update(seat);
-		hwtimer_ring_consume(&seat->ring);
-	} while (any);
-	begin_update(seat);
-	/* In this order: an event that waits may go into the ring at any time. */
-	waiting = hwtimer_ring_load(&seat->ring.shared->waiting);
-	any = take_ring(seat);
-	if (!any && !waiting)
-		seat->drains++;
-	end_update(seat);
-	hwtimer_ring_consume(&seat->ring);
-	return !any && !waiting;
-}
-
-/* Takes the events of a stopped instance, of which there will be no more. */
-static void empty_ring(struct seat *seat)
-{
-	for (int i = 0; i < TRIES_MAX; i++) {
-		if (drain_ring(seat))
-			return;
-		sleep_ns(MS);
-	}
-	wrong(STALLED, "the events of seat %u do not come", seat->nr);
-}
-
-static void use_ring(struct seat *seat)
-{
-	begin_update(seat);
-	put_requests(seat);
-	end_update(seat);
-	hwtimer_ring_publish(&seat->ring);
-	if (!dice_below(&seat->dice, 4))
-		hwtimer_ring_kick(&seat->ring);
-	begin_update(seat);
-	take_results(seat);
-	end_update(seat);
-	drain_ring(seat);
-}
-
-/* Waits until all requests are done; returns whether they are. */
-static bool settle_ring(struct seat *seat)
-{
-	for (int i = 0; i < TRIES_MAX; i++) {
-		begin_update(seat);
-		take_results(seat);
-		end_update(seat);
-		if (seat->ring.tail == seat->ring.reaped)
-			return true;
-		if (hwtimer_ring_kick(&seat->ring) < 0)
-			sleep_ns(MS);
-	}
-	wrong(STALLED, "the requests in the ring of seat %u are not done",
-	      seat->nr);
-	return false;
-}
-
 /* ---- audits ---- */
 
 /* Has LIST show all timers; returns whether it has shown them all. */
@@ -572,7 +457,7 @@ static bool list_all(struct seat *seat)
 	return !count;
 }
 
-/* A timer that LIST has not shown has put its event into the ring before. */
+/* A timer that LIST has not shown has ended. */
 static void find_missing(struct seat *seat)
 {
 	for (int i = 0; i < TIMERS; i++) {
@@ -586,23 +471,12 @@ static void find_missing(struct seat *seat)
 	}
 }
 
-/*
- * A worker makes no other call while LIST runs. If the instance has rings, a timer may
- * expire before LIST comes to it; its event is in the ring then.
- */
+/* A worker makes no other call while LIST runs. */
 static void audit(struct seat *seat)
 {
-	bool whole;
+	bool whole = list_all(seat);
 
-	if (seat->rings) {
-		if (!settle_ring(seat))
-			return;
-		drain_ring(seat);
-	}
-	whole = list_all(seat);
 	begin_update(seat);
-	if (seat->rings)
-		take_ring(seat);
 	if (whole)
 		find_missing(seat);
 	end_update(seat);
@@ -622,9 +496,8 @@ static void check_stats(struct seat *seat)
 	    stats.expired != stats.ready + stats.delivered + stats.discarded)
 		wrong(STATS, "the counters of seat %u do not balance",
 		      seat->nr);
-	if (seat->exact && !seat->rings &&
-	    (stats.scheduled != seat->scheduled ||
-	     stats.delivered != seat->taken))
+	if (seat->exact && (stats.scheduled != seat->scheduled ||
+			    stats.delivered != seat->taken))
 		wrong(STATS,
 		      "seat %u: %llu of %llu scheduled, %llu of %llu delivered",
 		      seat->nr, stats.scheduled, seat->scheduled,
@@ -712,9 +585,7 @@ static void choose_setup(struct seat *seat, struct hwtimer_setup *setup)
 
 	seat->clock = clocks[dice_below(dice, 3)];
 	seat->tick = 10 * US << dice_below(dice, 13);
-	seat->rings = !dice_below(dice, 3);
-	seat->reports = seat->clock == CLOCK_REALTIME && !seat->rings &&
-			dice_below(dice, 4);
+	seat->reports = seat->clock == CLOCK_REALTIME && dice_below(dice, 4);
 	*setup = (struct hwtimer_setup){
 		.flags = seat->reports ? HWTIMER_REPORT_CLOCK_SET : 0,
 		.tick = seat->tick,
@@ -722,9 +593,6 @@ static void choose_setup(struct seat *seat, struct hwtimer_setup *setup)
 		.kind = 1 + dice_below(dice, 2),
 		.clock = HWTIMER_CLOCK(seat->clock),
 		.timers = TIMERS * 4,
-		.submissions = seat->rings ? SLOTS : 0,
-		/* Sometimes fewer than there are timers, so that events wait */
-		.completions = seat->rings ? 16 << dice_below(dice, 7) : 0,
 	};
 }
 
@@ -757,8 +625,6 @@ static bool set_up(struct seat *seat)
 
 	choose_setup(seat, &setup);
 	if (hwt_setup(hwt, &setup))
-		return false;
-	if (seat->rings && hwtimer_ring_map(&seat->ring, hwt_fd(hwt)))
 		return false;
 	seat->sets = atomic_load(&board->sets_begun);
 	watch_sets(&seat->report);
@@ -808,9 +674,7 @@ static void take_back(struct seat *seat)
 
 	do {
 		count = stop(seat);
-		if (count == -EAGAIN && seat->rings)
-			drain_ring(seat);
-		else if (count == -EAGAIN)
+		if (count == -EAGAIN)
 			read_events(seat, EVENTS);
 	} while (count > 0 || passing(count));
 	if (count)
@@ -823,13 +687,8 @@ static void retire(struct seat *seat)
 {
 	int result = 1;
 
-	if (seat->rings && !settle_ring(seat))
-		return;
 	take_back(seat);
-	if (seat->rings)
-		empty_ring(seat);
-	while (!seat->rings &&
-	       (result > 0 || passing(result) || result == -ECANCELED))
+	while (result > 0 || passing(result) || result == -ECANCELED)
 		result = read_events(seat, EVENTS);
 	begin_update(seat);
 	for (int i = 0; i < TIMERS; i++)
@@ -919,48 +778,18 @@ static void resolve(struct seat *seat)
 	end_update(seat);
 }
 
-/* Maps the rings again, and goes on where the worker was that was killed. */
-static bool map_again(struct seat *seat)
+static void inherit(struct seat *seat)
 {
-	struct hwtimer_ring ring, *old = &seat->ring;
-
-	if (hwtimer_ring_map(&ring, hwt_fd(hwt)))
-		return false;
-	begin_update(seat);
-	ring.tail = old->tail;
-	ring.done = old->done;
-	ring.reaped = old->reaped;
-	ring.head = old->head;
-	ring.arrived = old->arrived;
-	*old = ring;
-	end_update(seat);
-	return true;
-}
-
-static bool inherit(struct seat *seat)
-{
-	if (seat->rings && !map_again(seat))
-		return false;
 	did(INHERITED);
 	seat->exact = false;
 	resolve(seat);
-	if (seat->rings) {
-		hwtimer_ring_publish(&seat->ring);
-		hwtimer_ring_consume(&seat->ring);
-	} else {
-		audit(seat);
-	}
-	return true;
+	audit(seat);
 }
 
 /* ---- the life of a worker ---- */
 
 static void operate(struct seat *seat)
 {
-	if (seat->rings) {
-		use_ring(seat);
-		return;
-	}
 	switch (dice_below(&seat->dice, 4)) {
 	case 0:
 		submit(seat, HWTIMER_OP_NONE);
@@ -992,7 +821,7 @@ static void wait_a_moment(struct seat *seat)
 {
 	struct pollfd pfd = { .fd = hwt_fd(hwt), .events = POLLIN };
 
-	if (!seat->rings && !dice_below(&seat->dice, 4)) {
+	if (!dice_below(&seat->dice, 4)) {
 		read_blocking(seat, READ_MAX);
 		return;
 	}
@@ -1001,8 +830,7 @@ static void wait_a_moment(struct seat *seat)
 		     dice_below(&seat->dice, 8) ?
 			     (int)dice_below(&seat->dice, 10) :
 			     100);
-	if (!seat->rings)
-		read_events(seat, 1 + dice_below(&seat->dice, EVENTS));
+	read_events(seat, 1 + dice_below(&seat->dice, EVENTS));
 }
 
 /*
@@ -1030,8 +858,6 @@ static void do_something(struct seat *seat)
 {
 	if (!is_quiet(seat))
 		operate(seat);
-	else if (seat->rings)
-		drain_ring(seat);
 }
 
 /*
@@ -1049,8 +875,7 @@ static void starve(struct seat *seat)
 	       !atomic_load(&board->over)) {
 		seat->starving--;
 		/* Each change of a deadline needs an entry, so it soon finds no memory. */
-		if (!seat->rings)
-			submit(seat, HWTIMER_OP_RESCHEDULE);
+		submit(seat, HWTIMER_OP_RESCHEDULE);
 		operate(seat);
 		wait_a_moment(seat);
 		hoard_more();
@@ -1077,7 +902,7 @@ static void live(struct seat *seat)
 /* Some instances begin with a reader for whom nothing is due. */
 static void begin(struct seat *seat)
 {
-	if (!seat->starving && !seat->rings && !dice_below(&seat->dice, 8))
+	if (!seat->starving && !dice_below(&seat->dice, 8))
 		read_blocking(seat, READ_IDLE_MAX);
 }
 
@@ -1113,12 +938,14 @@ void worker_run(struct seat *seat)
 			      strerror(-result));
 		return;
 	}
-	if (!(anew ? set_up(seat) : inherit(seat)))
-		return;
-	if (anew)
+	if (anew) {
+		if (!set_up(seat))
+			return;
 		begin(seat);
-	else
+	} else {
+		inherit(seat);
 		go_on(seat);
+	}
 	starve(seat);
 	live(seat);
 	retire(seat);
