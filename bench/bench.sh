@@ -37,8 +37,7 @@ PROGRAM=$BUILD_DIR/bench/timer-bench
 IN_USER_SPACE=floor,floor-list,libuv,libevent
 BULKS="hierarchical, bulks of 4096"
 # The variants that take turns with the floor
-RIVALS_OF_FLOOR=("$BULKS" "hierarchical, batches of 4096" "hierarchical, rings"
-		 "hierarchical, compact rings")
+RIVALS_OF_FLOOR=("$BULKS" "hierarchical, batches of 4096")
 # The number of the turn with ten million timers
 TEN_MILLION=100
 IN_KERNEL=timerfd,posix,io_uring

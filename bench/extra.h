@@ -16,9 +16,6 @@ void extra_dead(const struct run *run);
 /* The time of a SCHEDULE while run->timers expire in one tick, run->bursts times */
 void extra_crowd(const struct run *run);
 
-/* The costs of the program and of the worker for run->timers through the rings */
-void extra_rings(const struct run *run);
-
 /* The throughput of two processes on two processors, against one */
 void extra_producers(const struct run *run);
 

@@ -44,17 +44,16 @@ void options_parse(struct options *options, int argc, char **argv)
 		  parse_u32, &options->idle, 0, 1000 },
 		{ "extras", NULL,
 		  "instead of the phases: two producers, two threads, one timer against\n"
-		  "                     one timerfd, many instances, the rings, an expiring crowd,\n"
-		  "                     dead entries",
+		  "                     one timerfd, many instances, an expiring crowd, dead\n"
+		  "                     entries",
 		  parse_flag, &options->extras },
 		{ "extra", "NAME",
 		  "with --extras: only producers, threads, single, start, owners,\n"
-		  "                     instances, rings, crowd or dead",
+		  "                     instances, crowd or dead",
 		  parse_text, &options->extra },
 		{ "pairs", "N", "pairs that make dead entries (100000000)",
 		  parse_u32, &options->pairs, 1, 1000000000 },
-		{ "crowd", "N",
-		  "timers in the crowd and in the rings (1000000)", parse_u32,
+		{ "crowd", "N", "timers in the crowd (1000000)", parse_u32,
 		  &options->crowd, 1, 10000000 },
 		{ "bursts", "N", "crowds that expire, one after another (1)",
 		  parse_u32, &options->bursts, 1, 1000 },

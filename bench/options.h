@@ -28,7 +28,7 @@
  * @extras: measure what extra.h lists instead of the phases
  * @extra: name of the only extra that is wanted; NULL: all
  * @pairs: number of pairs for extra_dead()
- * @crowd: number of timers for extra_crowd() and extra_rings()
+ * @crowd: number of timers for extra_crowd()
  * @bursts: number of bursts of extra_crowd()
  * @check: measure nothing; only check that all timers are delivered
  */

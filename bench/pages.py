@@ -177,10 +177,6 @@ def rivals(figures):
         ("**hwtimer, bulks of 4,096**", "hwtimer", BULKS, figures.where, MILLION),
         ("hwtimer, batches of 4,096 requests (SUBMIT)", "hwtimer",
          "hierarchical, batches of 4096", figures.where, MILLION),
-        ("hwtimer, rings, both ends on one processor", "hwtimer",
-         "hierarchical, rings", figures.where, MILLION),
-        ("hwtimer, rings with compact slots, as above", "hwtimer",
-         "hierarchical, compact rings", figures.where, MILLION),
         ("hwtimer, bulks of 4,096, 10,000,000 timers", "hwtimer", BULKS,
          figures.where, 10 * MILLION),
         ("*the floor*: a bare wheel of vector buckets in user space", "floor",
@@ -238,8 +234,6 @@ WAYS = [
     ("bulks of 1", "hierarchical, bulks of 1", None),
     ("one call a timer", SINGLE, "single calls"),
     ("SUBMIT of 4,096", "hierarchical, batches of 4096", "SUBMIT"),
-    ("rings", "hierarchical, rings", "rings"),
-    ("rings, compact slots", "hierarchical, compact rings", "compact rings"),
 ]
 
 

@@ -20,16 +20,12 @@ from collections import defaultdict
 
 BULKS = "hierarchical, bulks of 4096"
 REQUESTS = "hierarchical, batches of 4096"
-RINGS = "hierarchical, rings"
-COMPACT = "hierarchical, compact rings"
 SINGLE = "hierarchical, one by one"
 MILLION = 1000000
 
 LIFE = "life-cycle"
 # For places where work in interrupts cannot be timed
 AT_LEAST = "life-cycle, expiry not counted"
-# What a program itself spends on a timer, where a worker does the rest
-PART = "{}, the program's part"
 PHASES = ("schedule", "cancel", "expire", "deliver")
 # The names of these numbers of timers in bulks
 BATCHES = (1, 4, 16, 64, 256, 4096)
@@ -91,7 +87,6 @@ class Results:
         for who in self.subjects():
             for when in list(self.values.get((who, "schedule"), ())):
                 self.derive_one(who, when)
-                self.derive_part(who, when)
 
     def derive_one(self, who, when):
         def get(phase):
@@ -111,15 +106,6 @@ class Results:
         elif deliver is not None:
             self.put(who, AT_LEAST, when, schedule + cancel / 2 + deliver / 2,
                      "ns/timer")
-
-    def derive_part(self, who, when):
-        """Adds the program's part of a life-cycle; it does not expire timers."""
-        schedule, cancel, deliver = (
-            self.values.get((who, PART.format(phase)), {}).get(when)
-            for phase in ("schedule", "cancel", "deliver"))
-        if None not in (schedule, cancel, deliver):
-            self.put(who, PART.format(LIFE), when,
-                     schedule + cancel / 2 + deliver / 2, "ns/timer")
 
     def subjects(self):
         return sorted({who for who, _ in self.values})
@@ -278,7 +264,6 @@ class Targets:
     def collect(self):
         self.add_core()
         self.add_life_cycles()
-        self.add_rings()
         self.add_sizes()
         self.add_idle()
         self.add_batches()
@@ -318,18 +303,6 @@ class Targets:
             more = f"floor in {self.where}: {ratio:.2f}" if ratio else ""
         self.add_ratio(f"life-cycle / floor, {self.where}, 1,000,000", 1.7,
                        life, self.floor(self.beside), detail=more)
-
-    def add_rings(self):
-        core = {phase: self.ours(phase, variant=COMPACT, where="core")
-                for phase in (LIFE, PART.format(LIFE))}
-        self.add_ratio("compact rings, both ends on one processor / floor, core",
-                       1.8, core[LIFE], self.floor("core"))
-        self.add_ratio("compact rings, the program's own part / floor, core", 0.5,
-                       core[PART.format(LIFE)], self.floor("core"))
-        ratio = self.ratio(self.ours(PART.format(LIFE), 100000, "compact rings",
-                                     "counts"), self.floor("counts", 100000))
-        self.add("compact rings, the program's own part / floor, instructions",
-                 0.5, ratio)
 
     def add_sizes(self):
         for where in dict.fromkeys(("core", self.where)):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hwtimer as a system of timers: one timer per ioctl, batches of SUBMIT and of BULK,
- * and the rings, with both kinds of wheel.
+ * hwtimer as a system of timers: one timer per ioctl, and batches of SUBMIT and of BULK, with
+ * both kinds of wheel.
  *
  * The time of a call includes filling the requests in and taking the ids out, because
  * a program has to do both.
@@ -17,68 +17,41 @@
 #include <unistd.h>
 
 #include "device.h"
-#include "hwtimer_ring.h"
 #include "system_hwtimer.h"
 
 #define BATCH_MAX 4096
-
-/* Slots of the rings. The events have as many as the module allows. */
-#define SUBMISSIONS BATCH_MAX
-#define COMPLETIONS HWTIMER_COMPLETIONS_MAX
 
 /**
  * struct way - a way to use the device
  * @kind: kind of wheel
  * @batch: timers in one SUBMIT, and events in one read(); 0: one ioctl per timer
  * @bulk: use BULK instead of SUBMIT
- * @rings: use the rings for timers and events; each batch ends with a kick, because the
- *	worker shares the program's processor
- * @compact: the rings have compact slots
  */
 struct way {
 	__u32 kind;
 	__u32 batch;
 	bool bulk;
-	bool rings;
-	bool compact;
 };
 
 static const char *const variants[] = {
-	"hierarchical, bulks of 4096",
-	"hierarchical, batches of 4096",
-	"hierarchical, rings",
-	"hierarchical, batches of 256",
-	"hierarchical, batches of 16",
-	"hierarchical, batches of 1",
-	"hierarchical, one by one",
-	"hierarchical, compact rings",
-	"hierarchical, bulks of 256",
-	"hierarchical, bulks of 64",
-	"hierarchical, bulks of 16",
-	"hierarchical, bulks of 4",
-	"hierarchical, bulks of 1",
-	"hashed, bulks of 4096",
-	"hashed, batches of 4096",
-	"hashed, rings",
-	"hashed, batches of 256",
-	"hashed, batches of 16",
-	"hashed, batches of 1",
-	"hashed, one by one",
-	NULL,
+	"hierarchical, bulks of 4096",	"hierarchical, batches of 4096",
+	"hierarchical, batches of 256", "hierarchical, batches of 16",
+	"hierarchical, batches of 1",	"hierarchical, one by one",
+	"hierarchical, bulks of 256",	"hierarchical, bulks of 64",
+	"hierarchical, bulks of 16",	"hierarchical, bulks of 4",
+	"hierarchical, bulks of 1",	"hashed, bulks of 4096",
+	"hashed, batches of 4096",	"hashed, batches of 256",
+	"hashed, batches of 16",	"hashed, batches of 1",
+	"hashed, one by one",		NULL,
 };
 
 static const struct way ways[] = {
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4096, .bulk = true },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4096 },
-	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4096, .rings = true },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 256 },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 16 },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 1 },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 0 },
-	{ .kind = HWTIMER_KIND_HIERARCHICAL,
-	  .batch = 4096,
-	  .rings = true,
-	  .compact = true },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 256, .bulk = true },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 64, .bulk = true },
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 16, .bulk = true },
@@ -86,7 +59,6 @@ static const struct way ways[] = {
 	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 1, .bulk = true },
 	{ .kind = HWTIMER_KIND_HASHED, .batch = 4096, .bulk = true },
 	{ .kind = HWTIMER_KIND_HASHED, .batch = 4096 },
-	{ .kind = HWTIMER_KIND_HASHED, .batch = 4096, .rings = true },
 	{ .kind = HWTIMER_KIND_HASHED, .batch = 256 },
 	{ .kind = HWTIMER_KIND_HASHED, .batch = 16 },
 	{ .kind = HWTIMER_KIND_HASHED, .batch = 1 },
@@ -101,9 +73,6 @@ static struct way way;
 static int fd;
 /* The ids of all timers; and the ids that hwtimer_aim() looked up, in random order */
 static __u64 *ids, *aimed;
-static struct hwtimer_ring ring;
-/* The instance's count of expired timers at the last hwtimer_watch() */
-static __u64 expired_before;
 static struct hwtimer_request requests[BATCH_MAX];
 static struct hwtimer_bulk_timer timers[BATCH_MAX];
 static __u64 results[BATCH_MAX];
@@ -145,14 +114,11 @@ static void set_up(void)
 {
 	struct hwtimer_setup setup = {
 		.size = sizeof(setup),
-		.flags = way.compact ? HWTIMER_COMPACT_SLOTS : 0,
 		.tick = load->tick,
 		.buckets = hwtimer_buckets,
 		.kind = way.kind,
 		.clock = CLOCK_MONOTONIC,
 		.timers = load->timers,
-		.submissions = way.rings ? SUBMISSIONS : 0,
-		.completions = way.rings ? COMPLETIONS : 0,
 	};
 
 	if (ioctl(fd, HWTIMER_IOC_SETUP, &setup))
@@ -169,14 +135,10 @@ static void hwtimer_setup(struct workload *new_load, unsigned int variant)
 	memset(events, 0, sizeof(events));
 	fd = device_open();
 	set_up();
-	if (way.rings && hwtimer_ring_map(&ring, fd))
-		err(1, "the rings cannot be mapped");
 }
 
 static void hwtimer_teardown(void)
 {
-	if (way.rings)
-		hwtimer_ring_unmap(&ring);
 	close(fd);
 	free(ids);
 	free(aimed);
@@ -184,13 +146,11 @@ static void hwtimer_teardown(void)
 
 /*
  * Returns whether an operation failed because the timer had expired: its deadline was
- * too near. With rings the error may be ENOENT, because a timer whose event is in the
- * ring no longer exists.
+ * too near.
  */
 static bool expired_too_soon(int error)
 {
-	return (error == EALREADY || (way.rings && error == ENOENT)) &&
-	       now_ns() >= load->base;
+	return error == EALREADY && now_ns() >= load->base;
 }
 
 static void fail(__u32 op, int error)
@@ -354,206 +314,6 @@ static void reschedule_bulk(__u32 first, __u32 count)
 		 count);
 }
 
-/* ---- through the rings ---- */
-
-static struct hwtimer_request *get_slot(__u32 op)
-{
-	struct hwtimer_request *slot = hwtimer_ring_get_slot(&ring);
-
-	if (!slot)
-		errx(1, "the submission ring is full");
-	slot->op = op;
-	return slot;
-}
-
-/*
- * Waits for the results of the next @count requests, and checks them. If @keep, writes them to
- * @to. Always inline: each loop is compiled for one operation, as in a program.
- */
-static __always_inline void take_results(__u32 op, bool keep, __u64 *to,
-					 __u32 count)
-{
-	const __u64 *from;
-	__u32 i, run;
-
-	for (; count; count -= run) {
-		run = count;
-		from = hwtimer_ring_next_results(&ring, &run);
-		if (!from && hwtimer_ring_kick(&ring) < 0)
-			err(1, "HWTIMER_IOC_KICK");
-		for (i = 0; i < run; i++) {
-			__u64 result = from[i];
-
-			if (hwtimer_ring_error(result))
-				check(op, -hwtimer_ring_error(result));
-			if (keep)
-				*to++ = result;
-		}
-	}
-}
-
-static void publish(void)
-{
-	if (hwtimer_ring_publish(&ring))
-		err(1, "HWTIMER_IOC_KICK");
-}
-
-static void schedule_ring(__u32 first, __u32 count)
-{
-	struct hwtimer_request *slot;
-	__u32 i;
-
-	for (i = 0; i < count; i++) {
-		slot = get_slot(HWTIMER_OP_SCHEDULE);
-		slot->flags = HWTIMER_ABSOLUTE;
-		slot->time = workload_deadline(load, first + i);
-		slot->user_data = first + i;
-	}
-	publish();
-	take_results(HWTIMER_OP_SCHEDULE, true, &ids[first], count);
-}
-
-static void cancel_ring(__u32 first, __u32 count)
-{
-	__u32 i;
-
-	for (i = 0; i < count; i++)
-		get_slot(HWTIMER_OP_CANCEL)->id = aimed[first + i];
-	publish();
-	take_results(HWTIMER_OP_CANCEL, false, NULL, count);
-}
-
-static void reschedule_ring(__u32 first, __u32 count)
-{
-	struct hwtimer_request *slot;
-	__u32 i;
-
-	for (i = 0; i < count; i++) {
-		slot = get_slot(HWTIMER_OP_RESCHEDULE);
-		slot->flags = HWTIMER_ABSOLUTE;
-		slot->id = aimed[first + i];
-		slot->time = workload_deadline(load, load->order[first + i]);
-	}
-	publish();
-	take_results(HWTIMER_OP_RESCHEDULE, false, NULL, count);
-}
-
-/* ---- through rings with compact slots ---- */
-
-/* Gets slots for up to @count operations, at least one. */
-static __always_inline struct hwtimer_bulk_timer *get_run(__u32 op, __u32 flags,
-							  __u32 *count)
-{
-	struct hwtimer_bulk_timer *slots =
-		hwtimer_ring_get_run(&ring, op, flags, count);
-
-	if (!slots)
-		errx(1, "the submission ring is full");
-	return slots;
-}
-
-static void schedule_compact(__u32 first, __u32 count)
-{
-	struct hwtimer_bulk_timer *slots;
-	__u32 done, i, run;
-
-	for (done = 0; done < count; done += run) {
-		run = count - done;
-		slots = get_run(HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE, &run);
-		for (i = 0; i < run; i++)
-			slots[i] = (struct hwtimer_bulk_timer){
-				.user_data = first + done + i,
-				.time = workload_deadline(load,
-							  first + done + i),
-			};
-	}
-	publish();
-	take_results(HWTIMER_OP_SCHEDULE, true, &ids[first], count);
-}
-
-static void cancel_compact(__u32 first, __u32 count)
-{
-	const __u64 *from = &aimed[first];
-	struct hwtimer_bulk_timer *slots;
-	__u32 left, i, run;
-
-	for (left = count; left; left -= run, from += run) {
-		run = left;
-		slots = get_run(HWTIMER_OP_CANCEL, 0, &run);
-		for (i = 0; i < run; i++)
-			slots[i] = (struct hwtimer_bulk_timer){ .id = from[i] };
-	}
-	publish();
-	take_results(HWTIMER_OP_CANCEL, false, NULL, count);
-}
-
-static void reschedule_compact(__u32 first, __u32 count)
-{
-	struct hwtimer_bulk_timer *slots;
-	__u32 done, i, run;
-
-	for (done = 0; done < count; done += run) {
-		run = count - done;
-		slots = get_run(HWTIMER_OP_RESCHEDULE, HWTIMER_ABSOLUTE, &run);
-		for (i = 0; i < run; i++) {
-			__u32 which = first + done + i;
-
-			slots[i] = (struct hwtimer_bulk_timer){
-				.id = aimed[which],
-				.time = workload_deadline(load,
-							  load->order[which]),
-			};
-		}
-	}
-	publish();
-	take_results(HWTIMER_OP_RESCHEDULE, false, NULL, count);
-}
-
-__u32 hwtimer_take_events(struct hwtimer_ring *from, struct workload *to,
-			  __u32 most)
-{
-	const struct hwtimer_event *events;
-	__u32 count = 0, run, i;
-
-	for (; count < most; count += run) {
-		run = most - count;
-		events = hwtimer_ring_next_events(from, &run);
-		if (!events)
-			break;
-		for (i = 0; i < run; i++)
-			workload_deliver(to, events[i].user_data);
-	}
-	if (count && hwtimer_ring_consume(from))
-		err(1, "HWTIMER_IOC_KICK");
-	return count;
-}
-
-static void deliver_ring(void)
-{
-	do {
-		while (hwtimer_take_events(&ring, load, BATCH_MAX))
-			;
-		if (hwtimer_ring_kick(&ring) < 0)
-			err(1, "HWTIMER_IOC_KICK");
-	} while (hwtimer_take_events(&ring, load, BATCH_MAX));
-}
-
-/*
- * Waits until @count timers have expired, which are more than fit into the ring. poll()
- * cannot tell, because so many events never wait at once. So this function polls the
- * statistics, with naps that are short against the time that the worker needs.
- */
-static void expire_beyond_ring(__u32 count)
-{
-	__u64 nap = 20000 + count / 2;
-	struct hwtimer_stats stats;
-
-	do {
-		sleep_until(now_ns() + nap);
-		device_stats(fd, &stats);
-	} while (stats.expired - expired_before < count);
-}
-
 /* ---- in the chosen way ---- */
 
 /**
@@ -561,15 +321,11 @@ static void expire_beyond_ring(__u32 count)
  * @one: by one ioctl
  * @batch: by SUBMIT
  * @bulk: by BULK
- * @ring: through the rings
- * @compact: through rings with compact slots
  */
 struct calls {
 	void (*one)(__u32 which);
 	void (*batch)(__u32 first, __u32 count);
 	void (*bulk)(__u32 first, __u32 count);
-	void (*ring)(__u32 first, __u32 count);
-	void (*compact)(__u32 first, __u32 count);
 };
 
 /* Does an operation on @count timers in the chosen way. */
@@ -579,11 +335,7 @@ static void in_batches(__u32 first, __u32 count, const struct calls *calls)
 
 	for (i = 0; i < count; i += done) {
 		done = way.batch ? smaller(count - i, way.batch) : 1;
-		if (way.compact)
-			calls->compact(first + i, done);
-		else if (way.rings)
-			calls->ring(first + i, done);
-		else if (way.bulk)
+		if (way.bulk)
 			calls->bulk(first + i, done);
 		else if (way.batch)
 			calls->batch(first + i, done);
@@ -598,8 +350,6 @@ static void hwtimer_schedule(__u32 first, __u32 count)
 		.one = schedule_one,
 		.batch = schedule_batch,
 		.bulk = schedule_bulk,
-		.ring = schedule_ring,
-		.compact = schedule_compact,
 	};
 
 	in_batches(first, count, &calls);
@@ -619,8 +369,6 @@ static void hwtimer_cancel(__u32 first, __u32 count)
 		.one = cancel_one,
 		.batch = cancel_batch,
 		.bulk = cancel_bulk,
-		.ring = cancel_ring,
-		.compact = cancel_compact,
 	};
 
 	in_batches(first, count, &calls);
@@ -632,8 +380,6 @@ static void hwtimer_reschedule(__u32 first, __u32 count)
 		.one = reschedule_one,
 		.batch = reschedule_batch,
 		.bulk = reschedule_bulk,
-		.ring = reschedule_ring,
-		.compact = reschedule_compact,
 	};
 
 	in_batches(first, count, &calls);
@@ -645,24 +391,18 @@ static void hwtimer_watch(__u32 count)
 	struct hwtimer_notify notify = {
 		.size = sizeof(notify),
 		.events = count,
-		.eventfd = -1,
 		.delay = count > 1 ? HWTIMER_NEVER : 0,
 	};
-	struct hwtimer_stats stats;
 
 	if (ioctl(fd, HWTIMER_IOC_NOTIFY, &notify))
 		err(1, "HWTIMER_IOC_NOTIFY");
-	device_stats(fd, &stats);
-	expired_before = stats.expired;
 }
 
 static void hwtimer_expire(__u32 count)
 {
 	struct pollfd wheel = { .fd = fd, .events = POLLIN };
 
-	if (way.rings && count > COMPLETIONS)
-		expire_beyond_ring(count);
-	else if (poll(&wheel, 1, 60000) != 1)
+	if (poll(&wheel, 1, 60000) != 1)
 		errx(1, "hwtimer: %u timers did not expire in a minute", count);
 }
 
@@ -670,10 +410,6 @@ static void hwtimer_deliver(void)
 {
 	__u32 i, count;
 
-	if (way.rings) {
-		deliver_ring();
-		return;
-	}
 	do {
 		count = device_read(fd, events, way.batch ? way.batch : 1);
 		for (i = 0; i < count; i++)

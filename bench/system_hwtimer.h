@@ -6,7 +6,6 @@
 #define BENCH_SYSTEM_HWTIMER_H
 
 #include "device.h"
-#include "hwtimer_ring.h"
 #include "system.h"
 
 /* The number of buckets for SETUP; 0: the module's default */
@@ -17,10 +16,6 @@ extern __u64 hwtimer_slack;
 
 /* Reads the statistics of the instance that system_hwtimer has set up. */
 void hwtimer_stats(struct hwtimer_stats *stats);
-
-/* Takes up to @most events from the ring and delivers them; returns their number. */
-__u32 hwtimer_take_events(struct hwtimer_ring *from, struct workload *to,
-			  __u32 most);
 
 /* Returns the process id of the worker that turns the wheel of @file, which has started. */
 int device_worker_pid(int file);

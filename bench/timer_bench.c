@@ -157,7 +157,6 @@ static void measure_extras(const struct options *options)
 		{ "start", extra_start, 1 },
 		{ "owners", extra_owners, 1 },
 		{ "instances", extra_instances, 1 },
-		{ "rings", extra_rings, options->crowd },
 		{ "crowd", extra_crowd, options->crowd },
 		{ "dead", extra_dead, options->pairs },
 	};

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -20,8 +19,5 @@
 #define CORE_IOCTL(fd, command, argument, ...) core_ioctl(fd, command, argument)
 #define ioctl(...) CORE_IOCTL(__VA_ARGS__, NULL, NULL)
 #define read(fd, buffer, bytes) core_read(fd, buffer, bytes)
-#define mmap(address, bytes, protection, flags, fd, offset) core_mmap(fd, bytes)
-/* The memory stays until the program ends. */
-#define munmap(memory, bytes) ((void)(memory), (void)(bytes))
 
 #endif /* BENCH_CORE_CALLS_H */

@@ -55,9 +55,6 @@ static const struct row rows[] = {
 	{ MAIN, "hierarchical, bulks of 4096", .idle = PAUSE, .floor = true },
 	{ "SUBMIT", "hierarchical, batches of 4096", .idle = PAUSE,
 	  .floor = true },
-	{ "rings", "hierarchical, rings", .idle = PAUSE, .floor = true },
-	{ "compact rings", "hierarchical, compact rings", .idle = PAUSE,
-	  .floor = true },
 	{ "bulks of 256", "hierarchical, bulks of 256", .idle = PAUSE,
 	  .floor = true },
 	{ "bulks of 64", "hierarchical, bulks of 64", .idle = PAUSE,
@@ -90,8 +87,6 @@ static const struct {
 } counted[] = {
 	{ MAIN, 100000 },
 	{ "SUBMIT", 100000 },
-	{ "rings", 100000 },
-	{ "compact rings", 100000 },
 	{ "single calls", 10000 },
 	{ "bulks of 4", 1000 },
 	{ "bulks, each tick", 10000 },
@@ -167,18 +162,6 @@ static void print_ratio(const struct life *ours, const struct life *floors,
 	       quantile(values, count, 0), quantile(values, count, 1));
 }
 
-static void print_own(const struct life *ours, const struct life *floors,
-		      __u32 count)
-{
-	double values[PAIRS_MAX];
-	__u32 i;
-
-	for (i = 0; i < count; i++)
-		values[i] =
-			life_whole(ours[i].own) / life_whole(floors[i].each);
-	printf("; the program's part %.2f", quantile(values, count, 0.5));
-}
-
 static void print_heading(void)
 {
 	printf("ns a timer, medians; floor: a wheel in the program, in turns with hwtimer\n");
@@ -205,26 +188,17 @@ static void print_row(const struct row *row, __u32 count,
 	       median_whole(floors, count));
 	print_ratio(ours, floors, count);
 	printf("  %.0f", bytes);
-	if (strstr(row->name, "rings"))
-		print_own(ours, floors, count);
 	putchar('\n');
 }
 
 /* ---- results for report.py ---- */
 
-static void emit_life(const struct life *life, bool own)
+static void emit_life(const struct life *life)
 {
 	enum phase phase;
-	char name[60];
 
-	for (phase = 0; phase < PHASES; phase++) {
+	for (phase = 0; phase < PHASES; phase++)
 		emit(phase_names[phase], life->each[phase], "ns/timer");
-		if (!own)
-			continue;
-		snprintf(name, sizeof(name), "%s, the program's part",
-			 phase_names[phase]);
-		emit(name, life->own[phase], "ns/timer");
-	}
 }
 
 /*
@@ -243,11 +217,11 @@ static void emit_row(const struct row *row, __u32 rep, __u32 count,
 	for (i = 0; i < count; i++) {
 		emit_place("core", rep, row->turns + i);
 		emit_subject("hwtimer", variant, row->timers);
-		emit_life(&ours[i], strstr(row->name, "rings"));
+		emit_life(&ours[i]);
 		if (!i)
 			emit("peak", bytes, "bytes/timer");
 		emit_subject("floor", "vectors", row->timers);
-		emit_life(&floors[i], false);
+		emit_life(&floors[i]);
 	}
 }
 

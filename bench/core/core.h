@@ -6,7 +6,6 @@
 #ifndef BENCH_CORE_H
 #define BENCH_CORE_H
 
-#include <stdbool.h>
 #include <linux/types.h>
 #include <sys/types.h>
 
@@ -22,17 +21,10 @@ void core_pass(__u64 ns);
 /* Has the workers do all that is due. */
 void core_run(void);
 
-/**
- * core_outside - called before and after each call of the device; NULL: nothing
- * @enter: whether the program enters the module
- */
-extern void (*core_outside)(bool enter);
-
 /* System calls, by which calls.h replaces those of programs */
 int core_open(void);
 int core_close(int fd);
 int core_ioctl(int fd, unsigned long command, void *argument);
 ssize_t core_read(int fd, void *buffer, size_t bytes);
-void *core_mmap(int fd, size_t bytes);
 
 #endif /* BENCH_CORE_H */

@@ -86,7 +86,7 @@ result()
 		"$4" "$5" "$6"
 }
 
-# The floor is a system of its own, and what a program does itself is a part of a phase.
+# The floor is a system of its own.
 results()
 {
 	local way timers phase instructions system
@@ -95,9 +95,6 @@ results()
 		system=hwtimer
 		case $way in
 		*' floor') system=floor way=vectors ;;
-		*' program')
-			[ "$phase" != expire ] || continue
-			way=${way% program} phase+=", the program's part" ;;
 		esac
 		result "$system" "$way" "$timers" "$phase" "$instructions" \
 			instructions/timer
@@ -117,10 +114,10 @@ push()
 	result hwtimer "timer objects" 1000 "push" "$instructions" instructions/timer
 }
 
-# The floor's instructions are not ours, and the program's own part is in the whole.
+# The floor's instructions are not ours.
 guarded()
 {
-	grep -v -e ' floor|' -e ' program|.*|expire|' "$COUNTS/all" | sort
+	grep -v ' floor|' "$COUNTS/all" | sort
 }
 
 update()

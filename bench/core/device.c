@@ -3,15 +3,12 @@
  * The device in this program; see core.h and calls.h.
  */
 #include <errno.h>
-#include <sys/mman.h>
 
 #include "bare.h"
 #include "core.h"
 #include "device.h"
 
 #define FILES_MAX 8192
-
-void (*core_outside)(bool enter);
 
 static struct file *files[FILES_MAX];
 
@@ -22,18 +19,6 @@ static long result(long ret)
 		return ret;
 	errno = -ret;
 	return -1;
-}
-
-static inline void enter(void)
-{
-	if (core_outside)
-		core_outside(true);
-}
-
-static inline void leave(void)
-{
-	if (core_outside)
-		core_outside(false);
 }
 
 void core_load(void)
@@ -90,32 +75,10 @@ int core_close(int fd)
 
 int core_ioctl(int fd, unsigned long command, void *argument)
 {
-	long ret;
-
-	enter();
-	ret = sim_ioctl(files[fd], command, argument);
-	leave();
-	return result(ret);
+	return result(sim_ioctl(files[fd], command, argument));
 }
 
 ssize_t core_read(int fd, void *buffer, size_t bytes)
 {
-	ssize_t ret;
-
-	enter();
-	ret = sim_read(files[fd], buffer, bytes, true);
-	leave();
-	return result(ret);
-}
-
-void *core_mmap(int fd, size_t bytes)
-{
-	void *memory;
-	int err;
-
-	memory = sim_mmap(files[fd], bytes, &err);
-	if (memory)
-		return memory;
-	errno = -err;
-	return MAP_FAILED;
+	return result(sim_read(files[fd], buffer, bytes, true));
 }

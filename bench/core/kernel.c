@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What bench/wheel/kernel.c does not provide of the kernel's memory, because the wheel alone
- * does not use it: access to the memory of programs, mappings, memory cgroups. Nothing fails.
+ * does not use it: access to the memory of programs. Nothing fails.
  */
-#include <linux/memcontrol.h>
+#include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -54,39 +54,6 @@ unsigned long totalram_pages(void)
 long si_mem_available(void)
 {
 	return totalram_pages();
-}
-
-/*
- * The program sees the pages where the kernel has them; they are in one piece, as the arena
- * was not used before.
- */
-int vm_map_pages(struct vm_area_struct *vma, struct page **pages,
-		 unsigned long count)
-{
-	char *memory = page_address(pages[0]);
-	unsigned long i;
-
-	for (i = 0; i < count; i++)
-		if (page_address(pages[i]) != memory + i * PAGE_SIZE)
-			sim_fail("the pages of the rings are scattered");
-	vma->vm_start = (unsigned long)memory;
-	return 0;
-}
-
-/* ---- memory cgroups: there are none ---- */
-
-struct mem_cgroup *get_mem_cgroup_from_mm(struct mm_struct *mm)
-{
-	return NULL;
-}
-
-void mem_cgroup_put(struct mem_cgroup *group)
-{
-}
-
-struct mem_cgroup *set_active_memcg(struct mem_cgroup *group)
-{
-	return NULL;
 }
 
 /* ---- memory of programs ---- */

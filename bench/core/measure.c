@@ -46,19 +46,6 @@ struct subject {
 	__u32 cancelled;
 };
 
-/* The time for which the program has been in the module */
-static double inside;
-
-static void clock_inside(bool enter)
-{
-	static __u64 since;
-
-	if (enter)
-		since = cycles();
-	else
-		inside += clock_ns(cycles() - since);
-}
-
 double life_whole(const double *each)
 {
 	return each[SCHEDULE] + each[CANCEL] / 2 +
@@ -237,14 +224,11 @@ static void go_timed(const struct subject *subject, enum phase phase,
 	__u64 start;
 	double ns;
 
-	inside = 0;
 	apart = 0;
 	start = cycles();
 	phases[phase](subject);
 	ns = clock_ns(cycles() - start);
 	life->each[phase] = (apart ? apart : ns) / timers;
-	/* Who expires is the worker. */
-	life->own[phase] = phase == EXPIRE ? 0 : (ns - inside) / timers;
 }
 
 double measure_row(const struct row *row, __u32 count, struct life *ours,
@@ -255,9 +239,6 @@ double measure_row(const struct row *row, __u32 count, struct life *ours,
 	__u32 i;
 
 	row_begin(row, &load, &subject, &floor);
-	/* Of single calls, reading the clock would cost as much as the call. */
-	if (strstr(row->variant, "4096") || strstr(row->variant, "rings"))
-		core_outside = clock_inside;
 	for (i = 0; i < count; i++) {
 		workload_draw(&load, SEED + 1 + i);
 		if (row->floor)
@@ -268,12 +249,6 @@ double measure_row(const struct row *row, __u32 count, struct life *ours,
 }
 
 /* ---- counts ---- */
-
-static void callgrind_inside(bool enter)
-{
-	(void)enter;
-	CALLGRIND_TOGGLE_COLLECT;
-}
 
 static void go_counted(const struct subject *subject, enum phase phase,
 		       void *context)
@@ -301,9 +276,4 @@ void measure_counts(const struct row *row)
 	live(&subject, go_counted, "");
 	if (row->floor)
 		live(&floor, go_counted, " floor");
-	if (!strstr(row->variant, "rings"))
-		return;
-	core_outside = callgrind_inside;
-	live(&subject, go_counted, " program");
-	core_outside = NULL;
 }

@@ -41,11 +41,9 @@ struct row {
 /**
  * struct life - what a life took
  * @each: for each phase, ns per timer that went through it
- * @own: of that, the part of the program, not of the module
  */
 struct life {
 	double each[PHASES];
-	double own[PHASES];
 };
 
 /* Schedule, half a cancel, half an expire and deliver: what a timer costs */
