@@ -112,7 +112,7 @@ check_account()
 	local what
 
 	check "each of $1 timers was acted on" [ "$(value acted account)" = "$1" ]
-	for what in lost twice early moved strange doubled reopened excess unconsumed; do
+	for what in lost twice early moved strange doubled reopened excess; do
 		check "no timer: $what" [ "$(value $what account)" = 0 ]
 	done
 	check "timers came due while there was no process" \

@@ -11,26 +11,24 @@
  * wherever a process is killed:
  *
  * - The instance is kept before the first timer is scheduled.
- * - An event leaves the completion ring after it was acted on. So it may come again to
- *   the next process, which finds in the journal that it was acted on.
+ * - An event is acted on before the next one is read. So a kill takes one event at most: one
+ *   that was read, and not acted on.
  * - user_data is a number that means the same to every process, here the timer's number.
- *   A process schedules those that are nowhere: neither acted on, nor in the kernel, nor
- *   in the ring.
+ *   A process schedules those that are nowhere: neither acted on, as the journal says, nor
+ *   in the kernel. The timer of an event that a kill took is one of them.
  */
 #include "survive.h"
 #include "fdstore.h"
 
-#include <hwtimer_ring.h>
+#include <poll.h>
 
-/* Numbers of timers for a call, and of events between two stores to the ring */
+/* Number of timers for a call */
 #define BATCH 100
-#define ROUND 64
 
 #define NAME "timers" /* of the descriptor */
 
 static unsigned long timers = 100000, span = 60000, left;
 static struct hwt *hwt;
-static struct hwtimer_ring ring;
 static uint64_t begin;
 static bool *acted, *known;
 
@@ -52,7 +50,6 @@ static void note_acted(uint64_t number)
 /* Descriptors, not memory, connect a process with the one before it. */
 static void open_or_adopt(void)
 {
-	struct hwtimer_setup setup = { .completions = timers };
 	const struct hwtimer_event nothing = { .id = 0 };
 	int fd = fdstore_take(NAME);
 
@@ -60,37 +57,26 @@ static void open_or_adopt(void)
 		must(hwt_from_fd(&hwt, fd, HWT_NONBLOCK));
 	} else {
 		hwt = open_wheel(HWT_NONBLOCK, CLOCK_MONOTONIC);
-		must(hwt_setup(hwt, &setup));
 		journal_write("opened", &nothing);
 		step();
 		fdstore_put(hwt_fd(hwt), NAME);
 	}
 	step();
-	if (hwtimer_ring_map(&ring, hwt_fd(hwt)))
-		err(1, "mmap");
 }
 
 /*
- * Notes all timers that former processes have scheduled. One that expires meanwhile may
- * be missing in the list, but is in the ring then, so the ring comes second. The events
- * stay in it: another view does not take them out.
+ * Notes all timers that former processes have scheduled and whose events were not read. No
+ * other process reads events now.
  */
 static void find_known(void)
 {
 	struct hwtimer_listed some[BATCH], *timer;
-	const struct hwtimer_event *event;
-	struct hwtimer_ring view;
 	uint64_t cursor = 0;
 	int count;
 
 	while ((count = must(hwt_list(hwt, &cursor, some, BATCH))))
 		for (timer = some; timer < some + count; timer++)
 			known[checked(timer->user_data)] = true;
-	if (hwtimer_ring_map(&view, hwt_fd(hwt)))
-		err(1, "mmap");
-	while ((event = hwtimer_ring_next_event(&view)))
-		known[checked(event->user_data)] = true;
-	hwtimer_ring_unmap(&view);
 }
 
 static void schedule(const struct hwtimer_bulk_timer *some, unsigned int count)
@@ -142,36 +128,34 @@ static void act(const struct hwtimer_event *event)
 }
 
 /*
- * The ring is empty. If poll() has said that there is an event, it waits in the kernel:
- * the kick puts it into the ring, or tells why that fails. Otherwise this would spin.
+ * Reads an event. Not with hwt_next() or hwt_dispatch(), which read many events ahead: a kill
+ * would take them all.
+ *
+ * Return: whether there was one.
  */
-static void await_events(struct pollfd *wheel)
+static bool read_event(struct hwtimer_event *event)
 {
-	if (wheel->revents & ~POLLIN)
+	ssize_t bytes = read(hwt_fd(hwt), event, sizeof(*event));
+
+	if (!bytes)
 		errx(1, "the instance is stopped");
-	if ((wheel->revents & POLLIN && hwtimer_ring_kick(&ring) < 0) ||
-	    poll(wheel, 1, -1) < 0)
+	if (bytes < 0 && errno != EAGAIN)
 		err(1, "the instance");
+	return bytes > 0;
 }
 
 static void serve(void)
 {
 	struct pollfd wheel = { .fd = hwt_fd(hwt), .events = POLLIN };
-	const struct hwtimer_event *event;
-	unsigned int i;
+	struct hwtimer_event event;
 
 	while (left) {
-		for (i = 0; i < ROUND; i++) {
-			event = hwtimer_ring_next_event(&ring);
-			if (!event)
-				break;
-			act(event);
-			wheel.revents = 0;
+		if (read_event(&event)) {
+			step();
+			act(&event);
+		} else if (poll(&wheel, 1, -1) < 0) {
+			err(1, "poll");
 		}
-		if (hwtimer_ring_consume(&ring))
-			err(1, "consume");
-		if (!i)
-			await_events(&wheel);
 	}
 }
 

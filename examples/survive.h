@@ -8,7 +8,7 @@
  *	opened	it has opened an instance, because none was kept
  *	sched	it has scheduled timers; user_data is their number
  *	acted	a timer was acted on
- *	again	the event of a timer that was acted on before has come again
+ *	again	a timer that was acted on before has expired again, which is a mistake
  *	killed	written by a test after it has killed the process user_data
  */
 #ifndef EXAMPLE_SURVIVE_H

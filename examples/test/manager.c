@@ -11,7 +11,6 @@
 #include "../example.h"
 #include "../fdstore.h"
 
-#include <sys/mman.h>
 #include <sys/wait.h>
 
 /* Opens the socket for messages, and tells its address in @text. */
@@ -52,26 +51,8 @@ static pid_t start(int fd, const char *address, char **command)
 	err(127, "%s", *command);
 }
 
-/* Leaves an event that no run of survive can have in the completion ring. */
-static void put_alien(struct hwt *hwt)
-{
-	struct hwtimer_stats stats = { .completed = 0 };
-	struct hwtimer_info info;
-	void *rings;
-
-	must(hwt_info(hwt, &info));
-	rings = mmap(NULL, info.rings_bytes, PROT_READ, MAP_SHARED, hwt_fd(hwt),
-		     0);
-	if (rings == MAP_FAILED)
-		err(1, "mmap");
-	must(hwt_schedule(hwt, 0, 1ULL << 40, NULL));
-	while (!stats.completed && another_try("the timer"))
-		must(hwt_stats(hwt, &stats));
-}
-
 int main(int argc, char **argv)
 {
-	struct hwtimer_setup setup = { .completions = 64 };
 	bool stopped = argc > 2 && !strcmp(argv[1], "stopped");
 	struct hwt *hwt = open_wheel(HWT_NONBLOCK, CLOCK_MONOTONIC);
 	char address[16], message[256];
@@ -81,9 +62,8 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		errx(2, "usage: manager alien|stopped COMMAND [ARGUMENT...]");
-	must(hwt_setup(hwt, &setup));
 	if (!stopped)
-		put_alien(hwt);
+		must(hwt_schedule(hwt, 0, 1ULL << 40, NULL));
 	child = start(hwt_fd(hwt), address, argv + 2);
 	while (stopped && recv(socket_fd, message, sizeof(message), 0) > 0)
 		if (!strncmp(message, "READY=1", 7))
