@@ -83,10 +83,10 @@ int hwt_open(struct hwt **hwt, unsigned int flags);
 int hwt_from_fd(struct hwt **hwt, int fd, unsigned int flags);
 
 /*
- * Closes the descriptor. The instance and all its timers end with the last descriptor and
- * mapping. NULL is allowed. Timer objects are plain memory after that: they may be freed or
- * initialized, but not stopped. If a callback of hwt_dispatch() calls it, that hwt_dispatch()
- * calls no other one, and returns.
+ * Closes the descriptor. The instance and all its timers end with the last descriptor. NULL is
+ * allowed. Timer objects are plain memory after that: they may be freed or initialized, but not
+ * stopped. If a callback of hwt_dispatch() calls it, that hwt_dispatch() calls no other one, and
+ * returns.
  */
 void hwt_close(struct hwt *hwt);
 
