@@ -233,7 +233,8 @@ static void rearm_begin(struct hwtimer_instance *instance)
 }
 
 /*
- * Called once after event_finish() for one or more events. @pending is stats.pending before the first of them.
+ * Called once after event_finish() for one or more events. @pending is stats.pending before
+ * the first of them.
  */
 static void rearm_end(struct hwtimer_instance *instance, u64 pending)
 {

@@ -234,8 +234,8 @@ static void stop_first(struct hwtimer_instance *instance)
  * @instance: the instance; its lock is not held. May be stopped already
  *
  * From now on no timer expires, none can be scheduled, and readers are told so. The
- * worker forgets the alarms of the instance, except for trimming memory. Does not sleep; takes the instance's lock, and wakes readers without
- * it.
+ * worker forgets the alarms of the instance, except for trimming memory. Does not sleep; takes
+ * the instance's lock, and wakes readers without it.
  */
 void hwtimer_instance_stop(struct hwtimer_instance *instance)
 {

@@ -3,8 +3,8 @@
  * Describes timers to programs; see hwtimer_query.h.
  *
  * LIST goes through the table of records. A timer has the same record from SCHEDULE to
- * its end, wherever it is meanwhile: in the wheel, or in the queue of events. So LIST finds each timer once, and its cursor is an index. Nothing needs to be remembered
- * between two calls.
+ * its end, wherever it is meanwhile: in the wheel, or in the queue of events. So LIST finds each
+ * timer once, and its cursor is an index. Nothing needs to be remembered between two calls.
  *
  * Like read(), LIST copies to user space without the lock. It holds no mutex, either: a
  * reader whose buffer is never paged in must not keep LIST waiting. So LIST meets records

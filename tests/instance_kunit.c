@@ -1256,7 +1256,7 @@ static void check_shortages(struct kunit *test,
 	u64 room = instance->wheel.room;
 	u32 few;
 
-	/* A killed thread gets no memory, so hwtimer_supply_reserve() only looks at these numbers. */
+	/* A killed thread gets no memory, so hwtimer_supply_reserve() only looks at the numbers. */
 	fake_kill();
 	for (few = 0; few < 4 * HWTIMER_HOLD; few++) {
 		instance->pool.spares = few;

@@ -194,9 +194,10 @@ struct hwtimer_info {
  * A structure that is all zeros but for @size chooses the defaults.
  *
  * SETUP is possible until the wheel starts. Until then SETUP may be repeated; each call
- * replaces all settings. The wheel starts at the first SCHEDULE or RESCHEDULE with valid arguments (no EINVAL, ERANGE,
- * EDOM) that finds memory for the wheel (no ENOMEM), even if the call then fails. INFO
- * returns the resulting settings, with rounded numbers and defaults.
+ * replaces all settings. The wheel starts at the first SCHEDULE or RESCHEDULE with valid
+ * arguments (no EINVAL, ERANGE, EDOM) that finds memory for the wheel (no ENOMEM), even if
+ * the call then fails. INFO returns the resulting settings, with rounded numbers and
+ * defaults.
  *
  * Errors: EINVAL (a value out of range or unknown, or
  * HWTIMER_REPORT_CLOCK_SET without HWTIMER_CLOCK_REALTIME), E2BIG, ESHUTDOWN (stopped),
@@ -591,8 +592,8 @@ struct hwtimer_listed {
  *
  * Returns the number of timers written to @timers; 0: the end. A page may be shorter
  * than @count before the end, so call until the result is 0. Lists the timers that are
- * pending, and those whose events wait to be read, in no particular order. Works in a running and in a stopped instance, and also before the
- * first timer: then there is none.
+ * pending, and those whose events wait to be read, in no particular order. Works in a running
+ * and in a stopped instance, and also before the first timer: then there is none.
  *
  * Each timer is described as it is at one moment; different timers may be described
  * at different moments. A timer that exists from the first call to the last one is
