@@ -101,32 +101,18 @@ int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 }
 
 /**
- * hwtimer_op_reschedule_other - RESCHEDULE a timer that is not in the wheel
- * @instance: the instance, which is not stopped; its lock is held
- * @index: index of the timer's record
- * @time: delay or deadline, ns
- * @flags: HWTIMER_ABSOLUTE or 0
- * @moment: this hold of the instance's lock
+ * hwtimer_op_not_pending - why RESCHEDULE does not move a timer that is not pending
+ * @record: the timer's record; the instance's lock is held
  *
  * Return: -EALREADY or -ENOENT, as struct hwtimer_request says.
  */
-int hwtimer_op_reschedule_other(struct hwtimer_instance *instance, u32 index,
-				u64 time, u32 flags,
-				struct hwtimer_moment *moment)
+int hwtimer_op_not_pending(const struct hwtimer_record *record)
 {
-	struct hwtimer_record *record =
-		hwtimer_table_record(&instance->table, index);
-
-	switch (record->state) {
-	case HWTIMER_EXPIRED:
+	if (record->state == HWTIMER_EXPIRED ||
+	    (record->state == HWTIMER_LEAVING &&
+	     hwtimer_record_periodic(record)))
 		return -EALREADY;
-	case HWTIMER_LEAVING:
-		if (hwtimer_record_periodic(record))
-			return -EALREADY;
-		return -ENOENT;
-	default:
-		return -ENOENT;
-	}
+	return -ENOENT;
 }
 
 /**

@@ -64,9 +64,7 @@ int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 			    u32 flags, struct hwtimer_moment *moment);
 bool hwtimer_op_cancel_some(struct hwtimer_instance *instance,
 			    struct hwtimer_cancel_all *all);
-int hwtimer_op_reschedule_other(struct hwtimer_instance *instance, u32 index,
-				u64 time, u32 flags,
-				struct hwtimer_moment *moment);
+int hwtimer_op_not_pending(const struct hwtimer_record *record);
 
 /**
  * hwtimer_op_make_room - free discarded events, which makes room for new timers
@@ -310,8 +308,7 @@ hwtimer_op_reschedule(struct hwtimer_instance *instance, u64 id, u64 time,
 	if (!record)
 		return -ENOENT;
 	if (unlikely(record->state != HWTIMER_PENDING))
-		return hwtimer_op_reschedule_other(instance, lower_32_bits(id),
-						   time, flags, moment);
+		return hwtimer_op_not_pending(record);
 	hwtimer_wheel_move(&instance->wheel, record, lower_32_bits(id),
 			   hwtimer_op_deadline(time, flags, moment));
 	trace_hwtimer_reschedule(instance, lower_32_bits(id));
