@@ -244,8 +244,8 @@ void fake_fall_asleep(struct hwtimer_instance *instance,
 }
 
 /*
- * Has this thread be killed, but go on: it gets no more memory for timers. fake_revive() ends
- * that.
+ * Marks this thread as being killed. It goes on, but gets no memory for timers. fake_revive()
+ * takes the mark away.
  */
 void fake_kill(void)
 {

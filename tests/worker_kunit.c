@@ -688,7 +688,7 @@ static void jobs_share_by_time(struct kunit *test)
 /* Competitions in one of which the machine does not stand still in the others' slices */
 #define COMPETITIONS 8
 
-/* A competition after which the job has had more slices than can come by chance, if there is one */
+/* Repeats the competition until the job has had more than three slices, but not for ever */
 static struct rivals *long_competition(struct kunit *test)
 {
 	struct rivals *all;
