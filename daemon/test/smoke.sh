@@ -10,10 +10,11 @@
 # looked for when something later has come. A timer that is to be moved or cancelled is an
 # hour away, as the machine may stand still for a while.
 
-# How often await() looks, at most ten times a second; after a failure, which others may
-# follow, IMPATIENCE
-PATIENCE=600
-IMPATIENCE=50
+# How often await() looks, at most ten times a second: for minutes, as a loaded machine may take
+# that long. After a failure, which others may follow, IMPATIENCE: still longer than anything
+# here takes by itself.
+PATIENCE=3000
+IMPATIENCE=600
 
 WORK=/tmp/smoke
 NUMBER=0
@@ -507,14 +508,15 @@ commands()
 }
 
 # Whether it sends nothing else while leases are renewed. If the machine stands still for
-# longer than a lease, the daemon begins anew; that does not count.
+# longer than a lease, the daemon begins anew; that does not count. It may also do so some time
+# after it has lost a lease, so a trouble counts from before the daemon has settled.
 sends_nothing()
 {
 	local before trouble tries=0
 
 	while [ $tries -lt 10 ]; do
-		await settled || return
 		trouble=$(troubles)
+		await settled || return
 		before=$(commands)
 		await renewed "$(renewals)" || return
 		[ "$(commands)" != "$before" ] || return 0
@@ -530,13 +532,15 @@ troubles()
 	metrics | grep -E '^hwtimerd_(leases_lost|reconnects)_total'
 }
 
+# Whether it serves all shards, and has sent nothing else while leases were renewed: what it
+# does with a lease that it has got again, it does not later than that.
 settled()
 {
 	local before
 
 	before=$(commands)
-	sleep 1
-	[ "$(commands)" = "$before" ]
+	await serves a 4 && await listens && await renewed "$(renewals)" &&
+		[ "$(commands)" = "$before" ]
 }
 
 # renewals [DAEMON]: number of times that it has asked for leases
