@@ -22,8 +22,8 @@
  *   whole        instance, turn
  *   operations   bulk, request, change, op
  *   delivery     harvest, period, notice
- *   services     supply, adopt, wakeup, registry, allowance, account, trace, settings,
- *                owner, cgroup, worker, clock
+ *   services     supply, wakeup, registry, account, trace, workers, settings, worker,
+ *                clock
  *   wheel        wheel, hashed, hierarchy, table, chunk
  *
  * Locks. A lock is taken inside the locks that are indented less:
@@ -32,7 +32,7 @@
  *   instance->harvest    mutex: delivering events and handing timers back. Held while
  *                        user memory is accessed
  *     instance->lock     spinlock: everything else in the instance
- *       worker->lock     spinlock: the worker's queues of alarms
+ *       worker->lock     raw spinlock: the worker's tenants, and their alarms
  *
  * A thread holds at most one of an instance's two mutexes. open() is called with the mutex
  * of all misc devices held, and takes none of them.
@@ -40,11 +40,9 @@
  * The lock of the wait queue readers is never taken with instance->lock held. No interrupt
  * handler takes any of these locks: the hrtimer's callback only wakes the worker.
  *
- * The registry of all instances, the accounts, the list of workers and that of residents
- * have a raw spinlock each, for open(), SETUP, the first timer, adoption, close() and
- * readers of debugfs; see hwtimer_registry.c, hwtimer_account.c, hwtimer_owner.c and
- * hwtimer_cgroup.c. A thread that takes one of them holds none of the locks above. Charging
- * an account takes no lock.
+ * The registry of all instances and the accounts have a raw spinlock each, for open(),
+ * close() and readers of debugfs; see hwtimer_registry.c and hwtimer_account.c. A thread that
+ * takes one of them holds none of the locks above. Charging an account takes no lock.
  *
  * One hold of instance->lock handles at most HWTIMER_HOLD timers. The holder neither
  * sleeps nor allocates memory: hwtimer_supply_reserve() allocates before it takes the
@@ -64,7 +62,6 @@
 #include <uapi/linux/hwtimer.h>
 
 #include "hwtimer_account.h"
-#include "hwtimer_allowance.h"
 #include "hwtimer_chunk.h"
 #include "hwtimer_clock.h"
 #include "hwtimer_harvest.h"
@@ -94,17 +91,14 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @opener: process that created the instance, as its pid in the initial pid namespace;
  *	constant
  * @account: the account of the process that opened the instance, whoever uses it now;
- *	NULL: no limits. Constant
+ *	NULL: no limit. Constant
  * @charged: bytes of kernel memory that the instance has charged to @account, apart from
  *	memory that is just being allocated
  * @started: the wheel and the table exist; set once, with both @setup and @lock held.
  *	Read without a lock by hwtimer_instance_started()
- * @manned: @started and not @deserted. Read without a lock by hwtimer_instance_manned()
- * @deserted: a worker has left the instance because its owner was gone, and no process has
- *	adopted it since; see hwtimer_adopt.c. Also read without the lock
  * @stopped: the instance was stopped; set once. Also read without the lock
- * @allowance: the timers that the instance may have without asking @account; none until
- *	@started
+ * @tenant: the user and the cgroup of the process that started the instance; until then, of
+ *	the one that opened it
  * @wheel: the wheel; empty until @started
  * @wheel_memory: memory of the wheel's buckets; constant once @started
  * @table: the records
@@ -141,10 +135,8 @@ struct hwtimer_instance {
 	u64 charged;
 	pid_t opener;
 	bool started;
-	bool manned;
-	bool deserted;
 	bool stopped;
-	struct hwtimer_allowance allowance;
+	struct hwtimer_tenant_id tenant;
 
 	struct hwtimer_wheel wheel;
 	void *wheel_memory;
@@ -184,20 +176,6 @@ hwtimer_instance_started(const struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_instance_manned - check whether an instance is ready for requests
- * @instance: the instance; no lock is needed
- *
- * Return: whether hwtimer_instance_started(), and no worker has deserted the instance. A
- * worker may do that right afterwards; then the next call finds out. Any context.
- */
-static inline bool
-hwtimer_instance_manned(const struct hwtimer_instance *instance)
-{
-	/* Pairs with the smp_store_release() in wheel_begin() and in adopt_finish(). */
-	return smp_load_acquire(&instance->manned);
-}
-
-/**
  * hwtimer_instance_drained - whether no event waits, and none will come
  * @instance: the instance; no lock is needed
  *
@@ -224,31 +202,6 @@ static inline u32
 hwtimer_instance_timers(const struct hwtimer_instance *instance)
 {
 	return instance->table.used - instance->periodic;
-}
-
-/**
- * hwtimer_instance_has_surplus - whether the instance is to give timers back
- * @instance: the instance; its lock is held
- *
- * Return: whether hwtimer_allowance_settle() would give something back.
- */
-static inline bool
-hwtimer_instance_has_surplus(const struct hwtimer_instance *instance)
-{
-	return hwtimer_instance_timers(instance) < instance->allowance.low;
-}
-
-/**
- * hwtimer_instance_refused - whether the account has refused a timer
- * @instance: the instance; its lock is held
- *
- * Return: whether the last attempt to go beyond the allowance failed, although the
- * instance's own limit left room.
- */
-static inline bool
-hwtimer_instance_refused(const struct hwtimer_instance *instance)
-{
-	return instance->allowance.bound < instance->settings.timers;
 }
 
 /**

@@ -196,7 +196,7 @@ long hwtimer_batch_submit(struct hwtimer_instance *instance,
  * @bulk: argument of the ioctl; its size and its count are valid, the rest is unchecked
  *
  * Return: the number of operations done; if none was, 0 (the count is 0), -EINVAL, -EDOM,
- * -EFAULT, -ENOMEM, or the error of starting or adopting the instance. May sleep.
+ * -EFAULT, -ENOMEM, or the error of starting the instance. May sleep.
  */
 long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk)

@@ -13,7 +13,6 @@
 #include <linux/bitops.h>
 #include <linux/ktime.h>
 
-#include "hwtimer_adopt.h"
 #include "hwtimer_bulk.h"
 #include "hwtimer_intake.h"
 #include "hwtimer_op.h"
@@ -324,21 +323,20 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 }
 
 /*
- * Checks the bulk, and starts or adopts the instance if the operation needs that. Until
- * the instance has started, SETUP may change the settings, so checks again afterwards.
+ * Checks the bulk, and starts the instance if the operation needs that. Until the instance
+ * has started, SETUP may change the settings, so checks again afterwards.
  */
 static noinline int bulk_prepare(struct hwtimer_instance *instance,
 				 const struct hwtimer_bulk *bulk)
 {
 	for (;;) {
-		bool manned = hwtimer_instance_manned(instance);
-		bool started = manned || hwtimer_instance_started(instance);
+		bool started = hwtimer_instance_started(instance);
 		int err = hwtimer_bulk_check(instance, bulk);
 
-		if (err || manned || bulk->op == HWTIMER_OP_CANCEL)
+		if (err || started || bulk->op == HWTIMER_OP_CANCEL)
 			return err;
 		err = hwtimer_supply_start(instance);
-		if (err || started)
+		if (err)
 			return err;
 	}
 }
@@ -412,7 +410,8 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 
 	hwtimer_op_make_room(instance);
 	/* Most bulks are valid anyway, and most instances are ready. */
-	if (unlikely(!bulk_plain(bulk) || !hwtimer_instance_manned(instance))) {
+	if (unlikely(!bulk_plain(bulk) ||
+		     !hwtimer_instance_started(instance))) {
 		err = bulk_prepare(instance, bulk);
 		if (err)
 			return err;
@@ -423,8 +422,5 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 		spin_unlock(&instance->lock);
 		bulk_run_singly(instance, bulk, words, count);
 	}
-	/* As in hwtimer_request_run() */
-	if (bulk->op != HWTIMER_OP_CANCEL)
-		hwtimer_adopt_if_left(instance);
 	return 0;
 }

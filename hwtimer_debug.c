@@ -4,7 +4,7 @@
  * /sys/kernel/debug/hwtimer/:
  *
  *	instances	process that created the instance, settings of the wheel, counters
- *	users		what each user's instances have together, see hwtimer_account.h
+ *	users		what the instances of each user and cgroup have together
  *
  * hwtimer_main.c creates and removes the files, and seq_file calls the functions that
  * show them. Not a directory for each instance: that would more than double the time of
@@ -14,27 +14,29 @@
  * reader shows it, the reader frees it.
  *
  * Readers go through the registry in the order of the instances' numbers. So they show
- * every instance that exists from the beginning of the reading to its end. The accounts
- * of users have no numbers, only places in a list: if one before the reader's place goes
- * between two calls of read(), the reader misses one.
+ * every instance that exists from the beginning of the reading to its end.
  */
 #include <linux/debugfs.h>
+#include <linux/hashtable.h>
+#include <linux/list.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 
 #include "hwtimer.h"
-#include "hwtimer_account.h"
 #include "hwtimer_debug.h"
 #include "hwtimer_instance.h"
 #include "hwtimer_stats.h"
+#include "hwtimer_workers.h"
 
 static const char instances_headline[] =
 	"instance\topener\tkind\tclock\ttick\tbuckets\tlimit\t"
 	"pending\tready\tscheduled\tcancelled\texpired\tdelivered\tbytes\t"
 	"thread\tspent\n";
 static const char users_headline[] =
-	"uid\tcgroup\tcreator\tinstances\ttimers\tbytes\n";
+	"uid\tcgroup\tinstances\tpending\tbytes\tspent\n";
 
 static struct dentry *hwtimer_debug_dir;
 
@@ -145,60 +147,193 @@ static const struct file_operations instances_fops = {
 	.release = instances_release,
 };
 
-/* A position is the number of accounts before the element, plus 1; 0 is the headline. */
-static void *accounts_start(struct seq_file *seq, loff_t *position)
+/**
+ * struct row - what the instances of one user and cgroup have together
+ * @entry: entry in the list of all rows
+ * @bucket: entry in the table of rows
+ * @id: the user and the cgroup
+ * @instances: number of instances
+ * @pending: number of pending timers
+ * @bytes: kernel memory, bytes
+ * @spent: time that each worker has spent for them, ns
+ */
+struct row {
+	struct list_head entry;
+	struct hlist_node bucket;
+	struct hwtimer_tenant_id id;
+	u64 instances;
+	u64 pending;
+	u64 bytes;
+	u64 spent[HWTIMER_WORKERS_MAX];
+};
+
+/**
+ * struct rows - a snapshot of all users and cgroups that have an instance
+ * @list: the rows, in the order of their first instances
+ * @table: the rows, by user and cgroup
+ */
+struct rows {
+	struct list_head list;
+	DECLARE_HASHTABLE(table, 10);
+};
+
+/* Finds the row of a user and a cgroup, or adds one; returns NULL: no memory. */
+static struct row *row_get(struct rows *rows,
+			   const struct hwtimer_tenant_id *id)
 {
-	return *position ? hwtimer_account_at(*position - 1) : SEQ_START_TOKEN;
+	u64 key = __kuid_val(id->uid) ^ id->cgroup;
+	struct row *row;
+
+	hash_for_each_possible(rows->table, row, bucket, key)
+		if (uid_eq(row->id.uid, id->uid) &&
+		    row->id.cgroup == id->cgroup)
+			return row;
+	row = kzalloc(sizeof(*row), GFP_KERNEL);
+	if (!row)
+		return NULL;
+	row->id = *id;
+	list_add_tail(&row->entry, &rows->list);
+	hash_add(rows->table, &row->bucket, key);
+	return row;
 }
 
-static void accounts_stop(struct seq_file *seq, void *element)
+static int rows_count(struct rows *rows, struct hwtimer_instance *instance)
 {
-	if (element != SEQ_START_TOKEN)
-		hwtimer_account_put(element);
+	struct hwtimer_tenant_id id;
+	struct hwtimer_tenant *tenant;
+	struct hwtimer_stats stats;
+	struct row *row;
+	unsigned int nr;
+	u64 spent;
+
+	hwtimer_stats_get(instance, &stats);
+	spin_lock(&instance->lock);
+	id = instance->tenant;
+	tenant = hwtimer_worker_tenant(&instance->job);
+	spin_unlock(&instance->lock);
+	row = row_get(rows, &id);
+	if (!row)
+		return -ENOMEM;
+	row->instances++;
+	row->pending += stats.pending;
+	row->bytes += stats.bytes;
+	if (tenant) {
+		/* The same for all instances of the tenant */
+		spent = hwtimer_tenant_spent(tenant, &nr);
+		row->spent[nr] = spent;
+	}
+	return 0;
 }
 
-static void *accounts_next(struct seq_file *seq, void *element,
-			   loff_t *position)
+/* Goes through the registry, one short hold of its lock for each instance. */
+static int rows_fill(struct rows *rows)
 {
-	++*position;
-	return element == SEQ_START_TOKEN ? hwtimer_account_at(0) :
-					    hwtimer_account_after(element);
+	struct hwtimer_listing place = {};
+	struct hwtimer_instance *instance;
+	u64 nr = 0;
+	int err = 0;
+
+	INIT_LIST_HEAD(&place.entry);
+	hwtimer_registry_rewind(&place);
+	while (!err && (instance = hwtimer_registry_get(&place, nr + 1))) {
+		nr = instance->nr;
+		err = rows_count(rows, instance);
+		hwtimer_instance_put(instance);
+		cond_resched();
+		if (signal_pending(current))
+			err = -EINTR;
+	}
+	hwtimer_registry_remove(&place);
+	return err;
 }
 
-/* Shows a user's number, as in the initial user namespace. */
-static void show_uid(struct seq_file *seq, kuid_t uid)
+static void rows_free(struct rows *rows)
 {
-	seq_printf(seq, "%u\t", from_kuid(&init_user_ns, uid));
+	struct row *row, *next;
+
+	list_for_each_entry_safe(row, next, &rows->list, entry)
+		kfree(row);
 }
 
+static void *users_start(struct seq_file *seq, loff_t *position)
+{
+	struct rows *rows = seq->private;
+
+	return seq_list_start_head(&rows->list, *position);
+}
+
+static void *users_next(struct seq_file *seq, void *element, loff_t *position)
+{
+	struct rows *rows = seq->private;
+
+	return seq_list_next(element, &rows->list, position);
+}
+
+static void users_stop(struct seq_file *seq, void *element)
+{
+}
+
+/* Shows a row, with the user's number in the initial user namespace. */
 static int users_show(struct seq_file *seq, void *element)
 {
-	const struct hwtimer_account *account = element;
+	struct rows *rows = seq->private;
+	const struct row *row = list_entry(element, struct row, entry);
+	u64 spent = 0;
+	unsigned int nr;
 
-	if (element == SEQ_START_TOKEN) {
+	if (element == &rows->list) {
 		seq_puts(seq, users_headline);
 		return 0;
 	}
-	show_uid(seq, account->uid);
-	seq_printf(seq, "%llu\t", account->cgroup);
-	if (account->parent)
-		show_uid(seq, account->parent->uid);
-	else
-		seq_puts(seq, "-\t");
-	seq_printf(seq, "%lld\t%lld\t%lld\n",
-		   atomic64_read(&account->used[HWTIMER_INSTANCES]),
-		   atomic64_read(&account->used[HWTIMER_TIMERS]),
-		   atomic64_read(&account->used[HWTIMER_BYTES]));
+	for (nr = 0; nr < HWTIMER_WORKERS_MAX; nr++)
+		spent += row->spent[nr];
+	seq_printf(seq, "%u\t%llu\t%llu\t%llu\t%llu\t%llu\n",
+		   from_kuid(&init_user_ns, row->id.uid), row->id.cgroup,
+		   row->instances, row->pending, row->bytes, spent);
 	return 0;
 }
 
 static const struct seq_operations users_sops = {
-	.start = accounts_start,
-	.next = accounts_next,
-	.stop = accounts_stop,
+	.start = users_start,
+	.next = users_next,
+	.stop = users_stop,
 	.show = users_show,
 };
-DEFINE_SEQ_ATTRIBUTE(users);
+
+/* Shows what was so when the file was opened. */
+static int users_open(struct inode *inode, struct file *file)
+{
+	struct rows *rows =
+		__seq_open_private(file, &users_sops, sizeof(*rows));
+	int err;
+
+	if (!rows)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&rows->list);
+	hash_init(rows->table);
+	err = rows_fill(rows);
+	if (err) {
+		rows_free(rows);
+		seq_release_private(inode, file);
+	}
+	return err;
+}
+
+static int users_release(struct inode *inode, struct file *file)
+{
+	struct seq_file *seq = file->private_data;
+
+	rows_free(seq->private);
+	return seq_release_private(inode, file);
+}
+
+static const struct file_operations users_fops = {
+	.owner = THIS_MODULE,
+	.open = users_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = users_release,
+};
 
 /**
  * hwtimer_debug_start - create the files, at module load

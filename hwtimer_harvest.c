@@ -321,10 +321,9 @@ void hwtimer_harvest_finish(struct hwtimer_instance *instance, u32 taken,
 	spin_lock(&instance->lock);
 	spares = instance->pool.spares;
 	events_finish(instance, taken, copied, now);
-	hwtimer_allowance_settle(instance);
 	/* Only a chunk that has left the queue can be surplus. */
 	if (instance->pool.spares != spares)
-		hwtimer_supply_trim_chunks(instance);
+		hwtimer_supply_trim(instance);
 	drained = copied && hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
 	if (drained)
@@ -560,7 +559,6 @@ void hwtimer_harvest_finish_pending(struct hwtimer_instance *instance,
 	lockdep_assert_held(&instance->harvest);
 	spin_lock(&instance->lock);
 	unprocessed_finish(instance, taken, copied);
-	hwtimer_allowance_settle(instance);
 	spin_unlock(&instance->lock);
 }
 

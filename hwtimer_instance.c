@@ -10,30 +10,34 @@
 #include <linux/workqueue.h>
 
 #include "hwtimer.h"
-#include "hwtimer_hurry.h"
 #include "hwtimer_instance.h"
+#include "hwtimer_memory.h"
 #include "hwtimer_notice.h"
-#include "hwtimer_owner.h"
 #include "hwtimer_registry.h"
 #include "hwtimer_trace.h"
 #include "hwtimer_turn.h"
+#include "hwtimer_workers.h"
 
 /* Frees instances that were closed while a worker served them */
 static struct workqueue_struct *hwtimer_free_queue;
 
-/* Allocates an instance, and charges for it. Returns NULL: no memory. May sleep. */
+/*
+ * Allocates an instance, and charges for it. Returns NULL: no memory. May sleep, but does not
+ * reclaim memory for long: open() holds the mutex of all misc devices.
+ */
 static struct hwtimer_instance *instance_alloc(struct hwtimer_account *account)
 {
 	struct hwtimer_instance *instance;
 	u64 bytes = hwtimer_supply_base_bytes();
 	struct page *page;
 
-	if (!hwtimer_account_charge(account, HWTIMER_BYTES, bytes))
+	if (!hwtimer_memory_allows(bytes) ||
+	    !hwtimer_account_charge(account, bytes))
 		return NULL;
-	instance = hwtimer_hurry_zalloc(sizeof(*instance));
+	instance = kzalloc(sizeof(*instance), HWTIMER_GFP_AHEAD);
 	if (!instance)
 		goto err_charge;
-	page = hwtimer_hurry_page();
+	page = alloc_page(HWTIMER_GFP_AHEAD | __GFP_ZERO);
 	if (!page)
 		goto err_instance;
 	instance->leaving.page = page_address(page);
@@ -44,27 +48,23 @@ static struct hwtimer_instance *instance_alloc(struct hwtimer_account *account)
 err_instance:
 	kfree(instance);
 err_charge:
-	hwtimer_account_uncharge(account, HWTIMER_BYTES, bytes);
+	hwtimer_account_uncharge(account, bytes);
 	return NULL;
 }
 
-/*
- * Frees an instance that nobody uses, and gives its worker and its account back. May
- * sleep.
- */
+/* Frees an instance that nobody uses. May sleep. */
 static void instance_free(struct hwtimer_instance *instance)
 {
 	struct hwtimer_account *account = instance->account;
 
 	trace_hwtimer_close(instance);
-	hwtimer_owner_dismiss(&instance->job);
+	hwtimer_tenant_put(hwtimer_worker_tenant(&instance->job));
 	hwtimer_queue_drain(&instance->ready);
 	hwtimer_wheel_drain(&instance->wheel);
 	hwtimer_pool_drain(&instance->pool);
 	hwtimer_table_destroy(&instance->table);
 	kvfree(instance->wheel_memory);
 	free_page((unsigned long)instance->leaving.page);
-	hwtimer_allowance_end(instance);
 	hwtimer_supply_release(instance);
 	kfree(instance);
 	hwtimer_account_put(account);
@@ -83,37 +83,13 @@ static void instance_left(struct hwtimer_instance *instance)
 		queue_work(hwtimer_free_queue, &instance->free_work);
 }
 
-/*
- * The worker gives up the job of the instance, because no process of the owner is left. Tells
- * the readers: the first one that then comes back adopts the instance.
- */
-static void instance_desert(struct hwtimer_job *job)
-{
-	struct hwtimer_instance *instance =
-		container_of(job, struct hwtimer_instance, job);
-	bool deserted;
-
-	/* The worker is no user any more once it has released the job. */
-	refcount_inc(&instance->users);
-	spin_lock(&instance->lock);
-	deserted = hwtimer_worker_release(job);
-	if (deserted) {
-		WRITE_ONCE(instance->deserted, true);
-		WRITE_ONCE(instance->manned, false);
-	}
-	spin_unlock(&instance->lock);
-	if (deserted)
-		hwtimer_notice_wake(instance, EPOLLIN | EPOLLRDNORM);
-	instance_left(instance);
-}
-
 /**
  * hwtimer_instance_create - create an instance with the default settings
- * @account: the account from hwtimer_account_open(), or NULL. After success, it is closed
- *	when the instance is freed
+ * @account: the account from hwtimer_account_of_caller(), or NULL. After success, the
+ *	reference is the instance's
  *
  * Return: the instance, entered in the registry; NULL: no memory, or the account has no
- * room for it. It has no worker before hwtimer_owner_employ(). May sleep.
+ * room for it. It has no worker until it starts. May sleep.
  */
 struct hwtimer_instance *
 hwtimer_instance_create(struct hwtimer_account *account)
@@ -123,20 +99,18 @@ hwtimer_instance_create(struct hwtimer_account *account)
 	if (!instance)
 		return NULL;
 	instance->opener = task_tgid_nr(current);
+	instance->tenant = hwtimer_workers_caller();
 	mutex_init(&instance->setup);
 	mutex_init(&instance->harvest);
 	spin_lock_init(&instance->lock);
 	init_waitqueue_head(&instance->readers);
 	instance->settings = hwtimer_settings_default();
 	hwtimer_notice_init(&instance->notice);
-	instance->allowance.bound = U32_MAX;
 	instance->trim.at = HWTIMER_TICK_NONE;
 	instance->wakeup.at = HWTIMER_TICK_NONE;
 	/* hwtimer_instance_behind() is false until there is a wheel. */
 	instance->wakeup.follow_at = MAX_JIFFY_OFFSET;
 	hwtimer_job_init(&instance->job, hwtimer_turn, hwtimer_turn_chores);
-	hwtimer_owner_init(&instance->job);
-	instance->job.desert = instance_desert;
 	/* The caller and the worker */
 	refcount_set(&instance->users, 2);
 	INIT_WORK(&instance->free_work, instance_free_work);
@@ -168,31 +142,17 @@ void hwtimer_instance_put(struct hwtimer_instance *instance)
  * hwtimer_instance_destroy - close an instance
  * @instance: the instance; nothing but its worker and readers of debugfs still uses it
  *
- * Waits for none of these. The worker may belong to somebody else, who passed the descriptor
- * to the caller, and may hardly get any processor time. If it is just serving the
- * instance, a work item frees it after that slice; a reader that is showing it frees it
- * afterwards. Otherwise this function does. May sleep; no lock of the instance is held.
+ * Waits for none of these. If the worker is just serving the instance, a work item frees it
+ * after that slice; a reader that is showing it frees it afterwards. Otherwise this function
+ * does. May sleep; no lock of the instance is held.
  */
 void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 {
 	hwtimer_registry_remove(&instance->listing);
-	/* Not when it is freed: a user at the limit may close one and open another. */
-	hwtimer_account_close(instance->account);
 	/* A worker that does not serve the instance now is no user. */
 	if (!hwtimer_worker_leave(&instance->job, instance_job_left))
 		refcount_dec(&instance->users);
 	hwtimer_instance_put(instance);
-}
-
-/**
- * hwtimer_instance_let_go - a process closes one of several descriptors of an instance
- * @instance: the instance
- *
- * If no process of the owner is left, the worker finds that out soon. Does not sleep.
- */
-void hwtimer_instance_let_go(struct hwtimer_instance *instance)
-{
-	hwtimer_owner_suspect(&instance->job);
 }
 
 /**

@@ -17,7 +17,6 @@ struct hwtimer_instance *
 hwtimer_instance_create(struct hwtimer_account *account);
 void hwtimer_instance_put(struct hwtimer_instance *instance);
 void hwtimer_instance_destroy(struct hwtimer_instance *instance);
-void hwtimer_instance_let_go(struct hwtimer_instance *instance);
 void hwtimer_instance_stop(struct hwtimer_instance *instance);
 
 #endif /* HWTIMER_INSTANCE_H */

@@ -8,7 +8,6 @@
 #include <linux/uaccess.h>
 
 #include "hwtimer.h"
-#include "hwtimer_adopt.h"
 #include "hwtimer_batch.h"
 #include "hwtimer_instance.h"
 #include "hwtimer_ioctl.h"
@@ -100,10 +99,7 @@ static long ioctl_setup(struct hwtimer_instance *instance,
 	err = hwtimer_settings_choose(&settings, &setup);
 	if (err)
 		return err;
-	err = hwtimer_settings_set(instance, &settings);
-	if (!err)
-		hwtimer_adopt_if_left(instance);
-	return err;
+	return hwtimer_settings_set(instance, &settings);
 }
 
 /* Whether the id of a request is a result. */
@@ -276,9 +272,6 @@ static long ioctl_notify(struct hwtimer_instance *instance,
 		return err;
 	if (!notify_valid(&notify))
 		return -EINVAL;
-	err = hwtimer_adopt(instance);
-	if (err)
-		return err;
 	hwtimer_notice_set(instance, notify.events, notify.delay);
 	return 0;
 }

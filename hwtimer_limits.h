@@ -52,9 +52,6 @@
  * HWTIMER_DEAD_SPARED, HWTIMER_DEAD_DURING
  *	how many dead entries there may be beyond the number of pending timers before a
  *	compaction begins, and how many more may come until it ends
- * HWTIMER_USER_THREADS
- *	maximum number of threads of a user in all cgroups. Not for uid 0, which many
- *	containers share: those cannot make cgroups
  */
 #ifndef HWTIMER_SMALL
 
@@ -77,7 +74,6 @@
 #define HWTIMER_START_SPARE_CHUNKS 32U
 #define HWTIMER_DEAD_SPARED 32768
 #define HWTIMER_DEAD_DURING 16384
-#define HWTIMER_USER_THREADS 1024
 
 #else
 
@@ -100,7 +96,6 @@
 #define HWTIMER_START_SPARE_CHUNKS 0U
 #define HWTIMER_DEAD_SPARED 32
 #define HWTIMER_DEAD_DURING 16
-#define HWTIMER_USER_THREADS 4
 
 #endif
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Starts and stops the module, and has the file operations of the misc device
- * /dev/hwtimer, and the module parameter max_instances.
+ * /dev/hwtimer.
  *
  * Called by the kernel. The file operations leave their work to other files:
  * hwtimer_account.c and hwtimer_instance.c (open and release), hwtimer_harvest.c and
  * hwtimer_notice.c (read and poll), hwtimer_ioctl.c and hwtimer_stats.c (fdinfo).
  */
-#include <linux/atomic.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -18,20 +17,12 @@
 
 #include "hwtimer.h"
 #include "hwtimer_account.h"
-#include "hwtimer_adopt.h"
 #include "hwtimer_debug.h"
 #include "hwtimer_instance.h"
 #include "hwtimer_ioctl.h"
-#include "hwtimer_owner.h"
 #include "hwtimer_stats.h"
 #include "hwtimer_version.h"
-
-static unsigned int max_instances = 4096;
-module_param(max_instances, uint, 0444);
-MODULE_PARM_DESC(max_instances, "Maximum number of open instances");
-
-/* The number of open files */
-static atomic_t hwtimer_instances = ATOMIC_INIT(0);
+#include "hwtimer_workers.h"
 
 static int hwtimer_open(struct inode *inode, struct file *file)
 {
@@ -39,60 +30,25 @@ static int hwtimer_open(struct inode *inode, struct file *file)
 	struct hwtimer_account *account;
 	int err;
 
-	if (!atomic_add_unless(&hwtimer_instances, 1, max_instances))
-		return -ENFILE;
-	err = hwtimer_account_open(&account);
+	err = hwtimer_account_of_caller(&account);
 	if (err)
-		goto err_count;
+		return err;
 	instance = hwtimer_instance_create(account);
 	if (!instance) {
-		err = -ENOMEM;
-		goto err_account;
+		hwtimer_account_put(account);
+		return -ENOMEM;
 	}
 	hwtimer_clock_namespace(instance->offsets);
 	file->private_data = instance;
 	/* hwtimer_read_iter() knows IOCB_NOWAIT, so io_uring need not have a thread wait. */
 	file->f_mode |= FMODE_NOWAIT;
 	return nonseekable_open(inode, file);
-
-err_account:
-	hwtimer_account_close(account);
-	hwtimer_account_put(account);
-err_count:
-	atomic_dec(&hwtimer_instances);
-	return err;
-}
-
-/* Called for each close() of a descriptor, that is, also when a process exits. */
-static int hwtimer_flush(struct file *file, fl_owner_t id)
-{
-	/* With the last descriptor, hwtimer_release() frees the instance instead. */
-	if (file_count(file) > 1)
-		hwtimer_instance_let_go(file->private_data);
-	return 0;
 }
 
 static int hwtimer_release(struct inode *inode, struct file *file)
 {
 	hwtimer_instance_destroy(file->private_data);
-	atomic_dec(&hwtimer_instances);
 	return 0;
-}
-
-/*
- * Has the current process adopt the instance, for read(). Of too many threads it says
- * EUSERS: EAGAIN means that there is no event. A program that polls would come back at
- * once, or wait for an edge that does not come.
- *
- * With @nowait, from IOCB_NOWAIT, does nothing: an adoption creates threads, which takes
- * milliseconds and waits for locks. The caller then says EAGAIN. poll(), which io_uring calls
- * next, adopts the instance.
- */
-static int read_adopt(struct hwtimer_instance *instance, bool nowait)
-{
-	int err = nowait ? 0 : hwtimer_adopt(instance);
-
-	return err == -EAGAIN ? -EUSERS : err;
 }
 
 /*
@@ -115,7 +71,6 @@ static ssize_t read_events(struct hwtimer_instance *instance,
 {
 	for (;;) {
 		ssize_t ret = nonblock ? 0 : read_wait(instance, nowait);
-		int err;
 
 		if (ret)
 			return ret;
@@ -129,10 +84,6 @@ static ssize_t read_events(struct hwtimer_instance *instance,
 			return ret;
 		if (hwtimer_instance_drained(instance))
 			return 0;
-		/* Nobody else would see to it that events come. */
-		err = read_adopt(instance, nowait);
-		if (err)
-			return err;
 		if (ret || (nonblock && !READ_ONCE(instance->stats.ready)))
 			return -EAGAIN;
 		/* Another thread has read or discarded the events meanwhile. */
@@ -154,30 +105,15 @@ static ssize_t hwtimer_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	return read_events(instance, to, nonblock, nowait);
 }
 
-/*
- * Whether a caller of poll() waits for events. A service manager that only keeps the
- * descriptor for a service waits for EPOLLHUP and EPOLLERR; it need not pay for timers.
- */
-static bool poll_wants_events(const poll_table *wait)
-{
-	return poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM);
-}
-
 static __poll_t hwtimer_poll(struct file *file, poll_table *wait)
 {
 	struct hwtimer_instance *instance = file->private_data;
 	__poll_t mask;
-	bool adopt;
 
 	poll_wait(file, &instance->readers, wait);
 	spin_lock(&instance->lock);
 	mask = hwtimer_notice_mask(instance);
-	adopt = instance->deserted && !instance->stopped;
 	spin_unlock(&instance->lock);
-	/* If this process cannot adopt the instance, read() waits, or says why not. */
-	if (unlikely(adopt) && poll_wants_events(wait) &&
-	    hwtimer_adopt_try(instance))
-		mask |= EPOLLIN | EPOLLRDNORM;
 	return mask;
 }
 
@@ -199,7 +135,6 @@ static void hwtimer_show_fdinfo(struct seq_file *seq, struct file *file)
 static const struct file_operations hwtimer_fops = {
 	.owner = THIS_MODULE,
 	.open = hwtimer_open,
-	.flush = hwtimer_flush,
 	.release = hwtimer_release,
 	.read_iter = hwtimer_read_iter,
 	.poll = hwtimer_poll,
@@ -217,10 +152,7 @@ static struct miscdevice hwtimer_device = {
 static bool parameters_valid(void)
 {
 	return hwtimer_settings_parameters_valid() &&
-	       hwtimer_settings_in_range("max_instances", max_instances, 1,
-					 INT_MAX) &&
-	       hwtimer_account_start(max_instances) &&
-	       hwtimer_owner_parameters_valid();
+	       hwtimer_workers_parameters_valid();
 }
 
 static int __init hwtimer_init(void)
@@ -229,23 +161,19 @@ static int __init hwtimer_init(void)
 
 	if (!parameters_valid())
 		return -EINVAL;
+	hwtimer_account_start();
 	err = hwtimer_chunk_cache_create();
 	if (err)
 		return err;
 	err = hwtimer_instance_start();
 	if (err)
 		goto err_cache;
-	err = hwtimer_owner_start();
-	if (err)
-		goto err_instance;
 	err = misc_register(&hwtimer_device);
 	if (err)
-		goto err_owner;
+		goto err_instance;
 	hwtimer_debug_start();
 	return 0;
 
-err_owner:
-	hwtimer_owner_stop();
 err_instance:
 	hwtimer_instance_finish();
 err_cache:
@@ -257,8 +185,9 @@ static void __exit hwtimer_exit(void)
 {
 	hwtimer_debug_stop();
 	misc_deregister(&hwtimer_device);
-	hwtimer_owner_stop();
+	hwtimer_workers_stop();
 	hwtimer_instance_finish();
+	hwtimer_workers_free();
 	hwtimer_chunk_cache_destroy();
 }
 

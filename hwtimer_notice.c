@@ -14,9 +14,8 @@
  * hwtimer_notice_readable - check whether read() has to stop waiting
  * @instance: the instance; no lock is needed
  *
- * When the events in the queue, discarded ones included, reach the limit of timers, or the
- * user's limit has left room for no other timer, no more can come. Then readers are told
- * whatever the threshold is.
+ * When the events in the queue, discarded ones included, reach the limit of timers, no more
+ * can come. Then readers are told whatever the threshold is.
  *
  * Return: whether enough events or a report wait, or the instance is stopped.
  */
@@ -32,7 +31,7 @@ bool hwtimer_notice_readable(const struct hwtimer_instance *instance)
 	if (!events || !hwtimer_instance_started(instance))
 		return false;
 	return events >= READ_ONCE(notice->events) ||
-	       events + discards >= READ_ONCE(instance->allowance.bound) ||
+	       events + discards >= instance->settings.timers ||
 	       READ_ONCE(notice->overdue);
 }
 
@@ -56,7 +55,7 @@ __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_wait - wait until hwtimer_notice_readable(), or until it is deserted
+ * hwtimer_notice_wait - wait until hwtimer_notice_readable()
  * @instance: the instance; its lock is not held
  *
  * Return: 0, or -ERESTARTSYS: a signal came. May sleep.
@@ -64,8 +63,7 @@ __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
 int hwtimer_notice_wait(struct hwtimer_instance *instance)
 {
 	return wait_event_interruptible(instance->readers,
-					hwtimer_notice_readable(instance) ||
-						READ_ONCE(instance->deserted));
+					hwtimer_notice_readable(instance));
 }
 
 /**

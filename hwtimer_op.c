@@ -29,8 +29,7 @@ void hwtimer_op_drop_event(struct hwtimer_instance *instance,
 	if (first) {
 		hwtimer_queue_take(&instance->ready, &instance->pool, 1);
 		hwtimer_period_free(instance, index);
-		/* The allowance is for the timer that comes instead. */
-		hwtimer_supply_trim_chunks(instance);
+		hwtimer_supply_trim(instance);
 	} else {
 		hwtimer_record_become(record, HWTIMER_DISCARDED);
 		hwtimer_instance_add_discards(instance, 1);
@@ -262,20 +261,14 @@ static noinline void op_end_all(struct hwtimer_instance *instance, u32 count,
 {
 	u64 compaction = compaction_steps(instance, count);
 	u64 rewind = rewind_steps(instance, count);
-	__poll_t mask = 0;
 	bool drained;
 
-	/* All of its timers may have expired, so that readers wait for nothing. */
-	if (unlikely(hwtimer_instance_refused(instance)))
-		mask = hwtimer_notice_mask(instance);
 	/* If no event waited before the requests, the readers know already. */
 	drained = moment->ready && hwtimer_instance_drained(instance);
 	spin_unlock(&instance->lock);
 
 	if (unlikely(drained))
 		hwtimer_notice_hang_up(instance);
-	if (unlikely(mask))
-		hwtimer_notice_wake(instance, mask);
 	if (unlikely(rewind | compaction)) {
 		instance_rewind(instance, rewind);
 		instance_compact(instance, compaction);
@@ -291,8 +284,7 @@ static noinline void op_end_all(struct hwtimer_instance *instance, u32 count,
  * Requests owe steps of a compaction or a rewind: they pay for the work that they cause.
  *
  * Tells the worker if a timer is now the earliest, and the readers if no event will come
- * any more. Gives the account what cancelled timers leave of the allowance. Takes the
- * lock again for each step, and may reschedule between two steps.
+ * any more. Takes the lock again for each step, and may reschedule between two steps.
  */
 void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 		    const struct hwtimer_moment *moment)
@@ -303,10 +295,8 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 		hwtimer_wakeup_rearm(instance);
 	if (unlikely(instance->settings.flags & HWTIMER_REPORT_CLOCK_SET))
 		hwtimer_notice_watch_clock(instance);
-	if (unlikely(hwtimer_instance_has_surplus(instance)))
-		hwtimer_allowance_settle(instance);
 	if (unlikely(compacts(instance) || instance->wheel.rewind.active ||
-		     moment->ready || hwtimer_instance_refused(instance)))
+		     moment->ready))
 		op_end_all(instance, count, moment);
 	else
 		spin_unlock(&instance->lock);

@@ -162,20 +162,16 @@ static __always_inline u64 hwtimer_op_deadline(u64 time, u32 flags,
  * @instance: the instance, which has started; its lock is held
  * @wanted: number of timers that are to be added
  *
- * Return: @wanted, or fewer if the instance's limit or its account allows no more; 0 if
- * the instance is stopped.
+ * Return: @wanted, or fewer if the instance's limit allows no more; 0 if the instance is
+ * stopped.
  */
-static __always_inline u32 hwtimer_op_room(struct hwtimer_instance *instance,
-					   u32 wanted)
+static __always_inline u32
+hwtimer_op_room(const struct hwtimer_instance *instance, u32 wanted)
 {
-	u32 room;
-
 	if (instance->stopped)
 		return 0;
-	room = instance->allowance.max - hwtimer_instance_timers(instance);
-	if (unlikely(room < wanted))
-		return hwtimer_allowance_grow(instance, wanted);
-	return wanted;
+	return min(wanted, instance->settings.timers -
+				   hwtimer_instance_timers(instance));
 }
 
 /**

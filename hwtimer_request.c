@@ -4,7 +4,6 @@
  */
 #include <linux/ktime.h>
 
-#include "hwtimer_adopt.h"
 #include "hwtimer_change.h"
 #include "hwtimer_op.h"
 #include "hwtimer_period.h"
@@ -307,8 +306,8 @@ requests_check(const struct hwtimer_settings *settings,
 }
 
 /*
- * Does requests_prepare() for an instance that may have to be started or adopted. Until it has
- * started, SETUP may change the settings, so checks again afterwards.
+ * Does requests_prepare() for an instance that may have to be started. Until it has started,
+ * SETUP may change the settings, so checks again afterwards.
  */
 static noinline int requests_prepare_slowly(struct hwtimer_instance *instance,
 					    struct hwtimer_request *requests,
@@ -318,27 +317,26 @@ static noinline int requests_prepare_slowly(struct hwtimer_instance *instance,
 	struct hwtimer_settings copy __uninitialized;
 
 	for (;;) {
-		bool manned = hwtimer_instance_manned(instance);
-		bool started = manned || hwtimer_instance_started(instance);
+		bool started = hwtimer_instance_started(instance);
 		int err;
 
 		requests_check(hwtimer_settings_get(instance, &copy), requests,
 			       count, demand);
-		if (manned || !(demand->timers || demand->moves))
+		if (started || !(demand->timers || demand->moves))
 			return 0;
 		err = hwtimer_supply_start(instance);
-		if (err || started)
+		if (err)
 			return err;
 	}
 }
 
-/* Checks the requests, and starts or adopts the instance if one of them needs that. */
+/* Checks the requests, and starts the instance if one of them needs that. */
 static __always_inline int requests_prepare(struct hwtimer_instance *instance,
 					    struct hwtimer_request *requests,
 					    u32 count,
 					    struct hwtimer_demand *demand)
 {
-	if (unlikely(!hwtimer_instance_manned(instance)))
+	if (unlikely(!hwtimer_instance_started(instance)))
 		return requests_prepare_slowly(instance, requests, count,
 					       demand);
 	requests_check(&instance->settings, requests, count, demand);
@@ -396,9 +394,6 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 		spin_unlock(&instance->lock);
 		requests_run_singly(instance, requests, count);
 	}
-	/* A worker may have left after requests_prepare(). */
-	if (demand.timers || demand.moves)
-		hwtimer_adopt_if_left(instance);
 }
 
 /**
@@ -426,7 +421,4 @@ void hwtimer_request_run_one(struct hwtimer_instance *instance,
 		spin_unlock(&instance->lock);
 		requests_run_singly(instance, request, 1);
 	}
-	/* As in hwtimer_request_run() */
-	if (demand.timers || demand.moves)
-		hwtimer_adopt_if_left(instance);
 }

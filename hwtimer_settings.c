@@ -9,7 +9,6 @@
 #include <linux/module.h>
 
 #include "hwtimer.h"
-#include "hwtimer_owner.h"
 
 #define HWTIMER_TICK_DEFAULT (1ULL * NSEC_PER_MSEC)
 #define HWTIMER_BUCKETS_DEFAULT 4096U
@@ -111,10 +110,7 @@ static void settings_write(struct hwtimer_instance *instance,
 	spin_unlock(&instance->lock);
 }
 
-/*
- * Returns 0, or the error for an instance whose settings cannot change any more. Without
- * the mutex setup, an instance for which it returns 0 may start or stop meanwhile.
- */
+/* Returns 0, or the error for an instance whose settings cannot change any more. */
 static int settings_refused(struct hwtimer_instance *instance)
 {
 	if (READ_ONCE(instance->stopped))
@@ -123,22 +119,19 @@ static int settings_refused(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_settings_set - give an instance other settings, and a worker
+ * hwtimer_settings_set - give an instance other settings
  * @instance: the instance; neither its mutex setup nor its lock is held
  * @settings: settings from hwtimer_settings_choose()
  *
  * Return: 0; -EBUSY: the instance has started; -ESHUTDOWN: it is stopped; -EINTR: the caller
- * is being killed; or another error of hwtimer_owner_employ(). May sleep; takes the mutex
- * setup and the instance's lock.
+ * is being killed. May sleep; takes the mutex setup and the instance's lock.
  */
 int hwtimer_settings_set(struct hwtimer_instance *instance,
 			 const struct hwtimer_settings *settings)
 {
-	int err = settings_refused(instance) ?:
-			  hwtimer_owner_employ(&instance->job);
+	int err;
 
-	if (err)
-		return err;
+	/* Its holder may be a thread that hardly gets any processor time. */
 	if (mutex_lock_killable(&instance->setup))
 		return -EINTR;
 	err = settings_refused(instance);

@@ -74,7 +74,7 @@ static void show_settings(struct seq_file *seq,
 
 /*
  * Shows the thread that turns the wheel, as its pid in the reader's pid namespace; 0: the
- * instance has not started, or is deserted, or the thread is not in that namespace.
+ * instance has not started, or the thread is not in that namespace.
  */
 static void show_worker(struct seq_file *seq,
 			const struct hwtimer_instance *instance)

@@ -9,16 +9,16 @@
  * walk passes over those of later rounds. When the records are used up, the next requests
  * that add timers allocate more records and the whole wheel, and move the timers there.
  */
+#include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 
 #include "hwtimer.h"
-#include "hwtimer_adopt.h"
 #include "hwtimer_limits.h"
 #include "hwtimer_memory.h"
-#include "hwtimer_owner.h"
+#include "hwtimer_workers.h"
 
 /*
  * Time after which surplus chunks that stayed unused are freed, ns. A chunk is surplus if
@@ -27,6 +27,9 @@
  * several timers.
  */
 #define HWTIMER_SPARE_TIME NSEC_PER_SEC
+
+/* What an open file takes, with what security modules add, and a tenant, bytes */
+#define HWTIMER_FILE_BYTES 1024
 
 /*
  * Whether the caller must not allocate, because it is being killed. Its requests fail with
@@ -106,8 +109,13 @@ static void wheel_stride(struct hwtimer_instance *instance)
 	hwtimer_wakeup_followed(instance);
 }
 
-/* Allocates the wheel and the table for the settings. Returns 0 or -ENOMEM. May sleep. */
-static int wheel_begin(struct hwtimer_instance *instance)
+/*
+ * Allocates the wheel and the table for the settings, and gives the instance's job to
+ * @tenant, which @id names, with the reference. Returns 0 or -ENOMEM. May sleep.
+ */
+static int wheel_begin(struct hwtimer_instance *instance,
+		       struct hwtimer_tenant *tenant,
+		       const struct hwtimer_tenant_id *id)
 {
 	const struct hwtimer_settings *settings = &instance->settings;
 	struct hwtimer_shape shape = start_shape(&settings->shape);
@@ -119,12 +127,11 @@ static int wheel_begin(struct hwtimer_instance *instance)
 
 	lockdep_assert_held(&instance->setup);
 	if (supply_unwanted() || !hwtimer_memory_allows(bytes) ||
-	    !hwtimer_account_charge(instance->account, HWTIMER_BYTES, bytes))
+	    !hwtimer_account_charge(instance->account, bytes))
 		return -ENOMEM;
 	err = wheel_alloc(settings, &shape, &memory, &table);
 	if (err) {
-		hwtimer_account_uncharge(instance->account, HWTIMER_BYTES,
-					 bytes);
+		hwtimer_account_uncharge(instance->account, bytes);
 		return err;
 	}
 	wheel_init(instance, &wheel, &shape, memory);
@@ -137,14 +144,13 @@ static int wheel_begin(struct hwtimer_instance *instance)
 	instance->wheel = wheel;
 	instance->table = table;
 	instance->charged += bytes;
-	hwtimer_allowance_begin(instance);
+	instance->tenant = *id;
 	instance->job.turns.clock = settings->clock->nr;
 	instance->job.turns.offset = instance->offsets[settings->clock->nr];
+	hwtimer_worker_attach(&instance->job, tenant);
 	wheel_stride(instance);
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_started(). */
 	smp_store_release(&instance->started, true);
-	/* Pairs with the smp_load_acquire() in hwtimer_instance_manned(). */
-	smp_store_release(&instance->manned, !instance->deserted);
 	spin_unlock(&instance->lock);
 	return 0;
 }
@@ -153,37 +159,51 @@ static int wheel_begin(struct hwtimer_instance *instance)
  * hwtimer_supply_start - prepare for timers: get a worker, and allocate wheel and table
  * @instance: the instance, which may have started already; its lock is not held
  *
- * If the instance is deserted, the current process adopts it.
+ * The worker counts the instance as one of the current process's user and cgroup from now on.
  *
- * Return: 0, -ENOMEM, -EINTR (the caller is being killed), or another error of
- * hwtimer_owner_employ(). May sleep; takes the mutex setup and the instance's lock.
+ * Return: 0, or an error of hwtimer_workers_tenant(). May sleep; takes the mutex setup and
+ * the instance's lock.
  */
 int hwtimer_supply_start(struct hwtimer_instance *instance)
 {
-	int err;
+	struct hwtimer_tenant_id id = hwtimer_workers_caller();
+	struct hwtimer_tenant *tenant;
+	int err = 0;
 
-	if (likely(hwtimer_instance_manned(instance)))
+	if (hwtimer_instance_started(instance))
 		return 0;
-	err = hwtimer_adopt_start(instance);
-	if (err)
-		return err;
+	tenant = hwtimer_workers_tenant(&id);
+	if (IS_ERR(tenant))
+		return PTR_ERR(tenant);
 	/* Its holder may be another tenant, who hardly gets any processor time. */
-	if (mutex_lock_killable(&instance->setup))
-		return -EINTR;
-	if (!instance->started)
-		err = wheel_begin(instance);
+	if (mutex_lock_killable(&instance->setup)) {
+		err = -EINTR;
+		goto put;
+	}
+	/* Another thread may have started the instance. */
+	if (!instance->started) {
+		err = wheel_begin(instance, tenant, &id);
+		if (!err)
+			tenant = NULL;
+	}
 	mutex_unlock(&instance->setup);
+put:
+	hwtimer_tenant_put(tenant);
 	return err;
 }
 
 /**
  * hwtimer_supply_base_bytes - compute what an instance takes before its first timer
  *
+ * That is more than the instance itself, as many instances of one user are to be charged for
+ * what they take: the slab allocator rounds up, and the file and the tenant are not small.
+ *
  * Return: bytes of kernel memory. Any context.
  */
 u64 hwtimer_supply_base_bytes(void)
 {
-	return sizeof(struct hwtimer_instance) + PAGE_SIZE;
+	return roundup_pow_of_two(sizeof(struct hwtimer_instance)) + PAGE_SIZE +
+	       HWTIMER_FILE_BYTES;
 }
 
 /**
@@ -246,7 +266,7 @@ static u32 chunks_ahead(const struct hwtimer_instance *instance)
 
 /*
  * Whether the table has too few free records for those timers that the instance's limit
- * allows. What the account allows is known only when they are scheduled.
+ * allows.
  */
 static bool records_missing(const struct hwtimer_instance *instance,
 			    const struct hwtimer_demand *demand)
@@ -310,7 +330,7 @@ struct supply {
 /* Undoes a charge for memory that was not allocated, or was freed. */
 static void supply_uncharge(const struct hwtimer_instance *instance, u64 bytes)
 {
-	hwtimer_account_uncharge(instance->account, HWTIMER_BYTES, bytes);
+	hwtimer_account_uncharge(instance->account, bytes);
 }
 
 /* What the account was charged for @block. */
@@ -332,7 +352,7 @@ static int chunks_get(const struct hwtimer_instance *instance,
 	u32 wanted = chunks->chunks + count;
 	int err;
 
-	if (!hwtimer_account_charge(instance->account, HWTIMER_BYTES,
+	if (!hwtimer_account_charge(instance->account,
 				    (u64)count * HWTIMER_CHUNK_BYTES))
 		return -ENOMEM;
 	err = hwtimer_pool_fill(chunks, count);
@@ -376,8 +396,7 @@ static int supply_block(const struct hwtimer_instance *instance,
 		return -ENOMEM;
 	for (;; count /= 2) {
 		charged = hwtimer_table_block_bytes(count);
-		if (hwtimer_account_charge(instance->account, HWTIMER_BYTES,
-					   charged))
+		if (hwtimer_account_charge(instance->account, charged))
 			break;
 		if (count == HWTIMER_SLOT_UNIT)
 			return -ENOMEM;
@@ -401,7 +420,7 @@ static int supply_arrays(const struct hwtimer_instance *instance,
 	int err;
 
 	if (!hwtimer_memory_allows(bytes) ||
-	    !hwtimer_account_charge(instance->account, HWTIMER_BYTES, bytes))
+	    !hwtimer_account_charge(instance->account, bytes))
 		return -ENOMEM;
 	err = hwtimer_table_init(&supply->block.arrays, records);
 	if (err)
@@ -420,7 +439,7 @@ static int supply_wheel(struct hwtimer_instance *instance,
 	u64 bytes = hwtimer_wheel_memory(shape);
 
 	if (supply_unwanted() || !hwtimer_memory_allows(bytes) ||
-	    !hwtimer_account_charge(instance->account, HWTIMER_BYTES, bytes))
+	    !hwtimer_account_charge(instance->account, bytes))
 		return -ENOMEM;
 	supply->wheel = hwtimer_memory_get(sizeof(*supply->wheel), __GFP_ZERO);
 	if (supply->wheel)
@@ -783,13 +802,13 @@ static void trim_begin(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_supply_trim_chunks - have surplus chunks freed if they stay unused
+ * hwtimer_supply_trim - have surplus chunks freed if they stay unused
  * @instance: the instance, which has started; its lock is held
  *
  * Called after anything that may have freed chunks. HWTIMER_SPARE_TIME after the first
  * call, the worker frees the chunks that were surplus at all calls since.
  */
-void hwtimer_supply_trim_chunks(struct hwtimer_instance *instance)
+void hwtimer_supply_trim(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
 	if (instance->trim.at == HWTIMER_TICK_NONE)
@@ -797,19 +816,6 @@ void hwtimer_supply_trim_chunks(struct hwtimer_instance *instance)
 	else
 		instance->trim.unused =
 			min(instance->trim.unused, chunks_surplus(instance));
-}
-
-/**
- * hwtimer_supply_trim - the same after timers may have ended
- * @instance: the instance, which has started; its lock is held
- *
- * Also calls hwtimer_allowance_settle(). What that gives back, another instance of the user
- * may take at once.
- */
-void hwtimer_supply_trim(struct hwtimer_instance *instance)
-{
-	hwtimer_allowance_settle(instance);
-	hwtimer_supply_trim_chunks(instance);
 }
 
 /*

@@ -53,7 +53,6 @@ int hwtimer_supply_start(struct hwtimer_instance *instance);
 int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 			   const struct hwtimer_demand *demand)
 	__acquires(&instance->lock);
-void hwtimer_supply_trim_chunks(struct hwtimer_instance *instance);
 void hwtimer_supply_trim(struct hwtimer_instance *instance);
 void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
 			      struct hwtimer_pool *surplus);

@@ -32,7 +32,6 @@ struct hwtimer_wakeup {
 u64 hwtimer_wakeup_earliest(const struct hwtimer_instance *instance);
 void hwtimer_wakeup_rearm(struct hwtimer_instance *instance);
 void hwtimer_wakeup_requeue(struct hwtimer_instance *instance, u64 now);
-void hwtimer_wakeup_again(struct hwtimer_instance *instance);
 void hwtimer_wakeup_chores(struct hwtimer_instance *instance, u64 time);
 
 void hwtimer_wakeup_followed(struct hwtimer_instance *instance);

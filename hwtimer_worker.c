@@ -2,117 +2,167 @@
 /*
  * Runs the workers; see hwtimer_worker.h.
  *
- * A worker keeps the alarms of its jobs in timerqueues, one for each clock. Alarms that
- * are due move to one more queue, the ready queue, where they stand in the order of their
- * jobs' ranks. The worker serves the first of them. Serving an alarm takes one slice,
- * which hwtimer_turn.c bounds. An instance that has more to do kicks its alarm for the
- * present time.
+ * All programs share the workers, so a worker is fair on two levels: it goes round by
+ * tenant, that is, by the user and the cgroup of the process that started the instance, and
+ * then by the jobs of the tenant. Serving an alarm takes one slice, which hwtimer_turn.c
+ * bounds. An instance that has more to do kicks its alarm for the present time.
  *
- * The rank of a job grows by the time that its slices take. So jobs that are always due
- * share the worker by time, not by turns, and a burst in one instance does not hold up
- * the others. A job that was not due for a while gets no credit for that: its rank is
- * raised to that of the job which was served last. That is still the lowest rank of all,
- * or nearly, so a job that is rarely due is served at once. This is how virtual time
- * works in fair schedulers of processors.
+ * A tenant keeps the alarms of its jobs in timerqueues, one for each clock. The worker has
+ * one queue of tenants for each clock, by the tenants' first alarms. Tenants that have an
+ * alarm that is due move to one more queue, the ready queue, where they stand in the order
+ * of their ranks. The worker picks the first of them. Only then it looks which of the
+ * tenant's alarms are due, so a burst of alarms of one tenant is of no matter to others.
+ * Among these alarms, it serves that of the job with the lowest rank.
  *
- * Each hrtimer is armed for the first alarm of its queue only. Until one of these alarms
+ * A rank grows by the time that the slices take. So tenants, and the jobs of a tenant, share
+ * the worker by time, not by turns. A tenant that was not due for a while gets no credit for
+ * that: its rank is raised to that of the tenant which was picked last. That is still the
+ * lowest rank of all, or nearly, so a tenant that is rarely due is served at once. The same
+ * holds for a job among those of its tenant. This is how virtual time works in fair
+ * schedulers of processors.
+ *
+ * A tenant is in one of three places: in the ready queue; being served; or it rests, and
+ * then it is in the worker's queue of each clock on which it has an alarm.
+ *
+ * Each hrtimer is armed for the first tenant of its queue only. Until one of these alarms
  * is due, the worker sleeps. An hrtimer follows its clock, so alarms follow
  * CLOCK_REALTIME when it is set. If it is set back, an alarm that was due a moment ago
  * comes later, by as much. hwtimer_wakeup.c sees to it that no timer does.
  *
- * An alarm goes into and out of a queue in O(log n).
+ * An alarm goes into and out of the queues in O(log n).
  *
- * Nobody waits for a worker's end, because the worker may belong to a tenant that hardly
- * gets any processor time, and the one who closes the last instance may be another. The
- * thread frees what it needs, and exits. Only the end of the module waits for it.
- *
- * A worker may also give up its jobs while their instances live on; see
- * hwtimer_worker_desert(). So a job's worker changes: from none to a worker in
- * hwtimer_worker_attach(), back to none in hwtimer_worker_release(). Whoever wants to use
- * the worker of a job takes the worker's lock, and then checks that it still is the job's
- * worker; see job_lock().
+ * The worker's lock is a raw spinlock: on PREEMPT_RT, a holder that can be preempted might
+ * be a tenant that hardly gets any processor time, and everybody would wait.
  */
-#include <linux/completion.h>
+#include <linux/bitmap.h>
+#include <linux/err.h>
+#include <linux/hashtable.h>
 #include <linux/hrtimer.h>
-#include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
-#include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/pid.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <uapi/linux/sched/types.h>
 
 #include "compat.h"
 #include "hwtimer_clock.h"
 #include "hwtimer_memory.h"
 #include "hwtimer_worker.h"
 
+/* Number of tenants, or of a tenant's alarms, that one look at a queue finds to be due */
+#define HWTIMER_COLLECT 16
+
+/*
+ * By how much a slice makes ranks grow, ns: by the time that it took, within these bounds. A
+ * slice that did next to nothing has cost a lookup. One that took longer than the highest
+ * was held up by the machine, for which its tenant need not wait.
+ */
+#define HWTIMER_CHARGE_MIN NSEC_PER_USEC
+#define HWTIMER_CHARGE_MAX (100 * HWTIMER_SLICE_TIME)
+
 /**
- * struct hwtimer_worker_queue - a worker's alarms on one clock
- * @alarms: the alarms in the order of their times; protected by the worker's lock
+ * struct hwtimer_tenant_queue - a tenant's alarms on one clock
+ * @alarms: the alarms in the order of their times
+ * @node: entry in the worker's queue of tenants on this clock, with the time of the first
+ *	alarm
+ * @tenant: the tenant; constant
+ * @common: the worker's queue of tenants on this clock; constant
+ *
+ * Protected by the worker's lock.
+ */
+struct hwtimer_tenant_queue {
+	struct timerqueue_head alarms;
+	struct timerqueue_node node;
+	struct hwtimer_tenant *tenant;
+	struct hwtimer_worker_queue *common;
+};
+
+/**
+ * struct hwtimer_tenant - those for whom a worker works who share one user and one cgroup
+ * @worker: the worker; constant
+ * @id: the user and the cgroup; constant
+ * @bucket: entry in the worker's table of tenants
+ * @users: number of references; see hwtimer_tenant_get()
+ * @queues: the alarms, by the number of their clock
+ * @clocks: the clocks whose queue is not empty, one bit for each
+ * @ready: alarms that are due, by the rank of their jobs, which stands in their times
+ * @job_rank: the rank of the job that was picked last, or a higher one that was picked before
+ * @rank: the tenant's place among those that are due: the lowest is served first
+ * @place: entry in the worker's queue of tenants that are due, by @rank
+ * @spent: time that the worker has spent for the tenant, ns
+ *
+ * The worker's lock protects all members from @bucket on.
+ */
+struct hwtimer_tenant {
+	struct hwtimer_worker *worker;
+	struct hwtimer_tenant_id id;
+	struct hlist_node bucket;
+	unsigned int users;
+	struct hwtimer_tenant_queue queues[HWTIMER_CLOCKS];
+	unsigned long clocks;
+	struct timerqueue_head ready;
+	u64 job_rank;
+	u64 rank;
+	struct timerqueue_node place;
+	u64 spent;
+};
+
+/**
+ * struct hwtimer_worker_queue - the tenants that have an alarm on one clock
+ * @tenants: those that rest, in the order of their first alarms; protected by the worker's
+ *	lock
  * @timer: hrtimer that wakes the worker for the first alarm; armed with the worker's lock
  *	held, while the worker sleeps
+ * @bit: the bit of the clock in sets of clocks; constant
  * @worker: the worker; constant
  */
 struct hwtimer_worker_queue {
-	struct timerqueue_head alarms;
+	struct timerqueue_head tenants;
 	struct hrtimer timer;
+	unsigned long bit;
 	struct hwtimer_worker *worker;
 };
-
-/* Number of due alarms that one look at the queues moves to the ready queue */
-#define HWTIMER_COLLECT 16
 
 /**
  * struct hwtimer_worker - one kthread
  * @task: the kthread; constant
- * @context: what hwtimer_worker_create() was given; constant
- * @ended: called by the thread before it exits; constant
- * @started: completed when the thread runs
- * @rcu: frees the worker; see hwtimer_worker_end()
- * @lock: spinlock; protects all members below, up to @wakeups. Taken inside an
+ * @nr: number of the worker; constant
+ * @lock: raw spinlock; protects all members below, up to @wakeups. Taken inside an
  *	instance's lock
- * @jobs: the jobs that the worker may give up
- * @queues: the alarms, by the number of their clock
- * @ready: alarms that are due, by the rank of their jobs, which stands in their times
- * @rank: the rank of the job that was picked last, or a higher one that was picked before
+ * @tenants: all tenants, by their users and cgroups
+ * @queues: the tenants that rest, by the number of the clock
+ * @armed: the clocks whose hrtimer was started, and not cancelled since
+ * @clocks: the clocks whose queue is not empty
+ * @ready: tenants that have an alarm that is due, by their rank
+ * @rank: the rank of the tenant that was picked last, or a higher one that was picked before
+ * @served: the tenant whose job is being served; NULL: none
  * @running: the job that is being served; NULL: none
  * @sleeping: the worker found no due alarm and armed the hrtimers; a kick that changes
  *	the first alarm of a queue arms that queue's hrtimer anew
- * @ending: the worker has no job and gets none; the thread is to exit
  * @wakeups: number of times the worker woke up
  * @slice: what the worker lends to the functions that it calls; used by the kthread only
- * @slice_ran: processor time of the thread when the slice began, ns; used by it only
  */
 struct hwtimer_worker {
 	struct task_struct *task;
-	void *context;
-	hwtimer_ended_fn *ended;
-	struct completion started;
-	struct rcu_head rcu;
+	unsigned int nr;
 
-	spinlock_t lock; /* see above */
-	struct list_head jobs;
+	raw_spinlock_t lock; /* see above */
+	DECLARE_HASHTABLE(tenants, 8);
 	struct hwtimer_worker_queue queues[HWTIMER_CLOCKS];
+	unsigned long armed;
+	unsigned long clocks;
 	struct timerqueue_head ready;
 	u64 rank;
+	const struct hwtimer_tenant *served;
 	const struct hwtimer_job *running;
 	bool sleeping;
-	bool ending;
 	u64 wakeups;
 
 	struct hwtimer_slice slice;
-	u64 slice_ran;
 };
-
-/*
- * The number of threads whose end nobody has noticed yet, and the completion that each
- * thread completes when it exits.
- */
-static atomic_t hwtimer_threads = ATOMIC_INIT(0);
-static DECLARE_COMPLETION(hwtimer_thread_ended);
 
 /* Wakes the worker. Runs in hard interrupt context, on PREEMPT_RT, too. */
 static enum hrtimer_restart queue_timer_fn(struct hrtimer *timer)
@@ -127,78 +177,374 @@ static enum hrtimer_restart queue_timer_fn(struct hrtimer *timer)
 /* Arms the hrtimer for the first alarm; cancels the hrtimer if no alarm can come due. */
 static void queue_arm(struct hwtimer_worker_queue *queue)
 {
-	struct timerqueue_node *first = timerqueue_getnext(&queue->alarms);
+	struct timerqueue_node *first = timerqueue_getnext(&queue->tenants);
+	struct hwtimer_worker *worker = queue->worker;
 	struct hrtimer *timer = &queue->timer;
 
-	lockdep_assert_held(&queue->worker->lock);
-	if (!first || first->expires == KTIME_MAX)
+	lockdep_assert_held(&worker->lock);
+	if (!first || first->expires == KTIME_MAX) {
 		hrtimer_try_to_cancel(timer);
-	else if (!hrtimer_is_queued(timer) ||
-		 hrtimer_get_expires(timer) != first->expires)
+		worker->armed &= ~queue->bit;
+	} else if (!hrtimer_is_queued(timer) ||
+		   hrtimer_get_expires(timer) != first->expires) {
 		hrtimer_start(timer, first->expires, HRTIMER_MODE_ABS_HARD);
-}
-
-/* The alarm of a node of any queue; NULL if there is no node. */
-static struct hwtimer_alarm *alarm_of(struct timerqueue_node *node)
-{
-	return node ? container_of(node, struct hwtimer_alarm, node) : NULL;
-}
-
-/* Moves an alarm that is due from the queue of its clock to the ready queue. */
-static void worker_make_ready(struct hwtimer_worker *worker,
-			      struct hwtimer_alarm *alarm)
-{
-	lockdep_assert_held(&worker->lock);
-	timerqueue_del(&worker->queues[alarm->clock].alarms, &alarm->node);
-	alarm->ready = true;
-	alarm->node.expires = max(alarm->job->rank, worker->rank);
-	timerqueue_add(&worker->ready, &alarm->node);
-}
-
-/*
- * Moves alarms of queue @nr that are due to the ready queue, HWTIMER_COLLECT at most. If
- * more are due, later calls move them.
- */
-static void queue_collect(struct hwtimer_worker *worker, unsigned int nr,
-			  u64 now)
-{
-	struct timerqueue_head *alarms = &worker->queues[nr].alarms;
-	unsigned int left = HWTIMER_COLLECT;
-
-	lockdep_assert_held(&worker->lock);
-	while (left--) {
-		struct timerqueue_node *first = timerqueue_getnext(alarms);
-
-		if (!first || first->expires > (s64)now)
-			return;
-		worker_make_ready(worker, alarm_of(first));
+		worker->armed |= queue->bit;
 	}
 }
 
-/*
- * Takes the first alarm out of the ready queue, after it has collected those that are due
- * at @now, ns on CLOCK_MONOTONIC. Returns NULL if none is due.
- */
-static struct hwtimer_alarm *queues_pick(struct hwtimer_worker *worker, u64 now)
+/* Enters a tenant by its first alarm on a clock, @own. Returns whether it is the first. */
+static bool queue_add(struct hwtimer_tenant_queue *own)
 {
-	struct hwtimer_alarm *alarm;
-	unsigned int nr;
+	struct timerqueue_node *alarm = timerqueue_getnext(&own->alarms);
+	struct hwtimer_worker_queue *queue = own->common;
+
+	queue->worker->clocks |= queue->bit;
+	own->node.expires = alarm->expires;
+	return timerqueue_add(&queue->tenants, &own->node);
+}
+
+static void queue_del(struct hwtimer_tenant_queue *own)
+{
+	struct hwtimer_worker_queue *queue = own->common;
+
+	if (!timerqueue_del(&queue->tenants, &own->node))
+		queue->worker->clocks &= ~queue->bit;
+}
+
+/* ---- tenants ---- */
+
+static struct hwtimer_tenant *tenant_find(struct hwtimer_worker *worker,
+					  const struct hwtimer_tenant_id *id)
+{
+	struct hwtimer_tenant *tenant;
 
 	lockdep_assert_held(&worker->lock);
-	for (nr = 0; nr < HWTIMER_CLOCKS; nr++)
-		if (timerqueue_getnext(&worker->queues[nr].alarms))
-			queue_collect(worker, nr,
-				      nr == HWTIMER_MONOTONIC ?
-					      now :
-					      hwtimer_clocks[nr].now());
-	alarm = alarm_of(timerqueue_getnext(&worker->ready));
-	if (!alarm)
+	hash_for_each_possible(worker->tenants, tenant, bucket,
+			       __kuid_val(id->uid) ^ id->cgroup)
+		if (uid_eq(tenant->id.uid, id->uid) &&
+		    tenant->id.cgroup == id->cgroup)
+			return tenant;
+	return NULL;
+}
+
+static struct hwtimer_tenant *tenant_create(struct hwtimer_worker *worker,
+					    const struct hwtimer_tenant_id *id)
+{
+	struct hwtimer_tenant *tenant = kzalloc(sizeof(*tenant), HWTIMER_GFP);
+	unsigned int clock;
+
+	if (!tenant)
 		return NULL;
-	timerqueue_del(&worker->ready, &alarm->node);
-	alarm->ready = false;
-	worker->rank = max_t(u64, worker->rank, alarm->node.expires);
+	tenant->worker = worker;
+	tenant->id = *id;
+	timerqueue_init(&tenant->place);
+	timerqueue_init_head(&tenant->ready);
+	for (clock = 0; clock < HWTIMER_CLOCKS; clock++) {
+		timerqueue_init_head(&tenant->queues[clock].alarms);
+		timerqueue_init(&tenant->queues[clock].node);
+		tenant->queues[clock].tenant = tenant;
+		tenant->queues[clock].common = &worker->queues[clock];
+	}
+	return tenant;
+}
+
+/**
+ * hwtimer_tenant_get - find a tenant of a worker, or create it
+ * @worker: the worker
+ * @id: the user and the cgroup
+ *
+ * Return: the tenant, with a reference, which each of its jobs needs until nobody uses the
+ * job any more; NULL: no memory. May sleep; takes the worker's lock.
+ */
+struct hwtimer_tenant *hwtimer_tenant_get(struct hwtimer_worker *worker,
+					  const struct hwtimer_tenant_id *id)
+{
+	struct hwtimer_tenant *fresh = tenant_create(worker, id), *tenant;
+
+	if (!fresh)
+		return NULL;
+	raw_spin_lock(&worker->lock);
+	tenant = tenant_find(worker, id);
+	if (!tenant) {
+		tenant = fresh;
+		fresh = NULL;
+		hash_add(worker->tenants, &tenant->bucket,
+			 __kuid_val(id->uid) ^ id->cgroup);
+	}
+	tenant->users++;
+	raw_spin_unlock(&worker->lock);
+	kfree(fresh);
+	return tenant;
+}
+
+/**
+ * hwtimer_tenant_put - release a reference of a tenant
+ * @tenant: the tenant, or NULL
+ *
+ * The last reference frees the tenant. Its jobs were taken away before. Does not sleep; takes
+ * the worker's lock.
+ */
+void hwtimer_tenant_put(struct hwtimer_tenant *tenant)
+{
+	struct hwtimer_worker *worker;
+	bool last;
+
+	if (!tenant)
+		return;
+	worker = tenant->worker;
+	raw_spin_lock(&worker->lock);
+	last = !--tenant->users;
+	if (last) {
+		/* It may have been due with an alarm that was forgotten then. */
+		if (!RB_EMPTY_NODE(&tenant->place.node))
+			timerqueue_del(&worker->ready, &tenant->place);
+		hash_del(&tenant->bucket);
+	}
+	raw_spin_unlock(&worker->lock);
+	if (last)
+		kfree(tenant);
+}
+
+/**
+ * hwtimer_tenant_spent - the time that a worker has spent for a tenant
+ * @tenant: the tenant
+ * @nr: out: the number of the worker
+ *
+ * Return: the time of all slices of the tenant's jobs, ns, since the tenant has had one; those
+ * of jobs that are gone by now count, too. Does not sleep; takes the worker's lock.
+ */
+u64 hwtimer_tenant_spent(struct hwtimer_tenant *tenant, unsigned int *nr)
+{
+	u64 spent;
+
+	*nr = tenant->worker->nr;
+	raw_spin_lock(&tenant->worker->lock);
+	spent = tenant->spent;
+	raw_spin_unlock(&tenant->worker->lock);
+	return spent;
+}
+
+/* Whether a tenant is in the queues by clock, if it has an alarm. */
+static bool tenant_rests(const struct hwtimer_tenant *tenant)
+{
+	return RB_EMPTY_NODE(&tenant->place.node) &&
+	       tenant->worker->served != tenant;
+}
+
+/*
+ * Moves a tenant that rests, and whose first alarm on a clock may be another one now, to its
+ * place in the worker's queue of the clock; while the worker sleeps, arms the hrtimer anew.
+ */
+static void tenant_move(struct hwtimer_tenant *tenant, unsigned int clock)
+{
+	struct hwtimer_tenant_queue *own = &tenant->queues[clock];
+	struct hwtimer_worker_queue *queue = own->common;
+	struct timerqueue_node *alarm = timerqueue_getnext(&own->alarms);
+	bool first = false;
+
+	lockdep_assert_held(&tenant->worker->lock);
+	if (!RB_EMPTY_NODE(&own->node.node)) {
+		if (alarm && alarm->expires == own->node.expires)
+			return;
+		first = timerqueue_getnext(&queue->tenants) == &own->node;
+		queue_del(own);
+	}
+	if (alarm)
+		first |= queue_add(own);
+	if (first && tenant->worker->sleeping)
+		queue_arm(queue);
+}
+
+/* Takes a tenant that rests out of the queues by clock. */
+static void tenant_withdraw(struct hwtimer_tenant *tenant)
+{
+	unsigned int clock;
+
+	lockdep_assert_held(&tenant->worker->lock);
+	for_each_set_bit(clock, &tenant->clocks, HWTIMER_CLOCKS)
+		queue_del(&tenant->queues[clock]);
+}
+
+/* Enters a tenant into the ready queue. */
+static void tenant_make_ready(struct hwtimer_tenant *tenant)
+{
+	struct hwtimer_worker *worker = tenant->worker;
+
+	lockdep_assert_held(&worker->lock);
+	tenant->place.expires = max(tenant->rank, worker->rank);
+	timerqueue_add(&worker->ready, &tenant->place);
+}
+
+/* Puts a tenant that is not being served any more where it belongs. The worker is awake. */
+static void tenant_return(struct hwtimer_tenant *tenant)
+{
+	unsigned int clock;
+
+	lockdep_assert_held(&tenant->worker->lock);
+	if (timerqueue_getnext(&tenant->ready)) {
+		tenant_make_ready(tenant);
+		return;
+	}
+	for_each_set_bit(clock, &tenant->clocks, HWTIMER_CLOCKS)
+		queue_add(&tenant->queues[clock]);
+}
+
+/* ---- which alarm comes next ---- */
+
+/* The time on a clock; @now: that on CLOCK_MONOTONIC */
+static s64 clock_time(unsigned int clock, u64 now)
+{
+	return clock == HWTIMER_MONOTONIC ? now : hwtimer_clocks[clock].now();
+}
+
+/* The first node of a queue, if it is due at @now. */
+static struct timerqueue_node *first_due(struct timerqueue_head *queue, s64 now)
+{
+	struct timerqueue_node *first = timerqueue_getnext(queue);
+
+	return first && first->expires <= now ? first : NULL;
+}
+
+/*
+ * Moves tenants with alarms on a clock that are due to the ready queue, HWTIMER_COLLECT at
+ * most. If more are due, later calls move them. As long as one is alone, it is in @only
+ * instead.
+ */
+static void queue_collect(struct hwtimer_worker_queue *queue, s64 time,
+			  struct hwtimer_tenant **only)
+{
+	unsigned int left = HWTIMER_COLLECT;
+	struct timerqueue_node *node;
+
+	lockdep_assert_held(&queue->worker->lock);
+	while (left-- && (node = first_due(&queue->tenants, time))) {
+		struct hwtimer_tenant *tenant =
+			container_of(node, struct hwtimer_tenant_queue, node)
+				->tenant;
+
+		tenant_withdraw(tenant);
+		if (!*only && !timerqueue_getnext(&queue->worker->ready)) {
+			*only = tenant;
+			continue;
+		}
+		if (*only)
+			tenant_make_ready(*only);
+		*only = NULL;
+		tenant_make_ready(tenant);
+	}
+}
+
+/* Takes an alarm out of its tenant's queue of a clock. */
+static void alarm_del(struct hwtimer_tenant_queue *own,
+		      struct hwtimer_alarm *alarm)
+{
+	if (!timerqueue_del(&own->alarms, &alarm->node))
+		own->tenant->clocks &= ~BIT(alarm->clock);
+}
+
+/* Enters an alarm into its tenant's ready queue. */
+static void alarm_make_ready(struct hwtimer_tenant *tenant,
+			     struct hwtimer_alarm *alarm)
+{
+	lockdep_assert_held(&tenant->worker->lock);
+	alarm->ready = true;
+	alarm->node.expires = max(alarm->job->rank, tenant->job_rank);
+	timerqueue_add(&tenant->ready, &alarm->node);
+}
+
+/* The alarm of a node of a tenant's queue */
+static struct hwtimer_alarm *alarm_of(struct timerqueue_node *node)
+{
+	return container_of(node, struct hwtimer_alarm, node);
+}
+
+/* As queue_collect(), for the alarms of a tenant. */
+static void tenant_collect(struct hwtimer_tenant_queue *own, s64 time,
+			   struct hwtimer_alarm **only)
+{
+	struct hwtimer_tenant *tenant = own->tenant;
+	unsigned int left = HWTIMER_COLLECT;
+	struct timerqueue_node *node;
+
+	lockdep_assert_held(&tenant->worker->lock);
+	while (left-- && (node = first_due(&own->alarms, time))) {
+		struct hwtimer_alarm *alarm = alarm_of(node);
+
+		alarm_del(own, alarm);
+		if (!*only && !timerqueue_getnext(&tenant->ready)) {
+			*only = alarm;
+			continue;
+		}
+		if (*only)
+			alarm_make_ready(tenant, *only);
+		*only = NULL;
+		alarm_make_ready(tenant, alarm);
+	}
+}
+
+/* Takes the first of a tenant's alarms that are due; returns NULL if none is. */
+static struct hwtimer_alarm *tenant_pick(struct hwtimer_tenant *tenant, u64 now)
+{
+	struct hwtimer_alarm *alarm = NULL;
+	struct timerqueue_node *node;
+	unsigned int clock;
+
+	for_each_set_bit(clock, &tenant->clocks, HWTIMER_CLOCKS)
+		tenant_collect(&tenant->queues[clock], clock_time(clock, now),
+			       &alarm);
+	if (!alarm) {
+		node = timerqueue_getnext(&tenant->ready);
+		if (!node)
+			return NULL;
+		timerqueue_del(&tenant->ready, node);
+		alarm = alarm_of(node);
+		alarm->ready = false;
+	}
+	tenant->job_rank = max(tenant->job_rank, alarm->job->rank);
 	return alarm;
 }
+
+/* Takes the first tenant of the ready queue; returns NULL if there is none. */
+static struct hwtimer_tenant *worker_first(struct hwtimer_worker *worker)
+{
+	struct timerqueue_node *place = timerqueue_getnext(&worker->ready);
+
+	if (!place)
+		return NULL;
+	timerqueue_del(&worker->ready, place);
+	return container_of(place, struct hwtimer_tenant, place);
+}
+
+/*
+ * Takes the alarm that is to be served next, after it has collected tenants that are due at
+ * @now, ns on CLOCK_MONOTONIC. Returns NULL if no alarm is due.
+ */
+static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker, u64 now)
+{
+	struct hwtimer_tenant *tenant = NULL;
+	unsigned int clock;
+
+	lockdep_assert_held(&worker->lock);
+	for_each_set_bit(clock, &worker->clocks, HWTIMER_CLOCKS)
+		queue_collect(&worker->queues[clock], clock_time(clock, now),
+			      &tenant);
+	while (tenant || (tenant = worker_first(worker))) {
+		struct hwtimer_alarm *alarm = tenant_pick(tenant, now);
+
+		worker->rank = max(worker->rank, tenant->rank);
+		if (alarm) {
+			worker->served = tenant;
+			worker->running = alarm->job;
+			return alarm;
+		}
+		/* Its alarms were forgotten, or the clock was set back. */
+		tenant_return(tenant);
+		tenant = NULL;
+	}
+	return NULL;
+}
+
+/* ---- the thread ---- */
 
 /*
  * Prepares the worker to sleep until the first alarm of a queue is due.
@@ -209,13 +555,14 @@ static struct hwtimer_alarm *queues_pick(struct hwtimer_worker *worker, u64 now)
  */
 static void worker_falls_asleep(struct hwtimer_worker *worker)
 {
-	unsigned int nr;
+	unsigned long clocks = worker->clocks | worker->armed;
+	unsigned int clock;
 
 	lockdep_assert_held(&worker->lock);
 	worker->sleeping = true;
 	set_current_state(TASK_IDLE);
-	for (nr = 0; nr < HWTIMER_CLOCKS; nr++)
-		queue_arm(&worker->queues[nr]);
+	for_each_set_bit(clock, &clocks, HWTIMER_CLOCKS)
+		queue_arm(&worker->queues[clock]);
 }
 
 static void worker_wakes_up(struct hwtimer_worker *worker)
@@ -223,6 +570,29 @@ static void worker_wakes_up(struct hwtimer_worker *worker)
 	lockdep_assert_held(&worker->lock);
 	worker->sleeping = false;
 	worker->wakeups++;
+	worker->slice.start = ktime_get_ns();
+}
+
+/*
+ * Has the hrtimers wake the thread for the next alarm, and sleeps. Releases the lock
+ * meanwhile. Returns false, at once, if the thread is to exit.
+ */
+static bool worker_sleep(struct hwtimer_worker *worker)
+	__must_hold(&worker->lock)
+{
+	bool stop;
+
+	worker_falls_asleep(worker);
+	raw_spin_unlock(&worker->lock);
+	/* After the state was set, as kthread_stop() wakes the thread only once. */
+	stop = kthread_should_stop();
+	if (!stop)
+		schedule();
+	else
+		__set_current_state(TASK_RUNNING);
+	raw_spin_lock(&worker->lock);
+	worker_wakes_up(worker);
+	return !stop;
 }
 
 /* Counts the worker's latest wake-up for @job, unless it is counted for @job already. */
@@ -236,72 +606,41 @@ static void worker_count_wakeup(const struct hwtimer_worker *worker,
 	job->wakeups++;
 }
 
-/*
- * The processor time of this thread, ns. The scheduler brings it up to date at each tick,
- * and whenever the thread stops running.
- */
-static u64 thread_time(void)
-{
-	/*
-	 * The scheduler writes it by plain writes, with a lock that we cannot take. An old
-	 * value makes a slice count for less, and the next one for more.
-	 */
-	return data_race(READ_ONCE(current->se.sum_exec_runtime));
-}
-
-/*
- * The time of a slice, by which the rank of its job grows. That is not the time for which
- * the thread had to wait for a processor in the middle of the slice: it would hold the job
- * back for as long again. A slice that was not interrupted is short, or the scheduler has
- * counted most of it. The scheduler may also count a time for which the machine itself
- * stood still; so there is a limit to that, too.
- */
-static u64 slice_charge(const struct hwtimer_worker *worker, u64 time)
-{
-	u64 ran = thread_time() - worker->slice_ran;
-
-	return max3(min(ran, 20 * HWTIMER_SLICE_TIME),
-		    min(time, 2 * HWTIMER_SLICE_TIME), 1ULL);
-}
-
-/* Notes that a slice of @job has ended. */
+/* Charges a job and its tenant for the slice that has ended; the next one begins. */
 static void worker_count_slice(struct hwtimer_worker *worker,
 			       struct hwtimer_job *job)
 {
-	u64 time = ktime_get_ns() - worker->slice.start;
+	struct hwtimer_tenant *tenant = job->tenant;
+	u64 now = ktime_get_ns();
+	u64 time = now - worker->slice.start;
+	u64 charge = clamp_t(u64, time, HWTIMER_CHARGE_MIN, HWTIMER_CHARGE_MAX);
 
 	lockdep_assert_held(&worker->lock);
+	worker->slice.start = now;
 	job->spent += time;
-	job->rank = max(job->rank, worker->rank) + slice_charge(worker, time);
-}
-
-/* Has the hrtimers wake the thread for the next alarm, and sleeps. Releases the lock. */
-static void worker_sleep(struct hwtimer_worker *worker)
-	__must_hold(&worker->lock)
-{
-	worker_falls_asleep(worker);
-	spin_unlock(&worker->lock);
-	schedule();
-	__set_current_state(TASK_RUNNING);
-	spin_lock(&worker->lock);
-	worker_wakes_up(worker);
+	tenant->spent += time;
+	job->rank = max(job->rank, tenant->job_rank) + charge;
+	tenant->rank = max(tenant->rank, worker->rank) + charge;
 }
 
 /*
  * Notes that the worker does not serve @job any more. If hwtimer_worker_leave() has come
- * meanwhile, tells that the worker has left the job, and releases the lock meanwhile.
+ * meanwhile, tells that the worker has left the job, and releases the lock meanwhile. Then
+ * the job and its tenant may be gone.
  */
 static void worker_end_slice(struct hwtimer_worker *worker,
 			     struct hwtimer_job *job) __must_hold(&worker->lock)
 {
 	hwtimer_left_fn *left = job->left;
 
-	job->left = NULL;
+	worker_count_slice(worker, job);
 	worker->running = NULL;
+	worker->served = NULL;
+	tenant_return(job->tenant);
 	if (unlikely(left)) {
-		spin_unlock(&worker->lock);
+		raw_spin_unlock(&worker->lock);
 		left(job);
-		spin_lock(&worker->lock);
+		raw_spin_lock(&worker->lock);
 	}
 }
 
@@ -311,111 +650,63 @@ static void worker_serve(struct hwtimer_worker *worker,
 {
 	struct hwtimer_job *job = alarm->job;
 
-	worker->slice_ran = thread_time();
-	worker->running = job;
 	worker_count_wakeup(worker, job);
-	spin_unlock(&worker->lock);
+	raw_spin_unlock(&worker->lock);
 
 	alarm->serve(alarm, &worker->slice);
 	/*
-	 * A tenant can keep the worker busy for as long as it likes. Being preempted does
+	 * Tenants can keep the worker busy for as long as they like. Being preempted does
 	 * not count for RCU Tasks, so without this call ftrace, kprobes and BPF would wait
 	 * until the worker sleeps.
 	 */
 	cond_resched_tasks_rcu_qs();
 
-	spin_lock(&worker->lock);
-	worker_count_slice(worker, job);
+	raw_spin_lock(&worker->lock);
 	worker_end_slice(worker, job);
-}
-
-/* Frees a worker whose thread is about to exit. */
-static void worker_free(struct hwtimer_worker *worker)
-{
-	unsigned int clock;
-
-	for (clock = 0; clock < HWTIMER_CLOCKS; clock++)
-		hrtimer_cancel(&worker->queues[clock].timer);
-	kfree_rcu(worker, rcu);
-}
-
-/*
- * Runs until the scheduler has counted some time for this thread. Before 6.6, it takes a
- * thread without any for one that has never run. Then a thread that is moved to another
- * cgroup keeps the virtual run time that it had in the old one, and may have to wait for
- * seconds until all others there have caught up. A clock that stands still for a moment,
- * as that of an emulated processor, counts nothing for the first steps of a thread.
- */
-static void thread_run_in(void)
-{
-	u64 end = ktime_get_ns() + 10 * TICK_NSEC;
-
-	while (!thread_time() && ktime_get_ns() < end)
-		cond_resched();
 }
 
 static int hwtimer_worker_run(void *data)
 {
 	struct hwtimer_worker *worker = data;
 
-	thread_run_in();
-	complete(&worker->started);
-	spin_lock(&worker->lock);
-	while (!worker->ending) {
+	bool goes_on = true;
+
+	/* It has no job any more when it is stopped, so it comes to sleep. */
+	raw_spin_lock(&worker->lock);
+	worker->slice.start = ktime_get_ns();
+	while (goes_on) {
 		struct hwtimer_alarm *alarm;
 
-		worker->slice.start = ktime_get_ns();
-		alarm = queues_pick(worker, worker->slice.start);
+		alarm = worker_pick(worker, worker->slice.start);
 		if (alarm)
 			worker_serve(worker, alarm);
 		else
-			worker_sleep(worker);
+			goes_on = worker_sleep(worker);
 	}
-	spin_unlock(&worker->lock);
-	worker->ended(worker->context);
-	worker_free(worker);
-	/* The module may be gone as soon as this is completed. */
-	kthread_complete_and_exit(&hwtimer_thread_ended, 0);
+	raw_spin_unlock(&worker->lock);
+	return 0;
 }
 
-/*
- * Takes the lock of a job's worker. While it is held, the worker keeps the job. Returns
- * NULL, without a lock, if the job has no worker. The RCU read lock is held, too, because
- * the worker may give up the job and end as soon as the lock is free again, before
- * spin_unlock() has returned.
+/* ---- jobs ---- */
+
+/**
+ * hwtimer_worker_tenant - the tenant of a job
+ * @job: the job
+ *
+ * Return: the tenant, which stays the job's; NULL: none yet. Any context.
  */
-static struct hwtimer_worker *job_lock(const struct hwtimer_job *job)
+struct hwtimer_tenant *hwtimer_worker_tenant(const struct hwtimer_job *job)
 {
-	struct hwtimer_worker *worker;
-
-	rcu_read_lock();
-	worker = hwtimer_worker_of(job);
-	if (likely(worker)) {
-		spin_lock(&worker->lock);
-		if (likely(READ_ONCE(job->worker) == worker)) {
-			/* Sparse does not know locks that depend on the result. */
-			__release(&worker->lock);
-			__release(RCU);
-			return worker;
-		}
-		spin_unlock(&worker->lock);
-	}
-	rcu_read_unlock();
-	return NULL;
+	/* Pairs with the smp_store_release() in hwtimer_worker_attach(). */
+	return smp_load_acquire(&job->tenant);
 }
 
-static void job_unlock(struct hwtimer_worker *worker)
+/* The worker of a job; NULL: none yet. */
+static struct hwtimer_worker *job_worker(const struct hwtimer_job *job)
 {
-	__acquire(RCU);
-	__acquire(&worker->lock);
-	spin_unlock(&worker->lock);
-	rcu_read_unlock();
-}
+	struct hwtimer_tenant *tenant = hwtimer_worker_tenant(job);
 
-/* Whether somebody may still use the alarms of a job, although it has no worker. */
-static bool job_may_be_kicked(const struct hwtimer_job *job)
-{
-	return READ_ONCE(job->deserted) || job->detached;
+	return likely(tenant) ? tenant->worker : NULL;
 }
 
 /**
@@ -424,70 +715,64 @@ static bool job_may_be_kicked(const struct hwtimer_job *job)
  * @time: ns on the alarm's clock, plus the alarm's offset; a time beyond the range of
  *	that clock never comes
  *
- * Nothing happens if the alarm has an earlier time already, or if the job is detached, or
- * if its worker has given it up: who then attaches the job to another worker kicks both
- * alarms. Any other job has a worker before it is kicked. A caller that computes
- * @time from the state of an instance holds that instance's lock.
+ * Nothing happens if the alarm has an earlier time already, or if the job is detached. A
+ * caller that computes @time from the state of an instance holds that instance's lock.
  * Any context but an interrupt; does not sleep; takes the worker's lock.
  */
 void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time)
 {
 	const struct hwtimer_job *job = alarm->job;
-	struct hwtimer_worker *worker = job_lock(job);
+	struct hwtimer_tenant *tenant = hwtimer_worker_tenant(job);
 	struct timerqueue_node *node = &alarm->node;
-	struct hwtimer_worker_queue *queue;
+	struct hwtimer_tenant_queue *own;
+	struct hwtimer_worker *worker;
 	ktime_t expires;
 
-	if (unlikely(!worker)) {
-		WARN_ON_ONCE(!job_may_be_kicked(job));
+	if (WARN_ON_ONCE(!tenant))
 		return;
-	}
-	queue = &worker->queues[alarm->clock];
+	worker = tenant->worker;
+	own = &tenant->queues[alarm->clock];
 	expires = hwtimer_clock_host_time(time, alarm->offset);
+	raw_spin_lock(&worker->lock);
 	/* An alarm that is ready already could not come earlier. */
 	if (job->detached || alarm->ready)
 		goto unlock;
 	if (!RB_EMPTY_NODE(&node->node)) {
 		if (node->expires <= expires)
 			goto unlock;
-		timerqueue_del(&queue->alarms, node);
+		timerqueue_del(&own->alarms, node);
 	}
 	node->expires = expires;
-	if (timerqueue_add(&queue->alarms, node) && worker->sleeping)
-		queue_arm(queue);
+	tenant->clocks |= BIT(alarm->clock);
+	if (timerqueue_add(&own->alarms, node) && tenant_rests(tenant))
+		tenant_move(tenant, alarm->clock);
 unlock:
-	job_unlock(worker);
+	raw_spin_unlock(&worker->lock);
 }
 
-/* Takes an alarm out of its queue; while the worker sleeps, arms the hrtimer anew. */
-static void worker_forget(struct hwtimer_worker *worker,
-			  struct hwtimer_alarm *alarm)
+/* Takes an alarm out of its queue. */
+static void alarm_forget(struct hwtimer_tenant *tenant,
+			 struct hwtimer_alarm *alarm)
 {
-	struct hwtimer_worker_queue *queue;
-	bool first;
-
-	lockdep_assert_held(&worker->lock);
+	lockdep_assert_held(&tenant->worker->lock);
 	/* An alarm that was never kicked may have no valid @clock yet. */
 	if (RB_EMPTY_NODE(&alarm->node.node))
 		return;
 	if (alarm->ready) {
-		timerqueue_del(&worker->ready, &alarm->node);
+		timerqueue_del(&tenant->ready, &alarm->node);
 		alarm->ready = false;
 		return;
 	}
-	queue = &worker->queues[alarm->clock];
-	first = timerqueue_getnext(&queue->alarms) == &alarm->node;
-	timerqueue_del(&queue->alarms, &alarm->node);
-	if (first && worker->sleeping)
-		queue_arm(queue);
+	alarm_del(&tenant->queues[alarm->clock], alarm);
+	if (tenant_rests(tenant))
+		tenant_move(tenant, alarm->clock);
 }
 
 /* Takes both alarms of a job out of the queues. */
-static void worker_forget_job(struct hwtimer_worker *worker,
-			      struct hwtimer_job *job)
+static void job_forget(struct hwtimer_job *job)
 {
-	worker_forget(worker, &job->turns);
-	worker_forget(worker, &job->chores);
+	alarm_forget(job->tenant, &job->turns);
+	alarm_forget(job->tenant, &job->chores);
 }
 
 /**
@@ -500,28 +785,26 @@ static void worker_forget_job(struct hwtimer_worker *worker,
  */
 void hwtimer_worker_forget(struct hwtimer_job *job)
 {
-	struct hwtimer_worker *worker = job_lock(job);
+	struct hwtimer_worker *worker = job_worker(job);
 
 	if (!worker)
 		return;
-	worker_forget_job(worker, job);
-	job_unlock(worker);
+	raw_spin_lock(&worker->lock);
+	job_forget(job);
+	raw_spin_unlock(&worker->lock);
 }
 
-/*
- * Reads one of the numbers that the worker keeps for a job. Without a worker, nobody
- * changes them, unless the job is just getting one.
- */
+/* Reads one of the numbers that the worker keeps for a job. */
 static u64 job_read(const struct hwtimer_job *job, const u64 *number)
 {
-	struct hwtimer_worker *worker = job_lock(job);
+	struct hwtimer_worker *worker = job_worker(job);
 	u64 value;
 
 	if (!worker)
-		/* At worst, the count of a moment ago */
-		return data_race(READ_ONCE(*number));
+		return 0;
+	raw_spin_lock(&worker->lock);
 	value = *number;
-	job_unlock(worker);
+	raw_spin_unlock(&worker->lock);
 	return value;
 }
 
@@ -551,18 +834,19 @@ u64 hwtimer_worker_spent(const struct hwtimer_job *job)
 }
 
 /**
- * hwtimer_worker_of - the worker of a job
+ * hwtimer_worker_pid - the thread of a job's worker
  * @job: the job
+ * @namespace: a pid namespace
  *
- * The worker may give up the job, and end. So a caller that uses the worker either owns
- * the job, and nobody else uses it any more, or holds the RCU read lock.
- *
- * Return: the worker; NULL: none. Any context.
+ * Return: the pid of the thread in that namespace; 0: the job has no worker yet, or its thread
+ * has no pid there. Does not sleep.
  */
-struct hwtimer_worker *hwtimer_worker_of(const struct hwtimer_job *job)
+pid_t hwtimer_worker_pid(const struct hwtimer_job *job,
+			 struct pid_namespace *namespace)
 {
-	/* Pairs with the cmpxchg() in hwtimer_worker_attach(). */
-	return smp_load_acquire(&job->worker);
+	struct hwtimer_worker *worker = job_worker(job);
+
+	return worker ? task_pid_nr_ns(worker->task, namespace) : 0;
 }
 
 static void job_alarm_init(struct hwtimer_alarm *alarm, struct hwtimer_job *job,
@@ -587,38 +871,24 @@ void hwtimer_job_init(struct hwtimer_job *job, hwtimer_serve_fn *turn,
 {
 	job_alarm_init(&job->turns, job, turn);
 	job_alarm_init(&job->chores, job, chores);
-	INIT_LIST_HEAD(&job->entry);
 	/* No wake-up has this number, so the job's first wake-up counts. */
 	job->served_at = U64_MAX;
 }
 
 /**
- * hwtimer_worker_attach - give a job to a worker
- * @job: the job
- * @worker: the worker, which must not end before it has left the job
+ * hwtimer_worker_attach - give a job to a tenant, and so to its worker
+ * @job: the job, which has no tenant
+ * @tenant: the tenant; the caller's reference passes to the job, whose owner gives it up by
+ *	hwtimer_tenant_put() when nobody uses the job any more
  *
- * The worker does not serve a job before one of the job's alarms is kicked. Any context
- * but an interrupt; does not sleep; takes the worker's lock.
- *
- * Return: whether the worker got the job; if not, another thread was faster, and gave the
- * job to another worker.
+ * The worker does not serve a job before one of the job's alarms is kicked. No other thread
+ * attaches the job. Any context.
  */
-bool hwtimer_worker_attach(struct hwtimer_job *job,
-			   struct hwtimer_worker *worker)
+void hwtimer_worker_attach(struct hwtimer_job *job,
+			   struct hwtimer_tenant *tenant)
 {
-	bool first;
-
-	spin_lock(&worker->lock);
-	/*
-	 * Another thread may try the same with another worker, whose lock it holds. Pairs
-	 * with the smp_load_acquire() in hwtimer_worker_of(), and with the
-	 * smp_store_release() in hwtimer_worker_release().
-	 */
-	first = !cmpxchg(&job->worker, NULL, worker);
-	if (first && job->desert)
-		list_add_tail(&job->entry, &worker->jobs);
-	spin_unlock(&worker->lock);
-	return first;
+	/* Pairs with the smp_load_acquire() in hwtimer_worker_tenant(). */
+	smp_store_release(&job->tenant, tenant);
 }
 
 /**
@@ -631,234 +901,121 @@ bool hwtimer_worker_attach(struct hwtimer_job *job,
  */
 bool hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left)
 {
-	struct hwtimer_worker *worker = job_lock(job);
+	struct hwtimer_worker *worker = job_worker(job);
 	bool running;
 
 	if (!worker)
 		return false;
+	raw_spin_lock(&worker->lock);
 	job->detached = true;
-	list_del_init(&job->entry);
-	worker_forget_job(worker, job);
+	job_forget(job);
 	running = worker->running == job;
 	if (running)
 		job->left = left;
-	job_unlock(worker);
+	raw_spin_unlock(&worker->lock);
 	return running;
 }
 
-/**
- * hwtimer_worker_desert - give up all jobs that have a function for that
- * @worker: the worker, in which the caller runs: it is serving another job
- *
- * Afterwards these jobs have no worker, and can be attached to another one. Jobs that the
- * worker gets meanwhile are not among them. Calls the function desert of each job with no
- * lock held. May sleep; takes the worker's lock.
- *
- * Return: the number of jobs that the worker has given up. Jobs that were detached are
- * not among them.
- */
-unsigned int hwtimer_worker_desert(struct hwtimer_worker *worker)
-{
-	const struct hwtimer_job *self;
-	struct hwtimer_job *job;
-	unsigned int count = 0;
-	LIST_HEAD(leaving);
-
-	spin_lock(&worker->lock);
-	self = worker->running;
-	/* Not those that come meanwhile; otherwise this might never end. */
-	list_splice_init(&worker->jobs, &leaving);
-	while ((job = list_first_entry_or_null(&leaving, struct hwtimer_job,
-					       entry))) {
-		worker->running = job;
-		spin_unlock(&worker->lock);
-		job->desert(job);
-		cond_resched();
-		spin_lock(&worker->lock);
-		/* A job that was released may be gone. */
-		if (worker->running)
-			worker_end_slice(worker, job);
-		else
-			count++;
-	}
-	worker->running = self;
-	spin_unlock(&worker->lock);
-	return count;
-}
-
-/**
- * hwtimer_worker_release - give up a job
- * @job: the job, whose worker calls its function desert
- *
- * The worker does not touch the job any more. What keeps others from freeing the job is
- * the caller's business. Does not sleep; takes the worker's lock.
- *
- * Return: whether the worker has given up the job; if not, the job is detached: it stays
- * the worker's until the function desert has returned.
- */
-bool hwtimer_worker_release(struct hwtimer_job *job)
-{
-	/* An attempt of another thread to attach the job writes nothing, but may come now. */
-	struct hwtimer_worker *worker = READ_ONCE(job->worker);
-	bool released;
-
-	spin_lock(&worker->lock);
-	lockdep_assert(worker->running == job);
-	released = !job->detached;
-	if (released) {
-		worker_forget_job(worker, job);
-		list_del_init(&job->entry);
-		/* The numbers of another worker mean something else. */
-		job->served_at = U64_MAX;
-		job->rank = 0;
-		WRITE_ONCE(job->deserted, true);
-		worker->running = NULL;
-		/* Pairs with the cmpxchg() in hwtimer_worker_attach(). */
-		smp_store_release(&job->worker, NULL);
-	}
-	spin_unlock(&worker->lock);
-	return released;
-}
-
-/**
- * hwtimer_worker_task - the thread of a worker
- * @worker: the worker
- *
- * Return: the thread, which lives as long as the worker. Any context.
- */
-struct task_struct *hwtimer_worker_task(const struct hwtimer_worker *worker)
-{
-	return worker->task;
-}
-
-/**
- * hwtimer_worker_context - what belongs to a worker
- * @worker: the worker
- *
- * Return: the pointer that hwtimer_worker_create() was given. Any context.
- */
-void *hwtimer_worker_context(const struct hwtimer_worker *worker)
-{
-	return worker->context;
-}
-
-/**
- * hwtimer_worker_pid - the thread of a job's worker
- * @job: the job
- * @namespace: a pid namespace
- *
- * Return: the pid of the thread in that namespace; 0: the job has no worker, or its thread
- * has no pid there. Does not sleep.
- */
-pid_t hwtimer_worker_pid(const struct hwtimer_job *job,
-			 struct pid_namespace *namespace)
-{
-	struct hwtimer_worker *worker;
-	pid_t pid = 0;
-
-	rcu_read_lock();
-	worker = hwtimer_worker_of(job);
-	if (worker)
-		pid = task_pid_nr_ns(worker->task, namespace);
-	rcu_read_unlock();
-	return pid;
-}
+/* ---- workers ---- */
 
 static void queue_init(struct hwtimer_worker_queue *queue,
 		       struct hwtimer_worker *worker, unsigned int clock)
 {
+	queue->bit = BIT(clock);
 	queue->worker = worker;
-	timerqueue_init_head(&queue->alarms);
+	timerqueue_init_head(&queue->tenants);
 	hrtimer_setup(&queue->timer, queue_timer_fn, hwtimer_clocks[clock].id,
 		      HRTIMER_MODE_ABS_HARD);
 }
 
-static void worker_init(struct hwtimer_worker *worker, hwtimer_ended_fn *ended,
-			void *context)
+static void worker_init(struct hwtimer_worker *worker, unsigned int nr)
 {
 	unsigned int clock;
 
-	worker->context = context;
-	worker->ended = ended;
-	init_completion(&worker->started);
-	spin_lock_init(&worker->lock);
-	INIT_LIST_HEAD(&worker->jobs);
+	worker->nr = nr;
+	raw_spin_lock_init(&worker->lock);
+	hash_init(worker->tenants);
 	timerqueue_init_head(&worker->ready);
 	for (clock = 0; clock < HWTIMER_CLOCKS; clock++)
 		queue_init(&worker->queues[clock], worker, clock);
 }
 
-/* Forgets the threads that have ended; without that, their number would only grow. */
-static void threads_forget_ended(void)
+/*
+ * Not sched_set_fifo(), which is for drivers: they cannot know the machine's other
+ * real-time threads. The administrator knows them, and ranks the worker among them by a
+ * module parameter. chrt can change the priority later.
+ */
+static int task_set_priority(struct task_struct *task, unsigned int priority)
 {
-	while (try_wait_for_completion(&hwtimer_thread_ended))
-		atomic_dec(&hwtimer_threads);
+	struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = SCHED_FIFO,
+		.sched_priority = priority,
+	};
+
+	return priority ? sched_setattr_nocheck(task, &attr) : 0;
 }
 
 /**
- * hwtimer_worker_create - create a worker without jobs
- * @name: name of the thread
- * @ended: called by the thread before it exits, after hwtimer_worker_end()
- * @context: passed to @ended, and what hwtimer_worker_context() is to return
+ * hwtimer_worker_create - create a worker without tenants
+ * @nr: number of the worker, for the name of its thread
+ * @priority: priority of the thread under SCHED_FIFO; 0: an ordinary thread
  *
- * The thread runs when the function returns, so it may be moved to another cgroup. It
- * prefers no node: since 6.14 kthreads that do are reset to its processors when one comes
- * online, although a cpuset may not allow them.
+ * The thread belongs to no user, is in no cgroup of a program, and its memory is charged to
+ * nobody. It prefers no node: since 6.14 kthreads that do are reset to its processors when
+ * one comes online, although an administrator may have bound them to others.
  *
  * Return: the worker, or ERR_PTR(): -ENOMEM, -EINTR (the caller is being killed), -EAGAIN
  * (the machine has too many threads). May sleep.
  */
-struct hwtimer_worker *
-hwtimer_worker_create(const char *name, hwtimer_ended_fn *ended, void *context)
+struct hwtimer_worker *hwtimer_worker_create(unsigned int nr,
+					     unsigned int priority)
 {
-	struct hwtimer_worker *worker =
-		kzalloc(sizeof(*worker), HWTIMER_GFP_AHEAD);
+	struct hwtimer_worker *worker = kzalloc(sizeof(*worker), GFP_KERNEL);
+	int err;
 
 	if (!worker)
 		return ERR_PTR(-ENOMEM);
-	worker_init(worker, ended, context);
-	worker->task = kthread_create(hwtimer_worker_run, worker, "%s", name);
+	worker_init(worker, nr);
+	worker->task =
+		kthread_create(hwtimer_worker_run, worker, "hwtimer/%u", nr);
 	if (IS_ERR(worker->task)) {
-		int err = PTR_ERR(worker->task);
-
+		err = PTR_ERR(worker->task);
 		kfree(worker);
 		return ERR_PTR(err);
 	}
-	threads_forget_ended();
-	atomic_inc(&hwtimer_threads);
+	err = task_set_priority(worker->task, priority);
+	if (err) {
+		hwtimer_worker_stop(worker);
+		hwtimer_worker_free(worker);
+		return ERR_PTR(err);
+	}
 	wake_up_process(worker->task);
-	wait_for_completion(&worker->started);
 	return worker;
 }
 
 /**
- * hwtimer_worker_end - end a worker that has no job
- * @worker: the worker; must not be used afterwards
+ * hwtimer_worker_stop - end the thread of a worker whose jobs were all taken away
+ * @worker: the worker
  *
- * Does not wait for the thread. Does not sleep; takes the worker's lock. The worker
- * itself may call this, when it has left its last job.
+ * Waits until the thread has exited. It may just end a slice, and tell that it has left the
+ * job. May sleep.
  */
-void hwtimer_worker_end(struct hwtimer_worker *worker)
+void hwtimer_worker_stop(struct hwtimer_worker *worker)
 {
-	/* The thread may free the worker before the lock is wholly released. */
-	rcu_read_lock();
-	spin_lock(&worker->lock);
-	worker->ending = true;
-	wake_up_process(worker->task);
-	spin_unlock(&worker->lock);
-	rcu_read_unlock();
+	unsigned int clock;
+
+	kthread_stop(worker->task);
+	for (clock = 0; clock < HWTIMER_CLOCKS; clock++)
+		hrtimer_cancel(&worker->queues[clock].timer);
 }
 
 /**
- * hwtimer_workers_await_end - wait until the threads of all workers have ended
- *
- * Called when the module is unloaded, after hwtimer_worker_end() for each worker. May
- * sleep.
+ * hwtimer_worker_free - free a worker that has stopped
+ * @worker: the worker, which has no tenant any more
  */
-void hwtimer_workers_await_end(void)
+void hwtimer_worker_free(struct hwtimer_worker *worker)
 {
-	while (atomic_read(&hwtimer_threads)) {
-		wait_for_completion(&hwtimer_thread_ended);
-		atomic_dec(&hwtimer_threads);
-	}
+	WARN_ON_ONCE(!hash_empty(worker->tenants));
+	kfree(worker);
 }

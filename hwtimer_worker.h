@@ -3,9 +3,9 @@
  * Workers call functions at given times. A worker is a kthread with one hrtimer for each
  * clock, which wakes the worker for the earliest alarm.
  *
- * hwtimer_owner.c creates and ends workers, and gives them jobs: each instance is one job.
- * hwtimer_instance.c takes the jobs away. hwtimer_wakeup.c kicks the alarms of a job when
- * there is something to do.
+ * hwtimer_workers.c creates and ends workers, and finds tenants. hwtimer_supply.c attaches
+ * an instance's job to its tenant when the instance starts. hwtimer_instance.c takes the
+ * job away. hwtimer_wakeup.c kicks the alarms of a job when there is something to do.
  *
  * A worker knows nothing of instances: an alarm carries the function that serves it, as a
  * work item does. One kthread serves several instances, because a thread for each would
@@ -14,7 +14,6 @@
 #ifndef HWTIMER_WORKER_H
 #define HWTIMER_WORKER_H
 
-#include <linux/list.h>
 #include <linux/time64.h>
 #include <linux/timerqueue.h>
 #include <linux/types.h>
@@ -30,9 +29,9 @@
 
 struct hwtimer_alarm;
 struct hwtimer_job;
+struct hwtimer_tenant;
 struct hwtimer_worker;
 struct pid_namespace;
-struct task_struct;
 
 /**
  * struct hwtimer_slice - what the worker lends to the function that serves an alarm
@@ -64,25 +63,8 @@ typedef void hwtimer_serve_fn(struct hwtimer_alarm *alarm,
 typedef void hwtimer_left_fn(struct hwtimer_job *job);
 
 /**
- * typedef hwtimer_desert_fn - function that is called when a worker gives up a job
- * @job: the job
- *
- * The worker calls the function with no lock held. The function must call
- * hwtimer_worker_release(), unless the job is detached. May sleep.
- */
-typedef void hwtimer_desert_fn(struct hwtimer_job *job);
-
-/**
- * typedef hwtimer_ended_fn - function that is called when a worker's thread exits
- * @context: what hwtimer_worker_create() was given
- *
- * The thread calls it with no lock held. May sleep.
- */
-typedef void hwtimer_ended_fn(void *context);
-
-/**
  * struct hwtimer_alarm - a time at which a job needs its worker
- * @node: entry in the worker's queue, with the time; protected by the worker's lock
+ * @node: entry in a queue of the tenant, with the time; protected by the worker's lock
  * @job: the job; constant
  * @serve: function that is called when the time has come; constant
  * @clock: number of the clock of the alarm; written before the first kick
@@ -101,66 +83,65 @@ struct hwtimer_alarm {
 
 /**
  * struct hwtimer_job - the alarms by which a worker serves one instance
- * @worker: the worker; NULL: none yet, or none any more. Written with the lock of that
- *	worker held. A reader without the lock holds the RCU read lock, see job_lock()
- * @starter: the user who may give the job a worker; INVALID_UID: every user. Constant
- * @starter_cgroup: if @starter is 0, the cgroup in which that is; otherwise 0. Constant
+ * @tenant: the tenant, and so the worker, to which the job belongs; NULL: none yet. Set
+ *	once, by hwtimer_worker_attach()
  * @turns: the alarm for turning the wheel, on the instance's clock
  * @chores: the alarm for everything else, on the host's CLOCK_MONOTONIC. If there are
  *	several reasons, its time is the earliest
- * @desert: called when the worker gives up the job; NULL: the worker never does that.
- *	Constant
- * @deserted: a worker has given up the job, some time; also read without the lock
- * @entry: entry in the worker's list of the jobs that it could give up
  * @wakeups: number of wake-ups of the worker after which it served this job
  * @served_at: number of the wake-up after which the worker last served this job
+ * @rank: the job's place among those of its tenant that are due: the lowest is served
+ *	first. Grows by the time that the job's slices take
  * @spent: time that the worker has spent in this job's slices, ns
- * @rank: the job's place among those that are due: the lowest is served first. Grows by
- *	the time that the job's slices take
  * @left: called when the worker has ended the slice of this job that is running; NULL: the
  *	job was not detached, or no slice ran then
  * @detached: the alarms can no longer be queued
  *
- * The worker's lock protects all members from @deserted on. Without a worker, only who
- * frees the job writes them.
+ * The worker's lock protects all members from @wakeups on.
  */
 struct hwtimer_job {
-	struct hwtimer_worker *worker;
-	kuid_t starter;
-	u64 starter_cgroup;
+	struct hwtimer_tenant *tenant;
 	struct hwtimer_alarm turns;
 	struct hwtimer_alarm chores;
-	hwtimer_desert_fn *desert;
-	bool deserted;
-	struct list_head entry;
 	u64 wakeups;
 	u64 served_at;
-	u64 spent;
 	u64 rank;
+	u64 spent;
 	hwtimer_left_fn *left;
 	bool detached;
 };
 
-struct hwtimer_worker *
-hwtimer_worker_create(const char *name, hwtimer_ended_fn *ended, void *context);
-void hwtimer_worker_end(struct hwtimer_worker *worker);
-void hwtimer_workers_await_end(void);
-struct task_struct *hwtimer_worker_task(const struct hwtimer_worker *worker);
-void *hwtimer_worker_context(const struct hwtimer_worker *worker);
-pid_t hwtimer_worker_pid(const struct hwtimer_job *job,
-			 struct pid_namespace *namespace);
+/**
+ * struct hwtimer_tenant_id - by whom tenants are told apart
+ * @uid: the user
+ * @cgroup: the id of the cgroup in the version 2 hierarchy
+ */
+struct hwtimer_tenant_id {
+	kuid_t uid;
+	u64 cgroup;
+};
+
+struct hwtimer_worker *hwtimer_worker_create(unsigned int nr,
+					     unsigned int priority);
+void hwtimer_worker_stop(struct hwtimer_worker *worker);
+void hwtimer_worker_free(struct hwtimer_worker *worker);
+
+struct hwtimer_tenant *hwtimer_tenant_get(struct hwtimer_worker *worker,
+					  const struct hwtimer_tenant_id *id);
+void hwtimer_tenant_put(struct hwtimer_tenant *tenant);
+u64 hwtimer_tenant_spent(struct hwtimer_tenant *tenant, unsigned int *nr);
 
 void hwtimer_job_init(struct hwtimer_job *job, hwtimer_serve_fn *turn,
 		      hwtimer_serve_fn *chores);
-bool hwtimer_worker_attach(struct hwtimer_job *job,
-			   struct hwtimer_worker *worker);
-struct hwtimer_worker *hwtimer_worker_of(const struct hwtimer_job *job);
+struct hwtimer_tenant *hwtimer_worker_tenant(const struct hwtimer_job *job);
+void hwtimer_worker_attach(struct hwtimer_job *job,
+			   struct hwtimer_tenant *tenant);
 bool hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left);
-unsigned int hwtimer_worker_desert(struct hwtimer_worker *worker);
-bool hwtimer_worker_release(struct hwtimer_job *job);
 void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time);
 void hwtimer_worker_forget(struct hwtimer_job *job);
 u64 hwtimer_worker_wakeups(const struct hwtimer_job *job);
 u64 hwtimer_worker_spent(const struct hwtimer_job *job);
+pid_t hwtimer_worker_pid(const struct hwtimer_job *job,
+			 struct pid_namespace *namespace);
 
 #endif /* HWTIMER_WORKER_H */

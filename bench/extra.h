@@ -22,12 +22,6 @@ void extra_producers(const struct run *run);
 /* The throughput of two threads, of one instance and with an instance each, against one */
 void extra_threads(const struct run *run);
 
-/* The times of the first calls of an instance, which start the worker */
-void extra_start(const struct run *run);
-
-/* Events and lateness of 64 instances with a timer of 1 ms, of one user and of 64 */
-void extra_owners(const struct run *run);
-
 /* Bytes, turns and lateness of 64, 1,000 and 4,096 instances of 4 timers each */
 void extra_instances(const struct run *run);
 

@@ -48,8 +48,8 @@ void options_parse(struct options *options, int argc, char **argv)
 		  "                     entries",
 		  parse_flag, &options->extras },
 		{ "extra", "NAME",
-		  "with --extras: only producers, threads, single, start, owners,\n"
-		  "                     instances, crowd or dead",
+		  "with --extras: only producers, threads, single, instances, crowd\n"
+		  "                     or dead",
 		  parse_text, &options->extra },
 		{ "pairs", "N", "pairs that make dead entries (100000000)",
 		  parse_u32, &options->pairs, 1, 1000000000 },

@@ -454,18 +454,17 @@ def print_targets(targets):
               f"{verdicts[target['met']]}{'; ' + more if more else ''}")
 
 
-# ---- owners ----
+# ---- many instances ----
 
-# How the names of the phases begin that say what workers of owners cost
-OWNERS = ("start", "one instance", "64 instances", "1000 instances",
-          "4096 instances")
+# How the names of the phases begin that say what many instances cost
+INSTANCES = ("64 instances", "1000 instances", "4096 instances")
 
 
-def print_owners(results):
-    """Prints what it costs that each owner has a worker of its own."""
+def print_instances(results):
+    """Prints what many instances cost."""
     print()
     for row in results.rows():
-        if row["phase"].startswith(OWNERS):
+        if row["phase"].startswith(INSTANCES):
             print(f"{row['phase']:<45} {row['where']:<5} "
                   f"{number(row['median']):>12} {row['unit']}")
 
@@ -573,7 +572,7 @@ def main():
     print("\n".join(table(results, largest(timed))))
     print_curves(curve)
     print_targets(targets)
-    print_owners(results)
+    print_instances(results)
     with open(output + ".txt", "w", encoding="utf-8") as file:
         file.write("\n".join(table(results, timed)) + "\n")
     with open(output + ".json", "w", encoding="utf-8") as file:

@@ -154,8 +154,6 @@ static void measure_extras(const struct options *options)
 		{ "producers", extra_producers, 1, .floor = true },
 		{ "threads", extra_threads, 1 },
 		{ "single", extra_single, 1 },
-		{ "start", extra_start, 1 },
-		{ "owners", extra_owners, 1 },
 		{ "instances", extra_instances, 1 },
 		{ "crowd", extra_crowd, options->crowd },
 		{ "dead", extra_dead, options->pairs },

@@ -86,7 +86,8 @@ SUITES = {
 # Tests of how slices share a processor: one of them fails now and then if the host has so much
 # to do that the machine stands still in the middle of most slices.
 UNSTEADY = {"jobs_share_by_time", "a_job_that_is_rarely_due_is_served_soon",
-            "a_job_that_rested_does_not_catch_up"}
+            "a_tenant_that_is_rarely_due_is_served_soon",
+            "a_job_that_rested_does_not_catch_up", "tenants_share_by_time"}
 
 # Chooses a mutant, in a program and in a kernel
 CHOICE = """

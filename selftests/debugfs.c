@@ -122,6 +122,81 @@ TEST_F(debugfs, an_instance_tells_who_it_is)
 	EXPECT_GT(line + strlen(expected), strrchr(line, '\t'));
 }
 
+/* What `users` shows of one user: its lines, and the sums of their columns */
+struct user {
+	unsigned int lines;
+	long long instances, pending, bytes, spent;
+};
+
+static struct user user_of(unsigned int uid)
+{
+	FILE *file = fopen(DIR "users", "r");
+	struct user user = {};
+	char line[LINE];
+
+	if (!file)
+		abort();
+	while (fgets(line, sizeof(line), file)) {
+		long long instances, pending, bytes, spent;
+		unsigned int shown;
+
+		if (sscanf(line, "%u\t%*u\t%lld\t%lld\t%lld\t%lld", &shown,
+			   &instances, &pending, &bytes, &spent) != 5 ||
+		    shown != uid)
+			continue;
+		user.lines++;
+		user.instances += instances;
+		user.pending += pending;
+		user.bytes += bytes;
+		user.spent += spent;
+	}
+	fclose(file);
+	return user;
+}
+
+/* The user who opens an instance; once it has timers, the one who has scheduled the first */
+TEST_F(debugfs, users_are_told_apart)
+{
+	struct user user;
+	struct hwtimer_event event;
+	int fds[2], status;
+	pid_t child;
+
+	fds[0] = self->fd;
+	fds[1] = dev_open(O_NONBLOCK);
+	ASSERT_LE(0, fds[1]);
+	EXPECT_EQ(0, user_of(1000).lines);
+	child = fork();
+	if (!child) {
+		bool done =
+			!setresuid(1000, 1000, 1000) &&
+			dev_schedule_many(fds[0], 20, 0, HOUR, NULL) == 20 &&
+			dev_after(fds[1], 0, 0) && dev_after(fds[1], HOUR, 0) &&
+			dev_wait_ready(fds[1], 1) &&
+			dev_read(fds[1], &event, 1) == 1;
+
+		_exit(!done);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	ASSERT_EQ(0, status);
+	user = user_of(1000);
+	EXPECT_EQ(1, user.lines);
+	EXPECT_EQ(2, user.instances);
+	EXPECT_EQ(21, user.pending);
+	EXPECT_EQ(stats_of(fds[0]).bytes + stats_of(fds[1]).bytes, user.bytes);
+	/* The worker counts its time a moment after the event can be read. */
+	while (!user_of(1000).spent)
+		sleep_ns(MS);
+	/* What it has spent for an instance that is closed by now counts. */
+	EXPECT_EQ(0, close(fds[1]));
+	user = user_of(1000);
+	EXPECT_EQ(1, user.instances);
+	EXPECT_EQ(20, user.pending);
+	EXPECT_EQ(0, close(fds[0]));
+	self->fd = -1;
+	EXPECT_EQ(0, user_of(1000).lines);
+}
+
 TEST_F(debugfs, many_instances_are_all_there)
 {
 	char line[LINE];

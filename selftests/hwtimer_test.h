@@ -705,17 +705,6 @@ static inline int wait_for_child(pid_t pid)
 	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Removes a cgroup, which a worker leaves a moment after close(). */
-static inline bool cgroup_goes(const char *path)
-{
-	while (rmdir(path)) {
-		if (errno != EBUSY)
-			return false;
-		sleep_ns(10 * MS);
-	}
-	return true;
-}
-
 /* Sends a descriptor over a socket; returns the number of bytes sent, or -errno. */
 static inline int send_descriptor(int socket, int fd)
 {

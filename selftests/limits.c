@@ -228,27 +228,4 @@ TEST_F(hwtimer, setup_goes_up_to_max_timers)
 	EXPECT_EQ(limit, dev_schedule_many(self->fd, limit + 1, 0, HOUR, NULL));
 }
 
-TEST_F(hwtimer, instances_beyond_max_instances_are_enfile)
-{
-	long long limit = module_parameter("max_instances");
-	int fds[1000], n = 0;
-
-	ASSERT_LT(0, limit);
-	if (limit > 1000)
-		SKIP(return, "max_instances is too large to try");
-	/* The fixture has one instance. */
-	for (; n < limit - 1; n++) {
-		fds[n] = dev_open(0);
-		ASSERT_LE(0, fds[n]);
-	}
-	EXPECT_EQ(-ENFILE, dev_open(0));
-	EXPECT_EQ(-ENFILE, dev_open(0));
-	ASSERT_EQ(0, close(fds[0]));
-	fds[0] = dev_open(0);
-	EXPECT_LE(0, fds[0]);
-	EXPECT_EQ(-ENFILE, dev_open(0));
-	while (n--)
-		ASSERT_EQ(0, close(fds[n]));
-}
-
 TEST_HARNESS_MAIN

@@ -41,7 +41,7 @@
 # Each program always runs where it is quick. It always runs as a 32-bit program if it
 # passes pointers or sizes of several kinds; on kasan and debug, if a sanitizer may find
 # something in what it makes the module do; on older, if it is about differences between kernels
-# (clocks, tracing, users and cgroups) or about the interface's
+# (clocks, tracing, users) or about the interface's
 # layout.
 PROGRAMS="
 program     uml uml-k kasan stock stock-k stock-32 older older-32 debug debug-32 foreign foreign-k
@@ -67,8 +67,6 @@ timens      -   -     -     x     .       a        x     -        -     -       
 notify      -   -     x     x     .       x        x     -        x     -        a       .
 stats       x   .     x     a     .       a        a     -        x     -        a       .
 lifetime    x   .     x     a     .       a        a     -        x     -        a       .
-owner       x   .     x     x     .       a        x     -        x     -        a       .
-desert      x   .     x     x     .       a        x     -        x     -        a       .
 concurrency x   .     x     a     .       -        a     -        x     -        a       .
 memory      x   .     -     a     .       -        a     -        -     -        a       .
 scarcity    x   .     -     a     .       -        a     -        -     -        a       .
@@ -92,8 +90,7 @@ PATCHING_PROGRAMS="trace"
 
 # Programs that run alone, with small limits
 SMALL_PROGRAMS="limits user_limits"
-SMALL="max_instances=10 default_timers=50 max_timers=100 max_instances_user=3
-	max_timers_user=80 max_memory_user=1"
+SMALL="default_timers=50 max_timers=50000 max_memory_user=1"
 
 # The entries of the table with which a program runs
 WANTED=x
@@ -414,14 +411,6 @@ no_worker_is_left()
 	done
 }
 
-# The same for workers of owners: a worker ends a moment after its last instance.
-only_shared_workers_are_left()
-{
-	until [ "$(worker_names)" = "hwtimer/w0 hwtimer/w1 hwtimer/w2" ]; do
-		sleep 0.1
-	done
-}
-
 worker_names()
 {
 	grep -h '^hwtimer/' /proc/[0-9]*/comm 2>/dev/null | sort | xargs
@@ -451,33 +440,20 @@ check_parameters()
 	local parameters kind
 
 	load || return
-	for parameters in default_timers max_timers max_instances \
-		max_instances_user max_timers_user max_memory_user \
-		default_kind; do
+	for parameters in default_timers max_timers max_memory_user default_kind \
+		workers; do
 		check "$parameters has a default" \
 			[ "$(parameter $parameters)" -gt 0 ]
 	done
 	check "rt_prio is 0 by default" [ "$(parameter rt_prio)" = 0 ]
-	check "workers is 0 by default" [ "$(parameter workers)" = 0 ]
-	check "a user may have an eighth of all instances" \
-		[ "$(parameter max_instances_user)" = \
-			$(($(parameter max_instances) / 8)) ]
+	check "there are up to eight workers by default" [ "$(parameter workers)" -le 8 ]
 	unload
 	# shellcheck disable=SC2086 # several parameters
 	load $SMALL || return
-	check "max_instances can be chosen" [ "$(parameter max_instances)" = 10 ]
 	check "default_timers can be chosen" [ "$(parameter default_timers)" = 50 ]
-	check "max_timers can be chosen" [ "$(parameter max_timers)" = 100 ]
-	check "max_instances_user can be chosen" \
-		[ "$(parameter max_instances_user)" = 3 ]
-	check "max_timers_user can be chosen" \
-		[ "$(parameter max_timers_user)" = 80 ]
+	check "max_timers can be chosen" [ "$(parameter max_timers)" = 50000 ]
 	check "max_memory_user can be chosen" \
 		[ "$(parameter max_memory_user)" = 1 ]
-	unload
-	load max_instances=3 || return
-	check "a user may always have one instance" \
-		[ "$(parameter max_instances_user)" = 1 ]
 	unload
 	for kind in 1 2; do
 		load default_kind=$kind || return
@@ -487,21 +463,15 @@ check_parameters()
 		unload
 	done
 
-	check_refused workers workers=1000000
+	check_refused workers workers=65
 	check_refused workers workers=-1
 	check_refused workers workers=many
 	check_refused default_timers default_timers=0
 	check_refused max_timers max_timers=0
 	check_refused default_timers default_timers=101 max_timers=100
 	check_refused max_timers max_timers=99999999999
-	check_refused max_instances max_instances=0
-	check_refused rt_prio rt_prio=100 workers=1
-	check_refused rt_prio rt_prio=-1 workers=1
-	check_refused rt_prio rt_prio=1
-	check_refused max_instances_user max_instances_user=2147483648
-	check_refused max_instances_user max_instances_user=-1
-	check_refused max_timers_user max_timers_user=0
-	check_refused max_timers_user max_timers_user=4294967296
+	check_refused rt_prio rt_prio=100
+	check_refused rt_prio rt_prio=-1
 	check_refused max_memory_user max_memory_user=-1
 	check_refused default_kind default_kind=0
 	check_refused default_kind default_kind=3
@@ -533,13 +503,17 @@ check_workers()
 	load || return
 	check "no worker without an instance" [ -z "$(worker_names)" ]
 	unload
+	load workers=1 || return
+	check "none is created before the first timer" [ -z "$(worker_names)" ]
+	check "timers work with one worker" quietly ./read
+	check "the one worker stays" [ "$(worker_names)" = hwtimer/0 ]
+	check "races are safe with one worker" quietly ./concurrency
+	check "it is still the only one" [ "$(worker_names)" = hwtimer/0 ]
+	unload
 	load workers=3 || return
-	check "workers=3 starts three" \
-		[ "$(worker_names)" = "hwtimer/w0 hwtimer/w1 hwtimer/w2" ]
-	check "timers work with three workers" quietly ./read
-	check "errands have owners with three workers" quietly ./owner
 	check "races are safe with three workers" quietly ./concurrency
-	check "no other worker is left" only_shared_workers_are_left
+	check "there are three at most" \
+		[ -z "$(worker_names | sed 's|hwtimer/[012]||g' | tr -d ' ')" ]
 	unload
 	check "unload ends the workers" no_worker_is_left
 }
@@ -560,19 +534,14 @@ policy_of()
 check_priority()
 {
 	load workers=1 || return
+	check "timers work with an ordinary worker" quietly ./poll
 	check "workers are SCHED_OTHER by default" \
 		[ "$(policy_of "$(worker_pids)")" = "0 0" ]
 	unload
 	load rt_prio=7 workers=1 || return
+	check "timers work with a real-time worker" quietly ./poll
 	check "rt_prio=7 makes the worker SCHED_FIFO, 7" \
 		[ "$(policy_of "$(worker_pids)")" = "1 7" ]
-	check "timers work with a real-time worker" quietly ./poll
-	unload
-	load rt_prio=1 workers=2 || return
-	# shellcheck disable=SC2046 # one word each
-	set -- $(worker_pids)
-	check "rt_prio=1 holds for the first worker" [ "$(policy_of "$1")" = "1 1" ]
-	check "rt_prio=1 holds for the second worker" [ "$(policy_of "$2")" = "1 1" ]
 	unload
 }
 

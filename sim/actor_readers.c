@@ -37,8 +37,7 @@ static bool read_goes_on(struct site *site, ssize_t ret)
 {
 	if (!ret && !__atomic_load_n(&site->stopped, __ATOMIC_RELAXED))
 		sim_fail("read() says that the instance is stopped");
-	if (ret < 0 && ret != -ECANCELED && ret != -EUSERS &&
-	    !result_excused(ret))
+	if (ret < 0 && ret != -ECANCELED && !result_excused(ret))
 		sim_fail("read() has failed with %zd", ret);
 	return ret;
 }

@@ -116,7 +116,6 @@ bool result_excused(long result)
 	case -EINTR:
 	case -ENOSPC:
 	case -ESHUTDOWN:
-	case -EPERM:
 	case -EFAULT:
 		return true;
 	default:

@@ -228,7 +228,6 @@ void sim_thread_exit(void)
 {
 	struct sim_thread *thread = current_thread();
 
-	sim_process_leave(&thread->task);
 	thread->ended = true;
 	thread_leave(thread);
 	__builtin_unreachable();

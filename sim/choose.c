@@ -50,7 +50,6 @@ void sim_run_choose(struct sim_random *random)
 		sim_run.kills = ONE_OF(random, 0, 0, 300000);
 	if (!sim_run.calm && !sim_random_below(random, 3))
 		sim_run.jolts = ONE_OF(random, 300, 3000, 30000);
-	sim_run.nesting = ONE_OF(random, 0, 0, 1, 2, 3);
 }
 
 /* A run takes a second or two of a processor with sanitizers, and much less without. */

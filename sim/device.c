@@ -92,24 +92,16 @@ static void file_put(struct file *file)
 	free(file);
 }
 
-/*
- * Begins a system call that holds a lock for which others wait. In every other one, the
- * memory cgroup of the caller is above memory.high.
- */
+/* Begins a system call that holds a lock for which others wait. */
 static void hurry(void)
 {
-	static unsigned int calls;
-
 	current->hurried = true;
-	current->memcg_nr_pages_over_high =
-		__atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED) & 1;
 	sim_call_refuse();
 }
 
 static int hurry_end(int err)
 {
 	current->hurried = false;
-	current->memcg_nr_pages_over_high = 0;
 	return call_end(err);
 }
 
@@ -135,7 +127,6 @@ struct file *sim_dup(struct file *file)
 
 void sim_close(struct file *file)
 {
-	fops->flush(file, NULL);
 	file_put(file);
 	call_end(0);
 }

@@ -11,7 +11,6 @@
 #include "hwtimer_debug.h"
 #include "hwtimer_instance.h"
 #include "hwtimer_notice.h"
-#include "hwtimer_owner.h"
 #include "hwtimer_stats.h"
 
 #include "inspect.h"
@@ -47,15 +46,13 @@ void sim_inspect_waiter(struct file *file, const char *how, unsigned int events)
 	pretend(instance, NULL);
 	if (!strcmp(how, "read()"))
 		mask = hwtimer_notice_readable(instance) ? EPOLLIN : 0;
-	if (instance->deserted)
-		mask |= EPOLLIN;
 	if (mask & events)
 		sim_fail(
-			"a thread sleeps in %s, but instance %llu is ready, %#x: %llu events, %u wanted, %llu discards, bound %u, overdue %d, deserted %d, stopped %d",
+			"a thread sleeps in %s, but instance %llu is ready, %#x: %llu events, %u wanted, %llu discards, limit %u, overdue %d, stopped %d",
 			how, instance->nr, mask, instance->stats.ready,
 			instance->notice.events, instance->discards,
-			instance->allowance.bound, instance->notice.overdue,
-			instance->deserted, instance->stopped);
+			instance->settings.timers, instance->notice.overdue,
+			instance->stopped);
 }
 
 /**
@@ -130,8 +127,8 @@ void sim_inspect_alarm(struct file *file)
 	const struct hwtimer_alarm *chores = &instance->job.chores;
 	u64 time, soon;
 
-	if (!hwtimer_instance_manned(instance) || instance->deserted ||
-	    instance->stopped || !instance->stats.pending)
+	if (!hwtimer_instance_started(instance) || instance->stopped ||
+	    !instance->stats.pending)
 		return;
 	time = hwtimer_clock_host_time(
 		hwtimer_wheel_time_of(&instance->wheel,
@@ -195,8 +192,7 @@ void sim_inspect_deadlines(struct file *file)
 	u64 cursor = 0, now;
 
 	if (!instance->wheel.rewinds || !sim_clock_was_set() ||
-	    !hwtimer_instance_manned(instance) || instance->deserted ||
-	    instance->stopped)
+	    !hwtimer_instance_started(instance) || instance->stopped)
 		return;
 	if (queued(chores) &&
 	    (chores->ready ||
@@ -230,8 +226,10 @@ void sim_inspect_instances(void)
 {
 	struct hwtimer_listing place = {};
 	struct hwtimer_instance *instance;
+	struct hwtimer_tenant *tenant;
 	struct hwtimer_stats stats;
-	u64 last = 0;
+	unsigned int nr;
+	u64 last = 0, spent;
 
 	INIT_LIST_HEAD(&place.entry);
 	hwtimer_registry_rewind(&place);
@@ -241,6 +239,11 @@ void sim_inspect_instances(void)
 				 (unsigned long long)last);
 		last = instance->nr;
 		hwtimer_stats_get(instance, &stats);
+		spent = hwtimer_worker_spent(&instance->job);
+		tenant = hwtimer_worker_tenant(&instance->job);
+		if (tenant && hwtimer_tenant_spent(tenant, &nr) < spent)
+			sim_fail("instance %llu has spent more than its tenant",
+				 instance->nr);
 		hwtimer_instance_put(instance);
 	}
 	hwtimer_registry_remove(&place);

@@ -114,8 +114,8 @@ static bool alloc_fails(gfp_t gfp)
 
 	if (gfp & __GFP_DIRECT_RECLAIM) {
 		might_sleep();
-		if (current->hurried && current->memcg_nr_pages_over_high)
-			sim_fail("sleeps above memory.high, and others wait");
+		if (current->hurried && !(gfp & __GFP_NORETRY))
+			sim_fail("reclaims for long, and others wait");
 	}
 	sim_point("allocation");
 	if (calm)

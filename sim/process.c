@@ -6,11 +6,15 @@
 #include <stdlib.h>
 
 #include <linux/capability.h>
+#include <linux/completion.h>
+#include <linux/cpumask.h>
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/kthread.h>
+#include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
+#include <linux/smp.h>
 #include <linux/time_namespace.h>
 #include <uapi/linux/sched/types.h>
 
@@ -20,32 +24,20 @@
 
 struct user_namespace init_user_ns;
 
-static struct css_set cgroups[CGROUPS];
+static struct cgroup cgroups[CGROUPS];
 static struct sim_process kernel, first;
 static pid_t last_pid;
-
-static struct pid *pid_create(void)
-{
-	struct pid *pid = calloc(1, sizeof(*pid));
-
-	pid->count = 1;
-	init_waitqueue_head(&pid->wait_pidfd);
-	return pid;
-}
 
 static void process_init(struct sim_process *process, kuid_t uid,
 			 bool privileged, unsigned int cgroup, s64 offset)
 {
-	/* A worker that is in this cgroup may be asking for its id. */
-	__atomic_store_n(&cgroups[cgroup].cgroup.id, cgroup + 1,
-			 __ATOMIC_RELAXED);
+	/* Another process of this cgroup may be asking for its id. */
+	__atomic_store_n(&cgroups[cgroup].id, cgroup + 1, __ATOMIC_RELAXED);
 	*process = (struct sim_process){
 		.nr = ++last_pid,
-		.pid = pid_create(),
 		.uid = uid,
-		.ns = &init_user_ns,
 		.privileged = privileged,
-		.cgroups = &cgroups[cgroup],
+		.cgroup = &cgroups[cgroup],
 		.offset = offset,
 	};
 }
@@ -58,20 +50,6 @@ struct sim_process *sim_process_create(kuid_t uid, bool privileged,
 
 	process_init(process, uid, privileged, cgroup, offset);
 	return process;
-}
-
-/* Moves a process without threads into the user namespace @nr, see below; 0: none. */
-void sim_process_nest(struct sim_process *process, unsigned int nr)
-{
-	/* That of a user, another one in it, and that of a container, which root has made */
-	static struct user_namespace spaces[] = {
-		{ .parent = &init_user_ns, .owner = KUIDT_INIT(1000) },
-		{ .parent = &spaces[0], .owner = KUIDT_INIT(1001) },
-		{ .parent = &init_user_ns, .owner = KUIDT_INIT(0) },
-	};
-
-	if (nr)
-		process->ns = &spaces[nr - 1];
 }
 
 struct sim_process *sim_process_of_kernel(void)
@@ -92,45 +70,7 @@ void sim_process_join(struct task_struct *task, struct sim_process *process)
 {
 	sim_lock();
 	task->process = process;
-	task->cgroups = process->cgroups;
-	task->policy = SCHED_NORMAL;
-	/* Of most threads the scheduler has counted some time before they do anything. */
-	task->se.sum_exec_runtime = sim_below(4) ? 1 : 0;
-	process->threads++;
-	__atomic_add_fetch(&task->cgroups->nr_tasks, 1, __ATOMIC_RELAXED);
 	sim_unlock();
-}
-
-static void pid_end(struct pid *pid)
-{
-	wake_up_all(&pid->wait_pidfd);
-	put_pid(pid);
-}
-
-void sim_process_hold(struct sim_process *process)
-{
-	sim_lock();
-	process->threads++;
-	sim_unlock();
-}
-
-void sim_process_release(struct sim_process *process)
-{
-	bool last;
-
-	sim_lock();
-	last = !--process->threads;
-	sim_unlock();
-	if (last && process != &kernel)
-		pid_end(process->pid);
-}
-
-void sim_process_leave(struct task_struct *task)
-{
-	sim_process_release(task->process);
-	/* A thread leaves its cgroup after it has told those who wait for it. */
-	sim_point("exit");
-	__atomic_sub_fetch(&task->cgroups->nr_tasks, 1, __ATOMIC_RELAXED);
 }
 
 struct task_struct *sim_spawn_in(struct sim_process *process, const char *name,
@@ -189,11 +129,6 @@ kuid_t current_uid(void)
 	return current->process->uid;
 }
 
-const struct user_namespace *current_user_ns(void)
-{
-	return current->process->ns;
-}
-
 bool ns_capable_noaudit(struct user_namespace *ns, int capability)
 {
 	return current->process->privileged;
@@ -203,23 +138,6 @@ bool file_ns_capable(const struct file *file, struct user_namespace *ns,
 		     int capability)
 {
 	return file->privileged;
-}
-
-struct pid *task_tgid(struct task_struct *task)
-{
-	return task->process->pid;
-}
-
-struct pid *get_pid(struct pid *pid)
-{
-	__atomic_add_fetch(&pid->count, 1, __ATOMIC_RELAXED);
-	return pid;
-}
-
-void put_pid(struct pid *pid)
-{
-	if (!__atomic_sub_fetch(&pid->count, 1, __ATOMIC_ACQ_REL))
-		free(pid);
 }
 
 pid_t task_tgid_nr(const struct task_struct *task)
@@ -237,15 +155,20 @@ struct pid_namespace *task_active_pid_ns(struct task_struct *task)
 	return NULL;
 }
 
-int task_nice(const struct task_struct *task)
-{
-	return task->nice;
-}
-
-/* So few that the workers of an owner are soon shared. */
-unsigned int num_online_cpus(void)
+unsigned int num_possible_cpus(void)
 {
 	return 1 + sim_run.seed % 3;
+}
+
+/* Any, as if the scheduler moved the threads. Several threads create one worker at once. */
+unsigned int raw_smp_processor_id(void)
+{
+	return sim_below(num_possible_cpus());
+}
+
+struct cgroup *task_dfl_cgroup(const struct task_struct *task)
+{
+	return task->process->cgroup;
 }
 
 int sched_setattr_nocheck(struct task_struct *task,
@@ -254,22 +177,6 @@ int sched_setattr_nocheck(struct task_struct *task,
 	might_sleep();
 	if (sim_short())
 		return -ENOMEM;
-	task->policy = attr->sched_policy;
-	task->nice = attr->sched_nice;
-	return 0;
-}
-
-int cgroup_attach_task_all(struct task_struct *from, struct task_struct *task)
-{
-	struct css_set *before = task->cgroups;
-
-	might_sleep();
-	sim_point("cgroup_attach_task_all");
-	if (sim_short())
-		return -ENOSPC;
-	__atomic_add_fetch(&from->cgroups->nr_tasks, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&task->cgroups, from->cgroups, __ATOMIC_RELAXED);
-	__atomic_sub_fetch(&before->nr_tasks, 1, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -296,18 +203,43 @@ void timens_add_boottime(struct timespec64 *time)
  * struct kthread - what a kthread is to do
  * @run: the function
  * @data: its argument
+ * @stopping: kthread_stop() was called
+ * @stopped: completed when the function has returned
  */
 struct kthread {
 	int (*run)(void *data);
 	void *data;
+	bool stopping;
+	struct completion stopped;
 };
+
+bool kthread_should_stop(void)
+{
+	return __atomic_load_n(&current->kthread->stopping, __ATOMIC_ACQUIRE);
+}
 
 static void kthread_main(void *argument)
 {
-	struct kthread kthread = *(struct kthread *)argument;
+	struct kthread *kthread = argument;
 
-	free(argument);
-	kthread.run(kthread.data);
+	/* As in the kernel, one that is stopped before it was woken does not run. */
+	if (!kthread_should_stop())
+		kthread->run(kthread->data);
+	complete(&kthread->stopped);
+}
+
+int kthread_stop(struct task_struct *task)
+{
+	struct kthread *kthread = task->kthread;
+
+	might_sleep();
+	get_task_struct(task);
+	__atomic_store_n(&kthread->stopping, true, __ATOMIC_RELEASE);
+	wake_up_process(task);
+	wait_for_completion(&kthread->stopped);
+	free(kthread);
+	put_task_struct(task);
+	return 0;
 }
 
 struct task_struct *kthread_create(int (*run)(void *data), void *data,
@@ -329,14 +261,10 @@ struct task_struct *kthread_create(int (*run)(void *data), void *data,
 	va_end(arguments);
 	kthread = malloc(sizeof(*kthread));
 	*kthread = (struct kthread){ .run = run, .data = data };
+	init_completion(&kthread->stopped);
 	task = sim_thread_create(name, kthread_main, kthread);
+	task->kthread = kthread;
 	task->flags |= PF_KTHREAD;
 	sim_process_join(task, sim_process_of_kernel());
 	return task;
-}
-
-void kthread_complete_and_exit(struct completion *completion, long code)
-{
-	complete(completion);
-	sim_thread_exit();
 }

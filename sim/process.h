@@ -6,31 +6,24 @@
 #define SIM_PROCESS_H
 
 #include <linux/cgroup.h>
-#include <linux/pid.h>
-#include <linux/user_namespace.h>
+#include <linux/uidgid.h>
 
 #include "sim.h"
 
 /**
  * struct sim_process - a process
  * @nr: its pid
- * @pid: what waits for its end
  * @uid: its user
- * @ns: its user namespace
  * @privileged: it has all capabilities
- * @cgroups: its cgroups
- * @threads: number of its threads
+ * @cgroup: its cgroup
  * @dying: its threads are to end
  * @offset: by how much the clocks of its time namespace are ahead, ns
  */
 struct sim_process {
 	pid_t nr;
-	struct pid *pid;
 	kuid_t uid;
-	struct user_namespace *ns;
 	bool privileged;
-	struct css_set *cgroups;
-	int threads;
+	struct cgroup *cgroup;
 	bool dying;
 	s64 offset;
 };
@@ -38,14 +31,8 @@ struct sim_process {
 struct sim_process *sim_process_create(kuid_t uid, bool privileged,
 				       unsigned int cgroup, s64 offset);
 struct sim_process *sim_process_first(void);
-void sim_process_nest(struct sim_process *process, unsigned int nr);
 struct sim_process *sim_process_of_kernel(void);
 void sim_process_join(struct task_struct *task, struct sim_process *process);
-/* A process that is to get more threads does not end before; then it is released. */
-void sim_process_hold(struct sim_process *process);
-void sim_process_release(struct sim_process *process);
-/* The current thread is about to exit. */
-void sim_process_leave(struct task_struct *task);
 
 /* Starts a thread of another process than the current one. */
 struct task_struct *sim_spawn_in(struct sim_process *process, const char *name,

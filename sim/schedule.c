@@ -461,7 +461,6 @@ void sim_thread_exit(void)
 
 	if (thread->task.spins || thread->task.rcu)
 		sim_fail("a thread ends with a lock held");
-	sim_process_leave(&thread->task);
 	threads_forget(thread);
 	ready_remove(thread);
 	finished = thread;

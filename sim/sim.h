@@ -98,8 +98,6 @@ static inline bool sim_chance(uint32_t parts)
  * @jolts: how often CLOCK_REALTIME is set at a switch, in millionths
  * @pace: mean time between two switches, ns
  * @late: how late hrtimers may be after the machine has slept, ns
- * @nesting: number of a user namespace in which the programs without privileges run, see
- *	sim_process_nest(); 0: none
  * @calm: programs make no errors, nothing fails, and nobody is interrupted
  */
 struct sim_run {
@@ -119,7 +117,6 @@ struct sim_run {
 	uint32_t jolts;
 	uint32_t pace;
 	uint32_t late;
-	uint32_t nesting;
 	bool calm;
 };
 

@@ -215,7 +215,6 @@ void sim_thread_exit(void)
 {
 	struct sim_thread *thread = running;
 
-	sim_process_leave(&thread->task);
 	threads_forget(thread);
 	sim_free_rcu(&thread->task.rcu_head, NULL);
 	pthread_exit(NULL);

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include <linux/completion.h>
 #include <linux/kthread.h>
 #include <linux/slab.h>
 #include <linux/wait.h>

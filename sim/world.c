@@ -78,7 +78,7 @@ static void site_open(struct site *site)
 	int err;
 
 	while (!(site->file = sim_open(&err))) {
-		if (!result_excused(err) && err != -EMFILE && err != -ENFILE)
+		if (!result_excused(err))
 			sim_fail("open() has failed with %d", err);
 		sim_sleep(LOOK);
 	}
@@ -210,7 +210,6 @@ static void site_main(void *argument)
 	/* Only in some runs, so that the others stay as they were without it. */
 	if (sim_run.seed % 3 == 0)
 		actor_add(site, either(site), "rearmer", act_rearmer);
-	sim_process_release(site->friend);
 	__atomic_sub_fetch(&world.opening, 1, __ATOMIC_RELEASE);
 }
 
@@ -225,11 +224,6 @@ static void site_begin(unsigned int nr)
 	site->owner =
 		sim_process_create(uid, privileged, 1 + 2 * nr % 7, offset);
 	site->friend = sim_process_create(uid, privileged, 2 + 2 * nr % 6, 0);
-	if (!privileged) {
-		sim_process_nest(site->owner, sim_run.nesting);
-		sim_process_nest(site->friend, sim_run.nesting);
-	}
-	sim_process_hold(site->friend);
 	__atomic_add_fetch(&world.opening, 1, __ATOMIC_RELAXED);
 	sim_spawn_in(site->owner, "opener", site_main, site);
 }
@@ -326,8 +320,7 @@ static bool site_drain(struct site *site)
 
 	do {
 		ret = site_read(site, site->file, 300, true);
-		if (ret < 0 && ret != -EAGAIN && ret != -ECANCELED &&
-		    ret != -EUSERS)
+		if (ret < 0 && ret != -EAGAIN && ret != -ECANCELED)
 			sim_fail("read() has failed with %zd at the end", ret);
 	} while (ret > 0 || ret == -ECANCELED);
 	return ret;
@@ -337,22 +330,17 @@ static bool site_drain(struct site *site)
 static void site_settle(struct site *site)
 {
 	struct hwtimer_notify notify = { .size = sizeof(notify) };
-	unsigned int times = 0;
+	unsigned int times;
 	long ret;
 
-	/* With small limits, a user has too many threads until some have ended. */
-	while ((ret = sim_ioctl(site->file, HWTIMER_IOC_NOTIFY, &notify)) ==
-		       -EAGAIN &&
-	       ++times < LOOKS_MAX)
-		sim_sleep(LOOK);
+	ret = sim_ioctl(site->file, HWTIMER_IOC_NOTIFY, &notify);
 	if (ret)
 		sim_fail("NOTIFY has failed with %ld at the end", ret);
 	oracle_settle(site->oracle);
 	if (!site->stopped)
 		sim_sleep(site_horizon(site));
 	/*
-	 * It may take long: if the machine is slow, and if the instance gets another worker.
-	 * But it comes.
+	 * It may take long if the machine is slow. But it comes.
 	 */
 	for (times = 0; times < SETTLE_TIMES; times++) {
 		site_drain(site);
@@ -429,37 +417,12 @@ static void world_end(void)
 
 /* ---- the module ---- */
 
-/* The parameter max_instances */
-static unsigned int max_instances;
-
 static void parameters_choose(void)
 {
-	/* Few, if any that are counted twice are to be noticed; but enough for all sites */
-	max_instances = sim_below(4) ? 64 : SITES;
 	sim_parameter_set("workers", sim_below(4) ? 0 : sim_between(1, 3));
-	sim_parameter_set("max_timers_user",
-			  sim_below(3) ? 1 << 24 : sim_between(10, 2000));
-	sim_parameter_set("max_instances", max_instances);
-	sim_parameter_set("max_instances_user", SITES);
-}
-
-/* All instances are closed: there have to be as many again. */
-static void instances_recount(void)
-{
-	struct file *files[SITES];
-	unsigned int nr;
-	int err;
-
-	if (max_instances > SITES)
-		return;
-	for (nr = 0; nr < max_instances; nr++) {
-		files[nr] = sim_open(&err);
-		if (!files[nr])
-			sim_fail("open() fails with %d after %u of %u", err, nr,
-				 max_instances);
-	}
-	while (nr--)
-		sim_close(files[nr]);
+	sim_parameter_set("rt_prio", sim_below(2));
+	/* One that timers use up, now and then */
+	sim_parameter_set("max_memory_user", sim_below(4) ? 0 : 1);
 }
 
 void world_main(void *unused)
@@ -482,7 +445,6 @@ void world_main(void *unused)
 		actors_await();
 		world_end();
 		sim_calm();
-		instances_recount();
 		sim_module_unload();
 	}
 	sim_rcu_finish();

@@ -23,7 +23,7 @@ struct task_struct;
  * @setup: its settings
  * @oracle: its timers
  * @owner: the process that opens it
- * @friend: another process of the same user, in other cgroups
+ * @friend: another process of the same user, in another cgroup
  * @ready: the file is open and set up
  * @stopped: a STOP has begun
  */

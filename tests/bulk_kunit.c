@@ -440,7 +440,7 @@ static void bulks_are_valid_or_refused(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, (s64)ids[i], -ENOENT);
 	KUNIT_ASSERT_FALSE(test, hwtimer_instance_started(instance));
 	expect_validity(test, instance, true);
-	KUNIT_ASSERT_TRUE(test, hwtimer_instance_manned(instance));
+	KUNIT_ASSERT_TRUE(test, hwtimer_instance_started(instance));
 	expect_validity(test, instance, true);
 	fake_settable(instance);
 	expect_validity(test, instance, false);

@@ -34,7 +34,7 @@ static const struct hwtimer_clock_desc fake_settable_clock = {
  * fake_create_on - create an instance on an account; otherwise as fake_create()
  * @kind: the kind of its wheel
  * @timers: its limit
- * @account: the account, or NULL; the caller keeps its reference
+ * @account: the account; the caller keeps its reference
  *
  * Return: the instance, or NULL.
  */
@@ -44,13 +44,11 @@ struct hwtimer_instance *fake_create_on(u32 kind, u32 timers,
 	struct hwtimer_instance *instance;
 
 	fake_now = FAKE_START;
-	if (!hwtimer_account_charge(account, HWTIMER_INSTANCES, 1))
+	/* The instance's reference */
+	if (!hwtimer_account_get(account->uid))
 		return NULL;
-	if (account)
-		refcount_inc(&account->users);
 	instance = hwtimer_instance_create(account);
 	if (!instance) {
-		hwtimer_account_close(account);
 		hwtimer_account_put(account);
 		return NULL;
 	}
@@ -74,7 +72,7 @@ struct hwtimer_instance *fake_create_on(u32 kind, u32 timers,
 struct hwtimer_instance *fake_create(u32 kind, u32 timers)
 {
 	struct hwtimer_account *account =
-		hwtimer_account_get(KUIDT_INIT(FAKE_UID), 0, NULL);
+		hwtimer_account_get(KUIDT_INIT(FAKE_UID));
 	struct hwtimer_instance *instance =
 		account ? fake_create_on(kind, timers, account) : NULL;
 
@@ -207,7 +205,6 @@ u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event)
 void fake_check_books(struct kunit *test, struct hwtimer_instance *instance)
 {
 	const struct hwtimer_stats *stats = &instance->stats;
-	const struct hwtimer_allowance *allowance = &instance->allowance;
 
 	spin_lock(&instance->lock);
 	hwtimer_supply_account(instance);
@@ -221,8 +218,7 @@ void fake_check_books(struct kunit *test, struct hwtimer_instance *instance)
 			stats->pending + stats->ready + instance->discards);
 	KUNIT_EXPECT_EQ(test, instance->charged, stats->bytes);
 	KUNIT_EXPECT_LE(test, hwtimer_instance_timers(instance),
-			allowance->max);
-	KUNIT_EXPECT_LE(test, allowance->max, instance->settings.timers);
+			instance->settings.timers);
 }
 
 unsigned int fake_nr_woken;

@@ -90,14 +90,13 @@ static void readers_find_each_instance_that_stays(struct kunit *test)
 
 static u64 bytes_used(const struct hwtimer_account *account)
 {
-	return atomic64_read(&account->used[HWTIMER_BYTES]);
+	return atomic64_read(&account->bytes);
 }
 
 /* An instance is closed while a reader shows it: close() returns, and the reader frees it. */
 static void reader_frees_what_was_closed(struct kunit *test)
 {
-	struct hwtimer_account *account =
-		hwtimer_account_get(KUIDT_INIT(1000), 0, NULL);
+	struct hwtimer_account *account = hwtimer_account_get(KUIDT_INIT(1000));
 	struct hwtimer_instance *instance, *shown;
 	struct hwtimer_listing place;
 	struct hwtimer_stats stats;

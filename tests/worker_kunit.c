@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of hwtimer_worker.c: jobs of no instance, in a worker of no owner, except for
- * one in a worker of the test's owner. KUnit runs these.
+ * Unit tests of hwtimer_worker.c: jobs of no instance, in a worker of the test. KUnit runs
+ * these.
  *
  * The fence is a second job of the same worker. When the worker has served an alarm of
  * the fence, it has served or dropped everything that was due before that alarm.
@@ -14,9 +14,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 
-#include "../hwtimer_cgroup.h"
 #include "../hwtimer_clock.h"
-#include "../hwtimer_owner.h"
 #include "../hwtimer_worker.h"
 #include "comes.h"
 
@@ -30,9 +28,8 @@ struct test_job {
 	unsigned int turns;
 	unsigned int chores;
 	u64 at;
+	pid_t pid;
 	bool left;
-	unsigned int deserts;
-	bool released_it;
 };
 
 struct worker_test {
@@ -51,6 +48,7 @@ static void serve_turn(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
 	memset(slice->due, 0xff, HWTIMER_HOLD * sizeof(*slice->due));
 	job->turns++;
 	job->at = ktime_get_ns();
+	job->pid = task_pid_nr(current);
 	complete(&job->served);
 }
 
@@ -93,35 +91,48 @@ static void note_gone(struct hwtimer_job *job)
 	complete(&container_of(job, struct test_job, job)->gone);
 }
 
-/* Takes a job away from its worker, and waits until the worker has left it. */
-static void detach(struct test_job *job)
+/* Takes a job away from its worker, if it has one, and waits until the worker has left it. */
+static void leave(struct test_job *job)
 {
 	init_completion(&job->gone);
 	if (hwtimer_worker_leave(&job->job, note_gone))
 		wait_for_completion(&job->gone);
 }
 
-/* Prepares a job that has no worker. */
-static void job_init_free(struct test_job *job, hwtimer_serve_fn *turn)
+/* The same for a job that nobody kicks any more */
+static void detach(struct test_job *job)
 {
+	leave(job);
+	hwtimer_tenant_put(job->job.tenant);
+	job->job.tenant = NULL;
+}
+
+static const struct hwtimer_tenant_id tenant = { KUIDT_INIT(1000), 1 };
+static const struct hwtimer_tenant_id other_tenant = { KUIDT_INIT(1000), 2 };
+/* A tenant for which the worker has done nothing yet */
+static const struct hwtimer_tenant_id fresh_tenant = { KUIDT_INIT(1001), 1 };
+
+/* Prepares a job of the tenant @id. */
+static int job_init_for(struct worker_test *priv, struct test_job *job,
+			hwtimer_serve_fn *turn,
+			const struct hwtimer_tenant_id *id)
+{
+	struct hwtimer_tenant *owner = hwtimer_tenant_get(priv->worker, id);
+
 	init_completion(&job->served);
 	init_completion(&job->entered);
 	init_completion(&job->released);
 	hwtimer_job_init(&job->job, turn, serve_chores);
+	if (!owner)
+		return -ENOMEM;
+	hwtimer_worker_attach(&job->job, owner);
+	return 0;
 }
 
-static void job_init(struct worker_test *priv, struct test_job *job,
-		     hwtimer_serve_fn *turn)
+static int job_init(struct worker_test *priv, struct test_job *job,
+		    hwtimer_serve_fn *turn)
 {
-	job_init_free(job, turn);
-	hwtimer_worker_attach(&job->job, priv->worker);
-}
-
-/* The worker of a test may end after the test. */
-static void note_end(void *context)
-{
-	if (context)
-		complete(context);
+	return job_init_for(priv, job, turn, &tenant);
 }
 
 static int worker_test_init(struct kunit *test)
@@ -131,15 +142,14 @@ static int worker_test_init(struct kunit *test)
 
 	if (!priv)
 		return -ENOMEM;
-	priv->worker = hwtimer_worker_create("hwtimer/test", note_end, NULL);
+	priv->worker = hwtimer_worker_create(4711, 0);
 	if (IS_ERR(priv->worker))
 		return PTR_ERR(priv->worker);
-	job_init(priv, &priv->job, serve_turn);
-	job_init(priv, &priv->fence, serve_turn);
-	job_init(priv, &priv->busy, serve_until_released);
-	job_init(priv, &priv->busy_too, serve_until_released);
 	test->priv = priv;
-	return 0;
+	return job_init(priv, &priv->job, serve_turn)			 ?:
+		       job_init(priv, &priv->fence, serve_turn)		 ?:
+		       job_init(priv, &priv->busy, serve_until_released) ?:
+		       job_init(priv, &priv->busy_too, serve_until_released);
 }
 
 static void worker_test_exit(struct kunit *test)
@@ -154,7 +164,8 @@ static void worker_test_exit(struct kunit *test)
 	detach(&priv->busy);
 	complete(&priv->busy_too.released);
 	detach(&priv->busy_too);
-	hwtimer_worker_end(priv->worker);
+	hwtimer_worker_stop(priv->worker);
+	hwtimer_worker_free(priv->worker);
 }
 
 static void pass_fence(struct kunit *test, u64 time)
@@ -189,8 +200,10 @@ static void a_job_has_the_pid_of_its_thread(struct kunit *test)
 
 	hwtimer_job_init(&free, serve_turn, NULL);
 	KUNIT_EXPECT_EQ(test, hwtimer_worker_pid(&free, &init_pid_ns), 0);
+	hwtimer_worker_kick(&priv->job.job.turns, 0);
+	KUNIT_ASSERT_TRUE(test, is_served(&priv->job));
 	KUNIT_EXPECT_EQ(test, hwtimer_worker_pid(&priv->job.job, &init_pid_ns),
-			task_pid_nr(hwtimer_worker_task(priv->worker)));
+			priv->job.pid);
 }
 
 /* The worker comes for the earliest kick, not before its time, and once. */
@@ -363,20 +376,6 @@ static void two_alarms_are_one_wakeup(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&job->job), 1);
 }
 
-/* A job has one worker, whoever else would serve it. */
-static void the_first_worker_gets_a_job(struct kunit *test)
-{
-	struct worker_test *priv = test->priv;
-	struct hwtimer_worker *other =
-		hwtimer_worker_create("hwtimer/other", note_end, NULL);
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
-	KUNIT_EXPECT_FALSE(test, hwtimer_worker_attach(&priv->job.job, other));
-	KUNIT_EXPECT_PTR_EQ(test, hwtimer_worker_of(&priv->job.job),
-			    priv->worker);
-	hwtimer_worker_end(other);
-}
-
 static void note_left(struct hwtimer_job *job)
 {
 	complete(&container_of(job, struct test_job, job)->served);
@@ -397,153 +396,6 @@ static void a_worker_tells_that_it_has_left(struct kunit *test)
 	complete(&priv->busy.released);
 	KUNIT_ASSERT_TRUE(test, is_served(&priv->busy));
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(priv->busy.left));
-}
-
-/* ---- giving up jobs ---- */
-
-static void release(struct hwtimer_job *job)
-{
-	struct test_job *test_job = container_of(job, struct test_job, job);
-
-	test_job->released_it = hwtimer_worker_release(job);
-	test_job->deserts++;
-}
-
-/* A detached job is left as after any slice. */
-static void leave_and_release(struct hwtimer_job *job)
-{
-	struct test_job *test_job = container_of(job, struct test_job, job);
-
-	test_job->left = hwtimer_worker_leave(job, note_left);
-	release(job);
-}
-
-static unsigned int given_up;
-
-static void serve_by_deserting(struct hwtimer_alarm *alarm,
-			       struct hwtimer_slice *slice)
-{
-	given_up = hwtimer_worker_desert(hwtimer_worker_of(alarm->job));
-	serve_turn(alarm, slice);
-}
-
-/* Gives @job to the worker of the test, as a job that it may give up. */
-static void add_to_desert(struct worker_test *priv, struct test_job *job,
-			  hwtimer_desert_fn *desert)
-{
-	init_completion(&job->served);
-	hwtimer_job_init(&job->job, serve_turn, serve_chores);
-	job->job.desert = desert;
-	hwtimer_worker_attach(&job->job, priv->worker);
-}
-
-/* Has the worker of the test give up its jobs. */
-static void have_deserted(struct kunit *test)
-{
-	struct worker_test *priv = test->priv;
-
-	priv->fence.job.turns.serve = serve_by_deserting;
-	pass_fence(test, 0);
-}
-
-/* A job that was given up is served by another worker, from now on; the counts go on. */
-static void a_deserted_job_moves(struct kunit *test)
-{
-	struct worker_test *priv = test->priv;
-	struct hwtimer_worker *other =
-		hwtimer_worker_create("hwtimer/other", note_end, NULL);
-	struct test_job *job = kunit_kzalloc(test, sizeof(*job), GFP_KERNEL);
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
-	KUNIT_ASSERT_NOT_NULL(test, job);
-	add_to_desert(priv, job, release);
-	hwtimer_worker_kick(&job->job.turns, 0);
-	KUNIT_ASSERT_TRUE(test, is_served(job));
-	hwtimer_worker_kick(&job->job.turns, KTIME_MAX - 1);
-	hwtimer_worker_kick(&job->job.chores, KTIME_MAX - 1);
-	have_deserted(test);
-	KUNIT_EXPECT_EQ(test, given_up, 1);
-	KUNIT_EXPECT_EQ(test, job->deserts, 1);
-	KUNIT_EXPECT_TRUE(test, job->released_it);
-	KUNIT_EXPECT_NULL(test, hwtimer_worker_of(&job->job));
-	/* The ranks of another worker mean something else. */
-	KUNIT_EXPECT_EQ(test, job->job.rank, 0);
-	KUNIT_EXPECT_NOT_NULL(test, hwtimer_worker_of(&priv->job.job));
-
-	/* Nobody serves it, whatever is kicked. */
-	hwtimer_worker_kick(&job->job.turns, 0);
-	hwtimer_worker_forget(&job->job);
-	pass_fence(test, 0);
-	KUNIT_EXPECT_EQ(test, given_up, 0);
-	KUNIT_EXPECT_EQ(test, job->turns, 1);
-	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&job->job), 1);
-
-	KUNIT_EXPECT_TRUE(test, hwtimer_worker_attach(&job->job, other));
-	hwtimer_worker_kick(&job->job.turns, 0);
-	KUNIT_EXPECT_TRUE(test, is_served(job));
-	KUNIT_EXPECT_EQ(test, job->turns, 2);
-	KUNIT_EXPECT_EQ(test, job->chores, 0);
-	KUNIT_EXPECT_EQ(test, hwtimer_worker_wakeups(&job->job), 2);
-	/* The worker may not have finished that slice yet. */
-	if (hwtimer_worker_leave(&job->job, note_left))
-		KUNIT_EXPECT_TRUE(test, is_served(job));
-	hwtimer_worker_end(other);
-}
-
-/* The worker does not give up a job that was detached before. */
-static void a_detached_job_is_not_deserted(struct kunit *test)
-{
-	struct worker_test *priv = test->priv;
-	struct test_job *job = kunit_kzalloc(test, sizeof(*job), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, job);
-	add_to_desert(priv, job, release);
-	KUNIT_EXPECT_FALSE(test, hwtimer_worker_leave(&job->job, note_left));
-	have_deserted(test);
-	KUNIT_EXPECT_EQ(test, given_up, 0);
-	KUNIT_EXPECT_EQ(test, job->deserts, 0);
-}
-
-/* Nor one that is detached just then; it tells when it has left it. */
-static void a_job_may_leave_while_it_is_deserted(struct kunit *test)
-{
-	struct worker_test *priv = test->priv;
-	struct test_job *job = kunit_kzalloc(test, sizeof(*job), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, job);
-	add_to_desert(priv, job, leave_and_release);
-	have_deserted(test);
-	KUNIT_EXPECT_EQ(test, given_up, 0);
-	KUNIT_EXPECT_EQ(test, job->deserts, 1);
-	KUNIT_EXPECT_TRUE(test, job->left);
-	KUNIT_EXPECT_FALSE(test, job->released_it);
-	KUNIT_EXPECT_TRUE(test, is_served(job));
-	KUNIT_EXPECT_PTR_EQ(test, hwtimer_worker_of(&job->job), priv->worker);
-}
-
-/* The thread tells when it exits, and whose it was. */
-static void a_worker_tells_that_it_ends(struct kunit *test)
-{
-	DECLARE_COMPLETION_ONSTACK(ended);
-	struct hwtimer_worker *worker =
-		hwtimer_worker_create("hwtimer/ending", note_end, &ended);
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(worker));
-	KUNIT_EXPECT_PTR_EQ(test, hwtimer_worker_context(worker),
-			    (void *)&ended);
-	KUNIT_EXPECT_FALSE(test, completion_done(&ended));
-	hwtimer_worker_end(worker);
-	/* Without a limit, because the thread uses the completion on this stack. */
-	wait_for_completion(&ended);
-}
-
-/* Otherwise a scheduler may let it wait for long once it is in another cgroup. */
-static void a_new_worker_has_run(struct kunit *test)
-{
-	struct worker_test *priv = test->priv;
-	struct task_struct *task = hwtimer_worker_task(priv->worker);
-
-	KUNIT_EXPECT_GT(test, READ_ONCE(task->se.sum_exec_runtime), 0ULL);
 }
 
 /* Jobs that are always due, and how many slices of each make the test end */
@@ -610,8 +462,13 @@ static void serve_late(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
 	all->waited += all->slices - all->kicked_at > RIVALS / 2;
 }
 
-/* Has several jobs compete for the worker. @us is how long a slice of the first takes. */
-static struct rivals *compete(struct kunit *test, unsigned int us)
+/*
+ * Has several jobs of a tenant compete for the worker. @us is how long a slice of the first
+ * takes. The job @late is one of the tenant @id.
+ */
+static struct rivals *compete(struct kunit *test, unsigned int us,
+			      hwtimer_serve_fn *late,
+			      const struct hwtimer_tenant_id *id)
 {
 	struct worker_test *priv = test->priv;
 	struct rivals *all = kunit_kzalloc(test, sizeof(*all), GFP_KERNEL);
@@ -619,11 +476,13 @@ static struct rivals *compete(struct kunit *test, unsigned int us)
 
 	KUNIT_ASSERT_NOT_NULL(test, all);
 	keep_busy(test);
-	job_init(priv, &all->late, serve_late);
+	KUNIT_ASSERT_EQ(test, job_init_for(priv, &all->late, late, id), 0);
 	for (i = 0; i < RIVALS; i++) {
 		all->rivals[i].all = all;
 		all->rivals[i].us = i ? 10 : us;
-		job_init(priv, &all->rivals[i].job, serve_rival);
+		KUNIT_ASSERT_EQ(
+			test, job_init(priv, &all->rivals[i].job, serve_rival),
+			0);
 		hwtimer_worker_kick(&all->rivals[i].job.job.turns, 0);
 	}
 	complete(&priv->busy.released);
@@ -649,9 +508,10 @@ static void end_competition(struct rivals *all)
 	unsigned int i;
 
 	/* The late job first: it must not be alone. */
-	detach(&all->late);
+	leave(&all->late);
 	for (i = 0; i < RIVALS; i++)
 		detach(&all->rivals[i].job);
+	detach(&all->late);
 }
 
 /* The largest number of slices of those rivals whose slices are short */
@@ -667,7 +527,7 @@ static unsigned int most_turns(const struct rivals *all)
 /* A job whose slices take long gets fewer of them. */
 static void jobs_share_by_time(struct kunit *test)
 {
-	struct rivals *all = compete(test, 190);
+	struct rivals *all = compete(test, 190, serve_late, &tenant);
 
 	KUNIT_EXPECT_TRUE(test, is_served(&all->rivals[1].job));
 	end_competition(all);
@@ -689,35 +549,46 @@ static void jobs_share_by_time(struct kunit *test)
 #define COMPETITIONS 8
 
 /* Repeats the competition until the job has had more than three slices, but not for ever */
-static struct rivals *long_competition(struct kunit *test)
+static struct rivals *long_competition(struct kunit *test,
+				       const struct hwtimer_tenant_id *id)
 {
 	struct rivals *all;
 	unsigned int i = 0;
 
 	do {
-		all = compete(test, 10);
+		all = compete(test, 10, serve_late, id);
 		KUNIT_EXPECT_TRUE(test, is_served(&all->rivals[1].job));
 		end_competition(all);
 	} while (all->late.turns <= 3 && ++i < COMPETITIONS);
 	return all;
 }
 
-/* A job that is rarely due does not wait for a whole round of the others. */
-static void a_job_that_is_rarely_due_is_served_soon(struct kunit *test)
+static void served_soon(struct kunit *test, const struct hwtimer_tenant_id *id)
 {
-	struct rivals *all = long_competition(test);
+	struct rivals *all = long_competition(test, id);
 
 	KUNIT_EXPECT_GT(test, all->late.turns, 3);
 	/* More often only if the machine has stood still in its slices. */
 	KUNIT_EXPECT_LE(test, all->waited, all->late.turns / 2);
 }
 
+/* A job that is rarely due does not wait for a whole round of the others. */
+static void a_job_that_is_rarely_due_is_served_soon(struct kunit *test)
+{
+	served_soon(test, &tenant);
+}
+
+/* Neither does a tenant. */
+static void a_tenant_that_is_rarely_due_is_served_soon(struct kunit *test)
+{
+	served_soon(test, &other_tenant);
+}
+
 /* Number of slices that a job gets in a row which rested until others had some */
 static unsigned int row_after_rest(struct kunit *test)
 {
-	struct rivals *all = compete(test, 10);
+	struct rivals *all = compete(test, 10, serve_greedy, &tenant);
 
-	all->late.job.turns.serve = serve_greedy;
 	KUNIT_EXPECT_TRUE(test, is_served(&all->rivals[1].job));
 	end_competition(all);
 	KUNIT_EXPECT_GT(test, all->late.turns, 3);
@@ -735,6 +606,145 @@ static void a_job_that_rested_does_not_catch_up(struct kunit *test)
 	for (i = 0; i < COMPETITIONS && least >= RIVALS; i++)
 		least = min(least, row_after_rest(test));
 	KUNIT_EXPECT_LT(test, least, RIVALS);
+}
+
+/*
+ * Has one job of another tenant be always due, too. Returns the number of the slices of the
+ * rivals for each ten of that job, until one of them has had RIVAL_SLICES.
+ */
+static unsigned int slices_of_the_many(struct kunit *test)
+{
+	struct rivals *all = compete(test, 10, serve_greedy, &other_tenant);
+	unsigned int slices;
+
+	hwtimer_worker_kick(&all->late.job.turns, 0);
+	KUNIT_EXPECT_TRUE(test, is_served(&all->rivals[1].job));
+	slices = 10 * all->slices / max(all->late.turns, 1U);
+	end_competition(all);
+	return slices;
+}
+
+/*
+ * A tenant with one job gets as much as one with many. By jobs it would be a part in RIVALS,
+ * that is, 80 for ten.
+ */
+static void tenants_share_by_time(struct kunit *test)
+{
+	unsigned int i, least = U32_MAX;
+
+	for (i = 0; i < COMPETITIONS && least > 20; i++)
+		least = min(least, slices_of_the_many(test));
+	KUNIT_EXPECT_LE(test, least, 20);
+	KUNIT_EXPECT_GT(test, least, 0);
+}
+
+/* A burst of alarms of one tenant, and what was served of it before another tenant's job */
+#define BURST 1000
+
+struct burst {
+	struct test_job jobs[BURST];
+	struct test_job other;
+	unsigned int slices;
+	unsigned int before;
+};
+
+static struct burst *burst;
+
+static void serve_one_of_many(struct hwtimer_alarm *alarm,
+			      struct hwtimer_slice *slice)
+{
+	if (++burst->slices == BURST)
+		complete(&burst->jobs[0].served);
+}
+
+static void serve_other(struct hwtimer_alarm *alarm,
+			struct hwtimer_slice *slice)
+{
+	burst->before = burst->slices;
+	complete(&burst->other.served);
+}
+
+/* The other tenant's alarm is due, and later than all of the burst, before any is served. */
+static void a_burst_of_another_tenant_holds_up_nobody(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	unsigned int i;
+
+	burst = kunit_kzalloc(test, sizeof(*burst), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, burst);
+	keep_busy(test);
+	for (i = 0; i < BURST; i++) {
+		KUNIT_ASSERT_EQ(test,
+				job_init_for(priv, &burst->jobs[i],
+					     serve_one_of_many, &fresh_tenant),
+				0);
+		hwtimer_worker_kick(&burst->jobs[i].job.turns, 0);
+	}
+	KUNIT_ASSERT_EQ(test,
+			job_init_for(priv, &burst->other, serve_other,
+				     &other_tenant),
+			0);
+	hwtimer_worker_kick(&burst->other.job.turns, 1);
+	complete(&priv->busy.released);
+	KUNIT_EXPECT_TRUE(test, is_served(&burst->other));
+	KUNIT_EXPECT_TRUE(test, is_served(&burst->jobs[0]));
+	/* By the times of the alarms, it would be all of them. */
+	KUNIT_EXPECT_LE(test, burst->before, 20);
+	detach(&burst->other);
+	for (i = 0; i < BURST; i++)
+		detach(&burst->jobs[i]);
+}
+
+/* A tenant is found again as long as anybody has a reference, and keeps what it has spent. */
+static void a_tenant_is_one_for_all_its_jobs(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct hwtimer_tenant *own = priv->job.job.tenant, *same, *other;
+	unsigned int nr;
+	u64 spent;
+
+	same = hwtimer_tenant_get(priv->worker, &tenant);
+	KUNIT_EXPECT_PTR_EQ(test, same, own);
+	other = hwtimer_tenant_get(priv->worker, &other_tenant);
+	KUNIT_EXPECT_PTR_NE(test, other, own);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	keep_busy(test);
+	complete(&priv->busy.released);
+	detach(&priv->busy);
+	/* It has slept for more. */
+	spent = hwtimer_tenant_spent(own, &nr);
+	KUNIT_EXPECT_GE(test, spent, NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, nr, 4711);
+	KUNIT_EXPECT_EQ(test, hwtimer_tenant_spent(other, &nr), 0);
+	hwtimer_tenant_put(other);
+	hwtimer_tenant_put(same);
+}
+
+/* One that the worker has found due may go when its alarm was forgotten. */
+static void a_tenant_that_was_due_can_go(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct test_job *job = kunit_kzalloc(test, sizeof(*job), GFP_KERNEL);
+	struct test_job *first = kunit_kzalloc(test, sizeof(*job), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, job);
+	KUNIT_ASSERT_NOT_NULL(test, first);
+	keep_busy(test);
+	KUNIT_ASSERT_EQ(test,
+			job_init_for(priv, first, serve_until_released,
+				     &fresh_tenant),
+			0);
+	KUNIT_ASSERT_EQ(test,
+			job_init_for(priv, job, serve_turn, &other_tenant), 0);
+	hwtimer_worker_kick(&first->job.turns, 0);
+	hwtimer_worker_kick(&job->job.turns, 1);
+	complete(&priv->busy.released);
+	KUNIT_ASSERT_TRUE(test, is_entered(first));
+	detach(job);
+	complete(&first->released);
+	detach(first);
+	pass_fence(test, 0);
+	KUNIT_EXPECT_EQ(test, job->turns, 0);
 }
 
 /* Kicks its alarm again at once, so that the worker never sleeps. */
@@ -781,71 +791,18 @@ static void a_busy_worker_holds_up_no_tracer(struct kunit *test)
 
 static void the_time_of_a_worker_is_counted(struct kunit *test)
 {
-	struct test_job *job = kunit_kzalloc(test, sizeof(*job), GFP_KERNEL);
-	int err;
+	struct worker_test *priv = test->priv;
+	struct hwtimer_job *job = &priv->busy.job;
+	struct hwtimer_job free = {};
 
-	KUNIT_ASSERT_NOT_NULL(test, job);
-	job_init_free(job, serve_until_released);
-	complete(&job->released);
-	hwtimer_owner_init(&job->job);
-	KUNIT_EXPECT_EQ(test, hwtimer_worker_spent(&job->job), 0);
-	err = hwtimer_owner_employ(&job->job);
-	KUNIT_ASSERT_EQ(test, err, 0);
-	hwtimer_worker_kick(&job->job.turns, 0);
-	KUNIT_EXPECT_TRUE(test, is_entered(job));
-	detach(job);
+	hwtimer_job_init(&free, serve_turn, NULL);
+	KUNIT_EXPECT_EQ(test, hwtimer_worker_spent(&free), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_worker_spent(job), 0);
+	keep_busy(test);
+	complete(&priv->busy.released);
+	pass_fence(test, 0);
 	/* It has slept for more. */
-	KUNIT_EXPECT_GE(test, hwtimer_worker_spent(&job->job), NSEC_PER_MSEC);
-	hwtimer_owner_dismiss(&job->job);
-}
-
-/* A resident whose process has ended, and who does not get on with what follows */
-struct test_resident {
-	struct hwtimer_resident resident;
-	struct completion entered;
-	struct completion released;
-};
-
-static void exited_until_released(struct hwtimer_resident *resident)
-{
-	struct test_resident *stuck =
-		container_of(resident, struct test_resident, resident);
-
-	complete(&stuck->entered);
-	wait_for_completion(&stuck->released);
-}
-
-static struct test_resident *resident_that_exits(struct kunit *test)
-{
-	struct test_resident *stuck =
-		kunit_kzalloc(test, sizeof(*stuck), GFP_KERNEL);
-	struct wait_queue_entry *wait;
-
-	KUNIT_ASSERT_NOT_NULL(test, stuck);
-	init_completion(&stuck->entered);
-	init_completion(&stuck->released);
-	hwtimer_resident_init(&stuck->resident, exited_until_released);
-	/* This is what the kernel does when the process has ended. */
-	wait = &stuck->resident.wait;
-	wait->func(wait, TASK_NORMAL, 0, NULL);
-	return stuck;
-}
-
-/*
- * With PREEMPT_RT, what follows the end of a process may wait for the lock of a tenant's
- * worker. The other tenants do not wait for that tenant.
- */
-static void one_who_exits_holds_up_no_other(struct kunit *test)
-{
-	struct test_resident *first = resident_that_exits(test), *second;
-
-	wait_for_completion(&first->entered);
-	second = resident_that_exits(test);
-	KUNIT_EXPECT_TRUE(test, comes(&second->entered));
-	complete(&second->released);
-	complete(&first->released);
-	flush_work(&first->resident.work);
-	flush_work(&second->resident.work);
+	KUNIT_EXPECT_GE(test, hwtimer_worker_spent(job), NSEC_PER_MSEC);
 }
 
 static struct kunit_case worker_test_cases[] = {
@@ -860,19 +817,17 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(a_detached_job_is_not_served),
 	KUNIT_CASE(wakeups_are_counted_by_job),
 	KUNIT_CASE(two_alarms_are_one_wakeup),
-	KUNIT_CASE(the_first_worker_gets_a_job),
 	KUNIT_CASE(a_worker_tells_that_it_has_left),
-	KUNIT_CASE(a_deserted_job_moves),
-	KUNIT_CASE(a_detached_job_is_not_deserted),
-	KUNIT_CASE(a_job_may_leave_while_it_is_deserted),
-	KUNIT_CASE(a_worker_tells_that_it_ends),
-	KUNIT_CASE(a_new_worker_has_run),
 	KUNIT_CASE(jobs_share_by_time),
 	KUNIT_CASE(a_job_that_is_rarely_due_is_served_soon),
+	KUNIT_CASE(a_tenant_that_is_rarely_due_is_served_soon),
 	KUNIT_CASE(a_job_that_rested_does_not_catch_up),
+	KUNIT_CASE(tenants_share_by_time),
+	KUNIT_CASE(a_burst_of_another_tenant_holds_up_nobody),
+	KUNIT_CASE(a_tenant_is_one_for_all_its_jobs),
+	KUNIT_CASE(a_tenant_that_was_due_can_go),
 	KUNIT_CASE(a_busy_worker_holds_up_no_tracer),
 	KUNIT_CASE(the_time_of_a_worker_is_counted),
-	KUNIT_CASE(one_who_exits_holds_up_no_other),
 	{}
 };
 

@@ -176,7 +176,7 @@ static void finish_failed(struct seat *seat, const struct op *op, int result)
 
 /*
  * Whether a call has done nothing because its process was being killed, as its successor
- * now sees: it was to adopt the instance first.
+ * now sees: it was to start the instance first.
  */
 static bool killed_before(const struct seat *seat, int result)
 {

@@ -319,7 +319,6 @@ static bool freeze_possible(void)
 	return there(CGROUPS "g0/cgroup.freeze");
 }
 
-/* cgroup.events never says `frozen 1`, as Documentation/sharing.md says. */
 static void freeze_run(struct disturber *disturber, struct dice *dice)
 {
 	while (going_on()) {

@@ -36,11 +36,11 @@
 
 #define DEVICE "/dev/hwtimer"
 
-/* Users of the workers: two for all, so that several workers have one owner */
+/* Users of the workers: two for all, so that several have one tenant */
 #define FIRST_UID 3000
 #define UIDS 2
 
-/* Time for which a worker's place may stay empty, so that its instance is deserted, ns */
+/* Time for which a worker's place may stay empty, ns */
 #define EMPTY_MAX (3 * SEC)
 
 /* Tries after which a disturber that has never succeeded cannot */

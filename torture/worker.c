@@ -407,8 +407,7 @@ static void take_report(struct seat *seat)
 /* Whether a call may fail with @error although nothing is wrong */
 static bool passing(int error)
 {
-	return error == -EAGAIN || error == -EINTR || error == -ENOMEM ||
-	       error == -EUSERS;
+	return error == -EAGAIN || error == -EINTR || error == -ENOMEM;
 }
 
 /* Reads up to @most events; returns what hwt_read() returned. */
@@ -524,8 +523,7 @@ static bool overdue(const struct seat *seat)
 
 /*
  * Not time counts, but how often this process woke up while the kernel's worker ought to
- * have done so. The worker may be in another cgroup, where this process was before; but no
- * cgroup is without processor time for long.
+ * have done so.
  */
 static void check_stall(struct seat *seat)
 {

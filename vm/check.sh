@@ -518,7 +518,7 @@ torture_on()
 }
 
 # Programs with several threads or processes, or in which the worker meets a program
-RACES_PROGRAMS="concurrency notify stop debugfs clock owner desert lifetime list poll read
+RACES_PROGRAMS="concurrency notify stop debugfs clock lifetime list poll read
 	periodic stats"
 
 # Runs KUnit and the programs on a kernel that reports data races.
@@ -530,7 +530,7 @@ step_races()
 
 # Programs that make the kernel copy out all that it copies out
 UNINIT_PROGRAMS="abi setup schedule cancel reschedule rearm submit bulk read poll stop query list
-	privacy periodic clock notify stats lifetime owner desert debugfs concurrency"
+	privacy periodic clock notify stats lifetime debugfs concurrency"
 
 # Runs KUnit and the programs on a kernel that reports uses of uninitialized memory.
 step_uninit()

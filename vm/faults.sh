@@ -81,7 +81,7 @@ uninitialized()
 		 s/gfp | __GFP_ZERO | __GFP_COMP/gfp | __GFP_COMP/'
 	fault "read() copies out a member that nobody has set" \
 		read "hwtimer_harvest.c hwtimer_instance.c" \
-		"s/hwtimer_hurry_page()/alloc_page(HWTIMER_GFP_HURRY)/
+		"s/alloc_page(HWTIMER_GFP_AHEAD | __GFP_ZERO)/alloc_page(HWTIMER_GFP_AHEAD)/
 		 /^static void event_fill(/,/^}/ {
 			/\\.lateness/d
 			${ONE_BY_ONE//FILLED/event}

@@ -27,7 +27,6 @@ void core_load(void)
 	if (!sim_module_load())
 		sim_fail("the module cannot be loaded");
 	sim_parameter_set("max_timers", 1U << 25);
-	sim_parameter_set("max_instances", FILES_MAX);
 	sim_bare_run();
 }
 

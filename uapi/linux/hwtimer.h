@@ -33,34 +33,16 @@
  * and before the machine runs out of memory for others. No process is killed to get
  * memory for timers.
  *
- * Errors of open(): ENFILE (the machine's limit of instances, the module's parameter
- * max_instances, is reached), EMFILE (the user's limit of instances, the parameter
- * max_instances_user, is reached, or the process's limit of descriptors), ENOMEM.
+ * Errors of open(): EMFILE, ENFILE (no descriptor or file is left), ENOMEM.
  *
- * The user who opens an instance has limits for all their instances together: of
- * instances, of timers (max_timers_user: ENOSPC) and of memory (max_memory_user:
- * ENOMEM). Whoever uses the descriptor later, the opener stays charged. In a user
- * namespace, the user who created it is charged, too. A process that opens an
- * instance with CAP_SYS_RESOURCE in the initial user namespace has no such limits.
+ * All instances that one user has opened together have a limit of memory, the module's
+ * parameter max_memory_user. Beyond it, what needs memory fails with ENOMEM. Whoever uses
+ * the descriptor later, the opener stays charged. A process that opens an instance with
+ * CAP_SYS_RESOURCE in the initial user namespace has no such limit.
  *
- * The first call of SETUP, or else the first timer, starts the instance: it gets a
- * thread in the cgroups of the calling process. That call can also fail with EPERM
- * (another user than the one who opened the instance, unless the opener had
- * CAP_SYS_RESOURCE), EAGAIN (too many threads) or EINTR (the caller is being killed).
- *
- * An instance lives as long as anyone has its descriptor, but the thread
- * only as long as a process is in those cgroups. Within 10 s after the last process has
- * left them, mostly within one, the thread leaves, too. From then on the instance is
- * deserted: it keeps all timers and events, but no timer expires. Readers and pollers
- * are woken. The next process that uses the instance adopts it, that is,
- * the instance gets a thread in the cgroups of that process. These calls adopt it:
- * SETUP, SCHEDULE, RESCHEDULE (in any form), NOTIFY, a read() that finds no event,
- * unless it has RWF_NOWAIT, and
- * poll() and epoll if they ask for POLLIN or POLLRDNORM. They can fail as the first
- * call of SETUP can; if poll() cannot adopt the instance, it says POLLIN, and read()
- * fails with the reason, with EUSERS instead of EAGAIN. Timers that came
- * due meanwhile expire after the adoption, late; a periodic one reports all of its
- * deadlines. All other calls leave the instance as it is.
+ * The first timer starts the instance. Kernel threads, the workers, turn the wheels of all
+ * programs. The call that starts an instance can also fail with EAGAIN (the machine has too
+ * many threads) or EINTR (the caller is being killed), because it may create a worker.
  */
 #ifndef _UAPI_LINUX_HWTIMER_H
 #define _UAPI_LINUX_HWTIMER_H
@@ -201,8 +183,8 @@ struct hwtimer_info {
  *
  * Errors: EINVAL (a value out of range or unknown, or
  * HWTIMER_REPORT_CLOCK_SET without HWTIMER_CLOCK_REALTIME), E2BIG, ESHUTDOWN (stopped),
- * EBUSY (too late), EPERM, EAGAIN, ENOMEM and EINTR (the thread could not be
- * created, see above). After an error the old settings remain. SETUP does not allocate
+ * EBUSY (too late), EINTR (the caller is being killed). After an error the old settings
+ * remain. SETUP does not allocate
  * the wheel. The first timer allocates a small one, and the 40th, at the latest, the one
  * that was chosen; each may fail with ENOMEM. After that, as many timers are still possible
  * as before.
@@ -327,8 +309,8 @@ enum hwtimer_op {
  *
  * Errors of SCHEDULE: EINVAL (also: HWTIMER_NEVER without HWTIMER_ABSOLUTE), ERANGE
  * (@interval shorter than a tick, or too long), EDOM (@slack longer than allowed),
- * ENOSPC (the instance's limit of timers is reached, or the limit of its user;
- * cancelling timers and reading events makes room), ENOMEM, ESHUTDOWN (stopped). A
+ * ENOSPC (the instance's limit of timers is reached; cancelling timers and reading
+ * events makes room), ENOMEM, ESHUTDOWN (stopped), EAGAIN and EINTR (see above). A
  * timer is never early. It is late by at most its slack and one tick, plus the time
  * that the machine needs.
  * The same holds for a deadline that has passed: nothing expires between two
@@ -787,9 +769,7 @@ struct hwtimer_notify {
  *
  * readv() fills its buffers as if they were one, so an event may lie across two of them.
  * preadv2() with RWF_NOWAIT, AIO with that flag, and the first attempt of io_uring do not
- * block, whatever the descriptor's mode. They say EAGAIN where read() would block, also if
- * the instance is deserted: poll(), which io_uring calls next, adopts it, and read() says why
- * that fails.
+ * block, whatever the descriptor's mode. They say EAGAIN where read() would block.
  *
  * Events come in the order of the ticks at which they expired, and within a tick in
  * the order in which their timers were scheduled. Three kinds of timers have no set
@@ -802,8 +782,7 @@ struct hwtimer_notify {
  * finished, poll() and epoll report them once more, as HWTIMER_IOC_NOTIFY says.
  *
  * Errors: EINVAL (less room than one event), EAGAIN, EINTR, EFAULT, ECANCELED
- * (HWTIMER_REPORT_CLOCK_SET; nothing is lost, read again), EPERM, ENOMEM and EUSERS
- * (the instance is deserted, and cannot be adopted, see above).
+ * (HWTIMER_REPORT_CLOCK_SET; nothing is lost, read again).
  *
  * poll() says POLLIN while events wait; HWTIMER_IOC_NOTIFY can make it wait for more
  * events. Once the instance is stopped and drained, poll() says POLLHUP, and POLLIN

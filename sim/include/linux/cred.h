@@ -5,6 +5,5 @@
 #include <linux/user_namespace.h>
 
 kuid_t current_uid(void);
-const struct user_namespace *current_user_ns(void);
 
 #endif /* SIM_LINUX_CRED_H */

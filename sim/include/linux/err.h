@@ -10,6 +10,7 @@
 
 #define ERR_PTR(err) ((void *)(long)(err))
 #define PTR_ERR(p) ((long)(p))
+#define ERR_CAST(error) ((void *)(error))
 #define IS_ERR(p) ((unsigned long)(p) >= (unsigned long)-4095L)
 
 #endif /* SIM_LINUX_ERR_H */

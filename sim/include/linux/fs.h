@@ -35,7 +35,6 @@ struct kiocb {
 struct file_operations {
 	void *owner;
 	int (*open)(struct inode *inode, struct file *file);
-	int (*flush)(struct file *file, fl_owner_t id);
 	int (*release)(struct inode *inode, struct file *file);
 	ssize_t (*read_iter)(struct kiocb *iocb, struct iov_iter *to);
 	__poll_t (*poll)(struct file *file, poll_table *wait);

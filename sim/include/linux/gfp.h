@@ -13,7 +13,7 @@
 #define __GFP_ZERO 1U
 #define __GFP_DIRECT_RECLAIM 2U
 #define __GFP_NOWARN 0U
-#define __GFP_NORETRY 0U
+#define __GFP_NORETRY 8U
 #define __GFP_RETRY_MAYFAIL 4U
 #define __GFP_COMP 0U
 #define GFP_ATOMIC 0U

@@ -5,8 +5,10 @@
 
 #include <linux/list.h>
 #include <linux/log2.h>
+#include <linux/string.h>
 
 #define DEFINE_HASHTABLE(name, bits) struct hlist_head name[1 << (bits)]
+#define DECLARE_HASHTABLE(name, bits) struct hlist_head name[1 << (bits)]
 #define HASH_SIZE(table) (sizeof(table) / sizeof((table)[0]))
 #define HASH_BITS(table) ilog2(HASH_SIZE(table))
 
@@ -17,15 +19,19 @@ static inline unsigned int hash_min(unsigned long value, unsigned int bits)
 
 #define hash_bucket(table, key) (&(table)[hash_min(key, HASH_BITS(table))])
 #define hash_add(table, node, key) hlist_add_head(node, hash_bucket(table, key))
-#define hash_add_rcu hash_add
 #define hash_del(node) hlist_del(node)
-#define hash_del_rcu hash_del
 #define hash_for_each_possible(table, p, member, key) \
 	hlist_for_each_entry(p, hash_bucket(table, key), member)
-#define hash_for_each_possible_rcu hash_for_each_possible
-#define hash_for_each(table, bucket, p, member)                         \
-	for ((bucket) = 0, p = NULL; !p && (bucket) < HASH_SIZE(table); \
-	     (bucket)++)                                                \
-		hlist_for_each_entry(p, &(table)[bucket], member)
+static inline bool sim_hash_empty(const struct hlist_head *table,
+				  unsigned int size)
+{
+	while (size--)
+		if (table[size].first)
+			return false;
+	return true;
+}
+
+#define hash_empty(table) sim_hash_empty(table, HASH_SIZE(table))
+#define hash_init(table) memset(table, 0, sizeof(table))
 
 #endif /* SIM_LINUX_HASHTABLE_H */

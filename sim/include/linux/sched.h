@@ -20,16 +20,13 @@
 #define TASK_IDLE (TASK_UNINTERRUPTIBLE | TASK_NOLOAD)
 #define TASK_NORMAL (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)
 
-#define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
 
 #define SCHED_NORMAL 0
 #define SCHED_FIFO 1
-#define SCHED_BATCH 3
-#define SCHED_IDLE 5
 #define MAX_RT_PRIO 100
 
-struct css_set;
+struct kthread;
 struct mm_struct;
 struct sim_process;
 struct sim_thread;
@@ -39,16 +36,12 @@ struct sched_attr;
  * struct task_struct - a thread
  * @state: TASK_*
  * @flags: PF_*
- * @policy: scheduling policy
- * @nice: nice value
  * @mm: what memory cgroups are charged by
- * @se: processor time
  * @process: the process; of a kthread, that of all of them
- * @cgroups: the cgroups in which the thread is
+ * @kthread: what a kthread is to do
  * @signal: a signal is pending
  * @killed: the signal is SIGKILL
  * @usage: references
- * @memcg_nr_pages_over_high: the memory cgroup is above memory.high
  * @hurried: other programs wait for a lock that the thread's system call holds: the mutex of
  *	misc devices
  * @spins: number of spinlocks that the thread holds
@@ -59,18 +52,12 @@ struct sched_attr;
 struct task_struct {
 	unsigned int state;
 	unsigned int flags;
-	int policy;
-	int nice;
 	struct mm_struct *mm;
-	struct {
-		u64 sum_exec_runtime;
-	} se;
 	struct sim_process *process;
-	struct css_set *cgroups;
+	struct kthread *kthread;
 	bool signal;
 	bool killed;
 	int usage;
-	unsigned int memcg_nr_pages_over_high;
 	bool hurried;
 	unsigned int spins;
 	unsigned int rcu;
@@ -97,8 +84,6 @@ bool signal_pending(const struct task_struct *task);
 bool fatal_signal_pending(const struct task_struct *task);
 
 pid_t task_tgid_nr(const struct task_struct *task);
-int task_nice(const struct task_struct *task);
-unsigned int num_online_cpus(void);
 int sched_setattr_nocheck(struct task_struct *task,
 			  const struct sched_attr *attr);
 

@@ -77,6 +77,7 @@ void spin_unlock(spinlock_t *lock);
 #endif
 #define spin_lock_init(lock) (*(lock) = (spinlock_t)SPINLOCK_INIT)
 
+#define raw_spin_lock_init(lock) spin_lock_init(lock)
 #define raw_spin_lock(lock) spin_lock(lock)
 #define raw_spin_unlock(lock) spin_unlock(lock)
 

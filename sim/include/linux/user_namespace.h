@@ -4,10 +4,7 @@
 
 #include <linux/uidgid.h>
 
-struct user_namespace {
-	struct user_namespace *parent;
-	kuid_t owner;
-};
+struct user_namespace {};
 
 extern struct user_namespace init_user_ns;
 

@@ -23,6 +23,21 @@ static inline unsigned long __ffs(unsigned long word)
 	return __builtin_ctzl(word);
 }
 
+/* For one word, as the kernel does it where the size is a constant */
+static inline unsigned int small_next_bit(unsigned long word, unsigned int size,
+					  unsigned int begin)
+{
+	if (begin >= size)
+		return size;
+	word &= ~0UL << begin;
+	return word ? __ffs(word) : size;
+}
+
+#define for_each_set_bit(bit, word, size)                                \
+	for ((bit) = 0;                                                  \
+	     (bit) = small_next_bit(*(word), size, bit), (bit) < (size); \
+	     (bit)++)
+
 static inline unsigned int __ffs64(u64 word)
 {
 	return __builtin_ctzll(word);
