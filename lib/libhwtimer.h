@@ -324,8 +324,7 @@ int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay);
  * @count: length of @events, at least 1
  *
  * Return: number of events read, at least 1; -ENOTCONN: the instance is stopped, and no
- * event will come; -EAGAIN (HWT_NONBLOCK), -EINTR, -ECANCELED (the clock was set), -EPERM,
- * -ENOMEM or -EUSERS (the owner is gone, and this process cannot adopt the instance).
+ * event will come; -EAGAIN (HWT_NONBLOCK), -EINTR, -ECANCELED (the clock was set).
  */
 int hwt_read(struct hwt *hwt, struct hwtimer_event *events, unsigned int count);
 

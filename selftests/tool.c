@@ -23,6 +23,7 @@ TEST(help_is_there)
 	EXPECT_EQ(0, run_tool("--help"));
 	EXPECT_TRUE(says("info"));
 	EXPECT_TRUE(says("stats"));
+	EXPECT_TRUE(says("owners"));
 	EXPECT_TRUE(says("schedule"));
 	EXPECT_TRUE(says("watch"));
 	EXPECT_TRUE(says("plot"));
@@ -47,7 +48,7 @@ TEST(each_command_has_help)
 {
 	static const char *const commands[] = {
 		"info", "stats",   "watch",    "plot",	  "list",
-		"save", "restore", "schedule", "metrics",
+		"save", "restore", "schedule", "metrics", "owners",
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(commands); i++) {
@@ -180,6 +181,46 @@ TEST_F(hwtimer, stats_finds_this_process)
 	EXPECT_TRUE(says(line));
 	EXPECT_TRUE(says("\"pending\": 2, \"ready\": 1, \"scheduled\": 3,"));
 	EXPECT_TRUE(says("\"lateness\": ["));
+}
+
+/* The line that `owners` prints of user @uid; "" if there is none */
+static const char *line_of_user(unsigned int uid)
+{
+	static char line[512];
+	char *saved, *at;
+
+	for (at = strtok_r(output, "\n", &saved); at;
+	     at = strtok_r(NULL, "\n", &saved)) {
+		snprintf(line, sizeof(line), "%s", at);
+		if (strtoul(line, NULL, 10) == uid && strchr(line, '/'))
+			return line;
+	}
+	return "";
+}
+
+/* Each user has a line, with the cgroup's path, and the busiest is first. */
+TEST_F(hwtimer, owners_are_shown)
+{
+	unsigned int instances = 0;
+	char timers[32] = "";
+
+	if (access("/sys/kernel/debug/hwtimer/users", F_OK))
+		SKIP(return, "no debugfs");
+	ASSERT_EQ(20, dev_schedule_many(self->fd, 20, 0, HOUR, NULL));
+	EXPECT_EQ(0, run_tool("owners"));
+	EXPECT_TRUE(says("INSTANCES"));
+	ASSERT_EQ(2,
+		  sscanf(line_of_user(0), "%*u %u %31s", &instances, timers));
+	EXPECT_LE(1, instances);
+	EXPECT_STREQ("20", timers);
+	EXPECT_EQ(0, run_tool("owners --json"));
+	EXPECT_TRUE(says("{\"schema\": \"hwtimer-owners/1\""));
+	EXPECT_TRUE(says("\"timers\": 20"));
+	EXPECT_EQ(1, lines());
+	EXPECT_EQ(2, run_tool("owners all"));
+	ASSERT_EQ(0, setuid(1000));
+	EXPECT_EQ(1, run_tool("owners"));
+	EXPECT_TRUE(says("only root"));
 }
 
 TEST_F(hwtimer, watch_shows_this_process)

@@ -359,20 +359,13 @@ static struct hwt *new_instance(const struct source *source,
 static void __attribute__((noreturn))
 refused(const struct sink *sink, int error)
 {
-	struct hwtimer_stats stats = { 0 };
-
 	if (error != ENOSPC)
 		errx(1, "%s: cannot schedule a timer: %s", sink->path,
 		     strerror(error));
-	if (!hwt_stats(sink->hwt, &stats) &&
-	    stats.pending + stats.ready >= sink->limit)
-		errx(1,
-		     "%s has more timers than the limit of %" PRIu64
-		     ": --limit allows more",
-		     sink->path, sink->limit);
 	errx(1,
-	     "%s: the user's limit of timers is reached: see max_timers_user in hwtimer(4)",
-	     sink->path);
+	     "%s has more timers than the limit of %" PRIu64
+	     ": --limit allows more",
+	     sink->path, sink->limit);
 }
 
 static void submit(const struct sink *sink, struct hwtimer_request *requests,

@@ -11,6 +11,9 @@ static const struct command commands[] = {
 	{ "stats", command_stats, "[--json]",
 	  "counters of all instances that you may see",
 	  "  -j, --json           print a JSON object on one line, with all counters\n" },
+	{ "owners", command_owners, "[--json]",
+	  "what each user and cgroup uses, by the workers' time; for root",
+	  "  -j, --json           print a JSON object on one line\n" },
 	{ "watch", command_watch, "[--interval TIME] [--count N | --once]",
 	  "live view of all instances: timers, rates, lateness; q quits",
 	  "  -i, --interval TIME  time between two views, 1s if not given\n"

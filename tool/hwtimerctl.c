@@ -157,10 +157,8 @@ static const char *advice(int error)
 		return NOT_PERMITTED;
 	case EPROTO:
 		return "the module has another ABI version: install the same version of both";
-	case EMFILE:
-		return "the limit max_instances_user, or this process's of files, is reached";
-	case ENFILE:
-		return "the limit max_instances, or the machine's limit of open files, is reached";
+	case ENOMEM:
+		return "no memory is left, or the user is at the limit max_memory_user";
 	default:
 		return strerror(error);
 	}

@@ -1,19 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes all timers that the module allows a user, as soon as one is free, until it is
- * killed; or runs a command as that user. root has no such limit.
+ * Takes all timers that the limit of another process's instance leaves, as soon as one is
+ * free, until it gets SIGTERM. Then it gives them back.
  *
- *	usage: crowd UID [COMMAND ARGUMENT...]
+ *	usage: crowd PID
  */
+#define _GNU_SOURCE
 #include <linux/hwtimer.h>
 
+#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#define TAKEN_MAX 1000
+
+static __u64 taken[TAKEN_MAX];
+static unsigned int count;
+static int ending;
+
+static void end(int signal)
+{
+	__atomic_store_n(&ending, 1, __ATOMIC_RELAXED);
+}
 
 static void die(const char *what)
 {
@@ -21,33 +36,87 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void become(uid_t user)
+/* The number of the process's descriptor of an instance */
+static int find_instance(const char *pid)
 {
-	if (setgroups(0, NULL) || setgid(user) || setuid(user))
-		die("setuid");
+	char path[PATH_MAX], link[PATH_MAX];
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	dir = opendir(path);
+	if (!dir)
+		die(path);
+	while ((entry = readdir(dir))) {
+		ssize_t length;
+
+		snprintf(path, sizeof(path), "/proc/%s/fd/%s", pid,
+			 entry->d_name);
+		length = readlink(path, link, sizeof(link) - 1);
+		if (length < 0)
+			continue;
+		link[length] = '\0';
+		if (!strcmp(link, "/dev/hwtimer"))
+			return atoi(entry->d_name);
+	}
+	fprintf(stderr, "crowd: process %s has no instance\n", pid);
+	exit(1);
+}
+
+static int open_instance(const char *pid)
+{
+	int process = syscall(SYS_pidfd_open, atoi(pid), 0), fd;
+
+	if (process < 0)
+		die("pidfd_open");
+	fd = syscall(SYS_pidfd_getfd, process, find_instance(pid), 0);
+	if (fd < 0)
+		die("pidfd_getfd");
+	return fd;
 }
 
 /* Returns whether there was room. */
 static int take_one(int fd)
 {
 	struct hwtimer_request request = {
-		.time = 3600 * 1000000000ULL,
+		.flags = HWTIMER_ABSOLUTE,
+		/* A time of each clock that is far ahead */
+		.time = 1ULL << 62,
 	};
 
-	if (!ioctl(fd, HWTIMER_IOC_SCHEDULE, &request))
+	if (count == TAKEN_MAX)
+		return 0;
+	if (!ioctl(fd, HWTIMER_IOC_SCHEDULE, &request)) {
+		taken[count++] = request.id;
 		return 1;
+	}
 	if (errno != ENOSPC)
 		die("HWTIMER_IOC_SCHEDULE");
 	return 0;
 }
 
-static void take_all(void)
+static void give_back(int fd)
 {
-	int fd = open("/dev/hwtimer", O_RDWR), told = 0;
+	while (count) {
+		struct hwtimer_request request = { .id = taken[--count] };
 
-	if (fd < 0)
-		die("/dev/hwtimer");
-	for (;;) {
+		if (ioctl(fd, HWTIMER_IOC_CANCEL, &request))
+			die("HWTIMER_IOC_CANCEL");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct sigaction action = { .sa_handler = end };
+	int fd, told = 0;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: crowd PID\n");
+		return 2;
+	}
+	sigaction(SIGTERM, &action, NULL);
+	fd = open_instance(argv[1]);
+	while (!__atomic_load_n(&ending, __ATOMIC_RELAXED)) {
 		while (take_one(fd))
 			;
 		if (!told++)
@@ -55,17 +124,6 @@ static void take_all(void)
 		fflush(stdout);
 		usleep(500);
 	}
-}
-
-int main(int argc, char **argv)
-{
-	if (argc < 2) {
-		fprintf(stderr, "usage: crowd UID [COMMAND ARGUMENT...]\n");
-		return 2;
-	}
-	become(atoi(argv[1]));
-	if (argc == 2)
-		take_all();
-	execvp(argv[2], argv + 2);
-	die(argv[2]);
+	give_back(fd);
+	return 0;
 }

@@ -99,8 +99,7 @@ void module_set_clock(int64_t now)
 
 static int fault(void)
 {
-	static const int errors[] = { ENOMEM, ENOSPC, EINTR, EFAULT,
-				      EPERM,  EUSERS, EAGAIN };
+	static const int errors[] = { ENOMEM, ENOSPC, EINTR, EFAULT, EAGAIN };
 
 	if (!module.faults || pick(module.faults))
 		return 0;

@@ -19,12 +19,8 @@ OF_FUNCTION = {
     ("hwt_open", errno.EACCES):
         "you may not open the device: join its group, with 'sudo adduser $USER hwtimer',"
         " and log in again",
-    ("hwt_open", errno.ENFILE):
-        "the machine has as many instances as it allows: close some, or load the module with"
-        " a larger max_instances",
     ("hwt_open", errno.EMFILE):
-        "you have as many instances or descriptors as you may have: close some, raise"
-        " 'ulimit -n', or load the module with a larger max_instances_user",
+        "you have as many descriptors as you may have: close some, or raise 'ulimit -n'",
     ("hwt_from_fd", errno.ENOTTY): "the descriptor is not an open /dev/hwtimer",
     ("hwt_from_fd", errno.EBADF): "the descriptor is not open",
     ("hwt_setup", errno.EBUSY):
@@ -62,15 +58,11 @@ OF_ALL = {
         " and load the module again",
     errno.ENOENT: "there is no such timer: it has ended, or is one of another instance",
     errno.ENOSPC:
-        "the limit of timers is reached, of the instance or of its user: cancel some, read"
-        " events, or open with timers=",
+        "the limit of timers is reached: cancel some, read events, or open with timers=",
     errno.ENOMEM:
         "there is no memory for it: the machine, the cgroup or the user is at its limit",
     errno.ESHUTDOWN: "the instance is stopped: open another one",
-    errno.EPERM:
-        "another user has opened the instance, and only that one may start its thread",
-    errno.EUSERS: "there are too many threads for the instance to get one of its own",
-    errno.EAGAIN: "there are too many threads for the instance to get one of its own",
+    errno.EAGAIN: "the machine has too many threads to turn the wheel by one",
     errno.ENOTTY: "the module is older than this call: install a newer one",
 }
 
