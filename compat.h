@@ -2,8 +2,8 @@
 /*
  * Makes up for the differences between the kernels that hwtimer builds on: their versions,
  * and options without which some of their functions do not exist. A source file
- * that needs one of these functions includes this header. No other file tests the version
- * or the configuration of the kernel; all are written against the newest one.
+ * that needs one of these functions includes this header. No other file but compat_uring.h tests
+ * the version or the configuration of the kernel; all are written against the newest one.
  */
 #ifndef HWTIMER_COMPAT_H
 #define HWTIMER_COMPAT_H

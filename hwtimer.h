@@ -18,7 +18,7 @@
  * something, a lower layer calls a function pointer that the higher layer has set: in an
  * alarm or a work item.
  *
- *   faces        main, ioctl, batch, query, debug, stats
+ *   faces        main, uring, ioctl, batch, query, debug, stats
  *   whole        instance, turn
  *   operations   bulk, request, change, op
  *   delivery     harvest, period, notice

@@ -336,6 +336,34 @@ static noinline long ioctl_rare(struct hwtimer_instance *instance,
 }
 
 /**
+ * hwtimer_ioctl_waits - check whether a command may wait for another thread
+ * @instance: the instance; no lock is needed
+ * @command: the command, unchecked
+ *
+ * Before an instance starts, its first timer may have to wait until a worker is created, or
+ * until another thread has started the instance. STOP may wait for a reader whose buffer has
+ * to be paged in. All others wait for memory only, their argument's included.
+ *
+ * Return: whether it may. Any context.
+ */
+bool hwtimer_ioctl_waits(const struct hwtimer_instance *instance,
+			 unsigned int command)
+{
+	switch (command) {
+	case HWTIMER_IOC_STOP:
+		return true;
+	case HWTIMER_IOC_SETUP:
+	case HWTIMER_IOC_SCHEDULE:
+	case HWTIMER_IOC_RESCHEDULE:
+	case HWTIMER_IOC_SUBMIT:
+	case HWTIMER_IOC_BULK:
+		return !hwtimer_instance_started(instance);
+	default:
+		return false;
+	}
+}
+
+/**
  * hwtimer_ioctl - execute one ioctl
  * @instance: the instance of the file; none of its locks is held
  * @writable: whether the file is open for writing

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Executes the ioctls of /dev/hwtimer. Called by hwtimer_main.c.
+ * Executes the ioctls of /dev/hwtimer. Called by hwtimer_main.c and
+ * hwtimer_uring.c.
  */
 #ifndef HWTIMER_IOCTL_H
 #define HWTIMER_IOCTL_H
@@ -12,5 +13,7 @@ struct hwtimer_instance;
 
 long hwtimer_ioctl(struct hwtimer_instance *instance, bool writable,
 		   unsigned int command, void __user *argument);
+bool hwtimer_ioctl_waits(const struct hwtimer_instance *instance,
+			 unsigned int command);
 
 #endif /* HWTIMER_IOCTL_H */

@@ -5,7 +5,8 @@
  *
  * Called by the kernel. The file operations leave their work to other files:
  * hwtimer_account.c and hwtimer_instance.c (open and release), hwtimer_harvest.c and
- * hwtimer_notice.c (read and poll), hwtimer_ioctl.c and hwtimer_stats.c (fdinfo).
+ * hwtimer_notice.c (read and poll), hwtimer_ioctl.c, hwtimer_uring.c (its commands by
+ * io_uring) and hwtimer_stats.c (fdinfo).
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -21,6 +22,7 @@
 #include "hwtimer_instance.h"
 #include "hwtimer_ioctl.h"
 #include "hwtimer_stats.h"
+#include "hwtimer_uring.h"
 #include "hwtimer_version.h"
 #include "hwtimer_workers.h"
 
@@ -140,6 +142,7 @@ static const struct file_operations hwtimer_fops = {
 	.poll = hwtimer_poll,
 	.unlocked_ioctl = hwtimer_unlocked_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
+	.uring_cmd = hwtimer_uring_cmd,
 	.show_fdinfo = hwtimer_show_fdinfo,
 };
 

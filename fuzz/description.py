@@ -36,6 +36,9 @@ SIZES = {"int8": 1, "int16": 2, "int32": 4, "int64": 8}
 # What the header has for programs, and no call takes
 UNUSED = {"HWTIMER_IOC_MAGIC"}
 
+# Entries of io_uring are described in a file of syzkaller's, which ours cannot add to.
+UNDESCRIBED = {"hwtimer_uring"}
+
 
 def compiled(lines):
     """The numbers that a program prints, one for each of some expressions"""
@@ -202,7 +205,7 @@ def wrong_layout(description, name, base, members, numbers):
 def check_structures(tap, description, structures, numbers):
     found = {name: base_of(name, structures) for name in description.structures}
     tap.check("each structure of the header is described",
-              [s for s in structures if s not in found])
+              set(structures) - set(found) - UNDESCRIBED)
     for name, base in found.items():
         if base is None:
             tap.check(f"{name} is in the header", [name])

@@ -56,7 +56,7 @@ SOURCE = BUILD / "source"
 SIM = BUILD / "sim"
 
 # What the module is compiled from
-MODULE = ["Kbuild", "hwtimer*.[ch]", "compat.h", "uapi/**/*.h"]
+MODULE = ["Kbuild", "hwtimer*.[ch]", "compat*.h", "uapi/**/*.h"]
 
 FILES = ["hwtimer_%s.c" % name for name in (
     "wheel", "hashed", "hierarchy", "table", "harvest", "instance", "worker")]

@@ -78,6 +78,10 @@ TEST(layout_of_request_and_submit)
 	EXPECT_MEMBER(hwtimer_submit, requests, 0, 8);
 	EXPECT_MEMBER(hwtimer_submit, count, 8, 4);
 	EXPECT_MEMBER(hwtimer_submit, flags, 12, 4);
+
+	EXPECT_EQ(16, sizeof(struct hwtimer_uring));
+	EXPECT_MEMBER(hwtimer_uring, argument, 0, 8);
+	EXPECT_MEMBER(hwtimer_uring, reserved, 8, 8);
 }
 
 TEST(layout_of_bulk)

@@ -56,6 +56,7 @@ bulk        x   x     x     a     a       x        a     a        x     -       
 read        x   x     x     a     a       x        x     a        x     a        a       a
 poll        x   .     x     a     .       a        x     -        x     -        a       .
 stop        x   x     x     a     a       x        a     -        x     -        a       a
+uring       x   .     x     x     .       x        x     x        x     -        a       .
 query       x   .     x     a     .       a        a     -        x     -        a       .
 list        x   .     x     x     .       x        a     a        x     -        a       .
 privacy     x   .     x     a     .       a        x     -        x     -        a       .

@@ -7,6 +7,7 @@
 
 #include <linux/fs.h>
 #include <linux/hrtimer.h>
+#include <linux/io_uring/cmd.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -15,6 +16,7 @@
 
 #include "device.h"
 #include "process.h"
+#include "sim.h"
 
 static const struct file_operations *fops;
 
@@ -153,13 +155,54 @@ ssize_t sim_read(struct file *file, void *buffer, size_t count, bool nonblock)
 	return call_end(ret);
 }
 
+#ifndef SIM_PLAIN
+/*
+ * Issues a command as io_uring does: first so that it must not wait, and if it says that it would
+ * have to, once more as a thread of io_uring's would.
+ */
+static long uring_issue(struct file *file, unsigned int command, void *argument)
+{
+	struct io_uring_sqe sqe = { 0 };
+	struct io_uring_cmd cmd = {
+		.file = file,
+		.sqe = &sqe,
+		.cmd_op = command,
+	};
+	u64 address = (uintptr_t)argument;
+	int ret;
+
+	memcpy(sqe.cmd, &address, sizeof(address));
+	ret = fops->uring_cmd(&cmd, IO_URING_F_NONBLOCK);
+	if (ret == -EAGAIN)
+		ret = fops->uring_cmd(&cmd, 0);
+	if (cmd.dones != (ret == -EIOCBQUEUED))
+		sim_fail("a command of io_uring was completed %u times",
+			 cmd.dones + (ret != -EIOCBQUEUED));
+	if (ret > 0 || ret == -ERESTARTSYS || ret == -EAGAIN)
+		sim_fail("a command of io_uring returned %d", ret);
+	return cmd.dones ? cmd.result : ret;
+}
+#endif
+
+static long ioctl_issue(struct file *file, unsigned int command, void *argument)
+{
+#ifndef SIM_PLAIN
+	static unsigned int calls;
+
+	/* Every other one is a command of io_uring. */
+	if (__atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED) & 1)
+		return uring_issue(file, command, argument);
+#endif
+	return fops->unlocked_ioctl(file, command, (unsigned long)argument);
+}
+
 long sim_ioctl(struct file *file, unsigned int command, void *argument)
 {
 	long ret;
 
 	sim_call_refuse();
 	file_get(file);
-	ret = fops->unlocked_ioctl(file, command, (unsigned long)argument);
+	ret = ioctl_issue(file, command, argument);
 	file_put(file);
 	return call_end(ret);
 }

@@ -44,7 +44,7 @@ UML_KERNEL="uml-7.3"
 # elsewhere, and those about layouts and memory, on other architectures.
 RT_KERNELS="rt-6.12"
 FOREIGN_KERNELS="arm64-16k-6.12"
-THREADS=(concurrency order periodic stop notify lifetime)
+THREADS=(concurrency order periodic stop notify lifetime uring)
 LAYOUTS=(abi setup schedule read list)
 
 # The programs that are built for other architectures; if this is empty, all
@@ -519,7 +519,7 @@ torture_on()
 
 # Programs with several threads or processes, or in which the worker meets a program
 RACES_PROGRAMS="concurrency notify stop debugfs clock lifetime list poll read
-	periodic stats"
+	periodic stats uring"
 
 # Runs KUnit and the programs on a kernel that reports data races.
 step_races()

@@ -17,7 +17,7 @@ branches than PERCENT was taken. Writes the branches that were never taken to th
 
 What counts:
 
-- Lines and branches of the module's own files: hwtimer*.c, hwtimer*.h and compat.h, but
+- Lines and branches of the module's own files: hwtimer*.c, hwtimer*.h and compat*.h, but
   not hwtimer_trace.h, which has nothing but arguments of the kernel's macros.
 - A line has run if it has in any build. A line that no build has code for does not count.
 - A branch is one way out of a condition: each operand of && and || has two. Lines that
@@ -63,7 +63,7 @@ HELPER_MACROS = re.compile(r"""\b(
     | get_user | put_user | copy_(to|from)_user
     )\b""", re.X)
 
-OWN_FILE = re.compile(r"(hwtimer\w*\.[ch]|compat\.h)$")
+OWN_FILE = re.compile(r"(hwtimer\w*\.[ch]|compat(?:_uring)?\.h)$")
 LEFT_OUT = {"hwtimer_trace.h"}
 
 

@@ -19,7 +19,7 @@
 # ALLOC_WITH_SIZEOF: asks for kzalloc_obj(), which older kernels do not have
 IGNORED=FILE_PATH_CHANGES,ALLOC_WITH_SIZEOF
 # LINUX_VERSION_CODE: kernel code must not ask for the version, but a module for several
-# kernels has to, in the one file that is for it
+# kernels has to, in the files that are for it
 # CONSTANT_COMPARISON: takes the name of that macro for a constant
 IGNORED_IN_COMPAT_H=LINUX_VERSION_CODE,CONSTANT_COMPARISON
 # Tracepoints are declared by macros that look like functions; their arguments are
@@ -252,7 +252,7 @@ ignored_in()
 	local ignored=$IGNORED
 
 	case $1 in
-	compat.h) ignored+=,$IGNORED_IN_COMPAT_H ;;
+	compat.h | compat_uring.h) ignored+=,$IGNORED_IN_COMPAT_H ;;
 	hwtimer_trace.h) ignored+=,$IGNORED_IN_TRACE_H ;;
 	uapi/*) ignored+=,$IGNORED_IN_UAPI ;;
 	lib/* | bench/server/* | tool/* | examples/* | daemon/* | torture/* | fuzz/* | selftests/library.c | \

@@ -139,7 +139,7 @@ all_installed()
 	local file
 
 	for file in include/hwtimer/{libhwtimer,linux/hwtimer}.h \
-		include/hwtimer/hwtimer_{epoll,libevent,libuv,glib,sd_event}.h \
+		include/hwtimer/hwtimer_{epoll,libevent,libuv,glib,sd_event,uring}.h \
 		include/hwtimer/hwtimer_asio.hpp \
 		lib/libhwtimer.{a,so,so.1} lib/pkgconfig/libhwtimer.pc \
 		bin/hwtimerctl share/bash-completion/completions/hwtimerctl \
@@ -363,11 +363,11 @@ parameters_are_documented()
 		diff "$ROOT/parameters" -
 }
 
-# Programs see ERESTARTSYS as EINTR.
+# Programs see ERESTARTSYS as EINTR, and io_uring takes EIOCBQUEUED.
 errors_are_listed()
 {
 	grep -oh -e '-E[A-Z0-9]\{3,\}\>' hwtimer_*.c | tr -d - | sort -u |
-		grep -v -x ERESTARTSYS | while read -r error; do
+		grep -v -x -e ERESTARTSYS -e EIOCBQUEUED | while read -r error; do
 		grep -q "^| $error |" Documentation/interface.md ||
 			echo "missing: $error"
 	done | silent
@@ -476,7 +476,7 @@ compiles_for()
 	(
 		find_compiler "$1" "$prefix"
 		set -- CC="ccache ${prefix}gcc" AR="${prefix}gcc-ar" LDFLAGS=-static \
-			JANSSON=no LEASE=no
+			JANSSON=no LEASE=no URING=no
 		make --no-print-directory -C lib "$@" OUT="$out" "$out/libhwtimer.a" &&
 			make --no-print-directory -C tool "$@" OUT="$out/tool" &&
 			make --no-print-directory -C examples "$@" \
@@ -508,18 +508,18 @@ program_with()
 	done
 }
 
-# adapters_program COMPILER...: programs that include one header, or all, compile. Only libuv's
-# own header needs extensions of the C library.
+# adapters_program COMPILER...: programs that include one header, or all, compile. Only the own
+# headers of libuv and liburing need extensions of the C library.
 adapters_program()
 {
 	local flags=() header extensions
 
-	need_packages libevent-dev libuv1-dev libglib2.0-dev libsystemd-dev
+	need_packages libevent-dev libuv1-dev libglib2.0-dev libsystemd-dev liburing-dev
 	read -r -a flags < <(pkg-config --cflags glib-2.0 libsystemd)
 	for header in "$ROOT"/root/usr/include/hwtimer/*.h; do
 		echo "#include <${header##*/}>" | tee "$ROOT/adapter.source"
 		extensions=-U_GNU_SOURCE
-		[[ $header != *libuv* ]] || extensions=-D_GNU_SOURCE
+		[[ $header != *libuv* && $header != *uring* ]] || extensions=-D_GNU_SOURCE
 		"$@" $extensions -fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
 			-Wsign-conversion -Werror "${flags[@]}" -I"$ROOT/root/usr/include/hwtimer" \
 			"$ROOT/adapter.source" >&2 || return

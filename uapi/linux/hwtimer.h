@@ -796,6 +796,31 @@ struct hwtimer_event {
 	__u32 expirations;
 };
 
+/**
+ * struct hwtimer_uring - a command by io_uring: the 16 bytes @cmd of its entry
+ * @argument: address of what the ioctl of the command takes
+ * @reserved: must be 0
+ *
+ * Each ioctl may also come as an entry of io_uring: with IORING_OP_URING_CMD as opcode, the
+ * descriptor as fd, the number of the ioctl as cmd_op, and this structure at cmd. All other
+ * fields must be 0, but for the flags and user_data of the entry (6.1 does not look at addr,
+ * len, buf_index and file_index). What the ioctl returns becomes the result of the
+ * completion, with its errno as a negative number. What @argument points to belongs to the
+ * kernel until then.
+ *
+ * io_uring gives no order to entries: where a command needs another one to be done before, such
+ * as SETUP, link them. An error of a command cancels what is linked to it; a result above 0
+ * does not.
+ *
+ * Errors besides those of the ioctl: EINVAL (a field that must be 0 is not), EOPNOTSUPP (a ring
+ * with IORING_SETUP_IOPOLL, on kernels whose polled rings take nothing else). EINTR stands
+ * for any interruption.
+ */
+struct hwtimer_uring {
+	__u64 argument;
+	__u64 reserved;
+};
+
 #define HWTIMER_IOC_MAGIC 0xBB
 
 /*

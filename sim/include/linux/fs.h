@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 struct inode;
+struct io_uring_cmd;
 struct iov_iter;
 struct seq_file;
 struct vm_area_struct;
@@ -42,6 +43,7 @@ struct file_operations {
 			       unsigned long argument);
 	long (*compat_ioctl)(struct file *file, unsigned int command,
 			     unsigned long argument);
+	int (*uring_cmd)(struct io_uring_cmd *cmd, unsigned int issue_flags);
 	void (*show_fdinfo)(struct seq_file *seq, struct file *file);
 };
 
