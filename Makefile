@@ -241,10 +241,12 @@ bench-programs: | compiler
 library_packages = pkg-config --exists $(1) 2>/dev/null || \
 	bash -c '. vm/lib.sh && need_packages $(2)'
 
-# One example talks to Redis, with hiredis; without that, it is left out.
+# One example talks to Redis, with hiredis, and one has a ring, with liburing; without these, they
+# are left out.
 .PHONY: examples
 examples: | compiler ## programs as a user would write them, in build/examples
 	@$(call library_packages,hiredis,pkg-config libhiredis-dev) || true
+	@$(call library_packages,liburing,pkg-config liburing-dev) || true
 	@$(MAKE) --no-print-directory -C examples OUT='$(CURDIR)/build/examples'
 
 DAEMON = $(MAKE) --no-print-directory -C daemon
@@ -325,9 +327,9 @@ build/readme/expected-1: README.md
 	     wanted && /^```$$/ { if (inside) exit; inside = 1; next } \
 	     inside { print }' $< >$@.new && [ -s $@.new ] && mv $@.new $@
 
-build/readme/%: build/readme/%.c $(wildcard lib/*.[ch]) uapi/linux/hwtimer.h | compiler
+build/readme/%: build/readme/%.c $(wildcard lib/*.[ch] lib/adapters/*.h) uapi/linux/hwtimer.h | compiler
 	@bash -c '. vm/lib.sh && need_packages liburing-dev'
-	gcc -O2 -Wall -Wextra -Werror -static -pthread -Iuapi -Ilib -o $@ $< \
+	gcc -O2 -Wall -Wextra -Werror -static -pthread -Iuapi -Ilib -Ilib/adapters -o $@ $< \
 		$(wildcard lib/*.c) -luring
 
 # ---- this machine ----

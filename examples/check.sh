@@ -30,8 +30,15 @@ main()
 	run leases
 	run restores
 	run survivals
-	check "nothing keeps the module loaded" rmmod hwtimer
+	run rings
+	# io_uring lets go of its files some time after its program has ended.
+	check "nothing keeps the module loaded" await unloaded
 	[ "$FAILED" = 0 ]
+}
+
+unloaded()
+{
+	rmmod hwtimer 2>/dev/null
 }
 
 # ---- options and output of all examples ----
@@ -63,27 +70,34 @@ refused()
 timeouts()
 {
 	echo 16384 >/proc/sys/net/core/somaxconn
-	serve $CONNECTIONS
+	timeouts_of timeouts-server $CONNECTIONS
+}
+
+# timeouts_of PROGRAM CONNECTIONS: the clients, with one of the servers
+timeouts_of()
+{
+	SERVES=$1
+	serve "$2"
 	check "no client is cut off too early, or answered unasked" \
 		[ $CLIENTS = 0 ]
 	check "the server's connections and timers add up" [ "$SERVER" = 0 ]
 	check "each connection has ended once, and none without an answer" \
 		[ $(($(value answered server) + $(value timed_out server) + \
-		     $(value reaped server))) = $CONNECTIONS ]
+		     $(value reaped server))) = "$2" ]
 	check "clients and server agree on the number answered" \
 		[ "$(value answered server)" = "$(value answered clients)" ]
 	check "clients and server agree on the numbers cut off" both_agree_on_cuts
 	check "some clients are answered" some_are_answered
 }
 
-# serve CONNECTIONS: leaves the exit statuses in SERVER and CLIENTS
+# serve CONNECTIONS: runs the program $SERVES; leaves the exit statuses in SERVER and CLIENTS
 serve()
 {
 	local server options="--connections $1"
 
 	options="$options --request-timeout 3000 --idle-timeout 8000"
 	# shellcheck disable=SC2086 # several words, here and below
-	./timeouts-server $options >/tmp/server &
+	"./$SERVES" $options >/tmp/server &
 	server=$!
 	await listens 7171 tcp
 	# shellcheck disable=SC2086
@@ -164,6 +178,17 @@ serve_steadily()
 	SERVER=$?
 	show /tmp/server /tmp/steady
 	[ $CLIENTS = 0 ]
+}
+
+# ---- uring-server ----
+
+# The same clients; the timers' way through the ring is what differs.
+rings()
+{
+	timeouts_of uring-server 2000
+	./uring-server 2>/tmp/ring.stopped &
+	check "uring-server ends when its instance is stopped" ends_if_stopped $! 7171 tcp
+	check "it says why" said 'the instance is stopped' ring.stopped
 }
 
 # ---- retry ----
